@@ -1,0 +1,130 @@
+package lathe
+
+import "time"
+
+// Event is a fact that happened. Subscribers get events in the order they
+// happened, and never one that a restart would forget, save for [PartDelta].
+type Event interface{ isEvent() }
+
+// Envelope is an event as the bus carries it. Seq counts the events of one
+// process from 1.
+type Envelope struct {
+	Seq       uint64
+	Time      time.Time
+	Directory string // instance it belongs to; empty for events of the process
+	Event     Event
+}
+
+type (
+	// SessionCreated tells of a new session.
+	SessionCreated struct{ Session Session }
+	// SessionUpdated tells that a session's own fields changed.
+	SessionUpdated struct{ Session Session }
+	// SessionDeleted tells that a session and all that belongs to it is gone.
+	SessionDeleted struct{ Session Session }
+	// SessionStatus tells what a session is doing. An [Idle] one ends a turn.
+	SessionStatus struct {
+		SessionID SessionID
+		Status    Status
+	}
+	// SessionFailed tells that a turn met an error. SessionID may be empty.
+	SessionFailed struct {
+		SessionID SessionID
+		Failure   Failure
+	}
+	// SessionDiff tells what a session changed so far.
+	SessionDiff struct {
+		SessionID SessionID
+		Diff      []FileDiff
+	}
+	// SessionCompacted tells that a summary took the place of old messages.
+	SessionCompacted struct{ SessionID SessionID }
+	// MessageUpdated tells that a message is new or its info changed; Parts is nil.
+	MessageUpdated struct{ Message Message }
+	// MessageRemoved tells that a message and its parts are gone.
+	MessageRemoved struct {
+		SessionID SessionID
+		MessageID MessageID
+	}
+	// PartUpdated tells that a part opened, changed state or closed.
+	PartUpdated struct{ Part Part }
+	// PartDelta is text appended to an open text or reasoning part.
+	PartDelta struct {
+		SessionID SessionID
+		MessageID MessageID
+		PartID    PartID
+		Delta     string
+	}
+	// PartRemoved tells that a part is gone.
+	PartRemoved struct {
+		SessionID SessionID
+		MessageID MessageID
+		PartID    PartID
+	}
+	// PermissionAsked tells that a tool call waits for the user.
+	PermissionAsked struct{ Ask Ask }
+	// PermissionReplied tells how an ask ended.
+	PermissionReplied struct {
+		SessionID SessionID
+		AskID     AskID
+		Reply     ReplyKind
+	}
+	// QuestionAsked tells that a tool call waits for answers.
+	QuestionAsked struct{ Ask QuestionAsk }
+	// QuestionReplied tells the answers: labels or free text for each question.
+	QuestionReplied struct {
+		SessionID SessionID
+		AskID     AskID
+		Answers   [][]string
+	}
+	// QuestionRejected tells that the user dismissed the questions.
+	QuestionRejected struct {
+		SessionID SessionID
+		AskID     AskID
+	}
+	// TodoUpdated tells a session's new task list.
+	TodoUpdated struct {
+		SessionID SessionID
+		Todos     []Todo
+	}
+	// FileEdited tells that a tool wrote a file.
+	FileEdited struct{ File string }
+	// FileWatched tells that a file was added, changed or removed ("add",
+	// "change", "unlink").
+	FileWatched struct{ File, Op string }
+	// CommandExecuted tells that a command prompt was run.
+	CommandExecuted struct {
+		Name      string
+		SessionID SessionID
+		Arguments string
+		MessageID MessageID
+	}
+	// ProjectUpdated tells that a project's fields changed.
+	ProjectUpdated struct{ Project Project }
+	// InstanceDisposed tells that a directory's instance ended.
+	InstanceDisposed struct{ Directory string }
+)
+
+func (SessionCreated) isEvent()    {}
+func (SessionUpdated) isEvent()    {}
+func (SessionDeleted) isEvent()    {}
+func (SessionStatus) isEvent()     {}
+func (SessionFailed) isEvent()     {}
+func (SessionDiff) isEvent()       {}
+func (SessionCompacted) isEvent()  {}
+func (MessageUpdated) isEvent()    {}
+func (MessageRemoved) isEvent()    {}
+func (PartUpdated) isEvent()       {}
+func (PartDelta) isEvent()         {}
+func (PartRemoved) isEvent()       {}
+func (PermissionAsked) isEvent()   {}
+func (PermissionReplied) isEvent() {}
+func (QuestionAsked) isEvent()     {}
+func (QuestionReplied) isEvent()   {}
+func (QuestionRejected) isEvent()  {}
+func (TodoUpdated) isEvent()       {}
+func (FileEdited) isEvent()        {}
+func (FileWatched) isEvent()       {}
+func (CommandExecuted) isEvent()   {}
+func (ProjectUpdated) isEvent()    {}
+func (InstanceDisposed) isEvent()  {}

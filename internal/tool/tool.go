@@ -1,0 +1,82 @@
+// Package tool is the contract between the turn and the tools a model may use,
+// and what all tools share: argument checks and output limits.
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"lathe"
+)
+
+// Tool is something a model may use. Implementations are safe for concurrent
+// use by several calls.
+type Tool interface {
+	// Spec describes the tool to the model.
+	Spec() Spec
+	// Run carries out one call whose Input was checked against the schema. A
+	// failure that the model could answer is a Result made by [Failf]; an error
+	// is for what ends the call from outside: the context's cause, or a
+	// permission that was denied or rejected (from Call.Ask).
+	Run(ctx context.Context, call *Call) (Result, error)
+}
+
+// Spec is how a tool presents itself. Schema is a JSON Schema object; it is
+// sent to the model as it stands, so its bytes never change within a session.
+type Spec struct {
+	Name        string
+	Description string
+	Schema      json.RawMessage
+	// Permission is the permission name that can hide the tool ("edit" for
+	// write and edit); empty means Name.
+	Permission string
+	// ReadOnly tools cannot change files, so they need not wait for the
+	// snapshot of the step and may run beside each other.
+	ReadOnly bool
+}
+
+// Call is one use of a tool.
+type Call struct {
+	SessionID lathe.SessionID
+	MessageID lathe.MessageID // the assistant message being produced
+	CallID    string
+	Agent     string
+	Model     lathe.ModelRef
+	Input     json.RawMessage
+	// Messages is the history the model saw, newest last. Tools read it only.
+	Messages []lathe.Message
+	// UserAsked is set when the user invoked the tool: permission asks that
+	// guard against the model are then skipped.
+	UserAsked bool
+
+	// Ask asks for permission and returns nil when it is given. Otherwise the
+	// tool returns the error as it is.
+	Ask func(ctx context.Context, req Request) error
+	// Progress shows a title and metadata while the call runs. It never blocks
+	// for long and may be called from several goroutines.
+	Progress func(title string, metadata map[string]any)
+}
+
+// Request is what a tool wants permission for.
+type Request struct {
+	Permission string
+	Patterns   []string // what is being done now
+	Always     []string // what an "always" reply allows
+	Metadata   map[string]any
+}
+
+// Result is what a call gives back.
+type Result struct {
+	Title       string
+	Output      string
+	Metadata    map[string]any
+	Attachments []lathe.File
+	// Failed marks a failure that is told to the model; Output is the message.
+	Failed bool
+}
+
+// Failf returns a failed Result with the message.
+func Failf(format string, args ...any) Result {
+	return Result{Output: fmt.Sprintf(format, args...), Failed: true}
+}

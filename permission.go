@@ -1,0 +1,75 @@
+package lathe
+
+// Action is what a rule says about a request.
+type Action string
+
+// Actions of a rule.
+const (
+	Allow Action = "allow"
+	Deny  Action = "deny"
+	AskMe Action = "ask"
+)
+
+// Rule allows, denies or asks. Both Permission and Pattern are wildcards: "*"
+// is any run of characters, "?" one character. Among the rules that match a
+// request the last one wins.
+type Rule struct {
+	Permission string
+	Pattern    string
+	Action     Action
+}
+
+// Ask is a question to the user whether a tool may do something. Patterns is
+// what is being done now; Always is what an "always" reply allows from then on.
+type Ask struct {
+	ID         AskID
+	SessionID  SessionID
+	Permission string
+	Patterns   []string
+	Always     []string
+	Metadata   map[string]any
+	Tool       *ToolRef
+}
+
+// ToolRef names the tool call that an ask or a question belongs to.
+type ToolRef struct {
+	MessageID MessageID
+	CallID    string
+}
+
+// ReplyKind is the user's answer to an ask.
+type ReplyKind string
+
+// Answers to an ask.
+const (
+	Once   ReplyKind = "once"
+	Always ReplyKind = "always"
+	Reject ReplyKind = "reject"
+)
+
+// Reply answers an ask. Message goes with a rejection and tells the model what
+// to do instead; without it a rejection stops the turn.
+type Reply struct {
+	Kind    ReplyKind
+	Message string
+}
+
+// Question is something a tool wants to know from the user.
+type Question struct {
+	Text     string
+	Header   string
+	Options  []QuestionOption
+	Multiple bool
+	Custom   bool // the user may type an answer
+}
+
+// QuestionOption is one offered answer.
+type QuestionOption struct{ Label, Description string }
+
+// QuestionAsk is a set of questions waiting for an answer.
+type QuestionAsk struct {
+	ID        AskID
+	SessionID SessionID
+	Questions []Question
+	Tool      *ToolRef
+}
