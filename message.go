@@ -25,6 +25,7 @@ type User struct {
 	Model   ModelRef
 	System  string          // extra system text for the requests that answer it
 	Tools   map[string]bool // tools switched on or off, by name
+	Steers  bool            // arrived while a turn ran; the model is told to go on with its work
 	Summary *UserSummary
 }
 

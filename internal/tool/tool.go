@@ -34,6 +34,11 @@ type Spec struct {
 	// ReadOnly tools cannot change files, so they need not wait for the
 	// snapshot of the step and may run beside each other.
 	ReadOnly bool
+	// PathArg names the argument that holds the file a call works on. Calls of
+	// one step that name the same file run in the order the model gave them,
+	// save that two ReadOnly ones may overlap. "*" conflicts with every call
+	// that has a PathArg; empty with none.
+	PathArg string
 }
 
 // Call is one use of a tool.
