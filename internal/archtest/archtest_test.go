@@ -1,0 +1,113 @@
+// Package archtest holds the rules about the source tree: which package may
+// import which, and that every package says what it is.
+package archtest
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// floor gives every package its floor; a package imports only lower ones.
+// Floors are multiplied by ten, so that a package can stand between two.
+var floor = map[string]int{
+	"lathe": 0,
+
+	"lathe/internal/sse":   5,
+	"lathe/internal/jsonc": 5,
+
+	"lathe/internal/llm":       10,
+	"lathe/internal/tool":      10,
+	"lathe/internal/bus":       10,
+	"lathe/internal/sqlite":    10,
+	"lathe/internal/workspace": 10,
+	"lathe/internal/auth":      10,
+	"lathe/internal/catalog":   10,
+	"lathe/internal/shell":     10,
+	"lathe/internal/search":    10,
+	"lathe/internal/diff":      10,
+
+	"lathe/internal/llm/anthropic":  20,
+	"lathe/internal/llm/openai":     20,
+	"lathe/internal/llm/openaichat": 20,
+	"lathe/internal/llm/google":     20,
+	"lathe/internal/llm/guide":      20,
+	"lathe/internal/llm/script":     20,
+	"lathe/internal/llm/llmtest":    20,
+	"lathe/internal/prompt":         20,
+	"lathe/internal/permission":     20,
+	"lathe/internal/config":         20,
+
+	"lathe/internal/provider": 30,
+	"lathe/internal/builtin":  30,
+
+	"lathe/internal/turn": 40,
+
+	"lathe/internal/session": 50,
+
+	"lathe/internal/opencode/wire": 60,
+
+	"lathe/internal/cli": 80,
+
+	"lathe/cmd/lathe": 90,
+}
+
+// exempt packages are programs of the source tree, not part of the binary.
+func exempt(path string) bool {
+	return strings.HasSuffix(path, "/archtest") || strings.HasSuffix(path, "/gen") ||
+		strings.HasPrefix(path, "lathe/bench")
+}
+
+type pkg struct {
+	ImportPath string
+	Doc        string
+	Imports    []string
+}
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Doc,Imports", "lathe/...")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []pkg
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatalf("go list output: %v", err)
+		}
+		all = append(all, p)
+	}
+}
+
+func TestImportsPointDown(t *testing.T) {
+	for _, p := range packages(t) {
+		if exempt(p.ImportPath) {
+			continue
+		}
+		own, ok := floor[p.ImportPath]
+		if !ok {
+			t.Errorf("%s has no floor; give it one", p.ImportPath)
+			continue
+		}
+		for _, imp := range p.Imports {
+			if f, ours := floor[imp]; ours && f >= own {
+				t.Errorf("%s imports %s, which is not below it", p.ImportPath, imp)
+			}
+		}
+	}
+}
+
+func TestEveryPackageHasADoc(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.Doc == "" && !exempt(p.ImportPath) {
+			t.Errorf("%s has no package comment", p.ImportPath)
+		}
+	}
+}
