@@ -1,0 +1,189 @@
+package shell
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// Analysis is what a script would do, as far as that can be known without
+// running it. Commands that are there but not listed do not exist: what cannot
+// be judged is listed as dynamic and has a reason.
+type Analysis struct {
+	Commands []Cmd
+	Reads    []PathUse
+	Writes   []PathUse
+	Reasons  []string // why something cannot be judged, for people
+	Unparsed error    // the script is no shell script; then there is one dynamic command
+}
+
+// Cmd is one command that would run.
+type Cmd struct {
+	Text    string   // words joined by one space, without quotes, for rules
+	Args    []string // the words; one that is not known is its source text
+	Always  string   // pattern that an "always" reply remembers; empty: none
+	Dir     string   // where it runs; empty when that is not known
+	Dynamic bool     // what it does is not known; Text is the source
+	// Also are other texts that deny rules know it by: its name without the
+	// directory, for instance.
+	Also []string
+}
+
+// PathUse is a file or directory that would be used.
+type PathUse struct {
+	Path    string // absolute; of a dynamic one the source text
+	Dynamic bool   // which path it is cannot be known
+	// Within is a directory that a dynamic path is known to lie in, or empty.
+	Within string
+	Tree   bool   // all that lies below Path is meant, too
+	Dir    bool   // Path is used as a directory: entered or listed, not read
+	By     string // the command that uses it
+}
+
+// Request has the fields of tool.Request. The type has no name, so that a value
+// can be passed where a tool.Request is wanted; that package is on this one's floor.
+type Request = struct {
+	Permission string
+	Patterns   []string
+	Always     []string
+	Metadata   map[string]any
+}
+
+// MetaUnder is the key of a request's metadata that lists worktree-relative path
+// prefixes, as []string: anything that begins with one of them may be written,
+// which the patterns cannot tell. The empty prefix means any path.
+const MetaUnder = "under"
+
+// Root tells which paths belong to the project, after symbolic links.
+type Root interface {
+	Contains(path string) bool
+	Rel(path string) string // relative to the worktree, with slashes
+}
+
+// dynamicText makes the rule text of a dynamic command or path. It begins and
+// ends so that no rule for a command name or option matches it, but "*" does.
+func dynamicText(source string) string { return "<dynamic: " + source + ">" }
+
+// Requests returns what permission is needed for, in the order to ask: leaving
+// the project, writing files, reading files, running the commands. A script that
+// only changes directory within the project needs none.
+func (a Analysis) Requests(root Root) []Request {
+	var out []Request
+	if dirs := a.external(root); len(dirs) > 0 {
+		out = append(out, Request{Permission: "external_directory", Patterns: dirs, Always: dirs})
+	}
+	if req, ok := fileRequest("edit", a.Writes, root); ok {
+		out = append(out, req)
+	}
+	if req, ok := fileRequest("read", a.Reads, root); ok {
+		out = append(out, req)
+	}
+	if req, ok := a.commandRequest(); ok {
+		out = append(out, req)
+	}
+	return out
+}
+
+func (a Analysis) external(root Root) []string {
+	var dirs list
+	for _, uses := range [][]PathUse{a.Writes, a.Reads} {
+		for _, u := range uses {
+			dir := u.Path
+			if u.Dynamic {
+				dir = u.Within
+			}
+			if dir == "" || root.Contains(dir) {
+				continue
+			}
+			if !u.Dir && !u.Dynamic {
+				dir = filepath.Dir(dir)
+			}
+			dirs.add(strings.TrimSuffix(filepath.ToSlash(dir), "/") + "/*")
+		}
+	}
+	return dirs.items
+}
+
+func fileRequest(permission string, uses []PathUse, root Root) (Request, bool) {
+	var patterns, under list
+	for _, u := range uses {
+		switch {
+		case u.Dynamic:
+			patterns.add(dynamicText(u.Path))
+			under.add(prefixOf(u.Within, root))
+		case u.Dir && !u.Tree:
+		default:
+			patterns.add(root.Rel(u.Path))
+			if u.Tree {
+				under.add(prefixOf(u.Path, root))
+			}
+		}
+	}
+	if len(patterns.items) == 0 {
+		return Request{}, false
+	}
+	req := Request{Permission: permission, Patterns: patterns.items, Always: []string{"*"}}
+	if permission == "edit" && len(under.items) > 0 {
+		req.Metadata = map[string]any{MetaUnder: under.items}
+	}
+	return req, true
+}
+
+func prefixOf(dir string, root Root) string {
+	if dir == "" {
+		return ""
+	}
+	rel := root.Rel(dir)
+	if rel == "." || rel == "" {
+		return ""
+	}
+	return strings.TrimSuffix(rel, "/") + "/"
+}
+
+func (a Analysis) commandRequest() (Request, bool) {
+	var patterns, always list
+	for _, c := range a.Commands {
+		if c.Dynamic {
+			patterns.add(dynamicText(c.Text))
+		} else {
+			patterns.add(c.Text)
+		}
+		for _, text := range c.Also {
+			patterns.add(text)
+		}
+		if c.Always != "" {
+			always.add(c.Always)
+		}
+	}
+	if len(patterns.items) == 0 {
+		return Request{}, false
+	}
+	return Request{Permission: "bash", Patterns: patterns.items, Always: always.items}, true
+}
+
+// list keeps the order of first appearance.
+type list struct {
+	items []string
+	seen  map[string]bool
+}
+
+func (l *list) add(s string) {
+	if l.seen[s] {
+		return
+	}
+	if l.seen == nil {
+		l.seen = map[string]bool{}
+	}
+	l.seen[s] = true
+	l.items = append(l.items, s)
+}
+
+// AnalyzeEnv is what [Analyze] knows about where the script would run.
+type AnalyzeEnv struct {
+	Dir  string // working directory, absolute
+	Home string // home directory, or empty when it is not known
+	// Lookup returns the value of an environment variable that is the same for
+	// the script. It may be nil.
+	Lookup func(name string) (string, bool)
+	// FoldCase is set where the file system takes RM for rm.
+	FoldCase bool
+}

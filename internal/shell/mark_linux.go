@@ -1,0 +1,252 @@
+package shell
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/binary"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// mark tells the processes of one command from all others. It is kept in the
+// soft limit of RLIMIT_RTTIME, which is inherited over fork, exec and setsid,
+// survives a cleared environment, has no effect at such a height and none on
+// processes outside the real-time classes; and in an environment variable,
+// which survives a reset of the limit. A nested lathe replaces the first and
+// appends to the second. Call 0 stands for all calls of the instance.
+type mark struct{ instance, call uint64 }
+
+const (
+	callBits    = 20
+	maxInstance = 1<<40 - 1
+	markBit     = 1 << 61
+	markVar     = "LATHE_SPAWN"
+)
+
+func newInstance() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return binary.LittleEndian.Uint64(b[:])&maxInstance | 1
+}
+
+func instanceName(n uint64) string { return strconv.FormatUint(n, 16) }
+
+func (m mark) value() uint64 { return markBit | m.instance<<callBits | m.call&(1<<callBits-1) }
+
+func (m mark) name() string {
+	s := instanceName(m.instance) + "."
+	if m.call != 0 {
+		s += strconv.FormatUint(m.call, 16) + ";"
+	}
+	return s
+}
+
+// env returns the environment with the variable that carries the mark.
+func (m mark) env(base []string) []string {
+	out := make([]string, 0, len(base)+1)
+	value := m.name()
+	for _, kv := range base {
+		if outer, ok := strings.CutPrefix(kv, markVar+"="); ok {
+			value = clip(outer, 512) + value
+			continue
+		}
+		out = append(out, kv)
+	}
+	return append(out, markVar+"="+value)
+}
+
+// set marks a process that was just started. The environment covers the moment
+// before it.
+func (m mark) set(pid int) {
+	var lim unix.Rlimit
+	if unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, &lim) != nil {
+		return
+	}
+	lim.Cur = min(m.value(), lim.Max)
+	_ = unix.Prlimit(pid, unix.RLIMIT_RTTIME, &lim, nil)
+}
+
+// hasLimit reports whether the process carries the mark in its limit. It works
+// for dead processes that are not yet collected, too.
+func (m mark) hasLimit(pid int) bool {
+	var lim unix.Rlimit
+	if unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, &lim) != nil {
+		return false
+	}
+	if m.call == 0 {
+		return lim.Cur>>callBits == m.value()>>callBits
+	}
+	return lim.Cur == m.value()
+}
+
+func (m mark) hasVar(pid int) bool {
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		return false
+	}
+	_, rest, ok := bytes.Cut(append([]byte{0}, raw...), []byte("\x00"+markVar+"="))
+	value, _, _ := bytes.Cut(rest, []byte{0})
+	return ok && bytes.Contains(value, []byte(m.name()))
+}
+
+// marked lists the processes with the mark in their limit, except the leader.
+func (m mark) marked(leader int) []int {
+	var out []int
+	for _, pid := range allPIDs() {
+		if pid != leader && pid != os.Getpid() && m.hasLimit(pid) && !collect(pid) {
+			out = append(out, pid)
+		}
+	}
+	return out
+}
+
+// tree lists the live processes that carry either mark or descend from one that
+// does, and collects the dead ones that became our children. A leader counts as
+// marked, but is left for its owner to collect.
+func (m mark) tree(leader int) []int {
+	parent := map[int]int{}
+	ours := map[int]bool{}
+	for _, pid := range allPIDs() {
+		st, ok := readStat(pid)
+		if !ok || pid == os.Getpid() {
+			continue
+		}
+		if st.dead {
+			if pid != leader && m.hasLimit(pid) {
+				collect(pid)
+			}
+			continue
+		}
+		parent[pid] = st.parent
+		if pid == leader || m.hasLimit(pid) || m.hasVar(pid) {
+			ours[pid] = true
+		}
+	}
+	for grown := true; grown; {
+		grown = false
+		for pid, up := range parent {
+			if !ours[pid] && ours[up] {
+				ours[pid], grown = true, true
+			}
+		}
+	}
+	out := make([]int, 0, len(ours))
+	for pid := range ours {
+		out = append(out, pid)
+	}
+	return out
+}
+
+// collect takes the exit status of a dead child of ours, and reports whether
+// there was one. The caller knows from the mark that nobody else waits for it.
+func collect(pid int) bool {
+	st, ok := readStat(pid)
+	if !ok {
+		return true
+	}
+	if !st.dead {
+		return false
+	}
+	if st.parent == os.Getpid() {
+		_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
+	}
+	return true
+}
+
+type stat struct {
+	dead   bool
+	parent int
+}
+
+func readStat(pid int) (stat, bool) {
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	i := bytes.LastIndexByte(raw, ')') // the name before it may contain anything
+	if err != nil || i < 0 {
+		return stat{}, false
+	}
+	fields := strings.Fields(string(raw[i+1:]))
+	if len(fields) < 2 {
+		return stat{}, false
+	}
+	parent, err := strconv.Atoi(fields[1])
+	return stat{dead: fields[0] == "Z" || fields[0] == "X", parent: parent}, err == nil
+}
+
+func allPIDs() []int {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	pids := make([]int, 0, len(names))
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// killAll kills what list returns until it returns nothing. All are stopped
+// before any is killed, so that none can fork or notice.
+func killAll(list func() []int) {
+	for range 100 {
+		pids := list()
+		if len(pids) == 0 {
+			return
+		}
+		for _, pid := range pids {
+			_ = unix.Kill(pid, unix.SIGSTOP)
+		}
+		signalAndWait(pids, unix.SIGKILL, 100*time.Millisecond)
+	}
+}
+
+// endAll asks the processes to stop and waits for that.
+func endAll(pids []int, grace time.Duration) {
+	signalAndWait(pids, unix.SIGTERM, grace)
+}
+
+func signalAndWait(pids []int, sig unix.Signal, limit time.Duration) {
+	fds := make([]unix.PollFd, 0, len(pids))
+	defer func() {
+		for _, fd := range fds {
+			_ = unix.Close(int(fd.Fd))
+		}
+	}()
+	for _, pid := range pids {
+		fd, err := unix.PidfdOpen(pid, 0)
+		_ = unix.Kill(pid, sig)
+		if sig == unix.SIGTERM {
+			_ = unix.Kill(pid, unix.SIGCONT)
+		}
+		if err == nil && len(fds) < 256 {
+			fds = append(fds, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
+		} else if err == nil {
+			_ = unix.Close(fd)
+		}
+	}
+	waitDead(fds, limit)
+}
+
+// waitDead waits until each of the process descriptors tells of an end.
+func waitDead(fds []unix.PollFd, limit time.Duration) {
+	deadline := time.Now().Add(limit)
+	for i := range fds {
+		left := time.Until(deadline)
+		if left <= 0 {
+			return
+		}
+		for {
+			_, err := unix.Poll(fds[i:i+1], int(left/time.Millisecond)+1)
+			if err != unix.EINTR {
+				break
+			}
+		}
+	}
+}

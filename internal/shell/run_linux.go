@@ -1,0 +1,125 @@
+package shell
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const canSupervise = true
+
+// sysAttr puts the shell in its own session, away from lathe's terminal. The
+// kernel kills it when the thread that started it ends, which for a Go program
+// is when the program ends: the runtime keeps its threads, unless a goroutine
+// exits while it is locked to one. lathe has none of those.
+func sysAttr() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+func supervisorAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// enter makes lathe the new parent of orphans while a command runs, so that dead
+// ones can be collected. It is off between commands: orphans of language
+// servers and the like are not ours to collect.
+func (r *Runner) enter() (release func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.active++; r.active == 1 {
+		_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+	}
+	return r.leave
+}
+
+func (r *Runner) leave() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.active--; r.active == 0 {
+		_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+	}
+}
+
+// signalTree signals the command's group and every marked process. With kill it
+// repeats until none is alive, since a process may fork while it is hunted.
+func (p *process) signalTree(kill bool) {
+	if !kill {
+		_ = unix.Kill(-p.proc.Pid, unix.SIGTERM)
+		_ = unix.Kill(-p.proc.Pid, unix.SIGCONT)
+		for _, pid := range p.hunt() {
+			_ = unix.Kill(pid, unix.SIGTERM)
+		}
+		return
+	}
+	_ = p.proc.Kill()
+	killAll(p.hunt)
+}
+
+// hunt lists the live processes of the command.
+func (p *process) hunt() []int {
+	return p.mark.tree(p.proc.Pid)
+}
+
+// sweep ends what outlived the shell and returns the names. It costs one system
+// call for each process of the machine.
+func (p *process) sweep(grace time.Duration) []string {
+	marked := p.mark.marked(p.proc.Pid)
+	if len(marked) == 0 {
+		return nil
+	}
+	pids := p.hunt()
+	names := make([]string, 0, min(len(pids), maxNames+1))
+	for i, pid := range pids {
+		if i == maxNames {
+			names = append(names, fmt.Sprintf("and %d more", len(pids)-maxNames))
+			break
+		}
+		names = append(names, processName(pid))
+	}
+	endAll(pids, grace)
+	killAll(p.hunt)
+	return names
+}
+
+// SupervisorMain waits until standard input ends, then kills every process that
+// carries the mark of the lathe process named by its one argument. Commands call
+// it as "<program> __supervise <instance>"; it returns the exit code.
+func SupervisorMain(args []string) int {
+	if len(args) != 1 {
+		fmt.Fprintln(os.Stderr, "supervise: want one argument, the instance")
+		return 2
+	}
+	instance, err := strconv.ParseUint(args[0], 16, 64)
+	if err != nil || instance == 0 || instance > maxInstance {
+		fmt.Fprintf(os.Stderr, "supervise: instance %q is not a number of 40 bits\n", args[0])
+		return 2
+	}
+	signal.Ignore(unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGPIPE)
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	m := mark{instance: instance}
+	killAll(func() []int { return m.tree(0) })
+	return 0
+}
+
+func signalName(s *os.ProcessState) string {
+	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return ws.Signal().String()
+	}
+	return ""
+}
+
+// processName returns the command line of a process, for people.
+func processName(pid int) string {
+	raw, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	name := strings.TrimSpace(strings.ReplaceAll(string(raw), "\x00", " "))
+	if name == "" {
+		comm, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm")
+		name = strings.TrimSpace(string(comm))
+	}
+	return clip(printable(name), 80)
+}

@@ -1,0 +1,323 @@
+// Package shell runs commands for tools and judges them beforehand.
+//
+// [Runner.Run] is the one function that starts processes for tools. It merges
+// standard output and error in order, keeps nothing in memory itself, and lets
+// no process of the command outlive the call: on Linux every process that
+// descends from a command carries two marks, a resource limit that nothing else
+// uses and an environment variable, so that it is found whatever session, group
+// or parent it moved to. A supervisor process ends the marked processes when
+// lathe itself is killed.
+//
+// [Analyze] lists, without running anything, the commands a script would run
+// and the files it would read and write, and says where that cannot be known.
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	defaultGrace = 250 * time.Millisecond
+	defaultDrain = 100 * time.Millisecond
+	maxScript    = 120 << 10 // Linux takes at most 128 KiB in one argument
+	maxNames     = 8         // left-over processes that are named
+)
+
+// Command is a script for a shell. The shell gets no standard input.
+type Command struct {
+	Script  string
+	Dir     string   // working directory, absolute
+	Env     []string // the whole environment; see [Env]
+	Shell   string   // path of the shell; empty means [Choose] on Env
+	Timeout time.Duration
+	// Output gets standard output and error as they arrive, one call at a time.
+	// The bytes are only valid during the call. A slow Output slows the command.
+	Output func(chunk []byte)
+}
+
+// Exit is how a command ended.
+type Exit struct {
+	Code     int    // exit status; -1 if a signal ended the shell
+	Signal   string // name of that signal, such as "killed"
+	TimedOut bool   // stopped because Timeout passed
+	Aborted  bool   // stopped because the context ended
+	Duration time.Duration
+	// Leftover names processes that outlived the shell and were ended with it.
+	Leftover []string
+}
+
+// Options set up a [Runner].
+type Options struct {
+	// Supervisor is the command line that runs [SupervisorMain], usually the
+	// running program and "__supervise". Empty means no supervisor: then a
+	// killed lathe leaves processes behind that left their parent.
+	Supervisor []string
+	Grace      time.Duration // from the request to stop to the kill; 0 means 250 ms
+	Drain      time.Duration // for output after the shell has exited; 0 means 100 ms
+}
+
+// Runner runs commands. It is safe for concurrent use; a process needs one.
+type Runner struct {
+	opts     Options
+	instance uint64
+	calls    atomic.Uint64
+
+	mu     sync.Mutex
+	active int
+	sup    *supervisor
+	supErr error
+	closed bool
+}
+
+// New returns a Runner. Nothing is started before the first command.
+func New(opts Options) *Runner {
+	if opts.Grace <= 0 {
+		opts.Grace = defaultGrace
+	}
+	if opts.Drain <= 0 {
+		opts.Drain = defaultDrain
+	}
+	return &Runner{opts: opts, instance: newInstance()}
+}
+
+// Run runs one command without a supervisor; see [Runner.Run].
+func Run(ctx context.Context, c Command) (Exit, error) {
+	return New(Options{}).Run(ctx, c)
+}
+
+// Close ends the supervisor and returns once it is gone. Commands still running
+// are not waited for; the supervisor ends them.
+func (r *Runner) Close() error {
+	r.mu.Lock()
+	sup, err := r.sup, r.supErr
+	r.sup, r.closed = nil, true
+	r.mu.Unlock()
+	if sup == nil {
+		return err
+	}
+	return sup.close()
+}
+
+// Run runs the command and returns when it and every process it started are
+// gone. When the context ends or the timeout passes, all of them are asked to
+// stop and killed after the grace; that is told in Exit and is no error. Nor is
+// a non-zero exit code. An error means that the command could not be started or
+// could not be ended.
+func (r *Runner) Run(ctx context.Context, c Command) (Exit, error) {
+	if ctx.Err() != nil {
+		return Exit{Code: -1, Aborted: true}, nil
+	}
+	if err := c.check(); err != nil {
+		return Exit{}, err
+	}
+	begin := time.Now()
+	release := r.enter()
+	defer release()
+	p, err := r.start(c)
+	if err != nil {
+		return Exit{}, err
+	}
+	r.supervise()
+	exit, err := r.finish(ctx, p, c.Timeout)
+	exit.Duration = time.Since(begin)
+	return exit, err
+}
+
+func (c *Command) check() error {
+	if strings.ContainsRune(c.Script, 0) {
+		return errors.New("run command: the script contains a NUL character; remove it")
+	}
+	if len(c.Script) > maxScript {
+		return fmt.Errorf("run command: the script has %d bytes, more than %d; write it to a file and run that", len(c.Script), maxScript)
+	}
+	info, err := os.Stat(c.Dir)
+	if err != nil {
+		return fmt.Errorf("run command in %q: %w", c.Dir, unwrapPath(err))
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("run command in %q: not a directory", c.Dir)
+	}
+	return nil
+}
+
+// unwrapPath leaves out the operation and path that the caller already names.
+func unwrapPath(err error) error {
+	if pe, ok := errors.AsType[*os.PathError](err); ok {
+		return pe.Err
+	}
+	return err
+}
+
+// process is a started command.
+type process struct {
+	proc *os.Process
+	out  *os.File // read end of the output
+	mark mark
+
+	exited  chan struct{} // closed when state is set
+	state   *os.ProcessState
+	drained chan struct{} // closed when the output ended
+	read    atomic.Int64
+}
+
+// start spawns the shell. It is the only place where processes for tools begin;
+// confinement wraps argv and attr here.
+func (r *Runner) start(c Command) (*process, error) {
+	sh := c.Shell
+	if sh == "" {
+		sh = Choose(c.Env)
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return nil, fmt.Errorf("run command: %w", err)
+	}
+	defer null.Close()
+	out, in, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("run command: %w", err)
+	}
+	defer in.Close()
+	m := mark{instance: r.instance, call: r.calls.Add(1)}
+	attr := &os.ProcAttr{Dir: c.Dir, Env: m.env(c.Env), Files: []*os.File{null, in, in}, Sys: sysAttr()}
+	proc, err := os.StartProcess(sh, shellArgs(sh, c.Script), attr)
+	if err != nil {
+		out.Close()
+		return nil, fmt.Errorf("run command with shell %q: %w", sh, unwrapPath(err))
+	}
+	m.set(proc.Pid)
+	p := &process{proc: proc, out: out, mark: m, exited: make(chan struct{}), drained: make(chan struct{})}
+	go p.wait()         // ended by finish, which waits for exited
+	go p.copy(c.Output) // ended by finish, which waits for drained
+	return p, nil
+}
+
+func (p *process) wait() {
+	p.state, _ = p.proc.Wait()
+	close(p.exited)
+}
+
+func (p *process) copy(output func([]byte)) {
+	defer close(p.drained)
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := p.out.Read(buf)
+		if n > 0 {
+			p.read.Add(int64(n))
+			if output != nil {
+				output(buf[:n])
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// finish waits for the end of the shell and clears up behind it.
+func (r *Runner) finish(ctx context.Context, p *process, timeout time.Duration) (Exit, error) {
+	var exit Exit
+	expired, stop := after(timeout)
+	defer stop()
+	select {
+	case <-p.exited:
+	case <-ctx.Done():
+		exit.Aborted = true
+	case <-expired:
+		exit.TimedOut = true
+	}
+	if exit.Aborted || exit.TimedOut {
+		p.terminate(r.opts.Grace)
+	} else {
+		waitEither(p.drained, ctx.Done(), r.opts.Drain)
+		exit.Leftover = p.sweep(r.opts.Drain)
+	}
+	err := p.settle()
+	p.describe(&exit)
+	return exit, err
+}
+
+// terminate ends the whole tree: first politely, then not.
+func (p *process) terminate(grace time.Duration) {
+	p.signalTree(false)
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	for _, done := range []<-chan struct{}{p.exited, p.drained} {
+		select {
+		case <-done:
+		case <-timer.C:
+			p.signalTree(true)
+			return
+		}
+	}
+	p.signalTree(true)
+}
+
+// settle waits for what was killed. A process can only resist while the kernel
+// holds it; a stranger (made by sudo) can hold the output open.
+func (p *process) settle() error {
+	defer p.out.Close()
+	gone := waitEither(p.exited, nil, 2*time.Second)
+	for last, deadline := int64(-1), time.Now().Add(2*time.Second); ; {
+		if waitEither(p.drained, nil, defaultDrain) {
+			break
+		}
+		n := p.read.Load()
+		if n == last || time.Now().After(deadline) {
+			_ = p.out.SetReadDeadline(time.Unix(1, 0))
+			<-p.drained
+			break
+		}
+		last = n
+	}
+	if !gone {
+		return fmt.Errorf("run command: process %d does not end although it was killed", p.proc.Pid)
+	}
+	return nil
+}
+
+func (p *process) describe(exit *Exit) {
+	exit.Code = -1
+	select {
+	case <-p.exited:
+	default:
+		return
+	}
+	if p.state == nil {
+		return
+	}
+	exit.Code = p.state.ExitCode()
+	exit.Signal = signalName(p.state)
+}
+
+// waitEither waits for a, b or the time and reports whether a came.
+func waitEither(a, b <-chan struct{}, d time.Duration) bool {
+	select {
+	case <-a: // without a timer in the common case
+		return true
+	default:
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-a:
+		return true
+	case <-b:
+	case <-timer.C:
+	}
+	return false
+}
+
+func after(d time.Duration) (<-chan time.Time, func() bool) {
+	if d <= 0 {
+		return nil, func() bool { return false }
+	}
+	t := time.NewTimer(d)
+	return t.C, t.Stop
+}

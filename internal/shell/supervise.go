@@ -1,0 +1,57 @@
+package shell
+
+import (
+	"fmt"
+	"io"
+	"os"
+)
+
+// supervisor is a process that outlives lathe by a moment: it waits for the end
+// of a pipe that only lathe holds and then ends what lathe's commands left.
+type supervisor struct {
+	proc *os.Process
+	pipe io.Closer
+}
+
+// supervise starts the supervisor once, after the first command has begun so
+// that the command does not wait for it. A failure is told by Close.
+func (r *Runner) supervise() {
+	if len(r.opts.Supervisor) == 0 || !canSupervise {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.sup != nil || r.supErr != nil || r.closed {
+		return
+	}
+	r.sup, r.supErr = startSupervisor(r.opts.Supervisor, r.instance)
+}
+
+func startSupervisor(argv []string, instance uint64) (*supervisor, error) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, fmt.Errorf("start supervisor: %w", err)
+	}
+	defer null.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("start supervisor: %w", err)
+	}
+	defer r.Close()
+	args := append(append([]string(nil), argv...), instanceName(instance))
+	attr := &os.ProcAttr{Dir: "/", Env: []string{"GOMAXPROCS=1"}, Files: []*os.File{r, null, null}, Sys: supervisorAttr()}
+	proc, err := os.StartProcess(argv[0], args, attr)
+	if err != nil {
+		w.Close()
+		return nil, fmt.Errorf("start supervisor %q: %w", argv[0], err)
+	}
+	return &supervisor{proc: proc, pipe: w}, nil
+}
+
+func (s *supervisor) close() error {
+	s.pipe.Close()
+	if _, err := s.proc.Wait(); err != nil {
+		return fmt.Errorf("end supervisor: %w", err)
+	}
+	return nil
+}
