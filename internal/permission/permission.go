@@ -1,0 +1,342 @@
+// Package permission decides what tools may do: it judges requests by rules and
+// keeps the asks that wait for a person's reply. It also holds the detector of
+// calls that go round in circles.
+package permission
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"lathe"
+	"lathe/internal/shell"
+	"lathe/internal/tool"
+)
+
+// Errors of a Service.
+var (
+	ErrNotFound = errors.New("no such permission ask is waiting")
+	ErrClosed   = errors.New("the permission service is closed")
+)
+
+// Denied means that a rule forbids the call. Rules are those for its permission.
+type Denied struct{ Rules []lathe.Rule }
+
+// Error tells the model about the rules, as JSON.
+func (e *Denied) Error() string {
+	type rule struct {
+		Permission string `json:"permission"`
+		Pattern    string `json:"pattern"`
+		Action     string `json:"action"`
+	}
+	rules := make([]rule, len(e.Rules))
+	for i, r := range e.Rules {
+		rules[i] = rule{r.Permission, r.Pattern, string(r.Action)}
+	}
+	list, _ := json.Marshal(rules) // strings always encode
+	return "A rule of the user prevents this specific tool call. The rules that concern it: " + string(list)
+}
+
+// Rejected means that the user said no; the turn stops.
+type Rejected struct{}
+
+// Error is what the model is told.
+func (*Rejected) Error() string {
+	return "The user rejected permission to use this specific tool call."
+}
+
+// Corrected means that the user said no and what to do instead.
+type Corrected struct{ Feedback string }
+
+// Error is what the model is told.
+func (e *Corrected) Error() string {
+	return "The user rejected permission to use this specific tool call with the following feedback: " + e.Feedback
+}
+
+// Options set up a [Service].
+type Options struct {
+	// Publish tells of asks and replies. It is called in order and must neither
+	// wait nor call the Service. Nil means nobody listens.
+	Publish func(lathe.Event)
+	IDs     *lathe.IDs // nil means new ones
+	// Approved are approvals remembered from before.
+	Approved []lathe.Rule
+	// OnApprove stores new approvals before they count. On an error they do not.
+	OnApprove func(context.Context, []lathe.Rule) error
+	// Decide may answer an ask at once, for runs without a person. Nil, or false,
+	// means that the ask waits.
+	Decide func(lathe.Ask) (lathe.Reply, bool)
+}
+
+// Service keeps the asks of one instance. It is safe for concurrent use.
+type Service struct {
+	opts Options
+
+	mu       sync.Mutex
+	approved []lathe.Rule
+	waiting  []*entry // oldest first
+	closed   bool
+}
+
+type entry struct {
+	ask    lathe.Ask
+	answer chan error // holds one; nil means allowed
+}
+
+// New returns a Service.
+func New(opts Options) *Service {
+	if opts.Publish == nil {
+		opts.Publish = func(lathe.Event) {}
+	}
+	if opts.IDs == nil {
+		opts.IDs = lathe.NewIDs(nil, nil)
+	}
+	return &Service{opts: opts, approved: slices.Clone(opts.Approved)}
+}
+
+// AskInput is a request and what it is judged by: the agent's rules, then the
+// session's.
+type AskInput struct {
+	SessionID lathe.SessionID
+	Tool      *lathe.ToolRef
+	Request   tool.Request
+	Rules     []lathe.Rule
+}
+
+// Ask returns nil when the request is allowed, by the rules, by an approval or by
+// the reply it waits for. Otherwise it returns a *[Denied], *[Rejected] or
+// *[Corrected], or the cause when the context ends, which withdraws the ask.
+func (s *Service) Ask(ctx context.Context, in AskInput) error {
+	s.mu.Lock()
+	action := s.judge(in)
+	s.mu.Unlock()
+	switch action {
+	case lathe.Allow:
+		return nil
+	case lathe.Deny:
+		return &Denied{Rules: concerning(in.Request.Permission, in.Rules)}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	ask := lathe.Ask{
+		ID: s.opts.IDs.Ask(), SessionID: in.SessionID, Permission: in.Request.Permission,
+		Patterns: in.Request.Patterns, Always: in.Request.Always, Metadata: in.Request.Metadata, Tool: in.Tool,
+	}
+	return s.wait(ctx, ask)
+}
+
+// judge looks at every pattern before it settles for asking, so that a denial
+// among the later ones counts. An approval answers what would be asked; it does
+// not lift a denial, for it may have been given to another agent.
+func (s *Service) judge(in AskInput) lathe.Action {
+	action := lathe.Allow
+	for _, a := range actions(in.Request.Permission, in.Request.Patterns, in.Request.Metadata, in.Rules, s.approved) {
+		if a == lathe.Deny {
+			return a
+		}
+		if a != lathe.Allow {
+			action = lathe.AskMe
+		}
+	}
+	return action
+}
+
+func actions(permission string, patterns []string, meta map[string]any, rules, approved []lathe.Rule) []lathe.Action {
+	var out []lathe.Action
+	for _, pattern := range patterns {
+		action := Evaluate(permission, pattern, rules).Action
+		if action != lathe.Allow && action != lathe.Deny && Evaluate(permission, pattern, approved).Action == lathe.Allow {
+			action = lathe.Allow
+		}
+		out = append(out, action)
+	}
+	for _, prefix := range prefixes(meta) {
+		action := EvaluateUnder(permission, prefix, rules)
+		if action != lathe.Allow && action != lathe.Deny && EvaluateUnder(permission, prefix, approved) == lathe.Allow {
+			action = lathe.Allow
+		}
+		out = append(out, action)
+	}
+	return out
+}
+
+func prefixes(meta map[string]any) []string {
+	list, _ := meta[shell.MetaUnder].([]string)
+	return list
+}
+
+func concerning(permission string, rules []lathe.Rule) []lathe.Rule {
+	var out []lathe.Rule
+	for _, r := range rules {
+		if Match(r.Permission, permission) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (s *Service) wait(ctx context.Context, ask lathe.Ask) error {
+	e, err := s.enter(ask)
+	if err != nil {
+		return err
+	}
+	if s.opts.Decide != nil {
+		if reply, ok := s.opts.Decide(ask); ok {
+			if err := s.Reply(ctx, ask.ID, reply); err != nil && !errors.Is(err, ErrNotFound) {
+				s.withdraw(e)
+				return err
+			}
+		}
+	}
+	select {
+	case err := <-e.answer:
+		return err
+	case <-ctx.Done():
+		s.withdraw(e)
+		select {
+		case err := <-e.answer: // the reply came first
+			return err
+		default:
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (s *Service) enter(ask lathe.Ask) (*entry, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, ErrClosed
+	}
+	e := &entry{ask: ask, answer: make(chan error, 1)}
+	s.waiting = append(s.waiting, e)
+	s.opts.Publish(lathe.PermissionAsked{Ask: ask})
+	return e, nil
+}
+
+// withdraw ends an ask that nobody waits for any more.
+func (s *Service) withdraw(e *entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := slices.Index(s.waiting, e); i >= 0 {
+		s.waiting = slices.Delete(s.waiting, i, i+1)
+		s.publishReply(e, lathe.Reject)
+	}
+}
+
+// Reply answers a waiting ask. "always" remembers its Always patterns and
+// releases the asks of the session that they allow; "reject" also rejects the
+// other asks of the session. It returns [ErrNotFound] for an ask that does not
+// wait.
+func (s *Service) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.waiting, func(e *entry) bool { return e.ask.ID == id })
+	if i < 0 {
+		return fmt.Errorf("reply to %q: %w", id, ErrNotFound)
+	}
+	e := s.waiting[i]
+	switch reply.Kind {
+	case lathe.Once:
+		s.settle(e, lathe.Once, nil)
+	case lathe.Always:
+		if err := s.approve(ctx, e.ask); err != nil {
+			return fmt.Errorf("remember approval %q: %w", id, err)
+		}
+		s.settle(e, lathe.Always, nil)
+		s.release(e.ask.SessionID)
+	case lathe.Reject:
+		s.reject(e, reply.Message)
+	default:
+		return lathe.Errorf(lathe.CodeInvalid, "reply once, always or reject", "reply %q is not known", reply.Kind)
+	}
+	return nil
+}
+
+func (s *Service) approve(ctx context.Context, ask lathe.Ask) error {
+	var rules []lathe.Rule
+	for _, pattern := range ask.Always {
+		rule := lathe.Rule{Permission: Literal(ask.Permission), Pattern: pattern, Action: lathe.Allow}
+		if !slices.Contains(s.approved, rule) && !slices.Contains(rules, rule) {
+			rules = append(rules, rule)
+		}
+	}
+	if len(rules) == 0 {
+		return nil
+	}
+	if s.opts.OnApprove != nil {
+		if err := s.opts.OnApprove(ctx, rules); err != nil {
+			return err
+		}
+	}
+	s.approved = append(s.approved, rules...)
+	return nil
+}
+
+// release lets go the asks of a session that approvals alone allow.
+func (s *Service) release(session lathe.SessionID) {
+	for _, e := range slices.Clone(s.waiting) {
+		if e.ask.SessionID != session {
+			continue
+		}
+		all := actions(e.ask.Permission, e.ask.Patterns, e.ask.Metadata, nil, s.approved)
+		if !slices.ContainsFunc(all, func(a lathe.Action) bool { return a != lathe.Allow }) {
+			s.settle(e, lathe.Always, nil)
+		}
+	}
+}
+
+func (s *Service) reject(e *entry, message string) {
+	var err error = &Rejected{}
+	if message != "" {
+		err = &Corrected{Feedback: message}
+	}
+	s.settle(e, lathe.Reject, err)
+	for _, other := range slices.Clone(s.waiting) {
+		if other.ask.SessionID == e.ask.SessionID {
+			s.settle(other, lathe.Reject, &Rejected{})
+		}
+	}
+}
+
+func (s *Service) settle(e *entry, kind lathe.ReplyKind, err error) {
+	s.waiting = slices.DeleteFunc(s.waiting, func(w *entry) bool { return w == e })
+	s.publishReply(e, kind)
+	e.answer <- err
+}
+
+func (s *Service) publishReply(e *entry, kind lathe.ReplyKind) {
+	s.opts.Publish(lathe.PermissionReplied{SessionID: e.ask.SessionID, AskID: e.ask.ID, Reply: kind})
+}
+
+// Pending lists the asks that wait, oldest first.
+func (s *Service) Pending() []lathe.Ask {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]lathe.Ask, len(s.waiting))
+	for i, e := range s.waiting {
+		out[i] = e.ask
+	}
+	return out
+}
+
+// Approved returns a copy of what "always" replies have allowed.
+func (s *Service) Approved() []lathe.Rule {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.approved)
+}
+
+// Close rejects what waits and refuses new asks. It may be called twice.
+func (s *Service) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for _, e := range slices.Clone(s.waiting) {
+		s.settle(e, lathe.Reject, &Rejected{})
+	}
+}
