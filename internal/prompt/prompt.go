@@ -72,7 +72,7 @@ type Environment struct {
 	Git      bool
 	Platform string
 	Shell    string
-	Date     time.Time
+	Date     string // see FormatDate
 	Model    string // "provider/model"
 }
 
@@ -89,7 +89,7 @@ func (e Environment) block() string {
 	if e.Shell != "" {
 		fmt.Fprintf(&b, "  Shell: %s\n", e.Shell)
 	}
-	fmt.Fprintf(&b, "  Today's date: %s\n</env>", FormatDate(e.Date))
+	fmt.Fprintf(&b, "  Today's date: %s\n</env>", e.Date)
 	return b.String()
 }
 

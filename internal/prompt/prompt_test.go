@@ -36,7 +36,7 @@ func TestSystemHasAtMostTwoBlocks(t *testing.T) {
 		APIID: "claude-x",
 		Env: prompt.Environment{
 			Dir: "/repo/sub", Worktree: "/repo", Git: true, Platform: "linux",
-			Date: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), Model: "anthropic/claude-x",
+			Date: prompt.FormatDate(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)), Model: "anthropic/claude-x",
 		},
 		Instructions: []prompt.Instruction{{Path: "/repo/AGENTS.md", Content: "use tabs"}, {Path: "/repo/x", Content: " \n"}},
 		Extra:        []string{"", "skills"},
