@@ -1,0 +1,221 @@
+package llm
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// Answer is where an adapter's decoder puts what it reads. It keeps the promises
+// of [Event]: one Start, blocks with unique identifiers that open and close
+// once, valid UTF-8, tool calls whose CallID is new in the conversation, and
+// nothing after Finish. It is used by one goroutine.
+type Answer struct {
+	yield    func(Event, error) bool
+	req      *Request
+	stopped  bool // the reader left the loop
+	started  bool
+	finished bool
+	blocks   []*Block
+	calls    int
+	taken    map[string]bool // call ids of the conversation
+}
+
+// NewAnswer returns an Answer to req that yields what it is told.
+func NewAnswer(req *Request, yield func(Event, error) bool) *Answer {
+	return &Answer{yield: yield, req: req}
+}
+
+// Done reports whether nothing more can be told: Finish was called or the
+// reader left.
+func (a *Answer) Done() bool { return a.stopped || a.finished }
+
+func (a *Answer) emit(ev Event) {
+	if !a.Done() && !a.yield(ev, nil) {
+		a.stopped = true
+	}
+}
+
+// Start tells that the answer began; later calls do nothing.
+func (a *Answer) Start() {
+	if !a.started {
+		a.started = true
+		a.emit(Start{})
+	}
+}
+
+// Block is an open text, reasoning or tool block of an Answer. Its methods do
+// nothing on a nil or closed Block.
+type Block struct {
+	a            *Answer
+	kind         blockKind
+	id           string
+	callID, name string
+	args         []byte
+	sent         bool
+	closed       bool
+}
+
+type blockKind int
+
+const (
+	blockText blockKind = iota
+	blockReasoning
+	blockTool
+)
+
+func (a *Answer) open(kind blockKind) *Block {
+	a.Start()
+	b := &Block{a: a, kind: kind, id: strconv.Itoa(len(a.blocks))}
+	a.blocks = append(a.blocks, b)
+	return b
+}
+
+// Text opens a text block.
+func (a *Answer) Text() *Block {
+	b := a.open(blockText)
+	a.emit(TextStart{ID: b.id})
+	return b
+}
+
+// Reasoning opens a reasoning block.
+func (a *Answer) Reasoning() *Block {
+	b := a.open(blockReasoning)
+	a.emit(ReasoningStart{ID: b.id})
+	return b
+}
+
+// Tool opens a tool call. A callID that is empty or was used before in the
+// conversation is replaced.
+func (a *Answer) Tool(callID, name string) *Block {
+	b := a.open(blockTool)
+	a.calls++
+	b.callID, b.name = a.unique(callID), strings.ToValidUTF8(name, "\uFFFD")
+	a.emit(ToolStart{ID: b.id, CallID: b.callID, Name: b.name})
+	return b
+}
+
+// maxCallID is the longest call identifier that every protocol takes back.
+const maxCallID = 64
+
+func (a *Answer) unique(id string) string {
+	if a.taken == nil {
+		a.taken = usedCalls(a.req)
+	}
+	id = strings.ToValidUTF8(id, "_")
+	if id == "" || len(id) > maxCallID || a.taken[id] {
+		id = "call_" + strings.ToLower(rand.Text())
+	}
+	a.taken[id] = true
+	return id
+}
+
+func usedCalls(req *Request) map[string]bool {
+	used := make(map[string]bool)
+	if req == nil {
+		return used
+	}
+	for _, m := range req.Messages {
+		for _, c := range m.Content {
+			if u, ok := c.(ToolUse); ok {
+				used[u.ID] = true
+			}
+		}
+	}
+	return used
+}
+
+// Append adds to the block; empty strings are left out.
+func (b *Block) Append(s string) {
+	if b == nil || b.closed || s == "" {
+		return
+	}
+	b.sent = true
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	switch b.kind {
+	case blockText:
+		b.a.emit(TextDelta{ID: b.id, Text: s})
+	case blockReasoning:
+		b.a.emit(ReasoningDelta{ID: b.id, Text: s})
+	case blockTool:
+		b.args = append(b.args, s...)
+		b.a.emit(ToolDelta{ID: b.id, JSON: s})
+	}
+}
+
+// Complete gives the whole content of a block whose pieces may not have come.
+// A tool call's arguments are then what it says; text that was already told stays.
+func (b *Block) Complete(s string) {
+	switch {
+	case b == nil || b.closed || s == "":
+	case !b.sent:
+		b.Append(s)
+	case b.kind == blockTool && string(b.args) != s:
+		b.args = []byte(strings.ToValidUTF8(s, "\uFFFD"))
+	}
+}
+
+// Sent reports whether anything was appended.
+func (b *Block) Sent() bool { return b != nil && b.sent }
+
+// Whole reports whether a tool call's arguments are a complete JSON object,
+// which nothing that follows can belong to.
+func (b *Block) Whole() bool {
+	return b != nil && len(b.args) > 1 && b.args[len(b.args)-1] == '}' && json.Valid(b.args)
+}
+
+// Close ends the block.
+func (b *Block) Close(meta map[string]json.RawMessage) {
+	if b == nil || b.closed {
+		return
+	}
+	b.closed = true
+	switch b.kind {
+	case blockText:
+		b.a.emit(TextEnd{ID: b.id, Meta: meta})
+	case blockReasoning:
+		b.a.emit(ReasoningEnd{ID: b.id, Meta: meta})
+	case blockTool:
+		input := string(b.args)
+		if strings.TrimSpace(input) == "" {
+			input = "{}"
+		}
+		b.args = nil
+		b.a.emit(ToolEnd{ID: b.id, CallID: b.callID, Name: b.name, Input: input, Meta: meta})
+	}
+}
+
+// Finish closes what is open and ends the answer. Calls that were made turn a
+// reason that does not speak of them into [FinishToolCalls], and without calls
+// that reason becomes [FinishStop]: a turn that went on would have nothing to say.
+func (a *Answer) Finish(reason FinishReason, raw string, usage Usage) {
+	if a.Done() {
+		return
+	}
+	a.Start()
+	for _, b := range a.blocks {
+		b.Close(nil)
+	}
+	switch {
+	case a.calls > 0 && (reason == FinishStop || reason == FinishUnknown):
+		reason = FinishToolCalls
+	case a.calls == 0 && reason == FinishToolCalls:
+		reason = FinishStop
+	}
+	a.emit(Finish{Reason: reason, Raw: strings.ToValidUTF8(raw, "\uFFFD"), Usage: usage})
+	a.finished = true
+}
+
+// Calls returns how many tool calls were made so far.
+func (a *Answer) Calls() int { return a.calls }
+
+// Meta wraps what a protocol attaches to a block under the protocol's name.
+// The value is one of the adapter's own types, so encoding cannot fail.
+func Meta(protocol string, v any) map[string]json.RawMessage {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	return map[string]json.RawMessage{protocol: raw}
+}

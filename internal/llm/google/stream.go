@@ -1,0 +1,204 @@
+package google
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"lathe/internal/llm"
+	"lathe/internal/sse"
+)
+
+// chunk is one event.
+type chunk struct {
+	Candidates []struct {
+		Index   int `json:"index"`
+		Content struct {
+			Parts []part `json:"parts"`
+		} `json:"content"`
+		Finish  string `json:"finishReason"`
+		Message string `json:"finishMessage"`
+	} `json:"candidates"`
+	Feedback struct {
+		Block string `json:"blockReason"`
+	} `json:"promptFeedback"`
+	Usage *usage          `json:"usageMetadata"`
+	Error json.RawMessage `json:"error"`
+}
+
+type part struct {
+	Text      string `json:"text"`
+	Thought   bool   `json:"thought"`
+	Signature string `json:"thoughtSignature"`
+	Call      *struct {
+		ID   string          `json:"id"`
+		Name string          `json:"name"`
+		Args json.RawMessage `json:"args"`
+	} `json:"functionCall"`
+}
+
+type usage struct {
+	Prompt     llm.Count `json:"promptTokenCount"`
+	Cached     llm.Count `json:"cachedContentTokenCount"`
+	ToolPrompt llm.Count `json:"toolUsePromptTokenCount"`
+	Candidates llm.Count `json:"candidatesTokenCount"`
+	Thoughts   llm.Count `json:"thoughtsTokenCount"`
+}
+
+// decoder reads one answer.
+type decoder struct {
+	chunk     chunk
+	block     *llm.Block // open text or reasoning
+	thought   bool       // block is reasoning
+	signature string     // of the open block
+	stop      string
+	usage     llm.Usage
+}
+
+// Event implements [llm.Decoder].
+func (d *decoder) Event(a *llm.Answer, ev sse.Event) error {
+	if string(ev.Data) == "[DONE]" {
+		return nil
+	}
+	return d.take(a, ev.Data)
+}
+
+// Whole implements [llm.Decoder]: without server-sent events the protocol
+// streams a list of chunks.
+func (d *decoder) Whole(a *llm.Answer, body []byte) error {
+	chunks := []json.RawMessage{body}
+	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("[")) {
+		chunks = nil
+		if err := llm.Decode(body, &chunks); err != nil {
+			return err
+		}
+	}
+	for _, c := range chunks {
+		if err := d.take(a, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// End implements [llm.Decoder]. The protocol has no last event: an answer with a
+// finish reason is complete when the stream ends.
+func (d *decoder) End(a *llm.Answer) {
+	if d.stop == "" {
+		return
+	}
+	d.close()
+	a.Finish(reason(d.stop), d.stop, d.usage)
+}
+
+func (d *decoder) take(a *llm.Answer, data []byte) error {
+	c := &d.chunk
+	*c = chunk{}
+	if err := llm.Decode(data, c); err != nil {
+		return err
+	}
+	if len(c.Error) > 0 && string(c.Error) != "null" {
+		return llm.StreamError(data)
+	}
+	if c.Usage != nil {
+		d.usage = c.Usage.tokens()
+	}
+	for i := range c.Candidates {
+		candidate := &c.Candidates[i]
+		if candidate.Index != 0 { // only one answer was asked for
+			continue
+		}
+		for j := range candidate.Content.Parts {
+			d.part(a, &candidate.Content.Parts[j])
+		}
+		if candidate.Finish == "" {
+			continue
+		}
+		if isMalformed(candidate.Finish) {
+			return malformed(candidate.Finish, candidate.Message)
+		}
+		d.stop = candidate.Finish
+	}
+	if c.Feedback.Block != "" && len(c.Candidates) == 0 {
+		return &llm.Error{Kind: llm.KindFilter, Code: c.Feedback.Block, RetryAfter: -1,
+			Message: "the provider's filter refused the request: " + c.Feedback.Block}
+	}
+	return nil
+}
+
+// isMalformed reports whether the model broke off because its own call was no
+// call; another attempt often works.
+func isMalformed(stop string) bool {
+	switch stop {
+	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE", "MISSING_THOUGHT_SIGNATURE":
+		return true
+	}
+	return false
+}
+
+func malformed(stop, message string) error {
+	if message != "" {
+		message = ": " + message
+	}
+	return &llm.Error{Kind: llm.KindProtocol, Code: stop, Retryable: true, RetryAfter: -1,
+		Message: "the model broke off with " + stop + message}
+}
+
+func (d *decoder) part(a *llm.Answer, p *part) {
+	if p.Call != nil {
+		d.close()
+		d.call(a, p)
+		return
+	}
+	if p.Text != "" && (d.block == nil || d.thought != p.Thought) {
+		d.close()
+		d.thought = p.Thought
+		if p.Thought {
+			d.block = a.Reasoning()
+		} else {
+			d.block = a.Text()
+		}
+	}
+	d.block.Append(p.Text)
+	if p.Signature != "" {
+		d.signature = p.Signature
+	}
+}
+
+func (d *decoder) call(a *llm.Answer, p *part) {
+	b := a.Tool(p.Call.ID, p.Call.Name)
+	if args := string(p.Call.Args); args != "null" {
+		b.Append(args)
+	}
+	if p.Signature != "" {
+		b.Close(llm.Meta(name, meta{p.Signature}))
+	}
+	b.Close(nil)
+}
+
+func (d *decoder) close() {
+	if d.signature != "" {
+		d.block.Close(llm.Meta(name, meta{d.signature}))
+	}
+	d.block.Close(nil)
+	d.block, d.signature = nil, ""
+}
+
+func (u *usage) tokens() llm.Usage {
+	read := min(u.Cached, u.Prompt)
+	return llm.Usage{
+		Input: int64(u.Prompt - read + u.ToolPrompt), CacheRead: int64(read),
+		Output: int64(u.Candidates), Reasoning: int64(u.Thoughts), Reported: true,
+	}
+}
+
+func reason(stop string) llm.FinishReason {
+	switch stop {
+	case "STOP":
+		return llm.FinishStop
+	case "MAX_TOKENS":
+		return llm.FinishLength
+	case "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION":
+		return llm.FinishFilter
+	}
+	return llm.FinishUnknown
+}

@@ -1,0 +1,136 @@
+package llm
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+)
+
+// networkError says why no response came.
+func networkError(ctx context.Context, err error) error {
+	if e, ok := errors.AsType[*Error](context.Cause(ctx)); ok {
+		return e
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	e := &Error{Kind: KindNetwork, Retryable: true, RetryAfter: -1, Cause: err}
+	host := "the provider"
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		if parsed, perr := url.Parse(u.URL); perr == nil && parsed.Host != "" {
+			host = parsed.Host
+		}
+		err = u.Err
+	}
+	explainNetwork(e, host, err)
+	return e
+}
+
+func explainNetwork(e *Error, host string, err error) {
+	dns, isDNS := errors.AsType[*net.DNSError](err)
+	netErr, isNet := errors.AsType[net.Error](err)
+	_, badScheme := errors.AsType[*url.Error](err)
+	switch {
+	case isDNS && dns.IsNotFound:
+		e.Message = fmt.Sprintf("the name %q cannot be resolved; check the network and the base URL", dns.Name)
+	case isDNS:
+		e.Message = fmt.Sprintf("resolving %q failed: %v", dns.Name, dns.Err)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		e.Message = fmt.Sprintf("%s refused the connection; is the server running, and the base URL right?", host)
+	case isTLS(err):
+		e.Retryable = false
+		e.Message = fmt.Sprintf("no secure connection to %s: %v", host, err)
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		e.Message = "connection reset by " + host
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		e.Message = host + " closed the connection without an answer"
+	case isNet && netErr.Timeout():
+		e.Kind, e.Message = KindTimeout, host+" did not answer in time"
+	case badScheme, strings.Contains(err.Error(), "unsupported protocol scheme"), strings.Contains(err.Error(), "invalid header field"):
+		e.Kind, e.Retryable = KindInvalid, false
+		e.Message = fmt.Sprintf("the request to %s cannot be sent: %v", host, err)
+	default:
+		e.Message = fmt.Sprintf("reaching %s failed: %v", host, err)
+	}
+}
+
+func isTLS(err error) bool {
+	_, verify := errors.AsType[*tls.CertificateVerificationError](err)
+	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
+	_, name := errors.AsType[x509.HostnameError](err)
+	_, record := errors.AsType[tls.RecordHeaderError](err)
+	_, alert := errors.AsType[tls.AlertError](err)
+	return verify || unknown || name || record || alert || errors.Is(err, http.ErrSchemeMismatch)
+}
+
+// cutError is the error of a body that ended, or could not be read on, before
+// the answer was complete.
+func cutError(err error) error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	message := "the provider's answer was cut off"
+	if errors.Is(err, syscall.ECONNRESET) {
+		message += ": connection reset"
+	}
+	return &Error{Kind: KindCut, Message: message, Retryable: true, RetryAfter: -1, Cause: err}
+}
+
+// redact removes the credentials of the call from everything that an error
+// shows: some providers repeat the key they refuse.
+func (t *Transport) redact(err error, c Call) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		return err
+	}
+	secrets := t.secrets(c)
+	if len(secrets) == 0 {
+		return e
+	}
+	r := strings.NewReplacer(secrets...)
+	clean := *e
+	clean.Message, clean.Body, clean.Code = r.Replace(e.Message), r.Replace(e.Body), r.Replace(e.Code)
+	clean.Header = e.Header.Clone()
+	for _, values := range clean.Header {
+		for i, v := range values {
+			values[i] = r.Replace(v)
+		}
+	}
+	return &clean
+}
+
+// minSecret is the shortest credential that is looked for; shorter ones are
+// placeholders such as "none".
+const minSecret = 6
+
+// secrets returns pairs of a credential and its replacement.
+func (t *Transport) secrets(c Call) []string {
+	var pairs []string
+	add := func(s string) {
+		if len(s) >= minSecret {
+			pairs = append(pairs, s, "[key]")
+		}
+	}
+	add(t.endpoint.Key)
+	for _, header := range []map[string]string{t.endpoint.Header, c.Request.Headers} {
+		for name, value := range header {
+			name = strings.ToLower(name)
+			if name == "authorization" || name == "cookie" || strings.Contains(name, "key") || strings.Contains(name, "token") || strings.Contains(name, "secret") {
+				_, token, ok := strings.Cut(value, " ")
+				add(value)
+				if ok {
+					add(token)
+				}
+			}
+		}
+	}
+	return pairs
+}

@@ -1,0 +1,332 @@
+package openai
+
+import (
+	"strings"
+
+	"lathe/internal/llm"
+)
+
+func encode(req *llm.Request) ([]byte, error) {
+	w := &llm.Writer{}
+	w.Grow(req.Size())
+	w.Open('{')
+	w.Str("model", req.Model)
+	w.Bool("stream", true)
+	o := req.TakeOptions()
+	role := o.TakeString("systemMessageMode")
+	if err := writeParams(w, req, o); err != nil {
+		return nil, err
+	}
+	writeTools(w, req)
+	w.OpenKey("input", '[')
+	writeSystem(w, req, role)
+	writeInput(w, req)
+	w.Close(']')
+	w.Close('}')
+	return w.Bytes(), nil
+}
+
+// names of options that only differ in spelling.
+var names = map[string]string{
+	"promptCacheKey":       "prompt_cache_key",
+	"promptCacheRetention": "prompt_cache_retention",
+	"parallelToolCalls":    "parallel_tool_calls",
+	"serviceTier":          "service_tier",
+	"previousResponseId":   "previous_response_id",
+	"maxToolCalls":         "max_tool_calls",
+	"safetyIdentifier":     "safety_identifier",
+	"topLogprobs":          "top_logprobs",
+}
+
+// dropped are options that mean nothing to this protocol.
+var dropped = []string{"strictJsonSchema", "forceReasoning", "setCacheKey", "includeUsage", "logprobs"}
+
+func writeParams(w *llm.Writer, req *llm.Request, o llm.Options) error {
+	for _, name := range dropped {
+		o.Take(name)
+	}
+	o.Rename(names)
+	for _, move := range []struct{ from, object, field string }{
+		{"reasoningEffort", "reasoning", "effort"},
+		{"reasoningSummary", "reasoning", "summary"},
+		{"textVerbosity", "text", "verbosity"},
+	} {
+		if v, ok := o.Take(move.from); ok {
+			o.Put(move.object, move.field, v)
+		}
+	}
+	setDefault(o, "store", false)
+	if reasons(req.Model) && o["store"] == false {
+		setDefault(o, "include", []string{"reasoning.encrypted_content"})
+	}
+	if req.CacheKey != "" {
+		setDefault(o, "prompt_cache_key", req.CacheKey)
+	}
+	if req.MaxTokens > 0 {
+		setDefault(o, "max_output_tokens", req.MaxTokens)
+	}
+	if req.Temperature != nil {
+		setDefault(o, "temperature", *req.Temperature)
+	}
+	if req.TopP != nil {
+		setDefault(o, "top_p", *req.TopP)
+	}
+	if len(req.Tools) == 0 {
+		o.Take("parallel_tool_calls")
+	} else if req.Choice != "" {
+		setDefault(o, "tool_choice", string(req.Choice))
+	}
+	return w.Fields(o)
+}
+
+func setDefault(o llm.Options, name string, v any) {
+	if _, ok := o[name]; !ok {
+		o[name] = v
+	}
+}
+
+// writeTools turns strict schemas off, which the protocol has on by default and
+// which most tools' schemas do not satisfy.
+func writeTools(w *llm.Writer, req *llm.Request) {
+	if len(req.Tools) == 0 {
+		return
+	}
+	w.OpenKey("tools", '[')
+	for _, t := range req.Tools {
+		w.Open('{')
+		w.Str("type", "function")
+		w.Str("name", t.Name)
+		w.Str("description", t.Description)
+		w.Raw("parameters", llm.Schema(t.Schema))
+		w.Bool("strict", false)
+		w.Close('}')
+	}
+	w.Close(']')
+}
+
+func writeSystem(w *llm.Writer, req *llm.Request, role string) {
+	switch {
+	case role == "remove":
+		return
+	case role == "system", role == "developer":
+	case reasons(req.Model):
+		role = "developer"
+	default:
+		role = "system"
+	}
+	for _, text := range req.System {
+		if text == "" {
+			continue
+		}
+		w.Open('{')
+		w.Str("role", role)
+		w.Str("content", text)
+		w.Close('}')
+	}
+}
+
+func writeInput(w *llm.Writer, req *llm.Request) {
+	ids := llm.NewCallIDs(shortID)
+	for _, m := range req.Messages {
+		if m.Role == llm.RoleAssistant {
+			writeAssistant(w, req, ids, m.Content)
+			continue
+		}
+		writeUser(w, ids, m.Content)
+	}
+}
+
+// maxWireID leaves room for what tells equal identifiers apart; the protocol
+// takes 64 characters.
+const maxWireID = 56
+
+func shortID(id string) string {
+	id = llm.SafeID(id)
+	return id[:min(len(id), maxWireID)]
+}
+
+func writeUser(w *llm.Writer, ids *llm.CallIDs, content []llm.Content) {
+	open := false
+	for _, c := range content {
+		if r, ok := c.(llm.ToolResult); ok {
+			closeMessage(w, &open)
+			writeResult(w, ids.Result(r.ID), r)
+			continue
+		}
+		if t, ok := c.(llm.Text); ok && t.Text == "" {
+			continue
+		}
+		if !open {
+			w.Open('{')
+			w.Str("role", "user")
+			w.OpenKey("content", '[')
+			open = true
+		}
+		switch c := c.(type) {
+		case llm.Text:
+			writeText(w, "input_text", c.Text)
+		case llm.Media:
+			writeMedia(w, c)
+		}
+	}
+	closeMessage(w, &open)
+}
+
+func closeMessage(w *llm.Writer, open *bool) {
+	if *open {
+		w.Close(']')
+		w.Close('}')
+	}
+	*open = false
+}
+
+func writeText(w *llm.Writer, kind, text string) {
+	w.Open('{')
+	w.Str("type", kind)
+	w.Str("text", text)
+	w.Close('}')
+}
+
+// writeMedia sends images and PDF files; text files are sent as text.
+func writeMedia(w *llm.Writer, m llm.Media) {
+	switch {
+	case len(m.Data) == 0 && m.URL == "":
+	case strings.HasPrefix(m.MIME, "image/") && m.MIME != "image/svg+xml":
+		w.Open('{')
+		w.Str("type", "input_image")
+		writeSource(w, "image_url", "image_url", m)
+		w.Close('}')
+		return
+	case m.MIME == "application/pdf":
+		w.Open('{')
+		w.Str("type", "input_file")
+		if len(m.Data) > 0 {
+			w.Str("filename", fileName(m))
+		}
+		writeSource(w, "file_data", "file_url", m)
+		w.Close('}')
+		return
+	case strings.HasPrefix(m.MIME, "text/") && m.URL == "":
+		writeText(w, "input_text", string(m.Data))
+		return
+	}
+	writeText(w, "input_text", llm.Unsendable(m))
+}
+
+func writeSource(w *llm.Writer, data, url string, m llm.Media) {
+	if len(m.Data) > 0 {
+		w.Data(data, m.MIME, m.Data)
+		return
+	}
+	w.Str(url, m.URL)
+}
+
+func fileName(m llm.Media) string {
+	if m.Name != "" {
+		return m.Name
+	}
+	return "file.pdf"
+}
+
+func writeResult(w *llm.Writer, id string, r llm.ToolResult) {
+	w.Open('{')
+	w.Str("type", "function_call_output")
+	w.Str("call_id", id)
+	if len(r.Media) == 0 {
+		w.Str("output", r.Output)
+		w.Close('}')
+		return
+	}
+	w.OpenKey("output", '[')
+	if r.Output != "" {
+		writeText(w, "input_text", r.Output)
+	}
+	for _, m := range r.Media {
+		writeMedia(w, m)
+	}
+	w.Close(']')
+	w.Close('}')
+}
+
+// writeAssistant sends the items of an answer in their order. Reasoning is an
+// item that another has to follow, so what would end the answer is left out.
+func writeAssistant(w *llm.Writer, req *llm.Request, ids *llm.CallIDs, content []llm.Content) {
+	for i := 0; i < len(content); i++ {
+		switch c := content[i].(type) {
+		case llm.Text:
+			if c.Text == "" {
+				continue
+			}
+			w.Open('{')
+			w.Str("role", "assistant")
+			w.OpenKey("content", '[')
+			writeText(w, "output_text", c.Text)
+			w.Close(']')
+			w.Close('}')
+		case llm.ToolUse:
+			w.Open('{')
+			w.Str("type", "function_call")
+			w.Str("call_id", ids.Call(c.ID))
+			w.Str("name", c.Name)
+			w.Str("arguments", string(llm.Object(c.Input)))
+			w.Close('}')
+		case llm.Reasoning:
+			n, m, texts := reasoningItem(req, content[i:])
+			if m.Encrypted != "" && followed(content[i+n:]) {
+				writeReasoning(w, m, texts)
+			}
+			i += n - 1
+		}
+	}
+}
+
+func followed(rest []llm.Content) bool {
+	for _, c := range rest {
+		switch c := c.(type) {
+		case llm.ToolUse:
+			return true
+		case llm.Text:
+			if c.Text != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// reasoningItem joins the blocks at the start of content that are summaries of
+// one item, and returns how many those are.
+func reasoningItem(req *llm.Request, content []llm.Content) (n int, m meta, texts []string) {
+	for n < len(content) {
+		r, ok := content[n].(llm.Reasoning)
+		if !ok {
+			break
+		}
+		var next meta
+		req.OwnMeta(name, r.Origin, r.Meta, &next)
+		if n > 0 && (next.ItemID == "" || next.ItemID != m.ItemID) {
+			break
+		}
+		m.ItemID = next.ItemID
+		if next.Encrypted != "" {
+			m.Encrypted = next.Encrypted
+		}
+		if r.Text != "" {
+			texts = append(texts, r.Text)
+		}
+		n++
+	}
+	return n, m, texts
+}
+
+func writeReasoning(w *llm.Writer, m meta, texts []string) {
+	w.Open('{')
+	w.Str("type", "reasoning")
+	w.OpenKey("summary", '[')
+	for _, text := range texts {
+		writeText(w, "summary_text", text)
+	}
+	w.Close(']')
+	w.Str("encrypted_content", m.Encrypted)
+	w.Close('}')
+}

@@ -1,0 +1,153 @@
+package openaichat
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"lathe/internal/llm"
+)
+
+// chunk is one event, or the whole answer of a request that was not streamed.
+type chunk struct {
+	Object  string          `json:"object"`
+	Choices []choice        `json:"choices"`
+	Usage   *usage          `json:"usage"`
+	Error   json.RawMessage `json:"error"`
+}
+
+type choice struct {
+	Index   int             `json:"index"`
+	Delta   *delta          `json:"delta"`
+	Message *delta          `json:"message"`
+	Finish  string          `json:"finish_reason"`
+	Usage   *usage          `json:"usage"`
+	Error   json.RawMessage `json:"error"`
+}
+
+type delta struct {
+	Content   content  `json:"content"`
+	Refusal   string   `json:"refusal"`
+	Thought   string   `json:"reasoning_content"`
+	Reasoning text     `json:"reasoning"`
+	Details   []detail `json:"reasoning_details"`
+	Calls     []call   `json:"tool_calls"`
+	Call      *called  `json:"function_call"`
+}
+
+type call struct {
+	Index    *int            `json:"index"`
+	ID       string          `json:"id"`
+	Function called          `json:"function"`
+	Extra    json.RawMessage `json:"extra_content"`
+}
+
+type called struct {
+	Name      string `json:"name"`
+	Arguments text   `json:"arguments"`
+}
+
+// text is a string; some vendors send an object where the protocol has its
+// JSON as a string, and that object's own text is taken then.
+type text string
+
+// UnmarshalJSON never fails on valid JSON.
+func (t *text) UnmarshalJSON(data []byte) error {
+	var s string
+	switch {
+	case string(data) == "null":
+		*t = ""
+	case json.Unmarshal(data, &s) == nil:
+		*t = text(s)
+	default:
+		*t = text(data)
+	}
+	return nil
+}
+
+// content is a string, or a list of parts of which some may be reasoning.
+type content struct{ text, thought string }
+
+// UnmarshalJSON never fails on valid JSON.
+func (c *content) UnmarshalJSON(data []byte) error {
+	*c = content{}
+	if len(data) > 0 && data[0] == '"' {
+		return json.Unmarshal(data, &c.text)
+	}
+	var parts []struct {
+		Text     string  `json:"text"`
+		Thinking content `json:"thinking"`
+	}
+	if bytes.HasPrefix(data, []byte("[")) && json.Unmarshal(data, &parts) == nil {
+		for _, p := range parts {
+			c.text += p.Text
+			c.thought += p.Thinking.text
+		}
+	}
+	return nil
+}
+
+// thought returns the reasoning text of a delta, whichever field it came in.
+func (d *delta) thought() string {
+	switch {
+	case d.Thought != "":
+		return d.Thought
+	case d.Reasoning != "":
+		return string(d.Reasoning)
+	case d.Content.thought != "":
+		return d.Content.thought
+	}
+	var b strings.Builder
+	for _, x := range d.Details {
+		b.WriteString(x.Text)
+		b.WriteString(x.Summary)
+	}
+	return b.String()
+}
+
+// addDetails appends details, joining the pieces of one.
+func addDetails(to, more []detail) []detail {
+	for _, x := range more {
+		if n := len(to); n > 0 && x.Type != "reasoning.encrypted" && to[n-1].Type == x.Type && to[n-1].Index == x.Index {
+			last := &to[n-1]
+			last.Text += x.Text
+			last.Summary += x.Summary
+			last.Signature += x.Signature
+			continue
+		}
+		to = append(to, x)
+	}
+	return to
+}
+
+type usage struct {
+	Prompt        llm.Count `json:"prompt_tokens"`
+	Completion    llm.Count `json:"completion_tokens"`
+	Total         llm.Count `json:"total_tokens"`
+	PromptDetails struct {
+		Cached  llm.Count `json:"cached_tokens"`
+		Written llm.Count `json:"cache_write_tokens"`
+	} `json:"prompt_tokens_details"`
+	CompletionDetails struct {
+		Reasoning llm.Count `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+	CacheHit llm.Count `json:"prompt_cache_hit_tokens"`
+	Cached   llm.Count `json:"cached_tokens"`
+}
+
+// tokens normalises what vendors count. A total that only fits when reasoning
+// is counted beside the completion tells that these exclude it already.
+func (u *usage) tokens() llm.Usage {
+	read := min(max(u.PromptDetails.Cached, u.CacheHit, u.Cached), u.Prompt)
+	written := min(u.PromptDetails.Written, u.Prompt-read)
+	reasoning := u.CompletionDetails.Reasoning
+	output := u.Completion
+	if reasoning == 0 || u.Total != u.Prompt+u.Completion+reasoning {
+		reasoning = min(reasoning, output)
+		output -= reasoning
+	}
+	return llm.Usage{
+		Input: int64(u.Prompt - read - written), CacheRead: int64(read), CacheWrite: int64(written),
+		Output: int64(output), Reasoning: int64(reasoning), Reported: true,
+	}
+}

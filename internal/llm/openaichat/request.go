@@ -1,0 +1,138 @@
+package openaichat
+
+import (
+	"strings"
+
+	"lathe/internal/llm"
+)
+
+func encode(req *llm.Request) ([]byte, error) {
+	w := &llm.Writer{}
+	w.Grow(req.Size())
+	w.Open('{')
+	w.Str("model", req.Model)
+	w.Bool("stream", true)
+	if err := writeParams(w, req); err != nil {
+		return nil, err
+	}
+	writeTools(w, req)
+	e := encoder{w: w, req: req, ids: llm.NewCallIDs(cleaner(req.Model))}
+	w.OpenKey("messages", '[')
+	e.messages()
+	w.Close(']')
+	w.Close('}')
+	return w.Bytes(), nil
+}
+
+// names of options that only differ in spelling.
+var names = map[string]string{
+	"reasoningEffort":     "reasoning_effort",
+	"textVerbosity":       "verbosity",
+	"promptCacheKey":      "prompt_cache_key",
+	"parallelToolCalls":   "parallel_tool_calls",
+	"serviceTier":         "service_tier",
+	"maxCompletionTokens": "max_completion_tokens",
+	"frequencyPenalty":    "frequency_penalty",
+	"presencePenalty":     "presence_penalty",
+	"logitBias":           "logit_bias",
+	"topLogprobs":         "top_logprobs",
+	"safetyIdentifier":    "safety_identifier",
+}
+
+// dropped are options of other protocols.
+var dropped = []string{"strictJsonSchema", "structuredOutputs", "forceReasoning", "reasoningSummary", "include"}
+
+func writeParams(w *llm.Writer, req *llm.Request) error {
+	o := req.TakeOptions()
+	for _, name := range dropped {
+		o.Take(name)
+	}
+	limitField := o.TakeString("maxTokensField")
+	if limitField == "" {
+		limitField = "max_tokens"
+	}
+	if o.TakeBool("includeUsage", true) {
+		setDefault(o, "stream_options", map[string]any{"include_usage": true})
+	}
+	if o.TakeBool("setCacheKey", false) && req.CacheKey != "" {
+		setDefault(o, "promptCacheKey", req.CacheKey)
+	}
+	o.Rename(names)
+	if _, ok := o["max_completion_tokens"]; !ok && req.MaxTokens > 0 {
+		setDefault(o, limitField, req.MaxTokens)
+	}
+	if req.Temperature != nil {
+		setDefault(o, "temperature", *req.Temperature)
+	}
+	if req.TopP != nil {
+		setDefault(o, "top_p", *req.TopP)
+	}
+	if req.TopK != nil {
+		setDefault(o, "top_k", *req.TopK)
+	}
+	if len(req.Tools) == 0 {
+		o.Take("parallel_tool_calls")
+	} else if req.Choice != "" {
+		setDefault(o, "tool_choice", string(req.Choice))
+	}
+	return w.Fields(o)
+}
+
+func setDefault(o llm.Options, name string, v any) {
+	if _, ok := o[name]; !ok {
+		o[name] = v
+	}
+}
+
+func writeTools(w *llm.Writer, req *llm.Request) {
+	if len(req.Tools) == 0 {
+		return
+	}
+	w.OpenKey("tools", '[')
+	for _, t := range req.Tools {
+		w.Open('{')
+		w.Str("type", "function")
+		w.OpenKey("function", '{')
+		w.Str("name", t.Name)
+		w.Str("description", t.Description)
+		w.Raw("parameters", llm.Schema(t.Schema))
+		w.Close('}')
+		w.Close('}')
+	}
+	w.Close(']')
+}
+
+// isMistral reports whether a model is of the family that takes only
+// identifiers of nine letters and digits, and no user message after a result.
+func isMistral(model string) bool {
+	model = strings.ToLower(model)
+	for _, family := range []string{"mistral", "ministral", "mixtral", "devstral", "codestral", "pixtral", "magistral"} {
+		if strings.Contains(model, family) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxWireID leaves room for what tells equal identifiers apart.
+const maxWireID = 56
+
+func cleaner(model string) func(string) string {
+	if isMistral(model) {
+		return mistralID
+	}
+	if strings.Contains(strings.ToLower(model), "claude") {
+		return llm.SafeID
+	}
+	return func(id string) string { return strings.ToValidUTF8(id[:min(len(id), maxWireID)], "_") }
+}
+
+func mistralID(id string) string {
+	id = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, id)
+	return (id + "000000000")[:9]
+}

@@ -1,0 +1,368 @@
+package llm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"time"
+
+	"lathe/internal/sse"
+)
+
+const (
+	maxEvent  = 16 << 20  // one server-sent event
+	maxAnswer = 256 << 20 // one answer, whole
+	maxBody   = 64 << 10  // body of an Error
+	// drainTime is how long a finished answer waits for the end of its body, so
+	// that the connection can be used again.
+	drainTime = 100 * time.Millisecond
+)
+
+// NewClient returns a client with proxies from the environment and no time
+// limits of its own: [Timeouts] are kept by the [Transport]. Share one per
+// process, so that connections are used again; its CloseIdleConnections ends
+// the idle ones.
+func NewClient() *http.Client {
+	dialer := &net.Dialer{KeepAlive: 15 * time.Second}
+	return &http.Client{Transport: &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         dialer.DialContext,
+		ForceAttemptHTTP2:   true,
+		MaxIdleConnsPerHost: 8,
+		IdleConnTimeout:     90 * time.Second,
+		DisableCompression:  true, // some proxies hold a compressed stream back
+		HTTP2:               &http.HTTP2Config{SendPingTimeout: 20 * time.Second, PingTimeout: 15 * time.Second},
+	}}
+}
+
+// Transport sends the requests of one endpoint and reads the answers. It is
+// safe for concurrent use and retries nothing.
+type Transport struct {
+	client   *http.Client
+	endpoint Endpoint
+	timeouts Timeouts
+}
+
+// NewTransport returns the transport of an endpoint.
+func NewTransport(e Endpoint) *Transport {
+	client := e.Client
+	if client == nil {
+		client = NewClient()
+	}
+	c := *client
+	c.CheckRedirect = checkRedirect
+	return &Transport{client: &c, endpoint: e, timeouts: e.Timeouts.withDefaults()}
+}
+
+func (t Timeouts) withDefaults() Timeouts {
+	set := func(d *time.Duration, value time.Duration) {
+		if *d == 0 {
+			*d = value
+		}
+	}
+	set(&t.Connect, 30*time.Second)
+	set(&t.Header, 5*time.Minute)
+	set(&t.Idle, 5*time.Minute)
+	return t
+}
+
+// checkRedirect follows a redirect only within the same origin and only when it
+// keeps the method: the credential in the headers must not reach another host.
+func checkRedirect(req *http.Request, via []*http.Request) error {
+	from := via[len(via)-1]
+	if len(via) > 5 || req.Method != from.Method || req.URL.Scheme != from.URL.Scheme || req.URL.Host != from.URL.Host {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+// Call is one request of an adapter, ready to be sent.
+type Call struct {
+	Request *Request
+	URL     string
+	Header  map[string]string // of the protocol; the endpoint's and the request's come on top
+	Body    []byte
+	Decoder Decoder
+}
+
+// Decoder reads the answer of one protocol. Its errors are *[Error] values.
+type Decoder interface {
+	// Event takes one server-sent event; ev.Data is only valid during the call.
+	Event(a *Answer, ev sse.Event) error
+	// Whole takes an answer that came as one JSON document.
+	Whole(a *Answer, body []byte) error
+	// End is called when the stream ended without Finish, whatever ended it. It
+	// calls Finish if the answer is complete all the same.
+	End(a *Answer)
+}
+
+// Stream sends the call and yields what the decoder makes of the answer, as
+// [Model] promises.
+func (t *Transport) Stream(ctx context.Context, c Call) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		a := NewAnswer(c.Request, yield)
+		err := t.exchange(ctx, c, a)
+		switch {
+		case a.Done():
+		case ctx.Err() != nil:
+			yield(nil, context.Cause(ctx))
+		default:
+			yield(nil, t.redact(err, c))
+		}
+	}
+}
+
+// exchange returns nil only when the answer is done.
+func (t *Transport) exchange(ctx context.Context, c Call, a *Answer) error {
+	w, ctx := watchRequest(ctx, t.timeouts)
+	defer w.stop()
+	resp, err := t.send(ctx, c, w)
+	if err != nil {
+		return networkError(ctx, err)
+	}
+	defer resp.Body.Close()
+	body := &watchedBody{ctx: ctx, r: resp.Body, w: w, left: maxAnswer}
+	if resp.StatusCode != http.StatusOK {
+		data, _ := io.ReadAll(io.LimitReader(body, maxBody))
+		return StatusError(resp.StatusCode, resp.Header, data)
+	}
+	if err := t.read(c.Decoder, a, body, resp); err != nil {
+		return err
+	}
+	if a.finished {
+		body.drain()
+	}
+	return nil
+}
+
+func (t *Transport) send(ctx context.Context, c Call, w *watch) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(w.trace(ctx), http.MethodPost, c.URL, bytes.NewReader(c.Body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "text/event-stream")
+	for _, header := range []map[string]string{c.Header, t.endpoint.Header, c.Request.Headers} {
+		for name, value := range header {
+			if value == "" {
+				req.Header.Del(name)
+				continue
+			}
+			req.Header.Set(name, value)
+		}
+	}
+	return t.client.Do(req)
+}
+
+// read tells by the first byte what came: some proxies answer a streaming
+// request with one JSON document, or with a web page, under any content type.
+func (t *Transport) read(d Decoder, a *Answer, body *watchedBody, resp *http.Response) error {
+	head, err := firstBytes(body)
+	if err != nil {
+		return cutError(err)
+	}
+	rest := io.MultiReader(bytes.NewReader(head), body)
+	switch bytes.TrimLeft(head, " \t\r\n\xef\xbb\xbf")[0] {
+	case '{', '[':
+		return readWhole(d, a, rest)
+	case '<':
+		data, _ := io.ReadAll(io.LimitReader(rest, maxBody))
+		return &Error{
+			Kind: KindProtocol, Status: resp.StatusCode, RetryAfter: -1, Header: resp.Header, Body: clip(string(data)),
+			Message: fmt.Sprintf("%s answered with a web page instead of a model's answer; check the provider's base URL", resp.Request.URL.Host),
+		}
+	}
+	a.Start()
+	err = readEvents(d, a, rest)
+	if !a.Done() {
+		d.End(a)
+	}
+	if a.Done() {
+		return nil
+	}
+	return err
+}
+
+// firstBytes reads until something else than white space came.
+func firstBytes(r io.Reader) ([]byte, error) {
+	var head []byte
+	buf := make([]byte, 4<<10)
+	for {
+		n, err := r.Read(buf)
+		head = append(head, buf[:n]...)
+		if len(bytes.TrimLeft(head, " \t\r\n\xef\xbb\xbf")) > 0 {
+			return head, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(head) > maxBody {
+			return nil, &Error{Kind: KindProtocol, Retryable: true, RetryAfter: -1, Message: "the provider answered with nothing but white space"}
+		}
+	}
+}
+
+func readEvents(d Decoder, a *Answer, r io.Reader) error {
+	for ev, err := range sse.Read(r, maxEvent) {
+		if errors.Is(err, sse.ErrTooLarge) {
+			return &Error{Kind: KindProtocol, RetryAfter: -1, Message: fmt.Sprintf("the provider sent an event of more than %d MiB", maxEvent>>20), Cause: err}
+		}
+		if err != nil {
+			return cutError(err)
+		}
+		if err := d.Event(a, ev); err != nil {
+			return err
+		}
+		if a.Done() {
+			return nil
+		}
+	}
+	return cutError(io.ErrUnexpectedEOF)
+}
+
+func readWhole(d Decoder, a *Answer, r io.Reader) error {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return cutError(err)
+	}
+	var doc struct {
+		Error any `json:"error"`
+	}
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+		if err := Decode(data, &doc); err != nil {
+			return err
+		}
+	}
+	if doc.Error != nil {
+		return StreamError(data)
+	}
+	if err := d.Whole(a, data); err != nil {
+		return err
+	}
+	if !a.Done() {
+		d.End(a)
+	}
+	if !a.Done() {
+		return cutError(io.ErrUnexpectedEOF)
+	}
+	return nil
+}
+
+// watch cancels a request when one of its phases takes too long.
+type watch struct {
+	cancel  context.CancelCauseFunc
+	t       Timeouts
+	phase   *time.Timer // to the first byte, then between chunks
+	connect *time.Timer
+	total   context.CancelFunc
+}
+
+func watchRequest(ctx context.Context, t Timeouts) (*watch, context.Context) {
+	w := &watch{t: t, total: func() {}}
+	ctx, w.cancel = context.WithCancelCause(ctx)
+	if t.Total > 0 {
+		ctx, w.total = context.WithTimeoutCause(ctx, t.Total, timeoutError("the provider's answer took longer than %s", t.Total))
+	}
+	w.phase = w.after(t.Header, "the provider did not answer within %s")
+	return w, ctx
+}
+
+func (w *watch) after(d time.Duration, format string) *time.Timer {
+	if d <= 0 {
+		return nil
+	}
+	return time.AfterFunc(d, func() { w.cancel(timeoutError(format, d)) })
+}
+
+func timeoutError(format string, d time.Duration) *Error {
+	return &Error{Kind: KindTimeout, Message: fmt.Sprintf(format, d), Retryable: true, RetryAfter: -1}
+}
+
+// trace bounds the time between asking for a connection and getting one.
+func (w *watch) trace(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn: func(host string) {
+			stopTimer(w.connect)
+			w.connect = w.after(w.t.Connect, "no connection to "+strings.ReplaceAll(host, "%", "%%")+" within %s")
+		},
+		GotConn: func(httptrace.GotConnInfo) { stopTimer(w.connect) },
+	})
+}
+
+func (w *watch) stop() {
+	stopTimer(w.phase)
+	stopTimer(w.connect)
+	w.total()
+	w.cancel(nil)
+}
+
+func stopTimer(t *time.Timer) {
+	if t != nil {
+		t.Stop()
+	}
+}
+
+// watchedBody reads a response body within the idle limit. The clock runs only
+// while a read waits, so a slow consumer does not count as a silent provider.
+type watchedBody struct {
+	ctx   context.Context
+	r     io.Reader
+	w     *watch
+	left  int64
+	begun bool // the first byte came
+}
+
+func (b *watchedBody) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, &Error{Kind: KindProtocol, RetryAfter: -1, Message: fmt.Sprintf("the provider's answer is larger than %d MiB", maxAnswer>>20)}
+	}
+	switch {
+	case !b.begun: // the header limit still runs
+	case b.w.phase != nil:
+		b.w.phase.Reset(b.w.t.Idle)
+	}
+	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	stopTimer(b.w.phase)
+	if n > 0 && !b.begun {
+		b.begun = true
+		b.w.phase = b.w.after(b.w.t.Idle, "the provider sent nothing for %s")
+		stopTimer(b.w.phase)
+	}
+	if err != nil && err != io.EOF && b.ctx.Err() != nil {
+		err = context.Cause(b.ctx)
+	}
+	return n, err
+}
+
+// drain reads the few bytes that end a finished answer.
+func (b *watchedBody) drain() {
+	defer stopTimer(time.AfterFunc(drainTime, func() { b.w.cancel(nil) }))
+	_, _ = io.Copy(io.Discard, io.LimitReader(b.r, maxBody))
+}
+
+// JoinURL returns the address of a protocol's path below a base URL, or the
+// public one when base is empty.
+func JoinURL(base, public, path string) string {
+	if base == "" {
+		base = public
+	}
+	u, err := url.Parse(base)
+	if err != nil || u.RawQuery == "" {
+		return strings.TrimRight(base, "/") + path
+	}
+	rest, query, _ := strings.Cut(path, "?") // keep api-version and the like
+	u.Path = strings.TrimRight(u.Path, "/") + rest
+	if query != "" {
+		u.RawQuery += "&" + query
+	}
+	return u.String()
+}
