@@ -1,0 +1,263 @@
+package sqlite
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// zipFrom is the size from which a document is compressed in its row. The first
+// byte tells the forms apart: a plain document starts with "{" or "[".
+const (
+	zipFrom = 8 << 10
+	zipMark = 0x01
+	// maxUnzip bounds what a damaged row or blob may grow to.
+	maxUnzip = 1 << 30
+)
+
+// pack returns what to store for a document: text, or compressed bytes.
+func (s *Store) pack(doc []byte) any {
+	if len(doc) < zipFrom {
+		return string(doc)
+	}
+	var b bytes.Buffer
+	b.WriteByte(zipMark)
+	w := s.zips.Get().(*flate.Writer)
+	defer s.zips.Put(w)
+	w.Reset(&b)
+	w.Write(doc) // a buffer does not fail
+	w.Close()
+	return b.Bytes()
+}
+
+func unpack(data []byte) ([]byte, error) {
+	if len(data) == 0 || data[0] != zipMark {
+		return data, nil
+	}
+	r := flate.NewReader(bytes.NewReader(data[1:]))
+	out, err := io.ReadAll(io.LimitReader(r, maxUnzip))
+	if err != nil {
+		return nil, fmt.Errorf("decompress row: %w", err)
+	}
+	return out, nil
+}
+
+func hashOf(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+func (s *Store) blobDir() string { return filepath.Join(s.dir, "blob") }
+
+func (s *Store) blobPath(hash string) string {
+	return filepath.Join(s.blobDir(), hash[:2], hash[2:]+".gz")
+}
+
+// saveBlobs writes the bodies that left a document and returns the column that
+// names them. It runs inside the write transaction, as Sweep does: a blob that is
+// found here cannot be swept before the row that needs it is committed.
+func (s *Store) saveBlobs(blobs map[string]string) (sql.NullString, error) {
+	if len(blobs) == 0 {
+		return sql.NullString{}, nil
+	}
+	var names []string
+	for h, body := range blobs {
+		if err := s.saveBlob(h, body); err != nil {
+			return sql.NullString{}, fmt.Errorf("write blob %s: %w", h, err)
+		}
+		names = append(names, h)
+	}
+	slices.Sort(names)
+	return sql.NullString{String: strings.Join(names, " "), Valid: true}, nil
+}
+
+func (s *Store) saveBlob(hash, body string) error {
+	path := s.blobPath(hash)
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(s.blobDir(), "new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails once it is renamed
+	if err := errors.Join(s.writeZip(f, body), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func (s *Store) writeZip(w io.Writer, body string) error {
+	z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(z, body); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+// syncDir makes a rename durable, where directories can be synced.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	d.Sync() // not all filesystems allow it
+	return nil
+}
+
+// loadBlob reads a body back; gzip's checksum covers it.
+func (s *Store) loadBlob(ref blobRef) (string, error) {
+	if len(ref.Hash) != sha256.Size*2 || strings.ContainsAny(ref.Hash, `/\.`) || ref.Size < 0 || ref.Size > maxUnzip {
+		return "", fmt.Errorf("blob reference %q is malformed", ref.Hash)
+	}
+	f, err := os.Open(s.blobPath(ref.Hash))
+	if err != nil {
+		return "", fmt.Errorf("read blob: %w", err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return "", fmt.Errorf("read blob %s: %w", ref.Hash, err)
+	}
+	var b strings.Builder
+	n, err := io.Copy(&b, io.LimitReader(z, ref.Size+1))
+	if err == nil && n != ref.Size {
+		err = fmt.Errorf("%d bytes where %d were stored", n, ref.Size)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read blob %s: %w", ref.Hash, err)
+	}
+	return b.String(), nil
+}
+
+// Swept counts what [Store.Sweep] removed.
+type Swept struct {
+	Files int
+	Bytes int64
+}
+
+// Sweep removes blobs and open texts that no row names. Crashes and removed
+// parts leave them behind; they do no harm but take space.
+func (s *Store) Sweep(ctx context.Context) (out Swept, err error) {
+	err = s.Batch(ctx, func(tx *Tx) error {
+		live, err := tx.liveBlobs()
+		if err != nil {
+			return err
+		}
+		open, err := tx.openTexts()
+		if err != nil {
+			return err
+		}
+		err = sweepDir(s.blobDir(), &out, func(rel string) bool {
+			return live[strings.TrimSuffix(strings.ReplaceAll(rel, "/", ""), ".gz")]
+		})
+		return errors.Join(err, sweepDir(s.openDir(), &out, func(rel string) bool { return open[rel] }))
+	})
+	return out, err
+}
+
+// reclaim removes those of the blobs that no row names any more.
+func (s *Store) reclaim(ctx context.Context, hashes []string) error {
+	if len(hashes) == 0 {
+		return nil
+	}
+	return s.Batch(ctx, func(tx *Tx) error {
+		live, err := tx.liveBlobs()
+		for _, h := range hashes {
+			if err == nil && !live[h] {
+				os.Remove(s.blobPath(h)) // a later sweep would do
+			}
+		}
+		return err
+	})
+}
+
+func (v *view) liveBlobs() (map[string]bool, error) {
+	live := map[string]bool{}
+	hashes, err := v.blobs(`SELECT blobs FROM session WHERE blobs IS NOT NULL
+		UNION ALL SELECT blobs FROM message WHERE blobs IS NOT NULL
+		UNION ALL SELECT blobs FROM part WHERE blobs IS NOT NULL
+		UNION ALL SELECT blobs FROM session_diff WHERE blobs IS NOT NULL`)
+	for _, h := range hashes {
+		live[h] = true
+	}
+	return live, err
+}
+
+// blobs returns the hashes in the column that the query selects.
+func (v *view) blobs(query string, args ...any) (hashes []string, err error) {
+	rows, err := v.query(query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var names string
+		if err := rows.Scan(&names); err != nil {
+			return nil, err
+		}
+		hashes = append(hashes, strings.Fields(names)...)
+	}
+	return hashes, rows.Err()
+}
+
+func (v *view) openTexts() (map[string]bool, error) {
+	rows, err := v.query(`SELECT n, rev FROM part WHERE open = 1`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	open := map[string]bool{}
+	for rows.Next() {
+		var n, rev int64
+		if err := rows.Scan(&n, &rev); err != nil {
+			return nil, err
+		}
+		open[textName(n, rev)] = true
+	}
+	return open, rows.Err()
+}
+
+// sweepDir removes the files below dir, by slashed relative path, that are not live.
+func sweepDir(dir string, out *Swept, live func(rel string) bool) error {
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil || live(filepath.ToSlash(rel)) {
+			return err
+		}
+		if fi, err := d.Info(); err == nil {
+			out.Bytes += fi.Size()
+		}
+		out.Files++
+		return os.Remove(path)
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

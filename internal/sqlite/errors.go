@@ -1,0 +1,92 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"lathe"
+)
+
+// Errors that callers branch on.
+var (
+	// ErrNotFound means that the session, message or part is not stored.
+	ErrNotFound = errors.New("not found")
+	// ErrExists means that the identifier is taken.
+	ErrExists = errors.New("already exists")
+	// ErrBusy means that another living owner holds the session's lease; the
+	// error is a [*BusyError].
+	ErrBusy = errors.New("session is in use")
+	// ErrFull means that the disk or a quota is full. Nothing was written.
+	ErrFull = errors.New("no space left to write")
+
+	errClosed = errors.New("the database is closed")
+)
+
+// explain turns an error of the database into one that says what to do.
+func (s *Store) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return s.full(err)
+	}
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return err
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_FULL:
+		return s.full(err)
+	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
+		return s.corrupt(err)
+	case sqlite3.SQLITE_BUSY:
+		return wrapped(lathe.CodeBusy, "close other lathe processes that use "+s.dir+", or try again",
+			err, "the database stayed locked by another process")
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:
+		return wrapped(lathe.CodeInternal, "check who owns "+s.dir+" and whether it can be written, or set LATHE_HOME",
+			err, "the database %s cannot be written", s.path())
+	}
+	return err
+}
+
+func (s *Store) full(err error) error {
+	return wrapped(lathe.CodeInternal, "free some space, then try again; what was stored before is safe",
+		errors.Join(ErrFull, err), "no space left in %s", s.dir)
+}
+
+// corrupt names the newest backup, which is the way out.
+func (s *Store) corrupt(err error) error {
+	hint := "move the file away to start with an empty one"
+	if backups, _ := filepath.Glob(filepath.Join(s.dir, "backup", "*.db")); len(backups) > 0 {
+		hint = fmt.Sprintf("move the file away and copy the backup %q in its place", newest(backups))
+	}
+	return wrapped(lathe.CodeInternal, hint, err, "the database %s is damaged", s.path())
+}
+
+func newest(paths []string) string {
+	best, at := paths[0], int64(0)
+	for _, p := range paths {
+		if fi, err := os.Stat(p); err == nil && fi.ModTime().UnixNano() > at {
+			best, at = p, fi.ModTime().UnixNano()
+		}
+	}
+	return best
+}
+
+func wrapped(code lathe.Code, hint string, cause error, format string, args ...any) *lathe.Error {
+	e := lathe.Errorf(code, hint, format, args...)
+	e.Cause = cause
+	return e
+}
+
+// isUnique reports whether the error is a violated UNIQUE or PRIMARY KEY.
+func isUnique(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	return ok && (e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
+}

@@ -1,0 +1,333 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+
+	"lathe"
+)
+
+// AddMessage stores a message with its parts and sets their Seq. The error is
+// [ErrExists] if an identifier is taken, [ErrNotFound] without the session.
+func (s *Store) AddMessage(ctx context.Context, m *lathe.Message) error {
+	return s.Batch(ctx, func(tx *Tx) error { return tx.AddMessage(m) })
+}
+
+// AddMessage is [Store.AddMessage].
+func (tx *Tx) AddMessage(m *lathe.Message) error {
+	n, err := tx.insertMessage(m)
+	if err != nil {
+		return fmt.Errorf("add message %s: %w", m.ID, err)
+	}
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		p.SessionID, p.MessageID, p.Seq = m.SessionID, m.ID, int64(i+1)
+		if err := tx.insertPart(p, n); err != nil {
+			return fmt.Errorf("add message %s: part %s: %w", m.ID, p.ID, err)
+		}
+	}
+	return nil
+}
+
+func (tx *Tx) insertMessage(m *lathe.Message) (n int64, err error) {
+	row, err := tx.messageRow(m)
+	if err != nil {
+		return 0, err
+	}
+	var session int64
+	err = tx.row(`UPDATE session SET messages = messages + 1 WHERE id = ? RETURNING n, messages`, m.SessionID).
+		Scan(&session, &m.Seq)
+	if err != nil {
+		return 0, fmt.Errorf("session %s: %w", m.SessionID, missing(err))
+	}
+	res, err := tx.exec(`INSERT INTO message (id, session, seq, role, created, open, summary, parts, data, blobs)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		m.ID, session, m.Seq, row.role, ms(m.Created), row.open, row.summary, len(m.Parts), row.data, row.blobs)
+	if isUnique(err) {
+		return 0, ErrExists
+	}
+	if err != nil {
+		return 0, err
+	}
+	return res.LastInsertId()
+}
+
+type messageRow struct {
+	role          string
+	open, summary bool
+	data          any
+	blobs         sql.NullString
+}
+
+func (tx *Tx) messageRow(m *lathe.Message) (r messageRow, err error) {
+	var e encoder
+	role, doc, err := e.info(m.Info)
+	if err != nil {
+		return r, err
+	}
+	r.role, r.data = role, tx.store.pack(doc)
+	if a, ok := m.Info.(*lathe.Assistant); ok {
+		r.open, r.summary = a.Completed.IsZero(), a.Summary
+	}
+	r.blobs, err = tx.store.saveBlobs(e.blobs)
+	return r, err
+}
+
+// UpdateMessage stores the info of a message; its parts are not looked at.
+func (s *Store) UpdateMessage(ctx context.Context, m *lathe.Message) error {
+	return s.Batch(ctx, func(tx *Tx) error { return tx.UpdateMessage(m) })
+}
+
+// UpdateMessage is [Store.UpdateMessage].
+func (tx *Tx) UpdateMessage(m *lathe.Message) error {
+	row, err := tx.messageRow(m)
+	if err == nil {
+		err = tx.change(`UPDATE message SET role = ?, created = ?, open = ?, summary = ?, data = ?, blobs = ?
+			WHERE id = ? AND session = (SELECT n FROM session WHERE id = ?)`,
+			row.role, ms(m.Created), row.open, row.summary, row.data, row.blobs, m.ID, m.SessionID)
+	}
+	if err != nil {
+		return fmt.Errorf("update message %s: %w", m.ID, err)
+	}
+	return nil
+}
+
+// RemoveMessage removes a message and its parts. A boundary that came with it
+// goes too, and the one before it counts again.
+func (s *Store) RemoveMessage(ctx context.Context, session lathe.SessionID, id lathe.MessageID) error {
+	return s.Batch(ctx, func(tx *Tx) error { return tx.RemoveMessage(session, id) })
+}
+
+// RemoveMessage is [Store.RemoveMessage].
+func (tx *Tx) RemoveMessage(session lathe.SessionID, id lathe.MessageID) error {
+	err := tx.change(`DELETE FROM message WHERE id = ? AND session = (SELECT n FROM session WHERE id = ?)`, id, session)
+	if err != nil {
+		return fmt.Errorf("remove message %s: %w", id, err)
+	}
+	return nil
+}
+
+// SetBoundary says that the live tail of the session starts at the message with
+// the sequence number. It belongs to the newest summary of the session, or to
+// its newest message, and is forgotten with that. 0 forgets all boundaries.
+func (s *Store) SetBoundary(ctx context.Context, session lathe.SessionID, seq int64) error {
+	return s.Batch(ctx, func(tx *Tx) error { return tx.SetBoundary(session, seq) })
+}
+
+// SetBoundary is [Store.SetBoundary].
+func (tx *Tx) SetBoundary(session lathe.SessionID, seq int64) error {
+	var err error
+	if seq == 0 {
+		_, err = tx.exec(`DELETE FROM boundary WHERE session = (SELECT n FROM session WHERE id = ?)`, session)
+	} else {
+		err = tx.change(`INSERT INTO boundary (message, session, seq)
+			SELECT m.n, m.session, ? FROM message m WHERE m.session = (SELECT n FROM session WHERE id = ?)
+			ORDER BY m.summary DESC, m.seq DESC LIMIT 1
+			ON CONFLICT (message) DO UPDATE SET seq = excluded.seq`, seq, session)
+	}
+	if err != nil {
+		return fmt.Errorf("set boundary of session %s: %w", session, err)
+	}
+	return nil
+}
+
+// Message returns a message with its parts, or [ErrNotFound].
+func (s *Store) Message(ctx context.Context, session lathe.SessionID, id lathe.MessageID) (lathe.Message, error) {
+	var l loader
+	err := s.read(ctx, func(v *view) error {
+		return v.load(&l, session, `m.id = ?`, id)
+	})
+	if err == nil && len(l.messages) == 0 {
+		err = ErrNotFound
+	}
+	if err == nil {
+		err = s.overlay(ctx, &l)
+	}
+	if err != nil {
+		return lathe.Message{}, fmt.Errorf("message %s: %w", id, err)
+	}
+	return l.messages[0], nil
+}
+
+// MessageFilter selects messages; zero fields select all.
+type MessageFilter struct {
+	Before int64 // sequence numbers below this one
+	Limit  int   // at most this many
+}
+
+// page is how many messages are held in memory while streaming.
+const page = 32
+
+// Messages yields the messages of a session with their parts, newest first. It
+// holds a page at a time and no lock between pages. An error ends it.
+func (s *Store) Messages(ctx context.Context, session lathe.SessionID, f MessageFilter) iter.Seq2[lathe.Message, error] {
+	return func(yield func(lathe.Message, error) bool) {
+		before, left := f.Before, f.Limit
+		if before <= 0 {
+			before = 1<<63 - 1
+		}
+		for {
+			want := page
+			if f.Limit > 0 {
+				want = min(page, left)
+			}
+			l, err := s.page(ctx, session, before, want)
+			if err != nil {
+				yield(lathe.Message{}, fmt.Errorf("messages of session %s: %w", session, err))
+				return
+			}
+			for _, m := range slices.Backward(l.messages) {
+				if !yield(m, nil) {
+					return
+				}
+			}
+			before, left = l.lowest, left-l.rows
+			if l.rows < want || (f.Limit > 0 && left <= 0) {
+				return
+			}
+		}
+	}
+}
+
+// page returns up to limit messages below the sequence number.
+func (s *Store) page(ctx context.Context, session lathe.SessionID, before int64, limit int) (l loader, err error) {
+	err = s.read(ctx, func(v *view) error {
+		return v.load(&l, session, `m.seq < ? ORDER BY m.seq DESC LIMIT `+strconv.Itoa(limit), before)
+	})
+	if err == nil {
+		err = s.overlay(ctx, &l)
+	}
+	return l, err
+}
+
+// Tail returns the messages from the stored boundary on, oldest first. What lies
+// before the boundary costs nothing.
+func (s *Store) Tail(ctx context.Context, session lathe.SessionID) ([]lathe.Message, error) {
+	var l loader
+	err := s.read(ctx, func(v *view) error {
+		var from int64
+		err := v.row(`SELECT b.seq FROM session s JOIN boundary b ON b.session = s.n WHERE s.id = ?
+			ORDER BY b.message DESC LIMIT 1`, session).Scan(&from)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		return v.load(&l, session, `m.seq >= ? ORDER BY m.seq`, from)
+	})
+	if err == nil {
+		err = s.overlay(ctx, &l)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("tail of session %s: %w", session, err)
+	}
+	return l.messages, nil
+}
+
+// loader gathers messages in ascending order, and the parts whose text is partly
+// in a file.
+type loader struct {
+	messages []lathe.Message
+	rows     int           // messages seen, with those of an unknown kind
+	lowest   int64         // sequence number among them
+	byRow    map[int64]int // message row to index
+	open     []openPart
+}
+
+type openPart struct {
+	message, part int // indices
+	n, rev        int64
+}
+
+// load reads the messages of a session that match the condition, then their
+// parts in one go.
+func (v *view) load(l *loader, session lathe.SessionID, cond string, arg any) error {
+	pick := `FROM message m WHERE m.session = (SELECT n FROM session WHERE id = ?) AND ` + cond
+	rows, err := v.query(`SELECT m.n, m.id, m.seq, m.role, m.created, m.data `+pick, session, arg)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	l.byRow = map[int64]int{}
+	byID := map[lathe.MessageID]int64{}
+	for rows.Next() {
+		n, m, err := v.scanMessage(rows, session)
+		if err != nil {
+			return err
+		}
+		if l.rows++; l.rows == 1 || m.Seq < l.lowest {
+			l.lowest = m.Seq
+		}
+		if m.Info != nil {
+			l.messages, byID[m.ID] = append(l.messages, m), n
+		}
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(l.messages) == 0 {
+		return err
+	}
+	slices.SortFunc(l.messages, func(a, b lathe.Message) int { return cmp.Compare(a.Seq, b.Seq) })
+	for i := range l.messages {
+		l.byRow[byID[l.messages[i].ID]] = i
+	}
+	return v.loadParts(l, pick, session, arg)
+}
+
+func (v *view) loadParts(l *loader, pick string, args ...any) error {
+	rows, err := v.query(`SELECT message, `+partColumns+` FROM part WHERE message IN (SELECT m.n `+pick+`)
+		ORDER BY message, seq`, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var message int64
+		var r partRow
+		if err := rows.Scan(append([]any{&message}, r.dest()...)...); err != nil {
+			return err
+		}
+		i, ok := l.byRow[message]
+		if !ok {
+			continue
+		}
+		m := &l.messages[i]
+		p, err := v.part(&r, m.SessionID, m.ID)
+		if err != nil {
+			return err
+		}
+		if p.Body == nil {
+			continue
+		}
+		if r.streams() {
+			l.open = append(l.open, openPart{i, len(m.Parts), r.n, r.rev})
+		}
+		m.Parts = append(m.Parts, p)
+	}
+	return rows.Err()
+}
+
+// scanMessage returns a message without an Info when its role is unknown.
+func (v *view) scanMessage(row scanner, session lathe.SessionID) (n int64, m lathe.Message, err error) {
+	var (
+		created int64
+		role    string
+		data    []byte
+	)
+	if err := row.Scan(&n, &m.ID, &m.Seq, &role, &created, &data); err != nil {
+		return 0, m, err
+	}
+	m.SessionID, m.Created = session, at(created)
+	if data, err = unpack(data); err == nil {
+		m.Info, err = v.decoder().info(role, data)
+	}
+	if err != nil {
+		return 0, m, fmt.Errorf("message %s: %w", m.ID, err)
+	}
+	if m.Info == nil {
+		v.store.log.Warn("skipped a message of a kind this version does not know", "message", string(m.ID), "kind", role)
+	}
+	return n, m, nil
+}

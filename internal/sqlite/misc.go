@@ -1,0 +1,210 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"lathe"
+)
+
+// PutProject stores a project, new or changed.
+func (s *Store) PutProject(ctx context.Context, p lathe.Project) error {
+	return s.Batch(ctx, func(tx *Tx) error { return tx.PutProject(p) })
+}
+
+// PutProject is [Store.PutProject].
+func (tx *Tx) PutProject(p lathe.Project) error {
+	_, err := tx.exec(`INSERT INTO project (id, worktree, vcs, created, updated) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET worktree = excluded.worktree, vcs = excluded.vcs,
+			created = excluded.created, updated = excluded.updated`,
+		p.ID, p.Worktree, p.VCS, ms(p.Created), ms(p.Updated))
+	if err != nil {
+		return fmt.Errorf("store project %s: %w", p.ID, err)
+	}
+	return nil
+}
+
+const projectColumns = `id, worktree, vcs, created, updated`
+
+func scanProject(row scanner) (p lathe.Project, err error) {
+	var created, updated int64
+	err = row.Scan(&p.ID, &p.Worktree, &p.VCS, &created, &updated)
+	p.Created, p.Updated = at(created), at(updated)
+	return p, err
+}
+
+// Project returns a project, or [ErrNotFound].
+func (s *Store) Project(ctx context.Context, id string) (p lathe.Project, err error) {
+	err = s.read(ctx, func(v *view) error {
+		p, err = scanProject(v.row(`SELECT `+projectColumns+` FROM project WHERE id = ?`, id))
+		if err != nil {
+			return fmt.Errorf("project %s: %w", id, missing(err))
+		}
+		return nil
+	})
+	return p, err
+}
+
+// Projects returns all projects, the one used last first.
+func (s *Store) Projects(ctx context.Context) (out []lathe.Project, err error) {
+	err = s.read(ctx, func(v *view) error {
+		rows, err := v.query(`SELECT ` + projectColumns + ` FROM project ORDER BY updated DESC, id`)
+		if err != nil {
+			return fmt.Errorf("list projects: %w", err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			p, err := scanProject(rows)
+			if err != nil {
+				return fmt.Errorf("list projects: %w", err)
+			}
+			out = append(out, p)
+		}
+		return rows.Err()
+	})
+	return out, err
+}
+
+// SetTodos replaces the task list of a session.
+func (s *Store) SetTodos(ctx context.Context, session lathe.SessionID, todos []lathe.Todo) error {
+	return s.Batch(ctx, func(tx *Tx) error { return tx.SetTodos(session, todos) })
+}
+
+// SetTodos is [Store.SetTodos].
+func (tx *Tx) SetTodos(session lathe.SessionID, todos []lathe.Todo) error {
+	docs := make([]todoDoc, 0, len(todos))
+	for _, t := range todos {
+		docs = append(docs, todoDoc(t))
+	}
+	data, err := marshal(docs)
+	if err == nil {
+		err = tx.change(`INSERT INTO todo (session, data) SELECT n, ? FROM session WHERE id = ?
+			ON CONFLICT (session) DO UPDATE SET data = excluded.data`, tx.store.pack(data), session)
+	}
+	if err != nil {
+		return fmt.Errorf("store task list of session %s: %w", session, err)
+	}
+	return nil
+}
+
+// Todos returns the task list of a session; nil when there is none.
+func (s *Store) Todos(ctx context.Context, session lathe.SessionID) (out []lathe.Todo, err error) {
+	var docs []todoDoc
+	err = s.document(ctx, &docs, `SELECT t.data FROM session s JOIN todo t ON t.session = s.n WHERE s.id = ?`, session)
+	if err != nil {
+		return nil, fmt.Errorf("task list of session %s: %w", session, err)
+	}
+	for _, d := range docs {
+		out = append(out, lathe.Todo(d))
+	}
+	return out, nil
+}
+
+// document decodes the one column the query selects; no row leaves it alone.
+func (s *Store) document(ctx context.Context, into any, query string, args ...any) error {
+	return s.read(ctx, func(v *view) error {
+		var data []byte
+		err := v.row(query, args...).Scan(&data)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err == nil {
+			data, err = unpack(data)
+		}
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(data, into)
+	})
+}
+
+// SetDiffs replaces what a message's turn changed, or with an empty message what
+// the whole session changed.
+func (s *Store) SetDiffs(ctx context.Context, session lathe.SessionID, message lathe.MessageID, diffs []lathe.FileDiff) error {
+	return s.Batch(ctx, func(tx *Tx) error { return tx.SetDiffs(session, message, diffs) })
+}
+
+// SetDiffs is [Store.SetDiffs].
+func (tx *Tx) SetDiffs(session lathe.SessionID, message lathe.MessageID, diffs []lathe.FileDiff) error {
+	var e encoder
+	var blobs sql.NullString
+	data, err := marshal(e.diffs(diffs))
+	if err == nil {
+		blobs, err = tx.store.saveBlobs(e.blobs)
+	}
+	if err == nil {
+		err = tx.change(`INSERT INTO session_diff (session, message, data, blobs)
+			SELECT n, ?, ?, ? FROM session WHERE id = ?
+			ON CONFLICT (session, message) DO UPDATE SET data = excluded.data, blobs = excluded.blobs`,
+			message, tx.store.pack(data), blobs, session)
+	}
+	if err != nil {
+		return fmt.Errorf("store diffs of session %s: %w", session, err)
+	}
+	return nil
+}
+
+// Diffs returns what [Store.SetDiffs] stored; nil when there is nothing.
+func (s *Store) Diffs(ctx context.Context, session lathe.SessionID, message lathe.MessageID) ([]lathe.FileDiff, error) {
+	var docs []diffDoc
+	err := s.document(ctx, &docs, `SELECT d.data FROM session s JOIN session_diff d ON d.session = s.n
+		WHERE s.id = ? AND d.message = ?`, session, message)
+	var out []lathe.FileDiff
+	if err == nil {
+		out, err = decoder{load: s.loadBlob}.diffs(docs)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("diffs of session %s: %w", session, err)
+	}
+	return out, nil
+}
+
+// PutApproval stores a rule that the user approved for a project. A rule for the
+// same permission and pattern is replaced and counts as the newest.
+func (s *Store) PutApproval(ctx context.Context, project string, r lathe.Rule) error {
+	return s.Batch(ctx, func(tx *Tx) error { return tx.PutApproval(project, r) })
+}
+
+// PutApproval is [Store.PutApproval].
+func (tx *Tx) PutApproval(project string, r lathe.Rule) error {
+	_, err := tx.exec(`INSERT OR REPLACE INTO approval (project, permission, pattern, action, created)
+		VALUES (?, ?, ?, ?, ?)`, project, r.Permission, r.Pattern, string(r.Action), ms(tx.store.now()))
+	if err != nil {
+		return fmt.Errorf("store approval for project %s: %w", project, err)
+	}
+	return nil
+}
+
+// ClearApprovals forgets the approvals of a project.
+func (s *Store) ClearApprovals(ctx context.Context, project string) error {
+	return s.Batch(ctx, func(tx *Tx) error {
+		_, err := tx.exec(`DELETE FROM approval WHERE project = ?`, project)
+		if err != nil {
+			return fmt.Errorf("clear approvals of project %s: %w", project, err)
+		}
+		return nil
+	})
+}
+
+// Approvals returns the rules approved for a project, oldest first.
+func (s *Store) Approvals(ctx context.Context, project string) (out []lathe.Rule, err error) {
+	err = s.read(ctx, func(v *view) error {
+		rows, err := v.query(`SELECT permission, pattern, action FROM approval WHERE project = ? ORDER BY n`, project)
+		if err != nil {
+			return fmt.Errorf("approvals of project %s: %w", project, err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var r lathe.Rule
+			if err := rows.Scan(&r.Permission, &r.Pattern, &r.Action); err != nil {
+				return fmt.Errorf("approvals of project %s: %w", project, err)
+			}
+			out = append(out, r)
+		}
+		return rows.Err()
+	})
+	return out, err
+}

@@ -1,0 +1,219 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/pressly/goose/v3"
+
+	"lathe"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// schema is the version that the newest migration leads to.
+const schema = 1
+
+const (
+	fileMode  = 0o600
+	dirMode   = 0o700
+	readers   = 4
+	busyLimit = 5 * time.Second
+)
+
+// Open opens the database in the directory, making or migrating it as needed. A
+// database of a newer lathe is refused and left alone.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	s := &Store{
+		dir: o.Dir, log: o.Log, now: o.Now, journal: "wal",
+		turn: make(chan struct{}, 1), stmts: map[string]*sql.Stmt{},
+	}
+	s.zips.New = newZip
+	if err := s.prepare(); err != nil {
+		return nil, err
+	}
+	if err := s.connect(ctx); err != nil {
+		return nil, s.explain(fmt.Errorf("open database %s: %w", s.path(), err))
+	}
+	if err := s.upgrade(ctx); err != nil {
+		s.Close()
+		return nil, s.explain(err)
+	}
+	return s, nil
+}
+
+func (s *Store) path() string { return filepath.Join(s.dir, "lathe.db") }
+
+// prepare makes the directory and the file, so that they are private from the
+// start: SQLite gives its journals the mode of the database.
+func (s *Store) prepare() error {
+	if s.dir == "" {
+		return errors.New("open database: no data directory given")
+	}
+	dir, err := filepath.Abs(s.dir)
+	if err != nil {
+		return fmt.Errorf("open database: %w", err)
+	}
+	s.dir = dir
+	err = os.MkdirAll(dir, dirMode)
+	if err == nil {
+		err = private(s.path())
+	}
+	if err != nil {
+		return s.explain(wrapped(lathe.CodeInternal, "make the directory writable, or set LATHE_HOME to another one",
+			err, "the data directory %s cannot be used", dir))
+	}
+	if kind := networkFS(dir); kind != "" {
+		s.journal = "truncate"
+		s.log.Warn("data directory is on a network filesystem; using a rollback journal", "kind", kind)
+	}
+	return nil
+}
+
+// private makes the file, or takes a wider mode from an existing one.
+func private(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil || fi.Mode().Perm()&0o077 == 0 {
+		return err
+	}
+	return f.Chmod(fileMode)
+}
+
+func (s *Store) dsn(txlock, extra string) string {
+	path := filepath.ToSlash(s.path())
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // file:///C:/…
+	}
+	u := url.URL{Scheme: "file", Path: path}
+	return fmt.Sprintf("%s?_txlock=%s&_busy_timeout=%d&_pragma=journal_mode(%s)&_pragma=synchronous(NORMAL)"+
+		"&_pragma=foreign_keys(1)%s", u.String(), txlock, busyLimit.Milliseconds(), s.journal, extra)
+}
+
+func (s *Store) connect(ctx context.Context) (err error) {
+	if s.writer, err = sql.Open("sqlite", s.dsn("immediate", "&_pragma=temp_store(MEMORY)")); err != nil {
+		return err
+	}
+	s.writer.SetMaxOpenConns(1)
+	if s.conn, err = s.writer.Conn(ctx); err != nil {
+		s.writer.Close()
+		return err
+	}
+	if s.reader, err = sql.Open("sqlite", s.dsn("deferred", "&_pragma=query_only(1)")); err != nil {
+		return errors.Join(err, s.conn.Close(), s.writer.Close())
+	}
+	s.reader.SetMaxOpenConns(readers)
+	s.reader.SetMaxIdleConns(readers)
+	s.reader.SetConnMaxIdleTime(0)
+	return nil
+}
+
+func (s *Store) version(ctx context.Context) (v int, err error) {
+	err = s.conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v)
+	if err != nil {
+		return 0, fmt.Errorf("read schema version: %w", err)
+	}
+	return v, nil
+}
+
+// upgrade brings the schema up to date. The version in the file's header makes
+// the usual case one read; migrations set it in their own transaction.
+func (s *Store) upgrade(ctx context.Context) error {
+	v, err := s.version(ctx)
+	if err != nil || v == schema {
+		return err
+	}
+	if v > schema {
+		return s.tooNew(v)
+	}
+	lock := flock.New(filepath.Join(s.dir, "migrate.lock"), flock.SetPermissions(fileMode))
+	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil {
+		return fmt.Errorf("lock database %s for migration: %w", s.path(), err)
+	}
+	defer lock.Close()
+	if v, err = s.version(ctx); err != nil || v == schema { // another process was first
+		return err
+	}
+	if v > 0 {
+		if err := s.backup(ctx, v); err != nil {
+			return err
+		}
+	}
+	return s.migrate(ctx)
+}
+
+func (s *Store) tooNew(v int) error {
+	return lathe.Errorf(lathe.CodeInvalid,
+		"update lathe, or set LATHE_HOME to another directory; the database was not touched",
+		"the database %s has schema %d, made by a newer lathe; this one (%s) knows up to %d",
+		s.path(), v, lathe.Version, schema)
+}
+
+// backup copies the database beside it, as of now.
+func (s *Store) backup(ctx context.Context, v int) error {
+	dir := filepath.Join(s.dir, "backup")
+	if err := os.MkdirAll(dir, dirMode); err != nil {
+		return fmt.Errorf("back up database before migration: %w", err)
+	}
+	to := filepath.Join(dir, fmt.Sprintf("lathe-v%d-%s.db", v, s.now().UTC().Format("20060102T150405.000000000")))
+	if _, err := s.conn.ExecContext(ctx, "VACUUM INTO ?", to); err != nil {
+		return fmt.Errorf("back up database to %s before migration: %w", to, err)
+	}
+	s.log.Info("backed up the database before migration", "path", to, "schema", v)
+	return os.Chmod(to, fileMode)
+}
+
+// migrate runs goose on the writer's only connection, which it needs to itself.
+func (s *Store) migrate(ctx context.Context) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	if err := s.conn.Close(); err != nil {
+		return err
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, s.writer, files, goose.WithLogger(goose.NopLogger()))
+	if err == nil {
+		_, err = p.Up(ctx)
+	}
+	if err != nil {
+		err = fmt.Errorf("migrate database %s to schema %d: %w", s.path(), schema, err)
+	}
+	var again error
+	if s.conn, again = s.writer.Conn(context.WithoutCancel(ctx)); again != nil {
+		return errors.Join(err, again)
+	}
+	return err
+}
+
+// Check reads the whole database and reports damage. It is slow on a large one.
+func (s *Store) Check(ctx context.Context) error {
+	var verdict string
+	err := s.reader.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&verdict)
+	if err == nil && verdict != "ok" {
+		err = s.corrupt(errors.New(verdict))
+	}
+	return s.explain(err)
+}

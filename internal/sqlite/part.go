@@ -1,0 +1,151 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"lathe"
+)
+
+const partColumns = `n, id, seq, kind, open, rev, size, data`
+
+type partRow struct {
+	n, seq, rev, size int64
+	id                lathe.PartID
+	kind              string
+	open              bool
+	data              []byte
+}
+
+func (r *partRow) dest() []any {
+	return []any{&r.n, &r.id, &r.seq, &r.kind, &r.open, &r.rev, &r.size, &r.data}
+}
+
+// streams reports whether more text may be in a file.
+func (r *partRow) streams() bool {
+	return r.open && (r.kind == kindText || r.kind == kindReasoning)
+}
+
+// part decodes a row. A kind that only a newer version knows has no Body and
+// stays in the database as it is.
+func (v *view) part(r *partRow, session lathe.SessionID, message lathe.MessageID) (lathe.Part, error) {
+	p := lathe.Part{ID: r.id, MessageID: message, SessionID: session, Seq: r.seq}
+	data, err := unpack(r.data)
+	if err == nil {
+		p.Body, err = v.decoder().part(r.kind, data)
+	}
+	if err != nil {
+		return p, fmt.Errorf("part %s: %w", r.id, err)
+	}
+	if p.Body == nil {
+		v.store.log.Warn("skipped a part of a kind this version does not know", "part", string(r.id), "kind", r.kind)
+	}
+	return p, nil
+}
+
+// PutPart stores a part and sets its Seq: as the last of its message if it is
+// new, in its place otherwise. A part that is stored takes over the text that
+// was appended to it, so p holds the whole text. The error is [ErrExists] if the
+// identifier belongs to a part of another message, [ErrNotFound] without the
+// message.
+func (s *Store) PutPart(ctx context.Context, p *lathe.Part) error {
+	return s.Batch(ctx, func(tx *Tx) error { return tx.PutPart(p) })
+}
+
+// PutPart is [Store.PutPart].
+func (tx *Tx) PutPart(p *lathe.Part) error {
+	if err := tx.putPart(p); err != nil {
+		return fmt.Errorf("store part %s: %w", p.ID, err)
+	}
+	return nil
+}
+
+func (tx *Tx) putPart(p *lathe.Part) error {
+	var (
+		n, rev  int64
+		open    bool
+		message lathe.MessageID
+		session lathe.SessionID
+	)
+	err := tx.row(`SELECT p.n, p.seq, p.rev, p.open, m.id, s.id FROM part p JOIN message m ON m.n = p.message
+		JOIN session s ON s.n = m.session WHERE p.id = ?`, p.ID).Scan(&n, &p.Seq, &rev, &open, &message, &session)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return tx.appendPart(p)
+	case err != nil:
+		return err
+	case message != p.MessageID || session != p.SessionID:
+		return ErrExists
+	}
+	row, err := tx.partRow(p)
+	if err != nil {
+		return err
+	}
+	if open {
+		tx.after = append(tx.after, func() { tx.store.dropText(p.ID, n, rev) })
+	}
+	return tx.change(`UPDATE part SET kind = ?, open = ?, rev = rev + 1, size = ?, data = ?, blobs = ? WHERE n = ?`,
+		row.kind, row.open, row.size, row.data, row.blobs, n)
+}
+
+func (tx *Tx) appendPart(p *lathe.Part) error {
+	var message int64
+	err := tx.row(`UPDATE message SET parts = parts + 1
+		WHERE id = ? AND session = (SELECT n FROM session WHERE id = ?) RETURNING n, parts`,
+		p.MessageID, p.SessionID).Scan(&message, &p.Seq)
+	if err != nil {
+		return fmt.Errorf("message %s: %w", p.MessageID, missing(err))
+	}
+	return tx.insertPart(p, message)
+}
+
+func (tx *Tx) insertPart(p *lathe.Part, message int64) error {
+	row, err := tx.partRow(p)
+	if err != nil {
+		return err
+	}
+	_, err = tx.exec(`INSERT INTO part (id, message, seq, kind, open, rev, size, data, blobs)
+		VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?)`, p.ID, message, p.Seq, row.kind, row.open, row.size, row.data, row.blobs)
+	if isUnique(err) {
+		return ErrExists
+	}
+	return err
+}
+
+type newPartRow struct {
+	kind  string
+	open  bool
+	size  int
+	data  any
+	blobs sql.NullString
+}
+
+func (tx *Tx) partRow(p *lathe.Part) (r newPartRow, err error) {
+	var e encoder
+	kind, doc, err := e.part(p.Body)
+	if err != nil {
+		return r, err
+	}
+	text, _ := textOf(p.Body)
+	r = newPartRow{kind: kind, open: isOpen(p.Body), size: len(text), data: tx.store.pack(doc)}
+	r.blobs, err = tx.store.saveBlobs(e.blobs)
+	return r, err
+}
+
+// RemovePart removes a part, or returns [ErrNotFound].
+func (s *Store) RemovePart(ctx context.Context, id lathe.PartID) error {
+	return s.Batch(ctx, func(tx *Tx) error { return tx.RemovePart(id) })
+}
+
+// RemovePart is [Store.RemovePart].
+func (tx *Tx) RemovePart(id lathe.PartID) error {
+	var n, rev int64
+	err := tx.row(`DELETE FROM part WHERE id = ? RETURNING n, rev`, id).Scan(&n, &rev)
+	if err != nil {
+		return fmt.Errorf("remove part %s: %w", id, missing(err))
+	}
+	tx.after = append(tx.after, func() { tx.store.dropText(id, n, rev) })
+	return nil
+}

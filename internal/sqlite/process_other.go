@@ -1,0 +1,36 @@
+//go:build !linux
+
+package sqlite
+
+import (
+	"errors"
+	"os"
+	"runtime"
+	"syscall"
+)
+
+// Self returns this process as an owner.
+func Self() Owner {
+	host, _ := os.Hostname()
+	return Owner{PID: os.Getpid(), Host: host}
+}
+
+func processStart(int) string { return "" }
+
+// processLives reports whether the process exists. Finding it is enough on
+// Windows, where that opens it; elsewhere it always succeeds.
+func processLives(pid int) bool {
+	if pid <= 0 {
+		return false
+	}
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	defer p.Release()
+	if runtime.GOOS == "windows" {
+		return true
+	}
+	err = p.Signal(syscall.Signal(0))
+	return err == nil || errors.Is(err, os.ErrPermission)
+}

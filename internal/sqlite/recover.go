@@ -1,0 +1,177 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"lathe"
+)
+
+// Interrupted is the error of a tool call whose process ended before the tool.
+const Interrupted = "[Tool execution was interrupted]"
+
+const abortedMessage = "lathe stopped before the answer was complete"
+
+// Recover closes what a process that died left open in a session: tool calls
+// fail as interrupted, texts end where they were checkpointed, unfinished
+// answers are completed as aborted. It returns the parts it changed. If a living
+// process other than this one holds the lease, nothing changes and the error is
+// a [*BusyError].
+func (s *Store) Recover(ctx context.Context, session lathe.SessionID) (changed []lathe.Part, err error) {
+	self := Self()
+	err = s.Batch(ctx, func(tx *Tx) error {
+		held, ok, err := tx.owner(session)
+		if err != nil {
+			return err
+		}
+		if ok && held != self && held.living(self) {
+			return &BusyError{Session: session, Owner: held}
+		}
+		changed, err = tx.closeParts(session)
+		return errors.Join(err, tx.closeMessages(session), tx.endCompacting(session))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("recover session %s: %w", session, err)
+	}
+	return changed, nil
+}
+
+// Unclosed returns the sessions in which something is open, by creation.
+func (s *Store) Unclosed(ctx context.Context) (ids []lathe.SessionID, err error) {
+	err = s.read(ctx, func(v *view) error {
+		rows, err := v.query(`SELECT id FROM session WHERE n IN (SELECT session FROM message WHERE open = 1
+			UNION SELECT m.session FROM part p JOIN message m ON m.n = p.message WHERE p.open = 1) ORDER BY n`)
+		if err != nil {
+			return fmt.Errorf("list unclosed sessions: %w", err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id lathe.SessionID
+			if err := rows.Scan(&id); err != nil {
+				return fmt.Errorf("list unclosed sessions: %w", err)
+			}
+			ids = append(ids, id)
+		}
+		return rows.Err()
+	})
+	return ids, err
+}
+
+func (tx *Tx) closeParts(session lathe.SessionID) ([]lathe.Part, error) {
+	parts, err := tx.openParts(session)
+	if err != nil {
+		return nil, err
+	}
+	now := tx.store.now()
+	for i := range parts {
+		parts[i].Body = closedBody(parts[i].Body, now)
+		if err := tx.PutPart(&parts[i]); err != nil {
+			return nil, err
+		}
+	}
+	return parts, nil
+}
+
+// openParts returns the open parts with all of their text, in order.
+func (tx *Tx) openParts(session lathe.SessionID) (parts []lathe.Part, err error) {
+	rows, err := tx.query(`SELECT m.id, p.n, p.id, p.seq, p.kind, p.open, p.rev, p.size, p.data
+		FROM session s JOIN message m ON m.session = s.n JOIN part p ON p.message = m.n
+		WHERE s.id = ? AND p.open = 1 ORDER BY m.seq, p.seq`, session)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var message lathe.MessageID
+		var r partRow
+		if err := rows.Scan(append([]any{&message}, r.dest()...)...); err != nil {
+			return nil, err
+		}
+		p, err := tx.part(&r, session, message)
+		if err == nil && r.streams() {
+			err = tx.store.addText(&p, r.n, r.rev)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if p.Body != nil {
+			parts = append(parts, p)
+		}
+	}
+	return parts, rows.Err()
+}
+
+func closedBody(body lathe.PartBody, now time.Time) lathe.PartBody {
+	switch b := body.(type) {
+	case *lathe.Text:
+		b.Time.End = now
+	case *lathe.Reasoning:
+		b.Time.End = now
+	case *lathe.ToolCall:
+		b.State = interrupted(b.State, now)
+	}
+	return body
+}
+
+func interrupted(st lathe.ToolState, now time.Time) lathe.ToolState {
+	f := &lathe.ToolFailed{Error: Interrupted, Interrupted: true, Time: lathe.Span{Start: now, End: now}}
+	if r, ok := st.(*lathe.ToolRunning); ok {
+		f.Input, f.Metadata = r.Input, r.Metadata
+		if !r.Start.IsZero() {
+			f.Time.Start = r.Start
+		}
+	}
+	return f
+}
+
+func (tx *Tx) closeMessages(session lathe.SessionID) error {
+	messages, err := tx.openMessages(session)
+	if err != nil {
+		return err
+	}
+	for i := range messages {
+		a := messages[i].Info.(*lathe.Assistant)
+		a.Completed = tx.store.now()
+		if a.Error == nil {
+			a.Error = &lathe.AbortedFailure{Message: abortedMessage}
+		}
+		if err := tx.UpdateMessage(&messages[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (tx *Tx) openMessages(session lathe.SessionID) (out []lathe.Message, err error) {
+	rows, err := tx.query(`SELECT m.n, m.id, m.seq, m.role, m.created, m.data FROM message m
+		WHERE m.session = (SELECT n FROM session WHERE id = ?) AND m.open = 1 ORDER BY m.seq`, session)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		_, m, err := tx.scanMessage(rows, session)
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := m.Info.(*lathe.Assistant); ok {
+			out = append(out, m)
+		}
+	}
+	return out, rows.Err()
+}
+
+func (tx *Tx) endCompacting(session lathe.SessionID) error {
+	ses, err := tx.session(session)
+	if err != nil || ses.Compacting.IsZero() {
+		return err
+	}
+	_, err = tx.UpdateSession(session, func(s *lathe.Session) error {
+		s.Compacting = time.Time{}
+		return nil
+	})
+	return err
+}

@@ -1,0 +1,269 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"lathe"
+)
+
+const sessionColumns = `id, project, parent, directory, title, created, updated, archived, data`
+
+// CreateSession stores a new session. The error is [ErrExists] if its identifier
+// is taken.
+func (s *Store) CreateSession(ctx context.Context, ses lathe.Session) error {
+	return s.Batch(ctx, func(tx *Tx) error { return tx.CreateSession(ses) })
+}
+
+// CreateSession is [Store.CreateSession].
+func (tx *Tx) CreateSession(ses lathe.Session) error {
+	data, blobs, err := tx.sessionRow(&ses)
+	if err == nil {
+		_, err = tx.exec(`INSERT INTO session (`+sessionColumns+`, blobs) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			ses.ID, ses.ProjectID, ses.ParentID, ses.Directory, ses.Title,
+			ms(ses.Created), ms(ses.Updated), ms(ses.Archived), data, blobs)
+	}
+	if isUnique(err) {
+		err = ErrExists
+	}
+	if err != nil {
+		return fmt.Errorf("create session %s: %w", ses.ID, err)
+	}
+	return nil
+}
+
+func (tx *Tx) sessionRow(ses *lathe.Session) (data any, blobs sql.NullString, err error) {
+	var e encoder
+	doc, err := e.session(ses)
+	if err != nil {
+		return nil, blobs, err
+	}
+	blobs, err = tx.store.saveBlobs(e.blobs)
+	return tx.store.pack(doc), blobs, err
+}
+
+// Session returns a session, or [ErrNotFound].
+func (s *Store) Session(ctx context.Context, id lathe.SessionID) (ses lathe.Session, err error) {
+	err = s.read(ctx, func(v *view) error {
+		ses, err = v.session(id)
+		return err
+	})
+	return ses, err
+}
+
+func (v *view) session(id lathe.SessionID) (lathe.Session, error) {
+	ses, err := v.scanSession(v.row(`SELECT `+sessionColumns+` FROM session WHERE id = ?`, id))
+	if err != nil {
+		return lathe.Session{}, fmt.Errorf("session %s: %w", id, missing(err))
+	}
+	return ses, nil
+}
+
+// missing turns the database's word for no row into ours.
+func missing(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return ErrNotFound
+	}
+	return err
+}
+
+type scanner interface{ Scan(dest ...any) error }
+
+func (v *view) scanSession(row scanner) (lathe.Session, error) {
+	var (
+		s                          lathe.Session
+		created, updated, archived int64
+		data                       []byte
+	)
+	err := row.Scan(&s.ID, &s.ProjectID, &s.ParentID, &s.Directory, &s.Title, &created, &updated, &archived, &data)
+	if err != nil {
+		return lathe.Session{}, err
+	}
+	s.Created, s.Updated, s.Archived = at(created), at(updated), at(archived)
+	if data, err = unpack(data); err == nil {
+		err = v.decoder().session(data, &s)
+	}
+	return s, err
+}
+
+func (v *view) decoder() decoder { return decoder{load: v.store.loadBlob} }
+
+// UpdateSession reads a session, lets change alter it and stores the result,
+// which it returns. The identifier stays. An error of change undoes everything.
+func (s *Store) UpdateSession(ctx context.Context, id lathe.SessionID, change func(*lathe.Session) error) (ses lathe.Session, err error) {
+	err = s.Batch(ctx, func(tx *Tx) error {
+		ses, err = tx.UpdateSession(id, change)
+		return err
+	})
+	return ses, err
+}
+
+// UpdateSession is [Store.UpdateSession].
+func (tx *Tx) UpdateSession(id lathe.SessionID, change func(*lathe.Session) error) (lathe.Session, error) {
+	ses, err := tx.session(id)
+	if err != nil {
+		return lathe.Session{}, err
+	}
+	if err := change(&ses); err != nil {
+		return lathe.Session{}, err
+	}
+	ses.ID = id
+	data, blobs, err := tx.sessionRow(&ses)
+	if err == nil {
+		err = tx.change(`UPDATE session SET project = ?, parent = ?, directory = ?, title = ?, created = ?,
+			updated = ?, archived = ?, data = ?, blobs = ? WHERE id = ?`,
+			ses.ProjectID, ses.ParentID, ses.Directory, ses.Title, ms(ses.Created), ms(ses.Updated), ms(ses.Archived),
+			data, blobs, id)
+	}
+	if err != nil {
+		return lathe.Session{}, fmt.Errorf("update session %s: %w", id, err)
+	}
+	return ses, nil
+}
+
+// SessionFilter selects sessions; zero fields select all.
+type SessionFilter struct {
+	ProjectID string
+	Directory string
+	ParentID  lathe.SessionID
+	Roots     bool      // only sessions without a parent
+	Active    bool      // only sessions that are not archived
+	Search    string    // part of the title; letter case of ASCII is ignored
+	Since     time.Time // updated then or later
+	Limit     int       // at most this many
+}
+
+func (f SessionFilter) where() (string, []any) {
+	var conds []string
+	var args []any
+	add := func(on bool, cond string, arg ...any) {
+		if on {
+			conds, args = append(conds, cond), append(args, arg...)
+		}
+	}
+	add(f.ProjectID != "", "project = ?", f.ProjectID)
+	add(f.Directory != "", "directory = ?", f.Directory)
+	add(f.ParentID != "", "parent = ? AND parent <> ''", f.ParentID)
+	add(f.Roots, "parent = ''")
+	add(f.Active, "archived = 0")
+	add(f.Search != "", "instr(lower(title), lower(?)) > 0", f.Search)
+	add(!f.Since.IsZero(), "updated >= ?", ms(f.Since))
+	if len(conds) == 0 {
+		return "", nil
+	}
+	return " WHERE " + strings.Join(conds, " AND "), args
+}
+
+// Sessions returns the sessions that the filter selects, newest created first.
+func (s *Store) Sessions(ctx context.Context, f SessionFilter) (out []lathe.Session, err error) {
+	where, args := f.where()
+	query := `SELECT ` + sessionColumns + ` FROM session` + where + ` ORDER BY created DESC, n DESC`
+	if f.Limit > 0 {
+		query, args = query+` LIMIT ?`, append(args, f.Limit)
+	}
+	err = s.read(ctx, func(v *view) error {
+		out, err = v.sessions(query, args...)
+		return err
+	})
+	return out, err
+}
+
+func (v *view) sessions(query string, args ...any) (out []lathe.Session, err error) {
+	rows, err := v.query(query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		ses, err := v.scanSession(rows)
+		if err != nil {
+			return nil, fmt.Errorf("list sessions: %w", err)
+		}
+		out = append(out, ses)
+	}
+	return out, rows.Err()
+}
+
+// maxDepth bounds the nesting of sessions, so that a loop of parents ends.
+const maxDepth = 64
+
+// DeleteSession removes a session, the sessions below it and all that belongs to
+// them. It returns them, children first.
+func (s *Store) DeleteSession(ctx context.Context, id lathe.SessionID) (gone []lathe.Session, err error) {
+	var hashes []string
+	err = s.Batch(ctx, func(tx *Tx) error {
+		gone, hashes, err = tx.deleteSession(id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.reclaim(ctx, hashes); err != nil {
+		s.log.Warn("removed session leaves blobs for the next sweep", "session", string(id), "err", err)
+	}
+	return gone, nil
+}
+
+func (tx *Tx) deleteSession(id lathe.SessionID) (gone []lathe.Session, hashes []string, err error) {
+	if _, err := tx.session(id); err != nil {
+		return nil, nil, err
+	}
+	all, err := tx.sessions(`WITH RECURSIVE tree (tid, depth) AS (
+			SELECT ?, 0 UNION ALL SELECT s.id, depth + 1 FROM tree JOIN session s ON s.parent = tid
+				WHERE s.parent <> '' AND depth < ?)
+		SELECT `+sessionColumns+` FROM tree JOIN session ON id = tid ORDER BY depth DESC, n`, id, maxDepth)
+	if err != nil {
+		return nil, nil, err
+	}
+	seen := map[lathe.SessionID]bool{}
+	for _, ses := range all {
+		if seen[ses.ID] {
+			continue
+		}
+		seen[ses.ID] = true
+		h, err := tx.sessionBlobs(ses.ID)
+		if err == nil {
+			err = tx.dropSession(ses.ID)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("delete session %s: %w", ses.ID, err)
+		}
+		gone, hashes = append(gone, ses), append(hashes, h...)
+	}
+	return gone, hashes, nil
+}
+
+// dropSession deletes the row, which takes the rest along, and its open texts.
+func (tx *Tx) dropSession(id lathe.SessionID) error {
+	rows, err := tx.query(`SELECT p.id, p.n, p.rev FROM session s JOIN message m ON m.session = s.n
+		JOIN part p ON p.message = m.n WHERE s.id = ? AND p.open = 1`, id)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var part lathe.PartID
+		var n, rev int64
+		if err := rows.Scan(&part, &n, &rev); err != nil {
+			return err
+		}
+		tx.after = append(tx.after, func() { tx.store.dropText(part, n, rev) })
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return err
+	}
+	return tx.change(`DELETE FROM session WHERE id = ?`, id)
+}
+
+func (tx *Tx) sessionBlobs(id lathe.SessionID) ([]string, error) {
+	return tx.blobs(`WITH ses AS (SELECT n FROM session WHERE id = ?)
+		SELECT blobs FROM session WHERE n IN ses AND blobs IS NOT NULL
+		UNION ALL SELECT blobs FROM session_diff WHERE session IN ses AND blobs IS NOT NULL
+		UNION ALL SELECT blobs FROM message WHERE session IN ses AND blobs IS NOT NULL
+		UNION ALL SELECT p.blobs FROM message m JOIN part p ON p.message = m.n
+			WHERE m.session IN ses AND p.blobs IS NOT NULL`, id)
+}

@@ -1,0 +1,236 @@
+// Package sqlite keeps sessions: their messages, parts, todo lists and diffs,
+// and the projects, approvals and leases beside them. No SQLite type leaves it.
+//
+// Everything is under one data directory:
+//
+//	lathe.db      the database; columns for what is queried, JSON for the rest
+//	blob/ab/…     bodies over 64 KiB, gzip, named by the SHA-256 of their content
+//	open/N-R      text of a part that is still open, appended to as it streams
+//	backup/       copies made before each migration
+//
+// A write is one transaction and is committed when the method returns. Blobs are
+// written, and synced, before the row that names them; a crash in between leaves
+// a file that [Store.Sweep] removes. Streaming text is appended to a file of its
+// own, because a database writes whole pages for each checkpoint; the row takes
+// the text over when the part closes.
+//
+// Order is by sequence numbers that the store gives out, never by identifiers or
+// clocks. Times are kept to the millisecond. Text that is not UTF-8 comes back
+// with replacement characters, and numbers in metadata as float64.
+package sqlite
+
+import (
+	"compress/flate"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Options configure [Open].
+type Options struct {
+	Dir string           // data directory; made with mode 0700
+	Log *slog.Logger     // nil: discarded
+	Now func() time.Time // nil: time.Now
+}
+
+// Store is an open database. It is safe for concurrent use, also by several
+// processes.
+type Store struct {
+	dir     string
+	log     *slog.Logger
+	now     func() time.Time
+	journal string
+
+	writer *sql.DB
+	conn   *sql.Conn     // the one connection of writer
+	turn   chan struct{} // held by the writer of this process
+	stmts  map[string]*sql.Stmt
+	closed bool // guarded by turn
+
+	reader *sql.DB // opened by its first query
+	texts  texts
+	zips   sync.Pool // of *flate.Writer
+}
+
+// Close waits for a write that is under way and closes the database. It may be
+// called twice.
+func (s *Store) Close() error {
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	for _, st := range s.stmts {
+		st.Close()
+	}
+	// The writer goes last: the last connection folds the journal in.
+	err := errors.Join(s.reader.Close(), s.conn.Close(), s.writer.Close())
+	if err != nil {
+		return fmt.Errorf("close database in %s: %w", s.dir, err)
+	}
+	return nil
+}
+
+// Dir returns the data directory.
+func (s *Store) Dir() string { return s.dir }
+
+// Journal returns "wal", or "truncate" on a network filesystem, where the shared
+// memory of a write-ahead log does not work.
+func (s *Store) Journal() string { return s.journal }
+
+// querier is what reads need; a transaction of either pool has it.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// view reads one consistent state of the database.
+type view struct {
+	store *Store
+	ctx   context.Context
+	q     querier
+}
+
+func (v *view) query(query string, args ...any) (*sql.Rows, error) {
+	return v.q.QueryContext(v.ctx, query, args...)
+}
+
+func (v *view) row(query string, args ...any) *sql.Row {
+	return v.q.QueryRowContext(v.ctx, query, args...)
+}
+
+// read runs fn on a snapshot. Cancellation is looked at before, not during: a
+// read is short, and an interruptible one costs a goroutine a statement.
+func (s *Store) read(ctx context.Context, fn func(*view) error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	ctx = context.WithoutCancel(ctx)
+	tx, err := s.reader.BeginTx(ctx, nil)
+	if err != nil {
+		return s.explain(err)
+	}
+	defer tx.Rollback()
+	return s.explain(fn(&view{store: s, ctx: ctx, q: tx}))
+}
+
+// Tx is a transaction with the write methods of [Store]. It is valid inside the
+// function given to [Store.Batch] only.
+type Tx struct {
+	view
+	after []func() // run once it is committed
+}
+
+// Batch runs fn in one transaction, which is committed when fn returns nil and
+// undone otherwise. fn uses the Tx alone: a method of the Store that writes
+// would wait for fn to end.
+func (s *Store) Batch(ctx context.Context, fn func(*Tx) error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-s.turn }()
+	if s.closed {
+		return errClosed
+	}
+	tx := &Tx{view: view{store: s, ctx: context.WithoutCancel(ctx), q: cached{s}}}
+	if err := s.transact(tx, fn); err != nil {
+		return s.explain(err)
+	}
+	for _, f := range tx.after {
+		f()
+	}
+	return nil
+}
+
+func (s *Store) transact(tx *Tx, fn func(*Tx) error) (err error) {
+	if _, err := tx.exec("BEGIN IMMEDIATE"); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	done := false
+	defer func() {
+		if !done {
+			// A failed commit may have rolled back by itself.
+			tx.exec("ROLLBACK")
+		}
+	}()
+	if err := fn(tx); err != nil {
+		return err
+	}
+	if _, err := tx.exec("COMMIT"); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	done = true
+	return nil
+}
+
+func (tx *Tx) exec(query string, args ...any) (sql.Result, error) {
+	st, err := tx.store.stmt(tx.ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return st.ExecContext(tx.ctx, args...)
+}
+
+// change runs a statement that must touch a row, or the thing is not there.
+func (tx *Tx) change(query string, args ...any) error {
+	res, err := tx.exec(query, args...)
+	if err != nil {
+		return err
+	}
+	n, err := res.RowsAffected()
+	if err == nil && n == 0 {
+		return ErrNotFound
+	}
+	return err
+}
+
+// stmt returns the prepared statement. The caller holds the writer's turn.
+func (s *Store) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
+	if st := s.stmts[query]; st != nil {
+		return st, nil
+	}
+	st, err := s.conn.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	s.stmts[query] = st
+	return st, nil
+}
+
+// cached is the writer's connection as a querier, with prepared statements.
+type cached struct{ s *Store }
+
+func (c cached) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	st, err := c.s.stmt(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return st.QueryContext(ctx, args...)
+}
+
+func (c cached) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	st, err := c.s.stmt(ctx, query)
+	if err != nil {
+		return c.s.conn.QueryRowContext(ctx, query, args...) // reports the same error
+	}
+	return st.QueryRowContext(ctx, args...)
+}
+
+func newZip() any {
+	w, err := flate.NewWriter(io.Discard, flate.BestSpeed)
+	if err != nil {
+		panic(err) // the level is a constant
+	}
+	return w
+}
