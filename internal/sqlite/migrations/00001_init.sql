@@ -76,6 +76,14 @@ CREATE TABLE todo (
 	data    BLOB NOT NULL
 );
 
+-- Small documents that other packages keep with a session.
+CREATE TABLE session_value (
+	session INTEGER NOT NULL REFERENCES session (n) ON DELETE CASCADE,
+	key     TEXT NOT NULL,
+	data    BLOB NOT NULL,
+	PRIMARY KEY (session, key)
+);
+
 -- message is '' for what the whole session changed.
 CREATE TABLE session_diff (
 	session INTEGER NOT NULL REFERENCES session (n) ON DELETE CASCADE,
