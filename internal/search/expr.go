@@ -1,0 +1,207 @@
+package search
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// PatternError says why a pattern cannot be used, and what to do.
+type PatternError struct {
+	Pattern string
+	Reason  string
+	Hint    string
+}
+
+func (e *PatternError) Error() string {
+	return fmt.Sprintf("pattern %q: %s; %s", e.Pattern, e.Reason, e.Hint)
+}
+
+const maxPattern = 16 << 10
+
+// expr is a compiled pattern.
+type expr struct {
+	re *regexp.Regexp
+	// need is text that every match contains; nil if there is none. only says
+	// that it is all a line needs to match.
+	need []byte
+	only bool
+}
+
+func compile(opt GrepOptions) (*expr, error) {
+	p := opt.Pattern
+	if p == "" {
+		return nil, &PatternError{p, "is empty", "give the text to look for"}
+	}
+	if len(p) > maxPattern {
+		return nil, &PatternError{p[:40] + "…", "is too long", "look for a part of it"}
+	}
+	if opt.Literal {
+		p = regexp.QuoteMeta(p)
+	}
+	flags := syntax.Perl &^ syntax.OneLine
+	if opt.IgnoreCase {
+		flags |= syntax.FoldCase
+	}
+	tree, err := syntax.Parse(p, flags)
+	if err != nil {
+		return nil, patternError(opt.Pattern, err)
+	}
+	if tree = withoutNewline(tree); crosses(tree) {
+		return nil, &PatternError{opt.Pattern, `contains a line end`, `a match never spans lines; look for one line of it (for a backslash and an n, write \\n)`}
+	}
+	re, err := regexp.Compile(tree.String())
+	if err != nil {
+		return nil, patternError(opt.Pattern, err)
+	}
+	e := &expr{re: re}
+	simple := tree.Simplify()
+	if need := required(simple); len(need) > 0 && utf8.ValidString(need) {
+		e.need = []byte(need)
+		e.only = simple.Op == syntax.OpLiteral
+	}
+	return e, nil
+}
+
+// patternError explains what Go's parser refuses, for someone used to another
+// dialect.
+func patternError(pattern string, err error) error {
+	e := &PatternError{Pattern: pattern, Reason: err.Error()}
+	e.Hint = fmt.Sprintf("to look for it as plain text, escape it: %s", regexp.QuoteMeta(pattern))
+	se, ok := err.(*syntax.Error)
+	if !ok {
+		return e
+	}
+	e.Reason = fmt.Sprintf("%s: `%s`", se.Code, se.Expr)
+	switch {
+	case se.Code == syntax.ErrInvalidPerlOp && (strings.HasPrefix(se.Expr, "(?=") || strings.HasPrefix(se.Expr, "(?!") || strings.HasPrefix(se.Expr, "(?<")):
+		e.Reason = "look-around is not supported"
+		e.Hint = "look for the main part, then filter the lines"
+	case se.Code == syntax.ErrInvalidEscape && len(se.Expr) == 2 && se.Expr[1] >= '1' && se.Expr[1] <= '9':
+		e.Reason = "back-references are not supported"
+		e.Hint = "spell the alternatives out"
+	}
+	return e
+}
+
+// withoutNewline takes the line end out of classes and ".", so that a match in
+// a block of lines is a match in one of them. \A and \z become line anchors, and
+// a "\r" before the line end is part of it.
+func withoutNewline(re *syntax.Regexp) *syntax.Regexp {
+	switch re.Op {
+	case syntax.OpAnyChar:
+		re.Op = syntax.OpAnyCharNotNL
+	case syntax.OpBeginText:
+		re.Op = syntax.OpBeginLine
+	case syntax.OpEndText, syntax.OpEndLine:
+		cr := &syntax.Regexp{Op: syntax.OpLiteral, Rune: []rune{'\r'}}
+		return &syntax.Regexp{Op: syntax.OpConcat, Sub: []*syntax.Regexp{
+			{Op: syntax.OpQuest, Sub: []*syntax.Regexp{cr}},
+			{Op: syntax.OpEndLine},
+		}}
+	case syntax.OpCharClass:
+		var out []rune
+		for i := 0; i+1 < len(re.Rune); i += 2 {
+			lo, hi := re.Rune[i], re.Rune[i+1]
+			if lo > '\n' || hi < '\n' {
+				out = append(out, lo, hi)
+				continue
+			}
+			if lo < '\n' {
+				out = append(out, lo, '\n'-1)
+			}
+			if hi > '\n' {
+				out = append(out, '\n'+1, hi)
+			}
+		}
+		re.Rune = out
+		if len(out) == 0 {
+			re.Op = syntax.OpNoMatch
+		}
+	}
+	for i, sub := range re.Sub {
+		re.Sub[i] = withoutNewline(sub)
+	}
+	return re
+}
+
+// crosses reports whether the pattern asks for a line end itself.
+func crosses(re *syntax.Regexp) bool {
+	if re.Op == syntax.OpNoMatch || re.Op == syntax.OpLiteral && slices.Contains(re.Rune, '\n') {
+		return true
+	}
+	return slices.ContainsFunc(re.Sub, crosses)
+}
+
+// required returns the longest text that must occur in every match, exactly.
+func required(re *syntax.Regexp) string {
+	switch re.Op {
+	case syntax.OpLiteral:
+		if re.Flags&syntax.FoldCase == 0 {
+			return string(re.Rune)
+		}
+	case syntax.OpCapture, syntax.OpPlus:
+		return required(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return required(re.Sub[0])
+		}
+	case syntax.OpConcat:
+		best := ""
+		for _, sub := range re.Sub {
+			if s := required(sub); len(s) > len(best) {
+				best = s
+			}
+		}
+		return best
+	}
+	return ""
+}
+
+// piece is about how much text is given to the regular expression at once: for
+// short texts it uses a faster method.
+const piece = 4 << 10
+
+// next returns the first matching line at or after pos, which starts a line. The
+// end excludes the line end.
+func (e *expr) next(text []byte, pos int) (start, end int, ok bool) {
+	for pos < len(text) {
+		if e.need == nil {
+			stop := len(text)
+			if stop-pos > piece {
+				stop = lineEnd(text, pos+piece)
+			}
+			if at := e.re.FindIndex(text[pos:stop]); at != nil {
+				// A match of nothing after the last line end is in no line.
+				if start = lineStart(text, pos+at[0]); start < len(text) {
+					return start, lineEnd(text, pos+at[0]), true
+				}
+			}
+			pos = stop + 1
+			continue
+		}
+		i := bytes.Index(text[pos:], e.need)
+		if i < 0 {
+			return 0, 0, false
+		}
+		start, end = lineStart(text, pos+i), lineEnd(text, pos+i)
+		if e.only || e.re.Match(text[start:end]) {
+			return start, end, true
+		}
+		pos = end + 1
+	}
+	return 0, 0, false
+}
+
+func lineStart(text []byte, at int) int { return bytes.LastIndexByte(text[:at], '\n') + 1 }
+
+func lineEnd(text []byte, at int) int {
+	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
+		return at + i
+	}
+	return len(text)
+}

@@ -1,0 +1,245 @@
+// Package search finds files and text without running any program: a parallel
+// walk that honours ignore files as git and ripgrep do, globs, grep, fuzzy
+// matching of paths, and the tree of the list tool.
+//
+// # Differences from ripgrep
+//
+// Patterns are Go regular expressions (RE2): \d, \w, \s and \b know ASCII only,
+// where ripgrep's know Unicode; write \p{Nd} or \p{L} instead. Both lack
+// look-around and back-references. A match never spans lines. .gitignore files
+// count outside git as well. Paths are compared byte by byte: on a
+// case-insensitive file system, ignore rules still tell case apart.
+package search
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// maxIgnoreFile bounds how much of an ignore file is used.
+const maxIgnoreFile = 1 << 20
+
+// Ignore tells which paths of a tree git would ignore, with .ignore files added
+// as ripgrep reads them. It reads the tree's ignore files as it needs them and
+// keeps them: make a new one to see changes. It is for one goroutine.
+type Ignore struct {
+	top    string
+	global []pattern
+	levels map[string]*level
+}
+
+// NewIgnore returns the rules for the tree at top, which is a checkout or any
+// directory. The globalFile holds rules for all repositories (see
+// [GlobalIgnore]); it may be empty or missing.
+func NewIgnore(top, globalFile string) *Ignore {
+	ig := &Ignore{top: top, global: readPatterns(globalFile), levels: map[string]*level{}}
+	ig.levels["."] = newLevel(nil, top, "", ig.global, probe)
+	return ig
+}
+
+// Match reports whether a path, relative to the top and with forward slashes, is
+// ignored by itself or because a directory above it is.
+func (ig *Ignore) Match(name string, dir bool) bool {
+	name = strings.Trim(path.Clean("/"+name), "/")
+	if name == "" {
+		return false
+	}
+	for i := 0; i < len(name); i++ {
+		if name[i] == '/' && ig.level(path.Dir(name[:i])).ignored(name[:i], true) {
+			return true
+		}
+	}
+	return ig.level(path.Dir(name)).ignored(name, dir)
+}
+
+func (ig *Ignore) level(dir string) *level {
+	if l, ok := ig.levels[dir]; ok {
+		return l
+	}
+	l := newLevel(ig.level(path.Dir(dir)), filepath.Join(ig.top, dir), dir+"/", ig.global, probe)
+	ig.levels[dir] = l
+	return l
+}
+
+// level holds the ignore rules that one directory adds to those above it.
+type level struct {
+	up      *level
+	base    string    // the directory relative to the top, "" or "a/b/"
+	git     []pattern // .gitignore
+	own     []pattern // .ignore
+	repo    bool      // a repository starts here: git rules above do not count
+	exclude []pattern // its info/exclude
+	global  []pattern
+}
+
+// present says which files of interest a directory has.
+type present struct{ gitignore, ignore, repo bool }
+
+// probe is for directories whose entries are not known.
+var probe = present{true, true, true}
+
+// newLevel reads the ignore files of a directory. It returns up itself if there
+// are none, unless there is no up.
+func newLevel(up *level, dir, base string, global []pattern, has present) *level {
+	l := level{up: up, base: base, global: global}
+	if has.gitignore {
+		l.git = readPatterns(filepath.Join(dir, ".gitignore"))
+	}
+	if has.ignore {
+		l.own = readPatterns(filepath.Join(dir, ".ignore"))
+	}
+	if has.repo {
+		l.exclude, l.repo = repoExcludes(dir)
+	}
+	if up != nil && l.git == nil && l.own == nil && !l.repo {
+		return up
+	}
+	return &l
+}
+
+// repoExcludes reads info/exclude if dir is the top of a checkout.
+func repoExcludes(dir string) (rules []pattern, repo bool) {
+	gitDir := filepath.Join(dir, ".git")
+	info, err := os.Stat(gitDir)
+	if err != nil {
+		return nil, false
+	}
+	if !info.IsDir() {
+		to, ok := strings.CutPrefix(readPointer(gitDir), "gitdir: ")
+		if !ok {
+			return nil, false
+		}
+		gitDir = join(dir, to)
+	}
+	if to := readPointer(filepath.Join(gitDir, "commondir")); to != "" {
+		gitDir = join(gitDir, to)
+	}
+	return readPatterns(filepath.Join(gitDir, "info", "exclude")), true
+}
+
+func readPointer(file string) string {
+	data, _ := readHead(file, maxIgnoreFile)
+	return strings.TrimRight(string(data), "\r\n")
+}
+
+func join(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, name)
+}
+
+// readPatterns reads an ignore file; one that cannot be read has no rules. Git
+// does not follow a .gitignore that is a link, and neither does this.
+func readPatterns(file string) []pattern {
+	if file == "" {
+		return nil
+	}
+	data, err := readHead(file, maxIgnoreFile)
+	if err != nil || len(data) == 0 {
+		return nil
+	}
+	return parsePatterns(string(data))
+}
+
+func parsePatterns(text string) []pattern {
+	var out []pattern
+	for line := range strings.SplitSeq(strings.TrimPrefix(text, "\ufeff"), "\n") {
+		if p, ok := parsePattern(line); ok {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// ignored judges one path by itself; the directories above it are not ignored.
+// .ignore files come before .gitignore files, deeper files before higher ones,
+// later lines before earlier ones.
+func (l *level) ignored(name string, dir bool) bool {
+	base := path.Base(name)
+	if base == ".git" {
+		return true
+	}
+	for at := l; at != nil; at = at.up {
+		if hit := last(at.own, name[len(at.base):], base, dir); hit != nil {
+			return !hit.negate
+		}
+	}
+	var top *level
+	for at := l; at != nil && top == nil; at = at.up {
+		if hit := last(at.git, name[len(at.base):], base, dir); hit != nil {
+			return !hit.negate
+		}
+		if at.repo || at.up == nil {
+			top = at
+		}
+	}
+	hit := last(top.exclude, name[len(top.base):], base, dir)
+	if hit == nil {
+		hit = last(top.global, name[len(top.base):], base, dir)
+	}
+	return hit != nil && !hit.negate
+}
+
+func last(rules []pattern, name, base string, dir bool) *pattern {
+	for i := len(rules) - 1; i >= 0; i-- {
+		if rules[i].match(name, base, dir) {
+			return &rules[i]
+		}
+	}
+	return nil
+}
+
+// GlobalIgnore returns the path of the user's ignore file for all repositories:
+// core.excludesFile of the git configuration, else git/ignore in the
+// configuration directory. Included configuration files are not looked into.
+func GlobalIgnore(getenv func(string) string) string {
+	home, config := getenv("HOME"), getenv("XDG_CONFIG_HOME")
+	if config == "" && home != "" {
+		config = filepath.Join(home, ".config")
+	}
+	found := ""
+	if config != "" {
+		found = filepath.Join(config, "git", "ignore")
+	}
+	files := []string{filepath.Join(config, "git", "config"), filepath.Join(home, ".gitconfig")}
+	if f := getenv("GIT_CONFIG_GLOBAL"); f != "" {
+		files = []string{f}
+	}
+	for _, f := range files {
+		if data, err := readHead(f, maxIgnoreFile); err == nil && filepath.IsAbs(f) {
+			if name, ok := excludesFile(string(data)); ok {
+				if rest, ok := strings.CutPrefix(name, "~/"); ok && home != "" {
+					name = filepath.Join(home, rest)
+				}
+				found = name
+			}
+		}
+	}
+	return found
+}
+
+// excludesFile finds core.excludesFile in the text of a git configuration.
+func excludesFile(text string) (name string, ok bool) {
+	section := ""
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			if end := strings.IndexByte(line, ']'); end > 0 {
+				section, line = strings.ToLower(strings.TrimSpace(line[1:end])), strings.TrimSpace(line[end+1:])
+			}
+		}
+		key, value, isPair := strings.Cut(line, "=")
+		if !isPair || section != "core" || !strings.EqualFold(strings.TrimSpace(key), "excludesfile") {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		if i := strings.IndexAny(value, "#;"); i >= 0 && !strings.HasPrefix(value, `"`) {
+			value = strings.TrimSpace(value[:i])
+		}
+		name, ok = strings.ReplaceAll(strings.Trim(value, `"`), `\\`, `\`), true
+	}
+	return name, ok
+}
