@@ -18,15 +18,6 @@ const (
 	maxDistance     = 4 << 20
 )
 
-// editError tells the model why an edit does not apply.
-type editError string
-
-func (e editError) Error() string { return string(e) }
-
-func editErrorf(format string, args ...any) editError {
-	return editError(fmt.Sprintf(format, args...))
-}
-
 const notFound = "Could not find oldString in the file: it must be the file's exact text, " +
 	"with its indentation and line breaks; read that part of the file again"
 
@@ -160,7 +151,7 @@ func (s *source) ambiguous(spans []span) error {
 	if len(spans) > 5 {
 		more = fmt.Sprintf(" and %d more", len(spans)-5)
 	}
-	return editErrorf("Found multiple matches for oldString (at lines %s%s): "+
+	return failf("Found multiple matches for oldString (at lines %s%s): "+
 		"add lines around it until it is unique, or set replaceAll to change every one", strings.Join(at, ", "), more)
 }
 
@@ -181,9 +172,9 @@ func (s *source) notFound(n *needle) error {
 		}
 	}
 	if len(at) == 0 {
-		return editError(notFound)
+		return failure(notFound)
 	}
-	return editErrorf("%s (its line %q is at line %s)", notFound, clip(first, 80), strings.Join(at, ", "))
+	return failf("%s (its line %q is at line %s)", notFound, clip(first, 80), strings.Join(at, ", "))
 }
 
 // needle is the text to find.
@@ -214,7 +205,7 @@ func (n *needle) guard(found string) error {
 	want, got := len(n.lines), strings.Count(strings.TrimSuffix(found, "\n"), "\n")+1
 	a, b := len(strings.TrimSpace(n.text)), len(strings.TrimSpace(found))
 	if got >= max(want+3, 2*want) || (want > 1 && b > max(a+500, 4*a)) {
-		return editErrorf("The text found for oldString is much larger than oldString (%d lines for %d): "+
+		return failf("The text found for oldString is much larger than oldString (%d lines for %d): "+
 			"read the file again and give the full exact text to replace", got, want)
 	}
 	return nil

@@ -71,6 +71,12 @@ type Request struct {
 	Metadata   map[string]any
 }
 
+// MetaProtected is a key of Request.Metadata. If it is true the user must be
+// asked even where the rules allow (a rule that denies still denies), an earlier
+// "always" does not count, and where nobody can be asked the answer is no.
+// Metadata "reason" says why, for people.
+const MetaProtected = "protected"
+
 // Result is what a call gives back.
 type Result struct {
 	Title       string

@@ -1,0 +1,146 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"lathe/internal/tool"
+)
+
+// resolve returns the real path that a path argument means. It may be relative
+// to the session's directory or begin with "~/".
+func (e *Env) resolve(path string) (string, error) {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && e.Home != "" {
+		path = filepath.Join(e.Home, rest)
+	}
+	real, err := e.Root.Resolve(path)
+	if err != nil {
+		return "", failf("The path %q cannot be used: %v", path, err)
+	}
+	return real, nil
+}
+
+// external asks for permission to leave the workspace, if the path does.
+func (e *Env) external(ctx context.Context, call *tool.Call, path string, dir bool) error {
+	if e.Root.Contains(path) {
+		return nil
+	}
+	parent := path
+	if !dir {
+		parent = filepath.Dir(path)
+	}
+	pattern := strings.TrimSuffix(filepath.ToSlash(parent), "/") + "/*"
+	return ask(ctx, call, tool.Request{
+		Permission: "external_directory",
+		Patterns:   []string{pattern},
+		Always:     []string{pattern},
+		Metadata:   map[string]any{"filepath": path, "parentDir": parent},
+	})
+}
+
+// secret reports whether a path is lathe's own data, which tools do not read.
+func (e *Env) secret(path string) bool {
+	if e.DataDir == "" || within(filepath.Join(e.DataDir, tool.SpillDir), path) || within(filepath.Join(e.DataDir, "plans"), path) {
+		return false
+	}
+	// A workspace that happens to lie below the data directory is the user's choice.
+	return within(e.DataDir, path) && (within(e.Root.Dir, e.DataDir) || !within(e.Root.Dir, path))
+}
+
+// closed reports whether no permission makes a path writable.
+func (e *Env) closed(path string) bool {
+	if e.secret(path) || (e.DataDir != "" && within(filepath.Join(e.DataDir, tool.SpillDir), path)) {
+		return true
+	}
+	for _, private := range e.Private {
+		if within(private, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// protected says why a file needs an explicit permission even where edits are
+// allowed, or nothing: it decides what lathe or git will do later.
+func (e *Env) protected(path string) string {
+	for _, dir := range []string{e.Root.GitDir, e.Root.CommonDir} {
+		if dir != "" && within(dir, path) {
+			return "it is one of git's own files"
+		}
+	}
+	elements := strings.Split(filepath.ToSlash(path), "/")
+	for i, name := range elements {
+		switch strings.ToLower(name) {
+		case ".git":
+			return "it is one of git's own files"
+		case ".opencode", ".lathe":
+			rest := elements[i+1:]
+			if len(rest) == 2 && rest[0] == "plans" && strings.HasSuffix(rest[1], ".md") {
+				return ""
+			}
+			return "it configures lathe"
+		}
+	}
+	switch strings.ToLower(elements[len(elements)-1]) {
+	case "opencode.json", "opencode.jsonc", "lathe.json", "lathe.jsonc":
+		return "it configures lathe"
+	}
+	return ""
+}
+
+// within reports whether path is dir or below it. Case is ignored, since a file
+// system may ignore it, and being wrong that way only asks once more.
+func within(dir, path string) bool {
+	if dir == "" {
+		return false
+	}
+	sep := string(filepath.Separator)
+	dir = strings.TrimSuffix(dir, sep)
+	return len(path) >= len(dir) && strings.EqualFold(path[:len(dir)], dir) && (len(path) == len(dir) || path[len(dir):len(dir)+1] == sep)
+}
+
+// missing makes the error for a missing file, with names that may be meant.
+func missing(path string) error {
+	if near := suggestions(path); len(near) > 0 {
+		return failf("File not found: %s\n\nDid you mean one of these?\n%s", path, strings.Join(near, "\n"))
+	}
+	return failf("File not found: %s", path)
+}
+
+const maxSuggestions = 3
+
+// suggestions returns files of the same directory whose name contains the
+// wanted one or is contained in it.
+func suggestions(path string) []string {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return nil
+	}
+	want := strings.ToLower(filepath.Base(path))
+	var out []string
+	for _, entry := range entries {
+		name := strings.ToLower(entry.Name())
+		if strings.Contains(name, want) || strings.Contains(want, name) {
+			out = append(out, filepath.Join(filepath.Dir(path), entry.Name()))
+			if len(out) == maxSuggestions {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// explain turns an error of the file system into words for the model.
+func explain(doing, path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return missing(path)
+	}
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pe.Err
+	}
+	return failf("Could not %s %s: %v", doing, path, err)
+}

@@ -1,0 +1,333 @@
+package builtin
+
+import (
+	"context"
+	_ "embed" // the description
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"lathe/internal/shell"
+	"lathe/internal/tool"
+)
+
+const (
+	previewChars = 30_000                // of a command's output, in metadata
+	previewEvery = 34 * time.Millisecond // at most 30 previews a second
+)
+
+//go:embed bash.md
+var bashText string
+
+type bashInput struct {
+	Command     string   `json:"command"`
+	Timeout     *float64 `json:"timeout"`
+	Workdir     string   `json:"workdir"`
+	Description string   `json:"description"`
+}
+
+func (e *Env) bashTool() tool.Tool {
+	text := strings.NewReplacer(
+		"{{lines}}", strconv.Itoa(e.Limits.Lines()),
+		"{{bytes}}", strconv.Itoa(e.Limits.Bytes()),
+		"{{timeout}}", strconv.FormatInt(e.BashTimeout.Milliseconds(), 10),
+	).Replace(bashText)
+	s := spec("bash", text, `{"type":"object","properties":{`+
+		`"command":{"type":"string","description":"The command line to run"},`+
+		`"timeout":{"type":"number","description":"Milliseconds after which the command is stopped"},`+
+		`"workdir":{"type":"string","description":"Directory to run in; the session's directory if left out. Use this rather than cd"},`+
+		`"description":{"type":"string","description":"What the command does, in 5 to 10 words"}},`+
+		`"required":["command"],"additionalProperties":false}`)
+	s.PathArg = "*"
+	return typed[bashInput]{s, e.bash}
+}
+
+func (e *Env) bash(ctx context.Context, call *tool.Call, in bashInput) (tool.Result, error) {
+	timeout, err := e.timeout(in.Timeout)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	dir := e.Root.Dir
+	if in.Workdir != "" {
+		if dir, err = e.resolve(in.Workdir); err != nil {
+			return tool.Result{}, err
+		}
+	}
+	if err := e.judge(ctx, call, in, dir); err != nil {
+		return tool.Result{}, err
+	}
+	if !isDir(dir) {
+		return tool.Result{}, failf("The working directory %s does not exist or is not a directory.", dir)
+	}
+	title := in.Description
+	if title == "" {
+		title = in.Command
+	}
+	out := e.newOutput(call, title, in.Description)
+	exit, err := e.Runner.Run(ctx, shell.Command{
+		Script: in.Command, Dir: dir, Env: e.ShellEnv, Shell: e.Shell, Timeout: timeout, Output: out.write,
+	})
+	out.close()
+	if err != nil {
+		return tool.Result{}, failf("The command could not be run: %v", err)
+	}
+	text, meta := out.result(exit, timeout)
+	meta["description"] = in.Description
+	return tool.Result{Title: title, Output: text, Metadata: meta}, nil
+}
+
+func (e *Env) timeout(ms *float64) (time.Duration, error) {
+	if ms == nil {
+		return e.BashTimeout, nil
+	}
+	if !(*ms > 0) {
+		return 0, failf("Invalid timeout value: %v. Timeout must be a positive number.", *ms)
+	}
+	return time.Duration(min(*ms, float64(math.MaxInt64/2)/1e6) * 1e6), nil
+}
+
+// judge asks for everything the command needs permission for.
+func (e *Env) judge(ctx context.Context, call *tool.Call, in bashInput, dir string) error {
+	a := shell.Analyze(in.Command, shell.AnalyzeEnv{
+		Dir: dir, Home: e.Home, Lookup: e.variable, FoldCase: runtime.GOOS == "darwin" || runtime.GOOS == "windows",
+	})
+	if err := e.refuse(a); err != nil {
+		return err
+	}
+	if !e.Root.Contains(dir) {
+		a.Reads = append(a.Reads, shell.PathUse{Path: dir, Dir: true, By: "workdir"})
+	}
+	for _, r := range a.Requests(e.Root) {
+		req := tool.Request(r)
+		if req.Metadata == nil {
+			req.Metadata = map[string]any{}
+		}
+		req.Metadata["command"] = in.Command
+		if in.Description != "" {
+			req.Metadata["description"] = in.Description
+		}
+		if len(a.Reasons) > 0 {
+			req.Metadata["reasons"] = a.Reasons
+		}
+		if req.Permission == "edit" {
+			e.guard(a.Writes, &req)
+		}
+		if err := ask(ctx, call, req); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// variable returns a variable of the commands' environment.
+func (e *Env) variable(name string) (string, bool) {
+	for _, kv := range e.ShellEnv {
+		if value, ok := strings.CutPrefix(kv, name+"="); ok {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// refuse stops commands that would touch what belongs to lathe itself.
+func (e *Env) refuse(a shell.Analysis) error {
+	for _, w := range a.Writes {
+		path, ok := e.realPath(w)
+		if !ok {
+			continue
+		}
+		if e.closed(path) || w.Tree && e.DataDir != "" && within(path, e.DataDir) {
+			return failf("%s belongs to lathe itself and cannot be changed by tools.", path)
+		}
+	}
+	for _, r := range a.Reads {
+		if path, ok := e.realPath(r); ok && !r.Dir && e.secret(path) {
+			return failf("%s belongs to lathe itself and cannot be read.", path)
+		}
+	}
+	return nil
+}
+
+func (e *Env) realPath(use shell.PathUse) (string, bool) {
+	if use.Dynamic {
+		return "", false
+	}
+	path, err := e.Root.Resolve(use.Path)
+	return path, err == nil
+}
+
+// guard marks a request that covers a protected file.
+func (e *Env) guard(writes []shell.PathUse, req *tool.Request) {
+	for _, w := range writes {
+		path, ok := e.realPath(w)
+		if !ok {
+			continue
+		}
+		if why := e.protected(path); why != "" {
+			req.Always = nil
+			req.Metadata[tool.MetaProtected] = true
+			req.Metadata["reason"] = e.Root.Rel(path) + ": " + why
+			return
+		}
+	}
+}
+
+// output collects what a command prints and shows it while it runs.
+type output struct {
+	env         *Env
+	call        *tool.Call
+	title, desc string
+	spool       *shell.Spool
+
+	mu    sync.Mutex
+	path  string // spill file
+	last  time.Time
+	timer *time.Timer // set while a preview is due
+	done  bool
+}
+
+func (e *Env) newOutput(call *tool.Call, title, desc string) *output {
+	o := &output{env: e, call: call, title: title, desc: desc}
+	o.spool = shell.NewSpool(shell.SpoolOptions{
+		Head:   e.Limits.Bytes(),
+		Tail:   max(e.Limits.Bytes(), previewChars*utf8.UTFMax),
+		Create: o.create,
+	})
+	progress(call, title, map[string]any{"output": "", "description": desc})
+	return o
+}
+
+func (o *output) create() (io.WriteCloser, error) {
+	f, err := o.env.Limits.Create()
+	if err != nil {
+		return nil, err
+	}
+	o.mu.Lock()
+	o.path = f.Name()
+	o.mu.Unlock()
+	return f, nil
+}
+
+func (o *output) write(chunk []byte) {
+	_, _ = o.spool.Write(chunk) // a spool never fails
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.timer != nil || o.done || o.call.Progress == nil {
+		return
+	}
+	wait := max(0, previewEvery-time.Since(o.last))
+	o.timer = time.AfterFunc(wait, o.show)
+}
+
+func (o *output) show() {
+	text := preview(o.spool.Tail(), o.spool.Total())
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.timer, o.last = nil, time.Now()
+	if !o.done {
+		progress(o.call, o.title, map[string]any{"output": text, "description": o.desc})
+	}
+}
+
+// close ends the previews; none is sent after it returns.
+func (o *output) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.done = true
+	if o.timer != nil {
+		o.timer.Stop()
+	}
+}
+
+// preview returns the last 30,000 characters.
+func preview(tail []byte, total int64) string {
+	text := strings.ToValidUTF8(string(tail), "\ufffd")
+	n := utf8.RuneCountInString(text)
+	if n <= previewChars && total == int64(len(tail)) {
+		return text
+	}
+	for i := range text {
+		if n <= previewChars {
+			text = text[i:]
+			break
+		}
+		n--
+	}
+	return "...\n\n" + text
+}
+
+// result returns what the model is told: the end of the output within the
+// limits, where the rest is, and how the command ended if not by itself.
+func (o *output) result(exit shell.Exit, timeout time.Duration) (string, map[string]any) {
+	closeErr := o.spool.Close()
+	total := o.spool.Total()
+	tail := o.spool.Tail()
+	if int64(len(tail)) < total { // begins where the memory does, maybe within a character
+		for len(tail) > 0 && !utf8.RuneStart(tail[0]) {
+			tail = tail[1:]
+		}
+	}
+	text := strings.ToValidUTF8(string(tail), "\ufffd")
+	kept, removed := o.env.Limits.Window(text, true)
+	meta := map[string]any{"output": preview(tail, total), "exit": nil, "truncated": false}
+	if exit.Code >= 0 && !exit.TimedOut && !exit.Aborted {
+		meta["exit"] = exit.Code
+	}
+	if removed != "" || int64(len(tail)) < total {
+		meta["truncated"] = true
+		kept = o.saved(text, closeErr, meta) + kept
+	}
+	if strings.TrimSpace(kept) == "" {
+		kept = "(no output)"
+	}
+	if notes := notes(exit, timeout); notes != "" {
+		kept = strings.TrimRight(kept, "\n") + "\n\n<bash_metadata>\n" + notes + "\n</bash_metadata>"
+	}
+	return kept, meta
+}
+
+// saved returns the head of a cut output, which names the file with all of it.
+func (o *output) saved(text string, err error, meta map[string]any) string {
+	o.mu.Lock()
+	path := o.path
+	o.mu.Unlock()
+	if path == "" && err == nil { // too many lines, though few bytes
+		path, err = o.env.Limits.Save(text)
+	}
+	head := "...output truncated...\n\n"
+	if path != "" && o.spool.Saved() < o.spool.Total() && o.spool.Saved() > 0 {
+		head += fmt.Sprintf("The first %d of %d bytes are saved to: %s\n\n", o.spool.Saved(), o.spool.Total(), path)
+	} else if path != "" {
+		head += "Full output saved to: " + path + "\n\n"
+	} else if err != nil {
+		head += fmt.Sprintf("The full output could not be saved: %v\n\n", err)
+	}
+	if path != "" {
+		meta["outputPath"] = path
+	}
+	return head
+}
+
+// notes tells how a command ended that did not end by itself.
+func notes(exit shell.Exit, timeout time.Duration) string {
+	var out []string
+	switch {
+	case exit.TimedOut:
+		out = append(out, fmt.Sprintf("The command was stopped when its timeout of %d ms ran out. "+
+			"If it only needs longer and is not waiting for input, run it again with a larger timeout.", timeout.Milliseconds()))
+	case exit.Aborted:
+		out = append(out, "User aborted the command")
+	case exit.Signal != "":
+		out = append(out, "The command was ended by a signal: "+exit.Signal)
+	}
+	if len(exit.Leftover) > 0 {
+		out = append(out, "Processes that were still running when the command ended were stopped: "+strings.Join(exit.Leftover, ", "))
+	}
+	return strings.Join(out, "\n")
+}

@@ -1,0 +1,211 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"lathe"
+	"lathe/internal/shell"
+	"lathe/internal/tool"
+	"lathe/internal/workspace"
+)
+
+// Env is what the tools of one instance work with. Fields marked optional may
+// be nil or zero.
+type Env struct {
+	Root workspace.Root
+	Home string // the user's home directory; optional
+
+	// DataDir is where lathe keeps sessions and credentials. Tools neither read
+	// nor write in it, save for the spilled outputs and plans.
+	DataDir string
+	// GlobalIgnore is the user's ignore file for all repositories; optional.
+	GlobalIgnore string
+	// Private lists further files and directories that tools never write:
+	// lathe's own configuration and state. Absolute and resolved; optional.
+	Private []string
+
+	Shell       string   // path of the shell; empty means the environment's
+	ShellEnv    []string // whole environment of commands
+	Runner      Runner
+	BashTimeout time.Duration // default for commands; 0 means 2 minutes
+
+	Limits *tool.Limits
+	Seen   *tool.Seen
+	Locks  *workspace.Locks
+	HTTP   *http.Client // optional; its transport is replaced for webfetch unless set
+	Todos  Todos
+
+	Publish func(lathe.Event)
+	Now     func() time.Time // optional
+
+	// Delegate reports whether the agent may use the task tool. Optional.
+	Delegate func(agent string) bool
+	// Known reports whether an instruction file is already part of the system
+	// prompt. Optional.
+	Known func(path string) bool
+	// Format formats a file that was just written. Optional.
+	Format func(ctx context.Context, path string) error
+	// Diagnostics tells what is wrong with the files, and with others because
+	// of them, by path. Optional.
+	Diagnostics func(ctx context.Context, paths []string) map[string][]Diagnostic
+	// Ask puts questions to the user and returns, for each, the chosen labels.
+	// An error of it ends the call. Optional: without it there is no question tool.
+	Ask func(ctx context.Context, call *tool.Call, questions []lathe.Question) ([][]string, error)
+	// Call runs another tool as a part of its own beside the call. Optional:
+	// without it there is no batch tool.
+	Call func(ctx context.Context, call *tool.Call, name string, input json.RawMessage) (tool.Result, error)
+	// SwitchAgent makes the session go on with another agent ("build", "plan").
+	// Optional: without it, and Ask, there are no plan tools.
+	SwitchAgent func(ctx context.Context, call *tool.Call, agent string) error
+	// Skills lists what the skill tool can load. Optional: without it there is
+	// no skill tool.
+	Skills func(ctx context.Context) ([]Skill, error)
+	// Search is where and how web and code searches go. Optional: without it
+	// there are no such tools.
+	Search *SearchService
+	// Patch offers apply_patch instead of edit, multiedit and write.
+	Patch bool
+}
+
+// Runner runs commands; *shell.Runner does.
+type Runner interface {
+	Run(ctx context.Context, c shell.Command) (shell.Exit, error)
+}
+
+// Todos keeps the task list of each session.
+type Todos interface {
+	Todos(ctx context.Context, id lathe.SessionID) ([]lathe.Todo, error)
+	SetTodos(ctx context.Context, id lathe.SessionID, todos []lathe.Todo) error
+}
+
+// New returns the tools in the order they are offered. Which of the optional
+// ones are among them depends on what env has.
+func New(env Env) []tool.Tool {
+	e := &env
+	e.complete()
+	tools := []tool.Tool{invalidTool()}
+	if e.Ask != nil {
+		tools = append(tools, e.questionTool())
+	}
+	tools = append(tools, e.bashTool(), e.readTool(), e.listTool(), e.globTool(), e.grepTool())
+	if e.Patch {
+		tools = append(tools, e.patchTool())
+	} else {
+		tools = append(tools, e.editTool(), e.multieditTool(), e.writeTool())
+	}
+	tools = append(tools, e.webfetchTool(), e.todowriteTool(), e.todoreadTool())
+	if e.Search != nil {
+		tools = append(tools, e.websearchTool(), e.codesearchTool())
+	}
+	if e.Skills != nil {
+		tools = append(tools, e.skillTool())
+	}
+	if e.Call != nil {
+		tools = append(tools, e.batchTool())
+	}
+	if e.Ask != nil && e.SwitchAgent != nil {
+		tools = append(tools, e.planTool("plan_exit"), e.planTool("plan_enter"))
+	}
+	return tools
+}
+
+func (e *Env) complete() {
+	if e.Limits == nil {
+		e.Limits = &tool.Limits{}
+	}
+	if e.Seen == nil {
+		e.Seen = &tool.Seen{}
+	}
+	if e.Locks == nil {
+		e.Locks = &workspace.Locks{}
+	}
+	if e.Runner == nil {
+		e.Runner = shell.New(shell.Options{})
+	}
+	if e.Publish == nil {
+		e.Publish = func(lathe.Event) {}
+	}
+	if e.Now == nil {
+		e.Now = time.Now
+	}
+	if e.BashTimeout <= 0 {
+		e.BashTimeout = 2 * time.Minute
+	}
+	if e.Delegate == nil {
+		e.Delegate = func(string) bool { return false }
+	}
+	if e.Known == nil {
+		e.Known = func(string) bool { return false }
+	}
+}
+
+// typed is a tool whose arguments are decoded into T. An error of run that is
+// neither a refused permission nor the end of the context is told to the model.
+type typed[T any] struct {
+	spec tool.Spec
+	run  func(ctx context.Context, call *tool.Call, in T) (tool.Result, error)
+}
+
+// Spec describes the tool to the model.
+func (t typed[T]) Spec() tool.Spec { return t.spec }
+
+// Run carries out one call.
+func (t typed[T]) Run(ctx context.Context, call *tool.Call) (tool.Result, error) {
+	var in T
+	if err := json.Unmarshal(call.Input, &in); err != nil {
+		return tool.Failf("The %s tool was called with arguments that cannot be read: %v", t.spec.Name, err), nil
+	}
+	res, err := t.run(ctx, call, in)
+	if err == nil {
+		return res, nil
+	}
+	if d, ok := errors.AsType[*refused](err); ok {
+		return tool.Result{}, d.err
+	}
+	if ctx.Err() != nil {
+		return tool.Result{}, context.Cause(ctx)
+	}
+	return tool.Failf("%s", err), nil
+}
+
+// refused carries an error of Call.Ask past the code in between.
+type refused struct{ err error }
+
+func (r *refused) Error() string { return r.err.Error() }
+func (r *refused) Unwrap() error { return r.err }
+
+// ask asks for permission, unless the user made the call.
+func ask(ctx context.Context, call *tool.Call, req tool.Request) error {
+	if call.UserAsked || len(req.Patterns) == 0 {
+		return nil
+	}
+	if err := call.Ask(ctx, req); err != nil {
+		return &refused{err}
+	}
+	return nil
+}
+
+// progress shows what a call does, if anyone looks.
+func progress(call *tool.Call, title string, metadata map[string]any) {
+	if call.Progress != nil {
+		call.Progress(title, metadata)
+	}
+}
+
+// spec builds a Spec from an embedded description and a schema.
+func spec(name, description, schema string) tool.Spec {
+	return tool.Spec{Name: name, Description: strings.TrimSpace(description), Schema: json.RawMessage(schema)}
+}
+
+type failure string
+
+func (f failure) Error() string { return string(f) }
+
+// failf makes an error whose text is for the model as it stands.
+func failf(format string, args ...any) error { return failure(fmt.Sprintf(format, args...)) }

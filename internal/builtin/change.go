@@ -1,0 +1,171 @@
+package builtin
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"lathe"
+	"lathe/internal/diff"
+	"lathe/internal/tool"
+	"lathe/internal/workspace"
+)
+
+// maxWhole is the size up to which a change carries the whole texts in its
+// metadata, for clients that draw the difference themselves.
+const maxWhole = 64 << 10
+
+// fileState is a file as it is on disk.
+type fileState struct {
+	path   string // resolved
+	rel    string // as permission patterns are written
+	exists bool
+	info   fs.FileInfo
+	data   []byte
+}
+
+// look reads the file that a change is about. It asks for nothing.
+func (e *Env) look(path string) (fileState, error) {
+	s := fileState{path: path, rel: e.Root.Rel(path)}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return s, nil
+	case err != nil:
+		return s, explain("read", path, err)
+	case info.IsDir():
+		return s, failf("Path is a directory, not a file: %s", path)
+	}
+	if s.data, err = workspace.ReadFile(path, 0); err != nil {
+		return s, explain("read", path, err)
+	}
+	s.exists, s.info = true, info
+	return s, nil
+}
+
+// change is one file before and after.
+type change struct {
+	from  fileState
+	after []byte
+}
+
+// reserve resolves the path of a file that will be changed and asks to leave the
+// workspace, if need be. Paths that no tool writes are refused.
+func (e *Env) reserve(ctx context.Context, call *tool.Call, path string) (string, error) {
+	if strings.TrimSpace(path) == "" {
+		return "", failf("filePath is required")
+	}
+	real, err := e.resolve(path)
+	if err != nil {
+		return "", err
+	}
+	if e.closed(real) {
+		return "", failf("%s belongs to lathe itself and cannot be changed by tools.", real)
+	}
+	return real, e.external(ctx, call, real, false)
+}
+
+// texts returns both sides for a diff: no byte order mark, LF line ends.
+func (c change) texts() (before, after string) {
+	return plainText(c.from.path, c.from.data), plainText(c.from.path, c.after)
+}
+
+func plainText(path string, data []byte) string {
+	if workspace.IsBinary("", data) {
+		return fmt.Sprintf("(binary, %d bytes)\n", len(data))
+	}
+	t, err := workspace.Decode(data)
+	if err != nil {
+		return fmt.Sprintf("(not text, %d bytes)\n", len(data))
+	}
+	if !utf8.ValidString(t.Content) {
+		return strings.ToValidUTF8(t.Content, "\ufffd")
+	}
+	return t.Content
+}
+
+// unified returns the diff of a change as clients show it.
+func (c change) unified() string {
+	before, after := c.texts()
+	return diff.Unified(c.from.path, c.from.path, before, after, diff.Context)
+}
+
+// approve asks for permission to make the changes. The diff is what the user sees.
+func (e *Env) approve(ctx context.Context, call *tool.Call, shown string, changes ...change) error {
+	req := tool.Request{Permission: "edit", Always: []string{"*"}}
+	var paths []string
+	for _, c := range changes {
+		req.Patterns = append(req.Patterns, c.from.rel)
+		paths = append(paths, c.from.path)
+	}
+	req.Metadata = map[string]any{"filepath": strings.Join(paths, ", "), "diff": shown}
+	for _, c := range changes {
+		if why := e.protected(c.from.path); why != "" {
+			req.Always = nil
+			req.Metadata[tool.MetaProtected] = true
+			req.Metadata["reason"] = c.from.rel + ": " + why
+			break
+		}
+	}
+	return ask(ctx, call, req)
+}
+
+// store writes a change and tells about it. The file must still be as it was
+// when the change was made: the user may have taken a while to answer.
+func (e *Env) store(ctx context.Context, call *tool.Call, c change) (fileState, error) {
+	now, err := e.look(c.from.path)
+	if err != nil {
+		return now, err
+	}
+	if now.exists != c.from.exists || !bytes.Equal(now.data, c.from.data) {
+		return now, failf("%s changed while the change was being prepared; read it again.", c.from.path)
+	}
+	if err := workspace.WriteFile(c.from.path, c.after, 0); err != nil {
+		return now, explain("write", c.from.path, err)
+	}
+	e.Publish(lathe.FileEdited{File: c.from.path})
+	op := "add"
+	if c.from.exists {
+		op = "change"
+	}
+	e.Publish(lathe.FileWatched{File: c.from.path, Op: op})
+	return e.settle(ctx, call, c), nil
+}
+
+// settle formats a file that was written, and returns and records what it then
+// holds. A formatter that fails leaves the file as the tool wrote it.
+func (e *Env) settle(ctx context.Context, call *tool.Call, c change) fileState {
+	final := fileState{path: c.from.path, rel: c.from.rel, exists: true, data: c.after}
+	if e.Format != nil {
+		_ = e.Format(ctx, c.from.path) // it reports its own failures; the change stands
+		if now, err := e.look(c.from.path); err == nil && now.exists {
+			final = now
+			if mark := []byte("\ufeff"); bytes.HasPrefix(c.after, mark) && !bytes.HasPrefix(now.data, mark) {
+				final.data = append(mark, now.data...)
+				if workspace.WriteFile(final.path, final.data, 0) != nil {
+					final.data = now.data
+				}
+			}
+		}
+	}
+	final.info, _ = os.Stat(final.path)
+	e.Seen.Record(call.SessionID, final.path, final.info, final.data)
+	return final
+}
+
+// describe is the metadata of a change: what it was in the end.
+func (c change) describe() map[string]any {
+	before, after := c.texts()
+	patch := diff.Unified(c.from.path, c.from.path, before, after, diff.Context)
+	added, removed := diff.Count(before, after)
+	file := map[string]any{"file": c.from.path, "patch": patch, "additions": added, "deletions": removed}
+	if len(before) <= maxWhole && len(after) <= maxWhole {
+		file["before"], file["after"] = before, after
+	}
+	return map[string]any{"diff": diff.Dedent(patch), "filediff": file}
+}

@@ -1,0 +1,270 @@
+package builtin
+
+import (
+	"context"
+	_ "embed" // the descriptions
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"lathe/internal/search"
+	"lathe/internal/tool"
+)
+
+const (
+	maxFound  = 100 // files or lines of one answer
+	grepBytes = 50 << 10
+)
+
+//go:embed glob.md
+var globText string
+
+//go:embed grep.md
+var grepText string
+
+//go:embed list.md
+var listText string
+
+type globInput struct {
+	Pattern string `json:"pattern"`
+	Path    string `json:"path"`
+}
+
+type grepInput struct {
+	Pattern string `json:"pattern"`
+	Path    string `json:"path"`
+	Include string `json:"include"`
+}
+
+type listInput struct {
+	Path   string   `json:"path"`
+	Ignore []string `json:"ignore"`
+}
+
+func (e *Env) globTool() tool.Tool {
+	s := spec("glob", globText, `{"type":"object","properties":{`+
+		`"pattern":{"type":"string","description":"Glob, such as **/*.go or src/{a,b}/*.ts"},`+
+		`"path":{"type":"string","description":"Directory to search; the session's directory if left out"}},`+
+		`"required":["pattern"],"additionalProperties":false}`)
+	s.ReadOnly = true
+	return typed[globInput]{s, e.glob}
+}
+
+func (e *Env) grepTool() tool.Tool {
+	s := spec("grep", grepText, `{"type":"object","properties":{`+
+		`"pattern":{"type":"string","description":"Regular expression"},`+
+		`"path":{"type":"string","description":"Directory or file to search; the session's directory if left out"},`+
+		`"include":{"type":"string","description":"Glob of the files to search, such as *.go or *.{ts,tsx}"}},`+
+		`"required":["pattern"],"additionalProperties":false}`)
+	s.ReadOnly = true
+	return typed[grepInput]{s, e.grep}
+}
+
+func (e *Env) listTool() tool.Tool {
+	s := spec("list", listText, `{"type":"object","properties":{`+
+		`"path":{"type":"string","description":"Directory to list; the session's directory if left out"},`+
+		`"ignore":{"type":"array","items":{"type":"string"},"description":"Globs of what to leave out"}},`+
+		`"additionalProperties":false}`)
+	s.ReadOnly = true
+	return typed[listInput]{s, e.list}
+}
+
+// where resolves the place to search and asks to leave the workspace for it.
+func (e *Env) where(ctx context.Context, call *tool.Call, path string) (string, error) {
+	real := e.Root.Dir
+	if path != "" {
+		var err error
+		if real, err = e.resolve(path); err != nil {
+			return "", err
+		}
+	}
+	if e.secret(real) {
+		return "", failf("%s belongs to lathe itself and cannot be searched.", real)
+	}
+	return real, e.external(ctx, call, real, isDir(real))
+}
+
+// options are those of every search: hidden files count, ignored ones do not,
+// and neither does what belongs to lathe.
+func (e *Env) options(dir string) search.FileOptions {
+	opt := search.FileOptions{Hidden: true, GlobalIgnore: e.GlobalIgnore}
+	if e.DataDir != "" && within(dir, e.DataDir) {
+		if rel, err := filepath.Rel(dir, e.DataDir); err == nil && !strings.ContainsAny(rel, `*?[]\!`) {
+			opt.Excludes = []string{"/" + filepath.ToSlash(rel)}
+		}
+	}
+	return opt
+}
+
+func (e *Env) glob(ctx context.Context, call *tool.Call, in globInput) (tool.Result, error) {
+	if in.Pattern == "" {
+		return tool.Result{}, failf("pattern is required")
+	}
+	err := ask(ctx, call, tool.Request{
+		Permission: "glob", Patterns: []string{in.Pattern}, Always: []string{"*"},
+		Metadata: map[string]any{"pattern": in.Pattern, "path": in.Path},
+	})
+	if err != nil {
+		return tool.Result{}, err
+	}
+	dir, err := e.where(ctx, call, in.Path)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if !isDir(dir) {
+		return tool.Result{}, failf("%s is not a directory: glob searches directories.", dir)
+	}
+	found, err := search.Glob(ctx, dir, relativeGlob(dir, in.Pattern), maxFound, e.options(dir))
+	if err != nil {
+		return tool.Result{}, failf("glob %q: %v", in.Pattern, err)
+	}
+	var lines []string
+	for _, f := range found.Files {
+		lines = append(lines, filepath.Join(dir, filepath.FromSlash(f.Path)))
+	}
+	if len(lines) == 0 {
+		lines = []string{"No files found"}
+	}
+	cut := found.Total > len(found.Files)
+	if cut {
+		lines = append(lines, "", fmt.Sprintf("(Only the newest %d of %d files are shown. Use a narrower pattern or path.)", len(found.Files), found.Total))
+	}
+	return tool.Result{
+		Title: e.Root.Rel(dir), Output: strings.Join(lines, "\n"),
+		Metadata: map[string]any{"count": len(found.Files), "truncated": cut},
+	}, nil
+}
+
+// relativeGlob takes the searched directory off a pattern that begins with it.
+func relativeGlob(dir, pattern string) string {
+	if rest, ok := strings.CutPrefix(filepath.ToSlash(pattern), strings.TrimSuffix(filepath.ToSlash(dir), "/")+"/"); ok && rest != "" {
+		return "/" + rest
+	}
+	return pattern
+}
+
+func (e *Env) grep(ctx context.Context, call *tool.Call, in grepInput) (tool.Result, error) {
+	if in.Pattern == "" {
+		return tool.Result{}, failf("pattern is required")
+	}
+	err := ask(ctx, call, tool.Request{
+		Permission: "grep", Patterns: []string{in.Pattern}, Always: []string{"*"},
+		Metadata: map[string]any{"pattern": in.Pattern, "path": in.Path, "include": in.Include},
+	})
+	if err != nil {
+		return tool.Result{}, err
+	}
+	dir, err := e.where(ctx, call, in.Path)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	single := !isDir(dir)
+	if single {
+		err := ask(ctx, call, tool.Request{Permission: "read", Patterns: []string{e.Root.Rel(dir)}, Always: []string{"*"}})
+		if err != nil {
+			return tool.Result{}, err
+		}
+	}
+	found, err := search.Grep(ctx, dir, search.GrepOptions{
+		FileOptions: e.options(dir), Pattern: in.Pattern, Include: in.Include, Limit: maxFound, LineLimit: readLine,
+	})
+	if err != nil {
+		return tool.Result{}, failf("grep %q: %v", in.Pattern, err)
+	}
+	base := dir
+	if single {
+		base = filepath.Dir(dir)
+	}
+	return grepResult(in.Pattern, base, found, single), nil
+}
+
+// grepResult lists the matches by file. Files that hold secrets are named only:
+// reading them is a matter of the read tool's rules.
+func grepResult(title, base string, found search.GrepResult, single bool) tool.Result {
+	var b strings.Builder
+	shown, file, hidden := 0, "", map[string]bool{}
+	for _, m := range found.Matches {
+		if !single && holdsSecrets(m.Path) {
+			hidden[m.Path] = true
+			continue
+		}
+		if b.Len() > grepBytes {
+			found.Truncated = true
+			break
+		}
+		if m.Path != file {
+			file = m.Path
+			fmt.Fprintf(&b, "\n%s:\n", filepath.Join(base, filepath.FromSlash(file)))
+		}
+		text := strings.ToValidUTF8(m.Text, "\ufffd")
+		if m.Cut {
+			text += "..."
+		}
+		fmt.Fprintf(&b, "  Line %d: %s\n", m.Line, text)
+		shown++
+	}
+	out := "No files found"
+	if shown > 0 {
+		more := ""
+		if found.Truncated {
+			more = " (more matches available)"
+		}
+		out = fmt.Sprintf("Found %d matches%s%s", shown, more, strings.TrimSuffix("\n"+strings.TrimPrefix(b.String(), "\n"), "\n"))
+	}
+	if found.Truncated {
+		out += "\n\n(Only the first matches are shown, those of the newest files. Use a narrower pattern, path or include.)"
+	}
+	if len(hidden) > 0 {
+		out += fmt.Sprintf("\n\n(Matches in %d files that hold secrets, such as .env, are left out. Use read on them if you must.)", len(hidden))
+	}
+	if found.Skipped > 0 {
+		out += "\n\n(Some paths were inaccessible and skipped)"
+	}
+	return tool.Result{Title: title, Output: out, Metadata: map[string]any{"matches": shown, "truncated": found.Truncated}}
+}
+
+// holdsSecrets reports whether the default rules ask before such a file is read.
+func holdsSecrets(path string) bool {
+	name := strings.ToLower(path[strings.LastIndexByte(path, '/')+1:])
+	return (strings.HasSuffix(name, ".env") || strings.Contains(name, ".env.")) && !strings.HasSuffix(name, ".env.example")
+}
+
+// listIgnores returns what a listing leaves out besides ignored files.
+func listIgnores() []string {
+	return []string{
+		"node_modules/", "__pycache__/", ".git/", "dist/", "build/", "target/", "vendor/", "bin/", "obj/", ".idea/", ".vscode/",
+		".zig-cache/", "zig-out/", ".coverage/", "coverage/", "tmp/", "temp/", ".cache/", "cache/", "logs/", ".venv/", "venv/", "env/",
+	}
+}
+
+func (e *Env) list(ctx context.Context, call *tool.Call, in listInput) (tool.Result, error) {
+	dir, err := e.where(ctx, call, in.Path)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	err = ask(ctx, call, tool.Request{
+		Permission: "list", Patterns: []string{dir}, Always: []string{"*"}, Metadata: map[string]any{"path": dir},
+	})
+	if err != nil {
+		return tool.Result{}, err
+	}
+	opt := e.options(dir)
+	opt.Excludes = append(append(opt.Excludes, listIgnores()...), in.Ignore...)
+	opt.Sorted, opt.Limit = true, maxFound+1
+	var paths []string
+	for f, err := range search.Files(ctx, dir, opt) {
+		if err != nil {
+			return tool.Result{}, failf("list %s: %v", dir, err)
+		}
+		paths = append(paths, f.Path)
+	}
+	cut := len(paths) > maxFound
+	if cut {
+		paths = paths[:maxFound]
+	}
+	out := search.Tree(strings.TrimSuffix(dir, "/")+"/", paths)
+	if cut {
+		out = strings.TrimRight(out, "\n") + fmt.Sprintf("\n\n(Only the first %d files are shown. List a directory below.)", maxFound)
+	}
+	return tool.Result{Title: e.Root.Rel(dir), Output: out, Metadata: map[string]any{"count": len(paths), "truncated": cut}}, nil
+}
