@@ -78,7 +78,7 @@ func patternError(pattern string, err error) error {
 	}
 	e.Reason = fmt.Sprintf("%s: `%s`", se.Code, se.Expr)
 	switch {
-	case se.Code == syntax.ErrInvalidPerlOp && (strings.HasPrefix(se.Expr, "(?=") || strings.HasPrefix(se.Expr, "(?!") || strings.HasPrefix(se.Expr, "(?<")):
+	case lookAround(se.Expr):
 		e.Reason = "look-around is not supported"
 		e.Hint = "look for the main part, then filter the lines"
 	case se.Code == syntax.ErrInvalidEscape && len(se.Expr) == 2 && se.Expr[1] >= '1' && se.Expr[1] <= '9':
@@ -86,6 +86,15 @@ func patternError(pattern string, err error) error {
 		e.Hint = "spell the alternatives out"
 	}
 	return e
+}
+
+func lookAround(s string) bool {
+	for _, p := range []string{"(?=", "(?!", "(?<=", "(?<!"} {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
 }
 
 // withoutNewline takes the line end out of classes and ".", so that a match in

@@ -42,7 +42,8 @@ func NewMatcher(glob string) (*Matcher, error) {
 		body = body[2:]
 	}
 	body = strings.TrimPrefix(body, "/")
-	if ext, ok := strings.CutPrefix(strings.TrimPrefix(body, "**/"), "*"); ok && ext != "" && !strings.ContainsAny(ext, `*?[]{}\/`) {
+	anywhere, deep := strings.CutPrefix(body, "**/")
+	if ext, ok := strings.CutPrefix(anywhere, "*"); ok && (m.base || deep) && ext != "" && !strings.ContainsAny(ext, `*?[]{}\/`) {
 		m.base, m.suffix = true, ext
 		return m, nil
 	}

@@ -33,9 +33,9 @@ type FileOptions struct {
 	// Glob selects files, see [Glob]; empty selects all.
 	Glob string
 	// Follow follows symbolic links; without it they are passed over. A
-	// directory outside the tree is covered once however many links lead there,
-	// and a link to a directory in the tree adds nothing. Check the permission
-	// first: links may lead anywhere.
+	// directory outside the tree is covered once however many links lead there; a
+	// link to a directory in the tree, or to one that holds it, adds nothing.
+	// Check the permission first: links may lead anywhere.
 	Follow bool
 	// Dirs yields directories as well; Glob does not apply to them.
 	Dirs bool
@@ -303,7 +303,7 @@ func (w *walker) nextLinks() []job {
 	slices.SortFunc(w.links, func(a, b link) int { return cmp.Compare(a.name, b.name) })
 	var out []job
 	for _, l := range w.links {
-		if !slices.ContainsFunc(w.seen, func(s string) bool { return below(s, l.real) }) {
+		if !slices.ContainsFunc(w.seen, func(s string) bool { return below(s, l.real) || below(l.real, s) }) {
 			w.seen = append(w.seen, l.real)
 			out = append(out, l.job)
 		}
