@@ -1,0 +1,220 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// builtin judges builtins that change how later words are read, and reports
+// whether the command is one.
+func (x *invocation) builtin() bool {
+	switch x.words[0].text {
+	case "cd", "chdir", "pushd", "popd":
+		x.changeDir()
+	case "eval":
+		x.eval()
+	case "source", ".":
+		x.opaque("the commands of another file run in this shell")
+		if len(x.words) > 1 {
+			x.reads(x.words[1], PathUse{})
+		}
+	case "trap":
+		x.trap()
+	case "alias", "galias":
+		for _, f := range x.args() {
+			if strings.Contains(f.text, "=") || !f.known {
+				x.opaque("an alias changes what later commands do")
+			}
+		}
+	case "export", "declare", "typeset", "local", "readonly", "nameref", "integer", "float":
+		x.declareWords()
+	case "read", "mapfile", "readarray", "getopts", "unset", "vared", "sysread", "zparseopts":
+		x.readNames()
+	case "printf":
+		x.printf()
+	case "let":
+		x.letWords()
+	case "test", "[":
+		x.testWords()
+	case "set":
+		x.set()
+	case "shift":
+		x.scope.blind = true
+	case "shopt", "setopt", "unsetopt", "emulate":
+		x.shellOptions()
+	case "enable", "hash", "bind", "complete", "compgen", "compopt", "fc", "zmodload", "autoload", "functions", "zle", "bindkey", "add-zsh-hook", "disable", "disown", "sched", "unhash", "compdef":
+		if len(x.words) > 1 && !in(x.words[1].text, "-r -l -p -L") {
+			x.opaque(x.base + " changes what later commands do")
+		}
+	case "history":
+		if len(x.words) > 1 && strings.HasPrefix(x.words[1].text, "-") {
+			x.opaque("history reads or writes a file")
+		}
+	case "wait", "jobs", "umask", "ulimit", "bg", "fg", "logout", "suspend", "caller":
+		x.subscripts()
+	default:
+		return false
+	}
+	return true
+}
+
+func (x *invocation) changeDir() {
+	_, rest := options(x.args(), "")
+	if x.words[0].text == "popd" || x.words[0].text == "pushd" && len(rest) == 0 {
+		x.scope.enter(field{}, "")
+		return
+	}
+	dir := field{text: x.env.Home, known: x.env.Home != ""}
+	if len(rest) > 0 {
+		dir = rest[len(rest)-1]
+	}
+	if dir.text != "-" {
+		x.reads(dir, PathUse{Dir: true})
+	}
+	if !dir.known {
+		x.opaque("which directory the script goes to is not known")
+	}
+	x.scope.enter(dir, x.env.Home)
+}
+
+func (x *invocation) eval() {
+	for _, f := range x.args() {
+		if !f.plain() || f.glob {
+			x.opaque("eval runs a text that is not known")
+			return
+		}
+	}
+	if len(x.words) > 1 {
+		x.evaluate(joinWords(x.args()), x.scope)
+	}
+}
+
+func (x *invocation) trap() {
+	_, rest := options(x.args(), "")
+	if len(rest) < 2 || rest[0].text == "-" || rest[0].text == "" {
+		return
+	}
+	if !rest[0].known {
+		x.opaque("a trap runs a text that is not known")
+		return
+	}
+	x.evaluate(rest[0].text, x.scope.clone())
+}
+
+func (x *invocation) declareWords() {
+	for _, f := range x.args() {
+		switch {
+		case !f.known:
+			x.opaque("a variable is set whose name is not known")
+		case strings.HasPrefix(f.text, "-"):
+			if strings.ContainsAny(f.text, "nfi") && f.text != "-p" {
+				x.opaque("a variable or function changes what later commands do")
+			}
+		default:
+			name, text, given := strings.Cut(f.text, "=")
+			if given {
+				x.assignText(name, text, x.scope, x.source)
+			}
+		}
+	}
+}
+
+// subscripts reports names with an index among the words.
+func (x *invocation) subscripts() {
+	for _, f := range x.args() {
+		if i := strings.IndexByte(f.text, '['); i > 0 && strings.ContainsAny(f.text[i:], "$`") {
+			x.opaque("a name with an index is evaluated, which can run commands")
+		}
+	}
+}
+
+func (x *invocation) readNames() {
+	x.subscripts()
+	opts, rest := options(x.args(), "a d i n N p t u C c O s")
+	if _, ok := find(opts, "-C"); ok {
+		x.opaque("a text is run for each line read")
+	}
+	if o, ok := find(opts, "-a"); ok && o.given {
+		rest = append(rest, o.value)
+	}
+	if x.base == "getopts" && len(rest) > 0 {
+		rest = rest[1:min(2, len(rest))]
+	}
+	for _, f := range rest {
+		if !f.known {
+			x.opaque("a variable is set whose name is not known")
+			continue
+		}
+		if syntax.ValidName(f.text) {
+			x.assign(f.text, field{}, x.scope, x.source)
+		}
+	}
+}
+
+func (x *invocation) printf() {
+	opts, _ := options(x.args(), "v")
+	o, ok := find(opts, "-v")
+	if len(x.words) > 1 && !x.words[1].known && x.words[1].multi {
+		x.opaque("printf may set a variable")
+	}
+	if !ok {
+		return
+	}
+	if !o.value.known || !syntax.ValidName(o.value.text) {
+		x.opaque("a variable is set whose name is not known")
+		return
+	}
+	x.assign(o.value.text, field{}, x.scope, x.source)
+}
+
+func (x *invocation) letWords() {
+	for _, f := range x.args() {
+		if !f.known || strings.ContainsAny(f.text, "[$`") {
+			x.opaque("arithmetic on a text that is not known")
+		}
+	}
+	x.scope.wild = true
+}
+
+func (x *invocation) testWords() {
+	words := x.args()
+	for i, f := range words {
+		if i+1 < len(words) && in(f.text, "-v -R") {
+			if next := words[i+1]; !next.known || strings.Contains(next.text, "[") {
+				x.opaque("a name with an index is evaluated, which can run commands")
+			}
+		}
+	}
+}
+
+func (x *invocation) set() {
+	words := x.args()
+	for i, f := range words {
+		switch {
+		case !f.known:
+			x.opaque("the options of the shell are not known")
+			x.scope.blind = true
+			return
+		case f.text == "--":
+			x.scope.args, x.scope.blind = words[i+1:], false
+			return
+		case in(f.text, "-o +o"):
+			continue
+		case !strings.HasPrefix(f.text, "-") && !strings.HasPrefix(f.text, "+"):
+			if i > 0 && in(words[i-1].text, "-o +o -eo -euo -euxo -exo -uo -xo -ueo") {
+				continue
+			}
+			x.scope.args, x.scope.blind = words[i:], false
+			return
+		}
+	}
+}
+
+func (x *invocation) shellOptions() {
+	for _, f := range x.args() {
+		if !in(f.text, "-s -u -q -p globstar nullglob dotglob extglob failglob nocaseglob inherit_errexit lastpipe huponexit") {
+			x.opaque("an option of the shell changes how words are read")
+		}
+	}
+}

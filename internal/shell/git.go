@@ -1,0 +1,215 @@
+package shell
+
+import "strings"
+
+const gitCommands = "add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore check-mailmap check-ref-format " +
+	"checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree config count-objects describe diff " +
+	"diff-files diff-index diff-tree fast-export fast-import fetch fmt-merge-msg for-each-ref format-patch fsck gc get-tar-commit-id grep " +
+	"hash-object help index-pack init interpret-trailers log ls-files ls-remote ls-tree mailinfo mailsplit maintenance merge merge-base " +
+	"merge-file merge-index merge-tree mktag mktree mv name-rev notes pack-objects pack-refs patch-id prune pull push range-diff " +
+	"read-tree rebase reflog remote repack replace request-pull rerere reset restore rev-list rev-parse revert rm shortlog show " +
+	"show-branch show-ref sparse-checkout stage stash status stripspace submodule switch symbolic-ref tag unpack-objects update-index " +
+	"update-ref update-server-info var verify-commit verify-pack verify-tag version whatchanged worktree write-tree lfs"
+
+const gitSafeConfig = "user.name user.email color.ui color.diff color.status color.branch core.quotepath core.quotePath core.autocrlf " +
+	"core.longpaths core.filemode core.fileMode core.ignorecase core.safecrlf init.defaultbranch init.defaultBranch commit.gpgsign " +
+	"commit.gpgSign tag.gpgsign tag.gpgSign pull.rebase pull.ff push.default push.autosetupremote push.autoSetupRemote " +
+	"advice.detachedhead advice.detachedHead diff.renames diff.noprefix diff.mnemonicprefix merge.conflictstyle merge.ff " +
+	"rebase.autostash rebase.autosquash fetch.prune log.date log.decorate gc.auto status.short http.postbuffer protocol.version " +
+	"i18n.commitencoding i18n.logoutputencoding column.ui diff.algorithm log.showsignature log.showSignature"
+
+// git judges the global options, the command and its options: git runs programs
+// named by its configuration and by many options.
+func (x *invocation) git() {
+	args := x.gitGlobals(x.args())
+	if len(args) == 0 {
+		return
+	}
+	if len(args) < len(x.args()) {
+		x.also(append([]field{x.words[0]}, args...))
+	}
+	sub := args[0]
+	switch {
+	case strings.HasPrefix(sub.text, "-"):
+		return // --version, --help
+	case !sub.known || !in(sub.text, gitCommands):
+		x.opaque("git " + sub.text + " may be an alias, which can run anything")
+	}
+	x.gitOptions(sub.text, args[1:])
+	x.gitCommand(sub.text, args[1:])
+}
+
+// gitGlobals reads what stands before the command.
+func (x *invocation) gitGlobals(args []field) []field {
+	for len(args) > 0 && strings.HasPrefix(args[0].text, "-") {
+		name, value, given := strings.Cut(args[0].text, "=")
+		f := field{text: value, known: args[0].known}
+		if in(name, "-c -C --git-dir --work-tree --namespace --config-env --super-prefix --exec-path --attr-source --list-cmds") && !given && name != "--exec-path" {
+			if len(args) > 1 {
+				f = args[1]
+				args = args[1:]
+			}
+		} else if name == "-c" { // -c name=value in one word does not exist, but -cname=value might
+			f = args[0]
+		}
+		x.gitGlobal(name, f, given)
+		args = args[1:]
+	}
+	return args
+}
+
+func (x *invocation) gitGlobal(name string, f field, given bool) {
+	switch name {
+	case "-C":
+		x.reads(f, PathUse{Dir: true})
+		x.scope = x.scope.clone()
+		x.scope.enter(f, x.env.Home)
+		x.scope.alt = nil
+	case "-c":
+		x.gitConfig(f)
+	case "--git-dir", "--work-tree":
+		x.opaque("git takes its configuration from another directory")
+	case "--exec-path":
+		if given {
+			x.opaque("git runs programs of another directory")
+		}
+	case "--no-pager", "-P", "--version", "-v", "--help", "-h", "--html-path", "--man-path", "--info-path", "--literal-pathspecs",
+		"--glob-pathspecs", "--noglob-pathspecs", "--icase-pathspecs", "--no-optional-locks", "--no-replace-objects", "--bare", "--no-advice", "--no-lazy-fetch":
+	default:
+		x.opaque("the option " + name + " of git can run or change other things")
+	}
+}
+
+func (x *invocation) gitConfig(f field) {
+	key, value, _ := strings.Cut(f.text, "=")
+	if !f.known || !in(key, gitSafeConfig) && (key != "core.pager" || value != "cat") && (key != "core.editor" || value != "true") {
+		x.opaque("the setting " + key + " of git can run commands")
+	}
+}
+
+// gitOptions looks for options that run programs or write files.
+func (x *invocation) gitOptions(sub string, args []field) {
+	const always = "--upload-pack --receive-pack --exec --ext-diff --textconv --open-files-in-pager --extcmd --template --output --output-directory " +
+		"--separate-git-dir --config --config-env --upload-archive --reference --tool --gui --filter-process --sendmail-cmd --smtp-server --editor --server-option"
+	for _, f := range args {
+		if f.text == "--" {
+			break
+		}
+		switch {
+		case strings.HasPrefix(f.text, "--output-indicator"), in(f.text, "--no-ext-diff --no-textconv --template-default"):
+		case strings.HasPrefix(f.text, "--") && hasOption(f.text, always),
+			strings.HasPrefix(f.text, "ext::"), strings.HasPrefix(f.text, "fd::"):
+			x.opaque("the word " + f.text + " of git can run programs or write files")
+		}
+		if strings.Contains(f.text, "::") && in(sub, "clone fetch pull push remote ls-remote submodule archive") {
+			x.opaque("an address of git can run programs")
+		}
+	}
+	short := map[string]string{"rebase": "-x", "clone": "-u -c", "grep": "-O", "archive": "-o", "format-patch": "-o", "fetch": "-u",
+		"difftool": "-x", "bundle": "-o", "ls-remote": "-u", "merge": "-s", "pull": "-s"}[sub]
+	for _, f := range args {
+		if short != "" && len(f.text) > 1 && f.text[0] == '-' && f.text[1] != '-' && hasOption(f.text, short) {
+			x.opaque("the option " + f.text + " of git can run programs or write files")
+		}
+	}
+}
+
+// gitCommand judges commands that run others and those that write named files.
+func (x *invocation) gitCommand(sub string, args []field) {
+	first := field{}
+	if len(args) > 0 {
+		first = args[0]
+	}
+	_, operands := permuted(args, "m F C c n message file source")
+	switch sub {
+	case "bisect":
+		if first.text == "run" {
+			x.opaque("git bisect run runs a command")
+			x.inner(args[1:])
+		}
+	case "submodule":
+		if first.text == "foreach" {
+			x.opaque("git submodule foreach runs a command")
+		}
+	case "config":
+		x.gitConfigure(args)
+	case "maintenance", "fast-import", "filter-branch", "merge-index":
+		x.opaque("git " + sub + " can run programs or write files")
+	case "rm", "mv", "checkout-index", "merge-file":
+		for _, f := range operands {
+			x.writes(f, PathUse{Tree: true})
+		}
+	case "clean":
+		if !hasAny(args, "-n", "--dry-run") {
+			x.writes(field{text: ".", known: true}, PathUse{Tree: true})
+		}
+	case "restore", "checkout":
+		x.gitRestore(sub, args, operands)
+	case "init", "clone", "worktree":
+		if len(operands) > 1 || sub == "init" && len(operands) > 0 {
+			x.writes(operands[min(1, len(operands)-1)], PathUse{Tree: true})
+		}
+	case "diff", "hash-object":
+		if hasAny(args, "--no-index") || sub == "hash-object" {
+			for _, f := range operands {
+				x.reads(f, PathUse{})
+			}
+		}
+	}
+}
+
+func hasAny(args []field, names ...string) bool {
+	for _, f := range args {
+		for _, name := range names {
+			if f.text == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// gitRestore records files that are overwritten by name.
+func (x *invocation) gitRestore(sub string, args, operands []field) {
+	if sub == "restore" {
+		if hasAny(args, "--staged", "-S") && !hasAny(args, "--worktree", "-W") {
+			return
+		}
+		for _, f := range operands {
+			x.writes(f, PathUse{Tree: true})
+		}
+		return
+	}
+	for i, f := range args {
+		if f.text == "--" {
+			for _, p := range args[i+1:] {
+				x.writes(p, PathUse{Tree: true})
+			}
+			return
+		}
+	}
+	if len(operands) > 0 && (operands[0].text == "." || len(operands) > 1) && !hasAny(args, "-b", "-B") {
+		for _, f := range operands {
+			x.writes(f, PathUse{Tree: true})
+		}
+	}
+}
+
+// gitConfigure allows reading settings and changing harmless ones.
+func (x *invocation) gitConfigure(args []field) {
+	opts, operands := permuted(args, "f file blob type default")
+	if has(opts, "--get", "--get-all", "--get-regexp", "--list", "-l", "--get-urlmatch", "--show-origin", "--show-scope") {
+		return
+	}
+	if len(operands) > 0 && in(operands[0].text, "get list") {
+		return
+	}
+	if len(operands) > 0 && in(operands[0].text, "set unset") {
+		operands = operands[1:]
+	} else if len(operands) == 1 && !has(opts, "--unset", "--unset-all", "--edit", "-e", "--remove-section") {
+		return // prints it
+	}
+	if len(operands) == 0 || !operands[0].known || !in(operands[0].text, gitSafeConfig) {
+		x.opaque("the settings of git can make it run commands")
+	}
+}

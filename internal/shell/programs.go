@@ -1,0 +1,440 @@
+package shell
+
+import (
+	"strings"
+)
+
+// program judges programs with options that run others, and those that run what
+// they read.
+func (x *invocation) program() {
+	if list := execOptions(x.base); list != "" {
+		for _, f := range x.args() {
+			if hasOption(f.text, list) {
+				x.opaque("the option " + f.text + " of " + x.base + " can run or change other things")
+			}
+		}
+	}
+	switch x.base {
+	case "ssh", "mosh", "rsh", "rlogin", "telnet", "slogin", "autossh", "sshpass":
+		x.opaque(x.base + " runs commands elsewhere")
+	case "ed", "ex", "red", "vi", "vim", "nvim", "view", "vimdiff", "emacs", "emacsclient", "nano", "pico", "m4", "bc", "dc", "gnuplot", "sqlite3", "ftp", "sftp", "lftp", "mail", "mailx", "less", "more", "man", "pg", "most":
+		x.interactive()
+	case "make", "gmake", "ninja", "just", "task", "bmake":
+		x.make()
+	case "tar", "bsdtar", "gtar":
+		x.tar()
+	case "python", "python2", "python3", "perl", "ruby", "node", "php", "lua", "deno", "bun", "osascript", "tclsh", "Rscript":
+		x.interpreter()
+	case "go":
+		x.golang()
+	}
+}
+
+// execOptions lists the options by which a program runs another or loads its
+// configuration from elsewhere. Long ones may be shortened.
+func execOptions(name string) string {
+	switch name {
+	case "tar", "bsdtar", "gtar":
+		return "--checkpoint-action --to-command --use-compress-program -I --rsh-command --info-script --new-volume-script -F"
+	case "rsync":
+		return "-e --rsh --rsync-path --daemon --config"
+	case "rg", "ripgrep":
+		return "--pre --hostname-bin --search-zip"
+	case "sort", "gsort":
+		return "--compress-program"
+	case "fd", "fdfind":
+		return "-x -X --exec --exec-batch"
+	case "scp", "sftp":
+		return "-S -o -F -D"
+	case "man":
+		return "-P --pager -H --html -C --config-file -T -X"
+	case "bat", "batcat":
+		return "--pager --config-file"
+	case "ag", "ack":
+		return "--pager"
+	case "curl":
+		return "-K --config -o -O --output --remote-name --output-dir --create-dirs --libcurl --trace --trace-ascii -D --dump-header -c --cookie-jar --engine --proxy-header"
+	case "wget":
+		return "--use-askpass -e --execute --config --output-file -o -a --append-output"
+	case "npm", "pnpm", "yarn", "npx", "bunx", "bun":
+		return "--script-shell --node-options --userconfig --globalconfig --prefix -C --cwd --shell --ignore-scripts=false --use-yarnrc --require -r --registry"
+	case "cargo":
+		return "--config --manifest-path -Z -C"
+	case "docker", "podman", "nerdctl":
+		return "--config -H --host -c --context"
+	case "pip", "pip3":
+		return "--config-settings --target --root --prefix -i --index-url --extra-index-url --python"
+	case "gcc", "g++", "cc", "c++", "clang", "clang++":
+		return "-wrapper -fplugin -B -specs -fuse-ld -load -Xclang"
+	case "zip":
+		return "-T -TT --unzip-command"
+	case "7z", "7za":
+		return "-si -so"
+	case "kubectl":
+		return "--kubeconfig"
+	case "pytest", "py.test":
+		return "-p --rootdir -c --confcutdir -o --override-ini"
+	case "eslint", "prettier", "jest", "vitest", "mocha", "tsc", "webpack", "rollup", "vite":
+		return "--config -c --plugin --rulesdir --resolve-plugins-relative-to --require -r --loader --import --globalSetup --runner --project"
+	case "tcpdump":
+		return "-z -w -G"
+	case "mysql", "psql":
+		return "--pager -e -c -f -o --command --file --output --execute"
+	case "gofmt", "goimports":
+		return "-cpuprofile"
+	case "file":
+		return "-C --compile -m --magic-file"
+	case "date":
+		return "-s --set"
+	case "ps", "hostname":
+		return ""
+	case "split":
+		return "--filter"
+	case "xz", "gzip", "bzip2", "zstd":
+		return "--suffix"
+	case "openssl":
+		return "-engine -provider -config"
+	case "grep", "egrep", "fgrep":
+		return ""
+	}
+	return ""
+}
+
+// hasOption reports whether a word gives one of the options: long ones may be
+// shortened or carry a value, short ones stand in a cluster or carry a value.
+func hasOption(word, list string) bool {
+	if !strings.HasPrefix(word, "-") || word == "-" || word == "--" {
+		return false
+	}
+	name, _, _ := strings.Cut(word, "=")
+	for o := range strings.FieldsSeq(list) {
+		switch {
+		case name == o, word == o:
+			return true
+		case strings.HasPrefix(o, "--"):
+			if len(name) > 3 && strings.HasPrefix(name, "--") && strings.HasPrefix(o, name) {
+				return true
+			}
+		case len(o) == 2 && !strings.HasPrefix(word, "--") && strings.IndexByte(word[1:], o[1]) >= 0:
+			return true
+		case len(o) > 2 && strings.HasPrefix(word, o):
+			return true
+		}
+	}
+	return false
+}
+
+// interactive programs can run commands given to them in many ways; only a
+// plain list of files is clear.
+func (x *invocation) interactive() {
+	if x.stdin.piped && !in(x.base, "less more bc dc most pg") {
+		x.opaque(x.base + " takes commands from standard input")
+	}
+	if in(x.base, "ed ex red vi vim nvim view vimdiff emacs emacsclient m4 gnuplot sqlite3 ftp sftp lftp mail mailx") {
+		x.opaque(x.base + " can run commands and change files")
+		return
+	}
+	for _, f := range x.args() {
+		if strings.HasPrefix(f.text, "+") || hasOption(f.text, "-k --lesskey-file --lesskey-content -o -O --log-file --LOG-FILE -x -P") {
+			x.opaque(x.base + " can run commands by its options")
+		}
+	}
+}
+
+func (x *invocation) make() {
+	for _, f := range x.args() {
+		name, value, given := strings.Cut(f.text, "=")
+		switch {
+		case hasOption(f.text, "--eval --file --makefile -f -E --include-dir -I --directory -C --justfile --working-directory -d --taskfile -t"):
+			x.opaque(x.base + " takes its rules from elsewhere")
+		case given && !strings.HasPrefix(name, "-") &&
+			(in(name, "SHELL .SHELLFLAGS MAKEFLAGS MAKE MAKEFILES") || strings.ContainsAny(value, "$`")):
+			x.opaque("the variable " + name + " changes what make runs")
+		}
+	}
+	if x.stdin.piped && x.stdin.text != "" {
+		x.opaque(x.base + " may read its rules from standard input")
+	}
+}
+
+// interpreter programs run a script, which rules can allow by its name. What
+// comes from standard input has none.
+func (x *invocation) interpreter() {
+	opts, operands := options(x.args(), "c e r m W X E")
+	code := false
+	for _, o := range opts {
+		code = code || o.given && in(o.name, "-c -e -r -m -E")
+	}
+	if x.stdin.piped && !code && (len(operands) == 0 || operands[0].text == "-" || strings.HasPrefix(operands[0].text, "/dev/")) && len(opts) == 0 {
+		x.opaque(x.base + " runs what it reads from standard input")
+	}
+	if len(operands) > 0 && operands[0].proc {
+		x.opaque(x.base + " runs what it reads, which is not known")
+	}
+}
+
+func (x *invocation) golang() {
+	for _, f := range x.args() {
+		if hasGoOption(f.text, "exec toolexec vettool modfile overlay C pkgdir") || strings.Contains(f.text, "-extld") {
+			x.opaque("the option " + f.text + " of go can run or change other things")
+		}
+	}
+	if len(x.words) > 2 && x.words[1].text == "env" && hasOption(x.words[2].text, "-w -u") {
+		x.opaque("go env -w changes what later commands do")
+	}
+}
+
+// hasGoOption knows the options of the go command, with one dash or two.
+func hasGoOption(word, list string) bool {
+	name, dashed := strings.CutPrefix(word, "-")
+	name, _ = strings.CutPrefix(name, "-")
+	name, _, _ = strings.Cut(name, "=")
+	return dashed && in(name, list)
+}
+
+// sed judges its script: "w", "W" and "e" write files and run commands.
+func (x *invocation) sed() {
+	opts, operands := permuted(x.args(), "e f l expression file line-length")
+	given := false
+	for _, o := range opts {
+		switch o.name {
+		case "-e", "--expression":
+			given = true
+			x.sedScript(o.value)
+		case "-f", "--file":
+			given = true
+			x.opaque("sed takes its script from a file")
+		}
+		if strings.HasPrefix("--expression", o.name) && len(o.name) > 3 && o.name != "--expression" || strings.HasPrefix("--file", o.name) && len(o.name) > 3 && o.name != "--file" {
+			x.opaque("sed has a shortened option")
+		}
+	}
+	if !given && len(operands) > 0 {
+		x.sedScript(operands[0])
+		operands = operands[1:]
+	}
+	inPlace := false
+	for _, o := range opts {
+		inPlace = inPlace || o.name == "-i" || o.name == "-I" || strings.HasPrefix(o.name, "--in")
+	}
+	for _, f := range operands {
+		if inPlace {
+			x.writes(f, PathUse{})
+		} else {
+			x.reads(f, PathUse{})
+		}
+	}
+}
+
+func (x *invocation) sedScript(f field) {
+	if !f.known {
+		x.opaque("the script of sed is not known")
+		return
+	}
+	if why := sedDanger(f.text); why != "" {
+		x.opaque("the script of sed " + why)
+	}
+}
+
+// sedDanger walks a sed script by its grammar and says what it does beside
+// editing; anything unusual counts.
+func sedDanger(script string) string {
+	for i := 0; i < len(script); {
+		i = sedAddress(script, i)
+		if i >= len(script) {
+			return ""
+		}
+		c := script[i]
+		i++
+		switch c {
+		case ';', '\n', ' ', '\t', '{', '}', '!':
+		case 'd', 'D', 'g', 'G', 'h', 'H', 'l', 'n', 'N', 'p', 'P', 'x', '=', 'z', 'F':
+		case 'q', 'Q':
+			for i < len(script) && (script[i] >= '0' && script[i] <= '9' || script[i] == ' ') {
+				i++
+			}
+		case '#', 'a', 'i', 'c', ':', 'b', 't', 'T':
+			end := strings.IndexAny(script[i:], map[bool]string{true: "\n", false: "\n;}"}[strings.IndexByte("#aic", c) >= 0])
+			if end < 0 {
+				return ""
+			}
+			i += end
+		case 's', 'y':
+			var flags string
+			var ok bool
+			if i, flags, ok = sedSubstitution(script, i, c); !ok {
+				return "cannot be judged"
+			}
+			if strings.ContainsAny(flags, "ew") {
+				return "runs commands or writes files"
+			}
+		default: // e, w, W, r, R and what is not known
+			return "runs commands, or reads or writes files"
+		}
+	}
+	return ""
+}
+
+func sedAddress(s string, i int) int {
+	for i < len(s) {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9', strings.IndexByte("$,~+ \t;\n", c) >= 0:
+			i++
+		case c == '/':
+			i = sedRegexp(s, i+1, '/')
+		case c == '\\' && i+1 < len(s):
+			i = sedRegexp(s, i+2, s[i+1])
+		case (c == 'I' || c == 'M') && i > 0:
+			i++
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+// sedRegexp returns where the text up to the delimiter ends. A slash inside
+// brackets ends it for some seds and not for others; the shorter reading leaves
+// more to judge.
+func sedRegexp(s string, i int, delim byte) int {
+	for i < len(s) && s[i] != delim {
+		if s[i] == '\\' {
+			i++
+		}
+		i++
+	}
+	return min(i+1, len(s))
+}
+
+func sedSubstitution(s string, i int, kind byte) (next int, flags string, ok bool) {
+	if i >= len(s) || s[i] == '\\' || s[i] == '\n' {
+		return i, "", false
+	}
+	delim := s[i]
+	i++
+	for range 2 {
+		if strings.IndexByte(s[i:], delim) < 0 {
+			return i, "", false
+		}
+		i = sedRegexp(s, i, delim)
+	}
+	if kind == 'y' {
+		return i, "", true
+	}
+	from := i
+	for i < len(s) && strings.IndexByte("gpiImMew0123456789", s[i]) >= 0 {
+		i++
+	}
+	return i, s[from:i], i == len(s) || strings.IndexByte(";\n }#", s[i]) >= 0
+}
+
+// awk judges its program: it can run commands and write files.
+func (x *invocation) awk() {
+	opts, operands := options(x.args(), "F f v i l E e D L field-separator file assign include load exec source dump-variables lint")
+	given := false
+	for _, o := range opts {
+		switch o.name {
+		case "-e", "--source":
+			given = true
+			x.awkProgram(o.value)
+		case "-F", "--field-separator", "-v", "--assign", "--lint", "--posix", "--traditional", "--version", "-V", "--csv", "-k", "-S", "--sandbox", "-b", "-t", "--re-interval", "-r":
+		default:
+			given = given || o.name != "-n"
+			x.opaque("the option " + o.name + " of awk can run or change other things")
+		}
+	}
+	if !given && len(operands) > 0 {
+		x.awkProgram(operands[0])
+		operands = operands[1:]
+	}
+	for _, f := range operands {
+		if !assignment(f.text) {
+			x.reads(f, PathUse{})
+		}
+	}
+}
+
+func (x *invocation) awkProgram(f field) {
+	if !f.known {
+		x.opaque("the program of awk is not known")
+		return
+	}
+	if awkDanger(f.text) {
+		x.opaque("the program of awk can run commands or write files")
+	}
+}
+
+// awkDanger reports whether a program, its texts left out, has what runs
+// commands or writes files. Regular expressions are not left out: where they
+// begin takes a parser, and one with such a sign only causes a question.
+func awkDanger(program string) bool {
+	code := awkCode(program)
+	for _, sign := range []string{"system", "getline", "@", "close", "fflush", "extension"} {
+		if strings.Contains(code, sign) {
+			return true
+		}
+	}
+	if strings.Contains(strings.ReplaceAll(code, "||", ""), "|") {
+		return true
+	}
+	for _, part := range strings.FieldsFunc(code, func(r rune) bool { return r == ';' || r == '{' || r == '}' || r == '\n' }) {
+		if i := strings.Index(part, "print"); i >= 0 && strings.Contains(part[i:], ">") {
+			return true
+		}
+	}
+	return false
+}
+
+func awkCode(program string) string {
+	var out strings.Builder
+	for i := 0; i < len(program); i++ {
+		if program[i] == '"' {
+			end := sedRegexp(program, i+1, '"')
+			out.WriteString(`""`)
+			i = end - 1
+			continue
+		}
+		out.WriteByte(program[i])
+	}
+	if strings.Count(program, `"`)%2 == 1 { // a quote in a regular expression: nothing is left out
+		return program
+	}
+	return out.String()
+}
+
+// tar unpacks into a directory or writes an archive.
+func (x *invocation) tar() {
+	words := x.args()
+	if len(words) > 0 && words[0].known && words[0].text != "" && words[0].text[0] != '-' { // the old style
+		words = append([]field{{text: "-" + words[0].text, known: true}}, words[1:]...)
+		if strings.ContainsAny(words[0].text, "IF") {
+			x.opaque("tar runs another program")
+		}
+	}
+	opts, operands := permuted(words, "f C T X b g K N V H file directory exclude files-from exclude-from strip-components transform xform format owner group mode mtime one-file-system-opt")
+	dir := field{text: ".", known: true}
+	if o, ok := find(opts, "-C", "--directory"); ok && o.given {
+		dir = o.value
+	}
+	file, named := find(opts, "-f", "--file")
+	if named && strings.Contains(file.value.text, ":") {
+		x.opaque("tar reaches an archive on another machine")
+	}
+	switch {
+	case has(opts, "-x", "--extract", "--get"):
+		x.writes(dir, PathUse{Tree: true})
+		x.reads(file.value, PathUse{})
+	case has(opts, "-c", "-r", "-u", "-A", "--create", "--append", "--update"):
+		x.writes(file.value, PathUse{})
+		for _, f := range operands {
+			x.reads(f, PathUse{Dir: true})
+		}
+	default:
+		x.reads(file.value, PathUse{})
+	}
+}
+
+func has(opts []option, names ...string) bool {
+	_, ok := find(opts, names...)
+	return ok
+}
