@@ -394,3 +394,9 @@ func NewString(s string) *Value { return &Value{Kind: String, Text: s} }
 
 // NewBool returns true or false.
 func NewBool(b bool) *Value { return &Value{Kind: Bool, True: b} }
+
+// AtOf makes the value count as written where o is and returns it.
+func (v *Value) AtOf(o *Value) *Value {
+	v.src, v.off = o.src, o.off
+	return v
+}

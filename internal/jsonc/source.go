@@ -212,3 +212,7 @@ func stringEnd(b []byte) int {
 	}
 	return len(b)
 }
+
+// ExcerptOf returns the line of a value of this source with a caret below it;
+// see Excerpt.
+func (s *Source) ExcerptOf(v *Value) string { return s.Excerpt(v.off) }

@@ -1,0 +1,207 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"lathe"
+	"lathe/internal/catalog"
+	"lathe/internal/jsonc"
+)
+
+// Types whose form in a file is not that of the struct.
+
+func (a *Autoupdate) decode(d *decoder, v *jsonc.Value, path string) {
+	switch {
+	case v.Kind == jsonc.Bool:
+		*a = Autoupdate(strconv.FormatBool(v.True))
+	case v.Kind == jsonc.String && v.Text == "notify":
+		*a = "notify"
+	default:
+		d.fail(v, path, `should be true, false or "notify"`)
+	}
+}
+
+func (m *Millis) decode(d *decoder, v *jsonc.Value, path string) {
+	if v.Kind == jsonc.Bool && !v.True {
+		*m = -1
+		return
+	}
+	f, err := strconv.ParseFloat(v.Text, 64)
+	if v.Kind != jsonc.Number || err != nil || f <= 0 || f > 1e12 {
+		d.fail(v, path, "should be a number of milliseconds above 0, or false for no limit")
+		return
+	}
+	*m = Millis(f)
+}
+
+func (i *Interleaved) decode(d *decoder, v *jsonc.Value, path string) {
+	switch v.Kind {
+	case jsonc.Bool:
+		*i = ""
+		if v.True {
+			*i = "true"
+		}
+	case jsonc.String:
+		*i = Interleaved(v.Text)
+	case jsonc.Object:
+		var s struct {
+			Field string `conf:"field"`
+		}
+		d.value(v, path, reflect.ValueOf(&s).Elem())
+		*i = Interleaved(s.Field)
+	default:
+		d.want(v, path, `true or {"field": …}`)
+	}
+}
+
+func (c *Cost) decode(d *decoder, v *jsonc.Value, path string) {
+	if v.Kind != jsonc.Object {
+		d.want(v, path, "an object")
+		return
+	}
+	c.Prices = prices(d, v, path)
+	if over := v.Get("context_over_200k"); over != nil && over.Kind == jsonc.Object {
+		p := prices(d, over, join(path, "context_over_200k"))
+		c.Over200K = &p
+	}
+	tiers := v.Get("tiers")
+	if tiers == nil {
+		return
+	}
+	for i, t := range tiers.Items {
+		size, _ := strconv.ParseInt(textOf(t.Path("tier", "size")), 10, 64)
+		if size > 0 {
+			c.Tiers = append(c.Tiers, catalog.Tier{Size: size, Prices: prices(d, t, join(join(path, "tiers"), strconv.Itoa(i)))})
+		}
+	}
+}
+
+func prices(d *decoder, v *jsonc.Value, path string) (p lathe.Prices) {
+	for _, f := range []struct {
+		key string
+		dst *lathe.Price
+	}{{"input", &p.Input}, {"output", &p.Output}, {"cache_read", &p.CacheRead}, {"cache_write", &p.CacheWrite}, {"reasoning", &p.Reasoning}} {
+		n := v.Get(f.key)
+		if n == nil || n.Kind == jsonc.Null {
+			continue
+		}
+		price, err := lathe.ParsePrice(n.Text)
+		if n.Kind != jsonc.Number || err != nil {
+			d.fail(n, join(path, f.key), "should be a number of dollars for a million tokens")
+			continue
+		}
+		*f.dst = price
+	}
+	return p
+}
+
+func textOf(v *jsonc.Value) string {
+	if v == nil {
+		return ""
+	}
+	return v.Text
+}
+
+func (o *OAuth) decode(d *decoder, v *jsonc.Value, path string) {
+	if v.Kind == jsonc.Bool {
+		o.Off = !v.True
+		return
+	}
+	d.object(v, path, reflect.ValueOf(o).Elem())
+}
+
+func (p *Plugin) decode(d *decoder, v *jsonc.Value, path string) {
+	p.Pos = v.Pos()
+	switch {
+	case v.Kind == jsonc.String && v.Text != "":
+		p.Spec = v.Text
+	case v.Kind == jsonc.Array && len(v.Items) == 2 && v.Items[0].Kind == jsonc.String && v.Items[1].Kind == jsonc.Object:
+		p.Spec, p.Options = v.Items[0].Text, v.Items[1].Map()
+	default:
+		d.fail(v, path, "should be a name, or a list of a name and options")
+	}
+}
+
+func (f *Formatters) decode(d *decoder, v *jsonc.Value, path string) {
+	f.Set, f.On = true, v.Kind != jsonc.Bool || v.True
+	if v.Kind != jsonc.Bool {
+		d.value(v, path, reflect.ValueOf(&f.Entries).Elem())
+	}
+}
+
+func (s *Servers) decode(d *decoder, v *jsonc.Value, path string) {
+	s.Set, s.On = true, v.Kind != jsonc.Bool || v.True
+	if v.Kind != jsonc.Bool {
+		d.value(v, path, reflect.ValueOf(&s.Entries).Elem())
+	}
+}
+
+func (s *Skills) decode(d *decoder, v *jsonc.Value, path string) {
+	if v.Kind != jsonc.Array {
+		d.object(v, path, reflect.ValueOf(s).Elem())
+		return
+	}
+	var list []string
+	d.value(v, path, reflect.ValueOf(&list).Elem())
+	for _, e := range list {
+		if strings.HasPrefix(e, "http://") || strings.HasPrefix(e, "https://") {
+			s.URLs = append(s.URLs, e)
+		} else {
+			s.Paths = append(s.Paths, e)
+		}
+	}
+}
+
+func (r *Rules) decode(d *decoder, v *jsonc.Value, path string) {
+	switch v.Kind {
+	case jsonc.String:
+		*r = nil
+		r.add(d, v, path, "*", "*")
+	case jsonc.Object:
+		*r = nil
+		for _, m := range v.Members {
+			at := join(path, m.Key)
+			switch m.Value.Kind {
+			case jsonc.String:
+				r.add(d, m.Value, at, m.Key, "*")
+			case jsonc.Object:
+				for _, p := range m.Value.Members {
+					r.add(d, p.Value, join(at, p.Key), m.Key, expandHome(p.Key, d.home))
+				}
+			case jsonc.Null:
+			default:
+				d.want(m.Value, at, `"allow", "deny", "ask" or an object of patterns`)
+			}
+		}
+	default:
+		d.want(v, path, `"allow", "deny", "ask" or an object`)
+	}
+}
+
+func (r *Rules) add(d *decoder, v *jsonc.Value, path, permission, pattern string) {
+	switch a := lathe.Action(v.Text); {
+	case v.Kind == jsonc.String && (a == lathe.Allow || a == lathe.Deny || a == lathe.AskMe):
+		*r = append(*r, lathe.Rule{Permission: permission, Pattern: pattern, Action: a})
+	case v.Kind == jsonc.Null:
+	default:
+		d.fail(v, path, `should be "allow", "deny" or "ask"`)
+	}
+}
+
+// expandHome replaces a leading ~ or $HOME of a pattern.
+func expandHome(pattern, home string) string {
+	if home == "" {
+		return pattern
+	}
+	for _, prefix := range []string{"~", "$HOME"} {
+		rest, ok := strings.CutPrefix(pattern, prefix)
+		if ok && (rest == "" || os.IsPathSeparator(rest[0])) {
+			return filepath.ToSlash(home) + rest
+		}
+	}
+	return pattern
+}

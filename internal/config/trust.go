@@ -1,0 +1,275 @@
+package config
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"lathe"
+	"lathe/internal/jsonc"
+)
+
+// What an untrusted repository may say: rules that deny or ask, and what cannot
+// run a program, reach an address, read a file outside, or loosen a rule.
+
+// kept lists the keys that pass, with what is left of their value. A key that
+// is not listed is left out for the reason in blocked, or a general one.
+var kept = map[string]func(*filter, *jsonc.Value, string) bool{
+	"$schema":            pass,
+	"theme":              pass,
+	"watcher":            pass,
+	"default_agent":      pass,
+	"subagent_depth":     pass,
+	"compaction":         pass,
+	"tool_output":        pass,
+	"attachment":         pass,
+	"layout":             pass,
+	"disabled_providers": pass,
+	"model":              passModel,
+	"small_model":        passModel,
+	"share":              onlyShareOff,
+	"snapshot":           onlyTrue,
+	"instructions":       localPaths,
+	"skills":             localSkills,
+	"permission":         nil, // taken out by the caller
+	"tools":              nil,
+	"agent":              nil,
+	"command":            nil,
+}
+
+var blocked = map[string]string{
+	"provider":   "it could send requests and keys to another address",
+	"mcp":        "it starts programs or reaches servers",
+	"plugin":     "it runs code",
+	"lsp":        "it starts programs",
+	"formatter":  "it starts programs",
+	"shell":      "it names a program to run",
+	"server":     "it could open a port",
+	"enterprise": "it could send sessions to another address",
+}
+
+const generalReason = "only a trusted repository may set it"
+
+// filter removes from a repository's tree what needs trust and notes it.
+type filter struct {
+	left  []LeftOut
+	rules []lathe.Rule // top-level rules that deny or ask, in written order
+}
+
+func (f *filter) out(path string, pos jsonc.Pos, reason string) {
+	f.left = append(f.left, LeftOut{path, pos, reason})
+}
+
+func pass(*filter, *jsonc.Value, string) bool { return true }
+
+// apply changes the tree in place. It was lowered and found valid before.
+func (f *filter) apply(root *jsonc.Value) {
+	f.collect(root)
+	var members []jsonc.Member
+	for _, m := range root.Members {
+		keep, known := kept[m.Key]
+		switch {
+		case !known:
+			reason := blocked[m.Key]
+			if reason == "" {
+				reason = generalReason
+			}
+			f.out(m.Key, m.Pos(), reason)
+			continue
+		case m.Key == "permission", m.Key == "tools":
+			continue
+		case m.Key == "agent":
+			f.agents(m.Value)
+		case m.Key == "command":
+			f.commands(m.Value)
+		default:
+			if !keep(f, m.Value, m.Key) {
+				continue
+			}
+		}
+		members = append(members, m)
+	}
+	root.Members = members
+}
+
+// collect takes out the top-level rules.
+func (f *filter) collect(root *jsonc.Value) {
+	perm := root.Clone()
+	lowerTools(perm, &decoder{}, "")
+	v := perm.Get("permission")
+	if v == nil {
+		return
+	}
+	var rules Rules
+	rules.decode(&decoder{}, f.tighten(v, "permission", false), "permission")
+	f.rules = append(f.rules, rules...)
+}
+
+// tighten returns the rules without those that allow, and without those that
+// ask either if denyOnly is set.
+func (f *filter) tighten(v *jsonc.Value, path string, denyOnly bool) *jsonc.Value {
+	out := jsonc.NewObject()
+	keep := func(v *jsonc.Value, at string) bool {
+		switch {
+		case v.Text == string(lathe.Deny), v.Text == string(lathe.AskMe) && !denyOnly:
+			return true
+		case v.Kind == jsonc.Null:
+			return false
+		}
+		f.out(at, v.Pos(), "rules of an untrusted repository can only tighten")
+		return false
+	}
+	for _, m := range permissionObject(v).Members {
+		at := join(path, m.Key)
+		if m.Value.Kind != jsonc.Object {
+			if keep(m.Value, at) {
+				out.Put(m)
+			}
+			continue
+		}
+		inner := jsonc.NewObject()
+		for _, p := range m.Value.Members {
+			if keep(p.Value, join(at, p.Key)) {
+				inner.Put(p)
+			}
+		}
+		if len(inner.Members) > 0 {
+			m.Value = inner
+			out.Put(m)
+		}
+	}
+	return out
+}
+
+var agentKeys = []string{"name", "description", "mode", "prompt", "temperature", "top_p", "hidden", "color", "steps", "permission", "model", "variant", "disable"}
+
+func (f *filter) agents(agents *jsonc.Value) {
+	for _, a := range agents.Members {
+		path := "agent." + a.Key
+		var members []jsonc.Member
+		for _, m := range a.Value.Members {
+			at := join(path, m.Key)
+			switch {
+			case !slices.Contains(agentKeys, m.Key):
+				f.out(at, m.Pos(), generalReason)
+				continue
+			case m.Key == "model" && !passModel(f, m.Value, at):
+				continue
+			case m.Key == "permission":
+				m.Value = f.tighten(m.Value, at, true)
+			}
+			members = append(members, m)
+		}
+		a.Value.Members = members
+	}
+}
+
+// commands leaves out those whose template runs a shell command.
+func (f *filter) commands(commands *jsonc.Value) {
+	commands.Members = slices.DeleteFunc(commands.Members, func(m jsonc.Member) bool {
+		if !strings.Contains(textOf(m.Value.Get("template")), "!`") {
+			return false
+		}
+		f.out("command."+m.Key, m.Pos(), "its template runs a shell command")
+		return true
+	})
+}
+
+// passModel lets a repository choose among the user's models. A script plays
+// answers from a file, so it is not one of them.
+func passModel(f *filter, v *jsonc.Value, path string) bool {
+	if strings.HasPrefix(v.Text, "script/") {
+		f.out(path, v.Pos(), "it plays a script as a model")
+		return false
+	}
+	return true
+}
+
+func onlyShareOff(f *filter, v *jsonc.Value, path string) bool {
+	if v.Text == "disabled" || v.Text == "manual" {
+		return v.Text == "disabled"
+	}
+	f.out(path, v.Pos(), "it would publish sessions")
+	return false
+}
+
+func onlyTrue(f *filter, v *jsonc.Value, path string) bool {
+	if v.True {
+		return true
+	}
+	f.out(path, v.Pos(), "it would switch off undo")
+	return false
+}
+
+// localPaths keeps the entries of a list that stay below the repository.
+func localPaths(f *filter, v *jsonc.Value, path string) bool {
+	v.Items = slices.DeleteFunc(v.Items, func(e *jsonc.Value) bool {
+		if e.Kind == jsonc.String && local(e.Text) {
+			return false
+		}
+		f.out(path, e.Pos(), "it reads from outside the repository")
+		return true
+	})
+	return len(v.Items) > 0
+}
+
+func localSkills(f *filter, v *jsonc.Value, path string) bool {
+	if v.Kind == jsonc.Array {
+		return localPaths(f, v, path)
+	}
+	if urls := v.Delete("urls"); urls != nil {
+		f.out(path+".urls", urls.Pos(), "it reads from outside the repository")
+	}
+	paths := v.Get("paths")
+	return paths != nil && localPaths(f, paths, path+".paths")
+}
+
+func local(path string) bool {
+	path = filepath.ToSlash(path)
+	return path != "" && !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "~") && !strings.HasPrefix(path, "$") &&
+		!strings.Contains(path, "://") && !filepath.IsAbs(path) && !slices.Contains(strings.Split(path, "/"), "..")
+}
+
+// tightened returns the user's rules with those of an untrusted repository laid
+// over them, so that nothing becomes looser: the repository's asks come after
+// the user's rules, then again those of the user's rules, from the first deny
+// on, that an ask may have overridden (an allow among them asks now), and last
+// the repository's denies.
+func tightened(user, repo []lathe.Rule) []lathe.Rule {
+	if len(repo) == 0 {
+		return user
+	}
+	var asks, denies []lathe.Rule
+	for _, r := range repo {
+		if r.Action == lathe.Deny {
+			denies = append(denies, r)
+		} else {
+			asks = append(asks, r)
+		}
+	}
+	out := append(slices.Clone(user), asks...)
+	first := slices.IndexFunc(user, func(r lathe.Rule) bool { return r.Action == lathe.Deny })
+	if first >= 0 {
+		for _, r := range user[first:] {
+			if !slices.ContainsFunc(asks, func(a lathe.Rule) bool { return overlap(a.Permission, r.Permission) }) {
+				continue
+			}
+			if r.Action == lathe.Allow {
+				r.Action = lathe.AskMe
+			}
+			out = append(out, r)
+		}
+	}
+	return append(out, denies...)
+}
+
+// overlap reports whether two permission wildcards may match the same name. It
+// errs towards yes.
+func overlap(a, b string) bool {
+	if a == b {
+		return true
+	}
+	la, _, wa := strings.Cut(strings.ReplaceAll(a, "?", "*"), "*")
+	lb, _, wb := strings.Cut(strings.ReplaceAll(b, "?", "*"), "*")
+	return (wa || wb) && (strings.HasPrefix(la, lb) || strings.HasPrefix(lb, la))
+}
