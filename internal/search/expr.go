@@ -26,10 +26,10 @@ const maxPattern = 16 << 10
 // expr is a compiled pattern.
 type expr struct {
 	re *regexp.Regexp
-	// need is text that every match contains; nil if there is none. only says
-	// that it is all a line needs to match.
-	need []byte
-	only bool
+	// needs are texts of which every match contains at least one; empty if there
+	// are none. only says that one is all a line needs to match.
+	needs [][]byte
+	only  bool
 }
 
 func compile(opt GrepOptions) (*expr, error) {
@@ -60,10 +60,10 @@ func compile(opt GrepOptions) (*expr, error) {
 	}
 	e := &expr{re: re}
 	simple := tree.Simplify()
-	if need := required(simple); len(need) > 0 && utf8.ValidString(need) {
-		e.need = []byte(need)
-		e.only = simple.Op == syntax.OpLiteral
+	for _, need := range required(simple) {
+		e.needs = append(e.needs, []byte(need))
 	}
+	e.only = simple.Op == syntax.OpLiteral
 	return e, nil
 }
 
@@ -146,12 +146,16 @@ func crosses(re *syntax.Regexp) bool {
 	return slices.ContainsFunc(re.Sub, crosses)
 }
 
-// required returns the longest text that must occur in every match, exactly.
-func required(re *syntax.Regexp) string {
+// maxNeeds bounds how many texts are looked for at once.
+const maxNeeds = 8
+
+// required returns texts of which every match contains at least one, exactly as
+// they stand; nil if nothing is certain.
+func required(re *syntax.Regexp) []string {
 	switch re.Op {
 	case syntax.OpLiteral:
-		if re.Flags&syntax.FoldCase == 0 {
-			return string(re.Rune)
+		if s := string(re.Rune); re.Flags&syntax.FoldCase == 0 && !strings.ContainsRune(s, utf8.RuneError) {
+			return []string{s}
 		}
 	case syntax.OpCapture, syntax.OpPlus:
 		return required(re.Sub[0])
@@ -160,15 +164,37 @@ func required(re *syntax.Regexp) string {
 			return required(re.Sub[0])
 		}
 	case syntax.OpConcat:
-		best := ""
+		var best []string
 		for _, sub := range re.Sub {
-			if s := required(sub); len(s) > len(best) {
+			if s := required(sub); worth(s) > worth(best) {
 				best = s
 			}
 		}
 		return best
+	case syntax.OpAlternate:
+		var all []string
+		for _, sub := range re.Sub {
+			s := required(sub)
+			if all = append(all, s...); len(s) == 0 || len(all) > maxNeeds {
+				return nil
+			}
+		}
+		return all
 	}
-	return ""
+	return nil
+}
+
+// worth is how well texts tell lines apart: the length of the shortest, less for
+// many of them.
+func worth(texts []string) int {
+	if len(texts) == 0 {
+		return 0
+	}
+	shortest := len(texts[0])
+	for _, s := range texts {
+		shortest = min(shortest, len(s))
+	}
+	return 2*shortest*maxNeeds - len(texts)
 }
 
 // piece is about how much text is given to the regular expression at once: for
@@ -178,30 +204,65 @@ const piece = 4 << 10
 // next returns the first matching line at or after pos, which starts a line. The
 // end excludes the line end.
 func (e *expr) next(text []byte, pos int) (start, end int, ok bool) {
+	if len(e.needs) == 0 {
+		return e.scan(text, pos)
+	}
 	for pos < len(text) {
-		if e.need == nil {
-			stop := len(text)
-			if stop-pos > piece {
-				stop = lineEnd(text, pos+piece)
-			}
-			if at := e.re.FindIndex(text[pos:stop]); at != nil {
-				// A match of nothing after the last line end is in no line.
-				if start = lineStart(text, pos+at[0]); start < len(text) {
-					return start, lineEnd(text, pos+at[0]), true
-				}
-			}
-			pos = stop + 1
-			continue
-		}
-		i := bytes.Index(text[pos:], e.need)
+		i := e.candidate(text, pos)
 		if i < 0 {
-			return 0, 0, false
+			break
 		}
-		start, end = lineStart(text, pos+i), lineEnd(text, pos+i)
+		start, end = lineStart(text, i), lineEnd(text, i)
 		if e.only || e.re.Match(text[start:end]) {
 			return start, end, true
 		}
 		pos = end + 1
+	}
+	return 0, 0, false
+}
+
+// candidate returns where the first needed text is, or -1.
+func (e *expr) candidate(text []byte, pos int) int {
+	if len(e.needs) == 1 {
+		if i := bytes.Index(text[pos:], e.needs[0]); i >= 0 {
+			return pos + i
+		}
+		return -1
+	}
+	// Piece by piece, so that a rare text is not looked for to the end each time.
+	for pos < len(text) {
+		stop := len(text)
+		if stop-pos > 4*piece {
+			stop = lineEnd(text, pos+4*piece)
+		}
+		first := -1
+		for _, need := range e.needs {
+			if i := bytes.Index(text[pos:stop], need); i >= 0 && (first < 0 || i < first) {
+				first = i
+			}
+		}
+		if first >= 0 {
+			return pos + first
+		}
+		pos = stop + 1
+	}
+	return -1
+}
+
+// scan is next for patterns that need no particular text.
+func (e *expr) scan(text []byte, pos int) (start, end int, ok bool) {
+	for pos < len(text) {
+		stop := len(text)
+		if stop-pos > piece {
+			stop = lineEnd(text, pos+piece)
+		}
+		if at := e.re.FindIndex(text[pos:stop]); at != nil {
+			// A match of nothing after the last line end is in no line.
+			if start = lineStart(text, pos+at[0]); start < len(text) {
+				return start, lineEnd(text, pos+at[0]), true
+			}
+		}
+		pos = stop + 1
 	}
 	return 0, 0, false
 }

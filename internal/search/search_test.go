@@ -148,7 +148,7 @@ func TestGrepLikeLines(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "f")
 	patterns := rapid.SampledFrom([]string{
-		"ab", "a+", "a*", "^a", "b$", "^$", `\bab\b`, "a|b", "[^a]b", `\s`, `\S+\s\S`, "(?i)AB", "a.b", ".", `(ab)+c?`, "x{2,3}", `\W`, "(?:ab|b)a", "ab.*ab", "[[:space:]]a",
+		"ab", "a+", "a*", "^a", "b$", "^$", `\bab\b`, "a|b", "[^a]b", `\s`, `\S+\s\S`, "(?i)AB", "a.b", ".", `(ab)+c?`, "x{2,3}", `\W`, "(?:ab|b)a", "ab.*ab", "ab|bx|é", "(?:aa|x) ?b", "a(?:b|bx)+|xx", "[[:space:]]a",
 	})
 	line := rapid.StringOfN(rapid.RuneFrom([]rune("aabbx c\té")), 0, 12, -1)
 	rapid.Check(t, func(t *rapid.T) {
@@ -310,6 +310,25 @@ func TestBigDirectory(t *testing.T) {
 	}
 	for range Files(context.Background(), dir, FileOptions{}) {
 		break // with the directory still open
+	}
+}
+
+func TestRequired(t *testing.T) {
+	for pattern, want := range map[string][]string{
+		"abc": {"abc"}, "a.bcd": {"bcd"}, "x(foo|bar)y+": {"foo", "bar"}, "foo|.*": nil, "(?i)abc": nil, "(ab)?c": {"c"}, "(ab){2}": {"ab"},
+		"a|b|c": nil, "abcd(e|f)": {"abcd"},
+	} {
+		e, err := compile(GrepOptions{Pattern: pattern})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, n := range e.needs {
+			got = append(got, string(n))
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", pattern, d)
+		}
 	}
 }
 
@@ -520,7 +539,7 @@ func Benchmark(b *testing.B) {
 			}
 		}
 	})
-	for _, pattern := range []string{"needle", `value\d+ > 0`, `n[aeiou]+dle`, `[0-9]{5,}`} {
+	for _, pattern := range []string{"needle", `value\d+ > 0`, `n[aeiou]+dle`, `needle|absent|missing`, `(?i)needle`, `[0-9]{5,}`} {
 		b.Run("grep "+pattern, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := Grep(ctx, dir, GrepOptions{Pattern: pattern}); err != nil {
