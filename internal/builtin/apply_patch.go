@@ -1,0 +1,280 @@
+package builtin
+
+import (
+	"context"
+	_ "embed" // the description
+	"os"
+	"slices"
+	"strings"
+
+	"lathe"
+	"lathe/internal/diff"
+	"lathe/internal/tool"
+	"lathe/internal/workspace"
+)
+
+//go:embed apply_patch.md
+var patchText string
+
+type patchInput struct {
+	PatchText string `json:"patchText"`
+}
+
+func (e *Env) patchTool() tool.Tool {
+	s := spec("apply_patch", patchText, `{"type":"object","properties":{`+
+		`"patchText":{"type":"string","description":"The whole patch, markers included"}},`+
+		`"required":["patchText"],"additionalProperties":false}`)
+	s.Permission, s.PathArg = "edit", "*"
+	return typed[patchInput]{s, e.applyPatch}
+}
+
+// patchChange is one file of a patch. After a move, to is where it went.
+type patchChange struct {
+	change
+	kind string // add, update, delete or move
+	to   *fileState
+}
+
+// written is the file that holds the new content.
+func (c patchChange) written() fileState {
+	if c.to != nil {
+		return *c.to
+	}
+	return c.from
+}
+
+func (e *Env) applyPatch(ctx context.Context, call *tool.Call, in patchInput) (tool.Result, error) {
+	if strings.TrimSpace(in.PatchText) == "" {
+		return tool.Result{}, failf("patchText is required")
+	}
+	hunks, err := parsePatch(in.PatchText)
+	if err != nil {
+		return tool.Result{}, failf("apply_patch verification failed: %v", err)
+	}
+	if len(hunks) == 0 {
+		if strings.TrimSpace(toLF(in.PatchText)) == patchBegin+"\n"+patchEnd {
+			return tool.Result{}, failf("patch rejected: empty patch")
+		}
+		return tool.Result{}, failf("apply_patch verification failed: no hunks found")
+	}
+	paths, err := e.patchPaths(ctx, call, hunks)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	unlock, err := e.Locks.Lock(ctx, slices.Concat(paths.from, paths.to)...)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	defer unlock()
+	changes, err := e.verify(hunks, paths)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if err := e.approvePatch(ctx, call, changes); err != nil {
+		return tool.Result{}, err
+	}
+	if err := e.commitPatch(ctx, call, changes); err != nil {
+		return tool.Result{}, err
+	}
+	return e.patchResult(ctx, changes), nil
+}
+
+// patchPaths are the resolved paths of the hunks; to holds only those of moves,
+// in the order of the hunks that have one.
+type patchPaths struct{ from, to []string }
+
+func (e *Env) patchPaths(ctx context.Context, call *tool.Call, hunks []hunk) (patchPaths, error) {
+	var p patchPaths
+	for _, h := range hunks {
+		path, err := e.reserve(ctx, call, h.target())
+		if err != nil {
+			return p, err
+		}
+		if slices.Contains(p.from, path) || slices.Contains(p.to, path) {
+			return p, failf("apply_patch verification failed: %s is in the patch twice; put all its changes in one section", h.target())
+		}
+		p.from = append(p.from, path)
+		if u, ok := h.(updateFile); ok && u.moveTo != "" {
+			to, err := e.reserve(ctx, call, u.moveTo)
+			if err != nil {
+				return p, err
+			}
+			if to != path && (slices.Contains(p.from, to) || slices.Contains(p.to, to)) {
+				return p, failf("apply_patch verification failed: %s is in the patch twice", u.moveTo)
+			}
+			p.to = append(p.to, to)
+		}
+	}
+	return p, nil
+}
+
+// verify works out every file's new content before anything is written.
+func (e *Env) verify(hunks []hunk, paths patchPaths) ([]patchChange, error) {
+	var out []patchChange
+	for i, h := range hunks {
+		from, err := e.look(paths.from[i])
+		if err != nil {
+			return nil, failf("apply_patch verification failed: %v", err)
+		}
+		c := patchChange{change: change{from: from}}
+		switch h := h.(type) {
+		case addFile:
+			if from.exists {
+				return nil, failf("apply_patch verification failed: %s exists already; use an Update File section to change it", h.path)
+			}
+			c.kind, c.after = "add", []byte(h.content)
+		case deleteFile:
+			if !from.exists {
+				return nil, failf("apply_patch verification failed: Failed to read %s for deletion: it does not exist", h.path)
+			}
+			c.kind = "delete"
+		case updateFile:
+			if !from.exists {
+				return nil, failf("apply_patch verification failed: Failed to read file to update: %s", from.path)
+			}
+			c.kind = "update"
+			if c.after, err = h.bytes(from.data); err != nil {
+				return nil, failf("apply_patch verification failed: %v", err)
+			}
+			if h.moveTo != "" {
+				var to string
+				to, paths.to = paths.to[0], paths.to[1:]
+				if to != from.path {
+					state, err := e.look(to)
+					if err == nil && state.exists {
+						err = failf("%s exists already, so nothing can be moved there", h.moveTo)
+					}
+					if err != nil {
+						return nil, failf("apply_patch verification failed: %v", err)
+					}
+					c.kind, c.to = "move", &state
+				}
+			}
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// bytes applies the update to a file's content and keeps its style.
+func (u updateFile) bytes(data []byte) ([]byte, error) {
+	if len(u.chunks) == 0 {
+		return data, nil // only moved
+	}
+	text, err := workspace.Decode(data)
+	if err != nil {
+		return nil, err
+	}
+	after, err := u.apply(text.Content)
+	if err != nil {
+		return nil, err
+	}
+	return workspace.Encode(text.With(after)), nil
+}
+
+// diff is what a file's change looks like.
+func (c patchChange) diff() string {
+	before, after := c.texts()
+	oldName, newName := c.from.path, c.written().path
+	switch c.kind {
+	case "add":
+		oldName = "/dev/null"
+	case "delete":
+		newName, after = "/dev/null", ""
+	}
+	return diff.Unified(oldName, newName, before, after, diff.Context)
+}
+
+func (e *Env) approvePatch(ctx context.Context, call *tool.Call, changes []patchChange) error {
+	var plain []change
+	var shown strings.Builder
+	for _, c := range changes {
+		plain = append(plain, c.change)
+		if c.to != nil {
+			plain = append(plain, change{from: *c.to})
+		}
+		shown.WriteString(c.diff())
+	}
+	return e.approve(ctx, call, shown.String(), plain...)
+}
+
+// commitPatch writes the files in order. A failure half way is told with what
+// was written before it.
+func (e *Env) commitPatch(ctx context.Context, call *tool.Call, changes []patchChange) error {
+	var done []string
+	for i := range changes {
+		c := &changes[i]
+		if err := e.commitFile(ctx, call, c); err != nil {
+			if len(done) > 0 {
+				return failf("%v\nThese files were changed before that: %s", err, strings.Join(done, ", "))
+			}
+			return err
+		}
+		done = append(done, c.written().path)
+	}
+	return nil
+}
+
+func (e *Env) commitFile(ctx context.Context, call *tool.Call, c *patchChange) error {
+	if c.kind != "delete" {
+		final, err := e.store(ctx, call, change{from: c.written(), after: c.after})
+		if err != nil {
+			return err
+		}
+		c.after = final.data
+	}
+	if c.kind == "delete" || c.kind == "move" {
+		if err := os.Remove(c.from.path); err != nil {
+			return explain("remove", c.from.path, err)
+		}
+		e.Publish(lathe.FileWatched{File: c.from.path, Op: "unlink"})
+		if c.kind == "delete" {
+			e.Publish(lathe.FileEdited{File: c.from.path})
+		}
+	}
+	return nil
+}
+
+func (e *Env) patchResult(ctx context.Context, changes []patchChange) tool.Result {
+	lines := []string{"Success. Updated the following files:"}
+	var paths []string
+	var files []any
+	var all strings.Builder
+	for _, c := range changes {
+		letter := map[string]string{"add": "A", "delete": "D"}[c.kind]
+		if letter == "" {
+			letter = "M"
+		}
+		lines = append(lines, summary(letter, c.written().rel))
+		if c.kind != "delete" {
+			paths = append(paths, c.written().path)
+		}
+		files = append(files, c.meta())
+		all.WriteString(c.diff())
+	}
+	found := e.diagnose(ctx, paths...)
+	out := strings.Join(lines, "\n")
+	for _, c := range changes {
+		w := c.written()
+		out = withErrors(out, "\n\nLSP errors detected in "+w.rel+", please fix:\n", errorBlock(w.path, found[w.path]))
+	}
+	return tool.Result{Title: out, Output: out, Metadata: map[string]any{
+		"diff": all.String(), "files": files, "diagnostics": diagnosticsMeta(found), "truncated": false,
+	}}
+}
+
+func (c patchChange) meta() map[string]any {
+	before, after := c.texts()
+	if c.kind == "delete" {
+		after = ""
+	}
+	added, removed := diff.Count(before, after)
+	file := map[string]any{
+		"filePath": c.from.path, "relativePath": c.written().rel, "type": c.kind,
+		"patch": c.diff(), "additions": added, "deletions": removed,
+	}
+	if c.to != nil {
+		file["movePath"] = c.to.path
+	}
+	return file
+}
