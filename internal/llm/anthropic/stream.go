@@ -75,6 +75,9 @@ type open struct {
 
 // Event implements [llm.Decoder].
 func (d *decoder) Event(a *llm.Answer, ev sse.Event) error {
+	if d.quick(ev.Data) {
+		return nil
+	}
 	e := &d.ev
 	*e = event{}
 	if err := llm.Decode(ev.Data, e); err != nil {
@@ -105,6 +108,41 @@ func (d *decoder) Event(a *llm.Answer, ev sse.Event) error {
 		return llm.StreamError(ev.Data)
 	}
 	return nil
+}
+
+// quick takes an event that only appends to an open block.
+func (d *decoder) quick(data []byte) bool {
+	s := llm.NewScan(data)
+	index, kind, text := -1, "", ""
+	for s.Open('{'); s.More('}'); {
+		switch string(s.Key()) {
+		case "type":
+			if !s.Is("content_block_delta") {
+				return false
+			}
+		case "index":
+			index = s.Int()
+		case "delta":
+			for s.Open('{'); s.More('}'); {
+				switch key := s.Key(); string(key) {
+				case "type":
+					kind = s.String()
+				case "text", "thinking", "partial_json":
+					text = s.String()
+				default:
+					s.Fail()
+				}
+			}
+		default:
+			s.Skip()
+		}
+	}
+	o := d.blocks[index]
+	if !s.Done() || o == nil || kind != "text_delta" && kind != "thinking_delta" && kind != "input_json_delta" {
+		return false
+	}
+	o.Append(text)
+	return true
 }
 
 // Whole implements [llm.Decoder].

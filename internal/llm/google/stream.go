@@ -59,7 +59,74 @@ func (d *decoder) Event(a *llm.Answer, ev sse.Event) error {
 	if string(ev.Data) == "[DONE]" {
 		return nil
 	}
+	if d.quick(ev.Data) {
+		return nil
+	}
 	return d.take(a, ev.Data)
+}
+
+// quick takes a chunk that only appends to the open text, without a finish
+// reason, a signature or usage that would have to be kept.
+func (d *decoder) quick(data []byte) bool {
+	if d.block == nil || d.thought {
+		return false
+	}
+	s := llm.NewScan(data)
+	text, candidates := "", 0
+	for s.Open('{'); s.More('}'); {
+		switch string(s.Key()) {
+		case "candidates":
+			for s.Open('['); s.More(']'); {
+				candidates++
+				text = quickCandidate(&s)
+			}
+		case "modelVersion", "responseId", "createTime":
+			s.Skip()
+		default:
+			return false
+		}
+	}
+	if !s.Done() || candidates != 1 {
+		return false
+	}
+	d.block.Append(text)
+	return true
+}
+
+// quickCandidate returns the text of a candidate, which may hold nothing else.
+func quickCandidate(s *llm.Scan) (text string) {
+	for s.Open('{'); s.More('}'); {
+		switch string(s.Key()) {
+		case "index":
+			if s.Int() != 0 {
+				s.Fail()
+			}
+		case "content":
+			for s.Open('{'); s.More('}'); {
+				if string(s.Key()) == "parts" {
+					text = quickParts(s)
+				} else {
+					s.Skip()
+				}
+			}
+		default:
+			s.Fail()
+		}
+	}
+	return text
+}
+
+func quickParts(s *llm.Scan) (text string) {
+	for s.Open('['); s.More(']'); {
+		for s.Open('{'); s.More('}'); {
+			if string(s.Key()) == "text" {
+				text += s.String()
+			} else {
+				s.Fail()
+			}
+		}
+	}
+	return text
 }
 
 // Whole implements [llm.Decoder]: without server-sent events the protocol

@@ -76,6 +76,9 @@ func (d *decoder) Event(a *llm.Answer, ev sse.Event) error {
 	if string(ev.Data) == "[DONE]" {
 		return nil
 	}
+	if d.quick(ev.Data) {
+		return nil
+	}
 	e := &d.ev
 	*e = event{}
 	if err := llm.Decode(ev.Data, e); err != nil {
@@ -105,6 +108,34 @@ func (d *decoder) Event(a *llm.Answer, ev sse.Event) error {
 		return llm.StreamError(ev.Data)
 	}
 	return nil
+}
+
+// quick takes an event that only appends to an open text or call.
+func (d *decoder) quick(data []byte) bool {
+	s := llm.NewScan(data)
+	index, kind, text := -1, "", ""
+	for s.Open('{'); s.More('}'); {
+		switch string(s.Key()) {
+		case "type":
+			switch kind = s.String(); kind {
+			case "response.output_text.delta", "response.function_call_arguments.delta":
+			default:
+				return false
+			}
+		case "output_index":
+			index = s.Int()
+		case "delta":
+			text = s.String()
+		default:
+			s.Skip()
+		}
+	}
+	o := d.items[index]
+	if !s.Done() || o == nil || kind == "" {
+		return false
+	}
+	o.Append(text)
+	return true
 }
 
 // Whole implements [llm.Decoder].

@@ -41,6 +41,9 @@ func (d *decoder) Event(a *llm.Answer, ev sse.Event) error {
 	if ev.Type == "error" {
 		return llm.StreamError(ev.Data)
 	}
+	if d.quick(ev.Data) {
+		return nil
+	}
 	c := &d.chunk
 	clear(c.Choices) // decoding keeps what an element held before
 	*c = chunk{Choices: c.Choices[:0]}
@@ -48,6 +51,72 @@ func (d *decoder) Event(a *llm.Answer, ev sse.Event) error {
 		return err
 	}
 	return d.take(a, c, ev.Data)
+}
+
+// quick takes a chunk that only appends to the open text.
+func (d *decoder) quick(data []byte) bool {
+	if d.text == nil {
+		return false
+	}
+	s := llm.NewScan(data)
+	text, choices := "", 0
+	for s.Open('{'); s.More('}'); {
+		switch string(s.Key()) {
+		case "choices":
+			for s.Open('['); s.More(']'); {
+				choices++
+				text = quickChoice(&s)
+			}
+		case "error", "usage":
+			needNull(&s)
+		case "object":
+			if !s.Is("chat.completion.chunk") {
+				return false
+			}
+		default:
+			s.Skip()
+		}
+	}
+	if !s.Done() || choices != 1 {
+		return false
+	}
+	d.text.Append(text)
+	return true
+}
+
+// quickChoice returns the text of a choice, which may hold nothing else.
+func quickChoice(s *llm.Scan) (text string) {
+	for s.Open('{'); s.More('}'); {
+		switch string(s.Key()) {
+		case "index":
+			if s.Int() != 0 {
+				s.Fail()
+			}
+		case "delta":
+			for s.Open('{'); s.More('}'); {
+				switch string(s.Key()) {
+				case "content":
+					text = s.String()
+				case "role":
+					s.Skip()
+				default:
+					needNull(s)
+				}
+			}
+		case "logprobs":
+			s.Skip()
+		default:
+			needNull(s)
+		}
+	}
+	return text
+}
+
+// needNull makes the scan fail on anything but null.
+func needNull(s *llm.Scan) {
+	if !s.Null() {
+		s.Fail()
+	}
 }
 
 // Whole implements [llm.Decoder].
