@@ -264,6 +264,7 @@ type userDoc struct {
 	System  string          `json:"system,omitempty"`
 	SysBlob *blobRef        `json:"systemBlob,omitempty"`
 	Tools   map[string]bool `json:"tools,omitempty"`
+	Steers  bool            `json:"steers,omitempty"`
 	Summary *summaryDoc     `json:"summary,omitempty"`
 }
 
@@ -304,7 +305,7 @@ type assistantDoc struct {
 func (e *encoder) info(info lathe.MessageInfo) (role string, data []byte, err error) {
 	switch m := info.(type) {
 	case *lathe.User:
-		d := userDoc{Agent: m.Agent, Model: modelDoc(m.Model), Tools: m.Tools}
+		d := userDoc{Agent: m.Agent, Model: modelDoc(m.Model), Tools: m.Tools, Steers: m.Steers}
 		d.System, d.SysBlob = e.text(m.System)
 		if s := m.Summary; s != nil {
 			d.Summary = &summaryDoc{Title: s.Title, Body: s.Body, Diffs: e.diffs(s.Diffs)}
@@ -351,7 +352,7 @@ func (d decoder) user(doc userDoc) (*lathe.User, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := &lathe.User{Agent: doc.Agent, Model: lathe.ModelRef(doc.Model), System: system, Tools: doc.Tools}
+	u := &lathe.User{Agent: doc.Agent, Model: lathe.ModelRef(doc.Model), System: system, Tools: doc.Tools, Steers: doc.Steers}
 	if s := doc.Summary; s != nil {
 		diffs, err := d.diffs(s.Diffs)
 		if err != nil {

@@ -36,6 +36,11 @@ const (
 // Open opens the database in the directory, making or migrating it as needed. A
 // database of a newer lathe is refused and left alone.
 func Open(ctx context.Context, o Options) (*Store, error) {
+	return openOn(ctx, o, networkFS)
+}
+
+// openOn is Open with the judge of what is a network filesystem.
+func openOn(ctx context.Context, o Options, network func(dir string) string) (*Store, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -47,7 +52,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		turn: make(chan struct{}, 1), stmts: map[string]*sql.Stmt{},
 	}
 	s.zips.New = newZip
-	if err := s.prepare(); err != nil {
+	if err := s.prepare(network); err != nil {
 		return nil, err
 	}
 	if err := s.connect(ctx); err != nil {
@@ -64,7 +69,7 @@ func (s *Store) path() string { return filepath.Join(s.dir, "lathe.db") }
 
 // prepare makes the directory and the file, so that they are private from the
 // start: SQLite gives its journals the mode of the database.
-func (s *Store) prepare() error {
+func (s *Store) prepare(network func(string) string) error {
 	if s.dir == "" {
 		return errors.New("open database: no data directory given")
 	}
@@ -81,7 +86,7 @@ func (s *Store) prepare() error {
 		return s.explain(wrapped(lathe.CodeInternal, "make the directory writable, or set LATHE_HOME to another one",
 			err, "the data directory %s cannot be used", dir))
 	}
-	if kind := networkFS(dir); kind != "" {
+	if kind := network(dir); kind != "" {
 		s.journal = "truncate"
 		s.log.Warn("data directory is on a network filesystem; using a rollback journal", "kind", kind)
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -429,5 +427,3 @@ func TestRest(t *testing.T) {
 	must(t, err)
 	equal(t, []lathe.Rule(nil), rules)
 }
-
-func discard() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
