@@ -37,7 +37,6 @@ func networkError(ctx context.Context, err error) error {
 func explainNetwork(e *Error, host string, err error) {
 	dns, isDNS := errors.AsType[*net.DNSError](err)
 	netErr, isNet := errors.AsType[net.Error](err)
-	_, badScheme := errors.AsType[*url.Error](err)
 	switch {
 	case isDNS && dns.IsNotFound:
 		e.Message = fmt.Sprintf("the name %q cannot be resolved; check the network and the base URL", dns.Name)
@@ -54,7 +53,7 @@ func explainNetwork(e *Error, host string, err error) {
 		e.Message = host + " closed the connection without an answer"
 	case isNet && netErr.Timeout():
 		e.Kind, e.Message = KindTimeout, host+" did not answer in time"
-	case badScheme, strings.Contains(err.Error(), "unsupported protocol scheme"), strings.Contains(err.Error(), "invalid header field"):
+	case strings.Contains(err.Error(), "unsupported protocol scheme"), strings.Contains(err.Error(), "invalid header field"):
 		e.Kind, e.Retryable = KindInvalid, false
 		e.Message = fmt.Sprintf("the request to %s cannot be sent: %v", host, err)
 	default:

@@ -146,7 +146,7 @@ func (t *Transport) exchange(ctx context.Context, c Call, a *Answer) error {
 func (t *Transport) send(ctx context.Context, c Call, w *watch) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(w.trace(ctx), http.MethodPost, c.URL, bytes.NewReader(c.Body))
 	if err != nil {
-		return nil, err
+		return nil, &Error{Kind: KindInvalid, Message: "the provider's base URL is no address: " + err.Error(), RetryAfter: -1, Cause: err}
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream")
@@ -324,17 +324,17 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		return 0, &Error{Kind: KindProtocol, RetryAfter: -1, Message: fmt.Sprintf("the provider's answer is larger than %d MiB", maxAnswer>>20)}
 	}
-	switch {
-	case !b.begun: // the header limit still runs
-	case b.w.phase != nil:
+	if b.begun && b.w.phase != nil { // before, the header limit still runs
 		b.w.phase.Reset(b.w.t.Idle)
 	}
 	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)
-	stopTimer(b.w.phase)
 	if n > 0 && !b.begun {
 		b.begun = true
+		stopTimer(b.w.phase)
 		b.w.phase = b.w.after(b.w.t.Idle, "the provider sent nothing for %s")
+	}
+	if b.begun {
 		stopTimer(b.w.phase)
 	}
 	if err != nil && err != io.EOF && b.ctx.Err() != nil {
