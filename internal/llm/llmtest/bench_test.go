@@ -21,7 +21,7 @@ func BenchmarkStream(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			model := a.new(endpoint(fixed{body: body, split: 1 << 16}))
+			model := a.new(Fixed{Body: body}.Endpoint())
 			req := request(a.name)
 			b.ReportAllocs()
 			n := 0

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,85 +32,6 @@ var adapters = []struct {
 	{"openai", openai.New},
 	{"openaichat", openaichat.New},
 	{"google", google.New},
-}
-
-// outcome is a whole answer.
-type outcome struct {
-	Content []llm.Content
-	Finish  llm.Finish
-}
-
-// read folds a stream and checks what every stream promises.
-func read(t interface{ Errorf(string, ...any) }, m llm.Model, ctx context.Context, req *llm.Request) (out outcome, err error) {
-	kinds := map[string]string{} // open blocks
-	text := map[string]*strings.Builder{}
-	used := map[string]bool{}
-	first, finished := true, false
-	begin := func(id, kind string) {
-		if used[id] {
-			t.Errorf("block %q started twice", id)
-		}
-		used[id], kinds[id], text[id] = true, kind, &strings.Builder{}
-	}
-	add := func(id, kind, s string) {
-		if kinds[id] != kind {
-			t.Errorf("delta of %s in block %q, which is %q", kind, id, kinds[id])
-			return
-		}
-		text[id].WriteString(s)
-	}
-	end := func(id, kind string, c llm.Content) {
-		if kinds[id] != kind {
-			t.Errorf("end of %s block %q, which is %q", kind, id, kinds[id])
-		}
-		delete(kinds, id)
-		out.Content = append(out.Content, c)
-	}
-	for ev, e := range m.Stream(ctx, req) {
-		if finished || err != nil {
-			t.Errorf("%#v, %v after the end", ev, e)
-		}
-		if e != nil {
-			err = e
-			continue
-		}
-		if _, ok := ev.(llm.Start); ok != first {
-			t.Errorf("first event is %v, event is %T", first, ev)
-		}
-		first = false
-		switch ev := ev.(type) {
-		case llm.TextStart:
-			begin(ev.ID, "text")
-		case llm.TextDelta:
-			add(ev.ID, "text", ev.Text)
-		case llm.TextEnd:
-			end(ev.ID, "text", llm.Text{Text: text[ev.ID].String()})
-		case llm.ReasoningStart:
-			begin(ev.ID, "reasoning")
-		case llm.ReasoningDelta:
-			add(ev.ID, "reasoning", ev.Text)
-		case llm.ReasoningEnd:
-			end(ev.ID, "reasoning", llm.Reasoning{Text: text[ev.ID].String(), Meta: ev.Meta, Origin: req.Origin})
-		case llm.ToolStart:
-			begin(ev.ID, "tool")
-		case llm.ToolDelta:
-			add(ev.ID, "tool", ev.JSON)
-		case llm.ToolEnd:
-			if got := text[ev.ID].String(); got != "" && got != ev.Input {
-				t.Errorf("deltas of the arguments are %q, the arguments %q", got, ev.Input)
-			}
-			end(ev.ID, "tool", llm.ToolUse{ID: ev.CallID, Name: ev.Name, Input: json.RawMessage(ev.Input), Meta: ev.Meta, Origin: req.Origin})
-		case llm.Finish:
-			finished, out.Finish = true, ev
-			if len(kinds) > 0 {
-				t.Errorf("blocks open at the end: %v", kinds)
-			}
-		}
-	}
-	if !finished && err == nil {
-		t.Errorf("stream ended without Finish or an error")
-	}
-	return out, err
 }
 
 var object = json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)
@@ -155,8 +74,8 @@ var conversations = []struct {
 }
 
 // want returns what the adapter should make of a step.
-func want(s Step) outcome {
-	out := outcome{Finish: llm.Finish{Reason: s.Finish, Usage: llm.Usage{Input: 100, Output: 10, Reported: true}}}
+func want(s Step) Outcome {
+	out := Outcome{Finish: llm.Finish{Reason: s.Finish, Usage: llm.Usage{Input: 100, Output: 10, Reported: true}}}
 	if s.Usage != nil {
 		out.Finish.Usage = *s.Usage
 	}
@@ -225,7 +144,7 @@ func TestConversations(t *testing.T) {
 func converse(t *testing.T, model llm.Model, req *llm.Request, steps Script) {
 	t.Helper()
 	for n, s := range steps {
-		got, err := read(t, model, t.Context(), req)
+		got, err := Fold(model.Stream(t.Context(), req), req.Origin)
 		if err != nil {
 			t.Fatalf("step %d: %v", n, err)
 		}
@@ -260,46 +179,6 @@ func isPrefix(short, long []byte) bool {
 	return bytes.HasPrefix(bytes.ReplaceAll(long, mark, nil), bytes.TrimRight(short, "]}"))
 }
 
-// fixed answers every request with a body, in chunks that it chooses.
-type fixed struct {
-	body  []byte
-	split int
-	end   error
-	kind  string
-}
-
-func (f fixed) RoundTrip(r *http.Request) (*http.Response, error) {
-	_, _ = io.Copy(io.Discard, r.Body)
-	kind := f.kind
-	if kind == "" {
-		kind = "text/event-stream"
-	}
-	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {kind}}, Request: r,
-		Body: io.NopCloser(&splitter{data: f.body, n: f.split, end: f.end})}, nil
-}
-
-type splitter struct {
-	data []byte
-	n    int
-	end  error
-}
-
-func (s *splitter) Read(p []byte) (int, error) {
-	if len(s.data) == 0 {
-		return 0, s.end
-	}
-	n := copy(p, s.data[:min(max(1, s.n), len(s.data))])
-	s.data = s.data[n:]
-	return n, nil
-}
-
-func endpoint(f fixed) llm.Endpoint {
-	if f.end == nil {
-		f.end = io.EOF
-	}
-	return llm.Endpoint{BaseURL: "http://test.invalid/v1", Key: "secret-key", Client: &http.Client{Transport: f}}
-}
-
 // An answer that is cut anywhere is a retryable error, or complete when only
 // the end mark is missing. It is never silently shorter.
 func TestCutAnywhere(t *testing.T) {
@@ -319,7 +198,7 @@ func TestCutAnywhere(t *testing.T) {
 				}
 				for n := 0; n < len(body); n += stride {
 					end := []error{io.EOF, io.ErrUnexpectedEOF}[n%2]
-					got, err := read(t, a.new(endpoint(fixed{body: body[:n], split: 1 << 16, end: end})), t.Context(), req)
+					got, err := Fold(a.new(Fixed{Body: body[:n], End: end}.Endpoint()).Stream(t.Context(), req), req.Origin)
 					checkCut(t, n, step, got, err)
 				}
 			})
@@ -327,7 +206,7 @@ func TestCutAnywhere(t *testing.T) {
 	}
 }
 
-func checkCut(t *testing.T, n int, step Step, got outcome, err error) {
+func checkCut(t *testing.T, n int, step Step, got Outcome, err error) {
 	t.Helper()
 	if err == nil {
 		if diff := cmp.Diff(want(step).Content, got.Content, loose...); diff != "" {
@@ -351,7 +230,7 @@ func TestAnySplit(t *testing.T) {
 			t.Fatal(err)
 		}
 		split := rapid.IntRange(1, 50).Draw(t, "split")
-		got, err := read(t, a.new(endpoint(fixed{body: body, split: split})), context.Background(), request(a.name))
+		got, err := Fold(a.new(Fixed{Body: body, Split: split}.Endpoint()).Stream(context.Background(), request(a.name)), "")
 		if err != nil {
 			t.Fatal(err)
 		}
