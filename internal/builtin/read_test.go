@@ -122,11 +122,7 @@ func TestReadHugeFile(t *testing.T) {
 	if !strings.Contains(out, "20480: zzz") || !strings.Contains(out, "total 20480 lines") {
 		t.Errorf("output %.200q", out)
 	}
-	later := time.Now().Add(time.Hour)
-	r.ok("edit", m{"filePath": "huge", "oldString": line + line, "newString": "q", "replaceAll": true})
-	if err := os.Chtimes(path, later, later); err != nil {
-		t.Fatal(err)
-	}
+	r.ok("edit", m{"filePath": "huge", "oldString": line, "newString": "q", "replaceAll": true}) // known though not hashed
 }
 
 func TestReadOneLongLine(t *testing.T) {
