@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -71,10 +72,22 @@ func (w *walker) script(src string, s *scope) error {
 	outer := w.src
 	w.src = src
 	w.depth++
+	w.checkControls(src)
 	w.stmts(file.Stmts, s)
 	w.depth--
 	w.src = outer
 	return nil
+}
+
+// checkControls reports characters that shells, or the person who is asked, read
+// differently from what they do. The parser leaves some of them out.
+func (w *walker) checkControls(src string) {
+	for _, r := range src {
+		if r == '\r' || r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+			w.dynamic(src, "the script has the control character "+strconv.QuoteRuneToASCII(r))
+			return
+		}
+	}
 }
 
 func parse(src string) (*syntax.File, error) {

@@ -44,7 +44,7 @@ func (x *invocation) builtin() bool {
 	case "shopt", "setopt", "unsetopt", "emulate":
 		x.shellOptions()
 	case "enable", "hash", "bind", "complete", "compgen", "compopt", "fc", "zmodload", "autoload", "functions", "zle", "bindkey", "add-zsh-hook", "disable", "disown", "sched", "unhash", "compdef":
-		if len(x.words) > 1 && !in(x.words[1].text, "-r -l -p -L") {
+		if len(x.words) > 1 && !in(x.words[1].text, "-r -l -L") {
 			x.opaque(x.base + " changes what later commands do")
 		}
 	case "history":

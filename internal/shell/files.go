@@ -81,8 +81,12 @@ func (x *invocation) readers() {
 }
 
 func (x *invocation) searchers() {
-	opts, operands := permuted(x.args(), "A B C m e f d D g t T j r M E context after-context before-context max-count regexp file include exclude "+
-		"exclude-dir glob type type-not max-depth color colors sort sortr iglob indent arg argjson slurpfile rawfile")
+	valued := "A B C m e f d D context after-context before-context max-count regexp file include exclude " +
+		"exclude-dir glob type type-not max-depth color colors sort sortr iglob indent arg argjson slurpfile rawfile"
+	if in(x.base, "rg ripgrep ag ack") {
+		valued += " g t T j r M E"
+	}
+	opts, operands := permuted(x.args(), valued)
 	if o, ok := find(opts, "-f", "--file"); ok && o.given {
 		x.reads(o.value, PathUse{})
 	}
@@ -91,7 +95,7 @@ func (x *invocation) searchers() {
 	}
 	recursive := has(opts, "-r", "-R", "--recursive") || in(x.base, "rg ripgrep ag ack")
 	for _, f := range operands {
-		x.reads(f, PathUse{Dir: recursive && !strings.Contains(path.Base(f.text), ".")})
+		x.reads(f, PathUse{Dir: recursive, Tree: recursive})
 	}
 }
 
@@ -125,7 +129,16 @@ func (x *invocation) changeMode() {
 // copy handles commands with sources and a destination. The destination may be a
 // directory, so the file in it counts as well.
 func (x *invocation) copy() {
-	opts, operands := permuted(x.args(), "t S m o g Z e f target-directory suffix mode owner group exclude include filter rsh bwlimit port i P F c l J log-file backup-dir temp-dir partial-dir files-from exclude-from include-from")
+	valued := "t S target-directory suffix"
+	switch x.base {
+	case "install":
+		valued += " m o g Z mode owner group"
+	case "rsync":
+		valued = "e f T B M exclude include filter rsh bwlimit port log-file backup-dir temp-dir partial-dir files-from exclude-from include-from"
+	case "scp":
+		valued = "i P F c l J o S D X"
+	}
+	opts, operands := permuted(x.args(), valued)
 	var dest field
 	if o, ok := find(opts, "-t", "--target-directory"); ok && o.given && x.base != "rsync" {
 		dest = o.value

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -59,15 +60,59 @@ func (m mark) env(base []string) []string {
 	return append(out, markVar+"="+value)
 }
 
-// set marks a process that was just started. The environment covers the moment
-// before it.
+// set marks a process that was just started, and what it may have started before
+// it was marked.
 func (m mark) set(pid int) {
+	m.setOne(pid)
+	for depth, kids := 0, children(pid); depth < 4 && len(kids) > 0; depth++ {
+		var next []int
+		for _, kid := range kids {
+			m.setOne(kid)
+			next = append(next, children(kid)...)
+		}
+		kids = next
+	}
+}
+
+func (m mark) setOne(pid int) {
 	var lim unix.Rlimit
 	if unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, &lim) != nil {
 		return
 	}
 	lim.Cur = min(m.value(), lim.Max)
 	_ = unix.Prlimit(pid, unix.RLIMIT_RTTIME, &lim, nil)
+}
+
+// children lists the direct children of a process with one thread.
+func children(pid int) []int {
+	id := strconv.Itoa(pid)
+	return childrenOf("/proc/" + id + "/task/" + id)
+}
+
+func childrenOf(task string) []int {
+	raw, _ := os.ReadFile(task + "/children")
+	var out []int
+	for _, word := range strings.Fields(string(raw)) {
+		if pid, err := strconv.Atoi(word); err == nil {
+			out = append(out, pid)
+		}
+	}
+	return out
+}
+
+// adopted lists our own children: orphans of commands are among them.
+func adopted() []int {
+	dir, err := os.Open("/proc/self/task")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	tasks, _ := dir.Readdirnames(-1)
+	var out []int
+	for _, task := range tasks {
+		out = append(out, childrenOf("/proc/self/task/"+task)...)
+	}
+	return out
 }
 
 // hasLimit reports whether the process carries the mark in its limit. It works
@@ -93,11 +138,17 @@ func (m mark) hasVar(pid int) bool {
 	return ok && bytes.Contains(value, []byte(m.name()))
 }
 
-// marked lists the processes with the mark in their limit, except the leader.
+// marked lists the processes with the mark in their limit, except the leader,
+// and orphans with the mark in their environment.
 func (m mark) marked(leader int) []int {
 	var out []int
 	for _, pid := range allPIDs() {
 		if pid != leader && pid != os.Getpid() && m.hasLimit(pid) && !collect(pid) {
+			out = append(out, pid)
+		}
+	}
+	for _, pid := range adopted() {
+		if pid != leader && m.hasVar(pid) && !slices.Contains(out, pid) {
 			out = append(out, pid)
 		}
 	}

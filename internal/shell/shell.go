@@ -27,6 +27,7 @@ const (
 	defaultGrace = 250 * time.Millisecond
 	defaultDrain = 100 * time.Millisecond
 	maxScript    = 120 << 10 // Linux takes at most 128 KiB in one argument
+	maxPipe      = 2 << 20   // output that can wait in a pipe
 	maxNames     = 8         // left-over processes that are named
 )
 
@@ -164,7 +165,8 @@ type process struct {
 	exited  chan struct{} // closed when state is set
 	state   *os.ProcessState
 	drained chan struct{} // closed when the output ended
-	read    atomic.Int64
+	read    atomic.Int64  // bytes of output so far
+	busy    atomic.Bool   // Output is being called
 }
 
 // start spawns the shell. It is the only place where processes for tools begin;
@@ -211,7 +213,9 @@ func (p *process) copy(output func([]byte)) {
 		if n > 0 {
 			p.read.Add(int64(n))
 			if output != nil {
+				p.busy.Store(true)
 				output(buf[:n])
+				p.busy.Store(false)
 			}
 		}
 		if err != nil {
@@ -259,17 +263,16 @@ func (p *process) terminate(grace time.Duration) {
 	p.signalTree(true)
 }
 
-// settle waits for what was killed. A process can only resist while the kernel
-// holds it; a stranger (made by sudo) can hold the output open.
+// settle waits for what was killed and for the rest of the output. A process can
+// only resist while the kernel holds it; a stranger (made by sudo) can hold the
+// output open, which shows by its silence or by more than a pipe can hold.
 func (p *process) settle() error {
 	defer p.out.Close()
 	gone := waitEither(p.exited, nil, 2*time.Second)
-	for last, deadline := int64(-1), time.Now().Add(2*time.Second); ; {
-		if waitEither(p.drained, nil, defaultDrain) {
-			break
-		}
-		n := p.read.Load()
-		if n == last || time.Now().After(deadline) {
+	last, most := int64(-1), p.read.Load()+maxPipe
+	for !waitEither(p.drained, nil, defaultDrain) {
+		n, busy := p.read.Load(), p.busy.Load()
+		if !busy && n == last || n > most {
 			_ = p.out.SetReadDeadline(time.Unix(1, 0))
 			<-p.drained
 			break

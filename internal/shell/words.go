@@ -26,10 +26,11 @@ func (f field) plain() bool { return f.known || f.safe }
 
 // builder collects the fields of one word.
 type builder struct {
-	out   []field
-	cur   strings.Builder
-	begun bool // an empty field counts, too
-	field field
+	out     []field
+	cur     strings.Builder
+	begun   bool // an empty field counts, too
+	field   field
+	bracket bool // has a "[" that was not quoted
 }
 
 func (b *builder) put(s string) {
@@ -41,10 +42,11 @@ func (b *builder) cut() {
 	if b.begun {
 		f := b.field
 		f.text = b.cur.String()
+		f.glob = f.glob || b.bracket && strings.Contains(f.text, "]")
 		b.out = append(b.out, f)
 	}
 	b.cur.Reset()
-	b.begun, b.field = false, field{known: true, safe: true}
+	b.begun, b.bracket, b.field = false, false, field{known: true, safe: true}
 }
 
 // unknown marks the current field as not known.
@@ -202,9 +204,8 @@ func (w *walker) literal(b *builder, lit *syntax.Lit, first bool) {
 		case c == '\\': // the last character of a here-document or word
 			b.put(`\`)
 		default:
-			if c == '*' || c == '?' || c == '[' {
-				b.field.glob = true
-			}
+			b.field.glob = b.field.glob || c == '*' || c == '?'
+			b.bracket = b.bracket || c == '['
 			b.put(text[i : i+1])
 		}
 	}
@@ -227,8 +228,7 @@ func (w *walker) tilde(b *builder, text string) string {
 // none here and one elsewhere.
 func (w *walker) checkSpaces(text string) {
 	for _, r := range text {
-		if r == '\r' || r == '\v' || r == '\f' || r != ' ' && r != '\n' && r != '\t' &&
-			(unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+		if r != ' ' && r != '\n' && r != '\t' && (unicode.IsSpace(r) || unicode.Is(unicode.Cf, r)) {
 			w.dynamic(w.src, "the script has the character "+strconv.QuoteRuneToASCII(r)+", which does not separate words although it looks so")
 			return
 		}
