@@ -1,0 +1,193 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"lathe/internal/shell"
+	"lathe/internal/tool"
+)
+
+func TestBash(t *testing.T) {
+	r := newRig(t)
+	res := r.ok("bash", m{"command": "echo out; echo err >&2; exit 3", "description": "Print things"})
+	want := tool.Result{Title: "Print things", Output: "out\nerr\n", Metadata: m{
+		"output": "out\nerr\n", "exit": 3, "description": "Print things", "truncated": false}}
+	if diff := cmp.Diff(want, res); diff != "" {
+		t.Errorf("result (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(m{"output": "", "description": "Print things"}, r.progress[0]); diff != "" {
+		t.Errorf("first progress (-want +got):\n%s", diff)
+	}
+	res = r.ok("bash", m{"command": "true"})
+	if res.Output != "(no output)" || res.Title != "true" || res.Metadata["exit"] != 0 {
+		t.Errorf("silent command: %+v", res)
+	}
+	r.put("sub/x", "")
+	if res := r.ok("bash", m{"command": "pwd", "workdir": "sub"}); res.Output != r.path("sub")+"\n" {
+		t.Errorf("workdir: %q", res.Output)
+	}
+	if res := r.ok("bash", m{"command": `printf 'a\xffb'`}); res.Output != "a\ufffdb" {
+		t.Errorf("bytes that are no text: %q", res.Output)
+	}
+	if res := r.ok("bash", m{"command": "cat; echo $HOME; env | grep -c LATHE"}); !strings.HasPrefix(res.Output, r.env.Home+"\n") {
+		t.Errorf("input or environment: %q", res.Output)
+	}
+	r.fails("bash", m{"command": "true", "workdir": "none"}, "does not exist")
+	r.fails("bash", m{"command": "true", "timeout": -5}, "Invalid timeout value: -5. Timeout must be a positive number.")
+	r.fails("bash", m{"command": "echo \x00"}, "NUL")
+}
+
+func TestBashAsks(t *testing.T) {
+	r := newRig(t)
+	outside := filepath.Join(r.env.Home, "other")
+	if err := os.Mkdir(outside, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	ext := fmt.Sprintf("external_directory %s/* [%q]", outside, outside+"/*")
+	tests := []struct {
+		in   m
+		want []string
+	}{
+		{m{"command": "git status --short"}, []string{`bash git status --short ["git status *"]`}},
+		{m{"command": "echo x > a.txt"}, []string{"edit a.txt", `bash echo x ["echo *"]`}},
+		{m{"command": "echo x > .git/hooks/pre-push"}, []string{"edit .git/hooks/pre-push ! []", `bash echo x ["echo *"]`}},
+		{m{"command": "ls", "workdir": outside}, []string{ext, `bash ls ["ls *"]`}},
+	}
+	if err := os.Mkdir(r.path("sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range tests {
+		r.ok("bash", tt.in)
+		if diff := cmp.Diff(tt.want, r.asked()); diff != "" {
+			t.Errorf("%v: asks (-want +got):\n%s", tt.in, diff)
+		}
+	}
+	r.deny = denies("bash")
+	if _, err := r.run("bash", m{"command": "touch made"}); !errors.Is(err, errDenied) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := os.Stat(r.path("made")); err == nil {
+		t.Error("a refused command ran")
+	}
+}
+
+func TestBashLongOutput(t *testing.T) {
+	r := newRig(t)
+	res := r.ok("bash", m{"command": "seq 1 100000"})
+	path, _ := res.Metadata["outputPath"].(string)
+	saved, err := os.ReadFile(path)
+	if err != nil || !strings.HasPrefix(string(saved), "1\n2\n") || !strings.HasSuffix(string(saved), "99999\n100000\n") {
+		t.Errorf("saved %d bytes in %q: %v", len(saved), path, err)
+	}
+	if !strings.HasPrefix(res.Output, "...output truncated...\n\nFull output saved to: "+path+"\n\n98001\n") || !strings.HasSuffix(res.Output, "\n100000") {
+		t.Errorf("output %.120q … %q", res.Output, res.Output[len(res.Output)-20:])
+	}
+	shown := res.Metadata["output"].(string)
+	if !strings.HasPrefix(shown, "...\n\n") || len(shown) != previewChars+5 || res.Metadata["truncated"] != true {
+		t.Errorf("preview of %d bytes, metadata truncated %v", len(shown), res.Metadata["truncated"])
+	}
+	res = r.ok("bash", m{"command": "yes | head -n 3000"}) // few bytes, many lines
+	path, _ = res.Metadata["outputPath"].(string)
+	if saved, err := os.ReadFile(path); err != nil || len(saved) != 6000 || strings.Count(res.Output, "y") < 2000 {
+		t.Errorf("saved %d bytes: %v", len(saved), err)
+	}
+	res = r.ok("bash", m{"command": "head -c 200000 /dev/zero | tr '\\0' x"}) // one line
+	if len(res.Output) > 52_000 || !strings.HasSuffix(res.Output, "xxx") {
+		t.Errorf("one long line gives %d bytes", len(res.Output))
+	}
+}
+
+func TestBashTimeout(t *testing.T) {
+	r := newRig(t)
+	res := r.ok("bash", m{"command": "echo begun; sleep 60", "timeout": 200})
+	if !strings.HasPrefix(res.Output, "begun\n\n<bash_metadata>\nThe command was stopped when its timeout of 200 ms ran out.") ||
+		!strings.HasSuffix(res.Output, "\n</bash_metadata>") || res.Metadata["exit"] != nil {
+		t.Errorf("exit %v, output:\n%s", res.Metadata["exit"], res.Output)
+	}
+}
+
+func TestBashAbort(t *testing.T) {
+	r := newRig(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	r.env.Runner = runnerFunc(func(ctx context.Context, c shell.Command) (shell.Exit, error) {
+		c.Output([]byte("begun\n"))
+		cancel()
+		return shell.Exit{Code: -1, Aborted: true}, nil
+	})
+	r.tools = tool.NewRegistry(New(r.env)...)
+	res, err := r.runContext(ctx, "bash", m{"command": "sleep 60"})
+	if err != nil || res.Output != "begun\n\n<bash_metadata>\nUser aborted the command\n</bash_metadata>" {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+func TestBashLeftover(t *testing.T) {
+	r := newRig(t)
+	res := r.ok("bash", m{"command": "sleep 300 & echo started"})
+	if !strings.HasPrefix(res.Output, "started\n\n<bash_metadata>\nProcesses that were still running when the command ended were stopped: sleep") {
+		t.Errorf("output:\n%s", res.Output)
+	}
+}
+
+type runnerFunc func(context.Context, shell.Command) (shell.Exit, error)
+
+func (f runnerFunc) Run(ctx context.Context, c shell.Command) (shell.Exit, error) { return f(ctx, c) }
+
+// Previews come at most 30 times a second, the last output is shown though no
+// more follows, and none comes after the end.
+func TestBashProgress(t *testing.T) {
+	r := newRig(t)
+	synctest.Test(t, func(t *testing.T) {
+		r.env.Runner = runnerFunc(func(_ context.Context, c shell.Command) (shell.Exit, error) {
+			for i := range 1000 {
+				c.Output(fmt.Appendf(nil, "%d\n", i))
+				time.Sleep(time.Millisecond)
+			}
+			c.Output([]byte("last\n"))
+			time.Sleep(time.Second)
+			synctest.Wait()
+			r.mu.Lock()
+			shown, _ := r.progress[len(r.progress)-1]["output"].(string)
+			r.mu.Unlock()
+			if !strings.HasSuffix(shown, "last\n") {
+				t.Errorf("a quiet command shows %q", shown[max(0, len(shown)-20):])
+			}
+			c.Output([]byte("end\n"))
+			return shell.Exit{}, nil
+		})
+		tools := tool.NewRegistry(New(r.env)...)
+		bash, _ := tools.Lookup("bash")
+		res, err := bash.Run(t.Context(), r.call(m{"command": "x"}))
+		if err != nil || !strings.HasSuffix(res.Output, "end\n") {
+			t.Errorf("%v, %v", res, err)
+		}
+		n := len(r.progress)
+		if n > 33 || n < 20 {
+			t.Errorf("%d previews in one second", n)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if len(r.progress) != n {
+			t.Error("a preview came after the end")
+		}
+	})
+}
+
+func BenchmarkBashTrue(b *testing.B) {
+	r := newRig(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		r.ok("bash", m{"command": "true"})
+		r.asks, r.progress = r.asks[:0], r.progress[:0]
+	}
+}
