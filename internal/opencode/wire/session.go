@@ -43,7 +43,27 @@ type revert struct {
 	MessageID lathe.MessageID `json:"messageID"`
 	PartID    lathe.PartID    `json:"partID,omitempty"`
 	Snapshot  string          `json:"snapshot,omitempty"`
-	Diff      string          `json:"diff,omitempty"`
+	Diff      *string         `json:"diff,omitempty"`
+}
+
+// encodeRevert sends the diff, if only an empty one, wherever there is a
+// snapshot to compare with.
+func encodeRevert(r *lathe.Revert) *revert {
+	if r == nil {
+		return nil
+	}
+	out := &revert{MessageID: r.MessageID, PartID: r.PartID, Snapshot: r.Snapshot}
+	if r.Snapshot != "" || r.Diff != "" {
+		out.Diff = &r.Diff
+	}
+	return out
+}
+
+func (r *revert) decode() *lathe.Revert {
+	if r == nil {
+		return nil
+	}
+	return &lathe.Revert{MessageID: r.MessageID, PartID: r.PartID, Snapshot: r.Snapshot, Diff: deref(r.Diff)}
 }
 
 type rule struct {
@@ -79,9 +99,7 @@ func encodeSession(s *lathe.Session) *session {
 	if s.Share != nil {
 		out.Share = &share{URL: s.Share.URL}
 	}
-	if s.Revert != nil {
-		out.Revert = (*revert)(s.Revert)
-	}
+	out.Revert = encodeRevert(s.Revert)
 	return out
 }
 
@@ -97,7 +115,7 @@ func DecodeSession(data []byte) (lathe.Session, error) {
 	s := lathe.Session{
 		ID: in.ID, Slug: in.Slug, ProjectID: in.ProjectID, Directory: in.Directory, ParentID: in.ParentID,
 		Title: in.Title, Version: in.Version, Created: in.Time.Created.time(), Updated: in.Time.Updated.time(),
-		Compacting: in.Time.Compacting.time(), Archived: in.Time.Archived.time(), Revert: (*lathe.Revert)(in.Revert),
+		Compacting: in.Time.Compacting.time(), Archived: in.Time.Archived.time(), Revert: in.Revert.decode(),
 	}
 	for _, r := range in.Permission {
 		s.Rules = append(s.Rules, lathe.Rule(r))

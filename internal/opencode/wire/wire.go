@@ -6,8 +6,9 @@
 // into a larger answer; [Marshal] writes it as JavaScript would. Decode
 // functions take input that nobody has checked. They ignore fields they do not
 // know and refuse what they cannot represent. Decoding what was encoded gives
-// the same value, with times to the millisecond; the share secret, sequence
-// numbers and a failure kind that OpenCode has no name for are left out.
+// the same value, with times to the millisecond; what OpenCode has no name for is
+// left out: sequence numbers, the share secret, totals of a session, whether a
+// prompt steers, the kind of a [lathe.LimitFailure].
 //
 // Names that only OpenCode 1.18 has (ContextOverflowError, overflow and
 // tail_start_id of a compaction, variant of an assistant message, patch and
@@ -76,7 +77,8 @@ func (n number) time() time.Time {
 	return time.UnixMilli(int64(n)).UTC()
 }
 
-// dollars is money. A dollar has 1e12 of our units, so 9,007 dollars survive.
+// dollars is money. A dollar has 1e12 of our units, so that amounts up to 2,000
+// dollars survive to the last digit.
 type dollars float64
 
 func encodeMoney(m lathe.Money) dollars { return dollars(m.USD()) }
