@@ -35,7 +35,7 @@ var floor = map[string]int{
 	"lathe/internal/llm/openaichat": 20,
 	"lathe/internal/llm/google":     20,
 	"lathe/internal/llm/guide":      20,
-	"lathe/internal/llm/script":     20,
+	"lathe/internal/llm/script":     15,
 	"lathe/internal/llm/llmtest":    20,
 	"lathe/internal/prompt":         20,
 	"lathe/internal/permission":     20,

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/script"
 )
 
 // stops maps finish reasons to a protocol's words: Anthropic, Chat, Gemini.
@@ -21,7 +22,7 @@ func stops(r llm.FinishReason, column int) string {
 }
 
 func usageAnthropic(s *Step) object {
-	u := s.usage()
+	u := s.Report()
 	if u == nil {
 		return nil
 	}
@@ -51,18 +52,18 @@ func framesAnthropic(req *Request, s *Step, n int) [][]byte {
 		switch b := b.(type) {
 		case Text:
 			start = object{"type": "text", "text": ""}
-			for _, p := range pieces(string(b)) {
+			for _, p := range script.Pieces(string(b)) {
 				deltas = append(deltas, object{"type": "text_delta", "text": p})
 			}
 		case Reasoning:
 			start = object{"type": "thinking", "thinking": "", "signature": ""}
-			for _, p := range pieces(b.Text) {
+			for _, p := range script.Pieces(b.Text) {
 				deltas = append(deltas, object{"type": "thinking_delta", "thinking": p})
 			}
-			end = object{"type": "signature_delta", "signature": b.signature()}
+			end = object{"type": "signature_delta", "signature": signature(b)}
 		case Call:
-			start = object{"type": "tool_use", "id": b.id("toolu", n, i), "name": b.Name, "input": object{}}
-			for _, p := range pieces(b.Args) {
+			start = object{"type": "tool_use", "id": callID(b, "toolu", n, i), "name": b.Name, "input": object{}}
+			for _, p := range script.Pieces(b.Args) {
 				deltas = append(deltas, object{"type": "input_json_delta", "partial_json": p})
 			}
 		}
@@ -81,7 +82,7 @@ func framesAnthropic(req *Request, s *Step, n int) [][]byte {
 	case s.Stall:
 		return out
 	}
-	end := object{"delta": object{"stop_reason": stops(s.reason(), 0), "stop_sequence": nil}}
+	end := object{"delta": object{"stop_reason": stops(s.Reason(), 0), "stop_sequence": nil}}
 	if u := usageAnthropic(s); u != nil {
 		end["usage"] = u
 	}
@@ -102,17 +103,17 @@ func wholeAnthropic(req *Request, s *Step, n int) []byte {
 		case Text:
 			content = append(content, object{"type": "text", "text": string(b)})
 		case Reasoning:
-			content = append(content, object{"type": "thinking", "thinking": b.Text, "signature": b.signature()})
+			content = append(content, object{"type": "thinking", "thinking": b.Text, "signature": signature(b)})
 		case Call:
-			content = append(content, object{"type": "tool_use", "id": b.id("toolu", n, i), "name": b.Name, "input": arguments(b)})
+			content = append(content, object{"type": "tool_use", "id": callID(b, "toolu", n, i), "name": b.Name, "input": arguments(b)})
 		}
 	}
 	return encode(object{"id": "msg_test", "type": "message", "role": "assistant", "model": req.Model, "content": content,
-		"stop_reason": stops(s.reason(), 0), "usage": usageAnthropic(s)})
+		"stop_reason": stops(s.Reason(), 0), "usage": usageAnthropic(s)})
 }
 
 func usageChat(s *Step) object {
-	u := s.usage()
+	u := s.Report()
 	if u == nil {
 		return nil
 	}
@@ -134,17 +135,17 @@ func framesChat(req *Request, s *Step, n int) [][]byte {
 	for i, b := range s.Blocks {
 		switch b := b.(type) {
 		case Text:
-			for _, p := range pieces(string(b)) {
+			for _, p := range script.Pieces(string(b)) {
 				chunk(object{"content": p}, nil)
 			}
 		case Reasoning:
-			for _, p := range pieces(b.Text) {
+			for _, p := range script.Pieces(b.Text) {
 				chunk(object{"reasoning_content": p}, nil)
 			}
 		case Call:
-			chunk(object{"tool_calls": []object{{"index": calls, "id": b.id("call", n, i), "type": "function",
+			chunk(object{"tool_calls": []object{{"index": calls, "id": callID(b, "call", n, i), "type": "function",
 				"function": object{"name": b.Name, "arguments": ""}}}}, nil)
-			for _, p := range pieces(b.Args) {
+			for _, p := range script.Pieces(b.Args) {
 				chunk(object{"tool_calls": []object{{"index": calls, "function": object{"arguments": p}}}}, nil)
 			}
 			calls++
@@ -156,7 +157,7 @@ func framesChat(req *Request, s *Step, n int) [][]byte {
 	case s.Stall:
 		return out
 	}
-	chunk(object{}, stops(s.reason(), 1))
+	chunk(object{}, stops(s.Reason(), 1))
 	if u := usageChat(s); u != nil {
 		out = append(out, data(object{"id": "chatcmpl-test", "object": "chat.completion.chunk", "created": 1, "model": req.Model,
 			"choices": []any{}, "usage": u}))
@@ -174,7 +175,7 @@ func wholeChat(req *Request, s *Step, n int) []byte {
 		case Reasoning:
 			thought += b.Text
 		case Call:
-			calls = append(calls, object{"id": b.id("call", n, i), "type": "function",
+			calls = append(calls, object{"id": callID(b, "call", n, i), "type": "function",
 				"function": object{"name": b.Name, "arguments": b.Args}})
 		}
 	}
@@ -186,11 +187,11 @@ func wholeChat(req *Request, s *Step, n int) []byte {
 		message["tool_calls"] = calls
 	}
 	return encode(object{"id": "chatcmpl-test", "object": "chat.completion", "model": req.Model, "usage": usageChat(s),
-		"choices": []object{{"index": 0, "message": message, "finish_reason": stops(s.reason(), 1)}}})
+		"choices": []object{{"index": 0, "message": message, "finish_reason": stops(s.Reason(), 1)}}})
 }
 
 func usageResponses(s *Step) object {
-	u := s.usage()
+	u := s.Report()
 	if u == nil {
 		return nil
 	}
@@ -207,10 +208,10 @@ func itemResponses(b Block, n, i int) object {
 		return object{"type": "message", "id": "msg_test", "role": "assistant", "status": "completed",
 			"content": []object{{"type": "output_text", "text": string(b), "annotations": []any{}}}}
 	case Reasoning:
-		return object{"type": "reasoning", "id": "rs_test", "encrypted_content": b.signature(),
+		return object{"type": "reasoning", "id": "rs_test", "encrypted_content": signature(b),
 			"summary": []object{{"type": "summary_text", "text": b.Text}}}
 	case Call:
-		return object{"type": "function_call", "id": "fc_test", "call_id": b.id("call", n, i), "name": b.Name, "arguments": b.Args, "status": "completed"}
+		return object{"type": "function_call", "id": "fc_test", "call_id": callID(b, "call", n, i), "name": b.Name, "arguments": b.Args, "status": "completed"}
 	}
 	return nil
 }
@@ -225,7 +226,7 @@ func responseObject(req *Request, s *Step, n int) object {
 	if u := usageResponses(s); u != nil {
 		r["usage"] = u
 	}
-	reason := map[llm.FinishReason]string{llm.FinishLength: "max_output_tokens", llm.FinishFilter: "content_filter", llm.FinishUnknown: "other"}[s.reason()]
+	reason := map[llm.FinishReason]string{llm.FinishLength: "max_output_tokens", llm.FinishFilter: "content_filter", llm.FinishUnknown: "other"}[s.Reason()]
 	if reason != "" {
 		r["status"], r["incomplete_details"] = "incomplete", object{"reason": reason}
 	}
@@ -255,7 +256,7 @@ func framesResponses(req *Request, s *Step, n int) [][]byte {
 		}
 		start["status"] = "in_progress"
 		add("response.output_item.added", object{"output_index": i, "item": start})
-		for _, p := range pieces(text) {
+		for _, p := range script.Pieces(text) {
 			add(delta+".delta", object{"output_index": i, "content_index": 0, "summary_index": 0, "item_id": "item_test", "delta": p})
 		}
 		add(delta+".done", object{"output_index": i, "content_index": 0, "summary_index": 0, "item_id": "item_test", doneField(b): text})
@@ -283,7 +284,7 @@ func doneField(b Block) string {
 func wholeResponses(req *Request, s *Step, n int) []byte { return encode(responseObject(req, s, n)) }
 
 func usageGoogle(s *Step) object {
-	u := s.usage()
+	u := s.Report()
 	if u == nil {
 		return nil
 	}
@@ -298,15 +299,15 @@ func partsGoogle(b Block) []object {
 	var out []object
 	switch b := b.(type) {
 	case Text:
-		for _, p := range pieces(string(b)) {
+		for _, p := range script.Pieces(string(b)) {
 			out = append(out, object{"text": p})
 		}
 	case Reasoning:
-		for _, p := range pieces(b.Text) {
+		for _, p := range script.Pieces(b.Text) {
 			out = append(out, object{"text": p, "thought": true})
 		}
 		if len(out) > 0 {
-			out[len(out)-1]["thoughtSignature"] = b.signature()
+			out[len(out)-1]["thoughtSignature"] = signature(b)
 		}
 	case Call:
 		out = append(out, object{"functionCall": object{"name": b.Name, "args": arguments(b)}, "thoughtSignature": Sign(b.Name + b.Args)})
@@ -339,7 +340,7 @@ func framesGoogle(req *Request, s *Step, _ int) [][]byte {
 	case s.Stall:
 		return out
 	}
-	return append(out, data(chunkGoogle(req, []object{{"text": ""}}, stops(s.reason(), 2), usageGoogle(s))))
+	return append(out, data(chunkGoogle(req, []object{{"text": ""}}, stops(s.Reason(), 2), usageGoogle(s))))
 }
 
 func wholeGoogle(req *Request, s *Step, _ int) []byte {
@@ -347,6 +348,6 @@ func wholeGoogle(req *Request, s *Step, _ int) []byte {
 	for _, b := range s.Blocks {
 		parts = append(parts, partsGoogle(b)...)
 	}
-	raw, _ := json.Marshal([]object{chunkGoogle(req, parts, stops(s.reason(), 2), usageGoogle(s))})
+	raw, _ := json.Marshal([]object{chunkGoogle(req, parts, stops(s.Reason(), 2), usageGoogle(s))})
 	return raw
 }

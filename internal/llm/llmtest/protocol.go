@@ -106,14 +106,14 @@ func Sign(text string) string {
 	return "sig-" + hex.EncodeToString(sum[:12])
 }
 
-func (r Reasoning) signature() string {
+func signature(r Reasoning) string {
 	if r.Signature != "" {
 		return r.Signature
 	}
 	return Sign(r.Text)
 }
 
-func (c Call) id(prefix string, n, i int) string {
+func callID(c Call, prefix string, n, i int) string {
 	if c.ID != "" {
 		return c.ID
 	}
