@@ -41,6 +41,7 @@ type Model struct {
 
 	cacheKey  *bool // setCacheKey of the provider's options
 	outputMax int
+	origin    *catalog.Model
 }
 
 // Caps is what a model can do.
