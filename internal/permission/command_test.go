@@ -118,7 +118,7 @@ func TestDenyRulesBind(t *testing.T) {
 		"echo $(rm x)", "bash -c 'rm x'", "env rm x", "sudo rm x", "xargs rm", "find . -exec rm {} +", "command rm x", "nohup rm x &", "time rm x", "eval 'rm x'",
 		"echo 'rm x' | bash", "git push -f", "git -C . push", "git --no-pager push origin", "/usr/bin/git push", "a=rm; $a x", "if true; then rm x; fi",
 		"f() { rm x; }; f", "rm $x", "git push $x", "busybox rm x", "exec rm x", "cat <(rm x)", "case x in x) rm x;; esac", "while true; do rm x; done",
-		"repeat 3 rm x", "noglob rm x", "watch rm x", "trap 'rm x' EXIT", "timeout 1 rm x", "/lib64/ld-linux-x86-64.so.2 /bin/rm x", "sh -ec 'rm x'", "[[ $(rm x) ]]", "((a[$(rm x)]))", "x=$(rm x)", "local x=$(rm x)", "${x:-$(rm x)}", "<<E cat\n$(rm x)\nE"} {
+		"repeat 3 rm x", "noglob rm x", "watch rm x", "trap 'rm x' EXIT", "timeout 1 rm x", "/lib64/ld-linux-x86-64.so.2 /bin/rm x", "rm x\n(", "builtin command rm x", "rm x; echo \"", "sh -ec 'rm x'", "[[ $(rm x) ]]", "((a[$(rm x)]))", "x=$(rm x)", "local x=$(rm x)", "${x:-$(rm x)}", "<<E cat\n$(rm x)\nE"} {
 		if got := verdict(script, rules); got != lathe.Deny {
 			t.Errorf("%q: %s", script, got)
 		}

@@ -145,6 +145,9 @@ func (s *Service) judge(in AskInput) lathe.Action {
 	return action
 }
 
+// actions judges each pattern, then each prefix under which anything may be meant.
+// Of reading, only denials count there: the default rules ask about some names in
+// any directory, and a listing of files is no reason to ask.
 func actions(permission string, patterns []string, meta map[string]any, rules, approved []lathe.Rule) []lathe.Action {
 	var out []lathe.Action
 	for _, pattern := range patterns {
@@ -153,6 +156,9 @@ func actions(permission string, patterns []string, meta map[string]any, rules, a
 			action = lathe.Allow
 		}
 		out = append(out, action)
+	}
+	if permission == "read" {
+		rules = slices.DeleteFunc(slices.Clone(rules), func(r lathe.Rule) bool { return r.Action == lathe.AskMe })
 	}
 	for _, prefix := range prefixes(meta) {
 		action := EvaluateUnder(permission, prefix, rules)

@@ -49,8 +49,8 @@ type Request = struct {
 }
 
 // MetaUnder is the key of a request's metadata that lists worktree-relative path
-// prefixes, as []string: anything that begins with one of them may be written,
-// which the patterns cannot tell. The empty prefix means any path.
+// prefixes, as []string: anything that begins with one of them may be written or
+// read, which the patterns cannot tell. The empty prefix means any path.
 const MetaUnder = "under"
 
 // Root tells which paths belong to the project, after symbolic links.
@@ -122,7 +122,7 @@ func fileRequest(permission string, uses []PathUse, root Root) (Request, bool) {
 		return Request{}, false
 	}
 	req := Request{Permission: permission, Patterns: patterns.items, Always: []string{"*"}}
-	if permission == "edit" && len(under.items) > 0 {
+	if len(under.items) > 0 {
 		req.Metadata = map[string]any{MetaUnder: under.items}
 	}
 	return req, true

@@ -13,7 +13,7 @@ import (
 const (
 	maxAnalyzed = 256 << 10 // bytes of a script
 	maxDepth    = 12        // scripts within scripts, calls of functions
-	maxSteps    = 20000     // words and statements looked at
+	maxSteps    = 50000     // words and statements looked at, and what costs as much
 	maxNesting  = 400       // open brackets
 )
 
@@ -21,15 +21,17 @@ const (
 // time is bounded: what is too long or too deep is not judged, and says so.
 func Analyze(script string, env AnalyzeEnv) Analysis {
 	w := &walker{env: env, out: &Analysis{}, steps: new(int)}
-	s := &scope{vars: map[string]value{}, funcs: map[string][]function{}}
+	s := &scope{steps: w.steps, vars: map[string]value{}, funcs: map[string][]function{}}
 	if env.Dir != "" {
 		s.dirs = []string{env.Dir}
 	}
 	if err := w.script(script, s); err != nil {
 		w.out.Unparsed = err
 		w.dynamic(script, err.Error())
+		w.pieces(script)
 	}
 	w.uncalled()
+	w.spend(0) // says so if the end was not looked at
 	w.out.Reasons = w.reasons.items
 	return *w.out
 }
@@ -138,6 +140,7 @@ func (w *walker) spend(n int) bool {
 	if !w.spent {
 		w.spent = true
 		w.dynamic(w.src, "the script is too long to judge")
+		w.pieces(w.src)
 	}
 	return true
 }
@@ -152,6 +155,22 @@ func (w *walker) dynamic(source, reason string) {
 		}
 	}
 	w.out.Commands = append(w.out.Commands, Cmd{Text: source, Dynamic: true})
+}
+
+// pieces adds what looks like a command in a script that is not judged to the
+// newest command, so that deny rules still have something to match: a shell runs
+// the lines before the one that it cannot read.
+func (w *walker) pieces(script string) {
+	script = script[:min(len(script), maxAnalyzed)]
+	var texts list
+	for part := range strings.FieldsFuncSeq(script, func(r rune) bool { return strings.ContainsRune("\n\r\x00;&|()`{}", r) }) {
+		words := strings.Fields(strings.NewReplacer(`"`, "", "'", "", `\`, "").Replace(part))
+		if len(words) > 0 && len(texts.items) < 2000 {
+			texts.add(strings.Join(words, " "))
+		}
+	}
+	c := &w.out.Commands[len(w.out.Commands)-1]
+	c.Also = append(c.Also, texts.items...)
 }
 
 // quiet returns a walker whose findings are lost.

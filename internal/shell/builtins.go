@@ -155,7 +155,7 @@ func (x *invocation) readNames() {
 func (x *invocation) printf() {
 	opts, _ := options(x.args(), "v")
 	o, ok := find(opts, "-v")
-	if len(x.words) > 1 && !x.words[1].known && x.words[1].multi {
+	if len(x.words) > 1 && !x.words[1].known && strings.HasPrefix(strings.TrimLeft(x.words[1].text, `"`), "$") {
 		x.opaque("printf may set a variable")
 	}
 	if !ok {
@@ -180,6 +180,9 @@ func (x *invocation) letWords() {
 func (x *invocation) testWords() {
 	words := x.args()
 	for i, f := range words {
+		if i+1 < len(words) && !f.plain() && !words[i+1].plain() {
+			x.opaque("test may be given an operator that evaluates a name")
+		}
 		if i+1 < len(words) && in(f.text, "-v -R") {
 			if next := words[i+1]; !next.known || strings.Contains(next.text, "[") {
 				x.opaque("a name with an index is evaluated, which can run commands")

@@ -276,7 +276,7 @@ func (x *invocation) checkWords() {
 // isMessage reports whether the word is the text of a commit or the like, which
 // is no option and no name, whatever it is.
 func (x *invocation) isMessage(i int) bool {
-	if x.base != "git" || x.words[i].multi {
+	if x.base != "git" || x.words[i].multi || !in(x.words[1].text, "commit tag merge") {
 		return false
 	}
 	prev := x.words[i-1].text

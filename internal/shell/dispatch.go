@@ -119,7 +119,11 @@ func (x *invocation) wrap(sp spec) {
 		x.assigned(rest[0])
 		rest = rest[1:]
 	}
-	if sp.skip < len(rest) {
+	switch {
+	case sp.skip >= len(rest):
+	case in(x.base, "builtin exec noglob nocorrect"): // cd and the like work on this shell
+		x.here(rest)
+	default:
 		x.inner(rest[sp.skip:])
 	}
 }
@@ -180,15 +184,17 @@ func (x *invocation) environment() {
 func (x *invocation) commandBuiltin() {
 	opts, rest := options(x.args(), "")
 	if _, ok := find(opts, "-v", "-V"); !ok && len(rest) > 0 {
-		x.depth++
-		x.run(withoutFunctions(rest), x.scope, joinWords(rest))
-		x.depth--
+		x.here(rest)
 	}
 }
 
-// withoutFunctions keeps the words; a function of the name is judged, too, which
-// is more than runs.
-func withoutFunctions(words []field) []field { return words }
+// here judges a command that runs in this shell. A function of its name is judged
+// as well, which may be more than runs.
+func (x *invocation) here(words []field) {
+	x.depth++
+	x.run(words, x.scope, joinWords(words))
+	x.depth--
+}
 
 // shell judges a call of a shell: a script in a word, in standard input or in a file.
 func (x *invocation) shell() {

@@ -112,7 +112,7 @@ func hasOption(word, list string) bool {
 		case name == o, word == o:
 			return true
 		case strings.HasPrefix(o, "--"):
-			if len(name) > 3 && strings.HasPrefix(name, "--") && strings.HasPrefix(o, name) {
+			if len(name) > 2 && strings.HasPrefix(name, "--") && strings.HasPrefix(o, name) {
 				return true
 			}
 		case len(o) == 2 && !strings.HasPrefix(word, "--") && strings.IndexByte(word[1:], o[1]) >= 0:
@@ -165,7 +165,7 @@ func (x *invocation) interpreter() {
 	for _, o := range opts {
 		code = code || o.given && in(o.name, "-c -e -r -m -E")
 	}
-	if x.stdin.piped && !code && (len(operands) == 0 || operands[0].text == "-" || strings.HasPrefix(operands[0].text, "/dev/")) && len(opts) == 0 {
+	if x.stdin.piped && !x.stdin.known && !code && (len(operands) == 0 || operands[0].text == "-" || strings.HasPrefix(operands[0].text, "/dev/")) && len(opts) == 0 {
 		x.opaque(x.base + " runs what it reads from standard input")
 	}
 	if len(operands) > 0 && operands[0].proc {
@@ -386,6 +386,9 @@ func awkDanger(program string) bool {
 }
 
 func awkCode(program string) string {
+	if strings.Contains(program, "/") || strings.Count(program, `"`)%2 == 1 {
+		return program // a quote may stand in a regular expression: nothing is left out
+	}
 	var out strings.Builder
 	for i := 0; i < len(program); i++ {
 		if program[i] == '"' {
@@ -395,9 +398,6 @@ func awkCode(program string) string {
 			continue
 		}
 		out.WriteByte(program[i])
-	}
-	if strings.Count(program, `"`)%2 == 1 { // a quote in a regular expression: nothing is left out
-		return program
 	}
 	return out.String()
 }

@@ -33,9 +33,11 @@ type scope struct {
 	blind bool     // args are not known
 	ifs   bool     // words are split at other characters than usual
 	funcs map[string][]function
+	steps *int // the walker's count of work
 }
 
 func (s *scope) clone() *scope {
+	*s.steps += (len(s.vars) + len(s.funcs)) / 16
 	c := *s
 	c.vars = make(map[string]value, len(s.vars))
 	for k, v := range s.vars {
@@ -75,6 +77,7 @@ func unionDirs(a, b []string) []string {
 // merge makes s what is known when either s or one of the others happened.
 func (s *scope) merge(others ...*scope) {
 	for _, o := range others {
+		*s.steps += (len(s.vars) + len(o.vars)) / 16
 		o.settle()
 		s.settle()
 		for name := range o.vars {
@@ -170,6 +173,9 @@ func (s *scope) enter(dir field, home string) {
 func (w *walker) taint(s *scope, nodes []*syntax.Stmt, depth int) {
 	for _, stmt := range nodes {
 		syntax.Walk(stmt, func(n syntax.Node) bool {
+			if w.spend(1) {
+				return false
+			}
 			w.taintNode(s, n, depth)
 			return true
 		})

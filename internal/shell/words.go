@@ -9,7 +9,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-const maxFields = 512 // words that one word may expand to
+const (
+	maxFields = 512      // words that one word may expand to
+	maxText   = 64 << 10 // bytes of one
+)
 
 // field is one word of a command after expansion.
 type field struct {
@@ -31,15 +34,28 @@ type builder struct {
 	begun   bool // an empty field counts, too
 	field   field
 	bracket bool // has a "[" that was not quoted
+	steps   *int
+	over    bool // the result is too long to be followed
+}
+
+func (w *walker) builder() *builder {
+	return &builder{field: field{known: true, safe: true}, steps: w.steps}
 }
 
 func (b *builder) put(s string) {
+	*b.steps += len(s) / 128
+	if b.over = b.over || *b.steps > maxSteps || b.cur.Len()+len(s) > maxText; b.over {
+		return
+	}
 	b.cur.WriteString(s)
 	b.begun = b.begun || s != ""
 }
 
 func (b *builder) cut() {
-	if b.begun {
+	if b.over || len(b.out) > 16*maxFields {
+		b.over = true
+		b.out = []field{{text: "<long>", multi: true}}
+	} else if b.begun {
 		f := b.field
 		f.text = b.cur.String()
 		f.glob = f.glob || b.bracket && strings.Contains(f.text, "]")
@@ -105,7 +121,7 @@ func hasBrace(word *syntax.Word) bool {
 }
 
 func (w *walker) expandOne(word *syntax.Word, s *scope) []field {
-	b := &builder{field: field{known: true, safe: true}}
+	b := w.builder()
 	for i, part := range word.Parts {
 		w.part(b, part, s, i == 0)
 	}
@@ -119,7 +135,7 @@ func (w *walker) single(word *syntax.Word, s *scope) field {
 	if word == nil {
 		return field{known: true, safe: true}
 	}
-	b := &builder{field: field{known: true, safe: true}}
+	b := w.builder()
 	for i, part := range word.Parts {
 		if lit, ok := part.(*syntax.Lit); ok {
 			w.literal(b, lit, i == 0)
@@ -467,7 +483,7 @@ func (w *walker) output(stmts []*syntax.Stmt, s *scope) (string, bool) {
 			return "", false
 		}
 	}
-	if len(args) == 0 || len(stmts[0].Redirs) > 0 && args[0].text != "cat" {
+	if len(args) == 0 || len(s.funcs[args[0].text]) > 0 || len(stmts[0].Redirs) > 0 && args[0].text != "cat" {
 		return "", false
 	}
 	return quiet.printed(args, stmts[0].Redirs, s)
@@ -510,7 +526,7 @@ func (w *walker) document(r *syntax.Redirect, s *scope) (string, bool) {
 	if isQuoted(r.Word) {
 		return r.Hdoc.Lit(), true
 	}
-	b := &builder{field: field{known: true, safe: true}}
+	b := w.builder()
 	for _, part := range r.Hdoc.Parts {
 		w.quoted(b, part, s)
 	}
