@@ -3,6 +3,7 @@ package sqlite
 import (
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -75,8 +76,9 @@ func BenchmarkStream(b *testing.B) {
 				p := openText1("ses_a", "msg_1", "prt_1")
 				must(b, s.PutPart(ctx, p))
 				var whole, pending strings.Builder
+				rnd := rand.New(rand.NewPCG(1, 2))
 				for i := range 20000 {
-					pending.WriteString("wor ")
+					pending.WriteString(words[rnd.IntN(len(words))])
 					if i%every == every-1 {
 						must(b, s.AppendText(ctx, "prt_1", int64(whole.Len()), pending.String()))
 						whole.WriteString(pending.String())
@@ -91,6 +93,11 @@ func BenchmarkStream(b *testing.B) {
 		})
 	}
 }
+
+// words compress about as well as prose does.
+var words = strings.SplitAfter("the of and to in is that for it as was with be by on not he his but at are this have from "+
+	"or had an they which one you were her all she there would their we him been has when who will more no if out so said "+
+	"what up its about into than them can only other new some could time these two may then do first any my now such like ", " ")
 
 // wchar returns the bytes this process passed to write(2), where that is counted.
 func wchar(b *testing.B) int64 {

@@ -118,7 +118,7 @@ func (s *Store) dsn(txlock, extra string) string {
 }
 
 func (s *Store) connect(ctx context.Context) (err error) {
-	if s.writer, err = sql.Open("sqlite", s.dsn("immediate", "&_pragma=temp_store(MEMORY)")); err != nil {
+	if s.writer, err = sql.Open("sqlite", s.dsn("immediate", "&_pragma=temp_store(MEMORY)&_pragma=journal_size_limit(4194304)")); err != nil {
 		return err
 	}
 	s.writer.SetMaxOpenConns(1)

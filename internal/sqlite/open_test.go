@@ -187,6 +187,40 @@ func TestRollbackJournal(t *testing.T) {
 	wg.Wait()
 }
 
+// A real full disk needs a mount of its own; a database that may not grow gives
+// the same error from SQLite.
+func TestFull(t *testing.T) {
+	s, ctx := open(t, t.TempDir()), t.Context()
+	ses := seed(t, s, "ses_a")
+	var pages int
+	must(t, s.conn.QueryRowContext(ctx, "PRAGMA page_count").Scan(&pages))
+	limit := func(n int) {
+		t.Helper()
+		must(t, s.conn.QueryRowContext(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", n)).Scan(new(int)))
+	}
+	limit(pages + 1)
+	var err error
+	var stored []lathe.Message
+	for i := 0; err == nil && i < 1000; i++ {
+		m := userMessage(ses, fmt.Sprint("msg_", i), text(fmt.Sprint("prt_", i), strings.Repeat("x", 4000)))
+		if err = s.AddMessage(ctx, m); err == nil {
+			stored = append(stored, *m)
+		}
+	}
+	if !errors.Is(err, ErrFull) {
+		t.Fatalf("a full database: %v", err)
+	}
+	if e, ok := errors.AsType[*lathe.Error](err); !ok || e.Hint == "" {
+		t.Errorf("no hint in %v", err)
+	}
+	limit(1 << 30)
+	m := userMessage(ses, "msg_after", text("prt_after", "room again"))
+	must(t, s.AddMessage(ctx, m))
+	got, err := s.Tail(ctx, ses)
+	must(t, err)
+	equal(t, append(stored, *m), got)
+}
+
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	s, ctx := open(t, dir), t.Context()
