@@ -397,6 +397,58 @@ func TestEnvironmentOverrides(t *testing.T) {
 	}
 }
 
+func TestScreenFile(t *testing.T) {
+	w := newWorld(t, map[string]string{
+		"home/.config/opencode/tui.json": `{"theme": "nord", "keybinds": {"leader": "ctrl+a"}, "mouse": false}`,
+		"repo/.lathe/tui.jsonc":          `{"theme": "x", "keybinds": {"app_exit": "ctrl+c"}} // mine`,
+	})
+	c := w.load()
+	if len(c.Warnings) > 0 || c.Theme != "x" || string(c.Keybinds.Append(nil)) != `{"leader":"ctrl+a","app_exit":"ctrl+c"}` || string(c.TUI.Append(nil)) != `{"mouse":false}` {
+		t.Errorf("%v %q %s %s", c.Warnings, c.Theme, c.Keybinds.Append(nil), c.TUI.Append(nil))
+	}
+}
+
+func TestUpdate(t *testing.T) {
+	const before = "{\n  // mine\n  \"model\": \"a/b\", // good\n  \"agent\": {\"build\": {\"steps\": 3}}\n}\n"
+	w := newWorld(t, map[string]string{"repo/sub/opencode.jsonc": before})
+	ctx, p := t.Context(), w.opts.Paths
+	path, err := UpdateProject(ctx, p, w.opts.Dir, []byte(`{"model": "c/d", "agent": {"build": {"steps": null, "prompt": "p"}}, "share": "auto"}`))
+	if err != nil || w.short(path) != "repo/sub/opencode.jsonc" {
+		t.Fatalf("%s %v", path, err)
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := w.load()
+	if !strings.Contains(string(got), "// mine\n  \"model\": \"c/d\", // good") || c.Share != "auto" || c.Agents[0].Steps != 0 || c.Agents[0].Prompt != "p" {
+		t.Errorf("%s\n%+v", got, c.Agents)
+	}
+	for _, bad := range []string{`{"model": 3}`, `[]`, `{`} {
+		if _, err := UpdateProject(ctx, p, w.opts.Dir, []byte(bad)); lathe.CodeOf(err) != lathe.CodeInvalid {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+	if after, _ := os.ReadFile(path); string(after) != string(got) {
+		t.Errorf("a refused change was written: %s", after)
+	}
+	path, err = UpdateGlobal(ctx, p, []byte(`{"theme": "nord"}`))
+	if err != nil || w.short(path) != "home/.config/lathe/lathe.jsonc" || w.load().Theme != "nord" {
+		t.Errorf("%s %v", path, err)
+	}
+}
+
+func TestSymlinkedConfigIsTheRepositorys(t *testing.T) {
+	w := newWorld(t, map[string]string{"outside/evil.json": `{"shell": "evil"}`, "repo/sub/x": ""})
+	if err := os.Symlink(filepath.Join(w.dir, "outside/evil.json"), filepath.Join(w.dir, "repo/opencode.json")); err != nil {
+		t.Fatal(err)
+	}
+	w.opts.Trusted = false
+	if c := w.load(); c.Shell != "" || len(c.LeftOut) != 1 {
+		t.Errorf("shell %q, left out %v", c.Shell, c.LeftOut)
+	}
+}
+
 func TestFlags(t *testing.T) {
 	env := map[string]string{"OPENCODE_EXPERIMENTAL": "1", "OPENCODE_EXPERIMENTAL_EXA": "false", "LATHE_CLIENT": "acp", "OPENCODE_CLIENT": "x",
 		"OPENCODE_EXPERIMENTAL_BASH_DEFAULT_TIMEOUT_MS": "90000", "OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX": "-3", "OPENCODE_DISABLE_LSP_DOWNLOAD": "true",
@@ -509,6 +561,18 @@ func BenchmarkLoad(b *testing.B) {
 	for b.Loop() {
 		if _, err := Load(b.Context(), w.opts); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+func TestWildcard(t *testing.T) {
+	for _, tt := range []struct {
+		pattern, name string
+		want          bool
+	}{{"*", "", true}, {"", "", true}, {"", "a", false}, {"b*h", "bash", true}, {"b*x", "bash", false}, {"b??h", "bash", true}, {"**a*b*", "xaxbx", true},
+		{"mcp_*", "mcp_", true}, {strings.Repeat("*a", 40), strings.Repeat("a", 60) + "b", false}} {
+		if got := wildcard(tt.pattern, tt.name); got != tt.want {
+			t.Errorf("wildcard(%q, %q) = %v", tt.pattern, tt.name, got)
 		}
 	}
 }

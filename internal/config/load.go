@@ -41,7 +41,7 @@ type Options struct {
 }
 
 // fileNames are read in this order in each directory; later ones win.
-var fileNames = []string{"opencode.json", "opencode.jsonc", "lathe.json", "lathe.jsonc"}
+var fileNames = []string{"tui.json", "tui.jsonc", "opencode.json", "opencode.jsonc", "lathe.json", "lathe.jsonc"}
 
 // Load reads all sources and merges them, lowest first: organisations, the
 // person's directories, the file that OPENCODE_CONFIG or LATHE_CONFIG names,
@@ -112,7 +112,29 @@ func (l *loader) text(name string, text []byte, dir string, trust Trust) error {
 	if err != nil {
 		return l.broken(trust, &lathe.Error{Code: lathe.CodeInvalid, Msg: err.Error(), Hint: "correct the file"})
 	}
+	if base := filepath.Base(name); base == "tui.json" || base == "tui.jsonc" {
+		root = screenOnly(root)
+	}
 	return l.add(root, Source{name, trust})
+}
+
+// screenOnly turns a tui.json into the older form: theme and keybinds at the
+// top, everything else under "tui".
+func screenOnly(root *jsonc.Value) *jsonc.Value {
+	out, rest := jsonc.NewObject().AtOf(root), jsonc.NewObject().AtOf(root)
+	for _, m := range root.Members {
+		switch m.Key {
+		case "$schema":
+		case "theme", "keybinds":
+			out.Put(m)
+		default:
+			rest.Put(m)
+		}
+	}
+	if len(rest.Members) > 0 {
+		out.Set("tui", rest)
+	}
+	return out
 }
 
 // add checks a tree, filters it if it comes from an untrusted repository, and
@@ -240,7 +262,7 @@ func (l *loader) global() error {
 }
 
 func (l *loader) named() error {
-	for _, prefix := range []string{"OPENCODE_", "LATHE_"} {
+	for _, prefix := range []string{"OPENCODE_TUI_", "LATHE_TUI_", "OPENCODE_", "LATHE_"} {
 		path := l.o.Getenv(prefix + "CONFIG")
 		if path == "" {
 			continue

@@ -231,14 +231,11 @@ func local(path string) bool {
 }
 
 // tightened returns the user's rules with those of an untrusted repository laid
-// over them, so that nothing becomes looser: the repository's asks come after
-// the user's rules, then again those of the user's rules, from the first deny
-// on, that an ask may have overridden (an allow among them asks now), and last
-// the repository's denies.
+// over them, so that no answer becomes looser. The repository's asks come after
+// the user's rules. They may have overridden a deny, so the user's rules follow
+// again from the first deny on, for the permissions that are asked about, and
+// with "ask" for "allow". The repository's denies come last.
 func tightened(user, repo []lathe.Rule) []lathe.Rule {
-	if len(repo) == 0 {
-		return user
-	}
 	var asks, denies []lathe.Rule
 	for _, r := range repo {
 		if r.Action == lathe.Deny {
@@ -249,10 +246,33 @@ func tightened(user, repo []lathe.Rule) []lathe.Rule {
 	}
 	out := append(slices.Clone(user), asks...)
 	first := slices.IndexFunc(user, func(r lathe.Rule) bool { return r.Action == lathe.Deny })
-	if first >= 0 {
-		for _, r := range user[first:] {
-			if !slices.ContainsFunc(asks, func(a lathe.Rule) bool { return overlap(a.Permission, r.Permission) }) {
+	if first >= 0 && len(asks) > 0 {
+		out = append(out, again(user[first:], asks)...)
+	}
+	return append(out, denies...)
+}
+
+// again returns the rules as they count over the asks: narrowed to the
+// permissions asked about, or all of them when one of those is a wildcard.
+func again(rules, asks []lathe.Rule) []lathe.Rule {
+	var names []string
+	for _, a := range asks {
+		if strings.ContainsAny(a.Permission, "*?") {
+			names = []string{""}
+			break
+		}
+		if !slices.Contains(names, a.Permission) {
+			names = append(names, a.Permission)
+		}
+	}
+	var out []lathe.Rule
+	for _, name := range names {
+		for _, r := range rules {
+			if name != "" && !wildcard(r.Permission, name) {
 				continue
+			}
+			if name != "" {
+				r.Permission = name
 			}
 			if r.Action == lathe.Allow {
 				r.Action = lathe.AskMe
@@ -260,16 +280,28 @@ func tightened(user, repo []lathe.Rule) []lathe.Rule {
 			out = append(out, r)
 		}
 	}
-	return append(out, denies...)
+	return out
 }
 
-// overlap reports whether two permission wildcards may match the same name. It
-// errs towards yes.
-func overlap(a, b string) bool {
-	if a == b {
-		return true
+// wildcard reports whether a name matches a pattern in which "*" is any run of
+// characters and "?" one byte. It goes back to the last star only, so that no
+// pattern is slow.
+func wildcard(pattern, name string) bool {
+	p, n, star, from := 0, 0, -1, 0
+	for n < len(name) {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, from = p, n
+			p++
+		case p < len(pattern) && (pattern[p] == '?' || pattern[p] == name[n]):
+			p++
+			n++
+		case star >= 0:
+			from++
+			p, n = star+1, from
+		default:
+			return false
+		}
 	}
-	la, _, wa := strings.Cut(strings.ReplaceAll(a, "?", "*"), "*")
-	lb, _, wb := strings.Cut(strings.ReplaceAll(b, "?", "*"), "*")
-	return (wa || wb) && (strings.HasPrefix(la, lb) || strings.HasPrefix(lb, la))
+	return strings.Trim(pattern[p:], "*") == ""
 }

@@ -1,0 +1,136 @@
+package config
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"lathe"
+	"lathe/internal/jsonc"
+)
+
+const updateWait = 10 * time.Second
+
+// UpdateGlobal merges a patch into the person's own configuration of lathe and
+// returns the file that was written. OpenCode's files are never written.
+func UpdateGlobal(ctx context.Context, p Paths, patch []byte) (string, error) {
+	if err := Ensure(p.Config); err != nil {
+		return "", err
+	}
+	return update(ctx, p, p.Config, []string{"lathe.jsonc", "lathe.json", "opencode.jsonc", "opencode.json"}, "lathe.jsonc", patch)
+}
+
+// UpdateProject merges a patch into the configuration of a directory and
+// returns the file that was written: the one that is read last of those that
+// exist, else a new lathe.json.
+func UpdateProject(ctx context.Context, p Paths, dir string, patch []byte) (string, error) {
+	return update(ctx, p, dir, []string{"lathe.jsonc", "lathe.json", "opencode.jsonc", "opencode.json"}, "lathe.json", patch)
+}
+
+// update merges the patch, a JSON object, key by key: objects deeply, null
+// removes, all else replaces. Comments and layout stay. The result must be a
+// configuration, or nothing is written.
+func update(ctx context.Context, p Paths, dir string, names []string, fresh string, patch []byte) (string, error) {
+	tree, err := jsonc.Parse("the change", patch)
+	if err == nil && tree.Kind != jsonc.Object {
+		err = fmt.Errorf("should be an object, is %s", tree.Kind)
+	}
+	if err != nil {
+		return "", lathe.Errorf(lathe.CodeInvalid, "", "the change of the configuration is not usable: %v", err)
+	}
+	path := filepath.Join(dir, fresh)
+	for _, name := range names {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			path = filepath.Join(dir, name)
+			break
+		}
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	unlock, err := lockFile(ctx, p, path)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	text, err := readFile(path, jsonc.MaxSize)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("change the configuration: %w", err)
+	}
+	if text, err = apply(text, nil, tree); err != nil {
+		return "", fmt.Errorf("change %s: %w", path, err)
+	}
+	if err := check(path, text, p.Home); err != nil {
+		return "", err
+	}
+	if err := writeFile(path, text); err != nil {
+		return "", fmt.Errorf("write the configuration: %w", err)
+	}
+	return path, nil
+}
+
+// lockFile keeps other lathe processes from changing the same file. The lock is
+// in the state directory, so that none lies about in a repository.
+func lockFile(ctx context.Context, p Paths, path string) (func(), error) {
+	if err := Ensure(p.State); err != nil {
+		return nil, err
+	}
+	wait, cancel := context.WithTimeoutCause(ctx, updateWait, errors.New("another process holds the lock"))
+	defer cancel()
+	l := flock.New(filepath.Join(p.State, "config.lock"), flock.SetPermissions(0o600))
+	if _, err := l.TryLockContext(wait, 15*time.Millisecond); err != nil {
+		if wait.Err() != nil {
+			err = context.Cause(wait)
+		}
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return func() { _ = l.Close() }, nil
+}
+
+// apply sets the leaves of the patch one by one.
+func apply(text []byte, path []string, patch *jsonc.Value) (out []byte, err error) {
+	for _, m := range patch.Members {
+		at := append(path[:len(path):len(path)], m.Key)
+		switch {
+		case m.Value.Kind == jsonc.Null:
+			text, err = jsonc.Delete(text, at)
+		case m.Value.Kind == jsonc.Object && len(m.Value.Members) > 0 && isObject(text, at):
+			text, err = apply(text, at, m.Value)
+		default:
+			text, err = jsonc.Set(text, at, json.RawMessage(m.Value.Append(nil)))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return text, nil
+}
+
+func isObject(text []byte, path []string) bool {
+	v, err := jsonc.Parse("", text)
+	if err != nil {
+		return false
+	}
+	v = v.Path(path...)
+	return v != nil && v.Kind == jsonc.Object
+}
+
+// check reports type errors of a configuration; placeholders count as they stand.
+func check(name string, text []byte, home string) error {
+	root, err := jsonc.Parse(name, text)
+	if err != nil {
+		return lathe.Errorf(lathe.CodeInvalid, "", "%v", err)
+	}
+	d := &decoder{home: home}
+	d.lower(root)
+	d.object(root, "", reflect.ValueOf(new(Config)).Elem())
+	return d.err()
+}
