@@ -190,6 +190,7 @@ type output struct {
 	last  time.Time
 	timer *time.Timer // set while a preview is due
 	done  bool
+	shows sync.WaitGroup // previews that are due or being sent
 }
 
 func (e *Env) newOutput(call *tool.Call, title, desc string) *output {
@@ -222,10 +223,12 @@ func (o *output) write(chunk []byte) {
 		return
 	}
 	wait := max(0, previewEvery-time.Since(o.last))
+	o.shows.Add(1)
 	o.timer = time.AfterFunc(wait, o.show)
 }
 
 func (o *output) show() {
+	defer o.shows.Done()
 	text := preview(o.spool.Tail(), o.spool.Total())
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -238,11 +241,12 @@ func (o *output) show() {
 // close ends the previews; none is sent after it returns.
 func (o *output) close() {
 	o.mu.Lock()
-	defer o.mu.Unlock()
 	o.done = true
-	if o.timer != nil {
-		o.timer.Stop()
+	if o.timer != nil && o.timer.Stop() {
+		o.shows.Done()
 	}
+	o.mu.Unlock()
+	o.shows.Wait()
 }
 
 // preview returns the last 30,000 characters.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +28,7 @@ type Env struct {
 	// GlobalIgnore is the user's ignore file for all repositories; optional.
 	GlobalIgnore string
 	// Private lists further files and directories that tools never write:
-	// lathe's own configuration and state. Absolute and resolved; optional.
+	// lathe's own configuration and state. Absolute; optional.
 	Private []string
 
 	Shell       string   // path of the shell; empty means the environment's
@@ -38,7 +39,7 @@ type Env struct {
 	Limits *tool.Limits
 	Seen   *tool.Seen
 	Locks  *workspace.Locks
-	HTTP   *http.Client // optional; its transport is replaced for webfetch unless set
+	HTTP   *http.Client // for webfetch, which guards the connections it makes, and searches; optional
 	Todos  Todos
 
 	Publish func(lathe.Event)
@@ -116,6 +117,11 @@ func New(env Env) []tool.Tool {
 }
 
 func (e *Env) complete() {
+	e.DataDir = resolved(e.DataDir)
+	e.Private = slices.Clone(e.Private)
+	for i, path := range e.Private {
+		e.Private[i] = resolved(path)
+	}
 	if e.Limits == nil {
 		e.Limits = &tool.Limits{}
 	}
@@ -143,6 +149,15 @@ func (e *Env) complete() {
 	if e.Known == nil {
 		e.Known = func(string) bool { return false }
 	}
+}
+
+// resolved follows the links of a directory that lathe was given, since it is
+// compared with resolved paths.
+func resolved(path string) string {
+	if real, err := workspace.Resolve(path); err == nil {
+		return real
+	}
+	return path
 }
 
 // typed is a tool whose arguments are decoded into T. An error of run that is

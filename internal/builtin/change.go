@@ -158,10 +158,10 @@ func (e *Env) settle(ctx context.Context, call *tool.Call, c change) fileState {
 	return final
 }
 
-// describe is the metadata of a change: what it was in the end.
-func (c change) describe() map[string]any {
+// describe is the metadata of a change: what it was in the end. Patch is its
+// unified diff.
+func (c change) describe(patch string) map[string]any {
 	before, after := c.texts()
-	patch := diff.Unified(c.from.path, c.from.path, before, after, diff.Context)
 	added, removed := diff.Count(before, after)
 	file := map[string]any{"file": c.from.path, "patch": patch, "additions": added, "deletions": removed}
 	if len(before) <= maxWhole && len(after) <= maxWhole {

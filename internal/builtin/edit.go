@@ -82,15 +82,19 @@ func (e *Env) edit(ctx context.Context, call *tool.Call, path string, edits []re
 		return tool.Result{}, err
 	}
 	c := change{from: from, after: after}
-	if err := e.approve(ctx, call, diff.Dedent(c.unified()), c); err != nil {
+	patch := c.unified()
+	if err := e.approve(ctx, call, diff.Dedent(patch), c); err != nil {
 		return tool.Result{}, err
 	}
 	final, err := e.store(ctx, call, c)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	c.after = final.data
-	meta := c.describe()
+	if !bytes.Equal(c.after, final.data) { // a formatter changed it
+		c.after = final.data
+		patch = c.unified()
+	}
+	meta := c.describe(patch)
 	meta["diagnostics"] = map[string]any{}
 	progress(call, final.rel, meta)
 	found := e.diagnose(ctx, path)

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -224,10 +225,15 @@ func (w window) read(src io.Reader, path string) (excerpt, error) {
 // nextLine reads one line in bounded memory, without its end. With keep false
 // the text is dropped. It returns io.EOF only when there is no further line.
 func nextLine(br *bufio.Reader, keep bool) (string, error) {
-	var line []byte
-	read := false
-	for {
-		chunk, err := br.ReadSlice('\n')
+	chunk, err := br.ReadSlice('\n')
+	if err == nil { // the usual case: the line fits the buffer
+		if !keep {
+			return "", nil
+		}
+		return cleanLine(chunk), nil
+	}
+	line, read := []byte(nil), false
+	for ; ; chunk, err = br.ReadSlice('\n') {
 		read = read || len(chunk) > 0
 		if keep && len(line) <= readLine*utf8.UTFMax {
 			line = append(line, chunk...)
@@ -240,9 +246,15 @@ func nextLine(br *bufio.Reader, keep bool) (string, error) {
 		}
 		break
 	}
+	return cleanLine(line), nil
+}
+
+// cleanLine makes a line into text of bounded length, without its end.
+func cleanLine(line []byte) string {
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	line = bytes.TrimSuffix(line, []byte("\r"))
-	return shorten(strings.ToValidUTF8(string(line), "\ufffd")), nil
+	line = line[:min(len(line), (readLine+1)*utf8.UTFMax)]
+	return shorten(strings.ToValidUTF8(string(line), "\ufffd"))
 }
 
 // shorten cuts a line after 2000 characters.
@@ -279,7 +291,10 @@ func (x excerpt) result(path, rel string, loaded []string, reminder string) tool
 	var b strings.Builder
 	fmt.Fprintf(&b, "<path>%s</path>\n<type>file</type>\n<content>\n", path)
 	for i, line := range x.lines {
-		fmt.Fprintf(&b, "%d: %s\n", x.first+i, line)
+		b.WriteString(strconv.Itoa(x.first + i))
+		b.WriteString(": ")
+		b.WriteString(line)
+		b.WriteByte('\n')
 	}
 	fmt.Fprintf(&b, "\n%s\n</content>", x.trailer())
 	b.WriteString(reminder)

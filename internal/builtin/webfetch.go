@@ -53,14 +53,14 @@ func (e *Env) webfetchTool() tool.Tool {
 		`"timeout":{"type":"number","description":"Seconds to wait, at most 120; 30 if left out"}},`+
 		`"required":["url"],"additionalProperties":false}`)
 	s.ReadOnly = true
-	f := &fetcher{env: e, transport: sync.OnceValue(guardedTransport)}
+	f := &fetcher{env: e, transport: sync.OnceValue(e.fetchTransport)}
 	return typed[webfetchInput]{s, f.run}
 }
 
 // fetcher is the webfetch tool.
 type fetcher struct {
 	env       *Env
-	transport func() *http.Transport
+	transport func() http.RoundTripper
 }
 
 // allowedKey is the context key of the address that the user allowed by name.
@@ -151,9 +151,20 @@ func internal(ip netip.Addr) bool {
 	return ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified()
 }
 
-// guardedTransport looks at the address of every connection when it is made, so
+// fetchTransport is the client's own transport, guarded if it makes connections.
+func (e *Env) fetchTransport() http.RoundTripper {
+	if e.HTTP != nil && e.HTTP.Transport != nil {
+		if t, ok := e.HTTP.Transport.(*http.Transport); ok {
+			return guarded(t)
+		}
+		return e.HTTP.Transport
+	}
+	return guarded(http.DefaultTransport.(*http.Transport))
+}
+
+// guarded looks at the address of every connection when it is made, so
 // that no name can stand for one address when it is judged and another after.
-func guardedTransport() *http.Transport {
+func guarded(t *http.Transport) *http.Transport {
 	dialer := &net.Dialer{Timeout: 30 * time.Second}
 	dialer.ControlContext = func(ctx context.Context, _, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
@@ -166,7 +177,7 @@ func guardedTransport() *http.Transport {
 		}
 		return nil
 	}
-	t := http.DefaultTransport.(*http.Transport).Clone()
+	t = t.Clone()
 	t.DialContext = dialer.DialContext
 	t.DisableKeepAlives = true // nothing stays behind a call
 	return t
@@ -229,11 +240,9 @@ func (f *fetcher) send(ctx context.Context, u *url.URL, format, agent string) (*
 	req.Header.Set("User-Agent", agent)
 	req.Header.Set("Accept", accept(format))
 	req.Header.Set("Accept-Language", "en-US,en;q=0.9")
-	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	if f.env.HTTP != nil && f.env.HTTP.Transport != nil {
-		client.Transport = f.env.HTTP.Transport
-	} else {
-		client.Transport = f.transport()
+	client := http.Client{
+		Transport:     f.transport(),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return client.Do(req)
 }

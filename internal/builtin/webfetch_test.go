@@ -178,7 +178,7 @@ func TestWebfetchInternalAddresses(t *testing.T) {
 		t.Errorf("a redirect to such an address: %v, asks %v", err, r.asks)
 	}
 	// A name that leads there is refused when the connection is made.
-	client := http.Client{Transport: guardedTransport()}
+	client := http.Client{Transport: guarded(&http.Transport{})}
 	_, err := client.Get("http://0.0.0.0:1/")
 	if _, ok := errors.AsType[failure](err); !ok {
 		t.Errorf("error %v, want a refusal", err)

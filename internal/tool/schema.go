@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -199,6 +200,8 @@ func mend(schema map[string]any, v any, depth int) (any, bool) {
 	}
 	changed := false
 	switch t := v.(type) {
+	case json.Number:
+		return mendInteger(schema, t)
 	case map[string]any:
 		return t, mendObject(schema, t, depth)
 	case []any:
@@ -255,7 +258,8 @@ func mendString(schema map[string]any, s string, depth int) (any, bool) {
 	switch typ {
 	case "integer", "number":
 		if n := json.Number(trimmed); isNumber(n) {
-			return n, true
+			whole, _ := mendInteger(schema, n)
+			return whole, true
 		}
 	case "boolean":
 		if trimmed == "true" || trimmed == "false" {
@@ -274,6 +278,19 @@ func mendString(schema map[string]any, s string, depth int) (any, bool) {
 		}
 	}
 	return s, false
+}
+
+// mendInteger writes an integer that has a fraction of zero or an exponent
+// ("12.0") as Go reads integers.
+func mendInteger(schema map[string]any, n json.Number) (json.Number, bool) {
+	if schema["type"] != "integer" || !strings.ContainsAny(string(n), ".eE") {
+		return n, false
+	}
+	f, err := n.Float64()
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		return n, false
+	}
+	return json.Number(strconv.FormatInt(int64(f), 10)), true
 }
 
 // isNumber reports whether the text is a JSON number that fits a float64.
