@@ -19,7 +19,7 @@ import (
 )
 
 // zipFrom is the size from which a document is compressed in its row. The first
-// byte tells the forms apart: a plain document starts with "{" or "[".
+// byte tells the forms apart: what starts with the mark itself is compressed too.
 const (
 	zipFrom = 8 << 10
 	zipMark = 0x01
@@ -29,7 +29,7 @@ const (
 
 // pack returns what to store for a document: text, or compressed bytes.
 func (s *Store) pack(doc []byte) any {
-	if len(doc) < zipFrom {
+	if len(doc) < zipFrom && !bytes.HasPrefix(doc, []byte{zipMark}) {
 		return string(doc)
 	}
 	var b bytes.Buffer

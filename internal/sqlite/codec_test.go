@@ -208,6 +208,31 @@ func TestEveryFieldIsStored(t *testing.T) {
 	}
 }
 
+func TestPack(t *testing.T) {
+	s := &Store{}
+	s.zips.New = newZip
+	rapid.Check(t, func(t *rapid.T) {
+		doc := rapid.SliceOf(rapid.Byte()).Draw(t, "doc")
+		if rapid.Bool().Draw(t, "large") {
+			doc = []byte(strings.Repeat(string(doc)+"x", zipFrom))
+		}
+		if rapid.Bool().Draw(t, "looks packed") {
+			doc = append([]byte{zipMark}, doc...)
+		}
+		stored, ok := s.pack(doc).([]byte)
+		if !ok {
+			stored = doc
+		}
+		got, err := unpack(stored)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != string(doc) {
+			t.Fatalf("%d bytes came back as %d", len(doc), len(got))
+		}
+	})
+}
+
 func TestUnknownKinds(t *testing.T) {
 	s, ctx := open(t, t.TempDir()), t.Context()
 	ses := seed(t, s, "ses_a")
