@@ -149,6 +149,19 @@ func (x *invocation) gitCommand(sub string, args []field) {
 		if len(operands) > 1 || sub == "init" && len(operands) > 0 {
 			x.writes(operands[min(1, len(operands)-1)], PathUse{Tree: true})
 		}
+	case "apply", "am":
+		if !hasAny(args, "--check", "--stat", "--numstat", "--summary") {
+			x.writes(field{text: ".", known: true}, PathUse{Tree: true})
+		}
+	case "show", "cat-file", "grep", "blame", "annotate":
+		for _, f := range operands {
+			if _, file, ok := strings.Cut(f.text, ":"); ok && file != "" {
+				f.text = file
+			}
+			if sub != "show" || strings.Contains(f.text, "/") {
+				x.reads(f, PathUse{})
+			}
+		}
 	case "diff", "hash-object":
 		if hasAny(args, "--no-index") || sub == "hash-object" {
 			for _, f := range operands {
@@ -188,8 +201,11 @@ func (x *invocation) gitRestore(sub string, args, operands []field) {
 			return
 		}
 	}
-	if len(operands) > 0 && (operands[0].text == "." || len(operands) > 1) && !hasAny(args, "-b", "-B") {
-		for _, f := range operands {
+	if hasAny(args, "-b", "-B") {
+		return
+	}
+	for _, f := range operands { // a branch or a file; a bare name counts as a branch
+		if len(operands) > 1 || strings.ContainsAny(f.text, "./") {
 			x.writes(f, PathUse{Tree: true})
 		}
 	}
