@@ -97,7 +97,7 @@ func (d *decoder) Event(a *llm.Answer, ev sse.Event) error {
 		return d.arguments(e)
 	case "response.output_item.added":
 		if e.Item != nil {
-			d.end(a, e.OutputIndex, nil)
+			d.end(e.OutputIndex, nil)
 			d.begin(a, e.OutputIndex, e.Item)
 		}
 	case "response.output_item.done":
@@ -206,11 +206,11 @@ func (d *decoder) done(a *llm.Answer, e *event) {
 	if d.items[e.OutputIndex] == nil {
 		d.begin(a, e.OutputIndex, e.Item)
 	}
-	d.end(a, e.OutputIndex, e.Item)
+	d.end(e.OutputIndex, e.Item)
 }
 
 // end closes the item at an index; it is the item's final form, or nil.
-func (d *decoder) end(_ *llm.Answer, index int, it *item) {
+func (d *decoder) end(index int, it *item) {
 	o := d.items[index]
 	if o == nil {
 		return
@@ -250,7 +250,7 @@ func (d *decoder) finish(a *llm.Answer, r *response) {
 	if !d.seen { // some proxies send the last event alone
 		for i := range r.Output {
 			d.begin(a, i, &item{Type: r.Output[i].Type, CallID: r.Output[i].CallID, Name: r.Output[i].Name})
-			d.end(a, i, &r.Output[i])
+			d.end(i, &r.Output[i])
 		}
 	}
 	raw := r.Incomplete.Reason
