@@ -1,0 +1,38 @@
+// Command lathe is an AI coding agent; see the README.
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+
+	"lathe/internal/cli"
+	"lathe/internal/shell"
+)
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "__supervise" {
+		os.Exit(shell.SupervisorMain(os.Args[2:]))
+	}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "."
+	}
+	width, _, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil {
+		width = 0
+	}
+	os.Exit(cli.Main(cli.Env{
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Dir: dir, Getenv: os.Getenv, Environ: os.Environ(), Now: time.Now,
+		Signals: signals, Exit: os.Exit, Width: width,
+		StdinTTY:  term.IsTerminal(int(os.Stdin.Fd())),
+		StdoutTTY: term.IsTerminal(int(os.Stdout.Fd())),
+		StderrTTY: term.IsTerminal(int(os.Stderr.Fd())),
+	}))
+}

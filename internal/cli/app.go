@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"lathe"
+	"lathe/internal/auth"
+	"lathe/internal/bus"
+	"lathe/internal/catalog"
+	"lathe/internal/config"
+	"lathe/internal/llm"
+	"lathe/internal/llm/guide"
+	"lathe/internal/llm/script"
+	"lathe/internal/session"
+	"lathe/internal/shell"
+	"lathe/internal/sqlite"
+	"lathe/internal/turn"
+	"lathe/internal/workspace"
+)
+
+// secrets are variables that commands must not see: they would let a tool reach
+// lathe's own control plane or credentials file.
+var secrets = []string{
+	"LATHE_SERVER_PASSWORD", "OPENCODE_SERVER_PASSWORD", "LATHE_SERVER_USERNAME", "OPENCODE_SERVER_USERNAME",
+	"LATHE_AUTH_CONTENT", "OPENCODE_AUTH_CONTENT", "LATHE_CONSOLE_TOKEN", "OPENCODE_CONSOLE_TOKEN",
+}
+
+type appOptions struct {
+	dir string
+}
+
+// app is everything that a command works with, wired together. Close it.
+type app struct {
+	env    *Env
+	flags  config.Flags
+	paths  config.Paths
+	auth   *auth.Store
+	store  *sqlite.Store
+	bus    *bus.Bus
+	svc    *session.Service
+	runner *shell.Runner
+	log    *slog.Logger
+	logTo  *os.File
+
+	background context.CancelFunc
+	wg         sync.WaitGroup
+}
+
+// places returns the directories and credentials, which need no store.
+func places(env *Env) (config.Paths, config.Flags, *auth.Store, error) {
+	paths, err := config.DefaultPaths(env.Getenv)
+	if err != nil {
+		return paths, config.Flags{}, nil, lathe.Errorf(lathe.CodeInvalid, "set HOME or LATHE_HOME", "%v", err)
+	}
+	flags := config.ReadFlags(env.Getenv)
+	own, behind := paths.AuthFile()
+	if env.Getenv("LATHE_HOME") != "" {
+		behind = ""
+	}
+	return paths, flags, auth.Open(auth.Options{Path: own, Fallback: behind, Content: flags.AuthContent}), nil
+}
+
+// openApp wires everything.
+func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
+	paths, flags, creds, err := places(env)
+	if err != nil {
+		return nil, err
+	}
+	if err := config.Ensure(paths.Data); err != nil {
+		return nil, err
+	}
+	a = &app{env: env, flags: flags, paths: paths, auth: creds, bus: bus.New(bus.Options{Now: env.Now})}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.Close())
+		}
+	}()
+	a.openLog()
+	if a.store, err = sqlite.Open(ctx, sqlite.Options{Dir: paths.Data, Log: a.log, Now: env.Now}); err != nil {
+		return nil, err
+	}
+	models, err := catalog.Open(a.catalogOptions())
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find the running program: %w", err)
+	}
+	a.runner = shell.New(shell.Options{Supervisor: []string{self, "__supervise"}})
+	a.svc = session.New(session.Options{
+		Store: a.store, Bus: a.bus, Now: env.Now, Log: a.log, Owner: sqlite.Self(), Retries: retries(env),
+		Open: func(ctx context.Context, dir string) (*session.Instance, error) {
+			return session.OpenInstance(ctx, dir, a.instanceOptions(models))
+		},
+	})
+	a.refreshCatalog()
+	return a, nil
+}
+
+func (a *app) instanceOptions(models *catalog.Catalog) session.InstanceOptions {
+	return session.InstanceOptions{
+		Paths: a.paths, Getenv: a.env.Getenv, Environ: a.env.Environ, Auth: a.auth, Catalog: models,
+		Log: a.log, Now: a.env.Now, Runner: a.runner, Todos: a.store,
+		Publish: func(dir string, ev lathe.Event) { a.bus.Publish(dir, ev) },
+		IDs:     lathe.NewIDs(a.env.Now, nil),
+		Builtin: builtinModel(a.env.Dir),
+		Trusted: func(workspace.Root) bool { return a.flags.Trust },
+		Secrets: secrets,
+	}
+}
+
+// builtinModel makes the models that answer from within the process.
+func builtinModel(dir string) func(lathe.ModelRef) (llm.Model, bool) {
+	return func(ref lathe.ModelRef) (llm.Model, bool) {
+		switch {
+		case ref.Provider == "offline" && ref.Model == "guide":
+			return guide.New(), true
+		case ref.Provider == "script":
+			path := ref.Model
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(dir, path)
+			}
+			return script.New(func() ([]byte, error) { return workspace.ReadFile(path, 16<<20) }), true
+		}
+		return nil, false
+	}
+}
+
+// retries reads how often and how patiently failed requests are repeated.
+func retries(env *Env) turn.Retries {
+	var r turn.Retries
+	if n, err := strconv.Atoi(env.Getenv("LATHE_RETRY_MAX")); err == nil && n >= 0 {
+		r.Max = n
+		if n == 0 {
+			r.Max = -1
+		}
+	}
+	if d, err := time.ParseDuration(env.Getenv("LATHE_RETRY_BASE")); err == nil && d > 0 {
+		r.Base = d
+	}
+	return r
+}
+
+// openLog sends the log to a file of the day, or to standard error when asked.
+// Without a usable file there is no log; that never stops a run.
+func (a *app) openLog() {
+	level := slog.LevelInfo
+	_ = level.UnmarshalText([]byte(a.flags.LogLevel))
+	opts := &slog.HandlerOptions{Level: level}
+	a.log = slog.New(slog.DiscardHandler)
+	if a.flags.PrintLogs {
+		a.log = slog.New(slog.NewTextHandler(a.env.Stderr, opts))
+		return
+	}
+	a.log = slog.New(&lazyLog{dir: filepath.Join(a.paths.Data, "log"), day: a.env.Now().Format("2006-01-02"), opts: opts, app: a})
+}
+
+func (a *app) catalogOptions() catalog.Options {
+	return catalog.Options{
+		CacheDir: a.paths.Cache, URL: a.flags.ModelsURL, Path: a.flags.ModelsPath, NoFetch: a.flags.DisableModelsFetch, Now: a.env.Now,
+	}
+}
+
+// refreshCatalog looks for a newer catalogue beside the work. It is cancelled
+// when the program ends and never waited for longer than that takes.
+func (a *app) refreshCatalog() {
+	ctx, cancel := context.WithCancel(context.Background())
+	a.background = cancel
+	if a.flags.DisableModelsFetch {
+		return
+	}
+	a.wg.Go(func() {
+		if _, err := catalog.Refresh(ctx, a.catalogOptions(), false); err != nil && ctx.Err() == nil {
+			a.log.Debug("the model catalogue could not be refreshed", "err", err)
+		}
+	})
+}
+
+// Close ends what runs and closes everything; it may be called on a half-open app.
+func (a *app) Close() error {
+	var errs []error
+	if a.svc != nil {
+		errs = append(errs, a.svc.Close())
+	}
+	if a.background != nil {
+		a.background()
+	}
+	a.wg.Wait()
+	if a.runner != nil {
+		errs = append(errs, a.runner.Close())
+	}
+	if a.store != nil {
+		errs = append(errs, a.store.Close())
+	}
+	if a.logTo != nil {
+		errs = append(errs, a.logTo.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// parseModel reads a model as a person typed it.
+func (a *app) parseModel(ctx context.Context, dir, text string) (lathe.ModelRef, error) {
+	inst, err := a.svc.Instance(ctx, dir)
+	if err != nil {
+		return lathe.ModelRef{}, err
+	}
+	return inst.Models.ParseRef(text)
+}
+
+// warn tells what the configuration complains about and what was left out.
+func (a *app) warn(ctx context.Context, dir string, out *output) {
+	inst, err := a.svc.Instance(ctx, dir)
+	if err != nil {
+		return
+	}
+	for _, w := range inst.Config.Warnings {
+		out.warning(w.String())
+	}
+	if n := len(inst.Config.LeftOut); n > 0 {
+		out.warning(fmt.Sprintf("%d settings of this repository were left out, since it is not trusted (first: %s); LATHE_TRUST=1 trusts it for one run, lathe config shows all",
+			n, inst.Config.LeftOut[0].Path))
+	}
+}
+
+// reply answers a permission ask.
+func (a *app) reply(ctx context.Context, dir string, id lathe.AskID, r lathe.Reply) error {
+	return a.svc.Reply(context.WithoutCancel(ctx), dir, id, r)
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+
+	"lathe"
+)
+
+// answer replies to a permission ask: by policy, or as the person at the terminal
+// decides.
+func (v *view) answer(ctx context.Context, a lathe.Ask) {
+	what := describeAsk(a)
+	var reply lathe.Reply
+	switch v.opts.permission {
+	case "allow":
+		reply.Kind = lathe.Once
+		v.out.notice("allowed (--permission allow): " + what)
+	case "ask":
+		reply = v.askPerson(ctx, a, what)
+	default:
+		reply.Kind = lathe.Reject
+		v.out.notice("refused, since nobody can be asked here: " + what)
+	}
+	if reply.Kind == lathe.Reject && reply.Message == "" {
+		v.refused = append(v.refused, what)
+	}
+	if err := v.app.reply(ctx, v.root.Directory, a.ID, reply); err != nil {
+		v.out.notice(fmt.Sprintf("the reply to %s came too late: %v", a.Permission, err))
+	}
+}
+
+// describeAsk names what is asked for on one line.
+func describeAsk(a lathe.Ask) string {
+	text := a.Permission
+	if len(a.Patterns) > 0 {
+		text += ": " + strings.Join(a.Patterns, ", ")
+	}
+	if reason, ok := a.Metadata["reason"].(string); ok && reason != "" {
+		text += " (" + reason + ")"
+	}
+	return oneLine(text, 300)
+}
+
+// askPerson asks on the terminal. An interrupted or ended input rejects.
+func (v *view) askPerson(ctx context.Context, a lathe.Ask, what string) lathe.Reply {
+	st := v.out.style
+	if d, ok := a.Metadata["diff"].(string); ok && d != "" {
+		v.out.diff(d)
+	}
+	v.out.errLine(st.yellow("permission ") + st.bold(what))
+	always := ""
+	if len(a.Always) > 0 {
+		always = fmt.Sprintf("  [a]lways (%s)", oneLine(strings.Join(a.Always, ", "), 80))
+	}
+	for {
+		fmt.Fprintf(v.env.Stderr, "  [y]es, once%s  [n]o  or type what to do instead: ", always)
+		line, ok := v.readLine(ctx)
+		if !ok {
+			fmt.Fprintln(v.env.Stderr)
+			return lathe.Reply{Kind: lathe.Reject}
+		}
+		switch strings.ToLower(line) {
+		case "":
+			continue
+		case "y", "yes", "o", "once":
+			return lathe.Reply{Kind: lathe.Once}
+		case "a", "always":
+			if len(a.Always) > 0 {
+				return lathe.Reply{Kind: lathe.Always}
+			}
+		case "n", "no", "r", "reject":
+			return lathe.Reply{Kind: lathe.Reject}
+		default:
+			if len(line) > 2 {
+				return lathe.Reply{Kind: lathe.Reject, Message: line}
+			}
+		}
+	}
+}
+
+// readLine reads a line from the terminal, or reports false when it ended or the
+// run was stopped.
+func (v *view) readLine(ctx context.Context) (string, bool) {
+	if v.lines == nil {
+		v.lines = make(chan string)
+		go func() { // ends with the terminal's input, at the latest with the program
+			defer close(v.lines)
+			for sc := bufio.NewScanner(v.env.Stdin); sc.Scan(); {
+				v.lines <- sc.Text()
+			}
+		}()
+	}
+	select {
+	case line, ok := <-v.lines:
+		return strings.TrimSpace(line), ok
+	case <-ctx.Done():
+		return "", false
+	}
+}

@@ -1,0 +1,220 @@
+// Package cli is the command line: it reads arguments, builds everything else,
+// wires it together, and turns errors into messages and exit codes.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lathe"
+)
+
+// Exit codes of the program. They are part of the interface; see docs/cli.md.
+const (
+	ExitDone       = 0
+	ExitFailed     = 1   // the model, the provider or lathe itself failed
+	ExitUsage      = 2   // wrong arguments or configuration; nothing was done
+	ExitPermission = 3   // a permission was refused and the work stopped
+	ExitLimit      = 4   // a step, cost, time, retry or loop limit was reached
+	ExitBusy       = 5   // the session is busy in another process
+	ExitAborted    = 130 // stopped by Ctrl-C or a signal
+)
+
+// Env is the world that the program runs in.
+type Env struct {
+	Args   []string // without the program's name
+	Stdin  *os.File
+	Stdout io.Writer
+	Stderr io.Writer
+	Dir    string
+	Getenv func(string) string
+	// Environ is what commands that tools run inherit.
+	Environ []string
+	Now     func() time.Time
+	// Signals delivers interrupts; nil means none. The first aborts what runs,
+	// the second ends the program at once.
+	Signals <-chan os.Signal
+	// Exit ends the program at once; used for the second interrupt.
+	Exit func(code int)
+	// StdoutTTY and StderrTTY tell whether these are terminals.
+	StdoutTTY, StderrTTY, StdinTTY bool
+	Width                          int // columns of the terminal; 0 when unknown
+}
+
+// usageError marks an error in how the program was called.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+// exitError ends the program with a code; a nil err prints nothing more.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+func (e exitError) Unwrap() error { return e.err }
+
+// Main runs the program and returns its exit code.
+func Main(env Env) int {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	stop := watchSignals(env, cancel)
+	defer stop()
+	root := newRoot(&env)
+	root.SetArgs(env.Args)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	err := root.ExecuteContext(ctx)
+	if err != nil {
+		report(&env, err)
+	}
+	return exitCode(err)
+}
+
+// errInterrupted is the cause of a context that a signal ended.
+var errInterrupted = errors.New("interrupted")
+
+// watchSignals cancels on the first interrupt and exits on the second.
+func watchSignals(env Env, cancel context.CancelCauseFunc) (stop func()) {
+	if env.Signals == nil {
+		return func() {}
+	}
+	done := make(chan struct{})
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		for n := 0; ; n++ {
+			select {
+			case <-done:
+				return
+			case <-env.Signals:
+			}
+			if n > 0 {
+				env.Exit(ExitAborted)
+			}
+			cancel(errInterrupted)
+		}
+	}()
+	return func() { close(done); <-finished }
+}
+
+func newRoot(env *Env) *cobra.Command {
+	var version bool
+	root := &cobra.Command{
+		Use:   "lathe",
+		Short: "An AI coding agent for your terminal",
+		Long: `lathe takes a request, and reads, edits and runs code in your repository until
+the work is done. It shows everything it does.
+
+Without an account it starts with the offline guide, which shows how lathe works.`,
+		Example: `  lathe run "give me a tour of this project"
+  lathe run -c "now add a test for it"
+  git diff | lathe run "review this change"
+  lathe models`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return printVersion(env)
+			}
+			return cmd.Help()
+		},
+	}
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.Flags().BoolVarP(&version, "version", "v", false, "print the version")
+	root.PersistentFlags().Bool("print-logs", false, "write the log to standard error")
+	root.PersistentFlags().String("log-level", "", "DEBUG, INFO, WARN or ERROR")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.AddCommand(
+		newRun(env), newModels(env), newAuth(env), newSession(env), newConfig(env),
+		&cobra.Command{
+			Use: "version", Short: "Print the version", Args: noArgs,
+			RunE: func(*cobra.Command, []string) error { return printVersion(env) },
+		},
+	)
+	return root
+}
+
+func noArgs(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError{fmt.Errorf("unexpected argument %q", args[0])}
+	}
+	return nil
+}
+
+func exactArgs(n int, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usageError{fmt.Errorf("expected %s, got %d arguments", what, len(args))}
+		}
+		return nil
+	}
+}
+
+func printVersion(env *Env) error {
+	_, err := fmt.Fprintln(env.Stdout, lathe.Version)
+	return err
+}
+
+// report prints an error and what to do about it.
+func report(env *Env, err error) {
+	if e, ok := errors.AsType[exitError](err); ok && e.err == nil {
+		return
+	}
+	st := newStyle(env.StderrTTY, env.Getenv)
+	fmt.Fprintf(env.Stderr, "lathe: %s %s\n", st.red("error:"), clean(err.Error()))
+	if e, ok := errors.AsType[*lathe.Error](err); ok && e.Hint != "" {
+		fmt.Fprintf(env.Stderr, "lathe: %s %s\n", st.bold("hint:"), clean(e.Hint))
+		return
+	}
+	if _, ok := errors.AsType[usageError](err); ok {
+		fmt.Fprintf(env.Stderr, "lathe: %s see: lathe --help\n", st.bold("hint:"))
+	}
+}
+
+// exitCode maps an error to the program's exit code.
+func exitCode(err error) int {
+	if err == nil {
+		return ExitDone
+	}
+	if e, ok := errors.AsType[exitError](err); ok {
+		return e.code
+	}
+	if _, ok := errors.AsType[usageError](err); ok {
+		return ExitUsage
+	}
+	if errors.Is(err, errInterrupted) {
+		return ExitAborted
+	}
+	switch lathe.CodeOf(err) {
+	case lathe.CodeInvalid, lathe.CodeNotFound, lathe.CodeAuth:
+		return ExitUsage
+	case lathe.CodeBusy:
+		return ExitBusy
+	case lathe.CodePermission:
+		return ExitPermission
+	case lathe.CodeLimit:
+		return ExitLimit
+	case lathe.CodeAborted:
+		return ExitAborted
+	}
+	// cobra's own complaints about unknown commands have no type.
+	if msg := err.Error(); len(msg) > 15 && msg[:15] == "unknown command" {
+		return ExitUsage
+	}
+	return ExitFailed
+}

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"lathe/internal/config"
+)
+
+func newConfig(env *Env) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "config [key]",
+		Short: "Show the effective configuration and where each value comes from",
+		Long: `Config shows the configuration that holds in this directory, merged from all its
+sources. Each line is a key, its value, and the place it was written at. A key
+such as agent.build limits it to what is below that key. Credentials are hidden.
+
+The sources, lowest first: organisations, your own files, the file that
+LATHE_CONFIG names, project files from the checkout's root down, .opencode and
+.lathe directories, LATHE_CONFIG_CONTENT, the administrator's files.`,
+		Example: "  lathe config\n  lathe config permission\n  lathe config --format json",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if format != "text" && format != "json" {
+				return usageError{fmt.Errorf("--format %q is neither text nor json", format)}
+			}
+			return withApp(cmd.Context(), env, func(a *app, dir string) error {
+				inst, err := a.svc.Instance(cmd.Context(), dir)
+				if err != nil {
+					return err
+				}
+				if format == "json" {
+					return configJSON(env, inst.Config)
+				}
+				key := ""
+				if len(args) > 0 {
+					key = args[0]
+				}
+				return configText(env, inst.Config, key)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "text", "text or json")
+	return cmd
+}
+
+func configJSON(env *Env, c *config.Config) error {
+	var out bytes.Buffer
+	if err := json.Indent(&out, c.JSON(), "", "  "); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(env.Stdout, out.String())
+	return err
+}
+
+func configText(env *Env, c *config.Config, key string) error {
+	var tree any
+	dec := json.NewDecoder(bytes.NewReader(c.JSON()))
+	dec.UseNumber()
+	if err := dec.Decode(&tree); err != nil {
+		return err
+	}
+	st := newStyle(env.StdoutTTY, env.Getenv)
+	for _, o := range c.Origins() {
+		if key != "" && o.Path != key && !strings.HasPrefix(o.Path, key+".") {
+			continue
+		}
+		value := lookup(tree, o.Path)
+		fmt.Fprintf(env.Stdout, "%s = %s  %s\n", clean(o.Path), clean(value), st.dim("("+clean(o.Pos.String())+", "+string(o.Trust)+")"))
+	}
+	for _, s := range c.Sources {
+		if key == "" {
+			fmt.Fprintf(env.Stderr, "read: %s (%s)\n", clean(s.Name), s.Trust)
+		}
+	}
+	for _, w := range c.Warnings {
+		fmt.Fprintf(env.Stderr, "warning: %s\n", clean(w.String()))
+	}
+	for _, l := range c.LeftOut {
+		fmt.Fprintf(env.Stderr, "left out: %s (%s): %s\n", clean(l.Path), clean(l.Pos.String()), clean(l.Reason))
+	}
+	return nil
+}
+
+// lookup returns the value at a dotted path as compact JSON. Keys may hold dots
+// themselves, so every split is tried.
+func lookup(tree any, path string) string {
+	if v, ok := find(tree, path); ok {
+		if out, err := json.Marshal(v); err == nil {
+			return string(out)
+		}
+	}
+	return "…"
+}
+
+func find(tree any, path string) (any, bool) {
+	obj, ok := tree.(map[string]any)
+	if !ok {
+		return nil, false
+	}
+	if v, ok := obj[path]; ok {
+		return v, true
+	}
+	for i := range len(path) {
+		if path[i] != '.' {
+			continue
+		}
+		if sub, ok := obj[path[:i]]; ok {
+			if v, ok := find(sub, path[i+1:]); ok {
+				return v, true
+			}
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// lazyLog opens its file with the first record, so that a run without anything
+// to log touches no file.
+type lazyLog struct {
+	dir, day string
+	opts     *slog.HandlerOptions
+	app      *app
+
+	once  sync.Once
+	inner slog.Handler
+}
+
+// Enabled reports whether records of a level are written.
+func (l *lazyLog) Enabled(_ context.Context, level slog.Level) bool {
+	return level >= l.opts.Level.Level()
+}
+
+// Handle writes one record.
+func (l *lazyLog) Handle(ctx context.Context, r slog.Record) error {
+	return l.open().Handle(ctx, r)
+}
+
+// WithAttrs returns a handler that adds attributes to each record.
+func (l *lazyLog) WithAttrs(attrs []slog.Attr) slog.Handler { return l.open().WithAttrs(attrs) }
+
+// WithGroup returns a handler that puts attributes under a name.
+func (l *lazyLog) WithGroup(name string) slog.Handler { return l.open().WithGroup(name) }
+
+func (l *lazyLog) open() slog.Handler {
+	l.once.Do(func() {
+		l.inner = slog.DiscardHandler
+		if os.MkdirAll(l.dir, 0o700) != nil {
+			return
+		}
+		f, err := os.OpenFile(filepath.Join(l.dir, l.day+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return
+		}
+		l.app.logTo = f
+		l.inner = slog.NewJSONHandler(f, l.opts)
+	})
+	return l.inner
+}

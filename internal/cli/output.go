@@ -1,0 +1,404 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"lathe"
+	"lathe/internal/opencode/wire"
+	"lathe/internal/turn"
+)
+
+const (
+	previewLines = 8  // of a tool's output
+	diffLines    = 40 // of a change
+)
+
+// output shows a run, for people or as JSON lines. The final answer goes to
+// standard output, all else to standard error.
+type output struct {
+	env      *Env
+	style    style
+	json     bool
+	quiet    bool
+	thinking bool
+	live     bool // standard output is a terminal: text is shown as it comes
+
+	answer   string // text of the newest finished text part
+	atStart  bool   // nothing stands on the current line of the terminal
+	streamed map[lathe.PartID]bool
+	held     map[lathe.PartID]string // end of a delta that may be half a sequence
+	kind     map[lathe.PartID]string
+	shown    map[lathe.PartID]bool
+	asked    map[lathe.MessageID]bool // user messages: what was asked, not answered
+}
+
+func newOutput(env *Env, o runOptions) *output {
+	return &output{
+		env: env, style: newStyle(env.StderrTTY, env.Getenv), json: o.format == "json", quiet: o.quiet,
+		thinking: o.thinking, live: env.StdoutTTY && o.format != "json" && !o.quiet, atStart: true,
+		streamed: map[lathe.PartID]bool{}, held: map[lathe.PartID]string{}, kind: map[lathe.PartID]string{}, shown: map[lathe.PartID]bool{},
+		asked: map[lathe.MessageID]bool{},
+	}
+}
+
+// event shows one event. root is the session of the run; others are subagents.
+func (o *output) event(e lathe.Envelope, root lathe.SessionID) {
+	if m, ok := e.Event.(lathe.MessageUpdated); ok {
+		_, o.asked[m.Message.ID] = m.Message.Info.(*lathe.User)
+	}
+	if p, ok := e.Event.(lathe.PartUpdated); ok && o.asked[p.Part.MessageID] {
+		return
+	}
+	if o.json {
+		o.jsonEvent(e, root)
+		return
+	}
+	switch ev := e.Event.(type) {
+	case lathe.PartUpdated:
+		o.part(ev.Part, ev.Part.SessionID == root)
+	case lathe.PartDelta:
+		if ev.SessionID == root {
+			o.delta(ev)
+		}
+	case lathe.SessionStatus:
+		if r, ok := ev.Status.(lathe.Retrying); ok {
+			wait := max(0, r.Next.Sub(e.Time)).Round(100 * time.Millisecond)
+			o.notice(fmt.Sprintf("%s; trying again in %s (attempt %d)", oneLine(r.Message, 200), wait, r.Attempt+1))
+		}
+	case lathe.SessionFailed:
+		if ev.Failure != nil {
+			o.errLine(o.style.red("error: ") + clean(ev.Failure.Error()))
+		}
+	}
+}
+
+func (o *output) part(p lathe.Part, own bool) {
+	switch b := p.Body.(type) {
+	case *lathe.Text:
+		o.kind[p.ID] = "text"
+		if own && !b.Time.End.IsZero() && !b.Synthetic {
+			o.text(p.ID, b)
+		}
+	case *lathe.Reasoning:
+		o.kind[p.ID] = "reasoning"
+		if own && o.thinking && !b.Time.End.IsZero() && strings.TrimSpace(b.Text) != "" {
+			o.errLine(o.style.dim("thinking: " + clean(strings.TrimSpace(b.Text))))
+		}
+	case *lathe.ToolCall:
+		o.tool(p.ID, b, own)
+	}
+}
+
+// delta shows text on a terminal as it streams.
+func (o *output) delta(ev lathe.PartDelta) {
+	if !o.live || o.kind[ev.PartID] != "text" {
+		return
+	}
+	o.streamed[ev.PartID] = true
+	text, held := splitEscape(o.held[ev.PartID] + ev.Delta)
+	o.held[ev.PartID] = held
+	o.write(o.env.Stdout, clean(text))
+}
+
+// splitEscape keeps back the beginning of an escape sequence at the end of text,
+// so that a sequence cut between two deltas is still seen as one.
+func splitEscape(text string) (show, hold string) {
+	i := strings.LastIndexByte(text, '\x1b')
+	if i < 0 || len(text)-i > 256 || escapeLen(text[i:]) < len(text)-i {
+		return text, ""
+	}
+	return text[:i], text[i:]
+}
+
+// text shows a finished text part. An earlier answer was not the final one, so it
+// goes to standard error unless the terminal has shown it already.
+func (o *output) text(id lathe.PartID, b *lathe.Text) {
+	if o.shown[id] {
+		return
+	}
+	o.shown[id] = true
+	if o.streamed[id] {
+		o.answer = ""
+		o.newline()
+		return
+	}
+	o.flushAnswer()
+	o.answer = b.Text
+}
+
+// flushAnswer moves what turned out not to be the final answer to standard error.
+func (o *output) flushAnswer() {
+	if strings.TrimSpace(o.answer) != "" && !o.quiet {
+		o.errLine(clean(o.answer))
+	}
+	o.answer = ""
+}
+
+func (o *output) tool(id lathe.PartID, c *lathe.ToolCall, own bool) {
+	if o.shown[id] || o.quiet {
+		return
+	}
+	switch st := c.State.(type) {
+	case *lathe.ToolRunning:
+		if own {
+			o.flushAnswer()
+		}
+	case *lathe.ToolDone:
+		o.shown[id] = true
+		o.flushAnswer()
+		o.toolLine(o.style.green("●"), c.Tool, st.Title, st.Input, st.Time, own)
+		o.toolBody(c.Tool, st)
+	case *lathe.ToolFailed:
+		o.shown[id] = true
+		o.flushAnswer()
+		o.toolLine(o.style.red("✗"), c.Tool, "", st.Input, st.Time, own)
+		o.block(st.Error, previewLines, o.style.red)
+	}
+}
+
+func (o *output) toolLine(mark, tool, title string, input json.RawMessage, span lathe.Span, own bool) {
+	if title == "" {
+		title = summary(input)
+	}
+	indent := ""
+	if !own {
+		indent = "  "
+	}
+	took := ""
+	if d := span.End.Sub(span.Start); d >= time.Second {
+		took = o.style.dim(fmt.Sprintf("  %s", d.Round(100*time.Millisecond)))
+	}
+	o.errLine(fmt.Sprintf("%s%s %s  %s%s", indent, mark, o.style.bold(clean(tool)), oneLine(title, o.width()-len(tool)-14), took))
+}
+
+func (o *output) width() int {
+	if o.env.Width < 40 {
+		return 120
+	}
+	return o.env.Width
+}
+
+// summary shows the first text argument of a call.
+func summary(input json.RawMessage) string {
+	var args map[string]any
+	if json.Unmarshal(input, &args) != nil {
+		return ""
+	}
+	for _, k := range []string{"command", "filePath", "path", "pattern", "url", "query", "description", "name"} {
+		if s, ok := args[k].(string); ok && s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// toolBody shows what a person wants to see of a result: a diff, the task list,
+// the end of a command's output.
+func (o *output) toolBody(tool string, st *lathe.ToolDone) {
+	if d, ok := st.Metadata["diff"].(string); ok && d != "" {
+		o.diff(d)
+		return
+	}
+	switch tool {
+	case "bash":
+		out, _ := st.Metadata["output"].(string)
+		o.block(strings.TrimRight(out, "\n"), previewLines, o.style.dim)
+	case "todowrite":
+		o.todos(st.Input)
+	}
+}
+
+func (o *output) todos(input json.RawMessage) {
+	var in struct {
+		Todos []struct{ Content, Status string }
+	}
+	if json.Unmarshal(input, &in) != nil {
+		return
+	}
+	marks := map[string]string{"completed": "[x]", "in_progress": "[~]", "cancelled": "[-]"}
+	for _, t := range in.Todos {
+		mark := marks[t.Status]
+		if mark == "" {
+			mark = "[ ]"
+		}
+		o.errLine("    " + mark + " " + oneLine(t.Content, o.width()-9))
+	}
+}
+
+// block shows the last lines of a text, indented.
+func (o *output) block(text string, most int, paint func(string) string) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	lines := strings.Split(clean(text), "\n")
+	if len(lines) > most {
+		o.errLine(o.style.dim(fmt.Sprintf("    … %d lines more", len(lines)-most)))
+		lines = lines[len(lines)-most:]
+	}
+	for _, l := range lines {
+		o.errLine("    " + paint(cut(l, o.width()-4)))
+	}
+}
+
+func (o *output) diff(d string) {
+	lines := strings.Split(strings.TrimRight(clean(d), "\n"), "\n")
+	for i, l := range lines {
+		if i == diffLines {
+			o.errLine(o.style.dim(fmt.Sprintf("    … %d lines more", len(lines)-i)))
+			return
+		}
+		l = cut(l, o.width()-4)
+		switch {
+		case strings.HasPrefix(l, "+++"), strings.HasPrefix(l, "---"), strings.HasPrefix(l, "Index:"), strings.HasPrefix(l, "==="):
+			continue
+		case strings.HasPrefix(l, "@@"):
+			l = o.style.blue(l)
+		case strings.HasPrefix(l, "+"):
+			l = o.style.green(l)
+		case strings.HasPrefix(l, "-"):
+			l = o.style.red(l)
+		}
+		o.errLine("    " + l)
+	}
+}
+
+func cut(s string, n int) string {
+	if r := []rune(s); n > 1 && len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
+
+// notice tells something about the run itself.
+func (o *output) notice(text string) {
+	if !o.quiet {
+		o.errLine(o.style.yellow("lathe: ") + clean(text))
+	}
+}
+
+// warning tells something that holds even in a quiet run.
+func (o *output) warning(text string) { o.errLine(o.style.yellow("lathe: warning: ") + clean(text)) }
+
+func (o *output) refusals(what []string) {
+	for _, w := range what {
+		o.errLine(o.style.yellow("lathe: ") + "refused: " + clean(w))
+	}
+	o.errLine(o.style.yellow("lathe: ") + "to let it through, use --permission allow or a rule such as --allow \"bash:git *\"")
+}
+
+// end prints the answer and what the run cost.
+func (o *output) end(out turn.Outcome, took time.Duration) {
+	if o.json {
+		return
+	}
+	if o.answer != "" {
+		text := o.answer
+		if o.env.StdoutTTY {
+			text = clean(text)
+		}
+		o.newline()
+		fmt.Fprintln(o.env.Stdout, text)
+		o.answer = ""
+	}
+	o.newline()
+	if o.quiet || out.Last == nil {
+		return
+	}
+	o.errLine(o.style.dim(costLine(out, took)))
+}
+
+func costLine(out turn.Outcome, took time.Duration) string {
+	info, ok := out.Last.Info.(*lathe.Assistant)
+	if !ok {
+		return ""
+	}
+	t := out.Tokens
+	line := fmt.Sprintf("— %s · %s · %d steps · %s in", info.Agent, info.Model, out.Steps, count(t.Prompt()))
+	if t.Prompt() > 0 && t.CacheRead > 0 {
+		line += fmt.Sprintf(" (%d%% cached)", t.CacheRead*100/t.Prompt())
+	}
+	return line + fmt.Sprintf(", %s out · %s · %s", count(t.Output+t.Reasoning), out.Cost, took.Round(100*time.Millisecond))
+}
+
+func count(n int64) string {
+	switch {
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	case n >= 10_000:
+		return fmt.Sprintf("%.0fk", float64(n)/1e3)
+	case n >= 1000:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	}
+	return fmt.Sprint(n)
+}
+
+// newline ends a line that streamed text left open.
+func (o *output) newline() {
+	if !o.atStart {
+		o.write(o.env.Stdout, "\n")
+	}
+}
+
+func (o *output) errLine(line string) {
+	o.newline()
+	fmt.Fprintln(o.env.Stderr, line)
+}
+
+func (o *output) write(w io.Writer, text string) {
+	if text == "" {
+		return
+	}
+	_, _ = io.WriteString(w, text)
+	o.atStart = strings.HasSuffix(text, "\n")
+}
+
+// jsonEvent prints the events that `--format json` promises, one JSON object a
+// line: finished tool calls, steps and texts, and errors.
+func (o *output) jsonEvent(e lathe.Envelope, root lathe.SessionID) {
+	switch ev := e.Event.(type) {
+	case lathe.PartUpdated:
+		if kind := o.jsonKind(ev.Part); kind != "" && !o.shown[ev.Part.ID] {
+			o.shown[ev.Part.ID] = true
+			o.jsonLine(e, kind, ev.Part.SessionID, "part", wire.EncodePart(ev.Part))
+		}
+	case lathe.SessionFailed:
+		o.jsonLine(e, "error", ev.SessionID, "error", wire.EncodeFailure(ev.Failure))
+	case lathe.PermissionAsked:
+		o.jsonLine(e, "permission", ev.Ask.SessionID, "ask", map[string]any{"id": ev.Ask.ID, "permission": ev.Ask.Permission, "patterns": ev.Ask.Patterns})
+	}
+}
+
+func (o *output) jsonKind(p lathe.Part) string {
+	switch b := p.Body.(type) {
+	case *lathe.Text:
+		if !b.Time.End.IsZero() && !b.Synthetic {
+			return "text"
+		}
+	case *lathe.Reasoning:
+		if o.thinking && !b.Time.End.IsZero() {
+			return "reasoning"
+		}
+	case *lathe.ToolCall:
+		switch b.State.(type) {
+		case *lathe.ToolDone, *lathe.ToolFailed:
+			return "tool_use"
+		}
+	case *lathe.StepStart:
+		return "step_start"
+	case *lathe.StepFinish:
+		return "step_finish"
+	}
+	return ""
+}
+
+func (o *output) jsonLine(e lathe.Envelope, kind string, id lathe.SessionID, field string, value any) {
+	line, err := wire.Marshal(value)
+	if err != nil {
+		return
+	}
+	fmt.Fprintf(o.env.Stdout, `{"type":%q,"timestamp":%d,"sessionID":%q,%q:%s}`+"\n", kind, e.Time.UnixMilli(), string(id), field, line)
+}

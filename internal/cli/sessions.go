@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lathe"
+	"lathe/internal/opencode/wire"
+	"lathe/internal/sqlite"
+)
+
+func newSession(env *Env) *cobra.Command {
+	cmd := &cobra.Command{Use: "session", Short: "List, show and delete sessions"}
+	cmd.AddCommand(newSessionList(env), newSessionShow(env), newSessionDelete(env))
+	return cmd
+}
+
+// withApp runs fn with everything open.
+func withApp(ctx context.Context, env *Env, fn func(a *app, dir string) error) (err error) {
+	dir, err := workDir(env, "")
+	if err != nil {
+		return err
+	}
+	a, err := openApp(ctx, env, appOptions{dir: dir})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	return fn(a, dir)
+}
+
+func newSessionList(env *Env) *cobra.Command {
+	var n int
+	var all bool
+	var format string
+	cmd := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List sessions, newest first", Args: noArgs,
+		Long: "List shows the sessions of this directory, newest first; --all those of every directory.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if format != "table" && format != "json" {
+				return usageError{fmt.Errorf("--format %q is neither table nor json", format)}
+			}
+			return withApp(cmd.Context(), env, func(a *app, dir string) error {
+				f := sqlite.SessionFilter{Roots: true, Limit: n, Directory: dir}
+				if all {
+					f.Directory = ""
+				}
+				list, err := a.svc.List(cmd.Context(), f)
+				if err != nil {
+					return err
+				}
+				return printSessions(env, list, format, all)
+			})
+		},
+	}
+	cmd.Flags().IntVarP(&n, "max-count", "n", 50, "how many at most; 0 for all")
+	cmd.Flags().BoolVar(&all, "all", false, "of every directory")
+	cmd.Flags().StringVar(&format, "format", "table", "table or json")
+	return cmd
+}
+
+func printSessions(env *Env, list []lathe.Session, format string, all bool) error {
+	if format == "json" {
+		return printJSON(env, wire.EncodeSessions(list))
+	}
+	for _, s := range list {
+		where := ""
+		if all {
+			where = "  " + clean(s.Directory)
+		}
+		fmt.Fprintf(env.Stdout, "%s  %s  %-8s  %s%s\n", s.ID, s.Updated.Local().Format("2006-01-02 15:04"), s.Cost, oneLine(s.Title, 80), where)
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(env.Stderr, "lathe: there are no sessions here yet; start one with: lathe run")
+	}
+	return nil
+}
+
+func newSessionShow(env *Env) *cobra.Command {
+	var format string
+	var limit int
+	cmd := &cobra.Command{
+		Use: "show id", Short: "Show the messages of a session", Args: exactArgs(1, "one session id"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if format != "text" && format != "json" {
+				return usageError{fmt.Errorf("--format %q is neither text nor json", format)}
+			}
+			return withApp(cmd.Context(), env, func(a *app, _ string) error {
+				sess, err := a.svc.Get(cmd.Context(), lathe.SessionID(args[0]))
+				if err != nil {
+					return err
+				}
+				msgs, err := a.svc.Messages(cmd.Context(), sess.ID, limit)
+				if err != nil {
+					return err
+				}
+				if format == "json" {
+					return showJSON(env, sess, msgs)
+				}
+				showText(env, sess, msgs)
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "text", "text or json")
+	cmd.Flags().IntVarP(&limit, "max-count", "n", 0, "the newest n messages only")
+	return cmd
+}
+
+func showJSON(env *Env, sess lathe.Session, msgs []lathe.Message) error {
+	return printJSON(env, map[string]any{"info": wire.EncodeSession(sess), "messages": wire.EncodeMessages(msgs)})
+}
+
+func printJSON(env *Env, v any) error {
+	raw, err := wire.Marshal(v)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, raw, "", "  "); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(env.Stdout, out.String())
+	return err
+}
+
+func showText(env *Env, sess lathe.Session, msgs []lathe.Message) {
+	out := *env
+	out.Stderr = env.Stdout // everything is what was asked for
+	st := newStyle(env.StdoutTTY, env.Getenv)
+	fmt.Fprintf(env.Stdout, "%s\n%s  %s  %s\n", st.bold(oneLine(sess.Title, 200)), sess.ID, clean(sess.Directory), sess.Created.Local().Format(time.DateTime))
+	o := newOutput(&out, runOptions{})
+	o.style, o.thinking = st, true
+	for _, m := range msgs {
+		switch info := m.Info.(type) {
+		case *lathe.User:
+			fmt.Fprintf(env.Stdout, "\n%s\n", st.blue("▌ "+strings.ReplaceAll(clean(userWords(m)), "\n", "\n▌ ")))
+		case *lathe.Assistant:
+			for _, p := range m.Parts {
+				o.part(p, true)
+			}
+			o.flushAnswer()
+			if info.Error != nil {
+				o.errLine(st.red("error: ") + clean(info.Error.Error()))
+			}
+		}
+	}
+}
+
+func userWords(m lathe.Message) string {
+	var words []string
+	for _, p := range m.Parts {
+		switch b := p.Body.(type) {
+		case *lathe.Text:
+			if !b.Synthetic {
+				words = append(words, b.Text)
+			}
+		case *lathe.File:
+			words = append(words, "[file "+b.Filename+"]")
+		}
+	}
+	return strings.Join(words, "\n")
+}
+
+func newSessionDelete(env *Env) *cobra.Command {
+	return &cobra.Command{
+		Use: "delete id …", Short: "Delete sessions and all that belongs to them",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withApp(cmd.Context(), env, func(a *app, _ string) error {
+				for _, id := range args {
+					if err := a.svc.Delete(cmd.Context(), lathe.SessionID(id)); err != nil {
+						return err
+					}
+					fmt.Fprintf(env.Stderr, "lathe: deleted %s\n", id)
+				}
+				return nil
+			})
+		},
+	}
+}

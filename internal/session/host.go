@@ -1,0 +1,93 @@
+package session
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"lathe"
+	"lathe/internal/permission"
+	"lathe/internal/provider"
+	"lathe/internal/tool"
+	"lathe/internal/turn"
+)
+
+// host answers what a turn asks of its session.
+type host struct {
+	*runner
+	rules []lathe.Rule // of this run alone, after the session's
+
+	mu       sync.Mutex
+	toolsets map[string]*turn.Toolset
+}
+
+// Agent returns an agent by name.
+func (h *host) Agent(name string) (turn.Agent, error) {
+	a, err := h.inst.agent(name)
+	if err != nil {
+		return turn.Agent{}, err
+	}
+	return a.Agent, nil
+}
+
+// Model returns a model that can be called.
+func (h *host) Model(ref lathe.ModelRef) (*provider.Model, error) { return h.inst.Model(ref) }
+
+// Tools returns what the agent may use. The set of an agent is made once a run,
+// so its order and bytes stay.
+func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Toolset {
+	key := a.Name + "\x00" + m.Ref.String() + "\x00" + strings.Join(disabled(u.Tools), ",")
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if set := h.toolsets[key]; set != nil {
+		return set
+	}
+	rules := append(append(append([]lathe.Rule{}, a.Rules...), h.sess.Rules...), h.rules...)
+	var kept []tool.Tool
+	for _, t := range h.inst.toolsFor(m) {
+		spec := t.Spec()
+		if off, named := u.Tools[spec.Name]; named && !off {
+			continue
+		}
+		if !m.Caps.ToolCall || permission.Hidden(permissionOf(spec), rules) {
+			continue
+		}
+		kept = append(kept, t)
+	}
+	set := &turn.Toolset{Registry: tool.NewRegistry(kept...), Rules: rules}
+	h.toolsets[key] = set
+	return set
+}
+
+func disabled(tools map[string]bool) []string {
+	var off []string
+	for _, name := range sortedKeys(tools) {
+		if !tools[name] {
+			off = append(off, name)
+		}
+	}
+	return off
+}
+
+func permissionOf(s tool.Spec) string {
+	if s.Permission != "" {
+		return s.Permission
+	}
+	return s.Name
+}
+
+// Arrived returns the user messages stored since the last call.
+func (h *host) Arrived() []lathe.Message {
+	h.runner.mu.Lock()
+	defer h.runner.mu.Unlock()
+	out := h.arrived
+	h.arrived = nil
+	return out
+}
+
+// Ask asks for permission.
+func (h *host) Ask(ctx context.Context, in permission.AskInput) error {
+	return h.inst.Permission.Ask(ctx, in)
+}
+
+var _ turn.Host = (*host)(nil)

@@ -1,0 +1,193 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"lathe"
+	"lathe/internal/auth"
+	"lathe/internal/builtin"
+	"lathe/internal/catalog"
+	"lathe/internal/config"
+	"lathe/internal/permission"
+	"lathe/internal/provider"
+	"lathe/internal/shell"
+	"lathe/internal/tool"
+	"lathe/internal/workspace"
+)
+
+// Instance is what belongs to one directory: its project, configuration, models,
+// agents, tools and pending asks. Its exported fields do not change.
+type Instance struct {
+	Root       workspace.Root
+	Project    lathe.Project
+	Paths      config.Paths
+	Config     *config.Config
+	Models     *provider.Registry
+	Agents     []Agent
+	Tools      *tool.Registry
+	Permission *permission.Service
+
+	// ContinueOnDeny keeps turns going after a rejected permission.
+	ContinueOnDeny bool
+
+	log      *slog.Logger
+	http     *http.Client
+	shell    string
+	platform string
+
+	mu     sync.Mutex
+	models map[lathe.ModelRef]*provider.Model
+}
+
+// Model returns a model that can be called. It stays the same for the life of
+// the instance, and so do its connections.
+func (i *Instance) Model(ref lathe.ModelRef) (*provider.Model, error) {
+	ref.Variant = ""
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if m := i.models[ref]; m != nil {
+		return m, nil
+	}
+	m, err := i.Models.Lookup(ref)
+	if err == nil {
+		i.models[ref] = m
+	}
+	return m, err
+}
+
+// InstanceOptions say what instances are made of.
+type InstanceOptions struct {
+	Paths   config.Paths
+	Getenv  func(string) string
+	Environ []string // what commands inherit
+	Auth    *auth.Store
+	Catalog *catalog.Catalog
+	HTTP    *http.Client // for models, organisations and web fetches; nil: their own
+	Log     *slog.Logger
+	Now     func() time.Time
+	Runner  *shell.Runner
+	Todos   builtin.Todos
+	Publish func(dir string, ev lathe.Event)
+	IDs     *lathe.IDs
+	// Builtin makes the models that need no provider.
+	Builtin provider.BuiltinModels
+	// Trusted says whether the repository may steer lathe.
+	Trusted func(workspace.Root) bool
+	// Secrets names the variables that commands must not see.
+	Secrets []string
+}
+
+// OpenInstance makes the instance of a directory.
+func OpenInstance(ctx context.Context, dir string, o InstanceOptions) (*Instance, error) {
+	root, err := workspace.Find(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	conf, err := config.Load(ctx, config.Options{
+		Dir: root.Dir, Worktree: root.TopLevel, Paths: o.Paths, Getenv: o.Getenv, HTTP: o.HTTP,
+		Auth: o.Auth, Trusted: o.Trusted != nil && o.Trusted(root),
+	})
+	if err != nil {
+		return nil, err
+	}
+	projectID, err := workspace.ProjectID(ctx, root, filepath.Join(o.Paths.Cache, "project"))
+	if err != nil {
+		o.Log.Warn("the project could not be identified", "err", err)
+		projectID = workspace.GlobalID
+	}
+	inst := &Instance{
+		Root: root, Paths: o.Paths, Config: conf, log: o.Log, http: http.DefaultClient, platform: runtime.GOOS,
+		Project:        lathe.Project{ID: projectID, Worktree: root.Worktree, VCS: root.VCS, Created: o.Now(), Updated: o.Now()},
+		ContinueOnDeny: conf.Experimental.ContinueLoopOnDeny,
+		models:         map[lathe.ModelRef]*provider.Model{},
+	}
+	inst.Models, err = provider.New(provider.Options{
+		Config: conf, Auth: o.Auth, Catalog: o.Catalog, Getenv: o.Getenv, HTTP: o.HTTP, Now: o.Now,
+		Builtin: o.Builtin, Dir: root.Dir,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("providers: %w", err)
+	}
+	inst.equip(o)
+	return inst, nil
+}
+
+// equip gives the instance its agents, tools and permission service.
+func (i *Instance) equip(o InstanceOptions) {
+	limits := &tool.Limits{
+		Dir: filepath.Join(i.Paths.Data, tool.SpillDir), MaxLines: i.Config.ToolOutput.MaxLines, MaxBytes: i.Config.ToolOutput.MaxBytes,
+	}
+	i.Agents = resolveAgents(i.Config, permission.Paths{
+		ToolOutput: filepath.Join(i.Paths.Data, tool.SpillDir),
+		Plans:      filepath.Join(i.Paths.Data, "plans"),
+	})
+	publish := func(ev lathe.Event) { o.Publish(i.Root.Dir, ev) }
+	i.Permission = permission.New(permission.Options{Publish: publish, IDs: o.IDs})
+	env := shell.Env(o.Environ, map[string]string{"LATHE": "1", "OPENCODE": "1", "AGENT": "1"}, o.Secrets...)
+	i.shell = i.Config.Shell
+	if i.shell == "" {
+		i.shell = shell.Choose(env)
+	}
+	i.Tools = tool.NewRegistry(builtin.New(builtin.Env{
+		Root: i.Root, Home: i.Paths.Home, DataDir: i.Paths.Data,
+		Private: []string{i.Paths.Config, i.Paths.State, i.Paths.OpenCodeConfig, i.Paths.OpenCodeData},
+		Shell:   i.shell, ShellEnv: env, Runner: o.Runner, BashTimeout: i.Config.Flags.BashDefaultTimeout(),
+		Limits: limits, HTTP: o.HTTP, Todos: o.Todos, Publish: publish, Now: o.Now,
+		Delegate: func(string) bool { return false },
+		Known:    i.knownInstruction,
+	})...)
+}
+
+// knownInstruction reports whether a file is part of the system prompt already.
+func (i *Instance) knownInstruction(path string) bool {
+	for _, f := range i.instructionFiles() {
+		if f == path {
+			return true
+		}
+	}
+	return false
+}
+
+// toolsFor returns the tools that suit a model, in their fixed order.
+func (i *Instance) toolsFor(*provider.Model) []tool.Tool { return i.Tools.Tools() }
+
+// close ends what the instance keeps waiting.
+func (i *Instance) close() error {
+	i.Permission.Close()
+	return nil
+}
+
+// Reply answers a permission ask of a directory's instance.
+func (s *Service) Reply(ctx context.Context, dir string, id lathe.AskID, reply lathe.Reply) error {
+	inst, err := s.Instance(ctx, dir)
+	if err != nil {
+		return err
+	}
+	err = inst.Permission.Reply(ctx, id, reply)
+	if errors.Is(err, permission.ErrNotFound) {
+		return lathe.Errorf(lathe.CodeNotFound, "it may have been answered or withdrawn", "no permission ask %q is waiting", id)
+	}
+	return err
+}
+
+func variantHint(variants []catalog.Variant) string {
+	if len(variants) == 0 {
+		return "it has none"
+	}
+	names := make([]string, len(variants))
+	for i, v := range variants {
+		names[i] = v.Name
+	}
+	return "it has: " + strings.Join(names, ", ")
+}
+
+func errStatus(code int) error { return fmt.Errorf("HTTP status %d", code) }

@@ -1,0 +1,261 @@
+package session
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"lathe"
+	"lathe/internal/sqlite"
+	"lathe/internal/tool"
+	"lathe/internal/turn"
+	"lathe/internal/workspace"
+)
+
+// maxMedia bounds an attachment that is sent as it is.
+const maxMedia = 20 << 20
+
+// Prompt is what a person, or a program for them, asks of a session.
+type Prompt struct {
+	MessageID lathe.MessageID // chosen by the client; empty means a new one
+	Parts     []lathe.PartBody
+	Agent     string         // empty: the session's, then the default
+	Model     lathe.ModelRef // zero: the agent's, the session's, then the default
+	System    string
+	Tools     map[string]bool
+	NoReply   bool // store the message, run no turn
+	Limits    turn.Limits
+	Rules     []lathe.Rule // for the turn that this prompt starts, after the session's
+}
+
+// Prompt stores a user message and starts a turn that answers it, or hands it to
+// the one that runs. It returns when the message is durable; the run is nil for
+// NoReply. Nothing is stored when the prompt cannot be answered (an unknown
+// agent or model, a session that another process owns).
+func (s *Service) Prompt(ctx context.Context, id lathe.SessionID, p Prompt) (*lathe.Message, *Run, error) {
+	r, err := s.runner(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := r.userMessage(ctx, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	store := func(m *lathe.Message) error { return r.storeUser(ctx, m, p) }
+	if p.NoReply {
+		return m, nil, store(m)
+	}
+	run, err := r.submit(ctx, m, p, store)
+	return m, run, err
+}
+
+// userMessage resolves a prompt to the message that is stored.
+func (r *runner) userMessage(ctx context.Context, p Prompt) (*lathe.Message, error) {
+	sess, err := r.s.Get(ctx, r.sess.ID)
+	if err != nil {
+		return nil, err
+	}
+	agent, err := r.inst.pickAgent(p.Agent, sess.Agent)
+	if err != nil {
+		return nil, err
+	}
+	model, err := r.inst.pickModel(ctx, p.Model, agent, sess.Model)
+	if err != nil {
+		return nil, err
+	}
+	m := &lathe.Message{
+		ID: p.MessageID, SessionID: sess.ID, Created: r.s.opts.Now(),
+		Info: &lathe.User{Agent: agent.Name, Model: model, System: p.System, Tools: p.Tools},
+	}
+	if m.ID == "" {
+		m.ID = r.s.opts.IDs.Message()
+	} else if err := lathe.CheckID(string(m.ID), lathe.PrefixMessage); err != nil {
+		return nil, lathe.Errorf(lathe.CodeInvalid, "", "%v", err)
+	}
+	bodies, err := r.expand(ctx, m, p.Parts)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range bodies {
+		m.Parts = append(m.Parts, lathe.Part{ID: r.s.opts.IDs.Part(), MessageID: m.ID, SessionID: sess.ID, Body: b})
+	}
+	if len(m.Parts) == 0 {
+		return nil, lathe.Errorf(lathe.CodeInvalid, "", "the prompt is empty")
+	}
+	return m, nil
+}
+
+// storeUser stores a user message with what the model has to be told since the
+// last one, then publishes it.
+func (r *runner) storeUser(ctx context.Context, m *lathe.Message, p Prompt) error {
+	info := m.Info.(*lathe.User)
+	for _, note := range r.reminders(ctx, info.Agent) {
+		m.Parts = append(m.Parts, lathe.Part{
+			ID: r.s.opts.IDs.Part(), MessageID: m.ID, SessionID: m.SessionID,
+			Body: &lathe.Text{Text: note, Synthetic: true, Time: lathe.Span{Start: m.Created, End: m.Created}},
+		})
+	}
+	var sess lathe.Session
+	err := r.s.opts.Store.Batch(ctx, func(tx *sqlite.Tx) (err error) {
+		if err = tx.AddMessage(m); err != nil {
+			return err
+		}
+		if err = r.saveFrozen(tx); err != nil {
+			return err
+		}
+		sess, err = tx.UpdateSession(m.SessionID, func(s *lathe.Session) error {
+			s.Updated, s.Agent, s.Model = m.Created, info.Agent, info.Model
+			if p.Tools != nil {
+				s.Rules = toolRules(p.Tools)
+			}
+			return nil
+		})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("store the prompt: %w", err)
+	}
+	r.sess = sess
+	publish := func(ev lathe.Event) { r.s.opts.Bus.Publish(sess.Directory, ev) }
+	bare := *m
+	bare.Parts = nil
+	publish(lathe.MessageUpdated{Message: bare})
+	for _, part := range m.Parts {
+		publish(lathe.PartUpdated{Part: part})
+	}
+	publish(lathe.SessionUpdated{Session: sess})
+	return nil
+}
+
+// toolRules turns a prompt's tool switches into the session's rules.
+func toolRules(tools map[string]bool) []lathe.Rule {
+	rules := make([]lathe.Rule, 0, len(tools))
+	for _, name := range sortedKeys(tools) {
+		action := lathe.Deny
+		if tools[name] {
+			action = lathe.Allow
+		}
+		rules = append(rules, lathe.Rule{Permission: name, Pattern: "*", Action: action})
+	}
+	return rules
+}
+
+// expand resolves the parts of a prompt: files become what the read tool shows
+// of them, images and PDFs become their content.
+func (r *runner) expand(ctx context.Context, m *lathe.Message, parts []lathe.PartBody) ([]lathe.PartBody, error) {
+	var out []lathe.PartBody
+	for _, p := range parts {
+		switch b := p.(type) {
+		case *lathe.File:
+			bodies, err := r.expandFile(ctx, m, b)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, bodies...)
+		case *lathe.Text:
+			text := *b
+			if text.Time.Start.IsZero() {
+				text.Time = lathe.Span{Start: m.Created, End: m.Created}
+			}
+			out = append(out, &text)
+		default:
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+func (r *runner) expandFile(ctx context.Context, m *lathe.Message, f *lathe.File) ([]lathe.PartBody, error) {
+	u, err := url.Parse(f.URL)
+	if err != nil || u.Scheme != "file" {
+		return []lathe.PartBody{f}, nil
+	}
+	path := u.Path
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, lathe.Errorf(lathe.CodeInvalid, "", "attach %s: %v", path, err)
+	}
+	file := *f
+	if file.Filename == "" {
+		file.Filename = filepath.Base(path)
+	}
+	switch {
+	case info.IsDir():
+		file.MIME = "application/x-directory"
+	case isMedia(file.MIME):
+		return r.expandMedia(path, &file)
+	default:
+		file.MIME = "text/plain"
+	}
+	return r.expandText(ctx, m, path, u.Query(), &file), nil
+}
+
+func isMedia(mime string) bool {
+	return (strings.HasPrefix(mime, "image/") && mime != "image/svg+xml") || mime == "application/pdf"
+}
+
+func (r *runner) expandMedia(path string, file *lathe.File) ([]lathe.PartBody, error) {
+	data, err := workspace.ReadFile(path, maxMedia)
+	if err != nil {
+		return nil, lathe.Errorf(lathe.CodeInvalid, "attach a smaller file", "attach %s: %v", path, err)
+	}
+	file.URL = "data:" + file.MIME + ";base64," + base64.StdEncoding.EncodeToString(data)
+	return []lathe.PartBody{synthetic(readNote(map[string]any{"filePath": path})), file}, nil
+}
+
+// expandText shows a file or directory as the read tool does. A failure is
+// told to the model in the file's place.
+func (r *runner) expandText(ctx context.Context, m *lathe.Message, path string, q url.Values, file *lathe.File) []lathe.PartBody {
+	args := map[string]any{"filePath": path}
+	if start, err := strconv.Atoi(q.Get("start")); err == nil && start > 0 {
+		args["offset"] = start
+		if end, err := strconv.Atoi(q.Get("end")); err == nil && end >= start {
+			args["limit"] = end - start + 1
+		} else {
+			args["limit"] = 1
+		}
+	}
+	out := []lathe.PartBody{synthetic(readNote(args))}
+	res, err := r.readFor(ctx, m, args)
+	if err != nil {
+		res = tool.Failf("%v", err)
+	}
+	if res.Failed {
+		text := fmt.Sprintf("Read tool failed to read %s with the following error: %s", path, res.Output)
+		return append(out, synthetic(text))
+	}
+	return append(out, synthetic(res.Output), file)
+}
+
+// readFor runs the read tool for the user, who needs no permission.
+func (r *runner) readFor(ctx context.Context, m *lathe.Message, args map[string]any) (tool.Result, error) {
+	read, ok := r.inst.Tools.Lookup("read")
+	if !ok {
+		return tool.Failf("there is no read tool"), nil
+	}
+	input, err := json.Marshal(args)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	return read.Run(ctx, &tool.Call{
+		SessionID: m.SessionID, MessageID: m.ID, Input: input, UserAsked: true,
+		Ask:      func(context.Context, tool.Request) error { return nil },
+		Progress: func(string, map[string]any) {},
+	})
+}
+
+func readNote(args map[string]any) string {
+	input, err := json.Marshal(args)
+	if err != nil { // strings and numbers always encode
+		panic(err)
+	}
+	return "Called the Read tool with the following input: " + string(input)
+}
+
+func synthetic(text string) *lathe.Text { return &lathe.Text{Text: text, Synthetic: true} }

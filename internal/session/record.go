@@ -1,0 +1,188 @@
+package session
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"lathe"
+	"lathe/internal/bus"
+	"lathe/internal/sqlite"
+	"lathe/internal/turn"
+)
+
+const (
+	// checkpointAfter is how long streamed text may be unsaved.
+	checkpointAfter = 80 * time.Millisecond
+	// progressEvery is how often the progress of a running tool is stored; it is
+	// published each time.
+	progressEvery = time.Second
+)
+
+// recorder is the one writer of a session while its turn runs: it stores, then
+// publishes, in one order for all.
+type recorder struct {
+	store *sqlite.Store
+	bus   *bus.Bus
+	dir   string
+	id    lathe.SessionID
+	now   func() time.Time
+	log   *slog.Logger
+
+	mu       sync.Mutex // held over store and publish, so both have one order
+	open     map[lathe.PartID]*openText
+	timer    *time.Timer
+	closed   bool
+	progress map[lathe.PartID]time.Time
+}
+
+// openText is streamed text that is ahead of the store.
+type openText struct {
+	saved int64
+	text  []byte
+}
+
+func newRecorder(s *Service, sess lathe.Session) *recorder {
+	return &recorder{
+		store: s.opts.Store, bus: s.opts.Bus, dir: sess.Directory, id: sess.ID, now: s.opts.Now, log: s.opts.Log,
+		open: map[lathe.PartID]*openText{}, progress: map[lathe.PartID]time.Time{},
+	}
+}
+
+// Commit stores the changes in one transaction, then publishes them in order.
+func (r *recorder) Commit(ctx context.Context, changes ...turn.Change) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	err := r.store.Batch(ctx, func(tx *sqlite.Tx) error {
+		for _, c := range changes {
+			if err := r.apply(tx, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		r.announce(c)
+	}
+	return nil
+}
+
+func (r *recorder) apply(tx *sqlite.Tx, c turn.Change) error {
+	switch {
+	case c.Message != nil && c.Message.Seq == 0:
+		return tx.AddMessage(c.Message)
+	case c.Message != nil:
+		return tx.UpdateMessage(c.Message)
+	case c.Remove != nil:
+		return tx.RemovePart(c.Remove.ID)
+	}
+	if fin, ok := c.Part.Body.(*lathe.StepFinish); ok && c.Part.Seq == 0 {
+		if err := r.addUsage(tx, fin); err != nil {
+			return err
+		}
+	}
+	return tx.PutPart(c.Part)
+}
+
+// addUsage adds what a step cost to its session.
+func (r *recorder) addUsage(tx *sqlite.Tx, fin *lathe.StepFinish) error {
+	_, err := tx.UpdateSession(r.id, func(s *lathe.Session) error {
+		s.Cost += fin.Cost
+		s.Tokens = s.Tokens.Add(fin.Tokens)
+		return nil
+	})
+	return err
+}
+
+// announce publishes a stored change. The caller holds mu.
+func (r *recorder) announce(c turn.Change) {
+	switch {
+	case c.Message != nil:
+		r.publishMessage(c.Message)
+	case c.Remove != nil:
+		delete(r.open, c.Remove.ID)
+		r.bus.Publish(r.dir, lathe.PartRemoved{SessionID: c.Remove.SessionID, MessageID: c.Remove.MessageID, PartID: c.Remove.ID})
+	case c.Part != nil:
+		delete(r.open, c.Part.ID)
+		r.bus.Publish(r.dir, lathe.PartUpdated{Part: *c.Part})
+	}
+}
+
+func (r *recorder) publishMessage(m *lathe.Message) {
+	bare := *m
+	bare.Parts = nil
+	r.bus.Publish(r.dir, lathe.MessageUpdated{Message: bare})
+}
+
+// Delta publishes text appended to an open part and saves it within
+// checkpointAfter.
+func (r *recorder) Delta(_ context.Context, part *lathe.Part, text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	o := r.open[part.ID]
+	if o == nil {
+		o = &openText{}
+		r.open[part.ID] = o
+	}
+	o.text = append(o.text, text...)
+	r.bus.Publish(r.dir, lathe.PartDelta{SessionID: part.SessionID, MessageID: part.MessageID, PartID: part.ID, Delta: text})
+	if r.timer == nil && !r.closed {
+		r.timer = time.AfterFunc(checkpointAfter, r.checkpoint)
+	}
+}
+
+// checkpoint appends streamed text to the store.
+func (r *recorder) checkpoint() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.timer = nil
+	if r.closed {
+		return
+	}
+	for id, o := range r.open {
+		if len(o.text) == 0 {
+			continue
+		}
+		if err := r.store.AppendText(context.Background(), id, o.saved, string(o.text)); err != nil {
+			r.log.Error("streamed text could not be saved; it is kept until the part ends", "session", r.id, "part", id, "err", err)
+			continue
+		}
+		o.saved += int64(len(o.text))
+		o.text = o.text[:0]
+	}
+}
+
+// Progress publishes a running tool call and stores it now and then.
+func (r *recorder) Progress(part lathe.Part) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now := r.now(); now.Sub(r.progress[part.ID]) >= progressEvery {
+		r.progress[part.ID] = now
+		if err := r.store.PutPart(context.Background(), &part); err != nil {
+			r.log.Warn("tool progress could not be saved", "session", r.id, "part", part.ID, "err", err)
+		}
+	}
+	r.bus.Publish(r.dir, lathe.PartUpdated{Part: part})
+}
+
+// Publish tells what is not stored.
+func (r *recorder) Publish(ev lathe.Event) { r.bus.Publish(r.dir, ev) }
+
+// close stops the checkpoints. The turn has ended, so every part is closed.
+func (r *recorder) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+}
+
+var _ turn.Log = (*recorder)(nil)

@@ -1,0 +1,270 @@
+// Package session owns sessions: it takes prompts in, runs one turn at a time for
+// each, stores and publishes what happens, and answers questions about the past.
+//
+// Whatever a face (the command line, the terminal screen, the server) can do, it
+// does through a [Service].
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"lathe"
+	"lathe/internal/bus"
+	"lathe/internal/sqlite"
+	"lathe/internal/turn"
+)
+
+// Options configure a [Service]. Store, Bus and Open are needed.
+type Options struct {
+	Store *sqlite.Store
+	Bus   *bus.Bus
+	IDs   *lathe.IDs
+	Now   func() time.Time
+	Log   *slog.Logger
+	// Open makes the instance of a directory; it is called once for each.
+	Open func(ctx context.Context, dir string) (*Instance, error)
+	// Retries overrides how failed model requests are repeated.
+	Retries turn.Retries
+	// Owner identifies this process in leases.
+	Owner sqlite.Owner
+}
+
+// Service owns the sessions of a process. It is safe for concurrent use.
+type Service struct {
+	opts Options
+	ctx  context.Context // ends all turns
+	stop context.CancelCauseFunc
+	wg   sync.WaitGroup
+
+	mu        sync.Mutex
+	instances map[string]*opening
+	runners   map[lathe.SessionID]*runner
+}
+
+// opening is an instance that is being made or is ready.
+type opening struct {
+	done chan struct{}
+	inst *Instance
+	err  error
+}
+
+// New returns a service. Close it to end its turns.
+func New(o Options) *Service {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.IDs == nil {
+		o.IDs = lathe.NewIDs(o.Now, nil)
+	}
+	ctx, stop := context.WithCancelCause(context.Background())
+	return &Service{
+		opts: o, ctx: ctx, stop: stop,
+		instances: map[string]*opening{}, runners: map[lathe.SessionID]*runner{},
+	}
+}
+
+// Close aborts the running turns, waits until they have recorded their end, and
+// closes the instances. It does not close the store or the bus.
+func (s *Service) Close() error {
+	s.stop(turn.ErrAborted)
+	s.wg.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, o := range s.instances {
+		<-o.done
+		if o.inst != nil {
+			errs = append(errs, o.inst.close())
+		}
+	}
+	clear(s.instances)
+	return errors.Join(errs...)
+}
+
+// Instance returns what belongs to a directory, making it on first use.
+func (s *Service) Instance(ctx context.Context, dir string) (*Instance, error) {
+	s.mu.Lock()
+	o := s.instances[dir]
+	if o == nil {
+		o = &opening{done: make(chan struct{})}
+		s.instances[dir] = o
+		s.mu.Unlock()
+		o.inst, o.err = s.open(ctx, dir)
+		if o.err != nil {
+			s.mu.Lock()
+			delete(s.instances, dir)
+			s.mu.Unlock()
+		}
+		close(o.done)
+		return o.inst, o.err
+	}
+	s.mu.Unlock()
+	select {
+	case <-o.done:
+		return o.inst, o.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (s *Service) open(ctx context.Context, dir string) (*Instance, error) {
+	inst, err := s.opts.Open(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.opts.Store.PutProject(ctx, inst.Project); err != nil {
+		return nil, errors.Join(err, inst.close())
+	}
+	return inst, nil
+}
+
+// New session settings.
+type Create struct {
+	Directory string
+	ParentID  lathe.SessionID
+	Title     string
+	Rules     []lathe.Rule
+	Agent     string
+}
+
+// titlePrefix begins the title of a session that was not named yet.
+const (
+	titlePrefix      = "New session - "
+	childTitlePrefix = "Child session - "
+)
+
+// Create makes a session.
+func (s *Service) Create(ctx context.Context, c Create) (lathe.Session, error) {
+	inst, err := s.Instance(ctx, c.Directory)
+	if err != nil {
+		return lathe.Session{}, err
+	}
+	now := s.opts.Now()
+	sess := lathe.Session{
+		ID: s.opts.IDs.Session(), Slug: newSlug(), ProjectID: inst.Project.ID, Directory: c.Directory,
+		ParentID: c.ParentID, Title: c.Title, Version: lathe.Version, Created: now, Updated: now,
+		Rules: c.Rules, Agent: c.Agent,
+	}
+	if sess.Title == "" {
+		sess.Title = defaultTitle(c.ParentID != "", now)
+	}
+	if err := s.opts.Store.CreateSession(ctx, sess); err != nil {
+		return lathe.Session{}, err
+	}
+	s.opts.Bus.Publish(sess.Directory, lathe.SessionCreated{Session: sess})
+	s.opts.Bus.Publish(sess.Directory, lathe.SessionUpdated{Session: sess})
+	return sess, nil
+}
+
+func defaultTitle(child bool, now time.Time) string {
+	prefix := titlePrefix
+	if child {
+		prefix = childTitlePrefix
+	}
+	return prefix + now.UTC().Format("2006-01-02T15:04:05.000Z")
+}
+
+var (
+	slugAdjectives = [...]string{"amber", "brave", "calm", "clear", "deep", "eager", "fair", "gentle", "happy", "keen", "light", "lucky", "mild", "neat", "proud", "quick", "quiet", "ready", "sharp", "solid", "steady", "swift", "warm", "wise"}
+	slugNouns      = [...]string{"anvil", "arbor", "bench", "bolt", "chisel", "chuck", "drill", "file", "gauge", "gear", "hammer", "jig", "lever", "mandrel", "mill", "pulley", "ratchet", "rivet", "saw", "shaft", "spindle", "tool", "vise", "wrench"}
+)
+
+// newSlug returns two readable words; it need not be unique.
+func newSlug() string {
+	return slugAdjectives[rand.IntN(len(slugAdjectives))] + "-" + slugNouns[rand.IntN(len(slugNouns))]
+}
+
+// Get returns a session.
+func (s *Service) Get(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
+	sess, err := s.opts.Store.Session(ctx, id)
+	if errors.Is(err, sqlite.ErrNotFound) {
+		return sess, lathe.Errorf(lathe.CodeNotFound, "list them with: lathe session list", "there is no session %q", id)
+	}
+	return sess, err
+}
+
+// List returns sessions, newest first.
+func (s *Service) List(ctx context.Context, f sqlite.SessionFilter) ([]lathe.Session, error) {
+	return s.opts.Store.Sessions(ctx, f)
+}
+
+// Update changes a session's own fields and tells of it.
+func (s *Service) Update(ctx context.Context, id lathe.SessionID, change func(*lathe.Session) error) (lathe.Session, error) {
+	sess, err := s.opts.Store.UpdateSession(ctx, id, change)
+	if err != nil {
+		return sess, err
+	}
+	s.opts.Bus.Publish(sess.Directory, lathe.SessionUpdated{Session: sess})
+	return sess, nil
+}
+
+// Delete ends a session's running turn, then removes it and its children with
+// all that belongs to them.
+func (s *Service) Delete(ctx context.Context, id lathe.SessionID) error {
+	if _, err := s.Get(ctx, id); err != nil {
+		return err
+	}
+	if err := s.stopTree(ctx, id); err != nil {
+		return err
+	}
+	gone, err := s.opts.Store.DeleteSession(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, sess := range gone {
+		s.opts.Bus.Publish(sess.Directory, lathe.SessionDeleted{Session: sess})
+	}
+	return nil
+}
+
+// stopTree aborts the turns of a session and of those below it, and waits for them.
+func (s *Service) stopTree(ctx context.Context, id lathe.SessionID) error {
+	children, err := s.opts.Store.Sessions(ctx, sqlite.SessionFilter{ParentID: id})
+	if err != nil {
+		return err
+	}
+	for _, c := range children {
+		if err := s.stopTree(ctx, c.ID); err != nil {
+			return err
+		}
+	}
+	return s.Abort(ctx, id)
+}
+
+// Messages returns all messages of a session with their parts, oldest first.
+func (s *Service) Messages(ctx context.Context, id lathe.SessionID, limit int) ([]lathe.Message, error) {
+	var out []lathe.Message
+	for m, err := range s.opts.Store.Messages(ctx, id, sqlite.MessageFilter{Limit: limit}) {
+		if err != nil {
+			return nil, fmt.Errorf("read messages of %s: %w", id, err)
+		}
+		out = append(out, m)
+	}
+	reverse(out)
+	return out, nil
+}
+
+func reverse[T any](s []T) {
+	for i, j := 0, len(s)-1; i < j; i, j = i+1, j-1 {
+		s[i], s[j] = s[j], s[i]
+	}
+}
+
+// Subscribe returns the events that the filter lets through, from now on.
+func (s *Service) Subscribe(ctx context.Context, f bus.Filter) *bus.Subscription {
+	return s.opts.Bus.Subscribe(ctx, f, bus.Limits{})
+}
+
+// Todos returns a session's task list.
+func (s *Service) Todos(ctx context.Context, id lathe.SessionID) ([]lathe.Todo, error) {
+	return s.opts.Store.Todos(ctx, id)
+}

@@ -1,0 +1,164 @@
+package session
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"lathe"
+	"lathe/internal/llm"
+	"lathe/internal/prompt"
+	"lathe/internal/provider"
+)
+
+const (
+	maxTitle  = 100 // characters
+	titleTime = 30 * time.Second
+)
+
+// title names a session after its first message, with the small model. It runs
+// beside the turn and outlives it; nothing waits for it but the service's Close,
+// which ends it. Until it answers, and when it fails, the title is the beginning
+// of the message.
+func (r *runner) title(history []lathe.Message) {
+	if !r.needsTitle(history) {
+		return
+	}
+	r.titled = true
+	first := history[0]
+	fallback := firstLine(textOf(first))
+	r.s.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(r.s.ctx, titleTime)
+		defer cancel()
+		title := r.askTitle(ctx, first)
+		if title == "" {
+			title = fallback
+		}
+		if title == "" {
+			return
+		}
+		save, done := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer done()
+		if err := r.setTitle(save, title); err != nil {
+			r.s.opts.Log.Warn("the session's title could not be stored", "session", r.sess.ID, "err", err)
+		}
+	})
+}
+
+func (r *runner) needsTitle(history []lathe.Message) bool {
+	if r.titled || r.sess.ParentID != "" || !strings.HasPrefix(r.sess.Title, titlePrefix) || len(history) == 0 {
+		return false
+	}
+	users := 0
+	for i := range history {
+		if _, ok := history[i].Info.(*lathe.User); ok && textOf(history[i]) != "" {
+			users++
+		}
+	}
+	return users == 1
+}
+
+// textOf returns what the user typed in a message.
+func textOf(m lathe.Message) string {
+	var words []string
+	for _, p := range m.Parts {
+		if t, ok := p.Body.(*lathe.Text); ok && !t.Synthetic && !t.Ignored {
+			words = append(words, t.Text)
+		}
+	}
+	return strings.TrimSpace(strings.Join(words, "\n"))
+}
+
+// setTitle stores a title unless somebody else gave one meanwhile.
+func (r *runner) setTitle(ctx context.Context, title string) error {
+	_, err := r.s.Update(ctx, r.sess.ID, func(s *lathe.Session) error {
+		if strings.HasPrefix(s.Title, titlePrefix) {
+			s.Title = title
+		}
+		return nil
+	})
+	return err
+}
+
+// askTitle asks the small model; the answer is empty when it fails.
+func (r *runner) askTitle(ctx context.Context, first lathe.Message) string {
+	info := first.Info.(*lathe.User)
+	agent, err := r.inst.agent("title")
+	if err != nil {
+		return ""
+	}
+	ref := agent.Model
+	if ref.IsZero() {
+		ref = r.inst.Models.Small(info.Model)
+	}
+	m, err := r.inst.Model(ref)
+	if err != nil {
+		return ""
+	}
+	req := titleRequest(m, agent, first)
+	m.Prepare(req, provider.Params{
+		Temperature: agent.Temperature, TopP: agent.TopP, Options: agent.Options, Small: true, SessionID: r.sess.ID,
+	})
+	var text strings.Builder
+	for ev, err := range m.LLM.Stream(ctx, req) {
+		if err != nil {
+			r.s.opts.Log.Debug("no title from the model", "session", r.sess.ID, "err", err)
+			return ""
+		}
+		if d, ok := ev.(llm.TextDelta); ok && text.Len() < 64<<10 {
+			text.WriteString(d.Text)
+		}
+	}
+	return cleanTitle(text.String())
+}
+
+func titleRequest(m *provider.Model, agent Agent, first lathe.Message) *llm.Request {
+	bare := lathe.Message{Info: &lathe.User{}}
+	for _, p := range first.Parts {
+		if t, ok := p.Body.(*lathe.Text); ok && !t.Synthetic {
+			bare.Parts = append(bare.Parts, p)
+		}
+	}
+	messages := append([]llm.Message{{Role: llm.RoleUser, Content: []llm.Content{
+		llm.Text{Text: "Generate a title for this conversation:\n"},
+	}}}, prompt.Messages([]lathe.Message{bare})...)
+	return &llm.Request{
+		System:   prompt.System(prompt.SystemInput{APIID: m.APIID, AgentPrompt: agent.Prompt, Bare: true}),
+		Messages: m.Normalize(messages),
+	}
+}
+
+// cleanTitle takes the first line of an answer, without reasoning, quotes or
+// what is too long.
+func cleanTitle(answer string) string {
+	for {
+		before, rest, ok := strings.Cut(answer, "<think>")
+		if !ok {
+			break
+		}
+		_, after, closed := strings.Cut(rest, "</think>")
+		if !closed {
+			after = ""
+		}
+		answer = before + after
+	}
+	for line := range strings.Lines(answer) {
+		if line = strings.Trim(strings.TrimSpace(line), `"'`); line != "" {
+			return shorten(line, maxTitle)
+		}
+	}
+	return ""
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return shorten(strings.Join(strings.Fields(line), " "), 60)
+}
+
+func shorten(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return strings.TrimSpace(string([]rune(s)[:n-3])) + "..."
+}

@@ -1,0 +1,260 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"lathe"
+	"lathe/internal/permission"
+	"lathe/internal/tool"
+)
+
+const abortedCall = "Tool execution aborted"
+
+// running is a call that was started.
+type running struct {
+	part     *lathe.Part
+	callID   string
+	name     string
+	tool     tool.Tool
+	input    json.RawMessage
+	path     string // file it works on, for the order of conflicting calls
+	readOnly bool
+	started  time.Time
+	repeats  string // why the call looks like part of a loop, or ""
+	done     chan struct{}
+	metadata map[string]any // newest progress; guarded by step.mu
+}
+
+// startCall records a complete call as running and runs it beside the stream.
+// Calls on the same file wait for each other in the model's order.
+func (s *step) startCall(ctx context.Context, c *call) error {
+	r := &running{part: c.part, done: make(chan struct{}), started: s.Now()}
+	r.name, r.tool, r.input = s.tools.Resolve(c.name, c.input)
+	body := c.part.Body.(*lathe.ToolCall)
+	r.callID = body.CallID
+	if r.tool == nil {
+		return s.settle(ctx, r, tool.Failf("there is no tool %q", c.name), nil)
+	}
+	r.repeats = s.Loop.See(r.name, r.input)
+	spec := r.tool.Spec()
+	r.readOnly, r.path = spec.ReadOnly, pathOf(spec, r.input)
+	s.mu.Lock()
+	running := *body
+	running.Tool = r.name
+	running.State = &lathe.ToolRunning{Input: r.input, Start: r.started}
+	c.part.Body = &running
+	after := s.conflicts(r)
+	s.calls = append(s.calls, r)
+	s.mu.Unlock()
+	if err := s.record(ctx, c.part); err != nil {
+		close(r.done)
+		return err
+	}
+	s.wg.Go(func() {
+		defer close(r.done)
+		s.runCall(ctx, r, after)
+	})
+	return nil
+}
+
+// pathOf returns the file that a call names, "*" for all, or "".
+func pathOf(spec tool.Spec, input json.RawMessage) string {
+	if spec.PathArg == "" || spec.PathArg == "*" {
+		return spec.PathArg
+	}
+	var args map[string]any
+	if json.Unmarshal(input, &args) != nil {
+		return ""
+	}
+	path, _ := args[spec.PathArg].(string)
+	return path
+}
+
+// conflicts returns the ends of earlier calls that r has to wait for.
+func (s *step) conflicts(r *running) []<-chan struct{} {
+	var after []<-chan struct{}
+	for _, e := range s.calls {
+		same := r.path != "" && e.path != "" && (r.path == e.path || r.path == "*" || e.path == "*")
+		if same && !(r.readOnly && e.readOnly) {
+			after = append(after, e.done)
+		}
+	}
+	return after
+}
+
+func (s *step) runCall(ctx context.Context, r *running, after []<-chan struct{}) {
+	for _, done := range after {
+		select {
+		case <-done:
+		case <-ctx.Done():
+		}
+	}
+	res, err := s.execute(ctx, r)
+	save, done := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer done()
+	if err := s.settle(save, r, res, err); err != nil {
+		s.Logger.Error("a tool result could not be recorded", "session", s.Session.ID, "tool", r.name, "err", err)
+		s.stopWith(&lathe.UnknownFailure{Message: fmt.Sprintf("record the result of %s: %v", r.name, err)})
+	}
+}
+
+// execute checks and runs the call. A panic of the tool becomes a failed result.
+func (s *step) execute(ctx context.Context, r *running) (res tool.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.Logger.Error("a tool panicked", "tool", r.name, "err", p)
+			res, err = tool.Failf("the %s tool failed inside lathe: %v", r.name, p), nil
+		}
+	}()
+	if ctx.Err() != nil {
+		return tool.Result{}, context.Cause(ctx)
+	}
+	input, err := s.tools.Check(r.name, r.input)
+	if err != nil {
+		return tool.Failf("%v", err), nil
+	}
+	if err := s.gate(ctx, r, input); err != nil {
+		return tool.Result{}, err
+	}
+	return r.tool.Run(ctx, &tool.Call{
+		SessionID: s.Session.ID, MessageID: s.msg.ID, CallID: r.callID,
+		Agent: s.agent.Name, Model: s.modelRef(),
+		Input: input, Messages: s.History,
+		Ask:      func(ctx context.Context, req tool.Request) error { return s.ask(ctx, r, req) },
+		Progress: func(title string, metadata map[string]any) { s.progress(r, title, metadata) },
+	})
+}
+
+func (s *step) ask(ctx context.Context, r *running, req tool.Request) error {
+	return s.Host.Ask(ctx, permission.AskInput{
+		SessionID: s.Session.ID,
+		Tool:      &lathe.ToolRef{MessageID: s.msg.ID, CallID: r.callID},
+		Request:   req,
+		Rules:     s.tools.Rules,
+	})
+}
+
+// gate stops a model that repeats itself, unless the user lets it go on.
+func (s *step) gate(ctx context.Context, r *running, input json.RawMessage) error {
+	why := r.repeats
+	if why == "" {
+		return nil
+	}
+	err := s.Host.Ask(ctx, permission.AskInput{
+		SessionID: s.Session.ID,
+		Tool:      &lathe.ToolRef{MessageID: s.msg.ID, CallID: r.callID},
+		Request: tool.Request{
+			Permission: "doom_loop", Patterns: []string{r.name}, Always: []string{r.name},
+			Metadata: map[string]any{"tool": r.name, "input": input, "reason": why},
+		},
+		Rules: s.agent.Rules,
+	})
+	if err == nil {
+		return nil
+	}
+	if _, corrected := errors.AsType[*permission.Corrected](err); !corrected && ctx.Err() == nil {
+		s.stopWith(&lathe.LimitFailure{Limit: "doom_loop", Message: "the model repeats itself: " + why})
+	}
+	return err
+}
+
+func (s *step) stopWith(f lathe.Failure) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.halt == nil {
+		s.halt = f
+	}
+}
+
+// progress publishes a running call. It holds mu until that is done, so that it
+// can never overtake the call's end.
+func (s *step) progress(r *running, title string, metadata map[string]any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	body := *r.part.Body.(*lathe.ToolCall)
+	state, ok := body.State.(*lathe.ToolRunning)
+	if !ok {
+		return
+	}
+	next := *state
+	next.Title, next.Metadata = title, metadata
+	body.State = &next
+	r.part.Body, r.metadata = &body, metadata
+	s.Log.Progress(*r.part)
+}
+
+// settle records how a call ended.
+func (s *step) settle(ctx context.Context, r *running, res tool.Result, err error) error {
+	s.mu.Lock()
+	body := *r.part.Body.(*lathe.ToolCall)
+	span := lathe.Span{Start: r.started, End: s.Now()}
+	switch {
+	case err != nil:
+		body.State = s.failedState(r, err, span)
+	case res.Failed:
+		body.State = &lathe.ToolFailed{Input: r.input, Error: res.Output, Metadata: res.Metadata, Time: span}
+	default:
+		body.State = &lathe.ToolDone{
+			Input: r.input, Output: res.Output, Title: res.Title,
+			Metadata: nonNil(res.Metadata), Attachments: res.Attachments, Time: span,
+		}
+	}
+	r.part.Body = &body
+	s.mu.Unlock()
+	return s.record(ctx, r.part)
+}
+
+func nonNil(m map[string]any) map[string]any {
+	if m == nil {
+		return map[string]any{}
+	}
+	return m
+}
+
+// failedState turns an error that ended a call from outside into its state, and
+// notes whether the turn has to stop for it.
+func (s *step) failedState(r *running, err error, span lathe.Span) *lathe.ToolFailed {
+	st := &lathe.ToolFailed{Input: r.input, Error: err.Error(), Metadata: r.metadata, Time: span}
+	var rejected *permission.Rejected
+	switch {
+	case errors.As(err, &rejected):
+		s.blocked = true
+	case isCancel(err):
+		st.Error, st.Interrupted = abortedCall, true
+	}
+	return st
+}
+
+func isCancel(err error) bool {
+	return errors.Is(err, ErrAborted) || errors.Is(err, errTimeLimit) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// abortCalls closes calls that never ran or never ended. The caller holds mu.
+func (s *step) abortCalls() []*lathe.Part {
+	var changed []*lathe.Part
+	for _, p := range s.fold.parts {
+		body, ok := p.Body.(*lathe.ToolCall)
+		if !ok {
+			continue
+		}
+		failed := &lathe.ToolFailed{Error: abortedCall, Interrupted: true, Input: json.RawMessage("{}")}
+		switch st := body.State.(type) {
+		case *lathe.ToolPending:
+			failed.Time = lathe.Span{Start: s.Now(), End: s.Now()}
+		case *lathe.ToolRunning:
+			failed.Input, failed.Metadata, failed.Time = st.Input, st.Metadata, lathe.Span{Start: st.Start, End: s.Now()}
+		default:
+			continue
+		}
+		closed := *body
+		closed.State = failed
+		p.Body = &closed
+		changed = append(changed, p)
+	}
+	return changed
+}

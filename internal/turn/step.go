@@ -1,0 +1,355 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"lathe"
+	"lathe/internal/llm"
+	"lathe/internal/provider"
+)
+
+// saveTime bounds what is still recorded after a turn was cancelled.
+const saveTime = 5 * time.Second
+
+// stepResult tells the loop how a step ended.
+type stepResult struct {
+	stop    bool
+	blocked bool
+	failure lathe.Failure
+}
+
+// step is one model request and the tool calls it asked for.
+type step struct {
+	*Turn
+	user   *lathe.Message
+	agent  Agent
+	model  *provider.Model
+	tools  *Toolset
+	last   bool // the agent's step limit: no more tools after this
+	msg    lathe.Message
+	usage  lathe.Tokens
+	cost   lathe.Money
+	finish lathe.Finish
+
+	mu      sync.Mutex // guards fold and what follows; tools run beside the stream
+	fold    *fold
+	calls   []*running
+	wg      sync.WaitGroup
+	blocked bool
+	halt    lathe.Failure // a limit that a call ran into
+}
+
+// step carries out one step for the newest user message. The error is for what
+// could not be recorded.
+func (t *Turn) step(ctx context.Context, user *lathe.Message) (stepResult, error) {
+	s, failure := t.newStep(user)
+	if failure != nil {
+		return t.failEarly(ctx, user, failure)
+	}
+	req, err := s.request(ctx)
+	if err != nil {
+		return t.failEarly(ctx, user, classify(ctx, err, user.Info.(*lathe.User).Model))
+	}
+	if err := s.begin(ctx); err != nil {
+		return stepResult{}, err
+	}
+	failure = s.attempt(ctx, req)
+	s.wg.Wait()
+	return s.end(ctx, failure)
+}
+
+func (t *Turn) newStep(user *lathe.Message) (*step, lathe.Failure) {
+	info := user.Info.(*lathe.User)
+	agent, err := t.Host.Agent(info.Agent)
+	if err != nil {
+		return nil, &lathe.UnknownFailure{Message: err.Error()}
+	}
+	model, err := t.Host.Model(info.Model)
+	if err != nil {
+		return nil, modelFailure(err, info.Model)
+	}
+	t.steps++
+	return &step{
+		Turn: t, user: user, agent: agent, model: model,
+		tools: t.Host.Tools(agent, model, info),
+		last:  agent.Steps > 0 && t.steps >= agent.Steps,
+	}, nil
+}
+
+// begin records the assistant message and its step start.
+func (s *step) begin(ctx context.Context) error {
+	s.msg = lathe.Message{
+		ID: s.IDs.Message(), SessionID: s.Session.ID, Created: s.Now(),
+		Info: s.info(nil, time.Time{}),
+	}
+	s.fold = newFold(&s.msg, s.IDs.Part, s.Now)
+	start := s.fold.add(&lathe.StepStart{})
+	if err := s.Log.Commit(ctx, Change{Message: &s.msg}, Change{Part: start}); err != nil {
+		return err
+	}
+	s.Log.Publish(lathe.SessionStatus{SessionID: s.Session.ID, Status: lathe.Busy{}})
+	return nil
+}
+
+// info returns the message's info as it is now.
+func (s *step) info(failure lathe.Failure, completed time.Time) *lathe.Assistant {
+	return &lathe.Assistant{
+		ParentID: s.user.ID, Agent: s.agent.Name, Model: s.modelRef(),
+		Cwd: s.Session.Directory, Root: s.Session.Directory,
+		Completed: completed, Finish: s.finish, Cost: s.cost, Tokens: s.usage, Error: failure,
+	}
+}
+
+// attempt streams the answer, repeating the request as long as that may help.
+func (s *step) attempt(ctx context.Context, req *llm.Request) lathe.Failure {
+	for {
+		err := s.stream(ctx, req)
+		if err == nil {
+			s.failures = 0
+			return nil
+		}
+		failure := classify(ctx, err, s.modelRef())
+		if ctx.Err() != nil {
+			return failure
+		}
+		s.failures++
+		wait, again := s.Retries.next(s.failures, err, s.Jitter)
+		if !again {
+			return s.Retries.explain(s.failures, failure, err)
+		}
+		called, dropErr := s.dropAttempt(ctx)
+		if dropErr != nil {
+			return &lathe.UnknownFailure{Message: dropErr.Error()}
+		}
+		s.Logger.Info("model request failed; waiting to repeat it", "session", s.Session.ID, "attempt", s.failures, "dur", wait, "err", err)
+		if err := s.wait(ctx, s.failures, wait, failure); err != nil {
+			return classify(ctx, err, s.modelRef())
+		}
+		if called {
+			// Tools ran already: their results go to the model in the next step.
+			s.finish = lathe.FinishToolCalls
+			return nil
+		}
+	}
+}
+
+func (s *step) modelRef() lathe.ModelRef { return s.user.Info.(*lathe.User).Model }
+
+// wait tells what is waited for, and waits.
+func (s *step) wait(ctx context.Context, attempt int, d time.Duration, why lathe.Failure) error {
+	s.Log.Publish(lathe.SessionStatus{SessionID: s.Session.ID, Status: lathe.Retrying{
+		Attempt: attempt, Message: why.Error(), Next: s.Now().Add(d),
+	}})
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+	}
+	s.Log.Publish(lathe.SessionStatus{SessionID: s.Session.ID, Status: lathe.Busy{}})
+	return nil
+}
+
+// dropAttempt removes what a failed attempt said, so that the repetition does
+// not say it twice. Once a call was started the words stay with it and only
+// calls whose arguments never became complete go; it reports which it was.
+func (s *step) dropAttempt(ctx context.Context) (called bool, err error) {
+	s.mu.Lock()
+	called = len(s.calls) > 0
+	var changes []Change
+	if called {
+		for _, p := range s.fold.closeOpen() {
+			changes = append(changes, Change{Part: clone(p)})
+		}
+	}
+	kept := s.fold.parts[:0]
+	for _, p := range s.fold.parts {
+		if keepPart(p, called) {
+			kept = append(kept, p)
+			continue
+		}
+		changes = append(changes, Change{Remove: clone(p)})
+	}
+	s.fold.parts = kept
+	clear(s.fold.open)
+	s.mu.Unlock()
+	return called, s.Log.Commit(ctx, changes...)
+}
+
+func keepPart(p *lathe.Part, called bool) bool {
+	switch b := p.Body.(type) {
+	case *lathe.StepStart:
+		return true
+	case *lathe.ToolCall:
+		_, pending := b.State.(*lathe.ToolPending)
+		return !pending
+	}
+	return called
+}
+
+func clone(p *lathe.Part) *lathe.Part {
+	c := *p
+	return &c
+}
+
+// record commits parts as they are now. Tools change parts beside the stream, so
+// the log gets copies; the sequence numbers it gives go back to the originals.
+func (s *step) record(ctx context.Context, parts ...*lathe.Part) error {
+	if len(parts) == 0 {
+		return nil
+	}
+	changes := make([]Change, len(parts))
+	s.mu.Lock()
+	for i, p := range parts {
+		changes[i] = Change{Part: clone(p)}
+	}
+	s.mu.Unlock()
+	if err := s.Log.Commit(ctx, changes...); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	for i, p := range parts {
+		p.Seq = changes[i].Part.Seq
+	}
+	s.mu.Unlock()
+	return nil
+}
+
+// stream takes in one answer. A nil error means that it is complete; the calls
+// it asked for may still run.
+func (s *step) stream(ctx context.Context, req *llm.Request) error {
+	for ev, err := range s.model.LLM.Stream(ctx, req) {
+		if err != nil {
+			return err
+		}
+		if fin, ok := ev.(llm.Finish); ok {
+			s.account(fin)
+			return nil
+		}
+		if err := s.take(ctx, ev); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return &llm.Error{Kind: llm.KindCut, Message: "the model's answer ended early", Retryable: true, RetryAfter: -1}
+}
+
+// take applies one event, records what it did and starts a complete call.
+func (s *step) take(ctx context.Context, ev llm.Event) error {
+	s.mu.Lock()
+	eff := s.fold.apply(ev)
+	s.mu.Unlock()
+	switch {
+	case eff.delta != nil:
+		s.Log.Delta(ctx, eff.delta, eff.text)
+	case eff.changed != nil:
+		return s.record(ctx, eff.changed)
+	case eff.call != nil:
+		return s.startCall(ctx, eff.call)
+	}
+	return nil
+}
+
+func (s *step) account(fin llm.Finish) {
+	s.finish = lathe.Finish(fin.Reason)
+	s.usage = s.model.Tokens(fin.Usage)
+	s.cost += s.model.Cost(s.usage)
+	s.Turn.cost += s.cost
+	s.Turn.tokens = s.Turn.tokens.Add(s.usage)
+}
+
+// end settles everything that is still open and records how the step ended. It
+// works on a context that outlives a cancelled turn.
+func (s *step) end(ctx context.Context, failure lathe.Failure) (stepResult, error) {
+	save, done := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer done()
+	s.mu.Lock()
+	changed := s.fold.closeOpen()
+	changed = append(changed, s.abortCalls()...)
+	called, blocked := len(s.calls) > 0, s.blocked
+	if failure == nil {
+		failure = s.ended(ctx)
+	}
+	s.mu.Unlock()
+	if err := s.record(save, changed...); err != nil {
+		return stepResult{}, err
+	}
+	if failure == nil || s.usage != (lathe.Tokens{}) {
+		if err := s.commitFinish(save, failure); err != nil {
+			return stepResult{}, err
+		}
+	}
+	if failure != nil {
+		s.Log.Publish(lathe.SessionFailed{SessionID: s.Session.ID, Failure: failure})
+	}
+	s.msg.Info = s.info(failure, s.Now())
+	if err := s.Log.Commit(save, Change{Message: &s.msg}); err != nil {
+		return stepResult{}, err
+	}
+	s.msg.Parts = s.fold.values()
+	s.History = append(s.History, s.msg)
+	stop := failure != nil || (blocked && !s.ContinueOnDeny) || (s.last && called)
+	return stepResult{stop: stop, blocked: blocked && !s.ContinueOnDeny, failure: s.limitAfter(failure, called)}, nil
+}
+
+// limitAfter names the step limit as the reason when it cut the work short.
+func (s *step) limitAfter(failure lathe.Failure, called bool) lathe.Failure {
+	if failure == nil && s.last && called {
+		return &lathe.LimitFailure{Limit: "steps", Message: "the agent's step limit was reached before the work was done"}
+	}
+	return failure
+}
+
+// commitFinish records the step finish and the message with its tokens and cost.
+func (s *step) commitFinish(ctx context.Context, failure lathe.Failure) error {
+	s.mu.Lock()
+	part := s.fold.add(&lathe.StepFinish{Reason: s.finish, Cost: s.cost, Tokens: s.usage})
+	s.mu.Unlock()
+	s.msg.Info = s.info(failure, time.Time{})
+	return s.Log.Commit(ctx, Change{Part: part}, Change{Message: &s.msg})
+}
+
+// ended returns the failure that a complete answer still stands for.
+func (s *step) ended(ctx context.Context) lathe.Failure {
+	switch {
+	case ctx.Err() != nil:
+		return classify(ctx, context.Cause(ctx), s.modelRef())
+	case s.halt != nil:
+		return s.halt
+	case s.finish == lathe.FinishFilter:
+		return &lathe.FilterFailure{Message: "the provider withheld the answer (content filter)"}
+	case s.finish == lathe.FinishLength && len(s.calls) == 0:
+		return &lathe.OutputLengthFailure{}
+	}
+	return nil
+}
+
+// failEarly records a failure that came before a request could be made, as an
+// answer of its own so that it is not lost.
+func (t *Turn) failEarly(ctx context.Context, user *lathe.Message, failure lathe.Failure) (stepResult, error) {
+	info := user.Info.(*lathe.User)
+	now := t.Now()
+	msg := lathe.Message{
+		ID: t.IDs.Message(), SessionID: t.Session.ID, Created: now,
+		Info: &lathe.Assistant{
+			ParentID: user.ID, Agent: info.Agent, Model: info.Model,
+			Cwd: t.Session.Directory, Root: t.Session.Directory, Completed: now, Error: failure,
+		},
+	}
+	save, done := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer done()
+	if err := t.Log.Commit(save, Change{Message: &msg}); err != nil {
+		return stepResult{}, err
+	}
+	t.Log.Publish(lathe.SessionFailed{SessionID: t.Session.ID, Failure: failure})
+	t.History = append(t.History, msg)
+	return stepResult{stop: true, failure: failure}, nil
+}
+
+var errTimeLimit = errors.New("the time limit of the turn was reached")

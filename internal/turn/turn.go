@@ -1,0 +1,244 @@
+// Package turn is the agent loop: a model request, the tool calls it asks for,
+// and again, until the model has nothing left to do, a limit is reached or the
+// caller stops it.
+//
+// A turn works on a session's live history in memory and records everything
+// through its [Log], which stores before it publishes. It owns no storage, no
+// clock and no network of its own.
+package turn
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"lathe"
+	"lathe/internal/permission"
+	"lathe/internal/provider"
+	"lathe/internal/tool"
+)
+
+// ErrAborted is the cause of a turn that its user stopped.
+var ErrAborted = errors.New("aborted by the user")
+
+// Change is one thing a turn records. Exactly one field is set. The log gives
+// new messages and parts their sequence numbers through the pointers.
+type Change struct {
+	Message *lathe.Message // its info; parts are recorded one by one
+	Part    *lathe.Part
+	Remove  *lathe.Part
+}
+
+// Log records what a turn does. Its methods are safe for concurrent use.
+type Log interface {
+	// Commit stores the changes in one transaction, then publishes them in order.
+	Commit(ctx context.Context, changes ...Change) error
+	// Delta publishes text appended to an open part and checkpoints it soon.
+	Delta(ctx context.Context, part *lathe.Part, text string)
+	// Progress publishes a running tool call; it is stored at the log's leisure.
+	Progress(part lathe.Part)
+	// Publish tells what is not stored: status and failures.
+	Publish(ev lathe.Event)
+}
+
+// Agent is a named preset, resolved for a turn.
+type Agent struct {
+	Name        string
+	Prompt      string
+	Model       lathe.ModelRef
+	Rules       []lathe.Rule
+	Temperature *float64
+	TopP        *float64
+	Options     map[string]any
+	Steps       int // most steps of one turn; 0 is no limit of its own
+}
+
+// Host is what a turn asks its session for. Everything it returns may be cached
+// by the host, and must not change what was sent to a model before.
+type Host interface {
+	// Agent returns an agent by name.
+	Agent(name string) (Agent, error)
+	// Model returns a model that can be called.
+	Model(ref lathe.ModelRef) (*provider.Model, error)
+	// System returns the session's system blocks for the agent and model.
+	System(ctx context.Context, a Agent, m *provider.Model, u *lathe.User) ([]string, error)
+	// Tools returns what the agent may use, in a fixed order.
+	Tools(a Agent, m *provider.Model, u *lathe.User) *Toolset
+	// Arrived returns the user messages that were stored since the last call.
+	Arrived() []lathe.Message
+	// Ask asks for permission; see permission.Service.
+	Ask(ctx context.Context, in permission.AskInput) error
+}
+
+// Limits bound a turn. A zero field sets no limit.
+type Limits struct {
+	Steps  int
+	Cost   lathe.Money
+	Tokens int64
+	Time   time.Duration
+}
+
+// Retries says how failed model requests are repeated.
+type Retries struct {
+	Max  int           // repetitions of one request; default 5
+	Base time.Duration // first delay, doubled each time; default 2 s
+	Cap  time.Duration // longest delay of our own choice; default 30 s
+	// Longest is the longest delay a provider may ask for; a longer one fails
+	// the turn with the time named. Default 10 minutes.
+	Longest time.Duration
+}
+
+func (r Retries) withDefaults() Retries {
+	if r.Max == 0 {
+		r.Max = 5
+	}
+	if r.Base == 0 {
+		r.Base = 2 * time.Second
+	}
+	if r.Cap == 0 {
+		r.Cap = 30 * time.Second
+	}
+	if r.Longest == 0 {
+		r.Longest = 10 * time.Minute
+	}
+	return r
+}
+
+// Turn is one run of the loop. The zero values of optional fields are usable.
+type Turn struct {
+	Session lathe.Session
+	History []lathe.Message // live history, oldest first; the turn appends to it
+	Host    Host
+	Log     Log
+	IDs     *lathe.IDs
+	Limits  Limits
+	Retries Retries
+	// Loop notices a model that repeats itself; nil means a fresh one.
+	Loop *permission.Loop
+	// ContinueOnDeny keeps the turn going after a rejected permission.
+	ContinueOnDeny bool
+	Now            func() time.Time // nil: time.Now
+	Jitter         func() float64   // 0 to 1; nil: random
+	Logger         *slog.Logger     // nil: none
+
+	cost     lathe.Money
+	tokens   lathe.Tokens
+	steps    int
+	failures int // failed requests since the last complete answer
+}
+
+// Outcome is how a turn ended. Failure is nil when the model finished its work.
+// Blocked is set when a rejected permission or question stopped it.
+type Outcome struct {
+	Last    *lathe.Message // the newest assistant message; nil if there is none
+	Failure lathe.Failure
+	Blocked bool
+	Steps   int
+	Cost    lathe.Money
+	Tokens  lathe.Tokens
+}
+
+// Run carries out the turn. It returns when the newest user message is answered
+// or the turn cannot go on; everything that happened is recorded by then, and no
+// tool of it runs any more. The error is for what could not be recorded;
+// failures of models and tools are in the Outcome. Cancelling ctx ends the turn
+// with the context's cause.
+func (t *Turn) Run(ctx context.Context) (Outcome, error) {
+	t.setDefaults()
+	if t.Limits.Time > 0 {
+		limited, cancel := context.WithTimeoutCause(ctx, t.Limits.Time, errTimeLimit)
+		defer cancel()
+		ctx = limited
+	}
+	out, err := t.loop(ctx)
+	out.Last, out.Steps, out.Cost, out.Tokens = t.newestAssistant(), t.steps, t.cost, t.tokens
+	return out, err
+}
+
+func (t *Turn) setDefaults() {
+	t.Retries = t.Retries.withDefaults()
+	if t.Now == nil {
+		t.Now = time.Now
+	}
+	if t.Jitter == nil {
+		t.Jitter = rand.Float64
+	}
+	if t.Logger == nil {
+		t.Logger = slog.New(slog.DiscardHandler)
+	}
+	if t.Loop == nil {
+		t.Loop = &permission.Loop{}
+	}
+}
+
+func (t *Turn) loop(ctx context.Context) (Outcome, error) {
+	for {
+		t.takeArrived()
+		user := t.newestUser()
+		if user == nil {
+			return Outcome{}, lathe.Errorf(lathe.CodeInvalid, "send a prompt first", "session %s has no user message", t.Session.ID)
+		}
+		if t.answered(user) {
+			return Outcome{}, nil
+		}
+		t.Log.Publish(lathe.SessionStatus{SessionID: t.Session.ID, Status: lathe.Busy{}})
+		if f := t.limitReached(); f != nil {
+			return Outcome{Failure: f}, nil
+		}
+		res, err := t.step(ctx, user)
+		if err != nil || res.stop {
+			return Outcome{Failure: res.failure, Blocked: res.blocked}, err
+		}
+	}
+}
+
+func (t *Turn) takeArrived() {
+	for _, m := range t.Host.Arrived() {
+		t.History = append(t.History, m)
+		t.Loop.Reset()
+	}
+}
+
+func (t *Turn) newestUser() *lathe.Message {
+	for i := len(t.History) - 1; i >= 0; i-- {
+		if _, ok := t.History[i].Info.(*lathe.User); ok {
+			return &t.History[i]
+		}
+	}
+	return nil
+}
+
+func (t *Turn) newestAssistant() *lathe.Message {
+	for i := len(t.History) - 1; i >= 0; i-- {
+		if _, ok := t.History[i].Info.(*lathe.Assistant); ok {
+			m := t.History[i]
+			return &m
+		}
+	}
+	return nil
+}
+
+// answered is the exit rule: the newest message is an assistant's that ended and
+// asked for no tool. Order is that of the history, never that of identifiers.
+func (t *Turn) answered(user *lathe.Message) bool {
+	last := &t.History[len(t.History)-1]
+	info, ok := last.Info.(*lathe.Assistant)
+	if !ok || last.Seq < user.Seq || info.Finish == "" {
+		return false
+	}
+	for _, p := range last.Parts {
+		if _, calls := p.Body.(*lathe.ToolCall); calls {
+			return false
+		}
+	}
+	return true
+}
+
+// Toolset is what a model may use in a turn.
+type Toolset struct {
+	*tool.Registry
+	// Rules judge the tools' asks: the agent's, then the session's.
+	Rules []lathe.Rule
+}
