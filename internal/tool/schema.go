@@ -60,6 +60,9 @@ func compile(raw json.RawMessage) (*compiled, error) {
 	if err := json.Unmarshal(raw, &c.root); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
+	if err := checkRefs(c.root); err != nil {
+		return nil, err
+	}
 	var s jsonschema.Schema
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)

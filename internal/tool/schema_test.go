@@ -79,6 +79,32 @@ func TestFixForeignSchema(t *testing.T) {
 	}
 }
 
+// A reference that leads back to itself would be followed until the stack is full.
+func TestFixReferences(t *testing.T) {
+	tests := []struct {
+		schema   string
+		compiles bool
+	}{
+		{`{"$ref":"#"}`, false},
+		{`{"$defs":{"a":{"$ref":"#/$defs/a"}},"$ref":"#/$defs/a"}`, false},
+		{`{"$defs":{"a":{"anyOf":[{"$ref":"#/$defs/b"}]},"b":{"not":{"$ref":"#/$defs/a"}}},"properties":{"x":{"$ref":"#/$defs/a"}}}`, false},
+		{`{"$dynamicRef":"#a","$dynamicAnchor":"a"}`, false},
+		{`{"properties":{"x":{"$id":"y","$ref":"#"}}}`, false},
+		{`{"$ref":"#/properties/x","properties":{"x":{"$ref":"#"}}}`, false},
+		{`{"type":"object","$defs":{"node":{"type":"object","properties":{"next":{"$ref":"#/$defs/node"}}}},"properties":{"list":{"$ref":"#/$defs/node"}}}`, true},
+		{`{"type":"object","definitions":{"n":{"type":"integer"}},"properties":{"a":{"$ref":"#/definitions/n"},"b":{"$ref":"#/definitions/n"}}}`, true},
+	}
+	for _, tt := range tests {
+		s := NewSchema(json.RawMessage(tt.schema))
+		if got := s.Err() == nil; got != tt.compiles {
+			t.Errorf("%s compiles: %v, %v", tt.schema, got, s.Err())
+		}
+		if _, err := s.Fix(json.RawMessage(`{"list":{"next":{"next":{}}}}`)); err != nil {
+			t.Errorf("%s: %v", tt.schema, err)
+		}
+	}
+}
+
 func TestReasonIsBounded(t *testing.T) {
 	in := `{"filePath":["` + strings.Repeat("é", 100_000) + `"]}`
 	err := Check(json.RawMessage(readSchema), json.RawMessage(in))
@@ -92,7 +118,8 @@ func FuzzFix(f *testing.F) {
 		f.Add(readSchema, s)
 	}
 	f.Add(`{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"integer"}}}}}`, `{"a":"{\"b\":\"3\"}"}`)
-	f.Add(`{"$ref":"#/x"}`, `{}`)
+	f.Add(`{"$ref":"#"}`, `{}`)
+	f.Add(`{"$defs":{"a":{"properties":{"b":{"$ref":"#/$defs/a"}}}},"allOf":[{"$ref":"#/$defs/a"}]}`, `{"b":{"b":{}}}`)
 	f.Fuzz(func(t *testing.T, schema, input string) {
 		s := NewSchema(json.RawMessage(schema))
 		out, err := s.Fix(json.RawMessage(input))
