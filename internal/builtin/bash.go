@@ -44,7 +44,7 @@ func (e *Env) bashTool() tool.Tool {
 		`"workdir":{"type":"string","description":"Directory to run in; the session's directory if left out. Use this rather than cd"},`+
 		`"description":{"type":"string","description":"What the command does, in 5 to 10 words"}},`+
 		`"required":["command"],"additionalProperties":false}`)
-	s.PathArg = "*"
+	s.PathArg, s.Overlaps = "*", true
 	return typed[bashInput]{s, e.bash}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lathe"
+	"lathe/internal/tool"
 )
 
 // answer replies to a permission ask: by policy, or as the person at the terminal
@@ -14,8 +15,14 @@ import (
 func (v *view) answer(ctx context.Context, a lathe.Ask) {
 	what := describeAsk(a)
 	var reply lathe.Reply
+	protected, _ := a.Metadata[tool.MetaProtected].(bool)
 	switch v.opts.permission {
 	case "allow":
+		if protected {
+			reply = lathe.Reply{Kind: lathe.Reject, Message: "this is protected; only a person at a terminal can allow it. Go on without it."}
+			v.out.notice("refused, since it is protected and nobody can be asked here: " + what)
+			break
+		}
 		reply.Kind = lathe.Once
 		v.out.notice("allowed (--permission allow): " + what)
 	case "ask":

@@ -142,7 +142,16 @@ func (s *Service) judge(in AskInput) lathe.Action {
 			action = lathe.AskMe
 		}
 	}
+	if protected(in.Request.Metadata) {
+		return lathe.AskMe
+	}
 	return action
+}
+
+// protected requests need a person's word for this very call.
+func protected(meta map[string]any) bool {
+	yes, _ := meta[tool.MetaProtected].(bool)
+	return yes
 }
 
 // actions judges each pattern, then each prefix under which anything may be meant.
@@ -286,7 +295,7 @@ func (s *Service) approve(ctx context.Context, ask lathe.Ask) error {
 // release lets go the asks of a session that approvals alone allow.
 func (s *Service) release(session lathe.SessionID) {
 	for _, e := range slices.Clone(s.waiting) {
-		if e.ask.SessionID != session {
+		if e.ask.SessionID != session || protected(e.ask.Metadata) {
 			continue
 		}
 		all := actions(e.ask.Permission, e.ask.Patterns, e.ask.Metadata, nil, s.approved)

@@ -39,6 +39,9 @@ type Spec struct {
 	// save that two ReadOnly ones may overlap. "*" conflicts with every call
 	// that has a PathArg; empty with none.
 	PathArg string
+	// Overlaps lets calls of this tool run beside each other even where their
+	// PathArg makes them conflict.
+	Overlaps bool
 }
 
 // Call is one use of a tool.

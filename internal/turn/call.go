@@ -23,6 +23,7 @@ type running struct {
 	input    json.RawMessage
 	path     string // file it works on, for the order of conflicting calls
 	readOnly bool
+	overlaps bool
 	started  time.Time
 	repeats  string // why the call looks like part of a loop, or ""
 	done     chan struct{}
@@ -41,7 +42,7 @@ func (s *step) startCall(ctx context.Context, c *call) error {
 	}
 	r.repeats = s.Loop.See(r.name, r.input)
 	spec := r.tool.Spec()
-	r.readOnly, r.path = spec.ReadOnly, pathOf(spec, r.input)
+	r.readOnly, r.overlaps, r.path = spec.ReadOnly, spec.Overlaps, pathOf(spec, r.input)
 	s.mu.Lock()
 	running := *body
 	running.Tool = r.name
@@ -79,7 +80,8 @@ func (s *step) conflicts(r *running) []<-chan struct{} {
 	var after []<-chan struct{}
 	for _, e := range s.calls {
 		same := r.path != "" && e.path != "" && (r.path == e.path || r.path == "*" || e.path == "*")
-		if same && !(r.readOnly && e.readOnly) {
+		beside := (r.readOnly && e.readOnly) || (r.overlaps && r.name == e.name)
+		if same && !beside {
 			after = append(after, e.done)
 		}
 	}

@@ -357,6 +357,43 @@ text ok`, work)
 	}
 }
 
+// TestOverlappingCalls holds that calls of a tool that allows it run beside each
+// other, but after an earlier call on a file.
+func TestOverlappingCalls(t *testing.T) {
+	var mu sync.Mutex
+	edited, inside := false, 0
+	both := make(chan struct{})
+	edit := newTool("edit", func(context.Context, *tool.Call) (tool.Result, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		edited = true
+		return tool.Result{Output: "edited"}, nil
+	})
+	shell := funcTool{tool.Spec{Name: "sh", Schema: json.RawMessage(`{"type":"object"}`), PathArg: "*", Overlaps: true},
+		func(context.Context, *tool.Call) (tool.Result, error) {
+			mu.Lock()
+			ok := edited
+			if inside++; inside == 2 {
+				close(both)
+			}
+			mu.Unlock()
+			<-both
+			return tool.Result{Output: fmt.Sprint(ok)}, nil
+		}}
+	r := newRig(t, "tool edit {\"path\":\"a\"}\ntool sh {\"n\":1}\ntool sh {\"n\":2}\n---\ntext ok", edit, shell)
+	r.run(t)
+	want := []string{"edit done: edited", "sh done: true", "sh done: true"}
+	var got []string
+	for _, p := range r.History[1].Parts {
+		if _, ok := p.Body.(*lathe.ToolCall); ok {
+			got = append(got, describe(p))
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
 func TestUnknownToolAndBrokenArguments(t *testing.T) {
 	r := newRig(t, "tool nope {}\ntool echo {\"a\":\ntool ECHO {\"b\":1}\n---\ntext ok", echo())
 	if out := r.run(t); out.Failure != nil {
