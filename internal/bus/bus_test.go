@@ -81,7 +81,6 @@ func TestMerging(t *testing.T) {
 }
 
 func TestFilter(t *testing.T) {
-	b := New(Options{})
 	for name, tt := range map[string]struct {
 		f    Filter
 		want []uint64
@@ -95,8 +94,8 @@ func TestFilter(t *testing.T) {
 			return ok
 		}}, []uint64{3}},
 	} {
-		s := New(Options{}).Subscribe(t.Context(), tt.f, Limits{})
-		b = s.bus
+		b := New(Options{})
+		s := b.Subscribe(t.Context(), tt.f, Limits{})
 		b.Publish("/a", lathe.SessionCompacted{SessionID: "ses_1"})
 		b.Publish("/b", lathe.SessionCompacted{SessionID: "ses_2"})
 		b.Publish("/a", lathe.FileEdited{File: "x"})

@@ -34,7 +34,7 @@ func parsePattern(line string) (p pattern, ok bool) {
 	switch {
 	case special < 0:
 		p.prefix, p.exact = line, true
-	case p.basename && line[0] == '*' && strings.IndexAny(line[1:], `*?[\`) < 0:
+	case p.basename && line[0] == '*' && !strings.ContainsAny(line[1:], `*?[\`):
 		p.suffix, p.star = line[1:], true
 	default:
 		// The glob starts after the literal part, as in git, where "ab**/c"

@@ -303,7 +303,7 @@ func TestLease(t *testing.T) {
 	must(t, err)
 	must(t, sleeper.Process.Kill())
 	sleeper.Wait()
-	if l, err = s.Acquire(ctx, ses, self); err != nil {
+	if _, err = s.Acquire(ctx, ses, self); err != nil {
 		t.Errorf("owner died: %v", err)
 	}
 	if _, _, err := s.Holder(ctx, ses); err != nil {
