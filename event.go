@@ -103,6 +103,13 @@ type (
 	ProjectUpdated struct{ Project Project }
 	// InstanceDisposed tells that a directory's instance ended.
 	InstanceDisposed struct{ Directory string }
+	// ClientEvent is something that clients tell each other through lathe, which
+	// only passes it on: a wish for the screen, a terminal that opened. Properties
+	// is a JSON object in the form that clients agreed on.
+	ClientEvent struct {
+		Type       string
+		Properties []byte
+	}
 )
 
 func (SessionCreated) isEvent()    {}
@@ -128,3 +135,4 @@ func (FileWatched) isEvent()       {}
 func (CommandExecuted) isEvent()   {}
 func (ProjectUpdated) isEvent()    {}
 func (InstanceDisposed) isEvent()  {}
+func (ClientEvent) isEvent()       {}
