@@ -67,6 +67,11 @@ type Env struct {
 	// Skills lists what the skill tool can load. Optional: without it there is
 	// no skill tool.
 	Skills func(ctx context.Context) ([]Skill, error)
+	// Spawn has a subagent do a piece of work and returns when it ended; its error
+	// ends the call. Optional: without it, and Subagents, there is no task tool.
+	Spawn func(ctx context.Context, in SpawnInput) (SpawnResult, error)
+	// Subagents lists the agents that Spawn can start.
+	Subagents func() []Subagent
 	// Search is where and how web and code searches go. Optional: without it
 	// there are no such tools.
 	Search *SearchService
@@ -99,6 +104,9 @@ func New(env Env) []tool.Tool {
 		tools = append(tools, e.patchTool())
 	} else {
 		tools = append(tools, e.editTool(), e.multieditTool(), e.writeTool())
+	}
+	if e.Spawn != nil && e.Subagents != nil {
+		tools = append(tools, e.taskTool())
 	}
 	tools = append(tools, e.webfetchTool(), e.todowriteTool(), e.todoreadTool())
 	if e.Search != nil {

@@ -29,8 +29,8 @@ func (e *Env) planTool(name string) tool.Tool {
 	}}
 }
 
-// plan asks the user and switches the agent. A no is an error of Env.Ask's kind:
-// without one to pass on it stops nothing, and the model is told.
+// plan asks the user and switches the agent. A no counts as a dismissed question:
+// the turn stops, so that the user can say what is missing.
 func (e *Env) plan(ctx context.Context, call *tool.Call, agent, question string) (tool.Result, error) {
 	answers, err := e.Ask(ctx, call, []lathe.Question{{
 		Text: question, Header: "Switch agent",
@@ -43,7 +43,7 @@ func (e *Env) plan(ctx context.Context, call *tool.Call, agent, question string)
 		return tool.Result{}, &refused{err}
 	}
 	if len(answers) != 1 || len(answers[0]) != 1 || answers[0][0] != "Yes" {
-		return tool.Result{}, failf("The user does not want to switch to the %s agent now. Go on as you are, or ask what is missing.", agent)
+		return tool.Result{}, &refused{&Dismissed{}}
 	}
 	if err := e.SwitchAgent(ctx, call, agent); err != nil {
 		return tool.Result{}, failf("The agent could not be switched: %v", err)

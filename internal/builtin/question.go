@@ -7,11 +7,22 @@ import (
 	"strings"
 
 	"lathe"
+	"lathe/internal/permission"
 	"lathe/internal/tool"
 )
 
 //go:embed question.md
 var questionText string
+
+// Dismissed is the error of a question that the user did not want to answer. It
+// counts as a rejected permission: the turn stops.
+type Dismissed struct{}
+
+// Error is what the model is told.
+func (*Dismissed) Error() string { return "The user dismissed this question" }
+
+// Unwrap makes it a rejection.
+func (*Dismissed) Unwrap() error { return &permission.Rejected{} }
 
 type questionInput struct {
 	Questions []struct {

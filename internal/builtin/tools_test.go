@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe"
+	"lathe/internal/permission"
 	"lathe/internal/tool"
 )
 
@@ -281,7 +282,10 @@ func TestPlan(t *testing.T) {
 		t.Errorf("agent %q", agent)
 	}
 	answer = "No"
-	r.fails("plan_exit", m{}, "does not want to switch")
+	var rejected *permission.Rejected
+	if _, err := r.run("plan_exit", m{}); !errors.As(err, &rejected) || err.Error() != "The user dismissed this question" {
+		t.Errorf("a no gave %v, want a rejection", err)
+	}
 }
 
 func TestBatch(t *testing.T) {

@@ -1,0 +1,138 @@
+package builtin
+
+import (
+	"cmp"
+	"context"
+	_ "embed" // the description
+	"fmt"
+	"html"
+	"slices"
+	"strings"
+
+	"lathe"
+	"lathe/internal/tool"
+)
+
+//go:embed task.md
+var taskText string
+
+// Subagent is an agent that the task tool can start.
+type Subagent struct {
+	Name        string
+	Description string
+}
+
+// SpawnInput is the work that a subagent is given.
+type SpawnInput struct {
+	Call        *tool.Call
+	Agent       string
+	Description string // three to five words, for the title
+	Prompt      string
+	Resume      lathe.SessionID // the session to go on with; empty for a new one
+	Command     string          // the command that asked for it, if one did
+}
+
+// SpawnResult is how a subagent ended. Failure is empty when it finished its
+// work; Text is the last it said.
+type SpawnResult struct {
+	Session  lathe.SessionID
+	Text     string
+	Failure  string
+	Metadata map[string]any
+}
+
+type taskInput struct {
+	Description string `json:"description"`
+	Prompt      string `json:"prompt"`
+	Agent       string `json:"subagent_type"`
+	TaskID      string `json:"task_id"`
+	SessionID   string `json:"session_id"`
+	Command     string `json:"command"`
+}
+
+func (e *Env) taskTool() tool.Tool {
+	s := spec("task", taskText, `{"type":"object","properties":{`+
+		`"description":{"type":"string","description":"The work in 3 to 5 words"},`+
+		`"prompt":{"type":"string","description":"What the subagent is told"},`+
+		`"subagent_type":{"type":"string","description":"Name of the subagent"},`+
+		`"task_id":{"type":"string","description":"Session id of an earlier subagent to go on with"},`+
+		`"session_id":{"type":"string","description":"The same as task_id"},`+
+		`"command":{"type":"string","description":"The command that asked for this"}},`+
+		`"required":["description","prompt","subagent_type"],"additionalProperties":false}`)
+	return typed[taskInput]{s, e.task}
+}
+
+// DescribeTask returns the task tool with the subagents that may be called in
+// its description. The same list always gives the same bytes.
+func DescribeTask(t tool.Tool, subagents []Subagent) tool.Tool {
+	s := t.Spec()
+	var b strings.Builder
+	b.WriteString(s.Description + "\n\nThe subagents:")
+	for _, a := range subagents {
+		about := cmp.Or(strings.Join(strings.Fields(a.Description), " "), "Call it only when the user asks for it.")
+		fmt.Fprintf(&b, "\n- %s: %s", a.Name, about)
+	}
+	s.Description = b.String()
+	return described{t, s}
+}
+
+// described is a tool with another Spec.
+type described struct {
+	tool.Tool
+	spec tool.Spec
+}
+
+func (d described) Spec() tool.Spec { return d.spec }
+
+func (e *Env) task(ctx context.Context, call *tool.Call, in taskInput) (tool.Result, error) {
+	if strings.TrimSpace(in.Prompt) == "" {
+		return tool.Result{}, failf("The prompt is empty: say what the subagent has to do.")
+	}
+	if err := e.checkSubagent(in.Agent); err != nil {
+		return tool.Result{}, err
+	}
+	if err := ask(ctx, call, tool.Request{
+		Permission: "task", Patterns: []string{in.Agent}, Always: []string{"*"},
+		Metadata: map[string]any{"description": in.Description, "subagent_type": in.Agent},
+	}); err != nil {
+		return tool.Result{}, err
+	}
+	res, err := e.Spawn(ctx, SpawnInput{
+		Call: call, Agent: in.Agent, Description: in.Description, Prompt: in.Prompt,
+		Resume: lathe.SessionID(cmp.Or(in.TaskID, in.SessionID)), Command: in.Command,
+	})
+	if err != nil {
+		return tool.Result{}, err
+	}
+	return res.result(in.Description), nil
+}
+
+func (e *Env) checkSubagent(name string) error {
+	known := e.Subagents()
+	if slices.ContainsFunc(known, func(a Subagent) bool { return a.Name == name }) {
+		return nil
+	}
+	names := make([]string, len(known))
+	for i, a := range known {
+		names[i] = a.Name
+	}
+	return failf("Unknown agent type: %s is not a valid agent type. The subagents are: %s", name, cmp.Or(strings.Join(names, ", "), "none"))
+}
+
+// result is what the calling model is told. Both forms of the session id are
+// there: clients and models know one or the other.
+func (r SpawnResult) result(title string) tool.Result {
+	id := string(r.Session)
+	if r.Failure != "" {
+		res := tool.Failf("Subagent failed (task_id: %s): %s", id, r.Failure)
+		res.Title, res.Metadata = title, r.Metadata
+		return res
+	}
+	text := cmp.Or(strings.TrimSpace(r.Text), "(the subagent said nothing)")
+	return tool.Result{
+		Title: title,
+		Output: fmt.Sprintf("<task id=\"%s\" state=\"completed\">\n<task_result>\n%s\n</task_result>\n</task>\n\n<task_metadata>\nsession_id: %s\n</task_metadata>",
+			html.EscapeString(id), text, id),
+		Metadata: r.Metadata,
+	}
+}
