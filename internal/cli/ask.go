@@ -45,6 +45,9 @@ func describeAsk(a lathe.Ask) string {
 	if len(a.Patterns) > 0 {
 		text += ": " + strings.Join(a.Patterns, ", ")
 	}
+	if cmd, ok := a.Metadata["command"].(string); ok && cmd != "" && a.Permission != "bash" {
+		text += ", for: " + cmd
+	}
 	if reason, ok := a.Metadata["reason"].(string); ok && reason != "" {
 		text += " (" + reason + ")"
 	}
