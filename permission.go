@@ -48,10 +48,12 @@ const (
 )
 
 // Reply answers an ask. Message goes with a rejection and tells the model what
-// to do instead; without it a rejection stops the turn.
+// to do instead; without it a rejection stops the turn. Project makes an
+// "always" last: it is stored for the project in this place.
 type Reply struct {
 	Kind    ReplyKind
 	Message string
+	Project bool
 }
 
 // Question is something a tool wants to know from the user.

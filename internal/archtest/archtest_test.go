@@ -40,6 +40,7 @@ var floor = map[string]int{
 	"lathe/internal/prompt":         20,
 	"lathe/internal/permission":     20,
 	"lathe/internal/config":         20,
+	"lathe/internal/trust":          20,
 
 	"lathe/internal/provider": 30,
 	"lathe/internal/builtin":  30,

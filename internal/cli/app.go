@@ -22,6 +22,7 @@ import (
 	"lathe/internal/session"
 	"lathe/internal/shell"
 	"lathe/internal/sqlite"
+	"lathe/internal/trust"
 	"lathe/internal/turn"
 	"lathe/internal/workspace"
 )
@@ -34,7 +35,8 @@ var secrets = []string{
 }
 
 type appOptions struct {
-	dir string
+	dir   string
+	trust bool // the repository is trusted for this process
 }
 
 // app is everything that a command works with, wired together. Close it.
@@ -49,6 +51,7 @@ type app struct {
 	runner *shell.Runner
 	log    *slog.Logger
 	logTo  *os.File
+	trust  bool
 
 	background context.CancelFunc
 	wg         sync.WaitGroup
@@ -77,7 +80,7 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 	if err := config.Ensure(paths.Data); err != nil {
 		return nil, err
 	}
-	a = &app{env: env, flags: flags, paths: paths, auth: creds, bus: bus.New(bus.Options{Now: env.Now})}
+	a = &app{env: env, trust: o.trust, flags: flags, paths: paths, auth: creds, bus: bus.New(bus.Options{Now: env.Now})}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
@@ -110,11 +113,13 @@ func (a *app) instanceOptions(models *catalog.Catalog) session.InstanceOptions {
 	return session.InstanceOptions{
 		Paths: a.paths, Getenv: a.env.Getenv, Environ: a.env.Environ, Auth: a.auth, Catalog: models,
 		Log: a.log, Now: a.env.Now, Runner: a.runner, Todos: a.store,
-		Publish: func(dir string, ev lathe.Event) { a.bus.Publish(dir, ev) },
-		IDs:     lathe.NewIDs(a.env.Now, nil),
-		Builtin: builtinModel(a.env.Dir),
-		Trusted: func(workspace.Root) bool { return a.flags.Trust },
-		Secrets: secrets,
+		Publish:   func(dir string, ev lathe.Event) { a.bus.Publish(dir, ev) },
+		IDs:       lathe.NewIDs(a.env.Now, nil),
+		Builtin:   builtinModel(a.env.Dir),
+		Trusted:   func(workspace.Root) bool { return a.flags.Trust || a.trust },
+		Trust:     trust.Open(trustFile(a.paths)),
+		Approvals: a.store,
+		Secrets:   secrets,
 	}
 }
 
@@ -225,9 +230,8 @@ func (a *app) warn(ctx context.Context, dir string, out *output) {
 	for _, w := range inst.Config.Warnings {
 		out.warning(w.String())
 	}
-	if n := len(inst.Config.LeftOut); n > 0 {
-		out.warning(fmt.Sprintf("%d settings of this repository were left out, since it is not trusted (first: %s); LATHE_TRUST=1 trusts it for one run, lathe config shows all",
-			n, inst.Config.LeftOut[0].Path))
+	if notice := inst.Notice(); notice != "" {
+		out.warning(notice)
 	}
 }
 

@@ -126,8 +126,11 @@ Without an account it starts with the offline guide, which shows how lathe works
   lathe models`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(cmd, args[0])
+			}
 			if version {
 				return printVersion(env)
 			}
@@ -138,14 +141,15 @@ Without an account it starts with the offline guide, which shows how lathe works
 	root.Flags().BoolVarP(&version, "version", "v", false, "print the version")
 	root.PersistentFlags().Bool("print-logs", false, "write the log to standard error")
 	root.PersistentFlags().String("log-level", "", "DEBUG, INFO, WARN or ERROR")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(usageOf)
 	root.AddCommand(
-		newRun(env), newModels(env), newAuth(env), newSession(env), newConfig(env),
+		newRun(env), newModels(env), newAuth(env), newSession(env), newConfig(env), newTrust(env),
 		&cobra.Command{
 			Use: "version", Short: "Print the version", Args: noArgs,
 			RunE: func(*cobra.Command, []string) error { return printVersion(env) },
 		},
 	)
+	typeUsage(root)
 	return root
 }
 

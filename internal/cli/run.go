@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"mime"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,6 +41,7 @@ type runOptions struct {
 	maxTime    time.Duration
 	thinking   bool
 	quiet      bool
+	trust      bool
 }
 
 func newRun(env *Env) *cobra.Command {
@@ -83,13 +82,14 @@ is busy in another process; 130 aborted. Ctrl-C aborts cleanly, twice kills.`,
 	f.StringVar(&o.agent, "agent", "", "agent to use")
 	f.BoolVarP(&o.cont, "continue", "c", false, "continue the newest session of this directory")
 	f.StringVarP(&o.session, "session", "s", "", "continue the session with this id")
-	f.StringArrayVarP(&o.files, "file", "f", nil, "attach a file or directory (repeatable)")
+	f.StringArrayVarP(&o.files, "file", "f", nil, "attach a file, FILE:5-20 (lines) or a directory (repeatable)")
 	f.StringVar(&o.title, "title", "", "title of a new session; empty for one from the message")
 	f.StringVar(&o.format, "format", "default", "output: default or json (one event a line)")
 	f.StringVar(&o.dir, "dir", "", "directory to work in")
 	f.StringVar(&o.permission, "permission", "", "who answers permission asks: ask, allow or deny")
 	f.StringArrayVar(&o.allow, "allow", nil, "allow PERMISSION[:PATTERN] in this run (repeatable)")
 	f.StringArrayVar(&o.deny, "deny", nil, "deny PERMISSION[:PATTERN] in this run (repeatable)")
+	f.BoolVar(&o.trust, "trust", false, "trust this repository's configuration in this run")
 	f.IntVar(&o.maxSteps, "max-steps", 0, "stop after this many model requests")
 	f.StringVar(&o.maxCost, "max-cost", "", "stop when the run has cost this many dollars")
 	f.DurationVar(&o.maxTime, "max-time", 0, "stop after this time, such as 10m")
@@ -115,7 +115,7 @@ func run(ctx context.Context, env *Env, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	app, err := openApp(ctx, env, appOptions{dir: dir})
+	app, err := openApp(ctx, env, appOptions{dir: dir, trust: o.trust})
 	if err != nil {
 		return err
 	}
@@ -197,31 +197,6 @@ func workDir(env *Env, dir string) (string, error) {
 		return "", usageError{fmt.Errorf("%q is not a directory", dir)}
 	}
 	return workspace.Resolve(dir)
-}
-
-// fileParts turns -f arguments into parts of the prompt.
-func fileParts(dir string, files []string) ([]lathe.PartBody, error) {
-	var parts []lathe.PartBody
-	for _, f := range files {
-		path := f
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(dir, path)
-		}
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, usageError{fmt.Errorf("file %q: %w", f, errors.Unwrap(err))}
-		}
-		kind := mime.TypeByExtension(filepath.Ext(path))
-		if base, _, err := mime.ParseMediaType(kind); err == nil {
-			kind = base
-		}
-		if info.IsDir() {
-			kind = "application/x-directory"
-		}
-		u := url.URL{Scheme: "file", Path: path}
-		parts = append(parts, &lathe.File{MIME: kind, Filename: filepath.Base(path), URL: u.String()})
-	}
-	return parts, nil
 }
 
 func runIn(ctx context.Context, env *Env, app *app, o runOptions, dir, message string, files []lathe.PartBody, limits turn.Limits) error {

@@ -56,7 +56,7 @@ func Load(ctx context.Context, o Options) (*Config, error) {
 		o.Getenv = func(string) string { return "" }
 	}
 	l := &loader{ctx: ctx, o: o, flags: ReadFlags(o.Getenv), root: jsonc.NewObject(),
-		c: &Config{trust: map[*jsonc.Source]Trust{}}}
+		c: &Config{Trusted: o.Trusted, trust: map[*jsonc.Source]Trust{}}}
 	for _, step := range []func() error{
 		l.organisations, l.global, l.named, l.project, l.directories, l.content, l.managed,
 	} {
@@ -86,6 +86,9 @@ func (l *loader) warn(path, msg string) {
 
 // file adds a file if it is there.
 func (l *loader) file(path string, trust Trust) error {
+	if l.leaves(path, trust) {
+		return nil
+	}
 	text, err := readFile(path, jsonc.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -339,7 +342,11 @@ func (l *loader) directories() error {
 		if info, err := os.Stat(dir.Path); err != nil || !info.IsDir() {
 			continue
 		}
+		if l.leaves(dir.Path, dir.Trust) {
+			continue
+		}
 		l.c.Directories = append(l.c.Directories, dir)
+		l.noteCode(dir)
 		if i >= 2 { // the person's own were read as global files
 			for _, name := range fileNames {
 				if err := l.file(filepath.Join(dir.Path, name), dir.Trust); err != nil {

@@ -207,6 +207,9 @@ func (l *loader) definitions(dir Directory) error {
 			return !slices.ContainsFunc(present, func(e fs.DirEntry) bool { return e.Name() == f })
 		})
 		for _, md := range findMarkdown(dir.Path, folders, k.recursive) {
+			if l.leaves(md.file, dir.Trust) {
+				continue
+			}
 			text, err := readFile(md.file, maxMarkdown)
 			if err != nil {
 				l.warn(md.file, "skipped: "+err.Error())

@@ -164,15 +164,43 @@ func (f *filter) agents(agents *jsonc.Value) {
 	}
 }
 
-// commands leaves out those whose template runs a shell command.
+// commands leaves out those whose template runs a shell command, or attaches a
+// file from outside.
 func (f *filter) commands(commands *jsonc.Value) {
 	commands.Members = slices.DeleteFunc(commands.Members, func(m jsonc.Member) bool {
-		if !strings.Contains(textOf(m.Value.Get("template")), "!`") {
+		switch template := textOf(m.Value.Get("template")); {
+		case strings.Contains(template, "!`"):
+			f.out("command."+m.Key, m.Pos(), "its template runs a shell command")
+		case attachesOutside(template):
+			f.out("command."+m.Key, m.Pos(), "its template reads a file outside the repository")
+		default:
+			model := m.Value.Get("model")
+			if model != nil && !passModel(f, model, "command."+m.Key+".model") {
+				m.Value.Delete("model")
+			}
 			return false
 		}
-		f.out("command."+m.Key, m.Pos(), "its template runs a shell command")
 		return true
 	})
+}
+
+// attachesOutside reports whether a template names a file as "@path" that is
+// not below the repository.
+func attachesOutside(template string) bool {
+	for rest := template; ; {
+		_, after, ok := strings.Cut(rest, "@")
+		if !ok {
+			return false
+		}
+		rest = after
+		path := after
+		if end := strings.IndexAny(after, " \t\r\n`,;)\"'"); end >= 0 {
+			path = after[:end]
+		}
+		if path != "" && !local(path) {
+			return true
+		}
+	}
 }
 
 // passModel lets a repository choose among the user's models. A script plays

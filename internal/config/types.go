@@ -61,6 +61,8 @@ type Config struct {
 	Sources []Source `conf:"-"`
 	// Warnings are complaints that did not stop the load.
 	Warnings []Issue `conf:"-"`
+	// Trusted says that the repository's configuration counts in full.
+	Trusted bool `conf:"-"`
 	// LeftOut lists what an untrusted repository asked for in vain.
 	LeftOut []LeftOut `conf:"-"`
 	// Env holds variables that credentials of organisations define; they count

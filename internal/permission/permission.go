@@ -64,7 +64,8 @@ type Options struct {
 	IDs     *lathe.IDs // nil means new ones
 	// Approved are approvals remembered from before.
 	Approved []lathe.Rule
-	// OnApprove stores new approvals before they count. On an error they do not.
+	// OnApprove stores approvals that were given for the project, before they
+	// count. On an error they do not.
 	OnApprove func(context.Context, []lathe.Rule) error
 	// Decide may answer an ask at once, for runs without a person. Nil, or false,
 	// means that the ask waits.
@@ -259,7 +260,7 @@ func (s *Service) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply) 
 	case lathe.Once:
 		s.settle(e, lathe.Once, nil)
 	case lathe.Always:
-		if err := s.approve(ctx, e.ask); err != nil {
+		if err := s.approve(ctx, e.ask, reply.Project); err != nil {
 			return fmt.Errorf("remember approval %q: %w", id, err)
 		}
 		s.settle(e, lathe.Always, nil)
@@ -272,23 +273,24 @@ func (s *Service) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply) 
 	return nil
 }
 
-func (s *Service) approve(ctx context.Context, ask lathe.Ask) error {
-	var rules []lathe.Rule
+func (s *Service) approve(ctx context.Context, ask lathe.Ask, store bool) error {
+	var all, fresh []lathe.Rule
 	for _, pattern := range ask.Always {
 		rule := lathe.Rule{Permission: Literal(ask.Permission), Pattern: pattern, Action: lathe.Allow}
-		if !slices.Contains(s.approved, rule) && !slices.Contains(rules, rule) {
-			rules = append(rules, rule)
+		if slices.Contains(all, rule) {
+			continue
+		}
+		all = append(all, rule)
+		if !slices.Contains(s.approved, rule) {
+			fresh = append(fresh, rule)
 		}
 	}
-	if len(rules) == 0 {
-		return nil
-	}
-	if s.opts.OnApprove != nil {
-		if err := s.opts.OnApprove(ctx, rules); err != nil {
+	if store && len(all) > 0 && s.opts.OnApprove != nil {
+		if err := s.opts.OnApprove(ctx, all); err != nil {
 			return err
 		}
 	}
-	s.approved = append(s.approved, rules...)
+	s.approved = append(s.approved, fresh...)
 	return nil
 }
 

@@ -353,9 +353,11 @@ func TestApprovals(t *testing.T) {
 	s := record(Options{
 		Approved:  rules(lathe.Allow, "bash", "ls *"),
 		OnApprove: func(_ context.Context, r []lathe.Rule) error { stored = append(stored, r...); return nil },
-		Decide:    func(lathe.Ask) (lathe.Reply, bool) { return lathe.Reply{Kind: lathe.Always}, true },
+		Decide: func(a lathe.Ask) (lathe.Reply, bool) {
+			return lathe.Reply{Kind: lathe.Always, Project: a.Patterns[0] != "date"}, true
+		},
 	})
-	for _, in := range []AskInput{input("a", nil, "ls -l"), input("a", nil, "make"), input("b", nil, "make")} {
+	for _, in := range []AskInput{input("a", nil, "ls -l"), input("a", nil, "make"), input("b", nil, "make"), input("b", nil, "date")} {
 		if err := s.Ask(t.Context(), in); err != nil {
 			t.Error(err)
 		}
@@ -368,7 +370,7 @@ func TestApprovals(t *testing.T) {
 	}
 	s = record(Options{
 		OnApprove: func(context.Context, []lathe.Rule) error { return fail },
-		Decide:    func(lathe.Ask) (lathe.Reply, bool) { return lathe.Reply{Kind: lathe.Always}, true },
+		Decide:    func(lathe.Ask) (lathe.Reply, bool) { return lathe.Reply{Kind: lathe.Always, Project: true}, true },
 	})
 	if err := s.Ask(t.Context(), input("a", nil, "x")); !errors.Is(err, fail) || len(s.Pending()) != 0 || len(s.Approved()) != 0 {
 		t.Errorf("got %v", err)

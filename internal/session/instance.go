@@ -21,6 +21,7 @@ import (
 	"lathe/internal/provider"
 	"lathe/internal/shell"
 	"lathe/internal/tool"
+	"lathe/internal/trust"
 	"lathe/internal/workspace"
 )
 
@@ -35,6 +36,7 @@ type Instance struct {
 	Agents     []Agent
 	Tools      *tool.Registry
 	Permission *permission.Service
+	Trust      Trust
 
 	// ContinueOnDeny keeps turns going after a rejected permission.
 	ContinueOnDeny bool
@@ -80,33 +82,31 @@ type InstanceOptions struct {
 	IDs     *lathe.IDs
 	// Builtin makes the models that need no provider.
 	Builtin provider.BuiltinModels
-	// Trusted says whether the repository may steer lathe.
+	// Trusted says whether the repository may steer this process, whatever is
+	// stored; nil: no.
 	Trusted func(workspace.Root) bool
+	// Trust holds the person's decisions; nil: there are none.
+	Trust *trust.Store
+	// Approvals holds what the person approved for good; nil: nothing is kept.
+	Approvals Approvals
 	// Secrets names the variables that commands must not see.
 	Secrets []string
 }
 
 // OpenInstance makes the instance of a directory.
 func OpenInstance(ctx context.Context, dir string, o InstanceOptions) (*Instance, error) {
-	root, err := workspace.Find(ctx, dir)
+	checkout, err := FindCheckout(ctx, dir, o)
 	if err != nil {
 		return nil, err
 	}
-	conf, err := config.Load(ctx, config.Options{
-		Dir: root.Dir, Worktree: root.TopLevel, Paths: o.Paths, Getenv: o.Getenv, HTTP: o.HTTP,
-		Auth: o.Auth, Trusted: o.Trusted != nil && o.Trusted(root),
-	})
+	root := checkout.Root
+	conf, trusted, err := checkout.LoadConfig(ctx, o)
 	if err != nil {
 		return nil, err
-	}
-	projectID, err := workspace.ProjectID(ctx, root, filepath.Join(o.Paths.Cache, "project"))
-	if err != nil {
-		o.Log.Warn("the project could not be identified", "err", err)
-		projectID = workspace.GlobalID
 	}
 	inst := &Instance{
-		Root: root, Paths: o.Paths, Config: conf, log: o.Log, http: http.DefaultClient, platform: runtime.GOOS,
-		Project:        lathe.Project{ID: projectID, Worktree: root.Worktree, VCS: root.VCS, Created: o.Now(), Updated: o.Now()},
+		Root: root, Paths: o.Paths, Config: conf, Trust: trusted, log: o.Log, http: http.DefaultClient, platform: runtime.GOOS,
+		Project:        lathe.Project{ID: checkout.Project, Worktree: root.Worktree, VCS: root.VCS, Created: o.Now(), Updated: o.Now()},
 		ContinueOnDeny: conf.Experimental.ContinueLoopOnDeny,
 		models:         map[lathe.ModelRef]*provider.Model{},
 	}
@@ -117,12 +117,12 @@ func OpenInstance(ctx context.Context, dir string, o InstanceOptions) (*Instance
 	if err != nil {
 		return nil, fmt.Errorf("providers: %w", err)
 	}
-	inst.equip(o)
+	inst.equip(ctx, o)
 	return inst, nil
 }
 
 // equip gives the instance its agents, tools and permission service.
-func (i *Instance) equip(o InstanceOptions) {
+func (i *Instance) equip(ctx context.Context, o InstanceOptions) {
 	limits := &tool.Limits{
 		Dir: filepath.Join(i.Paths.Data, tool.SpillDir), MaxLines: i.Config.ToolOutput.MaxLines, MaxBytes: i.Config.ToolOutput.MaxBytes,
 	}
@@ -131,7 +131,7 @@ func (i *Instance) equip(o InstanceOptions) {
 		Plans:      filepath.Join(i.Paths.Data, "plans"),
 	})
 	publish := func(ev lathe.Event) { o.Publish(i.Root.Dir, ev) }
-	i.Permission = permission.New(permission.Options{Publish: publish, IDs: o.IDs})
+	i.Permission = permission.New(i.permissionOptions(ctx, o))
 	env := shell.Env(o.Environ, map[string]string{"LATHE": "1", "OPENCODE": "1", "AGENT": "1"}, o.Secrets...)
 	i.shell = i.Config.Shell
 	if i.shell == "" {

@@ -61,7 +61,7 @@ func (i *Instance) projectInstructions() []string {
 		}
 		var found []string
 		for _, dir := range i.upward() {
-			if p := filepath.Join(dir, name); isFile(p) {
+			if p := filepath.Join(dir, name); isFile(p) && i.ownFile(p) {
 				found = append(found, p)
 			}
 		}
@@ -118,7 +118,7 @@ func (i *Instance) matchInstructions(pattern string) []string {
 	}
 	var out []string
 	for _, dir := range dirs {
-		out = append(out, globFiles(dir, filepath.ToSlash(pattern))...)
+		out = append(out, slices.DeleteFunc(globFiles(dir, filepath.ToSlash(pattern)), func(p string) bool { return !i.ownFile(p) })...)
 	}
 	return out
 }

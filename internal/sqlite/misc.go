@@ -178,6 +178,18 @@ func (tx *Tx) PutApproval(project string, r lathe.Rule) error {
 	return nil
 }
 
+// DeleteApproval forgets one approval of a project. One that is not stored is no
+// error.
+func (s *Store) DeleteApproval(ctx context.Context, project string, r lathe.Rule) error {
+	return s.Batch(ctx, func(tx *Tx) error {
+		_, err := tx.exec(`DELETE FROM approval WHERE project = ? AND permission = ? AND pattern = ?`, project, r.Permission, r.Pattern)
+		if err != nil {
+			return fmt.Errorf("delete approval of project %s: %w", project, err)
+		}
+		return nil
+	})
+}
+
 // ClearApprovals forgets the approvals of a project.
 func (s *Store) ClearApprovals(ctx context.Context, project string) error {
 	return s.Batch(ctx, func(tx *Tx) error {

@@ -422,6 +422,10 @@ func TestRest(t *testing.T) {
 	rules, err := s.Approvals(ctx, "p1")
 	must(t, err)
 	equal(t, []lathe.Rule{r2, r1}, rules)
+	must(t, s.DeleteApproval(ctx, "p1", rules[0]))
+	if left, err := s.Approvals(ctx, "p1"); err != nil || len(left) != len(rules)-1 {
+		t.Errorf("after deleting one of %d approvals: %v, %v", len(rules), left, err)
+	}
 	must(t, s.ClearApprovals(ctx, "p1"))
 	rules, err = s.Approvals(ctx, "p1")
 	must(t, err)

@@ -1,0 +1,154 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"lathe/internal/config"
+	"lathe/internal/trust"
+	"lathe/internal/workspace"
+)
+
+// Trust says whether a repository may steer lathe.
+type Trust struct {
+	Given   bool
+	Stored  bool           // by a decision of the person, not for this process alone
+	Changed []trust.Change // why a stored decision does not hold
+	Problem string         // why it could not be judged
+}
+
+// Checkout is what trust is about.
+type Checkout struct {
+	Root    workspace.Root
+	Project string
+	Dir     string // the key of decisions: the checkout's top, outside git the directory
+}
+
+// FindCheckout finds the checkout and project of a directory.
+func FindCheckout(ctx context.Context, dir string, o InstanceOptions) (Checkout, error) {
+	root, err := workspace.Find(ctx, dir)
+	if err != nil {
+		return Checkout{}, err
+	}
+	c := Checkout{Root: root, Dir: root.TopLevel}
+	if root.VCS == "" {
+		c.Dir = root.Dir
+	}
+	c.Project, err = workspace.ProjectID(ctx, root, filepath.Join(o.Paths.Cache, "project"))
+	if err != nil {
+		o.Log.Warn("the project could not be identified", "err", err)
+		c.Project = workspace.GlobalID
+	}
+	return c, nil
+}
+
+// Scan hashes what could steer lathe in the checkout.
+func (c Checkout) Scan(o InstanceOptions) (trust.Files, error) {
+	files, dirs := config.Steering(o.configFor(c.Root))
+	return trust.Scan(c.Dir, files, dirs)
+}
+
+func (o InstanceOptions) configFor(root workspace.Root) config.Options {
+	return config.Options{
+		Dir: root.Dir, Worktree: root.TopLevel, Paths: o.Paths, Getenv: o.Getenv, HTTP: o.HTTP, Auth: o.Auth,
+	}
+}
+
+// Judge decides whether the checkout is trusted: for this process, or by a
+// stored decision that still holds.
+func (c Checkout) Judge(o InstanceOptions) Trust {
+	if o.Trusted != nil && o.Trusted(c.Root) {
+		return Trust{Given: true}
+	}
+	if o.Trust == nil {
+		return Trust{}
+	}
+	d, found, err := o.Trust.Get(c.Dir)
+	if err != nil {
+		return Trust{Problem: err.Error()}
+	}
+	if !found {
+		return Trust{}
+	}
+	now, err := c.Scan(o)
+	if err != nil {
+		return Trust{Problem: err.Error()}
+	}
+	changed := d.Check(c.Project, now)
+	return Trust{Given: len(changed) == 0, Stored: len(changed) == 0, Changed: changed}
+}
+
+// LoadConfig loads the configuration of the checkout, the repository's part in
+// full only if it is trusted. What was judged is what was loaded: a file that
+// changes in between costs the trust.
+func (c Checkout) LoadConfig(ctx context.Context, o InstanceOptions) (*config.Config, Trust, error) {
+	t := c.Judge(o)
+	opts := o.configFor(c.Root)
+	opts.Trusted = t.Given
+	conf, err := config.Load(ctx, opts)
+	if err != nil || !t.Stored {
+		return conf, t, err
+	}
+	if again := c.Judge(o); !again.Given {
+		opts.Trusted = false
+		conf, err = config.Load(ctx, opts)
+		return conf, again, err
+	}
+	return conf, t, nil
+}
+
+// Notice tells in one line what an untrusted repository could not do, how to see
+// it and how to trust it; empty when there is nothing to tell.
+func (i *Instance) Notice() string { return i.Trust.notice(i.Config.LeftOut) }
+
+func (t Trust) notice(left []config.LeftOut) string {
+	const how = "see them with: lathe trust; if you know them, allow them with: lathe trust add, or --trust for one run"
+	switch n := len(left); {
+	case t.Given:
+		return ""
+	case t.Problem != "":
+		return "this repository counts as untrusted: " + t.Problem
+	case len(t.Changed) > 0:
+		return fmt.Sprintf("this repository is no longer trusted as it is now: %s; %s", changes(t.Changed), how)
+	case n == 0:
+		return ""
+	default:
+		return fmt.Sprintf("this repository is not trusted, so %s of its configuration %s no effect (%s); %s",
+			count(n, "setting"), verb(n), left[0].Path, how)
+	}
+}
+
+func changes(list []trust.Change) string {
+	const shown = 3
+	var out []string
+	for _, c := range list {
+		if len(out) == shown {
+			out = append(out, fmt.Sprintf("and %d more", len(list)-shown))
+			break
+		}
+		out = append(out, c.String())
+	}
+	return strings.Join(out, ", ")
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func verb(n int) string {
+	if n == 1 {
+		return "takes"
+	}
+	return "take"
+}
+
+// ownFile reports whether a file of the repository may be shown to the model as
+// an instruction. In an untrusted one a link must not lead out of it.
+func (i *Instance) ownFile(path string) bool {
+	return i.Trust.Given || i.Root.Contains(path)
+}
