@@ -105,7 +105,7 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 			return session.OpenInstance(ctx, dir, a.instanceOptions(models))
 		},
 	})
-	a.refreshCatalog()
+	a.startBackground()
 	return a, nil
 }
 
@@ -175,11 +175,13 @@ func (a *app) catalogOptions() catalog.Options {
 	}
 }
 
-// refreshCatalog looks for a newer catalogue beside the work. It is cancelled
-// when the program ends and never waited for longer than that takes.
-func (a *app) refreshCatalog() {
+// startBackground starts what runs beside the work: upkeep, and the look for a
+// newer catalogue. It is cancelled when the program ends and never waited for
+// longer than that takes.
+func (a *app) startBackground() {
 	ctx, cancel := context.WithCancel(context.Background())
 	a.background = cancel
+	a.startUpkeep(ctx)
 	if a.flags.DisableModelsFetch {
 		return
 	}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"lathe/internal/tool"
+)
+
+const (
+	upkeepAfter = 2 * time.Second // a short run is over by then
+	upkeepEvery = time.Hour
+	keptLogs    = 10
+)
+
+// startUpkeep removes what has served its time: old spill files, blobs and open
+// texts that no row names, old logs. It runs beside the work, at most once an
+// hour for all processes, and ends with the app.
+func (a *app) startUpkeep(ctx context.Context) {
+	a.wg.Go(func() {
+		timer := time.NewTimer(upkeepAfter)
+		defer timer.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-timer.C:
+			}
+			if a.upkeepDue() {
+				a.upkeep(ctx)
+			}
+			timer.Reset(upkeepEvery)
+		}
+	})
+}
+
+// upkeepDue reports whether the last upkeep was long ago, and claims this one.
+func (a *app) upkeepDue() bool {
+	stamp := filepath.Join(a.paths.Data, "upkeep")
+	now := a.env.Now()
+	if info, err := os.Stat(stamp); err == nil && now.Sub(info.ModTime()) < upkeepEvery {
+		return false
+	}
+	if os.WriteFile(stamp, nil, 0o600) != nil {
+		return false
+	}
+	return os.Chtimes(stamp, now, now) == nil
+}
+
+func (a *app) upkeep(ctx context.Context) {
+	limits := &tool.Limits{Dir: filepath.Join(a.paths.Data, tool.SpillDir), Now: a.env.Now}
+	cleaned, err := limits.Clean(ctx)
+	if err != nil && ctx.Err() == nil {
+		a.log.Warn("old tool outputs could not be removed", "err", err)
+	}
+	swept, err := a.store.Sweep(ctx)
+	if err != nil && ctx.Err() == nil {
+		a.log.Warn("unused files of the store could not be removed", "err", err)
+	}
+	a.removeOldLogs()
+	a.log.Debug("upkeep", "outputs", cleaned, "store", swept)
+}
+
+// removeOldLogs keeps the newest logs; their names are dates.
+func (a *app) removeOldLogs() {
+	dir := filepath.Join(a.paths.Data, "log")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	var names []string
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".log" {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	for i := 0; i < len(names)-keptLogs; i++ {
+		_ = os.Remove(filepath.Join(dir, names[i]))
+	}
+}
