@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -24,12 +25,12 @@ const (
 // in the arguments, an input that stays silent is left alone. The argument "-"
 // asks to wait for it.
 func readMessage(ctx context.Context, env *Env, args []string) (string, error) {
-	wait := false
+	given := len(args)
+	args = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "-" })
+	wait := len(args) < given
 	var words []string
 	for _, a := range args {
 		switch {
-		case a == "-":
-			wait = true
 		case strings.ContainsAny(a, " \t") && len(args) > 1:
 			words = append(words, `"`+strings.ReplaceAll(a, `"`, `\"`)+`"`)
 		default:

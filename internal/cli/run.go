@@ -204,43 +204,42 @@ func runIn(ctx context.Context, env *Env, app *app, o runOptions, dir, message s
 	if err != nil {
 		return err
 	}
-	sess, err := pickSession(ctx, app, o, dir, message)
+	sess, created, err := pickSession(ctx, app, o, dir, message)
 	if err != nil {
 		return err
 	}
 	p := session.Prompt{Agent: o.agent, Limits: limits, Rules: rules}
 	p.Parts = append(slices.Clone(files), &lathe.Text{Text: message})
-	if o.model != "" {
-		if p.Model, err = app.parseModel(ctx, dir, o.model); err != nil {
-			return err
-		}
+	v := &view{env: env, app: app, root: sess, out: newOutput(env, o), opts: o}
+	err = v.start(ctx, p)
+	if err != nil && created && !v.accepted {
+		// A session that never got a message is of no use to anyone.
+		err = errors.Join(err, app.svc.Delete(context.WithoutCancel(ctx), sess.ID))
 	}
-	p.Model.Variant = o.variant
-	out := newOutput(env, o)
-	app.warn(ctx, dir, out)
-	v := &view{env: env, app: app, root: sess, out: out, opts: o}
-	return v.run(ctx, p)
+	return err
 }
 
 // pickSession returns the session to work in, a new one unless told otherwise.
-func pickSession(ctx context.Context, app *app, o runOptions, dir, message string) (lathe.Session, error) {
+func pickSession(ctx context.Context, app *app, o runOptions, dir, message string) (sess lathe.Session, created bool, err error) {
 	switch {
 	case o.session != "":
-		return app.svc.Get(ctx, lathe.SessionID(o.session))
+		sess, err = app.svc.Get(ctx, lathe.SessionID(o.session))
+		return sess, false, err
 	case o.cont:
 		list, err := app.svc.List(ctx, sqlite.SessionFilter{Directory: dir, Roots: true, Limit: 1})
 		if err != nil {
-			return lathe.Session{}, err
+			return sess, false, err
 		}
 		if len(list) > 0 {
-			return list[0], nil
+			return list[0], false, nil
 		}
 	}
 	c := session.Create{Directory: dir, Title: o.title, Agent: o.agent}
 	if o.titleSet && o.title == "" {
 		c.Title = oneLine(message, 51)
 	}
-	return app.svc.Create(ctx, c)
+	sess, err = app.svc.Create(ctx, c)
+	return sess, err == nil, err
 }
 
 // view shows one run and answers its asks.
@@ -251,9 +250,22 @@ type view struct {
 	out  *output
 	opts runOptions
 
-	refused []string
-	started time.Time
-	lines   chan string // what the person types; nil until it is needed
+	accepted bool // the prompt is stored
+	refused  []string
+	started  time.Time
+	lines    chan string // what the person types; nil until it is needed
+}
+
+// start resolves the model and runs the prompt.
+func (v *view) start(ctx context.Context, p session.Prompt) (err error) {
+	if v.opts.model != "" {
+		if p.Model, err = v.app.parseModel(ctx, v.root.Directory, v.opts.model); err != nil {
+			return err
+		}
+	}
+	p.Model.Variant = v.opts.variant
+	v.app.warn(ctx, v.root.Directory, v.out)
+	return v.run(ctx, p)
 }
 
 func (v *view) run(ctx context.Context, p session.Prompt) error {
@@ -268,6 +280,7 @@ func (v *view) run(ctx context.Context, p session.Prompt) error {
 	if err != nil {
 		return err
 	}
+	v.accepted = true
 	stop := context.AfterFunc(ctx, func() {
 		v.out.notice("aborting … (press Ctrl-C again to kill)")
 		_ = v.app.svc.Abort(context.WithoutCancel(ctx), v.root.ID)

@@ -172,7 +172,7 @@ func userWords(m lathe.Message) string {
 func newSessionDelete(env *Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "delete id …", Short: "Delete sessions and all that belongs to them",
-		Args: cobra.MinimumNArgs(1),
+		Args: atLeastOne("session id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withApp(cmd.Context(), env, func(a *app, _ string) error {
 				for _, id := range args {

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"lathe"
+)
+
+// typeUsage makes every complaint about arguments, of cobra's own checks too, a
+// usage error that names the command whose help explains them.
+func typeUsage(cmd *cobra.Command) {
+	check := cmd.Args
+	if check == nil {
+		check = cobra.ArbitraryArgs
+	}
+	if cmd.HasSubCommands() && !cmd.Runnable() {
+		cmd.Args, cmd.RunE = cobra.ArbitraryArgs, runGroup
+	} else {
+		cmd.Args = func(c *cobra.Command, args []string) error {
+			if err := check(c, args); err != nil {
+				return usageOf(c, err)
+			}
+			return nil
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		typeUsage(sub)
+	}
+}
+
+// runGroup is what a command does that only holds others: without an argument it
+// shows its help, and any other is a mistake.
+func runGroup(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	return unknownCommand(cmd, args[0])
+}
+
+// unknownCommand says that a command is unknown and which may have been meant.
+func unknownCommand(cmd *cobra.Command, name string) error {
+	hint := "list them with: " + cmd.CommandPath() + " --help"
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(name); len(near) > 0 {
+		hint = fmt.Sprintf("did you mean %q? %s", near[0], hint)
+	}
+	return lathe.Errorf(lathe.CodeInvalid, hint, "unknown command %q for %q", name, cmd.CommandPath())
+}
+
+// usageOf adds to a complaint where the right usage is told. A flag that is not
+// known gets the one that it resembles.
+func usageOf(cmd *cobra.Command, err error) error {
+	if e, ok := errors.AsType[*lathe.Error](err); ok && e.Hint != "" {
+		return err
+	}
+	hint := "see: " + cmd.CommandPath() + " --help"
+	if name, ok := strings.CutPrefix(err.Error(), "unknown flag: --"); ok {
+		if near := nearestFlag(cmd, name); near != "" {
+			hint = fmt.Sprintf("did you mean --%s? %s", near, hint)
+		}
+	}
+	return lathe.Errorf(lathe.CodeInvalid, hint, "%v", err)
+}
+
+// nearestFlag returns the flag whose name is at most two changes away, or "".
+func nearestFlag(cmd *cobra.Command, name string) string {
+	best, most := "", 3
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if d := edits(f.Name, name); d < most && !f.Hidden {
+			best, most = f.Name, d
+		}
+	})
+	return best
+}
+
+// edits counts the letters to insert, remove or replace between two words.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		last := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := last
+			if a[i] != b[j] {
+				cost++
+			}
+			last = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+func atLeastOne(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fmt.Errorf("name at least one %s", what)
+		}
+		return nil
+	}
+}
