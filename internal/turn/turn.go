@@ -185,6 +185,7 @@ func (t *Turn) loop(ctx context.Context) (Outcome, error) {
 		}
 		t.Log.Publish(lathe.SessionStatus{SessionID: t.Session.ID, Status: lathe.Busy{}})
 		if f := t.limitReached(); f != nil {
+			t.Log.Publish(lathe.SessionFailed{SessionID: t.Session.ID, Failure: f})
 			return Outcome{Failure: f}, nil
 		}
 		res, err := t.step(ctx, user)
