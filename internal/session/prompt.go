@@ -185,6 +185,7 @@ func (r *runner) expandFile(ctx context.Context, m *lathe.Message, f *lathe.File
 	if file.Filename == "" {
 		file.Filename = filepath.Base(path)
 	}
+	file.MIME = mediaType(path, info, file.MIME)
 	switch {
 	case info.IsDir():
 		file.MIME = "application/x-directory"
