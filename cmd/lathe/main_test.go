@@ -1,0 +1,72 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// asMain makes the test binary behave as lathe.
+const asMain = "LATHE_TEST_MAIN"
+
+// TestMain lets the test binary be lathe itself: under its name in scripts, with
+// asMain set in the other tests, and as the supervisor of commands in both.
+func TestMain(m *testing.M) {
+	if os.Getenv(asMain) != "" || len(os.Args) > 1 && os.Args[1] == "__supervise" {
+		main()
+	}
+	testscript.Main(m, map[string]func(){"lathe": main})
+}
+
+// TestScripts runs the scripts in testdata against the real program. Each has
+// its own LATHE_HOME, beside its working directory.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               setupScript,
+		Condition: func(name string) (bool, error) {
+			return name == "root" && os.Getuid() == 0, nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":      cmdExits,
+			"llm":        cmdLLM,
+			"llmrequest": cmdLLMRequest,
+			"llmcount":   cmdLLMCount,
+			"tty":        cmdTTY,
+			"sessionid":  cmdSessionID,
+			"filemode":   cmdFileMode,
+			"fill":       cmdFill,
+			"image":      cmdImage,
+			"count":      cmdCount,
+		},
+	})
+}
+
+func setupScript(e *testscript.Env) error {
+	home := e.WorkDir + ".home"
+	for _, dir := range []string{home, filepath.Join(home, "lathe", "config"), filepath.Join(home, "lathe", "data")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	e.Defer(func() { _ = os.RemoveAll(home) })
+	e.Setenv("HOME", home)
+	e.Setenv("LATHE_HOME", filepath.Join(home, "lathe"))
+	for _, kv := range hermetic() {
+		name, value, _ := strings.Cut(kv, "=")
+		e.Setenv(name, value)
+	}
+	// Commands of models start git and bash; both read the home directory.
+	e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	return nil
+}
+
+// hermetic is the environment that keeps lathe off the network and quick.
+func hermetic() []string {
+	return []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "LATHE_RETRY_BASE=1ms", "TZ=UTC", "LC_ALL=C.UTF-8", "TERM=xterm-256color"}
+}
