@@ -44,6 +44,7 @@ var floor = map[string]int{
 
 	"lathe/internal/provider": 30,
 	"lathe/internal/builtin":  30,
+	"lathe/internal/plugin":   30,
 
 	"lathe/internal/turn": 40,
 

@@ -1,0 +1,346 @@
+// Package plugin is how code from outside the engine takes part in it: hooks that
+// see, and may change, what goes through a session.
+//
+// Hooks are called one after the other in the order they were loaded; each sees
+// what the one before made of the value. A hook that fails, or panics, is
+// reported and counts as if it had not been called: whatever it did to its value
+// is dropped. Only [Hooks.ToolBefore] can stop what it is called for.
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"lathe"
+	"lathe/internal/tool"
+)
+
+// Hooks are what one plugin takes part in; nil fields are skipped. The out
+// argument is the plugin's own copy until it returns nil. Message bodies, which
+// are behind pointers, are replaced, never changed in place. Hooks of one session
+// may be called from several goroutines.
+type Hooks struct {
+	Name string // of the plugin, for reports
+
+	// ChatMessage sees a prompt before it is stored.
+	ChatMessage func(ctx context.Context, in ChatMessageInput, out *ChatMessage) error
+	// ChatParams sees the settings of a model request.
+	ChatParams func(ctx context.Context, in ChatParamsInput, out *ChatParams) error
+	// SystemTransform sees the system blocks of a request.
+	SystemTransform func(ctx context.Context, in SystemInput, out *[]string) error
+	// MessagesTransform sees the history that a request is made of; what it changes
+	// is sent, not stored.
+	MessagesTransform func(ctx context.Context, in MessagesInput, out *[]lathe.Message) error
+	// ToolBefore sees the arguments of a call before they are checked. Its error
+	// ends the call as a failed one.
+	ToolBefore func(ctx context.Context, in ToolInput, args *json.RawMessage) error
+	// ToolAfter sees the result of a call.
+	ToolAfter func(ctx context.Context, in ToolInput, out *tool.Result) error
+	// PermissionAsk sees a request that the rules would ask the user about, and may
+	// set the action to Allow or Deny.
+	PermissionAsk func(ctx context.Context, in lathe.Ask, out *lathe.Action) error
+	// TextComplete sees a text of the model when it is complete.
+	TextComplete func(ctx context.Context, in TextInput, out *string) error
+	// Compacting sees what a compaction asks the model.
+	Compacting func(ctx context.Context, in CompactingInput, out *Compacting) error
+	// CommandBefore sees the parts of a command before they are sent.
+	CommandBefore func(ctx context.Context, in CommandInput, parts *[]lathe.PartBody) error
+	// Event sees what happens, in order, some time after it happened.
+	Event func(ctx context.Context, ev lathe.Envelope) error
+}
+
+// Inputs of hooks.
+type (
+	// ChatMessageInput says where a prompt goes.
+	ChatMessageInput struct {
+		SessionID lathe.SessionID
+		MessageID lathe.MessageID
+		Agent     string
+		Model     lathe.ModelRef
+	}
+	// ChatMessage is a prompt that is about to be stored.
+	ChatMessage struct {
+		User  lathe.User
+		Parts []lathe.PartBody
+	}
+	// ChatParamsInput says what a request is for.
+	ChatParamsInput struct {
+		SessionID lathe.SessionID
+		Agent     string
+		Model     lathe.ModelRef
+		Message   lathe.Message // the user message that is answered
+	}
+	// ChatParams are the settings of a request. Nil is the model's default.
+	ChatParams struct {
+		Temperature, TopP *float64
+		Options           map[string]any
+	}
+	// SystemInput says what a system prompt is for.
+	SystemInput struct {
+		SessionID lathe.SessionID
+		Agent     string
+		Model     lathe.ModelRef
+	}
+	// MessagesInput says whose history it is.
+	MessagesInput struct{ SessionID lathe.SessionID }
+	// ToolInput names a call. Args are those it was, or will be, made with.
+	ToolInput struct {
+		Tool      string
+		SessionID lathe.SessionID
+		CallID    string
+		Args      json.RawMessage
+	}
+	// TextInput names a text part.
+	TextInput struct {
+		SessionID lathe.SessionID
+		MessageID lathe.MessageID
+		PartID    lathe.PartID
+	}
+	// CompactingInput says whose history is compacted.
+	CompactingInput struct{ SessionID lathe.SessionID }
+	// Compacting is what a compaction asks: Context is added to the request, Prompt
+	// replaces it when it is not empty.
+	Compacting struct {
+		Context []string
+		Prompt  string
+	}
+	// CommandInput says which command runs.
+	CommandInput struct {
+		Command   string
+		SessionID lathe.SessionID
+		Arguments string
+	}
+)
+
+// Chain calls the hooks of all plugins. A nil Chain has none. It is safe for
+// concurrent use if the hooks are.
+type Chain struct {
+	hooks  []Hooks
+	report func(plugin string, err error)
+}
+
+// NewChain returns a chain of hooks in load order. Report gets the errors of
+// hooks; it may be nil.
+func NewChain(report func(plugin string, err error), hooks ...Hooks) *Chain {
+	if report == nil {
+		report = func(string, error) {}
+	}
+	return &Chain{hooks: slices.Clone(hooks), report: report}
+}
+
+// transform passes a value through the hooks that pick returns.
+func transform[T any](c *Chain, name string, value T, clone func(T) T, pick func(*Hooks) func(*T) error) T {
+	if c == nil {
+		return value
+	}
+	for i := range c.hooks {
+		hook := pick(&c.hooks[i])
+		if hook == nil {
+			continue
+		}
+		next := clone(value)
+		if err := guard(func() error { return hook(&next) }); err != nil {
+			c.report(c.hooks[i].Name, fmt.Errorf("hook %s: %w", name, err))
+			continue
+		}
+		value = next
+	}
+	return value
+}
+
+// guard turns a panic of foreign code into an error.
+func guard(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return f()
+}
+
+func same[T any](v T) T { return v }
+
+// ChatMessage passes a prompt through the hooks.
+func (c *Chain) ChatMessage(ctx context.Context, in ChatMessageInput, v ChatMessage) ChatMessage {
+	clone := func(v ChatMessage) ChatMessage {
+		v.Parts, v.User.Tools = slices.Clone(v.Parts), maps.Clone(v.User.Tools)
+		return v
+	}
+	return transform(c, "chat.message", v, clone, func(h *Hooks) func(*ChatMessage) error {
+		return bind(ctx, in, h.ChatMessage)
+	})
+}
+
+// ChatParams passes the settings of a request through the hooks.
+func (c *Chain) ChatParams(ctx context.Context, in ChatParamsInput, v ChatParams) ChatParams {
+	clone := func(v ChatParams) ChatParams {
+		v.Temperature, v.TopP, v.Options = copied(v.Temperature), copied(v.TopP), maps.Clone(v.Options)
+		return v
+	}
+	return transform(c, "chat.params", v, clone, func(h *Hooks) func(*ChatParams) error {
+		return bind(ctx, in, h.ChatParams)
+	})
+}
+
+func copied(f *float64) *float64 {
+	if f == nil {
+		return nil
+	}
+	return new(*f)
+}
+
+// System passes the system blocks of a request through the hooks. An empty list
+// is not taken, and what stands after an unchanged first block becomes one block,
+// so that there are never more than two to cache.
+func (c *Chain) System(ctx context.Context, in SystemInput, blocks []string) []string {
+	out := transform(c, "system.transform", blocks, slices.Clone, func(h *Hooks) func(*[]string) error {
+		return bind(ctx, in, h.SystemTransform)
+	})
+	switch {
+	case len(out) == 0:
+		return blocks
+	case len(out) > 2 && len(blocks) > 0 && out[0] == blocks[0]:
+		rest := out[1]
+		for _, b := range out[2:] {
+			rest += "\n\n" + b
+		}
+		return []string{out[0], rest}
+	}
+	return out
+}
+
+// Messages passes the history of a request through the hooks.
+func (c *Chain) Messages(ctx context.Context, in MessagesInput, history []lathe.Message) []lathe.Message {
+	clone := func(list []lathe.Message) []lathe.Message {
+		list = slices.Clone(list)
+		for i := range list {
+			list[i].Parts = slices.Clone(list[i].Parts)
+		}
+		return list
+	}
+	return transform(c, "messages.transform", history, clone, func(h *Hooks) func(*[]lathe.Message) error {
+		return bind(ctx, in, h.MessagesTransform)
+	})
+}
+
+// ToolBefore passes the arguments of a call through the hooks. The first error
+// ends the call.
+func (c *Chain) ToolBefore(ctx context.Context, in ToolInput) (json.RawMessage, error) {
+	if c == nil {
+		return in.Args, nil
+	}
+	for i := range c.hooks {
+		h := &c.hooks[i]
+		if h.ToolBefore == nil {
+			continue
+		}
+		args := slices.Clone(in.Args)
+		err := guard(func() error { return h.ToolBefore(ctx, in, &args) })
+		if err == nil && !json.Valid(args) {
+			err = fmt.Errorf("it left arguments that are not JSON")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("plugin %s: tool.execute.before: %w", h.Name, err)
+		}
+		in.Args = args
+	}
+	return in.Args, nil
+}
+
+// ToolAfter passes the result of a call through the hooks.
+func (c *Chain) ToolAfter(ctx context.Context, in ToolInput, v tool.Result) tool.Result {
+	clone := func(v tool.Result) tool.Result {
+		v.Metadata, v.Attachments = maps.Clone(v.Metadata), slices.Clone(v.Attachments)
+		return v
+	}
+	return transform(c, "tool.execute.after", v, clone, func(h *Hooks) func(*tool.Result) error {
+		return bind(ctx, in, h.ToolAfter)
+	})
+}
+
+// PermissionAsk returns what the hooks make of a request that would be asked: a
+// denial counts over everything.
+func (c *Chain) PermissionAsk(ctx context.Context, ask lathe.Ask) lathe.Action {
+	action := lathe.AskMe
+	if c == nil {
+		return action
+	}
+	for i := range c.hooks {
+		h := &c.hooks[i]
+		if h.PermissionAsk == nil {
+			continue
+		}
+		next := action
+		if err := guard(func() error { return h.PermissionAsk(ctx, ask, &next) }); err != nil {
+			c.report(h.Name, fmt.Errorf("hook permission.ask: %w", err))
+			continue
+		}
+		if next == lathe.Deny {
+			return next
+		}
+		if next == lathe.Allow || next == lathe.AskMe {
+			action = next
+		}
+	}
+	return action
+}
+
+// TextComplete passes a complete text of the model through the hooks.
+func (c *Chain) TextComplete(ctx context.Context, in TextInput, text string) string {
+	return transform(c, "text.complete", text, same, func(h *Hooks) func(*string) error {
+		return bind(ctx, in, h.TextComplete)
+	})
+}
+
+// Compacting passes what a compaction asks through the hooks.
+func (c *Chain) Compacting(ctx context.Context, in CompactingInput, v Compacting) Compacting {
+	clone := func(v Compacting) Compacting {
+		v.Context = slices.Clone(v.Context)
+		return v
+	}
+	return transform(c, "session.compacting", v, clone, func(h *Hooks) func(*Compacting) error {
+		return bind(ctx, in, h.Compacting)
+	})
+}
+
+// CommandBefore passes the parts of a command through the hooks.
+func (c *Chain) CommandBefore(ctx context.Context, in CommandInput, parts []lathe.PartBody) []lathe.PartBody {
+	return transform(c, "command.execute.before", parts, slices.Clone, func(h *Hooks) func(*[]lathe.PartBody) error {
+		return bind(ctx, in, h.CommandBefore)
+	})
+}
+
+// bind gives a hook its context and input; it is nil for a nil hook.
+func bind[In, Out any](ctx context.Context, in In, hook func(context.Context, In, *Out) error) func(*Out) error {
+	if hook == nil {
+		return nil
+	}
+	return func(out *Out) error { return hook(ctx, in, out) }
+}
+
+// Listens reports whether any plugin wants events.
+func (c *Chain) Listens() bool {
+	return c != nil && slices.ContainsFunc(c.hooks, func(h Hooks) bool { return h.Event != nil })
+}
+
+// Has reports whether any plugin takes part at all.
+func (c *Chain) Has() bool { return c != nil && len(c.hooks) > 0 }
+
+// Event hands an event to the hooks.
+func (c *Chain) Event(ctx context.Context, ev lathe.Envelope) {
+	if c == nil {
+		return
+	}
+	for i := range c.hooks {
+		h := &c.hooks[i]
+		if h.Event == nil {
+			continue
+		}
+		if err := guard(func() error { return h.Event(ctx, ev) }); err != nil {
+			c.report(h.Name, fmt.Errorf("hook event: %w", err))
+		}
+	}
+}
