@@ -36,10 +36,13 @@ type Instance struct {
 	Agents     []Agent
 	Tools      *tool.Registry
 	Permission *permission.Service
+	Seen       *tool.Seen // what the sessions have read
 	Trust      Trust
 
 	// ContinueOnDeny keeps turns going after a rejected permission.
 	ContinueOnDeny bool
+
+	rulePaths permission.Paths
 
 	log      *slog.Logger
 	http     *http.Client
@@ -126,10 +129,11 @@ func (i *Instance) equip(ctx context.Context, o InstanceOptions) {
 	limits := &tool.Limits{
 		Dir: filepath.Join(i.Paths.Data, tool.SpillDir), MaxLines: i.Config.ToolOutput.MaxLines, MaxBytes: i.Config.ToolOutput.MaxBytes,
 	}
-	i.Agents = resolveAgents(i.Config, permission.Paths{
+	i.rulePaths = permission.Paths{
 		ToolOutput: filepath.Join(i.Paths.Data, tool.SpillDir),
 		Plans:      filepath.Join(i.Paths.Data, "plans"),
-	})
+	}
+	i.Agents = resolveAgents(i.Config, i.rulePaths)
 	publish := func(ev lathe.Event) { o.Publish(i.Root.Dir, ev) }
 	i.Permission = permission.New(i.permissionOptions(ctx, o))
 	env := shell.Env(o.Environ, map[string]string{"LATHE": "1", "OPENCODE": "1", "AGENT": "1"}, o.Secrets...)
@@ -137,11 +141,12 @@ func (i *Instance) equip(ctx context.Context, o InstanceOptions) {
 	if i.shell == "" {
 		i.shell = shell.Choose(env)
 	}
+	i.Seen = &tool.Seen{Off: i.Config.Flags.DisableFiletimeCheck}
 	i.Tools = tool.NewRegistry(builtin.New(builtin.Env{
 		Root: i.Root, Home: i.Paths.Home, DataDir: i.Paths.Data,
 		Private: []string{i.Paths.Config, i.Paths.State, i.Paths.OpenCodeConfig, i.Paths.OpenCodeData},
 		Shell:   i.shell, ShellEnv: env, Runner: o.Runner, BashTimeout: i.Config.Flags.BashDefaultTimeout(),
-		Limits: limits, HTTP: o.HTTP, Todos: o.Todos, Publish: publish, Now: o.Now,
+		Limits: limits, Seen: i.Seen, HTTP: o.HTTP, Todos: o.Todos, Publish: publish, Now: o.Now,
 		Delegate: func(string) bool { return false },
 		Known:    i.knownInstruction,
 	})...)

@@ -42,7 +42,9 @@ type runner struct {
 	rec     *recorder
 	rules   []lathe.Rule // of the running turn alone
 	titled  bool
-	frozen  *frozen
+	// restored says that the read tracker knows of earlier processes.
+	restored bool
+	frozen   *frozen
 }
 
 // runner returns the session's runner, making it on first use.
@@ -208,6 +210,7 @@ func (r *runner) oneTurn(ctx context.Context, lim turn.Limits) (turn.Outcome, er
 		return turn.Outcome{}, err
 	}
 	r.dropSeen(history)
+	r.restoreSeen(history)
 	h := &host{runner: r, rules: r.rules, toolsets: map[string]*turn.Toolset{}}
 	r.title(history)
 	t := &turn.Turn{

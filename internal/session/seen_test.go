@@ -1,0 +1,129 @@
+package session_test
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"lathe"
+	"lathe/internal/bus"
+	"lathe/internal/config"
+	"lathe/internal/llm"
+	"lathe/internal/llm/script"
+	"lathe/internal/session"
+	"lathe/internal/shell"
+	"lathe/internal/sqlite"
+)
+
+// process is a service as one process has it, with a scripted model.
+type process struct {
+	*session.Service
+	store *sqlite.Store
+	dir   string
+}
+
+func startProcess(t *testing.T, home, dir, steps string) *process {
+	t.Helper()
+	paths, err := config.DefaultPaths(func(name string) string {
+		return map[string]string{"HOME": home, "LATHE_HOME": home}[name]
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: paths.Data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := bus.New(bus.Options{})
+	model := script.New(func() ([]byte, error) { return []byte(steps), nil })
+	p := &process{store: store, dir: dir}
+	p.Service = session.New(session.Options{
+		Store: store, Bus: events, Owner: sqlite.Self(),
+		Open: instanceOpener(paths, store, events, model),
+	})
+	return p
+}
+
+func (p *process) close(t *testing.T) {
+	t.Helper()
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := p.store.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// ask runs one prompt to its end and returns the newest answer.
+func (p *process) ask(t *testing.T, id lathe.SessionID, text string) lathe.Message {
+	t.Helper()
+	_, run, err := p.Prompt(t.Context(), id, session.Prompt{
+		Model: lathe.ModelRef{Provider: "script", Model: "x"}, Parts: []lathe.PartBody{&lathe.Text{Text: text}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := run.Wait(t.Context())
+	if err != nil || out.Failure != nil {
+		t.Fatalf("turn ended with %v, %v", out.Failure, err)
+	}
+	return *out.Last
+}
+
+// TestResumedSessionKnowsWhatItRead holds that a file read in one process may be
+// edited in the next, unless somebody changed it meanwhile.
+func TestResumedSessionKnowsWhatItRead(t *testing.T) {
+	const steps = `tool read {"filePath":"a.txt"}
+tool read {"filePath":"b.txt"}
+---
+text read
+---
+tool edit {"filePath":"a.txt","oldString":"one","newString":"two"}
+tool edit {"filePath":"b.txt","oldString":"one","newString":"two"}
+---
+text done`
+	home, dir := t.TempDir(), t.TempDir()
+	for _, f := range []string{"a.txt", "b.txt"} {
+		if err := os.WriteFile(filepath.Join(dir, f), []byte("one\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := startProcess(t, home, dir, steps)
+	sess, err := first.Create(t.Context(), session.Create{Directory: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.ask(t, sess.ID, "read them")
+	first.close(t)
+
+	b := filepath.Join(dir, "b.txt")
+	if err := os.WriteFile(b, []byte("one, changed by hand\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	later := time.Now().Add(time.Minute)
+	if err := os.Chtimes(b, later, later); err != nil {
+		t.Fatal(err)
+	}
+	second := startProcess(t, home, dir, steps)
+	defer second.close(t)
+	second.ask(t, sess.ID, "edit them")
+	for name, want := range map[string]string{"a.txt": "two\n", "b.txt": "one, changed by hand\n"} {
+		if got, _ := os.ReadFile(filepath.Join(dir, name)); string(got) != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
+
+func instanceOpener(paths config.Paths, store *sqlite.Store, events *bus.Bus, model llm.Model) func(context.Context, string) (*session.Instance, error) {
+	return func(ctx context.Context, dir string) (*session.Instance, error) {
+		return session.OpenInstance(ctx, dir, session.InstanceOptions{
+			Paths: paths, Getenv: func(string) string { return "" }, Environ: os.Environ(),
+			Log: slog.New(slog.DiscardHandler), Now: time.Now, Runner: shell.New(shell.Options{}), Todos: store,
+			Publish: func(dir string, ev lathe.Event) { events.Publish(dir, ev) },
+			Builtin: func(ref lathe.ModelRef) (llm.Model, bool) { return model, ref.Provider == "script" },
+		})
+	}
+}
