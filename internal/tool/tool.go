@@ -61,6 +61,9 @@ type Call struct {
 	// Ask asks for permission and returns nil when it is given. Otherwise the
 	// tool returns the error as it is.
 	Ask func(ctx context.Context, req Request) error
+	// Beside runs another tool as a part of its own in the same message, asks and
+	// all. It is nil where that cannot be.
+	Beside func(ctx context.Context, name string, input json.RawMessage) (Result, error)
 	// Progress shows a title and metadata while the call runs. It never blocks
 	// for long and may be called from several goroutines.
 	Progress func(title string, metadata map[string]any)
