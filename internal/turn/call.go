@@ -115,20 +115,24 @@ func (s *step) execute(ctx context.Context, r *running) (res tool.Result, err er
 	if ctx.Err() != nil {
 		return tool.Result{}, context.Cause(ctx)
 	}
-	input, err := s.tools.Check(r.name, r.input)
+	input, err := s.beforeCall(ctx, r)
 	if err != nil {
 		return tool.Failf("%v", err), nil
 	}
 	if err := s.gate(ctx, r, input); err != nil {
 		return tool.Result{}, err
 	}
-	return r.tool.Run(ctx, &tool.Call{
+	res, err = r.tool.Run(ctx, &tool.Call{
 		SessionID: s.Session.ID, MessageID: s.msg.ID, CallID: r.callID,
-		Agent: s.agent.Name, Model: s.modelRef(),
+		Agent: s.agent.Name, Model: s.modelRef(), UserAsked: s.userAsked(r.name, input),
 		Input: input, Messages: s.History,
 		Ask:      func(ctx context.Context, req tool.Request) error { return s.ask(ctx, r, req) },
 		Progress: func(title string, metadata map[string]any) { s.progress(r, title, metadata) },
+		Beside: func(ctx context.Context, name string, input json.RawMessage) (tool.Result, error) {
+			return s.beside(ctx, name, input)
+		},
 	})
+	return s.afterCall(ctx, r, input, res, err)
 }
 
 func (s *step) ask(ctx context.Context, r *running, req tool.Request) error {

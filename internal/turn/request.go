@@ -5,6 +5,7 @@ import (
 
 	"lathe"
 	"lathe/internal/llm"
+	"lathe/internal/plugin"
 	"lathe/internal/prompt"
 	"lathe/internal/provider"
 )
@@ -17,7 +18,8 @@ func (s *step) request(ctx context.Context) (*llm.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	messages := prompt.Messages(s.History)
+	system = s.Hooks.System(ctx, plugin.SystemInput{SessionID: s.Session.ID, Agent: s.agent.Name, Model: s.modelRef()}, system)
+	messages := prompt.Messages(s.Hooks.Messages(ctx, plugin.MessagesInput{SessionID: s.Session.ID}, s.History))
 	req := &llm.Request{System: system, Choice: llm.ChoiceAuto, Tools: s.toolDefs()}
 	if s.last {
 		messages = append(messages, llm.Message{Role: llm.RoleUser, Content: []llm.Content{
@@ -29,8 +31,9 @@ func (s *step) request(ctx context.Context) (*llm.Request, error) {
 		req.Choice = ""
 	}
 	req.Messages = s.model.Normalize(messages)
+	params := s.params(ctx)
 	s.model.Prepare(req, provider.Params{
-		Temperature: s.agent.Temperature, TopP: s.agent.TopP, Options: s.agent.Options,
+		Temperature: params.Temperature, TopP: params.TopP, Options: params.Options,
 		Variant: info.Model.Variant, SessionID: s.Session.ID,
 	})
 	return req, nil

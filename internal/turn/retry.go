@@ -107,17 +107,3 @@ func withHint(err error) string {
 	}
 	return err.Error()
 }
-
-// limitReached returns the budget that the turn has used up, or nil.
-func (t *Turn) limitReached() lathe.Failure {
-	l := t.Limits
-	switch {
-	case l.Steps > 0 && t.steps >= l.Steps:
-		return &lathe.LimitFailure{Limit: "steps", Message: fmt.Sprintf("the limit of %d steps was reached", l.Steps)}
-	case l.Cost > 0 && t.cost >= l.Cost:
-		return &lathe.LimitFailure{Limit: "cost", Message: fmt.Sprintf("the budget of %s is used up (%s)", l.Cost, t.cost)}
-	case l.Tokens > 0 && t.tokens.Total() >= l.Tokens:
-		return &lathe.LimitFailure{Limit: "tokens", Message: fmt.Sprintf("the budget of %d tokens is used up (%d)", l.Tokens, t.tokens.Total())}
-	}
-	return nil
-}

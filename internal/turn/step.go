@@ -245,6 +245,7 @@ func (s *step) take(ctx context.Context, ev llm.Event) error {
 	s.mu.Lock()
 	eff := s.fold.apply(ev)
 	s.mu.Unlock()
+	s.completeText(ctx, eff.changed)
 	switch {
 	case eff.delta != nil:
 		s.Log.Delta(ctx, eff.delta, eff.text)
@@ -262,6 +263,7 @@ func (s *step) account(fin llm.Finish) {
 	s.cost += s.model.Cost(s.usage)
 	s.Turn.cost += s.cost
 	s.Turn.tokens = s.Turn.tokens.Add(s.usage)
+	s.Spent.add(s.cost, s.usage)
 }
 
 // end settles everything that is still open and records how the step ended. It

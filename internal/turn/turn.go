@@ -16,6 +16,7 @@ import (
 
 	"lathe"
 	"lathe/internal/permission"
+	"lathe/internal/plugin"
 	"lathe/internal/provider"
 	"lathe/internal/tool"
 )
@@ -117,6 +118,13 @@ type Turn struct {
 	Retries Retries
 	// Loop notices a model that repeats itself; nil means a fresh one.
 	Loop *permission.Loop
+	// Spent is shared with the turns whose use counts against the same limits; nil
+	// means that this turn counts alone.
+	Spent *Spent
+	// Task runs the subtasks that a user message asks for; nil means it cannot.
+	Task tool.Tool
+	// Hooks are what plugins take part in; nil means none.
+	Hooks *plugin.Chain
 	// ContinueOnDeny keeps the turn going after a rejected permission.
 	ContinueOnDeny bool
 	Now            func() time.Time // nil: time.Now
@@ -168,6 +176,9 @@ func (t *Turn) setDefaults() {
 	if t.Logger == nil {
 		t.Logger = slog.New(slog.DiscardHandler)
 	}
+	if t.Spent == nil {
+		t.Spent = &Spent{}
+	}
 	if t.Loop == nil {
 		t.Loop = &permission.Loop{}
 	}
@@ -184,7 +195,13 @@ func (t *Turn) loop(ctx context.Context) (Outcome, error) {
 			return Outcome{}, nil
 		}
 		t.Log.Publish(lathe.SessionStatus{SessionID: t.Session.ID, Status: lathe.Busy{}})
-		if f := t.limitReached(); f != nil {
+		if m, tasks := t.pendingSubtasks(); tasks != nil {
+			if res, err := t.subtasks(ctx, m, tasks); err != nil || res.stop {
+				return Outcome{Failure: res.failure, Blocked: res.blocked}, err
+			}
+			continue
+		}
+		if f := t.Spent.take(t.Limits); f != nil {
 			t.Log.Publish(lathe.SessionFailed{SessionID: t.Session.ID, Failure: f})
 			return Outcome{Failure: f}, nil
 		}

@@ -1,0 +1,49 @@
+package turn
+
+import (
+	"fmt"
+	"sync"
+
+	"lathe"
+)
+
+// Spent counts what a run has used: its turns and those of the subagents below
+// it. It is safe for concurrent use; the zero value is ready.
+type Spent struct {
+	mu     sync.Mutex
+	steps  int
+	cost   lathe.Money
+	tokens int64
+}
+
+// take counts a step that is about to begin, or returns the limit that does not
+// allow it.
+func (s *Spent) take(l Limits) lathe.Failure {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case l.Steps > 0 && s.steps >= l.Steps:
+		return &lathe.LimitFailure{Limit: "steps", Message: fmt.Sprintf("the limit of %d steps was reached", l.Steps)}
+	case l.Cost > 0 && s.cost >= l.Cost:
+		return &lathe.LimitFailure{Limit: "cost", Message: fmt.Sprintf("the budget of %s is used up (%s)", l.Cost, s.cost)}
+	case l.Tokens > 0 && s.tokens >= l.Tokens:
+		return &lathe.LimitFailure{Limit: "tokens", Message: fmt.Sprintf("the budget of %d tokens is used up (%d)", l.Tokens, s.tokens)}
+	}
+	s.steps++
+	return nil
+}
+
+// add counts what a step used.
+func (s *Spent) add(cost lathe.Money, tokens lathe.Tokens) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cost += cost
+	s.tokens += tokens.Total()
+}
+
+// Total returns what was used so far.
+func (s *Spent) Total() (steps int, cost lathe.Money, tokens int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.steps, s.cost, s.tokens
+}

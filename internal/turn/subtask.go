@@ -1,0 +1,166 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"lathe"
+	"lathe/internal/prompt"
+	"lathe/internal/tool"
+)
+
+// taskTool is the tool that runs subtasks.
+const taskTool = "task"
+
+// pendingSubtasks returns the subtasks that no answer follows yet, and the user
+// message that holds the first of them.
+func (t *Turn) pendingSubtasks() (*lathe.Message, []*lathe.Subtask) {
+	var user *lathe.Message
+	var tasks []*lathe.Subtask
+	for i := len(t.History) - 1; i >= 0; i-- {
+		m := &t.History[i]
+		if _, ok := m.Info.(*lathe.User); !ok {
+			break
+		}
+		var own []*lathe.Subtask
+		for _, p := range m.Parts {
+			if task, ok := p.Body.(*lathe.Subtask); ok {
+				own = append(own, task)
+			}
+		}
+		if own != nil {
+			user, tasks = m, append(own, tasks...)
+		}
+	}
+	return user, tasks
+}
+
+// subtasks runs what the user asked subagents for, all at once, as an assistant
+// message of its own; no model is asked. Then the loop goes on, so that the model
+// learns of the results.
+func (t *Turn) subtasks(ctx context.Context, user *lathe.Message, tasks []*lathe.Subtask) (stepResult, error) {
+	s, failure := t.subtaskStep(user, tasks)
+	if failure != nil {
+		return t.failEarly(ctx, user, failure)
+	}
+	if err := s.begin(ctx); err != nil {
+		return stepResult{}, err
+	}
+	for _, task := range tasks {
+		if err := s.startSubtask(ctx, task); err != nil {
+			return stepResult{}, err
+		}
+	}
+	s.wg.Wait()
+	s.finish = lathe.FinishToolCalls
+	res, err := s.end(ctx, nil)
+	if err != nil || res.stop {
+		return res, err
+	}
+	return res, t.askToGoOn(ctx, user, tasks)
+}
+
+// subtaskStep is a step that makes no request, so it does not count as one.
+func (t *Turn) subtaskStep(user *lathe.Message, tasks []*lathe.Subtask) (*step, lathe.Failure) {
+	info := user.Info.(*lathe.User)
+	agent, err := t.Host.Agent(info.Agent)
+	if err != nil {
+		return nil, &lathe.UnknownFailure{Message: withHint(err)}
+	}
+	model, err := t.Host.Model(info.Model)
+	if err != nil {
+		return nil, modelFailure(err, info.Model)
+	}
+	tools := t.Host.Tools(agent, model, info)
+	agent.Name = tasks[0].Agent // as the message is shown
+	return &step{Turn: t, user: user, agent: agent, model: model, tools: tools}, nil
+}
+
+// startSubtask records a call of the task tool and runs it.
+func (s *step) startSubtask(ctx context.Context, task *lathe.Subtask) error {
+	args := map[string]any{"description": task.Description, "prompt": task.Prompt, "subagent_type": task.Agent}
+	if task.Command != "" {
+		args["command"] = task.Command
+	}
+	input, err := json.Marshal(args)
+	if err != nil { // strings always encode
+		panic(err)
+	}
+	r := &running{callID: s.IDs.New(lathe.PrefixCall), name: taskTool, tool: s.Task, input: input, started: s.Now(), done: make(chan struct{})}
+	s.mu.Lock()
+	r.part = s.fold.add(&lathe.ToolCall{CallID: r.callID, Tool: taskTool, State: &lathe.ToolRunning{Input: input, Start: r.started}})
+	s.calls = append(s.calls, r)
+	s.mu.Unlock()
+	if err := s.record(ctx, r.part); err != nil {
+		close(r.done)
+		return err
+	}
+	model := s.modelRef()
+	if !task.Model.IsZero() {
+		model = task.Model
+	}
+	s.wg.Go(func() {
+		defer close(r.done)
+		res, err := s.runSubtask(ctx, r, model)
+		if res.Failed {
+			res.Output = "Tool execution failed: " + res.Output
+		}
+		s.settleLate(ctx, r, res, err)
+	})
+	return nil
+}
+
+func (s *step) runSubtask(ctx context.Context, r *running, model lathe.ModelRef) (res tool.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.Logger.Error("a tool panicked", "tool", r.name, "err", p)
+			res, err = tool.Failf("the %s tool failed inside lathe: %v", r.name, p), nil
+		}
+	}()
+	if r.tool == nil {
+		return tool.Failf("no subagents can be run here"), nil
+	}
+	return r.tool.Run(ctx, &tool.Call{
+		SessionID: s.Session.ID, MessageID: s.msg.ID, CallID: r.callID,
+		Agent: s.user.Info.(*lathe.User).Agent, Model: model, Input: r.input, Messages: s.History, UserAsked: true,
+		Ask:      func(context.Context, tool.Request) error { return nil },
+		Progress: func(title string, metadata map[string]any) { s.progress(r, title, metadata) },
+	})
+}
+
+// settleLate records how a call ended on a context that outlives the turn.
+func (s *step) settleLate(ctx context.Context, r *running, res tool.Result, err error) {
+	save, done := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer done()
+	if err := s.settle(save, r, res, err); err != nil {
+		s.Logger.Error("a tool result could not be recorded", "session", s.Session.ID, "tool", r.name, "err", err)
+		s.stopWith(&lathe.UnknownFailure{Message: fmt.Sprintf("record the result of %s: %v", r.name, err)})
+	}
+}
+
+// askToGoOn adds a user message after the subtask of a command, since a command
+// leaves nothing else to answer.
+func (t *Turn) askToGoOn(ctx context.Context, user *lathe.Message, tasks []*lathe.Subtask) error {
+	command := false
+	for _, task := range tasks {
+		command = command || task.Command != ""
+	}
+	if !command {
+		return nil
+	}
+	info := *user.Info.(*lathe.User)
+	info.Summary, info.Steers = nil, false
+	now := t.Now()
+	m := lathe.Message{ID: t.IDs.Message(), SessionID: t.Session.ID, Created: now, Info: &info}
+	p := lathe.Part{ID: t.IDs.Part(), MessageID: m.ID, SessionID: m.SessionID,
+		Body: &lathe.Text{Text: prompt.AfterSubtask(), Synthetic: true, Time: lathe.Span{Start: now, End: now}}}
+	save, done := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer done()
+	if err := t.Log.Commit(save, Change{Message: &m}, Change{Part: &p}); err != nil {
+		return err
+	}
+	m.Parts = []lathe.Part{p}
+	t.History = append(t.History, m)
+	return nil
+}
