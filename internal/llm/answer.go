@@ -17,6 +17,7 @@ type Answer struct {
 	stopped  bool // the reader left the loop
 	started  bool
 	finished bool
+	settled  bool
 	blocks   []*Block
 	calls    int
 	taken    map[string]bool // call ids of the conversation
@@ -36,6 +37,11 @@ func (a *Answer) emit(ev Event) {
 		a.stopped = true
 	}
 }
+
+// Settle tells that the answer is complete but for usage and the end mark. The
+// transport then waits for these a few seconds only, whatever the idle limit:
+// some servers send neither and keep the connection open.
+func (a *Answer) Settle() { a.settled = true }
 
 // Start tells that the answer began; later calls do nothing.
 func (a *Answer) Start() {

@@ -24,6 +24,8 @@ const (
 	// drainTime is how long a finished answer waits for the end of its body, so
 	// that the connection can be used again.
 	drainTime = 100 * time.Millisecond
+	// settleTime is how long a settled answer waits for its usage and end mark.
+	settleTime = 5 * time.Second
 )
 
 // NewClient returns a client with proxies from the environment and no time
@@ -181,7 +183,7 @@ func (t *Transport) read(d Decoder, a *Answer, body *watchedBody, resp *http.Res
 		}
 	}
 	a.Start()
-	err = readEvents(d, a, rest)
+	err = readEvents(d, a, rest, body.w)
 	if !a.Done() {
 		d.End(a)
 	}
@@ -210,7 +212,7 @@ func firstBytes(r io.Reader) ([]byte, error) {
 	}
 }
 
-func readEvents(d Decoder, a *Answer, r io.Reader) error {
+func readEvents(d Decoder, a *Answer, r io.Reader, w *watch) error {
 	for ev, err := range sse.Read(r, maxEvent) {
 		if errors.Is(err, sse.ErrTooLarge) {
 			return &Error{Kind: KindProtocol, RetryAfter: -1, Message: fmt.Sprintf("the provider sent an event of more than %d MiB", maxEvent>>20), Cause: err}
@@ -223,6 +225,9 @@ func readEvents(d Decoder, a *Answer, r io.Reader) error {
 		}
 		if a.Done() {
 			return nil
+		}
+		if a.settled {
+			w.settle()
 		}
 	}
 	return cutError(io.ErrUnexpectedEOF)
@@ -284,6 +289,16 @@ func (w *watch) after(d time.Duration, format string) *time.Timer {
 
 func timeoutError(format string, d time.Duration) *Error {
 	return &Error{Kind: KindTimeout, Message: fmt.Sprintf(format, d), Retryable: true, RetryAfter: -1}
+}
+
+// settle shortens the idle limit. It also works where there was none.
+func (w *watch) settle() {
+	if w.t.Idle > 0 && w.t.Idle <= settleTime {
+		return
+	}
+	w.t.Idle = settleTime
+	stopTimer(w.phase)
+	w.phase = w.after(settleTime, "the provider sent no end of its answer for %s")
 }
 
 // trace bounds the time between asking for a connection and getting one.

@@ -1,10 +1,15 @@
 package openaichat_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -29,6 +34,35 @@ func stream(chunks ...string) string {
 		b.WriteString("data: " + c + "\n\n")
 	}
 	return b.String()
+}
+
+// lingering is a server that says what it is given and keeps the connection open.
+type lingering string
+
+func (l lingering) RoundTrip(r *http.Request) (*http.Response, error) {
+	pr, pw := io.Pipe()
+	context.AfterFunc(r.Context(), func() { pw.CloseWithError(r.Context().Err()) })
+	go func() { _, _ = io.WriteString(pw, string(l)) }()
+	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: pr, Request: r}, nil
+}
+
+// TestServerThatNeverCloses holds that an answer with a finish reason does not
+// wait minutes for an end mark that never comes.
+func TestServerThatNeverCloses(t *testing.T) {
+	for _, idle := range []time.Duration{0, -1} {
+		synctest.Test(t, func(t *testing.T) {
+			wire := lingering(stream(`{"choices":[{"delta":{"content":"a"}}]}`, `{"choices":[{"delta":{},"finish_reason":"stop"}]}`))
+			m := openaichat.New(llm.Endpoint{BaseURL: "http://x", Client: &http.Client{Transport: wire}, Timeouts: llm.Timeouts{Idle: idle}})
+			start := time.Now()
+			got, err := llmtest.Fold(m.Stream(t.Context(), &llm.Request{}), "o")
+			if err != nil || got.Finish.Reason != llm.FinishStop {
+				t.Errorf("answer %+v, %v", got, err)
+			}
+			if took := time.Since(start); took > 10*time.Second {
+				t.Errorf("it took %s", took)
+			}
+		})
+	}
 }
 
 func TestVendors(t *testing.T) {

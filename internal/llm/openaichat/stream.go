@@ -162,6 +162,7 @@ func (d *decoder) take(a *llm.Answer, c *chunk, data []byte) error {
 			return &llm.Error{Kind: llm.KindServer, Code: choice.Finish, Message: "the provider gave up on its answer: " + choice.Finish, Retryable: true, RetryAfter: -1}
 		default:
 			d.stop = choice.Finish
+			a.Settle()
 		}
 	}
 	if d.stop != "" && c.Usage != nil && len(c.Choices) == 0 {
