@@ -63,7 +63,7 @@ func (v *view) askPerson(ctx context.Context, a lathe.Ask, what string) lathe.Re
 	v.out.errLine(st.yellow("permission ") + st.bold(what))
 	always := ""
 	if len(a.Always) > 0 {
-		always = fmt.Sprintf("  [a]lways (%s)", oneLine(strings.Join(a.Always, ", "), 80))
+		always = fmt.Sprintf("  [a]lways in this run, [p]roject: always in this project (%s)", oneLine(strings.Join(a.Always, ", "), 80))
 	}
 	for {
 		fmt.Fprintf(v.env.Stderr, "  [y]es, once%s  [n]o  or type what to do instead: ", always)
@@ -80,6 +80,10 @@ func (v *view) askPerson(ctx context.Context, a lathe.Ask, what string) lathe.Re
 		case "a", "always":
 			if len(a.Always) > 0 {
 				return lathe.Reply{Kind: lathe.Always}
+			}
+		case "p", "project":
+			if len(a.Always) > 0 {
+				return lathe.Reply{Kind: lathe.Always, Project: true}
 			}
 		case "n", "no", "r", "reject":
 			return lathe.Reply{Kind: lathe.Reject}

@@ -43,7 +43,10 @@ type Config struct {
 	Layout            string     `conf:"layout"`
 	// Permission holds the rules of the key "permission" and the older "tools",
 	// in written order, with home directories expanded.
-	Permission   Rules           `conf:"permission"`
+	Permission Rules `conf:"permission"`
+	// Approvals says how long an "always" holds: "instance" (the default), or
+	// "project" to keep it for the project.
+	Approvals    string          `conf:"approvals,enum=instance|project"`
 	Tools        map[string]bool `conf:"tools"` // lowered into Permission, then empty
 	Attachment   Attachment      `conf:"attachment"`
 	Enterprise   Enterprise      `conf:"enterprise"`

@@ -67,6 +67,8 @@ type Options struct {
 	// OnApprove stores approvals that were given for the project, before they
 	// count. On an error they do not.
 	OnApprove func(context.Context, []lathe.Rule) error
+	// KeepAlways gives every "always" for the project.
+	KeepAlways bool
 	// Decide may answer an ask at once, for runs without a person. Nil, or false,
 	// means that the ask waits.
 	Decide func(lathe.Ask) (lathe.Reply, bool)
@@ -260,7 +262,7 @@ func (s *Service) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply) 
 	case lathe.Once:
 		s.settle(e, lathe.Once, nil)
 	case lathe.Always:
-		if err := s.approve(ctx, e.ask, reply.Project); err != nil {
+		if err := s.approve(ctx, e.ask, reply.Project || s.opts.KeepAlways); err != nil {
 			return fmt.Errorf("remember approval %q: %w", id, err)
 		}
 		s.settle(e, lathe.Always, nil)

@@ -62,6 +62,9 @@ func AgentText(agent string) string {
 	return ""
 }
 
+// AgentDesign returns the prompt that makes a model design an agent.
+func AgentDesign() string { return text("agent") }
+
 // MaxSteps returns the notice for the last step of a limited turn.
 func MaxSteps() string { return text("max-steps") }
 

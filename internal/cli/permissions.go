@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"lathe"
+	"lathe/internal/permission"
+	"lathe/internal/session"
+)
+
+func newPermissions(env *Env) *cobra.Command {
+	var agent string
+	cmd := &cobra.Command{
+		Use: "permissions", Aliases: []string{"permission"}, Short: "Show the rules for tools, and what you approved for good",
+		Long: `Permissions lists the rules of each agent in order, with the place that each comes
+from. The last rule that matches a request wins. Below them stand the approvals
+that you gave for this project; they answer what would be asked, and never lift
+a denial.`,
+		Example: "  lathe permissions\n  lathe permissions --agent plan\n  lathe permissions revoke 'git push *'\n  lathe permissions revoke --all",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withApp(cmd.Context(), env, func(a *app, dir string) error {
+				inst, err := a.svc.Instance(cmd.Context(), dir)
+				if err != nil {
+					return err
+				}
+				return printPermissions(cmd.Context(), env, a, inst, agent)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&agent, "agent", "", "of this agent only")
+	cmd.AddCommand(newRevoke(env))
+	return cmd
+}
+
+func printPermissions(ctx context.Context, env *Env, a *app, inst *session.Instance, agent string) error {
+	st := newStyle(env.StdoutTTY, env.Getenv)
+	found := false
+	for _, ag := range inst.Agents {
+		if agent == "" && ag.Hidden || agent != "" && ag.Name != agent {
+			continue
+		}
+		found = true
+		fmt.Fprintf(env.Stdout, "%s\n", st.bold(clean(ag.Name)))
+		for _, r := range inst.Rules(ag) {
+			fmt.Fprintf(env.Stdout, "  %-5s  %-18s  %-24s  %s\n", r.Action, clean(r.Permission), clean(r.Pattern), st.dim(clean(r.Source)))
+		}
+	}
+	if !found {
+		return lathe.Errorf(lathe.CodeNotFound, "list them with: lathe agents", "there is no agent %q", agent)
+	}
+	stored, err := a.store.Approvals(ctx, inst.ApprovalOwner())
+	if err != nil {
+		return err
+	}
+	if len(stored) > 0 {
+		fmt.Fprintf(env.Stdout, "%s\n", st.bold("approved in this project"))
+	}
+	for _, r := range stored {
+		fmt.Fprintf(env.Stdout, "  %-5s  %-18s  %s\n", r.Action, clean(r.Permission), clean(r.Pattern))
+	}
+	return nil
+}
+
+func newRevoke(env *Env) *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use: "revoke [pattern …]", Short: "Take approvals of this project back",
+		Long: `Revoke forgets the approvals whose pattern, or PERMISSION:PATTERN, is given as
+lathe permissions shows it; wildcards match several.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if all == (len(args) > 0) {
+				return usageError{errors.New("give patterns or --all")}
+			}
+			return withApp(cmd.Context(), env, func(a *app, dir string) error {
+				inst, err := a.svc.Instance(cmd.Context(), dir)
+				if err != nil {
+					return err
+				}
+				return revoke(cmd.Context(), env, a, inst.ApprovalOwner(), args)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "all of them")
+	return cmd
+}
+
+// revoke deletes the approvals that a pattern names; no patterns means all.
+func revoke(ctx context.Context, env *Env, a *app, owner string, patterns []string) error {
+	stored, err := a.store.Approvals(ctx, owner)
+	if err != nil {
+		return err
+	}
+	gone := 0
+	for _, r := range stored {
+		if len(patterns) > 0 && !names(patterns, r) {
+			continue
+		}
+		if err := a.store.DeleteApproval(ctx, owner, r); err != nil {
+			return err
+		}
+		gone++
+		fmt.Fprintf(env.Stderr, "lathe: revoked %s: %s\n", clean(r.Permission), clean(r.Pattern))
+	}
+	if gone == 0 && len(patterns) > 0 {
+		return lathe.Errorf(lathe.CodeNotFound, "list them with: lathe permissions", "no approval of this project matches")
+	}
+	return nil
+}
+
+// names reports whether one of the patterns means the rule. A pattern that is
+// spelled exactly as the rule's counts first, so that its wildcards are letters.
+func names(patterns []string, r lathe.Rule) bool {
+	for _, p := range patterns {
+		full := r.Permission + ":" + r.Pattern
+		if p == r.Pattern || p == full || permission.Match(p, r.Pattern) || permission.Match(p, full) {
+			return true
+		}
+	}
+	return false
+}
