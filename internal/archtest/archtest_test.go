@@ -29,6 +29,8 @@ var floor = map[string]int{
 	"lathe/internal/shell":     10,
 	"lathe/internal/search":    10,
 	"lathe/internal/diff":      10,
+	"lathe/internal/ws":        10,
+	"lathe/internal/terminal":  10,
 
 	"lathe/internal/llm/anthropic":  20,
 	"lathe/internal/llm/openai":     20,
@@ -51,6 +53,9 @@ var floor = map[string]int{
 	"lathe/internal/session": 50,
 
 	"lathe/internal/opencode/wire": 60,
+
+	"lathe/internal/server": 70,
+	"lathe/internal/client": 70,
 
 	"lathe/internal/cli": 80,
 
