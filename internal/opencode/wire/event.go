@@ -193,6 +193,8 @@ func describeRest(ev lathe.Event) (string, any) {
 		return "project.updated", EncodeProject(ev.Project)
 	case lathe.InstanceDisposed:
 		return "server.instance.disposed", disposed{ev.Directory}
+	case lathe.ClientEvent:
+		return ev.Type, rawJSON(ev.Properties)
 	}
 	return "", nil
 }
