@@ -21,7 +21,7 @@ func (l *loader) finish() (*Config, error) {
 	if err := d.err(); err != nil {
 		return nil, err
 	}
-	c.Permission = tightened(c.Permission, l.repo.rules)
+	c.repoRules = l.repo.rules
 	c.LeftOut = append(c.LeftOut, l.repo.left...)
 	c.Flags = l.flags
 	c.tree = l.root

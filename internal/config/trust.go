@@ -258,6 +258,15 @@ func local(path string) bool {
 		!strings.Contains(path, "://") && !filepath.IsAbs(path) && !slices.Contains(strings.Split(path, "/"), "..")
 }
 
+// Tighten lays the rules of an untrusted repository over an agent's whole
+// ruleset, built-in rules included, so that no answer becomes looser.
+func (c *Config) Tighten(rules []lathe.Rule) []lathe.Rule {
+	if len(c.repoRules) == 0 {
+		return rules
+	}
+	return tightened(rules, c.repoRules)
+}
+
 // tightened returns the user's rules with those of an untrusted repository laid
 // over them, so that no answer becomes looser. The repository's asks come after
 // the user's rules. They may have overridden a deny, so the user's rules follow

@@ -42,7 +42,8 @@ type Config struct {
 	Instructions      []string   `conf:"instructions"`
 	Layout            string     `conf:"layout"`
 	// Permission holds the rules of the key "permission" and the older "tools",
-	// in written order, with home directories expanded.
+	// in written order, with home directories expanded. Those of an untrusted
+	// repository are not among them; see Tighten.
 	Permission Rules `conf:"permission"`
 	// Approvals says how long an "always" holds: "instance" (the default), or
 	// "project" to keep it for the project.
@@ -71,6 +72,8 @@ type Config struct {
 	// Env holds variables that credentials of organisations define; they count
 	// like those of the environment when a provider's key is looked up.
 	Env map[string]string `conf:"-"`
+
+	repoRules []lathe.Rule // of an untrusted repository
 
 	tree  *jsonc.Value
 	trust map[*jsonc.Source]Trust

@@ -49,7 +49,7 @@ func resolveAgents(conf *config.Config, paths permission.Paths) []Agent {
 	for i := range agents {
 		a := &agents[i]
 		a.Native, a.Prompt = true, prompt.AgentText(a.Name)
-		a.Rules = permission.Merge(paths, permission.Builtin(a.Name, paths), conf.Permission, nil)
+		a.Rules = conf.Tighten(permission.Merge(paths, permission.Builtin(a.Name, paths), conf.Permission, nil))
 	}
 	for _, c := range conf.Agents {
 		i := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == c.Key })
@@ -70,7 +70,7 @@ func resolveAgents(conf *config.Config, paths permission.Paths) []Agent {
 
 // configure applies an agent's configuration; what it leaves out stays.
 func (a *Agent) configure(c config.Agent, conf *config.Config, paths permission.Paths) {
-	a.Rules = permission.Merge(paths, permission.Builtin(a.Name, paths), conf.Permission, c.Permission)
+	a.Rules = conf.Tighten(permission.Merge(paths, permission.Builtin(a.Name, paths), conf.Permission, c.Permission))
 	set(&a.Description, c.Description)
 	set(&a.Mode, c.Mode)
 	set(&a.Prompt, c.Prompt)
