@@ -73,11 +73,16 @@ func Main(env Env) int {
 	defer cancel(nil)
 	stop := watchSignals(env, cancel)
 	defer stop()
+	out := &sink{to: env.Stdout, stop: cancel}
+	env.Stdout = out
 	root := newRoot(&env)
 	root.SetArgs(env.Args)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	err := root.ExecuteContext(ctx)
+	if lost := out.failed(); lost != nil {
+		err = exitError{code: ExitFailed, err: lost}
+	}
 	if err != nil {
 		report(&env, err)
 	}

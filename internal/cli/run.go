@@ -282,7 +282,9 @@ func (v *view) run(ctx context.Context, p session.Prompt) error {
 	}
 	v.accepted = true
 	stop := context.AfterFunc(ctx, func() {
-		v.out.notice("aborting … (press Ctrl-C again to kill)")
+		if errors.Is(context.Cause(ctx), errInterrupted) {
+			v.out.notice("aborting … (press Ctrl-C again to kill)")
+		}
 		_ = v.app.svc.Abort(context.WithoutCancel(ctx), v.root.ID)
 	})
 	defer stop()

@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"sync"
+)
+
+// sink is standard output. It remembers the first write that failed, so that no
+// command can lose its output unnoticed, and ends the work that nobody reads.
+type sink struct {
+	to   io.Writer
+	stop func(cause error)
+
+	mu  sync.Mutex
+	err error
+}
+
+// Write passes data on until a write failed.
+func (s *sink) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, err := s.to.Write(p)
+	if err != nil {
+		s.err = fmt.Errorf("write to standard output: %w", err)
+		s.stop(s.err)
+	}
+	return n, s.err
+}
+
+// failed returns the first error of a write.
+func (s *sink) failed() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
