@@ -18,7 +18,10 @@ func main() {
 		os.Exit(shell.SupervisorMain(os.Args[2:]))
 	}
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	// A reader that went away makes writes fail instead of killing the program, so
+	// that a run can end cleanly. Unlike ignoring it, this is not inherited.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "."
