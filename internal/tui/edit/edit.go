@@ -1,0 +1,298 @@
+// Package edit is the text that a person types: several lines, moved through by
+// grapheme clusters, with undo, and with chips that stand for long pasted text.
+package edit
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"lathe/internal/tui/keys"
+	"lathe/internal/tui/styled"
+)
+
+const (
+	maxUndo   = 200
+	chipLines = 4   // a paste of more lines becomes a chip
+	chipBytes = 800 // and so does a longer one
+)
+
+// Editor is a text with a caret. The zero value is empty and ready.
+type Editor struct {
+	text  string
+	at    int // caret, in bytes, always between clusters
+	goal  int // column that vertical moves aim for; -1: the present one
+	undo  []state
+	redo  []state
+	typed bool // the newest change was typing, which further typing joins
+	chips []chip
+	count int
+}
+
+type state struct {
+	text string
+	at   int
+}
+
+// chip is a label in the text that stands for content.
+type chip struct{ label, content string }
+
+// Text returns what is shown: chips as their labels.
+func (e *Editor) Text() string { return e.text }
+
+// Value returns what was meant: chips as their content.
+func (e *Editor) Value() string {
+	text := e.text
+	for _, c := range e.chips {
+		text = strings.Replace(text, c.label, c.content, 1)
+	}
+	return text
+}
+
+// Caret returns where the caret is, in bytes of Text.
+func (e *Editor) Caret() int { return e.at }
+
+// Empty reports whether nothing was typed.
+func (e *Editor) Empty() bool { return e.text == "" }
+
+// Set replaces the text and puts the caret at its end. Undo brings the old back.
+func (e *Editor) Set(text string) {
+	e.save(false)
+	e.text, e.at, e.goal = styled.Clean(text), 0, -1
+	e.at = len(e.text)
+}
+
+// Reset empties the editor and forgets chips and undo.
+func (e *Editor) Reset() { *e = Editor{count: e.count, goal: -1} }
+
+// save remembers the present state for undo. Typing joins earlier typing.
+func (e *Editor) save(typing bool) {
+	if typing && e.typed {
+		return
+	}
+	e.typed = typing
+	e.redo = nil
+	e.undo = append(e.undo, state{e.text, e.at})
+	if len(e.undo) > maxUndo {
+		e.undo = e.undo[len(e.undo)-maxUndo:]
+	}
+}
+
+// Type inserts what was typed.
+func (e *Editor) Type(text string) {
+	text = styled.Clean(text)
+	e.save(text != " " && text != "\n")
+	e.insert(text)
+}
+
+func (e *Editor) insert(text string) {
+	e.text = e.text[:e.at] + text + e.text[e.at:]
+	e.at += len(text)
+	e.goal = -1
+}
+
+// Paste inserts pasted text. Long text becomes a chip.
+func (e *Editor) Paste(text string) {
+	text = strings.TrimRight(styled.Clean(text), "\n")
+	lines := strings.Count(text, "\n") + 1
+	e.save(false)
+	if lines <= chipLines && len(text) <= chipBytes {
+		e.insert(text)
+		return
+	}
+	e.count++
+	what := fmt.Sprintf("%d lines", lines)
+	if lines == 1 {
+		what = fmt.Sprintf("%d characters", utf8.RuneCountInString(text))
+	}
+	e.Chip(fmt.Sprintf("[pasted text %d, %s]", e.count, what), text)
+}
+
+// Chip inserts a label that stands for content. The label is removed as a whole.
+func (e *Editor) Chip(label, content string) {
+	e.chips = append(e.chips, chip{label, content})
+	e.insert(label)
+}
+
+// Replace puts text in the place of the bytes from a to the caret.
+func (e *Editor) Replace(a int, text string) {
+	if a < 0 || a > e.at {
+		return
+	}
+	e.save(false)
+	e.text = e.text[:a] + e.text[e.at:]
+	e.at = a
+	e.insert(styled.Clean(text))
+}
+
+// Do carries out an editing action and reports whether it is one, and whether it
+// had an effect. Moves up and down need the layout; see [Editor.Vertical].
+func (e *Editor) Do(a keys.Action) bool {
+	at := e.at
+	switch a {
+	case keys.Newline:
+		e.Type("\n")
+		return true
+	case keys.Left:
+		at = e.before()
+	case keys.Right:
+		at = e.after()
+	case keys.LineHome:
+		at = e.lineStart()
+	case keys.LineEnd:
+		at = e.lineEnd()
+	case keys.BufferHome:
+		at = 0
+	case keys.BufferEnd:
+		at = len(e.text)
+	case keys.WordForward:
+		at = e.wordAfter()
+	case keys.WordBackward:
+		at = e.wordBefore()
+	case keys.InputUndo:
+		return e.back(&e.undo, &e.redo)
+	case keys.InputRedo:
+		return e.back(&e.redo, &e.undo)
+	default:
+		return e.remove(a)
+	}
+	moved := at != e.at
+	e.at, e.goal, e.typed = at, -1, false
+	return moved
+}
+
+func (e *Editor) remove(a keys.Action) bool {
+	from, to := e.at, e.at
+	switch a {
+	case keys.Backspace:
+		from = e.before()
+	case keys.DeleteChar:
+		to = e.after()
+	case keys.DeleteWordBack:
+		from = e.wordBefore()
+	case keys.DeleteWord:
+		to = e.wordAfter()
+	case keys.DeleteToStart:
+		if from = e.lineStart(); from == e.at && from > 0 {
+			from--
+		}
+	case keys.DeleteToEnd:
+		if to = e.lineEnd(); to == e.at && to < len(e.text) {
+			to++
+		}
+	case keys.DeleteLine:
+		if from, to = e.lineStart(), e.lineEnd(); to < len(e.text) {
+			to++
+		}
+	}
+	if from == to {
+		return false
+	}
+	e.save(false)
+	e.text = e.text[:from] + e.text[to:]
+	e.at, e.goal = from, -1
+	return true
+}
+
+func (e *Editor) back(from, to *[]state) bool {
+	n := len(*from)
+	if n == 0 {
+		return false
+	}
+	s := (*from)[n-1]
+	*from = (*from)[:n-1]
+	*to = append(*to, state{e.text, e.at})
+	e.text, e.at, e.goal, e.typed = s.text, s.at, -1, false
+	return true
+}
+
+// before returns the start of the cluster or chip before the caret.
+func (e *Editor) before() int {
+	for _, c := range e.chips {
+		if strings.HasSuffix(e.text[:e.at], c.label) {
+			return e.at - len(c.label)
+		}
+	}
+	last, start := 0, e.lineStart()
+	if start == e.at {
+		return max(e.at-1, 0) // the line break
+	}
+	for at := start; at < e.at; {
+		c, _ := styled.Cluster(e.text[at:], styled.Grapheme)
+		last = at
+		at += len(c)
+	}
+	return last
+}
+
+// after returns the end of the cluster or chip after the caret.
+func (e *Editor) after() int {
+	if e.at == len(e.text) {
+		return e.at
+	}
+	for _, c := range e.chips {
+		if strings.HasPrefix(e.text[e.at:], c.label) {
+			return e.at + len(c.label)
+		}
+	}
+	c, _ := styled.Cluster(e.text[e.at:], styled.Grapheme)
+	return e.at + len(c)
+}
+
+func (e *Editor) lineStart() int { return strings.LastIndexByte(e.text[:e.at], '\n') + 1 }
+
+func (e *Editor) lineEnd() int {
+	if i := strings.IndexByte(e.text[e.at:], '\n'); i >= 0 {
+		return e.at + i
+	}
+	return len(e.text)
+}
+
+func word(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r) || r == '_'
+}
+
+func (e *Editor) wordAfter() int {
+	at := e.at
+	for skip := true; at < len(e.text); {
+		r, n := utf8.DecodeRuneInString(e.text[at:])
+		if word(r) {
+			skip = false
+		} else if !skip {
+			break
+		}
+		at += n
+	}
+	return e.align(at)
+}
+
+func (e *Editor) wordBefore() int {
+	if at := e.before(); at < e.at && e.text[e.at-1] == ']' && e.at-at > 1 {
+		return at // a chip
+	}
+	at := e.at
+	for skip := true; at > 0; {
+		r, n := utf8.DecodeLastRuneInString(e.text[:at])
+		if word(r) {
+			skip = false
+		} else if !skip {
+			break
+		}
+		at -= n
+	}
+	return e.align(at)
+}
+
+// align moves a position back to the start of its cluster.
+func (e *Editor) align(pos int) int {
+	start := strings.LastIndexByte(e.text[:pos], '\n') + 1
+	for at := start; at < pos; {
+		c, _ := styled.Cluster(e.text[at:], styled.Grapheme)
+		if at+len(c) > pos {
+			return at
+		}
+		at += len(c)
+	}
+	return pos
+}
