@@ -29,6 +29,7 @@ var floor = map[string]int{
 	"lathe/internal/shell":     10,
 	"lathe/internal/search":    10,
 	"lathe/internal/diff":      10,
+	"lathe/internal/tokens":    10,
 	"lathe/internal/ws":        10,
 	"lathe/internal/terminal":  10,
 
@@ -42,6 +43,9 @@ var floor = map[string]int{
 	"lathe/internal/prompt":         20,
 	"lathe/internal/permission":     20,
 	"lathe/internal/config":         20,
+	"lathe/internal/snapshot":       20,
+	"lathe/internal/snapshot":       20,
+	"lathe/internal/ledger":         20,
 	"lathe/internal/trust":          20,
 
 	"lathe/internal/provider": 30,

@@ -1,0 +1,244 @@
+package snapshot
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Target says what a file should become.
+type Target struct {
+	Path string // absolute
+	To   string // tree whose version it gets; a file that is not in it goes
+	// Expect is the tree that holds what the file is thought to be now; a file
+	// that differs was changed by somebody else. Empty expects nothing.
+	Expect string
+}
+
+// Conflict is a file that was left as it is.
+type Conflict struct {
+	Path   string // absolute
+	Reason string
+}
+
+// Applied tells what [Store.Apply] did.
+type Applied struct {
+	Before, After string   // trees
+	Changed       []string // absolute paths
+	Conflicts     []Conflict
+}
+
+// Reasons of conflicts.
+const (
+	reasonChanged = "it was changed since by somebody else"
+	reasonUnknown = "it is ignored or too large, so its present content could not be brought back"
+	reasonGone    = "the content it had is no longer in the snapshot store"
+)
+
+// Apply changes files to what they were in a tree and touches no others. A file
+// that is not what the target expects is kept and reported as a conflict, unless
+// forced. The error is for what keeps all of it from being done.
+func (s *Store) Apply(ctx context.Context, targets []Target, force bool) (Applied, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, err := s.track(ctx)
+	if err != nil {
+		return Applied{}, err
+	}
+	out := Applied{Before: before, After: before}
+	plan, err := s.plan(ctx, targets, force, &out)
+	if err != nil || len(plan) == 0 {
+		return out, err
+	}
+	if err := s.carryOut(ctx, plan, &out); err != nil {
+		return out, err
+	}
+	out.After, err = s.track(ctx)
+	return out, err
+}
+
+// deed is one file to change.
+type deed struct {
+	path string // relative to the worktree
+	to   entry
+	perm fs.FileMode
+}
+
+func (s *Store) plan(ctx context.Context, targets []Target, force bool, out *Applied) ([]deed, error) {
+	trees := map[string][]string{}
+	rels := make([]string, len(targets))
+	for i, t := range targets {
+		rel, err := filepath.Rel(s.top, t.Path)
+		if err != nil || !filepath.IsLocal(rel) || rel == "." {
+			return nil, fmt.Errorf("restore %s: it is not in %s", t.Path, s.top)
+		}
+		rels[i] = filepath.ToSlash(rel)
+		for _, tree := range []string{t.To, t.Expect} {
+			if tree != "" {
+				trees[tree] = append(trees[tree], rels[i])
+			}
+		}
+	}
+	entries := map[string]map[string]entry{}
+	for tree, paths := range trees {
+		var err error
+		if entries[tree], err = s.entries(ctx, tree, paths); err != nil {
+			return nil, err
+		}
+	}
+	var plan []deed
+	bits := map[string]perms{}
+	for i, t := range targets {
+		now, to := s.index.files[rels[i]], entries[t.To][rels[i]]
+		switch {
+		case now == to && (to != (entry{}) || !s.standsIn(rels[i])):
+			continue
+		case to.mode == modeRepo || now.mode == modeRepo:
+			continue
+		case !force && t.Expect != "" && now != entries[t.Expect][rels[i]]:
+			out.Conflicts = append(out.Conflicts, Conflict{t.Path, reasonChanged})
+			continue
+		case !force && now == (entry{}) && s.standsIn(rels[i]):
+			out.Conflicts = append(out.Conflicts, Conflict{t.Path, reasonUnknown})
+			continue
+		}
+		p, ok := bits[t.To]
+		if !ok {
+			p = s.loadPerms(t.To)
+			bits[t.To] = p
+		}
+		plan = append(plan, deed{rels[i], to, p.of(rels[i], to.mode)})
+	}
+	return plan, nil
+}
+
+// standsIn reports whether something other than a directory is at the path.
+func (s *Store) standsIn(rel string) bool {
+	info, err := os.Lstat(filepath.Join(s.top, filepath.FromSlash(rel)))
+	return err == nil && !info.IsDir()
+}
+
+// entries looks files up in a tree.
+func (s *Store) entries(ctx context.Context, tree string, paths []string) (map[string]entry, error) {
+	found := map[string]entry{}
+	if tree == s.tree && s.known {
+		for _, p := range paths {
+			if e, ok := s.index.files[p]; ok {
+				found[p] = e
+			}
+		}
+		return found, nil
+	}
+	if err := checkTrees(tree); err != nil {
+		return nil, err
+	}
+	for batch := range slices.Chunk(paths, 500) {
+		out, err := s.run(ctx, nil, append([]string{"ls-tree", "-z", "--full-tree", tree, "--"}, batch...)...)
+		if err != nil {
+			return nil, fmt.Errorf("read snapshot %s: %w", tree, err)
+		}
+		for _, line := range zsplit(out) {
+			head, p, ok := strings.Cut(line, "\t")
+			f := strings.Fields(head)
+			if !ok || len(f) != 3 || f[1] == "tree" {
+				continue
+			}
+			if found[p], err = parseEntry(f[0], f[2]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return found, nil
+}
+
+// carryOut removes first, the deepest paths first, then writes.
+func (s *Store) carryOut(ctx context.Context, plan []deed, out *Applied) error {
+	want := map[oid]bool{}
+	for _, d := range plan {
+		if d.to.mode != 0 {
+			want[d.to.oid] = true
+		}
+	}
+	bodies, err := s.blobs(ctx, want, MaxFile)
+	if err != nil {
+		return fmt.Errorf("read snapshots: %w", err)
+	}
+	root, err := os.OpenRoot(s.top)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	slices.SortFunc(plan, func(a, b deed) int {
+		if c := cmp.Compare(min(a.to.mode, 1), min(b.to.mode, 1)); c != 0 {
+			return c
+		}
+		return -strings.Compare(a.path, b.path)
+	})
+	for _, d := range plan {
+		full := filepath.Join(s.top, filepath.FromSlash(d.path))
+		body, have := bodies[d.to.oid]
+		if d.to.mode != 0 && !have {
+			out.Conflicts = append(out.Conflicts, Conflict{full, reasonGone})
+			continue
+		}
+		if err := d.do(root, body); err != nil {
+			out.Conflicts = append(out.Conflicts, Conflict{full, err.Error()})
+			continue
+		}
+		out.Changed = append(out.Changed, full)
+	}
+	slices.Sort(out.Changed)
+	return nil
+}
+
+func (d deed) do(root *os.Root, body []byte) error {
+	name := filepath.FromSlash(d.path)
+	if d.to.mode == 0 {
+		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		for dir := path.Dir(d.path); dir != "."; dir = path.Dir(dir) {
+			if root.Remove(filepath.FromSlash(dir)) != nil { // not empty
+				break
+			}
+		}
+		return nil
+	}
+	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	if info, err := root.Lstat(name); err == nil && info.IsDir() {
+		if err := root.Remove(name); err != nil {
+			return err
+		}
+	}
+	temp := filepath.Join(filepath.Dir(name), ".lathe-"+rand.Text()[:16]+".tmp")
+	err := d.write(root, temp, body)
+	if err == nil {
+		err = root.Rename(temp, name)
+	}
+	if err != nil {
+		_ = root.Remove(temp)
+	}
+	return err
+}
+
+func (d deed) write(root *os.Root, temp string, body []byte) error {
+	if d.to.mode == modeLink {
+		return root.Symlink(string(body), temp)
+	}
+	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, d.perm)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(body)
+	return errors.Join(err, f.Chmod(d.perm), f.Sync(), f.Close())
+}

@@ -1,0 +1,338 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// never are patterns of what no snapshot holds, in a project or outside.
+const never = `.git
+node_modules/
+bower_components/
+__pycache__/
+.venv/
+.tox/
+.mypy_cache/
+.pytest_cache/
+.ruff_cache/
+.gradle/
+.DS_Store
+`
+
+const gitConfig = `[core]
+	repositoryformatversion = 0
+	bare = false
+	logAllRefUpdates = false
+[gc]
+	auto = 0
+`
+
+// prepare makes the store, or brings its settings up to date. It is cheap once
+// done.
+func (s *Store) prepare(ctx context.Context) error {
+	if s.closed {
+		return errors.New("the store is closed")
+	}
+	if s.ready {
+		return nil
+	}
+	for _, d := range []string{"objects/info", "objects/pack", "refs/heads", "info"} {
+		if err := os.MkdirAll(filepath.Join(s.dir, filepath.FromSlash(d)), 0o700); err != nil {
+			return err
+		}
+	}
+	alternates := ""
+	if s.common != "" {
+		alternates = filepath.Join(s.common, "objects") + "\n"
+	}
+	for name, want := range map[string]string{
+		"HEAD": "ref: refs/heads/none\n", "config": gitConfig, "objects/info/alternates": alternates,
+		"info/attributes": "* -text -eol -filter -ident -working-tree-encoding -export-subst\n",
+		"info/exclude":    s.excludes(),
+	} {
+		path := filepath.Join(s.dir, filepath.FromSlash(name))
+		if have, err := os.ReadFile(path); err == nil && string(have) == want {
+			continue
+		}
+		if err := replaceFile(path, []byte(want)); err != nil {
+			return err
+		}
+	}
+	if err := s.tidy(); err != nil {
+		return err
+	}
+	s.ready = true
+	return nil
+}
+
+// excludes are the ignore rules beside those in the worktree.
+func (s *Store) excludes() string {
+	rules := never
+	if rel, err := filepath.Rel(s.top, s.data); err == nil && filepath.IsLocal(rel) {
+		rules += "/" + filepath.ToSlash(rel) + "/\n"
+	}
+	if s.common != "" {
+		if own, err := os.ReadFile(filepath.Join(s.common, "info", "exclude")); err == nil && len(own) < 1<<20 {
+			rules += string(own)
+		}
+	}
+	return rules
+}
+
+// scan asks git what changed and brings the store's index up to date.
+func (s *Store) scan(ctx context.Context) (string, error) {
+	lock := flock.New(s.lockFile(), flock.SetPermissions(0o600))
+	wait, cancel := context.WithTimeoutCause(ctx, s.timeout, errors.New("another process holds the snapshot store"))
+	defer cancel()
+	if _, err := lock.TryLockContext(wait, 5*time.Millisecond); err != nil {
+		if cause := context.Cause(wait); cause != nil {
+			err = cause
+		}
+		return "", err
+	}
+	defer lock.Close()
+	// Whoever held the lock before and died left git's own lock behind.
+	_ = os.Remove(filepath.Join(s.dir, "index.lock"))
+	old := s.index
+	if err := s.load(ctx); err != nil {
+		return "", err
+	}
+	s.startWatch(ctx)
+	changed, gone, err := s.status(ctx)
+	if err != nil {
+		return "", err
+	}
+	if err := s.updateIndex(ctx, changed, gone); err != nil {
+		return "", err
+	}
+	tree, err := s.settleIndex(ctx, len(changed)+len(gone) > 0)
+	if err != nil {
+		return "", err
+	}
+	s.notePerms()
+	if err := s.savePerms(tree); err != nil {
+		return "", err
+	}
+	return s.settle(tree, changesBetween(old, s.index)), nil
+}
+
+// changesBetween lists what differs; nil means that it is not known.
+func changesBetween(old, now *index) map[string]change {
+	if old == nil {
+		return nil
+	}
+	changed := map[string]change{}
+	for path, e := range now.files {
+		if b := old.files[path]; b != e {
+			changed[path] = change{b, e}
+		}
+	}
+	for path, b := range old.files {
+		if _, ok := now.files[path]; !ok {
+			changed[path] = change{before: b}
+		}
+	}
+	return changed
+}
+
+// settleIndex reads the index that git wrote and returns its tree.
+func (s *Store) settleIndex(ctx context.Context, reread bool) (string, error) {
+	if id, ok := s.index.trees[""]; ok && !reread {
+		return id.String(), nil
+	}
+	out, err := s.run(ctx, nil, "write-tree")
+	if err != nil {
+		return "", err
+	}
+	tree := strings.TrimSpace(string(out))
+	if _, err := parseOID(tree); err != nil {
+		return "", err
+	}
+	return tree, s.read()
+}
+
+// load reads the store's index, making it from the project's newest commit if
+// there is none.
+func (s *Store) load(ctx context.Context) error {
+	if exists(s.indexFile()) {
+		err := s.read()
+		if err == nil {
+			return nil
+		}
+		s.log.Warn("the snapshot index is damaged and is made again", "err", err)
+		if err := os.Remove(s.indexFile()); err != nil {
+			return err
+		}
+	}
+	if err := s.seed(ctx); err != nil {
+		s.log.Info("a snapshot store starts without the project's commits", "err", err)
+		if _, err := s.run(ctx, nil, "read-tree", "--empty"); err != nil {
+			return err
+		}
+	}
+	return s.read()
+}
+
+func (s *Store) indexFile() string { return filepath.Join(s.dir, "index") }
+
+func (s *Store) read() error {
+	data, err := os.ReadFile(s.indexFile())
+	if err != nil {
+		return err
+	}
+	x := &index{}
+	if x.files, x.trees, err = parseIndex(data); err != nil {
+		return err
+	}
+	if s.index != nil {
+		x.perms = s.index.perms
+	}
+	s.index = x
+	return nil
+}
+
+// seed fills a new index with the tree of the project's HEAD, so that unchanged
+// files cost no space.
+func (s *Store) seed(ctx context.Context) error {
+	if s.project == "" {
+		return errors.New("there is no project")
+	}
+	env := append(gitEnv(s.env, s.project, s.top), "GIT_OPTIONAL_LOCKS=0")
+	out, err := s.runIn(ctx, s.top, env, nil, "rev-parse", "--verify", "--quiet", "HEAD^{tree}")
+	if err != nil {
+		return err
+	}
+	tree := strings.TrimSpace(string(out))
+	if _, err := parseOID(tree); err != nil {
+		return err
+	}
+	if _, err := s.run(ctx, nil, "read-tree", tree); err != nil {
+		return err
+	}
+	// The exit code tells that some files differ, which the scan will find.
+	if _, err := s.run(ctx, nil, "update-index", "-q", "--refresh"); err != nil && exitCode(err) != 1 {
+		return err
+	}
+	return nil
+}
+
+// updateIndex takes files that changed into git's index, and others out of it.
+func (s *Store) updateIndex(ctx context.Context, changed, gone []string) error {
+	if len(gone) > 0 {
+		if _, err := s.run(ctx, zjoin(gone), "update-index", "-z", "--force-remove", "--stdin"); err != nil {
+			return err
+		}
+	}
+	if len(changed) > 0 {
+		if _, err := s.run(ctx, zjoin(changed), "update-index", "-z", "--add", "--remove", "--replace", "--stdin"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// status returns the paths whose index entries are out of date and that belong
+// into a snapshot, and those that are gone.
+func (s *Store) status(ctx context.Context) (paths, gone []string, err error) {
+	out, err := s.run(ctx, nil, "ls-files", "-z", "-t", "--modified", "--deleted", "--others", "--exclude-standard")
+	if err != nil {
+		return nil, nil, err
+	}
+	var bytes, files int64
+	seen := map[string]bool{}
+	for _, line := range zsplit(out) {
+		tag, path, ok := strings.Cut(line, " ")
+		if !ok || seen[path] || strings.HasSuffix(path, "/") || !filepath.IsLocal(path) {
+			continue
+		}
+		seen[path] = true
+		limit := int64(MaxFile)
+		if tag == "?" {
+			limit = MaxNewFile
+		}
+		switch size, fate := s.takes(path, limit); fate {
+		case fateGone:
+			gone = append(gone, path)
+		case fateTaken:
+			paths, bytes, files = append(paths, path), bytes+size, files+1
+		}
+	}
+	if files > maxFirstFiles || bytes > maxFirstBytes {
+		return nil, nil, fmt.Errorf("%w: %d files with %d MiB would have to be copied; ignore some of them in .gitignore, or set snapshot to false",
+			ErrRefused, files, bytes>>20)
+	}
+	return paths, gone, nil
+}
+
+// fate is what happens to a path that changed.
+type fate int
+
+const (
+	fateLeft fate = iota
+	fateTaken
+	fateGone
+)
+
+// takes says what becomes of a path that changed.
+func (s *Store) takes(path string, limit int64) (size int64, f fate) {
+	full := filepath.Join(s.top, filepath.FromSlash(path))
+	info, err := os.Lstat(full)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return 0, fateGone
+	case err != nil:
+		return 0, fateLeft
+	case info.Mode()&fs.ModeSymlink != 0:
+		return 0, fateTaken
+	case info.IsDir():
+		// A file that became a directory goes; a repository of its own stays out.
+		if e := s.index.files[path]; e.mode == modeRepo || e == (entry{}) {
+			return 0, fateLeft
+		}
+		return 0, fateGone
+	case !info.Mode().IsRegular():
+		return 0, fateGone
+	case info.Size() > limit || !readable(full):
+		return 0, fateLeft
+	}
+	return info.Size(), fateTaken
+}
+
+// notePerms reads the permission bits of files that are not known yet.
+func (s *Store) notePerms() {
+	x := s.index
+	count := map[fs.FileMode]int{}
+	found := make(map[string]fs.FileMode, len(x.files))
+	for path, e := range x.files {
+		if e.mode != modeFile && e.mode != modeExec {
+			continue
+		}
+		info, err := os.Lstat(filepath.Join(s.top, filepath.FromSlash(path)))
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		found[path] = info.Mode().Perm()
+		if e.mode == modeFile {
+			count[info.Mode().Perm()]++
+		}
+	}
+	x.perms = perms{}
+	best := 0
+	for m, n := range count {
+		if n > best || n == best && m > x.perms.usual {
+			x.perms.usual, best = m, n
+		}
+	}
+	for path, m := range found {
+		x.perms.note(path, x.files[path].mode, m)
+	}
+}

@@ -1,0 +1,282 @@
+// Package snapshot records the state of a worktree and goes back to it, without
+// touching the user's repository.
+//
+// A store is a git directory of its own below lathe's data directory, one for
+// each project and worktree. Snapshots are git trees in it, so any git can read
+// them; the project's objects are borrowed through alternates where there is a
+// project, and nothing is ever written to the project's .git. Outside git it
+// works the same, with all contents in the store.
+//
+// # What a snapshot holds
+//
+// Regular files (content and whether they are executable) and symbolic links,
+// byte for byte: line-end and filter attributes are switched off. Permission
+// bits beyond the executable one are kept beside the tree, so that a file that
+// has to be made again gets the mode it had. Left out are what the project
+// ignores, what nobody wants to keep (node_modules, caches), repositories within
+// the worktree, and new files over [MaxNewFile].
+//
+// # What it costs
+//
+// The first Track of a process asks git for what changed since the last one.
+// After that, on Linux, the kernel tells which files changed (inotify delivers
+// an event before the call that caused it returns), so a Track in which nothing
+// changed is one system call, and one after a change reads the changed files and
+// writes their objects without starting a program. Where that is not to be had,
+// each Track asks git.
+//
+// What cannot be seen: a change through a hard link outside the worktree, or
+// through a memory mapping that outlives the file's close.
+package snapshot
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"lathe"
+	"lathe/internal/workspace"
+)
+
+const (
+	// MaxNewFile is the size above which a file that appears is left out.
+	MaxNewFile = 2 << 20
+	// MaxFile is the size above which a change of a known file is left out.
+	MaxFile = 64 << 20
+
+	defaultQuota   = 4 << 30
+	defaultTimeout = 60 * time.Second
+	// Outside git everything is copied, so what may be copied is bounded.
+	maxFirstFiles = 100_000
+	maxFirstBytes = 1 << 30
+)
+
+var (
+	// ErrRefused means that the directory is too wide to take snapshots of.
+	ErrRefused = errors.New("snapshots are not taken here")
+	// ErrNoGit means that there is no git program.
+	ErrNoGit = errors.New("snapshots need the git program, which was not found")
+)
+
+// Options configure [Open]. Root, Project and DataDir are needed.
+type Options struct {
+	Root    workspace.Root
+	Project string // project id; part of the store's path
+	DataDir string // lathe's data directory
+	Home    string // refused, and what is above it
+	Environ []string
+	Quota   int64         // bytes that the store may take; 0: 4 GiB
+	Timeout time.Duration // longest run of one git process; 0: a minute
+	Log     *slog.Logger
+}
+
+// Store takes and applies snapshots of one worktree. It is safe for concurrent
+// use; other processes may work on the same store. Close it.
+type Store struct {
+	top     string // the worktree
+	dir     string // the git directory
+	project string // the project's git directory, or empty
+	common  string // the one with the project's objects
+	data    string
+	env     []string
+	quota   int64
+	timeout time.Duration
+	log     *slog.Logger
+	git     string // the program
+
+	mu     sync.Mutex // held by every operation
+	ready  bool
+	closed bool
+	index  *index // nil: the next track asks git
+	tree   string // of index, when known is set
+	known  bool
+	watch  *watcher // nil: each track asks git
+	noise  map[string]bool
+	lost   map[string]bool // borrowed objects that should be kept, by hash
+	steps  []transition
+	writes int
+}
+
+// transition is how one tree became the next: what the paths were before.
+type transition struct {
+	from, to string
+	changed  map[string]change
+}
+
+type change struct{ before, after entry }
+
+// Dir returns where the store of a worktree lies.
+func Dir(dataDir, project, top string) string {
+	sum := sha256.Sum256([]byte(top))
+	return filepath.Join(dataDir, "snapshot", project, hex.EncodeToString(sum[:8]))
+}
+
+// Open returns the store of a worktree. It does no work yet: what there is to
+// prepare waits for the first Track. The error is [ErrRefused] for the root of
+// the file system, the home directory and what is above it.
+func Open(_ context.Context, o Options) (*Store, error) {
+	top := o.Root.TopLevel
+	if o.Root.VCS == "" {
+		top = o.Root.Dir
+	}
+	if why := tooWide(top, o.Home); why != "" {
+		return nil, fmt.Errorf("%s: %w: %s", top, ErrRefused, why)
+	}
+	program, err := exec.LookPath("git")
+	if err != nil {
+		return nil, ErrNoGit
+	}
+	project := o.Project
+	if project == "" || strings.ContainsAny(project, `/\`) || strings.HasPrefix(project, ".") {
+		project = workspace.GlobalID
+	}
+	s := &Store{
+		top: top, dir: Dir(o.DataDir, project, top), project: o.Root.GitDir, common: o.Root.CommonDir, data: o.DataDir,
+		quota: o.Quota, timeout: o.Timeout, log: o.Log, git: program,
+		noise: map[string]bool{}, lost: map[string]bool{},
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.quota == 0 {
+		s.quota = defaultQuota
+	}
+	if s.timeout == 0 {
+		s.timeout = defaultTimeout
+	}
+	s.env = gitEnv(o.Environ, s.dir, s.top)
+	return s, nil
+}
+
+func tooWide(top, home string) string {
+	if home != "" {
+		if real, err := filepath.EvalSymlinks(home); err == nil {
+			home = real
+		}
+	}
+	switch {
+	case top == "" || filepath.Dir(top) == top:
+		return "it is the root of the file system"
+	case home != "" && top == home:
+		return "it is the home directory; start in a project below it"
+	case home != "" && strings.HasPrefix(home, top+string(filepath.Separator)):
+		return "it holds the home directory"
+	}
+	return ""
+}
+
+// Close ends the watch and keeps what was borrowed from the project and has
+// changed since. It may be called twice.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	if s.watch != nil {
+		s.watch.close()
+		s.watch = nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
+	defer cancel()
+	return errors.Join(s.anchor(ctx), s.pack(ctx))
+}
+
+// Track returns the tree of the worktree as it is now.
+func (s *Store) Track(ctx context.Context) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.track(ctx)
+}
+
+func (s *Store) track(ctx context.Context) (string, error) {
+	if err := s.prepare(ctx); err != nil {
+		return "", fmt.Errorf("snapshot of %s: %w", s.top, err)
+	}
+	tree, err := s.refresh(ctx)
+	if err != nil {
+		s.index, s.known = nil, false
+		return "", fmt.Errorf("snapshot of %s: %w", s.top, err)
+	}
+	return tree, nil
+}
+
+// Known returns the tree of the last Track if it is certain, at once, that
+// nothing changed since.
+func (s *Store) Known() (string, bool) {
+	if !s.mu.TryLock() {
+		return "", false
+	}
+	defer s.mu.Unlock()
+	if !s.known || s.watch == nil || s.closed || s.watch.pending() {
+		return "", false
+	}
+	return s.tree, true
+}
+
+func (s *Store) refresh(ctx context.Context) (string, error) {
+	if s.index != nil && s.watch != nil {
+		dirty, ok := s.watch.drain()
+		if ok && len(dirty) == 0 && s.known {
+			return s.tree, nil
+		}
+		if ok {
+			if tree, done, err := s.update(ctx, dirty); done || err != nil {
+				return tree, err
+			}
+		}
+	}
+	return s.scan(ctx)
+}
+
+// settle makes the index's tree the known one, and remembers what changed.
+func (s *Store) settle(tree string, changed map[string]change) string {
+	if s.known && tree != s.tree && changed != nil {
+		s.steps = append(s.steps, transition{from: s.tree, to: tree, changed: changed})
+		if len(s.steps) > 64 {
+			s.steps = append(s.steps[:0], s.steps[32:]...)
+		}
+		s.borrowed(changed)
+	} else if tree != s.tree {
+		s.steps = nil
+	}
+	s.tree, s.known = tree, true
+	return tree
+}
+
+// Patch returns the files that differ between a tree and the worktree as it is
+// now, and the tree of now. The patch has no files when nothing changed.
+func (s *Store) Patch(ctx context.Context, hash string) (p lathe.Patch, now string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now, err = s.track(ctx); err != nil {
+		return p, "", err
+	}
+	p.Hash = hash
+	paths, err := s.between(ctx, hash, now)
+	for _, path := range paths {
+		p.Files = append(p.Files, filepath.Join(s.top, filepath.FromSlash(path)))
+	}
+	return p, now, err
+}
+
+// Top returns the worktree's directory, to which the files of diffs are relative.
+func (s *Store) Top() string { return s.top }
+
+// lockFile keeps other processes from the store's index.
+func (s *Store) lockFile() string { return filepath.Join(s.dir, "lathe.lock") }
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

@@ -1,0 +1,164 @@
+package snapshot
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const (
+	// packAfter is the number of loose objects above which they are packed.
+	packAfter = 6_000
+	// staleAfter is the age at which a temporary file has no owner any more.
+	staleAfter = time.Hour
+	// keepFor is how long objects are kept when the quota is used up.
+	keepFor = 7 * 24 * time.Hour
+)
+
+// tidy removes what a git that died left behind.
+func (s *Store) tidy() error {
+	pack := filepath.Join(s.dir, "objects", "pack")
+	entries, err := os.ReadDir(pack)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "tmp_") || strings.HasPrefix(e.Name(), ".tmp-") {
+			removeStale(filepath.Join(pack, e.Name()))
+		}
+	}
+	return nil
+}
+
+func removeStale(path string) {
+	if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > staleAfter {
+		_ = os.Remove(path)
+	}
+}
+
+// borrowed notes objects of the project that a file no longer has, so that the
+// store gets them before the project drops them.
+func (s *Store) borrowed(changed map[string]change) {
+	if s.common == "" {
+		return
+	}
+	for _, c := range changed {
+		if c.before.mode != 0 && c.before.mode != modeRepo && !exists(s.objectPath(c.before.oid)) {
+			s.lost[c.before.oid.String()] = true
+		}
+	}
+}
+
+// anchor copies the noted objects into the store.
+func (s *Store) anchor(ctx context.Context) error {
+	if len(s.lost) == 0 {
+		return nil
+	}
+	var in bytes.Buffer
+	for id := range s.lost {
+		fmt.Fprintln(&in, id)
+	}
+	_, err := s.run(ctx, in.Bytes(), "pack-objects", "-q", "--non-empty", "--threads=1", "--window=0", filepath.Join(s.dir, "objects", "pack", "pack"))
+	if err != nil {
+		return fmt.Errorf("keep the project's versions of changed files: %w", err)
+	}
+	clear(s.lost)
+	return nil
+}
+
+// pack puts loose objects into one file when there are many, and keeps the
+// store within its quota.
+func (s *Store) pack(ctx context.Context) error {
+	if s.writes == 0 {
+		return nil
+	}
+	sample, err := os.ReadDir(filepath.Join(s.dir, "objects", "17"))
+	if err != nil || len(sample)*256 < packAfter {
+		return nil
+	}
+	var in bytes.Buffer
+	s.eachLoose(func(path, id string, _ fs.FileInfo) {
+		if id == "" {
+			removeStale(path)
+			return
+		}
+		fmt.Fprintln(&in, id)
+	})
+	if _, err := s.run(ctx, in.Bytes(), "pack-objects", "-q", "--non-empty", "--threads=1", filepath.Join(s.dir, "objects", "pack", "pack")); err != nil {
+		return fmt.Errorf("pack snapshots: %w", err)
+	}
+	if _, err := s.run(ctx, nil, "prune-packed", "-q"); err != nil {
+		return fmt.Errorf("pack snapshots: %w", err)
+	}
+	return s.limit()
+}
+
+// eachLoose calls f with each loose object; id is empty for other files.
+func (s *Store) eachLoose(f func(path, id string, info fs.FileInfo)) {
+	objects := filepath.Join(s.dir, "objects")
+	for i := range 256 {
+		prefix := fmt.Sprintf("%02x", i)
+		entries, err := os.ReadDir(filepath.Join(objects, prefix))
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			info, err := e.Info()
+			if err != nil {
+				continue
+			}
+			id := prefix + e.Name()
+			if _, err := parseOID(id); err != nil {
+				id = ""
+			}
+			f(filepath.Join(objects, prefix, e.Name()), id, info)
+		}
+	}
+}
+
+// limit drops the oldest packs while the store is over its quota. A week of
+// snapshots stays whatever it takes.
+func (s *Store) limit() error {
+	size, err := Size(s.dir)
+	if err != nil || size <= s.quota {
+		return err
+	}
+	packs, err := filepath.Glob(filepath.Join(s.dir, "objects", "pack", "*.pack"))
+	if err != nil {
+		return err
+	}
+	for _, p := range packs {
+		info, err := os.Stat(p)
+		if err != nil || time.Since(info.ModTime()) < keepFor {
+			continue
+		}
+		s.log.Warn("the snapshot store is over its quota; snapshots over a week old are dropped", "size", size, "path", p)
+		_ = os.Remove(strings.TrimSuffix(p, ".pack") + ".idx")
+		if err := os.Remove(p); err != nil {
+			return err
+		}
+		if size -= info.Size(); size <= s.quota {
+			break
+		}
+	}
+	return nil
+}
+
+// Size returns the bytes below a directory, such as that of all stores.
+func Size(dir string) (total int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			total += info.Size()
+		}
+		return nil
+	})
+	return total, err
+}
