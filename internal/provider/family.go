@@ -78,6 +78,24 @@ var samplings = []sampling{
 	{match{ids: []string{"deepseek-v4-flash"}}, 0, 0.95, 0},
 }
 
+// fixedSampling are models that refuse temperature and top-p while they reason:
+// OpenAI's own, however they are reached. Their chat variants do not reason.
+var fixedSampling = []match{
+	{npms: openaiTypes, reasoning: true, not: []string{"-chat", "claude", "gemini", "grok"}},
+	{providers: []string{"opencode"}, ids: gpt5, reasoning: true, not: []string{"-chat"}},
+}
+
+// oneSampling are models that take temperature or top-p, not both.
+var oneSampling = []match{{ids: []string{"claude"}}}
+
+// placeholderTool are providers that refuse a history with tool calls when no
+// tools are offered, as in a summary.
+var placeholderTool = []match{
+	{npms: []string{npmCopilot}},
+	{providers: []string{"litellm"}, prefix: true},
+	{ids: []string{"litellm"}},
+}
+
 // sessionKey stands in a row for the session's id.
 const sessionKey = "\x00session"
 
@@ -118,7 +136,8 @@ var optionRows = []optionRow{
 	{match{providers: []string{"zai", "zhipuai"}, prefix: true, npms: []string{npmCompatible}}, mainCall, object{"thinking": object{"type": "enabled", "clear_thinking": false}}},
 	{match{npms: []string{npmGoogle, npmVertex}, reasoning: true}, mainCall, object{"thinkingConfig": object{"includeThoughts": true}}},
 	{match{npms: []string{npmGoogle, npmVertex}, ids: gemini3, reasoning: true}, mainCall, object{"thinkingConfig": object{"thinkingLevel": "high"}}},
-	{match{npms: []string{npmGoogle, npmVertex}, ids: gemini3}, smallCall, object{"thinkingConfig": object{"thinkingLevel": "minimal"}}},
+	{match{npms: []string{npmGoogle, npmVertex}, ids: gemini3}, smallCall, object{"thinkingConfig": object{"thinkingLevel": "low"}}},
+	{match{npms: []string{npmGoogle, npmVertex}, ids: gemini3, all: []string{"flash"}}, smallCall, object{"thinkingConfig": object{"thinkingLevel": "minimal"}}},
 	{match{npms: []string{npmGoogle, npmVertex}, ids: []string{"gemini-2.5-flash"}}, smallCall, object{"thinkingConfig": object{"thinkingBudget": 0}}},
 	{match{ids: gpt5, not: []string{"gpt-5-chat", "-chat-latest", "gpt-5-pro", "-codex-spark"}, protocols: []Protocol{ProtocolOpenAI, ProtocolOpenAIChat}, npms: append([]string{npmCompatible}, openaiTypes...), reasoning: true}, mainCall, object{"reasoningEffort": "medium"}},
 	{match{ids: gpt5, not: []string{"gpt-5-chat"}, npms: openaiTypes, protocols: []Protocol{ProtocolOpenAI}, reasoning: true}, mainCall, object{"reasoningSummary": "auto", "include": encrypted}},
@@ -132,6 +151,7 @@ var optionRows = []optionRow{
 	{match{ids: []string{"kimi"}, protocols: []Protocol{ProtocolAnthropic}, reasoning: true}, mainCall, object{"thinking": object{"type": "adaptive"}, "effort": "high"}},
 	{match{providers: []string{"alibaba-cn"}, reasoning: true, npms: []string{npmCompatible}, not: []string{"kimi-k2-thinking"}}, mainCall, object{"enable_thinking": true}},
 	{match{protocols: []Protocol{ProtocolAnthropic}, not: []string{"claude"}}, anyCall, object{"toolStreaming": false}},
+	{match{npms: []string{npmVertexAnth}}, anyCall, object{"toolStreaming": false}},
 }
 
 // smallVariants are the levels that a small request takes when the model has
@@ -157,9 +177,11 @@ var levelRows = []levelRow{
 	{match{npms: []string{npmOpenRouter, npmLLMGateway, npmGateway}, ids: []string{"gpt", "gemini-3"}}, "none minimal low medium high xhigh"},
 	{match{npms: []string{npmOpenRouter, npmLLMGateway, npmGateway}}, ""},
 	{match{ids: []string{"gpt-5-pro", "o1-mini"}}, ""},
-	{match{npms: openaiTypes, all: []string{"gpt-5", "-pro"}}, "medium high xhigh"},
+	{match{npms: openaiTypes, ids: gpt5, all: []string{"-pro"}}, "medium high xhigh"},
 	{match{npms: openaiTypes, all: []string{"codex"}, ids: []string{"5.2", "5.3", "5.4", "5.5"}}, "low medium high xhigh"},
 	{match{npms: openaiTypes, ids: []string{"codex"}}, "low medium high"},
+	{match{npms: openaiTypes, ids: []string{"gpt-5.1"}}, "none low medium high"},
+	{match{npms: openaiTypes, ids: []string{"gpt-5.", "gpt-6"}}, "none low medium high xhigh"},
 	{match{npms: openaiTypes, ids: gpt5, releasedFrom: "2025-12-04"}, "none low medium high xhigh"},
 	{match{npms: openaiTypes, ids: gpt5, releasedFrom: "2025-11-13"}, "none low medium high"},
 	{match{npms: openaiTypes, ids: gpt5}, "minimal low medium high"},

@@ -40,6 +40,7 @@ type Model struct {
 	Variants []catalog.Variant
 
 	cacheKey  *bool // setCacheKey of the provider's options
+	proxied   bool  // litellmProxy of the provider's options
 	outputMax int
 	origin    *catalog.Model
 }

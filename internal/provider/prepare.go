@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -37,13 +38,14 @@ type Params struct {
 func (m *Model) Prepare(req *llm.Request, p Params) {
 	req.Model = m.APIID
 	req.Origin = m.Ref.String()
-	m.sample(req, p)
 	req.Options = m.options(p)
+	m.sample(req, p)
 	req.MaxTokens = m.maxTokens(req.Options)
 	req.Headers = m.headers(p)
 	req.CacheKey = m.promptCacheKey(p)
 	req.CacheMarks = m.marks()
 	req.ReasoningField = m.reasoningField()
+	m.addPlaceholder(req)
 }
 
 func (m *Model) sample(req *llm.Request, p Params) {
@@ -67,6 +69,31 @@ func (m *Model) sample(req *llm.Request, p Params) {
 	if !m.Caps.Temperature {
 		req.Temperature = nil
 	}
+	if req.Options["reasoningEffort"] != "none" && holdsAny(fixedSampling, m) {
+		req.Temperature, req.TopP, req.TopK = nil, nil, nil
+	}
+	if req.Temperature != nil && holdsAny(oneSampling, m) {
+		req.TopP = nil
+	}
+}
+
+// addPlaceholder offers a tool that does nothing where a history with calls
+// needs one and the request has none.
+func (m *Model) addPlaceholder(req *llm.Request) {
+	if len(req.Tools) > 0 || !m.proxied && !holdsAny(placeholderTool, m) || !slices.ContainsFunc(req.Messages, hasCall) {
+		return
+	}
+	req.Tools = []llm.Tool{{
+		Name: "_noop", Description: "Does nothing. Never call it.", Schema: json.RawMessage(`{"type":"object","properties":{}}`),
+	}}
+	req.Choice = llm.ChoiceNone
+}
+
+func hasCall(msg llm.Message) bool {
+	return slices.ContainsFunc(msg.Content, func(c llm.Content) bool {
+		_, use := c.(llm.ToolUse)
+		return use
+	})
 }
 
 // options merges, lowest first: the family's, the model's, the agent's, the
@@ -163,6 +190,7 @@ func (m *Model) headers(p Params) map[string]string {
 	} else if m.Protocol != ProtocolBuiltin {
 		put("User-Agent", "lathe/"+lathe.Version)
 		put("x-session-affinity", string(p.SessionID))
+		put("x-session-id", string(p.SessionID))
 		put("x-parent-session-id", string(p.ParentID))
 	}
 	maps.Copy(h, m.Headers)

@@ -270,7 +270,7 @@ func TestConfiguredModels(t *testing.T) {
 func TestPrepare(t *testing.T) {
 	r := registry(t, map[string]string{"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k", "GEMINI_API_KEY": "k", "OPENROUTER_API_KEY": "k", "DEEPSEEK_API_KEY": "k", "ZHIPU_API_KEY": "k"}, "{}")
 	p := Params{SessionID: "ses_1", Temperature: new(0.3), Options: map[string]any{"x": 1.0}}
-	headers := map[string]string{"User-Agent": "lathe/" + lathe.Version, "x-session-affinity": "ses_1"}
+	headers := map[string]string{"User-Agent": "lathe/" + lathe.Version, "x-session-affinity": "ses_1", "x-session-id": "ses_1"}
 	for _, tt := range []struct {
 		ref    string
 		change func(*Params)
@@ -279,7 +279,7 @@ func TestPrepare(t *testing.T) {
 		{"anthropic/claude-sonnet-4-5", func(p *Params) { p.Variant = "high" }, llm.Request{Model: "claude-sonnet-4-5", MaxTokens: 32000, Temperature: new(0.3), CacheMarks: true,
 			Options: object{"x": 1.0, "thinking": object{"type": "enabled", "budgetTokens": 16000.0}}}},
 		{"anthropic/claude-sonnet-4-5", func(p *Params) { p.Small = true; p.Options = nil }, llm.Request{Model: "claude-sonnet-4-5", MaxTokens: 32000, Temperature: new(0.3), CacheMarks: true}},
-		{"openai/gpt-5.4", func(*Params) {}, llm.Request{Model: "gpt-5.4", MaxTokens: 32000, Temperature: new(0.3), CacheKey: "ses_1",
+		{"openai/gpt-5.4", func(*Params) {}, llm.Request{Model: "gpt-5.4", MaxTokens: 32000, CacheKey: "ses_1",
 			Options: object{"x": 1.0, "store": false, "reasoningEffort": "medium", "reasoningSummary": "auto", "include": encrypted, "textVerbosity": "low"}}},
 		{"openai/gpt-5.4", func(p *Params) { p.Small = true; p.Options = nil }, llm.Request{Model: "gpt-5.4", MaxTokens: 32000, Temperature: new(0.3), CacheKey: "ses_1",
 			Options: object{"store": false, "reasoningEffort": "none", "reasoningSummary": "auto", "include": encrypted}}},

@@ -109,6 +109,7 @@ func newModel(e *entry, c *catalog.Model, conf *config.Model) *Model {
 	}
 	if e.conf != nil {
 		m.cacheKey = e.conf.Options.SetCacheKey
+		m.proxied, _ = e.conf.Options.Extra["litellmProxy"].(bool)
 		if on, _ := e.conf.Options.Extra["useCompletionUrls"].(bool); on && m.NPM == npmAzure {
 			m.NPM = npmCompatible
 		}
