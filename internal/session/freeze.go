@@ -26,6 +26,7 @@ type frozen struct {
 	Date         string               `json:"date"`
 	Instructions []prompt.Instruction `json:"instructions,omitempty"`
 	Extra        []string             `json:"extra,omitempty"`
+	Skills       []Skill              `json:"skills,omitempty"`
 	Told         prompt.State         `json:"told"` // what the model knows by now
 }
 
@@ -63,6 +64,7 @@ func (r *runner) reminders(ctx context.Context, agent string) []string {
 	now, contents := r.inst.state(r.s.opts.Now(), f.Told.Instructions)
 	now.Agent = agent
 	notes := prompt.Changes(f.Told, now, contents)
+	notes = append(notes, r.inst.planNotes(r.sess, f.Told.Agent, agent)...)
 	f.Told = now
 	return notes
 }
@@ -82,7 +84,8 @@ func (h *host) System(ctx context.Context, a turn.Agent, m *provider.Model, u *l
 		return nil, err
 	}
 	blocks := prompt.System(prompt.SystemInput{
-		APIID: m.APIID, AgentPrompt: a.Prompt, Instructions: f.Instructions, Extra: f.Extra,
+		APIID: m.APIID, AgentPrompt: a.Prompt, Instructions: f.Instructions,
+		Extra: append(slices.Clone(f.Extra), skillsBlock(f.Skills, h.rulesOf(a))),
 		Env: prompt.Environment{
 			Dir: f.Dir, Worktree: f.Worktree, Git: f.Git, Platform: f.Platform, Shell: f.Shell,
 			Date: f.Date, Model: m.Ref.String(),

@@ -45,6 +45,9 @@ func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Tools
 	rules := append(append(append([]lathe.Rule{}, a.Rules...), h.sess.Rules...), h.rules...)
 	var kept []tool.Tool
 	for _, t := range h.inst.toolsFor(m) {
+		if t = h.inst.forAgent(t, rules); t == nil {
+			continue
+		}
 		spec := t.Spec()
 		if off, named := u.Tools[spec.Name]; named && !off {
 			continue

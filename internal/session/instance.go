@@ -18,6 +18,7 @@ import (
 	"lathe/internal/catalog"
 	"lathe/internal/config"
 	"lathe/internal/permission"
+	"lathe/internal/plugin"
 	"lathe/internal/provider"
 	"lathe/internal/shell"
 	"lathe/internal/tool"
@@ -43,6 +44,7 @@ type Instance struct {
 	ContinueOnDeny bool
 
 	rulePaths permission.Paths
+	engine    engine
 
 	log      *slog.Logger
 	http     *http.Client
@@ -92,6 +94,8 @@ type InstanceOptions struct {
 	Trust *trust.Store
 	// Approvals holds what the person approved for good; nil: nothing is kept.
 	Approvals Approvals
+	// Hooks are what plugins take part in; nil: nothing.
+	Hooks *plugin.Chain
 	// Secrets names the variables that commands must not see.
 	Secrets []string
 }
@@ -129,27 +133,30 @@ func (i *Instance) equip(ctx context.Context, o InstanceOptions) {
 	limits := &tool.Limits{
 		Dir: filepath.Join(i.Paths.Data, tool.SpillDir), MaxLines: i.Config.ToolOutput.MaxLines, MaxBytes: i.Config.ToolOutput.MaxBytes,
 	}
+	i.engine.skills = i.findInstanceSkills()
 	i.rulePaths = permission.Paths{
+		Readable:   skillDirs(i.engine.skills),
 		ToolOutput: filepath.Join(i.Paths.Data, tool.SpillDir),
 		Plans:      filepath.Join(i.Paths.Data, "plans"),
 	}
 	i.Agents = resolveAgents(i.Config, i.rulePaths)
 	publish := func(ev lathe.Event) { o.Publish(i.Root.Dir, ev) }
-	i.Permission = permission.New(i.permissionOptions(ctx, o))
+	asks := i.permissionOptions(ctx, o)
+	asks.Decide = i.decide
+	i.Permission = permission.New(asks)
 	env := shell.Env(o.Environ, map[string]string{"LATHE": "1", "OPENCODE": "1", "AGENT": "1"}, o.Secrets...)
 	i.shell = i.Config.Shell
 	if i.shell == "" {
 		i.shell = shell.Choose(env)
 	}
 	i.Seen = &tool.Seen{Off: i.Config.Flags.DisableFiletimeCheck}
-	i.Tools = tool.NewRegistry(builtin.New(builtin.Env{
+	i.offer(builtin.Env{
 		Root: i.Root, Home: i.Paths.Home, DataDir: i.Paths.Data,
 		Private: []string{i.Paths.Config, i.Paths.State, i.Paths.OpenCodeConfig, i.Paths.OpenCodeData},
 		Shell:   i.shell, ShellEnv: env, Runner: o.Runner, BashTimeout: i.Config.Flags.BashDefaultTimeout(),
 		Limits: limits, Seen: i.Seen, HTTP: o.HTTP, Todos: o.Todos, Publish: publish, Now: o.Now,
-		Delegate: func(string) bool { return false },
-		Known:    i.knownInstruction,
-	})...)
+		Known: i.knownInstruction,
+	}, o)
 }
 
 // knownInstruction reports whether a file is part of the system prompt already.
@@ -161,9 +168,6 @@ func (i *Instance) knownInstruction(path string) bool {
 	}
 	return false
 }
-
-// toolsFor returns the tools that suit a model, in their fixed order.
-func (i *Instance) toolsFor(*provider.Model) []tool.Tool { return i.Tools.Tools() }
 
 // close ends what the instance keeps waiting.
 func (i *Instance) close() error {

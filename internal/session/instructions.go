@@ -202,7 +202,7 @@ func (i *Instance) fetch(ctx context.Context, u string) (string, error) {
 func (i *Instance) freeze(ctx context.Context, now time.Time) *frozen {
 	f := &frozen{
 		Dir: i.Root.Dir, Worktree: i.Root.TopLevel, Git: i.Root.VCS == "git",
-		Platform: i.platform, Shell: filepath.Base(i.shell), Date: prompt.FormatDate(now),
+		Platform: i.platform, Shell: filepath.Base(i.shell), Date: prompt.FormatDate(now), Skills: i.engine.skills,
 	}
 	f.Instructions = append(i.readInstructions(), i.fetchInstructions(ctx)...)
 	f.Told = prompt.State{Date: f.Date, Instructions: hashes(f.Instructions)}

@@ -30,8 +30,11 @@ type Prompt struct {
 	System    string
 	Tools     map[string]bool
 	NoReply   bool // store the message, run no turn
+	Refs      bool // attach what the texts name with "@"
 	Limits    turn.Limits
 	Rules     []lathe.Rule // for the turn that this prompt starts, after the session's
+
+	spent *turn.Spent // shared with the parent's turn
 }
 
 // Prompt stores a user message and starts a turn that answers it, or hands it to
@@ -78,10 +81,14 @@ func (r *runner) userMessage(ctx context.Context, p Prompt) (*lathe.Message, err
 	} else if err := lathe.CheckID(string(m.ID), lathe.PrefixMessage); err != nil {
 		return nil, lathe.Errorf(lathe.CodeInvalid, "", "%v", err)
 	}
+	if p.Refs {
+		p.Parts = r.inst.resolve(p.Parts, nil)
+	}
 	bodies, err := r.expand(ctx, m, p.Parts)
 	if err != nil {
 		return nil, err
 	}
+	bodies = r.chatMessage(ctx, m, bodies)
 	for _, b := range bodies {
 		m.Parts = append(m.Parts, lathe.Part{ID: r.s.opts.IDs.Part(), MessageID: m.ID, SessionID: sess.ID, Body: b})
 	}
@@ -164,6 +171,12 @@ func (r *runner) expand(ctx context.Context, m *lathe.Message, parts []lathe.Par
 				text.Time = lathe.Span{Start: m.Created, End: m.Created}
 			}
 			out = append(out, &text)
+		case *lathe.AgentMention:
+			bodies, err := r.expandMention(m, b)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, bodies...)
 		default:
 			out = append(out, p)
 		}
@@ -174,7 +187,7 @@ func (r *runner) expand(ctx context.Context, m *lathe.Message, parts []lathe.Par
 func (r *runner) expandFile(ctx context.Context, m *lathe.Message, f *lathe.File) ([]lathe.PartBody, error) {
 	u, err := url.Parse(f.URL)
 	if err != nil || u.Scheme != "file" {
-		return []lathe.PartBody{f}, nil
+		return r.expandData(f)
 	}
 	path := u.Path
 	info, err := os.Stat(path)
@@ -207,6 +220,9 @@ func (r *runner) expandMedia(path string, file *lathe.File) ([]lathe.PartBody, e
 		return nil, lathe.Errorf(lathe.CodeInvalid, "attach a smaller file", "attach %s: %v", path, err)
 	}
 	file.URL = "data:" + file.MIME + ";base64," + base64.StdEncoding.EncodeToString(data)
+	if err := r.fitPicture(file, data); err != nil {
+		return nil, err
+	}
 	return []lathe.PartBody{synthetic(readNote(map[string]any{"filePath": path})), file}, nil
 }
 

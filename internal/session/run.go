@@ -41,6 +41,8 @@ type runner struct {
 	arrived []lathe.Message // stored, not yet seen by the turn
 	rec     *recorder
 	rules   []lathe.Rule // of the running turn alone
+	limits  turn.Limits  // of the running turn, its subagents included
+	spent   *turn.Spent  // what counts against them
 	titled  bool
 	// restored says that the read tracker knows of earlier processes.
 	restored bool
@@ -134,7 +136,7 @@ func (r *runner) submit(ctx context.Context, m *lathe.Message, p Prompt, store f
 		return nil, err
 	}
 	r.rules = p.Rules
-	r.start(lease, p.Limits)
+	r.start(lease, p.Limits, p.spent)
 	return r.run, nil
 }
 
@@ -161,15 +163,24 @@ func (r *runner) acquire(ctx context.Context) (*sqlite.Lease, error) {
 }
 
 // start runs a turn. The caller holds mu.
-func (r *runner) start(lease *sqlite.Lease, lim turn.Limits) {
+func (r *runner) start(lease *sqlite.Lease, lim turn.Limits, spent *turn.Spent) {
+	r.launch(lim, spent, func(ctx context.Context, run *Run) { r.turns(ctx, run, lease, lim) })
+}
+
+// launch makes the session busy with a run. The caller holds mu.
+func (r *runner) launch(lim turn.Limits, spent *turn.Spent, body func(context.Context, *Run)) *Run {
 	ctx, cancel := context.WithCancelCause(r.s.ctx)
 	run := &Run{done: make(chan struct{})}
-	r.run, r.cancel = run, cancel
+	if spent == nil {
+		spent = &turn.Spent{}
+	}
+	r.run, r.cancel, r.limits, r.spent = run, cancel, lim, spent
 	r.rec = newRecorder(r.s, r.sess)
 	r.s.wg.Go(func() {
 		defer cancel(nil)
-		r.turns(ctx, run, lease, lim)
+		body(ctx, run)
 	})
+	return run
 }
 
 // turns runs turns until no message is left unanswered: one may arrive after the
@@ -215,7 +226,7 @@ func (r *runner) oneTurn(ctx context.Context, lim turn.Limits) (turn.Outcome, er
 	r.title(history)
 	t := &turn.Turn{
 		Session: r.sess, History: history, Host: h, Log: r.rec, IDs: r.s.opts.IDs,
-		Limits: lim, Retries: r.s.opts.Retries, ContinueOnDeny: r.inst.ContinueOnDeny,
+		Limits: lim, Spent: r.spent, Task: r.inst.taskTool(), Hooks: r.inst.engine.hooks, Retries: r.s.opts.Retries, ContinueOnDeny: r.inst.ContinueOnDeny,
 		Now: r.s.opts.Now, Logger: r.s.opts.Log,
 	}
 	return t.Run(ctx)

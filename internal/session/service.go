@@ -44,6 +44,7 @@ type Service struct {
 
 	mu        sync.Mutex
 	instances map[string]*opening
+	questions questions
 	runners   map[lathe.SessionID]*runner
 }
 
@@ -121,6 +122,8 @@ func (s *Service) open(ctx context.Context, dir string) (*Instance, error) {
 	if err != nil {
 		return nil, err
 	}
+	inst.engine.svc = s
+	s.listen(inst.Root.Dir, inst.engine.hooks)
 	if err := s.opts.Store.PutProject(ctx, inst.Project); err != nil {
 		return nil, errors.Join(err, inst.close())
 	}

@@ -1,0 +1,401 @@
+package session
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	_ "embed" // the built-in commands
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"lathe"
+	"lathe/internal/plugin"
+	"lathe/internal/shell"
+	"lathe/internal/turn"
+)
+
+const (
+	commandTime   = 2 * time.Minute // for each shell command of a template
+	commandOutput = 50 << 10        // bytes of its output
+	maxTemplate   = 1 << 20         // bytes of an expanded template
+	maxCommandRun = 20              // shell commands of one template
+)
+
+//go:embed text/init.md
+var initText string
+
+//go:embed text/review.md
+var reviewText string
+
+// Command is a prompt with a name.
+type Command struct {
+	Name        string
+	Description string
+	Template    string
+	Agent       string
+	Model       string
+	Variant     string
+	Subtask     *bool
+	Source      string // "built in", "command" or "skill"
+	File        string // where it is written; empty for built-in ones
+	repository  bool
+}
+
+// Hints returns the placeholders of the template: $1, $2 …, then $ARGUMENTS.
+func (c Command) Hints() []string {
+	var out []string
+	for _, m := range placeholders().FindAllString(c.Template, -1) {
+		if !slices.Contains(out, m) {
+			out = append(out, m)
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int {
+		x, errX := strconv.Atoi(a[1:])
+		y, errY := strconv.Atoi(b[1:])
+		switch {
+		case errX != nil:
+			return 1
+		case errY != nil:
+			return -1
+		}
+		return cmp.Compare(x, y)
+	})
+	return out
+}
+
+// Commands returns the commands of the instance by name.
+func (i *Instance) Commands() []Command {
+	list := []Command{
+		{Name: "init", Description: "create or update AGENTS.md", Template: initText, Source: "built in"},
+		{Name: "review", Description: "review changes: uncommitted, a commit, a branch or a pull request", Template: reviewText, Source: "built in", Subtask: new(true), Agent: "general"},
+	}
+	add := func(c Command, replace bool) {
+		j := slices.IndexFunc(list, func(o Command) bool { return o.Name == c.Name })
+		switch {
+		case j < 0:
+			list = append(list, c)
+		case replace:
+			list[j] = c
+		}
+	}
+	for _, c := range i.Config.Commands {
+		add(Command{
+			Name: c.Name, Description: c.Description, Template: c.Template, Agent: c.Agent, Model: c.Model, Variant: c.Variant,
+			Subtask: c.Subtask, Source: "command", File: c.Pos.File, repository: c.Pos.File != "" && i.inside(c.Pos.File),
+		}, true)
+	}
+	for _, s := range i.engine.skills {
+		add(Command{
+			Name: s.Name, Description: s.Description, Source: "skill", File: s.File, repository: s.Repository,
+			Template: "Load the skill " + strconv.Quote(s.Name) + " and do what it says.\n\n$ARGUMENTS",
+		}, false)
+	}
+	slices.SortFunc(list, func(a, b Command) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// command returns a command by name.
+func (i *Instance) command(name string) (Command, error) {
+	list := i.Commands()
+	names := make([]string, len(list))
+	for j, c := range list {
+		if c.Name == name {
+			return c, nil
+		}
+		names[j] = c.Name
+	}
+	return Command{}, lathe.Errorf(lathe.CodeNotFound, "the commands are: "+strings.Join(names, ", "), "there is no command %q", name)
+}
+
+// CommandInput is a command prompt.
+type CommandInput struct {
+	Name      string
+	Arguments string
+	MessageID lathe.MessageID
+	Agent     string         // where the command names none
+	Model     lathe.ModelRef // where the command and its agent name none
+	Parts     []lathe.PartBody
+	Limits    turn.Limits
+	Rules     []lathe.Rule
+}
+
+// Command expands a command and sends it as a prompt; see [Service.Prompt]. A
+// template that begins with "/name" stands for that command with what follows as
+// its arguments.
+func (s *Service) Command(ctx context.Context, id lathe.SessionID, in CommandInput) (*lathe.Message, *Run, error) {
+	r, err := s.runner(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, text, err := r.inst.expandCommand(ctx, in.Name, in.Arguments, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := r.inst.commandPrompt(c, text, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.Parts = r.inst.engine.hooks.CommandBefore(ctx, plugin.CommandInput{Command: in.Name, SessionID: id, Arguments: in.Arguments}, p.Parts)
+	m, run, err := s.Prompt(ctx, id, p)
+	if err == nil {
+		s.opts.Bus.Publish(r.inst.Root.Dir, lathe.CommandExecuted{Name: in.Name, SessionID: id, Arguments: in.Arguments, MessageID: m.ID})
+	}
+	return m, run, err
+}
+
+// commandPrompt makes the prompt of an expanded command.
+func (i *Instance) commandPrompt(c Command, text string, in CommandInput) (Prompt, error) {
+	p := Prompt{MessageID: in.MessageID, Agent: in.Agent, Model: in.Model, Limits: in.Limits, Rules: in.Rules}
+	var agent Agent
+	if c.Agent != "" {
+		var err error
+		if agent, err = i.agent(c.Agent); err != nil {
+			return p, fmt.Errorf("command %q: %w", c.Name, err)
+		}
+	}
+	model := agent.Model
+	if c.Model != "" {
+		var err error
+		if model, err = i.Models.ParseRef(c.Model); err != nil {
+			return p, fmt.Errorf("command %q: %w", c.Name, err)
+		}
+		set(&model.Variant, c.Variant)
+	}
+	if c.subtask(agent) {
+		name := agent.Name
+		if name == "" {
+			name = "general"
+		}
+		p.Parts = []lathe.PartBody{&lathe.Subtask{
+			Prompt: text, Description: cmp.Or(c.Description, c.Name), Agent: name, Model: model, Command: c.Name,
+		}}
+		return p, nil
+	}
+	if c.Agent != "" {
+		p.Agent = c.Agent
+	}
+	if !model.IsZero() {
+		p.Model = model
+	}
+	var may func(string) bool
+	if c.repository {
+		may = i.inside // a file of the repository does not attach the user's other files
+	}
+	p.Parts = i.resolve(append([]lathe.PartBody{&lathe.Text{Text: text}}, in.Parts...), may)
+	return p, nil
+}
+
+// subtask reports whether the command runs in a subagent.
+func (c Command) subtask(a Agent) bool {
+	if c.Subtask != nil {
+		return *c.Subtask
+	}
+	return a.Mode == ModeSubagent
+}
+
+// expandCommand returns the command that counts in the end and its text. Chain
+// holds the names that led here.
+func (i *Instance) expandCommand(ctx context.Context, name, arguments string, chain []string) (Command, string, error) {
+	if slices.Contains(chain, name) {
+		return Command{}, "", lathe.Errorf(lathe.CodeInvalid, "change the template of one of them",
+			"the commands stand for each other in a circle: %s", strings.Join(append(chain, name), " → "))
+	}
+	c, err := i.command(name)
+	if err != nil {
+		return c, "", err
+	}
+	text, err := i.expandTemplate(ctx, c, arguments)
+	if err != nil {
+		return c, "", fmt.Errorf("command %q: %w", name, err)
+	}
+	next, rest, ok := i.delegate(c, text)
+	if !ok {
+		return c, text, nil
+	}
+	inner, text, err := i.expandCommand(ctx, next, rest, append(chain, name))
+	if err != nil {
+		return c, "", err
+	}
+	set(&inner.Agent, c.Agent)
+	set(&inner.Model, c.Model)
+	set(&inner.Variant, c.Variant)
+	if c.Subtask != nil {
+		inner.Subtask = c.Subtask
+	}
+	inner.repository = inner.repository || c.repository
+	return inner, text, nil
+}
+
+// delegate reports which command a template stands for, if it begins with "/" and
+// the name of one.
+func (i *Instance) delegate(c Command, text string) (name, arguments string, ok bool) {
+	word, _, _ := strings.Cut(strings.TrimSpace(c.Template), " ")
+	word, _, _ = strings.Cut(word, "\n")
+	name, ok = strings.CutPrefix(word, "/")
+	if !ok || name == "" {
+		return "", "", false
+	}
+	if _, err := i.command(name); err != nil {
+		return "", "", false
+	}
+	return name, strings.TrimSpace(strings.TrimPrefix(text, word)), true
+}
+
+var (
+	placeholders = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(?:[1-9][0-9]?|ARGUMENTS)`) })
+	shellParts   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("!`([^`]+)`") })
+	argumentList = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\[Image \d+\]|"[^"]*"|'[^']*'|[^\s"']+`)
+	})
+)
+
+// splitArguments splits what follows a command into words; quotes hold some
+// together.
+func splitArguments(s string) []string {
+	var out []string
+	for _, w := range argumentList().FindAllString(s, -1) {
+		if len(w) > 1 && (w[0] == '"' || w[0] == '\'') && w[len(w)-1] == w[0] {
+			w = w[1 : len(w)-1]
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// positional returns the arguments as the template numbers them: the highest
+// number takes all that remain.
+func positional(template, arguments string) []string {
+	words := splitArguments(arguments)
+	highest := 0
+	for _, m := range placeholders().FindAllString(template, -1) {
+		if n, err := strconv.Atoi(m[1:]); err == nil {
+			highest = max(highest, n)
+		}
+	}
+	out := make([]string, highest)
+	for j := range out {
+		switch {
+		case j >= len(words):
+		case j == highest-1:
+			out[j] = strings.Join(words[j:], " ")
+		default:
+			out[j] = words[j]
+		}
+	}
+	return out
+}
+
+// expandTemplate fills in a template: arguments, and the output of the shell
+// commands in it. Arguments are never read as shell code: a command gets them as
+// $1, $2 … and $ARGUMENTS of the shell.
+func (i *Instance) expandTemplate(ctx context.Context, c Command, arguments string) (string, error) {
+	args := positional(c.Template, arguments)
+	fill := func(text string) string {
+		return placeholders().ReplaceAllStringFunc(text, func(m string) string {
+			if n, err := strconv.Atoi(m[1:]); err == nil {
+				return args[n-1]
+			}
+			return arguments
+		})
+	}
+	spans := shellParts().FindAllStringSubmatchIndex(c.Template, -1)
+	outputs, err := i.runTemplate(ctx, c, spans, args, arguments)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	last := 0
+	for j, m := range spans {
+		b.WriteString(fill(c.Template[last:m[0]]))
+		b.WriteString(outputs[j])
+		last = m[1]
+	}
+	b.WriteString(fill(c.Template[last:]))
+	if !placeholders().MatchString(c.Template) && strings.TrimSpace(arguments) != "" {
+		b.WriteString("\n\n" + arguments)
+	}
+	text := strings.TrimSpace(b.String())
+	if len(text) > maxTemplate {
+		return "", lathe.Errorf(lathe.CodeInvalid, "shorten the template or its arguments", "the prompt has %d bytes; at most %d are sent", len(text), maxTemplate)
+	}
+	return text, nil
+}
+
+// runTemplate runs the shell commands of a template beside each other.
+func (i *Instance) runTemplate(ctx context.Context, c Command, spans [][]int, args []string, arguments string) ([]string, error) {
+	switch {
+	case len(spans) == 0:
+		return nil, nil
+	case c.repository && !i.Config.Trusted:
+		return nil, lathe.Errorf(lathe.CodePermission, "read it, then trust the repository with: lathe trust", "its template runs shell commands, and this repository is not trusted")
+	case len(spans) > maxCommandRun:
+		return nil, lathe.Errorf(lathe.CodeInvalid, "run them as a script", "its template runs %d shell commands; at most %d are", len(spans), maxCommandRun)
+	}
+	outputs := make([]string, len(spans))
+	var wg sync.WaitGroup
+	for j, m := range spans {
+		script := shellArguments(i.shell, args) + c.Template[m[2]:m[3]]
+		wg.Go(func() { outputs[j] = i.capture(ctx, script, arguments) })
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return outputs, nil
+}
+
+// shellArguments returns the line that gives a script its arguments.
+func shellArguments(sh string, args []string) string {
+	line := "set --"
+	for _, a := range args {
+		line += " '" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+	}
+	if filepath.Base(sh) == "zsh" {
+		line = "setopt shwordsplit; " + line
+	}
+	return line + "\n"
+}
+
+// capture runs a script and returns its output, with a note where it failed.
+func (i *Instance) capture(ctx context.Context, script, arguments string) string {
+	spool := shell.NewSpool(shell.SpoolOptions{Head: commandOutput})
+	defer spool.Close()
+	exit, err := i.engine.runner.Run(ctx, shell.Command{
+		Script: script, Dir: i.Root.Dir, Env: shell.Env(i.engine.shellEnv, map[string]string{"ARGUMENTS": arguments}),
+		Shell: i.shell, Timeout: commandTime, Output: func(chunk []byte) { _, _ = spool.Write(chunk) },
+	})
+	out := strings.TrimRight(strings.ToValidUTF8(string(bytes.TrimRight(spool.Head(), "\n")), "\uFFFD"), " \t")
+	note := func(format string, a ...any) {
+		if out != "" {
+			out += "\n"
+		}
+		out += fmt.Sprintf(format, a...)
+	}
+	switch {
+	case err != nil:
+		note("(the command could not be run: %v)", err)
+	case exit.TimedOut:
+		note("(the command was stopped after %s)", commandTime)
+	case exit.Code != 0:
+		note("(exit code %d)", exit.Code)
+	}
+	if spool.Total() > commandOutput {
+		note("(%d more bytes of output were left out)", spool.Total()-commandOutput)
+	}
+	return out
+}
+
+// Commands returns the commands of a directory by name.
+func (s *Service) Commands(ctx context.Context, dir string) ([]Command, error) {
+	inst, err := s.Instance(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return inst.Commands(), nil
+}

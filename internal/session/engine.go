@@ -1,0 +1,192 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"lathe"
+	"lathe/internal/builtin"
+	"lathe/internal/bus"
+	"lathe/internal/permission"
+	"lathe/internal/plugin"
+	"lathe/internal/provider"
+	"lathe/internal/shell"
+	"lathe/internal/tool"
+	"lathe/internal/turn"
+	"lathe/internal/workspace"
+)
+
+// engine is what the tools of an instance need of the sessions they run in.
+type engine struct {
+	svc      *Service // set before the instance is used
+	skills   []Skill  // when the instance was made
+	runner   *shell.Runner
+	shellEnv []string
+	limits   *tool.Limits
+	search   bool // web searches are on for every model
+	patching func() *tool.Registry
+	hooks    *plugin.Chain
+
+	skillProblems []error
+}
+
+// offer completes the environment of the tools with what sessions can do for
+// them, and makes them.
+func (i *Instance) offer(env builtin.Env, o InstanceOptions) {
+	flags := i.Config.Flags
+	i.engine.runner, i.engine.shellEnv, i.engine.limits, i.engine.hooks = o.Runner, env.ShellEnv, env.Limits, o.Hooks
+	env.Locks = &workspace.Locks{}
+	env.Delegate = i.delegates
+	env.Spawn = i.spawn
+	env.Subagents = i.subagents
+	env.Skills = i.loadSkills
+	if slices.Contains([]string{"app", "cli", "desktop"}, flags.Client) || flags.EnableQuestionTool {
+		env.Ask = i.askUser
+	}
+	if i.Config.Experimental.BatchTool {
+		env.Call = func(ctx context.Context, call *tool.Call, name string, input json.RawMessage) (tool.Result, error) {
+			if call.Beside == nil {
+				return tool.Failf("no other tool can be called here"), nil
+			}
+			return call.Beside(ctx, name, input)
+		}
+	}
+	if flags.ExperimentalPlanMode && flags.Client == "cli" {
+		env.SwitchAgent = i.switchAgent
+	}
+	key := o.Getenv("EXA_API_KEY")
+	env.Search = &builtin.SearchService{Key: key}
+	i.engine.search = key != "" || flags.EnableExa || flags.ExperimentalExa
+	i.Tools = tool.NewRegistry(builtin.New(env)...)
+	env.Patch = true
+	i.engine.patching = sync.OnceValue(func() *tool.Registry { return tool.NewRegistry(builtin.New(env)...) })
+}
+
+// toolsFor returns the tools that suit a model, in their fixed order.
+func (i *Instance) toolsFor(m *provider.Model) []tool.Tool {
+	tools := i.Tools.Tools()
+	if writesPatches(m.APIID) {
+		tools = i.swapEdits(tools)
+	}
+	if i.engine.search || strings.HasPrefix(m.Ref.Provider, "opencode") {
+		return tools
+	}
+	return slices.DeleteFunc(tools, func(t tool.Tool) bool {
+		name := t.Spec().Name
+		return name == "websearch" || name == "codesearch"
+	})
+}
+
+// writesPatches reports whether a model was trained to change files by patches.
+func writesPatches(apiID string) bool {
+	id := strings.ToLower(apiID)
+	return strings.Contains(id, "gpt-") && !strings.Contains(id, "oss") && !strings.Contains(id, "gpt-4")
+}
+
+// swapEdits puts apply_patch in the place of the tools it stands for. Tools that
+// others added stay.
+func (i *Instance) swapEdits(tools []tool.Tool) []tool.Tool {
+	patch, ok := i.engine.patching().Lookup("apply_patch")
+	if !ok {
+		return tools
+	}
+	var out []tool.Tool
+	for _, t := range tools {
+		switch t.Spec().Name {
+		case "edit":
+			out = append(out, patch)
+		case "multiedit", "write":
+		default:
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// forAgent returns the tool as an agent with these rules gets it, or nil when it
+// has no use for it.
+func (i *Instance) forAgent(t tool.Tool, rules []lathe.Rule) tool.Tool {
+	if t.Spec().Name != "task" {
+		return t
+	}
+	var permitted []builtin.Subagent
+	for _, a := range i.Agents {
+		if a.Mode == ModePrimary || a.Hidden || permission.Evaluate("task", a.Name, rules).Action == lathe.Deny {
+			continue
+		}
+		permitted = append(permitted, builtin.Subagent{Name: a.Name, Description: a.Description})
+	}
+	if len(permitted) == 0 {
+		return nil
+	}
+	return builtin.DescribeTask(t, permitted)
+}
+
+// subagents lists what the task tool can start.
+func (i *Instance) subagents() []builtin.Subagent {
+	var out []builtin.Subagent
+	for _, a := range i.Agents {
+		if a.Mode != ModePrimary {
+			out = append(out, builtin.Subagent{Name: a.Name, Description: a.Description})
+		}
+	}
+	return out
+}
+
+// delegates reports whether an agent may start subagents.
+func (i *Instance) delegates(agent string) bool {
+	a, err := i.agent(agent)
+	return err == nil && permission.Evaluate("task", "*", a.Rules).Action != lathe.Deny
+}
+
+// decide lets plugins answer an ask. What must be asked about cannot be allowed.
+func (i *Instance) decide(ask lathe.Ask) (lathe.Reply, bool) {
+	switch i.engine.hooks.PermissionAsk(context.Background(), ask) {
+	case lathe.Deny:
+		return lathe.Reply{Kind: lathe.Reject, Message: "a plugin does not allow it"}, true
+	case lathe.Allow:
+		return lathe.Reply{Kind: lathe.Once}, ask.Metadata[tool.MetaProtected] != true
+	}
+	return lathe.Reply{}, false
+}
+
+// listen hands the directory's events to plugins until the service ends.
+func (s *Service) listen(dir string, hooks *plugin.Chain) {
+	if !hooks.Listens() {
+		return
+	}
+	subscribe := func() *bus.Subscription { return s.opts.Bus.Subscribe(s.ctx, bus.Filter{Directory: dir}, bus.Limits{}) }
+	sub := subscribe()
+	s.wg.Go(func() {
+		for {
+			ev, err := sub.Next(s.ctx)
+			switch {
+			case err == nil:
+				hooks.Event(s.ctx, ev)
+				continue
+			case errors.Is(err, bus.ErrSlow):
+				s.opts.Log.Warn("plugins were too slow and missed events", "dir", dir)
+				sub.Close()
+				sub = subscribe()
+				continue
+			}
+			sub.Close()
+			return
+		}
+	})
+}
+
+// taskTool returns what runs subtasks, or nil.
+func (i *Instance) taskTool() tool.Tool {
+	t, _ := i.Tools.Lookup("task")
+	return t
+}
+
+// rulesOf returns what an agent is judged by in this run.
+func (h *host) rulesOf(a turn.Agent) []lathe.Rule {
+	return slices.Concat(a.Rules, h.sess.Rules, h.rules)
+}

@@ -1,0 +1,76 @@
+package session
+
+import (
+	"context"
+	"encoding/base64"
+	"strings"
+
+	"lathe"
+	"lathe/internal/plugin"
+	"lathe/internal/prompt"
+)
+
+// chatMessage passes a prompt through the hooks of plugins.
+func (r *runner) chatMessage(ctx context.Context, m *lathe.Message, parts []lathe.PartBody) []lathe.PartBody {
+	hooks := r.inst.engine.hooks
+	if !hooks.Has() {
+		return parts
+	}
+	info := m.Info.(*lathe.User)
+	out := hooks.ChatMessage(ctx, plugin.ChatMessageInput{SessionID: m.SessionID, MessageID: m.ID, Agent: info.Agent, Model: info.Model},
+		plugin.ChatMessage{User: *info, Parts: parts})
+	out.User.Agent, out.User.Model = info.Agent, info.Model // these were checked
+	m.Info = &out.User
+	return out.Parts
+}
+
+// expandMention stores an "@agent" with what it means.
+func (r *runner) expandMention(m *lathe.Message, b *lathe.AgentMention) ([]lathe.PartBody, error) {
+	caller, err := r.inst.agent(m.Info.(*lathe.User).Agent)
+	if err != nil {
+		return nil, err
+	}
+	note, err := r.inst.mentionNote(b.Name, caller)
+	if err != nil {
+		return nil, err
+	}
+	return []lathe.PartBody{b, synthetic(note)}, nil
+}
+
+// expandData takes in an attachment that is not a file of this machine: text is
+// shown as if it was read, pictures are made to fit.
+func (r *runner) expandData(f *lathe.File) ([]lathe.PartBody, error) {
+	data, ok := prompt.DataURL(f.URL)
+	if !ok {
+		if strings.HasPrefix(f.URL, "data:") {
+			return nil, lathe.Errorf(lathe.CodeInvalid, "encode it as base64", "the attachment %q is not a data URL", f.Filename)
+		}
+		return []lathe.PartBody{f}, nil
+	}
+	if len(data) > maxMedia {
+		return nil, lathe.Errorf(lathe.CodeInvalid, "attach a smaller file", "the attachment %q has %d bytes; at most %d are sent", f.Filename, len(data), maxMedia)
+	}
+	if base, _, _ := strings.Cut(f.MIME, ";"); base == "text/plain" {
+		text := strings.ToValidUTF8(string(data), "\uFFFD")
+		return []lathe.PartBody{synthetic(readNote(map[string]any{"filePath": f.Filename})), synthetic(text), f}, nil
+	}
+	file := *f
+	if err := r.fitPicture(&file, data); err != nil {
+		return nil, err
+	}
+	return []lathe.PartBody{&file}, nil
+}
+
+// fitPicture gives a file the content, made smaller where it is a picture that is
+// too large.
+func (r *runner) fitPicture(file *lathe.File, data []byte) error {
+	if !strings.HasPrefix(file.MIME, "image/") || file.MIME == "image/svg+xml" {
+		return nil
+	}
+	fit, mime, err := limitsOfImages(r.inst.Config.Attachment).normalise(data, file.MIME)
+	if err != nil {
+		return lathe.Errorf(lathe.CodeInvalid, "attach a smaller picture, or another format", "attach %s: %v", file.Filename, err)
+	}
+	file.MIME, file.URL = mime, "data:"+mime+";base64,"+base64.StdEncoding.EncodeToString(fit)
+	return nil
+}

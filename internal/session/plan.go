@@ -1,0 +1,71 @@
+package session
+
+import (
+	"context"
+	_ "embed" // the plan reminder
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"lathe"
+	"lathe/internal/prompt"
+	"lathe/internal/tool"
+)
+
+//go:embed text/plan-mode.md
+var planModeText string
+
+// planFile is where a session keeps its plan.
+func (i *Instance) planFile(sess lathe.Session) string {
+	name := fmt.Sprintf("%d-%s.md", sess.Created.UnixMilli(), sess.Slug)
+	if i.Root.VCS == "" {
+		return filepath.Join(i.Paths.Data, "plans", name)
+	}
+	return filepath.Join(i.Root.TopLevel, ".lathe", "plans", name)
+}
+
+// switchAgent makes a session go on with another agent: it stores a user message
+// for it, which the running turn answers next.
+func (i *Instance) switchAgent(ctx context.Context, call *tool.Call, agent string) error {
+	if _, err := i.agent(agent); err != nil {
+		return err
+	}
+	sess, err := i.engine.svc.Get(ctx, call.SessionID)
+	if err != nil {
+		return err
+	}
+	text := "The user agreed to plan first. Work out a plan; change nothing yet."
+	if agent != "plan" {
+		text = "The user approved the plan. Carry it out now."
+		if file := i.planFile(sess); isFile(file) {
+			text += " It is in " + file + "."
+		}
+	}
+	_, _, err = i.engine.svc.Prompt(ctx, call.SessionID, Prompt{
+		Agent: agent, Model: call.Model, Parts: []lathe.PartBody{&lathe.Text{Text: text, Synthetic: true}},
+	})
+	return err
+}
+
+// planNotes tells a model that enters plan mode where its plan goes, and one that
+// leaves it where the plan is. Only where the plan tools are offered.
+func (i *Instance) planNotes(sess lathe.Session, before, now string) []string {
+	if !i.Config.Flags.ExperimentalPlanMode || before == now || (before != "plan" && now != "plan") {
+		return nil
+	}
+	file := i.planFile(sess)
+	exists := isFile(file)
+	if now != "plan" {
+		if !exists {
+			return nil
+		}
+		return []string{prompt.Reminder("The plan is in " + file + ". Follow it.")}
+	}
+	_ = os.MkdirAll(filepath.Dir(file), 0o755) // writing the plan would say what is wrong
+	state := "It does not exist yet; create it."
+	if exists {
+		state = "It exists already; read it and bring it up to date."
+	}
+	return []string{prompt.Reminder(strings.NewReplacer("{{file}}", file, "{{state}}", state).Replace(strings.TrimSpace(planModeText)))}
+}

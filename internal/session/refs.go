@@ -1,0 +1,254 @@
+package session
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"lathe"
+	"lathe/internal/permission"
+	"lathe/internal/workspace"
+)
+
+// maxReferences bounds how many files and agents one text can name.
+const maxReferences = 50
+
+// reference is an "@name" in a text. Start and End are byte offsets of it.
+type reference struct {
+	name       string
+	start, end int
+}
+
+// findReferences returns what stands behind "@" in a text, each name once. An "@"
+// in a word or after a back-tick does not count; a name ends before white space,
+// a comma, a back-tick or a closing dot.
+func findReferences(text string) []reference {
+	var out []reference
+	seen := map[string]bool{}
+	for i := 0; i < len(text) && len(out) < maxReferences; i++ {
+		if text[i] != '@' || i > 0 && joins(text[:i]) {
+			continue
+		}
+		name := referenceName(text[i+1:])
+		if name != "" && !seen[name] {
+			seen[name] = true
+			out = append(out, reference{name, i, i + 1 + len(name)})
+		}
+	}
+	return out
+}
+
+// joins reports whether an "@" after this text belongs to the word before it.
+func joins(before string) bool {
+	r, _ := utf8.DecodeLastRuneInString(before)
+	return r == '`' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)
+}
+
+func referenceName(s string) string {
+	end := 0
+	for end < len(s) {
+		r, size := utf8.DecodeRuneInString(s[end:])
+		if unicode.IsSpace(r) || r == ',' || r == '`' || r == '@' && end == 0 {
+			break
+		}
+		if r == '.' && end > 0 && !dotContinues(s[end+1:]) {
+			break
+		}
+		end += size
+	}
+	return strings.TrimSuffix(s[:end], ".")
+}
+
+// dotContinues reports whether a dot is inside a name: something of the name
+// follows it.
+func dotContinues(after string) bool {
+	r, size := utf8.DecodeRuneInString(after)
+	return size > 0 && r != '.' && r != ',' && r != '`' && !unicode.IsSpace(r)
+}
+
+// references returns the files, directories and agents that a text names with
+// "@", as parts of a prompt. What names nothing is left as text. Files for which
+// may is not nil and false are left out.
+func (i *Instance) references(text string, may func(path string) bool) []lathe.PartBody {
+	var out []lathe.PartBody
+	for _, ref := range findReferences(text) {
+		if p := i.referencePart(text, ref, may); p != nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func (i *Instance) referencePart(text string, ref reference, may func(string) bool) lathe.PartBody {
+	for _, name := range []string{ref.name, strings.TrimRight(ref.name, `)]}>"':;!?`)} {
+		ref.name, ref.end = name, ref.start+1+len(name)
+		if name == "" {
+			return nil
+		}
+		if path, info, query, ok := i.findReferenced(name); ok {
+			if may != nil && !may(path) {
+				return nil
+			}
+			u := url.URL{Scheme: "file", Path: path, RawQuery: query}
+			return &lathe.File{
+				MIME: referenceMIME(path, info), Filename: name, URL: u.String(),
+				Source: &lathe.FileSource{Kind: "file", Path: path, Text: sourceText(text, ref)},
+			}
+		}
+		if a, err := i.agent(name); err == nil && a.Mode != ModePrimary {
+			src := sourceText(text, ref)
+			return &lathe.AgentMention{Name: a.Name, Source: &src}
+		}
+	}
+	return nil
+}
+
+// findReferenced looks a name up in the home directory ("~/"), the session's
+// directory and the checkout, with and without a range of lines behind "#".
+func (i *Instance) findReferenced(name string) (path string, info os.FileInfo, query string, ok bool) {
+	bare, lines, hasRange := strings.Cut(name, "#")
+	for _, try := range []struct{ name, query string }{{name, ""}, {bare, lineQuery(lines)}} {
+		for _, path := range i.places(try.name) {
+			info, err := os.Stat(path)
+			if err == nil && (info.Mode().IsRegular() || info.IsDir()) {
+				return path, info, try.query, true
+			}
+		}
+		if !hasRange {
+			break
+		}
+	}
+	return "", nil, "", false
+}
+
+func (i *Instance) places(name string) []string {
+	name = filepath.FromSlash(name)
+	switch rest, home := strings.CutPrefix(name, "~"+string(filepath.Separator)); {
+	case name == "":
+		return nil
+	case home:
+		return []string{filepath.Join(i.Paths.Home, rest)}
+	case filepath.IsAbs(name):
+		return []string{filepath.Clean(name)}
+	}
+	places := []string{filepath.Join(i.Root.Dir, name)}
+	if i.Root.VCS != "" && i.Root.TopLevel != i.Root.Dir {
+		places = append(places, filepath.Join(i.Root.TopLevel, name))
+	}
+	return places
+}
+
+// lineQuery turns "12-34" or "12" into the query of a file URL; anything else
+// into none.
+func lineQuery(lines string) string {
+	from, to, _ := strings.Cut(lines, "-")
+	start, err := strconv.Atoi(from)
+	if err != nil || start < 1 {
+		return ""
+	}
+	q := url.Values{"start": {strconv.Itoa(start)}}
+	if end, err := strconv.Atoi(to); err == nil && end > start {
+		q.Set("end", strconv.Itoa(end))
+	}
+	return q.Encode()
+}
+
+func referenceMIME(path string, info os.FileInfo) string {
+	if info.IsDir() {
+		return "application/x-directory"
+	}
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".png":
+		return "image/png"
+	case ".jpg", ".jpeg":
+		return "image/jpeg"
+	case ".gif":
+		return "image/gif"
+	case ".webp":
+		return "image/webp"
+	case ".pdf":
+		return "application/pdf"
+	}
+	return "text/plain"
+}
+
+// sourceText says where in a text a reference stands, in UTF-16 code units.
+func sourceText(text string, ref reference) lathe.SourceText {
+	start := utf16Len(text[:ref.start])
+	value := text[ref.start:ref.end]
+	return lathe.SourceText{Value: value, Start: start, End: start + utf16Len(value)}
+}
+
+func utf16Len(s string) int {
+	n := 0
+	for _, r := range s {
+		n++
+		if r > 0xffff {
+			n++
+		}
+	}
+	return n
+}
+
+// readableBy returns which files an agent may read without an ask. What a model
+// wrote is resolved only as far as its own tools would read it.
+func (i *Instance) readableBy(a Agent, session []lathe.Rule) func(path string) bool {
+	rules := append(append([]lathe.Rule{}, a.Rules...), session...)
+	return func(path string) bool {
+		return i.Root.Contains(path) && permission.Evaluate("read", i.Root.Rel(path), rules).Action == lathe.Allow
+	}
+}
+
+// inside keeps references within the workspace.
+func (i *Instance) inside(path string) bool {
+	real, err := workspace.Resolve(path)
+	return err == nil && i.Root.Contains(real)
+}
+
+// resolve adds what the texts of a prompt refer to, unless it is attached already.
+func (i *Instance) resolve(parts []lathe.PartBody, may func(string) bool) []lathe.PartBody {
+	have := map[string]bool{}
+	for _, p := range parts {
+		if f, ok := p.(*lathe.File); ok {
+			have[f.URL] = true
+		}
+	}
+	out := parts[:len(parts):len(parts)]
+	for _, p := range parts {
+		t, ok := p.(*lathe.Text)
+		if !ok || t.Synthetic {
+			continue
+		}
+		for _, ref := range i.references(t.Text, may) {
+			if f, ok := ref.(*lathe.File); ok {
+				if have[f.URL] {
+					continue
+				}
+				have[f.URL] = true
+			}
+			out = append(out, ref)
+		}
+	}
+	return out
+}
+
+// mentionNote tells a model what an "@agent" of the user means.
+func (i *Instance) mentionNote(name string, caller Agent) (string, error) {
+	a, err := i.agent(name)
+	if err != nil {
+		return "", err
+	}
+	if a.Mode == ModePrimary {
+		return "", lathe.Errorf(lathe.CodeInvalid, "mention a subagent", "the agent %q is not a subagent", name)
+	}
+	note := fmt.Sprintf("Hand this over: write a prompt from the message and what was said before, and call the task tool with the subagent %q.", name)
+	if permission.Evaluate("task", name, caller.Rules).Action == lathe.Deny {
+		note += " The user asked for it by name, so the call is permitted and the subagent exists."
+	}
+	return note, nil
+}

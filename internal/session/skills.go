@@ -1,0 +1,227 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"lathe"
+	"lathe/internal/builtin"
+	"lathe/internal/config"
+	"lathe/internal/jsonc"
+	"lathe/internal/permission"
+	"lathe/internal/workspace"
+)
+
+const (
+	maxSkill      = 256 << 10 // bytes of one SKILL.md
+	maxSkills     = 200
+	maxSkillDepth = 5
+	maxSkillName  = 100 // bytes
+)
+
+// Skill is a set of instructions for one kind of task, loaded when it is needed.
+type Skill struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	File        string `json:"file"` // its SKILL.md
+	Repository  bool   `json:"-"`    // part of the repository, which may not be trusted
+}
+
+// Dir returns the directory that holds the skill's files.
+func (s Skill) Dir() string { return filepath.Dir(s.File) }
+
+// skillRoot is a directory below which skills are looked for.
+type skillRoot struct {
+	dir        string
+	repository bool
+}
+
+// skillRoots lists the places of skills, the most special last. A skill is text
+// for the model, as AGENTS.md is, so that of an untrusted repository counts too.
+func (i *Instance) skillRoots() []skillRoot {
+	var roots []skillRoot
+	flags := i.Config.Flags
+	external := func(dir string, repository bool) {
+		if !flags.DisableClaudeCode && !flags.DisableClaudeCodeSkills && !flags.DisableExternalSkills {
+			roots = append(roots, skillRoot{filepath.Join(dir, ".claude", "skills"), repository})
+		}
+		if !flags.DisableExternalSkills {
+			roots = append(roots, skillRoot{filepath.Join(dir, ".agents", "skills"), repository})
+		}
+	}
+	if i.Paths.Home != "" {
+		external(i.Paths.Home, false)
+	}
+	if !flags.DisableProjectConfig {
+		for _, dir := range slices.Backward(i.upward()) {
+			external(dir, true)
+		}
+	}
+	for _, d := range i.Config.Directories {
+		for _, name := range []string{"skill", "skills"} {
+			roots = append(roots, skillRoot{filepath.Join(d.Path, name), d.Trust == config.Repository})
+		}
+	}
+	for _, path := range i.Config.Skills.Paths {
+		if places := i.places(path); len(places) > 0 {
+			roots = append(roots, skillRoot{places[0], i.inside(places[0])})
+		}
+	}
+	return roots
+}
+
+// Skills returns the skills there are, by name, and what is wrong with others.
+func (i *Instance) Skills() ([]Skill, []error) {
+	var found []Skill
+	var problems []error
+	for _, root := range i.skillRoots() {
+		for _, file := range findSkills(root.dir, maxSkills) {
+			s, _, err := i.readSkill(file, root.repository)
+			if err != nil {
+				problems = append(problems, fmt.Errorf("skill %s was left out: %w", file, err))
+				continue
+			}
+			j := slices.IndexFunc(found, func(o Skill) bool { return o.Name == s.Name })
+			switch {
+			case j < 0 && len(found) < maxSkills:
+				found = append(found, s)
+			case j >= 0 && found[j].File != s.File:
+				problems = append(problems, fmt.Errorf("skill %q is in %s and in %s; the latter counts", s.Name, found[j].File, s.File))
+				found[j] = s
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b Skill) int { return strings.Compare(a.Name, b.Name) })
+	return found, problems
+}
+
+// findSkills returns the SKILL.md files below a directory, by path. Links of
+// directories are followed, to a bounded depth.
+func findSkills(root string, limit int) []string {
+	var out []string
+	var walk func(dir string, depth int)
+	walk = func(dir string, depth int) {
+		entries, err := os.ReadDir(dir)
+		if err != nil || depth > maxSkillDepth {
+			return
+		}
+		for _, e := range entries {
+			path := filepath.Join(dir, e.Name())
+			switch {
+			case len(out) >= limit:
+				return
+			case e.Name() == "SKILL.md":
+				out = append(out, path)
+			case e.IsDir() && e.Name() != "node_modules" && e.Name() != ".git", e.Type()&fs.ModeSymlink != 0 && isDir(path):
+				walk(path, depth+1)
+			}
+		}
+	}
+	walk(root, 0)
+	return out
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// readSkill reads a SKILL.md. One of the repository must lie in it: a link would
+// make other files readable.
+func (i *Instance) readSkill(file string, repository bool) (Skill, string, error) {
+	if repository && !i.inside(file) {
+		return Skill{}, "", errors.New("it leads out of the repository")
+	}
+	data, err := workspace.ReadFile(file, maxSkill)
+	if err != nil {
+		return Skill{}, "", err
+	}
+	head, body, err := config.FrontMatter(file, data)
+	if err != nil {
+		return Skill{}, "", err
+	}
+	s := Skill{Name: stringOf(head, "name"), Description: stringOf(head, "description"), File: file, Repository: repository}
+	switch {
+	case s.Name == "":
+		return s, "", errors.New("its front matter has no name")
+	case len(s.Name) > maxSkillName || strings.ContainsAny(s.Name, "\r\n\t"):
+		return s, "", fmt.Errorf("its name is not one line of at most %d bytes", maxSkillName)
+	}
+	return s, strings.ToValidUTF8(body, "\uFFFD"), nil
+}
+
+func stringOf(head *jsonc.Value, key string) string {
+	v := head.Get(key)
+	if v == nil || v.Kind != jsonc.String {
+		return ""
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(v.Text, "\uFFFD"))
+}
+
+// loadSkills reads the skills for the skill tool, as they are now.
+func (i *Instance) loadSkills(context.Context) ([]builtin.Skill, error) {
+	list, _ := i.Skills()
+	out := make([]builtin.Skill, 0, len(list))
+	for _, s := range list {
+		_, body, err := i.readSkill(s.File, s.Repository)
+		if err != nil {
+			continue // it went away this moment
+		}
+		out = append(out, builtin.Skill{Name: s.Name, Description: s.Description, Dir: s.Dir(), Body: body})
+	}
+	return out, nil
+}
+
+// findInstanceSkills looks for skills when the instance is made, and reports what
+// is wrong with some.
+func (i *Instance) findInstanceSkills() []Skill {
+	list, problems := i.Skills()
+	for _, p := range problems {
+		i.log.Warn("a skill has a problem", "err", p)
+	}
+	i.engine.skillProblems = problems
+	return list
+}
+
+// SkillProblems returns what was wrong with skills when the instance was made.
+func (i *Instance) SkillProblems() []error { return i.engine.skillProblems }
+
+// skillDirs returns the directories that skills may be read from without an ask.
+func skillDirs(list []Skill) []string {
+	dirs := make([]string, 0, len(list))
+	for _, s := range list {
+		dirs = append(dirs, s.Dir())
+		if real, err := workspace.Resolve(s.Dir()); err == nil && real != s.Dir() {
+			dirs = append(dirs, real)
+		}
+	}
+	return dirs
+}
+
+// skillsBlock advertises the skills that the rules permit; empty when there are
+// none. One without a description is only loaded by name.
+func skillsBlock(list []Skill, rules []lathe.Rule) string {
+	if permission.Hidden("skill", rules) {
+		return ""
+	}
+	var b strings.Builder
+	for _, s := range list {
+		if s.Description == "" || permission.Evaluate("skill", s.Name, rules).Action == lathe.Deny {
+			continue
+		}
+		fmt.Fprintf(&b, "  <skill>\n    <name>%s</name>\n    <description>%s</description>\n    <location>%s</location>\n  </skill>\n",
+			html.EscapeString(s.Name), html.EscapeString(strings.Join(strings.Fields(s.Description), " ")), html.EscapeString(s.File))
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "Skills are instructions for particular kinds of task. When a task fits the description of one, load it with the skill tool before you begin.\n" +
+		"<available_skills>\n" + b.String() + "</available_skills>"
+}

@@ -1,0 +1,321 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"lathe"
+	"lathe/internal/builtin"
+	"lathe/internal/bus"
+	"lathe/internal/permission"
+	"lathe/internal/tool"
+	"lathe/internal/turn"
+)
+
+const (
+	maxAncestors   = 32
+	maxTaskSummary = 100 // calls of a subagent that the parent's part lists, the newest
+)
+
+// spawn runs a subagent in a session of its own and returns when it ended. The
+// end of ctx aborts it, and is waited for.
+func (i *Instance) spawn(ctx context.Context, in builtin.SpawnInput) (builtin.SpawnResult, error) {
+	s := i.engine.svc
+	agent, err := i.agent(in.Agent)
+	if err != nil {
+		return builtin.SpawnResult{}, err
+	}
+	parent, err := s.runner(ctx, in.Call.SessionID)
+	if err != nil {
+		return builtin.SpawnResult{}, err
+	}
+	child, err := i.childSession(ctx, agent, in)
+	if err != nil {
+		return builtin.SpawnResult{}, err
+	}
+	p := Prompt{Agent: agent.Name, Model: in.Call.Model}
+	if !agent.Model.IsZero() {
+		p.Model = agent.Model
+	}
+	p.Limits, p.spent, p.Rules = parent.shared()
+	p.Limits.Time = 0 // the parent's own clock ends its context
+	p.Rules = childRunRules(p.Rules, agent)
+	p.Parts = append([]lathe.PartBody{&lathe.Text{Text: in.Prompt}}, i.references(in.Prompt, i.readableBy(agent, child.Rules))...)
+	watch := newTaskWatch(in, child, p.Model)
+	sub := s.opts.Bus.Subscribe(context.WithoutCancel(ctx), bus.Filter{SessionID: child.ID, Match: watch.wants}, bus.Limits{})
+	defer sub.Close()
+	watch.show()
+	_, run, err := s.Prompt(ctx, child.ID, p)
+	if err != nil {
+		return builtin.SpawnResult{}, err
+	}
+	stop := context.AfterFunc(ctx, func() { s.cancelRun(child.ID, run, context.Cause(ctx)) })
+	defer stop()
+	watch.follow(sub)
+	out, err := run.Wait(context.WithoutCancel(ctx))
+	if ctx.Err() != nil {
+		return builtin.SpawnResult{}, context.Cause(ctx)
+	}
+	if err != nil {
+		return builtin.SpawnResult{}, fmt.Errorf("run the subagent: %w", err)
+	}
+	return builtin.SpawnResult{
+		Session: child.ID, Text: lastText(out.Last), Failure: whyFailed(out), Metadata: watch.metadata(),
+	}, nil
+}
+
+// childSession returns the session that a subagent works in: the one to resume,
+// or a new one below the caller's.
+func (i *Instance) childSession(ctx context.Context, agent Agent, in builtin.SpawnInput) (lathe.Session, error) {
+	s := i.engine.svc
+	parent, err := s.Get(ctx, in.Call.SessionID)
+	if err != nil {
+		return lathe.Session{}, err
+	}
+	if in.Resume != "" {
+		old, err := s.Get(ctx, in.Resume)
+		switch {
+		case err == nil && old.ParentID == parent.ID:
+			return old, nil
+		case err == nil:
+			return old, fmt.Errorf("session %s is not one of this session's subagents; leave task_id out to start a new one", in.Resume)
+		case lathe.CodeOf(err) != lathe.CodeNotFound:
+			return old, err
+		} // what a model made up starts anew
+	}
+	limit := 1
+	if d := i.Config.SubagentDepth; d != nil {
+		limit = *d
+	}
+	depth, err := s.depth(ctx, parent)
+	if err != nil {
+		return lathe.Session{}, err
+	}
+	if depth >= limit {
+		return lathe.Session{}, fmt.Errorf("subagents may be nested %d deep here (subagent_depth); do the work yourself", limit)
+	}
+	caller, err := i.agent(in.Call.Agent)
+	if err != nil {
+		return lathe.Session{}, err
+	}
+	return s.Create(ctx, Create{
+		Directory: parent.Directory, ParentID: parent.ID, Agent: agent.Name,
+		Title: fmt.Sprintf("%s (@%s subagent)", cmp.Or(strings.TrimSpace(in.Description), "Task"), agent.Name),
+		Rules: childRules(parent.Rules, caller, agent, i.Config.Experimental.PrimaryTools),
+	})
+}
+
+// depth returns how many sessions stand above one.
+func (s *Service) depth(ctx context.Context, sess lathe.Session) (int, error) {
+	n := 0
+	for sess.ParentID != "" && n < maxAncestors {
+		parent, err := s.Get(ctx, sess.ParentID)
+		if err != nil {
+			return n, err
+		}
+		sess = parent
+		n++
+	}
+	return n, nil
+}
+
+// childRules derives the rules of a subagent's session. It gets what the parent's
+// session denies and what it says of outside directories, but nothing that is
+// allowed there; no task list and no subagents of its own unless its agent says
+// so; and no edits if the calling agent makes none.
+func childRules(parent []lathe.Rule, caller, agent Agent, primary []string) []lathe.Rule {
+	var rules []lathe.Rule
+	deny := func(name string) {
+		rules = append(rules, lathe.Rule{Permission: name, Pattern: "*", Action: lathe.Deny})
+	}
+	for _, r := range parent {
+		if r.Action == lathe.Deny || r.Permission == "external_directory" {
+			rules = append(rules, r)
+		}
+	}
+	for _, name := range []string{"todowrite", "todoread", "task"} {
+		if !slices.ContainsFunc(agent.Rules, func(r lathe.Rule) bool { return r.Permission == name }) {
+			deny(name)
+		}
+	}
+	for _, name := range primary {
+		deny(permission.Literal(name))
+	}
+	if readOnly(caller) {
+		deny("edit")
+	}
+	return rules
+}
+
+// readOnly reports whether the last rule of an agent for editing any file denies.
+func readOnly(a Agent) bool {
+	denied := false
+	for _, r := range a.Rules {
+		if r.Pattern == "*" && permission.Match(r.Permission, "edit") {
+			denied = r.Action == lathe.Deny
+		}
+	}
+	return denied
+}
+
+// childRunRules returns what the rules of one run mean for a subagent of it: all
+// but what they allow against a denial of the subagent's agent.
+func childRunRules(run []lathe.Rule, agent Agent) []lathe.Rule {
+	return slices.DeleteFunc(slices.Clone(run), func(r lathe.Rule) bool {
+		return r.Action == lathe.Allow && slices.ContainsFunc(agent.Rules, func(a lathe.Rule) bool {
+			return a.Action == lathe.Deny && (permission.Match(a.Permission, r.Permission) || permission.Match(r.Permission, a.Permission))
+		})
+	})
+}
+
+// shared returns what a running turn passes on to its subagents.
+func (r *runner) shared() (turn.Limits, *turn.Spent, []lathe.Rule) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.limits, r.spent, r.rules
+}
+
+// cancelRun stops a run if it is still the one that runs.
+func (s *Service) cancelRun(id lathe.SessionID, run *Run, cause error) {
+	s.mu.Lock()
+	r := s.runners[id]
+	s.mu.Unlock()
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.run == run {
+		r.cancel(cause)
+	}
+}
+
+// lastText returns the last words of a message.
+func lastText(m *lathe.Message) string {
+	if m == nil {
+		return ""
+	}
+	for _, p := range slices.Backward(m.Parts) {
+		if t, ok := p.Body.(*lathe.Text); ok && strings.TrimSpace(t.Text) != "" {
+			return t.Text
+		}
+	}
+	return ""
+}
+
+// whyFailed returns why a subagent did not finish, with what it said before, or "".
+func whyFailed(out turn.Outcome) string {
+	why := ""
+	switch {
+	case out.Failure != nil:
+		why = out.Failure.Error()
+	case out.Blocked:
+		why = "the user rejected what it wanted to do"
+	default:
+		return ""
+	}
+	if text := lastText(out.Last); text != "" {
+		why += "\n\nThe last it said:\n" + text
+	}
+	return why
+}
+
+// taskWatch shows what a subagent does in the part of the call that started it.
+type taskWatch struct {
+	call  *tool.Call
+	title string
+	child lathe.Session
+	model lathe.ModelRef
+	calls []taskCall
+}
+
+type taskCall struct {
+	id            lathe.PartID
+	tool          string
+	status, title string
+}
+
+func newTaskWatch(in builtin.SpawnInput, child lathe.Session, model lathe.ModelRef) *taskWatch {
+	return &taskWatch{call: in.Call, title: in.Description, child: child, model: model}
+}
+
+// wants picks the events to follow.
+func (w *taskWatch) wants(ev lathe.Event) bool {
+	switch ev := ev.(type) {
+	case lathe.PartUpdated:
+		_, ok := ev.Part.Body.(*lathe.ToolCall)
+		return ok
+	case lathe.SessionStatus:
+		_, idle := ev.Status.(lathe.Idle)
+		return idle
+	}
+	return false
+}
+
+// follow shows the calls of the subagent until it is idle or the events end.
+func (w *taskWatch) follow(sub *bus.Subscription) {
+	for e, err := range sub.All() {
+		if err != nil {
+			return
+		}
+		p, ok := e.Event.(lathe.PartUpdated)
+		if !ok {
+			return
+		}
+		if w.update(p.Part) {
+			w.show()
+		}
+	}
+}
+
+// update takes in a tool part; it reports whether its state or title changed.
+func (w *taskWatch) update(p lathe.Part) bool {
+	body := p.Body.(*lathe.ToolCall)
+	now := taskCall{id: p.ID, tool: body.Tool}
+	switch st := body.State.(type) {
+	case *lathe.ToolPending:
+		now.status = "pending"
+	case *lathe.ToolRunning:
+		now.status, now.title = "running", st.Title
+	case *lathe.ToolDone:
+		now.status, now.title = "completed", st.Title
+	case *lathe.ToolFailed:
+		now.status = "error"
+	}
+	i := slices.IndexFunc(w.calls, func(c taskCall) bool { return c.id == p.ID })
+	if i < 0 {
+		if len(w.calls) == maxTaskSummary {
+			w.calls = slices.Delete(w.calls, 0, 1)
+		}
+		w.calls = append(w.calls, now)
+		return true
+	}
+	changed := w.calls[i] != now
+	w.calls[i] = now
+	return changed
+}
+
+func (w *taskWatch) show() {
+	if w.call.Progress != nil {
+		w.call.Progress(w.title, w.metadata())
+	}
+}
+
+// metadata is what clients know: how to find the child, and what it does.
+func (w *taskWatch) metadata() map[string]any {
+	summary := make([]any, len(w.calls))
+	for i, c := range w.calls {
+		state := map[string]any{"status": c.status}
+		if c.title != "" {
+			state["title"] = c.title
+		}
+		summary[i] = map[string]any{"id": string(c.id), "tool": c.tool, "state": state}
+	}
+	return map[string]any{
+		"sessionId": string(w.child.ID), "parentSessionId": string(w.child.ParentID), "summary": summary,
+		"model": map[string]any{"providerID": w.model.Provider, "modelID": w.model.Model},
+	}
+}

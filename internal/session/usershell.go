@@ -1,0 +1,147 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"lathe"
+	"lathe/internal/prompt"
+	"lathe/internal/shell"
+	"lathe/internal/sqlite"
+	"lathe/internal/tool"
+	"lathe/internal/turn"
+)
+
+const (
+	shellPreview  = 30_000 // bytes of output that are shown while a command runs
+	shellProgress = 100 * time.Millisecond
+)
+
+// ShellInput is a command that the user runs in a session.
+type ShellInput struct {
+	Command string
+	Agent   string
+	Model   lathe.ModelRef
+}
+
+// Shell runs a command of the user's in a session: no permission is asked and no
+// model, but the model sees it with the next prompt. It fails while the session
+// is busy. Abort ends the command; prompts that come meanwhile are answered after
+// it.
+func (s *Service) Shell(ctx context.Context, id lathe.SessionID, in ShellInput) (*lathe.Message, *Run, error) {
+	r, err := s.runner(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := r.userMessage(ctx, Prompt{Agent: in.Agent, Model: in.Model, Parts: []lathe.PartBody{synthetic(prompt.UserTool())}})
+	if err != nil {
+		return nil, nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.run != nil {
+		return nil, nil, lathe.Errorf(lathe.CodeBusy, "wait for it, or stop it", "Session %s is busy", id)
+	}
+	if r.s.ctx.Err() != nil {
+		return nil, nil, context.Cause(r.s.ctx)
+	}
+	lease, err := r.acquire(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := r.storeUser(ctx, m, Prompt{}); err != nil {
+		_ = lease.Release(ctx)
+		return nil, nil, err
+	}
+	r.rules = nil
+	run := r.launch(turn.Limits{}, nil, func(ctx context.Context, run *Run) {
+		r.shellRun(ctx, run, lease, m, in.Command)
+	})
+	return m, run, nil
+}
+
+// shellRun runs the command, then answers what was asked meanwhile.
+func (r *runner) shellRun(ctx context.Context, run *Run, lease *sqlite.Lease, user *lathe.Message, command string) {
+	run.outcome, run.err = r.userShell(ctx, user, command)
+	if r.finish(ctx, run, lease) {
+		close(run.done)
+		return
+	}
+	r.turns(ctx, run, lease, turn.Limits{})
+}
+
+// userShell records the command as a tool call and runs it.
+func (r *runner) userShell(ctx context.Context, user *lathe.Message, command string) (turn.Outcome, error) {
+	info := user.Info.(*lathe.User)
+	now := r.s.opts.Now()
+	answer := &lathe.Assistant{ParentID: user.ID, Agent: info.Agent, Model: info.Model, Cwd: r.sess.Directory, Root: r.sess.Directory}
+	m := lathe.Message{ID: r.s.opts.IDs.Message(), SessionID: user.SessionID, Created: now, Info: answer}
+	input, err := json.Marshal(map[string]string{"command": command})
+	if err != nil {
+		return turn.Outcome{}, err
+	}
+	call := lathe.ToolCall{CallID: r.s.opts.IDs.New(lathe.PrefixCall), Tool: "bash", State: &lathe.ToolRunning{Input: input, Start: now}}
+	p := lathe.Part{ID: r.s.opts.IDs.Part(), MessageID: m.ID, SessionID: m.SessionID, Body: &call}
+	r.rec.Publish(lathe.SessionStatus{SessionID: m.SessionID, Status: lathe.Busy{}})
+	if err := r.rec.Commit(ctx, turn.Change{Message: &m}, turn.Change{Part: &p}); err != nil {
+		return turn.Outcome{}, err
+	}
+	res, err := r.runUserShell(ctx, p, call, command)
+	save, done := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer done()
+	span := lathe.Span{Start: now, End: r.s.opts.Now()}
+	end := call
+	end.State = &lathe.ToolDone{Input: input, Output: res.Output, Title: command, Metadata: res.Metadata, Time: span}
+	if err != nil {
+		end.State = &lathe.ToolFailed{Input: input, Error: fmt.Sprintf("run the command: %v", err), Time: span}
+	}
+	p.Body = &end
+	finished := *answer
+	finished.Completed = r.s.opts.Now()
+	m.Info = &finished
+	if err := r.rec.Commit(save, turn.Change{Part: &p}, turn.Change{Message: &m}); err != nil {
+		return turn.Outcome{}, err
+	}
+	m.Parts = []lathe.Part{p}
+	return turn.Outcome{Last: &m}, nil
+}
+
+// runUserShell runs the command and shows its output as it comes.
+func (r *runner) runUserShell(ctx context.Context, p lathe.Part, call lathe.ToolCall, command string) (tool.Result, error) {
+	limits := r.inst.engine.limits
+	spool := shell.NewSpool(shell.SpoolOptions{Head: shellPreview, Tail: limits.Bytes(), Create: func() (io.WriteCloser, error) { return limits.Create() }})
+	defer spool.Close()
+	running := *call.State.(*lathe.ToolRunning)
+	var shown time.Time
+	exit, err := r.inst.engine.runner.Run(ctx, shell.Command{
+		Script: command, Dir: r.inst.Root.Dir, Shell: r.inst.shell,
+		Env: shell.Env(r.inst.engine.shellEnv, map[string]string{"TERM": "dumb"}),
+		Output: func(chunk []byte) {
+			_, _ = spool.Write(chunk)
+			if now := r.s.opts.Now(); now.Sub(shown) >= shellProgress {
+				shown = now
+				state, live := running, call
+				state.Title, state.Metadata = command, map[string]any{"output": string(spool.Head()), "description": ""}
+				live.State, p.Body = &state, &live
+				r.rec.Progress(p)
+			}
+		},
+	})
+	if err != nil {
+		return tool.Result{}, err
+	}
+	out := string(spool.Tail())
+	if spool.Total() <= shellPreview {
+		out = string(spool.Head())
+	}
+	out, _ = limits.Window(out, true)
+	if exit.Aborted {
+		out += "\n\n<metadata>\nUser aborted the command\n</metadata>"
+	}
+	return tool.Result{Output: out, Metadata: map[string]any{
+		"output": string(spool.Head()), "exit": exit.Code, "description": "", "truncated": spool.Total() > int64(len(out)),
+	}}, nil
+}
