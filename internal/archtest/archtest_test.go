@@ -44,7 +44,6 @@ var floor = map[string]int{
 	"lathe/internal/permission":     20,
 	"lathe/internal/config":         20,
 	"lathe/internal/snapshot":       20,
-	"lathe/internal/snapshot":       20,
 	"lathe/internal/ledger":         20,
 	"lathe/internal/trust":          20,
 

@@ -51,7 +51,7 @@ func (s *step) startCall(ctx context.Context, c *call) error {
 	after := s.conflicts(r)
 	s.calls = append(s.calls, r)
 	s.mu.Unlock()
-	if err := s.record(ctx, c.part); err != nil {
+	if err := s.record(ctx, append(s.expectChange(ctx, r.name), c.part)...); err != nil {
 		close(r.done)
 		return err
 	}
@@ -120,6 +120,9 @@ func (s *step) execute(ctx context.Context, r *running) (res tool.Result, err er
 		return tool.Failf("%v", err), nil
 	}
 	if err := s.gate(ctx, r, input); err != nil {
+		return tool.Result{}, err
+	}
+	if err := s.awaitSnapshot(ctx, r); err != nil {
 		return tool.Result{}, err
 	}
 	res, err = r.tool.Run(ctx, &tool.Call{

@@ -40,6 +40,7 @@ type step struct {
 	wg      sync.WaitGroup
 	blocked bool
 	halt    lathe.Failure // a limit that a call ran into
+	guard   guard
 }
 
 // step carries out one step for the newest user message. The error is for what
@@ -87,6 +88,7 @@ func (s *step) begin(ctx context.Context) error {
 	}
 	s.fold = newFold(&s.msg, s.IDs.Part, s.Now)
 	start := s.fold.add(&lathe.StepStart{})
+	s.guard.start = start
 	if err := s.Log.Commit(ctx, Change{Message: &s.msg}, Change{Part: start}); err != nil {
 		return err
 	}
@@ -242,6 +244,10 @@ func (s *step) stream(ctx context.Context, req *llm.Request) error {
 
 // take applies one event, records what it did and starts a complete call.
 func (s *step) take(ctx context.Context, ev llm.Event) error {
+	var changed []*lathe.Part
+	if start, ok := ev.(llm.ToolStart); ok {
+		changed = s.expectChange(ctx, start.Name)
+	}
 	s.mu.Lock()
 	eff := s.fold.apply(ev)
 	s.mu.Unlock()
@@ -250,7 +256,7 @@ func (s *step) take(ctx context.Context, ev llm.Event) error {
 	case eff.delta != nil:
 		s.Log.Delta(ctx, eff.delta, eff.text)
 	case eff.changed != nil:
-		return s.record(ctx, eff.changed)
+		return s.record(ctx, append(changed, eff.changed)...)
 	case eff.call != nil:
 		return s.startCall(ctx, eff.call)
 	}
@@ -269,6 +275,7 @@ func (s *step) account(fin llm.Finish) {
 // end settles everything that is still open and records how the step ended. It
 // works on a context that outlives a cancelled turn.
 func (s *step) end(ctx context.Context, failure lathe.Failure) (stepResult, error) {
+	now, patch := s.changes(ctx)
 	save, done := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer done()
 	s.mu.Lock()
@@ -283,9 +290,13 @@ func (s *step) end(ctx context.Context, failure lathe.Failure) (stepResult, erro
 		return stepResult{}, err
 	}
 	if failure == nil || s.usage != (lathe.Tokens{}) {
-		if err := s.commitFinish(save, failure); err != nil {
+		if err := s.commitFinish(save, failure, now); err != nil {
 			return stepResult{}, err
 		}
+		now = ""
+	}
+	if err := s.record(save, s.addPatch(patch, now)...); err != nil {
+		return stepResult{}, err
 	}
 	if failure != nil {
 		s.Log.Publish(lathe.SessionFailed{SessionID: s.Session.ID, Failure: failure})
@@ -309,9 +320,9 @@ func (s *step) limitAfter(failure lathe.Failure, called bool) lathe.Failure {
 }
 
 // commitFinish records the step finish and the message with its tokens and cost.
-func (s *step) commitFinish(ctx context.Context, failure lathe.Failure) error {
+func (s *step) commitFinish(ctx context.Context, failure lathe.Failure, tree string) error {
 	s.mu.Lock()
-	part := s.fold.add(&lathe.StepFinish{Reason: s.finish, Cost: s.cost, Tokens: s.usage})
+	part := s.fold.add(&lathe.StepFinish{Reason: s.finish, Snapshot: tree, Cost: s.cost, Tokens: s.usage})
 	s.mu.Unlock()
 	s.msg.Info = s.info(failure, time.Time{})
 	return s.Log.Commit(ctx, Change{Part: part}, Change{Message: &s.msg})

@@ -116,6 +116,9 @@ type Turn struct {
 	IDs     *lathe.IDs
 	Limits  Limits
 	Retries Retries
+	// Snapshots records the tree before tools change it; nil means that nothing
+	// can be undone.
+	Snapshots Snapshots
 	// Loop notices a model that repeats itself; nil means a fresh one.
 	Loop *permission.Loop
 	// Spent is shared with the turns whose use counts against the same limits; nil
