@@ -1,0 +1,340 @@
+package wire
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"lathe"
+	"lathe/internal/catalog"
+	"lathe/internal/config"
+	"lathe/internal/provider"
+	engine "lathe/internal/session"
+	"lathe/internal/terminal"
+	"lathe/internal/tool"
+)
+
+type providerInfo struct {
+	ID      string              `json:"id"`
+	Name    string              `json:"name"`
+	Source  string              `json:"source"`
+	Env     []string            `json:"env"`
+	Options map[string]any      `json:"options"`
+	Models  map[string]modelOut `json:"models"`
+}
+
+type modelOut struct {
+	ID           string                    `json:"id"`
+	ProviderID   string                    `json:"providerID"`
+	API          modelAPI                  `json:"api"`
+	Name         string                    `json:"name"`
+	Family       string                    `json:"family"`
+	Capabilities capabilities              `json:"capabilities"`
+	Cost         modelCost                 `json:"cost"`
+	Limit        modelLimit                `json:"limit"`
+	Status       string                    `json:"status"`
+	Options      map[string]any            `json:"options"`
+	Headers      map[string]string         `json:"headers"`
+	ReleaseDate  string                    `json:"release_date"`
+	Variants     map[string]map[string]any `json:"variants"`
+}
+
+type modelAPI struct {
+	ID  string `json:"id"`
+	URL string `json:"url"`
+	NPM string `json:"npm"`
+}
+
+type capabilities struct {
+	Temperature bool  `json:"temperature"`
+	Reasoning   bool  `json:"reasoning"`
+	Attachment  bool  `json:"attachment"`
+	Toolcall    bool  `json:"toolcall"`
+	Input       kinds `json:"input"`
+	Output      kinds `json:"output"`
+	Interleaved any   `json:"interleaved"`
+}
+
+type kinds struct {
+	Text  bool `json:"text"`
+	Audio bool `json:"audio"`
+	Image bool `json:"image"`
+	Video bool `json:"video"`
+	PDF   bool `json:"pdf"`
+}
+
+type modelCost struct {
+	Input    dollars    `json:"input"`
+	Output   dollars    `json:"output"`
+	Cache    cacheCost  `json:"cache"`
+	Over200K *modelCost `json:"experimentalOver200K,omitempty"`
+}
+
+type cacheCost struct {
+	Read  dollars `json:"read"`
+	Write dollars `json:"write"`
+}
+
+type modelLimit struct {
+	Context int `json:"context"`
+	Input   int `json:"input,omitempty"`
+	Output  int `json:"output"`
+}
+
+// EncodeProvider returns a provider with its models. No key, header or option
+// that may hold one is part of it.
+func EncodeProvider(p *provider.Provider) any {
+	out := providerInfo{
+		ID: p.ID, Name: p.Name, Source: source(p.Source), Env: list(p.Env), Options: map[string]any{},
+		Models: map[string]modelOut{},
+	}
+	for _, m := range p.Models {
+		out.Models[m.Ref.Model] = encodeListed(m)
+	}
+	return out
+}
+
+// EncodeProviders returns a list of them.
+func EncodeProviders(all []*provider.Provider) any {
+	out := make([]any, 0, len(all))
+	for _, p := range all {
+		out = append(out, EncodeProvider(p))
+	}
+	return out
+}
+
+func source(s string) string {
+	switch s {
+	case "env", "config", "api":
+		return s
+	}
+	return "custom"
+}
+
+func encodeListed(m *provider.Model) modelOut {
+	out := modelOut{
+		ID: m.Ref.Model, ProviderID: m.Ref.Provider, API: modelAPI{ID: m.APIID, URL: m.URL, NPM: m.NPM},
+		Name: m.Name, Family: m.Family, Status: modelStatus(m.Status), ReleaseDate: m.Released,
+		Capabilities: capabilities{
+			Temperature: m.Caps.Temperature, Reasoning: m.Caps.Reasoning, Attachment: m.Caps.Attachment, Toolcall: m.Caps.ToolCall,
+			Input: encodeKinds(m.Caps.Input), Output: encodeKinds(m.Caps.Output), Interleaved: interleaved(m.Caps.Interleaved),
+		},
+		Cost:    encodePrices(m.Price.Prices),
+		Limit:   modelLimit{Context: m.Limit.Context, Input: m.Limit.Input, Output: m.Limit.Output},
+		Options: map[string]any{}, Headers: map[string]string{}, Variants: map[string]map[string]any{},
+	}
+	if over := m.Price.Over200K; over != nil {
+		out.Cost.Over200K = new(encodePrices(*over))
+	}
+	for _, v := range m.Variants {
+		out.Variants[v.Name] = object(v.Options)
+	}
+	return out
+}
+
+func modelStatus(s string) string {
+	switch s {
+	case "alpha", "beta", "deprecated":
+		return s
+	}
+	return "active"
+}
+
+func interleaved(field string) any {
+	switch field {
+	case "":
+		return false
+	case "reasoning_content", "reasoning_details":
+		return map[string]string{"field": field}
+	}
+	return true
+}
+
+func encodeKinds(m catalog.Modality) kinds {
+	return kinds{
+		Text: m.Has(catalog.Text), Audio: m.Has(catalog.Audio), Image: m.Has(catalog.Image),
+		Video: m.Has(catalog.Video), PDF: m.Has(catalog.PDF),
+	}
+}
+
+// encodePrices says prices as dollars for a million tokens.
+func encodePrices(p lathe.Prices) modelCost {
+	usd := func(v lathe.Price) dollars { return dollars(float64(v) / 1e6) }
+	return modelCost{Input: usd(p.Input), Output: usd(p.Output), Cache: cacheCost{Read: usd(p.CacheRead), Write: usd(p.CacheWrite)}}
+}
+
+type agentOut struct {
+	Name        string         `json:"name"`
+	Description string         `json:"description,omitempty"`
+	Mode        string         `json:"mode"`
+	Native      bool           `json:"native,omitempty"`
+	Hidden      bool           `json:"hidden,omitempty"`
+	TopP        *float64       `json:"topP,omitempty"`
+	Temperature *float64       `json:"temperature,omitempty"`
+	Color       string         `json:"color,omitempty"`
+	Permission  []rule         `json:"permission"`
+	Model       *model         `json:"model,omitempty"`
+	Variant     string         `json:"variant,omitempty"`
+	Prompt      string         `json:"prompt,omitempty"`
+	Options     map[string]any `json:"options"`
+	Steps       int            `json:"steps,omitempty"`
+}
+
+// EncodeAgents returns the agents, hidden ones too.
+func EncodeAgents(agents []engine.Agent) any {
+	out := make([]agentOut, 0, len(agents))
+	for _, a := range agents {
+		e := agentOut{
+			Name: a.Name, Description: a.Description, Mode: a.Mode, Native: a.Native, Hidden: a.Hidden,
+			TopP: a.TopP, Temperature: a.Temperature, Color: a.Color, Permission: []rule{}, Variant: a.Model.Variant,
+			Prompt: a.Prompt, Options: object(a.Options), Steps: a.Steps,
+		}
+		for _, r := range a.Rules {
+			e.Permission = append(e.Permission, rule(r))
+		}
+		if !a.Model.IsZero() {
+			e.Model = new(encodeModel(a.Model))
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+type commandOut struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitempty"`
+	Agent       string   `json:"agent,omitempty"`
+	Model       string   `json:"model,omitempty"`
+	Template    string   `json:"template"`
+	Subtask     *bool    `json:"subtask,omitempty"`
+	Hints       []string `json:"hints"`
+}
+
+// EncodeCommands returns slash commands.
+func EncodeCommands(commands []config.Command) any {
+	out := make([]commandOut, 0, len(commands))
+	for _, c := range commands {
+		out = append(out, commandOut{
+			Name: c.Name, Description: c.Description, Agent: c.Agent, Model: c.Model, Template: c.Template,
+			Subtask: c.Subtask, Hints: hints(c.Template),
+		})
+	}
+	return out
+}
+
+// hints names the placeholders of a template: $1 and so on, then $ARGUMENTS.
+func hints(template string) []string {
+	seen := map[int]bool{}
+	out := []string{}
+	for i := 0; i+1 < len(template); i++ {
+		if template[i] != '$' {
+			continue
+		}
+		end := i + 1
+		for end < len(template) && end < i+4 && template[end] >= '0' && template[end] <= '9' {
+			end++
+		}
+		if n, err := strconv.Atoi(template[i+1 : end]); err == nil && n > 0 && !seen[n] {
+			seen[n] = true
+		}
+	}
+	numbers := make([]int, 0, len(seen))
+	for n := range seen {
+		numbers = append(numbers, n)
+	}
+	slices.Sort(numbers)
+	for _, n := range numbers {
+		out = append(out, "$"+strconv.Itoa(n))
+	}
+	if strings.Contains(template, "$ARGUMENTS") {
+		out = append(out, "$ARGUMENTS")
+	}
+	return out
+}
+
+type toolOut struct {
+	ID          string          `json:"id"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+// EncodeTools returns the tools with their schemas as a model is given them.
+func EncodeTools(specs []tool.Spec, schema func(json.RawMessage) json.RawMessage) any {
+	out := make([]toolOut, 0, len(specs))
+	for _, s := range specs {
+		out = append(out, toolOut{s.Name, s.Description, schema(s.Schema)})
+	}
+	return out
+}
+
+type ptyOut struct {
+	ID      string   `json:"id"`
+	Title   string   `json:"title"`
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+	Cwd     string   `json:"cwd"`
+	Status  string   `json:"status"`
+	PID     int      `json:"pid"`
+}
+
+// EncodePTY returns a terminal.
+func EncodePTY(t terminal.Info) any {
+	status := "running"
+	if t.Exited {
+		status = "exited"
+	}
+	return ptyOut{t.ID, t.Title, t.Command, list(t.Args), t.Dir, status, t.PID}
+}
+
+// EncodePTYs returns a list of them.
+func EncodePTYs(all []terminal.Info) any {
+	out := make([]any, 0, len(all))
+	for _, t := range all {
+		out = append(out, EncodePTY(t))
+	}
+	return out
+}
+
+// EncodePTYEvent returns the event of a terminal's change.
+func EncodePTYEvent(k terminal.Kind, t terminal.Info) lathe.ClientEvent {
+	var props any
+	switch k {
+	case terminal.Exited:
+		props = struct {
+			ID   string `json:"id"`
+			Code int    `json:"exitCode"`
+		}{t.ID, t.Code}
+	case terminal.Deleted:
+		props = struct {
+			ID string `json:"id"`
+		}{t.ID}
+	default:
+		props = struct {
+			Info any `json:"info"`
+		}{EncodePTY(t)}
+	}
+	b, err := Marshal(props)
+	if err != nil { // strings and numbers always encode
+		panic(err)
+	}
+	return lathe.ClientEvent{Type: "pty." + string(k), Properties: b}
+}
+
+// EncodeProjects returns a list of projects.
+func EncodeProjects(all []lathe.Project) any {
+	out := make([]any, 0, len(all))
+	for _, p := range all {
+		out = append(out, EncodeProject(p))
+	}
+	return out
+}
+
+// EncodeStatuses returns what sessions do, by session.
+func EncodeStatuses(all map[lathe.SessionID]lathe.Status) any {
+	out := make(map[lathe.SessionID]any, len(all))
+	for id, st := range all {
+		out[id] = EncodeStatus(st)
+	}
+	return out
+}

@@ -1,0 +1,113 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"lathe"
+)
+
+// PromptRequest is the body of a prompt.
+type PromptRequest struct {
+	MessageID lathe.MessageID
+	Model     lathe.ModelRef
+	Agent     string
+	NoReply   bool
+	System    string
+	Tools     map[string]bool
+	Parts     []lathe.PartBody
+}
+
+// DecodePrompt reads the body of a prompt.
+func DecodePrompt(data []byte) (PromptRequest, error) {
+	var in struct {
+		MessageID lathe.MessageID   `json:"messageID"`
+		Model     *model            `json:"model"`
+		Agent     string            `json:"agent"`
+		NoReply   bool              `json:"noReply"`
+		System    string            `json:"system"`
+		Tools     map[string]bool   `json:"tools"`
+		Variant   string            `json:"variant"`
+		Parts     []json.RawMessage `json:"parts"`
+	}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return PromptRequest{}, fmt.Errorf("decode prompt: %w", err)
+	}
+	out := PromptRequest{
+		MessageID: in.MessageID, Agent: in.Agent, NoReply: in.NoReply, System: in.System, Tools: in.Tools,
+	}
+	if in.Model != nil {
+		if in.Model.ProviderID == "" || in.Model.ModelID == "" {
+			return out, fmt.Errorf("decode prompt: model has no providerID or no modelID")
+		}
+		out.Model = in.Model.decode("")
+	}
+	out.Model.Variant = in.Variant
+	if in.Parts == nil {
+		return out, fmt.Errorf("decode prompt: no parts")
+	}
+	var err error
+	out.Parts, err = decodeInputs(in.Parts)
+	return out, err
+}
+
+// decodeInputs reads the parts that a client may send: text, file, agent, subtask.
+func decodeInputs(raws []json.RawMessage) ([]lathe.PartBody, error) {
+	var out []lathe.PartBody
+	for i, raw := range raws {
+		body, err := DecodeBody(raw)
+		if err != nil {
+			return nil, fmt.Errorf("part %d: %w", i, err)
+		}
+		switch body.(type) {
+		case *lathe.Text, *lathe.File, *lathe.AgentMention, *lathe.Subtask:
+			out = append(out, body)
+		default:
+			return nil, fmt.Errorf("part %d: not a kind of part that a prompt may have", i)
+		}
+	}
+	return out, nil
+}
+
+// SessionRequest is the body that creates or changes a session. Nil means that
+// nothing was said.
+type SessionRequest struct {
+	ParentID lathe.SessionID
+	Title    *string
+	Rules    []lathe.Rule
+	HasRules bool
+	Agent    string
+	Archived *float64 // ms; 0 takes it back
+}
+
+// DecodeSessionRequest reads such a body.
+func DecodeSessionRequest(data []byte) (SessionRequest, error) {
+	var in struct {
+		ParentID   lathe.SessionID `json:"parentID"`
+		Title      *string         `json:"title"`
+		Permission *[]rule         `json:"permission"`
+		Agent      string          `json:"agent"`
+		Time       struct {
+			Archived *float64 `json:"archived"`
+		} `json:"time"`
+	}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return SessionRequest{}, fmt.Errorf("decode session: %w", err)
+	}
+	out := SessionRequest{ParentID: in.ParentID, Title: in.Title, Agent: in.Agent, Archived: in.Time.Archived}
+	if in.ParentID != "" {
+		if err := lathe.CheckID(string(in.ParentID), lathe.PrefixSession); err != nil {
+			return out, fmt.Errorf("decode session: %w", err)
+		}
+	}
+	if in.Permission != nil {
+		out.HasRules = true
+		for _, r := range *in.Permission {
+			if r.Permission == "" || (r.Action != lathe.Allow && r.Action != lathe.Deny && r.Action != lathe.AskMe) {
+				return out, fmt.Errorf("decode session: permission %q with action %q is not a rule", r.Permission, r.Action)
+			}
+			out.Rules = append(out.Rules, lathe.Rule(r))
+		}
+	}
+	return out, nil
+}

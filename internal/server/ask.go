@@ -1,0 +1,86 @@
+package server
+
+import (
+	"context"
+
+	"lathe"
+	"lathe/internal/opencode/wire"
+)
+
+func (c *call) permissionList() (any, error) {
+	dir, err := c.dir()
+	if err != nil {
+		return nil, err
+	}
+	return wire.EncodeAsks(c.s.opts.Service.Asks(c.ctx(), dir)), nil
+}
+
+func (c *call) permissionReply() (any, error) {
+	id, err := c.id("requestID", lathe.PrefixAsk)
+	if err != nil {
+		return nil, err
+	}
+	return c.answerAsk("", id)
+}
+
+// permissionRespond is the older form of permissionReply, for one session.
+func (c *call) permissionRespond() (any, error) {
+	sid, err := c.sessionID()
+	if err != nil {
+		return nil, err
+	}
+	id, err := c.id("permissionID", lathe.PrefixAsk)
+	if err != nil {
+		return nil, err
+	}
+	return c.answerAsk(sid, id)
+}
+
+func (c *call) answerAsk(sid lathe.SessionID, id string) (any, error) {
+	data, err := c.bytes(bodyLimit)
+	if err != nil {
+		return nil, err
+	}
+	reply, err := wire.DecodeReply(data)
+	if err != nil {
+		return nil, badPayload("%v", err)
+	}
+	dir, err := c.dir()
+	if err != nil {
+		return nil, err
+	}
+	err = c.s.opts.Service.ReplyTo(context.WithoutCancel(c.ctx()), dir, sid, lathe.AskID(id), reply)
+	return true, err
+}
+
+func (c *call) questionList() (any, error) {
+	dir, err := c.dir()
+	if err != nil {
+		return nil, err
+	}
+	return wire.EncodeQuestionAsks(c.s.opts.Service.Questions(dir)), nil
+}
+
+func (c *call) questionReply() (any, error) {
+	id, err := c.id("requestID", lathe.PrefixQuestion)
+	if err != nil {
+		return nil, err
+	}
+	data, err := c.bytes(bodyLimit)
+	if err != nil {
+		return nil, err
+	}
+	answers, err := wire.DecodeAnswers(data)
+	if err != nil {
+		return nil, badPayload("%v", err)
+	}
+	return true, c.s.opts.Service.Answer(context.WithoutCancel(c.ctx()), lathe.AskID(id), answers)
+}
+
+func (c *call) questionReject() (any, error) {
+	id, err := c.id("requestID", lathe.PrefixQuestion)
+	if err != nil {
+		return nil, err
+	}
+	return true, c.s.opts.Service.RejectQuestion(context.WithoutCancel(c.ctx()), lathe.AskID(id))
+}

@@ -1,0 +1,278 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"time"
+
+	"lathe"
+	"lathe/internal/auth"
+	"lathe/internal/config"
+	"lathe/internal/opencode/wire"
+	"lathe/internal/provider"
+)
+
+func (c *call) configGet() (any, error) {
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	return json.RawMessage(inst.Config.JSON()), nil
+}
+
+// configUpdate merges a patch into the directory's configuration and lets the
+// instance be made anew.
+func (c *call) configUpdate() (any, error) {
+	inst, dir, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	patch, err := c.patch()
+	if err != nil {
+		return nil, err
+	}
+	ctx := context.WithoutCancel(c.ctx())
+	if _, err := config.UpdateProject(ctx, c.s.opts.Paths, inst.Root.Dir, patch); err != nil {
+		return nil, lathe.Errorf(lathe.CodeInvalid, "", "%v", err)
+	}
+	return json.RawMessage(patch), c.s.opts.Service.Dispose(ctx, dir)
+}
+
+// patch returns a body that is an object.
+func (c *call) patch() ([]byte, error) {
+	data, err := c.bytes(bodyLimit)
+	if err != nil {
+		return nil, err
+	}
+	var object map[string]json.RawMessage
+	if data == nil || json.Unmarshal(data, &object) != nil || object == nil {
+		return nil, badPayload("expected an object")
+	}
+	return data, nil
+}
+
+func (c *call) globalConfigUpdate() (any, error) {
+	patch, err := c.patch()
+	if err != nil {
+		return nil, err
+	}
+	ctx := context.WithoutCancel(c.ctx())
+	if _, err := config.UpdateGlobal(ctx, c.s.opts.Paths, patch); err != nil {
+		return nil, lathe.Errorf(lathe.CodeInvalid, "", "%v", err)
+	}
+	if err := c.s.disposeAll(ctx); err != nil {
+		return nil, err
+	}
+	return json.RawMessage(patch), nil
+}
+
+type providersOut struct {
+	Providers any               `json:"providers"`
+	Default   map[string]string `json:"default"`
+}
+
+func (c *call) configProviders() (any, error) {
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	list, err := inst.Models.List()
+	if err != nil {
+		return nil, err
+	}
+	return providersOut{wire.EncodeProviders(list), c.defaults(inst.Models, list)}, nil
+}
+
+type providerListOut struct {
+	All       any               `json:"all"`
+	Default   map[string]string `json:"default"`
+	Connected []string          `json:"connected"`
+}
+
+func (c *call) providerList() (any, error) {
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	all, err := inst.Models.All()
+	if err != nil {
+		return nil, err
+	}
+	usable, err := inst.Models.List()
+	if err != nil {
+		return nil, err
+	}
+	connected := []string{}
+	for _, p := range usable {
+		connected = append(connected, p.ID)
+		if !slices.ContainsFunc(all, func(o *provider.Provider) bool { return o.ID == p.ID }) {
+			all = append(all, p)
+		}
+	}
+	return providerListOut{wire.EncodeProviders(all), c.defaults(inst.Models, all), connected}, nil
+}
+
+// defaults names a model of each provider to begin with: the newest that can
+// call tools; of the default model's provider that one.
+func (c *call) defaults(reg *provider.Registry, list []*provider.Provider) map[string]string {
+	out := make(map[string]string, len(list))
+	for _, p := range list {
+		var best *provider.Model
+		for _, m := range p.Models {
+			if best == nil || better(m, best) {
+				best = m
+			}
+		}
+		if best != nil {
+			out[p.ID] = best.Ref.Model
+		}
+	}
+	ctx, cancel := context.WithTimeout(c.ctx(), 2*time.Second)
+	defer cancel()
+	if ref, _, err := reg.Default(ctx); err == nil {
+		if _, listed := out[ref.Provider]; listed {
+			out[ref.Provider] = ref.Model
+		}
+	}
+	return out
+}
+
+func better(m, than *provider.Model) bool {
+	if a, b := usable(m), usable(than); a != b {
+		return a
+	}
+	return m.Released > than.Released
+}
+
+func usable(m *provider.Model) bool { return m.Caps.ToolCall && m.Status != "deprecated" }
+
+// providerAuth lists ways to log in other than by key; there are none.
+func (c *call) providerAuth() (any, error) { return map[string]any{}, nil }
+
+func (c *call) providerOAuth() (any, error) {
+	return nil, &unsupported{"logging in to a provider over the network; store a key with PUT /auth/{providerID}"}
+}
+
+// authSet stores a credential. Instances that are open go on without it until
+// they are disposed of, as in OpenCode: their turns are not cut short.
+func (c *call) authSet() (any, error) {
+	id := c.r.PathValue("providerID")
+	if !validProvider(id) {
+		return nil, &invalid{where: "Params", path: []string{"providerID"}, msg: "expected a provider's id or address"}
+	}
+	var in struct {
+		Type                     string
+		Key, Token               string
+		Refresh, Access          string
+		Expires                  float64
+		AccountID, EnterpriseURL string
+		Metadata                 map[string]string
+	}
+	if err := c.need(&in); err != nil {
+		return nil, err
+	}
+	var e auth.Entry
+	var err error
+	switch in.Type {
+	case "api":
+		err = missing("key", in.Key)
+		e = auth.API{Key: auth.NewSecret(in.Key), Metadata: in.Metadata}
+	case "oauth":
+		o := auth.OAuth{Refresh: auth.NewSecret(in.Refresh), Access: auth.NewSecret(in.Access), AccountID: in.AccountID, EnterpriseURL: in.EnterpriseURL}
+		if in.Expires > 0 && in.Expires < 1<<53 {
+			o.Expires = time.UnixMilli(int64(in.Expires))
+		}
+		err = missing("refresh", in.Refresh, "access", in.Access)
+		e = o
+	case "wellknown":
+		err = missing("key", in.Key, "token", in.Token)
+		e = auth.WellKnown{Key: in.Key, Token: auth.NewSecret(in.Token)}
+	default:
+		err = &invalid{where: "Payload", path: []string{"type"}, msg: `expected "api", "oauth" or "wellknown"`}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return true, c.s.opts.Auth.Set(context.WithoutCancel(c.ctx()), id, e)
+}
+
+func (c *call) authRemove() (any, error) {
+	id := c.r.PathValue("providerID")
+	if !validProvider(id) {
+		return nil, &invalid{where: "Params", path: []string{"providerID"}, msg: "expected a provider's id or address"}
+	}
+	_, err := c.s.opts.Auth.Remove(context.WithoutCancel(c.ctx()), id)
+	return true, err
+}
+
+func validProvider(id string) bool {
+	if id == "" || len(id) > 512 {
+		return false
+	}
+	for _, r := range id {
+		if r <= ' ' || r == 0x7f || r == 0xfffd {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *call) agentList() (any, error) {
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	return wire.EncodeAgents(inst.Agents), nil
+}
+
+func (c *call) commandList() (any, error) {
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	return wire.EncodeCommands(inst.Config.Commands), nil
+}
+
+func (c *call) toolIDs() (any, error) {
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	ids := []string{}
+	for _, s := range inst.Tools.Specs() {
+		ids = append(ids, s.Name)
+	}
+	return ids, nil
+}
+
+// toolList shows the tools as a model is given them; with a model that is not
+// known, as they are.
+func (c *call) toolList() (any, error) {
+	ref := lathe.ModelRef{Provider: c.query("provider"), Model: c.query("model")}
+	if ref.Provider == "" || ref.Model == "" {
+		return nil, badQuery("provider", "provider and model are both needed")
+	}
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	schema := func(raw json.RawMessage) json.RawMessage { return raw }
+	if m, err := inst.Models.Lookup(ref); err == nil {
+		schema = m.Schema
+	}
+	return wire.EncodeTools(inst.Tools.Specs(), schema), nil
+}
+
+// disposeAll forgets every instance, so that each is made anew.
+func (s *Server) disposeAll(ctx context.Context) error {
+	for _, dir := range s.opts.Service.Directories() {
+		if err := s.opts.Service.Dispose(ctx, dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var _ http.Handler = (*Server)(nil)

@@ -1,0 +1,151 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"lathe"
+	"lathe/internal/sqlite"
+)
+
+// invalid is what is wrong with a request, and where.
+type invalid struct {
+	where string // "Payload", "Query" or "Params"
+	path  []string
+	msg   string
+}
+
+func (e *invalid) Error() string {
+	if len(e.path) == 0 {
+		return e.msg
+	}
+	return strings.Join(e.path, ".") + ": " + e.msg
+}
+
+// unsupported is an answer for what OpenCode can do and lathe cannot.
+type unsupported struct{ what string }
+
+func (e *unsupported) Error() string { return "lathe does not support " + e.what }
+
+func badPayload(format string, args ...any) error {
+	return &invalid{where: "Payload", msg: fmt.Sprintf(format, args...)}
+}
+
+func badQuery(name, format string, args ...any) error {
+	return &invalid{where: "Query", path: []string{name}, msg: fmt.Sprintf(format, args...)}
+}
+
+func notFound(format string, args ...any) error {
+	return lathe.Errorf(lathe.CodeNotFound, "", format, args...)
+}
+
+// failure is an error as it is sent: OpenCode's {name, data}, with the fields of
+// its newer line beside them.
+type failure struct {
+	Name    string      `json:"name"`
+	Tag     string      `json:"_tag,omitempty"`
+	Message string      `json:"message,omitempty"`
+	Session string      `json:"sessionID,omitempty"`
+	Request string      `json:"requestID,omitempty"`
+	Data    failureData `json:"data"`
+}
+
+type failureData struct {
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	Ref     string `json:"ref,omitempty"`
+}
+
+type badRequest struct {
+	Name    string    `json:"name"`
+	Data    badData   `json:"data"`
+	Error   []problem `json:"error"`
+	Errors  []problem `json:"errors"`
+	Success bool      `json:"success"`
+}
+
+type badData struct {
+	Message string `json:"message"`
+	Kind    string `json:"kind"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+type problem struct {
+	Code    string   `json:"code"`
+	Path    []string `json:"path"`
+	Message string   `json:"message"`
+}
+
+func (e *invalid) body(hint string) badRequest {
+	where := e.where
+	if where == "" {
+		where = "Payload"
+	}
+	p := problem{Code: "custom", Path: e.path, Message: e.msg}
+	if p.Path == nil {
+		p.Path = []string{}
+	}
+	return badRequest{
+		Name: "BadRequest", Data: badData{Message: e.Error(), Kind: where, Hint: hint},
+		Error: []problem{p}, Errors: []problem{p},
+	}
+}
+
+// names are the statuses and names of errors by code.
+var names = map[lathe.Code]struct {
+	status int
+	name   string
+}{
+	lathe.CodeNotFound:   {http.StatusNotFound, "NotFoundError"},
+	lathe.CodeBusy:       {http.StatusConflict, "SessionBusyError"},
+	lathe.CodeAuth:       {http.StatusBadRequest, "ProviderAuthError"},
+	lathe.CodeProvider:   {http.StatusBadGateway, "APIError"},
+	lathe.CodePermission: {http.StatusForbidden, "PermissionDeniedError"},
+	lathe.CodeLimit:      {http.StatusTooManyRequests, "LimitError"},
+	lathe.CodeAborted:    {http.StatusConflict, "MessageAbortedError"},
+}
+
+// describe returns the status and body for an error. What is not meant for
+// people is named by a reference to the log only.
+func (s *Server) describe(r *http.Request, ref string, err error) (int, any) {
+	if bad, ok := errors.AsType[*invalid](err); ok {
+		return http.StatusBadRequest, bad.body("")
+	}
+	if no, ok := errors.AsType[*unsupported](err); ok {
+		return http.StatusNotImplemented, failure{Name: "NotImplementedError", Data: failureData{Message: no.Error()}}
+	}
+	if big, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return http.StatusRequestEntityTooLarge, failure{Name: "PayloadTooLargeError", Data: failureData{Message: big.Error()}}
+	}
+	e, ok := errors.AsType[*lathe.Error](err)
+	switch {
+	case ok && e.Code == lathe.CodeInvalid:
+		return http.StatusBadRequest, (&invalid{msg: e.Msg}).body(e.Hint)
+	case ok && e.Code != lathe.CodeInternal:
+		n := names[e.Code]
+		out := failure{Name: n.name, Data: failureData{Message: e.Msg, Hint: e.Hint}}
+		if e.Code == lathe.CodeBusy {
+			out.Tag, out.Message, out.Session = n.name, e.Msg, r.PathValue("sessionID")
+		}
+		return n.status, out
+	case errors.Is(err, sqlite.ErrNotFound):
+		return http.StatusNotFound, failure{Name: "NotFoundError", Data: failureData{Message: "Resource not found"}}
+	case errors.Is(err, errStopping):
+		return http.StatusServiceUnavailable, failure{Name: "UnavailableError", Data: failureData{Message: errStopping.Error()}}
+	}
+	return http.StatusInternalServerError, failure{Name: "UnknownError", Data: failureData{
+		Message: "Unexpected server error. The log has the details.", Ref: ref,
+	}}
+}
+
+// fail sends an error.
+func (s *Server) fail(w *answer, r *http.Request, err error) {
+	status, body := s.describe(r, w.id, err)
+	if status == http.StatusInternalServerError && context.Cause(r.Context()) == nil {
+		s.opts.Log.Error("request failed", "id", w.id, "route", r.Pattern, "err", err)
+	}
+	s.reply(w, r, status, body)
+}

@@ -1,0 +1,328 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"lathe"
+	"lathe/internal/bus"
+	"lathe/internal/opencode/wire"
+)
+
+const (
+	// partEvery is how often an open part is sent to one client, and partRate the
+	// bytes a second that its repeated text may take.
+	partEvery = time.Second / 30
+	partRate  = 1 << 20
+)
+
+// stream sends events to one client.
+//
+// The text of an open part goes out in two forms: message.part.delta, which a
+// client appends (1.18), then message.part.updated with the whole part and the
+// same delta (1.1), which replaces what it has. The second form costs the whole
+// text each time, so both are held back to [partEvery]; what is held back goes
+// out before any other event, so the order is the order of the bus.
+//
+// Every frame carries an id. A client that comes back with it as Last-Event-ID
+// gets what followed, if that is still kept.
+type stream struct {
+	s      *Server
+	w      *answer
+	rc     *http.ResponseController
+	global bool
+	deltas bool   // deltas only, no repeated text
+	dir    string // of the stream; empty for the global one
+
+	parts   map[lathe.PartID]*sending
+	held    []lathe.PartID // parts with unsent text, oldest first
+	project map[string]string
+	dirty   bool // written since the last flush
+}
+
+// sending is how far a part has been sent.
+type sending struct {
+	sent int       // bytes of the text
+	last time.Time // when
+	wait time.Duration
+	dir  string
+	seq  uint64 // newest unsent delta
+	held bool
+}
+
+func (c *call) events() (any, error) {
+	dir, err := c.dir()
+	if err != nil {
+		return nil, err
+	}
+	return c.stream(&stream{dir: dir}, bus.Filter{Directory: dir})
+}
+
+func (c *call) globalEvents() (any, error) {
+	return c.stream(&stream{global: true}, bus.Filter{})
+}
+
+func (c *call) stream(st *stream, f bus.Filter) (any, error) {
+	st.s, st.w, st.rc = c.s, c.w, http.NewResponseController(c.w)
+	st.parts, st.project = map[lathe.PartID]*sending{}, map[string]string{}
+	st.deltas = c.query("parts") == "delta"
+	_ = st.rc.SetReadDeadline(time.Time{})
+	sub, resumed := c.subscribe(f)
+	defer sub.Close()
+	h := c.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache, no-transform")
+	h.Set("X-Accel-Buffering", "no")
+	c.w.WriteHeader(http.StatusOK)
+	if err := st.hello(resumed); err != nil {
+		return done{}, nil
+	}
+	err := st.run(c.ctx(), sub)
+	if errors.Is(err, bus.ErrSlow) {
+		c.s.opts.Log.Warn("event stream closed: the client is too slow", "id", c.w.id)
+	}
+	return done{}, nil
+}
+
+// subscribe resumes where the client was, if it says so and that is possible.
+// resumed is "" when it did not ask.
+func (c *call) subscribe(f bus.Filter) (sub *bus.Subscription, resumed string) {
+	last := c.r.Header.Get("Last-Event-ID")
+	if last == "" {
+		last = c.query("after")
+	}
+	if last == "" {
+		return c.s.opts.Bus.Subscribe(c.ctx(), f, bus.Limits{}), ""
+	}
+	if seq, ok := c.s.parseEventID(last); ok {
+		if sub, err := c.s.opts.Bus.SubscribeFrom(c.ctx(), seq, f, bus.Limits{}); err == nil {
+			return sub, "true"
+		}
+	}
+	return c.s.opts.Bus.Subscribe(c.ctx(), f, bus.Limits{}), "false"
+}
+
+// eventID names an event across restarts: numbers of another process are refused.
+func (s *Server) eventID(seq uint64) string { return s.epoch + "-" + strconv.FormatUint(seq, 10) }
+
+func (s *Server) parseEventID(id string) (uint64, bool) {
+	number, ok := strings.CutPrefix(id, s.epoch+"-")
+	if !ok {
+		return 0, false
+	}
+	seq, err := strconv.ParseUint(number, 10, 64)
+	return seq, err == nil
+}
+
+// hello sends the first frame. After a failed resumption the client reads what it
+// shows again, as after any connection.
+func (st *stream) hello(resumed string) error {
+	ev := wire.EncodeConnected()
+	if resumed != "" {
+		ev = []byte(`{"type":"server.connected","properties":{"resumed":` + resumed + `}}`)
+	}
+	if err := st.frame(0, "", ev); err != nil {
+		return err
+	}
+	return st.flush()
+}
+
+// expired ends at once: Next with it takes what is queued and does not wait.
+var expired = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
+// run sends until the client leaves, the instance or the server ends, or the
+// client is too slow.
+func (st *stream) run(ctx context.Context, sub *bus.Subscription) error {
+	beat := time.Now().Add(st.s.opts.Heartbeat)
+	for {
+		env, err := sub.Next(expired)
+		if err != nil && ctx.Err() == nil && errors.Is(err, context.Canceled) {
+			if err := st.flush(); err != nil {
+				return err
+			}
+			env, err = st.wait(ctx, sub, beat)
+		}
+		switch {
+		case err == nil:
+			if err := st.send(env); err != nil {
+				return err
+			}
+			if _, over := env.Event.(lathe.InstanceDisposed); over && !st.global {
+				return st.flush()
+			}
+		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+		default:
+			_ = st.flush()
+			return err
+		}
+		if err := st.release(time.Now(), false); err != nil {
+			return err
+		}
+		if now := time.Now(); !now.Before(beat) {
+			beat = now.Add(st.s.opts.Heartbeat)
+			if err := st.frame(0, "", wire.EncodeHeartbeat()); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// wait waits for the next event, the next heartbeat or the next held-back part.
+func (st *stream) wait(ctx context.Context, sub *bus.Subscription, until time.Time) (lathe.Envelope, error) {
+	for _, id := range st.held {
+		p := st.parts[id]
+		if at := p.last.Add(p.wait); at.Before(until) {
+			until = at
+		}
+	}
+	ctx, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	return sub.Next(ctx)
+}
+
+// send sends an event, after what was held back.
+func (st *stream) send(env lathe.Envelope) error {
+	if d, ok := env.Event.(lathe.PartDelta); ok {
+		return st.delta(env, d)
+	}
+	if err := st.release(time.Time{}, true); err != nil {
+		return err
+	}
+	if u, ok := env.Event.(lathe.PartUpdated); ok {
+		delete(st.parts, u.Part.ID)
+	}
+	for _, raw := range wire.EncodeStream(env.Event, st.s.frameID(env.Seq), env.Time) {
+		if err := st.frame(env.Seq, env.Directory, raw); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// delta notes text that came; release sends it when it is time.
+func (st *stream) delta(env lathe.Envelope, d lathe.PartDelta) error {
+	if st.deltas {
+		return st.frame(env.Seq, env.Directory, wire.EncodePartDelta(d, st.s.frameID(env.Seq)))
+	}
+	p := st.parts[d.PartID]
+	if p == nil {
+		_, text, ok := st.s.live.at(d.PartID, env.Seq)
+		if !ok {
+			return nil // it has closed: the whole part is on its way
+		}
+		p = &sending{sent: max(0, len(text)-len(d.Delta)), wait: partEvery}
+		st.parts[d.PartID] = p
+	}
+	p.seq, p.dir = env.Seq, env.Directory
+	if !p.held {
+		p.held = true
+		st.held = append(st.held, d.PartID)
+	}
+	return nil
+}
+
+// release sends the parts whose time has come, or all of them.
+func (st *stream) release(now time.Time, all bool) error {
+	kept := st.held[:0]
+	for i, id := range st.held {
+		p := st.parts[id]
+		if !all && now.Before(p.last.Add(p.wait)) {
+			kept = append(kept, id)
+			continue
+		}
+		if err := st.part(id, p); err != nil {
+			st.held = append(kept, st.held[i:]...)
+			return err
+		}
+	}
+	st.held = kept
+	return nil
+}
+
+// part sends what a part gained.
+func (st *stream) part(id lathe.PartID, p *sending) error {
+	p.held, p.last = false, time.Now()
+	part, text, ok := st.s.live.at(id, p.seq)
+	if !ok || len(text) <= p.sent {
+		return nil
+	}
+	delta := text[p.sent:]
+	p.sent = len(text)
+	p.wait = max(partEvery, time.Duration(len(text))*time.Second/partRate)
+	fid := st.s.frameID(p.seq)
+	d := lathe.PartDelta{SessionID: part.SessionID, MessageID: part.MessageID, PartID: id, Delta: delta}
+	if err := st.frame(0, p.dir, wire.EncodePartDelta(d, fid)); err != nil {
+		return err
+	}
+	part.Body = withText(part.Body, text)
+	raw, ok := wire.EncodeStreamPart(part, delta, fid)
+	if !ok {
+		return nil
+	}
+	seq := p.seq
+	if len(st.held) > 1 { // others are still held back: a resumption must bring them
+		seq = 0
+	}
+	return st.frame(seq, p.dir, raw)
+}
+
+// frameID is the event identifier that clients of 1.18 look for.
+func (s *Server) frameID(seq uint64) string {
+	return fmt.Sprintf("%s_%012x%s", lathe.PrefixEvent, seq, s.epoch)
+}
+
+// frame writes one event. A zero seq gives the frame no id.
+func (st *stream) frame(seq uint64, dir string, raw []byte) error {
+	if st.global {
+		wrapped, err := wire.EncodeGlobalIn(dir, st.projectOf(dir), raw)
+		if err != nil {
+			return err
+		}
+		raw = wrapped
+	}
+	if !st.dirty {
+		_ = st.rc.SetWriteDeadline(time.Now().Add(writeTimeout))
+		st.dirty = true
+	}
+	if seq != 0 {
+		if _, err := fmt.Fprintf(st.w, "id: %s\n", st.s.eventID(seq)); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(st.w, "data: %s\n\n", raw)
+	return err
+}
+
+func (st *stream) flush() error {
+	if !st.dirty {
+		return nil
+	}
+	st.dirty = false
+	return st.rc.Flush()
+}
+
+// projectOf returns the project of a directory whose instance is open.
+func (st *stream) projectOf(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	id, ok := st.project[dir]
+	if !ok {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if inst := st.s.opts.Service.Opened(ctx, dir); inst != nil {
+			id = inst.Project.ID
+			st.project[dir] = id
+		}
+	}
+	return id
+}

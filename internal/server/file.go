@@ -1,0 +1,262 @@
+package server
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"io/fs"
+	"mime"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"lathe"
+	"lathe/internal/search"
+	"lathe/internal/session"
+	"lathe/internal/workspace"
+)
+
+const (
+	contentLimit = 16 << 20
+	maxEntries   = 20_000
+)
+
+type fileNode struct {
+	Name     string `json:"name"`
+	Path     string `json:"path"`
+	Absolute string `json:"absolute"`
+	Type     string `json:"type"`
+	Ignored  bool   `json:"ignored"`
+}
+
+type fileContent struct {
+	Type     string `json:"type"`
+	Content  string `json:"content"`
+	Encoding string `json:"encoding,omitempty"`
+	MIME     string `json:"mimeType,omitempty"`
+}
+
+type fileStatus struct {
+	Path    string `json:"path"`
+	Added   int    `json:"added"`
+	Removed int    `json:"removed"`
+	Status  string `json:"status"`
+}
+
+// inside returns the real path that a client's path leads to. It lies in the
+// project, wherever links point.
+func (c *call) inside() (*session.Instance, string, error) {
+	q := c.r.URL.Query()
+	path := q.Get("path")
+	switch {
+	case !q.Has("path"):
+		return nil, "", badQuery("path", "expected a path")
+	case len(path) > maxPath || strings.ContainsRune(path, 0):
+		return nil, "", badQuery("path", "not a path")
+	}
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, "", err
+	}
+	real, err := inst.Root.Resolve(path)
+	if err != nil {
+		return nil, "", badQuery("path", "cannot be resolved")
+	}
+	if !inst.Root.Contains(real) {
+		return nil, "", lathe.Errorf(lathe.CodePermission, "", "Access denied: path escapes project directory")
+	}
+	return inst, real, nil
+}
+
+func (c *call) fileList() (any, error) {
+	inst, dir, err := c.inside()
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, pathError(err)
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(maxEntries)
+	if err != nil && len(entries) == 0 && !isEOF(err) {
+		return nil, pathError(err)
+	}
+	top := inst.Root.TopLevel
+	if top == "/" {
+		top = inst.Root.Dir
+	}
+	ignore := search.NewIgnore(top, "")
+	out := make([]fileNode, 0, len(entries))
+	for _, e := range entries {
+		if e.Name() == ".git" || e.Name() == ".DS_Store" {
+			continue
+		}
+		abs := filepath.Join(dir, e.Name())
+		kind := "file"
+		if e.IsDir() {
+			kind = "directory"
+		}
+		out = append(out, fileNode{
+			Name: e.Name(), Path: relative(inst.Root.Dir, abs), Absolute: abs, Type: kind,
+			Ignored: ignore.Match(relative(top, abs), e.IsDir()),
+		})
+	}
+	slices.SortFunc(out, func(a, b fileNode) int {
+		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name, b.Name))
+	})
+	return out, nil
+}
+
+func isEOF(err error) bool { return err != nil && err.Error() == "EOF" }
+
+func relative(from, path string) string {
+	rel, err := filepath.Rel(from, path)
+	if err != nil {
+		return path
+	}
+	return filepath.ToSlash(rel)
+}
+
+// pathError keeps what is wrong with a path apart from our own failures.
+func pathError(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return notFound("no such file or directory")
+	}
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return badQuery("path", "%v", p.Err)
+	}
+	return badQuery("path", "cannot be read")
+}
+
+// fileRead answers a text without the space around it, and an image as base64. A
+// file that is not there is empty, as in OpenCode.
+func (c *call) fileRead() (any, error) {
+	_, path, err := c.inside()
+	if err != nil {
+		return nil, err
+	}
+	data, err := workspace.ReadFile(path, contentLimit)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fileContent{Type: "text"}, nil
+	case err != nil:
+		return nil, lathe.Errorf(lathe.CodeInvalid, "", "the file cannot be read: %v", bare(err))
+	}
+	kind := mediaType(path, data)
+	if strings.HasPrefix(kind, "image/") && kind != "image/svg+xml" {
+		return fileContent{Type: "text", Content: base64.StdEncoding.EncodeToString(data), Encoding: "base64", MIME: kind}, nil
+	}
+	if workspace.IsBinary(path, data[:min(len(data), 8192)]) {
+		return fileContent{Type: "text", MIME: kind}, nil
+	}
+	text, err := workspace.Decode(data)
+	if err != nil {
+		return fileContent{Type: "text"}, nil
+	}
+	return fileContent{Type: "text", Content: strings.TrimSpace(strings.ToValidUTF8(text.Content, "\uFFFD"))}, nil
+}
+
+func bare(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return errors.New("it is not a regular file of a sensible size")
+}
+
+func mediaType(path string, data []byte) string {
+	if kind := workspace.MediaType(data[:min(len(data), 512)]); kind != "" {
+		return kind
+	}
+	kind := mime.TypeByExtension(filepath.Ext(path))
+	if kind == "" {
+		kind = http.DetectContentType(data)
+	}
+	base, _, err := mime.ParseMediaType(kind)
+	if err != nil {
+		return "application/octet-stream"
+	}
+	return base
+}
+
+const gitTimeout = 15 * time.Second
+
+// git runs a reading git command, with everything off that the repository could
+// make it run.
+func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
+	defer cancel()
+	safe := []string{
+		"--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "diff.external=",
+		"-c", "core.quotePath=false", "-c", "core.pager=cat", "-c", "submodule.recurse=false",
+	}
+	cmd := exec.CommandContext(ctx, "git", append(safe, args...)...)
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_NOSYSTEM=1"}
+	cmd.WaitDelay = time.Second
+	return cmd.Output()
+}
+
+// fileStatus lists what changed since the last commit.
+func (c *call) fileStatus() (any, error) {
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	out := []fileStatus{}
+	if inst.Root.VCS != "git" {
+		return out, nil
+	}
+	if diff, err := git(c.ctx(), inst.Root.Dir, "diff", "--no-ext-diff", "--no-textconv", "--no-renames", "--numstat", "-z", "HEAD", "--", "."); err == nil {
+		out = append(out, numstat(inst, diff)...)
+	}
+	if fresh, err := git(c.ctx(), inst.Root.Dir, "ls-files", "--others", "--exclude-standard", "-z"); err == nil {
+		for name := range strings.SplitSeq(string(fresh), "\x00") {
+			if name == "" {
+				continue
+			}
+			out = append(out, fileStatus{Path: name, Added: lines(filepath.Join(inst.Root.Dir, filepath.FromSlash(name))), Status: "added"})
+		}
+	}
+	return out, nil
+}
+
+// numstat reads "added TAB removed TAB path NUL" entries, relative to the top of
+// the checkout.
+func numstat(inst *session.Instance, data []byte) []fileStatus {
+	var out []fileStatus
+	for entry := range strings.SplitSeq(string(data), "\x00") {
+		f := strings.SplitN(entry, "\t", 3)
+		if len(f) != 3 {
+			continue
+		}
+		added, _ := strconv.Atoi(f[0]) // "-" for binary files
+		removed, _ := strconv.Atoi(f[1])
+		abs := filepath.Join(inst.Root.TopLevel, filepath.FromSlash(f[2]))
+		status := "modified"
+		if _, err := os.Lstat(abs); errors.Is(err, fs.ErrNotExist) {
+			status = "deleted"
+		}
+		out = append(out, fileStatus{Path: relative(inst.Root.Dir, abs), Added: added, Removed: removed, Status: status})
+	}
+	return out
+}
+
+func lines(path string) int {
+	data, err := workspace.ReadFile(path, contentLimit)
+	if err != nil || len(data) == 0 {
+		return 0
+	}
+	n := bytes.Count(data, []byte("\n"))
+	if data[len(data)-1] != '\n' {
+		n++
+	}
+	return n
+}

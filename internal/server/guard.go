@@ -1,0 +1,177 @@
+package server
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// guard decides whether a request may come in at all, before anything of it is
+// looked at: a page on the web must not drive lathe through the user's browser.
+type guard struct {
+	trusted  bool
+	hosts    []string
+	origins  []string
+	password bool
+	wanted   [sha256.Size]byte // of "user:password"
+}
+
+func newGuard(o Options) *guard {
+	g := &guard{trusted: o.Trusted, hosts: []string{"localhost"}, origins: o.Origins, password: o.Password != "" && !o.Trusted}
+	for _, h := range o.Hosts {
+		g.hosts = append(g.hosts, strings.ToLower(h))
+	}
+	g.wanted = sha256.Sum256([]byte(o.User + ":" + o.Password))
+	return g
+}
+
+// refusal is why a request may not come in.
+type refusal struct {
+	status int
+	text   string
+}
+
+// check judges a request by its headers.
+func (g *guard) check(r *http.Request) *refusal {
+	if !g.trusted && !g.hostAllowed(r.Host) {
+		return &refusal{http.StatusForbidden, "this server does not answer to the host name of the request"}
+	}
+	if !g.originAllowed(r) {
+		return &refusal{http.StatusForbidden, "requests from this web origin are not allowed; lathe serve --cors allows it"}
+	}
+	if g.password && !g.authorized(r) {
+		return &refusal{http.StatusUnauthorized, "Unauthorized"}
+	}
+	return nil
+}
+
+// hostAllowed reports whether the Host header names us. A DNS name that was
+// rebound to this machine names somebody else; an IP address cannot be rebound.
+func (g *guard) hostAllowed(host string) bool {
+	name := hostname(host)
+	if name == "" {
+		return false
+	}
+	if _, err := netip.ParseAddr(name); err == nil {
+		return true
+	}
+	return strings.HasSuffix(name, ".localhost") || slices.Contains(g.hosts, name)
+}
+
+// hostname returns the name of a host with or without a port, in lower case and
+// without brackets and the final dot; empty if it is malformed.
+func hostname(host string) string {
+	u, err := url.Parse("http://" + host)
+	if err != nil || u.Host != host || u.User != nil {
+		return ""
+	}
+	return strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+}
+
+// originAllowed reports whether the request is not a web page's, or is one of a
+// page that may call. Browsers send Sec-Fetch-Site where they leave Origin out.
+func (g *guard) originAllowed(r *http.Request) bool {
+	origins := r.Header.Values("Origin")
+	switch len(origins) {
+	case 0:
+		site := r.Header.Get("Sec-Fetch-Site")
+		return site == "" || site == "same-origin" || site == "none"
+	case 1:
+		return g.webOrigin(origins[0]) || sameOrigin(origins[0], r)
+	}
+	return false
+}
+
+func sameOrigin(origin string, r *http.Request) bool {
+	u, err := url.Parse(origin)
+	return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host) && (u.Scheme == "http" || u.Scheme == "https")
+}
+
+// webOrigin reports whether pages of an origin may call and read the answers.
+// OpenCode's hosted pages may only where a password protects the server.
+func (g *guard) webOrigin(origin string) bool {
+	if slices.Contains(g.origins, origin) || origin == "tauri://localhost" || origin == "http://tauri.localhost" {
+		return true
+	}
+	u, err := url.Parse(origin)
+	if err != nil || u.Host == "" || u.Scheme+"://"+u.Host != origin {
+		return false
+	}
+	switch name := strings.ToLower(u.Hostname()); u.Scheme {
+	case "http":
+		return name == "localhost" || name == "127.0.0.1"
+	case "https":
+		return g.password && (name == "opencode.ai" || strings.HasSuffix(name, ".opencode.ai")) && u.Port() == ""
+	}
+	return false
+}
+
+// authorized compares the credentials in constant time.
+func (g *guard) authorized(r *http.Request) bool {
+	given, ok := credentials(r)
+	sum := sha256.Sum256([]byte(given))
+	return subtle.ConstantTimeCompare(sum[:], g.wanted[:]) == 1 && ok
+}
+
+// credentials returns "user:password" from the Authorization header or, for
+// clients that cannot set headers, from the query.
+func credentials(r *http.Request) (string, bool) {
+	if user, pass, ok := r.BasicAuth(); ok {
+		return user + ":" + pass, true
+	}
+	token := r.URL.Query().Get("auth_token")
+	if token == "" || r.Header.Get("Authorization") != "" {
+		return "", false
+	}
+	token = strings.TrimRight(strings.NewReplacer("-", "+", "_", "/").Replace(token), "=")
+	raw, err := base64.RawStdEncoding.DecodeString(token)
+	return string(raw), err == nil
+}
+
+// cors adds the headers that let an allowed page read the answer. They come on
+// refusals too, so that a page can see that a password is needed.
+func (g *guard) cors(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Add("Vary", "Origin")
+	origin := r.Header.Get("Origin")
+	if origin == "" || !g.webOrigin(origin) {
+		return
+	}
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Expose-Headers", "Link, X-Next-Cursor, X-Request-Id, X-Lathe-Event")
+}
+
+// preflight answers a browser's question whether it may send a request. It
+// carries no credentials, so none are asked for.
+func (g *guard) preflight(w http.ResponseWriter, r *http.Request) bool {
+	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
+		return false
+	}
+	h := w.Header()
+	if g.webOrigin(r.Header.Get("Origin")) {
+		h.Set("Access-Control-Allow-Methods", "GET,HEAD,PUT,POST,DELETE,PATCH")
+		if asked := r.Header.Get("Access-Control-Request-Headers"); asked != "" {
+			h.Set("Access-Control-Allow-Headers", asked)
+			h.Add("Vary", "Access-Control-Request-Headers")
+		}
+		h.Set("Access-Control-Max-Age", "86400")
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return true
+}
+
+// Loopback reports whether an address to listen on is only reachable from this
+// machine.
+func Loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}

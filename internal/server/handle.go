@@ -1,0 +1,176 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"lathe"
+	"lathe/internal/opencode/wire"
+)
+
+// answer is the http.ResponseWriter of a request: it remembers what was sent.
+type answer struct {
+	http.ResponseWriter
+	status int
+	id     string
+}
+
+// WriteHeader sends the status once.
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 {
+		a.status = status
+		a.ResponseWriter.WriteHeader(status)
+	}
+}
+
+// Write sends a piece of the body.
+func (a *answer) Write(b []byte) (int, error) {
+	if a.status == 0 {
+		a.status = http.StatusOK
+	}
+	return a.ResponseWriter.Write(b)
+}
+
+// Unwrap is for http.ResponseController.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// ServeHTTP answers a request.
+func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	start := s.opts.Now()
+	w := &answer{ResponseWriter: rw, id: s.opts.IDs.New("req")}
+	h := w.Header()
+	h.Set("X-Request-Id", w.id)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	if !s.enter() {
+		s.fail(w, r, lathe.Errorf(lathe.CodeBusy, "", "%v", errStopping))
+		return
+	}
+	defer s.wg.Done()
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer context.AfterFunc(s.ctx, func() { cancel(errStopping) })()
+	defer cancel(nil)
+	r = r.WithContext(ctx)
+	defer s.audit(w, r, start)
+	defer s.recoverPanic(w, r)
+	s.admit(w, r)
+}
+
+// admit lets a request through the guard to its route.
+func (s *Server) admit(w *answer, r *http.Request) {
+	s.guard.cors(w, r)
+	if s.guard.trusted || s.guard.hostAllowed(r.Host) {
+		if s.guard.preflight(w, r) {
+			return
+		}
+	}
+	if no := s.guard.check(r); no != nil {
+		if no.status == http.StatusUnauthorized {
+			w.Header().Set("WWW-Authenticate", `Basic realm="Secure Area"`)
+		}
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.WriteHeader(no.status)
+		_, _ = w.Write([]byte(no.text))
+		return
+	}
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout))
+	s.mux.ServeHTTP(w, r)
+}
+
+// audit logs who asked for what. Paths hold no secrets, but queries may.
+func (s *Server) audit(w *answer, r *http.Request, start time.Time) {
+	level := slog.LevelInfo
+	if r.Method == http.MethodGet && w.status < 400 {
+		level = slog.LevelDebug
+	}
+	route := r.Pattern
+	if route == "" {
+		route = r.Method + " (refused)"
+	}
+	s.opts.Log.Log(r.Context(), level, "request", "id", w.id, "route", route, "status", w.status,
+		"dur", s.opts.Now().Sub(start), "remote", r.RemoteAddr, "client", clip(r.UserAgent(), 120),
+		"session", r.PathValue("sessionID"))
+}
+
+func clip(s string, n int) string {
+	if len(s) > n {
+		return strings.ToValidUTF8(s[:n], "")
+	}
+	return s
+}
+
+// recoverPanic turns a broken invariant into one failed request.
+func (s *Server) recoverPanic(w *answer, r *http.Request) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	if v == http.ErrAbortHandler {
+		panic(v)
+	}
+	s.opts.Log.Error("request failed", "id", w.id, "route", r.Pattern, "err", fmt.Sprint(v), "stack", string(debug.Stack()))
+	if w.status == 0 {
+		s.fail(w, r, errors.New("panic"))
+	}
+}
+
+// handler answers a request with a value for JSON, or an error. It returns
+// [done] when it has written the answer itself.
+type handler func(c *call) (any, error)
+
+// done is the result of a handler that has answered already.
+type done struct{}
+
+// noContent is the result of a handler whose answer has no body.
+type noContent struct{}
+
+// call is one request on its way through a route.
+type call struct {
+	s *Server
+	w *answer
+	r *http.Request
+}
+
+func (c *call) ctx() context.Context { return c.r.Context() }
+
+func (s *Server) handle(h handler) http.HandlerFunc {
+	return func(rw http.ResponseWriter, r *http.Request) {
+		w := rw.(*answer)
+		v, err := h(&call{s: s, w: w, r: r})
+		switch {
+		case err != nil && w.status == 0:
+			s.fail(w, r, err)
+		case err != nil:
+			s.opts.Log.Warn("answer cut short", "id", w.id, "route", r.Pattern, "err", err)
+		case v == done{}:
+		case v == noContent{}:
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			s.reply(w, r, http.StatusOK, v)
+		}
+	}
+}
+
+// writeTimeout bounds how long a client may take to read an answer, or one frame
+// of a stream.
+const writeTimeout = 30 * time.Second
+
+func (s *Server) reply(w *answer, r *http.Request, status int, v any) {
+	body, err := wire.Marshal(v)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout + time.Duration(len(body)>>10)*time.Millisecond))
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}

@@ -1,0 +1,199 @@
+package server
+
+import (
+	"context"
+	"sort"
+	"sync"
+
+	"lathe"
+	"lathe/internal/bus"
+)
+
+// live follows the bus and knows the text of every open part at every event, and
+// what every session does. Streams share it: however many there are, a text is
+// kept once, and a stream that joins in the middle of a part still has the whole.
+type live struct {
+	sub *bus.Subscription
+
+	mu     sync.Mutex
+	moved  *sync.Cond
+	seen   uint64 // number of the newest event taken in
+	ended  bool
+	parts  map[lathe.PartID]*openPart
+	status map[lathe.SessionID]doing
+}
+
+// openPart is a part whose text still grows. text is only appended to.
+type openPart struct {
+	part  lathe.Part
+	text  []byte
+	marks []mark
+}
+
+// mark says how long the text was after an event.
+type mark struct {
+	seq uint64
+	end int
+}
+
+type doing struct {
+	dir    string
+	status lathe.Status
+}
+
+// newLive subscribes at once, so that nothing published later is missed.
+func newLive(b *bus.Bus) *live {
+	l := &live{parts: map[lathe.PartID]*openPart{}, status: map[lathe.SessionID]doing{}}
+	l.moved = sync.NewCond(&l.mu)
+	l.seen = b.Seq()
+	l.sub = b.Subscribe(context.Background(), bus.Filter{Match: relevant}, bus.Limits{Events: 1 << 20, Bytes: 256 << 20})
+	return l
+}
+
+func relevant(ev lathe.Event) bool {
+	switch ev.(type) {
+	case lathe.PartDelta, lathe.PartUpdated, lathe.PartRemoved, lathe.SessionStatus, lathe.SessionDeleted:
+		return true
+	}
+	return false
+}
+
+// run follows the bus until the context or the bus ends.
+func (l *live) run(ctx context.Context) {
+	defer func() {
+		l.sub.Close()
+		l.mu.Lock()
+		l.ended = true
+		l.moved.Broadcast()
+		l.mu.Unlock()
+	}()
+	for {
+		env, err := l.sub.Next(ctx)
+		if err != nil {
+			return
+		}
+		l.take(env)
+	}
+}
+
+func (l *live) take(env lathe.Envelope) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch ev := env.Event.(type) {
+	case lathe.PartUpdated:
+		l.update(env.Seq, ev.Part)
+	case lathe.PartDelta:
+		if p := l.parts[ev.PartID]; p != nil {
+			p.text = append(p.text, ev.Delta...)
+			p.marks = append(p.marks, mark{env.Seq, len(p.text)})
+		}
+	case lathe.PartRemoved:
+		delete(l.parts, ev.PartID)
+	case lathe.SessionDeleted:
+		delete(l.status, ev.Session.ID)
+	case lathe.SessionStatus:
+		l.setStatus(env.Directory, ev)
+	}
+	l.seen = env.Seq
+	l.moved.Broadcast()
+}
+
+func (l *live) setStatus(dir string, ev lathe.SessionStatus) {
+	if _, idle := ev.Status.(lathe.Idle); !idle {
+		l.status[ev.SessionID] = doing{dir, ev.Status}
+		return
+	}
+	delete(l.status, ev.SessionID)
+	for id, p := range l.parts { // none is open any more; one may have failed to close
+		if p.part.SessionID == ev.SessionID {
+			delete(l.parts, id)
+		}
+	}
+}
+
+func (l *live) update(seq uint64, p lathe.Part) {
+	text, open := openText(p.Body)
+	if !open {
+		delete(l.parts, p.ID)
+		return
+	}
+	l.parts[p.ID] = &openPart{part: p, text: []byte(text), marks: []mark{{seq, len(text)}}}
+}
+
+// openText returns the text of a part that may still grow.
+func openText(b lathe.PartBody) (string, bool) {
+	switch b := b.(type) {
+	case *lathe.Text:
+		return b.Text, b.Time.End.IsZero() && !b.Time.Start.IsZero()
+	case *lathe.Reasoning:
+		return b.Text, b.Time.End.IsZero()
+	}
+	return "", false
+}
+
+// at returns an open part with its text as of an event at least as new as seq,
+// waiting until that is known. It reports false for a part that has closed.
+func (l *live) at(id lathe.PartID, seq uint64) (lathe.Part, string, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.seen < seq && !l.ended {
+		l.moved.Wait()
+	}
+	p := l.parts[id]
+	if p == nil {
+		return lathe.Part{}, "", false
+	}
+	i := sort.Search(len(p.marks), func(i int) bool { return p.marks[i].seq >= seq })
+	if i == len(p.marks) {
+		i--
+	}
+	return p.part, string(p.text[:p.marks[i].end]), true
+}
+
+// overlay puts the text that streamed so far into the open parts of messages
+// that were just read.
+func (l *live) overlay(messages []lathe.Message) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.parts) == 0 {
+		return
+	}
+	for i := range messages {
+		for j, p := range messages[i].Parts {
+			if _, open := openText(p.Body); !open {
+				continue
+			}
+			if o := l.parts[p.ID]; o != nil {
+				messages[i].Parts[j].Body = withText(p.Body, string(o.text))
+			}
+		}
+	}
+}
+
+// withText returns a copy of a text or reasoning part with another text.
+func withText(b lathe.PartBody, text string) lathe.PartBody {
+	switch b := b.(type) {
+	case *lathe.Text:
+		c := *b
+		c.Text = text
+		return &c
+	case *lathe.Reasoning:
+		c := *b
+		c.Text = text
+		return &c
+	}
+	return b
+}
+
+// statuses returns what the sessions of a directory do that are not idle.
+func (l *live) statuses(dir string) map[lathe.SessionID]lathe.Status {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := map[lathe.SessionID]lathe.Status{}
+	for id, d := range l.status {
+		if d.dir == dir {
+			out[id] = d.status
+		}
+	}
+	return out
+}

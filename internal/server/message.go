@@ -1,0 +1,258 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"lathe"
+	"lathe/internal/opencode/wire"
+	"lathe/internal/session"
+	"lathe/internal/sqlite"
+)
+
+// maxMessages bounds a page of messages where the client names no limit.
+const maxMessages = 10_000
+
+// messageList answers the newest messages, oldest first. The header
+// X-Lathe-Event names an event that the answer includes: a stream that resumes
+// after it continues the answer without a gap.
+func (c *call) messageList() (any, error) {
+	sess, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	limit, err := c.number("limit")
+	if err != nil {
+		return nil, err
+	}
+	if limit == 0 || limit > maxMessages {
+		limit = maxMessages
+	}
+	f := sqlite.MessageFilter{Limit: int(limit) + 1}
+	if before := c.query("before"); before != "" {
+		if f.Before, err = c.before(sess.ID, before); err != nil {
+			return nil, err
+		}
+	}
+	c.w.Header().Set("X-Lathe-Event", c.s.eventID(c.s.opts.Bus.Seq()))
+	var page []lathe.Message
+	for m, err := range c.s.opts.Store.Messages(c.ctx(), sess.ID, f) {
+		if err != nil {
+			return nil, err
+		}
+		page = append(page, m)
+	}
+	if len(page) > int(limit) {
+		page = page[:limit]
+		c.olderPage(page[limit-1], int(limit))
+	}
+	for i, j := 0, len(page)-1; i < j; i, j = i+1, j-1 {
+		page[i], page[j] = page[j], page[i]
+	}
+	c.s.live.overlay(page)
+	return wire.EncodeMessages(page), nil
+}
+
+// before returns the sequence number that a cursor stands for.
+func (c *call) before(id lathe.SessionID, text string) (int64, error) {
+	cur, err := parseCursor(text)
+	if err != nil {
+		return 0, err
+	}
+	m, err := c.s.opts.Store.Message(c.ctx(), id, cur.ID)
+	if err != nil {
+		return 0, badQuery("before", "the message it names is gone")
+	}
+	return m.Seq, nil
+}
+
+func (c *call) olderPage(oldest lathe.Message, limit int) {
+	next := cursor{ID: oldest.ID, Time: oldest.Created.UnixMilli()}.String()
+	q := url.Values{"limit": {strconv.Itoa(limit)}, "before": {next}}
+	c.w.Header().Set("X-Next-Cursor", next)
+	c.w.Header().Set("Link", fmt.Sprintf("<%s?%s>; rel=%q", c.r.URL.EscapedPath(), q.Encode(), "next"))
+}
+
+func (c *call) message() (lathe.Message, error) {
+	id, err := c.sessionID()
+	if err != nil {
+		return lathe.Message{}, err
+	}
+	mid, err := c.id("messageID", lathe.PrefixMessage)
+	if err != nil {
+		return lathe.Message{}, err
+	}
+	m, err := c.s.opts.Store.Message(c.ctx(), id, lathe.MessageID(mid))
+	if err != nil {
+		return m, notFound("Message not found: %s", mid)
+	}
+	return m, nil
+}
+
+func (c *call) messageGet() (any, error) {
+	m, err := c.message()
+	if err != nil {
+		return nil, err
+	}
+	one := []lathe.Message{m}
+	c.s.live.overlay(one)
+	return wire.EncodeMessage(one[0]), nil
+}
+
+func (c *call) messageDelete() (any, error) {
+	m, err := c.message()
+	if err != nil {
+		return nil, err
+	}
+	return true, c.s.opts.Service.RemoveMessage(context.WithoutCancel(c.ctx()), m.SessionID, m.ID)
+}
+
+func (c *call) partDelete() (any, error) {
+	m, err := c.message()
+	if err != nil {
+		return nil, err
+	}
+	pid, err := c.id("partID", lathe.PrefixPart)
+	if err != nil {
+		return nil, err
+	}
+	return true, c.s.opts.Service.RemovePart(context.WithoutCancel(c.ctx()), m.SessionID, m.ID, lathe.PartID(pid))
+}
+
+func (c *call) partUpdate() (any, error) {
+	m, err := c.message()
+	if err != nil {
+		return nil, err
+	}
+	pid, err := c.id("partID", lathe.PrefixPart)
+	if err != nil {
+		return nil, err
+	}
+	data, err := c.bytes(promptLimit)
+	if err != nil {
+		return nil, err
+	}
+	p, err := wire.DecodePart(data)
+	switch {
+	case err != nil:
+		return nil, badPayload("%v", err)
+	case string(p.ID) != pid || p.MessageID != m.ID || p.SessionID != m.SessionID:
+		return nil, badPayload("the part's identifiers are not those of the path")
+	}
+	if err := c.s.opts.Service.EditPart(context.WithoutCancel(c.ctx()), p); err != nil {
+		return nil, err
+	}
+	return wire.EncodePart(p), nil
+}
+
+// prompt stores the prompt of a request and starts its turn.
+func (c *call) prompt() (*lathe.Message, *session.Run, error) {
+	sess, err := c.session()
+	if err != nil {
+		return nil, nil, err
+	}
+	data, err := c.bytes(promptLimit)
+	if err != nil {
+		return nil, nil, err
+	}
+	in, err := wire.DecodePrompt(data)
+	if err != nil {
+		return nil, nil, badPayload("%v", err)
+	}
+	m, run, err := c.s.opts.Service.Prompt(context.WithoutCancel(c.ctx()), sess.ID, session.Prompt{
+		MessageID: in.MessageID, Parts: in.Parts, Agent: in.Agent, Model: in.Model, System: in.System,
+		Tools: in.Tools, NoReply: in.NoReply,
+	})
+	if err != nil && lathe.CodeOf(err) != lathe.CodeBusy {
+		c.s.opts.Service.Failed(sess.Directory, sess.ID, &lathe.UnknownFailure{Message: said(err)})
+	}
+	return m, run, err
+}
+
+// said returns what may be shown of an error.
+func said(err error) string {
+	if lathe.CodeOf(err) == lathe.CodeInternal {
+		return "the prompt could not be taken; the log has the details"
+	}
+	return err.Error()
+}
+
+// messagePrompt answers with the final assistant message once the turn is over.
+func (c *call) messagePrompt() (any, error) {
+	m, run, err := c.prompt()
+	if err != nil {
+		return nil, err
+	}
+	if run == nil {
+		return wire.EncodeMessage(*m), nil
+	}
+	return c.await(m.SessionID, run)
+}
+
+// keepAlive is how often a waiting answer shows that it lives: clients give up
+// on a body that says nothing for minutes.
+const keepAlive = 30 * time.Second
+
+// await sends the headers now and the final message of the turn when it is over.
+// White space goes before it meanwhile. A client that leaves does not end the turn.
+func (c *call) await(id lathe.SessionID, run *session.Run) (any, error) {
+	rc := http.NewResponseController(c.w)
+	c.w.Header().Set("Content-Type", "application/json")
+	c.w.WriteHeader(http.StatusOK)
+	for {
+		_ = rc.SetWriteDeadline(time.Now().Add(writeTimeout))
+		if err := rc.Flush(); err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithTimeout(c.ctx(), keepAlive)
+		out, err := run.Wait(ctx)
+		cancel()
+		switch {
+		case err == nil && out.Last != nil:
+			return done{}, c.finalMessage(id, out.Last.ID)
+		case err == nil:
+			return done{}, c.failLate(fmt.Errorf("the turn left no message"))
+		case c.ctx().Err() != nil:
+			return nil, context.Cause(c.ctx())
+		case ctx.Err() == nil:
+			return done{}, c.failLate(err)
+		}
+		if _, err := c.w.Write([]byte("\n")); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (c *call) finalMessage(id lathe.SessionID, mid lathe.MessageID) error {
+	m, err := c.s.opts.Store.Message(context.WithoutCancel(c.ctx()), id, mid)
+	if err != nil {
+		return c.failLate(err)
+	}
+	return c.writeLate(wire.EncodeMessage(m))
+}
+
+// failLate says that something went wrong after the status was sent.
+func (c *call) failLate(err error) error {
+	_, body := c.s.describe(c.r, c.w.id, err)
+	c.s.opts.Log.Error("request failed", "id", c.w.id, "route", c.r.Pattern, "err", err)
+	return c.writeLate(body)
+}
+
+func (c *call) writeLate(v any) error {
+	body, err := wire.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTimeout))
+	_, err = c.w.Write(body)
+	return err
+}
+
+func (c *call) promptAsync() (any, error) {
+	_, _, err := c.prompt()
+	return noContent{}, err
+}

@@ -1,0 +1,203 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"lathe"
+	"lathe/internal/opencode/wire"
+	"lathe/internal/terminal"
+	"lathe/internal/ws"
+)
+
+// ptyMessage bounds what a client types at once.
+const ptyMessage = 1 << 20
+
+func (s *Server) publishPTY(k terminal.Kind, t terminal.Info) {
+	s.opts.Bus.Publish(t.Directory, wire.EncodePTYEvent(k, t))
+}
+
+func (c *call) ptyList() (any, error) {
+	dir, err := c.dir()
+	if err != nil {
+		return nil, err
+	}
+	return wire.EncodePTYs(c.s.ptys.List(dir)), nil
+}
+
+func (c *call) ptyCreate() (any, error) {
+	var in struct {
+		Command, Cwd, Title string
+		Args                []string
+		Env                 map[string]string
+	}
+	if err := c.decode(&in); err != nil {
+		return nil, err
+	}
+	inst, dir, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	create := terminal.Create{Command: in.Command, Args: in.Args, Dir: in.Cwd, Directory: dir, Title: in.Title}
+	if create.Command == "" {
+		create.Command = c.s.opts.Shell
+	}
+	switch strings.TrimSuffix(filepath.Base(create.Command), ".exe") {
+	case "sh", "bash", "zsh", "dash", "ksh", "fish":
+		create.Args = append(create.Args, "-l")
+	}
+	if create.Dir == "" {
+		create.Dir = inst.Root.Dir
+	} else if create.Dir, err = inst.Root.Resolve(create.Dir); err != nil {
+		return nil, badPayload("cwd: cannot be resolved")
+	}
+	create.Env = append(create.Env, c.s.opts.Environ...)
+	for k, v := range in.Env {
+		if k == "" || strings.ContainsAny(k, "=\x00") || strings.ContainsRune(v, 0) {
+			return nil, badPayload("env: %q is not a variable", clip(k, 80))
+		}
+		create.Env = append(create.Env, k+"="+v)
+	}
+	t, err := c.s.ptys.Create(create)
+	switch {
+	case errors.Is(err, terminal.ErrTooMany):
+		return nil, lathe.Errorf(lathe.CodeLimit, "", "%v", err)
+	case err != nil:
+		return nil, lathe.Errorf(lathe.CodeInvalid, "", "the terminal could not be opened: %v", err)
+	}
+	return wire.EncodePTY(t.Info()), nil
+}
+
+func (c *call) pty() (*terminal.Terminal, error) {
+	id, err := c.id("ptyID", lathe.PrefixPTY)
+	if err != nil {
+		return nil, err
+	}
+	t, err := c.s.ptys.Get(id)
+	if err != nil {
+		return nil, notFound("PTY session not found: %s", id)
+	}
+	return t, nil
+}
+
+func (c *call) ptyGet() (any, error) {
+	t, err := c.pty()
+	if err != nil {
+		return nil, err
+	}
+	return wire.EncodePTY(t.Info()), nil
+}
+
+func (c *call) ptyUpdate() (any, error) {
+	t, err := c.pty()
+	if err != nil {
+		return nil, err
+	}
+	var in struct {
+		Title string
+		Size  *struct{ Rows, Cols float64 }
+	}
+	if err := c.need(&in); err != nil {
+		return nil, err
+	}
+	var rows, cols uint16
+	if in.Size != nil {
+		if !(in.Size.Rows >= 1 && in.Size.Rows <= 4096 && in.Size.Cols >= 1 && in.Size.Cols <= 4096) {
+			return nil, badPayload("size: expected 1 to 4096 rows and columns")
+		}
+		rows, cols = uint16(in.Size.Rows), uint16(in.Size.Cols)
+	}
+	if err := t.Change(in.Title, rows, cols); err != nil {
+		return nil, notFound("PTY session not found: %s", t.Info().ID)
+	}
+	return wire.EncodePTY(t.Info()), nil
+}
+
+func (c *call) ptyRemove() (any, error) {
+	t, err := c.pty()
+	if err != nil {
+		return nil, err
+	}
+	t.Remove()
+	return true, nil
+}
+
+// ptyConnect carries a terminal over a WebSocket: text frames of raw terminal
+// bytes both ways, closed with 1000 when the program ends. Host, Origin and
+// password were checked as for any request.
+func (c *call) ptyConnect() (any, error) {
+	t, err := c.pty()
+	if err != nil {
+		return nil, err
+	}
+	if err := ws.Check(c.r); err != nil {
+		return nil, badPayload("%v", err)
+	}
+	c.w.status = 101
+	conn, err := ws.Accept(c.w, c.r, ptyMessage)
+	if err != nil {
+		c.w.status = 0
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(c.ctx())
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close(ws.Leaving, "") })()
+	c.s.wg.Go(func() {
+		defer cancel()
+		typed(conn, t)
+	})
+	r := t.Attach()
+	defer r.Close()
+	shown(ctx, conn, r)
+	_ = conn.Close(ws.Normal, "")
+	return done{}, nil
+}
+
+// typed passes on what the client types, until it leaves.
+func typed(conn *ws.Conn, t *terminal.Terminal) {
+	for {
+		_, msg, err := conn.Read()
+		if err != nil || t.Write(msg) != nil {
+			return
+		}
+	}
+}
+
+// shown sends output, until the program ends or the client is gone. A character
+// that is cut waits for its rest.
+func shown(ctx context.Context, conn *ws.Conn, r *terminal.Reader) {
+	var rest []byte
+	for {
+		data, ok := r.Next(ctx.Done())
+		if !ok {
+			return
+		}
+		data = append(rest, data...)
+		n := whole(data)
+		rest = append([]byte(nil), data[n:]...)
+		if n == 0 {
+			continue
+		}
+		if err := conn.Write(ws.Text, []byte(strings.ToValidUTF8(string(data[:n]), "\uFFFD"))); err != nil {
+			return
+		}
+	}
+}
+
+// whole returns the length of data without a character cut at its end.
+func whole(data []byte) int {
+	for i := len(data) - 1; i >= 0 && i >= len(data)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(data[i]) {
+			if !utf8.FullRune(data[i:]) {
+				return i
+			}
+			break
+		}
+	}
+	return len(data)
+}
+
+func (c *call) ptyShells() (any, error) { return []string{c.s.opts.Shell}, nil }

@@ -1,0 +1,194 @@
+// Package server is the HTTP face of lathe: OpenCode's routes and event streams
+// over the session service, safe by default.
+//
+// Every request passes, in this order: the Host and Origin checks, the password,
+// the limits, its route. Routes stand in one table, from which the OpenAPI
+// document is made too. Wire shapes come from internal/opencode/wire, and one
+// table maps error codes to statuses.
+//
+// docs/compat.md lists where answers differ from OpenCode's, and why.
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"lathe"
+	"lathe/internal/auth"
+	"lathe/internal/bus"
+	"lathe/internal/config"
+	"lathe/internal/session"
+	"lathe/internal/sqlite"
+	"lathe/internal/terminal"
+)
+
+// Options configure a [Server]. Service, Store, Bus and Dir are needed.
+type Options struct {
+	Service *session.Service
+	Store   *sqlite.Store
+	Bus     *bus.Bus
+	Auth    *auth.Store
+	Paths   config.Paths
+	IDs     *lathe.IDs
+	Now     func() time.Time
+	Log     *slog.Logger
+
+	Dir string // used where a request names no directory
+
+	// Password, when set, is asked for with every request. User is the name that
+	// goes with it, "opencode" when empty.
+	User, Password string
+	// Hosts are names, beside this machine's loopback ones, that requests may be
+	// addressed to. IP addresses are always allowed: no other site can use them.
+	Hosts []string
+	// Origins are web origins, beside those of this machine, that may call.
+	Origins []string
+	// Trusted says that the transport itself authenticates callers (a private
+	// unix socket, a call within the process): no Host or password is asked for.
+	Trusted bool
+
+	// Environ is what terminals inherit, Shell the program they run.
+	Environ []string
+	Shell   string
+
+	Heartbeat time.Duration // of event streams; 10 s when zero
+}
+
+// Server answers requests. Use [New], serve its handler, and [Server.Close] it
+// before the service.
+type Server struct {
+	opts  Options
+	guard *guard
+	mux   *http.ServeMux
+	live  *live
+	ptys  *terminal.Manager
+	epoch string // of this process, in event ids
+
+	ctx  context.Context // ends with Close
+	stop context.CancelCauseFunc
+	wg   sync.WaitGroup // streams and waiting prompts
+
+	mu     sync.Mutex
+	closed bool
+}
+
+var errStopping = errors.New("the server is stopping")
+
+// New returns a server.
+func New(o Options) *Server {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.IDs == nil {
+		o.IDs = lathe.NewIDs(o.Now, nil)
+	}
+	if o.User == "" {
+		o.User = "opencode"
+	}
+	if o.Heartbeat == 0 {
+		o.Heartbeat = 10 * time.Second
+	}
+	ctx, stop := context.WithCancelCause(context.Background())
+	s := &Server{
+		opts: o, guard: newGuard(o), mux: http.NewServeMux(), ctx: ctx, stop: stop,
+		epoch: strings.ToLower(o.IDs.New(lathe.PrefixEvent)[4+12:]),
+	}
+	s.live = newLive(o.Bus)
+	s.wg.Go(func() { s.live.run(ctx) })
+	s.ptys = terminal.NewManager(terminal.Options{IDs: o.IDs, Publish: s.publishPTY})
+	s.register()
+	return s
+}
+
+// Close ends event streams, waiting prompts and terminals, and returns when they
+// have ended. Turns go on until the service is closed. It may be called twice.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.stop(errStopping)
+	err := s.ptys.Close()
+	s.wg.Wait()
+	return err
+}
+
+// enter counts a request in, so that Close waits for it.
+func (s *Server) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.wg.Add(1)
+	return true
+}
+
+const (
+	headerLimit    = 64 << 10
+	headerTimeout  = 10 * time.Second
+	bodyTimeout    = 60 * time.Second
+	idleTimeout    = 2 * time.Minute
+	maxConnections = 4096
+)
+
+// HTTP returns an http.Server for the handler, with limits set. The caller
+// serves and shuts it down; closing the Server first ends its streams.
+func (s *Server) HTTP() *http.Server {
+	return &http.Server{
+		Handler: s, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerLimit,
+		ErrorLog: slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
+	}
+}
+
+// Limit bounds the number of connections that are open at once; those beyond wait.
+func Limit(l net.Listener) net.Listener {
+	return &limited{Listener: l, slots: make(chan struct{}, maxConnections), done: make(chan struct{})}
+}
+
+type limited struct {
+	net.Listener
+	slots chan struct{}
+	once  sync.Once
+	done  chan struct{}
+}
+
+// Accept waits for a connection and a place for it.
+func (l *limited) Accept() (net.Conn, error) {
+	select {
+	case l.slots <- struct{}{}:
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+	c, err := l.Listener.Accept()
+	if err != nil {
+		<-l.slots
+		return nil, err
+	}
+	return &counted{Conn: c, free: sync.OnceFunc(func() { <-l.slots })}, nil
+}
+
+// Close stops accepting.
+func (l *limited) Close() error {
+	l.once.Do(func() { close(l.done) })
+	return l.Listener.Close()
+}
+
+type counted struct {
+	net.Conn
+	free func()
+}
+
+// Close closes the connection and gives its place back.
+func (c *counted) Close() error {
+	c.free()
+	return c.Conn.Close()
+}

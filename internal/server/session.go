@@ -1,0 +1,307 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"lathe"
+	"lathe/internal/opencode/wire"
+	"lathe/internal/session"
+	"lathe/internal/sqlite"
+)
+
+// What the session service may be able to do beyond its basics. A route whose
+// ability is missing answers that honestly.
+type (
+	forker interface {
+		Fork(ctx context.Context, id lathe.SessionID, before lathe.MessageID) (lathe.Session, error)
+	}
+	reverter interface {
+		Revert(ctx context.Context, id lathe.SessionID, message lathe.MessageID, part lathe.PartID) (lathe.Session, error)
+		Unrevert(ctx context.Context, id lathe.SessionID) (lathe.Session, error)
+	}
+	summarizer interface {
+		Summarize(ctx context.Context, id lathe.SessionID, model lathe.ModelRef, auto bool) error
+	}
+)
+
+// can returns the service as something it may be.
+func can[T any](s *Server, what string) (T, error) {
+	v, ok := any(s.opts.Service).(T)
+	if !ok {
+		return v, &unsupported{what}
+	}
+	return v, nil
+}
+
+func (c *call) sessionList() (any, error) {
+	f := sqlite.SessionFilter{Search: c.query("search"), Roots: c.query("roots") == "true"}
+	start, err := c.number("start")
+	if err != nil {
+		return nil, err
+	}
+	if start > 0 {
+		f.Since = time.UnixMilli(start)
+	}
+	limit, err := c.number("limit")
+	if err != nil {
+		return nil, err
+	}
+	f.Limit = int(min(limit, 1<<20))
+	if f.Directory = c.query("directory"); f.Directory == "" {
+		inst, _, err := c.instance()
+		if err != nil {
+			return nil, err
+		}
+		f.ProjectID = inst.Project.ID
+	} else if f.Directory, err = c.dir(); err != nil {
+		return nil, err
+	}
+	list, err := c.s.opts.Service.List(c.ctx(), f)
+	return wire.EncodeSessions(list), err
+}
+
+func (c *call) sessionRequest() (wire.SessionRequest, error) {
+	data, err := c.bytes(bodyLimit)
+	if err != nil || data == nil {
+		return wire.SessionRequest{}, err
+	}
+	var probe struct { // names the field that has a wrong type
+		ParentID, Title, Agent *string
+	}
+	if err := decodeJSON(data, &probe); err != nil {
+		return wire.SessionRequest{}, err
+	}
+	in, err := wire.DecodeSessionRequest(data)
+	if err != nil {
+		err = badPayload("%v", err)
+	}
+	return in, err
+}
+
+func (c *call) sessionCreate() (any, error) {
+	in, err := c.sessionRequest()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := c.dir()
+	if err != nil {
+		return nil, err
+	}
+	if in.ParentID != "" {
+		if _, err := c.s.opts.Service.Get(c.ctx(), in.ParentID); err != nil {
+			return nil, err
+		}
+	}
+	create := session.Create{Directory: dir, ParentID: in.ParentID, Rules: in.Rules, Agent: in.Agent}
+	if in.Title != nil {
+		create.Title = *in.Title
+	}
+	sess, err := c.s.opts.Service.Create(context.WithoutCancel(c.ctx()), create)
+	return wire.EncodeSession(sess), err
+}
+
+func (c *call) sessionStatus() (any, error) {
+	dir, err := c.dir()
+	if err != nil {
+		return nil, err
+	}
+	return wire.EncodeStatuses(c.s.live.statuses(dir)), nil
+}
+
+func (c *call) sessionGet() (any, error) {
+	sess, err := c.session()
+	return wire.EncodeSession(sess), err
+}
+
+func (c *call) sessionDelete() (any, error) {
+	id, err := c.sessionID()
+	if err != nil {
+		return nil, err
+	}
+	return true, c.s.opts.Service.Delete(context.WithoutCancel(c.ctx()), id)
+}
+
+func (c *call) sessionUpdate() (any, error) {
+	id, err := c.sessionID()
+	if err != nil {
+		return nil, err
+	}
+	in, err := c.sessionRequest()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.s.opts.Service.Get(c.ctx(), id); err != nil {
+		return nil, err
+	}
+	sess, err := c.s.opts.Service.Update(context.WithoutCancel(c.ctx()), id, func(s *lathe.Session) error {
+		if in.Title != nil {
+			s.Title = *in.Title
+		}
+		if in.HasRules {
+			s.Rules = in.Rules
+		}
+		if at := in.Archived; at != nil {
+			s.Archived = time.Time{}
+			if *at > 0 && *at < 1<<53 {
+				s.Archived = time.UnixMilli(int64(*at))
+			}
+		}
+		return nil
+	})
+	return wire.EncodeSession(sess), err
+}
+
+func (c *call) sessionChildren() (any, error) {
+	sess, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	list, err := c.s.opts.Service.List(c.ctx(), sqlite.SessionFilter{ParentID: sess.ID})
+	return wire.EncodeSessions(list), err
+}
+
+func (c *call) sessionTodo() (any, error) {
+	sess, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	todos, err := c.s.opts.Service.Todos(c.ctx(), sess.ID)
+	return wire.EncodeTodos(todos), err
+}
+
+func (c *call) sessionDiff() (any, error) {
+	sess, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	message := lathe.MessageID(c.query("messageID"))
+	if message != "" {
+		if err := lathe.CheckID(string(message), lathe.PrefixMessage); err != nil {
+			return nil, badQuery("messageID", "%v", err)
+		}
+	}
+	diffs, err := c.s.opts.Store.Diffs(c.ctx(), sess.ID, message)
+	if errors.Is(err, sqlite.ErrNotFound) {
+		diffs, err = nil, nil
+	}
+	return wire.EncodeDiffs(diffs), err
+}
+
+// sessionAbort answers true for an idle session too. It waits until the end of
+// the turn is recorded, or the client has no more patience.
+func (c *call) sessionAbort() (any, error) {
+	id, err := c.sessionID()
+	if err != nil {
+		return nil, err
+	}
+	return true, c.s.opts.Service.Abort(c.ctx(), id)
+}
+
+func (c *call) sessionFork() (any, error) {
+	sess, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	var in struct {
+		MessageID lathe.MessageID `json:"messageID"`
+	}
+	if err := c.decode(&in); err != nil {
+		return nil, err
+	}
+	if in.MessageID != "" {
+		if err := lathe.CheckID(string(in.MessageID), lathe.PrefixMessage); err != nil {
+			return nil, badPayload("%v", err)
+		}
+	}
+	f, err := can[forker](c.s, "forking a session")
+	if err != nil {
+		return nil, err
+	}
+	out, err := f.Fork(context.WithoutCancel(c.ctx()), sess.ID, in.MessageID)
+	return wire.EncodeSession(out), err
+}
+
+func (c *call) sessionRevert() (any, error) {
+	sess, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	var in struct {
+		MessageID lathe.MessageID `json:"messageID"`
+		PartID    lathe.PartID    `json:"partID"`
+	}
+	if err := c.need(&in); err != nil {
+		return nil, err
+	}
+	if err := lathe.CheckID(string(in.MessageID), lathe.PrefixMessage); err != nil {
+		return nil, badPayload("%v", err)
+	}
+	if in.PartID != "" {
+		if err := lathe.CheckID(string(in.PartID), lathe.PrefixPart); err != nil {
+			return nil, badPayload("%v", err)
+		}
+	}
+	r, err := can[reverter](c.s, "reverting a session")
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.Revert(context.WithoutCancel(c.ctx()), sess.ID, in.MessageID, in.PartID)
+	return wire.EncodeSession(out), err
+}
+
+func (c *call) sessionUnrevert() (any, error) {
+	sess, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	r, err := can[reverter](c.s, "reverting a session")
+	switch {
+	case err != nil && sess.Revert == nil:
+		return wire.EncodeSession(sess), nil // nothing to take back
+	case err != nil:
+		return nil, err
+	}
+	out, err := r.Unrevert(context.WithoutCancel(c.ctx()), sess.ID)
+	return wire.EncodeSession(out), err
+}
+
+func (c *call) sessionSummarize() (any, error) {
+	sess, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	var in struct {
+		ProviderID string `json:"providerID"`
+		ModelID    string `json:"modelID"`
+		Auto       bool   `json:"auto"`
+	}
+	if err := c.need(&in); err != nil {
+		return nil, err
+	}
+	if err := missing("providerID", in.ProviderID, "modelID", in.ModelID); err != nil {
+		return nil, err
+	}
+	sum, err := can[summarizer](c.s, "summarizing a session on request")
+	if err != nil {
+		return nil, err
+	}
+	return true, sum.Summarize(c.ctx(), sess.ID, lathe.ModelRef{Provider: in.ProviderID, Model: in.ModelID}, in.Auto)
+}
+
+func (c *call) sessionShare() (any, error) {
+	if _, err := c.session(); err != nil {
+		return nil, err
+	}
+	return nil, &unsupported{"sharing a session"}
+}
+
+// sessionUnshare has nothing to do for a session that was never shared.
+func (c *call) sessionUnshare() (any, error) {
+	sess, err := c.session()
+	if err == nil && sess.Share != nil {
+		err = &unsupported{"sharing a session"}
+	}
+	return wire.EncodeSession(sess), err
+}
