@@ -66,10 +66,8 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 // admit lets a request through the guard to its route.
 func (s *Server) admit(w *answer, r *http.Request) {
 	s.guard.cors(w, r)
-	if s.guard.trusted || s.guard.hostAllowed(r.Host) {
-		if s.guard.preflight(w, r) {
-			return
-		}
+	if s.guard.addressed(r) && s.guard.preflight(w, r) {
+		return
 	}
 	if no := s.guard.check(r); no != nil {
 		if no.status == http.StatusUnauthorized {

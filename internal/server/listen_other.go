@@ -1,0 +1,12 @@
+//go:build !unix
+
+package server
+
+import (
+	"context"
+	"net"
+)
+
+func listenPrivate(ctx context.Context, lc *net.ListenConfig, path string) (net.Listener, error) {
+	return lc.Listen(ctx, "unix", path)
+}
