@@ -78,12 +78,13 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 		return nil, err
 	}
 	if err := config.Ensure(paths.Data); err != nil {
-		return nil, err
+		return nil, lathe.Errorf(lathe.CodeInternal, "let LATHE_HOME (or XDG_DATA_HOME) name a directory that can be written", "%v", err)
 	}
 	a = &app{env: env, trust: o.trust, flags: flags, paths: paths, auth: creds, bus: bus.New(bus.Options{Now: env.Now})}
+	half := a // a returned error leaves no a
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, a.Close())
+			err = errors.Join(err, half.Close())
 		}
 	}()
 	a.openLog()

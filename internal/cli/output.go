@@ -150,6 +150,10 @@ func (o *output) tool(id lathe.PartID, c *lathe.ToolCall, own bool) {
 	case *lathe.ToolDone:
 		o.shown[id] = true
 		o.flushAnswer()
+		if c.Tool == "invalid" {
+			o.invalid(st, own)
+			return
+		}
 		o.toolLine(o.style.green("●"), c.Tool, st.Title, st.Input, st.Time, own)
 		o.toolBody(c.Tool, st)
 	case *lathe.ToolFailed:
@@ -158,6 +162,14 @@ func (o *output) tool(id lathe.PartID, c *lathe.ToolCall, own bool) {
 		o.toolLine(o.style.red("✗"), c.Tool, "", st.Input, st.Time, own)
 		o.block(st.Error, previewLines, o.style.red)
 	}
+}
+
+// invalid shows a call that names no tool or carries no arguments that make sense.
+func (o *output) invalid(st *lathe.ToolDone, own bool) {
+	var in struct{ Tool, Error string }
+	_ = json.Unmarshal(st.Input, &in)
+	o.toolLine(o.style.red("✗"), in.Tool, "the call could not be understood", st.Input, st.Time, own)
+	o.block(in.Error, previewLines, o.style.red)
 }
 
 func (o *output) toolLine(mark, tool, title string, input json.RawMessage, span lathe.Span, own bool) {

@@ -69,6 +69,8 @@ is busy in another process; 130 aborted. Ctrl-C aborts cleanly, twice kills.`,
   lathe run -m anthropic/claude-sonnet-4-5 -f design.png "build this page"
   git diff | lathe run "review this change"
   lathe run --permission deny --allow "bash:go test *" "run the tests"
+  lathe run --command review main
+  lathe run "explain @parser.go#10-40"
   lathe run --format json "list the TODOs" | jq .`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.message = args
@@ -82,6 +84,8 @@ is busy in another process; 130 aborted. Ctrl-C aborts cleanly, twice kills.`,
 	f.StringVar(&o.agent, "agent", "", "agent to use")
 	f.BoolVarP(&o.cont, "continue", "c", false, "continue the newest session of this directory")
 	f.StringVarP(&o.session, "session", "s", "", "continue the session with this id")
+	f.StringVar(&o.command, "command", "", "run this command with the message as its arguments; see: lathe commands")
+	f.BoolVar(&o.shell, "shell", false, "run the message as a shell command of yours; the model sees it with the next prompt")
 	f.StringArrayVarP(&o.files, "file", "f", nil, "attach a file, FILE:5-20 (lines) or a directory (repeatable)")
 	f.StringVar(&o.title, "title", "", "title of a new session; empty for one from the message")
 	f.StringVar(&o.format, "format", "default", "output: default or json (one event a line)")
@@ -107,7 +111,7 @@ func run(ctx context.Context, env *Env, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	message, err := readMessage(ctx, env, o.message)
+	message, err := o.readMessage(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -188,6 +192,9 @@ func workDir(env *Env, dir string) (string, error) {
 	}
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(env.Dir, dir)
+	}
+	if !filepath.IsAbs(dir) {
+		return "", lathe.Errorf(lathe.CodeInvalid, "change to a directory that exists", "the current directory is gone")
 	}
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -270,13 +277,13 @@ func (v *view) start(ctx context.Context, p session.Prompt) (err error) {
 
 func (v *view) run(ctx context.Context, p session.Prompt) error {
 	v.started = v.env.Now()
-	family := map[lathe.SessionID]bool{v.root.ID: true}
+	family := v.relatives(ctx)
 	sub := v.app.svc.Subscribe(context.WithoutCancel(ctx), bus.Filter{})
 	defer sub.Close()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	_, r, err := v.app.svc.Prompt(ctx, v.root.ID, p)
+	r, err := v.send(ctx, p, v.message)
 	if err != nil {
 		return err
 	}
@@ -314,6 +321,8 @@ func (v *view) show(ctx context.Context, e lathe.Envelope) (done bool) {
 	switch ev := e.Event.(type) {
 	case lathe.PermissionAsked:
 		v.answer(ctx, ev.Ask)
+	case lathe.QuestionAsked:
+		v.question(ctx, ev.Ask)
 	case lathe.SessionStatus:
 		if _, idle := ev.Status.(lathe.Idle); idle && ev.SessionID == v.root.ID {
 			return true
@@ -325,6 +334,7 @@ func (v *view) show(ctx context.Context, e lathe.Envelope) (done bool) {
 
 // finish prints the end of a run and maps its outcome to an exit code.
 func (v *view) finish(out turn.Outcome) error {
+	v.shellOutput(out)
 	v.out.end(out, v.env.Now().Sub(v.started))
 	code := ExitDone
 	switch out.Failure.(type) {
