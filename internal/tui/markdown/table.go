@@ -1,0 +1,166 @@
+package markdown
+
+import (
+	"slices"
+	"strings"
+
+	"lathe/internal/tui/styled"
+)
+
+// isTable reports whether a line and the one below it begin a table.
+func isTable(head, delim string) bool {
+	if !strings.Contains(head, "|") {
+		return false
+	}
+	cols := cells(delim)
+	for _, c := range cols {
+		if t := strings.Trim(c, ":"); t == "" || strings.Trim(t, "-") != "" {
+			return false
+		}
+	}
+	return len(cols) > 0 && len(cols) == len(cells(head))
+}
+
+// cells splits a row at its bars.
+func cells(row string) []string {
+	row = strings.TrimSpace(row)
+	row = strings.TrimPrefix(row, "|")
+	if strings.HasSuffix(row, "|") && !strings.HasSuffix(row, `\|`) {
+		row = row[:len(row)-1]
+	}
+	var out []string
+	from, code := 0, false
+	for i := 0; i < len(row); i++ {
+		switch row[i] {
+		case '\\':
+			i++
+		case '`':
+			code = !code
+		case '|':
+			if !code {
+				out = append(out, strings.TrimSpace(row[from:i]))
+				from = i + 1
+			}
+		}
+	}
+	return append(out, strings.TrimSpace(row[from:]))
+}
+
+// table draws a table as wide as its content, or as narrow as the screen asks.
+func (r renderer) table(src []string, width int) ([]styled.Line, int) {
+	aligns := cells(src[1])
+	n := len(aligns)
+	var rows [][]styled.Line
+	used := 2
+	rows = append(rows, r.row(cells(src[0]), n, r.Strong))
+	for ; used < len(src) && strings.Contains(src[used], "|"); used++ {
+		rows = append(rows, r.row(cells(src[used]), n, r.Text))
+	}
+	widths := r.columns(rows, n, width)
+	var out []styled.Line
+	for i, row := range rows {
+		out = append(out, r.drawRow(row, widths, aligns)...)
+		if i == 0 {
+			out = append(out, r.underline(widths))
+		}
+	}
+	return out, used
+}
+
+func (r renderer) row(texts []string, n int, style styled.Style) []styled.Line {
+	row := make([]styled.Line, n)
+	for i := range min(n, len(texts)) {
+		row[i] = r.inline(strings.ReplaceAll(texts[i], `\|`, "|"), style)
+	}
+	return row
+}
+
+// columns returns the widths of the columns: those of the content, of which the
+// widest shrink until the row fits.
+func (r renderer) columns(rows [][]styled.Line, n, width int) []int {
+	widths := make([]int, n)
+	for _, row := range rows {
+		for i, c := range row {
+			widths[i] = max(widths[i], c.Width(r.m), 1)
+		}
+	}
+	room := max(width-3*(n-1), n*3)
+	for total := sum(widths); total > room; total = sum(widths) {
+		i := widest(widths)
+		if widths[i] <= 3 {
+			break
+		}
+		next := 3
+		for j, w := range widths {
+			if j != i {
+				next = max(next, min(w, widths[i]-1))
+			}
+		}
+		widths[i] = max(next, widths[i]-(total-room), 3)
+	}
+	return widths
+}
+
+func sum(list []int) (n int) {
+	for _, v := range list {
+		n += v
+	}
+	return n
+}
+
+func widest(list []int) int { return slices.Index(list, slices.Max(list)) }
+
+func (r renderer) drawRow(row []styled.Line, widths []int, aligns []string) []styled.Line {
+	wrapped := make([][]styled.Line, len(row))
+	height := 1
+	for i, c := range row {
+		wrapped[i] = styled.Wrap(c, widths[i], r.m)
+		height = max(height, len(wrapped[i]))
+	}
+	out := make([]styled.Line, height)
+	for y := range out {
+		var line styled.Line
+		for i := range row {
+			var cell styled.Line
+			if y < len(wrapped[i]) {
+				cell = wrapped[i][y]
+			}
+			if i > 0 {
+				line = append(line, styled.Span{Text: " " + r.Bar + " ", Style: r.Rule})
+			}
+			line = append(line, align(cell, widths[i], aligns[i], r.m)...)
+		}
+		out[y] = line
+	}
+	return out
+}
+
+func align(cell styled.Line, width int, how string, m styled.Method) styled.Line {
+	gap := max(0, width-cell.Width(m))
+	left := 0
+	switch {
+	case strings.HasPrefix(how, ":") && strings.HasSuffix(how, ":"):
+		left = gap / 2
+	case strings.HasSuffix(how, ":"):
+		left = gap
+	}
+	if left > 0 {
+		cell = styled.Join(styled.Plain(strings.Repeat(" ", left)), cell)
+	}
+	if gap > left {
+		cell = styled.Join(cell, styled.Plain(strings.Repeat(" ", gap-left)))
+	}
+	return cell
+}
+
+func (r renderer) underline(widths []int) styled.Line {
+	cross := r.Dash + "+" + r.Dash
+	if r.Bar == "│" {
+		cross = "─┼─"
+	}
+	parts := make([]string, len(widths))
+	for i, w := range widths {
+		parts[i] = strings.Repeat(r.Dash, w)
+	}
+	return styled.Plain(strings.Join(parts, cross), r.Rule)
+}
