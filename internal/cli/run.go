@@ -42,6 +42,8 @@ type runOptions struct {
 	thinking   bool
 	quiet      bool
 	trust      bool
+	command    string
+	shell      bool
 }
 
 func newRun(env *Env) *cobra.Command {
@@ -217,7 +219,7 @@ func runIn(ctx context.Context, env *Env, app *app, o runOptions, dir, message s
 	}
 	p := session.Prompt{Agent: o.agent, Limits: limits, Rules: rules}
 	p.Parts = append(slices.Clone(files), &lathe.Text{Text: message})
-	v := &view{env: env, app: app, root: sess, out: newOutput(env, o), opts: o}
+	v := &view{env: env, app: app, root: sess, out: newOutput(env, o), opts: o, message: message, attached: files}
 	err = v.start(ctx, p)
 	if err != nil && created && !v.accepted {
 		// A session that never got a message is of no use to anyone.
@@ -257,6 +259,8 @@ type view struct {
 	out  *output
 	opts runOptions
 
+	message  string // what was typed, or the arguments of the command
+	attached []lathe.PartBody
 	accepted bool // the prompt is stored
 	refused  []string
 	started  time.Time

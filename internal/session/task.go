@@ -11,6 +11,7 @@ import (
 	"lathe/internal/builtin"
 	"lathe/internal/bus"
 	"lathe/internal/permission"
+	"lathe/internal/sqlite"
 	"lathe/internal/tool"
 	"lathe/internal/turn"
 )
@@ -318,4 +319,9 @@ func (w *taskWatch) metadata() map[string]any {
 		"sessionId": string(w.child.ID), "parentSessionId": string(w.child.ParentID), "summary": summary,
 		"model": map[string]any{"providerID": w.model.Provider, "modelID": w.model.Model},
 	}
+}
+
+// Children returns the sessions below one, newest first.
+func (s *Service) Children(ctx context.Context, id lathe.SessionID) ([]lathe.Session, error) {
+	return s.opts.Store.Sessions(ctx, sqlite.SessionFilter{ParentID: id})
 }

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+)
+
+func newCommands(env *Env) *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "commands",
+		Short: "List the commands that lathe run --command knows",
+		Long: `Commands lists prompts with names: built-in ones, those of the configuration and of
+command files, and one for each skill. Run one with:
+
+  lathe run --command NAME [arguments …]`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return listCommands(cmd.Context(), env, dir) },
+	}
+	cmd.Flags().StringVar(&dir, "dir", "", "directory to work in")
+	return cmd
+}
+
+func listCommands(ctx context.Context, env *Env, dir string) error {
+	dir, err := workDir(env, dir)
+	if err != nil {
+		return err
+	}
+	app, err := openApp(ctx, env, appOptions{dir: dir})
+	if err != nil {
+		return err
+	}
+	list, err := app.svc.Commands(ctx, dir)
+	if err != nil {
+		return errors.Join(err, app.Close())
+	}
+	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+	for _, c := range list {
+		source := c.Source
+		if c.File != "" {
+			source += " " + c.File
+		}
+		about := c.Description
+		if hints := c.Hints(); len(hints) > 0 {
+			about = strings.TrimSpace(about + " (" + strings.Join(hints, " ") + ")")
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", oneLine(c.Name, 60), oneLine(about, 100), clean(source))
+	}
+	return errors.Join(w.Flush(), app.Close())
+}

@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"lathe"
+	"lathe/internal/session"
+	"lathe/internal/turn"
+)
+
+// nobody are the rules of a run in which nobody can answer: the tools that ask
+// the user are not offered.
+var nobody = []lathe.Rule{
+	{Permission: "question", Pattern: "*", Action: lathe.Deny},
+	{Permission: "plan_enter", Pattern: "*", Action: lathe.Deny},
+	{Permission: "plan_exit", Pattern: "*", Action: lathe.Deny},
+}
+
+// question answers a question of the model's as the person at the terminal does,
+// or dismisses it where there is none.
+func (v *view) question(ctx context.Context, q lathe.QuestionAsk) {
+	if v.opts.permission != "ask" {
+		for _, one := range q.Questions {
+			v.refused = append(v.refused, "question: "+oneLine(one.Text, 200))
+			v.out.notice("dismissed, since nobody can be asked here: " + oneLine(one.Text, 200))
+		}
+		v.settled(v.app.svc.RejectQuestion(context.WithoutCancel(ctx), q.ID))
+		return
+	}
+	answers := make([][]string, 0, len(q.Questions))
+	for _, one := range q.Questions {
+		answer, ok := v.askQuestion(ctx, one)
+		if !ok {
+			v.settled(v.app.svc.RejectQuestion(context.WithoutCancel(ctx), q.ID))
+			return
+		}
+		answers = append(answers, answer)
+	}
+	v.settled(v.app.svc.Answer(context.WithoutCancel(ctx), q.ID, answers))
+}
+
+func (v *view) settled(err error) {
+	if err != nil {
+		v.out.notice(fmt.Sprintf("the answer came too late: %v", err))
+	}
+}
+
+// askQuestion shows one question and reads its answer: numbers of options, words
+// where those are taken, "-" for none. An ended input dismisses.
+func (v *view) askQuestion(ctx context.Context, q lathe.Question) ([]string, bool) {
+	st := v.out.style
+	v.out.errLine(st.yellow("question ") + st.bold(oneLine(q.Text, 500)))
+	for i, o := range q.Options {
+		v.out.errLine(fmt.Sprintf("  %d  %s  %s", i+1, oneLine(o.Label, 80), st.dim(oneLine(o.Description, 200))))
+	}
+	for {
+		fmt.Fprintf(v.env.Stderr, "  %s: ", howToAnswer(q))
+		line, ok := v.readLine(ctx)
+		if !ok {
+			fmt.Fprintln(v.env.Stderr)
+			return nil, false
+		}
+		if answer, ok := readAnswer(q, line); ok {
+			return answer, true
+		}
+		if line == "x" {
+			return nil, false
+		}
+	}
+}
+
+func howToAnswer(q lathe.Question) string {
+	var ways []string
+	if len(q.Options) > 0 {
+		ways = append(ways, map[bool]string{false: "number", true: "numbers, with commas"}[q.Multiple])
+	}
+	if q.Custom {
+		ways = append(ways, "your own words")
+	}
+	return strings.Join(append(ways, "x to dismiss"), ", ")
+}
+
+// readAnswer turns a typed line into an answer; false when it is none.
+func readAnswer(q lathe.Question, line string) ([]string, bool) {
+	if line == "" || line == "x" {
+		return nil, false
+	}
+	var chosen []string
+	fields := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' })
+	for _, f := range fields {
+		n, err := strconv.Atoi(f)
+		if err != nil || n < 1 || n > len(q.Options) {
+			chosen = nil
+			break
+		}
+		if label := q.Options[n-1].Label; !slices.Contains(chosen, label) {
+			chosen = append(chosen, label)
+		}
+	}
+	switch {
+	case len(chosen) == 1, len(chosen) > 1 && q.Multiple:
+		return chosen, true
+	case len(chosen) > 1:
+		return nil, false
+	}
+	for _, o := range q.Options {
+		if strings.EqualFold(o.Label, line) {
+			return []string{o.Label}, true
+		}
+	}
+	return []string{line}, q.Custom
+}
+
+// readMessage returns what to send. A command needs no arguments.
+func (o runOptions) readMessage(ctx context.Context, env *Env) (string, error) {
+	switch {
+	case o.shell && o.command != "":
+		return "", usageError{errors.New("--shell and --command exclude each other")}
+	case o.command != "" && len(o.message) == 0 && (env.Stdin == nil || env.StdinTTY):
+		return "", nil
+	case o.command != "" && len(o.message) == 0:
+		piped, err := readStdin(ctx, env, false)
+		return strings.TrimSpace(piped), err
+	}
+	return readMessage(ctx, env, o.message)
+}
+
+// send gives the session what was asked for: a prompt, a command, or a shell
+// command of the user's.
+func (v *view) send(ctx context.Context, p session.Prompt, message string) (*session.Run, error) {
+	if v.opts.permission != "ask" {
+		p.Rules = append(p.Rules, nobody...)
+	}
+	switch {
+	case v.opts.shell:
+		_, r, err := v.app.svc.Shell(ctx, v.root.ID, session.ShellInput{Command: message, Agent: p.Agent, Model: p.Model})
+		return r, err
+	case v.opts.command != "":
+		_, r, err := v.app.svc.Command(ctx, v.root.ID, session.CommandInput{
+			Name: v.opts.command, Arguments: message, Agent: p.Agent, Model: p.Model, Parts: v.attached, Limits: p.Limits, Rules: p.Rules,
+		})
+		return r, err
+	}
+	p.Refs = true
+	_, r, err := v.app.svc.Prompt(ctx, v.root.ID, p)
+	return r, err
+}
+
+// shellOutput prints what the user's shell command said.
+func (v *view) shellOutput(out turn.Outcome) {
+	if !v.opts.shell || out.Last == nil || v.opts.format == "json" {
+		return
+	}
+	for _, p := range out.Last.Parts {
+		if call, ok := p.Body.(*lathe.ToolCall); ok {
+			if done, ok := call.State.(*lathe.ToolDone); ok && done.Output != "" {
+				fmt.Fprintln(v.env.Stdout, clean(strings.TrimRight(done.Output, "\n")))
+			}
+		}
+	}
+}
+
+// relatives returns the sessions whose events a run shows: the root's and those
+// of subagents it had before.
+func (v *view) relatives(ctx context.Context) map[lathe.SessionID]bool {
+	family := map[lathe.SessionID]bool{v.root.ID: true}
+	next := []lathe.SessionID{v.root.ID}
+	for len(next) > 0 && len(family) < 1000 {
+		children, err := v.app.svc.Children(ctx, next[0])
+		if err != nil {
+			break
+		}
+		next = next[1:]
+		for _, c := range children {
+			if !family[c.ID] {
+				family[c.ID] = true
+				next = append(next, c.ID)
+			}
+		}
+	}
+	return family
+}
