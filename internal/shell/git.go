@@ -145,9 +145,35 @@ func (x *invocation) gitCommand(sub string, args []field) {
 		}
 	case "restore", "checkout":
 		x.gitRestore(sub, args, operands)
-	case "init", "clone", "worktree":
-		if len(operands) > 1 || sub == "init" && len(operands) > 0 {
-			x.writes(operands[min(1, len(operands)-1)], PathUse{Tree: true})
+	case "init":
+		if len(operands) == 0 {
+			x.writes(field{text: ".", known: true}, PathUse{Tree: true})
+		}
+		for _, f := range operands {
+			x.writes(f, PathUse{Tree: true})
+		}
+	case "format-patch":
+		if !hasAny(args, "--stdout") {
+			x.writes(field{text: ".", known: true}, PathUse{Tree: true})
+		}
+	case "clone", "worktree": // the value of an option may stand among them
+		if sub == "clone" && len(operands) < 2 {
+			x.writes(field{text: ".", known: true}, PathUse{Tree: true})
+		}
+		for _, f := range operands[min(1, len(operands)):] {
+			x.writes(f, PathUse{Tree: true})
+		}
+	case "bundle", "pack-objects", "mailinfo", "interpret-trailers":
+		x.gitOutput(sub, args, operands)
+	case "reset", "read-tree":
+		if hasAny(args, "--hard", "--merge", "--keep", "-u") {
+			x.writes(field{text: ".", known: true}, PathUse{Tree: true})
+		}
+	case "push":
+		for _, f := range operands[:min(1, len(operands))] {
+			if !f.known || strings.HasPrefix(f.text, "file:") || strings.HasPrefix(f.text, "~") || strings.ContainsAny(f.text, "./") && !strings.Contains(f.text, ":") {
+				x.opaque("git push runs the hooks of a repository on this machine")
+			}
 		}
 	case "apply", "am":
 		if !hasAny(args, "--check", "--stat", "--numstat", "--summary") {
@@ -168,6 +194,25 @@ func (x *invocation) gitCommand(sub string, args []field) {
 				x.reads(f, PathUse{})
 			}
 		}
+	}
+}
+
+// gitOutput records the files that commands write by name.
+func (x *invocation) gitOutput(sub string, args, operands []field) {
+	from := 0
+	switch sub {
+	case "bundle":
+		if len(operands) == 0 || operands[0].text != "create" {
+			return
+		}
+		from = 1
+	case "interpret-trailers":
+		if !hasAny(args, "--in-place") {
+			return
+		}
+	}
+	for _, f := range operands[from:] {
+		x.writes(f, PathUse{Tree: true})
 	}
 }
 
@@ -214,6 +259,11 @@ func (x *invocation) gitRestore(sub string, args, operands []field) {
 // gitConfigure allows reading settings and changing harmless ones.
 func (x *invocation) gitConfigure(args []field) {
 	opts, operands := permuted(args, "f file blob type default")
+	for _, f := range args {
+		if f.text == "-f" || strings.HasPrefix(f.text, "--file") || strings.HasPrefix(f.text, "-f") && !strings.HasPrefix(f.text, "--") {
+			x.opaque("git config changes a file by name")
+		}
+	}
 	if has(opts, "--get", "--get-all", "--get-regexp", "--list", "-l", "--get-urlmatch", "--show-origin", "--show-scope") {
 		return
 	}
