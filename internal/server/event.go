@@ -52,6 +52,8 @@ type sending struct {
 	wait time.Duration
 	dir  string
 	seq  uint64 // newest unsent delta
+	text []byte // of the unsent deltas
+	msg  lathe.PartDelta
 	held bool
 }
 
@@ -200,8 +202,13 @@ func (st *stream) send(env lathe.Envelope) error {
 	if u, ok := env.Event.(lathe.PartUpdated); ok {
 		delete(st.parts, u.Part.ID)
 	}
-	for _, raw := range wire.EncodeStream(env.Event, st.s.frameID(env.Seq), env.Time) {
-		if err := st.frame(env.Seq, env.Directory, raw); err != nil {
+	frames := wire.EncodeStream(env.Event, st.s.frameID(env.Seq), env.Time)
+	for i, raw := range frames {
+		seq := env.Seq
+		if i < len(frames)-1 { // a client that has only this one has not seen all
+			seq = 0
+		}
+		if err := st.frame(seq, env.Directory, raw); err != nil {
 			return err
 		}
 	}
@@ -215,14 +222,11 @@ func (st *stream) delta(env lathe.Envelope, d lathe.PartDelta) error {
 	}
 	p := st.parts[d.PartID]
 	if p == nil {
-		_, text, ok := st.s.live.at(d.PartID, env.Seq)
-		if !ok {
-			return nil // it has closed: the whole part is on its way
-		}
-		p = &sending{sent: max(0, len(text)-len(d.Delta)), wait: partEvery}
+		_, text, _ := st.s.live.at(d.PartID, env.Seq)
+		p = &sending{sent: max(0, len(text)-len(d.Delta)), wait: partEvery, msg: d}
 		st.parts[d.PartID] = p
 	}
-	p.seq, p.dir = env.Seq, env.Directory
+	p.seq, p.dir, p.text = env.Seq, env.Directory, append(p.text, d.Delta...)
 	if !p.held {
 		p.held = true
 		st.held = append(st.held, d.PartID)
@@ -250,16 +254,19 @@ func (st *stream) release(now time.Time, all bool) error {
 
 // part sends what a part gained.
 func (st *stream) part(id lathe.PartID, p *sending) error {
-	p.held, p.last = false, time.Now()
+	d, fid := p.msg, st.s.frameID(p.seq)
+	d.Delta = string(p.text)
+	p.held, p.last, p.text = false, time.Now(), p.text[:0]
 	part, text, ok := st.s.live.at(id, p.seq)
-	if !ok || len(text) <= p.sent {
+	if !ok { // the turn is over: the whole part is on its way
+		return st.frame(0, p.dir, wire.EncodePartDelta(d, fid))
+	}
+	if len(text) <= p.sent {
 		return nil
 	}
 	delta := text[p.sent:]
-	p.sent = len(text)
+	d.Delta, p.sent = delta, len(text)
 	p.wait = max(partEvery, time.Duration(len(text))*time.Second/partRate)
-	fid := st.s.frameID(p.seq)
-	d := lathe.PartDelta{SessionID: part.SessionID, MessageID: part.MessageID, PartID: id, Delta: delta}
 	if err := st.frame(0, p.dir, wire.EncodePartDelta(d, fid)); err != nil {
 		return err
 	}

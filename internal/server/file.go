@@ -65,6 +65,9 @@ func (c *call) inside() (*session.Instance, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
+	if path == "" {
+		path = "."
+	}
 	real, err := inst.Root.Resolve(path)
 	if err != nil {
 		return nil, "", badQuery("path", "cannot be resolved")

@@ -23,11 +23,13 @@ type live struct {
 	status map[lathe.SessionID]doing
 }
 
-// openPart is a part whose text still grows. text is only appended to.
+// openPart is a part whose text grows. text is only appended to. A part that has
+// closed is kept until its session is idle, for streams that are not so far yet.
 type openPart struct {
-	part  lathe.Part
-	text  []byte
-	marks []mark
+	part   lathe.Part
+	text   []byte
+	marks  []mark
+	closed bool
 }
 
 // mark says how long the text was after an event.
@@ -104,7 +106,7 @@ func (l *live) setStatus(dir string, ev lathe.SessionStatus) {
 		return
 	}
 	delete(l.status, ev.SessionID)
-	for id, p := range l.parts { // none is open any more; one may have failed to close
+	for id, p := range l.parts {
 		if p.part.SessionID == ev.SessionID {
 			delete(l.parts, id)
 		}
@@ -114,7 +116,9 @@ func (l *live) setStatus(dir string, ev lathe.SessionStatus) {
 func (l *live) update(seq uint64, p lathe.Part) {
 	text, open := openText(p.Body)
 	if !open {
-		delete(l.parts, p.ID)
+		if o := l.parts[p.ID]; o != nil {
+			o.closed = true
+		}
 		return
 	}
 	l.parts[p.ID] = &openPart{part: p, text: []byte(text), marks: []mark{{seq, len(text)}}}
@@ -131,8 +135,8 @@ func openText(b lathe.PartBody) (string, bool) {
 	return "", false
 }
 
-// at returns an open part with its text as of an event at least as new as seq,
-// waiting until that is known. It reports false for a part that has closed.
+// at returns a part with its text as of an event at least as new as seq, waiting
+// until that is known. It reports false for a part that is no longer kept.
 func (l *live) at(id lathe.PartID, seq uint64) (lathe.Part, string, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,7 +167,7 @@ func (l *live) overlay(messages []lathe.Message) {
 			if _, open := openText(p.Body); !open {
 				continue
 			}
-			if o := l.parts[p.ID]; o != nil {
+			if o := l.parts[p.ID]; o != nil && !o.closed {
 				messages[i].Parts[j].Body = withText(p.Body, string(o.text))
 			}
 		}

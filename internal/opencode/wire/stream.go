@@ -60,7 +60,7 @@ func EncodeStream(ev lathe.Event, id string, at time.Time) [][]byte {
 	out := [][]byte{first}
 	if st, ok := ev.(lathe.SessionStatus); ok {
 		if _, idle := st.Status.(lathe.Idle); idle {
-			if b, err := Marshal(streamed{id, "session.idle", sessionRef{st.SessionID}}); err == nil {
+			if b, err := Marshal(streamed{id + "1", "session.idle", sessionRef{st.SessionID}}); err == nil {
 				out = append(out, b)
 			}
 		}
