@@ -1,0 +1,224 @@
+// Package ledger keeps the facts of a session that must survive a compaction,
+// whatever a summary says: the user's requests and constraints word for word,
+// decisions, the task list, files with their latest state, commands with their
+// outcome, open errors, answers and permissions. It takes them from the parts
+// that record what happened, asks no model, and is pure.
+//
+// [Facts] grow with [Facts.Add] and are bounded: the newest of each kind are
+// kept. [Facts.Render] writes them for a model within a budget of tokens. Facts
+// encode to JSON and back, so that those of messages that are out of the window
+// need not be gathered again.
+package ledger
+
+import (
+	"slices"
+	"strings"
+
+	"lathe"
+)
+
+// Bounds of what is kept. What does not fit the block for the model is dropped
+// from the oldest on, and the messages themselves are never touched.
+const (
+	maxRequests    = 64
+	maxSentences   = 64
+	maxFiles       = 400
+	maxCommands    = 120
+	maxFailures    = 24
+	maxAnswers     = 48
+	maxLookups     = 60
+	maxTodos       = 200
+	maxRequestText = 4000 // bytes of a request
+	maxSentence    = 400
+	maxCommandText = 300
+	maxOutcome     = 400
+)
+
+// Facts are what is known of a session. The zero value knows nothing.
+type Facts struct {
+	Seq         int64    `json:"seq"` // the newest message taken in
+	Requests    []Fact   `json:"requests,omitempty"`
+	Constraints []Fact   `json:"constraints,omitempty"`
+	Decisions   []Fact   `json:"decisions,omitempty"`
+	Todos       []Todo   `json:"todos,omitempty"`
+	Files       []File   `json:"files,omitempty"`    // in the order of the last touch
+	Commands    []Run    `json:"commands,omitempty"` // in the order of the last run
+	Failures    []Fact   `json:"failures,omitempty"` // of other tools
+	Problems    []Fact   `json:"problems,omitempty"` // open diagnostics, by file
+	Answers     []Fact   `json:"answers,omitempty"`  // of questions and permissions
+	Lookups     []Fact   `json:"lookups,omitempty"`  // searches and fetched pages
+	Allowed     []string `json:"allowed,omitempty"`  // what "always" allows
+	Last        string   `json:"last,omitempty"`     // the model's last words
+}
+
+// Fact is something said or found. Key tells facts apart that replace each other.
+type Fact struct {
+	Seq  int64  `json:"seq"`
+	Key  string `json:"key,omitempty"`
+	Text string `json:"text"`
+}
+
+// Todo is an entry of the task list.
+type Todo struct {
+	Content string `json:"content"`
+	Status  string `json:"status"`
+}
+
+// done reports whether the entry must never come back as open.
+func (t Todo) done() bool { return t.Status == "completed" || t.Status == "cancelled" }
+
+// Ways a file was touched, strongest last.
+const (
+	read    = "read"
+	changed = "changed"
+	created = "created"
+	deleted = "deleted"
+)
+
+// File is a file that was worked with.
+type File struct {
+	Seq   int64  `json:"seq"`
+	Path  string `json:"path"`
+	State string `json:"state"`
+	Read  bool   `json:"read,omitempty"` // it was also read
+}
+
+// Run is a command and how it ended the last time.
+type Run struct {
+	Seq     int64  `json:"seq"`
+	Command string `json:"command"`
+	Exit    int    `json:"exit"`
+	Ended   bool   `json:"ended"` // false: stopped, or no exit code
+	Times   int    `json:"times"`
+	Outcome string `json:"outcome,omitempty"` // the end of its output, when it failed
+}
+
+// Add takes messages in, oldest first. Those up to Seq are known and skipped.
+func (f *Facts) Add(messages []lathe.Message) {
+	for i := range messages {
+		m := &messages[i]
+		if m.Seq <= f.Seq {
+			continue
+		}
+		f.Seq = m.Seq
+		switch info := m.Info.(type) {
+		case *lathe.User:
+			f.addUser(m)
+		case *lathe.Assistant:
+			if !info.Summary {
+				f.addAssistant(m)
+			}
+		}
+	}
+}
+
+// SetTodos replaces the task list with the one that is stored.
+func (f *Facts) SetTodos(todos []lathe.Todo) {
+	f.Todos = f.Todos[:0]
+	for _, t := range todos[:min(len(todos), maxTodos)] {
+		f.Todos = append(f.Todos, Todo{Content: clip(t.Content, maxSentence), Status: t.Status})
+	}
+}
+
+func (f *Facts) addUser(m *lathe.Message) {
+	for _, p := range m.Parts {
+		switch b := p.Body.(type) {
+		case *lathe.Text:
+			if b.Synthetic || b.Ignored || strings.TrimSpace(b.Text) == "" {
+				continue
+			}
+			f.Requests = push(f.Requests, Fact{Seq: m.Seq, Text: clip(strings.TrimSpace(b.Text), maxRequestText)}, maxRequests)
+			for _, s := range sentences(b.Text, isConstraint) {
+				f.Constraints = replace(f.Constraints, Fact{Seq: m.Seq, Key: s, Text: s}, maxSentences)
+			}
+		case *lathe.File:
+			if b.Source == nil || b.Source.Path == "" {
+				continue
+			}
+			f.touch(m.Seq, b.Source.Path, read)
+		case *lathe.Subtask:
+			f.Requests = push(f.Requests, Fact{Seq: m.Seq, Text: clip(b.Prompt, maxRequestText)}, maxRequests)
+		}
+	}
+}
+
+func (f *Facts) addAssistant(m *lathe.Message) {
+	for _, p := range m.Parts {
+		switch b := p.Body.(type) {
+		case *lathe.Text:
+			if strings.TrimSpace(b.Text) == "" {
+				continue
+			}
+			f.Last = clip(strings.TrimSpace(b.Text), 1200)
+			for _, s := range sentences(b.Text, isDecision) {
+				f.Decisions = replace(f.Decisions, Fact{Seq: m.Seq, Key: s, Text: s}, maxSentences)
+			}
+		case *lathe.ToolCall:
+			f.addCall(m.Seq, b)
+		case *lathe.Patch:
+			for _, path := range b.Files {
+				if !f.known(path, m.Seq) {
+					f.touch(m.Seq, path, changed)
+				}
+			}
+		}
+	}
+}
+
+// known reports whether a call of the same message told more about the file.
+func (f *Facts) known(path string, seq int64) bool {
+	return slices.ContainsFunc(f.Files, func(x File) bool { return x.Path == path && x.Seq == seq && x.State != read })
+}
+
+// touch notes what was done to a file. Reading does not undo that it was changed;
+// changing a created file leaves it created.
+func (f *Facts) touch(seq int64, path, state string) {
+	if path == "" || len(path) > 1024 {
+		return
+	}
+	now := File{Seq: seq, Path: path, State: state, Read: state == read}
+	if i := slices.IndexFunc(f.Files, func(x File) bool { return x.Path == path }); i >= 0 {
+		old := f.Files[i]
+		now.Read = now.Read || old.Read
+		if (state == read && old.State != deleted) || (state == changed && old.State == created) {
+			now.State = old.State
+		}
+		f.Files = slices.Delete(f.Files, i, i+1)
+	}
+	f.Files = push(f.Files, now, maxFiles)
+}
+
+// push appends and keeps the newest limit.
+func push[T any](list []T, v T, limit int) []T {
+	list = append(list, v)
+	if n := len(list) - limit; n > 0 {
+		list = slices.Delete(list, 0, n)
+	}
+	return list
+}
+
+// replace appends a fact in the place of one with the same key.
+func replace(list []Fact, v Fact, limit int) []Fact {
+	return push(remove(list, v.Key), v, limit)
+}
+
+func remove(list []Fact, key string) []Fact {
+	return slices.DeleteFunc(list, func(x Fact) bool { return x.Key == key })
+}
+
+// clip cuts text to n bytes at a character, and says so.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + " […]"
+}
+
+// tail keeps the last n bytes of text, at a character.
+func tail(s string, n int) string {
+	s = strings.TrimSpace(s)
+	if len(s) <= n {
+		return s
+	}
+	return "[…] " + strings.ToValidUTF8(s[len(s)-n:], "")
+}
