@@ -43,12 +43,14 @@ var floor = map[string]int{
 	"lathe/internal/prompt":         20,
 	"lathe/internal/permission":     20,
 	"lathe/internal/config":         20,
+	"lathe/internal/ledger":         20,
 	"lathe/internal/snapshot":       20,
 	"lathe/internal/ledger":         20,
 	"lathe/internal/trust":          20,
 
 	"lathe/internal/provider": 30,
 	"lathe/internal/builtin":  30,
+	"lathe/internal/compact":  30,
 	"lathe/internal/plugin":   30,
 
 	"lathe/internal/turn": 40,
