@@ -159,7 +159,9 @@ func cmdTTY(ts *testscript.TestScript, neg bool, args []string) {
 	code, file, args := args[0], args[1], args[2:]
 	var replies [][2]string
 	for len(args) > 2 && args[0] == "-reply" {
-		replies = append(replies, [2]string{args[1], args[2]})
+		typed, err := strconv.Unquote(`"` + args[2] + `"`)
+		ts.Check(err)
+		replies = append(replies, [2]string{args[1], typed})
 		args = args[3:]
 	}
 	self, err := os.Executable()

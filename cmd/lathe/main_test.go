@@ -63,6 +63,9 @@ func setupScript(e *testscript.Env) error {
 	}
 	// Commands of models start git and bash; both read the home directory.
 	e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	if cache, err := os.UserCacheDir(); err == nil && os.Getenv("GOCACHE") == "" {
+		e.Setenv("GOCACHE", filepath.Join(cache, "go-build"))
+	}
 	return nil
 }
 
