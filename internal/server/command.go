@@ -1,23 +1,68 @@
 package server
 
-func (c *call) sessionInit() (any, error) {
-	var in struct{ ProviderID, ModelID, MessageID string }
-	if _, err := c.session(); err != nil {
+import (
+	"context"
+	"encoding/json"
+
+	"lathe"
+	"lathe/internal/opencode/wire"
+	"lathe/internal/session"
+)
+
+func (c *call) commandList() (any, error) {
+	_, dir, err := c.instance()
+	if err != nil {
 		return nil, err
 	}
+	list, err := c.s.opts.Service.Commands(context.WithoutCancel(c.ctx()), dir)
+	return wire.EncodeCommands(list), err
+}
+
+func (c *call) skills() (any, error) {
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	list, problems := inst.Skills()
+	for _, p := range problems {
+		c.s.opts.Log.Warn("a skill was left out", "err", p)
+	}
+	return wire.EncodeSkills(list), nil
+}
+
+// sessionInit runs the command that writes AGENTS.md, and waits for it.
+func (c *call) sessionInit() (any, error) {
+	sess, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	var in struct{ ProviderID, ModelID, MessageID string }
 	if err := c.need(&in); err != nil {
 		return nil, err
 	}
 	if err := missing("providerID", in.ProviderID, "modelID", in.ModelID, "messageID", in.MessageID); err != nil {
 		return nil, err
 	}
-	return nil, &unsupported{"the init command over the API"}
+	_, run, err := c.command(sess, session.CommandInput{
+		Name: "init", MessageID: lathe.MessageID(in.MessageID), Model: lathe.ModelRef{Provider: in.ProviderID, Model: in.ModelID},
+	})
+	if err != nil || run == nil {
+		return nil, err
+	}
+	_, err = run.Wait(c.ctx())
+	return true, err
 }
 
 func (c *call) sessionCommand() (any, error) {
-	var in struct{ Command, Arguments *string }
-	if _, err := c.session(); err != nil {
+	sess, err := c.session()
+	if err != nil {
 		return nil, err
+	}
+	var in struct {
+		Command, Arguments    *string
+		Agent, Model, Variant string
+		MessageID             lathe.MessageID
+		Parts                 []json.RawMessage
 	}
 	if err := c.need(&in); err != nil {
 		return nil, err
@@ -25,13 +70,44 @@ func (c *call) sessionCommand() (any, error) {
 	if in.Command == nil || in.Arguments == nil {
 		return nil, badPayload("command and arguments are both needed")
 	}
-	return nil, &unsupported{"slash commands over the API"}
+	cmd := session.CommandInput{Name: *in.Command, Arguments: *in.Arguments, MessageID: in.MessageID, Agent: in.Agent}
+	if in.Model != "" {
+		inst, err := c.s.opts.Service.Instance(context.WithoutCancel(c.ctx()), sess.Directory)
+		if err != nil {
+			return nil, err
+		}
+		if cmd.Model, err = inst.Models.ParseRef(in.Model); err != nil {
+			return nil, err
+		}
+	}
+	if in.Variant != "" {
+		cmd.Model.Variant = in.Variant
+	}
+	if cmd.Parts, err = wire.DecodeInputs(in.Parts); err != nil {
+		return nil, badPayload("%v", err)
+	}
+	m, run, err := c.command(sess, cmd)
+	if err != nil {
+		return nil, err
+	}
+	return c.awaitOr(m, run)
 }
 
+func (c *call) command(sess lathe.Session, in session.CommandInput) (*lathe.Message, *session.Run, error) {
+	m, run, err := c.s.opts.Service.Command(context.WithoutCancel(c.ctx()), sess.ID, in)
+	c.tellFailed(sess, err)
+	return m, run, err
+}
+
+// sessionShell runs a command of the user's own in the session.
 func (c *call) sessionShell() (any, error) {
-	var in struct{ Agent, Command string }
-	if _, err := c.session(); err != nil {
+	sess, err := c.session()
+	if err != nil {
 		return nil, err
+	}
+	var in struct {
+		Agent, Command string
+		Model          struct{ ProviderID, ModelID string }
 	}
 	if err := c.need(&in); err != nil {
 		return nil, err
@@ -39,5 +115,11 @@ func (c *call) sessionShell() (any, error) {
 	if err := missing("agent", in.Agent, "command", in.Command); err != nil {
 		return nil, err
 	}
-	return nil, &unsupported{"running a command in a session over the API"}
+	m, run, err := c.s.opts.Service.Shell(context.WithoutCancel(c.ctx()), sess.ID, session.ShellInput{
+		Command: in.Command, Agent: in.Agent, Model: lathe.ModelRef{Provider: in.Model.ProviderID, Model: in.Model.ModelID},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.awaitOr(m, run)
 }

@@ -227,14 +227,6 @@ func (c *call) agentList() (any, error) {
 	return wire.EncodeAgents(inst.Agents), nil
 }
 
-func (c *call) commandList() (any, error) {
-	inst, _, err := c.instance()
-	if err != nil {
-		return nil, err
-	}
-	return wire.EncodeCommands(inst.Config.Commands), nil
-}
-
 func (c *call) toolIDs() (any, error) {
 	inst, _, err := c.instance()
 	if err != nil {

@@ -167,10 +167,16 @@ func (c *call) prompt() (*lathe.Message, *session.Run, error) {
 		MessageID: in.MessageID, Parts: in.Parts, Agent: in.Agent, Model: in.Model, System: in.System,
 		Tools: in.Tools, NoReply: in.NoReply,
 	})
+	c.tellFailed(sess, err)
+	return m, run, err
+}
+
+// tellFailed tells the session's screens that a prompt could not be taken: the one
+// that sent it may only listen to events.
+func (c *call) tellFailed(sess lathe.Session, err error) {
 	if err != nil && lathe.CodeOf(err) != lathe.CodeBusy {
 		c.s.opts.Service.Failed(sess.Directory, sess.ID, &lathe.UnknownFailure{Message: said(err)})
 	}
-	return m, run, err
 }
 
 // said returns what may be shown of an error.
@@ -187,6 +193,11 @@ func (c *call) messagePrompt() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.awaitOr(m, run)
+}
+
+// awaitOr waits for a run. Without one the user message is the answer.
+func (c *call) awaitOr(m *lathe.Message, run *session.Run) (any, error) {
 	if run == nil {
 		return wire.EncodeMessage(*m), nil
 	}
@@ -215,7 +226,7 @@ func (c *call) await(id lathe.SessionID, run *session.Run) (any, error) {
 		case err == nil && out.Last != nil:
 			return done{}, c.finalMessage(id, out.Last.ID)
 		case err == nil:
-			return done{}, c.failLate(fmt.Errorf("the turn left no message"))
+			return done{}, c.newestAnswer(id)
 		case c.ctx().Err() != nil:
 			return nil, context.Cause(c.ctx())
 		case ctx.Err() == nil:
@@ -233,6 +244,19 @@ func (c *call) finalMessage(id lathe.SessionID, mid lathe.MessageID) error {
 		return c.failLate(err)
 	}
 	return c.writeLate(wire.EncodeMessage(m))
+}
+
+// newestAnswer writes the newest assistant message of a session.
+func (c *call) newestAnswer(id lathe.SessionID) error {
+	for m, err := range c.s.opts.Store.Messages(context.WithoutCancel(c.ctx()), id, sqlite.MessageFilter{}) {
+		if err != nil {
+			return c.failLate(err)
+		}
+		if _, ok := m.Info.(*lathe.Assistant); ok {
+			return c.writeLate(wire.EncodeMessage(m))
+		}
+	}
+	return c.failLate(fmt.Errorf("the turn left no message"))
 }
 
 // failLate says that something went wrong after the status was sent.

@@ -137,30 +137,6 @@ func (c *call) log() (any, error) {
 	return true, nil
 }
 
-// skiller is an instance that knows skills.
-type skiller interface {
-	SkillList() []Skill
-}
-
-// Skill is a skill as clients see it.
-type Skill struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	Location    string `json:"location"`
-}
-
-func (c *call) skills() (any, error) {
-	inst, _, err := c.instance()
-	if err != nil {
-		return nil, err
-	}
-	out := []Skill{}
-	if s, ok := any(inst).(skiller); ok {
-		out = append(out, s.SkillList()...)
-	}
-	return out, nil
-}
-
 func emptyList(*call) (any, error)   { return []any{}, nil }
 func emptyObject(*call) (any, error) { return struct{}{}, nil }
 

@@ -2,13 +2,9 @@ package wire
 
 import (
 	"encoding/json"
-	"slices"
-	"strconv"
-	"strings"
 
 	"lathe"
 	"lathe/internal/catalog"
-	"lathe/internal/config"
 	"lathe/internal/provider"
 	engine "lathe/internal/session"
 	"lathe/internal/terminal"
@@ -208,47 +204,41 @@ type commandOut struct {
 	Model       string   `json:"model,omitempty"`
 	Template    string   `json:"template"`
 	Subtask     *bool    `json:"subtask,omitempty"`
+	Source      string   `json:"source"`
 	Hints       []string `json:"hints"`
 }
 
 // EncodeCommands returns slash commands.
-func EncodeCommands(commands []config.Command) any {
+func EncodeCommands(commands []engine.Command) any {
 	out := make([]commandOut, 0, len(commands))
 	for _, c := range commands {
 		out = append(out, commandOut{
 			Name: c.Name, Description: c.Description, Agent: c.Agent, Model: c.Model, Template: c.Template,
-			Subtask: c.Subtask, Hints: hints(c.Template),
+			Subtask: c.Subtask, Source: source18(c.Source), Hints: list(c.Hints()),
 		})
 	}
 	return out
 }
 
-// hints names the placeholders of a template: $1 and so on, then $ARGUMENTS.
-func hints(template string) []string {
-	seen := map[int]bool{}
-	out := []string{}
-	for i := 0; i+1 < len(template); i++ {
-		if template[i] != '$' {
-			continue
-		}
-		end := i + 1
-		for end < len(template) && end < i+4 && template[end] >= '0' && template[end] <= '9' {
-			end++
-		}
-		if n, err := strconv.Atoi(template[i+1 : end]); err == nil && n > 0 && !seen[n] {
-			seen[n] = true
-		}
+// source18 names where a command comes from as 1.18 does.
+func source18(s string) string {
+	if s == "skill" {
+		return s
 	}
-	numbers := make([]int, 0, len(seen))
-	for n := range seen {
-		numbers = append(numbers, n)
-	}
-	slices.Sort(numbers)
-	for _, n := range numbers {
-		out = append(out, "$"+strconv.Itoa(n))
-	}
-	if strings.Contains(template, "$ARGUMENTS") {
-		out = append(out, "$ARGUMENTS")
+	return "command"
+}
+
+type skillOut struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Location    string `json:"location"`
+}
+
+// EncodeSkills returns skills.
+func EncodeSkills(skills []engine.Skill) any {
+	out := make([]skillOut, 0, len(skills))
+	for _, s := range skills {
+		out = append(out, skillOut{s.Name, s.Description, s.File})
 	}
 	return out
 }

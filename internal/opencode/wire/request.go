@@ -47,12 +47,12 @@ func DecodePrompt(data []byte) (PromptRequest, error) {
 		return out, fmt.Errorf("decode prompt: no parts")
 	}
 	var err error
-	out.Parts, err = decodeInputs(in.Parts)
+	out.Parts, err = DecodeInputs(in.Parts)
 	return out, err
 }
 
-// decodeInputs reads the parts that a client may send: text, file, agent, subtask.
-func decodeInputs(raws []json.RawMessage) ([]lathe.PartBody, error) {
+// DecodeInputs reads the parts that a client may send: text, file, agent, subtask.
+func DecodeInputs(raws []json.RawMessage) ([]lathe.PartBody, error) {
 	var out []lathe.PartBody
 	for i, raw := range raws {
 		body, err := DecodeBody(raw)
