@@ -45,7 +45,6 @@ var floor = map[string]int{
 	"lathe/internal/config":         20,
 	"lathe/internal/ledger":         20,
 	"lathe/internal/snapshot":       20,
-	"lathe/internal/ledger":         20,
 	"lathe/internal/trust":          20,
 
 	"lathe/internal/provider": 30,

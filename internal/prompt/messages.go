@@ -20,10 +20,11 @@ const (
 	steerText       = "The user sent the following message while you were working:\n%s\nPlease take it into account and go on with your work."
 )
 
-// Messages converts history to what the model sees. History is in order and
-// starts at the compaction boundary. The same history always gives the same
-// messages, and more history only appends.
+// Messages converts history to what the model sees; see [View]. History is in
+// order and starts at the compaction boundary. The same history always gives the
+// same messages, and more history only appends.
 func Messages(history []lathe.Message) []llm.Message {
+	history = View(history)
 	out := make([]llm.Message, 0, len(history)*2)
 	for i := range history {
 		m := &history[i]
