@@ -44,15 +44,16 @@ func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Tools
 	}
 	rules := append(append(append([]lathe.Rule{}, a.Rules...), h.sess.Rules...), h.rules...)
 	var kept []tool.Tool
+	offer := h.inst.offering(a, rules)
 	for _, t := range h.inst.toolsFor(m) {
-		if t = h.inst.forAgent(t, rules); t == nil {
+		if t = h.inst.forAgent(t, offer); t == nil {
 			continue
 		}
 		spec := t.Spec()
 		if off, named := u.Tools[spec.Name]; named && !off {
 			continue
 		}
-		if !m.Caps.ToolCall || permission.Hidden(permissionOf(spec), rules) {
+		if !m.Caps.ToolCall || permission.Hidden(permissionOf(spec), offer) {
 			continue
 		}
 		kept = append(kept, t)

@@ -1,0 +1,35 @@
+package session
+
+import (
+	"slices"
+
+	"lathe"
+	"lathe/internal/permission"
+	"lathe/internal/turn"
+)
+
+// offering returns the rules that decide which tools an agent is shown. They are
+// the agent's, except that build and plan are shown the same: a change between
+// them must not change the beginning of requests, which the provider has cached.
+// What plan may do is decided when it does it. Rules that the person wrote hide
+// tools from either as they say.
+func (i *Instance) offering(a turn.Agent, rules []lathe.Rule) []lathe.Rule {
+	if a.Prompt != "" || !slices.Contains([]string{"build", "plan"}, a.Name) {
+		return rules
+	}
+	agent, err := i.agent(a.Name)
+	if err != nil || len(rules) < len(agent.Rules) {
+		return rules
+	}
+	var own []lathe.Rule
+	if c := i.Config.Agent(a.Name); c != nil {
+		own = c.Permission
+	}
+	shared := []lathe.Rule{
+		{Permission: "question", Pattern: "*", Action: lathe.Allow},
+		{Permission: "plan_enter", Pattern: "*", Action: lathe.Allow},
+		{Permission: "plan_exit", Pattern: "*", Action: lathe.Allow},
+	}
+	merged := i.Config.Tighten(permission.Merge(i.rulePaths, shared, i.Config.Permission, own))
+	return slices.Concat(merged, rules[len(agent.Rules):])
+}
