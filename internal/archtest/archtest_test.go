@@ -58,6 +58,13 @@ var floor = map[string]int{
 
 	"lathe/internal/opencode/wire": 60,
 
+	"lathe/internal/tui/styled":   60,
+	"lathe/internal/tui/keys":     60,
+	"lathe/internal/tui/theme":    61,
+	"lathe/internal/tui/edit":     62,
+	"lathe/internal/tui/markdown": 62,
+	"lathe/internal/tui":          65,
+
 	"lathe/internal/server": 70,
 	"lathe/internal/client": 70,
 
