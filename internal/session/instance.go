@@ -45,6 +45,7 @@ type Instance struct {
 
 	rulePaths permission.Paths
 	engine    engine
+	undo      undo
 
 	log      *slog.Logger
 	http     *http.Client
@@ -172,7 +173,7 @@ func (i *Instance) knownInstruction(path string) bool {
 // close ends what the instance keeps waiting.
 func (i *Instance) close() error {
 	i.Permission.Close()
-	return nil
+	return i.undo.close()
 }
 
 // Reply answers a permission ask of a directory's instance.

@@ -222,14 +222,20 @@ func (r *runner) oneTurn(ctx context.Context, lim turn.Limits) (turn.Outcome, er
 	}
 	r.dropSeen(history)
 	r.restoreSeen(history)
+	r.recoverPatch(ctx, history)
 	h := &host{runner: r, rules: r.rules, toolsets: map[string]*turn.Toolset{}}
 	r.title(history)
 	t := &turn.Turn{
 		Session: r.sess, History: history, Host: h, Log: r.rec, IDs: r.s.opts.IDs,
 		Limits: lim, Spent: r.spent, Task: r.inst.taskTool(), Hooks: r.inst.engine.hooks, Retries: r.s.opts.Retries, ContinueOnDeny: r.inst.ContinueOnDeny,
-		Now: r.s.opts.Now, Logger: r.s.opts.Log,
+		Now: r.s.opts.Now, Logger: r.s.opts.Log, Snapshots: r.inst.turnSnapshots(),
 	}
-	return t.Run(ctx)
+	out, err := t.Run(ctx)
+	if r.sess.ParentID == "" { // what its subagents used was used for it
+		_, out.Cost, out.Tokens = r.spent.Total()
+	}
+	r.summarise(ctx, t.History)
+	return out, err
 }
 
 // dropSeen forgets arrived messages that the loaded history already has.

@@ -1,0 +1,214 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"sync"
+	"time"
+
+	"lathe"
+	"lathe/internal/snapshot"
+	"lathe/internal/sqlite"
+)
+
+// ForkInput says what a fork takes along.
+type ForkInput struct {
+	// MessageID is the first message that is left out; empty copies all.
+	MessageID lathe.MessageID
+	// Files also takes the files of the worktree back to what they were there.
+	Files bool
+	Title string // empty: the session's, numbered
+}
+
+// Forked is a new session, with what became of the files if they were asked for.
+type Forked struct {
+	Session   lathe.Session
+	Files     []string
+	Conflicts []snapshot.Conflict
+}
+
+// Fork makes a session that begins with the messages of another. The other one
+// stays as it is; what it was reverted to is not carried over, what it hides is
+// left out.
+func (s *Service) Fork(ctx context.Context, id lathe.SessionID, in ForkInput) (out Forked, err error) {
+	sess, err := s.Get(ctx, id)
+	if err != nil {
+		return out, err
+	}
+	messages, err := s.Messages(ctx, id, 0)
+	if err != nil {
+		return out, err
+	}
+	until, err := forkPoint(messages, sess, in.MessageID)
+	if err != nil {
+		return out, err
+	}
+	if in.Files {
+		err := s.alone(ctx, id, func(r *runner, _ lathe.Session) error { return r.forkFiles(ctx, messages[until:], &out) })
+		if err != nil {
+			return out, err
+		}
+	}
+	if in.Title == "" {
+		in.Title = forkTitle(sess.Title)
+	}
+	now := s.opts.Now()
+	fork := lathe.Session{
+		ID: s.opts.IDs.Session(), Slug: newSlug(), ProjectID: sess.ProjectID, Directory: sess.Directory, Title: in.Title,
+		Version: lathe.Version, Created: now, Updated: now, Rules: sess.Rules, Agent: sess.Agent, Model: sess.Model,
+	}
+	if err := s.copyMessages(ctx, &fork, messages[:until], s.boundary(ctx, id)); err != nil {
+		return out, fmt.Errorf("fork session %s: %w", id, err)
+	}
+	out.Session = fork
+	s.opts.Bus.Publish(fork.Directory, lathe.SessionCreated{Session: fork})
+	s.opts.Bus.Publish(fork.Directory, lathe.SessionUpdated{Session: fork})
+	return out, nil
+}
+
+// forkPoint returns the number of messages that a fork copies.
+func forkPoint(messages []lathe.Message, sess lathe.Session, before lathe.MessageID) (int, error) {
+	until := len(messages)
+	for i, m := range messages {
+		if m.ID == before {
+			return i, nil
+		}
+		if sess.Revert != nil && m.ID == sess.Revert.MessageID && before == "" {
+			until = i
+		}
+	}
+	if before != "" {
+		return 0, lathe.Errorf(lathe.CodeNotFound, "list them with: lathe session show", "the session has no message %q", before)
+	}
+	// The step that runs right now is not finished, and so not copied.
+	for ; until > 0; until-- {
+		if a, ok := messages[until-1].Info.(*lathe.Assistant); !ok || !a.Completed.IsZero() {
+			break
+		}
+	}
+	return until, nil
+}
+
+func (r *runner) forkFiles(ctx context.Context, later []lathe.Message, out *Forked) error {
+	targets := targetsOf(changesFrom(later, 0, 0))
+	if len(targets) == 0 {
+		return nil
+	}
+	store, err := r.inst.snapshots()
+	if err != nil {
+		return err
+	}
+	applied, err := store.Apply(ctx, targets, false)
+	out.Files, out.Conflicts = applied.Changed, applied.Conflicts
+	return err
+}
+
+// boundary returns where the live tail of a session starts, or 0.
+func (s *Service) boundary(ctx context.Context, id lathe.SessionID) int64 {
+	tail, err := s.opts.Store.Tail(ctx, id)
+	if err != nil || len(tail) == 0 {
+		return 0
+	}
+	return tail[0].Seq
+}
+
+// copyMessages stores the fork with copies of the messages under new identifiers.
+func (s *Service) copyMessages(ctx context.Context, fork *lathe.Session, messages []lathe.Message, boundary int64) error {
+	ids := make(map[lathe.MessageID]lathe.MessageID, len(messages))
+	for _, m := range messages {
+		ids[m.ID] = s.opts.IDs.Message()
+	}
+	return s.opts.Store.Batch(ctx, func(tx *sqlite.Tx) error {
+		if err := tx.CreateSession(*fork); err != nil {
+			return err
+		}
+		var tail int64
+		summarised := false
+		for _, m := range messages {
+			old := m.Seq
+			c := s.copyMessage(m, fork.ID, ids)
+			if a, ok := c.Info.(*lathe.Assistant); ok {
+				fork.Cost += a.Cost
+				fork.Tokens = fork.Tokens.Add(a.Tokens)
+				summarised = summarised || a.Summary
+			}
+			if err := tx.AddMessage(&c); err != nil {
+				return err
+			}
+			if old == boundary {
+				tail = c.Seq
+			}
+		}
+		if tail > 1 && summarised {
+			if err := tx.SetBoundary(fork.ID, tail); err != nil {
+				return err
+			}
+		}
+		return saveChanged(tx, fork.ID, gather(messages))
+	})
+}
+
+func (s *Service) copyMessage(m lathe.Message, session lathe.SessionID, ids map[lathe.MessageID]lathe.MessageID) lathe.Message {
+	c := lathe.Message{ID: ids[m.ID], SessionID: session, Created: m.Created, Info: m.Info}
+	if a, ok := m.Info.(*lathe.Assistant); ok {
+		copied := *a
+		copied.ParentID = ids[a.ParentID]
+		c.Info = &copied
+	}
+	for _, p := range m.Parts {
+		body := p.Body
+		if mark, ok := body.(*lathe.CompactionMark); ok && mark.TailStart != "" {
+			copied := *mark
+			copied.TailStart = ids[mark.TailStart]
+			body = &copied
+		}
+		c.Parts = append(c.Parts, lathe.Part{ID: s.opts.IDs.Part(), MessageID: c.ID, SessionID: session, Body: body})
+	}
+	return c
+}
+
+var forkNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*) \(fork #(\d{1,6})\)$`) })
+
+// forkTitle numbers the forks of a title.
+func forkTitle(title string) string {
+	m := forkNumber().FindStringSubmatch(title)
+	if m == nil {
+		return title + " (fork #1)"
+	}
+	n, err := strconv.Atoi(m[2])
+	if err != nil {
+		return title + " (fork #1)"
+	}
+	return fmt.Sprintf("%s (fork #%d)", m[1], n+1)
+}
+
+// Rename gives a session a title.
+func (s *Service) Rename(ctx context.Context, id lathe.SessionID, title string) (lathe.Session, error) {
+	if title == "" {
+		return lathe.Session{}, lathe.Errorf(lathe.CodeInvalid, "", "the title is empty")
+	}
+	return s.change(ctx, id, func(sess *lathe.Session) { sess.Title = title })
+}
+
+// Archive puts a session away, or takes it out again. Nothing of it is removed.
+func (s *Service) Archive(ctx context.Context, id lathe.SessionID, on bool) (lathe.Session, error) {
+	return s.change(ctx, id, func(sess *lathe.Session) {
+		switch {
+		case !on:
+			sess.Archived = time.Time{}
+		case sess.Archived.IsZero():
+			sess.Archived = s.opts.Now()
+		}
+	})
+}
+
+func (s *Service) change(ctx context.Context, id lathe.SessionID, f func(*lathe.Session)) (lathe.Session, error) {
+	sess, err := s.Update(ctx, id, func(sess *lathe.Session) error { f(sess); return nil })
+	if errors.Is(err, sqlite.ErrNotFound) {
+		_, err = s.Get(ctx, id)
+	}
+	return sess, err
+}

@@ -1,0 +1,145 @@
+package session
+
+import (
+	"context"
+	"sync"
+
+	"lathe"
+	"lathe/internal/snapshot"
+	"lathe/internal/turn"
+)
+
+// undo is an instance's snapshot store, opened on first use.
+type undo struct {
+	once  sync.Once
+	store *snapshot.Store
+	err   error
+}
+
+// snapshots returns the snapshot store of the instance's worktree, or why there
+// is none.
+func (i *Instance) snapshots() (*snapshot.Store, error) {
+	i.undo.once.Do(func() {
+		if !i.Config.SnapshotOn() {
+			i.undo.err = lathe.Errorf(lathe.CodeInvalid, `set "snapshot" to true in the configuration`, "snapshots are switched off")
+			return
+		}
+		i.undo.store, i.undo.err = snapshot.Open(context.Background(), snapshot.Options{
+			Root: i.Root, Project: i.Project.ID, DataDir: i.Paths.Data, Home: i.Paths.Home, Environ: i.engine.shellEnv, Log: i.log,
+		})
+		if i.undo.err != nil {
+			i.log.Info("steps cannot be undone here", "err", i.undo.err)
+		}
+	})
+	return i.undo.store, i.undo.err
+}
+
+// turnSnapshots is what a turn records trees with; nil when they are off.
+func (i *Instance) turnSnapshots() turn.Snapshots {
+	if store, err := i.snapshots(); err == nil {
+		return store
+	}
+	return nil
+}
+
+func (u *undo) close() error {
+	u.once.Do(func() {})
+	if u.store == nil {
+		return nil
+	}
+	return u.store.Close()
+}
+
+// stepChange is what one step changed.
+type stepChange struct {
+	from, to string // trees; to is empty when it is not known
+	files    []string
+}
+
+// changesOf returns what the parts say was changed, in order.
+func changesOf(parts []lathe.Part) (out []stepChange) {
+	after := ""
+	for _, p := range parts {
+		switch b := p.Body.(type) {
+		case *lathe.StepStart:
+			after = ""
+		case *lathe.StepFinish:
+			after = b.Snapshot
+		case *lathe.Patch:
+			out = append(out, stepChange{from: b.Hash, to: after, files: b.Files})
+		case *lathe.SnapshotMark:
+			if n := len(out); n > 0 && out[n-1].to == "" {
+				out[n-1].to = b.Snapshot
+			}
+		}
+	}
+	return out
+}
+
+// targetsOf says how to get from after the changes to before them: each file as
+// it was before its first change, if it is still as the last one left it.
+func targetsOf(changes []stepChange) []snapshot.Target {
+	var targets []snapshot.Target
+	at := map[string]int{}
+	for _, c := range changes {
+		for _, f := range c.files {
+			i, seen := at[f]
+			if !seen {
+				i = len(targets)
+				at[f] = i
+				targets = append(targets, snapshot.Target{Path: f, To: c.from})
+			}
+			targets[i].Expect = c.to
+		}
+	}
+	return targets
+}
+
+// recoverPatch records what a step changed whose process died before it could.
+// Changes that were made since count as the step's; nobody can tell them apart.
+func (r *runner) recoverPatch(ctx context.Context, history []lathe.Message) {
+	i := len(history) - 1
+	for ; i >= 0; i-- {
+		if _, ok := history[i].Info.(*lathe.Assistant); ok {
+			break
+		}
+	}
+	if i < 0 {
+		return
+	}
+	m := &history[i]
+	from := ""
+	for _, p := range m.Parts {
+		switch b := p.Body.(type) {
+		case *lathe.StepStart:
+			from = b.Snapshot
+		case *lathe.StepFinish, *lathe.Patch, *lathe.SnapshotMark:
+			return
+		}
+	}
+	if from == "" {
+		return
+	}
+	store, err := r.inst.snapshots()
+	if err != nil {
+		return
+	}
+	patch, now, err := store.Patch(ctx, from)
+	if err != nil {
+		r.s.opts.Log.Warn("what an interrupted step changed is not known", "session", r.sess.ID, "err", err)
+		return
+	}
+	bodies := []lathe.PartBody{&lathe.SnapshotMark{Snapshot: now}}
+	if len(patch.Files) > 0 {
+		bodies = []lathe.PartBody{&patch, bodies[0]}
+	}
+	for _, b := range bodies {
+		p := lathe.Part{ID: r.s.opts.IDs.Part(), MessageID: m.ID, SessionID: m.SessionID, Body: b}
+		if err := r.s.opts.Store.PutPart(ctx, &p); err != nil {
+			r.s.opts.Log.Warn("what an interrupted step changed could not be recorded", "session", r.sess.ID, "err", err)
+			return
+		}
+		m.Parts = append(m.Parts, p)
+		r.s.opts.Bus.Publish(r.sess.Directory, lathe.PartUpdated{Part: p})
+	}
+}

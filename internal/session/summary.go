@@ -1,0 +1,195 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"lathe"
+	"lathe/internal/sqlite"
+)
+
+// maxDiffText bounds the contents that the diffs of a session carry together.
+const maxDiffText = 8 << 20
+
+// Diff returns what a session changed, or what the turn changed that answered a
+// user message.
+func (s *Service) Diff(ctx context.Context, id lathe.SessionID, message lathe.MessageID) ([]lathe.FileDiff, error) {
+	if message == "" {
+		if _, err := s.Get(ctx, id); err != nil {
+			return nil, err
+		}
+		return s.opts.Store.Diffs(ctx, id, "")
+	}
+	m, err := s.opts.Store.Message(ctx, id, message)
+	if err != nil {
+		return nil, err
+	}
+	if u, ok := m.Info.(*lathe.User); ok && u.Summary != nil {
+		return u.Summary.Diffs, nil
+	}
+	return nil, nil
+}
+
+// summaryOf counts diffs; nil when there are none.
+func summaryOf(diffs []lathe.FileDiff) *lathe.SessionSummary {
+	if len(diffs) == 0 {
+		return nil
+	}
+	sum := &lathe.SessionSummary{Files: len(diffs)}
+	for _, d := range diffs {
+		sum.Additions += d.Additions
+		sum.Deletions += d.Deletions
+	}
+	return sum
+}
+
+const changedKey = "changed"
+
+// changedDoc is which files some steps changed, from one tree to another. That
+// of the whole session is kept beside it, so that it need not be gathered anew.
+type changedDoc struct {
+	From  string   `json:"from"`
+	To    string   `json:"to"`
+	Files []string `json:"files"`
+}
+
+func (d *changedDoc) add(c stepChange) {
+	if d.From == "" {
+		d.From = c.from
+	}
+	if c.to != "" {
+		d.To = c.to
+	}
+	for _, f := range c.files {
+		if i, found := slices.BinarySearch(d.Files, f); !found {
+			d.Files = slices.Insert(d.Files, i, f)
+		}
+	}
+}
+
+// gather returns what the messages changed together.
+func gather(messages []lathe.Message) (d changedDoc) {
+	for _, m := range messages {
+		for _, c := range changesOf(m.Parts) {
+			d.add(c)
+		}
+	}
+	return d
+}
+
+func saveChanged(tx *sqlite.Tx, id lathe.SessionID, d changedDoc) error {
+	data, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	return tx.SetValue(id, changedKey, data)
+}
+
+// changed returns what the whole session changed so far.
+func (r *runner) changed(ctx context.Context) (d changedDoc, err error) {
+	data, err := r.s.opts.Store.Value(ctx, r.sess.ID, changedKey)
+	if err == nil && len(data) > 0 {
+		err = json.Unmarshal(data, &d)
+	}
+	return d, err
+}
+
+// diffOf returns the diffs of the changed files, from the first tree to the last.
+func (r *runner) diffOf(ctx context.Context, d changedDoc) ([]lathe.FileDiff, error) {
+	if d.From == "" || d.To == "" || d.From == d.To {
+		return nil, nil
+	}
+	store, err := r.inst.snapshots()
+	if err != nil {
+		return nil, nil // they were switched off since
+	}
+	all, err := store.Diff(ctx, d.From, d.To)
+	if err != nil {
+		r.s.opts.Log.Warn("what the session changed cannot be told", "session", r.sess.ID, "err", err)
+		return nil, nil
+	}
+	var out []lathe.FileDiff
+	size := 0
+	for _, f := range all {
+		if _, ours := slices.BinarySearch(d.Files, filepath.Join(store.Top(), filepath.FromSlash(f.File))); !ours {
+			continue
+		}
+		if size += len(f.Before) + len(f.After) + len(f.Patch); size > maxDiffText {
+			f.Before, f.After, f.Patch = "", "", ""
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// summarise stores what the newest turn changed with its user message, and what
+// the session changed so far. Turns that changed nothing cost nothing.
+func (r *runner) summarise(ctx context.Context, history []lathe.Message) {
+	i := len(history) - 1
+	changed := false
+	for ; i >= 0; i-- {
+		changed = changed || len(changesOf(history[i].Parts)) > 0
+		if u, ok := history[i].Info.(*lathe.User); ok && !u.Steers {
+			break
+		}
+	}
+	if i < 0 || !changed {
+		return
+	}
+	if err := r.storeSummary(context.WithoutCancel(ctx), history[i], history[i:]); err != nil {
+		r.s.opts.Log.Warn("what the turn changed could not be summed up", "session", r.sess.ID, "err", err)
+	}
+}
+
+func (r *runner) storeSummary(ctx context.Context, user lathe.Message, messages []lathe.Message) error {
+	turn := gather(messages)
+	own, err := r.diffOf(ctx, turn)
+	if err != nil {
+		return err
+	}
+	doc, err := r.changed(ctx)
+	if err != nil {
+		return err
+	}
+	total := own
+	if doc.From != "" {
+		doc.add(stepChange{from: turn.From, to: turn.To, files: turn.Files})
+		if total, err = r.diffOf(ctx, doc); err != nil {
+			return err
+		}
+	} else {
+		doc = turn
+	}
+	info := *user.Info.(*lathe.User)
+	info.Summary = &lathe.UserSummary{Diffs: own}
+	if old := user.Info.(*lathe.User).Summary; old != nil {
+		info.Summary.Title, info.Summary.Body = old.Title, old.Body
+	}
+	user.Info, user.Parts = &info, nil
+	var sess lathe.Session
+	err = r.s.opts.Store.Batch(ctx, func(tx *sqlite.Tx) (err error) {
+		if err := tx.UpdateMessage(&user); err != nil {
+			return err
+		}
+		if err := errors.Join(tx.SetDiffs(r.sess.ID, "", total), saveChanged(tx, r.sess.ID, doc)); err != nil {
+			return err
+		}
+		sess, err = tx.UpdateSession(r.sess.ID, func(s *lathe.Session) error {
+			s.Summary = summaryOf(total)
+			return nil
+		})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("store the summary: %w", err)
+	}
+	publish := func(ev lathe.Event) { r.s.opts.Bus.Publish(sess.Directory, ev) }
+	publish(lathe.MessageUpdated{Message: user})
+	publish(lathe.SessionUpdated{Session: sess})
+	publish(lathe.SessionDiff{SessionID: sess.ID, Diff: total})
+	return nil
+}
