@@ -13,7 +13,7 @@ type Spent struct {
 	mu     sync.Mutex
 	steps  int
 	cost   lathe.Money
-	tokens int64
+	tokens lathe.Tokens
 }
 
 // take counts a step that is about to begin, or returns the limit that does not
@@ -26,8 +26,8 @@ func (s *Spent) take(l Limits) lathe.Failure {
 		return &lathe.LimitFailure{Limit: "steps", Message: fmt.Sprintf("the limit of %d steps was reached", l.Steps)}
 	case l.Cost > 0 && s.cost >= l.Cost:
 		return &lathe.LimitFailure{Limit: "cost", Message: fmt.Sprintf("the budget of %s is used up (%s)", l.Cost, s.cost)}
-	case l.Tokens > 0 && s.tokens >= l.Tokens:
-		return &lathe.LimitFailure{Limit: "tokens", Message: fmt.Sprintf("the budget of %d tokens is used up (%d)", l.Tokens, s.tokens)}
+	case l.Tokens > 0 && s.tokens.Total() >= l.Tokens:
+		return &lathe.LimitFailure{Limit: "tokens", Message: fmt.Sprintf("the budget of %d tokens is used up (%d)", l.Tokens, s.tokens.Total())}
 	}
 	s.steps++
 	return nil
@@ -38,11 +38,11 @@ func (s *Spent) add(cost lathe.Money, tokens lathe.Tokens) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cost += cost
-	s.tokens += tokens.Total()
+	s.tokens = s.tokens.Add(tokens)
 }
 
 // Total returns what was used so far.
-func (s *Spent) Total() (steps int, cost lathe.Money, tokens int64) {
+func (s *Spent) Total() (steps int, cost lathe.Money, tokens lathe.Tokens) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.steps, s.cost, s.tokens
