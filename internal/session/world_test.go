@@ -37,6 +37,7 @@ type world struct {
 	mu     sync.Mutex
 	now    time.Time
 	system []string // of the newest request with tools
+	tools  []string // their names
 }
 
 func newWorld(t testing.TB) *world {
@@ -203,7 +204,10 @@ type keep struct {
 func (k keep) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Event, error] {
 	if len(req.Tools) > 0 {
 		k.w.mu.Lock()
-		k.w.system = req.System
+		k.w.system, k.w.tools = req.System, nil
+		for _, tool := range req.Tools {
+			k.w.tools = append(k.w.tools, tool.Name)
+		}
 		k.w.mu.Unlock()
 	}
 	return k.Model.Stream(ctx, req)
