@@ -18,6 +18,7 @@ const saveTime = 5 * time.Second
 type stepResult struct {
 	stop    bool
 	blocked bool
+	refused bool // for the size of the request; nothing was answered
 	failure lathe.Failure
 }
 
@@ -59,6 +60,9 @@ func (t *Turn) step(ctx context.Context, user *lathe.Message) (stepResult, error
 	}
 	failure = s.attempt(ctx, req)
 	s.wg.Wait()
+	if s.refusedForSize(failure) {
+		return s.endRefused(ctx, failure)
+	}
 	return s.end(ctx, failure)
 }
 

@@ -128,6 +128,11 @@ type Turn struct {
 	Task tool.Tool
 	// Hooks are what plugins take part in; nil means none.
 	Hooks *plugin.Chain
+	// Context keeps the history within the model's window; nil means that nobody does.
+	Context *Context
+	// Compact carries out a compaction that the user asked for, and nothing else
+	// if all is answered.
+	Compact bool
 	// ContinueOnDeny keeps the turn going after a rejected permission.
 	ContinueOnDeny bool
 	Now            func() time.Time // nil: time.Now
@@ -138,6 +143,7 @@ type Turn struct {
 	tokens   lathe.Tokens
 	steps    int
 	failures int // failed requests since the last complete answer
+	window   window
 }
 
 // Outcome is how a turn ended. Failure is nil when the model finished its work.
@@ -163,7 +169,7 @@ func (t *Turn) Run(ctx context.Context) (Outcome, error) {
 		defer cancel()
 		ctx = limited
 	}
-	out, err := t.loop(ctx)
+	out, err := t.run(ctx)
 	out.Last, out.Steps, out.Cost, out.Tokens = t.newestAssistant(), t.steps, t.cost, t.tokens
 	return out, err
 }
@@ -204,11 +210,22 @@ func (t *Turn) loop(ctx context.Context) (Outcome, error) {
 			}
 			continue
 		}
+		if again, f, err := t.fit(ctx, user); err != nil || f != nil {
+			return Outcome{Failure: f}, err
+		} else if again {
+			continue
+		}
 		if f := t.Spent.take(t.Limits); f != nil {
 			t.Log.Publish(lathe.SessionFailed{SessionID: t.Session.ID, Failure: f})
 			return Outcome{Failure: f}, nil
 		}
 		res, err := t.step(ctx, user)
+		if res.refused {
+			if f, err := t.compaction(ctx, user, compaction{auto: true, overflow: true}); err != nil || f != nil {
+				return Outcome{Failure: f}, err
+			}
+			continue
+		}
 		if err != nil || res.stop {
 			return Outcome{Failure: res.failure, Blocked: res.blocked}, err
 		}

@@ -1,0 +1,159 @@
+package compact
+
+import (
+	_ "embed" // the request for a summary
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"lathe"
+	"lathe/internal/prompt"
+	"lathe/internal/tokens"
+)
+
+//go:embed summary.md
+var summaryText string
+
+// Request returns what a model is asked for a summary: the override if there is
+// one, else the built-in text, then what plugins add.
+func Request(override string, extra []string) string {
+	text := strings.TrimSpace(override)
+	if text == "" {
+		text = strings.TrimSpace(summaryText)
+	}
+	for _, x := range extra {
+		if x = strings.TrimSpace(x); x != "" {
+			text += "\n\n" + x
+		}
+	}
+	return text
+}
+
+// NoSummary stands in the place of a summary that could not be had.
+const NoSummary = "No summary of the earlier conversation could be made. What lathe recorded of it follows."
+
+// leastLetters is the least that a summary worth keeping has.
+const leastLetters = 40
+
+// Useful reports whether an answer is a summary: it has words, and is not a
+// refusal or an echo of the request.
+func Useful(answer, request string) bool {
+	answer = strings.TrimSpace(answer)
+	letters := 0
+	for _, r := range answer {
+		if unicode.IsLetter(r) {
+			letters++
+			if r > 0x2E80 {
+				letters++ // a character of these scripts says more
+			}
+		}
+	}
+	if letters < leastLetters || strings.Contains(request, answer) {
+		return false
+	}
+	lower := strings.ToLower(answer)
+	for _, no := range []string{"i can't help", "i cannot help", "i'm sorry, but", "i am sorry, but", "as an ai"} {
+		if strings.HasPrefix(lower, no) && letters < 400 {
+			return false
+		}
+	}
+	return true
+}
+
+// How much of a tool's output a transcript shows, and of a message.
+const (
+	resultBytes     = 2000
+	resultBytesMost = 8000
+)
+
+// Transcript renders messages as plain text within a budget of tokens, for a
+// model that is asked for a summary without the running prefix. The newest
+// messages are shown; an earlier summary is always.
+func Transcript(view []lathe.Message, budget int64) string {
+	var prior string
+	var lines []string
+	left := budget
+	for i := len(view) - 1; i >= 0; i-- {
+		m := &view[i]
+		if a := Answer(m); a != nil && a.Summary {
+			prior = clip(said(m), int(budget)) // at most about a quarter
+			continue
+		}
+		text := render(m)
+		w := int64(tokens.Count(text))
+		if w > left {
+			if left > 200 {
+				lines = append(lines, clip(text, int(left)*2))
+			}
+			lines = append(lines, "[older messages are left out]")
+			break
+		}
+		left -= w
+		lines = append(lines, text)
+	}
+	slices.Reverse(lines)
+	var b strings.Builder
+	if prior != "" {
+		fmt.Fprintf(&b, "<prior-summary>\n%s\n</prior-summary>\n\n", prior)
+	}
+	fmt.Fprintf(&b, "<conversation>\n%s\n</conversation>", strings.Join(lines, "\n"))
+	return b.String()
+}
+
+func said(m *lathe.Message) string {
+	var out []string
+	for _, p := range m.Parts {
+		if t, ok := p.Body.(*lathe.Text); ok && !t.Ignored {
+			out = append(out, t.Text)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+func render(m *lathe.Message) string {
+	if prompt.Mark(m) != nil {
+		return ""
+	}
+	who := "[User]: "
+	if Answer(m) != nil {
+		who = "[Assistant]: "
+	}
+	var out []string
+	for _, p := range m.Parts {
+		switch b := p.Body.(type) {
+		case *lathe.Text:
+			if !b.Ignored && b.Text != "" {
+				out = append(out, who+clip(b.Text, resultBytesMost))
+			}
+		case *lathe.File:
+			out = append(out, fmt.Sprintf("[Attached %s: %s]", b.MIME, b.Filename))
+		case *lathe.ToolCall:
+			out = append(out, renderCall(b))
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+func renderCall(c *lathe.ToolCall) string {
+	head := fmt.Sprintf("[Assistant tool call]: %s(%s)", c.Tool, clip(inputOf(c), resultBytes))
+	switch s := c.State.(type) {
+	case *lathe.ToolDone:
+		if !s.Compacted.IsZero() {
+			return head
+		}
+		return head + "\n[Tool result]: " + clip(s.Output, resultBytes)
+	case *lathe.ToolFailed:
+		return head + "\n[Tool error]: " + clip(s.Error, resultBytes)
+	}
+	return head
+}
+
+// clip cuts text in the middle to about n bytes.
+func clip(s string, n int) string {
+	if n = max(n, 0); len(s) <= n {
+		return s
+	}
+	head := n * 2 / 3
+	return strings.ToValidUTF8(s[:head], "") + " […] " + strings.ToValidUTF8(s[len(s)-(n-head):], "")
+}

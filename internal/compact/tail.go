@@ -1,0 +1,74 @@
+package compact
+
+import (
+	"lathe"
+	"lathe/internal/prompt"
+)
+
+// Bounds of the tail where the configuration sets none.
+const (
+	leastTail = 2_000
+	mostTail  = 15_000
+)
+
+// TailBudget returns how many tokens may stay word for word in a window. usable
+// is 0 when it is not known.
+func (s Settings) TailBudget(usable int64) int64 {
+	if s.TailTurns != nil && *s.TailTurns <= 0 {
+		return 0
+	}
+	if s.PreserveRecentTokens != nil {
+		return int64(max(0, *s.PreserveRecentTokens))
+	}
+	if usable <= 0 {
+		return mostTail
+	}
+	return min(max(usable/4, leastTail), mostTail)
+}
+
+// Tail returns where in history the messages begin that stay word for word: the
+// newest turns that fit the budget, at most turns of them (0: as many as fit),
+// and of the first that does not fit its newest messages. It is len(history) when
+// none stays, also when all would: then there would be nothing to summarise.
+// Weights are by weigh.
+func Tail(history []lathe.Message, turns int, budget int64, weigh func(*lathe.Message) int64) int {
+	start, seen := len(history), 0
+	for i := len(history) - 1; i >= 0; i-- {
+		m := &history[i]
+		if Answer(m) != nil && Answer(m).Summary || prompt.Mark(m) != nil {
+			continue
+		}
+		w := weigh(m)
+		if w > budget {
+			return start
+		}
+		budget -= w
+		start = i
+		if _, ok := m.Info.(*lathe.User); ok {
+			if seen++; turns > 0 && seen >= turns {
+				break
+			}
+		}
+	}
+	if first(history) >= start {
+		return len(history)
+	}
+	return start
+}
+
+// first returns the first message that is not part of a compaction.
+func first(history []lathe.Message) int {
+	for i := range history {
+		m := &history[i]
+		if prompt.Mark(m) == nil && (Answer(m) == nil || !Answer(m).Summary) {
+			return i
+		}
+	}
+	return len(history)
+}
+
+// Answer returns the info of an assistant message, or nil.
+func Answer(m *lathe.Message) *lathe.Assistant {
+	info, _ := m.Info.(*lathe.Assistant)
+	return info
+}

@@ -1,0 +1,267 @@
+package turn
+
+import (
+	"context"
+	"slices"
+
+	"lathe"
+	"lathe/internal/compact"
+	"lathe/internal/ledger"
+	"lathe/internal/prompt"
+	"lathe/internal/provider"
+	"lathe/internal/tokens"
+)
+
+// Context is how a turn keeps its history within the model's window, and what it
+// needs of its session for that. The functions are called from the turn's own
+// goroutine.
+type Context struct {
+	compact.Settings
+	// Correction returns what was learned about the counts of a model.
+	Correction func(lathe.ModelRef) *tokens.Correction
+	// Facts returns what the ledger knows of the messages before the live history,
+	// and the newest summary in it ("" for none); with all that is stored now.
+	Facts func(ctx context.Context, newest lathe.MessageID) (*ledger.Facts, error)
+	// Compacting tells that a compaction begins or has ended without success.
+	Compacting func(ctx context.Context, on bool) error
+	// Install makes a compaction take effect, all of it or nothing, and tells of
+	// it. It returns the user messages that arrived meanwhile.
+	Install func(ctx context.Context, c *Compacted) ([]lathe.Message, error)
+	// Pruned is told what a prune freed, beside the parts it changed.
+	Pruned func(ctx context.Context, parts int, freed int64)
+	// Recall is set when the model has a tool to read what left the window.
+	Recall bool
+	// Root is what paths in the ledger are relative to.
+	Root string
+}
+
+// Compacted is a compaction that can take effect. Install gives the new messages
+// their sequence numbers.
+type Compacted struct {
+	Ask      lathe.Message // the user message that asks for it; stored already if it has a Seq
+	Summary  lathe.Message
+	Continue *lathe.Message // tells the model to go on; nil: it waits for the user
+	Tail     *lathe.Message // the first message that stays word for word; nil: none
+	Facts    *ledger.Facts
+	Cost     lathe.Money
+	Tokens   lathe.Tokens
+}
+
+// window is what a turn knows of how full its model's window is.
+type window struct {
+	meter    *compact.Meter
+	learned  int64           // most that the model took, after a refusal; 0: unknown
+	counted  lathe.MessageID // answer whose usage was looked at last
+	freed    int64           // by prunes since then
+	rows     int             // compactions without much work in between
+	lastStep int             // steps when the last one was
+
+	system       []string // what promptWeight and toolsWeight are of
+	tools        *Toolset
+	promptWeight int64
+	toolsWeight  int64
+}
+
+// maxCompactions is how often a turn compacts without having worked in between.
+const maxCompactions = 3
+
+// workSteps is how many steps count as having worked.
+const workSteps = 10
+
+// load is what the next request weighs.
+type load struct {
+	used   int64 // tokens, by the best knowledge
+	usable int64 // 0: unknown
+	fixed  int64 // of the system prompt and tools, corrected
+	prompt int64
+	tools  int64
+}
+
+func (l load) full() bool { return l.usable > 0 && l.used >= l.usable }
+
+// measure weighs the next request. The provider's count of the last answer is the
+// base where it can be believed, and what came after is estimated; otherwise
+// everything is.
+func (s *step) measure(ctx context.Context) (load, error) {
+	w := s.win()
+	system, err := s.Host.System(ctx, s.agent, s.model, s.user.Info.(*lathe.User))
+	if err != nil {
+		return load{}, err
+	}
+	k := s.Context.Correction(s.model.Ref)
+	var l load
+	promptRaw, toolsRaw := s.fixed(system)
+	view := prompt.View(s.History)
+	i := lastAnswer(view)
+	if i >= 0 {
+		a := compact.Answer(&view[i])
+		before := promptRaw + toolsRaw + w.meter.Messages(view[:i])
+		if view[i].ID != w.counted {
+			w.counted, w.freed = view[i].ID, 0
+			k.Observe(before, a.Tokens.Prompt())
+		}
+		if tokens.Plausible(before, a.Tokens.Prompt()) {
+			l.used = a.Tokens.Total() + k.Apply(w.meter.Results(&view[i])+w.meter.Messages(view[i+1:])) - w.freed
+		}
+	}
+	l.prompt, l.tools = k.Apply(promptRaw), k.Apply(toolsRaw)
+	l.fixed = l.prompt + l.tools
+	if l.used == 0 {
+		l.used = l.fixed + k.Apply(w.meter.Messages(view))
+	}
+	l.usable = s.usable()
+	return l, nil
+}
+
+// fixed weighs what every request begins with; it is weighed again when it changed.
+func (s *step) fixed(system []string) (prompt, tools int64) {
+	w := &s.window
+	if w.tools == nil || w.tools != s.tools || !slices.Equal(w.system, system) {
+		w.system, w.tools = slices.Clone(system), s.tools
+		w.promptWeight, w.toolsWeight = compact.Fixed(system, s.toolDefs())
+	}
+	return w.promptWeight, w.toolsWeight
+}
+
+// lastAnswer returns the newest answer whose count is about this view: one that
+// follows the summary, if there is one, in time.
+func lastAnswer(view []lathe.Message) int {
+	var since int64
+	for i := range view {
+		if a := compact.Answer(&view[i]); a != nil && a.Summary {
+			since = view[i].Seq
+		}
+	}
+	for i := len(view) - 1; i >= 0; i-- {
+		a := compact.Answer(&view[i])
+		if a != nil && a.Finish != "" && !a.Summary {
+			if view[i].Seq < since {
+				return -1
+			}
+			return i
+		}
+	}
+	return -1
+}
+
+func (t *Turn) win() *window {
+	if t.window.meter == nil {
+		t.window.meter = compact.NewMeter()
+	}
+	return &t.window
+}
+
+func (s *step) usable() int64 {
+	n := windowOf(s.model, s.Context.Settings).Usable()
+	if learned := s.window.learned; learned > 0 && (n == 0 || learned < n) {
+		return learned
+	}
+	return n
+}
+
+func windowOf(m *provider.Model, set compact.Settings) compact.Window {
+	out := m.Limit.Output
+	if out <= 0 || out > provider.DefaultOutputMax {
+		out = provider.DefaultOutputMax
+	}
+	return compact.Window{Context: m.Limit.Context, Input: m.Limit.Input, Output: out, Reserved: set.Reserved}
+}
+
+// fit makes room before a step: it prunes where that pays and compacts when the
+// window is full. again means that the history changed and the loop looks anew.
+func (t *Turn) fit(ctx context.Context, user *lathe.Message) (again bool, failure lathe.Failure, err error) {
+	if t.Context == nil {
+		return false, nil, nil
+	}
+	if mark := prompt.Mark(user); mark != nil {
+		failure, err = t.compaction(ctx, user, compaction{auto: mark.Auto, overflow: mark.Overflow, ask: user})
+		return true, failure, err
+	}
+	s, failure := t.prepare(user)
+	if failure != nil {
+		return false, nil, nil // the step tells
+	}
+	l, err := s.measure(ctx)
+	if err != nil {
+		return false, nil, nil // the step tells
+	}
+	if t.Context.Prune {
+		freed, err := t.prune(ctx, compact.PruneByWorth(t.History, t.window.meter, l.used, l.usable))
+		if err != nil {
+			return false, nil, err
+		}
+		l.used -= t.Context.Correction(s.model.Ref).Apply(freed)
+	}
+	if !t.Context.Auto || !l.full() {
+		return false, nil, nil
+	}
+	failure, err = t.compaction(ctx, user, compaction{auto: true})
+	return true, failure, err
+}
+
+// prepare returns a step that is not counted and makes no answer of its own.
+func (t *Turn) prepare(user *lathe.Message) (*step, lathe.Failure) {
+	s, failure := t.newStep(user)
+	if failure == nil {
+		t.steps--
+		s.last = false
+	}
+	return s, failure
+}
+
+// prune clears the outputs of a plan from the model's view, in one go.
+func (t *Turn) prune(ctx context.Context, p compact.Plan) (freed int64, err error) {
+	if len(p.Parts) == 0 {
+		return 0, nil
+	}
+	now := t.Now()
+	changes := make([]Change, len(p.Parts))
+	for i, part := range p.Parts {
+		call := *part.Body.(*lathe.ToolCall)
+		done := *call.State.(*lathe.ToolDone)
+		done.Compacted = now
+		call.State = &done
+		next := *part
+		next.Body = &call
+		changes[i] = Change{Part: &next}
+	}
+	if err := t.Log.Commit(ctx, changes...); err != nil {
+		return 0, err
+	}
+	for i, part := range p.Parts {
+		part.Body = changes[i].Part.Body
+	}
+	t.window.freed += p.Tokens
+	t.Logger.Info("old tool output was cleared from the model's view", "session", t.Session.ID, "parts", len(p.Parts), "tokens", p.Tokens)
+	if t.Context.Pruned != nil {
+		t.Context.Pruned(ctx, len(p.Parts), p.Tokens)
+	}
+	return p.Tokens, nil
+}
+
+// pruneEnd prunes by age when a turn has ended.
+func (t *Turn) pruneEnd(ctx context.Context) error {
+	if t.Context == nil || !t.Context.Prune || ctx.Err() != nil {
+		return nil
+	}
+	_, err := t.prune(ctx, compact.PruneOld(t.History, t.win().meter))
+	return err
+}
+
+// run carries out a compaction that was asked for, then the loop, then prunes.
+func (t *Turn) run(ctx context.Context) (Outcome, error) {
+	if t.Compact && t.Context != nil {
+		user := t.newestUser()
+		if user == nil {
+			return Outcome{}, lathe.Errorf(lathe.CodeInvalid, "send a prompt first", "session %s has nothing to compact", t.Session.ID)
+		}
+		if f, err := t.compaction(ctx, user, compaction{}); err != nil || f != nil {
+			return Outcome{Failure: f}, err
+		}
+	}
+	out, err := t.loop(ctx)
+	if err == nil {
+		err = t.pruneEnd(ctx)
+	}
+	return out, err
+}
