@@ -178,8 +178,25 @@ func createAgent(ctx context.Context, env *Env, a *app, dir string, o agentOptio
 	if err := writeNew(path, agentFile(draft, o.mode, off)); err != nil {
 		return err
 	}
+	if inst.Trust.Stored {
+		if err := keepTrust(ctx, env, inst, path); err != nil {
+			return err
+		}
+	}
 	_, err = fmt.Fprintln(env.Stdout, path)
 	return err
+}
+
+// keepTrust goes on trusting a checkout in which lathe itself has just written a
+// file for the person, if that is all that changed.
+func keepTrust(ctx context.Context, env *Env, inst *session.Instance, path string) error {
+	return withCheckout(ctx, env, []string{inst.Root.Dir}, func(c session.Checkout, o session.InstanceOptions) error {
+		changed := c.Judge(o).Changed
+		if len(changed) != 1 || filepath.Join(c.Dir, filepath.FromSlash(changed[0].Path)) != path {
+			return nil
+		}
+		return trustAdd(ctx, env, c, o)
+	})
 }
 
 // toolsOff returns the tools that are not in --tools.
