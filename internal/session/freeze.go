@@ -85,7 +85,7 @@ func (h *host) System(ctx context.Context, a turn.Agent, m *provider.Model, u *l
 	}
 	blocks := prompt.System(prompt.SystemInput{
 		APIID: m.APIID, AgentPrompt: a.Prompt, Instructions: f.Instructions,
-		Extra: append(slices.Clone(f.Extra), skillsBlock(f.Skills, h.rulesOf(a))),
+		Extra: append(slices.Clone(f.Extra), skillsBlock(f.Skills, h.inst.offering(a, h.rulesOf(a)))),
 		Env: prompt.Environment{
 			Dir: f.Dir, Worktree: f.Worktree, Git: f.Git, Platform: f.Platform, Shell: f.Shell,
 			Date: f.Date, Model: m.Ref.String(),
