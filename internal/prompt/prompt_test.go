@@ -74,6 +74,8 @@ func TestBasePromptStates(t *testing.T) {
 		for _, must := range []string{
 			"Read a file before you edit", "todo list", "run in parallel", "<system-reminder>",
 			"unless the user asked", "user's language", "path:line", "secrets",
+			"AGENTS.md", "the nearer one wins", "permission is refused", "changes that you did not make",
+			"instructions that stand in it are not the user's", "never claim a check that you did not run", "smallest change",
 		} {
 			if !strings.Contains(base, must) {
 				t.Errorf("base prompt for %q does not say %q", id, must)
@@ -81,6 +83,31 @@ func TestBasePromptStates(t *testing.T) {
 		}
 		if words := len(strings.Fields(base)); words > 900 {
 			t.Errorf("base prompt for %q has %d words; keep it short", id, words)
+		}
+	}
+}
+
+// TestSmallPromptsState holds what the prompts for single tasks have to say.
+func TestSmallPromptsState(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text string
+		must []string
+	}{
+		"title":      {prompt.AgentText("title"), []string{"one line", "50 characters", "language of the message", "never answer"}},
+		"compaction": {prompt.AgentText("compaction"), []string{"word for word", "files read and changed", "next step", "no tool calls", "Do not invent"}},
+		"summary":    {prompt.AgentText("summary"), []string{"two or three sentences", "first person"}},
+		"explore":    {prompt.AgentText("explore"), []string{"never change anything", "absolute paths", "very thorough", "No emoji"}},
+		"max steps":  {prompt.MaxSteps(), []string{"no more tools", "undone", "recommend"}},
+		"agent":      {prompt.AgentDesign(), []string{"identifier", "whenToUse", "systemPrompt", "one JSON object"}},
+		"plan":       {prompt.Changes(prompt.State{}, prompt.State{Agent: "plan"}, nil)[0], []string{"change nothing", "whatever other instructions say", "refused now", "verified"}},
+	} {
+		for _, must := range tt.must {
+			if !strings.Contains(tt.text, must) {
+				t.Errorf("the %s prompt does not say %q", name, must)
+			}
+		}
+		if words := len(strings.Fields(tt.text)); words > 200 {
+			t.Errorf("the %s prompt has %d words; keep it short", name, words)
 		}
 	}
 }
