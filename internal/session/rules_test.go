@@ -220,3 +220,26 @@ func TestHiddenTools(t *testing.T) {
 		t.Error("bash is not hidden")
 	}
 }
+
+// TestSystemOfAPrompt holds that a request's own system text is added for the
+// turn it came with, and for no other.
+func TestSystemOfAPrompt(t *testing.T) {
+	w := newWorld(t)
+	s, stop := w.playing(oneCall{"read", "filePath"})
+	defer stop()
+	id := w.create(s)
+	for _, extra := range []string{"Answer in rhyme.", ""} {
+		_, run, err := s.Prompt(t.Context(), id, session.Prompt{
+			Model: lathe.ModelRef{Provider: "script", Model: "x"}, System: extra, Parts: []lathe.PartBody{&lathe.Text{Text: filepath.Join(w.repo, "main.go")}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := run.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if last := w.system[len(w.system)-1]; strings.HasSuffix(last, "Answer in rhyme.") != (extra != "") || len(w.system) > 2 {
+			t.Errorf("with %q the system prompt ends with %.80q in %d blocks", extra, last[max(0, len(last)-80):], len(w.system))
+		}
+	}
+}
