@@ -212,3 +212,35 @@ func TestStoreKeepsWhatOthersAdd(t *testing.T) {
 		t.Errorf("%d decisions, %v", len(list), err)
 	}
 }
+
+// FuzzScan holds that whatever a configuration says, only files of the checkout
+// are bound, and that a scan is the same every time.
+func FuzzScan(f *testing.F) {
+	for _, seed := range []string{`{"a": ["x", "../y", "/etc/passwd"]}`, `{"mcp": {"a": {"command": ["sh -c 'x'"]}}}`, `{`, `["{file:x}"]`, `{"a":"file://x"}`} {
+		f.Add(seed)
+	}
+	dir := tree(f, map[string]string{"x": "x", "sub/z": "z"})
+	outside := filepath.Join(filepath.Dir(dir), "y")
+	if err := os.WriteFile(outside, []byte("y"), 0o600); err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if err := os.WriteFile(filepath.Join(dir, "opencode.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		files := []string{filepath.Join(dir, "opencode.json")}
+		first, err := Scan(dir, files, nil)
+		if err != nil {
+			return
+		}
+		for path := range first {
+			if path != "x" && path != "sub/z" && path != "opencode.json" {
+				t.Errorf("%q is bound", path)
+			}
+		}
+		again, err := Scan(dir, files, nil)
+		if diff := cmp.Diff(first, again); err != nil || diff != "" {
+			t.Errorf("a second scan differs: %v\n%s", err, diff)
+		}
+	})
+}
