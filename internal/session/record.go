@@ -34,6 +34,7 @@ type recorder struct {
 	open     map[lathe.PartID]*openText
 	timer    *time.Timer
 	closed   bool
+	onStep   func(*sqlite.Tx, *lathe.StepFinish) error // stores what a step tells about the window; may be nil
 	progress map[lathe.PartID]time.Time
 }
 
@@ -86,6 +87,11 @@ func (r *recorder) apply(tx *sqlite.Tx, c turn.Change) error {
 	if fin, ok := c.Part.Body.(*lathe.StepFinish); ok && c.Part.Seq == 0 {
 		if err := r.addUsage(tx, fin); err != nil {
 			return err
+		}
+		if r.onStep != nil {
+			if err := r.onStep(tx, fin); err != nil {
+				return err
+			}
 		}
 	}
 	return tx.PutPart(c.Part)

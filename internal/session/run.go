@@ -47,6 +47,7 @@ type runner struct {
 	// restored says that the read tracker knows of earlier processes.
 	restored bool
 	frozen   *frozen
+	context  contextState
 }
 
 // runner returns the session's runner, making it on first use.
@@ -176,6 +177,7 @@ func (r *runner) launch(lim turn.Limits, spent *turn.Spent, body func(context.Co
 	}
 	r.run, r.cancel, r.limits, r.spent = run, cancel, lim, spent
 	r.rec = newRecorder(r.s, r.sess)
+	r.rec.onStep = r.stepStats
 	r.s.wg.Go(func() {
 		defer cancel(nil)
 		body(ctx, run)
@@ -229,7 +231,9 @@ func (r *runner) oneTurn(ctx context.Context, lim turn.Limits) (turn.Outcome, er
 		Session: r.sess, History: history, Host: h, Log: r.rec, IDs: r.s.opts.IDs,
 		Limits: lim, Spent: r.spent, Task: r.inst.taskTool(), Hooks: r.inst.engine.hooks, Retries: r.s.opts.Retries, ContinueOnDeny: r.inst.ContinueOnDeny,
 		Now: r.s.opts.Now, Logger: r.s.opts.Log, Snapshots: r.inst.turnSnapshots(),
+		Context: r.turnContext(ctx),
 	}
+	r.takeAsked().apply(t)
 	out, err := t.Run(ctx)
 	if r.sess.ParentID == "" { // what its subagents used was used for it
 		_, out.Cost, out.Tokens = r.spent.Total()

@@ -50,6 +50,9 @@ func (r *runner) needsTitle(history []lathe.Message) bool {
 	if r.titled || r.sess.ParentID != "" || !strings.HasPrefix(r.sess.Title, titlePrefix) || len(history) == 0 {
 		return false
 	}
+	if _, ok := history[0].Info.(*lathe.User); !ok {
+		return false // the session was compacted
+	}
 	users := 0
 	for i := range history {
 		if _, ok := history[i].Info.(*lathe.User); ok && textOf(history[i]) != "" {

@@ -22,7 +22,8 @@ const continueText = "Continue with the next step if there is one; the work and 
 
 // compaction is what asked for one.
 type compaction struct {
-	auto     bool
+	auto     bool // the model goes on afterwards
+	manual   bool // a user asked: without a summary nothing changes
 	overflow bool // the provider refused a request for its size
 	ask      *lathe.Message
 }
@@ -90,7 +91,7 @@ func (t *Turn) carryOut(ctx context.Context, s *step, l load, c compaction) (don
 		return false, failure, nil
 	}
 	if sum.text == "" {
-		if !c.auto && c.ask == nil {
+		if c.manual {
 			return false, &lathe.UnknownFailure{Message: "the model gave no usable summary; nothing was changed. Try again, or with another model"}, nil
 		}
 		t.Logger.Warn("the model gave no usable summary; the ledger stands in for it", "session", t.Session.ID)

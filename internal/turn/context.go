@@ -7,6 +7,7 @@ import (
 	"lathe"
 	"lathe/internal/compact"
 	"lathe/internal/ledger"
+	"lathe/internal/llm"
 	"lathe/internal/prompt"
 	"lathe/internal/provider"
 	"lathe/internal/tokens"
@@ -27,12 +28,20 @@ type Context struct {
 	// Install makes a compaction take effect, all of it or nothing, and tells of
 	// it. It returns the user messages that arrived meanwhile.
 	Install func(ctx context.Context, c *Compacted) ([]lathe.Message, error)
+	// Sent is told of each request before it is made; nil: nobody looks.
+	Sent func(req *llm.Request)
 	// Pruned is told what a prune freed, beside the parts it changed.
 	Pruned func(ctx context.Context, parts int, freed int64)
 	// Recall is set when the model has a tool to read what left the window.
 	Recall bool
 	// Root is what paths in the ledger are relative to.
 	Root string
+}
+
+// CompactNow is a compaction that a user asked for.
+type CompactNow struct {
+	Model lathe.ModelRef // zero: that of the newest message
+	Auto  bool           // the model goes on afterwards
 }
 
 // Compacted is a compaction that can take effect. Install gives the new messages
@@ -250,12 +259,17 @@ func (t *Turn) pruneEnd(ctx context.Context) error {
 
 // run carries out a compaction that was asked for, then the loop, then prunes.
 func (t *Turn) run(ctx context.Context) (Outcome, error) {
-	if t.Compact && t.Context != nil {
+	if t.Compact != nil && t.Context != nil {
 		user := t.newestUser()
-		if user == nil {
+		if user == nil || len(prompt.View(t.History)) < 2 {
 			return Outcome{}, lathe.Errorf(lathe.CodeInvalid, "send a prompt first", "session %s has nothing to compact", t.Session.ID)
 		}
-		if f, err := t.compaction(ctx, user, compaction{}); err != nil || f != nil {
+		if m := t.Compact.Model; !m.IsZero() {
+			other, info := *user, *user.Info.(*lathe.User)
+			info.Model = m
+			other.Info, user = &info, &other
+		}
+		if f, err := t.compaction(ctx, user, compaction{auto: t.Compact.Auto, manual: true}); err != nil || f != nil {
 			return Outcome{Failure: f}, err
 		}
 	}
@@ -264,4 +278,11 @@ func (t *Turn) run(ctx context.Context) (Outcome, error) {
 		err = t.pruneEnd(ctx)
 	}
 	return out, err
+}
+
+// sent tells the session what is asked of the model.
+func (s *step) sent(req *llm.Request) {
+	if s.Context != nil && s.Context.Sent != nil {
+		s.Context.Sent(req)
+	}
 }

@@ -58,6 +58,7 @@ func (t *Turn) step(ctx context.Context, user *lathe.Message) (stepResult, error
 	if err := s.begin(ctx); err != nil {
 		return stepResult{}, err
 	}
+	s.sent(req)
 	failure = s.attempt(ctx, req)
 	s.wg.Wait()
 	if s.refusedForSize(failure) {

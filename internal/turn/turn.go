@@ -130,9 +130,8 @@ type Turn struct {
 	Hooks *plugin.Chain
 	// Context keeps the history within the model's window; nil means that nobody does.
 	Context *Context
-	// Compact carries out a compaction that the user asked for, and nothing else
-	// if all is answered.
-	Compact bool
+	// Compact is a compaction that the user asked for; the turn begins with it.
+	Compact *CompactNow
 	// ContinueOnDeny keeps the turn going after a rejected permission.
 	ContinueOnDeny bool
 	Now            func() time.Time // nil: time.Now
@@ -279,4 +278,6 @@ type Toolset struct {
 	*tool.Registry
 	// Rules judge the tools' asks: the agent's, then the session's.
 	Rules []lathe.Rule
+	// Cut bounds what a result tells the model; nil means it may be any length.
+	Cut func(tool.Result) tool.Result
 }

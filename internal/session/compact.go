@@ -1,0 +1,377 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"lathe"
+	"lathe/internal/compact"
+	"lathe/internal/ledger"
+	"lathe/internal/sqlite"
+	"lathe/internal/tokens"
+	"lathe/internal/turn"
+)
+
+// Summarize compacts a session now and returns when that is done. The model is
+// the one to ask for the summary; zero means the session's. With auto the model
+// goes on with its work afterwards. Nothing changes when it cannot be done.
+func (s *Service) Summarize(ctx context.Context, id lathe.SessionID, model lathe.ModelRef, auto bool) error {
+	run, err := s.StartSummarize(ctx, id, model, auto)
+	if err != nil {
+		return err
+	}
+	out, err := run.Wait(ctx)
+	if err == nil && out.Failure != nil {
+		return &lathe.Error{Code: failureCode(out.Failure), Msg: "the session could not be compacted", Cause: out.Failure}
+	}
+	return err
+}
+
+func failureCode(f lathe.Failure) lathe.Code {
+	switch f.(type) {
+	case *lathe.AbortedFailure:
+		return lathe.CodeAborted
+	case *lathe.AuthFailure:
+		return lathe.CodeAuth
+	case *lathe.LimitFailure, *lathe.OverflowFailure:
+		return lathe.CodeLimit
+	}
+	return lathe.CodeProvider
+}
+
+// StartSummarize begins what [Service.Summarize] does. A session that works
+// already is refused as busy.
+func (s *Service) StartSummarize(ctx context.Context, id lathe.SessionID, model lathe.ModelRef, auto bool) (*Run, error) {
+	r, err := s.runner(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if !model.IsZero() {
+		if _, err := r.inst.Model(model); err != nil {
+			return nil, err
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.run != nil {
+		return nil, lathe.Errorf(lathe.CodeBusy, "wait for it, or stop it", "session %s is busy", id)
+	}
+	if r.s.ctx.Err() != nil {
+		return nil, context.Cause(r.s.ctx)
+	}
+	lease, err := r.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.rules, r.context.asked = nil, &asked{model: model, auto: auto}
+	r.start(lease, turn.Limits{}, nil)
+	return r.run, nil
+}
+
+// asked is a compaction that a user asked for.
+type asked struct {
+	model lathe.ModelRef
+	auto  bool
+}
+
+// contextState is what a runner keeps about its session's window. The first
+// fields are stored.
+type contextState struct {
+	ContextStats
+
+	mu     sync.Mutex
+	loaded bool
+	dirty  bool
+	known  map[lathe.ModelRef]*tokens.Correction
+	asked  *asked // guarded by runner.mu
+	prints []compact.Print
+	sent   *sentRequest
+}
+
+// ContextStats counts what became of a session's window: compactions, prunes and
+// the provider's cache.
+type ContextStats struct {
+	Factors     map[string]float64 `json:"factors,omitempty"` // by model; see tokens.Correction
+	Compactions int                `json:"compactions,omitempty"`
+	Prunes      int                `json:"prunes,omitempty"`
+	Pruned      int64              `json:"pruned,omitempty"` // tokens that prunes freed
+	Cache       CacheStats         `json:"cache"`
+}
+
+const contextKey = "context"
+
+// ledgerKey names the facts as they were with a summary.
+func ledgerKey(summary lathe.MessageID) string { return "ledger:" + string(summary) }
+
+// loadStats reads what is stored about a session's window.
+func (s *Service) loadStats(ctx context.Context, id lathe.SessionID) (ContextStats, error) {
+	var stats ContextStats
+	raw, err := s.opts.Store.Value(ctx, id, contextKey)
+	if err != nil || raw == nil {
+		return stats, err
+	}
+	if err := json.Unmarshal(raw, &stats); err != nil {
+		return ContextStats{}, fmt.Errorf("context record of %s: %w", id, err)
+	}
+	return stats, nil
+}
+
+// turnContext returns how turns of the session keep their history within bounds.
+func (r *runner) turnContext(ctx context.Context) *turn.Context {
+	c := &r.context
+	c.mu.Lock()
+	if !c.loaded {
+		stats, err := r.s.loadStats(ctx, r.sess.ID)
+		if err != nil {
+			r.s.opts.Log.Warn("what is known of the session's window could not be read; it is counted anew", "session", r.sess.ID, "err", err)
+		}
+		c.ContextStats, c.loaded, c.known = stats, true, map[lathe.ModelRef]*tokens.Correction{}
+	}
+	c.mu.Unlock()
+	conf := r.inst.Config
+	_, recall := r.inst.Tools.Lookup("recall")
+	return &turn.Context{
+		Settings: compact.Settings{
+			Auto: conf.CompactAuto(), Prune: conf.PruneOn(), Reserved: conf.Compaction.Reserved, TailTurns: conf.Compaction.TailTurns,
+			PreserveRecentTokens: conf.Compaction.PreserveRecentTokens, Prompt: conf.Compaction.Prompt,
+		},
+		Correction: c.correction, Facts: r.facts, Compacting: r.compacting, Install: r.install, Pruned: r.pruned,
+		Sent: c.request, Recall: recall, Root: r.sess.Directory,
+	}
+}
+
+func (c *contextState) correction(ref lathe.ModelRef) *tokens.Correction {
+	ref.Variant = ""
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k := c.known[ref]
+	if k == nil {
+		k = tokens.NewCorrection(c.Factors[ref.String()])
+		c.known[ref] = k
+	}
+	return k
+}
+
+// save stores the record within a transaction.
+func (c *contextState) save(tx *sqlite.Tx, id lathe.SessionID) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for ref, k := range c.known {
+		if f := k.Factor(); f != 1 {
+			if c.Factors == nil {
+				c.Factors = map[string]float64{}
+			}
+			c.Factors[ref.String()] = f
+		}
+	}
+	raw, err := json.Marshal(c.ContextStats)
+	if err != nil {
+		return err
+	}
+	return tx.SetValue(id, contextKey, raw)
+}
+
+// facts returns the ledger up to the newest summary, with the task list and the
+// permissions of now.
+func (r *runner) facts(ctx context.Context, newest lathe.MessageID) (*ledger.Facts, error) {
+	f := &ledger.Facts{}
+	if newest != "" {
+		raw, err := r.s.opts.Store.Value(ctx, r.sess.ID, ledgerKey(newest))
+		if err == nil && raw != nil {
+			err = json.Unmarshal(raw, f)
+		}
+		if err != nil || raw == nil {
+			if f, err = r.gatherFacts(ctx); err != nil {
+				return nil, err
+			}
+		}
+	}
+	todos, err := r.s.opts.Store.Todos(ctx, r.sess.ID)
+	if err != nil {
+		return nil, err
+	}
+	if len(todos) > 0 {
+		f.SetTodos(todos)
+	}
+	f.Allowed = nil
+	for _, rule := range r.inst.Permission.Approved() {
+		f.Allowed = append(f.Allowed, fmt.Sprintf("always allowed: %s %s", rule.Permission, rule.Pattern))
+	}
+	return f, nil
+}
+
+// gatherFacts makes the ledger from all messages, for a session that was
+// compacted by another program.
+func (r *runner) gatherFacts(ctx context.Context) (*ledger.Facts, error) {
+	all, err := r.s.Messages(ctx, r.sess.ID, 0)
+	if err != nil {
+		return nil, err
+	}
+	f := &ledger.Facts{}
+	f.Add(all)
+	return f, nil
+}
+
+// compacting notes that a compaction runs, or that it ended without success.
+func (r *runner) compacting(ctx context.Context, on bool) error {
+	at := time.Time{}
+	if on {
+		at = r.s.opts.Now()
+	}
+	_, err := r.s.Update(ctx, r.sess.ID, func(s *lathe.Session) error {
+		s.Compacting = at
+		return nil
+	})
+	return err
+}
+
+// pruned counts a prune.
+func (r *runner) pruned(_ context.Context, _ int, freed int64) {
+	c := &r.context
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.Prunes++
+	c.Pruned += freed
+	c.dirty = true
+	c.announced()
+}
+
+// install stores a compaction in one transaction: the messages, the boundary, the
+// ledger and a system prompt made anew. Messages that arrived while the summary
+// was written stay word for word.
+func (r *runner) install(ctx context.Context, c *turn.Compacted) ([]lathe.Message, error) {
+	fresh := r.inst.freeze(ctx, r.s.opts.Now())
+	raw, err := json.Marshal(c.Facts)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.frozen != nil && c.Continue != nil {
+		fresh.Told.Agent = r.frozen.Told.Agent // the message that goes on says it again
+	}
+	arrived := r.arrived
+	if len(arrived) > 0 {
+		keepArrived(c, &arrived[0])
+	}
+	r.rec.mu.Lock()
+	defer r.rec.mu.Unlock()
+	old := r.frozen
+	r.frozen = fresh
+	r.context.mu.Lock()
+	r.context.Compactions++
+	r.context.mu.Unlock()
+	var sess lathe.Session
+	isNew := c.Ask.Seq == 0
+	err = r.s.opts.Store.Batch(ctx, func(tx *sqlite.Tx) (err error) {
+		sess, err = r.storeCompaction(tx, c, raw)
+		return err
+	})
+	if err != nil {
+		r.frozen = old
+		r.context.mu.Lock()
+		r.context.Compactions--
+		r.context.mu.Unlock()
+		if isNew {
+			c.Ask.Seq = 0
+		}
+		return nil, fmt.Errorf("store the compaction: %w", err)
+	}
+	r.arrived = nil
+	r.context.mu.Lock()
+	r.context.announced()
+	r.context.mu.Unlock()
+	r.announceCompaction(c, sess)
+	return arrived, nil
+}
+
+// keepArrived makes the tail begin no later than a message that arrived.
+func keepArrived(c *turn.Compacted, m *lathe.Message) {
+	if c.Tail != nil {
+		return
+	}
+	first := *m
+	c.Tail = &first
+	for i := range c.Ask.Parts {
+		if mark, ok := c.Ask.Parts[i].Body.(*lathe.CompactionMark); ok {
+			next := *mark
+			next.TailStart = first.ID
+			c.Ask.Parts[i].Body = &next
+		}
+	}
+}
+
+func (r *runner) storeCompaction(tx *sqlite.Tx, c *turn.Compacted, facts []byte) (sess lathe.Session, err error) {
+	if c.Ask.Seq == 0 {
+		err = tx.AddMessage(&c.Ask)
+	} else {
+		for i := range c.Ask.Parts {
+			err = errors.Join(err, tx.PutPart(&c.Ask.Parts[i]))
+		}
+	}
+	if err == nil {
+		err = tx.AddMessage(&c.Summary)
+	}
+	boundary := c.Ask.Seq
+	if c.Tail != nil && c.Tail.Seq < boundary {
+		boundary = c.Tail.Seq
+	}
+	if err == nil {
+		err = tx.SetBoundary(r.sess.ID, boundary)
+	}
+	if err == nil && c.Continue != nil {
+		err = tx.AddMessage(c.Continue)
+	}
+	if err == nil {
+		err = tx.SetValue(r.sess.ID, ledgerKey(c.Summary.ID), facts)
+	}
+	if err == nil {
+		err = errors.Join(r.saveFrozen(tx), r.context.save(tx, r.sess.ID))
+	}
+	if err != nil {
+		return sess, err
+	}
+	return tx.UpdateSession(r.sess.ID, func(s *lathe.Session) error {
+		s.Compacting = time.Time{}
+		s.Cost += c.Cost
+		s.Tokens = s.Tokens.Add(c.Tokens)
+		return nil
+	})
+}
+
+// announceCompaction tells of a stored compaction. The caller holds rec.mu.
+func (r *runner) announceCompaction(c *turn.Compacted, sess lathe.Session) {
+	messages := []lathe.Message{c.Ask, c.Summary}
+	if c.Continue != nil {
+		messages = append(messages, *c.Continue)
+	}
+	for i := range messages {
+		r.rec.publishMessage(&messages[i])
+		for _, p := range messages[i].Parts {
+			r.rec.Publish(lathe.PartUpdated{Part: p})
+		}
+	}
+	r.rec.Publish(lathe.SessionUpdated{Session: sess})
+	r.rec.Publish(lathe.SessionCompacted{SessionID: r.sess.ID})
+}
+
+// takeAsked returns the compaction that this run begins with.
+func (r *runner) takeAsked() *asked {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a := r.context.asked
+	r.context.asked = nil
+	return a
+}
+
+// apply makes a turn begin with the compaction that was asked for.
+func (a *asked) apply(t *turn.Turn) {
+	if a == nil {
+		return
+	}
+	t.Compact = &turn.CompactNow{Model: a.model, Auto: a.auto}
+}
