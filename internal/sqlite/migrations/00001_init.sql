@@ -114,6 +114,27 @@ CREATE TABLE lease (
 	taken   INTEGER NOT NULL
 );
 
+-- Full-text index over parts; rows are parts. It holds no text, and is brought
+-- up to date by those who search, so that a turn never pays for it.
+CREATE VIRTUAL TABLE search USING fts5 (body, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2');
+
+-- Messages whose parts are in the index.
+CREATE TABLE search_done (
+	message INTEGER PRIMARY KEY REFERENCES message (n) ON DELETE CASCADE
+);
+
+-- +goose StatementBegin
+CREATE TRIGGER search_gone AFTER DELETE ON part BEGIN
+	DELETE FROM search WHERE rowid = old.n;
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER search_stale AFTER UPDATE OF data ON part WHEN old.open = 0 BEGIN
+	DELETE FROM search WHERE rowid = old.n;
+	DELETE FROM search_done WHERE message = old.message;
+END;
+-- +goose StatementEnd
+
 PRAGMA user_version = 1;
 
 -- +goose Down

@@ -1,0 +1,313 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"lathe"
+)
+
+const (
+	// searchBatch is the number of messages that are indexed in one transaction.
+	searchBatch = 200
+	// maxIndexed bounds the text of a part that can be found.
+	maxIndexed = 256 << 10
+	// snippetWidth is how much of a text a hit shows, in characters.
+	snippetWidth = 160
+)
+
+// SearchFilter selects what is searched; zero fields select all.
+type SearchFilter struct {
+	ProjectID string
+	Directory string
+	Session   lathe.SessionID
+	Limit     int // 0: 20
+}
+
+// Hit is a part that a search found.
+type Hit struct {
+	Session lathe.Session
+	Message lathe.MessageID
+	Part    lathe.PartID
+	Kind    string // "text", "reasoning", "tool", …
+	Role    string
+	Snippet string
+}
+
+// Index takes what is new into the full-text index. It works in small
+// transactions, so it can be stopped at any time and others can write between
+// them. It returns the number of messages that it took in.
+func (s *Store) Index(ctx context.Context) (total int, err error) {
+	for {
+		n, err := s.indexBatch(ctx)
+		total += n
+		if err != nil || n < searchBatch {
+			return total, err
+		}
+	}
+}
+
+func (s *Store) indexBatch(ctx context.Context) (count int, err error) {
+	err = s.Batch(ctx, func(tx *Tx) error {
+		count, err = tx.index()
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("index messages: %w", err)
+	}
+	return count, nil
+}
+
+type indexed struct {
+	part int64
+	text string
+}
+
+func (tx *Tx) index() (int, error) {
+	messages, err := tx.unindexed()
+	if err != nil {
+		return 0, err
+	}
+	for _, n := range messages {
+		texts, err := tx.textsOf(n)
+		if err != nil {
+			return 0, err
+		}
+		for _, t := range texts {
+			if _, err := tx.exec(`INSERT OR REPLACE INTO search (rowid, body) VALUES (?, ?)`, t.part, t.text); err != nil {
+				return 0, err
+			}
+		}
+		if _, err := tx.exec(`INSERT OR IGNORE INTO search_done (message) VALUES (?)`, n); err != nil {
+			return 0, err
+		}
+	}
+	return len(messages), nil
+}
+
+func (tx *Tx) unindexed() (ns []int64, err error) {
+	rows, err := tx.query(`SELECT m.n FROM message m LEFT JOIN search_done d ON d.message = m.n
+		WHERE d.message IS NULL AND m.open = 0 ORDER BY m.n LIMIT ?`, searchBatch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var n int64
+		if err := rows.Scan(&n); err != nil {
+			return nil, err
+		}
+		ns = append(ns, n)
+	}
+	return ns, errors.Join(rows.Err(), rows.Close())
+}
+
+func (tx *Tx) textsOf(message int64) (out []indexed, err error) {
+	rows, err := tx.query(`SELECT `+partColumns+` FROM part WHERE message = ? AND open = 0`, message)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r partRow
+		if err := rows.Scan(r.dest()...); err != nil {
+			return nil, err
+		}
+		p, err := tx.part(&r, "", "")
+		if err != nil {
+			tx.store.log.Warn("a part cannot be searched", "part", string(r.id), "err", err)
+			continue
+		}
+		if text := searchText(p.Body); text != "" {
+			out = append(out, indexed{r.n, grams(text[:cut(text, maxIndexed)])})
+		}
+	}
+	return out, errors.Join(rows.Err(), rows.Close())
+}
+
+// cut returns the largest length up to n at which no character is broken.
+func cut(s string, n int) int {
+	if len(s) <= n {
+		return len(s)
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return n
+}
+
+// searchText is what can be found of a part.
+func searchText(body lathe.PartBody) string {
+	switch b := body.(type) {
+	case *lathe.Text:
+		return b.Text
+	case *lathe.Reasoning:
+		return b.Text
+	case *lathe.File:
+		return b.Filename
+	case *lathe.Subtask:
+		return b.Description + "\n" + b.Prompt
+	case *lathe.ToolCall:
+		switch st := b.State.(type) {
+		case *lathe.ToolDone:
+			return b.Tool + " " + st.Title + "\n" + string(st.Input) + "\n" + st.Output
+		case *lathe.ToolFailed:
+			return b.Tool + "\n" + string(st.Input) + "\n" + st.Error
+		}
+	}
+	return ""
+}
+
+// unspaced reports whether a character belongs to a script that is written
+// without spaces between words.
+func unspaced(r rune) bool {
+	return r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) ||
+		unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}
+
+// grams prepares a text for the index: runs without spaces become overlapping
+// pairs of characters, so that any two of them that follow each other are found.
+func grams(text string) string {
+	var out strings.Builder
+	out.Grow(len(text))
+	var before rune
+	run := 0
+	end := func() {
+		if run == 1 {
+			out.WriteRune(before)
+		}
+		if run > 0 {
+			out.WriteByte(' ')
+		}
+		run = 0
+	}
+	for _, r := range text {
+		if !unspaced(r) {
+			end()
+			out.WriteRune(r)
+			continue
+		}
+		if run == 0 {
+			out.WriteByte(' ')
+		} else {
+			out.WriteRune(before)
+			out.WriteRune(r)
+			out.WriteByte(' ')
+		}
+		before = r
+		run++
+	}
+	end()
+	return out.String()
+}
+
+// matchExpr turns what a person typed into a query of the index: all words, each
+// of which may go on, in any order; "words in quotes" follow each other.
+func matchExpr(query string) string {
+	var terms []string
+	for i, part := range strings.Split(query, `"`) {
+		if i%2 == 1 {
+			terms = appendTerm(terms, part, false)
+			continue
+		}
+		for _, word := range strings.Fields(part) {
+			terms = appendTerm(terms, word, true)
+		}
+	}
+	return strings.Join(terms, " AND ")
+}
+
+func appendTerm(terms []string, text string, open bool) []string {
+	text = strings.TrimSpace(grams(strings.ReplaceAll(text, "\x00", "")))
+	if !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+		return terms
+	}
+	term := `"` + text + `"`
+	last, _ := utf8.DecodeLastRuneInString(text)
+	if open && (!unspaced(last) || utf8.RuneCountInString(text) == 1) {
+		term += "*"
+	}
+	return append(terms, term)
+}
+
+// Search returns the parts that hold the words of a query, the best first. Call
+// [Store.Index] before to find what is new.
+func (s *Store) Search(ctx context.Context, query string, f SearchFilter) (hits []Hit, err error) {
+	expr := matchExpr(query)
+	if expr == "" {
+		return nil, lathe.Errorf(lathe.CodeInvalid, "", "there is no word to search for in %q", query)
+	}
+	if f.Limit <= 0 {
+		f.Limit = 20
+	}
+	err = s.read(ctx, func(v *view) error {
+		hits, err = v.search(expr, query, f)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("search for %q: %w", query, err)
+	}
+	return hits, nil
+}
+
+func (v *view) search(expr, query string, f SearchFilter) (hits []Hit, err error) {
+	rows, err := v.query(`SELECT s.id, m.id, m.role, p.n, p.id, p.seq, p.kind, p.open, p.rev, p.size, p.data
+		FROM search x JOIN part p ON p.n = x.rowid JOIN message m ON m.n = p.message JOIN session s ON s.n = m.session
+		WHERE search MATCH ? AND (? = '' OR s.project = ?) AND (? = '' OR s.directory = ?) AND (? = '' OR s.id = ?)
+		ORDER BY x.rank, p.n DESC LIMIT ?`,
+		expr, f.ProjectID, f.ProjectID, f.Directory, f.Directory, f.Session, f.Session, f.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var h Hit
+		var r partRow
+		if err := rows.Scan(append([]any{&h.Session.ID, &h.Message, &h.Role}, r.dest()...)...); err != nil {
+			return nil, err
+		}
+		p, err := v.part(&r, h.Session.ID, h.Message)
+		if err != nil {
+			return nil, err
+		}
+		h.Part, h.Kind, h.Snippet = p.ID, r.kind, snippet(searchText(p.Body), query)
+		hits = append(hits, h)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return nil, err
+	}
+	for i := range hits {
+		if hits[i].Session, err = v.session(hits[i].Session.ID); err != nil {
+			return nil, err
+		}
+	}
+	return hits, nil
+}
+
+// snippet is the text around the first word of the query, on one line.
+func snippet(text, query string) string {
+	at := -1
+	lower := strings.ToLower(text)
+	for _, w := range strings.Fields(strings.ReplaceAll(strings.ToLower(query), `"`, " ")) {
+		if i := strings.Index(lower, w); i >= 0 && (at < 0 || i < at) {
+			at = i
+		}
+	}
+	if at < 0 || len(lower) != len(text) {
+		at = max(at, 0)
+	}
+	from := cut(text, min(max(at-snippetWidth/3, 0), len(text)))
+	rest := []rune(text[from:cut(text, min(len(text), from+4*snippetWidth))])
+	out := strings.Join(strings.Fields(string(rest[:min(len(rest), snippetWidth)])), " ")
+	if from > 0 {
+		out = "…" + out
+	}
+	if len(rest) > snippetWidth {
+		out += "…"
+	}
+	return out
+}
