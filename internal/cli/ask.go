@@ -62,6 +62,9 @@ func (v *view) askPerson(ctx context.Context, a lathe.Ask, what string) lathe.Re
 	}
 	v.out.errLine(st.yellow("permission ") + st.bold(what))
 	always := ""
+	if protected, _ := a.Metadata[tool.MetaProtected].(bool); protected {
+		a.Always = nil // it is asked about each time
+	}
 	if len(a.Always) > 0 {
 		always = fmt.Sprintf("  [a]lways in this run, [p]roject: always in this project (%s)", oneLine(strings.Join(a.Always, ", "), 80))
 	}

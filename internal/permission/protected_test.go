@@ -27,7 +27,7 @@ func TestProtected(t *testing.T) {
 		in := permission.AskInput{
 			SessionID: "ses_1",
 			Rules:     []lathe.Rule{{Permission: "*", Pattern: "*", Action: lathe.Allow}},
-			Request:   tool.Request{Permission: "edit", Patterns: []string{".git/hooks/x"}, Metadata: map[string]any{tool.MetaProtected: true}},
+			Request:   tool.Request{Permission: "edit", Patterns: []string{".git/hooks/x"}, Always: []string{"other"}, Metadata: map[string]any{tool.MetaProtected: true}},
 		}
 		done := make(chan error, 1)
 		go func() { done <- s.Ask(t.Context(), in) }()
@@ -47,11 +47,14 @@ func TestProtected(t *testing.T) {
 		if n := len(s.Pending()); n != 1 {
 			t.Fatalf("%d asks wait; the protected one has to", n)
 		}
-		if err := s.Reply(t.Context(), first.ID, lathe.Reply{Kind: lathe.Once}); err != nil {
+		if err := s.Reply(t.Context(), first.ID, lathe.Reply{Kind: lathe.Always, Project: true}); err != nil {
 			t.Fatal(err)
 		}
 		if err := <-done; err != nil {
-			t.Errorf("allowed once, but got %v", err)
+			t.Errorf("allowed, but got %v", err)
+		}
+		if n := len(s.Approved()); n != 2 {
+			t.Errorf("%d approvals are remembered, one too many", n)
 		}
 		in.Rules = append(in.Rules, lathe.Rule{Permission: "edit", Pattern: ".git/*", Action: lathe.Deny})
 		if _, ok := errors.AsType[*permission.Denied](s.Ask(t.Context(), in)); !ok {
