@@ -188,6 +188,9 @@ func (i *Instance) commandPrompt(c Command, text string, in CommandInput) (Promp
 		may = i.inside // a file of the repository does not attach the user's other files
 	}
 	p.Parts = i.resolve(append([]lathe.PartBody{&lathe.Text{Text: text}}, in.Parts...), may)
+	if c.repository { // what the user named is theirs to attach
+		p.Parts = i.attachNamed(p.Parts, in.Arguments)
+	}
 	return p, nil
 }
 

@@ -190,3 +190,8 @@ func (i *Instance) taskTool() tool.Tool {
 func (h *host) rulesOf(a turn.Agent) []lathe.Rule {
 	return slices.Concat(a.Rules, h.sess.Rules, h.rules)
 }
+
+// cut returns what bounds the results of an agent's tools.
+func (i *Instance) cut(agent string) func(tool.Result) tool.Result {
+	return func(res tool.Result) tool.Result { return i.engine.limits.Apply(res, i.delegates(agent)) }
+}

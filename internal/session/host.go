@@ -58,7 +58,7 @@ func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Tools
 		}
 		kept = append(kept, t)
 	}
-	set := &turn.Toolset{Registry: tool.NewRegistry(kept...), Rules: rules}
+	set := &turn.Toolset{Registry: tool.NewRegistry(kept...), Rules: rules, Cut: h.inst.cut(a.Name)}
 	h.toolsets[key] = set
 	return set
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -235,6 +236,19 @@ func (i *Instance) resolve(parts []lathe.PartBody, may func(string) bool) []lath
 		}
 	}
 	return out
+}
+
+// attachNamed adds the files that a text names, unless they are attached already.
+func (i *Instance) attachNamed(parts []lathe.PartBody, text string) []lathe.PartBody {
+	for _, ref := range i.references(text, nil) {
+		f, ok := ref.(*lathe.File)
+		if !ok || slices.ContainsFunc(parts, func(p lathe.PartBody) bool { o, ok := p.(*lathe.File); return ok && o.URL == f.URL }) {
+			continue
+		}
+		f.Source = nil // its place is that in the arguments, not in the prompt
+		parts = append(parts, f)
+	}
+	return parts
 }
 
 // mentionNote tells a model what an "@agent" of the user means.

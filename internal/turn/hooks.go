@@ -31,6 +31,9 @@ func (s *step) afterCall(ctx context.Context, r *running, input json.RawMessage,
 	if err != nil {
 		return res, err
 	}
+	if s.tools.Cut != nil {
+		res = s.tools.Cut(res)
+	}
 	return s.Hooks.ToolAfter(ctx, s.toolInput(r, input), res), nil
 }
 
