@@ -282,7 +282,7 @@ func isBuiltin(id string) bool { return id == "offline" || id == "script" }
 func (r *Registry) Lookup(ref lathe.ModelRef) (*Model, error) {
 	if isBuiltin(ref.Provider) && r.o.Builtin != nil {
 		if adapter, ok := r.o.Builtin(ref); ok {
-			m := builtinModel(ref, ref.Model)
+			m := r.limited(builtinModel(ref, ref.Model))
 			m.LLM = adapter
 			return m, nil
 		}
