@@ -190,6 +190,23 @@ func TestEnd(t *testing.T) {
 	})
 }
 
+func TestTap(t *testing.T) {
+	b := New(Options{})
+	var got []uint64
+	s := b.Subscribe(t.Context(), Filter{SessionID: "ses_1", Tap: func(e lathe.Envelope) { got = append(got, e.Seq) }}, Limits{Events: 1})
+	for range 3 {
+		b.Publish("", delta("a", "x"))
+		b.Publish("", lathe.SessionCompacted{SessionID: "ses_2"})
+	}
+	if !cmp.Equal([]uint64{1, 3, 5}, got) {
+		t.Errorf("tapped %v", got)
+	}
+	if events, _, err := drain(s); len(events) != 0 || err != nil {
+		t.Errorf("queued %v, %v", events, err)
+	}
+	s.Close()
+}
+
 func TestSubscribeFrom(t *testing.T) {
 	b := New(Options{Keep: 5})
 	for i := range 10 {

@@ -26,6 +26,10 @@ type Filter struct {
 	// Match, when set, must also be true. It runs inside Publish: it is fast,
 	// does not block and does not call the bus.
 	Match func(lathe.Event) bool
+	// Tap, when set, is given what gets that far instead of the queue, in order
+	// and while it is published, under the rules of Match. The subscription has
+	// nothing to read then.
+	Tap func(lathe.Envelope)
 }
 
 func (f *Filter) wants(it *item) bool {
@@ -35,7 +39,14 @@ func (f *Filter) wants(it *item) bool {
 	if f.SessionID != "" && f.SessionID != it.session {
 		return false
 	}
-	return f.Match == nil || f.Match(it.env.Event)
+	if f.Match != nil && !f.Match(it.env.Event) {
+		return false
+	}
+	if f.Tap != nil {
+		f.Tap(it.env)
+		return false
+	}
+	return true
 }
 
 // Limits bound what a subscription may have queued. Zero values mean 4,096

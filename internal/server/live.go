@@ -13,12 +13,11 @@ import (
 // what every session does. Streams share it: however many there are, a text is
 // kept once, and a stream that joins in the middle of a part still has the whole.
 type live struct {
+	bus *bus.Bus
 	sub *bus.Subscription
 
 	mu     sync.Mutex
-	moved  *sync.Cond
 	seen   uint64 // number of the newest event taken in
-	ended  bool
 	parts  map[lathe.PartID]*openPart
 	status map[lathe.SessionID]doing
 }
@@ -43,12 +42,11 @@ type doing struct {
 	status lathe.Status
 }
 
-// newLive subscribes at once, so that nothing published later is missed.
+// newLive taps the bus at once, so that nothing published later is missed. Close
+// it.
 func newLive(b *bus.Bus) *live {
-	l := &live{parts: map[lathe.PartID]*openPart{}, status: map[lathe.SessionID]doing{}}
-	l.moved = sync.NewCond(&l.mu)
-	l.seen = b.Seq()
-	l.sub = b.Subscribe(context.Background(), bus.Filter{Match: relevant}, bus.Limits{Events: 1 << 20, Bytes: 256 << 20})
+	l := &live{bus: b, parts: map[lathe.PartID]*openPart{}, status: map[lathe.SessionID]doing{}}
+	l.sub = b.Subscribe(context.Background(), bus.Filter{Match: relevant, Tap: l.take}, bus.Limits{})
 	return l
 }
 
@@ -60,27 +58,13 @@ func relevant(ev lathe.Event) bool {
 	return false
 }
 
-// run follows the bus until the context or the bus ends.
-func (l *live) run(ctx context.Context) {
-	defer func() {
-		l.sub.Close()
-		l.mu.Lock()
-		l.ended = true
-		l.moved.Broadcast()
-		l.mu.Unlock()
-	}()
-	for {
-		env, err := l.sub.Next(ctx)
-		if err != nil {
-			return
-		}
-		l.take(env)
-	}
-}
+func (l *live) close() { l.sub.Close() }
 
+// take takes an event in. It runs while the event is published.
 func (l *live) take(env lathe.Envelope) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.seen = env.Seq
 	switch ev := env.Event.(type) {
 	case lathe.PartUpdated:
 		l.update(env.Seq, ev.Part)
@@ -96,8 +80,6 @@ func (l *live) take(env lathe.Envelope) {
 	case lathe.SessionStatus:
 		l.setStatus(env.Directory, ev)
 	}
-	l.seen = env.Seq
-	l.moved.Broadcast()
 }
 
 func (l *live) setStatus(dir string, ev lathe.SessionStatus) {
@@ -135,23 +117,29 @@ func openText(b lathe.PartBody) (string, bool) {
 	return "", false
 }
 
-// at returns a part with its text as of an event at least as new as seq, waiting
-// until that is known. It reports false for a part that is no longer kept.
+// at returns a part with its text as of an event of that part. It reports false
+// for a part that is no longer kept.
 func (l *live) at(id lathe.PartID, seq uint64) (lathe.Part, string, bool) {
+	if !l.has(seq) {
+		l.bus.Seq() // returns when the event that is being published is
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for l.seen < seq && !l.ended {
-		l.moved.Wait()
-	}
 	p := l.parts[id]
 	if p == nil {
 		return lathe.Part{}, "", false
 	}
-	i := sort.Search(len(p.marks), func(i int) bool { return p.marks[i].seq >= seq })
-	if i == len(p.marks) {
-		i--
+	i := sort.Search(len(p.marks), func(i int) bool { return p.marks[i].seq > seq })
+	if i == 0 {
+		return lathe.Part{}, "", false
 	}
-	return p.part, string(p.text[:p.marks[i].end]), true
+	return p.part, string(p.text[:p.marks[i-1].end]), true
+}
+
+func (l *live) has(seq uint64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.seen >= seq
 }
 
 // overlay puts the text that streamed so far into the open parts of messages

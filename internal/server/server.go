@@ -103,7 +103,6 @@ func New(o Options) *Server {
 		epoch: strings.ToLower(o.IDs.New(lathe.PrefixEvent)[4+12:]),
 	}
 	s.live = newLive(o.Bus)
-	s.wg.Go(func() { s.live.run(ctx) })
 	s.ptys = terminal.NewManager(terminal.Options{IDs: o.IDs, Publish: s.publishPTY})
 	s.register()
 	return s
@@ -118,6 +117,7 @@ func (s *Server) Close() error {
 	s.stop(errStopping)
 	err := s.ptys.Close()
 	s.wg.Wait()
+	s.live.close()
 	return err
 }
 

@@ -1,0 +1,289 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// schemas checks answers against what OpenCode 1.1.34 promises.
+type schemas struct {
+	base Contract
+	defs map[string]*jsonschema.Schema
+
+	mu   sync.Mutex
+	done map[string]*jsonschema.Resolved
+}
+
+var readSchemas = sync.OnceValues(func() (*schemas, error) {
+	s := &schemas{done: map[string]*jsonschema.Resolved{}}
+	raw := bytes.ReplaceAll(contract, []byte("#/components/schemas/"), []byte("#/$defs/"))
+	if err := json.Unmarshal(raw, &s.base); err != nil {
+		return nil, err
+	}
+	return s, json.Unmarshal(s.base.Schemas, &s.defs)
+})
+
+func contractSchemas(t testing.TB) *schemas {
+	t.Helper()
+	s, err := readSchemas()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// resolve returns a schema with the component schemas around it.
+func (s *schemas) resolve(t testing.TB, key string, raw json.RawMessage) *jsonschema.Resolved {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.done[key]; r != nil {
+		return r
+	}
+	var root jsonschema.Schema
+	if err := json.Unmarshal([]byte(`{"$defs":`+string(s.base.Schemas)+`,"allOf":[`+string(raw)+`]}`), &root); err != nil {
+		t.Fatal(err)
+	}
+	r, err := root.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.done[key] = r
+	return r
+}
+
+// answer checks an answer to an operation ("GET /path/{id}").
+func (s *schemas) answer(t testing.TB, op string, status string, body []byte) {
+	t.Helper()
+	var o struct {
+		Responses map[string]struct {
+			Content map[string]struct{ Schema json.RawMessage }
+		}
+	}
+	if err := json.Unmarshal(s.base.Operations[op], &o); err != nil {
+		t.Fatalf("%s: %v", op, err)
+	}
+	r, ok := o.Responses[status]
+	if !ok {
+		t.Errorf("%s: status %s is not in the contract: %s", op, status, body)
+		return
+	}
+	schema := r.Content["application/json"].Schema
+	if schema == nil {
+		return
+	}
+	if op == "GET /provider" { // the document says otherwise than 1.1.34 answers
+		schema = json.RawMessage(`{"properties":{"all":{"type":"array","items":{"$ref":"#/$defs/Provider"}}},"required":["all","default","connected"]}`)
+	}
+	var v any
+	if err := json.Unmarshal(body, &v); err != nil {
+		t.Errorf("%s: %v in %s", op, err, body)
+		return
+	}
+	if err := s.resolve(t, op+" "+status, schema).Validate(v); err != nil {
+		t.Errorf("%s %s: %v in %.600s", op, status, err, body)
+	}
+}
+
+// event checks an event by its name.
+func (s *schemas) event(t testing.TB, raw []byte) {
+	t.Helper()
+	var head struct{ Type string }
+	if err := json.Unmarshal(raw, &head); err != nil {
+		t.Fatalf("%v in %s", err, raw)
+	}
+	name := "Event." + head.Type
+	if s.defs[name] == nil {
+		if head.Type != "message.part.delta" && head.Type != "server.heartbeat" {
+			t.Errorf("unknown event %s", raw)
+		}
+		return
+	}
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.resolve(t, name, json.RawMessage(`{"$ref":"#/$defs/`+name+`"}`)).Validate(v); err != nil {
+		t.Errorf("%v in %s", err, raw)
+	}
+}
+
+// Every answer, good or bad, has the shape that OpenCode 1.1.34 promises, and
+// every route of the contract is there.
+func TestContract(t *testing.T) {
+	s := contractSchemas(t)
+	r := newRig(t)
+	model := r.script("turn.txt", "tool bash {\"command\":\"echo hi > made.txt\",\"description\":\"x\"}\n---\ntext All done.\n---\ntext More.\n---\ntext Again.\n")
+	sess := r.session()
+	sid := strings.TrimPrefix(sess, "/session/")
+	covered := map[string]bool{}
+	check := func(op, path, body string, status string) result {
+		t.Helper()
+		method, _, _ := strings.Cut(op, " ")
+		res := r.do(method, path, body)
+		if got := json.Number(strings.TrimSpace(string(appendInt(res.status)))); string(got) != status {
+			t.Errorf("%s %s: status %d, want %s: %.400s", method, path, res.status, status, res.body)
+			return res
+		}
+		covered[op] = true
+		if status != "501" && s.base.Operations[op] != nil {
+			s.answer(t, op, status, res.body)
+		}
+		return res
+	}
+	for _, op := range []string{
+		"/global/health", "/project", "/project/current", "/path", "/vcs", "/config", "/config/providers", "/provider", "/provider/auth",
+		"/agent", "/command", "/skill", "/lsp", "/formatter", "/experimental/tool/ids", "/experimental/resource", "/experimental/worktree",
+		"/mcp", "/session", "/session/status", "/permission", "/question", "/file/status", "/pty",
+	} {
+		check("GET "+op, op, "", "200")
+	}
+	check("GET /experimental/tool", "/experimental/tool?provider=script&model=x", "", "200")
+	check("GET /experimental/tool", "/experimental/tool", "", "400")
+	check("GET /find", "/find?pattern=wor", "", "200")
+	check("GET /find/file", "/find/file?query=b", "", "200")
+	check("GET /find/symbol", "/find/symbol?query=b", "", "200")
+	check("GET /file", "/file?path=", "", "200")
+	check("GET /file/content", "/file/content?path=a.txt", "", "200")
+	check("GET /file/content", "/file/content?path=none.txt", "", "200")
+	check("POST /session", "/session", `{"title":"named","permission":[{"permission":"bash","pattern":"*","action":"allow"}]}`, "200")
+	check("POST /session", "/session", `{"title":5}`, "400")
+	check("POST /session", "/session", `{"title":`, "400")
+	check("POST /session", "/session", `{"parentID":"`+sid+`"}`, "200")
+	const op = "/session/{sessionID}"
+	check("GET "+op, sess, "", "200")
+	check("GET "+op, "/session/ses_none", "", "404")
+	check("GET "+op, "/session/badid", "", "400")
+	check("PATCH "+op, sess, `{"title":"renamed"}`, "200")
+	check("PATCH "+op, "/session/ses_none", `{"title":"renamed"}`, "404")
+	check("GET "+op+"/children", sess+"/children", "", "200")
+	check("GET "+op+"/todo", sess+"/todo", "", "200")
+	check("POST "+op+"/message", sess+"/message", promptBody(model, "go"), "200")
+	check("POST "+op+"/message", sess+"/message", `{}`, "400")
+	check("POST "+op+"/message", sess+"/message", `{"parts":[{"type":"nope"}]}`, "400")
+	check("POST "+op+"/message", "/session/ses_none/message", promptBody(model, "go"), "404")
+	check("POST "+op+"/message", sess+"/message", promptBodyOf("nobody", model, "go"), "404")
+	check("POST "+op+"/prompt_async", sess+"/prompt_async", promptBody(model, "go on"), "204")
+	check("POST "+op+"/abort", sess+"/abort", "", "200")
+	list := check("GET "+op+"/message", sess+"/message", "", "200")
+	var msgs []struct {
+		Info  struct{ ID string }
+		Parts []json.RawMessage
+	}
+	if err := json.Unmarshal(list.body, &msgs); err != nil || len(msgs) < 3 {
+		t.Fatalf("messages: %v %s", err, list.body)
+	}
+	mid := msgs[len(msgs)-1].Info.ID
+	check("GET "+op+"/message/{messageID}", sess+"/message/"+msgs[0].Info.ID, "", "200")
+	check("GET "+op+"/message/{messageID}", sess+"/message/msg_none", "", "404")
+	check("GET "+op+"/message", "/session/ses_none/message", "", "404")
+	check("GET "+op+"/diff", sess+"/diff", "", "200")
+	var part struct{ ID string }
+	if err := json.Unmarshal(msgs[0].Parts[0], &part); err != nil {
+		t.Fatal(err)
+	}
+	check("PATCH "+op+"/message/{messageID}/part/{partID}", sess+"/message/"+msgs[0].Info.ID+"/part/"+part.ID, string(msgs[0].Parts[0]), "200")
+	check("PATCH "+op+"/message/{messageID}/part/{partID}", sess+"/message/"+msgs[0].Info.ID+"/part/prt_other", string(msgs[0].Parts[0]), "400")
+	check("DELETE "+op+"/message/{messageID}/part/{partID}", sess+"/message/"+msgs[0].Info.ID+"/part/"+part.ID, "", "200")
+	check("DELETE "+op+"/message/{messageID}", sess+"/message/"+mid, "", "200")
+	check("POST "+op+"/shell", sess+"/shell", `{"agent":"build"}`, "400")
+	check("POST "+op+"/command", sess+"/command", `{"command":"x"}`, "400")
+	check("POST "+op+"/unrevert", sess+"/unrevert", "", "200")
+	check("POST "+op+"/revert", sess+"/revert", `{}`, "400")
+	check("POST "+op+"/summarize", sess+"/summarize", `{}`, "400")
+	check("POST "+op+"/init", sess+"/init", `{}`, "400")
+	check("POST "+op+"/share", sess+"/share", "", "501")
+	check("DELETE "+op+"/share", sess+"/share", "", "200")
+	check("POST "+op+"/permissions/{permissionID}", sess+"/permissions/per_none", `{"response":"once"}`, "404")
+	check("POST /permission/{requestID}/reply", "/permission/per_none/reply", `{"reply":"once"}`, "404")
+	check("POST /permission/{requestID}/reply", "/permission/per_none/reply", `{"reply":"maybe"}`, "400")
+	check("POST /question/{requestID}/reply", "/question/que_none/reply", `{"answers":[["x"]]}`, "404")
+	check("POST /question/{requestID}/reject", "/question/que_none/reject", "", "404")
+	check("PUT /auth/{providerID}", "/auth/acme", `{"type":"api","key":"TOPSECRET"}`, "200")
+	check("PUT /auth/{providerID}", "/auth/acme", `{"type":"api"}`, "400")
+	check("POST /log", "/log", `{"service":"t","level":"info","message":"m"}`, "200")
+	check("POST /log", "/log", `{"service":"t","level":"loud","message":"m"}`, "400")
+	pty := check("POST /pty", "/pty", `{"command":"cat","title":"mine"}`, "200")
+	var term struct{ ID string }
+	if err := json.Unmarshal(pty.body, &term); err != nil {
+		t.Fatal(err)
+	}
+	check("GET /pty/{ptyID}", "/pty/"+term.ID, "", "200")
+	check("PUT /pty/{ptyID}", "/pty/"+term.ID, `{"title":"other","size":{"rows":30,"cols":90}}`, "200")
+	check("DELETE /pty/{ptyID}", "/pty/"+term.ID, "", "200")
+	check("GET /pty/{ptyID}", "/pty/"+term.ID, "", "404")
+	for _, path := range []string{"open-help", "open-sessions", "open-themes", "open-models", "submit-prompt", "clear-prompt"} {
+		check("POST /tui/"+path, "/tui/"+path, "", "200")
+	}
+	check("POST /tui/append-prompt", "/tui/append-prompt", `{"text":"x"}`, "200")
+	check("POST /tui/execute-command", "/tui/execute-command", `{"command":"session_new"}`, "200")
+	check("POST /tui/show-toast", "/tui/show-toast", `{"message":"m","variant":"info"}`, "200")
+	check("POST /tui/publish", "/tui/publish", `{"type":"tui.prompt.append","properties":{"text":"x"}}`, "200")
+	check("POST /tui/select-session", "/tui/select-session", `{"sessionID":"`+sid+`"}`, "200")
+	check("POST /tui/select-session", "/tui/select-session", `{"sessionID":"ses_none"}`, "404")
+	check("POST /tui/control/response", "/tui/control/response", `{"x":1}`, "200")
+	check("POST /instance/dispose", "/instance/dispose", "", "200")
+	check("POST /global/dispose", "/global/dispose", "", "200")
+	check("PATCH /config", "/config", `{"username":"me"}`, "200")
+	check("DELETE "+op, sess, "", "200")
+	check("DELETE "+op, sess, "", "404")
+
+	routes := map[string]bool{}
+	for _, rt := range r.srv.routes() {
+		routes[rt.method+" "+rt.path] = true
+	}
+	var unchecked []string
+	for name := range s.base.Operations {
+		if !routes[name] {
+			t.Errorf("%s is in the contract and not here", name)
+		}
+		if !covered[name] {
+			unchecked = append(unchecked, name)
+		}
+	}
+	t.Logf("not called here: %s", strings.Join(unchecked, ", "))
+}
+
+func appendInt(n int) []byte { b, _ := json.Marshal(n); return b }
+
+func promptBodyOf(agent, model, text string) string {
+	return strings.Replace(promptBody(model, text), "{", `{"agent":"`+agent+`",`, 1)
+}
+
+func TestDoc(t *testing.T) {
+	r := newRig(t)
+	var doc struct {
+		OpenAPI string
+		Info    struct{ Title string }
+		Paths   map[string]map[string]struct {
+			OperationID string
+			Responses   map[string]struct{ Description string }
+		}
+	}
+	res := r.do("GET", "/doc", "")
+	if err := json.Unmarshal(res.body, &doc); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for path, ops := range doc.Paths {
+		for method, op := range ops {
+			if op.OperationID == "" || seen[op.OperationID] {
+				t.Errorf("%s %s: operation id %q", method, path, op.OperationID)
+			}
+			seen[op.OperationID] = true
+			for status, a := range op.Responses {
+				if a.Description == "" {
+					t.Errorf("%s %s: answer %s has no description", method, path, status)
+				}
+			}
+		}
+	}
+	if len(seen) != len(r.srv.routes()) {
+		t.Errorf("%d operations for %d routes", len(seen), len(r.srv.routes()))
+	}
+}

@@ -1,0 +1,207 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"lathe"
+	"lathe/internal/auth"
+	"lathe/internal/bus"
+	"lathe/internal/config"
+	"lathe/internal/llm"
+	"lathe/internal/llm/script"
+	"lathe/internal/session"
+	"lathe/internal/shell"
+	"lathe/internal/sqlite"
+	"lathe/internal/workspace"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// rig is a server on loopback over a real service, with models that play scripts.
+type rig struct {
+	t    testing.TB
+	url  string
+	dir  string // a git repository
+	srv  *Server
+	svc  *session.Service
+	bus  *bus.Bus
+	http *http.Client
+	logs *bytes.Buffer
+}
+
+func newRig(t testing.TB, change ...func(*Options)) *rig {
+	t.Helper()
+	top, err := workspace.Resolve(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, dir := filepath.Join(top, "home"), filepath.Join(top, "repo")
+	for name, text := range map[string]string{
+		"repo/a.txt": "hello\nworld\n", "repo/sub/b.go": "package b\n", "outside/secret.txt": "TOPSECRET\n", "home/.keep": "",
+		"repo/.gitignore": "ignored.txt\n", "repo/ignored.txt": "x\n",
+	} {
+		write(t, filepath.Join(top, name), text)
+	}
+	for _, args := range [][]string{
+		{"init", "-q", "-b", "main"}, {"add", "."}, {"-c", "user.name=n", "-c", "user.email=e@example.com", "commit", "-q", "-m", "first"},
+	} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1"}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	env := map[string]string{"HOME": home, "LATHE_HOME": filepath.Join(home, "lathe"), "PATH": os.Getenv("PATH")}
+	getenv := func(k string) string { return env[k] }
+	paths, err := config.DefaultPaths(getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := bus.New(bus.Options{})
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: paths.Data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, _ := paths.AuthFile()
+	creds := auth.Open(auth.Options{Path: own})
+	runner := shell.New(shell.Options{})
+	ids := lathe.NewIDs(nil, nil)
+	environ := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
+	svc := session.New(session.Options{
+		Store: store, Bus: b, IDs: ids, Owner: sqlite.Self(),
+		Open: func(ctx context.Context, dir string) (*session.Instance, error) {
+			return session.OpenInstance(ctx, dir, session.InstanceOptions{
+				Paths: paths, Getenv: getenv, Environ: environ, Auth: creds, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+				Runner: runner, Todos: store, IDs: ids, Publish: func(dir string, ev lathe.Event) { b.Publish(dir, ev) },
+				Trusted: func(workspace.Root) bool { return true }, Approvals: store,
+				Builtin: func(ref lathe.ModelRef) (llm.Model, bool) {
+					return script.New(func() ([]byte, error) { return os.ReadFile(filepath.Join(top, ref.Model)) }), ref.Provider == "script"
+				},
+			})
+		},
+	})
+	r := &rig{t: t, dir: dir, svc: svc, bus: b, logs: &bytes.Buffer{}}
+	o := Options{
+		Service: svc, Store: store, Bus: b, Auth: creds, Paths: paths, IDs: ids, Dir: dir, Environ: environ, Shell: "/bin/sh",
+		Log: slog.New(slog.DiscardHandler),
+	}
+	for _, c := range change {
+		c(&o)
+	}
+	r.srv = New(o)
+	ts := httptest.NewUnstartedServer(r.srv)
+	ts.Config = r.srv.HTTP()
+	ts.Start()
+	r.url, r.http = ts.URL, ts.Client()
+	t.Cleanup(func() {
+		for _, close := range []func() error{svc.Close, r.srv.Close} {
+			if err := close(); err != nil {
+				t.Error(err)
+			}
+		}
+		ts.Close()
+		for _, close := range []func() error{runner.Close, store.Close} {
+			if err := close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return r
+}
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// script stores a script beside the repository and returns its model's name.
+func (r *rig) script(name, text string) string {
+	write(r.t, filepath.Join(filepath.Dir(r.dir), name), text)
+	return name
+}
+
+type result struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (r *rig) do(method, path, body string, header ...string) result {
+	r.t.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), method, r.url+path, strings.NewReader(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		if header[i] == "Host" {
+			req.Host = header[i+1]
+		} else {
+			req.Header.Set(header[i], header[i+1])
+		}
+	}
+	resp, err := r.http.Do(req)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		r.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return result{resp.StatusCode, resp.Header, raw}
+}
+
+// ok is do for what must succeed.
+func (r *rig) ok(method, path, body string) any {
+	r.t.Helper()
+	res := r.do(method, path, body)
+	if res.status/100 != 2 {
+		r.t.Fatalf("%s %s: %d %s", method, path, res.status, res.body)
+	}
+	var v any
+	if len(res.body) > 0 {
+		if err := json.Unmarshal(res.body, &v); err != nil {
+			r.t.Fatalf("%s %s: %v in %s", method, path, err, res.body)
+		}
+	}
+	return v
+}
+
+// session makes a session and returns its path.
+func (r *rig) session() string {
+	r.t.Helper()
+	return "/session/" + r.ok("POST", "/session", "").(map[string]any)["id"].(string)
+}
+
+func promptBody(model, text string) string {
+	raw, err := json.Marshal(map[string]any{
+		"model": map[string]string{"providerID": "script", "modelID": model},
+		"parts": []any{map[string]string{"type": "text", "text": text}},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}
