@@ -233,6 +233,11 @@ func (a *app) warn(ctx context.Context, dir string, out *output) {
 	for _, w := range inst.Config.Warnings {
 		out.warning(w.String())
 	}
+	for _, err := range inst.SkillProblems() {
+		if !errors.Is(err, session.ErrShadowed) { // two of one name are common
+			out.warning(err.Error())
+		}
+	}
 	if notice := inst.Notice(); notice != "" {
 		out.warning(notice)
 	}

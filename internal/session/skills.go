@@ -26,6 +26,9 @@ const (
 	maxSkillName  = 100 // bytes
 )
 
+// ErrShadowed means that a skill gives way to another of the same name.
+var ErrShadowed = errors.New("the latter counts")
+
 // Skill is a set of instructions for one kind of task, loaded when it is needed.
 type Skill struct {
 	Name        string `json:"name"`
@@ -92,14 +95,20 @@ func (i *Instance) Skills() ([]Skill, []error) {
 			switch {
 			case j < 0 && len(found) < maxSkills:
 				found = append(found, s)
-			case j >= 0 && found[j].File != s.File:
-				problems = append(problems, fmt.Errorf("skill %q is in %s and in %s; the latter counts", s.Name, found[j].File, s.File))
+			case j >= 0 && !sameFile(found[j].File, s.File):
+				problems = append(problems, fmt.Errorf("skill %q is in %s and in %s: %w", s.Name, found[j].File, s.File, ErrShadowed))
 				found[j] = s
 			}
 		}
 	}
 	slices.SortFunc(found, func(a, b Skill) int { return strings.Compare(a.Name, b.Name) })
 	return found, problems
+}
+
+func sameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
 // findSkills returns the SKILL.md files below a directory, by path. Links of
