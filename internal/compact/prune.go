@@ -183,16 +183,21 @@ func fileOf(input json.RawMessage) (file string, whole bool) {
 
 type verdict struct{ superseded, active bool }
 
-// activeSteps is how recently a file was touched to count as worked on.
+// activeSteps is how recently a file was changed to count as worked on.
 const activeSteps = 12
 
 // judge tells for each output whether a later one took its place, and whether it
 // is the newest read of a file that is still worked on.
 func judge(entries []output) []verdict {
 	out := make([]verdict, len(entries))
-	again := map[string]bool{}   // calls seen later
-	edited := map[string]bool{}  // files changed later
-	touched := map[string]bool{} // files touched within activeSteps
+	worked := map[string]bool{} // files changed within activeSteps
+	for i := range entries {
+		if e := &entries[i]; e.file != "" && e.tool != "read" && e.steps <= activeSteps {
+			worked[e.file] = true
+		}
+	}
+	again := map[string]bool{}  // calls seen later
+	edited := map[string]bool{} // files changed later
 	for i := len(entries) - 1; i >= 0; i-- {
 		e := &entries[i]
 		isRead := e.tool == "read"
@@ -201,15 +206,10 @@ func judge(entries []output) []verdict {
 		if isRead && edited[e.file] {
 			v.superseded = true
 		}
-		if e.file != "" {
-			if e.steps <= activeSteps {
-				touched[e.file] = true
-			}
-			if !isRead {
-				edited[e.file] = true
-			}
+		v.active = isRead && worked[e.file] && !v.superseded
+		if e.file != "" && !isRead {
+			edited[e.file] = true
 		}
-		v.active = isRead && touched[e.file] && !v.superseded
 		again[e.key] = true
 		out[i] = v
 	}

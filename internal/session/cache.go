@@ -120,3 +120,8 @@ func (r *runner) stepStats(tx *sqlite.Tx, fin *lathe.StepFinish) error {
 func (s *Service) ContextStats(ctx context.Context, id lathe.SessionID) (ContextStats, error) {
 	return s.loadStats(ctx, id)
 }
+
+// Live returns the messages that a model still sees something of, oldest first.
+func (s *Service) Live(ctx context.Context, id lathe.SessionID) ([]lathe.Message, error) {
+	return s.opts.Store.Tail(ctx, id)
+}

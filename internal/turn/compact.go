@@ -166,7 +166,7 @@ func (s *step) summarise(ctx context.Context, l load, c compaction) (summary, la
 	hooked := s.Hooks.Compacting(ctx, plugin.CompactingInput{SessionID: s.Session.ID}, plugin.Compacting{Prompt: s.override(agent)})
 	request := compact.Request(hooked.Prompt, hooked.Context)
 	window := int64(model.Limit.Context)
-	shared := !own && !c.overflow && (window == 0 || l.used+2000 < window-1000)
+	shared := !own && !c.overflow && (window == 0 || l.used+2000 < window)
 	budget := l.usable
 	if own || budget <= 0 {
 		budget = windowOf(model, s.Context.Settings).Usable()
