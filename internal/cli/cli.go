@@ -118,6 +118,7 @@ func watchSignals(env Env, cancel context.CancelCauseFunc) (stop func()) {
 
 func newRoot(env *Env) *cobra.Command {
 	var version bool
+	var screen tuiOptions
 	root := &cobra.Command{
 		Use:   "lathe",
 		Short: "An AI coding agent for your terminal",
@@ -125,7 +126,8 @@ func newRoot(env *Env) *cobra.Command {
 the work is done. It shows everything it does.
 
 Without an account it starts with the offline guide, which shows how lathe works.`,
-		Example: `  lathe run "give me a tour of this project"
+		Example: `  lathe
+  lathe run "give me a tour of this project"
   lathe run -c "now add a test for it"
   git diff | lathe run "review this change"
   lathe models`,
@@ -139,16 +141,20 @@ Without an account it starts with the offline guide, which shows how lathe works
 			if version {
 				return printVersion(env)
 			}
+			if interactive(env) {
+				return runTUI(cmd.Context(), env, screen)
+			}
 			return cmd.Help()
 		},
 	}
+	addTUIFlags(root, &screen)
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.Flags().BoolVarP(&version, "version", "v", false, "print the version")
 	root.PersistentFlags().Bool("print-logs", false, "write the log to standard error")
 	root.PersistentFlags().String("log-level", "", "DEBUG, INFO, WARN or ERROR")
 	root.SetFlagErrorFunc(usageOf)
 	root.AddCommand(
-		newRun(env), newCommands(env), newModels(env), newAuth(env), newSession(env), newServe(env), newConfig(env), newTrust(env), newPermissions(env), newAgents(env),
+		newRun(env), newTUI(env), newCommands(env), newModels(env), newAuth(env), newSession(env), newServe(env), newConfig(env), newTrust(env), newPermissions(env), newAgents(env),
 		&cobra.Command{
 			Use: "version", Short: "Print the version", Args: noArgs,
 			RunE: func(*cobra.Command, []string) error { return printVersion(env) },

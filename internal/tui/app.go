@@ -1,0 +1,399 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe"
+	"lathe/internal/tui/edit"
+	"lathe/internal/tui/keys"
+	"lathe/internal/tui/markdown"
+	"lathe/internal/tui/styled"
+	"lathe/internal/tui/theme"
+)
+
+// Options configure an [App]. Engine is needed.
+type Options struct {
+	Engine  Engine
+	Now     func() time.Time
+	Dir     string // as it is shown
+	Branch  func() string
+	Session lathe.SessionID // to open; empty: a new one
+	Agent   string
+	Model   lathe.ModelRef
+	Prompt  string   // to send at once
+	Notices []string // told at the start
+
+	Theme  string            // empty: by the terminal's background
+	Themes []*theme.Theme    // beside the built-in ones
+	Keys   map[string]string // as configured
+	Leader time.Duration     // how long the leader key waits; 2 s
+	ASCII  bool              // no unicode
+	Mouse  bool
+	Editor []string // the person's own editor and its arguments; empty: none
+
+	// SaveTheme keeps the choice of a theme; may be nil.
+	SaveTheme func(name string) error
+}
+
+// App is the screen's state. It is a tea.Model; only its loop may touch it.
+type App struct {
+	opts   Options
+	engine Engine
+	ctx    context.Context
+	keys   *keys.Map
+
+	look   look
+	height int
+	dark   bool
+
+	session  lathe.Session // zero ID: none yet
+	status   map[lathe.SessionID]lathe.Status
+	since    time.Time // when the session on screen became busy
+	conv     *conversation
+	input    input
+	drafts   map[lathe.SessionID]edit.Editor
+	sheets   []sheet // the last one has the keys
+	waiting  []sheet // asks and questions, oldest first
+	toast    toast
+	agents   []Agent
+	models   []Model
+	commands []Command
+	agent    string
+	model    lathe.ModelRef
+	recent   []lathe.ModelRef
+	branch   string
+
+	leader    time.Time // when the leader key was pressed; zero: it was not
+	armed     string    // the key that does something when pressed again
+	typedAt   time.Time
+	ticking   bool
+	focused   bool
+	sending   int
+	opening   lathe.SessionID
+	settled   bool // the first size is known
+	scrollTop int  // height of the conversation, as of the last drawing
+}
+
+// New returns the screen. Its commands end with the context.
+func New(ctx context.Context, o Options) *App {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Leader <= 0 {
+		o.Leader = 2 * time.Second
+	}
+	a := &App{
+		opts: o, engine: o.Engine, ctx: ctx, conv: newConversation(), dark: true, focused: true,
+		status: map[lathe.SessionID]lathe.Status{}, drafts: map[lathe.SessionID]edit.Editor{},
+		agent: o.Agent, model: o.Model,
+	}
+	var problems []string
+	a.keys, problems = keys.New(o.Keys)
+	a.look = look{width: 80, ascii: o.ASCII, method: styled.WcWidth}
+	a.height = 24
+	a.setTheme(a.themeNamed(o.Theme))
+	for _, n := range append(o.Notices, problems...) {
+		a.notify(toastWarning, n)
+	}
+	if o.Branch != nil {
+		a.branch = o.Branch()
+	}
+	return a
+}
+
+func (a *App) themeNamed(name string) *theme.Theme {
+	for _, t := range a.opts.Themes {
+		if t.Name == name {
+			return t
+		}
+	}
+	if t, ok := theme.Lookup(name); ok {
+		return t
+	}
+	return theme.Default(a.dark)
+}
+
+func (a *App) setTheme(t *theme.Theme) {
+	a.look.theme, a.look.md = t, markdown.NewStyles(t, !a.opts.ASCII)
+}
+
+// Init begins: it looks at what there is to choose from and opens the session.
+func (a *App) Init() tea.Cmd {
+	cmds := []tea.Cmd{tea.RequestBackgroundColor, a.loadCatalog(), a.loadWaiting()}
+	if a.opts.Session != "" {
+		cmds = append(cmds, a.open(a.opts.Session))
+	}
+	if a.opts.Prompt != "" {
+		a.input.Set(a.opts.Prompt)
+		if a.opts.Session == "" {
+			cmds = append(cmds, a.submit())
+		}
+	}
+	return tea.Batch(cmds...)
+}
+
+// Messages from commands.
+type (
+	openedMsg struct {
+		id      lathe.SessionID
+		session lathe.Session
+		history []lathe.Message
+		more    bool
+		status  lathe.Status
+		err     error
+	}
+	olderMsg struct {
+		id      lathe.SessionID
+		history []lathe.Message
+		more    bool
+		err     error
+	}
+	catalogMsg struct {
+		models   []Model
+		agents   []Agent
+		commands []Command
+		err      error
+	}
+	waitingMsg struct {
+		asks      []lathe.Ask
+		questions []lathe.QuestionAsk
+	}
+	offerMsg struct {
+		kind  byte
+		query string
+		items []completion
+	}
+	sentMsg struct {
+		session lathe.Session
+		text    string
+		err     error
+	}
+	doneMsg struct {
+		text string
+		err  error
+		then func(a *App) tea.Cmd
+	}
+	tickMsg struct{}
+)
+
+// Update handles a message.
+func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch m := msg.(type) {
+	case tea.KeyPressMsg:
+		return a, a.key(m)
+	case tea.PasteMsg:
+		return a, a.paste(m.Content)
+	case Events:
+		return a, a.events(m)
+	case tea.WindowSizeMsg:
+		a.look.width, a.height, a.settled = max(m.Width, 20), max(m.Height, 6), true
+		a.input.resize(a.look.width, a.look.method)
+	case tea.MouseWheelMsg:
+		return a, a.wheel(m)
+	case tea.ModeReportMsg, tea.BackgroundColorMsg, tea.FocusMsg, tea.BlurMsg:
+		a.terminal(m)
+	case tickMsg:
+		a.ticking = false
+		a.toast.expire(a.opts.Now())
+		return a, a.tick()
+	default:
+		return a, a.result(msg)
+	}
+	return a, nil
+}
+
+// terminal learns what the terminal tells of itself.
+func (a *App) terminal(msg tea.Msg) {
+	switch m := msg.(type) {
+	case tea.ModeReportMsg:
+		if m.Mode.Mode() == 2027 && m.Value != 0 && m.Value != 4 {
+			a.look.method = styled.Grapheme
+			a.input.resize(a.look.width, a.look.method)
+		}
+	case tea.BackgroundColorMsg:
+		a.dark = m.IsDark()
+		if a.opts.Theme == "" {
+			a.setTheme(a.themeNamed(""))
+		}
+	case tea.FocusMsg:
+		a.focused = true
+	case tea.BlurMsg:
+		a.focused = false
+	}
+}
+
+// result takes what a command brought back.
+func (a *App) result(msg tea.Msg) tea.Cmd {
+	switch m := msg.(type) {
+	case openedMsg:
+		return a.opened(m)
+	case olderMsg:
+		if m.id == a.session.ID && m.err == nil {
+			a.conv.load(m.history, m.more)
+		}
+		a.conv.loading = false
+	case catalogMsg:
+		a.models, a.agents, a.commands = m.models, m.agents, m.commands
+		a.fail(m.err)
+		if a.input.watch() {
+			return a.complete()
+		}
+	case waitingMsg:
+		for _, q := range m.asks {
+			a.asked(q)
+		}
+		for _, q := range m.questions {
+			a.questioned(q)
+		}
+	case offerMsg:
+		if a.input.offer.kind == m.kind && a.input.offer.query == m.query {
+			a.input.offer.items, a.input.offer.at = m.items, 0
+		}
+	case sentMsg:
+		return a.sent(m)
+	case doneMsg:
+		a.fail(m.err)
+		if m.err == nil && m.text != "" {
+			a.notify(toastInfo, m.text)
+		}
+		if m.then != nil && m.err == nil {
+			return m.then(a)
+		}
+		return a.tick()
+	}
+	return nil
+}
+
+// do runs something that takes time, and then what follows from it.
+func (a *App) do(text string, fn func(ctx context.Context) error) tea.Cmd {
+	return func() tea.Msg { return doneMsg{text: text, err: fn(a.ctx)} }
+}
+
+// fail shows an error. The end of the program is none.
+func (a *App) fail(err error) {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return
+	}
+	text := err.Error()
+	if e, ok := errors.AsType[*lathe.Error](err); ok && e.Hint != "" {
+		text += " — " + e.Hint
+	}
+	a.notify(toastError, text)
+}
+
+// push opens a sheet.
+func (a *App) push(s sheet) { a.sheets = append(a.sheets, s) }
+
+// close closes a sheet wherever it stands.
+func (a *App) close(s sheet) {
+	gone := func(o sheet) bool { return o == s }
+	a.sheets = slices.DeleteFunc(a.sheets, gone)
+	a.waiting = slices.DeleteFunc(a.waiting, gone)
+}
+
+// top returns the sheet that has the keys: what the person opened, else what
+// waits for an answer, else nil.
+func (a *App) top() sheet {
+	if n := len(a.sheets); n > 0 {
+		return a.sheets[n-1]
+	}
+	if len(a.waiting) > 0 {
+		return a.waiting[0]
+	}
+	return nil
+}
+
+// holds reports whether a sheet must not take keys yet, since it appeared while
+// the person was typing.
+func (a *App) holds(s sheet) bool {
+	var shown time.Time
+	switch q := s.(type) {
+	case *askSheet:
+		shown = q.shown
+	case *questionSheet:
+		shown = q.shown
+	default:
+		return false
+	}
+	return !a.typedAt.IsZero() && a.typedAt.After(shown.Add(-quiet)) && a.opts.Now().Sub(a.typedAt) < quiet
+}
+
+func (a *App) busy() bool {
+	switch a.status[a.session.ID].(type) {
+	case lathe.Busy, lathe.Retrying:
+		return true
+	}
+	return a.sending > 0
+}
+
+// tick keeps time running while something moves: a turn, or a toast that ends.
+func (a *App) tick() tea.Cmd {
+	if a.ticking || !a.busy() && a.toast.text == "" {
+		return nil
+	}
+	a.ticking = true
+	wait := 250 * time.Millisecond
+	if !a.busy() {
+		wait = max(a.toast.until.Sub(a.opts.Now()), 10*time.Millisecond)
+	}
+	return tea.Tick(wait, func(time.Time) tea.Msg { return tickMsg{} })
+}
+
+// current returns the model that answers next, as far as it is known.
+func (a *App) current() lathe.ModelRef {
+	if !a.model.IsZero() {
+		return a.model
+	}
+	for _, g := range a.agents {
+		if g.Name == a.agentName() && !g.Model.IsZero() {
+			return g.Model
+		}
+	}
+	if !a.session.Model.IsZero() {
+		return a.session.Model
+	}
+	for _, m := range a.models {
+		if m.Default {
+			return m.Ref
+		}
+	}
+	return lathe.ModelRef{}
+}
+
+func (a *App) agentName() string {
+	switch {
+	case a.agent != "":
+		return a.agent
+	case a.session.Agent != "":
+		return a.session.Agent
+	}
+	for _, g := range a.agents {
+		if !g.Subagent {
+			return g.Name
+		}
+	}
+	return ""
+}
+
+func (a *App) modelInfo(ref lathe.ModelRef) Model {
+	for _, m := range a.models {
+		if m.Ref.Provider == ref.Provider && m.Ref.Model == ref.Model {
+			return m
+		}
+	}
+	return Model{Ref: ref}
+}
+
+// title is what the session is called; a session without a name has none.
+func (a *App) title() string {
+	if strings.HasPrefix(a.session.Title, "New session - ") {
+		return ""
+	}
+	return styled.OneLine(a.session.Title)
+}

@@ -1,0 +1,284 @@
+package tui
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"strings"
+
+	"lathe"
+	"lathe/internal/tui/markdown"
+	"lathe/internal/tui/styled"
+	"lathe/internal/tui/theme"
+)
+
+const (
+	cardMark     = " "
+	previewLines = 8   // of a command's output
+	diffLines    = 24  // of a change
+	detailLines  = 400 // of either, unfolded
+)
+
+// call is what is shown of a tool call, whatever its state.
+type call struct {
+	name, title, output string
+	input               map[string]any
+	meta                map[string]any
+	running, failed     bool
+	took                string
+}
+
+func newCall(c *lathe.ToolCall) call {
+	out := call{name: styled.OneLine(c.Tool)}
+	var input json.RawMessage
+	switch st := c.State.(type) {
+	case *lathe.ToolPending:
+		out.running = true
+	case *lathe.ToolRunning:
+		out.running, input, out.meta, out.title = true, st.Input, st.Metadata, st.Title
+		out.output, _ = st.Metadata["output"].(string)
+	case *lathe.ToolDone:
+		input, out.meta, out.title, out.output = st.Input, st.Metadata, st.Title, st.Output
+		if s, ok := st.Metadata["output"].(string); ok {
+			out.output = s
+		}
+		if d := st.Time.End.Sub(st.Time.Start); d.Seconds() >= 1 {
+			out.took = duration(d)
+		}
+	case *lathe.ToolFailed:
+		out.failed, input, out.meta, out.output = true, st.Input, st.Metadata, st.Error
+	}
+	_ = json.Unmarshal(input, &out.input) // what is not an object shows no arguments
+	return out
+}
+
+func (c call) arg(names ...string) string {
+	for _, n := range names {
+		if s, ok := c.input[n].(string); ok && s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// card draws a tool call: a line that says what is done, and below it what a
+// person wants to see of it.
+func (l look) card(tc *lathe.ToolCall) []styled.Line {
+	c := newCall(tc)
+	out := []styled.Line{l.cardHead(c)}
+	switch {
+	case c.failed:
+		out = append(out, l.tail(c.output, previewLines, l.fg(theme.Error))...)
+	case c.diff() != "":
+		out = append(out, l.limit(l.diff(c.diff(), l.width-6), diffLines)...)
+	case c.name == "bash" || c.name == "shell":
+		out = append(out, l.tail(c.output, previewLines, l.fg(theme.Muted))...)
+	case c.name == "todowrite":
+		out = append(out, l.todos(c)...)
+	case c.name == "task":
+		out = append(out, l.children(c)...)
+	case c.name == "write" && !c.running:
+		out = append(out, l.written(c)...)
+	case l.details && !c.running:
+		out = append(out, l.tail(c.output, previewLines, l.fg(theme.Muted))...)
+	}
+	return out
+}
+
+func (c call) diff() string {
+	if d, ok := c.meta["diff"].(string); ok {
+		return d
+	}
+	return ""
+}
+
+func (l look) cardHead(c call) styled.Line {
+	mark, style := l.glyph("●", "*"), l.fg(theme.Success)
+	switch {
+	case c.running:
+		mark, style = l.glyph("○", "o"), l.fg(theme.Info)
+	case c.failed:
+		mark, style = l.glyph("✗", "x"), l.fg(theme.Error)
+	}
+	line := styled.Line{{Text: cardMark}, {Text: mark + " ", Style: style}, {Text: c.name, Style: l.fg(theme.Text, styled.Bold)}, {Text: " "}}
+	line = append(line, styled.Span{Text: styled.OneLine(c.headline()), Style: l.fg(theme.Text)})
+	if n := c.counted(); n != "" {
+		line = append(line, styled.Span{Text: "  " + n, Style: l.fg(theme.Muted)})
+	}
+	if c.took != "" {
+		line = append(line, styled.Span{Text: "  " + c.took, Style: l.fg(theme.Muted)})
+	}
+	return line.Cut(l.width-1, l.method)
+}
+
+// headline says what the call is about.
+func (c call) headline() string {
+	switch c.name {
+	case "bash", "shell":
+		return "$ " + c.arg("command")
+	case "read", "edit", "write", "multiedit", "list":
+		p := c.arg("filePath", "path")
+		if c.title != "" && !c.running {
+			p = c.title
+		}
+		return p
+	case "grep", "glob":
+		s := c.arg("pattern")
+		if in := c.arg("path", "include"); in != "" {
+			s += " in " + path.Base(in)
+		}
+		return s
+	case "task":
+		return "@" + c.arg("subagent_type") + " " + c.arg("description")
+	case "todowrite", "todoread":
+		return ""
+	}
+	if s := c.arg("url", "query", "command", "filePath", "path", "pattern", "name", "description"); s != "" {
+		return s
+	}
+	return c.title
+}
+
+// counted says how much a search found.
+func (c call) counted() string {
+	for key, word := range map[string]string{"matches": "matches", "count": "found"} {
+		switch n := c.meta[key].(type) {
+		case int:
+			return fmt.Sprintf("%d %s", n, word)
+		case float64:
+			return fmt.Sprintf("%.0f %s", n, word)
+		}
+	}
+	return ""
+}
+
+// tail shows the end of an output, or all of it unfolded.
+func (l look) tail(text string, most int, style styled.Style) []styled.Line {
+	text = strings.Trim(styled.Clean(text), "\n")
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	if l.details {
+		most = detailLines
+	}
+	lines := lastLines(text, most)
+	hidden := strings.Count(text, "\n") + 1 - len(lines)
+	var out []styled.Line
+	for _, s := range lines {
+		out = append(out, styled.Hard(styled.Plain(s, style), l.width-8, l.method)...)
+	}
+	if len(out) > most {
+		hidden += len(out) - most
+		out = out[len(out)-most:]
+	}
+	if hidden > 0 {
+		out = append([]styled.Line{styled.Plain(fmt.Sprintf("%s %d lines before", l.glyph("…", "..."), hidden), l.fg(theme.Border))}, out...)
+	}
+	return l.gutter(out)
+}
+
+// lastLines returns at most n lines from the end of a text.
+func lastLines(text string, n int) []string {
+	at := len(text)
+	for range n {
+		i := strings.LastIndexByte(text[:at], '\n')
+		if i < 0 {
+			return strings.Split(text, "\n")
+		}
+		at = i
+	}
+	return strings.Split(text[at+1:], "\n")
+}
+
+// gutter puts the line that ties a body to its card before it.
+func (l look) gutter(lines []styled.Line) []styled.Line {
+	bar := styled.Span{Text: "   " + l.glyph("│", "|") + " ", Style: l.fg(theme.Border)}
+	out := make([]styled.Line, len(lines))
+	for i, line := range lines {
+		out[i] = append(styled.Line{bar}, line...)
+	}
+	return out
+}
+
+// limit cuts a body to its first lines, unless it is unfolded.
+func (l look) limit(lines []styled.Line, most int) []styled.Line {
+	if l.details {
+		most = detailLines
+	}
+	if len(lines) > most {
+		rest := len(lines) - most
+		lines = append(lines[:most:most], styled.Plain(fmt.Sprintf("%s %d lines more", l.glyph("…", "..."), rest), l.fg(theme.Border)))
+	}
+	return l.gutter(lines)
+}
+
+func (l look) written(c call) []styled.Line {
+	text := c.arg("content")
+	ext := strings.TrimPrefix(path.Ext(c.arg("filePath")), ".")
+	code := strings.Split(strings.Trim(styled.Clean(text), "\n"), "\n")
+	if len(code) > detailLines {
+		code = code[:detailLines]
+	}
+	var out []styled.Line
+	for _, line := range markdown.Highlight(ext, code, l.md) {
+		out = append(out, line.Cut(l.width-8, l.method))
+	}
+	return l.limit(out, previewLines)
+}
+
+func (l look) todos(c call) []styled.Line {
+	list, _ := c.input["todos"].([]any)
+	var out []styled.Line
+	for _, t := range list {
+		todo, _ := t.(map[string]any)
+		content, _ := todo["content"].(string)
+		mark, style := l.glyph("☐", "[ ]"), l.fg(theme.Text)
+		switch todo["status"] {
+		case "completed":
+			mark, style = l.glyph("☑", "[x]"), l.fg(theme.Muted)
+		case "in_progress":
+			mark, style = l.glyph("▶", "[~]"), l.fg(theme.Accent, styled.Bold)
+		case "cancelled":
+			mark, style = l.glyph("☒", "[-]"), l.fg(theme.Muted, styled.Strike)
+		}
+		out = append(out, styled.Plain(mark+" "+styled.OneLine(content), style).Cut(l.width-8, l.method))
+	}
+	return l.gutter(out)
+}
+
+// children shows what a subagent does.
+func (l look) children(c call) []styled.Line {
+	var out []styled.Line
+	for _, s := range listOf(c.meta["summary"]) {
+		state, _ := s["state"].(map[string]any)
+		title, _ := state["title"].(string)
+		tool, _ := s["tool"].(string)
+		mark := l.glyph("○", "o")
+		if state["status"] == "completed" {
+			mark = l.glyph("●", "*")
+		}
+		out = append(out, styled.Line{
+			{Text: mark + " ", Style: l.fg(theme.Muted)}, {Text: styled.OneLine(tool) + " ", Style: l.fg(theme.Text)},
+			{Text: styled.OneLine(title), Style: l.fg(theme.Muted)},
+		}.Cut(l.width-8, l.method))
+	}
+	if n := len(out) - 5; n > 0 && !l.details {
+		out = append([]styled.Line{styled.Plain(fmt.Sprintf("%s %d calls before", l.glyph("…", "..."), n), l.fg(theme.Border))}, out[n:]...)
+	}
+	return l.gutter(out)
+}
+
+func listOf(v any) []map[string]any {
+	var out []map[string]any
+	switch list := v.(type) {
+	case []map[string]any:
+		return list
+	case []any:
+		for _, x := range list {
+			if m, ok := x.(map[string]any); ok {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}

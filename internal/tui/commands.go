@@ -1,0 +1,288 @@
+package tui
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe"
+	"lathe/internal/tui/keys"
+	"lathe/internal/tui/styled"
+)
+
+// command is something the screen can do: by a key, by "/name", or from the list
+// of all commands.
+type command struct {
+	names  []string // after "/"; the first is shown
+	action keys.Action
+	title  string
+	group  string
+	when   func(a *App) bool // nil: always
+	run    func(a *App) tea.Cmd
+}
+
+func (c *command) can(a *App) bool { return c.when == nil || c.when(a) }
+
+func hasSession(a *App) bool { return a.session.ID != "" }
+
+// offers reports whether the engine can do more than it must.
+func offers[T any](a *App) bool {
+	_, ok := a.engine.(T)
+	return ok && a.session.ID != ""
+}
+
+// allCommands returns the commands in the order they are listed.
+func allCommands() []command {
+	return []command{
+		{[]string{"new", "clear"}, keys.NewSession, "new session", "session", nil, func(a *App) tea.Cmd { a.fresh(); return nil }},
+		{[]string{"sessions", "resume", "continue"}, keys.Sessions, "switch to a session", "session", nil, (*App).sessionList},
+		{[]string{"timeline"}, keys.Timeline, "jump to a message, undo to it, copy it", "session", hasSession, (*App).timeline},
+		{[]string{"rename"}, keys.Rename, "rename the session", "session", hasSession, func(a *App) tea.Cmd { return a.rename(a.session) }},
+		{[]string{"fork"}, keys.Fork, "fork the session", "session", offers[Forker], func(a *App) tea.Cmd { return a.fork("") }},
+		{[]string{"compact", "summarize"}, keys.Compact, "compact the session", "session", offers[Compacter], (*App).compact},
+		{[]string{"undo"}, keys.Undo, "undo the last message and its changes", "session", offers[Reverter], (*App).undo},
+		{[]string{"redo"}, keys.Redo, "redo what was undone", "session", func(a *App) bool { return offers[Reverter](a) && a.conv.revert != "" }, (*App).redo},
+		{[]string{"parent"}, keys.Parent, "back to the parent session", "session", func(a *App) bool { return a.session.ParentID != "" }, func(a *App) tea.Cmd { return a.open(a.session.ParentID) }},
+		{[]string{"children"}, keys.ChildNext, "subagent sessions", "session", hasSession, func(a *App) tea.Cmd { return a.child(1) }},
+		{nil, keys.ChildPrevious, "previous subagent session", "", hasSession, func(a *App) tea.Cmd { return a.child(-1) }},
+		{[]string{"models"}, keys.Models, "choose a model", "agent", nil, (*App).modelList},
+		{[]string{"agents"}, keys.Agents, "choose an agent", "agent", nil, (*App).agentList},
+		{[]string{"variant"}, keys.Variant, "next variant of the model", "agent", nil, (*App).nextVariant},
+		{nil, keys.AgentNext, "next agent", "", nil, func(a *App) tea.Cmd { return a.cycleAgent(1) }},
+		{nil, keys.AgentPrevious, "previous agent", "", nil, func(a *App) tea.Cmd { return a.cycleAgent(-1) }},
+		{nil, keys.ModelNext, "next recent model", "", nil, func(a *App) tea.Cmd { return a.cycleModel(1) }},
+		{nil, keys.ModelPrevious, "previous recent model", "", nil, func(a *App) tea.Cmd { return a.cycleModel(-1) }},
+		{[]string{"copy"}, keys.Copy, "copy the last answer", "view", nil, (*App).copyAnswer},
+		{[]string{"details"}, keys.Details, "show or fold the details of tools", "view", nil, func(a *App) tea.Cmd { a.look.details = !a.look.details; return nil }},
+		{[]string{"thinking"}, keys.Thinking, "show or fold reasoning", "view", nil, func(a *App) tea.Cmd { a.look.thinking = !a.look.thinking; return nil }},
+		{[]string{"themes"}, keys.Themes, "choose a theme", "view", nil, (*App).themeList},
+		{[]string{"status"}, keys.Status, "context, cost and model", "view", nil, (*App).statusPage},
+		{[]string{"editor"}, keys.Editor, "write in your own editor", "view", nil, (*App).openEditor},
+		{[]string{"help"}, keys.Help, "help with all keys", "view", nil, (*App).help},
+		{nil, keys.Commands, "all commands", "", nil, (*App).palette},
+		{[]string{"exit", "quit", "q"}, "", "leave lathe", "view", nil, func(*App) tea.Cmd { return tea.Quit }},
+	}
+}
+
+// commandFor returns the command that an action stands for.
+func (a *App) commandFor(act keys.Action) *command {
+	if act == "" {
+		return nil
+	}
+	for _, c := range allCommands() {
+		if c.action == act {
+			return &c
+		}
+	}
+	return nil
+}
+
+// slash returns the screen's command of a name.
+func (a *App) slash(name string) *command {
+	for _, c := range allCommands() {
+		if slices.Contains(c.names, name) {
+			return &c
+		}
+	}
+	return nil
+}
+
+func (a *App) commandOffers(query string) []completion {
+	type scored struct {
+		completion
+		score int
+	}
+	var found []scored
+	add := func(names []string, detail string, run bool) {
+		best := -1
+		for _, n := range names {
+			if s, ok := match(query, n); ok {
+				best = max(best, s)
+			}
+		}
+		if best >= 0 {
+			c := completion{insert: "/" + names[0], label: "/" + names[0], detail: styled.OneLine(detail), run: run}
+			if !run {
+				c.insert += " "
+			}
+			found = append(found, scored{c, best})
+		}
+	}
+	for _, c := range allCommands() {
+		if len(c.names) > 0 && c.can(a) {
+			add(c.names, c.title, true)
+		}
+	}
+	for _, c := range a.commands {
+		if a.slash(c.Name) == nil {
+			add([]string{c.Name}, c.Description, false)
+		}
+	}
+	if query != "" {
+		slices.SortStableFunc(found, func(x, y scored) int { return y.score - x.score })
+	}
+	out := make([]completion, len(found))
+	for i, f := range found {
+		out[i] = f.completion
+	}
+	return out
+}
+
+// palette lists everything that can be done now.
+func (a *App) palette() tea.Cmd {
+	l := list{title: "commands", hint: "enter run · esc close"}
+	for _, c := range allCommands() {
+		if c.group == "" || !c.can(a) {
+			continue
+		}
+		it := item{id: c.names[0], title: c.title, group: c.group, right: a.keys.For(c.action)}
+		if len(c.names) > 0 {
+			it.detail = "/" + c.names[0]
+		}
+		l.items = append(l.items, it)
+	}
+	for _, c := range a.commands {
+		l.items = append(l.items, item{id: c.Name, title: "/" + c.Name, detail: styled.OneLine(c.Description), group: "project"})
+	}
+	l.pick = func(a *App, it item) tea.Cmd {
+		if it.group != "project" {
+			return a.slash(it.id).run(a)
+		}
+		a.input.Set("/" + it.id + " ")
+		return nil
+	}
+	a.push(newList(l))
+	return nil
+}
+
+func (a *App) copyAnswer() tea.Cmd {
+	text := a.conv.answer()
+	if text == "" {
+		a.notify(toastWarning, "there is no answer to copy")
+		return a.tick()
+	}
+	return a.copy(text, "copied the last answer")
+}
+
+func (a *App) copy(text, said string) tea.Cmd {
+	a.notify(toastInfo, said)
+	return tea.Batch(tea.SetClipboard(text), a.tick())
+}
+
+func (a *App) undo() tea.Cmd {
+	r := a.engine.(Reverter)
+	for _, e := range slices.Backward(a.conv.visible()) {
+		if _, ok := e.m.Info.(*lathe.User); ok && e.text() != "" {
+			return a.revertTo(r, e)
+		}
+	}
+	a.notify(toastWarning, "there is nothing to undo")
+	return a.tick()
+}
+
+// revertTo goes back to before a message, which comes back to the input.
+func (a *App) revertTo(r Reverter, e *entry) tea.Cmd {
+	id, text := e.m.ID, e.text()
+	if a.input.Empty() {
+		a.input.Set(text)
+	}
+	return a.onSession("undone; "+a.keys.For(keys.Redo)+" brings it back", func(ctx context.Context, s lathe.SessionID) error {
+		return r.Revert(ctx, s, id)
+	})
+}
+
+func (a *App) redo() tea.Cmd {
+	r := a.engine.(Reverter)
+	return a.onSession("redone", func(ctx context.Context, s lathe.SessionID) error { return r.Unrevert(ctx, s) })
+}
+
+func (a *App) compact() tea.Cmd {
+	c, model := a.engine.(Compacter), a.model
+	return a.onSession("", func(ctx context.Context, s lathe.SessionID) error { return c.Compact(ctx, s, model) })
+}
+
+func (a *App) fork(upTo lathe.MessageID) tea.Cmd {
+	f, id := a.engine.(Forker), a.session.ID
+	return func() tea.Msg {
+		s, err := f.Fork(a.ctx, id, upTo)
+		return doneMsg{text: "this is the fork", err: err, then: func(a *App) tea.Cmd { return a.open(s.ID) }}
+	}
+}
+
+// child goes to the next session that a subagent works in.
+func (a *App) child(dir int) tea.Cmd {
+	id, parent := a.session.ID, a.session.ParentID
+	return func() tea.Msg {
+		of := id
+		if parent != "" {
+			of = parent
+		}
+		list, err := a.engine.Children(a.ctx, of)
+		if err != nil {
+			return doneMsg{err: err}
+		}
+		if len(list) == 0 {
+			return doneMsg{text: "no subagent worked in this session"}
+		}
+		at := slices.IndexFunc(list, func(s lathe.Session) bool { return s.ID == id })
+		next := list[(at+dir+2*len(list))%len(list)].ID
+		if at < 0 && dir > 0 {
+			next = list[0].ID
+		}
+		return doneMsg{then: func(a *App) tea.Cmd { return a.open(next) }}
+	}
+}
+
+func (a *App) cycleAgent(dir int) tea.Cmd {
+	var names []string
+	for _, g := range a.agents {
+		if !g.Subagent {
+			names = append(names, g.Name)
+		}
+	}
+	if len(names) > 0 {
+		at := slices.Index(names, a.agentName())
+		a.agent = names[(at+dir+len(names))%len(names)]
+	}
+	return nil
+}
+
+func (a *App) cycleModel(dir int) tea.Cmd {
+	if len(a.recent) < 2 {
+		a.notify(toastInfo, "choose models with "+a.keys.For(keys.Models)+"; this key goes through those you chose")
+		return a.tick()
+	}
+	at := slices.IndexFunc(a.recent, func(r lathe.ModelRef) bool { return r == a.current() })
+	a.model = a.recent[(at+dir+len(a.recent))%len(a.recent)]
+	return nil
+}
+
+func (a *App) nextVariant() tea.Cmd {
+	ref := a.current()
+	names := append([]string{""}, a.modelInfo(ref).Variants...)
+	if len(names) == 1 {
+		a.notify(toastInfo, "this model has no variants")
+		return a.tick()
+	}
+	ref.Variant = names[(slices.Index(names, ref.Variant)+1)%len(names)]
+	a.model = ref
+	return nil
+}
+
+// rename asks for a title.
+func (a *App) rename(s lathe.Session) tea.Cmd {
+	f := &field{title: "rename the session", hint: "enter rename · esc cancel"}
+	if !strings.HasPrefix(s.Title, "New session - ") {
+		f.edit.Type(styled.OneLine(s.Title))
+	}
+	f.done = func(a *App, text string) tea.Cmd {
+		if text == "" {
+			return nil
+		}
+		return a.do("renamed", func(ctx context.Context) error { return a.engine.Rename(ctx, s.ID, text) })
+	}
+	a.push(f)
+	return nil
+}

@@ -1,0 +1,271 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	"lathe"
+	"lathe/internal/tui/markdown"
+	"lathe/internal/tui/styled"
+)
+
+// conversation is the messages of the session on screen and how far the person
+// scrolled.
+type conversation struct {
+	entries []*entry // by sequence
+	byID    map[lathe.MessageID]*entry
+	more    bool // there are older messages than these
+	loading bool
+
+	// bottom is the last entry on screen and how many of its lines show; a nil
+	// entry follows the newest text.
+	bottom struct {
+		e     *entry
+		lines int
+	}
+	revert lathe.MessageID // messages from here on are undone
+}
+
+// entry is a message and what was drawn of it.
+type entry struct {
+	m      lathe.Message
+	pieces []*piece
+	turn   *entry // of an answer: the user message it answers
+
+	lines []styled.Line
+	fresh look // what the lines were drawn with; changed content zeroes it
+}
+
+// piece is a part and what was drawn of it.
+type piece struct {
+	part   lathe.Part
+	stream markdown.Stream
+	lines  []styled.Line
+	fresh  look
+}
+
+func newConversation() *conversation {
+	return &conversation{byID: map[lathe.MessageID]*entry{}}
+}
+
+// load puts messages, oldest first, before those that are there.
+func (c *conversation) load(list []lathe.Message, more bool) {
+	for _, m := range list {
+		c.message(m)
+		for _, p := range m.Parts {
+			c.part(p)
+		}
+	}
+	c.more, c.loading = more, false
+}
+
+// message adds a message or changes its info.
+func (c *conversation) message(m lathe.Message) {
+	if e := c.byID[m.ID]; e != nil {
+		m.Parts, m.Seq = nil, max(m.Seq, e.m.Seq)
+		e.m, e.fresh = m, look{}
+		return
+	}
+	m.Parts = nil
+	e := &entry{m: m}
+	c.byID[m.ID] = e
+	at := len(c.entries)
+	for m.Seq > 0 && at > 0 && c.entries[at-1].m.Seq > m.Seq {
+		at--
+	}
+	c.entries = slices.Insert(c.entries, at, e)
+}
+
+// part adds a part or changes it.
+func (c *conversation) part(p lathe.Part) {
+	e := c.byID[p.MessageID]
+	if e == nil {
+		return
+	}
+	e.fresh = look{}
+	for _, old := range e.pieces {
+		if old.part.ID == p.ID {
+			old.part, old.fresh = p, look{}
+			return
+		}
+	}
+	at := len(e.pieces)
+	for p.Seq > 0 && at > 0 && e.pieces[at-1].part.Seq > p.Seq {
+		at--
+	}
+	e.pieces = slices.Insert(e.pieces, at, &piece{part: p})
+}
+
+// delta appends text to an open part. The stored part is not changed, since
+// others may hold it.
+func (c *conversation) delta(d lathe.PartDelta) {
+	e := c.byID[d.MessageID]
+	if e == nil {
+		return
+	}
+	for _, p := range e.pieces {
+		if p.part.ID != d.PartID {
+			continue
+		}
+		switch b := p.part.Body.(type) {
+		case *lathe.Text:
+			next := *b
+			next.Text += d.Delta
+			p.part.Body = &next
+		case *lathe.Reasoning:
+			next := *b
+			next.Text += d.Delta
+			p.part.Body = &next
+		}
+		p.fresh, e.fresh = look{}, look{}
+	}
+}
+
+func (c *conversation) removeMessage(id lathe.MessageID) {
+	c.entries = slices.DeleteFunc(c.entries, func(e *entry) bool { return e.m.ID == id })
+	delete(c.byID, id)
+	if c.bottom.e != nil && c.bottom.e.m.ID == id {
+		c.bottom.e = nil
+	}
+}
+
+func (c *conversation) removePart(m lathe.MessageID, id lathe.PartID) {
+	if e := c.byID[m]; e != nil {
+		e.pieces = slices.DeleteFunc(e.pieces, func(p *piece) bool { return p.part.ID == id })
+		e.fresh = look{}
+	}
+}
+
+// visible returns the entries that are shown: those that were not undone.
+func (c *conversation) visible() []*entry {
+	if c.revert != "" {
+		if i := slices.IndexFunc(c.entries, func(e *entry) bool { return e.m.ID == c.revert }); i >= 0 {
+			return c.entries[:i]
+		}
+	}
+	return c.entries
+}
+
+// index returns where the last entry on screen is, and how many lines of it show.
+func (c *conversation) index(list []*entry, draw func(*entry) []styled.Line) (i, lines int) {
+	if c.bottom.e != nil {
+		if i = slices.Index(list, c.bottom.e); i >= 0 {
+			return i, min(c.bottom.lines, len(draw(list[i])))
+		}
+		c.bottom.e = nil
+	}
+	if len(list) == 0 {
+		return -1, 0
+	}
+	return len(list) - 1, len(draw(list[len(list)-1]))
+}
+
+// screen returns the lines that fit into the height. Only entries that are on
+// screen are drawn.
+func (c *conversation) screen(height int, draw func(*entry) []styled.Line) []styled.Line {
+	list := c.visible()
+	i, n := c.index(list, draw)
+	var parts [][]styled.Line
+	left := height
+	for ; i >= 0 && left > 0; i-- {
+		lines := draw(list[i])
+		if n >= 0 {
+			lines, n = lines[:n], -1
+		}
+		if len(lines) > left {
+			lines = lines[len(lines)-left:]
+		}
+		parts = append(parts, lines)
+		left -= len(lines)
+	}
+	out := make([]styled.Line, 0, height)
+	for _, p := range slices.Backward(parts) {
+		out = append(out, p...)
+	}
+	return out
+}
+
+// scroll moves by lines, up for negative ones, and reports whether older messages
+// are needed.
+func (c *conversation) scroll(by, height int, draw func(*entry) []styled.Line) (older bool) {
+	list := c.visible()
+	i, n := c.index(list, draw)
+	if i < 0 {
+		return false
+	}
+	n += by
+	for n <= 0 && i > 0 {
+		i--
+		n += len(draw(list[i]))
+	}
+	for i < len(list) && n > len(draw(list[i])) {
+		n -= len(draw(list[i]))
+		i++
+	}
+	if i == len(list) || i == len(list)-1 && n == len(draw(list[i])) {
+		c.bottom.e = nil
+		return false
+	}
+	// The first page stays full.
+	above, j := n, i-1
+	for ; j >= 0 && above < height; j-- {
+		above += len(draw(list[j]))
+	}
+	if short := height - above; short > 0 && j < 0 {
+		older = c.more
+		n += short
+		for i < len(list) && n > len(draw(list[i])) {
+			n -= len(draw(list[i]))
+			i++
+		}
+		if i == len(list) {
+			c.bottom.e = nil
+			return older
+		}
+	}
+	c.bottom.e, c.bottom.lines = list[i], n
+	return older || by < 0 && c.more && j < 2
+}
+
+// jump brings an entry to the top of the screen.
+func (c *conversation) jump(id lathe.MessageID, height int, draw func(*entry) []styled.Line) {
+	list := c.visible()
+	i := slices.IndexFunc(list, func(e *entry) bool { return e.m.ID == id })
+	if i < 0 {
+		return
+	}
+	c.bottom.e, c.bottom.lines = list[i], min(1, len(draw(list[i])))
+	c.scroll(height-1, height, draw)
+}
+
+// answer returns the text of the newest answer.
+func (c *conversation) answer() string {
+	for _, e := range slices.Backward(c.visible()) {
+		if _, ok := e.m.Info.(*lathe.Assistant); !ok {
+			continue
+		}
+		if t := e.text(); t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// text returns what was written in a message, without what lathe added.
+func (e *entry) text() string {
+	var words []string
+	for _, p := range e.pieces {
+		if t, ok := p.part.Body.(*lathe.Text); ok && !t.Synthetic && strings.TrimSpace(t.Text) != "" {
+			words = append(words, t.Text)
+		}
+	}
+	return strings.Join(words, "\n\n")
+}
+
+// oldest returns the sequence number of the first message, or 0.
+func (c *conversation) oldest() int64 {
+	if len(c.entries) == 0 {
+		return 0
+	}
+	return c.entries[0].m.Seq
+}

@@ -1,0 +1,176 @@
+package tui
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"lathe/internal/tui/styled"
+	"lathe/internal/tui/theme"
+)
+
+// sideBySide is the width from which a change is drawn in two columns.
+const sideBySide = 130
+
+// change is one line of a diff: what it was, and what it is.
+type change struct {
+	op       byte // ' ', '-', '+', '@' for a hunk, '#' for a file
+	old, new int
+	text     string
+}
+
+// parseDiff reads a unified diff. Lines that do not belong to it are left out.
+func parseDiff(text string) []change {
+	var out []change
+	var before, after int
+	inHunk := false
+	for line := range strings.SplitSeq(strings.TrimRight(styled.Clean(text), "\n"), "\n") {
+		switch {
+		case strings.HasPrefix(line, "@@"):
+			before, after = hunkStart(line)
+			inHunk = true
+			out = append(out, change{op: '@', text: line})
+		case strings.HasPrefix(line, "+++ "):
+			name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(line, "+++ "), "b/"), "    ")
+			out = append(out, change{op: '#', text: name})
+			inHunk = false
+		case !inHunk, strings.HasPrefix(line, "--- "), strings.HasPrefix(line, `\`):
+		case strings.HasPrefix(line, "+"):
+			out = append(out, change{'+', 0, after, line[1:]})
+			after++
+		case strings.HasPrefix(line, "-"):
+			out = append(out, change{'-', before, 0, line[1:]})
+			before++
+		case line == "" || line[0] == ' ':
+			out = append(out, change{' ', before, after, strings.TrimPrefix(line, " ")})
+			before, after = before+1, after+1
+		default:
+			inHunk = false
+		}
+	}
+	return out
+}
+
+func hunkStart(line string) (before, after int) {
+	number := func(s string) int {
+		s, _, _ = strings.Cut(s, ",")
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 0 {
+			return 1
+		}
+		return n
+	}
+	for _, f := range strings.Fields(line) {
+		switch {
+		case len(f) > 1 && f[0] == '-':
+			before = number(f[1:])
+		case len(f) > 1 && f[0] == '+':
+			after = number(f[1:])
+		}
+	}
+	return before, after
+}
+
+// diff draws a unified diff, in two columns where there is room.
+func (l look) diff(text string, width int) []styled.Line {
+	list := parseDiff(text)
+	files, hunks := 0, 0
+	for _, c := range list {
+		if c.op == '#' {
+			files++
+		}
+	}
+	var out []styled.Line
+	for i := 0; i < len(list); i++ {
+		switch c := list[i]; c.op {
+		case '#':
+			hunks = 0
+			if files > 1 {
+				out = append(out, styled.Plain(c.text, l.fg(theme.Text, styled.Bold)).Cut(width, l.method))
+			}
+		case '@':
+			if hunks++; hunks > 1 {
+				out = append(out, styled.Plain(l.glyph("⋯", "..."), l.fg(theme.DiffHunk)))
+			}
+		default:
+			if width < sideBySide {
+				out = append(out, l.changeLines(c, width)...)
+				continue
+			}
+			n := blockEnd(list, i)
+			out = append(out, l.columns(list[i:n], width)...)
+			i = n - 1
+		}
+	}
+	return out
+}
+
+// blockEnd returns where the removals at i, and the additions after them, end.
+func blockEnd(list []change, i int) int {
+	if list[i].op == ' ' {
+		return i + 1
+	}
+	for i < len(list) && list[i].op == '-' {
+		i++
+	}
+	for i < len(list) && list[i].op == '+' {
+		i++
+	}
+	return i
+}
+
+func (l look) changeStyle(op byte) (fg, bg styled.Style) {
+	switch op {
+	case '+':
+		return l.fg(theme.DiffAdded), l.theme.BG(theme.DiffAddedBg)
+	case '-':
+		return l.fg(theme.DiffRemoved), l.theme.BG(theme.DiffRemovedBg)
+	}
+	return l.fg(theme.Muted), ""
+}
+
+// changeLines draws a line of a diff across the width.
+func (l look) changeLines(c change, width int) []styled.Line {
+	fg, bg := l.changeStyle(c.op)
+	number := max(c.new, c.old)
+	var out []styled.Line
+	for i, part := range styled.Hard(styled.Plain(c.text, fg), max(width-8, 8), l.method) {
+		label := "      "
+		if i == 0 {
+			label = fmt.Sprintf("%4d %c", number, c.op)
+		}
+		line := append(styled.Line{{Text: label + " ", Style: l.fg(theme.DiffNumber)}}, part...)
+		out = append(out, line.Pad(width, l.method, "").Over(bg))
+	}
+	return out
+}
+
+// columns draws a block of changes with the old lines left and the new ones right.
+func (l look) columns(block []change, width int) []styled.Line {
+	half := (width - 3) / 2
+	var left, right []change
+	for _, c := range block {
+		if c.op != '+' {
+			left = append(left, c)
+		}
+		if c.op != '-' {
+			right = append(right, c)
+		}
+	}
+	var out []styled.Line
+	for i := range max(len(left), len(right)) {
+		line := l.half(left, i, half, func(c change) int { return c.old })
+		line = append(line, styled.Span{Text: " " + l.glyph("│", "|") + " ", Style: l.fg(theme.Border)})
+		out = append(out, append(line, l.half(right, i, half, func(c change) int { return c.new })...))
+	}
+	return out
+}
+
+func (l look) half(side []change, i, width int, number func(change) int) styled.Line {
+	if i >= len(side) {
+		return styled.Line{}.Pad(width, l.method, "")
+	}
+	fg, bg := l.changeStyle(side[i].op)
+	line := styled.Line{{Text: fmt.Sprintf("%4d %c ", number(side[i]), side[i].op), Style: l.fg(theme.DiffNumber)}, {Text: side[i].text, Style: fg}}
+	return line.Cut(width, l.method).Pad(width, l.method, "").Over(bg)
+}

@@ -1,0 +1,222 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"lathe"
+	"lathe/internal/tui/markdown"
+	"lathe/internal/tui/styled"
+	"lathe/internal/tui/theme"
+)
+
+// look is everything that the drawing of a message depends on beside itself.
+type look struct {
+	width    int
+	method   styled.Method
+	theme    *theme.Theme
+	md       *markdown.Styles
+	ascii    bool
+	details  bool // tools show all of their output
+	thinking bool // reasoning is unfolded
+}
+
+// glyph returns a mark, or what stands for it where there is no unicode.
+func (l look) glyph(unicode, ascii string) string {
+	if l.ascii {
+		return ascii
+	}
+	return unicode
+}
+
+func (l look) fg(k theme.Key, attrs ...styled.Style) styled.Style { return l.theme.FG(k, attrs...) }
+
+// draw returns the lines of a message; they begin with a blank one.
+func (l look) draw(e *entry) []styled.Line {
+	if e.fresh == l {
+		return e.lines
+	}
+	var out []styled.Line
+	switch info := e.m.Info.(type) {
+	case *lathe.User:
+		out = l.user(e)
+	case *lathe.Assistant:
+		out = l.assistant(e, info)
+	}
+	e.lines, e.fresh = out, l
+	return out
+}
+
+// user draws what the person wrote beside a bar.
+func (l look) user(e *entry) []styled.Line {
+	bar := styled.Span{Text: l.glyph("▌", "|") + " ", Style: l.fg(theme.Primary)}
+	var body []styled.Line
+	for _, p := range e.pieces {
+		switch b := p.part.Body.(type) {
+		case *lathe.Text:
+			if b.Synthetic || strings.TrimSpace(b.Text) == "" {
+				continue
+			}
+			for _, line := range strings.Split(strings.Trim(styled.Clean(b.Text), "\n"), "\n") {
+				body = append(body, styled.Wrap(styled.Plain(line, l.fg(theme.Text)), l.width-4, l.method)...)
+			}
+		case *lathe.File:
+			body = append(body, styled.Line{{Text: l.glyph("⎘ ", "@ "), Style: l.fg(theme.Accent)}, {Text: styled.OneLine(b.Filename), Style: l.fg(theme.Muted)}})
+		case *lathe.Subtask:
+			body = append(body, styled.Plain(styled.OneLine("@"+b.Agent+" "+b.Description), l.fg(theme.Secondary)))
+		case *lathe.CompactionMark:
+			return []styled.Line{nil, l.divider("compaction")}
+		}
+	}
+	if len(body) == 0 {
+		return nil
+	}
+	out := []styled.Line{nil}
+	for _, line := range body {
+		out = append(out, append(styled.Line{{Text: " "}, bar}, line...))
+	}
+	return out
+}
+
+func (l look) divider(text string) styled.Line {
+	dash := l.glyph("─", "-")
+	side := max(2, (min(l.width, 80)-len(text)-4)/2)
+	line := strings.Repeat(dash, side) + " " + text + " " + strings.Repeat(dash, side)
+	return styled.Plain(" "+line, l.fg(theme.Border))
+}
+
+func (l look) assistant(e *entry, info *lathe.Assistant) []styled.Line {
+	var out []styled.Line
+	for _, p := range e.pieces {
+		if lines := l.piece(p); len(lines) > 0 {
+			if !(len(out) > 0 && len(lines) == 1 && isCard(p) && oneLiner(out)) {
+				out = append(out, nil)
+			}
+			out = append(out, lines...)
+		}
+	}
+	if info.Error != nil {
+		out = append(out, nil)
+		out = append(out, l.failure(info.Error)...)
+	}
+	if !info.Completed.IsZero() && info.Finish != lathe.FinishToolCalls && info.Error == nil && len(out) > 0 && !info.Summary {
+		took := info.Completed.Sub(e.m.Created)
+		text := fmt.Sprintf("%s · %s · %s", info.Agent, info.Model, duration(took))
+		out = append(out, nil, styled.Plain("   "+styled.OneLine(text), l.fg(theme.Border)))
+	}
+	return out
+}
+
+func isCard(p *piece) bool {
+	_, ok := p.part.Body.(*lathe.ToolCall)
+	return ok
+}
+
+// oneLiner reports whether the lines end with a tool that took a single line.
+func oneLiner(out []styled.Line) bool {
+	last := out[len(out)-1]
+	return len(last) > 1 && strings.HasPrefix(last[0].Text, cardMark)
+}
+
+func (l look) failure(f lathe.Failure) []styled.Line {
+	if _, ok := f.(*lathe.AbortedFailure); ok {
+		return []styled.Line{styled.Plain(" "+l.glyph("■", "x")+" stopped", l.fg(theme.Warning))}
+	}
+	mark := styled.Span{Text: " " + l.glyph("✗", "x") + " ", Style: l.fg(theme.Error)}
+	lines := styled.Wrap(styled.Plain(styled.Clean(f.Error()), l.fg(theme.Error)), l.width-4, l.method)
+	for i := range lines {
+		if i == 0 {
+			lines[i] = append(styled.Line{mark}, lines[i]...)
+		} else {
+			lines[i] = append(styled.Line{{Text: "   "}}, lines[i]...)
+		}
+	}
+	return lines
+}
+
+// piece draws a part of an answer.
+func (l look) piece(p *piece) []styled.Line {
+	if p.fresh == l {
+		return p.lines
+	}
+	switch b := p.part.Body.(type) {
+	case *lathe.Text:
+		p.lines = l.indent(p.stream.Lines(styled.Clean(b.Text), l.width-4, l.md, l.method))
+	case *lathe.Reasoning:
+		p.lines = l.reasoning(b)
+	case *lathe.ToolCall:
+		p.lines = l.card(b)
+	case *lathe.Retry:
+		text := fmt.Sprintf("attempt %d failed: %s", b.Attempt, failureText(b.Error))
+		p.lines = []styled.Line{styled.Plain(" "+l.glyph("↻", "~")+" "+styled.OneLine(text), l.fg(theme.Warning)).Cut(l.width-1, l.method)}
+	case *lathe.CompactionMark:
+		p.lines = []styled.Line{l.divider("compaction")}
+	case *lathe.File:
+		p.lines = []styled.Line{styled.Plain("   "+l.glyph("⎘ ", "@ ")+styled.OneLine(b.Filename), l.fg(theme.Accent))}
+	default:
+		p.lines = nil
+	}
+	p.fresh = l
+	return p.lines
+}
+
+func failureText(f lathe.Failure) string {
+	if f == nil {
+		return "unknown failure"
+	}
+	return f.Error()
+}
+
+func (l look) indent(lines []styled.Line) []styled.Line {
+	out := make([]styled.Line, len(lines))
+	for i, line := range lines {
+		if len(line) > 0 {
+			out[i] = append(styled.Line{{Text: "   "}}, line...)
+		}
+	}
+	return out
+}
+
+// reasoning draws what a model thought, folded to its last line while it thinks
+// and to how long it took after.
+func (l look) reasoning(b *lathe.Reasoning) []styled.Line {
+	text := strings.TrimSpace(styled.Clean(b.Text))
+	if text == "" {
+		return nil
+	}
+	style := l.fg(theme.Muted, styled.Italic)
+	if l.thinking {
+		lines := styled.Wrap(styled.Plain(text, style), l.width-6, l.method)
+		bar := styled.Span{Text: " " + l.glyph("┊", ":") + " ", Style: l.fg(theme.Border)}
+		for i := range lines {
+			lines[i] = append(styled.Line{bar}, lines[i]...)
+		}
+		return lines
+	}
+	head := "thinking " + l.glyph("…", "...")
+	if !b.Time.End.IsZero() {
+		head = "thought for " + duration(b.Time.End.Sub(b.Time.Start))
+	}
+	line, _, _ := strings.Cut(text, "\n")
+	if b.Time.End.IsZero() {
+		line = text[strings.LastIndexByte(text, '\n')+1:]
+	}
+	return []styled.Line{styled.Line{
+		{Text: " " + l.glyph("▸", ">") + " " + head + " ", Style: l.fg(theme.Muted)}, {Text: line, Style: style},
+	}.Cut(l.width-2, l.method)}
+}
+
+func duration(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0s"
+	case d < 10*time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	case d < time.Minute:
+		return d.Round(time.Second).String()
+	case d < time.Hour:
+		return fmt.Sprintf("%dm %02ds", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%dh %02dm", int(d.Hours()), int(d.Minutes())%60)
+}

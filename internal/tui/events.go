@@ -1,0 +1,271 @@
+package tui
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe"
+)
+
+// frame is how often events reach the screen at most.
+const frame = time.Second / 30
+
+// Events is what happened since the last frame. Lost means that some was missed,
+// so that the session must be read again.
+type Events struct {
+	List []lathe.Envelope
+	Lost bool
+}
+
+// pump reads events and hands them on in batches, at most one a frame.
+type pump struct {
+	send func(tea.Msg)
+
+	mu     sync.Mutex
+	list   []lathe.Envelope
+	lost   bool
+	last   time.Time
+	queued bool
+	timer  *time.Timer
+	wg     sync.WaitGroup
+}
+
+// run follows the engine until the context ends. When the stream breaks it begins
+// a new one and says that something was lost.
+func (p *pump) run(ctx context.Context, engine Turns) {
+	for wait := 100 * time.Millisecond; ctx.Err() == nil; wait = min(2*wait, 5*time.Second) {
+		for e, err := range engine.Events(ctx) {
+			if err != nil {
+				break
+			}
+			wait = 100 * time.Millisecond
+			p.add(e)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+			p.mu.Lock()
+			p.lost = true
+			p.mu.Unlock()
+			p.schedule()
+		}
+	}
+	p.mu.Lock()
+	if p.timer != nil && p.timer.Stop() {
+		p.wg.Done()
+	}
+	p.mu.Unlock()
+	p.wg.Wait()
+}
+
+func (p *pump) add(e lathe.Envelope) {
+	p.mu.Lock()
+	d, ok := e.Event.(lathe.PartDelta)
+	if n := len(p.list); ok && n > 0 {
+		if last, same := p.list[n-1].Event.(lathe.PartDelta); same && last.PartID == d.PartID {
+			last.Delta += d.Delta
+			e.Event = last
+			p.list = p.list[:n-1]
+		}
+	}
+	p.list = append(p.list, e)
+	p.mu.Unlock()
+	p.schedule()
+}
+
+// schedule makes sure that a batch is sent: at once after a pause, else when the
+// next frame is due.
+func (p *pump) schedule() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.queued {
+		return
+	}
+	p.queued = true
+	p.wg.Add(1)
+	p.timer = time.AfterFunc(max(0, frame-time.Since(p.last)), p.flush)
+}
+
+func (p *pump) flush() {
+	defer p.wg.Done()
+	p.mu.Lock()
+	batch := Events{p.list, p.lost}
+	p.list, p.lost, p.queued, p.last = nil, false, false, time.Now()
+	p.mu.Unlock()
+	p.send(batch)
+}
+
+// events applies what happened.
+func (a *App) events(batch Events) tea.Cmd {
+	var cmds []tea.Cmd
+	for _, e := range batch.List {
+		if cmd := a.event(e); cmd != nil {
+			cmds = append(cmds, cmd)
+		}
+	}
+	if batch.Lost {
+		cmds = append(cmds, a.loadWaiting())
+		if a.session.ID != "" {
+			cmds = append(cmds, a.open(a.session.ID))
+		}
+	}
+	return tea.Batch(append(cmds, a.tick())...)
+}
+
+func (a *App) event(e lathe.Envelope) tea.Cmd {
+	switch ev := e.Event.(type) {
+	case lathe.MessageUpdated:
+		if ev.Message.SessionID == a.session.ID {
+			a.conv.message(ev.Message)
+		}
+	case lathe.MessageRemoved:
+		a.conv.removeMessage(ev.MessageID)
+	case lathe.PartUpdated:
+		if ev.Part.SessionID == a.session.ID {
+			a.conv.part(ev.Part)
+		}
+	case lathe.PartDelta:
+		if ev.SessionID == a.session.ID {
+			a.conv.delta(ev)
+		}
+	case lathe.PartRemoved:
+		a.conv.removePart(ev.MessageID, ev.PartID)
+	default:
+		return a.other(e)
+	}
+	return nil
+}
+
+// other applies events that are not about messages.
+func (a *App) other(e lathe.Envelope) tea.Cmd {
+	switch ev := e.Event.(type) {
+	case lathe.SessionUpdated:
+		if ev.Session.ID == a.session.ID {
+			a.setSession(ev.Session)
+		}
+	case lathe.SessionDeleted:
+		if ev.Session.ID == a.session.ID {
+			a.notify(toastInfo, "the session was deleted")
+			a.fresh()
+		}
+	case lathe.SessionStatus:
+		return a.statusChanged(ev)
+	case lathe.SessionFailed:
+		if ev.SessionID == a.session.ID && ev.Failure != nil {
+			if _, stopped := ev.Failure.(*lathe.AbortedFailure); !stopped {
+				a.notify(toastError, ev.Failure.Error())
+			}
+		}
+	case lathe.PermissionAsked:
+		a.asked(ev.Ask)
+		return a.attention("lathe needs your permission")
+	case lathe.PermissionReplied:
+		a.settledAsk(ev.AskID)
+	case lathe.QuestionAsked:
+		a.questioned(ev.Ask)
+		return a.attention("lathe has a question")
+	case lathe.QuestionReplied:
+		a.settledAsk(ev.AskID)
+	case lathe.QuestionRejected:
+		a.settledAsk(ev.AskID)
+	}
+	return nil
+}
+
+func (a *App) setSession(s lathe.Session) {
+	a.session = s
+	a.conv.revert = ""
+	if s.Revert != nil {
+		a.conv.revert = s.Revert.MessageID
+	}
+}
+
+func (a *App) statusChanged(ev lathe.SessionStatus) tea.Cmd {
+	_, idle := ev.Status.(lathe.Idle)
+	was := a.busy()
+	if idle {
+		delete(a.status, ev.SessionID)
+	} else {
+		a.status[ev.SessionID] = ev.Status
+	}
+	if ev.SessionID != a.session.ID {
+		return nil
+	}
+	switch {
+	case !idle && !was || !idle && a.since.IsZero():
+		a.since = a.opts.Now()
+	case idle:
+		took := a.opts.Now().Sub(a.since)
+		a.since = time.Time{}
+		if a.opts.Branch != nil {
+			a.branch = a.opts.Branch()
+		}
+		if took > 10*time.Second {
+			return a.attention("lathe is done")
+		}
+	}
+	return nil
+}
+
+// attention tells a person who looks elsewhere, with the terminal's own means.
+func (a *App) attention(text string) tea.Cmd {
+	if a.focused {
+		return nil
+	}
+	return tea.Raw("\x1b]9;" + text + "\x07\x07")
+}
+
+// asked queues a permission ask.
+func (a *App) asked(ask lathe.Ask) {
+	for _, s := range a.waiting {
+		if q, ok := s.(*askSheet); ok && q.ask.ID == ask.ID {
+			return
+		}
+	}
+	a.waiting = append(a.waiting, newAsk(ask, a.opts.Now()))
+}
+
+// questioned queues a question.
+func (a *App) questioned(ask lathe.QuestionAsk) {
+	for _, s := range a.waiting {
+		if q, ok := s.(*questionSheet); ok && q.ask.ID == ask.ID {
+			return
+		}
+	}
+	if len(ask.Questions) > 0 {
+		a.waiting = append(a.waiting, newQuestion(ask, a.opts.Now()))
+	}
+}
+
+// settledAsk closes what was answered, here or elsewhere.
+func (a *App) settledAsk(id lathe.AskID) {
+	for _, s := range a.waiting {
+		switch q := s.(type) {
+		case *askSheet:
+			if q.ask.ID == id {
+				a.close(s)
+				return
+			}
+		case *questionSheet:
+			if q.ask.ID == id {
+				a.close(s)
+				return
+			}
+		}
+	}
+}
+
+func (a *App) reply(ask lathe.Ask, r lathe.Reply) tea.Cmd {
+	return a.do("", func(ctx context.Context) error { return a.engine.Reply(ctx, ask, r) })
+}
+
+func (a *App) answer(ask lathe.QuestionAsk, answers [][]string) tea.Cmd {
+	return a.do("", func(ctx context.Context) error { return a.engine.Answer(ctx, ask.ID, answers) })
+}
+
+func (a *App) dismiss(ask lathe.QuestionAsk) tea.Cmd {
+	return a.do("", func(ctx context.Context) error { return a.engine.Dismiss(ctx, ask.ID) })
+}

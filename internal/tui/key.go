@@ -1,0 +1,261 @@
+package tui
+
+import (
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe/internal/tui/keys"
+)
+
+// keyName returns a keystroke as the keymap spells it.
+func keyName(k tea.KeyPressMsg) string {
+	name := keys.Normal(k.Keystroke())
+	switch name {
+	case "ctrl+_":
+		return "ctrl+-" // what older terminals send for it
+	case "ctrl+@":
+		return "ctrl+space"
+	}
+	return name
+}
+
+// key routes a keystroke: to the leader, to the sheet on top, else to the input
+// and the conversation.
+func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
+	stroke := keyName(k)
+	armed := a.armed
+	a.armed = ""
+	if !a.leader.IsZero() {
+		late := a.opts.Now().Sub(a.leader) > a.opts.Leader
+		a.leader = time.Time{}
+		if !late {
+			return a.led(stroke)
+		}
+	}
+	if s := a.top(); s != nil && !a.holds(s) {
+		return s.key(a, k)
+	}
+	if a.keys.IsLeader(stroke) {
+		a.leader = a.opts.Now()
+		return nil
+	}
+	if a.input.offered() {
+		if cmd, ok := a.offerKey(stroke); ok {
+			return cmd
+		}
+	}
+	for _, act := range a.keys.Plain(stroke) {
+		if cmd, ok := a.action(act, armed); ok {
+			return cmd
+		}
+	}
+	if k.Text != "" {
+		a.typedAt = a.opts.Now()
+		a.input.Type(k.Text)
+		return a.changed()
+	}
+	return nil
+}
+
+// led carries out what the leader and a key stand for.
+func (a *App) led(stroke string) tea.Cmd {
+	for _, act := range a.keys.Led(stroke) {
+		if c := a.commandFor(act); c != nil && c.can(a) {
+			return c.run(a)
+		}
+		if cmd, ok := a.action(act, ""); ok {
+			return cmd
+		}
+	}
+	return nil
+}
+
+// offerKey handles the keys of the completions.
+func (a *App) offerKey(stroke string) (tea.Cmd, bool) {
+	o := &a.input.offer
+	n := len(o.items)
+	switch stroke {
+	case "up", "ctrl+p":
+		o.at = (o.at + n - 1) % n
+	case "down", "ctrl+n":
+		o.at = (o.at + 1) % n
+	case "esc":
+		a.input.wave()
+	case "tab":
+		a.input.choose()
+		return a.changed(), true
+	case "enter":
+		if a.input.choose() {
+			return a.submit(), true
+		}
+		return a.changed(), true
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+// action carries out an action, if it means something now.
+func (a *App) action(act keys.Action, armed string) (tea.Cmd, bool) {
+	empty := a.input.Empty()
+	switch act {
+	case keys.Submit:
+		return a.submit(), true
+	case keys.Clear:
+		if empty {
+			return nil, false
+		}
+		a.input.history.Add(a.input.Value())
+		a.input.Reset()
+		return a.changed(), true
+	case keys.Exit:
+		return a.exit(armed)
+	case keys.Interrupt:
+		return a.interrupt(armed)
+	case keys.HistoryPrevious, keys.HistoryNext:
+		return a.updown(act), true
+	case keys.Up, keys.Down:
+		return nil, false
+	case keys.First, keys.Last:
+		if !empty {
+			return nil, false
+		}
+	case keys.BufferHome, keys.BufferEnd, keys.DeleteChar:
+		if empty {
+			return nil, false
+		}
+	case keys.Paste:
+		return tea.ReadClipboard, true
+	case keys.Suspend:
+		return tea.Suspend, true
+	}
+	if c := a.commandFor(act); c != nil && c.can(a) && !(act == keys.Rename || act == keys.Delete) {
+		return c.run(a), true
+	}
+	if cmd, ok := a.scrollAction(act); ok {
+		return cmd, true
+	}
+	if a.input.Do(act) {
+		a.typedAt = a.opts.Now()
+		return a.changed(), true
+	}
+	return nil, false
+}
+
+// updown moves in the text, and at its edges through what was sent before.
+func (a *App) updown(act keys.Action) tea.Cmd {
+	dir := -1
+	if act == keys.HistoryNext {
+		dir = 1
+	}
+	if a.input.Vertical(dir, a.input.width, a.input.method) {
+		return nil
+	}
+	a.input.recall(act)
+	return nil
+}
+
+// exit leaves with an empty input: at once for ctrl+d, for ctrl+c when it is
+// pressed twice.
+func (a *App) exit(armed string) (tea.Cmd, bool) {
+	if !a.input.Empty() {
+		return nil, false
+	}
+	if armed == "exit" {
+		return tea.Quit, true
+	}
+	a.armed = "exit"
+	text := "press it again to leave"
+	if a.busy() {
+		text = "press it again to leave and stop the turn"
+	}
+	a.notify(toastInfo, text)
+	return a.tick(), true
+}
+
+// interrupt stops the turn when it is pressed twice.
+func (a *App) interrupt(armed string) (tea.Cmd, bool) {
+	if !a.busy() {
+		return nil, true
+	}
+	if armed != "interrupt" {
+		a.armed = "interrupt"
+		a.notify(toastInfo, "press "+a.keys.For(keys.Interrupt)+" again to stop the turn")
+		return a.tick(), true
+	}
+	id := a.session.ID
+	return func() tea.Msg { return doneMsg{err: a.engine.Abort(a.ctx, id)} }, true
+}
+
+// scrollKey scrolls the conversation while a sheet has the keys.
+func (a *App) scrollKey(stroke string) tea.Cmd {
+	for _, act := range a.keys.Plain(stroke) {
+		if cmd, ok := a.scrollAction(act); ok {
+			return cmd
+		}
+	}
+	return nil
+}
+
+func (a *App) scrollAction(act keys.Action) (tea.Cmd, bool) {
+	page := max(1, a.scrollTop-2)
+	switch act {
+	case keys.PageUp:
+		return a.scroll(-page), true
+	case keys.PageDown:
+		return a.scroll(page), true
+	case keys.HalfUp:
+		return a.scroll(-page / 2), true
+	case keys.HalfDown:
+		return a.scroll(page / 2), true
+	case keys.LineUp:
+		return a.scroll(-1), true
+	case keys.LineDown:
+		return a.scroll(1), true
+	case keys.First:
+		return a.scroll(-1 << 30), true
+	case keys.Last:
+		a.conv.bottom.e = nil
+		return nil, true
+	}
+	return nil, false
+}
+
+func (a *App) scroll(by int) tea.Cmd {
+	if a.conv.scroll(by, a.scrollTop, a.look.draw) && !a.conv.loading && a.session.ID != "" {
+		a.conv.loading = true
+		return a.loadOlder()
+	}
+	return nil
+}
+
+func (a *App) wheel(m tea.MouseWheelMsg) tea.Cmd {
+	by := 3
+	if m.Button == tea.MouseWheelUp {
+		by = -3
+	} else if m.Button != tea.MouseWheelDown {
+		return nil
+	}
+	return a.scroll(by)
+}
+
+// paste takes pasted text to where the keys go.
+func (a *App) paste(text string) tea.Cmd {
+	if s := a.top(); s != nil && !a.holds(s) {
+		s.paste(text)
+		return nil
+	}
+	a.typedAt = a.opts.Now()
+	a.input.Paste(strings.ReplaceAll(text, "\r\n", "\n"))
+	return a.changed()
+}
+
+// changed looks for completions after the input changed.
+func (a *App) changed() tea.Cmd {
+	if a.input.watch() {
+		return a.complete()
+	}
+	return nil
+}

@@ -1,0 +1,267 @@
+package tui
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe"
+	"lathe/internal/tui/edit"
+	"lathe/internal/tui/styled"
+)
+
+const (
+	firstPage = 60 // messages that are read when a session opens
+	nextPage  = 100
+	offered   = 50 // files that are offered to complete
+)
+
+// open reads a session and shows it. What is on screen stays until it is read.
+func (a *App) open(id lathe.SessionID) tea.Cmd {
+	a.opening = id
+	return func() tea.Msg {
+		m := openedMsg{id: id}
+		if m.session, m.err = a.engine.Get(a.ctx, id); m.err != nil {
+			return m
+		}
+		m.history, m.err = a.engine.History(a.ctx, id, 0, firstPage)
+		m.more = len(m.history) == firstPage
+		m.status = a.engine.Status(a.ctx, id)
+		return m
+	}
+}
+
+func (a *App) opened(m openedMsg) tea.Cmd {
+	if m.id != a.opening {
+		return nil
+	}
+	a.opening = ""
+	if m.err != nil {
+		a.fail(m.err)
+		return a.tick()
+	}
+	again := m.id == a.session.ID
+	if !again {
+		a.leave()
+		a.agent, a.model = a.opts.Agent, a.opts.Model
+		a.input.Editor = a.drafts[m.id]
+		a.input.history = edit.History{}
+	}
+	a.conv = newConversation()
+	a.conv.load(m.history, m.more)
+	a.setSession(m.session)
+	if !again {
+		for _, e := range a.conv.entries {
+			if _, ok := e.m.Info.(*lathe.User); ok {
+				a.input.history.Add(strings.TrimSpace(e.text()))
+			}
+		}
+	}
+	a.since = time.Time{}
+	if _, idle := m.status.(lathe.Idle); !idle && m.status != nil {
+		a.status[m.id], a.since = m.status, a.opts.Now()
+	} else {
+		delete(a.status, m.id)
+	}
+	return a.tick()
+}
+
+// leave keeps the draft of the session that is left.
+func (a *App) leave() {
+	if a.input.Empty() {
+		delete(a.drafts, a.session.ID)
+	} else {
+		a.drafts[a.session.ID] = a.input.Editor
+	}
+	a.input.Reset()
+}
+
+// fresh shows an empty session, which is made when something is sent.
+func (a *App) fresh() {
+	a.leave()
+	a.session, a.conv, a.opening = lathe.Session{}, newConversation(), ""
+	a.input.Editor = a.drafts[""]
+	a.since = time.Time{}
+}
+
+func (a *App) loadOlder() tea.Cmd {
+	id, before := a.session.ID, a.conv.oldest()
+	return func() tea.Msg {
+		m := olderMsg{id: id}
+		m.history, m.err = a.engine.History(a.ctx, id, before, nextPage)
+		m.more = len(m.history) == nextPage
+		return m
+	}
+}
+
+func (a *App) loadCatalog() tea.Cmd {
+	return func() tea.Msg {
+		var m catalogMsg
+		if m.agents, m.err = a.engine.Agents(a.ctx); m.err != nil {
+			return m
+		}
+		if m.models, m.err = a.engine.Models(a.ctx); m.err != nil {
+			return m
+		}
+		m.commands, m.err = a.engine.Commands(a.ctx)
+		return m
+	}
+}
+
+func (a *App) loadWaiting() tea.Cmd {
+	return func() tea.Msg {
+		asks, questions, err := a.engine.Waiting(a.ctx)
+		if err != nil {
+			return doneMsg{err: err}
+		}
+		return waitingMsg{asks, questions}
+	}
+}
+
+// submit sends what was written: a command of the screen, one of the engine, a
+// shell command, or a prompt.
+func (a *App) submit() tea.Cmd {
+	t := a.input.typed()
+	if t.text == "" {
+		return nil
+	}
+	shown := a.input.Value()
+	if t.command != "" {
+		if c := a.slash(t.command); c != nil {
+			a.input.Reset()
+			a.input.offer = offer{}
+			if !c.can(a) {
+				a.notify(toastWarning, "/"+t.command+" cannot be used now")
+				return a.tick()
+			}
+			return c.run(a)
+		}
+		if !a.hasCommand(t.command) {
+			a.notify(toastError, "there is no command /"+t.command+"; "+a.keys.For("command_list")+" lists them")
+			return a.tick()
+		}
+	}
+	a.input.history.Add(shown)
+	a.input.Reset()
+	a.input.offer = offer{}
+	a.conv.bottom.e = nil
+	a.sending++
+	if a.since.IsZero() {
+		a.since = a.opts.Now()
+	}
+	return tea.Batch(a.send(t, shown), a.tick())
+}
+
+func (a *App) hasCommand(name string) bool {
+	for _, c := range a.commands {
+		if c.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// send hands what was written to the engine, in a new session if there is none.
+func (a *App) send(t typed, shown string) tea.Cmd {
+	sess, p := a.session, Prompt{Text: t.text, Agent: a.agent, Model: a.model}
+	return func() tea.Msg {
+		m := sentMsg{session: sess, text: shown}
+		if sess.ID == "" {
+			if m.session, m.err = a.engine.Create(a.ctx); m.err != nil {
+				return m
+			}
+		}
+		switch {
+		case t.shell != "":
+			m.err = a.engine.Shell(a.ctx, m.session.ID, t.shell, p)
+		case t.command != "":
+			m.err = a.engine.Command(a.ctx, m.session.ID, t.command, t.args, p)
+		default:
+			m.err = a.engine.Prompt(a.ctx, m.session.ID, p)
+		}
+		return m
+	}
+}
+
+// sent follows a new session; what could not be sent comes back to the input.
+func (a *App) sent(m sentMsg) tea.Cmd {
+	a.sending--
+	if m.err != nil {
+		a.fail(m.err)
+		if a.input.Empty() {
+			a.input.Set(m.text)
+		}
+		if !a.busy() {
+			a.since = time.Time{}
+		}
+	}
+	if a.session.ID == "" && m.session.ID != "" {
+		draft := a.input.Editor
+		a.drafts[m.session.ID] = draft
+		a.session = lathe.Session{}
+		a.input.Reset()
+		return tea.Batch(a.open(m.session.ID), a.tick())
+	}
+	return a.tick()
+}
+
+// complete looks for what the word at the caret can become.
+func (a *App) complete() tea.Cmd {
+	o := a.input.offer
+	switch o.kind {
+	case '/':
+		a.input.offer.items = a.commandOffers(o.query)
+		a.input.offer.at = 0
+		return nil
+	case '@':
+		agents := a.agentOffers(o.query)
+		return func() tea.Msg {
+			m := offerMsg{kind: '@', query: o.query, items: agents}
+			query, lines, _ := strings.Cut(o.query, ":")
+			files, err := a.engine.Files(a.ctx, query, offered)
+			if err != nil {
+				return m
+			}
+			for _, f := range files {
+				f = styled.OneLine(f)
+				insert := "@" + f
+				if lines != "" {
+					insert += ":" + lines
+				}
+				if !strings.HasSuffix(f, "/") {
+					insert += " "
+				}
+				m.items = append(m.items, completion{insert: insert, label: f})
+			}
+			return m
+		}
+	}
+	return nil
+}
+
+func (a *App) agentOffers(query string) []completion {
+	var out []completion
+	for _, g := range a.agents {
+		if _, ok := match(query, g.Name); ok && g.Subagent {
+			out = append(out, completion{insert: "@" + g.Name + " ", label: g.Name, detail: "agent: " + styled.OneLine(g.Description)})
+		}
+	}
+	return out
+}
+
+// openEditor hands the text to the person's own editor.
+func (a *App) openEditor() tea.Cmd {
+	if len(a.opts.Editor) == 0 {
+		a.notify(toastWarning, "set EDITOR or VISUAL to write in your own editor")
+		return a.tick()
+	}
+	return editText(a.opts.Editor, a.input.Value())
+}
+
+// onSession runs something for the session on screen.
+func (a *App) onSession(text string, fn func(ctx context.Context, id lathe.SessionID) error) tea.Cmd {
+	id := a.session.ID
+	return a.do(text, func(ctx context.Context) error { return fn(ctx, id) })
+}

@@ -1,0 +1,318 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe"
+	"lathe/internal/tui/styled"
+	"lathe/internal/tui/theme"
+)
+
+// View draws the screen: the conversation, a sheet or the input, the status line.
+func (a *App) View() tea.View {
+	lines, cursor := a.screen()
+	var b strings.Builder
+	base := a.look.theme.Base()
+	for i, l := range lines {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if a.look.theme.BG(theme.Background) != "" {
+			l = l.Pad(a.look.width, a.look.method, "")
+		}
+		l.Write(&b, base)
+	}
+	v := tea.NewView(b.String())
+	v.AltScreen, v.ReportFocus, v.Cursor = true, true, cursor
+	if a.opts.Mouse {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
+	v.WindowTitle = "lathe"
+	if t := a.title(); t != "" {
+		v.WindowTitle += " · " + t
+	}
+	return v
+}
+
+// screen returns exactly as many lines as the terminal has, and the caret.
+func (a *App) screen() ([]styled.Line, *tea.Cursor) {
+	l := a.look
+	var bottom []styled.Line
+	x, y := -1, 0
+	s := a.top()
+	if s != nil {
+		bottom, x, y = s.draw(l, max(4, a.height*2/3))
+	}
+	if s == nil || a.holds(s) {
+		input, ix, iy := a.drawInput()
+		y, x = len(bottom)+iy, ix
+		bottom = append(bottom, input...)
+	}
+	bottom = append(bottom, a.statusLine())
+	if over := len(bottom) - a.height; over > 0 {
+		bottom, y = bottom[over:], y-over
+	}
+	a.scrollTop = a.height - len(bottom)
+	out := make([]styled.Line, 0, a.height)
+	if a.scrollTop > 0 {
+		out = append(out, a.conversationLines(a.scrollTop)...)
+	}
+	for len(out) < a.scrollTop {
+		out = append(out, nil)
+	}
+	out = append(out, bottom...)
+	if x < 0 || y < 0 {
+		return out, nil
+	}
+	c := tea.NewCursor(min(x, l.width-1), a.scrollTop+y)
+	c.Blink = false
+	return out, c
+}
+
+func (a *App) conversationLines(height int) []styled.Line {
+	lines := a.conv.screen(height, a.look.draw)
+	if len(lines) == 0 && len(a.conv.entries) == 0 {
+		return a.welcome(height)
+	}
+	if a.conv.revert != "" && a.conv.bottom.e == nil {
+		lines = append(lines, nil, styled.Plain(" "+a.look.glyph("↶", "<")+" later messages are undone; "+
+			a.keys.For("messages_redo")+" brings them back, a new message drops them", a.look.fg(theme.Warning)).Cut(a.look.width-1, a.look.method))
+		lines = lines[max(0, len(lines)-height):]
+	}
+	if todo := a.todoLine(); todo != nil && a.conv.bottom.e == nil && height > 8 {
+		lines = append(lines, nil, todo)
+		lines = lines[max(0, len(lines)-height):]
+	}
+	return lines
+}
+
+// welcome is what an empty session shows.
+func (a *App) welcome(height int) []styled.Line {
+	l := a.look
+	muted, accent := l.fg(theme.Muted), l.fg(theme.Accent)
+	row := func(key, text string) styled.Line {
+		return append(styled.Plain("   "+key, accent).Pad(16, l.method, ""), styled.Span{Text: text, Style: muted})
+	}
+	out := []styled.Line{
+		nil, {{Text: "   lathe ", Style: l.fg(theme.Primary, styled.Bold)}, {Text: lathe.Version, Style: muted}}, nil,
+		row("enter", "send what you wrote"), row("@", "name a file, a directory or an agent"), row("/", "commands"), row("!", "run a shell command"),
+		row(a.keys.For("agent_cycle"), "next agent"), row(a.keys.For("model_list"), "choose a model"),
+		row(a.keys.For("session_list"), "earlier sessions"), row(a.keys.For("help_show"), "all keys"),
+	}
+	if a.current().Provider == "offline" {
+		out = append(out, nil)
+		text := "No model is connected, so the offline guide answers: a set of rules, not a language model. Connect one with a key in the environment, or with: lathe auth login"
+		for _, line := range styled.Wrap(styled.Plain(text, l.fg(theme.Warning)), l.width-6, l.method) {
+			out = append(out, append(styled.Line{{Text: "   "}}, line...))
+		}
+	}
+	return out[:min(len(out), height)]
+}
+
+// todoLine is the entry of the task list that is worked on.
+func (a *App) todoLine() styled.Line { return nil }
+
+func (a *App) drawInput() (lines []styled.Line, x, y int) {
+	l := a.look
+	key := theme.Primary
+	if names := a.agentName(); names != "" && names != "build" {
+		key = theme.Secondary
+	}
+	text := a.input.Text()
+	mark, hint := l.glyph(" ❯ ", " > "), "ask anything"
+	if strings.HasPrefix(text, "!") {
+		mark, key = " ! ", theme.Warning
+	}
+	if a.busy() {
+		hint = "write on; it is taken up at the next step"
+	}
+	rule := a.rule(key)
+	offers := a.input.drawOffer(l, min(8, a.height/3))
+	body, x, y := a.input.draw(l, styled.Plain(mark, l.fg(key, styled.Bold)), hint)
+	lines = append(append(append(lines, offers...), rule), body...)
+	return lines, x, y + len(offers) + 1
+}
+
+// rule is the line above the input, with what happens and the session's title.
+func (a *App) rule(key theme.Key) styled.Line {
+	l := a.look
+	dash := l.glyph("─", "-")
+	style := l.fg(theme.Border)
+	left := styled.Line{{Text: strings.Repeat(dash, 2), Style: style}}
+	if act := a.activity(); len(act) > 0 {
+		left = styled.Join(left, styled.Plain(" "), act, styled.Plain(" "))
+	}
+	right := styled.Line{}
+	if t := a.title(); t != "" {
+		right = styled.Line{{Text: " " + t + " ", Style: l.fg(theme.Muted)}, {Text: strings.Repeat(dash, 2), Style: style}}
+	}
+	room := l.width - left.Width(l.method)
+	if right.Width(l.method) > room-4 {
+		right = right.Cut(max(0, room-4), l.method)
+	}
+	fill := max(0, room-right.Width(l.method))
+	return styled.Join(left, styled.Plain(strings.Repeat(dash, fill), style), right).Cut(l.width, l.method)
+}
+
+var (
+	spinner      = [...]string{"⠋", "⠙", "⠸", "⠴", "⠦", "⠇"}
+	spinnerASCII = [...]string{"|", "/", "-", "\\"}
+)
+
+// activity says what the turn does, or what the screen has to tell.
+func (a *App) activity() styled.Line {
+	l := a.look
+	if a.toast.text != "" {
+		return a.toast.line(l)
+	}
+	if a.conv.bottom.e != nil {
+		return styled.Plain("earlier messages; "+a.keys.For("messages_last")+" for the newest", l.fg(theme.Info))
+	}
+	if !a.busy() {
+		return nil
+	}
+	now := a.opts.Now()
+	tick := int(now.UnixMilli() / 250)
+	spin := spinner[tick%len(spinner)]
+	if l.ascii {
+		spin = spinnerASCII[tick%len(spinnerASCII)]
+	}
+	text := "working"
+	key := theme.Primary
+	if r, ok := a.status[a.session.ID].(lathe.Retrying); ok {
+		key = theme.Warning
+		text = fmt.Sprintf("%s; attempt %d in %s", styled.OneLine(r.Message), r.Attempt+1, max(0, r.Next.Sub(now)).Round(time.Second))
+	}
+	line := styled.Line{{Text: spin + " " + text, Style: l.fg(key)}}
+	if !a.since.IsZero() {
+		line = append(line, styled.Span{Text: " " + seconds(now.Sub(a.since)), Style: l.fg(theme.Muted)})
+	}
+	line = append(line, styled.Span{Text: " · " + a.keys.For("session_interrupt") + " stops", Style: l.fg(theme.Border)})
+	return line.Cut(l.width-8, l.method)
+}
+
+func seconds(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	}
+	return duration(d)
+}
+
+// statusLine is the last line: agent, model, directory, context and cost.
+func (a *App) statusLine() styled.Line {
+	l := a.look
+	muted := l.fg(theme.Muted)
+	sep := styled.Span{Text: " · ", Style: l.fg(theme.Border)}
+	key := theme.Primary
+	if a.agentName() != "build" {
+		key = theme.Secondary
+	}
+	left := styled.Line{{Text: " " + styled.OneLine(a.agentName()), Style: l.fg(key, styled.Bold)}}
+	ref := a.current()
+	if !ref.IsZero() {
+		left = append(left, sep, styled.Span{Text: styled.OneLine(ref.String() + variantText(ref)), Style: l.fg(theme.Text)})
+	}
+	var right styled.Line
+	if used, window := a.contextUsed(); used > 0 {
+		text := short(used)
+		style := muted
+		if window > 0 {
+			text += fmt.Sprintf(" %d%%", used*100/window)
+			if used*100/window >= 80 {
+				style = l.fg(theme.Warning)
+			}
+		}
+		right = append(right, styled.Span{Text: text, Style: style})
+	}
+	if a.session.Cost > 0 {
+		right = append(right, sep, styled.Span{Text: a.session.Cost.String(), Style: muted})
+	}
+	place := styled.Line{sep, {Text: styled.OneLine(a.opts.Dir), Style: muted}}
+	if a.branch != "" {
+		place = append(place, styled.Span{Text: ":" + styled.OneLine(a.branch), Style: muted})
+	}
+	right = append(right, styled.Span{Text: " "})
+	room := l.width - left.Width(l.method) - right.Width(l.method)
+	if w := place.Width(l.method); w < room {
+		left = styled.Join(left, place)
+		room -= w
+	}
+	if room < 1 {
+		return left.Cut(l.width, l.method)
+	}
+	return styled.Join(left, styled.Plain(strings.Repeat(" ", room)), right).Cut(l.width, l.method)
+}
+
+func variantText(ref lathe.ModelRef) string {
+	if ref.Variant == "" {
+		return ""
+	}
+	return " (" + ref.Variant + ")"
+}
+
+// contextUsed returns the tokens that fill the window, and its size.
+func (a *App) contextUsed() (used, window int64) {
+	for _, e := range slices.Backward(a.conv.visible()) {
+		if info, ok := e.m.Info.(*lathe.Assistant); ok && info.Tokens.Total() > 0 {
+			return info.Tokens.Total(), int64(a.modelInfo(info.Model).Context)
+		}
+	}
+	return 0, 0
+}
+
+func short(n int64) string {
+	switch {
+	case n >= 1_000_000:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/1e6), ".0") + "M"
+	case n >= 10_000:
+		return fmt.Sprintf("%dk", n/1000)
+	case n >= 1000:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	}
+	return fmt.Sprint(n)
+}
+
+// Kinds of toasts.
+const (
+	toastInfo = iota
+	toastWarning
+	toastError
+)
+
+// toast is something the screen has to tell for a while.
+type toast struct {
+	kind  int
+	text  string
+	until time.Time
+}
+
+// notify shows a toast. One that tells of an error is not pushed aside by less.
+func (a *App) notify(kind int, text string) {
+	last := 4 * time.Second
+	if kind == toastError {
+		last = 10 * time.Second
+	}
+	a.toast = toast{kind, styled.OneLine(text), a.opts.Now().Add(last)}
+}
+
+func (t *toast) expire(now time.Time) {
+	if t.text != "" && !now.Before(t.until) {
+		*t = toast{}
+	}
+}
+
+func (t *toast) line(l look) styled.Line {
+	key := theme.Info
+	switch t.kind {
+	case toastWarning:
+		key = theme.Warning
+	case toastError:
+		key = theme.Error
+	}
+	return styled.Plain(t.text, l.fg(key)).Cut(l.width-8, l.method)
+}
