@@ -75,6 +75,9 @@ type Env struct {
 	// Search is where and how web and code searches go. Optional: without it
 	// there are no such tools.
 	Search *SearchService
+	// History reads a session's own past. Optional: without it there is no recall
+	// tool.
+	History History
 	// Patch offers apply_patch instead of edit, multiedit and write.
 	Patch bool
 }
@@ -109,6 +112,9 @@ func New(env Env) []tool.Tool {
 		tools = append(tools, e.taskTool())
 	}
 	tools = append(tools, e.webfetchTool(), e.todowriteTool(), e.todoreadTool())
+	if e.History != nil {
+		tools = append(tools, e.recallTool())
+	}
 	if e.Search != nil {
 		tools = append(tools, e.websearchTool(), e.codesearchTool())
 	}

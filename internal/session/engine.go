@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"lathe/internal/bus"
 	"lathe/internal/permission"
 	"lathe/internal/plugin"
+	"lathe/internal/prompt"
 	"lathe/internal/provider"
 	"lathe/internal/shell"
 	"lathe/internal/tool"
@@ -44,6 +46,7 @@ func (i *Instance) offer(env builtin.Env, o InstanceOptions) {
 	env.Spawn = i.spawn
 	env.Subagents = i.subagents
 	env.Skills = i.loadSkills
+	env.History = i.past
 	if slices.Contains([]string{"app", "cli", "desktop"}, flags.Client) || flags.EnableQuestionTool {
 		env.Ask = i.askUser
 	}
@@ -193,5 +196,32 @@ func (h *host) rulesOf(a turn.Agent) []lathe.Rule {
 
 // cut returns what bounds the results of an agent's tools.
 func (i *Instance) cut(agent string) func(tool.Result) tool.Result {
-	return func(res tool.Result) tool.Result { return i.engine.limits.Apply(res, i.delegates(agent)) }
+	return func(res tool.Result) tool.Result {
+		return i.fitAttachments(i.engine.limits.Apply(res, i.delegates(agent)))
+	}
+}
+
+// fitAttachments makes the pictures of a result small enough, and leaves out those
+// where that fails.
+func (i *Instance) fitAttachments(res tool.Result) tool.Result {
+	if len(res.Attachments) == 0 {
+		return res
+	}
+	var kept []lathe.File
+	left := 0
+	for _, f := range res.Attachments {
+		if data, ok := prompt.DataURL(f.URL); ok {
+			if err := i.fitPicture(&f, data); err != nil {
+				i.log.Debug("a picture of a tool was left out", "err", err)
+				left++
+				continue
+			}
+		}
+		kept = append(kept, f)
+	}
+	res.Attachments = kept
+	if left > 0 {
+		res.Output += fmt.Sprintf("\n\n(%d pictures were left out: they are too large or cannot be read.)", left)
+	}
+	return res
 }

@@ -1,0 +1,245 @@
+package builtin
+
+import (
+	"context"
+	_ "embed" // the description
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"lathe"
+	"lathe/internal/tool"
+)
+
+//go:embed recall.md
+var recallText string
+
+// History yields the messages of a session with their parts, newest first, those
+// with a sequence number below before (0: all). An error ends it.
+type History func(ctx context.Context, id lathe.SessionID, before int64) iter.Seq2[lathe.Message, error]
+
+// Bounds of one answer of the recall tool.
+const (
+	recallLines   = 120       // of a list
+	recallHits    = 30        // of a search
+	recallScan    = 4000      // messages that a search looks at
+	recallBytes   = 24 << 10  // of a read
+	recallExcerpt = 160       // bytes around a hit
+	recallSearch  = 256 << 10 // bytes of a part that a search looks at
+)
+
+type recallInput struct {
+	Mode   string `json:"mode"`
+	Query  string `json:"query"`
+	Part   string `json:"part"`
+	Offset int    `json:"offset"`
+	Before int64  `json:"before"`
+}
+
+func (e *Env) recallTool() tool.Tool {
+	s := spec("recall", recallText, `{"type":"object","properties":{`+
+		`"mode":{"type":"string","enum":["list","search","read"],"description":"What to do"},`+
+		`"query":{"type":"string","description":"Words to search for"},`+
+		`"part":{"type":"string","description":"Number of the part to read, such as 12.3"},`+
+		`"offset":{"type":"integer","description":"Line to begin reading with, from 1"},`+
+		`"before":{"type":"integer","description":"List messages below this number"}},`+
+		`"required":["mode"],"additionalProperties":false}`)
+	s.ReadOnly = true
+	return typed[recallInput]{s, e.recall}
+}
+
+func (e *Env) recall(ctx context.Context, call *tool.Call, in recallInput) (tool.Result, error) {
+	switch in.Mode {
+	case "list":
+		return e.recallList(ctx, call, in)
+	case "search":
+		return e.recallSearch(ctx, call, in)
+	case "read":
+		return e.recallRead(ctx, call, in)
+	}
+	return tool.Result{}, failf("mode %q is not list, search or read.", in.Mode)
+}
+
+func recalled(title, output string, n int) tool.Result {
+	return tool.Result{Title: title, Output: output, Metadata: map[string]any{"count": n, "truncated": false}}
+}
+
+func (e *Env) recallList(ctx context.Context, call *tool.Call, in recallInput) (tool.Result, error) {
+	var b strings.Builder
+	lines, oldest := 0, int64(0)
+	for m, err := range e.History(ctx, call.SessionID, in.Before) {
+		if err != nil {
+			return tool.Result{}, failf("The session could not be read: %v", err)
+		}
+		if lines >= recallLines {
+			fmt.Fprintf(&b, "(older messages: list again with before %d)\n", oldest)
+			break
+		}
+		oldest = m.Seq
+		for i := range m.Parts {
+			if what, text := partText(&m.Parts[i]); what != "" {
+				fmt.Fprintf(&b, "%d.%d %s %s: %s\n", m.Seq, m.Parts[i].Seq, who(&m), what, head(text, 100))
+				lines++
+			}
+		}
+	}
+	if lines == 0 {
+		return recalled("Session", "There is nothing earlier.", 0), nil
+	}
+	return recalled("Session", b.String(), lines), nil
+}
+
+func (e *Env) recallSearch(ctx context.Context, call *tool.Call, in recallInput) (tool.Result, error) {
+	words := strings.Fields(strings.ToLower(in.Query))
+	if len(words) == 0 {
+		return tool.Result{}, failf("A search needs words in query.")
+	}
+	var b strings.Builder
+	hits, seen := 0, 0
+	for m, err := range e.History(ctx, call.SessionID, in.Before) {
+		if err != nil {
+			return tool.Result{}, failf("The session could not be read: %v", err)
+		}
+		if seen++; seen > recallScan || hits >= recallHits {
+			fmt.Fprintf(&b, "(not all was searched; search on with before %d)\n", m.Seq+1)
+			break
+		}
+		for i := range m.Parts {
+			what, text := partText(&m.Parts[i])
+			if what == "" || hits >= recallHits {
+				continue
+			}
+			if at := find(text, words); at >= 0 {
+				fmt.Fprintf(&b, "%d.%d %s %s: %s\n", m.Seq, m.Parts[i].Seq, who(&m), what, around(text, at))
+				hits++
+			}
+		}
+	}
+	if hits == 0 {
+		return recalled(in.Query, fmt.Sprintf("Nothing in this session contains %q.\n%s", in.Query, b.String()), 0), nil
+	}
+	return recalled(in.Query, b.String(), hits), nil
+}
+
+// find returns where the first word stands in a text that contains all of them,
+// or -1.
+func find(text string, words []string) int {
+	if len(text) > recallSearch {
+		text = text[:recallSearch]
+	}
+	lower := strings.ToLower(text)
+	at := strings.Index(lower, words[0])
+	for _, w := range words[1:] {
+		if !strings.Contains(lower, w) {
+			return -1
+		}
+	}
+	if at > len(text) {
+		return 0 // lower case may be longer than what it is of
+	}
+	return at
+}
+
+func around(text string, at int) string {
+	from, to := max(0, at-recallExcerpt/2), min(len(text), at+recallExcerpt/2)
+	return strings.Join(strings.Fields(strings.ToValidUTF8(text[from:to], "")), " ")
+}
+
+func (e *Env) recallRead(ctx context.Context, call *tool.Call, in recallInput) (tool.Result, error) {
+	a, c, _ := strings.Cut(strings.TrimPrefix(in.Part, "#"), ".")
+	seq, err1 := strconv.ParseInt(a, 10, 64)
+	if c == "" {
+		c = "0"
+	}
+	part, err2 := strconv.ParseInt(c, 10, 64)
+	if err1 != nil || err2 != nil || seq <= 0 {
+		return tool.Result{}, failf("part %q is not a number such as 12.3; list or search first.", in.Part)
+	}
+	for m, err := range e.History(ctx, call.SessionID, seq+1) {
+		if err != nil {
+			return tool.Result{}, failf("The session could not be read: %v", err)
+		}
+		if m.Seq != seq {
+			break
+		}
+		return readRecalled(&m, part, in), nil
+	}
+	return tool.Result{}, failf("There is no message %d in this session.", seq)
+}
+
+func readRecalled(m *lathe.Message, part int64, in recallInput) tool.Result {
+	var b strings.Builder
+	for i := range m.Parts {
+		if what, text := partText(&m.Parts[i]); what != "" && (part == 0 || m.Parts[i].Seq == part) {
+			fmt.Fprintf(&b, "%d.%d %s %s\n%s\n", m.Seq, m.Parts[i].Seq, who(m), what, text)
+		}
+	}
+	if b.Len() == 0 {
+		return tool.Failf("Message %d has no part %d with something to read.", m.Seq, part)
+	}
+	text := strings.ToValidUTF8(b.String(), "\uFFFD")
+	for line := 1; line < in.Offset; line++ {
+		_, rest, more := strings.Cut(text, "\n")
+		if !more {
+			return tool.Failf("Part %s has only %d lines.", in.Part, line)
+		}
+		text = rest
+	}
+	if len(text) > recallBytes {
+		cut := strings.LastIndexByte(text[:recallBytes], '\n') + 1
+		if cut == 0 {
+			for cut = recallBytes; !utf8.RuneStart(text[cut]); cut-- {
+			}
+		}
+		next := max(in.Offset, 1) + strings.Count(text[:cut], "\n")
+		text = text[:cut] + fmt.Sprintf("\n(more: read on with offset %d)", next)
+	}
+	return recalled("Part "+in.Part, text, 1)
+}
+
+// partText returns what a part is and says, or "" when there is nothing to recall.
+func partText(p *lathe.Part) (what, text string) {
+	switch b := p.Body.(type) {
+	case *lathe.Text:
+		if b.Ignored || b.Text == "" {
+			return "", ""
+		}
+		return "text", b.Text
+	case *lathe.File:
+		return "file", b.MIME + " " + b.Filename
+	case *lathe.Subtask:
+		return "subtask", b.Prompt
+	case *lathe.Patch:
+		return "changed files", strings.Join(b.Files, "\n")
+	case *lathe.ToolCall:
+		switch s := b.State.(type) {
+		case *lathe.ToolDone:
+			return b.Tool, string(s.Input) + "\n" + s.Output
+		case *lathe.ToolFailed:
+			return b.Tool + " (failed)", string(s.Input) + "\n" + s.Error
+		}
+	}
+	return "", ""
+}
+
+func who(m *lathe.Message) string {
+	if _, ok := m.Info.(*lathe.User); ok {
+		return "user"
+	}
+	return "you"
+}
+
+// head returns the beginning of a text on one line.
+func head(s string, n int) string {
+	cut := s
+	if len(cut) > 4*n {
+		cut = cut[:4*n]
+	}
+	cut = strings.Join(strings.Fields(strings.ToValidUTF8(cut, "")), " ")
+	if len(cut) > n {
+		cut = strings.ToValidUTF8(cut[:n], "") + " …"
+	}
+	return cut
+}
