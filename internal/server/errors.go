@@ -9,6 +9,7 @@ import (
 
 	"lathe"
 	"lathe/internal/sqlite"
+	"lathe/internal/turn"
 )
 
 // invalid is what is wrong with a request, and where.
@@ -133,6 +134,8 @@ func (s *Server) describe(r *http.Request, ref string, err error) (int, any) {
 		return n.status, out
 	case errors.Is(err, sqlite.ErrNotFound):
 		return http.StatusNotFound, failure{Name: "NotFoundError", Data: failureData{Message: "Resource not found"}}
+	case errors.Is(err, turn.ErrAborted):
+		return http.StatusConflict, failure{Name: "MessageAbortedError", Data: failureData{Message: err.Error()}}
 	case errors.Is(err, errStopping):
 		return http.StatusServiceUnavailable, failure{Name: "UnavailableError", Data: failureData{Message: errStopping.Error()}}
 	}

@@ -9,6 +9,7 @@ import (
 	"lathe/internal/opencode/wire"
 	"lathe/internal/session"
 	"lathe/internal/sqlite"
+	"lathe/internal/turn"
 )
 
 // What the session service may be able to do beyond its basics. A route whose
@@ -196,7 +197,11 @@ func (c *call) sessionAbort() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return true, c.s.opts.Service.Abort(c.ctx(), id)
+	err = c.s.opts.Service.Abort(c.ctx(), id)
+	if errors.Is(err, turn.ErrAborted) { // before the turn had anything to record
+		err = nil
+	}
+	return true, err
 }
 
 func (c *call) sessionFork() (any, error) {
