@@ -70,7 +70,7 @@ func TestRecall(t *testing.T) {
 		`{"mode":"search","query":" "}`:                  {"needs words"},
 		`{"mode":"read","part":"36.2"}`:                  {"36.2 you bash\n{\"command\":\"run-17\"}\noutput 17\n", "(more: read on with offset "},
 		`{"mode":"read","part":"#36.2","offset":4000}`:   {"output 17\n"},
-		`{"mode":"read","part":"36"}`:                    {"36.3 you edit (failed)"},
+		`{"mode":"read","part":"36","offset":4000}`:      {"36.3 you edit (failed)"},
 		`{"mode":"read","part":"36.1"}`:                  {"no part 1"},
 		`{"mode":"read","part":"9000.1"}`:                {"no message 9000"},
 		`{"mode":"read","part":"x"}`:                     {"not a number"},

@@ -154,7 +154,7 @@ Without an account it starts with the offline guide, which shows how lathe works
 	root.PersistentFlags().String("log-level", "", "DEBUG, INFO, WARN or ERROR")
 	root.SetFlagErrorFunc(usageOf)
 	root.AddCommand(
-		newRun(env), newTUI(env), newCommands(env), newModels(env), newAuth(env), newSession(env), newServe(env), newConfig(env), newTrust(env), newPermissions(env), newAgents(env),
+		newRun(env), newTUI(env), newCommands(env), newModels(env), newAuth(env), newSession(env), newServe(env), newConfig(env), newContext(env), newTrust(env), newPermissions(env), newAgents(env),
 		&cobra.Command{
 			Use: "version", Short: "Print the version", Args: noArgs,
 			RunE: func(*cobra.Command, []string) error { return printVersion(env) },

@@ -286,3 +286,7 @@ func (s *step) sent(req *llm.Request) {
 		s.Context.Sent(req)
 	}
 }
+
+// Usable returns how full a model's window may get before history is compacted,
+// or 0 when that is not known.
+func Usable(m *provider.Model, set compact.Settings) int64 { return windowOf(m, set).Usable() }

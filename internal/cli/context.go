@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"lathe"
+	"lathe/internal/session"
+	"lathe/internal/sqlite"
+)
+
+func newContext(env *Env) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use: "context [session]", Short: "Show what occupies a session's window, and what it costs",
+		Long: `Context weighs what the next request of a session would send, by kind and by part,
+with prices; the session is the newest of this directory unless one is named. It also
+tells what became of the window so far: compactions, prunes and the provider's cache.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usageError{fmt.Errorf("expected one session id at most, got %d arguments", len(args))}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if format != "text" && format != "json" {
+				return usageError{fmt.Errorf("--format %q is neither text nor json", format)}
+			}
+			return withApp(cmd.Context(), env, func(a *app, dir string) error {
+				var id lathe.SessionID
+				if len(args) == 1 {
+					id = lathe.SessionID(args[0])
+				} else {
+					list, err := a.svc.List(cmd.Context(), sqlite.SessionFilter{Roots: true, Limit: 1, Directory: dir})
+					if err != nil {
+						return err
+					}
+					if len(list) == 0 {
+						return lathe.Errorf(lathe.CodeNotFound, "start one with: lathe run", "there are no sessions here yet")
+					}
+					id = list[0].ID
+				}
+				w, err := a.svc.Window(cmd.Context(), id)
+				if err != nil {
+					return err
+				}
+				if format == "json" {
+					return printJSON(env, windowJSON(w))
+				}
+				printWindow(env, w)
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "text", "text or json")
+	return cmd
+}
+
+func percent(n, of int64) string {
+	if of <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%3d %%", n*100/of)
+}
+
+func printWindow(env *Env, w *session.Window) {
+	out := env.Stdout
+	st := newStyle(env.StdoutTTY, env.Getenv)
+	fmt.Fprintf(out, "%s\n%s  %s\n\n", st.bold(oneLine(w.Session.Title, 200)), w.Session.ID, w.Model)
+	limit := int64(w.Context)
+	fmt.Fprintf(out, "%9d tokens in the next request", w.Used)
+	if limit > 0 {
+		fmt.Fprintf(out, ", %d %% of a window of %d; compacted at %d", w.Used*100/limit, limit, w.Usable)
+	}
+	fmt.Fprintf(out, "\n%9s without a cache, %s with all of it cached\n", w.Fresh, w.Cached)
+	if w.Counted > 0 {
+		fmt.Fprintf(out, "%9d counted by the provider for the newest answer; estimates are corrected by %.2f\n", w.Counted, w.Factor)
+	}
+	fmt.Fprintf(out, "\n%s\n", st.bold("By kind"))
+	for _, k := range w.Kinds {
+		fmt.Fprintf(out, "%9d %6s %10s  %s (%d)\n", k.Tokens, percent(k.Tokens, w.Used), k.Cost, clean(k.Name), k.Count)
+	}
+	if len(w.Parts) > 0 {
+		fmt.Fprintf(out, "\n%s\n", st.bold("Largest parts"))
+	}
+	for _, p := range w.Parts {
+		fmt.Fprintf(out, "%9d %6s %10s  %s, part %s\n", p.Tokens, percent(p.Tokens, w.Used), p.Cost, clean(p.Name), p.Part)
+	}
+	printWindowStats(env, w.Stats)
+}
+
+func printWindowStats(env *Env, s session.ContextStats) {
+	out := env.Stdout
+	st := newStyle(env.StdoutTTY, env.Getenv)
+	fmt.Fprintf(out, "\n%s\n", st.bold("So far"))
+	fmt.Fprintf(out, "%9d compactions, %d prunes that freed %d tokens\n", s.Compactions, s.Prunes, s.Pruned)
+	c := s.Cache
+	fmt.Fprintf(out, "%9d tokens read from the cache (%d expected), %d written to it, %d sent fresh\n", c.Read, c.Expected, c.Written, c.Fresh)
+	fmt.Fprintf(out, "%9d requests after another: prefix broken by %d prunes and compactions, %d times by lathe; missing at the provider %d times\n",
+		c.Requests, c.Announced, c.Ours, c.Theirs)
+	for _, step := range c.Steps {
+		if step.Reason != "" {
+			fmt.Fprintf(out, "          miss (%s): expected %d, read %d", step.Reason, step.Expected, step.Read)
+			if step.Differs != "" {
+				fmt.Fprintf(out, ", first difference: %s", clean(step.Differs))
+			}
+			fmt.Fprintln(out)
+		}
+	}
+}
+
+func windowJSON(w *session.Window) map[string]any {
+	entries := func(list []session.WindowEntry) []map[string]any {
+		out := []map[string]any{}
+		for _, e := range list {
+			m := map[string]any{"name": e.Name, "count": e.Count, "tokens": e.Tokens, "cost": e.Cost.USD()}
+			if e.Part != "" {
+				m["part"] = e.Part
+			}
+			out = append(out, m)
+		}
+		return out
+	}
+	return map[string]any{
+		"sessionID": w.Session.ID, "model": w.Model.String(), "tokens": w.Used, "context": w.Context, "usable": w.Usable,
+		"counted": w.Counted, "factor": w.Factor, "cost": w.Fresh.USD(), "costCached": w.Cached.USD(),
+		"kinds": entries(w.Kinds), "parts": entries(w.Parts), "stats": w.Stats,
+	}
+}
