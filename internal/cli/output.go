@@ -33,7 +33,7 @@ type output struct {
 	held     map[lathe.PartID]string // end of a delta that may be half a sequence
 	kind     map[lathe.PartID]string
 	shown    map[lathe.PartID]bool
-	asked    map[lathe.MessageID]bool // user messages: what was asked, not answered
+	working  map[lathe.MessageID]bool // answers that began in this run; parts of others are old news
 }
 
 func newOutput(env *Env, o runOptions) *output {
@@ -41,16 +41,18 @@ func newOutput(env *Env, o runOptions) *output {
 		env: env, style: newStyle(env.StderrTTY, env.Getenv), json: o.format == "json", quiet: o.quiet,
 		thinking: o.thinking, live: env.StdoutTTY && o.format != "json" && !o.quiet, atStart: true,
 		streamed: map[lathe.PartID]bool{}, held: map[lathe.PartID]string{}, kind: map[lathe.PartID]string{}, shown: map[lathe.PartID]bool{},
-		asked: map[lathe.MessageID]bool{},
+		working: map[lathe.MessageID]bool{},
 	}
 }
 
 // event shows one event. root is the session of the run; others are subagents.
 func (o *output) event(e lathe.Envelope, root lathe.SessionID) {
 	if m, ok := e.Event.(lathe.MessageUpdated); ok {
-		_, o.asked[m.Message.ID] = m.Message.Info.(*lathe.User)
+		if a, ok := m.Message.Info.(*lathe.Assistant); ok && a.Completed.IsZero() {
+			o.working[m.Message.ID] = true
+		}
 	}
-	if p, ok := e.Event.(lathe.PartUpdated); ok && o.asked[p.Part.MessageID] {
+	if p, ok := e.Event.(lathe.PartUpdated); ok && !o.working[p.Part.MessageID] {
 		return
 	}
 	if o.json {
