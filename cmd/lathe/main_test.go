@@ -58,7 +58,7 @@ func setupScript(e *testscript.Env) error {
 	e.Setenv("HOME", home)
 	e.Setenv("LATHE_HOME", filepath.Join(home, "lathe"))
 	for _, kv := range hermetic() {
-		name, value, _ := strings.Cut(kv, "=")
+		name, value, _ := strings.Cut(kv, "=") // the first; values may hold more
 		e.Setenv(name, value)
 	}
 	// Commands of models start git and bash; both read the home directory.
@@ -71,5 +71,8 @@ func setupScript(e *testscript.Env) error {
 
 // hermetic is the environment that keeps lathe off the network and quick.
 func hermetic() []string {
-	return []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "LATHE_RETRY_BASE=1ms", "TZ=UTC", "LC_ALL=C.UTF-8", "TERM=xterm-256color"}
+	return []string{
+		"OPENCODE_DISABLE_MODELS_FETCH=1", "LATHE_RETRY_BASE=1ms", "TZ=UTC", "LC_ALL=C.UTF-8", "TERM=xterm-256color",
+		"GORACE=atexit_sleep_ms=0", // or each process sleeps for a second as it ends
+	}
 }
