@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"time"
 
 	"lathe"
@@ -11,30 +13,6 @@ import (
 	"lathe/internal/sqlite"
 	"lathe/internal/turn"
 )
-
-// What the session service may be able to do beyond its basics. A route whose
-// ability is missing answers that honestly.
-type (
-	forker interface {
-		Fork(ctx context.Context, id lathe.SessionID, before lathe.MessageID) (lathe.Session, error)
-	}
-	reverter interface {
-		Revert(ctx context.Context, id lathe.SessionID, message lathe.MessageID, part lathe.PartID) (lathe.Session, error)
-		Unrevert(ctx context.Context, id lathe.SessionID) (lathe.Session, error)
-	}
-	summarizer interface {
-		Summarize(ctx context.Context, id lathe.SessionID, model lathe.ModelRef, auto bool) error
-	}
-)
-
-// can returns the service as something it may be.
-func can[T any](s *Server, what string) (T, error) {
-	v, ok := any(s.opts.Service).(T)
-	if !ok {
-		return v, &unsupported{what}
-	}
-	return v, nil
-}
 
 func (c *call) sessionList() (any, error) {
 	f := sqlite.SessionFilter{Search: c.query("search"), Roots: c.query("roots") == "true"}
@@ -183,7 +161,7 @@ func (c *call) sessionDiff() (any, error) {
 			return nil, badQuery("messageID", "%v", err)
 		}
 	}
-	diffs, err := c.s.opts.Store.Diffs(c.ctx(), sess.ID, message)
+	diffs, err := c.s.opts.Service.Diff(c.ctx(), sess.ID, message)
 	if errors.Is(err, sqlite.ErrNotFound) {
 		diffs, err = nil, nil
 	}
@@ -220,12 +198,8 @@ func (c *call) sessionFork() (any, error) {
 			return nil, badPayload("%v", err)
 		}
 	}
-	f, err := can[forker](c.s, "forking a session")
-	if err != nil {
-		return nil, err
-	}
-	out, err := f.Fork(context.WithoutCancel(c.ctx()), sess.ID, in.MessageID)
-	return wire.EncodeSession(out), err
+	out, err := c.s.opts.Service.Fork(context.WithoutCancel(c.ctx()), sess.ID, session.ForkInput{MessageID: in.MessageID})
+	return wire.EncodeSession(out.Session), err
 }
 
 func (c *call) sessionRevert() (any, error) {
@@ -248,12 +222,25 @@ func (c *call) sessionRevert() (any, error) {
 			return nil, badPayload("%v", err)
 		}
 	}
-	r, err := can[reverter](c.s, "reverting a session")
-	if err != nil {
-		return nil, err
+	out, err := c.s.opts.Service.Revert(context.WithoutCancel(c.ctx()), sess.ID, session.RevertInput{MessageID: in.MessageID, PartID: in.PartID})
+	c.tellConflicts(sess, out)
+	return wire.EncodeSession(out.Session), err
+}
+
+// tellConflicts says which files somebody else changed and were left alone. The
+// answer has no place for that, so screens show it.
+func (c *call) tellConflicts(sess lathe.Session, out session.Reverted) {
+	n := len(out.Conflicts)
+	if n == 0 {
+		return
 	}
-	out, err := r.Revert(context.WithoutCancel(c.ctx()), sess.ID, in.MessageID, in.PartID)
-	return wire.EncodeSession(out), err
+	props, err := wire.Marshal(toastProps{
+		Title: "Files left as they are", Variant: "warning",
+		Message: fmt.Sprintf("%d files were changed by somebody else since, first %s", n, filepath.Base(out.Conflicts[0].Path)),
+	})
+	if err == nil {
+		c.s.opts.Bus.Publish(sess.Directory, lathe.ClientEvent{Type: "tui.toast.show", Properties: props})
+	}
 }
 
 func (c *call) sessionUnrevert() (any, error) {
@@ -261,15 +248,9 @@ func (c *call) sessionUnrevert() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := can[reverter](c.s, "reverting a session")
-	switch {
-	case err != nil && sess.Revert == nil:
-		return wire.EncodeSession(sess), nil // nothing to take back
-	case err != nil:
-		return nil, err
-	}
-	out, err := r.Unrevert(context.WithoutCancel(c.ctx()), sess.ID)
-	return wire.EncodeSession(out), err
+	out, err := c.s.opts.Service.Unrevert(context.WithoutCancel(c.ctx()), sess.ID, false)
+	c.tellConflicts(sess, out)
+	return wire.EncodeSession(out.Session), err
 }
 
 func (c *call) sessionSummarize() (any, error) {
@@ -288,11 +269,7 @@ func (c *call) sessionSummarize() (any, error) {
 	if err := missing("providerID", in.ProviderID, "modelID", in.ModelID); err != nil {
 		return nil, err
 	}
-	sum, err := can[summarizer](c.s, "summarizing a session on request")
-	if err != nil {
-		return nil, err
-	}
-	return true, sum.Summarize(c.ctx(), sess.ID, lathe.ModelRef{Provider: in.ProviderID, Model: in.ModelID}, in.Auto)
+	return true, c.s.opts.Service.Summarize(c.ctx(), sess.ID, lathe.ModelRef{Provider: in.ProviderID, Model: in.ModelID}, in.Auto)
 }
 
 func (c *call) sessionShare() (any, error) {
