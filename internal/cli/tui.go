@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -100,13 +101,22 @@ func showTUI(ctx context.Context, env *Env, app *app, o tuiOptions, dir string) 
 		return err
 	}
 	a := tui.New(ctx, opts)
-	if err := tui.Run(ctx, a, tui.Terminal{In: env.Stdin, Out: env.Stdout, Env: env.Environ}); err != nil {
+	if err := tui.Run(ctx, a, tui.Terminal{In: env.Stdin, Out: terminalOf(env.Stdout), Env: env.Environ}); err != nil {
 		return err
 	}
 	if id := a.SessionID(); id != "" {
 		_, err = env.Stderr.Write([]byte("continue with: lathe -s " + id + "\n"))
 	}
 	return err
+}
+
+// terminalOf returns the terminal that output goes to, which the screen has to
+// ask for its size.
+func terminalOf(w io.Writer) io.Writer {
+	if s, ok := w.(*sink); ok {
+		return s.to
+	}
+	return w
 }
 
 // tuiSession adds what to open to the options.

@@ -30,7 +30,7 @@ type conversation struct {
 type entry struct {
 	m      lathe.Message
 	pieces []*piece
-	turn   *entry // of an answer: the user message it answers
+	before *entry // the message before it
 
 	lines []styled.Line
 	fresh look // what the lines were drawn with; changed content zeroes it
@@ -74,6 +74,15 @@ func (c *conversation) message(m lathe.Message) {
 		at--
 	}
 	c.entries = slices.Insert(c.entries, at, e)
+	c.chain()
+}
+
+// chain tells every entry which one is before it.
+func (c *conversation) chain() {
+	var before *entry
+	for _, e := range c.entries {
+		e.before, before = before, e
+	}
 }
 
 // part adds a part or changes it.
@@ -124,6 +133,7 @@ func (c *conversation) delta(d lathe.PartDelta) {
 func (c *conversation) removeMessage(id lathe.MessageID) {
 	c.entries = slices.DeleteFunc(c.entries, func(e *entry) bool { return e.m.ID == id })
 	delete(c.byID, id)
+	c.chain()
 	if c.bottom.e != nil && c.bottom.e.m.ID == id {
 		c.bottom.e = nil
 	}

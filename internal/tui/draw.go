@@ -32,8 +32,20 @@ func (l look) glyph(unicode, ascii string) string {
 
 func (l look) fg(k theme.Key, attrs ...styled.Style) styled.Style { return l.theme.FG(k, attrs...) }
 
-// draw returns the lines of a message; they begin with a blank one.
+// draw returns the lines of a message. A blank one is before them, unless this
+// and the message before are tool calls of one line each.
 func (l look) draw(e *entry) []styled.Line {
+	lines := l.drawn(e)
+	if len(lines) > 1 && len(lines[0]) == 0 && oneLiner(lines[:2]) && (len(lines) == 2 || len(lines[2]) == 0 || oneLiner(lines[:3])) && e.before != nil {
+		if last := l.drawn(e.before); len(last) > 0 && oneLiner(last) {
+			return lines[1:]
+		}
+	}
+	return lines
+}
+
+// drawn returns the lines of a message; they begin with a blank one.
+func (l look) drawn(e *entry) []styled.Line {
 	if e.fresh == l {
 		return e.lines
 	}
@@ -116,7 +128,7 @@ func isCard(p *piece) bool {
 // oneLiner reports whether the lines end with a tool that took a single line.
 func oneLiner(out []styled.Line) bool {
 	last := out[len(out)-1]
-	return len(last) > 1 && strings.HasPrefix(last[0].Text, cardMark)
+	return len(last) > 1 && last[0].Text == cardMark
 }
 
 func (l look) failure(f lathe.Failure) []styled.Line {

@@ -244,7 +244,7 @@ func (a *App) complete() tea.Cmd {
 func (a *App) agentOffers(query string) []completion {
 	var out []completion
 	for _, g := range a.agents {
-		if _, ok := match(query, g.Name); ok && g.Subagent {
+		if g.Subagent && strings.HasPrefix(strings.ToLower(g.Name), strings.ToLower(query)) {
 			out = append(out, completion{insert: "@" + g.Name + " ", label: g.Name, detail: "agent: " + styled.OneLine(g.Description)})
 		}
 	}
