@@ -1,0 +1,16 @@
+package main
+
+import "testing"
+
+// TestFactsSurvive holds the figures on a shorter session than the command plays.
+func TestFactsSurvive(t *testing.T) {
+	for _, s := range summaries {
+		r, err := Play(t.Context(), Options{Steps: 80, Window: 24_000, Summary: s.text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.check(); err != nil {
+			t.Errorf("%s summaries: %v (lost: %v)", s.name, err, r.Lost)
+		}
+	}
+}
