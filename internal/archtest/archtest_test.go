@@ -57,6 +57,8 @@ var floor = map[string]int{
 	"lathe/internal/session": 50,
 
 	"lathe/internal/opencode/wire": 60,
+	"lathe/internal/opencode/disk": 65,
+	"lathe/internal/transcript":    60,
 
 	"lathe/internal/tui/styled":   60,
 	"lathe/internal/tui/keys":     60,

@@ -17,8 +17,10 @@ import (
 )
 
 func newSession(env *Env) *cobra.Command {
-	cmd := &cobra.Command{Use: "session", Short: "List, show and delete sessions"}
+	cmd := &cobra.Command{Use: "session", Short: "List, show, undo, fork, export and delete sessions"}
 	cmd.AddCommand(newSessionList(env), newSessionShow(env), newSessionDelete(env))
+	cmd.AddCommand(newSessionRevert(env), newSessionUnrevert(env), newSessionFork(env), newSessionDiff(env),
+		newSessionRename(env), newSessionArchive(env), newExport(env), newImport(env))
 	return cmd
 }
 

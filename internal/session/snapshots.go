@@ -143,3 +143,13 @@ func (r *runner) recoverPatch(ctx context.Context, history []lathe.Message) {
 		r.s.opts.Bus.Publish(r.sess.Directory, lathe.PartUpdated{Part: p})
 	}
 }
+
+// UndoProblem returns why steps in a directory cannot be undone, or nil.
+func (s *Service) UndoProblem(ctx context.Context, dir string) error {
+	inst, err := s.Instance(ctx, dir)
+	if err != nil {
+		return err
+	}
+	_, err = inst.snapshots()
+	return err
+}

@@ -40,7 +40,7 @@ type Applied struct {
 const (
 	reasonChanged = "it was changed since by somebody else"
 	reasonUnknown = "it is ignored or too large, so its present content could not be brought back"
-	reasonGone    = "the content it had is no longer in the snapshot store"
+	reasonGone    = "the content it had is not in the snapshot store"
 )
 
 // Apply changes files to what they were in a tree and touches no others. A file
@@ -89,9 +89,12 @@ func (s *Store) plan(ctx context.Context, targets []Target, force bool, out *App
 	}
 	entries := map[string]map[string]entry{}
 	for tree, paths := range trees {
-		var err error
-		if entries[tree], err = s.entries(ctx, tree, paths); err != nil {
+		found, err := s.entries(ctx, tree, paths)
+		if err != nil && exitCode(err) <= 0 {
 			return nil, err
+		}
+		if err == nil { // else the tree is not in the store: dropped, or made elsewhere
+			entries[tree] = found
 		}
 	}
 	var plan []deed
@@ -99,6 +102,9 @@ func (s *Store) plan(ctx context.Context, targets []Target, force bool, out *App
 	for i, t := range targets {
 		now, to := s.index.files[rels[i]], entries[t.To][rels[i]]
 		switch {
+		case entries[t.To] == nil:
+			out.Conflicts = append(out.Conflicts, Conflict{t.Path, reasonGone})
+			continue
 		case now == to && (to != (entry{}) || !s.standsIn(rels[i])):
 			continue
 		case to.mode == modeRepo || now.mode == modeRepo:

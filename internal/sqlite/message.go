@@ -331,3 +331,12 @@ func (v *view) scanMessage(row scanner, session lathe.SessionID) (n int64, m lat
 	}
 	return n, m, nil
 }
+
+// DropMessages removes all messages of a session.
+func (tx *Tx) DropMessages(session lathe.SessionID) error {
+	_, err := tx.exec(`DELETE FROM message WHERE session = (SELECT n FROM session WHERE id = ?)`, session)
+	if err != nil {
+		return fmt.Errorf("remove the messages of session %s: %w", session, err)
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"lathe"
+	"lathe/internal/sqlite"
+)
+
+func newSearch(env *Env) *cobra.Command {
+	var f sqlite.SearchFilter
+	var all bool
+	var id, format string
+	cmd := &cobra.Command{
+		Use: "search words …", Short: "Search messages and tool output of sessions", Args: cobra.MinimumNArgs(1),
+		Long: "Search finds the messages and tool outputs that hold all the words; \"words in quotes\" follow each other.\n" +
+			"It looks through the sessions of this directory, --all through those of every directory.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if format != "text" && format != "json" {
+				return usageError{fmt.Errorf("--format %q is neither text nor json", format)}
+			}
+			return withApp(cmd.Context(), env, func(a *app, dir string) error {
+				if _, err := a.store.Index(cmd.Context()); err != nil {
+					return err
+				}
+				f.Session = lathe.SessionID(id)
+				if !all && id == "" {
+					f.Directory = dir
+				}
+				hits, err := a.store.Search(cmd.Context(), strings.Join(args, " "), f)
+				if err != nil {
+					return err
+				}
+				return printHits(env, hits, format)
+			})
+		},
+	}
+	cmd.Flags().IntVarP(&f.Limit, "max-count", "n", 20, "how many at most")
+	cmd.Flags().BoolVar(&all, "all", false, "in every directory")
+	cmd.Flags().StringVar(&id, "session", "", "in one session")
+	cmd.Flags().StringVar(&format, "format", "text", "text or json")
+	return cmd
+}
+
+func printHits(env *Env, hits []sqlite.Hit, format string) error {
+	if format == "json" {
+		out := make([]map[string]string, 0, len(hits))
+		for _, h := range hits {
+			out = append(out, map[string]string{
+				"sessionID": string(h.Session.ID), "title": h.Session.Title, "messageID": string(h.Message), "partID": string(h.Part),
+				"kind": h.Kind, "role": h.Role, "text": h.Snippet,
+			})
+		}
+		return printJSON(env, out)
+	}
+	st := newStyle(env.StdoutTTY, env.Getenv)
+	var last lathe.SessionID
+	for _, h := range hits {
+		if h.Session.ID != last {
+			fmt.Fprintf(env.Stdout, "%s  %s  %s\n", h.Session.ID, h.Session.Updated.Local().Format("2006-01-02"), st.bold(oneLine(h.Session.Title, 80)))
+			last = h.Session.ID
+		}
+		fmt.Fprintf(env.Stdout, "  %s %s: %s\n", h.Role, h.Kind, clean(h.Snippet))
+	}
+	if len(hits) == 0 {
+		fmt.Fprintln(env.Stderr, "lathe: nothing was found")
+	}
+	return nil
+}

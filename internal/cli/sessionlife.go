@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"lathe"
+	"lathe/internal/opencode/wire"
+	"lathe/internal/session"
+	"lathe/internal/snapshot"
+)
+
+// onSession makes a command whose first argument is a session.
+func onSession(env *Env, cmd *cobra.Command, rest string, run func(ctx context.Context, a *app, sess lathe.Session, args []string) error) *cobra.Command {
+	want := 1
+	what := "one session id"
+	if rest != "" {
+		want, what = 2, "a session id and "+rest
+	}
+	cmd.Args = exactArgs(want, what)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return withApp(cmd.Context(), env, func(a *app, _ string) error {
+			sess, err := a.svc.Get(cmd.Context(), lathe.SessionID(args[0]))
+			if err != nil {
+				return err
+			}
+			return run(cmd.Context(), a, sess, args[1:])
+		})
+	}
+	return cmd
+}
+
+func newSessionRevert(env *Env) *cobra.Command {
+	var in session.RevertInput
+	var message, part string
+	cmd := onSession(env, &cobra.Command{
+		Use: "revert id", Short: "Take back what a session did to files, from a message on",
+		Long: "Revert takes files back to what they were before a message (the newest prompt, unless --message names one)\n" +
+			"and hides the messages from there on, until the next prompt removes them. Files that were changed by others\n" +
+			"since are kept and named; --force takes them back too. Unrevert undoes it.",
+	}, "", func(ctx context.Context, a *app, sess lathe.Session, _ []string) error {
+		in.MessageID, in.PartID = lathe.MessageID(message), lathe.PartID(part)
+		if in.MessageID == "" {
+			id, err := lastPrompt(ctx, a, sess)
+			if err != nil {
+				return err
+			}
+			in.MessageID = id
+		}
+		out, err := a.svc.Revert(ctx, sess.ID, in)
+		if err != nil {
+			return err
+		}
+		return tellFiles(env, out.Files, out.Conflicts)
+	})
+	cmd.Flags().StringVar(&message, "message", "", "the first message to take back")
+	cmd.Flags().StringVar(&part, "part", "", "the first part of it to take back")
+	cmd.Flags().BoolVar(&in.Force, "force", false, "also files that others changed since")
+	return cmd
+}
+
+// lastPrompt returns the newest prompt that is not hidden by a revert.
+func lastPrompt(ctx context.Context, a *app, sess lathe.Session) (id lathe.MessageID, err error) {
+	msgs, err := a.svc.Messages(ctx, sess.ID, 0)
+	if err != nil {
+		return "", err
+	}
+	for _, m := range msgs {
+		if sess.Revert != nil && m.ID == sess.Revert.MessageID {
+			break
+		}
+		if _, ok := m.Info.(*lathe.User); ok {
+			id = m.ID
+		}
+	}
+	if id == "" {
+		return "", lathe.Errorf(lathe.CodeInvalid, "", "session %s has no prompt to take back", sess.ID)
+	}
+	return id, nil
+}
+
+func newSessionUnrevert(env *Env) *cobra.Command {
+	var force bool
+	cmd := onSession(env, &cobra.Command{Use: "unrevert id", Short: "Bring back what revert took"}, "",
+		func(ctx context.Context, a *app, sess lathe.Session, _ []string) error {
+			if sess.Revert == nil {
+				fmt.Fprintln(env.Stderr, "lathe: the session is not reverted")
+				return nil
+			}
+			out, err := a.svc.Unrevert(ctx, sess.ID, force)
+			if err != nil {
+				return err
+			}
+			return tellFiles(env, out.Files, out.Conflicts)
+		})
+	cmd.Flags().BoolVar(&force, "force", false, "also files that others changed since")
+	return cmd
+}
+
+// tellFiles prints what was changed. Conflicts make the command fail.
+func tellFiles(env *Env, files []string, conflicts []snapshot.Conflict) error {
+	for _, f := range files {
+		fmt.Fprintln(env.Stdout, clean(f))
+	}
+	if len(files) == 0 && len(conflicts) == 0 {
+		fmt.Fprintln(env.Stderr, "lathe: no file had to be changed")
+	}
+	for _, c := range conflicts {
+		fmt.Fprintf(env.Stderr, "lathe: kept %s: %s\n", clean(c.Path), c.Reason)
+	}
+	if len(conflicts) > 0 {
+		return exitError{ExitFailed, lathe.Errorf(lathe.CodeInvalid, "look at them, then repeat with --force to replace them", "%d files were kept", len(conflicts))}
+	}
+	return nil
+}
+
+func newSessionFork(env *Env) *cobra.Command {
+	var in session.ForkInput
+	var message string
+	cmd := onSession(env, &cobra.Command{Use: "fork id", Short: "Begin a new session with the messages of another"}, "",
+		func(ctx context.Context, a *app, sess lathe.Session, _ []string) error {
+			in.MessageID = lathe.MessageID(message)
+			out, err := a.svc.Fork(ctx, sess.ID, in)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(env.Stdout, out.Session.ID)
+			if in.Files {
+				conflicted := *env
+				conflicted.Stdout = env.Stderr
+				return tellFiles(&conflicted, out.Files, out.Conflicts)
+			}
+			return nil
+		})
+	cmd.Flags().StringVar(&message, "message", "", "the first message that is left out")
+	cmd.Flags().BoolVar(&in.Files, "files", false, "take the files back to that point too")
+	cmd.Flags().StringVar(&in.Title, "title", "", "title of the fork")
+	return cmd
+}
+
+func newSessionDiff(env *Env) *cobra.Command {
+	var message, format string
+	cmd := onSession(env, &cobra.Command{Use: "diff id", Short: "Show what a session changed"}, "",
+		func(ctx context.Context, a *app, sess lathe.Session, _ []string) error {
+			if format != "patch" && format != "stat" && format != "json" {
+				return usageError{fmt.Errorf("--format %q is not patch, stat or json", format)}
+			}
+			diffs, err := a.svc.Diff(ctx, sess.ID, lathe.MessageID(message))
+			if err != nil {
+				return err
+			}
+			return printDiffs(env, diffs, format)
+		})
+	cmd.Flags().StringVar(&message, "message", "", "only what the answer to this prompt changed")
+	cmd.Flags().StringVar(&format, "format", "patch", "patch, stat or json")
+	return cmd
+}
+
+func printDiffs(env *Env, diffs []lathe.FileDiff, format string) error {
+	if format == "json" {
+		return printJSON(env, wire.EncodeDiffs(diffs))
+	}
+	for _, d := range diffs {
+		switch {
+		case format == "stat":
+			fmt.Fprintf(env.Stdout, "%6d %6d  %s\n", d.Additions, -d.Deletions, clean(d.File))
+		case d.Patch == "":
+			fmt.Fprintf(env.Stdout, "# %s: %s, contents not shown\n", clean(d.File), d.Status)
+		default:
+			fmt.Fprint(env.Stdout, cleanLines(d.Patch))
+		}
+	}
+	return nil
+}
+
+// cleanLines makes text safe for a terminal and keeps its lines.
+func cleanLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = clean(l)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func newSessionRename(env *Env) *cobra.Command {
+	return onSession(env, &cobra.Command{Use: "rename id title", Short: "Give a session another title"}, "a title",
+		func(ctx context.Context, a *app, sess lathe.Session, args []string) error {
+			_, err := a.svc.Rename(ctx, sess.ID, args[0])
+			return err
+		})
+}
+
+func newSessionArchive(env *Env) *cobra.Command {
+	var undo bool
+	cmd := onSession(env, &cobra.Command{Use: "archive id", Short: "Put a session away; nothing of it is removed"}, "",
+		func(ctx context.Context, a *app, sess lathe.Session, _ []string) error {
+			_, err := a.svc.Archive(ctx, sess.ID, !undo)
+			return err
+		})
+	cmd.Flags().BoolVar(&undo, "undo", false, "take it out again")
+	return cmd
+}

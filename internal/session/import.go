@@ -1,0 +1,120 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"lathe"
+	"lathe/internal/sqlite"
+)
+
+// Import is a session that comes from elsewhere.
+type Import struct {
+	Session  lathe.Session
+	Project  lathe.Project // zero: not known
+	Messages []lathe.Message
+	Todos    []lathe.Todo
+	Diffs    []lathe.FileDiff
+	// Hash names the messages, so that the same import is known again.
+	Hash string
+}
+
+// Imported says what became of an import.
+type Imported string
+
+// Outcomes of [Service.Import].
+const (
+	ImportAdded   Imported = "added"
+	ImportSame    Imported = "same"    // it was imported before
+	ImportUpdated Imported = "updated" // the source has changed since it was imported
+	ImportKept    Imported = "kept"    // the session went on here and stays as it is
+)
+
+const importKey = "import"
+
+// Import stores a session under its own identifier. To repeat it changes
+// nothing; a session that went on here since is left alone.
+func (s *Service) Import(ctx context.Context, in Import) (Imported, error) {
+	out := ImportAdded
+	old, err := s.opts.Store.Session(ctx, in.Session.ID)
+	switch {
+	case err == nil:
+		if out, err = s.reimport(ctx, old, in); err != nil || out != ImportUpdated {
+			return out, err
+		}
+	case !errors.Is(err, sqlite.ErrNotFound):
+		return "", err
+	}
+	err = s.opts.Store.Batch(ctx, func(tx *sqlite.Tx) error { return storeImport(tx, in) })
+	if err != nil {
+		return "", fmt.Errorf("import session %s: %w", in.Session.ID, err)
+	}
+	if out == ImportAdded {
+		s.opts.Bus.Publish(in.Session.Directory, lathe.SessionCreated{Session: in.Session})
+	}
+	s.opts.Bus.Publish(in.Session.Directory, lathe.SessionUpdated{Session: in.Session})
+	return out, nil
+}
+
+// reimport decides about a session that is here already: it is replaced if the
+// import is newer and nothing was added here.
+func (s *Service) reimport(ctx context.Context, old lathe.Session, in Import) (Imported, error) {
+	before, err := s.opts.Store.Value(ctx, old.ID, importKey)
+	if err != nil {
+		return "", err
+	}
+	if string(before) == in.Hash && in.Hash != "" {
+		return ImportSame, nil
+	}
+	// An imported session that went on here was updated later than its source.
+	if len(before) == 0 || old.Updated.After(in.Session.Updated) {
+		return ImportKept, nil
+	}
+	return ImportUpdated, s.stopTree(ctx, old.ID)
+}
+
+func storeImport(tx *sqlite.Tx, in Import) error {
+	if in.Project.ID != "" {
+		if err := tx.PutProject(in.Project); err != nil {
+			return err
+		}
+	}
+	err := tx.CreateSession(in.Session)
+	if errors.Is(err, sqlite.ErrExists) {
+		_, err = tx.UpdateSession(in.Session.ID, func(s *lathe.Session) error { *s = in.Session; return nil })
+		err = errors.Join(err, tx.DropMessages(in.Session.ID))
+	}
+	if err != nil {
+		return err
+	}
+	for i := range in.Messages {
+		if err := tx.AddMessage(&in.Messages[i]); err != nil {
+			return err
+		}
+	}
+	if len(in.Todos) > 0 {
+		if err := tx.SetTodos(in.Session.ID, in.Todos); err != nil {
+			return err
+		}
+	}
+	if len(in.Diffs) > 0 {
+		if err := tx.SetDiffs(in.Session.ID, "", in.Diffs); err != nil {
+			return err
+		}
+	}
+	return tx.SetValue(in.Session.ID, importKey, []byte(in.Hash))
+}
+
+// NewIDs gives a session and all in it identifiers of its own, so that it can be
+// stored beside the one it was copied from.
+func (s *Service) NewIDs(in *Import) {
+	ids := make(map[lathe.MessageID]lathe.MessageID, len(in.Messages))
+	for _, m := range in.Messages {
+		ids[m.ID] = s.opts.IDs.Message()
+	}
+	in.Session.ID, in.Session.ParentID = s.opts.IDs.Session(), ""
+	for i, m := range in.Messages {
+		in.Messages[i] = s.copyMessage(m, in.Session.ID, ids)
+	}
+}

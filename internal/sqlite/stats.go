@@ -1,0 +1,219 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"lathe"
+)
+
+// Answer is an assistant message with where it belongs, for statistics.
+type Answer struct {
+	Session   lathe.SessionID
+	Project   string
+	Directory string
+	Created   time.Time
+	*lathe.Assistant
+}
+
+// Answers calls fn with each assistant message created since then, oldest first.
+func (s *Store) Answers(ctx context.Context, since time.Time, fn func(Answer) error) error {
+	err := s.read(ctx, func(v *view) error {
+		rows, err := v.query(`SELECT s.id, s.project, s.directory, m.n, m.id, m.seq, m.role, m.created, m.data
+			FROM message m JOIN session s ON s.n = m.session WHERE m.role = 'assistant' AND m.created >= ? ORDER BY m.n`, ms(since))
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var a Answer
+			_, m, err := v.scanMessage(prefixed{rows, []any{&a.Session, &a.Project, &a.Directory}}, "")
+			if err != nil {
+				return err
+			}
+			info, ok := m.Info.(*lathe.Assistant)
+			if !ok {
+				continue
+			}
+			a.Created, a.Assistant = m.Created, info
+			if err := fn(a); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return fmt.Errorf("read answers: %w", err)
+	}
+	return nil
+}
+
+// prefixed scans some columns of its own before those of another.
+type prefixed struct {
+	scanner
+	own []any
+}
+
+func (p prefixed) Scan(dest ...any) error { return p.scanner.Scan(append(p.own, dest...)...) }
+
+// ToolUse is a tool call with where it belongs, without its output.
+type ToolUse struct {
+	Session lathe.SessionID
+	Project string
+	*lathe.ToolCall
+}
+
+// ToolUses calls fn with each tool call made since then. Bodies that are kept in
+// files are left out.
+func (s *Store) ToolUses(ctx context.Context, since time.Time, fn func(ToolUse) error) error {
+	bare := decoder{load: func(blobRef) (string, error) { return "", nil }}
+	err := s.read(ctx, func(v *view) error {
+		rows, err := v.query(`SELECT s.id, s.project, p.data FROM part p JOIN message m ON m.n = p.message
+			JOIN session s ON s.n = m.session WHERE p.kind = ? AND m.created >= ? ORDER BY p.n`, kindTool, ms(since))
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var u ToolUse
+			var data []byte
+			if err := rows.Scan(&u.Session, &u.Project, &data); err != nil {
+				return err
+			}
+			if data, err = unpack(data); err != nil {
+				return err
+			}
+			body, err := bare.part(kindTool, data)
+			if err != nil {
+				return err
+			}
+			var ok bool
+			if u.ToolCall, ok = body.(*lathe.ToolCall); !ok {
+				continue
+			}
+			if err := fn(u); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return fmt.Errorf("read tool calls: %w", err)
+	}
+	return nil
+}
+
+// Counts says how much a database holds.
+type Counts struct {
+	Schema                                           int
+	Projects, Sessions, Messages, Parts, Unclosed    int
+	DatabaseBytes, BlobBytes, OpenBytes, BackupBytes int64
+}
+
+// Counts counts what the database holds, and its files.
+func (s *Store) Counts(ctx context.Context) (c Counts, err error) {
+	err = s.read(ctx, func(v *view) error {
+		return v.row(`SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM project), (SELECT count(*) FROM session),
+			(SELECT count(*) FROM message), (SELECT count(*) FROM part), (SELECT count(*) FROM message WHERE open = 1)`).
+			Scan(&c.Schema, &c.Projects, &c.Sessions, &c.Messages, &c.Parts, &c.Unclosed)
+	})
+	if err != nil {
+		return c, fmt.Errorf("count rows: %w", err)
+	}
+	for _, name := range []string{"lathe.db", "lathe.db-wal"} {
+		c.DatabaseBytes += size(filepath.Join(s.dir, name))
+	}
+	c.BlobBytes, c.OpenBytes, c.BackupBytes = size(s.blobDir()), size(s.openDir()), size(filepath.Join(s.dir, "backup"))
+	return c, nil
+}
+
+func size(path string) (total int64) {
+	_ = filepath.WalkDir(path, func(_ string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			total += info.Size()
+		}
+		return nil
+	})
+	return total
+}
+
+// Path returns the database file.
+func (s *Store) Path() string { return s.path() }
+
+// BackupTo copies the database, as of now, to a file that must not exist.
+func (s *Store) BackupTo(ctx context.Context, path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return lathe.Errorf(lathe.CodeInvalid, "name another file", "back up the database: %s exists", path)
+	}
+	if _, err := s.reader.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
+		return s.explain(fmt.Errorf("back up the database to %s: %w", path, err))
+	}
+	return os.Chmod(path, fileMode)
+}
+
+// Vacuum gives unused pages back to the file system.
+func (s *Store) Vacuum(ctx context.Context) error {
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-s.turn }()
+	if s.closed {
+		return errClosed
+	}
+	_, err := s.conn.ExecContext(ctx, "VACUUM")
+	if err == nil {
+		_, err = s.conn.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+	}
+	if err != nil {
+		return s.explain(fmt.Errorf("vacuum the database: %w", err))
+	}
+	return nil
+}
+
+// Query runs a query on a connection that cannot write, and calls row with the
+// names of the columns and then with each row.
+func (s *Store) Query(ctx context.Context, query string, row func([]any) error) (err error) {
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(s.path())}
+	db, err := sql.Open("sqlite", u.String()+"?mode=ro&_pragma=query_only(1)&_pragma=trusted_schema(0)")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		return fmt.Errorf("query: %w", err)
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	values, dest := make([]any, len(names)), make([]any, len(names))
+	for i, n := range names {
+		values[i], dest[i] = n, &values[i]
+	}
+	if err := row(values); err != nil {
+		return err
+	}
+	for rows.Next() {
+		err := rows.Scan(dest...)
+		if err == nil {
+			err = row(values)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
