@@ -55,7 +55,7 @@ func (r *runner) expandData(f *lathe.File) ([]lathe.PartBody, error) {
 		return []lathe.PartBody{synthetic(readNote(map[string]any{"filePath": f.Filename})), synthetic(text), f}, nil
 	}
 	file := *f
-	if err := r.fitPicture(&file, data); err != nil {
+	if err := r.inst.fitPicture(&file, data); err != nil {
 		return nil, err
 	}
 	return []lathe.PartBody{&file}, nil
@@ -63,11 +63,11 @@ func (r *runner) expandData(f *lathe.File) ([]lathe.PartBody, error) {
 
 // fitPicture gives a file the content, made smaller where it is a picture that is
 // too large.
-func (r *runner) fitPicture(file *lathe.File, data []byte) error {
+func (i *Instance) fitPicture(file *lathe.File, data []byte) error {
 	if !strings.HasPrefix(file.MIME, "image/") || file.MIME == "image/svg+xml" {
 		return nil
 	}
-	fit, mime, err := limitsOfImages(r.inst.Config.Attachment).normalise(data, file.MIME)
+	fit, mime, err := limitsOfImages(i.Config.Attachment).normalise(data, file.MIME)
 	if err != nil {
 		return lathe.Errorf(lathe.CodeInvalid, "attach a smaller picture, or another format", "attach %s: %v", file.Filename, err)
 	}

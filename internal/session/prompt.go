@@ -223,7 +223,7 @@ func (r *runner) expandMedia(path string, file *lathe.File) ([]lathe.PartBody, e
 		return nil, lathe.Errorf(lathe.CodeInvalid, "attach a smaller file", "attach %s: %v", path, err)
 	}
 	file.URL = "data:" + file.MIME + ";base64," + base64.StdEncoding.EncodeToString(data)
-	if err := r.fitPicture(file, data); err != nil {
+	if err := r.inst.fitPicture(file, data); err != nil {
 		return nil, err
 	}
 	return []lathe.PartBody{synthetic(readNote(map[string]any{"filePath": path})), file}, nil
