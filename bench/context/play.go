@@ -85,8 +85,10 @@ func Play(ctx context.Context, o Options) (*Report, error) {
 			return nil, err
 		}
 	}
-	if err := svc.Summarize(ctx, sess.ID, lathe.ModelRef{}, true); err != nil && o.Summary != "" {
-		return nil, err
+	if o.Summary != "" { // without one, nothing is compacted by hand
+		if err := svc.Summarize(ctx, sess.ID, lathe.ModelRef{}, false); err != nil {
+			return nil, err
+		}
 	}
 	return m.report(ctx, svc, sess.ID)
 }
