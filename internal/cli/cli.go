@@ -83,6 +83,9 @@ func Main(env Env) int {
 	if lost := out.failed(); lost != nil {
 		err = exitError{code: ExitFailed, err: lost}
 	}
+	if _, ended := errors.AsType[exitError](err); err != nil && !ended && errors.Is(context.Cause(ctx), errInterrupted) {
+		err = errInterrupted // whatever it was that the interrupt broke off
+	}
 	if err != nil {
 		report(&env, err)
 	}
