@@ -16,14 +16,22 @@ import (
 	"lathe/internal/llm/llmtest"
 )
 
-// kills is how many runs the test ends at a random moment.
-const kills = 40
-
 // TestKill ends runs with SIGKILL at random moments of their work. Afterwards
 // the database is sound, nothing of the run is left alive, and the next run goes
 // on with a request that a real provider accepts: every call has its result.
 func TestKill(t *testing.T) {
 	t.Parallel()
+	endRuns(t, syscall.SIGKILL, 40)
+}
+
+// TestInterruptAnywhere does the same with an interrupt, which is obeyed.
+func TestInterruptAnywhere(t *testing.T) {
+	t.Parallel()
+	endRuns(t, syscall.SIGINT, 16)
+}
+
+// endRuns starts runs and sends each a signal at a random moment.
+func endRuns(t *testing.T, sig syscall.Signal, runs int) {
 	w := newWorld(t)
 	temp := t.TempDir()
 	w.env = append(w.env, "TMPDIR="+temp)
@@ -36,21 +44,26 @@ func TestKill(t *testing.T) {
 	span := time.Since(began)
 	seed := rand.Uint64()
 	random := rand.New(rand.NewPCG(seed, 0))
-	killed := 0
-	for n := 1; n <= kills; n++ {
+	ended := 0
+	for n := 1; n <= runs; n++ {
 		protocol := protocols[n%len(protocols)]
 		moment := time.Duration(random.Int64N(int64(span) * 11 / 10))
-		what := fmt.Sprintf("seed %d, kill %d after %s, %s", seed, n, moment, protocol)
+		what := fmt.Sprintf("seed %d, run %d ended after %s, %s", seed, n, moment, protocol)
 		s := w.model(protocol, killScript(w, n))
 		cmd := w.command("run", "-c", "work")
-		mark := fmt.Sprintf("LATHE_KILL_MARK=%d-%d", os.Getpid(), n)
+		mark := fmt.Sprintf("LATHE_KILL_MARK=%d-%d-%d", os.Getpid(), sig, n)
 		cmd.Env = append(cmd.Env, mark)
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		kill := time.AfterFunc(moment, func() { _ = cmd.Process.Kill() })
-		if w.wait(cmd) == -int(syscall.SIGKILL) {
-			killed++
+		kill := time.AfterFunc(moment, func() { _ = cmd.Process.Signal(sig) })
+		switch code := w.wait(cmd); {
+		case code == -int(sig), code == 130 && sig == syscall.SIGINT: // the first: before it was listened for
+			ended++
+		case code != 0:
+			t.Fatalf("%s: exit code %d\n%s", what, code, errs.String())
 		}
 		kill.Stop()
 		accepted(t, s)
@@ -71,9 +84,9 @@ func TestKill(t *testing.T) {
 			t.Errorf("a temporary file is left: %s", name)
 		}
 	}
-	t.Logf("%d of %d runs were killed", killed, kills)
-	if killed == 0 {
-		t.Error("every run ended before it was killed")
+	t.Logf("%d of %d runs were ended", ended, runs)
+	if ended == 0 {
+		t.Error("every run was over before the signal came")
 	}
 }
 
