@@ -154,7 +154,12 @@ func (s *Store) BackupTo(ctx context.Context, path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return lathe.Errorf(lathe.CodeInvalid, "name another file", "back up the database: %s exists", path)
 	}
-	if _, err := s.reader.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
+	db, err := s.readOnly("")
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, "VACUUM INTO ?", path)
+	if err := errors.Join(err, db.Close()); err != nil {
 		return s.explain(fmt.Errorf("back up the database to %s: %w", path, err))
 	}
 	return os.Chmod(path, fileMode)
@@ -181,11 +186,21 @@ func (s *Store) Vacuum(ctx context.Context) error {
 	return nil
 }
 
+// readOnly opens the database once more, such that it cannot be written.
+func (s *Store) readOnly(more string) (*sql.DB, error) {
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(s.path())}
+	db, err := sql.Open("sqlite", u.String()+"?mode=ro&_pragma=busy_timeout(5000)"+more)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	return db, nil
+}
+
 // Query runs a query on a connection that cannot write, and calls row with the
 // names of the columns and then with each row.
 func (s *Store) Query(ctx context.Context, query string, row func([]any) error) (err error) {
-	u := url.URL{Scheme: "file", Path: filepath.ToSlash(s.path())}
-	db, err := sql.Open("sqlite", u.String()+"?mode=ro&_pragma=query_only(1)&_pragma=trusted_schema(0)")
+	db, err := s.readOnly("&_pragma=query_only(1)&_pragma=trusted_schema(0)")
 	if err != nil {
 		return err
 	}

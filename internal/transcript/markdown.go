@@ -85,11 +85,14 @@ func indent(raw json.RawMessage) string {
 	if json.Unmarshal(raw, &v) != nil {
 		return string(raw)
 	}
-	out, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if enc.Encode(v) != nil {
 		return string(raw)
 	}
-	return string(out)
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // fence puts a text into a block that it cannot end itself.
