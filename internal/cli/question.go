@@ -21,10 +21,13 @@ var nobody = []lathe.Rule{
 	{Permission: "plan_exit", Pattern: "*", Action: lathe.Deny},
 }
 
+// answers reports whether a person is there who can answer questions.
+func (v *view) answers() bool { return v.env.StdinTTY && v.env.StderrTTY && v.opts.format != "json" }
+
 // question answers a question of the model's as the person at the terminal does,
 // or dismisses it where there is none.
 func (v *view) question(ctx context.Context, q lathe.QuestionAsk) {
-	if v.opts.permission != "ask" {
+	if !v.answers() {
 		for _, one := range q.Questions {
 			v.refused = append(v.refused, "question: "+oneLine(one.Text, 200))
 			v.out.notice("dismissed, since nobody can be asked here: " + oneLine(one.Text, 200))
@@ -133,7 +136,7 @@ func (o runOptions) readMessage(ctx context.Context, env *Env) (string, error) {
 // send gives the session what was asked for: a prompt, a command, or a shell
 // command of the user's.
 func (v *view) send(ctx context.Context, p session.Prompt, message string) (*session.Run, error) {
-	if v.opts.permission != "ask" {
+	if !v.answers() {
 		p.Rules = append(p.Rules, nobody...)
 	}
 	switch {

@@ -66,8 +66,13 @@ func (r *runner) needsTitle(history []lathe.Message) bool {
 func textOf(m lathe.Message) string {
 	var words []string
 	for _, p := range m.Parts {
-		if t, ok := p.Body.(*lathe.Text); ok && !t.Synthetic && !t.Ignored {
-			words = append(words, t.Text)
+		switch b := p.Body.(type) {
+		case *lathe.Text:
+			if !b.Synthetic && !b.Ignored {
+				words = append(words, b.Text)
+			}
+		case *lathe.Subtask: // what a command had a subagent do
+			words = append(words, b.Prompt)
 		}
 	}
 	return strings.TrimSpace(strings.Join(words, "\n"))
@@ -119,8 +124,13 @@ func (r *runner) askTitle(ctx context.Context, first lathe.Message) string {
 func titleRequest(m *provider.Model, agent Agent, first lathe.Message) *llm.Request {
 	bare := lathe.Message{Info: &lathe.User{}}
 	for _, p := range first.Parts {
-		if t, ok := p.Body.(*lathe.Text); ok && !t.Synthetic {
-			bare.Parts = append(bare.Parts, p)
+		switch b := p.Body.(type) {
+		case *lathe.Text:
+			if !b.Synthetic {
+				bare.Parts = append(bare.Parts, p)
+			}
+		case *lathe.Subtask:
+			bare.Parts = append(bare.Parts, lathe.Part{Body: &lathe.Text{Text: b.Prompt}})
 		}
 	}
 	messages := append([]llm.Message{{Role: llm.RoleUser, Content: []llm.Content{
