@@ -74,10 +74,15 @@ func Transcript(view []lathe.Message, budget int64) string {
 	var prior string
 	var lines []string
 	left := budget
+	for i := range view {
+		if a := Answer(&view[i]); a != nil && a.Summary {
+			prior = clip(said(&view[i]), int(budget)) // about a quarter of it at most
+			left -= int64(tokens.Count(prior))
+		}
+	}
 	for i := len(view) - 1; i >= 0; i-- {
 		m := &view[i]
 		if a := Answer(m); a != nil && a.Summary {
-			prior = clip(said(m), int(budget)) // at most about a quarter
 			continue
 		}
 		text := render(m)
