@@ -203,6 +203,13 @@ func importFile(ctx context.Context, env *Env, a *app, dir, path string) error {
 	if in.Hash, err = disk.Hash(in.Messages); err != nil {
 		return err
 	}
+	if have, err := a.svc.Messages(ctx, in.Session.ID, 0); err == nil && len(have) > 0 {
+		if hash, err := disk.Hash(have); err == nil && hash == in.Hash {
+			fmt.Fprintf(env.Stderr, "lathe: %s, %d messages\n", session.ImportSame, len(have))
+			_, err = fmt.Fprintln(env.Stdout, in.Session.ID)
+			return err
+		}
+	}
 	out, err := a.svc.Import(ctx, in)
 	if err == nil && out == session.ImportKept {
 		a.svc.NewIDs(&in)

@@ -43,6 +43,9 @@ func newSessionRevert(env *Env) *cobra.Command {
 			"since are kept and named; --force takes them back too. Unrevert undoes it.",
 	}, "", func(ctx context.Context, a *app, sess lathe.Session, _ []string) error {
 		in.MessageID, in.PartID = lathe.MessageID(message), lathe.PartID(part)
+		if in.MessageID == "" && in.Force && sess.Revert != nil { // repeated for what was kept
+			in.MessageID, in.PartID = sess.Revert.MessageID, sess.Revert.PartID
+		}
 		if in.MessageID == "" {
 			id, err := lastPrompt(ctx, a, sess)
 			if err != nil {
