@@ -154,7 +154,7 @@ func tuiScreen(ctx context.Context, env *Env, app *app, o tuiOptions, dir string
 		return tui.Options{}, err
 	}
 	opts := tui.Options{
-		Engine: newTUIEngine(app, dir), Now: env.Now, Dir: shortDir(app.paths.Home, dir),
+		Engine: newTUIEngine(app, dir), Now: env.Now, Getenv: env.Getenv, Dir: shortDir(app.paths.Home, dir),
 		Branch: func() string { return branchOf(inst.Root) },
 		Theme:  inst.Config.Theme, Keys: keybinds(inst.Config.Keybinds), Themes: userThemes(app.paths, inst.Root),
 		ASCII: env.Getenv("LATHE_ASCII") != "" || env.Getenv("TERM") == "linux", Mouse: true,

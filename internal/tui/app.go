@@ -8,6 +8,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"lathe"
 	"lathe/internal/tui/edit"
@@ -35,7 +36,8 @@ type Options struct {
 	Leader time.Duration     // how long the leader key waits; 2 s
 	ASCII  bool              // no unicode
 	Mouse  bool
-	Editor []string // the person's own editor and its arguments; empty: none
+	Getenv func(string) string // may be nil
+	Editor []string            // the person's own editor and its arguments; empty: none
 
 	// SaveTheme keeps the choice of a theme; may be nil.
 	SaveTheme func(name string) error
@@ -76,7 +78,7 @@ type App struct {
 	focused   bool
 	sending   int
 	opening   lathe.SessionID
-	settled   bool // the first size is known
+	dirty     bool // something changed since the last frame
 	scrollTop int  // height of the conversation, as of the last drawing
 }
 
@@ -125,7 +127,7 @@ func (a *App) setTheme(t *theme.Theme) {
 
 // Init begins: it looks at what there is to choose from and opens the session.
 func (a *App) Init() tea.Cmd {
-	cmds := []tea.Cmd{tea.RequestBackgroundColor, a.loadCatalog(), a.loadWaiting()}
+	cmds := []tea.Cmd{a.loadCatalog(), a.loadWaiting()}
 	if a.opts.Session != "" {
 		cmds = append(cmds, a.open(a.opts.Session))
 	}
@@ -189,10 +191,12 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, a.key(m)
 	case tea.PasteMsg:
 		return a, a.paste(m.Content)
+	case tea.ClipboardMsg:
+		return a, a.paste(m.Content)
 	case Events:
 		return a, a.events(m)
 	case tea.WindowSizeMsg:
-		a.look.width, a.height, a.settled = max(m.Width, 20), max(m.Height, 6), true
+		a.look.width, a.height = max(m.Width, 20), max(m.Height, 6)
 		a.input.resize(a.look.width, a.look.method)
 	case tea.MouseWheelMsg:
 		return a, a.wheel(m)
@@ -212,7 +216,7 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (a *App) terminal(msg tea.Msg) {
 	switch m := msg.(type) {
 	case tea.ModeReportMsg:
-		if m.Mode.Mode() == 2027 && m.Value != 0 && m.Value != 4 {
+		if m.Mode == ansi.ModeUnicodeCore && m.Value != ansi.ModeNotRecognized && m.Value != ansi.ModePermanentlyReset {
 			a.look.method = styled.Grapheme
 			a.input.resize(a.look.width, a.look.method)
 		}

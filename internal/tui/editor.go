@@ -28,7 +28,7 @@ func editText(editor []string, text string) tea.Cmd {
 		return func() tea.Msg { return doneMsg{err: fmt.Errorf("write a file for the editor: %w", err)} }
 	}
 	cmd := exec.Command(editor[0], append(append([]string{}, editor[1:]...), name)...)
-	return tea.ExecProcess(cmd, func(err error) tea.Msg {
+	done := func(err error) tea.Msg {
 		defer os.Remove(name)
 		if err != nil {
 			return doneMsg{err: fmt.Errorf("editor %s: %w", editor[0], err)}
@@ -52,5 +52,6 @@ func editText(editor []string, text string) tea.Cmd {
 			a.input.Set(text)
 			return nil
 		}}
-	})
+	}
+	return func() tea.Msg { return execMsg{cmd, done} }
 }

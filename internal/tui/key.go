@@ -5,6 +5,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"lathe/internal/tui/keys"
 )
@@ -127,7 +128,7 @@ func (a *App) action(act keys.Action, armed string) (tea.Cmd, bool) {
 			return nil, false
 		}
 	case keys.Paste:
-		return tea.ReadClipboard, true
+		return tea.Raw(ansi.RequestSystemClipboard), true
 	case keys.Suspend:
 		return tea.Suspend, true
 	}

@@ -3,37 +3,311 @@ package tui
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"sync"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
+	"golang.org/x/term"
 )
 
 // Terminal is where the screen is shown.
 type Terminal struct {
-	In  io.Reader
+	In  io.Reader // raw mode is set where it is a terminal's file
 	Out io.Writer
 	Env []string
+	// Size is used where Out is no terminal's file.
+	Width, Height int
 }
 
-// Run shows the screen until the person leaves it or the context ends. It returns
-// the session that was on screen last, by what the App says.
-func Run(ctx context.Context, a *App, t Terminal) error {
-	p := tea.NewProgram(a, tea.WithContext(ctx), tea.WithInput(t.In), tea.WithOutput(t.Out), tea.WithEnvironment(t.Env),
-		tea.WithFPS(30), tea.WithoutSignalHandler())
-	follow, stop := context.WithCancel(ctx)
-	pm := &pump{send: p.Send}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		pm.run(follow, a.engine)
+// Run shows the screen until the person leaves it or the context ends. It gives
+// the terminal back as it was, and returns when everything it started has ended.
+//
+// It does what Bubble Tea's own loop does, save that it draws when something
+// changed and not by a clock: a screen on which nothing happens wakes nobody.
+func Run(ctx context.Context, a *App, t Terminal) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	l := &loop{app: a, term: t, ctx: ctx, msgs: make(chan tea.Msg, 64), events: make(chan uv.Event, 64)}
+	a.ctx = ctx
+	width, height := l.size()
+	l.paint = newPainter(t.Out, t.Env, width, height)
+	defer func() {
+		cancel(nil)
+		err = errors.Join(err, l.release())
+		l.wg.Wait()
 	}()
-	_, err := p.Run()
-	stop()
-	<-done
-	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
-		return context.Cause(ctx)
+	if err := l.take(); err != nil {
+		return err
+	}
+	if err := l.paint.ask(); err != nil {
+		return err
+	}
+	pm := &pump{send: l.send}
+	l.wg.Go(func() { pm.run(ctx, a.engine) })
+	a.Update(tea.WindowSizeMsg{Width: width, Height: height})
+	l.command(a.Init())
+	return l.run()
+}
+
+// loop owns the terminal while the screen is shown.
+type loop struct {
+	app    *App
+	term   Terminal
+	ctx    context.Context
+	paint  *painter
+	msgs   chan tea.Msg
+	events chan uv.Event
+	wg     sync.WaitGroup // commands and the pump
+
+	saved   *term.State
+	input   interface{ Cancel() bool }
+	reading chan struct{} // closed when nobody reads the input
+	failed  error         // why the input ended
+}
+
+// execMsg gives the terminal to a program for a while.
+type execMsg struct {
+	cmd  *exec.Cmd
+	done func(error) tea.Msg
+}
+
+var errQuit = errors.New("quit")
+
+func (l *loop) send(m tea.Msg) {
+	select {
+	case l.msgs <- m:
+	case <-l.ctx.Done():
+	}
+}
+
+// command runs a command beside the loop; its message comes back.
+func (l *loop) command(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	l.wg.Go(func() {
+		if m := cmd(); m != nil {
+			l.send(m)
+		}
+	})
+}
+
+func (l *loop) run() error {
+	winch := make(chan os.Signal, 1)
+	uv.NotifyWinch(winch)
+	defer signal.Stop(winch)
+	due := time.NewTimer(0)
+	defer due.Stop()
+	var painted time.Time
+	waiting := true // due is set
+	for {
+		var err error
+		select {
+		case <-l.ctx.Done():
+			return context.Cause(l.ctx)
+		case <-l.reading:
+			return fmt.Errorf("read the terminal: %w", l.inputError())
+		case <-due.C:
+			waiting, painted, l.app.dirty = false, time.Now(), false
+			err = l.paint.paint(l.app.View())
+		case <-winch:
+			w, h := l.size()
+			err = l.handle(tea.WindowSizeMsg{Width: w, Height: h})
+		case m := <-l.msgs:
+			err = l.handle(m)
+		case e := <-l.events:
+			err = l.handle(message(e))
+		}
+		switch {
+		case errors.Is(err, errQuit):
+			return nil
+		case err != nil:
+			return err
+		}
+		if !waiting && l.app.dirty {
+			waiting = true
+			due.Reset(max(0, frame-time.Since(painted)))
+		}
+	}
+}
+
+func (l *loop) inputError() error {
+	if l.failed != nil {
+		return l.failed
+	}
+	return io.ErrUnexpectedEOF
+}
+
+// handle applies a message: what is about the terminal itself, then the App.
+func (l *loop) handle(m tea.Msg) error {
+	switch m := m.(type) {
+	case nil:
+		return nil
+	case tea.QuitMsg:
+		return errQuit
+	case tea.BatchMsg:
+		for _, cmd := range m {
+			l.command(cmd)
+		}
+		return nil
+	case uv.MultiEvent:
+		for _, e := range m {
+			if err := l.handle(message(e)); err != nil {
+				return err
+			}
+		}
+		return nil
+	case tea.RawMsg:
+		return l.paint.raw(fmt.Sprint(m.Msg))
+	case execMsg:
+		return l.exec(m)
+	case tea.SuspendMsg:
+		return l.suspend()
+	case tea.WindowSizeMsg:
+		l.paint.resize(m.Width, m.Height)
+	case tea.ModeReportMsg:
+		if err := l.mode(m); err != nil {
+			return err
+		}
+	}
+	_, cmd := l.app.Update(m)
+	l.app.dirty = true
+	l.command(cmd)
+	return nil
+}
+
+// mode learns what the terminal can do.
+func (l *loop) mode(m tea.ModeReportMsg) error {
+	switch {
+	case m.Mode == ansi.ModeSynchronizedOutput && m.Value == ansi.ModeReset:
+		l.paint.sync = true
+	case m.Mode == ansi.ModeUnicodeCore && (m.Value == ansi.ModeReset || m.Value == ansi.ModeSet || m.Value == ansi.ModePermanentlySet):
+		return l.paint.graphemes()
+	}
+	return nil
+}
+
+// size returns the terminal's present size.
+func (l *loop) size() (width, height int) {
+	if f, ok := l.term.Out.(*os.File); ok {
+		if w, h, err := term.GetSize(int(f.Fd())); err == nil {
+			return w, h
+		}
+	}
+	return l.term.Width, l.term.Height
+}
+
+// take makes the terminal ours and begins to read from it.
+func (l *loop) take() error {
+	if f, ok := l.term.In.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		state, err := term.MakeRaw(int(f.Fd()))
+		if err != nil {
+			return fmt.Errorf("set up the terminal: %w", err)
+		}
+		l.saved = state
+	}
+	in, err := uv.NewCancelReader(l.term.In)
+	if err != nil {
+		return fmt.Errorf("read the terminal: %w", err)
+	}
+	l.input = in
+	reader := uv.NewTerminalReader(in, uv.Environ(l.term.Env).Getenv("TERM"))
+	done := make(chan struct{})
+	l.reading, l.failed = done, nil
+	ctx, events := l.ctx, l.events
+	go func() { // waited for by release
+		defer close(done)
+		l.failed = reader.StreamEvents(ctx, events)
+	}()
+	return l.paint.start()
+}
+
+// release gives the terminal back. What was typed meanwhile is lost to us, not
+// to the shell.
+func (l *loop) release() error {
+	if l.input == nil {
+		return nil
+	}
+	err := l.paint.stop()
+	l.input.Cancel()
+	for ended := false; !ended; {
+		select {
+		case <-l.reading:
+			ended = true
+		case <-l.events: // the reader must not wait for us
+		case <-time.After(500 * time.Millisecond): // a read that cannot be cancelled
+			ended = true
+		}
+	}
+	l.input = nil
+	if l.saved != nil {
+		err = errors.Join(err, term.Restore(int(l.term.In.(*os.File).Fd()), l.saved))
+		l.saved = nil
 	}
 	return err
+}
+
+func (l *loop) retake() error {
+	err := l.take()
+	w, h := l.size()
+	return errors.Join(err, l.handle(tea.WindowSizeMsg{Width: w, Height: h}))
+}
+
+// exec lets a program have the terminal and waits for it.
+func (l *loop) exec(m execMsg) error {
+	if err := l.release(); err != nil {
+		return err
+	}
+	m.cmd.Stdin, m.cmd.Stdout, m.cmd.Stderr = l.term.In, l.term.Out, l.term.Out
+	result := m.done(m.cmd.Run())
+	if err := l.retake(); err != nil {
+		return err
+	}
+	return l.handle(result)
+}
+
+func (l *loop) suspend() error {
+	if !canSuspend {
+		return nil
+	}
+	if err := l.release(); err != nil {
+		return err
+	}
+	stopProcess()
+	return l.retake()
+}
+
+// message turns what the terminal sent into what the App understands.
+func message(e uv.Event) tea.Msg {
+	switch e := e.(type) {
+	case uv.KeyPressEvent:
+		return tea.KeyPressMsg(e)
+	case uv.PasteEvent:
+		return tea.PasteMsg(e)
+	case uv.ClipboardEvent:
+		return tea.ClipboardMsg(e)
+	case uv.BackgroundColorEvent:
+		return tea.BackgroundColorMsg(e)
+	case uv.FocusEvent:
+		return tea.FocusMsg(e)
+	case uv.BlurEvent:
+		return tea.BlurMsg(e)
+	case uv.MouseWheelEvent:
+		return tea.MouseWheelMsg(e)
+	case uv.WindowSizeEvent:
+		return tea.WindowSizeMsg(e)
+	case uv.ModeReportEvent:
+		return tea.ModeReportMsg(e)
+	case uv.MultiEvent:
+		return e
+	}
+	return nil
 }
 
 // SessionID returns the session on screen, or "" for a new one.

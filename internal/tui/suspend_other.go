@@ -1,0 +1,7 @@
+//go:build !unix
+
+package tui
+
+const canSuspend = false
+
+func stopProcess() {}
