@@ -50,6 +50,8 @@ type play struct {
 	svc  *session.Service
 	bus  *bus.Bus
 
+	store *sqlite.Store
+
 	mu       sync.Mutex
 	answer   func(req *llm.Request) say
 	requests []llm.Request
@@ -103,6 +105,7 @@ func (p *play) open() *play {
 	if err != nil {
 		p.t.Fatal(err)
 	}
+	p.store = store
 	o := p.opts
 	o.Paths, o.Getenv, o.Now, o.IDs, o.Todos = paths, getenv, time.Now, lathe.NewIDs(nil, nil), store
 	o.Environ = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home}
