@@ -128,6 +128,9 @@ func (s *Server) describe(r *http.Request, ref string, err error) (int, any) {
 	case ok && e.Code != lathe.CodeInternal:
 		n := names[e.Code]
 		out := failure{Name: n.name, Data: failureData{Message: e.Msg, Hint: e.Hint}}
+		if f, ok := errors.AsType[lathe.Failure](e.Cause); ok { // shown with the session as well
+			out.Data.Message += ": " + f.Error()
+		}
 		if e.Code == lathe.CodeBusy {
 			out.Tag, out.Message, out.Session = n.name, e.Msg, r.PathValue("sessionID")
 		}
