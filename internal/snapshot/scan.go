@@ -107,7 +107,9 @@ func (s *Store) scan(ctx context.Context) (string, error) {
 		return "", err
 	}
 	s.startWatch(ctx)
+	modes := s.readPerms()
 	changed, gone, err := s.status(ctx)
+	found := <-modes
 	if err != nil {
 		return "", err
 	}
@@ -118,7 +120,7 @@ func (s *Store) scan(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s.notePerms()
+	s.notePerms(found)
 	if err := s.savePerms(tree); err != nil {
 		return "", err
 	}
@@ -307,22 +309,42 @@ func (s *Store) takes(path string, limit int64) (size int64, f fate) {
 	return info.Size(), fateTaken
 }
 
-// notePerms reads the permission bits of files that are not known yet.
-func (s *Store) notePerms() {
+// readPerms reads the permission bits of the files in the index, beside git.
+func (s *Store) readPerms() <-chan map[string]fs.FileMode {
+	files, done := s.index.files, make(chan map[string]fs.FileMode, 1)
+	go func() {
+		found := make(map[string]fs.FileMode, len(files))
+		for path := range files {
+			if perm, ok := s.perm(path); ok {
+				found[path] = perm
+			}
+		}
+		done <- found
+	}()
+	return done
+}
+
+func (s *Store) perm(path string) (fs.FileMode, bool) {
+	info, err := os.Lstat(filepath.Join(s.top, filepath.FromSlash(path)))
+	if err != nil || !info.Mode().IsRegular() {
+		return 0, false
+	}
+	return info.Mode().Perm(), true
+}
+
+// notePerms notes the bits that were found, and those of files that are new
+// since. What most files have is the usual.
+func (s *Store) notePerms(found map[string]fs.FileMode) {
 	x := s.index
 	count := map[fs.FileMode]int{}
-	found := make(map[string]fs.FileMode, len(x.files))
 	for path, e := range x.files {
-		if e.mode != modeFile && e.mode != modeExec {
-			continue
+		if _, ok := found[path]; !ok {
+			if perm, ok := s.perm(path); ok {
+				found[path] = perm
+			}
 		}
-		info, err := os.Lstat(filepath.Join(s.top, filepath.FromSlash(path)))
-		if err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		found[path] = info.Mode().Perm()
-		if e.mode == modeFile {
-			count[info.Mode().Perm()]++
+		if perm, ok := found[path]; ok && e.mode == modeFile {
+			count[perm]++
 		}
 	}
 	x.perms = perms{}
@@ -333,6 +355,8 @@ func (s *Store) notePerms() {
 		}
 	}
 	for path, m := range found {
-		x.perms.note(path, x.files[path].mode, m)
+		if e, ok := x.files[path]; ok && (e.mode == modeFile || e.mode == modeExec) {
+			x.perms.note(path, e.mode, m)
+		}
 	}
 }

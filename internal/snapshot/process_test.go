@@ -1,0 +1,112 @@
+package snapshot
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestTwoProcesses has two stores on one worktree, as two processes have, both
+// writing and taking snapshots at once.
+func TestTwoProcesses(t *testing.T) {
+	root := testRoot(t, true)
+	write(t, root.Dir, "a.txt", "one\n", 0o644)
+	runGit(t, root.Dir, "add", ".")
+	runGit(t, root.Dir, "commit", "-qm", "x")
+	data := t.TempDir()
+	stores := []*Store{openStore(t, root, data), openStore(t, root, data)}
+	var wg sync.WaitGroup
+	for n, s := range stores {
+		wg.Go(func() {
+			for i := range 100 {
+				path := filepath.Join(root.Dir, fmt.Sprintf("f%d", i%7))
+				if i%3 == 0 {
+					_ = os.Remove(path)
+				} else if err := os.WriteFile(path, fmt.Appendf(nil, "%d of %d", i, n), 0o644); err != nil {
+					t.Error(err)
+				}
+				if i%40 == 39 { // as if events had been lost
+					s.mu.Lock()
+					s.index, s.known = nil, false
+					s.mu.Unlock()
+				}
+				if _, err := s.Track(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	want := asGit(t, stores[0])
+	for i, s := range stores {
+		if got := track(t, s); got != want {
+			t.Errorf("store %d says %s, git %s", i, got, want)
+		}
+	}
+}
+
+// TestLeftovers opens a store that a killed git and an older lathe left behind.
+func TestLeftovers(t *testing.T) {
+	root := testRoot(t, false)
+	write(t, root.Dir, "a.txt", "one\n", 0o644)
+	data := t.TempDir()
+	s := openStore(t, root, data)
+	want := track(t, s)
+	s.Close()
+	old := time.Now().Add(-2 * staleAfter)
+	pack := filepath.Join(s.dir, "objects", "pack", "tmp_pack_x")
+	for path, text := range map[string]string{
+		filepath.Join(s.dir, "index.lock"): "", pack: "half", filepath.Join(s.dir, "index"): "DIRCdamaged", filepath.Join(s.dir, "info", "exclude"): "*\n",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s = openStore(t, root, data)
+	if got := track(t, s); got != want {
+		t.Errorf("tree is %s, was %s", got, want)
+	}
+	if exists(pack) {
+		t.Error("a temporary pack was not removed")
+	}
+}
+
+// TestPackAndQuota packs many loose objects and still finds them.
+func TestPackAndQuota(t *testing.T) {
+	root := testRoot(t, false)
+	data := t.TempDir()
+	s := openStore(t, root, data)
+	track(t, s)
+	for i := range packAfter + 1500 {
+		if _, err := s.writeObject("blob", fmt.Appendf(nil, "blob %d", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.writes = 1
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	loose := 0
+	s.eachLoose(func(string, string, os.FileInfo) { loose++ })
+	if loose != 0 {
+		t.Errorf("%d objects are still loose", loose)
+	}
+	s = openStore(t, root, data)
+	id := hashBlob("blob 77")
+	if got, err := s.blobs(t.Context(), map[oid]bool{id: true}, MaxFile); err != nil || string(got[id]) != "blob 77" {
+		t.Errorf("a packed object reads %q, %v", got[id], err)
+	}
+	s.quota = 1
+	if err := s.limit(); err != nil {
+		t.Error(err)
+	}
+	if got, err := s.blobs(t.Context(), map[oid]bool{id: true}, MaxFile); err != nil || len(got) != 1 {
+		t.Errorf("a fresh pack was dropped: %v, %v", got, err)
+	}
+}
