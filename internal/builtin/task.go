@@ -16,6 +16,9 @@ import (
 //go:embed task.md
 var taskText string
 
+// maxAbout bounds what the description says of one subagent.
+const maxAbout = 1000
+
 // Subagent is an agent that the task tool can start.
 type Subagent struct {
 	Name        string
@@ -69,7 +72,7 @@ func DescribeTask(t tool.Tool, subagents []Subagent) tool.Tool {
 	var b strings.Builder
 	b.WriteString(s.Description + "\n\nThe subagents:")
 	for _, a := range subagents {
-		about := cmp.Or(strings.Join(strings.Fields(a.Description), " "), "Call it only when the user asks for it.")
+		about := cmp.Or(clip(strings.Join(strings.Fields(a.Description), " "), maxAbout), "Call it only when the user asks for it.")
 		fmt.Fprintf(&b, "\n- %s: %s", a.Name, about)
 	}
 	s.Description = b.String()

@@ -217,7 +217,7 @@ func (i *Instance) expandCommand(ctx context.Context, name, arguments string, ch
 	if err != nil {
 		return c, "", fmt.Errorf("command %q: %w", name, err)
 	}
-	next, rest, ok := i.delegate(c, text)
+	next, rest, ok := i.standsFor(c, text)
 	if !ok {
 		return c, text, nil
 	}
@@ -235,9 +235,9 @@ func (i *Instance) expandCommand(ctx context.Context, name, arguments string, ch
 	return inner, text, nil
 }
 
-// delegate reports which command a template stands for, if it begins with "/" and
+// standsFor reports which command a template stands for, if it begins with "/" and
 // the name of one.
-func (i *Instance) delegate(c Command, text string) (name, arguments string, ok bool) {
+func (i *Instance) standsFor(c Command, text string) (name, arguments string, ok bool) {
 	word, _, _ := strings.Cut(strings.TrimSpace(c.Template), " ")
 	word, _, _ = strings.Cut(word, "\n")
 	name, ok = strings.CutPrefix(word, "/")

@@ -33,6 +33,7 @@ type engine struct {
 	patching func() *tool.Registry
 	hooks    *plugin.Chain
 
+	unlisten      context.CancelFunc // nil where nothing listens
 	skillProblems []error
 }
 
@@ -157,19 +158,23 @@ func (i *Instance) decide(ask lathe.Ask) (lathe.Reply, bool) {
 	return lathe.Reply{}, false
 }
 
-// listen hands the directory's events to plugins until the service ends.
-func (s *Service) listen(dir string, hooks *plugin.Chain) {
+// listen hands the directory's events to plugins until the instance is closed or
+// the service ends.
+func (s *Service) listen(inst *Instance) {
+	dir, hooks := inst.Root.Dir, inst.engine.hooks
 	if !hooks.Listens() {
 		return
 	}
-	subscribe := func() *bus.Subscription { return s.opts.Bus.Subscribe(s.ctx, bus.Filter{Directory: dir}, bus.Limits{}) }
+	ctx, cancel := context.WithCancel(s.ctx)
+	inst.engine.unlisten = cancel
+	subscribe := func() *bus.Subscription { return s.opts.Bus.Subscribe(ctx, bus.Filter{Directory: dir}, bus.Limits{}) }
 	sub := subscribe()
 	s.wg.Go(func() {
 		for {
-			ev, err := sub.Next(s.ctx)
+			ev, err := sub.Next(ctx)
 			switch {
 			case err == nil:
-				hooks.Event(s.ctx, ev)
+				hooks.Event(ctx, ev)
 				continue
 			case errors.Is(err, bus.ErrSlow):
 				s.opts.Log.Warn("plugins were too slow and missed events", "dir", dir)

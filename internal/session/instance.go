@@ -172,6 +172,9 @@ func (i *Instance) knownInstruction(path string) bool {
 
 // close ends what the instance keeps waiting.
 func (i *Instance) close() error {
+	if i.engine.unlisten != nil {
+		i.engine.unlisten()
+	}
 	i.Permission.Close()
 	return i.undo.close()
 }

@@ -118,13 +118,13 @@ func TestNoReply(t *testing.T) {
 func TestModelsReferencesAreGuarded(t *testing.T) {
 	p := newPlay(t, map[string]string{"repo/.env": "KEY=secret", "home/private.txt": "private"}, func(req *llm.Request) say {
 		if last(req) == "go" {
-			return say{calls: []use{task("general", "look at @.env and @~/private.txt and @main.go")}}
+			return say{calls: []use{task("general", "look at @.env and @~/private.txt and @main.go, @explore")}}
 		}
 		return say{text: "ok"}
 	}).open()
 	p.prompt(p.session(), session.Prompt{}, "go")
 	text := said(p.asked()[1].Messages)
-	if strings.Contains(text, "KEY=secret") || strings.Contains(text, "private\n") || !strings.Contains(text, "func main() {}") {
+	if strings.Contains(text, "Hand this over") || strings.Contains(text, "KEY=secret") || strings.Contains(text, "private\n") || !strings.Contains(text, "func main() {}") {
 		t.Errorf("the subagent was told:\n%s", text)
 	}
 }

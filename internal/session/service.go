@@ -123,7 +123,7 @@ func (s *Service) open(ctx context.Context, dir string) (*Instance, error) {
 		return nil, err
 	}
 	inst.engine.svc = s
-	s.listen(inst.Root.Dir, inst.engine.hooks)
+	s.listen(inst)
 	if err := s.opts.Store.PutProject(ctx, inst.Project); err != nil {
 		return nil, errors.Join(err, inst.close())
 	}

@@ -23,7 +23,8 @@ const (
 	maxSkill      = 256 << 10 // bytes of one SKILL.md
 	maxSkills     = 200
 	maxSkillDepth = 5
-	maxSkillName  = 100 // bytes
+	maxSkillName  = 100  // bytes
+	maxSkillAbout = 1024 // characters of a description that are advertised
 )
 
 // ErrShadowed means that a skill gives way to another of the same name.
@@ -226,7 +227,7 @@ func skillsBlock(list []Skill, rules []lathe.Rule) string {
 			continue
 		}
 		fmt.Fprintf(&b, "  <skill>\n    <name>%s</name>\n    <description>%s</description>\n    <location>%s</location>\n  </skill>\n",
-			html.EscapeString(s.Name), html.EscapeString(strings.Join(strings.Fields(s.Description), " ")), html.EscapeString(s.File))
+			html.EscapeString(s.Name), html.EscapeString(shorten(strings.Join(strings.Fields(s.Description), " "), maxSkillAbout)), html.EscapeString(s.File))
 	}
 	if b.Len() == 0 {
 		return ""

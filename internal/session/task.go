@@ -44,7 +44,7 @@ func (i *Instance) spawn(ctx context.Context, in builtin.SpawnInput) (builtin.Sp
 	p.Limits, p.spent, p.Rules = parent.shared()
 	p.Limits.Time = 0 // the parent's own clock ends its context
 	p.Rules = childRunRules(p.Rules, agent)
-	p.Parts = append([]lathe.PartBody{&lathe.Text{Text: in.Prompt}}, i.references(in.Prompt, i.readableBy(agent, child.Rules))...)
+	p.Parts = append([]lathe.PartBody{&lathe.Text{Text: in.Prompt}}, i.taskFiles(in.Prompt, agent, child.Rules)...)
 	watch := newTaskWatch(in, child, p.Model)
 	sub := s.opts.Bus.Subscribe(context.WithoutCancel(ctx), bus.Filter{SessionID: child.ID, Match: watch.wants}, bus.Limits{})
 	defer sub.Close()
@@ -66,6 +66,16 @@ func (i *Instance) spawn(ctx context.Context, in builtin.SpawnInput) (builtin.Sp
 	return builtin.SpawnResult{
 		Session: child.ID, Text: lastText(out.Last), Failure: whyFailed(out), Metadata: watch.metadata(),
 	}, nil
+}
+
+// taskFiles returns the files that a task names with "@". A model wrote it, so
+// there are only those that the subagent may read without an ask, and an agent
+// that is named stays text: a mention of the user's would be permission to call it.
+func (i *Instance) taskFiles(text string, agent Agent, rules []lathe.Rule) []lathe.PartBody {
+	return slices.DeleteFunc(i.references(text, i.readableBy(agent, rules)), func(p lathe.PartBody) bool {
+		_, file := p.(*lathe.File)
+		return !file
+	})
 }
 
 // childSession returns the session that a subagent works in: the one to resume,
