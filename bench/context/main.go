@@ -2,7 +2,7 @@
 // summaries say nothing, or next to nothing, and reports which planted facts are
 // still in the next request or one recall away.
 //
-//	go run ./bench/context [-steps 240] [-window 40000]
+//	go run ./bench/context [-steps 240] [-window 40000] [-messages 10000]
 //
 // Everything is real but the model: sessions, store, tools, files, compaction.
 package main
@@ -20,7 +20,14 @@ import (
 func main() {
 	steps := flag.Int("steps", 240, "steps of a session")
 	window := flag.Int("window", 40_000, "tokens of the model's window")
+	messages := flag.Int("messages", 10_000, "messages of the session whose step cost is compared with a new one's; 0: none")
 	flag.Parse()
+	if *messages > 0 {
+		if err := stepCost(context.Background(), *messages); err != nil {
+			fmt.Fprintln(os.Stderr, "context:", err)
+			os.Exit(1)
+		}
+	}
 	if err := run(context.Background(), *steps, *window); err != nil {
 		fmt.Fprintln(os.Stderr, "context:", err)
 		os.Exit(1)

@@ -61,6 +61,9 @@ type model struct {
 	facts  []fact
 	todos  []map[string]any
 	done   []string // tasks that were finished at the newest compaction
+
+	asked func() // called when a summary is asked for; nil: nothing
+	store *sqlite.Store
 }
 
 // Play runs a session and reports on its facts.
@@ -118,6 +121,7 @@ func (m *model) open(ctx context.Context, base string) (*session.Service, func()
 	if err != nil {
 		return nil, nil, err
 	}
+	m.store = store
 	events := bus.New(bus.Options{})
 	log := slog.New(slog.DiscardHandler)
 	runner := shell.New(shell.Options{})
@@ -188,6 +192,9 @@ func (m *model) Stream(_ context.Context, req *llm.Request) iter.Seq2[llm.Event,
 func (m *model) next(req *llm.Request) (text, name string, args map[string]any) {
 	switch {
 	case strings.Contains(lastText(req), "is about to leave the window"):
+		if m.asked != nil {
+			m.asked()
+		}
 		m.done = nil
 		for _, t := range m.todos {
 			if t["status"] == "completed" {

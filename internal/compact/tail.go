@@ -9,6 +9,8 @@ import (
 const (
 	leastTail = 2_000
 	mostTail  = 15_000
+	// mostMessages keeps a session of many short messages from loading thousands.
+	mostMessages = 100
 )
 
 // TailBudget returns how many tokens may stay word for word in a window. usable
@@ -29,17 +31,18 @@ func (s Settings) TailBudget(usable int64) int64 {
 // Tail returns where in history the messages begin that stay word for word: the
 // newest turns that fit the budget, at most turns of them (0: as many as fit),
 // and of the first that does not fit its newest messages. It is len(history) when
-// none stays, also when all would: then there would be nothing to summarise.
+// none stays, also when all would: then there would be nothing to summarise. At
+// most a hundred messages stay.
 // Weights are by weigh.
 func Tail(history []lathe.Message, turns int, budget int64, weigh func(*lathe.Message) int64) int {
-	start, seen := len(history), 0
+	start, seen, kept := len(history), 0, 0
 	for i := len(history) - 1; i >= 0; i-- {
 		m := &history[i]
 		if Answer(m) != nil && Answer(m).Summary || prompt.Mark(m) != nil {
 			continue
 		}
 		w := weigh(m)
-		if w > budget {
+		if kept++; w > budget || kept > mostMessages {
 			return start
 		}
 		budget -= w

@@ -78,8 +78,8 @@ func (tx *Tx) closeParts(session lathe.SessionID) ([]lathe.Part, error) {
 // openParts returns the open parts with all of their text, in order.
 func (tx *Tx) openParts(session lathe.SessionID) (parts []lathe.Part, err error) {
 	rows, err := tx.query(`SELECT m.id, p.n, p.id, p.seq, p.kind, p.open, p.rev, p.size, p.data
-		FROM session s JOIN message m ON m.session = s.n JOIN part p ON p.message = m.n
-		WHERE s.id = ? AND p.open = 1 ORDER BY m.seq, p.seq`, session)
+		FROM part p INDEXED BY part_open CROSS JOIN message m ON m.n = p.message CROSS JOIN session s ON s.n = m.session
+		WHERE p.open = 1 AND s.id = ? ORDER BY m.seq, p.seq`, session)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (tx *Tx) closeMessages(session lathe.SessionID) error {
 }
 
 func (tx *Tx) openMessages(session lathe.SessionID) (out []lathe.Message, err error) {
-	rows, err := tx.query(`SELECT m.n, m.id, m.seq, m.role, m.created, m.data FROM message m
+	rows, err := tx.query(`SELECT m.n, m.id, m.seq, m.role, m.created, m.data FROM message m INDEXED BY message_open
 		WHERE m.session = (SELECT n FROM session WHERE id = ?) AND m.open = 1 ORDER BY m.seq`, session)
 	if err != nil {
 		return nil, err
