@@ -33,6 +33,7 @@ type runOptions struct {
 	titleSet   bool
 	format     string
 	dir        string
+	attach     string
 	permission string
 	allow      []string
 	deny       []string
@@ -92,6 +93,7 @@ is busy in another process; 130 aborted. Ctrl-C aborts cleanly, twice kills.`,
 	f.StringVar(&o.title, "title", "", "title of a new session; empty for one from the message")
 	f.StringVar(&o.format, "format", "default", "output: default or json (one event a line)")
 	f.StringVar(&o.dir, "dir", "", "directory to work in")
+	f.StringVar(&o.attach, "attach", "", "run in the server at this address (http://…, or unix:PATH)")
 	f.StringVar(&o.permission, "permission", "", "who answers permission asks: ask, allow or deny")
 	f.StringArrayVar(&o.allow, "allow", nil, "allow PERMISSION[:PATTERN] in this run (repeatable)")
 	f.StringArrayVar(&o.deny, "deny", nil, "deny PERMISSION[:PATTERN] in this run (repeatable)")
@@ -120,6 +122,9 @@ func run(ctx context.Context, env *Env, o runOptions) error {
 	files, err := fileParts(dir, o.files)
 	if err != nil {
 		return err
+	}
+	if o.attach != "" {
+		return runAttached(ctx, env, o, dir, message, files)
 	}
 	app, err := openApp(ctx, env, appOptions{dir: dir, trust: o.trust})
 	if err != nil {
