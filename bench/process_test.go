@@ -69,12 +69,15 @@ func BenchmarkToolStep(b *testing.B) {
 // as well (its request, the session).
 func BenchmarkStream(b *testing.B) {
 	const deltas = 20_000
-	random := rand.New(rand.NewPCG(1, 2)) // what repeats would be compressed away
-	var words strings.Builder
-	for range deltas {
-		fmt.Fprintf(&words, "%04x ", random.Uint32N(1<<16))
+	random := rand.New(rand.NewPCG(1, 2))
+	// What repeats is compressed, and what was stored before is not stored again.
+	fresh := func() string {
+		var words strings.Builder
+		for range deltas {
+			fmt.Fprintf(&words, "%04x ", random.Uint32N(1<<16))
+		}
+		return words.String()
 	}
-	text := words.String()
 	p := newPlace(b)
 	p.serve(llmtest.Script{{Blocks: []llmtest.Block{llmtest.Text("hello")}}})
 	p.lathe("run", "warm up")
@@ -83,11 +86,11 @@ func BenchmarkStream(b *testing.B) {
 	for b.Loop() {
 		p.serve(llmtest.Script{{Blocks: []llmtest.Block{llmtest.Text("hello")}}})
 		short.add(p.lathe("run", "talk"))
-		s := p.serve(llmtest.Script{{Blocks: []llmtest.Block{llmtest.Text(text)}, Times: 2}})
+		s := p.serve(llmtest.Script{{Blocks: []llmtest.Block{llmtest.Text(fresh())}, Times: 2}})
 		got.add(p.lathe("run", "talk"))
 		base.add(p.floor(s.URL))
 		n++
 	}
 	report(b, n, "", got, base)
-	b.ReportMetric(float64((got.wrote-got.out)-(short.wrote-short.out))/float64(n*len(text)), "written/text")
+	b.ReportMetric(float64((got.wrote-got.out)-(short.wrote-short.out))/float64(n*deltas*len("0123 ")), "written/text")
 }
