@@ -75,6 +75,7 @@ type App struct {
 	armed     string    // the key that does something when pressed again
 	typedAt   time.Time
 	ticking   bool
+	after     func(time.Duration) tea.Cmd // sends a tickMsg
 	focused   bool
 	sending   int
 	opening   lathe.SessionID
@@ -94,6 +95,9 @@ func New(ctx context.Context, o Options) *App {
 		opts: o, engine: o.Engine, ctx: ctx, conv: newConversation(), dark: true, focused: true,
 		status: map[lathe.SessionID]lathe.Status{}, drafts: map[lathe.SessionID]edit.Editor{},
 		agent: o.Agent, model: o.Model,
+		after: func(d time.Duration) tea.Cmd {
+			return tea.Tick(d, func(time.Time) tea.Msg { return tickMsg{} })
+		},
 	}
 	var problems []string
 	a.keys, problems = keys.New(o.Keys)
@@ -346,7 +350,7 @@ func (a *App) tick() tea.Cmd {
 	if !a.busy() {
 		wait = max(a.toast.until.Sub(a.opts.Now()), 10*time.Millisecond)
 	}
-	return tea.Tick(wait, func(time.Time) tea.Msg { return tickMsg{} })
+	return a.after(wait)
 }
 
 // current returns the model that answers next, as far as it is known.

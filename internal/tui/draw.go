@@ -56,6 +56,9 @@ func (l look) drawn(e *entry) []styled.Line {
 	case *lathe.Assistant:
 		out = l.assistant(e, info)
 	}
+	for i, line := range out {
+		out[i] = line.Cut(l.width, l.method)
+	}
 	e.lines, e.fresh = out, l
 	return out
 }
@@ -208,7 +211,10 @@ func (l look) reasoning(b *lathe.Reasoning) []styled.Line {
 	}
 	head := "thinking " + l.glyph("…", "...")
 	if !b.Time.End.IsZero() {
-		head = "thought for " + duration(b.Time.End.Sub(b.Time.Start))
+		head = "thought"
+		if d := b.Time.End.Sub(b.Time.Start); d >= time.Second {
+			head += " for " + duration(d)
+		}
 	}
 	line, _, _ := strings.Cut(text, "\n")
 	if b.Time.End.IsZero() {

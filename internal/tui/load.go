@@ -47,12 +47,14 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 		a.leave()
 		a.agent, a.model = a.opts.Agent, a.opts.Model
 		a.input.Editor = a.drafts[m.id]
-		a.input.history = edit.History{}
+		if a.session.ID != "" {
+			a.input.history = edit.History{}
+		}
 	}
 	a.conv = newConversation()
 	a.conv.load(m.history, m.more)
 	a.setSession(m.session)
-	if !again {
+	if !again && len(a.input.history.Items()) == 0 {
 		for _, e := range a.conv.entries {
 			if _, ok := e.m.Info.(*lathe.User); ok {
 				a.input.history.Add(strings.TrimSpace(e.text()))
