@@ -166,7 +166,7 @@ func (st *statistics) print(env *Env, top int) {
 	names := slices.SortedFunc(maps.Keys(st.Tools), func(a, b string) int {
 		return cmp.Or(cmp.Compare(st.Tools[b].Calls, st.Tools[a].Calls), cmp.Compare(a, b))
 	})
-	for _, n := range first(names, top) {
+	for _, n := range atMost(names, top) {
 		u := st.Tools[n]
 		fmt.Fprintf(env.Stdout, "%8d calls %6d failed %10s  %s\n", u.Calls, u.Failed, u.Time.Round(time.Millisecond), clean(n))
 	}
@@ -183,13 +183,13 @@ func printTallies(env *Env, title string, m map[string]*tally, keys []string, to
 		return
 	}
 	fmt.Fprintf(env.Stdout, "\n%s\n", title)
-	for _, k := range first(keys, top) {
+	for _, k := range atMost(keys, top) {
 		t := m[k]
 		fmt.Fprintf(env.Stdout, "%8d answers %12d tokens %3.0f%% cached %10s  %s\n", t.Answers, t.Tokens.Total(), t.hits(), t.Cost, clean(k))
 	}
 }
 
-func first[T any](s []T, n int) []T {
+func atMost[T any](s []T, n int) []T {
 	if n <= 0 || n > len(s) {
 		return s
 	}

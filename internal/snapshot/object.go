@@ -48,27 +48,26 @@ func (s *Store) objectPath(id oid) string {
 }
 
 func (s *Store) putObject(path string, data []byte) error {
-	temp := filepath.Join(filepath.Dir(path), "tmp_obj_"+rand.Text()[:12])
-	err := os.WriteFile(temp, data, 0o444)
+	err := s.replaceFile(path, data, 0o444)
 	if errors.Is(err, os.ErrNotExist) {
 		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-			err = os.WriteFile(temp, data, 0o444)
+			err = s.replaceFile(path, data, 0o444)
 		}
 	}
-	if err == nil {
-		err = os.Rename(temp, path)
-	}
 	if err != nil {
-		_ = os.Remove(temp)
 		return fmt.Errorf("store an object: %w", err)
 	}
 	return nil
 }
 
-// replaceFile writes a small file of the store in one step.
-func replaceFile(path string, data []byte) error {
-	temp := path + ".tmp" + rand.Text()[:8]
-	err := os.WriteFile(temp, data, 0o600)
+// tempDir is where files are written before they get their name. Each begins
+// with the process that writes it.
+func (s *Store) tempDir() string { return filepath.Join(s.dir, "partial") }
+
+// replaceFile writes a file of the store in one step.
+func (s *Store) replaceFile(path string, data []byte, mode os.FileMode) error {
+	temp := filepath.Join(s.tempDir(), strconv.Itoa(os.Getpid())+"-"+rand.Text()[:12])
+	err := os.WriteFile(temp, data, mode)
 	if err == nil {
 		err = os.Rename(temp, path)
 	}

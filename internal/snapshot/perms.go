@@ -73,7 +73,7 @@ func (s *Store) savePerms(tree string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return replaceFile(path, data)
+	return s.replaceFile(path, data, 0o600)
 }
 
 // loadPerms returns the bits kept with a tree.

@@ -45,7 +45,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	if s.ready {
 		return nil
 	}
-	for _, d := range []string{"objects/info", "objects/pack", "refs/heads", "info"} {
+	for _, d := range []string{"objects/info", "objects/pack", "refs/heads", "info", "partial"} {
 		if err := os.MkdirAll(filepath.Join(s.dir, filepath.FromSlash(d)), 0o700); err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (s *Store) prepare(ctx context.Context) error {
 		if have, err := os.ReadFile(path); err == nil && string(have) == want {
 			continue
 		}
-		if err := replaceFile(path, []byte(want)); err != nil {
+		if err := s.replaceFile(path, []byte(want), 0o600); err != nil {
 			return err
 		}
 	}

@@ -354,6 +354,7 @@ func hashBlob(body string) oid {
 	tmp, _ := os.MkdirTemp("", "obj")
 	defer os.RemoveAll(tmp)
 	s.dir = tmp
+	_ = os.Mkdir(s.tempDir(), 0o700)
 	id, _ := s.writeObject("blob", []byte(body))
 	return id
 }

@@ -3,11 +3,14 @@ package snapshot
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -20,8 +23,20 @@ const (
 	keepFor = 7 * 24 * time.Hour
 )
 
-// tidy removes what a git that died left behind.
+// tidy removes what a process that died left behind.
 func (s *Store) tidy() error {
+	partial, err := os.ReadDir(s.tempDir())
+	if err != nil {
+		return err
+	}
+	for _, e := range partial {
+		path := filepath.Join(s.tempDir(), e.Name())
+		if pid, _, _ := strings.Cut(e.Name(), "-"); lives(pid) {
+			removeStale(path)
+			continue
+		}
+		_ = os.Remove(path)
+	}
 	pack := filepath.Join(s.dir, "objects", "pack")
 	entries, err := os.ReadDir(pack)
 	if err != nil {
@@ -33,6 +48,16 @@ func (s *Store) tidy() error {
 		}
 	}
 	return nil
+}
+
+// lives reports whether there is a process with the number.
+func lives(pid string) bool {
+	n, err := strconv.Atoi(pid)
+	if err != nil || n <= 0 {
+		return false
+	}
+	p, err := os.FindProcess(n)
+	return err == nil && !errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
 }
 
 func removeStale(path string) {
