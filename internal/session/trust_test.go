@@ -26,10 +26,6 @@ type hostile struct {
 	quiet  bool // nothing is reported as left out
 }
 
-func leftOut(i *session.Instance, path string) bool {
-	return slices.ContainsFunc(i.Config.LeftOut, func(l config.LeftOut) bool { return strings.HasPrefix(l.Path, path) })
-}
-
 func action(i *session.Instance, agent, perm, pattern string) lathe.Action {
 	for _, a := range i.Agents {
 		if a.Name == agent {
