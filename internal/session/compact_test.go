@@ -303,3 +303,56 @@ func TestCompactionSwitchedOff(t *testing.T) {
 		t.Error("a summary was asked for")
 	}
 }
+
+// TestAlwaysRefused holds that a provider which never takes a request ends the
+// turn after a few compactions, saying what fills the window.
+func TestAlwaysRefused(t *testing.T) {
+	p, r := readerPlay(t, 1, func() say { return say{text: goodSummary} })
+	inner := r.answer(p.dir)
+	tries := 0
+	p.answer = func(req *llm.Request) say {
+		if asksSummary(req) {
+			return inner(req)
+		}
+		tries++
+		return say{err: &llm.Error{Kind: llm.KindOverflow, Message: "prompt is too long", Status: 400, RetryAfter: -1}}
+	}
+	out := p.prompt(p.session(), session.Prompt{}, "hello")
+	if _, ok := out.Failure.(*lathe.OverflowFailure); !ok || tries > 4 {
+		t.Errorf("failure %v after %d tries", out.Failure, tries)
+	}
+}
+
+// TestPendingMarkIsATask holds that a stored request for a compaction is carried out.
+func TestPendingMarkIsATask(t *testing.T) {
+	p, _ := readerPlay(t, 2, func() say { return say{text: goodSummary} })
+	id := p.session()
+	p.prompt(id, session.Prompt{}, "Read all files.")
+	out := p.prompt(id, session.Prompt{Parts: []lathe.PartBody{&lathe.CompactionMark{}}})
+	view := prompt.View(p.tail(id))
+	if out.Failure != nil || len(view) < 2 || !view[1].Info.(*lathe.Assistant).Summary {
+		t.Errorf("failure %v, a view of %d messages", out.Failure, len(view))
+	}
+}
+
+func TestWindow(t *testing.T) {
+	p, _ := readerPlay(t, 2, func() say { return say{text: goodSummary} })
+	id := p.session()
+	p.prompt(id, session.Prompt{}, "Read all files.")
+	w, err := p.svc.Window(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum int64
+	names := map[string]int{}
+	for _, k := range w.Kinds {
+		sum += k.Tokens
+		names[k.Name] = k.Count
+	}
+	if sum != w.Used || w.Usable != 14_000 || w.Context != 20_000 || names["tool read"] != 2 || names["your messages"] != 1 {
+		t.Errorf("window %+v", w)
+	}
+	if w.Parts[0].Name != "tool read" || w.Parts[0].Tokens < 1500 {
+		t.Errorf("largest part %+v", w.Parts[0])
+	}
+}
