@@ -40,15 +40,22 @@ func Defaults(p Paths) []lathe.Rule {
 		{Permission: "external_directory", Pattern: "*", Action: lathe.AskMe},
 	}
 	rules = append(rules, p.external()...)
-	return append(rules,
+	rules = append(rules,
 		lathe.Rule{Permission: "question", Pattern: "*", Action: lathe.Deny},
 		lathe.Rule{Permission: "plan_enter", Pattern: "*", Action: lathe.Deny},
 		lathe.Rule{Permission: "plan_exit", Pattern: "*", Action: lathe.Deny},
-		lathe.Rule{Permission: "read", Pattern: "*", Action: lathe.Allow},
-		lathe.Rule{Permission: "read", Pattern: "*.env", Action: lathe.AskMe},
-		lathe.Rule{Permission: "read", Pattern: "*.env.*", Action: lathe.AskMe},
-		lathe.Rule{Permission: "read", Pattern: "*.env.example", Action: lathe.Allow},
 	)
+	return append(rules, readRules()...)
+}
+
+// readRules allow reading, but ask for files that hold secrets.
+func readRules() []lathe.Rule {
+	return []lathe.Rule{
+		{Permission: "read", Pattern: "*", Action: lathe.Allow},
+		{Permission: "read", Pattern: "*.env", Action: lathe.AskMe},
+		{Permission: "read", Pattern: "*.env.*", Action: lathe.AskMe},
+		{Permission: "read", Pattern: "*.env.example", Action: lathe.Allow},
+	}
 }
 
 func (p Paths) external() []lathe.Rule {
@@ -102,9 +109,10 @@ func planRules(p Paths) []lathe.Rule {
 
 func exploreRules(p Paths) []lathe.Rule {
 	rules := []lathe.Rule{{Permission: "*", Pattern: "*", Action: lathe.Deny}}
-	for _, name := range []string{"grep", "glob", "list", "bash", "webfetch", "websearch", "codesearch", "read"} {
+	for _, name := range []string{"grep", "glob", "list", "bash", "webfetch", "websearch", "codesearch"} {
 		rules = append(rules, lathe.Rule{Permission: name, Pattern: "*", Action: lathe.Allow})
 	}
+	rules = append(rules, readRules()...)
 	rules = append(rules, lathe.Rule{Permission: "external_directory", Pattern: "*", Action: lathe.AskMe})
 	return append(rules, p.external()...)
 }
