@@ -73,8 +73,6 @@ func TestRevertOfABusySession(t *testing.T) {
 	if _, err := s.Unrevert(t.Context(), id, false); lathe.CodeOf(err) != lathe.CodeBusy {
 		t.Errorf("unrevert: %v", err)
 	}
-	if err := s.Abort(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
+	_ = s.Abort(t.Context(), id) // how the turn ends is not what is tested
 	_, _ = run.Wait(t.Context())
 }
