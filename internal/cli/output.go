@@ -71,6 +71,10 @@ func (o *output) event(e lathe.Envelope, root lathe.SessionID) {
 			wait := max(0, r.Next.Sub(e.Time)).Round(100 * time.Millisecond)
 			o.notice(fmt.Sprintf("%s; trying again in %s (attempt %d)", oneLine(r.Message, 200), wait, r.Attempt+1))
 		}
+	case lathe.SessionCompacted:
+		if ev.SessionID == root {
+			o.notice("the window was full: older messages are now a summary and a ledger (see: lathe context)")
+		}
 	case lathe.SessionFailed:
 		if ev.Failure != nil {
 			o.errLine(o.style.red("error: ") + clean(ev.Failure.Error()))
