@@ -334,10 +334,10 @@ func TestAnything(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		d := withHistory(t, Options{ASCII: rapid.Bool().Draw(rt, "ascii")}, question(1, "one"), reply(2, &lathe.Text{Text: "two"}))
 		next := 3
-		for range rapid.IntRange(1, 25).Draw(rt, "steps") {
+		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
 			switch rapid.IntRange(0, 7).Draw(rt, "kind") {
 			case 0:
-				d.send(tea.WindowSizeMsg{Width: rapid.IntRange(1, 220).Draw(rt, "width"), Height: rapid.IntRange(1, 70).Draw(rt, "height")})
+				d.send(tea.WindowSizeMsg{Width: rapid.IntRange(1, 140).Draw(rt, "width"), Height: rapid.IntRange(1, 40).Draw(rt, "height")})
 			case 1:
 				m := reply(next, &lathe.Text{Text: rapid.SampledFrom(words).Draw(rt, "word")})
 				next++
@@ -350,7 +350,7 @@ func TestAnything(t *testing.T) {
 			case 4:
 				d.event(lathe.QuestionAsked{Ask: lathe.QuestionAsk{ID: "que_1", Questions: []lathe.Question{{Text: words[9] + words[9], Options: []lathe.QuestionOption{{Label: words[1]}}, Custom: true}}}})
 			case 5:
-				d.send(tea.PasteMsg{Content: strings.Repeat(rapid.SampledFrom(words).Draw(rt, "pasted"), 40)})
+				d.send(tea.PasteMsg{Content: strings.Repeat(rapid.SampledFrom(words).Draw(rt, "pasted"), 8)})
 			default:
 				d.now = d.now.Add(time.Duration(rapid.IntRange(0, 2000).Draw(rt, "ms")) * time.Millisecond)
 				d.press(rapid.SampledFrom(strokes).Draw(rt, "stroke"))

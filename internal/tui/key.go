@@ -63,6 +63,9 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 // led carries out what the leader and a key stand for.
 func (a *App) led(stroke string) tea.Cmd {
 	for _, act := range a.keys.Led(stroke) {
+		if act == keys.Exit {
+			return tea.Quit
+		}
 		if c := a.commandFor(act); c != nil && c.can(a) {
 			return c.run(a)
 		}
@@ -158,8 +161,7 @@ func (a *App) updown(act keys.Action) tea.Cmd {
 	return nil
 }
 
-// exit leaves with an empty input: at once for ctrl+d, for ctrl+c when it is
-// pressed twice.
+// exit leaves with an empty input, when the key is pressed twice.
 func (a *App) exit(armed string) (tea.Cmd, bool) {
 	if !a.input.Empty() {
 		return nil, false

@@ -112,7 +112,7 @@ func (l *loop) run() error {
 		case <-l.ctx.Done():
 			return context.Cause(l.ctx)
 		case <-l.reading:
-			return fmt.Errorf("read the terminal: %w", l.inputError())
+			err = l.last()
 		case <-due.C:
 			waiting, painted, l.app.dirty = false, time.Now(), false
 			err = l.paint.paint(l.app.View())
@@ -137,11 +137,22 @@ func (l *loop) run() error {
 	}
 }
 
-func (l *loop) inputError() error {
-	if l.failed != nil {
-		return l.failed
+// last handles what came before the input ended, and returns why it did.
+func (l *loop) last() error {
+	for {
+		select {
+		case e := <-l.events:
+			if err := l.handle(message(e)); err != nil {
+				return err
+			}
+		default:
+			err := l.failed
+			if err == nil {
+				err = io.ErrUnexpectedEOF
+			}
+			return fmt.Errorf("read the terminal: %w", err)
+		}
 	}
-	return io.ErrUnexpectedEOF
 }
 
 // handle applies a message: what is about the terminal itself, then the App.

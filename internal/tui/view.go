@@ -111,6 +111,9 @@ func (a *App) welcome(height int) []styled.Line {
 			out = append(out, append(styled.Line{{Text: "   "}}, line...))
 		}
 	}
+	for i, line := range out {
+		out[i] = line.Cut(l.width, l.method)
+	}
 	return out[:min(len(out), height)]
 }
 

@@ -1,0 +1,304 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"lathe"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var xterm = []string{"TERM=xterm-256color", "COLORTERM=truecolor"}
+
+// TestPainted holds that a terminal shows what a view says, whatever was on it
+// before, and the cursor where the view has it.
+func TestPainted(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w, h := rapid.IntRange(10, 90).Draw(t, "width"), rapid.IntRange(3, 30).Draw(t, "height")
+		e := newEmulator(w, h)
+		p := newPainter(e, xterm, w, h)
+		if err := p.start(); err != nil {
+			t.Fatal(err)
+		}
+		line := rapid.StringOfN(rapid.RuneFrom([]rune("abc   漢字é─│")), 0, 40, -1)
+		var rows []string
+		for range rapid.IntRange(1, 8).Draw(t, "frames") {
+			if rapid.IntRange(0, 4).Draw(t, "resize") == 0 {
+				w, h = rapid.IntRange(10, 90).Draw(t, "width"), rapid.IntRange(3, 30).Draw(t, "height")
+				e.resize(w, h)
+				p.resize(w, h)
+			}
+			if n := rapid.IntRange(0, len(rows)).Draw(t, "scrolled"); n > 0 {
+				rows = append([]string{}, rows[n:]...)
+			}
+			for len(rows) < h {
+				rows = append(rows, line.Draw(t, "line"))
+			}
+			rows = rows[:h]
+			var want, content []string
+			for _, r := range rows {
+				cut := []rune{}
+				used := 0
+				for _, c := range r {
+					n := 1
+					if c > 0x3000 {
+						n = 2
+					}
+					if used += n; used > w {
+						break
+					}
+					cut = append(cut, c)
+				}
+				want = append(want, strings.TrimRight(string(cut), " "))
+				content = append(content, "\x1b[38;2;1;2;3m"+string(cut)+"\x1b[m")
+			}
+			v := tea.NewView(strings.Join(content, "\n"))
+			v.Cursor = tea.NewCursor(rapid.IntRange(0, w-1).Draw(t, "x"), rapid.IntRange(0, h-1).Draw(t, "y"))
+			if err := p.paint(v); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, e.lines()); diff != "" {
+				t.Fatalf("screen (-want +got):\n%s", diff)
+			}
+			if e.x != v.Cursor.X || e.y != v.Cursor.Y {
+				t.Fatalf("cursor at %d,%d, want %v", e.x, e.y, v.Cursor.Position)
+			}
+			if len(e.unknown) > 0 {
+				t.Fatalf("the emulator does not know %q", e.unknown)
+			}
+		}
+	})
+}
+
+// session runs a screen on an emulator until it ends.
+type session struct {
+	in   *os.File
+	app  *App
+	out  *lockedEmulator
+	done chan error
+}
+
+type lockedEmulator struct {
+	mu sync.Mutex
+	*emulator
+}
+
+func (l *lockedEmulator) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.emulator.Write(p)
+}
+
+func (l *lockedEmulator) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(l.lines(), "\n")
+}
+
+func (l *lockedEmulator) waitFor(t testing.TB, want string) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(l.text(), want); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the screen never shows %q:\n%s", want, l.text())
+		}
+	}
+}
+
+func startSession(t testing.TB, f *fakeEngine, w, h int) *session {
+	r, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &session{in: in, out: &lockedEmulator{emulator: newEmulator(w, h)}, done: make(chan error, 1)}
+	s.app = New(context.Background(), Options{Engine: f, Session: "ses_1"})
+	go func() {
+		s.done <- Run(context.Background(), s.app, Terminal{In: r, Out: s.out, Env: xterm, Width: w, Height: h})
+		r.Close()
+	}()
+	return s
+}
+
+func (s *session) leave(t testing.TB) {
+	t.Helper()
+	fmt.Fprint(s.in, "\x18q")
+	defer s.in.Close()
+	if err := <-s.done; err != nil {
+		t.Errorf("run: %v", err)
+	}
+}
+
+// stream sends an answer of n deltas as fast as they are taken.
+func stream(f *fakeEngine, n int, text string) {
+	m := reply(2)
+	m.Info.(*lathe.Assistant).Completed = time.Time{}
+	open := part(m, 1, &lathe.Text{})
+	for _, e := range []lathe.Event{lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Busy{}}, lathe.MessageUpdated{Message: m}, lathe.PartUpdated{Part: open}} {
+		f.events <- lathe.Envelope{Event: e}
+	}
+	for range n {
+		f.events <- lathe.Envelope{Event: lathe.PartDelta{SessionID: "ses_1", MessageID: m.ID, PartID: open.ID, Delta: text}}
+	}
+	f.events <- lathe.Envelope{Event: lathe.PartDelta{SessionID: "ses_1", MessageID: m.ID, PartID: open.ID, Delta: "\n\nTHE END"}}
+	f.events <- lathe.Envelope{Event: lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Idle{}}}
+}
+
+func oneQuestion() *fakeEngine {
+	f := newFake()
+	f.sessions["ses_1"] = lathe.Session{ID: "ses_1", Title: "A title", Agent: "build"}
+	f.history["ses_1"] = []lathe.Message{question(1, "go")}
+	return f
+}
+
+// TestNoKeystrokeIsLost types while an answer streams as fast as it can.
+func TestNoKeystrokeIsLost(t *testing.T) {
+	f := oneQuestion()
+	s := startSession(t, f, 80, 24)
+	s.out.waitFor(t, "A title")
+	var wg sync.WaitGroup
+	wg.Go(func() { stream(f, 20_000, "words and **more** words, ") })
+	typed := ""
+	for i := range 100 {
+		word := fmt.Sprintf("%02d漢", i)
+		typed += word
+		fmt.Fprint(s.in, word)
+	}
+	wg.Wait()
+	s.out.waitFor(t, "THE END")
+	s.out.waitFor(t, "99漢")
+	fmt.Fprint(s.in, "\r")
+	s.out.waitFor(t, "ask anything")
+	s.leave(t)
+	want := []string{fmt.Sprintf("prompt ses_1 %q  ", typed)}
+	if diff := cmp.Diff(want, f.noted()); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+func TestRunGivesTheTerminalBack(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {200, 60}} {
+		f := oneQuestion()
+		s := startSession(t, f, size[0], size[1])
+		s.out.waitFor(t, "▌ go")
+		s.leave(t)
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cause := fmt.Errorf("enough")
+	cancel(cause)
+	r, w := io.Pipe()
+	defer w.Close()
+	w.Close()
+	err := Run(ctx, New(ctx, Options{Engine: newFake()}), Terminal{In: r, Out: io.Discard, Width: 80, Height: 24})
+	if !errors.Is(err, cause) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("run: %v", err)
+	}
+}
+
+// TestPumpIsCalm holds that events reach the screen at most 30 times a second,
+// none is lost, and nothing is left running.
+func TestPumpIsCalm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		var mu sync.Mutex
+		var text strings.Builder
+		batches := 0
+		p := &pump{send: func(m tea.Msg) {
+			mu.Lock()
+			defer mu.Unlock()
+			batches++
+			for _, e := range m.(Events).List {
+				text.WriteString(e.Event.(lathe.PartDelta).Delta)
+			}
+		}}
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() { p.run(ctx, f) })
+		for range 1000 {
+			f.events <- lathe.Envelope{Event: lathe.PartDelta{PartID: "prt_1", Delta: "x"}}
+			time.Sleep(2 * time.Millisecond)
+		}
+		time.Sleep(time.Second)
+		cancel()
+		wg.Wait()
+		if text.Len() != 1000 || batches > 62 || batches < 55 {
+			t.Errorf("%d characters in %d batches over two seconds", text.Len(), batches)
+		}
+	})
+}
+
+// BenchmarkBytesPerToken streams an answer of 2,000 tokens at 1,000 tokens a
+// second (about 33 a frame) and tells what reaches the terminal for each.
+func BenchmarkBytesPerToken(b *testing.B) {
+	for b.Loop() {
+		d := withHistory(b, Options{}, question(1, "go"))
+		e := newEmulator(80, 24)
+		p := newPainter(e, xterm, 80, 24)
+		if err := p.start(); err != nil {
+			b.Fatal(err)
+		}
+		m := reply(2)
+		open := part(m, 1, &lathe.Text{})
+		d.event(lathe.MessageUpdated{Message: m}, lathe.PartUpdated{Part: open})
+		if err := p.paint(d.app.View()); err != nil {
+			b.Fatal(err)
+		}
+		e.bytes = 0
+		const tokens, each = 2000, 33
+		for i := 0; i < tokens; i += each {
+			text := strings.Repeat("word ", each)
+			if i%(each*6) == 0 {
+				text += "\n\n"
+			}
+			d.event(lathe.PartDelta{SessionID: "ses_1", MessageID: m.ID, PartID: open.ID, Delta: text})
+			if err := p.paint(d.app.View()); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(e.bytes)/tokens, "bytes/token")
+		b.ReportMetric(float64(e.bytes)/(tokens*5), "bytes/byte")
+	}
+}
+
+// BenchmarkFrame draws a frame of a long answer to which a few words were added.
+func BenchmarkFrame(b *testing.B) {
+	d := withHistory(b, Options{}, question(1, "go"))
+	d.send(tea.WindowSizeMsg{Width: 200, Height: 60})
+	p := newPainter(io.Discard, xterm, 200, 60)
+	m := reply(2)
+	open := part(m, 1, &lathe.Text{Text: strings.Repeat("A paragraph of *some* words.\n\n- item\n\n", 200)})
+	d.event(lathe.MessageUpdated{Message: m}, lathe.PartUpdated{Part: open})
+	b.ReportAllocs()
+	for b.Loop() {
+		d.event(lathe.PartDelta{SessionID: "ses_1", MessageID: m.ID, PartID: open.ID, Delta: "word "})
+		if err := p.paint(d.app.View()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkSpinner draws a frame in which only the spinner moved.
+func BenchmarkSpinner(b *testing.B) {
+	d := withHistory(b, Options{}, question(1, "go"), reply(2, &lathe.Text{Text: strings.Repeat("words ", 2000)}))
+	p := newPainter(io.Discard, xterm, 80, 24)
+	d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Busy{}})
+	b.ReportAllocs()
+	for b.Loop() {
+		d.now = d.now.Add(250 * time.Millisecond)
+		if err := p.paint(d.app.View()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
