@@ -46,7 +46,7 @@ func TestJavaScriptSDK(t *testing.T) {
 func TestOpenCodeRunAttach(t *testing.T) {
 	dir := npm(t, "opencode-ai")
 	r := newRig(t)
-	model := r.script("run.txt", strings.Replace(sdkScript, "echo hi", "sleep 0.5; echo hi", 1))
+	model := r.script("run.txt", strings.Replace(sdkScript, "echo hi", "sleep 5; echo hi", 1))
 	out := r.run(t, filepath.Join(dir, "..", ".bin", "opencode"), "run", "--attach", r.url, "--dir", r.dir, "-m", "script/"+model, "go")
 	if !strings.Contains(out, "All done.") {
 		t.Errorf("%s", out)
