@@ -117,3 +117,11 @@ func FuzzRedact(f *testing.F) {
 	f.Add("password = x")
 	f.Fuzz(func(t *testing.T, s string) { Redact(s) })
 }
+
+func BenchmarkRedact(b *testing.B) {
+	text := strings.Repeat("func main() { fmt.Println(\"hello, world\") } // a line of code\n", 16<<10)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		Redact(text)
+	}
+}
