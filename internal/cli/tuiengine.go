@@ -63,6 +63,10 @@ func (e *tuiEngine) Children(ctx context.Context, id lathe.SessionID) ([]lathe.S
 	return list, err
 }
 
+func (e *tuiEngine) Todos(ctx context.Context, id lathe.SessionID) ([]lathe.Todo, error) {
+	return e.app.svc.Todos(ctx, id)
+}
+
 func (e *tuiEngine) History(ctx context.Context, id lathe.SessionID, before int64, limit int) ([]lathe.Message, error) {
 	var out []lathe.Message
 	for m, err := range e.app.store.Messages(ctx, id, sqlite.MessageFilter{Before: before, Limit: limit}) {

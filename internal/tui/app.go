@@ -63,6 +63,7 @@ type App struct {
 	sheets   []sheet // the last one has the keys
 	waiting  []sheet // asks and questions, oldest first
 	toast    toast
+	todos    []lathe.Todo
 	agents   []Agent
 	models   []Model
 	commands []Command
@@ -104,8 +105,9 @@ func New(ctx context.Context, o Options) *App {
 	a.look = look{width: 80, ascii: o.ASCII, method: styled.WcWidth}
 	a.height = 24
 	a.setTheme(a.themeNamed(o.Theme))
-	for _, n := range append(o.Notices, problems...) {
-		a.notify(toastWarning, n)
+	a.opts.Notices = append(slices.Clone(o.Notices), problems...)
+	if n := len(a.opts.Notices); n > 0 && o.Session != "" {
+		a.notify(toastWarning, a.opts.Notices[n-1])
 	}
 	if o.Branch != nil {
 		a.branch = o.Branch()
@@ -151,6 +153,7 @@ type (
 		session lathe.Session
 		history []lathe.Message
 		more    bool
+		todos   []lathe.Todo
 		status  lathe.Status
 		err     error
 	}

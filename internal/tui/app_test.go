@@ -97,7 +97,7 @@ func TestStreaming(t *testing.T) {
 		d.event(lathe.PartDelta{SessionID: "ses_1", MessageID: m.ID, PartID: open.ID, Delta: s})
 	}
 	d.now = d.now.Add(5 * time.Second)
-	d.shows("Some bold text", "• a", "• b", "working 5s", "esc stops")
+	d.shows("Some bold text", "• a", "• b", "working 5s", "esc stops", "second thing (1 of 2 done)")
 	d.event(lathe.PartDelta{SessionID: "ses_other", MessageID: m.ID, PartID: open.ID, Delta: "intruder"})
 	d.hides("intruder")
 	d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Retrying{Attempt: 2, Message: "overloaded", Next: d.now.Add(9 * time.Second)}})

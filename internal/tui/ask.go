@@ -28,14 +28,15 @@ type answer struct {
 // askSheet is a permission ask.
 type askSheet struct {
 	ask     lathe.Ask
+	other   bool // it is of a session that is not on screen, such as a subagent's
 	shown   time.Time
 	answers []answer
 	at      int
 	message *edit.Editor // of a rejection, while it is written
 }
 
-func newAsk(ask lathe.Ask, now time.Time) *askSheet {
-	s := &askSheet{ask: ask, shown: now, answers: []answer{{"y", "allow once", lathe.Reply{Kind: lathe.Once}, false}}}
+func newAsk(ask lathe.Ask, other bool, now time.Time) *askSheet {
+	s := &askSheet{ask: ask, other: other, shown: now, answers: []answer{{"y", "allow once", lathe.Reply{Kind: lathe.Once}, false}}}
 	if protected, _ := ask.Metadata["protected"].(bool); len(ask.Always) > 0 && !protected {
 		s.answers = append(s.answers,
 			answer{"a", "allow in this session", lathe.Reply{Kind: lathe.Always}, false},
@@ -107,7 +108,11 @@ func (s *askSheet) write(a *App, k tea.KeyPressMsg, stroke string) tea.Cmd {
 }
 
 func (s *askSheet) draw(l look, height int) ([]styled.Line, int, int) {
-	out := []styled.Line{l.title("permission: "+styled.OneLine(s.ask.Permission), "the turn waits for you")}
+	title := "permission: " + styled.OneLine(s.ask.Permission)
+	if s.other {
+		title += " (another session, such as a subagent's)"
+	}
+	out := []styled.Line{l.title(title, "the turn waits for you")}
 	room := max(2, height-2-len(s.answers))
 	body := s.what(l)
 	if len(body) > room {

@@ -215,6 +215,9 @@ func (a *App) revertTo(r Reverter, e *entry) tea.Cmd {
 
 func (a *App) redo() tea.Cmd {
 	r := a.engine.(Reverter)
+	if e := a.conv.byID[a.conv.revert]; e != nil && strings.TrimSpace(a.input.Value()) == strings.TrimSpace(e.text()) {
+		a.input.Reset()
+	}
 	return a.onSession("redone", func(ctx context.Context, s lathe.SessionID) error { return r.Unrevert(ctx, s) })
 }
 

@@ -40,6 +40,7 @@ type Sessions interface {
 	Delete(ctx context.Context, id lathe.SessionID) error
 	// Children returns the sessions that subagents of a session work in.
 	Children(ctx context.Context, id lathe.SessionID) ([]lathe.Session, error)
+	Todos(ctx context.Context, id lathe.SessionID) ([]lathe.Todo, error)
 	// History returns at most limit messages before the one with the sequence
 	// number, or the newest ones for 0; oldest first.
 	History(ctx context.Context, id lathe.SessionID, before int64, limit int) ([]lathe.Message, error)

@@ -159,6 +159,10 @@ func (a *App) other(e lathe.Envelope) tea.Cmd {
 				a.notify(toastError, ev.Failure.Error())
 			}
 		}
+	case lathe.TodoUpdated:
+		if ev.SessionID == a.session.ID {
+			a.todos = ev.Todos
+		}
 	case lathe.PermissionAsked:
 		a.asked(ev.Ask)
 		return a.attention("lathe needs your permission")
@@ -175,7 +179,12 @@ func (a *App) other(e lathe.Envelope) tea.Cmd {
 	return nil
 }
 
+// setSession takes a session's own fields. An agent that it changed to by itself,
+// as when a plan is done, wins over the one that was chosen before.
 func (a *App) setSession(s lathe.Session) {
+	if s.ID == a.session.ID && s.Agent != a.session.Agent {
+		a.agent = ""
+	}
 	a.session = s
 	a.conv.revert = ""
 	if s.Revert != nil {
@@ -225,7 +234,7 @@ func (a *App) asked(ask lathe.Ask) {
 			return
 		}
 	}
-	a.waiting = append(a.waiting, newAsk(ask, a.opts.Now()))
+	a.waiting = append(a.waiting, newAsk(ask, ask.SessionID != a.session.ID, a.opts.Now()))
 }
 
 // questioned queues a question.

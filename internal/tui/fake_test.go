@@ -76,6 +76,10 @@ func (f *fakeEngine) Children(context.Context, lathe.SessionID) ([]lathe.Session
 	return nil, nil
 }
 
+func (f *fakeEngine) Todos(context.Context, lathe.SessionID) ([]lathe.Todo, error) {
+	return []lathe.Todo{{Content: "one", Status: "completed"}, {Content: "second thing", Status: "in_progress"}}, nil
+}
+
 func (f *fakeEngine) History(_ context.Context, id lathe.SessionID, before int64, limit int) ([]lathe.Message, error) {
 	all := f.history[id]
 	end := len(all)

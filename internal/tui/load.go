@@ -28,6 +28,7 @@ func (a *App) open(id lathe.SessionID) tea.Cmd {
 		}
 		m.history, m.err = a.engine.History(a.ctx, id, 0, firstPage)
 		m.more = len(m.history) == firstPage
+		m.todos, _ = a.engine.Todos(a.ctx, id) // a screen without them is still one
 		m.status = a.engine.Status(a.ctx, id)
 		return m
 	}
@@ -51,7 +52,7 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 			a.input.history = edit.History{}
 		}
 	}
-	a.conv = newConversation()
+	a.conv, a.todos = newConversation(), m.todos
 	a.conv.load(m.history, m.more)
 	a.setSession(m.session)
 	if !again && len(a.input.history.Items()) == 0 {
@@ -83,7 +84,7 @@ func (a *App) leave() {
 // fresh shows an empty session, which is made when something is sent.
 func (a *App) fresh() {
 	a.leave()
-	a.session, a.conv, a.opening = lathe.Session{}, newConversation(), ""
+	a.session, a.conv, a.opening, a.todos = lathe.Session{}, newConversation(), "", nil
 	a.input.Editor = a.drafts[""]
 	a.since = time.Time{}
 }

@@ -84,10 +84,6 @@ func (a *App) conversationLines(height int) []styled.Line {
 			a.keys.For("messages_redo")+" brings them back, a new message drops them", a.look.fg(theme.Warning)).Cut(a.look.width-1, a.look.method))
 		lines = lines[max(0, len(lines)-height):]
 	}
-	if todo := a.todoLine(); todo != nil && a.conv.bottom.e == nil && height > 8 {
-		lines = append(lines, nil, todo)
-		lines = lines[max(0, len(lines)-height):]
-	}
 	return lines
 }
 
@@ -111,14 +107,34 @@ func (a *App) welcome(height int) []styled.Line {
 			out = append(out, append(styled.Line{{Text: "   "}}, line...))
 		}
 	}
+	for _, n := range a.opts.Notices {
+		out = append(out, nil)
+		for _, line := range styled.Wrap(styled.Plain(styled.OneLine(n), l.fg(theme.Warning)), l.width-6, l.method) {
+			out = append(out, append(styled.Line{{Text: "   "}}, line...))
+		}
+	}
 	for i, line := range out {
 		out[i] = line.Cut(l.width, l.method)
 	}
 	return out[:min(len(out), height)]
 }
 
-// todoLine is the entry of the task list that is worked on.
-func (a *App) todoLine() styled.Line { return nil }
+// doing is the entry of the task list that is worked on, and how far it is.
+func (a *App) doing() string {
+	done, now := 0, ""
+	for _, t := range a.todos {
+		switch t.Status {
+		case "completed", "cancelled":
+			done++
+		case "in_progress":
+			now = styled.OneLine(t.Content)
+		}
+	}
+	if now == "" {
+		return ""
+	}
+	return fmt.Sprintf(" · %s (%d of %d done)", now, done, len(a.todos))
+}
 
 func (a *App) drawInput() (lines []styled.Line, x, y int) {
 	l := a.look
@@ -195,7 +211,8 @@ func (a *App) activity() styled.Line {
 	if !a.since.IsZero() {
 		line = append(line, styled.Span{Text: " " + seconds(now.Sub(a.since)), Style: l.fg(theme.Muted)})
 	}
-	line = append(line, styled.Span{Text: " · " + a.keys.For("session_interrupt") + " stops", Style: l.fg(theme.Border)})
+	line = append(line, styled.Span{Text: " · " + a.keys.For("session_interrupt") + " stops", Style: l.fg(theme.Border)},
+		styled.Span{Text: a.doing(), Style: l.fg(theme.Accent)})
 	return line.Cut(l.width-8, l.method)
 }
 
