@@ -39,6 +39,13 @@ type (
 	}
 	// SessionCompacted tells that a summary took the place of old messages.
 	SessionCompacted struct{ SessionID SessionID }
+	// SessionPruned tells that old tool results were cleared from the model's
+	// view, and about how many tokens that frees. OpenCode has no such event.
+	SessionPruned struct {
+		SessionID SessionID
+		Results   int
+		Tokens    int64
+	}
 	// MessageUpdated tells that a message is new or its info changed; Parts is nil.
 	MessageUpdated struct{ Message Message }
 	// MessageRemoved tells that a message and its parts are gone.
@@ -119,6 +126,7 @@ func (SessionStatus) isEvent()     {}
 func (SessionFailed) isEvent()     {}
 func (SessionDiff) isEvent()       {}
 func (SessionCompacted) isEvent()  {}
+func (SessionPruned) isEvent()     {}
 func (MessageUpdated) isEvent()    {}
 func (MessageRemoved) isEvent()    {}
 func (PartUpdated) isEvent()       {}

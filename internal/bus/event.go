@@ -26,6 +26,8 @@ func SessionOf(ev lathe.Event) lathe.SessionID {
 		return ev.SessionID
 	case lathe.SessionCompacted:
 		return ev.SessionID
+	case lathe.SessionPruned:
+		return ev.SessionID
 	case lathe.MessageRemoved:
 		return ev.SessionID
 	case lathe.PartRemoved:

@@ -75,6 +75,10 @@ func (o *output) event(e lathe.Envelope, root lathe.SessionID) {
 		if ev.SessionID == root {
 			o.notice("the window was full: older messages are now a summary and a ledger (see: lathe context)")
 		}
+	case lathe.SessionPruned:
+		if ev.SessionID == root {
+			o.notice(fmt.Sprintf("cleared %d old tool results from the model's view, about %s tokens", ev.Results, count(ev.Tokens)))
+		}
 	case lathe.SessionFailed:
 		if ev.Failure != nil {
 			o.errLine(o.style.red("error: ") + clean(ev.Failure.Error()))

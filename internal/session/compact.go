@@ -229,8 +229,9 @@ func (r *runner) compacting(ctx context.Context, on bool) error {
 	return err
 }
 
-// pruned counts a prune.
-func (r *runner) pruned(_ context.Context, _ int, freed int64) {
+// pruned counts a prune and tells of it.
+func (r *runner) pruned(_ context.Context, results int, freed int64) {
+	r.rec.Publish(lathe.SessionPruned{SessionID: r.sess.ID, Results: results, Tokens: freed})
 	c := &r.context
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -262,10 +262,24 @@ func TestPruneComesFirst(t *testing.T) {
 	p, r := readerPlay(t, 12, func() say { return say{text: goodSummary} })
 	writeFile(t, filepath.Join(p.dir, "opencode.json"), strings.Replace(smallWindow, "false", "true", 1))
 	id := p.session()
+	var told int64
+	events := p.svc.Subscribe(t.Context(), bus.Filter{SessionID: id})
 	p.prompt(id, session.Prompt{}, "Read all files.")
 	if r.asked.Load() != 0 {
 		t.Error("a summary was asked for")
 	}
+	for e, err := range events.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st, ok := e.Event.(lathe.SessionStatus); ok && st.Status == (lathe.Idle{}) {
+			break
+		}
+		if ev, ok := e.Event.(lathe.SessionPruned); ok {
+			told += ev.Tokens
+		}
+	}
+	events.Close()
 	cleared := 0
 	for _, m := range p.messages(id) {
 		for _, part := range m.Parts {
@@ -282,6 +296,9 @@ func TestPruneComesFirst(t *testing.T) {
 	stats, err := p.svc.ContextStats(t.Context(), id)
 	if err != nil || cleared < 4 || stats.Prunes == 0 || stats.Prunes > 5 || stats.Pruned < 8000 {
 		t.Errorf("%d outputs cleared in %d prunes of %d tokens, %v", cleared, stats.Prunes, stats.Pruned, err)
+	}
+	if told != stats.Pruned {
+		t.Errorf("events tell of %d tokens freed, the stats of %d", told, stats.Pruned)
 	}
 	if stats.Cache.Ours != 0 || stats.Cache.Announced != stats.Prunes {
 		t.Errorf("%d prefixes broken by lathe, %d announced", stats.Cache.Ours, stats.Cache.Announced)
