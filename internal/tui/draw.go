@@ -116,11 +116,22 @@ func (l look) assistant(e *entry, info *lathe.Assistant) []styled.Line {
 		out = append(out, l.failure(info.Error)...)
 	}
 	if !info.Completed.IsZero() && info.Finish != lathe.FinishToolCalls && info.Error == nil && len(out) > 0 && !info.Summary {
-		took := info.Completed.Sub(e.m.Created)
-		text := fmt.Sprintf("%s · %s · %s", info.Agent, info.Model, duration(took))
+		text := fmt.Sprintf("%s %s %s %s %s", info.Agent, l.glyph("·", "-"), info.Model, l.glyph("·", "-"), duration(info.Completed.Sub(e.asked())))
 		out = append(out, nil, styled.Plain("   "+styled.OneLine(text), l.fg(theme.Border)))
 	}
 	return out
+}
+
+// asked is when the turn began that an answer belongs to.
+func (e *entry) asked() time.Time {
+	at := e.m.Created
+	for b := e.before; b != nil; b = b.before {
+		at = b.m.Created
+		if _, ok := b.m.Info.(*lathe.User); ok {
+			break
+		}
+	}
+	return at
 }
 
 func isCard(p *piece) bool {

@@ -296,7 +296,7 @@ func (d *driver) event(list ...lathe.Event) {
 
 // question, answer and tool make messages for histories.
 func question(id int, text string) lathe.Message {
-	m := lathe.Message{ID: lathe.MessageID(fmt.Sprintf("msg_%d", id)), SessionID: "ses_1", Seq: int64(id), Info: &lathe.User{Agent: "build"}}
+	m := lathe.Message{ID: lathe.MessageID(fmt.Sprintf("msg_%d", id)), SessionID: "ses_1", Seq: int64(id), Info: &lathe.User{Agent: "build"}, Created: time.Unix(0, 0)}
 	m.Parts = []lathe.Part{part(m, 1, &lathe.Text{Text: text})}
 	return m
 }
