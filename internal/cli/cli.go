@@ -144,7 +144,7 @@ Without an account it starts with the offline guide, which shows how lathe works
 			if version {
 				return printVersion(env)
 			}
-			if interactive(env) {
+			if interactive(env) || screen != (tuiOptions{}) {
 				return runTUI(cmd.Context(), env, screen)
 			}
 			return cmd.Help()
