@@ -17,6 +17,7 @@ var floor = map[string]int{
 	"lathe": 0,
 
 	"lathe/internal/sse":   5,
+	"lathe/internal/typo":  5,
 	"lathe/internal/jsonc": 5,
 
 	"lathe/internal/llm":       10,

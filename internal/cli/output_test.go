@@ -102,17 +102,6 @@ func TestCutLines(t *testing.T) {
 	}
 }
 
-func TestEdits(t *testing.T) {
-	for _, tt := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"model", "model", 0}, {"modle", "model", 2}, {"", "abc", 3}, {"mode", "model", 1}, {"kitten", "sitting", 3}} {
-		if got := edits(tt.a, tt.b); got != tt.want {
-			t.Errorf("edits(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
-		}
-	}
-}
-
 type brokenWriter struct{ err error }
 
 func (w brokenWriter) Write([]byte) (int, error) { return 0, w.err }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"lathe"
+	"lathe/internal/typo"
 )
 
 // typeUsage makes every complaint about arguments, of cobra's own checks too, a
@@ -69,34 +70,13 @@ func usageOf(cmd *cobra.Command, err error) error {
 
 // nearestFlag returns the flag whose name is at most two changes away, or "".
 func nearestFlag(cmd *cobra.Command, name string) string {
-	best, most := "", 3
+	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if d := edits(f.Name, name); d < most && !f.Hidden {
-			best, most = f.Name, d
+		if !f.Hidden {
+			names = append(names, f.Name)
 		}
 	})
-	return best
-}
-
-// edits counts the letters to insert, remove or replace between two words.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		last := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := last
-			if a[i] != b[j] {
-				cost++
-			}
-			last = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return typo.Nearest(name, names)
 }
 
 func atLeastOne(what string) cobra.PositionalArgs {

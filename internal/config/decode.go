@@ -9,6 +9,7 @@ import (
 
 	"lathe"
 	"lathe/internal/jsonc"
+	"lathe/internal/typo"
 )
 
 // Issue is something wrong with a value of a file.
@@ -287,7 +288,7 @@ func (d *decoder) unknown(m jsonc.Member, path string, fields map[string]int) {
 		names = append(names, n)
 	}
 	msg := fmt.Sprintf("unknown key %q", path)
-	if s := nearest(m.Key, names); s != "" {
+	if s := typo.Nearest(m.Key, names); s != "" {
 		msg += fmt.Sprintf("; did you mean %q?", s)
 	}
 	d.warnings = append(d.warnings, Issue{path, m.Pos(), msg})
@@ -357,39 +358,4 @@ func join(path, key string) string {
 		return key
 	}
 	return path + "." + key
-}
-
-// nearest returns the name that a typing error may have meant, or "".
-func nearest(word string, names []string) string {
-	best, bestAt := "", 3
-	slices.Sort(names)
-	for _, n := range names {
-		if d := distance(strings.ToLower(word), strings.ToLower(n)); d < bestAt && d < len(n) {
-			best, bestAt = n, d
-		}
-	}
-	return best
-}
-
-// distance counts the letters to add, drop or change between two short words.
-func distance(a, b string) int {
-	if len(a) > 64 || len(b) > 64 {
-		return 64
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		prev := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			prev, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, prev+cost)
-		}
-	}
-	return row[len(b)]
 }

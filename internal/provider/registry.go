@@ -16,6 +16,7 @@ import (
 	"lathe/internal/catalog"
 	"lathe/internal/config"
 	"lathe/internal/llm"
+	"lathe/internal/typo"
 )
 
 // BuiltinModels makes the models that need no provider: "offline/guide" and
@@ -349,7 +350,7 @@ func noKey(e *entry) error {
 
 func (r *Registry) unknownProvider(id string) error {
 	hint := "list them with: lathe models --all"
-	if names := suggest(id, r.order); len(names) > 0 {
+	if names := typo.Suggest(id, r.order); len(names) > 0 {
 		hint = "did you mean " + quoted(names) + "? " + hint
 	}
 	return lathe.Errorf(lathe.CodeNotFound, hint, "provider %q is not in the catalogue or the configuration", id)
@@ -364,7 +365,7 @@ func (r *Registry) unknownModel(e *entry, ref lathe.ModelRef) error {
 	for i, m := range e.models {
 		names[i] = m.Ref.Model
 	}
-	near := suggest(ref.Model, names)
+	near := typo.Suggest(ref.Model, names)
 	for i := range near {
 		near[i] = e.info.ID + "/" + near[i]
 	}
@@ -413,7 +414,7 @@ func (r *Registry) ParseRef(text string) (lathe.ModelRef, error) {
 		return ref, r.unknownProvider(provider)
 	}
 	hint := "list them with: lathe models"
-	if near := suggest(name, names); len(near) > 0 {
+	if near := typo.Suggest(name, names); len(near) > 0 {
 		hint = "did you mean " + quoted(near) + "? " + hint
 	}
 	return lathe.ModelRef{}, lathe.Errorf(lathe.CodeNotFound, hint, "no connected provider has a model %q", name)

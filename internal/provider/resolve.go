@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 
 	"lathe"
 	"lathe/internal/catalog"
@@ -222,55 +221,4 @@ func userVariants(m *Model, own []catalog.Variant, conf *config.Provider) []cata
 		}
 	}
 	return list
-}
-
-// suggest returns up to three names that a wrong one may have meant.
-func suggest(word string, names []string) []string {
-	type scored struct {
-		name  string
-		score int
-	}
-	word = strings.ToLower(word)
-	var list []scored
-	for _, n := range names {
-		low := strings.ToLower(n)
-		score := distance(word, low)
-		if strings.Contains(low, word) || strings.Contains(word, low) && len(low) > 3 {
-			score = min(score, 2)
-		}
-		if score <= max(2, len(word)/3) {
-			list = append(list, scored{n, score})
-		}
-	}
-	slices.SortStableFunc(list, func(a, b scored) int {
-		return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(len(a.name), len(b.name)), cmp.Compare(a.name, b.name))
-	})
-	var out []string
-	for _, s := range list[:min(3, len(list))] {
-		out = append(out, s.name)
-	}
-	return out
-}
-
-// distance counts the bytes to add, drop or change between two names.
-func distance(a, b string) int {
-	if len(a) > 100 || len(b) > 100 {
-		return 100
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		prev := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			prev, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, prev+cost)
-		}
-	}
-	return row[len(b)]
 }
