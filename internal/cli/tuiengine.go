@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/auth"
 	"lathe/internal/bus"
 	"lathe/internal/search"
 	"lathe/internal/session"
@@ -34,6 +35,7 @@ var (
 	_ tui.Reverter  = (*tuiEngine)(nil)
 	_ tui.Compacter = (*tuiEngine)(nil)
 	_ tui.Forker    = (*tuiEngine)(nil)
+	_ tui.Connector = (*tuiEngine)(nil)
 )
 
 func (e *tuiEngine) List(ctx context.Context, search string) ([]lathe.Session, error) {
@@ -245,6 +247,40 @@ func conflicts(n int) error {
 
 func (e *tuiEngine) Compact(ctx context.Context, id lathe.SessionID, model lathe.ModelRef) error {
 	return e.app.svc.Summarize(ctx, id, model, false)
+}
+
+// Providers lists the whole catalogue.
+func (e *tuiEngine) Providers(ctx context.Context) ([]tui.Provider, error) {
+	inst, err := e.app.svc.Instance(ctx, e.dir)
+	if err != nil {
+		return nil, err
+	}
+	list, err := inst.Models.All()
+	if err != nil {
+		return nil, err
+	}
+	var out []tui.Provider
+	for _, p := range list {
+		if p.Source != "builtin" {
+			out = append(out, tui.Provider{ID: p.ID, Name: p.Name, Connected: p.Connected})
+		}
+	}
+	return out, nil
+}
+
+// Connect stores a key and lets the directory's configuration be read anew, so
+// that it counts.
+func (e *tuiEngine) Connect(ctx context.Context, provider, key string) error {
+	if !validProvider(provider) {
+		return lathe.Errorf(lathe.CodeInvalid, "", "provider %q is not a name of small letters, digits and hyphens", provider)
+	}
+	if strings.ContainsFunc(key, func(r rune) bool { return r <= 0x20 || r > 0x7e }) {
+		return lathe.Errorf(lathe.CodeInvalid, "nothing was stored", "that is not a key: it holds spaces or characters that no header can carry")
+	}
+	if err := e.app.auth.Set(ctx, provider, auth.API{Key: auth.NewSecret(key)}); err != nil {
+		return err
+	}
+	return e.app.svc.Dispose(ctx, e.dir)
 }
 
 func (e *tuiEngine) Fork(ctx context.Context, id lathe.SessionID, upTo lathe.MessageID) (lathe.Session, error) {

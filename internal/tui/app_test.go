@@ -222,6 +222,22 @@ func TestChoosing(t *testing.T) {
 	}
 }
 
+func TestConnect(t *testing.T) {
+	d := drive(t, Options{})
+	d.typed("/conn")
+	d.press("enter")
+	d.shows("connect a provider", "usual", "OpenAI", "others", "Acme")
+	d.press("enter")
+	d.send(tea.PasteMsg{Content: "sk-secret"})
+	d.shows("key for OpenAI", "•••••••••")
+	d.hides("secret")
+	d.press("enter")
+	if diff := cmp.Diff([]string{"connect openai sk-secret"}, d.engine.noted()); diff != "" {
+		t.Error(diff)
+	}
+	d.shows("connected OpenAI", "models", "Big")
+}
+
 func TestCompletion(t *testing.T) {
 	d := withHistory(t, Options{})
 	d.typed("see @doc")

@@ -49,6 +49,7 @@ func allCommands() []command {
 		{[]string{"children"}, keys.ChildNext, "subagent sessions", "session", hasSession, func(a *App) tea.Cmd { return a.child(1) }},
 		{nil, keys.ChildPrevious, "previous subagent session", "", hasSession, func(a *App) tea.Cmd { return a.child(-1) }},
 		{[]string{"models"}, keys.Models, "choose a model", "agent", nil, (*App).modelList},
+		{[]string{"connect"}, "", "connect a provider with a key", "agent", func(a *App) bool { _, ok := a.engine.(Connector); return ok && !a.busy() && len(a.status) == 0 }, (*App).connect},
 		{[]string{"agents"}, keys.Agents, "choose an agent", "agent", nil, (*App).agentList},
 		{[]string{"variant"}, keys.Variant, "next variant of the model", "agent", nil, (*App).nextVariant},
 		{nil, keys.AgentNext, "next agent", "", nil, func(a *App) tea.Cmd { return a.cycleAgent(1) }},

@@ -93,6 +93,19 @@ type Forker interface {
 	Fork(ctx context.Context, id lathe.SessionID, upTo lathe.MessageID) (lathe.Session, error)
 }
 
+// Connector is an Engine that stores keys of providers.
+type Connector interface {
+	Providers(ctx context.Context) ([]Provider, error)
+	// Connect stores a key; models of the provider can be chosen afterwards.
+	Connect(ctx context.Context, provider, key string) error
+}
+
+// Provider is a provider that can be connected.
+type Provider struct {
+	ID, Name  string
+	Connected bool
+}
+
 // Prompt is what the person sends. The engine finds what it names with "@".
 type Prompt struct {
 	Text  string

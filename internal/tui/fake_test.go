@@ -156,6 +156,14 @@ func (f *fakeEngine) Files(_ context.Context, query string, _ int) ([]string, er
 	return out, nil
 }
 
+func (f *fakeEngine) Providers(context.Context) ([]Provider, error) {
+	return []Provider{{ID: "acme", Name: "Acme", Connected: true}, {ID: "openai", Name: "OpenAI"}}, nil
+}
+
+func (f *fakeEngine) Connect(_ context.Context, provider, key string) error {
+	return f.note("connect %s %s", provider, key)
+}
+
 func (f *fakeEngine) Revert(_ context.Context, id lathe.SessionID, m lathe.MessageID) error {
 	return f.note("revert %s %s", id, m)
 }

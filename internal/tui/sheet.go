@@ -3,6 +3,7 @@ package tui
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -244,6 +245,7 @@ func (l look) title(text, hint string) styled.Line {
 // field is a sheet that asks for one line of text.
 type field struct {
 	title, hint string
+	secret      bool // what is written is not shown
 	edit        edit.Editor
 	done        func(a *App, text string) tea.Cmd
 }
@@ -271,6 +273,11 @@ func (s *field) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 
 func (s *field) draw(l look, _ int) ([]styled.Line, int, int) {
 	text := styled.Plain(s.edit.Text(), l.fg(theme.Text))
+	if s.secret {
+		n := utf8.RuneCountInString(s.edit.Text())
+		dots := styled.Plain(strings.Repeat(l.glyph("•", "*"), min(n, 40)), l.fg(theme.Text))
+		return []styled.Line{l.title(s.title, s.hint), l.row(dots, false)}, 2 + min(n, 40), 1
+	}
 	x := 2 + styled.Width(s.edit.Text()[:s.edit.Caret()], l.method)
 	return []styled.Line{l.title(s.title, s.hint), l.row(text, false)}, x, 1
 }

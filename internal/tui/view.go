@@ -48,12 +48,15 @@ func (a *App) screen() ([]styled.Line, *tea.Cursor) {
 	if s != nil {
 		bottom, x, y = s.draw(l, max(4, a.height*2/3))
 	}
+	last := a.statusLine()
 	if s == nil || a.holds(s) {
 		input, ix, iy := a.drawInput()
 		y, x = len(bottom)+iy, ix
 		bottom = append(bottom, input...)
+	} else if a.toast.text != "" { // its place is covered
+		last = styled.Join(styled.Plain(" "), a.toast.line(l))
 	}
-	bottom = append(bottom, a.statusLine())
+	bottom = append(bottom, last)
 	if over := len(bottom) - a.height; over > 0 {
 		bottom, y = bottom[over:], y-over
 	}
@@ -102,7 +105,7 @@ func (a *App) welcome(height int) []styled.Line {
 	}
 	if a.current().Provider == "offline" {
 		out = append(out, nil)
-		text := "No model is connected, so the offline guide answers: a set of rules, not a language model. Connect one with a key in the environment, or with: lathe auth login"
+		text := "No model is connected, so the offline guide answers: a set of rules, not a language model. Connect one with /connect, or a key in the environment."
 		for _, line := range styled.Wrap(styled.Plain(text, l.fg(theme.Warning)), l.width-6, l.method) {
 			out = append(out, append(styled.Line{{Text: "   "}}, line...))
 		}
