@@ -202,7 +202,7 @@ func (st *stream) send(env lathe.Envelope) error {
 	if u, ok := env.Event.(lathe.PartUpdated); ok {
 		delete(st.parts, u.Part.ID)
 	}
-	frames := wire.EncodeStream(env.Event, st.s.frameID(env.Seq), env.Time)
+	frames := st.s.frames.of(env, st.s.frameID(env.Seq))
 	for i, raw := range frames {
 		seq := env.Seq
 		if i < len(frames)-1 { // a client that has only this one has not seen all

@@ -207,7 +207,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// rawStream opens an event stream and reads nothing of it.
+// rawStream opens an event stream, not in chunks, and reads nothing of it.
 func rawStream(t *testing.T, r *rig) net.Conn {
 	t.Helper()
 	c, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
@@ -215,7 +215,7 @@ func rawStream(t *testing.T, r *rig) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	fmt.Fprintf(c, "GET /event HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+	fmt.Fprintf(c, "GET /event HTTP/1.0\r\nHost: localhost\r\n\r\n")
 	line, err := bufio.NewReaderSize(c, 16).ReadString('\n')
 	if err != nil || !strings.Contains(line, "200") {
 		t.Fatalf("%q %v", line, err)

@@ -63,12 +63,13 @@ type Options struct {
 // Server answers requests. Use [New], serve its handler, and [Server.Close] it
 // before the service.
 type Server struct {
-	opts  Options
-	guard *guard
-	mux   *http.ServeMux
-	live  *live
-	ptys  *terminal.Manager
-	epoch string // of this process, in event ids
+	opts   Options
+	guard  *guard
+	mux    *http.ServeMux
+	live   *live
+	frames frames
+	ptys   *terminal.Manager
+	epoch  string // of this process, in event ids
 
 	ctx  context.Context // ends with Close
 	stop context.CancelCauseFunc

@@ -1,0 +1,52 @@
+package server
+
+import (
+	"sync"
+
+	"lathe"
+	"lathe/internal/opencode/wire"
+)
+
+// keepFrames is how many encoded events are kept; streams are rarely further apart.
+const keepFrames = 512
+
+// frames shares encoded events between streams: with many of them, encoding each
+// event once is most of what there is to save.
+type frames struct {
+	mu   sync.Mutex
+	ring [keepFrames]encoded
+}
+
+type encoded struct {
+	seq  uint64
+	data [][]byte
+}
+
+// of returns the frames of an event.
+func (f *frames) of(env lathe.Envelope, id string) [][]byte {
+	slot := &f.ring[env.Seq%keepFrames]
+	f.mu.Lock()
+	if slot.seq == env.Seq {
+		data := slot.data
+		f.mu.Unlock()
+		return data
+	}
+	f.mu.Unlock()
+	data := wire.EncodeStream(env.Event, id, env.Time)
+	if tooLarge(data) {
+		return data
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	*slot = encoded{env.Seq, data}
+	return data
+}
+
+// tooLarge keeps what is kept small: 512 frames of 16 KiB.
+func tooLarge(data [][]byte) bool {
+	n := 0
+	for _, d := range data {
+		n += len(d)
+	}
+	return n > 16<<10
+}
