@@ -67,6 +67,9 @@ func (s *Service) StartSummarize(ctx context.Context, id lathe.SessionID, model 
 	if err != nil {
 		return nil, err
 	}
+	if err := r.dropReverted(ctx); err != nil {
+		return nil, errors.Join(err, lease.Release(context.WithoutCancel(ctx)))
+	}
 	r.rules, r.context.asked = nil, &asked{model: model, auto: auto}
 	r.start(lease, turn.Limits{}, nil)
 	return r.run, nil

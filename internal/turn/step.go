@@ -94,7 +94,8 @@ func (s *step) begin(ctx context.Context) error {
 	s.fold = newFold(&s.msg, s.IDs.Part, s.Now)
 	start := s.fold.add(&lathe.StepStart{})
 	s.guard.start = start
-	if err := s.Log.Commit(ctx, Change{Message: &s.msg}, Change{Part: start}); err != nil {
+	// An abort from here on has a message to end.
+	if err := s.Log.Commit(context.WithoutCancel(ctx), Change{Message: &s.msg}, Change{Part: start}); err != nil {
 		return err
 	}
 	s.Log.Publish(lathe.SessionStatus{SessionID: s.Session.ID, Status: lathe.Busy{}})

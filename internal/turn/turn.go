@@ -202,6 +202,10 @@ func (t *Turn) loop(ctx context.Context) (Outcome, error) {
 		if t.answered(user) {
 			return Outcome{}, nil
 		}
+		if ctx.Err() != nil {
+			res, err := t.failEarly(ctx, user, abortFailure(context.Cause(ctx)))
+			return Outcome{Failure: res.failure}, err
+		}
 		t.Log.Publish(lathe.SessionStatus{SessionID: t.Session.ID, Status: lathe.Busy{}})
 		if m, tasks := t.pendingSubtasks(); tasks != nil {
 			if res, err := t.subtasks(ctx, m, tasks); err != nil || res.stop {
