@@ -96,10 +96,8 @@ func New(ctx context.Context, o Options) *App {
 		opts: o, engine: o.Engine, ctx: ctx, conv: newConversation(), dark: true, focused: true,
 		status: map[lathe.SessionID]lathe.Status{}, drafts: map[lathe.SessionID]edit.Editor{},
 		agent: o.Agent, model: o.Model,
-		after: func(d time.Duration) tea.Cmd {
-			return tea.Tick(d, func(time.Time) tea.Msg { return tickMsg{} })
-		},
 	}
+	a.after = a.wake
 	var problems []string
 	a.keys, problems = keys.New(o.Keys)
 	a.look = look{width: 80, ascii: o.ASCII, method: styled.WcWidth}
@@ -354,6 +352,21 @@ func (a *App) tick() tea.Cmd {
 		wait = max(a.toast.until.Sub(a.opts.Now()), 10*time.Millisecond)
 	}
 	return a.after(wait)
+}
+
+// wake returns a command that sends a tickMsg after a while. It ends with the
+// screen, so that leaving waits for no timer.
+func (a *App) wake(d time.Duration) tea.Cmd {
+	return func() tea.Msg {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			return tickMsg{}
+		case <-a.ctx.Done():
+			return nil
+		}
+	}
 }
 
 // current returns the model that answers next, as far as it is known.

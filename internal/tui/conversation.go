@@ -74,14 +74,17 @@ func (c *conversation) message(m lathe.Message) {
 		at--
 	}
 	c.entries = slices.Insert(c.entries, at, e)
-	c.chain()
+	c.link(at)
+	c.link(at + 1)
 }
 
-// chain tells every entry which one is before it.
-func (c *conversation) chain() {
-	var before *entry
-	for _, e := range c.entries {
-		e.before, before = before, e
+// link tells an entry which one is before it.
+func (c *conversation) link(at int) {
+	if at < len(c.entries) {
+		c.entries[at].before = nil
+		if at > 0 {
+			c.entries[at].before = c.entries[at-1]
+		}
 	}
 }
 
@@ -131,9 +134,13 @@ func (c *conversation) delta(d lathe.PartDelta) {
 }
 
 func (c *conversation) removeMessage(id lathe.MessageID) {
-	c.entries = slices.DeleteFunc(c.entries, func(e *entry) bool { return e.m.ID == id })
+	at := slices.IndexFunc(c.entries, func(e *entry) bool { return e.m.ID == id })
+	if at < 0 {
+		return
+	}
+	c.entries = slices.Delete(c.entries, at, at+1)
 	delete(c.byID, id)
-	c.chain()
+	c.link(at)
 	if c.bottom.e != nil && c.bottom.e.m.ID == id {
 		c.bottom.e = nil
 	}

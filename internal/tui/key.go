@@ -189,6 +189,7 @@ func (a *App) interrupt(armed string) (tea.Cmd, bool) {
 		return a.tick(), true
 	}
 	id := a.session.ID
+	a.toast = toast{}
 	return func() tea.Msg { return doneMsg{err: a.engine.Abort(a.ctx, id)} }, true
 }
 

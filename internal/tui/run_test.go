@@ -272,6 +272,35 @@ func BenchmarkBytesPerToken(b *testing.B) {
 	}
 }
 
+// BenchmarkOpen opens a session of 10,000 messages and draws its end.
+func BenchmarkOpen(b *testing.B) {
+	f := oneQuestion()
+	for i := 2; i <= 10_000; i++ {
+		f.history["ses_1"] = append(f.history["ses_1"], reply(i, &lathe.Text{Text: "Some *words* and `code`.\n\n- a\n- b"}))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		d := drive(b, Options{Engine: f, Session: "ses_1"})
+		d.app.View()
+	}
+}
+
+// BenchmarkScrollToTop reads and draws all of it.
+func BenchmarkScrollToTop(b *testing.B) {
+	f := oneQuestion()
+	for i := 2; i <= 10_000; i++ {
+		f.history["ses_1"] = append(f.history["ses_1"], reply(i, &lathe.Text{Text: "Some *words* and `code`.\n\n- a\n- b"}))
+	}
+	for b.Loop() {
+		d := drive(b, Options{Engine: f, Session: "ses_1"})
+		d.app.View()
+		for len(d.app.conv.entries) < 10_000 {
+			d.press("home")
+			d.app.View()
+		}
+	}
+}
+
 // BenchmarkFrame draws a frame of a long answer to which a few words were added.
 func BenchmarkFrame(b *testing.B) {
 	d := withHistory(b, Options{}, question(1, "go"))
