@@ -153,6 +153,9 @@ func (a *App) drawInput() (lines []styled.Line, x, y int) {
 	if a.busy() {
 		hint = "write on; it is taken up at the next step"
 	}
+	if a.session.ParentID != "" {
+		hint = "a subagent works here; " + a.keys.For("session_parent") + " goes back"
+	}
 	rule := a.rule(key)
 	offers := a.input.drawOffer(l, min(8, a.height/3))
 	body, x, y := a.input.draw(l, styled.Plain(mark, l.fg(key, styled.Bold)), hint)
