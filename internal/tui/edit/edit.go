@@ -129,7 +129,7 @@ func (e *Editor) Replace(a int, text string) {
 // Do carries out an editing action and reports whether it is one, and whether it
 // had an effect. Moves up and down need the layout; see [Editor.Vertical].
 func (e *Editor) Do(a keys.Action) bool {
-	at := e.at
+	var at int
 	switch a {
 	case keys.Newline:
 		e.Type("\n")
