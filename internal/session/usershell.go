@@ -86,7 +86,8 @@ func (r *runner) userShell(ctx context.Context, user *lathe.Message, command str
 	call := lathe.ToolCall{CallID: r.s.opts.IDs.New(lathe.PrefixCall), Tool: "bash", State: &lathe.ToolRunning{Input: input, Start: now}}
 	p := lathe.Part{ID: r.s.opts.IDs.Part(), MessageID: m.ID, SessionID: m.SessionID, Body: &call}
 	r.rec.Publish(lathe.SessionStatus{SessionID: m.SessionID, Status: lathe.Busy{}})
-	if err := r.rec.Commit(ctx, turn.Change{Message: &m}, turn.Change{Part: &p}); err != nil {
+	// An abort from here on has a call to end.
+	if err := r.rec.Commit(context.WithoutCancel(ctx), turn.Change{Message: &m}, turn.Change{Part: &p}); err != nil {
 		return turn.Outcome{}, err
 	}
 	res, err := r.runUserShell(ctx, p, call, command)
@@ -130,7 +131,9 @@ func (r *runner) runUserShell(ctx context.Context, p lathe.Part, call lathe.Tool
 			}
 		},
 	})
-	if err != nil {
+	if ctx.Err() != nil {
+		exit.Aborted = true // perhaps before it began
+	} else if err != nil {
 		return tool.Result{}, err
 	}
 	out := string(spool.Tail())
