@@ -74,10 +74,13 @@ type SessionSummary struct {
 	Files     int
 }
 
-// Share is where a session was published. Secret authorises later syncs.
+// Share is where a session was published. Secret authorises later syncs, and goes
+// to no other address than Service, which gave it.
 type Share struct {
-	URL    string
-	Secret string
+	ID      string // what the service calls the session
+	URL     string // where people look at it
+	Secret  string
+	Service string // base address of the service
 }
 
 // Revert marks the point a session was reverted to. Messages from it on are

@@ -185,8 +185,10 @@ type ruleDoc struct {
 }
 
 type shareDoc struct {
-	URL    string `json:"url"`
-	Secret string `json:"secret,omitempty"`
+	ID      string `json:"id,omitempty"`
+	URL     string `json:"url"`
+	Secret  string `json:"secret,omitempty"`
+	Service string `json:"service,omitempty"`
 }
 
 type revertDoc struct {
@@ -204,7 +206,7 @@ func (e *encoder) session(s *lathe.Session) ([]byte, error) {
 		Rules: encodeRules(s.Rules),
 	}
 	if s.Share != nil {
-		d.Share = &shareDoc{URL: s.Share.URL, Secret: s.Share.Secret}
+		d.Share = &shareDoc{ID: s.Share.ID, URL: s.Share.URL, Secret: s.Share.Secret, Service: s.Share.Service}
 	}
 	if r := s.Revert; r != nil {
 		d.Revert = &revertDoc{Message: string(r.MessageID), Part: string(r.PartID), Snapshot: r.Snapshot}
@@ -223,7 +225,7 @@ func (d decoder) session(data []byte, s *lathe.Session) error {
 	s.Model, s.Cost, s.Tokens = lathe.ModelRef(doc.Model), lathe.Money(doc.Cost), lathe.Tokens(doc.Tokens)
 	s.Summary, s.Rules = doc.Summary, decodeRules(doc.Rules)
 	if doc.Share != nil {
-		s.Share = &lathe.Share{URL: doc.Share.URL, Secret: doc.Share.Secret}
+		s.Share = &lathe.Share{ID: doc.Share.ID, URL: doc.Share.URL, Secret: doc.Share.Secret, Service: doc.Share.Service}
 	}
 	if r := doc.Revert; r != nil {
 		diff, err := d.text(r.Diff, r.DiffBlob)
