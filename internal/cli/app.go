@@ -101,7 +101,7 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 	}
 	a.runner = shell.New(shell.Options{Supervisor: []string{self, "__supervise"}})
 	a.svc = session.New(session.Options{
-		Store: a.store, Bus: a.bus, Now: env.Now, Log: a.log, Owner: sqlite.Self(), Retries: retries(env),
+		Store: a.store, Bus: a.bus, Now: env.Now, Log: a.log, Owner: sqlite.Self(), Retries: retries(env), Sharing: session.Sharing{Encode: encodeShared},
 		Open: func(ctx context.Context, dir string) (*session.Instance, error) {
 			return session.OpenInstance(ctx, dir, a.instanceOptions(models))
 		},

@@ -53,31 +53,6 @@ func newExport(env *Env) *cobra.Command {
 	return cmd
 }
 
-func newShare(env *Env) *cobra.Command {
-	var o exportOptions
-	cmd := &cobra.Command{
-		Use: "share [id]", Short: "Write a session as one web page that opens offline", Args: cobra.MaximumNArgs(1),
-		Long: "Share writes a session, the newest of this directory unless one is named, as a single HTML file without\n" +
-			"scripts, to be sent to others. Secrets are removed as far as they are recognised; look at it before you send it.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withApp(cmd.Context(), env, func(a *app, dir string) error {
-				sess, err := namedSession(cmd.Context(), a, dir, args)
-				if err != nil {
-					return err
-				}
-				o.format = "html"
-				if o.output == "" {
-					o.output = string(sess.ID) + ".html"
-				}
-				return export(cmd.Context(), env, a, sess, o)
-			})
-		},
-	}
-	cmd.Flags().StringVarP(&o.output, "output", "o", "", "the file to write; it must not exist (default: the session's id)")
-	cmd.Flags().BoolVar(&o.sanitize, "sanitize", false, "remove texts, names and contents")
-	return cmd
-}
-
 // namedSession returns the named session, or the newest of the directory.
 func namedSession(ctx context.Context, a *app, dir string, args []string) (lathe.Session, error) {
 	if len(args) == 1 {

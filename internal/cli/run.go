@@ -45,6 +45,7 @@ type runOptions struct {
 	trust      bool
 	command    string
 	shell      bool
+	share      bool
 }
 
 func newRun(env *Env) *cobra.Command {
@@ -89,6 +90,7 @@ is busy in another process; 130 aborted. Ctrl-C aborts cleanly, twice kills.`,
 	f.StringVarP(&o.session, "session", "s", "", "continue the session with this id")
 	f.StringVar(&o.command, "command", "", "run this command with the message as its arguments; see: lathe commands")
 	f.BoolVar(&o.shell, "shell", false, "run the message as a shell command of yours; the model sees it with the next prompt")
+	f.BoolVar(&o.share, "share", false, "share the session on the service that enterprise.url names, and print where")
 	f.StringArrayVarP(&o.files, "file", "f", nil, "attach a file, FILE:5-20 (lines) or a directory (repeatable)")
 	f.StringVar(&o.title, "title", "", "title of a new session; empty for one from the message")
 	f.StringVar(&o.format, "format", "default", "output: default or json (one event a line)")
@@ -139,6 +141,9 @@ func (o *runOptions) check(env *Env) (turn.Limits, error) {
 	lim := turn.Limits{Steps: o.maxSteps, Time: o.maxTime}
 	if o.format != "default" && o.format != "json" {
 		return lim, usageError{fmt.Errorf("--format %q is neither default nor json", o.format)}
+	}
+	if o.share && o.attach != "" {
+		return lim, usageError{errors.New("--share and --attach exclude each other; set share to auto where the server runs")}
 	}
 	if o.cont && o.session != "" {
 		return lim, usageError{errors.New("--continue and --session exclude each other")}
@@ -225,6 +230,7 @@ func runIn(ctx context.Context, env *Env, app *app, o runOptions, dir, message s
 	p := session.Prompt{Agent: o.agent, Limits: limits, Rules: rules}
 	p.Parts = append(slices.Clone(files), &lathe.Text{Text: message})
 	v := &view{env: env, app: app, root: sess, out: newOutput(env, o), opts: o, message: message, attached: files}
+	v.share(ctx)
 	err = v.start(ctx, p)
 	if err != nil && created && !v.accepted {
 		// A session that never got a message is of no use to anyone.
@@ -267,6 +273,7 @@ type view struct {
 	message  string // what was typed, or the arguments of the command
 	attached []lathe.PartBody
 	accepted bool // the prompt is stored
+	shared   bool // where it is shared was told
 	refused  []string
 	started  time.Time
 	lines    chan string // what the person types; nil until it is needed
@@ -332,6 +339,8 @@ func (v *view) show(ctx context.Context, e lathe.Envelope) (done bool) {
 		v.answer(ctx, ev.Ask)
 	case lathe.QuestionAsked:
 		v.question(ctx, ev.Ask)
+	case lathe.SessionUpdated:
+		v.tellShared(ev.Session)
 	case lathe.SessionStatus:
 		if _, idle := ev.Status.(lathe.Idle); idle && ev.SessionID == v.root.ID {
 			return true

@@ -213,7 +213,7 @@ func TestContract(t *testing.T) {
 	check("GET "+op+"/diff", sess+"/diff?messageID="+user, "", "200")
 	check("POST "+op+"/revert", sess+"/revert", `{"messageID":"`+user+`"}`, "200")
 	check("POST "+op+"/unrevert", sess+"/unrevert", "", "200")
-	check("POST "+op+"/share", sess+"/share", "", "501")
+	check("POST "+op+"/share", sess+"/share", "", "400")
 	check("DELETE "+op+"/share", sess+"/share", "", "200")
 	check("POST "+op+"/permissions/{permissionID}", sess+"/permissions/per_none", `{"response":"once"}`, "404")
 	check("POST /permission/{requestID}/reply", "/permission/per_none/reply", `{"reply":"once"}`, "404")

@@ -273,17 +273,24 @@ func (c *call) sessionSummarize() (any, error) {
 }
 
 func (c *call) sessionShare() (any, error) {
-	if _, err := c.session(); err != nil {
+	sess, err := c.session()
+	if err == nil {
+		sess, err = c.s.opts.Service.Share(c.ctx(), sess.ID)
+	}
+	if err != nil {
 		return nil, err
 	}
-	return nil, &unsupported{"sharing a session"}
+	return wire.EncodeSession(sess), nil
 }
 
 // sessionUnshare has nothing to do for a session that was never shared.
 func (c *call) sessionUnshare() (any, error) {
 	sess, err := c.session()
-	if err == nil && sess.Share != nil {
-		err = &unsupported{"sharing a session"}
+	if err == nil {
+		sess, err = c.s.opts.Service.Unshare(c.ctx(), sess.ID, false)
 	}
-	return wire.EncodeSession(sess), err
+	if err != nil {
+		return nil, err
+	}
+	return wire.EncodeSession(sess), nil
 }

@@ -226,6 +226,7 @@ func (r *runner) oneTurn(ctx context.Context, lim turn.Limits) (turn.Outcome, er
 	r.dropSeen(history)
 	r.restoreSeen(history)
 	r.recoverPatch(ctx, history)
+	r.keepShared(ctx)
 	h := &host{runner: r, rules: r.rules, toolsets: map[string]*turn.Toolset{}}
 	r.title(history)
 	t := &turn.Turn{

@@ -33,6 +33,8 @@ type Options struct {
 	Retries turn.Retries
 	// Owner identifies this process in leases.
 	Owner sqlite.Owner
+	// Sharing publishes sessions; the zero value: it cannot be done.
+	Sharing Sharing
 }
 
 // Service owns the sessions of a process. It is safe for concurrent use.
@@ -46,6 +48,7 @@ type Service struct {
 	instances map[string]*opening
 	questions questions
 	runners   map[lathe.SessionID]*runner
+	shares    *shares
 }
 
 // opening is an instance that is being made or is ready.
@@ -67,10 +70,12 @@ func New(o Options) *Service {
 		o.IDs = lathe.NewIDs(o.Now, nil)
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
-	return &Service{
+	s := &Service{
 		opts: o, ctx: ctx, stop: stop,
 		instances: map[string]*opening{}, runners: map[lathe.SessionID]*runner{},
 	}
+	s.shares = newShares(s)
+	return s
 }
 
 // Close aborts the running turns, waits until they have recorded their end, and
@@ -78,6 +83,7 @@ func New(o Options) *Service {
 func (s *Service) Close() error {
 	s.stop(turn.ErrAborted)
 	s.wg.Wait()
+	s.shares.close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
@@ -165,6 +171,7 @@ func (s *Service) Create(ctx context.Context, c Create) (lathe.Session, error) {
 	}
 	s.opts.Bus.Publish(sess.Directory, lathe.SessionCreated{Session: sess})
 	s.opts.Bus.Publish(sess.Directory, lathe.SessionUpdated{Session: sess})
+	s.autoShare(inst, sess)
 	return sess, nil
 }
 
@@ -217,6 +224,9 @@ func (s *Service) Delete(ctx context.Context, id lathe.SessionID) error {
 		return err
 	}
 	if err := s.stopTree(ctx, id); err != nil {
+		return err
+	}
+	if err := s.unshareTree(ctx, id); err != nil {
 		return err
 	}
 	gone, err := s.opts.Store.DeleteSession(ctx, id)

@@ -34,6 +34,8 @@ type world struct {
 	opts session.InstanceOptions
 	bus  *bus.Bus
 
+	sharing session.Sharing
+
 	mu     sync.Mutex
 	now    time.Time
 	system []string // of the newest request with tools
@@ -150,7 +152,7 @@ func (w *world) service() (s *session.Service, stop func()) {
 	o.IDs, o.Todos, o.Approvals = lathe.NewIDs(w.clock, nil), store, store
 	o.Runner = shell.New(shell.Options{})
 	s = session.New(session.Options{
-		Store: store, Bus: w.bus, Now: w.clock, IDs: o.IDs, Owner: sqlite.Self(),
+		Store: store, Bus: w.bus, Now: w.clock, IDs: o.IDs, Owner: sqlite.Self(), Sharing: w.sharing,
 		Open: func(ctx context.Context, dir string) (*session.Instance, error) {
 			return session.OpenInstance(ctx, dir, o)
 		},

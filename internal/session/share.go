@@ -1,0 +1,186 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"lathe"
+	"lathe/internal/provider"
+)
+
+// Sharing says how sessions are published; without Encode they cannot be.
+type Sharing struct {
+	// HTTP reaches the service; nil: a client of its own.
+	HTTP *http.Client
+	// Encode returns an object in the service's form, without secrets. It is one
+	// of [lathe.Session], [lathe.Message], whose parts do not count, [lathe.Part],
+	// [][lathe.FileDiff] and []*[provider.Model].
+	Encode func(object any) (json.RawMessage, error)
+}
+
+const shareHint = "let enterprise.url name a share service, or write a page that opens offline with: lathe share"
+
+// Share publishes a session and returns once all of it was sent; from then on
+// changes follow. A session that is shared stays so. When the error comes with
+// a session whose Share is set, the service has it but not yet its contents;
+// they are sent again.
+func (s *Service) Share(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
+	sess, err := s.Get(ctx, id)
+	if err != nil {
+		return sess, err
+	}
+	inst, err := s.Instance(ctx, sess.Directory)
+	if err != nil {
+		return sess, err
+	}
+	base, err := s.shareService(inst)
+	if err != nil {
+		return sess, err
+	}
+	if sess, err = s.publish(ctx, base, id); err != nil {
+		return sess, err
+	}
+	if err := s.shares.sync(ctx, s.shares.follow(sess)); err != nil {
+		return sess, lathe.Errorf(lathe.CodeProvider, "it is sent again with the next change", "session %s is shared, but could not be sent: %v", id, err)
+	}
+	return sess, nil
+}
+
+// shareService returns the address of the service that a directory uses.
+func (s *Service) shareService(inst *Instance) (string, error) {
+	switch {
+	case inst.Config.Share == "disabled":
+		return "", lathe.Errorf(lathe.CodeInvalid, "set share to manual or auto in the configuration, and unset OPENCODE_DISABLE_SHARE", "sharing is disabled")
+	case inst.Config.Enterprise.URL == "" || s.opts.Sharing.Encode == nil:
+		return "", lathe.Errorf(lathe.CodeInvalid, shareHint, "no share service is configured")
+	}
+	base, err := shareBase(inst.Config.Enterprise.URL)
+	if err != nil {
+		return "", lathe.Errorf(lathe.CodeInvalid, shareHint, "enterprise.url: %v", err)
+	}
+	return base, nil
+}
+
+// publish makes the session known to the service, once.
+func (s *Service) publish(ctx context.Context, base string, id lathe.SessionID) (lathe.Session, error) {
+	if err := s.shares.enter(ctx); err != nil {
+		return lathe.Session{}, err
+	}
+	defer s.shares.leave()
+	sess, err := s.Get(ctx, id)
+	if err != nil || sess.Share != nil {
+		return sess, err
+	}
+	sh, err := s.shares.api.create(ctx, base, id)
+	if err != nil {
+		return sess, lathe.Errorf(lathe.CodeProvider, shareHint, "share session %s on %s: %v", id, base, err)
+	}
+	shared, err := s.Update(ctx, id, func(x *lathe.Session) error {
+		x.Share = &sh
+		return nil
+	})
+	if err != nil { // nobody would ever know the secret
+		_ = s.shares.api.remove(context.WithoutCancel(ctx), sh)
+		return sess, err
+	}
+	return shared, nil
+}
+
+// Unshare takes a session back from the service. With forget it ends as well when
+// the service cannot be reached; what is there then stays there.
+func (s *Service) Unshare(ctx context.Context, id lathe.SessionID, forget bool) (lathe.Session, error) {
+	if err := s.shares.enter(ctx); err != nil {
+		return lathe.Session{}, err
+	}
+	defer s.shares.leave()
+	sess, err := s.Get(ctx, id)
+	if err != nil || sess.Share == nil {
+		return sess, err
+	}
+	resume := s.shares.drop(id)
+	if err := s.withdraw(ctx, *sess.Share); err != nil && !forget {
+		resume()
+		return sess, lathe.Errorf(lathe.CodeProvider, "try again later, or give it up with: lathe unshare --forget "+string(id),
+			"session %s could not be taken back from %s: %v", id, sess.Share.URL, err)
+	}
+	return s.Update(ctx, id, func(x *lathe.Session) error {
+		x.Share = nil
+		return nil
+	})
+}
+
+func (s *Service) withdraw(ctx context.Context, sh lathe.Share) error {
+	if sh.Service == "" || sh.ID == "" {
+		return fmt.Errorf("it was not shared by lathe")
+	}
+	return s.shares.api.remove(ctx, sh)
+}
+
+// unshareTree takes back a session and those below it, before they are deleted:
+// afterwards nobody knows the secrets.
+func (s *Service) unshareTree(ctx context.Context, id lathe.SessionID) error {
+	children, err := s.Children(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, c := range children {
+		if err := s.unshareTree(ctx, c.ID); err != nil {
+			return err
+		}
+	}
+	_, err = s.Unshare(ctx, id, false)
+	return err
+}
+
+// autoShare publishes a new session in the background when the person wants that
+// for all. Its failure is for the log.
+func (s *Service) autoShare(inst *Instance, sess lathe.Session) {
+	if inst.Config.Share != "auto" || sess.ParentID != "" {
+		return
+	}
+	base, err := s.shareService(inst)
+	if err != nil {
+		s.opts.Log.Warn("the session is not shared", "session", sess.ID, "err", err)
+		return
+	}
+	s.shares.background(func(ctx context.Context) {
+		shared, err := s.publish(ctx, base, sess.ID)
+		if err == nil {
+			err = s.shares.sync(ctx, s.shares.follow(shared))
+		}
+		if err != nil {
+			s.opts.Log.Warn("the session could not be shared", "session", sess.ID, "err", err)
+		}
+	})
+}
+
+// keepShared lets the service follow a session that an earlier process shared.
+// It is called before a turn.
+func (r *runner) keepShared(ctx context.Context) {
+	if r.sess.Share == nil || r.inst.Config.Share == "disabled" || r.s.opts.Sharing.Encode == nil {
+		return
+	}
+	sess, err := r.s.Get(ctx, r.sess.ID)
+	if err != nil || sess.Share == nil || sess.Share.Service == "" {
+		return
+	}
+	r.s.shares.follow(sess)
+}
+
+// shareModels returns the models that answered in a session, as far as they are
+// still known.
+func (s *Service) shareModels(sess lathe.Session, refs map[lathe.ModelRef]bool) []*provider.Model {
+	inst := s.Opened(context.Background(), sess.Directory)
+	if inst == nil {
+		return nil
+	}
+	var out []*provider.Model
+	for ref := range refs {
+		if m, err := inst.Model(ref); err == nil {
+			out = append(out, m)
+		}
+	}
+	return out
+}

@@ -1,0 +1,406 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"lathe"
+	"lathe/internal/bus"
+	"lathe/internal/sqlite"
+)
+
+const (
+	shareQuiet   = time.Second      // changes are sent when none came for so long
+	shareWait    = 10 * time.Second // or when the oldest has waited for so long
+	shareGrace   = 3 * time.Second  // for what is unsent when the process ends
+	shareRetry   = time.Minute      // longest wait after a failure
+	maxUnsent    = 1000             // objects; more, and the whole session is sent anew
+	sharedMarker = "session"
+)
+
+// shares keeps the share service up to date with the sessions of this process.
+// Changes are noted while they are published and sent from goroutines of its
+// own; nothing of the engine ever waits for the service.
+type shares struct {
+	svc  *Service
+	api  shareAPI
+	ctx  context.Context // ends what is sent
+	stop context.CancelFunc
+	turn chan struct{} // held while a session is shared or taken back
+
+	listen sync.Once
+	sub    *bus.Subscription
+
+	mu      sync.Mutex
+	wg      sync.WaitGroup
+	all     map[lathe.SessionID]*shared
+	closing bool
+}
+
+// shared is a session that the service has. The fields after the first two are
+// guarded by the mutex of shares.
+type shared struct {
+	id      lathe.SessionID
+	share   lathe.Share
+	unsent  map[string]any // by the object's key
+	order   []string       // keys, oldest change first
+	whole   bool           // all of it must be sent
+	since   time.Time      // when the oldest unsent change came
+	timer   *time.Timer
+	failed  int // attempts in a row
+	dropped bool
+	sending chan struct{} // closed when the running attempt is over; nil: none
+}
+
+func newShares(s *Service) *shares {
+	ctx, stop := context.WithCancel(context.Background())
+	return &shares{
+		svc: s, api: newShareAPI(s.opts.Sharing.HTTP), ctx: ctx, stop: stop,
+		turn: make(chan struct{}, 1), all: map[lathe.SessionID]*shared{},
+	}
+}
+
+func (q *shares) enter(ctx context.Context) error {
+	select {
+	case q.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (q *shares) leave() { <-q.turn }
+
+// background runs fn beside everything else; close waits for it.
+func (q *shares) background(fn func(context.Context)) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.closing {
+		q.wg.Go(func() { fn(q.ctx) })
+	}
+}
+
+// follow begins to send the changes of a session, and before them the whole of it.
+func (q *shares) follow(sess lathe.Session) *shared {
+	q.listen.Do(func() { // not under mu: note is called by the bus
+		q.sub = q.svc.opts.Bus.Subscribe(q.ctx, bus.Filter{Tap: q.note}, bus.Limits{})
+	})
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if sh := q.all[sess.ID]; sh != nil {
+		return sh
+	}
+	sh := &shared{id: sess.ID, share: *sess.Share, unsent: map[string]any{}, whole: true, since: time.Now()}
+	q.all[sess.ID] = sh
+	q.schedule(sh)
+	return sh
+}
+
+// drop ends the sending of a session and waits for none of it; the returned
+// function takes it up again.
+func (q *shares) drop(id lathe.SessionID) (resume func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	sh := q.all[id]
+	if sh == nil {
+		return func() {}
+	}
+	sh.dropped = true
+	delete(q.all, id)
+	return func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if !q.closing && q.all[id] == nil {
+			sh.dropped, sh.whole = false, true
+			q.all[id] = sh
+			q.schedule(sh)
+		}
+	}
+}
+
+// note takes a change in while it is published.
+func (q *shares) note(e lathe.Envelope) {
+	key, object := shareObject(e.Event)
+	if key == "" {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	sh := q.all[bus.SessionOf(e.Event)]
+	if sh == nil || q.closing && sh.failed > 0 {
+		return
+	}
+	if len(sh.unsent) == 0 && !sh.whole {
+		sh.since = time.Now()
+	}
+	sh.put(key, object)
+	q.schedule(sh)
+}
+
+// shareObject returns the object that an event is about and its key. A nil object
+// is one that is gone; the service has no word for that.
+func shareObject(ev lathe.Event) (key string, object any) {
+	switch ev := ev.(type) {
+	case lathe.SessionUpdated:
+		return sharedMarker, ev.Session
+	case lathe.SessionDiff:
+		return "session_diff", ev.Diff
+	case lathe.MessageUpdated:
+		m := ev.Message
+		m.Parts = nil
+		return "message/" + string(m.ID), m
+	case lathe.MessageRemoved:
+		return "message/" + string(ev.MessageID), nil
+	case lathe.PartUpdated:
+		return "part/" + string(ev.Part.ID), ev.Part
+	case lathe.PartRemoved:
+		return "part/" + string(ev.PartID), nil
+	}
+	return "", nil
+}
+
+// put notes the newest state of an object.
+func (sh *shared) put(key string, object any) {
+	if _, known := sh.unsent[key]; !known {
+		sh.order = append(sh.order, key)
+	}
+	sh.unsent[key] = object
+	if len(sh.unsent) > maxUnsent {
+		sh.forget()
+		sh.whole = true
+	}
+}
+
+func (sh *shared) forget() { clear(sh.unsent); sh.order = nil }
+
+// schedule sets when the unsent changes go out. The caller holds mu.
+func (q *shares) schedule(sh *shared) {
+	if sh.sending != nil || sh.dropped || q.closing {
+		return
+	}
+	wait := min(shareQuiet, max(0, shareWait-time.Since(sh.since)))
+	if sh.failed > 0 {
+		wait = min(shareQuiet<<min(sh.failed, 10), shareRetry)
+		if sh.timer != nil {
+			return // it is set already; changes do not put it off
+		}
+	}
+	if sh.timer != nil {
+		sh.timer.Stop()
+	}
+	sh.timer = time.AfterFunc(wait, func() {
+		q.background(func(ctx context.Context) { _ = q.sync(ctx, sh) })
+	})
+}
+
+// sync sends what is unsent of a session now.
+func (q *shares) sync(ctx context.Context, sh *shared) error {
+	for {
+		batch, running := q.take(sh)
+		if running != nil {
+			select {
+			case <-running:
+				continue
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		if batch == nil {
+			return nil
+		}
+		err := batch.send(ctx, q)
+		q.settle(sh, batch, err)
+		return err
+	}
+}
+
+// batch is what one attempt sends.
+type batch struct {
+	sh      *shared
+	whole   bool
+	order   []string
+	objects map[string]any
+}
+
+// take begins an attempt: nil, nil when there is nothing to send, and the end of
+// the running attempt when there is one.
+func (q *shares) take(sh *shared) (*batch, <-chan struct{}) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if sh.sending != nil {
+		return nil, sh.sending
+	}
+	if sh.dropped || !sh.whole && len(sh.unsent) == 0 {
+		return nil, nil
+	}
+	if sh.timer != nil {
+		sh.timer.Stop()
+		sh.timer = nil
+	}
+	b := &batch{sh: sh, whole: sh.whole, order: sh.order, objects: sh.unsent}
+	sh.unsent, sh.order, sh.whole, sh.sending = map[string]any{}, nil, false, make(chan struct{})
+	return b, nil
+}
+
+// settle ends an attempt. What could not be sent waits for the next one, unless
+// the service refuses the session for good.
+func (q *shares) settle(sh *shared, b *batch, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	close(sh.sending)
+	sh.sending = nil
+	switch {
+	case err == nil:
+		sh.failed, sh.since = 0, time.Now()
+	case errors.Is(err, errShareGone):
+		q.svc.opts.Log.Warn("the share service refuses the session; it is no longer sent", "session", sh.id, "err", err)
+		sh.dropped = true
+		delete(q.all, sh.id)
+		return
+	default:
+		sh.failed++
+		q.svc.opts.Log.Warn("a shared session could not be sent", "session", sh.id, "attempt", sh.failed, "err", err)
+		sh.whole = sh.whole || b.whole
+		newer, keys := sh.unsent, sh.order
+		sh.unsent, sh.order = b.objects, b.order
+		for _, key := range keys {
+			sh.put(key, newer[key])
+		}
+	}
+	if sh.whole || len(sh.unsent) > 0 {
+		q.schedule(sh)
+	}
+}
+
+// close sends what is unsent, for a moment, and ends. The turns have ended.
+func (q *shares) close() {
+	q.mu.Lock()
+	for _, sh := range q.all {
+		if sh.timer != nil {
+			sh.timer.Stop()
+		}
+		if sh.failed == 0 {
+			q.wg.Go(func() { _ = q.sync(q.ctx, sh) })
+		}
+	}
+	q.closing = true
+	q.mu.Unlock()
+	q.listen.Do(func() {})
+	if q.sub != nil {
+		q.sub.Close()
+	}
+	limit := time.AfterFunc(shareGrace, q.stop)
+	q.wg.Wait()
+	limit.Stop()
+	q.stop()
+}
+
+// send sends the objects, or the whole session, in pieces of bounded size.
+func (b *batch) send(ctx context.Context, q *shares) error {
+	p := parcel{ctx: ctx, q: q, share: b.sh.share}
+	if b.whole {
+		return p.session(b.sh.id)
+	}
+	for _, key := range b.order {
+		if object := b.objects[key]; object != nil {
+			if err := p.add(shareKind(key), object); err != nil {
+				return err
+			}
+		}
+	}
+	return p.flush()
+}
+
+func shareKind(key string) string { kind, _, _ := strings.Cut(key, "/"); return kind }
+
+// parcel gathers encoded objects and sends them when there are enough.
+type parcel struct {
+	ctx   context.Context
+	q     *shares
+	share lathe.Share
+	data  []json.RawMessage
+	size  int
+}
+
+// session adds all of a session as it is stored.
+func (p *parcel) session(id lathe.SessionID) error {
+	store := p.q.svc.opts.Store
+	sess, err := store.Session(p.ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := p.add(sharedMarker, sess); err != nil {
+		return err
+	}
+	models := map[lathe.ModelRef]bool{}
+	for m, err := range store.Messages(p.ctx, id, sqlite.MessageFilter{}) {
+		if err != nil {
+			return err
+		}
+		if a, ok := m.Info.(*lathe.Assistant); ok {
+			models[lathe.ModelRef{Provider: a.Model.Provider, Model: a.Model.Model}] = true
+		}
+		if err := p.message(m); err != nil {
+			return err
+		}
+	}
+	diffs, err := store.Diffs(p.ctx, id, "")
+	if err != nil {
+		return err
+	}
+	if err := p.add("session_diff", diffs); err != nil {
+		return err
+	}
+	if known := p.q.svc.shareModels(sess, models); len(known) > 0 {
+		if err := p.add("model", known); err != nil {
+			return err
+		}
+	}
+	return p.flush()
+}
+
+func (p *parcel) message(m lathe.Message) error {
+	parts := slices.Clone(m.Parts)
+	m.Parts = nil
+	if err := p.add("message", m); err != nil {
+		return err
+	}
+	for _, part := range parts {
+		if err := p.add("part", part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *parcel) add(kind string, object any) error {
+	data, err := p.q.svc.opts.Sharing.Encode(object)
+	if err != nil {
+		return err
+	}
+	item, err := json.Marshal(map[string]any{"type": kind, "data": data})
+	if err != nil {
+		return err
+	}
+	if p.size > 0 && p.size+len(item) > shareBatch {
+		if err := p.flush(); err != nil {
+			return err
+		}
+	}
+	p.data, p.size = append(p.data, item), p.size+len(item)
+	return nil
+}
+
+func (p *parcel) flush() error {
+	if len(p.data) == 0 {
+		return nil
+	}
+	err := p.q.api.sync(p.ctx, p.share, p.data)
+	p.data, p.size = nil, 0
+	return err
+}
