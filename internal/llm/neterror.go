@@ -38,6 +38,8 @@ func explainNetwork(e *Error, host string, err error) {
 	dns, isDNS := errors.AsType[*net.DNSError](err)
 	netErr, isNet := errors.AsType[net.Error](err)
 	switch {
+	case isProxy(err):
+		e.Message = fmt.Sprintf("the proxy on the way to %s cannot be reached: %v; check HTTPS_PROXY, HTTP_PROXY and NO_PROXY", host, err)
 	case isDNS && dns.IsNotFound:
 		e.Message = fmt.Sprintf("the name %q cannot be resolved; check the network and the base URL", dns.Name)
 	case isDNS:
@@ -59,6 +61,12 @@ func explainNetwork(e *Error, host string, err error) {
 	default:
 		e.Message = fmt.Sprintf("reaching %s failed: %v", host, err)
 	}
+}
+
+// isProxy tells whether it was a proxy that could not be reached.
+func isProxy(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "proxyconnect"
 }
 
 func isTLS(err error) bool {

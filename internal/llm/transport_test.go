@@ -8,7 +8,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -403,4 +405,14 @@ func FuzzStatusError(f *testing.F) {
 			t.Errorf("%+v", s)
 		}
 	})
+}
+
+// A proxy that refuses is not the provider that does.
+func TestProxyRefuses(t *testing.T) {
+	cause := &url.Error{Op: "Post", URL: "https://api.example.com/v1", Err: &net.OpError{Op: "proxyconnect", Net: "tcp", Err: syscall.ECONNREFUSED}}
+	err := networkError(t.Context(), cause)
+	want := "the proxy on the way to api.example.com cannot be reached: proxyconnect tcp: connection refused; check HTTPS_PROXY, HTTP_PROXY and NO_PROXY"
+	if kind, retryable := kindOf(err); kind != KindNetwork || !retryable || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v is %q, retryable %v", err, kind, retryable)
+	}
 }
