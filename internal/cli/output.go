@@ -81,7 +81,10 @@ func (o *output) event(e lathe.Envelope, root lathe.SessionID) {
 		}
 	case lathe.SessionFailed:
 		if ev.Failure != nil {
-			o.errLine(o.style.red("error: ") + clean(ev.Failure.Error()))
+			o.errLine("lathe: " + o.style.red("error: ") + clean(ev.Failure.Error()))
+			if hint := failureHint(ev.Failure); hint != "" {
+				o.errLine("lathe: " + o.style.bold("hint: ") + hint)
+			}
 		}
 	}
 }
@@ -112,6 +115,17 @@ func (o *output) delta(ev lathe.PartDelta) {
 	text, held := splitEscape(o.held[ev.PartID] + ev.Delta)
 	o.held[ev.PartID] = held
 	o.write(o.env.Stdout, clean(text))
+}
+
+// failureHint says what a person can do about a failure whose text does not.
+func failureHint(f lathe.Failure) string {
+	switch f.(type) {
+	case *lathe.OutputLengthFailure:
+		return `go on where it stopped with: lathe run -c "go on", or ask for less at once`
+	case *lathe.FilterFailure:
+		return "put it differently, or choose another model with -m"
+	}
+	return ""
 }
 
 // splitEscape keeps back the beginning of an escape sequence at the end of text,
@@ -183,8 +197,8 @@ func (o *output) invalid(st *lathe.ToolDone, own bool) {
 }
 
 func (o *output) toolLine(mark, tool, title string, input json.RawMessage, span lathe.Span, own bool) {
-	if title == "" {
-		title = summary(input)
+	if command := summary(input); title == "" || tool == "bash" && command != "" {
+		title = command // what a model says that a command does is not what ran
 	}
 	indent := ""
 	if !own {
@@ -229,9 +243,30 @@ func (o *output) toolBody(tool string, st *lathe.ToolDone) {
 	case "bash":
 		out, _ := st.Metadata["output"].(string)
 		o.block(strings.TrimRight(out, "\n"), previewLines, o.style.dim)
+		o.block(ending(st), previewLines, o.style.red)
 	case "todowrite":
 		o.todos(st.Input)
 	}
+}
+
+// ending says how a command ended if not well.
+func ending(st *lathe.ToolDone) string {
+	switch code := st.Metadata["exit"].(type) {
+	case int:
+		if code != 0 {
+			return fmt.Sprintf("exit code %d", code)
+		}
+	case float64: // from the store, or another process
+		if code != 0 {
+			return fmt.Sprintf("exit code %.0f", code)
+		}
+	case nil:
+		if _, notes, ok := strings.Cut(st.Output, "<bash_metadata>\n"); ok {
+			notes, _, _ = strings.Cut(notes, "\n</bash_metadata>")
+			return notes
+		}
+	}
+	return ""
 }
 
 func (o *output) todos(input json.RawMessage) {
@@ -309,7 +344,18 @@ func (o *output) refusals(what []string) {
 	for _, w := range what {
 		o.errLine(o.style.yellow("lathe: ") + "refused: " + clean(w))
 	}
-	o.errLine(o.style.yellow("lathe: ") + "to let it through, use --permission allow or a rule such as --allow \"bash:git *\"")
+	o.errLine(o.style.yellow("lathe: ") + "to let it through, use --permission allow or a rule such as --allow '" + ruleFor(what) + "'")
+}
+
+// ruleFor returns a rule for --allow that lets the first refusal through, or an
+// example where its text is not one pattern that a shell takes as it stands.
+func ruleFor(what []string) string {
+	if len(what) > 0 && !strings.HasPrefix(what[0], "question: ") {
+		if permission, pattern, ok := strings.Cut(what[0], ": "); ok && pattern != "" && len(pattern) < 120 && !strings.ContainsAny(pattern, ",(…'\n\x1b") {
+			return clean(permission + ":" + pattern)
+		}
+	}
+	return "bash:git *"
 }
 
 // end prints the answer and what the run cost.
@@ -339,11 +385,18 @@ func costLine(out turn.Outcome, took time.Duration) string {
 		return ""
 	}
 	t := out.Tokens
-	line := fmt.Sprintf("— %s · %s · %d steps · %s in", info.Agent, info.Model, out.Steps, count(t.Prompt()))
+	line := fmt.Sprintf("— %s · %s · %s · %s in", info.Agent, info.Model, steps(out.Steps), count(t.Prompt()))
 	if t.Prompt() > 0 && t.CacheRead > 0 {
 		line += fmt.Sprintf(" (%d%% cached)", t.CacheRead*100/t.Prompt())
 	}
 	return line + fmt.Sprintf(", %s out · %s · %s", count(t.Output+t.Reasoning), out.Cost, took.Round(100*time.Millisecond))
+}
+
+func steps(n int) string {
+	if n == 1 {
+		return "1 step"
+	}
+	return fmt.Sprintf("%d steps", n)
 }
 
 func count(n int64) string {

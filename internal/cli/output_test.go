@@ -119,3 +119,49 @@ func TestSink(t *testing.T) {
 		t.Errorf("stopped %d times, %v", stops, s.failed())
 	}
 }
+
+// TestOutputCommand holds that a command is shown as it ran, with how it ended.
+func TestOutputCommand(t *testing.T) {
+	call := func(meta map[string]any, output string) *lathe.ToolCall {
+		return &lathe.ToolCall{Tool: "bash", State: &lathe.ToolDone{
+			Title: "Tidies up", Input: json.RawMessage(`{"command":"rm -r old","description":"Tidies up"}`), Output: output, Metadata: meta,
+		}}
+	}
+	_, errs := told(t, runOptions{format: "default"},
+		assistant("a", time.Time{}),
+		part("a", "p1", call(map[string]any{"output": "gone", "exit": 0}, "gone")),
+		part("a", "p2", call(map[string]any{"output": "no such", "exit": 3}, "no such")),
+		part("a", "p3", call(map[string]any{"output": "", "exit": nil}, "(no output)\n\n<bash_metadata>\nended after 2s\n</bash_metadata>")),
+	)
+	want := "● bash  rm -r old\n    gone\n● bash  rm -r old\n    no such\n    exit code 3\n● bash  rm -r old\n    ended after 2s\n"
+	if diff := cmp.Diff(want, errs); diff != "" {
+		t.Errorf("stderr (-want +got):\n%s", diff)
+	}
+}
+
+func TestRuleFor(t *testing.T) {
+	for _, tt := range []struct {
+		refused []string
+		want    string
+	}{
+		{[]string{"external_directory: /etc/*"}, "external_directory:/etc/*"},
+		{[]string{"bash: go test ./..."}, "bash:go test ./..."},
+		{[]string{"bash: echo it's"}, "bash:git *"},
+		{[]string{"edit: a.go, b.go"}, "bash:git *"},
+		{[]string{"question: which: one?"}, "bash:git *"},
+		{[]string{"doom_loop"}, "bash:git *"},
+		{nil, "bash:git *"},
+	} {
+		if got := ruleFor(tt.refused); got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.refused, got, tt.want)
+		}
+	}
+}
+
+func TestOutputFailure(t *testing.T) {
+	_, errs := told(t, runOptions{format: "default"}, lathe.SessionFailed{SessionID: "s", Failure: &lathe.OutputLengthFailure{}})
+	want := "lathe: error: the answer was cut at the model's output limit\nlathe: hint: go on where it stopped with: lathe run -c \"go on\", or ask for less at once\n"
+	if diff := cmp.Diff(want, errs); diff != "" {
+		t.Errorf("stderr (-want +got):\n%s", diff)
+	}
+}

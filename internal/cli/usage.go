@@ -29,6 +29,15 @@ func typeUsage(cmd *cobra.Command) {
 			return nil
 		}
 	}
+	if run := cmd.RunE; run != nil {
+		cmd.RunE = func(c *cobra.Command, args []string) error {
+			err := run(c, args)
+			if _, ok := errors.AsType[usageError](err); ok {
+				return usageOf(c, err)
+			}
+			return err
+		}
+	}
 	for _, sub := range cmd.Commands() {
 		typeUsage(sub)
 	}
