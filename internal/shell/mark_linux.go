@@ -129,13 +129,29 @@ func (m mark) hasLimit(pid int) bool {
 }
 
 func (m mark) hasVar(pid int) bool {
-	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	raw, err := environ(pid)
 	if err != nil {
 		return false
 	}
 	_, rest, ok := bytes.Cut(append([]byte{0}, raw...), []byte("\x00"+markVar+"="))
 	value, _, _ := bytes.Cut(rest, []byte{0})
 	return ok && bytes.Contains(value, []byte(m.name()))
+}
+
+// environ returns the environment of a process. One that executes another program
+// at this moment shows none, so an orphan that became our child is looked at again.
+func environ(pid int) (raw []byte, err error) {
+	for try := range 5 {
+		raw, err = os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+		if err != nil || len(raw) > 0 {
+			return raw, err
+		}
+		if st, ok := readStat(pid); !ok || st.dead || st.parent != os.Getpid() {
+			return raw, nil
+		}
+		time.Sleep(time.Duration(try+1) * 200 * time.Microsecond)
+	}
+	return raw, nil
 }
 
 // marked lists the processes with the mark in their limit, except the leader,

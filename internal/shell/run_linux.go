@@ -15,6 +15,13 @@ import (
 
 const canSupervise = true
 
+// The supervisor looks several times: a process shows no environment while it
+// executes another program.
+const (
+	supervisorRounds = 5
+	supervisorPause  = 20 * time.Millisecond
+)
+
 // sysAttr puts the shell in its own session, away from lathe's terminal. The
 // kernel kills it when the thread that started it ends, which for a Go program
 // is when the program ends: the runtime keeps its threads, unless a goroutine
@@ -102,7 +109,10 @@ func SupervisorMain(args []string) int {
 	signal.Ignore(unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGPIPE)
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	m := mark{instance: instance}
-	killAll(func() []int { return m.tree(0) })
+	for range supervisorRounds {
+		killAll(func() []int { return m.tree(0) })
+		time.Sleep(supervisorPause)
+	}
 	return 0
 }
 

@@ -121,11 +121,11 @@ func (r *Runner) Run(ctx context.Context, c Command) (Exit, error) {
 	begin := time.Now()
 	release := r.enter()
 	defer release()
+	r.supervise()
 	p, err := r.start(c)
 	if err != nil {
 		return Exit{}, err
 	}
-	r.supervise()
 	exit, err := r.finish(ctx, p, c.Timeout)
 	exit.Duration = time.Since(begin)
 	return exit, err

@@ -13,8 +13,10 @@ type supervisor struct {
 	pipe io.Closer
 }
 
-// supervise starts the supervisor once, after the first command has begun so
-// that the command does not wait for it. A failure is told by Close.
+// supervise starts the supervisor once, before the first command: a lathe that
+// is killed the moment after leaves nothing behind either. It does not wait until
+// the supervisor runs; that finds the pipe ended whenever it looks. A failure is
+// told by Close.
 func (r *Runner) supervise() {
 	if len(r.opts.Supervisor) == 0 || !canSupervise {
 		return
