@@ -34,7 +34,8 @@ const (
 )
 
 // Open opens the database in the directory, making or migrating it as needed. A
-// database of a newer lathe is refused and left alone.
+// database of a newer lathe is refused and left alone. One that cannot be written
+// is opened for reading, see [Store.ReadOnly].
 func Open(ctx context.Context, o Options) (*Store, error) {
 	return openOn(ctx, o, networkFS)
 }
@@ -53,9 +54,18 @@ func openOn(ctx context.Context, o Options, network func(dir string) string) (*S
 	}
 	s.zips.New = newZip
 	if err := s.prepare(network); err != nil {
-		return nil, err
+		if unwritable(err) {
+			err = s.openReadOnly(ctx, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
 	}
 	if err := s.connect(ctx); err != nil {
+		if unwritable(err) && s.openReadOnly(ctx, err) == nil {
+			return s, nil
+		}
 		return nil, s.explain(fmt.Errorf("open database %s: %w", s.path(), err))
 	}
 	if err := s.upgrade(ctx); err != nil {

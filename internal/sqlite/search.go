@@ -52,6 +52,9 @@ func (s *Store) Index(ctx context.Context) (total int, err error) {
 }
 
 func (s *Store) indexBatch(ctx context.Context) (count int, err error) {
+	if s.onlyReads { // what was indexed before can still be found
+		return 0, nil
+	}
 	err = s.Batch(ctx, func(tx *Tx) error {
 		count, err = tx.index()
 		return err

@@ -41,10 +41,11 @@ type Options struct {
 // Store is an open database. It is safe for concurrent use, also by several
 // processes.
 type Store struct {
-	dir     string
-	log     *slog.Logger
-	now     func() time.Time
-	journal string
+	dir       string
+	log       *slog.Logger
+	now       func() time.Time
+	journal   string
+	onlyReads bool
 
 	writer *sql.DB
 	conn   *sql.Conn     // the one connection of writer
@@ -81,7 +82,7 @@ func (s *Store) Close() error {
 func (s *Store) Dir() string { return s.dir }
 
 // Journal returns "wal", or "truncate" on a network filesystem, where the shared
-// memory of a write-ahead log does not work.
+// memory of a write-ahead log does not work, or "none" for one that is only read.
 func (s *Store) Journal() string { return s.journal }
 
 // querier is what reads need; a transaction of either pool has it.

@@ -1,0 +1,91 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"lathe"
+)
+
+// ReadOnly reports whether the database can only be read: its directory or file
+// system cannot be written. Every write fails then and says so.
+func (s *Store) ReadOnly() bool { return s.onlyReads }
+
+// unwritable reports whether an error says that a place exists but cannot be
+// written.
+func unwritable(err error) bool {
+	if errors.Is(err, syscall.EROFS) || errors.Is(err, os.ErrPermission) {
+		return true
+	}
+	e, ok := errors.AsType[*sqlite.Error](err)
+	code := 0
+	if ok {
+		code = e.Code() & 0xff
+	}
+	return code == sqlite3.SQLITE_READONLY || code == sqlite3.SQLITE_CANTOPEN || code == sqlite3.SQLITE_PERM
+}
+
+// openReadOnly opens an existing database of the current schema for reading
+// alone. why is the reason that it cannot be written; it is returned when it
+// cannot be read either.
+func (s *Store) openReadOnly(ctx context.Context, why error) error {
+	if fi, err := os.Stat(s.path()); err != nil || fi.Size() == 0 {
+		return why
+	}
+	modes := []string{"mode=ro"}
+	if fi, err := os.Stat(s.path() + "-wal"); err != nil || fi.Size() == 0 {
+		// Without a log SQLite would want to make one; nobody can, so nobody
+		// changes the file while it is read.
+		modes = append(modes, "immutable=1")
+	}
+	s.onlyReads, s.journal = true, "none"
+	for _, mode := range modes {
+		v, err := s.connectReadOnly(ctx, mode)
+		switch {
+		case err == nil && v == schema:
+			return nil
+		case err == nil && v > schema:
+			return errors.Join(s.tooNew(v), s.Close())
+		case err == nil:
+			return errors.Join(lathe.Errorf(lathe.CodeInvalid, "let it be writable once, so that it can be brought up to date",
+				"the database %s has schema %d and cannot be written; this lathe reads schema %d", s.path(), v, schema), s.Close())
+		}
+	}
+	return why
+}
+
+func (s *Store) connectReadOnly(ctx context.Context, mode string) (version int, err error) {
+	path := filepath.ToSlash(s.path())
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	u := url.URL{Scheme: "file", Path: path}
+	dsn := fmt.Sprintf("%s?%s&_busy_timeout=%d&_pragma=query_only(1)", u.String(), mode, busyLimit.Milliseconds())
+	if s.writer, err = sql.Open("sqlite", dsn); err != nil {
+		return 0, err
+	}
+	s.writer.SetMaxOpenConns(1)
+	if s.conn, err = s.writer.Conn(ctx); err != nil {
+		return 0, errors.Join(err, s.writer.Close())
+	}
+	if err = s.conn.QueryRowContext(ctx, "SELECT user_version + 0 * (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version").Scan(&version); err == nil {
+		s.reader, err = sql.Open("sqlite", dsn)
+	}
+	if err != nil {
+		return 0, errors.Join(err, s.conn.Close(), s.writer.Close())
+	}
+	s.reader.SetMaxOpenConns(readers)
+	s.reader.SetMaxIdleConns(readers)
+	s.reader.SetConnMaxIdleTime(0)
+	return version, nil
+}
