@@ -91,6 +91,9 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 	if a.store, err = sqlite.Open(ctx, sqlite.Options{Dir: paths.Data, Log: a.log, Now: env.Now}); err != nil {
 		return nil, err
 	}
+	if a.store.ReadOnly() {
+		fmt.Fprintf(env.Stderr, "lathe: warning: %s cannot be written: sessions can be read, nothing can be changed\n", clean(paths.Data))
+	}
 	models, err := catalog.Open(a.catalogOptions())
 	if err != nil {
 		return nil, err
