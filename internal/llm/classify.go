@@ -187,6 +187,13 @@ func (p *problem) overflows(status int, message string, bodyless bool) bool {
 	return overflowWords().MatchString(message)
 }
 
+// Overflows reports whether a response with this status and message says that the
+// request was too long for the model.
+func Overflows(status int, message string) bool {
+	var p problem
+	return p.overflows(status, strings.ToLower(message), false)
+}
+
 // overflowWords matches how providers and local servers say that a request is
 // too long.
 var overflowWords = sync.OnceValue(func() *regexp.Regexp {

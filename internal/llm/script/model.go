@@ -146,6 +146,8 @@ func statusError(s Step) *llm.Error {
 	switch {
 	case s.Status == 401 || s.Status == 403:
 		e.Kind = llm.KindAuth
+	case s.Status < 500 && llm.Overflows(s.Status, s.Message):
+		e.Kind = llm.KindOverflow
 	case s.Status == 429:
 		e.Kind, e.Retryable = llm.KindRateLimit, true
 	case s.Status >= 500:

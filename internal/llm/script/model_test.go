@@ -75,3 +75,21 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestStatus holds that a scripted refusal is told as a provider's would be.
+func TestStatus(t *testing.T) {
+	for words, want := range map[string]llm.Kind{
+		"status 400 no such parameter":                   llm.KindInvalid,
+		"status 400 Prompt is too long: 9 tokens > 8":    llm.KindOverflow,
+		"status 413 large":                               llm.KindOverflow,
+		"status 401 bad key":                             llm.KindAuth,
+		"status 429 the prompt is too long, too often":   llm.KindRateLimit,
+		"status 503 maximum context length is 5, or not": llm.KindServer,
+	} {
+		m := script.New(func() ([]byte, error) { return []byte(words), nil })
+		_, _, err := play(t, m, 0, true)
+		if e, ok := errors.AsType[*llm.Error](err); !ok || e.Kind != want {
+			t.Errorf("%s: %v, want %q", words, err, want)
+		}
+	}
+}
