@@ -351,7 +351,8 @@ func (o *output) refusals(what []string) {
 // example where its text is not one pattern that a shell takes as it stands.
 func ruleFor(what []string) string {
 	if len(what) > 0 && !strings.HasPrefix(what[0], "question: ") {
-		if permission, pattern, ok := strings.Cut(what[0], ": "); ok && pattern != "" && len(pattern) < 120 && !strings.ContainsAny(pattern, ",(…'\n\x1b") {
+		first, _, _ := strings.Cut(what[0], ", for: ") // the command that it was for
+		if permission, pattern, ok := strings.Cut(first, ": "); ok && pattern != "" && len(pattern) < 120 && !strings.ContainsAny(pattern, ",(…'\n\x1b") {
 			return clean(permission + ":" + pattern)
 		}
 	}

@@ -147,6 +147,7 @@ func TestRuleFor(t *testing.T) {
 		{[]string{"external_directory: /etc/*"}, "external_directory:/etc/*"},
 		{[]string{"bash: go test ./..."}, "bash:go test ./..."},
 		{[]string{"bash: echo it's"}, "bash:git *"},
+		{[]string{"external_directory: /etc/*, for: rm -r /etc/x"}, "external_directory:/etc/*"},
 		{[]string{"edit: a.go, b.go"}, "bash:git *"},
 		{[]string{"question: which: one?"}, "bash:git *"},
 		{[]string{"doom_loop"}, "bash:git *"},

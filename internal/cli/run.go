@@ -223,6 +223,11 @@ func runIn(ctx context.Context, env *Env, app *app, o runOptions, dir, message s
 	if err != nil {
 		return err
 	}
+	agent, warning, err := leader(ctx, app, dir, o.agent)
+	if err != nil {
+		return err
+	}
+	o.agent = agent
 	sess, created, err := pickSession(ctx, app, o, dir, message)
 	if err != nil {
 		return err
@@ -230,6 +235,9 @@ func runIn(ctx context.Context, env *Env, app *app, o runOptions, dir, message s
 	p := session.Prompt{Agent: o.agent, Limits: limits, Rules: rules}
 	p.Parts = append(slices.Clone(files), &lathe.Text{Text: message})
 	v := &view{env: env, app: app, root: sess, out: newOutput(env, o), opts: o, message: message, attached: files}
+	if warning != "" {
+		v.out.warning(warning)
+	}
 	v.share(ctx)
 	err = v.start(ctx, p)
 	if err != nil && created && !v.accepted {

@@ -143,8 +143,15 @@ func showText(env *Env, sess lathe.Session, msgs []lathe.Message) {
 	for _, m := range msgs {
 		switch info := m.Info.(type) {
 		case *lathe.User:
-			fmt.Fprintf(env.Stdout, "\n%s\n", st.blue("▌ "+strings.ReplaceAll(clean(userWords(m)), "\n", "\n▌ ")))
+			words := userWords(m)
+			if words == "" { // lathe's own: a request to compact, a reminder to go on
+				continue
+			}
+			fmt.Fprintf(env.Stdout, "\n%s\n", st.blue("▌ "+strings.ReplaceAll(clean(words), "\n", "\n▌ ")))
 		case *lathe.Assistant:
+			if info.Summary {
+				fmt.Fprintf(env.Stdout, "\n%s\n", st.dim("— what came before was compacted; the summary —"))
+			}
 			for _, p := range m.Parts {
 				o.part(p, true)
 			}
@@ -164,6 +171,8 @@ func userWords(m lathe.Message) string {
 			if !b.Synthetic {
 				words = append(words, b.Text)
 			}
+		case *lathe.Subtask:
+			words = append(words, "@"+b.Agent+": "+oneLine(b.Description, 200))
 		case *lathe.File:
 			words = append(words, "[file "+b.Filename+"]")
 		}
