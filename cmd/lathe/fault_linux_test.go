@@ -1,0 +1,215 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"lathe/internal/llm/llmtest"
+)
+
+// faultEnv lets the file layer of a process fail from some moment on: "28 40ms"
+// is no space after 40 ms.
+const faultEnv = "LATHE_TEST_FAULT"
+
+func init() {
+	spec, armed := os.LookupEnv(faultEnv)
+	if !armed || os.Getenv(asMain) == "" {
+		return
+	}
+	number, delay, _ := strings.Cut(spec, " ")
+	errno, err := strconv.Atoi(number)
+	wait, err2 := time.ParseDuration(delay)
+	if err != nil || err2 != nil {
+		panic("bad " + faultEnv)
+	}
+	time.AfterFunc(wait, func() {
+		if err := breakFiles(syscall.Errno(errno)); err != nil {
+			fmt.Fprintln(os.Stderr, "no fault injected:", err)
+		}
+	})
+}
+
+// breakFiles makes every system call that stores something fail, in all threads
+// and in what they start: writes at an offset, syncs, truncations, new files.
+func breakFiles(errno syscall.Errno) error {
+	const (
+		load   = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
+		equal  = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
+		anyBit = unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K
+		answer = unix.BPF_RET | unix.BPF_K
+		flags  = 32 // where the third argument of a call is
+	)
+	program := []unix.SockFilter{
+		{Code: load, K: 0},
+		{Code: equal, K: unix.SYS_PWRITE64, Jt: 6},
+		{Code: equal, K: unix.SYS_FSYNC, Jt: 5},
+		{Code: equal, K: unix.SYS_FDATASYNC, Jt: 4},
+		{Code: equal, K: unix.SYS_FTRUNCATE, Jt: 3},
+		{Code: equal, K: unix.SYS_OPENAT, Jf: 3},
+		{Code: load, K: flags},
+		{Code: anyBit, K: unix.O_CREAT, Jf: 1},
+		{Code: answer, K: unix.SECCOMP_RET_ERRNO | uint32(errno)},
+		{Code: answer, K: unix.SECCOMP_RET_ALLOW},
+	}
+	runtime.LockOSThread()
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+	_, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&filter)))
+	if e != 0 {
+		return e
+	}
+	return nil
+}
+
+// TestFileFaults lets the disk of a run, or of an import, be full or broken from
+// a random moment on. The process ends and says why; the database is sound, what
+// was told is there, and the next run works.
+func TestFileFaults(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("notes.txt", "start\n")
+	foreign := openCodeStore(t, 30, 6)
+	seed := rand.Uint64()
+	random := rand.New(rand.NewPCG(seed, 0))
+	failed := 0
+	rounds := killRounds(24)
+	for n := range rounds {
+		errno := []syscall.Errno{syscall.ENOSPC, syscall.EIO}[n%2]
+		moment := time.Duration(random.Int64N(int64(120 * time.Millisecond)))
+		what := fmt.Sprintf("seed %d, round %d: %v after %s", seed, n, errno, moment)
+		w.model("anthropic", compactingScript(w, n))
+		args := []string{"run", "--format", "json", "work"}
+		if n%4 == 3 {
+			args = []string{"import", foreign}
+		}
+		cmd := w.command(args...)
+		cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d %s", faultEnv, errno, moment))
+		r := w.finish(cmd)
+		if strings.Contains(r.stderr, "no fault injected") || strings.Contains(r.stderr, "panic") || r.code < 0 {
+			t.Fatalf("%s: exit code %d\n%s", what, r.code, r.stderr)
+		}
+		if r.code != 0 {
+			failed++
+			if !strings.Contains(r.stderr, "lathe: ") && !strings.Contains(r.stdout, `"type":"error"`) {
+				t.Errorf("%s: exit code %d and no reason\n%s", what, r.code, r.stdout)
+			}
+		}
+		sound(t, what, w)
+		remembered(t, what, w, r.stdout)
+		s := w.model("anthropic", llmtest.Script{{Blocks: []llmtest.Block{llmtest.Text("resumed")}}})
+		next := []string{"run", "go on"}
+		if n%4 != 3 {
+			next = []string{"run", "-c", "go on"}
+		}
+		if r := w.run(next...); r.code != 0 || r.stdout != "resumed\n" {
+			t.Fatalf("%s: the next run: exit code %d, answer %q\n%s", what, r.code, r.stdout, r.stderr)
+		}
+		accepted(t, s)
+	}
+	wholeImport(t, w, foreign)
+	t.Logf("%d of %d processes were hit", failed, rounds)
+	if failed == 0 {
+		t.Error("no fault struck")
+	}
+}
+
+// mounted makes a small file system of its own the home of a world.
+func mounted(t *testing.T, w *world, size string) (remount func(options string)) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("mounting needs root")
+	}
+	if err := unix.Mount("tmpfs", w.home, "tmpfs", 0, "size="+size); err != nil {
+		t.Skip("mount:", err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(w.home, unix.MNT_DETACH) })
+	for _, dir := range []string{"config", "data"} {
+		if err := os.Mkdir(w.home+"/"+dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return func(options string) {
+		t.Helper()
+		flags := uintptr(unix.MS_REMOUNT)
+		if options == "ro" {
+			flags, options = flags|unix.MS_RDONLY, ""
+		}
+		if err := unix.Mount("tmpfs", w.home, "tmpfs", flags, options); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestFullDisk fills a real file system by what a turn stores.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	remount := mounted(t, w, "1m")
+	w.model("anthropic", llmtest.Script{
+		{Blocks: []llmtest.Block{llmtest.Call{Name: "bash", Args: `{"command":"head -c 400000 /dev/urandom | base64 | head -c 45000; head -c 1500000 /dev/urandom > big.bin","description":"much"}`}}},
+		{Blocks: []llmtest.Block{llmtest.Text(strings.Repeat("words without end ", 40_000))}},
+		{Blocks: []llmtest.Block{llmtest.Text("done")}},
+	})
+	r := w.run("run", "--format", "json", "work")
+	if r.code == 0 || !strings.Contains(r.stdout+r.stderr, "no space left") {
+		t.Errorf("on a full disk: exit code %d\n%s", r.code, r.stderr)
+	}
+	sound(t, "full", w)
+	if r := w.run("import", openCodeStore(t, 60, 12)); r.code == 0 || !strings.Contains(r.stderr, "no space left") {
+		t.Errorf("import on a full disk: exit code %d\n%s", r.code, r.stderr)
+	}
+	if list := w.run("session", "list"); list.code != 0 {
+		t.Errorf("list on a full disk: exit code %d\n%s", list.code, list.stderr)
+	}
+	remount("size=64m")
+	sound(t, "freed", w)
+	remembered(t, "freed", w, r.stdout)
+	w.model("anthropic", llmtest.Script{{Blocks: []llmtest.Block{llmtest.Text("resumed")}}})
+	if r := w.run("run", "-c", "go on"); r.code != 0 || r.stdout != "resumed\n" {
+		t.Errorf("after space was freed: exit code %d, %q\n%s", r.code, r.stdout, r.stderr)
+	}
+}
+
+// TestReadOnlyData reads sessions on a file system that cannot be written.
+func TestReadOnlyData(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	remount := mounted(t, w, "16m")
+	w.model("anthropic", llmtest.Script{{Blocks: []llmtest.Block{llmtest.Text("the answer")}}})
+	w.must(w.run("run", "the question"))
+	id, _, _ := strings.Cut(w.must(w.run("session", "list")), " ")
+	remount("ro")
+	for _, args := range [][]string{{"session", "list"}, {"session", "show", id}, {"export", id}, {"stats"}, {"db", "check"}} {
+		r := w.run(args...)
+		if r.code != 0 || !strings.Contains(r.stderr, "cannot be written: sessions can be read") {
+			t.Errorf("%q: exit code %d\n%s", args, r.code, r.stderr)
+		}
+	}
+	if r := w.run("session", "show", id); !strings.Contains(r.stdout, "the answer") {
+		t.Errorf("shown: %s", r.stdout)
+	}
+	if r := w.run("doctor"); r.code == 0 || !strings.Contains(r.stdout, "sound") || !strings.Contains(r.stdout, "read-only file system") {
+		t.Errorf("doctor: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	for _, args := range [][]string{{"run", "more"}, {"session", "rename", id, "x"}, {"session", "delete", id}} {
+		if r := w.run(args...); r.code == 0 || !strings.Contains(r.stderr, "hint: check who owns") {
+			t.Errorf("%q: exit code %d\n%s", args, r.code, r.stderr)
+		}
+	}
+	remount("size=16m")
+	w.model("anthropic", llmtest.Script{{Blocks: []llmtest.Block{llmtest.Text("resumed")}}})
+	w.must(w.run("run", "-c", "go on"))
+	sound(t, "writable again", w)
+}
