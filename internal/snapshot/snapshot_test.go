@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -427,8 +428,10 @@ func TestRevertAndBack(t *testing.T) {
 			files    []string
 		}
 		var steps []step
+		seen := contents{}
 		for range rapid.IntRange(1, 4).Draw(rt, "steps") {
 			from := track(t, s)
+			seen.add(rt, root.Dir)
 			for range rapid.IntRange(0, 3).Draw(rt, "changes") {
 				e.change()
 			}
@@ -436,6 +439,7 @@ func TestRevertAndBack(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
+			seen.add(rt, root.Dir)
 			if want := asGit(t, s); now != want {
 				rt.Fatalf("tree is %s, git says %s", now, want)
 			}
@@ -443,6 +447,9 @@ func TestRevertAndBack(t *testing.T) {
 			if rapid.Bool().Draw(rt, "person") {
 				e.change()
 			}
+		}
+		if got, objects := packedSize(rt, s); got > seen.bytes()*12/10+300*objects+4096 { // names and hashes come on top
+			rt.Fatalf("%d bytes in %d objects for %d bytes of content", got, objects, seen.bytes())
 		}
 		var targets []Target
 		at := map[string]int{}
@@ -488,6 +495,108 @@ func TestRevertAndBack(t *testing.T) {
 			}
 		}
 	})
+}
+
+// contents are the different file contents of a directory over time.
+type contents map[[32]byte]int64
+
+func (c contents) add(t rapid.TB, dir string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.Name() == ".git":
+			return fs.SkipDir
+		case d.Type()&fs.ModeSymlink != 0:
+			to, err := os.Readlink(path)
+			c[sha256.Sum256([]byte(to))] = int64(len(to))
+			return err
+		case d.IsDir():
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		c[sha256.Sum256(data)] = int64(len(data))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (c contents) bytes() (n int64) {
+	for _, size := range c {
+		n += size
+	}
+	return n
+}
+
+// packedSize packs a store and returns what its objects take, and their number.
+func packedSize(t rapid.TB, s *Store) (bytes, objects int64) {
+	t.Helper()
+	if err := s.packAll(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.run(context.Background(), nil, "count-objects", "-v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		var n int64
+		if _, err := fmt.Sscanf(line, "in-pack: %d", &n); err == nil {
+			objects += n
+		}
+	}
+	bytes, err = Size(filepath.Join(s.dir, "objects"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes, objects
+}
+
+// TestStoreStaysSmall changes files that cannot be compressed, and expects a
+// store of hardly more than their different contents.
+func TestStoreStaysSmall(t *testing.T) {
+	root := testRoot(t, true)
+	random := rand.New(rand.NewPCG(1, 2))
+	fill := func(i int) {
+		body := make([]byte, 4_000+random.IntN(36_000))
+		for j := range body {
+			body[j] = byte(random.Uint32())
+		}
+		write(t, root.Dir, fmt.Sprintf("d%d/f%d", i%7, i), string(body), 0o644)
+	}
+	for i := range 60 {
+		fill(i)
+	}
+	runGit(t, root.Dir, "add", "-A")
+	runGit(t, root.Dir, "commit", "-qm", "x")
+	s := openStore(t, root, t.TempDir())
+	defer s.Close()
+	track(t, s)
+	unique := contents{}
+	note := func(i int) {
+		data, err := os.ReadFile(filepath.Join(root.Dir, fmt.Sprintf("d%d/f%d", i%7, i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		unique[sha256.Sum256(data)] = int64(len(data))
+	}
+	for n := range 40 {
+		for i := n; i < n+3; i++ { // a third of the files is never changed
+			note(i)
+			fill(i)
+		}
+		track(t, s)
+		for i := n; i < n+3; i++ {
+			note(i)
+		}
+	}
+	got, objects := packedSize(t, s)
+	if limit := unique.bytes() * 12 / 10; got > limit {
+		t.Errorf("%d bytes in %d objects, more than 1.2 times the %d bytes of content", got, objects, unique.bytes())
+	}
+	t.Logf("%.3f of the unique bytes", float64(got)/float64(unique.bytes()))
 }
 
 func FuzzParseIndex(f *testing.F) {

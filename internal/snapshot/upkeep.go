@@ -106,6 +106,11 @@ func (s *Store) pack(ctx context.Context) error {
 	if err != nil || len(sample)*256 < packAfter {
 		return nil
 	}
+	return s.packAll(ctx)
+}
+
+// packAll puts all loose objects into one file.
+func (s *Store) packAll(ctx context.Context) error {
 	var in bytes.Buffer
 	s.eachLoose(func(path, id string, _ fs.FileInfo) {
 		if id == "" {
