@@ -155,6 +155,7 @@ Without an account it starts with the offline guide, which shows how lathe works
 	root.Flags().BoolVarP(&version, "version", "v", false, "print the version")
 	root.PersistentFlags().Bool("print-logs", false, "write the log to standard error")
 	root.PersistentFlags().String("log-level", "", "DEBUG, INFO, WARN or ERROR")
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return logFlags(env, cmd) }
 	root.SetFlagErrorFunc(usageOf)
 	root.AddCommand(
 		newRun(env), newTUI(env), newCommands(env), newModels(env), newAuth(env), newSession(env), newServe(env), newConfig(env), newContext(env), newTrust(env), newPermissions(env), newAgents(env),

@@ -200,6 +200,9 @@ func (o *output) toolLine(mark, tool, title string, input json.RawMessage, span 
 	if command := summary(input); title == "" || tool == "bash" && command != "" {
 		title = command // what a model says that a command does is not what ran
 	}
+	if tool == "glob" {
+		title = globTitle(title, input)
+	}
 	indent := ""
 	if !own {
 		indent = "  "
@@ -209,6 +212,18 @@ func (o *output) toolLine(mark, tool, title string, input json.RawMessage, span 
 		took = o.style.dim(fmt.Sprintf("  %s", d.Round(100*time.Millisecond)))
 	}
 	o.errLine(fmt.Sprintf("%s%s %s  %s%s", indent, mark, o.style.bold(clean(tool)), oneLine(title, o.width()-len(tool)-14), took))
+}
+
+// globTitle says what was looked for beside where.
+func globTitle(where string, input json.RawMessage) string {
+	var in struct{ Pattern string }
+	if json.Unmarshal(input, &in) != nil || in.Pattern == "" || in.Pattern == where {
+		return where
+	}
+	if where == "" || where == "." {
+		return in.Pattern
+	}
+	return in.Pattern + " in " + where
 }
 
 func (o *output) width() int {

@@ -166,3 +166,15 @@ func TestOutputFailure(t *testing.T) {
 		t.Errorf("stderr (-want +got):\n%s", diff)
 	}
 }
+
+func TestGlobTitle(t *testing.T) {
+	for _, tt := range []struct{ where, input, want string }{
+		{".", `{"pattern":"**/*.go"}`, "**/*.go"},
+		{"internal", `{"pattern":"*.go","path":"internal"}`, "*.go in internal"},
+		{"internal", `{}`, "internal"}, {"x", `{`, "x"}, {"*.go", `{"pattern":"*.go"}`, "*.go"},
+	} {
+		if got := globTitle(tt.where, json.RawMessage(tt.input)); got != tt.want {
+			t.Errorf("%q %s: %q, want %q", tt.where, tt.input, got, tt.want)
+		}
+	}
+}

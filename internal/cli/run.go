@@ -100,9 +100,9 @@ is busy in another process; 130 aborted. Ctrl-C aborts cleanly, twice kills.`,
 	f.StringArrayVar(&o.allow, "allow", nil, "allow PERMISSION[:PATTERN] in this run (repeatable)")
 	f.StringArrayVar(&o.deny, "deny", nil, "deny PERMISSION[:PATTERN] in this run (repeatable)")
 	f.BoolVar(&o.trust, "trust", false, "trust this repository's configuration in this run")
-	f.IntVar(&o.maxSteps, "max-steps", 0, "stop after this many model requests")
+	f.IntVar(&o.maxSteps, "max-steps", 0, "stop after this many model requests; 0: no limit")
 	f.StringVar(&o.maxCost, "max-cost", "", "stop when the run has cost this many dollars")
-	f.DurationVar(&o.maxTime, "max-time", 0, "stop after this time, such as 10m")
+	f.DurationVar(&o.maxTime, "max-time", 0, "stop after this time, such as 10m; 0: no limit")
 	f.BoolVar(&o.thinking, "thinking", false, "show the model's reasoning")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print the answer only")
 	return cmd
@@ -161,6 +161,12 @@ func (o *runOptions) check(env *Env) (turn.Limits, error) {
 		}
 	default:
 		return lim, usageError{fmt.Errorf("--permission %q is none of ask, allow, deny", o.permission)}
+	}
+	if o.maxSteps < 0 {
+		return lim, usageError{fmt.Errorf("--max-steps %d is less than one step", o.maxSteps)}
+	}
+	if o.maxTime < 0 {
+		return lim, usageError{fmt.Errorf("--max-time %s is over before it begins", o.maxTime)}
 	}
 	if o.maxCost != "" {
 		p, err := lathe.ParsePrice(o.maxCost)

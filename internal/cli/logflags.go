@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// logFlags makes --print-logs and --log-level say what LATHE_PRINT_LOGS and
+// LATHE_LOG_LEVEL would, which is where everything else looks.
+func logFlags(env *Env, cmd *cobra.Command) error {
+	flags := cmd.Flags()
+	over := map[string]string{}
+	if on, err := flags.GetBool("print-logs"); err == nil && on {
+		over["LATHE_PRINT_LOGS"] = "1"
+	}
+	if level, err := flags.GetString("log-level"); err == nil && flags.Changed("log-level") {
+		level = strings.ToUpper(level)
+		switch level {
+		case "DEBUG", "INFO", "WARN", "ERROR":
+		default:
+			return usageOf(cmd, usageError{fmt.Errorf("--log-level %q is none of DEBUG, INFO, WARN, ERROR", level)})
+		}
+		over["LATHE_LOG_LEVEL"] = level
+	}
+	if len(over) == 0 {
+		return nil
+	}
+	inner := env.Getenv
+	env.Getenv = func(name string) string {
+		if v, ok := over[name]; ok {
+			return v
+		}
+		return inner(name)
+	}
+	return nil
+}
