@@ -17,7 +17,9 @@ import (
 // soft limit of RLIMIT_RTTIME, which is inherited over fork, exec and setsid,
 // survives a cleared environment, has no effect at such a height and none on
 // processes outside the real-time classes; and in an environment variable,
-// which survives a reset of the limit. A nested lathe replaces the first and
+// which survives a reset of the limit. The limit is set a moment after the shell
+// began; what leaves the shell and clears its environment before that, while the
+// machine is busy, escapes. A nested lathe replaces the first and
 // appends to the second. Call 0 stands for all calls of the instance.
 type mark struct{ instance, call uint64 }
 

