@@ -116,19 +116,26 @@ func (t Trust) notice(left []config.LeftOut) string {
 		return ""
 	default:
 		return fmt.Sprintf("this repository is not trusted, so %s of its configuration %s no effect (%s); %s",
-			count(n, "setting"), verb(n), left[0].Path, how)
+			count(n, "setting"), verb(n), settings(left), how)
 	}
 }
 
-func changes(list []trust.Change) string {
+func settings(left []config.LeftOut) string {
+	return fewOf(left, func(l config.LeftOut) string { return l.Path })
+}
+
+func changes(list []trust.Change) string { return fewOf(list, trust.Change.String) }
+
+// fewOf names the first few of a list and says how many there are beside them.
+func fewOf[T any](list []T, name func(T) string) string {
 	const shown = 3
 	var out []string
-	for _, c := range list {
+	for _, v := range list {
 		if len(out) == shown {
 			out = append(out, fmt.Sprintf("and %d more", len(list)-shown))
 			break
 		}
-		out = append(out, c.String())
+		out = append(out, name(v))
 	}
 	return strings.Join(out, ", ")
 }
