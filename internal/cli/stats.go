@@ -51,6 +51,9 @@ type statistics struct {
 	Models   map[string]*tally     `json:"models"`
 	Projects map[string]*tally     `json:"projects"`
 	Tools    map[string]*toolTally `json:"tools"`
+	Windows  windowTally           `json:"windows"`
+
+	seen map[lathe.SessionID]bool
 }
 
 func newStats(env *Env) *cobra.Command {
@@ -70,6 +73,9 @@ func newStats(env *Env) *cobra.Command {
 				}
 				st, err := gatherStats(cmd.Context(), a.store, since, project)
 				if err != nil {
+					return err
+				}
+				if err := st.addWindows(cmd.Context(), a); err != nil {
 					return err
 				}
 				if format == "json" {
@@ -116,7 +122,7 @@ func gatherStats(ctx context.Context, store *sqlite.Store, since time.Time, dir 
 	if err != nil {
 		return nil, err
 	}
-	st.Sessions = len(sessions)
+	st.Sessions, st.seen = len(sessions), sessions
 	return st, store.ToolUses(ctx, since, func(u sqlite.ToolUse) error {
 		if dir == "" || sessions[u.Session] {
 			at(st.Tools, u.Tool).add(u.State)
@@ -159,6 +165,7 @@ func (st *statistics) print(env *Env, top int) {
 	printTallies(env, s.bold("days"), st.Days, days, top)
 	printTallies(env, s.bold("models"), st.Models, byCost(st.Models), top)
 	printTallies(env, s.bold("projects"), st.Projects, byCost(st.Projects), top)
+	st.Windows.print(env, s)
 	if len(st.Tools) == 0 {
 		return
 	}
