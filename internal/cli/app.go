@@ -50,6 +50,7 @@ type app struct {
 	svc    *session.Service
 	runner *shell.Runner
 	log    *slog.Logger
+	level  slog.LevelVar // info unless the environment or the configuration says otherwise
 	logTo  *os.File
 	trust  bool
 
@@ -106,7 +107,11 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 	a.svc = session.New(session.Options{
 		Store: a.store, Bus: a.bus, Now: env.Now, Log: a.log, Owner: sqlite.Self(), Retries: retries(env), Sharing: session.Sharing{Encode: encodeShared},
 		Open: func(ctx context.Context, dir string) (*session.Instance, error) {
-			return session.OpenInstance(ctx, dir, a.instanceOptions(models))
+			inst, err := session.OpenInstance(ctx, dir, a.instanceOptions(models))
+			if err == nil && a.flags.LogLevel == "" {
+				a.setLevel(inst.Config.LogLevel)
+			}
+			return inst, err
 		},
 	})
 	a.startBackground()
@@ -162,15 +167,22 @@ func retries(env *Env) turn.Retries {
 // openLog sends the log to a file of the day, or to standard error when asked.
 // Without a usable file there is no log; that never stops a run.
 func (a *app) openLog() {
-	level := slog.LevelInfo
-	_ = level.UnmarshalText([]byte(a.flags.LogLevel))
-	opts := &slog.HandlerOptions{Level: level}
+	a.setLevel(a.flags.LogLevel)
+	opts := &slog.HandlerOptions{Level: &a.level}
 	a.log = slog.New(slog.DiscardHandler)
 	if a.flags.PrintLogs {
 		a.log = slog.New(slog.NewTextHandler(a.env.Stderr, opts))
 		return
 	}
 	a.log = slog.New(&lazyLog{dir: filepath.Join(a.paths.Data, "log"), day: a.env.Now().Format("2006-01-02"), opts: opts, app: a})
+}
+
+// setLevel changes which records are written; what is no level changes nothing.
+func (a *app) setLevel(name string) {
+	var level slog.Level
+	if name != "" && level.UnmarshalText([]byte(name)) == nil {
+		a.level.Set(level)
+	}
 }
 
 func (a *app) catalogOptions() catalog.Options {

@@ -146,3 +146,19 @@ func TestLargeResultsAreCut(t *testing.T) {
 		t.Errorf("a result of %d bytes was told", len(tools[0]))
 	}
 }
+
+// TestResourceIsToldOf holds that a resource of an MCP server that is not
+// connected is told of, and does not keep the prompt from being answered.
+func TestResourceIsToldOf(t *testing.T) {
+	p := newPlay(t, nil, func(*llm.Request) say { return say{text: "ok"} }).open()
+	id := p.session()
+	p.prompt(id, session.Prompt{Parts: []lathe.PartBody{&lathe.File{
+		MIME: "text/plain", Filename: "page", URL: "docs://page", Source: &lathe.FileSource{Kind: "resource", Client: "docs", URI: "docs://page"},
+	}}}, "what does it say?")
+	text := said(p.asked()[0].Messages)
+	for _, want := range []string{"Reading MCP resource: page (docs://page)", `Failed to read MCP resource page: no MCP server "docs" is connected`, "what does it say?"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the model was told %q, which has no %q", text, want)
+		}
+	}
+}
