@@ -46,6 +46,7 @@ func (s *Service) Import(ctx context.Context, in Import) (Imported, error) {
 	case !errors.Is(err, sqlite.ErrNotFound):
 		return "", err
 	}
+	in.Session.Share = old.Share // where another program shared it, lathe has no say
 	err = s.opts.Store.Batch(ctx, func(tx *sqlite.Tx) error { return storeImport(tx, in) })
 	if err != nil {
 		return "", fmt.Errorf("import session %s: %w", in.Session.ID, err)

@@ -255,6 +255,25 @@ func TestShareDeleted(t *testing.T) {
 	}
 }
 
+// TestShareOfAnImport holds that a share of another program is not taken over.
+func TestShareOfAnImport(t *testing.T) {
+	w := newWorld(t)
+	svc, stop := w.service()
+	defer stop()
+	in := session.Import{Hash: "h", Session: lathe.Session{
+		ID: "ses_imported", ProjectID: "p", Directory: w.repo, Share: &lathe.Share{URL: "https://share.example.com/x"},
+	}}
+	if _, err := svc.Import(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	if sess, err := svc.Get(t.Context(), "ses_imported"); err != nil || sess.Share != nil {
+		t.Errorf("share %+v, %v", sess.Share, err)
+	}
+	if err := svc.Delete(t.Context(), "ses_imported"); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAutoShare(t *testing.T) {
 	srv := newShareServer(t)
 	w := sharing(t, map[string]any{"share": "auto", "enterprise": map[string]any{"url": srv.URL}})
