@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -107,11 +108,17 @@ func SupervisorMain(args []string) int {
 		return 2
 	}
 	signal.Ignore(unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGPIPE)
-	_, _ = io.Copy(io.Discard, os.Stdin)
+	said, _ := io.ReadAll(io.LimitReader(os.Stdin, 1<<10))
 	m := mark{instance: instance}
-	for range supervisorRounds {
+	rounds := supervisorRounds
+	if bytes.Equal(said, quit) {
+		rounds = 1
+	}
+	for i := range rounds {
+		if i > 0 {
+			time.Sleep(supervisorPause)
+		}
 		killAll(func() []int { return m.tree(0) })
-		time.Sleep(supervisorPause)
 	}
 	return 0
 }

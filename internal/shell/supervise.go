@@ -2,7 +2,6 @@ package shell
 
 import (
 	"fmt"
-	"io"
 	"os"
 )
 
@@ -10,8 +9,12 @@ import (
 // of a pipe that only lathe holds and then ends what lathe's commands left.
 type supervisor struct {
 	proc *os.Process
-	pipe io.Closer
+	pipe *os.File
 }
+
+// quit tells the supervisor that lathe ends in order, having waited for its
+// commands: one look is then enough.
+var quit = []byte("quit")
 
 // supervise starts the supervisor once, before the first command: a lathe that
 // is killed the moment after leaves nothing behind either. It does not wait until
@@ -51,6 +54,7 @@ func startSupervisor(argv []string, instance uint64) (*supervisor, error) {
 }
 
 func (s *supervisor) close() error {
+	_, _ = s.pipe.Write(quit) // without it the supervisor only looks longer
 	s.pipe.Close()
 	if _, err := s.proc.Wait(); err != nil {
 		return fmt.Errorf("end supervisor: %w", err)
