@@ -141,9 +141,10 @@ func (m mark) hasVar(pid int) bool {
 }
 
 // environ returns the environment of a process. One that executes another program
-// at this moment shows none, so an orphan that became our child is looked at again.
+// at this moment shows none, so an orphan that became our child is looked at again,
+// for as long as a busy machine may keep it from going on.
 func environ(pid int) (raw []byte, err error) {
-	for try := range 5 {
+	for range 50 {
 		raw, err = os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 		if err != nil || len(raw) > 0 {
 			return raw, err
@@ -151,7 +152,7 @@ func environ(pid int) (raw []byte, err error) {
 		if st, ok := readStat(pid); !ok || st.dead || st.parent != os.Getpid() {
 			return raw, nil
 		}
-		time.Sleep(time.Duration(try+1) * 200 * time.Microsecond)
+		time.Sleep(2 * time.Millisecond)
 	}
 	return raw, nil
 }

@@ -113,8 +113,15 @@ func alive(t *testing.T, dir string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stat, err := os.ReadFile("/proc/" + strings.TrimSpace(string(raw)) + "/stat")
-	return err == nil && !strings.Contains(string(stat), ") Z ")
+	// A killed process may take a moment to be gone on a busy machine.
+	for range 200 {
+		stat, err := os.ReadFile("/proc/" + strings.TrimSpace(string(raw)) + "/stat")
+		if err != nil || strings.Contains(string(stat), ") Z ") {
+			return false
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return true
 }
 
 func TestNothingSurvives(t *testing.T) {
