@@ -184,10 +184,19 @@ func git(dir, stdin string, args ...string) (string, error) {
 	return string(out), err
 }
 
+// needGit skips where there is no git to compare with; a git that fails is a failure.
+func needGit(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("needs git")
+	}
+}
+
 func TestGitApplies(t *testing.T) {
 	dir := t.TempDir()
+	needGit(t)
 	if out, err := git(dir, "", "init", "-q"); err != nil {
-		t.Skipf("git: %v %s", err, out)
+		t.Fatalf("git: %v %s", err, out)
 	}
 	file := filepath.Join(dir, "a file")
 	runs := 0
@@ -226,6 +235,7 @@ func TestGitApplies(t *testing.T) {
 // TestCountsLikeGit compares with git's "minimal" diff, which is not always
 // minimal: where most lines changed it drops frequent ones. Ours may be shorter.
 func TestCountsLikeGit(t *testing.T) {
+	needGit(t)
 	dir := t.TempDir()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for _, share := range []float64{0.01, 0.2, 0.7} {
@@ -235,7 +245,7 @@ func TestCountsLikeGit(t *testing.T) {
 		out, _ := git(dir, "", "diff", "--no-index", "--numstat", "--minimal", "a", "b")
 		f := strings.Fields(out)
 		if len(f) < 2 {
-			t.Skipf("git: %s", out)
+			t.Fatalf("git: %s", out)
 		}
 		x, y := Count(a, b)
 		got, want := []string{strconv.Itoa(x), strconv.Itoa(y)}, f[:2]
