@@ -78,11 +78,37 @@ func (c *call) configProviders() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := inst.Models.List()
+	list, err := c.usable(inst.Models)
 	if err != nil {
 		return nil, err
 	}
 	return providersOut{wire.EncodeProviders(list), c.defaults(inst.Models, list)}, nil
+}
+
+// usable returns the connected providers. A default model that its provider does
+// not list, such as a script's, is listed here: screens choose from the list.
+func (c *call) usable(reg *provider.Registry) ([]*provider.Provider, error) {
+	list, err := reg.List()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(c.ctx(), 2*time.Second)
+	defer cancel()
+	ref, _, err := reg.Default(ctx)
+	if err != nil {
+		return list, nil
+	}
+	for i, p := range list {
+		if p.ID != ref.Provider || slices.ContainsFunc(p.Models, func(m *provider.Model) bool { return m.Ref.Model == ref.Model }) {
+			continue
+		}
+		if m, err := reg.Lookup(ref); err == nil {
+			with := *p
+			with.Models = append(slices.Clone(p.Models), m)
+			list[i] = &with
+		}
+	}
+	return list, nil
 }
 
 type providerListOut struct {
@@ -100,14 +126,16 @@ func (c *call) providerList() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	usable, err := inst.Models.List()
+	usable, err := c.usable(inst.Models)
 	if err != nil {
 		return nil, err
 	}
 	connected := []string{}
 	for _, p := range usable {
 		connected = append(connected, p.ID)
-		if !slices.ContainsFunc(all, func(o *provider.Provider) bool { return o.ID == p.ID }) {
+		if i := slices.IndexFunc(all, func(o *provider.Provider) bool { return o.ID == p.ID }); i >= 0 {
+			all[i] = p
+		} else {
 			all = append(all, p)
 		}
 	}
@@ -140,13 +168,13 @@ func (c *call) defaults(reg *provider.Registry, list []*provider.Provider) map[s
 }
 
 func better(m, than *provider.Model) bool {
-	if a, b := usable(m), usable(than); a != b {
+	if a, b := sound(m), sound(than); a != b {
 		return a
 	}
 	return m.Released > than.Released
 }
 
-func usable(m *provider.Model) bool { return m.Caps.ToolCall && m.Status != "deprecated" }
+func sound(m *provider.Model) bool { return m.Caps.ToolCall && m.Status != "deprecated" }
 
 // providerAuth lists ways to log in other than by key; there are none.
 func (c *call) providerAuth() (any, error) { return map[string]any{}, nil }
