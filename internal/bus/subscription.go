@@ -63,11 +63,12 @@ type Subscription struct {
 	stop   func() bool // releases the context; nil when it cannot end
 	wake   chan struct{}
 
-	mu    sync.Mutex // taken after Bus.mu, never before
-	queue []item
-	head  int
-	bytes int
-	err   error // why no more will come
+	mu     sync.Mutex // taken after Bus.mu, never before
+	queue  []item
+	head   int
+	bytes  int
+	newest uint64 // number of the newest event that was queued
+	err    error  // why no more will come
 }
 
 // item is a queued event. text gathers merged deltas, so that merging n of them
@@ -120,6 +121,14 @@ func (s *Subscription) All() iter.Seq2[lathe.Envelope, error] {
 	}
 }
 
+// Newest returns the number of the newest event that was queued for the
+// subscription, read or not; 0 before the first.
+func (s *Subscription) Newest() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.newest
+}
+
 // Close ends the subscription and drops what is queued. It may be called twice.
 func (s *Subscription) Close() { s.leave(ErrClosed) }
 
@@ -163,6 +172,7 @@ func (s *Subscription) push(it item) bool {
 	if s.err != nil {
 		return false
 	}
+	s.newest = it.env.Seq
 	waiting := len(s.queue) - s.head
 	if waiting > 0 {
 		if s.mergeDelta(it) {

@@ -43,6 +43,10 @@ type stream struct {
 	held    []lathe.PartID // parts with unsent text, oldest first
 	project map[string]string
 	dirty   bool // written since the last flush
+
+	sub      *bus.Subscription
+	taken    uint64 // number of the newest event that was read
+	progress progress
 }
 
 // sending is how far a part has been sent.
@@ -76,6 +80,8 @@ func (c *call) stream(st *stream, f bus.Filter) (any, error) {
 	_ = st.rc.SetReadDeadline(time.Time{})
 	sub, resumed := c.subscribe(f)
 	defer sub.Close()
+	st.sub = sub
+	defer c.s.join(st)()
 	h := c.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache, no-transform")
@@ -155,6 +161,7 @@ func (st *stream) run(ctx context.Context, sub *bus.Subscription) error {
 		}
 		switch {
 		case err == nil:
+			st.taken = env.Seq
 			if err := st.send(env); err != nil {
 				return err
 			}
@@ -310,11 +317,14 @@ func (st *stream) frame(seq uint64, dir string, raw []byte) error {
 }
 
 func (st *stream) flush() error {
-	if !st.dirty {
-		return nil
+	if st.dirty {
+		st.dirty = false
+		if err := st.rc.Flush(); err != nil {
+			return err
+		}
 	}
-	st.dirty = false
-	return st.rc.Flush()
+	st.progress.reach(st.taken)
+	return nil
 }
 
 // projectOf returns the project of a directory whose instance is open.

@@ -224,8 +224,10 @@ func (c *call) await(id lathe.SessionID, run *session.Run) (any, error) {
 		cancel()
 		switch {
 		case err == nil && out.Last != nil:
+			c.settle()
 			return done{}, c.finalMessage(id, out.Last.ID)
 		case err == nil:
+			c.settle()
 			return done{}, c.newestAnswer(id)
 		case c.ctx().Err() != nil:
 			return nil, context.Cause(c.ctx())

@@ -75,8 +75,9 @@ type Server struct {
 	stop context.CancelCauseFunc
 	wg   sync.WaitGroup // streams and waiting prompts
 
-	mu     sync.Mutex
-	closed bool
+	mu      sync.Mutex
+	closed  bool
+	streams map[*stream]struct{} // that are open
 }
 
 var errStopping = errors.New("the server is stopping")
@@ -101,7 +102,8 @@ func New(o Options) *Server {
 	ctx, stop := context.WithCancelCause(context.Background())
 	s := &Server{
 		opts: o, guard: newGuard(o), mux: http.NewServeMux(), ctx: ctx, stop: stop,
-		epoch: strings.ToLower(o.IDs.New(lathe.PrefixEvent)[4+12:]),
+		streams: map[*stream]struct{}{},
+		epoch:   strings.ToLower(o.IDs.New(lathe.PrefixEvent)[4+12:]),
 	}
 	s.live = newLive(o.Bus)
 	s.ptys = terminal.NewManager(terminal.Options{IDs: o.IDs, Publish: s.publishPTY})
