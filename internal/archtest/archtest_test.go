@@ -16,9 +16,10 @@ import (
 var floor = map[string]int{
 	"lathe": 0,
 
-	"lathe/internal/sse":   5,
-	"lathe/internal/typo":  5,
-	"lathe/internal/jsonc": 5,
+	"lathe/internal/sse":       5,
+	"lathe/internal/typo":      5,
+	"lathe/internal/jsonc":     5,
+	"lathe/internal/printable": 5,
 
 	"lathe/internal/llm":       10,
 	"lathe/internal/tool":      10,

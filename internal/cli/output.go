@@ -9,6 +9,7 @@ import (
 
 	"lathe"
 	"lathe/internal/opencode/wire"
+	"lathe/internal/printable"
 	"lathe/internal/turn"
 )
 
@@ -112,7 +113,7 @@ func (o *output) delta(ev lathe.PartDelta) {
 		return
 	}
 	o.streamed[ev.PartID] = true
-	text, held := splitEscape(o.held[ev.PartID] + ev.Delta)
+	text, held := printable.Split(o.held[ev.PartID] + ev.Delta)
 	o.held[ev.PartID] = held
 	o.write(o.env.Stdout, clean(text))
 }
@@ -126,16 +127,6 @@ func failureHint(f lathe.Failure) string {
 		return "put it differently, or choose another model with -m"
 	}
 	return ""
-}
-
-// splitEscape keeps back the beginning of an escape sequence at the end of text,
-// so that a sequence cut between two deltas is still seen as one.
-func splitEscape(text string) (show, hold string) {
-	i := strings.LastIndexByte(text, '\x1b')
-	if i < 0 || len(text)-i > 256 || escapeLen(text[i:]) < len(text)-i {
-		return text, ""
-	}
-	return text[:i], text[i:]
 }
 
 // text shows a finished text part. An earlier answer was not the final one, so it

@@ -3,7 +3,6 @@ package cli
 import (
 	"strings"
 	"testing"
-	"unicode/utf8"
 )
 
 func TestClean(t *testing.T) {
@@ -31,24 +30,6 @@ func TestClean(t *testing.T) {
 			t.Errorf("clean(%q) = %q, want %q", in, got, want)
 		}
 	}
-}
-
-func FuzzClean(f *testing.F) {
-	f.Add("\x1b[31mx\x1b]52;c;a\x07\u202e")
-	f.Fuzz(func(t *testing.T, in string) {
-		out := clean(in)
-		if !utf8.ValidString(out) {
-			t.Errorf("clean(%q) is not UTF-8", in)
-		}
-		for _, r := range out {
-			if r == '\x1b' || harmful(r) {
-				t.Errorf("clean(%q) keeps %q", in, r)
-			}
-		}
-		if again := clean(out); again != out {
-			t.Errorf("clean is not stable: %q, then %q", out, again)
-		}
-	})
 }
 
 func TestOneLine(t *testing.T) {

@@ -3,7 +3,6 @@ package styled
 import (
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -83,50 +82,6 @@ func TestWrapFits(t *testing.T) {
 func single(s string, m Method) bool {
 	c, _ := cluster(s, m)
 	return c == s
-}
-
-func TestClean(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain\ntext":                "plain\ntext",
-		"a\tb":                       "a    b",
-		"\x1b[31mred\x1b[0m":         "red",
-		"\x1b]0;title\x07x":          "x",
-		"\x1b]8;;http://x\x1b\\y":    "y",
-		"\x1bP1;2q####\x1b\\z":       "z",
-		"\x1b[2":                     "",
-		"a\u202eb\u2066c\u200bd":     "abcd",
-		"one\r\ntwo\rthree":          "one\ntwo\nthree",
-		"bad \xff byte":              "bad \ufffd byte",
-		"\u009b31mred":               "31mred",
-		"👩\u200d👧 e\u0301":           "👩\u200d👧 e\u0301",
-		"tag\U000e0041\U000e0042end": "tagend",
-		"\x1b":                       "",
-		"\x1bcreset":                 "reset",
-	} {
-		if got := Clean(in); got != want {
-			t.Errorf("Clean(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
-func FuzzClean(f *testing.F) {
-	for _, s := range []string{"a", "\x1b[31m", "\x1b]0;x\a", "\x1b\x1b[", "\u202e", "\xff\xfe", "\x1bP\x1b\\"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, in string) {
-		out := Clean(in)
-		if !utf8.ValidString(out) {
-			t.Fatalf("%q is not valid", out)
-		}
-		for _, r := range out {
-			if r == '\x1b' || r == '\t' || harmful(r) {
-				t.Fatalf("%q holds %q", out, r)
-			}
-		}
-		if again := Clean(out); again != out {
-			t.Fatalf("cleaning again changes %q to %q", out, again)
-		}
-	})
 }
 
 func BenchmarkWrap(b *testing.B) {
