@@ -19,9 +19,11 @@ const (
 	// bytes a second that its repeated text may take.
 	partEvery = time.Second / 30
 	partRate  = 1 << 20
+	// pieceSize is how much is written before it is passed on, if events keep coming.
+	pieceSize = 32 << 10
 )
 
-// stream sends events to one client.
+// stream makes the frames of events, for one client or for many.
 //
 // The text of an open part goes out in two forms: message.part.delta, which a
 // client appends (1.18), then message.part.updated with the whole part and the
@@ -32,21 +34,18 @@ const (
 // Every frame carries an id. A client that comes back with it as Last-Event-ID
 // gets what followed, if that is still kept.
 type stream struct {
-	s      *Server
-	w      *answer
-	rc     *http.ResponseController
-	global bool
-	deltas bool   // deltas only, no repeated text
-	dir    string // of the stream; empty for the global one
+	s    *Server
+	key  fankey
+	sink func([]byte) error // sends what was written, which it must not keep
+	fan  *fanout            // whose stream it is; nil: that of one client
 
 	parts   map[lathe.PartID]*sending
 	held    []lathe.PartID // parts with unsent text, oldest first
 	project map[string]string
-	dirty   bool // written since the last flush
+	buf     []byte // written since the last flush
 
-	sub      *bus.Subscription
-	taken    uint64 // number of the newest event that was read
-	progress progress
+	taken uint64             // number of the newest event that was read
+	reach func(taken uint64) // called with every flush
 }
 
 // sending is how far a part has been sent.
@@ -66,53 +65,113 @@ func (c *call) events() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.stream(&stream{dir: dir}, bus.Filter{Directory: dir})
+	return c.stream(fankey{dir: dir}, bus.Filter{Directory: dir})
 }
 
 func (c *call) globalEvents() (any, error) {
-	return c.stream(&stream{global: true}, bus.Filter{})
+	return c.stream(fankey{global: true}, bus.Filter{})
 }
 
-func (c *call) stream(st *stream, f bus.Filter) (any, error) {
-	st.s, st.w, st.rc = c.s, c.w, http.NewResponseController(c.w)
-	st.parts, st.project = map[lathe.PartID]*sending{}, map[string]string{}
-	st.deltas = c.query("parts") == "delta"
-	_ = st.rc.SetReadDeadline(time.Time{})
-	sub, resumed := c.subscribe(f)
-	defer sub.Close()
-	st.sub = sub
-	defer c.s.join(st)()
-	h := c.w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-cache, no-transform")
-	h.Set("X-Accel-Buffering", "no")
-	c.w.WriteHeader(http.StatusOK)
-	if err := st.hello(resumed); err != nil {
-		return done{}, nil
+func newStream(s *Server, key fankey) *stream {
+	return &stream{s: s, key: key, parts: map[lathe.PartID]*sending{}, project: map[string]string{}}
+}
+
+func (c *call) stream(key fankey, f bus.Filter) (any, error) {
+	key.deltas = c.query("parts") == "delta"
+	_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{})
+	last := c.r.Header.Get("Last-Event-ID")
+	if last == "" {
+		last = c.query("after")
 	}
-	err := st.run(c.ctx(), sub)
+	var err error
+	if sub := c.resume(last, f); sub != nil {
+		err = c.alone(key, sub)
+	} else {
+		err = c.among(key, f, last != "")
+	}
 	if errors.Is(err, bus.ErrSlow) {
 		c.s.opts.Log.Warn("event stream closed: the client is too slow", "id", c.w.id)
 	}
 	return done{}, nil
 }
 
-// subscribe resumes where the client was, if it says so and that is possible.
-// resumed is "" when it did not ask.
-func (c *call) subscribe(f bus.Filter) (sub *bus.Subscription, resumed string) {
-	last := c.r.Header.Get("Last-Event-ID")
-	if last == "" {
-		last = c.query("after")
+// among sends what all clients get that asked for the same.
+func (c *call) among(key fankey, f bus.Filter, refused bool) error {
+	m, err := c.s.join(c.ctx(), key, f)
+	if err != nil {
+		return err
 	}
-	if last == "" {
-		return c.s.opts.Bus.Subscribe(c.ctx(), f, bus.Limits{}), ""
+	defer m.leave()
+	resumed := ""
+	if refused {
+		resumed = "false"
 	}
-	if seq, ok := c.s.parseEventID(last); ok {
-		if sub, err := c.s.opts.Bus.SubscribeFrom(c.ctx(), seq, f, bus.Limits{}); err == nil {
-			return sub, "true"
+	if err := c.open(key, resumed); err != nil {
+		return err
+	}
+	return m.copy(c.ctx(), c.w)
+}
+
+// alone sends what a client missed and what follows. It is behind the others, so
+// it has a stream of its own.
+func (c *call) alone(key fankey, sub *bus.Subscription) error {
+	defer sub.Close()
+	st := newStream(c.s, key)
+	place := &place{key: key, newest: sub.Newest}
+	defer c.s.follow(place)()
+	rc := http.NewResponseController(c.w)
+	st.reach = place.reach
+	st.sink = func(data []byte) error {
+		_ = rc.SetWriteDeadline(time.Now().Add(writeTimeout))
+		if _, err := c.w.Write(data); err != nil {
+			return err
+		}
+		return rc.Flush()
+	}
+	if err := c.open(key, "true"); err != nil {
+		return err
+	}
+	return st.run(c.ctx(), sub)
+}
+
+// open begins the answer. After a failed resumption the client reads what it
+// shows again, as after any connection.
+func (c *call) open(key fankey, resumed string) error {
+	h := c.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache, no-transform")
+	h.Set("X-Accel-Buffering", "no")
+	c.w.WriteHeader(http.StatusOK)
+	ev := wire.EncodeConnected()
+	if resumed != "" {
+		ev = []byte(`{"type":"server.connected","properties":{"resumed":` + resumed + `}}`)
+	}
+	if key.global {
+		var err error
+		if ev, err = wire.EncodeGlobalIn("", "", ev); err != nil {
+			return err
 		}
 	}
-	return c.s.opts.Bus.Subscribe(c.ctx(), f, bus.Limits{}), "false"
+	rc := http.NewResponseController(c.w)
+	_ = rc.SetWriteDeadline(time.Now().Add(writeTimeout))
+	if _, err := fmt.Fprintf(c.w, "data: %s\n\n", ev); err != nil {
+		return err
+	}
+	return rc.Flush()
+}
+
+// resume returns the events after the one that the client had last, or nil when
+// it did not ask or they are no longer kept.
+func (c *call) resume(last string, f bus.Filter) *bus.Subscription {
+	seq, ok := c.s.parseEventID(last)
+	if !ok {
+		return nil
+	}
+	sub, err := c.s.opts.Bus.SubscribeFrom(c.ctx(), seq, f, bus.Limits{})
+	if err != nil {
+		return nil
+	}
+	return sub
 }
 
 // eventID names an event across restarts: numbers of another process are refused.
@@ -125,19 +184,6 @@ func (s *Server) parseEventID(id string) (uint64, bool) {
 	}
 	seq, err := strconv.ParseUint(number, 10, 64)
 	return seq, err == nil
-}
-
-// hello sends the first frame. After a failed resumption the client reads what it
-// shows again, as after any connection.
-func (st *stream) hello(resumed string) error {
-	ev := wire.EncodeConnected()
-	if resumed != "" {
-		ev = []byte(`{"type":"server.connected","properties":{"resumed":` + resumed + `}}`)
-	}
-	if err := st.frame(0, "", ev); err != nil {
-		return err
-	}
-	return st.flush()
 }
 
 // expired ends at once: Next with it takes what is queued and does not wait.
@@ -154,7 +200,7 @@ func (st *stream) run(ctx context.Context, sub *bus.Subscription) error {
 	for {
 		env, err := sub.Next(expired)
 		if err != nil && ctx.Err() == nil && errors.Is(err, context.Canceled) {
-			if err := st.flush(); err != nil {
+			if err := st.settled(ctx); err != nil {
 				return err
 			}
 			env, err = st.wait(ctx, sub, beat)
@@ -165,10 +211,10 @@ func (st *stream) run(ctx context.Context, sub *bus.Subscription) error {
 			if err := st.send(env); err != nil {
 				return err
 			}
-			if _, over := env.Event.(lathe.InstanceDisposed); over && !st.global {
+			if _, over := env.Event.(lathe.InstanceDisposed); over && !st.key.global {
 				return st.flush()
 			}
-		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+		case ctx.Err() == nil && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)):
 		default:
 			_ = st.flush()
 			return err
@@ -185,7 +231,20 @@ func (st *stream) run(ctx context.Context, sub *bus.Subscription) error {
 	}
 }
 
-// wait waits for the next event, the next heartbeat or the next held-back part.
+// settled sends what was written, now that no event waits.
+func (st *stream) settled(ctx context.Context) error {
+	if st.fan == nil {
+		return st.flush()
+	}
+	if err := st.fan.admit(st); err != nil {
+		return err
+	}
+	st.fan.pause(ctx)
+	return nil
+}
+
+// wait waits for the next event, the next heartbeat, the next held-back part or
+// the next client.
 func (st *stream) wait(ctx context.Context, sub *bus.Subscription, until time.Time) (lathe.Envelope, error) {
 	for _, id := range st.held {
 		p := st.parts[id]
@@ -195,6 +254,9 @@ func (st *stream) wait(ctx context.Context, sub *bus.Subscription, until time.Ti
 	}
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
+	if st.fan != nil && !st.fan.waits(cancel) {
+		cancel()
+	}
 	return sub.Next(ctx)
 }
 
@@ -224,7 +286,7 @@ func (st *stream) send(env lathe.Envelope) error {
 
 // delta notes text that came; release sends it when it is time.
 func (st *stream) delta(env lathe.Envelope, d lathe.PartDelta) error {
-	if st.deltas {
+	if st.key.deltas {
 		return st.frame(env.Seq, env.Directory, wire.EncodePartDelta(d, st.s.frameID(env.Seq)))
 	}
 	p := st.parts[d.PartID]
@@ -296,35 +358,45 @@ func (s *Server) frameID(seq uint64) string {
 
 // frame writes one event. A zero seq gives the frame no id.
 func (st *stream) frame(seq uint64, dir string, raw []byte) error {
-	if st.global {
+	if st.key.global {
 		wrapped, err := wire.EncodeGlobalIn(dir, st.projectOf(dir), raw)
 		if err != nil {
 			return err
 		}
 		raw = wrapped
 	}
-	if !st.dirty {
-		_ = st.rc.SetWriteDeadline(time.Now().Add(writeTimeout))
-		st.dirty = true
-	}
 	if seq != 0 {
-		if _, err := fmt.Fprintf(st.w, "id: %s\n", st.s.eventID(seq)); err != nil {
-			return err
-		}
+		st.buf = fmt.Appendf(st.buf, "id: %s\n", st.s.eventID(seq))
 	}
-	_, err := fmt.Fprintf(st.w, "data: %s\n\n", raw)
+	st.buf = append(st.buf, "data: "...)
+	st.buf = append(st.buf, raw...)
+	st.buf = append(st.buf, "\n\n"...)
+	if len(st.buf) < pieceSize {
+		return nil
+	}
+	return st.pass()
+}
+
+// pass passes on what was written.
+func (st *stream) pass() error {
+	if len(st.buf) == 0 {
+		return nil
+	}
+	err := st.sink(st.buf)
+	st.buf = st.buf[:0]
+	if cap(st.buf) > 2*pieceSize {
+		st.buf = nil
+	}
 	return err
 }
 
+// flush passes on what was written and says how far the stream is.
 func (st *stream) flush() error {
-	if st.dirty {
-		st.dirty = false
-		if err := st.rc.Flush(); err != nil {
-			return err
-		}
+	err := st.pass()
+	if err == nil {
+		st.reach(st.taken)
 	}
-	st.progress.reach(st.taken)
-	return nil
+	return err
 }
 
 // projectOf returns the project of a directory whose instance is open.

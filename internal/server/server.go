@@ -77,7 +77,8 @@ type Server struct {
 
 	mu      sync.Mutex
 	closed  bool
-	streams map[*stream]struct{} // that are open
+	places  map[*place]struct{} // of clients that follow events
+	fanouts fanouts
 }
 
 var errStopping = errors.New("the server is stopping")
@@ -102,8 +103,8 @@ func New(o Options) *Server {
 	ctx, stop := context.WithCancelCause(context.Background())
 	s := &Server{
 		opts: o, guard: newGuard(o), mux: http.NewServeMux(), ctx: ctx, stop: stop,
-		streams: map[*stream]struct{}{},
-		epoch:   strings.ToLower(o.IDs.New(lathe.PrefixEvent)[4+12:]),
+		places: map[*place]struct{}{}, fanouts: fanouts{by: map[fankey]*fanout{}},
+		epoch: strings.ToLower(o.IDs.New(lathe.PrefixEvent)[4+12:]),
 	}
 	s.live = newLive(o.Bus)
 	s.ptys = terminal.NewManager(terminal.Options{IDs: o.IDs, Publish: s.publishPTY})

@@ -30,6 +30,13 @@ func (p *progress) reach(seq uint64) {
 	p.wake()
 }
 
+// reached reports whether everything up to an event is on its way.
+func (p *progress) reached(seq uint64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.over || seq <= p.sent
+}
+
 // end lets go of everybody who waits.
 func (p *progress) end() {
 	p.mu.Lock()
@@ -66,6 +73,14 @@ func (p *progress) wait(ctx context.Context, seq uint64) {
 	}
 }
 
+// place is where one client is in the events that it gets.
+type place struct {
+	key    fankey
+	newest func() uint64 // number of the newest event it will get
+	hurry  func()        // what was published goes out now; nil: it always does
+	progress
+}
+
 // settle returns when the open streams of a directory have sent what has been
 // published, or after [settleLimit]. A client that asked for a turn over one
 // connection and follows it over another may leave with the answer (OpenCode
@@ -73,8 +88,12 @@ func (p *progress) wait(ctx context.Context, seq uint64) {
 func (s *Server) settle(ctx context.Context, dir string) {
 	ctx, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
-	for _, st := range s.streamsOf(dir) {
-		st.progress.wait(ctx, st.sub.Newest())
+	for _, p := range s.followers(dir) {
+		seq := p.newest()
+		if p.hurry != nil && !p.reached(seq) {
+			p.hurry()
+		}
+		p.wait(ctx, seq)
 	}
 }
 
@@ -85,27 +104,27 @@ func (c *call) settle() {
 	}
 }
 
-func (s *Server) streamsOf(dir string) []*stream {
+func (s *Server) followers(dir string) []*place {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var out []*stream
-	for st := range s.streams {
-		if st.global || st.dir == dir {
-			out = append(out, st)
+	var out []*place
+	for p := range s.places {
+		if p.key.global || p.key.dir == dir {
+			out = append(out, p)
 		}
 	}
 	return out
 }
 
-// join makes a stream known to settle until the function it returns is called.
-func (s *Server) join(st *stream) (leave func()) {
+// follow makes a client known to settle until the function it returns is called.
+func (s *Server) follow(p *place) (leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.streams[st] = struct{}{}
+	s.places[p] = struct{}{}
 	return func() {
 		s.mu.Lock()
-		delete(s.streams, st)
+		delete(s.places, p)
 		s.mu.Unlock()
-		st.progress.end()
+		p.end()
 	}
 }
