@@ -55,12 +55,15 @@ type (
 	}
 	// PartUpdated tells that a part opened, changed state or closed.
 	PartUpdated struct{ Part Part }
-	// PartDelta is text appended to an open text or reasoning part.
+	// PartDelta is text appended to an open text or reasoning part. End is the
+	// length of the part's text with it, for readers that may have some of it
+	// already; 0 where that is not known.
 	PartDelta struct {
 		SessionID SessionID
 		MessageID MessageID
 		PartID    PartID
 		Delta     string
+		End       int
 	}
 	// PartRemoved tells that a part is gone.
 	PartRemoved struct {

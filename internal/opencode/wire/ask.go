@@ -40,12 +40,13 @@ func EncodeAsks(all []lathe.Ask) any {
 }
 
 // DecodeReply reads the answer to an ask, from the body {reply, message?} or the
-// older {response}.
+// older {response}. An "always" may have project, which makes it last.
 func DecodeReply(data []byte) (lathe.Reply, error) {
 	var in struct {
 		Reply    lathe.ReplyKind `json:"reply"`
 		Response lathe.ReplyKind `json:"response"`
 		Message  string          `json:"message"`
+		Project  bool            `json:"project"`
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
 		return lathe.Reply{}, fmt.Errorf("decode reply: %w", err)
@@ -56,7 +57,7 @@ func DecodeReply(data []byte) (lathe.Reply, error) {
 	}
 	switch kind {
 	case lathe.Once, lathe.Always, lathe.Reject:
-		return lathe.Reply{Kind: kind, Message: in.Message}, nil
+		return lathe.Reply{Kind: kind, Message: in.Message, Project: in.Project && kind == lathe.Always}, nil
 	}
 	return lathe.Reply{}, fmt.Errorf("decode reply: %q is none of %q, %q and %q", kind, lathe.Once, lathe.Always, lathe.Reject)
 }

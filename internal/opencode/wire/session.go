@@ -20,6 +20,18 @@ type session struct {
 	Summary    *sessionSummary `json:"summary,omitempty"`
 	Share      *share          `json:"share,omitempty"`
 	Revert     *revert         `json:"revert,omitempty"`
+
+	// Names of 1.18.
+	Agent  string        `json:"agent,omitempty"`
+	Model  *sessionModel `json:"model,omitempty"`
+	Cost   dollars       `json:"cost,omitempty"`
+	Tokens *tokens       `json:"tokens,omitempty"`
+}
+
+type sessionModel struct {
+	ID         string `json:"id"`
+	ProviderID string `json:"providerID"`
+	Variant    string `json:"variant,omitempty"`
 }
 
 type sessionTime struct {
@@ -100,6 +112,13 @@ func encodeSession(s *lathe.Session) *session {
 		out.Share = &share{URL: s.Share.URL}
 	}
 	out.Revert = encodeRevert(s.Revert)
+	out.Agent, out.Cost = s.Agent, encodeMoney(s.Cost)
+	if !s.Model.IsZero() {
+		out.Model = &sessionModel{s.Model.Model, s.Model.Provider, s.Model.Variant}
+	}
+	if s.Tokens != (lathe.Tokens{}) {
+		out.Tokens = new(encodeTokens(s.Tokens))
+	}
 	return out
 }
 
@@ -128,7 +147,16 @@ func DecodeSession(data []byte) (lathe.Session, error) {
 	if in.Share != nil {
 		s.Share = &lathe.Share{URL: in.Share.URL}
 	}
-	return s, nil
+	s.Agent = in.Agent
+	if in.Model != nil {
+		s.Model = lathe.ModelRef{Provider: in.Model.ProviderID, Model: in.Model.ID, Variant: in.Model.Variant}
+	}
+	if in.Tokens != nil {
+		s.Tokens = in.Tokens.decode()
+	}
+	var err error
+	s.Cost, err = in.Cost.money()
+	return s, err
 }
 
 type fileDiff struct {

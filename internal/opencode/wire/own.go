@@ -1,0 +1,474 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"lathe"
+)
+
+// What follows is the wire form of lathe's own faces, on the routes below /lathe.
+// It is OpenCode's, with a field "lathe" beside it for what OpenCode has no name
+// for: decoding what was encoded loses nothing but fractions of a millisecond.
+
+// ownPart is what OpenCode does not say of a part.
+type ownPart struct {
+	Seq   int64  `json:"seq,omitempty"`
+	Limit string `json:"limit,omitempty"` // of the failure of a retry
+}
+
+// ownInfo is what OpenCode does not say of a message.
+type ownInfo struct {
+	Seq    int64     `json:"seq,omitempty"`
+	Steers bool      `json:"steers,omitempty"`
+	Limit  string    `json:"limit,omitempty"`
+	Parts  []ownPart `json:"parts,omitempty"`
+}
+
+type ownMessage struct {
+	Info  any     `json:"info"`
+	Parts []any   `json:"parts"`
+	Lathe ownInfo `json:"lathe"`
+}
+
+func infoBeyond(m *lathe.Message) ownInfo {
+	out := ownInfo{Seq: m.Seq}
+	switch in := m.Info.(type) {
+	case *lathe.User:
+		out.Steers = in.Steers
+	case *lathe.Assistant:
+		out.Limit = limitOf(in.Error)
+	}
+	return out
+}
+
+func partBeyond(p *lathe.Part) ownPart {
+	out := ownPart{Seq: p.Seq}
+	if r, ok := p.Body.(*lathe.Retry); ok {
+		out.Limit = limitOf(r.Error)
+	}
+	return out
+}
+
+func limitOf(f lathe.Failure) string {
+	if l, ok := f.(*lathe.LimitFailure); ok {
+		return l.Limit
+	}
+	return ""
+}
+
+// withLimit gives a failure back the kind of limit that OpenCode's form lost.
+func withLimit(f lathe.Failure, limit string) lathe.Failure {
+	if u, ok := f.(*lathe.UnknownFailure); ok && limit != "" {
+		return &lathe.LimitFailure{Limit: limit, Message: u.Message}
+	}
+	return f
+}
+
+func (o ownInfo) apply(m *lathe.Message) {
+	m.Seq = o.Seq
+	switch in := m.Info.(type) {
+	case *lathe.User:
+		in.Steers = o.Steers
+	case *lathe.Assistant:
+		in.Error = withLimit(in.Error, o.Limit)
+	}
+}
+
+func (o ownPart) apply(p *lathe.Part) {
+	p.Seq = o.Seq
+	if r, ok := p.Body.(*lathe.Retry); ok {
+		r.Error = withLimit(r.Error, o.Limit)
+	}
+}
+
+// EncodeOwnMessage returns a message with its parts.
+func EncodeOwnMessage(m lathe.Message) any {
+	out := ownMessage{Info: EncodeInfo(m), Parts: encodeParts(m.Parts), Lathe: infoBeyond(&m)}
+	for i := range m.Parts {
+		out.Lathe.Parts = append(out.Lathe.Parts, partBeyond(&m.Parts[i]))
+	}
+	return out
+}
+
+// DecodeOwnMessage reads what [EncodeOwnMessage] wrote.
+func DecodeOwnMessage(data []byte) (lathe.Message, error) {
+	m, err := DecodeMessage(data)
+	if err != nil {
+		return m, err
+	}
+	var in struct {
+		Lathe ownInfo `json:"lathe"`
+	}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return m, fmt.Errorf("decode message %s: %w", m.ID, err)
+	}
+	in.Lathe.apply(&m)
+	for i := range min(len(m.Parts), len(in.Lathe.Parts)) {
+		in.Lathe.Parts[i].apply(&m.Parts[i])
+	}
+	return m, nil
+}
+
+// OwnHistory is a page of messages, oldest first. Event names an event that it
+// includes, More says that there are older ones.
+type OwnHistory struct {
+	Messages []lathe.Message
+	Event    string
+	More     bool
+}
+
+type ownHistory struct {
+	Messages []json.RawMessage `json:"messages"`
+	Event    string            `json:"event"`
+	More     bool              `json:"more"`
+}
+
+// EncodeOwnHistory returns a page of messages.
+func EncodeOwnHistory(h OwnHistory) any {
+	list := make([]any, 0, len(h.Messages))
+	for _, m := range h.Messages {
+		list = append(list, EncodeOwnMessage(m))
+	}
+	return struct {
+		Messages []any  `json:"messages"`
+		Event    string `json:"event"`
+		More     bool   `json:"more"`
+	}{list, h.Event, h.More}
+}
+
+// DecodeOwnHistory reads a page of messages.
+func DecodeOwnHistory(data []byte) (OwnHistory, error) {
+	var in ownHistory
+	if err := json.Unmarshal(data, &in); err != nil {
+		return OwnHistory{}, fmt.Errorf("decode messages: %w", err)
+	}
+	out := OwnHistory{Event: in.Event, More: in.More}
+	for _, raw := range in.Messages {
+		m, err := DecodeOwnMessage(raw)
+		if err != nil {
+			return OwnHistory{}, err
+		}
+		out.Messages = append(out.Messages, m)
+	}
+	return out, nil
+}
+
+// ownEvent is an event of lathe's own stream. Its number goes with the frame.
+type ownEvent struct {
+	Time       number   `json:"time"`
+	Directory  string   `json:"directory,omitempty"`
+	Type       string   `json:"type"`
+	Properties any      `json:"properties"`
+	Lathe      *ownMore `json:"lathe,omitempty"`
+}
+
+// ownMore is what OpenCode does not say of an event.
+type ownMore struct {
+	ownInfo
+	End int `json:"end,omitempty"` // of a delta
+}
+
+const prunedEvent = "lathe.session.pruned"
+
+type prunedProps struct {
+	SessionID lathe.SessionID `json:"sessionID"`
+	Results   int             `json:"results"`
+	Tokens    int64           `json:"tokens"`
+}
+
+// EncodeOwnEvent returns an event for lathe's own stream, nil when it has no JSON.
+func EncodeOwnEvent(env lathe.Envelope) []byte {
+	kind, props := describe(env.Event)
+	out := ownEvent{Time: ms(env.Time), Directory: env.Directory, Type: kind, Properties: props}
+	switch ev := env.Event.(type) {
+	case lathe.MessageUpdated:
+		out.Lathe = &ownMore{ownInfo: infoBeyond(&ev.Message)}
+	case lathe.PartUpdated:
+		p := partBeyond(&ev.Part)
+		out.Lathe = &ownMore{ownInfo: ownInfo{Seq: p.Seq, Limit: p.Limit}}
+	case lathe.SessionFailed:
+		out.Lathe = &ownMore{ownInfo: ownInfo{Limit: limitOf(ev.Failure)}}
+	case lathe.PartDelta:
+		out.Type = "message.part.delta"
+		out.Properties = partDelta{ev.SessionID, ev.MessageID, ev.PartID, "text", ev.Delta}
+		out.Lathe = &ownMore{End: ev.End}
+	case lathe.SessionPruned:
+		out.Type, out.Properties = prunedEvent, prunedProps{ev.SessionID, ev.Results, ev.Tokens}
+	}
+	if out.Type == "" {
+		return nil
+	}
+	b, err := Marshal(out)
+	if err != nil { // metadata of a tool that has no JSON
+		return nil
+	}
+	return b
+}
+
+// DecodeOwnEvent reads what [EncodeOwnEvent] wrote. The error is [ErrUnknownEvent]
+// for kinds that lathe has no use for.
+func DecodeOwnEvent(data []byte) (lathe.Envelope, error) {
+	var in struct {
+		Time       number          `json:"time"`
+		Directory  string          `json:"directory"`
+		Type       string          `json:"type"`
+		Properties json.RawMessage `json:"properties"`
+		Lathe      ownMore         `json:"lathe"`
+	}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return lathe.Envelope{}, fmt.Errorf("decode event: %w", err)
+	}
+	env := lathe.Envelope{Time: in.Time.time(), Directory: in.Directory}
+	ev, err := decodeOwn(in.Type, in.Properties)
+	if err != nil {
+		return env, fmt.Errorf("decode event %q: %w", in.Type, err)
+	}
+	switch e := ev.(type) {
+	case lathe.MessageUpdated:
+		in.Lathe.apply(&e.Message)
+		ev = e
+	case lathe.PartUpdated:
+		ownPart{in.Lathe.Seq, in.Lathe.Limit}.apply(&e.Part)
+		ev = e
+	case lathe.SessionFailed:
+		e.Failure = withLimit(e.Failure, in.Lathe.Limit)
+		ev = e
+	case lathe.PartDelta:
+		e.End = max(in.Lathe.End, 0)
+		ev = e
+	}
+	env.Event = ev
+	return env, nil
+}
+
+func decodeOwn(kind string, data []byte) (lathe.Event, error) {
+	ev, err := decodeEvent(kind, orEmpty(data))
+	if !errors.Is(err, ErrUnknownEvent) {
+		return ev, err
+	}
+	switch kind {
+	case "session.diff":
+		return decodeProps(data, func(p struct {
+			SessionID lathe.SessionID
+			Diff      []fileDiff
+		}) lathe.Event {
+			return lathe.SessionDiff{SessionID: p.SessionID, Diff: decodeDiffs(p.Diff)}
+		})
+	case "todo.updated":
+		return decodeProps(data, func(p struct {
+			SessionID lathe.SessionID
+			Todos     []todo
+		}) lathe.Event {
+			out := lathe.TodoUpdated{SessionID: p.SessionID}
+			for _, t := range p.Todos {
+				out.Todos = append(out.Todos, lathe.Todo(t))
+			}
+			return out
+		})
+	case "question.replied":
+		return decodeProps(data, func(p questionReplied) lathe.Event {
+			return lathe.QuestionReplied{SessionID: p.SessionID, AskID: p.RequestID, Answers: p.Answers}
+		})
+	case "question.rejected":
+		return decodeProps(data, func(p questionRejected) lathe.Event {
+			return lathe.QuestionRejected{SessionID: p.SessionID, AskID: p.RequestID}
+		})
+	case "file.edited":
+		return decodeProps(data, func(p fileEdited) lathe.Event { return lathe.FileEdited(p) })
+	case "command.executed":
+		return decodeProps(data, func(p commandExecuted) lathe.Event { return lathe.CommandExecuted(p) })
+	case prunedEvent:
+		return decodeProps(data, func(p prunedProps) lathe.Event { return lathe.SessionPruned(p) })
+	case "server.connected", "server.heartbeat", "":
+		return nil, ErrUnknownEvent
+	}
+	return lathe.ClientEvent{Type: kind, Properties: data}, nil
+}
+
+func decodeProps[T any](data []byte, event func(T) lathe.Event) (lathe.Event, error) {
+	var p T
+	if err := json.Unmarshal(orEmpty(data), &p); err != nil {
+		return nil, err
+	}
+	return event(p), nil
+}
+
+// OwnLimits bound a turn. Zero values are none.
+type OwnLimits struct {
+	Steps  int         `json:"steps,omitempty"`
+	Cost   lathe.Money `json:"cost,omitempty"` // in units of [lathe.Money]
+	Tokens int64       `json:"tokens,omitempty"`
+	Time   int64       `json:"time,omitempty"` // ms
+}
+
+// OwnPrompt asks for a turn: of a prompt, of a command when that is named, or of
+// a shell command of the person's when there is one.
+type OwnPrompt struct {
+	Prompt             PromptRequest
+	Refs               bool // attach what the texts name with "@"
+	Limits             OwnLimits
+	Rules              []lathe.Rule // for this turn alone
+	Command, Arguments string
+	Shell              string
+}
+
+type ownPromptMore struct {
+	Refs      bool      `json:"refs,omitempty"`
+	Limits    OwnLimits `json:"limits,omitzero"`
+	Rules     []rule    `json:"rules,omitempty"`
+	Command   string    `json:"command,omitempty"`
+	Arguments string    `json:"arguments,omitempty"`
+	Shell     string    `json:"shell,omitempty"`
+}
+
+// EncodeOwnPrompt returns the body of a prompt, with a field "lathe" for the rest.
+func EncodeOwnPrompt(p OwnPrompt) any {
+	out := EncodePrompt(p.Prompt).(map[string]any)
+	more := ownPromptMore{Refs: p.Refs, Limits: p.Limits, Command: p.Command, Arguments: p.Arguments, Shell: p.Shell}
+	for _, r := range p.Rules {
+		more.Rules = append(more.Rules, rule(r))
+	}
+	out["lathe"] = more
+	return out
+}
+
+// DecodeOwnPrompt reads such a body.
+func DecodeOwnPrompt(data []byte) (OwnPrompt, error) {
+	p, err := DecodePrompt(data)
+	if err != nil {
+		return OwnPrompt{}, err
+	}
+	var in struct {
+		Lathe ownPromptMore `json:"lathe"`
+	}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return OwnPrompt{}, fmt.Errorf("decode prompt: %w", err)
+	}
+	more := in.Lathe
+	if l := more.Limits; l.Steps < 0 || l.Cost < 0 || l.Tokens < 0 || l.Time < 0 || l.Time > int64(time.Duration(1<<63-1)/time.Millisecond) {
+		return OwnPrompt{}, errors.New("decode prompt: a limit is out of range")
+	}
+	if more.Shell != "" && more.Command != "" {
+		return OwnPrompt{}, errors.New("decode prompt: shell and command exclude each other")
+	}
+	out := OwnPrompt{Prompt: p, Refs: more.Refs, Limits: more.Limits, Command: more.Command, Arguments: more.Arguments, Shell: more.Shell}
+	for _, r := range more.Rules {
+		if r.Permission == "" || (r.Action != lathe.Allow && r.Action != lathe.Deny && r.Action != lathe.AskMe) {
+			return OwnPrompt{}, fmt.Errorf("decode prompt: permission %q with action %q is not a rule", r.Permission, r.Action)
+		}
+		out.Rules = append(out.Rules, lathe.Rule(r))
+	}
+	return out, nil
+}
+
+// OwnOutcome is how a turn ended.
+type OwnOutcome struct {
+	Last    *lathe.Message
+	Failure lathe.Failure
+	Blocked bool
+	Steps   int
+	Cost    lathe.Money
+	Tokens  lathe.Tokens
+	Running bool // it has not ended yet; nothing else counts
+}
+
+type ownOutcome[M any] struct {
+	Last    M           `json:"last,omitempty"`
+	Failure *failure    `json:"failure,omitempty"`
+	Limit   string      `json:"limit,omitempty"`
+	Blocked bool        `json:"blocked,omitempty"`
+	Steps   int         `json:"steps"`
+	Cost    lathe.Money `json:"cost"`
+	Tokens  tokens      `json:"tokens"`
+	Running bool        `json:"running,omitempty"`
+}
+
+// EncodeOwnOutcome returns how a turn ended.
+func EncodeOwnOutcome(o OwnOutcome) any {
+	out := ownOutcome[any]{
+		Failure: encodeFailure(o.Failure), Limit: limitOf(o.Failure), Blocked: o.Blocked, Steps: o.Steps, Cost: o.Cost,
+		Tokens: encodeTokens(o.Tokens), Running: o.Running,
+	}
+	if o.Last != nil {
+		out.Last = EncodeOwnMessage(*o.Last)
+	}
+	return out
+}
+
+// DecodeOwnOutcome reads how a turn ended.
+func DecodeOwnOutcome(data []byte) (OwnOutcome, error) {
+	var in ownOutcome[json.RawMessage]
+	if err := json.Unmarshal(data, &in); err != nil {
+		return OwnOutcome{}, fmt.Errorf("decode outcome: %w", err)
+	}
+	out := OwnOutcome{
+		Failure: withLimit(in.Failure.decode(), in.Limit), Blocked: in.Blocked, Steps: in.Steps, Cost: in.Cost,
+		Tokens: in.Tokens.decode(), Running: in.Running,
+	}
+	if in.Last != nil {
+		m, err := DecodeOwnMessage(in.Last)
+		if err != nil {
+			return OwnOutcome{}, err
+		}
+		out.Last = &m
+	}
+	return out, nil
+}
+
+// DecodeAsks reads a list of permission asks.
+func DecodeAsks(data []byte) ([]lathe.Ask, error) {
+	return decodeList(data, func(raw []byte) (lathe.Ask, error) {
+		ev, err := decodeAsk(raw)
+		if err != nil {
+			return lathe.Ask{}, err
+		}
+		return ev.(lathe.PermissionAsked).Ask, nil
+	})
+}
+
+// DecodeQuestionAsks reads a list of questions.
+func DecodeQuestionAsks(data []byte) ([]lathe.QuestionAsk, error) {
+	return decodeList(data, func(raw []byte) (lathe.QuestionAsk, error) {
+		ev, err := decodeQuestion(raw)
+		if err != nil {
+			return lathe.QuestionAsk{}, err
+		}
+		return ev.(lathe.QuestionAsked).Ask, nil
+	})
+}
+
+// DecodeStatuses reads what sessions do, by session.
+func DecodeStatuses(data []byte) (map[lathe.SessionID]lathe.Status, error) {
+	var in map[lathe.SessionID]json.RawMessage
+	if err := json.Unmarshal(data, &in); err != nil {
+		return nil, fmt.Errorf("decode statuses: %w", err)
+	}
+	out := make(map[lathe.SessionID]lathe.Status, len(in))
+	for id, raw := range in {
+		st, err := decodeStatus(raw)
+		if err != nil {
+			return nil, fmt.Errorf("decode statuses: %w", err)
+		}
+		out[id] = st
+	}
+	return out, nil
+}
+
+func decodeList[T any](data []byte, decode func([]byte) (T, error)) ([]T, error) {
+	var items []json.RawMessage
+	if err := json.Unmarshal(data, &items); err != nil {
+		return nil, fmt.Errorf("decode list: %w", err)
+	}
+	out := make([]T, 0, len(items))
+	for _, raw := range items {
+		v, err := decode(raw)
+		if err != nil {
+			return nil, fmt.Errorf("decode list: %w", err)
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
