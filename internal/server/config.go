@@ -19,7 +19,7 @@ func (c *call) configGet() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.RawMessage(inst.Config.JSON()), nil
+	return configAnswer(inst.Config.JSON())
 }
 
 // configUpdate merges a patch into the directory's configuration and lets the
