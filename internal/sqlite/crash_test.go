@@ -36,7 +36,10 @@ func child(role, dir, name string) error {
 		return err
 	}
 	defer s.Close()
-	if role == "write" {
+	switch role {
+	case "open":
+		return nil
+	case "write":
 		return writeForever(ctx, s, name)
 	}
 	return interleave(ctx, s, name)

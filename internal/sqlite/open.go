@@ -24,7 +24,7 @@ import (
 var migrations embed.FS
 
 // schema is the version that the newest migration leads to.
-const schema = 1
+const schema = 2
 
 const (
 	fileMode  = 0o600
@@ -186,18 +186,44 @@ func (s *Store) tooNew(v int) error {
 		s.path(), v, lathe.Version, schema)
 }
 
-// backup copies the database beside it, as of now.
+// unfinished ends the names of backups that are being written. The lock of
+// migrations is held meanwhile, so one that is found has no writer.
+const unfinished = ".part"
+
+// backup copies the database beside it, as of now. The copy gets its name when
+// it is whole and on the disk.
 func (s *Store) backup(ctx context.Context, v int) error {
 	dir := filepath.Join(s.dir, "backup")
 	if err := os.MkdirAll(dir, dirMode); err != nil {
 		return fmt.Errorf("back up database before migration: %w", err)
 	}
+	left, _ := filepath.Glob(filepath.Join(dir, "*"+unfinished+"*")) // SQLite has a journal beside it
+	for _, path := range left {
+		_ = os.Remove(path)
+	}
 	to := filepath.Join(dir, fmt.Sprintf("lathe-v%d-%s.db", v, s.now().UTC().Format("20060102T150405.000000000")))
-	if _, err := s.conn.ExecContext(ctx, "VACUUM INTO ?", to); err != nil {
+	_, err := s.conn.ExecContext(ctx, "VACUUM INTO ?", to+unfinished)
+	if err == nil {
+		err = finishFile(to+unfinished, to)
+	}
+	if err != nil {
+		_ = os.Remove(to + unfinished)
 		return fmt.Errorf("back up database to %s before migration: %w", to, err)
 	}
 	s.log.Info("backed up the database before migration", "path", to, "schema", v)
-	return os.Chmod(to, fileMode)
+	return nil
+}
+
+// finishFile syncs a file and gives it its name.
+func finishFile(from, to string) error {
+	f, err := os.OpenFile(from, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Chmod(fileMode), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(from, to)
 }
 
 // migrate runs goose on the writer's only connection, which it needs to itself.

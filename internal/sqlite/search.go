@@ -12,8 +12,10 @@ import (
 )
 
 const (
-	// searchBatch is the number of messages that are indexed in one transaction.
-	searchBatch = 200
+	// searchBatch is the number of messages that are indexed in one transaction,
+	// unless their texts have more than searchBytes. Others wait that long to write.
+	searchBatch = 1000
+	searchBytes = 2 << 20
 	// maxIndexed bounds the text of a part that can be found.
 	maxIndexed = 256 << 10
 	// snippetWidth is how much of a text a hit shows, in characters.
@@ -45,10 +47,21 @@ func (s *Store) Index(ctx context.Context) (total int, err error) {
 	for {
 		n, err := s.indexBatch(ctx)
 		total += n
-		if err != nil || n < searchBatch {
+		if err != nil || n == 0 {
 			return total, err
 		}
 	}
+}
+
+// Unindexed returns how many messages the next [Store.Index] has to take in.
+func (s *Store) Unindexed(ctx context.Context) (n int, err error) {
+	err = s.read(ctx, func(v *view) error {
+		return v.row(`SELECT count(*) FROM search_todo`).Scan(&n)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("count messages: %w", err)
+	}
+	return n, nil
 }
 
 func (s *Store) indexBatch(ctx context.Context) (count int, err error) {
@@ -75,17 +88,22 @@ func (tx *Tx) index() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, n := range messages {
+	size := 0
+	for i, n := range messages {
+		if size > searchBytes {
+			return i, nil
+		}
 		texts, err := tx.textsOf(n)
 		if err != nil {
 			return 0, err
 		}
 		for _, t := range texts {
+			size += len(t.text)
 			if _, err := tx.exec(`INSERT OR REPLACE INTO search (rowid, body) VALUES (?, ?)`, t.part, t.text); err != nil {
 				return 0, err
 			}
 		}
-		if _, err := tx.exec(`INSERT OR IGNORE INTO search_done (message) VALUES (?)`, n); err != nil {
+		if _, err := tx.exec(`DELETE FROM search_todo WHERE message = ?`, n); err != nil {
 			return 0, err
 		}
 	}
@@ -93,8 +111,7 @@ func (tx *Tx) index() (int, error) {
 }
 
 func (tx *Tx) unindexed() (ns []int64, err error) {
-	rows, err := tx.query(`SELECT m.n FROM message m LEFT JOIN search_done d ON d.message = m.n
-		WHERE d.message IS NULL AND m.open = 0 ORDER BY m.n LIMIT ?`, searchBatch)
+	rows, err := tx.query(`SELECT t.message FROM search_todo t JOIN message m ON m.n = t.message WHERE m.open = 0 ORDER BY t.message LIMIT ?`, searchBatch)
 	if err != nil {
 		return nil, err
 	}
@@ -168,13 +185,16 @@ func searchText(body lathe.PartBody) string {
 // unspaced reports whether a character belongs to a script that is written
 // without spaces between words.
 func unspaced(r rune) bool {
-	return r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) ||
-		unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	return r >= 0x0e00 && (r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) ||
+		unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))
 }
 
 // grams prepares a text for the index: runs without spaces become overlapping
 // pairs of characters, so that any two of them that follow each other are found.
 func grams(text string) string {
+	if !strings.ContainsFunc(text, unspaced) {
+		return text
+	}
 	var out strings.Builder
 	out.Grow(len(text))
 	var before rune
