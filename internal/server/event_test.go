@@ -2,21 +2,16 @@ package server
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
-	"net/url"
-	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"lathe"
-	"lathe/internal/bus"
 	"lathe/internal/sse"
 )
 
@@ -360,159 +355,5 @@ func TestSnapshotThenTail(t *testing.T) {
 	}
 	if got := texts(frames)["text"]; got != "Four five." {
 		t.Errorf("text %q", got)
-	}
-}
-
-// Under load every listener sees every event of every session, in order, once,
-// and never one that the store does not have.
-func TestLoad(t *testing.T) {
-	// Some listeners check what they get, a crowd only counts, others are about
-	// another directory.
-	sessions, listeners, crowd, quiet, tools := 12, 8, 16, 16, 4
-	if os.Getenv("LATHE_LOAD") != "" {
-		sessions, listeners, crowd, quiet, tools = 200, 4, 46, 950, 20
-	}
-	if testing.Short() {
-		t.Skip("short")
-	}
-	r := newRig(t)
-	r.http.Transport.(*http.Transport).MaxIdleConnsPerHost = sessions
-	var text strings.Builder
-	for i := range tools {
-		fmt.Fprintf(&text, "text step %d\ntool read {\"filePath\":\"a.txt\",\"limit\":%d}\n---\n", i, i+1)
-	}
-	model := r.script("load.txt", text.String()+"text The end of it all.\n")
-	want := r.bus.Subscribe(t.Context(), bus.Filter{}, bus.Limits{Events: 1 << 20, Bytes: 1 << 30})
-	defer want.Close()
-	paths := make([]string, sessions)
-	for i := range paths {
-		paths[i] = r.session()
-	}
-	all := make([]*listener, listeners)
-	for i := range all {
-		all[i] = r.listen("/event")
-		all[i].until("server.connected")
-	}
-	start := time.Now()
-	var wg sync.WaitGroup
-	for range crowd {
-		c := rawStream(t, r)
-		wg.Go(func() { countIdle(t, c, sessions) })
-	}
-	elsewhere := url.QueryEscape(t.TempDir())
-	for range quiet {
-		r.listen("/event?directory=" + elsewhere).until("server.connected")
-	}
-	histories := make([]string, listeners)
-	for i, l := range all {
-		wg.Go(func() { histories[i] = l.history(sessions) })
-	}
-	for _, p := range paths {
-		wg.Go(func() { r.ok("POST", p+"/message", promptBody(model, "go")) })
-	}
-	wg.Wait()
-	t.Logf("%d turns of %d tools to %d listeners of %d in %s", sessions, tools, listeners+crowd, listeners+crowd+quiet, time.Since(start))
-	checkHistory(t, histories[0], sessions, tools)
-	for i, h := range histories {
-		if missing := subsequence(histories[i], histories[0]); missing != "" && h != histories[0] {
-			t.Errorf("listener %d: %s", i, missing)
-		}
-	}
-}
-
-// history notes what a listener gets until that many turns have ended.
-func (l *listener) history(turns int) string {
-	var h strings.Builder
-	for turns > 0 {
-		f, ok := <-l.frames
-		if !ok {
-			l.t.Error("a stream ended early")
-			break
-		}
-		switch f.kind {
-		case "session.idle":
-			turns--
-		case "message.part.delta", "server.heartbeat":
-			continue
-		case "message.part.updated":
-			if _, ok := f.props["delta"]; ok {
-				continue // how texts are cut depends on the listener
-			}
-		}
-		fmt.Fprintf(&h, "%s %v\n", f.kind, key(f))
-	}
-	return h.String()
-}
-
-// countIdle reads a stream until that many turns have ended.
-func countIdle(t *testing.T, c net.Conn, n int) {
-	sc := bufio.NewScanner(c)
-	sc.Buffer(make([]byte, 64<<10), 8<<20)
-	for n > 0 && sc.Scan() {
-		if bytes.Contains(sc.Bytes(), []byte(`"type":"session.idle"`)) {
-			n--
-		}
-	}
-	if n > 0 {
-		t.Errorf("a stream ended %d turns early: %v", n, sc.Err())
-	}
-}
-
-// key names what an event is about.
-func key(f frame) string {
-	switch f.kind {
-	case "message.part.updated":
-		p := f.props["part"].(map[string]any)
-		state, _ := p["state"].(map[string]any)
-		return fmt.Sprint(p["sessionID"], p["id"], p["type"], state["status"])
-	case "message.updated":
-		i := f.props["info"].(map[string]any)
-		return fmt.Sprint(i["sessionID"], i["id"], i["role"], i["finish"], i["time"].(map[string]any)["completed"] != nil)
-	}
-	return fmt.Sprint(f.props["sessionID"], f.props["status"])
-}
-
-// subsequence reports where one history has an event that the other has not. A
-// listener that lags may get the newer of two updates of a part only.
-func subsequence(got, want string) string {
-	seen := map[string]int{}
-	for line := range strings.SplitSeq(want, "\n") {
-		seen[line]++
-	}
-	for line := range strings.SplitSeq(got, "\n") {
-		if seen[line] == 0 && !strings.Contains(line, "pending") && !strings.Contains(line, "running") {
-			return "extra or repeated: " + line
-		}
-		seen[line]--
-	}
-	return ""
-}
-
-// checkHistory checks that each session's turn is complete and in order.
-func checkHistory(t *testing.T, history string, sessions, tools int) {
-	t.Helper()
-	completed := strings.Count(history, "completed\n")
-	if completed != sessions*tools {
-		t.Errorf("%d tool calls completed, want %d", completed, sessions*tools)
-	}
-	if n := strings.Count(history, "step-start"); n != sessions*(tools+1) {
-		t.Errorf("%d steps, want %d", n, sessions*(tools+1))
-	}
-	ended := map[string]bool{}
-	for line := range strings.SplitSeq(history, "\n") {
-		kind, rest, _ := strings.Cut(line, " ")
-		if len(rest) < 30 {
-			continue
-		}
-		id := rest[:30]
-		if ended[id] && kind != "session.updated" && kind != "session.diff" && kind != "message.updated" {
-			t.Errorf("after idle: %s", line)
-		}
-		if kind == "session.idle" {
-			ended[id] = true
-		}
-	}
-	if len(ended) != sessions {
-		t.Errorf("%d sessions ended, want %d", len(ended), sessions)
 	}
 }
