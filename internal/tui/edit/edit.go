@@ -35,19 +35,77 @@ type state struct {
 	at   int
 }
 
-// chip is a label in the text that stands for content.
-type chip struct{ label, content string }
+// chip is a label in the text that stands for content, or for a file that goes
+// with the text.
+type chip struct {
+	label, content string
+	file           *File
+}
+
+// File is something that goes with a text, such as a picture.
+type File struct {
+	Name, MIME string
+	Data       []byte
+}
 
 // Text returns what is shown: chips as their labels.
 func (e *Editor) Text() string { return e.text }
 
-// Value returns what was meant: chips as their content.
+// Value returns what was meant: chips as their content, those of files as their
+// labels.
 func (e *Editor) Value() string {
-	text := e.text
-	for _, c := range e.chips {
-		text = strings.Replace(text, c.label, c.content, 1)
+	if len(e.chips) == 0 {
+		return e.text
 	}
-	return text
+	var b strings.Builder
+	for rest := e.text; ; {
+		c, at := e.firstChip(rest)
+		if c == nil {
+			b.WriteString(rest)
+			return b.String()
+		}
+		b.WriteString(rest[:at])
+		if c.file != nil {
+			b.WriteString(c.label)
+		} else {
+			b.WriteString(c.content)
+		}
+		rest = rest[at+len(c.label):]
+	}
+}
+
+// firstChip returns the first chip in the text, and where it is.
+func (e *Editor) firstChip(text string) (first *chip, at int) {
+	for i := range e.chips {
+		if n := strings.Index(text, e.chips[i].label); n >= 0 && (first == nil || n < at) {
+			first, at = &e.chips[i], n
+		}
+	}
+	return first, at
+}
+
+// Files returns the files whose chips stand in the text, in their order.
+func (e *Editor) Files() []File {
+	var out []File
+	for rest := e.text; ; {
+		c, at := e.firstChip(rest)
+		if c == nil {
+			return out
+		}
+		if c.file != nil {
+			out = append(out, *c.file)
+		}
+		rest = rest[at+len(c.label):]
+	}
+}
+
+// Attach adds a file as a chip. what says of what kind and size it is.
+func (e *Editor) Attach(f File, what string) {
+	e.save(false)
+	e.count++
+	label := fmt.Sprintf("[%s %d, %s]", what, e.count, styled.OneLine(f.Name))
+	e.chips = append(e.chips, chip{label: label, file: &f})
+	e.insert(label + " ")
 }
 
 // Caret returns where the caret is, in bytes of Text.
@@ -111,7 +169,7 @@ func (e *Editor) Paste(text string) {
 
 // Chip inserts a label that stands for content. The label is removed as a whole.
 func (e *Editor) Chip(label, content string) {
-	e.chips = append(e.chips, chip{label, content})
+	e.chips = append(e.chips, chip{label: label, content: content})
 	e.insert(label)
 }
 

@@ -139,3 +139,48 @@ func TestAnyEditing(t *testing.T) {
 		}
 	})
 }
+
+func TestValueOfChips(t *testing.T) {
+	var e Editor
+	long := strings.Repeat("[pasted text 2, 9 lines]\n", 9)
+	e.Type("see ")
+	e.Paste(long)
+	e.Type(" and ")
+	e.Paste(strings.Repeat("other\n", 9))
+	e.Type(" in ")
+	e.Attach(File{Name: "a.png", MIME: "image/png", Data: []byte("x")}, "image")
+	want := "see " + strings.TrimRight(long, "\n") + " and " + strings.TrimRight(strings.Repeat("other\n", 9), "\n") + " in [image 3, a.png] "
+	if diff := cmp.Diff(want, e.Value()); diff != "" {
+		t.Errorf("value (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]File{{Name: "a.png", MIME: "image/png", Data: []byte("x")}}, e.Files()); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	e.Do(keys.Backspace)
+	e.Do(keys.Backspace)
+	if len(e.Files()) != 0 || strings.Contains(e.Text(), "image") {
+		t.Errorf("a removed chip leaves %q", e.Text())
+	}
+	again := FromDraft(e.Draft())
+	if again.Value() != e.Value() || again.Caret() != e.Caret() || again.Text() != e.Text() {
+		t.Errorf("the draft came back as %q, %d", again.Text(), again.Caret())
+	}
+}
+
+func FuzzDraft(f *testing.F) {
+	f.Add("a [x] b", 3, "[x]", "content")
+	f.Add("\x1b[2J漢字", 4, "", "")
+	f.Fuzz(func(t *testing.T, text string, caret int, label, content string) {
+		e := FromDraft(Draft{Text: text, Caret: caret, Chips: map[string]string{label: content}})
+		for range 3 {
+			e.Do(keys.Left)
+			e.Do(keys.Backspace)
+			e.Value()
+			e.Files()
+		}
+		if e.Caret() < 0 || e.Caret() > len(e.Text()) {
+			t.Fatalf("caret %d in %q", e.Caret(), e.Text())
+		}
+		e.Layout(10, styled.WcWidth)
+	})
+}

@@ -75,7 +75,30 @@ func (e *Editor) Vertical(dir, width int, m styled.Method) bool {
 		e.goal = col
 	}
 	e.at, e.typed = e.at0(rows, next, m), false
+	e.leaveChip()
 	return true
+}
+
+// Place sets the caret to a row and column as laid out, or to what is nearest.
+func (e *Editor) Place(row, col, width int, m styled.Method) {
+	rows, _, _ := e.Layout(width, m)
+	e.goal = max(col, 0)
+	e.at = e.at0(rows, max(0, min(row, len(rows)-1)), m)
+	e.goal, e.typed = -1, false
+	e.leaveChip()
+}
+
+// leaveChip moves the caret out of a chip, to its nearer end.
+func (e *Editor) leaveChip() {
+	for _, c := range e.chips {
+		if i := strings.Index(e.text, c.label); i >= 0 && i < e.at && e.at < i+len(c.label) {
+			if e.at-i < len(c.label)/2 {
+				e.at = i
+			} else {
+				e.at = i + len(c.label)
+			}
+		}
+	}
 }
 
 // at0 returns the position in a row that is nearest to the goal column.

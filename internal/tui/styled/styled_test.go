@@ -78,10 +78,18 @@ func TestWrapFits(t *testing.T) {
 	})
 }
 
-// single reports text that is one cluster, which no width can break.
+// single reports text in which only one cluster takes cells, which no width can
+// break.
 func single(s string, m Method) bool {
-	c, _ := cluster(s, m)
-	return c == s
+	n := 0
+	for s != "" {
+		c, w := cluster(s, m)
+		if w > 0 {
+			n++
+		}
+		s = s[len(c):]
+	}
+	return n < 2
 }
 
 func BenchmarkWrap(b *testing.B) {
@@ -89,5 +97,28 @@ func BenchmarkWrap(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		Wrap(text, 78, WcWidth)
+	}
+}
+
+func TestBetween(t *testing.T) {
+	in := Line{{Text: "ab", Style: "1"}, {Text: "漢字x"}}
+	for _, tt := range []struct {
+		from, to int
+		text     string
+		want     Line
+	}{
+		{0, 1, "a", Line{{Text: "a", Style: "1;7"}, {Text: "b", Style: "1"}, {Text: "漢字x"}}},
+		{1, 4, "b漢", Line{{Text: "a", Style: "1"}, {Text: "b", Style: "1;7"}, {Text: "漢", Style: "7"}, {Text: "字x"}}},
+		{3, 99, "字x", Line{{Text: "ab", Style: "1"}, {Text: "漢"}, {Text: "字x", Style: "7"}}},
+		{5, 5, "", in},
+		{9, 12, "", in},
+	} {
+		got, text := in.Between(tt.from, tt.to, WcWidth, Reverse)
+		if diff := cmp.Diff(tt.want, got); diff != "" || text != tt.text {
+			t.Errorf("%d to %d: text %q (-want +got):\n%s", tt.from, tt.to, text, diff)
+		}
+	}
+	if n := (Line{{Text: "   │ "}, {Text: "  code"}}).Trimmed("│", WcWidth); n != 7 {
+		t.Errorf("%d cells stand before the text", n)
 	}
 }
