@@ -67,6 +67,7 @@ var floor = map[string]int{
 	"lathe/internal/tui/theme":    61,
 	"lathe/internal/tui/edit":     62,
 	"lathe/internal/tui/markdown": 62,
+	"lathe/internal/tui/memory":   63,
 	"lathe/internal/tui":          65,
 
 	"lathe/internal/server": 70,
