@@ -64,6 +64,9 @@ var floor = map[string]int{
 
 	"lathe/internal/tui/styled":   60,
 	"lathe/internal/tui/keys":     60,
+	"lathe/internal/tui/clip":     60,
+	"lathe/internal/tui/linear":   66,
+	"lathe/internal/tui/picture":  62,
 	"lathe/internal/tui/theme":    61,
 	"lathe/internal/tui/edit":     62,
 	"lathe/internal/tui/markdown": 62,
