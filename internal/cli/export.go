@@ -35,8 +35,8 @@ func newExport(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "export [id]", Short: "Write a session as JSON, Markdown or a web page", Args: cobra.MaximumNArgs(1),
 		Long: "Export writes a session, the newest of this directory unless one is named, to standard output or a file.\n" +
-			"JSON is complete and can be imported again, here or in OpenCode. Secrets are removed from Markdown and HTML;\n" +
-			"--sanitize removes all that was said, and keeps what happened.",
+			"JSON is complete and can be imported again, here or in OpenCode. From Markdown and HTML secrets are removed, and\n" +
+			"what was reverted is left out; --sanitize removes all that was said, and keeps what happened.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withApp(cmd.Context(), env, func(a *app, dir string) error {
 				sess, err := namedSession(cmd.Context(), a, dir, args)
@@ -69,12 +69,8 @@ func namedSession(ctx context.Context, a *app, dir string, args []string) (lathe
 }
 
 func export(ctx context.Context, env *Env, a *app, sess lathe.Session, o exportOptions) error {
-	t := transcript.Session{Info: sess}
-	var err error
-	if t.Messages, err = a.svc.Messages(ctx, sess.ID, 0); err != nil {
-		return err
-	}
-	if t.Diffs, err = a.svc.Diff(ctx, sess.ID, ""); err != nil {
+	t, err := readTranscript(ctx, a, sess, o.format)
+	if err != nil {
 		return err
 	}
 	var b bytes.Buffer
@@ -85,20 +81,29 @@ func export(ctx context.Context, env *Env, a *app, sess lathe.Session, o exportO
 		_, err := env.Stdout.Write(b.Bytes())
 		return err
 	}
-	path := o.output
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(env.Dir, path)
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := newFile(env, o.output)
 	if err != nil {
-		return lathe.Errorf(lathe.CodeInvalid, "name another file with --output", "%v", err)
+		return err
 	}
 	_, err = f.Write(b.Bytes())
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(env.Stdout, path)
+	_, err = fmt.Fprintln(env.Stdout, f.Name())
 	return err
+}
+
+// readTranscript reads what is exported: all there is for JSON; for people what
+// stands, without what was taken back.
+func readTranscript(ctx context.Context, a *app, sess lathe.Session, format string) (t transcript.Session, err error) {
+	t.Info = sess
+	if format == "json" {
+		t.Messages, err = a.svc.Messages(ctx, sess.ID, 0)
+		return t, err
+	}
+	st, err := a.svc.Standing(ctx, sess)
+	t.Messages, t.Diffs, t.Hidden = st.Messages, st.Diffs, st.Hidden
+	return t, err
 }
 
 func render(w io.Writer, t transcript.Session, o exportOptions) error {
@@ -129,12 +134,19 @@ func render(w io.Writer, t transcript.Session, o exportOptions) error {
 	return usageError{fmt.Errorf("--format %q is not json, markdown or html", o.format)}
 }
 
+type importOptions struct {
+	dry    bool
+	report string
+}
+
 func newImport(env *Env) *cobra.Command {
-	var dry bool
+	var o importOptions
 	cmd := &cobra.Command{
 		Use: "import file | directory | opencode", Short: "Take in an exported session, or all of OpenCode's", Args: exactArgs(1, "a file or directory"),
 		Long: "Import reads a session that was exported as JSON, or the sessions in OpenCode's data directory (\"opencode\"\n" +
-			"stands for where it usually is). To repeat an import changes nothing; what went on here since is kept.",
+			"stands for where it usually is): the files of 1.1 and the database of 1.18. To repeat an import changes nothing;\n" +
+			"what went on here since is kept. Every session is read back and compared with what was read; --report lists\n" +
+			"them with their numbers and hashes.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withApp(cmd.Context(), env, func(a *app, dir string) error {
 				path := args[0]
@@ -148,14 +160,20 @@ func newImport(env *Env) *cobra.Command {
 				if err != nil {
 					return lathe.Errorf(lathe.CodeNotFound, "", "%v", err)
 				}
-				if info.IsDir() {
-					return importAll(cmd.Context(), env, a, path, dry)
+				switch {
+				case info.IsDir():
+					return importAll(cmd.Context(), env, a, path, o)
+				case filepath.Base(path) == disk.Database:
+					return importAll(cmd.Context(), env, a, filepath.Dir(path), o)
+				case o != (importOptions{}):
+					return usageError{errors.New("--dry-run and --report are for OpenCode's data directory")}
 				}
 				return importFile(cmd.Context(), env, a, dir, path)
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what there is")
+	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "only say what there is")
+	cmd.Flags().StringVar(&o.report, "report", "", "a new file to list the sessions in")
 	return cmd
 }
 
@@ -174,7 +192,10 @@ func importFile(ctx context.Context, env *Env, a *app, dir, path string) error {
 		return err
 	}
 	in.Session.Directory, in.Session.ProjectID = dir, inst.Project.ID
-	in.Session.Revert, in.Session.Rules = nil, nil
+	in.Session.Rules = nil
+	if r := in.Session.Revert; r != nil { // what it hid stays hidden; the files are elsewhere
+		in.Session.Revert = &lathe.Revert{MessageID: r.MessageID, PartID: r.PartID}
+	}
 	if in.Hash, err = disk.Hash(in.Messages); err != nil {
 		return err
 	}
@@ -218,74 +239,4 @@ func decodeExport(raw []byte) (in session.Import, err error) {
 		in.Messages = append(in.Messages, msg)
 	}
 	return in, nil
-}
-
-// importReport counts what an import did.
-type importReport struct {
-	sessions, messages, parts, problems int
-	outcomes                            map[session.Imported]int
-	differ                              []lathe.SessionID
-}
-
-// importAll takes in OpenCode's sessions, then compares what is stored with what
-// was read, by number and by hash.
-func importAll(ctx context.Context, env *Env, a *app, dir string, dry bool) error {
-	rep := importReport{outcomes: map[session.Imported]int{}}
-	for r, err := range disk.Read(ctx, dir) {
-		if err != nil {
-			return err
-		}
-		for _, p := range r.Problems {
-			rep.problems++
-			fmt.Fprintf(env.Stderr, "lathe: left out: %s\n", clean(p))
-		}
-		if r.Session.ID == "" {
-			continue
-		}
-		if err := rep.take(ctx, a, r, dry); err != nil {
-			return err
-		}
-	}
-	fmt.Fprintf(env.Stdout, "read: %d sessions, %d messages, %d parts; %d pieces could not be read\n", rep.sessions, rep.messages, rep.parts, rep.problems)
-	if dry {
-		return nil
-	}
-	fmt.Fprintf(env.Stdout, "stored: %d added, %d updated, %d the same as before, %d kept since they went on here\n",
-		rep.outcomes[session.ImportAdded], rep.outcomes[session.ImportUpdated], rep.outcomes[session.ImportSame], rep.outcomes[session.ImportKept])
-	if len(rep.differ) > 0 {
-		return fmt.Errorf("%d sessions differ from what was read, the first is %s", len(rep.differ), rep.differ[0])
-	}
-	fmt.Fprintln(env.Stdout, "checked: every session that was stored reads back the same")
-	return nil
-}
-
-func (rep *importReport) take(ctx context.Context, a *app, r *disk.Record, dry bool) error {
-	rep.sessions++
-	rep.messages += len(r.Messages)
-	rep.parts += r.Parts()
-	if dry {
-		return nil
-	}
-	hash, err := disk.Hash(r.Messages)
-	if err != nil {
-		return err
-	}
-	out, err := a.svc.Import(ctx, session.Import{
-		Session: r.Session, Project: r.Project, Messages: r.Messages, Todos: r.Todos, Diffs: r.Diffs, Hash: hash,
-	})
-	if err != nil {
-		return err
-	}
-	rep.outcomes[out]++
-	if out != session.ImportAdded && out != session.ImportUpdated {
-		return nil
-	}
-	stored, err := a.svc.Messages(ctx, r.Session.ID, 0)
-	if err != nil {
-		return err
-	}
-	if again, err := disk.Hash(stored); err != nil || again != hash {
-		rep.differ = append(rep.differ, r.Session.ID)
-	}
-	return nil
 }

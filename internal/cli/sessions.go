@@ -39,20 +39,20 @@ func withApp(ctx context.Context, env *Env, fn func(a *app, dir string) error) (
 }
 
 func newSessionList(env *Env) *cobra.Command {
-	var n int
-	var all bool
+	var f sqlite.SessionFilter
+	var all, archived bool
 	var format string
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List sessions, newest first", Args: noArgs,
-		Long: "List shows the sessions of this directory, newest first; --all those of every directory.",
+		Long: "List shows the sessions of this directory, newest first; --all those of every directory. Sessions that were\n" +
+			"archived are left out, unless --archived asks for them alone.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if format != "table" && format != "json" {
 				return usageError{fmt.Errorf("--format %q is neither table nor json", format)}
 			}
 			return withApp(cmd.Context(), env, func(a *app, dir string) error {
-				f := sqlite.SessionFilter{Roots: true, Limit: n, Directory: dir}
-				if all {
-					f.Directory = ""
+				if f.Roots, f.Active, f.Archived = true, !archived, archived; !all {
+					f.Directory = dir
 				}
 				list, err := a.svc.List(cmd.Context(), f)
 				if err != nil {
@@ -62,8 +62,10 @@ func newSessionList(env *Env) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().IntVarP(&n, "max-count", "n", 50, "how many at most; 0 for all")
+	cmd.Flags().IntVarP(&f.Limit, "max-count", "n", 50, "how many at most; 0 for all")
 	cmd.Flags().BoolVar(&all, "all", false, "of every directory")
+	cmd.Flags().BoolVar(&archived, "archived", false, "those that were put away")
+	cmd.Flags().StringVar(&f.Search, "title", "", "only those whose title has this in it")
 	cmd.Flags().StringVar(&format, "format", "table", "table or json")
 	return cmd
 }
@@ -141,6 +143,9 @@ func showText(env *Env, sess lathe.Session, msgs []lathe.Message) {
 	o := newOutput(&out, runOptions{})
 	o.style, o.thinking = st, true
 	for _, m := range msgs {
+		if sess.Revert != nil && m.ID == sess.Revert.MessageID {
+			fmt.Fprintf(env.Stdout, "\n%s\n", st.dim("— from here on it was reverted; lathe session unrevert brings it back —"))
+		}
 		switch info := m.Info.(type) {
 		case *lathe.User:
 			words := userWords(m)

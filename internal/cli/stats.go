@@ -96,23 +96,11 @@ func newStats(env *Env) *cobra.Command {
 func gatherStats(ctx context.Context, store *sqlite.Store, since time.Time, dir string) (*statistics, error) {
 	st := &statistics{Days: map[string]*tally{}, Models: map[string]*tally{}, Projects: map[string]*tally{}, Tools: map[string]*toolTally{}}
 	sessions := map[lathe.SessionID]bool{}
-	// A fork has copies of answers that were paid for once.
-	type answer struct {
-		created int64
-		model   lathe.ModelRef
-		tokens  lathe.Tokens
-	}
-	counted := map[answer]bool{}
 	err := store.Answers(ctx, since, func(a sqlite.Answer) error {
 		if dir != "" && a.Directory != dir {
 			return nil
 		}
 		sessions[a.Session] = true
-		key := answer{a.Created.UnixMilli(), a.Model, a.Tokens}
-		if counted[key] {
-			return nil
-		}
-		counted[key] = true
 		st.Total.add(a)
 		at(st.Days, a.Created.Local().Format("2006-01-02")).add(a)
 		at(st.Models, a.Model.String()).add(a)

@@ -125,7 +125,7 @@ func (s *Service) copyMessages(ctx context.Context, fork *lathe.Session, message
 		if err := tx.CreateSession(*fork); err != nil {
 			return err
 		}
-		var tail int64
+		var tail, last int64
 		summarised := false
 		for _, m := range messages {
 			old := m.Seq
@@ -138,9 +138,12 @@ func (s *Service) copyMessages(ctx context.Context, fork *lathe.Session, message
 			if err := tx.AddMessage(&c); err != nil {
 				return err
 			}
-			if old == boundary {
-				tail = c.Seq
+			if last = c.Seq; old == boundary {
+				tail = last
 			}
+		}
+		if err := tx.SetCopied(fork.ID, last); err != nil {
+			return err
 		}
 		if tail > 1 && summarised {
 			if err := tx.SetBoundary(fork.ID, tail); err != nil {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"lathe"
+	"lathe/internal/prompt"
 	"lathe/internal/sqlite"
 )
 
@@ -18,6 +20,9 @@ type Import struct {
 	Diffs    []lathe.FileDiff
 	// Hash names the messages, so that the same import is known again.
 	Hash string
+	// Copied is how many of the first messages are copies of those of another
+	// session, as a fork has them.
+	Copied int
 }
 
 // Imported says what became of an import.
@@ -94,6 +99,16 @@ func storeImport(tx *sqlite.Tx, in Import) error {
 			return err
 		}
 	}
+	if in.Copied > 0 {
+		if err := tx.SetCopied(in.Session.ID, in.Messages[in.Copied-1].Seq); err != nil {
+			return err
+		}
+	}
+	if seq := liveTail(in.Messages); seq > 1 {
+		if err := tx.SetBoundary(in.Session.ID, seq); err != nil {
+			return err
+		}
+	}
 	if len(in.Todos) > 0 {
 		if err := tx.SetTodos(in.Session.ID, in.Todos); err != nil {
 			return err
@@ -107,6 +122,20 @@ func storeImport(tx *sqlite.Tx, in Import) error {
 	return tx.SetValue(in.Session.ID, importKey, []byte(in.Hash))
 }
 
+// liveTail returns the sequence number from which on a model is told what
+// happened, as the newest compaction says, or 0.
+func liveTail(messages []lathe.Message) int64 {
+	view := prompt.View(messages)
+	if len(view) == 0 || len(view) == len(messages) {
+		return 0
+	}
+	first := view[0].Seq
+	for _, m := range view {
+		first = min(first, m.Seq)
+	}
+	return first
+}
+
 // NewIDs gives a session and all in it identifiers of its own, so that it can be
 // stored beside the one it was copied from.
 func (s *Service) NewIDs(in *Import) {
@@ -115,7 +144,17 @@ func (s *Service) NewIDs(in *Import) {
 		ids[m.ID] = s.opts.IDs.Message()
 	}
 	in.Session.ID, in.Session.ParentID = s.opts.IDs.Session(), ""
+	revert := in.Session.Revert
 	for i, m := range in.Messages {
-		in.Messages[i] = s.copyMessage(m, in.Session.ID, ids)
+		c := s.copyMessage(m, in.Session.ID, ids)
+		if revert != nil && revert.MessageID == m.ID {
+			mark := *revert
+			mark.MessageID = c.ID
+			if p := slices.IndexFunc(m.Parts, func(p lathe.Part) bool { return p.ID == revert.PartID }); p >= 0 {
+				mark.PartID = c.Parts[p].ID
+			}
+			in.Session.Revert = &mark
+		}
+		in.Messages[i] = c
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 
 	"lathe"
@@ -81,37 +82,59 @@ func (d decoder) raw(r *raw) (json.RawMessage, error) {
 }
 
 // metadata is a map whose values tools chose; a large one leaves as a whole.
+// Same names the key whose value is the text beside the metadata: what a command
+// prints is its output and in its metadata too.
 type metadata struct {
-	Map  json.RawMessage `json:"map,omitempty"`
-	Blob *blobRef        `json:"blob,omitempty"`
+	Map  any      `json:"map,omitempty"` // to encode, the encoded map
+	Blob *blobRef `json:"blob,omitempty"`
+	Same string   `json:"same,omitempty"`
 }
 
-func (e *encoder) metadata(m map[string]any) (*metadata, error) {
+// sameKey is the key whose value may be the text itself.
+const sameKey = "output"
+
+func (e *encoder) metadata(m map[string]any, text string) (*metadata, error) {
 	if m == nil {
 		return nil, nil
+	}
+	var d metadata
+	if out, ok := m[sameKey].(string); ok && out == text && text != "" {
+		m = maps.Clone(m)
+		delete(m, sameKey)
+		d.Same = sameKey
 	}
 	b, err := marshal(m)
 	if err != nil {
 		return nil, fmt.Errorf("metadata: %w", err)
 	}
 	if len(b) > spill {
-		_, ref := e.text(string(b))
-		return &metadata{Blob: ref}, nil
+		_, d.Blob = e.text(string(b))
+	} else {
+		d.Map = json.RawMessage(b)
 	}
-	return &metadata{Map: b}, nil
+	return &d, nil
 }
 
-func (d decoder) metadata(m *metadata) (map[string]any, error) {
+func (d decoder) metadata(m *metadata, text string) (out map[string]any, err error) {
 	if m == nil {
 		return nil, nil
 	}
-	s, err := d.text(string(m.Map), m.Blob)
-	if err != nil {
-		return nil, err
+	if out, _ = m.Map.(map[string]any); m.Blob != nil {
+		s, err := d.text("", m.Blob)
+		if err == nil {
+			err = json.Unmarshal([]byte(s), &out)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	var out map[string]any
-	err = json.Unmarshal([]byte(s), &out)
-	return out, err
+	if out == nil {
+		out = map[string]any{}
+	}
+	if m.Same != "" {
+		out[m.Same] = text
+	}
+	return out, nil
 }
 
 // marshal writes JSON without the escapes that HTML would need.

@@ -189,7 +189,7 @@ func (e *encoder) state(st lathe.ToolState) (d stateDoc, err error) {
 		d.Text, d.Blob = e.text(st.Raw)
 	case *lathe.ToolRunning:
 		d = stateDoc{Kind: "running", Input: e.raw(st.Input), Title: st.Title, Time: spanDoc{Start: ms(st.Start)}}
-		d.Metadata, err = e.metadata(st.Metadata)
+		d.Metadata, err = e.metadata(st.Metadata, "")
 	case *lathe.ToolDone:
 		d = stateDoc{
 			Kind: "done", Input: e.raw(st.Input), Title: st.Title,
@@ -199,11 +199,11 @@ func (e *encoder) state(st lathe.ToolState) (d stateDoc, err error) {
 		for i := range st.Attachments {
 			d.Attachments = append(d.Attachments, e.file(&st.Attachments[i]))
 		}
-		d.Metadata, err = e.metadata(st.Metadata)
+		d.Metadata, err = e.metadata(st.Metadata, st.Output)
 	case *lathe.ToolFailed:
 		d = stateDoc{Kind: "failed", Input: e.raw(st.Input), Time: encodeSpan(st.Time), Interrupted: st.Interrupted}
 		d.Text, d.Blob = e.text(st.Error)
-		d.Metadata, err = e.metadata(st.Metadata)
+		d.Metadata, err = e.metadata(st.Metadata, st.Error)
 	default:
 		err = fmt.Errorf("unknown tool state %T", st)
 	}
@@ -330,7 +330,7 @@ func (d decoder) state(doc stateDoc) (lathe.ToolState, error) {
 	if err != nil {
 		return nil, err
 	}
-	meta, err := d.metadata(doc.Metadata)
+	meta, err := d.metadata(doc.Metadata, text)
 	if err != nil {
 		return nil, err
 	}

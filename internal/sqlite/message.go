@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -141,7 +140,7 @@ func (tx *Tx) SetBoundary(session lathe.SessionID, seq int64) error {
 func (s *Store) Message(ctx context.Context, session lathe.SessionID, id lathe.MessageID) (lathe.Message, error) {
 	var l loader
 	err := s.read(ctx, func(v *view) error {
-		return v.load(&l, session, `m.id = ?`, id)
+		return v.load(&l, session, `m.id = ?2`, id, "")
 	})
 	if err == nil && len(l.messages) == 0 {
 		err = ErrNotFound
@@ -198,7 +197,7 @@ func (s *Store) Messages(ctx context.Context, session lathe.SessionID, f Message
 // page returns up to limit messages below the sequence number.
 func (s *Store) page(ctx context.Context, session lathe.SessionID, before int64, limit int) (l loader, err error) {
 	err = s.read(ctx, func(v *view) error {
-		return v.load(&l, session, `m.seq < ? ORDER BY m.seq DESC LIMIT `+strconv.Itoa(limit), before)
+		return v.load(&l, session, `m.seq < ?2 ORDER BY m.seq DESC LIMIT `+strconv.Itoa(limit), before, "")
 	})
 	if err == nil {
 		err = s.overlay(ctx, &l)
@@ -209,6 +208,18 @@ func (s *Store) page(ctx context.Context, session lathe.SessionID, before int64,
 // Tail returns the messages from the stored boundary on, oldest first. What lies
 // before the boundary costs nothing.
 func (s *Store) Tail(ctx context.Context, session lathe.SessionID) ([]lathe.Message, error) {
+	return s.tail(ctx, session, "")
+}
+
+// TurnTail is [Store.Tail] for a turn that goes on: without the marks of the steps
+// before the newest answer, which are most of the parts of a long turn and say
+// nothing to a model. A mark between two steps of one message stays.
+func (s *Store) TurnTail(ctx context.Context, session lathe.SessionID) ([]lathe.Message, error) {
+	return s.tail(ctx, session, ` AND NOT ((kind = '`+kindStepFinish+`' OR (kind = '`+kindStepStart+`' AND seq = 1))
+		AND message < (SELECT max(n) FROM message WHERE session = (SELECT n FROM session WHERE id = ?1) AND role = 'assistant'))`)
+}
+
+func (s *Store) tail(ctx context.Context, session lathe.SessionID, which string) ([]lathe.Message, error) {
 	var l loader
 	err := s.read(ctx, func(v *view) error {
 		var from int64
@@ -217,7 +228,7 @@ func (s *Store) Tail(ctx context.Context, session lathe.SessionID) ([]lathe.Mess
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		return v.load(&l, session, `m.seq >= ? ORDER BY m.seq`, from)
+		return v.load(&l, session, `m.seq >= ?2 ORDER BY m.seq`, from, which)
 	})
 	if err == nil {
 		err = s.overlay(ctx, &l)
@@ -226,110 +237,6 @@ func (s *Store) Tail(ctx context.Context, session lathe.SessionID) ([]lathe.Mess
 		return nil, fmt.Errorf("tail of session %s: %w", session, err)
 	}
 	return l.messages, nil
-}
-
-// loader gathers messages in ascending order, and the parts whose text is partly
-// in a file.
-type loader struct {
-	messages []lathe.Message
-	rows     int           // messages seen, with those of an unknown kind
-	lowest   int64         // sequence number among them
-	byRow    map[int64]int // message row to index
-	open     []openPart
-}
-
-type openPart struct {
-	message, part int // indices
-	n, rev        int64
-}
-
-// load reads the messages of a session that match the condition, then their
-// parts in one go.
-func (v *view) load(l *loader, session lathe.SessionID, cond string, arg any) error {
-	pick := `FROM message m WHERE m.session = (SELECT n FROM session WHERE id = ?) AND ` + cond
-	rows, err := v.query(`SELECT m.n, m.id, m.seq, m.role, m.created, m.data `+pick, session, arg)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	l.byRow = map[int64]int{}
-	byID := map[lathe.MessageID]int64{}
-	for rows.Next() {
-		n, m, err := v.scanMessage(rows, session)
-		if err != nil {
-			return err
-		}
-		if l.rows++; l.rows == 1 || m.Seq < l.lowest {
-			l.lowest = m.Seq
-		}
-		if m.Info != nil {
-			l.messages, byID[m.ID] = append(l.messages, m), n
-		}
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(l.messages) == 0 {
-		return err
-	}
-	slices.SortFunc(l.messages, func(a, b lathe.Message) int { return cmp.Compare(a.Seq, b.Seq) })
-	for i := range l.messages {
-		l.byRow[byID[l.messages[i].ID]] = i
-	}
-	return v.loadParts(l, pick, session, arg)
-}
-
-func (v *view) loadParts(l *loader, pick string, args ...any) error {
-	rows, err := v.query(`SELECT message, `+partColumns+` FROM part WHERE message IN (SELECT m.n `+pick+`)
-		ORDER BY message, seq`, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var message int64
-		var r partRow
-		if err := rows.Scan(append([]any{&message}, r.dest()...)...); err != nil {
-			return err
-		}
-		i, ok := l.byRow[message]
-		if !ok {
-			continue
-		}
-		m := &l.messages[i]
-		p, err := v.part(&r, m.SessionID, m.ID)
-		if err != nil {
-			return err
-		}
-		if p.Body == nil {
-			continue
-		}
-		if r.streams() {
-			l.open = append(l.open, openPart{i, len(m.Parts), r.n, r.rev})
-		}
-		m.Parts = append(m.Parts, p)
-	}
-	return rows.Err()
-}
-
-// scanMessage returns a message without an Info when its role is unknown.
-func (v *view) scanMessage(row scanner, session lathe.SessionID) (n int64, m lathe.Message, err error) {
-	var (
-		created int64
-		role    string
-		data    []byte
-	)
-	if err := row.Scan(&n, &m.ID, &m.Seq, &role, &created, &data); err != nil {
-		return 0, m, err
-	}
-	m.SessionID, m.Created = session, at(created)
-	if data, err = unpack(data); err == nil {
-		m.Info, err = v.decoder().info(role, data)
-	}
-	if err != nil {
-		return 0, m, fmt.Errorf("message %s: %w", m.ID, err)
-	}
-	if m.Info == nil {
-		v.store.log.Warn("skipped a message of a kind this version does not know", "message", string(m.ID), "kind", role)
-	}
-	return n, m, nil
 }
 
 // DropMessages removes all messages of a session.

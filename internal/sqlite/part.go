@@ -31,18 +31,22 @@ func (r *partRow) streams() bool {
 // part decodes a row. A kind that only a newer version knows has no Body and
 // stays in the database as it is.
 func (v *view) part(r *partRow, session lathe.SessionID, message lathe.MessageID) (lathe.Part, error) {
-	p := lathe.Part{ID: r.id, MessageID: message, SessionID: session, Seq: r.seq}
+	body, err := v.body(r)
+	return lathe.Part{ID: r.id, MessageID: message, SessionID: session, Seq: r.seq, Body: body}, err
+}
+
+func (v *view) body(r *partRow) (body lathe.PartBody, err error) {
 	data, err := unpack(r.data)
 	if err == nil {
-		p.Body, err = v.decoder().part(r.kind, data)
+		body, err = v.decoder().part(r.kind, data)
 	}
 	if err != nil {
-		return p, fmt.Errorf("part %s: %w", r.id, err)
+		return nil, fmt.Errorf("part %s: %w", r.id, err)
 	}
-	if p.Body == nil {
+	if body == nil {
 		v.store.log.Warn("skipped a part of a kind this version does not know", "part", string(r.id), "kind", r.kind)
 	}
-	return p, nil
+	return body, nil
 }
 
 // PutPart stores a part and sets its Seq: as the last of its message if it is

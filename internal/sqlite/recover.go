@@ -153,7 +153,7 @@ func (tx *Tx) openMessages(session lathe.SessionID) (out []lathe.Message, err er
 	}
 	defer rows.Close()
 	for rows.Next() {
-		_, m, err := tx.scanMessage(rows, session)
+		m, err := tx.scanMessage(rows, session)
 		if err != nil {
 			return nil, err
 		}

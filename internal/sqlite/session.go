@@ -132,6 +132,7 @@ type SessionFilter struct {
 	ParentID  lathe.SessionID
 	Roots     bool      // only sessions without a parent
 	Active    bool      // only sessions that are not archived
+	Archived  bool      // only sessions that are
 	Search    string    // part of the title; letter case of ASCII is ignored
 	Since     time.Time // updated then or later
 	Limit     int       // at most this many
@@ -150,6 +151,7 @@ func (f SessionFilter) where() (string, []any) {
 	add(f.ParentID != "", "parent = ? AND parent <> ''", f.ParentID)
 	add(f.Roots, "parent = ''")
 	add(f.Active, "archived = 0")
+	add(f.Archived, "archived <> 0")
 	add(f.Search != "", "instr(lower(title), lower(?)) > 0", f.Search)
 	add(!f.Since.IsZero(), "updated >= ?", ms(f.Since))
 	if len(conds) == 0 {

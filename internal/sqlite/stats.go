@@ -8,10 +8,24 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"lathe"
 )
+
+// copiedKey is the value of a session that tells how many of its first messages
+// are copies.
+const copiedKey = "copied"
+
+// own is the condition that a message m of a session s is no copy.
+const own = ` AND m.seq > coalesce((SELECT CAST(v.data AS INTEGER) FROM session_value v WHERE v.session = s.n AND v.key = '` + copiedKey + `'), 0)`
+
+// SetCopied says that the messages of a session up to a sequence number are
+// copies, which statistics count where they were made.
+func (tx *Tx) SetCopied(session lathe.SessionID, seq int64) error {
+	return tx.SetValue(session, copiedKey, strconv.AppendInt(nil, seq, 10))
+}
 
 // Answer is an assistant message with where it belongs, for statistics.
 type Answer struct {
@@ -23,17 +37,18 @@ type Answer struct {
 }
 
 // Answers calls fn with each assistant message created since then, oldest first.
+// Copies are left out.
 func (s *Store) Answers(ctx context.Context, since time.Time, fn func(Answer) error) error {
 	err := s.read(ctx, func(v *view) error {
 		rows, err := v.query(`SELECT s.id, s.project, s.directory, m.n, m.id, m.seq, m.role, m.created, m.data
-			FROM message m JOIN session s ON s.n = m.session WHERE m.role = 'assistant' AND m.created >= ? ORDER BY m.n`, ms(since))
+			FROM message m JOIN session s ON s.n = m.session WHERE m.role = 'assistant' AND m.created >= ?`+own+` ORDER BY m.n`, ms(since))
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
 		for rows.Next() {
 			var a Answer
-			_, m, err := v.scanMessage(prefixed{rows, []any{&a.Session, &a.Project, &a.Directory}}, "")
+			m, err := v.scanMessage(prefixed{rows, []any{&a.Session, &a.Project, &a.Directory}}, "")
 			if err != nil {
 				return err
 			}
@@ -69,13 +84,13 @@ type ToolUse struct {
 	*lathe.ToolCall
 }
 
-// ToolUses calls fn with each tool call made since then. Bodies that are kept in
-// files are left out.
+// ToolUses calls fn with each tool call made since then. Copies are left out, and
+// bodies that are kept in files.
 func (s *Store) ToolUses(ctx context.Context, since time.Time, fn func(ToolUse) error) error {
 	bare := decoder{load: func(blobRef) (string, error) { return "", nil }}
 	err := s.read(ctx, func(v *view) error {
 		rows, err := v.query(`SELECT s.id, s.project, p.data FROM part p JOIN message m ON m.n = p.message
-			JOIN session s ON s.n = m.session WHERE p.kind = ? AND m.created >= ? ORDER BY p.n`, kindTool, ms(since))
+			JOIN session s ON s.n = m.session WHERE p.kind = ? AND m.created >= ?`+own+` ORDER BY p.n`, kindTool, ms(since))
 		if err != nil {
 			return err
 		}

@@ -38,6 +38,9 @@ func HTML(w io.Writer, s Session) error {
 			fmt.Fprintf(&b, "<article class=%s><p class=meta>%s</p>\n%s</article>\n", role(m), html.EscapeString(title(m)), body)
 		}
 	}
+	if note := s.hiddenNote(); note != "" {
+		fmt.Fprintf(&b, "<p class=meta>%s</p>\n", note)
+	}
 	if len(s.Diffs) > 0 {
 		b.WriteString("<section><h2>Changed files</h2>\n")
 		for _, d := range s.Diffs {

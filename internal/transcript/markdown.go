@@ -23,6 +23,9 @@ func Markdown(w io.Writer, s Session) error {
 			b.WriteString("\n" + head + "\n" + body)
 		}
 	}
+	if note := s.hiddenNote(); note != "" {
+		b.WriteString("\n" + note + "\n")
+	}
 	if len(s.Diffs) > 0 {
 		b.WriteString("\n## Changed files\n")
 	}

@@ -18,6 +18,18 @@ type Session struct {
 	Info     lathe.Session
 	Messages []lathe.Message
 	Diffs    []lathe.FileDiff
+	Hidden   int // messages that were reverted and are left out
+}
+
+// hiddenNote tells of messages that are left out.
+func (s Session) hiddenNote() string {
+	switch s.Hidden {
+	case 0:
+		return ""
+	case 1:
+		return "One message was reverted and is left out."
+	}
+	return strconv.Itoa(s.Hidden) + " messages were reverted and are left out."
 }
 
 // Redacted returns a copy without what looks like a secret.
@@ -45,7 +57,7 @@ type mapper struct {
 // mapTexts returns a copy in which f is applied to every text that people, the
 // model or tools wrote.
 func mapTexts(s Session, f mapper) Session {
-	out := Session{Info: s.Info}
+	out := Session{Info: s.Info, Hidden: s.Hidden}
 	out.Info.Title = f.text(s.Info.Title)
 	out.Info.Rules = nil
 	for _, r := range s.Info.Rules {

@@ -26,6 +26,9 @@ import (
 	"lathe/internal/workspace"
 )
 
+// Database is the name of OpenCode's database in its data directory.
+const Database = "opencode.db"
+
 // maxFile bounds one JSON file.
 const maxFile = 256 << 20
 
@@ -67,7 +70,7 @@ func Hash(messages []lathe.Message) (string, error) {
 // An error ends it; pieces that cannot be read are told in the records.
 func Read(ctx context.Context, dir string) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
-		storage, database := filepath.Join(dir, "storage"), filepath.Join(dir, "opencode.db")
+		storage, database := filepath.Join(dir, "storage"), filepath.Join(dir, Database)
 		if !isDir(storage) && !isFile(database) {
 			yield(nil, lathe.Errorf(lathe.CodeNotFound, "name OpenCode's data directory, often ~/.local/share/opencode",
 				"%s holds no OpenCode sessions", dir))
