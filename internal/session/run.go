@@ -219,7 +219,7 @@ func (r *runner) finish(ctx context.Context, run *Run, lease *sqlite.Lease) bool
 
 func (r *runner) oneTurn(ctx context.Context, lim turn.Limits) (turn.Outcome, error) {
 	// A turn that was aborted before it began still records that it was.
-	history, err := r.s.opts.Store.Tail(context.WithoutCancel(ctx), r.sess.ID)
+	history, err := r.s.opts.Store.TurnTail(context.WithoutCancel(ctx), r.sess.ID)
 	if err != nil {
 		return turn.Outcome{}, err
 	}

@@ -107,6 +107,9 @@ func stateOf(t *rapid.T) lathe.ToolState {
 			Input: rawJSON(t), Output: str().Draw(t, "output"), Title: "t", Metadata: metadataMap(t),
 			Time: span(t), Compacted: when(t),
 		}
+		if m := st.Metadata; m != nil && rapid.Bool().Draw(t, "same") {
+			m["output"] = st.Output
+		}
 		for range rapid.IntRange(0, 2).Draw(t, "attachments") {
 			st.Attachments = append(st.Attachments, fileOf(t))
 		}
