@@ -45,6 +45,8 @@ type Env struct {
 	// StdoutTTY and StderrTTY tell whether these are terminals.
 	StdoutTTY, StderrTTY, StdinTTY bool
 	Width                          int // columns of the terminal; 0 when unknown
+
+	signals *signals
 }
 
 // usageError marks an error in how the program was called.
@@ -71,7 +73,8 @@ func (e exitError) Unwrap() error { return e.err }
 func Main(env Env) int {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	stop := watchSignals(env, cancel)
+	env.signals = &signals{from: env.Signals, exit: env.Exit}
+	stop := env.signals.watch(cancel)
 	defer stop()
 	out := &sink{to: env.Stdout, stop: cancel}
 	env.Stdout = out
@@ -94,30 +97,6 @@ func Main(env Env) int {
 
 // errInterrupted is the cause of a context that a signal ended.
 var errInterrupted = errors.New("interrupted")
-
-// watchSignals cancels on the first interrupt and exits on the second.
-func watchSignals(env Env, cancel context.CancelCauseFunc) (stop func()) {
-	if env.Signals == nil {
-		return func() {}
-	}
-	done := make(chan struct{})
-	finished := make(chan struct{})
-	go func() {
-		defer close(finished)
-		for n := 0; ; n++ {
-			select {
-			case <-done:
-				return
-			case <-env.Signals:
-			}
-			if n > 0 {
-				env.Exit(ExitAborted)
-			}
-			cancel(errInterrupted)
-		}
-	}()
-	return func() { close(done); <-finished }
-}
 
 func newRoot(env *Env) *cobra.Command {
 	var version bool

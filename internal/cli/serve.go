@@ -7,15 +7,16 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"lathe"
+	"lathe/internal/config"
 	"lathe/internal/server"
+	"lathe/internal/session"
 	"lathe/internal/shell"
-	"lathe/internal/workspace"
 )
 
 // stopTime is how long a server that stops waits for answers under way.
@@ -29,6 +30,9 @@ type serveOptions struct {
 	hosts        []string
 	passwordFile string
 	dir          string
+	drain        time.Duration
+	mdns         bool
+	mdnsDomain   string
 }
 
 func newServe(env *Env) *cobra.Command {
@@ -36,27 +40,43 @@ func newServe(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Serve the HTTP interface", Args: noArgs,
 		Long: `Serve answers OpenCode's HTTP and event interface, for editors, SDKs and other
-programs, until it is interrupted. Turns that run are then aborted and recorded.
+programs, until it is interrupted. GET /doc describes it.
 
-It listens on this machine only. For any other address a password is needed:
-LATHE_SERVER_PASSWORD, or --password-file with a file that only you can read.`,
+It listens on this machine only. Any other address needs a password, since who
+reaches the server can run commands as you: set LATHE_SERVER_PASSWORD, or name
+with --password-file a file that only you can read. Clients send it as HTTP basic
+authentication; the user is "opencode" unless LATHE_SERVER_USERNAME says otherwise.
+Traffic is not encrypted: for other machines put a TLS proxy or an SSH tunnel in
+front.
+
+The flags win over "server" in your configuration (port, hostname, mdns, cors). A
+repository's configuration counts only once you trust it.
+
+An interrupt (Ctrl-C, SIGTERM) stops it: what runs is aborted and recorded, or
+with --drain gets that long to finish while no new work is taken. A second
+interrupt aborts at once, a third kills.`,
 		Example: `  lathe serve
   lathe serve --port 0 --socket ~/.lathe.sock
-  LATHE_SERVER_PASSWORD=… lathe serve --hostname 0.0.0.0`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), env, o) },
+  lathe serve --cors https://tools.example.com --drain 30s
+  LATHE_SERVER_PASSWORD=… lathe serve --hostname 0.0.0.0 --mdns
+  curl http://127.0.0.1:4096/global/health`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), env, o, cmd.Flags().Changed) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.hostname, "hostname", "127.0.0.1", "address to listen on")
+	f.StringVar(&o.hostname, "hostname", "", "address to listen on (default 127.0.0.1)")
 	f.IntVar(&o.port, "port", -1, "port to listen on; 0 for any (default 4096, or any when that is taken)")
-	f.StringVar(&o.socket, "socket", "", "also listen on a unix socket at this path")
+	f.StringVar(&o.socket, "socket", "", "also listen on a unix socket at this path, for you alone and without a password")
 	f.StringArrayVar(&o.cors, "cors", nil, "web origin that may call, such as https://example.com (repeatable)")
 	f.StringArrayVar(&o.hosts, "host", nil, "name that the server is reached by, beside localhost (repeatable)")
 	f.StringVar(&o.passwordFile, "password-file", "", "file with the password")
 	f.StringVar(&o.dir, "dir", "", "directory for requests that name none")
+	f.DurationVar(&o.drain, "drain", 0, "how long running turns may go on after an interrupt (default: they are aborted)")
+	f.BoolVar(&o.mdns, "mdns", false, "make the server known on the local network; listens on 0.0.0.0 unless --hostname says otherwise")
+	f.StringVar(&o.mdnsDomain, "mdns-domain", "", "name to be known by (default "+defaultDomain+")")
 	return cmd
 }
 
-func serve(ctx context.Context, env *Env, o serveOptions) error {
+func serve(ctx context.Context, env *Env, o serveOptions, given func(string) bool) error {
 	dir, err := workDir(env, o.dir)
 	if err != nil {
 		return err
@@ -65,7 +85,65 @@ func serve(ctx context.Context, env *Env, o serveOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := a.serveSettings(ctx, dir, &o, given); err != nil {
+		return errors.Join(err, a.Close())
+	}
 	return errors.Join(serveWith(ctx, env, a, o, dir), a.Close())
+}
+
+// serveSettings fills in from the configuration what no flag said, and checks
+// the whole.
+func (a *app) serveSettings(ctx context.Context, dir string, o *serveOptions, given func(string) bool) error {
+	opts := session.InstanceOptions{Paths: a.paths, Getenv: a.env.Getenv, Auth: a.auth, Log: a.log}
+	full := a.instanceOptions(nil)
+	opts.Trusted, opts.Trust = full.Trusted, full.Trust
+	checkout, err := session.FindCheckout(ctx, dir, opts)
+	if err != nil {
+		return err
+	}
+	conf, _, err := checkout.LoadConfig(ctx, opts)
+	if err != nil {
+		return err
+	}
+	o.merge(conf.Server, given)
+	return o.check()
+}
+
+func (o *serveOptions) merge(c config.Server, given func(string) bool) {
+	if !given("port") && c.Port != 0 {
+		o.port = c.Port
+	}
+	if !given("mdns") {
+		o.mdns = c.MDNS
+	}
+	if o.mdnsDomain == "" {
+		o.mdnsDomain = c.MDNSDomain
+	}
+	if o.hostname == "" {
+		o.hostname = c.Hostname
+	}
+	if o.hostname == "" && o.mdns {
+		o.hostname = "0.0.0.0"
+	}
+	if o.hostname == "" {
+		o.hostname = "127.0.0.1"
+	}
+	o.cors = append(slices.Clone(o.cors), c.CORS...)
+}
+
+func (o *serveOptions) check() error {
+	if o.port < -1 || o.port > 65535 {
+		return usageError{fmt.Errorf("%d is not a port; ports go from 0 (any) to 65535", o.port)}
+	}
+	if o.drain < 0 {
+		return usageError{fmt.Errorf("--drain %s is below zero", o.drain)}
+	}
+	for _, origin := range o.cors {
+		if err := server.CheckOrigin(origin); err != nil {
+			return lathe.Errorf(lathe.CodeInvalid, "write it as in the browser's address, without a path: https://example.com", "--cors %q: %v", origin, err)
+		}
+	}
+	return o.checkDomain()
 }
 
 // serveWith serves until the context ends.
@@ -85,23 +163,48 @@ func serveWith(ctx context.Context, env *Env, a *app, o serveOptions, dir string
 		a.wg.Go(func() { failed <- hs.Serve(l) })
 	}
 	announce(env, a, listeners, password != "")
+	known := o.makeKnown(env, a, listeners[0].Addr())
+	notifyManager(env.Getenv, "READY=1")
 	select {
 	case <-ctx.Done():
 		err = nil
 	case err = <-failed:
 	}
-	return errors.Join(err, stopServer(context.WithoutCancel(ctx), a, srv, hs))
+	notifyManager(env.Getenv, "STOPPING=1")
+	known()
+	srv.Drain()
+	a.drain(env, o.drain)
+	return errors.Join(err, a.stopServer(srv, hs))
 }
 
-// stopServer ends turns first, so that clients still hear how they ended.
-func stopServer(ctx context.Context, a *app, srv *server.Server, hs *http.Server) error {
-	ctx, cancel := context.WithTimeout(ctx, stopTime)
+// drain lets running turns finish, for a while or until the next interrupt.
+func (a *app) drain(env *Env, patience time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	errs := []error{a.svc.Close(), srv.Close()}
-	if err := hs.Shutdown(ctx); err != nil {
-		errs = append(errs, hs.Close())
+	env.signals.onSecond(cancel)
+	n := a.svc.Running()
+	if n == 0 || patience == 0 {
+		return
 	}
-	return errors.Join(errs...)
+	a.log.Info("the server drains", "running", n, "limit", patience)
+	fmt.Fprintf(env.Stderr, "lathe: stopping: %s still running; waiting up to %s (interrupt again to abort)\n", sessionCount(n), patience)
+	if a.svc.Drain(ctx) != nil {
+		fmt.Fprintf(env.Stderr, "lathe: aborting %s\n", sessionCount(a.svc.Running()))
+	}
+}
+
+// stopServer ends turns first, so that clients still hear how they ended, then
+// the clients' streams, then the rest.
+func (a *app) stopServer(srv *server.Server, hs *http.Server) error {
+	dirs := a.svc.Directories()
+	err := a.svc.Close()
+	srv.Farewell(dirs)
+	a.bus.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	err = errors.Join(err, srv.Stop(ctx, hs))
+	a.log.Info("the server stopped")
+	return err
 }
 
 func newServer(a *app, o serveOptions, dir, password string) *server.Server {
@@ -110,6 +213,9 @@ func newServer(a *app, o serveOptions, dir, password string) *server.Server {
 	if name, err := os.Hostname(); err == nil && password != "" {
 		hosts = append(hosts, name, name+".local")
 	}
+	if o.mdns && password != "" {
+		hosts = append(hosts, o.domain())
+	}
 	return server.New(server.Options{
 		Service: a.svc, Store: a.store, Bus: a.bus, Auth: a.auth, Paths: a.paths, Now: a.env.Now, Log: a.log,
 		Dir: dir, User: a.flags.ServerUsername, Password: password, Hosts: hosts, Origins: o.cors,
@@ -117,36 +223,10 @@ func newServer(a *app, o serveOptions, dir, password string) *server.Server {
 	})
 }
 
-// serverPassword returns the password from the file, else from the environment.
-func serverPassword(a *app, file string) (string, error) {
-	if file == "" {
-		return a.flags.ServerPassword, nil
-	}
-	info, err := os.Stat(file)
-	if err != nil {
-		return "", usageError{fmt.Errorf("password file: %w", err)}
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return "", lathe.Errorf(lathe.CodeInvalid, "chmod 600 "+file, "password file %s can be read by others", file)
-	}
-	data, err := workspace.ReadFile(file, 4096)
-	if err != nil {
-		return "", usageError{fmt.Errorf("password file: %w", err)}
-	}
-	password := strings.TrimRight(string(data), "\r\n")
-	if password == "" {
-		return "", lathe.Errorf(lathe.CodeInvalid, "", "password file %s is empty", file)
-	}
-	return password, nil
-}
-
 func (o *serveOptions) listen(ctx context.Context, password bool) ([]net.Listener, error) {
 	if !server.Loopback(o.hostname) && !password {
-		return nil, lathe.Errorf(lathe.CodeInvalid, "set LATHE_SERVER_PASSWORD, use --password-file, or leave --hostname out",
+		return nil, lathe.Errorf(lathe.CodeInvalid, "set LATHE_SERVER_PASSWORD, use --password-file, or stay on 127.0.0.1",
 			"refuse to listen on %s without a password: others could run commands as you", o.hostname)
-	}
-	if o.port < -1 || o.port > 65535 {
-		return nil, usageError{fmt.Errorf("--port %d is not a port", o.port)}
 	}
 	l, err := server.Listen(ctx, o.hostname, o.port, password)
 	if err != nil {
@@ -177,4 +257,11 @@ func announce(env *Env, a *app, listeners []net.Listener, password bool) {
 		fmt.Fprintf(env.Stdout, "opencode server listening on http://%s\n", l.Addr())
 	}
 	a.log.Info("the server listens", "password", password)
+}
+
+func sessionCount(n int) string {
+	if n == 1 {
+		return "1 session"
+	}
+	return fmt.Sprintf("%d sessions", n)
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
+	"errors"
 	"net"
 	"net/http"
 	"net/netip"
@@ -181,4 +182,17 @@ func Loopback(host string) bool {
 	}
 	ip := net.ParseIP(host)
 	return ip != nil && ip.IsLoopback()
+}
+
+// CheckOrigin reports what is wrong with a web origin that may call, as
+// [Options].Origins has it.
+func CheckOrigin(origin string) error {
+	u, err := url.Parse(origin)
+	switch {
+	case strings.Contains(origin, "*"):
+		return errors.New("any page of the web could drive the server")
+	case err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != origin || strings.ToLower(origin) != origin:
+		return errors.New("this is no web origin")
+	}
+	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"lathe"
 	"lathe/internal/opencode/wire"
 )
 
@@ -43,14 +42,14 @@ func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 // ServeHTTP answers a request.
 func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	start := s.opts.Now()
-	w := &answer{ResponseWriter: rw, id: s.opts.IDs.New("req")}
+	w := &answer{ResponseWriter: rw, id: s.requestID(r)}
 	h := w.Header()
 	h.Set("X-Request-Id", w.id)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	if !s.enter() {
-		s.fail(w, r, lathe.Errorf(lathe.CodeBusy, "", "%v", errStopping))
+		s.fail(w, r, errStopping)
 		return
 	}
 	defer s.wg.Done()
@@ -142,6 +141,11 @@ func (c *call) ctx() context.Context { return c.r.Context() }
 func (s *Server) handle(h handler) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		w := rw.(*answer)
+		if s.refuses(r) {
+			w.Header().Set("Retry-After", "5")
+			s.fail(w, r, errStopping)
+			return
+		}
 		v, err := h(&call{s: s, w: w, r: r})
 		switch {
 		case err != nil && w.status == 0:
@@ -169,6 +173,5 @@ func (s *Server) reply(w *answer, r *http.Request, status int, v any) {
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout + time.Duration(len(body)>>10)*time.Millisecond))
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(body)
+	s.send(w, r, status, body)
 }

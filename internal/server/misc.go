@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"path/filepath"
 	"strings"
 
@@ -15,9 +16,20 @@ import (
 type health struct {
 	Healthy bool   `json:"healthy"`
 	Version string `json:"version"`
+	State   string `json:"state"`
 }
 
-func (c *call) health() (any, error) { return health{true, lathe.Version}, nil }
+// health answers 503 once the server is about to stop, so that what balances
+// between servers sends no more.
+func (c *call) health() (any, error) {
+	h := health{true, lathe.Version, c.s.state()}
+	if c.s.draining.Load() {
+		h.Healthy = false
+		c.s.reply(c.w, c.r, http.StatusServiceUnavailable, h)
+		return done{}, nil
+	}
+	return h, nil
+}
 
 // globalDispose forgets every instance and says so.
 func (c *call) globalDispose() (any, error) {

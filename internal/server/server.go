@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"lathe"
@@ -84,6 +85,8 @@ type Server struct {
 var errStopping = errors.New("the server is stopping")
 
 // New returns a server.
+	draining atomic.Bool // no new work is taken
+
 func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now

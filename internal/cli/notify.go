@@ -1,0 +1,24 @@
+package cli
+
+import (
+	"net"
+	"strings"
+)
+
+// notifyManager tells the service manager (systemd with Type=notify) of a state,
+// where there is one. Nothing depends on it, so failures are left alone.
+func notifyManager(getenv func(string) string, state string) {
+	path := getenv("NOTIFY_SOCKET")
+	if path == "" {
+		return
+	}
+	if name, ok := strings.CutPrefix(path, "@"); ok { // of the abstract namespace
+		path = "\x00" + name
+	}
+	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	_, _ = c.Write([]byte(state))
+}

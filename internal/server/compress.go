@@ -1,0 +1,61 @@
+package server
+
+import (
+	"compress/gzip"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// compressFrom is the size from which an answer is worth compressing.
+const compressFrom = 16 << 10
+
+// send writes an answer, compressed if it is large and the client takes that. A
+// socket of this machine carries bytes for less than it costs to squeeze them.
+func (s *Server) send(w *answer, r *http.Request, status int, body []byte) {
+	h := w.Header()
+	h.Add("Vary", "Accept-Encoding")
+	if len(body) < compressFrom || !overNetwork(r) || !acceptsGzip(r.Header.Values("Accept-Encoding")) {
+		w.WriteHeader(status)
+		_, _ = w.Write(body)
+		return
+	}
+	h.Set("Content-Encoding", "gzip")
+	w.WriteHeader(status)
+	z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
+	if err != nil { // the level is a constant
+		panic(err)
+	}
+	if _, err := z.Write(body); err == nil {
+		_ = z.Close()
+	}
+}
+
+// overNetwork reports whether a request came over TCP.
+func overNetwork(r *http.Request) bool {
+	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	return ok && strings.HasPrefix(addr.Network(), "tcp")
+}
+
+// acceptsGzip reads Accept-Encoding: gzip or * with a weight that is not zero;
+// what says gzip counts before what says *.
+func acceptsGzip(values []string) bool {
+	any := false
+	for v := range strings.SplitSeq(strings.Join(values, ","), ",") {
+		name, params, _ := strings.Cut(v, ";")
+		weight := 1.0
+		if q, ok := strings.CutPrefix(strings.TrimSpace(params), "q="); ok {
+			if f, err := strconv.ParseFloat(strings.TrimSpace(q), 64); err == nil {
+				weight = f
+			}
+		}
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case "gzip", "x-gzip":
+			return weight > 0
+		case "*":
+			any = weight > 0
+		}
+	}
+	return any
+}
