@@ -19,16 +19,16 @@ func serverPassword(a *app, file string) (string, error) {
 	if file == "" {
 		return a.flags.ServerPassword, nil
 	}
-	password, err := readPassword(file)
+	password, err := passwordFrom(file)
 	if _, told := errors.AsType[*lathe.Error](err); err != nil && !told {
 		err = usageError{fmt.Errorf("password file: %w", err)}
 	}
 	return password, err
 }
 
-// readPassword reads a file that only its owner can read. What is checked is
+// passwordFrom reads a file that only its owner can read. What is checked is
 // what is read.
-func readPassword(file string) (password string, err error) {
+func passwordFrom(file string) (password string, err error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return "", err
