@@ -2,10 +2,8 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -160,11 +158,10 @@ func tuiScreen(ctx context.Context, env *Env, app *app, o tuiOptions, dir string
 		ASCII: env.Getenv("LATHE_ASCII") != "" || env.Getenv("TERM") == "linux", Mouse: true,
 		Editor: strings.Fields(firstOf(env.Getenv("VISUAL"), env.Getenv("EDITOR"))),
 	}
-	state := filepath.Join(app.paths.State, "screen.json")
-	if opts.Theme == "" {
-		opts.Theme = savedTheme(state)
-	}
-	opts.SaveTheme = func(name string) error { return saveTheme(state, name) }
+	opts.Prefs = loadPrefs(app.paths.State)
+	opts.SavePrefs = func(p tui.Prefs) error { return savePrefs(app.paths.State, p) }
+	opts.WriteFile = func(name string, data []byte) (string, error) { return writeNew(dir, name, data) }
+	opts.LastModel = o.model == "" && inst.Config.Model == ""
 	if t := inst.Config.TUI; t != nil {
 		if on, ok := t.Get("mouse").Any().(bool); ok {
 			opts.Mouse = on
@@ -247,34 +244,12 @@ func userThemes(paths config.Paths, root workspace.Root) []*theme.Theme {
 			if err != nil {
 				continue
 			}
-			if t, err := theme.Parse(strings.TrimSuffix(filepath.Base(f), ".json"), data, true); err == nil {
+			if t, err := theme.Parse(strings.TrimSuffix(filepath.Base(f), ".json"), data); err == nil {
 				out = append(out, t)
 			}
 		}
 	}
 	return out
-}
-
-func savedTheme(file string) string {
-	var doc struct {
-		Theme string `json:"theme"`
-	}
-	data, err := workspace.ReadFile(file, 64<<10)
-	if err != nil || json.Unmarshal(data, &doc) != nil {
-		return ""
-	}
-	return doc.Theme
-}
-
-func saveTheme(file, name string) error {
-	data, err := json.Marshal(map[string]string{"theme": name})
-	if err != nil {
-		return err
-	}
-	if err := config.Ensure(filepath.Dir(file)); err != nil {
-		return err
-	}
-	return os.WriteFile(file, append(data, '\n'), 0o600)
 }
 
 // branchOf reads the branch that is checked out, or the commit's beginning.

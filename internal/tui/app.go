@@ -39,8 +39,16 @@ type Options struct {
 	Getenv func(string) string // may be nil
 	Editor []string            // the person's own editor and its arguments; empty: none
 
-	// SaveTheme keeps the choice of a theme; may be nil.
-	SaveTheme func(name string) error
+	// Prefs is what the screen remembers; SavePrefs keeps it and may be nil.
+	Prefs     Prefs
+	SavePrefs func(Prefs) error
+	// WriteFile writes a new file where the person works and returns its path; nil:
+	// files cannot be written.
+	WriteFile func(name string, data []byte) (string, error)
+	// Server is where the engine runs, if not in this process.
+	Server string
+	// LastModel takes the model of the run before; not where one is configured.
+	LastModel bool
 }
 
 // App is the screen's state. It is a tea.Model; only its loop may touch it.
@@ -69,7 +77,12 @@ type App struct {
 	commands []Command
 	agent    string
 	model    lathe.ModelRef
-	recent   []lathe.ModelRef
+	prefs    Prefs
+	found    Found
+	looked   bool            // for what could answer
+	passed   lathe.MessageID // the message that was last scrolled to
+	noTitle  bool            // the terminal's title is left alone
+	lost     bool            // the engine is not reached
 	branch   string
 
 	leader    time.Time // when the leader key was pressed; zero: it was not
@@ -82,6 +95,7 @@ type App struct {
 	opening   lathe.SessionID
 	dirty     bool // something changed since the last frame
 	scrollTop int  // height of the conversation, as of the last drawing
+	mouse     mouse
 }
 
 // New returns the screen. Its commands end with the context.
@@ -95,14 +109,20 @@ func New(ctx context.Context, o Options) *App {
 	a := &App{
 		opts: o, engine: o.Engine, ctx: ctx, conv: newConversation(), dark: true, focused: true,
 		status: map[lathe.SessionID]lathe.Status{}, drafts: map[lathe.SessionID]edit.Editor{},
-		agent: o.Agent, model: o.Model,
+		agent: o.Agent, model: o.Model, prefs: o.Prefs.clone(),
+	}
+	if a.prefs.Mode != "" {
+		a.dark = a.prefs.Mode == "dark"
 	}
 	a.after = a.wake
 	var problems []string
 	a.keys, problems = keys.New(o.Keys)
-	a.look = look{width: 80, ascii: o.ASCII, method: styled.WcWidth}
+	a.look = look{width: 80, ascii: o.ASCII, times: o.Prefs.Times, method: styled.WcWidth}
 	a.height = 24
-	a.setTheme(a.themeNamed(o.Theme))
+	a.setTheme(a.themeNamed(a.chosenTheme()))
+	if p := a.themeProblem(o.Theme); p != "" {
+		problems = append(problems, p)
+	}
 	a.opts.Notices = append(slices.Clone(o.Notices), problems...)
 	if n := len(a.opts.Notices); n > 0 && o.Session != "" {
 		a.notify(toastWarning, a.opts.Notices[n-1])
@@ -114,13 +134,13 @@ func New(ctx context.Context, o Options) *App {
 }
 
 func (a *App) themeNamed(name string) *theme.Theme {
-	for _, t := range a.opts.Themes {
+	for _, t := range slices.Backward(a.opts.Themes) { // later ones are nearer to the project
 		if t.Name == name {
-			return t
+			return t.For(a.dark)
 		}
 	}
 	if t, ok := theme.Lookup(name); ok {
-		return t
+		return t.For(a.dark)
 	}
 	return theme.Default(a.dark)
 }
@@ -131,7 +151,7 @@ func (a *App) setTheme(t *theme.Theme) {
 
 // Init begins: it looks at what there is to choose from and opens the session.
 func (a *App) Init() tea.Cmd {
-	cmds := []tea.Cmd{a.loadCatalog(), a.loadWaiting()}
+	cmds := []tea.Cmd{a.loadCatalog(), a.loadWaiting(), a.loadTrust()}
 	if a.opts.Session != "" {
 		cmds = append(cmds, a.open(a.opts.Session))
 	}
@@ -203,8 +223,8 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		a.look.width, a.height = max(m.Width, 20), max(m.Height, 6)
 		a.input.resize(a.look.width, a.look.method)
-	case tea.MouseWheelMsg:
-		return a, a.wheel(m)
+	case tea.MouseWheelMsg, tea.MouseClickMsg, tea.MouseMotionMsg, tea.MouseReleaseMsg:
+		return a, a.mouseEvent(m)
 	case tea.ModeReportMsg, tea.BackgroundColorMsg, tea.FocusMsg, tea.BlurMsg:
 		a.terminal(m)
 	case tickMsg:
@@ -226,10 +246,7 @@ func (a *App) terminal(msg tea.Msg) {
 			a.input.resize(a.look.width, a.look.method)
 		}
 	case tea.BackgroundColorMsg:
-		a.dark = m.IsDark()
-		if a.opts.Theme == "" {
-			a.setTheme(a.themeNamed(""))
-		}
+		a.background(m.IsDark())
 	case tea.FocusMsg:
 		a.focused = true
 	case tea.BlurMsg:
@@ -249,10 +266,17 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 		a.conv.loading = false
 	case catalogMsg:
 		a.models, a.agents, a.commands = m.models, m.agents, m.commands
+		a.lastModel()
 		a.fail(m.err)
-		if a.input.watch() {
-			return a.complete()
+		var cmds []tea.Cmd
+		if !a.looked {
+			a.looked = true
+			cmds = append(cmds, a.loadSetup())
 		}
+		if a.input.watch() {
+			cmds = append(cmds, a.complete())
+		}
+		return tea.Batch(cmds...)
 	case waitingMsg:
 		for _, q := range m.asks {
 			a.asked(q)
@@ -321,15 +345,11 @@ func (a *App) top() sheet {
 // holds reports whether a sheet must not take keys yet, since it appeared while
 // the person was typing.
 func (a *App) holds(s sheet) bool {
-	var shown time.Time
-	switch q := s.(type) {
-	case *askSheet:
-		shown = q.shown
-	case *questionSheet:
-		shown = q.shown
-	default:
+	q, ok := s.(interface{ appeared() time.Time })
+	if !ok {
 		return false
 	}
+	shown := q.appeared()
 	return !a.typedAt.IsZero() && a.typedAt.After(shown.Add(-quiet)) && a.opts.Now().Sub(a.typedAt) < quiet
 }
 

@@ -48,6 +48,10 @@ func newAsk(ask lathe.Ask, other bool, now time.Time) *askSheet {
 	return s
 }
 
+func (s *askSheet) appeared() time.Time { return s.shown }
+
+func (s *questionSheet) appeared() time.Time { return s.shown }
+
 func (s *askSheet) paste(text string) {
 	if s.message != nil {
 		s.message.Type(styled.OneLine(text))

@@ -34,36 +34,78 @@ func offers[T any](a *App) bool {
 	return ok && a.session.ID != ""
 }
 
+// able reports whether the engine can do more than it must, with a session or
+// without one.
+func able[T any](a *App) bool {
+	_, ok := a.engine.(T)
+	return ok
+}
+
 // allCommands returns the commands in the order they are listed.
 func allCommands() []command {
+	return slices.Concat(sessionCommands(), agentCommands(), viewCommands())
+}
+
+func sessionCommands() []command {
 	return []command{
 		{[]string{"new", "clear"}, keys.NewSession, "new session", "session", nil, func(a *App) tea.Cmd { a.fresh(); return nil }},
-		{[]string{"sessions", "resume", "continue"}, keys.Sessions, "switch to a session", "session", nil, (*App).sessionList},
-		{[]string{"timeline"}, keys.Timeline, "jump to a message, undo to it, copy it", "session", hasSession, (*App).timeline},
+		{[]string{"sessions", "resume", "continue"}, keys.Sessions, "switch to a session; rename, archive, delete", "session", nil, (*App).sessionList},
+		{[]string{"archived"}, "", "sessions that were put away", "session", able[Archiver], (*App).archiveList},
+		{[]string{"timeline"}, keys.Timeline, "jump to a message, undo to it, fork, copy it", "session", hasSession, (*App).timeline},
 		{[]string{"rename"}, keys.Rename, "rename the session", "session", hasSession, func(a *App) tea.Cmd { return a.rename(a.session) }},
-		{[]string{"fork"}, keys.Fork, "fork the session", "session", offers[Forker], func(a *App) tea.Cmd { return a.fork("") }},
+		{[]string{"fork"}, keys.Fork, "fork the session", "session", offers[Forker], func(a *App) tea.Cmd { return a.forkOf(a.session.ID, "") }},
 		{[]string{"compact", "summarize"}, keys.Compact, "compact the session", "session", offers[Compacter], (*App).compact},
 		{[]string{"undo"}, keys.Undo, "undo the last message and its changes", "session", offers[Reverter], (*App).undo},
 		{[]string{"redo"}, keys.Redo, "redo what was undone", "session", func(a *App) bool { return offers[Reverter](a) && a.conv.revert != "" }, (*App).redo},
+		{[]string{"share"}, keys.Share, "share the session: a link, or a web page to send", "session", offers[Sharer], (*App).share},
+		{[]string{"unshare"}, keys.Unshare, "take a shared session back", "session", func(a *App) bool { return offers[Sharer](a) && a.session.Share != nil }, (*App).unshare},
+		{[]string{"export"}, keys.Export, "export the session: Markdown, JSON, web page", "session", offers[Exporter], (*App).export},
 		{[]string{"parent"}, keys.Parent, "back to the parent session", "session", func(a *App) bool { return a.session.ParentID != "" }, func(a *App) tea.Cmd { return a.open(a.session.ParentID) }},
-		{[]string{"children"}, keys.ChildNext, "subagent sessions", "session", hasSession, func(a *App) tea.Cmd { return a.child(1) }},
+		{[]string{"children"}, "", "sessions of subagents", "session", hasSession, func(a *App) tea.Cmd { return a.childList(a.session.ID) }},
+		{nil, keys.ChildNext, "next subagent session", "", hasSession, func(a *App) tea.Cmd { return a.child(1) }},
 		{nil, keys.ChildPrevious, "previous subagent session", "", hasSession, func(a *App) tea.Cmd { return a.child(-1) }},
+	}
+}
+
+func agentCommands() []command {
+	return []command{
 		{[]string{"models"}, keys.Models, "choose a model", "agent", nil, (*App).modelList},
-		{[]string{"connect"}, "", "connect a provider with a key", "agent", func(a *App) bool { _, ok := a.engine.(Connector); return ok && !a.busy() && len(a.status) == 0 }, (*App).connect},
+		{[]string{"connect"}, "", "connect a provider with a key", "agent", able[Connector], (*App).connect},
+		{[]string{"setup"}, "", "what can answer: keys, local servers, the offline guide", "agent", able[Finder], (*App).setup},
 		{[]string{"agents"}, keys.Agents, "choose an agent", "agent", nil, (*App).agentList},
-		{[]string{"variant"}, keys.Variant, "next variant of the model", "agent", nil, (*App).nextVariant},
+		{[]string{"variants", "variant"}, keys.VariantList, "choose a variant of the model", "agent", nil, (*App).variantList},
+		{nil, keys.Variant, "next variant of the model", "", nil, (*App).nextVariant},
 		{nil, keys.AgentNext, "next agent", "", nil, func(a *App) tea.Cmd { return a.cycleAgent(1) }},
 		{nil, keys.AgentPrevious, "previous agent", "", nil, func(a *App) tea.Cmd { return a.cycleAgent(-1) }},
 		{nil, keys.ModelNext, "next recent model", "", nil, func(a *App) tea.Cmd { return a.cycleModel(1) }},
 		{nil, keys.ModelPrevious, "previous recent model", "", nil, func(a *App) tea.Cmd { return a.cycleModel(-1) }},
+		{nil, keys.FavoriteNext, "next favourite model", "", nil, func(a *App) tea.Cmd { return a.cycleFavorite(1) }},
+		{nil, keys.FavoritePrev, "previous favourite model", "", nil, func(a *App) tea.Cmd { return a.cycleFavorite(-1) }},
+		{[]string{"trust"}, "", "whether this repository may steer lathe", "agent", able[Truster], (*App).trustPage},
+		{[]string{"skills"}, "", "skills that models can load", "agent", able[Inspector], (*App).skillsPage},
+	}
+}
+
+func viewCommands() []command {
+	return []command{
 		{[]string{"copy"}, keys.Copy, "copy the last answer", "view", nil, (*App).copyAnswer},
 		{[]string{"details"}, keys.Details, "show or fold the details of tools", "view", nil, func(a *App) tea.Cmd { a.look.details = !a.look.details; return nil }},
 		{[]string{"thinking"}, keys.Thinking, "show or fold reasoning", "view", nil, func(a *App) tea.Cmd { a.look.thinking = !a.look.thinking; return nil }},
+		{[]string{"timestamps"}, keys.Timestamps, "show or hide the time of messages", "view", nil, (*App).toggleTimes},
+		{[]string{"markdown"}, keys.Conceal, "Markdown as it was written, or drawn", "view", hasSession, func(a *App) tea.Cmd { a.look.raw = !a.look.raw; return nil }},
+		{[]string{"tips"}, keys.Tips, "show or hide what a new session tells", "view", func(a *App) bool { return a.session.ID == "" }, (*App).toggleTips},
 		{[]string{"themes"}, keys.Themes, "choose a theme", "view", nil, (*App).themeList},
-		{[]string{"status"}, keys.Status, "context, cost and model", "view", nil, (*App).statusPage},
+		{[]string{"mode"}, keys.ThemeMode, "dark or light", "view", nil, (*App).toggleMode},
+		{[]string{"status", "mcps", "mcp", "lsp"}, keys.Status, "how lathe is set up: servers, configuration, sandbox", "view", nil, (*App).statusPage},
+		{[]string{"context", "cost"}, keys.Context, "what fills the window, and what it cost", "view", offers[Weigher], (*App).contextPage},
+		{[]string{"doctor"}, "", "look whether all works", "view", nil, (*App).doctor},
 		{[]string{"editor"}, keys.Editor, "write in your own editor", "view", nil, (*App).openEditor},
 		{[]string{"help"}, keys.Help, "help with all keys", "view", nil, (*App).help},
 		{nil, keys.Commands, "all commands", "", nil, (*App).palette},
+		{nil, keys.MessageNext, "to the next message", "", hasSession, func(a *App) tea.Cmd { return a.toMessage(1) }},
+		{nil, keys.MessagePrev, "to the message before", "", hasSession, func(a *App) tea.Cmd { return a.toMessage(-1) }},
+		{nil, keys.MessageUser, "to your last message", "", hasSession, func(a *App) tea.Cmd { return a.toMessage(0) }},
+		{nil, keys.TitleToggle, "name the session in the terminal's title, or not", "", nil, func(a *App) tea.Cmd { a.noTitle = !a.noTitle; return nil }},
 		{[]string{"exit", "quit", "q"}, "", "leave lathe", "view", nil, func(*App) tea.Cmd { return tea.Quit }},
 	}
 }
@@ -227,14 +269,6 @@ func (a *App) compact() tea.Cmd {
 	return a.onSession("", func(ctx context.Context, s lathe.SessionID) error { return c.Compact(ctx, s, model) })
 }
 
-func (a *App) fork(upTo lathe.MessageID) tea.Cmd {
-	f, id := a.engine.(Forker), a.session.ID
-	return func() tea.Msg {
-		s, err := f.Fork(a.ctx, id, upTo)
-		return doneMsg{text: "this is the fork", err: err, then: func(a *App) tea.Cmd { return a.open(s.ID) }}
-	}
-}
-
 // child goes to the next session that a subagent works in.
 func (a *App) child(dir int) tea.Cmd {
 	id, parent := a.session.ID, a.session.ParentID
@@ -270,28 +304,6 @@ func (a *App) cycleAgent(dir int) tea.Cmd {
 		at := slices.Index(names, a.agentName())
 		a.agent = names[(at+dir+len(names))%len(names)]
 	}
-	return nil
-}
-
-func (a *App) cycleModel(dir int) tea.Cmd {
-	if len(a.recent) < 2 {
-		a.notify(toastInfo, "choose models with "+a.keys.For(keys.Models)+"; this key goes through those you chose")
-		return a.tick()
-	}
-	at := slices.IndexFunc(a.recent, func(r lathe.ModelRef) bool { return r == a.current() })
-	a.model = a.recent[(at+dir+len(a.recent))%len(a.recent)]
-	return nil
-}
-
-func (a *App) nextVariant() tea.Cmd {
-	ref := a.current()
-	names := append([]string{""}, a.modelInfo(ref).Variants...)
-	if len(names) == 1 {
-		a.notify(toastInfo, "this model has no variants")
-		return a.tick()
-	}
-	ref.Variant = names[(slices.Index(names, ref.Variant)+1)%len(names)]
-	a.model = ref
 	return nil
 }
 

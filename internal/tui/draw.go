@@ -20,6 +20,8 @@ type look struct {
 	ascii    bool
 	details  bool // tools show all of their output
 	thinking bool // reasoning is unfolded
+	times    bool // messages tell when they were written
+	raw      bool // Markdown is shown as it was written
 }
 
 // glyph returns a mark, or what stands for it where there is no unicode.
@@ -87,6 +89,9 @@ func (l look) user(e *entry) []styled.Line {
 	if len(body) == 0 {
 		return nil
 	}
+	if e.queued {
+		body = append(body, styled.Plain("queued", l.fg(theme.Warning)))
+	}
 	out := []styled.Line{nil}
 	for _, line := range body {
 		out = append(out, append(styled.Line{{Text: " "}, bar}, line...))
@@ -103,11 +108,13 @@ func (l look) divider(text string) styled.Line {
 
 func (l look) assistant(e *entry, info *lathe.Assistant) []styled.Line {
 	var out []styled.Line
+	e.where = e.where[:0]
 	for _, p := range e.pieces {
 		if lines := l.piece(p); len(lines) > 0 {
 			if !(len(out) > 0 && len(lines) == 1 && isCard(p) && oneLiner(out)) {
 				out = append(out, nil)
 			}
+			e.where = append(e.where, stretch{len(out), len(out) + len(lines), p})
 			out = append(out, lines...)
 		}
 	}
@@ -166,8 +173,16 @@ func (l look) piece(p *piece) []styled.Line {
 	if p.fresh == l {
 		return p.lines
 	}
+	as := l
+	if p.turned {
+		l.details, l.thinking = !l.details, !l.thinking
+	}
 	switch b := p.part.Body.(type) {
 	case *lathe.Text:
+		if l.raw {
+			p.lines = l.indent(styled.Wrap(styled.Plain(styled.Clean(b.Text), l.fg(theme.Text)), l.width-4, l.method))
+			break
+		}
 		p.lines = l.indent(p.stream.Lines(styled.Clean(b.Text), l.width-4, l.md, l.method))
 	case *lathe.Reasoning:
 		p.lines = l.reasoning(b)
@@ -183,7 +198,7 @@ func (l look) piece(p *piece) []styled.Line {
 	default:
 		p.lines = nil
 	}
-	p.fresh = l
+	p.fresh = as
 	return p.lines
 }
 

@@ -42,9 +42,15 @@ type list struct {
 	// move is told about the item that is marked now; may be nil.
 	move func(a *App, it item)
 	// closed is told that the person left without choosing; may be nil.
-	closed func(a *App)
-	// keys are further keystrokes; they return what to do, or nil for nothing.
-	keys map[keys.Action]func(a *App, it item) tea.Cmd
+	closed func(a *App) tea.Cmd
+	// keys are further actions on the marked item, strokes such keystrokes that
+	// have no name in the configuration.
+	keys    map[keys.Action]func(a *App, it item) tea.Cmd
+	strokes map[string]func(a *App, it item) tea.Cmd
+	// always are actions that need no item.
+	always map[keys.Action]func(a *App) tea.Cmd
+	// foot tells more of the marked item, below the list; may be nil.
+	foot func(l look, it item) styled.Line
 
 	filter edit.Editor
 	shown  []int
@@ -57,6 +63,7 @@ func newList(l list) *list {
 	for n, i := range l.shown {
 		if l.items[i].current {
 			l.at = n
+			break
 		}
 	}
 	return &l
@@ -80,6 +87,19 @@ func (s *list) refresh() {
 	s.at = max(0, min(s.at, len(s.shown)-1))
 }
 
+// replace shows other items and keeps the mark where it was.
+func (s *list) replace(items []item) {
+	it, any := s.marked()
+	s.items = items
+	s.refresh()
+	for n, i := range s.shown {
+		if any && items[i].id == it.id && (items[i].group == it.group || n < s.at) {
+			s.at = n
+			return
+		}
+	}
+}
+
 func (s *list) marked() (item, bool) {
 	if len(s.shown) == 0 {
 		return item{}, false
@@ -99,7 +119,7 @@ func (s *list) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 	case "esc", "ctrl+c":
 		a.close(s)
 		if s.closed != nil {
-			s.closed(a)
+			return s.closed(a)
 		}
 		return nil
 	case "enter":
@@ -124,9 +144,15 @@ func (s *list) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 
 func (s *list) other(a *App, k tea.KeyPressMsg, stroke string, it item, any bool) tea.Cmd {
 	actions := a.keys.Plain(stroke)
+	if do := s.strokes[stroke]; do != nil && any {
+		return do(a, it)
+	}
 	for _, act := range actions {
 		if do := s.keys[act]; do != nil && any {
 			return do(a, it)
+		}
+		if do := s.always[act]; do != nil {
+			return do(a)
 		}
 	}
 	if k.Text != "" {
@@ -169,7 +195,11 @@ func (s *list) tell(a *App) {
 
 func (s *list) draw(l look, height int) (lines []styled.Line, x, y int) {
 	lines = append(lines, l.title(s.title, s.hint))
-	body := max(1, min(height-3, len(s.shown)+s.groups()))
+	var foot []styled.Line
+	if it, ok := s.marked(); ok && s.foot != nil && height > 6 {
+		foot = []styled.Line{l.row(s.foot(l, it), false)}
+	}
+	body := max(1, min(height-3-len(foot), len(s.shown)+s.groups()))
 	lines = append(lines, l.row(styled.Join(styled.Plain(l.glyph("⌕ ", "? "), l.fg(theme.Muted)), styled.Plain(s.filter.Text(), l.fg(theme.Text))), false))
 	x, y = 4+styled.Width(s.filter.Text()[:s.filter.Caret()], l.method), 1
 	if len(s.shown) == 0 {
@@ -179,7 +209,7 @@ func (s *list) draw(l look, height int) (lines []styled.Line, x, y int) {
 		}
 		return append(lines, l.row(styled.Plain(empty, l.fg(theme.Muted)), false)), x, y
 	}
-	return append(lines, s.rows(l, body)...), x, y
+	return append(append(lines, s.rows(l, body)...), foot...), x, y
 }
 
 // groups counts the headings that are shown: only without a filter.
@@ -246,6 +276,8 @@ func (l look) title(text, hint string) styled.Line {
 type field struct {
 	title, hint string
 	secret      bool // what is written is not shown
+	note        string
+	bad         bool // the note tells of a mistake
 	edit        edit.Editor
 	done        func(a *App, text string) tea.Cmd
 }
@@ -272,14 +304,22 @@ func (s *field) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 }
 
 func (s *field) draw(l look, _ int) ([]styled.Line, int, int) {
-	text := styled.Plain(s.edit.Text(), l.fg(theme.Text))
+	text, x := styled.Plain(s.edit.Text(), l.fg(theme.Text)), 2+styled.Width(s.edit.Text()[:s.edit.Caret()], l.method)
 	if s.secret {
-		n := utf8.RuneCountInString(s.edit.Text())
-		dots := styled.Plain(strings.Repeat(l.glyph("•", "*"), min(n, 40)), l.fg(theme.Text))
-		return []styled.Line{l.title(s.title, s.hint), l.row(dots, false)}, 2 + min(n, 40), 1
+		n := min(utf8.RuneCountInString(s.edit.Text()), 40)
+		text, x = styled.Plain(strings.Repeat(l.glyph("•", "*"), n), l.fg(theme.Text)), 2+n
 	}
-	x := 2 + styled.Width(s.edit.Text()[:s.edit.Caret()], l.method)
-	return []styled.Line{l.title(s.title, s.hint), l.row(text, false)}, x, 1
+	out := []styled.Line{l.title(s.title, s.hint), l.row(text, false)}
+	key := theme.Muted
+	if s.bad {
+		key = theme.Warning
+	}
+	if s.note != "" {
+		for _, line := range styled.Wrap(styled.Plain(s.note, l.fg(key)), l.width-3, l.method) {
+			out = append(out, l.row(line, false))
+		}
+	}
+	return out, min(x, l.width-1), 1
 }
 
 // page is a sheet to read.

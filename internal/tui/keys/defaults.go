@@ -65,6 +65,50 @@ const (
 	DeleteWordBack  Action = "input_delete_word_backward"
 	HistoryPrevious Action = "history_previous"
 	HistoryNext     Action = "history_next"
+
+	Export         Action = "session_export"
+	Share          Action = "session_share"
+	Unshare        Action = "session_unshare"
+	Favorite       Action = "model_favorite_toggle"
+	ProviderList   Action = "model_provider_list"
+	FavoriteNext   Action = "model_cycle_favorite"
+	FavoritePrev   Action = "model_cycle_favorite_reverse"
+	MessageNext    Action = "messages_next"
+	MessagePrev    Action = "messages_previous"
+	MessageUser    Action = "messages_last_user"
+	Conceal        Action = "messages_toggle_conceal"
+	Tips           Action = "tips_toggle"
+	TitleToggle    Action = "terminal_title_toggle"
+	VisualHome     Action = "input_visual_line_home"
+	VisualEnd      Action = "input_visual_line_end"
+	SelectLeft     Action = "input_select_left"
+	SelectRight    Action = "input_select_right"
+	SelectUp       Action = "input_select_up"
+	SelectDown     Action = "input_select_down"
+	SelectHome     Action = "input_select_line_home"
+	SelectEnd      Action = "input_select_line_end"
+	SelectVHome    Action = "input_select_visual_line_home"
+	SelectVEnd     Action = "input_select_visual_line_end"
+	SelectBufHome  Action = "input_select_buffer_home"
+	SelectBufEnd   Action = "input_select_buffer_end"
+	SelectWord     Action = "input_select_word_forward"
+	SelectWordBack Action = "input_select_word_backward"
+
+	Archive     Action = "session_archive"
+	Context     Action = "context_view"
+	VariantList Action = "variant_list"
+	Timestamps  Action = "timestamps_toggle"
+	ThemeMode   Action = "theme_mode_toggle"
+)
+
+// scope is where an action takes its keys. Actions of one scope get in each
+// other's way, those of a list do not reach beyond it.
+type scope byte
+
+const (
+	everywhere scope = iota
+	writing          // in the input, where it holds text
+	listing          // in a list
 )
 
 // defaults are the actions with their default keys, in the order of the help.
@@ -72,68 +116,101 @@ var defaults = [...]struct {
 	action Action
 	keys   string
 	help   string
+	scope  scope
 }{
-	{Submit, "return", "send the message"},
-	{Newline, "shift+return,ctrl+return,alt+return,ctrl+j", "new line"},
-	{Interrupt, "escape", "stop the turn (twice)"},
-	{AgentNext, "tab", "next agent"},
-	{AgentPrevious, "shift+tab", "previous agent"},
-	{Commands, "ctrl+p", "all commands"},
-	{Models, "<leader>m", "choose a model"},
-	{ModelNext, "f2", "next recent model"},
-	{ModelPrevious, "shift+f2", "previous recent model"},
-	{Variant, "ctrl+t", "next variant of the model"},
-	{Agents, "<leader>a", "choose an agent"},
-	{NewSession, "<leader>n", "new session"},
-	{Sessions, "<leader>l", "choose a session"},
-	{Timeline, "<leader>g", "jump to a message, undo to it, copy it"},
-	{Rename, "ctrl+r", "rename the session (in the list)"},
-	{Delete, "ctrl+d", "delete the session (in the list)"},
-	{Fork, "none", "fork the session"},
-	{Compact, "<leader>c", "compact the session"},
-	{ChildNext, "<leader>right", "next subagent session"},
-	{ChildPrevious, "<leader>left", "previous subagent session"},
-	{Parent, "<leader>up", "back to the parent session"},
-	{Undo, "<leader>u", "undo the last message and its changes"},
-	{Redo, "<leader>r", "redo"},
-	{Copy, "<leader>y", "copy the last answer"},
-	{Editor, "<leader>e", "write in your own editor"},
-	{Themes, "<leader>t", "choose a theme"},
-	{Status, "<leader>s", "context, cost and connections"},
-	{Details, "<leader>d", "show or fold the details of tools"},
-	{Thinking, "<leader>i", "show or fold reasoning"},
-	{Help, "<leader>h,f1", "this help"},
-	{PageUp, "pageup,ctrl+alt+b", "page up"},
-	{PageDown, "pagedown,ctrl+alt+f", "page down"},
-	{LineUp, "ctrl+alt+y", "line up"},
-	{LineDown, "ctrl+alt+e", "line down"},
-	{HalfUp, "ctrl+alt+u", "half a page up"},
-	{HalfDown, "ctrl+alt+d", "half a page down"},
-	{First, "ctrl+g,home", "to the first message"},
-	{Last, "ctrl+alt+g,end", "to the last message"},
-	{HistoryPrevious, "up", "earlier message of yours"},
-	{HistoryNext, "down", "later message of yours"},
-	{Clear, "ctrl+c", "clear the input"},
-	{Paste, "ctrl+v", "paste"},
-	{Left, "left,ctrl+b", "left"},
-	{Right, "right,ctrl+f", "right"},
-	{Up, "up", "up"},
-	{Down, "down", "down"},
-	{LineHome, "ctrl+a", "to the start of the line"},
-	{LineEnd, "ctrl+e", "to the end of the line"},
-	{BufferHome, "home", "to the start of the input"},
-	{BufferEnd, "end", "to the end of the input"},
-	{WordForward, "alt+f,alt+right,ctrl+right", "word forward"},
-	{WordBackward, "alt+b,alt+left,ctrl+left", "word backward"},
-	{Backspace, "backspace,shift+backspace", "delete backward"},
-	{DeleteChar, "ctrl+d,delete,shift+delete", "delete forward"},
-	{DeleteWordBack, "ctrl+w,ctrl+backspace,alt+backspace", "delete the word before"},
-	{DeleteWord, "alt+d,alt+delete,ctrl+delete", "delete the word after"},
-	{DeleteLine, "ctrl+shift+d", "delete the line"},
-	{DeleteToEnd, "ctrl+k", "delete to the end of the line"},
-	{DeleteToStart, "ctrl+u", "delete to the start of the line"},
-	{InputUndo, "ctrl+-,super+z", "undo typing"},
-	{InputRedo, "ctrl+.,super+shift+z", "redo typing"},
-	{Suspend, "ctrl+z", "suspend lathe"},
-	{Exit, "ctrl+c,ctrl+d,<leader>q", "leave lathe (with an empty input)"},
+	{Submit, "return", "send the message", writing},
+	{Newline, "shift+return,ctrl+return,alt+return,ctrl+j", "new line", writing},
+	{Interrupt, "escape", "stop the turn (twice)", everywhere},
+	{AgentNext, "tab", "next agent", everywhere},
+	{AgentPrevious, "shift+tab", "previous agent", everywhere},
+	{Commands, "ctrl+p", "all commands", everywhere},
+	{Models, "<leader>m", "choose a model", everywhere},
+	{ModelNext, "f2", "next recent model", everywhere},
+	{ModelPrevious, "shift+f2", "previous recent model", everywhere},
+	{FavoriteNext, "none", "next favourite model", everywhere},
+	{FavoritePrev, "none", "previous favourite model", everywhere},
+	{Favorite, "ctrl+f", "favourite or not", listing},
+	{ProviderList, "ctrl+a", "connect a provider, in the list of models", listing},
+	{Variant, "ctrl+t", "next variant of the model", everywhere},
+	{VariantList, "none", "choose a variant of the model", everywhere},
+	{Agents, "<leader>a", "choose an agent", everywhere},
+	{NewSession, "<leader>n", "new session", everywhere},
+	{Sessions, "<leader>l", "choose a session", everywhere},
+	{Timeline, "<leader>g", "jump to a message, undo to it, copy it", everywhere},
+	{Rename, "ctrl+r", "rename the session", listing},
+	{Delete, "ctrl+d", "delete the session", listing},
+	{Archive, "ctrl+y", "archive the session", listing},
+	{Export, "<leader>x", "export the session", everywhere},
+	{Share, "none", "share the session", everywhere},
+	{Unshare, "none", "take a shared session back", everywhere},
+	{Fork, "none", "fork the session", everywhere},
+	{Compact, "<leader>c", "compact the session", everywhere},
+	{ChildNext, "<leader>right", "next subagent session", everywhere},
+	{ChildPrevious, "<leader>left", "previous subagent session", everywhere},
+	{Parent, "<leader>up", "back to the parent session", everywhere},
+	{Undo, "<leader>u", "undo the last message and its changes", everywhere},
+	{Redo, "<leader>r", "redo", everywhere},
+	{Copy, "<leader>y", "copy the last answer", everywhere},
+	{Editor, "<leader>e", "write in your own editor", everywhere},
+	{Themes, "<leader>t", "choose a theme", everywhere},
+	{ThemeMode, "none", "dark or light", everywhere},
+	{Status, "<leader>s", "context, cost and connections", everywhere},
+	{Context, "none", "what fills the window, and what it cost", everywhere},
+	{Details, "<leader>d", "show or fold the details of tools", everywhere},
+	{Thinking, "<leader>i", "show or fold reasoning", everywhere},
+	{Conceal, "<leader>h", "show Markdown as it was written, or drawn", everywhere},
+	{Timestamps, "none", "show or hide the time of messages", everywhere},
+	{Tips, "<leader>h", "show or hide what a new session tells", everywhere},
+	{TitleToggle, "none", "name the session in the terminal's title, or not", everywhere},
+	{Help, "f1", "this help", everywhere},
+	{PageUp, "pageup,ctrl+alt+b", "page up", everywhere},
+	{PageDown, "pagedown,ctrl+alt+f", "page down", everywhere},
+	{LineUp, "ctrl+alt+y", "line up", everywhere},
+	{LineDown, "ctrl+alt+e", "line down", everywhere},
+	{HalfUp, "ctrl+alt+u", "half a page up", everywhere},
+	{HalfDown, "ctrl+alt+d", "half a page down", everywhere},
+	{First, "ctrl+g,home", "to the first message", everywhere},
+	{Last, "ctrl+alt+g,end", "to the last message", everywhere},
+	{MessageNext, "none", "to the next message", everywhere},
+	{MessagePrev, "none", "to the message before", everywhere},
+	{MessageUser, "none", "to your last message", everywhere},
+	{HistoryPrevious, "up", "earlier message of yours", writing},
+	{HistoryNext, "down", "later message of yours", writing},
+	{Clear, "ctrl+c", "clear the input", writing},
+	{Paste, "ctrl+v", "paste", writing},
+	{Left, "left,ctrl+b", "left", writing},
+	{Right, "right,ctrl+f", "right", writing},
+	{Up, "up", "up", writing},
+	{Down, "down", "down", writing},
+	{LineHome, "ctrl+a", "to the start of the line", writing},
+	{LineEnd, "ctrl+e", "to the end of the line", writing},
+	{BufferHome, "home", "to the start of the input", writing},
+	{BufferEnd, "end", "to the end of the input", writing},
+	{VisualHome, "alt+a", "to the start of the row", writing},
+	{VisualEnd, "alt+e", "to the end of the row", writing},
+	{SelectLeft, "shift+left", "select to the left", writing},
+	{SelectRight, "shift+right", "select to the right", writing},
+	{SelectUp, "shift+up", "select up", writing},
+	{SelectDown, "shift+down", "select down", writing},
+	{SelectHome, "ctrl+shift+a", "select to the start of the line", writing},
+	{SelectEnd, "ctrl+shift+e", "select to the end of the line", writing},
+	{SelectVHome, "alt+shift+a", "select to the start of the row", writing},
+	{SelectVEnd, "alt+shift+e", "select to the end of the row", writing},
+	{SelectBufHome, "shift+home", "select to the start of the input", writing},
+	{SelectBufEnd, "shift+end", "select to the end of the input", writing},
+	{SelectWord, "alt+shift+f,alt+shift+right", "select a word forward", writing},
+	{SelectWordBack, "alt+shift+b,alt+shift+left", "select a word backward", writing},
+	{WordForward, "alt+f,alt+right,ctrl+right", "word forward", writing},
+	{WordBackward, "alt+b,alt+left,ctrl+left", "word backward", writing},
+	{Backspace, "backspace,shift+backspace", "delete backward", writing},
+	{DeleteChar, "ctrl+d,delete,shift+delete", "delete forward", writing},
+	{DeleteWordBack, "ctrl+w,ctrl+backspace,alt+backspace", "delete the word before", writing},
+	{DeleteWord, "alt+d,alt+delete,ctrl+delete", "delete the word after", writing},
+	{DeleteLine, "ctrl+shift+d", "delete the line", writing},
+	{DeleteToEnd, "ctrl+k", "delete to the end of the line", writing},
+	{DeleteToStart, "ctrl+u", "delete to the start of the line", writing},
+	{InputUndo, "ctrl+-,super+z", "undo typing", writing},
+	{InputRedo, "ctrl+.,super+shift+z", "redo typing", writing},
+	{Suspend, "ctrl+z", "suspend lathe", everywhere},
+	{Exit, "ctrl+c,ctrl+d,<leader>q", "leave lathe (with an empty input)", everywhere},
 }

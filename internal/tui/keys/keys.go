@@ -5,7 +5,11 @@ package keys
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"lathe/internal/typo"
 )
 
 // Action names what a key does, as the configuration spells it.
@@ -16,6 +20,7 @@ type Binding struct {
 	Action Action
 	Keys   []string // normalised; a leader sequence begins with "<leader>"
 	Help   string
+	List   bool // it works in lists alone
 }
 
 // Map finds actions by keystroke. It is read-only once made.
@@ -30,15 +35,19 @@ type Map struct {
 // understood is left at its default and told in problems.
 func New(configured map[string]string) (m *Map, problems []string) {
 	m = &Map{plain: map[string][]Action{}, led: map[string][]Action{}}
-	known := map[string]bool{"leader": true}
-	m.leader = parse(or(configured["leader"], "ctrl+x"))
+	known := []string{"leader"}
+	m.leader, problems = parse("leader", or(configured["leader"], "ctrl+x"), problems)
+	if len(m.leader) == 0 && configured["leader"] != "none" {
+		m.leader = []string{"ctrl+x"}
+	}
 	for _, d := range defaults {
-		known[string(d.action)] = true
-		spec, ok := configured[string(d.action)]
-		if !ok {
-			spec = d.keys
+		known = append(known, string(d.action))
+		b := Binding{Action: d.action, Help: d.help, List: d.scope == listing}
+		if spec, ok := configured[string(d.action)]; ok {
+			b.Keys, problems = parse(string(d.action), spec, problems)
+		} else {
+			b.Keys, _ = parse("", d.keys, nil)
 		}
-		b := Binding{Action: d.action, Keys: parse(spec), Help: d.help}
 		m.bindings = append(m.bindings, b)
 		for _, k := range b.Keys {
 			if rest, ok := strings.CutPrefix(k, "<leader>"); ok {
@@ -49,10 +58,15 @@ func New(configured map[string]string) (m *Map, problems []string) {
 		}
 	}
 	for name := range configured {
-		if !known[name] && !foreign(name) {
-			problems = append(problems, fmt.Sprintf("keybinds: there is no action %q", name))
+		if !slices.Contains(known, name) && !foreign(name) {
+			text := fmt.Sprintf("keybinds: there is no action %q", name)
+			if near := typo.Nearest(name, known); near != "" {
+				text += fmt.Sprintf("; did you mean %q?", near)
+			}
+			problems = append(problems, text)
 		}
 	}
+	problems = append(problems, m.conflicts(configured)...)
 	slices.Sort(problems)
 	return m, problems
 }
@@ -64,11 +78,18 @@ func or(a, b string) string {
 	return b
 }
 
-// foreign reports actions of OpenCode that lathe's screen has no use for.
+// idle are OpenCode's actions that lathe's screen has no use for.
+var idle = [...]string{
+	"sidebar_toggle", "scrollbar_toggle", "username_toggle", "stash_delete", "session_child_first", "session_background",
+	"session_queued_prompts", "session_pin_toggle", "input_select_all", "display_thinking",
+}
+
+// foreign reports names that configurations for OpenCode hold rightly.
 func foreign(name string) bool {
-	for _, p := range []string{"diff_", "which_key_", "dialog.", "prompt.", "permission.", "plugins.", "session_", "messages_",
-		"input_", "model_", "agent_", "variant_", "stash_", "sidebar_", "scrollbar_", "username_", "status_", "tool_", "terminal_",
-		"tips_", "history_", "theme_", "editor_", "command_", "app_"} {
+	if slices.Contains(idle[:], name) || strings.Contains(name, ".") {
+		return true
+	}
+	for _, p := range []string{"diff_", "which_key_", "session_quick_switch_"} {
 		if strings.HasPrefix(name, p) {
 			return true
 		}
@@ -76,15 +97,80 @@ func foreign(name string) bool {
 	return false
 }
 
-// parse reads a configured value: alternatives between commas, "none" for none.
-func parse(spec string) []string {
-	var out []string
-	for alt := range strings.SplitSeq(spec, ",") {
-		if k := Normal(alt); k != "" && k != "none" {
-			out = append(out, k)
+// conflicts tells which configured keys do two things at once. What the defaults
+// share on purpose is none.
+func (m *Map) conflicts(configured map[string]string) (out []string) {
+	seen := map[string]bool{}
+	for i, d := range defaults {
+		if _, ok := configured[string(d.action)]; !ok {
+			continue
+		}
+		for j, o := range defaults {
+			if i == j || (d.scope == listing) != (o.scope == listing) {
+				continue
+			}
+			for _, k := range m.bindings[i].Keys {
+				first, second := defaults[min(i, j)].action, defaults[max(i, j)].action
+				if id := k + string(first+second); slices.Contains(m.bindings[j].Keys, k) && !shared(k, first, second) && !seen[id] {
+					seen[id] = true
+					out = append(out, fmt.Sprintf("keybinds: %s is both %s and %s; the first that can be done counts", m.Pretty(k), first, second))
+				}
+			}
+		}
+		for _, k := range m.bindings[i].Keys {
+			if slices.Contains(m.leader, k) {
+				out = append(out, fmt.Sprintf("keybinds: %s is the leader key, so %s never sees it", k, d.action))
+			}
 		}
 	}
 	return out
+}
+
+// shared reports whether two actions have the key in common by default.
+func shared(key string, a, b Action) bool {
+	n := 0
+	for _, d := range defaults {
+		if d.action == a || d.action == b {
+			if list, _ := parse("", d.keys, nil); slices.Contains(list, key) {
+				n++
+			}
+		}
+	}
+	return n == 2
+}
+
+// parse reads a configured value: alternatives between commas, "none" for none.
+// What is no key is told and left out.
+func parse(name, spec string, problems []string) ([]string, []string) {
+	var out []string
+	for alt := range strings.SplitSeq(spec, ",") {
+		k := Normal(alt)
+		switch {
+		case k == "" || k == "none":
+		case !isKey(strings.TrimPrefix(k, "<leader>")):
+			problems = append(problems, fmt.Sprintf("keybinds: %s: %.40q is not a key; keys look like ctrl+k, f5 or <leader>k", name, strings.TrimSpace(alt)))
+		default:
+			out = append(out, k)
+		}
+	}
+	return out, problems
+}
+
+// isKey reports whether a normalised keystroke can be pressed.
+func isKey(key string) bool {
+	for _, m := range [...]string{"ctrl+", "alt+", "shift+", "super+"} {
+		if rest, ok := strings.CutPrefix(key, m); ok && rest != "" {
+			key = rest
+		}
+	}
+	if utf8.RuneCountInString(key) == 1 {
+		return true
+	}
+	if n, err := strconv.Atoi(strings.TrimPrefix(key, "f")); err == nil && key[0] == 'f' {
+		return n >= 1 && n <= 63
+	}
+	return slices.Contains([]string{"enter", "esc", "tab", "space", "backspace", "delete", "insert", "up", "down", "left", "right",
+		"home", "end", "pgup", "pgdown", "menu", "pause", "capslock", "printscreen"}, key)
 }
 
 var names = strings.NewReplacer(
@@ -135,6 +221,26 @@ func (m *Map) Led(key string) []Action { return m.led[key] }
 
 // Bindings returns all bindings in the order they are shown.
 func (m *Map) Bindings() []Binding { return m.bindings }
+
+// Sequence is a key that may follow the leader.
+type Sequence struct {
+	Key    string
+	Action Action
+	Help   string
+}
+
+// Sequences returns what may follow the leader, in the order of the help.
+func (m *Map) Sequences() []Sequence {
+	var out []Sequence
+	for _, b := range m.bindings {
+		for _, k := range b.Keys {
+			if rest, ok := strings.CutPrefix(k, "<leader>"); ok {
+				out = append(out, Sequence{rest, b.Action, b.Help})
+			}
+		}
+	}
+	return out
+}
 
 // For returns the first key of an action as people read it, or "".
 func (m *Map) For(a Action) string {

@@ -35,7 +35,7 @@ var builtin = [...]palette{
 }
 
 func (p *palette) theme() *Theme {
-	t := &Theme{Name: p.name, Light: p.light, colors: make(map[Key]string, len(p.colors))}
+	t := &Theme{Name: p.name, Light: p.light, own: true, colors: make(map[Key]string, len(p.colors))}
 	for i, c := range p.colors {
 		t.colors[paletteKeys[i]] = c
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,6 +75,8 @@ type Theme struct {
 	Name   string
 	Light  bool
 	colors map[Key]string
+	light  *Theme // the same on a light background, if a file says so
+	own    bool   // it is built in
 }
 
 // color follows the fallbacks.
@@ -133,41 +136,75 @@ func rgb(c string) (r, g, b uint8, ok bool) {
 	return uint8(n >> 16), uint8(n >> 8), uint8(n), err == nil
 }
 
-// Names returns the built-in themes, the default first.
+// Names returns the built-in themes: the default first, then those of lathe, then
+// the others by name.
 func Names() []string {
-	names := make([]string, len(builtin))
+	const ours = 5
+	var names, rest []string
 	for i, b := range builtin {
-		names[i] = b.name
+		if i < ours {
+			names = append(names, b.name)
+		} else {
+			rest = append(rest, b.name)
+		}
 	}
-	return names
+	for _, s := range sketches {
+		rest = append(rest, s.name)
+	}
+	slices.Sort(rest)
+	return append(names, rest...)
 }
 
-// Lookup returns a built-in theme.
+// Lookup returns a built-in theme, for a dark background.
 func Lookup(name string) (*Theme, bool) {
-	i := slices.IndexFunc(builtin[:], func(b palette) bool { return b.name == name })
-	if i < 0 {
-		return nil, false
+	if to := alias[name]; to != "" {
+		name = to
 	}
-	return builtin[i].theme(), true
+	for i := range builtin {
+		if builtin[i].name == name {
+			return builtin[i].theme(), true
+		}
+	}
+	for i := range sketches {
+		if sketches[i].name == name {
+			return sketches[i].theme(), true
+		}
+	}
+	return nil, false
 }
 
 // Default returns the theme that is used when none is chosen.
 func Default(dark bool) *Theme {
-	name := "lathe"
-	if !dark {
-		name = "lathe-light"
+	t, _ := Lookup("lathe")
+	return t.For(dark)
+}
+
+// For returns the theme as it is on a dark or a light background. A theme that
+// knows one alone is the same on both.
+func (t *Theme) For(dark bool) *Theme {
+	if dark {
+		return t
 	}
-	t, _ := Lookup(name)
+	if t.light != nil {
+		return t.light
+	}
+	if other, ok := Lookup(lightOf[t.Name]); ok && t.own {
+		other.Name = t.Name
+		return other
+	}
 	return t
 }
+
+// Both reports whether the theme has a form for each background.
+func (t *Theme) Both() bool { return t.light != nil || t.own && lightOf[t.Name] != "" }
 
 // maxFile bounds a theme file.
 const maxFile = 256 << 10
 
 // Parse reads a theme file. A value is a hex colour, a palette number, the name
 // of a definition or of another key, "none" or "transparent", or one value each
-// for dark and light.
-func Parse(name string, data []byte, dark bool) (*Theme, error) {
+// for dark and light; [Theme.For] chooses between these.
+func Parse(name string, data []byte) (*Theme, error) {
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("theme %s: larger than %d bytes", name, maxFile)
 	}
@@ -181,9 +218,37 @@ func Parse(name string, data []byte, dark bool) (*Theme, error) {
 	if len(doc.Theme) == 0 {
 		return nil, fmt.Errorf("theme %s: %w", name, errors.New(`it has no "theme" object`))
 	}
-	r := resolver{doc.Defs, doc.Theme, dark}
-	t := &Theme{Name: name, Light: !dark, colors: map[Key]string{}}
-	for key, raw := range doc.Theme {
+	dark, err := resolver{doc.Defs, doc.Theme, true}.all(name)
+	if err != nil {
+		return nil, err
+	}
+	light, err := resolver{doc.Defs, doc.Theme, false}.all(name)
+	if err != nil {
+		return nil, err
+	}
+	if maps.Equal(dark.colors, light.colors) {
+		dark.Light = dark.onLight()
+		return dark, nil
+	}
+	light.Light = true
+	dark.light = light
+	return dark, nil
+}
+
+// onLight reports whether a theme's text is dark.
+func (t *Theme) onLight() bool {
+	r, g, b, ok := rgb(t.color(Text))
+	return ok && int(r)*3+int(g)*6+int(b) < 1280
+}
+
+type resolver struct {
+	defs, theme map[string]json.RawMessage
+	dark        bool
+}
+
+func (r resolver) all(name string) (*Theme, error) {
+	t := &Theme{Name: name, colors: map[Key]string{}}
+	for key, raw := range r.theme {
 		if key == "thinkingOpacity" {
 			continue
 		}
@@ -194,11 +259,6 @@ func Parse(name string, data []byte, dark bool) (*Theme, error) {
 		t.colors[Key(key)] = c
 	}
 	return t, nil
-}
-
-type resolver struct {
-	defs, theme map[string]json.RawMessage
-	dark        bool
 }
 
 func (r resolver) value(raw json.RawMessage, depth int) (string, error) {

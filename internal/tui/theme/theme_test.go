@@ -13,7 +13,7 @@ import (
 func TestParse(t *testing.T) {
 	const file = `{"defs": {"sea": "#112233", "ink": {"dark": "#fff", "light": "sea"}},
 		"theme": {"primary": "sea", "text": "ink", "background": "none", "accent": 5, "error": "primary", "border": 12, "unused": "#000000"}}`
-	dark, err := Parse("mine", []byte(file), true)
+	dark, err := Parse("mine", []byte(file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,9 +22,11 @@ func TestParse(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("styles (-want +got):\n%s", diff)
 	}
-	light, err := Parse("mine", []byte(file), false)
-	if err != nil || light.FG(Text) != "38;2;17;34;51" {
-		t.Errorf("light text: %q, %v", light.FG(Text), err)
+	if light := dark.For(false); light.FG(Text) != "38;2;17;34;51" || !light.Light || dark.Light || dark.For(true) != dark {
+		t.Errorf("light text: %q", light.FG(Text))
+	}
+	if one, err := Parse("one", []byte(`{"theme":{"text":"#222222"}}`)); err != nil || one.For(false) != one || !one.Light {
+		t.Errorf("a theme of one form: %v", err)
 	}
 	for in, want := range map[string]string{
 		`{`:                            "unexpected end",
@@ -35,7 +37,7 @@ func TestParse(t *testing.T) {
 		`{"theme":{"text":[1]}}`:       "not a colour",
 		strings.Repeat(" ", maxFile+1): "larger than",
 	} {
-		if _, err := Parse("x", []byte(in), true); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Parse("x", []byte(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40s: %v, want %q", in, err, want)
 		}
 	}
@@ -79,6 +81,34 @@ func TestReadable(t *testing.T) {
 	}
 }
 
+// TestPairs holds that a light form is light, and that OpenCode's names are known.
+func TestPairs(t *testing.T) {
+	for name, other := range lightOf {
+		th, ok := Lookup(name)
+		if !ok || th.Light {
+			t.Errorf("%s: known %v, light %v", name, ok, th.Light)
+			continue
+		}
+		if l := th.For(false); !l.Light || l.Name != th.Name {
+			t.Errorf("%s on light is %s, light %v", name, other, l.Light)
+		}
+	}
+	for _, name := range strings.Fields(`aura ayu carbonfox catppuccin catppuccin-frappe catppuccin-macchiato cobalt2 cursor dracula everforest
+		flexoki github gruvbox kanagawa lucent-orng material matrix mercury monokai nightowl nord one-dark opencode orng osaka-jade
+		palenight rosepine solarized synthwave84 tokyonight vercel vesper zenburn system`) {
+		if _, ok := Lookup(name); !ok {
+			t.Errorf("there is no theme %s", name)
+		}
+	}
+	seen := map[string]bool{}
+	for _, name := range Names() {
+		if seen[name] {
+			t.Errorf("%s is there twice", name)
+		}
+		seen[name] = true
+	}
+}
+
 func TestSystemKeepsToThePalette(t *testing.T) {
 	th, _ := Lookup("system")
 	for _, k := range append(paletteKeys[:], Heading, Code, Keyword, DiffAdded) {
@@ -91,9 +121,9 @@ func TestSystemKeepsToThePalette(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"defs":{"a":"#fff"},"theme":{"text":{"dark":"a","light":3}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		th, err := Parse("x", data, true)
+		th, err := Parse("x", data)
 		if err == nil {
-			th.Base()
+			th.For(false).Base()
 		}
 	})
 }

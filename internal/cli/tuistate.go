@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"lathe"
+	"lathe/internal/config"
+	"lathe/internal/tui"
+	"lathe/internal/workspace"
+)
+
+// The screen's memory is kept as OpenCode keeps it: which models in model.json,
+// the rest in kv.json, both in the state directory.
+const (
+	modelState = "model.json"
+	otherState = "kv.json"
+	maxState   = 256 << 10
+)
+
+type modelStateFile struct {
+	Recent   []modelStateRef   `json:"recent"`
+	Favorite []modelStateRef   `json:"favorite"`
+	Variant  map[string]string `json:"variant"`
+}
+
+type modelStateRef struct {
+	ProviderID string `json:"providerID"`
+	ModelID    string `json:"modelID"`
+}
+
+type otherStateFile struct {
+	Theme  string `json:"theme,omitempty"`
+	Mode   string `json:"theme_mode,omitempty"`
+	NoTips bool   `json:"tips_hidden,omitempty"`
+	Times  bool   `json:"timestamps,omitempty"`
+}
+
+// loadPrefs reads what the screen remembers. What cannot be read is forgotten: no
+// memory is worth a screen that does not open.
+func loadPrefs(dir string) tui.Prefs {
+	var m modelStateFile
+	var o otherStateFile
+	readState(filepath.Join(dir, "screen.json"), &o) // where the theme was kept before
+	readState(filepath.Join(dir, modelState), &m)
+	readState(filepath.Join(dir, otherState), &o)
+	p := tui.Prefs{Recent: refsOf(m.Recent), Favorite: refsOf(m.Favorite), Theme: o.Theme, NoTips: o.NoTips, Times: o.Times}
+	if o.Mode == "dark" || o.Mode == "light" {
+		p.Mode = o.Mode
+	}
+	for id, v := range m.Variant {
+		if v != "" && v != "default" {
+			if p.Variant == nil {
+				p.Variant = map[string]string{}
+			}
+			p.Variant[id] = v
+		}
+	}
+	return p
+}
+
+func readState(path string, into any) {
+	data, err := workspace.ReadFile(path, maxState)
+	if err == nil {
+		_ = json.Unmarshal(data, into) // as far as it can be understood
+	}
+}
+
+func refsOf(list []modelStateRef) []lathe.ModelRef {
+	var out []lathe.ModelRef
+	for _, r := range list {
+		if r.ProviderID != "" && r.ModelID != "" && len(out) < 100 {
+			out = append(out, lathe.ModelRef{Provider: r.ProviderID, Model: r.ModelID})
+		}
+	}
+	return out
+}
+
+// savePrefs writes what the screen remembers. Keys of others are kept.
+func savePrefs(dir string, p tui.Prefs) error {
+	if err := config.Ensure(dir); err != nil {
+		return err
+	}
+	m := modelStateFile{Recent: []modelStateRef{}, Favorite: []modelStateRef{}, Variant: p.Variant}
+	for _, r := range p.Recent {
+		m.Recent = append(m.Recent, modelStateRef{r.Provider, r.Model})
+	}
+	for _, r := range p.Favorite {
+		m.Favorite = append(m.Favorite, modelStateRef{r.Provider, r.Model})
+	}
+	if m.Variant == nil {
+		m.Variant = map[string]string{}
+	}
+	if err := mergeState(filepath.Join(dir, modelState), m, nil); err != nil {
+		return err
+	}
+	o := otherStateFile{Theme: p.Theme, Mode: p.Mode, NoTips: p.NoTips, Times: p.Times}
+	return mergeState(filepath.Join(dir, otherState), o, []string{"theme", "theme_mode", "tips_hidden", "timestamps"})
+}
+
+// mergeState puts the keys of a value over those of a file. Of ours, what the
+// value leaves out is removed.
+func mergeState(path string, value any, ours []string) error {
+	doc := map[string]json.RawMessage{}
+	readState(path, &doc)
+	for _, k := range ours {
+		delete(doc, k)
+	}
+	raw, err := json.Marshal(value)
+	if err == nil {
+		err = json.Unmarshal(raw, &doc)
+	}
+	if err == nil {
+		raw, err = json.MarshalIndent(doc, "", "  ")
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return workspace.WriteFile(path, append(raw, '\n'), 0o600)
+}
+
+// writeNew writes a file that does not exist yet; of a name that is taken it
+// numbers further ones.
+func writeNew(dir, name string, data []byte) (string, error) {
+	base, ext := strings.TrimSuffix(name, filepath.Ext(name)), filepath.Ext(name)
+	for n := 1; n <= 99; n++ {
+		path := filepath.Join(dir, name)
+		if n > 1 {
+			path = filepath.Join(dir, fmt.Sprintf("%s-%d%s", base, n, ext))
+		}
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		_, err = f.Write(data)
+		return path, errors.Join(err, f.Close())
+	}
+	return "", fmt.Errorf("write %s: 99 files of that name are there already", filepath.Join(dir, name))
+}

@@ -1,0 +1,110 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe"
+	"lathe/internal/tui/styled"
+)
+
+// export offers where the session on screen can be written to.
+func (a *App) export() tea.Cmd { return a.exportOf(a.session) }
+
+func (a *App) exportOf(s lathe.Session) tea.Cmd {
+	e := a.engine.(Exporter)
+	l := list{title: "export " + styled.OneLine(s.Title), hint: "enter do it · esc leave"}
+	if a.opts.WriteFile != nil {
+		l.items = append(l.items,
+			item{id: "md", title: "Markdown, to a file", detail: fileName(s, FormatMarkdown)},
+			item{id: "json", title: "JSON, to a file", detail: fileName(s, FormatJSON) + ", complete; lathe import takes it in"},
+			item{id: "html", title: "a web page, to a file", detail: fileName(s, FormatHTML) + ", one file that opens offline"})
+	}
+	if len(a.opts.Editor) > 0 {
+		l.items = append(l.items, item{id: "edit-md", title: "Markdown, to your editor"}, item{id: "edit-json", title: "JSON, to your editor"})
+	}
+	l.items = append(l.items, item{id: "copy", title: "Markdown, to the clipboard"})
+	formats := map[string]string{"md": FormatMarkdown, "edit-md": FormatMarkdown, "copy": FormatMarkdown, "json": FormatJSON, "edit-json": FormatJSON, "html": FormatHTML}
+	l.pick = func(a *App, it item) tea.Cmd {
+		format := formats[it.id]
+		return func() tea.Msg {
+			data, err := e.Export(a.ctx, s.ID, format)
+			if err != nil {
+				return doneMsg{err: err}
+			}
+			return doneMsg{then: func(a *App) tea.Cmd { return a.exported(s, it.id, format, data) }}
+		}
+	}
+	a.push(newList(l))
+	return nil
+}
+
+func fileName(s lathe.Session, format string) string {
+	ext := map[string]string{FormatMarkdown: ".md", FormatJSON: ".json", FormatHTML: ".html"}
+	return string(s.ID) + ext[format]
+}
+
+// exported takes what was written to where it goes.
+func (a *App) exported(s lathe.Session, to, format string, data []byte) tea.Cmd {
+	switch to {
+	case "copy":
+		if len(data) > maxCopied {
+			a.notify(toastWarning, fmt.Sprintf("%d bytes are more than terminals copy; export to a file instead", len(data)))
+			return a.tick()
+		}
+		return a.copy(string(data), "copied the session")
+	case "edit-md", "edit-json":
+		return readText(a.opts.Editor, fileName(s, format), data)
+	}
+	return a.writeFile(fileName(s, format), data)
+}
+
+// writeFile writes a new file and says where it is.
+func (a *App) writeFile(name string, data []byte) tea.Cmd {
+	return func() tea.Msg {
+		path, err := a.opts.WriteFile(name, data)
+		return doneMsg{text: "wrote " + path, err: err}
+	}
+}
+
+// share publishes the session on screen, or writes it as a file where no service
+// is set up.
+func (a *App) share() tea.Cmd { return a.shareOf(a.engine.(Sharer), a.session) }
+
+func (a *App) shareOf(e Sharer, s lathe.Session) tea.Cmd {
+	l := list{title: "share " + styled.OneLine(s.Title) + "?", hint: "enter do it · esc leave"}
+	if s.Share != nil {
+		l.items = append(l.items, item{id: "copy", title: "copy its address", detail: styled.OneLine(s.Share.URL)})
+	} else {
+		l.items = append(l.items, item{id: "link", title: "publish it and copy the address", detail: "on the service that the configuration names"})
+	}
+	if _, ok := a.engine.(Exporter); ok && a.opts.WriteFile != nil {
+		l.items = append(l.items, item{id: "file", title: "write one web page to send", detail: fileName(s, FormatHTML) + ", opens offline"})
+	}
+	l.pick = func(a *App, it item) tea.Cmd {
+		switch it.id {
+		case "copy":
+			return a.copy(s.Share.URL, "copied the address")
+		case "file":
+			x := a.engine.(Exporter)
+			return func() tea.Msg {
+				data, err := x.Export(a.ctx, s.ID, FormatHTML)
+				return doneMsg{err: err, then: func(a *App) tea.Cmd { return a.writeFile(fileName(s, FormatHTML), data) }}
+			}
+		}
+		return func() tea.Msg {
+			url, err := e.Share(a.ctx, s.ID)
+			return doneMsg{err: err, then: func(a *App) tea.Cmd { return a.copy(url, "shared, and copied: "+styled.OneLine(url)) }}
+		}
+	}
+	a.push(newList(l))
+	return nil
+}
+
+func (a *App) unshare() tea.Cmd { return a.unshareOf(a.engine.(Sharer), a.session) }
+
+func (a *App) unshareOf(e Sharer, s lathe.Session) tea.Cmd {
+	return a.do("it is shared no more", func(ctx context.Context) error { return e.Unshare(ctx, s.ID) })
+}

@@ -1,0 +1,106 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe/internal/tui/styled"
+	"lathe/internal/tui/theme"
+)
+
+// fixed are keystrokes that no configuration changes: those of writing, of
+// dialogs and of asks.
+var fixed = [...]struct {
+	head string
+	rows [][2]string
+}{
+	{"writing", [][2]string{
+		{"@", "a file, a directory or an agent; @file:5-20 for lines"}, {"/", "a command"}, {"!", "a shell command, run at once"},
+		{"tab, enter", "take what is offered"}, {"esc", "wave it away"},
+	}},
+	{"lists", [][2]string{
+		{"up, down, pgup, pgdown", "move"}, {"letters", "search"}, {"enter", "choose"}, {"esc", "leave"},
+		{"tab", "in sessions: all that can be done with one; in themes: dark or light"},
+	}},
+	{"pages such as this", [][2]string{
+		{"up, down, j, k", "a line"}, {"pgup, pgdown, space", "a page"}, {"home, end", "first or last line"}, {"/", "search"}, {"esc, q, enter", "leave"},
+	}},
+	{"a permission is asked for", [][2]string{
+		{"y", "allow once"}, {"a", "allow in this session"}, {"p", "allow in this project"}, {"e", "change the pattern first, then allow"},
+		{"n, esc", "reject"}, {"t", "reject and tell why"}, {"up, down, enter", "choose"},
+	}},
+	{"a question is asked", [][2]string{
+		{"1 to 9", "choose"}, {"space", "mark, where several can be chosen"}, {"left, right, tab", "the other questions"},
+		{"enter", "answer"}, {"esc", "dismiss"},
+	}},
+	{"a repository asks for trust", [][2]string{{"y", "trust it until lathe ends"}, {"r", "trust it as it is now, and remember"}, {"n, esc", "do not trust it"}}},
+}
+
+// help shows every key and command.
+func (a *App) help() tea.Cmd {
+	a.push(&page{title: "help", lines: a.helpLines})
+	return nil
+}
+
+func (a *App) helpLines(l look) []styled.Line {
+	line := func(left, right, far string) styled.Line {
+		out := append(styled.Plain(left, l.fg(theme.Accent)).Pad(30, l.method, ""), styled.Span{Text: " " + right, Style: l.fg(theme.Text)})
+		if far != "" && l.width >= 100 {
+			out = append(out.Pad(l.width-34, l.method, ""), styled.Span{Text: " " + far, Style: l.fg(theme.Muted)})
+		}
+		return out
+	}
+	head := func(s string) styled.Line { return styled.Plain(s, l.fg(theme.Secondary, styled.Bold)) }
+	var out []styled.Line
+	section := func(f int) {
+		out = append(out, head(fixed[f].head))
+		for _, r := range fixed[f].rows {
+			out = append(out, line(r[0], r[1], ""))
+		}
+		out = append(out, nil)
+	}
+	section(0)
+	out = append(out, head("commands"))
+	for _, c := range allCommands() {
+		if len(c.names) > 0 {
+			out = append(out, line("/"+strings.Join(c.names, " /"), c.title, a.keys.For(c.action)))
+		}
+	}
+	for _, c := range a.commands {
+		if a.slash(c.Name) == nil {
+			out = append(out, line("/"+styled.OneLine(c.Name), styled.OneLine(c.Description), "of the project"))
+		}
+	}
+	out = append(out, nil, head("keys"), styled.Plain("Configure them as keybinds in lathe.json; a wide window shows their names.", l.fg(theme.Muted)))
+	out = append(out, line(a.keys.Leader(), "the leader key, before another one", "leader"))
+	var unbound []string
+	for _, b := range a.keys.Bindings() {
+		var pretty []string
+		for _, k := range b.Keys {
+			pretty = append(pretty, a.keys.Pretty(k))
+		}
+		if len(pretty) == 0 {
+			unbound = append(unbound, string(b.Action)+": "+b.Help)
+			continue
+		}
+		text := b.Help
+		if b.List {
+			text += " (in a list)"
+		}
+		out = append(out, line(strings.Join(pretty[:min(len(pretty), 2)], ", "), text, string(b.Action)))
+		for _, k := range pretty[min(len(pretty), 2):] {
+			out = append(out, line("  "+k, "", ""))
+		}
+	}
+	out = append(out, nil)
+	for i := range fixed[1:] {
+		section(i + 1)
+	}
+	out = append(out, head("actions without a key"))
+	for _, u := range unbound {
+		name, what, _ := strings.Cut(u, ": ")
+		out = append(out, line(name, what, ""))
+	}
+	return out
+}

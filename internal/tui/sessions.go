@@ -1,0 +1,207 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe"
+	"lathe/internal/tui/keys"
+	"lathe/internal/tui/styled"
+	"lathe/internal/tui/theme"
+)
+
+// sessionList reads the sessions, then shows them.
+func (a *App) sessionList() tea.Cmd { return a.listSessions("", "") }
+
+// listSessions shows the sessions with a filter, the mark on one of them.
+func (a *App) listSessions(filter string, at lathe.SessionID) tea.Cmd {
+	return func() tea.Msg {
+		sessions, err := a.engine.List(a.ctx, "")
+		return doneMsg{err: err, then: func(a *App) tea.Cmd {
+			a.showSessions("sessions", sessions, filter, at, false)
+			return nil
+		}}
+	}
+}
+
+// archiveList shows what was put away.
+func (a *App) archiveList() tea.Cmd {
+	e := a.engine.(Archiver)
+	return func() tea.Msg {
+		sessions, err := e.Archived(a.ctx)
+		return doneMsg{err: err, then: func(a *App) tea.Cmd {
+			a.showSessions("archived sessions", sessions, "", "", true)
+			return nil
+		}}
+	}
+}
+
+func (a *App) showSessions(title string, sessions []lathe.Session, filter string, at lathe.SessionID, archived bool) {
+	hint := fmt.Sprintf("enter open · tab more · %s rename · %s delete", a.keys.For(keys.Rename), a.keys.For(keys.Delete))
+	l := list{title: title, hint: hint, empty: "there is no session in this directory yet"}
+	if archived {
+		l.empty = "no session was archived"
+	}
+	byID := map[string]lathe.Session{}
+	for _, s := range sessions {
+		byID[string(s.ID)] = s
+		l.items = append(l.items, a.sessionItem(s, at))
+	}
+	l.pick = func(a *App, it item) tea.Cmd { return a.open(lathe.SessionID(it.id)) }
+	l.foot = func(l look, it item) styled.Line { return sessionFoot(l, byID[it.id]) }
+	s := newList(l)
+	back := func(a *App) tea.Cmd { return a.listSessions(s.filter.Text(), "") }
+	s.keys = map[keys.Action]func(*App, item) tea.Cmd{
+		keys.Rename: func(a *App, it item) tea.Cmd { a.close(s); return a.rename(byID[it.id]) },
+		keys.Delete: func(a *App, it item) tea.Cmd { a.close(s); return a.deleteSession(byID[it.id], back) },
+	}
+	if e, ok := a.engine.(Archiver); ok {
+		s.keys[keys.Archive] = func(a *App, it item) tea.Cmd { a.close(s); return a.archive(e, byID[it.id], !archived) }
+	}
+	s.strokes = map[string]func(*App, item) tea.Cmd{
+		"tab": func(a *App, it item) tea.Cmd { a.close(s); return a.sessionActions(byID[it.id], archived, back) },
+	}
+	s.filter.Type(filter)
+	s.refresh()
+	a.push(s)
+}
+
+func (a *App) sessionItem(s lathe.Session, at lathe.SessionID) item {
+	it := item{
+		id: string(s.ID), title: styled.OneLine(s.Title), group: day(s.Updated, a.opts.Now()),
+		right: s.Updated.In(a.opts.Now().Location()).Format("15:04"), current: s.ID == a.session.ID,
+	}
+	if at != "" {
+		it.current = s.ID == at
+	}
+	if st := a.status[s.ID]; st != nil {
+		it.detail = "working"
+	}
+	for _, w := range a.waiting {
+		if q, ok := w.(*askSheet); ok && q.ask.SessionID == s.ID {
+			it.detail = "waits for you"
+		}
+	}
+	if s.Share != nil {
+		it.detail = or(it.detail, "shared")
+	}
+	return it
+}
+
+func sessionFoot(l look, s lathe.Session) styled.Line {
+	text := string(s.ID)
+	if n := s.Tokens.Prompt(); n > 0 {
+		text += l.glyph(" · ", ", ") + short(n) + " tokens sent"
+	}
+	if s.Cost > 0 {
+		text += l.glyph(" · ", ", ") + s.Cost.String()
+	}
+	if s.Summary != nil && s.Summary.Files > 0 {
+		text += fmt.Sprintf("%s%d files, +%d -%d", l.glyph(" · ", ", "), s.Summary.Files, s.Summary.Additions, s.Summary.Deletions)
+	}
+	return styled.Plain(styled.OneLine(text), l.fg(theme.Muted)).Cut(l.width-3, l.method)
+}
+
+// day names the day of a time.
+func day(t, now time.Time) string {
+	t = t.In(now.Location())
+	y, m, d := now.Date()
+	today := time.Date(y, m, d, 0, 0, 0, 0, now.Location())
+	switch {
+	case !t.Before(today):
+		return "today"
+	case !t.Before(today.AddDate(0, 0, -1)):
+		return "yesterday"
+	}
+	return t.Format("Monday 2 January 2006")
+}
+
+// sessionActions offers what can be done with a session. Leaving goes back to
+// where it was chosen.
+func (a *App) sessionActions(s lathe.Session, archived bool, back func(*App) tea.Cmd) tea.Cmd {
+	l := list{title: styled.OneLine(s.Title), hint: "enter do it · esc back"}
+	do := map[string]func(*App) tea.Cmd{}
+	add := func(id, title, detail string, run func(*App) tea.Cmd) {
+		l.items = append(l.items, item{id: id, title: title, detail: detail})
+		do[id] = run
+	}
+	add("open", "open it", "", func(a *App) tea.Cmd { return a.open(s.ID) })
+	add("rename", "rename it", "", func(a *App) tea.Cmd { return a.rename(s) })
+	if _, ok := a.engine.(Forker); ok {
+		add("fork", "fork it", "a copy that goes its own way", func(a *App) tea.Cmd { return a.forkOf(s.ID, "") })
+	}
+	add("children", "sessions of its subagents", "", func(a *App) tea.Cmd { return a.childList(s.ID) })
+	if _, ok := a.engine.(Exporter); ok {
+		add("export", "export it", "to a file, or to your editor", func(a *App) tea.Cmd { return a.exportOf(s) })
+	}
+	if e, ok := a.engine.(Sharer); ok {
+		if s.Share == nil {
+			add("share", "share it", "", func(a *App) tea.Cmd { return a.shareOf(e, s) })
+		} else {
+			add("unshare", "take it back", styled.OneLine(s.Share.URL), func(a *App) tea.Cmd { return a.unshareOf(e, s) })
+		}
+	}
+	if e, ok := a.engine.(Archiver); ok {
+		title, detail := "archive it", "it leaves the list and stays whole"
+		if archived {
+			title, detail = "bring it back", "to the list of sessions"
+		}
+		add("archive", title, detail, func(a *App) tea.Cmd { return a.archive(e, s, !archived) })
+	}
+	add("delete", "delete it", "with everything in it", func(a *App) tea.Cmd { return a.deleteSession(s, back) })
+	l.pick = func(a *App, it item) tea.Cmd { return do[it.id](a) }
+	l.closed = back
+	a.push(newList(l))
+	return nil
+}
+
+// archive puts a session away, or brings it back.
+func (a *App) archive(e Archiver, s lathe.Session, on bool) tea.Cmd {
+	text := "archived; /archived shows it"
+	if !on {
+		text = "it is in the list of sessions again"
+	}
+	return a.do(text, func(ctx context.Context) error { return e.Archive(ctx, s.ID, on) })
+}
+
+// deleteSession asks once more, then deletes.
+func (a *App) deleteSession(s lathe.Session, back func(*App) tea.Cmd) tea.Cmd {
+	l := list{title: "delete " + styled.OneLine(s.Title) + "?", hint: "this cannot be undone"}
+	l.items = []item{{id: "no", title: "keep it"}, {id: "yes", title: "delete it with everything in it"}}
+	l.closed = back
+	l.pick = func(a *App, it item) tea.Cmd {
+		if it.id != "yes" {
+			return back(a)
+		}
+		return func() tea.Msg {
+			return doneMsg{text: "deleted", err: a.engine.Delete(a.ctx, s.ID), then: back}
+		}
+	}
+	a.push(newList(l))
+	return nil
+}
+
+// childList offers the sessions that subagents of a session work in.
+func (a *App) childList(of lathe.SessionID) tea.Cmd {
+	return func() tea.Msg {
+		sessions, err := a.engine.Children(a.ctx, of)
+		if err == nil && len(sessions) == 0 {
+			return doneMsg{text: "no subagent worked in this session"}
+		}
+		return doneMsg{err: err, then: func(a *App) tea.Cmd {
+			a.showSessions("subagent sessions", sessions, "", "", false)
+			return nil
+		}}
+	}
+}
+
+func (a *App) forkOf(id lathe.SessionID, upTo lathe.MessageID) tea.Cmd {
+	f := a.engine.(Forker)
+	return func() tea.Msg {
+		s, err := f.Fork(a.ctx, id, upTo)
+		return doneMsg{text: "this is the fork", err: err, then: func(a *App) tea.Cmd { return a.open(s.ID) }}
+	}
+}

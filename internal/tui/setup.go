@@ -1,0 +1,117 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe/internal/tui/styled"
+	"lathe/internal/tui/theme"
+)
+
+// loadSetup looks, at a start without a connected model, for what could answer.
+func (a *App) loadSetup() tea.Cmd {
+	e, ok := a.engine.(Finder)
+	if !ok || a.opts.Session != "" || a.opts.Prompt != "" || !a.opts.Model.IsZero() {
+		return nil
+	}
+	return func() tea.Msg {
+		f, err := e.Found(a.ctx)
+		if err != nil {
+			return nil // the welcome says how to connect one
+		}
+		return doneMsg{then: func(a *App) tea.Cmd {
+			a.found = f
+			if a.guided() && a.input.Empty() && a.session.ID == "" && a.top() == nil {
+				a.showSetup(f)
+			}
+			return nil
+		}}
+	}
+}
+
+// guided reports whether nothing but the offline guide can answer.
+func (a *App) guided() bool {
+	return len(a.models) > 0 && !slices.ContainsFunc(a.models, func(m Model) bool { return m.Ref.Provider != "offline" })
+}
+
+// setup offers what can answer.
+func (a *App) setup() tea.Cmd {
+	e := a.engine.(Finder)
+	return func() tea.Msg {
+		f, err := e.Found(a.ctx)
+		return doneMsg{err: err, then: func(a *App) tea.Cmd { a.found = f; a.showSetup(f); return nil }}
+	}
+}
+
+func (a *App) showSetup(f Found) {
+	l := list{title: "what shall answer?", hint: "enter choose · esc later"}
+	for _, k := range f.Keys {
+		l.items = append(l.items, item{id: "models:" + k.Provider, title: styled.OneLine(or(k.Name, k.Provider)), detail: k.Variable + " is set in the environment", group: "found"})
+	}
+	for _, p := range f.Stored {
+		l.items = append(l.items, item{id: "models:" + p, title: styled.OneLine(p), detail: "a key is stored", group: "found"})
+	}
+	for _, s := range f.Servers {
+		detail := fmt.Sprintf("answers at %s with %d models", s.URL, s.Models)
+		l.items = append(l.items, item{id: "models:" + s.Provider, title: styled.OneLine(s.Name), detail: styled.OneLine(detail), group: "found"})
+	}
+	if _, ok := a.engine.(Connector); ok {
+		l.items = append(l.items, item{id: "connect", title: "connect a provider with a key", detail: "Anthropic, OpenAI, Google, OpenRouter and more", group: "or"})
+	}
+	l.items = append(l.items,
+		item{id: "again", title: "look again for a local server", detail: "Ollama, LM Studio, llama.cpp, vLLM on their usual ports", group: "or"},
+		item{id: "guide", title: "go on with the offline guide", detail: "rules, not a language model; it needs no network", group: "or"})
+	l.foot = func(l look, it item) styled.Line {
+		text := "Keys in the environment count without being stored."
+		if it.id == "connect" {
+			text = "The key is stored for you alone (mode 0600) and tried with one small request."
+		}
+		return styled.Plain(text, l.fg(theme.Muted)).Cut(l.width-3, l.method)
+	}
+	l.pick = func(a *App, it item) tea.Cmd {
+		switch it.id {
+		case "connect":
+			return a.connect()
+		case "again":
+			return tea.Batch(a.loadCatalog(), a.setup())
+		case "guide":
+			return nil
+		}
+		return a.modelsOf(it.id[len("models:"):])
+	}
+	a.push(newList(l))
+}
+
+// modelsOf offers the models of one provider.
+func (a *App) modelsOf(provider string) tea.Cmd {
+	reload := a.loadCatalog()
+	return func() tea.Msg {
+		m := reload()
+		return doneMsg{then: func(a *App) tea.Cmd {
+			cmd := a.result(m)
+			a.showModels(provider)
+			return cmd
+		}}
+	}
+}
+
+// foundLine tells on the welcome what was found.
+func (a *App) foundLine() string {
+	switch {
+	case len(a.found.Keys) > 0:
+		return "Key found: " + styled.OneLine(a.found.Keys[0].Variable) + more(len(a.found.Keys)) + "; " + a.keys.For("model_list") + " chooses a model."
+	case len(a.found.Servers) > 0:
+		s := a.found.Servers[0]
+		return fmt.Sprintf("%s answers at %s%s; %s chooses a model.", styled.OneLine(s.Name), styled.OneLine(s.URL), more(len(a.found.Servers)), a.keys.For("model_list"))
+	}
+	return ""
+}
+
+func more(n int) string {
+	if n > 1 {
+		return fmt.Sprintf(" and %d more", n-1)
+	}
+	return ""
+}

@@ -1,0 +1,93 @@
+package tui
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe/internal/tui/styled"
+	"lathe/internal/tui/theme"
+)
+
+// themeList shows themes as they are gone through.
+func (a *App) themeList() tea.Cmd {
+	before, dark := a.look.theme, a.dark
+	l := list{title: "themes", hint: "enter choose · tab dark or light · esc keep " + before.Name, items: a.themeItems(before.Name)}
+	l.move = func(a *App, it item) { a.setTheme(a.themeNamed(it.id)) }
+	l.closed = func(a *App) tea.Cmd {
+		a.dark = dark
+		a.setTheme(before)
+		return nil
+	}
+	l.pick = func(a *App, it item) tea.Cmd {
+		a.setTheme(a.themeNamed(it.id))
+		a.prefs.Theme = it.id
+		text := ""
+		if a.opts.Theme != "" && a.opts.Theme != it.id {
+			text = "the configuration names " + a.opts.Theme + ", which is used again the next time"
+		}
+		a.opts.Theme = ""
+		if a.dark != dark {
+			a.prefs.Mode = mode(a.dark)
+		}
+		if text != "" {
+			a.notify(toastInfo, text)
+		}
+		return tea.Batch(a.remember(), a.tick())
+	}
+	s := newList(l)
+	s.strokes = map[string]func(*App, item) tea.Cmd{
+		"tab": func(a *App, it item) tea.Cmd {
+			a.dark = !a.dark
+			a.setTheme(a.themeNamed(it.id))
+			s.replace(a.themeItems(before.Name))
+			return nil
+		},
+	}
+	a.push(s)
+	return nil
+}
+
+func mode(dark bool) string {
+	if dark {
+		return "dark"
+	}
+	return "light"
+}
+
+func (a *App) themeItems(current string) []item {
+	var out []item
+	for i, t := range slices.Backward(a.opts.Themes) {
+		if slices.ContainsFunc(a.opts.Themes[i+1:], func(o *theme.Theme) bool { return o.Name == t.Name }) {
+			continue
+		}
+		detail := "yours"
+		if t.Both() {
+			detail = "yours, dark and light"
+		}
+		out = append(out, item{id: t.Name, title: styled.OneLine(t.Name), detail: detail, current: t.Name == current})
+	}
+	slices.Reverse(out)
+	for _, name := range theme.Names() {
+		if slices.ContainsFunc(a.opts.Themes, func(o *theme.Theme) bool { return o.Name == name }) {
+			continue
+		}
+		t, _ := theme.Lookup(name)
+		out = append(out, item{id: name, title: name, detail: themeDetail(t), current: name == current})
+	}
+	return out
+}
+
+func themeDetail(t *theme.Theme) string {
+	switch {
+	case t.Name == "system":
+		return "the terminal's sixteen colours"
+	case t.Name == "contrast":
+		return "strong contrast, dark and light"
+	case t.Both():
+		return "dark and light"
+	case t.Light:
+		return "light"
+	}
+	return "dark"
+}

@@ -1,0 +1,72 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe/internal/tui/keys"
+	"lathe/internal/tui/styled"
+	"lathe/internal/tui/theme"
+)
+
+// leaderHint is how long the leader key waits before the screen shows what may
+// follow it; a person who knows never sees that.
+const leaderHint = 400 * time.Millisecond
+
+// hintMsg says that the hint may be due, or over.
+type hintMsg struct{}
+
+// lead begins a leader sequence.
+func (a *App) lead() tea.Cmd {
+	a.leader = a.opts.Now()
+	later := func(d time.Duration) tea.Cmd {
+		wait := a.after(d)
+		if wait == nil {
+			return nil
+		}
+		return func() tea.Msg {
+			if wait() == nil {
+				return nil
+			}
+			return hintMsg{}
+		}
+	}
+	return tea.Batch(later(leaderHint), later(a.opts.Leader+10*time.Millisecond))
+}
+
+// hint draws what may follow the leader key, in columns.
+func (a *App) hint(l look) []styled.Line {
+	waited := a.opts.Now().Sub(a.leader)
+	if a.leader.IsZero() || waited < leaderHint || waited > a.opts.Leader {
+		return nil
+	}
+	const column = 38
+	columns := max(1, (l.width-2)/column)
+	var cells []styled.Line
+	for _, s := range a.keys.Sequences() {
+		if c := a.commandFor(s.Action); c != nil && !c.can(a) {
+			continue
+		}
+		cell := append(styled.Plain(s.Key, l.fg(theme.Accent, styled.Bold)).Pad(7, l.method, ""), styled.Span{Text: s.Help, Style: l.fg(theme.Text)})
+		cells = append(cells, cell.Cut(column-2, l.method).Pad(column, l.method, ""))
+	}
+	rows := min((len(cells)+columns-1)/columns, max(1, a.height/2))
+	out := []styled.Line{l.title(a.keys.Leader(), "esc leave")}
+	for r := range rows {
+		line := styled.Line{{Text: "  "}}
+		for c := r; c < len(cells); c += rows {
+			line = append(line, cells[c]...)
+		}
+		out = append(out, line.Cut(l.width, l.method))
+	}
+	return out
+}
+
+// meaningless says that nothing follows the leader with a key.
+func (a *App) meaningless(stroke string) tea.Cmd {
+	if stroke != "esc" && !a.keys.IsLeader(stroke) {
+		a.notify(toastInfo, a.keys.Leader()+" "+stroke+" stands for nothing; "+a.keys.For(keys.Help)+" lists the keys")
+	}
+	return a.tick()
+}
