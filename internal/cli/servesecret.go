@@ -19,16 +19,16 @@ func serverPassword(a *app, file string) (string, error) {
 	if file == "" {
 		return a.flags.ServerPassword, nil
 	}
-	password, err := passwordFrom(file)
+	password, err := passwordIn(file)
 	if _, told := errors.AsType[*lathe.Error](err); err != nil && !told {
 		err = usageError{fmt.Errorf("password file: %w", err)}
 	}
 	return password, err
 }
 
-// passwordFrom reads a file that only its owner can read. What is checked is
+// passwordIn reads a file that only its owner can read. What is checked is
 // what is read.
-func passwordFrom(file string) (password string, err error) {
+func passwordIn(file string) (password string, err error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return "", err
