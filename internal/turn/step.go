@@ -262,7 +262,11 @@ func (s *step) take(ctx context.Context, ev llm.Event) error {
 	case eff.delta != nil:
 		s.Log.Delta(ctx, eff.delta, eff.text)
 	case eff.changed != nil:
-		return s.record(ctx, append(changed, eff.changed)...)
+		// A part that ends as the turn is aborted is open no more: end would not
+		// find it, and what was shown of it would be lost.
+		save, done := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+		defer done()
+		return s.record(save, append(changed, eff.changed)...)
 	case eff.call != nil:
 		return s.startCall(ctx, eff.call)
 	}
