@@ -10,44 +10,96 @@ import (
 	"time"
 )
 
-// npm returns the directory that LATHE_NPM names, in which npm has installed
-// OpenCode's packages; without one the test is skipped.
-func npm(t *testing.T, pkg string) string {
+// npm returns a package of OpenCode's in the directory that LATHE_NPM names, in
+// which .ci/npm was installed. Of several names the first that is there counts;
+// without one the test is skipped.
+func npm(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := os.Getenv("LATHE_NPM")
 	if dir == "" {
 		t.Skip("LATHE_NPM names no directory with OpenCode's npm packages")
 	}
-	if _, err := exec.LookPath("node"); err != nil {
-		t.Skip("node is not installed")
+	for _, name := range names {
+		path := filepath.Join(dir, "node_modules", filepath.FromSlash(name))
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
 	}
-	dir = filepath.Join(dir, "node_modules", pkg)
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("%s is not installed: %v", pkg, err)
-	}
-	return dir
+	t.Skipf("not installed in %s: %s", dir, strings.Join(names, ", "))
+	return ""
 }
 
-const sdkScript = "tool bash {\"command\":\"echo hi\",\"description\":\"says hi\"}\n---\ntext All done.\n---\ntimes 3\ntext ## Goal\ntext Say hi with a command, as the user asked.\ntext ## Done\ntext The command echo hi ran once and said hi; nothing is left to do, no file was changed, and nothing failed on the way.\n"
+// opencode returns the program of OpenCode 1.18, or of 1.1.
+func opencode(t *testing.T, old bool) string {
+	t.Helper()
+	names := []string{"opencode-linux-x64/bin/opencode", ".bin/opencode"}
+	if old {
+		names = []string{"opencode-linux-x64-old/bin/opencode"}
+	}
+	program := npm(t, names...)
+	if err := exec.CommandContext(t.Context(), program, "--version").Run(); err != nil {
+		t.Skipf("%s does not run here: %v", program, err)
+	}
+	return program
+}
 
-// The JavaScript SDK of OpenCode 1.1.34 works, both clients of it.
+// sdkScript is what the model of testdata/sdk.mjs says, and of the Go SDK's program.
+const sdkScript = `reasoning I think.
+tool bash {"command":"echo one","description":"says one"}
+---
+tool bash {"command":"echo two > made.txt","description":"writes two"}
+---
+tool bash {"command":"echo three > made2.txt","description":"writes three"}
+---
+text All done.
+---
+tool question {"questions":[{"question":"Which colour?","header":"Colour","options":[{"label":"red","description":"r"},{"label":"blue","description":"b"}]}]}
+---
+text You chose.
+---
+tool question {"questions":[{"question":"Which size?","header":"Size","options":[{"label":"big","description":"b"},{"label":"small","description":"s"}]}]}
+---
+tool bash {"command":"touch never.txt","description":"touches"}
+---
+text Now I wait.
+stall
+---
+times 9
+text ## Goal
+text Say what the user asked for, with commands, questions and a file that holds the word two, as was wished.
+text ## Done
+text The commands ran, one question was answered and one dismissed; one command was refused, and the last answer was stopped.
+`
+
+// The JavaScript SDK of OpenCode completes a session: the clients v1 and v2 of
+// 1.1.34 and of the newest 1.x.
 func TestJavaScriptSDK(t *testing.T) {
-	sdk := npm(t, "@opencode-ai/sdk")
-	r := newRig(t)
-	model := r.script("sdk.txt", sdkScript)
-	out := r.run(t, "node", "testdata/sdk.mjs", sdk, r.url, model, r.dir)
-	if strings.TrimSpace(out) != "ok" {
-		t.Errorf("%s", out)
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not installed")
+	}
+	for _, pkg := range []string{"@opencode-ai/sdk", "opencode-sdk-newest"} {
+		for _, version := range []string{"v1", "v2"} {
+			t.Run(strings.ReplaceAll(pkg, "/", "-")+"-"+version, func(t *testing.T) {
+				sdk := npm(t, pkg)
+				r := newRig(t)
+				model := r.script("sdk.txt", sdkScript)
+				out := r.run(t, node, "testdata/sdk.mjs", sdk, version, r.url, model, r.dir)
+				if strings.TrimSpace(out) != "ok" {
+					t.Errorf("%s", out)
+				}
+			})
+		}
 	}
 }
 
 // opencode run --attach of 1.18.33 works. It sends the prompt without waiting for
 // its event stream to be open, so the turn takes a moment.
 func TestOpenCodeRunAttach(t *testing.T) {
-	dir := npm(t, "opencode-ai")
+	program := opencode(t, false)
 	r := newRig(t)
-	model := r.script("run.txt", strings.Replace(sdkScript, "echo hi", "sleep 5; echo hi", 1))
-	out := r.run(t, filepath.Join(dir, "..", ".bin", "opencode"), "run", "--attach", r.url, "--dir", r.dir, "-m", "script/"+model, "go")
+	model := r.script("run.txt", "tool bash {\"command\":\"sleep 5; echo hi\",\"description\":\"says hi\"}\n---\ntext All done.\n")
+	out := r.run(t, program, "run", "--attach", r.url, "--dir", r.dir, "-m", "script/"+model, "go")
 	if !strings.Contains(out, "All done.") {
 		t.Errorf("%s", out)
 	}
