@@ -76,6 +76,8 @@ type Server struct {
 	stop context.CancelCauseFunc
 	wg   sync.WaitGroup // streams and waiting prompts
 
+	draining atomic.Bool // no new work is taken
+
 	mu      sync.Mutex
 	closed  bool
 	places  map[*place]struct{} // of clients that follow events
@@ -85,8 +87,6 @@ type Server struct {
 var errStopping = errors.New("the server is stopping")
 
 // New returns a server.
-	draining atomic.Bool // no new work is taken
-
 func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
