@@ -139,22 +139,43 @@ func (c call) headline() string {
 	return c.title
 }
 
-// counted says how much a search found.
+// counted says how much a search found, or how a command failed.
 func (c call) counted() string {
-	for key, word := range map[string]string{"matches": "matches", "count": "found"} {
-		switch n := c.meta[key].(type) {
-		case int:
-			return fmt.Sprintf("%d %s", n, word)
-		case float64:
-			return fmt.Sprintf("%.0f %s", n, word)
-		}
+	if n, ok := number(c.meta["matches"]); ok {
+		return strings.Replace(plural(n, "match"), "matchs", "matches", 1)
+	}
+	if n, ok := number(c.meta["count"]); ok {
+		return fmt.Sprintf("%d found", n)
+	}
+	if n, ok := number(c.meta["exit"]); ok && n != 0 && !c.running {
+		return fmt.Sprintf("exit %d", n)
 	}
 	return ""
 }
 
+// number reads a count, which has another type when it came over the wire.
+func number(v any) (int, bool) {
+	switch n := v.(type) {
+	case int:
+		return n, true
+	case int64:
+		return int(n), true
+	case float64:
+		return int(n), n == float64(int(n))
+	}
+	return 0, false
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
 // tail shows the end of an output, or all of it unfolded.
 func (l look) tail(text string, most int, style styled.Style) []styled.Line {
-	text = strings.Trim(styled.Clean(text), "\n")
+	text = strings.Trim(styled.Output(text), "\n")
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
@@ -172,7 +193,7 @@ func (l look) tail(text string, most int, style styled.Style) []styled.Line {
 		out = out[len(out)-most:]
 	}
 	if hidden > 0 {
-		out = append([]styled.Line{styled.Plain(fmt.Sprintf("%s %d lines before", l.glyph("…", "..."), hidden), l.fg(theme.Border))}, out...)
+		out = append([]styled.Line{styled.Plain(l.glyph("…", "...")+" "+plural(hidden, "line")+" before", l.fg(theme.Border))}, out...)
 	}
 	return l.gutter(out)
 }
@@ -207,7 +228,7 @@ func (l look) limit(lines []styled.Line, most int) []styled.Line {
 	}
 	if len(lines) > most {
 		rest := len(lines) - most
-		lines = append(lines[:most:most], styled.Plain(fmt.Sprintf("%s %d lines more", l.glyph("…", "..."), rest), l.fg(theme.Border)))
+		lines = append(lines[:most:most], styled.Plain(l.glyph("…", "...")+" "+plural(rest, "line")+" more", l.fg(theme.Border)))
 	}
 	return l.gutter(lines)
 }
@@ -253,17 +274,20 @@ func (l look) children(c call) []styled.Line {
 		state, _ := s["state"].(map[string]any)
 		title, _ := state["title"].(string)
 		tool, _ := s["tool"].(string)
-		mark := l.glyph("○", "o")
-		if state["status"] == "completed" {
-			mark = l.glyph("●", "*")
+		mark, style := l.glyph("○", "o"), l.fg(theme.Info)
+		switch state["status"] {
+		case "completed":
+			mark, style = l.glyph("●", "*"), l.fg(theme.Muted)
+		case "error":
+			mark, style = l.glyph("✗", "x"), l.fg(theme.Error)
 		}
 		out = append(out, styled.Line{
-			{Text: mark + " ", Style: l.fg(theme.Muted)}, {Text: styled.OneLine(tool) + " ", Style: l.fg(theme.Text)},
+			{Text: mark + " ", Style: style}, {Text: styled.OneLine(tool) + " ", Style: l.fg(theme.Text)},
 			{Text: styled.OneLine(title), Style: l.fg(theme.Muted)},
 		}.Cut(l.width-8, l.method))
 	}
 	if n := len(out) - 5; n > 0 && !l.details {
-		out = append([]styled.Line{styled.Plain(fmt.Sprintf("%s %d calls before", l.glyph("…", "..."), n), l.fg(theme.Border))}, out[n:]...)
+		out = append([]styled.Line{styled.Plain(l.glyph("…", "...")+" "+plural(n, "call")+" before", l.fg(theme.Border))}, out[n:]...)
 	}
 	return l.gutter(out)
 }
@@ -281,4 +305,34 @@ func listOf(v any) []map[string]any {
 		}
 	}
 	return out
+}
+
+// Summary is what can be said of a tool call in words.
+type Summary struct {
+	Name, About     string // about is on one line
+	Counted, Took   string // how much it found, how long it took
+	Output, Diff    string // as they came, not yet harmless
+	Running, Failed bool
+	Todos           []lathe.Todo
+	Session         lathe.SessionID // of a subagent
+}
+
+// Summarize says what a tool call does or did.
+func Summarize(tc *lathe.ToolCall) Summary {
+	c := newCall(tc)
+	s := Summary{
+		Name: c.name, About: styled.OneLine(c.headline()), Counted: c.counted(), Took: c.took, Output: c.output, Diff: c.diff(),
+		Running: c.running, Failed: c.failed,
+	}
+	if id, ok := c.meta["sessionId"].(string); ok {
+		s.Session = lathe.SessionID(id)
+	}
+	list, _ := c.input["todos"].([]any)
+	for _, t := range list {
+		todo, _ := t.(map[string]any)
+		content, _ := todo["content"].(string)
+		status, _ := todo["status"].(string)
+		s.Todos = append(s.Todos, lathe.Todo{Content: styled.OneLine(content), Status: status})
+	}
+	return s
 }

@@ -32,8 +32,28 @@ type entry struct {
 	pieces []*piece
 	before *entry // the message before it
 
-	lines []styled.Line
-	fresh look // what the lines were drawn with; changed content zeroes it
+	lines  []styled.Line
+	fresh  look // what the lines were drawn with; changed content zeroes it
+	where  []stretch
+	queued bool // the turn has not taken it up yet
+}
+
+// stretch is which lines of an entry a piece has.
+type stretch struct {
+	from, to int
+	p        *piece
+}
+
+// at returns the piece that has a line of the entry as drawn, or nil. shown is how
+// many lines of it are shown: the first, blank one may be left out.
+func (e *entry) at(line, shown int) *piece {
+	line += len(e.lines) - shown
+	for _, s := range e.where {
+		if line >= s.from && line < s.to {
+			return s.p
+		}
+	}
+	return nil
 }
 
 // piece is a part and what was drawn of it.
@@ -42,6 +62,7 @@ type piece struct {
 	stream markdown.Stream
 	lines  []styled.Line
 	fresh  look
+	turned bool // the person folded or unfolded this one
 }
 
 func newConversation() *conversation {
@@ -177,29 +198,55 @@ func (c *conversation) index(list []*entry, draw func(*entry) []styled.Line) (i,
 	return len(list) - 1, len(draw(list[len(list)-1]))
 }
 
-// screen returns the lines that fit into the height. Only entries that are on
-// screen are drawn.
-func (c *conversation) screen(height int, draw func(*entry) []styled.Line) []styled.Line {
+// place is a line of an entry.
+type place struct {
+	e    *entry
+	line int
+}
+
+// screen returns the lines that fit into the height, and where they are from.
+// Only entries that are on screen are drawn.
+func (c *conversation) screen(height int, draw func(*entry) []styled.Line) ([]styled.Line, []place) {
 	list := c.visible()
 	i, n := c.index(list, draw)
 	var parts [][]styled.Line
+	var from []place
 	left := height
 	for ; i >= 0 && left > 0; i-- {
 		lines := draw(list[i])
 		if n >= 0 {
 			lines, n = lines[:n], -1
 		}
-		if len(lines) > left {
-			lines = lines[len(lines)-left:]
+		skip := max(0, len(lines)-left)
+		parts = append(parts, lines[skip:])
+		from = append(from, place{list[i], skip})
+		left -= len(lines) - skip
+	}
+	out, places := make([]styled.Line, 0, height), make([]place, 0, height)
+	for k, p := range slices.Backward(parts) {
+		for j, line := range p {
+			out = append(out, line)
+			places = append(places, place{from[k].e, from[k].line + j})
 		}
-		parts = append(parts, lines)
-		left -= len(lines)
 	}
-	out := make([]styled.Line, 0, height)
-	for _, p := range slices.Backward(parts) {
-		out = append(out, p...)
+	return out, places
+}
+
+// queue marks what was sent while a turn runs and was not taken up yet: what
+// stands behind an answer that is still being written.
+func (c *conversation) queue(busy bool) {
+	open := false
+	for i := len(c.entries) - 1; i >= 0 && !open; i-- {
+		if info, ok := c.entries[i].m.Info.(*lathe.Assistant); ok {
+			open = busy && info.Completed.IsZero() && info.Error == nil
+			for _, e := range c.entries[i+1:] {
+				if e.queued != open {
+					e.queued, e.fresh = open, look{}
+				}
+			}
+			return
+		}
 	}
-	return out
 }
 
 // scroll moves by lines, up for negative ones, and reports whether older messages

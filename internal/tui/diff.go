@@ -174,3 +174,24 @@ func (l look) half(side []change, i, width int, number func(change) int) styled.
 	line := styled.Line{{Text: fmt.Sprintf("%4d %c ", number(side[i]), side[i].op), Style: l.fg(theme.DiffNumber)}, {Text: side[i].text, Style: fg}}
 	return line.Cut(width, l.method).Pad(width, l.method, "").Over(bg)
 }
+
+// Change is a line of a diff in words.
+type Change struct {
+	What string // "removed" or "added"
+	Line int
+	Text string
+}
+
+// Changes returns what a unified diff removes and adds.
+func Changes(diff string) []Change {
+	var out []Change
+	for _, c := range parseDiff(diff) {
+		switch c.op {
+		case '-':
+			out = append(out, Change{"removed", c.old, c.text})
+		case '+':
+			out = append(out, Change{"added", c.new, c.text})
+		}
+	}
+	return out
+}

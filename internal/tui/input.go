@@ -155,13 +155,25 @@ func (i *input) draw(l look, mark styled.Line, hint string) (lines []styled.Line
 	return lines, col + 3, row - top
 }
 
+// firstOffer returns which completion is the first that is shown.
+func (i *input) firstOffer(most int) int {
+	return max(0, min(i.offer.at-most/2, len(i.offer.items)-most))
+}
+
+// put sets the caret to a cell of the input as it is drawn.
+func (i *input) put(x, y int) {
+	rows, row, _ := i.Layout(i.width, i.method)
+	top := max(0, min(row-maxInputRows/2, len(rows)-maxInputRows))
+	i.Place(top+y, x-3, i.width, i.method)
+}
+
 // drawOffer returns the completions as lines.
 func (i *input) drawOffer(l look, most int) []styled.Line {
 	if !i.offered() || most < 1 {
 		return nil
 	}
 	items := i.offer.items
-	first := max(0, min(i.offer.at-most/2, len(items)-most))
+	first := i.firstOffer(most)
 	wide := 0
 	for _, c := range items {
 		wide = max(wide, styled.Width(c.label, l.method))

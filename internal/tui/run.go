@@ -311,6 +311,12 @@ func message(e uv.Event) tea.Msg {
 		return tea.BlurMsg(e)
 	case uv.MouseWheelEvent:
 		return tea.MouseWheelMsg(e)
+	case uv.MouseClickEvent:
+		return tea.MouseClickMsg(e)
+	case uv.MouseMotionEvent:
+		return tea.MouseMotionMsg(e)
+	case uv.MouseReleaseEvent:
+		return tea.MouseReleaseMsg(e)
 	case uv.WindowSizeEvent:
 		return tea.WindowSizeMsg(e)
 	case uv.ModeReportEvent:

@@ -78,14 +78,18 @@ func (a *App) screen() ([]styled.Line, *tea.Cursor) {
 }
 
 func (a *App) conversationLines(height int) []styled.Line {
-	lines := a.conv.screen(height, a.look.draw)
+	a.conv.queue(a.busy())
+	lines, places := a.conv.screen(height, a.look.draw)
+	defer func() { a.mouse.shown = places }()
+	a.highlight(lines, places)
 	if len(lines) == 0 && len(a.conv.entries) == 0 {
 		return a.welcome(height)
 	}
 	if a.conv.revert != "" && a.conv.bottom.e == nil {
 		lines = append(lines, nil, styled.Plain(" "+a.look.glyph("↶", "<")+" later messages are undone; "+
 			a.keys.For("messages_redo")+" brings them back, a new message drops them", a.look.fg(theme.Warning)).Cut(a.look.width-1, a.look.method))
-		lines = lines[max(0, len(lines)-height):]
+		over := max(0, len(lines)-height)
+		lines, places = lines[over:], places[min(over, len(places)):]
 	}
 	return lines
 }

@@ -1,0 +1,256 @@
+package linear
+
+import (
+	"fmt"
+	"strings"
+
+	"lathe"
+	"lathe/internal/printable"
+	"lathe/internal/tui"
+)
+
+const (
+	outputLines = 8  // that are told of a tool's output
+	diffLines   = 40 // and of a change
+	earlier     = 6  // messages that are told when a session opens
+)
+
+// happen tells an event of the session.
+func (t *talk) happen(h happened) {
+	if h.lost {
+		t.say("The connection was lost and is back.")
+		t.askedBefore()
+		return
+	}
+	switch ev := h.event.(type) {
+	case lathe.MessageUpdated:
+		t.message(ev.Message)
+	case lathe.PartUpdated:
+		if ev.Part.SessionID == t.session.ID {
+			t.part(ev.Part)
+		}
+	case lathe.PartDelta:
+		if s := t.parts[ev.PartID]; s != nil && s.kind == "text" {
+			s.text += ev.Delta
+			t.tell(s, false)
+		}
+	case lathe.SessionUpdated:
+		if ev.Session.ID == t.session.ID {
+			t.session = ev.Session
+		}
+	case lathe.SessionStatus:
+		t.status(ev)
+	case lathe.SessionFailed:
+		if ev.SessionID == t.session.ID && ev.Failure != nil {
+			t.failure(ev.Failure)
+		}
+	case lathe.PermissionAsked:
+		t.queue(func() { t.ask(ev.Ask) })
+	case lathe.QuestionAsked:
+		t.queue(func() { t.question(ev.Ask, 0, nil) })
+	}
+}
+
+// queue does something now, or when the present menu is answered.
+func (t *talk) queue(do func()) {
+	if len(t.menu) > 0 || t.free != nil {
+		t.waiting = append(t.waiting, do)
+		return
+	}
+	do()
+}
+
+func (t *talk) message(m lathe.Message) {
+	if m.SessionID != t.session.ID {
+		return
+	}
+	if _, ok := m.Info.(*lathe.Assistant); ok {
+		if t.own == nil {
+			t.own = map[lathe.MessageID]bool{}
+		}
+		t.own[m.ID] = true
+	}
+}
+
+func (t *talk) status(ev lathe.SessionStatus) {
+	if ev.SessionID != t.session.ID {
+		return
+	}
+	switch st := ev.Status.(type) {
+	case lathe.Retrying:
+		t.say("%s. Attempt %d comes in %s.", printable.Line(st.Message), st.Attempt+1, duration(st.Next.Sub(t.Now())))
+	case lathe.Idle:
+		if t.busy {
+			t.say("Done after %s.", duration(t.Now().Sub(t.since)))
+		}
+		t.busy = false
+		t.parts = map[lathe.PartID]*said{}
+	default:
+		if !t.busy {
+			t.busy, t.since = true, t.Now()
+			t.say("Working.")
+		}
+	}
+}
+
+func (t *talk) failure(f lathe.Failure) {
+	if _, ok := f.(*lathe.AbortedFailure); ok {
+		t.say("Stopped.")
+		return
+	}
+	t.say("Error: %s", printable.Line(f.Error()))
+}
+
+// part tells what is new about a part.
+func (t *talk) part(p lathe.Part) {
+	if !t.own[p.MessageID] {
+		return
+	}
+	s := t.parts[p.ID]
+	if s == nil {
+		s = &said{}
+		t.parts[p.ID] = s
+	}
+	switch b := p.Body.(type) {
+	case *lathe.Text:
+		s.kind, s.text = "text", b.Text
+		t.tell(s, !b.Time.End.IsZero())
+	case *lathe.Reasoning:
+		if s.kind == "" {
+			s.kind = "reasoning"
+			t.say("Thinking.")
+		}
+	case *lathe.ToolCall:
+		t.tool(s, tui.Summarize(b))
+	case *lathe.Retry:
+		t.say("Attempt %d failed.", b.Attempt)
+	case *lathe.CompactionMark:
+		t.say("Earlier messages are replaced by a summary.")
+	}
+}
+
+// tell says the paragraphs of a text that are complete.
+func (t *talk) tell(s *said, all bool) {
+	end := len(s.text)
+	if !all {
+		i := strings.LastIndex(s.text[min(s.shown, len(s.text)):], "\n\n")
+		if i < 0 {
+			return
+		}
+		end = s.shown + i + 2
+	}
+	if s.shown < end {
+		if text := strings.Trim(Words(s.text[s.shown:end]), "\n"); text != "" {
+			t.say("%s", text)
+		}
+		s.shown = end
+	}
+}
+
+// Words returns Markdown as it is said: marks of emphasis are left out, headings
+// and code are named.
+func Words(text string) string {
+	var out []string
+	code := false
+	for line := range strings.SplitSeq(text, "\n") {
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(trimmed, "```"):
+			code = !code
+			switch lang := strings.Trim(trimmed, "` "); {
+			case !code:
+				line = "End of code."
+			case lang != "":
+				line = "Code, " + lang + ":"
+			default:
+				line = "Code:"
+			}
+		case code:
+		case strings.HasPrefix(trimmed, "#"):
+			if rest := strings.TrimLeft(trimmed, "#"); strings.HasPrefix(rest, " ") {
+				line = "Heading: " + strings.TrimSpace(rest)
+			}
+		case strings.Trim(trimmed, "|-: ") == "" && strings.Contains(trimmed, "-"):
+			continue // a rule, or the line below a table's head
+		default:
+			line = strings.ReplaceAll(line, "**", "")
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
+}
+
+// tool tells that a tool begins, and how it ended.
+func (t *talk) tool(s *said, c tui.Summary) {
+	about := strings.TrimSpace(c.Name + " " + c.About)
+	if c.Running {
+		if s.kind == "" && c.About != "" {
+			s.kind = "tool"
+			t.say("Tool: %s", about)
+		}
+		return
+	}
+	if s.done {
+		return
+	}
+	s.done = true
+	words := []string{c.Name + " done"}
+	if c.Failed {
+		words[0] = c.Name + " failed"
+	}
+	if s.kind == "" { // its beginning was not told
+		words[0] = "Tool: " + about + ", done"
+		if c.Failed {
+			words[0] = "Tool: " + about + ", failed"
+		}
+	}
+	for _, w := range []string{c.Counted, c.Took} {
+		if w != "" {
+			words = append(words, w)
+		}
+	}
+	t.say("%s.", strings.Join(words, ", "))
+	switch {
+	case c.Failed || c.Name == "bash":
+		t.output(c.Output)
+	case c.Diff != "":
+		t.change(c.Diff)
+	case len(c.Todos) > 0:
+		for _, todo := range c.Todos {
+			t.say("%s: %s", strings.ReplaceAll(todo.Status, "_", " "), todo.Content)
+		}
+	}
+}
+
+// output tells the last lines of an output.
+func (t *talk) output(text string) {
+	text = strings.Trim(printable.Text(text, printable.Options{Tab: " ", Return: printable.RewriteLine}), "\n")
+	if text == "" {
+		return
+	}
+	lines := strings.Split(text, "\n")
+	if over := len(lines) - outputLines; over > 0 {
+		t.say("Output, the last %d of %d lines:", outputLines, len(lines))
+		lines = lines[over:]
+	} else {
+		t.say("Output:")
+	}
+	for _, l := range lines {
+		t.say("%s", l)
+	}
+}
+
+// change tells the lines of a diff that were removed and added.
+func (t *talk) change(diff string) {
+	var out []string
+	for _, c := range tui.Changes(diff) {
+		out = append(out, fmt.Sprintf("%s line %d: %s", c.What, c.Line, c.Text))
+	}
+	for i, line := range out {
+		if i == diffLines {
+			t.say("%d changed lines more.", len(out)-i)
+			return
+		}
+		t.say("%s", line)
+	}
+}

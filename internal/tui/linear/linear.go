@@ -1,0 +1,344 @@
+// Package linear is the screen for those who listen to it or feel it, and for
+// terminals that can do nothing: plain lines, one after the other. Nothing is
+// drawn over, nothing moves, no line or box is made of characters, and what has
+// to be chosen is a list of numbers.
+//
+// The terminal edits the line that is typed, as it does for every simple program,
+// so that a screen reader knows it.
+package linear
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	uv "github.com/charmbracelet/ultraviolet"
+
+	"lathe"
+	"lathe/internal/printable"
+	"lathe/internal/tui"
+)
+
+// maxLine bounds a line that is typed or pasted.
+const maxLine = 1 << 20
+
+// Options configure a [Run]. Engine is needed.
+type Options struct {
+	Engine  tui.Engine
+	In      io.Reader
+	Out     io.Writer
+	Now     func() time.Time
+	Dir     string
+	Session lathe.SessionID // to open; empty: a new one
+	Agent   string
+	Model   lathe.ModelRef
+	Prompt  string // to send at once
+	Notices []string
+	// Still is how often a turn that says nothing is told to go on; 30 s.
+	Still time.Duration
+}
+
+// Run talks with the person until they leave, the input ends or the context does.
+// It returns the session that was open last.
+func Run(ctx context.Context, o Options) (lathe.SessionID, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Still <= 0 {
+		o.Still = 30 * time.Second
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	t := &talk{Options: o, ctx: ctx, session: lathe.Session{ID: o.Session}, parts: map[lathe.PartID]*said{}, results: make(chan error)}
+	lines, stop, err := t.read()
+	if err != nil {
+		cancel(nil)
+		return "", err
+	}
+	defer func() {
+		cancel(nil)
+		stop()
+		t.wg.Wait()
+	}()
+	t.begin()
+	err = t.loop(lines, t.follow())
+	return t.session.ID, err
+}
+
+// talk is the state of the conversation with the person. One goroutine owns it.
+type talk struct {
+	Options
+	ctx     context.Context
+	wg      sync.WaitGroup
+	session lathe.Session
+	parts   map[lathe.PartID]*said
+	own     map[lathe.MessageID]bool // messages of the model
+	busy    bool
+	since   time.Time
+	menu    []choice     // what a number stands for
+	free    func(string) // takes a line that is no number; nil: it is a request
+	waiting []func()     // asks and questions that come after the present menu
+	draft   string       // lines that end with a backslash
+	results chan error   // of what runs in the background
+	failed  error        // writing failed
+}
+
+// choice is what a number stands for.
+type choice struct {
+	label string
+	do    func()
+}
+
+// said is what was told of a part.
+type said struct {
+	kind  string
+	text  string // of an open part
+	shown int    // bytes of it that were told
+	done  bool
+}
+
+var errLeave = errors.New("leave")
+
+// say writes a line. Every text that it is given passes here and is made harmless.
+func (t *talk) say(format string, args ...any) {
+	text := printable.Text(fmt.Sprintf(format, args...), printable.Options{Tab: "    ", Return: printable.BreakLine})
+	if _, err := io.WriteString(t.Out, text+"\n"); err != nil && t.failed == nil {
+		t.failed = fmt.Errorf("write to the terminal: %w", err)
+	}
+}
+
+// read returns the lines that are typed. stop ends it and waits for it.
+func (t *talk) read() (lines chan string, stop func(), err error) {
+	in, err := uv.NewCancelReader(t.In)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the terminal: %w", err)
+	}
+	lines = make(chan string)
+	done := make(chan struct{})
+	go func() { // waited for by stop
+		defer close(done)
+		defer close(lines)
+		scan := bufio.NewScanner(in)
+		scan.Buffer(nil, maxLine)
+		for scan.Scan() {
+			select {
+			case lines <- scan.Text():
+			case <-t.ctx.Done():
+				return
+			}
+		}
+	}()
+	return lines, func() {
+		in.Cancel()
+		select {
+		case <-done:
+		case <-time.After(500 * time.Millisecond): // a read that cannot be cancelled
+		}
+	}, nil
+}
+
+// happened is an event, or that some were missed.
+type happened struct {
+	event lathe.Event
+	lost  bool
+}
+
+// follow returns what happens.
+func (t *talk) follow() <-chan happened {
+	out := make(chan happened, 64)
+	send := func(h happened) bool {
+		select {
+		case out <- h:
+			return true
+		case <-t.ctx.Done():
+			return false
+		}
+	}
+	t.wg.Go(func() {
+		for wait := 100 * time.Millisecond; t.ctx.Err() == nil; wait = min(2*wait, 5*time.Second) {
+			for e, err := range t.Engine.Events(t.ctx) {
+				if err != nil || !send(happened{event: e.Event}) {
+					break
+				}
+				wait = 100 * time.Millisecond
+			}
+			select {
+			case <-t.ctx.Done():
+			case <-time.After(wait):
+				send(happened{lost: true})
+			}
+		}
+	})
+	return out
+}
+
+func (t *talk) begin() {
+	t.say("lathe %s in %s. Plain lines. Type a request and press enter. /help lists the commands.", lathe.Version, t.Dir)
+	for _, n := range t.Notices {
+		t.say("Note: %s", printable.Line(n))
+	}
+	if t.session.ID != "" {
+		t.open(t.session.ID)
+	}
+	t.askedBefore()
+	if t.Prompt != "" {
+		t.request(t.Prompt)
+	}
+}
+
+func (t *talk) loop(lines <-chan string, events <-chan happened) error {
+	still := time.NewTimer(t.Still)
+	defer still.Stop()
+	for t.failed == nil {
+		select {
+		case <-t.ctx.Done():
+			return context.Cause(t.ctx)
+		case line, ok := <-lines:
+			if !ok {
+				return nil
+			}
+			if err := t.line(line); errors.Is(err, errLeave) {
+				return nil
+			}
+		case h := <-events:
+			t.happen(h)
+		case err := <-t.results:
+			t.fail(err)
+		case <-still.C:
+			if t.busy && len(t.menu) == 0 {
+				t.say("Still working, %s.", duration(t.Now().Sub(t.since)))
+			}
+		}
+		if t.busy {
+			still.Reset(t.Still)
+		} else {
+			still.Stop()
+		}
+	}
+	return t.failed
+}
+
+// line takes a line that was typed.
+func (t *talk) line(line string) error {
+	if rest, more := strings.CutSuffix(line, "\\"); more {
+		t.draft += rest + "\n"
+		return nil
+	}
+	text := strings.TrimSpace(t.draft + line)
+	t.draft = ""
+	if text == "" {
+		if len(t.menu) > 0 {
+			t.menuAgain()
+		}
+		return nil
+	}
+	if n, err := strconv.Atoi(text); err == nil && len(t.menu) > 0 {
+		if n < 1 || n > len(t.menu) {
+			t.say("There is no number %d. Type a number from 1 to %d.", n, len(t.menu))
+			return nil
+		}
+		t.chosen(t.menu[n-1].do)
+		return nil
+	}
+	if t.free != nil && !strings.HasPrefix(text, "/") {
+		free := t.free
+		t.chosen(func() { free(text) })
+		return nil
+	}
+	if strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "//") {
+		name, args, _ := strings.Cut(text[1:], " ")
+		if !strings.Contains(name, "/") {
+			return t.command(name, strings.TrimSpace(args))
+		}
+	}
+	t.request(text)
+	return nil
+}
+
+// chosen closes the menu, does what was chosen, and opens what waits.
+func (t *talk) chosen(do func()) {
+	t.menu, t.free = nil, nil
+	do()
+	if len(t.menu) == 0 && t.free == nil && len(t.waiting) > 0 {
+		next := t.waiting[0]
+		t.waiting = t.waiting[1:]
+		next()
+	}
+}
+
+// offer tells numbered choices.
+func (t *talk) offer(list []choice) {
+	t.menu = list
+	t.menuAgain()
+}
+
+func (t *talk) menuAgain() {
+	for i, c := range t.menu {
+		t.say("%d. %s", i+1, printable.Line(c.label))
+	}
+	t.say("Type a number and press enter.")
+}
+
+// fail tells an error. The end of the program is none.
+func (t *talk) fail(err error) bool {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err != nil
+	}
+	text := err.Error()
+	if e, ok := errors.AsType[*lathe.Error](err); ok && e.Hint != "" {
+		text += ". " + e.Hint
+	}
+	t.say("Error: %s", printable.Line(text))
+	return true
+}
+
+// request sends what was written: a shell command after "!", else a prompt.
+func (t *talk) request(text string) {
+	if t.session.ID == "" {
+		s, err := t.Engine.Create(t.ctx)
+		if t.fail(err) {
+			return
+		}
+		t.session = s
+	}
+	p := tui.Prompt{Text: text, Agent: t.Agent, Model: t.Model}
+	if rest, ok := strings.CutPrefix(text, "!"); ok {
+		id := t.session.ID
+		t.background(func() error { return t.Engine.Shell(t.ctx, id, strings.TrimSpace(rest), p) })
+		return
+	}
+	if t.busy {
+		t.say("Queued; it is taken up at the next step.")
+	}
+	t.fail(t.Engine.Prompt(t.ctx, t.session.ID, p))
+}
+
+// background runs what may take as long as a turn. Its failure is told.
+func (t *talk) background(do func() error) {
+	t.wg.Go(func() {
+		err := do()
+		select {
+		case t.results <- err:
+		case <-t.ctx.Done():
+		}
+	})
+}
+
+func duration(d time.Duration) string {
+	if d < time.Minute {
+		return plural(int(d.Seconds()), "second")
+	}
+	return plural(int(d.Minutes()), "minute") + " " + plural(int(d.Seconds())%60, "second")
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}

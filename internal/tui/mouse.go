@@ -1,0 +1,272 @@
+package tui
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe"
+	"lathe/internal/tui/styled"
+)
+
+// mouse is what the person does with the mouse in the conversation: they select
+// text by dragging, which copies it, and open things by a click.
+type mouse struct {
+	shown      []place // what the rows of the conversation show, as of the last drawing
+	pressed    bool
+	dragged    bool
+	from, till point // of the selection
+}
+
+// point is a cell of the conversation that stays where it is when text moves.
+type point struct {
+	place
+	col int
+}
+
+// clicker is a sheet in which a row can be clicked.
+type clicker interface {
+	click(a *App, y int) tea.Cmd
+}
+
+// mouseEvent handles what the mouse does.
+func (a *App) mouseEvent(msg tea.Msg) tea.Cmd {
+	switch m := msg.(type) {
+	case tea.MouseWheelMsg:
+		return a.wheel(m)
+	case tea.MouseClickMsg:
+		if m.Button == tea.MouseLeft {
+			return a.press(m.X, m.Y)
+		}
+	case tea.MouseMotionMsg:
+		if a.mouse.pressed {
+			return a.drag(m.X, m.Y)
+		}
+	case tea.MouseReleaseMsg:
+		if a.mouse.pressed {
+			return a.release()
+		}
+	}
+	return nil
+}
+
+// press begins a selection, chooses in a sheet, or puts the caret.
+func (a *App) press(x, y int) tea.Cmd {
+	a.mouse.pressed, a.mouse.dragged = false, false
+	a.mouse.from, a.mouse.till = point{}, point{}
+	if y >= a.scrollTop {
+		y -= a.scrollTop
+		if s := a.top(); s != nil && !a.holds(s) {
+			if c, ok := s.(clicker); ok {
+				return c.click(a, y)
+			}
+			return nil
+		}
+		return a.pressInput(x, y)
+	}
+	if p, ok := a.pointAt(x, y); ok {
+		a.mouse.pressed, a.mouse.from, a.mouse.till = true, p, p
+	}
+	return nil
+}
+
+// pressInput chooses a completion or puts the caret where it was clicked. y counts
+// from the first line below the conversation.
+func (a *App) pressInput(x, y int) tea.Cmd {
+	offers := len(a.input.drawOffer(a.look, min(8, a.height/3)))
+	if y < offers {
+		a.input.offer.at = a.input.firstOffer(min(8, a.height/3)) + y
+		if a.input.choose() {
+			return a.submit()
+		}
+		return a.changed()
+	}
+	if row := y - offers - 1; row >= 0 {
+		a.input.put(x, row)
+	}
+	return nil
+}
+
+func (a *App) pointAt(x, y int) (point, bool) {
+	if n := len(a.mouse.shown); n == 0 || y < 0 {
+		return point{}, false
+	} else if y >= n {
+		y = n - 1
+	}
+	return point{a.mouse.shown[y], max(x, 0)}, true
+}
+
+// drag extends the selection; at the edges the conversation scrolls.
+func (a *App) drag(x, y int) tea.Cmd {
+	p, ok := a.pointAt(x, min(y, a.scrollTop-1))
+	if !ok {
+		return nil
+	}
+	if p.col > a.mouse.from.col && p.place == a.mouse.from.place {
+		p.col++ // the cell under the pointer belongs to it
+	}
+	a.mouse.dragged = a.mouse.dragged || p != a.mouse.from
+	a.mouse.till = p
+	switch {
+	case y <= 0:
+		return a.scroll(-1)
+	case y >= a.scrollTop-1 && a.conv.bottom.e != nil:
+		return a.scroll(1)
+	}
+	return nil
+}
+
+// release copies what was selected, or opens what was clicked.
+func (a *App) release() tea.Cmd {
+	a.mouse.pressed = false
+	if !a.mouse.dragged {
+		p := a.mouse.from
+		a.mouse.from, a.mouse.till = point{}, point{}
+		return a.openAt(p)
+	}
+	if text := a.selected(); text != "" {
+		return a.copy(text, "copied what you selected")
+	}
+	return nil
+}
+
+// openAt opens what stands at a point: the session of a subagent, the file of a
+// tool in the person's editor, or else a card folds or unfolds.
+func (a *App) openAt(at point) tea.Cmd {
+	p := at.e.at(at.line, len(a.look.draw(at.e)))
+	if p == nil {
+		return nil
+	}
+	switch b := p.part.Body.(type) {
+	case *lathe.ToolCall:
+		c := newCall(b)
+		if id, ok := c.meta["sessionId"].(string); ok && id != "" {
+			return a.open(lathe.SessionID(id))
+		}
+		if file := a.fileAt(c, p, at); file != "" {
+			return a.editFile(file)
+		}
+	case *lathe.Reasoning:
+	default:
+		return nil
+	}
+	p.turned, p.fresh, at.e.fresh = !p.turned, look{}, look{}
+	return nil
+}
+
+// fileAt returns the file whose name was clicked in the head of a card.
+func (a *App) fileAt(c call, p *piece, at point) string {
+	switch c.name {
+	case "read", "edit", "write", "multiedit":
+	default:
+		return ""
+	}
+	lines := a.look.draw(at.e)
+	if len(p.lines) == 0 || !sameLine(lines[at.line], p.lines[0]) || len(a.opts.Editor) == 0 {
+		return ""
+	}
+	begin := styled.Width(cardMark, a.look.method) + 2 + styled.Width(c.name, a.look.method) + 1
+	if at.col < begin || at.col >= begin+styled.Width(styled.OneLine(c.headline()), a.look.method) {
+		return ""
+	}
+	return c.arg("filePath", "path")
+}
+
+func sameLine(x, y styled.Line) bool { return len(x) > 0 && len(y) > 0 && &x[0] == &y[0] }
+
+// editFile opens a file in the person's editor.
+func (a *App) editFile(name string) tea.Cmd {
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		a.notify(toastWarning, "there is no file "+styled.OneLine(name)+" here")
+		return a.tick()
+	}
+	cmd := exec.Command(a.opts.Editor[0], append(slices.Clone(a.opts.Editor[1:]), name)...)
+	return func() tea.Msg {
+		return execMsg{cmd, func(err error) tea.Msg { return doneMsg{err: err} }}
+	}
+}
+
+// bars are what ties lines to something; they are not copied.
+const bars = "│┊▌"
+
+// ends returns the selection in reading order.
+func (a *App) ends() (from, till point, ok bool) {
+	from, till = a.mouse.from, a.mouse.till
+	if !a.mouse.dragged || from.e == nil || till.e == nil {
+		return from, till, false
+	}
+	if before(till, from) {
+		from, till = till, from
+	}
+	return from, till, true
+}
+
+func before(x, y point) bool {
+	if x.e != y.e {
+		for e := y.e.before; e != nil; e = e.before {
+			if e == x.e {
+				return true
+			}
+		}
+		return false
+	}
+	return x.line < y.line || x.line == y.line && x.col < y.col
+}
+
+// columns returns which cells of a line are selected.
+func columns(at place, from, till point, width int) (a, b int) {
+	b = width
+	if at == from.place {
+		a = from.col
+	}
+	if at == till.place {
+		b = till.col
+	}
+	return a, b
+}
+
+// highlight draws the selection over the lines on screen.
+func (a *App) highlight(lines []styled.Line, places []place) {
+	from, till, ok := a.ends()
+	if !ok {
+		return
+	}
+	for i, at := range places {
+		p := point{at, 0}
+		if at != from.place && before(p, from) || at != till.place && before(till, p) {
+			continue
+		}
+		x, y := columns(at, from, till, a.look.width)
+		x = max(x, lines[i].Trimmed(bars, a.look.method))
+		lines[i], _ = lines[i].Between(x, y, a.look.method, styled.Reverse)
+	}
+}
+
+// selected returns the text that is selected.
+func (a *App) selected() string {
+	from, till, ok := a.ends()
+	if !ok {
+		return ""
+	}
+	var out []string
+	list := a.conv.visible()
+	first, last := slices.Index(list, from.e), slices.Index(list, till.e)
+	if first < 0 || last < first {
+		return ""
+	}
+	for _, e := range list[first : last+1] {
+		for i, line := range a.look.draw(e) {
+			p := point{place{e, i}, 0}
+			if p.place != from.place && before(p, from) || p.place != till.place && before(till, p) {
+				continue
+			}
+			x, y := columns(p.place, from, till, a.look.width)
+			_, text := line.Between(max(x, line.Trimmed(bars, a.look.method)), y, a.look.method, "")
+			out = append(out, strings.TrimRight(text, " "))
+		}
+	}
+	return strings.Trim(strings.Join(out, "\n"), "\n")
+}
