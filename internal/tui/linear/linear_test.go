@@ -1,0 +1,311 @@
+package linear
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"lathe"
+	"lathe/internal/tui"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// engine is a small engine in memory.
+type engine struct {
+	mu     sync.Mutex
+	calls  []string
+	events chan lathe.Envelope
+	asks   []lathe.Ask
+}
+
+func (e *engine) note(format string, args ...any) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.calls = append(e.calls, fmt.Sprintf(format, args...))
+	return nil
+}
+
+func (e *engine) List(_ context.Context, words string) ([]lathe.Session, error) {
+	return []lathe.Session{{ID: "ses_1", Title: "First " + words}, {ID: "ses_2", Title: "Second"}}, nil
+}
+func (e *engine) Get(_ context.Context, id lathe.SessionID) (lathe.Session, error) {
+	return lathe.Session{ID: id, Title: "Title of " + string(id)}, nil
+}
+func (e *engine) Create(context.Context) (lathe.Session, error) {
+	return lathe.Session{ID: "ses_new"}, e.note("create")
+}
+func (e *engine) Rename(context.Context, lathe.SessionID, string) error { return nil }
+func (e *engine) Delete(context.Context, lathe.SessionID) error         { return nil }
+func (e *engine) Children(context.Context, lathe.SessionID) ([]lathe.Session, error) {
+	return nil, nil
+}
+func (e *engine) Todos(context.Context, lathe.SessionID) ([]lathe.Todo, error) { return nil, nil }
+func (e *engine) History(context.Context, lathe.SessionID, int64, int) ([]lathe.Message, error) {
+	return []lathe.Message{
+		{ID: "msg_1", Info: &lathe.User{}, Parts: []lathe.Part{{Body: &lathe.Text{Text: "the question"}}}},
+		{ID: "msg_2", Info: &lathe.Assistant{}, Parts: []lathe.Part{{Body: &lathe.Text{Text: "the answer"}}}},
+	}, nil
+}
+func (e *engine) Prompt(_ context.Context, id lathe.SessionID, p tui.Prompt) error {
+	return e.note("prompt %s %q %s %s", id, p.Text, p.Agent, p.Model)
+}
+func (e *engine) Command(_ context.Context, id lathe.SessionID, name, args string, _ tui.Prompt) error {
+	return e.note("command %s %s %q", id, name, args)
+}
+func (e *engine) Shell(_ context.Context, id lathe.SessionID, command string, _ tui.Prompt) error {
+	return e.note("shell %s %q", id, command)
+}
+func (e *engine) Abort(_ context.Context, id lathe.SessionID) error { return e.note("abort %s", id) }
+func (e *engine) Status(context.Context, lathe.SessionID) lathe.Status {
+	return lathe.Idle{}
+}
+func (e *engine) Events(ctx context.Context) iter.Seq2[lathe.Envelope, error] {
+	return func(yield func(lathe.Envelope, error) bool) {
+		for {
+			select {
+			case ev := <-e.events:
+				if !yield(ev, nil) {
+					return
+				}
+			case <-ctx.Done():
+				yield(lathe.Envelope{}, ctx.Err())
+				return
+			}
+		}
+	}
+}
+func (e *engine) Waiting(context.Context) ([]lathe.Ask, []lathe.QuestionAsk, error) {
+	return e.asks, nil, nil
+}
+func (e *engine) Reply(_ context.Context, a lathe.Ask, r lathe.Reply) error {
+	return e.note("reply %s %s %q project=%v", a.ID, r.Kind, r.Message, r.Project)
+}
+func (e *engine) Answer(_ context.Context, id lathe.AskID, answers [][]string) error {
+	return e.note("answer %s %q", id, answers)
+}
+func (e *engine) Dismiss(_ context.Context, id lathe.AskID) error { return e.note("dismiss %s", id) }
+func (e *engine) Models(context.Context) ([]tui.Model, error) {
+	return []tui.Model{{Ref: lathe.ModelRef{Provider: "acme", Model: "big"}, Name: "Big"}, {Ref: lathe.ModelRef{Provider: "acme", Model: "small"}, Name: "Small"}}, nil
+}
+func (e *engine) Agents(context.Context) ([]tui.Agent, error) {
+	return []tui.Agent{{Name: "build"}, {Name: "plan"}}, nil
+}
+func (e *engine) Commands(context.Context) ([]tui.Command, error) {
+	return []tui.Command{{Name: "review", Description: "review changes"}}, nil
+}
+func (e *engine) Files(context.Context, string, int) ([]string, error) { return nil, nil }
+
+// screen collects what is written.
+type screen struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.buf.Write(p)
+}
+
+func (s *screen) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.buf.String()
+}
+
+// person talks with a running conversation.
+type person struct {
+	t    *testing.T
+	e    *engine
+	out  *screen
+	in   *os.File
+	done chan error
+	seen int
+}
+
+func meet(t *testing.T, e *engine, o Options) *person {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.events == nil {
+		e.events = make(chan lathe.Envelope)
+	}
+	p := &person{t: t, e: e, out: &screen{}, in: w, done: make(chan error, 1)}
+	o.Engine, o.In, o.Out = e, r, p.out
+	go func() {
+		_, err := Run(context.Background(), o)
+		r.Close()
+		p.done <- err
+	}()
+	p.hears("/help lists the commands")
+	return p
+}
+
+// hears waits until a text is written after what was heard before.
+func (p *person) hears(want ...string) {
+	p.t.Helper()
+	for _, w := range want {
+		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+			text := p.out.text()
+			if i := strings.Index(text[p.seen:], w); i >= 0 {
+				p.seen += i + len(w)
+				break
+			}
+			if time.Now().After(deadline) {
+				p.t.Fatalf("never hears %q after %q in:\n%s", w, text[:p.seen], text)
+			}
+		}
+	}
+}
+
+func (p *person) says(lines ...string) {
+	for _, l := range lines {
+		fmt.Fprintln(p.in, l)
+	}
+}
+
+func (p *person) happens(list ...lathe.Event) {
+	for _, e := range list {
+		p.e.events <- lathe.Envelope{Event: e}
+	}
+}
+
+// leaves ends the conversation and checks the calls, and that everything written
+// is plain.
+func (p *person) leaves(calls ...string) {
+	p.t.Helper()
+	p.says("/quit")
+	if err := <-p.done; err != nil {
+		p.t.Errorf("run: %v", err)
+	}
+	p.in.Close()
+	if diff := cmp.Diff(calls, p.e.calls); diff != "" {
+		p.t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	for _, r := range p.out.text() {
+		if r != '\n' && unicode.IsControl(r) || r >= 0x2500 && r < 0x2600 || r >= 0x2800 && r < 0x2900 {
+			p.t.Errorf("it says %q:\n%s", r, p.out.text())
+			break
+		}
+	}
+}
+
+func TestTurn(t *testing.T) {
+	p := meet(t, &engine{}, Options{Prompt: "go on", Notices: []string{"mind\nthis"}})
+	p.hears("Note: mind this")
+	p.says("two\\", "lines")
+	m := lathe.Message{ID: "msg_5", SessionID: "ses_new", Info: &lathe.Assistant{}}
+	text := lathe.Part{ID: "prt_1", MessageID: "msg_5", SessionID: "ses_new", Body: &lathe.Text{}}
+	call := func(st lathe.ToolState) lathe.PartUpdated {
+		return lathe.PartUpdated{Part: lathe.Part{ID: "prt_2", MessageID: "msg_5", SessionID: "ses_new", Body: &lathe.ToolCall{Tool: "bash", State: st}}}
+	}
+	input := []byte(`{"command":"go test"}`)
+	p.happens(lathe.SessionStatus{SessionID: "ses_new", Status: lathe.Busy{}}, lathe.MessageUpdated{Message: m}, lathe.PartUpdated{Part: text},
+		lathe.PartDelta{SessionID: "ses_new", PartID: "prt_1", Delta: "# Head\n\nSome **bold** \x1b[31mwo"})
+	p.hears("Working.", "Heading: Head")
+	p.happens(lathe.PartDelta{SessionID: "ses_new", PartID: "prt_1", Delta: "rds.\n\nrest"})
+	p.hears("Some bold words.\n")
+	closed := text
+	closed.Body = &lathe.Text{Text: "# Head\n\nSome **bold** \x1b[31mwords.\n\nrest", Time: lathe.Span{End: time.Unix(1, 0)}}
+	p.happens(lathe.PartUpdated{Part: closed}, call(&lathe.ToolRunning{Input: input}), call(&lathe.ToolRunning{Input: input}),
+		call(&lathe.ToolDone{Input: input, Output: "10%\r100%\nok", Metadata: map[string]any{"exit": 1}}),
+		lathe.SessionStatus{SessionID: "ses_new", Status: lathe.Idle{}})
+	p.hears("rest\n", "Tool: bash $ go test\n", "bash done, exit 1.\n", "Output:\n100%\nok\n", "Done after")
+	p.leaves("create", `prompt ses_new "go on"  `, `prompt ses_new "two\nlines"  `)
+}
+
+func TestAsks(t *testing.T) {
+	ask := lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "bash", Patterns: []string{"rm *"}, Always: []string{"rm *"}, Metadata: map[string]any{"command": "rm -rf x"}}
+	second := ask
+	second.ID = "per_2"
+	p := meet(t, &engine{asks: []lathe.Ask{ask}}, Options{Session: "ses_1"})
+	p.hears("Session: Title of ses_1", "You: the question", "lathe: the answer", "Permission needed: bash.", "Command: rm -rf x", "1. allow once", "4. reject", "Type a number")
+	p.happens(lathe.PermissionAsked{Ask: second})
+	p.says("9")
+	p.hears("There is no number 9.")
+	p.says("2")
+	p.hears("Allowed in this session.", "Permission needed")
+	p.says("5")
+	p.hears("Type why")
+	p.says("too risky")
+	p.hears("Rejected.")
+	p.happens(lathe.QuestionAsked{Ask: lathe.QuestionAsk{ID: "que_1", Questions: []lathe.Question{
+		{Text: "Which?", Options: []lathe.QuestionOption{{Label: "A", Description: "the first"}, {Label: "B"}}},
+		{Text: "Which of these?", Multiple: true, Options: []lathe.QuestionOption{{Label: "C"}, {Label: "D"}}},
+		{Text: "Why?", Custom: true},
+	}}})
+	p.hears("Question 1 of 3: Which?", "1. A, the first", "3. dismiss")
+	p.says("nonsense")
+	p.hears("not one of the answers", "Question 1 of 3")
+	p.says("2")
+	p.hears("Question 2 of 3")
+	p.says("1, 2")
+	p.hears("Question 3 of 3")
+	p.says("just so")
+	p.hears("Answered.")
+	p.leaves(`reply per_1 always "" project=false`, `reply per_2 reject "too risky" project=false`, `answer que_1 [["B"] ["C" "D"] ["just so"]]`)
+}
+
+func TestCommands(t *testing.T) {
+	p := meet(t, &engine{}, Options{})
+	p.says("/help")
+	p.hears("/new begins", "/review review changes")
+	p.says("/models sma")
+	p.hears("1. Small, acme/small", "Type a number")
+	p.says("1")
+	p.hears("Model: acme/small")
+	p.says("/agent plan")
+	p.hears("Agent: plan")
+	p.says("/sessions x")
+	p.hears("1. First x", "2. Second")
+	p.says("2")
+	p.hears("Session: Title of ses_2")
+	p.says("/nosuch")
+	p.hears("no command /nosuch")
+	p.says("/last", "/stop", "/undo", "/status")
+	p.hears("the answer", "Nothing runs.", "Nothing can be undone", "agent plan, model acme/small")
+	p.says("/review now", "!ls", "hello", "/help")
+	p.hears("Commands:")
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		p.e.mu.Lock()
+		n := len(p.e.calls)
+		p.e.mu.Unlock()
+		if n == 3 {
+			break
+		}
+	}
+	p.e.mu.Lock()
+	if len(p.e.calls) == 3 && strings.HasPrefix(p.e.calls[2], "shell") { // it runs beside the prompt
+		p.e.calls[1], p.e.calls[2] = p.e.calls[2], p.e.calls[1]
+	}
+	p.e.mu.Unlock()
+	p.leaves(`command ses_2 review "now"`, `shell ses_2 "ls"`, `prompt ses_2 "hello" plan acme/small`)
+}
+
+func TestEndOfInput(t *testing.T) {
+	p := meet(t, &engine{}, Options{})
+	p.in.Close()
+	if err := <-p.done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWords(t *testing.T) {
+	in := "# Top\n**bold** text\n\n```go\nx := \"**\"\n```\n| a | b |\n|---|---|\n| 1 | 2 |\n---\n#nothead"
+	want := "Heading: Top\nbold text\n\nCode, go:\nx := \"**\"\nEnd of code.\n| a | b |\n| 1 | 2 |\n#nothead"
+	if diff := cmp.Diff(want, Words(in)); diff != "" {
+		t.Errorf("words (-want +got):\n%s", diff)
+	}
+}
