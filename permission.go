@@ -49,11 +49,13 @@ const (
 
 // Reply answers an ask. Message goes with a rejection and tells the model what
 // to do instead; without it a rejection stops the turn. Project makes an
-// "always" last: it is stored for the project in this place.
+// "always" last: it is stored for the project in this place. Patterns take the
+// place of those that the ask offers for an "always"; without any it is those.
 type Reply struct {
-	Kind    ReplyKind
-	Message string
-	Project bool
+	Kind     ReplyKind
+	Message  string
+	Project  bool
+	Patterns []string
 }
 
 // Question is something a tool wants to know from the user.

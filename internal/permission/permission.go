@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
+	"unicode"
 
 	"lathe"
 	"lathe/internal/shell"
@@ -262,7 +264,11 @@ func (s *Service) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply) 
 	case lathe.Once:
 		s.settle(e, lathe.Once, nil)
 	case lathe.Always:
-		if err := s.approve(ctx, e.ask, reply.Project || s.opts.KeepAlways); err != nil {
+		ask, err := withPatterns(e.ask, reply.Patterns)
+		if err != nil {
+			return err
+		}
+		if err := s.approve(ctx, ask, reply.Project || s.opts.KeepAlways); err != nil {
 			return fmt.Errorf("remember approval %q: %w", id, err)
 		}
 		s.settle(e, lathe.Always, nil)
@@ -273,6 +279,33 @@ func (s *Service) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply) 
 		return lathe.Errorf(lathe.CodeInvalid, "reply once, always or reject", "reply %q is not known", reply.Kind)
 	}
 	return nil
+}
+
+// What bounds the patterns that a person writes.
+const (
+	maxPatterns = 50
+	maxPattern  = 2000
+)
+
+// withPatterns returns an ask with the patterns that the person wrote in place of
+// those it offers. One that offers none takes none.
+func withPatterns(ask lathe.Ask, patterns []string) (lathe.Ask, error) {
+	if len(patterns) == 0 {
+		return ask, nil
+	}
+	if len(ask.Always) == 0 {
+		return ask, lathe.Errorf(lathe.CodeInvalid, "allow it once", "this cannot be allowed for good")
+	}
+	if len(patterns) > maxPatterns {
+		return ask, lathe.Errorf(lathe.CodeInvalid, "", "%d patterns are more than %d", len(patterns), maxPatterns)
+	}
+	for _, p := range patterns {
+		if p == "" || len(p) > maxPattern || strings.ContainsFunc(p, unicode.IsControl) {
+			return ask, lathe.Errorf(lathe.CodeInvalid, "write one like those that are offered", "%.60q is not a pattern", p)
+		}
+	}
+	ask.Always = patterns
+	return ask, nil
 }
 
 // approve remembers what an "always" allows. One to a protected request is for

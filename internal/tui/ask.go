@@ -28,7 +28,9 @@ type answer struct {
 // askSheet is a permission ask.
 type askSheet struct {
 	ask     lathe.Ask
-	other   bool // it is of a session that is not on screen, such as a subagent's
+	pattern *edit.Editor // while the person changes it
+	keep    bool         // the pattern is for the project
+	other   bool         // it is of a session that is not on screen, such as a subagent's
 	shown   time.Time
 	answers []answer
 	at      int
@@ -40,7 +42,8 @@ func newAsk(ask lathe.Ask, other bool, now time.Time) *askSheet {
 	if protected, _ := ask.Metadata["protected"].(bool); len(ask.Always) > 0 && !protected {
 		s.answers = append(s.answers,
 			answer{"a", "allow in this session", lathe.Reply{Kind: lathe.Always}, false},
-			answer{"p", "allow in this project", lathe.Reply{Kind: lathe.Always, Project: true}, false})
+			answer{"p", "allow in this project", lathe.Reply{Kind: lathe.Always, Project: true}, false},
+			answer{"e", "change the pattern, then allow", lathe.Reply{Kind: lathe.Always}, true})
 	}
 	s.answers = append(s.answers,
 		answer{"n", "reject", lathe.Reply{Kind: lathe.Reject}, false},
@@ -53,15 +56,21 @@ func (s *askSheet) appeared() time.Time { return s.shown }
 func (s *questionSheet) appeared() time.Time { return s.shown }
 
 func (s *askSheet) paste(text string) {
-	if s.message != nil {
+	switch {
+	case s.message != nil:
 		s.message.Type(styled.OneLine(text))
+	case s.pattern != nil:
+		s.pattern.Type(text)
 	}
 }
 
 func (s *askSheet) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 	stroke := keyName(k)
-	if s.message != nil {
+	switch {
+	case s.message != nil:
 		return s.write(a, k, stroke)
+	case s.pattern != nil:
+		return s.change(a, k, stroke)
 	}
 	switch stroke {
 	case "up", "left", "shift+tab":
@@ -85,11 +94,81 @@ func (s *askSheet) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 
 func (s *askSheet) choose(a *App, an answer) tea.Cmd {
 	if an.words {
-		s.message = &edit.Editor{}
+		if an.reply.Kind == lathe.Reject {
+			s.message = &edit.Editor{}
+		} else {
+			s.pattern = &edit.Editor{}
+			s.pattern.Set(strings.Join(s.ask.Always, "\n"))
+		}
 		return nil
 	}
 	a.close(s)
 	return a.reply(s.ask, an.reply)
+}
+
+// change takes the keys while the pattern is changed: one a line.
+func (s *askSheet) change(a *App, k tea.KeyPressMsg, stroke string) tea.Cmd {
+	switch {
+	case stroke == "esc" || stroke == "ctrl+c":
+		s.pattern = nil
+	case stroke == "tab":
+		s.keep = !s.keep
+	case stroke == "enter":
+		r := lathe.Reply{Kind: lathe.Always, Project: s.keep}
+		for line := range strings.Lines(s.pattern.Text()) {
+			if line = strings.TrimSpace(line); line != "" {
+				r.Patterns = append(r.Patterns, line)
+			}
+		}
+		if s.pattern.Text() == strings.Join(s.ask.Always, "\n") {
+			r.Patterns = nil
+		} else if len(r.Patterns) == 0 {
+			a.notify(toastWarning, "a pattern is needed; esc goes back")
+			return a.tick()
+		}
+		a.close(s)
+		return a.reply(s.ask, r)
+	case k.Text != "":
+		s.pattern.Type(k.Text)
+	default:
+		s.edit(a, stroke)
+	}
+	return nil
+}
+
+func (s *askSheet) edit(a *App, stroke string) {
+	for _, act := range a.keys.Plain(stroke) {
+		switch act {
+		case keys.HistoryPrevious, keys.Up:
+			s.pattern.Vertical(-1, a.look.width, a.look.method)
+			return
+		case keys.HistoryNext, keys.Down:
+			s.pattern.Vertical(1, a.look.width, a.look.method)
+			return
+		}
+		if s.pattern.Do(act) {
+			return
+		}
+	}
+}
+
+// drawPattern draws the pattern that is changed, and where the caret is.
+func (s *askSheet) drawPattern(l look, out []styled.Line) ([]styled.Line, int, int) {
+	where := "in this session"
+	if s.keep {
+		where = "in this project"
+	}
+	head := "allow " + where + " what matches (* is anything, one pattern a line); tab: where, enter: allow, esc: back"
+	for _, line := range styled.Wrap(styled.Plain(head, l.fg(theme.Muted)), l.width-3, l.method) {
+		out = append(out, l.row(line, false))
+	}
+	before := s.pattern.Text()[:s.pattern.Caret()]
+	y := len(out) + strings.Count(before, "\n")
+	x := 2 + styled.Width(before[strings.LastIndexByte(before, '\n')+1:], l.method)
+	for _, text := range strings.Split(s.pattern.Text(), "\n") {
+		out = append(out, l.row(styled.Plain(text, l.fg(theme.Text)), false))
+	}
+	return out, x, y
 }
 
 func (s *askSheet) write(a *App, k tea.KeyPressMsg, stroke string) tea.Cmd {
@@ -118,6 +197,9 @@ func (s *askSheet) draw(l look, height int) ([]styled.Line, int, int) {
 	}
 	out := []styled.Line{l.title(title, "the turn waits for you")}
 	room := max(2, height-2-len(s.answers))
+	if s.pattern != nil {
+		room = max(2, height-4-strings.Count(s.pattern.Text(), "\n"))
+	}
 	body := s.what(l)
 	if len(body) > room {
 		more := styled.Plain(fmt.Sprintf("%s %d lines more; make the window larger to see them", l.glyph("…", "..."), len(body)-room+1), l.fg(theme.Warning))
@@ -131,9 +213,12 @@ func (s *askSheet) draw(l look, height int) ([]styled.Line, int, int) {
 		x := 2 + len("tell it: ") + styled.Width(s.message.Text()[:s.message.Caret()], l.method)
 		return append(out, l.row(line, false)), x, len(out)
 	}
+	if s.pattern != nil {
+		return s.drawPattern(l, out)
+	}
 	for i, an := range s.answers {
 		line := styled.Line{{Text: an.key + "  ", Style: l.fg(theme.Accent, styled.Bold)}, {Text: an.label, Style: l.fg(theme.Text)}}
-		if an.reply.Kind == lathe.Always {
+		if an.reply.Kind == lathe.Always && !an.words {
 			line = append(line, styled.Span{Text: "  " + styled.OneLine(strings.Join(s.ask.Always, ", ")), Style: l.fg(theme.Muted)})
 		}
 		out = append(out, l.row(line, i == s.at))
@@ -155,8 +240,13 @@ func (s *askSheet) what(l look) []styled.Line {
 	add("", text("description"), theme.Muted)
 	if cmd := text("command"); cmd != "" {
 		add("$ ", cmd, theme.Text)
-		if s.ask.Permission != "bash" {
+		switch {
+		case s.ask.Permission != "bash":
 			add("for: ", strings.Join(s.ask.Patterns, ", "), theme.Text)
+		case len(s.ask.Patterns) > 1 || len(s.ask.Patterns) == 1 && strings.TrimSpace(s.ask.Patterns[0]) != strings.TrimSpace(cmd):
+			for i, p := range s.ask.Patterns { // the commands that it is made of
+				add(fmt.Sprintf("  %d ", i+1), p, theme.Accent)
+			}
 		}
 	} else {
 		add("", strings.Join(s.ask.Patterns, ", "), theme.Text)
@@ -184,137 +274,4 @@ func listText(v any) []string {
 		}
 	}
 	return out
-}
-
-// questionSheet asks the questions of a tool, one after the other.
-type questionSheet struct {
-	ask     lathe.QuestionAsk
-	n       int // the question that is asked
-	at      int
-	chosen  map[int]bool
-	own     edit.Editor
-	answers [][]string
-	shown   time.Time
-}
-
-func newQuestion(ask lathe.QuestionAsk, now time.Time) *questionSheet {
-	return &questionSheet{ask: ask, chosen: map[int]bool{}, shown: now}
-}
-
-func (s *questionSheet) question() lathe.Question { return s.ask.Questions[s.n] }
-
-func (s *questionSheet) paste(text string) {
-	if s.typing() {
-		s.own.Type(styled.OneLine(text))
-	}
-}
-
-// typing reports whether the row for an answer of one's own is marked.
-func (s *questionSheet) typing() bool { return s.at == len(s.question().Options) }
-
-func (s *questionSheet) key(a *App, k tea.KeyPressMsg) tea.Cmd {
-	q := s.question()
-	rows := len(q.Options)
-	if q.Custom || rows == 0 {
-		rows++
-	}
-	switch stroke := keyName(k); {
-	case stroke == "esc" || stroke == "ctrl+c":
-		a.close(s)
-		return a.dismiss(s.ask)
-	case stroke == "up":
-		s.at = (s.at + rows - 1) % rows
-	case stroke == "down" || stroke == "tab":
-		s.at = (s.at + 1) % rows
-	case stroke == "enter":
-		return s.enter(a)
-	case s.typing() && k.Text != "":
-		s.own.Type(k.Text)
-	case s.typing():
-		for _, act := range a.keys.Plain(stroke) {
-			if act != keys.Newline && s.own.Do(act) {
-				break
-			}
-		}
-	case stroke == "space" && q.Multiple:
-		s.chosen[s.at] = !s.chosen[s.at]
-	case len(stroke) == 1 && stroke[0] >= '1' && int(stroke[0]-'1') < len(q.Options):
-		s.at = int(stroke[0] - '1')
-		if q.Multiple {
-			s.chosen[s.at] = !s.chosen[s.at]
-			return nil
-		}
-		return s.enter(a)
-	}
-	return nil
-}
-
-// enter takes the answer and goes to the next question, at last to the engine.
-func (s *questionSheet) enter(a *App) tea.Cmd {
-	q := s.question()
-	var labels []string
-	for i, o := range q.Options {
-		if s.chosen[i] || !q.Multiple && i == s.at {
-			labels = append(labels, o.Label)
-		}
-	}
-	if own := strings.TrimSpace(s.own.Text()); own != "" && (s.typing() || q.Multiple) {
-		labels = append(labels, own)
-	}
-	if q.Multiple && len(labels) == 0 && !s.typing() {
-		labels = append(labels, q.Options[s.at].Label)
-	}
-	s.answers = append(s.answers, labels)
-	s.n, s.at, s.chosen, s.own = s.n+1, 0, map[int]bool{}, edit.Editor{}
-	if s.n < len(s.ask.Questions) {
-		return nil
-	}
-	a.close(s)
-	return a.answer(s.ask, s.answers)
-}
-
-func (s *questionSheet) draw(l look, height int) (out []styled.Line, x, y int) {
-	q := s.question()
-	title := "question"
-	if n := len(s.ask.Questions); n > 1 {
-		title = fmt.Sprintf("question %d of %d", s.n+1, n)
-	}
-	if q.Header != "" {
-		title += ": " + styled.OneLine(q.Header)
-	}
-	hint := "enter choose · esc dismiss"
-	if q.Multiple {
-		hint = "space mark · enter done · esc dismiss"
-	}
-	out = append(out, l.title(title, hint))
-	for _, line := range styled.Wrap(styled.Plain(styled.Clean(q.Text), l.fg(theme.Text, styled.Bold)), l.width-3, l.method) {
-		out = append(out, l.row(line, false))
-	}
-	for i, o := range q.Options {
-		mark := fmt.Sprintf("%d ", i+1)
-		if q.Multiple {
-			mark = l.glyph("☐ ", "[ ] ")
-			if s.chosen[i] {
-				mark = l.glyph("☑ ", "[x] ")
-			}
-		}
-		out = append(out, l.row(styled.Line{
-			{Text: mark, Style: l.fg(theme.Accent)}, {Text: styled.OneLine(o.Label), Style: l.fg(theme.Text)},
-			{Text: "  " + styled.OneLine(o.Description), Style: l.fg(theme.Muted)},
-		}, i == s.at))
-	}
-	x = -1
-	if q.Custom || len(q.Options) == 0 {
-		label := "your answer: "
-		line := styled.Line{{Text: label, Style: l.fg(theme.Muted)}, {Text: s.own.Text(), Style: l.fg(theme.Text)}}
-		if s.typing() {
-			x, y = 2+len(label)+styled.Width(s.own.Text()[:s.own.Caret()], l.method), len(out)
-		}
-		out = append(out, l.row(line, s.typing()))
-	}
-	if cut := len(out) - max(height, 2); cut > 0 {
-		out = append(out[:1:1], out[1+cut:]...)
-		y -= cut
-	}
-	return out, x, y
 }

@@ -40,13 +40,15 @@ func EncodeAsks(all []lathe.Ask) any {
 }
 
 // DecodeReply reads the answer to an ask, from the body {reply, message?} or the
-// older {response}. An "always" may have project, which makes it last.
+// older {response}. An "always" may have project, which makes it last, and
+// patterns in place of those that were offered.
 func DecodeReply(data []byte) (lathe.Reply, error) {
 	var in struct {
 		Reply    lathe.ReplyKind `json:"reply"`
 		Response lathe.ReplyKind `json:"response"`
 		Message  string          `json:"message"`
 		Project  bool            `json:"project"`
+		Patterns []string        `json:"patterns"`
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
 		return lathe.Reply{}, fmt.Errorf("decode reply: %w", err)
@@ -56,8 +58,10 @@ func DecodeReply(data []byte) (lathe.Reply, error) {
 		kind = in.Response
 	}
 	switch kind {
-	case lathe.Once, lathe.Always, lathe.Reject:
-		return lathe.Reply{Kind: kind, Message: in.Message, Project: in.Project && kind == lathe.Always}, nil
+	case lathe.Always:
+		return lathe.Reply{Kind: kind, Message: in.Message, Project: in.Project, Patterns: in.Patterns}, nil
+	case lathe.Once, lathe.Reject:
+		return lathe.Reply{Kind: kind, Message: in.Message}, nil
 	}
 	return lathe.Reply{}, fmt.Errorf("decode reply: %q is none of %q, %q and %q", kind, lathe.Once, lathe.Always, lathe.Reject)
 }
