@@ -126,7 +126,10 @@ func examine(ctx context.Context, env *Env, a *app, dir string) error {
 	spill, _ := snapshot.Size(filepath.Join(a.paths.Data, tool.SpillDir))
 	snaps, _ := snapshot.Size(filepath.Join(a.paths.Data, "snapshot"))
 	line("files", "%s bodies, %s tool output, %s snapshots, %s backups", byteSize(c.BlobBytes), byteSize(spill), byteSize(snaps), byteSize(c.BackupBytes))
-	if err := writable(a.paths.Data); err != nil {
+	switch err := writable(a.paths.Data); {
+	case a.store.ReadOnly():
+		line("writing", "not possible: sessions can be read, nothing can be changed")
+	case err != nil:
 		bad("writing", err)
 	}
 	if out, err := exec.CommandContext(ctx, "git", "--version").Output(); err != nil {
@@ -134,15 +137,23 @@ func examine(ctx context.Context, env *Env, a *app, dir string) error {
 	} else {
 		line("git", "%s", strings.TrimSpace(string(out)))
 	}
-	if why := a.svc.UndoProblem(ctx, dir); why != nil {
-		line("undo", "not here: %v", why)
-	} else {
-		line("undo", "steps in %s can be undone", dir)
-	}
+	line("sandbox", "none: what tools run has your rights; permission rules decide what is run")
+	line("undo", "%s", undoState(ctx, a, dir))
 	if wrong > 0 {
 		return exitError{ExitFailed, fmt.Errorf("%d problems were found", wrong)}
 	}
 	return nil
+}
+
+// undoState says whether steps in a directory can be undone.
+func undoState(ctx context.Context, a *app, dir string) string {
+	if a.store.ReadOnly() {
+		return "not here: nothing can be run"
+	}
+	if why := a.svc.UndoProblem(ctx, dir); why != nil {
+		return fmt.Sprintf("not here: %v", why)
+	}
+	return fmt.Sprintf("steps in %s can be undone", dir)
 }
 
 func checkUnclosed(ctx context.Context, store *sqlite.Store, line func(name, format string, args ...any)) {

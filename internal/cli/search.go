@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -23,7 +24,7 @@ func newSearch(env *Env) *cobra.Command {
 				return usageError{fmt.Errorf("--format %q is neither text nor json", format)}
 			}
 			return withApp(cmd.Context(), env, func(a *app, dir string) error {
-				if _, err := a.store.Index(cmd.Context()); err != nil {
+				if err := bringUpToDate(cmd.Context(), env, a.store); err != nil {
 					return err
 				}
 				f.Session = lathe.SessionID(id)
@@ -43,6 +44,26 @@ func newSearch(env *Env) *cobra.Command {
 	cmd.Flags().StringVar(&id, "session", "", "in one session")
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
 	return cmd
+}
+
+// tellIndexing is the number of messages above which taking them into the index
+// takes long enough to say so.
+const tellIndexing = 20_000
+
+// bringUpToDate takes what is new into the index.
+func bringUpToDate(ctx context.Context, env *Env, store *sqlite.Store) error {
+	n, err := store.Unindexed(ctx)
+	switch {
+	case err != nil || n == 0:
+		return err
+	case store.ReadOnly():
+		fmt.Fprintf(env.Stderr, "lathe: the newest %d messages are not in the index and cannot be found\n", n)
+		return nil
+	case n >= tellIndexing:
+		fmt.Fprintf(env.Stderr, "lathe: indexing %d messages, once; it goes on where it stopped if you stop it\n", n)
+	}
+	_, err = store.Index(ctx)
+	return err
 }
 
 func printHits(env *Env, hits []sqlite.Hit, format string) error {

@@ -13,6 +13,7 @@ import (
 const (
 	upkeepAfter = 2 * time.Second // a short run is over by then
 	upkeepEvery = time.Hour
+	upkeepIndex = 10 * time.Second
 	keptLogs    = 10
 )
 
@@ -61,7 +62,18 @@ func (a *app) upkeep(ctx context.Context) {
 		a.log.Warn("unused files of the store could not be removed", "err", err)
 	}
 	a.removeOldLogs()
+	a.index(ctx)
 	a.log.Debug("upkeep", "outputs", cleaned, "store", swept)
+}
+
+// index takes new messages into the search index, so that the next search need
+// not. Of a history that was just imported it takes a part at a time.
+func (a *app) index(ctx context.Context) {
+	some, cancel := context.WithTimeout(ctx, upkeepIndex)
+	defer cancel()
+	if _, err := a.store.Index(some); err != nil && some.Err() == nil {
+		a.log.Warn("new messages could not be indexed", "err", err)
+	}
 }
 
 // removeOldLogs keeps the newest logs; their names are dates.

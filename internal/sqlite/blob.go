@@ -16,6 +16,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"lathe"
 )
 
 // zipFrom is the size from which a document is compressed in its row. The first
@@ -192,6 +194,27 @@ func (s *Store) reclaim(ctx context.Context, hashes []string) error {
 		}
 		return err
 	})
+}
+
+// checkBlobs reports bodies whose file is gone.
+func (s *Store) checkBlobs(ctx context.Context) error {
+	var live map[string]bool
+	err := s.read(ctx, func(v *view) (err error) {
+		live, err = v.liveBlobs()
+		return err
+	})
+	gone, first := 0, ""
+	for h := range live {
+		if _, statErr := os.Stat(s.blobPath(h)); errors.Is(statErr, fs.ErrNotExist) {
+			gone++
+			first = max(first, h)
+		}
+	}
+	if err == nil && gone > 0 {
+		err = wrapped(lathe.CodeInternal, "bring the files back from a copy of the data directory; the rest of the sessions can be read", nil,
+			"%d long texts of sessions are missing, one is %s", gone, s.blobPath(first))
+	}
+	return err
 }
 
 func (v *view) liveBlobs() (map[string]bool, error) {

@@ -75,13 +75,13 @@ func (l *Lease) Release(ctx context.Context) error {
 	})
 }
 
-// Holder returns who holds the lease of a session, and whether anybody does.
+// Holder returns who holds the lease of a session, and whether that process lives.
 func (s *Store) Holder(ctx context.Context, session lathe.SessionID) (o Owner, ok bool, err error) {
 	err = s.read(ctx, func(v *view) error {
 		o, ok, err = v.owner(session)
 		return err
 	})
-	return o, ok, err
+	return o, ok && o.living(Self()), err
 }
 
 // BreakLease takes the lease of a session from whoever holds it. Only a person

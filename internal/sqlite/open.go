@@ -249,12 +249,16 @@ func (s *Store) migrate(ctx context.Context) error {
 	return err
 }
 
-// Check reads the whole database and reports damage. It is slow on a large one.
+// Check reads the whole database, looks for the files that it names, and reports
+// damage. It is slow on a large one.
 func (s *Store) Check(ctx context.Context) error {
 	var verdict string
 	err := s.reader.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&verdict)
 	if err == nil && verdict != "ok" {
 		err = s.corrupt(errors.New(verdict))
+	}
+	if err == nil {
+		err = s.checkBlobs(ctx)
 	}
 	return s.explain(err)
 }

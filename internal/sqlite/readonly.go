@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -43,14 +44,23 @@ func (s *Store) openReadOnly(ctx context.Context, why error) error {
 		return why
 	}
 	modes := []string{"mode=ro"}
+	logged := true
 	if fi, err := os.Stat(s.path() + "-wal"); err != nil || fi.Size() == 0 {
 		// Without a log SQLite would want to make one; nobody can, so nobody
 		// changes the file while it is read.
-		modes = append(modes, "immutable=1")
+		logged, modes = false, append(modes, "immutable=1")
 	}
 	s.onlyReads, s.journal = true, "none"
-	for _, mode := range modes {
-		v, err := s.connectReadOnly(ctx, mode)
+	for i := 0; i < len(modes); i++ {
+		v, err := s.connectReadOnly(ctx, modes[i])
+		if err != nil && logged && s.aside == "" {
+			// A log that a process left behind cannot be read where SQLite can make
+			// no index of it; it can beside a copy.
+			if err := s.copyAside(); err != nil {
+				return errors.Join(why, err)
+			}
+			modes = append(modes, "mode=ro")
+		}
 		switch {
 		case err == nil && v == schema:
 			return nil
@@ -61,15 +71,63 @@ func (s *Store) openReadOnly(ctx context.Context, why error) error {
 				"the database %s has schema %d and cannot be written; this lathe reads schema %d", s.path(), v, schema), s.Close())
 		}
 	}
-	return why
+	return errors.Join(why, s.dropAside())
+}
+
+// copyAside copies the database and its log to a temporary directory, which goes
+// when the store is closed.
+func (s *Store) copyAside() error {
+	dir, err := os.MkdirTemp("", "lathe-read-*")
+	if err != nil {
+		return err
+	}
+	s.aside = dir
+	for _, end := range []string{"", "-wal"} {
+		if err := copyFile(s.path()+end, s.readPath()+end); err != nil {
+			return errors.Join(fmt.Errorf("copy %s to read it with its log: %w", s.path(), err), s.dropAside())
+		}
+	}
+	return nil
+}
+
+func (s *Store) dropAside() error {
+	if s.aside == "" {
+		return nil
+	}
+	dir := s.aside
+	s.aside = ""
+	return os.RemoveAll(dir)
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// readPath is the file that is read: the database, or a copy of it.
+func (s *Store) readPath() string {
+	if s.aside != "" {
+		return filepath.Join(s.aside, "lathe.db")
+	}
+	return s.path()
 }
 
 func (s *Store) connectReadOnly(ctx context.Context, mode string) (version int, err error) {
-	path := filepath.ToSlash(s.path())
+	path := filepath.ToSlash(s.readPath())
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
 	}
 	u := url.URL{Scheme: "file", Path: path}
+	s.readMode = mode
 	dsn := fmt.Sprintf("%s?%s&_busy_timeout=%d&_pragma=query_only(1)", u.String(), mode, busyLimit.Milliseconds())
 	if s.writer, err = sql.Open("sqlite", dsn); err != nil {
 		return 0, err

@@ -15,9 +15,12 @@ const (
 	// searchBatch is the number of messages that are indexed in one transaction,
 	// unless their texts have more than searchBytes. Others wait that long to write.
 	searchBatch = 1000
-	searchBytes = 2 << 20
+	searchBytes = 1 << 20
 	// maxIndexed bounds the text of a part that can be found.
 	maxIndexed = 256 << 10
+	// maxRanked is the number of hits above which the newest come first: to find
+	// the best takes long then, and says little.
+	maxRanked = 5000
 	// snippetWidth is how much of a text a hit shows, in characters.
 	snippetWidth = 160
 )
@@ -257,8 +260,8 @@ func appendTerm(terms []string, text string, open bool) []string {
 	return append(terms, term)
 }
 
-// Search returns the parts that hold the words of a query, the best first. Call
-// [Store.Index] before to find what is new.
+// Search returns the parts that hold the words of a query, the best first, or the
+// newest where there are very many. Call [Store.Index] before to find what is new.
 func (s *Store) Search(ctx context.Context, query string, f SearchFilter) (hits []Hit, err error) {
 	expr := matchExpr(query)
 	if expr == "" {
@@ -278,10 +281,19 @@ func (s *Store) Search(ctx context.Context, query string, f SearchFilter) (hits 
 }
 
 func (v *view) search(expr, query string, f SearchFilter) (hits []Hit, err error) {
+	order := `x.rank, p.n DESC`
+	var many int
+	err = v.row(`SELECT count(*) FROM (SELECT 1 FROM search WHERE search MATCH ? LIMIT ?)`, expr, maxRanked+1).Scan(&many)
+	if err != nil {
+		return nil, err
+	}
+	if many > maxRanked {
+		order = `x.rowid DESC`
+	}
 	rows, err := v.query(`SELECT s.id, m.id, m.role, p.n, p.id, p.seq, p.kind, p.open, p.rev, p.size, p.data
 		FROM search x JOIN part p ON p.n = x.rowid JOIN message m ON m.n = p.message JOIN session s ON s.n = m.session
 		WHERE search MATCH ? AND (? = '' OR s.project = ?) AND (? = '' OR s.directory = ?) AND (? = '' OR s.id = ?)
-		ORDER BY x.rank, p.n DESC LIMIT ?`,
+		ORDER BY `+order+` LIMIT ?`,
 		expr, f.ProjectID, f.ProjectID, f.Directory, f.Directory, f.Session, f.Session, f.Limit)
 	if err != nil {
 		return nil, err

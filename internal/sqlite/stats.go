@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -203,8 +204,8 @@ func (s *Store) Vacuum(ctx context.Context) error {
 
 // readOnly opens the database once more, such that it cannot be written.
 func (s *Store) readOnly(more string) (*sql.DB, error) {
-	u := url.URL{Scheme: "file", Path: filepath.ToSlash(s.path())}
-	db, err := sql.Open("sqlite", u.String()+"?mode=ro&_pragma=busy_timeout(5000)"+more)
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(s.readPath())}
+	db, err := sql.Open("sqlite", u.String()+"?"+cmp.Or(s.readMode, "mode=ro")+"&_pragma=busy_timeout(5000)"+more)
 	if err != nil {
 		return nil, err
 	}

@@ -46,6 +46,8 @@ type Store struct {
 	now       func() time.Time
 	journal   string
 	onlyReads bool
+	readMode  string // how SQLite opens it then
+	aside     string // directory of a copy that is read in its place
 
 	writer *sql.DB
 	conn   *sql.Conn     // the one connection of writer
@@ -71,7 +73,7 @@ func (s *Store) Close() error {
 		st.Close()
 	}
 	// The writer goes last: the last connection folds the journal in.
-	err := errors.Join(s.reader.Close(), s.conn.Close(), s.writer.Close())
+	err := errors.Join(s.reader.Close(), s.conn.Close(), s.writer.Close(), s.dropAside())
 	if err != nil {
 		return fmt.Errorf("close database in %s: %w", s.dir, err)
 	}
