@@ -147,3 +147,12 @@ func (CommandExecuted) isEvent()   {}
 func (ProjectUpdated) isEvent()    {}
 func (InstanceDisposed) isEvent()  {}
 func (ClientEvent) isEvent()       {}
+
+// Beyond returns the delta without what a reader has who has the first have bytes
+// of the part's text. It is whole where its end is not known.
+func (d PartDelta) Beyond(have int) PartDelta {
+	if missing := d.End - have; d.End > 0 && missing < len(d.Delta) {
+		d.Delta = d.Delta[len(d.Delta)-max(missing, 0):]
+	}
+	return d
+}

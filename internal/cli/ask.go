@@ -13,6 +13,10 @@ import (
 // answer replies to a permission ask: by policy, or as the person at the terminal
 // decides.
 func (v *view) answer(ctx context.Context, a lathe.Ask) {
+	if v.answered[a.ID] {
+		return
+	}
+	v.answered[a.ID] = true
 	what := describeAsk(a)
 	var reply lathe.Reply
 	protected, _ := a.Metadata[tool.MetaProtected].(bool)
@@ -34,7 +38,7 @@ func (v *view) answer(ctx context.Context, a lathe.Ask) {
 	if reply.Kind == lathe.Reject && reply.Message == "" {
 		v.refused = append(v.refused, what)
 	}
-	if err := v.app.reply(ctx, v.root.Directory, a.ID, reply); err != nil {
+	if err := v.c.Reply(context.WithoutCancel(ctx), a.ID, reply); err != nil {
 		v.out.notice(fmt.Sprintf("the reply to %s came too late: %v", a.Permission, err))
 	}
 }

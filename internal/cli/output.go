@@ -28,9 +28,9 @@ type output struct {
 	thinking bool
 	live     bool // standard output is a terminal: text is shown as it comes
 
-	answer   string // text of the newest finished text part
-	atStart  bool   // nothing stands on the current line of the terminal
-	streamed map[lathe.PartID]bool
+	answer   string                  // text of the newest finished text part
+	atStart  bool                    // nothing stands on the current line of the terminal
+	streamed map[lathe.PartID]int    // bytes of text that were shown as they came
 	held     map[lathe.PartID]string // end of a delta that may be half a sequence
 	kind     map[lathe.PartID]string
 	shown    map[lathe.PartID]bool
@@ -41,7 +41,7 @@ func newOutput(env *Env, o runOptions) *output {
 	return &output{
 		env: env, style: newStyle(env.StderrTTY, env.Getenv), json: o.format == "json", quiet: o.quiet,
 		thinking: o.thinking, live: env.StdoutTTY && o.format != "json" && !o.quiet, atStart: true,
-		streamed: map[lathe.PartID]bool{}, held: map[lathe.PartID]string{}, kind: map[lathe.PartID]string{}, shown: map[lathe.PartID]bool{},
+		streamed: map[lathe.PartID]int{}, held: map[lathe.PartID]string{}, kind: map[lathe.PartID]string{}, shown: map[lathe.PartID]bool{},
 		working: map[lathe.MessageID]bool{},
 	}
 }
@@ -107,12 +107,31 @@ func (o *output) part(p lathe.Part, own bool) {
 	}
 }
 
+// again shows what is new in a message that was read again.
+func (o *output) again(m lathe.Message, root lathe.SessionID, now time.Time) {
+	if _, ok := m.Info.(*lathe.Assistant); !ok {
+		return
+	}
+	o.working[m.ID] = true
+	for _, p := range m.Parts {
+		o.event(lathe.Envelope{Time: now, Event: lathe.PartUpdated{Part: p}}, root)
+		if t, ok := p.Body.(*lathe.Text); ok && t.Time.End.IsZero() {
+			o.event(lathe.Envelope{Time: now, Event: lathe.PartDelta{
+				SessionID: p.SessionID, MessageID: p.MessageID, PartID: p.ID, Delta: t.Text, End: len(t.Text),
+			}}, root)
+		}
+	}
+}
+
 // delta shows text on a terminal as it streams.
 func (o *output) delta(ev lathe.PartDelta) {
 	if !o.live || o.kind[ev.PartID] != "text" {
 		return
 	}
-	o.streamed[ev.PartID] = true
+	if ev = ev.Beyond(o.streamed[ev.PartID]); ev.Delta == "" {
+		return
+	}
+	o.streamed[ev.PartID] += len(ev.Delta)
 	text, held := printable.Split(o.held[ev.PartID] + ev.Delta)
 	o.held[ev.PartID] = held
 	o.write(o.env.Stdout, clean(text))
@@ -136,7 +155,10 @@ func (o *output) text(id lathe.PartID, b *lathe.Text) {
 		return
 	}
 	o.shown[id] = true
-	if o.streamed[id] {
+	if n := o.streamed[id]; n > 0 {
+		if n < len(b.Text) { // the end came while nobody listened
+			o.write(o.env.Stdout, clean(b.Text[n:]))
+		}
 		o.answer = ""
 		o.newline()
 		return

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"lathe"
-	"lathe/internal/session"
+	"lathe/internal/opencode/wire"
 	"lathe/internal/turn"
 )
 
@@ -27,24 +27,28 @@ func (v *view) answers() bool { return v.env.StdinTTY && v.env.StderrTTY && v.op
 // question answers a question of the model's as the person at the terminal does,
 // or dismisses it where there is none.
 func (v *view) question(ctx context.Context, q lathe.QuestionAsk) {
+	if v.answered[q.ID] {
+		return
+	}
+	v.answered[q.ID] = true
 	if !v.answers() {
 		for _, one := range q.Questions {
 			v.refused = append(v.refused, "question: "+oneLine(one.Text, 200))
 			v.out.notice("dismissed, since nobody can be asked here: " + oneLine(one.Text, 200))
 		}
-		v.settled(v.app.svc.RejectQuestion(context.WithoutCancel(ctx), q.ID))
+		v.settled(v.c.Answer(context.WithoutCancel(ctx), q.ID, nil))
 		return
 	}
 	answers := make([][]string, 0, len(q.Questions))
 	for _, one := range q.Questions {
 		answer, ok := v.askQuestion(ctx, one)
 		if !ok {
-			v.settled(v.app.svc.RejectQuestion(context.WithoutCancel(ctx), q.ID))
+			v.settled(v.c.Answer(context.WithoutCancel(ctx), q.ID, nil))
 			return
 		}
 		answers = append(answers, answer)
 	}
-	v.settled(v.app.svc.Answer(context.WithoutCancel(ctx), q.ID, answers))
+	v.settled(v.c.Answer(context.WithoutCancel(ctx), q.ID, answers))
 }
 
 func (v *view) settled(err error) {
@@ -135,23 +139,17 @@ func (o runOptions) readMessage(ctx context.Context, env *Env) (string, error) {
 
 // send gives the session what was asked for: a prompt, a command, or a shell
 // command of the user's.
-func (v *view) send(ctx context.Context, p session.Prompt, message string) (*session.Run, error) {
+func (v *view) send(ctx context.Context, p wire.OwnPrompt) (lathe.MessageID, error) {
 	if !v.answers() {
 		p.Rules = append(p.Rules, nobody...)
 	}
 	switch {
 	case v.opts.shell:
-		_, r, err := v.app.svc.Shell(ctx, v.root.ID, session.ShellInput{Command: message, Agent: p.Agent, Model: p.Model})
-		return r, err
+		p.Shell, p.Prompt.Parts = v.message, nil
 	case v.opts.command != "":
-		_, r, err := v.app.svc.Command(ctx, v.root.ID, session.CommandInput{
-			Name: v.opts.command, Arguments: message, Agent: p.Agent, Model: p.Model, Parts: v.attached, Limits: p.Limits, Rules: p.Rules,
-		})
-		return r, err
+		p.Command, p.Arguments, p.Prompt.Parts = v.opts.command, v.message, v.attached
 	}
-	p.Refs = true
-	_, r, err := v.app.svc.Prompt(ctx, v.root.ID, p)
-	return r, err
+	return v.c.Prompt(ctx, v.root.ID, p)
 }
 
 // shellOutput prints what the user's shell command said.
@@ -174,7 +172,7 @@ func (v *view) relatives(ctx context.Context) map[lathe.SessionID]bool {
 	family := map[lathe.SessionID]bool{v.root.ID: true}
 	next := []lathe.SessionID{v.root.ID}
 	for len(next) > 0 && len(family) < 1000 {
-		children, err := v.app.svc.Children(ctx, next[0])
+		children, err := v.c.Children(ctx, next[0])
 		if err != nil {
 			break
 		}

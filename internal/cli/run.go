@@ -13,10 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe"
-	"lathe/internal/bus"
-	"lathe/internal/session"
-	"lathe/internal/sqlite"
-	"lathe/internal/turn"
+	"lathe/internal/client"
+	"lathe/internal/opencode/wire"
 	"lathe/internal/workspace"
 )
 
@@ -95,7 +93,7 @@ is busy in another process; 130 aborted. Ctrl-C aborts cleanly, twice kills.`,
 	f.StringVar(&o.title, "title", "", "title of a new session; empty for one from the message")
 	f.StringVar(&o.format, "format", "default", "output: default or json (one event a line)")
 	f.StringVar(&o.dir, "dir", "", "directory to work in")
-	f.StringVar(&o.attach, "attach", "", "run in the server at this address (http://…, or unix:PATH)")
+	f.StringVar(&o.attach, "attach", "", "run in the server at this address (http://…, or unix:PATH); auto: one that runs here")
 	f.StringVar(&o.permission, "permission", "", "who answers permission asks: ask, allow or deny")
 	f.StringArrayVar(&o.allow, "allow", nil, "allow PERMISSION[:PATTERN] in this run (repeatable)")
 	f.StringArrayVar(&o.deny, "deny", nil, "deny PERMISSION[:PATTERN] in this run (repeatable)")
@@ -113,7 +111,7 @@ func run(ctx context.Context, env *Env, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	dir, err := workDir(env, o.dir)
+	dir, err := o.place(env)
 	if err != nil {
 		return err
 	}
@@ -121,29 +119,30 @@ func run(ctx context.Context, env *Env, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	files, err := fileParts(dir, o.files)
+	files, err := fileParts(firstOf(dir, env.Dir), o.files)
 	if err != nil {
 		return err
 	}
+	f, err := connect(ctx, env, target{attach: o.attach, dir: dir, trust: o.trust})
+	if err != nil {
+		return err
+	}
+	return errors.Join(runIn(ctx, env, f, o, message, files, limits), f.Close())
+}
+
+// place returns the directory of the run.
+func (o *runOptions) place(env *Env) (string, error) {
 	if o.attach != "" {
-		return runAttached(ctx, env, o, dir, message, files)
+		return attachDir(env, o.attach, o.dir)
 	}
-	app, err := openApp(ctx, env, appOptions{dir: dir, trust: o.trust})
-	if err != nil {
-		return err
-	}
-	err = runIn(ctx, env, app, o, dir, message, files, limits)
-	return errors.Join(err, app.Close())
+	return workDir(env, o.dir)
 }
 
 // check validates what can be validated before anything is opened.
-func (o *runOptions) check(env *Env) (turn.Limits, error) {
-	lim := turn.Limits{Steps: o.maxSteps, Time: o.maxTime}
+func (o *runOptions) check(env *Env) (wire.OwnLimits, error) {
+	lim := wire.OwnLimits{Steps: o.maxSteps}
 	if o.format != "default" && o.format != "json" {
 		return lim, usageError{fmt.Errorf("--format %q is neither default nor json", o.format)}
-	}
-	if o.share && o.attach != "" {
-		return lim, usageError{errors.New("--share and --attach exclude each other; set share to auto where the server runs")}
 	}
 	if o.cont && o.session != "" {
 		return lim, usageError{errors.New("--continue and --session exclude each other")}
@@ -168,6 +167,7 @@ func (o *runOptions) check(env *Env) (turn.Limits, error) {
 	if o.maxTime < 0 {
 		return lim, usageError{fmt.Errorf("--max-time %s is over before it begins", o.maxTime)}
 	}
+	lim.Time = int64((o.maxTime + time.Millisecond - 1) / time.Millisecond)
 	if o.maxCost != "" {
 		p, err := lathe.ParsePrice(o.maxCost)
 		if err != nil {
@@ -224,43 +224,48 @@ func workDir(env *Env, dir string) (string, error) {
 	return workspace.Resolve(dir)
 }
 
-func runIn(ctx context.Context, env *Env, app *app, o runOptions, dir, message string, files []lathe.PartBody, limits turn.Limits) error {
+func runIn(ctx context.Context, env *Env, f *face, o runOptions, message string, files []lathe.PartBody, limits wire.OwnLimits) error {
 	rules, err := parseRules(o.allow, o.deny)
 	if err != nil {
 		return err
 	}
-	agent, warning, err := leader(ctx, app, dir, o.agent)
+	agent, warning, err := leader(ctx, f.Client, o.agent)
 	if err != nil {
 		return err
 	}
 	o.agent = agent
-	sess, created, err := pickSession(ctx, app, o, dir, message)
+	sess, created, err := pickSession(ctx, f.Client, o, message)
 	if err != nil {
 		return err
 	}
-	p := session.Prompt{Agent: o.agent, Limits: limits, Rules: rules}
-	p.Parts = append(slices.Clone(files), &lathe.Text{Text: message})
-	v := &view{env: env, app: app, root: sess, out: newOutput(env, o), opts: o, message: message, attached: files}
+	if sess.Directory != f.Dir() {
+		f.Client = f.In(sess.Directory)
+	}
+	p := wire.OwnPrompt{
+		Prompt: wire.PromptRequest{Agent: o.agent, Parts: append(slices.Clone(files), &lathe.Text{Text: message})},
+		Limits: limits, Rules: rules, Refs: true,
+	}
+	v := &view{env: env, c: f, root: sess, out: newOutput(env, o), opts: o, message: message, attached: files, answered: map[lathe.AskID]bool{}}
 	if warning != "" {
 		v.out.warning(warning)
 	}
 	v.share(ctx)
 	err = v.start(ctx, p)
-	if err != nil && created && !v.accepted {
+	if err != nil && created && v.sent == "" {
 		// A session that never got a message is of no use to anyone.
-		err = errors.Join(err, app.svc.Delete(context.WithoutCancel(ctx), sess.ID))
+		err = errors.Join(err, f.Delete(context.WithoutCancel(ctx), sess.ID))
 	}
 	return err
 }
 
 // pickSession returns the session to work in, a new one unless told otherwise.
-func pickSession(ctx context.Context, app *app, o runOptions, dir, message string) (sess lathe.Session, created bool, err error) {
+func pickSession(ctx context.Context, c *client.Client, o runOptions, message string) (sess lathe.Session, created bool, err error) {
 	switch {
 	case o.session != "":
-		sess, err = app.svc.Get(ctx, lathe.SessionID(o.session))
+		sess, err = c.Get(ctx, lathe.SessionID(o.session))
 		return sess, false, err
 	case o.cont:
-		list, err := app.svc.List(ctx, sqlite.SessionFilter{Directory: dir, Roots: true, Limit: 1})
+		list, err := c.List(ctx, client.Filter{Archived: true, Limit: 1})
 		if err != nil {
 			return sess, false, err
 		}
@@ -268,124 +273,13 @@ func pickSession(ctx context.Context, app *app, o runOptions, dir, message strin
 			return list[0], false, nil
 		}
 	}
-	c := session.Create{Directory: dir, Title: o.title, Agent: o.agent}
-	if o.titleSet && o.title == "" {
-		c.Title = oneLine(message, 51)
+	in := wire.SessionRequest{Agent: o.agent}
+	switch {
+	case o.title != "":
+		in.Title = &o.title
+	case o.titleSet:
+		in.Title = new(oneLine(message, 51))
 	}
-	sess, err = app.svc.Create(ctx, c)
+	sess, err = c.Create(ctx, in)
 	return sess, err == nil, err
-}
-
-// view shows one run and answers its asks.
-type view struct {
-	env  *Env
-	app  *app
-	root lathe.Session
-	out  *output
-	opts runOptions
-
-	message  string // what was typed, or the arguments of the command
-	attached []lathe.PartBody
-	accepted bool // the prompt is stored
-	shared   bool // where it is shared was told
-	refused  []string
-	started  time.Time
-	lines    chan string // what the person types; nil until it is needed
-}
-
-// start resolves the model and runs the prompt.
-func (v *view) start(ctx context.Context, p session.Prompt) (err error) {
-	if v.opts.model != "" {
-		if p.Model, err = v.app.parseModel(ctx, v.root.Directory, v.opts.model); err != nil {
-			return err
-		}
-	}
-	p.Model.Variant = v.opts.variant
-	v.app.warn(ctx, v.root.Directory, v.out)
-	return v.run(ctx, p)
-}
-
-func (v *view) run(ctx context.Context, p session.Prompt) error {
-	v.started = v.env.Now()
-	family := v.relatives(ctx)
-	sub := v.app.svc.Subscribe(context.WithoutCancel(ctx), bus.Filter{})
-	defer sub.Close()
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	r, err := v.send(ctx, p, v.message)
-	if err != nil {
-		return err
-	}
-	v.accepted = true
-	stop := context.AfterFunc(ctx, func() {
-		if errors.Is(context.Cause(ctx), errInterrupted) {
-			v.out.notice("aborting … (press Ctrl-C again to kill)")
-		}
-		_ = v.app.svc.Abort(context.WithoutCancel(ctx), v.root.ID)
-	})
-	defer stop()
-	for e, err := range sub.All() {
-		if err != nil {
-			return fmt.Errorf("follow the session: %w", err)
-		}
-		if c, ok := e.Event.(lathe.SessionCreated); ok && family[c.Session.ParentID] {
-			family[c.Session.ID] = true
-		}
-		if !family[bus.SessionOf(e.Event)] {
-			continue
-		}
-		if v.show(ctx, e) {
-			break
-		}
-	}
-	outcome, err := r.Wait(context.WithoutCancel(ctx))
-	if err != nil {
-		return err
-	}
-	return v.finish(outcome)
-}
-
-// show handles one event; it reports whether the run is over.
-func (v *view) show(ctx context.Context, e lathe.Envelope) (done bool) {
-	switch ev := e.Event.(type) {
-	case lathe.PermissionAsked:
-		v.answer(ctx, ev.Ask)
-	case lathe.QuestionAsked:
-		v.question(ctx, ev.Ask)
-	case lathe.SessionUpdated:
-		v.tellShared(ev.Session)
-	case lathe.SessionStatus:
-		if _, idle := ev.Status.(lathe.Idle); idle && ev.SessionID == v.root.ID {
-			return true
-		}
-	}
-	v.out.event(e, v.root.ID)
-	return false
-}
-
-// finish prints the end of a run and maps its outcome to an exit code.
-func (v *view) finish(out turn.Outcome) error {
-	v.shellOutput(out)
-	v.out.end(out, v.env.Now().Sub(v.started))
-	code := ExitDone
-	switch out.Failure.(type) {
-	case nil:
-		if out.Blocked || len(v.refused) > 0 {
-			code = ExitPermission
-		}
-	case *lathe.AbortedFailure:
-		code = ExitAborted
-	case *lathe.LimitFailure, *lathe.OutputLengthFailure:
-		code = ExitLimit
-	default:
-		code = ExitFailed
-	}
-	if code == ExitPermission {
-		v.out.refusals(v.refused)
-	}
-	if code == ExitDone {
-		return nil
-	}
-	return exitError{code: code}
 }

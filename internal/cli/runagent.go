@@ -4,21 +4,22 @@ import (
 	"context"
 	"fmt"
 
+	"lathe/internal/client"
 	"lathe/internal/session"
 )
 
 // leader returns the agent that a run asks for, or none and why where that agent
 // cannot lead a session: a subagent works for another, a hidden one for lathe. An
 // unknown name is left to the session, which tells the names there are.
-func leader(ctx context.Context, app *app, dir, name string) (agent, warning string, err error) {
+func leader(ctx context.Context, c *client.Client, name string) (agent, warning string, err error) {
 	if name == "" {
 		return "", "", nil
 	}
-	inst, err := app.svc.Instance(ctx, dir)
+	agents, err := c.Agents(ctx)
 	if err != nil {
 		return "", "", err
 	}
-	for _, a := range inst.Agents {
+	for _, a := range agents {
 		switch {
 		case a.Name != name:
 		case a.Mode == session.ModeSubagent:

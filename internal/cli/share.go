@@ -85,7 +85,7 @@ func newUnshare(env *Env) *cobra.Command {
 // told and does not stop the run.
 func (v *view) share(ctx context.Context) {
 	if v.opts.share {
-		sess, err := v.app.svc.Share(ctx, v.root.ID)
+		sess, err := v.c.Share(ctx, v.root.ID)
 		if err != nil {
 			text := err.Error()
 			if e, ok := errors.AsType[*lathe.Error](err); ok && e.Hint != "" {

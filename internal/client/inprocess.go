@@ -39,6 +39,10 @@ func (t inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	case <-ctx.Done():
 		return nil, errors.Join(context.Cause(ctx), b.Close())
 	}
+	if w.err != nil {
+		_ = b.Close()
+		return nil, &localError{w.err}
+	}
 	return &http.Response{
 		StatusCode: w.status, Status: strconv.Itoa(w.status) + " " + http.StatusText(w.status), Proto: "HTTP/1.1",
 		ProtoMajor: 1, ProtoMinor: 1, Header: w.sent, Body: b, ContentLength: -1, Request: req,
@@ -83,6 +87,18 @@ type pipeWriter struct {
 	ready  chan struct{} // closed when status and sent are set
 	status int
 	sent   http.Header
+	err    error // why there is no answer
+}
+
+// localError is an error of the handler's own, as it is.
+type localError struct{ error }
+
+// Fail answers with an error as it is, which no status and body could say.
+func (w *pipeWriter) Fail(err error) {
+	w.once.Do(func() {
+		w.err = err
+		close(w.ready)
+	})
 }
 
 // Header returns the header to fill in.

@@ -18,7 +18,8 @@ func TestClient(t *testing.T) {
 	r := newRig(t)
 	model := r.script("turn.txt", "tool bash {\"command\":\"echo hi\",\"description\":\"x\"}\n---\ntext All done.\n")
 	for name, o := range map[string]client.Options{
-		"tcp": {URL: r.url}, "in process": {URL: "http://localhost", Transport: client.InProcess(r.srv)},
+		"tcp": {URL: r.url}, "in process": {URL: "http://localhost", Transport: client.InProcess(r.srv), Source: r.srv},
+		"in process, by frames": {URL: "http://localhost", Transport: client.InProcess(r.srv)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o.Dir = r.dir
@@ -40,10 +41,10 @@ func TestClient(t *testing.T) {
 			if text != "All done." {
 				t.Errorf("text %q", text)
 			}
-			if list, err := c.List(ctx, 5); err != nil || len(list) == 0 || list[0].ID != sess.ID {
+			if list, err := c.List(ctx, client.Filter{Limit: 5}); err != nil || len(list) == 0 || list[0].ID != sess.ID {
 				t.Errorf("list: %v, %v", list, err)
 			}
-			if all, err := c.Messages(ctx, sess.ID, 0); err != nil || len(all) != 3 {
+			if all, err := c.History(ctx, sess.ID, 0, 0); err != nil || len(all) != 3 {
 				t.Errorf("messages: %d, %v", len(all), err)
 			}
 			if err := c.Abort(ctx, sess.ID); err != nil {
@@ -68,22 +69,26 @@ func TestClient(t *testing.T) {
 // drive sends a prompt, allows what is asked, and returns the streamed text.
 func drive(t *testing.T, c *client.Client, sess lathe.Session, model string) string {
 	t.Helper()
-	text := ""
-	for ev, err := range c.Events(t.Context()) {
+	text, sent := "", lathe.MessageID("")
+	for u, err := range c.Follow(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch ev := ev.(type) {
+		switch ev := u.Event.(type) {
 		case nil:
-			err = c.Prompt(t.Context(), sess.ID, wire.PromptRequest{
+			sent, err = c.Prompt(t.Context(), sess.ID, wire.OwnPrompt{Prompt: wire.PromptRequest{
 				Model: lathe.ModelRef{Provider: "script", Model: model}, Parts: []lathe.PartBody{&lathe.Text{Text: "go"}},
-			})
+			}})
 		case lathe.PermissionAsked:
 			err = c.Reply(t.Context(), ev.Ask.ID, lathe.Reply{Kind: lathe.Once})
 		case lathe.PartDelta:
-			text += ev.Delta
+			text += ev.Beyond(len(text)).Delta
 		case lathe.SessionStatus:
 			if _, idle := ev.Status.(lathe.Idle); idle && ev.SessionID == sess.ID {
+				out, err := c.Outcome(t.Context(), sess.ID, sent)
+				if err != nil || out.Steps != 2 || out.Last == nil || out.Failure != nil {
+					t.Errorf("outcome: %+v, %v", out, err)
+				}
 				return text
 			}
 		}
@@ -95,17 +100,40 @@ func drive(t *testing.T, c *client.Client, sess lathe.Session, model string) str
 	return ""
 }
 
+// breaking is a transport whose connections a test can cut.
+type breaking struct {
+	http.Transport
+	conns chan net.Conn
+}
+
+func newBreaking() *breaking {
+	b := &breaking{conns: make(chan net.Conn, 1000)}
+	b.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+		if err == nil {
+			b.conns <- c
+		}
+		return c, err
+	}
+	return b
+}
+
+// cut closes every connection there is.
+func (b *breaking) cut() {
+	for {
+		select {
+		case c := <-b.conns:
+			_ = c.Close()
+		default:
+			return
+		}
+	}
+}
+
 // A client whose stream breaks again and again still gets every event once.
 func TestClientResumes(t *testing.T) {
 	r := newRig(t)
-	conns := make(chan net.Conn, 100)
-	tr := &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-		c, err := (&net.Dialer{}).DialContext(ctx, network, addr)
-		if err == nil {
-			conns <- c
-		}
-		return c, err
-	}}
+	tr := newBreaking()
 	defer tr.CloseIdleConnections()
 	c, err := client.New(client.Options{URL: r.url, Transport: tr, Dir: r.dir})
 	if err != nil {
@@ -113,31 +141,38 @@ func TestClientResumes(t *testing.T) {
 	}
 	p := &player{r: r}
 	var got strings.Builder
-	n, next := 0, func(i int) {
-		p.say(string(rune('a' + i%26)))
-	}
-	for ev, err := range c.Events(t.Context()) {
+	n, opened := 0, 0
+	for u, err := range c.Follow(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch ev := ev.(type) {
+		if u.Lost {
+			t.Error("events were lost")
+		}
+		switch ev := u.Event.(type) {
 		case nil:
-			p.open("prt_1")
-			next(0)
+			if u.Open {
+				if opened++; opened == 1 {
+					p.open("prt_1")
+					p.say("a")
+				}
+			}
 		case lathe.PartDelta:
 			got.WriteString(ev.Delta)
-			n++
-			if n == 50 {
+			if ev.End != got.Len() {
+				t.Fatalf("a delta ends at %d, not at %d", ev.End, got.Len())
+			}
+			if n++; n == 50 {
 				p.close()
 				continue
 			}
-			if n%7 == 0 {
-				(<-conns).Close()
+			if n%17 == 0 {
+				tr.cut()
 			}
-			next(n)
+			p.say(string(rune('a' + n%26)))
 		case lathe.SessionStatus:
-			if got.String() != p.text {
-				t.Errorf("got %q, want %q", got.String(), p.text)
+			if got.String() != p.text || opened != 3 {
+				t.Errorf("got %q over %d connections, want %q", got.String(), opened, p.text)
 			}
 			return
 		}
@@ -154,7 +189,7 @@ func TestClientErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Health(t.Context()); err == nil || !strings.Contains(err.Error(), "cannot be reached") {
+	if _, err := c.Health(t.Context()); !errors.Is(err, client.ErrUnreachable) {
 		t.Errorf("no server: %v", err)
 	}
 	r := newRig(t, func(o *Options) { o.Password = "x" })
@@ -165,8 +200,8 @@ func TestClientErrors(t *testing.T) {
 	if _, err := c.Health(t.Context()); lathe.CodeOf(err) != lathe.CodeAuth {
 		t.Errorf("no password: %v", err)
 	}
-	for _, err := range c.Events(t.Context()) {
-		if !errors.Is(err, client.ErrLost) {
+	for _, err := range c.Follow(t.Context()) {
+		if lathe.CodeOf(err) != lathe.CodeAuth {
 			t.Errorf("events without a password: %v", err)
 		}
 	}

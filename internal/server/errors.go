@@ -147,8 +147,15 @@ func (s *Server) describe(r *http.Request, ref string, err error) (int, any) {
 	}}
 }
 
-// fail sends an error.
+// fail sends an error. A caller in the same process is given it as it is.
 func (s *Server) fail(w *answer, r *http.Request, err error) {
+	if in, ok := w.ResponseWriter.(interface{ Fail(error) }); ok {
+		if bad, ok := errors.AsType[*invalid](err); ok {
+			err = lathe.Errorf(lathe.CodeInvalid, "", "%v", bad)
+		}
+		in.Fail(err)
+		return
+	}
 	status, body := s.describe(r, w.id, err)
 	if status == http.StatusInternalServerError && context.Cause(r.Context()) == nil {
 		s.opts.Log.Error("request failed", "id", w.id, "route", r.Pattern, "err", err)

@@ -85,7 +85,7 @@ func (s *Server) admit(w *answer, r *http.Request) {
 // audit logs who asked for what. Paths hold no secrets, but queries may.
 func (s *Server) audit(w *answer, r *http.Request, start time.Time) {
 	level := slog.LevelInfo
-	if r.Method == http.MethodGet && w.status < 400 {
+	if s.opts.Local || r.Method == http.MethodGet && w.status < 400 {
 		level = slog.LevelDebug
 	}
 	route := r.Pattern

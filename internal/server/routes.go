@@ -138,7 +138,7 @@ func (s *Server) routes() []route {
 }
 
 func (s *Server) register() {
-	for _, r := range s.routes() {
+	for _, r := range append(s.routes(), s.ownRoutes()...) {
 		s.mux.HandleFunc(r.method+" "+r.path, s.handle(r.do))
 	}
 	s.mux.HandleFunc("/", s.handle(noRoute))

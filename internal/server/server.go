@@ -59,6 +59,12 @@ type Options struct {
 	Shell   string
 
 	Heartbeat time.Duration // of event streams; 10 s when zero
+
+	// Trust, when set, makes this process trust a directory's repository.
+	Trust func(dir string) error
+	// Local says that the one caller is the program itself: what it asks for is no
+	// news to the log.
+	Local bool
 }
 
 // Server answers requests. Use [New], serve its handler, and [Server.Close] it
@@ -71,6 +77,9 @@ type Server struct {
 	frames frames
 	ptys   *terminal.Manager
 	epoch  string // of this process, in event ids
+
+	runs    runs
+	listing listing
 
 	ctx  context.Context // ends with Close
 	stop context.CancelCauseFunc

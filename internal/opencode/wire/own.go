@@ -472,3 +472,29 @@ func decodeList[T any](data []byte, decode func([]byte) (T, error)) ([]T, error)
 	}
 	return out, nil
 }
+
+// OwnModel is a model to choose.
+type OwnModel struct {
+	ProviderID string       `json:"providerID"`
+	ModelID    string       `json:"modelID"`
+	Variant    string       `json:"variant,omitempty"`
+	Name       string       `json:"name,omitempty"`
+	Context    int          `json:"context,omitempty"`
+	Price      lathe.Prices `json:"price,omitzero"` // in units of [lathe.Price]
+	Variants   []string     `json:"variants,omitempty"`
+	Default    bool         `json:"default,omitempty"`
+}
+
+// OwnProvider is a provider that can be connected.
+type OwnProvider struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Connected bool   `json:"connected"`
+}
+
+// OwnNotices is what a person should know about a directory's configuration.
+type OwnNotices struct {
+	Config []string `json:"config"` // complaints about it
+	Skills []string `json:"skills"` // those that cannot be used
+	Trust  string   `json:"trust"`  // what was left out since nobody trusts the repository
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"lathe"
+	"lathe/internal/client"
+	"lathe/internal/config"
+	"lathe/internal/server"
+)
+
+// target says which engine a face works with.
+type target struct {
+	attach   string // address of a server, "auto" for one that runs here; empty: an engine within the process
+	password string // of that server; else the environment's
+	dir      string
+	trust    bool // the directory's repository, in this run
+}
+
+// face is a connection to an engine, as every face of lathe has it. Close it.
+type face struct {
+	*client.Client
+	app *app // of this process; nil when attached
+	srv *server.Server
+}
+
+// connect opens the engine that a face works with.
+func connect(ctx context.Context, env *Env, t target) (*face, error) {
+	if t.attach != "" {
+		return attach(ctx, env, t)
+	}
+	a, err := openApp(ctx, env, appOptions{dir: t.dir, trust: t.trust})
+	if err != nil {
+		return nil, err
+	}
+	srv := server.New(server.Options{
+		Service: a.svc, Store: a.store, Bus: a.bus, Auth: a.auth, Paths: a.paths, Now: env.Now, Log: a.log,
+		Dir: t.dir, Trusted: true, Local: true,
+	})
+	c, err := client.New(client.Options{URL: "http://localhost", Transport: client.InProcess(srv), Source: srv, Dir: t.dir})
+	if err != nil {
+		return nil, errors.Join(err, srv.Close(), a.Close())
+	}
+	return &face{Client: c, app: a, srv: srv}, nil
+}
+
+// Close ends the connection, and an engine of this process.
+func (f *face) Close() error {
+	f.Client.Close()
+	if f.app == nil {
+		return nil
+	}
+	return errors.Join(f.app.svc.Close(), f.srv.Close(), f.app.Close())
+}
+
+// attach connects to a server.
+func attach(ctx context.Context, env *Env, t target) (*face, error) {
+	flags := config.ReadFlags(env.Getenv)
+	o := client.Options{URL: t.attach, User: flags.ServerUsername, Password: t.password, Dir: t.dir}
+	if o.Password == "" {
+		o.Password = flags.ServerPassword
+	}
+	if t.attach == "auto" {
+		found, err := findServer(ctx, env, t.dir)
+		if err != nil {
+			return nil, err
+		}
+		o.URL = found.Address()
+	}
+	c, err := client.New(o)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.Health(ctx); err != nil {
+		c.Close()
+		return nil, err
+	}
+	f := &face{Client: c}
+	if t.trust {
+		if err := c.Trust(ctx); err != nil {
+			c.Close()
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// attachDir returns the directory that an attached face is about: what was named,
+// else this one where it is on the same machine, else the server's own.
+func attachDir(env *Env, address, dir string) (string, error) {
+	switch u, err := url.Parse(address); {
+	case dir == "" && err == nil && u.Host != "" && !server.Loopback(u.Hostname()):
+		return "", nil
+	case dir != "" && filepath.IsAbs(dir):
+		if _, err := os.Stat(dir); err != nil { // it is on the server's machine
+			return filepath.Clean(dir), nil
+		}
+	}
+	return workDir(env, dir)
+}
+
+// gone reports an error that says that a server is not there any more.
+func gone(err error) bool {
+	return errors.Is(err, client.ErrUnreachable) || lathe.CodeOf(err) == lathe.CodeNotFound
+}
+
+// warn tells what a person should know of the directory's configuration.
+func (f *face) warn(ctx context.Context, out *output) {
+	notices, err := f.Notices(ctx)
+	if err != nil {
+		return
+	}
+	for _, w := range append(notices.Config, notices.Skills...) {
+		out.warning(w)
+	}
+	if notices.Trust != "" {
+		out.warning(notices.Trust)
+	}
+}

@@ -1,0 +1,106 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"lathe"
+	"lathe/internal/opencode/wire"
+)
+
+// Agent is an agent that a session can have, or that is mentioned.
+type Agent struct {
+	Name, Description string
+	Mode              string // "primary", "subagent" or "all"
+	Hidden            bool
+	Model             lathe.ModelRef
+}
+
+// Agents returns the agents, hidden ones too.
+func (c *Client) Agents(ctx context.Context) ([]Agent, error) {
+	type agent struct {
+		Agent
+		Model   struct{ ProviderID, ModelID string }
+		Variant string
+	}
+	all, err := get(ctx, c, "/agent", nil, plain[[]agent])
+	var out []Agent
+	for _, a := range all {
+		a.Agent.Model = lathe.ModelRef{Provider: a.Model.ProviderID, Model: a.Model.ModelID, Variant: a.Variant}
+		out = append(out, a.Agent)
+	}
+	return out, err
+}
+
+// Command is a command that the engine expands.
+type Command struct{ Name, Description string }
+
+// Commands returns the commands of the directory.
+func (c *Client) Commands(ctx context.Context) ([]Command, error) {
+	return get(ctx, c, "/command", nil, plain[[]Command])
+}
+
+// Models returns the models that can be called.
+func (c *Client) Models(ctx context.Context) ([]wire.OwnModel, error) {
+	return get(ctx, c, "/lathe/model", nil, plain[[]wire.OwnModel])
+}
+
+// ParseModel returns the model that a person means by a text.
+func (c *Client) ParseModel(ctx context.Context, text string) (lathe.ModelRef, error) {
+	m, err := get(ctx, c, "/lathe/model/parse", url.Values{"name": {text}}, plain[wire.OwnModel])
+	return lathe.ModelRef{Provider: m.ProviderID, Model: m.ModelID, Variant: m.Variant}, err
+}
+
+// Providers returns the providers that could be connected.
+func (c *Client) Providers(ctx context.Context) ([]wire.OwnProvider, error) {
+	return get(ctx, c, "/lathe/provider", nil, plain[[]wire.OwnProvider])
+}
+
+// SetKey stores a provider's key, and lets the directory's configuration be read
+// anew, so that it counts.
+func (c *Client) SetKey(ctx context.Context, provider, key string) error {
+	if _, err := c.call(ctx, http.MethodPut, "/auth/"+url.PathEscape(provider), nil, map[string]string{"type": "api", "key": key}); err != nil {
+		return err
+	}
+	_, err := c.call(ctx, http.MethodPost, "/instance/dispose", nil, nil)
+	return err
+}
+
+// Files returns the files and directories of the project that match best;
+// directories end in a slash.
+func (c *Client) Files(ctx context.Context, query string, limit int) ([]string, error) {
+	return get(ctx, c, "/lathe/file", url.Values{"query": {query}, "limit": {strconv.Itoa(limit)}}, plain[[]string])
+}
+
+// Notices returns what a person should know about the directory's configuration.
+func (c *Client) Notices(ctx context.Context) (wire.OwnNotices, error) {
+	return get(ctx, c, "/lathe/notice", nil, plain[wire.OwnNotices])
+}
+
+// Config returns the directory's configuration.
+func (c *Client) Config(ctx context.Context) (json.RawMessage, error) {
+	return c.call(ctx, http.MethodGet, "/config", nil, nil)
+}
+
+// Branch returns the branch that is checked out, empty without one.
+func (c *Client) Branch(ctx context.Context) (string, error) {
+	out, err := get(ctx, c, "/vcs", nil, plain[struct{ Branch string }])
+	return out.Branch, err
+}
+
+// Paths are directories on the machine of the server.
+type Paths struct{ Home, Directory, Worktree string }
+
+// Paths returns where the server works.
+func (c *Client) Paths(ctx context.Context) (Paths, error) {
+	return get(ctx, c, "/path", nil, plain[Paths])
+}
+
+// Trust makes the server trust the directory's repository as long as it runs.
+func (c *Client) Trust(ctx context.Context) error {
+	_, err := c.call(ctx, http.MethodPost, "/lathe/trust", nil, nil)
+	return err
+}

@@ -1,0 +1,188 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"lathe"
+	"lathe/internal/bus"
+	"lathe/internal/opencode/wire"
+	"lathe/internal/sse"
+)
+
+const (
+	// silence is how long a stream may say nothing: heartbeats come every 10 s.
+	silence = 35 * time.Second
+	// A stream that broke is opened again after a moment, later and later.
+	firstRetry, lastRetry = 200 * time.Millisecond, 5 * time.Second
+)
+
+// Update is an event, or how the stream of events fares.
+type Update struct {
+	lathe.Envelope       // without an Event: how the stream fares
+	Open           bool  // the stream is open
+	Lost           bool  // with Open: events were missed, what was read is old
+	Err            error // why it is not open
+	Retry          time.Duration
+}
+
+// Source is a server in the same process; *server.Server is one.
+type Source interface {
+	Follow(ctx context.Context, dir string, after uint64) iter.Seq2[lathe.Envelope, error]
+}
+
+// Follow yields the events of the client's directory. First the stream opens;
+// what happens from then on is yielded. When it breaks that is told, and it is
+// opened again after a moment, without end; it goes on where it was, or says that
+// events were lost. An error ends it: the cause of the context, or a refusal.
+func (c *Client) Follow(ctx context.Context) iter.Seq2[Update, error] {
+	if c.source != nil {
+		return c.followLocal(ctx)
+	}
+	return func(yield func(Update, error) bool) {
+		f := &follower{c: c, yield: yield, wait: firstRetry}
+		for {
+			err := f.stream(ctx)
+			switch {
+			case f.over:
+				return
+			case ctx.Err() != nil:
+				yield(Update{}, context.Cause(ctx))
+				return
+			case refusal(err):
+				yield(Update{}, err)
+				return
+			case !yield(Update{Err: err, Retry: f.wait}, nil):
+				return
+			}
+			if err := sleep(ctx, f.wait); err != nil {
+				yield(Update{}, err)
+				return
+			}
+			f.wait = min(2*f.wait, lastRetry)
+		}
+	}
+}
+
+// followLocal reads the bus itself. A reader that is too slow has lost events.
+func (c *Client) followLocal(ctx context.Context) iter.Seq2[Update, error] {
+	return func(yield func(Update, error) bool) {
+		for first := true; ; first = false {
+			var end error
+			for env, err := range c.source.Follow(ctx, c.dir, 0) {
+				if err != nil {
+					end = err
+					break
+				}
+				if !yield(Update{Envelope: env, Open: env.Event == nil, Lost: env.Event == nil && !first}, nil) {
+					return
+				}
+			}
+			if !errors.Is(end, bus.ErrSlow) {
+				yield(Update{}, end)
+				return
+			}
+		}
+	}
+}
+
+// refusal reports an answer that will not change by asking again.
+func refusal(err error) bool {
+	if e, ok := errors.AsType[*lathe.Error](err); ok && !errors.Is(err, ErrUnreachable) {
+		return e.Code != lathe.CodeInternal && e.Code != lathe.CodeBusy
+	}
+	return false
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// follower is where a reader of events is.
+type follower struct {
+	c      *Client
+	yield  func(Update, error) bool
+	last   string // id of the newest event
+	opened bool   // it was open before
+	over   bool   // the caller has enough
+	wait   time.Duration
+}
+
+var errSilent = errors.New("the server has not been heard of for a while")
+
+// stream reads one connection to its end.
+func (f *follower) stream(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	dead := time.AfterFunc(f.c.patience, func() { cancel(errSilent) })
+	defer dead.Stop()
+	var header []string
+	if f.last != "" {
+		header = []string{"Last-Event-ID", f.last}
+	}
+	resp, err := f.c.request(ctx, http.MethodGet, "/lathe/event", nil, nil, header...)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	for ev, err := range sse.Read(resp.Body, eventLimit) {
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil:
+			return fmt.Errorf("read events: %w", err)
+		}
+		dead.Reset(f.c.patience)
+		if err := f.take(ev); err != nil || f.over {
+			return err
+		}
+	}
+	return errors.New("the server ended the stream")
+}
+
+// take hands one frame on.
+func (f *follower) take(ev sse.Event) error {
+	seq := number(ev.ID)
+	env, err := wire.DecodeOwnEvent(ev.Data)
+	if errors.Is(err, wire.ErrUnknownEvent) {
+		var in struct {
+			Type       string
+			Properties struct{ Resumed bool }
+		}
+		if json.Unmarshal(ev.Data, &in) == nil && in.Type == "server.connected" {
+			f.last, f.wait = ev.ID, firstRetry
+			f.over = !f.yield(Update{Envelope: lathe.Envelope{Seq: seq}, Open: true, Lost: f.opened && !in.Properties.Resumed}, nil)
+			f.opened = true
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if ev.ID != "" {
+		f.last = ev.ID
+	}
+	env.Seq = seq
+	f.over = !f.yield(Update{Envelope: env}, nil)
+	return nil
+}
+
+// number returns the number of an event from the id of its frame.
+func number(id string) uint64 {
+	n, _ := strconv.ParseUint(id[strings.LastIndexByte(id, '-')+1:], 10, 64)
+	return n
+}

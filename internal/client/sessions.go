@@ -1,0 +1,227 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"lathe"
+	"lathe/internal/opencode/wire"
+)
+
+// Health returns the version of the server.
+func (c *Client) Health(ctx context.Context) (string, error) {
+	in, err := get(ctx, c, "/global/health", nil, plain[struct{ Version string }])
+	return in.Version, err
+}
+
+// Create makes a session.
+func (c *Client) Create(ctx context.Context, in wire.SessionRequest) (lathe.Session, error) {
+	return post(ctx, c, "/session", wire.EncodeSessionRequest(in), wire.DecodeSession)
+}
+
+// Get returns a session.
+func (c *Client) Get(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
+	if err := lathe.CheckID(string(id), lathe.PrefixSession); err != nil {
+		return lathe.Session{}, lathe.Errorf(lathe.CodeNotFound, "list them with: lathe session list", "there is no session %q", id)
+	}
+	return get(ctx, c, sessionPath(id), nil, wire.DecodeSession)
+}
+
+// Filter chooses sessions.
+type Filter struct {
+	Search   string // words of the title
+	Archived bool   // these too
+	Limit    int    // 0: all
+}
+
+// List returns the sessions of the client's directory that have no parent, newest
+// first.
+func (c *Client) List(ctx context.Context, f Filter) ([]lathe.Session, error) {
+	q := url.Values{}
+	if f.Search != "" {
+		q.Set("search", f.Search)
+	}
+	if f.Archived {
+		q.Set("archived", "true")
+	}
+	if f.Limit > 0 {
+		q.Set("limit", strconv.Itoa(f.Limit))
+	}
+	return get(ctx, c, "/lathe/session", q, list(wire.DecodeSession))
+}
+
+// Children returns the sessions below one, newest first.
+func (c *Client) Children(ctx context.Context, id lathe.SessionID) ([]lathe.Session, error) {
+	return get(ctx, c, sessionPath(id)+"/children", nil, list(wire.DecodeSession))
+}
+
+// Rename changes a session's title.
+func (c *Client) Rename(ctx context.Context, id lathe.SessionID, title string) (lathe.Session, error) {
+	return c.patch(ctx, id, map[string]any{"title": title})
+}
+
+// Archive puts a session away, or takes it back.
+func (c *Client) Archive(ctx context.Context, id lathe.SessionID, at int64) (lathe.Session, error) {
+	return c.patch(ctx, id, map[string]any{"time": map[string]any{"archived": at}})
+}
+
+func (c *Client) patch(ctx context.Context, id lathe.SessionID, body any) (lathe.Session, error) {
+	raw, err := c.call(ctx, http.MethodPatch, sessionPath(id), nil, body)
+	if err != nil {
+		return lathe.Session{}, err
+	}
+	return wire.DecodeSession(raw)
+}
+
+// Delete removes a session and all that belongs to it.
+func (c *Client) Delete(ctx context.Context, id lathe.SessionID) error {
+	_, err := c.call(ctx, http.MethodDelete, sessionPath(id), nil, nil)
+	return err
+}
+
+// Share publishes a session.
+func (c *Client) Share(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
+	return post(ctx, c, sessionPath(id)+"/share", nil, wire.DecodeSession)
+}
+
+// Unshare takes a published session back.
+func (c *Client) Unshare(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
+	return post(ctx, c, "/lathe"+sessionPath(id)+"/unshare", nil, wire.DecodeSession)
+}
+
+// Todos returns a session's task list.
+func (c *Client) Todos(ctx context.Context, id lathe.SessionID) ([]lathe.Todo, error) {
+	return get(ctx, c, sessionPath(id)+"/todo", nil, wire.DecodeTodos)
+}
+
+// Diff returns what a session changed, or what the turn of a message did.
+func (c *Client) Diff(ctx context.Context, id lathe.SessionID, m lathe.MessageID) ([]lathe.FileDiff, error) {
+	q := url.Values{}
+	if m != "" {
+		q.Set("messageID", string(m))
+	}
+	return get(ctx, c, sessionPath(id)+"/diff", q, wire.DecodeDiffs)
+}
+
+// History returns at most limit messages before the one with the sequence number,
+// or the newest ones for 0; oldest first. Text of open parts is in it as far as it
+// has streamed: [lathe.PartDelta] says which text a delta ends.
+func (c *Client) History(ctx context.Context, id lathe.SessionID, before int64, limit int) ([]lathe.Message, error) {
+	q := url.Values{}
+	if before > 0 {
+		q.Set("before", strconv.FormatInt(before, 10))
+	}
+	if limit > 0 {
+		q.Set("limit", strconv.Itoa(limit))
+	}
+	h, err := get(ctx, c, "/lathe"+sessionPath(id)+"/message", q, wire.DecodeOwnHistory)
+	return h.Messages, err
+}
+
+// Prompt asks for a turn and returns the message when it is stored; events tell the
+// rest, and [Client.Outcome] how it ended.
+func (c *Client) Prompt(ctx context.Context, id lathe.SessionID, p wire.OwnPrompt) (lathe.MessageID, error) {
+	out, err := post(ctx, c, "/lathe"+sessionPath(id)+"/prompt", wire.EncodeOwnPrompt(p), plain[struct{ MessageID lathe.MessageID }])
+	return out.MessageID, err
+}
+
+// Outcome waits for the end of the turn that a message asked for. The error has
+// [lathe.CodeNotFound] when the server does not know: it was started anew since.
+func (c *Client) Outcome(ctx context.Context, id lathe.SessionID, m lathe.MessageID) (wire.OwnOutcome, error) {
+	q := url.Values{"messageID": {string(m)}}
+	for {
+		out, err := get(ctx, c, "/lathe"+sessionPath(id)+"/outcome", q, wire.DecodeOwnOutcome)
+		if err != nil || !out.Running {
+			return out, err
+		}
+	}
+}
+
+// Abort ends the turn of a session and returns when that is recorded.
+func (c *Client) Abort(ctx context.Context, id lathe.SessionID) error {
+	_, err := c.call(ctx, http.MethodPost, sessionPath(id)+"/abort", nil, nil)
+	return err
+}
+
+// Statuses returns what the sessions of the directory do that are not idle.
+func (c *Client) Statuses(ctx context.Context) (map[lathe.SessionID]lathe.Status, error) {
+	return get(ctx, c, "/session/status", nil, wire.DecodeStatuses)
+}
+
+// Status returns what a session does.
+func (c *Client) Status(ctx context.Context, id lathe.SessionID) (lathe.Status, error) {
+	all, err := c.Statuses(ctx)
+	if st := all[id]; st != nil {
+		return st, err
+	}
+	return lathe.Idle{}, err
+}
+
+// Fork copies a session, up to a message if one is named.
+func (c *Client) Fork(ctx context.Context, id lathe.SessionID, upTo lathe.MessageID) (lathe.Session, error) {
+	body := map[string]any{}
+	if upTo != "" {
+		body["messageID"] = upTo
+	}
+	return post(ctx, c, sessionPath(id)+"/fork", body, wire.DecodeSession)
+}
+
+type reverted struct{ Conflicts int }
+
+// Revert goes back to before a message. It returns how many files were left alone
+// since somebody else changed them.
+func (c *Client) Revert(ctx context.Context, id lathe.SessionID, m lathe.MessageID) (conflicts int, err error) {
+	out, err := post(ctx, c, "/lathe"+sessionPath(id)+"/revert", map[string]any{"messageID": m}, plain[reverted])
+	return out.Conflicts, err
+}
+
+// Unrevert takes a revert back.
+func (c *Client) Unrevert(ctx context.Context, id lathe.SessionID) (conflicts int, err error) {
+	out, err := post(ctx, c, "/lathe"+sessionPath(id)+"/unrevert", nil, plain[reverted])
+	return out.Conflicts, err
+}
+
+// Summarize compacts a session and returns when that is done.
+func (c *Client) Summarize(ctx context.Context, id lathe.SessionID, model lathe.ModelRef) error {
+	_, err := c.call(ctx, http.MethodPost, sessionPath(id)+"/summarize", nil, map[string]string{"providerID": model.Provider, "modelID": model.Model})
+	return err
+}
+
+// Asks returns the permission asks that wait for a reply.
+func (c *Client) Asks(ctx context.Context) ([]lathe.Ask, error) {
+	return get(ctx, c, "/permission", nil, wire.DecodeAsks)
+}
+
+// Questions returns the questions that wait for an answer.
+func (c *Client) Questions(ctx context.Context) ([]lathe.QuestionAsk, error) {
+	return get(ctx, c, "/question", nil, wire.DecodeQuestionAsks)
+}
+
+// Reply answers a permission ask.
+func (c *Client) Reply(ctx context.Context, id lathe.AskID, r lathe.Reply) error {
+	body := map[string]any{"reply": r.Kind}
+	if r.Message != "" {
+		body["message"] = r.Message
+	}
+	if r.Project {
+		body["project"] = true
+	}
+	if len(r.Patterns) > 0 {
+		body["patterns"] = r.Patterns
+	}
+	_, err := c.call(ctx, http.MethodPost, "/permission/"+url.PathEscape(string(id))+"/reply", nil, body)
+	return err
+}
+
+// Answer answers a question; nil dismisses it.
+func (c *Client) Answer(ctx context.Context, id lathe.AskID, answers [][]string) error {
+	path := "/question/" + url.PathEscape(string(id))
+	if answers == nil {
+		_, err := c.call(ctx, http.MethodPost, path+"/reject", nil, nil)
+		return err
+	}
+	_, err := c.call(ctx, http.MethodPost, path+"/reply", nil, map[string]any{"answers": answers})
+	return err
+}

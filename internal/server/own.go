@@ -1,0 +1,246 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"lathe"
+	"lathe/internal/opencode/wire"
+	"lathe/internal/session"
+	"lathe/internal/sqlite"
+	"lathe/internal/turn"
+)
+
+// Routes below /lathe are for lathe's own faces (internal/client calls them): what
+// OpenCode's contract has no words for.
+func (s *Server) ownRoutes() []route {
+	const (
+		get, post = http.MethodGet, http.MethodPost
+		session   = "/lathe/session/{sessionID}"
+	)
+	return []route{
+		{get, "/lathe/event", (*call).ownEvents, ""},
+		{get, "/lathe/session", (*call).ownSessions, ""},
+		{get, session + "/message", (*call).ownMessages, ""},
+		{post, session + "/prompt", (*call).ownPrompt, ""},
+		{get, session + "/outcome", (*call).ownOutcome, ""},
+		{post, session + "/revert", (*call).ownRevert, ""},
+		{post, session + "/unrevert", (*call).ownUnrevert, ""},
+		{post, session + "/unshare", (*call).ownUnshare, ""},
+		{get, "/lathe/model", (*call).ownModels, ""},
+		{get, "/lathe/model/parse", (*call).ownParseModel, ""},
+		{get, "/lathe/provider", (*call).ownProviders, ""},
+		{get, "/lathe/file", (*call).ownFiles, ""},
+		{get, "/lathe/notice", (*call).ownNotices, ""},
+		{post, "/lathe/trust", (*call).ownTrust, ""},
+	}
+}
+
+// ownSessions lists sessions of a directory that are not archived and have no
+// parent, newest first.
+func (c *call) ownSessions() (any, error) {
+	dir, err := c.dir()
+	if err != nil {
+		return nil, err
+	}
+	limit, err := c.number("limit")
+	if err != nil {
+		return nil, err
+	}
+	list, err := c.s.opts.Service.List(c.ctx(), sqlite.SessionFilter{
+		Directory: dir, Roots: true, Active: c.query("archived") != "true", Search: c.query("search"), Limit: int(min(limit, 1<<20)),
+	})
+	return wire.EncodeSessions(list), err
+}
+
+// ownMessages answers messages before the one with a sequence number, or the
+// newest ones. The text of open parts is in them as far as it has streamed.
+func (c *call) ownMessages() (any, error) {
+	sess, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	limit, err := c.number("limit")
+	if err != nil {
+		return nil, err
+	}
+	if limit == 0 || limit > maxMessages {
+		limit = maxMessages
+	}
+	before, err := c.number("before")
+	if err != nil {
+		return nil, err
+	}
+	h := wire.OwnHistory{Event: c.s.eventID(c.s.opts.Bus.Seq())}
+	for m, err := range c.s.opts.Store.Messages(c.ctx(), sess.ID, sqlite.MessageFilter{Before: before, Limit: int(limit) + 1}) {
+		if err != nil {
+			return nil, err
+		}
+		if len(h.Messages) == int(limit) {
+			h.More = true
+			break
+		}
+		h.Messages = append(h.Messages, m)
+	}
+	slices.Reverse(h.Messages)
+	c.s.live.overlay(h.Messages)
+	return wire.EncodeOwnHistory(h), nil
+}
+
+type ownAccepted struct {
+	MessageID lathe.MessageID `json:"messageID"`
+}
+
+// ownPrompt stores a prompt, a command or a shell command and starts its turn. The
+// answer comes when it is stored.
+func (c *call) ownPrompt() (any, error) {
+	sess, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	data, err := c.bytes(promptLimit)
+	if err != nil {
+		return nil, err
+	}
+	in, err := wire.DecodeOwnPrompt(data)
+	if err != nil {
+		return nil, badPayload("%v", err)
+	}
+	m, run, err := c.start(sess.ID, in)
+	if err != nil {
+		return nil, err
+	}
+	c.s.runs.add(m.ID, run)
+	return ownAccepted{m.ID}, nil
+}
+
+func (c *call) start(id lathe.SessionID, in wire.OwnPrompt) (*lathe.Message, *session.Run, error) {
+	ctx, p := context.WithoutCancel(c.ctx()), in.Prompt
+	limits := turn.Limits{
+		Steps: in.Limits.Steps, Cost: in.Limits.Cost, Tokens: in.Limits.Tokens, Time: time.Duration(in.Limits.Time) * time.Millisecond,
+	}
+	switch {
+	case in.Shell != "":
+		return c.s.opts.Service.Shell(ctx, id, session.ShellInput{Command: in.Shell, Agent: p.Agent, Model: p.Model})
+	case in.Command != "":
+		return c.s.opts.Service.Command(ctx, id, session.CommandInput{
+			Name: in.Command, Arguments: in.Arguments, MessageID: p.MessageID, Agent: p.Agent, Model: p.Model, Parts: p.Parts,
+			Limits: limits, Rules: in.Rules,
+		})
+	}
+	return c.s.opts.Service.Prompt(ctx, id, session.Prompt{
+		MessageID: p.MessageID, Parts: p.Parts, Agent: p.Agent, Model: p.Model, System: p.System, Tools: p.Tools,
+		NoReply: p.NoReply, Refs: in.Refs, Limits: limits, Rules: in.Rules,
+	})
+}
+
+// outcomePatience is how long an outcome is waited for within one request.
+const outcomePatience = 20 * time.Second
+
+// ownOutcome answers how the turn of a prompt ended, or that it still runs.
+func (c *call) ownOutcome() (any, error) {
+	run := c.s.runs.get(lathe.MessageID(c.query("messageID")))
+	if run == nil {
+		return nil, notFound("the outcome of this prompt is not kept: it is long over, or of another process")
+	}
+	_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{})
+	ctx, cancel := context.WithTimeout(c.ctx(), outcomePatience)
+	defer cancel()
+	out, err := run.Wait(ctx)
+	switch {
+	case err != nil && ctx.Err() != nil && c.ctx().Err() == nil:
+		return wire.EncodeOwnOutcome(wire.OwnOutcome{Running: true}), nil
+	case err != nil:
+		return nil, err
+	}
+	return wire.EncodeOwnOutcome(wire.OwnOutcome{
+		Last: out.Last, Failure: out.Failure, Blocked: out.Blocked, Steps: out.Steps, Cost: out.Cost, Tokens: out.Tokens,
+	}), nil
+}
+
+type ownReverted struct {
+	Session   any `json:"session"`
+	Conflicts int `json:"conflicts"` // files that somebody else changed, left alone
+}
+
+func (c *call) ownRevert() (any, error) {
+	sess, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	var in struct {
+		MessageID lathe.MessageID `json:"messageID"`
+	}
+	if err := c.need(&in); err != nil {
+		return nil, err
+	}
+	if err := lathe.CheckID(string(in.MessageID), lathe.PrefixMessage); err != nil {
+		return nil, badPayload("%v", err)
+	}
+	out, err := c.s.opts.Service.Revert(context.WithoutCancel(c.ctx()), sess.ID, session.RevertInput{MessageID: in.MessageID})
+	return ownReverted{wire.EncodeSession(out.Session), len(out.Conflicts)}, err
+}
+
+func (c *call) ownUnrevert() (any, error) {
+	sess, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	out, err := c.s.opts.Service.Unrevert(context.WithoutCancel(c.ctx()), sess.ID, false)
+	return ownReverted{wire.EncodeSession(out.Session), len(out.Conflicts)}, err
+}
+
+// ownUnshare takes a session back; with forget also from a service that cannot be
+// reached.
+func (c *call) ownUnshare() (any, error) {
+	sess, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	sess, err = c.s.opts.Service.Unshare(c.ctx(), sess.ID, c.query("forget") == "true")
+	return wire.EncodeSession(sess), err
+}
+
+// ownNotices answers what a person should know about the directory's configuration.
+func (c *call) ownNotices() (any, error) {
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	out := wire.OwnNotices{Config: []string{}, Skills: []string{}, Trust: inst.Notice()}
+	for _, w := range inst.Config.Warnings {
+		out.Config = append(out.Config, w.String())
+	}
+	for _, err := range inst.SkillProblems() {
+		if !errors.Is(err, session.ErrShadowed) { // two of one name are common
+			out.Skills = append(out.Skills, err.Error())
+		}
+	}
+	return out, nil
+}
+
+// ownTrust trusts the directory's repository for the life of this process. What
+// runs there goes on; it is refused while something does and the trust would
+// change what that may use.
+func (c *call) ownTrust() (any, error) {
+	inst, dir, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	if inst.Notice() == "" { // nothing was left out
+		return true, nil
+	}
+	if c.s.opts.Trust == nil {
+		return nil, &unsupported{"trusting a repository here; use lathe trust where the server runs"}
+	}
+	if len(c.s.live.statuses(dir)) > 0 {
+		return nil, lathe.Errorf(lathe.CodeBusy, "wait for it, or stop it", "a session is busy in %s", dir)
+	}
+	if err := c.s.opts.Trust(dir); err != nil {
+		return nil, err
+	}
+	return true, c.s.opts.Service.Dispose(context.WithoutCancel(c.ctx()), dir)
+}

@@ -1,0 +1,173 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"lathe"
+	"lathe/internal/opencode/wire"
+	"lathe/internal/search"
+	"lathe/internal/session"
+)
+
+// ownModels lists the models that can be called, and which is taken when none is
+// named.
+func (c *call) ownModels() (any, error) {
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	list, err := inst.Models.Models("", false)
+	if err != nil {
+		return nil, err
+	}
+	def, _, _ := inst.Models.Default(c.ctx()) // without a default none is marked
+	out := make([]wire.OwnModel, len(list))
+	for i, m := range list {
+		out[i] = wire.OwnModel{
+			ProviderID: m.Ref.Provider, ModelID: m.Ref.Model, Name: m.Name, Context: m.Limit.Context, Price: m.Price.For(0),
+			Default: m.Ref.Provider == def.Provider && m.Ref.Model == def.Model,
+		}
+		for _, v := range m.Variants {
+			out[i].Variants = append(out[i].Variants, v.Name)
+		}
+	}
+	return out, nil
+}
+
+// ownParseModel answers the model that a person means by a text.
+func (c *call) ownParseModel() (any, error) {
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	ref, err := inst.Models.ParseRef(c.query("name"))
+	return wire.OwnModel{ProviderID: ref.Provider, ModelID: ref.Model, Variant: ref.Variant}, err
+}
+
+// ownProviders lists the whole catalogue, without models.
+func (c *call) ownProviders() (any, error) {
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	list, err := inst.Models.All()
+	if err != nil {
+		return nil, err
+	}
+	out := []wire.OwnProvider{}
+	for _, p := range list {
+		if p.Source != "builtin" {
+			out = append(out, wire.OwnProvider{ID: p.ID, Name: p.Name, Connected: p.Connected})
+		}
+	}
+	return out, nil
+}
+
+const (
+	listedFiles = 50_000
+	filesFresh  = 5 * time.Second
+)
+
+// listing is what a directory held a moment ago, so that a person who types a name
+// does not have it read with every letter.
+type listing struct {
+	mu    sync.Mutex
+	dir   string
+	files []string // with "/" after directories
+	read  time.Time
+}
+
+// ownFiles answers the files and directories that match best.
+func (c *call) ownFiles() (any, error) {
+	limit, err := c.number("limit")
+	if err != nil {
+		return nil, err
+	}
+	query := c.query("query")
+	if len(query) > maxPattern {
+		return nil, badQuery("query", "longer than %d bytes", maxPattern)
+	}
+	if limit == 0 {
+		limit = filesLimit
+	}
+	_, dir, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(c.ctx(), findTimeout)
+	defer cancel()
+	files, err := c.s.listing.of(ctx, dir, c.s.opts.Now)
+	if err != nil {
+		return nil, tooLong(err)
+	}
+	out := search.Fuzzy(query, files, int(min(limit, filesMost)))
+	if out == nil {
+		out = []string{}
+	}
+	return out, nil
+}
+
+func (l *listing) of(ctx context.Context, dir string, now func() time.Time) ([]string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if at := now(); l.files == nil || l.dir != dir || at.Sub(l.read) > filesFresh {
+		files := []string{}
+		for f, err := range search.Files(ctx, dir, search.FileOptions{Dirs: true, Limit: listedFiles}) {
+			if err != nil {
+				return nil, err
+			}
+			path := f.Path
+			if f.Dir && !strings.HasSuffix(path, "/") {
+				path += "/"
+			}
+			files = append(files, path)
+		}
+		slices.SortFunc(files, byDepth)
+		l.dir, l.files, l.read = dir, files, at
+	}
+	return l.files, nil
+}
+
+// byDepth sorts paths by depth, then by name.
+func byDepth(a, b string) int {
+	if d := strings.Count(strings.TrimSuffix(a, "/"), "/") - strings.Count(strings.TrimSuffix(b, "/"), "/"); d != 0 {
+		return d
+	}
+	return strings.Compare(a, b)
+}
+
+// keptRuns is how many runs can still be asked how they ended.
+const keptRuns = 256
+
+// runs remembers the runs that prompts of lathe's own faces started.
+type runs struct {
+	mu    sync.Mutex
+	of    map[lathe.MessageID]*session.Run
+	order []lathe.MessageID
+}
+
+func (r *runs) add(id lathe.MessageID, run *session.Run) {
+	if run == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.of == nil {
+		r.of = map[lathe.MessageID]*session.Run{}
+	}
+	r.of[id] = run
+	if r.order = append(r.order, id); len(r.order) > keptRuns {
+		delete(r.of, r.order[0])
+		r.order = slices.Delete(r.order, 0, 1)
+	}
+}
+
+func (r *runs) get(id lathe.MessageID) *session.Run {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.of[id]
+}

@@ -1,0 +1,189 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"sort"
+	"time"
+
+	"lathe"
+	"lathe/internal/bus"
+	"lathe/internal/opencode/wire"
+)
+
+// Follow yields the events of a directory to a face in the same process, after
+// the one numbered after, or from now on when that is 0. The first pair has no
+// event: its Seq is the number that the events follow. The error is
+// [bus.ErrGone] when they are no longer kept, else the end of the subscription.
+func (s *Server) Follow(ctx context.Context, dir string, after uint64) iter.Seq2[lathe.Envelope, error] {
+	return func(yield func(lathe.Envelope, error) bool) {
+		sub, at, err := s.subscribeAfter(ctx, dir, after)
+		if err != nil {
+			yield(lathe.Envelope{}, err)
+			return
+		}
+		defer sub.Close()
+		if !yield(lathe.Envelope{Seq: at}, nil) {
+			return
+		}
+		for env, err := range sub.All() {
+			if !yield(s.measured(env), err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// subscribeAfter subscribes to what follows a number, the newest one for 0, and
+// returns it.
+func (s *Server) subscribeAfter(ctx context.Context, dir string, after uint64) (*bus.Subscription, uint64, error) {
+	at, f := after, bus.Filter{Directory: dir}
+	if at == 0 {
+		at = s.opts.Bus.Seq()
+	}
+	for {
+		sub, err := s.opts.Bus.SubscribeFrom(ctx, at, f, bus.Limits{})
+		if err == nil || after != 0 {
+			return sub, at, err
+		}
+		at = s.opts.Bus.Seq() // more was published meanwhile than is kept
+	}
+}
+
+// measured tells of a delta where it ends, so that a reader who has some of the
+// text already can tell.
+func (s *Server) measured(env lathe.Envelope) lathe.Envelope {
+	if d, ok := env.Event.(lathe.PartDelta); ok && d.End == 0 {
+		d.End = s.live.end(d.PartID, env.Seq)
+		env.Event = d
+	}
+	return env
+}
+
+// end returns how long a part's text was after an event, 0 when it is not kept.
+func (l *live) end(id lathe.PartID, seq uint64) int {
+	if !l.has(seq) {
+		l.bus.Seq() // returns when the event that is being published is
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.parts[id]
+	if p == nil {
+		return 0
+	}
+	if n := len(p.marks); n > 0 && p.marks[n-1].seq <= seq {
+		return p.marks[n-1].end
+	}
+	if i := sort.Search(len(p.marks), func(i int) bool { return p.marks[i].seq > seq }); i > 0 {
+		return p.marks[i-1].end
+	}
+	return 0
+}
+
+// ownEvents is the event stream of lathe's own faces: nothing left out, nothing
+// said twice. The first frame has the number that the others follow and says
+// whether the stream goes on where the client was.
+func (c *call) ownEvents() (any, error) {
+	dir, err := c.dir()
+	if err != nil {
+		return nil, err
+	}
+	rc := http.NewResponseController(c.w)
+	_ = rc.SetReadDeadline(time.Time{})
+	sub, at, resumed, err := c.ownSubscription(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer sub.Close()
+	h := c.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache, no-transform")
+	h.Set("X-Accel-Buffering", "no")
+	c.w.WriteHeader(http.StatusOK)
+	out := &ownStream{s: c.s, w: c.w, rc: rc}
+	out.put(at, fmt.Appendf(nil, `{"type":"server.connected","properties":{"resumed":%t}}`, resumed))
+	if err := out.run(c.ctx(), sub); errors.Is(err, bus.ErrSlow) {
+		c.s.opts.Log.Warn("event stream closed: the client is too slow", "id", c.w.id)
+	}
+	return done{}, nil
+}
+
+// ownSubscription resumes where the client says it was, if that is possible.
+func (c *call) ownSubscription(dir string) (sub *bus.Subscription, at uint64, resumed bool, err error) {
+	last := c.r.Header.Get("Last-Event-ID")
+	if last == "" {
+		last = c.query("after")
+	}
+	if seq, ok := c.s.parseEventID(last); ok && seq > 0 {
+		if sub, at, err = c.s.subscribeAfter(c.ctx(), dir, seq); err == nil {
+			return sub, at, true, nil
+		}
+	}
+	sub, at, err = c.s.subscribeAfter(c.ctx(), dir, 0)
+	return sub, at, false, err
+}
+
+// ownStream writes frames. What is queued goes out in one piece.
+type ownStream struct {
+	s   *Server
+	w   *answer
+	rc  *http.ResponseController
+	buf bytes.Buffer
+}
+
+const ownFlush = 64 << 10
+
+func (o *ownStream) put(seq uint64, data []byte) {
+	if seq != 0 {
+		fmt.Fprintf(&o.buf, "id: %s\n", o.s.eventID(seq))
+	}
+	o.buf.WriteString("data: ")
+	o.buf.Write(data)
+	o.buf.WriteString("\n\n")
+}
+
+func (o *ownStream) flush() error {
+	if o.buf.Len() == 0 {
+		return nil
+	}
+	_ = o.rc.SetWriteDeadline(time.Now().Add(writeTimeout))
+	_, err := o.w.Write(o.buf.Bytes())
+	o.buf.Reset()
+	if err != nil {
+		return err
+	}
+	return o.rc.Flush()
+}
+
+func (o *ownStream) run(ctx context.Context, sub *bus.Subscription) error {
+	for {
+		env, err := sub.Next(expired)
+		if err != nil && ctx.Err() == nil && errors.Is(err, context.Canceled) {
+			if err := o.flush(); err != nil {
+				return err
+			}
+			beat, cancel := context.WithTimeout(ctx, o.s.opts.Heartbeat)
+			env, err = sub.Next(beat)
+			cancel()
+		}
+		switch {
+		case err == nil:
+			if data := wire.EncodeOwnEvent(o.s.measured(env)); data != nil {
+				o.put(env.Seq, data)
+			}
+		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+			o.put(0, wire.EncodeHeartbeat())
+		default:
+			return errors.Join(err, o.flush())
+		}
+		if o.buf.Len() > ownFlush {
+			if err := o.flush(); err != nil {
+				return err
+			}
+		}
+	}
+}
