@@ -98,7 +98,7 @@ func TestJavaScriptSDK(t *testing.T) {
 func TestOpenCodeRunAttach(t *testing.T) {
 	program := opencode(t, false)
 	r := newRig(t)
-	model := r.script("run.txt", "tool bash {\"command\":\"sleep 5; echo hi\",\"description\":\"says hi\"}\n---\ntext All done.\n")
+	model := r.script("run.txt", "tool bash {\"command\":\"sleep 1; echo hi\",\"description\":\"says hi\"}\n---\ntext All done.\n")
 	out := r.run(t, program, "run", "--attach", r.url, "--dir", r.dir, "-m", "script/"+model, "go")
 	if !strings.Contains(out, "All done.") {
 		t.Errorf("%s", out)
