@@ -195,14 +195,7 @@ func TestTwoAtOnce(t *testing.T) {
 	if err := owner.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(w.dir, "began")); err == nil {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("the owner did not begin")
-		}
-	}
+	w.await("began")
 	r := w.run("run", "-c", "-m", "script/"+script, "me too")
 	if want := fmt.Sprintf("is busy in process %d", owner.Process.Pid); r.code != 5 || !strings.Contains(r.stderr, want) {
 		t.Errorf("exit code %d, want 5 and %q\n%s", r.code, want, r.stderr)

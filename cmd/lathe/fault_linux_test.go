@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -182,16 +183,29 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestReadOnlyData reads sessions on a file system that cannot be written.
+// TestReadOnlyData reads sessions on a file system that cannot be written: one
+// that was left in order, and one on which a process died.
 func TestReadOnlyData(t *testing.T) {
 	t.Parallel()
+	for _, left := range []bool{false, true} {
+		t.Run(fmt.Sprintf("log=%v", left), func(t *testing.T) { readOnlyData(t, left) })
+	}
+}
+
+func readOnlyData(t *testing.T, left bool) {
 	w := newWorld(t)
 	remount := mounted(t, w, "16m")
 	w.model("anthropic", llmtest.Script{{Blocks: []llmtest.Block{llmtest.Text("the answer")}}})
 	w.must(w.run("run", "the question"))
 	id, _, _ := strings.Cut(w.must(w.run("session", "list")), " ")
+	if left {
+		killAtWork(t, w)
+		if info, err := os.Stat(w.home + "/data/lathe.db-wal"); err != nil || info.Size() == 0 {
+			t.Fatalf("no log was left: %v", err)
+		}
+	}
 	remount("ro")
-	for _, args := range [][]string{{"session", "list"}, {"session", "show", id}, {"export", id}, {"stats"}, {"db", "check"}} {
+	for _, args := range [][]string{{"session", "list"}, {"session", "show", id}, {"export", id}, {"stats"}, {"db", "check"}, {"doctor"}, {"db", "query", "SELECT 1"}} {
 		r := w.run(args...)
 		if r.code != 0 || !strings.Contains(r.stderr, "cannot be written: sessions can be read") {
 			t.Errorf("%q: exit code %d\n%s", args, r.code, r.stderr)
@@ -200,7 +214,10 @@ func TestReadOnlyData(t *testing.T) {
 	if r := w.run("session", "show", id); !strings.Contains(r.stdout, "the answer") {
 		t.Errorf("shown: %s", r.stdout)
 	}
-	if r := w.run("doctor"); r.code == 0 || !strings.Contains(r.stdout, "sound") || !strings.Contains(r.stdout, "read-only file system") {
+	if r := w.run("session", "list"); left && !strings.Contains(r.stdout, "cut off") {
+		t.Errorf("what the log holds is not listed:\n%s", r.stdout)
+	}
+	if r := w.run("doctor"); !strings.Contains(r.stdout, "sound") || !strings.Contains(r.stdout, "sessions can be read") {
 		t.Errorf("doctor: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	for _, args := range [][]string{{"run", "more"}, {"session", "rename", id, "x"}, {"session", "delete", id}} {
@@ -210,6 +227,22 @@ func TestReadOnlyData(t *testing.T) {
 	}
 	remount("size=16m")
 	w.model("anthropic", llmtest.Script{{Blocks: []llmtest.Block{llmtest.Text("resumed")}}})
-	w.must(w.run("run", "-c", "go on"))
+	w.must(w.run("run", "-s", id, "go on"))
 	sound(t, "writable again", w)
+}
+
+// killAtWork kills a run while its tool works.
+func killAtWork(t *testing.T, w *world) {
+	t.Helper()
+	w.write("wait.txt", "tool bash {\"command\":\"touch began; sleep 1000\",\"description\":\"waits\"}\n")
+	cmd := w.command("run", "--title", "cut off", "--permission", "allow", "-m", "script/"+filepath.Join(w.dir, "wait.txt"), "wait")
+	mark := fmt.Sprintf("LATHE_KILL_MARK=%d-work", os.Getpid())
+	cmd.Env = append(cmd.Env, mark)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.await("began")
+	_ = cmd.Process.Kill()
+	w.wait(cmd)
+	noneLeft(t, "killed at work", mark)
 }

@@ -57,6 +57,19 @@ func (w *world) write(path, text string) {
 	}
 }
 
+// await waits until a file of the working directory is there.
+func (w *world) await(name string) {
+	w.t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) { // another process makes it
+		if _, err := os.Stat(filepath.Join(w.dir, name)); err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			w.t.Fatalf("%s did not appear", name)
+		}
+	}
+}
+
 // result is how a process ended and what it printed.
 type result struct {
 	code           int
