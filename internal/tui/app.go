@@ -21,6 +21,7 @@ import (
 // Options configure an [App]. Engine is needed.
 type Options struct {
 	Engine  Engine
+	Desk    Desk
 	Now     func() time.Time
 	Dir     string // as it is shown
 	Branch  func() string
@@ -96,6 +97,7 @@ type App struct {
 	dirty     bool // something changed since the last frame
 	scrollTop int  // height of the conversation, as of the last drawing
 	mouse     mouse
+	drafting  bool // the draft will be kept after a pause
 }
 
 // New returns the screen. Its commands end with the context.
@@ -126,6 +128,10 @@ func New(ctx context.Context, o Options) *App {
 	a.opts.Notices = append(slices.Clone(o.Notices), problems...)
 	if n := len(a.opts.Notices); n > 0 && o.Session != "" {
 		a.notify(toastWarning, a.opts.Notices[n-1])
+	}
+	a.recallHistory()
+	if o.Session == "" && o.Prompt == "" {
+		a.input.Editor = a.draftOf("")
 	}
 	if o.Branch != nil {
 		a.branch = o.Branch()
@@ -198,7 +204,7 @@ type (
 	}
 	sentMsg struct {
 		session lathe.Session
-		text    string
+		before  edit.Editor // what was sent, to bring back
 		err     error
 	}
 	doneMsg struct {
@@ -290,6 +296,8 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 		}
 	case sentMsg:
 		return a.sent(m)
+	case attachMsg, draftMsg:
+		return a.deskMsg(m)
 	case doneMsg:
 		a.fail(m.err)
 		if m.err == nil && m.text != "" {

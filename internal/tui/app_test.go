@@ -324,7 +324,7 @@ func TestCopyAndUndone(t *testing.T) {
 	d := withHistory(t, Options{Getenv: func(k string) string { return map[string]string{"TMUX": "x"}[k] }},
 		question(1, "one"), reply(2, &lathe.Text{Text: "答え"}), question(3, "two"))
 	d.press("ctrl+x", "y")
-	if want := []string{"\x1bPtmux;\x1b\x1b]52;c;562U44GI\x07\x1b\\"}; !cmp.Equal(d.raw, want) {
+	if want := []string{"\x1b]52;c;562U44GI\x07\x1bPtmux;\x1b\x1b]52;c;562U44GI\x07\x1b\\"}; !cmp.Equal(d.raw, want) {
 		t.Errorf("copied %q, want %q", d.raw, want)
 	}
 	s := d.engine.sessions["ses_1"]

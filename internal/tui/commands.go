@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/aymanbagabas/go-osc52/v2"
 
 	"lathe"
 	"lathe/internal/tui/keys"
@@ -210,29 +209,8 @@ func (a *App) copyAnswer() tea.Cmd {
 	return a.copy(text, "copied the last answer")
 }
 
-func (a *App) copy(text, said string) tea.Cmd {
-	a.notify(toastInfo, said)
-	return tea.Batch(tea.Raw(clipboard(text, a.opts.Getenv)), a.tick())
-}
-
 // maxCopied bounds what is copied; terminals drop longer sequences.
 const maxCopied = 100_000
-
-// clipboard returns the sequence that copies a text, wrapped for the multiplexer
-// that it has to pass.
-func clipboard(text string, getenv func(string) string) string {
-	seq := osc52.New(text).Limit(maxCopied)
-	if getenv == nil {
-		return seq.String()
-	}
-	switch {
-	case getenv("TMUX") != "":
-		seq = seq.Tmux()
-	case strings.HasPrefix(getenv("TERM"), "screen"):
-		seq = seq.Screen()
-	}
-	return seq.String()
-}
 
 func (a *App) undo() tea.Cmd {
 	r := a.engine.(Reverter)

@@ -19,6 +19,7 @@ import (
 	"iter"
 
 	"lathe"
+	"lathe/internal/tui/edit"
 )
 
 // Engine is what the screen works with. Its methods may be called concurrently.
@@ -111,7 +112,11 @@ type Prompt struct {
 	Text  string
 	Agent string
 	Model lathe.ModelRef
+	Files []File // pictures that were pasted or dropped
 }
+
+// File is something that goes with a prompt.
+type File = edit.File
 
 // Model is a model to choose.
 type Model struct {

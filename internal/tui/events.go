@@ -219,14 +219,6 @@ func (a *App) statusChanged(ev lathe.SessionStatus) tea.Cmd {
 	return nil
 }
 
-// attention tells a person who looks elsewhere, with the terminal's own means.
-func (a *App) attention(text string) tea.Cmd {
-	if a.focused {
-		return nil
-	}
-	return tea.Raw("\x1b]9;" + text + "\x07\x07")
-}
-
 // asked queues a permission ask.
 func (a *App) asked(ask lathe.Ask) {
 	for _, s := range a.waiting {

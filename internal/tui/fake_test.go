@@ -90,7 +90,11 @@ func (f *fakeEngine) History(_ context.Context, id lathe.SessionID, before int64
 }
 
 func (f *fakeEngine) Prompt(_ context.Context, id lathe.SessionID, p Prompt) error {
-	return f.note("prompt %s %q %s %s", id, p.Text, p.Agent, p.Model)
+	with := ""
+	for _, file := range p.Files {
+		with += " with " + file.Name + " " + file.MIME
+	}
+	return f.note("prompt %s %q %s %s%s", id, p.Text, p.Agent, p.Model, with)
 }
 func (f *fakeEngine) Command(_ context.Context, id lathe.SessionID, name, args string, _ Prompt) error {
 	return f.note("command %s %s %q", id, name, args)

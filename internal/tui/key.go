@@ -1,11 +1,9 @@
 package tui
 
 import (
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"lathe/internal/tui/keys"
 )
@@ -39,8 +37,7 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 		return s.key(a, k)
 	}
 	if a.keys.IsLeader(stroke) {
-		a.leader = a.opts.Now()
-		return nil
+		return a.lead()
 	}
 	if a.input.offered() {
 		if cmd, ok := a.offerKey(stroke); ok {
@@ -73,7 +70,7 @@ func (a *App) led(stroke string) tea.Cmd {
 			return cmd
 		}
 	}
-	return nil
+	return a.meaningless(stroke)
 }
 
 // offerKey handles the keys of the completions.
@@ -131,7 +128,7 @@ func (a *App) action(act keys.Action, armed string) (tea.Cmd, bool) {
 			return nil, false
 		}
 	case keys.Paste:
-		return tea.Raw(ansi.RequestSystemClipboard), true
+		return a.pasteClipboard(), true
 	case keys.Suspend:
 		return tea.Suspend, true
 	}
@@ -252,14 +249,18 @@ func (a *App) paste(text string) tea.Cmd {
 		return nil
 	}
 	a.typedAt = a.opts.Now()
-	a.input.Paste(strings.ReplaceAll(text, "\r\n", "\n"))
+	if cmd := a.dropped(text); cmd != nil {
+		return cmd
+	}
+	a.input.Paste(text)
 	return a.changed()
 }
 
 // changed looks for completions after the input changed.
 func (a *App) changed() tea.Cmd {
+	later := a.draftLater()
 	if a.input.watch() {
-		return a.complete()
+		return tea.Batch(a.complete(), later)
 	}
-	return nil
+	return later
 }

@@ -47,8 +47,8 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 	if !again {
 		a.leave()
 		a.agent, a.model = a.opts.Agent, a.opts.Model
-		a.input.Editor = a.drafts[m.id]
-		if a.session.ID != "" {
+		a.input.Editor = a.draftOf(m.id)
+		if a.session.ID != "" && a.opts.Desk.Memory == nil {
 			a.input.history = edit.History{}
 		}
 	}
@@ -78,6 +78,7 @@ func (a *App) leave() {
 	} else {
 		a.drafts[a.session.ID] = a.input.Editor
 	}
+	a.fail(a.leaveDesk())
 	a.input.Reset()
 }
 
@@ -85,7 +86,7 @@ func (a *App) leave() {
 func (a *App) fresh() {
 	a.leave()
 	a.session, a.conv, a.opening, a.todos = lathe.Session{}, newConversation(), "", nil
-	a.input.Editor = a.drafts[""]
+	a.input.Editor = a.draftOf("")
 	a.since = time.Time{}
 }
 
@@ -146,7 +147,8 @@ func (a *App) submit() tea.Cmd {
 			return a.tick()
 		}
 	}
-	a.input.history.Add(shown)
+	files, before := a.input.Files(), a.input.Editor
+	kept := a.sentNow(shown)
 	a.input.Reset()
 	a.input.offer = offer{}
 	a.conv.bottom.e = nil
@@ -154,7 +156,7 @@ func (a *App) submit() tea.Cmd {
 	if a.since.IsZero() {
 		a.since = a.opts.Now()
 	}
-	return tea.Batch(a.send(t, shown), a.tick())
+	return tea.Batch(a.send(t, before, files), kept, a.tick())
 }
 
 func (a *App) hasCommand(name string) bool {
@@ -167,10 +169,10 @@ func (a *App) hasCommand(name string) bool {
 }
 
 // send hands what was written to the engine, in a new session if there is none.
-func (a *App) send(t typed, shown string) tea.Cmd {
-	sess, p := a.session, Prompt{Text: t.text, Agent: a.agent, Model: a.model}
+func (a *App) send(t typed, before edit.Editor, files []edit.File) tea.Cmd {
+	sess, p := a.session, Prompt{Text: t.text, Agent: a.agent, Model: a.model, Files: files}
 	return func() tea.Msg {
-		m := sentMsg{session: sess, text: shown}
+		m := sentMsg{session: sess, before: before}
 		if sess.ID == "" {
 			if m.session, m.err = a.engine.Create(a.ctx); m.err != nil {
 				return m
@@ -194,7 +196,7 @@ func (a *App) sent(m sentMsg) tea.Cmd {
 	if m.err != nil {
 		a.fail(m.err)
 		if a.input.Empty() {
-			a.input.Set(m.text)
+			a.input.Editor = m.before
 		}
 		if !a.busy() {
 			a.since = time.Time{}
@@ -222,7 +224,10 @@ func (a *App) complete() tea.Cmd {
 		agents := a.agentOffers(o.query)
 		return func() tea.Msg {
 			m := offerMsg{kind: '@', query: o.query, items: agents}
-			query, lines, _ := strings.Cut(o.query, ":")
+			query, lines := o.query, ""
+			if i := strings.LastIndexAny(query, "#:"); i >= 0 && onlyLines(query[i+1:]) {
+				query, lines = query[:i], query[i+1:]
+			}
 			files, err := a.engine.Files(a.ctx, query, offered)
 			if err != nil {
 				return m
@@ -230,8 +235,8 @@ func (a *App) complete() tea.Cmd {
 			for _, f := range files {
 				f = styled.OneLine(f)
 				insert := "@" + f
-				if lines != "" {
-					insert += ":" + lines
+				if lines != "" && !strings.HasSuffix(f, "/") {
+					insert += "#" + lines
 				}
 				if !strings.HasSuffix(f, "/") {
 					insert += " "
@@ -242,6 +247,11 @@ func (a *App) complete() tea.Cmd {
 		}
 	}
 	return nil
+}
+
+// onlyLines reports a range of lines, such as "10" or "10-20", or its beginning.
+func onlyLines(s string) bool {
+	return strings.Trim(s, "0123456789-") == ""
 }
 
 func (a *App) agentOffers(query string) []completion {

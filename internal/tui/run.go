@@ -52,7 +52,7 @@ func Run(ctx context.Context, a *App, t Terminal) (err error) {
 	l.wg.Go(func() { pm.run(ctx, a.engine) })
 	a.Update(tea.WindowSizeMsg{Width: width, Height: height})
 	l.command(a.Init())
-	return l.run()
+	return errors.Join(l.run(), a.leaveDesk())
 }
 
 // loop owns the terminal while the screen is shown.

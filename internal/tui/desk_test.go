@@ -1,0 +1,207 @@
+package tui
+
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/google/go-cmp/cmp"
+
+	"lathe"
+	"lathe/internal/tui/clip"
+	"lathe/internal/tui/memory"
+	"lathe/internal/tui/styled"
+)
+
+func picture(t testing.TB, w, h int) []byte {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewRGBA(image.Rect(0, 0, w, h))); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestDroppedPictures(t *testing.T) {
+	dir := t.TempDir()
+	one, two := filepath.Join(dir, "a picture.png"), filepath.Join(dir, "b.PNG")
+	for _, name := range []string{one, two} {
+		if err := os.WriteFile(name, picture(t, 6, 4), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	notes := filepath.Join(dir, "notes.png")
+	if err := os.WriteFile(notes, []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ pasted, want string }{
+		{strings.ReplaceAll(one, " ", `\ `), "[image 6x4 1, a picture.png] "},
+		{"'" + one + "' " + two + "\n", "[image 6x4 1, a picture.png] [image 6x4 2, b.PNG] "},
+		{"file://" + two, "[image 6x4 1, b.PNG] "},
+		{notes, notes},
+		{filepath.Join(dir, "gone.png"), filepath.Join(dir, "gone.png")},
+		{"see a.png", "see a.png"},
+		{"'" + one, "'" + one},
+	} {
+		d := withHistory(t, Options{})
+		d.send(tea.PasteMsg{Content: tt.pasted})
+		if got := d.app.input.Text(); got != tt.want {
+			t.Errorf("%q becomes %q, want %q", tt.pasted, got, tt.want)
+		}
+	}
+	d := withHistory(t, Options{})
+	d.send(tea.PasteMsg{Content: two})
+	d.engine.fail = lathe.Errorf(lathe.CodeBusy, "", "no")
+	d.press("enter")
+	if n := len(d.app.input.Files()); n != 1 {
+		t.Errorf("what cannot be sent comes back with %d files", n)
+	}
+	d.engine.fail = nil
+	d.engine.noted()
+	d.press("enter")
+	want := []string{`prompt ses_1 "[image 6x4 1, b.PNG]"   with b.PNG image/png`}
+	if diff := cmp.Diff(want, d.engine.noted()); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+func TestMemory(t *testing.T) {
+	dir := t.TempDir()
+	begin := func() *driver {
+		d := withHistory(t, Options{Desk: Desk{Memory: memory.Open(dir, "/p")}})
+		return d
+	}
+	d := begin()
+	d.typed("first thing")
+	d.press("enter")
+	d.typed("half a th")
+	if err := d.app.leaveDesk(); err != nil {
+		t.Fatal(err)
+	}
+	d = begin()
+	d.shows("half a th")
+	d.typed("ought")
+	d.press("enter")
+	d.press("up", "up")
+	d.shows("first thing")
+	if err := d.app.leaveDesk(); err != nil {
+		t.Fatal(err)
+	}
+	d = begin()
+	d.press("ctrl+c")
+	d.press("up", "up")
+	d.shows("half a thought")
+}
+
+func TestNotification(t *testing.T) {
+	for _, tt := range []struct {
+		how  string
+		env  map[string]string
+		want string
+	}{
+		{"off", nil, ""},
+		{"bell", nil, "\a"},
+		{"", nil, "\x1b]9;done\a\a"},
+		{"auto", map[string]string{"VTE_VERSION": "7600"}, "\x1b]777;notify;lathe;done\a\a"},
+		{"osc777", nil, "\x1b]777;notify;lathe;done\a\a"},
+		{"osc9", map[string]string{"TMUX": "x"}, "\x1bPtmux;\x1b\x1b]9;done\a\x1b\\\a"},
+	} {
+		if got := Notification("done", tt.how, func(k string) string { return tt.env[k] }); got != tt.want {
+			t.Errorf("%s %v: %q, want %q", tt.how, tt.env, got, tt.want)
+		}
+	}
+	d := withHistory(t, Options{})
+	end := func() {
+		d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Busy{}})
+		d.now = d.now.Add(time.Minute)
+		d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Idle{}})
+	}
+	end()
+	if d.raw != nil {
+		t.Errorf("a person who looks is told %q", d.raw)
+	}
+	d.send(tea.BlurMsg{})
+	end()
+	if len(d.raw) != 1 || !strings.Contains(d.raw[0], "lathe is done") {
+		t.Errorf("a person who looks elsewhere is told %q", d.raw)
+	}
+}
+
+func TestMouse(t *testing.T) {
+	d := withHistory(t, Options{Desk: Desk{Clipboard: clip.New(func(string) string { return "" })}}, question(1, "go"), reply(2,
+		&lathe.Text{Text: "First 漢字 line.\n\n```\ncode here\n```"},
+		&lathe.Reasoning{Text: "one\ntwo\nthree", Time: lathe.Span{Start: time.Unix(0, 0), End: time.Unix(4, 0)}},
+		&lathe.ToolCall{Tool: "read", State: &lathe.ToolDone{Input: []byte(`{"filePath":"x.go"}`), Output: "the content"}},
+		&lathe.ToolCall{Tool: "task", State: &lathe.ToolDone{Input: []byte(`{"subagent_type":"explore"}`), Metadata: map[string]any{"sessionId": "ses_child"}}}))
+	row := func(text string) (x, y int) {
+		t.Helper()
+		for y, l := range d.lines() {
+			if i := strings.Index(l, text); i >= 0 {
+				return styled.Width(l[:i], styled.WcWidth), y
+			}
+		}
+		t.Fatalf("%q is not on the screen:\n%s", text, d.text())
+		return 0, 0
+	}
+	drag := func(x, y, x2, y2 int) {
+		d.raw = nil
+		d.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
+		d.send(tea.MouseMotionMsg{X: x2, Y: y2, Button: tea.MouseLeft})
+		d.text()
+		d.send(tea.MouseReleaseMsg{X: x2, Y: y2, Button: tea.MouseLeft})
+	}
+	copied := func(want string) {
+		t.Helper()
+		if diff := cmp.Diff([]string{clip.New(func(string) string { return "" }).Sequence(want)}, d.raw); diff != "" {
+			t.Errorf("copied not %q (-want +got):\n%s", want, diff)
+		}
+	}
+	x, y := row("First")
+	drag(x, y, x+9, y)
+	copied("First 漢字")
+	_, y2 := row("code here")
+	drag(x, y, 70, y2)
+	copied("First 漢字 line.\n\ncode here")
+	drag(70, y2, x+6, y)
+	copied("漢字 line.\n\ncode here")
+	d.press("a")
+	click := func(text string) {
+		x, y := row(text)
+		d.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
+		d.send(tea.MouseReleaseMsg{X: x, Y: y, Button: tea.MouseLeft})
+	}
+	click("thought")
+	d.shows("┊ three")
+	click("┊ three")
+	d.hides("┊ three")
+	click("read")
+	d.shows("│ the content")
+	d.typed(" b漢c")
+	x, y = row("漢c")
+	d.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
+	d.typed("X")
+	d.shows("a bX漢c")
+	d.engine.sessions["ses_child"] = lathe.Session{ID: "ses_child", Title: "Child", ParentID: "ses_1"}
+	click("@explore")
+	if d.app.session.ID != "ses_child" {
+		t.Errorf("the session on screen is %s", d.app.session.ID)
+	}
+}
+
+func TestQueued(t *testing.T) {
+	open := reply(2, &lathe.Text{Text: "working on it"})
+	open.Info.(*lathe.Assistant).Completed = time.Time{}
+	d := withHistory(t, Options{}, question(1, "go"), open)
+	d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Busy{}})
+	next := question(3, "and then this")
+	d.event(lathe.MessageUpdated{Message: next}, lathe.PartUpdated{Part: next.Parts[0]})
+	d.shows("and then this", "queued")
+	done := reply(2)
+	d.event(lathe.MessageUpdated{Message: done})
+	d.hides("queued")
+}
