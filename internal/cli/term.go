@@ -1,10 +1,6 @@
 package cli
 
-import (
-	"strings"
-
-	"lathe/internal/printable"
-)
+import "lathe/internal/printable"
 
 // style colours text for a terminal, or leaves it alone.
 type style struct{ on bool }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -28,6 +27,8 @@ type tuiOptions struct {
 	session string
 	prompt  string
 	trust   bool
+	inline  bool
+	reader  bool // a screen reader
 }
 
 func newTUI(env *Env) *cobra.Command {
@@ -39,7 +40,8 @@ func newTUI(env *Env) *cobra.Command {
 what lathe asks. Without arguments and on a terminal, lathe does the same.
 
 In it, f1 shows all keys and commands. Environment: NO_COLOR turns colours off,
-LATHE_ASCII=1 does without unicode, EDITOR or VISUAL is your own editor.`,
+LATHE_ASCII=1 does without unicode, LATHE_SCREEN_READER=1 means plain lines,
+EDITOR or VISUAL is your own editor.`,
 		Example: "  lathe\n  lathe tui ../other\n  lathe tui -c\n  lathe tui -m anthropic/claude-sonnet-4-5 --prompt \"explain main.go\"",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -60,12 +62,14 @@ func addTUIFlags(cmd *cobra.Command, o *tuiOptions) {
 	f.BoolVarP(&o.cont, "continue", "c", false, "continue the newest session of this directory")
 	f.StringVarP(&o.session, "session", "s", "", "open the session with this id")
 	f.StringVar(&o.prompt, "prompt", "", "send this at once")
+	f.BoolVar(&o.inline, "inline", false, "leave what is done in the terminal's scrollback, instead of the whole screen")
+	f.BoolVar(&o.reader, "screen-reader", false, "plain lines without drawing, for screen readers")
 	f.BoolVar(&o.trust, "trust", false, "trust this repository's configuration in this run")
 }
 
 // interactive reports whether a screen can be shown.
 func interactive(env *Env) bool {
-	return env.StdinTTY && env.StdoutTTY && env.Getenv("TERM") != "dumb"
+	return env.StdinTTY && env.StdoutTTY
 }
 
 func runTUI(ctx context.Context, env *Env, o tuiOptions) error {
@@ -98,23 +102,19 @@ func showTUI(ctx context.Context, env *Env, app *app, o tuiOptions, dir string) 
 	if err != nil {
 		return err
 	}
-	a := tui.New(ctx, opts)
-	if err := tui.Run(ctx, a, tui.Terminal{In: env.Stdin, Out: terminalOf(env.Stdout), Env: env.Environ}); err != nil {
+	inst, err := app.svc.Instance(ctx, dir)
+	if err != nil {
 		return err
 	}
-	if id := a.SessionID(); id != "" {
+	opts.Desk = screenDesk(env, app.paths, dir, inst.Config)
+	id, err := showScreen(ctx, env, kindOfScreen(env, o, inst.Config), opts)
+	if err != nil {
+		return err
+	}
+	if id != "" {
 		_, err = env.Stderr.Write([]byte("continue with: lathe -s " + id + "\n"))
 	}
 	return err
-}
-
-// terminalOf returns the terminal that output goes to, which the screen has to
-// ask for its size.
-func terminalOf(w io.Writer) io.Writer {
-	if s, ok := w.(*sink); ok {
-		return s.to
-	}
-	return w
 }
 
 // tuiSession adds what to open to the options.
@@ -155,12 +155,12 @@ func tuiScreen(ctx context.Context, env *Env, app *app, o tuiOptions, dir string
 		Engine: newTUIEngine(app, dir), Now: env.Now, Getenv: env.Getenv, Dir: shortDir(app.paths.Home, dir),
 		Branch: func() string { return branchOf(inst.Root) },
 		Theme:  inst.Config.Theme, Keys: keybinds(inst.Config.Keybinds), Themes: userThemes(app.paths, inst.Root),
-		ASCII: env.Getenv("LATHE_ASCII") != "" || env.Getenv("TERM") == "linux", Mouse: true,
+		ASCII: asciiTerminal(env.Getenv), Mouse: true,
 		Editor: strings.Fields(firstOf(env.Getenv("VISUAL"), env.Getenv("EDITOR"))),
 	}
 	opts.Prefs = loadPrefs(app.paths.State)
 	opts.SavePrefs = func(p tui.Prefs) error { return savePrefs(app.paths.State, p) }
-	opts.WriteFile = func(name string, data []byte) (string, error) { return writeNew(dir, name, data) }
+	opts.WriteFile = func(name string, data []byte) (string, error) { return writeNumbered(dir, name, data) }
 	opts.LastModel = o.model == "" && inst.Config.Model == ""
 	if t := inst.Config.TUI; t != nil {
 		if on, ok := t.Get("mouse").Any().(bool); ok {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"iter"
 	"slices"
@@ -83,9 +84,18 @@ func (e *tuiEngine) History(ctx context.Context, id lathe.SessionID, before int6
 
 func (e *tuiEngine) Prompt(ctx context.Context, id lathe.SessionID, p tui.Prompt) error {
 	_, _, err := e.app.svc.Prompt(ctx, id, session.Prompt{
-		Parts: []lathe.PartBody{&lathe.Text{Text: p.Text}}, Agent: p.Agent, Model: p.Model, Refs: true,
+		Parts: promptParts(p), Agent: p.Agent, Model: p.Model, Refs: true,
 	})
 	return err
+}
+
+// promptParts returns what the person sends as parts.
+func promptParts(p tui.Prompt) []lathe.PartBody {
+	out := []lathe.PartBody{&lathe.Text{Text: p.Text}}
+	for _, f := range p.Files {
+		out = append(out, &lathe.File{MIME: f.MIME, Filename: f.Name, URL: "data:" + f.MIME + ";base64," + base64.StdEncoding.EncodeToString(f.Data)})
+	}
+	return out
 }
 
 func (e *tuiEngine) Command(ctx context.Context, id lathe.SessionID, name, args string, p tui.Prompt) error {

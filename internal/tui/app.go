@@ -37,6 +37,7 @@ type Options struct {
 	Leader time.Duration     // how long the leader key waits; 2 s
 	ASCII  bool              // no unicode
 	Mouse  bool
+	Inline bool                // leave the terminal's other screen alone
 	Getenv func(string) string // may be nil
 	Editor []string            // the person's own editor and its arguments; empty: none
 

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"lathe/internal/config"
+	"lathe/internal/tui"
+	"lathe/internal/tui/clip"
+	"lathe/internal/tui/linear"
+	"lathe/internal/tui/memory"
+)
+
+// screenKind is how the screen uses the terminal.
+type screenKind int
+
+const (
+	fullScreen   screenKind = iota
+	inlineScreen            // what is done stays in the terminal's own scrollback
+	plainLines              // for screen readers, and terminals that can do nothing
+)
+
+// kindOfScreen says which screen is shown: what the flags ask for, else the
+// environment, else the configuration.
+func kindOfScreen(env *Env, o tuiOptions, conf *config.Config) screenKind {
+	on := func(name string) bool {
+		if conf.TUI == nil {
+			return false
+		}
+		v, _ := conf.TUI.Get(name).Any().(bool)
+		return v
+	}
+	switch {
+	case o.reader:
+		return plainLines
+	case o.inline:
+		return inlineScreen
+	case env.Getenv("TERM") == "dumb", env.Getenv("LATHE_SCREEN_READER") != "":
+		return plainLines
+	case env.Getenv("LATHE_INLINE") != "":
+		return inlineScreen
+	case on("screen_reader"):
+		return plainLines
+	case on("inline"):
+		return inlineScreen
+	}
+	return fullScreen
+}
+
+// showScreen shows a screen until the person leaves it, and returns the session
+// that was open last.
+func showScreen(ctx context.Context, env *Env, kind screenKind, opts tui.Options) (string, error) {
+	if kind == plainLines {
+		if env.Getenv("TERM") == "dumb" {
+			opts.Notices = append(opts.Notices, "TERM is dumb, so this is the screen of plain lines")
+		}
+		id, err := linear.Run(ctx, linear.Options{
+			Engine: opts.Engine, In: env.Stdin, Out: env.Stdout, Now: opts.Now, Dir: opts.Dir, Session: opts.Session,
+			Agent: opts.Agent, Model: opts.Model, Prompt: opts.Prompt, Notices: opts.Notices,
+		})
+		return string(id), err
+	}
+	opts.Inline = kind == inlineScreen
+	a := tui.New(ctx, opts)
+	err := tui.Run(ctx, a, tui.Terminal{In: env.Stdin, Out: terminalOf(env.Stdout), Env: env.Environ})
+	return a.SessionID(), err
+}
+
+// screenDesk returns what the screen can use where the person sits.
+func screenDesk(env *Env, paths config.Paths, dir string, conf *config.Config) tui.Desk {
+	d := tui.Desk{Memory: memory.Open(filepath.Join(paths.State, "screen"), dir), Clipboard: clip.New(env.Getenv)}
+	if conf.TUI != nil {
+		switch how := conf.TUI.Get("notify").Any().(type) {
+		case string:
+			d.Notify = how
+		case bool:
+			if !how {
+				d.Notify = "off"
+			}
+		}
+	}
+	return d
+}
+
+// asciiTerminal reports a terminal that shows no unicode: one that is too old for
+// it, or whose locale has another character set.
+func asciiTerminal(getenv func(string) string) bool {
+	if getenv("LATHE_ASCII") != "" {
+		return true
+	}
+	switch term := getenv("TERM"); {
+	case term == "linux", term == "ansi", term == "cons25", strings.HasPrefix(term, "vt1"), strings.HasPrefix(term, "vt2"), strings.HasPrefix(term, "vt52"):
+		return true
+	}
+	locale := firstOf(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG"))
+	_, charset, named := strings.Cut(strings.ToLower(locale), ".")
+	return named && !strings.HasPrefix(strings.ReplaceAll(charset, "-", ""), "utf8") && !strings.HasPrefix(charset, "gb18030")
+}
+
+// terminalOf returns the terminal that output goes to, which the screen has to
+// ask for its size.
+func terminalOf(w io.Writer) io.Writer {
+	if s, ok := w.(*sink); ok {
+		return s.to
+	}
+	return w
+}
