@@ -95,6 +95,9 @@ type App struct {
 	focused   bool
 	sending   int
 	opening   lathe.SessionID
+	meanwhile []lathe.Envelope // events of the session that is being opened
+	reads     int
+	link      Link
 	dirty     bool // something changed since the last frame
 	scrollTop int  // height of the conversation, as of the last drawing
 	mouse     mouse
@@ -175,6 +178,7 @@ func (a *App) Init() tea.Cmd {
 type (
 	openedMsg struct {
 		id      lathe.SessionID
+		read    int // number of the reading; a newer one counts
 		session lathe.Session
 		history []lathe.Message
 		more    bool
@@ -197,6 +201,7 @@ type (
 	waitingMsg struct {
 		asks      []lathe.Ask
 		questions []lathe.QuestionAsk
+		shown     []lathe.AskID // what was on screen when they were read
 	}
 	offerMsg struct {
 		kind  byte
@@ -284,7 +289,10 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 			cmds = append(cmds, a.complete())
 		}
 		return tea.Batch(cmds...)
+	case branchMsg:
+		a.branch = string(m)
 	case waitingMsg:
+		a.settled(m)
 		for _, q := range m.asks {
 			a.asked(q)
 		}
@@ -372,12 +380,14 @@ func (a *App) busy() bool {
 
 // tick keeps time running while something moves: a turn, or a toast that ends.
 func (a *App) tick() tea.Cmd {
-	if a.ticking || !a.busy() && a.toast.text == "" {
+	if a.ticking || !a.busy() && a.toast.text == "" && !a.lost {
 		return nil
 	}
 	a.ticking = true
 	wait := 250 * time.Millisecond
-	if !a.busy() {
+	switch {
+	case a.busy(), a.lost: // the time until it is tried again goes by
+	default:
 		wait = max(a.toast.until.Sub(a.opts.Now()), 10*time.Millisecond)
 	}
 	return a.after(wait)

@@ -118,7 +118,9 @@ func (c *conversation) part(p lathe.Part) {
 	e.fresh = look{}
 	for _, old := range e.pieces {
 		if old.part.ID == p.ID {
-			old.part, old.fresh = p, look{}
+			if p.Body = newer(old.part.Body, p.Body); p.Body != nil {
+				old.part, old.fresh = p, look{}
+			}
 			return
 		}
 	}
@@ -129,29 +131,96 @@ func (c *conversation) part(p lathe.Part) {
 	e.pieces = slices.Insert(e.pieces, at, &piece{part: p})
 }
 
-// delta appends text to an open part. The stored part is not changed, since
-// others may hold it.
-func (c *conversation) delta(d lathe.PartDelta) {
+// newer returns what is to be shown of a part that is there already, nil for what
+// is there. An update that was under way while the part was read can be old: what
+// is closed stays closed, and text does not get shorter.
+func newer(have, next lathe.PartBody) lathe.PartBody {
+	switch h := have.(type) {
+	case *lathe.Text:
+		if n, ok := next.(*lathe.Text); ok && open(n.Time) && strings.HasPrefix(h.Text, n.Text) && len(h.Text) > len(n.Text) {
+			return nil
+		}
+	case *lathe.Reasoning:
+		if n, ok := next.(*lathe.Reasoning); ok && open(n.Time) && strings.HasPrefix(h.Text, n.Text) && len(h.Text) > len(n.Text) {
+			return nil
+		}
+	case *lathe.ToolCall:
+		if n, ok := next.(*lathe.ToolCall); ok && ended(h.State) && !ended(n.State) {
+			return nil
+		}
+	}
+	return next
+}
+
+// open reports text that is streaming. Text that people wrote has no time at all.
+func open(s lathe.Span) bool { return !s.Start.IsZero() && s.End.IsZero() }
+
+func ended(st lathe.ToolState) bool {
+	switch st.(type) {
+	case *lathe.ToolDone, *lathe.ToolFailed:
+		return true
+	}
+	return false
+}
+
+// delta appends text to an open part, save what it has already. The stored part is
+// not changed, since others may hold it. It reports false when text before it is
+// missing.
+func (c *conversation) delta(d lathe.PartDelta) bool {
 	e := c.byID[d.MessageID]
 	if e == nil {
-		return
+		return true
 	}
 	for _, p := range e.pieces {
 		if p.part.ID != d.PartID {
 			continue
 		}
-		switch b := p.part.Body.(type) {
-		case *lathe.Text:
-			next := *b
-			next.Text += d.Delta
-			p.part.Body = &next
-		case *lathe.Reasoning:
-			next := *b
-			next.Text += d.Delta
-			p.part.Body = &next
+		body, whole := grown(p.part.Body, d)
+		if body == nil {
+			return whole
 		}
+		p.part.Body = body
 		p.fresh, e.fresh = look{}, look{}
+		return whole
 	}
+	return true
+}
+
+// grown returns a copy of an open part with a delta at its end, or nil when there
+// is nothing to add; false says that text before the delta is missing.
+func grown(b lathe.PartBody, d lathe.PartDelta) (lathe.PartBody, bool) {
+	var text string
+	switch b := b.(type) {
+	case *lathe.Text:
+		if !b.Time.End.IsZero() {
+			return nil, true
+		}
+		text = b.Text
+	case *lathe.Reasoning:
+		if !b.Time.End.IsZero() {
+			return nil, true
+		}
+		text = b.Text
+	default:
+		return nil, true
+	}
+	if d.End > 0 && d.End-len(d.Delta) > len(text) {
+		return nil, false
+	}
+	if d = d.Beyond(len(text)); d.Delta == "" {
+		return nil, true
+	}
+	switch b := b.(type) {
+	case *lathe.Text:
+		next := *b
+		next.Text += d.Delta
+		return &next, true
+	case *lathe.Reasoning:
+		next := *b
+		next.Text += d.Delta
+		return &next, true
+	}
+	return nil, true
 }
 
 func (c *conversation) removeMessage(id lathe.MessageID) {

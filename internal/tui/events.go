@@ -2,115 +2,30 @@ package tui
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/bus"
 )
-
-// frame is how often events reach the screen at most.
-const frame = time.Second / 30
-
-// Events is what happened since the last frame. Lost means that some was missed,
-// so that the session must be read again.
-type Events struct {
-	List []lathe.Envelope
-	Lost bool
-}
-
-// pump reads events and hands them on in batches, at most one a frame.
-type pump struct {
-	send func(tea.Msg)
-
-	mu     sync.Mutex
-	list   []lathe.Envelope
-	lost   bool
-	last   time.Time
-	queued bool
-	timer  *time.Timer
-	wg     sync.WaitGroup
-}
-
-// run follows the engine until the context ends. When the stream breaks it begins
-// a new one and says that something was lost.
-func (p *pump) run(ctx context.Context, engine Turns) {
-	for wait := 100 * time.Millisecond; ctx.Err() == nil; wait = min(2*wait, 5*time.Second) {
-		for e, err := range engine.Events(ctx) {
-			if err != nil {
-				break
-			}
-			wait = 100 * time.Millisecond
-			p.add(e)
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(wait):
-			p.mu.Lock()
-			p.lost = true
-			p.mu.Unlock()
-			p.schedule()
-		}
-	}
-	p.mu.Lock()
-	if p.timer != nil && p.timer.Stop() {
-		p.wg.Done()
-	}
-	p.mu.Unlock()
-	p.wg.Wait()
-}
-
-func (p *pump) add(e lathe.Envelope) {
-	p.mu.Lock()
-	d, ok := e.Event.(lathe.PartDelta)
-	if n := len(p.list); ok && n > 0 {
-		if last, same := p.list[n-1].Event.(lathe.PartDelta); same && last.PartID == d.PartID {
-			last.Delta += d.Delta
-			e.Event = last
-			p.list = p.list[:n-1]
-		}
-	}
-	p.list = append(p.list, e)
-	p.mu.Unlock()
-	p.schedule()
-}
-
-// schedule makes sure that a batch is sent: at once after a pause, else when the
-// next frame is due.
-func (p *pump) schedule() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.queued {
-		return
-	}
-	p.queued = true
-	p.wg.Add(1)
-	p.timer = time.AfterFunc(max(0, frame-time.Since(p.last)), p.flush)
-}
-
-func (p *pump) flush() {
-	defer p.wg.Done()
-	p.mu.Lock()
-	batch := Events{p.list, p.lost}
-	p.list, p.lost, p.queued, p.last = nil, false, false, time.Now()
-	p.mu.Unlock()
-	p.send(batch)
-}
 
 // events applies what happened.
 func (a *App) events(batch Events) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, e := range batch.List {
+		if a.opening != "" && bus.SessionOf(e.Event) == a.opening {
+			a.meanwhile = append(a.meanwhile, e)
+		}
 		if cmd := a.event(e); cmd != nil {
 			cmds = append(cmds, cmd)
 		}
 	}
+	if batch.Link != nil {
+		cmds = append(cmds, a.linked(*batch.Link))
+	}
 	if batch.Lost {
-		cmds = append(cmds, a.loadWaiting())
-		if a.session.ID != "" {
-			cmds = append(cmds, a.open(a.session.ID))
-		}
+		cmds = append(cmds, a.reread())
 	}
 	return tea.Batch(append(cmds, a.tick())...)
 }
@@ -129,7 +44,9 @@ func (a *App) event(e lathe.Envelope) tea.Cmd {
 		}
 	case lathe.PartDelta:
 		if ev.SessionID == a.session.ID {
-			a.conv.delta(ev)
+			if !a.conv.delta(ev) {
+				return a.reread()
+			}
 		}
 	case lathe.PartRemoved:
 		a.conv.removePart(ev.MessageID, ev.PartID)
@@ -207,14 +124,15 @@ func (a *App) statusChanged(ev lathe.SessionStatus) tea.Cmd {
 	case !idle && !was || !idle && a.since.IsZero():
 		a.since = a.opts.Now()
 	case idle:
-		took := a.opts.Now().Sub(a.since)
+		took := time.Duration(0)
+		if !a.since.IsZero() {
+			took = a.opts.Now().Sub(a.since)
+		}
 		a.since = time.Time{}
-		if a.opts.Branch != nil {
-			a.branch = a.opts.Branch()
-		}
 		if took > 10*time.Second {
-			return a.attention("lathe is done")
+			return tea.Batch(a.loadBranch(), a.attention("lathe is done"))
 		}
+		return a.loadBranch()
 	}
 	return nil
 }

@@ -20,9 +20,11 @@ const (
 
 // open reads a session and shows it. What is on screen stays until it is read.
 func (a *App) open(id lathe.SessionID) tea.Cmd {
-	a.opening = id
+	a.opening, a.meanwhile = id, nil
+	a.reads++
+	read := a.reads
 	return func() tea.Msg {
-		m := openedMsg{id: id}
+		m := openedMsg{id: id, read: read}
 		if m.session, m.err = a.engine.Get(a.ctx, id); m.err != nil {
 			return m
 		}
@@ -35,10 +37,11 @@ func (a *App) open(id lathe.SessionID) tea.Cmd {
 }
 
 func (a *App) opened(m openedMsg) tea.Cmd {
-	if m.id != a.opening {
+	if m.id != a.opening || m.read != a.reads {
 		return nil
 	}
-	a.opening = ""
+	meanwhile := a.meanwhile
+	a.opening, a.meanwhile = "", nil
 	if m.err != nil {
 		a.fail(m.err)
 		return a.tick()
@@ -68,7 +71,11 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 	} else {
 		delete(a.status, m.id)
 	}
-	return a.tick()
+	cmds := []tea.Cmd{a.tick()}
+	for _, e := range meanwhile { // what happened while it was read
+		cmds = append(cmds, a.event(e))
+	}
+	return tea.Batch(cmds...)
 }
 
 // leave keeps the draft of the session that is left.
@@ -115,12 +122,13 @@ func (a *App) loadCatalog() tea.Cmd {
 }
 
 func (a *App) loadWaiting() tea.Cmd {
+	shown := a.waitingIDs()
 	return func() tea.Msg {
 		asks, questions, err := a.engine.Waiting(a.ctx)
 		if err != nil {
 			return doneMsg{err: err}
 		}
-		return waitingMsg{asks, questions}
+		return waitingMsg{asks, questions, shown}
 	}
 }
 

@@ -1,0 +1,233 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe"
+)
+
+// Update is an event, or how the connection to the engine fares.
+type Update struct {
+	lathe.Envelope
+	Link *Link // nil for an event
+}
+
+// Link is how the screen is connected to the engine. The zero value is not yet.
+type Link struct {
+	Up    bool
+	Lost  bool      // with Up: events were missed; what was read is old
+	Err   error     // why it is not up
+	Retry time.Time // when it is tried again
+}
+
+// Follower is an Engine that may be far away: it tells how the connection fares,
+// and connects again by itself.
+type Follower interface {
+	Follow(ctx context.Context) iter.Seq2[Update, error]
+}
+
+// frame is how often events reach the screen at most.
+const frame = time.Second / 30
+
+// Events is what happened since the last frame. Lost means that some was missed,
+// so that the session must be read again.
+type Events struct {
+	List []lathe.Envelope
+	Lost bool
+	Link *Link // nil when the connection is as it was
+}
+
+// pump reads events and hands them on in batches, at most one a frame.
+type pump struct {
+	send func(tea.Msg)
+
+	mu     sync.Mutex
+	list   []lathe.Envelope
+	lost   bool
+	link   *Link
+	last   time.Time
+	queued bool
+	timer  *time.Timer
+	wg     sync.WaitGroup
+}
+
+// run follows the engine until the context ends. When the stream breaks it begins
+// a new one and says that something was lost.
+func (p *pump) run(ctx context.Context, engine Turns) {
+	_, tells := engine.(Follower)
+	again := false
+	for wait := 100 * time.Millisecond; ctx.Err() == nil; wait = min(2*wait, 5*time.Second) {
+		var ended error
+		for u, err := range updates(ctx, engine) {
+			if err != nil {
+				ended = err
+				break
+			}
+			wait = 100 * time.Millisecond
+			if l := u.Link; l != nil {
+				l.Lost = l.Lost || l.Up && again
+				again = again && !l.Up
+				p.linked(*l)
+				continue
+			}
+			p.add(u.Envelope)
+		}
+		if ctx.Err() == nil {
+			p.linked(Link{Err: ended, Retry: time.Now().Add(wait)})
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+			if again = tells; !tells {
+				p.linked(Link{Up: true, Lost: true})
+			}
+		}
+	}
+	p.mu.Lock()
+	if p.timer != nil && p.timer.Stop() {
+		p.wg.Done()
+	}
+	p.mu.Unlock()
+	p.wg.Wait()
+}
+
+// updates returns the events of an engine that is no [Follower] too.
+func updates(ctx context.Context, engine Turns) iter.Seq2[Update, error] {
+	if f, ok := engine.(Follower); ok {
+		return f.Follow(ctx)
+	}
+	return func(yield func(Update, error) bool) {
+		for e, err := range engine.Events(ctx) {
+			if !yield(Update{Envelope: e}, err) {
+				return
+			}
+		}
+	}
+}
+
+func (p *pump) linked(l Link) {
+	p.mu.Lock()
+	p.link = &l
+	p.lost = p.lost || l.Lost
+	p.mu.Unlock()
+	p.schedule()
+}
+
+func (p *pump) add(e lathe.Envelope) {
+	p.mu.Lock()
+	d, ok := e.Event.(lathe.PartDelta)
+	if n := len(p.list); ok && n > 0 {
+		last, same := p.list[n-1].Event.(lathe.PartDelta)
+		if same && last.PartID == d.PartID && (last.End == 0) == (d.End == 0) {
+			last.Delta, last.End = last.Delta+d.Delta, d.End
+			e.Event = last
+			p.list = p.list[:n-1]
+		}
+	}
+	p.list = append(p.list, e)
+	p.mu.Unlock()
+	p.schedule()
+}
+
+// schedule makes sure that a batch is sent: at once after a pause, else when the
+// next frame is due.
+func (p *pump) schedule() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.queued {
+		return
+	}
+	p.queued = true
+	p.wg.Add(1)
+	p.timer = time.AfterFunc(max(0, frame-time.Since(p.last)), p.flush)
+}
+
+func (p *pump) flush() {
+	defer p.wg.Done()
+	p.mu.Lock()
+	batch := Events{p.list, p.lost, p.link}
+	p.list, p.lost, p.link, p.queued, p.last = nil, false, nil, false, time.Now()
+	p.mu.Unlock()
+	p.send(batch)
+}
+
+// linked takes how the connection fares. What was read before it was first up may
+// lack what happened until then.
+func (a *App) linked(l Link) tea.Cmd {
+	first := a.link == Link{}
+	a.lost, a.link = !l.Up, l
+	if l.Up && first && (a.session.ID != "" || a.opening != "") {
+		return a.reread()
+	}
+	return nil
+}
+
+// linkText says how the connection fares, for the state line; empty when it is up.
+func (a *App) linkText() string {
+	if !a.lost {
+		return ""
+	}
+	wait := a.link.Retry.Sub(a.opts.Now())
+	if wait <= 0 {
+		return "connecting"
+	}
+	return fmt.Sprintf("not connected: trying again in %d s", int((wait+time.Second-1)/time.Second))
+}
+
+// reread reads again what is shown, since events are missing.
+func (a *App) reread() tea.Cmd {
+	cmds := []tea.Cmd{a.loadWaiting()}
+	for id := range a.status {
+		if id != a.session.ID {
+			delete(a.status, id)
+		}
+	}
+	switch {
+	case a.opening != "":
+		cmds = append(cmds, a.open(a.opening))
+	case a.session.ID != "":
+		cmds = append(cmds, a.open(a.session.ID))
+	}
+	return tea.Batch(cmds...)
+}
+
+// waitingIDs returns the asks and questions on screen.
+func (a *App) waitingIDs() (ids []lathe.AskID) {
+	for _, s := range a.waiting {
+		switch q := s.(type) {
+		case *askSheet:
+			ids = append(ids, q.ask.ID)
+		case *questionSheet:
+			ids = append(ids, q.ask.ID)
+		}
+	}
+	return ids
+}
+
+// settled closes what was on screen and waits no longer.
+func (a *App) settled(m waitingMsg) {
+	for _, id := range m.shown {
+		waits := slices.ContainsFunc(m.asks, func(q lathe.Ask) bool { return q.ID == id }) ||
+			slices.ContainsFunc(m.questions, func(q lathe.QuestionAsk) bool { return q.ID == id })
+		if !waits {
+			a.settledAsk(id)
+		}
+	}
+}
+
+// branchMsg is the branch that is checked out.
+type branchMsg string
+
+func (a *App) loadBranch() tea.Cmd {
+	if a.opts.Branch == nil {
+		return nil
+	}
+	return func() tea.Msg { return branchMsg(a.opts.Branch()) }
+}
