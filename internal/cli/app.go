@@ -54,6 +54,7 @@ type app struct {
 	logTo  *os.File
 	trust  bool
 
+	decisions  trusting // about repositories, beside the stored ones
 	background context.CancelFunc
 	wg         sync.WaitGroup
 }
@@ -88,6 +89,7 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 			err = errors.Join(err, half.Close())
 		}
 	}()
+	a.decisions.app = a
 	a.openLog()
 	if a.store, err = sqlite.Open(ctx, sqlite.Options{Dir: paths.Data, Log: a.log, Now: env.Now}); err != nil {
 		return nil, err
@@ -125,7 +127,7 @@ func (a *app) instanceOptions(models *catalog.Catalog) session.InstanceOptions {
 		Publish:   func(dir string, ev lathe.Event) { a.bus.Publish(dir, ev) },
 		IDs:       lathe.NewIDs(a.env.Now, nil),
 		Builtin:   builtinModel(a.env.Dir),
-		Trusted:   func(workspace.Root) bool { return a.flags.Trust || a.trust },
+		Trusted:   func(root workspace.Root) bool { return a.flags.Trust || a.trust || a.decisions.trusts(root) },
 		Trust:     trust.Open(trustFile(a.paths)),
 		Approvals: a.store,
 		Secrets:   secrets,

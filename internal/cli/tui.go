@@ -83,18 +83,22 @@ func runTUI(ctx context.Context, env *Env, o tuiOptions) error {
 	if err != nil {
 		return err
 	}
-	app, err := openApp(ctx, env, appOptions{dir: dir, trust: o.trust})
+	f, err := connect(ctx, env, target{dir: dir, trust: o.trust})
 	if err != nil {
 		return err
 	}
-	err = showTUI(ctx, env, app, o, dir)
-	return errors.Join(err, app.Close())
+	err = showTUI(ctx, env, f, o, dir)
+	return errors.Join(err, f.Close())
 }
 
-func showTUI(ctx context.Context, env *Env, app *app, o tuiOptions, dir string) error {
+func showTUI(ctx context.Context, env *Env, f *face, o tuiOptions, dir string) error {
+	app := f.app
 	screen, err := tuiScreen(ctx, env, app, o, dir)
 	if err != nil {
 		return err
+	}
+	if e, ok := screen.Engine.(*tuiEngine); ok {
+		e.tuiAbilities = tuiAbilities{f.Client}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -21,6 +21,7 @@ import (
 
 // tuiEngine shows the session service to the screen.
 type tuiEngine struct {
+	tuiAbilities
 	app *app
 	dir string
 

@@ -124,9 +124,9 @@ func mergeState(path string, value any, ours []string) error {
 	return workspace.WriteFile(path, append(raw, '\n'), 0o600)
 }
 
-// writeNew writes a file that does not exist yet; of a name that is taken it
+// writeNumbered writes a file that does not exist yet; of a name that is taken it
 // numbers further ones.
-func writeNew(dir, name string, data []byte) (string, error) {
+func writeNumbered(dir, name string, data []byte) (string, error) {
 	base, ext := strings.TrimSuffix(name, filepath.Ext(name)), filepath.Ext(name)
 	for n := 1; n <= 99; n++ {
 		path := filepath.Join(dir, name)

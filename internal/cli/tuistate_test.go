@@ -49,15 +49,15 @@ func TestPrefs(t *testing.T) {
 	}
 }
 
-func TestWriteNew(t *testing.T) {
+func TestWriteNumbered(t *testing.T) {
 	dir := t.TempDir()
 	for i, want := range []string{"a.md", "a-2.md", "a-3.md"} {
-		path, err := writeNew(dir, "a.md", []byte{byte('0' + i)})
+		path, err := writeNumbered(dir, "a.md", []byte{byte('0' + i)})
 		if err != nil || filepath.Base(path) != want {
 			t.Errorf("%d: %s, %v", i, path, err)
 		}
 	}
-	if _, err := writeNew(filepath.Join(dir, "none"), "a.md", nil); err == nil {
+	if _, err := writeNumbered(filepath.Join(dir, "none"), "a.md", nil); err == nil {
 		t.Error("a directory that is not there")
 	}
 }

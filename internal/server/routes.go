@@ -1,6 +1,9 @@
 package server
 
-import "net/http"
+import (
+	"net/http"
+	"slices"
+)
 
 // route is one thing a client may ask for.
 type route struct {
@@ -138,7 +141,7 @@ func (s *Server) routes() []route {
 }
 
 func (s *Server) register() {
-	for _, r := range append(s.routes(), s.ownRoutes()...) {
+	for _, r := range slices.Concat(s.routes(), s.ownRoutes(), s.screenRoutes()) {
 		s.mux.HandleFunc(r.method+" "+r.path, s.handle(r.do))
 	}
 	s.mux.HandleFunc("/", s.handle(noRoute))

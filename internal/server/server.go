@@ -62,6 +62,8 @@ type Options struct {
 
 	// Trust, when set, makes this process trust a directory's repository.
 	Trust func(dir string) error
+	// Trusting, when set, keeps the person's decisions about repositories.
+	Trusting Trusting
 	// Local says that the one caller is the program itself: what it asks for is no
 	// news to the log.
 	Local bool
@@ -85,6 +87,7 @@ type Server struct {
 	stop context.CancelCauseFunc
 	wg   sync.WaitGroup // streams and waiting prompts
 
+	patience patience
 	draining atomic.Bool // no new work is taken
 
 	mu      sync.Mutex
@@ -115,7 +118,8 @@ func New(o Options) *Server {
 	ctx, stop := context.WithCancelCause(context.Background())
 	s := &Server{
 		opts: o, guard: newGuard(o), mux: http.NewServeMux(), ctx: ctx, stop: stop,
-		places: map[*place]struct{}{}, fanouts: fanouts{by: map[fankey]*fanout{}},
+		patience: patience{headerTimeout, bodyTimeout, idleTimeout},
+		places:   map[*place]struct{}{}, fanouts: fanouts{by: map[fankey]*fanout{}},
 		epoch: strings.ToLower(o.IDs.New(lathe.PrefixEvent)[4+12:]),
 	}
 	s.live = newLive(o.Bus)
@@ -156,18 +160,26 @@ const (
 	maxConnections = 4096
 )
 
+// patience is how long clients may take to send a header, to send a body, and to
+// say nothing between requests.
+type patience struct{ header, body, idle time.Duration }
+
 // HTTP returns an http.Server for the handler, with limits set. The caller
 // serves and shuts it down; closing the Server first ends its streams.
 func (s *Server) HTTP() *http.Server {
 	return &http.Server{
-		Handler: s, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerLimit,
+		Handler: s, ReadHeaderTimeout: s.patience.header, IdleTimeout: s.patience.idle, MaxHeaderBytes: headerLimit,
 		ErrorLog: slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
 	}
 }
 
 // Limit bounds the number of connections that are open at once; those beyond wait.
 func Limit(l net.Listener) net.Listener {
-	return &limited{Listener: l, slots: make(chan struct{}, maxConnections), done: make(chan struct{})}
+	return limit(l, maxConnections)
+}
+
+func limit(l net.Listener, n int) net.Listener {
+	return &limited{Listener: l, slots: make(chan struct{}, n), done: make(chan struct{})}
 }
 
 type limited struct {

@@ -33,7 +33,7 @@ func (a *App) View() tea.View {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
 	v.WindowTitle = "lathe"
-	if t := a.title(); t != "" {
+	if t := a.title(); t != "" && !a.noTitle {
 		v.WindowTitle += " · " + t
 	}
 	return v
@@ -50,6 +50,7 @@ func (a *App) screen() ([]styled.Line, *tea.Cursor) {
 	}
 	last := a.statusLine()
 	if s == nil || a.holds(s) {
+		bottom = append(bottom, a.hint(l)...)
 		input, ix, iy := a.drawInput()
 		y, x = len(bottom)+iy, ix
 		bottom = append(bottom, input...)
@@ -92,38 +93,6 @@ func (a *App) conversationLines(height int) []styled.Line {
 		lines, places = lines[over:], places[min(over, len(places)):]
 	}
 	return lines
-}
-
-// welcome is what an empty session shows.
-func (a *App) welcome(height int) []styled.Line {
-	l := a.look
-	muted, accent := l.fg(theme.Muted), l.fg(theme.Accent)
-	row := func(key, text string) styled.Line {
-		return append(styled.Plain("   "+key, accent).Pad(16, l.method, ""), styled.Span{Text: text, Style: muted})
-	}
-	out := []styled.Line{
-		nil, {{Text: "   lathe ", Style: l.fg(theme.Primary, styled.Bold)}, {Text: lathe.Version, Style: muted}}, nil,
-		row("enter", "send what you wrote"), row("@", "name a file, a directory or an agent"), row("/", "commands"), row("!", "run a shell command"),
-		row(a.keys.For("agent_cycle"), "next agent"), row(a.keys.For("model_list"), "choose a model"),
-		row(a.keys.For("session_list"), "earlier sessions"), row(a.keys.For("help_show"), "all keys"),
-	}
-	if a.current().Provider == "offline" {
-		out = append(out, nil)
-		text := "No model is connected, so the offline guide answers: a set of rules, not a language model. Connect one with /connect, or a key in the environment."
-		for _, line := range styled.Wrap(styled.Plain(text, l.fg(theme.Warning)), l.width-6, l.method) {
-			out = append(out, append(styled.Line{{Text: "   "}}, line...))
-		}
-	}
-	for _, n := range a.opts.Notices {
-		out = append(out, nil)
-		for _, line := range styled.Wrap(styled.Plain(styled.OneLine(n), l.fg(theme.Warning)), l.width-6, l.method) {
-			out = append(out, append(styled.Line{{Text: "   "}}, line...))
-		}
-	}
-	for i, line := range out {
-		out[i] = line.Cut(l.width, l.method)
-	}
-	return out[:min(len(out), height)]
 }
 
 // doing is the entry of the task list that is worked on, and how far it is.
@@ -231,51 +200,6 @@ func seconds(d time.Duration) string {
 		return fmt.Sprintf("%ds", int(d.Seconds()))
 	}
 	return duration(d)
-}
-
-// statusLine is the last line: agent, model, directory, context and cost.
-func (a *App) statusLine() styled.Line {
-	l := a.look
-	muted := l.fg(theme.Muted)
-	sep := styled.Span{Text: " · ", Style: l.fg(theme.Border)}
-	key := theme.Primary
-	if a.agentName() != "build" {
-		key = theme.Secondary
-	}
-	left := styled.Line{{Text: " " + styled.OneLine(a.agentName()), Style: l.fg(key, styled.Bold)}}
-	ref := a.current()
-	if !ref.IsZero() {
-		left = append(left, sep, styled.Span{Text: styled.OneLine(ref.String() + variantText(ref)), Style: l.fg(theme.Text)})
-	}
-	var right styled.Line
-	if used, window := a.contextUsed(); used > 0 {
-		text := short(used)
-		style := muted
-		if window > 0 {
-			text += fmt.Sprintf(" %d%%", used*100/window)
-			if used*100/window >= 80 {
-				style = l.fg(theme.Warning)
-			}
-		}
-		right = append(right, styled.Span{Text: text, Style: style})
-	}
-	if a.session.Cost > 0 {
-		right = append(right, sep, styled.Span{Text: a.session.Cost.String(), Style: muted})
-	}
-	place := styled.Line{sep, {Text: styled.OneLine(a.opts.Dir), Style: muted}}
-	if a.branch != "" {
-		place = append(place, styled.Span{Text: ":" + styled.OneLine(a.branch), Style: muted})
-	}
-	right = append(right, styled.Span{Text: " "})
-	room := l.width - left.Width(l.method) - right.Width(l.method)
-	if w := place.Width(l.method); w < room {
-		left = styled.Join(left, place)
-		room -= w
-	}
-	if room < 1 {
-		return left.Cut(l.width, l.method)
-	}
-	return styled.Join(left, styled.Plain(strings.Repeat(" ", room)), right).Cut(l.width, l.method)
 }
 
 func variantText(ref lathe.ModelRef) string {

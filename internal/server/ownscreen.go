@@ -1,0 +1,364 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"lathe"
+	"lathe/internal/catalog"
+	"lathe/internal/llm"
+	"lathe/internal/opencode/wire"
+	"lathe/internal/provider"
+	"lathe/internal/session"
+)
+
+// Trusting keeps the person's decisions about repositories. Directories are those
+// that requests are about.
+type Trusting interface {
+	State(ctx context.Context, dir string) (wire.OwnTrust, error)
+	// Decide trusts what a digest stands for, for good or for this process. It
+	// fails when the files are others by now.
+	Decide(ctx context.Context, dir string, d wire.OwnDecision) error
+	// Withdraw takes every decision about a directory back.
+	Withdraw(ctx context.Context, dir string) error
+}
+
+// screenRoutes are what the screen asks for beside the other own routes.
+func (s *Server) screenRoutes() []route {
+	return []route{
+		{http.MethodGet, "/lathe/setup", (*call).ownSetup, ""},
+		{http.MethodGet, "/lathe/found", (*call).ownFound, ""},
+		{http.MethodPost, "/lathe/provider/{providerID}/test", (*call).ownKeyTest, ""},
+		{http.MethodGet, "/lathe/session/{sessionID}/weight", (*call).ownWeight, ""},
+		{http.MethodGet, "/lathe/trust", (*call).ownTrustState, ""},
+		{http.MethodPost, "/lathe/trust/decision", (*call).ownTrustDecide, ""},
+		{http.MethodDelete, "/lathe/trust/decision", (*call).ownTrustWithdraw, ""},
+	}
+}
+
+// ownFound looks for keys in the environment and for model servers.
+func (c *call) ownFound() (any, error) {
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	_, _, _ = inst.Models.Default(c.ctx()) // looks for local servers where nothing else is connected
+	list, err := inst.Models.List()
+	if err != nil {
+		return nil, err
+	}
+	out := wire.OwnFound{Keys: []wire.OwnFoundKey{}, Servers: []wire.OwnFoundServer{}, Stored: []string{}}
+	for _, p := range list {
+		switch {
+		case p.Source == "builtin":
+		case inst.Models.Local(p.ID):
+			out.Servers = append(out.Servers, wire.OwnFoundServer{Provider: p.ID, Name: p.Name, URL: p.API, Models: len(p.Models)})
+		case p.Source == "env":
+			out.Keys = append(out.Keys, wire.OwnFoundKey{Provider: p.ID, Name: p.Name, Variable: inst.Models.Variable(p.ID)})
+		default:
+			out.Stored = append(out.Stored, p.ID)
+		}
+	}
+	return out, nil
+}
+
+const testPatience = 20 * time.Second
+
+// ownKeyTest asks a model of a provider for one word and says what came back.
+func (c *call) ownKeyTest() (any, error) {
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	id := c.r.PathValue("providerID")
+	m, err := testModel(inst, id)
+	if err != nil {
+		return nil, err
+	}
+	req := &llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: []llm.Content{llm.Text{Text: "Answer with the word ok."}}}}}
+	m.Prepare(req, provider.Params{Small: true, Client: "cli"})
+	req.MaxTokens = 64
+	ctx, cancel := context.WithTimeoutCause(c.ctx(), testPatience, fmt.Errorf("no answer within %s", testPatience))
+	defer cancel()
+	for _, err := range m.LLM.Stream(ctx, req) {
+		if err != nil {
+			return judge(m, err), nil
+		}
+		break // it answers; that is enough
+	}
+	return wire.OwnKeyTest{Outcome: "accepted", Model: m.Ref.String()}, nil
+}
+
+// testModel returns the cheapest model of a provider that answers with text.
+func testModel(inst *session.Instance, id string) (*provider.Model, error) {
+	list, err := inst.Models.List()
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(list, func(p *provider.Provider) bool { return p.ID == id })
+	if i < 0 {
+		return nil, notFound("provider %s is not connected", clip(id, 80))
+	}
+	var best *provider.Model
+	for _, m := range list[i].Models {
+		if !m.Caps.ToolCall || !m.Caps.Output.Has(catalog.Text) || m.Status == "deprecated" {
+			continue
+		}
+		if best == nil || m.Price.For(0).Output < best.Price.For(0).Output {
+			best = m
+		}
+	}
+	if best == nil {
+		return nil, notFound("provider %s has no model that could be asked", clip(id, 80))
+	}
+	if best.Price.For(0).Output > 0 {
+		if small := inst.Models.Small(best.Ref); small.Provider == id {
+			best = &provider.Model{Ref: small}
+		}
+	}
+	return inst.Models.Lookup(best.Ref)
+}
+
+// judge says what a failed request tells of the key.
+func judge(m *provider.Model, err error) wire.OwnKeyTest {
+	out := wire.OwnKeyTest{Outcome: "unknown", Model: m.Ref.String(), Detail: clip(err.Error(), 300)}
+	e, ok := errors.AsType[*llm.Error](err)
+	if !ok {
+		out.Hint = "try again"
+		return out
+	}
+	switch e.Kind {
+	case llm.KindAuth:
+		out.Outcome, out.Hint = "refused", "copy it again from the provider's console; it must be an API key, and allowed to use "+m.APIID
+	case llm.KindNetwork, llm.KindTimeout:
+		out.Hint = "look at the network, a proxy, and the provider's address"
+	case llm.KindRateLimit:
+		out.Outcome, out.Hint = "accepted", "the provider asks to wait"
+	case llm.KindQuota:
+		out.Hint = "the key is known, but its account has no credit"
+	case llm.KindInvalid:
+		out.Hint = "the provider knows the key, but refused this request; another model may work"
+	default:
+		out.Hint = "try again later"
+	}
+	return out
+}
+
+// ownWeight weighs what a session would send next, and sums what it cost.
+func (c *call) ownWeight() (any, error) {
+	sess, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	w, err := c.s.opts.Service.Window(c.ctx(), sess.ID)
+	if err != nil {
+		return nil, err
+	}
+	portions := func(list []session.WindowEntry) []wire.OwnPortion {
+		out := []wire.OwnPortion{}
+		for _, e := range list {
+			out = append(out, wire.OwnPortion{Name: e.Name, Part: e.Part, Count: e.Count, Tokens: e.Tokens})
+		}
+		return out
+	}
+	out := wire.OwnWeight{
+		Used: w.Used, Window: int64(w.Context), Usable: w.Usable, Counted: w.Counted, Fresh: w.Fresh.String(), Cached: w.Cached.String(),
+		Kinds: portions(w.Kinds), Parts: portions(w.Parts), Compactions: int(w.Stats.Compactions), Prunes: int(w.Stats.Prunes),
+		Read: w.Stats.Cache.Read, Written: w.Stats.Cache.Written, Sent: w.Stats.Cache.Fresh,
+	}
+	messages, err := c.s.opts.Service.Messages(c.ctx(), sess.ID, 0)
+	out.ByModel = byModel(messages)
+	return out, err
+}
+
+// byModel sums what each model cost, the dearest first.
+func byModel(messages []lathe.Message) []wire.OwnModelCost {
+	type sum struct {
+		n      int
+		tokens lathe.Tokens
+		cost   lathe.Money
+	}
+	sums := map[string]*sum{}
+	var names []string
+	for _, m := range messages {
+		info, ok := m.Info.(*lathe.Assistant)
+		if !ok {
+			continue
+		}
+		name := info.Model.String()
+		s := sums[name]
+		if s == nil {
+			s = &sum{}
+			sums[name] = s
+			names = append(names, name)
+		}
+		s.n++
+		s.cost += info.Cost
+		s.tokens = s.tokens.Add(info.Tokens)
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return int(min(1, max(-1, sums[b].cost-sums[a].cost))) })
+	out := []wire.OwnModelCost{}
+	for _, name := range names {
+		s := sums[name]
+		out = append(out, wire.OwnModelCost{
+			Model: name, Answers: s.n, Sent: s.tokens.Prompt(), Cached: s.tokens.CacheRead, Answered: s.tokens.Output + s.tokens.Reasoning, Cost: s.cost.String(),
+		})
+	}
+	return out
+}
+
+func (c *call) ownTrustState() (any, error) {
+	t, dir, err := c.trusting()
+	if err != nil {
+		return nil, err
+	}
+	return t.State(c.ctx(), dir)
+}
+
+func (c *call) trusting() (Trusting, string, error) {
+	dir, err := c.dir()
+	if err == nil && c.s.opts.Trusting == nil {
+		err = &unsupported{"deciding about trust here; use lathe trust where the server runs"}
+	}
+	return c.s.opts.Trusting, dir, err
+}
+
+// ownTrustDecide trusts what the digest stands for. It is refused while a session
+// works in the directory, whose rules would change.
+func (c *call) ownTrustDecide() (any, error) {
+	t, dir, err := c.trusting()
+	if err != nil {
+		return nil, err
+	}
+	var in wire.OwnDecision
+	if err := c.need(&in); err != nil {
+		return nil, err
+	}
+	return c.trustChanged(dir, func(ctx context.Context) error { return t.Decide(ctx, dir, in) })
+}
+
+func (c *call) ownTrustWithdraw() (any, error) {
+	t, dir, err := c.trusting()
+	if err != nil {
+		return nil, err
+	}
+	return c.trustChanged(dir, func(ctx context.Context) error { return t.Withdraw(ctx, dir) })
+}
+
+func (c *call) trustChanged(dir string, change func(context.Context) error) (any, error) {
+	if len(c.s.live.statuses(dir)) > 0 {
+		return nil, lathe.Errorf(lathe.CodeBusy, "wait for it, or stop it", "a session is busy in %s", dir)
+	}
+	ctx := context.WithoutCancel(c.ctx())
+	if err := change(ctx); err != nil {
+		return nil, err
+	}
+	return true, c.s.opts.Service.Dispose(ctx, dir)
+}
+
+// ownSetup tells how lathe is set up for the directory. What this build cannot
+// run, it says so.
+func (c *call) ownSetup() (any, error) {
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	conf := inst.Config
+	out := wire.OwnSetup{
+		Version: lathe.Version, MCP: []wire.OwnConfigured{}, LSP: []wire.OwnConfigured{}, Formatters: []wire.OwnConfigured{},
+		Skills: []wire.OwnSkill{}, Plugins: []string{}, Files: []string{}, Warnings: []string{}, Share: shareWords(conf.Share),
+	}
+	const none = "configured; this build runs none"
+	for _, m := range conf.MCP {
+		state := none
+		if m.Enabled != nil && !*m.Enabled {
+			state = "switched off"
+		}
+		out.MCP = append(out.MCP, wire.OwnConfigured{Name: m.Name, Kind: m.Type, State: state})
+	}
+	for _, e := range conf.LSP.Entries {
+		out.LSP = append(out.LSP, wire.OwnConfigured{Name: e.Name, Kind: strings.Join(e.Extensions, " "), State: offOr(e.Disabled, none)})
+	}
+	for _, e := range conf.Formatter.Entries {
+		out.Formatters = append(out.Formatters, wire.OwnConfigured{Name: e.Name, Kind: strings.Join(e.Extensions, " "), State: offOr(e.Disabled, none)})
+	}
+	skills, problems := inst.Skills()
+	for _, s := range skills {
+		out.Skills = append(out.Skills, wire.OwnSkill{Name: s.Name, Description: s.Description, Path: s.File})
+	}
+	for _, p := range conf.Plugins {
+		out.Plugins = append(out.Plugins, p.Spec)
+	}
+	for _, s := range conf.Sources {
+		out.Files = append(out.Files, s.Name)
+	}
+	for _, w := range conf.Warnings {
+		out.Warnings = append(out.Warnings, w.String())
+	}
+	for _, p := range problems {
+		if !errors.Is(p, session.ErrShadowed) {
+			out.Warnings = append(out.Warnings, p.Error())
+		}
+	}
+	if n := inst.Notice(); n != "" {
+		out.Warnings = append(out.Warnings, n)
+	}
+	out.Snapshots = "on"
+	if err := c.s.opts.Service.UndoProblem(c.ctx(), inst.Root.Dir); err != nil {
+		out.Snapshots = "off: " + err.Error()
+	}
+	out.Checks = c.checks(inst, out)
+	return out, nil
+}
+
+func offOr(off bool, state string) string {
+	if off {
+		return "switched off"
+	}
+	return state
+}
+
+func shareWords(mode string) string {
+	switch mode {
+	case "auto":
+		return "every session, as the configuration says"
+	case "disabled":
+		return "switched off"
+	}
+	return "when asked for"
+}
+
+// checks look at what the work depends on.
+func (c *call) checks(inst *session.Instance, s wire.OwnSetup) []wire.OwnCheck {
+	var out []wire.OwnCheck
+	add := func(name string, ok bool, detail string) {
+		out = append(out, wire.OwnCheck{Name: name, OK: ok, Detail: detail})
+	}
+	ref, why, err := inst.Models.Default(c.ctx())
+	switch {
+	case err != nil:
+		add("model", false, err.Error())
+	case ref.Provider == "offline":
+		add("model", false, "none is connected, so the offline guide answers; /connect connects one")
+	default:
+		add("model", true, ref.String()+": "+why)
+	}
+	if inst.Root.VCS == "" {
+		add("repository", true, "not a git repository; undo works all the same")
+	} else {
+		add("repository", true, "git, at "+inst.Root.Worktree)
+	}
+	add("undo", s.Snapshots == "on", "snapshots are "+s.Snapshots)
+	add("configuration", len(s.Warnings) == 0, fmt.Sprintf("%d files, %d complaints", len(s.Files), len(s.Warnings)))
+	if _, err := c.s.opts.Auth.All(); err != nil {
+		add("credentials", false, err.Error())
+	} else {
+		add("credentials", true, "auth.json can be read")
+	}
+	return out
+}

@@ -1,0 +1,127 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lathe"
+	"lathe/internal/tui/styled"
+	"lathe/internal/tui/theme"
+)
+
+// segment is a piece of the state line. Where they do not all fit, those of the
+// least worth go first.
+type segment struct {
+	line  styled.Line
+	worth int
+	right bool
+}
+
+// statusLine is the last line: agent, model and place on the left; what the
+// window holds, cost, cache, time and connection on the right.
+func (a *App) statusLine() styled.Line {
+	l := a.look
+	sep := styled.Span{Text: l.glyph(" · ", " - "), Style: l.fg(theme.Border)}
+	all := slices.Concat(a.whoAndWhere(l), a.figures(l))
+	for {
+		left, right := styled.Line{{Text: " "}}, styled.Line{}
+		least := -1
+		for i, s := range all {
+			if least < 0 || s.worth < all[least].worth {
+				least = i
+			}
+			side := &left
+			if s.right {
+				side = &right
+			}
+			if len(*side) > 0 && !(len(left) == 1 && !s.right) {
+				*side = append(*side, sep)
+			}
+			*side = append(*side, s.line...)
+		}
+		right = append(right, styled.Span{Text: " "})
+		room := l.width - left.Width(l.method) - right.Width(l.method)
+		if room >= 2 || len(all) < 2 {
+			return styled.Join(left, styled.Plain(strings.Repeat(" ", max(room, 0))), right).Cut(l.width, l.method)
+		}
+		all = slices.Delete(all, least, least+1)
+	}
+}
+
+func (a *App) whoAndWhere(l look) []segment {
+	key := theme.Primary
+	if a.agentName() != "build" {
+		key = theme.Secondary
+	}
+	out := []segment{{line: styled.Plain(styled.OneLine(a.agentName()), l.fg(key, styled.Bold)), worth: 100}}
+	if ref := a.current(); !ref.IsZero() {
+		out = append(out, segment{line: styled.Plain(styled.OneLine(ref.String()+variantText(ref)), l.fg(theme.Text)), worth: 90})
+	}
+	muted := l.fg(theme.Muted)
+	place := styled.OneLine(a.opts.Dir)
+	if a.branch != "" {
+		place += ":" + styled.OneLine(a.branch)
+	}
+	return append(out, segment{line: styled.Plain(place, muted), worth: 30})
+}
+
+// figures are what the turn and the session took so far.
+func (a *App) figures(l look) (out []segment) {
+	add := func(text string, key theme.Key, worth int) {
+		out = append(out, segment{styled.Plain(text, l.fg(key)), worth, true})
+	}
+	if a.opts.Server != "" {
+		add(styled.OneLine(a.opts.Server), theme.Muted, 45)
+	}
+	if a.lost {
+		add(l.glyph("⚠ ", "! ")+"not connected", theme.Warning, 95)
+	}
+	if used, window := a.contextUsed(); used > 0 {
+		text, key := short(used), theme.Muted
+		if window > 0 {
+			text += fmt.Sprintf(" %d%%", used*100/window)
+			if used*100/window >= 80 {
+				key = theme.Warning
+			}
+		}
+		add(text, key, 80)
+	}
+	if a.session.Cost > 0 {
+		add(a.session.Cost.String(), theme.Muted, 70)
+	}
+	if hit, ok := a.cacheHit(); ok {
+		add(fmt.Sprintf("cache %d%%", hit), theme.Muted, 50)
+	}
+	if took := a.lastTook(); took != "" && !a.busy() {
+		add(took, theme.Muted, 40)
+	}
+	return out
+}
+
+// cacheHit returns how much of the last prompt was read from the provider's
+// cache, in percent. Providers that tell nothing of one have none.
+func (a *App) cacheHit() (int64, bool) {
+	for _, e := range slices.Backward(a.conv.visible()) {
+		info, ok := e.m.Info.(*lathe.Assistant)
+		if !ok || info.Tokens.Prompt() == 0 {
+			continue
+		}
+		t := info.Tokens
+		return t.CacheRead * 100 / t.Prompt(), t.CacheRead+t.CacheWrite > 0
+	}
+	return 0, false
+}
+
+// lastTook is how long the last turn took.
+func (a *App) lastTook() string {
+	for _, e := range slices.Backward(a.conv.visible()) {
+		if info, ok := e.m.Info.(*lathe.Assistant); ok {
+			if info.Completed.IsZero() {
+				return ""
+			}
+			return duration(info.Completed.Sub(e.asked()))
+		}
+	}
+	return ""
+}

@@ -1,0 +1,50 @@
+package tui
+
+import (
+	"lathe"
+	"lathe/internal/tui/keys"
+	"lathe/internal/tui/styled"
+	"lathe/internal/tui/theme"
+)
+
+// welcome is what an empty session shows.
+func (a *App) welcome(height int) []styled.Line {
+	l := a.look
+	muted, accent := l.fg(theme.Muted), l.fg(theme.Accent)
+	out := []styled.Line{nil, {{Text: "   lathe ", Style: l.fg(theme.Primary, styled.Bold)}, {Text: lathe.Version, Style: muted}}, nil}
+	row := func(key, text string) {
+		if key != "" {
+			out = append(out, append(styled.Plain("   "+key, accent).Pad(16, l.method, ""), styled.Span{Text: text, Style: muted}))
+		}
+	}
+	tell := func(text string, key theme.Key) {
+		if text == "" {
+			return
+		}
+		out = append(out, nil)
+		for _, line := range styled.Wrap(styled.Plain(styled.OneLine(text), l.fg(key)), l.width-6, l.method) {
+			out = append(out, append(styled.Line{{Text: "   "}}, line...))
+		}
+	}
+	if !a.prefs.NoTips {
+		row("enter", "send what you wrote")
+		row("@", "name a file, a directory or an agent")
+		row("/", "commands")
+		row("!", "run a shell command")
+		row(a.keys.For(keys.AgentNext), "next agent")
+		row(a.keys.For(keys.Models), "choose a model")
+		row(a.keys.For(keys.Sessions), "earlier sessions")
+		row(a.keys.For(keys.Help), "all keys")
+	}
+	if a.current().Provider == "offline" {
+		tell("No model is connected, so the offline guide answers: a set of rules, not a language model. Connect one with /connect, or a key in the environment.", theme.Warning)
+		tell(a.foundLine(), theme.Info)
+	}
+	for _, n := range a.opts.Notices {
+		tell(n, theme.Warning)
+	}
+	for i, line := range out {
+		out[i] = line.Cut(l.width, l.method)
+	}
+	return out[:min(len(out), height)]
+}
