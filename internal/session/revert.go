@@ -211,18 +211,22 @@ func (r *runner) takeBack(ctx context.Context, sess lathe.Session, mark *lathe.R
 	if err != nil {
 		return nil, fmt.Errorf("revert: %w", err)
 	}
+	return r.settleRevert(ctx, sess.ID, mark, plan, applied, store)
+}
+
+// settleRevert keeps which files really differ from before the revert.
+func (r *runner) settleRevert(ctx context.Context, id lathe.SessionID, mark *lathe.Revert, plan revertDoc, applied snapshot.Applied, store *snapshot.Store) ([]lathe.FileDiff, error) {
+	changed, err := store.Changed(ctx, mark.Snapshot, applied.After)
+	if err != nil {
+		return nil, err
+	}
 	diffs, err := store.Diff(ctx, mark.Snapshot, applied.After)
 	if err != nil {
 		return nil, err
 	}
-	return r.settleRevert(ctx, sess.ID, mark, plan, applied, store, diffs)
-}
-
-// settleRevert keeps which files really differ from before the revert.
-func (r *runner) settleRevert(ctx context.Context, id lathe.SessionID, mark *lathe.Revert, plan revertDoc, applied snapshot.Applied, store *snapshot.Store, diffs []lathe.FileDiff) ([]lathe.FileDiff, error) {
 	differs := map[string]bool{}
-	for _, d := range diffs {
-		differs[absolute(store, d.File)] = true
+	for _, f := range changed {
+		differs[f] = true
 	}
 	kept := map[string]bool{}
 	for _, c := range applied.Conflicts {

@@ -69,7 +69,7 @@ func (s *Store) Apply(ctx context.Context, targets []Target, force bool) (Applie
 type deed struct {
 	path string // relative to the worktree
 	to   entry
-	perm fs.FileMode
+	bits bool // only its permission bits change
 }
 
 func (s *Store) plan(ctx context.Context, targets []Target, force bool, out *Applied) ([]deed, error) {
@@ -98,7 +98,6 @@ func (s *Store) plan(ctx context.Context, targets []Target, force bool, out *App
 		}
 	}
 	var plan []deed
-	bits := map[string]perms{}
 	for i, t := range targets {
 		now, to := s.index.files[rels[i]], entries[t.To][rels[i]]
 		switch {
@@ -116,12 +115,7 @@ func (s *Store) plan(ctx context.Context, targets []Target, force bool, out *App
 			out.Conflicts = append(out.Conflicts, Conflict{t.Path, reasonUnknown})
 			continue
 		}
-		p, ok := bits[t.To]
-		if !ok {
-			p = s.loadPerms(t.To)
-			bits[t.To] = p
-		}
-		plan = append(plan, deed{rels[i], to, p.of(rels[i], to.mode)})
+		plan = append(plan, deed{rels[i], to, now.oid == to.oid && now.mode == to.mode})
 	}
 	return plan, nil
 }
@@ -143,13 +137,15 @@ func (s *Store) entries(ctx context.Context, tree string, paths []string) (map[s
 		}
 		return found, nil
 	}
-	if err := checkTrees(tree); err != nil {
+	id := tree
+	tree, bits, err := s.resolve(tree)
+	if err != nil {
 		return nil, err
 	}
 	for batch := range slices.Chunk(paths, 500) {
 		out, err := s.run(ctx, nil, append([]string{"ls-tree", "-z", "--full-tree", tree, "--"}, batch...)...)
 		if err != nil {
-			return nil, fmt.Errorf("read snapshot %s: %w", tree, err)
+			return nil, fmt.Errorf("read snapshot %s: %w", id, err)
 		}
 		for _, line := range zsplit(out) {
 			head, p, ok := strings.Cut(line, "\t")
@@ -157,9 +153,12 @@ func (s *Store) entries(ctx context.Context, tree string, paths []string) (map[s
 			if !ok || len(f) != 3 || f[1] == "tree" {
 				continue
 			}
-			if found[p], err = parseEntry(f[0], f[2]); err != nil {
+			e, err := parseEntry(f[0], f[2])
+			if err != nil {
 				return nil, err
 			}
+			e.perm = bits.of(p, e.mode)
+			found[p] = e
 		}
 	}
 	return found, nil
@@ -169,7 +168,7 @@ func (s *Store) entries(ctx context.Context, tree string, paths []string) (map[s
 func (s *Store) carryOut(ctx context.Context, plan []deed, out *Applied) error {
 	want := map[oid]bool{}
 	for _, d := range plan {
-		if d.to.mode != 0 {
+		if d.to.mode != 0 && !d.bits {
 			want[d.to.oid] = true
 		}
 	}
@@ -191,7 +190,7 @@ func (s *Store) carryOut(ctx context.Context, plan []deed, out *Applied) error {
 	for _, d := range plan {
 		full := filepath.Join(s.top, filepath.FromSlash(d.path))
 		body, have := bodies[d.to.oid]
-		if d.to.mode != 0 && !have {
+		if d.to.mode != 0 && !have && !d.bits {
 			out.Conflicts = append(out.Conflicts, Conflict{full, reasonGone})
 			continue
 		}
@@ -218,6 +217,9 @@ func (d deed) do(root *os.Root, body []byte) error {
 		}
 		return nil
 	}
+	if d.bits {
+		return root.Chmod(name, d.to.perm)
+	}
 	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
@@ -241,10 +243,10 @@ func (d deed) write(root *os.Root, temp string, body []byte) error {
 	if d.to.mode == modeLink {
 		return root.Symlink(string(body), temp)
 	}
-	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, d.perm)
+	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, d.to.perm)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(body)
-	return errors.Join(err, f.Chmod(d.perm), f.Sync(), f.Close())
+	return errors.Join(err, f.Chmod(d.to.perm), f.Sync(), f.Close())
 }

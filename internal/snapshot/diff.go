@@ -34,11 +34,12 @@ func (s *Store) between(ctx context.Context, from, to string) ([]string, error) 
 	if err != nil {
 		return nil, err
 	}
-	paths := make([]string, len(pairs))
-	for i, p := range pairs {
-		paths[i] = p.path
+	paths, err := s.permChanges(ctx, from, to)
+	for _, p := range pairs {
+		paths = append(paths, p.path)
 	}
-	return paths, nil
+	slices.Sort(paths)
+	return paths, err
 }
 
 // remembered answers from the steps this process made.
@@ -72,7 +73,8 @@ func (s *Store) remembered(from, to string) ([]string, bool) {
 
 // raw compares two trees with git.
 func (s *Store) raw(ctx context.Context, from, to string) ([]pair, error) {
-	if err := checkTrees(from, to); err != nil {
+	from, to, err := s.trees(from, to)
+	if err != nil || from == to {
 		return nil, err
 	}
 	out, err := s.run(ctx, nil, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--full-index", from, to)
@@ -80,6 +82,14 @@ func (s *Store) raw(ctx context.Context, from, to string) ([]pair, error) {
 		return nil, fmt.Errorf("compare snapshots: %w", err)
 	}
 	return parseRaw(zsplit(out))
+}
+
+// trees returns the trees of two snapshots.
+func (s *Store) trees(from, to string) (a, b string, err error) {
+	if a, _, err = s.resolve(from); err == nil {
+		b, _, err = s.resolve(to)
+	}
+	return a, b, err
 }
 
 func checkTrees(hashes ...string) error {
@@ -196,6 +206,10 @@ func text(e entry, bodies map[oid][]byte) (string, bool) {
 
 // counts returns the lines added and removed by file; -1 for binary ones.
 func (s *Store) counts(ctx context.Context, from, to string) (map[string][2]int, error) {
+	from, to, err := s.trees(from, to)
+	if err != nil {
+		return nil, err
+	}
 	out, err := s.run(ctx, nil, "diff-tree", "-r", "-z", "--numstat", "--no-renames", from, to)
 	if err != nil {
 		return nil, fmt.Errorf("compare snapshots: %w", err)

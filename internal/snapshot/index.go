@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 )
@@ -28,6 +29,7 @@ func (o oid) String() string { return hex.EncodeToString(o[:]) }
 type entry struct {
 	mode uint32
 	oid  oid
+	perm fs.FileMode // of regular files; git keeps one bit of it, in mode
 }
 
 // index is the files of a worktree and the trees they make.
@@ -219,9 +221,9 @@ func (x *index) set(path string, e entry, changed map[string]change) {
 		before = c.before
 	}
 	changed[path] = change{before: before, after: e}
+	x.perms.note(path, e)
 	if e == (entry{}) {
 		delete(x.files, path)
-		delete(x.perms.odd, path)
 		x.root.drop(path)
 		return
 	}
@@ -274,7 +276,7 @@ func (n *node) write(store func(kind string, body []byte) (oid, error)) (oid, er
 		if err != nil {
 			return oid{}, err
 		}
-		items = append(items, item{name + "/", name, entry{modeTree, id}})
+		items = append(items, item{name + "/", name, entry{mode: modeTree, oid: id}})
 	}
 	slices.SortFunc(items, func(a, b item) int { return strings.Compare(a.key, b.key) })
 	var b bytes.Buffer

@@ -1,10 +1,16 @@
 package snapshot
 
 import (
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // perms are the permission bits of files, of which git keeps one.
@@ -25,71 +31,127 @@ func (p perms) expect(mode uint32) fs.FileMode {
 	return usual
 }
 
-func (p *perms) note(path string, mode uint32, perm fs.FileMode) {
-	if mode == modeLink || perm == p.expect(mode) {
+// note takes in the bits of a file; its zero entry forgets it.
+func (p *perms) note(path string, e entry) {
+	if e.mode != modeFile && e.mode != modeExec || e.perm == p.expect(e.mode) {
 		delete(p.odd, path)
 		return
 	}
 	if p.odd == nil {
 		p.odd = map[string]fs.FileMode{}
 	}
-	p.odd[path] = perm
+	p.odd[path] = e.perm
 }
 
 // of returns the bits a file has or had.
 func (p perms) of(path string, mode uint32) fs.FileMode {
+	if mode != modeFile && mode != modeExec {
+		return 0
+	}
 	if perm, ok := p.odd[path]; ok {
 		return perm
 	}
 	return p.expect(mode)
 }
 
-// permsDoc is how perms are kept beside a tree.
+// permsDoc is a snapshot with bits that its tree does not tell.
 type permsDoc struct {
+	Tree  string            `json:"tree"`
 	Usual uint32            `json:"usual"`
 	Odd   map[string]uint32 `json:"odd,omitempty"`
 }
 
-func (s *Store) permsFile(tree string) string { return filepath.Join(s.dir, "perms", tree+".json") }
+func (s *Store) permsFile(id string) string { return filepath.Join(s.dir, "perms", id+".json") }
 
-// savePerms keeps the bits with a tree. Nothing is written for the usual case.
-func (s *Store) savePerms(tree string) error {
+// name returns the snapshot that the index makes with its tree: the tree itself
+// where that tells all bits, else a document that names it.
+func (s *Store) name(tree string) (string, error) {
 	p := s.index.perms
-	path := s.permsFile(tree)
 	if len(p.odd) == 0 && p.expect(modeFile) == 0o644 {
-		if err := os.Remove(path); err != nil && exists(path) {
-			return err
-		}
-		return nil
+		return tree, nil
 	}
-	doc := permsDoc{Usual: uint32(p.expect(modeFile)), Odd: make(map[string]uint32, len(p.odd))}
+	doc := permsDoc{Tree: tree, Usual: uint32(p.expect(modeFile)), Odd: make(map[string]uint32, len(p.odd))}
 	for f, m := range p.odd {
 		doc.Odd[f] = uint32(m)
 	}
 	data, err := json.Marshal(doc)
 	if err != nil {
-		return err
+		return "", err
+	}
+	sum := sha1.Sum(data)
+	id := hex.EncodeToString(sum[:])
+	path := s.permsFile(id)
+	if exists(path) {
+		return id, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
+		return "", err
 	}
-	return s.replaceFile(path, data, 0o600)
+	return id, s.replaceFile(path, data, 0o600)
 }
 
-// loadPerms returns the bits kept with a tree.
-func (s *Store) loadPerms(tree string) perms {
-	p := perms{usual: 0o644}
-	data, err := os.ReadFile(s.permsFile(tree))
+// resolve returns the tree of a snapshot and the bits of its files.
+func (s *Store) resolve(id string) (tree string, p perms, err error) {
+	p = perms{usual: 0o644}
+	if err := checkTrees(id); err != nil {
+		return "", p, err
+	}
+	data, err := os.ReadFile(s.permsFile(id))
 	if err != nil {
-		return p
+		return id, p, nil
 	}
 	var doc permsDoc
-	if json.Unmarshal(data, &doc) != nil {
-		return p
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return "", p, fmt.Errorf("snapshot %s: %w", id, err)
+	}
+	if err := checkTrees(doc.Tree); err != nil {
+		return "", p, err
 	}
 	p.usual, p.odd = fs.FileMode(doc.Usual)&fs.ModePerm, make(map[string]fs.FileMode, len(doc.Odd))
 	for f, m := range doc.Odd {
 		p.odd[f] = fs.FileMode(m) & fs.ModePerm
 	}
-	return p
+	return doc.Tree, p, nil
+}
+
+// permChanges returns the files that are in both snapshots with the same content
+// and other bits, besides those that git tells apart.
+func (s *Store) permChanges(ctx context.Context, from, to string) ([]string, error) {
+	tree, before, err := s.resolve(from)
+	if err != nil {
+		return nil, err
+	}
+	_, after, err := s.resolve(to)
+	if err != nil || before.usual == after.usual && maps.Equal(before.odd, after.odd) {
+		return nil, err
+	}
+	var paths []string // that may differ
+	if before.usual != after.usual {
+		out, err := s.run(ctx, nil, "ls-tree", "-r", "-z", "--name-only", "--full-tree", tree)
+		if err != nil {
+			return nil, fmt.Errorf("read snapshot %s: %w", from, err)
+		}
+		paths = zsplit(out)
+	} else {
+		for path := range before.odd {
+			paths = append(paths, path)
+		}
+		for path := range after.odd {
+			if _, both := before.odd[path]; !both {
+				paths = append(paths, path)
+			}
+		}
+	}
+	old, err := s.entries(ctx, from, paths)
+	if err != nil {
+		return nil, err
+	}
+	now, err := s.entries(ctx, to, paths)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(paths, func(path string) bool {
+		a, b := old[path], now[path]
+		return a.mode == 0 || a.oid != b.oid || a.mode != b.mode || a.perm == b.perm
+	}), nil
 }

@@ -121,7 +121,7 @@ func (s *Store) scan(ctx context.Context) (string, error) {
 		return "", err
 	}
 	s.notePerms(found)
-	if err := s.savePerms(tree); err != nil {
+	if tree, err = s.name(tree); err != nil {
 		return "", err
 	}
 	return s.settle(tree, changesBetween(old, s.index)), nil
@@ -338,12 +338,19 @@ func (s *Store) notePerms(found map[string]fs.FileMode) {
 	x := s.index
 	count := map[fs.FileMode]int{}
 	for path, e := range x.files {
-		if _, ok := found[path]; !ok {
-			if perm, ok := s.perm(path); ok {
-				found[path] = perm
-			}
+		if e.mode != modeFile && e.mode != modeExec {
+			continue
 		}
-		if perm, ok := found[path]; ok && e.mode == modeFile {
+		perm, ok := found[path]
+		if !ok {
+			perm, ok = s.perm(path)
+		}
+		if !ok {
+			perm = x.perms.of(path, e.mode)
+		}
+		e.perm = perm
+		x.files[path] = e
+		if e.mode == modeFile {
 			count[perm]++
 		}
 	}
@@ -354,9 +361,7 @@ func (s *Store) notePerms(found map[string]fs.FileMode) {
 			x.perms.usual, best = m, n
 		}
 	}
-	for path, m := range found {
-		if e, ok := x.files[path]; ok && (e.mode == modeFile || e.mode == modeExec) {
-			x.perms.note(path, e.mode, m)
-		}
+	for path, e := range x.files {
+		x.perms.note(path, e)
 	}
 }

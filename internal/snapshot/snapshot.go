@@ -270,6 +270,21 @@ func (s *Store) Patch(ctx context.Context, hash string) (p lathe.Patch, now stri
 	return p, now, err
 }
 
+// Changed returns the files that differ between two snapshots, as absolute paths,
+// those included of which only permission bits differ.
+func (s *Store) Changed(ctx context.Context, from, to string) ([]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.prepare(ctx); err != nil {
+		return nil, err
+	}
+	paths, err := s.between(ctx, from, to)
+	for i, path := range paths {
+		paths[i] = filepath.Join(s.top, filepath.FromSlash(path))
+	}
+	return paths, err
+}
+
 // Top returns the worktree's directory, to which the files of diffs are relative.
 func (s *Store) Top() string { return s.top }
 

@@ -142,6 +142,16 @@ func gitState(t testing.TB, dir string) map[string]string {
 	return out
 }
 
+// gitTree is the tree of a snapshot.
+func gitTree(t rapid.TB, s *Store, id string) string {
+	t.Helper()
+	tree, _, err := s.resolve(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
 // asGit is the tree that git itself makes of the worktree.
 func asGit(t testing.TB, s *Store) string {
 	t.Helper()
@@ -186,6 +196,7 @@ func TestTrackSeesEachChange(t *testing.T) {
 				{"empty directory", func() { os.Mkdir(filepath.Join(dir, "void"), 0o755) }, true},
 				{"file in it", func() { write(t, dir, "void/d", "d", 0o644) }, false},
 				{"node_modules", func() { write(t, dir, "node_modules/x/y.js", "d", 0o644) }, true},
+				{"fewer bits", func() { os.Chmod(filepath.Join(dir, "sub", "b.txt"), 0o600) }, false},
 				{"executable", func() { os.Chmod(filepath.Join(dir, "a.txt"), 0o755) }, false},
 				{"rename", func() { os.Rename(filepath.Join(dir, "new"), filepath.Join(dir, "moved")) }, false},
 				{"edit in the renamed", func() { write(t, dir, "moved/deep/c.txt", "cc", 0o644) }, false},
@@ -206,8 +217,8 @@ func TestTrackSeesEachChange(t *testing.T) {
 				if (tree == last) != st.same {
 					t.Errorf("%s: tree %s after %s", st.name, tree, last)
 				}
-				if want := asGit(t, s); tree != want {
-					t.Fatalf("%s: tree is %s, git says %s", st.name, tree, want)
+				if got, want := gitTree(t, s, tree), asGit(t, s); got != want {
+					t.Fatalf("%s: tree is %s, git says %s", st.name, got, want)
 				}
 				last = tree
 			}
@@ -426,11 +437,13 @@ func TestRevertAndBack(t *testing.T) {
 		type step struct {
 			from, to string
 			files    []string
+			before   map[string]string
+			alone    bool // nobody else changed anything from here on
 		}
 		var steps []step
 		seen := contents{}
 		for range rapid.IntRange(1, 4).Draw(rt, "steps") {
-			from := track(t, s)
+			from, before := track(t, s), state(t, root.Dir)
 			seen.add(rt, root.Dir)
 			for range rapid.IntRange(0, 3).Draw(rt, "changes") {
 				e.change()
@@ -440,12 +453,15 @@ func TestRevertAndBack(t *testing.T) {
 				rt.Fatal(err)
 			}
 			seen.add(rt, root.Dir)
-			if want := asGit(t, s); now != want {
-				rt.Fatalf("tree is %s, git says %s", now, want)
+			if got, want := gitTree(rt, s, now), asGit(t, s); got != want {
+				rt.Fatalf("tree is %s, git says %s", got, want)
 			}
-			steps = append(steps, step{from, now, p.Files})
+			steps = append(steps, step{from, now, p.Files, before, true})
 			if rapid.Bool().Draw(rt, "person") {
 				e.change()
+				for i := range steps {
+					steps[i].alone = false
+				}
 			}
 		}
 		if got, objects := packedSize(rt, s); got > seen.bytes()*12/10+300*objects+4096 { // names and hashes come on top
@@ -453,7 +469,8 @@ func TestRevertAndBack(t *testing.T) {
 		}
 		var targets []Target
 		at := map[string]int{}
-		for _, st := range steps[rapid.IntRange(0, len(steps)-1).Draw(rt, "revert"):] {
+		first := rapid.IntRange(0, len(steps)-1).Draw(rt, "revert")
+		for _, st := range steps[first:] {
 			for _, f := range st.files {
 				if i, ok := at[f]; ok {
 					targets[i].Expect = st.to
@@ -473,6 +490,11 @@ func TestRevertAndBack(t *testing.T) {
 			conflict[c.Path] = true
 		}
 		now := state(t, root.Dir)
+		if steps[first].alone {
+			if diff := cmp.Diff(steps[first].before, now); diff != "" || len(out.Conflicts) > 0 {
+				rt.Fatalf("after the revert, with conflicts %v (-want +got):\n%s", out.Conflicts, diff)
+			}
+		}
 		for f, content := range was {
 			if full := filepath.Join(root.Dir, f); now[f] != content && !slices.Contains(out.Changed, full) {
 				rt.Fatalf("%s changed without being told of: %s, then %s", f, content, now[f])

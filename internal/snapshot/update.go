@@ -56,7 +56,7 @@ func (s *Store) update(ctx context.Context, dirty map[string]bool) (tree string,
 		return "", false, err
 	}
 	tree = id.String()
-	if err := s.savePerms(tree); err != nil {
+	if tree, err = s.name(tree); err != nil {
 		return "", false, err
 	}
 	return s.settle(tree, u.changed), true, nil
@@ -179,7 +179,7 @@ func (u *updater) take(f string) error {
 	if u.index.files[f] == (entry{}) {
 		limit = MaxNewFile
 	}
-	e, perm, err := u.entryOf(f, limit)
+	e, err := u.entryOf(f, limit)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // gone again
 		u.index.set(f, entry{}, u.changed)
@@ -192,7 +192,6 @@ func (u *updater) take(f string) error {
 	u.index.removeAbove(f, u.changed)
 	u.index.removeBelow(f, nil, u.changed)
 	u.index.set(f, e, u.changed)
-	u.index.perms.note(f, e.mode, perm)
 	return nil
 }
 
@@ -200,37 +199,37 @@ func (u *updater) take(f string) error {
 var errSkip = errors.New("left out of the snapshot")
 
 // entryOf stores the content of a file and returns its entry.
-func (s *Store) entryOf(f string, limit int64) (e entry, perm fs.FileMode, err error) {
+func (s *Store) entryOf(f string, limit int64) (e entry, err error) {
 	full := filepath.Join(s.top, filepath.FromSlash(f))
 	info, err := os.Lstat(full)
 	if err != nil {
-		return e, 0, err
+		return e, err
 	}
 	var body []byte
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
 		to, err := os.Readlink(full)
 		if err != nil {
-			return e, 0, err
+			return e, err
 		}
 		e.mode, body = modeLink, []byte(to)
 	case !info.Mode().IsRegular() || info.Size() > limit:
-		return e, 0, errSkip
+		return e, errSkip
 	default:
 		body, err = workspace.ReadFile(full, limit)
 		if errors.Is(err, fs.ErrPermission) || errors.Is(err, workspace.ErrTooLarge) || errors.Is(err, workspace.ErrNotRegular) {
-			return e, 0, errSkip
+			return e, errSkip
 		}
 		if err != nil {
-			return e, 0, err
+			return e, err
 		}
-		e.mode = modeFile
+		e.mode, e.perm = modeFile, info.Mode().Perm()
 		if info.Mode()&0o100 != 0 {
 			e.mode = modeExec
 		}
 	}
 	e.oid, err = s.writeObject("blob", body)
-	return e, info.Mode().Perm(), err
+	return e, err
 }
 
 // hidden names directories that are never looked into.

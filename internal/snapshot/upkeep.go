@@ -162,6 +162,12 @@ func (s *Store) limit() error {
 	if err != nil {
 		return err
 	}
+	bits, _ := filepath.Glob(s.permsFile("*"))
+	for _, p := range bits {
+		if info, err := os.Stat(p); err == nil && time.Since(info.ModTime()) >= keepFor {
+			_ = os.Remove(p)
+		}
+	}
 	for _, p := range packs {
 		info, err := os.Stat(p)
 		if err != nil || time.Since(info.ModTime()) < keepFor {
