@@ -101,7 +101,8 @@ type App struct {
 	dirty     bool // something changed since the last frame
 	scrollTop int  // height of the conversation, as of the last drawing
 	mouse     mouse
-	drafting  bool // the draft will be kept after a pause
+	flowed    flowed // of the inline screen
+	drafting  bool   // the draft will be kept after a pause
 }
 
 // New returns the screen. Its commands end with the context.

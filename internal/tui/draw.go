@@ -122,11 +122,19 @@ func (l look) assistant(e *entry, info *lathe.Assistant) []styled.Line {
 		out = append(out, nil)
 		out = append(out, l.failure(info.Error)...)
 	}
-	if !info.Completed.IsZero() && info.Finish != lathe.FinishToolCalls && info.Error == nil && len(out) > 0 && !info.Summary {
-		text := fmt.Sprintf("%s %s %s %s %s", info.Agent, l.glyph("·", "-"), info.Model, l.glyph("·", "-"), duration(info.Completed.Sub(e.asked())))
-		out = append(out, nil, styled.Plain("   "+styled.OneLine(text), l.fg(theme.Border)))
+	if len(out) > 0 {
+		out = append(out, l.footer(e, info)...)
 	}
 	return out
+}
+
+// footer says who answered and how long it took, below the end of a turn.
+func (l look) footer(e *entry, info *lathe.Assistant) []styled.Line {
+	if info.Completed.IsZero() || info.Finish == lathe.FinishToolCalls || info.Error != nil || info.Summary {
+		return nil
+	}
+	text := fmt.Sprintf("%s %s %s %s %s", info.Agent, l.glyph("·", "-"), info.Model, l.glyph("·", "-"), duration(info.Completed.Sub(e.asked())))
+	return []styled.Line{nil, styled.Plain("   "+styled.OneLine(text), l.fg(theme.Border))}
 }
 
 // asked is when the turn began that an answer belongs to.

@@ -87,6 +87,9 @@ func (p *painter) resize(width, height int) {
 	p.fresh = true
 }
 
+// synchronize lets the terminal show a frame at once.
+func (p *painter) synchronize() { p.sync = true }
+
 // graphemes makes the terminal measure whole clusters.
 func (p *painter) graphemes() error {
 	p.cells.Method = ansi.GraphemeWidth

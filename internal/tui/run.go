@@ -36,7 +36,12 @@ func Run(ctx context.Context, a *App, t Terminal) (err error) {
 	l := &loop{app: a, term: t, ctx: ctx, msgs: make(chan tea.Msg, 64), events: make(chan uv.Event, 64)}
 	a.ctx = ctx
 	width, height := l.size()
-	l.paint = newPainter(t.Out, t.Env, width, height)
+	if a.opts.Inline {
+		l.live = newInline(t.Out, t.Env, width, height)
+		l.paint = l.live
+	} else {
+		l.paint = newPainter(t.Out, t.Env, width, height)
+	}
 	defer func() {
 		cancel(nil)
 		err = errors.Join(err, l.release())
@@ -60,7 +65,8 @@ type loop struct {
 	app    *App
 	term   Terminal
 	ctx    context.Context
-	paint  *painter
+	paint  canvas
+	live   *inline // the same as paint, where the screen is inline
 	msgs   chan tea.Msg
 	events chan uv.Event
 	wg     sync.WaitGroup // commands and the pump
@@ -115,7 +121,7 @@ func (l *loop) run() error {
 			err = l.last()
 		case <-due.C:
 			waiting, painted, l.app.dirty = false, time.Now(), false
-			err = l.paint.paint(l.app.View())
+			err = l.draw()
 		case <-winch:
 			w, h := l.size()
 			err = l.handle(tea.WindowSizeMsg{Width: w, Height: h})
@@ -135,6 +141,25 @@ func (l *loop) run() error {
 			due.Reset(max(0, frame-time.Since(painted)))
 		}
 	}
+}
+
+// canvas is what the loop draws on.
+type canvas interface {
+	start() error // takes the terminal
+	stop() error  // gives it back as it was
+	ask() error
+	resize(width, height int)
+	raw(s string) error
+	synchronize()
+	graphemes() error
+}
+
+// draw shows what is to be seen now.
+func (l *loop) draw() error {
+	if l.live != nil {
+		return l.live.paint(l.app.flow(), l.app.region())
+	}
+	return l.paint.(*painter).paint(l.app.View())
 }
 
 // last handles what came before the input ended, and returns why it did.
@@ -197,7 +222,7 @@ func (l *loop) handle(m tea.Msg) error {
 func (l *loop) mode(m tea.ModeReportMsg) error {
 	switch {
 	case m.Mode == ansi.ModeSynchronizedOutput && m.Value == ansi.ModeReset:
-		l.paint.sync = true
+		l.paint.synchronize()
 	case m.Mode == ansi.ModeUnicodeCore && (m.Value == ansi.ModeReset || m.Value == ansi.ModeSet || m.Value == ansi.ModePermanentlySet):
 		return l.paint.graphemes()
 	}

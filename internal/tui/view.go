@@ -32,35 +32,21 @@ func (a *App) View() tea.View {
 	if a.opts.Mouse {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
-	v.WindowTitle = "lathe"
-	if t := a.title(); t != "" && !a.noTitle {
-		v.WindowTitle += " · " + t
-	}
+	v.WindowTitle = a.windowTitle()
 	return v
+}
+
+func (a *App) windowTitle() string {
+	if t := a.title(); t != "" && !a.noTitle {
+		return "lathe · " + t
+	}
+	return "lathe"
 }
 
 // screen returns exactly as many lines as the terminal has, and the caret.
 func (a *App) screen() ([]styled.Line, *tea.Cursor) {
 	l := a.look
-	var bottom []styled.Line
-	x, y := -1, 0
-	s := a.top()
-	if s != nil {
-		bottom, x, y = s.draw(l, max(4, a.height*2/3))
-	}
-	last := a.statusLine()
-	if s == nil || a.holds(s) {
-		bottom = append(bottom, a.hint(l)...)
-		input, ix, iy := a.drawInput()
-		y, x = len(bottom)+iy, ix
-		bottom = append(bottom, input...)
-	} else if a.toast.text != "" { // its place is covered
-		last = styled.Join(styled.Plain(" "), a.toast.line(l))
-	}
-	bottom = append(bottom, last)
-	if over := len(bottom) - a.height; over > 0 {
-		bottom, y = bottom[over:], y-over
-	}
+	bottom, x, y := a.bottom()
 	a.scrollTop = a.height - len(bottom)
 	out := make([]styled.Line, 0, a.height)
 	if a.scrollTop > 0 {
@@ -78,6 +64,31 @@ func (a *App) screen() ([]styled.Line, *tea.Cursor) {
 	return out, c
 }
 
+// bottom returns what is below the conversation, at most as high as the terminal,
+// and where in it the caret stands; a negative place means that it is hidden.
+func (a *App) bottom() (bottom []styled.Line, x, y int) {
+	l := a.look
+	x = -1
+	s := a.top()
+	if s != nil {
+		bottom, x, y = s.draw(l, max(4, a.height*2/3))
+	}
+	last := a.statusLine()
+	if s == nil || a.holds(s) {
+		bottom = append(bottom, a.hint(l)...)
+		input, ix, iy := a.drawInput()
+		y, x = len(bottom)+iy, ix
+		bottom = append(bottom, input...)
+	} else if a.toast.text != "" { // its place is covered
+		last = styled.Join(styled.Plain(" "), a.toast.line(l))
+	}
+	bottom = append(bottom, last)
+	if over := len(bottom) - a.height; over > 0 {
+		bottom, y = bottom[over:], y-over
+	}
+	return bottom, x, y
+}
+
 func (a *App) conversationLines(height int) []styled.Line {
 	a.conv.queue(a.busy())
 	lines, places := a.conv.screen(height, a.look.draw)
@@ -87,12 +98,17 @@ func (a *App) conversationLines(height int) []styled.Line {
 		return a.welcome(height)
 	}
 	if a.conv.revert != "" && a.conv.bottom.e == nil {
-		lines = append(lines, nil, styled.Plain(" "+a.look.glyph("↶", "<")+" later messages are undone; "+
-			a.keys.For("messages_redo")+" brings them back, a new message drops them", a.look.fg(theme.Warning)).Cut(a.look.width-1, a.look.method))
+		lines = append(lines, nil, a.undoneNote())
 		over := max(0, len(lines)-height)
 		lines, places = lines[over:], places[min(over, len(places)):]
 	}
 	return lines
+}
+
+// undoneNote says that what comes after is undone.
+func (a *App) undoneNote() styled.Line {
+	return styled.Plain(" "+a.look.glyph("↶", "<")+" later messages are undone; "+
+		a.keys.For("messages_redo")+" brings them back, a new message drops them", a.look.fg(theme.Warning)).Cut(a.look.width-1, a.look.method)
 }
 
 // doing is the entry of the task list that is worked on, and how far it is.

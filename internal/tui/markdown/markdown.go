@@ -73,6 +73,10 @@ func (s *Stream) Lines(text string, width int, st *Styles, m styled.Method) []st
 	return append(done, tail...)
 }
 
+// Settled returns how much of the text later text cannot change, as of the last
+// drawing, in bytes.
+func (s *Stream) Settled() int { return s.split }
+
 // spaced adds the blank line that stands between blocks.
 func (s *Stream) spaced(lines []styled.Line) []styled.Line {
 	if len(lines) == 0 {

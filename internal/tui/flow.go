@@ -1,0 +1,234 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe"
+	"lathe/internal/tui/markdown"
+	"lathe/internal/tui/styled"
+	"lathe/internal/tui/theme"
+)
+
+// flowed is what of a session the inline screen has handed to the terminal's own
+// scrollback, where it cannot change any more.
+type flowed struct {
+	session lathe.SessionID
+	begun   bool
+	done    map[lathe.MessageID]bool
+	pieces  map[lathe.PartID]int // bytes of an open text; -1: all of the piece
+	card    bool                 // the last line is a tool call of one line
+}
+
+// flow returns the lines that are final since it was called last. They are shown
+// once, above the region that is drawn anew.
+func (a *App) flow() []styled.Line {
+	f := &a.flowed
+	var out []styled.Line
+	if !f.begun || f.session != a.session.ID {
+		out = a.flowBegin()
+	}
+	a.conv.queue(a.busy())
+	for _, e := range a.conv.visible() {
+		if f.done[e.m.ID] {
+			continue
+		}
+		lines, done := a.flowEntry(e)
+		out = append(out, lines...)
+		if !done {
+			break
+		}
+		f.done[e.m.ID] = true
+	}
+	return out
+}
+
+// flowBegin tells where a session begins.
+func (a *App) flowBegin() []styled.Line {
+	l, f := a.look, &a.flowed
+	made := f.begun && f.session == "" && a.session.ID != "" && len(a.conv.entries) < 2 // by what was just sent
+	first := !f.begun
+	*f = flowed{session: a.session.ID, begun: true, done: map[lathe.MessageID]bool{}, pieces: map[lathe.PartID]int{}}
+	switch {
+	case made:
+		return nil
+	case a.session.ID == "" && first:
+		return []styled.Line{styled.Plain("lathe "+lathe.Version+l.glyph(" · ", " - ")+a.keys.For("help_show")+" shows all keys", l.fg(theme.Muted)).Cut(l.width, l.method)}
+	case a.session.ID == "":
+		return []styled.Line{nil, l.divider("new session")}
+	}
+	title := a.title()
+	if title == "" {
+		title = "session"
+	}
+	return []styled.Line{nil, styled.Plain(" "+l.glyph("──", "--")+" "+title+" "+l.glyph("──", "--"), l.fg(theme.Border)).Cut(l.width, l.method)}
+}
+
+// flowEntry returns what is final of an entry and was not shown, and whether that
+// is all there will be.
+func (a *App) flowEntry(e *entry) (out []styled.Line, done bool) {
+	info, ok := e.m.Info.(*lathe.Assistant)
+	if !ok {
+		if e.queued {
+			return nil, false
+		}
+		a.flowed.card = false
+		return a.look.drawn(e), true
+	}
+	for _, p := range e.pieces {
+		lines, final := a.flowPiece(p, info)
+		out = append(out, lines...)
+		if !final {
+			return a.cut(out), false
+		}
+	}
+	if info.Completed.IsZero() && info.Error == nil {
+		return a.cut(out), false
+	}
+	tail := a.look.assistant(&entry{m: e.m, before: e.before}, info)
+	if a.answered(e) && len(tail) == 0 {
+		tail = a.look.footer(e, info)
+	}
+	if len(tail) > 0 {
+		a.flowed.card = false
+	}
+	return a.cut(append(out, tail...)), true
+}
+
+// answered reports whether anything of an entry was shown.
+func (a *App) answered(e *entry) bool {
+	for _, p := range e.pieces {
+		if len(a.look.piece(p)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *App) cut(lines []styled.Line) []styled.Line {
+	for i, line := range lines {
+		lines[i] = line.Cut(a.look.width, a.look.method)
+	}
+	return lines
+}
+
+// flowPiece returns what is final of a piece and was not shown.
+func (a *App) flowPiece(p *piece, info *lathe.Assistant) (out []styled.Line, final bool) {
+	f, l := &a.flowed, a.look
+	shown := f.pieces[p.part.ID]
+	if shown < 0 {
+		return nil, true
+	}
+	final = closed(p) || info.Error != nil || !info.Completed.IsZero()
+	text, streams := p.part.Body.(*lathe.Text)
+	lines := l.piece(p)
+	switch {
+	case streams && !final:
+		settled := p.stream.Settled()
+		if settled <= shown {
+			return nil, false
+		}
+		lines = a.rendered(styled.Clean(text.Text)[shown:settled])
+		f.pieces[p.part.ID] = settled
+	case !final:
+		return nil, false
+	case streams && shown > 0:
+		lines = a.rendered(styled.Clean(text.Text)[min(shown, len(styled.Clean(text.Text))):])
+		f.pieces[p.part.ID] = -1
+	default:
+		f.pieces[p.part.ID] = -1
+	}
+	if len(lines) == 0 {
+		return nil, final
+	}
+	one := len(lines) == 1 && isCard(p)
+	if !(one && f.card) {
+		out = append(out, nil)
+	}
+	f.card = one
+	return append(out, lines...), final
+}
+
+// rendered draws Markdown that is final.
+func (a *App) rendered(text string) []styled.Line {
+	return a.look.indent(markdown.Render(text, a.look.width-4, a.look.md, a.look.method))
+}
+
+// closed reports a piece that will not change.
+func closed(p *piece) bool {
+	switch b := p.part.Body.(type) {
+	case *lathe.Text:
+		return !b.Time.End.IsZero()
+	case *lathe.Reasoning:
+		return !b.Time.End.IsZero()
+	case *lathe.ToolCall:
+		switch b.State.(type) {
+		case *lathe.ToolDone, *lathe.ToolFailed:
+			return true
+		}
+		return false
+	}
+	return true
+}
+
+// region is what the inline screen draws anew, and the caret in it.
+type region struct {
+	lines  []string
+	cursor *tea.Cursor
+	title  string
+}
+
+// region returns what is still open, and the input below it.
+func (a *App) region() region {
+	bottom, x, y := a.bottom()
+	open := a.openLines(max(0, a.height-len(bottom)-1))
+	a.scrollTop, a.mouse.shown = len(open), nil
+	r := region{title: a.windowTitle()}
+	for _, line := range append(open, bottom...) {
+		var b strings.Builder
+		line.Cut(a.look.width, a.look.method).Write(&b, "")
+		r.lines = append(r.lines, b.String())
+	}
+	if x >= 0 && y >= 0 {
+		r.cursor = tea.NewCursor(min(x, a.look.width-1), len(open)+y)
+	}
+	return r
+}
+
+// openLines returns the end of what was not handed to the scrollback.
+func (a *App) openLines(most int) []styled.Line {
+	f := &a.flowed
+	var out []styled.Line
+	for _, e := range a.conv.visible() {
+		if f.done[e.m.ID] {
+			continue
+		}
+		if _, ok := e.m.Info.(*lathe.Assistant); !ok {
+			out = append(out, a.look.drawn(e)...)
+			continue
+		}
+		for _, p := range e.pieces {
+			out = append(out, a.openPiece(p)...)
+		}
+	}
+	if a.conv.revert != "" {
+		out = append(out, nil, a.undoneNote())
+	}
+	return out[max(0, len(out)-most):]
+}
+
+func (a *App) openPiece(p *piece) []styled.Line {
+	shown := a.flowed.pieces[p.part.ID]
+	if shown < 0 {
+		return nil
+	}
+	lines := a.look.piece(p)
+	if text, ok := p.part.Body.(*lathe.Text); ok && shown > 0 {
+		lines = a.rendered(styled.Clean(text.Text)[shown:])
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return append([]styled.Line{nil}, lines...)
+}

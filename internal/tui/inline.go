@@ -1,0 +1,178 @@
+package tui
+
+import (
+	"bytes"
+	"io"
+	"strings"
+
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
+
+	"lathe/internal/tui/styled"
+)
+
+// inline brings the screen to the terminal without taking it over: final lines
+// stay above, and a region at the end is drawn anew, of which only the rows that
+// changed are written.
+type inline struct {
+	out    io.Writer // brings colours down to what the terminal has
+	plain  io.Writer
+	buf    bytes.Buffer
+	sync   bool
+	method styled.Method
+	on     bool
+	width  int
+	rows   []string // of the region as it stands
+	row    int      // of the cursor in it
+	title  string
+}
+
+func newInline(out io.Writer, env []string, width, _ int) *inline {
+	return &inline{
+		out:   &colorprofile.Writer{Forward: out, Profile: colorprofile.Detect(out, env)},
+		plain: out, width: width, method: styled.WcWidth,
+	}
+}
+
+func (p *inline) start() error {
+	p.on, p.rows, p.row, p.title = true, nil, 0, ""
+	return p.raw(ansi.SetModeBracketedPaste + ansi.SetModeFocusEvent + ansi.SetModifyOtherKeys2 + ansi.PushKittyKeyboard(ansi.KittyDisambiguateEscapeCodes))
+}
+
+func (p *inline) ask() error {
+	return p.raw(ansi.RequestModeSynchronizedOutput + ansi.RequestModeUnicodeCore + ansi.RequestBackgroundColor)
+}
+
+// stop takes the region away and leaves the cursor where it began.
+func (p *inline) stop() error {
+	if !p.on {
+		return nil
+	}
+	p.on = false
+	p.buf.Reset()
+	p.up()
+	p.buf.WriteString("\r" + ansi.EraseScreenBelow + ansi.SetModeTextCursorEnable)
+	if p.method == ansi.GraphemeWidth {
+		p.buf.WriteString(ansi.ResetModeUnicodeCore)
+	}
+	p.buf.WriteString(ansi.SetWindowTitle("") + ansi.ResetModifyOtherKeys + ansi.PopKittyKeyboard(1) +
+		ansi.ResetModeFocusEvent + ansi.ResetModeBracketedPaste)
+	return p.flush(p.plain)
+}
+
+// up moves the cursor to the first row of the region.
+func (p *inline) up() {
+	if p.row > 0 {
+		p.buf.WriteString(ansi.CursorUp(p.row))
+	}
+}
+
+// resize takes the region away. A terminal that became narrower has broken its
+// rows into more, which are counted.
+func (p *inline) resize(width, _ int) {
+	if !p.on {
+		return
+	}
+	extra := 0
+	for i, row := range p.rows {
+		if n := ansi.StringWidth(row); i <= p.row && width > 0 && n > width {
+			extra += (n - 1) / width
+		}
+	}
+	p.row += extra
+	p.up()
+	p.buf.WriteString("\r" + ansi.EraseScreenBelow)
+	p.width, p.rows, p.row = width, nil, 0
+}
+
+func (p *inline) synchronize() { p.sync = true }
+
+func (p *inline) graphemes() error {
+	p.method = ansi.GraphemeWidth
+	return p.raw(ansi.SetModeUnicodeCore)
+}
+
+// raw writes something that is not drawn.
+func (p *inline) raw(s string) error {
+	_, err := io.WriteString(p.plain, s)
+	return err
+}
+
+// paint adds final lines above the region and shows the region as it is now.
+func (p *inline) paint(final []styled.Line, r region) error {
+	if r.title != p.title {
+		p.buf.WriteString(ansi.SetWindowTitle(r.title))
+		p.title = r.title
+	}
+	p.up()
+	p.buf.WriteByte('\r')
+	if len(final) > 0 {
+		p.buf.WriteString(ansi.EraseScreenBelow)
+		p.rows = nil
+		var b strings.Builder
+		for _, line := range final {
+			line.Write(&b, "")
+			b.WriteString("\r\n")
+		}
+		p.buf.WriteString(b.String())
+	}
+	p.region(r.lines)
+	p.cursor(r)
+	return p.frame(r.cursor != nil)
+}
+
+// region writes the rows that changed. The cursor stands in the first one before,
+// and in the last one after.
+func (p *inline) region(rows []string) {
+	for i, row := range rows {
+		if i > 0 {
+			p.buf.WriteString("\r\n")
+		}
+		if i >= len(p.rows) || p.rows[i] != row {
+			p.buf.WriteString(ansi.EraseLineRight + row) // erasing after a full row would take its end
+		}
+	}
+	if len(p.rows) > len(rows) { // rows are left over below
+		p.buf.WriteString("\r\n" + ansi.EraseScreenBelow + ansi.CursorUp(1))
+	}
+	p.rows = rows
+	p.row = max(0, len(rows)-1)
+}
+
+func (p *inline) cursor(r region) {
+	p.buf.WriteByte('\r')
+	if r.cursor == nil {
+		return
+	}
+	if up := p.row - r.cursor.Y; up > 0 {
+		p.buf.WriteString(ansi.CursorUp(up))
+		p.row = r.cursor.Y
+	}
+	if r.cursor.X > 0 {
+		p.buf.WriteString(ansi.CursorForward(r.cursor.X))
+	}
+}
+
+// frame writes what was collected so that nobody sees half of it.
+func (p *inline) frame(cursor bool) error {
+	body := bytes.Clone(p.buf.Bytes())
+	p.buf.Reset()
+	if p.sync {
+		p.buf.WriteString(ansi.SetModeSynchronizedOutput)
+	}
+	p.buf.WriteString(ansi.ResetModeTextCursorEnable)
+	p.buf.Write(body)
+	if cursor {
+		p.buf.WriteString(ansi.SetModeTextCursorEnable)
+	}
+	if p.sync {
+		p.buf.WriteString(ansi.ResetModeSynchronizedOutput)
+	}
+	return p.flush(p.out)
+}
+
+func (p *inline) flush(to io.Writer) error {
+	_, err := to.Write(p.buf.Bytes())
+	p.buf.Reset()
+	return err
+}
