@@ -158,3 +158,43 @@ func TestRevertOfRandomTurns(t *testing.T) {
 		t.Errorf("the repository's .git (-want +got):\n%s", diff)
 	}
 }
+
+func TestRevertTakesBackTheUsersCommands(t *testing.T) {
+	w := newWorld(t)
+	s, stop := w.playing(oneCall{"bash", "command"})
+	defer stop()
+	id := w.create(s)
+	start := w.files()
+	w.ask(s, id, "echo one > a.txt")
+	one := w.files()
+	_, run, err := s.Shell(t.Context(), id, session.ShellInput{Command: "echo two >> a.txt; rm main.go", Model: lathe.ModelRef{Provider: "script", Model: "x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	two := w.files()
+	sess, err := s.Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(&lathe.SessionSummary{Additions: 2, Deletions: 1, Files: 2}, sess.Summary); diff != "" {
+		t.Errorf("summary (-want +got):\n%s", diff)
+	}
+	users := w.users(s, id)
+	for _, tt := range []struct {
+		point int
+		want  map[string]string
+	}{{1, one}, {0, start}} {
+		got, err := s.Revert(t.Context(), id, session.RevertInput{MessageID: users[tt.point]})
+		if err != nil || len(got.Conflicts) > 0 {
+			t.Fatalf("revert: %v, %v", got.Conflicts, err)
+		}
+		w.same(fmt.Sprintf("after prompt %d was reverted", tt.point), tt.want)
+	}
+	if _, err := s.Unrevert(t.Context(), id, false); err != nil {
+		t.Fatal(err)
+	}
+	w.same("after unrevert", two)
+}

@@ -18,6 +18,7 @@ import (
 const (
 	shellPreview  = 30_000 // bytes of output that are shown while a command runs
 	shellProgress = 100 * time.Millisecond
+	shellSnapshot = 30 * time.Second
 )
 
 // ShellInput is a command that the user runs in a session.
@@ -90,7 +91,9 @@ func (r *runner) userShell(ctx context.Context, user *lathe.Message, command str
 	if err := r.rec.Commit(context.WithoutCancel(ctx), turn.Change{Message: &m}, turn.Change{Part: &p}); err != nil {
 		return turn.Outcome{}, err
 	}
+	undo := r.beforeShell(ctx)
 	res, err := r.runUserShell(ctx, p, call, command)
+	changed := r.shellChanges(ctx, undo, m)
 	save, done := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer done()
 	span := lathe.Span{Start: now, End: r.s.opts.Now()}
@@ -103,11 +106,52 @@ func (r *runner) userShell(ctx context.Context, user *lathe.Message, command str
 	finished := *answer
 	finished.Completed = r.s.opts.Now()
 	m.Info = &finished
-	if err := r.rec.Commit(save, turn.Change{Part: &p}, turn.Change{Message: &m}); err != nil {
+	changes := []turn.Change{{Part: &p}}
+	for i := range changed {
+		changes = append(changes, turn.Change{Part: &changed[i]})
+	}
+	if err := r.rec.Commit(save, append(changes, turn.Change{Message: &m})...); err != nil {
 		return turn.Outcome{}, err
 	}
-	m.Parts = []lathe.Part{p}
+	m.Parts = append([]lathe.Part{p}, changed...)
+	r.summarise(save, []lathe.Message{*user, m})
 	return turn.Outcome{Last: &m}, nil
+}
+
+// beforeShell returns the tree before a command of the user's, or "".
+func (r *runner) beforeShell(ctx context.Context) string {
+	store, err := r.inst.snapshots()
+	if err != nil {
+		return ""
+	}
+	tree, err := store.Track(ctx)
+	if err != nil && ctx.Err() == nil {
+		r.s.opts.Log.Warn("a command cannot be undone", "session", r.sess.ID, "err", err)
+	}
+	return tree
+}
+
+// shellChanges returns the parts of a message that tell what the command changed,
+// so that to revert it takes that back.
+func (r *runner) shellChanges(ctx context.Context, before string, m lathe.Message) (parts []lathe.Part) {
+	store, err := r.inst.snapshots()
+	if err != nil || before == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shellSnapshot)
+	defer cancel()
+	patch, now, err := store.Patch(ctx, before)
+	if err != nil {
+		r.s.opts.Log.Warn("what a command changed is not known", "session", r.sess.ID, "err", err)
+		return nil
+	}
+	if len(patch.Files) == 0 {
+		return nil
+	}
+	for _, b := range []lathe.PartBody{&patch, &lathe.SnapshotMark{Snapshot: now}} {
+		parts = append(parts, lathe.Part{ID: r.s.opts.IDs.Part(), MessageID: m.ID, SessionID: m.SessionID, Body: b})
+	}
+	return parts
 }
 
 // runUserShell runs the command and shows its output as it comes.
