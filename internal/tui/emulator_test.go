@@ -20,6 +20,7 @@ type emulator struct {
 	unknown  []string
 	rest     string
 	bytes    int
+	history  []string // lines that left at the top
 }
 
 func newEmulator(w, h int) *emulator {
@@ -256,6 +257,9 @@ func (e *emulator) erase(final byte, n int) {
 func (e *emulator) scroll(n, top int) {
 	for range max(n, -n) {
 		if n > 0 {
+			if top == 0 && e.top == 0 {
+				e.history = append(e.history, strings.TrimRight(strings.Join(e.cells[0], ""), " "))
+			}
 			copy(e.cells[top:e.bot], e.cells[top+1:e.bot+1])
 			e.cells[e.bot] = blankRow(e.w)
 		} else {

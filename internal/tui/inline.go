@@ -29,7 +29,8 @@ type inline struct {
 
 func newInline(out io.Writer, env []string, width, _ int) *inline {
 	return &inline{
-		out:   &colorprofile.Writer{Forward: out, Profile: colorprofile.Detect(out, env)},
+		// The least profile would drop every sequence, not only colours.
+		out:   &colorprofile.Writer{Forward: out, Profile: max(colorprofile.Detect(out, env), colorprofile.ASCII)},
 		plain: out, width: width, method: styled.WcWidth,
 	}
 }
