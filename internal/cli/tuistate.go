@@ -39,6 +39,7 @@ type otherStateFile struct {
 	Mode   string `json:"theme_mode,omitempty"`
 	NoTips bool   `json:"tips_hidden,omitempty"`
 	Times  bool   `json:"timestamps,omitempty"`
+	Guided bool   `json:"guide_chosen,omitempty"`
 }
 
 // loadPrefs reads what the screen remembers. What cannot be read is forgotten: no
@@ -49,7 +50,7 @@ func loadPrefs(dir string) tui.Prefs {
 	readState(filepath.Join(dir, "screen.json"), &o) // where the theme was kept before
 	readState(filepath.Join(dir, modelState), &m)
 	readState(filepath.Join(dir, otherState), &o)
-	p := tui.Prefs{Recent: refsOf(m.Recent), Favorite: refsOf(m.Favorite), Theme: o.Theme, NoTips: o.NoTips, Times: o.Times}
+	p := tui.Prefs{Recent: refsOf(m.Recent), Favorite: refsOf(m.Favorite), Theme: o.Theme, NoTips: o.NoTips, Times: o.Times, Guided: o.Guided}
 	if o.Mode == "dark" || o.Mode == "light" {
 		p.Mode = o.Mode
 	}
@@ -99,8 +100,8 @@ func savePrefs(dir string, p tui.Prefs) error {
 	if err := mergeState(filepath.Join(dir, modelState), m, nil); err != nil {
 		return err
 	}
-	o := otherStateFile{Theme: p.Theme, Mode: p.Mode, NoTips: p.NoTips, Times: p.Times}
-	return mergeState(filepath.Join(dir, otherState), o, []string{"theme", "theme_mode", "tips_hidden", "timestamps"})
+	o := otherStateFile{Theme: p.Theme, Mode: p.Mode, NoTips: p.NoTips, Times: p.Times, Guided: p.Guided}
+	return mergeState(filepath.Join(dir, otherState), o, []string{"theme", "theme_mode", "tips_hidden", "timestamps", "guide_chosen"})
 }
 
 // mergeState puts the keys of a value over those of a file. Of ours, what the

@@ -21,6 +21,7 @@ type Prefs struct {
 	Mode     string // "dark", "light", or "" for what the terminal says
 	NoTips   bool
 	Times    bool
+	Guided   bool // the person chose to go on with the offline guide
 }
 
 const (

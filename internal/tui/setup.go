@@ -23,7 +23,7 @@ func (a *App) loadSetup() tea.Cmd {
 		}
 		return doneMsg{then: func(a *App) tea.Cmd {
 			a.found = f
-			if a.guided() && a.input.Empty() && a.session.ID == "" && a.top() == nil {
+			if a.guided() && !a.prefs.Guided && a.input.Empty() && a.session.ID == "" && a.top() == nil {
 				a.showSetup(f)
 			}
 			return nil
@@ -33,7 +33,7 @@ func (a *App) loadSetup() tea.Cmd {
 
 // guided reports whether nothing but the offline guide can answer.
 func (a *App) guided() bool {
-	return len(a.models) > 0 && !slices.ContainsFunc(a.models, func(m Model) bool { return m.Ref.Provider != "offline" })
+	return !slices.ContainsFunc(a.models, func(m Model) bool { return m.Ref.Provider != "offline" && m.Ref.Provider != "script" })
 }
 
 // setup offers what can answer.
@@ -77,7 +77,8 @@ func (a *App) showSetup(f Found) {
 		case "again":
 			return tea.Batch(a.loadCatalog(), a.setup())
 		case "guide":
-			return nil
+			a.prefs.Guided = true
+			return a.remember()
 		}
 		return a.modelsOf(it.id[len("models:"):])
 	}

@@ -1,0 +1,129 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"lathe"
+	"lathe/internal/llm/llmtest"
+	"lathe/internal/opencode/wire"
+)
+
+func TestKeyTest(t *testing.T) {
+	script, err := llmtest.Parse([]byte("status 401 bad key\n---\nstatus 403 not yours\n---\nstatus 402 pay\n---\nstatus 429 slow\n---\nstatus 500 oh\n---\ntext ok\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := llmtest.New(t, script, llmtest.Scripted())
+	closed := llmtest.New(t, nil)
+	closed.Close()
+	r := newRig(t)
+	provider := func(url string) map[string]any {
+		return map[string]any{
+			"npm": "@ai-sdk/openai-compatible", "options": map[string]any{"baseURL": url + "/v1"},
+			"models": map[string]any{
+				"big":   map[string]any{"cost": map[string]any{"input": 3, "output": 15}},
+				"small": map[string]any{"cost": map[string]any{"input": 1, "output": 2}},
+			},
+		}
+	}
+	conf, err := json.Marshal(map[string]any{"provider": map[string]any{"acme": provider(model.URL), "gone": provider(closed.URL)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(r.dir, "opencode.json"), string(conf))
+	for _, id := range []string{"acme", "gone"} {
+		r.ok("PUT", "/auth/"+id, `{"type":"api","key":"sk-the-key"}`)
+	}
+	r.ok("POST", "/instance/dispose", "")
+	test := func(id string) (out wire.OwnKeyTest) {
+		t.Helper()
+		res := r.do("POST", "/lathe/provider/"+id+"/test", "")
+		if err := json.Unmarshal(res.body, &out); err != nil || res.status != 200 {
+			t.Fatalf("%s: %d %s", id, res.status, res.body)
+		}
+		if strings.Contains(string(res.body), "sk-the-key") {
+			t.Errorf("the answer holds the key: %s", res.body)
+		}
+		return out
+	}
+	for _, want := range []string{"refused", "refused", "unknown", "accepted", "unknown", "accepted"} {
+		if got := test("acme"); got.Outcome != want || got.Model != "acme/small" || (want != "accepted") != (got.Hint != "" && got.Detail != "") && got.Detail == "" {
+			t.Errorf("want %s: %+v", want, got)
+		}
+	}
+	if got := test("gone"); got.Outcome != "unknown" || !strings.Contains(got.Hint, "network") {
+		t.Errorf("nobody there: %+v", got)
+	}
+	if res := r.do("POST", "/lathe/provider/nobody/test", ""); res.status != 404 {
+		t.Errorf("a provider that is not connected: %d %s", res.status, res.body)
+	}
+	var found wire.OwnFound
+	if err := json.Unmarshal(r.do("GET", "/lathe/found", "").body, &found); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"acme", "gone"}, found.Stored); diff != "" {
+		t.Errorf("stored (-want +got):\n%s", diff)
+	}
+}
+
+func TestSetupAndWeight(t *testing.T) {
+	r := newRig(t)
+	write(t, filepath.Join(r.dir, "opencode.json"), `{"mcp":{"docs":{"type":"remote","url":"https://example.com"},"off":{"type":"local","command":["x"],"enabled":false}},"lsp":{"gopls":{"command":["gopls"],"extensions":[".go"]}}}`)
+	var s wire.OwnSetup
+	if err := json.Unmarshal(r.do("GET", "/lathe/setup", "").body, &s); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.MCP) != 2 || len(s.LSP) != 1 || s.MCP[1].State != "switched off" || s.Snapshots != "on" || s.Version != lathe.Version || len(s.Checks) == 0 {
+		t.Errorf("setup: %+v", s)
+	}
+	name := r.script("w.txt", "text hello")
+	path := r.session()
+	r.ok("POST", path+"/message", promptBody(name, "say hello"))
+	var w wire.OwnWeight
+	if err := json.Unmarshal(r.do("GET", "/lathe"+path+"/weight", "").body, &w); err != nil {
+		t.Fatal(err)
+	}
+	if w.Used == 0 || len(w.Kinds) == 0 || len(w.ByModel) != 1 || w.ByModel[0].Answers != 1 || w.ByModel[0].Model != "script/w.txt" {
+		t.Errorf("weight: %+v", w)
+	}
+}
+
+// decisions notes what it is asked for.
+type decisions struct{ calls []string }
+
+func (d *decisions) State(context.Context, string) (wire.OwnTrust, error) {
+	return wire.OwnTrust{State: "not trusted", Digest: "abc"}, nil
+}
+
+func (d *decisions) Decide(_ context.Context, dir string, in wire.OwnDecision) error {
+	d.calls = append(d.calls, fmt.Sprint("decide ", filepath.Base(dir), in))
+	return nil
+}
+
+func (d *decisions) Withdraw(_ context.Context, dir string) error {
+	d.calls = append(d.calls, "withdraw "+filepath.Base(dir))
+	return nil
+}
+
+func TestTrustDecisions(t *testing.T) {
+	d := &decisions{}
+	r := newRig(t, func(o *Options) { o.Trusting = d })
+	if got := r.ok("GET", "/lathe/trust", "").(map[string]any)["digest"]; got != "abc" {
+		t.Errorf("digest %v", got)
+	}
+	r.ok("POST", "/lathe/trust/decision", `{"digest":"abc","keep":true}`)
+	r.ok("DELETE", "/lathe/trust/decision", "")
+	if diff := cmp.Diff([]string{"decide repo{abc true}", "withdraw repo"}, d.calls); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	if res := newRig(t).do("GET", "/lathe/trust", ""); res.status < 400 {
+		t.Errorf("without decisions: %d %s", res.status, res.body)
+	}
+}
