@@ -78,23 +78,28 @@ func (s *Server) admit(w *answer, r *http.Request) {
 		return
 	}
 	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout))
+	_ = rc.SetReadDeadline(time.Now().Add(s.patience.body))
 	s.mux.ServeHTTP(w, r)
 }
 
 // audit logs who asked for what. Paths hold no secrets, but queries may.
 func (s *Server) audit(w *answer, r *http.Request, start time.Time) {
 	level := slog.LevelInfo
-	if s.opts.Local || r.Method == http.MethodGet && w.status < 400 {
+	if s.opts.Local || r.Method == http.MethodGet && w.status < 400 && w.status != http.StatusSwitchingProtocols {
 		level = slog.LevelDebug
 	}
 	route := r.Pattern
 	if route == "" {
 		route = r.Method + " (refused)"
 	}
-	s.opts.Log.Log(r.Context(), level, "request", "id", w.id, "route", route, "status", w.status,
-		"dur", s.opts.Now().Sub(start), "remote", r.RemoteAddr, "client", clip(r.UserAgent(), 120),
-		"session", r.PathValue("sessionID"))
+	about := []any{
+		"id", w.id, "route", route, "status", w.status, "dur", s.opts.Now().Sub(start),
+		"remote", r.RemoteAddr, "client", clip(r.UserAgent(), 120), "session", r.PathValue("sessionID"),
+	}
+	if origin := r.Header.Get("Origin"); origin != "" {
+		about = append(about, "origin", clip(origin, 120))
+	}
+	s.opts.Log.Log(r.Context(), level, "request", about...)
 }
 
 func clip(s string, n int) string {
