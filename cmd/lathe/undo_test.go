@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -74,4 +75,99 @@ func TestKillAndUndo(t *testing.T) {
 		w.must(w.run("session", "delete", id))
 		sound(t, what, w)
 	}
+}
+
+// TestKillRevert kills reverts, unreverts and forks at random moments. What was
+// begun can be gone on with or taken back; nothing is half a session.
+func TestKillRevert(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i := range 150 {
+		w.write(fmt.Sprintf("f%03d.txt", i), strings.Repeat(fmt.Sprintf("line of %d\n", i), 50))
+	}
+	const shell = `for f in f0*.txt; do echo more >> $f; done; rm f1[0-2]*.txt; chmod 600 f13*.txt; mkdir d; for i in $(seq 100); do echo $i > d/$i; done`
+	w.model("anthropic", llmtest.Script{
+		{Blocks: []llmtest.Block{llmtest.Call{Name: "bash", Args: fmt.Sprintf(`{"command":%q,"description":"changes"}`, shell)}}},
+		{Blocks: []llmtest.Block{llmtest.Text("done")}},
+	})
+	tree := func() string {
+		var b strings.Builder
+		for _, name := range filesIn(t, w.dir) {
+			info, err := os.Lstat(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, _ := os.ReadFile(name)
+			fmt.Fprintf(&b, "%s %v %q\n", name, info.Mode(), data)
+		}
+		return b.String()
+	}
+	start := tree()
+	w.must(w.run("run", "work"))
+	done := tree()
+	id, _, _ := strings.Cut(w.must(w.run("session", "list")), " ")
+	began := time.Now()
+	w.must(w.run("session", "revert", id))
+	span := time.Since(began)
+	if tree() != start {
+		t.Fatal("the revert does not lead to the start")
+	}
+	w.must(w.run("session", "unrevert", id))
+	seed := rand.Uint64()
+	random := rand.New(rand.NewPCG(seed, 0))
+	killed := map[string]int{}
+	forks := 0
+	for n := range killRounds(30) {
+		what := []string{"revert", "unrevert", "fork"}[n%3]
+		if what == "unrevert" {
+			w.must(w.run("session", "revert", id))
+		}
+		cmd := w.command("session", what, id)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		kill := time.AfterFunc(time.Duration(random.Int64N(int64(span))), func() { _ = cmd.Process.Kill() })
+		if w.wait(cmd) < 0 {
+			killed[what]++
+		}
+		kill.Stop()
+		what = fmt.Sprintf("seed %d, round %d: %s", seed, n, what)
+		sound(t, what, w)
+		if n%3 == 2 {
+			list := w.must(w.run("session", "list"))
+			if now := strings.Count(list, "ses_") - 1; now != forks && now != forks+1 {
+				t.Fatalf("%s: %d forks, were %d", what, now, forks)
+			} else if now > forks {
+				forks = now
+				fork, _, _ := strings.Cut(list, " ")
+				if r := w.must(w.run("session", "show", fork)); !strings.Contains(r, "done") {
+					t.Fatalf("%s: half a fork:\n%s", what, r)
+				}
+			}
+			continue
+		}
+		if random.IntN(2) == 0 { // on to the end first
+			w.must(w.run("session", "revert", id, "--message", firstPrompt(t, w, id)))
+			if tree() != start {
+				t.Fatalf("%s: the revert cannot be completed", what)
+			}
+		}
+		w.must(w.run("session", "unrevert", id))
+		if tree() != done {
+			t.Fatalf("%s: the tree did not come back", what)
+		}
+	}
+	t.Logf("killed: %v", killed)
+}
+
+// firstPrompt is the first message of a session.
+func firstPrompt(t *testing.T, w *world, id string) string {
+	t.Helper()
+	var doc struct {
+		Messages []struct{ Info struct{ ID string } }
+	}
+	if err := json.Unmarshal([]byte(w.must(w.run("export", id))), &doc); err != nil || len(doc.Messages) == 0 {
+		t.Fatal("no messages", err)
+	}
+	return doc.Messages[0].Info.ID
 }

@@ -34,7 +34,26 @@ const revertKey = "revert"
 // revertDoc is what lathe keeps of a revert beside what the session shows.
 type revertDoc struct {
 	Files []string `json:"files"`           // changed by the revert
-	After string   `json:"after,omitempty"` // the tree it left
+	After string   `json:"after,omitempty"` // the tree it left; empty while it is at work
+
+	// While it is at work, or when it was cut off: the tree from which each file
+	// is taken, and what an earlier revert had left.
+	Toward []string `json:"toward,omitempty"`
+	Prior  string   `json:"prior,omitempty"`
+}
+
+// states returns the trees in one of which a file is as the revert left it.
+func (d revertDoc) states(i int) (trees []string) {
+	if d.After != "" {
+		return []string{d.After}
+	}
+	if i < len(d.Toward) && d.Toward[i] != "" {
+		trees = []string{d.Toward[i]}
+		if d.Prior != "" {
+			trees = append(trees, d.Prior)
+		}
+	}
+	return trees
 }
 
 // Revert takes back what the session's steps did to files from a message or part
@@ -168,18 +187,21 @@ func (r *runner) revert(ctx context.Context, sess lathe.Session, in RevertInput)
 }
 
 // retarget adapts targets to files that an earlier revert changed: those are as
-// it left them, and go back to the start where the new revert leaves them alone.
+// it left them, or as before it where an unrevert was cut off, and go back to the
+// start where the new revert leaves them alone.
 func retarget(targets []snapshot.Target, old revertDoc, start string) []snapshot.Target {
 	done := map[string]bool{}
 	for i, t := range targets {
 		done[t.Path] = true
-		if slices.Contains(old.Files, t.Path) {
-			targets[i].Expect = old.After
+		if n := slices.Index(old.Files, t.Path); n >= 0 {
+			if targets[i].Expect = old.states(n); targets[i].Expect != nil {
+				targets[i].Expect = append(targets[i].Expect, start)
+			}
 		}
 	}
-	for _, f := range old.Files {
+	for n, f := range old.Files {
 		if !done[f] {
-			targets = append(targets, snapshot.Target{Path: f, To: start, Expect: old.After})
+			targets = append(targets, snapshot.Target{Path: f, To: start, Expect: old.states(n)})
 		}
 	}
 	return targets
@@ -197,11 +219,9 @@ func (r *runner) takeBack(ctx context.Context, sess lathe.Session, mark *lathe.R
 			return nil, fmt.Errorf("revert: %w", err)
 		}
 	}
-	plan := revertDoc{Files: slices.Clone(old.Files)}
+	plan := revertDoc{Prior: old.After} // the targets have what an earlier one changed
 	for _, t := range targets {
-		if !slices.Contains(plan.Files, t.Path) {
-			plan.Files = append(plan.Files, t.Path)
-		}
+		plan.Files, plan.Toward = append(plan.Files, t.Path), append(plan.Toward, t.To)
 	}
 	if err := r.saveRevert(ctx, sess.ID, mark, plan); err != nil {
 		return nil, err
@@ -233,7 +253,7 @@ func (r *runner) settleRevert(ctx context.Context, id lathe.SessionID, mark *lat
 		kept[c.Path] = true
 	}
 	plan.Files = slices.DeleteFunc(plan.Files, func(f string) bool { return !differs[f] || kept[f] })
-	plan.After = applied.After
+	plan.After, plan.Toward, plan.Prior = applied.After, nil, ""
 	diffs = slices.DeleteFunc(diffs, func(d lathe.FileDiff) bool { return !slices.Contains(plan.Files, absolute(store, d.File)) })
 	return diffs, r.saveRevert(ctx, id, mark, plan)
 }
@@ -309,8 +329,8 @@ func (r *runner) unrevert(ctx context.Context, sess lathe.Session, force bool) (
 			return out, fmt.Errorf("unrevert: %w", err)
 		}
 		var targets []snapshot.Target
-		for _, f := range doc.Files {
-			targets = append(targets, snapshot.Target{Path: f, To: sess.Revert.Snapshot, Expect: doc.After})
+		for i, f := range doc.Files {
+			targets = append(targets, snapshot.Target{Path: f, To: sess.Revert.Snapshot, Expect: doc.states(i)})
 		}
 		applied, err := store.Apply(ctx, targets, force)
 		out.Files, out.Conflicts = applied.Changed, applied.Conflicts

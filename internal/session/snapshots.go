@@ -89,7 +89,10 @@ func targetsOf(changes []stepChange) []snapshot.Target {
 				at[f] = i
 				targets = append(targets, snapshot.Target{Path: f, To: c.from})
 			}
-			targets[i].Expect = c.to
+			targets[i].Expect = nil
+			if c.to != "" {
+				targets[i].Expect = []string{c.to}
+			}
 		}
 	}
 	return targets

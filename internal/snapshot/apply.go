@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -18,9 +19,9 @@ import (
 type Target struct {
 	Path string // absolute
 	To   string // tree whose version it gets; a file that is not in it goes
-	// Expect is the tree that holds what the file is thought to be now; a file
-	// that differs was changed by somebody else. Empty expects nothing.
-	Expect string
+	// Expect are trees that hold what the file may be now; one that is none of
+	// it was changed by somebody else. Empty expects nothing.
+	Expect []string
 }
 
 // Conflict is a file that was left as it is.
@@ -54,6 +55,7 @@ func (s *Store) Apply(ctx context.Context, targets []Target, force bool) (Applie
 		return Applied{}, err
 	}
 	out := Applied{Before: before, After: before}
+	s.tidyWorktree(targets)
 	plan, err := s.plan(ctx, targets, force, &out)
 	if err != nil || len(plan) == 0 {
 		return out, err
@@ -63,6 +65,36 @@ func (s *Store) Apply(ctx context.Context, targets []Target, force bool) (Applie
 	}
 	out.After, err = s.track(ctx)
 	return out, err
+}
+
+// Files are written under such names in the worktree, with the process between.
+const (
+	tempPrefix = ".lathe-"
+	tempSuffix = ".tmp"
+)
+
+// tidyWorktree removes what a process that died while it wrote has left where the
+// targets are.
+func (s *Store) tidyWorktree(targets []Target) {
+	dirs := map[string]bool{}
+	for _, t := range targets {
+		dirs[filepath.Dir(t.Path)] = true
+	}
+	for dir := range dirs {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			name, ok := strings.CutPrefix(e.Name(), tempPrefix)
+			if !ok || !strings.HasSuffix(name, tempSuffix) || e.IsDir() {
+				continue
+			}
+			if pid, _, ok := strings.Cut(name, "-"); ok && !lives(pid) {
+				_ = os.Remove(filepath.Join(dir, e.Name()))
+			}
+		}
+	}
 }
 
 // deed is one file to change.
@@ -81,7 +113,7 @@ func (s *Store) plan(ctx context.Context, targets []Target, force bool, out *App
 			return nil, fmt.Errorf("restore %s: it is not in %s", t.Path, s.top)
 		}
 		rels[i] = filepath.ToSlash(rel)
-		for _, tree := range []string{t.To, t.Expect} {
+		for _, tree := range append([]string{t.To}, t.Expect...) {
 			if tree != "" {
 				trees[tree] = append(trees[tree], rels[i])
 			}
@@ -108,7 +140,7 @@ func (s *Store) plan(ctx context.Context, targets []Target, force bool, out *App
 			continue
 		case to.mode == modeRepo || now.mode == modeRepo:
 			continue
-		case !force && t.Expect != "" && now != entries[t.Expect][rels[i]]:
+		case !force && len(t.Expect) > 0 && !slices.ContainsFunc(t.Expect, func(tree string) bool { return now == entries[tree][rels[i]] }):
 			out.Conflicts = append(out.Conflicts, Conflict{t.Path, reasonChanged})
 			continue
 		case !force && now == (entry{}) && s.standsIn(rels[i]):
@@ -228,7 +260,7 @@ func (d deed) do(root *os.Root, body []byte) error {
 			return err
 		}
 	}
-	temp := filepath.Join(filepath.Dir(name), ".lathe-"+rand.Text()[:16]+".tmp")
+	temp := filepath.Join(filepath.Dir(name), tempPrefix+strconv.Itoa(os.Getpid())+"-"+rand.Text()[:16]+tempSuffix)
 	err := d.write(root, temp, body)
 	if err == nil {
 		err = root.Rename(temp, name)

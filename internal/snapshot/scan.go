@@ -26,6 +26,7 @@ __pycache__/
 .ruff_cache/
 .gradle/
 .DS_Store
+.lathe-*.tmp
 `
 
 const gitConfig = `[core]
