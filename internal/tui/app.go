@@ -81,10 +81,9 @@ type App struct {
 	model    lathe.ModelRef
 	prefs    Prefs
 	found    Found
-	looked   bool            // for what could answer
-	passed   lathe.MessageID // the message that was last scrolled to
-	noTitle  bool            // the terminal's title is left alone
-	lost     bool            // the engine is not reached
+	looked   bool // for what could answer
+	noTitle  bool // the terminal's title is left alone
+	lost     bool // the engine is not reached
 	branch   string
 
 	leader    time.Time // when the leader key was pressed; zero: it was not

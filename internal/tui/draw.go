@@ -92,6 +92,9 @@ func (l look) user(e *entry) []styled.Line {
 	if e.queued {
 		body = append(body, styled.Plain("queued", l.fg(theme.Warning)))
 	}
+	if l.times {
+		body = append(body, styled.Plain(e.m.Created.Format("2 Jan 15:04:05"), l.fg(theme.Border)))
+	}
 	out := []styled.Line{nil}
 	for _, line := range body {
 		out = append(out, append(styled.Line{{Text: " "}, bar}, line...))

@@ -129,7 +129,11 @@ func (f *fakeEngine) Waiting(context.Context) ([]lathe.Ask, []lathe.QuestionAsk,
 	return nil, nil, nil
 }
 func (f *fakeEngine) Reply(_ context.Context, a lathe.Ask, r lathe.Reply) error {
-	return f.note("reply %s %s %q project=%v", a.ID, r.Kind, r.Message, r.Project)
+	note := fmt.Sprintf("reply %s %s %q project=%v", a.ID, r.Kind, r.Message, r.Project)
+	if len(r.Patterns) > 0 {
+		note += fmt.Sprintf(" patterns=%v", r.Patterns)
+	}
+	return f.note("%s", note)
 }
 func (f *fakeEngine) Answer(_ context.Context, id lathe.AskID, answers [][]string) error {
 	return f.note("answer %s %q", id, answers)
@@ -188,6 +192,9 @@ type driver struct {
 func drive(t testing.TB, o Options) *driver {
 	d := &driver{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	d.engine, _ = o.Engine.(*fakeEngine)
+	if e, ok := o.Engine.(*ableFake); ok {
+		d.engine = e.fakeEngine
+	}
 	if d.engine == nil {
 		d.engine = newFake()
 		o.Engine = d.engine

@@ -25,6 +25,15 @@ type sheet interface {
 	draw(l look, height int) (lines []styled.Line, x, y int)
 }
 
+// sheetHeight is how many lines a sheet may have: what is read may take the whole
+// screen, the others leave something of the conversation.
+func (a *App) sheetHeight(s sheet) int {
+	if _, ok := s.(*page); ok {
+		return max(4, a.height-1)
+	}
+	return max(4, a.height*2/3)
+}
+
 // item is one row of a list.
 type item struct {
 	id, title, detail, right string
@@ -322,20 +331,30 @@ func (s *field) draw(l look, _ int) ([]styled.Line, int, int) {
 	return out, min(x, l.width-1), 1
 }
 
-// page is a sheet to read.
+// page is a sheet to read, and to search in.
 type page struct {
-	title string
-	lines func(l look) []styled.Line
-	top   int
-	last  int // the lowest top, as of the last drawing
+	title  string
+	lines  func(l look) []styled.Line
+	top    int
+	search *edit.Editor // while words are looked for
 }
 
-func (s *page) paste(string) {}
+func (s *page) paste(text string) {
+	if s.search != nil {
+		s.search.Type(styled.OneLine(text))
+	}
+}
 
 func (s *page) key(a *App, k tea.KeyPressMsg) tea.Cmd {
-	switch keyName(k) {
+	stroke := keyName(k)
+	if s.search != nil && s.look(a, k, stroke) {
+		return nil
+	}
+	switch stroke {
 	case "esc", "ctrl+c", "q", "enter":
 		a.close(s)
+	case "/":
+		s.search, s.top = &edit.Editor{}, 0
 	case "up", "k":
 		s.top--
 	case "down", "j":
@@ -347,24 +366,66 @@ func (s *page) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 	case "home":
 		s.top = 0
 	case "end":
-		s.top = s.last
+		s.top = 1 << 30
 	}
-	s.top = max(0, min(s.top, s.last))
+	s.top = max(0, s.top)
 	return nil
 }
 
-func (s *page) draw(l look, height int) ([]styled.Line, int, int) {
-	body := s.lines(l)
-	rows := max(1, height-1)
-	s.last = max(0, len(body)-rows)
-	s.top = min(s.top, s.last)
-	hint := "esc close"
-	if s.last > 0 {
-		hint = l.glyph("↑↓", "up/down") + " scroll · esc close"
+// look takes the keys of a search, and reports whether one was.
+func (s *page) look(a *App, k tea.KeyPressMsg, stroke string) bool {
+	switch {
+	case stroke == "esc" || stroke == "ctrl+c":
+		s.search = nil
+	case k.Text != "":
+		s.search.Type(k.Text)
+		s.top = 0
+	case stroke == "up" || stroke == "down" || stroke == "pgup" || stroke == "pgdown" || stroke == "enter":
+		return false
+	default:
+		for _, act := range a.keys.Plain(stroke) {
+			if act != keys.Newline && s.search.Do(act) {
+				break
+			}
+		}
 	}
-	out := []styled.Line{l.title(s.title, hint)}
+	return true
+}
+
+// found returns the lines that hold the words looked for.
+func (s *page) found(body []styled.Line) []styled.Line {
+	words := strings.Fields(strings.ToLower(s.search.Text()))
+	var out []styled.Line
+	for _, line := range body {
+		text, all := strings.ToLower(line.Text()), len(line) > 0
+		for _, w := range words {
+			all = all && strings.Contains(text, w)
+		}
+		if all {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+func (s *page) draw(l look, height int) ([]styled.Line, int, int) {
+	body, rows := s.lines(l), max(1, height-1)
+	hint, x := "esc close", -1
+	out := []styled.Line{nil}
+	if s.search != nil {
+		hint = "esc all"
+		body, rows = s.found(body), max(1, rows-1)
+		out = append(out, l.row(styled.Join(styled.Plain(l.glyph("⌕ ", "? "), l.fg(theme.Muted)), styled.Plain(s.search.Text(), l.fg(theme.Text))), false))
+		x = min(4+styled.Width(s.search.Text()[:s.search.Caret()], l.method), l.width-1)
+	}
+	last := max(0, len(body)-rows)
+	s.top = min(s.top, last)
+	if last > 0 {
+		hint = l.glyph("↑↓", "up/down") + " scroll · / search · " + hint
+	}
+	out[0] = l.title(s.title, hint)
 	for _, line := range body[s.top:min(len(body), s.top+rows)] {
 		out = append(out, l.row(line, false))
 	}
-	return out, -1, 0
+	return out, x, 1
 }

@@ -25,31 +25,40 @@ func (a *App) toggleTips() tea.Cmd {
 // toMessage scrolls to the next message, the one before, or for 0 to the
 // person's last one.
 func (a *App) toMessage(dir int) tea.Cmd {
-	list := slices.DeleteFunc(slices.Clone(a.conv.visible()), func(e *entry) bool { return e.text() == "" })
-	if len(list) == 0 {
+	list := a.conv.visible()
+	if dir == 0 {
+		for _, e := range slices.Backward(list) {
+			if _, ok := e.m.Info.(*lathe.User); ok && e.text() != "" {
+				a.conv.jump(e.m.ID, a.scrollTop, a.look.draw)
+				return nil
+			}
+		}
 		return nil
 	}
-	at := len(list)
-	if a.passed != "" && a.conv.bottom.e != nil {
-		if i := slices.IndexFunc(list, func(e *entry) bool { return e.m.ID == a.passed }); i >= 0 {
-			at = i
+	i, shown := a.conv.index(list, a.look.draw)
+	y := a.scrollTop - shown // the line on screen where the entry begins
+	var next *entry
+	for ; i >= 0; i-- {
+		if list[i].text() != "" {
+			if dir > 0 && y > 0 {
+				next = list[i]
+			} else if dir < 0 && y < 0 {
+				a.conv.jump(list[i].m.ID, a.scrollTop, a.look.draw)
+				return nil
+			}
+		}
+		if i > 0 {
+			y -= len(a.look.draw(list[i-1]))
 		}
 	}
 	switch {
-	case dir == 0:
-		for at = len(list) - 1; at > 0; at-- {
-			if _, ok := list[at].m.Info.(*lathe.User); ok {
-				break
-			}
-		}
-	case at+dir >= len(list):
-		a.conv.bottom.e, a.passed = nil, ""
-		return nil
+	case dir < 0:
+		return a.scroll(-a.scrollTop) // where older ones are read, if there are any
+	case next == nil:
+		a.conv.bottom.e = nil
 	default:
-		at = max(0, at+dir)
+		a.conv.jump(next.m.ID, a.scrollTop, a.look.draw)
 	}
-	a.passed = list[at].m.ID
-	a.conv.jump(a.passed, a.scrollTop, a.look.draw)
 	return nil
 }
 

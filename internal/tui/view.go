@@ -71,7 +71,7 @@ func (a *App) bottom() (bottom []styled.Line, x, y int) {
 	x = -1
 	s := a.top()
 	if s != nil {
-		bottom, x, y = s.draw(l, max(4, a.height*2/3))
+		bottom, x, y = s.draw(l, a.sheetHeight(s))
 	}
 	last := a.statusLine()
 	if s == nil || a.holds(s) {

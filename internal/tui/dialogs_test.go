@@ -1,0 +1,542 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"lathe"
+	"lathe/internal/tui/keys"
+	"lathe/internal/tui/styled"
+	"lathe/internal/tui/theme"
+)
+
+// ableTo returns a driver on an engine that can do everything, with a session.
+func ableTo(t testing.TB, o Options, list ...lathe.Message) (*driver, *ableFake) {
+	f := newAble()
+	f.history["ses_1"] = list
+	o.Engine, o.Session = f, "ses_1"
+	return drive(t, o), f
+}
+
+func (d *driver) calls(want ...string) {
+	d.t.Helper()
+	if diff := cmp.Diff(want, d.engine.noted()); diff != "" {
+		d.t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+func TestFavourites(t *testing.T) {
+	var saved []Prefs
+	d, _ := ableTo(t, Options{SavePrefs: func(p Prefs) error { saved = append(saved, p); return nil }})
+	d.press("ctrl+x", "m")
+	d.hides("favourites")
+	d.typed("small")
+	d.press("ctrl+f")
+	d.press("ctrl+u")
+	d.shows("favourites", "Small ★", "a million tokens: in $0.25, out $1")
+	d.press("enter")
+	last := saved[len(saved)-1]
+	if diff := cmp.Diff(Prefs{Recent: []lathe.ModelRef{{Provider: "acme", Model: "small"}}, Favorite: []lathe.ModelRef{{Provider: "acme", Model: "small"}}}, last); diff != "" {
+		t.Errorf("saved (-want +got):\n%s", diff)
+	}
+	d.press("ctrl+x", "m")
+	d.shows("enter choose · ctrl+f favourite · ctrl+a connect")
+	d.press("ctrl+f")
+	d.hides("favourites", "★")
+	d.press("ctrl+a")
+	d.shows("connect a provider")
+	d.press("esc")
+}
+
+func TestModelsGoneThrough(t *testing.T) {
+	refs := []lathe.ModelRef{{Provider: "acme", Model: "small"}, {Provider: "gone", Model: "x"}, {Provider: "acme", Model: "big"}}
+	d, _ := ableTo(t, Options{Prefs: Prefs{Recent: refs, Favorite: refs[:1], Variant: map[string]string{"acme/big": "high"}}, Keys: map[string]string{"model_cycle_favorite": "f5"}})
+	d.press("f2")
+	d.shows("acme/small")
+	d.press("f2")
+	d.shows("acme/big (high)")
+	d.press("f2")
+	d.shows("acme/small")
+	d.press("ctrl+t")
+	d.shows("no variants")
+	d.typed("/variants")
+	d.press("esc", "enter")
+	d.shows("no variants")
+}
+
+// TestLastModel holds that the model of the run before answers, where nothing else
+// is named, and that it is what prompts ask for.
+func TestLastModel(t *testing.T) {
+	f := newAble()
+	d := drive(t, Options{Engine: f, LastModel: true, Prefs: Prefs{Recent: []lathe.ModelRef{{Provider: "acme", Model: "small"}}}})
+	d.shows("acme/small")
+	d.typed("x")
+	d.press("enter")
+	d.calls("create", `prompt ses_new "x"  acme/small`)
+}
+
+func TestVariants(t *testing.T) {
+	d, _ := ableTo(t, Options{})
+	d.typed("/variants")
+	d.press("esc", "enter")
+	d.shows("variants of big", "default", "high")
+	d.press("down", "enter")
+	d.shows("acme/big (high)")
+	d.press("ctrl+t")
+	d.hides("(high)")
+}
+
+func TestSessionDialog(t *testing.T) {
+	d, f := ableTo(t, Options{WriteFile: func(name string, data []byte) (string, error) { return "/out/" + name, nil }})
+	d.press("ctrl+x", "l")
+	d.shows("today", "yesterday", "日本語の文書を直す", "● A title")
+	d.press("down", "ctrl+d")
+	d.shows("delete Make the tests faster?")
+	d.press("esc")
+	d.shows("sessions", "Make the tests faster")
+	d.calls()
+	d.typed("faster")
+	d.press("ctrl+d", "down", "enter")
+	d.calls("delete ses_2")
+	d.shows("sessions", "⌕ faster")
+	d.press("ctrl+u", "ctrl+y")
+	d.calls("archive ses_1 true")
+	d.typed("/archived")
+	d.press("esc", "enter")
+	d.shows("archived sessions", "A title")
+	d.press("tab")
+	d.shows("bring it back")
+	d.typed("bring")
+	d.press("enter")
+	d.calls("archive ses_1 false")
+	d.press("ctrl+x", "l")
+	d.typed("日本")
+	d.press("tab")
+	d.shows("日本語の文書を直す", "fork it", "export it", "share it", "archive it", "sessions of its subagents")
+	d.typed("fork")
+	d.press("enter")
+	d.calls("fork ses_3 ")
+	d.shows("A title (fork #1)")
+	d.press("ctrl+x", "l", "ctrl+r")
+	d.shows("rename the session")
+	d.press("esc")
+	if len(f.sessions) == 0 {
+		t.Error("nothing is left")
+	}
+}
+
+func TestExportAndShare(t *testing.T) {
+	var written []string
+	d, _ := ableTo(t, Options{WriteFile: func(name string, data []byte) (string, error) {
+		written = append(written, name+": "+string(data))
+		return "/out/" + name, nil
+	}, Editor: []string{"vi"}}, question(1, "hello"))
+	d.press("ctrl+x", "x")
+	d.shows("export A title", "Markdown, to a file", "JSON, to your editor")
+	d.press("enter")
+	d.shows("wrote /out/ses_1.md")
+	d.press("ctrl+x", "x")
+	d.typed("clipboard")
+	d.press("enter")
+	d.shows("copied the session")
+	d.typed("/share")
+	d.press("esc", "enter")
+	d.shows("publish it and copy the address", "write one web page")
+	d.press("enter")
+	d.shows("shared, and copied: https://share.example/s/1")
+	d.calls("export ses_1 markdown", "export ses_1 markdown", "share ses_1")
+	d.typed("/share")
+	d.press("esc", "enter", "down", "enter")
+	d.calls("export ses_1 html")
+	if diff := cmp.Diff([]string{"ses_1.md: # A title\n", "ses_1.html: <!doctype html>\n"}, written); diff != "" {
+		t.Errorf("written (-want +got):\n%s", diff)
+	}
+}
+
+func TestTimelineDialog(t *testing.T) {
+	d, _ := ableTo(t, Options{}, question(1, "first"), reply(2, &lathe.Text{Text: "one"}), question(3, "second"))
+	d.press("ctrl+x", "g")
+	d.shows("timeline", "first", "second")
+	d.press("up", "enter")
+	d.shows("copy its text", "undo to before it", "fork the session before it")
+	d.typed("undo")
+	d.press("enter")
+	d.calls("revert ses_1 msg_1")
+	d.press("ctrl+x", "g", "enter")
+	d.typed("fork")
+	d.press("enter")
+	d.calls("fork ses_1 msg_3")
+}
+
+func TestEditedPattern(t *testing.T) {
+	ask := lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "bash", Patterns: []string{"go test ./a", "ls"}, Always: []string{"go test *", "ls *"},
+		Metadata: map[string]any{"command": "go test ./a && ls"}}
+	d, _ := ableTo(t, Options{})
+	d.event(lathe.PermissionAsked{Ask: ask})
+	d.shows("$ go test ./a && ls", "1 go test ./a", "2 ls", "e  change the pattern")
+	d.press("e")
+	d.shows("allow in this session what matches", "go test *", "ls *")
+	d.press("up", "ctrl+e", "backspace")
+	d.typed("./... *")
+	d.press("tab")
+	d.shows("allow in this project what matches", "go test ./... *")
+	d.press("enter")
+	d.calls(`reply per_1 always "" project=true patterns=[go test ./... * ls *]`)
+	d.event(lathe.PermissionAsked{Ask: ask})
+	d.press("e", "esc")
+	d.shows("allow once")
+	d.press("e", "enter")
+	d.calls(`reply per_1 always "" project=false`)
+	d.event(lathe.PermissionAsked{Ask: ask})
+	d.press("e", "ctrl+u", "up", "ctrl+u", "backspace", "enter")
+	d.press("esc", "n")
+	d.engine.noted()
+	ask.Always = nil
+	d.event(lathe.PermissionAsked{Ask: ask})
+	d.hides("change the pattern")
+}
+
+func TestQuestionTabs(t *testing.T) {
+	d, _ := ableTo(t, Options{})
+	d.event(lathe.QuestionAsked{Ask: lathe.QuestionAsk{ID: "que_1", SessionID: "ses_1", Questions: []lathe.Question{
+		{Header: "Colour", Text: "Which colour?", Options: []lathe.QuestionOption{{Label: "red"}, {Label: "blue"}}, Custom: true},
+		{Header: "Sizes", Text: "Which sizes?", Multiple: true, Options: []lathe.QuestionOption{{Label: "S"}, {Label: "M"}}, Custom: true},
+	}}})
+	d.shows("1 Colour", "2 Sizes", "Which colour?")
+	d.press("tab")
+	d.shows("Which sizes?")
+	d.press("space", "down")
+	d.typed("XXL")
+	d.shows("your answer: XXL", "☑ S")
+	d.press("enter")
+	d.shows("Which colour?", "✓ Sizes")
+	d.press("1")
+	d.calls(`answer que_1 [["red"] ["S" "XXL"]]`)
+	d.hides("question")
+}
+
+func TestLeaderHint(t *testing.T) {
+	d, _ := ableTo(t, Options{})
+	d.press("ctrl+x")
+	d.hides("m      choose a model")
+	d.now = d.now.Add(500 * time.Millisecond)
+	d.shows("ctrl+x ──", "m      choose a model", "esc leave")
+	d.press("m")
+	d.shows("models")
+	d.press("esc", "ctrl+x", "z")
+	d.shows("ctrl+x z stands for nothing")
+	d.press("ctrl+x")
+	d.now = d.now.Add(3 * time.Second)
+	d.hides("m      choose a model")
+	d.typed("m")
+	if got := d.app.input.Text(); got != "m" {
+		t.Errorf("what is typed after the leader's time is %q", got)
+	}
+}
+
+func TestPages(t *testing.T) {
+	for command, want := range map[string][]string{
+		"/status":  {"in this process", "docs", "this build runs none"},
+		"/context": {"48k tokens, 24% of a window of 200k", "tool results (31)", "60%"},
+		"/doctor":  {"✓ model", "✗ credentials", "terminal"},
+		"/skills":  {"release", "how a release is made"},
+		"/trust":   {"nothing in this repository steers lathe"},
+		"/mcps":    {"status"},
+		"/setup":   {"what shall answer?", "offline guide"},
+	} {
+		d, f := ableTo(t, Options{})
+		f.trust = Trust{State: "not trusted"}
+		d.typed(command)
+		d.press("esc", "enter")
+		d.shows(want...)
+		d.press("esc")
+		d.shows("❯")
+	}
+	d, _ := ableTo(t, Options{})
+	d.typed("/cost")
+	d.press("esc", "enter", "end")
+	d.shows("$0.42", "acme/big: 9 answers", "81% of what was sent was read from it")
+}
+
+func TestTrustAsked(t *testing.T) {
+	brought := Trust{Dir: "/p", State: "not trusted", Digest: "d1", Files: []string{"opencode.json"}, LeftOut: []LeftOut{{"permission.bash", "opencode.json:3", "it would loosen a rule"}}}
+	for key, want := range map[string][]string{"y": {"trust d1 keep=false"}, "r": {"trust d1 keep=true"}, "n": nil, "esc": nil, "enter": nil} {
+		f := newAble()
+		f.trust = brought
+		d := drive(t, Options{Engine: f})
+		d.shows("may this repository steer lathe?", "permission.bash", "it would loosen a rule")
+		d.press(key)
+		d.calls(want...)
+		d.hides("may this repository")
+	}
+	f := newAble()
+	f.trust = brought
+	f.trust.Given, f.trust.State = true, "trusted"
+	d := drive(t, Options{Engine: f})
+	d.hides("may this repository")
+	d.typed("/trust")
+	d.press("esc", "enter", "down", "enter")
+	d.calls("distrust")
+}
+
+func TestFirstRun(t *testing.T) {
+	f := newAble()
+	f.models = []Model{{Ref: lathe.ModelRef{Provider: "offline", Model: "guide"}, Default: true}}
+	f.found = Found{Servers: []FoundServer{{"ollama", "Ollama", "http://127.0.0.1:11434/v1", 3}}}
+	var saved Prefs
+	o := Options{Engine: f, SavePrefs: func(p Prefs) error { saved = p; return nil }}
+	d := drive(t, o)
+	d.shows("what shall answer?", "Ollama", "answers at http://127.0.0.1:11434/v1 with 3 models", "connect a provider with a key", "offline guide")
+	d.typed("guide")
+	d.press("enter")
+	d.shows("Ollama answers at", "❯ ask anything")
+	if !saved.Guided {
+		t.Error("the choice is not remembered")
+	}
+	o.Prefs = saved
+	d = drive(t, o)
+	d.hides("what shall answer?")
+	// Who has begun to write is not interrupted.
+	o.Prefs, o.Prompt = Prefs{}, "do it"
+	drive(t, o).hides("what shall answer?")
+}
+
+func TestConnectTells(t *testing.T) {
+	for _, tt := range []struct {
+		test KeyTest
+		show []string
+		keys []string
+		want []string
+	}{
+		{KeyTest{Outcome: KeyAccepted, Model: "openai/gpt"}, []string{"connected OpenAI: openai/gpt answered", "models"}, nil, nil},
+		{KeyTest{Outcome: KeyRefused, Detail: "bad key (HTTP 401)", Hint: "copy it again"}, []string{"OpenAI refused the key", "bad key (HTTP 401) — copy it again"}, []string{"down", "enter"}, []string{"forget openai"}},
+		{KeyTest{Outcome: KeyUnknown, Detail: "no route", Hint: "look at the network"}, []string{"stored, but could not be tried", "look at the network"}, []string{"enter"}, []string{"test openai"}},
+	} {
+		d, f := ableTo(t, Options{})
+		f.tests = []KeyTest{tt.test, {Outcome: KeyAccepted, Model: "m"}}
+		d.typed("/connect")
+		d.press("esc", "enter", "enter")
+		d.shows("key for OpenAI", "readable by you alone", "ChatGPT Plus or Pro")
+		d.send(tea.PasteMsg{Content: " sk-secret\n"})
+		d.hides("sk-secret")
+		d.press("enter")
+		d.calls("connect openai sk-secret", "test openai")
+		d.shows(tt.show...)
+		d.press(tt.keys...)
+		d.calls(tt.want...)
+	}
+	d, _ := ableTo(t, Options{})
+	d.typed("/connect")
+	d.press("esc", "enter")
+	d.typed("copilot")
+	d.press("enter")
+	d.shows("lathe does not offer that")
+}
+
+func TestThemes(t *testing.T) {
+	mine, err := theme.Parse("mine", []byte(`{"theme":{"text":{"dark":"#eeeeee","light":"#111111"},"background":{"dark":"#000000","light":"#ffffff"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var saved Prefs
+	d, _ := ableTo(t, Options{Themes: []*theme.Theme{mine}, Theme: "mine", SavePrefs: func(p Prefs) error { saved = p; return nil }})
+	base := func() styled.Style { return d.app.look.theme.Base() }
+	dark := base()
+	d.send(tea.BackgroundColorMsg{Color: white{}})
+	if base() == dark || !d.app.look.theme.Light {
+		t.Error("a theme with a pair stays dark on a light background")
+	}
+	d.press("ctrl+x", "t")
+	d.shows("mine", "yours, dark and light", "tab dark or light")
+	d.press("tab")
+	if base() != dark {
+		t.Error("tab does not change to dark")
+	}
+	d.press("esc")
+	if base() == dark {
+		t.Error("leaving keeps the other mode")
+	}
+	d.press("ctrl+x", "t")
+	d.typed("nord")
+	if d.app.look.theme.Name == "mine" {
+		t.Error("searching does not preview")
+	}
+	d.press("tab", "enter")
+	if diff := cmp.Diff(Prefs{Theme: "nord", Mode: "dark"}, saved); diff != "" {
+		t.Errorf("saved (-want +got):\n%s", diff)
+	}
+	d.shows("the configuration names mine")
+	d, _ = ableTo(t, Options{Theme: "nrod"})
+	if len(d.app.opts.Notices) != 1 || !strings.Contains(d.app.opts.Notices[0], `did you mean "nord"`) {
+		t.Errorf("notices %q", d.app.opts.Notices)
+	}
+}
+
+type white struct{}
+
+func (white) RGBA() (r, g, b, a uint32) { return 0xffff, 0xffff, 0xffff, 0xffff }
+
+func TestToggles(t *testing.T) {
+	d, _ := ableTo(t, Options{Keys: map[string]string{"messages_previous": "f5", "messages_next": "f6", "messages_last_user": "f7"}},
+		question(1, "one"), reply(2, &lathe.Text{Text: "**bold**"}))
+	d.hides("**bold**")
+	d.press("ctrl+x", "h")
+	d.shows("**bold**")
+	d.typed("/timestamps")
+	d.press("esc", "enter")
+	d.shows("1 Jan ")
+	var list []lathe.Message
+	for i := 1; i <= 60; i++ {
+		list = append(list, question(i, fmt.Sprintf("message %d.", i)))
+	}
+	d, _ = ableTo(t, Options{Keys: map[string]string{"messages_previous": "f1", "messages_next": "f2", "help_show": "none", "model_cycle_recent": "none"}}, list...)
+	d.lines()
+	for range 30 {
+		d.press("f1")
+	}
+	if got := strings.TrimSpace(d.lines()[1]); got != "▌ message 21." {
+		t.Errorf("30 messages up is %q", got)
+	}
+	d.press("f2")
+	if got := strings.TrimSpace(d.lines()[1]); got != "▌ message 22." {
+		t.Errorf("and one down %q", got)
+	}
+}
+
+func TestSearchInHelp(t *testing.T) {
+	d, _ := ableTo(t, Options{})
+	d.press("f1", "/")
+	d.typed("leader")
+	d.shows("⌕ leader", "the leader key, before another one")
+	d.hides("a file, a directory or an agent;")
+	d.press("esc")
+	d.shows("a file, a directory or an agent;")
+	d.press("esc")
+	d.hides("help")
+}
+
+// TestHelpIsWhole holds that every command, key, action and fixed stroke is in the
+// help.
+func TestHelpIsWhole(t *testing.T) {
+	d, _ := ableTo(t, Options{})
+	var text strings.Builder
+	l := d.app.look
+	l.width = 200
+	for _, line := range d.app.helpLines(l) {
+		text.WriteString(line.Text() + "\n")
+	}
+	has := func(what string) {
+		if !strings.Contains(text.String(), what) {
+			t.Errorf("the help does not tell of %q", what)
+		}
+	}
+	actions := map[keys.Action]bool{}
+	for _, c := range allCommands() {
+		for _, n := range c.names {
+			has("/" + n)
+		}
+		actions[c.action] = true
+	}
+	for _, c := range d.app.commands {
+		has("/" + c.Name)
+	}
+	for _, b := range d.app.keys.Bindings() {
+		has(string(b.Action))
+		has(b.Help)
+		for _, k := range b.Keys {
+			has(d.app.keys.Pretty(k))
+		}
+	}
+	for _, f := range fixed {
+		has(f.head)
+		for _, r := range f.rows {
+			has(r[0])
+		}
+	}
+	for _, an := range newAsk(lathe.Ask{Always: []string{"x"}}, false, time.Time{}).answers {
+		if !slices.ContainsFunc(fixed[3].rows, func(r [2]string) bool { return strings.HasPrefix(r[0], an.key) }) {
+			t.Errorf("the key %s of permission asks is not in the help", an.key)
+		}
+	}
+}
+
+// TestCommandsOfOpenCode holds the names of its slash commands.
+func TestCommandsOfOpenCode(t *testing.T) {
+	d, _ := ableTo(t, Options{})
+	for _, name := range strings.Fields(`new clear sessions resume continue models agents mcps share unshare rename timeline fork compact summarize
+		undo redo export timestamps thinking themes status connect editor help exit quit q copy`) {
+		if d.app.slash(name) == nil {
+			t.Errorf("there is no /%s", name)
+		}
+	}
+	seen := map[string]bool{}
+	for _, c := range allCommands() {
+		for _, n := range c.names {
+			if seen[n] {
+				t.Errorf("/%s is there twice", n)
+			}
+			seen[n] = true
+		}
+	}
+}
+
+// TestWalks holds, for any keys in any order on an engine that can do everything,
+// that nothing breaks, that esc leads back to the input, and that what was written
+// there is still there.
+func TestWalks(t *testing.T) {
+	strokes := []string{"a", "漢", "e", "p", "/", "enter", "esc", "up", "down", "left", "right", "backspace", "tab", "shift+tab", "pgup", "pgdown",
+		"home", "end", "space", "1", "ctrl+p", "ctrl+x", "ctrl+x", "m", "l", "g", "t", "s", "x", "n", "h", "f1", "ctrl+r", "ctrl+d", "ctrl+f", "ctrl+y", "ctrl+a", "ctrl+t", "ctrl+u", "ctrl+k", "ctrl+w"}
+	commands := allCommands()
+	rapid.Check(t, func(rt *rapid.T) {
+		d, f := ableTo(t, Options{WriteFile: func(string, []byte) (string, error) { return "/x", nil }}, question(1, "one"), reply(2, &lathe.Text{Text: "two"}))
+		f.tests = slices.Repeat([]KeyTest{{Outcome: KeyRefused}}, 40)
+		f.trust = Trust{LeftOut: []LeftOut{{"a", "b", "c"}}}
+		d.send(tea.WindowSizeMsg{Width: rapid.IntRange(20, 200).Draw(rt, "width"), Height: rapid.IntRange(6, 60).Draw(rt, "height")})
+		d.typed("a draft")
+		for range rapid.IntRange(1, 25).Draw(rt, "steps") {
+			d.now = d.now.Add(time.Second)
+			switch rapid.IntRange(0, 9).Draw(rt, "kind") {
+			case 0:
+				d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", Permission: "bash", Patterns: []string{"x *"}, Always: []string{"x *", "漢 *"}}})
+			case 1:
+				d.event(lathe.QuestionAsked{Ask: lathe.QuestionAsk{ID: "que_1", Questions: []lathe.Question{{Text: "?", Options: []lathe.QuestionOption{{Label: "a"}}, Custom: true}, {Text: "!", Multiple: true}}}})
+			case 2:
+				c := commands[rapid.IntRange(0, len(commands)-1).Draw(rt, "command")]
+				if c.can(d.app) && c.group != "" && !slices.Contains(c.names, "exit") {
+					d.do(c.run(d.app))
+				}
+			default:
+				d.press(rapid.SampledFrom(strokes).Draw(rt, "stroke"))
+			}
+			if lines, _ := d.app.screen(); len(lines) != d.app.height {
+				rt.Fatalf("%d lines on a screen of %d", len(lines), d.app.height)
+			}
+		}
+		d.now = d.now.Add(time.Minute)
+		for range 20 {
+			d.press("esc")
+		}
+		if d.app.top() != nil {
+			rt.Fatalf("esc does not lead back:\n%s", d.text())
+		}
+		before := d.app.input.Text()
+		d.press("ctrl+p")
+		d.typed("qqq")
+		d.press("esc")
+		if got := d.app.input.Text(); got != before {
+			rt.Fatalf("the draft %q became %q", before, got)
+		}
+		d.now = d.now.Add(time.Minute)
+		d.typed("zz")
+		if got := d.app.input.Text(); strings.Count(got, "z") < 2 {
+			rt.Fatalf("typed text is lost: %q", got)
+		}
+	})
+}
