@@ -137,7 +137,7 @@ Without an account it starts with the offline guide, which shows how lathe works
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return logFlags(env, cmd) }
 	root.SetFlagErrorFunc(usageOf)
 	root.AddCommand(
-		newRun(env), newTUI(env), newCommands(env), newModels(env), newAuth(env), newSession(env), newServe(env), newConfig(env), newContext(env), newTrust(env), newPermissions(env), newAgents(env),
+		newRun(env), newTUI(env), newAttach(env), newCommands(env), newModels(env), newAuth(env), newSession(env), newServe(env), newConfig(env), newContext(env), newTrust(env), newPermissions(env), newAgents(env),
 		newStats(env), newSearch(env), newExport(env), newImport(env), newShare(env), newUnshare(env), newDB(env), newDoctor(env),
 		&cobra.Command{
 			Use: "version", Short: "Print the version", Args: noArgs,

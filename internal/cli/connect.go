@@ -10,6 +10,7 @@ import (
 	"lathe"
 	"lathe/internal/client"
 	"lathe/internal/config"
+	"lathe/internal/opencode/wire"
 	"lathe/internal/server"
 )
 
@@ -24,8 +25,9 @@ type target struct {
 // face is a connection to an engine, as every face of lathe has it. Close it.
 type face struct {
 	*client.Client
-	app *app // of this process; nil when attached
-	srv *server.Server
+	server string // as it is shown
+	app    *app   // of this process; nil when attached
+	srv    *server.Server
 }
 
 // connect opens the engine that a face works with.
@@ -60,6 +62,7 @@ func (f *face) Close() error {
 // attach connects to a server.
 func attach(ctx context.Context, env *Env, t target) (*face, error) {
 	flags := config.ReadFlags(env.Getenv)
+	shown := client.Shown(t.attach)
 	o := client.Options{URL: t.attach, User: flags.ServerUsername, Password: t.password, Dir: t.dir}
 	if o.Password == "" {
 		o.Password = flags.ServerPassword
@@ -69,7 +72,8 @@ func attach(ctx context.Context, env *Env, t target) (*face, error) {
 		if err != nil {
 			return nil, err
 		}
-		o.URL = found.Address()
+		shown = found.Name()
+		o.Find = func(ctx context.Context) (client.Running, error) { return findServer(ctx, env, t.dir) }
 	}
 	c, err := client.New(o)
 	if err != nil {
@@ -79,14 +83,23 @@ func attach(ctx context.Context, env *Env, t target) (*face, error) {
 		c.Close()
 		return nil, err
 	}
-	f := &face{Client: c}
+	f := &face{Client: c, server: shown}
 	if t.trust {
-		if err := c.Trust(ctx); err != nil {
+		if err := trustThere(ctx, c); err != nil {
 			c.Close()
 			return nil, err
 		}
 	}
 	return f, nil
+}
+
+// trustThere trusts the repository as it is now, as long as the server runs.
+func trustThere(ctx context.Context, c *client.Client) error {
+	state, err := c.TrustState(ctx)
+	if err != nil || state.Given {
+		return err
+	}
+	return c.Decide(ctx, wire.OwnDecision{Digest: state.Digest})
 }
 
 // attachDir returns the directory that an attached face is about: what was named,

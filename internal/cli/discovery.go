@@ -2,15 +2,61 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"net"
+	"os"
 	"path/filepath"
 
 	"lathe"
 	"lathe/internal/client"
 	"lathe/internal/config"
+	"lathe/internal/server"
 )
 
-// runDir is where servers make themselves known.
+// runDir is where servers make themselves known to programs of the same user.
 func runDir(paths config.Paths) string { return filepath.Join(paths.Data, "run") }
+
+// socketPath bounds the path of a unix socket: systems take about 100 bytes.
+const socketPath = 100
+
+// beFound makes a server known to lathe attach: it listens on a private socket as
+// well and leaves a file that says where. Without them the server still works. The
+// function it returns takes the file back.
+func (a *app) beFound(ctx context.Context, listeners []net.Listener, dir string) (all []net.Listener, leave func()) {
+	run := runDir(a.paths)
+	if err := config.Ensure(run); err != nil {
+		a.log.Debug("the server cannot make itself known", "err", err)
+		return listeners, func() {}
+	}
+	r := client.Running{PID: os.Getpid(), Dir: dir, Started: a.env.Now()}
+	for _, l := range listeners {
+		if tcp, ok := l.Addr().(*net.TCPAddr); ok {
+			r.URL = "http://" + reachable(tcp)
+		}
+	}
+	if path := filepath.Join(run, fmt.Sprintf("%d.sock", r.PID)); len(path) <= socketPath {
+		l, err := server.ListenSocket(ctx, path)
+		if err == nil {
+			listeners, r.Socket = append(listeners[:len(listeners):len(listeners)], l), path
+		} else {
+			a.log.Debug("the server has no socket of its own", "err", err)
+		}
+	}
+	leave, err := client.Announce(run, r)
+	if err != nil {
+		a.log.Debug("the server cannot make itself known", "err", err)
+		return listeners, func() {}
+	}
+	return listeners, leave
+}
+
+// reachable returns an address of this machine for one that stands for all.
+func reachable(tcp *net.TCPAddr) string {
+	if tcp.IP.IsUnspecified() {
+		return fmt.Sprintf("127.0.0.1:%d", tcp.Port)
+	}
+	return tcp.String()
+}
 
 // findServer returns a running server of this user: the one that works in the
 // directory, else the one that was started last.

@@ -158,8 +158,9 @@ func serveWith(ctx context.Context, env *Env, a *app, o serveOptions, dir string
 	}
 	srv := newServer(a, o, dir, password)
 	hs := srv.HTTP()
-	failed := make(chan error, len(listeners))
-	for _, l := range listeners {
+	all, leave := a.beFound(ctx, listeners, dir)
+	failed := make(chan error, len(all))
+	for _, l := range all {
 		a.wg.Go(func() { failed <- hs.Serve(l) })
 	}
 	announce(env, a, listeners, password != "")
@@ -172,6 +173,7 @@ func serveWith(ctx context.Context, env *Env, a *app, o serveOptions, dir string
 	}
 	notifyManager(env.Getenv, "STOPPING=1")
 	known()
+	leave()
 	srv.Drain()
 	a.drain(env, o.drain)
 	return errors.Join(err, a.stopServer(srv, hs))
@@ -219,7 +221,7 @@ func newServer(a *app, o serveOptions, dir, password string) *server.Server {
 	return server.New(server.Options{
 		Service: a.svc, Store: a.store, Bus: a.bus, Auth: a.auth, Paths: a.paths, Now: a.env.Now, Log: a.log,
 		Dir: dir, User: a.flags.ServerUsername, Password: password, Hosts: hosts, Origins: o.cors,
-		Environ: environ, Shell: shell.Choose(environ),
+		Environ: environ, Shell: shell.Choose(environ), Trusting: &a.decisions,
 	})
 }
 

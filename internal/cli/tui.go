@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -10,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe"
+	"lathe/internal/client"
 	"lathe/internal/config"
 	"lathe/internal/jsonc"
-	"lathe/internal/sqlite"
 	"lathe/internal/tui"
 	"lathe/internal/tui/theme"
 	"lathe/internal/workspace"
@@ -29,6 +30,9 @@ type tuiOptions struct {
 	trust   bool
 	inline  bool
 	reader  bool // a screen reader
+
+	attach   string // address of a server, "auto" for one that runs here; empty: none
+	password string
 }
 
 func newTUI(env *Env) *cobra.Command {
@@ -79,66 +83,84 @@ func runTUI(ctx context.Context, env *Env, o tuiOptions) error {
 	if o.cont && o.session != "" {
 		return usageError{errors.New("--continue and --session exclude each other")}
 	}
-	dir, err := workDir(env, o.dir)
+	dir, err := o.place(env)
 	if err != nil {
 		return err
 	}
-	f, err := connect(ctx, env, target{dir: dir, trust: o.trust})
+	f, err := connect(ctx, env, target{attach: o.attach, password: o.password, dir: dir, trust: o.trust})
 	if err != nil {
 		return err
 	}
-	err = showTUI(ctx, env, f, o, dir)
-	return errors.Join(err, f.Close())
+	return errors.Join(showTUI(ctx, env, f, o), f.Close())
 }
 
-func showTUI(ctx context.Context, env *Env, f *face, o tuiOptions, dir string) error {
-	app := f.app
-	screen, err := tuiScreen(ctx, env, app, o, dir)
+// place returns the directory that the screen is about.
+func (o *tuiOptions) place(env *Env) (string, error) {
+	if o.attach != "" {
+		return attachDir(env, o.attach, o.dir)
+	}
+	return workDir(env, o.dir)
+}
+
+func showTUI(ctx context.Context, env *Env, f *face, o tuiOptions) error {
+	where, err := f.Paths(ctx)
 	if err != nil {
 		return err
 	}
-	if e, ok := screen.Engine.(*tuiEngine); ok {
-		e.tuiAbilities = tuiAbilities{f.Client}
+	opts, err := tuiSession(ctx, f, o, tui.Options{})
+	if err != nil {
+		return err
+	}
+	conf, err := screenConfig(ctx, f)
+	if err != nil {
+		return err
+	}
+	paths, _, _, err := places(env)
+	if err != nil {
+		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	opts, err := tuiSession(ctx, app, o, dir, screen)
-	if err != nil {
-		return err
-	}
-	inst, err := app.svc.Instance(ctx, dir)
-	if err != nil {
-		return err
-	}
-	opts.Desk = screenDesk(env, app.paths, dir, inst.Config)
-	id, err := showScreen(ctx, env, kindOfScreen(env, o, inst.Config), opts)
+	tuiScreen(ctx, env, f, o, &opts, screenFacts{conf, paths, where})
+	opts.Desk = screenDesk(env, paths, where.Directory, conf)
+	id, err := showScreen(ctx, env, kindOfScreen(env, o, conf), opts)
 	if err != nil {
 		return err
 	}
 	if id != "" {
-		_, err = env.Stderr.Write([]byte("continue with: lathe -s " + id + "\n"))
+		_, err = env.Stderr.Write([]byte("continue with: " + o.command() + " -s " + id + "\n"))
 	}
 	return err
 }
 
-// tuiSession adds what to open to the options.
-func tuiSession(ctx context.Context, app *app, o tuiOptions, dir string, opts tui.Options) (tui.Options, error) {
+// command is how the person came here, without the password of an address.
+func (o *tuiOptions) command() string {
+	switch {
+	case o.attach == "":
+		return "lathe"
+	case o.attach == "auto":
+		return "lathe attach"
+	}
+	return "lathe attach " + client.Shown(o.attach)
+}
+
+// tuiSession adds what to open to the options. The client is then about the
+// directory of the session.
+func tuiSession(ctx context.Context, f *face, o tuiOptions, opts tui.Options) (tui.Options, error) {
 	var err error
 	opts.Agent, opts.Prompt = o.agent, o.prompt
-	if o.model != "" {
-		if opts.Model, err = app.parseModel(ctx, dir, o.model); err != nil {
-			return opts, err
-		}
-	}
 	switch {
 	case o.session != "":
-		s, err := app.svc.Get(ctx, lathe.SessionID(o.session))
+		s, err := f.Get(ctx, lathe.SessionID(o.session))
 		if err != nil {
 			return opts, err
 		}
 		opts.Session = s.ID
+		if o.attach != "" && s.Directory != f.Dir() {
+			f.Client = f.In(s.Directory)
+		}
 	case o.cont:
-		list, err := app.svc.List(ctx, sqlite.SessionFilter{Directory: dir, Roots: true, Limit: 1})
+		list, err := f.List(ctx, client.Filter{Archived: true, Limit: 1})
 		if err != nil {
 			return opts, err
 		}
@@ -146,27 +168,63 @@ func tuiSession(ctx context.Context, app *app, o tuiOptions, dir string, opts tu
 			opts.Session = list[0].ID
 		}
 	}
-	return opts, nil
+	if o.model != "" {
+		opts.Model, err = f.ParseModel(ctx, o.model)
+	}
+	return opts, err
 }
 
-// tuiScreen reads how the screen should look from the configuration.
-func tuiScreen(ctx context.Context, env *Env, app *app, o tuiOptions, dir string) (tui.Options, error) {
-	inst, err := app.svc.Instance(ctx, dir)
+// screenConfig returns the part of the configuration that screens have a use for,
+// as it is where the engine runs.
+func screenConfig(ctx context.Context, f *face) (*config.Config, error) {
+	raw, err := f.Settings(ctx)
 	if err != nil {
-		return tui.Options{}, err
+		return nil, err
 	}
-	opts := tui.Options{
-		Engine: newTUIEngine(app, dir), Now: env.Now, Getenv: env.Getenv, Dir: shortDir(app.paths.Home, dir),
-		Branch: func() string { return branchOf(inst.Root) },
-		Theme:  inst.Config.Theme, Keys: keybinds(inst.Config.Keybinds), Themes: userThemes(app.paths, inst.Root),
-		ASCII: asciiTerminal(env.Getenv), Mouse: true,
-		Editor: strings.Fields(firstOf(env.Getenv("VISUAL"), env.Getenv("EDITOR"))),
+	v, err := jsonc.Parse("the server's configuration", raw)
+	if err != nil {
+		return nil, fmt.Errorf("read the configuration: %w", err)
 	}
-	opts.Prefs = loadPrefs(app.paths.State)
-	opts.SavePrefs = func(p tui.Prefs) error { return savePrefs(app.paths.State, p) }
-	opts.WriteFile = func(name string, data []byte) (string, error) { return writeNumbered(dir, name, data) }
-	opts.LastModel = o.model == "" && inst.Config.Model == ""
-	if t := inst.Config.TUI; t != nil {
+	text := func(name string) string { s, _ := v.Get(name).Any().(string); return s }
+	return &config.Config{Theme: text("theme"), Model: text("model"), DefaultAgent: text("default_agent"), Keybinds: v.Get("keybinds"), TUI: v.Get("tui")}, nil
+}
+
+// screenFacts are what the look of a screen depends on.
+type screenFacts struct {
+	conf  *config.Config
+	paths config.Paths
+	where client.Paths
+}
+
+// branchTime bounds how long the branch is asked for.
+const branchTime = 5 * time.Second
+
+// tuiScreen says how the screen should look.
+func tuiScreen(ctx context.Context, env *Env, f *face, o tuiOptions, opts *tui.Options, is screenFacts) {
+	dir := is.where.Directory
+	opts.Engine = &tuiEngine{tuiAbilities: tuiAbilities{f.Client}, now: env.Now, defaultAgent: is.conf.DefaultAgent}
+	opts.Now, opts.Getenv, opts.Dir = env.Now, env.Getenv, shortDir(is.where.Home, dir)
+	opts.Branch = func() string {
+		ctx, cancel := context.WithTimeout(ctx, branchTime)
+		defer cancel()
+		name, err := f.Branch(ctx)
+		if err != nil {
+			return ""
+		}
+		return name
+	}
+	opts.Theme, opts.Keys, opts.Themes = is.conf.Theme, keybinds(is.conf.Keybinds), userThemes(is.paths, workspace.Root{Dir: dir, TopLevel: is.where.Worktree})
+	opts.ASCII, opts.Mouse = asciiTerminal(env.Getenv), true
+	opts.Editor = strings.Fields(firstOf(env.Getenv("VISUAL"), env.Getenv("EDITOR")))
+	opts.Prefs = loadPrefs(is.paths.State)
+	opts.SavePrefs = func(p tui.Prefs) error { return savePrefs(is.paths.State, p) }
+	beside := dir
+	if f.app == nil { // files that the screen writes stay with the person
+		beside, opts.Server = env.Dir, f.server
+	}
+	opts.WriteFile = func(name string, data []byte) (string, error) { return writeNumbered(beside, name, data) }
+	opts.LastModel = o.model == "" && is.conf.Model == ""
+	if t := is.conf.TUI; t != nil {
 		if on, ok := t.Get("mouse").Any().(bool); ok {
 			opts.Mouse = on
 		}
@@ -174,13 +232,12 @@ func tuiScreen(ctx context.Context, env *Env, app *app, o tuiOptions, dir string
 			opts.Leader = time.Duration(ms) * time.Millisecond
 		}
 	}
-	for _, w := range inst.Config.Warnings {
-		opts.Notices = append(opts.Notices, w.String())
+	if notices, err := f.Notices(ctx); err == nil {
+		opts.Notices = append(opts.Notices, notices.Config...)
+		if notices.Trust != "" {
+			opts.Notices = append(opts.Notices, notices.Trust)
+		}
 	}
-	if notice := inst.Notice(); notice != "" {
-		opts.Notices = append(opts.Notices, notice)
-	}
-	return opts, nil
 }
 
 func firstOf(list ...string) string {
@@ -254,26 +311,4 @@ func userThemes(paths config.Paths, root workspace.Root) []*theme.Theme {
 		}
 	}
 	return out
-}
-
-// branchOf reads the branch that is checked out, or the commit's beginning.
-func branchOf(root workspace.Root) string {
-	if root.VCS == "" {
-		return ""
-	}
-	git := filepath.Join(root.TopLevel, ".git")
-	if data, err := workspace.ReadFile(git, 4096); err == nil { // a worktree's link
-		if dir, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: "); ok {
-			git = absIn(root.TopLevel, dir)
-		}
-	}
-	data, err := workspace.ReadFile(filepath.Join(git, "HEAD"), 4096)
-	if err != nil {
-		return ""
-	}
-	head := strings.TrimSpace(string(data))
-	if ref, ok := strings.CutPrefix(head, "ref: refs/heads/"); ok {
-		return ref
-	}
-	return head[:min(len(head), 8)]
 }

@@ -80,9 +80,9 @@ func (c *Client) Notices(ctx context.Context) (wire.OwnNotices, error) {
 	return get(ctx, c, "/lathe/notice", nil, plain[wire.OwnNotices])
 }
 
-// Config returns the directory's configuration.
-func (c *Client) Config(ctx context.Context) (json.RawMessage, error) {
-	return c.call(ctx, http.MethodGet, "/config", nil, nil)
+// Settings returns what a screen has a use for of the directory's configuration.
+func (c *Client) Settings(ctx context.Context) (json.RawMessage, error) {
+	return c.call(ctx, http.MethodGet, "/lathe/config", nil, nil)
 }
 
 // Branch returns the branch that is checked out, empty without one.
@@ -97,10 +97,4 @@ type Paths struct{ Home, Directory, Worktree string }
 // Paths returns where the server works.
 func (c *Client) Paths(ctx context.Context) (Paths, error) {
 	return get(ctx, c, "/path", nil, plain[Paths])
-}
-
-// Trust makes the server trust the directory's repository as long as it runs.
-func (c *Client) Trust(ctx context.Context) error {
-	_, err := c.call(ctx, http.MethodPost, "/lathe/trust", nil, nil)
-	return err
 }

@@ -31,6 +31,8 @@ const (
 type Options struct {
 	// URL is http://host:port, https://… or unix:/path.
 	URL string
+	// Find, when set, names the server anew for each connection; see [Running].
+	Find func(ctx context.Context) (Running, error)
 	// Transport replaces the connection that URL names; see [InProcess].
 	Transport http.RoundTripper
 	// Source, with a server in the same process, hands events over as they are.
@@ -53,6 +55,10 @@ func New(o Options) (*Client, error) {
 	if c.user == "" {
 		c.user = "opencode"
 	}
+	if o.Find != nil {
+		c.base, c.transport = "http://localhost", wandering(o.Find)
+		return c, nil
+	}
 	if path, ok := strings.CutPrefix(o.URL, "unix:"); ok {
 		c.base = "http://localhost"
 		if o.Transport == nil {
@@ -62,7 +68,7 @@ func New(o Options) (*Client, error) {
 	}
 	u, err := url.Parse(o.URL)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return nil, lathe.Errorf(lathe.CodeInvalid, "it looks like http://127.0.0.1:4096 or unix:/path", "%q is not the address of a server", withoutPassword(o.URL))
+		return nil, lathe.Errorf(lathe.CodeInvalid, "it looks like http://127.0.0.1:4096 or unix:/path", "%q is not the address of a server", Shown(o.URL))
 	}
 	if u.User != nil {
 		c.user = u.User.Username()
@@ -76,8 +82,8 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// withoutPassword returns an address as it may be shown.
-func withoutPassword(address string) string {
+// Shown returns an address without the password that it may hold.
+func Shown(address string) string {
 	at := strings.LastIndexByte(address, '@')
 	if at < 0 {
 		return address
@@ -93,15 +99,34 @@ func withoutPassword(address string) string {
 func socket(path string) http.RoundTripper {
 	return &http.Transport{
 		IdleConnTimeout: time.Minute,
+		DialContext:     func(ctx context.Context, _, _ string) (net.Conn, error) { return dialSocket(ctx, path) },
+	}
+}
+
+func dialSocket(ctx context.Context, path string) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if !samePeer(conn) {
+		return nil, errors.Join(fmt.Errorf("socket %s belongs to another user", path), conn.Close())
+	}
+	return conn, nil
+}
+
+// wandering connects to a server that may be another one each time.
+func wandering(find func(context.Context) (Running, error)) http.RoundTripper {
+	return &http.Transport{
+		IdleConnTimeout: time.Minute,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
+			r, err := find(ctx)
 			if err != nil {
 				return nil, err
 			}
-			if !samePeer(conn) {
-				return nil, errors.Join(fmt.Errorf("socket %s belongs to another user", path), conn.Close())
+			if r.Socket != "" {
+				return dialSocket(ctx, r.Socket)
 			}
-			return conn, nil
+			return (&net.Dialer{}).DialContext(ctx, "tcp", strings.TrimPrefix(r.URL, "http://"))
 		},
 	}
 }

@@ -23,12 +23,12 @@ type Running struct {
 	Started time.Time `json:"started"`
 }
 
-// Address returns what [Options].URL is to be.
-func (r Running) Address() string {
-	if r.Socket != "" {
-		return "unix:" + r.Socket
+// Name returns how people know the server.
+func (r Running) Name() string {
+	if r.URL != "" {
+		return strings.TrimPrefix(r.URL, "http://")
 	}
-	return r.URL
+	return fmt.Sprintf("process %d", r.PID)
 }
 
 const recordLimit = 64 << 10

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/jsonc"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/session"
 	"lathe/internal/sqlite"
@@ -34,8 +35,8 @@ func (s *Server) ownRoutes() []route {
 		{get, "/lathe/model/parse", (*call).ownParseModel, ""},
 		{get, "/lathe/provider", (*call).ownProviders, ""},
 		{get, "/lathe/file", (*call).ownFiles, ""},
+		{get, "/lathe/config", (*call).ownConfig, ""},
 		{get, "/lathe/notice", (*call).ownNotices, ""},
-		{post, "/lathe/trust", (*call).ownTrust, ""},
 	}
 }
 
@@ -204,6 +205,23 @@ func (c *call) ownUnshare() (any, error) {
 	return wire.EncodeSession(sess), err
 }
 
+// ownConfig answers what a screen has a use for of the configuration, as it was
+// written; OpenCode's clients expect it filled in.
+func (c *call) ownConfig() (any, error) {
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	conf := inst.Config
+	out := map[string]any{"theme": conf.Theme, "model": conf.Model, "default_agent": conf.DefaultAgent}
+	for name, v := range map[string]*jsonc.Value{"keybinds": conf.Keybinds, "tui": conf.TUI} {
+		if v != nil {
+			out[name] = v
+		}
+	}
+	return out, nil
+}
+
 // ownNotices answers what a person should know about the directory's configuration.
 func (c *call) ownNotices() (any, error) {
 	inst, _, err := c.instance()
@@ -220,27 +238,4 @@ func (c *call) ownNotices() (any, error) {
 		}
 	}
 	return out, nil
-}
-
-// ownTrust trusts the directory's repository for the life of this process. What
-// runs there goes on; it is refused while something does and the trust would
-// change what that may use.
-func (c *call) ownTrust() (any, error) {
-	inst, dir, err := c.instance()
-	if err != nil {
-		return nil, err
-	}
-	if inst.Notice() == "" { // nothing was left out
-		return true, nil
-	}
-	if c.s.opts.Trust == nil {
-		return nil, &unsupported{"trusting a repository here; use lathe trust where the server runs"}
-	}
-	if len(c.s.live.statuses(dir)) > 0 {
-		return nil, lathe.Errorf(lathe.CodeBusy, "wait for it, or stop it", "a session is busy in %s", dir)
-	}
-	if err := c.s.opts.Trust(dir); err != nil {
-		return nil, err
-	}
-	return true, c.s.opts.Service.Dispose(context.WithoutCancel(c.ctx()), dir)
 }

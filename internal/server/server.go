@@ -60,8 +60,6 @@ type Options struct {
 
 	Heartbeat time.Duration // of event streams; 10 s when zero
 
-	// Trust, when set, makes this process trust a directory's repository.
-	Trust func(dir string) error
 	// Trusting, when set, keeps the person's decisions about repositories.
 	Trusting Trusting
 	// Local says that the one caller is the program itself: what it asks for is no
