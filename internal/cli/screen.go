@@ -63,6 +63,9 @@ func showScreen(ctx context.Context, env *Env, kind screenKind, opts tui.Options
 		return string(id), err
 	}
 	opts.Inline = kind == inlineScreen
+	if opts.Theme == "" && opts.Prefs.Theme == "" && tui.FewColors(env.Environ) {
+		opts.Theme = "system"
+	}
 	a := tui.New(ctx, opts)
 	err := tui.Run(ctx, a, tui.Terminal{In: env.Stdin, Out: terminalOf(env.Stdout), Env: env.Environ})
 	return a.SessionID(), err

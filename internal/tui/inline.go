@@ -30,7 +30,7 @@ type inline struct {
 func newInline(out io.Writer, env []string, width, _ int) *inline {
 	return &inline{
 		// The least profile would drop every sequence, not only colours.
-		out:   &colorprofile.Writer{Forward: out, Profile: max(colorprofile.Detect(out, env), colorprofile.ASCII)},
+		out:   &colorprofile.Writer{Forward: out, Profile: max(profileOf(out, env), colorprofile.ASCII)},
 		plain: out, width: width, method: styled.WcWidth,
 	}
 }

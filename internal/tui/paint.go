@@ -6,7 +6,6 @@ import (
 	"runtime"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 )
@@ -29,7 +28,7 @@ type painter struct {
 func newPainter(out io.Writer, env []string, width, height int) *painter {
 	p := &painter{out: out, width: width, height: height, cells: uv.NewScreenBuffer(width, height)}
 	p.rend = uv.NewTerminalRenderer(&p.buf, env)
-	p.rend.SetColorProfile(colorprofile.Detect(out, env))
+	p.rend.SetColorProfile(profileOf(out, env))
 	p.rend.SetTabStops(-1)
 	p.rend.SetScrollOptim(runtime.GOOS != "windows")
 	return p

@@ -1,0 +1,27 @@
+package tui
+
+import (
+	"io"
+	"strings"
+
+	"github.com/charmbracelet/colorprofile"
+	uv "github.com/charmbracelet/ultraviolet"
+)
+
+// profileOf returns how many colours the terminal has and may be used: none where
+// NO_COLOR is set to anything, or on the oldest terminals.
+func profileOf(out io.Writer, env []string) colorprofile.Profile {
+	p := colorprofile.Detect(out, env)
+	get := uv.Environ(env).Getenv
+	if term := get("TERM"); get("NO_COLOR") != "" || strings.HasPrefix(term, "vt1") || strings.HasPrefix(term, "vt2") {
+		p = min(p, colorprofile.ASCII)
+	}
+	return p
+}
+
+// FewColors reports a terminal of sixteen colours or less, for which a theme that
+// names no others is the right one.
+func FewColors(env []string) bool {
+	get := uv.Environ(env).Getenv
+	return colorprofile.Env(env) <= colorprofile.ANSI && get("TMUX") == "" && get("TERM") != ""
+}
