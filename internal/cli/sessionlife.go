@@ -196,6 +196,31 @@ func newSessionRename(env *Env) *cobra.Command {
 		})
 }
 
+func newSessionMove(env *Env) *cobra.Command {
+	return onSession(env, &cobra.Command{
+		Use: "move id directory", Short: "Let a session go on in another directory",
+		Long: "Move is for sessions that were imported from elsewhere, or whose directory has another name by now. What they\n" +
+			"did to files before cannot be undone from there.",
+	}, "a directory", func(ctx context.Context, a *app, sess lathe.Session, args []string) error {
+		dir, err := workDir(env, args[0])
+		if err != nil {
+			return err
+		}
+		_, err = a.svc.Move(ctx, sess.ID, dir)
+		return err
+	})
+}
+
+func newSessionUnlock(env *Env) *cobra.Command {
+	return onSession(env, &cobra.Command{
+		Use: "unlock id", Short: "Take a session from a process on a machine that is gone",
+		Long: "A session belongs to the process that works in it. One that died on this machine is noticed; whether one on\n" +
+			"another machine, or in a container with another name, still lives only you can know.",
+	}, "", func(ctx context.Context, a *app, sess lathe.Session, _ []string) error {
+		return a.svc.Unlock(ctx, sess.ID)
+	})
+}
+
 func newSessionArchive(env *Env) *cobra.Command {
 	var undo bool
 	cmd := onSession(env, &cobra.Command{Use: "archive id", Short: "Put a session away; nothing of it is removed"}, "",

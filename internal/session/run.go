@@ -64,7 +64,7 @@ func (s *Service) runner(ctx context.Context, id lathe.SessionID) (*runner, erro
 	}
 	inst, err := s.Instance(ctx, sess.Directory)
 	if err != nil {
-		return nil, err
+		return nil, gone(err, sess)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,8 +146,7 @@ func (r *runner) submit(ctx context.Context, m *lathe.Message, p Prompt, store f
 func (r *runner) acquire(ctx context.Context) (*sqlite.Lease, error) {
 	lease, err := r.s.opts.Store.Acquire(ctx, r.sess.ID, r.s.opts.Owner)
 	if busy, ok := errors.AsType[*sqlite.BusyError](err); ok {
-		return nil, lathe.Errorf(lathe.CodeBusy, "wait for it, stop it, or work in a new session",
-			"session %s is busy in process %d on %s", busy.Session, busy.Owner.PID, busy.Owner.Host)
+		return nil, r.s.busyIn(busy.Session, busy.Owner)
 	}
 	if err != nil {
 		return nil, err

@@ -239,7 +239,8 @@ func (s *Service) Delete(ctx context.Context, id lathe.SessionID) error {
 	return nil
 }
 
-// stopTree aborts the turns of a session and of those below it, and waits for them.
+// stopTree aborts the turns of a session and of those below it, and waits for
+// them. It fails for one that another process runs.
 func (s *Service) stopTree(ctx context.Context, id lathe.SessionID) error {
 	children, err := s.opts.Store.Sessions(ctx, sqlite.SessionFilter{ParentID: id})
 	if err != nil {
@@ -249,6 +250,9 @@ func (s *Service) stopTree(ctx context.Context, id lathe.SessionID) error {
 		if err := s.stopTree(ctx, c.ID); err != nil {
 			return err
 		}
+	}
+	if err := s.heldElsewhere(ctx, id); err != nil {
+		return err
 	}
 	return s.Abort(ctx, id)
 }
