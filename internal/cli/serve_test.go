@@ -1,0 +1,300 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// serving is a running lathe serve.
+type serving struct {
+	t       *testing.T
+	url     string
+	lines   chan string // of its standard output
+	signals chan os.Signal
+	code    chan int
+	stderr  *lockedBuffer
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// start runs lathe serve in a new home; vars are environment variables.
+func start(t *testing.T, dir string, vars map[string]string, args ...string) *serving {
+	t.Helper()
+	home := t.TempDir()
+	env := map[string]string{"HOME": home, "LATHE_HOME": filepath.Join(home, "lathe"), "PATH": os.Getenv("PATH"), "LATHE_DISABLE_MODELS_FETCH": "1"}
+	for k, v := range vars {
+		env[k] = v
+	}
+	if conf := env["USER_CONFIG"]; conf != "" {
+		place := filepath.Join(home, "lathe", "config")
+		if err := os.MkdirAll(place, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(place, "lathe.json"), []byte(conf), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, in := io.Pipe()
+	s := &serving{t: t, lines: make(chan string, 16), signals: make(chan os.Signal, 3), code: make(chan int, 1), stderr: &lockedBuffer{}}
+	go func() {
+		s.code <- Main(Env{
+			Args: append([]string{"serve"}, args...), Stdout: in, Stderr: s.stderr, Dir: dir, Now: time.Now,
+			Getenv: func(k string) string { return env[k] }, Environ: []string{"PATH=" + env["PATH"], "HOME=" + home},
+			Signals: s.signals, Exit: func(int) { panic("killed") },
+		})
+		in.Close()
+	}()
+	go func() {
+		defer close(s.lines)
+		for sc := bufio.NewScanner(out); sc.Scan(); {
+			s.lines <- sc.Text()
+		}
+	}()
+	return s
+}
+
+// ready waits until the server listens.
+func (s *serving) ready() *serving {
+	s.t.Helper()
+	for line := range s.lines {
+		if url, ok := strings.CutPrefix(line, "opencode server listening on "); ok {
+			s.url = url
+			return s
+		}
+	}
+	s.t.Fatalf("it does not serve: %s", s.stderr)
+	return s
+}
+
+// end waits for the exit code.
+func (s *serving) end() int {
+	s.t.Helper()
+	select {
+	case code := <-s.code:
+		return code
+	case <-time.After(30 * time.Second):
+		s.t.Fatalf("it does not end: %s", s.stderr)
+		return 0
+	}
+}
+
+func (s *serving) stop() {
+	s.t.Helper()
+	s.signals <- os.Interrupt
+	if code := s.end(); code != ExitDone {
+		s.t.Errorf("exit code %d: %s", code, s.stderr)
+	}
+}
+
+func (s *serving) do(method, path, body string, header ...string) (int, string) {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Close = true
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return res.StatusCode, string(data)
+}
+
+// What no flag says comes from the person's configuration, not from a repository
+// that is not trusted; a flag wins.
+func TestServeSettings(t *testing.T) {
+	conf := `{"server":{"cors":["https://mine.example"],"hostname":"localhost"}}`
+	allowed := func(s *serving, origin string) bool {
+		status, _ := s.do("GET", "/global/health", "", "Origin", origin)
+		return status == 200
+	}
+	repo := t.TempDir()
+	if err := os.WriteFile(filepath.Join(repo, "opencode.json"), []byte(`{"server":{"hostname":"0.0.0.0","mdns":true,"cors":["https://evil.example"]}}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, repo, map[string]string{"USER_CONFIG": conf}, "--port", "0", "--cors", "https://flag.example").ready()
+	if !strings.HasPrefix(s.url, "http://127.0.0.1:") && !strings.HasPrefix(s.url, "http://[::1]:") {
+		t.Errorf("it listens on %s", s.url)
+	}
+	if !allowed(s, "https://mine.example") || !allowed(s, "https://flag.example") || allowed(s, "https://evil.example") {
+		t.Error("the origins of the configuration and the flag may call, those of the repository may not")
+	}
+	s.stop()
+	trusted := start(t, repo, map[string]string{"LATHE_TRUST": "1"}, "--port", "0")
+	if code := trusted.end(); code == ExitDone || !strings.Contains(trusted.stderr.String(), "without a password") {
+		t.Errorf("a trusted repository opens the server without a password: %d %s", code, trusted.stderr)
+	}
+}
+
+func TestServeRefuses(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, tt := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"--hostname", "0.0.0.0"}, ExitUsage, "LATHE_SERVER_PASSWORD"},
+		{[]string{"--mdns"}, ExitUsage, "without a password"},
+		{[]string{"--port", "70000"}, ExitUsage, "not a port"},
+		{[]string{"--drain", "-1s"}, ExitUsage, "below zero"},
+		{[]string{"--cors", "*"}, ExitUsage, "https://example.com"},
+		{[]string{"--mdns-domain", "example.com"}, ExitUsage, "opencode.local"},
+		{[]string{"--password-file", file("open", "x", 0o644)}, ExitUsage, "chmod 600"},
+		{[]string{"--password-file", file("empty", "\n", 0o600)}, ExitUsage, "is empty"},
+		{[]string{"--password-file", file("large", strings.Repeat("x", 5000), 0o600)}, ExitUsage, "larger"},
+		{[]string{"--password-file", filepath.Join(dir, "none")}, ExitUsage, "no such file"},
+		{[]string{"--password-file", dir}, ExitUsage, "is no file"},
+	} {
+		s := start(t, dir, nil, append([]string{"--port", "0"}, tt.args...)...)
+		if len(tt.args) == 2 && tt.args[0] == "--port" {
+			s = start(t, dir, nil, tt.args...)
+		}
+		if code := s.end(); code != tt.code || !strings.Contains(s.stderr.String(), tt.want) {
+			t.Errorf("%v: %d %s", tt.args, code, s.stderr)
+		}
+	}
+}
+
+// A password file protects the server; the socket's owner needs none. Both are
+// gone afterwards, and the service manager was told.
+func TestServePasswordSocketAndNotices(t *testing.T) {
+	dir := t.TempDir()
+	secret, sock := filepath.Join(dir, "secret"), filepath.Join(dir, "s")
+	if err := os.WriteFile(secret, []byte("hunter2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "notify"), Net: "unixgram"})
+	if err != nil {
+		t.Skip(err)
+	}
+	defer manager.Close()
+	told := func() string {
+		buf := make([]byte, 100)
+		_ = manager.SetReadDeadline(time.Now().Add(20 * time.Second))
+		n, err := manager.Read(buf)
+		return fmt.Sprint(string(buf[:n]), err)
+	}
+	s := start(t, dir, map[string]string{"NOTIFY_SOCKET": filepath.Join(dir, "notify")}, "--port", "0", "--password-file", secret, "--socket", sock).ready()
+	if got := told(); got != "READY=1<nil>" {
+		t.Errorf("told %q", got)
+	}
+	if status, _ := s.do("GET", "/path", ""); status != 401 {
+		t.Errorf("without the password: %d", status)
+	}
+	if status, _ := s.do("GET", "/path", "", "Authorization", "Basic b3BlbmNvZGU6aHVudGVyMg=="); status != 200 {
+		t.Errorf("with the password: %d", status)
+	}
+	s.stop()
+	if got := told(); got != "STOPPING=1<nil>" {
+		t.Errorf("told %q", got)
+	}
+	if _, err := os.Lstat(sock); err == nil {
+		t.Error("the socket is left behind")
+	}
+}
+
+// With --drain a turn that runs may finish: here when its question is answered,
+// which goes on working. A second interrupt aborts it.
+func TestServeDrains(t *testing.T) {
+	for _, abort := range []bool{false, true} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "ask.txt"), []byte("tool webfetch {\"url\":\"http://127.0.0.1:1/\",\"format\":\"text\"}\n---\ntext Finished.\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		s := start(t, dir, map[string]string{"USER_CONFIG": `{"permission":{"webfetch":"ask"}}`}, "--port", "0", "--drain", "1h").ready()
+		res, err := http.Get(s.url + "/event")
+		if err != nil {
+			t.Fatal(err)
+		}
+		events := bufio.NewScanner(res.Body)
+		until := func(kind string) map[string]any {
+			for events.Scan() {
+				var ev struct {
+					Type       string
+					Properties map[string]any
+				}
+				if data, ok := strings.CutPrefix(events.Text(), "data: "); ok && json.Unmarshal([]byte(data), &ev) == nil && ev.Type == kind {
+					return ev.Properties
+				}
+			}
+			t.Fatalf("no %s: %v %s", kind, events.Err(), s.stderr)
+			return nil
+		}
+		until("server.connected")
+		_, made := s.do("POST", "/session", "{}")
+		var sess struct{ ID string }
+		if err := json.Unmarshal([]byte(made), &sess); err != nil {
+			t.Fatal(err)
+		}
+		if status, body := s.do("POST", "/session/"+sess.ID+"/prompt_async", `{"model":{"providerID":"script","modelID":"ask.txt"},"parts":[{"type":"text","text":"go"}]}`); status != 204 {
+			t.Fatal(status, body)
+		}
+		ask := until("permission.asked")["id"].(string)
+		s.signals <- os.Interrupt
+		for !strings.Contains(s.stderr.String(), "1 session still running") { // answers meanwhile
+			s.do("GET", "/global/health", "")
+		}
+		if status, _ := s.do("POST", "/session", "{}"); status != 503 {
+			t.Errorf("a new session: %d", status)
+		}
+		if abort {
+			s.signals <- os.Interrupt
+		} else if status, body := s.do("POST", "/permission/"+ask+"/reply", `{"reply":"reject"}`); status != 200 {
+			t.Errorf("reply: %d %s", status, body)
+		}
+		until("session.idle")
+		until("server.instance.disposed")
+		if events.Scan() && events.Scan() {
+			t.Errorf("after the end: %s", events.Text())
+		}
+		res.Body.Close()
+		if code := s.end(); code != ExitDone {
+			t.Errorf("exit code %d: %s", code, s.stderr)
+		}
+		if got := strings.Contains(s.stderr.String(), "aborting 1 session"); got != abort {
+			t.Errorf("it said %s", s.stderr)
+		}
+	}
+}
