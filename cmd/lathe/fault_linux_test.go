@@ -126,6 +126,46 @@ func TestFileFaults(t *testing.T) {
 	}
 }
 
+// TestFileFaultsInReverts lets the disk of a revert or unrevert be full or broken
+// from a random moment on. What could not be done is said; afterwards all of it
+// can be brought back.
+func TestFileFaultsInReverts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id, start, done := manyChanges(t, w)
+	seed := rand.Uint64()
+	random := rand.New(rand.NewPCG(seed, 0))
+	failed := 0
+	for n := range killRounds(8) {
+		errno := []syscall.Errno{syscall.ENOSPC, syscall.EIO}[n%2]
+		work := []string{"revert", "revert", "unrevert", "unrevert"}[n%4]
+		if work == "unrevert" {
+			w.must(w.run("session", "revert", id))
+		}
+		moment := time.Duration(random.Int64N(int64(120 * time.Millisecond)))
+		what := fmt.Sprintf("seed %d, round %d: %s with %v after %s", seed, n, work, errno, moment)
+		cmd := w.command("session", work, id)
+		cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d %s", faultEnv, errno, moment))
+		r := w.finish(cmd)
+		if strings.Contains(r.stderr, "no fault injected") || strings.Contains(r.stderr, "panic") || r.code < 0 {
+			t.Fatalf("%s: exit code %d\n%s", what, r.code, r.stderr)
+		}
+		if r.code != 0 {
+			failed++
+		}
+		sound(t, what, w)
+		if random.IntN(2) == 0 {
+			if r := w.run("session", "revert", id, "--message", firstPrompt(t, w, id)); r.code != 0 || treeOf(t, w.dir) != start {
+				t.Fatalf("%s: the revert cannot be completed: exit code %d\n%s", what, r.code, r.stderr)
+			}
+		}
+		if r := w.run("session", "unrevert", id); r.code != 0 || treeOf(t, w.dir) != done {
+			t.Fatalf("%s: the tree did not come back: exit code %d\n%s", what, r.code, r.stderr)
+		}
+	}
+	t.Logf("%d were hit", failed)
+}
+
 // mounted makes a small file system of its own the home of a world.
 func mounted(t *testing.T, w *world, size string) (remount func(options string)) {
 	t.Helper()

@@ -77,11 +77,10 @@ func TestKillAndUndo(t *testing.T) {
 	}
 }
 
-// TestKillRevert kills reverts, unreverts and forks at random moments. What was
-// begun can be gone on with or taken back; nothing is half a session.
-func TestKillRevert(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
+// manyChanges has a session change many files, and returns the tree before and
+// after that.
+func manyChanges(t *testing.T, w *world) (id, start, done string) {
+	t.Helper()
 	for i := range 150 {
 		w.write(fmt.Sprintf("f%03d.txt", i), strings.Repeat(fmt.Sprintf("line of %d\n", i), 50))
 	}
@@ -90,22 +89,34 @@ func TestKillRevert(t *testing.T) {
 		{Blocks: []llmtest.Block{llmtest.Call{Name: "bash", Args: fmt.Sprintf(`{"command":%q,"description":"changes"}`, shell)}}},
 		{Blocks: []llmtest.Block{llmtest.Text("done")}},
 	})
-	tree := func() string {
-		var b strings.Builder
-		for _, name := range filesIn(t, w.dir) {
-			info, err := os.Lstat(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			data, _ := os.ReadFile(name)
-			fmt.Fprintf(&b, "%s %v %q\n", name, info.Mode(), data)
-		}
-		return b.String()
-	}
-	start := tree()
+	start = treeOf(t, w.dir)
 	w.must(w.run("run", "work"))
-	done := tree()
-	id, _, _ := strings.Cut(w.must(w.run("session", "list")), " ")
+	id, _, _ = strings.Cut(w.must(w.run("session", "list")), " ")
+	return id, start, treeOf(t, w.dir)
+}
+
+// treeOf is what the files of a directory are.
+func treeOf(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	for _, name := range filesIn(t, dir) {
+		info, err := os.Lstat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, _ := os.ReadFile(name)
+		fmt.Fprintf(&b, "%s %v %q\n", name, info.Mode(), data)
+	}
+	return b.String()
+}
+
+// TestKillRevert kills reverts, unreverts and forks at random moments. What was
+// begun can be gone on with or taken back; nothing is half a session.
+func TestKillRevert(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id, start, done := manyChanges(t, w)
+	tree := func() string { return treeOf(t, w.dir) }
 	began := time.Now()
 	w.must(w.run("session", "revert", id))
 	span := time.Since(began)
@@ -117,7 +128,7 @@ func TestKillRevert(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	killed := map[string]int{}
 	forks := 0
-	for n := range killRounds(30) {
+	for n := range killRounds(15) {
 		what := []string{"revert", "unrevert", "fork"}[n%3]
 		if what == "unrevert" {
 			w.must(w.run("session", "revert", id))
