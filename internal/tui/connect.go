@@ -152,7 +152,7 @@ func (a *App) tried(c Connector, it item, t KeyTest, err error, tested bool) tea
 		l.items = []item{{id: "retry", title: "try it again"}, {id: "keep", title: "keep it and choose a model"}, {id: "again", title: "enter another key"}, {id: "remove", title: "remove it"}}
 	}
 	l.foot = func(l look, _ item) styled.Line {
-		return styled.Plain(styled.OneLine(strings.Trim(t.Detail+" — "+t.Hint, " —")), l.fg(theme.Warning)).Cut(l.width-3, l.method)
+		return styled.Plain(styled.OneLine(strings.Trim(t.Detail+" — "+t.Hint, " —")), l.fg(theme.Warning))
 	}
 	l.pick = func(a *App, p item) tea.Cmd {
 		switch p.id {

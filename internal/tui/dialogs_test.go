@@ -401,11 +401,11 @@ func TestToggles(t *testing.T) {
 	for range 30 {
 		d.press("f1")
 	}
-	if got := strings.TrimSpace(d.lines()[0]); got != "▌ message 10." {
+	if got := strings.TrimSpace(d.lines()[1]); got != "▌ message 21." {
 		t.Errorf("30 messages up is %q", got)
 	}
 	d.press("f2")
-	if got := strings.TrimSpace(d.lines()[0]); got != "▌ message 11." {
+	if got := strings.TrimSpace(d.lines()[1]); got != "▌ message 22." {
 		t.Errorf("and one down %q", got)
 	}
 }

@@ -67,7 +67,7 @@ func (l look) drawn(e *entry) []styled.Line {
 
 // user draws what the person wrote beside a bar.
 func (l look) user(e *entry) []styled.Line {
-	bar := styled.Span{Text: l.glyph("▌", "|") + " ", Style: l.fg(theme.Primary)}
+	bar := styled.Span{Text: " " + l.glyph("▌", "|") + " ", Style: l.fg(theme.Primary)}
 	var body []styled.Line
 	for _, p := range e.pieces {
 		switch b := p.part.Body.(type) {
@@ -97,7 +97,7 @@ func (l look) user(e *entry) []styled.Line {
 	}
 	out := []styled.Line{nil}
 	for _, line := range body {
-		out = append(out, append(styled.Line{{Text: " "}, bar}, line...))
+		out = append(out, append(styled.Line{bar}, line...))
 	}
 	return out
 }

@@ -116,7 +116,7 @@ func (a *App) modelFoot(l look, id string) styled.Line {
 	if len(m.Variants) > 0 {
 		facts = append(facts, "variants "+strings.Join(m.Variants, ", "))
 	}
-	return styled.Plain(styled.OneLine(strings.Join(facts, l.glyph(" · ", ", "))), l.fg(theme.Muted)).Cut(l.width-3, l.method)
+	return styled.Plain(styled.OneLine(strings.Join(facts, l.glyph(" · ", ", "))), l.fg(theme.Muted))
 }
 
 // variantList offers the variants of the model that answers next.

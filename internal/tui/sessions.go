@@ -102,7 +102,7 @@ func sessionFoot(l look, s lathe.Session) styled.Line {
 	if s.Summary != nil && s.Summary.Files > 0 {
 		text += fmt.Sprintf("%s%d files, +%d -%d", l.glyph(" · ", ", "), s.Summary.Files, s.Summary.Additions, s.Summary.Deletions)
 	}
-	return styled.Plain(styled.OneLine(text), l.fg(theme.Muted)).Cut(l.width-3, l.method)
+	return styled.Plain(styled.OneLine(text), l.fg(theme.Muted))
 }
 
 // day names the day of a time.

@@ -68,7 +68,7 @@ func (a *App) showSetup(f Found) {
 		if it.id == "connect" {
 			text = "The key is stored for you alone (mode 0600) and tried with one small request."
 		}
-		return styled.Plain(text, l.fg(theme.Muted)).Cut(l.width-3, l.method)
+		return styled.Plain(text, l.fg(theme.Muted))
 	}
 	l.pick = func(a *App, it item) tea.Cmd {
 		switch it.id {

@@ -206,7 +206,11 @@ func (s *list) draw(l look, height int) (lines []styled.Line, x, y int) {
 	lines = append(lines, l.title(s.title, s.hint))
 	var foot []styled.Line
 	if it, ok := s.marked(); ok && s.foot != nil && height > 6 {
-		foot = []styled.Line{l.row(s.foot(l, it), false)}
+		foot = styled.Wrap(s.foot(l, it), l.width-3, l.method)
+		foot = foot[:min(len(foot), 3)]
+		for i, line := range foot {
+			foot[i] = l.row(line, false)
+		}
 	}
 	body := max(1, min(height-3-len(foot), len(s.shown)+s.groups()))
 	lines = append(lines, l.row(styled.Join(styled.Plain(l.glyph("⌕ ", "? "), l.fg(theme.Muted)), styled.Plain(s.filter.Text(), l.fg(theme.Text))), false))

@@ -198,7 +198,7 @@ func (a *App) skillsPage() tea.Cmd {
 		l.foot = func(l look, it item) styled.Line {
 			for _, k := range s.Skills {
 				if k.Name == it.id {
-					return styled.Plain(styled.OneLine(k.Path), l.fg(theme.Muted)).Cut(l.width-3, l.method)
+					return styled.Plain(styled.OneLine(k.Path), l.fg(theme.Muted))
 				}
 			}
 			return nil

@@ -131,7 +131,7 @@ func (a *App) showTrust(e Truster, t Trust) tea.Cmd {
 		l.items = append(l.items, item{id: "keep", title: "what it brings needs no trust", detail: strings.Join(t.Files, ", ")})
 	}
 	l.foot = func(l look, _ item) styled.Line {
-		return styled.Plain(styled.OneLine(t.Dir+": "+strings.Join(t.Files, ", ")), l.fg(theme.Muted)).Cut(l.width-3, l.method)
+		return styled.Plain(styled.OneLine(t.Dir+": "+strings.Join(t.Files, ", ")), l.fg(theme.Muted))
 	}
 	l.pick = func(a *App, it item) tea.Cmd {
 		if it.id != "no" {
