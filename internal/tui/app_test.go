@@ -9,6 +9,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
@@ -351,7 +352,7 @@ func TestAnything(t *testing.T) {
 		d := withHistory(t, Options{ASCII: rapid.Bool().Draw(rt, "ascii")}, question(1, "one"), reply(2, &lathe.Text{Text: "two"}))
 		next := 3
 		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
-			switch rapid.IntRange(0, 7).Draw(rt, "kind") {
+			switch rapid.IntRange(0, 8).Draw(rt, "kind") {
 			case 0:
 				d.send(tea.WindowSizeMsg{Width: rapid.IntRange(1, 140).Draw(rt, "width"), Height: rapid.IntRange(1, 40).Draw(rt, "height")})
 			case 1:
@@ -365,11 +366,28 @@ func TestAnything(t *testing.T) {
 				d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", Permission: "bash", Patterns: words, Always: words, Metadata: map[string]any{"diff": "@@ -1 +1 @@\n-漢字\n+" + words[9]}}})
 			case 4:
 				d.event(lathe.QuestionAsked{Ask: lathe.QuestionAsk{ID: "que_1", Questions: []lathe.Question{{Text: words[9] + words[9], Options: []lathe.QuestionOption{{Label: words[1]}}, Custom: true}}}})
+			case 6:
+				x, y := rapid.IntRange(0, 150).Draw(rt, "x"), rapid.IntRange(0, 45).Draw(rt, "y")
+				for _, m := range rapid.SliceOfN(rapid.SampledFrom([]tea.Msg{
+					tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}, tea.MouseMotionMsg{X: y, Y: x, Button: tea.MouseLeft},
+					tea.MouseReleaseMsg{X: x, Y: y, Button: tea.MouseLeft}, tea.MouseWheelMsg{Button: tea.MouseWheelUp},
+				}), 1, 4).Draw(rt, "mouse") {
+					d.send(m)
+				}
 			case 5:
 				d.send(tea.PasteMsg{Content: strings.Repeat(rapid.SampledFrom(words).Draw(rt, "pasted"), 8)})
 			default:
 				d.now = d.now.Add(time.Duration(rapid.IntRange(0, 2000).Draw(rt, "ms")) * time.Millisecond)
 				d.press(rapid.SampledFrom(strokes).Draw(rt, "stroke"))
+			}
+			d.app.flow()
+			if n := len(d.app.region().lines); n > d.app.height {
+				rt.Fatalf("the region has %d lines on a screen of %d", n, d.app.height)
+			}
+			for _, l := range d.app.region().lines {
+				if w := styled.Width(ansi.Strip(l), styled.WcWidth); w > d.app.look.width {
+					rt.Fatalf("a line of the region is %d wide, more than %d: %q", w, d.app.look.width, l)
+				}
 			}
 			lines, cursor := d.app.screen()
 			if len(lines) != d.app.height {
