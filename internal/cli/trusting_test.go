@@ -32,7 +32,9 @@ func TestTrusting(t *testing.T) {
 		}
 	}
 	put(`{"permission":{"bash":"allow"}}`)
-	env := &Env{Getenv: func(k string) string { return map[string]string{"HOME": top, "LATHE_HOME": filepath.Join(top, "lathe")}[k] }, Now: time.Now}
+	env := &Env{Getenv: func(k string) string {
+		return map[string]string{"HOME": top, "LATHE_HOME": filepath.Join(top, "lathe")}[k]
+	}, Now: time.Now}
 	paths, err := config.DefaultPaths(env.Getenv)
 	if err != nil {
 		t.Fatal(err)

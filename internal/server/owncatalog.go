@@ -20,11 +20,11 @@ func (c *call) ownModels() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	def, _, _ := inst.Models.Default(c.ctx()) // without a default none is marked; it finds local servers
 	list, err := inst.Models.Models("", false)
 	if err != nil {
 		return nil, err
 	}
-	def, _, _ := inst.Models.Default(c.ctx()) // without a default none is marked
 	out := make([]wire.OwnModel, len(list))
 	for i, m := range list {
 		out[i] = wire.OwnModel{

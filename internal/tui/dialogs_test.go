@@ -296,13 +296,16 @@ func TestFirstRun(t *testing.T) {
 	d.shows("what shall answer?", "Ollama", "answers at http://127.0.0.1:11434/v1 with 3 models", "connect a provider with a key", "offline guide")
 	d.typed("guide")
 	d.press("enter")
-	d.shows("Ollama answers at", "❯ ask anything")
+	d.shows("No model is connected", "❯ ask anything")
 	if !saved.Guided {
 		t.Error("the choice is not remembered")
 	}
 	o.Prefs = saved
 	d = drive(t, o)
 	d.hides("what shall answer?")
+	f.models = []Model{{Ref: lathe.ModelRef{Provider: "ollama", Model: "qwen"}, Default: true}}
+	d = drive(t, Options{Engine: f})
+	d.shows("Ollama answers at http://127.0.0.1:11434/v1; ctrl+x m chooses another model.")
 	// Who has begun to write is not interrupted.
 	o.Prefs, o.Prompt = Prefs{}, "do it"
 	drive(t, o).hides("what shall answer?")

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"lathe/internal/tui/keys"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -98,21 +99,26 @@ func (a *App) modelsOf(provider string) tea.Cmd {
 	}
 }
 
-// foundLine tells on the welcome what was found.
+// foundLine tells on the welcome what was found and is used without having been
+// stored.
 func (a *App) foundLine() string {
-	switch {
-	case len(a.found.Keys) > 0:
-		return "Key found: " + styled.OneLine(a.found.Keys[0].Variable) + more(len(a.found.Keys)) + "; " + a.keys.For("model_list") + " chooses a model."
-	case len(a.found.Servers) > 0:
-		s := a.found.Servers[0]
-		return fmt.Sprintf("%s answers at %s%s; %s chooses a model.", styled.OneLine(s.Name), styled.OneLine(s.URL), more(len(a.found.Servers)), a.keys.For("model_list"))
+	provider := a.current().Provider
+	for _, k := range a.found.Keys {
+		if k.Provider == provider {
+			return styled.OneLine(k.Variable) + " is set" + more(len(a.found.Keys)) + "; " + a.keys.For(keys.Models) + " chooses another model."
+		}
+	}
+	for _, s := range a.found.Servers {
+		if s.Provider == provider {
+			return fmt.Sprintf("%s answers at %s%s; %s chooses another model.", styled.OneLine(s.Name), styled.OneLine(s.URL), more(len(a.found.Servers)), a.keys.For(keys.Models))
+		}
 	}
 	return ""
 }
 
 func more(n int) string {
 	if n > 1 {
-		return fmt.Sprintf(" and %d more", n-1)
+		return fmt.Sprintf(", and %d more found", n-1)
 	}
 	return ""
 }
