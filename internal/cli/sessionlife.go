@@ -87,15 +87,19 @@ func lastPrompt(ctx context.Context, a *app, sess lathe.Session) (id lathe.Messa
 
 func newSessionUnrevert(env *Env) *cobra.Command {
 	var force bool
-	cmd := onSession(env, &cobra.Command{Use: "unrevert id", Short: "Bring back what revert took"}, "",
+	cmd := onSession(env, &cobra.Command{Use: "unrevert id", Short: "Bring back what revert took, or what a fork with --files did"}, "",
 		func(ctx context.Context, a *app, sess lathe.Session, _ []string) error {
+			undo := a.svc.Unrevert
 			if sess.Revert == nil {
-				fmt.Fprintln(env.Stderr, "lathe: the session is not reverted")
-				return nil
+				undo = a.svc.UndoForkFiles
 			}
-			out, err := a.svc.Unrevert(ctx, sess.ID, force)
+			out, err := undo(ctx, sess.ID, force)
 			if err != nil {
 				return err
+			}
+			if sess.Revert == nil && len(out.Files)+len(out.Conflicts) == 0 {
+				fmt.Fprintln(env.Stderr, "lathe: the session is not reverted")
+				return nil
 			}
 			return tellFiles(env, out.Files, out.Conflicts)
 		})
@@ -123,7 +127,11 @@ func tellFiles(env *Env, files []string, conflicts []snapshot.Conflict) error {
 func newSessionFork(env *Env) *cobra.Command {
 	var in session.ForkInput
 	var message string
-	cmd := onSession(env, &cobra.Command{Use: "fork id", Short: "Begin a new session with the messages of another"}, "",
+	cmd := onSession(env, &cobra.Command{
+		Use: "fork id", Short: "Begin a new session with the messages of another",
+		Long: "Fork copies the messages, all or those before --message, and prints the new session. With --files the files of\n" +
+			"the directory go back to what they were there; unrevert, with the new session, brings them back.",
+	}, "",
 		func(ctx context.Context, a *app, sess lathe.Session, _ []string) error {
 			in.MessageID = lathe.MessageID(message)
 			out, err := a.svc.Fork(ctx, sess.ID, in)

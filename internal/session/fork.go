@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -46,12 +47,6 @@ func (s *Service) Fork(ctx context.Context, id lathe.SessionID, in ForkInput) (o
 	if err != nil {
 		return out, err
 	}
-	if in.Files {
-		err := s.alone(ctx, id, func(r *runner, _ lathe.Session) error { return r.forkFiles(ctx, messages[until:], &out) })
-		if err != nil {
-			return out, err
-		}
-	}
 	if in.Title == "" {
 		in.Title = forkTitle(sess.Title)
 	}
@@ -66,7 +61,10 @@ func (s *Service) Fork(ctx context.Context, id lathe.SessionID, in ForkInput) (o
 	out.Session = fork
 	s.opts.Bus.Publish(fork.Directory, lathe.SessionCreated{Session: fork})
 	s.opts.Bus.Publish(fork.Directory, lathe.SessionUpdated{Session: fork})
-	return out, nil
+	if in.Files {
+		err = s.alone(ctx, id, func(r *runner, _ lathe.Session) error { return r.forkFiles(ctx, fork.ID, messages[until:], &out) })
+	}
+	return out, err
 }
 
 // forkPoint returns the number of messages that a fork copies.
@@ -92,7 +90,16 @@ func forkPoint(messages []lathe.Message, sess lathe.Session, before lathe.Messag
 	return until, nil
 }
 
-func (r *runner) forkFiles(ctx context.Context, later []lathe.Message, out *Forked) error {
+const forkFilesKey = "forkfiles"
+
+// forkDoc is what a fork did to files, kept with it, and kept before it is done.
+type forkDoc struct {
+	revertDoc
+	Before string `json:"before"`
+}
+
+// forkFiles takes files back to where a fork begins.
+func (r *runner) forkFiles(ctx context.Context, fork lathe.SessionID, later []lathe.Message, out *Forked) error {
 	targets := targetsOf(changesFrom(later, 0, 0))
 	if len(targets) == 0 {
 		return nil
@@ -101,9 +108,61 @@ func (r *runner) forkFiles(ctx context.Context, later []lathe.Message, out *Fork
 	if err != nil {
 		return err
 	}
+	var doc forkDoc
+	if doc.Before, err = store.Track(ctx); err != nil {
+		return err
+	}
+	for _, t := range targets {
+		doc.Files, doc.Toward = append(doc.Files, t.Path), append(doc.Toward, t.To)
+	}
+	if err := r.s.saveForkFiles(ctx, fork, doc); err != nil {
+		return err
+	}
 	applied, err := store.Apply(ctx, targets, false)
 	out.Files, out.Conflicts = applied.Changed, applied.Conflicts
-	return err
+	if err != nil {
+		return err
+	}
+	return r.s.saveForkFiles(ctx, fork, forkDoc{revertDoc{Files: applied.Changed, After: applied.After}, doc.Before})
+}
+
+func (s *Service) saveForkFiles(ctx context.Context, fork lathe.SessionID, doc forkDoc) error {
+	data, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	return s.opts.Store.Batch(ctx, func(tx *sqlite.Tx) error { return tx.SetValue(fork, forkFilesKey, data) })
+}
+
+// UndoForkFiles brings back what a fork with its files changed in the worktree. It
+// does nothing for other sessions.
+func (s *Service) UndoForkFiles(ctx context.Context, id lathe.SessionID, force bool) (out Reverted, err error) {
+	err = s.alone(ctx, id, func(r *runner, sess lathe.Session) error {
+		out.Session = sess
+		var doc forkDoc
+		data, err := s.opts.Store.Value(ctx, id, forkFilesKey)
+		if err == nil && len(data) > 0 {
+			err = json.Unmarshal(data, &doc)
+		}
+		if err != nil || len(doc.Files) == 0 {
+			return err
+		}
+		store, err := r.inst.snapshots()
+		if err != nil {
+			return err
+		}
+		var targets []snapshot.Target
+		for i, f := range doc.Files {
+			targets = append(targets, snapshot.Target{Path: f, To: doc.Before, Expect: doc.states(i)})
+		}
+		applied, err := store.Apply(ctx, targets, force)
+		out.Files, out.Conflicts = applied.Changed, applied.Conflicts
+		if err != nil || len(applied.Conflicts) > 0 {
+			return err
+		}
+		return s.saveForkFiles(ctx, id, forkDoc{})
+	})
+	return out, err
 }
 
 // boundary returns where the live tail of a session starts, or 0.

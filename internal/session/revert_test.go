@@ -231,6 +231,16 @@ func TestForkTakesMessagesAndFilesAlong(t *testing.T) {
 		}
 	}
 	w.ask(s, some.Session.ID, "true")
+	back, err := s.UndoForkFiles(t.Context(), some.Session.ID, false)
+	if err != nil || len(back.Conflicts) > 0 || len(back.Files) != 2 {
+		t.Errorf("the files back: %+v, %v", back, err)
+	}
+	if files := w.files(); files["a.txt"] != "-rw-r--r-- two\n" || files["b.txt"] == "" {
+		t.Errorf("after the way back files are %v", files)
+	}
+	if back, err = s.UndoForkFiles(t.Context(), some.Session.ID, false); err != nil || len(back.Files) > 0 {
+		t.Errorf("the files back again: %+v, %v", back, err)
+	}
 }
 
 func TestArchiveAndRename(t *testing.T) {
