@@ -103,6 +103,11 @@ func (a *App) setSession(s lathe.Session) {
 		a.agent = ""
 	}
 	a.session = s
+	for _, w := range a.waiting { // they may have come before the session was read
+		if q, ok := w.(*askSheet); ok {
+			q.other = q.ask.SessionID != s.ID
+		}
+	}
 	a.conv.revert = ""
 	if s.Revert != nil {
 		a.conv.revert = s.Revert.MessageID

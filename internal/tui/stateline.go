@@ -75,7 +75,7 @@ func (a *App) figures(l look) (out []segment) {
 		add(styled.OneLine(a.opts.Server), theme.Muted, 45)
 	}
 	if a.lost {
-		add(l.glyph("⚠ ", "! ")+"not connected", theme.Warning, 95)
+		add(l.glyph("⚠ ", "! ")+a.linkText(), theme.Warning, 95)
 	}
 	if used, window := a.contextUsed(); used > 0 {
 		text, key := short(used), theme.Muted
