@@ -89,6 +89,7 @@ type App struct {
 	leader    time.Time // when the leader key was pressed; zero: it was not
 	armed     string    // the key that does something when pressed again
 	typedAt   time.Time
+	replied   time.Time // when an ask was answered here
 	ticking   bool
 	after     func(time.Duration) tea.Cmd // sends a tickMsg
 	focused   bool

@@ -18,6 +18,9 @@ import (
 // that nobody approves in the middle of a word.
 const quiet = 700 * time.Millisecond
 
+// haste is how long after an answer further keys are held to belong to it.
+const haste = 300 * time.Millisecond
+
 // answer is one way to answer an ask.
 type answer struct {
 	key, label string
@@ -66,6 +69,9 @@ func (s *askSheet) paste(text string) {
 
 func (s *askSheet) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 	stroke := keyName(k)
+	if a.opts.Now().Sub(a.replied) < haste {
+		return nil // meant for the ask before
+	}
 	switch {
 	case s.message != nil:
 		return s.write(a, k, stroke)

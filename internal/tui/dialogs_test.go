@@ -189,11 +189,13 @@ func TestEditedPattern(t *testing.T) {
 	d.shows("allow in this project what matches", "go test ./... *")
 	d.press("enter")
 	d.calls(`reply per_1 always "" project=true patterns=[go test ./... * ls *]`)
+	d.now = d.now.Add(time.Second)
 	d.event(lathe.PermissionAsked{Ask: ask})
 	d.press("e", "esc")
 	d.shows("allow once")
 	d.press("e", "enter")
 	d.calls(`reply per_1 always "" project=false`)
+	d.now = d.now.Add(time.Second)
 	d.event(lathe.PermissionAsked{Ask: ask})
 	d.press("e", "ctrl+u", "up", "ctrl+u", "backspace", "enter")
 	d.press("esc", "n")
@@ -201,6 +203,21 @@ func TestEditedPattern(t *testing.T) {
 	ask.Always = nil
 	d.event(lathe.PermissionAsked{Ask: ask})
 	d.hides("change the pattern")
+}
+
+// TestNextAskIsNotAnsweredInHaste holds that a key which is pressed twice does not
+// answer the ask that follows.
+func TestNextAskIsNotAnsweredInHaste(t *testing.T) {
+	d, _ := ableTo(t, Options{})
+	for _, id := range []lathe.AskID{"per_1", "per_2"} {
+		d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: id, SessionID: "ses_1", Permission: "bash", Patterns: []string{string(id)}}})
+	}
+	d.press("y", "y", "y")
+	d.calls(`reply per_1 once "" project=false`)
+	d.shows("per_2")
+	d.now = d.now.Add(time.Second)
+	d.press("y")
+	d.calls(`reply per_2 once "" project=false`)
 }
 
 func TestQuestionTabs(t *testing.T) {
@@ -270,11 +287,14 @@ func TestTrustAsked(t *testing.T) {
 	for key, want := range map[string][]string{"y": {"trust d1 keep=false"}, "r": {"trust d1 keep=true"}, "n": nil, "esc": nil, "enter": nil} {
 		f := newAble()
 		f.trust = brought
-		d := drive(t, Options{Engine: f})
+		d := drive(t, Options{Engine: f, Notices: []string{"this repository is not trusted, so 1 setting takes no effect"}})
 		d.shows("may this repository steer lathe?", "permission.bash", "it would loosen a rule")
 		d.press(key)
 		d.calls(want...)
 		d.hides("may this repository")
+		if given := len(want) > 0; given == (len(d.app.opts.Notices) > 0) {
+			t.Errorf("%s: notices %q", key, d.app.opts.Notices)
+		}
 	}
 	f := newAble()
 	f.trust = brought
@@ -305,7 +325,7 @@ func TestFirstRun(t *testing.T) {
 	d.hides("what shall answer?")
 	f.models = []Model{{Ref: lathe.ModelRef{Provider: "ollama", Model: "qwen"}, Default: true}}
 	d = drive(t, Options{Engine: f})
-	d.shows("Ollama answers at http://127.0.0.1:11434/v1; ctrl+x m chooses another model.")
+	d.shows("Ollama answers at http://127.0.0.1:11434/v1")
 	// Who has begun to write is not interrupted.
 	o.Prefs, o.Prompt = Prefs{}, "do it"
 	drive(t, o).hides("what shall answer?")

@@ -183,6 +183,7 @@ func (a *App) settledAsk(id lathe.AskID) {
 }
 
 func (a *App) reply(ask lathe.Ask, r lathe.Reply) tea.Cmd {
+	a.replied = a.opts.Now()
 	return a.do("", func(ctx context.Context) error { return a.engine.Reply(ctx, ask, r) })
 }
 

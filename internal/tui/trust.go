@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,7 +80,10 @@ func (s *trustSheet) choose(a *App, i int) tea.Cmd {
 	e := a.engine.(Truster)
 	return func() tea.Msg {
 		err := e.Decide(a.ctx, s.t, i == 1)
-		return doneMsg{text: "this repository is trusted", err: err, then: func(a *App) tea.Cmd { return a.loadCatalog() }}
+		return doneMsg{text: "this repository is trusted; its keys and theme count from the next start", err: err, then: func(a *App) tea.Cmd {
+			a.opts.Notices = slices.DeleteFunc(a.opts.Notices, func(n string) bool { return strings.HasPrefix(n, "this repository ") })
+			return a.loadCatalog()
+		}}
 	}
 }
 
