@@ -35,6 +35,7 @@ var floor = map[string]int{
 	"lathe/internal/ws":        10,
 	"lathe/internal/terminal":  10,
 	"lathe/internal/mdns":      10,
+	"lathe/internal/telemetry": 20,
 
 	"lathe/internal/llm/anthropic":  20,
 	"lathe/internal/llm/openai":     20,

@@ -17,6 +17,7 @@ import (
 	"lathe/internal/server"
 	"lathe/internal/session"
 	"lathe/internal/shell"
+	"lathe/internal/telemetry"
 )
 
 // stopTime is how long a server that stops waits for answers under way.
@@ -156,7 +157,11 @@ func serveWith(ctx context.Context, env *Env, a *app, o serveOptions, dir string
 	if err != nil {
 		return err
 	}
-	srv := newServer(a, o, dir, password)
+	tracer, err := telemetry.Start(ctx, telemetry.Options{Bus: a.bus, Getenv: env.Getenv, Version: lathe.Version, Log: a.log})
+	if err != nil {
+		fmt.Fprintf(env.Stderr, "lathe: warning: %v\n", err)
+	}
+	srv := newServer(a, o, dir, password, tracer.Served)
 	hs := srv.HTTP()
 	all, leave := a.beFound(ctx, listeners, dir)
 	failed := make(chan error, len(all))
@@ -176,7 +181,7 @@ func serveWith(ctx context.Context, env *Env, a *app, o serveOptions, dir string
 	leave()
 	srv.Drain()
 	a.drain(env, o.drain)
-	return errors.Join(err, a.stopServer(srv, hs))
+	return errors.Join(err, a.stopServer(srv, hs, tracer))
 }
 
 // drain lets running turns finish, for a while or until the next interrupt.
@@ -197,7 +202,7 @@ func (a *app) drain(env *Env, patience time.Duration) {
 
 // stopServer ends turns first, so that clients still hear how they ended, then
 // the clients' streams, then the rest.
-func (a *app) stopServer(srv *server.Server, hs *http.Server) error {
+func (a *app) stopServer(srv *server.Server, hs *http.Server, tracer *telemetry.Tracer) error {
 	dirs := a.svc.Directories()
 	err := a.svc.Close()
 	srv.Farewell(dirs)
@@ -205,11 +210,14 @@ func (a *app) stopServer(srv *server.Server, hs *http.Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
 	err = errors.Join(err, srv.Stop(ctx, hs))
+	if err := tracer.Close(ctx); err != nil { // a collector that is away stops nobody
+		a.log.Warn("telemetry is lost", "err", err)
+	}
 	a.log.Info("the server stopped")
 	return err
 }
 
-func newServer(a *app, o serveOptions, dir, password string) *server.Server {
+func newServer(a *app, o serveOptions, dir, password string, served func(*http.Request, int, time.Time)) *server.Server {
 	environ := shell.Env(a.env.Environ, nil, secrets...)
 	hosts := append([]string{o.hostname}, o.hosts...)
 	if name, err := os.Hostname(); err == nil && password != "" {
@@ -222,6 +230,7 @@ func newServer(a *app, o serveOptions, dir, password string) *server.Server {
 		Service: a.svc, Store: a.store, Bus: a.bus, Auth: a.auth, Paths: a.paths, Now: a.env.Now, Log: a.log,
 		Dir: dir, User: a.flags.ServerUsername, Password: password, Hosts: hosts, Origins: o.cors,
 		Environ: environ, Shell: shell.Choose(environ), Trusting: &a.decisions,
+		Served: served,
 	})
 }
 

@@ -96,6 +96,9 @@ func (s *Server) audit(w *answer, r *http.Request, start time.Time) {
 		"id", w.id, "route", route, "status", w.status, "dur", s.opts.Now().Sub(start),
 		"remote", r.RemoteAddr, "client", clip(r.UserAgent(), 120), "session", r.PathValue("sessionID"),
 	}
+	if s.opts.Served != nil {
+		s.opts.Served(r, w.status, start)
+	}
 	if origin := r.Header.Get("Origin"); origin != "" {
 		about = append(about, "origin", clip(origin, 120))
 	}

@@ -60,6 +60,10 @@ type Options struct {
 
 	Heartbeat time.Duration // of event streams; 10 s when zero
 
+	// Served, when set, is told of every request that was answered, with its
+	// pattern, status and start.
+	Served func(r *http.Request, status int, start time.Time)
+
 	// Trusting, when set, keeps the person's decisions about repositories.
 	Trusting Trusting
 	// Local says that the one caller is the program itself: what it asks for is no
