@@ -117,7 +117,7 @@ func lacks(at string, theirs, ours any) []string {
 		}
 		var out []string
 		for _, k := range slices.Sorted(maps.Keys(want)) {
-			if byName[at] || strings.HasSuffix(at, ".options") || optional[k] || strings.HasPrefix(at, ".properties") {
+			if (at == "" && k == "data" && want["success"] == false) || byName[at] || strings.HasSuffix(at, ".options") || optional[k] || strings.HasPrefix(at, ".properties") {
 				continue
 			}
 			if _, ok := got[k]; !ok {
@@ -137,7 +137,7 @@ func lacks(at string, theirs, ours any) []string {
 		case len(got) == 0:
 			return []string{at + " is empty"}
 		}
-		return lacks(at+"[]", want[0], got[0])
+		return listLacks(at+"[]", want, got)
 	case nil:
 		return nil
 	}
@@ -147,9 +147,52 @@ func lacks(at string, theirs, ours any) []string {
 	return nil
 }
 
+// listLacks compares each kind of element with the first of ours of that kind.
+func listLacks(at string, want, got []any) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, w := range want {
+		k := kindOf(w)
+		if seen[k] {
+			continue
+		}
+		seen[k] = true
+		i := slices.IndexFunc(got, func(g any) bool { return kindOf(g) == k })
+		if i < 0 {
+			out = append(out, at+" has no "+k)
+			continue
+		}
+		out = append(out, lacks(at, w, got[i])...)
+	}
+	return out
+}
+
+// kindOf says what a part or a message is; other things are all of one kind.
+func kindOf(v any) string {
+	m, _ := v.(map[string]any)
+	if info, ok := m["info"].(map[string]any); ok {
+		k := fmt.Sprint(info["role"])
+		if e, ok := info["error"].(map[string]any); ok {
+			k += " with " + fmt.Sprint(e["name"])
+		}
+		if info["summary"] == true {
+			k += " summary"
+		}
+		return k
+	}
+	kind, _ := m["type"].(string)
+	if state, ok := m["state"].(map[string]any); ok {
+		kind += fmt.Sprintf(" %v %v", m["tool"], state["status"])
+	}
+	return kind
+}
+
 // optional are fields that depend on the configuration, or that only a
 // JavaScript validator fills in.
 var optional = map[string]bool{
+	"snapshot": true, "summary": true, // docs/compat.md tells when they are there
+	"responseBody": true, "responseHeaders": true, "url": true, // of a provider that is asked over HTTP
+	"errors": true, "discriminator": true, "note": true, "values": true,
 	"$schema": true, "autoupdate": true, "share": true, "small_model": true, "origin": true, "format": true, "prefix": true, "expected": true, "patch": true, "diff": true, "key": true, "temperature": true,
 	"description": true, "agent": true, "model": true, "mcp": true, "username": true, "keybinds": true, "mode": true, "plugin": true,
 	"command": true, "provider": true, "title": true, "sessionID": true, "pattern": true, "path": true, "properties": true, "parentID": true,

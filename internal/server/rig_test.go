@@ -26,6 +26,7 @@ import (
 	"lathe/internal/session"
 	"lathe/internal/shell"
 	"lathe/internal/sqlite"
+	"lathe/internal/turn"
 	"lathe/internal/workspace"
 )
 
@@ -41,6 +42,8 @@ type rig struct {
 	bus  *bus.Bus
 	http *http.Client
 	logs *bytes.Buffer
+
+	models map[string]llm.Model // in place of scripts, by name; set before the first prompt
 }
 
 func newRig(t testing.TB, change ...func(*Options)) *rig {
@@ -71,6 +74,7 @@ func newRig(t testing.TB, change ...func(*Options)) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
+	models := map[string]llm.Model{}
 	b := bus.New(bus.Options{})
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: paths.Data})
 	if err != nil {
@@ -82,19 +86,22 @@ func newRig(t testing.TB, change ...func(*Options)) *rig {
 	ids := lathe.NewIDs(nil, nil)
 	environ := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
 	svc := session.New(session.Options{
-		Store: store, Bus: b, IDs: ids, Owner: sqlite.Self(),
+		Store: store, Bus: b, IDs: ids, Owner: sqlite.Self(), Retries: turn.Retries{Base: time.Millisecond},
 		Open: func(ctx context.Context, dir string) (*session.Instance, error) {
 			return session.OpenInstance(ctx, dir, session.InstanceOptions{
 				Paths: paths, Getenv: getenv, Environ: environ, Auth: creds, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 				Runner: runner, Todos: store, IDs: ids, Publish: func(dir string, ev lathe.Event) { b.Publish(dir, ev) },
 				Trusted: func(workspace.Root) bool { return true }, Approvals: store,
 				Builtin: func(ref lathe.ModelRef) (llm.Model, bool) {
+					if m := models[ref.Model]; m != nil {
+						return m, true
+					}
 					return script.New(func() ([]byte, error) { return os.ReadFile(filepath.Join(top, ref.Model)) }), ref.Provider == "script"
 				},
 			})
 		},
 	})
-	r := &rig{t: t, dir: dir, svc: svc, bus: b, logs: &bytes.Buffer{}}
+	r := &rig{t: t, dir: dir, svc: svc, bus: b, logs: &bytes.Buffer{}, models: models}
 	o := Options{
 		Service: svc, Store: store, Bus: b, Auth: creds, Paths: paths, IDs: ids, Dir: dir, Environ: environ, Shell: "/bin/sh",
 		Log: slog.New(slog.DiscardHandler),

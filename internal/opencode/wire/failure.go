@@ -67,6 +67,17 @@ func encodeFailure(f lathe.Failure) *failure {
 	return plain("UnknownError", f.Error())
 }
 
+// encodeRetried returns why a request was repeated. The contract has one name for
+// that, whatever the reason was.
+func encodeRetried(f lathe.Failure) *failure {
+	out := encodeFailure(f)
+	if out == nil || out.Name == "APIError" {
+		return out
+	}
+	message, again := f.Error(), true
+	return &failure{Name: "APIError", Data: failureData{Message: &message, IsRetryable: &again}}
+}
+
 // DecodeFailure reads the error of an assistant message. A name it does not know
 // becomes an UnknownFailure.
 func DecodeFailure(data []byte) (lathe.Failure, error) {

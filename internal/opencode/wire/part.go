@@ -150,7 +150,7 @@ func EncodePart(p lathe.Part) any {
 		return agentPart{header: h("agent"), Name: b.Name, Source: encodeSourceText(b.Source)}
 	case *lathe.Retry:
 		return retryPart{
-			header: h("retry"), Attempt: count(b.Attempt), Error: encodeFailure(b.Error),
+			header: h("retry"), Attempt: count(b.Attempt), Error: encodeRetried(b.Error),
 			Time: retryTime{ms(b.Created)},
 		}
 	case *lathe.CompactionMark:

@@ -159,6 +159,7 @@ func samples() ([]lathe.Part, []lathe.Message, []lathe.Session) {
 		tool(&lathe.ToolFailed{Input: []byte(`not json`), Error: "e", Interrupted: true, Time: ran}),
 		part(&lathe.StepStart{}), part(&lathe.StepFinish{}), part(&lathe.SnapshotMark{}), part(&lathe.Patch{}),
 		part(&lathe.AgentMention{Name: "plan"}),
+		part(&lathe.Retry{Attempt: 2, Error: &lathe.OverflowFailure{Message: "m"}, Created: now}),
 		part(&lathe.Retry{Attempt: 1, Error: &lathe.APIFailure{Message: "m"}, Created: now}),
 		part(&lathe.CompactionMark{}), part(&lathe.Subtask{}),
 	}
@@ -478,7 +479,7 @@ func bodies(t *rapid.T) []lathe.PartBody {
 		&lathe.Patch{Hash: text(t), Files: []string{"/a", text(t)}},
 		&lathe.AgentMention{Name: text(t), Source: &lathe.SourceText{Value: text(t), End: 5}},
 		&lathe.AgentMention{Name: text(t)},
-		&lathe.Retry{Attempt: 2, Error: failureOf(t), Created: when(t)},
+		&lathe.Retry{Attempt: 2, Error: &lathe.APIFailure{Message: text(t), Retryable: true}, Created: when(t)},
 		&lathe.CompactionMark{Auto: rapid.Bool().Draw(t, "auto"), Overflow: true, TailStart: "msg_1"},
 		&lathe.Subtask{Prompt: text(t), Description: text(t), Agent: "a", Model: lathe.ModelRef{Provider: "p", Model: text(t)}, Command: text(t)},
 	}
