@@ -13,7 +13,8 @@ import (
 const (
 	upkeepAfter = 2 * time.Second // a short run is over by then
 	upkeepEvery = time.Hour
-	upkeepIndex = 10 * time.Second
+	indexAfter  = 30 * time.Second // later than an import of usual size, which it would slow
+	indexFor    = 10 * time.Second
 	keptLogs    = 10
 )
 
@@ -32,6 +33,7 @@ func (a *app) startUpkeep(ctx context.Context) {
 			}
 			if a.upkeepDue() {
 				a.upkeep(ctx)
+				a.index(ctx)
 			}
 			timer.Reset(upkeepEvery)
 		}
@@ -62,14 +64,18 @@ func (a *app) upkeep(ctx context.Context) {
 		a.log.Warn("unused files of the store could not be removed", "err", err)
 	}
 	a.removeOldLogs()
-	a.index(ctx)
 	a.log.Debug("upkeep", "outputs", cleaned, "store", swept)
 }
 
 // index takes new messages into the search index, so that the next search need
 // not. Of a history that was just imported it takes a part at a time.
 func (a *app) index(ctx context.Context) {
-	some, cancel := context.WithTimeout(ctx, upkeepIndex)
+	select {
+	case <-ctx.Done():
+		return
+	case <-time.After(indexAfter):
+	}
+	some, cancel := context.WithTimeout(ctx, indexFor)
 	defer cancel()
 	if _, err := a.store.Index(some); err != nil && some.Err() == nil {
 		a.log.Warn("new messages could not be indexed", "err", err)
