@@ -285,6 +285,9 @@ func decodeOwn(kind string, data []byte) (lathe.Event, error) {
 	case "server.connected", "server.heartbeat", "":
 		return nil, ErrUnknownEvent
 	}
+	if len(data) == 0 {
+		data = []byte("{}")
+	}
 	return lathe.ClientEvent{Type: kind, Properties: data}, nil
 }
 

@@ -523,6 +523,7 @@ func TestRoundTrip(t *testing.T) {
 			Rules:   []lathe.Rule{{Permission: text(t), Pattern: text(t), Action: lathe.Deny}},
 			Summary: &lathe.SessionSummary{Additions: 1, Deletions: 2, Files: 3}, Share: &lathe.Share{URL: text(t)},
 			Revert: &lathe.Revert{MessageID: "msg_1", PartID: "prt_1", Snapshot: text(t), Diff: text(t)},
+			Agent:  text(t), Model: lathe.ModelRef{Provider: "p", Model: text(t), Variant: text(t)}, Cost: money(t), Tokens: tokensOf(t),
 		}
 		data, err := Marshal(EncodeSession(ses))
 		if err != nil {
