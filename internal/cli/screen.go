@@ -75,6 +75,9 @@ func showScreen(ctx context.Context, env *Env, kind screenKind, opts tui.Options
 func screenDesk(env *Env, paths config.Paths, dir string, conf *config.Config) tui.Desk {
 	d := tui.Desk{Memory: memory.Open(filepath.Join(paths.State, "screen"), dir), Clipboard: clip.New(env.Getenv)}
 	if conf.TUI != nil {
+		if on, ok := conf.TUI.Get("images").Any().(bool); ok {
+			d.NoPictures = !on
+		}
 		switch how := conf.TUI.Get("notify").Any().(type) {
 		case string:
 			d.Notify = how

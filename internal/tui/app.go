@@ -277,6 +277,7 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 			a.conv.load(m.history, m.more)
 		}
 		a.conv.loading = false
+		return a.loadPictures()
 	case catalogMsg:
 		a.models, a.agents, a.commands = m.models, m.agents, m.commands
 		a.lastModel()
@@ -306,6 +307,8 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 		}
 	case sentMsg:
 		return a.sent(m)
+	case pictureMsg:
+		return a.pictured(m)
 	case attachMsg, draftMsg:
 		return a.deskMsg(m)
 	case doneMsg:

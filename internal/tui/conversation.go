@@ -6,6 +6,7 @@ import (
 
 	"lathe"
 	"lathe/internal/tui/markdown"
+	"lathe/internal/tui/picture"
 	"lathe/internal/tui/styled"
 )
 
@@ -24,6 +25,8 @@ type conversation struct {
 		lines int
 	}
 	revert lathe.MessageID // messages from here on are undone
+
+	pictures []*piece // to be made ready
 }
 
 // entry is a message and what was drawn of it.
@@ -63,6 +66,9 @@ type piece struct {
 	lines  []styled.Line
 	fresh  look
 	turned bool // the person folded or unfolded this one
+
+	picture *picture.Picture
+	asked   bool // the picture is being made ready
 }
 
 func newConversation() *conversation {
@@ -120,6 +126,7 @@ func (c *conversation) part(p lathe.Part) {
 		if old.part.ID == p.ID {
 			if p.Body = newer(old.part.Body, p.Body); p.Body != nil {
 				old.part, old.fresh = p, look{}
+				c.wantPicture(old)
 			}
 			return
 		}
@@ -129,6 +136,13 @@ func (c *conversation) part(p lathe.Part) {
 		at--
 	}
 	e.pieces = slices.Insert(e.pieces, at, &piece{part: p})
+	c.wantPicture(e.pieces[at])
+}
+
+func (c *conversation) wantPicture(p *piece) {
+	if !p.asked && p.picture == nil && pictureData(p.part.Body) != "" {
+		c.pictures = append(c.pictures, p)
+	}
 }
 
 // newer returns what is to be shown of a part that is there already, nil for what

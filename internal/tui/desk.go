@@ -38,6 +38,8 @@ type Desk struct {
 	// Notify says how a person who looks elsewhere is told: "auto", "osc9",
 	// "osc777", "bell" or "off".
 	Notify string
+	// NoPictures shows the names of pictures alone.
+	NoPictures bool
 }
 
 // attachMsg brings pictures to attach, or the text that was none.

@@ -19,7 +19,7 @@ import (
 	"lathe/internal/tui/styled"
 )
 
-func picture(t testing.TB, w, h int) []byte {
+func pngOf(t testing.TB, w, h int) []byte {
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewRGBA(image.Rect(0, 0, w, h))); err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestDroppedPictures(t *testing.T) {
 	dir := t.TempDir()
 	one, two := filepath.Join(dir, "a picture.png"), filepath.Join(dir, "b.PNG")
 	for _, name := range []string{one, two} {
-		if err := os.WriteFile(name, picture(t, 6, 4), 0o600); err != nil {
+		if err := os.WriteFile(name, pngOf(t, 6, 4), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

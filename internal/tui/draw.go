@@ -7,6 +7,7 @@ import (
 
 	"lathe"
 	"lathe/internal/tui/markdown"
+	"lathe/internal/tui/picture"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -20,6 +21,7 @@ type look struct {
 	ascii    bool
 	details  bool // tools show all of their output
 	thinking bool // reasoning is unfolded
+	pictures picture.Mode
 	times    bool // messages tell when they were written
 	raw      bool // Markdown is shown as it was written
 }
@@ -80,6 +82,7 @@ func (l look) user(e *entry) []styled.Line {
 			}
 		case *lathe.File:
 			body = append(body, styled.Line{{Text: l.glyph("⎘ ", "@ "), Style: l.fg(theme.Accent)}, {Text: styled.OneLine(b.Filename), Style: l.fg(theme.Muted)}})
+			body = append(body, l.shown(p)...)
 		case *lathe.Subtask:
 			body = append(body, styled.Plain(styled.OneLine("@"+b.Agent+" "+b.Description), l.fg(theme.Secondary)))
 		case *lathe.CompactionMark:
@@ -198,14 +201,14 @@ func (l look) piece(p *piece) []styled.Line {
 	case *lathe.Reasoning:
 		p.lines = l.reasoning(b)
 	case *lathe.ToolCall:
-		p.lines = l.card(b)
+		p.lines = append(l.card(b), l.indent(l.shown(p))...)
 	case *lathe.Retry:
 		text := fmt.Sprintf("attempt %d failed: %s", b.Attempt, failureText(b.Error))
 		p.lines = []styled.Line{styled.Plain(" "+l.glyph("↻", "~")+" "+styled.OneLine(text), l.fg(theme.Warning)).Cut(l.width-1, l.method)}
 	case *lathe.CompactionMark:
 		p.lines = []styled.Line{l.divider("compaction")}
 	case *lathe.File:
-		p.lines = []styled.Line{styled.Plain("   "+l.glyph("⎘ ", "@ ")+styled.OneLine(b.Filename), l.fg(theme.Accent))}
+		p.lines = append([]styled.Line{styled.Plain("   "+l.glyph("⎘ ", "@ ")+styled.OneLine(b.Filename), l.fg(theme.Accent))}, l.indent(l.shown(p))...)
 	default:
 		p.lines = nil
 	}

@@ -27,7 +27,7 @@ func (a *App) events(batch Events) tea.Cmd {
 	if batch.Lost {
 		cmds = append(cmds, a.reread())
 	}
-	return tea.Batch(append(cmds, a.tick())...)
+	return tea.Batch(append(cmds, a.loadPictures(), a.tick())...)
 }
 
 func (a *App) event(e lathe.Envelope) tea.Cmd {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -70,7 +71,7 @@ func (a *App) flowBegin() []styled.Line {
 func (a *App) flowEntry(e *entry) (out []styled.Line, done bool) {
 	info, ok := e.m.Info.(*lathe.Assistant)
 	if !ok {
-		if e.queued {
+		if e.queued || slices.ContainsFunc(e.pieces, func(p *piece) bool { return p.asked }) {
 			return nil, false
 		}
 		a.flowed.card = false
@@ -157,6 +158,9 @@ func (a *App) rendered(text string) []styled.Line {
 
 // closed reports a piece that will not change.
 func closed(p *piece) bool {
+	if p.asked {
+		return false
+	}
 	switch b := p.part.Body.(type) {
 	case *lathe.Text:
 		return !b.Time.End.IsZero()

@@ -71,7 +71,7 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 	} else {
 		delete(a.status, m.id)
 	}
-	cmds := []tea.Cmd{a.tick()}
+	cmds := []tea.Cmd{a.tick(), a.loadPictures()}
 	for _, e := range meanwhile { // what happened while it was read
 		cmds = append(cmds, a.event(e))
 	}

@@ -1,0 +1,112 @@
+package tui
+
+import (
+	"encoding/base64"
+	"hash/fnv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	uv "github.com/charmbracelet/ultraviolet"
+
+	"lathe"
+	"lathe/internal/tui/picture"
+	"lathe/internal/tui/styled"
+)
+
+// maxPictures bounds how many pictures of a session are shown.
+const maxPictures = 60
+
+// pictureMode says how a terminal shows pictures. The placeholders of the kitty
+// protocol need a terminal of its own, since multiplexers do not hand pictures on
+// unless they are told to.
+func pictureMode(p colorprofile.Profile, env []string) picture.Mode {
+	get := uv.Environ(env).Getenv
+	term := get("TERM")
+	own := strings.Contains(term, "kitty") || strings.Contains(term, "ghostty") || get("TERM_PROGRAM") == "ghostty"
+	switch {
+	case p < colorprofile.ANSI256:
+		return picture.None
+	case p == colorprofile.TrueColor && own && get("TMUX") == "":
+		return picture.Kitty
+	}
+	return picture.Blocks
+}
+
+// pictureMsg brings a picture that was made ready, or none if it is broken.
+type pictureMsg struct {
+	message lathe.MessageID
+	part    lathe.PartID
+	pic     *picture.Picture
+}
+
+// pictureData returns the picture that a part holds.
+func pictureData(b lathe.PartBody) string {
+	switch b := b.(type) {
+	case *lathe.File:
+		if strings.HasPrefix(b.MIME, "image/") {
+			return b.URL
+		}
+	case *lathe.ToolCall:
+		if st, ok := b.State.(*lathe.ToolDone); ok {
+			for _, f := range st.Attachments {
+				if strings.HasPrefix(f.MIME, "image/") {
+					return f.URL
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// loadPictures makes the pictures ready that came since it was called last.
+func (a *App) loadPictures() tea.Cmd {
+	want := a.conv.pictures
+	a.conv.pictures = nil
+	if a.look.pictures == picture.None || a.opts.Desk.NoPictures {
+		return nil
+	}
+	var cmds []tea.Cmd
+	for _, p := range want[max(0, len(want)-maxPictures):] {
+		p.asked = true
+		msg, url, mode := pictureMsg{message: p.part.MessageID, part: p.part.ID}, pictureData(p.part.Body), a.look.pictures
+		cmds = append(cmds, func() tea.Msg {
+			head, text, ok := strings.Cut(url, ";base64,")
+			data, err := base64.StdEncoding.DecodeString(text)
+			if !ok || err != nil || !strings.HasPrefix(head, "data:") {
+				return msg
+			}
+			h := fnv.New32a()
+			h.Write([]byte(msg.part))
+			msg.pic, _ = picture.Decode(data, h.Sum32(), mode) // of one that is none the name is shown
+			return msg
+		})
+	}
+	return tea.Batch(cmds...)
+}
+
+// pictured shows a picture.
+func (a *App) pictured(m pictureMsg) tea.Cmd {
+	e := a.conv.byID[m.message]
+	if e == nil {
+		return nil
+	}
+	for _, p := range e.pieces {
+		if p.part.ID == m.part {
+			p.picture, p.asked = m.pic, false
+			p.fresh, e.fresh = look{}, look{}
+		}
+	}
+	if m.pic == nil || m.pic.Transmit() == "" {
+		return nil
+	}
+	return tea.Raw(m.pic.Transmit())
+}
+
+// shown returns the picture of a piece as lines.
+func (l look) shown(p *piece) []styled.Line {
+	if p.picture == nil || l.ascii {
+		return nil
+	}
+	return p.picture.Lines()
+}
