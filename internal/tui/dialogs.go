@@ -52,7 +52,7 @@ func (a *App) timeline() tea.Cmd {
 		if _, ok := e.m.Info.(*lathe.User); !ok || e.text() == "" {
 			continue
 		}
-		l.items = append(l.items, item{id: string(e.m.ID), title: styled.OneLine(e.text()), right: e.m.Created.Format("15:04")})
+		l.items = append(l.items, item{id: string(e.m.ID), title: styled.OneLine(e.text()), right: e.m.Created.In(a.opts.Now().Location()).Format("15:04")})
 	}
 	if n := len(l.items); n > 0 {
 		l.items[n-1].current = true

@@ -44,19 +44,29 @@ func (a *App) help() tea.Cmd {
 }
 
 func (a *App) helpLines(l look) []styled.Line {
-	line := func(left, right, far string) styled.Line {
-		out := append(styled.Plain(left, l.fg(theme.Accent)).Pad(30, l.method, ""), styled.Span{Text: " " + right, Style: l.fg(theme.Text)})
-		if far != "" && l.width >= 100 {
-			out = append(out.Pad(l.width-34, l.method, ""), styled.Span{Text: " " + far, Style: l.fg(theme.Muted)})
+	var out []styled.Line
+	line := func(left, right, far string) {
+		room := l.width - 35
+		if l.width >= 100 {
+			room -= 34
 		}
-		return out
+		for i, text := range styled.Wrap(styled.Plain(right, l.fg(theme.Text)), max(room, 20), l.method) {
+			if i > 0 {
+				left, far = "", ""
+			}
+			row := append(styled.Plain(left, l.fg(theme.Accent)).Pad(30, l.method, ""), styled.Span{Text: " "})
+			row = styled.Join(row, text)
+			if far != "" && l.width >= 100 {
+				row = append(row.Pad(l.width-36, l.method, ""), styled.Span{Text: " " + far, Style: l.fg(theme.Muted)})
+			}
+			out = append(out, row)
+		}
 	}
 	head := func(s string) styled.Line { return styled.Plain(s, l.fg(theme.Secondary, styled.Bold)) }
-	var out []styled.Line
 	section := func(f int) {
 		out = append(out, head(fixed[f].head))
 		for _, r := range fixed[f].rows {
-			out = append(out, line(r[0], r[1], ""))
+			line(r[0], r[1], "")
 		}
 		out = append(out, nil)
 	}
@@ -64,16 +74,16 @@ func (a *App) helpLines(l look) []styled.Line {
 	out = append(out, head("commands"))
 	for _, c := range allCommands() {
 		if len(c.names) > 0 {
-			out = append(out, line("/"+strings.Join(c.names, " /"), c.title, a.keys.For(c.action)))
+			line("/"+strings.Join(c.names, " /"), c.title, a.keys.For(c.action))
 		}
 	}
 	for _, c := range a.commands {
 		if a.slash(c.Name) == nil {
-			out = append(out, line("/"+styled.OneLine(c.Name), styled.OneLine(c.Description), "of the project"))
+			line("/"+styled.OneLine(c.Name), styled.OneLine(c.Description), "of the project")
 		}
 	}
 	out = append(out, nil, head("keys"), styled.Plain("Configure them as keybinds in lathe.json; a wide window shows their names.", l.fg(theme.Muted)))
-	out = append(out, line(a.keys.Leader(), "the leader key, before another one", "leader"))
+	line(a.keys.Leader(), "the leader key, before another one", "leader")
 	var unbound []string
 	for _, b := range a.keys.Bindings() {
 		var pretty []string
@@ -88,9 +98,9 @@ func (a *App) helpLines(l look) []styled.Line {
 		if b.List {
 			text += " (in a list)"
 		}
-		out = append(out, line(strings.Join(pretty[:min(len(pretty), 2)], ", "), text, string(b.Action)))
+		line(strings.Join(pretty[:min(len(pretty), 2)], ", "), text, string(b.Action))
 		for _, k := range pretty[min(len(pretty), 2):] {
-			out = append(out, line("  "+k, "", ""))
+			line("  "+k, "", "")
 		}
 	}
 	out = append(out, nil)
@@ -100,7 +110,7 @@ func (a *App) helpLines(l look) []styled.Line {
 	out = append(out, head("actions without a key"))
 	for _, u := range unbound {
 		name, what, _ := strings.Cut(u, ": ")
-		out = append(out, line(name, what, ""))
+		line(name, what, "")
 	}
 	return out
 }

@@ -1,0 +1,134 @@
+package tui
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"lathe"
+	"lathe/internal/tui/styled"
+)
+
+var updateScreens = flag.Bool("update-screens", false, "rewrite docs/screens")
+
+// shot returns what a terminal of 80×24 shows, painted as it is for people.
+func (d *driver) shot() string {
+	d.t.Helper()
+	e := newEmulator(d.app.look.width, d.app.height)
+	p := newPainter(e, xterm, d.app.look.width, d.app.height)
+	if err := p.start(); err != nil {
+		d.t.Fatal(err)
+	}
+	if err := p.paint(d.app.View()); err != nil {
+		d.t.Fatal(err)
+	}
+	if len(e.unknown) > 0 {
+		d.t.Errorf("the terminal does not know %q", e.unknown)
+	}
+	for i, line := range d.lines() {
+		if w := styled.Width(line, styled.WcWidth); w > d.app.look.width {
+			d.t.Errorf("line %d is %d wide", i, w)
+		}
+	}
+	return strings.Join(e.lines(), "\n") + "\n"
+}
+
+// TestScreens holds the captures in docs/screens: every dialog at 80×24. Rewrite
+// them with: go test ./internal/tui -run TestScreens -update-screens
+func TestScreens(t *testing.T) {
+	asked := lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "bash", Patterns: []string{"go test ./...", "git push origin main"},
+		Always: []string{"go test *", "git push *"}, Metadata: map[string]any{"command": "go test ./... && git push origin main", "description": "Test, then publish"}}}
+	questions := lathe.QuestionAsked{Ask: lathe.QuestionAsk{ID: "que_1", SessionID: "ses_1", Questions: []lathe.Question{
+		{Header: "Database", Text: "Which database should it use?", Options: []lathe.QuestionOption{{Label: "SQLite", Description: "one file, no server"}, {Label: "PostgreSQL", Description: "several writers"}}, Custom: true},
+		{Header: "Parts", Text: "Which parts come first?", Multiple: true, Options: []lathe.QuestionOption{{Label: "schema"}, {Label: "tests"}}, Custom: true},
+	}}}
+	type step func(d *driver)
+	keys := func(names ...string) step {
+		return func(d *driver) {
+			for _, n := range names {
+				d.lines() // as a terminal would have drawn it by then
+				d.press(n)
+			}
+		}
+	}
+	slash := func(name string) step { return func(d *driver) { d.typed("/" + name); d.press("esc", "enter") } }
+	for name, steps := range map[string][]step{
+		"models":       {keys("ctrl+x", "m")},
+		"variants":     {slash("variants")},
+		"agents":       {keys("ctrl+x", "a")},
+		"sessions":     {keys("ctrl+x", "l")},
+		"session":      {keys("ctrl+x", "l", "down", "tab")},
+		"delete":       {keys("ctrl+x", "l", "down", "ctrl+d")},
+		"timeline":     {keys("ctrl+x", "g")},
+		"message":      {keys("ctrl+x", "g", "enter")},
+		"themes":       {keys("ctrl+x", "t")},
+		"commands":     {keys("ctrl+p")},
+		"help":         {keys("f1")},
+		"status":       {keys("ctrl+x", "s")},
+		"context":      {slash("context")},
+		"doctor":       {slash("doctor")},
+		"skills":       {slash("skills")},
+		"export":       {keys("ctrl+x", "x")},
+		"share":        {slash("share")},
+		"connect":      {slash("connect")},
+		"key":          {slash("connect"), keys("enter", "s", "k", "-", "1")},
+		"key-refused":  {slash("connect"), keys("enter", "s", "k", "enter")},
+		"leader":       {keys("ctrl+x"), func(d *driver) { d.now = d.now.Add(time.Second) }},
+		"permission":   {func(d *driver) { d.event(asked) }},
+		"pattern":      {func(d *driver) { d.event(asked) }, keys("e")},
+		"question":     {func(d *driver) { d.event(questions) }, keys("tab", "space")},
+		"slash":        {func(d *driver) { d.typed("/s") }},
+		"conversation": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, f := ableTo(t, Options{
+				Branch: func() string { return "main" }, Editor: []string{"vi"}, WriteFile: func(n string, _ []byte) (string, error) { return "~/proj/" + n, nil },
+				Prefs: Prefs{Favorite: []lathe.ModelRef{{Provider: "acme", Model: "big"}}, Recent: []lathe.ModelRef{{Provider: "acme", Model: "small"}}},
+			}, question(1, "Make the tests faster."), reply(2, &lathe.Text{Text: "They waited for **one** timer. It is gone now:\n\n- 4.1 s before\n- 0.3 s after"}), question(3, "And the flaky one?"), reply(4, &lathe.Text{Text: "It raced with the clean-up; fixed."}))
+			f.tests = []KeyTest{{Outcome: KeyRefused, Detail: "Incorrect API key provided (HTTP 401)", Hint: "copy it again from the provider's console"}}
+			for _, s := range steps {
+				s(d)
+			}
+			d.golden(name)
+		})
+	}
+	t.Run("first-run", func(t *testing.T) {
+		f := newAble()
+		f.models = []Model{{Ref: lathe.ModelRef{Provider: "offline", Model: "guide"}, Default: true}}
+		f.found = Found{Servers: []FoundServer{{"ollama", "Ollama", "http://127.0.0.1:11434/v1", 3}}}
+		drive(t, Options{Engine: f}).golden("first-run")
+	})
+	t.Run("trust", func(t *testing.T) {
+		f := newAble()
+		f.trust = Trust{LeftOut: []LeftOut{{"mcp", "lathe.json:3:2", "it starts programs or reaches servers"}, {"permission.bash", "lathe.json:9:2", "it would loosen a rule"}}}
+		drive(t, Options{Engine: f}).golden("trust")
+	})
+}
+
+// golden compares the screen with its capture.
+func (d *driver) golden(name string) {
+	d.t.Helper()
+	path := filepath.Join("..", "..", "docs", "screens", name+".txt")
+	got := d.shot()
+	if *updateScreens {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			d.t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			d.t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		d.t.Errorf("screen %s (-want +got):\n%s", name, diff)
+	}
+}
