@@ -55,7 +55,18 @@ func (s *Service) Fork(ctx context.Context, id lathe.SessionID, in ForkInput) (o
 		ID: s.opts.IDs.Session(), Slug: newSlug(), ProjectID: sess.ProjectID, Directory: sess.Directory, Title: in.Title,
 		Version: lathe.Version, Created: now, Updated: now, Rules: sess.Rules, Agent: sess.Agent, Model: sess.Model,
 	}
-	if err := s.copyMessages(ctx, &fork, messages[:until], s.boundary(ctx, id)); err != nil {
+	for _, m := range messages[:until] {
+		if a, ok := m.Info.(*lathe.Assistant); ok {
+			fork.Cost += a.Cost
+			fork.Tokens = fork.Tokens.Add(a.Tokens)
+		}
+	}
+	diffs, err := s.diffsOf(ctx, sess, messages, until)
+	if err != nil {
+		return out, err
+	}
+	fork.Summary = summaryOf(diffs)
+	if err := s.copyMessages(ctx, fork, messages[:until], diffs, s.boundary(ctx, id)); err != nil {
 		return out, fmt.Errorf("fork session %s: %w", id, err)
 	}
 	out.Session = fork
@@ -174,14 +185,34 @@ func (s *Service) boundary(ctx context.Context, id lathe.SessionID) int64 {
 	return tail[0].Seq
 }
 
+// diffsOf returns what the first messages of a session changed.
+func (s *Service) diffsOf(ctx context.Context, sess lathe.Session, messages []lathe.Message, until int) ([]lathe.FileDiff, error) {
+	if until == len(messages) && sess.Revert == nil {
+		return s.Diff(ctx, sess.ID, "")
+	}
+	changed := gather(messages[:until])
+	if len(changed.Files) == 0 {
+		return nil, nil
+	}
+	r, err := s.runner(ctx, sess.ID)
+	if err != nil { // its directory is gone, and with it what is known of changes
+		s.opts.Log.Info("what a part of a session changed cannot be told", "session", sess.ID, "err", err)
+		return nil, nil
+	}
+	return r.diffOf(ctx, changed)
+}
+
 // copyMessages stores the fork with copies of the messages under new identifiers.
-func (s *Service) copyMessages(ctx context.Context, fork *lathe.Session, messages []lathe.Message, boundary int64) error {
+func (s *Service) copyMessages(ctx context.Context, fork lathe.Session, messages []lathe.Message, diffs []lathe.FileDiff, boundary int64) error {
 	ids := make(map[lathe.MessageID]lathe.MessageID, len(messages))
 	for _, m := range messages {
 		ids[m.ID] = s.opts.IDs.Message()
 	}
 	return s.opts.Store.Batch(ctx, func(tx *sqlite.Tx) error {
-		if err := tx.CreateSession(*fork); err != nil {
+		if err := tx.CreateSession(fork); err != nil {
+			return err
+		}
+		if err := tx.SetDiffs(fork.ID, "", diffs); err != nil {
 			return err
 		}
 		var tail, last int64
@@ -190,8 +221,6 @@ func (s *Service) copyMessages(ctx context.Context, fork *lathe.Session, message
 			old := m.Seq
 			c := s.copyMessage(m, fork.ID, ids)
 			if a, ok := c.Info.(*lathe.Assistant); ok {
-				fork.Cost += a.Cost
-				fork.Tokens = fork.Tokens.Add(a.Tokens)
 				summarised = summarised || a.Summary
 			}
 			if err := tx.AddMessage(&c); err != nil {

@@ -207,6 +207,9 @@ func TestForkTakesMessagesAndFilesAlong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if diffs, err := s.Diff(t.Context(), all.Session.ID, ""); err != nil || len(diffs) != 2 || all.Session.Summary == nil || all.Session.Summary.Files != 2 {
+		t.Errorf("the fork's diffs are %v, %v", diffs, err)
+	}
 	if all.Session.Title != "named (fork #1)" || len(w.users(s, all.Session.ID)) != 2 {
 		t.Errorf("fork is %+v", all.Session)
 	}

@@ -27,12 +27,7 @@ func (s *Service) Standing(ctx context.Context, sess lathe.Session) (out Standin
 		return out, err
 	}
 	out.Messages, out.Hidden = standing(messages, sess.Revert)
-	r, err := s.runner(ctx, sess.ID)
-	if err != nil { // its directory is gone, say, and with it what is known of changes
-		s.opts.Log.Info("what a reverted session changed cannot be told", "session", sess.ID, "err", err)
-		return out, nil
-	}
-	out.Diffs, err = r.diffOf(ctx, gather(out.Messages))
+	out.Diffs, err = s.diffsOf(ctx, sess, out.Messages, len(out.Messages))
 	return out, err
 }
 

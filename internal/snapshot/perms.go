@@ -104,6 +104,9 @@ func (s *Store) resolve(id string) (tree string, p perms, err error) {
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return "", p, fmt.Errorf("snapshot %s: %w", id, err)
 	}
+	if doc.Tree == "" { // of a store in which trees named snapshots
+		doc.Tree = id
+	}
 	if err := checkTrees(doc.Tree); err != nil {
 		return "", p, err
 	}
