@@ -177,7 +177,7 @@ func better(m, than *provider.Model) bool {
 func sound(m *provider.Model) bool { return m.Caps.ToolCall && m.Status != "deprecated" }
 
 // providerAuth lists ways to log in other than by key; there are none.
-func (c *call) providerAuth() (any, error) { return map[string]any{}, nil }
+func (c *call) providerAuth() (any, error) { return emptyObject(c) }
 
 func (c *call) providerOAuth() (any, error) {
 	return nil, &unsupported{"logging in to a provider over the network; store a key with PUT /auth/{providerID}"}

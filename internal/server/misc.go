@@ -149,8 +149,15 @@ func (c *call) log() (any, error) {
 	return true, nil
 }
 
-func emptyList(*call) (any, error)   { return []any{}, nil }
-func emptyObject(*call) (any, error) { return struct{}{}, nil }
+func emptyList(c *call) (any, error) {
+	_, err := c.dir()
+	return []any{}, err
+}
+
+func emptyObject(c *call) (any, error) {
+	_, err := c.dir()
+	return struct{}{}, err
+}
 
 // not returns a handler for what lathe does not support.
 func not(what string) handler {
