@@ -18,13 +18,17 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asMain) != "" || len(os.Args) > 1 && os.Args[1] == "__supervise" {
 		main()
 	}
-	testscript.Main(m, map[string]func(){"lathe": main})
+	testscript.Main(m, map[string]func(){"lathe": scriptMain})
 }
 
 // TestScripts runs the scripts in testdata against the real program. Each has
 // its own LATHE_HOME, beside its working directory.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
+	testscript.Run(t, scriptParams())
+}
+
+func scriptParams() testscript.Params {
+	return testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -44,7 +48,7 @@ func TestScripts(t *testing.T) {
 			"image":      cmdImage,
 			"count":      cmdCount,
 		},
-	})
+	}
 }
 
 func setupScript(e *testscript.Env) error {
