@@ -102,6 +102,7 @@ type App struct {
 	scrollTop int  // height of the conversation, as of the last drawing
 	mouse     mouse
 	flowed    flowed // of the inline screen
+	noLinks   bool   // the terminal would show addresses as text
 	drafting  bool   // the draft will be kept after a pause
 }
 

@@ -42,6 +42,9 @@ func (a *App) flow() []styled.Line {
 		}
 		f.done[e.m.ID] = true
 	}
+	for i, line := range out {
+		out[i] = a.unlinked(line)
+	}
 	return out
 }
 
@@ -191,7 +194,7 @@ func (a *App) region() region {
 	r := region{title: a.windowTitle()}
 	for _, line := range append(open, bottom...) {
 		var b strings.Builder
-		line.Cut(a.look.width, a.look.method).Write(&b, "")
+		a.unlinked(line.Cut(a.look.width, a.look.method)).Write(&b, "")
 		r.lines = append(r.lines, b.String())
 	}
 	if x >= 0 && y >= 0 {

@@ -25,23 +25,30 @@ type inline struct {
 	rows   []string // of the region as it stands
 	row    int      // of the cursor in it
 	title  string
+	simple bool
 }
 
 func newInline(out io.Writer, env []string, width, _ int) *inline {
 	return &inline{
 		// The least profile would drop every sequence, not only colours.
 		out:   &colorprofile.Writer{Forward: out, Profile: max(profileOf(out, env), colorprofile.ASCII)},
-		plain: out, width: width, method: styled.WcWidth,
+		plain: out, simple: simple(env), width: width, method: styled.WcWidth,
 	}
 }
 
 func (p *inline) start() error {
 	p.on, p.rows, p.row, p.title = true, nil, 0, ""
-	return p.raw(ansi.SetModeBracketedPaste + ansi.SetModeFocusEvent + ansi.SetModifyOtherKeys2 + ansi.PushKittyKeyboard(ansi.KittyDisambiguateEscapeCodes))
+	if p.simple {
+		return nil
+	}
+	return p.raw(modesOn)
 }
 
 func (p *inline) ask() error {
-	return p.raw(ansi.RequestModeSynchronizedOutput + ansi.RequestModeUnicodeCore + ansi.RequestBackgroundColor)
+	if p.simple {
+		return nil
+	}
+	return p.raw(questions)
 }
 
 // stop takes the region away and leaves the cursor where it began.
@@ -56,8 +63,9 @@ func (p *inline) stop() error {
 	if p.method == ansi.GraphemeWidth {
 		p.buf.WriteString(ansi.ResetModeUnicodeCore)
 	}
-	p.buf.WriteString(ansi.SetWindowTitle("") + ansi.ResetModifyOtherKeys + ansi.PopKittyKeyboard(1) +
-		ansi.ResetModeFocusEvent + ansi.ResetModeBracketedPaste)
+	if !p.simple {
+		p.buf.WriteString(modesOff)
+	}
 	return p.flush(p.plain)
 }
 
@@ -101,7 +109,7 @@ func (p *inline) raw(s string) error {
 
 // paint adds final lines above the region and shows the region as it is now.
 func (p *inline) paint(final []styled.Line, r region) error {
-	if r.title != p.title {
+	if r.title != p.title && !p.simple {
 		p.buf.WriteString(ansi.SetWindowTitle(r.title))
 		p.title = r.title
 	}

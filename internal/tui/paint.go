@@ -20,13 +20,14 @@ type painter struct {
 	sync   bool // the terminal can show a frame at once
 	on     bool
 	fresh  bool // nothing is drawn yet
+	simple bool // see simple
 	last   tea.View
 	width  int
 	height int
 }
 
 func newPainter(out io.Writer, env []string, width, height int) *painter {
-	p := &painter{out: out, width: width, height: height, cells: uv.NewScreenBuffer(width, height)}
+	p := &painter{out: out, simple: simple(env), width: width, height: height, cells: uv.NewScreenBuffer(width, height)}
 	p.rend = uv.NewTerminalRenderer(&p.buf, env)
 	p.rend.SetColorProfile(profileOf(out, env))
 	p.rend.SetTabStops(-1)
@@ -37,8 +38,10 @@ func newPainter(out io.Writer, env []string, width, height int) *painter {
 // start takes the terminal: the other screen, pastes, focus and keys in full.
 func (p *painter) start() error {
 	p.on, p.fresh = true, true
-	p.buf.WriteString(ansi.SetModeAltScreenSaveCursor + ansi.SetModeBracketedPaste + ansi.SetModeFocusEvent +
-		ansi.SetModifyOtherKeys2 + ansi.PushKittyKeyboard(ansi.KittyDisambiguateEscapeCodes))
+	p.buf.WriteString(ansi.SetModeAltScreenSaveCursor)
+	if !p.simple {
+		p.buf.WriteString(modesOn)
+	}
 	if p.cells.Method == ansi.GraphemeWidth {
 		p.buf.WriteString(ansi.SetModeUnicodeCore)
 	}
@@ -48,9 +51,20 @@ func (p *painter) start() error {
 	return p.write()
 }
 
+// What terminals are told and asked: pastes and the focus as events, keys in full;
+// whether they can show a frame at once, measure whole clusters, and are dark.
+const (
+	modesOn   = ansi.SetModeBracketedPaste + ansi.SetModeFocusEvent + ansi.SetModifyOtherKeys2 + "\x1b[>1u"
+	modesOff  = "\x1b]2;\a" + ansi.ResetModifyOtherKeys + "\x1b[<1u" + ansi.ResetModeFocusEvent + ansi.ResetModeBracketedPaste
+	questions = ansi.RequestModeSynchronizedOutput + ansi.RequestModeUnicodeCore + ansi.RequestBackgroundColor
+)
+
 // ask asks the terminal what it can do; the answers come as input.
 func (p *painter) ask() error {
-	p.buf.WriteString(ansi.RequestModeSynchronizedOutput + ansi.RequestModeUnicodeCore + ansi.RequestBackgroundColor)
+	if p.simple {
+		return nil
+	}
+	p.buf.WriteString(questions)
 	return p.write()
 }
 
@@ -70,8 +84,10 @@ func (p *painter) stop() error {
 	if p.cells.Method == ansi.GraphemeWidth {
 		p.buf.WriteString(ansi.ResetModeUnicodeCore)
 	}
-	p.buf.WriteString(ansi.SetWindowTitle("") + ansi.ResetModifyOtherKeys + ansi.PopKittyKeyboard(1) +
-		ansi.ResetModeFocusEvent + ansi.ResetModeBracketedPaste + ansi.SetModeTextCursorEnable + ansi.ResetModeAltScreenSaveCursor)
+	if !p.simple {
+		p.buf.WriteString(modesOff)
+	}
+	p.buf.WriteString(ansi.SetModeTextCursorEnable + ansi.ResetModeAltScreenSaveCursor)
 	p.last = tea.View{}
 	return p.write()
 }
@@ -131,6 +147,9 @@ func sameCursor(a, b *tea.Cursor) bool {
 
 // modes writes what a view changes beside its content.
 func (p *painter) modes(v tea.View) {
+	if p.simple {
+		return
+	}
 	if v.WindowTitle != p.last.WindowTitle || p.fresh {
 		p.buf.WriteString(ansi.SetWindowTitle(v.WindowTitle))
 	}

@@ -19,6 +19,18 @@ func profileOf(out io.Writer, env []string) colorprofile.Profile {
 	return p
 }
 
+// simple reports a terminal that must be sent nothing but what it has always
+// known: it would show the rest as text.
+func simple(env []string) bool {
+	term := uv.Environ(env).Getenv("TERM")
+	for _, begin := range []string{"linux", "ansi", "cons25", "vt1", "vt2", "vt52"} {
+		if strings.HasPrefix(term, begin) {
+			return true
+		}
+	}
+	return false
+}
+
 // FewColors reports a terminal of sixteen colours or less, for which a theme that
 // names no others is the right one.
 func FewColors(env []string) bool {

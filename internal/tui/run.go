@@ -35,6 +35,7 @@ func Run(ctx context.Context, a *App, t Terminal) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	l := &loop{app: a, term: t, ctx: ctx, msgs: make(chan tea.Msg, 64), events: make(chan uv.Event, 64)}
 	a.ctx = ctx
+	a.noLinks = simple(t.Env)
 	a.look.pictures = pictureMode(profileOf(t.Out, t.Env), t.Env)
 	width, height := l.size()
 	if a.opts.Inline {

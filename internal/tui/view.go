@@ -25,7 +25,7 @@ func (a *App) View() tea.View {
 		if a.look.theme.BG(theme.Background) != "" {
 			l = l.Pad(a.look.width, a.look.method, "")
 		}
-		l.Write(&b, base)
+		a.unlinked(l).Write(&b, base)
 	}
 	v := tea.NewView(b.String())
 	v.AltScreen, v.ReportFocus, v.Cursor = true, true, cursor
@@ -34,6 +34,18 @@ func (a *App) View() tea.View {
 	}
 	v.WindowTitle = a.windowTitle()
 	return v
+}
+
+// unlinked returns a line without links, for terminals that would show them.
+func (a *App) unlinked(l styled.Line) styled.Line {
+	if !a.noLinks {
+		return l
+	}
+	out := slices.Clone(l)
+	for i := range out {
+		out[i].Link = ""
+	}
+	return out
 }
 
 func (a *App) windowTitle() string {
