@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +17,7 @@ import (
 // schemas checks answers against what OpenCode 1.1.34 promises.
 type schemas struct {
 	base Contract
-	defs map[string]*jsonschema.Schema
+	raw  map[string]json.RawMessage
 
 	mu   sync.Mutex
 	done map[string]*jsonschema.Resolved
@@ -28,7 +29,7 @@ var readSchemas = sync.OnceValues(func() (*schemas, error) {
 	if err := json.Unmarshal(raw, &s.base); err != nil {
 		return nil, err
 	}
-	return s, json.Unmarshal(s.base.Schemas, &s.defs)
+	return s, json.Unmarshal(s.base.Schemas, &s.raw)
 })
 
 func contractSchemas(t testing.TB) *schemas {
@@ -49,7 +50,7 @@ func (s *schemas) resolve(t testing.TB, key string, raw json.RawMessage) *jsonsc
 		return r
 	}
 	var root jsonschema.Schema
-	if err := json.Unmarshal([]byte(`{"$defs":`+string(s.base.Schemas)+`,"allOf":[`+string(raw)+`]}`), &root); err != nil {
+	if err := json.Unmarshal([]byte(`{"$defs":`+string(s.needed(t, raw))+`,"allOf":[`+string(raw)+`]}`), &root); err != nil {
 		t.Fatal(err)
 	}
 	r, err := root.Resolve(nil)
@@ -58,6 +59,27 @@ func (s *schemas) resolve(t testing.TB, key string, raw json.RawMessage) *jsonsc
 	}
 	s.done[key] = r
 	return r
+}
+
+var refs = regexp.MustCompile(`#/\$defs/([^"]+)`)
+
+// needed returns the component schemas that one refers to. All of them take long
+// to resolve.
+func (s *schemas) needed(t testing.TB, raw json.RawMessage) []byte {
+	out := map[string]json.RawMessage{}
+	for todo := []json.RawMessage{raw}; len(todo) > 0; todo = todo[1:] {
+		for _, m := range refs.FindAllSubmatch(todo[0], -1) {
+			if name := string(m[1]); out[name] == nil {
+				out[name] = s.raw[name]
+				todo = append(todo, out[name])
+			}
+		}
+	}
+	defs, err := json.Marshal(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return defs
 }
 
 // answer checks an answer to an operation ("GET /path/{id}").
@@ -114,7 +136,7 @@ func (s *schemas) event(t testing.TB, raw []byte) {
 		raw = bytes.ReplaceAll(raw, []byte(`"name":"`+newer+`"`), []byte(`"name":"UnknownError"`))
 	}
 	name := "Event." + head.Type
-	if s.defs[name] == nil {
+	if s.raw[name] == nil {
 		if head.Type != "message.part.delta" && head.Type != "server.heartbeat" {
 			t.Errorf("unknown event %s", raw)
 		}
