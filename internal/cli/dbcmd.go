@@ -43,7 +43,7 @@ func newDB(env *Env) *cobra.Command {
 		}
 		return a.store.BackupTo(ctx, path)
 	})
-	sub("vacuum", "Give unused space back to the file system", noArgs, func(ctx context.Context, a *app, _ []string) error {
+	sub("vacuum", "Give unused space back to the file system, and drop snapshots of directories that are gone", noArgs, func(ctx context.Context, a *app, _ []string) error {
 		before, err := a.store.Counts(ctx)
 		if err != nil {
 			return err
@@ -58,6 +58,13 @@ func newDB(env *Env) *cobra.Command {
 		after, err := a.store.Counts(ctx)
 		fmt.Fprintf(env.Stderr, "lathe: the database has %s, had %s; %d files of %s were removed\n",
 			byteSize(after.DatabaseBytes), byteSize(before.DatabaseBytes), swept.Files, byteSize(swept.Bytes))
+		if err != nil {
+			return err
+		}
+		gone, err := snapshot.Collect(a.paths.Data)
+		if gone.Stores > 0 {
+			fmt.Fprintf(env.Stderr, "lathe: snapshots of %d directories that are gone were removed, %s\n", gone.Stores, byteSize(gone.Bytes))
+		}
 		return err
 	})
 	sub("query sql", "Run a query that cannot change anything", exactArgs(1, "one SQL query"), func(ctx context.Context, a *app, args []string) error {

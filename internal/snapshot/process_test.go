@@ -82,6 +82,7 @@ func TestLeftovers(t *testing.T) {
 // TestPackAndQuota packs many loose objects and still finds them.
 func TestPackAndQuota(t *testing.T) {
 	root := testRoot(t, false)
+	write(t, root.Dir, "a.txt", "one\n", 0o644)
 	data := t.TempDir()
 	s := openStore(t, root, data)
 	track(t, s)
@@ -118,5 +119,40 @@ func TestPackAndQuota(t *testing.T) {
 	}
 	if got, err := s.blobs(t.Context(), map[oid]bool{id: true}, MaxFile); err != nil || len(got) != 1 {
 		t.Errorf("a fresh pack was dropped: %v, %v", got, err)
+	}
+	packs, _ := filepath.Glob(filepath.Join(s.dir, "objects", "pack", "*.pack"))
+	for _, p := range packs {
+		if err := os.Chtimes(p, time.Now(), time.Now().Add(-2*keepFor)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.limit(); err != nil {
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(s.dir, "objects", "pack", "*")); len(packs) == 0 || len(left) != 0 {
+		t.Errorf("packs %v, left over the quota are %v", packs, left)
+	}
+	// It goes on, with all that is there now.
+	write(t, root.Dir, "b.txt", "two\n", 0o644)
+	track(t, s)
+	s.Close()
+	s = openStore(t, root, data)
+	write(t, root.Dir, "b.txt", "three\n", 0o644)
+	track(t, s)
+	a := s.index.files["a.txt"].oid
+	if got, err := s.blobs(t.Context(), map[oid]bool{a: true}, MaxFile); err != nil || string(got[a]) != "one\n" {
+		t.Errorf("after packs were dropped a.txt reads %q, %v", got[a], err)
+	}
+	s.Close()
+
+	kept, err := Collect(data)
+	if err != nil || kept.Stores != 0 {
+		t.Errorf("the store of a living worktree was removed: %+v, %v", kept, err)
+	}
+	if err := os.RemoveAll(root.Dir); err != nil {
+		t.Fatal(err)
+	}
+	if gone, err := Collect(data); err != nil || gone.Stores != 1 || gone.Bytes == 0 || exists(s.dir) {
+		t.Errorf("the store of a worktree that is gone: %+v, %v", gone, err)
 	}
 }

@@ -58,7 +58,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	for name, want := range map[string]string{
 		"HEAD": "ref: refs/heads/none\n", "config": gitConfig, "objects/info/alternates": alternates,
 		"info/attributes": "* -text -eol -filter -ident -working-tree-encoding -export-subst\n",
-		"info/exclude":    s.excludes(),
+		"info/exclude":    s.excludes(), worktreeFile: s.top + "\n",
 	} {
 		path := filepath.Join(s.dir, filepath.FromSlash(name))
 		if have, err := os.ReadFile(path); err == nil && string(have) == want {

@@ -35,6 +35,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -204,6 +205,14 @@ func (s *Store) track(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("snapshot of %s: %w", s.top, err)
 	}
 	tree, err := s.refresh(ctx)
+	if exitCode(err) > 0 {
+		// The index may name what the project has pruned since: it is made again.
+		s.log.Warn("the snapshot index is made again", "err", err)
+		s.index, s.known = nil, false
+		if err = os.Remove(s.indexFile()); err == nil || errors.Is(err, fs.ErrNotExist) {
+			tree, err = s.refresh(ctx)
+		}
+	}
 	if err != nil {
 		s.index, s.known = nil, false
 		return "", fmt.Errorf("snapshot of %s: %w", s.top, err)

@@ -340,6 +340,7 @@ func TestApplyKeepsWhatOthersChanged(t *testing.T) {
 func TestContentSurvivesThatTheProjectDropsIt(t *testing.T) {
 	root := testRoot(t, true)
 	write(t, root.Dir, "a.txt", "precious\n", 0o644)
+	write(t, root.Dir, "same.txt", "same\n", 0o644)
 	runGit(t, root.Dir, "add", ".")
 	runGit(t, root.Dir, "commit", "-qm", "x")
 	data := t.TempDir()
@@ -358,6 +359,15 @@ func TestContentSurvivesThatTheProjectDropsIt(t *testing.T) {
 	entries, err := s.blobs(t.Context(), map[oid]bool{hashBlob("precious\n"): true}, MaxFile)
 	if err != nil || len(entries) != 1 {
 		t.Fatalf("the old content is gone from %s: %v, %v", from, entries, err)
+	}
+	// What the index names is not all there any more; work goes on all the same.
+	write(t, root.Dir, "new.txt", "new\n", 0o644)
+	track(t, s)
+	for name, body := range map[string]string{"same.txt": "same\n", "new.txt": "new\n"} {
+		id := s.index.files[name].oid
+		if got, err := s.blobs(t.Context(), map[oid]bool{id: true}, MaxFile); err != nil || string(got[id]) != body {
+			t.Errorf("%s reads %q, %v", name, got[id], err)
+		}
 	}
 }
 

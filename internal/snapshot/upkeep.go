@@ -174,6 +174,11 @@ func (s *Store) limit() error {
 			continue
 		}
 		s.log.Warn("the snapshot store is over its quota; snapshots over a week old are dropped", "size", size, "path", p)
+		// The index names what goes; it is made again with what is there.
+		s.index, s.known, s.steps = nil, false, nil
+		if err := os.Remove(s.indexFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 		_ = os.Remove(strings.TrimSuffix(p, ".pack") + ".idx")
 		if err := os.Remove(p); err != nil {
 			return err
@@ -183,6 +188,40 @@ func (s *Store) limit() error {
 		}
 	}
 	return nil
+}
+
+// worktreeFile names the worktree that a store is for.
+const worktreeFile = "worktree"
+
+// Collected tells what [Collect] removed.
+type Collected struct {
+	Stores int
+	Bytes  int64
+}
+
+// Collect removes the stores of worktrees that are gone. What sessions did there
+// can then not be undone should the directory come back, so a person has to ask.
+func Collect(dataDir string) (out Collected, err error) {
+	names, err := filepath.Glob(filepath.Join(dataDir, "snapshot", "*", "*", worktreeFile))
+	if err != nil {
+		return out, err
+	}
+	for _, name := range names {
+		top, err := os.ReadFile(name)
+		if err != nil {
+			return out, err
+		}
+		if _, err := os.Lstat(strings.TrimSuffix(string(top), "\n")); !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		dir := filepath.Dir(name)
+		size, _ := Size(dir)
+		if err := os.RemoveAll(dir); err != nil {
+			return out, fmt.Errorf("remove the snapshots of %s: %w", top, err)
+		}
+		out.Stores, out.Bytes = out.Stores+1, out.Bytes+size
+	}
+	return out, nil
 }
 
 // Size returns the bytes below a directory, such as that of all stores.
