@@ -319,6 +319,7 @@ func (t *talk) askedBefore() {
 
 // ask tells a permission ask and its answers.
 func (t *talk) ask(a lathe.Ask) {
+	t.asking = a.ID
 	text := func(k string) string { s, _ := a.Metadata[k].(string); return s }
 	t.say("Permission needed: %s.", a.Permission)
 	if a.SessionID != t.session.ID {
@@ -348,6 +349,7 @@ func (t *talk) ask(a lathe.Ask) {
 	}
 	list = append(list, choice{"reject", reply(lathe.Reply{Kind: lathe.Reject}, "Rejected.")}, choice{"reject and tell why", func() {
 		t.say("Type why and press enter.")
+		t.asking = a.ID
 		t.free = func(why string) { reply(lathe.Reply{Kind: lathe.Reject, Message: why}, "Rejected.")() }
 	}})
 	t.offer(list)
@@ -361,6 +363,7 @@ func (t *talk) question(q lathe.QuestionAsk, n int, answers [][]string) {
 		}
 		return
 	}
+	t.asking = q.ID
 	ask := q.Questions[n]
 	t.say("Question %d of %d: %s", n+1, len(q.Questions), ask.Text)
 	next := func(labels ...string) { t.question(q, n+1, append(slices.Clone(answers), labels)) }

@@ -46,8 +46,21 @@ func (t *talk) happen(h happened) {
 		}
 	case lathe.PermissionAsked:
 		t.queue(func() { t.ask(ev.Ask) })
+	case lathe.PermissionReplied:
+		t.settled(ev.AskID)
+	case lathe.QuestionReplied:
+		t.settled(ev.AskID)
+	case lathe.QuestionRejected:
+		t.settled(ev.AskID)
 	case lathe.QuestionAsked:
 		t.queue(func() { t.question(ev.Ask, 0, nil) })
+	}
+}
+
+// settled closes a menu whose ask was answered, here or elsewhere.
+func (t *talk) settled(id lathe.AskID) {
+	if t.asking == id && (len(t.menu) > 0 || t.free != nil) {
+		t.chosen(func() { t.say("Answered elsewhere.") })
 	}
 }
 

@@ -83,6 +83,7 @@ type talk struct {
 	menu    []choice     // what a number stands for
 	free    func(string) // takes a line that is no number; nil: it is a request
 	waiting []func()     // asks and questions that come after the present menu
+	asking  lathe.AskID  // what the menu is about
 	draft   string       // lines that end with a backslash
 	results chan error   // of what runs in the background
 	failed  error        // writing failed
@@ -262,7 +263,7 @@ func (t *talk) line(line string) error {
 
 // chosen closes the menu, does what was chosen, and opens what waits.
 func (t *talk) chosen(do func()) {
-	t.menu, t.free = nil, nil
+	t.menu, t.free, t.asking = nil, nil, ""
 	do()
 	if len(t.menu) == 0 && t.free == nil && len(t.waiting) > 0 {
 		next := t.waiting[0]

@@ -309,3 +309,15 @@ func TestWords(t *testing.T) {
 		t.Errorf("words (-want +got):\n%s", diff)
 	}
 }
+
+func TestAnsweredElsewhere(t *testing.T) {
+	ask := lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "bash", Patterns: []string{"x"}}
+	p := meet(t, &engine{asks: []lathe.Ask{ask}}, Options{})
+	p.hears("3. reject and tell why", "Type a number")
+	p.happens(lathe.PermissionReplied{AskID: "per_1", Reply: lathe.Once})
+	p.hears("Answered elsewhere.")
+	p.says("1")
+	p.says("/help")
+	p.hears("Commands:")
+	p.leaves("create", `prompt ses_new "1"  `)
+}
