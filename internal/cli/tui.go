@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -213,7 +214,8 @@ func tuiScreen(ctx context.Context, env *Env, f *face, o tuiOptions, opts *tui.O
 		}
 		return name
 	}
-	opts.Theme, opts.Keys, opts.Themes = is.conf.Theme, keybinds(is.conf.Keybinds), userThemes(is.paths, workspace.Root{Dir: dir, TopLevel: is.where.Worktree})
+	opts.Theme, opts.Keys = is.conf.Theme, keybinds(is.conf.Keybinds)
+	opts.Themes, opts.Notices = userThemes(is.paths, workspace.Root{Dir: dir, TopLevel: is.where.Worktree})
 	opts.ASCII, opts.Mouse = asciiTerminal(env.Getenv), true
 	opts.Editor = strings.Fields(firstOf(env.Getenv("VISUAL"), env.Getenv("EDITOR")))
 	opts.Prefs = loadPrefs(is.paths.State)
@@ -289,26 +291,31 @@ func keybinds(v *jsonc.Value) map[string]string {
 }
 
 // userThemes reads the themes that the person wrote. Those of a repository are
-// data too: they only choose colours. A file that is wrong is left out.
-func userThemes(paths config.Paths, root workspace.Root) []*theme.Theme {
+// data too: they only choose colours. A file that is wrong is left out and told.
+func userThemes(paths config.Paths, root workspace.Root) (out []*theme.Theme, problems []string) {
 	dirs := []string{filepath.Join(paths.OpenCodeConfig, "themes"), filepath.Join(paths.Config, "themes")}
 	for _, base := range []string{root.TopLevel, root.Dir} {
 		if base != "" {
 			dirs = append(dirs, filepath.Join(base, ".opencode", "themes"), filepath.Join(base, ".lathe", "themes"))
 		}
 	}
-	var out []*theme.Theme
-	for _, dir := range dirs {
+	for i, dir := range dirs {
+		if slices.Contains(dirs[:i], dir) {
+			continue
+		}
 		files, _ := filepath.Glob(filepath.Join(dir, "*.json"))
 		for _, f := range files {
 			data, err := workspace.ReadFile(f, 256<<10)
+			var t *theme.Theme
+			if err == nil {
+				t, err = theme.Parse(strings.TrimSuffix(filepath.Base(f), ".json"), data)
+			}
 			if err != nil {
+				problems = append(problems, "a theme was left out: "+err.Error())
 				continue
 			}
-			if t, err := theme.Parse(strings.TrimSuffix(filepath.Base(f), ".json"), data); err == nil {
-				out = append(out, t)
-			}
+			out = append(out, t)
 		}
 	}
-	return out
+	return out, problems
 }

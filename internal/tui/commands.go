@@ -176,22 +176,32 @@ func (a *App) commandOffers(query string) []completion {
 // palette lists everything that can be done now.
 func (a *App) palette() tea.Cmd {
 	l := list{title: "commands", hint: "enter run · esc close"}
+	runs := map[string]func(*App) tea.Cmd{}
+	var more []item
 	for _, c := range allCommands() {
-		if c.group == "" || !c.can(a) {
+		if !c.can(a) || c.action == keys.Commands {
 			continue
 		}
-		it := item{id: c.names[0], title: c.title, group: c.group, right: a.keys.For(c.action)}
+		it := item{id: string(c.action), title: c.title, group: or(c.group, "more"), right: a.keys.For(c.action)}
 		if len(c.names) > 0 {
-			it.detail = "/" + c.names[0]
+			it.id, it.detail = c.names[0], "/"+c.names[0]
 		}
-		l.items = append(l.items, it)
+		runs[it.id] = c.run
+		if c.group == "" {
+			more = append(more, it)
+		} else {
+			l.items = append(l.items, it)
+		}
 	}
 	for _, c := range a.commands {
-		l.items = append(l.items, item{id: c.Name, title: "/" + c.Name, detail: styled.OneLine(c.Description), group: "project"})
+		if a.slash(c.Name) == nil {
+			l.items = append(l.items, item{id: c.Name, title: "/" + styled.OneLine(c.Name), detail: styled.OneLine(c.Description), group: "project"})
+		}
 	}
+	l.items = append(l.items, more...)
 	l.pick = func(a *App, it item) tea.Cmd {
-		if it.group != "project" {
-			return a.slash(it.id).run(a)
+		if run := runs[it.id]; run != nil && it.group != "project" {
+			return run(a)
 		}
 		a.input.Set("/" + it.id + " ")
 		return nil

@@ -132,7 +132,7 @@ func (a *App) action(act keys.Action, armed string) (tea.Cmd, bool) {
 	case keys.Suspend:
 		return tea.Suspend, true
 	}
-	if c := a.commandFor(act); c != nil && c.can(a) && !(act == keys.Rename || act == keys.Delete) {
+	if c := a.commandFor(act); c != nil && c.can(a) {
 		return c.run(a), true
 	}
 	if cmd, ok := a.scrollAction(act); ok {

@@ -181,10 +181,14 @@ func (a *App) ownChecks() []Check {
 		colors = "off, NO_COLOR is set"
 	}
 	editor := strings.Join(a.opts.Editor, " ")
-	return []Check{
+	out := []Check{
 		{"terminal", a.look.width >= 60 && a.height >= 16, size}, {"colours", true, colors}, {"characters", true, method},
 		{"editor", editor != "", or(editor, "set EDITOR or VISUAL to write in your own")},
 	}
+	for _, n := range a.opts.Notices {
+		out = append(out, Check{"told at the start", false, n})
+	}
+	return out
 }
 
 // skillsPage lists the skills that models can load.

@@ -137,7 +137,7 @@ var defaults = [...]struct {
 	{NewSession, "<leader>n", "new session", everywhere},
 	{Sessions, "<leader>l", "choose a session", everywhere},
 	{Timeline, "<leader>g", "go to a message, undo to it", everywhere},
-	{Rename, "ctrl+r", "rename the session", listing},
+	{Rename, "ctrl+r", "rename the session", everywhere},
 	{Delete, "ctrl+d", "delete the session", listing},
 	{Archive, "ctrl+y", "archive the session", listing},
 	{Export, "<leader>x", "export the session", everywhere},

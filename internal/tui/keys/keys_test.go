@@ -51,7 +51,7 @@ func TestProblems(t *testing.T) {
 			`keybinds: model_list: "hyper+k" is not a key; keys look like ctrl+k, f5 or <leader>k`}},
 		{"two things", map[string]string{"model_list": "ctrl+k"}, []string{
 			"keybinds: ctrl+k is both model_list and input_delete_to_line_end; the first that can be done counts"}},
-		{"in a list and elsewhere", map[string]string{"session_rename": "ctrl+t"}, nil},
+		{"in a list and elsewhere", map[string]string{"session_delete": "ctrl+t"}, nil},
 		{"behind the leader", map[string]string{"agent_list": "ctrl+x"}, []string{"keybinds: ctrl+x is the leader key, so agent_list never sees it"}},
 		{"both configured", map[string]string{"agent_list": "<leader>z", "theme_list": "<leader>z"}, []string{
 			"keybinds: ctrl+x z is both agent_list and theme_list; the first that can be done counts"}},
