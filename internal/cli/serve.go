@@ -66,7 +66,7 @@ interrupt aborts at once, a third kills.`,
 	f := cmd.Flags()
 	f.StringVar(&o.hostname, "hostname", "", "address to listen on (default 127.0.0.1)")
 	f.IntVar(&o.port, "port", -1, "port to listen on; 0 for any (default 4096, or any when that is taken)")
-	f.StringVar(&o.socket, "socket", "", "also listen on a unix socket at this path, for you alone and without a password")
+	f.StringVar(&o.socket, "socket", "", "also listen on a unix socket at this path, which only you can reach")
 	f.StringArrayVar(&o.cors, "cors", nil, "web origin that may call, such as https://example.com (repeatable)")
 	f.StringArrayVar(&o.hosts, "host", nil, "name that the server is reached by, beside localhost (repeatable)")
 	f.StringVar(&o.passwordFile, "password-file", "", "file with the password")

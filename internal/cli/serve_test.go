@@ -197,8 +197,8 @@ func TestServeRefuses(t *testing.T) {
 	}
 }
 
-// A password file protects the server; the socket's owner needs none. Both are
-// gone afterwards, and the service manager was told.
+// A password file protects the server, its socket too: what tools run has the same
+// owner. The socket is gone afterwards, and the service manager was told.
 func TestServePasswordSocketAndNotices(t *testing.T) {
 	dir := t.TempDir()
 	secret, sock := filepath.Join(dir, "secret"), filepath.Join(dir, "s")
@@ -226,6 +226,15 @@ func TestServePasswordSocketAndNotices(t *testing.T) {
 	if status, _ := s.do("GET", "/path", "", "Authorization", "Basic b3BlbmNvZGU6aHVudGVyMg=="); status != 200 {
 		t.Errorf("with the password: %d", status)
 	}
+	c, err := net.Dial("unix", sock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(c, "GET /path HTTP/1.0\r\n\r\n")
+	if line, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.Contains(line, "401") {
+		t.Errorf("over the socket without the password: %s %v", line, err)
+	}
+	c.Close()
 	s.stop()
 	if got := told(); got != "STOPPING=1<nil>" {
 		t.Errorf("told %q", got)
