@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"encoding/json"
+	"io"
 	"regexp"
 	"strings"
 	"testing"
@@ -123,5 +124,22 @@ func BenchmarkRedact(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		Redact(text)
+	}
+}
+
+func TestWhatIsLeftOutIsTold(t *testing.T) {
+	for hidden, want := range map[int]string{1: "One message was reverted and is left out.", 3: "3 messages were reverted and are left out."} {
+		s := sample()
+		s.Hidden = hidden
+		for name, write := range map[string]func(io.Writer, Session) error{"html": HTML, "markdown": Markdown} {
+			var b strings.Builder
+			if err := write(&b, Redacted(s)); err != nil || !strings.Contains(b.String(), want) {
+				t.Errorf("%s does not say %q: %v", name, want, err)
+			}
+			b.Reset()
+			if err := write(&b, sample()); err != nil || strings.Contains(b.String(), "left out") {
+				t.Errorf("%s says that something is left out: %v", name, err)
+			}
+		}
 	}
 }
