@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -22,20 +23,28 @@ func Listen(ctx context.Context, host string, port int, password bool) (net.List
 	}
 	var lc net.ListenConfig
 	if port >= 0 {
-		l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+		l, err := lc.Listen(ctx, network(host), net.JoinHostPort(host, strconv.Itoa(port)))
 		if err != nil {
 			return nil, fmt.Errorf("listen: %w", err)
 		}
 		return Limit(l), nil
 	}
-	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(DefaultPort)))
+	l, err := lc.Listen(ctx, network(host), net.JoinHostPort(host, strconv.Itoa(DefaultPort)))
 	if err != nil {
-		l, err = lc.Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
+		l, err = lc.Listen(ctx, network(host), net.JoinHostPort(host, "0"))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
 	return Limit(l), nil
+}
+
+// network returns the network of an address: 0.0.0.0 does not stand for IPv6 too.
+func network(host string) string {
+	if ip, err := netip.ParseAddr(host); err == nil && ip.Is4() {
+		return "tcp4"
+	}
+	return "tcp"
 }
 
 // ListenSocket opens a unix socket that only its owner can use. A socket file

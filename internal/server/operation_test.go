@@ -307,3 +307,20 @@ func TestStopWithSlowClient(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// An address of one kind is listened on as it was said.
+func TestListenKinds(t *testing.T) {
+	for host, want := range map[string]string{"0.0.0.0": "0.0.0.0:", "127.0.0.1": "127.0.0.1:", "::1": "[::1]:"} {
+		l, err := Listen(t.Context(), host, 0, true)
+		if err != nil {
+			t.Logf("%s: %v", host, err) // there may be no IPv6
+			continue
+		}
+		if !strings.HasPrefix(l.Addr().String(), want) {
+			t.Errorf("%s became %s", host, l.Addr())
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
