@@ -230,6 +230,10 @@ func tuiScreen(ctx context.Context, env *Env, f *face, o tuiOptions, opts *tui.O
 		if on, ok := t.Get("mouse").Any().(bool); ok {
 			opts.Mouse = on
 		}
+		if n, ok := t.Get("scroll_speed").Any().(float64); ok && n > 0 {
+			opts.Scroll = int(max(1, min(n, 100)))
+		}
+		opts.Stacked = t.Get("diff_style").Any() == "stacked"
 		if ms, ok := t.Get("leader_timeout").Any().(float64); ok && ms > 0 {
 			opts.Leader = time.Duration(ms) * time.Millisecond
 		}

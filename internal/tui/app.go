@@ -36,10 +36,13 @@ type Options struct {
 	Keys   map[string]string // as configured
 	Leader time.Duration     // how long the leader key waits; 2 s
 	ASCII  bool              // no unicode
-	Mouse  bool
-	Inline bool                // leave the terminal's other screen alone
-	Getenv func(string) string // may be nil
-	Editor []string            // the person's own editor and its arguments; empty: none
+	Scroll int               // lines that the wheel moves; 3
+	// Stacked draws changes in one column, however wide the screen is.
+	Stacked bool
+	Mouse   bool
+	Inline  bool                // leave the terminal's other screen alone
+	Getenv  func(string) string // may be nil
+	Editor  []string            // the person's own editor and its arguments; empty: none
 
 	// Prefs is what the screen remembers; SavePrefs keeps it and may be nil.
 	Prefs     Prefs
@@ -111,6 +114,9 @@ func New(ctx context.Context, o Options) *App {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Scroll <= 0 {
+		o.Scroll = 3
+	}
 	if o.Leader <= 0 {
 		o.Leader = 2 * time.Second
 	}
@@ -125,7 +131,7 @@ func New(ctx context.Context, o Options) *App {
 	a.after = a.wake
 	var problems []string
 	a.keys, problems = keys.New(o.Keys)
-	a.look = look{width: 80, ascii: o.ASCII, times: o.Prefs.Times, method: styled.WcWidth}
+	a.look = look{width: 80, ascii: o.ASCII, times: o.Prefs.Times, stacked: o.Stacked, method: styled.WcWidth}
 	a.height = 24
 	a.setTheme(a.themeNamed(a.chosenTheme()))
 	if p := a.themeProblem(o.Theme); p != "" {

@@ -402,6 +402,24 @@ func TestThemes(t *testing.T) {
 	}
 }
 
+func TestLayout(t *testing.T) {
+	const diff = "--- a\n+++ b\n@@ -3 +3 @@\n-old\n+new\n"
+	change := reply(2, &lathe.ToolCall{Tool: "edit", State: &lathe.ToolDone{Input: []byte(`{"filePath":"a"}`), Metadata: map[string]any{"diff": diff}}})
+	for stacked, want := range map[bool]int{false: 1, true: 2} {
+		d, _ := ableTo(t, Options{Stacked: stacked, Scroll: 7}, question(1, "go"), change)
+		d.send(tea.WindowSizeMsg{Width: 180, Height: 30})
+		n := 0
+		for _, l := range d.lines() {
+			if strings.Contains(l, "old") || strings.Contains(l, "new") {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("stacked %v: the change takes %d lines, want %d:\n%s", stacked, n, want, d.text())
+		}
+	}
+}
+
 type white struct{}
 
 func (white) RGBA() (r, g, b, a uint32) { return 0xffff, 0xffff, 0xffff, 0xffff }

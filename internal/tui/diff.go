@@ -93,7 +93,7 @@ func (l look) diff(text string, width int) []styled.Line {
 				out = append(out, styled.Plain(l.glyph("⋯", "..."), l.fg(theme.DiffHunk)))
 			}
 		default:
-			if width < sideBySide {
+			if width < sideBySide || l.stacked {
 				out = append(out, l.changeLines(c, width)...)
 				continue
 			}

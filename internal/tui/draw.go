@@ -24,6 +24,7 @@ type look struct {
 	pictures picture.Mode
 	times    bool // messages tell when they were written
 	raw      bool // Markdown is shown as it was written
+	stacked  bool // changes are never drawn in two columns
 }
 
 // glyph returns a mark, or what stands for it where there is no unicode.

@@ -233,9 +233,9 @@ func (a *App) scroll(by int) tea.Cmd {
 }
 
 func (a *App) wheel(m tea.MouseWheelMsg) tea.Cmd {
-	by := 3
+	by := a.opts.Scroll
 	if m.Button == tea.MouseWheelUp {
-		by = -3
+		by = -by
 	} else if m.Button != tea.MouseWheelDown {
 		return nil
 	}

@@ -82,7 +82,9 @@ func (a *App) modelItems() []item {
 		add(a.modelInfo(r), "recent")
 	}
 	for _, m := range a.models {
-		add(m, styled.OneLine(or(m.Provider, m.Ref.Provider)))
+		if m.Ref.Model != "<file>" { // scripts are named, not chosen
+			add(m, styled.OneLine(or(m.Provider, m.Ref.Provider)))
+		}
 	}
 	for i := range out { // the mark begins at the first row of the model in use
 		out[i].current = out[i].current && !slices.ContainsFunc(out[:i], func(o item) bool { return o.current && o.id == out[i].id })
