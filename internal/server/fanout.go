@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	// fanoutKeep bounds what is kept for clients that are behind the others.
-	fanoutKeep = 8 << 20
+	// fanoutKeep bounds what is kept for clients that are behind the others. Up to
+	// fanoutIdle nobody looks whether it is still needed.
+	fanoutKeep, fanoutIdle = 8 << 20, 256 << 10
 	// fanoutQueue bounds the events that wait to be encoded, in number and size.
 	fanoutEvents, fanoutBytes = 1 << 16, 64 << 20
 	// Beyond crowd clients events are held back a little for each of them, up to
@@ -37,7 +38,7 @@ type fanout struct {
 	size      int
 	wake      chan struct{} // closed when log grows or ends
 	why       error         // why nothing more will come
-	members   int
+	members   map[*member]struct{}
 	joining   []*member
 	interrupt context.CancelFunc // ends the wait of the one that encodes
 	flushed   time.Time          // when the log grew last
@@ -55,7 +56,8 @@ type fankey struct {
 type member struct {
 	f     *fanout
 	next  int
-	ready chan struct{} // closed when next is known
+	in    bool          // next is known
+	ready chan struct{} // closed then
 	place *place
 	gone  func() // ends the place
 }
@@ -95,7 +97,7 @@ func (s *Server) join(ctx context.Context, key fankey, f bus.Filter) (*member, e
 // newFanout starts one. The caller holds the lock of the fanouts.
 func (s *Server) newFanout(key fankey, filter bus.Filter) *fanout {
 	ctx, stop := context.WithCancel(s.ctx)
-	f := &fanout{s: s, key: key, stop: stop, wake: make(chan struct{})}
+	f := &fanout{s: s, key: key, stop: stop, wake: make(chan struct{}), members: map[*member]struct{}{}}
 	s.fanouts.by[key] = f
 	f.sub = s.opts.Bus.Subscribe(ctx, filter, bus.Limits{Events: fanoutEvents, Bytes: fanoutBytes})
 	s.wg.Go(func() {
@@ -118,7 +120,7 @@ func (f *fanout) enroll(m *member) bool {
 	if f.why != nil {
 		return false
 	}
-	f.members++
+	f.members[m] = struct{}{}
 	f.joining = append(f.joining, m)
 	if f.interrupt != nil {
 		f.interrupt()
@@ -147,7 +149,7 @@ func (f *fanout) admit(st *stream) error {
 
 func (f *fanout) admitLocked() {
 	for _, m := range f.joining {
-		m.next = f.base + len(f.log)
+		m.next, m.in = f.base+len(f.log), true
 		close(m.ready)
 	}
 	f.joining = nil
@@ -157,7 +159,7 @@ func (f *fanout) admitLocked() {
 // together go out together.
 func (f *fanout) pause(ctx context.Context) {
 	f.mu.Lock()
-	d := min(time.Duration(f.members-crowd)*maxPause/1000, maxPause)
+	d := min(time.Duration(len(f.members)-crowd)*maxPause/1000, maxPause)
 	until := f.flushed.Add(d)
 	f.mu.Unlock()
 	if d <= 0 || !time.Now().Before(until) {
@@ -207,17 +209,28 @@ func (f *fanout) publish(piece []byte) error {
 	f.flushed = time.Now()
 	f.log = append(f.log, piece)
 	f.size += len(piece)
-	drop := 0
-	for f.size > fanoutKeep && drop < len(f.log)-1 {
-		f.size -= len(f.log[drop])
-		drop++
-	}
-	if drop > 0 {
-		f.base += drop
-		f.log = append(make([][]byte, 0, len(f.log)), f.log[drop:]...)
+	if f.size > fanoutIdle {
+		f.trim()
 	}
 	f.signal()
 	return nil
+}
+
+// trim drops what everybody has, and what is too much to keep for those behind.
+func (f *fanout) trim() {
+	needed := f.base + len(f.log) - 1
+	for m := range f.members {
+		if m.in {
+			needed = min(needed, m.next)
+		}
+	}
+	drop := 0
+	for drop < len(f.log)-1 && (f.base+drop < needed || f.size > fanoutKeep) {
+		f.size -= len(f.log[drop])
+		drop++
+	}
+	clear(f.log[:drop])
+	f.log, f.base = f.log[drop:], f.base+drop
 }
 
 // end ends the streams of all members, after what is in the log.
@@ -250,8 +263,8 @@ func (m *member) leave() {
 	defer f.s.fanouts.mu.Unlock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.members--
-	if f.members > 0 {
+	delete(f.members, m)
+	if len(f.members) > 0 {
 		return
 	}
 	f.stop()
