@@ -84,9 +84,10 @@ type App struct {
 	model    lathe.ModelRef
 	prefs    Prefs
 	found    Found
-	looked   bool // for what could answer
-	noTitle  bool // the terminal's title is left alone
-	lost     bool // the engine is not reached
+	words    string // that were written after a command, for the sheet that it opens
+	looked   bool   // for what could answer
+	noTitle  bool   // the terminal's title is left alone
+	lost     bool   // the engine is not reached
 	branch   string
 
 	leader    time.Time // when the leader key was pressed; zero: it was not
@@ -349,7 +350,10 @@ func (a *App) fail(err error) {
 }
 
 // push opens a sheet.
-func (a *App) push(s sheet) { a.sheets = append(a.sheets, s) }
+func (a *App) push(s sheet) {
+	a.sheets = append(a.sheets, s)
+	a.wordsTo(s)
+}
 
 // close closes a sheet wherever it stands.
 func (a *App) close(s sheet) {

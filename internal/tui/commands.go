@@ -296,8 +296,11 @@ func (a *App) cycleAgent(dir int) tea.Cmd {
 }
 
 // rename asks for a title.
-func (a *App) rename(s lathe.Session) tea.Cmd {
-	f := &field{title: "rename the session", hint: "enter rename · esc cancel"}
+func (a *App) rename(s lathe.Session) tea.Cmd { return a.renameThen(s, nil) }
+
+// renameThen asks for a title and goes back to where the session was chosen.
+func (a *App) renameThen(s lathe.Session, back func(*App) tea.Cmd) tea.Cmd {
+	f := &field{title: "rename the session", hint: "enter rename · esc cancel", left: back}
 	if !strings.HasPrefix(s.Title, "New session - ") {
 		f.edit.Type(styled.OneLine(s.Title))
 	}
@@ -305,7 +308,9 @@ func (a *App) rename(s lathe.Session) tea.Cmd {
 		if text == "" {
 			return nil
 		}
-		return a.do("renamed", func(ctx context.Context) error { return a.engine.Rename(ctx, s.ID, text) })
+		return func() tea.Msg {
+			return doneMsg{text: "renamed", err: a.engine.Rename(a.ctx, s.ID, text), then: back}
+		}
 	}
 	a.push(f)
 	return nil

@@ -108,6 +108,8 @@ func TestSessionDialog(t *testing.T) {
 	d.shows("sessions", "⌕ faster")
 	d.press("ctrl+u", "ctrl+y")
 	d.calls("archive ses_1 true")
+	d.shows("sessions", "Make", "archived; /archived shows it")
+	d.press("esc")
 	d.typed("/archived")
 	d.press("esc", "enter")
 	d.shows("archived sessions", "A title")
@@ -116,7 +118,8 @@ func TestSessionDialog(t *testing.T) {
 	d.typed("bring")
 	d.press("enter")
 	d.calls("archive ses_1 false")
-	d.press("ctrl+x", "l")
+	d.shows("no session was archived")
+	d.press("esc", "ctrl+x", "l")
 	d.typed("日本")
 	d.press("tab")
 	d.shows("日本語の文書を直す", "fork it", "export it", "share it", "archive it", "sessions of its subagents")
@@ -126,6 +129,12 @@ func TestSessionDialog(t *testing.T) {
 	d.shows("A title (fork #1)")
 	d.press("ctrl+x", "l", "ctrl+r")
 	d.shows("rename the session")
+	d.typed("!")
+	d.press("enter")
+	d.calls("rename ses_1 A title!")
+	d.shows("sessions", "renamed")
+	d.press("ctrl+r", "esc")
+	d.shows("sessions")
 	d.press("esc")
 	if len(f.sessions) == 0 {
 		t.Error("nothing is left")
@@ -173,6 +182,26 @@ func TestTimelineDialog(t *testing.T) {
 	d.typed("fork")
 	d.press("enter")
 	d.calls("fork ses_1 msg_3")
+	d.shows("❯ second")
+}
+
+func TestWordsAfterCommands(t *testing.T) {
+	d, _ := ableTo(t, Options{})
+	d.typed("/models sma")
+	d.press("enter")
+	d.shows("⌕ sma", "Small")
+	d.hides("Big")
+	d.press("esc")
+	d.typed("/rename Another name")
+	d.press("enter", "enter")
+	d.calls("rename ses_1 Another name")
+	d.typed("/help leader")
+	d.press("enter")
+	d.shows("⌕ leader")
+	d.press("esc", "esc")
+	d.typed("/new and this")
+	d.press("enter", "up")
+	d.shows("❯ /new and this")
 }
 
 func TestEditedPattern(t *testing.T) {

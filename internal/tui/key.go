@@ -25,7 +25,7 @@ func keyName(k tea.KeyPressMsg) string {
 func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	stroke := keyName(k)
 	armed := a.armed
-	a.armed = ""
+	a.armed, a.words = "", ""
 	if !a.leader.IsZero() {
 		late := a.opts.Now().Sub(a.leader) > a.opts.Leader
 		a.leader = time.Time{}

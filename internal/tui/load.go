@@ -142,8 +142,11 @@ func (a *App) submit() tea.Cmd {
 	shown := a.input.Value()
 	if t.command != "" {
 		if c := a.slash(t.command); c != nil {
+			if t.args != "" {
+				a.input.history.Add(shown)
+			}
 			a.input.Reset()
-			a.input.offer = offer{}
+			a.input.offer, a.words = offer{}, t.args
 			if !c.can(a) {
 				a.notify(toastWarning, "/"+t.command+" cannot be used now")
 				return a.tick()

@@ -1,13 +1,13 @@
 package tui
 
 import (
-	"context"
 	"fmt"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/edit"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
@@ -54,12 +54,15 @@ func (a *App) showSessions(title string, sessions []lathe.Session, filter string
 	l.foot = func(l look, it item) styled.Line { return sessionFoot(l, byID[it.id]) }
 	s := newList(l)
 	back := func(a *App) tea.Cmd { return a.listSessions(s.filter.Text(), "") }
+	if archived {
+		back = (*App).archiveList
+	}
 	s.keys = map[keys.Action]func(*App, item) tea.Cmd{
-		keys.Rename: func(a *App, it item) tea.Cmd { a.close(s); return a.rename(byID[it.id]) },
+		keys.Rename: func(a *App, it item) tea.Cmd { a.close(s); return a.renameThen(byID[it.id], back) },
 		keys.Delete: func(a *App, it item) tea.Cmd { a.close(s); return a.deleteSession(byID[it.id], back) },
 	}
 	if e, ok := a.engine.(Archiver); ok {
-		s.keys[keys.Archive] = func(a *App, it item) tea.Cmd { a.close(s); return a.archive(e, byID[it.id], !archived) }
+		s.keys[keys.Archive] = func(a *App, it item) tea.Cmd { a.close(s); return a.archive(e, byID[it.id], !archived, back) }
 	}
 	s.strokes = map[string]func(*App, item) tea.Cmd{
 		"tab": func(a *App, it item) tea.Cmd { a.close(s); return a.sessionActions(byID[it.id], archived, back) },
@@ -129,7 +132,7 @@ func (a *App) sessionActions(s lathe.Session, archived bool, back func(*App) tea
 		do[id] = run
 	}
 	add("open", "open it", "", func(a *App) tea.Cmd { return a.open(s.ID) })
-	add("rename", "rename it", "", func(a *App) tea.Cmd { return a.rename(s) })
+	add("rename", "rename it", "", func(a *App) tea.Cmd { return a.renameThen(s, back) })
 	if _, ok := a.engine.(Forker); ok {
 		add("fork", "fork it", "a copy that goes its own way", func(a *App) tea.Cmd { return a.forkOf(s.ID, "") })
 	}
@@ -149,7 +152,7 @@ func (a *App) sessionActions(s lathe.Session, archived bool, back func(*App) tea
 		if archived {
 			title, detail = "bring it back", "to the list of sessions"
 		}
-		add("archive", title, detail, func(a *App) tea.Cmd { return a.archive(e, s, !archived) })
+		add("archive", title, detail, func(a *App) tea.Cmd { return a.archive(e, s, !archived, back) })
 	}
 	add("delete", "delete it", "with everything in it", func(a *App) tea.Cmd { return a.deleteSession(s, back) })
 	l.pick = func(a *App, it item) tea.Cmd { return do[it.id](a) }
@@ -159,12 +162,12 @@ func (a *App) sessionActions(s lathe.Session, archived bool, back func(*App) tea
 }
 
 // archive puts a session away, or brings it back.
-func (a *App) archive(e Archiver, s lathe.Session, on bool) tea.Cmd {
+func (a *App) archive(e Archiver, s lathe.Session, on bool, back func(*App) tea.Cmd) tea.Cmd {
 	text := "archived; /archived shows it"
 	if !on {
 		text = "it is in the list of sessions again"
 	}
-	return a.do(text, func(ctx context.Context) error { return e.Archive(ctx, s.ID, on) })
+	return func() tea.Msg { return doneMsg{text: text, err: e.Archive(a.ctx, s.ID, on), then: back} }
 }
 
 // deleteSession asks once more, then deletes.
@@ -198,10 +201,20 @@ func (a *App) childList(of lathe.SessionID) tea.Cmd {
 	}
 }
 
+// forkOf copies a session, before a message if one is named: its text stands in
+// the input of the fork then.
 func (a *App) forkOf(id lathe.SessionID, upTo lathe.MessageID) tea.Cmd {
-	f := a.engine.(Forker)
+	f, draft := a.engine.(Forker), edit.Editor{}
+	if e := a.conv.byID[upTo]; e != nil {
+		draft.Set(e.text())
+	}
 	return func() tea.Msg {
 		s, err := f.Fork(a.ctx, id, upTo)
-		return doneMsg{text: "this is the fork", err: err, then: func(a *App) tea.Cmd { return a.open(s.ID) }}
+		return doneMsg{text: "this is the fork", err: err, then: func(a *App) tea.Cmd {
+			if !draft.Empty() {
+				a.drafts[s.ID] = draft
+			}
+			return a.open(s.ID)
+		}}
 	}
 }

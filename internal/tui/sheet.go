@@ -34,6 +34,28 @@ func (a *App) sheetHeight(s sheet) int {
 	return max(4, a.height*2/3)
 }
 
+// wordsTo gives what was written after a command to the sheet that it opened: a
+// list searches it, a field holds it.
+func (a *App) wordsTo(s sheet) {
+	words := a.words
+	a.words = ""
+	if words == "" {
+		return
+	}
+	switch s := s.(type) {
+	case *list:
+		s.paste(words)
+		s.tell(a)
+	case *field:
+		if !s.secret {
+			s.edit.Set(styled.OneLine(words))
+		}
+	case *page:
+		s.search = &edit.Editor{}
+		s.paste(words)
+	}
+}
+
 // item is one row of a list.
 type item struct {
 	id, title, detail, right string
@@ -293,6 +315,7 @@ type field struct {
 	bad         bool // the note tells of a mistake
 	edit        edit.Editor
 	done        func(a *App, text string) tea.Cmd
+	left        func(a *App) tea.Cmd // told that the person left; may be nil
 }
 
 func (s *field) paste(text string) { s.edit.Type(styled.OneLine(text)) }
@@ -301,6 +324,9 @@ func (s *field) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 	switch stroke := keyName(k); {
 	case stroke == "esc" || stroke == "ctrl+c":
 		a.close(s)
+		if s.left != nil {
+			return s.left(a)
+		}
 	case stroke == "enter":
 		a.close(s)
 		return s.done(a, strings.TrimSpace(s.edit.Text()))
