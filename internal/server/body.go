@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -158,7 +159,7 @@ func (c *call) number(name string) (int64, error) {
 // dir returns the directory that the request is about: the query's, the
 // header's, the server's own.
 func (c *call) dir() (string, error) {
-	dir := c.query("directory")
+	dir := cmp.Or(c.query("directory"), c.query("location[directory]"))
 	if dir == "" {
 		dir = c.r.Header.Get("X-Opencode-Directory")
 		if plain, err := url.PathUnescape(dir); err == nil {

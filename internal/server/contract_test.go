@@ -24,13 +24,17 @@ type schemas struct {
 }
 
 var readSchemas = sync.OnceValues(func() (*schemas, error) {
-	s := &schemas{done: map[string]*jsonschema.Resolved{}}
+	s := newSchemas(nil)
 	raw := bytes.ReplaceAll(contract, []byte("#/components/schemas/"), []byte("#/$defs/"))
 	if err := json.Unmarshal(raw, &s.base); err != nil {
 		return nil, err
 	}
 	return s, json.Unmarshal(s.base.Schemas, &s.raw)
 })
+
+func newSchemas(raw map[string]json.RawMessage) *schemas {
+	return &schemas{raw: raw, done: map[string]*jsonschema.Resolved{}}
+}
 
 func contractSchemas(t testing.TB) *schemas {
 	t.Helper()

@@ -62,6 +62,8 @@ type failureData struct {
 
 type badRequest struct {
 	Name    string    `json:"name"`
+	Tag     string    `json:"_tag,omitempty"`
+	Message string    `json:"message,omitempty"`
 	Data    badData   `json:"data"`
 	Error   []problem `json:"error"`
 	Errors  []problem `json:"errors"`
@@ -160,5 +162,5 @@ func (s *Server) fail(w *answer, r *http.Request, err error) {
 	if status == http.StatusInternalServerError && context.Cause(r.Context()) == nil {
 		s.opts.Log.Error("request failed", "id", w.id, "route", r.Pattern, "err", err)
 	}
-	s.reply(w, r, status, body)
+	s.reply(w, r, status, tagged(r, body))
 }

@@ -24,7 +24,7 @@ func (s *Server) routes() []route {
 		part    = message + "/part/{partID}"
 	)
 	worktrees, oauth := not("managing worktrees"), not("OAuth with MCP servers over the API")
-	return []route{
+	return append(apiRoutes(), []route{
 		{get, "/doc", (*call).doc, line18},
 
 		{get, "/global/health", (*call).health, ""},
@@ -137,7 +137,7 @@ func (s *Server) routes() []route {
 		{post, "/tui/select-session", (*call).tuiSelect, ""},
 		{get, "/tui/control/next", (*call).tuiNext, ""},
 		{post, "/tui/control/response", (*call).tuiResponse, ""},
-	}
+	}...)
 }
 
 func (s *Server) register() {

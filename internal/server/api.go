@@ -1,0 +1,400 @@
+package server
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"lathe"
+	"lathe/internal/opencode/wire"
+	"lathe/internal/provider"
+	"lathe/internal/search"
+	"lathe/internal/session"
+	"lathe/internal/sqlite"
+	"lathe/internal/workspace"
+)
+
+// apiRoutes are routes that came with 1.18: of its /api family what reads, and
+// what its screen asks for at the start. The conversations of that family have a
+// form of their own, which lathe does not speak.
+func apiRoutes() []route {
+	const get, post = http.MethodGet, http.MethodPost
+	list := func(f func(*call) (any, error)) handler {
+		return func(c *call) (any, error) { return c.located(f) }
+	}
+	none := list(func(*call) (any, error) { return []any{}, nil })
+	noData := func(*call) (any, error) { return apiData{[]any{}}, nil }
+	conversations, workspaces := not("the conversations of /api; use the routes of /session"), not("workspaces")
+	routes := []route{
+		{get, "/api/health", func(*call) (any, error) { return apiHealth{true}, nil }, line18},
+		{get, "/api/location", (*call).apiLocation, line18},
+		{get, "/api/agent", list((*call).apiAgents), line18},
+		{get, "/api/model", list((*call).apiModels), line18},
+		{get, "/api/provider", list((*call).apiProviders), line18},
+		{get, "/api/provider/{providerID}", list((*call).apiProvider), line18},
+		{get, "/api/command", list((*call).apiCommands), line18},
+		{get, "/api/skill", list((*call).apiSkills), line18},
+		{get, "/api/integration", none, line18},
+		{get, "/api/reference", none, line18},
+		{get, "/api/fs/find", list((*call).apiFind), line18},
+		{get, "/api/fs/list", list((*call).apiList), line18},
+		{get, "/api/pty", list((*call).ptyList), line18},
+		{get, "/api/permission/saved", noData, line18},
+		{get, "/api/session", (*call).apiSessions, line18},
+		{get, "/api/session/active", (*call).apiActive, line18},
+		{get, "/api/session/{sessionID}", (*call).apiSession, line18},
+
+		{get, "/project/{projectID}/directories", (*call).projectDirectories, line18},
+		{get, "/experimental/capabilities", func(*call) (any, error) { return capabilities18{}, nil }, line18},
+		{get, "/experimental/console", func(*call) (any, error) { return console18{Providers: []any{}}, nil }, line18},
+		{get, "/experimental/console/orgs", func(*call) (any, error) { return orgs18{[]any{}}, nil }, line18},
+		{get, "/experimental/session", (*call).sessionsEverywhere, line18},
+		{get, "/experimental/workspace", emptyList, line18},
+		{get, "/experimental/workspace/adapter", emptyList, line18},
+		{get, "/experimental/workspace/status", emptyList, line18},
+		{post, "/experimental/workspace", workspaces, line18},
+	}
+	for _, path := range []string{
+		"", "/{sessionID}/prompt", "/{sessionID}/compact", "/{sessionID}/wait", "/{sessionID}/interrupt", "/{sessionID}/agent", "/{sessionID}/model",
+	} {
+		routes = append(routes, route{post, "/api/session" + path, conversations, line18})
+	}
+	for _, path := range []string{"/context", "/history", "/event", "/message", "/message/{messageID}", "/permission", "/question"} {
+		routes = append(routes, route{get, "/api/session/{sessionID}" + path, conversations, line18})
+	}
+	return append(routes, route{get, "/api/event", conversations, line18})
+}
+
+type (
+	apiHealth struct {
+		Healthy bool `json:"healthy"`
+	}
+	apiData struct {
+		Data any `json:"data"`
+	}
+	apiPage struct {
+		Data   any       `json:"data"`
+		Cursor apiCursor `json:"cursor"`
+	}
+	apiCursor struct {
+		Previous string `json:"previous,omitempty"`
+		Next     string `json:"next,omitempty"`
+	}
+	apiFile struct {
+		Path string `json:"path"`
+		Type string `json:"type"`
+	}
+	capabilities18 struct {
+		Background bool `json:"backgroundSubagents"`
+	}
+	console18 struct {
+		Providers []any `json:"consoleManagedProviders"`
+		Orgs      int   `json:"switchableOrgCount"`
+	}
+	orgs18 struct {
+		Orgs []any `json:"orgs"`
+	}
+	directory18 struct {
+		Directory string `json:"directory"`
+	}
+)
+
+func (c *call) place() (wire.Location, *session.Instance, error) {
+	inst, dir, err := c.instance()
+	if err != nil {
+		return wire.Location{}, nil, err
+	}
+	return wire.Location{Directory: dir, Project: wire.LocationProject{ID: inst.Project.ID, Directory: inst.Root.Worktree}}, inst, nil
+}
+
+func (c *call) located(f func(*call) (any, error)) (any, error) {
+	place, _, err := c.place()
+	if err != nil {
+		return nil, err
+	}
+	data, err := f(c)
+	return wire.Located{Location: place, Data: data}, err
+}
+
+func (c *call) apiLocation() (any, error) {
+	place, _, err := c.place()
+	return place, err
+}
+
+func (c *call) apiAgents() (any, error) {
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	return wire.EncodeAPIAgents(inst.Agents), nil
+}
+
+func (c *call) providers() ([]*provider.Provider, error) {
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	return c.usable(inst.Models)
+}
+
+func (c *call) apiModels() (any, error) {
+	all, err := c.providers()
+	return wire.EncodeAPIModels(all), err
+}
+
+func (c *call) apiProviders() (any, error) {
+	all, err := c.providers()
+	out := make([]any, 0, len(all))
+	for _, p := range all {
+		out = append(out, wire.EncodeAPIProvider(p))
+	}
+	return out, err
+}
+
+func (c *call) apiProvider() (any, error) {
+	all, err := c.providers()
+	if err != nil {
+		return nil, err
+	}
+	id := c.r.PathValue("providerID")
+	i := slices.IndexFunc(all, func(p *provider.Provider) bool { return p.ID == id })
+	if i < 0 {
+		return nil, notFound("Provider not found: %s", clip(id, 80))
+	}
+	return wire.EncodeAPIProvider(all[i]), nil
+}
+
+func (c *call) apiCommands() (any, error) {
+	inst, dir, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	list, err := c.s.opts.Service.Commands(context.WithoutCancel(c.ctx()), dir)
+	return wire.EncodeAPICommands(list, inst.Models.ParseRef), err
+}
+
+// skillLimit bounds the text of a skill that is shown.
+const skillLimit = 256 << 10
+
+func (c *call) apiSkills() (any, error) {
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	list, _ := inst.Skills()
+	out := make([]wire.APISkill, 0, len(list))
+	for _, s := range list {
+		text, err := workspace.ReadFile(s.File, skillLimit)
+		if err != nil {
+			c.s.opts.Log.Warn("a skill was left out", "err", err)
+			continue
+		}
+		out = append(out, wire.APISkill{Name: s.Name, Description: s.Description, Location: s.File, Content: string(text)})
+	}
+	return out, nil
+}
+
+// apiFind finds files by name, as a person types it.
+func (c *call) apiFind() (any, error) {
+	limit, err := c.number("limit")
+	if err != nil {
+		return nil, err
+	}
+	if limit == 0 {
+		limit = filesLimit
+	}
+	kind, query := c.query("type"), c.query("query")
+	if len(query) > maxPattern {
+		return nil, badQuery("query", "longer than %d bytes", maxPattern)
+	}
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	found, err := c.candidates(inst, kind != "directory", kind != "file", query == "")
+	if err != nil {
+		return nil, tooLong(err)
+	}
+	return apiFiles(search.Fuzzy(query, found, int(min(limit, filesMost)))), nil
+}
+
+func apiFiles(paths []string) []apiFile {
+	out := make([]apiFile, 0, len(paths))
+	for _, p := range paths {
+		kind := "file"
+		if strings.HasSuffix(p, "/") {
+			kind = "directory"
+		}
+		out = append(out, apiFile{p, kind})
+	}
+	return out
+}
+
+func (c *call) apiList() (any, error) {
+	if q := c.r.URL.Query(); !q.Has("path") { // the top, where /file wants it said
+		q.Set("path", "")
+		u := *c.r.URL
+		u.RawQuery = q.Encode()
+		r := *c.r
+		r.URL = &u
+		c = &call{s: c.s, w: c.w, r: &r}
+	}
+	listed, err := c.fileList()
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, n := range listed.([]fileNode) {
+		path := filepath.ToSlash(n.Path)
+		if n.Type == "directory" {
+			path += "/"
+		}
+		paths = append(paths, path)
+	}
+	return apiFiles(paths), nil
+}
+
+// apiMost bounds a page of sessions.
+const apiMost = 1000
+
+// apiSessions lists sessions, newest first, page by page. A cursor says how many
+// were seen.
+func (c *call) apiSessions() (any, error) {
+	limit, err := c.number("limit")
+	if err != nil {
+		return nil, err
+	}
+	if limit = min(limit, apiMost); limit == 0 {
+		limit = apiMost
+	}
+	skip, err := parseOffset(c.query("cursor"))
+	if err != nil {
+		return nil, err
+	}
+	f := sqlite.SessionFilter{Search: c.query("search"), ProjectID: c.query("project"), Limit: skip + int(limit) + 1}
+	if f.Directory = c.query("directory"); f.Directory != "" {
+		if f.Directory, err = c.dir(); err != nil {
+			return nil, err
+		}
+	}
+	all, err := c.s.opts.Service.List(c.ctx(), f)
+	if err != nil {
+		return nil, err
+	}
+	page := apiPage{}
+	all = all[min(skip, len(all)):]
+	if skip > 0 {
+		page.Cursor.Previous = offset(max(0, skip-int(limit)))
+	}
+	if len(all) > int(limit) {
+		all = all[:limit]
+		page.Cursor.Next = offset(skip + int(limit))
+	}
+	out := make([]wire.APISession, 0, len(all))
+	for _, s := range all {
+		out = append(out, wire.EncodeAPISession(s))
+	}
+	page.Data = out
+	return page, nil
+}
+
+// pageStart is what a cursor of a list of sessions holds.
+type pageStart struct {
+	Skip int `json:"skip"`
+}
+
+func offset(n int) string {
+	raw, err := wire.Marshal(pageStart{n})
+	if err != nil { // numbers always encode
+		panic(err)
+	}
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+func parseOffset(text string) (int, error) {
+	if text == "" {
+		return 0, nil
+	}
+	var p pageStart
+	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(text, "="))
+	if err == nil {
+		err = json.Unmarshal(raw, &p)
+	}
+	if err != nil || p.Skip < 0 || p.Skip > 1<<20 {
+		return 0, badQuery("cursor", "expected the cursor of an earlier answer")
+	}
+	return p.Skip, nil
+}
+
+// sessionsEverywhere lists the sessions of all projects.
+func (c *call) sessionsEverywhere() (any, error) {
+	limit, err := c.number("limit")
+	if err != nil {
+		return nil, err
+	}
+	if limit = min(limit, apiMost); limit == 0 {
+		limit = 100
+	}
+	f := sqlite.SessionFilter{Search: c.query("search"), Roots: c.query("roots") == "true", Limit: int(limit)}
+	if f.Directory = c.query("directory"); f.Directory != "" {
+		if f.Directory, err = c.dir(); err != nil {
+			return nil, err
+		}
+	}
+	list, err := c.s.opts.Service.List(c.ctx(), f)
+	if err != nil {
+		return nil, err
+	}
+	projects, err := c.s.opts.Store.Projects(c.ctx())
+	return wire.EncodeGlobalSessions(list, projects), err
+}
+
+func (c *call) apiSession() (any, error) {
+	sess, err := c.session()
+	return apiData{wire.EncodeAPISession(sess)}, err
+}
+
+func (c *call) apiActive() (any, error) {
+	dir, err := c.dir()
+	if err != nil {
+		return nil, err
+	}
+	out := map[lathe.SessionID]any{}
+	for id := range c.s.live.statuses(dir) {
+		out[id] = struct {
+			Type string `json:"type"`
+		}{"running"}
+	}
+	return apiData{out}, nil
+}
+
+func (c *call) projectDirectories() (any, error) {
+	p, err := c.s.opts.Store.Project(c.ctx(), c.r.PathValue("projectID"))
+	if err != nil {
+		return nil, notFound("Project not found: %s", clip(c.r.PathValue("projectID"), 80))
+	}
+	return []directory18{{p.Worktree}}, nil
+}
+
+// tagged adds what clients of /api look for in an error.
+func tagged(r *http.Request, body any) any {
+	if !strings.HasPrefix(r.URL.Path, "/api/") {
+		return body
+	}
+	switch b := body.(type) {
+	case failure:
+		b.Tag, b.Message = b.Name, b.Data.Message
+		if id := r.PathValue("sessionID"); id != "" && b.Name == "NotFoundError" {
+			b.Tag, b.Session = "SessionNotFoundError", id
+		}
+		return b
+	case badRequest:
+		b.Tag, b.Message = "InvalidRequestError", b.Data.Message
+		return b
+	}
+	return body
+}
