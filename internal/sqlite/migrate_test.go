@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -108,9 +109,9 @@ func TestMigrateOldSchema(t *testing.T) {
 // TestMigrationKilled kills processes at different moments of a migration. The
 // next one ends it, and no half-written backup is taken for a whole one.
 func TestMigrationKilled(t *testing.T) {
-	rounds, messages := 25, 4000
-	if testing.Short() {
-		rounds = 4
+	rounds, messages := 8, 600
+	if n, err := strconv.Atoi(os.Getenv("LATHE_KILL_ROUNDS")); err == nil && n > 0 {
+		rounds, messages = n, 4000
 	}
 	old := oldStore(t, 1, messages)
 	data, err := os.ReadFile(filepath.Join(old, "lathe.db"))
