@@ -49,6 +49,9 @@ func (s *sitting) look() {
 	}
 	want := s.d.lines()
 	for i, l := range want {
+		want[i] = styled.Simple(l)
+	}
+	for i, l := range want {
 		if w := styled.Width(l, styled.WcWidth); w > s.w {
 			s.t.Fatalf("step %d: line %d is %d wide, more than %d: %q", s.steps, i, w, s.w, l)
 		}

@@ -43,7 +43,7 @@ func (a *App) flow() []styled.Line {
 		f.done[e.m.ID] = true
 	}
 	for i, line := range out {
-		out[i] = a.unlinked(line)
+		out[i] = a.fitted(line)
 	}
 	return out
 }
@@ -194,7 +194,7 @@ func (a *App) region() region {
 	r := region{title: a.windowTitle()}
 	for _, line := range append(open, bottom...) {
 		var b strings.Builder
-		a.unlinked(line.Cut(a.look.width, a.look.method)).Write(&b, "")
+		a.fitted(line.Cut(a.look.width, a.look.method)).Write(&b, "")
 		r.lines = append(r.lines, b.String())
 	}
 	if x >= 0 && y >= 0 {

@@ -25,7 +25,7 @@ func (a *App) View() tea.View {
 		if a.look.theme.BG(theme.Background) != "" {
 			l = l.Pad(a.look.width, a.look.method, "")
 		}
-		a.unlinked(l).Write(&b, base)
+		a.fitted(l).Write(&b, base)
 	}
 	v := tea.NewView(b.String())
 	v.AltScreen, v.ReportFocus, v.Cursor = true, true, cursor
@@ -36,14 +36,28 @@ func (a *App) View() tea.View {
 	return v
 }
 
-// unlinked returns a line without links, for terminals that would show them.
-func (a *App) unlinked(l styled.Line) styled.Line {
-	if !a.noLinks {
+// fitted returns a line as this terminal can show it: without links where they
+// would be text, with simple clusters where whole ones are not measured.
+func (a *App) fitted(l styled.Line) styled.Line {
+	if !a.noLinks && a.look.method == styled.Grapheme {
 		return l
 	}
-	out := slices.Clone(l)
-	for i := range out {
-		out[i].Link = ""
+	out := l
+	for i, s := range l {
+		text, link := s.Text, s.Link
+		if a.noLinks {
+			link = ""
+		}
+		if a.look.method == styled.WcWidth {
+			text = styled.Simple(text)
+		}
+		if text == s.Text && link == s.Link {
+			continue
+		}
+		if &out[0] == &l[0] {
+			out = slices.Clone(l)
+		}
+		out[i].Text, out[i].Link = text, link
 	}
 	return out
 }

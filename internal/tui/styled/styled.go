@@ -154,6 +154,11 @@ func cluster(text string, m Method) (string, int) {
 	if c == "" { // cannot happen on valid text
 		return text[:1], 1
 	}
+	if m == WcWidth && len(c) > 3 {
+		if s := simple(c); s != c {
+			w = ansi.WcWidth.StringWidth(s)
+		}
+	}
 	return c, w
 }
 

@@ -122,3 +122,32 @@ func TestBetween(t *testing.T) {
 		t.Errorf("%d cells stand before the text", n)
 	}
 }
+
+func TestSimple(t *testing.T) {
+	for in, want := range map[string]struct {
+		text  string
+		width int
+	}{
+		"plain 漢字 e\u0301":                     {"plain 漢字 e\u0301", 12},
+		"👩\u200d👩\u200d👧!":                     {"👩!", 3},
+		"👍🏽":                                   {"👍", 2},
+		"❤\ufe0fx":                             {"❤x", 2},
+		"\u1112\u1161\u11ab\u1100\u1173\u11af": {"한글", 4},
+		"\u1112\u1161":                         {"하", 2},
+		"नमस्\u200dते":                         {"नमस्\u200dते", 4},
+	} {
+		if got := Simple(in); got != want.text {
+			t.Errorf("Simple(%q) = %q, want %q", in, got, want.text)
+		}
+		if w := Width(in, WcWidth); w != want.width || w != Width(Simple(in), WcWidth) {
+			t.Errorf("%q is %d wide, %d when simple, want %d", in, w, Width(Simple(in), WcWidth), want.width)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOf(rapid.OneOf(rapid.RuneFrom([]rune("ab漢👩👍🏽\u200d\ufe0f❤\u1112\u1161\u11abกำ\u0301")), rapid.Rune())).Draw(t, "text")
+		text = Clean(text)
+		if a, b := Width(strings.ReplaceAll(text, "\n", ""), WcWidth), Width(Simple(strings.ReplaceAll(text, "\n", "")), WcWidth); a != b {
+			t.Fatalf("%q is %d wide, %d when simple", text, a, b)
+		}
+	})
+}
