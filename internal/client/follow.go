@@ -147,15 +147,15 @@ func (f *follower) stream(ctx context.Context) error {
 			return fmt.Errorf("read events: %w", err)
 		}
 		dead.Reset(f.c.patience)
-		if err := f.take(ev); err != nil || f.over {
-			return err
+		if f.take(ev); f.over {
+			return nil
 		}
 	}
 	return errors.New("the server ended the stream")
 }
 
 // take hands one frame on.
-func (f *follower) take(ev sse.Event) error {
+func (f *follower) take(ev sse.Event) {
 	seq := number(ev.ID)
 	env, err := wire.DecodeOwnEvent(ev.Data)
 	if errors.Is(err, wire.ErrUnknownEvent) {
@@ -168,17 +168,17 @@ func (f *follower) take(ev sse.Event) error {
 			f.over = !f.yield(Update{Envelope: lathe.Envelope{Seq: seq}, Open: true, Lost: f.opened && !in.Properties.Resumed}, nil)
 			f.opened = true
 		}
-		return nil
-	}
-	if err != nil {
-		return err
+		return
 	}
 	if ev.ID != "" {
 		f.last = ev.ID
 	}
+	if err != nil { // of a newer server, say: what it did shows when it is read
+		f.over = !f.yield(Update{Envelope: lathe.Envelope{Seq: seq}, Open: true, Lost: true}, nil)
+		return
+	}
 	env.Seq = seq
 	f.over = !f.yield(Update{Envelope: env}, nil)
-	return nil
 }
 
 // number returns the number of an event from the id of its frame.
