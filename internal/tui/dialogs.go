@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -74,6 +75,10 @@ func (a *App) messageActions(id lathe.MessageID) tea.Cmd {
 	}
 	l := list{title: "message", hint: "enter do it · esc stay here"}
 	l.items = []item{{id: "stay", title: "stay here"}, {id: "copy", title: "copy its text"}}
+	answer := a.conv.answerTo(e)
+	if answer != "" {
+		l.items = append(l.items, item{id: "answer", title: "copy the answer to it"})
+	}
 	r, canRevert := a.engine.(Reverter)
 	if canRevert {
 		l.items = append(l.items, item{id: "undo", title: "undo to before it", detail: "messages and changes of files"})
@@ -85,6 +90,8 @@ func (a *App) messageActions(id lathe.MessageID) tea.Cmd {
 		switch it.id {
 		case "copy":
 			return a.copy(e.text(), "copied the message")
+		case "answer":
+			return a.copy(answer, "copied the answer")
 		case "undo":
 			a.conv.bottom.e = nil
 			return a.revertTo(r, e)
@@ -95,4 +102,20 @@ func (a *App) messageActions(id lathe.MessageID) tea.Cmd {
 	}
 	a.push(newList(l))
 	return nil
+}
+
+// answerTo returns what was answered to a message, up to the next one of the
+// person's.
+func (c *conversation) answerTo(e *entry) string {
+	list := c.visible()
+	var words []string
+	for _, o := range list[slices.Index(list, e)+1:] {
+		if _, ok := o.m.Info.(*lathe.User); ok {
+			break
+		}
+		if t := o.text(); t != "" {
+			words = append(words, t)
+		}
+	}
+	return strings.Join(words, "\n\n")
 }

@@ -175,6 +175,12 @@ func TestTimelineDialog(t *testing.T) {
 	d.shows("timeline", "first", "second")
 	d.press("up", "enter")
 	d.shows("copy its text", "undo to before it", "fork the session before it")
+	d.typed("the answer")
+	d.press("enter")
+	if want := []string{"\x1b]52;c;b25l\x07"}; !cmp.Equal(d.raw, want) {
+		t.Errorf("copied %q", d.raw)
+	}
+	d.press("ctrl+x", "g", "up", "enter")
 	d.typed("undo")
 	d.press("enter")
 	d.calls("revert ses_1 msg_1")

@@ -12,7 +12,7 @@ import (
 // themeList shows themes as they are gone through.
 func (a *App) themeList() tea.Cmd {
 	before, dark := a.look.theme, a.dark
-	l := list{title: "themes", hint: "enter choose · tab dark or light · esc keep " + before.Name, items: a.themeItems(before.Name)}
+	l := list{title: "themes", hint: "enter choose · tab dark or light · esc keep " + styled.OneLine(before.Name), items: a.themeItems(before.Name)}
 	l.move = func(a *App, it item) { a.setTheme(a.themeNamed(it.id)) }
 	l.closed = func(a *App) tea.Cmd {
 		a.dark = dark
