@@ -205,3 +205,24 @@ func TestQueued(t *testing.T) {
 	d.event(lathe.MessageUpdated{Message: done})
 	d.hides("queued")
 }
+
+func TestMouseInLists(t *testing.T) {
+	d := withHistory(t, Options{})
+	for _, y := range []int{0, 1, 2, 40} { // no item is there
+		d.press("ctrl+x", "m")
+		d.text()
+		d.send(tea.MouseClickMsg{X: 5, Y: d.app.scrollTop + y, Button: tea.MouseLeft})
+		d.shows("models")
+		d.press("esc")
+	}
+	d.press("ctrl+x", "m")
+	d.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	d.send(tea.MouseWheelMsg{Button: tea.MouseWheelUp})
+	for y, l := range d.lines() {
+		if strings.Contains(l, "Small") {
+			d.send(tea.MouseClickMsg{X: 5, Y: y, Button: tea.MouseLeft})
+			break
+		}
+	}
+	d.shows("build · acme/small")
+}

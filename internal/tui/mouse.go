@@ -36,7 +36,7 @@ type clicker interface {
 func (a *App) mouseEvent(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
 	case tea.MouseWheelMsg:
-		return a.wheel(m)
+		return a.wheelIn(m)
 	case tea.MouseClickMsg:
 		if m.Button == tea.MouseLeft {
 			return a.press(m.X, m.Y)
@@ -51,6 +51,46 @@ func (a *App) mouseEvent(msg tea.Msg) tea.Cmd {
 		}
 	}
 	return nil
+}
+
+// wheelIn turns the wheel in a list or a page that is open, else in the
+// conversation.
+func (a *App) wheelIn(m tea.MouseWheelMsg) tea.Cmd {
+	s := a.top()
+	switch s.(type) {
+	case *list, *page:
+	default:
+		return a.wheel(m)
+	}
+	k := tea.KeyPressMsg{Code: tea.KeyDown}
+	if m.Button == tea.MouseWheelUp {
+		k.Code = tea.KeyUp
+	} else if m.Button != tea.MouseWheelDown {
+		return nil
+	}
+	return s.key(a, k)
+}
+
+// click chooses what a row of the list says.
+func (s *list) click(a *App, y int) tea.Cmd {
+	var rows []int // what each row is: an index, or -1 for a heading
+	mark, last := 0, ""
+	for n, i := range s.shown {
+		if g := s.items[i].group; s.filter.Text() == "" && g != last {
+			last = g
+			rows = append(rows, -1)
+		}
+		if n == s.at {
+			mark = len(rows)
+		}
+		rows = append(rows, n)
+	}
+	row := max(0, min(mark-s.body/2, len(rows)-s.body)) + y - 2 // below the title and the filter
+	if y < 2 || y-2 >= s.body || row >= len(rows) || rows[row] < 0 {
+		return nil
+	}
+	s.at = rows[row]
+	return s.key(a, tea.KeyPressMsg{Code: tea.KeyEnter})
 }
 
 // press begins a selection, chooses in a sheet, or puts the caret.

@@ -86,6 +86,7 @@ type list struct {
 	filter edit.Editor
 	shown  []int
 	at     int
+	body   int // rows that were drawn
 }
 
 // newList returns a list that begins at the current item.
@@ -235,6 +236,7 @@ func (s *list) draw(l look, height int) (lines []styled.Line, x, y int) {
 		}
 	}
 	body := max(1, min(height-3-len(foot), len(s.shown)+s.groups()))
+	s.body = body
 	lines = append(lines, l.row(styled.Join(styled.Plain(l.glyph("⌕ ", "? "), l.fg(theme.Muted)), styled.Plain(s.filter.Text(), l.fg(theme.Text))), false))
 	x, y = 4+styled.Width(s.filter.Text()[:s.filter.Caret()], l.method), 1
 	if len(s.shown) == 0 {
