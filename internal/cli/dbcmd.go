@@ -157,7 +157,7 @@ func undoState(ctx context.Context, a *app, dir string) string {
 	if a.store.ReadOnly() {
 		return "not here: nothing can be run"
 	}
-	if why := a.svc.UndoProblem(ctx, dir); why != nil {
+	if why := a.svc.TryUndo(ctx, dir); why != nil {
 		return fmt.Sprintf("not here: %v", why)
 	}
 	return fmt.Sprintf("steps in %s can be undone", dir)

@@ -57,7 +57,11 @@ func newSessionRevert(env *Env) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return tellFiles(env, out.Files, out.Conflicts)
+		err = tellFiles(env, out.Files, out.Conflicts)
+		if why := a.svc.UndoProblem(ctx, sess.Directory); why != nil && len(out.Files) == 0 {
+			fmt.Fprintf(env.Stderr, "lathe: what is done to files in %s is not recorded: %s\n", clean(sess.Directory), clean(why.Error()))
+		}
+		return err
 	})
 	cmd.Flags().StringVar(&message, "message", "", "the first message to take back")
 	cmd.Flags().StringVar(&part, "part", "", "the first part of it to take back")

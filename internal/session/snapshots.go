@@ -147,6 +147,20 @@ func (r *runner) recoverPatch(ctx context.Context, history []lathe.Message) {
 	}
 }
 
+// TryUndo takes a snapshot of a directory and returns what keeps steps in it from
+// being undone, or nil. In a large directory it takes a moment.
+func (s *Service) TryUndo(ctx context.Context, dir string) error {
+	inst, err := s.Instance(ctx, dir)
+	if err != nil {
+		return err
+	}
+	store, err := inst.snapshots()
+	if err == nil {
+		_, err = store.Track(ctx)
+	}
+	return err
+}
+
 // UndoProblem returns why steps in a directory cannot be undone, or nil.
 func (s *Service) UndoProblem(ctx context.Context, dir string) error {
 	inst, err := s.Instance(ctx, dir)
