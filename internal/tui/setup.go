@@ -79,6 +79,11 @@ func (a *App) showSetup(f Found) {
 			return tea.Batch(a.loadCatalog(), a.setup())
 		case "guide":
 			a.prefs.Guided = true
+			for _, m := range a.models {
+				if m.Ref.Provider == "offline" && a.current().Provider != "offline" {
+					a.model = m.Ref
+				}
+			}
 			return a.remember()
 		}
 		return a.modelsOf(it.id[len("models:"):])
