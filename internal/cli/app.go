@@ -231,36 +231,3 @@ func (a *app) Close() error {
 	}
 	return errors.Join(errs...)
 }
-
-// parseModel reads a model as a person typed it.
-func (a *app) parseModel(ctx context.Context, dir, text string) (lathe.ModelRef, error) {
-	inst, err := a.svc.Instance(ctx, dir)
-	if err != nil {
-		return lathe.ModelRef{}, err
-	}
-	return inst.Models.ParseRef(text)
-}
-
-// warn tells what the configuration complains about and what was left out.
-func (a *app) warn(ctx context.Context, dir string, out *output) {
-	inst, err := a.svc.Instance(ctx, dir)
-	if err != nil {
-		return
-	}
-	for _, w := range inst.Config.Warnings {
-		out.warning(w.String())
-	}
-	for _, err := range inst.SkillProblems() {
-		if !errors.Is(err, session.ErrShadowed) { // two of one name are common
-			out.warning(err.Error())
-		}
-	}
-	if notice := inst.Notice(); notice != "" {
-		out.warning(notice)
-	}
-}
-
-// reply answers a permission ask.
-func (a *app) reply(ctx context.Context, dir string, id lathe.AskID, r lathe.Reply) error {
-	return a.svc.Reply(context.WithoutCancel(ctx), dir, id, r)
-}
