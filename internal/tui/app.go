@@ -83,6 +83,7 @@ type App struct {
 	agent    string
 	model    lathe.ModelRef
 	prefs    Prefs
+	saving   *saving
 	found    Found
 	words    string // that were written after a command, for the sheet that it opens
 	looked   bool   // for what could answer
@@ -124,7 +125,7 @@ func New(ctx context.Context, o Options) *App {
 	a := &App{
 		opts: o, engine: o.Engine, ctx: ctx, conv: newConversation(), dark: true, focused: true,
 		status: map[lathe.SessionID]lathe.Status{}, drafts: map[lathe.SessionID]edit.Editor{},
-		agent: o.Agent, model: o.Model, prefs: o.Prefs.clone(),
+		agent: o.Agent, model: o.Model, prefs: o.Prefs.clone(), saving: &saving{},
 	}
 	if a.prefs.Mode != "" {
 		a.dark = a.prefs.Mode == "dark"

@@ -55,6 +55,20 @@ func TestFavourites(t *testing.T) {
 	d.press("esc")
 }
 
+// TestOldPreferencesAreNotKept holds that a save which comes late does not undo a
+// newer one.
+func TestOldPreferencesAreNotKept(t *testing.T) {
+	var kept []int
+	d, _ := ableTo(t, Options{SavePrefs: func(p Prefs) error { kept = append(kept, len(p.Favorite)); return nil }})
+	first := d.app.toggleFavorite(lathe.ModelRef{Provider: "acme", Model: "big"})
+	second := d.app.toggleFavorite(lathe.ModelRef{Provider: "acme", Model: "small"})
+	second()
+	first()
+	if diff := cmp.Diff([]int{2}, kept); diff != "" {
+		t.Errorf("kept (-want +got):\n%s", diff)
+	}
+}
+
 func TestModelsGoneThrough(t *testing.T) {
 	refs := []lathe.ModelRef{{Provider: "acme", Model: "small"}, {Provider: "gone", Model: "x"}, {Provider: "acme", Model: "big"}}
 	d, _ := ableTo(t, Options{Prefs: Prefs{Recent: refs, Favorite: refs[:1], Variant: map[string]string{"acme/big": "high"}}, Keys: map[string]string{"model_cycle_favorite": "f5"}})

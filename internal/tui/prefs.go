@@ -3,6 +3,7 @@ package tui
 import (
 	"maps"
 	"slices"
+	"sync"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -40,8 +41,28 @@ func (a *App) remember() tea.Cmd {
 	if a.opts.SavePrefs == nil {
 		return nil
 	}
-	p := a.prefs.clone()
-	return func() tea.Msg { return doneMsg{err: a.opts.SavePrefs(p)} }
+	a.saving.asked++
+	p, n, s := a.prefs.clone(), a.saving.asked, a.saving
+	return func() tea.Msg { return doneMsg{err: s.save(n, func() error { return a.opts.SavePrefs(p) })} }
+}
+
+// saving sees to it that what is kept last is what was asked for last, though
+// commands run beside each other.
+type saving struct {
+	asked int // of the screen's loop alone
+
+	mu   sync.Mutex
+	kept int
+}
+
+func (s *saving) save(n int, keep func() error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n < s.kept {
+		return nil
+	}
+	s.kept = n
+	return keep()
 }
 
 func plain(r lathe.ModelRef) lathe.ModelRef {

@@ -93,8 +93,10 @@ func (a *App) figures(l look) (out []segment) {
 	if hit, ok := a.cacheHit(); ok {
 		add(fmt.Sprintf("cache %d%%", hit), theme.Muted, 50)
 	}
-	if took := a.lastTook(); took != "" && !a.busy() {
-		add(took, theme.Muted, 40)
+	if !a.busy() {
+		if took := a.lastTook(); took != "" {
+			add(took, theme.Muted, 40)
+		}
 	}
 	return out
 }
