@@ -37,7 +37,7 @@ func FuzzRequest(f *testing.F) {
 			path = path[:i] + url.PathEscape(id) + path[j+1:]
 		}
 		q := url.Values{}
-		for _, name := range []string{"path", "pattern", "query", "before", "limit", "start", "messageID", "type", "provider", "model", "after"} {
+		for _, name := range []string{"path", "pattern", "query", "before", "limit", "start", "messageID", "type", "provider", "model", "after", "cursor", "project", "location[directory]"} {
 			q.Set(name, query)
 		}
 		if len(query)%7 == 0 {
