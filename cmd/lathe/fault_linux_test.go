@@ -286,3 +286,19 @@ func killAtWork(t *testing.T, w *world) {
 	w.wait(cmd)
 	noneLeft(t, "killed at work", mark)
 }
+
+// TestInterruptedIsShownSo kills a run while its tool works. Whoever looks at the
+// session next sees that it was cut off.
+func TestInterruptedIsShownSo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.model("anthropic", nil)
+	killAtWork(t, w)
+	out := w.must(w.run("export"))
+	if strings.Contains(out, `"status": "running"`) || !strings.Contains(out, "interrupted") {
+		t.Errorf("the session seems to work:\n%s", out)
+	}
+	if out := w.must(w.run("doctor")); strings.Contains(out, "at work") {
+		t.Errorf("doctor:\n%s", out)
+	}
+}

@@ -116,6 +116,11 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 			return inst, err
 		},
 	})
+	if !a.store.ReadOnly() {
+		if err := a.svc.CloseInterrupted(ctx); err != nil { // a full disk, say; each prompt tries again
+			a.log.Warn("what processes that died left open could not be closed", "err", err)
+		}
+	}
 	a.startBackground()
 	return a, nil
 }

@@ -1,0 +1,29 @@
+package session
+
+import (
+	"context"
+	"errors"
+
+	"lathe/internal/sqlite"
+)
+
+// CloseInterrupted closes what processes that died left open, in all sessions, so
+// that nobody is shown a tool that seems to run. What a living process works on
+// stays as it is. It is to be called when a store was opened.
+func (s *Service) CloseInterrupted(ctx context.Context) error {
+	ids, err := s.opts.Store.Unclosed(ctx)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, id := range ids {
+		switch parts, err := s.opts.Store.Recover(ctx, id); {
+		case errors.Is(err, sqlite.ErrBusy):
+		case err != nil:
+			errs = append(errs, err)
+		default:
+			s.opts.Log.Info("closed what a process that died had left open", "session", id, "parts", len(parts))
+		}
+	}
+	return errors.Join(errs...)
+}
