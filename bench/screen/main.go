@@ -54,7 +54,7 @@ func measure(program string) error {
 	if err := p.prepare(srv.URL); err != nil {
 		return err
 	}
-	for _, step := range []func(place, *model) error{idle, spinner, flood, large} {
+	for _, step := range []func(place, *model) error{idle, spinner, flood, inline, large} {
 		if err := step(p, m); err != nil {
 			return err
 		}

@@ -176,6 +176,29 @@ func spinner(p place, m *model) error {
 	return s.leave()
 }
 
+// inline streams into the terminal's scrollback.
+func inline(p place, m *model) error {
+	const rate = 1000
+	m.set(5*rate, 10*time.Second/rate, false)
+	s, err := p.show("--inline")
+	if err != nil {
+		return err
+	}
+	if err := s.wait("ask anything"); err != nil {
+		return err
+	}
+	s.term.WriteString("go\r")
+	if err := s.wait("word"); err != nil {
+		return err
+	}
+	begun, bytes, used := time.Now(), s.mark(), s.cpu()
+	if err := s.wait("ask anything"); err != nil {
+		return err
+	}
+	fmt.Printf("%6d tokens, --inline       %.1f bytes a token, %.0f %% of a core\n", rate, float64(s.mark()-bytes)/(5*rate), 100*(s.cpu()-used).Seconds()/time.Since(begun).Seconds())
+	return s.leave()
+}
+
 // flood types while 10,000 tokens a second arrive.
 func flood(p place, m *model) error {
 	for _, rate := range []int{100, 1000, 10_000} {
