@@ -166,15 +166,13 @@ func (p *replayer) watch(t *testing.T) func(*schemas) {
 	go func() {
 		defer close(read)
 		defer resp.Body.Close()
-		for in := bufio.NewScanner(resp.Body); ; {
-			in.Buffer(nil, 4<<20)
-			for in.Scan() {
-				var frame struct{ Payload json.RawMessage }
-				if line, ok := bytes.CutPrefix(in.Bytes(), []byte("data: ")); ok && json.Unmarshal(line, &frame) == nil {
-					got = append(got, frame.Payload)
-				}
+		in := bufio.NewScanner(resp.Body)
+		in.Buffer(nil, 4<<20)
+		for in.Scan() {
+			var frame struct{ Payload json.RawMessage }
+			if line, ok := bytes.CutPrefix(in.Bytes(), []byte("data: ")); ok && json.Unmarshal(line, &frame) == nil {
+				got = append(got, frame.Payload)
 			}
-			return
 		}
 	}()
 	return func(s *schemas) {
