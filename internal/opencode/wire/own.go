@@ -15,8 +15,7 @@ import (
 
 // ownPart is what OpenCode does not say of a part.
 type ownPart struct {
-	Seq   int64  `json:"seq,omitempty"`
-	Limit string `json:"limit,omitempty"` // of the failure of a retry
+	Seq int64 `json:"seq,omitempty"`
 }
 
 // ownInfo is what OpenCode does not say of a message.
@@ -40,14 +39,6 @@ func infoBeyond(m *lathe.Message) ownInfo {
 		out.Steers = in.Steers
 	case *lathe.Assistant:
 		out.Limit = limitOf(in.Error)
-	}
-	return out
-}
-
-func partBeyond(p *lathe.Part) ownPart {
-	out := ownPart{Seq: p.Seq}
-	if r, ok := p.Body.(*lathe.Retry); ok {
-		out.Limit = limitOf(r.Error)
 	}
 	return out
 }
@@ -77,18 +68,11 @@ func (o ownInfo) apply(m *lathe.Message) {
 	}
 }
 
-func (o ownPart) apply(p *lathe.Part) {
-	p.Seq = o.Seq
-	if r, ok := p.Body.(*lathe.Retry); ok {
-		r.Error = withLimit(r.Error, o.Limit)
-	}
-}
-
 // EncodeOwnMessage returns a message with its parts.
 func EncodeOwnMessage(m lathe.Message) any {
 	out := ownMessage{Info: EncodeInfo(m), Parts: encodeParts(m.Parts), Lathe: infoBeyond(&m)}
 	for i := range m.Parts {
-		out.Lathe.Parts = append(out.Lathe.Parts, partBeyond(&m.Parts[i]))
+		out.Lathe.Parts = append(out.Lathe.Parts, ownPart{m.Parts[i].Seq})
 	}
 	return out
 }
@@ -107,7 +91,7 @@ func DecodeOwnMessage(data []byte) (lathe.Message, error) {
 	}
 	in.Lathe.apply(&m)
 	for i := range min(len(m.Parts), len(in.Lathe.Parts)) {
-		in.Lathe.Parts[i].apply(&m.Parts[i])
+		m.Parts[i].Seq = in.Lathe.Parts[i].Seq
 	}
 	return m, nil
 }
@@ -187,8 +171,7 @@ func EncodeOwnEvent(env lathe.Envelope) []byte {
 	case lathe.MessageUpdated:
 		out.Lathe = &ownMore{ownInfo: infoBeyond(&ev.Message)}
 	case lathe.PartUpdated:
-		p := partBeyond(&ev.Part)
-		out.Lathe = &ownMore{ownInfo: ownInfo{Seq: p.Seq, Limit: p.Limit}}
+		out.Lathe = &ownMore{ownInfo: ownInfo{Seq: ev.Part.Seq}}
 	case lathe.SessionFailed:
 		out.Lathe = &ownMore{ownInfo: ownInfo{Limit: limitOf(ev.Failure)}}
 	case lathe.PartDelta:
@@ -231,7 +214,7 @@ func DecodeOwnEvent(data []byte) (lathe.Envelope, error) {
 		in.Lathe.apply(&e.Message)
 		ev = e
 	case lathe.PartUpdated:
-		ownPart{in.Lathe.Seq, in.Lathe.Limit}.apply(&e.Part)
+		e.Part.Seq = in.Lathe.Seq
 		ev = e
 	case lathe.SessionFailed:
 		e.Failure = withLimit(e.Failure, in.Lathe.Limit)
