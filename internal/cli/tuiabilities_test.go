@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"lathe"
+	"lathe/internal/opencode/wire"
+	"lathe/internal/tui"
+)
+
+// TestScreenAbilities does with a real engine, over its HTTP interface, what the
+// screen's dialogs do.
+func TestScreenAbilities(t *testing.T) {
+	top := t.TempDir()
+	dir := filepath.Join(top, "repo")
+	for name, text := range map[string]string{
+		"repo/lathe.json": `{"permission":{"bash":"allow"},"mcp":{"docs":{"type":"remote","url":"https://example.com"}}}`,
+		"repo/hi.txt":     "text hello **you**\n", "repo/.lathe/skills/s/SKILL.md": "---\nname: s\ndescription: does it\n---\nDo it.\n",
+	} {
+		path := filepath.Join(top, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	vars := map[string]string{"HOME": top, "LATHE_HOME": filepath.Join(top, "lathe"), "PATH": os.Getenv("PATH")}
+	env := &Env{
+		Dir: dir, Getenv: func(k string) string { return vars[k] }, Environ: []string{"PATH=" + vars["PATH"], "HOME=" + top},
+		Now: time.Now, Stdout: io.Discard, Stderr: io.Discard,
+	}
+	ctx := t.Context()
+	f, err := connect(ctx, env, target{dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	e := &tuiEngine{tuiAbilities: tuiAbilities{f.Client}, now: time.Now}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	trust, err := e.Trust(ctx)
+	must(err)
+	if trust.Given || len(trust.LeftOut) == 0 {
+		t.Errorf("trust: %+v", trust)
+	}
+	must(e.Decide(ctx, trust, false))
+	setup, err := e.Setup(ctx)
+	must(err)
+	if diff := cmp.Diff([]tui.Configured{{Name: "docs", Kind: "remote", State: "configured; this build runs none"}}, setup.MCP); diff != "" {
+		t.Errorf("MCP servers (-want +got):\n%s", diff)
+	}
+	if len(setup.Skills) != 1 || len(setup.Files) == 0 || len(setup.Checks) == 0 {
+		t.Errorf("setup: %+v", setup)
+	}
+
+	s, err := e.Create(ctx)
+	must(err)
+	id, err := f.Prompt(ctx, s.ID, wire.OwnPrompt{Prompt: wire.PromptRequest{
+		Parts: []lathe.PartBody{&lathe.Text{Text: "hi"}}, Model: lathe.ModelRef{Provider: "script", Model: "hi.txt"},
+	}})
+	must(err)
+	for {
+		out, err := f.Outcome(ctx, s.ID, id)
+		must(err)
+		if !out.Running {
+			break
+		}
+	}
+	w, err := e.Weigh(ctx, s.ID)
+	must(err)
+	if w.Used == 0 || len(w.Kinds) == 0 || len(w.ByModel) != 1 {
+		t.Errorf("weight: %+v", w)
+	}
+	raw, err := e.Export(ctx, s.ID, tui.FormatJSON)
+	must(err)
+	in, err := decodeExport(raw)
+	must(err)
+	if in.Session.ID != s.ID || len(in.Messages) != 2 {
+		t.Errorf("exported session %s with %d messages", in.Session.ID, len(in.Messages))
+	}
+	for format, want := range map[string]string{tui.FormatMarkdown: "hello **you**", tui.FormatHTML: "<html"} {
+		raw, err := e.Export(ctx, s.ID, format)
+		must(err)
+		if !bytes.Contains(bytes.ToLower(raw), []byte(want)) {
+			t.Errorf("%s does not hold %q:\n%s", format, want, raw)
+		}
+	}
+	must(e.Archive(ctx, s.ID, true))
+	active, err := e.List(ctx, "")
+	must(err)
+	put, err := e.Archived(ctx)
+	must(err)
+	if len(active) != 0 || len(put) != 1 {
+		t.Errorf("%d active and %d archived sessions", len(active), len(put))
+	}
+	must(e.Archive(ctx, s.ID, false))
+	if put, err = e.Archived(ctx); err != nil || len(put) != 0 {
+		t.Errorf("brought back: %d archived, %v", len(put), err)
+	}
+	if _, err := e.Share(ctx, s.ID); err == nil || !strings.Contains(err.Error(), "share") {
+		t.Errorf("shared without a service: %v", err)
+	}
+
+	must(e.Connect(ctx, "groq", "sk-x"))
+	found, err := e.Found(ctx)
+	must(err)
+	if diff := cmp.Diff([]string{"groq"}, found.Stored); diff != "" {
+		t.Errorf("stored (-want +got):\n%s", diff)
+	}
+	info, err := os.Stat(filepath.Join(top, "lathe", "data", "auth.json"))
+	must(err)
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("the keys have mode %v", info.Mode())
+	}
+	must(e.Forget(ctx, "groq"))
+	must(e.Distrust(ctx))
+	if trust, err = e.Trust(ctx); err != nil || trust.Given {
+		t.Errorf("trusted no more: %+v, %v", trust, err)
+	}
+}
