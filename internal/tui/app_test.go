@@ -9,7 +9,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
@@ -385,8 +384,8 @@ func TestAnything(t *testing.T) {
 				rt.Fatalf("the region has %d lines on a screen of %d", n, d.app.height)
 			}
 			for _, l := range d.app.region().lines {
-				if w := styled.Width(ansi.Strip(l), styled.WcWidth); w > d.app.look.width {
-					rt.Fatalf("a line of the region is %d wide, more than %d: %q", w, d.app.look.width, l)
+				if w := l.Width(styled.WcWidth); w > d.app.look.width {
+					rt.Fatalf("a line of the region is %d wide, more than %d: %q", w, d.app.look.width, l.Text())
 				}
 			}
 			lines, cursor := d.app.screen()

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -181,7 +180,7 @@ func closed(p *piece) bool {
 
 // region is what the inline screen draws anew, and the caret in it.
 type region struct {
-	lines  []string
+	lines  []styled.Line
 	cursor *tea.Cursor
 	title  string
 }
@@ -193,9 +192,7 @@ func (a *App) region() region {
 	a.scrollTop, a.mouse.shown = len(open), nil
 	r := region{title: a.windowTitle()}
 	for _, line := range append(open, bottom...) {
-		var b strings.Builder
-		a.fitted(line.Cut(a.look.width, a.look.method)).Write(&b, "")
-		r.lines = append(r.lines, b.String())
+		r.lines = append(r.lines, a.fitted(line.Cut(a.look.width, a.look.method)))
 	}
 	if x >= 0 && y >= 0 {
 		r.cursor = tea.NewCursor(min(x, a.look.width-1), len(open)+y)

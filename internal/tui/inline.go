@@ -3,6 +3,7 @@ package tui
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/colorprofile"
@@ -22,8 +23,8 @@ type inline struct {
 	method styled.Method
 	on     bool
 	width  int
-	rows   []string // of the region as it stands
-	row    int      // of the cursor in it
+	rows   []styled.Line // of the region as it stands
+	row    int           // of the cursor in it
 	title  string
 	simple bool
 }
@@ -84,7 +85,7 @@ func (p *inline) resize(width, _ int) {
 	}
 	extra := 0
 	for i, row := range p.rows {
-		if n := ansi.StringWidth(row); i <= p.row && width > 0 && n > width {
+		if n := row.Width(p.method); i <= p.row && width > 0 && n > width {
 			extra += (n - 1) / width
 		}
 	}
@@ -132,13 +133,15 @@ func (p *inline) paint(final []styled.Line, r region) error {
 
 // region writes the rows that changed. The cursor stands in the first one before,
 // and in the last one after.
-func (p *inline) region(rows []string) {
+func (p *inline) region(rows []styled.Line) {
 	for i, row := range rows {
 		if i > 0 {
 			p.buf.WriteString("\r\n")
 		}
-		if i >= len(p.rows) || p.rows[i] != row {
-			p.buf.WriteString(ansi.EraseLineRight + row) // erasing after a full row would take its end
+		if i < len(p.rows) {
+			p.change(p.rows[i], row)
+		} else {
+			p.buf.WriteString(row.String())
 		}
 	}
 	if len(p.rows) > len(rows) { // rows are left over below
@@ -146,6 +149,40 @@ func (p *inline) region(rows []string) {
 	}
 	p.rows = rows
 	p.row = max(0, len(rows)-1)
+}
+
+// change writes what of a row differs from what stands there.
+func (p *inline) change(old, row styled.Line) {
+	same, col := 0, 0
+	for same < len(row) && same < len(old) && row[same] == old[same] {
+		col += styled.Width(row[same].Text, p.method)
+		same++
+	}
+	if same == len(row) && same == len(old) {
+		return
+	}
+	rest := slices.Clone(row[same:])
+	if same < len(old) && len(rest) > 0 {
+		if more, ok := appended(old[same], rest[0]); ok {
+			col += styled.Width(old[same].Text, p.method)
+			rest[0].Text = more
+		}
+	}
+	if col > 0 {
+		p.buf.WriteString(ansi.CursorForward(col))
+	}
+	if row.Width(p.method) < old.Width(p.method) {
+		p.buf.WriteString(ansi.EraseLineRight) // behind a full row it would take its end
+	}
+	p.buf.WriteString(rest.String())
+}
+
+// appended returns what was added to a span, if that begins a cluster of its own.
+func appended(old, span styled.Span) (more string, ok bool) {
+	more, ok = strings.CutPrefix(span.Text, old.Text)
+	ok = ok && old.Style == span.Style && old.Link == span.Link && old.Text != "" && more != "" &&
+		more[0] < 0x80 && old.Text[len(old.Text)-1] < 0x80
+	return more, ok
 }
 
 func (p *inline) cursor(r region) {

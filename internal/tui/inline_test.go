@@ -36,9 +36,14 @@ func TestInlinePainted(t *testing.T) {
 			}
 			var r region
 			var below []string
-			for range rapid.IntRange(1, h-1).Draw(t, "rows") {
+			for i := range rapid.IntRange(1, h-1).Draw(t, "rows") {
 				row := line.Draw(t, "row")
-				r.lines = append(r.lines, row.String())
+				if i < len(p.rows) && len(final) == 0 && rapid.Bool().Draw(t, "grows") {
+					row = styled.Join(p.rows[i], styled.Plain(".x", "1"))
+					row[0].Text += rapid.SampledFrom([]string{"", "a", "漢", "\u0301"}).Draw(t, "more")
+					row = row.Cut(w, styled.WcWidth)
+				}
+				r.lines = append(r.lines, row)
 				below = append(below, strings.TrimRight(row.Text(), " "))
 			}
 			r.cursor = tea.NewCursor(rapid.IntRange(0, w-1).Draw(t, "x"), rapid.IntRange(0, len(below)-1).Draw(t, "y"))
@@ -92,7 +97,7 @@ func TestFlow(t *testing.T) {
 	queued := question(3, "and this")
 	d.event(lathe.MessageUpdated{Message: queued}, lathe.PartUpdated{Part: queued.Parts[0]})
 	flow()
-	if strings.Contains(strings.Join(out, "\n"), "and this") || !strings.Contains(strings.Join(d.app.region().lines, "\n"), "queued") {
+	if strings.Contains(strings.Join(out, "\n"), "and this") || !strings.Contains(styled.Join(d.app.region().lines...).Text(), "queued") {
 		t.Error("what is queued is handed over")
 	}
 	text.Body = &lathe.Text{Text: full, Time: lathe.Span{End: time.Unix(2, 0)}}
