@@ -15,6 +15,9 @@ const (
 	// lookBack bounds the search for an update that a newer one replaces, and
 	// with it the cost of publishing to a subscriber that has fallen behind.
 	lookBack = 32
+	// lookFar is the bound for a subscription with room for more events than most:
+	// one that gathers for many clients.
+	lookFar = 1024
 	// keepCap is the largest queue that stays allocated while it is empty.
 	keepCap = 64
 )
@@ -225,7 +228,11 @@ func (s *Subscription) supersede(it item) {
 	if !ok {
 		return
 	}
-	for i := len(s.queue) - 1; i >= max(s.head, len(s.queue)-lookBack); i-- {
+	look := lookBack
+	if s.limits.Events > defaultEvents {
+		look = lookFar
+	}
+	for i := len(s.queue) - 1; i >= max(s.head, len(s.queue)-look); i-- {
 		q := &s.queue[i]
 		if q.session != it.session {
 			continue

@@ -41,7 +41,7 @@ func TestFanoutLog(t *testing.T) {
 	if got := read(slow); got != "0" {
 		t.Errorf("the slow one has %q", got)
 	}
-	for i := range 100 {
+	for i := range 1000 {
 		_ = f.publish(piece(i))
 		read(quick)
 	}
