@@ -48,6 +48,7 @@ func apiRoutes() []route {
 		{get, "/api/session/active", (*call).apiActive, line18},
 		{get, "/api/session/{sessionID}", (*call).apiSession, line18},
 
+		{get, "/vcs/status", (*call).vcsStatus, line18},
 		{get, "/project/{projectID}/directories", (*call).projectDirectories, line18},
 		{get, "/experimental/capabilities", func(*call) (any, error) { return capabilities18{}, nil }, line18},
 		{get, "/experimental/console", func(*call) (any, error) { return console18{Providers: []any{}}, nil }, line18},
@@ -97,6 +98,12 @@ type (
 	}
 	orgs18 struct {
 		Orgs []any `json:"orgs"`
+	}
+	changed18 struct {
+		File      string `json:"file"`
+		Additions int    `json:"additions"`
+		Deletions int    `json:"deletions"`
+		Status    string `json:"status"`
 	}
 	directory18 struct {
 		Directory string `json:"directory"`
@@ -370,6 +377,19 @@ func (c *call) apiActive() (any, error) {
 		}{"running"}
 	}
 	return apiData{out}, nil
+}
+
+// vcsStatus is /file/status with the names of 1.18.
+func (c *call) vcsStatus() (any, error) {
+	listed, err := c.fileStatus()
+	if err != nil {
+		return nil, err
+	}
+	out := []changed18{}
+	for _, f := range listed.([]fileStatus) {
+		out = append(out, changed18{f.Path, f.Added, f.Removed, f.Status})
+	}
+	return out, nil
 }
 
 func (c *call) projectDirectories() (any, error) {

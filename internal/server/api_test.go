@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // What is there of the routes of 1.18 has the shapes of its own document, whose
@@ -85,6 +87,14 @@ func TestAPISessions(t *testing.T) {
 		if err := json.Unmarshal(res.body, &body); err != nil || body.Tag != tag {
 			t.Errorf("%s: %q, not %q, %v: %s", path, body.Tag, tag, err, res.body)
 		}
+	}
+	if vcs := r.ok("GET", "/vcs", "").(map[string]any); vcs["branch"] != "main" || vcs["default_branch"] != "main" {
+		t.Errorf("vcs %v", vcs)
+	}
+	write(t, r.dir+"/fresh.txt", "a\nb\n")
+	want18 := []any{map[string]any{"file": "fresh.txt", "additions": 2.0, "deletions": 0.0, "status": "added"}}
+	if diff := cmp.Diff(want18, r.ok("GET", "/vcs/status", "")); diff != "" {
+		t.Errorf("vcs status (-want +got):\n%s", diff)
 	}
 	place := r.ok("GET", "/api/location?location[directory]="+r.dir+"/sub", "").(map[string]any)
 	if place["directory"] != r.dir+"/sub" {

@@ -101,7 +101,8 @@ func (c *call) path() (any, error) {
 }
 
 type vcsOut struct {
-	Branch string `json:"branch"`
+	Branch  string `json:"branch"`
+	Default string `json:"default_branch,omitempty"` // 1.18
 }
 
 // vcs reads the branch from the git directory; a detached head has none.
@@ -110,7 +111,7 @@ func (c *call) vcs() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return vcsOut{branch(inst)}, nil
+	return vcsOut{branch(inst), mainBranch(inst)}, nil
 }
 
 func branch(inst *session.Instance) string {
@@ -124,6 +125,31 @@ func branch(inst *session.Instance) string {
 	name, _ := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
 	if strings.HasPrefix(string(head), "ref: ") {
 		return name
+	}
+	return ""
+}
+
+// mainBranch is what the remote calls its branch, or the one that has the usual
+// name.
+func mainBranch(inst *session.Instance) string {
+	if inst.Root.GitDir == "" {
+		return ""
+	}
+	read := func(parts ...string) string {
+		data, err := workspace.ReadFile(filepath.Join(append([]string{inst.Root.GitDir}, parts...)...), 1<<20)
+		if err != nil {
+			return ""
+		}
+		return string(data)
+	}
+	if name, ok := strings.CutPrefix(strings.TrimSpace(read("refs", "remotes", "origin", "HEAD")), "ref: refs/remotes/origin/"); ok {
+		return name
+	}
+	packed := read("packed-refs")
+	for _, name := range []string{"main", "master"} {
+		if read("refs", "heads", name) != "" || strings.Contains(packed, " refs/heads/"+name+"\n") {
+			return name
+		}
 	}
 	return ""
 }
