@@ -79,6 +79,38 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
+// TestBorrowedSurvivesADeath lets a process die that had changed what the project
+// lent. The next one keeps it all the same.
+func TestBorrowedSurvivesADeath(t *testing.T) {
+	root := testRoot(t, true)
+	write(t, root.Dir, "a.txt", "precious\n", 0o644)
+	runGit(t, root.Dir, "add", ".")
+	runGit(t, root.Dir, "commit", "-qm", "x")
+	data := t.TempDir()
+	died := openStore(t, root, data)
+	track(t, died)
+	write(t, root.Dir, "a.txt", "other\n", 0o644)
+	track(t, died)
+	clear(died.lost) // as if it were never closed
+
+	next := openStore(t, root, data)
+	track(t, next)
+	if err := next.Close(); err != nil {
+		t.Fatal(err)
+	}
+	objects := filepath.Join(root.Dir, ".git", "objects")
+	if err := os.RemoveAll(objects); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(objects, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	id := hashBlob("precious\n")
+	if got, err := openStore(t, root, data).blobs(t.Context(), map[oid]bool{id: true}, MaxFile); err != nil || string(got[id]) != "precious\n" {
+		t.Errorf("the old content reads %q, %v", got[id], err)
+	}
+}
+
 // TestPackAndQuota packs many loose objects and still finds them.
 func TestPackAndQuota(t *testing.T) {
 	root := testRoot(t, false)

@@ -71,6 +71,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err := s.tidy(); err != nil {
 		return err
 	}
+	s.readLost()
 	s.ready = true
 	return nil
 }

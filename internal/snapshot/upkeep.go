@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"lathe/internal/workspace"
 )
 
 const (
@@ -66,15 +68,51 @@ func removeStale(path string) {
 	}
 }
 
+// lostFile lists borrowed objects that are to be kept, for the next process if
+// this one dies.
+const lostFile = "lost"
+
+// maxLost bounds what is read of that list.
+const maxLost = 4 << 20
+
 // borrowed notes objects of the project that a file no longer has, so that the
 // store gets them before the project drops them.
 func (s *Store) borrowed(changed map[string]change) {
 	if s.common == "" {
 		return
 	}
+	var fresh strings.Builder
 	for _, c := range changed {
-		if c.before.mode != 0 && c.before.mode != modeRepo && !exists(s.objectPath(c.before.oid)) {
-			s.lost[c.before.oid.String()] = true
+		if c.before.mode == 0 || c.before.mode == modeRepo || exists(s.objectPath(c.before.oid)) {
+			continue
+		}
+		if id := c.before.oid.String(); !s.lost[id] {
+			s.lost[id] = true
+			fresh.WriteString(id + "\n")
+		}
+	}
+	if fresh.Len() == 0 {
+		return
+	}
+	f, err := os.OpenFile(filepath.Join(s.dir, lostFile), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err == nil {
+		_, err = f.WriteString(fresh.String())
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		s.log.Warn("what is borrowed from the project could not be noted", "err", err)
+	}
+}
+
+// readLost takes over what a process that died had noted.
+func (s *Store) readLost() {
+	data, err := workspace.ReadFile(filepath.Join(s.dir, lostFile), maxLost)
+	if err != nil {
+		return
+	}
+	for line := range strings.Lines(string(data)) {
+		if id := strings.TrimSuffix(line, "\n"); checkTrees(id) == nil {
+			s.lost[id] = true
 		}
 	}
 }
@@ -88,11 +126,24 @@ func (s *Store) anchor(ctx context.Context) error {
 	for id := range s.lost {
 		fmt.Fprintln(&in, id)
 	}
-	_, err := s.run(ctx, in.Bytes(), "pack-objects", "-q", "--non-empty", "--threads=1", "--window=0", filepath.Join(s.dir, "objects", "pack", "pack"))
+	there, err := s.run(ctx, in.Bytes(), "cat-file", "--batch-check=%(objectname) %(objecttype)")
+	if err != nil {
+		return fmt.Errorf("keep the project's versions of changed files: %w", err)
+	}
+	in.Reset()
+	for line := range strings.Lines(string(there)) {
+		if id, kind, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " "); kind == "blob" {
+			fmt.Fprintln(&in, id)
+		}
+	}
+	_, err = s.run(ctx, in.Bytes(), "pack-objects", "-q", "--non-empty", "--threads=1", "--window=0", filepath.Join(s.dir, "objects", "pack", "pack"))
 	if err != nil {
 		return fmt.Errorf("keep the project's versions of changed files: %w", err)
 	}
 	clear(s.lost)
+	if err := os.Remove(filepath.Join(s.dir, lostFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	return nil
 }
 
