@@ -37,6 +37,7 @@ type askSheet struct {
 	shown   time.Time
 	answers []answer
 	at      int
+	first   int          // the line of the first answer, as of the last drawing
 	message *edit.Editor // of a rejection, while it is written
 }
 
@@ -94,6 +95,20 @@ func (s *askSheet) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 			}
 		}
 		return a.scrollKey(stroke)
+	}
+	return nil
+}
+
+// click marks an answer, and takes the one that is marked: a single stray click
+// allows nothing.
+func (s *askSheet) click(a *App, y int) tea.Cmd {
+	i := y - s.first
+	switch {
+	case s.message != nil || s.pattern != nil || i < 0 || i >= len(s.answers) || a.opts.Now().Sub(a.replied) < haste:
+	case s.at == i:
+		return s.choose(a, s.answers[i])
+	default:
+		s.at = i
 	}
 	return nil
 }
@@ -222,6 +237,7 @@ func (s *askSheet) draw(l look, height int) ([]styled.Line, int, int) {
 	if s.pattern != nil {
 		return s.drawPattern(l, out)
 	}
+	s.first = len(out)
 	for i, an := range s.answers {
 		line := styled.Line{{Text: an.key + "  ", Style: l.fg(theme.Accent, styled.Bold)}, {Text: an.label, Style: l.fg(theme.Text)}}
 		if an.reply.Kind == lathe.Always && !an.words {

@@ -269,6 +269,36 @@ func TestNextAskIsNotAnsweredInHaste(t *testing.T) {
 	d.calls(`reply per_2 once "" project=false`)
 }
 
+// TestAnsweredByMouse answers with clicks: asks with two on the same row.
+func TestAnsweredByMouse(t *testing.T) {
+	d, _ := ableTo(t, Options{Mouse: true})
+	click := func(text string) {
+		t.Helper()
+		for y, line := range d.lines() {
+			if strings.Contains(line, text) {
+				d.send(tea.MouseClickMsg{X: 5, Y: y, Button: tea.MouseLeft})
+				return
+			}
+		}
+		t.Errorf("nothing says %q:\n%s", text, d.text())
+	}
+	d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "bash", Patterns: []string{"x"}, Always: []string{"x *"}}})
+	click("allow in this project")
+	d.calls()
+	click("allow in this project")
+	d.calls(`reply per_1 always "" project=true`)
+	d.event(lathe.QuestionAsked{Ask: lathe.QuestionAsk{ID: "que_1", SessionID: "ses_1", Questions: []lathe.Question{
+		{Text: "Which sizes?", Multiple: true, Options: []lathe.QuestionOption{{Label: "small"}, {Label: "medium"}}, Custom: true},
+		{Text: "Which colour?", Options: []lathe.QuestionOption{{Label: "red"}, {Label: "blue"}}},
+	}}})
+	click("medium")
+	click("your answer")
+	d.typed("huge")
+	d.press("enter")
+	click("blue")
+	d.calls(`answer que_1 [["medium" "huge"] ["blue"]]`)
+}
+
 func TestQuestionTabs(t *testing.T) {
 	d, _ := ableTo(t, Options{})
 	d.event(lathe.QuestionAsked{Ask: lathe.QuestionAsk{ID: "que_1", SessionID: "ses_1", Questions: []lathe.Question{

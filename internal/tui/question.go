@@ -22,6 +22,7 @@ type questionSheet struct {
 	n     int // the question that is shown
 	state []answering
 	shown time.Time
+	first int // the line of the first row, as of the last drawing
 }
 
 // answering is what was answered to one question so far.
@@ -99,6 +100,25 @@ func (s *questionSheet) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 		return a.scrollKey(stroke)
 	}
 	return nil
+}
+
+// click chooses what a row says, or puts the caret into the answer of one's own.
+func (s *questionSheet) click(a *App, y int) tea.Cmd {
+	q, r := s.question(), s.now()
+	i := y - s.first + r.top
+	switch {
+	case y < s.first || i > len(q.Options) || i == len(q.Options) && !s.custom():
+		return nil
+	case i == len(q.Options):
+		r.at = i
+		return nil
+	}
+	r.at = i
+	if q.Multiple {
+		s.mark(i)
+		return nil
+	}
+	return s.enter(a)
 }
 
 func (s *questionSheet) write(a *App, k tea.KeyPressMsg, stroke string) {
@@ -213,6 +233,7 @@ func (s *questionSheet) draw(l look, height int) (out []styled.Line, x, y int) {
 		out = append(out, l.row(line, false))
 	}
 	rows := s.rows(l)
+	s.first = len(out)
 	room := max(1, height-len(out))
 	r.top = max(0, min(r.top, r.at, len(rows)-room))
 	r.top = max(r.top, r.at-room+1)

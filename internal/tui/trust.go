@@ -18,6 +18,7 @@ type trustSheet struct {
 	shown time.Time
 	at    int
 	top   int
+	first int // the line of the first answer, as of the last drawing
 }
 
 var trustAnswers = [...][2]string{
@@ -71,6 +72,19 @@ func (s *trustSheet) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
+// click marks an answer, and takes the one that is marked.
+func (s *trustSheet) click(a *App, y int) tea.Cmd {
+	i := y - s.first
+	switch {
+	case i < 0 || i >= len(trustAnswers):
+	case s.at == i:
+		return s.choose(a, i)
+	default:
+		s.at = i
+	}
+	return nil
+}
+
 func (s *trustSheet) choose(a *App, i int) tea.Cmd {
 	a.close(s)
 	if i == 2 {
@@ -105,6 +119,7 @@ func (s *trustSheet) draw(l look, height int) ([]styled.Line, int, int) {
 	for _, line := range body {
 		out = append(out, l.row(line, false))
 	}
+	s.first = len(out)
 	for i, an := range trustAnswers {
 		out = append(out, l.row(styled.Line{{Text: an[0] + "  ", Style: l.fg(theme.Accent, styled.Bold)}, {Text: an[1], Style: l.fg(theme.Text)}}, i == s.at))
 	}
