@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	_ "embed" // the descriptions
+	"maps"
 	"strings"
 
 	"lathe/internal/diff"
@@ -96,7 +97,7 @@ func (e *Env) edit(ctx context.Context, call *tool.Call, path string, edits []re
 	}
 	meta := c.describe(patch)
 	meta["diagnostics"] = map[string]any{}
-	progress(call, final.rel, meta)
+	progress(call, final.rel, maps.Clone(meta)) // who was told reads it while we go on
 	found := e.diagnose(ctx, path)
 	meta["diagnostics"] = diagnosticsMeta(found)
 	meta["truncated"] = false
