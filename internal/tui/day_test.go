@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,8 +57,8 @@ func (s *sitting) look() {
 			s.t.Fatalf("step %d: line %d is %d wide, more than %d: %q", s.steps, i, w, s.w, l)
 		}
 	}
-	if diff := cmp.Diff(want, s.e.lines()); diff != "" {
-		s.t.Fatalf("step %d: the terminal shows something else (-want +got):\n%s", s.steps, diff)
+	if got := s.e.lines(); !slices.Equal(want, got) {
+		s.t.Fatalf("step %d: the terminal shows something else (-want +got):\n%s", s.steps, cmp.Diff(want, got))
 	}
 	if c := v.Cursor; c != nil && (c.X < 0 || c.X >= s.w || c.Y < 0 || c.Y >= s.h || c.X != s.e.x || c.Y != s.e.y) {
 		s.t.Fatalf("step %d: cursor %v on %d,%d of a screen of %dx%d", s.steps, c.Position, s.e.x, s.e.y, s.w, s.h)
@@ -112,7 +113,7 @@ func (s *sitting) day() {
 	s.do(func(d *driver) { d.send(tea.MouseWheelMsg{Button: tea.MouseWheelUp}) })
 	for _, dialog := range [][]string{{"ctrl+x", "m"}, {"ctrl+x", "l"}, {"ctrl+x", "g"}, {"ctrl+x", "a"}, {"ctrl+x", "t"}, {"ctrl+p"}, {"f1"}, {"ctrl+x", "s"}} {
 		s.press(dialog...)
-		s.press("down", "down", "s", "漢", "backspace", "pgdown", "up", "esc", "esc")
+		s.press("down", "漢", "backspace", "pgdown", "esc", "esc")
 	}
 	s.press("tab", "shift+tab", "up", "up", "down", "ctrl+c", "esc")
 	s.do(func(d *driver) { d.typed("/und") })
@@ -176,12 +177,12 @@ func TestWorkingDay(t *testing.T) {
 
 // TestWorkingDayResized resizes the terminal between any two steps.
 func TestWorkingDayResized(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		w, h := 80, 24
 		s := sit(t, func() (int, int) {
 			if r.IntN(4) == 0 {
-				w, h = 20+r.IntN(140), 6+r.IntN(44)
+				w, h = 20+r.IntN(110), 6+r.IntN(34)
 			}
 			return w, h
 		})
