@@ -134,6 +134,7 @@ func New(ctx context.Context, o Options) *App {
 	var problems []string
 	a.keys, problems = keys.New(o.Keys)
 	a.look = look{width: 80, ascii: o.ASCII, times: o.Prefs.Times, stacked: o.Stacked, method: styled.WcWidth}
+	a.look.child = a.keys.For(keys.ChildNext)
 	a.height = 24
 	a.setTheme(a.themeNamed(a.chosenTheme()))
 	if p := a.themeProblem(o.Theme); p != "" {

@@ -289,6 +289,9 @@ func (l look) children(c call) []styled.Line {
 	if n := len(out) - 5; n > 0 && !l.details {
 		out = append([]styled.Line{styled.Plain(l.glyph("…", "...")+" "+plural(n, "call")+" before", l.fg(theme.Border))}, out[n:]...)
 	}
+	if id, _ := c.meta["sessionId"].(string); id != "" && c.running && l.child != "" {
+		out = append(out, styled.Plain(l.child+" or a click opens its session", l.fg(theme.Border)).Cut(l.width-8, l.method))
+	}
 	return l.gutter(out)
 }
 

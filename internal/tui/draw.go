@@ -22,9 +22,10 @@ type look struct {
 	details  bool // tools show all of their output
 	thinking bool // reasoning is unfolded
 	pictures picture.Mode
-	times    bool // messages tell when they were written
-	raw      bool // Markdown is shown as it was written
-	stacked  bool // changes are never drawn in two columns
+	child    string // the key that leads to the session of a subagent
+	times    bool   // messages tell when they were written
+	raw      bool   // Markdown is shown as it was written
+	stacked  bool   // changes are never drawn in two columns
 }
 
 // glyph returns a mark, or what stands for it where there is no unicode.
