@@ -76,7 +76,7 @@ func setupScript(e *testscript.Env) error {
 // hermetic is the environment that keeps lathe off the network and quick.
 func hermetic() []string {
 	return []string{
-		"OPENCODE_DISABLE_MODELS_FETCH=1", "LATHE_RETRY_BASE=1ms", "TZ=UTC", "LC_ALL=C.UTF-8", "TERM=xterm-256color",
+		"OPENCODE_DISABLE_MODELS_FETCH=1", "LATHE_DISABLE_LOCAL_MODELS=1", "LATHE_RETRY_BASE=1ms", "TZ=UTC", "LC_ALL=C.UTF-8", "TERM=xterm-256color",
 		"GORACE=atexit_sleep_ms=0", // or each process sleeps for a second as it ends
 	}
 }

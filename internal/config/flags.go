@@ -24,6 +24,7 @@ type Flags struct {
 	DisableDefaultPlugins, Pure           bool
 	DisableLSPDownload                    bool `env:"DISABLE_LSP_DOWNLOAD"`
 	DisableModelsFetch                    bool
+	DisableLocalModels                    bool   // model servers on this machine are not looked for
 	ModelsURL                             string `env:"MODELS_URL"`
 	ModelsPath                            string
 	EnableExperimentalModels              bool

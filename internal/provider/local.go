@@ -49,8 +49,11 @@ type localCache struct {
 }
 
 func (r *Registry) servers() []LocalServer {
-	if r.o.Local != nil {
+	switch {
+	case r.o.Local != nil:
 		return r.o.Local
+	case r.conf.Flags.DisableLocalModels:
+		return nil
 	}
 	return usualServers
 }
