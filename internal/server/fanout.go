@@ -13,7 +13,7 @@ import (
 const (
 	// fanoutKeep bounds what is kept for clients that are behind the others. Up to
 	// fanoutIdle nobody looks whether it is still needed.
-	fanoutKeep, fanoutIdle = 64 << 20, 256 << 10
+	fanoutKeep, fanoutIdle = 32 << 20, 256 << 10
 	// fanoutQueue bounds the events that wait to be encoded, in number and size.
 	fanoutEvents, fanoutBytes = 1 << 16, 64 << 20
 	// Beyond crowd clients events are held back a little for each of them, up to
