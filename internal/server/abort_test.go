@@ -1,8 +1,10 @@
 package server
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"lathe"
 	"lathe/internal/bus"
@@ -11,15 +13,17 @@ import (
 // However soon after a word the turn is aborted, what was shown stays.
 func TestAbortKeepsText(t *testing.T) {
 	r := newRig(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
 	model := r.script("wait.txt", "text Now I wait.\nstall\n")
 	for i := range 60 {
 		sess := r.session()
 		id := lathe.SessionID(strings.TrimPrefix(sess, "/session/"))
-		sub := r.bus.Subscribe(t.Context(), bus.Filter{}, bus.Limits{})
+		sub := r.bus.Subscribe(ctx, bus.Filter{}, bus.Limits{})
 		r.ok("POST", sess+"/prompt_async", promptBody(model, "go"))
 		shown, wanted := "", []string{"Now ", "Now I ", "Now I wait."}[i%3]
 		for !strings.HasPrefix(shown, wanted) {
-			env, err := sub.Next(t.Context())
+			env, err := sub.Next(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}

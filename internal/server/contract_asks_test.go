@@ -1,7 +1,9 @@
 package server
 
 import (
+	"context"
 	"strings"
+	"time"
 
 	"lathe"
 	"lathe/internal/bus"
@@ -14,12 +16,14 @@ func (r *rig) contractOfAsks(check func(op, path, body, status string) result) {
 	const bash = "tool bash {\"command\":\"echo asked\",\"description\":\"x\"}\n"
 	model := r.script("asks.txt", bash+"---\n"+bash+"---\ntext Done.\n---\n"+question+"---\n"+question+"---\ntext Done.\n")
 	sess := "/session/" + r.ok("POST", "/session", `{"permission":[{"permission":"bash","pattern":"*","action":"ask"}]}`).(map[string]any)["id"].(string)
-	sub := r.bus.Subscribe(r.t.Context(), bus.Filter{}, bus.Limits{})
+	ctx, cancel := context.WithTimeout(r.t.Context(), 30*time.Second)
+	defer cancel()
+	sub := r.bus.Subscribe(ctx, bus.Filter{}, bus.Limits{})
 	defer sub.Close()
 	wait := func(want func(lathe.Event) string) string {
 		r.t.Helper()
 		for {
-			env, err := sub.Next(r.t.Context())
+			env, err := sub.Next(ctx)
 			if err != nil {
 				r.t.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -41,7 +42,7 @@ func TestEventOrder(t *testing.T) {
 // part and state once.
 func (r *rig) kinds(t *testing.T, sess, body string) []string {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, "GET", r.url+"/event", nil)
 	if err != nil {
