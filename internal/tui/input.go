@@ -146,13 +146,25 @@ func (i *input) draw(l look, mark styled.Line, hint string) (lines []styled.Line
 		if n == 0 {
 			line = mark
 		}
-		body := styled.Plain(text[rows[n].From:rows[n].To], l.fg(theme.Text))
+		body := i.shown(rows[n], l.fg(theme.Text))
 		if text == "" {
 			body = styled.Plain(hint, l.fg(theme.Border))
 		}
 		lines = append(lines, styled.Join(line, body).Cut(l.width, l.method))
 	}
 	return lines, col + 3, row - top
+}
+
+// shown returns the text of a row, what is selected of it reversed.
+func (i *input) shown(r edit.Row, style styled.Style) styled.Line {
+	text := i.Text()
+	from, to, ok := i.Selection()
+	if from, to = max(from, r.From), min(to, r.To); !ok || from >= to {
+		return styled.Plain(text[r.From:r.To], style)
+	}
+	return styled.Line{
+		{Text: text[r.From:from], Style: style}, {Text: text[from:to], Style: style.With(styled.Reverse)}, {Text: text[to:r.To], Style: style},
+	}
 }
 
 // firstOffer returns which completion is the first that is shown.

@@ -108,6 +108,10 @@ func (a *App) action(act keys.Action, armed string) (tea.Cmd, bool) {
 		if empty {
 			return nil, false
 		}
+		if text := a.input.Selected(); text != "" {
+			a.input.Unselect()
+			return a.copy(text, "copied what you selected"), true
+		}
 		a.input.history.Add(a.input.Value())
 		a.input.Reset()
 		return a.changed(), true
@@ -138,7 +142,7 @@ func (a *App) action(act keys.Action, armed string) (tea.Cmd, bool) {
 	if cmd, ok := a.scrollAction(act); ok {
 		return cmd, true
 	}
-	if a.input.Do(act) {
+	if a.input.DoShown(act, a.input.width, a.input.method) {
 		a.typedAt = a.opts.Now()
 		return a.changed(), true
 	}

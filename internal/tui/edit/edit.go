@@ -23,6 +23,7 @@ type Editor struct {
 	text  string
 	at    int // caret, in bytes, always between clusters
 	goal  int // column that vertical moves aim for; -1: the present one
+	sel   int // where the selection began, plus one; 0: nothing is selected
 	undo  []state
 	redo  []state
 	typed bool // the newest change was typing, which further typing joins
@@ -117,7 +118,7 @@ func (e *Editor) Empty() bool { return e.text == "" }
 // Set replaces the text and puts the caret at its end. Undo brings the old back.
 func (e *Editor) Set(text string) {
 	e.save(false)
-	e.text, e.at, e.goal = styled.Clean(text), 0, -1
+	e.text, e.goal, e.sel = styled.Clean(text), -1, 0
 	e.at = len(e.text)
 }
 
@@ -145,6 +146,7 @@ func (e *Editor) Type(text string) {
 }
 
 func (e *Editor) insert(text string) {
+	e.cut()
 	e.text = e.text[:e.at] + text + e.text[e.at:]
 	e.at += len(text)
 	e.goal = -1
@@ -180,7 +182,7 @@ func (e *Editor) Replace(a int, text string) {
 	}
 	e.save(false)
 	e.text = e.text[:a] + e.text[e.at:]
-	e.at = a
+	e.at, e.sel = a, 0
 	e.insert(styled.Clean(text))
 }
 
@@ -188,14 +190,19 @@ func (e *Editor) Replace(a int, text string) {
 // had an effect. Moves up and down need the layout; see [Editor.Vertical].
 func (e *Editor) Do(a keys.Action) bool {
 	var at int
+	from, to, selected := e.Selection()
 	switch a {
 	case keys.Newline:
 		e.Type("\n")
 		return true
 	case keys.Left:
-		at = e.before()
+		if at = e.before(); selected {
+			at = from
+		}
 	case keys.Right:
-		at = e.after()
+		if at = e.after(); selected {
+			at = to
+		}
 	case keys.LineHome:
 		at = e.lineStart()
 	case keys.LineEnd:
@@ -215,13 +222,14 @@ func (e *Editor) Do(a keys.Action) bool {
 	default:
 		return e.remove(a)
 	}
-	moved := at != e.at
-	e.at, e.goal, e.typed = at, -1, false
+	moved := at != e.at || selected
+	e.at, e.goal, e.typed, e.sel = at, -1, false, 0
 	return moved
 }
 
 func (e *Editor) remove(a keys.Action) bool {
 	from, to := e.at, e.at
+	first, last, selected := e.Selection()
 	switch a {
 	case keys.Backspace:
 		from = e.before()
@@ -243,13 +251,18 @@ func (e *Editor) remove(a keys.Action) bool {
 		if from, to = e.lineStart(), e.lineEnd(); to < len(e.text) {
 			to++
 		}
+	default:
+		return false
+	}
+	if selected {
+		from, to = first, last
 	}
 	if from == to {
 		return false
 	}
 	e.save(false)
 	e.text = e.text[:from] + e.text[to:]
-	e.at, e.goal = from, -1
+	e.at, e.goal, e.sel = from, -1, 0
 	return true
 }
 
@@ -261,7 +274,7 @@ func (e *Editor) back(from, to *[]state) bool {
 	s := (*from)[n-1]
 	*from = (*from)[:n-1]
 	*to = append(*to, state{e.text, e.at})
-	e.text, e.at, e.goal, e.typed = s.text, s.at, -1, false
+	e.text, e.at, e.goal, e.typed, e.sel = s.text, s.at, -1, false, 0
 	return true
 }
 

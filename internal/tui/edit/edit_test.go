@@ -25,12 +25,19 @@ func TestEditing(t *testing.T) {
 		{"line ends", "ab\ncd", []keys.Action{keys.LineHome, keys.Left, keys.LineHome, keys.DeleteToEnd, keys.DeleteToEnd}, "|cd"},
 		{"undo and redo", "ab", []keys.Action{keys.Backspace, keys.InputUndo, keys.InputUndo, keys.InputRedo}, "ab|"},
 		{"delete a line", "ab\ncd\nef", []keys.Action{keys.Left, keys.LineHome, keys.Left, keys.DeleteLine}, "ab\n|ef"},
+		{"select and type over it", "one two", []keys.Action{keys.SelectWordBack, keys.Newline}, "one \n|"},
+		{"delete what is selected", "ab\ncd", []keys.Action{keys.SelectHome, keys.SelectLeft, keys.SelectLeft, keys.DeleteWordBack}, "a|"},
+		{"a move ends the selection", "abc", []keys.Action{keys.SelectLeft, keys.SelectLeft, keys.Left, keys.Backspace}, "|bc"},
+		{"right goes to its end", "abc", []keys.Action{keys.SelectBufHome, keys.Right, keys.Backspace}, "ab|"},
+		{"select all", "ab\ncd", []keys.Action{keys.SelectAll, keys.Backspace, keys.InputUndo}, "ab\ncd|"},
+		{"select up to the edge", "ab\ncd", []keys.Action{keys.SelectUp, keys.SelectUp, keys.DeleteChar}, "|"},
+		{"the row that is shown", "hello wide world", []keys.Action{keys.VisualHome, keys.Left, keys.VisualHome, keys.SelectVEnd, keys.Backspace}, "hello | world"},
 		{"forward", "漢字", []keys.Action{keys.BufferHome, keys.Right, keys.DeleteChar}, "漢|"},
 	} {
 		var e Editor
 		e.Type(tt.text)
 		for _, a := range tt.do {
-			e.Do(a)
+			e.DoShown(a, 7, styled.WcWidth)
 		}
 		if got := e.text[:e.at] + "|" + e.text[e.at:]; got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
@@ -107,7 +114,8 @@ func TestHistory(t *testing.T) {
 // caret or makes a row too wide.
 func TestAnyEditing(t *testing.T) {
 	actions := []keys.Action{keys.Left, keys.Right, keys.LineHome, keys.LineEnd, keys.WordForward, keys.WordBackward, keys.Backspace,
-		keys.DeleteChar, keys.DeleteWord, keys.DeleteWordBack, keys.DeleteToEnd, keys.DeleteToStart, keys.DeleteLine, keys.InputUndo, keys.InputRedo, keys.Newline}
+		keys.DeleteChar, keys.DeleteWord, keys.DeleteWordBack, keys.DeleteToEnd, keys.DeleteToStart, keys.DeleteLine, keys.InputUndo, keys.InputRedo, keys.Newline,
+		keys.SelectLeft, keys.SelectRight, keys.SelectUp, keys.SelectVEnd, keys.SelectWordBack, keys.SelectAll, keys.VisualHome}
 	rapid.Check(t, func(t *rapid.T) {
 		var e Editor
 		width := rapid.IntRange(24, 60).Draw(t, "width")
@@ -120,7 +128,10 @@ func TestAnyEditing(t *testing.T) {
 			case 2:
 				e.Vertical(rapid.SampledFrom([]int{-1, 1}).Draw(t, "dir"), width, styled.WcWidth)
 			default:
-				e.Do(rapid.SampledFrom(actions).Draw(t, "action"))
+				e.DoShown(rapid.SampledFrom(actions).Draw(t, "action"), width, styled.WcWidth)
+			}
+			if from, to, ok := e.Selection(); ok && (from < 0 || to > len(e.text)) {
+				t.Fatalf("selected %d to %d of %d", from, to, len(e.text))
 			}
 			if e.at < 0 || e.at > len(e.text) {
 				t.Fatalf("caret %d of %d", e.at, len(e.text))

@@ -74,7 +74,7 @@ func (e *Editor) Vertical(dir, width int, m styled.Method) bool {
 	if e.goal < 0 {
 		e.goal = col
 	}
-	e.at, e.typed = e.at0(rows, next, m), false
+	e.at, e.typed, e.sel = e.at0(rows, next, m), false, 0
 	e.leaveChip()
 	return true
 }
@@ -84,7 +84,7 @@ func (e *Editor) Place(row, col, width int, m styled.Method) {
 	rows, _, _ := e.Layout(width, m)
 	e.goal = max(col, 0)
 	e.at = e.at0(rows, max(0, min(row, len(rows)-1)), m)
-	e.goal, e.typed = -1, false
+	e.goal, e.typed, e.sel = -1, false, 0
 	e.leaveChip()
 }
 

@@ -93,6 +93,7 @@ const (
 	SelectBufEnd   Action = "input_select_buffer_end"
 	SelectWord     Action = "input_select_word_forward"
 	SelectWordBack Action = "input_select_word_backward"
+	SelectAll      Action = "input_select_all"
 
 	Archive     Action = "session_archive"
 	Context     Action = "context_view"
@@ -200,6 +201,7 @@ var defaults = [...]struct {
 	{SelectBufEnd, "shift+end", "select to the end of the input", writing},
 	{SelectWord, "alt+shift+f,alt+shift+right", "select a word forward", writing},
 	{SelectWordBack, "alt+shift+b,alt+shift+left", "select a word backward", writing},
+	{SelectAll, "super+a", "select everything", writing},
 	{WordForward, "alt+f,alt+right,ctrl+right", "word forward", writing},
 	{WordBackward, "alt+b,alt+left,ctrl+left", "word backward", writing},
 	{Backspace, "backspace,shift+backspace", "delete backward", writing},
