@@ -73,6 +73,8 @@ func (l look) card(tc *lathe.ToolCall) []styled.Line {
 		out = append(out, l.limit(l.diff(c.diff(), l.width-6), diffLines)...)
 	case c.name == "bash" || c.name == "shell":
 		out = append(out, l.tail(c.output, previewLines, l.fg(theme.Muted))...)
+	case c.name == "question" && !c.running:
+		out = append(out, l.answers(c)...)
 	case c.name == "todowrite":
 		out = append(out, l.todos(c)...)
 	case c.name == "task":
@@ -103,7 +105,12 @@ func (l look) cardHead(c call) styled.Line {
 	line := styled.Line{{Text: cardMark}, {Text: mark + " ", Style: style}, {Text: c.name, Style: l.fg(theme.Text, styled.Bold)}, {Text: " "}}
 	line = append(line, styled.Span{Text: styled.OneLine(c.headline()), Style: l.fg(theme.Text)})
 	if n := c.counted(); n != "" {
-		line = append(line, styled.Span{Text: "  " + n, Style: l.fg(theme.Muted)})
+		key := theme.Muted
+		if strings.HasPrefix(n, "exit ") {
+			key = theme.Warning
+			line[1].Style = l.fg(key)
+		}
+		line = append(line, styled.Span{Text: "  " + n, Style: l.fg(key)})
 	}
 	if c.took != "" {
 		line = append(line, styled.Span{Text: "  " + c.took, Style: l.fg(theme.Muted)})
@@ -263,6 +270,22 @@ func (l look) todos(c call) []styled.Line {
 			mark, style = l.glyph("☒", "[-]"), l.fg(theme.Muted, styled.Strike)
 		}
 		out = append(out, styled.Plain(mark+" "+styled.OneLine(content), style).Cut(l.width-8, l.method))
+	}
+	return l.gutter(out)
+}
+
+// answers shows what was asked and what the person answered.
+func (l look) answers(c call) []styled.Line {
+	given, _ := c.meta["answers"].([]any)
+	var out []styled.Line
+	for i, q := range listOf(c.input["questions"]) {
+		text, _ := q["question"].(string)
+		var said []string
+		if i < len(given) {
+			said = listText(given[i])
+		}
+		line := styled.Line{{Text: styled.OneLine(text) + " ", Style: l.fg(theme.Muted)}, {Text: or(styled.OneLine(strings.Join(said, ", ")), "no answer"), Style: l.fg(theme.Text)}}
+		out = append(out, styled.Wrap(line, l.width-8, l.method)...)
 	}
 	return l.gutter(out)
 }

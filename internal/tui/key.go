@@ -33,7 +33,7 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 			return a.led(stroke)
 		}
 	}
-	if s := a.top(); s != nil && !a.holds(s) {
+	if s := a.top(); s != nil && !a.holds(s) && (len(a.sheets) > 0 || !a.keys.IsLeader(stroke)) {
 		return s.key(a, k)
 	}
 	if a.keys.IsLeader(stroke) {

@@ -2,6 +2,8 @@ package tui
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,7 +69,7 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 	}
 	a.since = time.Time{}
 	if _, idle := m.status.(lathe.Idle); !idle && m.status != nil {
-		a.status[m.id], a.since = m.status, a.opts.Now()
+		a.status[m.id], a.since = m.status, a.conv.begun(a.opts.Now())
 	} else {
 		delete(a.status, m.id)
 	}
@@ -76,6 +78,16 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 		cmds = append(cmds, a.event(e))
 	}
 	return tea.Batch(cmds...)
+}
+
+// begun returns when the turn that is running was asked for, as far as that is known.
+func (c *conversation) begun(now time.Time) time.Time {
+	for _, e := range slices.Backward(c.visible()) {
+		if _, ok := e.m.Info.(*lathe.User); ok && !e.m.Created.IsZero() && e.m.Created.Before(now) {
+			return e.m.Created
+		}
+	}
+	return now
 }
 
 // leave keeps the draft of the session that is left.
@@ -205,10 +217,12 @@ func (a *App) send(t typed, before edit.Editor, files []edit.File) tea.Cmd {
 func (a *App) sent(m sentMsg) tea.Cmd {
 	a.sending--
 	if m.err != nil {
-		a.fail(m.err)
+		where := "it was not sent; up brings it back"
 		if a.input.Empty() {
 			a.input.Editor = m.before
+			where = "it was not sent and is in the input again"
 		}
+		a.fail(fmt.Errorf("%s: %w", where, m.err))
 		if !a.busy() {
 			a.since = time.Time{}
 		}

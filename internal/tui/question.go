@@ -227,14 +227,16 @@ func (s *questionSheet) draw(l look, height int) (out []styled.Line, x, y int) {
 	}
 	text := styled.Wrap(styled.Plain(styled.Clean(q.Text), l.fg(theme.Text, styled.Bold)), l.width-3, l.method)
 	if room := max(1, height/2-1); len(text) > room {
-		text = text[:room]
+		more := styled.Plain(fmt.Sprintf("%s %d lines more; make the window larger to see them", l.glyph("…", "..."), len(text)-room+1), l.fg(theme.Warning))
+		text = append(text[:room-1:room-1], more.Cut(l.width-3, l.method))
 	}
 	for _, line := range text {
 		out = append(out, l.row(line, false))
 	}
 	rows := s.rows(l)
 	s.first = len(out)
-	room := max(1, height-len(out))
+	foot := s.foot(l, height)
+	room := max(1, height-len(out)-len(foot))
 	r.top = max(0, min(r.top, r.at, len(rows)-room))
 	r.top = max(r.top, r.at-room+1)
 	x = -1
@@ -242,7 +244,28 @@ func (s *questionSheet) draw(l look, height int) (out []styled.Line, x, y int) {
 		x = 2 + len(ownLabel) + styled.Width(r.own.Text()[:r.own.Caret()], l.method)
 		y = len(out) + r.at - r.top
 	}
-	return slices.Concat(out, rows[r.top:min(len(rows), r.top+room)]), x, y
+	return slices.Concat(out, rows[r.top:min(len(rows), r.top+room)], foot), x, y
+}
+
+// foot is the description of the option that is marked, if its row has no room for it.
+func (s *questionSheet) foot(l look, height int) []styled.Line {
+	if s.typing() || height < 8 {
+		return nil
+	}
+	o := s.question().Options[s.now().at]
+	if label, about := styled.OneLine(o.Label), styled.OneLine(o.Description); 6+styled.Width(label+about, l.method)+2 > l.width {
+		text := about
+		if styled.Width(label, l.method) > l.width/2 {
+			text = label + ": " + about
+		}
+		lines := styled.Wrap(styled.Plain(text, l.fg(theme.Muted)), l.width-5, l.method)
+		lines = lines[:min(len(lines), 3)]
+		for i, line := range lines {
+			lines[i] = l.row(styled.Join(styled.Plain("  "), line), false)
+		}
+		return lines
+	}
+	return nil
 }
 
 const ownLabel = "your answer: "

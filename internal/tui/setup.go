@@ -58,12 +58,16 @@ func (a *App) showSetup(f Found) {
 		detail := fmt.Sprintf("answers at %s with %d models", s.URL, s.Models)
 		l.items = append(l.items, item{id: "models:" + s.Provider, title: styled.OneLine(s.Name), detail: styled.OneLine(detail), group: "found"})
 	}
+	rest := ""
+	if len(l.items) > 0 {
+		rest = "or"
+	}
 	if _, ok := a.engine.(Connector); ok {
-		l.items = append(l.items, item{id: "connect", title: "connect a provider with a key", detail: "Anthropic, OpenAI, Google, OpenRouter and more", group: "or"})
+		l.items = append(l.items, item{id: "connect", title: "connect a provider with a key", detail: "Anthropic, OpenAI, Google, OpenRouter and more", group: rest})
 	}
 	l.items = append(l.items,
-		item{id: "again", title: "look again for a local server", detail: "Ollama, LM Studio, llama.cpp, vLLM on their usual ports", group: "or"},
-		item{id: "guide", title: "go on with the offline guide", detail: "rules, not a language model; it needs no network", group: "or"})
+		item{id: "again", title: "look again for a local server", detail: "Ollama, LM Studio, llama.cpp, vLLM on their usual ports", group: rest},
+		item{id: "guide", title: "go on with the offline guide", detail: "rules, not a language model; it needs no network", group: rest})
 	l.foot = func(l look, it item) styled.Line {
 		text := "Keys in the environment count without being stored."
 		if it.id == "connect" {

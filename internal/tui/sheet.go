@@ -302,10 +302,11 @@ func (l look) title(text, hint string) styled.Line {
 	right := styled.Plain(" "+hint+" ", l.fg(theme.Muted))
 	dash := l.glyph("─", "-")
 	fill := l.width - left.Width(l.method) - right.Width(l.method) - 2
-	if fill < 2 {
-		return left.Cut(l.width, l.method)
-	}
 	rule := func(n int) styled.Line { return styled.Plain(strings.Repeat(dash, n), l.fg(theme.Border)) }
+	if fill < 2 {
+		left = left.Cut(l.width-4, l.method)
+		return styled.Join(rule(2), left, rule(l.width-2-left.Width(l.method)))
+	}
 	return styled.Join(rule(2), left, rule(fill), right)
 }
 

@@ -39,7 +39,7 @@ func (a *App) View() tea.View {
 // fitted returns a line as this terminal can show it: without links where they
 // would be text, with simple clusters where whole ones are not measured.
 func (a *App) fitted(l styled.Line) styled.Line {
-	if !a.noLinks && a.look.method == styled.Grapheme {
+	if !a.noLinks && !a.look.ascii && a.look.method == styled.Grapheme {
 		return l
 	}
 	out := l
@@ -51,6 +51,9 @@ func (a *App) fitted(l styled.Line) styled.Line {
 		if a.look.method == styled.WcWidth {
 			text = styled.Simple(text)
 		}
+		if a.look.ascii {
+			text = unmarked.Replace(text)
+		}
 		if text == s.Text && link == s.Link {
 			continue
 		}
@@ -61,6 +64,10 @@ func (a *App) fitted(l styled.Line) styled.Line {
 	}
 	return out
 }
+
+// unmarked puts a character of one cell in the place of the few marks that are
+// drawn everywhere.
+var unmarked = strings.NewReplacer("…", "~", "·", "-", "—", "-", "↑", "^", "↓", "v")
 
 func (a *App) windowTitle() string {
 	if t := a.title(); t != "" && !a.noTitle {
@@ -101,12 +108,19 @@ func (a *App) bottom() (bottom []styled.Line, x, y int) {
 	}
 	last := a.statusLine()
 	if s == nil || a.holds(s) {
-		bottom = append(bottom, a.hint(l)...)
+		bottom = append(append(bottom, a.hint(l)...), a.told(l)...)
 		input, ix, iy := a.drawInput()
 		y, x = len(bottom)+iy, ix
 		bottom = append(bottom, input...)
-	} else if a.toast.text != "" { // its place is covered
-		last = styled.Join(styled.Plain(" "), a.toast.line(l))
+	} else {
+		if above := a.hint(l); len(a.sheets) == 0 && len(above) > 0 {
+			bottom, y = append(above, bottom...), y+len(above)
+		}
+		if more := a.told(l); len(more) > 0 { // its place is covered
+			bottom = append(bottom, more...)
+		} else if a.toast.text != "" {
+			last = styled.Join(styled.Plain(" "), a.toast.line(l))
+		}
 	}
 	bottom = append(bottom, last)
 	if over := len(bottom) - a.height; over > 0 {
@@ -207,7 +221,7 @@ var (
 // activity says what the turn does, or what the screen has to tell.
 func (a *App) activity() styled.Line {
 	l := a.look
-	if a.toast.text != "" {
+	if a.toast.text != "" && a.toast.fits(l) {
 		return a.toast.line(l)
 	}
 	if a.conv.bottom.e != nil {
@@ -215,6 +229,9 @@ func (a *App) activity() styled.Line {
 	}
 	if !a.busy() {
 		return nil
+	}
+	if a.lost {
+		return styled.Plain("not connected; it was working when last heard of", l.fg(theme.Warning)).Cut(l.width-8, l.method)
 	}
 	now := a.opts.Now()
 	tick := int(now.UnixMilli() / 250)
@@ -302,7 +319,7 @@ func (t *toast) expire(now time.Time) {
 	}
 }
 
-func (t *toast) line(l look) styled.Line {
+func (t *toast) styled(l look) styled.Line {
 	key := theme.Info
 	switch t.kind {
 	case toastWarning:
@@ -310,5 +327,29 @@ func (t *toast) line(l look) styled.Line {
 	case toastError:
 		key = theme.Error
 	}
-	return styled.Plain(t.text, l.fg(key)).Cut(l.width-8, l.method)
+	return styled.Plain(t.text, l.fg(key))
+}
+
+func (t *toast) line(l look) styled.Line { return t.styled(l).Cut(l.width-8, l.method) }
+
+// fits reports whether one line has room for it.
+func (t *toast) fits(l look) bool { return t.styled(l).Width(l.method) <= l.width-8 }
+
+// maxTold bounds the lines of a toast.
+const maxTold = 4
+
+// told draws a toast that one line has no room for: what to do stands at its end.
+func (a *App) told(l look) []styled.Line {
+	if a.toast.text == "" || a.toast.fits(l) {
+		return nil
+	}
+	lines := styled.Wrap(a.toast.styled(l), l.width-2, l.method)
+	if most := min(maxTold, max(1, a.height/4)); len(lines) > most {
+		lines = lines[:most]
+		lines[most-1] = styled.Join(lines[most-1], styled.Plain("…")).Cut(l.width-2, l.method)
+	}
+	for i := range lines {
+		lines[i] = styled.Join(styled.Plain(" "), lines[i])
+	}
+	return lines
 }
