@@ -33,6 +33,7 @@ func (s *Server) screenRoutes() []route {
 	return []route{
 		{http.MethodGet, "/lathe/setup", (*call).ownSetup, ""},
 		{http.MethodGet, "/lathe/found", (*call).ownFound, ""},
+		{http.MethodGet, "/lathe/search", (*call).ownSearch, ""},
 		{http.MethodPost, "/lathe/provider/{providerID}/test", (*call).ownKeyTest, ""},
 		{http.MethodGet, "/lathe/session/{sessionID}/weight", (*call).ownWeight, ""},
 		{http.MethodGet, "/lathe/trust", (*call).ownTrustState, ""},

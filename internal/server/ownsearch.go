@@ -1,0 +1,47 @@
+package server
+
+import (
+	"strings"
+
+	"lathe/internal/opencode/wire"
+	"lathe/internal/sqlite"
+)
+
+// maxHits bounds what a search answers with.
+const maxHits = 100
+
+// ownSearch finds what was said and done in the directory's sessions. What is new
+// is taken into the index first; a client that leaves interrupts that, and the
+// next search goes on with it.
+func (c *call) ownSearch() (any, error) {
+	dir, err := c.dir()
+	if err != nil {
+		return nil, err
+	}
+	limit, err := c.number("limit")
+	if err != nil {
+		return nil, err
+	}
+	if limit <= 0 || limit > maxHits {
+		limit = maxHits
+	}
+	words := strings.TrimSpace(c.query("query"))
+	if words == "" {
+		return []wire.OwnHit{}, nil
+	}
+	store := c.s.opts.Store
+	if !store.ReadOnly() {
+		if _, err := store.Index(c.ctx()); err != nil {
+			return nil, err
+		}
+	}
+	hits, err := store.Search(c.ctx(), words, sqlite.SearchFilter{Directory: dir, Limit: int(limit)})
+	out := make([]wire.OwnHit, 0, len(hits))
+	for _, h := range hits {
+		out = append(out, wire.OwnHit{
+			SessionID: h.Session.ID, MessageID: h.Message, Title: h.Session.Title, Updated: h.Session.Updated.UnixMilli(),
+			Role: h.Role, Kind: h.Kind, Text: h.Snippet,
+		})
+	}
+	return out, err
+}
