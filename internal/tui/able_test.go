@@ -14,6 +14,7 @@ type ableFake struct {
 	trust   Trust
 	tests   []KeyTest // what trying a key brings, one after the other
 	models  []Model
+	hits    []Hit // what a search finds
 	exports map[string]string
 }
 
@@ -121,4 +122,8 @@ func (f *ableFake) Setup(context.Context) (Setup, error) {
 		Files:  []string{"~/proj/lathe.json"}, Snapshots: "on", Share: "when asked for",
 		Checks: []Check{{"model", true, "acme/big: ACME_API_KEY is set"}, {"credentials", false, "auth.json cannot be read"}},
 	}, nil
+}
+
+func (f *ableFake) Search(_ context.Context, words string, _ int) ([]Hit, error) {
+	return f.hits, f.note("search %q", words)
 }

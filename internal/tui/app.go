@@ -100,6 +100,7 @@ type App struct {
 	focused   bool
 	sending   int
 	opening   lathe.SessionID
+	goal      lathe.MessageID  // to jump to when it is read
 	meanwhile []lathe.Envelope // events of the session that is being opened
 	reads     int
 	link      Link
@@ -287,7 +288,7 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 			a.conv.load(m.history, m.more)
 		}
 		a.conv.loading = false
-		return a.loadPictures()
+		return tea.Batch(a.loadPictures(), a.toGoal())
 	case catalogMsg:
 		a.models, a.agents, a.commands = m.models, m.agents, m.commands
 		a.lastModel()

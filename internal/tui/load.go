@@ -22,7 +22,7 @@ const (
 
 // open reads a session and shows it. What is on screen stays until it is read.
 func (a *App) open(id lathe.SessionID) tea.Cmd {
-	a.opening, a.meanwhile = id, nil
+	a.opening, a.meanwhile, a.goal = id, nil, ""
 	a.reads++
 	read := a.reads
 	return func() tea.Msg {
@@ -73,7 +73,7 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 	} else {
 		delete(a.status, m.id)
 	}
-	cmds := []tea.Cmd{a.tick(), a.loadPictures()}
+	cmds := []tea.Cmd{a.tick(), a.loadPictures(), a.toGoal()}
 	for _, e := range meanwhile { // what happened while it was read
 		cmds = append(cmds, a.event(e))
 	}

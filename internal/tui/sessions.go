@@ -50,9 +50,28 @@ func (a *App) showSessions(title string, sessions []lathe.Session, filter string
 		byID[string(s.ID)] = s
 		l.items = append(l.items, a.sessionItem(s, at))
 	}
-	l.pick = func(a *App, it item) tea.Cmd { return a.open(lathe.SessionID(it.id)) }
-	l.foot = func(l look, it item) styled.Line { return sessionFoot(l, byID[it.id]) }
+	l.pick = func(a *App, it item) tea.Cmd {
+		if it.found {
+			return a.openMessage(it.id)
+		}
+		return a.open(lathe.SessionID(it.id))
+	}
+	l.foot = func(l look, it item) styled.Line {
+		if it.found {
+			return hitFoot(l, it)
+		}
+		return sessionFoot(l, byID[it.id])
+	}
 	s := newList(l)
+	if e, ok := a.engine.(Searcher); ok && !archived {
+		s.asked = func(a *App) tea.Cmd {
+			return a.searchLater(s, e, func(h Hit) item {
+				it := a.hitItem(h)
+				byID[it.id] = lathe.Session{ID: h.Session, Title: h.Title, Updated: h.Updated}
+				return it
+			})
+		}
+	}
 	back := func(a *App) tea.Cmd { return a.listSessions(s.filter.Text(), "") }
 	if archived {
 		back = (*App).archiveList

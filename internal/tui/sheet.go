@@ -61,6 +61,7 @@ type item struct {
 	id, title, detail, right string
 	group                    string
 	current                  bool
+	found                    bool // it holds the words of the filter elsewhere; it comes last
 }
 
 // list is a sheet to choose from, with a filter.
@@ -80,6 +81,8 @@ type list struct {
 	strokes map[string]func(a *App, it item) tea.Cmd
 	// always are actions that need no item.
 	always map[keys.Action]func(a *App) tea.Cmd
+	// asked is told about other words in the filter; may be nil.
+	asked func(a *App) tea.Cmd
 	// foot tells more of the marked item, below the list; may be nil.
 	foot func(l look, it item) styled.Line
 
@@ -108,6 +111,9 @@ func (s *list) refresh() {
 	scores := map[int]int{}
 	for i, it := range s.items {
 		score, ok := match(query, it.title+" "+it.detail+" "+it.group)
+		if it.found {
+			score, ok = -1000, query != ""
+		}
 		if ok {
 			scores[i] = score
 			s.shown = append(s.shown, i)
@@ -189,18 +195,23 @@ func (s *list) other(a *App, k tea.KeyPressMsg, stroke string, it item, any bool
 	}
 	if k.Text != "" {
 		s.filter.Type(k.Text)
-		s.at = 0
-		s.refresh()
-		s.tell(a)
-		return nil
+		return s.filtered(a)
 	}
 	for _, act := range actions {
 		if act != keys.Newline && s.filter.Do(act) {
-			s.at = 0
-			s.refresh()
-			s.tell(a)
-			break
+			return s.filtered(a)
 		}
+	}
+	return nil
+}
+
+// filtered shows what the filter leaves.
+func (s *list) filtered(a *App) tea.Cmd {
+	s.at = 0
+	s.refresh()
+	s.tell(a)
+	if s.asked != nil {
+		return s.asked(a)
 	}
 	return nil
 }

@@ -1,0 +1,20 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"lathe/internal/tui"
+)
+
+var _ tui.Searcher = tuiAbilities{}
+
+// Search finds what was said in the directory's sessions.
+func (t tuiAbilities) Search(ctx context.Context, words string, limit int) ([]tui.Hit, error) {
+	list, err := t.c.Search(ctx, words, limit)
+	out := make([]tui.Hit, 0, len(list))
+	for _, h := range list {
+		out = append(out, tui.Hit{Session: h.SessionID, Message: h.MessageID, Title: h.Title, Role: h.Role, Kind: h.Kind, Text: h.Text, Updated: time.UnixMilli(h.Updated)})
+	}
+	return out, err
+}
