@@ -56,8 +56,21 @@ func showScreen(ctx context.Context, env *Env, kind screenKind, opts tui.Options
 		if env.Getenv("TERM") == "dumb" {
 			opts.Notices = append(opts.Notices, "TERM is dumb, so this is the screen of plain lines")
 		}
+		interrupts := make(chan struct{}, 1)
+		if env.signals != nil {
+			env.signals.onKey(func() bool {
+				select {
+				case interrupts <- struct{}{}:
+					return true
+				default: // nobody takes them
+					return false
+				}
+			})
+			defer env.signals.onKey(func() bool { return false })
+		}
 		id, err := linear.Run(ctx, linear.Options{
-			Engine: opts.Engine, In: env.Stdin, Out: env.Stdout, Now: opts.Now, Dir: opts.Dir, Session: opts.Session,
+			Interrupts: interrupts,
+			Engine:     opts.Engine, In: env.Stdin, Out: env.Stdout, Now: opts.Now, Dir: opts.Dir, Session: opts.Session,
 			Agent: opts.Agent, Model: opts.Model, Prompt: opts.Prompt, Notices: opts.Notices,
 		})
 		return string(id), err

@@ -12,10 +12,15 @@ type signals struct {
 	from   <-chan os.Signal
 	exit   func(code int)
 	second atomic.Pointer[func()]
+	keys   atomic.Pointer[func() bool]
 }
 
 // onSecond makes the second interrupt call f; the third then ends the program.
 func (s *signals) onSecond(f func()) { s.second.Store(&f) }
+
+// onKey lets f take what the person interrupts with a key, as long as it returns
+// true.
+func (s *signals) onKey(f func() bool) { s.keys.Store(&f) }
 
 // watch cancels on the first interrupt, until the returned function is called.
 func (s *signals) watch(cancel context.CancelCauseFunc) (stop func()) {
@@ -26,11 +31,15 @@ func (s *signals) watch(cancel context.CancelCauseFunc) (stop func()) {
 	finished := make(chan struct{})
 	go func() {
 		defer close(finished)
-		for n := 0; ; n++ {
+		for n := 0; ; {
+			var sig os.Signal
 			select {
 			case <-done:
 				return
-			case <-s.from:
+			case sig = <-s.from:
+			}
+			if take := s.keys.Load(); take != nil && sig == os.Interrupt && (*take)() {
+				continue
 			}
 			f := s.second.Load()
 			switch {
@@ -41,6 +50,7 @@ func (s *signals) watch(cancel context.CancelCauseFunc) (stop func()) {
 			default:
 				s.exit(ExitAborted)
 			}
+			n++
 		}
 	}()
 	return func() { close(done); <-finished }

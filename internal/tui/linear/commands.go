@@ -18,7 +18,7 @@ const commands = `Commands:
 /agent NAME chooses an agent. /agents lists them.
 /status tells the session, the model and the cost.
 /last repeats the last answer.
-/stop stops the turn.
+/stop stops the turn, and so does control c; without a turn that leaves.
 /undo takes back the last message and its changes. /redo brings them back.
 /compact replaces old messages by a summary.
 /quit leaves; so does the end of the input.

@@ -40,6 +40,9 @@ type Options struct {
 	Model   lathe.ModelRef
 	Prompt  string // to send at once
 	Notices []string
+	// Interrupts are what the person sends with ctrl+c: the first stops the turn, or
+	// leaves where none runs. May be nil.
+	Interrupts <-chan struct{}
 	// Still is how often a turn that says nothing is told to go on; 30 s.
 	Still time.Duration
 }
@@ -73,20 +76,21 @@ func Run(ctx context.Context, o Options) (lathe.SessionID, error) {
 // talk is the state of the conversation with the person. One goroutine owns it.
 type talk struct {
 	Options
-	ctx     context.Context
-	wg      sync.WaitGroup
-	session lathe.Session
-	parts   map[lathe.PartID]*said
-	own     map[lathe.MessageID]bool // messages of the model
-	busy    bool
-	since   time.Time
-	menu    []choice     // what a number stands for
-	free    func(string) // takes a line that is no number; nil: it is a request
-	waiting []func()     // asks and questions that come after the present menu
-	asking  lathe.AskID  // what the menu is about
-	draft   string       // lines that end with a backslash
-	results chan error   // of what runs in the background
-	failed  error        // writing failed
+	ctx      context.Context
+	wg       sync.WaitGroup
+	session  lathe.Session
+	parts    map[lathe.PartID]*said
+	own      map[lathe.MessageID]bool // messages of the model
+	busy     bool
+	stopping bool // the person interrupted the turn
+	since    time.Time
+	menu     []choice     // what a number stands for
+	free     func(string) // takes a line that is no number; nil: it is a request
+	waiting  []func()     // asks and questions that come after the present menu
+	asking   lathe.AskID  // what the menu is about
+	draft    string       // lines that end with a backslash
+	results  chan error   // of what runs in the background
+	failed   error        // writing failed
 }
 
 // choice is what a number stands for.
@@ -206,6 +210,13 @@ func (t *talk) loop(lines <-chan string, events <-chan happened) error {
 			if err := t.line(line); errors.Is(err, errLeave) {
 				return nil
 			}
+		case <-t.Interrupts:
+			if !t.busy || t.stopping {
+				return nil
+			}
+			t.stopping = true
+			t.say("Stopping. Press control c again to leave.")
+			t.stop()
 		case h := <-events:
 			t.happen(h)
 		case err := <-t.results:
@@ -215,6 +226,7 @@ func (t *talk) loop(lines <-chan string, events <-chan happened) error {
 				t.say("Still working, %s.", duration(t.Now().Sub(t.since)))
 			}
 		}
+		t.stopping = t.stopping && t.busy
 		if t.busy {
 			still.Reset(t.Still)
 		} else {

@@ -321,3 +321,25 @@ func TestAnsweredElsewhere(t *testing.T) {
 	p.hears("Commands:")
 	p.leaves("create", `prompt ses_new "1"  `)
 }
+
+// TestInterrupts holds that ctrl+c stops the turn first, and leaves without one.
+func TestInterrupts(t *testing.T) {
+	interrupts := make(chan struct{})
+	p := meet(t, &engine{}, Options{Session: "ses_1", Interrupts: interrupts})
+	p.happens(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Busy{}})
+	p.hears("Working.")
+	interrupts <- struct{}{}
+	p.hears("Stopping. Press control c again to leave.")
+	p.happens(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Idle{}}, lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Busy{}})
+	p.hears("Working.")
+	interrupts <- struct{}{}
+	p.hears("Stopping.")
+	interrupts <- struct{}{}
+	if err := <-p.done; err != nil {
+		t.Errorf("run: %v", err)
+	}
+	p.in.Close()
+	if diff := cmp.Diff([]string{"abort ses_1", "abort ses_1"}, p.e.calls); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
