@@ -68,11 +68,11 @@ func (l look) card(tc *lathe.ToolCall) []styled.Line {
 	out := []styled.Line{l.cardHead(c)}
 	switch {
 	case c.failed:
-		out = append(out, l.tail(c.output, previewLines, l.fg(theme.Error))...)
+		out = append(out, l.tail(c.output, previewLines, styled.Wrap, l.fg(theme.Error))...)
 	case c.diff() != "":
 		out = append(out, l.limit(l.diff(c.diff(), l.width-6), diffLines)...)
 	case c.name == "bash" || c.name == "shell":
-		out = append(out, l.tail(c.output, previewLines, l.fg(theme.Muted))...)
+		out = append(out, l.tail(c.output, previewLines, styled.Hard, l.fg(theme.Muted))...)
 	case c.name == "question" && !c.running:
 		out = append(out, l.answers(c)...)
 	case c.name == "todowrite":
@@ -82,7 +82,7 @@ func (l look) card(tc *lathe.ToolCall) []styled.Line {
 	case c.name == "write" && !c.running:
 		out = append(out, l.written(c)...)
 	case l.details && !c.running:
-		out = append(out, l.tail(c.output, previewLines, l.fg(theme.Muted))...)
+		out = append(out, l.tail(c.output, previewLines, styled.Hard, l.fg(theme.Muted))...)
 	}
 	return out
 }
@@ -180,8 +180,11 @@ func plural(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
+// wrapping breaks a line into several: prose between words, output where it ends.
+type wrapping func(in styled.Line, width int, m styled.Method) []styled.Line
+
 // tail shows the end of an output, or all of it unfolded.
-func (l look) tail(text string, most int, style styled.Style) []styled.Line {
+func (l look) tail(text string, most int, wrap wrapping, style styled.Style) []styled.Line {
 	text = strings.Trim(styled.Output(text), "\n")
 	if strings.TrimSpace(text) == "" {
 		return nil
@@ -193,7 +196,7 @@ func (l look) tail(text string, most int, style styled.Style) []styled.Line {
 	hidden := strings.Count(text, "\n") + 1 - len(lines)
 	var out []styled.Line
 	for _, s := range lines {
-		out = append(out, styled.Hard(styled.Plain(s, style), l.width-8, l.method)...)
+		out = append(out, wrap(styled.Plain(s, style), l.width-8, l.method)...)
 	}
 	if len(out) > most {
 		hidden += len(out) - most

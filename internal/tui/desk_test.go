@@ -6,6 +6,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -225,4 +226,31 @@ func TestMouseInLists(t *testing.T) {
 		}
 	}
 	d.shows("build · acme/small")
+}
+
+// TestCopyIsWhole holds that what was broken to fit is copied as it was written,
+// with the indentation of code.
+func TestCopyIsWhole(t *testing.T) {
+	long := strings.TrimSpace(strings.Repeat("several words ", 12))
+	code := "if x {\n    return " + strings.Repeat("y", 90) + "\n}"
+	d := withHistory(t, Options{Desk: Desk{Clipboard: clip.New(func(string) string { return "" })}}, question(1, "go"),
+		reply(2, &lathe.Text{Text: long + "\n\n- 一" + strings.Repeat("漢字", 40) + "\n\n```go\n" + code + "\n```"}))
+	row := func(text string) int {
+		return slices.IndexFunc(d.lines(), func(l string) bool { return strings.Contains(l, text) })
+	}
+	for _, tt := range []struct{ from, want string }{
+		{"several", long}, {"一", "• 一" + strings.Repeat("漢字", 40)}, {"if x", code},
+	} {
+		d.raw = nil
+		lines, last := d.lines(), row(tt.from)
+		for strings.TrimSpace(lines[last+1]) != "" {
+			last++
+		}
+		d.send(tea.MouseClickMsg{X: 3, Y: row(tt.from), Button: tea.MouseLeft})
+		d.send(tea.MouseMotionMsg{X: 79, Y: last, Button: tea.MouseLeft})
+		d.send(tea.MouseReleaseMsg{X: 79, Y: last, Button: tea.MouseLeft})
+		if diff := cmp.Diff([]string{clip.New(func(string) string { return "" }).Sequence(tt.want)}, d.raw); diff != "" {
+			t.Errorf("copied not %q (-want +got):\n%s", tt.want, diff)
+		}
+	}
 }

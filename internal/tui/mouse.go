@@ -229,8 +229,25 @@ func (a *App) editFile(name string) tea.Cmd {
 	}
 }
 
-// bars are what ties lines to something; they are not copied.
-const bars = "│┊▌"
+// body returns the column where the text of a line begins, behind what is drawn
+// before it to tie it to something, and how it goes on from the line before.
+func (l look) body(line styled.Line) (col int, cont styled.Cont) {
+	bars := l.glyph("│┊▌", "|:")
+	at := 0
+	for i, s := range line {
+		if strings.Trim(s.Text, " "+bars) != "" {
+			if s.Cont != styled.Own {
+				col = at
+			}
+			return col, s.Cont
+		}
+		at += styled.Width(s.Text, l.method)
+		if i == 0 && s.Cont == styled.Own || strings.ContainsAny(s.Text, bars) {
+			col = at
+		}
+	}
+	return col, styled.Own
+}
 
 // ends returns the selection in reading order.
 func (a *App) ends() (from, till point, ok bool) {
@@ -280,12 +297,14 @@ func (a *App) highlight(lines []styled.Line, places []place) {
 			continue
 		}
 		x, y := columns(at, from, till, a.look.width)
-		x = max(x, lines[i].Trimmed(bars, a.look.method))
+		begin, _ := a.look.body(lines[i])
+		x = max(x, begin)
 		lines[i], _ = lines[i].Between(x, y, a.look.method, styled.Reverse)
 	}
 }
 
-// selected returns the text that is selected.
+// selected returns the text that is selected. Lines that were broken to fit are
+// whole in it.
 func (a *App) selected() string {
 	from, till, ok := a.ends()
 	if !ok {
@@ -304,9 +323,20 @@ func (a *App) selected() string {
 				continue
 			}
 			x, y := columns(p.place, from, till, a.look.width)
-			_, text := line.Between(max(x, line.Trimmed(bars, a.look.method)), y, a.look.method, "")
-			out = append(out, strings.TrimRight(text, " "))
+			begin, cont := a.look.body(line)
+			_, text := line.Between(max(x, begin), y, a.look.method, "")
+			if n := len(out) - 1; n >= 0 && cont != styled.Own { // it is the line before that goes on
+				if cont == styled.Blank {
+					out[n] = strings.TrimRight(out[n], " ") + " "
+				}
+				out[n] += text
+				continue
+			}
+			out = append(out, text)
 		}
+	}
+	for i := range out {
+		out[i] = strings.TrimRight(out[i], " ")
 	}
 	return strings.Trim(strings.Join(out, "\n"), "\n")
 }

@@ -115,6 +115,11 @@ func (r renderer) drawRow(row []styled.Line, widths []int, aligns []string) []st
 	height := 1
 	for i, c := range row {
 		wrapped[i] = styled.Wrap(c, widths[i], r.m)
+		for _, line := range wrapped[i] {
+			if len(line) > 0 {
+				line[0].Cont = styled.Own // what is beside it goes on too
+			}
+		}
 		height = max(height, len(wrapped[i]))
 	}
 	out := make([]styled.Line, height)

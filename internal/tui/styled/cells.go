@@ -1,7 +1,5 @@
 package styled
 
-import "strings"
-
 // Between returns the line with the cells from one column up to another drawn in
 // a style over their own, and the text of these cells. A cluster belongs to them
 // when its first cell does.
@@ -30,7 +28,7 @@ func (l Line) Between(from, to int, m Method, style Style) (out Line, text strin
 		}
 		a = min(a, b)
 		for i, part := range []string{s.Text[:a], s.Text[a:b], s.Text[b:]} {
-			span := Span{part, s.Style, s.Link}
+			span := Span{Text: part, Style: s.Style, Link: s.Link}
 			if i == 1 {
 				span.Style = span.Style.With(style)
 				text += part
@@ -41,21 +39,4 @@ func (l Line) Between(from, to int, m Method, style Style) (out Line, text strin
 		}
 	}
 	return out, text
-}
-
-// Trimmed returns the width of what stands before the text of a line: blanks and
-// the bars that tie it to something.
-func (l Line) Trimmed(bars string, m Method) int {
-	col := 0
-	for _, s := range l {
-		for at := 0; at < len(s.Text); {
-			c, w := cluster(s.Text[at:], m)
-			if c != " " && !strings.Contains(bars, c) {
-				return col
-			}
-			col += w
-			at += len(c)
-		}
-	}
-	return col
 }

@@ -49,7 +49,18 @@ type Span struct {
 	Text  string
 	Style Style
 	Link  string
+	Cont  Cont
 }
+
+// Cont says of the first span of a line how the text before goes on in it.
+type Cont byte
+
+// The ways in which a line goes on from the one before.
+const (
+	Own    Cont = iota // it does not
+	Blank              // it was broken at a blank, which is in neither
+	Within             // it was broken where nothing is left out
+)
 
 // Line is one row of spans. Its text holds no line breaks.
 type Line []Span
@@ -183,7 +194,8 @@ func (l Line) first(width int, m Method) Line {
 			c, w := cluster(s.Text[at:], m)
 			if w > left {
 				if at > 0 {
-					out = append(out, Span{s.Text[:at], s.Style, s.Link})
+					s.Text = s.Text[:at]
+					out = append(out, s)
 				}
 				return out
 			}

@@ -42,7 +42,7 @@ func TestWrap(t *testing.T) {
 
 func TestWrapKeepsStyles(t *testing.T) {
 	in := Line{{Text: "red ", Style: "31"}, {Text: "li", Link: "http://a"}, {Text: "nk", Style: "1", Link: "http://a"}}
-	want := []Line{{{Text: "red", Style: "31"}}, {{Text: "li", Link: "http://a"}, {Text: "nk", Style: "1", Link: "http://a"}}}
+	want := []Line{{{Text: "red", Style: "31"}}, {{Text: "li", Link: "http://a", Cont: Blank}, {Text: "nk", Style: "1", Link: "http://a"}}}
 	if diff := cmp.Diff(want, Wrap(in, 5, Grapheme)); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
@@ -118,9 +118,6 @@ func TestBetween(t *testing.T) {
 			t.Errorf("%d to %d: text %q (-want +got):\n%s", tt.from, tt.to, text, diff)
 		}
 	}
-	if n := (Line{{Text: "   │ "}, {Text: "  code"}}).Trimmed("│", WcWidth); n != 7 {
-		t.Errorf("%d cells stand before the text", n)
-	}
 }
 
 func TestSimple(t *testing.T) {
@@ -148,6 +145,42 @@ func TestSimple(t *testing.T) {
 		text = Clean(text)
 		if a, b := Width(strings.ReplaceAll(text, "\n", ""), WcWidth), Width(Simple(strings.ReplaceAll(text, "\n", "")), WcWidth); a != b {
 			t.Fatalf("%q is %d wide, %d when simple", text, a, b)
+		}
+	})
+}
+
+// TestBrokenLinesSayHowTheyGoOn holds that what was broken can be put together
+// again as it was.
+func TestBrokenLinesSayHowTheyGoOn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOfN(rapid.RuneFrom([]rune("ab漢、\n ")), 0, 40, -1).Draw(t, "text")
+		width := rapid.IntRange(2, 9).Draw(t, "width")
+		glue := func(lines []Line) (out string) {
+			for i, l := range lines {
+				switch {
+				case i == 0:
+				case len(l) == 0 || l[0].Cont == Own:
+					out += "\n"
+				case l[0].Cont == Blank:
+					out += " "
+				}
+				out += l.Text()
+			}
+			return out
+		}
+		squeeze := func(s string) string {
+			var out []string
+			for _, l := range strings.Split(s, "\n") {
+				out = append(out, strings.Join(strings.Fields(l), " "))
+			}
+			return strings.Join(out, "\n")
+		}
+		if got := glue(Wrap(Plain(text), width, WcWidth)); squeeze(got) != squeeze(text) {
+			t.Fatalf("wrapped %q came back as %q", text, got)
+		}
+		line := strings.ReplaceAll(text, "\n", "")
+		if got := glue(Hard(Plain(line), width, WcWidth)); got != line {
+			t.Fatalf("broken %q came back as %q", line, got)
 		}
 	})
 }

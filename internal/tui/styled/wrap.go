@@ -27,6 +27,7 @@ type wrapper struct {
 	out              []Line
 	line, gap, word  []piece
 	lineW, gapW, wdW int
+	next             Cont // how the next line goes on
 }
 
 func (w *wrapper) span(i int) {
@@ -63,6 +64,7 @@ func (w *wrapper) grow(p piece) {
 	if w.wdW+p.width > w.width {
 		w.endWord()
 		w.endLine()
+		w.next = Within
 	}
 	w.word, w.wdW = extend(w.word, p), w.wdW+p.width
 }
@@ -81,7 +83,12 @@ func (w *wrapper) endWord() {
 	}
 	if w.lineW+w.gapW+w.wdW > w.width && (w.lineW > 0 || w.gapW > 0) {
 		if w.lineW > 0 {
+			next := Within
+			if w.gapW > 0 {
+				next = Blank
+			}
 			w.endLine()
+			w.next = next
 		}
 		w.gap, w.gapW = w.gap[:0], 0
 	}
@@ -99,8 +106,12 @@ func (w *wrapper) endLine() {
 	line := make(Line, 0, len(w.line))
 	for _, p := range w.line {
 		s := w.in[p.span]
-		line = append(line, Span{s.Text[p.from:p.to], s.Style, s.Link})
+		line = append(line, Span{Text: s.Text[p.from:p.to], Style: s.Style, Link: s.Link})
 	}
+	if len(line) > 0 {
+		line[0].Cont = w.next
+	}
+	w.next = Own
 	w.out = append(w.out, line)
 	w.line, w.lineW, w.gap, w.gapW = w.line[:0], 0, w.gap[:0], 0
 }
@@ -113,22 +124,26 @@ func Hard(in Line, width int, m Method) []Line {
 	}
 	var out []Line
 	var line Line
-	left := max(width, 2)
+	left, next := max(width, 2), Own
+	add := func(s Span, text string) {
+		s.Text, s.Cont, next = text, next, Own
+		line = append(line, s)
+	}
 	for _, s := range in {
 		from := 0
 		for at := 0; at < len(s.Text); {
 			c, cells := cluster(s.Text[at:], m)
 			if cells > left {
 				if at > from {
-					line = append(line, Span{s.Text[from:at], s.Style, s.Link})
+					add(s, s.Text[from:at])
 				}
-				out, line, from, left = append(out, line), nil, at, max(width, 2)
+				out, line, from, left, next = append(out, line), nil, at, max(width, 2), Within
 			}
 			left -= cells
 			at += len(c)
 		}
 		if from < len(s.Text) {
-			line = append(line, Span{s.Text[from:], s.Style, s.Link})
+			add(s, s.Text[from:])
 		}
 	}
 	return append(out, line)
