@@ -112,5 +112,11 @@ func (a *App) helpLines(l look) []styled.Line {
 		name, what, _ := strings.Cut(u, ": ")
 		line(name, what, "")
 	}
+	if idle := a.keys.Idle(); len(idle) > 0 {
+		out = append(out, nil, head("configured, but not there"))
+		for _, name := range idle {
+			line(styled.OneLine(name), "OpenCode has it, this screen does not", "")
+		}
+	}
 	return out
 }

@@ -29,6 +29,7 @@ type Map struct {
 	bindings []Binding
 	plain    map[string][]Action
 	led      map[string][]Action
+	idle     []string
 }
 
 // New returns the defaults with the configured keys over them. What cannot be
@@ -57,8 +58,12 @@ func New(configured map[string]string) (m *Map, problems []string) {
 			}
 		}
 	}
-	for name := range configured {
-		if !slices.Contains(known, name) && !foreign(name) {
+	for name, spec := range configured {
+		if !slices.Contains(known, name) && foreign(name) {
+			if spec != "none" {
+				m.idle = append(m.idle, name)
+			}
+		} else if !slices.Contains(known, name) {
 			text := fmt.Sprintf("keybinds: there is no action %q", name)
 			if near := typo.Nearest(name, known); near != "" {
 				text += fmt.Sprintf("; did you mean %q?", near)
@@ -68,6 +73,7 @@ func New(configured map[string]string) (m *Map, problems []string) {
 	}
 	problems = append(problems, m.conflicts(configured)...)
 	slices.Sort(problems)
+	slices.Sort(m.idle)
 	return m, problems
 }
 
@@ -221,6 +227,9 @@ func (m *Map) Led(key string) []Action { return m.led[key] }
 
 // Bindings returns all bindings in the order they are shown.
 func (m *Map) Bindings() []Binding { return m.bindings }
+
+// Idle returns the configured actions of OpenCode's that this screen does not have.
+func (m *Map) Idle() []string { return m.idle }
 
 // Sequence is a key that may follow the leader.
 type Sequence struct {

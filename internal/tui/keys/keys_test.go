@@ -107,3 +107,14 @@ func TestEveryDefaultHasHelp(t *testing.T) {
 		seen[d.action] = true
 	}
 }
+
+// TestIdle holds that what a configuration for OpenCode asks for in vain is told.
+func TestIdle(t *testing.T) {
+	m, problems := New(map[string]string{"sidebar_toggle": "<leader>b", "username_toggle": "none", "diff_close": "q", "app_exit": "f9"})
+	if len(problems) > 0 {
+		t.Errorf("problems: %q", problems)
+	}
+	if diff := cmp.Diff([]string{"diff_close", "sidebar_toggle"}, m.Idle()); diff != "" {
+		t.Errorf("idle (-want +got):\n%s", diff)
+	}
+}
