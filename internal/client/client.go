@@ -6,6 +6,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,6 +40,9 @@ type Options struct {
 	Source         Source
 	User, Password string // for a server that asks for them
 	Dir            string // directory that requests are about; empty: the server's own
+	// Resend is how long a prompt is sent again while the server is not reached; 10 s
+	// when zero, not at all when negative.
+	Resend time.Duration
 }
 
 // Client calls a server. It is safe for concurrent use.
@@ -47,11 +51,13 @@ type Client struct {
 	transport                 http.RoundTripper
 	source                    Source
 	patience                  time.Duration // without a sign of life
+	resend                    time.Duration
+	prompts                   *prompts
 }
 
 // New returns a client. It connects with the first call.
 func New(o Options) (*Client, error) {
-	c := &Client{user: o.User, password: o.Password, dir: o.Dir, transport: o.Transport, source: o.Source, patience: silence}
+	c := &Client{user: o.User, password: o.Password, dir: o.Dir, transport: o.Transport, source: o.Source, patience: silence, prompts: newPrompts(), resend: cmp.Or(o.Resend, resend)}
 	if c.user == "" {
 		c.user = "opencode"
 	}

@@ -178,6 +178,9 @@ func (f *follower) take(ev sse.Event) {
 		return
 	}
 	env.Seq = seq
+	if m, ok := env.Event.(lathe.MessageUpdated); ok {
+		f.c.prompts.seen(m.Message.SessionID, m.Message.ID)
+	}
 	f.over = !f.yield(Update{Envelope: env}, nil)
 }
 

@@ -117,14 +117,10 @@ func (c *Client) History(ctx context.Context, id lathe.SessionID, before int64, 
 		q.Set("limit", strconv.Itoa(limit))
 	}
 	h, err := get(ctx, c, "/lathe"+sessionPath(id)+"/message", q, wire.DecodeOwnHistory)
+	for _, m := range h.Messages {
+		c.prompts.seen(id, m.ID)
+	}
 	return h.Messages, err
-}
-
-// Prompt asks for a turn and returns the message when it is stored; events tell the
-// rest, and [Client.Outcome] how it ended.
-func (c *Client) Prompt(ctx context.Context, id lathe.SessionID, p wire.OwnPrompt) (lathe.MessageID, error) {
-	out, err := post(ctx, c, "/lathe"+sessionPath(id)+"/prompt", wire.EncodeOwnPrompt(p), plain[struct{ MessageID lathe.MessageID }])
-	return out.MessageID, err
 }
 
 // Outcome waits for the end of the turn that a message asked for. The error has

@@ -107,6 +107,7 @@ func (c *call) sessionShell() (any, error) {
 	}
 	var in struct {
 		Agent, Command string
+		MessageID      lathe.MessageID
 		Model          struct{ ProviderID, ModelID string }
 	}
 	if err := c.need(&in); err != nil {
@@ -116,7 +117,7 @@ func (c *call) sessionShell() (any, error) {
 		return nil, err
 	}
 	m, run, err := c.s.opts.Service.Shell(context.WithoutCancel(c.ctx()), sess.ID, session.ShellInput{
-		Command: in.Command, Agent: in.Agent, Model: lathe.ModelRef{Provider: in.Model.ProviderID, Model: in.Model.ModelID},
+		Command: in.Command, MessageID: in.MessageID, Agent: in.Agent, Model: lathe.ModelRef{Provider: in.Model.ProviderID, Model: in.Model.ModelID},
 	})
 	if err != nil {
 		return nil, err

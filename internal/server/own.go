@@ -125,7 +125,7 @@ func (c *call) start(id lathe.SessionID, in wire.OwnPrompt) (*lathe.Message, *se
 	}
 	switch {
 	case in.Shell != "":
-		return c.s.opts.Service.Shell(ctx, id, session.ShellInput{Command: in.Shell, Agent: p.Agent, Model: p.Model})
+		return c.s.opts.Service.Shell(ctx, id, session.ShellInput{Command: in.Shell, MessageID: p.MessageID, Agent: p.Agent, Model: p.Model})
 	case in.Command != "":
 		return c.s.opts.Service.Command(ctx, id, session.CommandInput{
 			Name: in.Command, Arguments: in.Arguments, MessageID: p.MessageID, Agent: p.Agent, Model: p.Model, Parts: p.Parts,

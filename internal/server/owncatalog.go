@@ -159,6 +159,9 @@ func (r *runs) add(id lathe.MessageID, run *session.Run) {
 	if r.of == nil {
 		r.of = map[lathe.MessageID]*session.Run{}
 	}
+	if r.of[id] != nil { // it was sent again
+		return
+	}
 	r.of[id] = run
 	if r.order = append(r.order, id); len(r.order) > keptRuns {
 		delete(r.of, r.order[0])

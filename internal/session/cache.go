@@ -113,7 +113,7 @@ func (c *contextState) finish(used lathe.Tokens) {
 // stepStats stores the account with the step it is about.
 func (r *runner) stepStats(tx *sqlite.Tx, fin *lathe.StepFinish) error {
 	r.context.finish(fin.Tokens)
-	return r.context.save(tx, r.sess.ID)
+	return r.context.save(tx, r.current().ID)
 }
 
 // ContextStats returns what became of a session's window so far.

@@ -133,6 +133,9 @@ func (s *Service) Command(ctx context.Context, id lathe.SessionID, in CommandInp
 	if err != nil {
 		return nil, nil, err
 	}
+	if m, run, err := r.again(ctx, in.MessageID); m != nil || err != nil {
+		return m, run, err
+	}
 	c, text, err := r.inst.expandCommand(ctx, in.Name, in.Arguments, nil)
 	if err != nil {
 		return nil, nil, err

@@ -128,9 +128,9 @@ func (r *runner) turnContext(ctx context.Context) *turn.Context {
 	c := &r.context
 	c.mu.Lock()
 	if !c.loaded {
-		stats, err := r.s.loadStats(ctx, r.sess.ID)
+		stats, err := r.s.loadStats(ctx, r.current().ID)
 		if err != nil {
-			r.s.opts.Log.Warn("what is known of the session's window could not be read; it is counted anew", "session", r.sess.ID, "err", err)
+			r.s.opts.Log.Warn("what is known of the session's window could not be read; it is counted anew", "session", r.current().ID, "err", err)
 		}
 		c.ContextStats, c.loaded, c.known = stats, true, map[lathe.ModelRef]*tokens.Correction{}
 	}
@@ -143,7 +143,7 @@ func (r *runner) turnContext(ctx context.Context) *turn.Context {
 			PreserveRecentTokens: conf.Compaction.PreserveRecentTokens, Prompt: conf.Compaction.Prompt,
 		},
 		Correction: c.correction, Facts: r.facts, Compacting: r.compacting, Install: r.install, Pruned: r.pruned,
-		Sent: c.request, Recall: recall, Root: r.sess.Directory,
+		Sent: c.request, Recall: recall, Root: r.current().Directory,
 	}
 }
 
@@ -183,7 +183,7 @@ func (c *contextState) save(tx *sqlite.Tx, id lathe.SessionID) error {
 func (r *runner) facts(ctx context.Context, newest lathe.MessageID) (*ledger.Facts, error) {
 	f := &ledger.Facts{}
 	if newest != "" {
-		raw, err := r.s.opts.Store.Value(ctx, r.sess.ID, ledgerKey(newest))
+		raw, err := r.s.opts.Store.Value(ctx, r.current().ID, ledgerKey(newest))
 		if err == nil && raw != nil {
 			err = json.Unmarshal(raw, f)
 		}
@@ -193,7 +193,7 @@ func (r *runner) facts(ctx context.Context, newest lathe.MessageID) (*ledger.Fac
 			}
 		}
 	}
-	todos, err := r.s.opts.Store.Todos(ctx, r.sess.ID)
+	todos, err := r.s.opts.Store.Todos(ctx, r.current().ID)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +210,7 @@ func (r *runner) facts(ctx context.Context, newest lathe.MessageID) (*ledger.Fac
 // gatherFacts makes the ledger from all messages, for a session that was
 // compacted by another program.
 func (r *runner) gatherFacts(ctx context.Context) (*ledger.Facts, error) {
-	all, err := r.s.Messages(ctx, r.sess.ID, 0)
+	all, err := r.s.Messages(ctx, r.current().ID, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +225,7 @@ func (r *runner) compacting(ctx context.Context, on bool) error {
 	if on {
 		at = r.s.opts.Now()
 	}
-	_, err := r.s.Update(ctx, r.sess.ID, func(s *lathe.Session) error {
+	_, err := r.s.Update(ctx, r.current().ID, func(s *lathe.Session) error {
 		s.Compacting = at
 		return nil
 	})
@@ -234,7 +234,7 @@ func (r *runner) compacting(ctx context.Context, on bool) error {
 
 // pruned counts a prune and tells of it.
 func (r *runner) pruned(_ context.Context, results int, freed int64) {
-	r.rec.Publish(lathe.SessionPruned{SessionID: r.sess.ID, Results: results, Tokens: freed})
+	r.rec.Publish(lathe.SessionPruned{SessionID: r.current().ID, Results: results, Tokens: freed})
 	c := &r.context
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -325,21 +325,21 @@ func (r *runner) storeCompaction(tx *sqlite.Tx, c *turn.Compacted, facts []byte)
 		boundary = c.Tail.Seq
 	}
 	if err == nil {
-		err = tx.SetBoundary(r.sess.ID, boundary)
+		err = tx.SetBoundary(r.current().ID, boundary)
 	}
 	if err == nil && c.Continue != nil {
 		err = tx.AddMessage(c.Continue)
 	}
 	if err == nil {
-		err = tx.SetValue(r.sess.ID, ledgerKey(c.Summary.ID), facts)
+		err = tx.SetValue(r.current().ID, ledgerKey(c.Summary.ID), facts)
 	}
 	if err == nil {
-		err = errors.Join(r.saveFrozen(tx), r.context.save(tx, r.sess.ID))
+		err = errors.Join(r.saveFrozen(tx), r.context.save(tx, r.current().ID))
 	}
 	if err != nil {
 		return sess, err
 	}
-	return tx.UpdateSession(r.sess.ID, func(s *lathe.Session) error {
+	return tx.UpdateSession(r.current().ID, func(s *lathe.Session) error {
 		s.Compacting = time.Time{}
 		s.Cost += c.Cost
 		s.Tokens = s.Tokens.Add(c.Tokens)
@@ -360,7 +360,7 @@ func (r *runner) announceCompaction(c *turn.Compacted, sess lathe.Session) {
 		}
 	}
 	r.rec.Publish(lathe.SessionUpdated{Session: sess})
-	r.rec.Publish(lathe.SessionCompacted{SessionID: r.sess.ID})
+	r.rec.Publish(lathe.SessionCompacted{SessionID: r.current().ID})
 }
 
 // takeAsked returns the compaction that this run begins with.

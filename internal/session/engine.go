@@ -196,7 +196,7 @@ func (i *Instance) taskTool() tool.Tool {
 
 // rulesOf returns what an agent is judged by in this run.
 func (h *host) rulesOf(a turn.Agent) []lathe.Rule {
-	return slices.Concat(a.Rules, h.sess.Rules, h.rules)
+	return slices.Concat(a.Rules, h.current().Rules, h.rules)
 }
 
 // cut returns what bounds the results of an agent's tools.

@@ -38,7 +38,7 @@ func (r *runner) loadFrozen(ctx context.Context) (*frozen, error) {
 	if r.frozen != nil {
 		return r.frozen, nil
 	}
-	raw, err := r.s.opts.Store.Value(ctx, r.sess.ID, freezeKey)
+	raw, err := r.s.opts.Store.Value(ctx, r.current().ID, freezeKey)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (r *runner) loadFrozen(ctx context.Context) (*frozen, error) {
 	if raw == nil {
 		f = r.inst.freeze(ctx, r.s.opts.Now())
 	} else if err := json.Unmarshal(raw, f); err != nil {
-		return nil, fmt.Errorf("frozen prompt of %s: %w", r.sess.ID, err)
+		return nil, fmt.Errorf("frozen prompt of %s: %w", r.current().ID, err)
 	}
 	r.frozen = f
 	return f, nil
@@ -57,14 +57,14 @@ func (r *runner) loadFrozen(ctx context.Context) (*frozen, error) {
 func (r *runner) reminders(ctx context.Context, agent string) []string {
 	f, err := r.loadFrozen(ctx)
 	if err != nil {
-		r.s.opts.Log.Error("the session's frozen prompt could not be read; it is made anew", "session", r.sess.ID, "err", err)
+		r.s.opts.Log.Error("the session's frozen prompt could not be read; it is made anew", "session", r.current().ID, "err", err)
 		f = r.inst.freeze(ctx, r.s.opts.Now())
 		r.frozen = f
 	}
 	now, contents := r.inst.state(r.s.opts.Now(), f.Told.Instructions)
 	now.Agent = agent
 	notes := prompt.Changes(f.Told, now, contents)
-	notes = append(notes, r.inst.planNotes(r.sess, f.Told.Agent, agent)...)
+	notes = append(notes, r.inst.planNotes(*r.current(), f.Told.Agent, agent)...)
 	f.Told = now
 	return notes
 }
@@ -74,7 +74,7 @@ func (r *runner) saveFrozen(tx *sqlite.Tx) error {
 	if err != nil {
 		return err
 	}
-	return tx.SetValue(r.sess.ID, freezeKey, raw)
+	return tx.SetValue(r.current().ID, freezeKey, raw)
 }
 
 // System returns the session's system blocks for an agent and a model.

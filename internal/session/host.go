@@ -42,7 +42,7 @@ func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Tools
 	if set := h.toolsets[key]; set != nil {
 		return set
 	}
-	rules := append(append(append([]lathe.Rule{}, a.Rules...), h.sess.Rules...), h.rules...)
+	rules := append(append(append([]lathe.Rule{}, a.Rules...), h.current().Rules...), h.rules...)
 	var kept []tool.Tool
 	offer := h.inst.offering(a, rules)
 	for _, t := range h.inst.toolsFor(m) {

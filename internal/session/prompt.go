@@ -40,27 +40,35 @@ type Prompt struct {
 // Prompt stores a user message and starts a turn that answers it, or hands it to
 // the one that runs. It returns when the message is durable; the run is nil for
 // NoReply. Nothing is stored when the prompt cannot be answered (an unknown
-// agent or model, a session that another process owns).
+// agent or model, a session that another process owns). A prompt that was sent
+// before, with the same MessageID, is not stored again: the stored one counts, and
+// the run is the one that answers it.
 func (s *Service) Prompt(ctx context.Context, id lathe.SessionID, p Prompt) (*lathe.Message, *Run, error) {
 	r, err := s.runner(ctx, id)
 	if err != nil {
 		return nil, nil, err
 	}
+	switch m, run, err := r.again(ctx, p.MessageID); {
+	case m != nil && run == nil && !p.NoReply: // the process ended before the turn began
+		run, err = r.submit(ctx, m, p, func(*lathe.Message) error { return nil })
+		return m, run, err
+	case m != nil || err != nil:
+		return m, run, err
+	}
 	m, err := r.userMessage(ctx, p)
 	if err != nil {
 		return nil, nil, err
 	}
-	store := func(m *lathe.Message) error { return r.storeUser(ctx, m, p) }
-	if p.NoReply {
-		return m, nil, store(m)
+	run, err := r.submit(ctx, m, p, func(m *lathe.Message) error { return r.storeUser(ctx, m, p) })
+	if err != nil {
+		return r.twice(ctx, p.MessageID, err)
 	}
-	run, err := r.submit(ctx, m, p, store)
-	return m, run, err
+	return m, run, nil
 }
 
 // userMessage resolves a prompt to the message that is stored.
 func (r *runner) userMessage(ctx context.Context, p Prompt) (*lathe.Message, error) {
-	sess, err := r.s.Get(ctx, r.sess.ID)
+	sess, err := r.s.Get(ctx, r.current().ID)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +139,7 @@ func (r *runner) storeUser(ctx context.Context, m *lathe.Message, p Prompt) erro
 	if err != nil {
 		return fmt.Errorf("store the prompt: %w", err)
 	}
-	r.sess = sess
+	r.sess.Store(&sess)
 	publish := func(ev lathe.Event) { r.s.opts.Bus.Publish(sess.Directory, ev) }
 	bare := *m
 	bare.Parts = nil

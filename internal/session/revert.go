@@ -308,7 +308,7 @@ func (r *runner) storeRevert(ctx context.Context, id lathe.SessionID, mark *lath
 	if err != nil {
 		return sess, fmt.Errorf("store the revert: %w", err)
 	}
-	r.sess = sess
+	r.sess.Store(&sess)
 	r.s.opts.Bus.Publish(sess.Directory, lathe.SessionUpdated{Session: sess})
 	r.s.opts.Bus.Publish(sess.Directory, lathe.SessionDiff{SessionID: id, Diff: undone})
 	return sess, nil
@@ -354,7 +354,7 @@ func (r *runner) unrevert(ctx context.Context, sess lathe.Session, force bool) (
 // anything that goes on from where the session was reverted to: a prompt, a
 // command, a compaction. Nothing happens to a session that is not reverted.
 func (r *runner) dropReverted(ctx context.Context) error {
-	sess, err := r.s.Get(ctx, r.sess.ID)
+	sess, err := r.s.Get(ctx, r.current().ID)
 	if err != nil || sess.Revert == nil {
 		return err
 	}
@@ -387,7 +387,7 @@ func (r *runner) dropReverted(ctx context.Context) error {
 
 // remove takes messages and parts out of the session and tells of each.
 func (r *runner) remove(ctx context.Context, gone []lathe.Message, parts []lathe.Part, left changedDoc) error {
-	id := r.sess.ID
+	id := r.current().ID
 	diffs, err := r.diffOf(ctx, left)
 	if err != nil {
 		return err
@@ -416,7 +416,7 @@ func (r *runner) remove(ctx context.Context, gone []lathe.Message, parts []lathe
 	if err != nil {
 		return fmt.Errorf("remove what was reverted: %w", err)
 	}
-	r.sess = sess
+	r.sess.Store(&sess)
 	publish := func(ev lathe.Event) { r.s.opts.Bus.Publish(sess.Directory, ev) }
 	for _, p := range parts {
 		publish(lathe.PartRemoved{SessionID: id, MessageID: p.MessageID, PartID: p.ID})

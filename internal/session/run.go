@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"lathe"
 	"lathe/internal/sqlite"
@@ -32,13 +33,14 @@ func (r *Run) Wait(ctx context.Context) (turn.Outcome, error) {
 // runner runs the turns of one session, one at a time.
 type runner struct {
 	s    *Service
-	sess lathe.Session
+	sess atomic.Pointer[lathe.Session] // see current
 	inst *Instance
 
 	mu      sync.Mutex
 	run     *Run // nil: idle
 	cancel  context.CancelCauseFunc
-	arrived []lathe.Message // stored, not yet seen by the turn
+	arrived []lathe.Message   // stored, not yet seen by the turn
+	answers []lathe.MessageID // the prompts that the run answers
 	rec     *recorder
 	rules   []lathe.Rule // of the running turn alone
 	limits  turn.Limits  // of the running turn, its subagents included
@@ -69,7 +71,7 @@ func (s *Service) runner(ctx context.Context, id lathe.SessionID) (*runner, erro
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.runners[id] == nil {
-		s.runners[id] = &runner{s: s, sess: sess, inst: inst}
+		s.runners[id] = newRunner(s, sess, inst)
 	}
 	return s.runners[id], nil
 }
@@ -117,12 +119,15 @@ func (s *Service) Abort(ctx context.Context, id lathe.SessionID) error {
 func (r *runner) submit(ctx context.Context, m *lathe.Message, p Prompt, store func(*lathe.Message) error) (*Run, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if p.NoReply {
+		return nil, store(m)
+	}
 	if r.run != nil {
 		m.Info.(*lathe.User).Steers = true
 		if err := store(m); err != nil {
 			return nil, err
 		}
-		r.arrived = append(r.arrived, *m)
+		r.arrived, r.answers = append(r.arrived, *m), append(r.answers, m.ID)
 		return r.run, nil
 	}
 	if r.s.ctx.Err() != nil {
@@ -138,26 +143,27 @@ func (r *runner) submit(ctx context.Context, m *lathe.Message, p Prompt, store f
 	}
 	r.rules = p.Rules
 	r.start(lease, p.Limits, p.spent)
+	r.answers = []lathe.MessageID{m.ID}
 	return r.run, nil
 }
 
 // acquire makes this process the session's owner and closes what a crashed one
 // left open.
 func (r *runner) acquire(ctx context.Context) (*sqlite.Lease, error) {
-	lease, err := r.s.opts.Store.Acquire(ctx, r.sess.ID, r.s.opts.Owner)
+	lease, err := r.s.opts.Store.Acquire(ctx, r.current().ID, r.s.opts.Owner)
 	if busy, ok := errors.AsType[*sqlite.BusyError](err); ok {
 		return nil, r.s.busyIn(busy.Session, busy.Owner)
 	}
 	if err != nil {
 		return nil, err
 	}
-	changed, err := r.s.opts.Store.Recover(ctx, r.sess.ID)
+	changed, err := r.s.opts.Store.Recover(ctx, r.current().ID)
 	if err != nil {
 		_ = lease.Release(ctx)
 		return nil, err
 	}
 	for _, p := range changed {
-		r.s.opts.Bus.Publish(r.sess.Directory, lathe.PartUpdated{Part: p})
+		r.s.opts.Bus.Publish(r.current().Directory, lathe.PartUpdated{Part: p})
 	}
 	return lease, nil
 }
@@ -175,7 +181,7 @@ func (r *runner) launch(lim turn.Limits, spent *turn.Spent, body func(context.Co
 		spent = &turn.Spent{}
 	}
 	r.run, r.cancel, r.limits, r.spent = run, cancel, lim, spent
-	r.rec = newRecorder(r.s, r.sess)
+	r.rec = newRecorder(r.s, *r.current())
 	r.rec.onStep = r.stepStats
 	r.s.wg.Go(func() {
 		defer cancel(nil)
@@ -209,16 +215,16 @@ func (r *runner) finish(ctx context.Context, run *Run, lease *sqlite.Lease) bool
 	r.arrived = nil
 	r.rec.close()
 	if err := lease.Release(context.WithoutCancel(ctx)); err != nil {
-		r.s.opts.Log.Warn("the session's lease could not be released", "session", r.sess.ID, "err", err)
+		r.s.opts.Log.Warn("the session's lease could not be released", "session", r.current().ID, "err", err)
 	}
 	r.run, r.cancel = nil, nil
-	r.s.opts.Bus.Publish(r.sess.Directory, lathe.SessionStatus{SessionID: r.sess.ID, Status: lathe.Idle{}})
+	r.s.opts.Bus.Publish(r.current().Directory, lathe.SessionStatus{SessionID: r.current().ID, Status: lathe.Idle{}})
 	return true
 }
 
 func (r *runner) oneTurn(ctx context.Context, lim turn.Limits) (turn.Outcome, error) {
 	// A turn that was aborted before it began still records that it was.
-	history, err := r.s.opts.Store.TurnTail(context.WithoutCancel(ctx), r.sess.ID)
+	history, err := r.s.opts.Store.TurnTail(context.WithoutCancel(ctx), r.current().ID)
 	if err != nil {
 		return turn.Outcome{}, err
 	}
@@ -229,14 +235,14 @@ func (r *runner) oneTurn(ctx context.Context, lim turn.Limits) (turn.Outcome, er
 	h := &host{runner: r, rules: r.rules, toolsets: map[string]*turn.Toolset{}}
 	r.title(history)
 	t := &turn.Turn{
-		Session: r.sess, History: history, Host: h, Log: r.rec, IDs: r.s.opts.IDs,
+		Session: *r.current(), History: history, Host: h, Log: r.rec, IDs: r.s.opts.IDs,
 		Limits: lim, Spent: r.spent, Task: r.inst.taskTool(), Hooks: r.inst.engine.hooks, Retries: r.s.opts.Retries, ContinueOnDeny: r.inst.ContinueOnDeny,
 		Now: r.s.opts.Now, Logger: r.s.opts.Log, Snapshots: r.inst.turnSnapshots(),
 		Context: r.turnContext(ctx),
 	}
 	r.takeAsked().apply(t)
 	out, err := t.Run(ctx)
-	if r.sess.ParentID == "" { // what its subagents used was used for it
+	if r.current().ParentID == "" { // what its subagents used was used for it
 		_, out.Cost, out.Tokens = r.spent.Total()
 	}
 	r.summarise(ctx, t.History)

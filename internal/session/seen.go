@@ -44,12 +44,12 @@ func (r *runner) restoreFile(done *lathe.ToolDone) {
 		path = filepath.Join(r.inst.Root.Dir, path)
 	}
 	path, err := workspace.Resolve(path)
-	if err != nil || r.inst.Seen.Known(r.sess.ID, path) {
+	if err != nil || r.inst.Seen.Known(r.current().ID, path) {
 		return
 	}
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.ModTime().After(done.Time.End) {
 		return
 	}
-	r.inst.Seen.Record(r.sess.ID, path, info, nil)
+	r.inst.Seen.Record(r.current().ID, path, info, nil)
 }

@@ -159,10 +159,10 @@ func (s *Service) autoShare(inst *Instance, sess lathe.Session) {
 // keepShared lets the service follow a session that an earlier process shared.
 // It is called before a turn.
 func (r *runner) keepShared(ctx context.Context) {
-	if r.sess.Share == nil || r.inst.Config.Share == "disabled" || r.s.opts.Sharing.Encode == nil {
+	if r.current().Share == nil || r.inst.Config.Share == "disabled" || r.s.opts.Sharing.Encode == nil {
 		return
 	}
-	sess, err := r.s.Get(ctx, r.sess.ID)
+	sess, err := r.s.Get(ctx, r.current().ID)
 	if err != nil || sess.Share == nil || sess.Share.Service == "" {
 		return
 	}

@@ -129,7 +129,7 @@ func (r *runner) recoverPatch(ctx context.Context, history []lathe.Message) {
 	}
 	patch, now, err := store.Patch(ctx, from)
 	if err != nil {
-		r.s.opts.Log.Warn("what an interrupted step changed is not known", "session", r.sess.ID, "err", err)
+		r.s.opts.Log.Warn("what an interrupted step changed is not known", "session", r.current().ID, "err", err)
 		return
 	}
 	bodies := []lathe.PartBody{&lathe.SnapshotMark{Snapshot: now}}
@@ -139,11 +139,11 @@ func (r *runner) recoverPatch(ctx context.Context, history []lathe.Message) {
 	for _, b := range bodies {
 		p := lathe.Part{ID: r.s.opts.IDs.Part(), MessageID: m.ID, SessionID: m.SessionID, Body: b}
 		if err := r.s.opts.Store.PutPart(ctx, &p); err != nil {
-			r.s.opts.Log.Warn("what an interrupted step changed could not be recorded", "session", r.sess.ID, "err", err)
+			r.s.opts.Log.Warn("what an interrupted step changed could not be recorded", "session", r.current().ID, "err", err)
 			return
 		}
 		m.Parts = append(m.Parts, p)
-		r.s.opts.Bus.Publish(r.sess.Directory, lathe.PartUpdated{Part: p})
+		r.s.opts.Bus.Publish(r.current().Directory, lathe.PartUpdated{Part: p})
 	}
 }
 

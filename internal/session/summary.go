@@ -91,7 +91,7 @@ func saveChanged(tx *sqlite.Tx, id lathe.SessionID, d changedDoc) error {
 
 // changed returns what the whole session changed so far.
 func (r *runner) changed(ctx context.Context) (d changedDoc, err error) {
-	data, err := r.s.opts.Store.Value(ctx, r.sess.ID, changedKey)
+	data, err := r.s.opts.Store.Value(ctx, r.current().ID, changedKey)
 	if err == nil && len(data) > 0 {
 		err = json.Unmarshal(data, &d)
 	}
@@ -109,7 +109,7 @@ func (r *runner) diffOf(ctx context.Context, d changedDoc) ([]lathe.FileDiff, er
 	}
 	all, err := store.Diff(ctx, d.From, d.To)
 	if err != nil {
-		r.s.opts.Log.Warn("what the session changed cannot be told", "session", r.sess.ID, "err", err)
+		r.s.opts.Log.Warn("what the session changed cannot be told", "session", r.current().ID, "err", err)
 		return nil, nil
 	}
 	var out []lathe.FileDiff
@@ -141,7 +141,7 @@ func (r *runner) summarise(ctx context.Context, history []lathe.Message) {
 		return
 	}
 	if err := r.storeSummary(context.WithoutCancel(ctx), history[i], history[i:]); err != nil {
-		r.s.opts.Log.Warn("what the turn changed could not be summed up", "session", r.sess.ID, "err", err)
+		r.s.opts.Log.Warn("what the turn changed could not be summed up", "session", r.current().ID, "err", err)
 	}
 }
 
@@ -175,10 +175,10 @@ func (r *runner) storeSummary(ctx context.Context, user lathe.Message, messages 
 		if err := tx.UpdateMessage(&user); err != nil {
 			return err
 		}
-		if err := errors.Join(tx.SetDiffs(r.sess.ID, "", total), saveChanged(tx, r.sess.ID, doc)); err != nil {
+		if err := errors.Join(tx.SetDiffs(r.current().ID, "", total), saveChanged(tx, r.current().ID, doc)); err != nil {
 			return err
 		}
-		sess, err = tx.UpdateSession(r.sess.ID, func(s *lathe.Session) error {
+		sess, err = tx.UpdateSession(r.current().ID, func(s *lathe.Session) error {
 			s.Summary = summaryOf(total)
 			return nil
 		})

@@ -41,13 +41,13 @@ func (r *runner) title(history []lathe.Message) {
 		save, done := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer done()
 		if err := r.setTitle(save, title); err != nil {
-			r.s.opts.Log.Warn("the session's title could not be stored", "session", r.sess.ID, "err", err)
+			r.s.opts.Log.Warn("the session's title could not be stored", "session", r.current().ID, "err", err)
 		}
 	})
 }
 
 func (r *runner) needsTitle(history []lathe.Message) bool {
-	if r.titled || r.sess.ParentID != "" || !strings.HasPrefix(r.sess.Title, titlePrefix) || len(history) == 0 {
+	if r.titled || r.current().ParentID != "" || !strings.HasPrefix(r.current().Title, titlePrefix) || len(history) == 0 {
 		return false
 	}
 	if _, ok := history[0].Info.(*lathe.User); !ok {
@@ -80,7 +80,7 @@ func textOf(m lathe.Message) string {
 
 // setTitle stores a title unless somebody else gave one meanwhile.
 func (r *runner) setTitle(ctx context.Context, title string) error {
-	_, err := r.s.Update(ctx, r.sess.ID, func(s *lathe.Session) error {
+	_, err := r.s.Update(ctx, r.current().ID, func(s *lathe.Session) error {
 		if strings.HasPrefix(s.Title, titlePrefix) {
 			s.Title = title
 		}
@@ -106,12 +106,12 @@ func (r *runner) askTitle(ctx context.Context, first lathe.Message) string {
 	}
 	req := titleRequest(m, agent, first)
 	m.Prepare(req, provider.Params{
-		Temperature: agent.Temperature, TopP: agent.TopP, Options: agent.Options, Small: true, SessionID: r.sess.ID,
+		Temperature: agent.Temperature, TopP: agent.TopP, Options: agent.Options, Small: true, SessionID: r.current().ID,
 	})
 	var text strings.Builder
 	for ev, err := range m.LLM.Stream(ctx, req) {
 		if err != nil {
-			r.s.opts.Log.Debug("no title from the model", "session", r.sess.ID, "err", err)
+			r.s.opts.Log.Debug("no title from the model", "session", r.current().ID, "err", err)
 			return ""
 		}
 		if d, ok := ev.(llm.TextDelta); ok && text.Len() < 64<<10 {

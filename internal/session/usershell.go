@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -23,9 +24,10 @@ const (
 
 // ShellInput is a command that the user runs in a session.
 type ShellInput struct {
-	Command string
-	Agent   string
-	Model   lathe.ModelRef
+	Command   string
+	MessageID lathe.MessageID // chosen by the client; see [Prompt]
+	Agent     string
+	Model     lathe.ModelRef
 }
 
 // Shell runs a command of the user's in a session: no permission is asked and no
@@ -37,7 +39,10 @@ func (s *Service) Shell(ctx context.Context, id lathe.SessionID, in ShellInput) 
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := r.userMessage(ctx, Prompt{Agent: in.Agent, Model: in.Model, Parts: []lathe.PartBody{synthetic(prompt.UserTool())}})
+	if m, run, err := r.again(ctx, in.MessageID); m != nil || err != nil {
+		return m, run, err
+	}
+	m, err := r.userMessage(ctx, Prompt{MessageID: in.MessageID, Agent: in.Agent, Model: in.Model, Parts: []lathe.PartBody{synthetic(prompt.UserTool())}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -55,12 +60,16 @@ func (s *Service) Shell(ctx context.Context, id lathe.SessionID, in ShellInput) 
 	}
 	if err := r.storeUser(ctx, m, Prompt{}); err != nil {
 		_ = lease.Release(ctx)
+		if errors.Is(err, sqlite.ErrExists) {
+			err = errTaken(m.ID)
+		}
 		return nil, nil, err
 	}
 	r.rules = nil
 	run := r.launch(turn.Limits{}, nil, func(ctx context.Context, run *Run) {
 		r.shellRun(ctx, run, lease, m, in.Command)
 	})
+	r.answers = []lathe.MessageID{m.ID}
 	return m, run, nil
 }
 
@@ -78,7 +87,7 @@ func (r *runner) shellRun(ctx context.Context, run *Run, lease *sqlite.Lease, us
 func (r *runner) userShell(ctx context.Context, user *lathe.Message, command string) (turn.Outcome, error) {
 	info := user.Info.(*lathe.User)
 	now := r.s.opts.Now()
-	answer := &lathe.Assistant{ParentID: user.ID, Agent: info.Agent, Model: info.Model, Cwd: r.sess.Directory, Root: r.sess.Directory}
+	answer := &lathe.Assistant{ParentID: user.ID, Agent: info.Agent, Model: info.Model, Cwd: r.current().Directory, Root: r.current().Directory}
 	m := lathe.Message{ID: r.s.opts.IDs.Message(), SessionID: user.SessionID, Created: now, Info: answer}
 	input, err := json.Marshal(map[string]string{"command": command})
 	if err != nil {
@@ -126,7 +135,7 @@ func (r *runner) beforeShell(ctx context.Context) string {
 	}
 	tree, err := store.Track(ctx)
 	if err != nil && ctx.Err() == nil {
-		r.s.opts.Log.Warn("a command cannot be undone", "session", r.sess.ID, "err", err)
+		r.s.opts.Log.Warn("a command cannot be undone", "session", r.current().ID, "err", err)
 	}
 	return tree
 }
@@ -142,7 +151,7 @@ func (r *runner) shellChanges(ctx context.Context, before string, m lathe.Messag
 	defer cancel()
 	patch, now, err := store.Patch(ctx, before)
 	if err != nil {
-		r.s.opts.Log.Warn("what a command changed is not known", "session", r.sess.ID, "err", err)
+		r.s.opts.Log.Warn("what a command changed is not known", "session", r.current().ID, "err", err)
 		return nil
 	}
 	if len(patch.Files) == 0 {

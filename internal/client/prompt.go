@@ -1,0 +1,98 @@
+package client
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"sync"
+	"time"
+
+	"lathe"
+	"lathe/internal/opencode/wire"
+)
+
+// resend is the usual [Options].Resend.
+const resend = 10 * time.Second
+
+// prompts names what is sent. A prompt whose answer was lost may have been taken;
+// sent again under the same name it is not taken twice.
+type prompts struct {
+	ids *lathe.IDs
+
+	mu     sync.Mutex
+	unsure map[lathe.SessionID]unsure
+}
+
+// unsure is a prompt of which is not known whether it was taken.
+type unsure struct {
+	body [sha256.Size]byte
+	id   lathe.MessageID
+}
+
+func newPrompts() *prompts {
+	return &prompts{ids: lathe.NewIDs(nil, nil), unsure: map[lathe.SessionID]unsure{}}
+}
+
+// name returns the identifier for a prompt: that of the last one of the session,
+// if it is the same and its fate is not known.
+func (p *prompts) name(id lathe.SessionID, body [sha256.Size]byte) lathe.MessageID {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if u, ok := p.unsure[id]; ok && u.body == body {
+		return u.id
+	}
+	return p.ids.Message()
+}
+
+// sent notes how sending a prompt ended.
+func (p *prompts) sent(id lathe.SessionID, u unsure, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if errors.Is(err, ErrUnreachable) {
+		p.unsure[id] = u
+	} else {
+		delete(p.unsure, id)
+	}
+}
+
+// seen notes that a message is stored: the same words are a new prompt from now on.
+func (p *prompts) seen(session lathe.SessionID, id lathe.MessageID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.unsure[session].id == id {
+		delete(p.unsure, session)
+	}
+}
+
+// Prompt asks for a turn and returns the message when it is stored; events tell the
+// rest, and [Client.Outcome] how it ended. A connection that breaks is made again
+// for a while; the prompt is taken once, however often it is sent.
+func (c *Client) Prompt(ctx context.Context, id lathe.SessionID, p wire.OwnPrompt) (lathe.MessageID, error) {
+	if p.Prompt.MessageID == "" {
+		raw, err := wire.Marshal(wire.EncodeOwnPrompt(p))
+		if err != nil {
+			return "", err
+		}
+		sum := sha256.Sum256(raw)
+		p.Prompt.MessageID = c.prompts.name(id, sum)
+		m, err := c.persist(ctx, id, p)
+		c.prompts.sent(id, unsure{sum, p.Prompt.MessageID}, err)
+		return m, err
+	}
+	return c.persist(ctx, id, p)
+}
+
+// persist sends a prompt until it is answered or the server stays away.
+func (c *Client) persist(ctx context.Context, id lathe.SessionID, p wire.OwnPrompt) (lathe.MessageID, error) {
+	body := wire.EncodeOwnPrompt(p)
+	for wait, spent := firstRetry, time.Duration(0); ; wait = min(2*wait, lastRetry) {
+		out, err := post(ctx, c, "/lathe"+sessionPath(id)+"/prompt", body, plain[struct{ MessageID lathe.MessageID }])
+		if !errors.Is(err, ErrUnreachable) || spent+wait > c.resend {
+			return out.MessageID, err
+		}
+		spent += wait
+		if err := sleep(ctx, wait); err != nil {
+			return "", err
+		}
+	}
+}

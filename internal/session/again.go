@@ -1,0 +1,107 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"lathe"
+	"lathe/internal/sqlite"
+	"lathe/internal/turn"
+)
+
+// newRunner returns the runner of a session.
+func newRunner(s *Service, sess lathe.Session, inst *Instance) *runner {
+	r := &runner{s: s, inst: inst}
+	r.sess.Store(&sess)
+	return r
+}
+
+// current returns the session as it was stored last by this runner. It is not to
+// be changed.
+func (r *runner) current() *lathe.Session { return r.sess.Load() }
+
+// again returns the message that a client chose the identifier of, when it is
+// stored already: the answer to it was lost, and it was sent again. The run is the
+// one that answers it, or one that is over. Without a message the prompt is new.
+//
+// What is hidden by a revert is about to go, so its identifiers are free.
+func (r *runner) again(ctx context.Context, id lathe.MessageID) (*lathe.Message, *Run, error) {
+	if id == "" {
+		return nil, nil, nil
+	}
+	sess, err := r.s.Get(ctx, r.current().ID)
+	if err != nil || sess.Revert != nil {
+		return nil, nil, err
+	}
+	return r.stored(ctx, id)
+}
+
+func (r *runner) stored(ctx context.Context, id lathe.MessageID) (*lathe.Message, *Run, error) {
+	m, err := r.s.opts.Store.Message(ctx, r.current().ID, id)
+	if errors.Is(err, sqlite.ErrNotFound) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, ok := m.Info.(*lathe.User); !ok {
+		return nil, nil, errTaken(id)
+	}
+	r.mu.Lock()
+	run, ours := r.run, slices.Contains(r.answers, id)
+	r.mu.Unlock()
+	if run != nil && ours {
+		return &m, run, nil
+	}
+	run, err = r.past(ctx, m)
+	return &m, run, err
+}
+
+// past returns the run that answered a message, from what is stored; nil if there
+// is no answer.
+func (r *runner) past(ctx context.Context, user lathe.Message) (*Run, error) {
+	var out turn.Outcome
+	for m, err := range r.s.opts.Store.Messages(ctx, user.SessionID, sqlite.MessageFilter{}) {
+		if err != nil {
+			return nil, err
+		}
+		if m.Seq <= user.Seq {
+			break
+		}
+		info, ok := m.Info.(*lathe.Assistant)
+		if !ok || info.ParentID != user.ID {
+			continue
+		}
+		if out.Last == nil {
+			out.Last, out.Failure, out.Tokens = &m, info.Error, info.Tokens
+		}
+		out.Cost += info.Cost
+		out.Steps++
+	}
+	if out.Last == nil {
+		return nil, nil
+	}
+	run := &Run{done: make(chan struct{}), outcome: out}
+	close(run.done)
+	return run, nil
+}
+
+// twice answers a prompt whose message another request stored in the meantime.
+func (r *runner) twice(ctx context.Context, id lathe.MessageID, err error) (*lathe.Message, *Run, error) {
+	if !errors.Is(err, sqlite.ErrExists) || id == "" {
+		return nil, nil, err
+	}
+	m, run, again := r.stored(ctx, id)
+	switch {
+	case again != nil:
+		return nil, nil, again
+	case m == nil:
+		return nil, nil, errTaken(id)
+	}
+	return m, run, nil
+}
+
+func errTaken(id lathe.MessageID) error {
+	return lathe.Errorf(lathe.CodeInvalid, "leave messageID out, or choose another one", "there is a message %s already", id)
+}
