@@ -230,7 +230,7 @@ func newServer(a *app, o serveOptions, dir, password string, served func(*http.R
 		Service: a.svc, Store: a.store, Bus: a.bus, Auth: a.auth, Paths: a.paths, Now: a.env.Now, Log: a.log,
 		Dir: dir, User: a.flags.ServerUsername, Password: password, Hosts: hosts, Origins: o.cors,
 		Environ: environ, Shell: shell.Choose(environ), Trusting: &a.decisions,
-		Served: served,
+		Served: served, Commands: a.runner,
 	})
 }
 

@@ -68,7 +68,11 @@ func (s *Server) admit(w *answer, r *http.Request) {
 	if s.guard.addressed(r) && s.guard.preflight(w, r) {
 		return
 	}
-	if no := s.guard.check(r); no != nil {
+	no := s.guard.check(r)
+	if no == nil {
+		no = s.checkCaller(r)
+	}
+	if no != nil {
 		if no.status == http.StatusUnauthorized {
 			w.Header().Set("WWW-Authenticate", `Basic realm="Secure Area"`)
 		}

@@ -53,6 +53,8 @@ type Options struct {
 	// Trusted says that the transport itself authenticates callers (a private
 	// unix socket, a call within the process): no Host or password is asked for.
 	Trusted bool
+	// Commands, when set, are those whose processes may not call; see checkCaller.
+	Commands Commands
 
 	// Environ is what terminals inherit, Shell the program they run.
 	Environ []string
@@ -171,7 +173,8 @@ type patience struct{ header, body, idle time.Duration }
 func (s *Server) HTTP() *http.Server {
 	return &http.Server{
 		Handler: s, ReadHeaderTimeout: s.patience.header, IdleTimeout: s.patience.idle, MaxHeaderBytes: headerLimit,
-		ErrorLog: slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
+		ConnContext: withCaller,
+		ErrorLog:    slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
 	}
 }
 
@@ -216,6 +219,9 @@ type counted struct {
 	net.Conn
 	free func()
 }
+
+// NetConn returns the connection itself.
+func (c *counted) NetConn() net.Conn { return c.Conn }
 
 // Close closes the connection and gives its place back.
 func (c *counted) Close() error {

@@ -70,11 +70,12 @@ type Runner struct {
 	instance uint64
 	calls    atomic.Uint64
 
-	mu     sync.Mutex
-	active int
-	sup    *supervisor
-	supErr error
-	closed bool
+	mu      sync.Mutex
+	active  int
+	leaders map[int]bool // shells of commands that run
+	sup     *supervisor
+	supErr  error
+	closed  bool
 }
 
 // New returns a Runner. Nothing is started before the first command.
@@ -85,7 +86,7 @@ func New(opts Options) *Runner {
 	if opts.Drain <= 0 {
 		opts.Drain = defaultDrain
 	}
-	return &Runner{opts: opts, instance: newInstance()}
+	return &Runner{opts: opts, instance: newInstance(), leaders: map[int]bool{}}
 }
 
 // Run runs one command without a supervisor; see [Runner.Run].
@@ -126,9 +127,22 @@ func (r *Runner) Run(ctx context.Context, c Command) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
+	pid := p.proc.Pid
+	r.lead(pid, true)
+	defer r.lead(pid, false)
 	exit, err := r.finish(ctx, p, c.Timeout)
 	exit.Duration = time.Since(begin)
 	return exit, err
+}
+
+func (r *Runner) lead(pid int, runs bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if runs {
+		r.leaders[pid] = true
+	} else {
+		delete(r.leaders, pid)
+	}
 }
 
 func (c *Command) check() error {

@@ -1,0 +1,52 @@
+package server
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+)
+
+// Commands knows the processes of the commands that run now.
+type Commands interface {
+	// Holds reports whether one of them has the socket with this inode open.
+	Holds(inode uint64) bool
+	// Started reports whether the process is one of them.
+	Started(pid int) bool
+}
+
+// caller is who is at the other end of a connection. It is found out once, with
+// the first request.
+type caller struct {
+	conn  net.Conn
+	once  sync.Once
+	wrong string // why it may not come in
+}
+
+type callerKey struct{}
+
+// withCaller remembers the connection of its requests.
+func withCaller(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, callerKey{}, &caller{conn: c})
+}
+
+const (
+	fromCommand = "commands that lathe runs may not use its server"
+	fromUser    = "requests of another user of this machine need a password; start the server with one"
+)
+
+// checkCaller refuses what the commands of tools send: a model that could call
+// the server would answer its own permission asks. Without a password it refuses
+// other users of this machine as well. What cannot be found out passes, as does
+// what comes from other machines: those need the password.
+func (s *Server) checkCaller(r *http.Request) *refusal {
+	c, ok := r.Context().Value(callerKey{}).(*caller)
+	if !ok {
+		return nil
+	}
+	c.once.Do(func() { c.wrong = callerFault(c.conn, s.opts.Commands, s.opts.Password != "") })
+	if c.wrong == "" {
+		return nil
+	}
+	return &refusal{http.StatusForbidden, c.wrong}
+}
