@@ -93,6 +93,7 @@ type App struct {
 
 	leader    time.Time // when the leader key was pressed; zero: it was not
 	armed     string    // the key that does something when pressed again
+	armedAt   time.Time
 	typedAt   time.Time
 	replied   time.Time // when an ask was answered here
 	ticking   bool
@@ -245,7 +246,9 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case Events:
 		return a, a.events(m)
 	case tea.WindowSizeMsg:
+		read := a.conv.reading(a.look.draw)
 		a.look.width, a.height = max(m.Width, 20), max(m.Height, 6)
+		a.conv.readOn(read, a.look.draw)
 		a.input.resize(a.look.width, a.look.method)
 	case tea.MouseWheelMsg, tea.MouseClickMsg, tea.MouseMotionMsg, tea.MouseReleaseMsg:
 		return a, a.mouseEvent(m)

@@ -374,6 +374,22 @@ func (c *conversation) scroll(by, height int, draw func(*entry) []styled.Line) (
 	return older || by < 0 && c.more && j < 2
 }
 
+// reading is how far into the last entry on screen the person has read, of 1; 0 at
+// the newest text.
+func (c *conversation) reading(draw func(*entry) []styled.Line) float64 {
+	if c.bottom.e == nil {
+		return 0
+	}
+	return float64(c.bottom.lines) / float64(max(1, len(draw(c.bottom.e))))
+}
+
+// readOn goes to that place again, after the width changed.
+func (c *conversation) readOn(part float64, draw func(*entry) []styled.Line) {
+	if c.bottom.e != nil {
+		c.bottom.lines = max(1, int(part*float64(len(draw(c.bottom.e)))+0.5))
+	}
+}
+
 // jump brings an entry to the top of the screen.
 func (c *conversation) jump(id lathe.MessageID, height int, draw func(*entry) []styled.Line) {
 	list := c.visible()

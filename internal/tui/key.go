@@ -25,6 +25,9 @@ func keyName(k tea.KeyPressMsg) string {
 func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	stroke := keyName(k)
 	armed := a.armed
+	if a.opts.Now().Sub(a.armedAt) > again {
+		armed = ""
+	}
 	a.armed, a.words = "", ""
 	if !a.leader.IsZero() {
 		late := a.opts.Now().Sub(a.leader) > a.opts.Leader
@@ -162,6 +165,12 @@ func (a *App) updown(act keys.Action) tea.Cmd {
 	return nil
 }
 
+// again is how long a key does something when it is pressed once more: as long as
+// the screen says so.
+const again = 4 * time.Second
+
+func (a *App) arm(what string) { a.armed, a.armedAt = what, a.opts.Now() }
+
 // exit leaves with an empty input, when the key is pressed twice.
 func (a *App) exit(armed string) (tea.Cmd, bool) {
 	if !a.input.Empty() {
@@ -170,7 +179,7 @@ func (a *App) exit(armed string) (tea.Cmd, bool) {
 	if armed == "exit" {
 		return tea.Quit, true
 	}
-	a.armed = "exit"
+	a.arm("exit")
 	text := "press it again to leave"
 	if a.busy() {
 		text = "press it again to leave and stop the turn"
@@ -185,7 +194,7 @@ func (a *App) interrupt(armed string) (tea.Cmd, bool) {
 		return nil, true
 	}
 	if armed != "interrupt" {
-		a.armed = "interrupt"
+		a.arm("interrupt")
 		a.notify(toastInfo, "press "+a.keys.For(keys.Interrupt)+" again to stop the turn")
 		return a.tick(), true
 	}

@@ -3,10 +3,12 @@ package tui
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"lathe"
@@ -92,5 +94,47 @@ func TestNoUnicode(t *testing.T) {
 			}
 		}
 		d.press("esc")
+	}
+}
+
+// TestResizeKeepsThePlace holds that what is read stays on screen in a long answer.
+func TestResizeKeepsThePlace(t *testing.T) {
+	var text strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&text, "- line %03d of the answer, with enough words to need several rows where it is narrow\n", i)
+	}
+	d := withHistory(t, Options{}, question(1, "go"), reply(2, &lathe.Text{Text: text.String()}))
+	for range 10 {
+		d.press("pgup")
+	}
+	middle := func() (n int) {
+		for _, l := range d.lines() {
+			if _, err := fmt.Sscanf(strings.TrimSpace(l), "• line %d", &n); err == nil {
+				return n
+			}
+		}
+		return -1
+	}
+	was := middle()
+	for _, w := range []int{30, 200, 80} {
+		d.send(tea.WindowSizeMsg{Width: w, Height: 24})
+		if now := middle(); max(now-was, was-now) > 12 {
+			t.Errorf("at %d columns line %d is on top, before %d", w, now, was)
+		}
+	}
+}
+
+// TestAgainIsSoon holds that a key that was pressed long ago does not count.
+func TestAgainIsSoon(t *testing.T) {
+	d := withHistory(t, Options{})
+	d.press("ctrl+c")
+	d.now = d.now.Add(again + time.Second)
+	d.press("ctrl+c")
+	if d.quit {
+		t.Error("it left")
+	}
+	d.press("ctrl+c")
+	if !d.quit {
+		t.Error("it did not leave")
 	}
 }

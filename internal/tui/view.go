@@ -306,7 +306,7 @@ type toast struct {
 
 // notify shows a toast. One that tells of an error is not pushed aside by less.
 func (a *App) notify(kind int, text string) {
-	last := 4 * time.Second
+	last := again
 	if kind == toastError {
 		last = 10 * time.Second
 	}

@@ -113,7 +113,7 @@ func (t *talk) open(id lathe.SessionID) {
 	if t.fail(err) {
 		return
 	}
-	t.session, t.parts = s, map[lathe.PartID]*said{}
+	t.session, t.parts, t.own = s, map[lathe.PartID]*said{}, map[lathe.MessageID]bool{}
 	t.say("Session: %s", printable.Line(s.Title))
 	for _, m := range history {
 		who := "You"
@@ -126,11 +126,14 @@ func (t *talk) open(id lathe.SessionID) {
 	}
 	_, idle := t.Engine.Status(t.ctx, id).(lathe.Idle)
 	t.busy, t.since = !idle, t.Now()
+	t.newest = 0
+	for _, m := range history {
+		t.told(m)
+	}
 	if t.busy {
 		t.say("It is working.")
-		for _, m := range history {
-			t.message(m)
-		}
+	} else {
+		t.over()
 	}
 }
 

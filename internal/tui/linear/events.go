@@ -17,9 +17,8 @@ const (
 
 // happen tells an event of the session.
 func (t *talk) happen(h happened) {
-	if h.lost {
-		t.say("The connection was lost and is back.")
-		t.askedBefore()
+	if h.link != nil {
+		t.linked(*h.link)
 		return
 	}
 	switch ev := h.event.(type) {
@@ -31,7 +30,7 @@ func (t *talk) happen(h happened) {
 		}
 	case lathe.PartDelta:
 		if s := t.parts[ev.PartID]; s != nil && s.kind == "text" {
-			s.text += ev.Delta
+			s.text += ev.Beyond(len(s.text)).Delta
 			t.tell(s, false)
 		}
 	case lathe.SessionUpdated:
@@ -77,10 +76,9 @@ func (t *talk) message(m lathe.Message) {
 	if m.SessionID != t.session.ID {
 		return
 	}
-	if _, ok := m.Info.(*lathe.Assistant); ok {
-		if t.own == nil {
-			t.own = map[lathe.MessageID]bool{}
-		}
+	t.newest = max(t.newest, m.Seq)
+	_, known := t.own[m.ID]
+	if _, ok := m.Info.(*lathe.Assistant); ok && !known {
 		t.own[m.ID] = true
 	}
 }
@@ -97,7 +95,7 @@ func (t *talk) status(ev lathe.SessionStatus) {
 			t.say("Done after %s.", duration(t.Now().Sub(t.since)))
 		}
 		t.busy = false
-		t.parts = map[lathe.PartID]*said{}
+		t.over()
 	default:
 		if !t.busy {
 			t.busy, t.since = true, t.Now()
@@ -135,6 +133,18 @@ func (t *talk) part(p lathe.Part) {
 		}
 	case *lathe.ToolCall:
 		t.tool(s, tui.Summarize(b))
+	case *lathe.Retry, *lathe.CompactionMark:
+		t.mark(s, b)
+	}
+}
+
+// mark tells once that something happened.
+func (t *talk) mark(s *said, b lathe.PartBody) {
+	if s.done {
+		return
+	}
+	s.done = true
+	switch b := b.(type) {
 	case *lathe.Retry:
 		t.say("Attempt %d failed.", b.Attempt)
 	case *lathe.CompactionMark:

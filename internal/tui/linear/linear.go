@@ -57,7 +57,7 @@ func Run(ctx context.Context, o Options) (lathe.SessionID, error) {
 		o.Still = 30 * time.Second
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	t := &talk{Options: o, ctx: ctx, session: lathe.Session{ID: o.Session}, parts: map[lathe.PartID]*said{}, results: make(chan error)}
+	t := &talk{Options: o, ctx: ctx, session: lathe.Session{ID: o.Session}, parts: map[lathe.PartID]*said{}, own: map[lathe.MessageID]bool{}, results: make(chan error)}
 	lines, stop, err := t.read()
 	if err != nil {
 		cancel(nil)
@@ -80,8 +80,10 @@ type talk struct {
 	wg       sync.WaitGroup
 	session  lathe.Session
 	parts    map[lathe.PartID]*said
-	own      map[lathe.MessageID]bool // messages of the model
+	own      map[lathe.MessageID]bool // messages of the model; false: told to their end
+	newest   int64                    // sequence number of the newest message
 	busy     bool
+	cut      bool // the connection is lost
 	stopping bool // the person interrupted the turn
 	since    time.Time
 	menu     []choice     // what a number stands for
@@ -145,41 +147,6 @@ func (t *talk) read() (lines chan string, stop func(), err error) {
 		case <-time.After(500 * time.Millisecond): // a read that cannot be cancelled
 		}
 	}, nil
-}
-
-// happened is an event, or that some were missed.
-type happened struct {
-	event lathe.Event
-	lost  bool
-}
-
-// follow returns what happens.
-func (t *talk) follow() <-chan happened {
-	out := make(chan happened, 64)
-	send := func(h happened) bool {
-		select {
-		case out <- h:
-			return true
-		case <-t.ctx.Done():
-			return false
-		}
-	}
-	t.wg.Go(func() {
-		for wait := 100 * time.Millisecond; t.ctx.Err() == nil; wait = min(2*wait, 5*time.Second) {
-			for e, err := range t.Engine.Events(t.ctx) {
-				if err != nil || !send(happened{event: e.Event}) {
-					break
-				}
-				wait = 100 * time.Millisecond
-			}
-			select {
-			case <-t.ctx.Done():
-			case <-time.After(wait):
-				send(happened{lost: true})
-			}
-		}
-	})
-	return out
 }
 
 func (t *talk) begin() {
@@ -317,7 +284,7 @@ func (t *talk) request(text string) {
 		if t.fail(err) {
 			return
 		}
-		t.session = s
+		t.session, t.newest = s, 0
 	}
 	p := tui.Prompt{Text: text, Agent: t.Agent, Model: t.Model}
 	if rest, ok := strings.CutPrefix(text, "!"); ok {
