@@ -312,11 +312,17 @@ func (t *talk) askedBefore() {
 	if t.fail(err) {
 		return
 	}
+	open := t.asking
+	waits := slices.ContainsFunc(asks, func(a lathe.Ask) bool { return a.ID == open }) ||
+		slices.ContainsFunc(questions, func(q lathe.QuestionAsk) bool { return q.ID == open })
+	if open != "" && !waits {
+		t.settled(open)
+	}
 	for _, a := range asks {
-		t.queue(func() { t.ask(a) })
+		t.wanted(a.ID, func() { t.ask(a) })
 	}
 	for _, q := range questions {
-		t.queue(func() { t.question(q, 0, nil) })
+		t.wanted(q.ID, func() { t.question(q, 0, nil) })
 	}
 }
 

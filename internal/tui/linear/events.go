@@ -44,7 +44,7 @@ func (t *talk) happen(h happened) {
 			t.failure(ev.Failure)
 		}
 	case lathe.PermissionAsked:
-		t.queue(func() { t.ask(ev.Ask) })
+		t.wanted(ev.Ask.ID, func() { t.ask(ev.Ask) })
 	case lathe.PermissionReplied:
 		t.settled(ev.AskID)
 	case lathe.QuestionReplied:
@@ -52,7 +52,15 @@ func (t *talk) happen(h happened) {
 	case lathe.QuestionRejected:
 		t.settled(ev.AskID)
 	case lathe.QuestionAsked:
-		t.queue(func() { t.question(ev.Ask, 0, nil) })
+		t.wanted(ev.Ask.ID, func() { t.question(ev.Ask, 0, nil) })
+	}
+}
+
+// wanted asks the person for something, once.
+func (t *talk) wanted(id lathe.AskID, do func()) {
+	if !t.asked[id] {
+		t.asked[id] = true
+		t.queue(do)
 	}
 }
 

@@ -57,7 +57,7 @@ func Run(ctx context.Context, o Options) (lathe.SessionID, error) {
 		o.Still = 30 * time.Second
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	t := &talk{Options: o, ctx: ctx, session: lathe.Session{ID: o.Session}, parts: map[lathe.PartID]*said{}, own: map[lathe.MessageID]bool{}, results: make(chan error)}
+	t := &talk{Options: o, ctx: ctx, session: lathe.Session{ID: o.Session}, parts: map[lathe.PartID]*said{}, own: map[lathe.MessageID]bool{}, asked: map[lathe.AskID]bool{}, results: make(chan error)}
 	lines, stop, err := t.read()
 	if err != nil {
 		cancel(nil)
@@ -86,13 +86,14 @@ type talk struct {
 	cut      bool // the connection is lost
 	stopping bool // the person interrupted the turn
 	since    time.Time
-	menu     []choice     // what a number stands for
-	free     func(string) // takes a line that is no number; nil: it is a request
-	waiting  []func()     // asks and questions that come after the present menu
-	asking   lathe.AskID  // what the menu is about
-	draft    string       // lines that end with a backslash
-	results  chan error   // of what runs in the background
-	failed   error        // writing failed
+	menu     []choice             // what a number stands for
+	free     func(string)         // takes a line that is no number; nil: it is a request
+	waiting  []func()             // asks and questions that come after the present menu
+	asking   lathe.AskID          // what the menu is about
+	asked    map[lathe.AskID]bool // what the person was asked, or will be
+	draft    string               // lines that end with a backslash
+	results  chan error           // of what runs in the background
+	failed   error                // writing failed
 }
 
 // choice is what a number stands for.

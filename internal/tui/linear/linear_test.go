@@ -135,15 +135,25 @@ type person struct {
 }
 
 func meet(t *testing.T, e *engine, o Options) *person {
+	if e.events == nil {
+		e.events = make(chan lathe.Envelope)
+	}
+	o.Engine = e
+	return met(t, e, o)
+}
+
+func meetFar(t *testing.T, f *far, o Options) *person {
+	o.Engine = f
+	return met(t, f.engine, o)
+}
+
+func met(t *testing.T, e *engine, o Options) *person {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.events == nil {
-		e.events = make(chan lathe.Envelope)
-	}
 	p := &person{t: t, e: e, out: &screen{}, in: w, done: make(chan error, 1)}
-	o.Engine, o.In, o.Out = e, r, p.out
+	o.In, o.Out = r, p.out
 	go func() {
 		_, err := Run(context.Background(), o)
 		r.Close()

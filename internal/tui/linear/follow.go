@@ -1,0 +1,131 @@
+package linear
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"lathe"
+	"lathe/internal/printable"
+	"lathe/internal/tui"
+)
+
+// missed is how many messages are read again after events were missed.
+const missed = 200
+
+// happened is an event, or how the connection fares.
+type happened struct {
+	event lathe.Event
+	link  *tui.Link
+}
+
+// follow returns what happens. An engine that is no [tui.Follower] is asked for its
+// events anew when they end.
+func (t *talk) follow() <-chan happened {
+	out := make(chan happened, 64)
+	send := func(h happened) bool {
+		select {
+		case out <- h:
+			return true
+		case <-t.ctx.Done():
+			return false
+		}
+	}
+	t.wg.Go(func() {
+		for wait := 100 * time.Millisecond; t.ctx.Err() == nil; wait = min(2*wait, 5*time.Second) {
+			for u, err := range t.updates(t.ctx) {
+				if err != nil || !send(happened{u.Event, u.Link}) {
+					break
+				}
+				wait = 100 * time.Millisecond
+			}
+			send(happened{link: &tui.Link{}})
+			select {
+			case <-t.ctx.Done():
+			case <-time.After(wait):
+				send(happened{link: &tui.Link{Up: true, Lost: true}})
+			}
+		}
+	})
+	return out
+}
+
+func (t *talk) updates(ctx context.Context) iter.Seq2[tui.Update, error] {
+	if f, ok := t.Engine.(tui.Follower); ok {
+		return f.Follow(ctx)
+	}
+	return func(yield func(tui.Update, error) bool) {
+		for e, err := range t.Engine.Events(ctx) {
+			if !yield(tui.Update{Envelope: e}, err) {
+				return
+			}
+		}
+	}
+}
+
+// linked tells how the connection fares, once for each time that it changes.
+func (t *talk) linked(l tui.Link) {
+	switch {
+	case !l.Up && !t.cut:
+		t.cut = true
+		if l.Err != nil {
+			t.say("The connection is lost: %s. Trying again.", printable.Line(l.Err.Error()))
+		} else {
+			t.say("The connection is lost. Trying again.")
+		}
+	case l.Up && t.cut:
+		t.cut = false
+		t.say("The connection is back.")
+	}
+	if l.Up && l.Lost {
+		t.catchUp()
+	}
+}
+
+// catchUp tells what happened while events were missed, and nothing that was told.
+func (t *talk) catchUp() {
+	defer t.askedBefore()
+	if t.session.ID == "" {
+		return
+	}
+	status := t.Engine.Status(t.ctx, t.session.ID) // first: what follows it comes as events
+	history, err := t.Engine.History(t.ctx, t.session.ID, 0, missed)
+	if t.fail(err) {
+		return
+	}
+	for newest, i := t.newest, 0; i < len(history); i++ {
+		m := history[i]
+		if m.Seq > newest {
+			t.message(m)
+		}
+		for _, p := range m.Parts {
+			t.part(p) // of what is over, nothing
+		}
+	}
+	t.status(lathe.SessionStatus{SessionID: t.session.ID, Status: status})
+}
+
+// told notes that a message was told as far as it has come.
+func (t *talk) told(m lathe.Message) {
+	t.message(m)
+	for _, p := range m.Parts {
+		switch b := p.Body.(type) {
+		case *lathe.Text:
+			t.parts[p.ID] = &said{kind: "text", text: b.Text, shown: len(b.Text)}
+		case *lathe.Reasoning:
+			t.parts[p.ID] = &said{kind: "reasoning"}
+		case *lathe.ToolCall:
+			t.parts[p.ID] = &said{done: !tui.Summarize(b).Running}
+		case *lathe.Retry, *lathe.CompactionMark:
+			t.parts[p.ID] = &said{done: true}
+		}
+	}
+}
+
+// over forgets what was told: none of it changes any more.
+func (t *talk) over() {
+	t.parts = map[lathe.PartID]*said{}
+	for id := range t.own {
+		t.own[id] = false
+	}
+}
