@@ -235,21 +235,30 @@ func (a *App) undo() tea.Cmd {
 
 // revertTo goes back to before a message, which comes back to the input.
 func (a *App) revertTo(r Reverter, e *entry) tea.Cmd {
-	id, text := e.m.ID, e.text()
-	if a.input.Empty() {
-		a.input.Set(text)
+	id, text, s := e.m.ID, e.text(), a.session.ID
+	return func() tea.Msg {
+		err := r.Revert(a.ctx, s, id)
+		return doneMsg{text: "undone; " + a.keys.For(keys.Redo) + " brings it back", err: err, then: func(a *App) tea.Cmd {
+			if a.session.ID == s && a.input.Empty() {
+				a.input.Set(text)
+			}
+			return a.tick()
+		}}
 	}
-	return a.onSession("undone; "+a.keys.For(keys.Redo)+" brings it back", func(ctx context.Context, s lathe.SessionID) error {
-		return r.Revert(ctx, s, id)
-	})
 }
 
 func (a *App) redo() tea.Cmd {
 	r := a.engine.(Reverter)
-	if e := a.conv.byID[a.conv.revert]; e != nil && strings.TrimSpace(a.input.Value()) == strings.TrimSpace(e.text()) {
-		a.input.Reset()
+	s, e := a.session.ID, a.conv.byID[a.conv.revert]
+	return func() tea.Msg {
+		err := r.Unrevert(a.ctx, s)
+		return doneMsg{text: "redone", err: err, then: func(a *App) tea.Cmd {
+			if e != nil && a.session.ID == s && strings.TrimSpace(a.input.Value()) == strings.TrimSpace(e.text()) {
+				a.input.Reset()
+			}
+			return a.tick()
+		}}
 	}
-	return a.onSession("redone", func(ctx context.Context, s lathe.SessionID) error { return r.Unrevert(ctx, s) })
 }
 
 func (a *App) compact() tea.Cmd {

@@ -138,3 +138,14 @@ func TestAgainIsSoon(t *testing.T) {
 		t.Error("it did not leave")
 	}
 }
+
+// TestUndoThatFails holds that a refused undo leaves the input alone.
+func TestUndoThatFails(t *testing.T) {
+	d := withHistory(t, Options{}, question(1, "first"))
+	d.engine.fail = lathe.Errorf(lathe.CodeBusy, "wait for it", "the session is busy")
+	d.press("ctrl+x", "u")
+	d.shows("the session is busy")
+	if !d.app.input.Empty() {
+		t.Errorf("the input holds %q", d.app.input.Text())
+	}
+}

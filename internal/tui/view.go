@@ -177,7 +177,7 @@ func (a *App) drawInput() (lines []styled.Line, x, y int) {
 	text := a.input.Text()
 	mark, hint := l.glyph(" ❯ ", " > "), "ask anything"
 	if strings.HasPrefix(text, "!") {
-		mark, key = " ! ", theme.Warning
+		key = theme.Warning
 	}
 	if a.busy() {
 		hint = "write on; it is taken up at the next step"
