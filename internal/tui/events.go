@@ -92,6 +92,8 @@ func (a *App) other(e lathe.Envelope) tea.Cmd {
 		a.settledAsk(ev.AskID)
 	case lathe.QuestionRejected:
 		a.settledAsk(ev.AskID)
+	case lathe.ClientEvent:
+		return a.controlled(ev)
 	}
 	return nil
 }

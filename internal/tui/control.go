@@ -1,0 +1,83 @@
+package tui
+
+import (
+	"encoding/json"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe"
+	"lathe/internal/tui/keys"
+)
+
+// controls are what other programs may have the screen do, by OpenCode's names.
+// Leaving is not among them, nor answering what lathe asks: that is the person's.
+var controls = map[string]keys.Action{
+	"help.show": keys.Help, "session.list": keys.Sessions, "session.new": keys.NewSession, "session.share": keys.Share,
+	"session.compact": keys.Compact, "session.timeline": keys.Timeline, "theme.list": keys.Themes, "model.list": keys.Models,
+	"agent.list": keys.Agents, "agent.cycle": keys.AgentNext, "prompt.submit": keys.Submit,
+}
+
+var scrolls = map[string]keys.Action{
+	"session.page.up": keys.PageUp, "session.page.down": keys.PageDown, "session.half.page.up": keys.HalfUp,
+	"session.half.page.down": keys.HalfDown, "session.line.up": keys.LineUp, "session.line.down": keys.LineDown,
+	"session.first": keys.First, "session.last": keys.Last,
+}
+
+// controlled does what another program asks of the screen, such as an editor that
+// puts a selection into the input. What is malformed or unknown is left.
+func (a *App) controlled(ev lathe.ClientEvent) tea.Cmd {
+	var in struct {
+		Text, Command, Title, Message, Variant string
+		SessionID                              lathe.SessionID
+	}
+	if json.Unmarshal(ev.Properties, &in) != nil {
+		return nil
+	}
+	switch ev.Type {
+	case "tui.prompt.append":
+		a.input.DoShown(keys.BufferEnd, a.input.width, a.input.method)
+		a.input.Paste(in.Text)
+		return a.changed()
+	case "tui.command.execute":
+		return a.commanded(in.Command)
+	case "tui.toast.show":
+		if in.Title != "" {
+			in.Message = in.Title + ": " + in.Message
+		}
+		kind := toastInfo
+		switch in.Variant {
+		case "warning":
+			kind = toastWarning
+		case "error":
+			kind = toastError
+		}
+		a.notify(kind, in.Message)
+		return a.tick()
+	case "tui.session.select":
+		if lathe.CheckID(string(in.SessionID), lathe.PrefixSession) == nil {
+			a.sheets = nil
+			return a.open(in.SessionID)
+		}
+	}
+	return nil
+}
+
+func (a *App) commanded(name string) tea.Cmd {
+	switch name {
+	case "prompt.clear":
+		a.input.Reset()
+		return a.changed()
+	case "session.interrupt":
+		cmd, _ := a.interrupt("interrupt")
+		return cmd
+	}
+	if act, ok := scrolls[name]; ok {
+		cmd, _ := a.scrollAction(act)
+		return cmd
+	}
+	if act, ok := controls[name]; ok {
+		cmd, _ := a.action(act, "")
+		return cmd
+	}
+	return nil
+}
