@@ -11,6 +11,7 @@ import (
 	"lathe/internal/tui/clip"
 	"lathe/internal/tui/linear"
 	"lathe/internal/tui/memory"
+	"lathe/internal/tui/paint"
 )
 
 // screenKind is how the screen uses the terminal.
@@ -76,7 +77,7 @@ func showScreen(ctx context.Context, env *Env, kind screenKind, opts tui.Options
 		return string(id), err
 	}
 	opts.Inline = kind == inlineScreen
-	if opts.Theme == "" && opts.Prefs.Theme == "" && tui.FewColors(env.Environ) {
+	if opts.Theme == "" && opts.Prefs.Theme == "" && paint.FewColors(env.Environ) {
 		opts.Theme = "system"
 	}
 	a := tui.New(ctx, opts)

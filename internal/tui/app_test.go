@@ -380,10 +380,10 @@ func TestAnything(t *testing.T) {
 				d.press(rapid.SampledFrom(strokes).Draw(rt, "stroke"))
 			}
 			d.app.flow()
-			if n := len(d.app.region().lines); n > d.app.height {
+			if n := len(d.app.region().Lines); n > d.app.height {
 				rt.Fatalf("the region has %d lines on a screen of %d", n, d.app.height)
 			}
-			for _, l := range d.app.region().lines {
+			for _, l := range d.app.region().Lines {
 				if w := l.Width(styled.WcWidth); w > d.app.look.width {
 					rt.Fatalf("a line of the region is %d wide, more than %d: %q", w, d.app.look.width, l.Text())
 				}

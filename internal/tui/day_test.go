@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe"
+	"lathe/internal/tui/paint"
+	"lathe/internal/tui/paint/emulator"
 	"lathe/internal/tui/styled"
 )
 
@@ -20,8 +22,8 @@ import (
 type sitting struct {
 	t     testing.TB
 	d     *driver
-	e     *emulator
-	p     *painter
+	e     *emulator.Terminal
+	p     *paint.Screen
 	size  func() (w, h int) // before each step
 	w, h  int
 	steps int
@@ -30,9 +32,9 @@ type sitting struct {
 func sit(t testing.TB, size func() (int, int)) *sitting {
 	s := &sitting{t: t, size: size, d: withHistory(t, Options{Mouse: true}, question(1, "first 漢字"), reply(2, &lathe.Text{Text: "An answer.\n\n- 一\n- 二"}))}
 	s.w, s.h = size()
-	s.e = newEmulator(s.w, s.h)
-	s.p = newPainter(s.e, xterm, s.w, s.h)
-	if err := s.p.start(); err != nil {
+	s.e = emulator.New(s.w, s.h)
+	s.p = paint.NewScreen(s.e, xterm, s.w, s.h)
+	if err := s.p.Start(); err != nil {
 		t.Fatal(err)
 	}
 	s.d.send(tea.WindowSizeMsg{Width: s.w, Height: s.h})
@@ -45,7 +47,7 @@ func (s *sitting) look() {
 	s.t.Helper()
 	s.steps++
 	v := s.d.app.View()
-	if err := s.p.paint(v); err != nil {
+	if err := s.p.Paint(v); err != nil {
 		s.t.Fatalf("paint: %v", err)
 	}
 	want := s.d.lines()
@@ -57,14 +59,14 @@ func (s *sitting) look() {
 			s.t.Fatalf("step %d: line %d is %d wide, more than %d: %q", s.steps, i, w, s.w, l)
 		}
 	}
-	if got := s.e.lines(); !slices.Equal(want, got) {
+	if got := s.e.Lines(); !slices.Equal(want, got) {
 		s.t.Fatalf("step %d: the terminal shows something else (-want +got):\n%s", s.steps, cmp.Diff(want, got))
 	}
-	if c := v.Cursor; c != nil && (c.X < 0 || c.X >= s.w || c.Y < 0 || c.Y >= s.h || c.X != s.e.x || c.Y != s.e.y) {
-		s.t.Fatalf("step %d: cursor %v on %d,%d of a screen of %dx%d", s.steps, c.Position, s.e.x, s.e.y, s.w, s.h)
+	if c := v.Cursor; c != nil && (c.X < 0 || c.X >= s.w || c.Y < 0 || c.Y >= s.h || c.X != s.e.X || c.Y != s.e.Y) {
+		s.t.Fatalf("step %d: cursor %v on %d,%d of a screen of %dx%d", s.steps, c.Position, s.e.X, s.e.Y, s.w, s.h)
 	}
-	if len(s.e.unknown) > 0 {
-		s.t.Fatalf("the emulator does not know %q", s.e.unknown)
+	if len(s.e.Unknown) > 0 {
+		s.t.Fatalf("the emulator does not know %q", s.e.Unknown)
 	}
 }
 
@@ -73,8 +75,8 @@ func (s *sitting) do(what func(d *driver)) {
 	s.t.Helper()
 	if w, h := s.size(); w != s.w || h != s.h {
 		s.w, s.h = w, h
-		s.e.resize(w, h)
-		s.p.resize(w, h)
+		s.e.Resize(w, h)
+		s.p.Resize(w, h)
 		s.d.send(tea.WindowSizeMsg{Width: w, Height: h})
 		s.look()
 	}
@@ -139,7 +141,7 @@ func (s *sitting) turn(id int) {
 	text := part(m, 2, &lathe.Text{})
 	s.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Busy{}}, lathe.MessageUpdated{Message: q}, lathe.PartUpdated{Part: q.Parts[0]}, lathe.MessageUpdated{Message: m})
 	s.event(lathe.PartUpdated{Part: part(m, 1, &lathe.Reasoning{Text: "考える\nand think"})}, lathe.PartUpdated{Part: text})
-	for _, delta := range []string{"# 見出し\n\nSome **bo", "ld** and [a link](https://e.x/漢)\n\n| 名 | b |\n|---|---|\n| 漢字 | ", "x |\n\n```go\nfunc f() { // 注釈\n", "\tx := 1\n}\n```\n\n1. one\n   - deep " + strings.Repeat("折り返し", 30) + "\n", "\x1b[2J\u202e end"} {
+	for _, delta := range []string{"# 見出し\n\nSome **bo", "ld** and [a link](https://e.X/漢)\n\n| 名 | b |\n|---|---|\n| 漢字 | ", "x |\n\n```go\nfunc f() { // 注釈\n", "\tx := 1\n}\n```\n\n1. one\n   - deep " + strings.Repeat("折り返し", 30) + "\n", "\x1b[2J\u202e end"} {
 		s.event(lathe.PartDelta{SessionID: "ses_1", MessageID: m.ID, PartID: text.ID, Delta: delta})
 	}
 	call := func(n int, name, input string, st lathe.ToolState) lathe.PartUpdated {
@@ -155,7 +157,7 @@ func (s *sitting) turn(id int) {
 		call(4, "edit", "", &lathe.ToolDone{Input: in(`{"filePath":"漢.go"}`), Metadata: map[string]any{"diff": "--- a\n+++ b\n@@ -1,2 +1,2 @@\n-漢字\tx\n+漢字 y\n same\n"}}),
 		call(5, "todowrite", "", &lathe.ToolDone{Input: in(`{"todos":[{"content":"やること","status":"in_progress"},{"content":"b","status":"completed"}]}`)}),
 		call(6, "task", "", &lathe.ToolRunning{Input: in(`{"subagent_type":"explore","description":"見る"}`), Metadata: map[string]any{"sessionId": "ses_2", "summary": []any{map[string]any{"tool": "read", "state": map[string]any{"status": "error"}}}}}),
-		call(7, "webfetch", "", &lathe.ToolFailed{Input: in(`{"url":"https://e.x/漢"}`), Error: "失敗 " + strings.Repeat("x", 300)}),
+		call(7, "webfetch", "", &lathe.ToolFailed{Input: in(`{"url":"https://e.X/漢"}`), Error: "失敗 " + strings.Repeat("x", 300)}),
 		lathe.PartUpdated{Part: part(m, 8, &lathe.Retry{Attempt: 1, Error: &lathe.APIFailure{Message: "過負荷"}})},
 		lathe.PartUpdated{Part: part(m, 9, &lathe.CompactionMark{})})
 	s.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Retrying{Attempt: 2, Message: "過負荷 overloaded", Next: s.d.now.Add(9 * time.Second)}})

@@ -7,6 +7,7 @@ import (
 
 	"lathe"
 	"lathe/internal/tui/markdown"
+	"lathe/internal/tui/paint"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -178,24 +179,17 @@ func closed(p *piece) bool {
 	return true
 }
 
-// region is what the inline screen draws anew, and the caret in it.
-type region struct {
-	lines  []styled.Line
-	cursor *tea.Cursor
-	title  string
-}
-
 // region returns what is still open, and the input below it.
-func (a *App) region() region {
+func (a *App) region() paint.Region {
 	bottom, x, y := a.bottom()
 	open := a.openLines(max(0, a.height-len(bottom)-1))
 	a.scrollTop, a.mouse.shown = len(open), nil
-	r := region{title: a.windowTitle()}
+	r := paint.Region{Title: a.windowTitle()}
 	for _, line := range append(open, bottom...) {
-		r.lines = append(r.lines, a.fitted(line.Cut(a.look.width, a.look.method)))
+		r.Lines = append(r.Lines, a.fitted(line.Cut(a.look.width, a.look.method)))
 	}
 	if x >= 0 && y >= 0 {
-		r.cursor = tea.NewCursor(min(x, a.look.width-1), len(open)+y)
+		r.Cursor = tea.NewCursor(min(x, a.look.width-1), len(open)+y)
 	}
 	return r
 }

@@ -15,6 +15,8 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
+
+	"lathe/internal/tui/paint"
 )
 
 // Terminal is where the screen is shown.
@@ -35,14 +37,14 @@ func Run(ctx context.Context, a *App, t Terminal) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	l := &loop{app: a, term: t, ctx: ctx, msgs: make(chan tea.Msg, 64), events: make(chan uv.Event, 64)}
 	a.ctx = ctx
-	a.noLinks = simple(t.Env)
-	a.look.pictures = pictureMode(profileOf(t.Out, t.Env), t.Env)
+	a.noLinks = paint.Simple(t.Env)
+	a.look.pictures = pictureMode(paint.Profile(t.Out, t.Env), t.Env)
 	width, height := l.size()
 	if a.opts.Inline {
-		l.live = newInline(t.Out, t.Env, width, height)
-		l.paint = l.live
+		l.live = paint.NewInline(t.Out, t.Env, width, height)
+		l.on = l.live
 	} else {
-		l.paint = newPainter(t.Out, t.Env, width, height)
+		l.on = paint.NewScreen(t.Out, t.Env, width, height)
 	}
 	defer func() {
 		cancel(nil)
@@ -52,7 +54,7 @@ func Run(ctx context.Context, a *App, t Terminal) (err error) {
 	if err := l.take(); err != nil {
 		return err
 	}
-	if err := l.paint.ask(); err != nil {
+	if err := l.on.Ask(); err != nil {
 		return err
 	}
 	pm := &pump{send: l.send}
@@ -67,8 +69,8 @@ type loop struct {
 	app    *App
 	term   Terminal
 	ctx    context.Context
-	paint  canvas
-	live   *inline // the same as paint, where the screen is inline
+	on     canvas
+	live   *paint.Inline // the same as on, where the screen is inline
 	msgs   chan tea.Msg
 	events chan uv.Event
 	wg     sync.WaitGroup // commands and the pump
@@ -147,21 +149,21 @@ func (l *loop) run() error {
 
 // canvas is what the loop draws on.
 type canvas interface {
-	start() error // takes the terminal
-	stop() error  // gives it back as it was
-	ask() error
-	resize(width, height int)
-	raw(s string) error
-	synchronize()
-	graphemes() error
+	Start() error // takes the terminal
+	Stop() error  // gives it back as it was
+	Ask() error
+	Resize(width, height int)
+	Raw(s string) error
+	Synchronize()
+	Graphemes() error
 }
 
 // draw shows what is to be seen now.
 func (l *loop) draw() error {
 	if l.live != nil {
-		return l.live.paint(l.app.flow(), l.app.region())
+		return l.live.Paint(l.app.flow(), l.app.region())
 	}
-	return l.paint.(*painter).paint(l.app.View())
+	return l.on.(*paint.Screen).Paint(l.app.View())
 }
 
 // last handles what came before the input ended, and returns why it did.
@@ -202,13 +204,13 @@ func (l *loop) handle(m tea.Msg) error {
 		}
 		return nil
 	case tea.RawMsg:
-		return l.paint.raw(fmt.Sprint(m.Msg))
+		return l.on.Raw(fmt.Sprint(m.Msg))
 	case execMsg:
 		return l.exec(m)
 	case tea.SuspendMsg:
 		return l.suspend()
 	case tea.WindowSizeMsg:
-		l.paint.resize(m.Width, m.Height)
+		l.on.Resize(m.Width, m.Height)
 	case tea.ModeReportMsg:
 		if err := l.mode(m); err != nil {
 			return err
@@ -224,9 +226,9 @@ func (l *loop) handle(m tea.Msg) error {
 func (l *loop) mode(m tea.ModeReportMsg) error {
 	switch {
 	case m.Mode == ansi.ModeSynchronizedOutput && m.Value == ansi.ModeReset:
-		l.paint.synchronize()
+		l.on.Synchronize()
 	case m.Mode == ansi.ModeUnicodeCore && (m.Value == ansi.ModeReset || m.Value == ansi.ModeSet || m.Value == ansi.ModePermanentlySet):
-		return l.paint.graphemes()
+		return l.on.Graphemes()
 	}
 	return nil
 }
@@ -263,7 +265,7 @@ func (l *loop) take() error {
 		defer close(done)
 		l.failed = reader.StreamEvents(ctx, events)
 	}()
-	return l.paint.start()
+	return l.on.Start()
 }
 
 // release gives the terminal back. What was typed meanwhile is lost to us, not
@@ -272,7 +274,7 @@ func (l *loop) release() error {
 	if l.input == nil {
 		return nil
 	}
-	err := l.paint.stop()
+	err := l.on.Stop()
 	l.input.Cancel()
 	for ended := false; !ended; {
 		select {

@@ -15,74 +15,15 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
-	"pgregory.net/rapid"
 
 	"lathe"
+	"lathe/internal/tui/paint"
+	"lathe/internal/tui/paint/emulator"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var xterm = []string{"TERM=xterm-256color", "COLORTERM=truecolor"}
-
-// TestPainted holds that a terminal shows what a view says, whatever was on it
-// before, and the cursor where the view has it.
-func TestPainted(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		w, h := rapid.IntRange(10, 90).Draw(t, "width"), rapid.IntRange(3, 30).Draw(t, "height")
-		e := newEmulator(w, h)
-		p := newPainter(e, xterm, w, h)
-		if err := p.start(); err != nil {
-			t.Fatal(err)
-		}
-		line := rapid.StringOfN(rapid.RuneFrom([]rune("abc   漢字é─│")), 0, 40, -1)
-		var rows []string
-		for range rapid.IntRange(1, 8).Draw(t, "frames") {
-			if rapid.IntRange(0, 4).Draw(t, "resize") == 0 {
-				w, h = rapid.IntRange(10, 90).Draw(t, "width"), rapid.IntRange(3, 30).Draw(t, "height")
-				e.resize(w, h)
-				p.resize(w, h)
-			}
-			if n := rapid.IntRange(0, len(rows)).Draw(t, "scrolled"); n > 0 {
-				rows = append([]string{}, rows[n:]...)
-			}
-			for len(rows) < h {
-				rows = append(rows, line.Draw(t, "line"))
-			}
-			rows = rows[:h]
-			var want, content []string
-			for _, r := range rows {
-				cut := []rune{}
-				used := 0
-				for _, c := range r {
-					n := 1
-					if c > 0x3000 {
-						n = 2
-					}
-					if used += n; used > w {
-						break
-					}
-					cut = append(cut, c)
-				}
-				want = append(want, strings.TrimRight(string(cut), " "))
-				content = append(content, "\x1b[38;2;1;2;3m"+string(cut)+"\x1b[m")
-			}
-			v := tea.NewView(strings.Join(content, "\n"))
-			v.Cursor = tea.NewCursor(rapid.IntRange(0, w-1).Draw(t, "x"), rapid.IntRange(0, h-1).Draw(t, "y"))
-			if err := p.paint(v); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, e.lines()); diff != "" {
-				t.Fatalf("screen (-want +got):\n%s", diff)
-			}
-			if e.x != v.Cursor.X || e.y != v.Cursor.Y {
-				t.Fatalf("cursor at %d,%d, want %v", e.x, e.y, v.Cursor.Position)
-			}
-			if len(e.unknown) > 0 {
-				t.Fatalf("the emulator does not know %q", e.unknown)
-			}
-		}
-	})
-}
 
 // session runs a screen on an emulator until it ends.
 type session struct {
@@ -94,19 +35,19 @@ type session struct {
 
 type lockedEmulator struct {
 	mu sync.Mutex
-	*emulator
+	*emulator.Terminal
 }
 
 func (l *lockedEmulator) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.emulator.Write(p)
+	return l.Terminal.Write(p)
 }
 
 func (l *lockedEmulator) text() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return strings.Join(l.lines(), "\n")
+	return strings.Join(l.Lines(), "\n")
 }
 
 func (l *lockedEmulator) waitFor(t testing.TB, want string) {
@@ -123,7 +64,7 @@ func startSession(t testing.TB, f *fakeEngine, w, h int) *session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{in: in, out: &lockedEmulator{emulator: newEmulator(w, h)}, done: make(chan error, 1)}
+	s := &session{in: in, out: &lockedEmulator{Terminal: emulator.New(w, h)}, done: make(chan error, 1)}
 	s.app = New(context.Background(), Options{Engine: f, Session: "ses_1"})
 	go func() {
 		s.done <- Run(context.Background(), s.app, Terminal{In: r, Out: s.out, Env: xterm, Width: w, Height: h})
@@ -244,18 +185,18 @@ func TestPumpIsCalm(t *testing.T) {
 func BenchmarkBytesPerToken(b *testing.B) {
 	for b.Loop() {
 		d := withHistory(b, Options{}, question(1, "go"))
-		e := newEmulator(80, 24)
-		p := newPainter(e, xterm, 80, 24)
-		if err := p.start(); err != nil {
+		e := emulator.New(80, 24)
+		p := paint.NewScreen(e, xterm, 80, 24)
+		if err := p.Start(); err != nil {
 			b.Fatal(err)
 		}
 		m := reply(2)
 		open := part(m, 1, &lathe.Text{})
 		d.event(lathe.MessageUpdated{Message: m}, lathe.PartUpdated{Part: open})
-		if err := p.paint(d.app.View()); err != nil {
+		if err := p.Paint(d.app.View()); err != nil {
 			b.Fatal(err)
 		}
-		e.bytes = 0
+		e.Bytes = 0
 		const tokens, each = 2000, 33
 		for i := 0; i < tokens; i += each {
 			text := strings.Repeat("word ", each)
@@ -263,12 +204,12 @@ func BenchmarkBytesPerToken(b *testing.B) {
 				text += "\n\n"
 			}
 			d.event(lathe.PartDelta{SessionID: "ses_1", MessageID: m.ID, PartID: open.ID, Delta: text})
-			if err := p.paint(d.app.View()); err != nil {
+			if err := p.Paint(d.app.View()); err != nil {
 				b.Fatal(err)
 			}
 		}
-		b.ReportMetric(float64(e.bytes)/tokens, "bytes/token")
-		b.ReportMetric(float64(e.bytes)/(tokens*5), "bytes/byte")
+		b.ReportMetric(float64(e.Bytes)/tokens, "bytes/token")
+		b.ReportMetric(float64(e.Bytes)/(tokens*5), "bytes/byte")
 	}
 }
 
@@ -305,14 +246,14 @@ func BenchmarkScrollToTop(b *testing.B) {
 func BenchmarkFrame(b *testing.B) {
 	d := withHistory(b, Options{}, question(1, "go"))
 	d.send(tea.WindowSizeMsg{Width: 200, Height: 60})
-	p := newPainter(io.Discard, xterm, 200, 60)
+	p := paint.NewScreen(io.Discard, xterm, 200, 60)
 	m := reply(2)
 	open := part(m, 1, &lathe.Text{Text: strings.Repeat("A paragraph of *some* words.\n\n- item\n\n", 200)})
 	d.event(lathe.MessageUpdated{Message: m}, lathe.PartUpdated{Part: open})
 	b.ReportAllocs()
 	for b.Loop() {
 		d.event(lathe.PartDelta{SessionID: "ses_1", MessageID: m.ID, PartID: open.ID, Delta: "word "})
-		if err := p.paint(d.app.View()); err != nil {
+		if err := p.Paint(d.app.View()); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -321,12 +262,12 @@ func BenchmarkFrame(b *testing.B) {
 // BenchmarkSpinner draws a frame in which only the spinner moved.
 func BenchmarkSpinner(b *testing.B) {
 	d := withHistory(b, Options{}, question(1, "go"), reply(2, &lathe.Text{Text: strings.Repeat("words ", 2000)}))
-	p := newPainter(io.Discard, xterm, 80, 24)
+	p := paint.NewScreen(io.Discard, xterm, 80, 24)
 	d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Busy{}})
 	b.ReportAllocs()
 	for b.Loop() {
 		d.now = d.now.Add(250 * time.Millisecond)
-		if err := p.paint(d.app.View()); err != nil {
+		if err := p.Paint(d.app.View()); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe"
+	"lathe/internal/tui/paint"
+	"lathe/internal/tui/paint/emulator"
 	"lathe/internal/tui/styled"
 )
 
@@ -19,23 +21,23 @@ var updateScreens = flag.Bool("update-screens", false, "rewrite docs/screens")
 // shot returns what a terminal of 80×24 shows, painted as it is for people.
 func (d *driver) shot() string {
 	d.t.Helper()
-	e := newEmulator(d.app.look.width, d.app.height)
-	p := newPainter(e, xterm, d.app.look.width, d.app.height)
-	if err := p.start(); err != nil {
+	e := emulator.New(d.app.look.width, d.app.height)
+	p := paint.NewScreen(e, xterm, d.app.look.width, d.app.height)
+	if err := p.Start(); err != nil {
 		d.t.Fatal(err)
 	}
-	if err := p.paint(d.app.View()); err != nil {
+	if err := p.Paint(d.app.View()); err != nil {
 		d.t.Fatal(err)
 	}
-	if len(e.unknown) > 0 {
-		d.t.Errorf("the terminal does not know %q", e.unknown)
+	if len(e.Unknown) > 0 {
+		d.t.Errorf("the terminal does not know %q", e.Unknown)
 	}
 	for i, line := range d.lines() {
 		if w := styled.Width(line, styled.WcWidth); w > d.app.look.width {
 			d.t.Errorf("line %d is %d wide", i, w)
 		}
 	}
-	return strings.Join(e.lines(), "\n") + "\n"
+	return strings.Join(e.Lines(), "\n") + "\n"
 }
 
 // TestScreens holds the captures in docs/screens: every dialog at 80×24. Rewrite

@@ -1,4 +1,4 @@
-package tui
+package paint
 
 import (
 	"io"
@@ -8,9 +8,9 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 )
 
-// profileOf returns how many colours the terminal has and may be used: none where
+// Profile returns how many colours the terminal has and may be used: none where
 // NO_COLOR is set to anything, or on the oldest terminals.
-func profileOf(out io.Writer, env []string) colorprofile.Profile {
+func Profile(out io.Writer, env []string) colorprofile.Profile {
 	p := colorprofile.Detect(out, env)
 	get := uv.Environ(env).Getenv
 	if term := get("TERM"); get("NO_COLOR") != "" || strings.HasPrefix(term, "vt1") || strings.HasPrefix(term, "vt2") {
@@ -19,9 +19,9 @@ func profileOf(out io.Writer, env []string) colorprofile.Profile {
 	return p
 }
 
-// simple reports a terminal that must be sent nothing but what it has always
+// Simple reports a terminal that must be sent nothing but what it has always
 // known: it would show the rest as text.
-func simple(env []string) bool {
+func Simple(env []string) bool {
 	term := uv.Environ(env).Getenv("TERM")
 	for _, begin := range []string{"linux", "ansi", "cons25", "vt1", "vt2", "vt52"} {
 		if strings.HasPrefix(term, begin) {

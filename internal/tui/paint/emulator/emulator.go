@@ -1,4 +1,6 @@
-package tui
+// Package emulator is a terminal for tests: it takes what a program writes and holds
+// what a person would see.
+package emulator
 
 import (
 	"strconv"
@@ -8,28 +10,29 @@ import (
 	"lathe/internal/tui/styled"
 )
 
-// emulator is a terminal: it takes what a program writes and holds what a person
-// would see. It knows what the painter uses, and counts what it does not know.
-type emulator struct {
+// Terminal is a terminal of a fixed size. It knows what the painter uses, and counts what it does not know.
+type Terminal struct {
 	w, h     int
 	cells    [][]string // "" is the right half of a wide one
-	x, y     int
-	top, bot int // scroll region
+	X, Y     int        // of the cursor
+	top, bot int        // scroll region
 	last     string
-	pending  bool // the cursor stands behind the last column
-	unknown  []string
+	pending  bool     // the cursor stands behind the last column
+	Unknown  []string // sequences that it does not know
 	rest     string
-	bytes    int
-	history  []string // lines that left at the top
+	Bytes    int      // that were written
+	History  []string // lines that left at the top
 }
 
-func newEmulator(w, h int) *emulator {
-	e := &emulator{}
-	e.resize(w, h)
+// New returns an empty terminal.
+func New(w, h int) *Terminal {
+	e := &Terminal{}
+	e.Resize(w, h)
 	return e
 }
 
-func (e *emulator) resize(w, h int) {
+// Resize changes the size as terminals do that break no lines anew.
+func (e *Terminal) Resize(w, h int) {
 	cells := make([][]string, h)
 	for y := range cells {
 		cells[y] = blankRow(w)
@@ -38,7 +41,7 @@ func (e *emulator) resize(w, h int) {
 		}
 	}
 	e.w, e.h, e.cells, e.top, e.bot = w, h, cells, 0, h-1
-	e.x, e.y, e.pending = min(e.x, w-1), min(e.y, h-1), false
+	e.X, e.Y, e.pending = min(e.X, w-1), min(e.Y, h-1), false
 }
 
 func blankRow(w int) []string {
@@ -49,8 +52,9 @@ func blankRow(w int) []string {
 	return row
 }
 
-func (e *emulator) Write(p []byte) (int, error) {
-	e.bytes += len(p)
+// Write takes what a program writes.
+func (e *Terminal) Write(p []byte) (int, error) {
+	e.Bytes += len(p)
 	s := e.rest + string(p)
 	e.rest = ""
 	for s != "" {
@@ -65,17 +69,17 @@ func (e *emulator) Write(p []byte) (int, error) {
 }
 
 // step takes one control or cluster; 0 means that it is not complete.
-func (e *emulator) step(s string) int {
+func (e *Terminal) step(s string) int {
 	switch s[0] {
 	case '\x1b':
 		return e.escape(s)
 	case '\r':
-		e.x, e.pending = 0, false
+		e.X, e.pending = 0, false
 	case '\n':
 		e.down()
 		e.pending = false
 	case '\b':
-		e.x, e.pending = max(0, e.x-1), false
+		e.X, e.pending = max(0, e.X-1), false
 	case '\a':
 	default:
 		c, w := styled.Cluster(s, styled.WcWidth)
@@ -88,40 +92,40 @@ func (e *emulator) step(s string) int {
 	return 1
 }
 
-func (e *emulator) down() {
-	if e.y == e.bot {
+func (e *Terminal) down() {
+	if e.Y == e.bot {
 		e.scroll(1, e.top)
-	} else if e.y < e.h-1 {
-		e.y++
+	} else if e.Y < e.h-1 {
+		e.Y++
 	}
 }
 
-func (e *emulator) put(c string, w int) {
+func (e *Terminal) put(c string, w int) {
 	if w == 0 {
 		return
 	}
-	if e.pending || e.x+w > e.w {
-		e.x, e.pending = 0, false
+	if e.pending || e.X+w > e.w {
+		e.X, e.pending = 0, false
 		e.down()
 	}
-	row := e.cells[e.y]
-	if row[e.x] == "" && e.x > 0 {
-		row[e.x-1] = " "
+	row := e.cells[e.Y]
+	if row[e.X] == "" && e.X > 0 {
+		row[e.X-1] = " "
 	}
-	row[e.x] = c
-	for i := 1; i < w && e.x+i < e.w; i++ {
-		row[e.x+i] = ""
+	row[e.X] = c
+	for i := 1; i < w && e.X+i < e.w; i++ {
+		row[e.X+i] = ""
 	}
-	for i := e.x + w; i < e.w && row[i] == ""; i++ {
+	for i := e.X + w; i < e.w && row[i] == ""; i++ {
 		row[i] = " "
 	}
 	e.last = c
-	if e.x += w; e.x >= e.w {
-		e.x, e.pending = e.w-1, true
+	if e.X += w; e.X >= e.w {
+		e.X, e.pending = e.w-1, true
 	}
 }
 
-func (e *emulator) escape(s string) int {
+func (e *Terminal) escape(s string) int {
 	if len(s) < 2 {
 		return 0
 	}
@@ -145,19 +149,19 @@ func (e *emulator) escape(s string) int {
 		}
 		return 0
 	case 'M':
-		if e.y == e.top {
+		if e.Y == e.top {
 			e.scroll(-1, e.top)
 		} else {
-			e.y--
+			e.Y--
 		}
 	case '7', '8', '=', '>':
 	default:
-		e.unknown = append(e.unknown, s[:2])
+		e.Unknown = append(e.Unknown, s[:2])
 	}
 	return 2
 }
 
-func (e *emulator) csi(args string, final byte) {
+func (e *Terminal) csi(args string, final byte) {
 	if strings.ContainsAny(args, "?><=$ ") {
 		return // modes and questions
 	}
@@ -176,33 +180,33 @@ func (e *emulator) csi(args string, final byte) {
 	e.pending = e.pending && final == 'm'
 	switch final {
 	case 'H', 'f':
-		e.y, e.x = min(n, e.h)-1, min(arg(1, 1), e.w)-1
+		e.Y, e.X = min(n, e.h)-1, min(arg(1, 1), e.w)-1
 	case 'A':
-		e.y = max(0, e.y-n)
+		e.Y = max(0, e.Y-n)
 	case 'B':
-		e.y = min(e.h-1, e.y+n)
+		e.Y = min(e.h-1, e.Y+n)
 	case 'C', 'a':
-		e.x = min(e.w-1, e.x+n)
+		e.X = min(e.w-1, e.X+n)
 	case 'D':
-		e.x = max(0, e.x-n)
+		e.X = max(0, e.X-n)
 	case 'G', '`':
-		e.x = min(n, e.w) - 1
+		e.X = min(n, e.w) - 1
 	case 'd':
-		e.y = min(n, e.h) - 1
+		e.Y = min(n, e.h) - 1
 	case 'E', 'F':
-		e.x = 0
+		e.X = 0
 		if final == 'F' {
 			n = -n
 		}
-		e.y = max(0, min(e.h-1, e.y+n))
+		e.Y = max(0, min(e.h-1, e.Y+n))
 	case 'r':
-		e.top, e.bot, e.x, e.y = n-1, arg(1, e.h)-1, 0, 0
+		e.top, e.bot, e.X, e.Y = n-1, arg(1, e.h)-1, 0, 0
 	case 'J', 'K', 'X', 'P', '@':
 		e.erase(final, arg(0, 0))
 	case 'L':
-		e.scroll(-n, e.y)
+		e.scroll(-n, e.Y)
 	case 'M':
-		e.scroll(n, e.y)
+		e.scroll(n, e.Y)
 	case 'S':
 		e.scroll(n, e.top)
 	case 'T':
@@ -214,16 +218,16 @@ func (e *emulator) csi(args string, final byte) {
 		}
 	case 'm', 'u', 'h', 'l', 'q', 'W':
 	default:
-		e.unknown = append(e.unknown, args+string(final))
+		e.Unknown = append(e.Unknown, args+string(final))
 	}
 }
 
-func (e *emulator) erase(final byte, n int) {
-	row := e.cells[e.y]
+func (e *Terminal) erase(final byte, n int) {
+	row := e.cells[e.Y]
 	switch final {
 	case 'J':
 		for y := range e.cells {
-			if n == 2 || n == 0 && y > e.y || n == 1 && y < e.y {
+			if n == 2 || n == 0 && y > e.Y || n == 1 && y < e.Y {
 				e.cells[y] = blankRow(e.w)
 			}
 		}
@@ -232,33 +236,33 @@ func (e *emulator) erase(final byte, n int) {
 		}
 		fallthrough
 	case 'K':
-		from, to := e.x, e.w
+		from, to := e.X, e.w
 		if n == 1 {
-			from, to = 0, e.x+1
+			from, to = 0, e.X+1
 		} else if n == 2 {
 			from = 0
 		}
 		copy(row[from:to], blankRow(to-from))
 	case 'X':
-		to := min(e.w, e.x+max(n, 1))
-		copy(row[e.x:to], blankRow(to-e.x))
+		to := min(e.w, e.X+max(n, 1))
+		copy(row[e.X:to], blankRow(to-e.X))
 	case 'P':
-		n = min(max(n, 1), e.w-e.x)
-		copy(row[e.x:], row[e.x+n:])
+		n = min(max(n, 1), e.w-e.X)
+		copy(row[e.X:], row[e.X+n:])
 		copy(row[e.w-n:], blankRow(n))
 	case '@':
-		n = min(max(n, 1), e.w-e.x)
-		copy(row[e.x+n:], row[e.x:e.w-n])
-		copy(row[e.x:e.x+n], blankRow(n))
+		n = min(max(n, 1), e.w-e.X)
+		copy(row[e.X+n:], row[e.X:e.w-n])
+		copy(row[e.X:e.X+n], blankRow(n))
 	}
 }
 
 // scroll moves the lines from top to the end of the region, up for positive n.
-func (e *emulator) scroll(n, top int) {
+func (e *Terminal) scroll(n, top int) {
 	for range max(n, -n) {
 		if n > 0 {
 			if top == 0 && e.top == 0 {
-				e.history = append(e.history, strings.TrimRight(strings.Join(e.cells[0], ""), " "))
+				e.History = append(e.History, strings.TrimRight(strings.Join(e.cells[0], ""), " "))
 			}
 			copy(e.cells[top:e.bot], e.cells[top+1:e.bot+1])
 			e.cells[e.bot] = blankRow(e.w)
@@ -269,8 +273,8 @@ func (e *emulator) scroll(n, top int) {
 	}
 }
 
-// lines returns what is on the screen.
-func (e *emulator) lines() []string {
+// Lines returns what is on the screen.
+func (e *Terminal) Lines() []string {
 	out := make([]string, e.h)
 	for y, row := range e.cells {
 		out[y] = strings.TrimRight(strings.Join(row, ""), " ")

@@ -1,4 +1,6 @@
-package tui
+// Package paint brings what the screen shows to a terminal, with as few bytes as
+// that takes: [Screen] over the whole of it, [Inline] at the end of its scrollback.
+package paint
 
 import (
 	"bytes"
@@ -10,9 +12,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// painter brings views to a terminal: of each it writes only what differs from
+// Screen brings views to a terminal: of each it writes only what differs from
 // what is there.
-type painter struct {
+type Screen struct {
 	out    io.Writer
 	buf    bytes.Buffer
 	rend   *uv.TerminalRenderer
@@ -20,23 +22,24 @@ type painter struct {
 	sync   bool // the terminal can show a frame at once
 	on     bool
 	fresh  bool // nothing is drawn yet
-	simple bool // see simple
+	simple bool // see [Simple]
 	last   tea.View
 	width  int
 	height int
 }
 
-func newPainter(out io.Writer, env []string, width, height int) *painter {
-	p := &painter{out: out, simple: simple(env), width: width, height: height, cells: uv.NewScreenBuffer(width, height)}
+// NewScreen returns a screen of a size, which is not shown before Start.
+func NewScreen(out io.Writer, env []string, width, height int) *Screen {
+	p := &Screen{out: out, simple: Simple(env), width: width, height: height, cells: uv.NewScreenBuffer(width, height)}
 	p.rend = uv.NewTerminalRenderer(&p.buf, env)
-	p.rend.SetColorProfile(profileOf(out, env))
+	p.rend.SetColorProfile(Profile(out, env))
 	p.rend.SetTabStops(-1)
 	p.rend.SetScrollOptim(runtime.GOOS != "windows")
 	return p
 }
 
-// start takes the terminal: the other screen, pastes, focus and keys in full.
-func (p *painter) start() error {
+// Start takes the terminal: the other screen, pastes, focus and keys in full.
+func (p *Screen) Start() error {
 	p.on, p.fresh = true, true
 	p.buf.WriteString(ansi.SetModeAltScreenSaveCursor)
 	if !p.simple {
@@ -59,8 +62,8 @@ const (
 	questions = ansi.RequestModeSynchronizedOutput + ansi.RequestModeUnicodeCore + ansi.RequestBackgroundColor
 )
 
-// ask asks the terminal what it can do; the answers come as input.
-func (p *painter) ask() error {
+// Ask asks the terminal what it can do; the answers come as input.
+func (p *Screen) Ask() error {
 	if p.simple {
 		return nil
 	}
@@ -68,8 +71,8 @@ func (p *painter) ask() error {
 	return p.write()
 }
 
-// stop gives the terminal back as it was.
-func (p *painter) stop() error {
+// Stop gives the terminal back as it was.
+func (p *Screen) Stop() error {
 	if !p.on {
 		return nil
 	}
@@ -92,7 +95,8 @@ func (p *painter) stop() error {
 	return p.write()
 }
 
-func (p *painter) resize(width, height int) {
+// Resize takes the terminal's new size; all of it is drawn anew.
+func (p *Screen) Resize(width, height int) {
 	p.width, p.height = width, height
 	method := p.cells.Method
 	p.cells = uv.NewScreenBuffer(width, height)
@@ -102,25 +106,25 @@ func (p *painter) resize(width, height int) {
 	p.fresh = true
 }
 
-// synchronize lets the terminal show a frame at once.
-func (p *painter) synchronize() { p.sync = true }
+// Synchronize lets the terminal show a frame at once.
+func (p *Screen) Synchronize() { p.sync = true }
 
-// graphemes makes the terminal measure whole clusters.
-func (p *painter) graphemes() error {
+// Graphemes makes the terminal measure whole clusters.
+func (p *Screen) Graphemes() error {
 	p.cells.Method = ansi.GraphemeWidth
 	p.buf.WriteString(ansi.SetModeUnicodeCore)
 	p.fresh = true
 	return p.write()
 }
 
-// raw writes something that is not part of a view.
-func (p *painter) raw(s string) error {
+// Raw writes something that is not part of a view.
+func (p *Screen) Raw(s string) error {
 	p.buf.WriteString(s)
 	return p.write()
 }
 
-// paint shows a view.
-func (p *painter) paint(v tea.View) error {
+// Paint shows a view.
+func (p *Screen) Paint(v tea.View) error {
 	same := !p.fresh && v.Content == p.last.Content && v.WindowTitle == p.last.WindowTitle && v.MouseMode == p.last.MouseMode
 	if same && sameCursor(v.Cursor, p.last.Cursor) || p.width < 1 || p.height < 1 {
 		return nil
@@ -146,7 +150,7 @@ func sameCursor(a, b *tea.Cursor) bool {
 }
 
 // modes writes what a view changes beside its content.
-func (p *painter) modes(v tea.View) {
+func (p *Screen) modes(v tea.View) {
 	if p.simple {
 		return
 	}
@@ -164,7 +168,7 @@ func (p *painter) modes(v tea.View) {
 
 // wrap puts what is to be written between marks that keep the terminal from
 // showing half of it, or at least the cursor from flying around.
-func (p *painter) wrap(cursor bool) {
+func (p *Screen) wrap(cursor bool) {
 	before, after := ansi.ResetModeTextCursorEnable, ""
 	if cursor {
 		after = ansi.SetModeTextCursorEnable
@@ -179,7 +183,7 @@ func (p *painter) wrap(cursor bool) {
 	p.buf.WriteString(after)
 }
 
-func (p *painter) write() error {
+func (p *Screen) write() error {
 	_, err := p.buf.WriteTo(p.out)
 	p.buf.Reset()
 	return err

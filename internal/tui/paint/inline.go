@@ -1,4 +1,4 @@
-package tui
+package paint
 
 import (
 	"bytes"
@@ -6,16 +6,17 @@ import (
 	"slices"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 
 	"lathe/internal/tui/styled"
 )
 
-// inline brings the screen to the terminal without taking it over: final lines
+// Inline brings the screen to the terminal without taking it over: final lines
 // stay above, and a region at the end is drawn anew, of which only the rows that
 // changed are written.
-type inline struct {
+type Inline struct {
 	out    io.Writer // brings colours down to what the terminal has
 	plain  io.Writer
 	buf    bytes.Buffer
@@ -29,31 +30,41 @@ type inline struct {
 	simple bool
 }
 
-func newInline(out io.Writer, env []string, width, _ int) *inline {
-	return &inline{
+// Region is what is drawn anew, and the caret in it.
+type Region struct {
+	Lines  []styled.Line
+	Cursor *tea.Cursor // nil: it is hidden
+	Title  string      // of the terminal's window
+}
+
+// NewInline returns an inline screen, which is not shown before Start.
+func NewInline(out io.Writer, env []string, width, _ int) *Inline {
+	return &Inline{
 		// The least profile would drop every sequence, not only colours.
-		out:   &colorprofile.Writer{Forward: out, Profile: max(profileOf(out, env), colorprofile.ASCII)},
-		plain: out, simple: simple(env), width: width, method: styled.WcWidth,
+		out:   &colorprofile.Writer{Forward: out, Profile: max(Profile(out, env), colorprofile.ASCII)},
+		plain: out, simple: Simple(env), width: width, method: styled.WcWidth,
 	}
 }
 
-func (p *inline) start() error {
+// Start takes the terminal: pastes, focus and keys in full.
+func (p *Inline) Start() error {
 	p.on, p.rows, p.row, p.title = true, nil, 0, ""
 	if p.simple {
 		return nil
 	}
-	return p.raw(modesOn)
+	return p.Raw(modesOn)
 }
 
-func (p *inline) ask() error {
+// Ask asks the terminal what it can do; the answers come as input.
+func (p *Inline) Ask() error {
 	if p.simple {
 		return nil
 	}
-	return p.raw(questions)
+	return p.Raw(questions)
 }
 
-// stop takes the region away and leaves the cursor where it began.
-func (p *inline) stop() error {
+// Stop takes the region away and leaves the cursor where it began.
+func (p *Inline) Stop() error {
 	if !p.on {
 		return nil
 	}
@@ -71,15 +82,15 @@ func (p *inline) stop() error {
 }
 
 // up moves the cursor to the first row of the region.
-func (p *inline) up() {
+func (p *Inline) up() {
 	if p.row > 0 {
 		p.buf.WriteString(ansi.CursorUp(p.row))
 	}
 }
 
-// resize takes the region away. A terminal that became narrower has broken its
+// Resize takes the region away. A terminal that became narrower has broken its
 // rows into more, which are counted.
-func (p *inline) resize(width, _ int) {
+func (p *Inline) Resize(width, _ int) {
 	if !p.on {
 		return
 	}
@@ -95,24 +106,26 @@ func (p *inline) resize(width, _ int) {
 	p.width, p.rows, p.row = width, nil, 0
 }
 
-func (p *inline) synchronize() { p.sync = true }
+// Synchronize lets the terminal show a frame at once.
+func (p *Inline) Synchronize() { p.sync = true }
 
-func (p *inline) graphemes() error {
+// Graphemes makes the terminal measure whole clusters.
+func (p *Inline) Graphemes() error {
 	p.method = ansi.GraphemeWidth
-	return p.raw(ansi.SetModeUnicodeCore)
+	return p.Raw(ansi.SetModeUnicodeCore)
 }
 
-// raw writes something that is not drawn.
-func (p *inline) raw(s string) error {
+// Raw writes something that is not drawn.
+func (p *Inline) Raw(s string) error {
 	_, err := io.WriteString(p.plain, s)
 	return err
 }
 
-// paint adds final lines above the region and shows the region as it is now.
-func (p *inline) paint(final []styled.Line, r region) error {
-	if r.title != p.title && !p.simple {
-		p.buf.WriteString(ansi.SetWindowTitle(r.title))
-		p.title = r.title
+// Paint adds final lines above the region and shows the region as it is now.
+func (p *Inline) Paint(final []styled.Line, r Region) error {
+	if r.Title != p.title && !p.simple {
+		p.buf.WriteString(ansi.SetWindowTitle(r.Title))
+		p.title = r.Title
 	}
 	p.up()
 	p.buf.WriteByte('\r')
@@ -126,14 +139,14 @@ func (p *inline) paint(final []styled.Line, r region) error {
 		}
 		p.buf.WriteString(b.String())
 	}
-	p.region(r.lines)
+	p.region(r.Lines)
 	p.cursor(r)
-	return p.frame(r.cursor != nil)
+	return p.frame(r.Cursor != nil)
 }
 
 // region writes the rows that changed. The cursor stands in the first one before,
 // and in the last one after.
-func (p *inline) region(rows []styled.Line) {
+func (p *Inline) region(rows []styled.Line) {
 	for i, row := range rows {
 		if i > 0 {
 			p.buf.WriteString("\r\n")
@@ -152,7 +165,7 @@ func (p *inline) region(rows []styled.Line) {
 }
 
 // change writes what of a row differs from what stands there.
-func (p *inline) change(old, row styled.Line) {
+func (p *Inline) change(old, row styled.Line) {
 	same, col := 0, 0
 	for same < len(row) && same < len(old) && row[same] == old[same] {
 		col += styled.Width(row[same].Text, p.method)
@@ -185,22 +198,22 @@ func appended(old, span styled.Span) (more string, ok bool) {
 	return more, ok
 }
 
-func (p *inline) cursor(r region) {
+func (p *Inline) cursor(r Region) {
 	p.buf.WriteByte('\r')
-	if r.cursor == nil {
+	if r.Cursor == nil {
 		return
 	}
-	if up := p.row - r.cursor.Y; up > 0 {
+	if up := p.row - r.Cursor.Y; up > 0 {
 		p.buf.WriteString(ansi.CursorUp(up))
-		p.row = r.cursor.Y
+		p.row = r.Cursor.Y
 	}
-	if r.cursor.X > 0 {
-		p.buf.WriteString(ansi.CursorForward(r.cursor.X))
+	if r.Cursor.X > 0 {
+		p.buf.WriteString(ansi.CursorForward(r.Cursor.X))
 	}
 }
 
 // frame writes what was collected so that nobody sees half of it.
-func (p *inline) frame(cursor bool) error {
+func (p *Inline) frame(cursor bool) error {
 	body := bytes.Clone(p.buf.Bytes())
 	p.buf.Reset()
 	if p.sync {
@@ -217,7 +230,7 @@ func (p *inline) frame(cursor bool) error {
 	return p.flush(p.out)
 }
 
-func (p *inline) flush(to io.Writer) error {
+func (p *Inline) flush(to io.Writer) error {
 	_, err := to.Write(p.buf.Bytes())
 	p.buf.Reset()
 	return err
