@@ -33,10 +33,8 @@ an SSH tunnel or an https address.`,
 			if len(args) > 0 {
 				o.attach = args[0]
 			}
-			if passwordFile != "" {
-				if o.password, err = passwordIn(passwordFile); err != nil {
-					return err
-				}
+			if o.password, err = passwordFrom(passwordFile); err != nil {
+				return err
 			}
 			return runTUI(cmd.Context(), env, o)
 		},

@@ -32,6 +32,8 @@ type runOptions struct {
 	format     string
 	dir        string
 	attach     string
+	passFile   string
+	password   string
 	permission string
 	allow      []string
 	deny       []string
@@ -94,6 +96,7 @@ is busy in another process; 130 aborted. Ctrl-C aborts cleanly, twice kills.`,
 	f.StringVar(&o.format, "format", "default", "output: default or json (one event a line)")
 	f.StringVar(&o.dir, "dir", "", "directory to work in")
 	f.StringVar(&o.attach, "attach", "", "run in the server at this address (http://…, or unix:PATH); auto: one that runs here")
+	f.StringVar(&o.passFile, "password-file", "", "with --attach: file with the server's password, readable by you alone")
 	f.StringVar(&o.permission, "permission", "", "who answers permission asks: ask, allow or deny")
 	f.StringArrayVar(&o.allow, "allow", nil, "allow PERMISSION[:PATTERN] in this run (repeatable)")
 	f.StringArrayVar(&o.deny, "deny", nil, "deny PERMISSION[:PATTERN] in this run (repeatable)")
@@ -111,6 +114,9 @@ func run(ctx context.Context, env *Env, o runOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.password, err = passwordFrom(o.passFile); err != nil {
+		return err
+	}
 	dir, err := o.place(env)
 	if err != nil {
 		return err
@@ -123,7 +129,7 @@ func run(ctx context.Context, env *Env, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	f, err := connect(ctx, env, target{attach: o.attach, dir: dir, trust: o.trust})
+	f, err := connect(ctx, env, target{attach: o.attach, password: o.password, dir: dir, trust: o.trust})
 	if err != nil {
 		return err
 	}
@@ -146,6 +152,9 @@ func (o *runOptions) check(env *Env) (wire.OwnLimits, error) {
 	}
 	if o.cont && o.session != "" {
 		return lim, usageError{errors.New("--continue and --session exclude each other")}
+	}
+	if o.passFile != "" && o.attach == "" {
+		return lim, usageError{errors.New("--password-file is for a server; name it with --attach")}
 	}
 	switch o.permission {
 	case "":

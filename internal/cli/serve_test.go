@@ -43,9 +43,18 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
+// testLimit is how long a test may take: one that waits for ever tells where.
+const testLimit = 3 * time.Minute
+
+func limited(t *testing.T) {
+	over := time.AfterFunc(testLimit, func() { panic(t.Name() + " waits for ever") })
+	t.Cleanup(func() { over.Stop() })
+}
+
 // start runs lathe serve in a new home; vars are environment variables.
 func start(t *testing.T, dir string, vars map[string]string, args ...string) *serving {
 	t.Helper()
+	limited(t)
 	home := t.TempDir()
 	env := map[string]string{"HOME": home, "LATHE_HOME": filepath.Join(home, "lathe"), "PATH": os.Getenv("PATH"), "LATHE_DISABLE_MODELS_FETCH": "1"}
 	for k, v := range vars {

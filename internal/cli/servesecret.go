@@ -19,6 +19,14 @@ func serverPassword(a *app, file string) (string, error) {
 	if file == "" {
 		return a.flags.ServerPassword, nil
 	}
+	return passwordFrom(file)
+}
+
+// passwordFrom returns the password of a file that was named; an empty name has none.
+func passwordFrom(file string) (string, error) {
+	if file == "" {
+		return "", nil
+	}
 	password, err := passwordIn(file)
 	if _, told := errors.AsType[*lathe.Error](err); err != nil && !told {
 		err = usageError{fmt.Errorf("password file: %w", err)}

@@ -46,8 +46,15 @@ type rig struct {
 	models map[string]llm.Model // in place of scripts, by name; set before the first prompt
 }
 
+// testLimit is how long a test may take: one that waits for ever tells where.
+const testLimit = 3 * time.Minute
+
 func newRig(t testing.TB, change ...func(*Options)) *rig {
 	t.Helper()
+	if _, test := t.(*testing.T); test {
+		over := time.AfterFunc(testLimit, func() { panic(t.Name() + " waits for ever") })
+		t.Cleanup(func() { over.Stop() })
+	}
 	top, err := workspace.Resolve(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

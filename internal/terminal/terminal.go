@@ -92,6 +92,9 @@ type Terminal struct {
 	file *os.File
 	done chan struct{} // closed when the program has ended and all was read
 
+	sizing sync.Mutex // guards closed, and the size against it
+	closed bool
+
 	mu      sync.Mutex
 	info    Info
 	output  []byte
@@ -144,7 +147,7 @@ func (t *Terminal) run() {
 		}
 	}
 	_ = t.cmd.Wait()
-	_ = t.file.Close()
+	t.hangUp()
 	t.mu.Lock()
 	t.info.Exited, t.info.Code = true, t.cmd.ProcessState.ExitCode()
 	info := t.info
@@ -225,8 +228,8 @@ func (t *Terminal) Info() Info {
 // Change sets the title, unless it is empty, and the size, unless it is zero.
 func (t *Terminal) Change(title string, rows, cols uint16) error {
 	if rows != 0 && cols != 0 {
-		if err := pty.Setsize(t.file, &pty.Winsize{Rows: rows, Cols: cols}); err != nil {
-			return fmt.Errorf("resize terminal %s: %w", t.info.ID, err)
+		if err := t.resize(rows, cols); err != nil {
+			return err
 		}
 	}
 	t.mu.Lock()
@@ -249,7 +252,31 @@ func (t *Terminal) Remove() {
 // kill ends the program, and through the closed terminal what it started.
 func (t *Terminal) kill() {
 	killGroup(t.cmd)
-	_ = t.file.Close()
+	t.hangUp()
+}
+
+// hangUp closes the terminal. It may be called twice.
+func (t *Terminal) hangUp() {
+	t.sizing.Lock()
+	defer t.sizing.Unlock()
+	if !t.closed {
+		t.closed = true
+		_ = t.file.Close()
+	}
+}
+
+// resize changes the size. What is closed has none: its descriptor may be another
+// file's by now.
+func (t *Terminal) resize(rows, cols uint16) error {
+	t.sizing.Lock()
+	defer t.sizing.Unlock()
+	if t.closed {
+		return fmt.Errorf("%w: %q", ErrNotFound, t.info.ID)
+	}
+	if err := pty.Setsize(t.file, &pty.Winsize{Rows: rows, Cols: cols}); err != nil {
+		return fmt.Errorf("resize terminal %s: %w", t.info.ID, err)
+	}
+	return nil
 }
 
 // Write types into the terminal.
