@@ -247,7 +247,11 @@ func (a *App) activity() styled.Line {
 	}
 	line := styled.Line{{Text: spin + " " + text, Style: l.fg(key)}}
 	if !a.since.IsZero() {
-		line = append(line, styled.Span{Text: " " + seconds(now.Sub(a.since)), Style: l.fg(theme.Muted)})
+		gap := " "
+		if key == theme.Warning { // it ends with a time of its own
+			gap = " · "
+		}
+		line = append(line, styled.Span{Text: gap + seconds(now.Sub(a.since)), Style: l.fg(theme.Muted)})
 	}
 	line = append(line, styled.Span{Text: " · " + a.keys.For("session_interrupt") + " stops", Style: l.fg(theme.Border)},
 		styled.Span{Text: a.doing(), Style: l.fg(theme.Accent)})
