@@ -246,6 +246,18 @@ func TestCompletion(t *testing.T) {
 	if got := d.app.input.Text(); got != "see @docs/" {
 		t.Errorf("input %q", got)
 	}
+	d.shows("docs/guide.md")
+	d.press("tab", "enter")
+	if got := d.app.input.Text(); got != "see @docs/guide.md " {
+		t.Errorf("input %q", got)
+	}
+	d.press("ctrl+u")
+	d.typed("see @docs/")
+	d.press("enter")
+	if got := d.app.input.Text(); got != "see @docs/ " {
+		t.Errorf("input %q", got)
+	}
+	d.press("backspace")
 	d.typed("g")
 	d.press("enter")
 	if got := d.app.input.Text(); got != "see @docs/guide.md " {

@@ -91,12 +91,24 @@ func (i *input) wave() {
 // choose completes to the item that is marked and reports whether to send it.
 func (i *input) choose() (send bool) {
 	c := i.offer.items[i.offer.at]
+	if strings.HasSuffix(c.insert, "/") {
+		c.insert += " " // the directory itself is meant
+	}
 	i.Replace(i.offer.from, c.insert)
 	i.offer = offer{}
-	if strings.HasSuffix(c.insert, "/") {
-		i.watch()
-	}
 	return c.run
+}
+
+// into completes to the item that is marked; of a directory, what is in it is
+// offered next.
+func (i *input) into() {
+	c := i.offer.items[i.offer.at]
+	if c.insert == i.Text()[i.offer.from:i.Caret()] {
+		i.offer.at = (i.offer.at + 1) % len(i.offer.items)
+		return
+	}
+	i.Replace(i.offer.from, c.insert)
+	i.offer = offer{}
 }
 
 // recall walks through what was sent before, at the first and last row only.

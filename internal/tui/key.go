@@ -88,7 +88,7 @@ func (a *App) offerKey(stroke string) (tea.Cmd, bool) {
 	case "esc":
 		a.input.wave()
 	case "tab":
-		a.input.choose()
+		a.input.into()
 		return a.changed(), true
 	case "enter":
 		if a.input.choose() {
