@@ -17,7 +17,7 @@ var fixed = [...]struct {
 }{
 	{"writing", [][2]string{
 		{"@", "a file, a directory or an agent; @file:5-20 for lines"}, {"/", "a command"}, {"!", "a shell command, run at once"},
-		{"tab, enter", "take what is offered; tab goes on into a directory"}, {"esc", "wave it away"},
+		{"tab, enter", "take it; tab goes on into a directory"}, {"esc", "wave it away"},
 	}},
 	{"lists", [][2]string{
 		{"up, down, pgup, pgdown", "move"}, {"letters", "search"}, {"enter", "choose"}, {"esc", "leave"},
