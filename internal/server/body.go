@@ -84,7 +84,9 @@ func decodeJSON(data []byte, v any) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		e := &invalid{where: "Payload", msg: "expected " + kindName(wrong.Type.String()) + ", received " + wrong.Value}
 		if wrong.Field != "" {
-			e.path = strings.Split(wrong.Field, ".")
+			for _, name := range strings.Split(wrong.Field, ".") {
+				e.path = append(e.path, strings.ToLower(name[:1])+name[1:]) // of a field in Go
+			}
 		}
 		return e
 	}

@@ -121,7 +121,7 @@ func (s *Server) describe(r *http.Request, ref string, err error) (int, any) {
 		return http.StatusNotImplemented, failure{Name: "NotImplementedError", Data: failureData{Message: no.Error()}}
 	}
 	if big, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return http.StatusRequestEntityTooLarge, failure{Name: "PayloadTooLargeError", Data: failureData{Message: big.Error()}}
+		return http.StatusRequestEntityTooLarge, failure{Name: "PayloadTooLargeError", Data: failureData{Message: fmt.Sprintf("the body is larger than %d bytes", big.Limit)}}
 	}
 	e, ok := errors.AsType[*lathe.Error](err)
 	switch {
