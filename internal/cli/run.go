@@ -260,8 +260,9 @@ func runIn(ctx context.Context, env *Env, f *face, o runOptions, message string,
 	}
 	v.share(ctx)
 	err = v.start(ctx, p)
-	if err != nil && created && v.sent == "" {
-		// A session that never got a message is of no use to anyone.
+	if err != nil && created && v.sent == "" && !errors.Is(err, client.ErrUnreachable) {
+		// A session that never got a message is of no use to anyone. Where the answer
+		// was lost it may have got one.
 		err = errors.Join(err, f.Delete(context.WithoutCancel(ctx), sess.ID))
 	}
 	return err

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"lathe"
 	"lathe/internal/client"
@@ -193,5 +194,35 @@ func TestSameWords(t *testing.T) {
 	third, err := c.Prompt(t.Context(), sess.ID, p)
 	if err != nil || third == first || third == all[2].ID {
 		t.Errorf("%s after %s, %v", third, first, err)
+	}
+}
+
+// A prompt that was stored by a process that ended before it was answered is
+// answered when it is sent again.
+func TestUnansweredPrompt(t *testing.T) {
+	r := newRig(t)
+	model := r.script("again.txt", "text late\n")
+	path := r.session()
+	id := lathe.SessionID(strings.TrimPrefix(path, "/session/"))
+	m := lathe.Message{ID: "msg_lost", SessionID: id, Created: time.Unix(1, 0), Info: &lathe.User{Agent: "build", Model: lathe.ModelRef{Provider: "script", Model: model}}, Parts: []lathe.Part{
+		{ID: "prt_lost", Body: &lathe.Text{Text: "go"}},
+	}}
+	if err := r.srv.opts.Store.AddMessage(t.Context(), &m); err != nil {
+		t.Fatal(err)
+	}
+	body := `{"messageID":"msg_lost",` + promptBody(model, "go")[1:]
+	var first string
+	for range 2 {
+		answer := r.ok("POST", path+"/message", body).(map[string]any)
+		info := answer["info"].(map[string]any)
+		if first == "" {
+			first = idOf(answer)
+		}
+		if info["role"] != "assistant" || info["parentID"] != "msg_lost" || idOf(answer) != first {
+			t.Errorf("answer %v", info)
+		}
+	}
+	if list := r.ok("GET", path+"/message", "").([]any); len(list) != 2 {
+		t.Errorf("%d messages", len(list))
 	}
 }
