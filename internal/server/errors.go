@@ -141,6 +141,8 @@ func (s *Server) describe(r *http.Request, ref string, err error) (int, any) {
 		return http.StatusNotFound, failure{Name: "NotFoundError", Data: failureData{Message: "Resource not found"}}
 	case errors.Is(err, turn.ErrAborted):
 		return http.StatusConflict, failure{Name: "MessageAbortedError", Data: failureData{Message: err.Error()}}
+	case errors.Is(err, context.Canceled) && r.Context().Err() != nil && !errors.Is(context.Cause(r.Context()), errStopping):
+		return http.StatusBadRequest, badPayload("the client gave the request up before it was answered").(*invalid).body("")
 	case errors.Is(err, errStopping):
 		return http.StatusServiceUnavailable, failure{Name: "UnavailableError", Data: failureData{Message: errStopping.Error()}}
 	}
