@@ -2,6 +2,7 @@ package script
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -100,9 +101,18 @@ func (p *parser) line(line string) error {
 	case "times":
 		return number(rest, &s.Times)
 	default:
-		return fmt.Errorf("unknown word %q", word)
+		return unknownWord(word)
 	}
 	return nil
+}
+
+// unknownWord quotes only what may be a word with a typing error: a file that is no
+// script may hold secrets, and the error goes to whoever named the file.
+func unknownWord(word string) error {
+	if len(word) > 12 || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") != "" {
+		return errors.New("it does not begin with a word of scripts; is the file one?")
+	}
+	return fmt.Errorf("unknown word %q", word)
 }
 
 func (p *parser) text(rest string, joined bool) error {
