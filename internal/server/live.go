@@ -145,6 +145,7 @@ func (l *live) has(seq uint64) bool {
 // overlay puts the text that streamed so far into the open parts of messages
 // that were just read.
 func (l *live) overlay(messages []lathe.Message) {
+	l.bus.Seq() // as in statuses
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.parts) == 0 {
@@ -179,6 +180,7 @@ func withText(b lathe.PartBody, text string) lathe.PartBody {
 
 // statuses returns what the sessions of a directory do that are not idle.
 func (l *live) statuses(dir string) map[lathe.SessionID]lathe.Status {
+	l.bus.Seq() // who has seen an event gets what it says: see at
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out := map[lathe.SessionID]lathe.Status{}
