@@ -59,11 +59,12 @@ func TestKillAndUndo(t *testing.T) {
 			continue
 		}
 		changed := tree()
-		if r := w.run("session", "revert", id); r.code != 0 && !strings.Contains(r.stderr, "has no prompt") {
+		r := w.run("session", "revert", id)
+		if r.code != 0 && !strings.Contains(r.stderr, "has no prompt") {
 			t.Fatalf("%s: revert: exit code %d\n%s", what, r.code, r.stderr)
 		}
 		if got := tree(); got != start {
-			t.Fatalf("%s: after revert:\n%swant:\n%s", what, got, start)
+			t.Fatalf("%s: after revert:\n%swant:\n%sit said:\n%s%s", what, got, start, r.stdout, r.stderr)
 		}
 		w.must(w.run("session", "unrevert", id))
 		if got := tree(); got != changed {

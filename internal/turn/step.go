@@ -299,13 +299,13 @@ func (s *step) end(ctx context.Context, failure lathe.Failure) (stepResult, erro
 	if err := s.record(save, changed...); err != nil {
 		return stepResult{}, err
 	}
+	var err error
 	if failure == nil || s.usage != (lathe.Tokens{}) {
-		if err := s.commitFinish(save, failure, now); err != nil {
-			return stepResult{}, err
-		}
-		now = ""
+		err = s.commitFinish(save, failure, now, patch)
+	} else {
+		err = s.record(save, s.addPatch(patch, now)...)
 	}
-	if err := s.record(save, s.addPatch(patch, now)...); err != nil {
+	if err != nil {
 		return stepResult{}, err
 	}
 	if failure != nil {
@@ -329,13 +329,19 @@ func (s *step) limitAfter(failure lathe.Failure, called bool) lathe.Failure {
 	return failure
 }
 
-// commitFinish records the step finish and the message with its tokens and cost.
-func (s *step) commitFinish(ctx context.Context, failure lathe.Failure, tree string) error {
+// commitFinish records the step finish, the message with its tokens and cost, and
+// what the step changed: all of it or nothing, since a step that is finished has no
+// changes but those that are recorded.
+func (s *step) commitFinish(ctx context.Context, failure lathe.Failure, tree string, patch *lathe.Patch) error {
 	s.mu.Lock()
 	part := s.fold.add(&lathe.StepFinish{Reason: s.finish, Snapshot: tree, Cost: s.cost, Tokens: s.usage})
 	s.mu.Unlock()
 	s.msg.Info = s.info(failure, time.Time{})
-	return s.Log.Commit(ctx, Change{Part: part}, Change{Message: &s.msg})
+	changes := []Change{{Part: part}, {Message: &s.msg}}
+	for _, p := range s.addPatch(patch, "") {
+		changes = append(changes, Change{Part: p})
+	}
+	return s.Log.Commit(ctx, changes...)
 }
 
 // ended returns the failure that a complete answer still stands for.
