@@ -15,11 +15,11 @@ import (
 // is skipped.
 func TestGoSDK(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "gosdk")
-	if out, err := buildModule(t, "testdata/gosdk", program, "GOPROXY=off"); err != nil {
-		t.Logf("not in the module cache: %s", out)
-		if out, err = buildModule(t, "testdata/gosdk", program); err != nil {
-			t.Skipf("the Go SDK cannot be built here: %v\n%s", err, out)
-		}
+	if out, err := goIn(t, "testdata/gosdk", "mod", "download"); err != nil {
+		t.Skipf("the Go SDK is not in the module cache and cannot be fetched: %v\n%s", err, out)
+	}
+	if out, err := goIn(t, "testdata/gosdk", "build", "-o", program, "."); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
 	}
 	r := newRig(t)
 	model := r.script("sdk.txt", sdkScript)
@@ -28,12 +28,12 @@ func TestGoSDK(t *testing.T) {
 	}
 }
 
-func buildModule(t *testing.T, dir, program string, env ...string) (string, error) {
+func goIn(t *testing.T, dir string, args ...string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", program, ".")
-	cmd.Dir, cmd.Env = dir, append(append(os.Environ(), "GOFLAGS=-mod=readonly", "GOWORK=off", "CGO_ENABLED=0"), env...)
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-mod=readonly", "GOWORK=off", "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
