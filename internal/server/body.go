@@ -158,6 +158,16 @@ func (c *call) number(name string) (int64, error) {
 	return int64(f), nil
 }
 
+// limit returns how many items the query asks for, most where it names no number or
+// a larger one.
+func (c *call) limit(most int64) (int64, error) {
+	n, err := c.number("limit")
+	if n == 0 || n > most {
+		n = most
+	}
+	return n, err
+}
+
 // dir returns the directory that the request is about: the query's, the
 // header's, the server's own.
 func (c *call) dir() (string, error) {

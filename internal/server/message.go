@@ -25,12 +25,9 @@ func (c *call) messageList() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit, err := c.number("limit")
+	limit, err := c.limit(maxMessages)
 	if err != nil {
 		return nil, err
-	}
-	if limit == 0 || limit > maxMessages {
-		limit = maxMessages
 	}
 	f := sqlite.MessageFilter{Limit: int(limit) + 1}
 	if before := c.query("before"); before != "" {

@@ -64,12 +64,9 @@ func (c *call) ownMessages() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit, err := c.number("limit")
+	limit, err := c.limit(maxMessages)
 	if err != nil {
 		return nil, err
-	}
-	if limit == 0 || limit > maxMessages {
-		limit = maxMessages
 	}
 	before, err := c.number("before")
 	if err != nil {

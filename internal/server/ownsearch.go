@@ -18,12 +18,9 @@ func (c *call) ownSearch() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit, err := c.number("limit")
+	limit, err := c.limit(maxHits)
 	if err != nil {
 		return nil, err
-	}
-	if limit <= 0 || limit > maxHits {
-		limit = maxHits
 	}
 	words := strings.TrimSpace(c.query("query"))
 	if words == "" {
