@@ -170,6 +170,9 @@ func (v *view) shellOutput(out turn.Outcome) {
 // of subagents it had before.
 func (v *view) relatives(ctx context.Context) map[lathe.SessionID]bool {
 	family := map[lathe.SessionID]bool{v.root.ID: true}
+	if v.created {
+		return family
+	}
 	next := []lathe.SessionID{v.root.ID}
 	for len(next) > 0 && len(family) < 1000 {
 		children, err := v.c.Children(ctx, next[0])

@@ -254,7 +254,7 @@ func runIn(ctx context.Context, env *Env, f *face, o runOptions, message string,
 		Prompt: wire.PromptRequest{Agent: o.agent, Parts: append(slices.Clone(files), &lathe.Text{Text: message})},
 		Limits: limits, Rules: rules, Refs: true,
 	}
-	v := &view{env: env, c: f, root: sess, out: newOutput(env, o), opts: o, message: message, attached: files, answered: map[lathe.AskID]bool{}}
+	v := &view{env: env, c: f, root: sess, created: created, out: newOutput(env, o), opts: o, message: message, attached: files, answered: map[lathe.AskID]bool{}}
 	if warning != "" {
 		v.out.warning(warning)
 	}

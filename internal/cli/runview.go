@@ -21,8 +21,10 @@ type view struct {
 	env  *Env
 	c    *face
 	root lathe.Session
-	out  *output
-	opts runOptions
+	// created says that the session is this run's own, and has no others yet.
+	created bool
+	out     *output
+	opts    runOptions
 
 	message  string // what was typed, or the arguments of the command
 	attached []lathe.PartBody
