@@ -228,7 +228,7 @@ func collect(pid int) bool {
 }
 
 type stat struct {
-	dead   bool
+	dead   bool // no thread of it runs any more
 	parent int
 }
 
@@ -238,12 +238,17 @@ func readStat(pid int) (stat, bool) {
 	if err != nil || i < 0 {
 		return stat{}, false
 	}
-	fields := strings.Fields(string(raw[i+1:]))
-	if len(fields) < 2 {
+	fields := strings.Fields(string(raw[i+1:])) // from the third of proc_pid_stat(5)
+	if len(fields) < 18 {
 		return stat{}, false
 	}
 	parent, err := strconv.Atoi(fields[1])
-	return stat{dead: fields[0] == "Z" || fields[0] == "X", parent: parent}, err == nil
+	if err != nil {
+		return stat{}, false
+	}
+	// A process whose first thread ended shows that thread's Z while others go on.
+	threads, _ := strconv.Atoi(fields[17])
+	return stat{dead: (fields[0] == "Z" || fields[0] == "X") && threads <= 1, parent: parent}, true
 }
 
 func allPIDs() []int {

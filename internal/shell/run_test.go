@@ -107,6 +107,24 @@ var escapes = map[string]string{
 	"no limit":       `sleep 0.3; (ulimit -SR unlimited; exec setsid bash -c 'echo $$ > pid; exec sleep 1000') & until [ -s pid ]; do :; done`,
 }
 
+// firstThreadEnds leaves a process whose first thread has ended, which the kernel
+// shows as a dead one.
+const firstThreadEnds = `setsid python3 -c '
+import ctypes, os, threading, time
+def go():
+    time.sleep(0.2)
+    open("pid", "w").write(str(os.getpid()))
+    time.sleep(1000)
+threading.Thread(target=go).start()
+ctypes.CDLL(None).syscall(60, 0)
+' & until [ -s pid ]; do sleep 0.01; done`
+
+func init() {
+	if _, err := exec.LookPath("python3"); err == nil && runtime.GOARCH == "amd64" {
+		escapes["first thread ends"] = firstThreadEnds
+	}
+}
+
 func alive(t *testing.T, dir string) bool {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(dir, "pid"))
@@ -115,8 +133,10 @@ func alive(t *testing.T, dir string) bool {
 	}
 	// A killed process may take a moment to be gone on a busy machine.
 	for range 200 {
-		stat, err := os.ReadFile("/proc/" + strings.TrimSpace(string(raw)) + "/stat")
-		if err != nil || strings.Contains(string(stat), ") Z ") {
+		proc := "/proc/" + strings.TrimSpace(string(raw))
+		stat, err := os.ReadFile(proc + "/stat")
+		threads, _ := filepath.Glob(proc + "/task/*")
+		if err != nil || strings.Contains(string(stat), ") Z ") && len(threads) <= 1 {
 			return false
 		}
 		time.Sleep(10 * time.Millisecond)
