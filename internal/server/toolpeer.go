@@ -5,12 +5,14 @@ import (
 	"net"
 	"net/http"
 	"sync"
+
+	"lathe/internal/shell"
 )
 
 // Commands knows the processes of the commands that run now.
 type Commands interface {
-	// Holds reports whether one of them has the socket with this inode open.
-	Holds(inode uint64) bool
+	// Holder says who has the socket with this inode open.
+	Holder(inode uint64) shell.Holder
 	// Started reports whether the process is one of them.
 	Started(pid int) bool
 }

@@ -8,8 +8,11 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"lathe/internal/shell"
 )
 
 // callerFault says why the other end of a connection may not come in, or "".
@@ -27,23 +30,67 @@ func callerFault(c net.Conn, commands Commands, password bool) string {
 	if !ours.IsValid() || !theirs.IsValid() {
 		return ""
 	}
-	inode, uid, err := socketOf(theirs, ours)
-	held := err == nil && commands != nil && commands.Holds(uint64(inode))
-	if err == nil && !held { // whoever was not found must be there still
-		inode, uid, err = socketOf(theirs, ours)
-	}
+	uid, from := holderOf(theirs, ours, commands)
 	switch {
-	case held:
+	case from == heldByCommand, from == heldNoMore && theirs.Addr().IsLoopback():
 		return fromCommand
-	case errors.Is(err, unix.ENOENT) || err == nil && inode == 0:
-		// Closed already: who sent this does not want to be seen, or to hear the answer.
-		if theirs.Addr().IsLoopback() {
-			return fromCommand
-		}
-	case err == nil && !password && int(uid) != os.Getuid() && uid != 0:
+	case from == heldByPerson && !password && uid != os.Getuid() && uid != 0:
 		return fromUser
 	}
 	return ""
+}
+
+type holder int
+
+const (
+	heldUnknown   holder = iota // the kernel does not say
+	heldByCommand               // or by whom it cannot be seen, while a command hides what it holds
+	// heldNoMore is a socket that was closed at once: who sends so does not want to
+	// be seen, or to hear the answer.
+	heldNoMore
+	heldByPerson
+)
+
+// A holder that is not seen is looked for again: it may be ending, which closes
+// the socket soon, or be moving in the process tree.
+const (
+	seekFor   = 500 * time.Millisecond
+	seekPause = 5 * time.Millisecond
+)
+
+// holderOf finds out who has the other end of a connection, and which user made it.
+func holderOf(theirs, ours netip.AddrPort, commands Commands) (uid int, from holder) {
+	for begin := time.Now(); ; time.Sleep(seekPause) {
+		inode, owner, err := socketOf(theirs, ours)
+		switch {
+		case errors.Is(err, unix.ENOENT) || err == nil && inode == 0:
+			return int(owner), heldNoMore
+		case err != nil:
+			return 0, heldUnknown
+		case commands == nil:
+			return int(owner), heldByPerson
+		}
+		found := commands.Holder(uint64(inode))
+		switch found {
+		case shell.HeldByCommand:
+			return int(owner), heldByCommand
+		case shell.HeldByOther:
+			return int(owner), heldByPerson
+		case shell.HeldUnasked:
+			// The last command may have ended in between. Its sockets ended with it.
+			if again, _, err := socketOf(theirs, ours); err != nil || again == 0 {
+				return int(owner), heldNoMore
+			}
+			return int(owner), heldByPerson
+		}
+		if time.Since(begin) < seekFor {
+			continue
+		}
+		if found == shell.HeldHidden {
+			return int(owner), heldByCommand
+		}
+		return int(owner), heldByPerson
+	}
 }
 
 func addrPort(a net.Addr) netip.AddrPort {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"lathe/internal/shell"
 )
@@ -54,6 +55,102 @@ func TestCommandsMayNotCall(t *testing.T) {
 	if res := r.do("GET", sess, ""); res.status != http.StatusOK {
 		t.Errorf("the session is gone: %d %s", res.status, res.body)
 	}
+}
+
+// A holder that moves on in the process tree, each parent ending behind it, is
+// found all the same.
+func TestMovingCommandsMayNotCall(t *testing.T) {
+	runner := shell.New(shell.Options{})
+	r := newRig(t, func(o *Options) { o.Commands = runner })
+	sess := r.session()
+	addr := strings.TrimPrefix(r.url, "http://")
+	host, port, _ := net.SplitHostPort(addr)
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 forks fast enough for this test; it is not installed")
+	}
+	script := fmt.Sprintf(`%s -c '
+import os, socket, sys, time
+s = socket.create_connection(("%s", %s))
+for i in range(1000):
+    if os.fork(): os._exit(0)
+    if i == 5: s.send(b"DELETE %s HTTP/1.1\r\nHost: %s\r\n\r\n")
+open("out", "wb").write(s.recv(100))
+'; while ! [ -s out ]; do sleep 0.01; done; cat out`, python, host, port, sess, addr)
+	for range 4 {
+		var out strings.Builder
+		_, err := runner.Run(t.Context(), shell.Command{
+			Script: script, Dir: t.TempDir(), Env: os.Environ(), Shell: "/bin/bash", Timeout: time.Minute,
+			Output: func(b []byte) { out.Write(b) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), "403") {
+			t.Fatalf("got %q", out.String())
+		}
+	}
+}
+
+// Only a holder that was seen is a person's; who is not seen is looked for again
+// until the socket is closed.
+func TestHolderOf(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for name, tt := range map[string]struct {
+		answers []shell.Holder
+		closes  bool // before the last answer
+		want    holder
+	}{
+		"a command's":                 {answers: []shell.Holder{shell.HeldByCommand}, want: heldByCommand},
+		"a person's":                  {answers: []shell.Holder{shell.HeldByOther}, want: heldByPerson},
+		"no command runs":             {answers: []shell.Holder{shell.HeldUnasked}, want: heldByPerson},
+		"ended meanwhile":             {answers: []shell.Holder{shell.HeldUnasked}, closes: true, want: heldNoMore},
+		"moved, then seen":            {answers: []shell.Holder{shell.HeldUnseen, shell.HeldUnseen, shell.HeldByCommand}, want: heldByCommand},
+		"ending, then closed":         {answers: []shell.Holder{shell.HeldHidden, shell.HeldUnseen, shell.HeldUnseen}, closes: true, want: heldNoMore},
+		"never seen":                  {answers: []shell.Holder{shell.HeldUnseen}, want: heldByPerson},
+		"hidden by a command":         {answers: []shell.Holder{shell.HeldHidden}, want: heldByCommand},
+		"hidden, but a person has it": {answers: []shell.Holder{shell.HeldHidden, shell.HeldByOther}, want: heldByPerson},
+	} {
+		client, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		script := &holders{answers: tt.answers}
+		if tt.closes {
+			script.before = func() { _ = client.Close() }
+		}
+		uid, got := holderOf(addrPort(conn.RemoteAddr()), addrPort(conn.LocalAddr()), script)
+		if got != tt.want || uid != os.Getuid() && got != heldNoMore {
+			t.Errorf("%s: %d of user %d", name, got, uid)
+		}
+		_, _ = client.Close(), conn.Close()
+	}
+}
+
+// holders answers in turn, the last answer for ever; before runs before the last.
+type holders struct {
+	answers []shell.Holder
+	before  func()
+}
+
+func (h *holders) Started(int) bool { return false }
+
+func (h *holders) Holder(uint64) shell.Holder {
+	out := h.answers[0]
+	if len(h.answers) > 1 {
+		h.answers = h.answers[1:]
+	} else if h.before != nil {
+		h.before()
+	}
+	return out
 }
 
 // People's requests pass while commands run, from processes that lathe started

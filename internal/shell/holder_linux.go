@@ -2,6 +2,7 @@ package shell
 
 import (
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -9,25 +10,52 @@ import (
 // maxWalk bounds how many processes are looked at for one answer.
 const maxWalk = 4096
 
-// Holds reports whether a process that a running command started has the socket
-// with this inode open. It looks at the commands' processes only, and costs
-// nothing while no command runs.
-func (r *Runner) Holds(inode uint64) bool {
+// Holder tells who has the socket with this inode open. It costs nothing while no
+// command runs.
+//
+// The processes of commands are looked at first, then all that can be seen. Not
+// to be found among the former proves little: a process that ends has closed its
+// file table before its sockets, and one whose parent ends moves in the process
+// tree. So the answer HeldByOther is given only for a holder that was seen.
+func (r *Runner) Holder(inode uint64) Holder {
 	leaders := r.running()
-	if len(leaders) == 0 {
-		return false
+	if leaders == nil {
+		return HeldUnasked
 	}
-	w := walk{r: r, leaders: leaders, link: "socket:[" + strconv.FormatUint(inode, 10) + "]", left: maxWalk}
-	return w.holds(adopted(), false)
+	before := r.marked()
+	link := "socket:[" + strconv.FormatUint(inode, 10) + "]"
+	w := walk{r: r, leaders: leaders, link: link, left: maxWalk}
+	if w.holds(adopted(), false) {
+		return HeldByCommand
+	}
+	last := int(r.lastOther.Load()) // most often the same client again
+	if last != 0 && opens(last, link) == openYes && !r.startedBy(leaders, last) {
+		return HeldByOther
+	}
+	for _, pid := range allPIDs() {
+		if opens(pid, link) != openYes {
+			continue
+		}
+		if r.startedBy(leaders, pid) {
+			return HeldByCommand
+		}
+		r.lastOther.Store(int64(pid))
+		return HeldByOther
+	}
+	if w.hidden || !slices.Equal(before, r.marked()) {
+		return HeldHidden
+	}
+	return HeldUnseen
 }
 
 // Started reports whether a running command started the process. While a command
 // runs, a process that is not there any more counts as one of its own.
 func (r *Runner) Started(pid int) bool {
 	leaders := r.running()
-	if len(leaders) == 0 {
-		return false
-	}
+	return leaders != nil && r.startedBy(leaders, pid)
+}
+
+func (r *Runner) startedBy(leaders map[int]bool, pid int) bool {
 	m := mark{instance: r.instance}
 	for range maxWalk {
 		if pid <= 1 || pid == os.Getpid() {
@@ -43,6 +71,14 @@ func (r *Runner) Started(pid int) bool {
 		pid = st.parent
 	}
 	return true
+}
+
+// marked lists the processes with the mark of any command in their limit.
+func (r *Runner) marked() []int {
+	m := mark{instance: r.instance}
+	pids := slices.DeleteFunc(allPIDs(), func(pid int) bool { return !m.hasLimit(pid) })
+	slices.Sort(pids)
+	return pids
 }
 
 // running returns the shells of the commands that run.
@@ -66,6 +102,7 @@ type walk struct {
 	leaders map[int]bool
 	link    string
 	left    int
+	hidden  bool // a process of a command did not show what it has open
 }
 
 // holds looks at processes, and at all below them. What descends from a process
@@ -77,27 +114,50 @@ func (w *walk) holds(pids []int, ours bool) bool {
 			return true // that many processes are not a person's client
 		}
 		mine := ours || w.leaders[pid] || m.hasLimit(pid) || m.hasVar(pid)
-		if mine && w.open(pid) || w.holds(allChildren(pid), mine) {
+		if mine {
+			switch opens(pid, w.link) {
+			case openYes:
+				return true
+			case openHidden:
+				w.hidden = true
+			}
+		}
+		if w.holds(allChildren(pid), mine) {
 			return true
 		}
 	}
 	return false
 }
 
-func (w *walk) open(pid int) bool {
+type open int
+
+const (
+	openNo     open = iota
+	openYes         // the process has it open
+	openHidden      // it shows nothing: it ends, or may not be looked at
+)
+
+// opens looks for a link among the open files of a process.
+func opens(pid int, link string) open {
 	dir := "/proc/" + strconv.Itoa(pid) + "/fd"
+	var names []string
 	d, err := os.Open(dir)
-	if err != nil {
-		return false
+	if err == nil {
+		names, err = d.Readdirnames(-1)
+		_ = d.Close()
 	}
-	defer d.Close()
-	names, _ := d.Readdirnames(-1)
+	if err != nil || len(names) == 0 {
+		if st, ok := readStat(pid); !ok || st.dead {
+			return openNo
+		}
+		return openHidden
+	}
 	for _, name := range names {
-		if to, err := os.Readlink(dir + "/" + name); err == nil && strings.HasPrefix(to, "socket:") && to == w.link {
-			return true
+		if to, err := os.Readlink(dir + "/" + name); err == nil && strings.HasPrefix(to, "socket:") && to == link {
+			return openYes
 		}
 	}
-	return false
+	return openNo
 }
 
 // allChildren lists the direct children of a process, of any of its threads.

@@ -2,8 +2,8 @@
 
 package shell
 
-// Holds needs /proc: elsewhere nothing is known.
-func (r *Runner) Holds(uint64) bool { return false }
+// Holder needs /proc: elsewhere nothing is known.
+func (r *Runner) Holder(uint64) Holder { return HeldUnasked }
 
 // Started needs /proc too.
 func (r *Runner) Started(int) bool { return false }

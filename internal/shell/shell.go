@@ -70,6 +70,8 @@ type Runner struct {
 	instance uint64
 	calls    atomic.Uint64
 
+	lastOther atomic.Int64 // process that [Runner.Holder] found last; not of a command
+
 	mu      sync.Mutex
 	active  int
 	leaders map[int]bool // shells of commands that run
