@@ -111,6 +111,11 @@ type (
 	}
 	// ProjectUpdated tells that a project's fields changed.
 	ProjectUpdated struct{ Project Project }
+	// WorktreeReady tells that the files of a new linked worktree are there.
+	WorktreeReady struct{ Name, Branch string }
+	// WorktreeFailed tells that a linked worktree could not be prepared, or that its
+	// start command failed.
+	WorktreeFailed struct{ Message string }
 	// InstanceDisposed tells that a directory's instance ended.
 	InstanceDisposed struct{ Directory string }
 	// ClientEvent is something that clients tell each other through lathe, which
@@ -145,6 +150,8 @@ func (FileEdited) isEvent()        {}
 func (FileWatched) isEvent()       {}
 func (CommandExecuted) isEvent()   {}
 func (ProjectUpdated) isEvent()    {}
+func (WorktreeReady) isEvent()     {}
+func (WorktreeFailed) isEvent()    {}
 func (InstanceDisposed) isEvent()  {}
 func (ClientEvent) isEvent()       {}
 

@@ -40,6 +40,20 @@ type Project struct {
 	VCS      string // "git" or empty
 	Created  time.Time
 	Updated  time.Time
+
+	// What the person set; all may be empty.
+	Name  string
+	Icon  Icon
+	Start string // command that prepares a new linked worktree
+
+	Sandboxes []string // linked worktrees that are there; found, not stored
+}
+
+// Icon is what a project looks like in a list.
+type Icon struct {
+	URL      string // found by a client; a data: or http(s): address
+	Override string // chosen by the person, in place of URL
+	Color    string // name of a colour
 }
 
 // Session is one conversation: its directory, parent, rules and totals.

@@ -98,14 +98,17 @@ func (tx *Tx) UpdateMessage(m *lathe.Message) error {
 }
 
 // RemoveMessage removes a message and its parts. A boundary that came with it
-// goes too, and the one before it counts again.
+// goes too, and the one before it counts again. What it cost stays counted.
 func (s *Store) RemoveMessage(ctx context.Context, session lathe.SessionID, id lathe.MessageID) error {
 	return s.Batch(ctx, func(tx *Tx) error { return tx.RemoveMessage(session, id) })
 }
 
 // RemoveMessage is [Store.RemoveMessage].
 func (tx *Tx) RemoveMessage(session lathe.SessionID, id lathe.MessageID) error {
-	err := tx.change(`DELETE FROM message WHERE id = ? AND session = (SELECT n FROM session WHERE id = ?)`, id, session)
+	err := tx.keepSpent(session, id)
+	if err == nil {
+		err = tx.change(`DELETE FROM message WHERE id = ? AND session = (SELECT n FROM session WHERE id = ?)`, id, session)
+	}
 	if err != nil {
 		return fmt.Errorf("remove message %s: %w", id, err)
 	}

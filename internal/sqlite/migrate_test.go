@@ -43,6 +43,7 @@ func oldStore(t testing.TB, version int64, messages int) (dir string) {
 			t.Fatal(err)
 		}
 	}
+	exec(`INSERT INTO project (id, worktree, vcs, created, updated) VALUES ('p', '/d', 'git', 1, 2)`)
 	exec(`INSERT INTO session (id, project, parent, directory, title, created, updated, archived, messages, data) VALUES ('ses_old', 'p', '', '/d', 'old', 1, 2, 0, ?, '{}')`, messages)
 	for i := range messages {
 		exec(`INSERT INTO message (id, session, seq, role, created, open, summary, parts, data) VALUES (?, 1, ?, 'user', 1, 0, 0, 1, '{}')`, fmt.Sprintf("msg_%d", i), i+1)

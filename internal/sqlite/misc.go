@@ -10,64 +10,6 @@ import (
 	"lathe"
 )
 
-// PutProject stores a project, new or changed.
-func (s *Store) PutProject(ctx context.Context, p lathe.Project) error {
-	return s.Batch(ctx, func(tx *Tx) error { return tx.PutProject(p) })
-}
-
-// PutProject is [Store.PutProject].
-func (tx *Tx) PutProject(p lathe.Project) error {
-	_, err := tx.exec(`INSERT INTO project (id, worktree, vcs, created, updated) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET worktree = excluded.worktree, vcs = excluded.vcs,
-			created = excluded.created, updated = excluded.updated`,
-		p.ID, p.Worktree, p.VCS, ms(p.Created), ms(p.Updated))
-	if err != nil {
-		return fmt.Errorf("store project %s: %w", p.ID, err)
-	}
-	return nil
-}
-
-const projectColumns = `id, worktree, vcs, created, updated`
-
-func scanProject(row scanner) (p lathe.Project, err error) {
-	var created, updated int64
-	err = row.Scan(&p.ID, &p.Worktree, &p.VCS, &created, &updated)
-	p.Created, p.Updated = at(created), at(updated)
-	return p, err
-}
-
-// Project returns a project, or [ErrNotFound].
-func (s *Store) Project(ctx context.Context, id string) (p lathe.Project, err error) {
-	err = s.read(ctx, func(v *view) error {
-		p, err = scanProject(v.row(`SELECT `+projectColumns+` FROM project WHERE id = ?`, id))
-		if err != nil {
-			return fmt.Errorf("project %s: %w", id, missing(err))
-		}
-		return nil
-	})
-	return p, err
-}
-
-// Projects returns all projects, the one used last first.
-func (s *Store) Projects(ctx context.Context) (out []lathe.Project, err error) {
-	err = s.read(ctx, func(v *view) error {
-		rows, err := v.query(`SELECT ` + projectColumns + ` FROM project ORDER BY updated DESC, id`)
-		if err != nil {
-			return fmt.Errorf("list projects: %w", err)
-		}
-		defer rows.Close()
-		for rows.Next() {
-			p, err := scanProject(rows)
-			if err != nil {
-				return fmt.Errorf("list projects: %w", err)
-			}
-			out = append(out, p)
-		}
-		return rows.Err()
-	})
-	return out, err
-}
-
 // SetTodos replaces the task list of a session.
 func (s *Store) SetTodos(ctx context.Context, session lathe.SessionID, todos []lathe.Todo) error {
 	return s.Batch(ctx, func(tx *Tx) error { return tx.SetTodos(session, todos) })

@@ -24,7 +24,7 @@ import (
 var migrations embed.FS
 
 // schema is the version that the newest migration leads to.
-const schema = 2
+const schema = 4
 
 const (
 	fileMode  = 0o600

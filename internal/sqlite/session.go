@@ -194,7 +194,7 @@ func (v *view) sessions(query string, args ...any) (out []lathe.Session, err err
 const maxDepth = 64
 
 // DeleteSession removes a session, the sessions below it and all that belongs to
-// them. It returns them, children first.
+// them, save for what they cost. It returns them, children first.
 func (s *Store) DeleteSession(ctx context.Context, id lathe.SessionID) (gone []lathe.Session, err error) {
 	var hashes []string
 	err = s.Batch(ctx, func(tx *Tx) error {
@@ -229,7 +229,7 @@ func (tx *Tx) deleteSession(id lathe.SessionID) (gone []lathe.Session, hashes []
 		seen[ses.ID] = true
 		h, err := tx.sessionBlobs(ses.ID)
 		if err == nil {
-			err = tx.dropSession(ses.ID)
+			err = errors.Join(tx.keepSpent(ses.ID, ""), tx.dropSession(ses.ID))
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("delete session %s: %w", ses.ID, err)

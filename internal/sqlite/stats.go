@@ -34,22 +34,30 @@ type Answer struct {
 	Project   string
 	Directory string
 	Created   time.Time
+	// Removed answers are gone, by a revert or with their session, and have their
+	// agent, model, cost and tokens alone.
+	Removed bool
 	*lathe.Assistant
 }
 
-// Answers calls fn with each assistant message created since then, oldest first.
-// Copies are left out.
+// Answers calls fn with each assistant message created since then, oldest first,
+// and then with those that were removed. Copies are left out.
 func (s *Store) Answers(ctx context.Context, since time.Time, fn func(Answer) error) error {
 	err := s.read(ctx, func(v *view) error {
-		rows, err := v.query(`SELECT s.id, s.project, s.directory, m.n, m.id, m.seq, m.role, m.created, m.data
-			FROM message m JOIN session s ON s.n = m.session WHERE m.role = 'assistant' AND m.created >= ?`+own+` ORDER BY m.n`, ms(since))
+		// A removed answer that was imported again counts once.
+		rows, err := v.query(`SELECT s.id, s.project, s.directory, 0, m.n, m.id, m.seq, m.role, m.created, m.data
+				FROM message m JOIN session s ON s.n = m.session WHERE m.role = 'assistant' AND m.created >= ?1`+own+`
+			UNION ALL SELECT p.session, p.project, p.directory, 1, 0, p.message, 0, 'assistant', p.created, p.data
+				FROM spent p WHERE p.created >= ?1 AND NOT EXISTS
+				(SELECT 1 FROM message m JOIN session s ON s.n = m.session WHERE m.id = p.message AND s.id = p.session)
+			ORDER BY 4, 5, 9`, ms(since))
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
 		for rows.Next() {
 			var a Answer
-			m, err := v.scanMessage(prefixed{rows, []any{&a.Session, &a.Project, &a.Directory}}, "")
+			m, err := v.scanMessage(prefixed{rows, []any{&a.Session, &a.Project, &a.Directory, &a.Removed}}, "")
 			if err != nil {
 				return err
 			}

@@ -89,6 +89,7 @@ type globalSession struct {
 
 type projectName struct {
 	ID       string `json:"id"`
+	Name     string `json:"name,omitempty"`
 	Worktree string `json:"worktree"`
 }
 
@@ -96,7 +97,7 @@ type projectName struct {
 func EncodeGlobalSessions(all []lathe.Session, projects []lathe.Project) any {
 	names := map[string]*projectName{}
 	for _, p := range projects {
-		names[p.ID] = &projectName{p.ID, p.Worktree}
+		names[p.ID] = &projectName{p.ID, p.Name, p.Worktree}
 	}
 	out := make([]globalSession, 0, len(all))
 	for i := range all {

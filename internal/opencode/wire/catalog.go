@@ -311,15 +311,6 @@ func EncodePTYEvent(k terminal.Kind, t terminal.Info) lathe.ClientEvent {
 	return lathe.ClientEvent{Type: "pty." + string(k), Properties: b}
 }
 
-// EncodeProjects returns a list of projects.
-func EncodeProjects(all []lathe.Project) any {
-	out := make([]any, 0, len(all))
-	for _, p := range all {
-		out = append(out, EncodeProject(p))
-	}
-	return out
-}
-
 // EncodeStatuses returns what sessions do, by session.
 func EncodeStatuses(all map[lathe.SessionID]lathe.Status) any {
 	out := make(map[lathe.SessionID]any, len(all))

@@ -191,6 +191,10 @@ func describeRest(ev lathe.Event) (string, any) {
 		return "command.executed", commandExecuted{ev.Name, ev.SessionID, ev.Arguments, ev.MessageID}
 	case lathe.ProjectUpdated:
 		return "project.updated", EncodeProject(ev.Project)
+	case lathe.WorktreeReady:
+		return "worktree.ready", worktreeReady{ev.Name, ev.Branch}
+	case lathe.WorktreeFailed:
+		return "worktree.failed", worktreeFailed{ev.Message}
 	case lathe.InstanceDisposed:
 		return "server.instance.disposed", disposed{ev.Directory}
 	case lathe.ClientEvent:

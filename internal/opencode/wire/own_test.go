@@ -45,7 +45,7 @@ func TestOwnRoundTrip(t *testing.T) {
 	})
 	for _, ev := range events() {
 		switch ev.(type) {
-		case lathe.FileWatched, lathe.ProjectUpdated: // faces have no use for them
+		case lathe.FileWatched, lathe.ProjectUpdated, lathe.WorktreeReady, lathe.WorktreeFailed: // faces have no use for them
 		default:
 			sameEvent(t, lathe.Envelope{Event: ev})
 		}

@@ -232,27 +232,6 @@ func DecodeTodos(data []byte) ([]lathe.Todo, error) {
 	return out, nil
 }
 
-type project struct {
-	ID        string      `json:"id"`
-	Worktree  string      `json:"worktree"`
-	VCS       string      `json:"vcs,omitempty"`
-	Sandboxes []string    `json:"sandboxes"`
-	Time      projectTime `json:"time"`
-}
-
-type projectTime struct {
-	Created number `json:"created"`
-	Updated number `json:"updated"`
-}
-
-// EncodeProject returns a project.
-func EncodeProject(p lathe.Project) any {
-	return project{
-		ID: p.ID, Worktree: p.Worktree, VCS: p.VCS, Sandboxes: []string{},
-		Time: projectTime{ms(p.Created), ms(p.Updated)},
-	}
-}
-
 type status struct {
 	Type    string  `json:"type"`
 	Attempt number  `json:"attempt,omitempty"`

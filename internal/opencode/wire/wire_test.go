@@ -201,7 +201,9 @@ func events() []lathe.Event {
 		lathe.QuestionRejected{SessionID: "ses_1", AskID: "que_1"},
 		lathe.TodoUpdated{SessionID: "ses_1", Todos: []lathe.Todo{{ID: "1"}}}, lathe.FileEdited{File: "f"},
 		lathe.FileWatched{File: "f", Op: "add"}, lathe.CommandExecuted{Name: "init", SessionID: "ses_1", MessageID: "msg_1"},
-		lathe.ProjectUpdated{Project: lathe.Project{ID: "p", VCS: "git"}}, lathe.InstanceDisposed{Directory: "/d"},
+		lathe.ProjectUpdated{Project: lathe.Project{ID: "p", VCS: "git"}},
+		lathe.ProjectUpdated{Project: lathe.Project{ID: "p", Name: "n", Icon: lathe.Icon{Color: "blue"}, Start: "make", Sandboxes: []string{"/s"}}},
+		lathe.WorktreeReady{Name: "calm-saw", Branch: "opencode/calm-saw"}, lathe.WorktreeFailed{Message: "m"}, lathe.InstanceDisposed{Directory: "/d"},
 	}
 }
 

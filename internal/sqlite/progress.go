@@ -1,0 +1,204 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"strings"
+
+	"lathe"
+)
+
+// What a running tool shows is kept as streamed text is: beside the row, in the
+// file that has the row's revision in its name. A line of it says what changed
+// since the line before, so that a command that prints for an hour costs what it
+// prints. A line that a kill cut short is as if it had not been written.
+
+// maxProgress is the size from which a file of progress is taken into the row.
+const maxProgress = 512 << 10
+
+// shownState is what a running tool shows.
+type shownState struct {
+	title  string
+	rest   []byte // the metadata without its output
+	output string
+	prints bool // there is an output
+}
+
+// shownDoc is a change of it. The new output is Head, what was shown from Drop
+// on, and Add.
+type shownDoc struct {
+	Title  *string         `json:"title,omitempty"`
+	Rest   json.RawMessage `json:"rest,omitempty"`
+	Prints bool            `json:"prints,omitempty"`
+	Head   string          `json:"head,omitempty"`
+	Drop   int             `json:"drop,omitempty"`
+	Add    string          `json:"add,omitempty"`
+}
+
+// SaveProgress keeps the title and metadata of a stored tool call that runs. It
+// survives the process, and costs no commit: see [Store.AppendText], whose terms
+// are the same. A call that does not run any more is left as it is.
+func (s *Store) SaveProgress(ctx context.Context, p *lathe.Part) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	call, ok := p.Body.(*lathe.ToolCall)
+	if !ok {
+		return fmt.Errorf("save progress of part %s: it is no tool call", p.ID)
+	}
+	run, ok := call.State.(*lathe.ToolRunning)
+	if !ok {
+		return nil
+	}
+	t, err := s.openText(ctx, p.ID, kindTool)
+	full := false
+	if err == nil {
+		full, err = s.saveProgress(t, run)
+	}
+	if err == nil && full {
+		err = s.PutPart(ctx, p)
+	}
+	if err != nil {
+		return s.explain(fmt.Errorf("save progress of part %s: %w", p.ID, err))
+	}
+	return nil
+}
+
+func (s *Store) saveProgress(t *openText, run *lathe.ToolRunning) (full bool, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.size >= maxProgress {
+		return true, nil
+	}
+	now, err := showing(run)
+	if err != nil {
+		return false, err
+	}
+	line, err := json.Marshal(t.shown.to(now))
+	if err != nil {
+		return false, err
+	}
+	f, err := os.OpenFile(s.textPath(t.n, t.rev), os.O_WRONLY|os.O_CREATE, fileMode)
+	if err != nil {
+		return false, err
+	}
+	if t.shown == nil && t.size > 0 { // of a process before this one; the end may be torn
+		line = append([]byte("\n"), line...)
+	}
+	n, err := f.WriteAt(append(line, '\n'), t.size)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return false, err
+	}
+	t.size, t.shown = t.size+int64(n), now
+	return false, nil
+}
+
+// showing returns what a running call shows.
+func showing(run *lathe.ToolRunning) (*shownState, error) {
+	now := &shownState{title: run.Title}
+	if run.Metadata == nil {
+		return now, nil
+	}
+	rest := run.Metadata
+	if out, ok := rest[sameKey].(string); ok {
+		rest = maps.Clone(rest)
+		delete(rest, sameKey)
+		now.output, now.prints = strings.ToValidUTF8(out, "\uFFFD"), true
+	}
+	var err error
+	now.rest, err = json.Marshal(rest)
+	return now, err
+}
+
+// to returns how to get from one state to the next; from nothing all is new.
+func (s *shownState) to(now *shownState) (d shownDoc) {
+	d.Prints = now.prints
+	if s == nil {
+		d.Title, d.Rest, d.Add = &now.title, now.rest, now.output
+		return d
+	}
+	if now.title != s.title {
+		d.Title = &now.title
+	}
+	if !bytes.Equal(now.rest, s.rest) {
+		d.Rest = now.rest
+	}
+	d.Head, d.Drop, d.Add = since(s.output, now.output)
+	return d
+}
+
+// overlapProbe is how much of an output has to be found in the one before.
+const overlapProbe = 64
+
+// since tells how one output follows from the one before: it grew, or it is the
+// end of one that grew, after a mark that something was left out.
+func since(old, now string) (head string, drop int, add string) {
+	if strings.HasPrefix(now, old) {
+		return "", 0, now[len(old):]
+	}
+	_, rest, marked := strings.Cut(now[:min(len(now), 16)], "\n\n")
+	rest = now[min(len(now), 16)-len(rest):]
+	if !marked {
+		rest = now
+	}
+	if len(rest) >= overlapProbe {
+		for at := range 4 { // what repeats itself may be found too early
+			i := strings.Index(old[drop:], rest[:overlapProbe])
+			if i < 0 {
+				break
+			}
+			drop += i
+			if strings.HasPrefix(rest, old[drop:]) {
+				return now[:len(now)-len(rest)], drop, rest[len(old)-drop:]
+			}
+			drop += 1 + at
+			if drop > len(old) {
+				break
+			}
+		}
+	}
+	return "", len(old), now
+}
+
+// addProgress puts what was kept of a call's progress into its state.
+func addProgress(run *lathe.ToolRunning, file []byte) {
+	var now shownState
+	seen := false
+	for line := range bytes.Lines(file) {
+		var d shownDoc
+		if line[len(line)-1] != '\n' || json.Unmarshal(line, &d) != nil || d.Drop < 0 || d.Drop > len(now.output) {
+			continue
+		}
+		if d.Title != nil && d.Rest == nil && !seen {
+			now.rest = nil
+		}
+		seen = true
+		if d.Title != nil {
+			now.title = *d.Title
+		}
+		if d.Rest != nil {
+			now.rest = d.Rest
+		}
+		now.output, now.prints = d.Head+now.output[d.Drop:]+d.Add, d.Prints
+	}
+	if !seen {
+		return
+	}
+	run.Title = now.title
+	var meta map[string]any
+	if now.rest != nil {
+		_ = json.Unmarshal(now.rest, &meta) // what was marshalled here, or nothing
+	}
+	if now.prints {
+		if meta == nil {
+			meta = map[string]any{}
+		}
+		meta[sameKey] = now.output
+	}
+	run.Metadata = meta
+}

@@ -1,0 +1,119 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"lathe"
+)
+
+// projectDoc is what a person set about a project.
+type projectDoc struct {
+	Name     string `json:"name,omitempty"`
+	IconURL  string `json:"iconURL,omitempty"`
+	Override string `json:"iconOverride,omitempty"`
+	Color    string `json:"iconColor,omitempty"`
+	Start    string `json:"start,omitempty"`
+}
+
+func projectData(p *lathe.Project) (string, error) {
+	data, err := marshal(projectDoc{p.Name, p.Icon.URL, p.Icon.Override, p.Icon.Color, p.Start})
+	return string(data), err
+}
+
+// PutProject stores a project, new or seen again. When it was first seen and
+// what a person set about it stay as they are stored.
+func (s *Store) PutProject(ctx context.Context, p lathe.Project) error {
+	return s.Batch(ctx, func(tx *Tx) error { return tx.PutProject(p) })
+}
+
+// PutProject is [Store.PutProject].
+func (tx *Tx) PutProject(p lathe.Project) error {
+	data, err := projectData(&p)
+	if err == nil {
+		_, err = tx.exec(`INSERT INTO project (id, worktree, vcs, created, updated, data) VALUES (?, ?, ?, ?, ?, ?)
+			ON CONFLICT (id) DO UPDATE SET worktree = excluded.worktree, vcs = excluded.vcs,
+				created = min(created, excluded.created), updated = excluded.updated,
+				data = iif(data = '{}', excluded.data, data)`,
+			p.ID, p.Worktree, p.VCS, ms(p.Created), ms(p.Updated), data)
+	}
+	if err != nil {
+		return fmt.Errorf("store project %s: %w", p.ID, err)
+	}
+	return nil
+}
+
+// UpdateProject changes a stored project, or returns [ErrNotFound].
+func (s *Store) UpdateProject(ctx context.Context, id string, change func(*lathe.Project) error) (p lathe.Project, err error) {
+	err = s.Batch(ctx, func(tx *Tx) error {
+		st, err := tx.store.stmt(tx.ctx, `SELECT `+projectColumns+` FROM project WHERE id = ?`)
+		if err == nil {
+			p, err = scanProject(st.QueryRowContext(tx.ctx, id))
+		}
+		if err != nil {
+			return missing(err)
+		}
+		if err := change(&p); err != nil {
+			return err
+		}
+		p.ID = id
+		data, err := projectData(&p)
+		if err != nil {
+			return err
+		}
+		return tx.change(`UPDATE project SET worktree = ?, vcs = ?, created = ?, updated = ?, data = ? WHERE id = ?`,
+			p.Worktree, p.VCS, ms(p.Created), ms(p.Updated), data, id)
+	})
+	if err != nil {
+		return lathe.Project{}, fmt.Errorf("update project %s: %w", id, err)
+	}
+	return p, nil
+}
+
+const projectColumns = `id, worktree, vcs, created, updated, data`
+
+func scanProject(row scanner) (p lathe.Project, err error) {
+	var created, updated int64
+	var data string
+	if err = row.Scan(&p.ID, &p.Worktree, &p.VCS, &created, &updated, &data); err != nil {
+		return p, err
+	}
+	var doc projectDoc
+	err = json.Unmarshal([]byte(data), &doc)
+	p.Created, p.Updated = at(created), at(updated)
+	p.Name, p.Icon, p.Start = doc.Name, lathe.Icon{URL: doc.IconURL, Override: doc.Override, Color: doc.Color}, doc.Start
+	return p, err
+}
+
+// Project returns a project, or [ErrNotFound].
+func (s *Store) Project(ctx context.Context, id string) (p lathe.Project, err error) {
+	err = s.read(ctx, func(v *view) error {
+		p, err = scanProject(v.row(`SELECT `+projectColumns+` FROM project WHERE id = ?`, id))
+		if err != nil {
+			return fmt.Errorf("project %s: %w", id, missing(err))
+		}
+		return nil
+	})
+	return p, err
+}
+
+// Projects returns all projects, the one used last first.
+func (s *Store) Projects(ctx context.Context) (out []lathe.Project, err error) {
+	err = s.read(ctx, func(v *view) error {
+		rows, err := v.query(`SELECT ` + projectColumns + ` FROM project ORDER BY updated DESC, id`)
+		if err != nil {
+			return fmt.Errorf("list projects: %w", err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			p, err := scanProject(rows)
+			if err != nil {
+				return fmt.Errorf("list projects: %w", err)
+			}
+			out = append(out, p)
+		}
+		return rows.Err()
+	})
+	return out, err
+}

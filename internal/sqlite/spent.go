@@ -1,0 +1,61 @@
+package sqlite
+
+import (
+	"fmt"
+
+	"lathe"
+)
+
+// An answer that is removed leaves behind what it cost, so that statistics go on
+// counting it. A copy leaves nothing: it is counted where it was made.
+
+// keepSpent notes what the answers of a session cost that are about to go: one of
+// them, or all when message is empty.
+func (tx *Tx) keepSpent(session lathe.SessionID, message lathe.MessageID) error {
+	gone, err := tx.paidAnswers(session, message)
+	if err != nil {
+		return err
+	}
+	for _, a := range gone {
+		var e encoder
+		_, doc, err := e.info(&lathe.Assistant{Agent: a.Agent, Model: a.Model, Completed: a.Completed, Cost: a.Cost, Tokens: a.Tokens})
+		if err == nil {
+			_, err = tx.exec(`INSERT INTO spent (message, session, project, directory, created, data) VALUES (?, ?, ?, ?, ?, ?)
+				ON CONFLICT (message, session) DO UPDATE SET created = excluded.created, data = excluded.data`,
+				a.id, session, a.Project, a.Directory, ms(a.Created), tx.store.pack(doc))
+		}
+		if err != nil {
+			return fmt.Errorf("keep what answer %s cost: %w", a.id, err)
+		}
+	}
+	return nil
+}
+
+type paidAnswer struct {
+	id lathe.MessageID
+	Answer
+}
+
+func (tx *Tx) paidAnswers(session lathe.SessionID, message lathe.MessageID) (out []paidAnswer, err error) {
+	rows, err := tx.query(`SELECT s.project, s.directory, m.n, m.id, m.seq, m.role, m.created, m.data
+		FROM session s JOIN message m ON m.session = s.n
+		WHERE s.id = ? AND m.role = '`+roleAssistant+`' AND (m.id = ? OR ? = '')`+own, session, message, message)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var a paidAnswer
+		m, err := tx.scanMessage(prefixed{rows, []any{&a.Project, &a.Directory}}, session)
+		if err != nil {
+			return nil, err
+		}
+		info, ok := m.Info.(*lathe.Assistant)
+		if !ok || info.Cost == 0 && info.Tokens == (lathe.Tokens{}) {
+			continue
+		}
+		a.id, a.Created, a.Assistant = m.ID, m.Created, info
+		out = append(out, a)
+	}
+	return out, rows.Err()
+}
