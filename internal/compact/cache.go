@@ -2,7 +2,7 @@ package compact
 
 import (
 	"fmt"
-	"hash/crc32"
+	"hash/maphash"
 
 	"lathe/internal/llm"
 	"lathe/internal/tokens"
@@ -12,24 +12,28 @@ import (
 // or a message. Requests share a prefix as far as their prints are equal.
 type Print struct {
 	Label  string // for people: "system 1", "tools", "message 12 (tool read)"
-	Sum    uint32
+	Sum    uint64 // of this process alone
 	Size   int
-	Tokens int64 // estimated
+	Tokens int64 // estimated; 0 until a later request shares the piece
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+var seed = maphash.MakeSeed()
 
 // Prints returns the fingerprints of a request in the order that providers cache:
-// tools, system, messages. Prints of an earlier request spare weighing what did
-// not change.
+// tools, system, messages. A piece is weighed when it is seen again, since only
+// what requests share is counted, and once: the prints of the request before say
+// what is known.
 func Prints(req *llm.Request, earlier []Print) []Print {
 	out := make([]Print, 0, 1+len(req.System)+len(req.Messages))
 	add := func(label func() string, weigh func() int64, p Print) {
 		if i := len(out); i < len(earlier) && earlier[i].Sum == p.Sum && earlier[i].Size == p.Size {
-			out = append(out, earlier[i])
+			if p = earlier[i]; p.Tokens == 0 {
+				p.Tokens = weigh()
+			}
+			out = append(out, p)
 			return
 		}
-		p.Label, p.Tokens = label(), weigh()
+		p.Label = label()
 		out = append(out, p)
 	}
 	var p Print
@@ -53,15 +57,15 @@ func Prints(req *llm.Request, earlier []Print) []Print {
 	return out
 }
 
-func (p *Print) add(s string) {
-	// The size tells "ab","c" from "a","bc" well enough for an account.
-	p.Sum = crc32.Update(p.Sum, castagnoli, []byte(s))
-	p.Size += len(s) + 1
-}
+func (p *Print) add(s string) { p.mix(maphash.String(seed, s), len(s)) }
 
-func (p *Print) addBytes(b []byte) {
-	p.Sum = crc32.Update(p.Sum, castagnoli, b)
-	p.Size += len(b) + 1
+func (p *Print) addBytes(b []byte) { p.mix(maphash.Bytes(seed, b), len(b)) }
+
+// mix takes in the next text: order counts, and where one ends.
+func (p *Print) mix(sum uint64, n int) {
+	const odd = 0x9e3779b97f4a7c15
+	p.Sum = (p.Sum^sum)*odd + uint64(n)
+	p.Size += n + 1
 }
 
 func (p *Print) message(m *llm.Message) {

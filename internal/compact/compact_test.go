@@ -203,6 +203,7 @@ func TestShared(t *testing.T) {
 		return r
 	}
 	first := compact.Prints(req("s", "a", "b"), nil)
+	weighed := compact.Prints(req("s", "a", "b"), first)
 	for _, tt := range []struct {
 		later *llm.Request
 		want  string
@@ -210,7 +211,7 @@ func TestShared(t *testing.T) {
 		{req("s", "a", "b", "c"), ""}, {req("s", "a", "x", "c"), "message 2 (user)"}, {req("t", "a", "b"), "system 1"}, {req("s", "a"), "the end of the conversation"},
 	} {
 		shared, differs := compact.Shared(first, compact.Prints(tt.later, first))
-		if differs != tt.want || (tt.want == "") != (shared == first[0].Tokens+first[1].Tokens+first[2].Tokens+first[3].Tokens) {
+		if differs != tt.want || (tt.want == "") != (shared == weighed[0].Tokens+weighed[1].Tokens+weighed[2].Tokens+weighed[3].Tokens) {
 			t.Errorf("shared %d, differs %q, want %q", shared, differs, tt.want)
 		}
 	}
