@@ -15,9 +15,9 @@ import (
 const (
 	// checkpointAfter is how long streamed text may be unsaved.
 	checkpointAfter = 80 * time.Millisecond
-	// progressEvery is how often the progress of a running tool is stored; it is
-	// published each time.
-	progressEvery = time.Second
+	// progressEvery is how often the progress of a running tool is stored before it
+	// is published; what comes sooner is stored at the next checkpoint.
+	progressEvery = 30 * time.Millisecond
 )
 
 // recorder is the one writer of a session while its turn runs: it stores, then
@@ -35,7 +35,14 @@ type recorder struct {
 	timer    *time.Timer
 	closed   bool
 	onStep   func(*sqlite.Tx, *lathe.StepFinish) error // stores what a step tells about the window; may be nil
-	progress map[lathe.PartID]time.Time
+	progress map[lathe.PartID]*shown
+}
+
+// shown is the progress of a running tool.
+type shown struct {
+	saved  time.Time
+	ahead  *lathe.Part // the newest, if it is not stored
+	failed bool        // it was said that it cannot be stored
 }
 
 // openText is streamed text that is ahead of the store.
@@ -47,7 +54,7 @@ type openText struct {
 func newRecorder(s *Service, sess lathe.Session) *recorder {
 	return &recorder{
 		store: s.opts.Store, bus: s.opts.Bus, dir: sess.Directory, id: sess.ID, now: s.opts.Now, log: s.opts.Log,
-		open: map[lathe.PartID]*openText{}, progress: map[lathe.PartID]time.Time{},
+		open: map[lathe.PartID]*openText{}, progress: map[lathe.PartID]*shown{},
 	}
 }
 
@@ -114,9 +121,11 @@ func (r *recorder) announce(c turn.Change) {
 		r.publishMessage(c.Message)
 	case c.Remove != nil:
 		delete(r.open, c.Remove.ID)
+		delete(r.progress, c.Remove.ID)
 		r.bus.Publish(r.dir, lathe.PartRemoved{SessionID: c.Remove.SessionID, MessageID: c.Remove.MessageID, PartID: c.Remove.ID})
 	case c.Part != nil:
 		delete(r.open, c.Part.ID)
+		delete(r.progress, c.Part.ID)
 		r.bus.Publish(r.dir, lathe.PartUpdated{Part: *c.Part})
 	}
 }
@@ -144,7 +153,7 @@ func (r *recorder) Delta(_ context.Context, part *lathe.Part, text string) {
 	}
 }
 
-// checkpoint appends streamed text to the store.
+// checkpoint appends streamed text to the store, and the progress of tools.
 func (r *recorder) checkpoint() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -163,19 +172,41 @@ func (r *recorder) checkpoint() {
 		o.saved += int64(len(o.text))
 		o.text = o.text[:0]
 	}
+	for _, p := range r.progress {
+		r.saveProgress(p)
+	}
 }
 
-// Progress publishes a running tool call and stores it now and then.
+// Progress stores what a running tool call shows, and publishes it. It survives
+// the process as streamed text does.
 func (r *recorder) Progress(part lathe.Part) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now := r.now(); now.Sub(r.progress[part.ID]) >= progressEvery {
-		r.progress[part.ID] = now
-		if err := r.store.PutPart(context.Background(), &part); err != nil {
-			r.log.Warn("tool progress could not be saved", "session", r.id, "part", part.ID, "err", err)
-		}
+	p := r.progress[part.ID]
+	if p == nil {
+		p = &shown{}
+		r.progress[part.ID] = p
+	}
+	p.ahead = &part
+	if r.now().Sub(p.saved) >= progressEvery {
+		r.saveProgress(p)
+	} else if r.timer == nil && !r.closed {
+		r.timer = time.AfterFunc(checkpointAfter, r.checkpoint)
 	}
 	r.bus.Publish(r.dir, lathe.PartUpdated{Part: part})
+}
+
+// saveProgress stores progress that is ahead of the store. The caller holds mu.
+func (r *recorder) saveProgress(p *shown) {
+	if p.ahead == nil {
+		return
+	}
+	err := r.store.SaveProgress(context.Background(), p.ahead)
+	if err != nil && !p.failed {
+		r.log.Warn("what a tool shows could not be saved; it is kept until the tool ends", "session", r.id, "part", p.ahead.ID, "err", err)
+	}
+	p.failed = err != nil
+	p.saved, p.ahead = r.now(), nil
 }
 
 // Publish tells what is not stored.

@@ -23,9 +23,9 @@ func (r *partRow) dest() []any {
 	return []any{&r.n, &r.id, &r.seq, &r.kind, &r.open, &r.rev, &r.size, &r.data}
 }
 
-// streams reports whether more text may be in a file.
+// streams reports whether more of it may be in a file.
 func (r *partRow) streams() bool {
-	return r.open && (r.kind == kindText || r.kind == kindReasoning)
+	return r.open && (r.kind == kindText || r.kind == kindReasoning || r.kind == kindTool)
 }
 
 // part decodes a row. A kind that only a newer version knows has no Body and

@@ -72,14 +72,14 @@ func (s *Store) SaveProgress(ctx context.Context, p *lathe.Part) error {
 func (s *Store) saveProgress(t *openText, run *lathe.ToolRunning) (full bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.size >= maxProgress {
-		return true, nil
+	if t.size >= maxProgress || t.shown == nil && t.size > 0 {
+		return true, nil // the next file begins anew
 	}
 	now, err := showing(run)
 	if err != nil {
 		return false, err
 	}
-	line, err := json.Marshal(t.shown.to(now))
+	line, err := t.shown.to(now).line()
 	if err != nil {
 		return false, err
 	}
@@ -87,15 +87,17 @@ func (s *Store) saveProgress(t *openText, run *lathe.ToolRunning) (full bool, er
 	if err != nil {
 		return false, err
 	}
-	if t.shown == nil && t.size > 0 { // of a process before this one; the end may be torn
-		line = append([]byte("\n"), line...)
-	}
-	n, err := f.WriteAt(append(line, '\n'), t.size)
+	n, err := f.WriteAt(line, t.size)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return false, err
 	}
 	t.size, t.shown = t.size+int64(n), now
 	return false, nil
+}
+
+func (d shownDoc) line() ([]byte, error) {
+	line, err := json.Marshal(d)
+	return append(line, '\n'), err
 }
 
 // showing returns what a running call shows.
@@ -132,73 +134,75 @@ func (s *shownState) to(now *shownState) (d shownDoc) {
 	return d
 }
 
-// overlapProbe is how much of an output has to be found in the one before.
-const overlapProbe = 64
+const (
+	// overlapProbe is how much of an output has to be found in the one before.
+	overlapProbe = 64
+	// overlapTries bounds the search in what repeats itself.
+	overlapTries = 8
+)
 
 // since tells how one output follows from the one before: it grew, or it is the
-// end of one that grew, after a mark that something was left out.
+// end of one that grew, after a short line that says so.
 func since(old, now string) (head string, drop int, add string) {
 	if strings.HasPrefix(now, old) {
 		return "", 0, now[len(old):]
 	}
-	_, rest, marked := strings.Cut(now[:min(len(now), 16)], "\n\n")
-	rest = now[min(len(now), 16)-len(rest):]
-	if !marked {
-		rest = now
+	if i := strings.Index(now[:min(len(now), 16)], "\n\n"); i >= 0 {
+		head = now[:i+2]
 	}
-	if len(rest) >= overlapProbe {
-		for at := range 4 { // what repeats itself may be found too early
-			i := strings.Index(old[drop:], rest[:overlapProbe])
-			if i < 0 {
-				break
-			}
-			drop += i
-			if strings.HasPrefix(rest, old[drop:]) {
-				return now[:len(now)-len(rest)], drop, rest[len(old)-drop:]
-			}
-			drop += 1 + at
-			if drop > len(old) {
-				break
-			}
+	rest := now[len(head):]
+	if len(rest) < overlapProbe {
+		return "", len(old), now
+	}
+	for range overlapTries {
+		i := strings.Index(old[drop:], rest[:overlapProbe])
+		if i < 0 {
+			break
 		}
+		drop += i
+		if strings.HasPrefix(rest, old[drop:]) {
+			return head, drop, rest[len(old)-drop:]
+		}
+		drop++
 	}
 	return "", len(old), now
 }
 
 // addProgress puts what was kept of a call's progress into its state.
 func addProgress(run *lathe.ToolRunning, file []byte) {
-	var now shownState
-	seen := false
+	var now *shownState
 	for line := range bytes.Lines(file) {
 		var d shownDoc
-		if line[len(line)-1] != '\n' || json.Unmarshal(line, &d) != nil || d.Drop < 0 || d.Drop > len(now.output) {
-			continue
+		if line[len(line)-1] != '\n' || json.Unmarshal(line, &d) != nil {
+			break
 		}
-		if d.Title != nil && d.Rest == nil && !seen {
-			now.rest = nil
+		if now == nil {
+			now = &shownState{}
 		}
-		seen = true
-		if d.Title != nil {
-			now.title = *d.Title
+		if d.Drop < 0 || d.Drop > len(now.output) {
+			break
 		}
-		if d.Rest != nil {
-			now.rest = d.Rest
-		}
-		now.output, now.prints = d.Head+now.output[d.Drop:]+d.Add, d.Prints
+		now.take(d)
 	}
-	if !seen {
+	if now == nil {
 		return
 	}
-	run.Title = now.title
-	var meta map[string]any
-	if now.rest != nil {
-		_ = json.Unmarshal(now.rest, &meta) // what was marshalled here, or nothing
-	}
+	run.Title, run.Metadata = now.title, nil
+	_ = json.Unmarshal(now.rest, &run.Metadata) // what was marshalled here, or nothing
 	if now.prints {
-		if meta == nil {
-			meta = map[string]any{}
+		if run.Metadata == nil {
+			run.Metadata = map[string]any{}
 		}
-		meta[sameKey] = now.output
+		run.Metadata[sameKey] = now.output
 	}
-	run.Metadata = meta
+}
+
+func (s *shownState) take(d shownDoc) {
+	if d.Title != nil {
+		s.title = *d.Title
+	}
+	if d.Rest != nil {
+		s.rest = d.Rest
+	}
+	s.output, s.prints = d.Head+s.output[d.Drop:]+d.Add, d.Prints
 }

@@ -5,7 +5,8 @@
 //
 //	lathe.db      the database; columns for what is queried, JSON for the rest
 //	blob/ab/…     bodies over 64 KiB, gzip, named by the SHA-256 of their content
-//	open/N-R      text of a part that is still open, appended to as it streams
+//	open/N-R      text of a part that is still open, appended to as it streams;
+//	              what a tool shows that still runs
 //	backup/       copies made before each migration
 //
 // A write is one transaction and is committed when the method returns. Blobs are

@@ -15,7 +15,7 @@ import (
 )
 
 // The text of an open part is the text in its row followed by what is in its
-// file. The file's name holds the row's revision: every write of the row takes
+// file; what a running tool call shows is in its file if there is one. The file's name holds the row's revision: every write of the row takes
 // the text over and so leaves the old file behind, whether or not the process
 // lives to remove it.
 
@@ -31,8 +31,10 @@ const maxTexts = 1024
 type openText struct {
 	mu     sync.Mutex
 	n, rev int64
-	base   int64 // bytes in the row
-	size   int64 // bytes in the file
+	kind   string
+	base   int64       // bytes in the row
+	size   int64       // bytes in the file
+	shown  *shownState // of a tool call: what the file says; nil: not known
 }
 
 func (s *Store) openDir() string { return filepath.Join(s.dir, "open") }
@@ -52,7 +54,7 @@ func (s *Store) AppendText(ctx context.Context, part lathe.PartID, offset int64,
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	t, err := s.openText(ctx, part)
+	t, err := s.openText(ctx, part, "")
 	if err == nil {
 		err = s.appendText(t, offset, text)
 	}
@@ -85,16 +87,19 @@ func (s *Store) appendText(t *openText, offset int64, text string) error {
 	return nil
 }
 
-func (s *Store) openText(ctx context.Context, part lathe.PartID) (*openText, error) {
+// openText returns the file of an open part: of text, or of the kind given.
+func (s *Store) openText(ctx context.Context, part lathe.PartID, kind string) (*openText, error) {
 	s.texts.mu.Lock()
 	t := s.texts.m[part]
 	s.texts.mu.Unlock()
-	if t != nil {
-		return t, nil
+	if t == nil {
+		var err error
+		if t, err = s.findText(ctx, part); err != nil {
+			return nil, err
+		}
 	}
-	t, err := s.findText(ctx, part)
-	if err != nil {
-		return nil, err
+	if (t.kind == kindTool) != (kind == kindTool) {
+		return nil, fmt.Errorf("a part of kind %s does not take that", t.kind)
 	}
 	s.texts.mu.Lock()
 	defer s.texts.mu.Unlock()
@@ -118,7 +123,7 @@ func (s *Store) findText(ctx context.Context, part lathe.PartID) (*openText, err
 	if err := os.MkdirAll(s.openDir(), dirMode); err != nil {
 		return nil, err
 	}
-	t := &openText{n: r.n, rev: r.rev, base: r.size}
+	t := &openText{n: r.n, rev: r.rev, kind: r.kind, base: r.size}
 	fi, err := os.Stat(s.textPath(r.n, r.rev))
 	if err == nil {
 		t.size = fi.Size()
@@ -162,6 +167,10 @@ func (s *Store) addText(p *lathe.Part, n, rev int64) error {
 		b.Text += string(more)
 	case *lathe.Reasoning:
 		b.Text += string(more)
+	case *lathe.ToolCall:
+		if run, ok := b.State.(*lathe.ToolRunning); ok {
+			addProgress(run, more)
+		}
 	}
 	return nil
 }
