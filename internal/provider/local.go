@@ -62,15 +62,15 @@ func (r *Registry) isLocal(id string) bool {
 	return slices.ContainsFunc(r.servers(), func(s LocalServer) bool { return s.ID == id })
 }
 
-// discover asks all local servers at once which models they have, at most
-// 150 ms long. What it finds counts for half a minute.
+// discover asks all local servers at once which models they have, for as long as
+// Options.LocalWait at most. What it finds counts for half a minute.
 func (r *Registry) discover(ctx context.Context) []*Provider {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.local.at.IsZero() && r.o.Now().Sub(r.local.at) < probeFresh {
 		return r.local.providers
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, probeTimeout, errors.New("no answer"))
+	ctx, cancel := context.WithTimeoutCause(ctx, r.o.LocalWait, errors.New("no answer"))
 	defer cancel()
 	servers := r.servers()
 	found := make([]*Provider, len(servers))

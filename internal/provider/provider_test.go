@@ -43,7 +43,7 @@ func registry(t testing.TB, env map[string]string, conf string, change ...func(*
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Config: c, Getenv: getenv, Local: []LocalServer{}}
+	o := Options{Config: c, Getenv: getenv, Local: []LocalServer{}, LocalWait: time.Minute}
 	for _, f := range change {
 		f(&o)
 	}

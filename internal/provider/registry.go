@@ -36,6 +36,8 @@ type Options struct {
 	// Local are the servers looked for on this machine; nil means the usual
 	// ones, an empty list none.
 	Local []LocalServer
+	// LocalWait is how long they have to answer; 0 means 150 ms.
+	LocalWait time.Duration
 }
 
 // Provider is an account and address with its models.
@@ -93,6 +95,9 @@ func New(o Options) (*Registry, error) {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.LocalWait == 0 {
+		o.LocalWait = probeTimeout
 	}
 	r := &Registry{o: o, conf: o.Config, entries: map[string]*entry{}}
 	stored := map[string]auth.Entry{}

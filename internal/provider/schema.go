@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 
@@ -11,14 +12,18 @@ import (
 // take it as it stands. The same schema always gives the same bytes; one that
 // is not a JSON object becomes an object schema without properties.
 func (m *Model) Schema(raw json.RawMessage) json.RawMessage {
-	tree, err := jsonc.Parse("schema", raw)
-	if err != nil || tree.Kind != jsonc.Object {
+	if raw = bytes.TrimSpace(raw); !bytes.HasPrefix(raw, []byte("{")) || !json.Valid(raw) {
 		return json.RawMessage(`{"type":"object","properties":{}}`)
 	}
 	for _, row := range schemaRows {
-		if row.holds(m) {
-			return row.clean(tree).Append(nil)
+		if !row.holds(m) {
+			continue
 		}
+		tree, err := jsonc.Parse("schema", raw)
+		if err != nil { // nested too deeply, say
+			return json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		return row.clean(tree).Append(nil)
 	}
 	return raw
 }

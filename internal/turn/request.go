@@ -39,14 +39,26 @@ func (s *step) request(ctx context.Context) (*llm.Request, error) {
 	return req, nil
 }
 
+// offered is how a set of tools is told to a model: the same in every step.
+type offered struct {
+	set   *Toolset
+	model *provider.Model
+	defs  []llm.Tool
+}
+
+// toolDefs returns what the model is offered. Nobody may change it.
 func (s *step) toolDefs() []llm.Tool {
 	if s.tools == nil {
 		return nil
+	}
+	if o := &s.offered; o.set == s.tools && o.model == s.model {
+		return o.defs
 	}
 	specs := s.tools.Specs()
 	defs := make([]llm.Tool, len(specs))
 	for i, sp := range specs {
 		defs[i] = llm.Tool{Name: sp.Name, Description: sp.Description, Schema: s.model.Schema(sp.Schema)}
 	}
+	s.offered = offered{s.tools, s.model, defs}
 	return defs
 }

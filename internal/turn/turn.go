@@ -143,6 +143,7 @@ type Turn struct {
 	steps    int
 	failures int // failed requests since the last complete answer
 	window   window
+	offered  offered
 }
 
 // Outcome is how a turn ended. Failure is nil when the model finished its work.
