@@ -187,7 +187,7 @@ func screenConfig(ctx context.Context, f *face) (*config.Config, error) {
 		return nil, fmt.Errorf("read the configuration: %w", err)
 	}
 	text := func(name string) string { s, _ := v.Get(name).Any().(string); return s }
-	return &config.Config{Theme: text("theme"), Model: text("model"), DefaultAgent: text("default_agent"), Keybinds: v.Get("keybinds"), TUI: v.Get("tui")}, nil
+	return &config.Config{Theme: text("theme"), Model: text("model"), DefaultAgent: text("default_agent"), Username: text("username"), Keybinds: v.Get("keybinds"), TUI: v.Get("tui")}, nil
 }
 
 // screenFacts are what the look of a screen depends on.
@@ -214,7 +214,7 @@ func tuiScreen(ctx context.Context, env *Env, f *face, o tuiOptions, opts *tui.O
 		}
 		return name
 	}
-	opts.Theme, opts.Keys = is.conf.Theme, keybinds(is.conf.Keybinds)
+	opts.Theme, opts.Keys, opts.User = is.conf.Theme, keybinds(is.conf.Keybinds), is.conf.Username
 	opts.Themes, opts.Notices = userThemes(is.paths, workspace.Root{Dir: dir, TopLevel: is.where.Worktree})
 	opts.ASCII, opts.Mouse = asciiTerminal(env.Getenv), true
 	opts.Editor = strings.Fields(firstOf(env.Getenv("VISUAL"), env.Getenv("EDITOR")))

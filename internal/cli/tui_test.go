@@ -31,7 +31,7 @@ func (s *seen) Write(p []byte) (int, error) {
 
 func (s *seen) waitFor(t *testing.T, want string) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		s.mu.Lock()
 		text := s.buf.String()
 		s.mu.Unlock()
@@ -45,7 +45,8 @@ func (s *seen) waitFor(t *testing.T, want string) {
 }
 
 // TestScreenOnATerminal opens the real program on a real terminal, asks a
-// scripted model, leaves, and finds the conversation again.
+// scripted model, puts a text aside and leaves. In the next run, and on a server,
+// both are found again.
 func TestScreenOnATerminal(t *testing.T) {
 	dir, err := workspace.Resolve(t.TempDir())
 	if err != nil {
@@ -63,16 +64,36 @@ func TestScreenOnATerminal(t *testing.T) {
 		}
 		return ""
 	}
+	aside := func(s *seen, term *os.File) {
+		io.WriteString(term, "and then what\x13")
+		s.waitFor(t, "takes it back")
+	}
+	takeBack := func(s *seen, term *os.File) {
+		s.waitFor(t, "forty-two.")
+		io.WriteString(term, "\x13")
+		s.waitFor(t, "then what")
+	}
+	server := start(t, dir, map[string]string{"HOME": dir, "LATHE_HOME": filepath.Join(dir, "home")}, "--port", "0").ready()
 	for _, turn := range []struct {
 		args []string
 		play func(*seen, *os.File)
+		last string
 	}{
 		{[]string{"-m", "script/model.txt"}, func(s *seen, term *os.File) {
 			s.waitFor(t, "ask anything")
 			io.WriteString(term, "what is it?\r")
 			s.waitFor(t, "forty-two.")
-		}},
-		{[]string{"tui", "-c"}, func(s *seen, _ *os.File) { s.waitFor(t, "forty-two.") }},
+			aside(s, term)
+		}, "continue with: lathe -s ses_"},
+		{[]string{"tui", "-c"}, func(s *seen, term *os.File) {
+			takeBack(s, term)
+			io.WriteString(term, "\x13")
+			s.waitFor(t, "takes it back")
+		}, "continue with: lathe -s ses_"},
+		{[]string{"attach", server.url, "-c"}, func(s *seen, term *os.File) {
+			takeBack(s, term)
+			io.WriteString(term, "\x03") // a text that was not sent keeps the screen open
+		}, "continue with: lathe attach " + server.url + " -s ses_"},
 	} {
 		person, tty, err := pty.Open()
 		if err != nil {
@@ -101,8 +122,9 @@ func TestScreenOnATerminal(t *testing.T) {
 			t.Errorf("%v: exit code %d: %s", turn.args, got, stderr.buf.String())
 		}
 		out.waitFor(t, "\x1b[?1049l")
-		stderr.waitFor(t, "continue with: lathe -s ses_")
+		stderr.waitFor(t, turn.last)
 		tty.Close()
 		person.Close()
 	}
+	server.stop()
 }

@@ -23,7 +23,7 @@ func TestScreenAbilities(t *testing.T) {
 	dir := filepath.Join(top, "repo")
 	for name, text := range map[string]string{
 		"repo/lathe.json": `{"permission":{"bash":"allow"},"mcp":{"docs":{"type":"remote","url":"https://example.com"}}}`,
-		"repo/hi.txt":     "text hello **you**\n", "repo/.lathe/skills/s/SKILL.md": "---\nname: s\ndescription: does it\n---\nDo it.\n",
+		"repo/hi.txt":     "text hello **you**\n", "repo/write.txt": "tool write {\"filePath\":\"new.txt\",\"content\":\"a\\nb\\n\"}\n---\ntext done\n", "repo/.lathe/skills/s/SKILL.md": "---\nname: s\ndescription: does it\n---\nDo it.\n",
 	} {
 		path := filepath.Join(top, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -71,19 +71,19 @@ func TestScreenAbilities(t *testing.T) {
 		t.Errorf("setup: %+v", setup)
 	}
 
-	s, err := e.Create(ctx)
-	must(err)
-	id, err := f.Prompt(ctx, s.ID, wire.OwnPrompt{Prompt: wire.PromptRequest{
-		Parts: []lathe.PartBody{&lathe.Text{Text: "hi"}}, Model: lathe.ModelRef{Provider: "script", Model: "hi.txt"},
-	}})
-	must(err)
-	for {
-		out, err := f.Outcome(ctx, s.ID, id)
+	ask := func(id lathe.SessionID, model string) {
+		m, err := f.Prompt(ctx, id, wire.OwnPrompt{Prompt: wire.PromptRequest{
+			Parts: []lathe.PartBody{&lathe.Text{Text: "hi"}}, Model: lathe.ModelRef{Provider: "script", Model: model},
+		}})
 		must(err)
-		if !out.Running {
-			break
+		for out := (wire.OwnOutcome{Running: true}); out.Running; {
+			out, err = f.Outcome(ctx, id, m)
+			must(err)
 		}
 	}
+	s, err := e.Create(ctx)
+	must(err)
+	ask(s.ID, "hi.txt")
 	w, err := e.Weigh(ctx, s.ID)
 	must(err)
 	if w.Used == 0 || len(w.Kinds) == 0 || len(w.ByModel) != 1 {
@@ -114,6 +114,14 @@ func TestScreenAbilities(t *testing.T) {
 	must(e.Archive(ctx, s.ID, false))
 	if put, err = e.Archived(ctx); err != nil || len(put) != 0 {
 		t.Errorf("brought back: %d archived, %v", len(put), err)
+	}
+	writes, err := e.Create(ctx)
+	must(err)
+	ask(writes.ID, "write.txt")
+	changes, err := e.Changes(ctx, writes.ID)
+	must(err)
+	if diff := cmp.Diff([]tui.FileChange{{File: "new.txt", Added: 2}}, changes); diff != "" {
+		t.Errorf("changed files (-want +got):\n%s", diff)
 	}
 	if _, err := e.Share(ctx, s.ID); err == nil || !strings.Contains(err.Error(), "share") {
 		t.Errorf("shared without a service: %v", err)

@@ -40,6 +40,10 @@ type otherStateFile struct {
 	NoTips bool   `json:"tips_hidden,omitempty"`
 	Times  bool   `json:"timestamps,omitempty"`
 	Guided bool   `json:"guide_chosen,omitempty"`
+
+	Sidebar   string `json:"sidebar,omitempty"` // "hide"; else it is shown where there is room
+	Scrollbar bool   `json:"scrollbar_visible,omitempty"`
+	Names     bool   `json:"username_visible,omitempty"`
 }
 
 // loadPrefs reads what the screen remembers. What cannot be read is forgotten: no
@@ -50,7 +54,8 @@ func loadPrefs(dir string) tui.Prefs {
 	readState(filepath.Join(dir, "screen.json"), &o) // where the theme was kept before
 	readState(filepath.Join(dir, modelState), &m)
 	readState(filepath.Join(dir, otherState), &o)
-	p := tui.Prefs{Recent: refsOf(m.Recent), Favorite: refsOf(m.Favorite), Theme: o.Theme, NoTips: o.NoTips, Times: o.Times, Guided: o.Guided}
+	p := tui.Prefs{Recent: refsOf(m.Recent), Favorite: refsOf(m.Favorite), Theme: o.Theme, NoTips: o.NoTips, Times: o.Times, Guided: o.Guided,
+		NoSidebar: o.Sidebar == "hide", Scrollbar: o.Scrollbar, Names: o.Names}
 	if o.Mode == "dark" || o.Mode == "light" {
 		p.Mode = o.Mode
 	}
@@ -100,8 +105,12 @@ func savePrefs(dir string, p tui.Prefs) error {
 	if err := mergeState(filepath.Join(dir, modelState), m, nil); err != nil {
 		return err
 	}
-	o := otherStateFile{Theme: p.Theme, Mode: p.Mode, NoTips: p.NoTips, Times: p.Times, Guided: p.Guided}
-	return mergeState(filepath.Join(dir, otherState), o, []string{"theme", "theme_mode", "tips_hidden", "timestamps", "guide_chosen"})
+	o := otherStateFile{Theme: p.Theme, Mode: p.Mode, NoTips: p.NoTips, Times: p.Times, Guided: p.Guided, Scrollbar: p.Scrollbar, Names: p.Names}
+	if p.NoSidebar {
+		o.Sidebar = "hide"
+	}
+	return mergeState(filepath.Join(dir, otherState), o, []string{
+		"theme", "theme_mode", "tips_hidden", "timestamps", "guide_chosen", "sidebar", "scrollbar_visible", "username_visible"})
 }
 
 // mergeState puts the keys of a value over those of a file. Of ours, what the

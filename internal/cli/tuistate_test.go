@@ -21,6 +21,7 @@ func TestPrefs(t *testing.T) {
 		Recent:   []lathe.ModelRef{{Provider: "acme", Model: "org/big:1"}},
 		Favorite: []lathe.ModelRef{{Provider: "acme", Model: "small"}, {Provider: "b", Model: "c"}},
 		Variant:  map[string]string{"acme/org/big:1": "high"}, Theme: "nord", Mode: "light", NoTips: true, Times: true, Guided: true,
+		NoSidebar: true, Scrollbar: true, Names: true,
 	}
 	if err := savePrefs(dir, want); err != nil {
 		t.Fatal(err)
@@ -30,7 +31,7 @@ func TestPrefs(t *testing.T) {
 	}
 	// What others keep in the files stays; what is taken back goes.
 	kv := filepath.Join(dir, otherState)
-	if err := os.WriteFile(kv, []byte(`{"theme":"nord","theme_mode":"light","sidebar":"hide"}`), 0o600); err != nil {
+	if err := os.WriteFile(kv, []byte(`{"theme":"nord","theme_mode":"light","animations_enabled":false}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	want.Mode = ""
@@ -38,7 +39,7 @@ func TestPrefs(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, _ := os.ReadFile(kv)
-	if got := loadPrefs(dir); got.Mode != "" || !strings.Contains(string(data), `"sidebar": "hide"`) {
+	if got := loadPrefs(dir); got.Mode != "" || !strings.Contains(string(data), `"animations_enabled": false`) {
 		t.Errorf("mode %q, file %s", got.Mode, data)
 	}
 	if err := os.WriteFile(kv, []byte("{broken"), 0o600); err != nil {

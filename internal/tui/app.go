@@ -25,6 +25,7 @@ type Options struct {
 	Now     func() time.Time
 	Dir     string // as it is shown
 	Branch  func() string
+	User    string          // what the person is called
 	Session lathe.SessionID // to open; empty: a new one
 	Agent   string
 	Model   lathe.ModelRef
@@ -88,6 +89,7 @@ type App struct {
 	words    string // that were written after a command, for the sheet that it opens
 	looked   bool   // for what could answer
 	noTitle  bool   // the terminal's title is left alone
+	side     side   // what stands beside the conversation
 	lost     bool   // the engine is not reached
 	branch   string
 
@@ -135,7 +137,7 @@ func New(ctx context.Context, o Options) *App {
 	a.after = a.wake
 	var problems []string
 	a.keys, problems = keys.New(o.Keys)
-	a.look = look{width: 80, ascii: o.ASCII, times: o.Prefs.Times, stacked: o.Stacked, method: styled.WcWidth}
+	a.look = look{width: 80, ascii: o.ASCII, times: o.Prefs.Times, name: shownName(o), stacked: o.Stacked, method: styled.WcWidth}
 	a.look.child = a.keys.For(keys.ChildNext)
 	a.height = 24
 	a.setTheme(a.themeNamed(a.chosenTheme()))
@@ -246,10 +248,9 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case Events:
 		return a, a.events(m)
 	case tea.WindowSizeMsg:
-		read := a.conv.reading(a.look.draw)
-		a.look.width, a.height = max(m.Width, 20), max(m.Height, 6)
-		a.conv.readOn(read, a.look.draw)
+		a.widen(func() { a.look.width, a.height = max(m.Width, 20), max(m.Height, 6) })
 		a.input.resize(a.look.width, a.look.method)
+		return a, a.loadSide()
 	case tea.MouseWheelMsg, tea.MouseClickMsg, tea.MouseMotionMsg, tea.MouseReleaseMsg:
 		return a, a.mouseEvent(m)
 	case tea.ModeReportMsg, tea.BackgroundColorMsg, tea.FocusMsg, tea.BlurMsg:
@@ -323,6 +324,8 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 		return a.sent(m)
 	case pictureMsg:
 		return a.pictured(m)
+	case sideMsg:
+		a.sideRead(m)
 	case attachMsg, draftMsg:
 		return a.deskMsg(m)
 	case doneMsg:

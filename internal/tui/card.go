@@ -263,16 +263,8 @@ func (l look) todos(c call) []styled.Line {
 	for _, t := range list {
 		todo, _ := t.(map[string]any)
 		content, _ := todo["content"].(string)
-		mark, style := l.glyph("☐", "[ ]"), l.fg(theme.Text)
-		switch todo["status"] {
-		case "completed":
-			mark, style = l.glyph("☑", "[x]"), l.fg(theme.Muted)
-		case "in_progress":
-			mark, style = l.glyph("▶", "[~]"), l.fg(theme.Accent, styled.Bold)
-		case "cancelled":
-			mark, style = l.glyph("☒", "[-]"), l.fg(theme.Muted, styled.Strike)
-		}
-		out = append(out, styled.Plain(mark+" "+styled.OneLine(content), style).Cut(l.width-8, l.method))
+		status, _ := todo["status"].(string)
+		out = append(out, l.todo(status, content).Cut(l.width-8, l.method))
 	}
 	return l.gutter(out)
 }

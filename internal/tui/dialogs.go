@@ -58,7 +58,7 @@ func (a *App) timeline() tea.Cmd {
 	if n := len(l.items); n > 0 {
 		l.items[n-1].current = true
 	}
-	jump := func(a *App, it item) { a.conv.jump(lathe.MessageID(it.id), a.scrollTop, a.look.draw) }
+	jump := func(a *App, it item) { a.conv.jump(lathe.MessageID(it.id), a.scrollTop, a.pane().draw) }
 	before := a.conv.bottom
 	l.move = jump
 	l.closed = func(a *App) tea.Cmd { a.conv.bottom = before; return nil }

@@ -26,6 +26,7 @@ type look struct {
 	times    bool   // messages tell when they were written
 	raw      bool   // Markdown is shown as it was written
 	stacked  bool   // changes are never drawn in two columns
+	name     string // who wrote the prompts; empty: they do not tell
 }
 
 // glyph returns a mark, or what stands for it where there is no unicode.
@@ -97,14 +98,26 @@ func (l look) user(e *entry) []styled.Line {
 	if e.queued {
 		body = append(body, styled.Plain("queued", l.fg(theme.Warning)))
 	}
-	if l.times {
-		body = append(body, styled.Plain(e.m.Created.Format("2 Jan 15:04:05"), l.fg(theme.Border)))
+	if by := l.signed(e); by != "" {
+		body = append(body, styled.Plain(by, l.fg(theme.Border)))
 	}
 	out := []styled.Line{nil}
 	for _, line := range body {
 		out = append(out, append(styled.Line{bar}, line...))
 	}
 	return out
+}
+
+// signed tells who wrote a message and when, as far as the person wants to see it.
+func (l look) signed(e *entry) string {
+	var words []string
+	if l.name != "" {
+		words = append(words, l.name)
+	}
+	if l.times {
+		words = append(words, e.m.Created.Format("2 Jan 15:04:05"))
+	}
+	return strings.Join(words, l.glyph(" · ", " - "))
 }
 
 func (l look) divider(text string) styled.Line {

@@ -80,6 +80,8 @@ func (a *App) other(e lathe.Envelope) tea.Cmd {
 		if ev.SessionID == a.session.ID {
 			a.todos = ev.Todos
 		}
+	case lathe.SessionDiff:
+		a.changedFiles(ev)
 	case lathe.PermissionAsked:
 		a.asked(ev.Ask)
 		return a.attention("lathe needs your permission")

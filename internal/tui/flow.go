@@ -78,7 +78,7 @@ func (a *App) flowEntry(e *entry) (out []styled.Line, done bool) {
 			return nil, false
 		}
 		a.flowed.card = false
-		return a.look.drawn(e), true
+		return a.pane().drawn(e), true
 	}
 	for _, p := range e.pieces {
 		lines, final := a.flowPiece(p, info)
@@ -203,7 +203,7 @@ func (a *App) openLines(most int) []styled.Line {
 			continue
 		}
 		if _, ok := e.m.Info.(*lathe.Assistant); !ok {
-			out = append(out, a.look.drawn(e)...)
+			out = append(out, a.pane().drawn(e)...)
 			continue
 		}
 		for _, p := range e.pieces {

@@ -238,7 +238,7 @@ func (a *App) scrollAction(act keys.Action) (tea.Cmd, bool) {
 }
 
 func (a *App) scroll(by int) tea.Cmd {
-	if a.conv.scroll(by, a.scrollTop, a.look.draw) && !a.conv.loading && a.session.ID != "" {
+	if a.conv.scroll(by, a.scrollTop, a.pane().draw) && !a.conv.loading && a.session.ID != "" {
 		a.conv.loading = true
 		return a.loadOlder()
 	}

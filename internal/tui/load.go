@@ -58,6 +58,7 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 		}
 	}
 	a.conv, a.todos = newConversation(), m.todos
+	a.side.of = "" // what it changed meanwhile was not told
 	a.conv.load(m.history, m.more)
 	a.setSession(m.session)
 	if !again && len(a.input.history.Items()) == 0 {
@@ -73,7 +74,7 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 	} else {
 		delete(a.status, m.id)
 	}
-	cmds := []tea.Cmd{a.tick(), a.loadPictures(), a.toGoal()}
+	cmds := []tea.Cmd{a.tick(), a.loadPictures(), a.toGoal(), a.loadSide()}
 	for _, e := range meanwhile { // what happened while it was read
 		cmds = append(cmds, a.event(e))
 	}

@@ -18,6 +18,7 @@ type mouse struct {
 	shown      []place // what the rows of the conversation show, as of the last drawing
 	pressed    bool
 	dragged    bool
+	bar        bool  // it is the scroll bar that is dragged
 	from, till point // of the selection
 }
 
@@ -107,6 +108,9 @@ func (a *App) press(x, y int) tea.Cmd {
 		}
 		return a.pressInput(x, y)
 	}
+	if cmd, ok := a.pressSide(x, y); ok {
+		return cmd
+	}
 	if p, ok := a.pointAt(x, y); ok {
 		a.mouse.pressed, a.mouse.from, a.mouse.till = true, p, p
 	}
@@ -141,6 +145,9 @@ func (a *App) pointAt(x, y int) (point, bool) {
 
 // drag extends the selection; at the edges the conversation scrolls.
 func (a *App) drag(x, y int) tea.Cmd {
+	if a.mouse.bar {
+		return a.dragBar(y)
+	}
 	p, ok := a.pointAt(x, min(y, a.scrollTop-1))
 	if !ok {
 		return nil
@@ -162,6 +169,10 @@ func (a *App) drag(x, y int) tea.Cmd {
 // release copies what was selected, or opens what was clicked.
 func (a *App) release() tea.Cmd {
 	a.mouse.pressed = false
+	if a.mouse.bar {
+		a.mouse.bar = false
+		return nil
+	}
 	if !a.mouse.dragged {
 		p := a.mouse.from
 		a.mouse.from, a.mouse.till = point{}, point{}
@@ -176,7 +187,7 @@ func (a *App) release() tea.Cmd {
 // openAt opens what stands at a point: the session of a subagent, the file of a
 // tool in the person's editor, or else a card folds or unfolds.
 func (a *App) openAt(at point) tea.Cmd {
-	p := at.e.at(at.line, len(a.look.draw(at.e)))
+	p := at.e.at(at.line, len(a.pane().draw(at.e)))
 	if p == nil {
 		return nil
 	}
@@ -204,7 +215,7 @@ func (a *App) fileAt(c call, p *piece, at point) string {
 	default:
 		return ""
 	}
-	lines := a.look.draw(at.e)
+	lines := a.pane().draw(at.e)
 	if len(p.lines) == 0 || !sameLine(lines[at.line], p.lines[0]) || len(a.opts.Editor) == 0 {
 		return ""
 	}
@@ -296,7 +307,7 @@ func (a *App) highlight(lines []styled.Line, places []place) {
 		if at != from.place && before(p, from) || at != till.place && before(till, p) {
 			continue
 		}
-		x, y := columns(at, from, till, a.look.width)
+		x, y := columns(at, from, till, a.pane().width)
 		begin, _ := a.look.body(lines[i])
 		x = max(x, begin)
 		lines[i], _ = lines[i].Between(x, y, a.look.method, styled.Reverse)
@@ -317,12 +328,12 @@ func (a *App) selected() string {
 		return ""
 	}
 	for _, e := range list[first : last+1] {
-		for i, line := range a.look.draw(e) {
+		for i, line := range a.pane().draw(e) {
 			p := point{place{e, i}, 0}
 			if p.place != from.place && before(p, from) || p.place != till.place && before(till, p) {
 				continue
 			}
-			x, y := columns(p.place, from, till, a.look.width)
+			x, y := columns(p.place, from, till, a.pane().width)
 			begin, cont := a.look.body(line)
 			_, text := line.Between(max(x, begin), y, a.look.method, "")
 			if n := len(out) - 1; n >= 0 && cont != styled.Own { // it is the line before that goes on

@@ -23,6 +23,10 @@ type Prefs struct {
 	NoTips   bool
 	Times    bool
 	Guided   bool // the person chose to go on with the offline guide
+
+	NoSidebar bool
+	Scrollbar bool
+	Names     bool // prompts tell who wrote them
 }
 
 const (

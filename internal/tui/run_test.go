@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"sync"
@@ -183,10 +184,25 @@ func TestPumpIsCalm(t *testing.T) {
 // BenchmarkBytesPerToken streams an answer of 2,000 tokens at 1,000 tokens a
 // second (about 33 a frame) and tells what reaches the terminal for each.
 func BenchmarkBytesPerToken(b *testing.B) {
+	for name, o := range map[string]Options{
+		"80": {}, "160": {Prefs: Prefs{NoSidebar: true}}, "160 sidebar": {}, "160 scroll bar": {Prefs: Prefs{NoSidebar: true, Scrollbar: true}},
+	} {
+		width, height := 160, 48
+		if name == "80" {
+			width, height = 80, 24
+		}
+		b.Run(name, func(b *testing.B) { benchBytes(b, o, width, height) })
+	}
+}
+
+func benchBytes(b *testing.B, o Options, width, height int) {
 	for b.Loop() {
-		d := withHistory(b, Options{}, question(1, "go"))
-		e := emulator.New(80, 24)
-		p := paint.NewScreen(e, xterm, 80, 24)
+		d := withHistory(b, o, question(1, "go"))
+		d.send(tea.WindowSizeMsg{Width: width, Height: height})
+		d.event(lathe.TodoUpdated{SessionID: "ses_1", Todos: []lathe.Todo{{Content: "Read the code", Status: "completed"}, {Content: "Greet in two languages", Status: "in_progress"}, {Content: "Run it"}}},
+			lathe.SessionDiff{SessionID: "ses_1", Diff: []lathe.FileDiff{{File: "internal/greet/greet.go", Additions: 12, Deletions: 3}, {File: "README.md", Additions: 4}}})
+		e := emulator.New(width, height)
+		p := paint.NewScreen(e, xterm, width, height)
 		if err := p.Start(); err != nil {
 			b.Fatal(err)
 		}
@@ -199,7 +215,7 @@ func BenchmarkBytesPerToken(b *testing.B) {
 		e.Bytes = 0
 		const tokens, each = 2000, 33
 		for i := 0; i < tokens; i += each {
-			text := strings.Repeat("word ", each)
+			text := words(i, each)
 			if i%(each*6) == 0 {
 				text += "\n\n"
 			}
@@ -211,6 +227,17 @@ func BenchmarkBytesPerToken(b *testing.B) {
 		b.ReportMetric(float64(e.Bytes)/tokens, "bytes/token")
 		b.ReportMetric(float64(e.Bytes)/(tokens*5), "bytes/byte")
 	}
+}
+
+// words returns n words that differ from line to line, as those of an answer do.
+func words(at, n int) string {
+	list := strings.Fields("the parser reads a token and keeps where it began so that errors can tell line and column of what was wrong")
+	var b strings.Builder
+	r := rand.New(rand.NewPCG(uint64(at), 1))
+	for range n {
+		b.WriteString(list[r.IntN(len(list))] + " ")
+	}
+	return b.String()
 }
 
 // BenchmarkOpen opens a session of 10,000 messages and draws its end.

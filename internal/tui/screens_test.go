@@ -8,9 +8,11 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/google/go-cmp/cmp"
 
 	"lathe"
+	"lathe/internal/tui/memory"
 	"lathe/internal/tui/paint"
 	"lathe/internal/tui/paint/emulator"
 	"lathe/internal/tui/styled"
@@ -86,10 +88,16 @@ func TestScreens(t *testing.T) {
 		"question":     {func(d *driver) { d.event(questions) }, keys("tab", "space")},
 		"slash":        {func(d *driver) { d.typed("/s") }},
 		"conversation": nil,
+		"sidebar": {func(d *driver) {
+			d.send(tea.WindowSizeMsg{Width: 120, Height: 30})
+			d.event(lathe.SessionDiff{SessionID: "ses_1", Diff: []lathe.FileDiff{{File: "internal/timer/timer_test.go", Additions: 12, Deletions: 31}, {File: "internal/timer/testdata/時刻/expected.golden", Additions: 4}}})
+		}},
+		"stash": {func(d *driver) { d.typed("Then write the release notes") }, keys("ctrl+s"), slash("stash")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, f := ableTo(t, Options{
 				Branch: func() string { return "main" }, Editor: []string{"vi"}, WriteFile: func(n string, _ []byte) (string, error) { return "~/proj/" + n, nil },
+				Desk:  Desk{Memory: memory.Open(t.TempDir(), "/p")},
 				Prefs: Prefs{Favorite: []lathe.ModelRef{{Provider: "acme", Model: "big"}}, Recent: []lathe.ModelRef{{Provider: "acme", Model: "small"}}},
 			}, question(1, "Make the tests faster."), reply(2, &lathe.Text{Text: "They waited for **one** timer. It is gone now:\n\n- 4.1 s before\n- 0.3 s after"}), question(3, "And the flaky one?"), reply(4, &lathe.Text{Text: "It raced with the clean-up; fixed."}))
 			f.tests = []KeyTest{{Outcome: KeyRefused, Detail: "Incorrect API key provided (HTTP 401)", Hint: "copy it again from the provider's console"}}

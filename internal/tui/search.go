@@ -97,7 +97,7 @@ func (a *App) toGoal() tea.Cmd {
 	switch {
 	case a.goal == "":
 	case a.conv.byID[a.goal] != nil:
-		a.conv.jump(a.goal, a.scrollTop, a.look.draw)
+		a.conv.jump(a.goal, a.scrollTop, a.pane().draw)
 		a.goal = ""
 	case a.conv.more && !a.conv.loading:
 		a.conv.loading = true

@@ -9,11 +9,27 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/styled"
 )
 
 func (a *App) toggleTimes() tea.Cmd {
 	a.look.times = !a.look.times
 	a.prefs.Times = a.look.times
+	return a.remember()
+}
+
+// shownName is what prompts are signed with, if they are.
+func shownName(o Options) string {
+	if !o.Prefs.Names {
+		return ""
+	}
+	return or(styled.OneLine(o.User), "you")
+}
+
+func (a *App) toggleNames() tea.Cmd {
+	a.prefs.Names = !a.prefs.Names
+	a.opts.Prefs.Names = a.prefs.Names
+	a.look.name = shownName(a.opts)
 	return a.remember()
 }
 
@@ -29,13 +45,13 @@ func (a *App) toMessage(dir int) tea.Cmd {
 	if dir == 0 {
 		for _, e := range slices.Backward(list) {
 			if _, ok := e.m.Info.(*lathe.User); ok && e.text() != "" {
-				a.conv.jump(e.m.ID, a.scrollTop, a.look.draw)
+				a.conv.jump(e.m.ID, a.scrollTop, a.pane().draw)
 				return nil
 			}
 		}
 		return nil
 	}
-	i, shown := a.conv.index(list, a.look.draw)
+	i, shown := a.conv.index(list, a.pane().draw)
 	y := a.scrollTop - shown // the line on screen where the entry begins
 	var next *entry
 	for ; i >= 0; i-- {
@@ -43,12 +59,12 @@ func (a *App) toMessage(dir int) tea.Cmd {
 			if dir > 0 && y > 0 {
 				next = list[i]
 			} else if dir < 0 && y < 0 {
-				a.conv.jump(list[i].m.ID, a.scrollTop, a.look.draw)
+				a.conv.jump(list[i].m.ID, a.scrollTop, a.pane().draw)
 				return nil
 			}
 		}
 		if i > 0 {
-			y -= len(a.look.draw(list[i-1]))
+			y -= len(a.pane().draw(list[i-1]))
 		}
 	}
 	switch {
@@ -57,7 +73,7 @@ func (a *App) toMessage(dir int) tea.Cmd {
 	case next == nil:
 		a.conv.bottom.e = nil
 	default:
-		a.conv.jump(next.m.ID, a.scrollTop, a.look.draw)
+		a.conv.jump(next.m.ID, a.scrollTop, a.pane().draw)
 	}
 	return nil
 }

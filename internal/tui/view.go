@@ -83,7 +83,7 @@ func (a *App) screen() ([]styled.Line, *tea.Cursor) {
 	a.scrollTop = a.height - len(bottom)
 	out := make([]styled.Line, 0, a.height)
 	if a.scrollTop > 0 {
-		out = append(out, a.conversationLines(a.scrollTop)...)
+		out = append(out, a.beside(a.conversationLines(a.scrollTop), a.scrollTop)...)
 	}
 	for len(out) < a.scrollTop {
 		out = append(out, nil)
@@ -131,7 +131,7 @@ func (a *App) bottom() (bottom []styled.Line, x, y int) {
 
 func (a *App) conversationLines(height int) []styled.Line {
 	a.conv.queue(a.busy())
-	lines, places := a.conv.screen(height, a.look.draw)
+	lines, places := a.conv.screen(height, a.pane().draw)
 	defer func() { a.mouse.shown = places }()
 	a.highlight(lines, places)
 	if len(lines) == 0 && len(a.conv.entries) == 0 {
@@ -148,7 +148,7 @@ func (a *App) conversationLines(height int) []styled.Line {
 // undoneNote says that what comes after is undone.
 func (a *App) undoneNote() styled.Line {
 	return styled.Plain(" "+a.look.glyph("↶", "<")+" later messages are undone; "+
-		a.keys.For("messages_redo")+" brings them back, a new message drops them", a.look.fg(theme.Warning)).Cut(a.look.width-1, a.look.method)
+		a.keys.For("messages_redo")+" brings them back, a new message drops them", a.look.fg(theme.Warning)).Cut(a.pane().width-1, a.look.method)
 }
 
 // doing is the entry of the task list that is worked on, and how far it is.

@@ -9,7 +9,7 @@ import (
 
 // welcome is what an empty session shows.
 func (a *App) welcome(height int) []styled.Line {
-	l := a.look
+	l := a.pane()
 	muted, accent := l.fg(theme.Muted), l.fg(theme.Accent)
 	out := []styled.Line{nil, {{Text: "   lathe ", Style: l.fg(theme.Primary, styled.Bold)}, {Text: lathe.Version, Style: muted}}, nil}
 	row := func(key, text string) {

@@ -95,6 +95,14 @@ const (
 	SelectWordBack Action = "input_select_word_backward"
 	SelectAll      Action = "input_select_all"
 
+	Sidebar     Action = "sidebar_toggle"
+	Scrollbar   Action = "scrollbar_toggle"
+	Username    Action = "username_toggle"
+	StashDelete Action = "stash_delete"
+	Stash       Action = "prompt_stash"
+	StashPop    Action = "prompt_stash_pop"
+	StashList   Action = "prompt_stash_list"
+
 	Archive     Action = "session_archive"
 	Context     Action = "context_view"
 	VariantList Action = "variant_list"
@@ -153,6 +161,10 @@ var defaults = [...]struct {
 	{Redo, "<leader>r", "redo", everywhere},
 	{Copy, "<leader>y", "copy the last answer", everywhere},
 	{Editor, "<leader>e", "write in your own editor", everywhere},
+	{Stash, "ctrl+s", "put what is written aside; without text, take it back", everywhere},
+	{StashPop, "none", "take back what was put aside last", everywhere},
+	{StashList, "none", "what was put aside", everywhere},
+	{StashDelete, "ctrl+d", "delete what was put aside (twice)", listing},
 	{Themes, "<leader>t", "choose a theme", everywhere},
 	{ThemeMode, "none", "dark or light", everywhere},
 	{Status, "<leader>s", "how lathe is set up", everywhere},
@@ -161,6 +173,9 @@ var defaults = [...]struct {
 	{Thinking, "<leader>i", "show or fold reasoning", everywhere},
 	{Conceal, "<leader>h", "Markdown as written, or drawn", everywhere},
 	{Timestamps, "none", "show or hide the time of messages", everywhere},
+	{Username, "none", "show or hide who wrote a prompt", everywhere},
+	{Sidebar, "<leader>b", "show or hide the sidebar", everywhere},
+	{Scrollbar, "none", "show or hide the scroll bar", everywhere},
 	{Tips, "<leader>h", "tips of a new session", everywhere},
 	{TitleToggle, "none", "name the session in the terminal's title, or not", everywhere},
 	{Help, "f1", "this help", everywhere},

@@ -86,8 +86,7 @@ func or(a, b string) string {
 
 // idle are OpenCode's actions that lathe's screen has no use for.
 var idle = [...]string{
-	"sidebar_toggle", "scrollbar_toggle", "username_toggle", "stash_delete", "session_child_first", "session_background",
-	"session_queued_prompts", "session_pin_toggle", "display_thinking",
+	"session_child_first", "session_background", "session_queued_prompts", "session_pin_toggle", "display_thinking",
 }
 
 // foreign reports names that configurations for OpenCode hold rightly.

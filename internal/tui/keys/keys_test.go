@@ -43,7 +43,7 @@ func TestProblems(t *testing.T) {
 		in   map[string]string
 		want []string
 	}{
-		{"of OpenCode, without use here", map[string]string{"sidebar_toggle": "<leader>b", "dialog.select.next": "down", "diff_close": "q", "session_quick_switch_3": "<leader>3"}, nil},
+		{"of OpenCode, without use here", map[string]string{"session_background": "ctrl+b", "dialog.select.next": "down", "diff_close": "q", "session_quick_switch_3": "<leader>3"}, nil},
 		{"the defaults again", map[string]string{"app_exit": "ctrl+c,ctrl+d,<leader>q", "tips_toggle": "<leader>h", "input_delete": "ctrl+d"}, nil},
 		{"mistyped", map[string]string{"model_lst": "f5"}, []string{`keybinds: there is no action "model_lst"; did you mean "model_list"?`}},
 		{"no keys", map[string]string{"model_list": "hyper+k,f5", "leader": "ctl+x"}, []string{
@@ -110,11 +110,11 @@ func TestEveryDefaultHasHelp(t *testing.T) {
 
 // TestIdle holds that what a configuration for OpenCode asks for in vain is told.
 func TestIdle(t *testing.T) {
-	m, problems := New(map[string]string{"sidebar_toggle": "<leader>b", "username_toggle": "none", "diff_close": "q", "app_exit": "f9"})
+	m, problems := New(map[string]string{"session_background": "<leader>b", "session_pin_toggle": "none", "diff_close": "q", "app_exit": "f9"})
 	if len(problems) > 0 {
 		t.Errorf("problems: %q", problems)
 	}
-	if diff := cmp.Diff([]string{"diff_close", "sidebar_toggle"}, m.Idle()); diff != "" {
+	if diff := cmp.Diff([]string{"diff_close", "session_background"}, m.Idle()); diff != "" {
 		t.Errorf("idle (-want +got):\n%s", diff)
 	}
 }

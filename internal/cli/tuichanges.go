@@ -1,0 +1,20 @@
+package cli
+
+import (
+	"context"
+
+	"lathe"
+	"lathe/internal/tui"
+)
+
+var _ tui.Differ = tuiAbilities{}
+
+// Changes tells which files a session changed.
+func (t tuiAbilities) Changes(ctx context.Context, id lathe.SessionID) ([]tui.FileChange, error) {
+	list, err := t.c.Diff(ctx, id, "")
+	out := make([]tui.FileChange, 0, len(list))
+	for _, d := range list {
+		out = append(out, tui.FileChange{File: d.File, Added: d.Additions, Removed: d.Deletions})
+	}
+	return out, err
+}

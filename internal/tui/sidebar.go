@@ -1,0 +1,367 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe"
+	"lathe/internal/tui/styled"
+	"lathe/internal/tui/theme"
+)
+
+const (
+	sideWidth  = 38  // columns of the sidebar, its border included
+	sideAlways = 120 // columns from which on it is shown without being asked for
+	sideAtAll  = 90  // and can be shown
+)
+
+// Differ is an Engine that knows which files a session changed.
+type Differ interface {
+	Changes(ctx context.Context, id lathe.SessionID) ([]FileChange, error)
+}
+
+// FileChange counts what a session changed in a file.
+type FileChange struct {
+	File           string
+	Added, Removed int
+}
+
+// side is what the sidebar shows beyond what the rest of the screen knows.
+type side struct {
+	open     bool            // where there is little room, the person asked for it
+	of       lathe.SessionID // that changes were read for
+	changes  []FileChange
+	asked    bool // for the servers
+	mcp, lsp []Configured
+}
+
+// sideMsg brings what the sidebar shows.
+type sideMsg struct {
+	of      lathe.SessionID
+	changes []FileChange
+	setup   *Setup
+}
+
+// sidebar returns how wide the sidebar is; 0: it is not shown.
+func (a *App) sidebar() int {
+	switch {
+	case a.opts.Inline || a.session.ID == "" || a.look.width < sideAtAll:
+		return 0
+	case a.look.width < sideAlways && !a.side.open, a.look.width >= sideAlways && a.prefs.NoSidebar:
+		return 0
+	}
+	return sideWidth
+}
+
+// pane is the look of the conversation, beside which other things may stand.
+func (a *App) pane() look {
+	l := a.look
+	l.width -= a.sidebar() + a.barWidth()
+	return l
+}
+
+// widen changes how wide the conversation is; the person reads on where they did.
+func (a *App) widen(change func()) {
+	read := a.conv.reading(a.pane().draw)
+	change()
+	a.conv.readOn(read, a.pane().draw)
+}
+
+// toggleSidebar shows the sidebar or hides it. Where there is no room beside the
+// conversation it is a page.
+func (a *App) toggleSidebar() tea.Cmd {
+	switch {
+	case a.opts.Inline || a.look.width < sideAtAll:
+		a.push(&page{title: "session", lines: func(l look) []styled.Line {
+			l.width -= 3
+			return a.sideLines(l, 1<<20)
+		}})
+		return a.fillSide()
+	case a.look.width < sideAlways:
+		a.widen(func() { a.side.open = !a.side.open })
+		return a.loadSide()
+	}
+	a.widen(func() { a.prefs.NoSidebar = !a.prefs.NoSidebar })
+	return tea.Batch(a.remember(), a.loadSide())
+}
+
+// loadSide reads what the sidebar shows, where it is shown.
+func (a *App) loadSide() tea.Cmd {
+	if a.sidebar() == 0 {
+		return nil
+	}
+	return a.fillSide()
+}
+
+// fillSide reads what the sidebar shows and is not known yet.
+func (a *App) fillSide() tea.Cmd {
+	d, changes := a.engine.(Differ)
+	i, servers := a.engine.(Inspector)
+	changes = changes && a.side.of != a.session.ID && a.session.Summary != nil
+	servers = servers && !a.side.asked
+	if !changes && !servers {
+		return nil
+	}
+	id := a.session.ID
+	a.side.asked = true
+	return func() tea.Msg { // what cannot be read is not shown: a screen without it is still one
+		m := sideMsg{}
+		if changes {
+			if list, err := d.Changes(a.ctx, id); err == nil {
+				m.of, m.changes = id, list
+			}
+		}
+		if servers {
+			if s, err := i.Setup(a.ctx); err == nil {
+				m.setup = &s
+			}
+		}
+		return m
+	}
+}
+
+// sideRead takes what was read. What an event told meanwhile is newer.
+func (a *App) sideRead(m sideMsg) {
+	if m.of == a.session.ID && a.side.of != m.of {
+		a.side.of, a.side.changes = m.of, m.changes
+	}
+	if m.setup != nil {
+		a.side.mcp, a.side.lsp = m.setup.MCP, m.setup.LSP
+	}
+}
+
+// changedFiles takes what a session changed so far.
+func (a *App) changedFiles(ev lathe.SessionDiff) {
+	if ev.SessionID != a.session.ID {
+		return
+	}
+	a.side.of, a.side.changes = ev.SessionID, nil
+	for _, d := range ev.Diff {
+		a.side.changes = append(a.side.changes, FileChange{d.File, d.Additions, d.Deletions})
+	}
+}
+
+// beside puts the scroll bar and the sidebar beside the conversation.
+func (a *App) beside(lines []styled.Line, height int) []styled.Line {
+	wide := a.pane().width
+	if wide == a.look.width {
+		return lines
+	}
+	l := a.look
+	var bar, rows []styled.Line
+	if a.barWidth() > 0 {
+		bar = a.barLines(height)
+	}
+	border := styled.Span{Text: l.glyph("│", "|") + " ", Style: l.fg(theme.Border)}
+	if a.sidebar() > 0 {
+		inner := l
+		inner.width = sideWidth - 3
+		rows = a.sideLines(inner, height)
+	}
+	out := make([]styled.Line, height)
+	for y := range out {
+		var line styled.Line
+		if y < len(lines) {
+			line = lines[y]
+		}
+		line = line.Cut(wide, l.method).Pad(wide, l.method, "")
+		if bar != nil {
+			line = append(line, bar[y]...)
+		}
+		if a.sidebar() > 0 {
+			line = append(line, border)
+			if y < len(rows) {
+				line = append(line, rows[y]...)
+			}
+		}
+		out[y] = line
+	}
+	return out
+}
+
+// section is a part of the sidebar. Of its rows those that do not fit are counted.
+type section struct {
+	head styled.Line
+	rows []styled.Line
+}
+
+// sideLines draws the sidebar in at most height lines.
+func (a *App) sideLines(l look, height int) []styled.Line {
+	list := []section{a.sideTitle(l), a.sideContext(l), a.sideTodos(l), a.sideFiles(l), sideServers(l, "MCP", a.side.mcp), sideServers(l, "LSP", a.side.lsp)}
+	list = slices.DeleteFunc(list, func(s section) bool { return len(s.rows) == 0 })
+	fitSections(l, list, height)
+	var out []styled.Line
+	for i, s := range list {
+		if i > 0 {
+			out = append(out, nil)
+		}
+		if len(s.head) > 0 {
+			out = append(out, s.head.Cut(l.width, l.method))
+		}
+		for _, row := range s.rows {
+			out = append(out, row.Cut(l.width, l.method))
+		}
+	}
+	return out[:min(len(out), height)]
+}
+
+// fitSections takes rows from the longest sections until all fit, as far as that
+// goes.
+func fitSections(l look, list []section, height int) {
+	total := -1
+	for _, s := range list {
+		total += 1 + len(s.rows) + min(len(s.head), 1)
+	}
+	for total > height {
+		longest := 0
+		for i, s := range list {
+			if len(s.rows) >= len(list[longest].rows) {
+				longest = i
+			}
+		}
+		s := &list[longest]
+		if len(s.rows) < 4 {
+			return
+		}
+		cut := min(total-height+1, len(s.rows)-2)
+		more := styled.Plain(fmt.Sprintf("%s %d more", l.glyph("…", "..."), cut), l.fg(theme.Muted))
+		s.rows = append(slices.Clip(s.rows[:len(s.rows)-cut]), more)
+		if total -= cut - 1; len(s.rows) < 4 {
+			return
+		}
+	}
+}
+
+func (l look) sideHead(text, detail string) styled.Line {
+	return styled.Line{{Text: text, Style: l.fg(theme.Secondary, styled.Bold)}, {Text: " " + detail, Style: l.fg(theme.Muted)}}
+}
+
+func (a *App) sideTitle(l look) section {
+	title := styled.Wrap(styled.Plain(or(a.title(), "no title yet"), l.fg(theme.Text, styled.Bold)), l.width, l.method)
+	return section{rows: title[:min(len(title), 3)]}
+}
+
+// sideContext tells how full the window is and what the session cost.
+func (a *App) sideContext(l look) section {
+	s := section{head: l.sideHead("context", "")}
+	used, window := a.contextUsed()
+	if used == 0 {
+		s.rows = append(s.rows, styled.Plain("nothing was sent yet", l.fg(theme.Muted)))
+		return s
+	}
+	text, key := short(used)+" tokens", theme.Text
+	if window > 0 {
+		text += fmt.Sprintf(", %d%% of %s", used*100/window, short(window))
+		if used*100/window >= 80 {
+			key = theme.Warning
+		}
+	}
+	s.rows = append(s.rows, styled.Plain(text, l.fg(key)))
+	if hit, ok := a.cacheHit(); ok {
+		s.rows = append(s.rows, styled.Plain(fmt.Sprintf("%d%% from the cache", hit), l.fg(theme.Muted)))
+	}
+	return section{s.head, append(s.rows, styled.Plain(a.session.Cost.String()+" spent", l.fg(theme.Muted)))}
+}
+
+// sideTodos shows the task list; of one that is done only that it is.
+func (a *App) sideTodos(l look) section {
+	done := 0
+	for _, t := range a.todos {
+		if t.Status == "completed" || t.Status == "cancelled" {
+			done++
+		}
+	}
+	s := section{head: l.sideHead("tasks", fmt.Sprintf("%d of %d done", done, len(a.todos)))}
+	if done == len(a.todos) {
+		if done > 0 {
+			s.rows = []styled.Line{s.head}
+			s.head = nil
+		}
+		return s
+	}
+	for _, t := range a.todos {
+		s.rows = append(s.rows, l.todo(t.Status, t.Content))
+	}
+	return s
+}
+
+// sideFiles shows which files the session changed.
+func (a *App) sideFiles(l look) section {
+	what := "changed files"
+	if a.session.Revert != nil {
+		what = "undone changes"
+	}
+	if a.side.of != a.session.ID || len(a.side.changes) == 0 {
+		if s := a.session.Summary; s != nil && s.Files > 0 && a.side.of != a.session.ID {
+			return section{l.sideHead(what, ""), []styled.Line{append(styled.Plain(plural(s.Files, "file")+"  ", l.fg(theme.Text)), l.counts(s.Additions, s.Deletions)...)}}
+		}
+		return section{}
+	}
+	s := section{head: l.sideHead(what, "")}
+	for _, c := range a.side.changes {
+		counts := l.counts(c.Added, c.Removed)
+		room := l.width - counts.Width(l.method) - 1
+		name := l.ending(styled.OneLine(c.File), room)
+		s.rows = append(s.rows, styled.Join(styled.Plain(name, l.fg(theme.Text)).Pad(room+1, l.method, ""), counts))
+	}
+	return s
+}
+
+// counts tells how many lines were added and removed.
+func (l look) counts(added, removed int) styled.Line {
+	return styled.Line{
+		{Text: fmt.Sprintf("+%d", added), Style: l.fg(theme.Success)}, {Text: " "},
+		{Text: fmt.Sprintf("%s%d", l.glyph("−", "-"), removed), Style: l.fg(theme.Error)},
+	}
+}
+
+// ending returns the end of a path, which tells more than its beginning.
+func (l look) ending(path string, room int) string {
+	if styled.Width(path, l.method) <= room {
+		return path
+	}
+	for path != "" && styled.Width(path, l.method) > room-1 {
+		c, _ := styled.Cluster(path, l.method)
+		path = path[max(1, len(c)):]
+	}
+	return l.glyph("…", "~") + path
+}
+
+// todo draws an entry of a task list.
+func (l look) todo(status, content string) styled.Line {
+	mark, style := l.glyph("☐", "[ ]"), l.fg(theme.Text)
+	switch status {
+	case "completed":
+		mark, style = l.glyph("☑", "[x]"), l.fg(theme.Muted)
+	case "in_progress":
+		mark, style = l.glyph("▶", "[~]"), l.fg(theme.Accent, styled.Bold)
+	case "cancelled":
+		mark, style = l.glyph("☒", "[-]"), l.fg(theme.Muted, styled.Strike)
+	}
+	return styled.Plain(mark+" "+styled.OneLine(content), style)
+}
+
+// sideServers shows servers that the configuration names, and their state.
+func sideServers(l look, name string, list []Configured) section {
+	s := section{head: l.sideHead(name, "")}
+	for _, c := range list {
+		s.rows = append(s.rows, styled.Line{{Text: styled.OneLine(c.Name), Style: l.fg(theme.Text)}, {Text: "  " + styled.OneLine(c.State), Style: l.fg(theme.Muted)}})
+	}
+	return s
+}
+
+// pressSide handles a press beside the text of the conversation.
+func (a *App) pressSide(x, y int) (tea.Cmd, bool) {
+	wide := a.pane().width
+	switch {
+	case x < wide || wide == a.look.width:
+		return nil, false
+	case x == wide && a.barWidth() > 0:
+		a.mouse.pressed, a.mouse.bar = true, true
+		return a.dragBar(y), true
+	}
+	return nil, true
+}
