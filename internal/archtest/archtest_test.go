@@ -50,6 +50,7 @@ var floor = map[string]int{
 	"lathe/internal/ledger":         20,
 	"lathe/internal/snapshot":       20,
 	"lathe/internal/trust":          20,
+	"lathe/internal/worktree":       20,
 
 	"lathe/internal/provider": 30,
 	"lathe/internal/builtin":  30,

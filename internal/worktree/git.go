@@ -1,0 +1,187 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"lathe"
+)
+
+// How long git may take: to look at refs, and to go through the files.
+const (
+	quickly   = time.Minute
+	patiently = 15 * time.Minute
+
+	stopTime  = 5 * time.Second // to clean up when it is stopped
+	maxOutput = 64 << 20
+)
+
+func gitProgram() (string, error) {
+	program, err := exec.LookPath("git")
+	if err != nil {
+		return "", lathe.Errorf(lathe.CodeInvalid, "install git", "worktrees need the git program, which was not found")
+	}
+	return program, nil
+}
+
+// settings switch off what a repository could make git run, and the network.
+var settings = []string{
+	"--no-pager", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "core.alternateRefsCommand=true",
+	"-c", "submodule.recurse=false", "-c", "protocol.allow=never", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
+	"-c", "core.quotePath=false", "-c", "advice.detachedHead=false",
+}
+
+// environment is that of git. What is committed for safekeeping is lathe's doing.
+func environment(environ []string) []string {
+	env := slices.DeleteFunc(slices.Clone(environ), func(kv string) bool { return strings.HasPrefix(kv, "GIT_") })
+	return append(env,
+		"GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_LITERAL_PATHSPECS=1", "LC_ALL=C",
+		"GIT_AUTHOR_NAME=lathe", "GIT_AUTHOR_EMAIL=lathe@localhost", "GIT_COMMITTER_NAME=lathe", "GIT_COMMITTER_EMAIL=lathe@localhost",
+	)
+}
+
+// run runs a git that is over soon and touches no files of a checkout. It returns
+// what git printed.
+func (r *Repo) run(ctx context.Context, dir string, args ...string) (string, error) {
+	return r.exec(ctx, dir, quickly, nil, args)
+}
+
+// line is run for a command that prints one line.
+func (r *Repo) line(ctx context.Context, dir string, args ...string) (string, error) {
+	out, err := r.run(ctx, dir, args...)
+	return strings.TrimSpace(out), err
+}
+
+// runFiles is run for a command that goes through the files of a checkout.
+func (r *Repo) runFiles(ctx context.Context, dir string, args ...string) (string, error) {
+	off, err := r.withoutFilters(ctx, dir)
+	if err != nil {
+		return "", err
+	}
+	return r.exec(ctx, dir, patiently, off, args)
+}
+
+// withoutFilters returns the options that switch off the filters which an
+// untrusted repository's own configuration names.
+func (r *Repo) withoutFilters(ctx context.Context, dir string) ([]string, error) {
+	if r.o.Trusted {
+		return nil, nil
+	}
+	out, err := r.run(ctx, dir, "config", "--show-scope", "--null", "--name-only", "--get-regexp", `^filter\.`)
+	if err != nil && exitCode(err) != 1 { // 1: there is none
+		return nil, err
+	}
+	var off []string
+	seen := map[string]bool{}
+	fields := strings.Split(out, "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		scope, key := fields[i], fields[i+1]
+		dot := strings.LastIndexByte(key, '.')
+		if scope != "local" && scope != "worktree" || dot < 0 || seen[key[:dot]] {
+			continue
+		}
+		seen[key[:dot]] = true
+		if strings.ContainsRune(key, '=') { // an option could not name it
+			return nil, lathe.Errorf(lathe.CodeInvalid, "trust it with: lathe trust add",
+				"the repository is not trusted, and its configuration has a filter that cannot be switched off")
+		}
+		for _, f := range []string{"clean=", "smudge=", "process=", "required=false"} {
+			off = append(off, "-c", key[:dot+1]+f)
+		}
+	}
+	return off, nil
+}
+
+// failed is a git that could not do what was asked.
+type failed struct {
+	what string
+	code int
+	msg  string
+	err  error
+}
+
+func (e *failed) Error() string { return fmt.Sprintf("git %s: %v: %s", e.what, e.err, e.msg) }
+func (e *failed) Unwrap() error { return e.err }
+
+// exec runs git. An error of git's own tells people what git said.
+func (r *Repo) exec(ctx context.Context, dir string, limit time.Duration, options, args []string) (string, error) {
+	what := args[0]
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, lathe.Errorf(lathe.CodeInvalid, "", "git %s took longer than %v", what, limit))
+	defer cancel()
+	cmd := exec.CommandContext(ctx, r.git, slices.Concat(settings, options, args)...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, environment(r.o.Environ), stopTime
+	cmd.Cancel = func() error { return stop(cmd.Process) }
+	out, errs := &limited{max: maxOutput}, &limited{max: 4 << 10}
+	cmd.Stdout, cmd.Stderr = out, errs
+	err := cmd.Run()
+	switch {
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("git %s: %w", what, context.Cause(ctx))
+	case err == nil && out.cut:
+		return "", lathe.Errorf(lathe.CodeInvalid, "", "git %s printed more than %d bytes", what, maxOutput)
+	case err == nil:
+		return out.buf.String(), nil
+	}
+	msg := said(errs.buf.String())
+	f := &failed{what: what, code: -1, msg: msg, err: err}
+	if x, ok := errors.AsType[*exec.ExitError](err); ok {
+		f.code = x.ExitCode()
+	}
+	if msg == "" {
+		msg = err.Error()
+	}
+	return out.buf.String(), &lathe.Error{Code: lathe.CodeInvalid, Msg: "git " + what + ": " + msg, Cause: f}
+}
+
+// said is the line that tells what is wrong, among those that tell what goes on.
+func said(text string) string {
+	first := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		for _, mark := range []string{"fatal: ", "error: "} {
+			if rest, ok := strings.CutPrefix(line, mark); ok {
+				return strings.ToValidUTF8(rest, "\uFFFD")
+			}
+		}
+		if first == "" {
+			first = line
+		}
+	}
+	return strings.ToValidUTF8(first, "\uFFFD")
+}
+
+// exitCode returns the exit code of a git that ran and failed; 0 without an error.
+func exitCode(err error) int {
+	if err == nil {
+		return 0
+	}
+	if f, ok := errors.AsType[*failed](err); ok {
+		return f.code
+	}
+	return -1
+}
+
+// limited keeps the first max bytes written to it.
+type limited struct {
+	buf bytes.Buffer
+	max int
+	cut bool
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	room := l.max - l.buf.Len()
+	if len(p) > room {
+		l.cut = true
+		l.buf.Write(p[:room])
+	} else {
+		l.buf.Write(p)
+	}
+	return len(p), nil
+}

@@ -1,0 +1,11 @@
+//go:build unix
+
+package worktree
+
+import (
+	"os"
+	"syscall"
+)
+
+// stop asks git to end, so that it takes back what it has half done.
+func stop(p *os.Process) error { return p.Signal(syscall.SIGTERM) }
