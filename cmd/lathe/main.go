@@ -2,6 +2,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -13,9 +14,17 @@ import (
 	"lathe/internal/shell"
 )
 
+// supervise is the argument that makes this program the supervisor of its commands.
+const supervise = "__supervise"
+
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == "__supervise" {
+	if len(os.Args) > 1 && os.Args[1] == supervise {
 		os.Exit(shell.SupervisorMain(os.Args[2:]))
+	}
+	self, err := os.Executable()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "lathe: find the running program:", err)
+		os.Exit(cli.ExitFailed)
 	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -32,7 +41,7 @@ func main() {
 	}
 	os.Exit(cli.Main(cli.Env{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Dir: dir, Getenv: os.Getenv, Environ: os.Environ(), Now: time.Now,
+		Dir: dir, Getenv: os.Getenv, Environ: os.Environ(), Supervisor: []string{self, supervise}, Now: time.Now,
 		Signals: signals, Exit: os.Exit, Width: width,
 		StdinTTY:  term.IsTerminal(int(os.Stdin.Fd())),
 		StdoutTTY: term.IsTerminal(int(os.Stdout.Fd())),

@@ -15,7 +15,7 @@ const asMain = "LATHE_TEST_MAIN"
 // TestMain lets the test binary be lathe itself: under its name in scripts, with
 // asMain set in the other tests, and as the supervisor of commands in both.
 func TestMain(m *testing.M) {
-	if os.Getenv(asMain) != "" || len(os.Args) > 1 && os.Args[1] == "__supervise" {
+	if os.Getenv(asMain) != "" || len(os.Args) > 1 && os.Args[1] == supervise {
 		main()
 	}
 	testscript.Main(m, map[string]func(){"lathe": scriptMain})

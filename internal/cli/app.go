@@ -101,11 +101,7 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 	if err != nil {
 		return nil, err
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("find the running program: %w", err)
-	}
-	a.runner = shell.New(shell.Options{Supervisor: []string{self, "__supervise"}})
+	a.runner = shell.New(shell.Options{Supervisor: env.Supervisor})
 	a.svc = session.New(session.Options{
 		Store: a.store, Bus: a.bus, Now: env.Now, Log: a.log, Owner: sqlite.Self(), Retries: retries(env), Sharing: session.Sharing{Encode: encodeShared},
 		Open: func(ctx context.Context, dir string) (*session.Instance, error) {

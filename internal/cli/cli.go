@@ -36,7 +36,10 @@ type Env struct {
 	Getenv func(string) string
 	// Environ is what commands that tools run inherit.
 	Environ []string
-	Now     func() time.Time
+	// Supervisor is the command line that becomes [shell.SupervisorMain]; see
+	// [shell.Options] for what is lost without one.
+	Supervisor []string
+	Now        func() time.Time
 	// Signals delivers interrupts; nil means none. The first aborts what runs,
 	// the second ends the program at once.
 	Signals <-chan os.Signal
