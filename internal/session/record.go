@@ -47,8 +47,9 @@ type shown struct {
 
 // openText is streamed text that is ahead of the store.
 type openText struct {
-	saved int64
-	text  []byte
+	saved  int64
+	text   []byte
+	failed bool // it was said that it cannot be stored
 }
 
 func newRecorder(s *Service, sess lathe.Session) *recorder {
@@ -165,8 +166,11 @@ func (r *recorder) checkpoint() {
 		if len(o.text) == 0 {
 			continue
 		}
-		if err := r.store.AppendText(context.Background(), id, o.saved, string(o.text)); err != nil {
+		err := r.store.AppendText(context.Background(), id, o.saved, string(o.text))
+		if err != nil && !o.failed {
 			r.log.Error("streamed text could not be saved; it is kept until the part ends", "session", r.id, "part", id, "err", err)
+		}
+		if o.failed = err != nil; o.failed {
 			continue
 		}
 		o.saved += int64(len(o.text))
@@ -203,7 +207,7 @@ func (r *recorder) saveProgress(p *shown) {
 	}
 	err := r.store.SaveProgress(context.Background(), p.ahead)
 	if err != nil && !p.failed {
-		r.log.Warn("what a tool shows could not be saved; it is kept until the tool ends", "session", r.id, "part", p.ahead.ID, "err", err)
+		r.log.Warn("what a tool shows could not be saved; it is stored when the tool ends", "session", r.id, "part", p.ahead.ID, "err", err)
 	}
 	p.failed = err != nil
 	p.saved, p.ahead = r.now(), nil

@@ -81,6 +81,14 @@ func writeForever(ctx context.Context, s *Store, name string) error {
 			return err
 		}
 		fmt.Println("tool", i)
+		for j := range 5 {
+			show := map[string]any{"output": strings.Repeat(fmt.Sprintf("line %d\n", i), j+1)}
+			tool.Body = &lathe.ToolCall{CallID: "c", Tool: "bash", State: &lathe.ToolRunning{Input: []byte("{}"), Metadata: show, Start: epoch}}
+			if err := s.SaveProgress(ctx, &tool); err != nil {
+				return err
+			}
+			fmt.Println("shown", i, j)
+		}
 		part.Body = &lathe.Text{Text: whole + strings.Repeat("x", i%3*spill), Time: lathe.Span{Start: epoch, End: epoch}}
 		if err := s.PutPart(ctx, part); err != nil {
 			return err
@@ -157,7 +165,7 @@ func checkAcked(t *testing.T, dir, name string, acked []string) {
 
 	msgs, err := s.Tail(ctx, ses)
 	must(t, err)
-	texts, tools := map[int]string{}, map[int]string{}
+	texts, tools := map[int]string{}, map[int]*lathe.ToolFailed{}
 	for i, m := range msgs {
 		if m.Info.(*lathe.Assistant).Completed.IsZero() {
 			t.Errorf("%s is not completed", m.ID)
@@ -170,12 +178,12 @@ func checkAcked(t *testing.T, dir, name string, acked []string) {
 			case *lathe.Text:
 				texts[i] = b.Text
 			case *lathe.ToolCall:
-				tools[i] = b.State.(*lathe.ToolFailed).Error
+				tools[i] = b.State.(*lathe.ToolFailed)
 			}
 		}
 	}
 	for _, line := range acked {
-		var i int
+		var i, j int
 		switch {
 		case line == "session":
 		case scan(line, "text %d", &i):
@@ -187,8 +195,13 @@ func checkAcked(t *testing.T, dir, name string, acked []string) {
 				t.Errorf("text %d is %.80q", i, texts[i])
 			}
 		case scan(line, "tool %d", &i):
-			if tools[i] != Interrupted {
-				t.Errorf("tool %d is %q", i, tools[i])
+			if tools[i] == nil || tools[i].Error != Interrupted {
+				t.Errorf("tool %d is %+v", i, tools[i])
+			}
+		case scan(line, "shown %d %d", &i, &j):
+			want := strings.Repeat(fmt.Sprintf("line %d\n", i), j+1)
+			if got, _ := tools[i].Metadata["output"].(string); !strings.HasPrefix(got, want) {
+				t.Errorf("tool %d showed %q, not %q", i, got, want)
 			}
 		case scan(line, "done %d", &i):
 			if want := i % 3 * spill; len(texts[i]) < want {
@@ -199,9 +212,9 @@ func checkAcked(t *testing.T, dir, name string, acked []string) {
 	_ = changed
 }
 
-func scan(line, format string, i *int) bool {
-	n, err := fmt.Sscanf(line, format, i)
-	return err == nil && n == 1
+func scan(line, format string, into ...any) bool {
+	n, err := fmt.Sscanf(line, format, into...)
+	return err == nil && n == len(into)
 }
 
 const interleaved = 300

@@ -42,7 +42,7 @@ type shownDoc struct {
 
 // SaveProgress keeps the title and metadata of a stored tool call that runs. It
 // survives the process, and costs no commit: see [Store.AppendText], whose terms
-// are the same. A call that does not run any more is left as it is.
+// are the same. A p that does not run any more is not stored.
 func (s *Store) SaveProgress(ctx context.Context, p *lathe.Part) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -55,13 +55,13 @@ func (s *Store) SaveProgress(ctx context.Context, p *lathe.Part) error {
 	if !ok {
 		return nil
 	}
-	t, err := s.openText(ctx, p.ID, kindTool)
+	t, err := s.openText(ctx, p.ID, true)
 	full := false
 	if err == nil {
 		full, err = s.saveProgress(t, run)
 	}
 	if err == nil && full {
-		err = s.PutPart(ctx, p)
+		err = s.Batch(ctx, func(tx *Tx) error { return tx.takeProgress(p, t) })
 	}
 	if err != nil {
 		return s.explain(fmt.Errorf("save progress of part %s: %w", p.ID, err))
@@ -95,18 +95,27 @@ func (s *Store) saveProgress(t *openText, run *lathe.ToolRunning) (full bool, er
 	return false, nil
 }
 
+// takeProgress puts it into the row, unless that was written meanwhile.
+func (tx *Tx) takeProgress(p *lathe.Part, t *openText) error {
+	var rev int64
+	err := tx.row(`SELECT rev FROM part WHERE n = ?`, t.n).Scan(&rev)
+	if err != nil || rev != t.rev {
+		return missing(err)
+	}
+	return tx.PutPart(p)
+}
+
 func (d shownDoc) line() ([]byte, error) {
-	line, err := json.Marshal(d)
-	return append(line, '\n'), err
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(d)
+	return b.Bytes(), err
 }
 
 // showing returns what a running call shows.
 func showing(run *lathe.ToolRunning) (*shownState, error) {
-	now := &shownState{title: run.Title}
-	if run.Metadata == nil {
-		return now, nil
-	}
-	rest := run.Metadata
+	now, rest := &shownState{title: run.Title}, run.Metadata
 	if out, ok := rest[sameKey].(string); ok {
 		rest = maps.Clone(rest)
 		delete(rest, sameKey)
@@ -134,12 +143,9 @@ func (s *shownState) to(now *shownState) (d shownDoc) {
 	return d
 }
 
-const (
-	// overlapProbe is how much of an output has to be found in the one before.
-	overlapProbe = 64
-	// overlapTries bounds the search in what repeats itself.
-	overlapTries = 8
-)
+// minOverlap is how much two outputs have to share for the one to go on from the
+// other.
+const minOverlap = 64
 
 // since tells how one output follows from the one before: it grew, or it is the
 // end of one that grew, after a short line that says so.
@@ -151,38 +157,63 @@ func since(old, now string) (head string, drop int, add string) {
 		head = now[:i+2]
 	}
 	rest := now[len(head):]
-	if len(rest) < overlapProbe {
+	if len(rest) < minOverlap {
 		return "", len(old), now
 	}
-	for range overlapTries {
-		i := strings.Index(old[drop:], rest[:overlapProbe])
-		if i < 0 {
-			break
-		}
-		drop += i
-		if strings.HasPrefix(rest, old[drop:]) {
-			return head, drop, rest[len(old)-drop:]
-		}
-		drop++
+	if i := strings.Index(old, rest[:minOverlap]); i >= 0 && strings.HasPrefix(rest, old[i:]) { // as a rule
+		return head, i, rest[len(old)-i:]
+	}
+	if n := overlap(old, rest); n >= minOverlap {
+		return head, len(old) - n, rest[n:]
 	}
 	return "", len(old), now
+}
+
+// overlap returns how many bytes at the end of old are also the beginning of now,
+// at most. It takes time in proportion to both, however much they repeat
+// themselves (Knuth, Morris and Pratt).
+func overlap(old, now string) int {
+	now = now[:min(len(now), len(old))]
+	if len(now) == 0 {
+		return 0
+	}
+	back := make([]int32, len(now)) // back[i]: the most bytes now[:i+1] both begins and ends with
+	n := int32(0)
+	for i := 1; i < len(now); i++ {
+		for n > 0 && now[n] != now[i] {
+			n = back[n-1]
+		}
+		if now[n] == now[i] {
+			n++
+		}
+		back[i] = n
+	}
+	old, n = old[len(old)-len(now):], 0
+	for i := range len(old) {
+		for n > 0 && now[n] != old[i] {
+			n = back[n-1]
+		}
+		if now[n] == old[i] {
+			n++
+		}
+	}
+	return int(n)
 }
 
 // addProgress puts what was kept of a call's progress into its state.
 func addProgress(run *lathe.ToolRunning, file []byte) {
 	var now *shownState
+	var output []byte
 	for line := range bytes.Lines(file) {
 		var d shownDoc
-		if line[len(line)-1] != '\n' || json.Unmarshal(line, &d) != nil {
+		if line[len(line)-1] != '\n' || json.Unmarshal(line, &d) != nil || d.Drop < 0 || d.Drop > len(output) {
 			break
 		}
 		if now == nil {
 			now = &shownState{}
 		}
-		if d.Drop < 0 || d.Drop > len(now.output) {
-			break
-		}
 		now.take(d)
+		output = shift(output, d)
 	}
 	if now == nil {
 		return
@@ -193,7 +224,7 @@ func addProgress(run *lathe.ToolRunning, file []byte) {
 		if run.Metadata == nil {
 			run.Metadata = map[string]any{}
 		}
-		run.Metadata[sameKey] = now.output
+		run.Metadata[sameKey] = string(output)
 	}
 }
 
@@ -204,5 +235,16 @@ func (s *shownState) take(d shownDoc) {
 	if d.Rest != nil {
 		s.rest = d.Rest
 	}
-	s.output, s.prints = d.Head+s.output[d.Drop:]+d.Add, d.Prints
+	s.prints = d.Prints
+}
+
+// shift applies a change to an output, in its place where that can be.
+func shift(output []byte, d shownDoc) []byte {
+	if over := d.Drop - len(d.Head); over >= 0 {
+		output = output[over:]
+		copy(output, d.Head)
+	} else {
+		output = append([]byte(d.Head), output[d.Drop:]...)
+	}
+	return append(output, d.Add...)
 }

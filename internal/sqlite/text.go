@@ -15,9 +15,10 @@ import (
 )
 
 // The text of an open part is the text in its row followed by what is in its
-// file; what a running tool call shows is in its file if there is one. The file's name holds the row's revision: every write of the row takes
-// the text over and so leaves the old file behind, whether or not the process
-// lives to remove it.
+// file. What a running tool call shows is in its file alone, or in its row if
+// there is no file. The file's name holds the row's revision: every write of the
+// row takes over what the file says and so leaves it behind, whether or not the
+// process lives to remove it.
 
 // texts remembers how long the texts being streamed are.
 type texts struct {
@@ -31,9 +32,9 @@ const maxTexts = 1024
 type openText struct {
 	mu     sync.Mutex
 	n, rev int64
-	kind   string
-	base   int64       // bytes in the row
-	size   int64       // bytes in the file
+	base   int64 // bytes in the row
+	size   int64 // bytes in the file
+	tool   bool
 	shown  *shownState // of a tool call: what the file says; nil: not known
 }
 
@@ -54,7 +55,7 @@ func (s *Store) AppendText(ctx context.Context, part lathe.PartID, offset int64,
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	t, err := s.openText(ctx, part, "")
+	t, err := s.openText(ctx, part, false)
 	if err == nil {
 		err = s.appendText(t, offset, text)
 	}
@@ -87,8 +88,8 @@ func (s *Store) appendText(t *openText, offset int64, text string) error {
 	return nil
 }
 
-// openText returns the file of an open part: of text, or of the kind given.
-func (s *Store) openText(ctx context.Context, part lathe.PartID, kind string) (*openText, error) {
+// openText returns the file of an open text, or of a tool call.
+func (s *Store) openText(ctx context.Context, part lathe.PartID, tool bool) (*openText, error) {
 	s.texts.mu.Lock()
 	t := s.texts.m[part]
 	s.texts.mu.Unlock()
@@ -98,8 +99,8 @@ func (s *Store) openText(ctx context.Context, part lathe.PartID, kind string) (*
 			return nil, err
 		}
 	}
-	if (t.kind == kindTool) != (kind == kindTool) {
-		return nil, fmt.Errorf("a part of kind %s does not take that", t.kind)
+	if t.tool != tool {
+		return nil, errors.New("a text shows no progress, and a tool call takes no text")
 	}
 	s.texts.mu.Lock()
 	defer s.texts.mu.Unlock()
@@ -123,7 +124,7 @@ func (s *Store) findText(ctx context.Context, part lathe.PartID) (*openText, err
 	if err := os.MkdirAll(s.openDir(), dirMode); err != nil {
 		return nil, err
 	}
-	t := &openText{n: r.n, rev: r.rev, kind: r.kind, base: r.size}
+	t := &openText{n: r.n, rev: r.rev, tool: r.kind == kindTool, base: r.size}
 	fi, err := os.Stat(s.textPath(r.n, r.rev))
 	if err == nil {
 		t.size = fi.Size()
