@@ -30,7 +30,9 @@ func (v *view) answer(ctx context.Context, a lathe.Ask) {
 		reply.Kind = lathe.Once
 		v.out.notice("allowed (--permission allow): " + what)
 	case "ask":
-		reply = v.askPerson(ctx, a, what)
+		if reply = v.askPerson(ctx, a, what); ctx.Err() != nil {
+			return // the abort ends the ask; a refusal that overtook it would end the run as refused
+		}
 	default:
 		reply.Kind = lathe.Reject
 		v.out.notice("refused, since nobody can be asked here: " + what)
@@ -58,7 +60,8 @@ func describeAsk(a lathe.Ask) string {
 	return oneLine(text, 300)
 }
 
-// askPerson asks on the terminal. An interrupted or ended input rejects.
+// askPerson asks on the terminal. An ended input rejects; after an interrupt the
+// reply means nothing.
 func (v *view) askPerson(ctx context.Context, a lathe.Ask, what string) lathe.Reply {
 	st := v.out.style
 	if d, ok := a.Metadata["diff"].(string); ok && d != "" {

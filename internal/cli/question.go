@@ -42,6 +42,9 @@ func (v *view) question(ctx context.Context, q lathe.QuestionAsk) {
 	answers := make([][]string, 0, len(q.Questions))
 	for _, one := range q.Questions {
 		answer, ok := v.askQuestion(ctx, one)
+		if ctx.Err() != nil {
+			return // the abort ends the question
+		}
 		if !ok {
 			v.settled(v.c.Answer(context.WithoutCancel(ctx), q.ID, nil))
 			return
