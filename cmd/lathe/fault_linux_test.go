@@ -278,7 +278,7 @@ func readOnlyData(t *testing.T, left bool) {
 // killAtWork kills a run while its tool works.
 func killAtWork(t *testing.T, w *world) {
 	t.Helper()
-	w.write("wait.txt", "tool bash {\"command\":\"touch began; sleep 1000\",\"description\":\"waits\"}\n")
+	w.write("wait.txt", "tool bash {\"command\":\"echo printed so far; touch began; sleep 1000\",\"description\":\"waits\"}\n")
 	cmd := w.command("run", "--title", "cut off", "--permission", "allow", "-m", "script/"+filepath.Join(w.dir, "wait.txt"), "wait")
 	mark := fmt.Sprintf("LATHE_KILL_MARK=%d-work", os.Getpid())
 	cmd.Env = append(cmd.Env, mark)
@@ -286,13 +286,21 @@ func killAtWork(t *testing.T, w *world) {
 		t.Fatal(err)
 	}
 	w.await("began")
+	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		if strings.Contains(w.must(w.run("export")), `"output": "printed so far\n"`) {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("what the command printed is not seen from outside")
+		}
+	}
 	_ = cmd.Process.Kill()
 	w.wait(cmd)
 	noneLeft(t, "killed at work", mark)
 }
 
 // TestInterruptedIsShownSo kills a run while its tool works. Whoever looks at the
-// session next sees that it was cut off.
+// session next sees that it was cut off, and what the tool had shown.
 func TestInterruptedIsShownSo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -301,6 +309,9 @@ func TestInterruptedIsShownSo(t *testing.T) {
 	out := w.must(w.run("export"))
 	if strings.Contains(out, `"status": "running"`) || !strings.Contains(out, "interrupted") {
 		t.Errorf("the session seems to work:\n%s", out)
+	}
+	if !strings.Contains(out, `"output": "printed so far\n"`) {
+		t.Errorf("what the command printed is lost:\n%s", out)
 	}
 	if out := w.must(w.run("doctor")); strings.Contains(out, "at work") {
 		t.Errorf("doctor:\n%s", out)
