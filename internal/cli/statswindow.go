@@ -33,15 +33,15 @@ func (st *statistics) addWindows(ctx context.Context, a *app) error {
 		return err
 	}
 	for id := range st.seen {
-		stats, err := a.svc.ContextStats(ctx, id)
-		if errors.Is(err, sqlite.ErrNotFound) {
-			continue
+		sess, err := a.svc.Get(ctx, id)
+		if lathe.CodeOf(err) == lathe.CodeNotFound {
+			continue // it was deleted
 		}
 		if err != nil {
 			return err
 		}
-		sess, err := a.svc.Get(ctx, id)
-		if err != nil {
+		stats, err := a.svc.ContextStats(ctx, id)
+		if err != nil && !errors.Is(err, sqlite.ErrNotFound) {
 			return err
 		}
 		w, c := &st.Windows, stats.Cache

@@ -242,9 +242,12 @@ func (s *Store) tail(ctx context.Context, session lathe.SessionID, which string)
 	return l.messages, nil
 }
 
-// DropMessages removes all messages of a session.
+// DropMessages removes all messages of a session. What they cost stays counted.
 func (tx *Tx) DropMessages(session lathe.SessionID) error {
-	_, err := tx.exec(`DELETE FROM message WHERE session = (SELECT n FROM session WHERE id = ?)`, session)
+	err := tx.keepSpent(session, "")
+	if err == nil {
+		_, err = tx.exec(`DELETE FROM message WHERE session = (SELECT n FROM session WHERE id = ?)`, session)
+	}
 	if err != nil {
 		return fmt.Errorf("remove the messages of session %s: %w", session, err)
 	}

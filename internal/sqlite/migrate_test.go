@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -48,9 +49,14 @@ func oldStore(t testing.TB, version int64, messages int) (dir string) {
 	for i := range messages {
 		exec(`INSERT INTO message (id, session, seq, role, created, open, summary, parts, data) VALUES (?, 1, ?, 'user', 1, 0, 0, 1, '{}')`, fmt.Sprintf("msg_%d", i), i+1)
 		exec(`INSERT INTO part (id, message, seq, kind, open, rev, size, data) VALUES (?, ?, 1, 'text', 0, 1, 0, ?)`, fmt.Sprintf("prt_%d", i), i+1, fmt.Sprintf(`{"text":"word%d said"}`, i))
-		if version == 1 && i%2 == 0 {
-			exec(`INSERT INTO search (rowid, body) VALUES (?, ?)`, i+1, fmt.Sprintf("word%d said", i))
+		if i%2 > 0 {
+			continue
+		}
+		exec(`INSERT INTO search (rowid, body) VALUES (?, ?)`, i+1, fmt.Sprintf("word%d said", i))
+		if version == 1 {
 			exec(`INSERT INTO search_done (message) VALUES (?)`, i+1)
+		} else {
+			exec(`DELETE FROM search_todo WHERE message = ?`, i+1)
 		}
 	}
 	must(t, tx.Commit())
@@ -89,11 +95,27 @@ func checkMigrated(t *testing.T, s *Store, messages int) {
 	}
 }
 
+// TestMigrateOldSchema opens a store of each schema there was, and its backup.
 func TestMigrateOldSchema(t *testing.T) {
-	dir := oldStore(t, 1, 10)
+	for version := int64(1); version < schema; version++ {
+		t.Run(fmt.Sprint(version), func(t *testing.T) { migrateFrom(t, version) })
+	}
+}
+
+func migrateFrom(t *testing.T, version int64) {
+	ctx, dir := t.Context(), oldStore(t, version, 10)
 	s := open(t, dir)
 	checkMigrated(t, s, 10)
-	backups, err := filepath.Glob(filepath.Join(dir, "backup", "lathe-v1-*.db"))
+	// What the newer schemas added is in use.
+	must(t, s.AddMessage(ctx, paid("ses_old", "msg_paid", 1)))
+	must(t, s.RemoveMessage(ctx, "ses_old", "msg_paid"))
+	if got := answers(t, s, time.Time{}); !slices.Equal(got, []lathe.Money{-1}) {
+		t.Errorf("after an answer was removed: %v", got)
+	}
+	if p, err := s.Project(ctx, "p"); err != nil || p.Worktree != "/d" || p.Name != "" {
+		t.Errorf("project %+v, %v", p, err)
+	}
+	backups, err := filepath.Glob(filepath.Join(dir, "backup", fmt.Sprintf("lathe-v%d-*.db", version)))
 	must(t, err)
 	if len(backups) != 1 {
 		t.Fatalf("backups: %q", backups)
@@ -114,12 +136,16 @@ func TestMigrationKilled(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("LATHE_KILL_ROUNDS")); err == nil && n > 0 {
 		rounds, messages = n, 4000
 	}
-	old := oldStore(t, 1, messages)
-	data, err := os.ReadFile(filepath.Join(old, "lathe.db"))
-	must(t, err)
+	old := map[int][]byte{} // by schema
+	for version := 1; version < schema; version++ {
+		data, err := os.ReadFile(filepath.Join(oldStore(t, int64(version), messages), "lathe.db"))
+		must(t, err)
+		old[version] = data
+	}
 	killed := 0
 	var whole time.Duration
 	for round := range rounds {
+		data := old[1+round%len(old)]
 		dir := t.TempDir()
 		must(t, os.WriteFile(filepath.Join(dir, "lathe.db"), data, 0o600))
 		cmd := exec.CommandContext(t.Context(), os.Args[0], dir, "x")
