@@ -46,6 +46,9 @@ type Project struct {
 	Icon  Icon
 	Start string // command that prepares a new linked worktree
 
+	// StartIn is the worktree that Start was set for. It runs in no other clone.
+	StartIn string
+
 	Sandboxes []string // linked worktrees that are there; found, not stored
 }
 

@@ -105,9 +105,6 @@ type (
 		Deletions int    `json:"deletions"`
 		Status    string `json:"status"`
 	}
-	directory18 struct {
-		Directory string `json:"directory"`
-	}
 )
 
 func (c *call) place() (wire.Location, *session.Instance, error) {
@@ -390,14 +387,6 @@ func (c *call) vcsStatus() (any, error) {
 		out = append(out, changed18{f.Path, f.Added, f.Removed, f.Status})
 	}
 	return out, nil
-}
-
-func (c *call) projectDirectories() (any, error) {
-	p, err := c.s.opts.Store.Project(c.ctx(), c.r.PathValue("projectID"))
-	if err != nil {
-		return nil, notFound("Project not found: %s", clip(c.r.PathValue("projectID"), 80))
-	}
-	return []directory18{{p.Worktree}}, nil
 }
 
 // tagged adds what clients of /api look for in an error.

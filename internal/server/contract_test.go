@@ -287,6 +287,21 @@ func TestContract(t *testing.T) {
 
 	current := r.ok("GET", "/project/current", "").(map[string]any)["id"].(string)
 	check("PATCH /project/{projectID}", "/project/"+current, `{}`, "200")
+	check("PATCH /project/{projectID}", "/project/"+current, `{"name":"n","icon":{"color":"blue"},"commands":{"start":"true"}}`, "200")
+	check("PATCH /project/{projectID}", "/project/"+current, `{"icon":{"url":"x"}}`, "400")
+	check("PATCH /project/{projectID}", "/project/none", `{}`, "404")
+	const linked = "/experimental/worktree"
+	var made struct{ Directory string }
+	if err := json.Unmarshal(check("POST "+linked, linked, `{"name":"contract"}`, "200").body, &made); err != nil {
+		t.Fatal(err)
+	}
+	check("POST "+linked, linked, `{"name":"..."}`, "400")
+	check("POST "+linked+"/reset", linked+"/reset", body(map[string]any{"directory": made.Directory}), "200")
+	check("POST "+linked+"/reset", linked+"/reset", `{"directory":"x"}`, "400")
+	check("GET "+linked, linked, "", "200")
+	check("GET /project", "/project", "", "200")
+	check("DELETE "+linked, linked, body(map[string]any{"directory": made.Directory}), "200")
+	check("DELETE "+linked, linked, body(map[string]any{"directory": made.Directory}), "400")
 	r.contractOfAsks(check)
 	for name := range s.base.Operations { // a directory that there is not is refused everywhere
 		method, path, _ := strings.Cut(name, " ")
@@ -320,7 +335,6 @@ func TestContract(t *testing.T) {
 
 // cannotSucceed are operations of the contract that lathe has no engine for.
 var cannotSucceed = map[string]bool{
-	"POST /experimental/worktree": true, "DELETE /experimental/worktree": true, "POST /experimental/worktree/reset": true,
 	"POST /provider/{providerID}/oauth/authorize": true, "POST /provider/{providerID}/oauth/callback": true,
 	"POST /mcp": true, "POST /mcp/{name}/connect": true, "POST /mcp/{name}/disconnect": true, "POST /mcp/{name}/auth": true,
 	"DELETE /mcp/{name}/auth": true, "POST /mcp/{name}/auth/callback": true, "POST /mcp/{name}/auth/authenticate": true,

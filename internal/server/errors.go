@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,8 @@ type invalid struct {
 	where string // "Payload", "Query" or "Params"
 	path  []string
 	msg   string
+	hint  string
+	name  string // of the error; empty: BadRequest
 }
 
 func (e *invalid) Error() string {
@@ -82,7 +85,7 @@ type problem struct {
 	Message string   `json:"message"`
 }
 
-func (e *invalid) body(hint string) badRequest {
+func (e *invalid) body() badRequest {
 	where := e.where
 	if where == "" {
 		where = "Payload"
@@ -92,7 +95,7 @@ func (e *invalid) body(hint string) badRequest {
 		p.Path = []string{}
 	}
 	return badRequest{
-		Name: "BadRequest", Data: badData{Message: e.Error(), Kind: where, Hint: hint},
+		Name: cmp.Or(e.name, "BadRequest"), Data: badData{Message: e.Error(), Kind: where, Hint: e.hint},
 		Error: []problem{p}, Errors: []problem{p},
 	}
 }
@@ -115,7 +118,7 @@ var names = map[lathe.Code]struct {
 // people is named by a reference to the log only.
 func (s *Server) describe(r *http.Request, ref string, err error) (int, any) {
 	if bad, ok := errors.AsType[*invalid](err); ok {
-		return http.StatusBadRequest, bad.body("")
+		return http.StatusBadRequest, bad.body()
 	}
 	if no, ok := errors.AsType[*unsupported](err); ok {
 		return http.StatusNotImplemented, failure{Name: "NotImplementedError", Data: failureData{Message: no.Error()}}
@@ -126,7 +129,7 @@ func (s *Server) describe(r *http.Request, ref string, err error) (int, any) {
 	e, ok := errors.AsType[*lathe.Error](err)
 	switch {
 	case ok && e.Code == lathe.CodeInvalid:
-		return http.StatusBadRequest, (&invalid{msg: e.Msg}).body(e.Hint)
+		return http.StatusBadRequest, (&invalid{msg: e.Msg, hint: e.Hint}).body()
 	case ok && e.Code != lathe.CodeInternal:
 		n := names[e.Code]
 		out := failure{Name: n.name, Data: failureData{Message: e.Msg, Hint: e.Hint}}
@@ -142,7 +145,7 @@ func (s *Server) describe(r *http.Request, ref string, err error) (int, any) {
 	case errors.Is(err, turn.ErrAborted):
 		return http.StatusConflict, failure{Name: "MessageAbortedError", Data: failureData{Message: err.Error()}}
 	case errors.Is(err, context.Canceled) && r.Context().Err() != nil && !errors.Is(context.Cause(r.Context()), errStopping):
-		return http.StatusBadRequest, badPayload("the client gave the request up before it was answered").(*invalid).body("")
+		return http.StatusBadRequest, badPayload("the client gave the request up before it was answered").(*invalid).body()
 	case errors.Is(err, errStopping):
 		return http.StatusServiceUnavailable, failure{Name: "UnavailableError", Data: failureData{Message: errStopping.Error()}}
 	}
@@ -155,7 +158,7 @@ func (s *Server) describe(r *http.Request, ref string, err error) (int, any) {
 func (s *Server) fail(w *answer, r *http.Request, err error) {
 	if in, ok := w.ResponseWriter.(interface{ Fail(error) }); ok {
 		if bad, ok := errors.AsType[*invalid](err); ok {
-			err = lathe.Errorf(lathe.CodeInvalid, "", "%v", bad)
+			err = lathe.Errorf(lathe.CodeInvalid, bad.hint, "%v", bad)
 		}
 		in.Fail(err)
 		return

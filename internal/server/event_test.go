@@ -88,7 +88,7 @@ func (r *rig) listen(path string, header ...string) *listener {
 func (l *listener) until(kind string) []frame {
 	l.t.Helper()
 	var out []frame
-	timeout := time.After(20 * time.Second)
+	timeout := time.After(time.Minute)
 	for {
 		select {
 		case f, ok := <-l.frames:

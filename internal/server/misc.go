@@ -4,13 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"path/filepath"
-	"strings"
 
 	"lathe"
-	"lathe/internal/opencode/wire"
-	"lathe/internal/session"
-	"lathe/internal/workspace"
 )
 
 type health struct {
@@ -46,43 +41,6 @@ func (c *call) instanceDispose() (any, error) {
 	return true, c.s.opts.Service.Dispose(context.WithoutCancel(c.ctx()), dir)
 }
 
-func (c *call) projectList() (any, error) {
-	if _, _, err := c.instance(); err != nil { // opening it makes it known
-		return nil, err
-	}
-	all, err := c.s.opts.Store.Projects(c.ctx())
-	return wire.EncodeProjects(all), err
-}
-
-func (c *call) projectCurrent() (any, error) {
-	inst, _, err := c.instance()
-	if err != nil {
-		return nil, err
-	}
-	p, err := c.s.opts.Store.Project(c.ctx(), inst.Project.ID)
-	if err != nil {
-		p, err = inst.Project, nil
-	}
-	return wire.EncodeProject(p), err
-}
-
-// projectUpdate refuses what lathe does not keep: names, icons and start commands
-// of projects.
-func (c *call) projectUpdate() (any, error) {
-	var in map[string]any
-	if err := c.need(&in); err != nil {
-		return nil, err
-	}
-	p, err := c.s.opts.Store.Project(c.ctx(), c.r.PathValue("projectID"))
-	if err != nil {
-		return nil, notFound("Project not found: %s", clip(c.r.PathValue("projectID"), 80))
-	}
-	if len(in) > 0 {
-		return nil, &unsupported{"names, icons and commands of projects"}
-	}
-	return wire.EncodeProject(p), nil
-}
-
 type pathOut struct {
 	Home      string `json:"home"`
 	State     string `json:"state"`
@@ -98,60 +56,6 @@ func (c *call) path() (any, error) {
 	}
 	p := c.s.opts.Paths
 	return pathOut{p.Home, p.State, p.Config, inst.Root.Worktree, dir}, nil
-}
-
-type vcsOut struct {
-	Branch  string `json:"branch"`
-	Default string `json:"default_branch,omitempty"` // 1.18
-}
-
-// vcs reads the branch from the git directory; a detached head has none.
-func (c *call) vcs() (any, error) {
-	inst, _, err := c.instance()
-	if err != nil {
-		return nil, err
-	}
-	return vcsOut{branch(inst), mainBranch(inst)}, nil
-}
-
-func branch(inst *session.Instance) string {
-	if inst.Root.GitDir == "" {
-		return ""
-	}
-	head, err := workspace.ReadFile(filepath.Join(inst.Root.GitDir, "HEAD"), 4096)
-	if err != nil {
-		return ""
-	}
-	name, _ := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
-	if strings.HasPrefix(string(head), "ref: ") {
-		return name
-	}
-	return ""
-}
-
-// mainBranch is what the remote calls its branch, or the one that has the usual
-// name.
-func mainBranch(inst *session.Instance) string {
-	if inst.Root.GitDir == "" {
-		return ""
-	}
-	read := func(parts ...string) string {
-		data, err := workspace.ReadFile(filepath.Join(append([]string{inst.Root.GitDir}, parts...)...), 1<<20)
-		if err != nil {
-			return ""
-		}
-		return string(data)
-	}
-	if name, ok := strings.CutPrefix(strings.TrimSpace(read("refs", "remotes", "origin", "HEAD")), "ref: refs/remotes/origin/"); ok {
-		return name
-	}
-	packed := read("packed-refs")
-	for _, name := range []string{"main", "master"} {
-		if read("refs", "heads", name) != "" || strings.Contains(packed, " refs/heads/"+name+"\n") {
-			return name
-		}
-	}
-	return ""
 }
 
 func (c *call) log() (any, error) {

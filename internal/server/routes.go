@@ -23,7 +23,7 @@ func (s *Server) routes() []route {
 		message = session + "/message/{messageID}"
 		part    = message + "/part/{partID}"
 	)
-	worktrees, oauth := not("managing worktrees"), not("OAuth with MCP servers over the API")
+	oauth := not("OAuth with MCP servers over the API")
 	return append(apiRoutes(), []route{
 		{get, "/doc", (*call).doc, line18},
 
@@ -38,6 +38,7 @@ func (s *Server) routes() []route {
 		{get, "/project", (*call).projectList, ""},
 		{get, "/project/current", (*call).projectCurrent, ""},
 		{patch, "/project/{projectID}", (*call).projectUpdate, ""},
+		{post, "/project/git/init", (*call).projectInitGit, line18},
 		{get, "/path", (*call).path, ""},
 		{get, "/vcs", (*call).vcs, ""},
 
@@ -59,10 +60,10 @@ func (s *Server) routes() []route {
 		{get, "/experimental/tool/ids", (*call).toolIDs, ""},
 		{get, "/experimental/tool", (*call).toolList, ""},
 		{get, "/experimental/resource", emptyObject, ""},
-		{get, "/experimental/worktree", emptyList, ""},
-		{post, "/experimental/worktree", worktrees, ""},
-		{del, "/experimental/worktree", worktrees, ""},
-		{post, "/experimental/worktree/reset", worktrees, ""},
+		{get, "/experimental/worktree", (*call).worktreeList, ""},
+		{post, "/experimental/worktree", (*call).worktreeCreate, ""},
+		{del, "/experimental/worktree", (*call).worktreeRemove, ""},
+		{post, "/experimental/worktree/reset", (*call).worktreeReset, ""},
 
 		{get, "/mcp", emptyObject, ""},
 		{post, "/mcp", not("adding MCP servers over the API"), ""},

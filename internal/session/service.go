@@ -49,6 +49,7 @@ type Service struct {
 	questions questions
 	runners   map[lathe.SessionID]*runner
 	shares    *shares
+	preparing preparing
 }
 
 // opening is an instance that is being made or is ready.

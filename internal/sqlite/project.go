@@ -15,10 +15,11 @@ type projectDoc struct {
 	Override string `json:"iconOverride,omitempty"`
 	Color    string `json:"iconColor,omitempty"`
 	Start    string `json:"start,omitempty"`
+	StartIn  string `json:"startIn,omitempty"`
 }
 
 func projectData(p *lathe.Project) (string, error) {
-	data, err := marshal(projectDoc{p.Name, p.Icon.URL, p.Icon.Override, p.Icon.Color, p.Start})
+	data, err := marshal(projectDoc{p.Name, p.Icon.URL, p.Icon.Override, p.Icon.Color, p.Start, p.StartIn})
 	return string(data), err
 }
 
@@ -82,7 +83,8 @@ func scanProject(row scanner) (p lathe.Project, err error) {
 	var doc projectDoc
 	err = json.Unmarshal([]byte(data), &doc)
 	p.Created, p.Updated = at(created), at(updated)
-	p.Name, p.Icon, p.Start = doc.Name, lathe.Icon{URL: doc.IconURL, Override: doc.Override, Color: doc.Color}, doc.Start
+	p.Name, p.Icon = doc.Name, lathe.Icon{URL: doc.IconURL, Override: doc.Override, Color: doc.Color}
+	p.Start, p.StartIn = doc.Start, doc.StartIn
 	return p, err
 }
 

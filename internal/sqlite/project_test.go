@@ -18,7 +18,8 @@ func TestProjectSettings(t *testing.T) {
 	seen := lathe.Project{ID: "p1", Worktree: "/w", VCS: "git", Created: epoch, Updated: epoch}
 	must(t, s.PutProject(ctx, seen))
 	want := seen
-	want.Name, want.Icon, want.Start = "名前", lathe.Icon{URL: "https://a", Override: strings.Repeat("x", 300<<10), Color: "blue"}, "make deps"
+	want.Name, want.Icon = "名前", lathe.Icon{URL: "https://a", Override: strings.Repeat("x", 300<<10), Color: "blue"}
+	want.Start, want.StartIn = "make deps", "/w"
 	want.Updated = epoch.Add(time.Second)
 	got, err := s.UpdateProject(ctx, "p1", func(p *lathe.Project) error { *p = want; p.ID = "other"; return nil })
 	must(t, err)

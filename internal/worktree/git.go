@@ -26,9 +26,20 @@ const (
 func gitProgram() (string, error) {
 	program, err := exec.LookPath("git")
 	if err != nil {
-		return "", lathe.Errorf(lathe.CodeInvalid, "install git", "worktrees need the git program, which was not found")
+		return "", lathe.Errorf(lathe.CodeInvalid, "install git", "this needs the git program, which was not found")
 	}
 	return program, nil
+}
+
+// Init makes a directory a git repository.
+func Init(ctx context.Context, dir string, environ []string) error {
+	program, err := gitProgram()
+	if err != nil {
+		return err
+	}
+	r := &Repo{o: Options{Environ: environ}, git: program}
+	_, err = r.run(ctx, dir, "init", "--quiet")
+	return err
 }
 
 // settings switch off what a repository could make git run, and the network.

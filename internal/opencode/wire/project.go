@@ -164,5 +164,22 @@ type (
 	}
 )
 
+// WorktreeRequest asks for a linked worktree.
+type WorktreeRequest struct {
+	Name         string `json:"name"`
+	StartCommand string `json:"startCommand"`
+}
+
+// Check returns what is wrong with the start command, and with which field; the
+// name is for git to judge.
+func (r WorktreeRequest) Check() (field string, err error) {
+	return "startCommand", script(r.StartCommand)
+}
+
+// WorktreeTarget names a linked worktree.
+type WorktreeTarget struct {
+	Directory string `json:"directory"`
+}
+
 // EncodeWorktree returns a linked worktree.
 func EncodeWorktree(name, branch, dir string) any { return worktree{name, branch, dir} }

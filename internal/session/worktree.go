@@ -1,0 +1,221 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"lathe"
+	"lathe/internal/shell"
+	"lathe/internal/worktree"
+)
+
+const (
+	startLimit = 15 * time.Minute // for each start command of a worktree
+	startSays  = 2 << 10          // bytes of what it printed that are told
+)
+
+// errSuperseded stops the preparation of a worktree that is removed or reset.
+var errSuperseded = errors.New("the worktree was removed or reset meanwhile")
+
+// WorktreeInput says what worktree is wanted.
+type WorktreeInput struct {
+	Name  string // empty: one is made up
+	Start string // command to run in it after the project's own
+}
+
+// preparing are the worktrees whose files or start commands are on their way.
+type preparing struct {
+	mu   sync.Mutex
+	dirs map[string]*preparation
+}
+
+type preparation struct {
+	cancel context.CancelCauseFunc
+	done   chan struct{}
+}
+
+// stop ends what prepares a worktree, and waits for it.
+func (p *preparing) stop(ctx context.Context, dir string) error {
+	p.mu.Lock()
+	one := p.dirs[dir]
+	p.mu.Unlock()
+	if one == nil {
+		return nil
+	}
+	one.cancel(errSuperseded)
+	select {
+	case <-one.done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Worktrees returns the linked worktrees of a directory's repository.
+func (s *Service) Worktrees(ctx context.Context, dir string) ([]string, error) {
+	inst, err := s.Instance(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return worktree.Linked(ctx, inst.Root), nil
+}
+
+func (s *Service) worktrees(ctx context.Context, dir string) (*Instance, *worktree.Repo, error) {
+	inst, err := s.Instance(ctx, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	repo, err := worktree.Open(worktree.Options{
+		Root: inst.Root, Dir: filepath.Join(inst.Paths.Data, "worktree", inst.Project.ID), Environ: inst.engine.shellEnv,
+		Trusted: inst.Trust.Given, Now: s.opts.Now, Name: newSlug,
+	})
+	return inst, repo, err
+}
+
+// CreateWorktree makes a linked worktree of a directory's repository. Its files
+// come, and the start commands run, when prepare is called, which does not wait;
+// [lathe.WorktreeReady] and [lathe.WorktreeFailed] tell of that in the worktree's
+// directory.
+func (s *Service) CreateWorktree(ctx context.Context, dir string, in WorktreeInput) (w worktree.Worktree, prepare func(), err error) {
+	inst, repo, err := s.worktrees(ctx, dir)
+	if err != nil {
+		return w, nil, err
+	}
+	if w, err = repo.Add(ctx, in.Name); err != nil {
+		return w, nil, err
+	}
+	s.tellProject(context.WithoutCancel(ctx), inst)
+	fill := func(ctx context.Context) error {
+		if err := repo.Fill(ctx, w); err != nil {
+			return err
+		}
+		s.opts.Bus.Publish(w.Directory, lathe.WorktreeReady{Name: w.Name, Branch: w.Branch})
+		return nil
+	}
+	scripts := append(s.startCommand(context.WithoutCancel(ctx), inst), in.Start)
+	return w, s.prepare(inst, w.Directory, fill, scripts), nil
+}
+
+// startCommand is what the person set for the worktrees of this checkout. What was
+// set for another clone does not run here: that one may be trusted and this not.
+func (s *Service) startCommand(ctx context.Context, inst *Instance) []string {
+	p, err := s.opts.Store.Project(ctx, inst.Project.ID)
+	if err != nil || p.StartIn != inst.Root.Worktree {
+		return nil
+	}
+	return []string{p.Start}
+}
+
+// prepare fills a worktree and runs its start commands, from when the returned
+// function is called until they end, the service closes, or the worktree is
+// removed or reset, which waits for it.
+func (s *Service) prepare(inst *Instance, dir string, fill func(context.Context) error, scripts []string) (begin func()) {
+	ctx, cancel := context.WithCancelCause(s.ctx)
+	one, begun := &preparation{cancel: cancel, done: make(chan struct{})}, make(chan struct{})
+	p := &s.preparing
+	p.mu.Lock()
+	if p.dirs == nil {
+		p.dirs = map[string]*preparation{}
+	}
+	p.dirs[dir] = one
+	p.mu.Unlock()
+	s.wg.Go(func() {
+		defer close(one.done)
+		defer cancel(nil)
+		select {
+		case <-begun:
+		case <-ctx.Done():
+		}
+		err := fill(ctx)
+		for _, script := range scripts {
+			if err == nil && strings.TrimSpace(script) != "" {
+				err = inst.runStart(ctx, dir, script)
+			}
+		}
+		if err != nil && ctx.Err() == nil {
+			s.opts.Bus.Publish(dir, lathe.WorktreeFailed{Message: err.Error()})
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.dirs[dir] == one {
+			delete(p.dirs, dir)
+		}
+	})
+	return sync.OnceFunc(func() { close(begun) })
+}
+
+// runStart runs a start command. An error tells the end of what it printed.
+func (i *Instance) runStart(ctx context.Context, dir, script string) error {
+	var said []byte
+	exit, err := i.engine.runner.Run(ctx, shell.Command{
+		Script: script, Dir: dir, Shell: i.shell, Env: shell.Env(i.engine.shellEnv, map[string]string{"TERM": "dumb"}), Timeout: startLimit,
+		Output: func(chunk []byte) {
+			said = append(said, chunk...)
+			said = said[max(0, len(said)-startSays):]
+		},
+	})
+	text := strings.TrimSpace(strings.ToValidUTF8(string(said), ""))
+	switch {
+	case err != nil:
+		return fmt.Errorf("start command: %w", err)
+	case exit.TimedOut:
+		return fmt.Errorf("the start command took longer than %v: %s", startLimit, text)
+	case exit.Code != 0:
+		return fmt.Errorf("the start command ended with status %d: %s", exit.Code, text)
+	}
+	return nil
+}
+
+// RemoveWorktree removes a linked worktree that lathe made. What it held that is
+// nowhere else stays on a branch, whose name is returned; see [worktree.Repo.Remove].
+func (s *Service) RemoveWorktree(ctx context.Context, dir, target string) (kept string, err error) {
+	inst, repo, top, err := s.settled(ctx, dir, target)
+	if err != nil {
+		return "", err
+	}
+	save := context.WithoutCancel(ctx)
+	if err := s.disposeBelow(save, top); err != nil {
+		return "", err
+	}
+	kept, err = repo.Remove(ctx, top)
+	s.tellProject(save, inst)
+	return kept, err
+}
+
+// ResetWorktree makes a linked worktree that lathe made as the default branch is,
+// and runs its start command again. What it held that is nowhere else stays on a
+// branch, whose name is returned; see [worktree.Repo.Reset].
+func (s *Service) ResetWorktree(ctx context.Context, dir, target string) (kept string, err error) {
+	inst, repo, top, err := s.settled(ctx, dir, target)
+	if err != nil {
+		return "", err
+	}
+	kept, err = repo.Reset(ctx, top)
+	if err != nil {
+		return kept, err
+	}
+	scripts := s.startCommand(context.WithoutCancel(ctx), inst)
+	s.prepare(inst, top, func(context.Context) error { return nil }, scripts)()
+	return kept, nil
+}
+
+// settled returns a worktree in which nothing goes on.
+func (s *Service) settled(ctx context.Context, dir, target string) (*Instance, *worktree.Repo, string, error) {
+	inst, repo, err := s.worktrees(ctx, dir)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	root, err := repo.Own(ctx, target)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	if err := s.idleBelow(ctx, root.TopLevel); err != nil {
+		return nil, nil, "", err
+	}
+	return inst, repo, root.TopLevel, s.preparing.stop(ctx, root.TopLevel)
+}
