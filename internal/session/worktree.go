@@ -39,7 +39,8 @@ type preparation struct {
 	done   chan struct{}
 }
 
-// stop ends what prepares a worktree, and waits for it.
+// stop ends the start commands of a worktree, and waits for them and its files: a
+// checkout that is cut short looks like work of somebody who deleted files.
 func (p *preparing) stop(ctx context.Context, dir string) error {
 	p.mu.Lock()
 	one := p.dirs[dir]
@@ -131,7 +132,7 @@ func (s *Service) prepare(inst *Instance, dir string, fill func(context.Context)
 		case <-begun:
 		case <-ctx.Done():
 		}
-		err := fill(ctx)
+		err := fill(s.ctx)
 		for _, script := range scripts {
 			if err == nil && strings.TrimSpace(script) != "" {
 				err = inst.runStart(ctx, dir, script)

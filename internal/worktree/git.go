@@ -5,13 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"lathe"
+	"lathe/internal/workspace"
 )
 
 // How long git may take: to look at refs, and to go through the files.
@@ -76,7 +79,30 @@ func (r *Repo) runFiles(ctx context.Context, dir string, args ...string) (string
 	if err != nil {
 		return "", err
 	}
-	return r.exec(ctx, dir, patiently, off, args)
+	locks := freeLocks(ctx, dir)
+	out, err := r.exec(ctx, dir, patiently, off, args)
+	if _, answered := errors.AsType[*failed](err); err != nil && !answered {
+		for _, lock := range locks {
+			_ = os.Remove(lock)
+		}
+	}
+	return out, err
+}
+
+// freeLocks returns the lock files of a linked worktree that nobody holds. A git
+// that is stopped in the moment in which it takes one leaves it behind.
+func freeLocks(ctx context.Context, dir string) (free []string) {
+	root, err := workspace.Find(ctx, dir)
+	if err != nil || root.GitDir == root.CommonDir {
+		return nil
+	}
+	for _, name := range []string{"index.lock", "HEAD.lock", "ORIG_HEAD.lock"} {
+		path := filepath.Join(root.GitDir, name)
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			free = append(free, path)
+		}
+	}
+	return free
 }
 
 // withoutFilters returns the options that switch off the filters which an

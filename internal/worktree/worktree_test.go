@@ -564,3 +564,31 @@ func TestDefaultBranch(t *testing.T) {
 		t.Errorf("outside git: %q", got)
 	}
 }
+
+// However a checkout is cut short, git can go on with the worktree.
+func TestFillCutShort(t *testing.T) {
+	p := newPlace(t)
+	for i := range 100 {
+		p.write("repo/files/"+strings.Repeat("f", i+1), "x\n")
+	}
+	p.commit(p.top, "files")
+	r := p.open(p.top)
+	w, err := r.Add(t.Context(), "w")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 30 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*time.Millisecond)
+		_ = r.Fill(ctx, w) // may well be done
+		cancel()
+		if got, err := filepath.Glob(filepath.Join(p.root(w.Directory).GitDir, "*.lock")); err != nil || len(got) != 0 {
+			t.Fatalf("left behind: %v %v", got, err)
+		}
+	}
+	if err := r.Fill(t.Context(), w); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.git(w.Directory, "status", "--porcelain"); got != "" {
+		t.Errorf("it is not clean: %s", got)
+	}
+}
