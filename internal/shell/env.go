@@ -42,7 +42,8 @@ func dropped(name string, drop []string) bool {
 }
 
 // Choose returns the shell for an environment: $SHELL unless that is fish or nu,
-// which speak another language; else bash; else sh. On macOS zsh goes before
+// which speak another language, or what accounts of services have in its place; else
+// bash; else sh. On macOS zsh goes before
 // bash; on Windows it is Git's bash if there is one, else the command processor.
 func Choose(env []string) string {
 	get := func(name string) string { return lookup(env, name) }
@@ -51,7 +52,7 @@ func Choose(env []string) string {
 	}
 	sh := get("SHELL")
 	switch filepath.Base(sh) {
-	case "fish", "nu", ".":
+	case "fish", "nu", "false", "true", "nologin", ".":
 	default:
 		if isProgram(sh) {
 			return sh

@@ -356,6 +356,11 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%q: got %s, want %s", env, got, want)
 		}
 	}
+	for _, none := range []string{"/bin/false", "/usr/sbin/nologin"} {
+		if got := Choose([]string{"SHELL=" + none, path}); got != bash {
+			t.Errorf("in place of %s: got %s", none, got)
+		}
+	}
 	if got := Choose([]string{"SHELL=none"}); got != "/bin/sh" {
 		t.Errorf("got %s", got)
 	}
