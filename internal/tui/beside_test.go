@@ -270,6 +270,7 @@ func TestStash(t *testing.T) {
 	d.press("esc", "enter")
 	d.press("ctrl+s")
 	d.shows("❯ second one")
+	d.hides("put aside")
 	if n := len(m.Stashed()); n != 1 {
 		t.Errorf("%d are left", n)
 	}

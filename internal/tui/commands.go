@@ -102,7 +102,7 @@ func viewCommands() []command {
 		{[]string{"context", "cost"}, keys.Context, "what fills the window, and what it cost", "view", offers[Weigher], (*App).contextPage},
 		{[]string{"doctor"}, "", "look whether all works", "view", nil, (*App).doctor},
 		{[]string{"editor"}, keys.Editor, "write in your own editor", "view", nil, (*App).openEditor},
-		{nil, keys.Stash, "put what is written aside", "view", stashes, (*App).stash},
+		{nil, keys.Stash, "put what is written aside: stash it", "view", stashes, (*App).stash},
 		{[]string{"unstash"}, keys.StashPop, "take back what was put aside last", "view", stashes, (*App).stashPop},
 		{[]string{"stash"}, keys.StashList, "what was put aside; words after it are put aside too", "view", stashes, (*App).stashList},
 		{[]string{"help"}, keys.Help, "help with all keys", "view", nil, (*App).help},

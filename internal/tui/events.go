@@ -108,7 +108,10 @@ func (a *App) setSession(s lathe.Session) {
 	}
 	a.session = s
 	for _, w := range a.waiting { // they may have come before the session was read
-		if q, ok := w.(*askSheet); ok {
+		switch q := w.(type) {
+		case *askSheet:
+			q.other = q.ask.SessionID != s.ID
+		case *questionSheet:
 			q.other = q.ask.SessionID != s.ID
 		}
 	}
@@ -164,7 +167,7 @@ func (a *App) questioned(ask lathe.QuestionAsk) {
 		}
 	}
 	if len(ask.Questions) > 0 {
-		a.waiting = append(a.waiting, newQuestion(ask, a.opts.Now()))
+		a.waiting = append(a.waiting, newQuestion(ask, ask.SessionID != a.session.ID, a.opts.Now()))
 	}
 }
 

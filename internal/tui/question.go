@@ -21,6 +21,7 @@ type questionSheet struct {
 	ask   lathe.QuestionAsk
 	n     int // the question that is shown
 	state []answering
+	other bool // it is of a session that is not on screen
 	shown time.Time
 	first int // the line of the first row, as of the last drawing
 }
@@ -34,8 +35,8 @@ type answering struct {
 	done   bool
 }
 
-func newQuestion(ask lathe.QuestionAsk, now time.Time) *questionSheet {
-	s := &questionSheet{ask: ask, shown: now, state: make([]answering, len(ask.Questions))}
+func newQuestion(ask lathe.QuestionAsk, other bool, now time.Time) *questionSheet {
+	s := &questionSheet{ask: ask, other: other, shown: now, state: make([]answering, len(ask.Questions))}
 	for i := range s.state {
 		s.state[i].chosen = map[int]bool{}
 	}
@@ -220,6 +221,9 @@ func (s *questionSheet) draw(l look, height int) (out []styled.Line, x, y int) {
 	}
 	if q.Header != "" {
 		title += ": " + styled.OneLine(q.Header)
+	}
+	if s.other {
+		title += " (another session)"
 	}
 	out = append(out, l.title(title, hint))
 	if len(s.ask.Questions) > 1 {

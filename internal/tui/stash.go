@@ -75,7 +75,7 @@ func (a *App) takeBack(s memory.Stashed) tea.Cmd {
 	m := a.opts.Desk.Memory
 	take := func(a *App) tea.Cmd {
 		a.input.Editor = edit.FromDraft(s.Draft)
-		a.typedAt = a.opts.Now()
+		a.typedAt, a.toast = a.opts.Now(), toast{} // which may say that it is put aside
 		return tea.Batch(func() tea.Msg { return doneMsg{err: m.Unstash(s.ID)} }, a.changed())
 	}
 	if a.input.Empty() {
@@ -90,8 +90,9 @@ func (a *App) takeBack(s memory.Stashed) tea.Cmd {
 			a.fail(err)
 			return a.tick()
 		}
+		cmd := take(a)
 		a.notify(toastInfo, "what was written is put aside in its place")
-		return tea.Batch(take(a), a.tick())
+		return tea.Batch(cmd, a.tick())
 	})
 }
 

@@ -57,6 +57,17 @@ func TestQuestionsShowAll(t *testing.T) {
 	d.hides("END")
 }
 
+// TestQuestionOfAnotherSession holds that it says so, as permission asks do, for as
+// long as it is another one.
+func TestQuestionOfAnotherSession(t *testing.T) {
+	d := withHistory(t, Options{}, question(1, "first"))
+	d.event(lathe.QuestionAsked{Ask: lathe.QuestionAsk{ID: "que_1", SessionID: "ses_2", Questions: []lathe.Question{{Header: "Size", Text: "How large?", Custom: true}}}})
+	d.shows("── question: Size (another session) ──")
+	d.engine.sessions["ses_2"] = lathe.Session{ID: "ses_2", Title: "Another"}
+	d.do(d.app.open("ses_2"))
+	d.shows("── question: Size ──")
+}
+
 func TestAnswersAreShown(t *testing.T) {
 	input, _ := json.Marshal(map[string]any{"questions": []any{map[string]any{"question": "Which?"}, map[string]any{"question": "How many?"}}})
 	failed, _ := json.Marshal(map[string]any{"command": "false"})

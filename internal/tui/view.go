@@ -148,7 +148,7 @@ func (a *App) conversationLines(height int) []styled.Line {
 // undoneNote says that what comes after is undone.
 func (a *App) undoneNote() styled.Line {
 	return styled.Plain(" "+a.look.glyph("↶", "<")+" later messages are undone; "+
-		a.keys.For("messages_redo")+" brings them back, a new message drops them", a.look.fg(theme.Warning)).Cut(a.pane().width-1, a.look.method)
+		a.keys.For("messages_redo")+" redoes, a new message drops them", a.look.fg(theme.Warning)).Cut(a.pane().width-1, a.look.method)
 }
 
 // doing is the entry of the task list that is worked on, and how far it is.

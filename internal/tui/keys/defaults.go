@@ -161,7 +161,7 @@ var defaults = [...]struct {
 	{Redo, "<leader>r", "redo", everywhere},
 	{Copy, "<leader>y", "copy the last answer", everywhere},
 	{Editor, "<leader>e", "write in your own editor", everywhere},
-	{Stash, "ctrl+s", "put what is written aside; without text, take it back", everywhere},
+	{Stash, "ctrl+s", "stash what is written; without text, take it back", everywhere},
 	{StashPop, "none", "take back what was put aside last", everywhere},
 	{StashList, "none", "what was put aside", everywhere},
 	{StashDelete, "ctrl+d", "delete what was put aside (twice)", listing},
