@@ -222,6 +222,17 @@ func TestScrollbar(t *testing.T) {
 	d.hides("┃")
 }
 
+// TestScrollbarAndSidebar holds that one line stands between the conversation and
+// the sidebar, also where there is nothing to scroll.
+func TestScrollbarAndSidebar(t *testing.T) {
+	d, _ := wide(t, Options{Prefs: Prefs{Scrollbar: true}}, 130, 30)
+	for _, line := range d.lines()[:d.app.scrollTop] {
+		if got := strings.Count(line, "│") + strings.Count(line, "┃"); got != 1 {
+			t.Fatalf("%d lines in %q", got, line)
+		}
+	}
+}
+
 // TestThumb holds where the handle of the scroll bar may be.
 func TestThumb(t *testing.T) {
 	d := withHistory(t, Options{Prefs: Prefs{Scrollbar: true}})

@@ -86,7 +86,7 @@ func (a *App) barLines(height int) []styled.Line {
 	out := make([]styled.Line, height)
 	for y := range out {
 		switch {
-		case length == 0:
+		case length == 0 && a.sidebar() == 0:
 			out[y] = styled.Plain(" ")
 		case y >= from && y < from+length:
 			out[y] = handle

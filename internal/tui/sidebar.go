@@ -156,6 +156,9 @@ func (a *App) beside(lines []styled.Line, height int) []styled.Line {
 		bar = a.barLines(height)
 	}
 	border := styled.Span{Text: l.glyph("│", "|") + " ", Style: l.fg(theme.Border)}
+	if bar != nil { // it is border enough
+		border.Text = "  "
+	}
 	if a.sidebar() > 0 {
 		inner := l
 		inner.width = sideWidth - 3
