@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -96,7 +97,7 @@ func TestAPISessions(t *testing.T) {
 	if diff := cmp.Diff(want18, r.ok("GET", "/vcs/status", "")); diff != "" {
 		t.Errorf("vcs status (-want +got):\n%s", diff)
 	}
-	place := r.ok("GET", "/api/location?location[directory]="+r.dir+"/sub", "").(map[string]any)
+	place := r.ok("GET", "/api/location?location[directory]="+url.QueryEscape(r.dir+"/sub"), "").(map[string]any)
 	if place["directory"] != r.dir+"/sub" {
 		t.Errorf("location %v", place)
 	}

@@ -90,14 +90,10 @@ func openScreen(t *testing.T, program string, args ...string) *screen {
 	if err != nil {
 		t.Skip("tmux is not installed")
 	}
-	dir, err := os.MkdirTemp("", "scr") // socket paths are short
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := shortDir(t)
 	s := &screen{t: t, tmux: tmux, control: filepath.Join(dir, "s")}
 	t.Cleanup(func() {
 		_, _ = s.run("kill-server")
-		_ = os.RemoveAll(dir)
 	})
 	home := t.TempDir()
 	env := []string{

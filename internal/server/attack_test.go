@@ -172,7 +172,7 @@ func TestForeignSessions(t *testing.T) {
 
 // CVE-2026-46406: a socket's place cannot be prepared for us.
 func TestSocketAttacks(t *testing.T) {
-	dir := t.TempDir()
+	dir := shortDir(t)
 	target := filepath.Join(dir, "target")
 	write(t, target, "theirs")
 	link := filepath.Join(dir, "link")

@@ -142,7 +142,7 @@ func TestListen(t *testing.T) {
 
 func TestSocket(t *testing.T) {
 	r := newRig(t)
-	path := filepath.Join(t.TempDir(), "s", "sock")
+	path := filepath.Join(shortDir(t), "s", "sock")
 	l, err := ListenSocket(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)

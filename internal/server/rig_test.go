@@ -46,6 +46,25 @@ type rig struct {
 	models map[string]llm.Model // in place of scripts, by name; set before the first prompt
 }
 
+// shortDir makes a directory for a socket, whose path must be short. It is not named
+// after the test, and not where that would be too long all the same.
+func shortDir(t testing.TB) string {
+	t.Helper()
+	parent := ""
+	if len(os.TempDir()) > 80 {
+		parent = "/tmp"
+	}
+	dir, err := os.MkdirTemp(parent, "s")
+	if err == nil {
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		dir, err = workspace.Resolve(dir)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // testLimit is how long a test may take: one that waits for ever tells where.
 const testLimit = 3 * time.Minute
 

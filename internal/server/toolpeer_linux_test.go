@@ -188,7 +188,7 @@ func TestOthersMayCall(t *testing.T) {
 // A unix socket tells who is there by itself.
 func TestCommandsMayNotCallTheSocket(t *testing.T) {
 	runner := shell.New(shell.Options{})
-	l, err := ListenSocket(t.Context(), filepath.Join(t.TempDir(), "s"))
+	l, err := ListenSocket(t.Context(), filepath.Join(shortDir(t), "s"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,9 +217,10 @@ func TestCommandsMayNotCallTheSocket(t *testing.T) {
 	if err != nil {
 		t.Skip("python3 opens the socket in this test; it is not installed")
 	}
-	script := fmt.Sprintf("%s -c 'import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.recv(1)' %s", python, l.Addr())
-	if _, err := runner.Run(t.Context(), shell.Command{Script: script, Dir: t.TempDir(), Env: os.Environ()}); err != nil {
-		t.Fatal(err)
+	script := fmt.Sprintf("'%s' -c 'import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.recv(1)' '%s'", python, l.Addr())
+	exit, err := runner.Run(t.Context(), shell.Command{Script: script, Dir: t.TempDir(), Env: os.Environ()})
+	if err != nil || exit.Code != 0 {
+		t.Fatalf("%+v, %v", exit, err)
 	}
 	if v := <-verdicts; v.why != fromCommand {
 		t.Errorf("a command's connection: %q", v.why)
