@@ -104,9 +104,9 @@ func (l look) cardHead(c call) styled.Line {
 	}
 	line := styled.Line{{Text: cardMark}, {Text: mark + " ", Style: style}, {Text: c.name, Style: l.fg(theme.Text, styled.Bold)}, {Text: " "}}
 	line = append(line, styled.Span{Text: styled.OneLine(c.headline()), Style: l.fg(theme.Text)})
-	if n := c.counted(); n != "" {
+	if n, bad := c.counted(); n != "" {
 		key := theme.Muted
-		if strings.HasPrefix(n, "exit ") {
+		if bad {
 			key = theme.Warning
 			line[1].Style = l.fg(key)
 		}
@@ -146,18 +146,22 @@ func (c call) headline() string {
 	return c.title
 }
 
-// counted says how much a search found, or how a command failed.
-func (c call) counted() string {
+// counted says how much a search found, or how a command failed, which is bad.
+func (c call) counted() (text string, bad bool) {
 	if n, ok := number(c.meta["matches"]); ok {
-		return strings.Replace(plural(n, "match"), "matchs", "matches", 1)
+		return strings.Replace(plural(n, "match"), "matchs", "matches", 1), false
 	}
 	if n, ok := number(c.meta["count"]); ok {
-		return fmt.Sprintf("%d found", n)
+		return fmt.Sprintf("%d found", n), false
 	}
-	if n, ok := number(c.meta["exit"]); ok && n != 0 && !c.running {
-		return fmt.Sprintf("exit %d", n)
+	switch n, ok := number(c.meta["exit"]); {
+	case !ok || n == 0 || c.running:
+		return "", false
+	case n < 0: // a signal ended it, most likely the person's
+		return "stopped", true
+	default:
+		return fmt.Sprintf("exit %d", n), true
 	}
-	return ""
 }
 
 // number reads a count, which has another type when it came over the wire.
@@ -341,8 +345,9 @@ type Summary struct {
 // Summarize says what a tool call does or did.
 func Summarize(tc *lathe.ToolCall) Summary {
 	c := newCall(tc)
+	counted, _ := c.counted()
 	s := Summary{
-		Name: c.name, About: styled.OneLine(c.headline()), Counted: c.counted(), Took: c.took, Output: c.output, Diff: c.diff(),
+		Name: c.name, About: styled.OneLine(c.headline()), Counted: counted, Took: c.took, Output: c.output, Diff: c.diff(),
 		Running: c.running, Failed: c.failed,
 	}
 	if id, ok := c.meta["sessionId"].(string); ok {

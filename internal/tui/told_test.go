@@ -71,10 +71,12 @@ func TestQuestionOfAnotherSession(t *testing.T) {
 func TestAnswersAreShown(t *testing.T) {
 	input, _ := json.Marshal(map[string]any{"questions": []any{map[string]any{"question": "Which?"}, map[string]any{"question": "How many?"}}})
 	failed, _ := json.Marshal(map[string]any{"command": "false"})
+	stopped, _ := json.Marshal(map[string]any{"command": "sleep 9"})
 	d := withHistory(t, Options{}, question(1, "go"), reply(2,
 		&lathe.ToolCall{Tool: "question", State: &lathe.ToolDone{Input: input, Title: "Asked 2 questions", Metadata: map[string]any{"answers": []any{[]any{"Red", "Blue"}, []any{}}}}},
-		&lathe.ToolCall{Tool: "bash", State: &lathe.ToolDone{Input: failed, Metadata: map[string]any{"exit": 1}}}))
-	d.shows("│ Which? Red, Blue", "│ How many? no answer", "● bash $ false  exit 1")
+		&lathe.ToolCall{Tool: "bash", State: &lathe.ToolDone{Input: failed, Metadata: map[string]any{"exit": 1}}},
+		&lathe.ToolCall{Tool: "bash", State: &lathe.ToolDone{Input: stopped, Metadata: map[string]any{"exit": -1}}}))
+	d.shows("● bash $ sleep 9  stopped", "│ Which? Red, Blue", "│ How many? no answer", "● bash $ false  exit 1")
 }
 
 // TestTimeOfAFoundTurn holds that a screen which comes later tells the time of the
