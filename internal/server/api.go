@@ -49,6 +49,8 @@ func apiRoutes() []route {
 		{get, "/api/session/{sessionID}", (*call).apiSession, line18},
 
 		{get, "/vcs/status", (*call).vcsStatus, line18},
+		{get, "/vcs/diff", (*call).vcsDiff, line18},
+		{get, "/vcs/diff/raw", (*call).vcsDiffRaw, line18},
 		{get, "/project/{projectID}/directories", (*call).projectDirectories, line18},
 		{get, "/experimental/capabilities", func(*call) (any, error) { return capabilities18{}, nil }, line18},
 		{get, "/experimental/console", func(*call) (any, error) { return console18{Providers: []any{}}, nil }, line18},
@@ -98,12 +100,6 @@ type (
 	}
 	orgs18 struct {
 		Orgs []any `json:"orgs"`
-	}
-	changed18 struct {
-		File      string `json:"file"`
-		Additions int    `json:"additions"`
-		Deletions int    `json:"deletions"`
-		Status    string `json:"status"`
 	}
 )
 
@@ -374,19 +370,6 @@ func (c *call) apiActive() (any, error) {
 		}{"running"}
 	}
 	return apiData{out}, nil
-}
-
-// vcsStatus is /file/status with the names of 1.18.
-func (c *call) vcsStatus() (any, error) {
-	listed, err := c.fileStatus()
-	if err != nil {
-		return nil, err
-	}
-	out := []changed18{}
-	for _, f := range listed.([]fileStatus) {
-		out = append(out, changed18{f.Path, f.Added, f.Removed, f.Status})
-	}
-	return out, nil
 }
 
 // tagged adds what clients of /api look for in an error.

@@ -1,26 +1,22 @@
 package server
 
 import (
-	"bytes"
 	"cmp"
-	"context"
 	"encoding/base64"
 	"errors"
 	"io/fs"
 	"mime"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"lathe"
 	"lathe/internal/search"
 	"lathe/internal/session"
 	"lathe/internal/workspace"
+	"lathe/internal/worktree"
 )
 
 const (
@@ -189,77 +185,12 @@ func mediaType(path string, data []byte) string {
 	return base
 }
 
-const gitTimeout = 15 * time.Second
-
-// git runs a reading git command, with everything off that the repository could
-// make it run.
-func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
-	defer cancel()
-	safe := []string{
-		"--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "diff.external=",
-		"-c", "core.quotePath=false", "-c", "core.pager=cat", "-c", "submodule.recurse=false",
-	}
-	cmd := exec.CommandContext(ctx, "git", append(safe, args...)...)
-	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_NOSYSTEM=1"}
-	cmd.WaitDelay = time.Second
-	return cmd.Output()
-}
-
 // fileStatus lists what changed since the last commit.
 func (c *call) fileStatus() (any, error) {
-	inst, _, err := c.instance()
-	if err != nil {
-		return nil, err
-	}
+	changes, err := c.changes(worktree.Since{})
 	out := []fileStatus{}
-	if inst.Root.VCS != "git" {
-		return out, nil
+	for _, f := range changes {
+		out = append(out, fileStatus{Path: f.File, Added: f.Added, Removed: f.Removed, Status: f.Status})
 	}
-	if diff, err := git(c.ctx(), inst.Root.Dir, "diff", "--no-ext-diff", "--no-textconv", "--no-renames", "--numstat", "-z", "HEAD", "--", "."); err == nil {
-		out = append(out, numstat(inst, diff)...)
-	}
-	if fresh, err := git(c.ctx(), inst.Root.Dir, "ls-files", "--others", "--exclude-standard", "-z"); err == nil {
-		for name := range strings.SplitSeq(string(fresh), "\x00") {
-			if name == "" {
-				continue
-			}
-			out = append(out, fileStatus{Path: name, Added: lines(filepath.Join(inst.Root.Dir, filepath.FromSlash(name))), Status: "added"})
-		}
-	}
-	return out, nil
-}
-
-// numstat reads "added TAB removed TAB path NUL" entries, relative to the top of
-// the checkout.
-func numstat(inst *session.Instance, data []byte) []fileStatus {
-	var out []fileStatus
-	for entry := range strings.SplitSeq(string(data), "\x00") {
-		f := strings.SplitN(entry, "\t", 3)
-		if len(f) != 3 {
-			continue
-		}
-		added, _ := strconv.Atoi(f[0]) // "-" for binary files
-		removed, _ := strconv.Atoi(f[1])
-		abs := filepath.Join(inst.Root.TopLevel, filepath.FromSlash(f[2]))
-		status := "modified"
-		if _, err := os.Lstat(abs); errors.Is(err, fs.ErrNotExist) {
-			status = "deleted"
-		}
-		out = append(out, fileStatus{Path: relative(inst.Root.Dir, abs), Added: added, Removed: removed, Status: status})
-	}
-	return out
-}
-
-func lines(path string) int {
-	data, err := workspace.ReadFile(path, contentLimit)
-	if err != nil || len(data) == 0 {
-		return 0
-	}
-	n := bytes.Count(data, []byte("\n"))
-	if data[len(data)-1] != '\n' {
-		n++
-	}
-	return n
+	return out, err
 }

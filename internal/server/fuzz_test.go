@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -18,7 +20,8 @@ func FuzzRequest(f *testing.F) {
 	for _, rt := range r.srv.routes() {
 		switch rt.path {
 		case "/event", "/global/event", "/tui/control/next", "/pty", "/session/{sessionID}/shell", "/session/{sessionID}/message",
-			"/session/{sessionID}/prompt_async", "/session/{sessionID}/command", "/session/{sessionID}/init", "/provider", "/doc":
+			"/session/{sessionID}/prompt_async", "/session/{sessionID}/command", "/session/{sessionID}/init", "/experimental/worktree",
+			"/provider", "/doc":
 			continue // wait, run programs or models, or are only large
 		}
 		routes = append(routes, rt)
@@ -59,6 +62,57 @@ func FuzzRequest(f *testing.F) {
 		}
 		if strings.Contains(out, "TOPSECRET") || strings.Contains(out, "root:x:0") {
 			t.Errorf("%s %s: shows a file outside: %.200s", rt.method, u, out)
+		}
+	})
+}
+
+// FuzzWorktree takes any body for a worktree: none leads out of lathe's directory,
+// or touches the main checkout.
+func FuzzWorktree(f *testing.F) {
+	r := newRig(f)
+	lathe := filepath.Join(filepath.Dir(r.dir), "home", "lathe") + "/"
+	for _, s := range []string{
+		`{"name":"Fix it"}`, `{"name":"../../x"}`, `{"name":"-b"}`, `{"name":"@{-1}","startCommand":5}`, `{"name":null}`, `{"name":"登录"}`, ``, `[]`,
+		`{"directory":"` + r.dir + `"}`, `{"directory":"` + lathe + `data/worktree/.."}`, `{"directory":"-f"}`, `{"directory":["x"]}`,
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var in map[string]any
+		if json.Unmarshal([]byte(text), &in) == nil {
+			for k := range in {
+				if strings.EqualFold(k, "startCommand") { // which is a program that runs
+					delete(in, k)
+				}
+			}
+			text = body(in)
+		}
+		send := func(method, path, text string) *httptest.ResponseRecorder {
+			req := httptest.NewRequest(method, path, strings.NewReader(text))
+			req.Host = "localhost"
+			req.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			r.srv.ServeHTTP(w, req)
+			if w.Code != 200 && w.Code != 400 {
+				t.Errorf("%s %s %q: %d %s", method, path, text, w.Code, w.Body)
+			}
+			return w
+		}
+		send("DELETE", "/experimental/worktree", text)
+		send("POST", "/experimental/worktree/reset", text)
+		if w := send("POST", "/experimental/worktree", text); w.Code == 200 {
+			var made struct {
+				Directory string `json:"directory"`
+			}
+			if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil || !strings.HasPrefix(made.Directory, lathe) {
+				t.Errorf("%q made %s, %v", text, w.Body, err)
+			}
+			if w := send("DELETE", "/experimental/worktree", body(made)); w.Code != 200 {
+				t.Errorf("%q is not removed: %s", text, w.Body)
+			}
+		}
+		if got, err := os.ReadFile(filepath.Join(r.dir, "a.txt")); err != nil || string(got) != "hello\nworld\n" {
+			t.Errorf("%q: a.txt is %q, %v", text, got, err)
 		}
 	})
 }

@@ -6,7 +6,6 @@ import (
 
 	"lathe"
 	"lathe/internal/opencode/wire"
-	"lathe/internal/worktree"
 )
 
 func (c *call) projectList() (any, error) {
@@ -77,18 +76,4 @@ func (c *call) projectDirectories() (any, error) {
 
 type directory18 struct {
 	Directory string `json:"directory"`
-}
-
-type vcsOut struct {
-	Branch  string `json:"branch"`
-	Default string `json:"default_branch,omitempty"` // 1.18
-}
-
-// vcs reads the branch from the git directory; a detached head has none.
-func (c *call) vcs() (any, error) {
-	inst, _, err := c.instance()
-	if err != nil {
-		return nil, err
-	}
-	return vcsOut{worktree.Branch(inst.Root), worktree.DefaultBranch(inst.Root)}, nil
 }

@@ -78,6 +78,19 @@ func (s *Service) worktrees(ctx context.Context, dir string) (*Instance, *worktr
 	return inst, repo, err
 }
 
+// Changes lists what changed in a directory since its last commit, or since its
+// branch left the default branch; nothing outside git.
+func (s *Service) Changes(ctx context.Context, dir string, since worktree.Since) ([]worktree.Change, error) {
+	_, repo, err := s.worktrees(ctx, dir)
+	if errors.Is(err, worktree.ErrNotGit) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return repo.Changes(ctx, since)
+}
+
 // CreateWorktree makes a linked worktree of a directory's repository. Its files
 // come, and the start commands run, when prepare is called, which does not wait;
 // [lathe.WorktreeReady] and [lathe.WorktreeFailed] tell of that in the worktree's

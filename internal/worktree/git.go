@@ -49,7 +49,7 @@ func Init(ctx context.Context, dir string, environ []string) error {
 var settings = []string{
 	"--no-pager", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "core.alternateRefsCommand=true",
 	"-c", "submodule.recurse=false", "-c", "protocol.allow=never", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
-	"-c", "core.quotePath=false", "-c", "advice.detachedHead=false",
+	"-c", "core.quotePath=false",
 }
 
 // environment is that of git. What is committed for safekeeping is lathe's doing.
@@ -152,8 +152,11 @@ func (r *Repo) exec(ctx context.Context, dir string, limit time.Duration, option
 	what := args[0]
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, lathe.Errorf(lathe.CodeInvalid, "", "git %s took longer than %v", what, limit))
 	defer cancel()
-	cmd := exec.CommandContext(ctx, r.git, slices.Concat(settings, options, args)...)
+	cmd := exec.CommandContext(ctx, r.git, slices.Concat(settings, r.options, options, args)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, environment(r.o.Environ), stopTime
+	if r.index != "" {
+		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+r.index)
+	}
 	cmd.Cancel = func() error { return stop(cmd.Process) }
 	out, errs := &limited{max: maxOutput}, &limited{max: 4 << 10}
 	cmd.Stdout, cmd.Stderr = out, errs

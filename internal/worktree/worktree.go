@@ -68,8 +68,11 @@ type Options struct {
 // Repo is a repository whose worktrees can be managed. It holds nothing open and
 // is safe for concurrent use, by several processes too.
 type Repo struct {
-	o   Options
-	git string // the program
+	o     Options
+	git   string // the program
+	index string // in place of the checkout's own
+
+	options []string // of every git
 }
 
 // Open returns the repository of a checkout. It fails with [ErrNotGit] outside git.
@@ -364,7 +367,7 @@ func (r *Repo) keep(ctx context.Context, w workspace.Root, branch string) (strin
 // commitFiles returns a commit with the files as they are: the one that is checked
 // out, or one on top of it that no branch has yet.
 func (r *Repo) commitFiles(ctx context.Context, w workspace.Root, head string) (string, error) {
-	status, err := r.runFiles(ctx, w.TopLevel, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=none")
+	status, err := r.runFiles(ctx, w.TopLevel, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
 	if err != nil || status == "" {
 		return head, err
 	}

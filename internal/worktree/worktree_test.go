@@ -592,3 +592,15 @@ func TestFillCutShort(t *testing.T) {
 		t.Errorf("it is not clean: %s", got)
 	}
 }
+
+// fails is git for what must not succeed.
+func (p *place) fails(dir string, args ...string) string {
+	p.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = dir, p.env
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		p.t.Fatalf("git %v did not fail: %s", args, out)
+	}
+	return string(out)
+}

@@ -1,0 +1,93 @@
+package server
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"lathe/internal/worktree"
+)
+
+type vcsOut struct {
+	Branch  string `json:"branch"`
+	Default string `json:"default_branch,omitempty"` // 1.18
+}
+
+// vcs reads the branch from the git directory; a detached head has none.
+func (c *call) vcs() (any, error) {
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	return vcsOut{worktree.Branch(inst.Root), worktree.DefaultBranch(inst.Root)}, nil
+}
+
+// changes lists what changed below the request's directory.
+func (c *call) changes(since worktree.Since) ([]worktree.Change, error) {
+	dir, err := c.dir()
+	if err != nil {
+		return nil, err
+	}
+	return c.s.opts.Service.Changes(c.ctx(), dir, since)
+}
+
+// changed18 is a file that changed. Of a list of states it has no patch.
+type changed18 struct {
+	File      string `json:"file"`
+	Patch     string `json:"patch,omitempty"`
+	Additions int    `json:"additions"`
+	Deletions int    `json:"deletions"`
+	Status    string `json:"status"`
+}
+
+// vcsStatus is /file/status with the names of 1.18.
+func (c *call) vcsStatus() (any, error) { return c.listChanges(worktree.Since{}) }
+
+func (c *call) listChanges(since worktree.Since) (any, error) {
+	changes, err := c.changes(since)
+	out := []changed18{}
+	for _, f := range changes {
+		out = append(out, changed18{f.File, f.Patch, f.Added, f.Removed, f.Status})
+	}
+	return out, err
+}
+
+const (
+	patchContext = 3   // lines, as git has them
+	mostContext  = 1e6 // so that a whole file is shown
+)
+
+func (c *call) vcsDiff() (any, error) {
+	since := worktree.Since{Patches: true, Context: patchContext}
+	switch c.query("mode") {
+	case "git":
+	case "branch":
+		since.Branch = true
+	default:
+		return nil, badQuery("mode", "expected git or branch")
+	}
+	if c.r.URL.Query().Has("context") {
+		lines, err := c.number("context")
+		if err != nil {
+			return nil, err
+		}
+		since.Context = int(min(lines, mostContext))
+	}
+	return c.listChanges(since)
+}
+
+// vcsDiffRaw answers one patch with all that is not committed.
+func (c *call) vcsDiffRaw() (any, error) {
+	changes, err := c.changes(worktree.Since{Patches: true, Context: patchContext})
+	if err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	for _, f := range changes {
+		b.WriteString(f.Patch)
+	}
+	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTimeout + time.Duration(b.Len()>>10)*time.Millisecond))
+	c.w.Header().Set("Content-Type", "text/x-diff; charset=utf-8")
+	c.s.send(c.w, c.r, http.StatusOK, []byte(b.String()))
+	return done{}, nil
+}
