@@ -199,6 +199,9 @@ type SnapshotMark struct{ Snapshot string }
 type Patch struct {
 	Hash  string
 	Files []string // absolute paths
+	// Shared are those of Files that another session may have changed at the same
+	// time. To take the step back leaves them as they are, unless it is forced.
+	Shared []string
 }
 
 // AgentMention is an @agent in a prompt.

@@ -237,7 +237,7 @@ func (r *runner) oneTurn(ctx context.Context, lim turn.Limits) (turn.Outcome, er
 	t := &turn.Turn{
 		Session: *r.current(), History: history, Host: h, Log: r.rec, IDs: r.s.opts.IDs,
 		Limits: lim, Spent: r.spent, Task: r.inst.taskTool(), Hooks: r.inst.engine.hooks, Retries: r.s.opts.Retries, ContinueOnDeny: r.inst.ContinueOnDeny,
-		Now: r.s.opts.Now, Logger: r.s.opts.Log, Snapshots: r.inst.turnSnapshots(),
+		Now: r.s.opts.Now, Logger: r.s.opts.Log, Snapshots: r.turnSnapshots(),
 		Context: r.turnContext(ctx),
 	}
 	r.takeAsked().apply(t)

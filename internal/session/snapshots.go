@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"lathe"
@@ -35,11 +36,21 @@ func (i *Instance) snapshots() (*snapshot.Store, error) {
 }
 
 // turnSnapshots is what a turn records trees with; nil when they are off.
-func (i *Instance) turnSnapshots() turn.Snapshots {
-	if store, err := i.snapshots(); err == nil {
-		return store
+func (r *runner) turnSnapshots() turn.Snapshots {
+	if store, err := r.inst.snapshots(); err == nil {
+		return turnSnapshots{store, r}
 	}
 	return nil
+}
+
+// turnSnapshots are those of a session's turn: patches are its own.
+type turnSnapshots struct {
+	*snapshot.Store
+	r *runner
+}
+
+func (t turnSnapshots) Patch(ctx context.Context, from string) (lathe.Patch, string, error) {
+	return t.r.patch(ctx, t.Store, from)
 }
 
 func (u *undo) close() error {
@@ -54,6 +65,7 @@ func (u *undo) close() error {
 type stepChange struct {
 	from, to string // trees; to is empty when it is not known
 	files    []string
+	shared   []string // of these; others may have changed them, too
 }
 
 // changesOf returns what the parts say was changed, in order.
@@ -66,7 +78,7 @@ func changesOf(parts []lathe.Part) (out []stepChange) {
 		case *lathe.StepFinish:
 			after = b.Snapshot
 		case *lathe.Patch:
-			out = append(out, stepChange{from: b.Hash, to: after, files: b.Files})
+			out = append(out, stepChange{from: b.Hash, to: after, files: b.Files, shared: b.Shared})
 		case *lathe.SnapshotMark:
 			if n := len(out); n > 0 && out[n-1].to == "" {
 				out[n-1].to = b.Snapshot
@@ -77,10 +89,12 @@ func changesOf(parts []lathe.Part) (out []stepChange) {
 }
 
 // targetsOf says how to get from after the changes to before them: each file as
-// it was before its first change, if it is still as the last one left it.
+// it was before its first change, if it is still as the last one left it and
+// nobody else changed it in between.
 func targetsOf(changes []stepChange) []snapshot.Target {
 	var targets []snapshot.Target
 	at := map[string]int{}
+	left := map[string]string{} // the tree in which a file is as the steps so far left it
 	for _, c := range changes {
 		for _, f := range c.files {
 			i, seen := at[f]
@@ -89,7 +103,11 @@ func targetsOf(changes []stepChange) []snapshot.Target {
 				at[f] = i
 				targets = append(targets, snapshot.Target{Path: f, To: c.from})
 			}
-			targets[i].Expect = nil
+			if was := left[f]; was != "" && was != c.from {
+				targets[i].Same = append(targets[i].Same, [2]string{was, c.from})
+			}
+			targets[i].Shared = targets[i].Shared || slices.Contains(c.shared, f)
+			targets[i].Expect, left[f] = nil, c.to
 			if c.to != "" {
 				targets[i].Expect = []string{c.to}
 			}
@@ -99,7 +117,8 @@ func targetsOf(changes []stepChange) []snapshot.Target {
 }
 
 // recoverPatch records what a step changed whose process died before it could.
-// Changes that were made since count as the step's; nobody can tell them apart.
+// Changes that were made since count as the step's, those of other sessions
+// excepted; nobody can tell them apart.
 func (r *runner) recoverPatch(ctx context.Context, history []lathe.Message) {
 	i := len(history) - 1
 	for ; i >= 0; i-- {
@@ -127,7 +146,7 @@ func (r *runner) recoverPatch(ctx context.Context, history []lathe.Message) {
 	if err != nil {
 		return
 	}
-	patch, now, err := store.Patch(ctx, from)
+	patch, now, err := r.patch(ctx, store, from)
 	if err != nil {
 		r.s.opts.Log.Warn("what an interrupted step changed is not known", "session", r.current().ID, "err", err)
 		return

@@ -149,7 +149,7 @@ func (r *runner) shellChanges(ctx context.Context, before string, m lathe.Messag
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shellSnapshot)
 	defer cancel()
-	patch, now, err := store.Patch(ctx, before)
+	patch, now, err := r.patch(ctx, store, before)
 	if err != nil {
 		r.s.opts.Log.Warn("what a command changed is not known", "session", r.current().ID, "err", err)
 		return nil

@@ -22,6 +22,11 @@ type Target struct {
 	// Expect are trees that hold what the file may be now; one that is none of
 	// it was changed by somebody else. Empty expects nothing.
 	Expect []string
+	// Same are pairs of trees in which the file is the same; where it is not,
+	// somebody else changed it in between.
+	Same [][2]string
+	// Shared: what the target undoes may in part be somebody else's.
+	Shared bool
 }
 
 // Conflict is a file that was left as it is.
@@ -40,6 +45,8 @@ type Applied struct {
 // Reasons of conflicts.
 const (
 	reasonChanged = "it was changed since by somebody else"
+	reasonBetween = "it was changed by somebody else between steps of the session"
+	reasonShared  = "another session may have changed it at the same time"
 	reasonUnknown = "it is ignored or too large, so its present content could not be brought back"
 	reasonGone    = "the content it had is not in the snapshot store"
 )
@@ -113,7 +120,7 @@ func (s *Store) plan(ctx context.Context, targets []Target, force bool, out *App
 			return nil, fmt.Errorf("restore %s: it is not in %s", t.Path, s.top)
 		}
 		rels[i] = filepath.ToSlash(rel)
-		for _, tree := range append([]string{t.To}, t.Expect...) {
+		for _, tree := range t.trees() {
 			if tree != "" {
 				trees[tree] = append(trees[tree], rels[i])
 			}
@@ -143,6 +150,12 @@ func (s *Store) plan(ctx context.Context, targets []Target, force bool, out *App
 		case !force && len(t.Expect) > 0 && !slices.ContainsFunc(t.Expect, func(tree string) bool { return now == entries[tree][rels[i]] }):
 			out.Conflicts = append(out.Conflicts, Conflict{t.Path, reasonChanged})
 			continue
+		case !force && t.Shared:
+			out.Conflicts = append(out.Conflicts, Conflict{t.Path, reasonShared})
+			continue
+		case !force && slices.ContainsFunc(t.Same, func(p [2]string) bool { return differs(entries, p, rels[i]) }):
+			out.Conflicts = append(out.Conflicts, Conflict{t.Path, reasonBetween})
+			continue
 		case !force && now == (entry{}) && s.standsIn(rels[i]):
 			out.Conflicts = append(out.Conflicts, Conflict{t.Path, reasonUnknown})
 			continue
@@ -150,6 +163,21 @@ func (s *Store) plan(ctx context.Context, targets []Target, force bool, out *App
 		plan = append(plan, deed{rels[i], to, now.oid == to.oid && now.mode == to.mode})
 	}
 	return plan, nil
+}
+
+// trees are all that the target names.
+func (t Target) trees() []string {
+	all := append([]string{t.To}, t.Expect...)
+	for _, p := range t.Same {
+		all = append(all, p[0], p[1])
+	}
+	return all
+}
+
+// differs reports whether a file is known to be different in two trees.
+func differs(entries map[string]map[string]entry, trees [2]string, rel string) bool {
+	a, b := entries[trees[0]], entries[trees[1]]
+	return a != nil && b != nil && a[rel] != b[rel]
 }
 
 // standsIn reports whether something other than a directory is at the path.

@@ -90,8 +90,9 @@ type snapshotDoc struct {
 }
 
 type patchDoc struct {
-	Hash  string   `json:"hash"`
-	Files []string `json:"files,omitempty"`
+	Hash   string   `json:"hash"`
+	Files  []string `json:"files,omitempty"`
+	Shared []string `json:"shared,omitempty"`
 }
 
 type agentDoc struct {
@@ -155,7 +156,7 @@ func (e *encoder) partDoc(body lathe.PartBody) (string, any, error) {
 	case *lathe.SnapshotMark:
 		return kindSnapshot, snapshotDoc{b.Snapshot}, nil
 	case *lathe.Patch:
-		return kindPatch, patchDoc{b.Hash, b.Files}, nil
+		return kindPatch, patchDoc{b.Hash, b.Files, b.Shared}, nil
 	case *lathe.AgentMention:
 		return kindAgent, agentDoc{b.Name, (*sourceTextDoc)(b.Source)}, nil
 	case *lathe.Retry:
@@ -238,7 +239,7 @@ func (d decoder) part(kind string, data []byte) (lathe.PartBody, error) {
 		return &lathe.SnapshotMark{Snapshot: doc.Snapshot}, err
 	case kindPatch:
 		doc, err := parse[patchDoc](data)
-		return &lathe.Patch{Hash: doc.Hash, Files: doc.Files}, err
+		return &lathe.Patch{Hash: doc.Hash, Files: doc.Files, Shared: doc.Shared}, err
 	case kindAgent:
 		doc, err := parse[agentDoc](data)
 		return &lathe.AgentMention{Name: doc.Name, Source: (*lathe.SourceText)(doc.Source)}, err

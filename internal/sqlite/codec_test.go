@@ -131,7 +131,7 @@ func bodies(t *rapid.T) []lathe.PartBody {
 		&lathe.StepStart{Snapshot: "s"},
 		&lathe.StepFinish{Reason: lathe.FinishStop, Snapshot: "s", Cost: 3, Tokens: tokensOf(t)},
 		&lathe.SnapshotMark{Snapshot: "s"},
-		&lathe.Patch{Hash: "h", Files: []string{"/a", "/b"}},
+		&lathe.Patch{Hash: "h", Files: []string{"/a", "/b"}, Shared: []string{"/b"}},
 		&lathe.AgentMention{Name: "plan", Source: &lathe.SourceText{Value: "@plan", End: 5}},
 		&lathe.AgentMention{Name: "plan"},
 		&lathe.Retry{Attempt: 2, Error: failureOf(t), Created: when(t)},
@@ -200,7 +200,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 	want := map[string]bool{}
 	for name, n := range map[string]int{
 		"Text": 5, "Reasoning": 3, "File": 4, "FileSource": 8, "ToolCall": 4, "ToolPending": 1, "ToolRunning": 4,
-		"ToolDone": 7, "ToolFailed": 5, "StepStart": 1, "StepFinish": 4, "SnapshotMark": 1, "Patch": 2,
+		"ToolDone": 7, "ToolFailed": 5, "StepStart": 1, "StepFinish": 4, "SnapshotMark": 1, "Patch": 3,
 		"AgentMention": 2, "Retry": 3, "CompactionMark": 3, "Subtask": 5, "User": 6, "Assistant": 11, "Session": 19,
 		"FileDiff": 7,
 	} {

@@ -1,0 +1,179 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"lathe"
+	"lathe/internal/snapshot"
+	"lathe/internal/workspace"
+)
+
+// Sessions that work in one worktree at the same time see each other's changes in
+// their trees. Whose a change is can be told where a tool names the file it
+// writes. Where a command may have changed it, nobody can tell: such a file is
+// marked as shared, and a revert leaves it alone unless forced, so that no session
+// takes back what another one did.
+
+// patch returns what the session's newest answer changed since a tree, and the
+// tree of now.
+func (r *runner) patch(ctx context.Context, store *snapshot.Store, from string) (p lathe.Patch, now string, err error) {
+	p, now, err = store.Patch(ctx, from)
+	if err != nil || len(p.Files) == 0 {
+		return p, now, err
+	}
+	beside, err := r.s.opts.Store.Beside(ctx, r.current().ID)
+	if err != nil {
+		r.s.opts.Log.Warn("what other sessions changed meanwhile is not known", "session", r.current().ID, "err", err)
+		return p, now, nil
+	}
+	w := writers{own: r.inst.wrote(r.inst.Root.Dir, beside.Answer), more: beside.More}
+	for _, o := range beside.Others {
+		if within(store.Top(), o.Directory) {
+			w.others = append(w.others, r.inst.wrote(o.Directory, o.Message))
+		}
+	}
+	p.Files, p.Shared = w.sort(p.Files)
+	return p, now, nil
+}
+
+func within(top, dir string) bool {
+	sep := string(filepath.Separator)
+	return dir == top || strings.HasPrefix(dir, strings.TrimSuffix(top, sep)+sep)
+}
+
+// wrote is what the tools of one answer did to files.
+type wrote struct {
+	named   map[string]time.Time // files that tools wrote by name; when the last did
+	writing map[string]bool      // files that tools name which have not ended well
+	unnamed bool                 // a tool may have changed any file
+	patched map[string]bool      // what the answer is known to have changed; nil while it is not
+}
+
+// writers are the answers that may have changed a file.
+type writers struct {
+	own    wrote
+	others []wrote
+	more   bool // others are not all
+}
+
+// sort leaves out the files that others wrote, and tells which they may have.
+func (w writers) sort(files []string) (ours, shared []string) {
+	for _, f := range files {
+		end, mine := w.own.named[f]
+		theirs, maybe := false, w.more
+		for _, o := range w.others {
+			_, named := o.named[f]
+			theirs = theirs || named
+			maybe = maybe || o.patched[f] || o.writing[f] || o.patched == nil && o.unnamed && !(mine && unchangedSince(f, end))
+		}
+		switch {
+		case theirs && !mine:
+			continue
+		case theirs || maybe:
+			shared = append(shared, f)
+		}
+		ours = append(ours, f)
+	}
+	return ours, shared
+}
+
+// unchangedSince reports whether a file is as it was at a time.
+func unchangedSince(path string, end time.Time) bool {
+	info, err := os.Lstat(path)
+	return err == nil && !info.ModTime().After(end)
+}
+
+// wrote tells from an answer's parts what its tools did.
+func (i *Instance) wrote(dir string, m lathe.Message) wrote {
+	w := wrote{named: map[string]time.Time{}, writing: map[string]bool{}}
+	a, _ := m.Info.(*lathe.Assistant)
+	known, patched := a != nil && !a.Completed.IsZero(), map[string]bool{}
+	for _, p := range m.Parts {
+		switch b := p.Body.(type) {
+		case *lathe.ToolCall:
+			i.called(&w, dir, b)
+		case *lathe.StepStart:
+			known = known && b.Snapshot == "" // else its end tells; there is none if it was killed
+		case *lathe.StepFinish, *lathe.SnapshotMark:
+			known = true
+		case *lathe.Patch:
+			known = true
+			for _, f := range b.Files {
+				patched[f] = true
+			}
+		}
+	}
+	if known {
+		w.patched = patched
+	}
+	return w
+}
+
+func (i *Instance) called(w *wrote, dir string, call *lathe.ToolCall) {
+	var input json.RawMessage
+	end, done := time.Time{}, false
+	switch st := call.State.(type) {
+	case *lathe.ToolPending:
+		return
+	case *lathe.ToolRunning:
+		input = st.Input
+	case *lathe.ToolDone:
+		input, end, done = st.Input, st.Time.End, true
+	case *lathe.ToolFailed:
+		input, end = st.Input, st.Time.End
+	}
+	if t, ok := i.Tools.Lookup(call.Tool); call.Tool == "task" || ok && t.Spec().ReadOnly {
+		return // what a subagent does is said by its session
+	}
+	files, named := writes(call.Tool, dir, input)
+	switch {
+	case !named:
+		w.unnamed = true
+	case done:
+		for _, f := range files {
+			w.named[f] = end
+		}
+	default:
+		for _, f := range files {
+			w.writing[f] = true
+		}
+	}
+}
+
+// writes returns the files that a call names, if it can change no others.
+func writes(tool, dir string, input json.RawMessage) (files []string, named bool) {
+	var in struct{ FilePath, PatchText string }
+	if json.Unmarshal(input, &in) != nil {
+		return nil, false
+	}
+	switch tool {
+	case "edit", "write", "multiedit":
+		files = []string{in.FilePath}
+	case "apply_patch":
+		for line := range strings.Lines(in.PatchText) {
+			for _, mark := range []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "} {
+				if f, ok := strings.CutPrefix(line, mark); ok {
+					files = append(files, strings.TrimSpace(f))
+				}
+			}
+		}
+	default:
+		return nil, false
+	}
+	for i, f := range files {
+		if !filepath.IsAbs(f) {
+			f = filepath.Join(dir, f)
+		}
+		if real, err := workspace.Resolve(f); err == nil {
+			f = real
+		}
+		files[i] = f
+	}
+	return slices.Compact(slices.Sorted(slices.Values(files))), true
+}
