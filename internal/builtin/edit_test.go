@@ -19,6 +19,14 @@ import (
 
 func (r *rig) seen(name string) { r.ok("read", m{"filePath": name}) }
 
+// header is a path as a diff names it: one with a space ends in a tab.
+func header(path string) string {
+	if strings.Contains(path, " ") {
+		return path + "\t"
+	}
+	return path
+}
+
 func TestEdit(t *testing.T) {
 	r := newRig(t)
 	path := r.put("d/a.go", "package a\n\nfunc f() {\n\treturn\n}\n")
@@ -29,7 +37,7 @@ func TestEdit(t *testing.T) {
 	if got := r.get("d/a.go"); got != "package a\n\nfunc f() {\n\tpanic(1)\n}\n" {
 		t.Errorf("file:\n%s", got)
 	}
-	diff := "--- " + path + "\n+++ " + path + "\n@@ -1,5 +1,5 @@\n package a\n \n func f() {\n-\treturn\n+\tpanic(1)\n }\n"
+	diff := "--- " + header(path) + "\n+++ " + header(path) + "\n@@ -1,5 +1,5 @@\n package a\n \n func f() {\n-\treturn\n+\tpanic(1)\n }\n"
 	want := tool.Result{
 		Title: "d/a.go", Output: "Edit applied successfully.",
 		Metadata: m{"diff": diff, "diagnostics": m{}, "truncated": false, "filediff": m{

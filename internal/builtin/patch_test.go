@@ -115,7 +115,7 @@ func TestApplyPatch(t *testing.T) {
 	}
 	files := res.Metadata["files"].([]any)
 	first := m{"filePath": r.path("new/a.txt"), "relativePath": "new/a.txt", "type": "add", "additions": 1, "deletions": 0,
-		"patch": "--- /dev/null\n+++ " + r.path("new/a.txt") + "\n@@ -0,0 +1 @@\n+hello\n"}
+		"patch": "--- /dev/null\n+++ " + header(r.path("new/a.txt")) + "\n@@ -0,0 +1 @@\n+hello\n"}
 	if diff := cmp.Diff(first, m(files[0].(map[string]any))); diff != "" || len(files) != 4 {
 		t.Errorf("%d files, first (-want +got):\n%s", len(files), diff)
 	}

@@ -180,9 +180,9 @@ func TestSearchesLeaveOutOwnData(t *testing.T) {
 		}
 	}
 	r.fails("grep", m{"pattern": "sk-", "path": r.env.DataDir}, "belongs to lathe itself")
-	r.fails("bash", m{"command": "cat " + filepath.Join(r.env.DataDir, "auth.json")}, "belongs to lathe itself")
-	r.fails("bash", m{"command": "echo x > " + filepath.Join(r.env.DataDir, "db")}, "belongs to lathe itself")
-	r.fails("bash", m{"command": "rm -rf " + r.env.Home}, "belongs to lathe itself")
+	r.fails("bash", m{"command": "cat '" + filepath.Join(r.env.DataDir, "auth.json") + "'"}, "belongs to lathe itself")
+	r.fails("bash", m{"command": "echo x > '" + filepath.Join(r.env.DataDir, "db") + "'"}, "belongs to lathe itself")
+	r.fails("bash", m{"command": "rm -rf '" + r.env.Home + "'"}, "belongs to lathe itself")
 }
 
 func TestTodos(t *testing.T) {

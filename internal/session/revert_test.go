@@ -202,6 +202,7 @@ func TestForkTakesMessagesAndFilesAlong(t *testing.T) {
 	w.ask(s, id, "echo one > a.txt")
 	one := w.files()
 	w.ask(s, id, "echo two > a.txt; echo > b.txt")
+	two := w.files()
 	users := w.users(s, id)
 	all, err := s.Fork(t.Context(), id, session.ForkInput{})
 	if err != nil {
@@ -238,9 +239,7 @@ func TestForkTakesMessagesAndFilesAlong(t *testing.T) {
 	if err != nil || len(back.Conflicts) > 0 || len(back.Files) != 2 {
 		t.Errorf("the files back: %+v, %v", back, err)
 	}
-	if files := w.files(); files["a.txt"] != "-rw-r--r-- two\n" || files["b.txt"] == "" {
-		t.Errorf("after the way back files are %v", files)
-	}
+	w.same("after the way back", two)
 	if back, err = s.UndoForkFiles(t.Context(), some.Session.ID, false); err != nil || len(back.Files) > 0 {
 		t.Errorf("the files back again: %+v, %v", back, err)
 	}

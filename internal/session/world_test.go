@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"iter"
 	"log/slog"
 	"os"
@@ -108,7 +109,7 @@ func (w *world) write(files map[string]string) {
 		if to, ok := strings.CutPrefix(text, "-> "); ok {
 			err = os.Symlink(to, path)
 		} else {
-			err = os.WriteFile(path, []byte(text), 0o755)
+			err = errors.Join(os.WriteFile(path, []byte(text), 0o755), os.Chmod(path, 0o755)) // whatever the umask
 		}
 		if err != nil {
 			w.t.Fatal(err)

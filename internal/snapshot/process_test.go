@@ -43,7 +43,7 @@ func TestTwoProcesses(t *testing.T) {
 	wg.Wait()
 	want := asGit(t, stores[0])
 	for i, s := range stores {
-		if got := track(t, s); got != want {
+		if got := gitTree(t, s, track(t, s)); got != want {
 			t.Errorf("store %d says %s, git %s", i, got, want)
 		}
 	}

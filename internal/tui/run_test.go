@@ -22,7 +22,11 @@ import (
 	"lathe/internal/tui/paint/emulator"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain has all times shown in one zone, wherever the tests run.
+func TestMain(m *testing.M) {
+	time.Local = time.UTC
+	goleak.VerifyTestMain(m)
+}
 
 var xterm = []string{"TERM=xterm-256color", "COLORTERM=truecolor"}
 
