@@ -47,8 +47,13 @@ func (e *Env) secret(path string) bool {
 	if e.DataDir == "" || within(filepath.Join(e.DataDir, tool.SpillDir), path) || within(filepath.Join(e.DataDir, "plans"), path) {
 		return false
 	}
-	// A workspace that happens to lie below the data directory is the user's choice.
-	return within(e.DataDir, path) && (within(e.Root.Dir, e.DataDir) || !within(e.Root.Dir, path))
+	// A workspace that lies below the data directory, as linked worktrees do, is the
+	// user's choice, with all of its checkout.
+	work := e.Root.Dir
+	if top := e.Root.TopLevel; within(e.DataDir, top) && !within(top, e.DataDir) {
+		work = top
+	}
+	return within(e.DataDir, path) && (within(work, e.DataDir) || !within(work, path))
 }
 
 // closed reports whether no permission makes a path writable.

@@ -32,6 +32,9 @@ func body(v any) string {
 	return string(raw)
 }
 
+// toolLine is a tool call of a script.
+func toolLine(tool string, in any) string { return "tool " + tool + " " + body(in) + "\n" }
+
 // worktree makes a linked worktree and waits for its files.
 func (r *rig) worktree(l *listener, in string) (dir string) {
 	r.t.Helper()
@@ -200,6 +203,23 @@ func TestWorktrees(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "made.txt")); err == nil {
 		t.Error("made.txt is there after the revert")
+	}
+
+	// So does one below its top, and lathe's own files stay out of reach.
+	secret := filepath.Join(filepath.Dir(r.dir), "home", "lathe", "data", "secret.txt")
+	write(t, secret, "TOPSECRET")
+	model = r.script("below.txt", toolLine("write", map[string]any{"filePath": filepath.Join(dir, "above.txt"), "content": "made"})+"---\n"+
+		toolLine("read", map[string]any{"filePath": secret})+"---\ntext Done.\n")
+	sess = "/session/" + r.ok("POST", "/session"+at+"/sub", "").(map[string]any)["id"].(string)
+	r.ok("POST", sess+"/message"+at+"/sub", promptBody(model, "go"))
+	if got, err := os.ReadFile(filepath.Join(dir, "above.txt")); err != nil || string(got) != "made" {
+		t.Errorf("above.txt: %q, %v", got, err)
+	}
+	if all := r.do("GET", sess+"/message"+at+"/sub", ""); strings.Contains(string(all.body), "TOPSECRET") {
+		t.Errorf("lathe's data was read: %s", all.body)
+	}
+	if err := os.Remove(filepath.Join(dir, "above.txt")); err != nil {
+		t.Fatal(err)
 	}
 
 	// A reset keeps what was not committed, and starts again.

@@ -80,7 +80,7 @@ func (r *Repo) base(ctx context.Context, branch bool) (string, error) {
 	}
 	if !branch {
 		if head == "" {
-			return r.line(ctx, r.o.Root.Dir, "hash-object", "-t", "tree", os.DevNull)
+			return r.line(ctx, r.o.Root.Dir, "hash-object", "-t", "tree", "--stdin")
 		}
 		return head, nil
 	}
