@@ -30,7 +30,7 @@ func run(t testing.TB, ctx context.Context, r *Runner, c Command) (string, Exit)
 	if c.Dir == "" {
 		c.Dir = t.TempDir()
 	}
-	c.Env = append(os.Environ(), c.Env...)
+	c.Env = append(append(os.Environ(), "LC_ALL=C"), c.Env...) // a shell warns of a locale that is not installed
 	c.Shell = "/bin/bash"
 	if c.Output == nil {
 		c.Output = func(p []byte) { out.Write(p) }

@@ -76,8 +76,8 @@ func TestRealPrograms(t *testing.T) {
 	dir := t.TempDir()
 	kept := filepath.Join(dir, "kept")
 	for name, body := range map[string]string{
-		"wl-copy":  "cat > " + kept + "; sleep 0",
-		"wl-paste": `case "$3" in text) cat ` + kept + `;; *) printf '\211PNG data';; esac`,
+		"wl-copy":  `cat > "` + kept + `"; sleep 0`,
+		"wl-paste": `case "$3" in text) cat "` + kept + `";; *) printf '\211PNG data';; esac`,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+body+"\n"), 0o700); err != nil {
 			t.Fatal(err)
