@@ -6,8 +6,12 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"lathe"
 	"lathe/internal/printable"
+	"lathe/internal/tui/edit"
+	"lathe/internal/tui/memory"
 	"lathe/internal/tui/styled"
 )
 
@@ -21,7 +25,7 @@ func FuzzHarmless(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		d := withHistory(t, Options{Dir: s, Branch: func() string { return s }, Notices: []string{s}})
+		d := withHistory(t, Options{Dir: s, Branch: func() string { return s }, Notices: []string{s}, User: s, Prefs: Prefs{Names: true}})
 		field := func(name string) []byte {
 			data, _ := json.Marshal(map[string]any{name: s, "filePath": s, "subagent_type": s, "todos": []any{map[string]any{"content": s, "status": s}}, "content": s})
 			return data
@@ -49,6 +53,13 @@ func FuzzHarmless(f *testing.F) {
 		d.event(list...)
 		d.app.height = 200
 		d.harmless()
+		d.event(lathe.SessionDiff{SessionID: "ses_1", Diff: []lathe.FileDiff{{File: s, Additions: 1}}})
+		d.app.side.mcp, d.app.side.lsp = []Configured{{s, s, s}}, []Configured{{s, s, s}}
+		d.send(tea.WindowSizeMsg{Width: 160, Height: 200})
+		d.harmless()
+		d.app.showStash([]memory.Stashed{{ID: "1", At: d.now, Draft: edit.Draft{Text: s + "\n" + s}}})
+		d.harmless()
+		d.press("esc")
 		d.press("ctrl+x", "d", "ctrl+x", "i")
 		d.harmless()
 		d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Retrying{Message: s, Next: d.now.Add(time.Second)}})

@@ -185,17 +185,20 @@ func (a *App) beside(lines []styled.Line, height int) []styled.Line {
 	return out
 }
 
-// section is a part of the sidebar. Of its rows those that do not fit are counted.
+// section is a part of the sidebar.
 type section struct {
 	head styled.Line
 	rows []styled.Line
+	more int // rows for which there is no room
 }
+
+func (s section) height() int { return min(len(s.head), 1) + len(s.rows) + min(s.more, 1) }
 
 // sideLines draws the sidebar in at most height lines.
 func (a *App) sideLines(l look, height int) []styled.Line {
-	list := []section{a.sideTitle(l), a.sideContext(l), a.sideTodos(l), a.sideFiles(l), sideServers(l, "MCP", a.side.mcp), sideServers(l, "LSP", a.side.lsp)}
+	list := []section{a.sideTitle(l), a.sideContext(l), a.sideTodos(l, height), a.sideFiles(l, height), sideServers(l, "MCP", a.side.mcp), sideServers(l, "LSP", a.side.lsp)}
 	list = slices.DeleteFunc(list, func(s section) bool { return len(s.rows) == 0 })
-	fitSections(l, list, height)
+	fitSections(list, height)
 	var out []styled.Line
 	for i, s := range list {
 		if i > 0 {
@@ -207,34 +210,33 @@ func (a *App) sideLines(l look, height int) []styled.Line {
 		for _, row := range s.rows {
 			out = append(out, row.Cut(l.width, l.method))
 		}
+		if s.more > 0 {
+			out = append(out, styled.Plain(fmt.Sprintf("%s %d more", l.glyph("…", "..."), s.more), l.fg(theme.Muted)))
+		}
 	}
 	return out[:min(len(out), height)]
 }
 
 // fitSections takes rows from the longest sections until all fit, as far as that
 // goes.
-func fitSections(l look, list []section, height int) {
+func fitSections(list []section, height int) {
 	total := -1
 	for _, s := range list {
-		total += 1 + len(s.rows) + min(len(s.head), 1)
+		total += 1 + s.height()
 	}
 	for total > height {
-		longest := 0
-		for i, s := range list {
-			if len(s.rows) >= len(list[longest].rows) {
-				longest = i
+		s := &list[0]
+		for i := range list {
+			if len(list[i].rows) >= len(s.rows) {
+				s = &list[i]
 			}
 		}
-		s := &list[longest]
-		if len(s.rows) < 4 {
+		if len(s.rows) < 3 {
 			return
 		}
-		cut := min(total-height+1, len(s.rows)-2)
-		more := styled.Plain(fmt.Sprintf("%s %d more", l.glyph("…", "..."), cut), l.fg(theme.Muted))
-		s.rows = append(slices.Clip(s.rows[:len(s.rows)-cut]), more)
-		if total -= cut - 1; len(s.rows) < 4 {
-			return
-		}
+		before := s.height()
+		s.rows, s.more = s.rows[:len(s.rows)-1], s.more+1
+		total += s.height() - before
 	}
 }
 
@@ -266,11 +268,12 @@ func (a *App) sideContext(l look) section {
 	if hit, ok := a.cacheHit(); ok {
 		s.rows = append(s.rows, styled.Plain(fmt.Sprintf("%d%% from the cache", hit), l.fg(theme.Muted)))
 	}
-	return section{s.head, append(s.rows, styled.Plain(a.session.Cost.String()+" spent", l.fg(theme.Muted)))}
+	return section{head: s.head, rows: append(s.rows, styled.Plain(a.session.Cost.String()+" spent", l.fg(theme.Muted)))}
 }
 
-// sideTodos shows the task list; of one that is done only that it is.
-func (a *App) sideTodos(l look) section {
+// sideTodos shows at most so many rows of the task list; of one that is done only
+// that it is.
+func (a *App) sideTodos(l look, most int) section {
 	done := 0
 	for _, t := range a.todos {
 		if t.Status == "completed" || t.Status == "cancelled" {
@@ -285,26 +288,29 @@ func (a *App) sideTodos(l look) section {
 		}
 		return s
 	}
-	for _, t := range a.todos {
+	shown := a.todos[:min(len(a.todos), most)]
+	for _, t := range shown {
 		s.rows = append(s.rows, l.todo(t.Status, t.Content))
 	}
+	s.more = len(a.todos) - len(shown)
 	return s
 }
 
-// sideFiles shows which files the session changed.
-func (a *App) sideFiles(l look) section {
+// sideFiles shows which files the session changed, at most so many.
+func (a *App) sideFiles(l look, most int) section {
 	what := "changed files"
 	if a.session.Revert != nil {
 		what = "undone changes"
 	}
 	if a.side.of != a.session.ID || len(a.side.changes) == 0 {
 		if s := a.session.Summary; s != nil && s.Files > 0 && a.side.of != a.session.ID {
-			return section{l.sideHead(what, ""), []styled.Line{append(styled.Plain(plural(s.Files, "file")+"  ", l.fg(theme.Text)), l.counts(s.Additions, s.Deletions)...)}}
+			return section{head: l.sideHead(what, ""), rows: []styled.Line{append(styled.Plain(plural(s.Files, "file")+"  ", l.fg(theme.Text)), l.counts(s.Additions, s.Deletions)...)}}
 		}
 		return section{}
 	}
-	s := section{head: l.sideHead(what, "")}
-	for _, c := range a.side.changes {
+	shown := a.side.changes[:min(len(a.side.changes), most)]
+	s := section{head: l.sideHead(what, ""), more: len(a.side.changes) - len(shown)}
+	for _, c := range shown {
 		counts := l.counts(c.Added, c.Removed)
 		room := l.width - counts.Width(l.method) - 1
 		name := l.ending(styled.OneLine(c.File), room)
@@ -323,12 +329,13 @@ func (l look) counts(added, removed int) styled.Line {
 
 // ending returns the end of a path, which tells more than its beginning.
 func (l look) ending(path string, room int) string {
-	if styled.Width(path, l.method) <= room {
+	wide := styled.Width(path, l.method)
+	if wide <= room {
 		return path
 	}
-	for path != "" && styled.Width(path, l.method) > room-1 {
-		c, _ := styled.Cluster(path, l.method)
-		path = path[max(1, len(c)):]
+	for path != "" && wide > room-1 {
+		c, w := styled.Cluster(path, l.method)
+		path, wide = path[max(1, len(c)):], wide-w
 	}
 	return l.glyph("…", "~") + path
 }
