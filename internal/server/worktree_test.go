@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -282,7 +283,13 @@ func TestWorktreesRefused(t *testing.T) {
 	model := r.script("wait.txt", "tool bash {\"command\":\"touch begun; sleep 600\",\"description\":\"x\"}\n---\ntext Done.\n")
 	sess := "/session/" + r.ok("POST", "/session"+at, "").(map[string]any)["id"].(string)
 	r.ok("POST", sess+"/prompt_async"+at, promptBody(model, "go"))
-	l.until("message.part.updated")
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(dir, "begun")); err == nil {
+			break
+		} else if time.Now().After(deadline) {
+			t.Fatal("the command does not begin")
+		}
+	}
 	r.refused("DELETE", path, body(map[string]any{"directory": dir}), "WorktreeRemoveFailedError", "busy")
 	r.refused("POST", path+"/reset"+at, body(map[string]any{"directory": dir}), "WorktreeResetFailedError", "busy")
 	r.ok("POST", sess+"/abort"+at, "")

@@ -96,8 +96,13 @@ func freeLocks(ctx context.Context, dir string) (free []string) {
 	if err != nil || root.GitDir == root.CommonDir {
 		return nil
 	}
-	for _, name := range []string{"index.lock", "HEAD.lock", "ORIG_HEAD.lock"} {
-		path := filepath.Join(root.GitDir, name)
+	locks := []string{
+		filepath.Join(root.GitDir, "index.lock"), filepath.Join(root.GitDir, "HEAD.lock"), filepath.Join(root.GitDir, "ORIG_HEAD.lock"),
+	}
+	if branch := Branch(root); strings.HasPrefix(branch, BranchPrefix) {
+		locks = append(locks, filepath.Join(root.CommonDir, "refs", "heads", filepath.FromSlash(branch)+".lock"))
+	}
+	for _, path := range locks {
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			free = append(free, path)
 		}

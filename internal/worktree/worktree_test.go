@@ -581,8 +581,10 @@ func TestFillCutShort(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*time.Millisecond)
 		_ = r.Fill(ctx, w) // may well be done
 		cancel()
-		if got, err := filepath.Glob(filepath.Join(p.root(w.Directory).GitDir, "*.lock")); err != nil || len(got) != 0 {
-			t.Fatalf("left behind: %v %v", got, err)
+		for _, pattern := range []string{"worktrees/w/*.lock", "refs/heads/lathe/*.lock"} {
+			if got, err := filepath.Glob(filepath.Join(p.top, ".git", filepath.FromSlash(pattern))); err != nil || len(got) != 0 {
+				t.Fatalf("left behind: %v %v", got, err)
+			}
 		}
 	}
 	if err := r.Fill(t.Context(), w); err != nil {
