@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"lathe"
 )
@@ -156,4 +158,33 @@ func diskUse(dir string) (n int64) {
 		return nil
 	})
 	return n
+}
+
+// A step that changed files asks what was done beside it: in a new store, and in
+// one with thousands of sessions.
+func BenchmarkBeside(b *testing.B) {
+	for _, n := range []int{10, 5000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s, ctx := open(b, b.TempDir()), b.Context()
+			must(b, s.Batch(ctx, func(tx *Tx) (err error) {
+				for i := range n {
+					ses := aSession(fmt.Sprintf("ses_%d", i))
+					err = errors.Join(err, tx.CreateSession(ses))
+					for k := range 2 {
+						m := assistant(ses.ID, fmt.Sprintf("msg_%d_%d", i, k), lathe.Assistant{})
+						m.Created = epoch.Add(time.Duration(i) * time.Hour)
+						m.Info = &lathe.Assistant{Completed: m.Created.Add(time.Minute)}
+						err = errors.Join(err, tx.AddMessage(m))
+					}
+				}
+				return err
+			}))
+			last := lathe.SessionID(fmt.Sprintf("ses_%d", n-1))
+			for b.Loop() {
+				if _, err := s.Beside(ctx, last); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

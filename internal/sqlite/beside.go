@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"lathe"
 )
@@ -13,9 +12,9 @@ import (
 const (
 	// maxBeside bounds the answers that [Store.Beside] reads.
 	maxBeside = 500
-	// maxStep is how long before another an answer may have begun and still have
-	// gone on beside it, unless it goes on now.
-	maxStep = 24 * time.Hour
+	// maxBefore is how many messages before another an answer may stand and still
+	// have gone on beside it, unless it goes on now.
+	maxBefore = 300
 )
 
 // Beside is what other sessions did at the time of an answer.
@@ -65,10 +64,7 @@ func (s *Store) Beside(ctx context.Context, session lathe.SessionID) (out Beside
 			if err != nil {
 				return err
 			}
-			a := m.Info.(*lathe.Assistant)
-			if o.n > n || a.Completed.IsZero() || !a.Completed.Before(out.Answer.Created) {
-				out.Others = append(out.Others, Neighbour{o.directory, m})
-			}
+			out.Others = append(out.Others, Neighbour{o.directory, m})
 		}
 		return nil
 	})
@@ -98,24 +94,24 @@ type neighbour struct {
 	n         int64
 }
 
-// neighbours finds answers of other sessions that are newer than one, that are
-// open, or are the last of their session before it.
+// neighbours finds the answers of other sessions that began after one, are open, or
+// ended after it began. The order of the joins is told, since the store has no
+// statistics: it may hold thousands of sessions.
 func (v *view) neighbours(session lathe.SessionID, n, created int64) (out []neighbour, err error) {
 	rows, err := v.query(`WITH RECURSIVE
 		up (id, parent, depth) AS (SELECT id, parent, 0 FROM session WHERE id = :session UNION ALL
 			SELECT s.id, s.parent, depth + 1 FROM up JOIN session s ON s.id = up.parent WHERE up.parent <> '' AND depth < :depth),
 		family (id, depth) AS (SELECT * FROM (SELECT id, 0 FROM up ORDER BY depth DESC LIMIT 1) UNION ALL
 			SELECT s.id, depth + 1 FROM family JOIN session s ON s.parent = family.id WHERE s.parent <> '' AND depth < :depth),
-		other (n, id, directory) AS (SELECT n, id, directory FROM session
-			WHERE project = (SELECT project FROM session WHERE id = :session) AND id NOT IN (SELECT id FROM family)),
-		beside (n) AS (SELECT n FROM message WHERE n > :n AND created >= :created AND role = 'assistant'
-			UNION SELECT n FROM message WHERE open = 1 AND role = 'assistant'
-			UNION SELECT (SELECT m.n FROM message m WHERE m.session = o.n AND m.n < :n AND m.role = 'assistant' AND m.created >= :early
-				ORDER BY m.seq DESC LIMIT 1) FROM other o)
-		SELECT o.id, o.directory, m.n FROM beside b JOIN message m ON m.n = b.n JOIN other o ON o.n = m.session
+		near (n) AS (SELECT n FROM message WHERE n > :n AND created >= :created
+			UNION ALL SELECT n FROM message INDEXED BY message_open WHERE open = 1
+			UNION ALL SELECT * FROM (SELECT n FROM message WHERE n < :n ORDER BY n DESC LIMIT :before))
+		SELECT DISTINCT o.id, o.directory, m.n FROM near CROSS JOIN message m ON m.n = near.n CROSS JOIN session o ON o.n = m.session
+		WHERE m.role = '`+roleAssistant+`' AND o.project = (SELECT project FROM session WHERE id = :session) AND o.id NOT IN (SELECT id FROM family)
+			AND (m.n > :n OR m.open = 1 OR json_extract(CAST(m.data AS TEXT), '$.completed') >= :created)
 		ORDER BY m.n DESC LIMIT :limit`,
 		sql.Named("session", session), sql.Named("depth", maxDepth), sql.Named("n", n), sql.Named("created", created),
-		sql.Named("early", created-maxStep.Milliseconds()), sql.Named("limit", maxBeside+1))
+		sql.Named("before", maxBefore), sql.Named("limit", maxBeside+1))
 	if err != nil {
 		return nil, err
 	}
