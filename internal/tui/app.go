@@ -97,7 +97,7 @@ type App struct {
 	armed     string    // the key that does something when pressed again
 	armedAt   time.Time
 	typedAt   time.Time
-	replied   time.Time // when an ask was answered here
+	deaf      time.Time // until then keys are held to belong to what stood where an ask stands now
 	ticking   bool
 	after     func(time.Duration) tea.Cmd // sends a tickMsg
 	focused   bool

@@ -14,11 +14,12 @@ import (
 	"lathe/internal/tui/theme"
 )
 
-// quiet is how long the person must not have typed before an ask takes keys, so
-// that nobody approves in the middle of a word.
+// quiet is how long the person must not have typed, or used a dialog, before an ask
+// takes keys, so that nobody approves in the middle of a word.
 const quiet = 700 * time.Millisecond
 
-// haste is how long after an answer further keys are held to belong to it.
+// haste is how long after the reply to an ask further keys are held to belong to
+// it. Who replies to several in a row looks at them.
 const haste = 300 * time.Millisecond
 
 // answer is one way to answer an ask.
@@ -70,8 +71,8 @@ func (s *askSheet) paste(text string) {
 
 func (s *askSheet) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 	stroke := keyName(k)
-	if a.opts.Now().Sub(a.replied) < haste {
-		return nil // meant for the ask before
+	if a.opts.Now().Before(a.deaf) {
+		return nil // meant for what stood here before
 	}
 	switch {
 	case s.message != nil:
@@ -104,7 +105,7 @@ func (s *askSheet) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 func (s *askSheet) click(a *App, y int) tea.Cmd {
 	i := y - s.first
 	switch {
-	case s.message != nil || s.pattern != nil || i < 0 || i >= len(s.answers) || a.opts.Now().Sub(a.replied) < haste:
+	case s.message != nil || s.pattern != nil || i < 0 || i >= len(s.answers) || a.opts.Now().Before(a.deaf):
 	case s.at == i:
 		return s.choose(a, s.answers[i])
 	default:

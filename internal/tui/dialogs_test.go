@@ -269,6 +269,42 @@ func TestNextAskIsNotAnsweredInHaste(t *testing.T) {
 	d.calls(`reply per_2 once "" project=false`)
 }
 
+// TestAskBehindOthers holds that a key which was meant for a dialog or a question
+// does not answer the ask that stands in its place by then.
+func TestAskBehindOthers(t *testing.T) {
+	asked := func(id lathe.AskID) lathe.Event {
+		return lathe.PermissionAsked{Ask: lathe.Ask{ID: id, SessionID: "ses_1", Permission: "bash", Patterns: []string{string(id)}}}
+	}
+	d, _ := ableTo(t, Options{})
+	d.event(lathe.QuestionAsked{Ask: lathe.QuestionAsk{ID: "que_1", SessionID: "ses_1", Questions: []lathe.Question{{Text: "Which?", Options: []lathe.QuestionOption{{Label: "a"}, {Label: "b"}}}}}})
+	d.press("2")
+	d.calls(`answer que_1 [["b"]]`)
+	d.event(asked("per_1"))
+	d.now = d.now.Add(quiet / 2)
+	d.press("enter", "y")
+	d.calls()
+	d.shows("per_1")
+
+	d.press("ctrl+x", "t")
+	d.shows("themes")
+	d.press("enter", "enter")
+	d.calls()
+	d.shows("per_1")
+	d.now = d.now.Add(quiet)
+	d.press("enter")
+	d.calls(`reply per_1 once "" project=false`)
+
+	d.now = d.now.Add(quiet)
+	d.typed("go on")
+	d.now = d.now.Add(quiet)
+	d.press("enter")
+	d.engine.noted()
+	d.event(asked("per_2"))
+	d.press("enter")
+	d.calls()
+	d.shows("per_2")
+}
+
 // TestAnsweredByMouse answers with clicks: asks with two on the same row.
 func TestAnsweredByMouse(t *testing.T) {
 	d, _ := ableTo(t, Options{Mouse: true})
@@ -639,8 +675,8 @@ func TestWalks(t *testing.T) {
 				rt.Fatalf("%d lines on a screen of %d", len(lines), d.app.height)
 			}
 		}
-		d.now = d.now.Add(time.Minute)
 		for range 20 {
+			d.now = d.now.Add(time.Minute)
 			d.press("esc")
 		}
 		if d.app.top() != nil {

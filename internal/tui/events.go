@@ -190,14 +190,16 @@ func (a *App) settledAsk(id lathe.AskID) {
 }
 
 func (a *App) reply(ask lathe.Ask, r lathe.Reply) tea.Cmd {
-	a.replied = a.opts.Now()
+	a.deaf = a.opts.Now().Add(haste)
 	return a.do("", func(ctx context.Context) error { return a.engine.Reply(ctx, ask, r) })
 }
 
 func (a *App) answer(ask lathe.QuestionAsk, answers [][]string) tea.Cmd {
+	a.deaf = a.opts.Now().Add(quiet)
 	return a.do("", func(ctx context.Context) error { return a.engine.Answer(ctx, ask.ID, answers) })
 }
 
 func (a *App) dismiss(ask lathe.QuestionAsk) tea.Cmd {
+	a.deaf = a.opts.Now().Add(quiet)
 	return a.do("", func(ctx context.Context) error { return a.engine.Dismiss(ctx, ask.ID) })
 }

@@ -37,6 +37,9 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 		}
 	}
 	if s := a.top(); s != nil && !a.holds(s) && (len(a.sheets) > 0 || !a.keys.IsLeader(stroke)) {
+		if len(a.sheets) > 0 { // an ask may stand below
+			a.deaf = a.opts.Now().Add(quiet)
+		}
 		return s.key(a, k)
 	}
 	if a.keys.IsLeader(stroke) {
@@ -106,6 +109,7 @@ func (a *App) action(act keys.Action, armed string) (tea.Cmd, bool) {
 	empty := a.input.Empty()
 	switch act {
 	case keys.Submit:
+		a.typedAt = a.opts.Now()
 		return a.submit(), true
 	case keys.Clear:
 		if empty {
