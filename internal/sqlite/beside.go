@@ -64,7 +64,10 @@ func (s *Store) Beside(ctx context.Context, session lathe.SessionID) (out Beside
 			if err != nil {
 				return err
 			}
-			out.Others = append(out.Others, Neighbour{o.directory, m})
+			a := m.Info.(*lathe.Assistant)
+			if o.n > n || a.Completed.IsZero() || a.Completed.After(out.Answer.Created) {
+				out.Others = append(out.Others, Neighbour{o.directory, m})
+			}
 		}
 		return nil
 	})
@@ -95,8 +98,9 @@ type neighbour struct {
 }
 
 // neighbours finds the answers of other sessions that began after one, are open, or
-// ended after it began. The order of the joins is told, since the store has no
-// statistics: it may hold thousands of sessions.
+// ended after it began, and some more where that is not plain to see. The order of
+// the joins is told, since the store has no statistics: it may hold thousands of
+// sessions.
 func (v *view) neighbours(session lathe.SessionID, n, created int64) (out []neighbour, err error) {
 	rows, err := v.query(`WITH RECURSIVE
 		up (id, parent, depth) AS (SELECT id, parent, 0 FROM session WHERE id = :session UNION ALL
@@ -108,7 +112,7 @@ func (v *view) neighbours(session lathe.SessionID, n, created int64) (out []neig
 			UNION ALL SELECT * FROM (SELECT n FROM message WHERE n < :n ORDER BY n DESC LIMIT :before))
 		SELECT DISTINCT o.id, o.directory, m.n FROM near CROSS JOIN message m ON m.n = near.n CROSS JOIN session o ON o.n = m.session
 		WHERE m.role = '`+roleAssistant+`' AND o.project = (SELECT project FROM session WHERE id = :session) AND o.id NOT IN (SELECT id FROM family)
-			AND (m.n > :n OR m.open = 1 OR json_extract(CAST(m.data AS TEXT), '$.completed') >= :created)
+			AND (m.n > :n OR m.open = 1 OR CASE typeof(m.data) WHEN 'text' THEN json_extract(m.data, '$.completed') > :created ELSE 1 END)
 		ORDER BY m.n DESC LIMIT :limit`,
 		sql.Named("session", session), sql.Named("depth", maxDepth), sql.Named("n", n), sql.Named("created", created),
 		sql.Named("before", maxBefore), sql.Named("limit", maxBeside+1))

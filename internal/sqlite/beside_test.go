@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,7 +24,7 @@ func TestBeside(t *testing.T) {
 		m := assistant(ses, id, lathe.Assistant{})
 		m.Created = at(began)
 		if ended > 0 {
-			m.Info = &lathe.Assistant{Completed: at(ended)}
+			m.Info = &lathe.Assistant{Completed: at(ended), Error: &lathe.UnknownFailure{Message: strings.Repeat("why ", len(id)%2*10_000)}}
 		}
 		patch := lathe.Part{ID: lathe.PartID("prt_" + id), Body: &lathe.Patch{Hash: "h", Files: []string{"/work/" + id}}}
 		m.Parts = []lathe.Part{text("prt_t"+id, "words"), patch}
@@ -50,7 +51,8 @@ func TestBeside(t *testing.T) {
 	add(own, "old", 1, 2)
 	add(b, "before", 1, 9)
 	add(b, "across", 5, 15)
-	add(c, "over", 2, 9)
+	add(c, "over", 2, 10)
+	add(c, "longago", 2, 10)
 	add(d, "open", 3, 0)
 	must(t, s.AddMessage(ctx, userMessage(own, "msg_u", text("prt_u", "go"))))
 	add(own, "mine", 10, 0)
