@@ -111,6 +111,9 @@ type deed struct {
 	bits bool // only its permission bits change
 }
 
+// writes reports whether the file gets content.
+func (d deed) writes() bool { return d.to.mode != 0 && d.to != bareDir && !d.bits }
+
 func (s *Store) plan(ctx context.Context, targets []Target, force bool, out *Applied) ([]deed, error) {
 	trees := map[string][]string{}
 	rels := make([]string, len(targets))
@@ -138,7 +141,7 @@ func (s *Store) plan(ctx context.Context, targets []Target, force bool, out *App
 	}
 	var plan []deed
 	for i, t := range targets {
-		now, to := s.index.files[rels[i]], entries[t.To][rels[i]]
+		now, to := s.index.at(rels[i]), entries[t.To][rels[i]]
 		switch {
 		case entries[t.To] == nil:
 			out.Conflicts = append(out.Conflicts, Conflict{t.Path, reasonGone})
@@ -191,7 +194,7 @@ func (s *Store) entries(ctx context.Context, tree string, paths []string) (map[s
 	found := map[string]entry{}
 	if tree == s.tree && s.known {
 		for _, p := range paths {
-			if e, ok := s.index.files[p]; ok {
+			if e := s.index.at(p); e != (entry{}) {
 				found[p] = e
 			}
 		}
@@ -221,6 +224,11 @@ func (s *Store) entries(ctx context.Context, tree string, paths []string) (map[s
 			found[p] = e
 		}
 	}
+	for _, p := range paths {
+		if _, ok := found[p]; !ok && bits.bare[p] {
+			found[p] = bareDir
+		}
+	}
 	return found, nil
 }
 
@@ -228,7 +236,7 @@ func (s *Store) entries(ctx context.Context, tree string, paths []string) (map[s
 func (s *Store) carryOut(ctx context.Context, plan []deed, out *Applied) error {
 	want := map[oid]bool{}
 	for _, d := range plan {
-		if d.to.mode != 0 && !d.bits {
+		if d.writes() {
 			want[d.to.oid] = true
 		}
 	}
@@ -250,7 +258,7 @@ func (s *Store) carryOut(ctx context.Context, plan []deed, out *Applied) error {
 	for _, d := range plan {
 		full := filepath.Join(s.top, filepath.FromSlash(d.path))
 		body, have := bodies[d.to.oid]
-		if d.to.mode != 0 && !have && !d.bits {
+		if d.writes() && !have {
 			out.Conflicts = append(out.Conflicts, Conflict{full, reasonGone})
 			continue
 		}
@@ -279,6 +287,14 @@ func (d deed) do(root *os.Root, body []byte) error {
 	}
 	if d.bits {
 		return root.Chmod(name, d.to.perm)
+	}
+	if d.to == bareDir {
+		if info, err := root.Lstat(name); err == nil && !info.IsDir() {
+			if err := root.Remove(name); err != nil {
+				return err
+			}
+		}
+		return root.MkdirAll(name, 0o755)
 	}
 	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err

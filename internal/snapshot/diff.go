@@ -35,11 +35,16 @@ func (s *Store) between(ctx context.Context, from, to string) ([]string, error) 
 		return nil, err
 	}
 	paths, err := s.permChanges(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	bare, err := s.bareBetween(from, to)
+	paths = append(paths, bare...)
 	for _, p := range pairs {
 		paths = append(paths, p.path)
 	}
 	slices.Sort(paths)
-	return paths, err
+	return slices.Compact(paths), err
 }
 
 // remembered answers from the steps this process made.

@@ -13,10 +13,12 @@ import (
 	"slices"
 )
 
-// perms are the permission bits of files, of which git keeps one.
+// perms is what git does not keep: permission bits of files, of which it has one,
+// and empty directories.
 type perms struct {
 	usual fs.FileMode            // of files that are not executable
 	odd   map[string]fs.FileMode // those that differ from it
+	bare  map[string]bool        // empty directories; not written to once it is here
 }
 
 // expect returns the usual bits for a mode of git's.
@@ -54,23 +56,24 @@ func (p perms) of(path string, mode uint32) fs.FileMode {
 	return p.expect(mode)
 }
 
-// permsDoc is a snapshot with bits that its tree does not tell.
+// permsDoc is a snapshot with what its tree does not tell.
 type permsDoc struct {
 	Tree  string            `json:"tree"`
 	Usual uint32            `json:"usual"`
 	Odd   map[string]uint32 `json:"odd,omitempty"`
+	Bare  []string          `json:"bare,omitempty"`
 }
 
 func (s *Store) permsFile(id string) string { return filepath.Join(s.dir, "perms", id+".json") }
 
 // name returns the snapshot that the index makes with its tree: the tree itself
-// where that tells all bits, else a document that names it.
+// where that tells all, else a document that names it.
 func (s *Store) name(tree string) (string, error) {
 	p := s.index.perms
-	if len(p.odd) == 0 && p.expect(modeFile) == 0o644 {
+	if len(p.odd) == 0 && len(p.bare) == 0 && p.expect(modeFile) == 0o644 {
 		return tree, nil
 	}
-	doc := permsDoc{Tree: tree, Usual: uint32(p.expect(modeFile)), Odd: make(map[string]uint32, len(p.odd))}
+	doc := permsDoc{Tree: tree, Usual: uint32(p.expect(modeFile)), Odd: make(map[string]uint32, len(p.odd)), Bare: slices.Sorted(maps.Keys(p.bare))}
 	for f, m := range p.odd {
 		doc.Odd[f] = uint32(m)
 	}
@@ -113,6 +116,10 @@ func (s *Store) resolve(id string) (tree string, p perms, err error) {
 	p.usual, p.odd = fs.FileMode(doc.Usual)&fs.ModePerm, make(map[string]fs.FileMode, len(doc.Odd))
 	for f, m := range doc.Odd {
 		p.odd[f] = fs.FileMode(m) & fs.ModePerm
+	}
+	p.bare = make(map[string]bool, len(doc.Bare))
+	for _, d := range doc.Bare {
+		p.bare[d] = true
 	}
 	return doc.Tree, p, nil
 }

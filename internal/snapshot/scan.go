@@ -123,6 +123,7 @@ func (s *Store) scan(ctx context.Context) (string, error) {
 		return "", err
 	}
 	s.notePerms(found)
+	s.index.perms.bare = s.findBare(ctx)
 	if tree, err = s.name(tree); err != nil {
 		return "", err
 	}
@@ -145,6 +146,7 @@ func changesBetween(old, now *index) map[string]change {
 			changed[path] = change{before: b}
 		}
 	}
+	bareChanges(old.perms.bare, now.perms.bare, changed)
 	return changed
 }
 

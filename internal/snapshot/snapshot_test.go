@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -193,7 +194,7 @@ func TestTrackSeesEachChange(t *testing.T) {
 				{"edit", func() { write(t, dir, "a.txt", "three\n", 0o644) }, false},
 				{"new file", func() { write(t, dir, "new/deep/c.txt", "c", 0o644) }, false},
 				{"ignored", func() { write(t, dir, "x.log", "c", 0o644); write(t, dir, "build/x", "c", 0o644) }, true},
-				{"empty directory", func() { os.Mkdir(filepath.Join(dir, "void"), 0o755) }, true},
+				{"empty directory", func() { os.Mkdir(filepath.Join(dir, "void"), 0o755) }, runtime.GOOS != "linux"},
 				{"file in it", func() { write(t, dir, "void/d", "d", 0o644) }, false},
 				{"node_modules", func() { write(t, dir, "node_modules/x/y.js", "d", 0o644) }, true},
 				{"fewer bits", func() { os.Chmod(filepath.Join(dir, "sub", "b.txt"), 0o600) }, false},

@@ -56,6 +56,9 @@ func (s *Store) update(ctx context.Context, dirty map[string]bool) (tree string,
 		return "", false, err
 	}
 	tree = id.String()
+	was := s.index.perms.bare
+	s.index.perms.bare = s.findBare(ctx)
+	bareChanges(was, s.index.perms.bare, u.changed)
 	if tree, err = s.name(tree); err != nil {
 		return "", false, err
 	}
@@ -75,7 +78,7 @@ type updater struct {
 // undo puts the index's files back, for git to be asked.
 func (u *updater) undo() {
 	for p, c := range u.changed {
-		if c.before == (entry{}) {
+		if c.before == (entry{}) || c.before == bareDir {
 			delete(u.index.files, p)
 		} else {
 			u.index.files[p] = c.before

@@ -83,7 +83,7 @@ func (s *Store) borrowed(changed map[string]change) {
 	}
 	var fresh strings.Builder
 	for _, c := range changed {
-		if c.before.mode == 0 || c.before.mode == modeRepo || exists(s.objectPath(c.before.oid)) {
+		if c.before.mode == 0 || c.before.mode == modeRepo || c.before == bareDir || exists(s.objectPath(c.before.oid)) {
 			continue
 		}
 		if id := c.before.oid.String(); !s.lost[id] {

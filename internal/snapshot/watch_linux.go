@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"io/fs"
+	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -115,6 +117,9 @@ func join(dir, name string) string {
 	}
 	return dir + "/" + name
 }
+
+// watched returns the directories that are watched, "" for the top.
+func (w *watcher) watched() iter.Seq[string] { return maps.Keys(w.byPath) }
 
 // remove forgets a directory that was moved away, and those below it.
 func (w *watcher) remove(dir string) {

@@ -1,0 +1,102 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// git keeps no empty directories. Where the worktree is watched, those that the
+// project does not ignore are part of a snapshot all the same, beside its tree: so
+// one that was made can go, and one that was there comes back.
+
+// bareDir is the entry of an empty directory.
+var bareDir = entry{mode: modeTree}
+
+// at returns what is at a path, be it an empty directory.
+func (x *index) at(path string) entry {
+	if e, ok := x.files[path]; ok || !x.perms.bare[path] {
+		return e
+	}
+	return bareDir
+}
+
+// findBare returns the empty directories of the worktree.
+func (s *Store) findBare(ctx context.Context) map[string]bool {
+	if s.watch == nil {
+		return nil
+	}
+	s.index.build()
+	was, found := s.index.perms.bare, map[string]bool{}
+	var ask []string
+	for d := range s.watch.watched() {
+		switch {
+		case d == "" || s.index.root.find(d) != nil || s.noise[d+"/"] || !s.isBare(d):
+		case was[d]:
+			found[d] = true
+		default:
+			ask = append(ask, d+"/")
+		}
+	}
+	if len(ask) == 0 {
+		return found
+	}
+	ignored, err := s.ignored(ctx, ask)
+	if err != nil {
+		s.log.Warn("git could not say which empty directories are ignored", "err", err)
+		return found
+	}
+	for _, d := range ask {
+		if !ignored[d] {
+			found[strings.TrimSuffix(d, "/")] = true
+		} else if len(s.noise) < 10*maxDirty {
+			s.noise[d] = true
+		}
+	}
+	return found
+}
+
+// isBare reports whether a directory is there and empty.
+func (s *Store) isBare(dir string) bool {
+	f, err := os.Open(filepath.Join(s.top, filepath.FromSlash(dir)))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, err = f.Readdirnames(1)
+	return errors.Is(err, io.EOF)
+}
+
+// bareChanges adds to changed what became of empty directories.
+func bareChanges(was, now map[string]bool, changed map[string]change) {
+	for d := range was {
+		if c := changed[d]; !now[d] {
+			changed[d] = change{bareDir, c.after}
+		}
+	}
+	for d := range now {
+		if c := changed[d]; !was[d] {
+			changed[d] = change{c.before, bareDir}
+		}
+	}
+}
+
+// bareBetween returns the directories that are empty in one of two snapshots.
+func (s *Store) bareBetween(from, to string) ([]string, error) {
+	_, a, err := s.resolve(from)
+	if err != nil {
+		return nil, err
+	}
+	_, b, err := s.resolve(to)
+	if err != nil {
+		return nil, err
+	}
+	changed := map[string]change{}
+	bareChanges(a.bare, b.bare, changed)
+	return slices.Collect(maps.Keys(changed)), nil
+}
