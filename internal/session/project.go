@@ -95,9 +95,12 @@ func (s *Service) tellProject(ctx context.Context, inst *Instance) {
 // InitGit makes a directory a git repository, unless it is in one, and returns its
 // project. It is refused while a session works below the directory.
 func (s *Service) InitGit(ctx context.Context, dir string) (lathe.Project, error) {
-	inst, err := s.Instance(ctx, dir)
-	if err != nil || inst.Root.VCS != "" {
-		return s.CurrentProject(ctx, dir)
+	inst, err := s.Instance(context.WithoutCancel(ctx), dir)
+	if err != nil {
+		return lathe.Project{}, err
+	}
+	if inst.Root.VCS != "" {
+		return s.projectOf(ctx, inst)
 	}
 	top, home := inst.Root.Dir, inst.Paths.Home
 	if real, err := workspace.Resolve(home); err == nil {

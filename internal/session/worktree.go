@@ -66,8 +66,10 @@ func (s *Service) Worktrees(ctx context.Context, dir string) ([]string, error) {
 	return worktree.Linked(ctx, inst.Root), nil
 }
 
+// worktrees returns the repository of a directory. The instance is for others too,
+// so it is made even if the request is given up.
 func (s *Service) worktrees(ctx context.Context, dir string) (*Instance, *worktree.Repo, error) {
-	inst, err := s.Instance(ctx, dir)
+	inst, err := s.Instance(context.WithoutCancel(ctx), dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -152,7 +154,11 @@ func (s *Service) prepare(inst *Instance, dir string, fill func(context.Context)
 			}
 		}
 		if err != nil && ctx.Err() == nil {
-			s.opts.Bus.Publish(dir, lathe.WorktreeFailed{Message: err.Error()})
+			message := err.Error()
+			if e, ok := errors.AsType[*lathe.Error](err); ok {
+				message = e.Msg
+			}
+			s.opts.Bus.Publish(dir, lathe.WorktreeFailed{Message: message})
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
