@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,17 +28,30 @@ func (x *index) at(path string) entry {
 	return bareDir
 }
 
-// findBare returns the empty directories of the worktree.
-func (s *Store) findBare(ctx context.Context) map[string]bool {
+// bareNow returns the empty directories after some paths changed.
+func (u *updater) bareNow(ctx context.Context, dirty map[string]bool) map[string]bool {
+	look := map[string]bool{}
+	maps.Copy(look, u.index.perms.bare)
+	for p := range dirty {
+		look[p], look[path.Dir(p)] = true, true
+	}
+	for _, d := range u.below {
+		look[d] = true
+	}
+	return u.findBare(ctx, maps.Keys(look))
+}
+
+// findBare returns those of the worktree's directories that are empty.
+func (s *Store) findBare(ctx context.Context, among iter.Seq[string]) map[string]bool {
 	if s.watch == nil {
 		return nil
 	}
 	s.index.build()
 	was, found := s.index.perms.bare, map[string]bool{}
 	var ask []string
-	for d := range s.watch.watched() {
+	for d := range among {
 		switch {
-		case d == "" || s.index.root.find(d) != nil || s.noise[d+"/"] || !s.isBare(d):
+		case d == "" || d == "." || s.index.root.find(d) != nil || s.noise[d+"/"] || !s.isBare(d):
 		case was[d]:
 			found[d] = true
 		default:

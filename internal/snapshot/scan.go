@@ -123,7 +123,9 @@ func (s *Store) scan(ctx context.Context) (string, error) {
 		return "", err
 	}
 	s.notePerms(found)
-	s.index.perms.bare = s.findBare(ctx)
+	if s.watch != nil {
+		s.index.perms.bare = s.findBare(ctx, s.watch.watched())
+	}
 	if tree, err = s.name(tree); err != nil {
 		return "", err
 	}

@@ -57,7 +57,7 @@ func (s *Store) update(ctx context.Context, dirty map[string]bool) (tree string,
 	}
 	tree = id.String()
 	was := s.index.perms.bare
-	s.index.perms.bare = s.findBare(ctx)
+	s.index.perms.bare = u.bareNow(ctx, dirty)
 	bareChanges(was, s.index.perms.bare, u.changed)
 	if tree, err = s.name(tree); err != nil {
 		return "", false, err
@@ -73,6 +73,7 @@ type updater struct {
 	known   []string        // those of them that are in the index
 	dirs    []string        // directories that were looked through
 	here    map[string]bool // what was found in them
+	below   []string        // directories in them
 }
 
 // undo puts the index's files back, for git to be asked.
@@ -116,7 +117,9 @@ func (u *updater) lookThrough(dir string) {
 		switch {
 		case d.IsDir() && rel != dir && (hidden(d.Name()) || exists(filepath.Join(full, ".git"))):
 			return fs.SkipDir
-		case !d.IsDir():
+		case d.IsDir():
+			u.below = append(u.below, rel)
+		default:
 			u.found, u.here[rel] = append(u.found, rel), true
 		}
 		return nil
