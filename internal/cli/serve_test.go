@@ -222,7 +222,7 @@ func TestServePasswordSocketAndNotices(t *testing.T) {
 	defer manager.Close()
 	told := func() string {
 		buf := make([]byte, 100)
-		_ = manager.SetReadDeadline(time.Now().Add(20 * time.Second))
+		_ = manager.SetReadDeadline(time.Now().Add(time.Minute))
 		n, err := manager.Read(buf)
 		return fmt.Sprint(string(buf[:n]), err)
 	}

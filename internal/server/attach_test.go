@@ -108,7 +108,7 @@ func openScreen(t *testing.T, program string, args ...string) *screen {
 }
 
 func (s *screen) run(args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, s.tmux, append([]string{"-S", s.control}, args...)...).CombinedOutput()
 	return string(out), err
@@ -140,7 +140,7 @@ func (s *screen) command(name, listed string) {
 // see waits until the screen shows all of the texts.
 func (s *screen) see(texts ...string) {
 	s.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for tick := time.NewTicker(30 * time.Millisecond); ; <-tick.C {
 		shown, err := s.run("capture-pane", "-p")
 		missing := ""

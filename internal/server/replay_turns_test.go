@@ -224,7 +224,7 @@ func (p *replayer) playDuring(all []exchange) []result {
 	select {
 	case res := <-answer:
 		return append(out, res)
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		p.t.Fatalf("%s: no answer", prompt.Name)
 		return nil
 	}
@@ -236,7 +236,7 @@ func (p *replayer) await(sub *bus.Subscription, prompt exchange, answer chan res
 	if strings.Contains(prompt.Name, "cascades") {
 		asks = 2
 	}
-	ctx, cancel := context.WithTimeout(p.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
 	defer cancel()
 	for {
 		env, err := sub.Next(ctx)

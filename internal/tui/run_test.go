@@ -57,7 +57,7 @@ func (l *lockedEmulator) text() string {
 
 func (l *lockedEmulator) waitFor(t testing.TB, want string) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(l.text(), want); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(l.text(), want); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the screen never shows %q:\n%s", want, l.text())
 		}

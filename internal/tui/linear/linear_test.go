@@ -167,7 +167,7 @@ func met(t *testing.T, e *engine, o Options) *person {
 func (p *person) hears(want ...string) {
 	p.t.Helper()
 	for _, w := range want {
-		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 			text := p.out.text()
 			if i := strings.Index(text[p.seen:], w); i >= 0 {
 				p.seen += i + len(w)
@@ -288,7 +288,7 @@ func TestCommands(t *testing.T) {
 	p.hears("the answer", "Nothing runs.", "Nothing can be undone", "agent plan, model acme/small")
 	p.says("/review now", "!ls", "hello", "/help")
 	p.hears("Commands:")
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		p.e.mu.Lock()
 		n := len(p.e.calls)
 		p.e.mu.Unlock()
