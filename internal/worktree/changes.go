@@ -116,7 +116,7 @@ func (r *Repo) withUntracked(ctx context.Context) (*Repo, func(), error) {
 	done := func() { _ = os.RemoveAll(dir) }
 	with.index = filepath.Join(dir, "index")
 	list := filepath.Join(dir, "names")
-	err = copyFile(with.index, filepath.Join(r.o.Root.GitDir, "index"))
+	err = copyIndex(with.index, filepath.Join(r.o.Root.GitDir, "index"))
 	if err == nil {
 		err = os.WriteFile(list, []byte(strings.Join(names, "\x00")), 0o600)
 	}
@@ -133,9 +133,10 @@ func (r *Repo) withUntracked(ctx context.Context) (*Repo, func(), error) {
 	return &with, done, nil
 }
 
-// copyFile copies a file that may be missing.
-func copyFile(to, from string) error {
-	in, _, err := workspace.Open(from)
+// copyIndex copies an index, which may be missing, with its time: git compares it
+// with those of files, to see which may have changed since unnoticed.
+func copyIndex(to, from string) error {
+	in, info, err := workspace.Open(from)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -148,7 +149,7 @@ func copyFile(to, from string) error {
 		return err
 	}
 	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
+	return errors.Join(err, out.Close(), os.Chtimes(to, info.ModTime(), info.ModTime()))
 }
 
 // parseChanges reads what git diff --raw --numstat -z prints: for each file

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -140,6 +141,30 @@ func TestChangesOfBranch(t *testing.T) {
 	}
 	if got := p.changes(empty, Since{Branch: true}); got != nil {
 		t.Errorf("since no branch: %v", got)
+	}
+}
+
+// A change that leaves a file's size and time as the index has them is seen.
+func TestChangesAtOnce(t *testing.T) {
+	p := newPlace(t)
+	at := time.Now().Add(-time.Hour)
+	same := func(path string) {
+		t.Helper()
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(p.top, "a.txt")
+	same(file)
+	p.git(p.top, "update-index", "--refresh")
+	same(filepath.Join(p.top, ".git", "index"))
+	p.write(file, "two\n") // which was one
+	same(file)
+	p.write("repo/new.txt", "x\n")
+	p.git(p.top, "config", "core.trustctime", "false")
+	want := []Change{{File: "a.txt", Status: "modified", Added: 1, Removed: 1}, {File: "new.txt", Status: "added", Added: 1}}
+	if diff := cmp.Diff(want, p.changes(p.open(p.top), Since{})); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
 	}
 }
 
