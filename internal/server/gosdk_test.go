@@ -15,10 +15,11 @@ import (
 // is skipped.
 func TestGoSDK(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "gosdk")
-	if out, err := goIn(t, "testdata/gosdk", "mod", "download"); err != nil {
+	if out, err := goIn(t, time.Minute, "testdata/gosdk", "mod", "download"); err != nil {
 		t.Skipf("the Go SDK is not in the module cache and cannot be fetched: %v\n%s", err, out)
 	}
-	if out, err := goIn(t, "testdata/gosdk", "build", "-o", program, "."); err != nil {
+	// The first build compiles much of the standard library.
+	if out, err := goIn(t, 5*time.Minute, "testdata/gosdk", "build", "-o", program, "."); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 	r := newRig(t)
@@ -28,9 +29,9 @@ func TestGoSDK(t *testing.T) {
 	}
 }
 
-func goIn(t *testing.T, dir string, args ...string) (string, error) {
+func goIn(t *testing.T, limit time.Duration, dir string, args ...string) (string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // the first build compiles much of the standard library
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-mod=readonly -buildvcs=false", "GOWORK=off", "CGO_ENABLED=0")
