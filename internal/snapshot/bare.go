@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // git keeps no empty directories. Where the worktree is watched, those that the
@@ -76,9 +77,14 @@ func (s *Store) findBare(ctx context.Context, among iter.Seq[string]) map[string
 	return found
 }
 
-// isBare reports whether a directory is there and empty.
+// isBare reports whether a directory is there and empty. It may be anything by
+// now: to open a named pipe would wait for a writer.
 func (s *Store) isBare(dir string) bool {
-	f, err := os.Open(filepath.Join(s.top, filepath.FromSlash(dir)))
+	name := filepath.Join(s.top, filepath.FromSlash(dir))
+	if info, err := os.Lstat(name); err != nil || !info.IsDir() {
+		return false
+	}
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return false
 	}

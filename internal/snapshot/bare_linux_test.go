@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -114,5 +115,27 @@ func emptyDirectories(t *testing.T, inGit bool) {
 	must(err)
 	if _, err := os.Stat(at("made/deep/down/mine")); err != nil {
 		t.Errorf("what was put there is gone: %v (%+v)", err, out)
+	}
+}
+
+// What a command leaves in the worktree may be anything; none of it makes a
+// snapshot wait, and no link is taken for the directory behind it.
+func TestNoEmptyDirectory(t *testing.T) {
+	root := testRoot(t, true)
+	write(t, root.Dir, "a", "a", 0o644)
+	s := openStore(t, root, t.TempDir())
+	from := track(t, s)
+	if err := syscall.Mkfifo(filepath.Join(root.Dir, "pipe"), 0o644); err != nil {
+		t.Skip("no named pipes here: ", err)
+	}
+	if err := os.Symlink(t.TempDir(), filepath.Join(root.Dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	p, _, err := s.Patch(t.Context(), from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{filepath.Join(root.Dir, "link")}, p.Files); diff != "" {
+		t.Errorf("changed (-want +got):\n%s", diff)
 	}
 }
