@@ -26,9 +26,10 @@ import (
 const (
 	defaultGrace = 250 * time.Millisecond
 	defaultDrain = 100 * time.Millisecond
-	maxScript    = 120 << 10 // Linux takes at most 128 KiB in one argument
-	maxPipe      = 2 << 20   // output that can wait in a pipe
-	maxNames     = 8         // left-over processes that are named
+	maxScript    = 120 << 10        // Linux takes at most 128 KiB in one argument
+	maxPipe      = 2 << 20          // output that can wait in a pipe
+	maxNames     = 8                // left-over processes that are named
+	maxDying     = 10 * time.Second // a busy machine takes its time to end what was killed
 )
 
 // Command is a script for a shell. The shell gets no standard input.
@@ -284,7 +285,7 @@ func (p *process) terminate(grace time.Duration) {
 // output open, which shows by its silence or by more than a pipe can hold.
 func (p *process) settle() error {
 	defer p.out.Close()
-	gone := waitEither(p.exited, nil, 2*time.Second)
+	gone := waitEither(p.exited, nil, maxDying)
 	last, most := int64(-1), p.read.Load()+maxPipe
 	for !waitEither(p.drained, nil, defaultDrain) {
 		n, busy := p.read.Load(), p.busy.Load()
