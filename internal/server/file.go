@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"mime"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -79,13 +78,8 @@ func (c *call) fileList() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil, pathError(err)
-	}
-	defer f.Close()
-	entries, err := f.ReadDir(maxEntries)
-	if err != nil && len(entries) == 0 && !isEOF(err) {
+	entries, err := workspace.ReadDir(dir, maxEntries)
+	if err != nil && len(entries) == 0 {
 		return nil, pathError(err)
 	}
 	top := inst.Root.TopLevel
@@ -113,8 +107,6 @@ func (c *call) fileList() (any, error) {
 	})
 	return out, nil
 }
-
-func isEOF(err error) bool { return err != nil && err.Error() == "EOF" }
 
 func relative(from, path string) string {
 	rel, err := filepath.Rel(from, path)

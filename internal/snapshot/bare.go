@@ -2,8 +2,6 @@ package snapshot
 
 import (
 	"context"
-	"errors"
-	"io"
 	"iter"
 	"maps"
 	"os"
@@ -11,7 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
+
+	"lathe/internal/workspace"
 )
 
 // git keeps no empty directories. Where the worktree is watched, those that the
@@ -77,20 +76,14 @@ func (s *Store) findBare(ctx context.Context, among iter.Seq[string]) map[string
 	return found
 }
 
-// isBare reports whether a directory is there and empty. It may be anything by
-// now: to open a named pipe would wait for a writer.
+// isBare reports whether a directory is there and empty.
 func (s *Store) isBare(dir string) bool {
 	name := filepath.Join(s.top, filepath.FromSlash(dir))
 	if info, err := os.Lstat(name); err != nil || !info.IsDir() {
 		return false
 	}
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	_, err = f.Readdirnames(1)
-	return errors.Is(err, io.EOF)
+	entries, err := workspace.ReadDir(name, 1)
+	return err == nil && len(entries) == 0
 }
 
 // bareChanges adds to changed what became of empty directories.

@@ -12,7 +12,11 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"lathe/internal/workspace"
 )
+
+const maxExclude = 1 << 20 // bytes of the project's own info/exclude
 
 // never are patterns of what no snapshot holds, in a project or outside.
 const never = `.git
@@ -83,7 +87,7 @@ func (s *Store) excludes() string {
 		rules += "/" + filepath.ToSlash(rel) + "/\n"
 	}
 	if s.common != "" {
-		if own, err := os.ReadFile(filepath.Join(s.common, "info", "exclude")); err == nil && len(own) < 1<<20 {
+		if own, err := workspace.ReadFile(filepath.Join(s.common, "info", "exclude"), maxExclude); err == nil {
 			rules += string(own)
 		}
 	}

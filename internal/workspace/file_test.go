@@ -20,6 +20,37 @@ import (
 	"pgregory.net/rapid"
 )
 
+func TestReadDir(t *testing.T) {
+	dir := realDir(t)
+	if err := os.Mkdir(filepath.Join(dir, "full"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10 {
+		put(t, filepath.Join(dir, "full", fmt.Sprint(i)), "x")
+	}
+	for name, err := range map[string]error{
+		"pipe": syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o644), "link": os.Symlink("pipe", filepath.Join(dir, "link")),
+		"there": os.Symlink("full", filepath.Join(dir, "there")), "empty": os.Mkdir(filepath.Join(dir, "empty"), 0o755),
+	} {
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	for _, tc := range []struct {
+		path string
+		n    int
+		want error
+	}{
+		{"full", 4, nil}, {"there", 4, nil}, {"empty", 0, nil}, {"pipe", 0, syscall.ENOTDIR}, {"link", 0, syscall.ENOTDIR},
+		{"full/1", 0, syscall.ENOTDIR}, {"none", 0, fs.ErrNotExist},
+	} {
+		got, err := ReadDir(filepath.Join(dir, tc.path), 4)
+		if len(got) != tc.n || !errors.Is(err, tc.want) {
+			t.Errorf("%s: %d entries, %v", tc.path, len(got), err)
+		}
+	}
+}
+
 func TestReadFile(t *testing.T) {
 	dir := realDir(t)
 	put(t, filepath.Join(dir, "file"), "hello")

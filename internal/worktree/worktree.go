@@ -97,12 +97,7 @@ func Linked(ctx context.Context, root workspace.Root) []string {
 		return nil
 	}
 	admin := filepath.Join(root.CommonDir, "worktrees")
-	f, err := os.Open(admin)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	entries, _ := f.ReadDir(maxLinked)
+	entries, _ := workspace.ReadDir(admin, maxLinked)
 	var out []string
 	for _, e := range entries {
 		dir := filepath.Join(admin, e.Name())
