@@ -32,6 +32,9 @@ func (r *runner) patch(ctx context.Context, store *snapshot.Store, from string) 
 		r.s.opts.Log.Warn("what other sessions changed meanwhile is not known", "session", r.current().ID, "err", err)
 		return p, now, nil
 	}
+	if len(beside.Others) == 0 && !beside.More {
+		return p, now, nil
+	}
 	w := writers{own: r.inst.wrote(r.inst.Root.Dir, beside.Answer), more: beside.More}
 	for _, o := range beside.Others {
 		if within(store.Top(), o.Directory) {
