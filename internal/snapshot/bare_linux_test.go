@@ -126,7 +126,7 @@ func TestNoEmptyDirectory(t *testing.T) {
 	s := openStore(t, root, t.TempDir())
 	from := track(t, s)
 	if err := syscall.Mkfifo(filepath.Join(root.Dir, "pipe"), 0o644); err != nil {
-		t.Skip("no named pipes here: ", err)
+		t.Fatal(err)
 	}
 	if err := os.Symlink(t.TempDir(), filepath.Join(root.Dir, "link")); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"lathe/internal/workspace"
 )
 
 // maxOutput bounds what is taken from one git process.
@@ -68,23 +70,23 @@ func (s *Store) runIn(ctx context.Context, dir string, env []string, stdin []byt
 	if stdin != nil {
 		cmd.Stdin = bytes.NewReader(stdin)
 	}
-	out, errs := &limited{max: maxOutput}, &limited{max: 4 << 10}
+	out, errs := &workspace.Limited{Max: maxOutput}, &workspace.Limited{Max: 4 << 10}
 	cmd.Stdout, cmd.Stderr = out, errs
 	err := cmd.Run()
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	if err == nil && out.cut {
+	if err == nil && out.Cut() {
 		err = fmt.Errorf("more than %d bytes of output", maxOutput)
 	}
 	if err != nil {
-		e := &gitError{args: args, msg: firstLine(errs.buf.String()), err: err}
+		e := &gitError{args: args, msg: firstLine(errs.String()), err: err}
 		if x, ok := errors.AsType[*exec.ExitError](err); ok {
 			e.code = x.ExitCode()
 		}
-		return out.buf.Bytes(), e
+		return out.Bytes(), e
 	}
-	return out.buf.Bytes(), nil
+	return out.Bytes(), nil
 }
 
 func firstLine(s string) string {
@@ -101,24 +103,6 @@ func exitCode(err error) int {
 		return e.code
 	}
 	return -1
-}
-
-// limited keeps the first max bytes written to it.
-type limited struct {
-	buf bytes.Buffer
-	max int
-	cut bool
-}
-
-func (l *limited) Write(p []byte) (int, error) {
-	room := l.max - l.buf.Len()
-	if len(p) > room {
-		l.cut = true
-		l.buf.Write(p[:room])
-	} else {
-		l.buf.Write(p)
-	}
-	return len(p), nil
 }
 
 // zsplit cuts NUL-terminated output.

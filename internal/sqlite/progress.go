@@ -42,7 +42,7 @@ type shownDoc struct {
 
 // SaveProgress keeps the title and metadata of a stored tool call that runs. It
 // survives the process, and costs no commit: see [Store.AppendText], whose terms
-// are the same. A p that does not run any more is not stored.
+// are the same. A call that does not run any more is not stored.
 func (s *Store) SaveProgress(ctx context.Context, p *lathe.Part) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

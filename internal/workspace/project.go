@@ -97,19 +97,18 @@ func firstCommit(ctx context.Context, gitDir string) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, idTimeout, fmt.Errorf("no answer within %v", idTimeout))
 	defer cancel()
 	cmd := gitCommand(ctx, gitDir, "rev-list", "--max-parents=0", "--all")
-	var out, errs limited
-	out.max, errs.max = 1<<20, 4<<10
-	cmd.Stdout, cmd.Stderr = &out, &errs
+	out, errs := &Limited{Max: 1 << 20}, &Limited{Max: 4 << 10}
+	cmd.Stdout, cmd.Stderr = out, errs
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
-		if msg := strings.TrimSpace(string(errs.buf)); msg != "" {
+		if msg := strings.TrimSpace(errs.String()); msg != "" {
 			err = fmt.Errorf("%w: %s", err, msg)
 		}
 		return "", fmt.Errorf("list the root commits of %s: %w", gitDir, err)
 	}
-	ids := strings.Fields(string(out.buf))
+	ids := strings.Fields(out.String())
 	if len(ids) == 0 {
 		return GlobalID, nil
 	}
@@ -138,15 +137,4 @@ func gitCommand(ctx context.Context, gitDir string, args ...string) *exec.Cmd {
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "LC_ALL=C",
 	)
 	return cmd
-}
-
-// limited keeps the first max bytes written to it.
-type limited struct {
-	buf []byte
-	max int
-}
-
-func (l *limited) Write(p []byte) (int, error) {
-	l.buf = append(l.buf, p[:min(len(p), l.max-len(l.buf))]...)
-	return len(p), nil
 }

@@ -1,7 +1,6 @@
 package worktree
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -163,18 +162,18 @@ func (r *Repo) exec(ctx context.Context, dir string, limit time.Duration, option
 		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+r.index)
 	}
 	cmd.Cancel = func() error { return stop(cmd.Process) }
-	out, errs := &limited{max: maxOutput}, &limited{max: 4 << 10}
+	out, errs := &workspace.Limited{Max: maxOutput}, &workspace.Limited{Max: 4 << 10}
 	cmd.Stdout, cmd.Stderr = out, errs
 	err := cmd.Run()
 	switch {
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("git %s: %w", what, context.Cause(ctx))
-	case err == nil && out.cut:
+	case err == nil && out.Cut():
 		return "", lathe.Errorf(lathe.CodeInvalid, "", "git %s printed more than %d bytes", what, maxOutput)
 	case err == nil:
-		return out.buf.String(), nil
+		return out.String(), nil
 	}
-	msg := said(errs.buf.String())
+	msg := said(errs.String())
 	f := &failed{what: what, code: -1, msg: msg, err: err}
 	if x, ok := errors.AsType[*exec.ExitError](err); ok {
 		f.code = x.ExitCode()
@@ -182,7 +181,7 @@ func (r *Repo) exec(ctx context.Context, dir string, limit time.Duration, option
 	if msg == "" {
 		msg = err.Error()
 	}
-	return out.buf.String(), &lathe.Error{Code: lathe.CodeInvalid, Msg: "git " + what + ": " + msg, Cause: f}
+	return out.String(), &lathe.Error{Code: lathe.CodeInvalid, Msg: "git " + what + ": " + msg, Cause: f}
 }
 
 // said is the line that tells what is wrong, among those that tell what goes on.
@@ -211,22 +210,4 @@ func exitCode(err error) int {
 		return f.code
 	}
 	return -1
-}
-
-// limited keeps the first max bytes written to it.
-type limited struct {
-	buf bytes.Buffer
-	max int
-	cut bool
-}
-
-func (l *limited) Write(p []byte) (int, error) {
-	room := l.max - l.buf.Len()
-	if len(p) > room {
-		l.cut = true
-		l.buf.Write(p[:room])
-	} else {
-		l.buf.Write(p)
-	}
-	return len(p), nil
 }
