@@ -25,6 +25,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/gofrs/flock"
+
 	"lathe"
 	"lathe/internal/workspace"
 )
@@ -39,6 +41,8 @@ const (
 	maxName   = 64   // bytes of a name
 	maxLinked = 1000 // worktrees of a repository that are looked at
 	attempts  = 20   // to find a name that is free
+
+	lockPause = 20 * time.Millisecond // between looks at a lock that others hold
 )
 
 // Errors that callers tell apart.
@@ -169,6 +173,11 @@ func (r *Repo) Add(ctx context.Context, wish string) (Worktree, error) {
 	if commit == "" {
 		return Worktree{}, lathe.Errorf(lathe.CodeInvalid, "make a first one", "the repository has no commit yet")
 	}
+	release, err := r.alone(ctx)
+	if err != nil {
+		return Worktree{}, err
+	}
+	defer release()
 	w, err := r.claim(ctx, base)
 	if err != nil {
 		return Worktree{}, err
@@ -178,6 +187,19 @@ func (r *Repo) Add(ctx context.Context, wish string) (Worktree, error) {
 		return Worktree{}, err
 	}
 	return w, nil
+}
+
+// alone keeps others away who add and remove worktrees here, until release is
+// called: git fails where it comes upon one that another git has half made.
+func (r *Repo) alone(ctx context.Context) (release func(), err error) {
+	if err := os.MkdirAll(filepath.Dir(r.o.Dir), 0o700); err != nil {
+		return nil, fmt.Errorf("make the directory of worktrees: %w", err)
+	}
+	lock := flock.New(r.o.Dir+".lock", flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, lockPause); err != nil {
+		return nil, fmt.Errorf("wait for other changes of the worktrees: %w", err)
+	}
+	return func() { _ = lock.Close() }, nil
 }
 
 // claim finds a free name and makes its directory, which nobody else gets then.
@@ -271,6 +293,11 @@ func (r *Repo) Remove(ctx context.Context, dir string) (kept string, err error) 
 	if err != nil {
 		return "", err
 	}
+	release, err := r.alone(ctx)
+	if err != nil {
+		return kept, err
+	}
+	defer release()
 	if _, err := r.runFiles(ctx, r.o.Root.CommonDir, "worktree", "remove", "--force", "--", w.TopLevel); err != nil || branch == "" {
 		return kept, err
 	}
@@ -353,7 +380,12 @@ func (r *Repo) keep(ctx context.Context, w workspace.Root, branch string) (strin
 		} else if taken != "" {
 			continue
 		}
-		_, err := r.run(ctx, r.o.Root.CommonDir, "branch", "--quiet", "--no-track", "--", name, tip)
+		release, err := r.alone(ctx)
+		if err != nil {
+			return "", err
+		}
+		defer release()
+		_, err = r.run(ctx, r.o.Root.CommonDir, "branch", "--quiet", "--no-track", "--", name, tip)
 		return name, err
 	}
 	return "", fmt.Errorf("keep the work of %s: no free branch", filepath.Base(w.TopLevel))
