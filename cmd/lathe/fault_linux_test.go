@@ -63,6 +63,11 @@ func breakFiles(errno syscall.Errno) error {
 		{Code: answer, K: unix.SECCOMP_RET_ERRNO | uint32(errno)},
 		{Code: answer, K: unix.SECCOMP_RET_ALLOW},
 	}
+	return filterCalls(program)
+}
+
+// filterCalls binds this process, and what it starts, to a filter of system calls.
+func filterCalls(program []unix.SockFilter) error {
 	runtime.LockOSThread()
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err

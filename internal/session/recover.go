@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"lathe"
 	"lathe/internal/sqlite"
 )
 
@@ -23,7 +24,19 @@ func (s *Service) CloseInterrupted(ctx context.Context) error {
 			errs = append(errs, err)
 		default:
 			s.opts.Log.Info("closed what a process that died had left open", "session", id, "parts", len(parts))
+			s.sweepAfter(ctx, id, parts)
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// sweepAfter removes the files that a session's closed calls were about to put in
+// the place of others.
+func (s *Service) sweepAfter(ctx context.Context, id lathe.SessionID, closed []lathe.Part) {
+	if len(closed) == 0 {
+		return
+	}
+	if sess, err := s.opts.Store.Session(ctx, id); err == nil {
+		sweepTemps(sess.Directory, closed)
+	}
 }

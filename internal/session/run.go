@@ -162,6 +162,7 @@ func (r *runner) acquire(ctx context.Context) (*sqlite.Lease, error) {
 		_ = lease.Release(ctx)
 		return nil, err
 	}
+	sweepTemps(r.current().Directory, changed)
 	for _, p := range changed {
 		r.s.opts.Bus.Publish(r.current().Directory, lathe.PartUpdated{Part: p})
 	}

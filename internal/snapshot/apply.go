@@ -3,7 +3,6 @@ package snapshot
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,8 +10,9 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+
+	"lathe/internal/workspace"
 )
 
 // Target says what a file should become.
@@ -74,12 +74,6 @@ func (s *Store) Apply(ctx context.Context, targets []Target, force bool) (Applie
 	return out, err
 }
 
-// Files are written under such names in the worktree, with the process between.
-const (
-	tempPrefix = ".lathe-"
-	tempSuffix = ".tmp"
-)
-
 // tidyWorktree removes what a process that died while it wrote has left where the
 // targets are.
 func (s *Store) tidyWorktree(targets []Target) {
@@ -88,19 +82,7 @@ func (s *Store) tidyWorktree(targets []Target) {
 		dirs[filepath.Dir(t.Path)] = true
 	}
 	for dir := range dirs {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			continue
-		}
-		for _, e := range entries {
-			name, ok := strings.CutPrefix(e.Name(), tempPrefix)
-			if !ok || !strings.HasSuffix(name, tempSuffix) || e.IsDir() {
-				continue
-			}
-			if pid, _, ok := strings.Cut(name, "-"); ok && !lives(pid) {
-				_ = os.Remove(filepath.Join(dir, e.Name()))
-			}
-		}
+		workspace.SweepTemps(dir)
 	}
 }
 
@@ -304,7 +286,7 @@ func (d deed) do(root *os.Root, body []byte) error {
 			return err
 		}
 	}
-	temp := filepath.Join(filepath.Dir(name), tempPrefix+strconv.Itoa(os.Getpid())+"-"+rand.Text()[:16]+tempSuffix)
+	temp := filepath.Join(filepath.Dir(name), workspace.TempName())
 	err := d.write(root, temp, body)
 	if err == nil {
 		err = root.Rename(temp, name)
@@ -323,6 +305,7 @@ func (d deed) write(root *os.Root, temp string, body []byte) error {
 	if err != nil {
 		return err
 	}
+	workspace.HoldTemp(f)
 	_, err = f.Write(body)
 	return errors.Join(err, f.Chmod(d.to.perm), f.Sync(), f.Close())
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"lathe/internal/workspace"
 )
 
 // TestTwoProcesses has two stores on one worktree, as two processes have, both
@@ -186,5 +188,38 @@ func TestPackAndQuota(t *testing.T) {
 	}
 	if gone, err := Collect(data); err != nil || gone.Stores != 1 || gone.Bytes == 0 || exists(s.dir) {
 		t.Errorf("the store of a worktree that is gone: %+v, %v", gone, err)
+	}
+}
+
+// TestReplacementsOfTheDeadAreNoWork finds what a process left that died while it
+// replaced a file. It goes, and is in no snapshot whatever the project ignores;
+// one that is being written stays, and is in none either.
+func TestReplacementsOfTheDeadAreNoWork(t *testing.T) {
+	for _, git := range []bool{false, true} {
+		root := testRoot(t, git)
+		write(t, root.Dir, ".gitignore", "!.*\n", 0o644)
+		write(t, root.Dir, "sub/a.txt", "one\n", 0o644)
+		s := openStore(t, root, t.TempDir())
+		want := track(t, s)
+		s.Close()
+
+		dead := filepath.Join(root.Dir, "sub", ".lathe-999999999-ABCDEFGHIJKLMNOP.tmp")
+		held := filepath.Join(root.Dir, "sub", workspace.TempName())
+		write(t, root.Dir, "sub/"+filepath.Base(dead), "half", 0o644)
+		write(t, root.Dir, "sub/"+filepath.Base(held), "half", 0o644)
+		s = openStore(t, root, s.data)
+		if got := track(t, s); got != want {
+			t.Errorf("git %v: tree is %s, was %s", git, got, want)
+		}
+		if exists(dead) || !exists(held) {
+			t.Errorf("git %v: the dead one's is there: %v, the living one's: %v", git, exists(dead), exists(held))
+		}
+		// Seen as it appears, alone and in a new directory.
+		write(t, root.Dir, "sub/"+workspace.TempName(), "half", 0o644)
+		write(t, root.Dir, "more/"+workspace.TempName(), "half", 0o644)
+		if got := track(t, s); got != want {
+			t.Errorf("git %v: with new ones the tree is %s, was %s", git, got, want)
+		}
+		s.Close()
 	}
 }

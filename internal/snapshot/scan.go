@@ -30,7 +30,6 @@ __pycache__/
 .ruff_cache/
 .gradle/
 .DS_Store
-.lathe-*.tmp
 `
 
 const gitConfig = `[core]
@@ -267,6 +266,10 @@ func (s *Store) status(ctx context.Context) (paths, gone []string, err error) {
 			continue
 		}
 		seen[path] = true
+		if tag == "?" && workspace.IsTemp(path) { // whatever a .gitignore takes in
+			workspace.RemoveStaleTemp(filepath.Join(s.top, filepath.FromSlash(path)))
+			continue
+		}
 		limit := int64(MaxFile)
 		if tag == "?" {
 			limit = MaxNewFile

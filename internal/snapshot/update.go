@@ -96,6 +96,7 @@ func (u *updater) look(p string) {
 		u.index.removeBelow(p, nil, u.changed)
 	case info.IsDir():
 		u.lookThrough(p)
+	case workspace.IsTemp(p) && u.index.files[p] == (entry{}):
 	default:
 		u.found = append(u.found, p)
 	}
@@ -119,6 +120,7 @@ func (u *updater) lookThrough(dir string) {
 			return fs.SkipDir
 		case d.IsDir():
 			u.below = append(u.below, rel)
+		case workspace.IsTemp(rel):
 		default:
 			u.found, u.here[rel] = append(u.found, rel), true
 		}

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"lathe/internal/workspace"
@@ -55,11 +54,7 @@ func (s *Store) tidy() error {
 // lives reports whether there is a process with the number.
 func lives(pid string) bool {
 	n, err := strconv.Atoi(pid)
-	if err != nil || n <= 0 {
-		return false
-	}
-	p, err := os.FindProcess(n)
-	return err == nil && !errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
+	return err == nil && workspace.Lives(n)
 }
 
 func removeStale(path string) {

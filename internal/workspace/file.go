@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -112,7 +111,8 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 // WriteFile replaces the content of a file, or creates it and its parent
 // directories. After a crash the file has the old content or the new, whole.
 //
-// The new content is written beside the file, synced, and renamed over it. An
+// The new content is written beside the file, synced, and renamed over it; what a
+// process leaves that dies meanwhile is found by [SweepTemps]. An
 // existing file keeps its mode and, where we may set it, its owner; mode is for
 // a new file (0: 0o644), less the umask. A symbolic link stays and its target is
 // written. Extended attributes are not kept.
@@ -170,11 +170,12 @@ func replace(path string, data []byte, mode fs.FileMode, old fs.FileInfo) (err e
 		return err
 	}
 	defer dir.Close()
-	temp := ".lathe-" + rand.Text()[:16] + ".tmp"
+	temp := TempName()
 	f, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
+	HoldTemp(f)
 	defer func() {
 		if err != nil {
 			_ = dir.Remove(temp)

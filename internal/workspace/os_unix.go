@@ -16,6 +16,16 @@ import (
 // from becoming ours.
 const openFlags = syscall.O_NONBLOCK | syscall.O_NOCTTY
 
+// noFollow keeps an open from following a link.
+const noFollow = syscall.O_NOFOLLOW
+
+// tryLock takes the lock of an open file, which ends with its last descriptor.
+// known is false where the file system has no locks.
+func tryLock(f *os.File) (free, known bool) {
+	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	return err == nil, err == nil || errors.Is(err, unix.EWOULDBLOCK)
+}
+
 const foldsNames = runtime.GOOS == "darwin"
 
 func links(info fs.FileInfo) uint64 {
