@@ -49,6 +49,9 @@ func printPermissions(ctx context.Context, env *Env, a *app, inst *session.Insta
 		for _, r := range inst.Rules(ag) {
 			fmt.Fprintf(env.Stdout, "  %-5s  %-18s  %-24s  %s\n", r.Action, clean(r.Permission), clean(r.Pattern), st.dim(clean(r.Source)))
 		}
+		if len(ag.Ceilings) > 0 {
+			fmt.Fprintf(env.Stdout, "  %s\n", st.dim("and nothing that your default agent may not: only this repository, which is not trusted, defines it"))
+		}
 	}
 	if !found {
 		return lathe.Errorf(lathe.CodeNotFound, "list them with: lathe agents", "there is no agent %q", agent)

@@ -298,7 +298,7 @@ func TestUntrustedRepository(t *testing.T) {
 		rule("bash", "*", lathe.Deny), rule("bash", "git *", lathe.AskMe),
 		rule("glob", "*", lathe.Deny), rule("edit", "secret/*", lathe.Deny), rule("webfetch", "*", lathe.Deny),
 	}
-	if diff := cmp.Diff(want, Rules(c.Tighten(c.Permission))); diff != "" {
+	if diff := cmp.Diff(want, Rules(c.Tighten("", c.Permission))); diff != "" {
 		t.Errorf("rules (-want +got):\n%s", diff)
 	}
 	if c.Providers != nil || c.MCP != nil || c.Plugins != nil || c.LSP.Set || c.Formatter.Set || c.Shell != "" || c.Share != "" || c.Model != "" ||
@@ -311,7 +311,7 @@ func TestUntrustedRepository(t *testing.T) {
 	if diff := cmp.Diff([]string{"y", "x"}, c.DisabledProviders); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(Rules{rule("read", "*", lathe.Deny)}, c.Agent("build").Permission); diff != "" {
+	if diff := cmp.Diff(append(want, rule("read", "*", lathe.Deny)), Rules(c.Tighten("build", c.Permission))); diff != "" {
 		t.Error(diff)
 	}
 	if a := c.Agent("a"); len(a.Permission) != 0 || a.Prompt != "x" || c.Agent("build").Options != nil {

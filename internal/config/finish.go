@@ -17,11 +17,12 @@ func (l *loader) finish() (*Config, error) {
 	l.permissionOverlay()
 	l.overrides()
 	l.uniquePlugins()
+	l.keepLeaders()
 	d.object(l.root, "", reflect.ValueOf(c).Elem())
 	if err := d.err(); err != nil {
 		return nil, err
 	}
-	c.repoRules = l.repo.rules
+	c.repoRules, c.repoAgents = l.repo.rules, l.repo.agents
 	c.LeftOut = append(c.LeftOut, l.repo.left...)
 	c.Flags = l.flags
 	c.tree = l.root
@@ -125,33 +126,6 @@ func pluginName(e *jsonc.Value) string {
 		return spec[:i]
 	}
 	return spec
-}
-
-// Origins lists where every value comes from, in the order of the merged keys.
-// A list counts as one value.
-func (c *Config) Origins() []Origin {
-	var list []Origin
-	c.walkOrigins(c.tree, "", &list)
-	return list
-}
-
-func (c *Config) walkOrigins(v *jsonc.Value, at string, list *[]Origin) {
-	if v.Kind != jsonc.Object {
-		*list = append(*list, Origin{at, v.Pos(), c.trust[v.Source()]})
-		return
-	}
-	for _, m := range v.Members {
-		c.walkOrigins(m.Value, join(at, m.Key), list)
-	}
-}
-
-// Origin returns where a value comes from; false when nothing set it.
-func (c *Config) Origin(keys ...string) (Origin, bool) {
-	v := c.tree.Path(keys...)
-	if v == nil {
-		return Origin{}, false
-	}
-	return Origin{strings.Join(keys, "."), v.Pos(), c.trust[v.Source()]}, true
 }
 
 const redacted = "[secret]"

@@ -57,6 +57,7 @@ func Load(ctx context.Context, o Options) (*Config, error) {
 	}
 	l := &loader{ctx: ctx, o: o, flags: ReadFlags(o.Getenv), root: jsonc.NewObject(),
 		c: &Config{Trusted: o.Trusted, trust: map[*jsonc.Source]Trust{}}}
+	l.repo = filter{agents: map[string][]lathe.Rule{}, mine: l.mine}
 	for _, step := range []func() error{
 		l.organisations, l.global, l.named, l.project, l.directories, l.content, l.managed,
 	} {
@@ -153,7 +154,8 @@ func (l *loader) add(root *jsonc.Value, s Source) error {
 	l.c.Warnings = append(l.c.Warnings, d.warnings...)
 	l.c.Sources = append(l.c.Sources, s)
 	l.c.trust[origin(root)] = s.Trust
-	if s.Trust == Repository && !l.o.Trusted {
+	untrusted := s.Trust == Repository && !l.o.Trusted
+	if untrusted {
 		l.repo.apply(root)
 		if dis := root.Get("disabled_providers"); dis != nil { // may only grow
 			if mine := l.root.Get("disabled_providers"); mine != nil && mine.Kind == jsonc.Array && dis.Kind == jsonc.Array {
@@ -162,6 +164,7 @@ func (l *loader) add(root *jsonc.Value, s Source) error {
 		}
 	}
 	l.plugins(root)
+	l.separate(root, untrusted)
 	merge(l.root, root, "")
 	return nil
 }

@@ -18,7 +18,6 @@ var kept = map[string]func(*filter, *jsonc.Value, string) bool{
 	"$schema":            pass,
 	"theme":              pass,
 	"watcher":            pass,
-	"default_agent":      pass,
 	"subagent_depth":     pass,
 	"compaction":         pass,
 	"tool_output":        pass,
@@ -46,14 +45,19 @@ var blocked = map[string]string{
 	"shell":      "it names a program to run",
 	"server":     "it could open a port",
 	"enterprise": "it could send sessions to another address",
+
+	"default_agent": "it would choose an agent in place of yours",
 }
 
 const generalReason = "only a trusted repository may set it"
 
 // filter removes from a repository's tree what needs trust and notes it.
 type filter struct {
-	left  []LeftOut
-	rules []lathe.Rule // top-level rules that deny or ask, in written order
+	left   []LeftOut
+	rules  []lathe.Rule            // top-level rules that deny or ask, in written order
+	agents map[string][]lathe.Rule // denials for single agents, in written order
+	// mine reports whether somebody else than untrusted repositories defines an agent.
+	mine func(agent string) bool
 }
 
 func (f *filter) out(path string, pos jsonc.Pos, reason string) {
@@ -79,9 +83,9 @@ func (f *filter) apply(root *jsonc.Value) {
 		case m.Key == "permission", m.Key == "tools":
 			continue
 		case m.Key == "agent":
-			f.agents(m.Value)
+			f.applyAgents(m.Value)
 		case m.Key == "command":
-			f.commands(m.Value)
+			f.applyCommands(m.Value)
 		default:
 			if !keep(f, m.Value, m.Key) {
 				continue
@@ -143,7 +147,15 @@ func (f *filter) tighten(v *jsonc.Value, path string, denyOnly bool) *jsonc.Valu
 
 var agentKeys = []string{"name", "description", "mode", "prompt", "temperature", "top_p", "hidden", "color", "steps", "permission", "model", "variant", "disable"}
 
-func (f *filter) agents(agents *jsonc.Value) {
+// leaderKeys decide which agents can lead a session, and so which one does when
+// nothing is said. A repository sets them for its own agents only.
+var leaderKeys = []string{"mode", "hidden", "disable"}
+
+const leaderReason = "it would change which of your agents leads"
+
+// applyAgents leaves out what needs trust, and takes out the rules: merged among
+// the person's they could displace one that is stricter.
+func (f *filter) applyAgents(agents *jsonc.Value) {
 	for _, a := range agents.Members {
 		path := "agent." + a.Key
 		var members []jsonc.Member
@@ -156,7 +168,13 @@ func (f *filter) agents(agents *jsonc.Value) {
 			case m.Key == "model" && !passModel(f, m.Value, at):
 				continue
 			case m.Key == "permission":
-				m.Value = f.tighten(m.Value, at, true)
+				var rules Rules
+				rules.decode(&decoder{}, f.tighten(m.Value, at, true), at)
+				f.agents[a.Key] = append(f.agents[a.Key], rules...)
+				continue
+			case slices.Contains(leaderKeys, m.Key) && f.mine(a.Key):
+				f.out(at, m.Pos(), leaderReason)
+				continue
 			}
 			members = append(members, m)
 		}
@@ -164,9 +182,9 @@ func (f *filter) agents(agents *jsonc.Value) {
 	}
 }
 
-// commands leaves out those whose template runs a shell command, or attaches a
+// applyCommands leaves out those whose template runs a shell command, or attaches a
 // file from outside.
-func (f *filter) commands(commands *jsonc.Value) {
+func (f *filter) applyCommands(commands *jsonc.Value) {
 	commands.Members = slices.DeleteFunc(commands.Members, func(m jsonc.Member) bool {
 		switch template := textOf(m.Value.Get("template")); {
 		case strings.Contains(template, "!`"):
@@ -259,12 +277,13 @@ func local(path string) bool {
 }
 
 // Tighten lays the rules of an untrusted repository over an agent's whole
-// ruleset, built-in rules included, so that no answer becomes looser.
-func (c *Config) Tighten(rules []lathe.Rule) []lathe.Rule {
-	if len(c.repoRules) == 0 {
-		return rules
+// ruleset, built-in rules included, so that no answer becomes looser: those for
+// all agents, then what it denies this one.
+func (c *Config) Tighten(agent string, rules []lathe.Rule) []lathe.Rule {
+	if len(c.repoRules) > 0 {
+		rules = tightened(rules, c.repoRules)
 	}
-	return tightened(rules, c.repoRules)
+	return slices.Concat(rules, c.repoAgents[agent])
 }
 
 // tightened returns the user's rules with those of an untrusted repository laid

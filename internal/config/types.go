@@ -73,7 +73,8 @@ type Config struct {
 	// like those of the environment when a provider's key is looked up.
 	Env map[string]string `conf:"-"`
 
-	repoRules []lathe.Rule // of an untrusted repository
+	repoRules  []lathe.Rule            // of an untrusted repository
+	repoAgents map[string][]lathe.Rule // what it denies single agents
 
 	tree  *jsonc.Value
 	trust map[*jsonc.Source]Trust

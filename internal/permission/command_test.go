@@ -46,7 +46,7 @@ func verdict(script string, rules []lathe.Rule) lathe.Action {
 	a := shell.Analyze(script, shell.AnalyzeEnv{Dir: "/w", Home: "/home/me"})
 	result := lathe.Allow
 	for _, req := range a.Requests(root{}) {
-		for _, action := range actions(req.Permission, req.Patterns, req.Metadata, rules, nil) {
+		for _, action := range actions(req.Permission, req.Patterns, req.Metadata, Policy{Rules: rules}, nil) {
 			if action == lathe.Deny {
 				return action
 			}

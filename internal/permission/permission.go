@@ -103,12 +103,12 @@ func New(opts Options) *Service {
 }
 
 // AskInput is a request and what it is judged by: the agent's rules, then the
-// session's.
+// session's, and what neither may loosen.
 type AskInput struct {
 	SessionID lathe.SessionID
 	Tool      *lathe.ToolRef
 	Request   tool.Request
-	Rules     []lathe.Rule
+	Policy
 }
 
 // Ask returns nil when the request is allowed, by the rules, by an approval or by
@@ -122,7 +122,7 @@ func (s *Service) Ask(ctx context.Context, in AskInput) error {
 	case lathe.Allow:
 		return nil
 	case lathe.Deny:
-		return &Denied{Rules: concerning(in.Request.Permission, in.Rules)}
+		return &Denied{Rules: in.concerning(in.Request.Permission)}
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -139,7 +139,7 @@ func (s *Service) Ask(ctx context.Context, in AskInput) error {
 // not lift a denial, for it may have been given to another agent.
 func (s *Service) judge(in AskInput) lathe.Action {
 	action := lathe.Allow
-	for _, a := range actions(in.Request.Permission, in.Request.Patterns, in.Request.Metadata, in.Rules, s.approved) {
+	for _, a := range actions(in.Request.Permission, in.Request.Patterns, in.Request.Metadata, in.Policy, s.approved) {
 		if a == lathe.Deny {
 			return a
 		}
@@ -162,20 +162,20 @@ func protected(meta map[string]any) bool {
 // actions judges each pattern, then each prefix under which anything may be meant.
 // Of reading, only denials count there: the default rules ask about some names in
 // any directory, and a listing of files is no reason to ask.
-func actions(permission string, patterns []string, meta map[string]any, rules, approved []lathe.Rule) []lathe.Action {
+func actions(permission string, patterns []string, meta map[string]any, policy Policy, approved []lathe.Rule) []lathe.Action {
 	var out []lathe.Action
 	for _, pattern := range patterns {
-		action := Evaluate(permission, pattern, rules).Action
+		action := policy.Action(permission, pattern)
 		if action != lathe.Allow && action != lathe.Deny && Evaluate(permission, pattern, approved).Action == lathe.Allow {
 			action = lathe.Allow
 		}
 		out = append(out, action)
 	}
 	if permission == "read" {
-		rules = slices.DeleteFunc(slices.Clone(rules), func(r lathe.Rule) bool { return r.Action == lathe.AskMe })
+		policy = policy.without(lathe.AskMe)
 	}
 	for _, prefix := range prefixes(meta) {
-		action := EvaluateUnder(permission, prefix, rules)
+		action := policy.ActionUnder(permission, prefix)
 		if action != lathe.Allow && action != lathe.Deny && EvaluateUnder(permission, prefix, approved) == lathe.Allow {
 			action = lathe.Allow
 		}
@@ -187,16 +187,6 @@ func actions(permission string, patterns []string, meta map[string]any, rules, a
 func prefixes(meta map[string]any) []string {
 	list, _ := meta[shell.MetaUnder].([]string)
 	return list
-}
-
-func concerning(permission string, rules []lathe.Rule) []lathe.Rule {
-	var out []lathe.Rule
-	for _, r := range rules {
-		if Match(r.Permission, permission) {
-			out = append(out, r)
-		}
-	}
-	return out
 }
 
 func (s *Service) wait(ctx context.Context, ask lathe.Ask) error {
@@ -340,7 +330,7 @@ func (s *Service) release(session lathe.SessionID) {
 		if e.ask.SessionID != session || protected(e.ask.Metadata) {
 			continue
 		}
-		all := actions(e.ask.Permission, e.ask.Patterns, e.ask.Metadata, nil, s.approved)
+		all := actions(e.ask.Permission, e.ask.Patterns, e.ask.Metadata, Policy{}, s.approved)
 		if !slices.ContainsFunc(all, func(a lathe.Action) bool { return a != lathe.Allow }) {
 			s.settle(e, lathe.Always, nil)
 		}

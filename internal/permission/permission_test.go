@@ -242,7 +242,7 @@ func (r *recorder) kinds() []string {
 }
 
 func input(session lathe.SessionID, rules []lathe.Rule, patterns ...string) AskInput {
-	return AskInput{SessionID: session, Rules: rules,
+	return AskInput{SessionID: session, Policy: Policy{Rules: rules},
 		Request: tool.Request{Permission: "bash", Patterns: patterns, Always: patterns}}
 }
 
@@ -381,7 +381,7 @@ func TestPrefixesAreJudged(t *testing.T) {
 	s := New(Options{Decide: func(lathe.Ask) (lathe.Reply, bool) { return lathe.Reply{Kind: lathe.Reject}, true }})
 	set := append(rules(lathe.Allow, "edit", "*"), rules(lathe.Deny, "edit", "docs/secret/*")...)
 	for prefix, allowed := range map[string]bool{"docs/": false, "docs/secret/": false, "docs/x/": true, "src/": true, "": false} {
-		err := s.Ask(t.Context(), AskInput{Rules: set, Request: tool.Request{Permission: "edit", Patterns: []string{"x"},
+		err := s.Ask(t.Context(), AskInput{Policy: Policy{Rules: set}, Request: tool.Request{Permission: "edit", Patterns: []string{"x"},
 			Metadata: map[string]any{shell.MetaUnder: []string{prefix}}}})
 		if (err == nil) != allowed {
 			t.Errorf("%q: %v", prefix, err)

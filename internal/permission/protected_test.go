@@ -26,7 +26,7 @@ func TestProtected(t *testing.T) {
 		defer s.Close()
 		in := permission.AskInput{
 			SessionID: "ses_1",
-			Rules:     []lathe.Rule{{Permission: "*", Pattern: "*", Action: lathe.Allow}},
+			Policy:    permission.Policy{Rules: []lathe.Rule{{Permission: "*", Pattern: "*", Action: lathe.Allow}}},
 			Request:   tool.Request{Permission: "edit", Patterns: []string{".git/hooks/x"}, Always: []string{"other"}, Metadata: map[string]any{tool.MetaProtected: true}},
 		}
 		done := make(chan error, 1)

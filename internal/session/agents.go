@@ -27,6 +27,7 @@ type Agent struct {
 	Hidden      bool
 	Native      bool // built in
 	Color       string
+	foreign     bool // only an untrusted repository defines it
 }
 
 // builtinAgents are the agents that need no configuration, in the order they are
@@ -49,7 +50,7 @@ func resolveAgents(conf *config.Config, paths permission.Paths) []Agent {
 	for i := range agents {
 		a := &agents[i]
 		a.Native, a.Prompt = true, prompt.AgentText(a.Name)
-		a.Rules = conf.Tighten(permission.Merge(paths, permission.Builtin(a.Name, paths), conf.Permission, nil))
+		a.Rules = conf.Tighten(a.Name, permission.Merge(paths, permission.Builtin(a.Name, paths), conf.Permission, nil))
 	}
 	for _, c := range conf.Agents {
 		i := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == c.Key })
@@ -60,17 +61,18 @@ func resolveAgents(conf *config.Config, paths permission.Paths) []Agent {
 		case i >= 0:
 			agents[i].configure(c, conf, paths)
 		default:
-			a := Agent{Agent: turn.Agent{Name: c.Key}, Mode: ModeAll}
+			a := Agent{Agent: turn.Agent{Name: c.Key}, Mode: ModeAll, foreign: conf.OnlyUntrusted("agent", c.Key)}
 			a.configure(c, conf, paths)
 			agents = append(agents, a)
 		}
 	}
+	boundForeign(agents, conf, paths)
 	return agents
 }
 
 // configure applies an agent's configuration; what it leaves out stays.
 func (a *Agent) configure(c config.Agent, conf *config.Config, paths permission.Paths) {
-	a.Rules = conf.Tighten(permission.Merge(paths, permission.Builtin(a.Name, paths), conf.Permission, c.Permission))
+	a.Rules = conf.Tighten(a.Name, permission.Merge(paths, permission.Builtin(a.Name, paths), conf.Permission, c.Permission))
 	set(&a.Description, c.Description)
 	set(&a.Mode, c.Mode)
 	set(&a.Prompt, c.Prompt)
@@ -156,9 +158,11 @@ func (i *Instance) defaultAgent() (Agent, error) {
 		}
 		return a, nil
 	}
-	for _, a := range i.Agents {
-		if a.Mode != ModeSubagent && !a.Hidden {
-			return a, nil
+	for _, foreign := range []bool{false, true} { // the repository's own only where there is no other
+		for _, a := range i.Agents {
+			if a.Mode != ModeSubagent && !a.Hidden && a.foreign == foreign {
+				return a, nil
+			}
 		}
 	}
 	return Agent{}, lathe.Errorf(lathe.CodeInvalid, "enable build or another primary agent", "every primary agent is disabled")

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/config"
+	"lathe/internal/permission"
 	"lathe/internal/plugin"
 	"lathe/internal/shell"
 	"lathe/internal/turn"
@@ -44,7 +46,8 @@ type Command struct {
 	Subtask     *bool
 	Source      string // "built in", "command" or "skill"
 	File        string // where it is written; empty for built-in ones
-	repository  bool
+	repository  bool   // the template is part of the repository
+	untrusted   bool   // the repository is not trusted, or a command that stands for this one is of such a repository
 }
 
 // Hints returns the placeholders of the template: $1, $2 …, then $ARGUMENTS.
@@ -85,14 +88,16 @@ func (i *Instance) Commands() []Command {
 		}
 	}
 	for _, c := range i.Config.Commands {
+		from, _ := i.Config.Origin("command", c.Name, "template")
 		add(Command{
 			Name: c.Name, Description: c.Description, Template: c.Template, Agent: c.Agent, Model: c.Model, Variant: c.Variant,
-			Subtask: c.Subtask, Source: "command", File: c.Pos.File, repository: c.Pos.File != "" && i.inside(c.Pos.File),
+			Subtask: c.Subtask, Source: "command", File: cmp.Or(from.Pos.File, c.Pos.File),
+			repository: from.Trust == config.Repository, untrusted: i.Config.Untrusted("command", c.Name),
 		}, true)
 	}
 	for _, s := range i.engine.skills {
 		add(Command{
-			Name: s.Name, Description: s.Description, Source: "skill", File: s.File, repository: s.Repository,
+			Name: s.Name, Description: s.Description, Source: "skill", File: s.File, repository: s.Repository, untrusted: s.Repository && !i.Trust.Given,
 			Template: "Load the skill " + strconv.Quote(s.Name) + " and do what it says.\n\n$ARGUMENTS",
 		}, false)
 	}
@@ -136,7 +141,7 @@ func (s *Service) Command(ctx context.Context, id lathe.SessionID, in CommandInp
 	if m, run, err := r.again(ctx, in.MessageID); m != nil || err != nil {
 		return m, run, err
 	}
-	c, text, err := r.inst.expandCommand(ctx, in.Name, in.Arguments, nil)
+	c, text, err := r.inst.expandCommand(ctx, in.Name, given{text: in.Arguments}, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -170,6 +175,12 @@ func (i *Instance) commandPrompt(c Command, text string, in CommandInput) (Promp
 		}
 		set(&model.Variant, c.Variant)
 	}
+	if c.untrusted && agent.Name != "" && !c.subtask(agent) && !i.mayLead(agent) {
+		c.Agent, agent = "", Agent{} // one of the person's commands names it, but did not choose to run
+	}
+	if c.untrusted && c.subtask(agent) {
+		p.ceilings = permission.Policy{}.Below(personsDefault(i.Agents, i.Config, i.rulePaths).policy()).Ceilings
+	}
 	if c.subtask(agent) {
 		name := agent.Name
 		if name == "" {
@@ -187,7 +198,10 @@ func (i *Instance) commandPrompt(c Command, text string, in CommandInput) (Promp
 		p.Model = model
 	}
 	var may func(string) bool
-	if c.repository {
+	switch {
+	case c.untrusted: // it attaches nothing that the agent would have to ask for
+		may = i.readableBy(personsDefault(i.Agents, i.Config, i.rulePaths), nil, nil)
+	case c.repository:
 		may = i.inside // a file of the repository does not attach the user's other files
 	}
 	p.Parts = i.resolve(append([]lathe.PartBody{&lathe.Text{Text: text}}, in.Parts...), may)
@@ -205,9 +219,16 @@ func (c Command) subtask(a Agent) bool {
 	return a.Mode == ModeSubagent
 }
 
+// given are the arguments of a command. They are tainted once a command of an
+// untrusted repository passed on others than it was given itself.
+type given struct {
+	text    string
+	tainted bool
+}
+
 // expandCommand returns the command that counts in the end and its text. Chain
 // holds the names that led here.
-func (i *Instance) expandCommand(ctx context.Context, name, arguments string, chain []string) (Command, string, error) {
+func (i *Instance) expandCommand(ctx context.Context, name string, args given, chain []string) (Command, string, error) {
 	if slices.Contains(chain, name) {
 		return Command{}, "", lathe.Errorf(lathe.CodeInvalid, "change the template of one of them",
 			"the commands stand for each other in a circle: %s", strings.Join(append(chain, name), " → "))
@@ -216,7 +237,7 @@ func (i *Instance) expandCommand(ctx context.Context, name, arguments string, ch
 	if err != nil {
 		return c, "", err
 	}
-	text, err := i.expandTemplate(ctx, c, arguments)
+	text, err := i.expandTemplate(ctx, c, args)
 	if err != nil {
 		return c, "", fmt.Errorf("command %q: %w", name, err)
 	}
@@ -224,7 +245,8 @@ func (i *Instance) expandCommand(ctx context.Context, name, arguments string, ch
 	if !ok {
 		return c, text, nil
 	}
-	inner, text, err := i.expandCommand(ctx, next, rest, append(chain, name))
+	pass := given{text: rest, tainted: args.tainted || c.untrusted && rest != strings.TrimSpace(args.text)}
+	inner, text, err := i.expandCommand(ctx, next, pass, append(chain, name))
 	if err != nil {
 		return c, "", err
 	}
@@ -234,7 +256,7 @@ func (i *Instance) expandCommand(ctx context.Context, name, arguments string, ch
 	if c.Subtask != nil {
 		inner.Subtask = c.Subtask
 	}
-	inner.repository = inner.repository || c.repository
+	inner.repository, inner.untrusted = inner.repository || c.repository, inner.untrusted || c.untrusted
 	return inner, text, nil
 }
 
@@ -300,7 +322,8 @@ func positional(template, arguments string) []string {
 // expandTemplate fills in a template: arguments, and the output of the shell
 // commands in it. Arguments are never read as shell code: a command gets them as
 // $1, $2 … and $ARGUMENTS of the shell.
-func (i *Instance) expandTemplate(ctx context.Context, c Command, arguments string) (string, error) {
+func (i *Instance) expandTemplate(ctx context.Context, c Command, from given) (string, error) {
+	arguments := from.text
 	args := positional(c.Template, arguments)
 	fill := func(text string) string {
 		return placeholders().ReplaceAllStringFunc(text, func(m string) string {
@@ -311,6 +334,11 @@ func (i *Instance) expandTemplate(ctx context.Context, c Command, arguments stri
 		})
 	}
 	spans := shellParts().FindAllStringSubmatchIndex(c.Template, -1)
+	if len(spans) > 0 {
+		if err := i.mayRun(c, from, len(spans)); err != nil {
+			return "", err
+		}
+	}
 	outputs, err := i.runTemplate(ctx, c, spans, args, arguments)
 	if err != nil {
 		return "", err
@@ -333,16 +361,22 @@ func (i *Instance) expandTemplate(ctx context.Context, c Command, arguments stri
 	return text, nil
 }
 
+// mayRun says why the shell commands of a template do not run, or nothing.
+func (i *Instance) mayRun(c Command, from given, commands int) error {
+	switch {
+	case c.untrusted:
+		return lathe.Errorf(lathe.CodePermission, "read it, then trust the repository with: lathe trust", "its template runs shell commands, and this repository is not trusted")
+	case from.tainted:
+		return lathe.Errorf(lathe.CodePermission, "type the command yourself, or trust the repository with: lathe trust",
+			"its template runs shell commands, and a command of this repository, which is not trusted, wrote its arguments: %.200q", from.text)
+	case commands > maxCommandRun:
+		return lathe.Errorf(lathe.CodeInvalid, "run them as a script", "its template runs %d shell commands; at most %d are", commands, maxCommandRun)
+	}
+	return nil
+}
+
 // runTemplate runs the shell commands of a template beside each other.
 func (i *Instance) runTemplate(ctx context.Context, c Command, spans [][]int, args []string, arguments string) ([]string, error) {
-	switch {
-	case len(spans) == 0:
-		return nil, nil
-	case c.repository && !i.Config.Trusted:
-		return nil, lathe.Errorf(lathe.CodePermission, "read it, then trust the repository with: lathe trust", "its template runs shell commands, and this repository is not trusted")
-	case len(spans) > maxCommandRun:
-		return nil, lathe.Errorf(lathe.CodeInvalid, "run them as a script", "its template runs %d shell commands; at most %d are", len(spans), maxCommandRun)
-	}
 	outputs := make([]string, len(spans))
 	var wg sync.WaitGroup
 	for j, m := range spans {

@@ -111,15 +111,15 @@ func (i *Instance) swapEdits(tools []tool.Tool) []tool.Tool {
 	return out
 }
 
-// forAgent returns the tool as an agent with these rules gets it, or nil when it
+// forAgent returns the tool as an agent under this policy gets it, or nil when it
 // has no use for it.
-func (i *Instance) forAgent(t tool.Tool, rules []lathe.Rule) tool.Tool {
+func (i *Instance) forAgent(t tool.Tool, policy permission.Policy) tool.Tool {
 	if t.Spec().Name != "task" {
 		return t
 	}
 	var permitted []builtin.Subagent
 	for _, a := range i.Agents {
-		if a.Mode == ModePrimary || a.Hidden || permission.Evaluate("task", a.Name, rules).Action == lathe.Deny {
+		if a.Mode == ModePrimary || a.Hidden || policy.Action("task", a.Name) == lathe.Deny {
 			continue
 		}
 		permitted = append(permitted, builtin.Subagent{Name: a.Name, Description: a.Description})
@@ -144,7 +144,7 @@ func (i *Instance) subagents() []builtin.Subagent {
 // delegates reports whether an agent may start subagents.
 func (i *Instance) delegates(agent string) bool {
 	a, err := i.agent(agent)
-	return err == nil && permission.Evaluate("task", "*", a.Rules).Action != lathe.Deny
+	return err == nil && a.policy().Action("task", "*") != lathe.Deny
 }
 
 // decide lets plugins answer an ask. What must be asked about cannot be allowed.
@@ -197,6 +197,13 @@ func (i *Instance) taskTool() tool.Tool {
 // rulesOf returns what an agent is judged by in this run.
 func (h *host) rulesOf(a turn.Agent) []lathe.Rule {
 	return slices.Concat(a.Rules, h.current().Rules, h.rules)
+}
+
+// runCeilings returns what no agent of this run may go beyond.
+func (h *host) runCeilings() [][]lathe.Rule {
+	h.runner.mu.Lock()
+	defer h.runner.mu.Unlock()
+	return slices.Clone(h.ceilings)
 }
 
 // cut returns what bounds the results of an agent's tools.

@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -36,15 +38,16 @@ func (h *host) Model(ref lathe.ModelRef) (*provider.Model, error) { return h.ins
 // Tools returns what the agent may use. The set of an agent is made once a run,
 // so its order and bytes stay.
 func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Toolset {
-	key := a.Name + "\x00" + m.Ref.String() + "\x00" + strings.Join(disabled(u.Tools), ",")
+	ceilings := h.runCeilings()
+	key := a.Name + "\x00" + m.Ref.String() + "\x00" + strings.Join(disabled(u.Tools), ",") + "\x00" + strconv.Itoa(len(ceilings))
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if set := h.toolsets[key]; set != nil {
 		return set
 	}
-	rules := append(append(append([]lathe.Rule{}, a.Rules...), h.current().Rules...), h.rules...)
+	policy := permission.Policy{Rules: h.rulesOf(a), Ceilings: slices.Concat(a.Ceilings, ceilings)}
 	var kept []tool.Tool
-	offer := h.inst.offering(a, rules)
+	offer := permission.Policy{Rules: h.inst.offering(a, policy.Rules), Ceilings: policy.Ceilings}
 	for _, t := range h.inst.toolsFor(m) {
 		if t = h.inst.forAgent(t, offer); t == nil {
 			continue
@@ -53,12 +56,12 @@ func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Tools
 		if off, named := u.Tools[spec.Name]; named && !off {
 			continue
 		}
-		if !m.Caps.ToolCall || permission.Hidden(permissionOf(spec), offer) {
+		if !m.Caps.ToolCall || offer.Hidden(permissionOf(spec)) {
 			continue
 		}
 		kept = append(kept, t)
 	}
-	set := &turn.Toolset{Registry: tool.NewRegistry(kept...), Rules: rules, Cut: h.inst.cut(a.Name)}
+	set := &turn.Toolset{Registry: tool.NewRegistry(kept...), Policy: policy, Cut: h.inst.cut(a.Name)}
 	h.toolsets[key] = set
 	return set
 }

@@ -141,6 +141,7 @@ func (i *Instance) equip(ctx context.Context, o InstanceOptions) {
 		Plans:      filepath.Join(i.Paths.Data, "plans"),
 	}
 	i.Agents = resolveAgents(i.Config, i.rulePaths)
+	i.leaveOutLeaders()
 	publish := func(ev lathe.Event) { o.Publish(i.Root.Dir, ev) }
 	asks := i.permissionOptions(ctx, o)
 	asks.Decide = i.decide

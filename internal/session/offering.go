@@ -30,6 +30,6 @@ func (i *Instance) offering(a turn.Agent, rules []lathe.Rule) []lathe.Rule {
 		{Permission: "plan_enter", Pattern: "*", Action: lathe.Allow},
 		{Permission: "plan_exit", Pattern: "*", Action: lathe.Allow},
 	}
-	merged := i.Config.Tighten(permission.Merge(i.rulePaths, shared, i.Config.Permission, own))
+	merged := i.Config.Tighten(a.Name, permission.Merge(i.rulePaths, shared, i.Config.Permission, own))
 	return slices.Concat(merged, rules[len(agent.Rules):])
 }

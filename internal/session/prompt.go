@@ -34,7 +34,8 @@ type Prompt struct {
 	Limits    turn.Limits
 	Rules     []lathe.Rule // for the turn that this prompt starts, after the session's
 
-	spent *turn.Spent // shared with the parent's turn
+	spent    *turn.Spent    // shared with the parent's turn
+	ceilings [][]lathe.Rule // no agent of the turn may go beyond them
 }
 
 // Prompt stores a user message and starts a turn that answers it, or hands it to

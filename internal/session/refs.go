@@ -198,10 +198,10 @@ func utf16Len(s string) int {
 
 // readableBy returns which files an agent may read without an ask. What a model
 // wrote is resolved only as far as its own tools would read it.
-func (i *Instance) readableBy(a Agent, session []lathe.Rule) func(path string) bool {
-	rules := append(append([]lathe.Rule{}, a.Rules...), session...)
+func (i *Instance) readableBy(a Agent, session []lathe.Rule, ceilings [][]lathe.Rule) func(path string) bool {
+	policy := permission.Policy{Rules: slices.Concat(a.Rules, session), Ceilings: slices.Concat(a.Ceilings, ceilings)}
 	return func(path string) bool {
-		return i.Root.Contains(path) && permission.Evaluate("read", i.Root.Rel(path), rules).Action == lathe.Allow
+		return i.Root.Contains(path) && policy.Action("read", i.Root.Rel(path)) == lathe.Allow
 	}
 }
 
@@ -261,7 +261,7 @@ func (i *Instance) mentionNote(name string, caller Agent) (string, error) {
 		return "", lathe.Errorf(lathe.CodeInvalid, "mention a subagent", "the agent %q is not a subagent", name)
 	}
 	note := fmt.Sprintf("Hand this over: write a prompt from the message and what was said before, and call the task tool with the subagent %q.", name)
-	if permission.Evaluate("task", name, caller.Rules).Action == lathe.Deny {
+	if caller.policy().Action("task", name) == lathe.Deny {
 		note += " The user asked for it by name, so the call is permitted and the subagent exists."
 	}
 	return note, nil

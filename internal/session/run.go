@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -43,9 +44,11 @@ type runner struct {
 	answers []lathe.MessageID // the prompts that the run answers
 	rec     *recorder
 	rules   []lathe.Rule // of the running turn alone
-	limits  turn.Limits  // of the running turn, its subagents included
-	spent   *turn.Spent  // what counts against them
-	titled  bool
+	// ceilings bound every agent of the running turn.
+	ceilings [][]lathe.Rule
+	limits   turn.Limits // of the running turn, its subagents included
+	spent    *turn.Spent // what counts against them
+	titled   bool
 	// restored says that the read tracker knows of earlier processes.
 	restored bool
 	frozen   *frozen
@@ -128,6 +131,7 @@ func (r *runner) submit(ctx context.Context, m *lathe.Message, p Prompt, store f
 			return nil, err
 		}
 		r.arrived, r.answers = append(r.arrived, *m), append(r.answers, m.ID)
+		r.ceilings = append(r.ceilings, p.ceilings...)
 		return r.run, nil
 	}
 	if r.s.ctx.Err() != nil {
@@ -141,7 +145,7 @@ func (r *runner) submit(ctx context.Context, m *lathe.Message, p Prompt, store f
 		_ = lease.Release(ctx)
 		return nil, err
 	}
-	r.rules = p.Rules
+	r.rules, r.ceilings = p.Rules, slices.Clone(p.ceilings)
 	r.start(lease, p.Limits, p.spent)
 	r.answers = []lathe.MessageID{m.ID}
 	return r.run, nil

@@ -41,10 +41,17 @@ func (i *Instance) spawn(ctx context.Context, in builtin.SpawnInput) (builtin.Sp
 	if !agent.Model.IsZero() {
 		p.Model = agent.Model
 	}
-	p.Limits, p.spent, p.Rules = parent.shared()
+	p.Limits, p.spent, p.Rules, p.ceilings = parent.shared()
 	p.Limits.Time = 0 // the parent's own clock ends its context
+	if !in.Call.Direct {
+		caller, err := i.agent(in.Call.Agent)
+		if err != nil {
+			return builtin.SpawnResult{}, err
+		}
+		p.ceilings = permission.Policy{Ceilings: p.ceilings}.Below(callerPolicy(caller, *parent.current(), p.Rules)).Ceilings
+	}
 	p.Rules = childRunRules(p.Rules, agent)
-	p.Parts = append([]lathe.PartBody{&lathe.Text{Text: in.Prompt}}, i.taskFiles(in.Prompt, agent, child.Rules)...)
+	p.Parts = append([]lathe.PartBody{&lathe.Text{Text: in.Prompt}}, i.taskFiles(in.Prompt, agent, child.Rules, p.ceilings)...)
 	watch := newTaskWatch(in, child, p.Model)
 	sub := s.opts.Bus.Subscribe(context.WithoutCancel(ctx), bus.Filter{SessionID: child.ID, Match: watch.wants}, bus.Limits{})
 	defer sub.Close()
@@ -71,8 +78,8 @@ func (i *Instance) spawn(ctx context.Context, in builtin.SpawnInput) (builtin.Sp
 // taskFiles returns the files that a task names with "@". A model wrote it, so
 // there are only those that the subagent may read without an ask, and an agent
 // that is named stays text: a mention of the user's would be permission to call it.
-func (i *Instance) taskFiles(text string, agent Agent, rules []lathe.Rule) []lathe.PartBody {
-	return slices.DeleteFunc(i.references(text, i.readableBy(agent, rules)), func(p lathe.PartBody) bool {
+func (i *Instance) taskFiles(text string, agent Agent, rules []lathe.Rule, ceilings [][]lathe.Rule) []lathe.PartBody {
+	return slices.DeleteFunc(i.references(text, i.readableBy(agent, rules, ceilings)), func(p lathe.PartBody) bool {
 		_, file := p.(*lathe.File)
 		return !file
 	})
@@ -183,10 +190,10 @@ func childRunRules(run []lathe.Rule, agent Agent) []lathe.Rule {
 }
 
 // shared returns what a running turn passes on to its subagents.
-func (r *runner) shared() (turn.Limits, *turn.Spent, []lathe.Rule) {
+func (r *runner) shared() (turn.Limits, *turn.Spent, []lathe.Rule, [][]lathe.Rule) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.limits, r.spent, r.rules
+	return r.limits, r.spent, r.rules, slices.Clone(r.ceilings)
 }
 
 // cancelRun stops a run if it is still the one that runs.

@@ -57,6 +57,9 @@ type Call struct {
 	// UserAsked is set when the user invoked the tool: permission asks that
 	// guard against the model are then skipped.
 	UserAsked bool
+	// Direct is set when no model made the call: the user's client or a command
+	// did, so nothing bounds it but the user's own rules.
+	Direct bool
 
 	// Ask asks for permission and returns nil when it is given. Otherwise the
 	// tool returns the error as it is.

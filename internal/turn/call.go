@@ -143,7 +143,7 @@ func (s *step) ask(ctx context.Context, r *running, req tool.Request) error {
 		SessionID: s.Session.ID,
 		Tool:      &lathe.ToolRef{MessageID: s.msg.ID, CallID: r.callID},
 		Request:   req,
-		Rules:     s.tools.Rules,
+		Policy:    s.tools.Policy,
 	})
 }
 
@@ -160,7 +160,7 @@ func (s *step) gate(ctx context.Context, r *running, input json.RawMessage) erro
 			Permission: "doom_loop", Patterns: []string{r.name}, Always: []string{r.name},
 			Metadata: map[string]any{"tool": r.name, "input": input, "reason": why},
 		},
-		Rules: s.agent.Rules,
+		Policy: permission.Policy{Rules: s.agent.Rules, Ceilings: s.tools.Ceilings},
 	})
 	if err == nil {
 		return nil

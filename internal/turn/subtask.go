@@ -123,7 +123,7 @@ func (s *step) runSubtask(ctx context.Context, r *running, model lathe.ModelRef)
 	}
 	return r.tool.Run(ctx, &tool.Call{
 		SessionID: s.Session.ID, MessageID: s.msg.ID, CallID: r.callID,
-		Agent: s.user.Info.(*lathe.User).Agent, Model: model, Input: r.input, Messages: s.History, UserAsked: true,
+		Agent: s.user.Info.(*lathe.User).Agent, Model: model, Input: r.input, Messages: s.History, UserAsked: true, Direct: true,
 		Ask:      func(context.Context, tool.Request) error { return nil },
 		Progress: func(title string, metadata map[string]any) { s.progress(r, title, metadata) },
 	})

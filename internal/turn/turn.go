@@ -50,6 +50,7 @@ type Agent struct {
 	Prompt      string
 	Model       lathe.ModelRef
 	Rules       []lathe.Rule
+	Ceilings    [][]lathe.Rule // no answer is looser than that of any of them
 	Temperature *float64
 	TopP        *float64
 	Options     map[string]any
@@ -281,8 +282,9 @@ func (t *Turn) answered(user *lathe.Message) bool {
 // Toolset is what a model may use in a turn.
 type Toolset struct {
 	*tool.Registry
-	// Rules judge the tools' asks: the agent's, then the session's.
-	Rules []lathe.Rule
+	// Policy judges the tools' asks: the agent's rules, then the session's, under
+	// the ceilings of the agent and of this run.
+	permission.Policy
 	// Cut bounds what a result tells the model; nil means it may be any length.
 	Cut func(tool.Result) tool.Result
 }

@@ -1,0 +1,121 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"lathe/internal/jsonc"
+)
+
+// Every value of the merged tree keeps its source, and with that whoever stands
+// behind it. An entry that several sources wrote has no single origin: ask for
+// that of the value that matters.
+
+// Origins lists where every value comes from, in the order of the merged keys.
+// A list counts as one value.
+func (c *Config) Origins() []Origin {
+	var list []Origin
+	c.walkOrigins(c.tree, "", &list)
+	return list
+}
+
+func (c *Config) walkOrigins(v *jsonc.Value, at string, list *[]Origin) {
+	if v.Kind != jsonc.Object {
+		*list = append(*list, Origin{at, v.Pos(), c.trust[v.Source()]})
+		return
+	}
+	for _, m := range v.Members {
+		c.walkOrigins(m.Value, join(at, m.Key), list)
+	}
+}
+
+// Origin returns where a value comes from; false when nothing set it.
+func (c *Config) Origin(keys ...string) (Origin, bool) {
+	v := c.tree.Path(keys...)
+	if v == nil {
+		return Origin{}, false
+	}
+	return Origin{strings.Join(keys, "."), v.Pos(), c.trust[v.Source()]}, true
+}
+
+// Untrusted reports whether the value at the keys, or one below it, was written
+// by a repository that is not trusted.
+func (c *Config) Untrusted(keys ...string) bool {
+	_, foreign := c.writers(c.tree.Path(keys...))
+	return foreign
+}
+
+// OnlyUntrusted reports whether nobody but untrusted repositories wrote what is at
+// the keys.
+func (c *Config) OnlyUntrusted(keys ...string) bool {
+	mine, foreign := c.writers(c.tree.Path(keys...))
+	return foreign && !mine
+}
+
+// writers reports whether a tree has values of an untrusted repository, and
+// whether it has others.
+func (c *Config) writers(v *jsonc.Value) (mine, foreign bool) {
+	if v == nil {
+		return false, false
+	}
+	if src := v.Source(); src != nil && (v.Kind != jsonc.Object || len(v.Members) == 0) {
+		foreign = c.trust[src] == Repository && !c.Trusted
+		mine = !foreign
+	}
+	for _, m := range v.Members {
+		a, b := c.writers(m.Value)
+		mine, foreign = mine || a, foreign || b
+	}
+	for _, e := range v.Items {
+		a, b := c.writers(e)
+		mine, foreign = mine || a, foreign || b
+	}
+	return mine, foreign
+}
+
+// separate takes entries out of the merged tree that a source of the other kind
+// writes anew: a command is an untrusted repository's in all its parts or in none.
+func (l *loader) separate(root *jsonc.Value, untrusted bool) {
+	fresh, old := root.Get("command"), l.root.Get("command")
+	if fresh == nil || old == nil {
+		return
+	}
+	for _, m := range fresh.Members {
+		if mine, foreign := l.c.writers(old.Get(m.Key)); untrusted && mine || !untrusted && foreign {
+			old.Delete(m.Key)
+		}
+	}
+}
+
+// builtinAgents are the person's without being written anywhere.
+var builtinAgents = []string{"build", "plan", "general", "explore", "compaction", "title", "summary"}
+
+// mine reports whether an agent is built in, or defined by anybody else than
+// untrusted repositories so far.
+func (l *loader) mine(agent string) bool {
+	if slices.Contains(builtinAgents, agent) {
+		return true
+	}
+	mine, _ := l.c.writers(l.root.Path("agent", agent))
+	return mine
+}
+
+// keepLeaders leaves out what an untrusted repository said about who leads of an
+// agent that a later source turned out to define.
+func (l *loader) keepLeaders() {
+	agents := l.root.Get("agent")
+	if agents == nil {
+		return
+	}
+	for _, a := range agents.Members {
+		if !l.mine(a.Key) {
+			continue
+		}
+		for _, key := range leaderKeys {
+			if _, foreign := l.c.writers(a.Value.Get(key)); foreign {
+				l.c.LeftOut = append(l.c.LeftOut, LeftOut{"agent." + a.Key + "." + key, a.Value.Get(key).Pos(), leaderReason})
+				a.Value.Delete(key)
+			}
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package permission
+
+import (
+	"slices"
+
+	"lathe"
+)
+
+// Policy is what requests are judged by: rules, of which the last that matches
+// counts, and ceilings, each a whole set of rules of its own. No answer is looser
+// than that of any ceiling, whatever the rules say.
+type Policy struct {
+	Rules    []lathe.Rule
+	Ceilings [][]lathe.Rule
+}
+
+// Action judges a request for one pattern.
+func (p Policy) Action(permission, pattern string) lathe.Action {
+	return p.strictest(func(rules []lathe.Rule) lathe.Action { return Evaluate(permission, pattern, rules).Action })
+}
+
+// ActionUnder judges a request for anything that begins with the prefix; see
+// [EvaluateUnder].
+func (p Policy) ActionUnder(permission, prefix string) lathe.Action {
+	return p.strictest(func(rules []lathe.Rule) lathe.Action { return EvaluateUnder(permission, prefix, rules) })
+}
+
+// Hidden reports whether a tool is not worth offering; see [Hidden].
+func (p Policy) Hidden(permission string) bool {
+	return Hidden(permission, p.Rules) ||
+		slices.ContainsFunc(p.Ceilings, func(rules []lathe.Rule) bool { return Hidden(permission, rules) })
+}
+
+// Below returns the policy with another one as its ceiling.
+func (p Policy) Below(ceiling Policy) Policy {
+	p.Ceilings = slices.Concat(p.Ceilings, [][]lathe.Rule{ceiling.Rules}, ceiling.Ceilings)
+	return p
+}
+
+// without returns the policy less the rules with an action.
+func (p Policy) without(action lathe.Action) Policy {
+	drop := func(rules []lathe.Rule) []lathe.Rule {
+		return slices.DeleteFunc(slices.Clone(rules), func(r lathe.Rule) bool { return r.Action == action })
+	}
+	out := Policy{Rules: drop(p.Rules)}
+	for _, rules := range p.Ceilings {
+		out.Ceilings = append(out.Ceilings, drop(rules))
+	}
+	return out
+}
+
+// concerning returns the rules for a permission, those of ceilings last.
+func (p Policy) concerning(permission string) []lathe.Rule {
+	var out []lathe.Rule
+	for _, rules := range append([][]lathe.Rule{p.Rules}, p.Ceilings...) {
+		for _, r := range rules {
+			if Match(r.Permission, permission) {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
+
+func (p Policy) strictest(judge func([]lathe.Rule) lathe.Action) lathe.Action {
+	action := judge(p.Rules)
+	for _, rules := range p.Ceilings {
+		action = stricter(action, judge(rules))
+	}
+	return action
+}
+
+func stricter(a, b lathe.Action) lathe.Action {
+	for _, action := range []lathe.Action{lathe.Deny, lathe.AskMe} {
+		if a == action || b == action {
+			return action
+		}
+	}
+	return a
+}

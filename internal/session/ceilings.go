@@ -1,0 +1,89 @@
+package session
+
+import (
+	"slices"
+
+	"lathe"
+	"lathe/internal/config"
+	"lathe/internal/permission"
+	"lathe/internal/turn"
+)
+
+// policy is what an agent is judged by outside a session.
+func (a Agent) policy() permission.Policy { return policyOf(a.Agent) }
+
+func policyOf(a turn.Agent) permission.Policy {
+	return permission.Policy{Rules: a.Rules, Ceilings: a.Ceilings}
+}
+
+// boundForeign puts the agents that only an untrusted repository defines under
+// the person's default agent: they may do what it may, and nothing more.
+func boundForeign(agents []Agent, conf *config.Config, paths permission.Paths) {
+	ceiling := personsDefault(agents, conf, paths).policy()
+	for i := range agents {
+		if agents[i].foreign {
+			agents[i].Ceilings = permission.Policy{}.Below(ceiling).Ceilings
+		}
+	}
+}
+
+// personsDefault returns the agent that leads where nothing is said of agents,
+// whatever an untrusted repository defines. When there is none it is build as if
+// it were enabled.
+func personsDefault(agents []Agent, conf *config.Config, paths permission.Paths) Agent {
+	leads := func(a Agent) bool { return !a.foreign && !a.Hidden && a.Mode != ModeSubagent }
+	i := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == conf.DefaultAgent && leads(a) })
+	if i < 0 {
+		i = slices.IndexFunc(agents, leads)
+	}
+	if i >= 0 {
+		return agents[i]
+	}
+	a := Agent{Agent: turn.Agent{Name: "build"}}
+	a.Rules = conf.Tighten(a.Name, permission.Merge(paths, permission.Builtin(a.Name, paths), conf.Permission, nil))
+	return a
+}
+
+// mayLead reports whether a command of an untrusted repository may have an agent
+// lead the session. The session stays with the agent afterwards, so it must be
+// one that may do no more than the person's default: that one itself, the
+// repository's own, or the built-in plan where build is the default and the
+// person gave neither rules of its own.
+func (i *Instance) mayLead(a Agent) bool {
+	def := personsDefault(i.Agents, i.Config, i.rulePaths)
+	if a.foreign || a.Name == def.Name {
+		return true
+	}
+	plain := func(name string) bool {
+		c := i.Config.Agent(name)
+		return c == nil || len(c.Permission) == 0
+	}
+	return a.Name == "plan" && a.Native && def.Name == "build" && plain("plan") && plain("build")
+}
+
+// leaveOutLeaders tells which commands of an untrusted repository name an agent
+// that they may not choose, and takes the name out of them.
+func (i *Instance) leaveOutLeaders() {
+	for j := range i.Config.Commands {
+		c := &i.Config.Commands[j]
+		if !i.Config.Untrusted("command", c.Name) || c.Agent == "" {
+			continue
+		}
+		a, err := i.agent(c.Agent)
+		if err != nil || (Command{Subtask: c.Subtask}).subtask(a) || i.mayLead(a) {
+			continue
+		}
+		i.Config.LeftOut = append(i.Config.LeftOut, config.LeftOut{
+			Path: "command." + c.Name + ".agent", Pos: c.Pos, Reason: "the agent may do other things than your default agent",
+		})
+		c.Agent = ""
+	}
+}
+
+// callerPolicy is what the caller of a subagent is judged by: its agent, its
+// session and its run.
+func callerPolicy(caller Agent, parent lathe.Session, run []lathe.Rule) permission.Policy {
+	p := caller.policy()
+	p.Rules = slices.Concat(p.Rules, parent.Rules, run)
+	return p
+}
