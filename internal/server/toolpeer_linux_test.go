@@ -36,6 +36,7 @@ func TestCommandsMayNotCall(t *testing.T) {
 		"child":                {script: "bash -c " + quote(ask) + "; true"},
 		"own session":          {script: "setsid -w bash -c " + quote(ask)},
 		"cleared environment":  {script: "env -i /bin/bash -c " + quote(ask)},
+		"no marks":             {script: "(ulimit -R unlimited 2>/dev/null || ulimit -SR $(ulimit -HR); exec env -i /bin/bash -c " + quote("(setsid /bin/bash -c "+quote(ask+" > out")+" &)") + "); while ! grep -q HTTP out 2>/dev/null; do sleep 0.01; done; cat out"},
 		"orphan":               {script: "(bash -c " + quote(ask) + " > out &) ; while ! grep -q HTTP out 2>/dev/null; do sleep 0.01; done; cat out"},
 		"fire and forget":      {script: remove, silent: true},
 		"fire and forget, bg":  {script: "(bash -c " + quote(remove) + " &)", silent: true},

@@ -18,25 +18,24 @@ const maxWalk = 4096
 // file table before its sockets, and one whose parent ends moves in the process
 // tree. So the answer HeldByOther is given only for a holder that was seen.
 func (r *Runner) Holder(inode uint64) Holder {
-	leaders := r.running()
-	if leaders == nil {
+	if !r.mayHold() {
 		return HeldUnasked
 	}
 	before := r.marked()
 	link := "socket:[" + strconv.FormatUint(inode, 10) + "]"
-	w := walk{r: r, leaders: leaders, link: link, left: maxWalk}
+	w := walk{r: r, link: link, left: maxWalk}
 	if w.holds(adopted(), false) {
 		return HeldByCommand
 	}
 	last := int(r.lastOther.Load()) // most often the same client again
-	if last != 0 && opens(last, link) == openYes && !r.startedBy(leaders, last) {
+	if last != 0 && opens(last, link) == openYes && !r.startedBy(last) {
 		return HeldByOther
 	}
 	for _, pid := range allPIDs() {
 		if opens(pid, link) != openYes {
 			continue
 		}
-		if r.startedBy(leaders, pid) {
+		if r.startedBy(pid) {
 			return HeldByCommand
 		}
 		r.lastOther.Store(int64(pid))
@@ -51,21 +50,20 @@ func (r *Runner) Holder(inode uint64) Holder {
 // Started reports whether a running command started the process. While a command
 // runs, a process that is not there any more counts as one of its own.
 func (r *Runner) Started(pid int) bool {
-	leaders := r.running()
-	return leaders != nil && r.startedBy(leaders, pid)
+	return r.mayHold() && r.startedBy(pid)
 }
 
-func (r *Runner) startedBy(leaders map[int]bool, pid int) bool {
+func (r *Runner) startedBy(pid int) bool {
 	m := mark{instance: r.instance}
 	for range maxWalk {
 		if pid <= 1 || pid == os.Getpid() {
 			return false
 		}
-		if leaders[pid] || m.hasLimit(pid) || m.hasVar(pid) {
+		if r.leads(pid) || m.hasLimit(pid) || m.hasVar(pid) {
 			return true
 		}
 		st, ok := readStat(pid)
-		if !ok {
+		if !ok || r.stray(pid, st) {
 			return true
 		}
 		pid = st.parent
@@ -81,28 +79,19 @@ func (r *Runner) marked() []int {
 	return pids
 }
 
-// running returns the shells of the commands that run.
-func (r *Runner) running() map[int]bool {
+// mayHold reports whether there can be processes of commands.
+func (r *Runner) mayHold() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.active == 0 {
-		return nil
-	}
-	out := make(map[int]bool, len(r.leaders)+1)
-	out[-1] = true // one may just be starting
-	for pid := range r.leaders {
-		out[pid] = true
-	}
-	return out
+	return len(r.running) > 0 || r.held
 }
 
 // walk goes down the process tree from lathe.
 type walk struct {
-	r       *Runner
-	leaders map[int]bool
-	link    string
-	left    int
-	hidden  bool // a process of a command did not show what it has open
+	r      *Runner
+	link   string
+	left   int
+	hidden bool // a process of a command did not show what it has open
 }
 
 // holds looks at processes, and at all below them. What descends from a process
@@ -113,7 +102,10 @@ func (w *walk) holds(pids []int, ours bool) bool {
 		if w.left--; w.left < 0 {
 			return true // that many processes are not a person's client
 		}
-		mine := ours || w.leaders[pid] || m.hasLimit(pid) || m.hasVar(pid)
+		mine := ours || w.r.leads(pid) || m.hasLimit(pid) || m.hasVar(pid)
+		if st, ok := readStat(pid); !mine && ok {
+			mine = w.r.stray(pid, st)
+		}
 		if mine {
 			switch opens(pid, w.link) {
 			case openYes:

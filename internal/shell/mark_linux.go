@@ -14,13 +14,15 @@ import (
 )
 
 // mark tells the processes of one command from all others. It is kept in the
-// soft limit of RLIMIT_RTTIME, which is inherited over fork, exec and setsid,
-// survives a cleared environment, has no effect at such a height and none on
-// processes outside the real-time classes; and in an environment variable,
-// which survives a reset of the limit. The limit is set a moment after the shell
-// began; what leaves the shell and clears its environment before that, while the
-// machine is busy, escapes. A nested lathe replaces the first and
-// appends to the second. Call 0 stands for all calls of the instance.
+// limit RLIMIT_RTTIME, which is inherited over fork, exec and setsid, survives a
+// cleared environment, has no effect at such a height and none on processes
+// outside the real-time classes; and in an environment variable, which survives a
+// reset of the limit. The soft limit names the call, the hard limit the instance:
+// without root's rights no process can raise that again. lathe itself, and so
+// whatever it starts for people, has a limit just above (see [mark.own]).
+//
+// A nested lathe takes an instance below that of the outer one and appends to the
+// variable. Call 0 stands for all calls.
 type mark struct{ instance, call uint64 }
 
 const (
@@ -30,15 +32,44 @@ const (
 	markVar     = "LATHE_SPAWN"
 )
 
+// newInstance picks the number of an instance.
 func newInstance() uint64 {
+	lim, _ := limit(os.Getpid())
+	return instanceBelow(lim.Max)
+}
+
+// instanceBelow picks one below the hard limit that lathe was started with. It is
+// odd, since the even one above is that of lathe itself.
+func instanceBelow(hard uint64) uint64 {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
-	return binary.LittleEndian.Uint64(b[:])&maxInstance | 1
+	n := binary.LittleEndian.Uint64(b[:]) & maxInstance
+	if hard&^(markBit-1) == markBit {
+		n %= max(hard&(markBit-1)>>callBits, 4) - 2
+	}
+	return n | 1
 }
 
 func instanceName(n uint64) string { return strconv.FormatUint(n, 16) }
 
 func (m mark) value() uint64 { return markBit | m.instance<<callBits | m.call&(1<<callBits-1) }
+
+// ceiling is the hard limit of all processes of the instance's commands.
+func (m mark) ceiling() uint64 { return markBit | (m.instance+1)<<callBits - 1 }
+
+// own is the limit of lathe itself. No process of a command can take it without
+// root's rights, since it is above the ceiling.
+func (m mark) own() uint64 { return m.ceiling() + 1 }
+
+// setOwn gives lathe its limit and reports whether the system allows it.
+func (m mark) setOwn() bool {
+	lim, ok := limit(os.Getpid())
+	if !ok || lim.Max < m.own() {
+		return false
+	}
+	lim.Cur = m.own()
+	return unix.Prlimit(0, unix.RLIMIT_RTTIME, &lim, nil) == nil
+}
 
 func (m mark) name() string {
 	s := instanceName(m.instance) + "."
@@ -66,7 +97,7 @@ func (m mark) env(base []string) []string {
 // it was marked.
 func (m mark) set(pid int) {
 	m.setOne(pid)
-	for depth, kids := 0, children(pid); depth < 4 && len(kids) > 0; depth++ {
+	for depth, kids := 0, children(pid); depth < 8 && len(kids) > 0; depth++ {
 		var next []int
 		for _, kid := range kids {
 			m.setOne(kid)
@@ -77,10 +108,11 @@ func (m mark) set(pid int) {
 }
 
 func (m mark) setOne(pid int) {
-	var lim unix.Rlimit
-	if unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, &lim) != nil {
+	lim, ok := limit(pid)
+	if !ok {
 		return
 	}
+	lim.Max = min(m.ceiling(), lim.Max)
 	lim.Cur = min(m.value(), lim.Max)
 	_ = unix.Prlimit(pid, unix.RLIMIT_RTTIME, &lim, nil)
 }
@@ -117,15 +149,21 @@ func adopted() []int {
 	return out
 }
 
-// hasLimit reports whether the process carries the mark in its limit. It works
-// for dead processes that are not yet collected, too.
+// limit returns the limit that carries the mark. It works for dead processes that
+// are not yet collected, too.
+func limit(pid int) (lim unix.Rlimit, ok bool) {
+	err := unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, &lim)
+	return lim, err == nil
+}
+
+// hasLimit reports whether the process carries the mark in its limit.
 func (m mark) hasLimit(pid int) bool {
-	var lim unix.Rlimit
-	if unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, &lim) != nil {
+	lim, ok := limit(pid)
+	if !ok {
 		return false
 	}
 	if m.call == 0 {
-		return lim.Cur>>callBits == m.value()>>callBits
+		return lim.Cur>>callBits == m.value()>>callBits || lim.Max == m.ceiling()
 	}
 	return lim.Cur == m.value()
 }
@@ -157,8 +195,7 @@ func environ(pid int) (raw []byte, err error) {
 	return raw, nil
 }
 
-// marked lists the processes with the mark in their limit, except the leader,
-// and orphans with the mark in their environment.
+// marked lists the live processes with the mark in their limit, except the leader.
 func (m mark) marked(leader int) []int {
 	var out []int
 	for _, pid := range allPIDs() {
@@ -166,18 +203,13 @@ func (m mark) marked(leader int) []int {
 			out = append(out, pid)
 		}
 	}
-	for _, pid := range adopted() {
-		if pid != leader && m.hasVar(pid) && !slices.Contains(out, pid) {
-			out = append(out, pid)
-		}
-	}
 	return out
 }
 
-// tree lists the live processes that carry either mark or descend from one that
-// does, and collects the dead ones that became our children. A leader counts as
-// marked, but is left for its owner to collect.
-func (m mark) tree(leader int) []int {
+// tree lists the live processes that carry either mark, are among also, or descend
+// from one of those, and collects the dead ones that became our children. A leader
+// counts as marked, but is left for its owner to collect.
+func (m mark) tree(leader int, also ...int) []int {
 	parent := map[int]int{}
 	ours := map[int]bool{}
 	for _, pid := range allPIDs() {
@@ -192,7 +224,7 @@ func (m mark) tree(leader int) []int {
 			continue
 		}
 		parent[pid] = st.parent
-		if pid == leader || m.hasLimit(pid) || m.hasVar(pid) {
+		if pid == leader || slices.Contains(also, pid) || m.hasLimit(pid) || m.hasVar(pid) {
 			ours[pid] = true
 		}
 	}
@@ -228,8 +260,11 @@ func collect(pid int) bool {
 }
 
 type stat struct {
-	dead   bool // no thread of it runs any more
-	parent int
+	dead    bool // no thread of it runs any more
+	parent  int
+	session int
+	tty     bool   // has a controlling terminal
+	began   uint64 // in ticks since the machine started
 }
 
 func readStat(pid int) (stat, bool) {
@@ -239,16 +274,18 @@ func readStat(pid int) (stat, bool) {
 		return stat{}, false
 	}
 	fields := strings.Fields(string(raw[i+1:])) // from the third of proc_pid_stat(5)
-	if len(fields) < 18 {
+	if len(fields) < 20 {
 		return stat{}, false
 	}
 	parent, err := strconv.Atoi(fields[1])
 	if err != nil {
 		return stat{}, false
 	}
+	session, _ := strconv.Atoi(fields[3])
+	began, _ := strconv.ParseUint(fields[19], 10, 64)
 	// A process whose first thread ended shows that thread's Z while others go on.
 	threads, _ := strconv.Atoi(fields[17])
-	return stat{dead: (fields[0] == "Z" || fields[0] == "X") && threads <= 1, parent: parent}, true
+	return stat{dead: (fields[0] == "Z" || fields[0] == "X") && threads <= 1, parent: parent, session: session, tty: fields[4] != "0", began: began}, true
 }
 
 func allPIDs() []int {

@@ -33,24 +33,15 @@ func sysAttr() *syscall.SysProcAttr {
 
 func supervisorAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// enter makes lathe the new parent of orphans while a command runs, so that dead
-// ones can be collected. It is off between commands: orphans of language
-// servers and the like are not ours to collect.
-func (r *Runner) enter() (release func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.active++; r.active == 1 {
-		_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+// adoptOrphans makes lathe the new parent of its descendants' orphans, so that none
+// of a command's leaves its tree and dead ones can be collected. It is off between
+// commands: orphans of language servers and the like are not ours to collect.
+func adoptOrphans(on bool) {
+	var flag uintptr
+	if on {
+		flag = 1
 	}
-	return r.leave
-}
-
-func (r *Runner) leave() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.active--; r.active == 0 {
-		_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
-	}
+	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, flag, 0, 0, 0)
 }
 
 // signalTree signals the command's group and every marked process. With kill it
@@ -70,14 +61,13 @@ func (p *process) signalTree(kill bool) {
 
 // hunt lists the live processes of the command.
 func (p *process) hunt() []int {
-	return p.mark.tree(p.proc.Pid)
+	return p.mark.tree(p.proc.Pid, p.r.strays(p.mark)...)
 }
 
 // sweep ends what outlived the shell and returns the names. It costs one system
 // call for each process of the machine.
 func (p *process) sweep(grace time.Duration) []string {
-	marked := p.mark.marked(p.proc.Pid)
-	if len(marked) == 0 {
+	if len(p.mark.marked(p.proc.Pid)) == 0 && len(p.r.strays(p.mark)) == 0 {
 		return nil
 	}
 	pids := p.hunt()

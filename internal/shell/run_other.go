@@ -9,11 +9,13 @@ const canSupervise = false
 // mark is a Linux notion; elsewhere the process group has to do.
 type mark struct{ instance, call uint64 }
 
-func newInstance() uint64                 { return 1 }
-func instanceName(uint64) string          { return "1" }
-func (mark) env(base []string) []string   { return base }
-func (mark) set(int)                      {}
-func (r *Runner) enter() (release func()) { return func() {} }
+func newInstance() uint64               { return 1 }
+func instanceName(uint64) string        { return "1" }
+func (mark) env(base []string) []string { return base }
+func (mark) set(int)                    {}
+func (mark) setOwn() bool               { return false }
+func (r *Runner) setLate(mark, int)     {}
+func adoptOrphans(bool)                 {}
 
 // sweep kills the group, without knowing what was in it.
 func (p *process) sweep(time.Duration) []string {

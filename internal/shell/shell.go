@@ -5,8 +5,9 @@
 // no process of the command outlive the call: on Linux every process that
 // descends from a command carries two marks, a resource limit that nothing else
 // uses and an environment variable, so that it is found whatever session, group
-// or parent it moved to. A supervisor process ends the marked processes when
-// lathe itself is killed.
+// or parent it moved to; and what drops both becomes a child of lathe that lathe
+// did not start, which counts as a command's too. A supervisor process ends the
+// marked processes when lathe itself is killed.
 //
 // [Analyze] lists, without running anything, the commands a script would run
 // and the files it would read and write, and says where that cannot be known.
@@ -26,10 +27,11 @@ import (
 const (
 	defaultGrace = 250 * time.Millisecond
 	defaultDrain = 100 * time.Millisecond
-	maxScript    = 120 << 10        // Linux takes at most 128 KiB in one argument
-	maxPipe      = 2 << 20          // output that can wait in a pipe
-	maxNames     = 8                // left-over processes that are named
-	maxDying     = 10 * time.Second // a busy machine takes its time to end what was killed
+	maxScript    = 120 << 10            // Linux takes at most 128 KiB in one argument
+	maxPipe      = 2 << 20              // output that can wait in a pipe
+	maxNames     = 8                    // left-over processes that are named
+	quickStart   = 2 * time.Millisecond // in less no shell has left a process behind
+	maxDying     = 10 * time.Second     // a busy machine takes its time to end what was killed
 )
 
 // Command is a script for a shell. The shell gets no standard input.
@@ -69,13 +71,16 @@ type Options struct {
 type Runner struct {
 	opts     Options
 	instance uint64
+	ownLimit bool // lathe has the limit that tells its own programs from commands'
 	calls    atomic.Uint64
 
 	lastOther atomic.Int64 // process that [Runner.Holder] found last; not of a command
 
+	spawning sync.Mutex // held while a shell is started
+
 	mu      sync.Mutex
-	active  int
-	leaders map[int]bool // shells of commands that run
+	running map[uint64]int // the shells of the calls that run; 0 where one is being started
+	held    bool           // a process of a command could not be ended
 	sup     *supervisor
 	supErr  error
 	closed  bool
@@ -89,7 +94,9 @@ func New(opts Options) *Runner {
 	if opts.Drain <= 0 {
 		opts.Drain = defaultDrain
 	}
-	return &Runner{opts: opts, instance: newInstance(), leaders: map[int]bool{}}
+	r := &Runner{opts: opts, instance: newInstance(), running: map[uint64]int{}}
+	r.ownLimit = mark{instance: r.instance}.setOwn()
+	return r
 }
 
 // Run runs one command without a supervisor; see [Runner.Run].
@@ -123,29 +130,41 @@ func (r *Runner) Run(ctx context.Context, c Command) (Exit, error) {
 		return Exit{}, err
 	}
 	begin := time.Now()
-	release := r.enter()
-	defer release()
+	call := r.calls.Add(1)
+	r.enter(call)
+	defer r.leave(call)
 	r.supervise()
-	p, err := r.start(c)
+	p, err := r.start(c, call)
 	if err != nil {
 		return Exit{}, err
 	}
-	pid := p.proc.Pid
-	r.lead(pid, true)
-	defer r.lead(pid, false)
 	exit, err := r.finish(ctx, p, c.Timeout)
 	exit.Duration = time.Since(begin)
 	return exit, err
 }
 
-func (r *Runner) lead(pid int, runs bool) {
+// enter notes a call that runs from now on.
+func (r *Runner) enter(call uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if runs {
-		r.leaders[pid] = true
-	} else {
-		delete(r.leaders, pid)
+	r.running[call] = 0
+	adoptOrphans(true)
+}
+
+func (r *Runner) leave(call uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.running, call)
+	if len(r.running) == 0 && !r.held {
+		adoptOrphans(false)
 	}
+}
+
+// lead notes the shell of a call.
+func (r *Runner) lead(call uint64, pid int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.running[call] = pid
 }
 
 func (c *Command) check() error {
@@ -175,6 +194,7 @@ func unwrapPath(err error) error {
 
 // process is a started command.
 type process struct {
+	r    *Runner
 	proc *os.Process
 	out  *os.File // read end of the output
 	mark mark
@@ -188,7 +208,7 @@ type process struct {
 
 // start spawns the shell. It is the only place where processes for tools begin;
 // confinement wraps argv and attr here.
-func (r *Runner) start(c Command) (*process, error) {
+func (r *Runner) start(c Command, call uint64) (*process, error) {
 	sh := c.Shell
 	if sh == "" {
 		sh = Choose(c.Env)
@@ -203,18 +223,35 @@ func (r *Runner) start(c Command) (*process, error) {
 		return nil, fmt.Errorf("run command: %w", err)
 	}
 	defer in.Close()
-	m := mark{instance: r.instance, call: r.calls.Add(1)}
+	m := mark{instance: r.instance, call: call}
 	attr := &os.ProcAttr{Dir: c.Dir, Env: m.env(c.Env), Files: []*os.File{null, in, in}, Sys: sysAttr()}
-	proc, err := os.StartProcess(sh, shellArgs(sh, c.Script), attr)
+	proc, err := r.spawn(sh, shellArgs(sh, c.Script), attr, m)
 	if err != nil {
 		out.Close()
 		return nil, fmt.Errorf("run command with shell %q: %w", sh, unwrapPath(err))
 	}
-	m.set(proc.Pid)
-	p := &process{proc: proc, out: out, mark: m, exited: make(chan struct{}), drained: make(chan struct{})}
+	p := &process{r: r, proc: proc, out: out, mark: m, exited: make(chan struct{}), drained: make(chan struct{})}
 	go p.wait()         // ended by finish, which waits for exited
 	go p.copy(c.Output) // ended by finish, which waits for drained
 	return p, nil
+}
+
+// spawn starts the shell and marks it and what it may have started already. One is
+// started at a time, so that none is taken for what left another.
+func (r *Runner) spawn(sh string, args []string, attr *os.ProcAttr, m mark) (*os.Process, error) {
+	r.spawning.Lock()
+	defer r.spawning.Unlock()
+	begin := time.Now()
+	proc, err := os.StartProcess(sh, args, attr)
+	if err != nil {
+		return nil, err
+	}
+	r.lead(m.call, proc.Pid)
+	m.set(proc.Pid)
+	if time.Since(begin) > quickStart {
+		r.setLate(m, proc.Pid)
+	}
+	return proc, nil
 }
 
 func (p *process) wait() {

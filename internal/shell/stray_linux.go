@@ -1,0 +1,105 @@
+package shell
+
+import (
+	"maps"
+	"os"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// While commands run lathe is the new parent of their orphans, so a process that
+// leaves its parent becomes lathe's child whatever it did to its marks. A stray is
+// such a child that nothing else accounts for: it is no running command's shell, is
+// not in lathe's session, where lathe starts its own programs and where no process
+// of a command can get to, and does not have the limit that terminals and editors
+// inherit from lathe. It is taken for a command's.
+
+// stray reports whether a process is one.
+func (r *Runner) stray(pid int, st stat) bool {
+	if st.parent != os.Getpid() || st.session == ownSession() || r.leads(pid) {
+		return false
+	}
+	lim, ok := limit(pid)
+	if !ok {
+		return true // another user's: made by sudo
+	}
+	m := mark{instance: r.instance}
+	return r.ownLimit && lim.Cur != m.own() || m.hasLimit(pid) || m.hasVar(pid)
+}
+
+// strays lists the live strays that a call has to end: its own, and those that
+// belong to no running call. The dead ones are collected.
+func (r *Runner) strays(m mark) []int {
+	var out []int
+	held := false
+	for _, pid := range adopted() {
+		st, ok := readStat(pid)
+		switch {
+		case !ok || !r.stray(pid, st):
+		case st.dead:
+			collect(pid)
+		case unix.Kill(pid, 0) != nil:
+			held = true // another user's: it cannot be ended, but it stays refused
+		case !r.ofAnother(pid, m):
+			out = append(out, pid)
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.held = held
+	return out
+}
+
+// ofAnother reports whether a process carries the mark of another call that runs.
+func (r *Runner) ofAnother(pid int, m mark) bool {
+	lim, ok := limit(pid)
+	return slices.ContainsFunc(r.calling(), func(call uint64) bool {
+		other := mark{m.instance, call}
+		return call != m.call && (ok && lim.Cur == other.value() || other.hasVar(pid))
+	})
+}
+
+// setLate marks what left the shell before that was marked: while the machine was
+// busy it may have become a child of lathe already. What has a terminal is a
+// person's.
+func (r *Runner) setLate(m mark, leader int) {
+	begin, ok := readStat(leader)
+	if !ok {
+		return
+	}
+	for _, pid := range adopted() {
+		st, ok := readStat(pid)
+		if ok && st.began >= begin.began && !st.tty && st.session != ownSession() && !r.leads(pid) {
+			m.set(pid)
+		}
+	}
+}
+
+// leads reports whether the process is the shell of a call that runs.
+func (r *Runner) leads(pid int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, leader := range r.running {
+		if leader == pid {
+			return true
+		}
+	}
+	return false
+}
+
+// calling lists the calls that run.
+func (r *Runner) calling() []uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Collect(maps.Keys(r.running))
+}
+
+// ownSession is the session that lathe runs in.
+func ownSession() int {
+	sid, err := unix.Getsid(0)
+	if err != nil {
+		return -1
+	}
+	return sid
+}
