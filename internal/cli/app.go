@@ -37,6 +37,8 @@ var secrets = []string{
 type appOptions struct {
 	dir   string
 	trust bool // the repository is trusted for this process
+	// attended says that somebody can answer when a tool asks for permission.
+	attended bool
 }
 
 // app is everything that a command works with, wired together. Close it.
@@ -53,6 +55,8 @@ type app struct {
 	level  slog.LevelVar // info unless the environment or the configuration says otherwise
 	logTo  *os.File
 	trust  bool
+	// attended says that somebody can answer asks.
+	attended bool
 
 	decisions  trusting // about repositories, beside the stored ones
 	background context.CancelFunc
@@ -82,7 +86,7 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 	if err := config.Ensure(paths.Data); err != nil {
 		return nil, lathe.Errorf(lathe.CodeInternal, "let LATHE_HOME (or XDG_DATA_HOME) name a directory that can be written", "%v", err)
 	}
-	a = &app{env: env, trust: o.trust, flags: flags, paths: paths, auth: creds, bus: bus.New(bus.Options{Now: env.Now})}
+	a = &app{env: env, trust: o.trust, attended: o.attended, flags: flags, paths: paths, auth: creds, bus: bus.New(bus.Options{Now: env.Now})}
 	half := a // a returned error leaves no a
 	defer func() {
 		if err != nil {
@@ -127,7 +131,7 @@ func (a *app) instanceOptions(models *catalog.Catalog) session.InstanceOptions {
 		Log: a.log, Now: a.env.Now, Runner: a.runner, Todos: a.store,
 		Publish:   func(dir string, ev lathe.Event) { a.bus.Publish(dir, ev) },
 		IDs:       lathe.NewIDs(a.env.Now, nil),
-		Builtin:   builtinModel(a.env.Dir),
+		Builtin:   builtinModel(a.env.Dir, guide.Options{Attended: a.attended}),
 		Trusted:   func(root workspace.Root) bool { return a.flags.Trust || a.trust || a.decisions.trusts(root) },
 		Trust:     trust.Open(trustFile(a.paths)),
 		Approvals: a.store,
@@ -136,11 +140,11 @@ func (a *app) instanceOptions(models *catalog.Catalog) session.InstanceOptions {
 }
 
 // builtinModel makes the models that answer from within the process.
-func builtinModel(dir string) func(lathe.ModelRef) (llm.Model, bool) {
+func builtinModel(dir string, o guide.Options) func(lathe.ModelRef) (llm.Model, bool) {
 	return func(ref lathe.ModelRef) (llm.Model, bool) {
 		switch {
 		case ref.Provider == "offline" && ref.Model == "guide":
-			return guide.New(), true
+			return guide.New(o), true
 		case ref.Provider == "script":
 			path := ref.Model
 			if !filepath.IsAbs(path) {

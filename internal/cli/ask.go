@@ -63,6 +63,8 @@ func describeAsk(a lathe.Ask) string {
 // askPerson asks on the terminal. An ended input rejects; after an interrupt the
 // reply means nothing.
 func (v *view) askPerson(ctx context.Context, a lathe.Ask, what string) lathe.Reply {
+	v.out.progress.hold(true)
+	defer v.out.progress.hold(false)
 	st := v.out.style
 	if d, ok := a.Metadata["diff"].(string); ok && d != "" {
 		v.out.diff(d)

@@ -20,6 +20,7 @@ type target struct {
 	password string // of that server; else the environment's
 	dir      string
 	trust    bool // the directory's repository, in this run
+	attended bool // somebody can answer asks
 }
 
 // face is a connection to an engine, as every face of lathe has it. Close it.
@@ -35,7 +36,7 @@ func connect(ctx context.Context, env *Env, t target) (*face, error) {
 	if t.attach != "" {
 		return attach(ctx, env, t)
 	}
-	a, err := openApp(ctx, env, appOptions{dir: t.dir, trust: t.trust})
+	a, err := openApp(ctx, env, appOptions{dir: t.dir, trust: t.trust, attended: t.attended})
 	if err != nil {
 		return nil, err
 	}

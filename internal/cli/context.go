@@ -5,9 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lathe"
 	"lathe/internal/session"
-	"lathe/internal/sqlite"
 )
 
 func newContext(env *Env) *cobra.Command {
@@ -28,20 +26,11 @@ tells what became of the window so far: compactions, prunes and the provider's c
 				return usageError{fmt.Errorf("--format %q is neither text nor json", format)}
 			}
 			return withApp(cmd.Context(), env, func(a *app, dir string) error {
-				var id lathe.SessionID
-				if len(args) == 1 {
-					id = lathe.SessionID(args[0])
-				} else {
-					list, err := a.svc.List(cmd.Context(), sqlite.SessionFilter{Roots: true, Limit: 1, Directory: dir})
-					if err != nil {
-						return err
-					}
-					if len(list) == 0 {
-						return lathe.Errorf(lathe.CodeNotFound, "start one with: lathe run", "there are no sessions here yet")
-					}
-					id = list[0].ID
+				sess, err := namedSession(cmd.Context(), a, dir, args)
+				if err != nil {
+					return err
 				}
-				w, err := a.svc.Window(cmd.Context(), id)
+				w, err := a.svc.Window(cmd.Context(), sess.ID)
 				if err != nil {
 					return err
 				}

@@ -53,17 +53,18 @@ func newExport(env *Env) *cobra.Command {
 	return cmd
 }
 
-// namedSession returns the named session, or the newest of the directory.
+// namedSession returns the named session, or the one of the directory that was
+// used last.
 func namedSession(ctx context.Context, a *app, dir string, args []string) (lathe.Session, error) {
 	if len(args) == 1 {
 		return a.svc.Get(ctx, lathe.SessionID(args[0]))
 	}
-	list, err := a.svc.List(ctx, sqlite.SessionFilter{Directory: dir, Roots: true, Limit: 1})
+	list, err := a.svc.List(ctx, sqlite.SessionFilter{Directory: dir, Roots: true, ByUse: true, Limit: 1})
 	if err != nil {
 		return lathe.Session{}, err
 	}
 	if len(list) == 0 {
-		return lathe.Session{}, lathe.Errorf(lathe.CodeNotFound, "name one; list them with: lathe session list --all", "there are no sessions in %s", dir)
+		return lathe.Session{}, lathe.Errorf(lathe.CodeNotFound, "start one with: lathe run, or name one of: lathe session list --all", "there are no sessions in %s", dir)
 	}
 	return list[0], nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"lathe"
@@ -35,6 +36,9 @@ type output struct {
 	kind     map[lathe.PartID]string
 	shown    map[lathe.PartID]bool
 	working  map[lathe.MessageID]bool // answers that began in this run; parts of others are old news
+	progress *progress                // of calls that take long; nil to say nothing of it
+
+	mu sync.Mutex // held while something is written
 }
 
 func newOutput(env *Env, o runOptions) *output {
@@ -184,8 +188,10 @@ func (o *output) tool(id lathe.PartID, c *lathe.ToolCall, own bool) {
 		if own {
 			o.flushAnswer()
 		}
+		o.progress.running(id, c, st)
 	case *lathe.ToolDone:
 		o.shown[id] = true
+		o.progress.ended(id)
 		o.flushAnswer()
 		if c.Tool == "invalid" {
 			o.invalid(st, own)
@@ -195,6 +201,7 @@ func (o *output) tool(id lathe.PartID, c *lathe.ToolCall, own bool) {
 		o.toolBody(c.Tool, st)
 	case *lathe.ToolFailed:
 		o.shown[id] = true
+		o.progress.ended(id)
 		o.flushAnswer()
 		o.toolLine(o.style.red("✗"), c.Tool, "", st.Input, st.Time, own)
 		o.block(st.Error, previewLines, o.style.red)
@@ -442,13 +449,22 @@ func count(n int64) string {
 
 // newline ends a line that streamed text left open.
 func (o *output) newline() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.endLine()
+}
+
+func (o *output) endLine() {
 	if !o.atStart {
-		o.write(o.env.Stdout, "\n")
+		_, _ = io.WriteString(o.env.Stdout, "\n")
+		o.atStart = true
 	}
 }
 
 func (o *output) errLine(line string) {
-	o.newline()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.endLine()
 	fmt.Fprintln(o.env.Stderr, line)
 }
 
@@ -456,6 +472,8 @@ func (o *output) write(w io.Writer, text string) {
 	if text == "" {
 		return
 	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	_, _ = io.WriteString(w, text)
 	o.atStart = strings.HasSuffix(text, "\n")
 }

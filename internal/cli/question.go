@@ -39,6 +39,8 @@ func (v *view) question(ctx context.Context, q lathe.QuestionAsk) {
 		v.settled(v.c.Answer(context.WithoutCancel(ctx), q.ID, nil))
 		return
 	}
+	v.out.progress.hold(true)
+	defer v.out.progress.hold(false)
 	answers := make([][]string, 0, len(q.Questions))
 	for _, one := range q.Questions {
 		answer, ok := v.askQuestion(ctx, one)

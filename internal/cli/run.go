@@ -86,7 +86,7 @@ is busy in another process; 130 aborted. Ctrl-C aborts cleanly, twice kills.`,
 	f.StringVarP(&o.model, "model", "m", "", "model as provider/model")
 	f.StringVar(&o.variant, "variant", "", "variant of the model, usually a reasoning effort")
 	f.StringVar(&o.agent, "agent", "", "agent to use")
-	f.BoolVarP(&o.cont, "continue", "c", false, "continue the newest session of this directory")
+	f.BoolVarP(&o.cont, "continue", "c", false, "continue the session of this directory that was used last")
 	f.StringVarP(&o.session, "session", "s", "", "continue the session with this id")
 	f.StringVar(&o.command, "command", "", "run this command with the message as its arguments; see: lathe commands")
 	f.BoolVar(&o.shell, "shell", false, "run the message as a shell command of yours; the model sees it with the next prompt")
@@ -129,7 +129,7 @@ func run(ctx context.Context, env *Env, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	f, err := connect(ctx, env, target{attach: o.attach, password: o.password, dir: dir, trust: o.trust})
+	f, err := connect(ctx, env, target{attach: o.attach, password: o.password, dir: dir, trust: o.trust, attended: o.permission != "deny"})
 	if err != nil {
 		return err
 	}
@@ -255,6 +255,8 @@ func runIn(ctx context.Context, env *Env, f *face, o runOptions, message string,
 		Limits: limits, Rules: rules, Refs: true,
 	}
 	v := &view{env: env, c: f, root: sess, created: created, out: newOutput(env, o), opts: o, message: message, attached: files, answered: map[lathe.AskID]bool{}}
+	v.out.progress = newProgress(v.out)
+	defer v.out.progress.stop()
 	if warning != "" {
 		v.out.warning(warning)
 	}

@@ -82,7 +82,7 @@ func serve(ctx context.Context, env *Env, o serveOptions, given func(string) boo
 	if err != nil {
 		return err
 	}
-	a, err := openApp(ctx, env, appOptions{dir: dir})
+	a, err := openApp(ctx, env, appOptions{dir: dir, attended: true})
 	if err != nil {
 		return err
 	}

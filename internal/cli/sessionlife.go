@@ -33,15 +33,34 @@ func onSession(env *Env, cmd *cobra.Command, rest string, run func(ctx context.C
 	return cmd
 }
 
+// onLastUsed makes a command that takes a session, or the one of this directory
+// that was used last, and then says which that is.
+func onLastUsed(env *Env, cmd *cobra.Command, run func(ctx context.Context, a *app, sess lathe.Session) error) *cobra.Command {
+	cmd.Args = cobra.MaximumNArgs(1)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return withApp(cmd.Context(), env, func(a *app, dir string) error {
+			sess, err := namedSession(cmd.Context(), a, dir, args)
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				fmt.Fprintf(env.Stderr, "lathe: session %s: %s\n", sess.ID, oneLine(sess.Title, 60))
+			}
+			return run(cmd.Context(), a, sess)
+		})
+	}
+	return cmd
+}
+
 func newSessionRevert(env *Env) *cobra.Command {
 	var in session.RevertInput
 	var message, part string
-	cmd := onSession(env, &cobra.Command{
-		Use: "revert id", Short: "Take back what a session did to files, from a message on",
+	cmd := onLastUsed(env, &cobra.Command{
+		Use: "revert [id]", Short: "Take back what a session did to files, from a message on",
 		Long: "Revert takes files back to what they were before a message (the newest prompt, unless --message names one)\n" +
-			"and hides the messages from there on, until the next prompt removes them. Files that were changed by others\n" +
+			"of a session (the one used last here, unless its id is given) and hides the messages from there on, until the next prompt removes them. Files that were changed by others\n" +
 			"since are kept and named; --force takes them back too. Unrevert undoes it.",
-	}, "", func(ctx context.Context, a *app, sess lathe.Session, _ []string) error {
+	}, func(ctx context.Context, a *app, sess lathe.Session) error {
 		in.MessageID, in.PartID = lathe.MessageID(message), lathe.PartID(part)
 		if in.MessageID == "" && in.Force && sess.Revert != nil { // repeated for what was kept
 			in.MessageID, in.PartID = sess.Revert.MessageID, sess.Revert.PartID
@@ -91,8 +110,8 @@ func lastPrompt(ctx context.Context, a *app, sess lathe.Session) (id lathe.Messa
 
 func newSessionUnrevert(env *Env) *cobra.Command {
 	var force bool
-	cmd := onSession(env, &cobra.Command{Use: "unrevert id", Short: "Bring back what revert took, or what a fork with --files did"}, "",
-		func(ctx context.Context, a *app, sess lathe.Session, _ []string) error {
+	cmd := onLastUsed(env, &cobra.Command{Use: "unrevert [id]", Short: "Bring back what revert took, or what a fork with --files did"},
+		func(ctx context.Context, a *app, sess lathe.Session) error {
 			undo := a.svc.Unrevert
 			if sess.Revert == nil {
 				undo = a.svc.UndoForkFiles
@@ -158,8 +177,8 @@ func newSessionFork(env *Env) *cobra.Command {
 
 func newSessionDiff(env *Env) *cobra.Command {
 	var message, format string
-	cmd := onSession(env, &cobra.Command{Use: "diff id", Short: "Show what a session changed"}, "",
-		func(ctx context.Context, a *app, sess lathe.Session, _ []string) error {
+	cmd := onLastUsed(env, &cobra.Command{Use: "diff [id]", Short: "Show what a session changed"},
+		func(ctx context.Context, a *app, sess lathe.Session) error {
 			if format != "patch" && format != "stat" && format != "json" {
 				return usageError{fmt.Errorf("--format %q is not patch, stat or json", format)}
 			}

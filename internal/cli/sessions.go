@@ -43,15 +43,15 @@ func newSessionList(env *Env) *cobra.Command {
 	var all, archived bool
 	var format string
 	cmd := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List sessions, newest first", Args: noArgs,
-		Long: "List shows the sessions of this directory, newest first; --all those of every directory. Sessions that were\n" +
-			"archived are left out, unless --archived asks for them alone.",
+		Use: "list", Aliases: []string{"ls"}, Short: "List sessions, the one used last first", Args: noArgs,
+		Long: "List shows the sessions of this directory, the one that was used last first; --all those of every directory.\n" +
+			"Sessions that were archived are left out, unless --archived asks for them alone.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if format != "table" && format != "json" {
 				return usageError{fmt.Errorf("--format %q is neither table nor json", format)}
 			}
 			return withApp(cmd.Context(), env, func(a *app, dir string) error {
-				if f.Roots, f.Active, f.Archived = true, !archived, archived; !all {
+				if f.Roots, f.Active, f.Archived, f.ByUse = true, !archived, archived, true; !all {
 					f.Directory = dir
 				}
 				list, err := a.svc.List(cmd.Context(), f)

@@ -64,7 +64,7 @@ func addTUIFlags(cmd *cobra.Command, o *tuiOptions) {
 	f := cmd.Flags()
 	f.StringVarP(&o.model, "model", "m", "", "model as provider/model")
 	f.StringVar(&o.agent, "agent", "", "agent to use")
-	f.BoolVarP(&o.cont, "continue", "c", false, "continue the newest session of this directory")
+	f.BoolVarP(&o.cont, "continue", "c", false, "continue the session of this directory that was used last")
 	f.StringVarP(&o.session, "session", "s", "", "open the session with this id")
 	f.StringVar(&o.prompt, "prompt", "", "send this at once")
 	f.BoolVar(&o.inline, "inline", false, "leave what is done in the terminal's scrollback, instead of the whole screen")
@@ -88,7 +88,7 @@ func runTUI(ctx context.Context, env *Env, o tuiOptions) error {
 	if err != nil {
 		return err
 	}
-	f, err := connect(ctx, env, target{attach: o.attach, password: o.password, dir: dir, trust: o.trust})
+	f, err := connect(ctx, env, target{attach: o.attach, password: o.password, dir: dir, trust: o.trust, attended: true})
 	if err != nil {
 		return err
 	}

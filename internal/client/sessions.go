@@ -36,8 +36,8 @@ type Filter struct {
 	Limit    int    // 0: all
 }
 
-// List returns the sessions of the client's directory that have no parent, newest
-// first.
+// List returns the sessions of the client's directory that have no parent, the one
+// that was used last first.
 func (c *Client) List(ctx context.Context, f Filter) ([]lathe.Session, error) {
 	q := url.Values{}
 	if f.Search != "" {

@@ -41,7 +41,7 @@ func (s *Server) ownRoutes() []route {
 }
 
 // ownSessions lists sessions of a directory that are not archived and have no
-// parent, newest first.
+// parent, the one that was used last first.
 func (c *call) ownSessions() (any, error) {
 	dir, err := c.dir()
 	if err != nil {
@@ -52,7 +52,7 @@ func (c *call) ownSessions() (any, error) {
 		return nil, err
 	}
 	list, err := c.s.opts.Service.List(c.ctx(), sqlite.SessionFilter{
-		Directory: dir, Roots: true, Active: c.query("archived") != "true", Search: c.query("search"), Limit: int(min(limit, 1<<20)),
+		Directory: dir, Roots: true, Active: c.query("archived") != "true", Search: c.query("search"), ByUse: true, Limit: int(min(limit, 1<<20)),
 	})
 	return wire.EncodeSessions(list), err
 }

@@ -135,6 +135,7 @@ type SessionFilter struct {
 	Archived  bool      // only sessions that are
 	Search    string    // part of the title; letter case of ASCII is ignored
 	Since     time.Time // updated then or later
+	ByUse     bool      // the one that was prompted last comes first, not the one that was created last
 	Limit     int       // at most this many
 }
 
@@ -160,10 +161,15 @@ func (f SessionFilter) where() (string, []any) {
 	return " WHERE " + strings.Join(conds, " AND "), args
 }
 
-// Sessions returns the sessions that the filter selects, newest created first.
+// Sessions returns the sessions that the filter selects, newest created first
+// unless the filter says otherwise.
 func (s *Store) Sessions(ctx context.Context, f SessionFilter) (out []lathe.Session, err error) {
 	where, args := f.where()
-	query := `SELECT ` + sessionColumns + ` FROM session` + where + ` ORDER BY created DESC, n DESC`
+	order := "created"
+	if f.ByUse {
+		order = "updated"
+	}
+	query := `SELECT ` + sessionColumns + ` FROM session` + where + ` ORDER BY ` + order + ` DESC, n DESC`
 	if f.Limit > 0 {
 		query, args = query+` LIMIT ?`, append(args, f.Limit)
 	}

@@ -85,6 +85,7 @@ func TestSessions(t *testing.T) {
 	s, ctx := open(t, t.TempDir()), t.Context()
 	a, b, c := aSession("ses_a"), aSession("ses_b"), aSession("ses_c")
 	b.ParentID, b.Created, b.Archived = "ses_a", epoch.Add(time.Second), epoch
+	a.Updated = b.Updated.Add(time.Second)
 	c.Created, c.Updated, c.Directory, c.Title = epoch.Add(2*time.Second), epoch.Add(time.Hour), "/else", "Größe"
 	c.Revert = &lathe.Revert{MessageID: "msg_1", Diff: strings.Repeat("d", spill+1)}
 	for _, ses := range []lathe.Session{a, b, c} {
@@ -100,6 +101,7 @@ func TestSessions(t *testing.T) {
 	}{
 		{"all, newest first", SessionFilter{}, []lathe.Session{c, b, a}},
 		{"limit", SessionFilter{Limit: 1}, []lathe.Session{c}},
+		{"by use", SessionFilter{ByUse: true}, []lathe.Session{c, a, b}},
 		{"roots", SessionFilter{Roots: true}, []lathe.Session{c, a}},
 		{"children", SessionFilter{ParentID: "ses_a"}, []lathe.Session{b}},
 		{"active", SessionFilter{Active: true}, []lathe.Session{c, a}},

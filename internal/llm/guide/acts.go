@@ -4,16 +4,10 @@ import (
 	"fmt"
 	"path"
 	"regexp"
-	"sort"
 	"strings"
-
-	"lathe/internal/llm"
 )
 
 type (
-	help       struct{}
-	tour       struct{}
-	test       struct{}
 	find       struct{ what string }
 	read       struct{ file string }
 	count      struct{ what string }
@@ -26,172 +20,97 @@ type (
 
 type args = map[string]any
 
-const note = "\n\n---\nThis was the offline guide: it follows fixed rules and is not a language model. " +
-	"To connect one, run `lathe auth login <provider>` or set a key such as ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, " +
-	"or start a local server such as Ollama; `lathe models` lists what is there."
-
-const helpText = "I am lathe's offline guide. I am not a language model, but I can show you how lathe works, " +
-	"with real tools on your real files. Try one of these:\n\n" +
-	"- give me a tour of this project\n" +
-	"- find TODO\n" +
-	"- read README.md\n" +
-	"- count lines, count go files, count panic\n" +
-	"- replace foo with bar in notes.txt\n" +
-	"- create hello.txt with hello there\n" +
-	"- run git status\n" +
-	"- run the tests"
-
-func say(format string, a ...any) reply { return reply{text: fmt.Sprintf(format, a...) + note} }
-
 func call(text, name string, a args) reply {
 	return reply{text: text, calls: []toolCall{{name, a}}}
 }
 
-// failed returns the message of the newest result if it is a failure.
-func (s state) failed() (string, bool) {
-	if n := len(s.results); n > 0 && s.results[n-1].Failed {
-		return s.results[n-1].Output, true
-	}
-	return "", false
-}
-
-func (help) next(state) reply { return reply{text: helpText + note} }
-
-func (tour) next(s state) reply {
-	if len(s.results) == 0 {
-		return reply{text: "Let me look around.", calls: []toolCall{
-			{"glob", args{"pattern": "**/*"}},
-			{"glob", args{"pattern": "{README,Readme,readme}*"}},
-			{"glob", args{"pattern": "{go.mod,package.json,Cargo.toml,pyproject.toml,pom.xml,build.gradle,Makefile,CMakeLists.txt,AGENTS.md,CLAUDE.md}"}},
-		}}
-	}
-	readmes := lines(s.results[1].Output)
-	if len(s.results) == 3 && len(readmes) > 0 {
-		return call("", "read", args{"filePath": readmes[0], "limit": 40})
-	}
-	return tourText(s)
-}
-
-func tourText(s state) reply {
-	files := lines(s.results[0].Output)
-	var b strings.Builder
-	fmt.Fprintf(&b, "**What is here:** %s.", kinds(files, strings.Contains(s.results[0].Output, "truncated")))
-	if marks := lines(s.results[2].Output); len(marks) > 0 {
-		var names []string
-		for _, m := range marks {
-			names = append(names, path.Base(m))
-		}
-		fmt.Fprintf(&b, "\n\n**Project files:** %s.", strings.Join(names, ", "))
-	}
-	if len(s.results) > 3 && !s.results[3].Failed {
-		if intro := firstParagraph(s.results[3].Output); intro != "" {
-			fmt.Fprintf(&b, "\n\n**From the README:** %s", intro)
-		}
-	}
-	return say("%s", b.String())
-}
-
-// lines returns the paths in a glob result.
-func lines(out string) []string {
-	var paths []string
-	for l := range strings.Lines(out) {
-		if l = strings.TrimSpace(l); strings.HasPrefix(l, "/") || (len(l) > 2 && l[1] == ':') {
-			paths = append(paths, l)
-		}
-	}
-	return paths
-}
-
-// kinds counts files by extension: "12 files: 8 .go, 2 .md, 2 others".
-func kinds(files []string, more bool) string {
-	byExt := map[string]int{}
-	for _, f := range files {
-		ext := path.Ext(f)
-		if ext == "" {
-			ext = "no extension"
-		}
-		byExt[ext]++
-	}
-	exts := make([]string, 0, len(byExt))
-	for e := range byExt {
-		exts = append(exts, e)
-	}
-	sort.Slice(exts, func(i, j int) bool {
-		if byExt[exts[i]] != byExt[exts[j]] {
-			return byExt[exts[i]] > byExt[exts[j]]
-		}
-		return exts[i] < exts[j]
-	})
-	var parts []string
-	for i, e := range exts {
-		if i == 5 {
-			parts = append(parts, "others")
-			break
-		}
-		parts = append(parts, fmt.Sprintf("%d %s", byExt[e], e))
-	}
-	atLeast := ""
-	if more {
-		atLeast = "more than "
-	}
-	return fmt.Sprintf("%s%d files (%s)", atLeast, len(files), strings.Join(parts, ", "))
-}
-
-var numbered = regexp.MustCompile(`^\d+: ?`)
-
-// firstParagraph returns the first words of a file that the read tool showed.
-func firstParagraph(out string) string {
-	var para []string
-	for l := range strings.Lines(out) {
-		l = strings.TrimSpace(l)
-		if !numbered.MatchString(l) {
-			continue
-		}
-		l = strings.TrimSpace(numbered.ReplaceAllString(l, ""))
-		if l == "" && len(para) > 0 {
-			break
-		}
-		if l != "" && !strings.HasPrefix(l, "#") && !strings.HasPrefix(l, "[!") && !strings.HasPrefix(l, "<") {
-			para = append(para, l)
-		}
-	}
-	text := []rune(strings.Join(para, " "))
-	if len(text) > 400 {
-		return string(text[:399]) + "…"
-	}
-	return string(text)
-}
-
 func (f find) next(s state) reply {
-	if len(s.results) == 0 {
+	byName := fileName.MatchString(f.what)
+	switch {
+	case len(s.results) == 0 && byName:
+		return call("", "glob", args{"pattern": "**/" + strings.TrimPrefix(f.what, "/")})
+	case len(s.results) == 0, len(s.results) == 1 && byName && len(lines(s.last().Output)) == 0:
 		return call("", "grep", args{"pattern": regexp.QuoteMeta(f.what)})
 	}
 	if msg, bad := s.failed(); bad {
-		return say("The search failed: %s", msg)
+		return s.say("The search failed: %s", "搜索失败：%s", plain(msg))
 	}
-	out := s.results[len(s.results)-1].Output
+	out := s.last().Output
+	if paths := lines(out); byName && len(s.results) == 1 {
+		for i := range paths {
+			paths[i] = "- `" + s.short(paths[i]) + "`"
+		}
+		return s.say("These files are called `%s`:\n\n%s", "名为 `%s` 的文件：\n\n%s", f.what, clip(s, strings.Join(paths, "\n"), 40))
+	}
 	if !strings.HasPrefix(out, "Found") {
-		return say("I found no file that contains `%s`.", f.what)
+		return s.say("I found no file that contains `%s`.", "没有文件包含 `%s`。", f.what)
 	}
-	return say("Here is where `%s` stands:\n\n%s", f.what, clip(out, 40))
+	return s.say("Here is where `%s` stands:\n\n%s", "`%s` 出现在这些地方：\n\n%s", f.what, s.found(out))
 }
 
-func clip(text string, n int) string {
+var foundLine = regexp.MustCompile(`^  Line (\d+): (.*)$`)
+
+// found shows what a search found: paths as a person names them, lines below.
+func (s state) found(out string) string {
+	var all []string
+	for _, l := range strings.Split(strings.TrimRight(out, "\n"), "\n") {
+		file, isFile := strings.CutSuffix(l, ":")
+		m := foundLine.FindStringSubmatch(l)
+		switch {
+		case m != nil:
+			all = append(all, m[1]+": "+strings.TrimSpace(m[2]))
+		case isFile && path.IsAbs(file), isFile && len(file) > 2 && file[1] == ':':
+			all = append(all, "", s.short(file))
+		}
+	}
+	shown := clip(s, strings.TrimPrefix(strings.Join(all, "\n"), "\n"), 50)
+	if strings.Contains(out, "more matches available") {
+		shown += "\n" + s.in("(these are the newest files; there are more)", "（只列出最新的文件，还有更多）")
+	}
+	return fence(shown)
+}
+
+// clip cuts a text to its first lines and says how many more there are.
+func clip(s state, text string, n int) string {
 	all := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if len(all) > n {
-		all = append(all[:n], fmt.Sprintf("… and %d more lines", len(all)-n))
+		all = append(all[:n:n], fmt.Sprintf(s.in("… and %d more lines", "… 还有 %d 行"), len(all)-n))
 	}
 	return strings.Join(all, "\n")
 }
+
+// fence puts a text into a code block that it cannot end.
+func fence(text string) string {
+	marks := "```"
+	for strings.Contains(text, marks) {
+		marks += "`"
+	}
+	return marks + "\n" + strings.Trim(text, "\n") + "\n" + marks
+}
+
+var markup = regexp.MustCompile(`(?m)^</?(?:path|type|content|entries|bash_metadata|system-reminder)>(?:[^\n<]*</(?:path|type)>)?\n?`)
+
+// plain takes out what a result is marked up with for models.
+func plain(out string) string { return strings.TrimSpace(markup.ReplaceAllString(out, "")) }
+
+var entryList = regexp.MustCompile(`(?s)<entries>\n(.*?)\n</entries>`)
 
 func (r read) next(s state) reply {
 	if len(s.results) == 0 {
 		return call("", "read", args{"filePath": r.file})
 	}
 	if msg, bad := s.failed(); bad {
-		return say("I could not read %s: %s", r.file, msg)
+		return s.say("I could not read %s: %s", "无法读取 %s：%s", r.file, plain(msg))
 	}
-	return say("%s", clip(s.results[len(s.results)-1].Output, 60))
+	out := s.last().Output
+	if m := entryList.FindStringSubmatch(out); m != nil {
+		return s.say("In `%s`:\n\n%s", "`%s` 里有：\n\n%s", r.file, fence(clip(s, m[1], 80)))
+	}
+	text := fileText(out)
+	if text == "" {
+		return s.say("`%s`: %s", "`%s`：%s", r.file, plain(out))
+	}
+	return s.say("`%s`:\n\n%s", "`%s`：\n\n%s", r.file, fence(clip(s, text, 60)))
 }
 
 func (c count) next(s state) reply {
@@ -199,98 +118,104 @@ func (c count) next(s state) reply {
 		return call("", "grep", args{"pattern": regexp.QuoteMeta(c.what)})
 	}
 	if msg, bad := s.failed(); bad {
-		return say("The search failed: %s", msg)
+		return s.say("The search failed: %s", "搜索失败：%s", plain(msg))
 	}
-	out := s.results[len(s.results)-1].Output
+	out := s.last().Output
 	n := strings.Count(out, "\n  Line ")
-	more := ""
-	if strings.Contains(out, "truncated") || strings.Contains(out, "more matches") {
-		more = "at least "
+	if strings.Contains(out, "more matches available") {
+		return s.say("`%s` stands in more than %d lines.", "`%s` 出现在 %d 行以上。", c.what, n)
 	}
-	return say("`%s` stands in %s%d lines.", c.what, more, n)
+	return s.say("`%s` stands in %d lines.", "`%s` 出现在 %d 行里。", c.what, n)
 }
 
-var languages = map[string]string{
-	"go": "*.go", "python": "*.py", "py": "*.py", "js": "*.js", "javascript": "*.js", "ts": "*.ts", "typescript": "*.ts",
-	"rust": "*.rs", "rs": "*.rs", "java": "*.java", "c": "*.c", "markdown": "*.md", "md": "*.md", "json": "*.json", "test": "*test*",
+// extensions are the files of a kind, as a pattern for awk over names.
+var extensions = map[string]string{
+	"go": `\.go$`, "python": `\.py$`, "js": `\.[cm]?jsx?$`, "javascript": `\.[cm]?jsx?$`, "ts": `\.tsx?$`, "typescript": `\.tsx?$`,
+	"rust": `\.rs$`, "java": `\.java$`, "c": `\.[ch]$`, "markdown": `\.mdx?$`, "md": `\.mdx?$`, "test": `[Tt]est`, "tests": `[Tt]est`, "测试": `[Tt]est`,
 }
 
 func (c countFiles) next(s state) reply {
-	glob := "*"
-	if k := strings.ToLower(strings.Trim(c.kind, ".*")); k != "" {
-		glob = "*." + k
-		if g, ok := languages[k]; ok {
-			glob = g
-		}
-	}
+	kind := strings.ToLower(strings.Trim(c.kind, "*."))
 	if len(s.results) == 0 {
+		pattern := extensions[kind]
+		if pattern == "" && kind != "" {
+			pattern = `\.` + regexp.QuoteMeta(strings.ReplaceAll(kind, "/", "")) + "$"
+		}
 		return call("", "bash", args{
-			"command":     "git ls-files --cached --others --exclude-standard -- '" + glob + "' 2>/dev/null | wc -l || find . -name '" + glob + "' -type f | wc -l",
-			"description": "Count files",
+			"command":     "# count files\n" + lister + " | awk -F/ " + shellQuote(`$0 != last { last = $0; if ($NF ~ `+awkRegexp(pattern)+`) n++ } END { print n + 0 }`),
+			"description": s.in("Count files", "统计文件数"), "timeout": 60000,
 		})
 	}
 	if msg, bad := s.failed(); bad {
-		return say("Counting failed: %s", msg)
+		return s.say("Counting failed: %s", "统计失败：%s", plain(msg))
 	}
-	return say("There are %s files that match `%s`.", strings.TrimSpace(s.results[len(s.results)-1].Output), glob)
+	n := plain(s.last().Output)
+	if kind == "" {
+		return s.say("There are %s files. What git ignores is left out.", "共有 %s 个文件（不含 git 忽略的文件）。", n)
+	}
+	return s.say("There are %s files of the kind `%s`. What git ignores is left out.", "共有 %s 个 `%s` 文件（不含 git 忽略的文件）。", n, kind)
 }
+
+// awkRegexp writes a pattern as awk takes it between slashes.
+func awkRegexp(pattern string) string { return "/" + strings.ReplaceAll(pattern, "/", `\/`) + "/" }
+
+// lineCounter prints the lines of all text files, and how many those are.
+const lineCounter = `# count lines of text
+{ git grep -I -c --untracked '' 2>/dev/null || find . \( -name .git -o -name node_modules -o -name .venv \) -prune -o -type f -exec grep -I -c '' /dev/null {} + 2>/dev/null; } | ` +
+	`awk -F: '$1 != "/dev/null" { n += $NF; files++ } END { print n + 0, files + 0 }'`
 
 func (c countLines) next(s state) reply {
 	if len(s.results) == 0 {
-		cmd := "git ls-files -z | xargs -0 wc -l | tail -n 1"
+		cmd := lineCounter
 		if c.path != "" {
 			cmd = "wc -l -- " + shellQuote(c.path)
 		}
-		return call("", "bash", args{"command": cmd, "description": "Count lines"})
+		return call("", "bash", args{"command": cmd, "description": s.in("Count lines", "统计行数"), "timeout": 120000})
 	}
-	if msg, bad := s.failed(); bad {
-		return say("Counting failed: %s", msg)
+	out := plain(s.last().Output)
+	if _, bad := s.failed(); bad {
+		return s.say("Counting failed: %s", "统计失败：%s", out)
 	}
-	return say("%s", strings.TrimSpace(s.results[len(s.results)-1].Output))
+	n, what, _ := strings.Cut(out, " ")
+	if c.path != "" {
+		if !digits.MatchString(n) {
+			return s.say("Counting failed: %s", "统计失败：%s", out)
+		}
+		return s.say("`%s` has %s lines.", "`%s` 有 %s 行。", what, n)
+	}
+	return s.say("There are %s lines in %s text files. What git ignores is left out.", "%[2]s 个文本文件，共 %[1]s 行（不含 git 忽略的文件）。", n, what)
 }
+
+var digits = regexp.MustCompile(`^\d+$`)
 
 func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 func (r run) next(s state) reply {
 	if len(s.results) == 0 {
-		return call("", "bash", args{"command": r.command, "description": "Run the command that was asked for"})
+		return call("", "bash", args{"command": r.command, "description": s.in("Run the command that was asked for", "运行所要求的命令")})
 	}
 	return ran(s, r.command)
 }
 
 func ran(s state, command string) reply {
-	last := s.results[len(s.results)-1]
-	if last.Failed {
-		return say("`%s` could not be run: %s", command, last.Output)
+	out := plain(s.last().Output)
+	if s.last().Failed {
+		return s.say("`%s` could not be run: %s", "`%s` 无法运行：%s", command, out)
 	}
-	return say("I ran `%s`. It printed:\n\n```\n%s\n```", command, clip(last.Output, 60))
+	if out == "" {
+		return s.say("I ran `%s`. It printed nothing.", "已运行 `%s`，没有输出。", command)
+	}
+	return s.say("I ran `%s`. It printed:\n\n%s", "已运行 `%s`，输出：\n\n%s", command, fence(tail(s, out, 60)))
 }
 
-var testCommands = []struct{ file, command string }{
-	{"go.mod", "go test ./..."}, {"Cargo.toml", "cargo test"}, {"package.json", "npm test"},
-	{"pyproject.toml", "python3 -m pytest"}, {"pytest.ini", "python3 -m pytest"}, {"pom.xml", "mvn -q test"}, {"Makefile", "make test"},
-}
-
-func (test) next(s state) reply {
-	if len(s.results) == 0 {
-		return call("Let me see how this project is tested.", "glob",
-			args{"pattern": "{go.mod,Cargo.toml,package.json,pyproject.toml,pytest.ini,pom.xml,Makefile}"})
+// tail cuts a text to its last lines, where a command says how it went.
+func tail(s state, text string, n int) string {
+	all := strings.Split(text, "\n")
+	if len(all) <= n {
+		return text
 	}
-	command := ""
-	for _, c := range testCommands {
-		for _, f := range lines(s.results[0].Output) {
-			if command == "" && path.Base(f) == c.file {
-				command = c.command
-			}
-		}
-	}
-	if command == "" {
-		return say("I see no go.mod, Cargo.toml, package.json, pyproject.toml, pom.xml or Makefile here, so I do not know how to run the tests. Tell me: run <command>.")
-	}
-	if len(s.results) == 1 {
-		return call("", "bash", args{"command": command, "description": "Run the tests", "timeout": 600000})
-	}
-	return ran(s, command)
+	more := fmt.Sprintf(s.in("… %d lines before", "… 前面还有 %d 行"), len(all)-n)
+	return more + "\n" + strings.Join(all[len(all)-n:], "\n")
 }
 
 func (c create) next(s state) reply {
@@ -302,9 +227,9 @@ func (c create) next(s state) reply {
 		return call("", "write", args{"filePath": c.file, "content": content})
 	}
 	if msg, bad := s.failed(); bad {
-		return say("I could not create %s: %s", c.file, msg)
+		return s.say("I could not create %s: %s", "无法创建 %s：%s", c.file, plain(msg))
 	}
-	return say("I wrote %s.", c.file)
+	return s.say("I wrote %s.", "已写入 %s。", c.file)
 }
 
 func (r replace) next(s state) reply {
@@ -313,14 +238,12 @@ func (r replace) next(s state) reply {
 		return call("", "read", args{"filePath": r.file})
 	case 1:
 		if msg, bad := s.failed(); bad {
-			return say("I could not read %s: %s", r.file, msg)
+			return s.say("I could not read %s: %s", "无法读取 %s：%s", r.file, plain(msg))
 		}
 		return call("", "edit", args{"filePath": r.file, "oldString": r.old, "newString": r.new, "replaceAll": true})
 	}
 	if msg, bad := s.failed(); bad {
-		return say("I could not change %s: %s", r.file, msg)
+		return s.say("I could not change %s: %s", "无法修改 %s：%s", r.file, plain(msg))
 	}
-	return say("I replaced `%s` with `%s` in %s.", r.old, r.new, r.file)
+	return s.say("I replaced `%s` with `%s` in %s.", "已在 %[3]s 中把 `%[1]s` 替换为 `%[2]s`。", r.old, r.new, r.file)
 }
-
-var _ llm.Model = (*Model)(nil)

@@ -1,9 +1,10 @@
 // Package guide is the model that lathe uses when no other is connected. It is
-// not a language model: it recognises a handful of plain requests (a tour of the
-// project, find, read, count, replace, create, run, test) by rules, and carries
-// them out with the real tools, so that a first session works on a fresh machine
-// without an account or a network. Every answer says what it is and how to
-// connect a real model.
+// not a language model: it recognises plain requests in English and Chinese (a
+// tour of the project, find, read, count, replace, create, run, test, proofread,
+// a demonstration) by rules, and carries them out with the real tools, so that a
+// first session works on a fresh machine without an account or a network. A
+// request that it does not know is answered with the nearest thing that it can
+// do. Every answer says what it is and how to connect a real model.
 package guide
 
 import (
@@ -16,21 +17,28 @@ import (
 	"lathe/internal/llm"
 )
 
+// Options are what the guide has to know of where it runs.
+type Options struct {
+	// Attended says that somebody can answer when a tool asks for permission. A
+	// demonstration asks only then.
+	Attended bool
+}
+
 // Model is the guide. It is stateless: what it does next follows from the
 // request alone.
-type Model struct{}
+type Model struct{ o Options }
 
 // New returns the guide.
-func New() *Model { return &Model{} }
+func New(o Options) *Model { return &Model{o} }
 
 // Stream answers a request. It never fails, save when ctx is done.
-func (*Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Event, error] {
+func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		if ctx.Err() != nil {
 			yield(nil, context.Cause(ctx))
 			return
 		}
-		emit(answer(req), req, func(ev llm.Event) bool { return yield(ev, nil) })
+		emit(m.answer(req), req, func(ev llm.Event) bool { return yield(ev, nil) })
 	}
 }
 
@@ -45,12 +53,13 @@ type toolCall struct {
 	args any
 }
 
-func answer(req *llm.Request) reply {
-	state := readState(req)
+func (m *Model) answer(req *llm.Request) reply {
+	s := readState(req)
+	s.attended = m.o.Attended
 	if len(req.Tools) == 0 {
-		return reply{text: titleFrom(state.prompt)}
+		return reply{text: titleFrom(s.prompt)}
 	}
-	return parse(state.prompt).next(state)
+	return parse(s.prompt).next(s)
 }
 
 // emit sends a reply as a stream of events, words one by one.
@@ -111,51 +120,6 @@ func usage(req *llm.Request, r reply) llm.Usage {
 	return llm.Usage{Input: int64(in / 4), Output: int64(len(r.text)/4 + 1), Reported: true}
 }
 
-// state is what has happened since the user's newest request.
-type state struct {
-	prompt  string
-	results []llm.ToolResult
-	calls   []llm.ToolUse
-}
-
-func readState(req *llm.Request) state {
-	var st state
-	for _, m := range req.Messages {
-		switch m.Role {
-		case llm.RoleUser:
-			if p := userText(m); p != "" {
-				st = state{prompt: p}
-			}
-		case llm.RoleAssistant:
-			for _, c := range m.Content {
-				if u, ok := c.(llm.ToolUse); ok {
-					st.calls = append(st.calls, u)
-				}
-			}
-		case llm.RoleTool:
-			for _, c := range m.Content {
-				if r, ok := c.(llm.ToolResult); ok {
-					st.results = append(st.results, r)
-				}
-			}
-		}
-	}
-	return st
-}
-
-// userText returns what the user typed last in a message, without lathe's own
-// notes and the files that were expanded into it.
-func userText(m llm.Message) string {
-	for i := len(m.Content) - 1; i >= 0; i-- {
-		t, ok := m.Content[i].(llm.Text)
-		if !ok || strings.HasPrefix(t.Text, "<system-reminder>") || strings.HasPrefix(t.Text, "Called the ") || strings.HasPrefix(t.Text, "<path>") {
-			continue
-		}
-		return strings.TrimSpace(t.Text)
-	}
-	return ""
-}
-
 // titleFrom names a conversation after the first line of its prompt.
 func titleFrom(prompt string) string {
 	_, quoted, ok := strings.Cut(prompt, "Generate a title for this conversation:")
@@ -172,3 +136,5 @@ func titleFrom(prompt string) string {
 	}
 	return string(runes)
 }
+
+var _ llm.Model = (*Model)(nil)

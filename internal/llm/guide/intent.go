@@ -18,49 +18,167 @@ type pattern struct {
 	make func(m []string) intent
 }
 
+// Parts of patterns.
+const (
+	// file is what looks like the name of a file.
+	file = "[`\"'“]?" + `((?:[\w./@~-]|\p{Han})*[\w-]\.\w+|[\w.-]+/[\w./-]*|README|Makefile|Dockerfile|LICENSE)` + "[`\"'”]?"
+	// project is what a person calls the whole.
+	project = `(?:(?:this|the|your|my)\s+)?(?:whole\s+|entire\s+)?(?:project|repo|repository|code\s?base|code|program|folder|directory|app)`
+	here    = `(?:这个|本|该|此|整个|当前)?(?:项目|仓库|代码库|代码|工程|程序|目录)`
+	become  = `(?:替换为|替换成|替换|改成|改为|换成|换为)`
+)
+
 // patterns are tried in order; the first that matches wins.
 var patterns = sync.OnceValue(func() []pattern {
-	p := func(expr string, mk func(m []string) intent) pattern {
-		return pattern{regexp.MustCompile(`(?is)^\s*(?:please\s+|请)?` + expr + `\s*$`), mk}
+	const before = `(?is)^\s*(?:please\s+|(?:can|could|would)\s+you\s+(?:please\s+)?|i(?:'d| would)\s+like\s+(?:you\s+)?to\s+|i\s+want\s+(?:you\s+)?to\s+|let's\s+|(?:请你?|麻烦你?|你?能不能|能否|可以)?(?:帮我|给我|为我)?(?:一下)?\s*)?`
+	const after = `\s*(?:,?\s*please|吧|吗|呢|一下)?\s*[.!?。！？]*\s*$`
+	var list []pattern
+	add := func(make func(m []string) intent, exprs ...string) {
+		for _, e := range exprs {
+			list = append(list, pattern{regexp.MustCompile(before + e + after), make})
+		}
 	}
-	return []pattern{
-		p(`(?:replace|change|rename|替换|把)\s*(.+?)\s*(?:with|to|by|->|=>|替换为|替换成|改成|改为|换成)\s*(.+?)\s+in\s+(\S+?)[.。]?`,
-			func(m []string) intent { return replace{old: unquote(m[1]), new: unquote(m[2]), file: unquote(m[3])} }),
-		p(`在\s*(\S+?)\s*(?:中|里)\s*(?:把|将)\s*(.+?)\s*(?:替换为|替换成|改成|改为|换成)\s*(.+?)[.。]?`,
-			func(m []string) intent { return replace{old: unquote(m[2]), new: unquote(m[3]), file: unquote(m[1])} }),
-		p(`(?:create|write|make|add|新建|创建)\s+(?:a\s+)?(?:new\s+)?(?:file\s+)?(?:called\s+|named\s+)?(\S+?)\s*(?:with(?:\s+(?:the\s+)?(?:content|text))?|containing|that says|saying|内容为|内容是|:|：)\s*(.+)`,
-			func(m []string) intent { return create{file: unquote(m[1]), content: unquote(m[2])} }),
-		p(`(?:run|execute|运行|执行)\s+(?:the\s+|all\s+)?(?:(?:unit\s+)?tests?|测试)[.。!]?`, func([]string) intent { return test{} }),
-		p(`(?:test|测试)(?:\s+(?:it|this|the project|项目))?[.。!]?`, func([]string) intent { return test{} }),
-		p(`(?:run|execute|运行|执行)\s+(?:the\s+command\s+|command\s+|命令\s*)?(.+)`,
-			func(m []string) intent { return run{command: unquote(m[1])} }),
-		p(`(?:how many|count)\s+(?:the\s+|all\s+)?(?:lines)(?:\s+of(?:\s+code)?)?(?:\s+(?:are\s+there\s+)?in\s+(\S+?))?(?:\s+are there)?[?.]?`,
-			func(m []string) intent { return countLines{path: unquote(m[1])} }),
-		p(`(?:how many|count)\s+(?:the\s+|all\s+)?(?:(\S+)\s+)?files(?:\s+(?:are\s+there|do we have))?(?:\s+in\s+\S+)?[?.]?`,
-			func(m []string) intent { return countFiles{kind: m[1]} }),
-		p(`(?:有多少|数一下|统计)\s*(\S*?)\s*(?:个)?文件[?？.。]?`, func(m []string) intent { return countFiles{kind: m[1]} }),
-		p(`(?:how many|count|统计)\s+(?:the\s+|all\s+|occurrences of\s+)*(.+?)[?.]?`,
-			func(m []string) intent { return count{what: unquote(m[1])} }),
-		p(`(?:find|search(?:\s+for)?|grep(?:\s+for)?|where\s+(?:is|are|do(?:es)?)|look\s+for|查找|搜索|找)\s*(?:the\s+|all\s+|uses\s+of\s+|usages\s+of\s+)*(.+?)(?:\s+(?:defined|used|in\s+(?:the|this)\s+(?:code|repo|repository|project)))?[?.]?`,
-			func(m []string) intent { return find{what: unquote(m[1])} }),
-		p(`(?:read|show(?:\s+me)?|open|cat|display|print|explain|看看|查看|读|打开)\s*(?:the\s+)?(?:file\s+)?([\w./@~-]*[\w-]\.[\w-]+|[\w.-]+/[\w./-]+|README|Makefile|Dockerfile|LICENSE|go\.mod)[?.]?`,
-			func(m []string) intent { return read{file: unquote(m[1])} }),
-		p(`.*(?:tour|overview|what(?:'s| is| does) (?:this|the) (?:project|repo|repository|code)|(?:explain|describe|summari[sz]e) (?:this|the) (?:project|repo|repository|codebase|code)|look around|introduce|介绍|概览|这是什么|项目结构).*`,
-			func([]string) intent { return tour{} }),
-	}
+	always := func(i intent) func([]string) intent { return func([]string) intent { return i } }
+	addTalk(add, always)
+	addChanges(add)
+	addWork(add, always)
+	addLooks(add, always)
+	return list
 })
 
-// parse recognises a request; anything else gets the help.
+type adder func(make func(m []string) intent, exprs ...string)
+
+// addTalk adds what is said rather than asked for.
+func addTalk(add adder, always func(intent) func([]string) intent) {
+	add(always(help{}), `(?:help|commands|menu|\?+|what\s+can\s+(?:you|i)\s+(?:do|ask|say).*|how\s+(?:do|can)\s+i\s+use\s+(?:this|it|lathe|you))`,
+		`(?:帮助|菜单|命令|你?(?:能|会|可以)(?:做|干|帮我做)(?:什么|些什么|啥).*|怎么用|如何使用)`)
+	add(always(greeting{}), `(?:hi+|hello+|hey+|yo|howdy|greetings|good\s+(?:morning|afternoon|evening|day))(?:[\s,]+(?:there|lathe|you|all|world|everyone))?`,
+		`(?:你好+|您好|嗨|哈[喽啰]|早上好|下午好|晚上好|早|在)(?:呀|啊)?`)
+	add(always(thanks{}), `(?:thanks?|thank\s+you|thx|cheers|great|nice|cool|ok(?:ay)?|good\s+job|bye|goodbye)(?:[\s,]+(?:a\s+lot|so\s+much|very\s+much|you|lathe))?`,
+		`(?:谢谢|多谢|感谢|好的?|不错|再见)(?:你|您|啦|了)?`)
+	add(always(about{}), `(?:who|what)\s+are\s+you`, `(?:what|which)\s+(?:llm|model|ai)\s+(?:is\s+this|are\s+you|do\s+you\s+use).*`, `what\s+is\s+lathe`, `are\s+you\s+(?:a|an)\s+.{1,40}`,
+		`你是(?:谁|什么|哪个|啥).*`, `(?:用|使用)的?是?什么模型`)
+	add(always(connect{}),
+		`(?:how\s+(?:do|can|to)\s+(?:i\s+)?)?(?:connect|log\s?in|sign\s+in|set\s+up|configure|use|add|switch)\s*(?:to\s+|with\s+|in\s+|into\s+)?(?:an?\s+|the\s+|my\s+|another\s+|other\s+|real\s+)*(?:language\s+|llm\s+|ai\s+)?(?:models?|providers?|llms?|api\s+keys?|keys?|account|claude|gpt\S*|chatgpt|gemini|openai|anthropic|ollama|deepseek|qwen|openrouter|lm\s+studio)`,
+		`(?:怎么|如何|怎样)?(?:连接|接入|配置|使用|设置|登录|换)(?:到|一个|其他)?(?:语言|大)?(?:模型|密钥|服务商|账号|claude|gpt\S*|gemini|openai|anthropic|ollama|deepseek|通义千问|qwen)`)
+	add(always(undo{}), `(?:undo|revert|roll\s?back|take)(?:\s+(?:it|that|this|everything|all|the\s+(?:last\s+)?(?:changes?|edits?|demo)|my\s+(?:last\s+)?(?:changes?|edits?)))*(?:\s+back)?`,
+		`(?:撤销|撤回|还原|回退|恢复)(?:刚才|上一步|上次|所有|全部)?的?(?:修改|改动|更改|操作|演示)?`)
+	add(always(demo{}), `(?:(?:show|give|make|do|run|try|see)\s+)?(?:me\s+)?(?:(?:an?|the|some)\s+)?(?:(?:small|simple|harmless|example|sample|test|canned)\s+)*(?:demo|demonstration|change|edit|diff)`,
+		`(?:演示|示范|展示|看看|看|做)(?:一下|一个|个|下)?(?:简单的|示例)?(?:修改|改动|更改|演示|示例|例子|差异)?`)
+}
+
+// addChanges adds what changes files.
+func addChanges(add adder) {
+	unq := func(i ...int) func(m []string, n int) string {
+		return func(m []string, n int) string { return unquote(m[i[n]]) }
+	}
+	swap := func(old, new, file int) func([]string) intent {
+		at := unq(old, new, file)
+		return func(m []string) intent { return replace{at(m, 0), at(m, 1), at(m, 2)} }
+	}
+	add(swap(1, 2, 3), `(?:replace|change|rename)\s+(.+?)\s+(?:with|to|by|into|->|=>)\s+(.+?)\s+in\s+(\S+?)`,
+		`(?:替换|把|将)\s*(.+?)\s*`+become+`\s*(.+?)\s+in\s+(\S+?)`)
+	add(swap(2, 3, 1), `in\s+(\S+?),?\s+(?:replace|change|rename)\s+(.+?)\s+(?:with|to|by|into|->|=>)\s+(.+?)`,
+		`在\s*(\S+?)\s*(?:中|里面?)?\s*(?:把|将)\s*(.+?)\s*`+become+`\s*(.+?)`,
+		`(?:把|将)\s*`+file+`\s*(?:中|里面?)?的?\s*(.+?)\s*`+become+`\s*(.+?)`)
+	mend := func(m []string) intent { return proofread{readmeOr(m[1])} }
+	add(mend,
+		`(?:fix|correct|find|check|mend|repair|look\s+for)\s+(?:for\s+)?(?:(?:the|a|any|all|some)\s+)*(?:typos?|spelling(?:\s+(?:mistakes?|errors?))?|misspellings?)(?:\s+(?:in|of|from)\s+(?:the\s+)?(?:file\s+)?(\S+?))?`,
+		`(?:spell\s?-?check|proof\s?-?read)\s+(?:the\s+)?(\S+?)`,
+		`(?:修复|修正|改正|纠正|检查|修改|改|修)\s*(?:一下)?\s*(\S+?)?\s*(?:中|里面?|文件)*的?(?:错别字|拼写错误|拼写|笔误|错字)`)
+	add(func(m []string) intent { return create{unquote(m[1]), unquote(m[2])} },
+		`(?:create|write|make|add)\s+(?:an?\s+)?(?:new\s+)?(?:file\s+)?(?:called\s+|named\s+)?(\S+?)\s+(?:with(?:\s+(?:the\s+)?(?:content|text))?|containing|that\s+says|saying)\s*:?\s+(.+)`,
+		`(?:create|write|make|add)\s+(?:an?\s+)?(?:new\s+)?(?:file\s+)?(?:called\s+|named\s+)?(\S+?)\s*[:：]\s*(.+)`,
+		`(?:新建|创建|写|写入)\s*(?:一个)?(?:文件)?\s*(\S+?)\s*[,，]?\s*(?:内容为|内容是|写上|里面写|:|：)\s*(.+)`)
+}
+
+// readmeOr returns the file that a request names; none, or "the readme", is README.md.
+func readmeOr(name string) string {
+	switch name = unquote(name); strings.ToLower(name) {
+	case "", "readme", "it", "this", "docs", "project", "repo", "here":
+		return "README.md"
+	}
+	return name
+}
+
+// addWork adds what runs commands and counts.
+func addWork(add adder, always func(intent) func([]string) intent) {
+	add(always(test{}), `(?:run|execute|do|start|try|check)\s+(?:(?:the|all|my|your|its|these|project's)\s+)*(?:unit\s+)?(?:tests?|test\s+suite)(?:\s+(?:of|in|for)\s+`+project+`)?`,
+		`test(?:\s+(?:it|everything|`+project+`))?`, `(?:do|does|are)\s+(?:the\s+|all\s+)*tests?\s+(?:pass|passing|run|work|green).*`,
+		`(?:运行|执行|跑|跑一下|做)\s*(?:一下)?(?:所有|全部|单元|`+here+`的?)*\s*(?:测试|tests?)`, `测试(?:一下)?(?:`+here+`)?`, `(?:所有)?测试(?:能|都)?(?:通过|过)(?:了)?`)
+	add(always(test{build: true}), `(?:build|compile)(?:\s+(?:it|this|`+project+`))?`, `does\s+(?:it|this|`+project+`)\s+(?:build|compile)`, `(?:构建|编译)(?:一下)?(?:`+here+`)?`)
+	add(func(m []string) intent { return run{gitFor(m[1])} },
+		`(?:show\s+(?:me\s+)?)?(?:the\s+)?(what(?:'s|\s+has|\s+is)?\s+changed|recent\s+(?:changes|commits)|last\s+commits?|history|status)(?:\s+(?:here|recently|lately))?`,
+		`(?:看看|查看)?(改了什么|有(?:哪些|什么)(?:修改|改动)|最近的?(?:提交|修改|改动|历史)|提交历史|提交记录|状态)`)
+	command := func(m []string) intent { return run{unquote(m[1])} }
+	add(command, "(?:run|execute)\\s+(?:the\\s+)?(?:command\\s+)?(.+?)", `(?:运行|执行)\s*(?:命令\s*)?(.+?)`, `((?:git\s+(?:status|diff|log|show|branch|remote)|ls|pwd)(?:\s[^;&|<>$()]*)?)`)
+	add(func(m []string) intent { return countLines{unquote(m[1])} },
+		`(?:how\s+many|count)\s+(?:the\s+|all\s+)?lines(?:\s+of(?:\s+code)?)?(?:\s+(?:are\s+there\s+|has\s+)?in\s+(?:`+project+`|(\S+?)))?(?:\s+(?:are\s+there|do\s+we\s+have|are\s+here))?`,
+		`(?:`+here+`)?(?:一共|总共)?(?:有多少|数一下|统计|多少)\s*(?:(\S+?)\s*的?)?(?:代码)?行数?(?:代码)?`)
+	add(func(m []string) intent { return countFiles{m[1]} },
+		`(?:how\s+many|count)\s+(?:the\s+|all\s+)?(?:(\S+)\s+)?files(?:\s+(?:are\s+there|are\s+here|do\s+we\s+have|does\s+`+project+`\s+have|are))?(?:\s+in\s+`+project+`|\s+here)?`,
+		`(?:`+here+`)?(?:里面?|中)?(?:一共|总共)?(?:有多少|数一下|统计|有几|多少)\s*(?:个)?\s*(\S*?)\s*(?:个)?文件(?:数|数量)?`)
+	add(func(m []string) intent { return count{unquote(m[1])} },
+		`(?:how\s+many|count)\s+(?:the\s+|all\s+|occurrences\s+of\s+)*(.+?)(?:\s+(?:are\s+there|are\s+here))?`, `统计\s*(.+?)\s*(?:的?(?:数量|次数|出现次数))?`)
+}
+
+// gitFor returns the command that answers a question about changes.
+func gitFor(question string) string {
+	for _, word := range []string{"recent", "last", "history", "最近", "历史", "记录"} {
+		if strings.Contains(strings.ToLower(question), word) {
+			return "git log --oneline -n 15"
+		}
+	}
+	return "git status --short --branch"
+}
+
+// addLooks adds what only reads. The most general come last.
+func addLooks(add adder, always func(intent) func([]string) intent) {
+	readFile := func(m []string) intent { return read{m[1]} }
+	add(readFile,
+		`(?:read|show(?:\s+me)?|open|cat|display|print|view|explain|describe|summari[sz]e|see|look\s+at|what(?:'s|\s+is|\s+does)(?:\s+(?:in|inside|it\s+say\s+in))?)\s+(?:the\s+)?(?:(?:content|contents|text)\s+of\s+)?(?:the\s+)?(?:file\s+)?`+file+`(?:\s+(?:say|do|does|contain|about|file))?`,
+		`(?:看看|看一下|看|查看|读取|阅读|读一下|读|打开|显示|解释一下|解释|总结一下|总结|说明)\s*(?:文件)?\s*`+file+`\s*(?:文件)?(?:的?内容|里(?:面)?(?:的?内容|写了什么)?)?`,
+		file+`\s*(?:文件)?\s*(?:里面?|中)?(?:是|有|写了|写的是|讲了|说了)?(?:些)?(?:什么|做什么|干什么|的?内容)(?:的)?`, file)
+	add(func(m []string) intent { return read{strings.TrimSuffix(cmpOr(unquote(m[1]), "."), "/")} },
+		`(?:list|show(?:\s+me)?)\s+(?:me\s+)?(?:(?:the|all|all\s+the)\s+)?(?:files?|contents?|tree|structure|director(?:y|ies)|folders?)(?:\s+(?:in|of|under|below)\s+(?:`+project+`|(?:the\s+)?(?:folder\s+|directory\s+)?(\S+?)(?:\s+(?:folder|directory))?))?`,
+		`(?:what|which)\s+files\s+(?:are|do\s+we\s+have)(?:\s+(?:there|here))?(?:\s+in\s+(?:`+project+`|(\S+?)))?`,
+		`(?:列出|显示|看看|查看|有哪些|有什么)\s*(?:(\S+?)\s*(?:里面?|中|下|目录下)?的?)?(?:所有|全部)?(?:文件|目录|结构|目录结构)`)
+	add(always(tour{}),
+		`.*\b(?:tour|overview|look\s+around)\b.*`, `what(?:'s|\s+is|\s+does)\s+(?:this|it|here|`+project+`)(?:\s+(?:project|repo|repository|code))?(?:\s+(?:do|for|about|all\s+about))?`, `what\s+(?:am\s+i\s+looking\s+at|does\s+it\s+do)`,
+		`(?:explain|describe|summari[sz]e|analy[sz]e|introduce|tell\s+me\s+(?:more\s+)?about|walk\s+me\s+through|show\s+me|understand|review|look\s+at|explore)\s+(?:this|it|`+project+`)(?:\s+to\s+me)?(?:\s+structure)?`,
+		`how\s+(?:is|does)\s+(?:this|it|`+project+`)\s+(?:organi[sz]ed|structured|laid\s+out|built\s+up|work)`, `(?:where\s+(?:do|should)\s+i\s+(?:start|begin)|getting\s+started)`,
+		`(?:介绍|概览|概述|总览|参观|讲解|分析|说明|解释|总结|浏览|了解|看看|看)(?:一下|下)?(?:我的|你的|我们的)?(?:`+here+`).*`, `(?:介绍|概览|概述|参观|导览)(?:一下|下)?`,
+		`(?:这|它|`+here+`)(?:个)?(?:到底|主要|究竟)?(?:是|做|有|能|用来|是用来|是用来做|干)(?:些)?(?:做|干|用来做|关于)?(?:什么|啥|什么用|什么功能|什么项目|什么的).*`,
+		`(?:`+here+`)的?(?:结构|架构|作用|功能|用途)(?:是(?:什么|怎样的|怎么样的)|怎么样)?`)
+	add(func(m []string) intent { return find{unquote(m[1])} },
+		`(?:find|search(?:\s+for)?|grep(?:\s+for)?|where\s+(?:is|are|do(?:es)?|do\s+(?:we|you|i))|look\s+(?:for|up)|who\s+(?:calls|uses)|what\s+(?:calls|uses))\s+(?:(?:the|all|every|any|uses\s+of|usages\s+of|definition\s+of|function|method|class|type|variable|word|files?|called|named|use|uses)\s+)*(.+?)(?:\s+(?:is\s+|are\s+|gets?\s+)?(?:defined|used|called|declared|implemented|live|in\s+`+project+`|here))*`,
+		`(?:查找|搜索|寻找|找一下|找出|找到|找|查|搜)\s*(?:一下|所有|全部)?(?:的)?\s*(.+?)(?:在哪里?|的?(?:定义|用法|位置))?`, `(.+?)\s*(?:在哪里?|在哪儿|定义在哪里?|在什么地方)(?:定义|使用|调用)?(?:的)?`)
+}
+
+func cmpOr(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// longest is how long a prompt may be, in bytes, to be compared with patterns.
+const longest = 2000
+
+// parse recognises a request; anything else gets the nearest that can be done.
 func parse(prompt string) intent {
 	prompt = strings.TrimSpace(prompt)
-	if len(prompt) <= 2000 {
+	if prompt == "" {
+		return help{}
+	}
+	if len(prompt) <= longest {
 		for _, p := range patterns() {
 			if m := p.re.FindStringSubmatch(prompt); m != nil {
 				return p.make(m)
 			}
 		}
 	}
-	return help{}
+	return nearestTo(prompt)
 }
 
 // unquote removes one pair of quotes around a phrase.

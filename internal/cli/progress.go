@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"lathe"
+)
+
+// progress tells of tool calls that take long that they still run, and what they
+// printed last: a person who watches `go test` for a minute should not wonder.
+// It says nothing while it is held, and may be used concurrently.
+type progress struct {
+	say   func(string)
+	now   func() time.Time
+	width int
+
+	mu    sync.Mutex
+	calls map[lathe.PartID]*longCall
+	held  bool
+}
+
+// longCall is a call that has not ended.
+type longCall struct {
+	name, last string
+	start      time.Time
+	told       int
+	timer      *time.Timer
+}
+
+func newProgress(o *output) *progress {
+	return &progress{say: o.errLine, now: o.env.Now, width: o.width(), calls: map[lathe.PartID]*longCall{}}
+}
+
+// pause returns how long to wait before a call is told of for the nth time.
+func pause(n int) time.Duration {
+	switch n {
+	case 0:
+		return 3 * time.Second
+	case 1:
+		return 7 * time.Second
+	case 2:
+		return 20 * time.Second
+	}
+	return 30 * time.Second
+}
+
+// running takes the news of a call that runs. A task tells of itself by its calls.
+func (p *progress) running(id lathe.PartID, c *lathe.ToolCall, st *lathe.ToolRunning) {
+	if p == nil || c.Tool == "task" {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	call := p.calls[id]
+	if call == nil {
+		call = &longCall{name: strings.TrimSpace(c.Tool + " " + summary(st.Input)), start: st.Start}
+		call.timer = time.AfterFunc(pause(0), func() { p.tell(id) })
+		p.calls[id] = call
+	}
+	if out, ok := st.Metadata["output"].(string); ok {
+		call.last = lastLine(out)
+	}
+}
+
+// ended forgets a call.
+func (p *progress) ended(id lathe.PartID) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if call := p.calls[id]; call != nil {
+		call.timer.Stop()
+		delete(p.calls, id)
+	}
+}
+
+// hold keeps progress silent, while a person is asked something.
+func (p *progress) hold(on bool) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held = on
+}
+
+// stop forgets all calls.
+func (p *progress) stop() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, call := range p.calls {
+		call.timer.Stop()
+		delete(p.calls, id)
+	}
+}
+
+func (p *progress) tell(id lathe.PartID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	call := p.calls[id]
+	if call == nil {
+		return
+	}
+	call.told++
+	call.timer.Reset(pause(call.told))
+	if p.held {
+		return
+	}
+	line := fmt.Sprintf("… %s (%s)", oneLine(call.name, 60), p.now().Sub(call.start).Round(time.Second))
+	if call.last != "" {
+		line += ": " + call.last
+	}
+	p.say(cut(line, p.width))
+}
+
+// lastLine returns the last line of a text that says anything.
+func lastLine(text string) string {
+	text = strings.TrimRight(text, " \t\r\n")
+	return oneLine(text[strings.LastIndexByte(text, '\n')+1:], 200)
+}
