@@ -20,6 +20,7 @@ import (
 	"lathe/internal/catalog"
 	"lathe/internal/config"
 	"lathe/internal/llm"
+	"lathe/internal/llm/llmtest"
 )
 
 // registry makes one from an environment and the text of a configuration.
@@ -437,14 +438,20 @@ func TestSchema(t *testing.T) {
 	 "s":{"type":"string","properties":{},"required":[]}},"required":["n","gone"],"additionalProperties":false}`
 	for _, tt := range []struct{ provider, npm, want string }{
 		{"anthropic", npmAnthropic, in},
-		{"google", npmGoogle, `{"type":"object","$schema":"x","title":"T","properties":{"n":{"type":"string","enum":["1","2"]},"l":{"type":"array","items":{"type":"string"}},"o":{"type":"string","minLength":1,"nullable":true},` +
+		{"google", npmGoogle, `{"type":"OBJECT","properties":{"n":{"type":"STRING","enum":["1","2"]},"l":{"type":"ARRAY","items":{"type":"STRING"}},"o":{"type":"STRING","minLength":1,"nullable":true},` +
+			`"u":{"anyOf":[{"type":"STRING"},{"type":"NUMBER"}]},"r":{"anyOf":[{"type":"STRING"},{"type":"NUMBER"},{"type":"BOOLEAN"}],"description":"d"},"t":{"type":"ARRAY","items":{"anyOf":[{"type":"STRING"},{"type":"NUMBER"}]}},` +
+			`"c":{"type":"STRING","enum":["k"]},"a":{"anyOf":[{"type":"STRING"},{"type":"NUMBER"},{"type":"BOOLEAN"}]},"s":{"type":"STRING"}},"required":["n"]}`},
+		{"router", npmOpenRouter, `{"type":"object","$schema":"x","title":"T","properties":{"n":{"type":"string","enum":["1","2"]},"l":{"type":"array","items":{"type":"string"}},"o":{"type":"string","minLength":1,"nullable":true},` +
 			`"u":{"anyOf":[{"type":"string"},{"type":"number"}]},"r":{"$ref":"#/d","description":"d"},"t":{"type":"array","items":[{"type":"string"},{"type":"number"}]},"c":{"const":"k"},"a":true,"s":{"type":"string"}},"required":["n"],"additionalProperties":false}`},
 		{"moonshotai", npmCompatible, `{"type":"object","$schema":"x","title":"T","properties":{"n":{"type":"integer","enum":[1,2]},"l":{"type":"array"},"o":{"type":["string","null"],"minLength":1},` +
 			`"u":{"type":["string","number"]},"r":{"$ref":"#/d"},"t":{"type":"array","items":{"type":"string"}},"c":{"const":"k"},"a":true,"s":{"type":"string","properties":{},"required":[]}},"required":["n","gone"],"additionalProperties":false}`},
 		{"openai", npmOpenAI, `{"type":"object","properties":{"n":{"type":"integer","enum":[1,2]},"l":{"type":"array","items":{"type":"string"}},"o":{"type":["string","null"]},` +
 			`"u":{"type":["string","number"]},"r":{"$ref":"#/d","description":"d"},"t":{"type":"array","items":[{"type":"string"},{"type":"number"}]},"c":{"enum":["k"],"type":"string"},"a":{"type":"string"},"s":{"type":"string","properties":{},"required":[]}},"required":["n","gone"],"additionalProperties":false}`},
 	} {
-		m := &Model{Ref: lathe.ModelRef{Provider: tt.provider, Model: "m"}, NPM: tt.npm}
+		m := &Model{Ref: lathe.ModelRef{Provider: tt.provider, Model: "gemini"}, NPM: tt.npm, Protocol: protocols[tt.npm]}
+		if tt.provider != "router" {
+			m.Ref.Model = "m"
+		}
 		got := m.Schema(json.RawMessage(in))
 		if diff := cmp.Diff(tt.want, string(got)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.provider, diff)
@@ -461,13 +468,16 @@ func TestSchema(t *testing.T) {
 func FuzzSchema(f *testing.F) {
 	f.Add([]byte(`{"type":["array","null"],"items":{"anyOf":[{"enum":[1,null]}]},"properties":{"a":3},"required":7}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		for _, m := range []*Model{{NPM: npmGoogle}, {NPM: npmOpenAI}, {Ref: lathe.ModelRef{Provider: "moonshotai"}}} {
+		for _, m := range []*Model{{Protocol: ProtocolGoogle}, {NPM: npmVertex}, {Protocol: ProtocolAnthropic}, {NPM: npmOpenAI, Protocol: ProtocolOpenAI}, {Ref: lathe.ModelRef{Provider: "moonshotai"}}} {
 			got := m.Schema(raw)
 			if !json.Valid(got) {
 				t.Fatalf("%q gives %q", raw, got)
 			}
 			if string(m.Schema(raw)) != string(got) {
 				t.Fatalf("%q gives different bytes", raw)
+			}
+			if err := llmtest.CheckSchema(string(m.Protocol), got); err != nil {
+				t.Fatalf("%q gives %s: %v", raw, got, err)
 			}
 		}
 	})

@@ -6,14 +6,22 @@ import (
 	"slices"
 
 	"lathe/internal/jsonc"
+	"lathe/internal/llm/google"
 )
 
 // Schema returns a tool's JSON Schema as the model's provider accepts it. Most
-// take it as it stands. The same schema always gives the same bytes; one that
-// is not a JSON object becomes an object schema without properties.
+// take it as it stands, if it is a plain object at its root. The same schema
+// always gives the same bytes; one that is not a JSON object becomes an object
+// schema without properties.
 func (m *Model) Schema(raw json.RawMessage) json.RawMessage {
 	if raw = bytes.TrimSpace(raw); !bytes.HasPrefix(raw, []byte("{")) || !json.Valid(raw) {
 		return json.RawMessage(`{"type":"object","properties":{}}`)
+	}
+	if m.Protocol == ProtocolGoogle {
+		return google.Schema(raw)
+	}
+	if !plainRoot(raw) {
+		raw = flatRoot(raw)
 	}
 	for _, row := range schemaRows {
 		if !row.holds(m) {

@@ -3,6 +3,7 @@ package google
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"strings"
 
@@ -50,7 +51,15 @@ func (m *Model) url(model string) string {
 
 // meta is what the protocol attaches to reasoning and to tool calls.
 type meta struct {
-	Signature string `json:"thoughtSignature"`
+	Signature string `json:"thoughtSignature,omitempty"`
+	ID        string `json:"id,omitempty"` // the service's own of a call, where it gave one
+}
+
+func (m meta) wrap() map[string]json.RawMessage {
+	if m == (meta{}) {
+		return nil
+	}
+	return llm.Meta(name, m)
 }
 
 // isGemini3 reports whether a model demands signatures on calls and takes media

@@ -1,7 +1,9 @@
 package google
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"lathe/internal/llm"
@@ -58,6 +60,7 @@ func writeParams(w *llm.Writer, req *llm.Request) error {
 	if req.TopK != nil {
 		config["topK"] = *req.TopK
 	}
+	upperLevel(config)
 	if len(config) > 0 {
 		o["generationConfig"] = map[string]any(config)
 	}
@@ -69,6 +72,19 @@ func writeParams(w *llm.Writer, req *llm.Request) error {
 		o["toolConfig"] = map[string]any{"functionCallingConfig": map[string]any{"mode": mode}}
 	}
 	return w.Fields(o)
+}
+
+// upperLevel spells a thinking level as the protocol's enum does; configurations
+// have it in lower case.
+func upperLevel(config llm.Options) {
+	thinking, _ := config["thinkingConfig"].(map[string]any)
+	level, ok := thinking["thinkingLevel"].(string)
+	if !ok {
+		return
+	}
+	thinking = maps.Clone(thinking)
+	thinking["thinkingLevel"] = strings.ToUpper(level)
+	config["thinkingConfig"] = thinking
 }
 
 func writeTools(w *llm.Writer, req *llm.Request) {
@@ -180,7 +196,7 @@ func endsResults(t turn, c llm.Content) bool {
 }
 
 func writeContents(w *llm.Writer, req *llm.Request) {
-	names := make(map[string]string) // of calls, by identifier
+	calls := make(map[string]sentCall) // by identifier
 	w.OpenKey("contents", '[')
 	for _, t := range merge(req) {
 		w.Open('{')
@@ -190,13 +206,11 @@ func writeContents(w *llm.Writer, req *llm.Request) {
 		for _, c := range t.parts {
 			switch c := c.(type) {
 			case llm.ToolUse:
-				names[c.ID] = c.Name
-				writeCall(w, req, c, &signed)
+				calls[c.ID] = sentCall{name: c.Name, id: writeCall(w, req, c, &signed)}
 			case llm.ToolResult:
-				if c.Name == "" {
-					c.Name = names[c.ID]
-				}
-				writeResult(w, req, c)
+				call := calls[c.ID]
+				c.Name = cmp.Or(c.Name, call.name)
+				writeResult(w, req, c, call.id)
 			default:
 				writePart(w, req, c)
 			}
@@ -207,6 +221,10 @@ func writeContents(w *llm.Writer, req *llm.Request) {
 	}
 	w.Close(']')
 }
+
+// sentCall is a call that was written: its name and the service's own identifier,
+// or "" where it gave none.
+type sentCall struct{ name, id string }
 
 func writePart(w *llm.Writer, req *llm.Request, c llm.Content) {
 	switch c := c.(type) {
@@ -230,9 +248,10 @@ func writePart(w *llm.Writer, req *llm.Request, c llm.Content) {
 // noSignature is what the vendor documents for calls that another model made.
 const noSignature = "skip_thought_signature_validator"
 
-// writeCall sends a call with its signature. Of parallel calls only the first
-// has one, and newer models refuse a step without any.
-func writeCall(w *llm.Writer, req *llm.Request, c llm.ToolUse, signed *bool) {
+// writeCall sends a call with its signature, and with its identifier if the
+// service gave it one, which it returns. Of parallel calls only the first has a
+// signature, and newer models refuse a step without any.
+func writeCall(w *llm.Writer, req *llm.Request, c llm.ToolUse, signed *bool) (id string) {
 	var m meta
 	req.OwnMeta(name, c.Origin, c.Meta, &m)
 	if m.Signature == "" && !*signed && isGemini3(req.Model) {
@@ -241,6 +260,7 @@ func writeCall(w *llm.Writer, req *llm.Request, c llm.ToolUse, signed *bool) {
 	*signed = true
 	w.Open('{')
 	w.OpenKey("functionCall", '{')
+	writeID(w, m.ID)
 	w.Str("name", c.Name)
 	w.Raw("args", llm.Object(c.Input))
 	w.Close('}')
@@ -248,11 +268,19 @@ func writeCall(w *llm.Writer, req *llm.Request, c llm.ToolUse, signed *bool) {
 		w.Str("thoughtSignature", m.Signature)
 	}
 	w.Close('}')
+	return m.ID
 }
 
-func writeResult(w *llm.Writer, req *llm.Request, r llm.ToolResult) {
+func writeID(w *llm.Writer, id string) {
+	if id != "" {
+		w.Str("id", id)
+	}
+}
+
+func writeResult(w *llm.Writer, req *llm.Request, r llm.ToolResult, id string) {
 	w.Open('{')
 	w.OpenKey("functionResponse", '{')
+	writeID(w, id)
 	w.Str("name", r.Name)
 	w.OpenKey("response", '{')
 	field := "output"

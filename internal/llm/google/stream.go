@@ -236,17 +236,11 @@ func (d *decoder) call(a *llm.Answer, p *part) {
 	if args := string(p.Call.Args); args != "null" {
 		b.Append(args)
 	}
-	if p.Signature != "" {
-		b.Close(llm.Meta(name, meta{p.Signature}))
-	}
-	b.Close(nil)
+	b.Close(meta{Signature: p.Signature, ID: p.Call.ID}.wrap())
 }
 
 func (d *decoder) close() {
-	if d.signature != "" {
-		d.block.Close(llm.Meta(name, meta{d.signature}))
-	}
-	d.block.Close(nil)
+	d.block.Close(meta{Signature: d.signature}.wrap())
 	d.block, d.signature = nil, ""
 }
 

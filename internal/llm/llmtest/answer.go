@@ -2,6 +2,7 @@ package llmtest
 
 import (
 	"encoding/json"
+	"strings"
 
 	"lathe/internal/llm"
 	"lathe/internal/llm/script"
@@ -295,7 +296,9 @@ func usageGoogle(s *Step) object {
 
 // partsGoogle returns a block as parts; calls come whole and without identifier.
 // A signature stands on the reasoning's last part.
-func partsGoogle(b Block) []object {
+// partsGoogle gives a call an identifier where the script does, and for the
+// models that the service does it for.
+func partsGoogle(req *Request, b Block, n, i int) []object {
 	var out []object
 	switch b := b.(type) {
 	case Text:
@@ -310,7 +313,11 @@ func partsGoogle(b Block) []object {
 			out[len(out)-1]["thoughtSignature"] = signature(b)
 		}
 	case Call:
-		out = append(out, object{"functionCall": object{"name": b.Name, "args": arguments(b)}, "thoughtSignature": Sign(b.Name + b.Args)})
+		call := object{"name": b.Name, "args": arguments(b)}
+		if b.ID != "" || strings.Contains(req.Model, "gemini-3") {
+			call["id"] = callID(b, "fc", n, i)
+		}
+		out = append(out, object{"functionCall": call, "thoughtSignature": Sign(b.Name + b.Args)})
 	}
 	return out
 }
@@ -327,10 +334,10 @@ func chunkGoogle(req *Request, parts []object, finish string, u object) object {
 	return c
 }
 
-func framesGoogle(req *Request, s *Step, _ int) [][]byte {
+func framesGoogle(req *Request, s *Step, n int) [][]byte {
 	var out [][]byte
-	for _, b := range s.Blocks {
-		for _, p := range partsGoogle(b) {
+	for i, b := range s.Blocks {
+		for _, p := range partsGoogle(req, b, n, i) {
 			out = append(out, data(chunkGoogle(req, []object{p}, "", nil)))
 		}
 	}
@@ -343,10 +350,10 @@ func framesGoogle(req *Request, s *Step, _ int) [][]byte {
 	return append(out, data(chunkGoogle(req, []object{{"text": ""}}, stops(s.Reason(), 2), usageGoogle(s))))
 }
 
-func wholeGoogle(req *Request, s *Step, _ int) []byte {
+func wholeGoogle(req *Request, s *Step, n int) []byte {
 	parts := []object{}
-	for _, b := range s.Blocks {
-		parts = append(parts, partsGoogle(b)...)
+	for i, b := range s.Blocks {
+		parts = append(parts, partsGoogle(req, b, n, i)...)
 	}
 	raw, _ := json.Marshal([]object{chunkGoogle(req, parts, stops(s.Reason(), 2), usageGoogle(s))})
 	return raw

@@ -54,20 +54,13 @@ func checkTools(r *Request) error {
 			continue
 		}
 		var s struct {
-			Type       string                     `json:"type"`
-			Properties map[string]json.RawMessage `json:"properties"`
-			Required   []string                   `json:"required"`
+			Type string `json:"type"`
 		}
 		if err := json.Unmarshal(t.Schema, &s); err != nil || !strings.EqualFold(s.Type, "object") {
 			return fmt.Errorf("tools.%d (%s): the schema must be a JSON Schema of type object", i, t.Name)
 		}
-		if r.Protocol != "google" {
-			continue
-		}
-		for _, name := range s.Required {
-			if s.Properties[name] == nil {
-				return fmt.Errorf("tools.%d (%s): required property %q is not defined", i, t.Name, name)
-			}
+		if err := CheckSchema(r.Protocol, t.Schema); err != nil {
+			return fmt.Errorf("tools.%d (%s): %w", i, t.Name, err)
 		}
 	}
 	return nil

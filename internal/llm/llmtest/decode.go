@@ -376,10 +376,12 @@ type googlePart struct {
 		URI  string `json:"fileUri"`
 	} `json:"fileData"`
 	Call *struct {
+		ID   string          `json:"id"`
 		Name string          `json:"name"`
 		Args json.RawMessage `json:"args"`
 	} `json:"functionCall"`
 	Response *struct {
+		ID       string            `json:"id"`
 		Name     string            `json:"name"`
 		Response map[string]string `json:"response"`
 		Parts    []googlePart      `json:"parts"`
@@ -434,19 +436,34 @@ func decodeGoogle(r *Request) error {
 		}
 		r.Messages = append(r.Messages, m)
 	}
-	return nil
+	return ids.check()
 }
 
-// googleIDs numbers calls and results, which the protocol pairs by order.
-type googleIDs struct{ calls, results int }
+// googleIDs numbers calls and results, which the protocol pairs by order. The
+// identifiers that it gives to some calls have to come back with their results.
+type googleIDs struct {
+	calls, results int
+	called, told   []string
+}
+
+func (g *googleIDs) check() error {
+	for i, id := range g.told {
+		if i < len(g.called) && id != g.called[i] {
+			return fmt.Errorf("functionResponse %d has the id %q, and its call %q", i, id, g.called[i])
+		}
+	}
+	return nil
+}
 
 func (g *googleIDs) content(p googlePart) llm.Content {
 	switch {
 	case p.Call != nil:
 		g.calls++
+		g.called = append(g.called, p.Call.ID)
 		return llm.ToolUse{ID: fmt.Sprintf("%d", g.calls), Name: p.Call.Name, Input: p.Call.Args, Meta: meta("google", "thoughtSignature", p.Signature)}
 	case p.Response != nil:
 		g.results++
+		g.told = append(g.told, p.Response.ID)
 		r := llm.ToolResult{ID: fmt.Sprintf("%d", g.results), Name: p.Response.Name, Output: p.Response.Response["output"]}
 		if failed, ok := p.Response.Response["error"]; ok {
 			r.Output, r.Failed = failed, true
