@@ -10,7 +10,8 @@ import (
 // Answer is where an adapter's decoder puts what it reads. It keeps the promises
 // of [Event]: one Start, blocks with unique identifiers that open and close
 // once, valid UTF-8, tool calls whose CallID is new in the conversation, and
-// nothing after Finish. It is used by one goroutine.
+// nothing after Finish. It also bounds what an answer may hold, see [Answer.Keep].
+// It is used by one goroutine.
 type Answer struct {
 	yield    func(Event, error) bool
 	req      *Request
@@ -21,11 +22,14 @@ type Answer struct {
 	blocks   []*Block
 	calls    int
 	taken    map[string]bool // call ids of the conversation
+	left     int             // bytes that it may still hold
+	failure  *Error          // a bound was exceeded
+	content  int             // grows with everything that was told
 }
 
 // NewAnswer returns an Answer to req that yields what it is told.
 func NewAnswer(req *Request, yield func(Event, error) bool) *Answer {
-	return &Answer{yield: yield, req: req}
+	return &Answer{yield: yield, req: req, left: answerLimit(req)}
 }
 
 // Done reports whether nothing more can be told: Finish was called or the
@@ -33,7 +37,8 @@ func NewAnswer(req *Request, yield func(Event, error) bool) *Answer {
 func (a *Answer) Done() bool { return a.stopped || a.finished }
 
 func (a *Answer) emit(ev Event) {
-	if !a.Done() && !a.yield(ev, nil) {
+	a.content++
+	if !a.Done() && a.failure == nil && !a.yield(ev, nil) {
 		a.stopped = true
 	}
 }
@@ -73,6 +78,12 @@ const (
 
 func (a *Answer) open(kind blockKind) *Block {
 	a.Start()
+	if len(a.blocks) == maxBlocks {
+		a.fail(false, "the provider's answer has more than %d blocks", maxBlocks)
+	}
+	if a.failure != nil {
+		return nil
+	}
 	b := &Block{a: a, kind: kind, id: strconv.Itoa(len(a.blocks))}
 	a.blocks = append(a.blocks, b)
 	return b
@@ -81,21 +92,31 @@ func (a *Answer) open(kind blockKind) *Block {
 // Text opens a text block.
 func (a *Answer) Text() *Block {
 	b := a.open(blockText)
-	a.emit(TextStart{ID: b.id})
+	if b != nil {
+		a.emit(TextStart{ID: b.id})
+	}
 	return b
 }
 
 // Reasoning opens a reasoning block.
 func (a *Answer) Reasoning() *Block {
 	b := a.open(blockReasoning)
-	a.emit(ReasoningStart{ID: b.id})
+	if b != nil {
+		a.emit(ReasoningStart{ID: b.id})
+	}
 	return b
 }
 
 // Tool opens a tool call. A callID that is empty or was used before in the
 // conversation is replaced.
 func (a *Answer) Tool(callID, name string) *Block {
+	if a.calls == maxCalls {
+		a.fail(true, "the model asked for more than %d tools in one answer; those after them were not started", maxCalls)
+	}
 	b := a.open(blockTool)
+	if b == nil {
+		return nil
+	}
 	a.calls++
 	b.callID, b.name = a.unique(callID), strings.ToValidUTF8(name, "\uFFFD")
 	a.emit(ToolStart{ID: b.id, CallID: b.callID, Name: b.name})
@@ -139,6 +160,13 @@ func (b *Block) Append(s string) {
 	}
 	b.sent = true
 	s = strings.ToValidUTF8(s, "\uFFFD")
+	if !b.a.Keep(len(s)) {
+		return
+	}
+	if b.kind == blockTool && len(b.args)+len(s) > maxArguments {
+		b.a.fail(false, "the arguments of a call to %q are larger than %d MiB", b.name, maxArguments>>20)
+		return
+	}
 	switch b.kind {
 	case blockText:
 		b.a.emit(TextDelta{ID: b.id, Text: s})
@@ -157,6 +185,7 @@ func (b *Block) Complete(s string) {
 	case b == nil || b.closed || s == "":
 	case !b.sent:
 		b.Append(s)
+	case len(s) > maxArguments || !b.a.Keep(max(0, len(s)-len(b.args))):
 	case b.kind == blockTool && string(b.args) != s:
 		b.args = []byte(strings.ToValidUTF8(s, "\uFFFD"))
 	}
@@ -177,6 +206,9 @@ func (b *Block) Close(meta map[string]json.RawMessage) {
 		return
 	}
 	b.closed = true
+	for _, raw := range meta {
+		b.a.Keep(len(raw))
+	}
 	switch b.kind {
 	case blockText:
 		b.a.emit(TextEnd{ID: b.id, Meta: meta})
@@ -196,7 +228,7 @@ func (b *Block) Close(meta map[string]json.RawMessage) {
 // reason that does not speak of them into [FinishToolCalls], and without calls
 // that reason becomes [FinishStop]: a turn that went on would have nothing to say.
 func (a *Answer) Finish(reason FinishReason, raw string, usage Usage) {
-	if a.Done() {
+	if a.Done() || a.failure != nil {
 		return
 	}
 	a.Start()

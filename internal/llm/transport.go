@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,9 +19,9 @@ import (
 )
 
 const (
-	maxEvent  = 16 << 20  // one server-sent event
-	maxAnswer = 256 << 20 // one answer, whole
-	maxBody   = 64 << 10  // body of an Error
+	maxEvent  = maxArguments + 1<<20 // one server-sent event, or one document in place of a stream
+	maxAnswer = 256 << 20            // one answer as it comes over the wire
+	maxBody   = 64 << 10             // body of an Error
 	// drainTime is how long a finished answer waits for the end of its body, so
 	// that the connection can be used again.
 	drainTime = 100 * time.Millisecond
@@ -220,7 +221,7 @@ func readEvents(d Decoder, a *Answer, r io.Reader, w *watch) error {
 		if err != nil {
 			return cutError(err)
 		}
-		if err := d.Event(a, ev); err != nil {
+		if err := cmp.Or(d.Event(a, ev), a.err()); err != nil {
 			return err
 		}
 		if a.Done() {
@@ -234,9 +235,12 @@ func readEvents(d Decoder, a *Answer, r io.Reader, w *watch) error {
 }
 
 func readWhole(d Decoder, a *Answer, r io.Reader) error {
-	data, err := io.ReadAll(r)
+	data, err := io.ReadAll(io.LimitReader(r, maxEvent+1))
 	if err != nil {
 		return cutError(err)
+	}
+	if len(data) > maxEvent {
+		return &Error{Kind: KindProtocol, RetryAfter: -1, Message: fmt.Sprintf("the provider answered with a document of more than %d MiB", maxEvent>>20)}
 	}
 	var doc struct {
 		Error any `json:"error"`
@@ -249,7 +253,7 @@ func readWhole(d Decoder, a *Answer, r io.Reader) error {
 	if doc.Error != nil {
 		return StreamError(data)
 	}
-	if err := d.Whole(a, data); err != nil {
+	if err := cmp.Or(d.Whole(a, data), a.err()); err != nil {
 		return err
 	}
 	if !a.Done() {

@@ -69,7 +69,7 @@ type open struct {
 	*llm.Block
 	tool      bool
 	whole     json.RawMessage // arguments given at the start
-	signature string
+	signature []byte
 	redacted  string
 }
 
@@ -167,6 +167,10 @@ func (d *decoder) End(a *llm.Answer) {
 	}
 }
 
+// unread is what a block counts for beside what it holds, since there are kinds
+// that are not read.
+const unread = 256
+
 func (d *decoder) begin(a *llm.Answer, index int, b *block) {
 	if d.blocks == nil {
 		d.blocks = make(map[int]*open)
@@ -179,12 +183,13 @@ func (d *decoder) begin(a *llm.Answer, index int, b *block) {
 	case "thinking":
 		o.Block = a.Reasoning()
 		o.Append(b.Thinking)
-		o.signature = b.Signature
+		o.signature = []byte(b.Signature)
 	case "redacted_thinking":
 		o.Block, o.redacted = a.Reasoning(), b.Data
 	case "tool_use":
 		o.Block, o.tool, o.whole = a.Tool(b.ID, b.Name), true, b.Input
 	}
+	a.Keep(unread)
 	d.blocks[index] = o
 }
 
@@ -204,7 +209,9 @@ func (d *decoder) delta(a *llm.Answer, e *event) error {
 	case "thinking_delta":
 		o.Append(e.Delta.Thinking)
 	case "signature_delta":
-		o.signature += e.Delta.Signature
+		if a.Keep(len(e.Delta.Signature)) {
+			o.signature = append(o.signature, e.Delta.Signature...)
+		}
 	case "input_json_delta":
 		o.Append(e.Delta.PartialJSON)
 	}
@@ -220,11 +227,11 @@ func (d *decoder) end(index int) {
 	if o.tool && !o.Sent() && len(o.whole) > 2 {
 		o.Complete(string(o.whole))
 	}
-	if o.signature == "" && o.redacted == "" {
+	if len(o.signature) == 0 && o.redacted == "" {
 		o.Close(nil)
 		return
 	}
-	o.Close(llm.Meta(name, meta{Signature: o.signature, Redacted: o.redacted}))
+	o.Close(llm.Meta(name, meta{Signature: string(o.signature), Redacted: o.redacted}))
 }
 
 // count takes over the numbers that a usage object has; later ones are totals

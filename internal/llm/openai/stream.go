@@ -162,6 +162,10 @@ func (d *decoder) item(a *llm.Answer, index int, kind string) *open {
 	return d.items[index]
 }
 
+// unread is what a item counts for beside what it holds, since there are kinds
+// that are not read.
+const unread = 256
+
 func (d *decoder) begin(a *llm.Answer, index int, it *item) {
 	if d.items == nil {
 		d.items = make(map[int]*open)
@@ -177,6 +181,7 @@ func (d *decoder) begin(a *llm.Answer, index int, it *item) {
 		o.Append(it.Arguments)
 	}
 	d.seen = d.seen || o.Block != nil
+	a.Keep(unread)
 	d.items[index] = o
 }
 

@@ -105,19 +105,37 @@ func (d *delta) thought() string {
 	return b.String()
 }
 
+// openDetail is a piece of structured reasoning that is being put together.
+type openDetail struct {
+	detail
+	text, summary, signature strings.Builder
+}
+
 // addDetails appends details, joining the pieces of one.
-func addDetails(to, more []detail) []detail {
+func (d *decoder) addDetails(a *llm.Answer, more []detail) {
 	for _, x := range more {
-		if n := len(to); n > 0 && x.Type != "reasoning.encrypted" && to[n-1].Type == x.Type && to[n-1].Index == x.Index {
-			last := &to[n-1]
-			last.Text += x.Text
-			last.Summary += x.Summary
-			last.Signature += x.Signature
-			continue
+		if !a.Keep(len(x.Text) + len(x.Summary) + len(x.Signature) + len(x.Data)) {
+			return
 		}
-		to = append(to, x)
+		n := len(d.details)
+		if n == 0 || x.Type == "reasoning.encrypted" || d.details[n-1].Type != x.Type || d.details[n-1].Index != x.Index {
+			d.details = append(d.details, &openDetail{detail: x})
+			n++
+		}
+		last := d.details[n-1]
+		last.text.WriteString(x.Text)
+		last.summary.WriteString(x.Summary)
+		last.signature.WriteString(x.Signature)
 	}
-	return to
+}
+
+func closeDetails(open []*openDetail) []detail {
+	out := make([]detail, len(open))
+	for i, o := range open {
+		out[i] = o.detail
+		out[i].Text, out[i].Summary, out[i].Signature = o.text.String(), o.summary.String(), o.signature.String()
+	}
+	return out
 }
 
 type usage struct {

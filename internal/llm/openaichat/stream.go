@@ -13,7 +13,7 @@ type decoder struct {
 	chunk   chunk
 	text    *llm.Block
 	thought *llm.Block
-	details []detail // of the open reasoning
+	details []*openDetail // of the open reasoning
 	calls   []*open
 	byIndex map[int]*open
 	stop    string
@@ -186,7 +186,7 @@ func (d *decoder) delta(a *llm.Answer, part *delta) {
 			d.thought = a.Reasoning()
 		}
 		d.thought.Append(thought)
-		d.details = addDetails(d.details, part.Details)
+		d.addDetails(a, part.Details)
 	}
 	if s := part.Content.text + part.Refusal; s != "" {
 		d.closeThought()
@@ -212,7 +212,7 @@ func (d *decoder) closeText() {
 func (d *decoder) closeThought() {
 	var m map[string]json.RawMessage
 	if len(d.details) > 0 {
-		m = llm.Meta(name, meta{Details: d.details})
+		m = llm.Meta(name, meta{Details: closeDetails(d.details)})
 	}
 	d.thought.Close(m)
 	d.thought, d.details = nil, nil
@@ -223,7 +223,7 @@ func (d *decoder) call(a *llm.Answer, c *call) {
 	d.closeText()
 	o := d.find(c)
 	if o == nil {
-		o = d.begin(c)
+		o = d.begin(a, c)
 	}
 	if c.ID != "" && o.Block == nil {
 		o.id = c.ID
@@ -232,6 +232,9 @@ func (d *decoder) call(a *llm.Answer, c *call) {
 		o.extra = c.Extra
 	}
 	if o.Block == nil {
+		if !a.Keep(len(c.Function.Name) + len(c.Function.Arguments)) {
+			return
+		}
 		o.name += c.Function.Name
 		o.pending += string(c.Function.Arguments)
 		if o.name != "" {
@@ -267,15 +270,19 @@ func (d *decoder) find(c *call) *open {
 	return o
 }
 
+// nameless is what a call counts for that has no name and so no block yet.
+const nameless = 4 << 10
+
 // begin adds a call, and closes those before it whose arguments are complete,
 // so that they can run at once. Others may still go on.
-func (d *decoder) begin(c *call) *open {
+func (d *decoder) begin(a *llm.Answer, c *call) *open {
 	for _, x := range d.calls {
 		if x.Whole() {
 			x.close()
 		}
 	}
 	o := &open{}
+	a.Keep(nameless)
 	d.calls = append(d.calls, o)
 	if c.Index != nil {
 		if d.byIndex == nil {

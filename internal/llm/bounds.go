@@ -1,0 +1,57 @@
+package llm
+
+import "fmt"
+
+// What one answer may hold. A provider that never ends its answer costs memory
+// in every place that keeps it, so the bounds are on what is kept, not on what
+// comes over the wire, most of which is wrapping.
+const (
+	maxContent   = 32 << 20 // text, reasoning and arguments of an answer together
+	maxArguments = 16 << 20 // of one call
+	maxCalls     = 256
+	maxBlocks    = 4096
+
+	// An answer cannot be longer than the output limit it was asked with, however
+	// large the tokens are; the margin is for reasoning that is not counted.
+	bytesPerToken = 64
+	contentMargin = 4 << 20
+)
+
+// answerLimit returns how many bytes the answer to req may hold.
+func answerLimit(req *Request) int {
+	if req == nil || req.MaxTokens <= 0 || req.MaxTokens > maxContent/bytesPerToken {
+		return maxContent
+	}
+	return min(maxContent, contentMargin+req.MaxTokens*bytesPerToken)
+}
+
+// Keep counts n bytes that the answer, or its decoder, holds until the end. It
+// returns false when they are more than an answer may hold: the answer then ends
+// with an error, and nothing more is told. Text that is appended to a block is
+// counted already.
+func (a *Answer) Keep(n int) bool {
+	if a.left -= n; a.left < 0 {
+		limit := answerLimit(a.req)
+		if a.req != nil && a.req.MaxTokens > 0 {
+			a.fail(false, "the provider's answer does not end: it is larger than %d MiB, with an output limit of %d tokens", limit>>20, a.req.MaxTokens)
+		} else {
+			a.fail(false, "the provider's answer does not end: it is larger than %d MiB", limit>>20)
+		}
+	}
+	return a.failure == nil
+}
+
+// fail ends the answer with an error; the first one counts.
+func (a *Answer) fail(retryable bool, format string, args ...any) {
+	if a.failure == nil {
+		a.failure = &Error{Kind: KindProtocol, Message: fmt.Sprintf(format, args...), Retryable: retryable, RetryAfter: -1}
+	}
+}
+
+// err returns why the answer was ended, or nil.
+func (a *Answer) err() error {
+	if a.failure == nil {
+		return nil
+	}
+	return a.failure
+}
