@@ -11,10 +11,11 @@ const (
 	maxCalls     = 256
 	maxBlocks    = 4096
 
-	// An answer cannot be longer than the output limit it was asked with, however
-	// large the tokens are; the margin is for reasoning that is not counted.
-	bytesPerToken = 64
-	contentMargin = 4 << 20
+	// An answer cannot be longer than the output limit it was asked with: a token is
+	// four bytes on average, and rarely more than 16. The margin is for reasoning
+	// that a provider does not count.
+	bytesPerToken = 16
+	contentMargin = 2 << 20
 )
 
 // answerLimit returns how many bytes the answer to req may hold.
@@ -33,7 +34,7 @@ func (a *Answer) Keep(n int) bool {
 	if a.left -= n; a.left < 0 {
 		limit := answerLimit(a.req)
 		if a.req != nil && a.req.MaxTokens > 0 {
-			a.fail(false, "the provider's answer does not end: it is larger than %d MiB, with an output limit of %d tokens", limit>>20, a.req.MaxTokens)
+			a.fail(false, "the provider's answer does not end: it is larger than %.1f MiB, with an output limit of %d tokens", float64(limit)/(1<<20), a.req.MaxTokens)
 		} else {
 			a.fail(false, "the provider's answer does not end: it is larger than %d MiB", limit>>20)
 		}

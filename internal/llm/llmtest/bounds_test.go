@@ -105,11 +105,11 @@ func TestAnswerKeepsToItsLimit(t *testing.T) {
 		if d, ok := ev.(llm.TextDelta); ok {
 			told += len(d.Text)
 		}
-		if err != nil && !strings.Contains(err.Error(), "does not end: it is larger than 4 MiB, with an output limit of 1000 tokens") {
+		if err != nil && !strings.Contains(err.Error(), "does not end: it is larger than 2.0 MiB, with an output limit of 1000 tokens") {
 			t.Error(err)
 		}
 	}
-	if want := 4<<20 + 64*1000; told > want || told < want-2*len(long) {
+	if want := 2<<20 + 16*1000; told > want || told < want-2*len(long) {
 		t.Errorf("%d bytes were told, want about %d", told, want)
 	}
 }

@@ -271,7 +271,7 @@ func (d *decoder) find(c *call) *open {
 }
 
 // nameless is what a call counts for that has no name and so no block yet.
-const nameless = 4 << 10
+const nameless = 1 << 10
 
 // begin adds a call, and closes those before it whose arguments are complete,
 // so that they can run at once. Others may still go on.
