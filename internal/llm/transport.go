@@ -10,7 +10,6 @@ import (
 	"iter"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"time"
@@ -132,7 +131,7 @@ func (t *Transport) exchange(ctx context.Context, c Call, a *Answer) error {
 		return networkError(ctx, err)
 	}
 	defer resp.Body.Close()
-	body := &watchedBody{ctx: ctx, r: resp.Body, w: w, left: maxAnswer}
+	body := &watchedBody{ctx: ctx, r: resp.Body, w: w, a: a, left: maxAnswer}
 	if resp.StatusCode != http.StatusOK {
 		data, _ := io.ReadAll(io.LimitReader(body, maxBody))
 		return StatusError(resp.StatusCode, resp.Header, data)
@@ -263,109 +262,6 @@ func readWhole(d Decoder, a *Answer, r io.Reader) error {
 		return cutError(io.ErrUnexpectedEOF)
 	}
 	return nil
-}
-
-// watch cancels a request when one of its phases takes too long.
-type watch struct {
-	cancel  context.CancelCauseFunc
-	t       Timeouts
-	phase   *time.Timer // to the first byte, then between chunks
-	connect *time.Timer
-	total   context.CancelFunc
-}
-
-func watchRequest(ctx context.Context, t Timeouts) (*watch, context.Context) {
-	w := &watch{t: t, total: func() {}}
-	ctx, w.cancel = context.WithCancelCause(ctx)
-	if t.Total > 0 {
-		ctx, w.total = context.WithTimeoutCause(ctx, t.Total, timeoutError("the provider's answer took longer than %s", t.Total))
-	}
-	w.phase = w.after(t.Header, "the provider did not answer within %s")
-	return w, ctx
-}
-
-func (w *watch) after(d time.Duration, format string) *time.Timer {
-	if d <= 0 {
-		return nil
-	}
-	return time.AfterFunc(d, func() { w.cancel(timeoutError(format, d)) })
-}
-
-func timeoutError(format string, d time.Duration) *Error {
-	return &Error{Kind: KindTimeout, Message: fmt.Sprintf(format, d), Retryable: true, RetryAfter: -1}
-}
-
-// settle shortens the idle limit. It also works where there was none.
-func (w *watch) settle() {
-	if w.t.Idle > 0 && w.t.Idle <= settleTime {
-		return
-	}
-	w.t.Idle = settleTime
-	stopTimer(w.phase)
-	w.phase = w.after(settleTime, "the provider sent no end of its answer for %s")
-}
-
-// trace bounds the time between asking for a connection and getting one.
-func (w *watch) trace(ctx context.Context) context.Context {
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GetConn: func(host string) {
-			stopTimer(w.connect)
-			w.connect = w.after(w.t.Connect, "no connection to "+strings.ReplaceAll(host, "%", "%%")+" within %s")
-		},
-		GotConn: func(httptrace.GotConnInfo) { stopTimer(w.connect) },
-	})
-}
-
-func (w *watch) stop() {
-	stopTimer(w.phase)
-	stopTimer(w.connect)
-	w.total()
-	w.cancel(nil)
-}
-
-func stopTimer(t *time.Timer) {
-	if t != nil {
-		t.Stop()
-	}
-}
-
-// watchedBody reads a response body within the idle limit. The clock runs only
-// while a read waits, so a slow consumer does not count as a silent provider.
-type watchedBody struct {
-	ctx   context.Context
-	r     io.Reader
-	w     *watch
-	left  int64
-	begun bool // the first byte came
-}
-
-func (b *watchedBody) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, &Error{Kind: KindProtocol, RetryAfter: -1, Message: fmt.Sprintf("the provider's answer is larger than %d MiB", maxAnswer>>20)}
-	}
-	if b.begun && b.w.phase != nil { // before, the header limit still runs
-		b.w.phase.Reset(b.w.t.Idle)
-	}
-	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
-	if n > 0 && !b.begun {
-		b.begun = true
-		stopTimer(b.w.phase)
-		b.w.phase = b.w.after(b.w.t.Idle, "the provider sent nothing for %s")
-	}
-	if b.begun {
-		stopTimer(b.w.phase)
-	}
-	if err != nil && err != io.EOF && b.ctx.Err() != nil {
-		err = context.Cause(b.ctx)
-	}
-	return n, err
-}
-
-// drain reads the few bytes that end a finished answer.
-func (b *watchedBody) drain() {
-	defer stopTimer(time.AfterFunc(drainTime, func() { b.w.cancel(nil) }))
-	_, _ = io.Copy(io.Discard, io.LimitReader(b.r, maxBody))
 }
 
 // JoinURL returns the address of a protocol's path below a base URL, or the

@@ -272,20 +272,46 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// silent is a server that says what it is given and then nothing.
+// silent is a server that says what it is given, drips what it is given for that,
+// and then says nothing.
 type silent struct {
 	header chan struct{} // nil: answer at once
 	say    string
+	drip   string // a piece every 20 seconds; with "HTTP" the header, too
+	chunk  int    // bytes of a piece; 0: one
+}
+
+func (s silent) write(w io.Writer) {
+	_, _ = io.WriteString(w, s.say)
+	for n := max(1, s.chunk); len(s.drip) >= n; s.drip = s.drip[n:] {
+		time.Sleep(20 * time.Second)
+		if _, err := io.WriteString(w, s.drip[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// dripHeader answers over a connection, so that the client waits for the header.
+func (s silent) dripHeader(r *http.Request) (*http.Response, error) {
+	client, server := net.Pipe()
+	context.AfterFunc(r.Context(), func() { server.Close() })
+	go func() { _, _ = io.Copy(io.Discard, server) }()
+	go s.write(server)
+	t := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return client, nil }, DisableKeepAlives: true}
+	return t.RoundTrip(r)
 }
 
 func (s silent) RoundTrip(r *http.Request) (*http.Response, error) {
+	if strings.HasPrefix(s.drip, "HTTP") {
+		return s.dripHeader(r)
+	}
 	if s.header != nil {
 		<-r.Context().Done()
 		return nil, r.Context().Err()
 	}
 	pr, pw := io.Pipe()
 	context.AfterFunc(r.Context(), func() { pw.CloseWithError(r.Context().Err()) })
-	go func() { _, _ = io.WriteString(pw, s.say) }()
+	go s.write(pw)
 	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: pr, Request: r}, nil
 }
 
@@ -299,7 +325,12 @@ func TestTimeouts(t *testing.T) {
 	}{
 		{"header", silent{header: make(chan struct{})}, Timeouts{}, "did not answer within 5m0s", 5 * time.Minute},
 		{"first byte", silent{}, Timeouts{Header: time.Minute}, "did not answer within 1m0s", time.Minute},
-		{"idle", silent{say: "data: a\n\n"}, Timeouts{Idle: 40 * time.Second}, "sent nothing for 40s", 40 * time.Second},
+		{"idle", silent{say: "data: a\n\n"}, Timeouts{Idle: 40 * time.Second}, "stalled: it sent nothing for 40s", 40 * time.Second},
+		{"slow header", silent{drip: "HTTP/1.1 200 OK\r\nX-Slow: " + strings.Repeat("x", 1000)}, Timeouts{}, "did not answer within 5m0s", 5 * time.Minute},
+		{"slow bytes", silent{say: "data: a\n\n", drip: strings.Repeat("x", 1000)}, Timeouts{}, "stalled: for 5m0s it sent bytes, but nothing", 5 * time.Minute},
+		{"comments", silent{say: "data: a\n\n", drip: strings.Repeat(": keep-alive\n\n", 100), chunk: 14}, Timeouts{}, "stalled: for 5m0s it sent bytes, but nothing", 5 * time.Minute},
+		{"empty pieces", silent{drip: strings.Repeat("data:\n\n", 100), chunk: 7}, Timeouts{Idle: time.Minute}, "stalled: for 1m0s it sent bytes, but nothing", 80 * time.Second},
+		{"a slow answer", silent{drip: strings.Repeat("data: a\n\n", 30), chunk: 9}, Timeouts{Idle: time.Minute}, "stalled: it sent nothing for 1m0s", 11 * time.Minute},
 		{"total", silent{say: "data: a\n\n"}, Timeouts{Idle: -1, Header: -1, Total: time.Hour}, "longer than 1h0m0s", time.Hour},
 	}
 	for _, tt := range tests {
@@ -313,6 +344,7 @@ func TestTimeouts(t *testing.T) {
 				if took := time.Since(start); took != tt.after {
 					t.Errorf("took %s, want %s", took, tt.after)
 				}
+				time.Sleep(20 * time.Second) // in the bubble's time: the server sees that nobody reads
 			})
 		})
 	}

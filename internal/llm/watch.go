@@ -1,0 +1,147 @@
+package llm
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http/httptrace"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// watch cancels a request when one of its phases takes too long.
+type watch struct {
+	cancel  context.CancelCauseFunc
+	t       Timeouts
+	phase   *time.Timer // to the first byte, then between pieces of the answer
+	connect *time.Timer
+	total   context.CancelFunc
+	drips   atomic.Bool // bytes came since the last piece of the answer
+}
+
+func watchRequest(ctx context.Context, t Timeouts) (*watch, context.Context) {
+	w := &watch{t: t, total: func() {}}
+	ctx, w.cancel = context.WithCancelCause(ctx)
+	if t.Total > 0 {
+		ctx, w.total = context.WithTimeoutCause(ctx, t.Total, timeoutError("the provider's answer took longer than %s", t.Total))
+	}
+	w.phase = w.after(t.Header, "the provider did not answer within %s")
+	return w, ctx
+}
+
+func (w *watch) after(d time.Duration, format string) *time.Timer {
+	if d <= 0 {
+		return nil
+	}
+	return time.AfterFunc(d, func() { w.cancel(timeoutError(format, d)) })
+}
+
+func timeoutError(format string, d time.Duration) *Error {
+	return &Error{Kind: KindTimeout, Message: fmt.Sprintf(format, d), Retryable: true, RetryAfter: -1}
+}
+
+// stalled is what an idle provider is told as.
+func (w *watch) stalled() {
+	if w.drips.Load() {
+		w.cancel(timeoutError("the provider stalled: for %s it sent bytes, but nothing of an answer", w.t.Idle))
+		return
+	}
+	w.cancel(timeoutError("the provider stalled: it sent nothing for %s", w.t.Idle))
+}
+
+// settle shortens the idle limit. It also works where there was none.
+func (w *watch) settle() {
+	if w.t.Idle > 0 && w.t.Idle <= settleTime {
+		return
+	}
+	w.t.Idle = settleTime
+	stopTimer(w.phase)
+	w.phase = w.after(settleTime, "the provider sent no end of its answer for %s")
+}
+
+// trace bounds the time between asking for a connection and getting one.
+func (w *watch) trace(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn: func(host string) {
+			stopTimer(w.connect)
+			w.connect = w.after(w.t.Connect, "no connection to "+strings.ReplaceAll(host, "%", "%%")+" within %s")
+		},
+		GotConn: func(httptrace.GotConnInfo) { stopTimer(w.connect) },
+	})
+}
+
+func (w *watch) stop() {
+	stopTimer(w.phase)
+	stopTimer(w.connect)
+	w.total()
+	w.cancel(nil)
+}
+
+func stopTimer(t *time.Timer) {
+	if t != nil {
+		t.Stop()
+	}
+}
+
+// watchedBody reads a response body within the idle limit, which is on the time
+// without a piece of the answer: comments, pings and bytes that complete nothing
+// do not count. The clock runs only while a read waits, so a slow consumer does
+// not count as a silent provider.
+type watchedBody struct {
+	ctx   context.Context
+	r     io.Reader
+	w     *watch
+	a     *Answer
+	left  int64
+	begun bool          // the first byte came
+	told  int           // a.content when the idle clock was last set back
+	quiet time.Duration // how long the provider may still be idle
+}
+
+func (b *watchedBody) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, &Error{Kind: KindProtocol, RetryAfter: -1, Message: fmt.Sprintf("the provider's answer is larger than %d MiB", maxAnswer>>20)}
+	}
+	start := time.Now()
+	if b.begun && b.w.phase != nil { // before, the header limit still runs
+		b.w.phase.Reset(b.idle())
+	}
+	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	if b.begun {
+		stopTimer(b.w.phase)
+		b.quiet -= time.Since(start)
+		b.w.drips.Store(b.w.drips.Load() || n > 0)
+	} else if n > 0 {
+		b.begun = true
+		stopTimer(b.w.phase)
+		b.w.phase, b.quiet = nil, b.w.t.Idle
+		if b.w.t.Idle > 0 {
+			b.w.phase = time.AfterFunc(b.w.t.Idle, b.w.stalled)
+			b.w.phase.Stop()
+		}
+	}
+	if err != nil && err != io.EOF && b.ctx.Err() != nil {
+		err = context.Cause(b.ctx)
+	}
+	return n, err
+}
+
+// idle returns how long the provider may still be idle, from a piece of the
+// answer on anew.
+func (b *watchedBody) idle() time.Duration {
+	if b.told != b.a.content {
+		b.told, b.quiet = b.a.content, b.w.t.Idle
+		b.w.drips.Store(false)
+	}
+	b.quiet = min(b.quiet, b.w.t.Idle) // which may have been shortened
+	return max(b.quiet, time.Nanosecond)
+}
+
+// drain reads the few bytes that end a finished answer.
+func (b *watchedBody) drain() {
+	defer stopTimer(time.AfterFunc(drainTime, func() { b.w.cancel(nil) }))
+	_, _ = io.Copy(io.Discard, io.LimitReader(b.r, maxBody))
+}
+
