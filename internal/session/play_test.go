@@ -54,6 +54,7 @@ type play struct {
 
 	mu       sync.Mutex
 	answer   func(req *llm.Request) say
+	model    llm.Model // answers in its place, if set
 	requests []llm.Request
 	calls    int
 }
@@ -136,7 +137,12 @@ func (p *play) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Event
 		if len(req.Tools) > 0 {
 			p.mu.Lock()
 			p.requests = append(p.requests, *req)
+			model := p.model
 			p.mu.Unlock()
+			if model != nil {
+				model.Stream(ctx, req)(yield)
+				return
+			}
 			s = p.answer(req)
 		}
 		if s.err != nil {
