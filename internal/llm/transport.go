@@ -132,11 +132,14 @@ func (t *Transport) exchange(ctx context.Context, c Call, a *Answer) error {
 	}
 	defer resp.Body.Close()
 	body := &watchedBody{ctx: ctx, r: resp.Body, w: w, a: a, left: maxAnswer}
-	if resp.StatusCode != http.StatusOK {
-		data, _ := io.ReadAll(io.LimitReader(body, maxBody))
-		return StatusError(resp.StatusCode, resp.Header, data)
+	plain, err := decompress(resp.Header.Get("Content-Encoding"), body)
+	if err != nil {
+		return err
 	}
-	if err := t.read(c.Decoder, a, body, resp); err != nil {
+	if resp.StatusCode != http.StatusOK {
+		return StatusError(resp.StatusCode, resp.Header, readError(plain))
+	}
+	if err := t.read(c.Decoder, a, plain, w, resp); err != nil {
 		return err
 	}
 	if a.finished {
@@ -164,52 +167,50 @@ func (t *Transport) send(ctx context.Context, c Call, w *watch) (*http.Response,
 	return t.client.Do(req)
 }
 
-// read tells by the first byte what came: some proxies answer a streaming
-// request with one JSON document, or with a web page, under any content type.
-func (t *Transport) read(d Decoder, a *Answer, body *watchedBody, resp *http.Response) error {
-	head, err := firstBytes(body)
+// read tells by how it begins what came: some proxies answer a streaming request
+// with one JSON document, or with a web page or a sentence, under any content type.
+func (t *Transport) read(d Decoder, a *Answer, body io.Reader, w *watch, resp *http.Response) error {
+	head, body, err := begin(body)
 	if err != nil {
 		return cutError(err)
 	}
 	rest := io.MultiReader(bytes.NewReader(head), body)
-	switch bytes.TrimLeft(head, " \t\r\n\xef\xbb\xbf")[0] {
-	case '{', '[':
+	events := beginsWithField(head)
+	switch begun := bytes.TrimLeft(head, blanks)[0]; {
+	case begun == '{', begun == '[':
 		return readWhole(d, a, rest)
-	case '<':
-		data, _ := io.ReadAll(io.LimitReader(rest, maxBody))
-		return &Error{
-			Kind: KindProtocol, Status: resp.StatusCode, RetryAfter: -1, Header: resp.Header, Body: clip(string(data)),
-			Message: fmt.Sprintf("%s answered with a web page instead of a model's answer; check the provider's base URL", resp.Request.URL.Host),
-		}
+	case begun == '<':
+		return notAnAnswer("a web page", rest, resp)
+	case !events && !claimsEvents(resp.Header):
+		return notAnAnswer("plain text", rest, resp)
 	}
 	a.Start()
-	err = readEvents(d, a, rest, body.w)
+	told := a.content
+	err = readEvents(d, a, rest, w)
 	if !a.Done() {
 		d.End(a)
 	}
-	if a.Done() {
+	switch {
+	case a.Done():
 		return nil
+	case !events && a.content == told:
+		return notAnAnswer("plain text", bytes.NewReader(head), resp)
 	}
 	return err
 }
 
-// firstBytes reads until something else than white space came.
-func firstBytes(r io.Reader) ([]byte, error) {
-	var head []byte
-	buf := make([]byte, 4<<10)
-	for {
-		n, err := r.Read(buf)
-		head = append(head, buf[:n]...)
-		if len(bytes.TrimLeft(head, " \t\r\n\xef\xbb\xbf")) > 0 {
-			return head, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if len(head) > maxBody {
-			return nil, &Error{Kind: KindProtocol, Retryable: true, RetryAfter: -1, Message: "the provider answered with nothing but white space"}
-		}
+// maxQuoted is how much of what came in place of an answer an error quotes.
+const maxQuoted = 200
+
+// notAnAnswer says what came in place of a model's answer, with how it begins.
+func notAnAnswer(what string, r io.Reader, resp *http.Response) error {
+	data, _ := io.ReadAll(io.LimitReader(r, maxBody))
+	message := fmt.Sprintf("%s answered with %s instead of a model's answer; check the provider's base URL", resp.Request.URL.Host, what)
+	if what == "plain text" {
+		message = fmt.Sprintf("%s answered with %s instead of a model's answer: %q; check the provider's base URL",
+			resp.Request.URL.Host, what, shorten(firstLine(string(data)), maxQuoted))
 	}
+	return &Error{Kind: KindProtocol, Status: resp.StatusCode, RetryAfter: -1, Header: safeHeader(resp.Header), Body: clip(string(data)), Message: message}
 }
 
 func readEvents(d Decoder, a *Answer, r io.Reader, w *watch) error {

@@ -1,6 +1,8 @@
 package llm
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -192,6 +194,9 @@ func TestBadAnswers(t *testing.T) {
 		{"web page", "text/html", "<html>sign in</html>", KindProtocol, false},
 		{"json error", "application/json", `{"error":{"code":"insufficient_quota","message":"no"}}`, KindQuota, false},
 		{"json error as a stream", "text/event-stream", `{"error":{"message":"no"}}`, KindServer, true},
+		{"plain text", "text/plain", "Ollama is running", KindProtocol, false},
+		{"plain text as a stream", "text/event-stream", "upstream error: no backend\nsee the log", KindProtocol, false},
+		{"cut in the first field", "", "dat", KindCut, true},
 		{"half a document", "application/json", `{"error":{"mess`, KindProtocol, true},
 		{"large event", "text/event-stream", "data: " + strings.Repeat("x", maxEvent+1) + "\n\n", KindProtocol, false},
 	}
@@ -204,6 +209,49 @@ func TestBadAnswers(t *testing.T) {
 			_, err := run(t.Context(), e, srv.URL)
 			if kind, retryable := kindOf(err); kind != tt.want || retryable != tt.retryable {
 				t.Errorf("error %v is %q, retryable %v; want %q, %v", err, kind, retryable, tt.want, tt.retryable)
+			}
+		})
+	}
+}
+
+func zipped(s string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = io.WriteString(z, s)
+	_ = z.Close()
+	return b.String()
+}
+
+// Nobody asked for compression; a gateway that compresses all the same is
+// understood where that is possible, and named where it is not.
+func TestCompressedAnswers(t *testing.T) {
+	const stream, refusal = "data: a\n\ndata: done\n\n", `{"error":{"type":"authentication_error","message":"no such key"}}`
+	for _, tt := range []struct {
+		name, encoding, body string
+		status               int
+		text, want           string
+	}{
+		{"gzip", "gzip", zipped(stream), 200, "a", ""},
+		{"gzip, not told", "", zipped(stream), 200, "a", ""},
+		{"a refusal", "gzip", zipped(refusal), 401, "", "no such key"},
+		{"a refusal, not told", "", zipped(refusal), 401, "", "no such key"},
+		{"identity", "identity", stream, 200, "a", ""},
+		{"brotli", "br", "\x8b\x03\x80", 200, "", `compressed as "br"`},
+		{"cut", "gzip", zipped(stream)[:20], 200, "a", "cut off"},
+		{"plain text", "gzip", zipped("hello"), 200, "", `answered with plain text instead of a model's answer: "hello"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv, e := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/octet-stream")
+				if tt.encoding != "" {
+					w.Header().Set("Content-Encoding", tt.encoding)
+				}
+				w.WriteHeader(tt.status)
+				_, _ = io.WriteString(w, tt.body)
+			})
+			text, err := run(t.Context(), e, srv.URL)
+			if text != tt.text || (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("text %q, error %v", text, err)
 			}
 		})
 	}

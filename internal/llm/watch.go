@@ -144,4 +144,3 @@ func (b *watchedBody) drain() {
 	defer stopTimer(time.AfterFunc(drainTime, func() { b.w.cancel(nil) }))
 	_, _ = io.Copy(io.Discard, io.LimitReader(b.r, maxBody))
 }
-
