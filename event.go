@@ -46,6 +46,13 @@ type (
 		Results   int
 		Tokens    int64
 	}
+	// UndoOff tells that what the session's tools change from here on is not
+	// recorded and cannot be undone, and why. It comes before the first such change.
+	// OpenCode has no such event; its clients are shown the text.
+	UndoOff struct {
+		SessionID SessionID
+		Reason    string
+	}
 	// MessageUpdated tells that a message is new or its info changed; Parts is nil.
 	MessageUpdated struct{ Message Message }
 	// MessageRemoved tells that a message and its parts are gone.
@@ -135,6 +142,7 @@ func (SessionFailed) isEvent()     {}
 func (SessionDiff) isEvent()       {}
 func (SessionCompacted) isEvent()  {}
 func (SessionPruned) isEvent()     {}
+func (UndoOff) isEvent()           {}
 func (MessageUpdated) isEvent()    {}
 func (MessageRemoved) isEvent()    {}
 func (PartUpdated) isEvent()       {}

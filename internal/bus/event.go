@@ -28,6 +28,8 @@ func SessionOf(ev lathe.Event) lathe.SessionID {
 		return ev.SessionID
 	case lathe.SessionPruned:
 		return ev.SessionID
+	case lathe.UndoOff:
+		return ev.SessionID
 	case lathe.MessageRemoved:
 		return ev.SessionID
 	case lathe.PartRemoved:

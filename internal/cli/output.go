@@ -84,6 +84,8 @@ func (o *output) event(e lathe.Envelope, root lathe.SessionID) {
 		if ev.SessionID == root {
 			o.notice(fmt.Sprintf("cleared %d old tool results from the model's view, about %s tokens", ev.Results, count(ev.Tokens)))
 		}
+	case lathe.UndoOff:
+		o.warning("undo is off here, so what is changed cannot be taken back: " + ev.Reason)
 	case lathe.SessionFailed:
 		if ev.Failure != nil {
 			o.errLine("lathe: " + o.style.red("error: ") + clean(ev.Failure.Error()))

@@ -76,11 +76,10 @@ func newSessionRevert(env *Env) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		err = tellFiles(env, out.Files, out.Conflicts)
-		if why := a.svc.UndoProblem(ctx, sess.Directory); why != nil && len(out.Files) == 0 {
-			fmt.Fprintf(env.Stderr, "lathe: what is done to files in %s is not recorded: %s\n", clean(sess.Directory), clean(why.Error()))
+		if out.Unrecorded != "" {
+			return tellUnrecorded(env, out)
 		}
-		return err
+		return tellFiles(env, out.Files, out.Conflicts)
 	})
 	cmd.Flags().StringVar(&message, "message", "", "the first message to take back")
 	cmd.Flags().StringVar(&part, "part", "", "the first part of it to take back")
@@ -145,6 +144,20 @@ func tellFiles(env *Env, files []string, conflicts []snapshot.Conflict) error {
 		return exitError{ExitFailed, lathe.Errorf(lathe.CodeInvalid, "look at them, then repeat with --force to replace them", "%d files were kept", len(conflicts))}
 	}
 	return nil
+}
+
+// tellUnrecorded prints what was changed, and that other changes stay since
+// nothing was recorded of them: that is no success.
+func tellUnrecorded(env *Env, out session.Reverted) error {
+	what := "no file was taken back"
+	if len(out.Files)+len(out.Conflicts) > 0 {
+		if err := tellFiles(env, out.Files, out.Conflicts); err != nil {
+			fmt.Fprintf(env.Stderr, "lathe: %v\n", err)
+		}
+		what = "not everything was taken back"
+	}
+	return exitError{ExitFailed, lathe.Errorf(lathe.CodeInvalid, "the messages are hidden; show them again with: lathe session unrevert "+string(out.Session.ID),
+		"%s: what was done to files was not recorded: %s", what, out.Unrecorded)}
 }
 
 func newSessionFork(env *Env) *cobra.Command {

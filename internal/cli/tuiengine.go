@@ -212,20 +212,26 @@ func (e *tuiEngine) Files(ctx context.Context, query string, limit int) ([]strin
 }
 
 func (e *tuiEngine) Revert(ctx context.Context, id lathe.SessionID, m lathe.MessageID) error {
-	n, err := e.c.Revert(ctx, id, m)
-	return conflicts(n, err)
+	out, err := e.c.Revert(ctx, id, m)
+	return notTakenBack(out, err)
 }
 
 func (e *tuiEngine) Unrevert(ctx context.Context, id lathe.SessionID) error {
-	n, err := e.c.Unrevert(ctx, id)
-	return conflicts(n, err)
+	out, err := e.c.Unrevert(ctx, id)
+	return notTakenBack(out, err)
 }
 
-func conflicts(n int, err error) error {
-	if err != nil || n == 0 {
+// notTakenBack is the error of a revert that left files as they are.
+func notTakenBack(out client.Reverted, err error) error {
+	switch {
+	case err != nil:
 		return err
+	case out.Conflicts > 0:
+		return lathe.Errorf(lathe.CodeInvalid, "they were left as they are", "%d files were changed by somebody else since", out.Conflicts)
+	case out.Unrecorded != "":
+		return lathe.Errorf(lathe.CodeInvalid, "/redo shows the messages again", "the messages are hidden, but the files stay as they are: what was done to them was not recorded (%s)", out.Unrecorded)
 	}
-	return lathe.Errorf(lathe.CodeInvalid, "they were left as they are", "%d files were changed by somebody else since", n)
+	return nil
 }
 
 func (e *tuiEngine) Compact(ctx context.Context, id lathe.SessionID, model lathe.ModelRef) error {

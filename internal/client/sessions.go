@@ -164,19 +164,20 @@ func (c *Client) Fork(ctx context.Context, id lathe.SessionID, upTo lathe.Messag
 	return post(ctx, c, sessionPath(id)+"/fork", body, wire.DecodeSession)
 }
 
-type reverted struct{ Conflicts int }
+// Reverted is what became of the files that a revert or unrevert was about.
+type Reverted struct {
+	Conflicts  int    // left alone, since somebody else changed them
+	Unrecorded string // why other changes could not be taken back; empty if there are none
+}
 
-// Revert goes back to before a message. It returns how many files were left alone
-// since somebody else changed them.
-func (c *Client) Revert(ctx context.Context, id lathe.SessionID, m lathe.MessageID) (conflicts int, err error) {
-	out, err := post(ctx, c, "/lathe"+sessionPath(id)+"/revert", map[string]any{"messageID": m}, plain[reverted])
-	return out.Conflicts, err
+// Revert goes back to before a message.
+func (c *Client) Revert(ctx context.Context, id lathe.SessionID, m lathe.MessageID) (Reverted, error) {
+	return post(ctx, c, "/lathe"+sessionPath(id)+"/revert", map[string]any{"messageID": m}, plain[Reverted])
 }
 
 // Unrevert takes a revert back.
-func (c *Client) Unrevert(ctx context.Context, id lathe.SessionID) (conflicts int, err error) {
-	out, err := post(ctx, c, "/lathe"+sessionPath(id)+"/unrevert", nil, plain[reverted])
-	return out.Conflicts, err
+func (c *Client) Unrevert(ctx context.Context, id lathe.SessionID) (Reverted, error) {
+	return post(ctx, c, "/lathe"+sessionPath(id)+"/unrevert", nil, plain[Reverted])
 }
 
 // Summarize compacts a session and returns when that is done.

@@ -162,6 +162,12 @@ func (c *call) ownOutcome() (any, error) {
 type ownReverted struct {
 	Session   any `json:"session"`
 	Conflicts int `json:"conflicts"` // files that somebody else changed, left alone
+	// Unrecorded is why other changes could not be taken back.
+	Unrecorded string `json:"unrecorded,omitempty"`
+}
+
+func encodeReverted(out session.Reverted) ownReverted {
+	return ownReverted{wire.EncodeSession(out.Session), len(out.Conflicts), out.Unrecorded}
 }
 
 func (c *call) ownRevert() (any, error) {
@@ -179,7 +185,7 @@ func (c *call) ownRevert() (any, error) {
 		return nil, badPayload("%v", err)
 	}
 	out, err := c.s.opts.Service.Revert(context.WithoutCancel(c.ctx()), sess.ID, session.RevertInput{MessageID: in.MessageID})
-	return ownReverted{wire.EncodeSession(out.Session), len(out.Conflicts)}, err
+	return encodeReverted(out), err
 }
 
 func (c *call) ownUnrevert() (any, error) {
@@ -188,7 +194,7 @@ func (c *call) ownUnrevert() (any, error) {
 		return nil, err
 	}
 	out, err := c.s.opts.Service.Unrevert(context.WithoutCancel(c.ctx()), sess.ID, false)
-	return ownReverted{wire.EncodeSession(out.Session), len(out.Conflicts)}, err
+	return encodeReverted(out), err
 }
 
 // ownUnshare takes a session back; with forget also from a service that cannot be

@@ -227,18 +227,20 @@ func (c *call) sessionRevert() (any, error) {
 	return wire.EncodeSession(out.Session), err
 }
 
-// tellConflicts says which files somebody else changed and were left alone. The
+// tellConflicts says which files were left alone: somebody else changed them, or
+// what was done to them was not recorded. The
 // answer has no place for that, so screens show it.
 func (c *call) tellConflicts(sess lathe.Session, out session.Reverted) {
-	n := len(out.Conflicts)
-	if n == 0 {
+	toast := toastProps{Title: "Files left as they are", Variant: "warning"}
+	switch n := len(out.Conflicts); {
+	case n > 0:
+		toast.Message = fmt.Sprintf("%d files were changed by somebody else since, first %s", n, filepath.Base(out.Conflicts[0].Path))
+	case out.Unrecorded != "":
+		toast.Message = "what was changed was not recorded: " + out.Unrecorded
+	default:
 		return
 	}
-	props, err := wire.Marshal(toastProps{
-		Title: "Files left as they are", Variant: "warning",
-		Message: fmt.Sprintf("%d files were changed by somebody else since, first %s", n, filepath.Base(out.Conflicts[0].Path)),
-	})
-	if err == nil {
+	if props, err := wire.Marshal(toast); err == nil {
 		c.s.opts.Bus.Publish(sess.Directory, lathe.ClientEvent{Type: "tui.toast.show", Properties: props})
 	}
 }

@@ -27,6 +27,9 @@ type Reverted struct {
 	Session   lathe.Session
 	Files     []string // absolute paths of what was changed
 	Conflicts []snapshot.Conflict
+	// Unrecorded is why changes of the messages could not be taken back: nothing
+	// was recorded of them. Empty if there are none.
+	Unrecorded string
 }
 
 const revertKey = "revert"
@@ -160,6 +163,7 @@ func (r *runner) revert(ctx context.Context, sess lathe.Session, in RevertInput)
 	if part > 0 {
 		mark.PartID = messages[message].Parts[part].ID
 	}
+	out.Unrecorded = r.unrecorded(messages[message:], part)
 	targets := targetsOf(changesFrom(messages, message, part))
 	old, err := r.reverted(ctx, sess)
 	if err != nil {

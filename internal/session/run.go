@@ -49,6 +49,8 @@ type runner struct {
 	limits   turn.Limits // of the running turn, its subagents included
 	spent    *turn.Spent // what counts against them
 	titled   bool
+	// undoTold says that the person knows that changes cannot be undone.
+	undoTold atomic.Bool
 	// restored says that the read tracker knows of earlier processes.
 	restored bool
 	frozen   *frozen

@@ -7,7 +7,6 @@ import (
 
 	"lathe"
 	"lathe/internal/snapshot"
-	"lathe/internal/turn"
 )
 
 // undo is an instance's snapshot store, opened on first use.
@@ -35,18 +34,18 @@ func (i *Instance) snapshots() (*snapshot.Store, error) {
 	return i.undo.store, i.undo.err
 }
 
-// turnSnapshots is what a turn records trees with; nil when they are off.
-func (r *runner) turnSnapshots() turn.Snapshots {
-	if store, err := r.inst.snapshots(); err == nil {
-		return turnSnapshots{store, r}
-	}
-	return nil
-}
-
 // turnSnapshots are those of a session's turn: patches are its own.
 type turnSnapshots struct {
 	*snapshot.Store
 	r *runner
+}
+
+func (t turnSnapshots) Track(ctx context.Context) (string, error) {
+	tree, err := t.Store.Track(ctx)
+	if err != nil && ctx.Err() == nil {
+		t.r.tellUndoOff(err)
+	}
+	return tree, err
 }
 
 func (t turnSnapshots) Patch(ctx context.Context, from string) (lathe.Patch, string, error) {

@@ -131,10 +131,14 @@ func (r *runner) userShell(ctx context.Context, user *lathe.Message, command str
 func (r *runner) beforeShell(ctx context.Context) string {
 	store, err := r.inst.snapshots()
 	if err != nil {
+		if r.inst.Config.SnapshotOn() {
+			r.tellUndoOff(err)
+		}
 		return ""
 	}
 	tree, err := store.Track(ctx)
 	if err != nil && ctx.Err() == nil {
+		r.tellUndoOff(err)
 		r.s.opts.Log.Warn("a command cannot be undone", "session", r.current().ID, "err", err)
 	}
 	return tree

@@ -76,6 +76,10 @@ func (a *App) other(e lathe.Envelope) tea.Cmd {
 				a.notify(toastError, ev.Failure.Error())
 			}
 		}
+	case lathe.UndoOff:
+		if ev.SessionID == a.session.ID {
+			a.notify(toastWarning, "undo is off here: "+ev.Reason)
+		}
 	case lathe.TodoUpdated:
 		if ev.SessionID == a.session.ID {
 			a.todos = ev.Todos

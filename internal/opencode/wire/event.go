@@ -141,6 +141,12 @@ func encodeEvent(kind string, props any) ([]byte, bool) {
 }
 
 // describe names an event and its properties; an empty name means neither.
+type toast struct {
+	Title   string `json:"title"`
+	Message string `json:"message"`
+	Variant string `json:"variant"`
+}
+
 func describe(ev lathe.Event) (string, any) {
 	switch ev := ev.(type) {
 	case lathe.SessionCreated:
@@ -197,6 +203,8 @@ func describeRest(ev lathe.Event) (string, any) {
 		return "worktree.failed", worktreeFailed{ev.Message}
 	case lathe.InstanceDisposed:
 		return "server.instance.disposed", disposed{ev.Directory}
+	case lathe.UndoOff:
+		return "tui.toast.show", toast{"Undo is off here", "What is changed cannot be taken back: " + ev.Reason, "warning"}
 	case lathe.ClientEvent:
 		return ev.Type, rawJSON(ev.Properties)
 	}

@@ -157,6 +157,14 @@ type ownMore struct {
 
 const prunedEvent = "lathe.session.pruned"
 
+// undoOffEvent is lathe's own as well.
+const undoOffEvent = "lathe.undo.off"
+
+type undoOffProps struct {
+	SessionID lathe.SessionID `json:"sessionID"`
+	Reason    string          `json:"reason"`
+}
+
 type prunedProps struct {
 	SessionID lathe.SessionID `json:"sessionID"`
 	Results   int             `json:"results"`
@@ -178,6 +186,8 @@ func EncodeOwnEvent(env lathe.Envelope) []byte {
 		out.Type = "message.part.delta"
 		out.Properties = partDelta{ev.SessionID, ev.MessageID, ev.PartID, "text", ev.Delta}
 		out.Lathe = &ownMore{End: ev.End}
+	case lathe.UndoOff:
+		out.Type, out.Properties = undoOffEvent, undoOffProps(ev)
 	case lathe.SessionPruned:
 		out.Type, out.Properties = prunedEvent, prunedProps{ev.SessionID, ev.Results, ev.Tokens}
 	}
@@ -263,6 +273,8 @@ func decodeOwn(kind string, data []byte) (lathe.Event, error) {
 		return decodeProps(data, func(p fileEdited) lathe.Event { return lathe.FileEdited(p) })
 	case "command.executed":
 		return decodeProps(data, func(p commandExecuted) lathe.Event { return lathe.CommandExecuted(p) })
+	case undoOffEvent:
+		return decodeProps(data, func(p undoOffProps) lathe.Event { return lathe.UndoOff(p) })
 	case prunedEvent:
 		return decodeProps(data, func(p prunedProps) lathe.Event { return lathe.SessionPruned(p) })
 	case "server.connected", "server.heartbeat", "":

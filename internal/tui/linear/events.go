@@ -43,6 +43,10 @@ func (t *talk) happen(h happened) {
 		if ev.SessionID == t.session.ID && ev.Failure != nil {
 			t.failure(ev.Failure)
 		}
+	case lathe.UndoOff:
+		if ev.SessionID == t.session.ID {
+			t.say("Undo is off here, so what is changed cannot be taken back: %s", printable.Line(ev.Reason))
+		}
 	case lathe.PermissionAsked:
 		t.wanted(ev.Ask.ID, func() { t.ask(ev.Ask) })
 	case lathe.PermissionReplied:

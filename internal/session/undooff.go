@@ -1,0 +1,94 @@
+package session
+
+import (
+	"context"
+
+	"lathe"
+	"lathe/internal/turn"
+)
+
+// noSnapshots are those of a turn in a directory of which none are taken. The
+// session says so before its first call that can change files.
+type noSnapshots struct {
+	r   *runner
+	why error
+}
+
+// Known returns at once that there is no tree, so that no call waits for one.
+func (n noSnapshots) Known() (string, bool) {
+	n.r.tellUndoOff(n.why)
+	return "", true
+}
+
+func (n noSnapshots) Track(context.Context) (string, error) { return "", n.why }
+
+func (n noSnapshots) Patch(context.Context, string) (lathe.Patch, string, error) {
+	return lathe.Patch{}, "", n.why
+}
+
+// turnSnapshots is what a turn records trees with; nil when the person switched
+// that off.
+func (r *runner) turnSnapshots() turn.Snapshots {
+	store, err := r.inst.snapshots()
+	switch {
+	case err == nil:
+		return turnSnapshots{store, r}
+	case r.inst.Config.SnapshotOn():
+		return noSnapshots{r, err}
+	}
+	return nil
+}
+
+// tellUndoOff says once why what is changed from here on cannot be undone.
+func (r *runner) tellUndoOff(why error) {
+	if r.undoTold.Swap(true) {
+		return
+	}
+	sess := r.current()
+	r.s.opts.Bus.Publish(sess.Directory, lathe.UndoOff{SessionID: sess.ID, Reason: why.Error()})
+}
+
+// unrecorded returns why changes of these messages cannot be taken back; empty if
+// none of them is unknown. Parts before the given one of the first message do not
+// count.
+func (r *runner) unrecorded(messages []lathe.Message, part int) string {
+	_, off := r.inst.snapshots()
+	for i, m := range messages {
+		parts := m.Parts
+		if i == 0 {
+			parts = parts[min(part, len(parts)):]
+		}
+		if !r.changedUnseen(parts, off != nil) {
+			continue
+		}
+		if off != nil {
+			return off.Error()
+		}
+		return "no snapshot was taken before these changes"
+	}
+	return ""
+}
+
+// changedUnseen reports whether a call that can change files ran in a step that
+// has no tree to go back to. A command of the person's own is no step: there it
+// counts whether trees are taken at all.
+func (r *runner) changedUnseen(parts []lathe.Part, off bool) bool {
+	unseen := off
+	for _, p := range parts {
+		switch b := p.Body.(type) {
+		case *lathe.StepStart:
+			unseen = b.Snapshot == ""
+		case *lathe.ToolCall:
+			if _, done := b.State.(*lathe.ToolDone); done && unseen && r.canChange(b.Tool) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// canChange reports whether a tool can change files; one that is not known can.
+func (r *runner) canChange(name string) bool {
+	t, ok := r.inst.Tools.Lookup(name)
+	return !ok || !t.Spec().ReadOnly
+}
