@@ -23,9 +23,12 @@ func (e *PatternError) Error() string {
 
 const maxPattern = 16 << 10
 
-// expr is a compiled pattern.
+// expr is a compiled pattern. It is for one goroutine; see [expr.clone].
 type expr struct {
-	re *regexp.Regexp
+	re   *regexp.Regexp
+	prog *syntax.Prog
+	// dfa tells lines that match from others, faster than re; nil where it gave up.
+	dfa *automaton
 	// needs are texts of which every match contains at least one; empty if there
 	// are none. only says that one is all a line needs to match.
 	needs [][]byte
@@ -60,11 +63,35 @@ func compile(opt GrepOptions) (*expr, error) {
 	}
 	e := &expr{re: re}
 	simple := tree.Simplify()
+	e.prog, _ = syntax.Compile(simple)
 	for _, need := range required(simple) {
 		e.needs = append(e.needs, []byte(need))
 	}
-	e.only = simple.Op == syntax.OpLiteral
+	e.only = simple.Op == syntax.OpLiteral && simple.Flags&syntax.FoldCase == 0
 	return e, nil
+}
+
+// clone returns the pattern for another goroutine.
+func (e *expr) clone() *expr {
+	c := *e
+	if !c.only {
+		c.dfa = newAutomaton(c.prog)
+	}
+	return &c
+}
+
+// matches reports whether a line matches.
+func (e *expr) matches(line []byte) bool {
+	if e.only {
+		return true // it has the needed text
+	}
+	if e.dfa != nil {
+		if at, ok := e.dfa.find(line); ok {
+			return at >= 0
+		}
+		e.dfa = nil
+	}
+	return e.re.Match(line)
 }
 
 // patternError explains what Go's parser refuses, for someone used to another
@@ -213,7 +240,7 @@ func (e *expr) next(text []byte, pos int) (start, end int, ok bool) {
 			break
 		}
 		start, end = lineStart(text, i), lineEnd(text, i)
-		if e.only || e.re.Match(text[start:end]) {
+		if e.matches(text[start:end]) {
 			return start, end, true
 		}
 		pos = end + 1
@@ -251,6 +278,13 @@ func (e *expr) candidate(text []byte, pos int) int {
 
 // scan is next for patterns that need no particular text.
 func (e *expr) scan(text []byte, pos int) (start, end int, ok bool) {
+	if e.dfa != nil {
+		if at, ok := e.dfa.find(text[pos:]); ok {
+			start = lineStart(text, pos+max(at, 0))
+			return start, lineEnd(text, start), at >= 0 && start < len(text)
+		}
+		e.dfa = nil
+	}
 	for pos < len(text) {
 		stop := len(text)
 		if stop-pos > piece {

@@ -106,7 +106,7 @@ func Grep(ctx context.Context, dir string, opt GrepOptions) (GrepResult, error) 
 			s = newScanner(ctx, expr, opt, best)
 			scanners[worker] = s
 		}
-		if err := s.file(filepath.Join(w.dir, filepath.FromSlash(f.Path)), f.Path); err != nil {
+		if err := s.file(w.dir+string(filepath.Separator)+filepath.FromSlash(f.Path), f.Path); err != nil {
 			skipped.Add(1)
 		}
 	}
@@ -148,25 +148,25 @@ type scanner struct {
 }
 
 func newScanner(ctx context.Context, expr *expr, opt GrepOptions, best *best) *scanner {
-	return &scanner{ctx: ctx, expr: expr, opt: opt, best: best, buf: make([]byte, 0, block)}
+	return &scanner{ctx: ctx, expr: expr.clone(), opt: opt, best: best, buf: make([]byte, 0, block)}
 }
 
 // file searches one file and hands its matches to best.
 func (s *scanner) file(path, name string) error {
-	f, info, err := openRegular(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if info.Size() == 0 && !strings.HasPrefix(path, "/proc/") {
+	if f.size == 0 && !strings.HasPrefix(path, "/proc/") {
 		return nil
 	}
-	s.name, s.mod = name, info.ModTime()
+	s.name, s.mod = name, f.mod
 	if s.best.tooOld(s.mod, name) {
 		return nil
 	}
 	s.line, s.at, s.found, s.more = 1, 0, nil, false
-	if err := s.read(f); err != nil {
+	if err := s.read(f, f.size); err != nil {
 		return err
 	}
 	s.best.add(s.mod, name, s.found, s.more)
@@ -174,8 +174,9 @@ func (s *scanner) file(path, name string) error {
 }
 
 // read searches a file block by block. What follows the last line end of a block
-// is carried over to the next one.
-func (s *scanner) read(f io.Reader) error {
+// is carried over to the next one. A file that is read to its size has ended: it
+// is not asked once more.
+func (s *scanner) read(f io.Reader, size int64) error {
 	buf := s.buf[:0]
 	defer func() { s.buf = buf[:0] }()
 	for first := true; s.ctx.Err() == nil && !s.more; first = false {
@@ -186,6 +187,9 @@ func (s *scanner) read(f io.Reader) error {
 		buf = buf[:len(buf)+n]
 		if err != nil && err != io.EOF {
 			return err
+		}
+		if size -= int64(n); size == 0 {
+			err = io.EOF
 		}
 		if first {
 			if wide, order := utf16BOM(buf); wide {

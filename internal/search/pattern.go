@@ -86,7 +86,11 @@ func (p *pattern) match(path, base string, dir bool) bool {
 // glob is a compiled wildcard pattern over bytes. It is matched by following
 // all possibilities at once, so no pattern takes more than its length times the
 // text's.
-type glob []token
+type glob struct {
+	tokens []token
+	// need is a text that every match contains; most texts are told by it alone.
+	need string
+}
 
 type token struct {
 	kind tokenKind
@@ -109,7 +113,27 @@ const (
 // compileGlob reads git's wildcards. With path set a slash is matched only by a
 // slash or by "**" between slashes.
 func compileGlob(s string, path bool) glob {
-	var out glob
+	tokens := globTokens(s, path)
+	return glob{tokens, longestLiteral(tokens)}
+}
+
+// longestLiteral returns the longest run of characters that stand for themselves.
+func longestLiteral(tokens []token) string {
+	var best, run []byte
+	for _, t := range tokens {
+		if t.kind != literal {
+			run = run[:0]
+			continue
+		}
+		if run = append(run, t.char); len(run) > len(best) {
+			best = append(best[:0], run...)
+		}
+	}
+	return string(best)
+}
+
+func globTokens(s string, path bool) []token {
+	var out []token
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
 		case '*':
@@ -123,7 +147,7 @@ func compileGlob(s string, path bool) glob {
 		case '[':
 			set, end := class(s, i)
 			if end < 0 {
-				return glob{{kind: impossible}}
+				return []token{{kind: impossible}}
 			}
 			if path {
 				set['/'] = false
@@ -132,7 +156,7 @@ func compileGlob(s string, path bool) glob {
 			i = end
 		case '\\':
 			if i++; i == len(s) {
-				return glob{{kind: impossible}}
+				return []token{{kind: impossible}}
 			}
 			out = append(out, token{kind: literal, char: s[i]})
 		default:
@@ -143,7 +167,7 @@ func compileGlob(s string, path bool) glob {
 }
 
 // appendStars adds the run of stars s[start..end]; it returns the last index used.
-func appendStars(out glob, s string, start, end int, path bool) (glob, int) {
+func appendStars(out []token, s string, start, end int, path bool) ([]token, int) {
 	rest := s[end+1:]
 	switch {
 	case !path:
@@ -260,20 +284,24 @@ func addClass(set *[256]bool, name string) bool {
 // match reports whether the whole text matches. Bit i of the state says that
 // tokens before i have matched so far.
 func (g glob) match(text string) bool {
+	return strings.Contains(text, g.need) && g.follow(text)
+}
+
+func (g glob) follow(text string) bool {
 	var small [64]bool
 	state := small[:0]
-	if len(g)+1 > len(small)/2 {
-		state = make([]bool, 0, 2*(len(g)+1))
+	if len(g.tokens)+1 > len(small)/2 {
+		state = make([]bool, 0, 2*(len(g.tokens)+1))
 	}
-	state = state[:2*(len(g)+1)]
-	now, next := state[:len(g)+1], state[len(g)+1:]
+	state = state[:2*(len(g.tokens)+1)]
+	now, next := state[:len(g.tokens)+1], state[len(g.tokens)+1:]
 	now[0] = true
 	g.skip(now)
 	for i := range len(text) {
 		clear(next)
 		alive := false
-		for at, on := range now[:len(g)] {
-			if on && g[at].step(text[i], at, next) {
+		for at, on := range now[:len(g.tokens)] {
+			if on && g.tokens[at].step(text[i], at, next) {
 				alive = true
 			}
 		}
@@ -283,12 +311,12 @@ func (g glob) match(text string) bool {
 		g.skip(next)
 		now, next = next, now
 	}
-	return now[len(g)]
+	return now[len(g.tokens)]
 }
 
 // skip adds the states reachable without reading.
 func (g glob) skip(state []bool) {
-	for at, t := range g {
+	for at, t := range g.tokens {
 		if !state[at] {
 			continue
 		}

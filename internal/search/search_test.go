@@ -12,7 +12,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -417,7 +419,7 @@ func FuzzGrep(f *testing.F) {
 		b := &best{limit: 10}
 		s := newScanner(context.Background(), e, GrepOptions{Limit: 10, LineLimit: 20}, b)
 		s.line = 1
-		if err := s.read(bytes.NewReader(data)); err != nil {
+		if err := s.read(bytes.NewReader(data), 0); err != nil {
 			t.Fatal(err)
 		}
 		wide, _ := utf16BOM(data)
@@ -512,8 +514,14 @@ func forest(b *testing.B, n int) string {
 	return dir
 }
 
+// Benchmark compares with ripgrep where it is installed. LATHE_BENCH_FILES sets
+// the size of the tree, and cpu-ms/op is the processor time of the process.
 func Benchmark(b *testing.B) {
-	dir := forest(b, 20_000)
+	size := 20_000
+	if n, err := strconv.Atoi(os.Getenv("LATHE_BENCH_FILES")); err == nil {
+		size = n
+	}
+	dir := forest(b, size)
 	ctx := context.Background()
 	b.Run("files", func(b *testing.B) {
 		for b.Loop() {
@@ -533,14 +541,25 @@ func Benchmark(b *testing.B) {
 		}
 	})
 	b.Run("glob", func(b *testing.B) {
+		reportCPU(b, syscall.RUSAGE_SELF)
 		for b.Loop() {
 			if _, err := Glob(ctx, dir, "**/*9.go", 100, FileOptions{}); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
+	b.Run("rg --files", func(b *testing.B) {
+		if _, err := exec.LookPath("rg"); err != nil {
+			b.Skip("needs rg")
+		}
+		reportCPU(b, syscall.RUSAGE_CHILDREN)
+		for b.Loop() {
+			_ = exec.Command("rg", "--files", "-g", "**/*9.go", dir).Run()
+		}
+	})
 	for _, pattern := range []string{"needle", `value\d+ > 0`, `n[aeiou]+dle`, `needle|absent|missing`, `(?i)needle`, `[0-9]{5,}`} {
 		b.Run("grep "+pattern, func(b *testing.B) {
+			reportCPU(b, syscall.RUSAGE_SELF)
 			for b.Loop() {
 				if _, err := Grep(ctx, dir, GrepOptions{Pattern: pattern}); err != nil {
 					b.Fatal(err)
@@ -551,6 +570,7 @@ func Benchmark(b *testing.B) {
 			if _, err := exec.LookPath("rg"); err != nil {
 				b.Skip("needs rg")
 			}
+			reportCPU(b, syscall.RUSAGE_CHILDREN)
 			for b.Loop() {
 				_ = exec.Command("rg", "-n", pattern, dir).Run()
 			}
@@ -562,4 +582,19 @@ func Benchmark(b *testing.B) {
 			Fuzzy("fl199", all, 10)
 		}
 	})
+}
+
+// reportCPU reports the processor time of a benchmark when it ends: of this
+// process, or of the programs it ran.
+func reportCPU(b *testing.B, who int) {
+	before := cpuTime(b, who)
+	b.Cleanup(func() { b.ReportMetric(float64((cpuTime(b, who)-before).Milliseconds())/float64(b.N), "cpu-ms/op") })
+}
+
+func cpuTime(b *testing.B, who int) time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(who, &usage); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

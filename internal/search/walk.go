@@ -495,12 +495,12 @@ func (w *walker) descend(j job, f File, abs string) (sub job, ok bool) {
 
 // readHead reads a regular file, up to limit bytes.
 func readHead(file string, limit int64) ([]byte, error) {
-	f, info, err := openRegular(file)
+	f, err := openRegular(file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	data := make([]byte, 0, min(info.Size(), limit)+1)
+	data := make([]byte, 0, min(f.size, limit)+1)
 	return appendAll(data, io.LimitReader(f, limit))
 }
 
@@ -521,21 +521,3 @@ func appendAll(buf []byte, r io.Reader) ([]byte, error) {
 }
 
 var errNotRegular = errors.New("not a regular file")
-
-// openRegular opens a file without blocking, and refuses pipes, devices and
-// directories.
-func openRegular(file string) (*os.File, fs.FileInfo, error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|openFlags, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: file, Err: errNotRegular}
-	}
-	if err != nil {
-		f.Close()
-		return nil, nil, err
-	}
-	return f, info, nil
-}

@@ -12,7 +12,6 @@ import (
 	"lathe"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/provider"
-	"lathe/internal/search"
 	"lathe/internal/session"
 	"lathe/internal/sqlite"
 	"lathe/internal/workspace"
@@ -215,11 +214,11 @@ func (c *call) apiFind() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.candidates(inst, kind != "directory", kind != "file", query == "")
+	names, err := c.find(inst, query, int(min(limit, filesMost)), kind != "directory", kind != "file")
 	if err != nil {
-		return nil, tooLong(err)
+		return nil, err
 	}
-	return apiFiles(search.Fuzzy(query, found, int(min(limit, filesMost)))), nil
+	return apiFiles(names), nil
 }
 
 func apiFiles(paths []string) []apiFile {

@@ -16,7 +16,6 @@ const (
 	findLimit   = 10   // matches of text, as OpenCode
 	filesLimit  = 10   // files, where the client names no limit
 	filesMost   = 1000 // and at most
-	filesWalked = 200_000
 	findTimeout = 20 * time.Second
 	maxPattern  = 4096
 )
@@ -99,42 +98,60 @@ func (c *call) findFiles() (any, error) {
 		return nil, err
 	}
 	dirs := kind == "directory" || (kind == "" && c.query("dirs") != "false")
-	found, err := c.candidates(inst, kind != "directory", dirs, query == "")
+	return c.find(inst, query, int(min(limit, filesMost)), kind != "directory", dirs)
+}
+
+// find returns the files and directories that match a query best; directories
+// end in a slash. For an empty query only the top is looked at, directories first.
+func (c *call) find(inst *session.Instance, query string, limit int, files, dirs bool) ([]string, error) {
+	if query == "" {
+		top, err := c.top(inst, files, dirs)
+		return found(top[:min(limit, len(top))]), err
+	}
+	paths, err := c.listed(inst.Root.Dir)
+	if err != nil {
+		return nil, err
+	}
+	return found(paths.Find(query, limit, func(name string) bool {
+		return strings.HasSuffix(name, "/") && dirs || !strings.HasSuffix(name, "/") && files
+	})), nil
+}
+
+// found makes an empty list of none.
+func found(names []string) []string {
+	if names == nil {
+		return []string{}
+	}
+	return names
+}
+
+// listed is what a directory held a moment ago.
+func (c *call) listed(dir string) (*search.Paths, error) {
+	paths, err := c.s.listing.of(c.ctx(), dir, c.s.opts.Now, func(work func(context.Context)) {
+		c.s.wg.Go(func() { work(c.s.ctx) })
+	})
 	if err != nil {
 		return nil, tooLong(err)
 	}
-	out := search.Fuzzy(query, found, int(min(limit, filesMost)))
-	if out == nil {
-		out = []string{}
-	}
-	return out, nil
+	return paths, nil
 }
 
-// candidates lists paths below the directory; directories end in a slash. For an
-// empty query only the top is looked at, directories first.
-func (c *call) candidates(inst *session.Instance, files, dirs, top bool) ([]string, error) {
+// top lists the top of a directory; hidden names come last.
+func (c *call) top(inst *session.Instance, files, dirs bool) ([]string, error) {
 	ctx, cancel := context.WithTimeout(c.ctx(), findTimeout)
 	defer cancel()
-	opt := search.FileOptions{Hidden: true, Dirs: dirs, Sorted: true, Limit: filesWalked}
-	if top {
-		opt.MaxDepth = 1
-	}
 	var out []string
-	for f, err := range search.Files(ctx, inst.Root.Dir, opt) {
+	for f, err := range search.Files(ctx, inst.Root.Dir, search.FileOptions{Hidden: true, Dirs: dirs, MaxDepth: 1}) {
 		switch {
 		case err != nil:
-			return nil, err
+			return nil, tooLong(err)
 		case f.Dir:
 			out = append(out, strings.TrimSuffix(f.Path, "/")+"/")
-		case files && !(top && dirs):
+		case files && !dirs:
 			out = append(out, f.Path)
 		}
 	}
-	if top {
-		slices.SortStableFunc(out, func(a, b string) int {
-			return strings.Compare(hidden(a)+a, hidden(b)+b)
-		})
-	}
+	slices.SortFunc(out, func(a, b string) int { return strings.Compare(hidden(a)+a, hidden(b)+b) })
 	return out, nil
 }
 

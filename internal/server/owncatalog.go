@@ -1,15 +1,12 @@
 package server
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"lathe"
 	"lathe/internal/opencode/wire"
-	"lathe/internal/search"
 	"lathe/internal/session"
 )
 
@@ -67,20 +64,6 @@ func (c *call) ownProviders() (any, error) {
 	return out, nil
 }
 
-const (
-	listedFiles = 50_000
-	filesFresh  = 5 * time.Second
-)
-
-// listing is what a directory held a moment ago, so that a person who types a name
-// does not have it read with every letter.
-type listing struct {
-	mu    sync.Mutex
-	dir   string
-	files []string // with "/" after directories
-	read  time.Time
-}
-
 // ownFiles answers the files and directories that match best.
 func (c *call) ownFiles() (any, error) {
 	limit, err := c.number("limit")
@@ -98,47 +81,19 @@ func (c *call) ownFiles() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(c.ctx(), findTimeout)
-	defer cancel()
-	files, err := c.s.listing.of(ctx, dir, c.s.opts.Now)
+	paths, err := c.listed(dir)
 	if err != nil {
-		return nil, tooLong(err)
+		return nil, err
 	}
-	out := search.Fuzzy(query, files, int(min(limit, filesMost)))
-	if out == nil {
-		out = []string{}
+	accept := notHidden
+	if strings.HasPrefix(query, ".") || strings.Contains(query, "/.") {
+		accept = nil
 	}
-	return out, nil
+	return found(paths.Find(query, int(min(limit, filesMost)), accept)), nil
 }
 
-func (l *listing) of(ctx context.Context, dir string, now func() time.Time) ([]string, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if at := now(); l.files == nil || l.dir != dir || at.Sub(l.read) > filesFresh {
-		files := []string{}
-		for f, err := range search.Files(ctx, dir, search.FileOptions{Dirs: true, Limit: listedFiles}) {
-			if err != nil {
-				return nil, err
-			}
-			path := f.Path
-			if f.Dir && !strings.HasSuffix(path, "/") {
-				path += "/"
-			}
-			files = append(files, path)
-		}
-		slices.SortFunc(files, byDepth)
-		l.dir, l.files, l.read = dir, files, at
-	}
-	return l.files, nil
-}
-
-// byDepth sorts paths by depth, then by name.
-func byDepth(a, b string) int {
-	if d := strings.Count(strings.TrimSuffix(a, "/"), "/") - strings.Count(strings.TrimSuffix(b, "/"), "/"); d != 0 {
-		return d
-	}
-	return strings.Compare(a, b)
-}
+// notHidden reports whether no element of a path starts with a dot.
+func notHidden(name string) bool { return name[0] != '.' && !strings.Contains(name, "/.") }
 
 // keptRuns is how many runs can still be asked how they ended.
 const keptRuns = 256

@@ -141,6 +141,7 @@ func (s *Server) Close() error {
 	s.stop(errStopping)
 	err := s.ptys.Close()
 	s.wg.Wait()
+	s.listing.close()
 	s.live.close()
 	return err
 }

@@ -1,3 +1,0 @@
-package search
-
-const openFlags = 0
