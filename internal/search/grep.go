@@ -257,7 +257,15 @@ func (s *scanner) wide(r io.Reader, big int) error {
 		}
 		text = utf8.AppendRune(text, r)
 	}
-	s.search(text)
+	for len(text) > 0 && s.ctx.Err() == nil && !s.more {
+		end := len(text)
+		if end > block {
+			end = min(lineEnd(text, block)+1, len(text))
+		}
+		s.search(text[:end])
+		s.at += int64(end)
+		text = text[end:]
+	}
 	return nil
 }
 
