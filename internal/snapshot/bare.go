@@ -46,10 +46,10 @@ func (s *Store) findBare(ctx context.Context, among iter.Seq[string]) map[string
 	if s.watch == nil {
 		return nil
 	}
-	s.index.build()
 	was, found := s.index.perms.bare, map[string]bool{}
 	var ask []string
 	for d := range among {
+		s.index.build()
 		switch {
 		case d == "" || d == "." || s.index.root.find(d) != nil || s.noise[d+"/"] || !s.isBare(d):
 		case was[d]:

@@ -49,10 +49,42 @@ type node struct {
 
 func newNode() *node { return &node{dirs: map[string]*node{}, files: map[string]entry{}} }
 
-// parseIndex reads a git index file of version 2 or 3: its entries, without
-// those of a merge, and the hashes of directories as far as git knows them, ""
-// for the top.
+// record is a file as git's index tells it: its entry, and what lstat said of it
+// when its content was read.
+type record struct {
+	path string
+	entry
+	seen stat
+}
+
+// stat is what git remembers of a file to tell that it was not touched, each as 32
+// bits.
+type stat struct {
+	ctime, ctimeNS, mtime, mtimeNS uint32
+	ino, uid, gid, size            uint32
+}
+
+// parseIndex reads a git index file: its entries, and the hashes of directories
+// as far as git knows them, "" for the top.
 func parseIndex(data []byte) (files map[string]entry, trees map[string]oid, err error) {
+	records, trees, err := parseRecords(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	return filesOf(records), trees, nil
+}
+
+func filesOf(records []record) map[string]entry {
+	files := make(map[string]entry, len(records))
+	for _, r := range records {
+		files[r.path] = r.entry
+	}
+	return files
+}
+
+// parseRecords reads a git index file of version 2 or 3: its entries in their
+// order, without those of a merge, and the hashes of directories.
+func parseRecords(data []byte) (records []record, trees map[string]oid, err error) {
 	const header, fixed = 12, 62
 	if len(data) < header+sha1.Size || string(data[:4]) != "DIRC" {
 		return nil, nil, errors.New("not an index")
@@ -61,17 +93,20 @@ func parseIndex(data []byte) (files map[string]entry, trees map[string]oid, err 
 	if version != 2 && version != 3 {
 		return nil, nil, fmt.Errorf("index of version %d", version)
 	}
+	if count > maxTracked {
+		return nil, nil, fmt.Errorf("%w: it has %d files, and undo is kept for up to %d", ErrRefused, count, maxTracked)
+	}
 	rest := data[header : len(data)-sha1.Size]
 	if uint64(count)*fixed > uint64(len(rest)) {
 		return nil, nil, errors.New("index is shorter than its count")
 	}
-	files = make(map[string]entry, count)
+	records = make([]record, 0, count)
+	var names strings.Builder // the paths share its memory
+	names.Grow(len(rest) - int(count)*fixed)
 	for range count {
 		if len(rest) < fixed {
 			return nil, nil, errors.New("index ends within an entry")
 		}
-		e := entry{mode: binary.BigEndian.Uint32(rest[24:])}
-		copy(e.oid[:], rest[40:60])
 		flags, at := binary.BigEndian.Uint16(rest[60:]), fixed
 		if flags&0x4000 != 0 {
 			at += 2
@@ -84,7 +119,9 @@ func parseIndex(data []byte) (files map[string]entry, trees map[string]oid, err 
 			return nil, nil, errors.New("index has an entry without a name")
 		}
 		if flags&0x3000 == 0 {
-			files[string(rest[at:at+end])] = e
+			from := names.Len()
+			names.Write(rest[at : at+end])
+			records = append(records, recordOf(rest, names.String()[from:]))
 		}
 		size := (at + end + 8) &^ 7
 		if size > len(rest) {
@@ -92,7 +129,16 @@ func parseIndex(data []byte) (files map[string]entry, trees map[string]oid, err 
 		}
 		rest = rest[size:]
 	}
-	return files, parseTrees(rest), nil
+	return records, parseTrees(rest), nil
+}
+
+// recordOf reads the fixed part of an entry.
+func recordOf(b []byte, path string) record {
+	at := func(i int) uint32 { return binary.BigEndian.Uint32(b[4*i:]) }
+	return record{
+		path: path, entry: entry{mode: at(6), oid: oid(b[40:60])},
+		seen: stat{ctime: at(0), ctimeNS: at(1), mtime: at(2), mtimeNS: at(3), ino: at(5), uid: at(7), gid: at(8), size: at(9)},
+	}
 }
 
 // parseTrees reads the cached trees among an index's extensions. What it does
@@ -150,8 +196,15 @@ func (x *index) build() {
 		return
 	}
 	x.root = newNode()
+	nodes := map[string]*node{"": x.root}
 	for path, e := range x.files {
-		x.root.put(path, e)
+		dir := path[:max(0, strings.LastIndexByte(path, '/'))]
+		n := nodes[dir]
+		if n == nil {
+			n = x.root.make(dir)
+			nodes[dir] = n
+		}
+		n.files[path[len(dir)+min(1, len(dir)):]] = e
 	}
 	for dir, id := range x.trees {
 		if n := x.root.find(dir); n != nil {
@@ -159,6 +212,21 @@ func (x *index) build() {
 		}
 	}
 	x.trees = nil
+}
+
+// make returns the node of a directory below this one, and makes those on the way.
+func (n *node) make(dir string) *node {
+	for dir != "" {
+		var name string
+		name, dir, _ = strings.Cut(dir, "/")
+		below := n.dirs[name]
+		if below == nil {
+			below = newNode()
+			n.dirs[name] = below
+		}
+		n = below
+	}
+	return n
 }
 
 // find returns the node of a directory, or nil.

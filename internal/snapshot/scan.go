@@ -95,19 +95,12 @@ func (s *Store) excludes() string {
 
 // scan asks git what changed and brings the store's index up to date.
 func (s *Store) scan(ctx context.Context) (string, error) {
-	lock := flock.New(s.lockFile(), flock.SetPermissions(0o600))
-	wait, cancel := context.WithTimeoutCause(ctx, s.timeout, errors.New("another process holds the snapshot store"))
-	defer cancel()
-	if _, err := lock.TryLockContext(wait, 5*time.Millisecond); err != nil {
-		if cause := context.Cause(wait); cause != nil {
-			err = cause
-		}
+	unlock, err := s.lock(ctx)
+	if err != nil {
 		return "", err
 	}
-	defer lock.Close()
-	// Whoever held the lock before and died left git's own lock behind.
-	_ = os.Remove(filepath.Join(s.dir, "index.lock"))
-	old := s.index
+	defer unlock()
+	old, stamp := s.index, s.stamp()
 	if err := s.load(ctx); err != nil {
 		return "", err
 	}
@@ -132,7 +125,24 @@ func (s *Store) scan(ctx context.Context) (string, error) {
 	if tree, err = s.name(tree); err != nil {
 		return "", err
 	}
+	s.noteStamp(stamp)
 	return s.settle(tree, changesBetween(old, s.index)), nil
+}
+
+// lock keeps other processes from the store's index until unlock is called.
+func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
+	lock := flock.New(s.lockFile(), flock.SetPermissions(0o600))
+	wait, cancel := context.WithTimeoutCause(ctx, s.timeout, errors.New("another process holds the snapshot store"))
+	defer cancel()
+	if _, err := lock.TryLockContext(wait, 5*time.Millisecond); err != nil {
+		if cause := context.Cause(wait); cause != nil {
+			err = cause
+		}
+		return nil, err
+	}
+	// Whoever held the lock before and died left git's own lock behind.
+	_ = os.Remove(filepath.Join(s.dir, "index.lock"))
+	return func() { _ = lock.Close() }, nil
 }
 
 // changesBetween lists what differs; nil means that it is not known.
@@ -176,15 +186,17 @@ func (s *Store) settleIndex(ctx context.Context, reread bool) (string, error) {
 func (s *Store) load(ctx context.Context) error {
 	if exists(s.indexFile()) {
 		err := s.read()
-		if err == nil {
-			return nil
+		if err == nil || errors.Is(err, ErrRefused) {
+			return err
 		}
 		s.log.Warn("the snapshot index is damaged and is made again", "err", err)
 		if err := os.Remove(s.indexFile()); err != nil {
 			return err
 		}
 	}
-	if err := s.seed(ctx); err != nil {
+	if err := s.seed(ctx); errors.Is(err, ErrRefused) {
+		return err
+	} else if err != nil {
 		s.log.Info("a snapshot store starts without the project's commits", "err", err)
 		if _, err := s.run(ctx, nil, "read-tree", "--empty"); err != nil {
 			return err
@@ -229,11 +241,7 @@ func (s *Store) seed(ctx context.Context) error {
 	if _, err := s.run(ctx, nil, "read-tree", tree); err != nil {
 		return err
 	}
-	// The exit code tells that some files differ, which the scan will find.
-	if _, err := s.run(ctx, nil, "update-index", "-q", "--refresh"); err != nil && exitCode(err) != 1 {
-		return err
-	}
-	return nil
+	return s.verifyIndex(ctx)
 }
 
 // updateIndex takes files that changed into git's index, and others out of it.
@@ -367,14 +375,19 @@ func (s *Store) notePerms(found map[string]fs.FileMode) {
 			count[perm]++
 		}
 	}
-	x.perms = perms{}
-	best := 0
-	for m, n := range count {
-		if n > best || n == best && m > x.perms.usual {
-			x.perms.usual, best = m, n
-		}
-	}
+	x.perms = perms{usual: most(count)}
 	for path, e := range x.files {
 		x.perms.note(path, e)
 	}
+}
+
+// most returns the bits that are there most often, the higher of two.
+func most(count map[fs.FileMode]int) (usual fs.FileMode) {
+	best := 0
+	for m, n := range count {
+		if n > best || n == best && m > usual {
+			usual, best = m, n
+		}
+	}
+	return usual
 }

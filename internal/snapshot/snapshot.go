@@ -18,12 +18,13 @@
 //
 // # What it costs
 //
-// The first Track of a process asks git for what changed since the last one.
-// After that, on Linux, the kernel tells which files changed (inotify delivers
+// On Linux the first Track of a process compares the worktree with what the
+// store's index remembers of it, in the process and on all processors; the first
+// ever reads every file once. After that the kernel tells which files changed (inotify delivers
 // an event before the call that caused it returns), so a Track in which nothing
 // changed is one system call, and one after a change reads the changed files and
 // writes their objects without starting a program. Where that is not to be had,
-// each Track asks git.
+// and after thousands of changes at once, git looks through the worktree.
 //
 // What cannot be seen: a change through a hard link outside the worktree, or
 // through a memory mapping that outlives the file's close.
@@ -56,6 +57,9 @@ const (
 
 	defaultQuota   = 4 << 30
 	defaultTimeout = 60 * time.Second
+	// maxTracked is the number of files above which a worktree is refused: at about
+	// 150 bytes each they are kept in memory.
+	maxTracked = 500_000
 	// Outside git everything is copied, so what may be copied is bounded.
 	maxFirstFiles = 100_000
 	maxFirstBytes = 1 << 30
@@ -234,6 +238,9 @@ func (s *Store) Known() (string, bool) {
 }
 
 func (s *Store) refresh(ctx context.Context) (string, error) {
+	if tree, done, err := s.resume(ctx); done || err != nil {
+		return tree, err
+	}
 	if s.index != nil && s.watch != nil {
 		dirty, ok := s.watch.drain()
 		if ok && len(dirty) == 0 && s.known {

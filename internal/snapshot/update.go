@@ -162,7 +162,8 @@ func (u *updater) filter(ctx context.Context) (fresh []string, ok bool) {
 	return fresh, true
 }
 
-// ignored tells which of the paths the project's rules leave out.
+// ignored tells which of the paths the project's rules leave out. None of them
+// is in the index.
 func (s *Store) ignored(ctx context.Context, paths []string) (map[string]bool, error) {
 	// This command knows no literal pathspecs; "./" keeps a name from being magic.
 	env := slices.DeleteFunc(slices.Clone(s.env), func(kv string) bool { return strings.HasPrefix(kv, "GIT_LITERAL_PATHSPECS=") })
@@ -170,7 +171,7 @@ func (s *Store) ignored(ctx context.Context, paths []string) (map[string]bool, e
 	for _, p := range paths {
 		in.WriteString("./" + p + "\x00")
 	}
-	out, err := s.runIn(ctx, s.top, env, in.Bytes(), "check-ignore", "-z", "--stdin")
+	out, err := s.runIn(ctx, s.top, env, in.Bytes(), "check-ignore", "--no-index", "-z", "--stdin")
 	if err != nil && exitCode(err) != 1 {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // maxWatched bounds the directories that are watched.
-const maxWatched = 20_000
+const maxWatched = 50_000
 
 const watchMask = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MODIFY | unix.IN_ATTRIB | unix.IN_CLOSE_WRITE |
 	unix.IN_MOVED_FROM | unix.IN_MOVED_TO | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF |
@@ -36,16 +36,24 @@ type watcher struct {
 // newWatcher watches the worktree. ignored tells which of some directories are
 // none of ours.
 func newWatcher(top string, ignored func(dirs []string) (map[string]bool, error)) (*watcher, error) {
-	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
+	w, err := openWatcher(top)
 	if err != nil {
 		return nil, err
 	}
-	w := &watcher{top: top, fd: fd, dirs: map[int32]string{}, byPath: map[string]int32{}, buf: make([]byte, 64<<10)}
 	if err := w.addTree("", ignored); err != nil {
 		w.close()
 		return nil, err
 	}
 	return w, nil
+}
+
+// openWatcher returns a watcher that watches nothing yet.
+func openWatcher(top string) (*watcher, error) {
+	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	return &watcher{top: top, fd: fd, dirs: map[int32]string{}, byPath: map[string]int32{}, buf: make([]byte, 64<<10)}, nil
 }
 
 func (w *watcher) close() {
@@ -89,7 +97,7 @@ func (w *watcher) add(dir string) (below []string, err error) {
 		return nil, nil
 	}
 	if len(w.dirs) >= maxWatched {
-		return nil, errors.New("the worktree has too many directories to watch")
+		return nil, errManyDirs
 	}
 	wd, err := unix.InotifyAddWatch(w.fd, full, watchMask)
 	switch {

@@ -18,3 +18,19 @@ func (*watcher) drain() (dirty map[string]bool, ok bool) { return nil, false }
 func (*watcher) watched() iter.Seq[string] { return func(func(string) bool) {} }
 
 func (s *Store) startWatch(context.Context) {}
+
+// resume is not to be had without a watcher.
+func (s *Store) resume(context.Context) (tree string, done bool, err error) { return "", false, nil }
+
+// stamp and noteStamp serve resume.
+func (s *Store) stamp() string    { return "" }
+func (s *Store) noteStamp(string) {}
+
+// verifyIndex has git compare the files with the index. The exit code tells that
+// some differ, which the scan will find.
+func (s *Store) verifyIndex(ctx context.Context) error {
+	if _, err := s.run(ctx, nil, "update-index", "-q", "--refresh"); err != nil && exitCode(err) != 1 {
+		return err
+	}
+	return nil
+}
