@@ -14,6 +14,9 @@ type Message struct {
 	Created   time.Time
 	Info      MessageInfo
 	Parts     []Part
+	// Damage is why what was stored cannot be read, so that something stands in
+	// for Info; empty for a message that is whole.
+	Damage string
 }
 
 // MessageInfo is what a message carries beside its parts: *[User] or *[Assistant].
@@ -73,6 +76,9 @@ type Part struct {
 	SessionID SessionID
 	Seq       int64
 	Body      PartBody
+	// Damage is why what was stored cannot be read, so that Body says so in its
+	// place; empty for a part that is whole.
+	Damage string
 }
 
 // PartBody is the content of a part, a closed set of twelve kinds: *[Text],

@@ -101,6 +101,9 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 	if a.store.ReadOnly() {
 		fmt.Fprintf(env.Stderr, "lathe: warning: %s cannot be written: sessions can be read, nothing can be changed\n", clean(paths.Data))
 	}
+	if a.store.Restarted() {
+		fmt.Fprintf(env.Stderr, "lathe: warning: the database %s is gone or was empty, and a new one was made; say \"lathe doctor\" to see what is left of the old one\n", clean(a.store.Path()))
+	}
 	models, err := catalog.Open(a.catalogOptions())
 	if err != nil {
 		return nil, err

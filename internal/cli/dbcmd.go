@@ -29,43 +29,13 @@ func newDB(env *Env) *cobra.Command {
 		_, err := fmt.Fprintln(env.Stdout, a.store.Path())
 		return err
 	})
-	sub("check", "Read the whole database and report damage", noArgs, func(ctx context.Context, a *app, _ []string) error {
-		if err := a.store.Check(ctx); err != nil {
-			return err
-		}
-		fmt.Fprintln(env.Stderr, "lathe: the database is sound")
-		return nil
-	})
+	cmd.AddCommand(newDBCheck(env), newDBVacuum(env))
 	sub("backup file", "Copy the database, also while it is in use", exactArgs(1, "the file to write"), func(ctx context.Context, a *app, args []string) error {
 		path := args[0]
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(env.Dir, path)
 		}
 		return a.store.BackupTo(ctx, path)
-	})
-	sub("vacuum", "Give unused space back to the file system, and drop snapshots of directories that are gone", noArgs, func(ctx context.Context, a *app, _ []string) error {
-		before, err := a.store.Counts(ctx)
-		if err != nil {
-			return err
-		}
-		swept, err := a.store.Sweep(ctx)
-		if err == nil {
-			err = a.store.Vacuum(ctx)
-		}
-		if err != nil {
-			return err
-		}
-		after, err := a.store.Counts(ctx)
-		fmt.Fprintf(env.Stderr, "lathe: the database has %s, had %s; %d files of %s were removed\n",
-			byteSize(after.DatabaseBytes), byteSize(before.DatabaseBytes), swept.Files, byteSize(swept.Bytes))
-		if err != nil {
-			return err
-		}
-		gone, err := snapshot.Collect(a.paths.Data)
-		if gone.Stores > 0 {
-			fmt.Fprintf(env.Stderr, "lathe: snapshots of %d directories that are gone were removed, %s\n", gone.Stores, byteSize(gone.Bytes))
-		}
-		return err
 	})
 	sub("query sql", "Run a query that cannot change anything", exactArgs(1, "one SQL query"), func(ctx context.Context, a *app, args []string) error {
 		return a.store.Query(ctx, args[0], func(row []any) error {
@@ -121,12 +91,23 @@ func examine(ctx context.Context, env *Env, a *app, dir string) error {
 	line("data", "%s", a.paths.Data)
 	c, err := a.store.Counts(ctx)
 	if err != nil {
-		return err
-	}
-	line("database", "schema %d, journal %s, %s; %d projects, %d sessions, %d messages, %d parts", c.Schema, a.store.Journal(), byteSize(c.DatabaseBytes), c.Projects, c.Sessions, c.Messages, c.Parts)
-	if err := a.store.Check(ctx); err != nil {
-		bad("integrity", err)
+		bad("database", err)
 	} else {
+		line("database", "schema %d, journal %s, %s; %d projects, %d sessions, %d messages, %d parts", c.Schema, a.store.Journal(), byteSize(c.DatabaseBytes), c.Projects, c.Sessions, c.Messages, c.Parts)
+	}
+	switch found, err := a.store.Check(ctx); {
+	case err != nil:
+		bad("integrity", err)
+	case len(found) > 0:
+		wrong += len(found)
+		lines, hints := injuries(found)
+		for n, what := range lines {
+			line([]string{"integrity", ""}[min(n, 1)], "PROBLEM: %s", what)
+		}
+		for _, hint := range hints {
+			line("", "%s", hint)
+		}
+	default:
 		line("integrity", "sound")
 	}
 	checkUnclosed(ctx, a.store, line)

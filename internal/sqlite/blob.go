@@ -16,8 +16,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"lathe"
 )
 
 // zipFrom is the size from which a document is compressed in its row. The first
@@ -64,7 +62,15 @@ func hashOf(s string) string {
 func (s *Store) blobDir() string { return filepath.Join(s.dir, "blob") }
 
 func (s *Store) blobPath(hash string) string {
-	return filepath.Join(s.blobDir(), hash[:2], hash[2:]+".gz")
+	return filepath.Join(s.blobDir(), hash[:2], hash[2:]+blobExt)
+}
+
+const blobExt = ".gz"
+
+// blobName returns the hash that a file below the directory of blobs is named by.
+func blobName(dir, path string) string {
+	rel, _ := filepath.Rel(dir, path)
+	return strings.TrimSuffix(strings.ReplaceAll(filepath.ToSlash(rel), "/", ""), blobExt)
 }
 
 // saveBlobs writes the bodies that left a document and returns the column that
@@ -129,10 +135,17 @@ func syncDir(dir string) error {
 	return nil
 }
 
+func checkRef(ref blobRef) error {
+	if len(ref.Hash) != sha256.Size*2 || strings.ContainsAny(ref.Hash, `/\.`) || ref.Size < 0 || ref.Size > maxUnzip {
+		return fmt.Errorf("blob reference %q is malformed", ref.Hash)
+	}
+	return nil
+}
+
 // loadBlob reads a body back; gzip's checksum covers it.
 func (s *Store) loadBlob(ref blobRef) (string, error) {
-	if len(ref.Hash) != sha256.Size*2 || strings.ContainsAny(ref.Hash, `/\.`) || ref.Size < 0 || ref.Size > maxUnzip {
-		return "", fmt.Errorf("blob reference %q is malformed", ref.Hash)
+	if err := checkRef(ref); err != nil {
+		return "", err
 	}
 	f, err := os.Open(s.blobPath(ref.Hash))
 	if err != nil {
@@ -161,7 +174,8 @@ type Swept struct {
 }
 
 // Sweep removes blobs and open texts that no row names. Crashes and removed
-// parts leave them behind; they do no harm but take space.
+// parts leave them behind; they do no harm but take space. Blobs that are older
+// than the database stay: they belong to one that is gone, and may come back.
 func (s *Store) Sweep(ctx context.Context) (out Swept, err error) {
 	err = s.Batch(ctx, func(tx *Tx) error {
 		live, err := tx.liveBlobs()
@@ -172,10 +186,31 @@ func (s *Store) Sweep(ctx context.Context) (out Swept, err error) {
 		if err != nil {
 			return err
 		}
-		err = sweepDir(s.blobDir(), &out, func(rel string) bool {
-			return live[strings.TrimSuffix(strings.ReplaceAll(rel, "/", ""), ".gz")]
-		})
+		strays, err := tx.strays()
+		if err != nil {
+			return err
+		}
+		for _, f := range strays {
+			live[blobName(s.blobDir(), f.path)] = true
+		}
+		err = sweepDir(s.blobDir(), &out, func(rel string) bool { return live[blobName("", rel)] })
 		return errors.Join(err, sweepDir(s.openDir(), &out, func(rel string) bool { return open[rel] }))
+	})
+	return out, err
+}
+
+// SweepStrays removes the blobs of a database that is gone. Only a person can know
+// that nobody misses them.
+func (s *Store) SweepStrays(ctx context.Context) (out Swept, err error) {
+	err = s.Batch(ctx, func(tx *Tx) error {
+		strays, err := tx.strays()
+		for _, f := range strays {
+			if err = errors.Join(err, os.Remove(f.path)); err != nil {
+				return err
+			}
+			out.Files, out.Bytes = out.Files+1, out.Bytes+f.size
+		}
+		return err
 	})
 	return out, err
 }
@@ -194,27 +229,6 @@ func (s *Store) reclaim(ctx context.Context, hashes []string) error {
 		}
 		return err
 	})
-}
-
-// checkBlobs reports bodies whose file is gone.
-func (s *Store) checkBlobs(ctx context.Context) error {
-	var live map[string]bool
-	err := s.read(ctx, func(v *view) (err error) {
-		live, err = v.liveBlobs()
-		return err
-	})
-	gone, first := 0, ""
-	for h := range live {
-		if _, statErr := os.Stat(s.blobPath(h)); errors.Is(statErr, fs.ErrNotExist) {
-			gone++
-			first = max(first, h)
-		}
-	}
-	if err == nil && gone > 0 {
-		err = wrapped(lathe.CodeInternal, "bring the files back from a copy of the data directory; the rest of the sessions can be read", nil,
-			"%d long texts of sessions are missing, one is %s", gone, s.blobPath(first))
-	}
-	return err
 }
 
 func (v *view) liveBlobs() (map[string]bool, error) {

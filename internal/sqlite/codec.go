@@ -38,14 +38,19 @@ func (e *encoder) text(s string) (string, *blobRef) {
 	return "", &blobRef{Hash: h, Size: int64(len(s))}
 }
 
-// decoder fetches them. load reads a blob.
-type decoder struct{ load func(blobRef) (string, error) }
+// decoder fetches them. load reads a blob. With damage, a note stands for one that
+// cannot be read; without, that is an error.
+type decoder struct {
+	load   func(blobRef) (string, error)
+	damage *damage
+}
 
 func (d decoder) text(s string, ref *blobRef) (string, error) {
 	if ref == nil {
 		return s, nil
 	}
-	return d.load(*ref)
+	s, _, err := d.fetch(*ref)
+	return s, err
 }
 
 // raw is JSON from outside. Text holds what is not JSON, or not compact: a model
@@ -76,8 +81,13 @@ func (d decoder) raw(r *raw) (json.RawMessage, error) {
 		return nil, nil
 	case r.JSON != nil:
 		return r.JSON, nil
+	case r.Blob == nil:
+		return json.RawMessage(r.Text), nil
 	}
-	s, err := d.text(r.Text, r.Blob)
+	s, lost, err := d.fetch(*r.Blob)
+	if lost {
+		s = "{}"
+	}
 	return json.RawMessage(s), err
 }
 
@@ -120,8 +130,8 @@ func (d decoder) metadata(m *metadata, text string) (out map[string]any, err err
 		return nil, nil
 	}
 	if out, _ = m.Map.(map[string]any); m.Blob != nil {
-		s, err := d.text("", m.Blob)
-		if err == nil {
+		s, lost, err := d.fetch(*m.Blob)
+		if err == nil && !lost {
 			err = json.Unmarshal([]byte(s), &out)
 		}
 		if err != nil {

@@ -345,20 +345,34 @@ func (d decoder) state(doc stateDoc) (lathe.ToolState, error) {
 			Input: input, Output: text, Title: doc.Title, Metadata: meta,
 			Time: doc.Time.decode(), Compacted: at(doc.Compacted),
 		}
-		for _, a := range doc.Attachments {
-			f, err := d.file(a)
-			if err != nil {
-				return nil, err
-			}
-			st.Attachments = append(st.Attachments, f)
-		}
-		return st, nil
+		return st, d.attachments(st, doc.Attachments)
 	case "failed":
 		return &lathe.ToolFailed{
 			Input: input, Error: text, Metadata: meta, Time: doc.Time.decode(), Interrupted: doc.Interrupted,
 		}, nil
 	}
 	return nil, fmt.Errorf("unknown tool state %q", doc.Kind)
+}
+
+// attachments adds the files of a call. For those that are lost its output says so.
+func (d decoder) attachments(st *lathe.ToolDone, docs []fileDoc) error {
+	for _, doc := range docs {
+		own := decoder{load: d.load}
+		if d.damage != nil {
+			own.damage = &damage{}
+		}
+		f, err := own.file(doc)
+		switch {
+		case err != nil:
+			return err
+		case own.damage != nil && own.damage.why != nil:
+			d.damage.add(own.damage.why)
+			st.Output += "\n" + note("the file "+f.Filename, own.damage.why)
+		default:
+			st.Attachments = append(st.Attachments, f)
+		}
+	}
+	return nil
 }
 
 // textOf returns the streamed text of a part, and whether it has one.

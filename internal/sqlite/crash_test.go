@@ -111,7 +111,7 @@ func TestKilled(t *testing.T) {
 		checkAcked(t, dir, name, acked)
 	}
 	s := open(t, dir)
-	must(t, s.Check(t.Context()))
+	whole(t, s)
 	if _, err := s.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -60,11 +60,11 @@ func (s *Store) full(err error) error {
 		errors.Join(ErrFull, err), "no space left in %s", s.dir)
 }
 
-// corrupt names the newest backup, which is the way out.
+// corrupt names the ways out.
 func (s *Store) corrupt(err error) error {
-	hint := "move the file away to start with an empty one"
+	hint := repairHint
 	if backups, _ := filepath.Glob(filepath.Join(s.dir, "backup", "*.db")); len(backups) > 0 {
-		hint = fmt.Sprintf("move the file away and copy the backup %q in its place", newest(backups))
+		hint += fmt.Sprintf("; an older backup is %q", newest(backups))
 	}
 	return wrapped(lathe.CodeInternal, hint, err, "the database %s is damaged", s.path())
 }

@@ -54,6 +54,9 @@ func (s *Store) Acquire(ctx context.Context, session lathe.SessionID, o Owner) (
 		if ok && held.living(o) {
 			return &BusyError{Session: session, Owner: held}
 		}
+		if _, err := tx.wholeSession(session); err != nil && !errors.Is(err, ErrNotFound) {
+			return err
+		}
 		return tx.change(`INSERT OR REPLACE INTO lease (session, token, pid, start, boot, host, taken)
 			SELECT n, ?, ?, ?, ?, ?, ? FROM session WHERE id = ?`,
 			l.token, o.PID, o.Start, o.Boot, o.Host, ms(s.now()), session)

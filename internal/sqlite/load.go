@@ -87,6 +87,7 @@ type partRead struct {
 	message int64
 	row     partRow
 	body    lathe.PartBody
+	damage  string
 	err     error
 }
 
@@ -120,8 +121,9 @@ func (v *view) readMessages(into *batches[messageRead], pick string, args ...any
 	defer rows.Close()
 	for rows.Next() {
 		r := into.next()
-		if err := rows.Scan(r.dest()...); err != nil {
-			return err
+		if err := rows.Scan(r.dest()...); err != nil { // of a type that no column has
+			v.store.log.Error("a message cannot be read", "err", err)
+			*r = messageRead{}
 		}
 	}
 	return errors.Join(rows.Err(), rows.Close())
@@ -137,7 +139,8 @@ func (v *view) readParts(into *batches[partRead], of string, args ...any) error 
 	for rows.Next() {
 		r := into.next()
 		if err := rows.Scan(append([]any{&r.message}, r.row.dest()...)...); err != nil {
-			return err
+			v.store.log.Error("a part cannot be read", "err", err)
+			*r = partRead{}
 		}
 	}
 	return rows.Err()
@@ -150,11 +153,20 @@ func (r *messageRead) dest() []any {
 // decodeMessage leaves Info out when the role is unknown.
 func (v *view) decodeMessage(r *messageRead) {
 	r.message.Created = at(r.created)
+	d := v.decoder()
 	data, err := unpack(r.data)
 	if err == nil {
-		r.message.Info, err = v.decoder().info(r.role, data)
+		r.message.Info, err = d.info(r.role, data)
 	}
 	r.data = nil
+	if err != nil && !passing(err) {
+		d.damage.add(err)
+		r.message.Info, err = standInInfo(&r.message, r.role), nil
+	}
+	if d.damage.why != nil {
+		r.message.Damage = d.damage.why.Error()
+		v.store.log.Error("a message cannot be read", "message", string(r.message.ID), "err", d.damage.why)
+	}
 	switch {
 	case err != nil:
 		r.err = fmt.Errorf("message %s: %w", r.message.ID, err)
@@ -175,7 +187,7 @@ func (v *view) scanMessage(row scanner, session lathe.SessionID) (lathe.Message,
 }
 
 func (v *view) decodePart(r *partRead) {
-	r.body, r.err = v.body(&r.row)
+	r.body, r.damage, r.err = v.body(&r.row)
 	r.row.data = nil
 }
 
@@ -223,7 +235,7 @@ func (v *view) attach(l *loader, read *batches[partRead], byRow map[int64]int) e
 			l.open = append(l.open, openPart{i, len(m.Parts), r.row.n, r.row.rev})
 		}
 		m.Parts = append(m.Parts, lathe.Part{
-			ID: r.row.id, MessageID: m.ID, SessionID: m.SessionID, Seq: r.row.seq, Body: r.body,
+			ID: r.row.id, MessageID: m.ID, SessionID: m.SessionID, Seq: r.row.seq, Body: r.body, Damage: r.damage,
 		})
 		return nil
 	})

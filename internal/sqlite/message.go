@@ -78,13 +78,17 @@ func (tx *Tx) messageRow(m *lathe.Message) (r messageRow, err error) {
 	return r, err
 }
 
-// UpdateMessage stores the info of a message; its parts are not looked at.
+// UpdateMessage stores the info of a message; its parts are not looked at. One with
+// Damage is completed, and what is stored of it stays.
 func (s *Store) UpdateMessage(ctx context.Context, m *lathe.Message) error {
 	return s.Batch(ctx, func(tx *Tx) error { return tx.UpdateMessage(m) })
 }
 
 // UpdateMessage is [Store.UpdateMessage].
 func (tx *Tx) UpdateMessage(m *lathe.Message) error {
+	if m.Damage != "" {
+		return tx.change(`UPDATE message SET open = 0 WHERE id = ? AND session = (SELECT n FROM session WHERE id = ?)`, m.ID, m.SessionID)
+	}
 	row, err := tx.messageRow(m)
 	if err == nil {
 		err = tx.change(`UPDATE message SET role = ?, created = ?, open = ?, summary = ?, data = ?, blobs = ?

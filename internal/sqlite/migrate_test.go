@@ -68,7 +68,7 @@ func oldStore(t testing.TB, version int64, messages int) (dir string) {
 func checkMigrated(t *testing.T, s *Store, messages int) {
 	t.Helper()
 	ctx := t.Context()
-	must(t, s.Check(ctx))
+	whole(t, s)
 	v, err := s.version(ctx)
 	must(t, err)
 	msgs, err := s.Tail(ctx, "ses_old")

@@ -96,7 +96,7 @@ func (s *Store) Diffs(ctx context.Context, session lathe.SessionID, message lath
 		WHERE s.id = ? AND d.message = ?`, session, message)
 	var out []lathe.FileDiff
 	if err == nil {
-		out, err = decoder{load: s.loadBlob}.diffs(docs)
+		out, err = decoder{s.loadBlob, &damage{}}.diffs(docs)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("diffs of session %s: %w", session, err)

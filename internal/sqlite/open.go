@@ -90,6 +90,9 @@ func (s *Store) prepare(network func(string) string) error {
 	s.dir = dir
 	err = os.MkdirAll(dir, dirMode)
 	if err == nil {
+		err = s.saveLog()
+	}
+	if err == nil {
 		err = private(s.path())
 	}
 	if err != nil {
@@ -172,11 +175,55 @@ func (s *Store) upgrade(ctx context.Context) error {
 		return err
 	}
 	if v > 0 {
-		if err := s.backup(ctx, v); err != nil {
-			return err
-		}
+		err = s.backup(ctx, v)
+	} else {
+		s.restarted = s.traces()
+	}
+	if err != nil {
+		return err
 	}
 	return s.migrate(ctx)
+}
+
+// Restarted reports whether Open made a new database where there was one before,
+// which is gone.
+func (s *Store) Restarted() bool { return s.restarted }
+
+// traces reports whether there are files that only a database can have named.
+func (s *Store) traces() bool {
+	for _, pattern := range []string{"blob/??/*" + blobExt, "backup/*.db", "damaged/*/lathe.db-wal"} {
+		if found, _ := filepath.Glob(filepath.Join(s.dir, filepath.FromSlash(pattern))); len(found) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// saveLog moves the write-ahead log of a database that is gone out of the way:
+// SQLite would remove it, and it holds what was written last.
+func (s *Store) saveLog() error {
+	if fi, err := os.Stat(s.path()); err == nil && fi.Size() > 0 {
+		return nil
+	}
+	log := s.path() + "-wal"
+	if fi, err := os.Stat(log); err != nil || fi.Size() == 0 {
+		return nil
+	}
+	dir, err := s.damagedDir()
+	if err != nil {
+		return err
+	}
+	_ = os.Remove(s.path() + "-shm")
+	return os.Rename(log, filepath.Join(dir, "lathe.db-wal"))
+}
+
+// damagedDir makes a directory for what is kept of something damaged.
+func (s *Store) damagedDir() (string, error) {
+	all := filepath.Join(s.dir, "damaged")
+	if err := os.MkdirAll(all, dirMode); err != nil {
+		return "", err
+	}
+	return os.MkdirTemp(all, s.now().UTC().Format("20060102T150405")+"-*")
 }
 
 func (s *Store) tooNew(v int) error {
@@ -247,18 +294,4 @@ func (s *Store) migrate(ctx context.Context) error {
 		return errors.Join(err, again)
 	}
 	return err
-}
-
-// Check reads the whole database, looks for the files that it names, and reports
-// damage. It is slow on a large one.
-func (s *Store) Check(ctx context.Context) error {
-	var verdict string
-	err := s.reader.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&verdict)
-	if err == nil && verdict != "ok" {
-		err = s.corrupt(errors.New(verdict))
-	}
-	if err == nil {
-		err = s.checkBlobs(ctx)
-	}
-	return s.explain(err)
 }

@@ -31,27 +31,39 @@ func (r *partRow) streams() bool {
 // part decodes a row. A kind that only a newer version knows has no Body and
 // stays in the database as it is.
 func (v *view) part(r *partRow, session lathe.SessionID, message lathe.MessageID) (lathe.Part, error) {
-	body, err := v.body(r)
-	return lathe.Part{ID: r.id, MessageID: message, SessionID: session, Seq: r.seq, Body: body}, err
+	body, damage, err := v.body(r)
+	return lathe.Part{ID: r.id, MessageID: message, SessionID: session, Seq: r.seq, Body: body, Damage: damage}, err
 }
 
-func (v *view) body(r *partRow) (body lathe.PartBody, err error) {
+// body decodes what a row says. Where that cannot be read, something stands in
+// for it and damage says why.
+func (v *view) body(r *partRow) (body lathe.PartBody, damage string, err error) {
+	d := v.decoder()
 	data, err := unpack(r.data)
 	if err == nil {
-		body, err = v.decoder().part(r.kind, data)
+		body, err = d.part(r.kind, data)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("part %s: %w", r.id, err)
+		if passing(err) {
+			return nil, "", fmt.Errorf("part %s: %w", r.id, err)
+		}
+		body = nil
+		d.damage.add(err)
 	}
-	if body == nil {
+	switch {
+	case d.damage.why != nil:
+		v.store.log.Error("a part cannot be read", "part", string(r.id), "err", d.damage.why)
+		return standIn(r.kind, body, d.damage.why), d.damage.why.Error(), nil
+	case body == nil:
 		v.store.log.Warn("skipped a part of a kind this version does not know", "part", string(r.id), "kind", r.kind)
 	}
-	return body, nil
+	return body, "", nil
 }
 
 // PutPart stores a part and sets its Seq: as the last of its message if it is
 // new, in its place otherwise. A part that is stored takes over the text that
-// was appended to it, so p holds the whole text. The error is [ErrExists] if the
+// was appended to it, so p holds the whole text. One with Damage is closed, and what
+// is stored of it stays. The error is [ErrExists] if the
 // identifier belongs to a part of another message, [ErrNotFound] without the
 // message.
 func (s *Store) PutPart(ctx context.Context, p *lathe.Part) error {
@@ -82,6 +94,9 @@ func (tx *Tx) putPart(p *lathe.Part) error {
 		return err
 	case message != p.MessageID || session != p.SessionID:
 		return ErrExists
+	}
+	if p.Damage != "" {
+		return tx.change(`UPDATE part SET open = 0 WHERE n = ?`, n)
 	}
 	row, err := tx.partRow(p)
 	if err != nil {

@@ -58,7 +58,7 @@ func TestMigrateProjects(t *testing.T) {
 	for _, version := range []int64{1, 2} {
 		ctx := t.Context()
 		s := open(t, oldStore(t, version, 2))
-		must(t, s.Check(ctx))
+		whole(t, s)
 		all, err := s.Projects(ctx)
 		must(t, err)
 		want := lathe.Project{ID: "p", Worktree: "/d", VCS: "git", Created: at(1), Updated: at(2)}

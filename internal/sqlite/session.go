@@ -56,9 +56,22 @@ func (s *Store) Session(ctx context.Context, id lathe.SessionID) (ses lathe.Sess
 }
 
 func (v *view) session(id lathe.SessionID) (lathe.Session, error) {
-	ses, err := v.scanSession(v.row(`SELECT `+sessionColumns+` FROM session WHERE id = ?`, id))
+	ses, _, err := v.scanSession(v.row(`SELECT `+sessionColumns+` FROM session WHERE id = ?`, id))
 	if err != nil {
 		return lathe.Session{}, fmt.Errorf("session %s: %w", id, missing(err))
+	}
+	return ses, nil
+}
+
+// wholeSession is session for what goes on with it: one whose settings are damaged
+// is refused.
+func (v *view) wholeSession(id lathe.SessionID) (lathe.Session, error) {
+	ses, damage, err := v.scanSession(v.row(`SELECT `+sessionColumns+` FROM session WHERE id = ?`, id))
+	if err != nil {
+		return lathe.Session{}, fmt.Errorf("session %s: %w", id, missing(err))
+	}
+	if damage != nil {
+		return lathe.Session{}, damagedSession(id, damage)
 	}
 	return ses, nil
 }
@@ -73,24 +86,28 @@ func missing(err error) error {
 
 type scanner interface{ Scan(dest ...any) error }
 
-func (v *view) scanSession(row scanner) (lathe.Session, error) {
+// scanSession reads a row; damage is why its settings are not what was stored.
+func (v *view) scanSession(row scanner) (s lathe.Session, damage, err error) {
 	var (
-		s                          lathe.Session
 		created, updated, archived int64
 		data                       []byte
 	)
-	err := row.Scan(&s.ID, &s.ProjectID, &s.ParentID, &s.Directory, &s.Title, &created, &updated, &archived, &data)
+	err = row.Scan(&s.ID, &s.ProjectID, &s.ParentID, &s.Directory, &s.Title, &created, &updated, &archived, &data)
 	if err != nil {
-		return lathe.Session{}, err
+		return lathe.Session{}, nil, err
 	}
 	s.Created, s.Updated, s.Archived = at(created), at(updated), at(archived)
-	if data, err = unpack(data); err == nil {
-		err = v.decoder().session(data, &s)
+	if data, damage = unpack(data); damage == nil {
+		damage = v.decoder().session(data, &s)
 	}
-	return s, err
+	if damage != nil {
+		v.store.log.Error("the settings of a session cannot be read", "session", string(s.ID), "err", damage)
+	}
+	return s, damage, nil
 }
 
-func (v *view) decoder() decoder { return decoder{load: v.store.loadBlob} }
+// decoder puts notes in the place of what cannot be read.
+func (v *view) decoder() decoder { return decoder{v.store.loadBlob, &damage{}} }
 
 // UpdateSession reads a session, lets change alter it and stores the result,
 // which it returns. The identifier stays. An error of change undoes everything.
@@ -104,7 +121,7 @@ func (s *Store) UpdateSession(ctx context.Context, id lathe.SessionID, change fu
 
 // UpdateSession is [Store.UpdateSession].
 func (tx *Tx) UpdateSession(id lathe.SessionID, change func(*lathe.Session) error) (lathe.Session, error) {
-	ses, err := tx.session(id)
+	ses, err := tx.wholeSession(id)
 	if err != nil {
 		return lathe.Session{}, err
 	}
@@ -187,7 +204,7 @@ func (v *view) sessions(query string, args ...any) (out []lathe.Session, err err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		ses, err := v.scanSession(rows)
+		ses, _, err := v.scanSession(rows)
 		if err != nil {
 			return nil, fmt.Errorf("list sessions: %w", err)
 		}

@@ -111,11 +111,11 @@ func (s *Store) ToolUses(ctx context.Context, since time.Time, fn func(ToolUse) 
 				return err
 			}
 			if data, err = unpack(data); err != nil {
-				return err
+				continue // "lathe doctor" tells of it
 			}
 			body, err := bare.part(kindTool, data)
 			if err != nil {
-				return err
+				continue
 			}
 			var ok bool
 			if u.ToolCall, ok = body.(*lathe.ToolCall); !ok {

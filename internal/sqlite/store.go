@@ -47,6 +47,7 @@ type Store struct {
 	now       func() time.Time
 	journal   string
 	onlyReads bool
+	restarted bool
 	readMode  string // how SQLite opens it then
 	aside     string // directory of a copy that is read in its place
 

@@ -38,6 +38,16 @@ func must(t testing.TB, err error) {
 	}
 }
 
+// whole fails the test unless everything is as it was stored.
+func whole(t testing.TB, s *Store) {
+	t.Helper()
+	found, err := s.Check(t.Context())
+	must(t, err)
+	for _, i := range found {
+		t.Errorf("damaged: %s %s", i.Session, i.What)
+	}
+}
+
 func equal(t testing.TB, want, got any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
