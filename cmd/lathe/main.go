@@ -39,9 +39,13 @@ func main() {
 	if err != nil {
 		width = 0
 	}
+	hide := shell.HideSelf
+	if os.Getenv("LATHE_ALLOW_DEBUGGER") != "" {
+		hide = nil
+	}
 	os.Exit(cli.Main(cli.Env{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Dir: dir, Getenv: os.Getenv, Environ: os.Environ(), Supervisor: []string{self, supervise}, Now: time.Now,
+		Dir: dir, Getenv: os.Getenv, Environ: os.Environ(), Supervisor: []string{self, supervise}, Hide: hide, Now: time.Now,
 		Signals: signals, Exit: os.Exit, Width: width,
 		StdinTTY:  term.IsTerminal(int(os.Stdin.Fd())),
 		StdoutTTY: term.IsTerminal(int(os.Stdout.Fd())),

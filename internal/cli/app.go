@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -32,6 +33,17 @@ import (
 var secrets = []string{
 	"LATHE_SERVER_PASSWORD", "OPENCODE_SERVER_PASSWORD", "LATHE_SERVER_USERNAME", "OPENCODE_SERVER_USERNAME",
 	"LATHE_AUTH_CONTENT", "OPENCODE_AUTH_CONTENT", "LATHE_CONSOLE_TOKEN", "OPENCODE_CONSOLE_TOKEN",
+}
+
+// hideSecrets hides the process from other programs at once if its environment holds
+// what they must not see; otherwise it is hidden before the first command.
+func (e *Env) hideSecrets() {
+	if e.Hide == nil || !slices.ContainsFunc(secrets, func(name string) bool { return e.Getenv(name) != "" }) {
+		return
+	}
+	if err := e.Hide(); err != nil {
+		fmt.Fprintln(e.Stderr, "lathe: warning:", err)
+	}
 }
 
 type appOptions struct {
@@ -108,7 +120,7 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 	if err != nil {
 		return nil, err
 	}
-	a.runner = shell.New(shell.Options{Supervisor: env.Supervisor})
+	a.runner = shell.New(shell.Options{Supervisor: env.Supervisor, Hide: env.Hide})
 	a.svc = session.New(session.Options{
 		Store: a.store, Bus: a.bus, Now: env.Now, Log: a.log, Owner: sqlite.Self(), Retries: retries(env), Sharing: session.Sharing{Encode: encodeShared},
 		Open: func(ctx context.Context, dir string) (*session.Instance, error) {

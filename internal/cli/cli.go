@@ -39,7 +39,9 @@ type Env struct {
 	// Supervisor is the command line that becomes [shell.SupervisorMain]; see
 	// [shell.Options] for what is lost without one.
 	Supervisor []string
-	Now        func() time.Time
+	// Hide keeps other programs from reading this process; nil: nothing does.
+	Hide func() error
+	Now  func() time.Time
 	// Signals delivers interrupts; nil means none. The first aborts what runs,
 	// the second ends the program at once.
 	Signals <-chan os.Signal
@@ -74,6 +76,7 @@ func (e exitError) Unwrap() error { return e.err }
 
 // Main runs the program and returns its exit code.
 func Main(env Env) int {
+	env.hideSecrets()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	env.signals = &signals{from: env.Signals, exit: env.Exit}

@@ -44,8 +44,9 @@ func newServe(env *Env) *cobra.Command {
 programs, until it is interrupted. GET /doc describes it.
 
 It listens on this machine only. Any other address needs a password, since who
-reaches the server can run commands as you: set LATHE_SERVER_PASSWORD, or name
-with --password-file a file that only you can read. Clients send it as HTTP basic
+reaches the server can run commands as you: name with --password-file a file that
+only you can read (or set LATHE_SERVER_PASSWORD, which the shell that you set it in
+and the programs that it starts can read too). Clients send it as HTTP basic
 authentication; the user is "opencode" unless LATHE_SERVER_USERNAME says otherwise.
 Traffic is not encrypted: for other machines put a TLS proxy or an SSH tunnel in
 front.
@@ -59,7 +60,7 @@ interrupt aborts at once, a third kills.`,
 		Example: `  lathe serve
   lathe serve --port 0 --socket ~/.lathe.sock
   lathe serve --cors https://tools.example.com --drain 30s
-  LATHE_SERVER_PASSWORD=… lathe serve --hostname 0.0.0.0 --mdns
+  lathe serve --hostname 0.0.0.0 --mdns --password-file ~/.lathe-password
   curl http://127.0.0.1:4096/global/health`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), env, o, cmd.Flags().Changed) },
 	}
@@ -236,7 +237,7 @@ func newServer(a *app, o serveOptions, dir, password string, served func(*http.R
 
 func (o *serveOptions) listen(ctx context.Context, password bool) ([]net.Listener, error) {
 	if !server.Loopback(o.hostname) && !password {
-		return nil, lathe.Errorf(lathe.CodeInvalid, "set LATHE_SERVER_PASSWORD, use --password-file, or stay on 127.0.0.1",
+		return nil, lathe.Errorf(lathe.CodeInvalid, "use --password-file, set LATHE_SERVER_PASSWORD, or stay on 127.0.0.1",
 			"refuse to listen on %s without a password: others could run commands as you", o.hostname)
 	}
 	l, err := server.Listen(ctx, o.hostname, o.port, password)

@@ -141,7 +141,7 @@ func (c *Config) JSON() []byte {
 // redact hides the values of keys that hold credentials, and every header and
 // variable of a server.
 func redact(v *jsonc.Value, keys []string) {
-	hideAll := len(keys) > 0 && (keys[len(keys)-1] == "headers" || keys[len(keys)-1] == "environment" || keys[len(keys)-1] == "env")
+	hideAll := len(keys) > 0 && holdsSecrets(keys[len(keys)-1])
 	for _, m := range v.Members {
 		if m.Value.Kind == jsonc.String && (hideAll || secretKey(m.Key)) && m.Value.Text != "" {
 			m.Value.Text = redacted

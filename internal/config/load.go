@@ -209,7 +209,9 @@ func (l *loader) expand(src *jsonc.Source, dir string, trust Trust) (*jsonc.Sour
 			return "", nil
 		}
 		if kind == "env" {
-			return l.getenv(strings.TrimSpace(arg)), nil
+			name := strings.TrimSpace(arg)
+			l.c.placeheld = append(l.c.placeheld, name)
+			return l.getenv(name), nil
 		}
 		path := expandHome(arg, l.o.Paths.Home)
 		if !filepath.IsAbs(path) {

@@ -44,6 +44,7 @@ var blocked = map[string]string{
 	"formatter":  "it starts programs",
 	"shell":      "it names a program to run",
 	"server":     "it could open a port",
+	"keep_env":   "it would hand your keys to commands",
 	"enterprise": "it could send sessions to another address",
 
 	"default_agent": "it would choose an agent in place of yours",

@@ -14,6 +14,7 @@ type Config struct {
 	Keybinds *jsonc.Value `conf:"keybinds,kind=object"` // as written
 	TUI      *jsonc.Value `conf:"tui,kind=object"`      // as written
 	Shell    string       `conf:"shell"`
+	KeepEnv  []string     `conf:"keep_env"` // key variables that commands get all the same; "*" at the end stands for any rest
 	LogLevel string       `conf:"logLevel,enum=DEBUG|INFO|WARN|ERROR"`
 	Server   Server       `conf:"server"`
 
@@ -75,6 +76,8 @@ type Config struct {
 
 	repoRules  []lathe.Rule            // of an untrusted repository
 	repoAgents map[string][]lathe.Rule // what it denies single agents
+
+	placeheld []string // variables that {env:} stands for
 
 	tree  *jsonc.Value
 	trust map[*jsonc.Source]Trust

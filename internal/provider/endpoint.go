@@ -92,13 +92,7 @@ var variableDefaults = map[string]string{"AWS_REGION": "us-east-1"}
 
 // keyVariable returns the name and the value of the first variable that holds a key.
 func keyVariable(id string, env []string, getenv func(string) string) (name, val string) {
-	names, listed := keyVariables[id]
-	if !listed {
-		names = env
-		if len(env) > 1 {
-			names = slices.DeleteFunc(slices.Clone(env), func(n string) bool { return !keyLike(n) })
-		}
-	}
+	names := keyNames(id, env)
 	for _, n := range names {
 		if v := strings.TrimSpace(getenv(n)); v != "" {
 			return n, v
@@ -108,6 +102,39 @@ func keyVariable(id string, env []string, getenv func(string) string) (name, val
 		return names[0], ""
 	}
 	return "", ""
+}
+
+// keyNames returns which of a provider's variables hold a key.
+func keyNames(id string, env []string) []string {
+	if names, listed := keyVariables[id]; listed {
+		return names
+	}
+	if len(env) > 1 {
+		return slices.DeleteFunc(slices.Clone(env), func(n string) bool { return !keyLike(n) })
+	}
+	return env
+}
+
+// shared are variables that programs other than lathe need for other ends than a
+// model: gh, git, aws, training code. They are no secrets from commands.
+var shared = []string{
+	"GITHUB_TOKEN", "GITLAB_TOKEN", "HF_TOKEN", "WANDB_API_KEY", "DATABRICKS_TOKEN", "VULTR_API_KEY",
+	"CLOUDFLARE_API_TOKEN", "CLOUDFLARE_API_KEY", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
+}
+
+// KeyVariables names the variables that hold a key of a model provider, known or
+// configured, whether they are set or not. Those that other programs need too,
+// such as GITHUB_TOKEN, are left out.
+func (r *Registry) KeyVariables() []string {
+	var names []string
+	for _, e := range r.entries {
+		for _, name := range e.info.Env {
+			if (keyLike(name) || slices.Contains(keyNames(e.info.ID, e.info.Env), name)) && !slices.Contains(shared, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 func keyLike(name string) bool {

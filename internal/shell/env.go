@@ -16,7 +16,7 @@ func Env(base []string, extra map[string]string, drop ...string) []string {
 	out := make([]string, 0, len(base)+len(extra))
 	for _, kv := range base {
 		name, _, ok := strings.Cut(kv, "=")
-		if !ok || name == "" || dropped(name, drop) {
+		if !ok || name == "" || Named(name, drop) {
 			continue
 		}
 		if _, ok := extra[name]; !ok {
@@ -34,8 +34,9 @@ func Env(base []string, extra map[string]string, drop ...string) []string {
 	return out
 }
 
-func dropped(name string, drop []string) bool {
-	return slices.ContainsFunc(drop, func(d string) bool {
+// Named reports whether a list holds a variable's name, or its beginning and "*".
+func Named(name string, list []string) bool {
+	return slices.ContainsFunc(list, func(d string) bool {
 		prefix, wild := strings.CutSuffix(d, "*")
 		return d == name || wild && strings.HasPrefix(name, prefix)
 	})

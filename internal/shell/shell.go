@@ -65,6 +65,8 @@ type Options struct {
 	Supervisor []string
 	Grace      time.Duration // from the request to stop to the kill; 0 means 250 ms
 	Drain      time.Duration // for output after the shell has exited; 0 means 100 ms
+	// Hide is called before the first command, usually [HideSelf]; nil: nothing is.
+	Hide func() error
 }
 
 // Runner runs commands. It is safe for concurrent use; a process needs one.
@@ -76,6 +78,8 @@ type Runner struct {
 
 	lastOther atomic.Int64 // process that [Runner.Holder] found last; not of a command
 
+	hide     sync.Once
+	hideErr  error
 	spawning sync.Mutex // held while a shell is started
 
 	mu      sync.Mutex
@@ -111,10 +115,10 @@ func (r *Runner) Close() error {
 	sup, err := r.sup, r.supErr
 	r.sup, r.closed = nil, true
 	r.mu.Unlock()
-	if sup == nil {
-		return err
+	if sup != nil {
+		err = sup.close()
 	}
-	return sup.close()
+	return errors.Join(err, r.hideErr)
 }
 
 // Run runs the command and returns when it and every process it started are
@@ -133,6 +137,10 @@ func (r *Runner) Run(ctx context.Context, c Command) (Exit, error) {
 	call := r.calls.Add(1)
 	r.enter(call)
 	defer r.leave(call)
+	if r.opts.Hide != nil {
+		r.hide.Do(func() { r.hideErr = r.opts.Hide() })
+	}
+	closeOnExec()
 	r.supervise()
 	p, err := r.start(c, call)
 	if err != nil {

@@ -76,10 +76,14 @@ func (r *Runner) setLate(m mark, leader int) {
 	}
 }
 
-// leads reports whether the process is the shell of a call that runs.
+// leads reports whether the process is the shell of a call that runs, or the
+// supervisor.
 func (r *Runner) leads(pid int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.sup != nil && r.sup.proc.Pid == pid {
+		return true
+	}
 	for _, leader := range r.running {
 		if leader == pid {
 			return true
