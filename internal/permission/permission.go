@@ -171,10 +171,15 @@ func actions(permission string, patterns []string, meta map[string]any, policy P
 		}
 		out = append(out, action)
 	}
+	for _, text := range texts(meta, shell.MetaRuns) {
+		if policy.Action(permission, text) == lathe.Deny {
+			out = append(out, lathe.Deny)
+		}
+	}
 	if permission == "read" {
 		policy = policy.without(lathe.AskMe)
 	}
-	for _, prefix := range prefixes(meta) {
+	for _, prefix := range texts(meta, shell.MetaUnder) {
 		action := policy.ActionUnder(permission, prefix)
 		if action != lathe.Allow && action != lathe.Deny && EvaluateUnder(permission, prefix, approved) == lathe.Allow {
 			action = lathe.Allow
@@ -184,8 +189,8 @@ func actions(permission string, patterns []string, meta map[string]any, policy P
 	return out
 }
 
-func prefixes(meta map[string]any) []string {
-	list, _ := meta[shell.MetaUnder].([]string)
+func texts(meta map[string]any, key string) []string {
+	list, _ := meta[key].([]string)
 	return list
 }
 

@@ -23,9 +23,15 @@ type Cmd struct {
 	Always  string   // pattern that an "always" reply remembers; empty: none
 	Dir     string   // where it runs; empty when that is not known
 	Dynamic bool     // what it does is not known; Text is the source
+	// Prefix is what the text of a dynamic command is known to begin with. Empty: it
+	// may run anything.
+	Prefix string
 	// Also are other texts that deny rules know it by: its name without the
 	// directory, for instance.
 	Also []string
+	// Runs are texts of commands that it may run on top of that. Only denials
+	// count for them: a person who allows "npx *" means what npx runs.
+	Runs []string
 }
 
 // PathUse is a file or directory that would be used.
@@ -52,6 +58,10 @@ type Request = struct {
 // prefixes, as []string: anything that begins with one of them may be written or
 // read, which the patterns cannot tell. The empty prefix means any path.
 const MetaUnder = "under"
+
+// MetaRuns is the key of a request's metadata that lists texts, as []string, which
+// are no reason to ask: only a rule that denies one of them counts.
+const MetaRuns = "runs"
 
 // Root tells which paths belong to the project, after symbolic links.
 type Root interface {
@@ -140,10 +150,14 @@ func prefixOf(dir string, root Root) string {
 }
 
 func (a Analysis) commandRequest() (Request, bool) {
-	var patterns, always list
+	var patterns, always, under, runs list
 	for _, c := range a.Commands {
+		for _, text := range c.Runs {
+			runs.add(text)
+		}
 		if c.Dynamic {
 			patterns.add(dynamicText(c.Text))
+			under.add(c.Prefix)
 		} else {
 			patterns.add(c.Text)
 		}
@@ -157,7 +171,14 @@ func (a Analysis) commandRequest() (Request, bool) {
 	if len(patterns.items) == 0 {
 		return Request{}, false
 	}
-	return Request{Permission: "bash", Patterns: patterns.items, Always: always.items}, true
+	req := Request{Permission: "bash", Patterns: patterns.items, Always: always.items, Metadata: map[string]any{}}
+	if len(under.items) > 0 {
+		req.Metadata[MetaUnder] = under.items
+	}
+	if len(runs.items) > 0 {
+		req.Metadata[MetaRuns] = runs.items
+	}
+	return req, true
 }
 
 // list keeps the order of first appearance.

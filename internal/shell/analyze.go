@@ -20,7 +20,7 @@ const (
 // Analyze lists what a script would do. It runs nothing and opens no file. Its
 // time is bounded: what is too long or too deep is not judged, and says so.
 func Analyze(script string, env AnalyzeEnv) Analysis {
-	w := &walker{env: env, out: &Analysis{}, steps: new(int)}
+	w := &walker{env: env, out: &Analysis{}, steps: new(int), written: map[string]input{}, names: map[string]string{}}
 	s := &scope{steps: w.steps, vars: map[string]value{}, funcs: map[string][]function{}}
 	if env.Dir != "" {
 		s.dirs = []string{env.Dir}
@@ -47,6 +47,8 @@ type walker struct {
 	reasons list
 	stdin   input
 	funcs   []*declared
+	written map[string]input  // files that the script wrote so far
+	names   map[string]string // files that it copied, moved or linked, and what they were called
 }
 
 // declared is a function, to be judged at the end if nothing called it.
@@ -211,6 +213,7 @@ func (w *walker) stmt(stmt *syntax.Stmt, s *scope) {
 	}
 	w.redirects(stmt.Redirs, s)
 	w.command(stmt, s)
+	w.remember(stmt, s)
 }
 
 func (w *walker) command(stmt *syntax.Stmt, s *scope) {

@@ -18,6 +18,7 @@ func (x *invocation) builtin() bool {
 		x.opaque("the commands of another file run in this shell")
 		if len(x.words) > 1 {
 			x.reads(x.words[1], PathUse{})
+			x.wrote(x.words[1])
 		}
 	case "trap":
 		x.trap()

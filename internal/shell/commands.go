@@ -184,7 +184,7 @@ func (w *walker) run(words []field, s *scope, source string) {
 		return
 	}
 	x := &invocation{walker: w, words: words, scope: s, source: source, base: baseName(words[0].text)}
-	x.at = len(w.out.Commands)
+	x.at, x.wroteFrom = len(w.out.Commands), len(w.out.Writes)
 	w.out.Commands = append(w.out.Commands, x.cmd(w.env))
 	if bodies := s.funcs[words[0].text]; len(bodies) > 0 {
 		w.invoke(bodies, words[1:], s, source)
@@ -193,8 +193,10 @@ func (w *walker) run(words []field, s *scope, source string) {
 	if !inert(x.base) {
 		x.checkWords()
 	}
+	x.runsFile()
 	x.dispatch()
 	x.files()
+	x.fetched()
 }
 
 func (w *walker) named(f field) bool {
@@ -214,6 +216,8 @@ type invocation struct {
 	source string
 	base   string
 	at     int // index of its Cmd
+
+	wroteFrom int // index of the first file it writes
 }
 
 func (x *invocation) cmd(env AnalyzeEnv) Cmd {
@@ -243,15 +247,33 @@ func joinWords(words []field) string {
 	return strings.Join(texts, " ")
 }
 
-// opaque marks the command as one whose effect is not known.
-func (x *invocation) opaque(reason string) {
+// opaque marks the command as one whose effect is not known: it may run anything.
+func (x *invocation) opaque(reason string) { x.unclear(reason, "") }
+
+// unclear marks the command as one that is not known beyond how its text begins.
+func (x *invocation) unclear(reason, prefix string) {
 	x.reasons.add(reason)
 	c := &x.out.Commands[x.at]
 	if c.Dynamic {
+		c.Prefix = commonPrefix(c.Prefix, prefix)
 		return
 	}
 	c.Also = append(c.Also, c.Text)
-	c.Dynamic, c.Always, c.Text = true, "", x.source
+	c.Dynamic, c.Always, c.Text, c.Prefix = true, "", x.source, prefix
+}
+
+func commonPrefix(a, b string) string {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return a[:n]
+}
+
+// runs notes commands that only denials count for.
+func (x *invocation) runs(texts ...string) {
+	c := &x.out.Commands[x.at]
+	c.Runs = append(c.Runs, texts...)
 }
 
 // also adds a text that deny rules know the command by.
@@ -263,14 +285,25 @@ func (x *invocation) also(words []field) {
 // checkWords looks at words that are not known before the shell runs. They could
 // be options.
 func (x *invocation) checkWords() {
+	unclear := false
 	for i, f := range x.words[1:] {
-		if !f.plain() && !x.isMessage(i+1) {
-			x.opaque("a word of " + x.base + " is not known before it runs")
+		if !unclear && !f.plain() && !x.isMessage(i+1) {
+			unclear = true
+			x.unclear("a word of "+x.base+" is not known before it runs", x.known(i+1))
 		}
 		if f.glob && wildcardRisk(x.base) && strings.ContainsAny(f.text[:1], "*?[") {
 			x.opaque("a wildcard of " + x.base + " can turn into an option")
 		}
 	}
+}
+
+// known returns the text before a word, where that cannot be an option that makes
+// the program run another.
+func (x *invocation) known(i int) string {
+	if runsByOption(x.base) {
+		return ""
+	}
+	return joinWords(x.words[:i]) + " "
 }
 
 // isMessage reports whether the word is the text of a commit or the like, which

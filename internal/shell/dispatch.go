@@ -49,8 +49,9 @@ type spec struct {
 // wrapper returns the spec of commands that run the command given to them.
 func wrapper(name string) (spec, bool) {
 	switch name {
-	case "nohup", "builtin", "noglob", "nocorrect", "setsid", "unbuffer", "caffeinate", "busybox", "toybox", "dbus-run-session", "fakeroot",
-		"proxychains", "proxychains4", "torsocks", "setarch", "linux32", "linux64", "pkexec", "cgexec", "firejail", "bwrap", "catchsegv", "eatmydata":
+	case "nohup", "builtin", "noglob", "nocorrect", "setsid", "unbuffer", "busybox", "toybox", "linux32", "linux64", "catchsegv", "eatmydata", "torsocks":
+		return spec{}, true
+	case "caffeinate", "dbus-run-session", "fakeroot", "proxychains", "proxychains4", "setarch", "pkexec", "cgexec", "firejail", "bwrap":
 		return spec{valued: "g f p w t"}, true
 	case "nice":
 		return spec{valued: "n adjustment"}, true
@@ -77,7 +78,7 @@ func wrapper(name string) (spec, bool) {
 	case "unshare", "nsenter", "setpriv", "systemd-run", "systemd-inhibit", "prlimit", "numactl", "xvfb-run", "capsh":
 		return spec{valued: "t S G w p u M C n s e a M slice unit setenv property"}, true
 	case "su", "runuser":
-		return spec{valued: "g G s w u shell group supp-group user", skip: 1 << 20, script: "c command session-command"}, true
+		return spec{valued: "g G s w u shell group supp-group user whitelist-environment", skip: 1 << 20, script: "c command session-command"}, true
 	case "script":
 		return spec{valued: "E I O B T m o log-out log-in", skip: 1 << 20, script: "c command"}, true
 	case "watch":
@@ -93,6 +94,9 @@ func wrapper(name string) (spec, bool) {
 
 func (x *invocation) wrap(sp spec) {
 	opts, rest := options(x.args(), sp.valued+" "+sp.script)
+	if in(x.base, "su runuser script") { // take options after the user or file, too
+		opts, rest = permuted(x.args(), sp.valued+" "+sp.script)
+	}
 	for _, o := range opts {
 		if o.given && in(strings.TrimLeft(o.name, "-"), sp.script) {
 			x.innerScript(o.value, nil)
@@ -114,6 +118,15 @@ func (x *invocation) wrap(sp spec) {
 		if len(rest) == 0 {
 			return
 		}
+	case "unshare", "nsenter", "setpriv", "systemd-run", "prlimit", "numactl", "xvfb-run", "capsh", "setarch", "firejail", "bwrap", "cgexec", "dbus-run-session", "pkexec":
+		x.anyOf(rest)
+	case "runuser":
+		if _, ok := find(opts, "-u", "--user"); ok {
+			x.inner(rest)
+		}
+	}
+	if in(x.base, "su runuser at batch") && x.stdin.piped {
+		x.opaque(x.base + " runs what it reads")
 	}
 	for len(rest) > 0 && sp.skip == 0 && assignment(rest[0].text) && x.base != "nohup" { // sudo X=1 cmd
 		x.assigned(rest[0])
@@ -125,6 +138,16 @@ func (x *invocation) wrap(sp spec) {
 		x.here(rest)
 	default:
 		x.inner(rest[sp.skip:])
+	}
+}
+
+// anyOf notes that the command may begin at any of the words: which option takes a
+// value is not known of every version.
+func (x *invocation) anyOf(words []field) {
+	for i := range min(len(words), 4) {
+		if x.named(words[i]) {
+			x.runs(joinWords(words[i:]))
+		}
 	}
 }
 
@@ -256,6 +279,7 @@ func (x *invocation) shellFile(f field) {
 		return
 	}
 	x.reads(f, PathUse{})
+	x.wrote(f)
 }
 
 func (x *invocation) xargs() {

@@ -105,11 +105,32 @@ func (x *invocation) gitOptions(sub string, args []field) {
 			x.opaque("an address of git can run programs")
 		}
 	}
+	x.gitStrategy(sub, args)
 	short := map[string]string{"rebase": "-x", "clone": "-u -c", "grep": "-O", "archive": "-o", "format-patch": "-o", "fetch": "-u",
-		"difftool": "-x", "bundle": "-o", "ls-remote": "-u", "merge": "-s", "pull": "-s"}[sub]
+		"difftool": "-x", "bundle": "-o", "ls-remote": "-u"}[sub]
 	for _, f := range args {
 		if short != "" && len(f.text) > 1 && f.text[0] == '-' && f.text[1] != '-' && hasOption(f.text, short) {
 			x.opaque("the option " + f.text + " of git can run programs or write files")
+		}
+	}
+}
+
+// gitStrategy judges the strategy of a merge: one that git does not know is the
+// program git-merge-NAME.
+func (x *invocation) gitStrategy(sub string, args []field) {
+	if !in(sub, "merge rebase pull cherry-pick revert") {
+		return
+	}
+	for i, f := range args {
+		name, value, given := strings.Cut(f.text, "=")
+		if name != "-s" && len(name) < 4 || name == "--strategy-option" || !strings.HasPrefix("--strategy", name) && !(name == "-s" && in(sub, "rebase merge pull")) {
+			continue
+		}
+		if !given && i+1 < len(args) {
+			value = args[i+1].text
+		}
+		if !in(value, "ours recursive ort octopus resolve subtree") {
+			x.opaque("git " + sub + " runs a program for the strategy " + value)
 		}
 	}
 }
@@ -128,7 +149,7 @@ func (x *invocation) gitCommand(sub string, args []field) {
 			x.inner(args[1:])
 		}
 	case "submodule":
-		if first.text == "foreach" {
+		if hasAny(args, "foreach") {
 			x.opaque("git submodule foreach runs a command")
 		}
 	case "config":

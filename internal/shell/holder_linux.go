@@ -79,13 +79,6 @@ func (r *Runner) marked() []int {
 	return pids
 }
 
-// mayHold reports whether there can be processes of commands.
-func (r *Runner) mayHold() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.running) > 0 || r.held
-}
-
 // walk goes down the process tree from lathe.
 type walk struct {
 	r      *Runner

@@ -14,17 +14,24 @@ func (x *invocation) program() {
 			}
 		}
 	}
+	x.runner()
 	switch x.base {
 	case "ssh", "mosh", "rsh", "rlogin", "telnet", "slogin", "autossh", "sshpass":
 		x.opaque(x.base + " runs commands elsewhere")
-	case "ed", "ex", "red", "vi", "vim", "nvim", "view", "vimdiff", "emacs", "emacsclient", "nano", "pico", "m4", "bc", "dc", "gnuplot", "sqlite3", "ftp", "sftp", "lftp", "mail", "mailx", "less", "more", "man", "pg", "most":
+	case "ed", "ex", "red", "vi", "vim", "nvim", "view", "vimdiff", "emacs", "emacsclient", "nano", "pico", "m4", "bc", "dc", "gnuplot", "sqlite3", "ftp", "sftp", "lftp", "mail", "mailx", "mutt", "neomutt", "less", "more", "man", "pg", "most":
 		x.interactive()
 	case "make", "gmake", "ninja", "just", "task", "bmake":
 		x.make()
 	case "tar", "bsdtar", "gtar":
 		x.tar()
-	case "python", "python2", "python3", "perl", "ruby", "node", "php", "lua", "deno", "bun", "osascript", "tclsh", "Rscript":
+	case "python", "python2", "python3", "perl", "ruby", "node", "php", "lua", "deno", "bun", "osascript", "tclsh", "Rscript", "R", "guile", "ts-node", "tsx", "irb":
 		x.interpreter()
+	case "npm", "gh":
+		x.settings()
+	case "socat", "socat1":
+		x.wordsWith("socat runs a program for an address", "exec:", "system:", "shell:")
+	case "pip", "pip3", "uv", "pipx":
+		x.wordsWith("an address of git can run programs", "ext::")
 	case "go":
 		x.golang()
 	}
@@ -73,9 +80,9 @@ func execOptions(name string) string {
 	case "kubectl":
 		return "--kubeconfig"
 	case "pytest", "py.test":
-		return "-p --rootdir -c --confcutdir -o --override-ini"
+		return "--pdbcls -p --rootdir -c --confcutdir -o --override-ini"
 	case "eslint", "prettier", "jest", "vitest", "mocha", "tsc", "webpack", "rollup", "vite":
-		return "--config -c --plugin --rulesdir --resolve-plugins-relative-to --require -r --loader --import --globalSetup --runner --project"
+		return "--config -c --plugin --rulesdir --resolve-plugins-relative-to --require -r --loader --import --globalSetup --runner --project --ui --parser"
 	case "tcpdump":
 		return "-z -w -G"
 	case "mysql", "psql":
@@ -88,8 +95,64 @@ func execOptions(name string) string {
 		return "-s --set"
 	case "ps", "hostname":
 		return ""
-	case "split":
+	case "split", "gsplit":
 		return "--filter"
+	case "cpio":
+		return "--rsh-command"
+	case "ssh-keygen":
+		return "-D"
+	case "ssh-add":
+		return "-s"
+	case "ctest":
+		return "--build-and-test --test-command -S --script -SP -SN"
+	case "cmake":
+		return "-P"
+	case "bazel", "bazelisk":
+		return "--run_under --workspace_status_command --override_repository --bazelrc --host_jvm_args"
+	case "hg", "chg", "rhg":
+		return "--config -R --repository --cwd"
+	case "svn", "svnadmin":
+		return "--config-dir --config-option --diff-cmd --diff3-cmd --editor-cmd"
+	case "gradle", "gradlew":
+		return "-I --init-script"
+	case "mvn", "mvnw":
+		return "-Dexec.executable"
+	case "ld", "ld.bfd", "ld.gold", "ld.lld":
+		return "-plugin --plugin"
+	case "rustc":
+		return "-C --codegen -Clinker -Z"
+	case "javac":
+		return "-processorpath --processor-path -processor -J"
+	case "java":
+		return "-javaagent -agentpath -agentlib -XX:OnError -XX:OnOutOfMemoryError"
+	case "nc", "ncat", "netcat":
+		return "-e -c --exec --sh-exec --lua-exec"
+	case "dpkg":
+		return "--pre-invoke --post-invoke --admindir --root --instdir"
+	case "apt", "apt-get", "aptitude":
+		return "-o --option -c --config-file"
+	case "rpm", "yum", "dnf":
+		return "--eval -E --define -D --setopt --installroot --root --pipe --rcfile --macros"
+	case "gpg", "gpg2":
+		return "--exec-path --photo-viewer --options --agent-program --dirmngr-program --homedir"
+	case "pandoc":
+		return "--filter -F --lua-filter -L --pdf-engine --data-dir -d --defaults"
+	case "pdflatex", "latex", "xelatex", "lualatex", "tex", "pdftex", "luatex":
+		return "-shell-escape --shell-escape -enable-write18"
+	case "latexmk":
+		return "-e -r -pdflatex"
+	case "restic":
+		return "--password-command -o --option"
+	case "borg":
+		return "--rsh --remote-path"
+	case "rclone":
+		return "--password-command --config"
+	case "xmllint":
+		return "--shell"
+	case "ansible", "ansible-playbook", "ansible-console":
+		return "-a --args -m --module-name -i --inventory -M --module-path"
+	case "babel":
+		return "--plugins --presets --config-file"
 	case "xz", "gzip", "bzip2", "zstd":
 		return "--suffix"
 	case "openssl":
@@ -130,11 +193,17 @@ func (x *invocation) interactive() {
 	if x.stdin.piped && !in(x.base, "less more bc dc most pg") {
 		x.opaque(x.base + " takes commands from standard input")
 	}
-	if in(x.base, "ed ex red vi vim nvim view vimdiff emacs emacsclient m4 gnuplot sqlite3 ftp sftp lftp mail mailx") {
+	if in(x.base, "ed ex red vi vim nvim view vimdiff emacs emacsclient m4 gnuplot sqlite3 ftp sftp lftp mail mailx mutt neomutt") {
 		x.opaque(x.base + " can run commands and change files")
 		return
 	}
+	if in(x.base, "bc dc") && x.stdin.piped && (!x.stdin.known || strings.Contains(x.stdin.text, "!")) {
+		x.opaque(x.base + " can run commands that it reads")
+	}
 	for _, f := range x.args() {
+		if x.base == "dc" && strings.Contains(f.text, "!") || in(x.base, "nano pico") && hasOption(f.text, "-s --speller -f --rcfile") {
+			x.opaque(x.base + " can run commands by its options")
+		}
 		if strings.HasPrefix(f.text, "+") || hasOption(f.text, "-k --lesskey-file --lesskey-content -o -O --log-file --LOG-FILE -x -P") {
 			x.opaque(x.base + " can run commands by its options")
 		}
@@ -160,16 +229,64 @@ func (x *invocation) make() {
 // interpreter programs run a script, which rules can allow by its name. What
 // comes from standard input has none.
 func (x *invocation) interpreter() {
-	opts, operands := options(x.args(), "c e r m W X E")
+	opts, operands := options(x.args(), "c e p r m W X E eval print require import")
 	code := false
 	for _, o := range opts {
+		if o.given && in(o.name, "-c -e -r -E -p -n --eval --print") || strings.HasSuffix(o.name, "e") {
+			x.code(o.value)
+		}
 		code = code || o.given && in(o.name, "-c -e -r -m -E")
+	}
+	if len(operands) > 1 && in(operands[0].text, "eval") {
+		x.code(operands[1])
+	}
+	if x.stdin.piped && x.stdin.known {
+		x.code(field{text: x.stdin.text, known: true})
 	}
 	if x.stdin.piped && !x.stdin.known && !code && (len(operands) == 0 || operands[0].text == "-" || strings.HasPrefix(operands[0].text, "/dev/")) && len(opts) == 0 {
 		x.opaque(x.base + " runs what it reads from standard input")
 	}
 	if len(operands) > 0 && operands[0].proc {
 		x.opaque(x.base + " runs what it reads, which is not known")
+	}
+}
+
+// wordsWith marks the command if a word has one of the signs.
+func (x *invocation) wordsWith(reason string, signs ...string) {
+	for _, f := range x.args() {
+		for _, sign := range signs {
+			if strings.Contains(strings.ToLower(f.text), sign) {
+				x.opaque(reason)
+			}
+		}
+	}
+}
+
+// settings judges commands that change what the program itself runs later.
+func (x *invocation) settings() {
+	words := x.args()
+	if len(words) < 2 {
+		return
+	}
+	switch x.base + " " + words[0].text {
+	case "npm config", "npm c":
+		if !in(words[1].text, "get list ls") {
+			x.opaque("the settings of npm can make it run commands")
+		}
+	case "npm set":
+		x.opaque("the settings of npm can make it run commands")
+	case "npm pkg":
+		if words[1].text == "set" {
+			for _, f := range words[2:] {
+				if name, script, ok := strings.Cut(f.text, "="); ok && strings.HasPrefix(name, "scripts") {
+					x.runsScript(field{text: script, known: f.known})
+				}
+			}
+		}
+	case "gh alias", "gh extension":
+		if !in(words[1].text, "list ls search browse") {
+			x.opaque("gh can be made to run commands by its aliases and extensions")
+		}
 	}
 }
 

@@ -14,7 +14,7 @@ func instanceName(uint64) string        { return "1" }
 func (mark) env(base []string) []string { return base }
 func (mark) set(int)                    {}
 func (mark) setOwn() bool               { return false }
-func (r *Runner) setLate(mark, int)     {}
+func (*tree) setLate(mark, int)         {}
 func adoptOrphans(bool)                 {}
 
 // sweep kills the group, without knowing what was in it.

@@ -71,23 +71,18 @@ type Options struct {
 
 // Runner runs commands. It is safe for concurrent use; a process needs one.
 type Runner struct {
-	opts     Options
-	instance uint64
-	ownLimit bool // lathe has the limit that tells its own programs from commands'
-	calls    atomic.Uint64
+	opts Options
+	*tree
 
 	lastOther atomic.Int64 // process that [Runner.Holder] found last; not of a command
 
-	hide     sync.Once
-	hideErr  error
-	spawning sync.Mutex // held while a shell is started
+	hide    sync.Once
+	hideErr error
 
-	mu      sync.Mutex
-	running map[uint64]int // the shells of the calls that run; 0 where one is being started
-	held    bool           // a process of a command could not be ended
-	sup     *supervisor
-	supErr  error
-	closed  bool
+	supervising sync.Mutex // guards what follows
+	sup         *supervisor
+	supErr      error
+	closed      bool
 }
 
 // New returns a Runner. Nothing is started before the first command.
@@ -98,9 +93,7 @@ func New(opts Options) *Runner {
 	if opts.Drain <= 0 {
 		opts.Drain = defaultDrain
 	}
-	r := &Runner{opts: opts, instance: newInstance(), running: map[uint64]int{}}
-	r.ownLimit = mark{instance: r.instance}.setOwn()
-	return r
+	return &Runner{opts: opts, tree: processTree()}
 }
 
 // Run runs one command without a supervisor; see [Runner.Run].
@@ -111,12 +104,13 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 // Close ends the supervisor and returns once it is gone. Commands still running
 // are not waited for; the supervisor ends them.
 func (r *Runner) Close() error {
-	r.mu.Lock()
+	r.supervising.Lock()
 	sup, err := r.sup, r.supErr
 	r.sup, r.closed = nil, true
-	r.mu.Unlock()
+	r.supervising.Unlock()
 	if sup != nil {
 		err = sup.close()
+		r.help(sup.proc.Pid, false)
 	}
 	return errors.Join(err, r.hideErr)
 }
@@ -149,30 +143,6 @@ func (r *Runner) Run(ctx context.Context, c Command) (Exit, error) {
 	exit, err := r.finish(ctx, p, c.Timeout)
 	exit.Duration = time.Since(begin)
 	return exit, err
-}
-
-// enter notes a call that runs from now on.
-func (r *Runner) enter(call uint64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.running[call] = 0
-	adoptOrphans(true)
-}
-
-func (r *Runner) leave(call uint64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.running, call)
-	if len(r.running) == 0 && !r.held {
-		adoptOrphans(false)
-	}
-}
-
-// lead notes the shell of a call.
-func (r *Runner) lead(call uint64, pid int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.running[call] = pid
 }
 
 func (c *Command) check() error {

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"maps"
 	"os"
 	"slices"
 
@@ -16,45 +15,45 @@ import (
 // inherit from lathe. It is taken for a command's.
 
 // stray reports whether a process is one.
-func (r *Runner) stray(pid int, st stat) bool {
-	if st.parent != os.Getpid() || st.session == ownSession() || r.leads(pid) {
+func (t *tree) stray(pid int, st stat) bool {
+	if st.parent != os.Getpid() || st.session == ownSession() || t.leads(pid) {
 		return false
 	}
 	lim, ok := limit(pid)
 	if !ok {
 		return true // another user's: made by sudo
 	}
-	m := mark{instance: r.instance}
-	return r.ownLimit && lim.Cur != m.own() || m.hasLimit(pid) || m.hasVar(pid)
+	m := mark{instance: t.instance}
+	return t.ownLimit && lim.Cur != m.own() || m.hasLimit(pid) || m.hasVar(pid)
 }
 
 // strays lists the live strays that a call has to end: its own, and those that
 // belong to no running call. The dead ones are collected.
-func (r *Runner) strays(m mark) []int {
+func (t *tree) strays(m mark) []int {
 	var out []int
 	held := false
 	for _, pid := range adopted() {
 		st, ok := readStat(pid)
 		switch {
-		case !ok || !r.stray(pid, st):
+		case !ok || !t.stray(pid, st):
 		case st.dead:
 			collect(pid)
 		case unix.Kill(pid, 0) != nil:
 			held = true // another user's: it cannot be ended, but it stays refused
-		case !r.ofAnother(pid, m):
+		case !t.ofAnother(pid, m):
 			out = append(out, pid)
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.held = held
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.held = held
 	return out
 }
 
 // ofAnother reports whether a process carries the mark of another call that runs.
-func (r *Runner) ofAnother(pid int, m mark) bool {
+func (t *tree) ofAnother(pid int, m mark) bool {
 	lim, ok := limit(pid)
-	return slices.ContainsFunc(r.calling(), func(call uint64) bool {
+	return slices.ContainsFunc(t.calling(), func(call uint64) bool {
 		other := mark{m.instance, call}
 		return call != m.call && (ok && lim.Cur == other.value() || other.hasVar(pid))
 	})
@@ -63,40 +62,17 @@ func (r *Runner) ofAnother(pid int, m mark) bool {
 // setLate marks what left the shell before that was marked: while the machine was
 // busy it may have become a child of lathe already. What has a terminal is a
 // person's.
-func (r *Runner) setLate(m mark, leader int) {
+func (t *tree) setLate(m mark, leader int) {
 	begin, ok := readStat(leader)
 	if !ok {
 		return
 	}
 	for _, pid := range adopted() {
 		st, ok := readStat(pid)
-		if ok && st.began >= begin.began && !st.tty && st.session != ownSession() && !r.leads(pid) {
+		if ok && st.began >= begin.began && !st.tty && st.session != ownSession() && !t.leads(pid) {
 			m.set(pid)
 		}
 	}
-}
-
-// leads reports whether the process is the shell of a call that runs, or the
-// supervisor.
-func (r *Runner) leads(pid int) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.sup != nil && r.sup.proc.Pid == pid {
-		return true
-	}
-	for _, leader := range r.running {
-		if leader == pid {
-			return true
-		}
-	}
-	return false
-}
-
-// calling lists the calls that run.
-func (r *Runner) calling() []uint64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Collect(maps.Keys(r.running))
 }
 
 // ownSession is the session that lathe runs in.

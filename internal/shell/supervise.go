@@ -24,12 +24,14 @@ func (r *Runner) supervise() {
 	if len(r.opts.Supervisor) == 0 || !canSupervise {
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.supervising.Lock()
+	defer r.supervising.Unlock()
 	if r.sup != nil || r.supErr != nil || r.closed {
 		return
 	}
-	r.sup, r.supErr = startSupervisor(r.opts.Supervisor, r.instance)
+	if r.sup, r.supErr = startSupervisor(r.opts.Supervisor, r.instance); r.sup != nil {
+		r.help(r.sup.proc.Pid, true)
+	}
 }
 
 func startSupervisor(argv []string, instance uint64) (*supervisor, error) {

@@ -53,6 +53,11 @@ func inert(name string) bool {
 		"printenv dirs times basenc base64 base32 sum")
 }
 
+// runsByOption lists commands with options that run programs of any name.
+func runsByOption(name string) bool {
+	return in(name, "tar bsdtar gtar rsync rg ripgrep sort gsort fd fdfind scp sftp ssh man split zip find gfind bfs sed gsed awk gawk mawk nawk")
+}
+
 // wildcardRisk lists commands with options that run programs and are given where
 // files are.
 func wildcardRisk(name string) bool { return in(name, "tar rsync zip 7z 7za scp ssh") }
@@ -72,6 +77,9 @@ func steers(name string, f field) bool {
 		"OPENSSL_CONF SSL_CERT_FILE http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY PHPRC PHP_INI_SCAN_DIR LUA_INIT "+
 		"LUA_PATH LUA_CPATH R_PROFILE R_PROFILE_USER TCLLIBPATH ERL_FLAGS ERL_AFLAGS ERL_ZFLAGS ELIXIR_ERL_OPTIONS DENO_CONFIG PSQLRC "+
 		"path fpath cdpath aliases functions commands precmd_functions preexec_functions chpwd_functions") {
+		return true
+	}
+	if in(name, "PS1 PS2 PS3 PROMPT RPROMPT PROMPT2 PROMPT3 PROMPT4") && (!f.known || strings.Contains(f.text, "$(") || strings.Contains(f.text, "${") || strings.Contains(f.text, "`")) {
 		return true
 	}
 	for _, prefix := range []string{"LD_", "DYLD_", "GIT_", "BASH_FUNC_", "CARGO_", "npm_config_", "NPM_CONFIG_", "YARN_", "PNPM_", "PIP_", "BUNDLE_", "LUA_INIT_", "GLIBC_", "MALLOC_", "LATHE_", "OPENCODE_", "BASH_ALIASES", "BASH_CMDS", "UV_"} {

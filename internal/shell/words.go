@@ -501,7 +501,7 @@ func (w *walker) printed(args []field, redirs []*syntax.Redirect, s *scope) (str
 		}
 		return joined + "\n", true
 	case "printf":
-		return joined, len(texts) == 1 && !strings.ContainsAny(joined, `\%`) && !strings.HasPrefix(joined, "-")
+		return printfText(texts)
 	case "pwd":
 		if len(texts) == 0 && len(s.dirs) == 1 {
 			return s.dirs[0] + "\n", true
@@ -512,6 +512,32 @@ func (w *walker) printed(args []field, redirs []*syntax.Redirect, s *scope) (str
 		}
 	}
 	return "", false
+}
+
+// printfText returns what printf prints for formats of text and "%s" alone.
+func printfText(words []string) (string, bool) {
+	if len(words) == 0 || strings.HasPrefix(words[0], "-") {
+		return "", false
+	}
+	format, args := words[0], words[1:]
+	if strings.Contains(strings.ReplaceAll(format, "%s", ""), "%") || strings.Contains(strings.ReplaceAll(format, `\n`, ""), `\`) {
+		return "", false
+	}
+	var out strings.Builder
+	for first := true; first || len(args) > 0; first = false {
+		parts := strings.Split(strings.ReplaceAll(format, `\n`, "\n"), "%s")
+		for i, part := range parts {
+			if i > 0 && len(args) > 0 {
+				out.WriteString(args[0])
+				args = args[1:]
+			}
+			out.WriteString(part)
+		}
+		if len(parts) == 1 {
+			return out.String(), len(args) == 0
+		}
+	}
+	return out.String(), true
 }
 
 // document returns the text of a here-document or here-string.

@@ -1,0 +1,130 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// runner notes the program that a package manager or an environment runs for its
+// caller. A person who allows "npx *" means that, so only denials count for it.
+func (x *invocation) runner() {
+	args := x.args()
+	for _, lead := range runnerLeads(x.base) {
+		want := strings.Fields(lead)
+		if len(args) < len(want) || !startsWith(args, want) {
+			continue
+		}
+		rest := args[len(want):]
+		for i := range min(len(rest), 6) { // which options take a value differs by version
+			if x.named(rest[i]) {
+				x.runs(joinWords(rest[i:]))
+			}
+		}
+		for i, f := range rest {
+			if value, ok := scriptOption(f.text); ok {
+				x.runsScript(field{text: value, known: f.known})
+			} else if in(f.text, "-c --call --run --command --shell-mode") && i+1 < len(rest) {
+				x.runsScript(rest[i+1])
+			}
+		}
+		return
+	}
+}
+
+func scriptOption(word string) (string, bool) {
+	for _, name := range []string{"--call=", "--run=", "--command="} {
+		if value, ok := strings.CutPrefix(word, name); ok {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+func startsWith(args []field, want []string) bool {
+	for i, word := range want {
+		if args[i].text != word {
+			return false
+		}
+	}
+	return true
+}
+
+// runnerLeads lists what stands between a runner's name and the program, the
+// longest first. Empty: the program comes first.
+func runnerLeads(name string) []string {
+	switch name {
+	case "npx", "bunx", "uvx", "pnpx", "nix-shell", "logsave":
+		return []string{""}
+	case "npm":
+		return []string{"exec", "x", "explore"}
+	case "pnpm":
+		return []string{"exec", "dlx", "-c exec"}
+	case "yarn":
+		return []string{"dlx", "exec", "run", ""}
+	case "bun":
+		return []string{"x", "run"}
+	case "uv":
+		return []string{"tool run", "run"}
+	case "pipx", "poetry", "pipenv", "pdm", "hatch", "rye", "conda", "mamba", "micromamba", "snap", "flatpak", "cargo":
+		return []string{"run"}
+	case "bundle", "rbenv", "pyenv", "asdf", "nodenv", "goenv", "jenv":
+		return []string{"exec"}
+	case "mise", "rtx":
+		return []string{"exec", "x"}
+	case "nix":
+		return []string{"shell", "develop", "run"}
+	case "docker", "podman", "nerdctl":
+		return []string{"compose exec", "compose run", "exec", "run"}
+	case "kubectl", "oc":
+		return []string{"exec"}
+	case "cmake":
+		return []string{"-E env", "-E time", "-E chdir"}
+	case "go":
+		return []string{"tool"}
+	case "brew":
+		return []string{"sh"}
+	case "vagrant":
+		return []string{"ssh"}
+	case "xterm", "gnome-terminal", "konsole", "alacritty", "kitty", "wezterm", "open":
+		return []string{"-e", "--", "-x", "-a", ""}
+	case "python", "python2", "python3":
+		return []string{"-m"}
+	}
+	return nil
+}
+
+// runsScript notes the commands of a script that only denials count for.
+func (x *invocation) runsScript(f field) {
+	if !f.known || x.depth >= maxDepth {
+		x.runs(f.text)
+		return
+	}
+	q := x.quiet()
+	q.depth++
+	if err := q.script(f.text, x.scope.clone()); err != nil {
+		x.runs(f.text)
+		return
+	}
+	for _, c := range q.out.Commands {
+		x.runs(c.Text)
+		x.runs(c.Also...)
+		x.runs(c.Runs...)
+	}
+}
+
+// code notes what may be commands in a program given as a word, where the program
+// looks as if it ran any. Its language is not parsed.
+func (x *invocation) code(f field) {
+	if len(f.text) > maxText || !slices.ContainsFunc([]string{"system", "exec", "spawn", "popen", "Popen", "subprocess", "child_process", "`", "shell", "Open3", "qx", "%x", "pty", "fork", "import os"},
+		func(sign string) bool { return strings.Contains(f.text, sign) }) {
+		return
+	}
+	for part := range strings.FieldsFuncSeq(f.text, func(r rune) bool { return strings.ContainsRune("\n\"'`;()[]{}|&", r) }) {
+		if words := strings.Fields(part); len(words) > 0 {
+			x.runs(strings.Join(words, " "))
+			if in(words[0], "exec system spawn !") {
+				x.runs(strings.Join(words[1:], " "))
+			}
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package shell
+
+import (
+	"path"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// remember notes what a statement writes into files, for the case that the script
+// runs one of them later.
+func (w *walker) remember(stmt *syntax.Stmt, s *scope) {
+	for _, r := range stmt.Redirs {
+		switch r.Op {
+		case syntax.RdrOut, syntax.AppOut, syntax.ClbOut, syntax.RdrAll, syntax.AppAll:
+		default:
+			continue
+		}
+		f := w.quiet().single(r.Word, s.clone())
+		if !f.known || harmless(f.text) || r.N != nil && r.N.Value == "2" {
+			continue
+		}
+		bare := *stmt
+		bare.Redirs = nil
+		for _, other := range stmt.Redirs {
+			if other.Op == syntax.Hdoc || other.Op == syntax.DashHdoc || other.Op == syntax.WordHdoc {
+				bare.Redirs = append(bare.Redirs, other)
+			}
+		}
+		text, known := w.output([]*syntax.Stmt{&bare}, s)
+		w.wroteFile(f, s, text, known, r.Op == syntax.AppOut || r.Op == syntax.AppAll)
+	}
+}
+
+func (w *walker) wroteFile(f field, s *scope, text string, known, more bool) {
+	if !f.known || f.glob {
+		return
+	}
+	for _, file := range s.resolve(f.text) {
+		if have, ok := w.written[file]; ok && more {
+			text, known = have.text+text, have.known && known
+		}
+		w.written[file] = input{text: text, known: known}
+	}
+}
+
+// wrote judges a file that is run as a script, where the script before wrote it.
+func (x *invocation) wrote(f field) {
+	if !f.known {
+		return
+	}
+	for _, file := range x.scope.resolve(f.text) {
+		in, ok := x.written[file]
+		switch {
+		case !ok:
+		case !in.known:
+			x.opaque(x.base + " runs what was written before, which is not known")
+		case in.text != "":
+			delete(x.written, file) // once: it may run itself
+			x.innerScript(field{text: in.text, known: true}, nil)
+			x.written[file] = in
+		}
+	}
+}
+
+// fetched notes the files that programs fill with what is not known.
+func (x *invocation) fetched() {
+	switch x.base {
+	case "curl", "wget", "tee", "dd", "sponge":
+		for _, u := range x.out.Writes[x.wroteFrom:] {
+			if !u.Dynamic && !u.Tree {
+				x.written[u.Path] = x.teed()
+			}
+		}
+	case "cp", "mv", "ln", "install":
+		x.renamed()
+	}
+}
+
+// teed is what tee writes, if that is known.
+func (x *invocation) teed() input {
+	if x.base == "tee" || x.base == "sponge" {
+		return input{text: x.stdin.text, known: x.stdin.known}
+	}
+	return input{}
+}
+
+// renamed notes that a program has got another name.
+func (x *invocation) renamed() {
+	_, operands := permuted(x.args(), "t S m o g target-directory suffix mode owner group")
+	if len(operands) != 2 || !operands[0].known || !operands[1].known {
+		return
+	}
+	from, to := operands[0].text, operands[1].text
+	for _, file := range x.scope.resolve(to) {
+		if in, ok := x.written[path.Join(x.first(), from)]; ok {
+			x.written[file] = in
+		}
+		x.names[file] = path.Base(from)
+		x.names[path.Join(file, path.Base(from))] = path.Base(from)
+	}
+}
+
+func (x *invocation) first() string {
+	if len(x.scope.dirs) == 0 {
+		return ""
+	}
+	return x.scope.dirs[0]
+}
+
+// runsFile judges a command that is named by its path, where the script before
+// wrote or renamed that file.
+func (x *invocation) runsFile() {
+	name := x.words[0]
+	if !strings.Contains(name.text, "/") {
+		return
+	}
+	for _, file := range x.scope.resolve(name.text) {
+		if real := x.names[file]; real != "" && real != x.base {
+			x.runs(strings.TrimSpace(real + " " + joinWords(x.args())))
+		}
+		if in := x.written[file]; !in.known || !strings.HasPrefix(in.text, "#!") || shebang(in.text) {
+			x.wrote(name)
+			return
+		}
+	}
+}
+
+// shebang reports whether a script is for a shell.
+func shebang(text string) bool {
+	line, _, _ := strings.Cut(text, "\n")
+	return strings.HasSuffix(strings.TrimSpace(line), "sh")
+}
