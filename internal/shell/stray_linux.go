@@ -69,7 +69,9 @@ func (t *tree) setLate(m mark, leader int) {
 	}
 	for _, pid := range adopted() {
 		st, ok := readStat(pid)
-		if ok && st.began >= begin.began && !st.tty && st.session != ownSession() && !t.leads(pid) {
+		lim, unmarked := limit(pid)
+		unmarked = unmarked && (lim.Cur == m.own() || !t.ownLimit && !mark{instance: m.instance}.hasLimit(pid))
+		if ok && unmarked && st.began >= begin.began && !st.tty && st.session != ownSession() && !t.leads(pid) {
 			m.set(pid)
 		}
 	}
