@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"lathe"
 	"lathe/internal/llm"
 	"lathe/internal/llm/anthropic"
 	"lathe/internal/llm/google"
@@ -169,13 +168,13 @@ func protocolOf(m *Model) (Protocol, string) {
 
 var variablePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`) })
 
-// fillAddress replaces ${VARIABLE} in a base URL.
-func fillAddress(url string, getenv func(string) string) (string, error) {
+// fillAddress replaces ${VARIABLE} in a base URL, and returns the name of one that
+// is not set.
+func fillAddress(url string, getenv func(string) string) (filled, missing string) {
 	if !strings.Contains(url, "${") {
-		return url, nil
+		return url, ""
 	}
-	missing := ""
-	url = variablePattern().ReplaceAllStringFunc(url, func(v string) string {
+	filled = variablePattern().ReplaceAllStringFunc(url, func(v string) string {
 		name := v[2 : len(v)-1]
 		val := getenv(name)
 		if val == "" {
@@ -186,10 +185,7 @@ func fillAddress(url string, getenv func(string) string) (string, error) {
 		}
 		return val
 	})
-	if missing != "" {
-		return "", lathe.Errorf(lathe.CodeAuth, "set "+missing+" in the environment", "the provider's address needs %s", missing)
-	}
-	return url, nil
+	return filled, missing
 }
 
 // adapter returns the model's adapter.

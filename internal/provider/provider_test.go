@@ -2,6 +2,7 @@ package provider
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"net/http"
@@ -123,7 +124,7 @@ func TestLookupErrors(t *testing.T) {
 	} {
 		provider, model, _ := strings.Cut(tt.ref, "/")
 		_, err := r.Lookup(lathe.ModelRef{Provider: provider, Model: model})
-		e, ok := err.(*lathe.Error)
+		e, ok := errors.AsType[*lathe.Error](err)
 		if !ok || e.Code != tt.code || e.Msg != tt.msg || !strings.HasPrefix(e.Hint, tt.hint) {
 			t.Errorf("%s: %#v", tt.ref, err)
 		}

@@ -322,9 +322,9 @@ func (r *Registry) Lookup(ref lathe.ModelRef) (*Model, error) {
 
 // connect returns a copy of the model with its adapter.
 func (r *Registry) connect(e *entry, m *Model) (*Model, error) {
-	url, err := fillAddress(m.URL, r.getenv)
-	if err != nil {
-		return nil, err
+	url, missing := fillAddress(m.URL, r.getenv)
+	if missing != "" {
+		return nil, keyError(e.info.ID, "set "+missing+" in the environment", "the provider's address needs %s", missing)
 	}
 	endpoint := llm.Endpoint{BaseURL: url, Key: e.key.Reveal(), Client: r.o.HTTP, Header: map[string]string{}}
 	maps.Copy(endpoint.Header, providerHeaders[e.info.ID])
@@ -350,7 +350,7 @@ func noKey(e *entry) error {
 	if e.env != "" {
 		hint = "set " + e.env + ", or " + hint
 	}
-	return lathe.Errorf(lathe.CodeAuth, hint, "provider %q has no key", e.info.ID)
+	return keyError(e.info.ID, hint, "provider %q has no key", e.info.ID)
 }
 
 func (r *Registry) unknownProvider(id string) error {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"lathe"
+	"lathe/internal/provider"
 	"lathe/internal/sqlite"
 	"lathe/internal/turn"
 )
@@ -61,6 +62,8 @@ type failureData struct {
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
 	Ref     string `json:"ref,omitempty"`
+	// Provider is whose credential is missing.
+	Provider string `json:"providerID,omitempty"`
 }
 
 type badRequest struct {
@@ -135,6 +138,9 @@ func (s *Server) describe(r *http.Request, ref string, err error) (int, any) {
 		out := failure{Name: n.name, Data: failureData{Message: e.Msg, Hint: e.Hint}}
 		if f, ok := errors.AsType[lathe.Failure](e.Cause); ok { // shown with the session as well
 			out.Data.Message += ": " + f.Error()
+		}
+		if f := provider.AuthFailure(err); f != nil {
+			out.Data.Provider = f.Provider
 		}
 		if e.Code == lathe.CodeBusy {
 			out.Tag, out.Message, out.Session = n.name, e.Msg, r.PathValue("sessionID")

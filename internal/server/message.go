@@ -10,6 +10,7 @@ import (
 
 	"lathe"
 	"lathe/internal/opencode/wire"
+	"lathe/internal/provider"
 	"lathe/internal/session"
 	"lathe/internal/sqlite"
 )
@@ -172,8 +173,16 @@ func (c *call) prompt() (*lathe.Message, *session.Run, error) {
 // that sent it may only listen to events.
 func (c *call) tellFailed(sess lathe.Session, err error) {
 	if err != nil && lathe.CodeOf(err) != lathe.CodeBusy {
-		c.s.opts.Service.Failed(sess.Directory, sess.ID, &lathe.UnknownFailure{Message: said(err)})
+		c.s.opts.Service.Failed(sess.Directory, sess.ID, notTaken(err))
 	}
+}
+
+// notTaken is what a session shows of a prompt that could not be taken.
+func notTaken(err error) lathe.Failure {
+	if f := provider.AuthFailure(err); f != nil {
+		return f
+	}
+	return &lathe.UnknownFailure{Message: said(err)}
 }
 
 // said returns what may be shown of an error.

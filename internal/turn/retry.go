@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"lathe"
@@ -70,6 +71,8 @@ func classify(ctx context.Context, err error, model lathe.ModelRef) lathe.Failur
 	}
 }
 
+// flatten returns the response's headers with their names in lower case, as
+// OpenCode's clients read them.
 func flatten(e *llm.Error) map[string]string {
 	if len(e.Header) == 0 {
 		return nil
@@ -77,7 +80,7 @@ func flatten(e *llm.Error) map[string]string {
 	out := make(map[string]string, len(e.Header))
 	for k := range e.Header {
 		if k != "Set-Cookie" {
-			out[k] = e.Header.Get(k)
+			out[strings.ToLower(k)] = e.Header.Get(k)
 		}
 	}
 	return out
