@@ -2,6 +2,7 @@ package llm
 
 import (
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,6 +22,10 @@ type Endpoint struct {
 	Client *http.Client
 	// Timeouts bound the phases of a request.
 	Timeouts Timeouts
+	// Reached is set when the provider answered; those who make several endpoints
+	// of one address may share it. A name that was found once and is not now is
+	// worth another attempt, one that never was is told at once. May be nil.
+	Reached *atomic.Bool
 }
 
 // Timeouts bound the phases of one request. Zero means the default, a negative

@@ -14,8 +14,9 @@ import (
 	"syscall"
 )
 
-// networkError says why no response came.
-func networkError(ctx context.Context, err error) error {
+// networkError says why no response came. reached tells that the provider answered
+// before.
+func networkError(ctx context.Context, err error, reached bool) error {
 	if e, ok := errors.AsType[*Error](context.Cause(ctx)); ok {
 		return e
 	}
@@ -30,17 +31,18 @@ func networkError(ctx context.Context, err error) error {
 		}
 		err = u.Err
 	}
-	explainNetwork(e, host, err)
+	explainNetwork(e, host, err, reached)
 	return e
 }
 
-func explainNetwork(e *Error, host string, err error) {
+func explainNetwork(e *Error, host string, err error, reached bool) {
 	dns, isDNS := errors.AsType[*net.DNSError](err)
 	netErr, isNet := errors.AsType[net.Error](err)
 	switch {
 	case isProxy(err):
 		e.Message = fmt.Sprintf("the proxy on the way to %s cannot be reached: %v; check HTTPS_PROXY, HTTP_PROXY and NO_PROXY", host, err)
 	case isDNS && dns.IsNotFound:
+		e.Retryable = reached
 		e.Message = fmt.Sprintf("the name %q cannot be resolved; check the network and the base URL", dns.Name)
 	case isDNS:
 		e.Message = fmt.Sprintf("resolving %q failed: %v", dns.Name, dns.Err)

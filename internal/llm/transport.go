@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"lathe/internal/sse"
@@ -61,6 +62,9 @@ func NewTransport(e Endpoint) *Transport {
 	}
 	c := *client
 	c.CheckRedirect = checkRedirect
+	if e.Reached == nil {
+		e.Reached = new(atomic.Bool)
+	}
 	return &Transport{client: &c, endpoint: e, timeouts: e.Timeouts.withDefaults()}
 }
 
@@ -128,8 +132,9 @@ func (t *Transport) exchange(ctx context.Context, c Call, a *Answer) error {
 	defer w.stop()
 	resp, err := t.send(ctx, c, w)
 	if err != nil {
-		return networkError(ctx, err)
+		return networkError(ctx, err, t.endpoint.Reached.Load())
 	}
+	t.endpoint.Reached.Store(true)
 	defer resp.Body.Close()
 	body := &watchedBody{ctx: ctx, r: resp.Body, w: w, a: a, left: maxAnswer}
 	plain, err := decompress(resp.Header.Get("Content-Encoding"), body)

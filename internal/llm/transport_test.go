@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -490,9 +491,46 @@ func FuzzStatusError(f *testing.F) {
 // A proxy that refuses is not the provider that does.
 func TestProxyRefuses(t *testing.T) {
 	cause := &url.Error{Op: "Post", URL: "https://api.example.com/v1", Err: &net.OpError{Op: "proxyconnect", Net: "tcp", Err: syscall.ECONNREFUSED}}
-	err := networkError(t.Context(), cause)
+	err := networkError(t.Context(), cause, false)
 	want := "the proxy on the way to api.example.com cannot be reached: proxyconnect tcp: connection refused; check HTTPS_PROXY, HTTP_PROXY and NO_PROXY"
 	if kind, retryable := kindOf(err); kind != KindNetwork || !retryable || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v is %q, retryable %v", err, kind, retryable)
+	}
+}
+
+// lookup fails to find a name, as often as it is asked and not told otherwise.
+type lookup struct{ found *bool }
+
+func (l lookup) RoundTrip(r *http.Request) (*http.Response, error) {
+	if *l.found {
+		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("data: done\n\n")), Request: r}, nil
+	}
+	return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Name: r.URL.Hostname(), Err: "no such host", IsNotFound: true}}
+}
+
+// A name that does not exist is a typing error and told at once. One that was
+// found before is a network that changes, and one that could not be looked up may
+// be found next time.
+func TestNameThatDoesNotExist(t *testing.T) {
+	found := false
+	e := Endpoint{Client: &http.Client{Transport: lookup{&found}}, Reached: new(atomic.Bool)}
+	ask := func(retryable bool) {
+		t.Helper()
+		_, err := run(t.Context(), e, "http://api.exmaple.com/v1")
+		const want = `the name "api.exmaple.com" cannot be resolved; check the network and the base URL`
+		if kind, again := kindOf(err); kind != KindNetwork || again != retryable || err.Error() != want {
+			t.Errorf("error %v is %q, retryable %v", err, kind, again)
+		}
+	}
+	ask(false)
+	found = true
+	if _, err := run(t.Context(), e, "http://api.exmaple.com/v1"); err != nil {
+		t.Error(err)
+	}
+	found = false
+	ask(true)
+	err := networkError(t.Context(), &net.DNSError{Name: "x", Err: "server misbehaving", IsTemporary: true}, false)
+	if _, again := kindOf(err); !again {
+		t.Errorf("error %v is not repeated", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"lathe"
@@ -74,6 +75,8 @@ type entry struct {
 	env      string // name of the key's variable, for hints
 	public   bool   // only free models, without a key
 	disabled string // why it may not be used
+
+	reached atomic.Bool // it answered a request
 
 	once   sync.Once
 	models []*Model
@@ -326,7 +329,7 @@ func (r *Registry) connect(e *entry, m *Model) (*Model, error) {
 	if missing != "" {
 		return nil, keyError(e.info.ID, "set "+missing+" in the environment", "the provider's address needs %s", missing)
 	}
-	endpoint := llm.Endpoint{BaseURL: url, Key: e.key.Reveal(), Client: r.o.HTTP, Header: map[string]string{}}
+	endpoint := llm.Endpoint{BaseURL: url, Key: e.key.Reveal(), Client: r.o.HTTP, Header: map[string]string{}, Reached: &e.reached}
 	maps.Copy(endpoint.Header, providerHeaders[e.info.ID])
 	if e.info.ID == "azure" && m.Protocol == ProtocolOpenAI {
 		endpoint.Header["api-key"], endpoint.Key = endpoint.Key, ""
