@@ -19,6 +19,7 @@ import (
 	"lathe"
 	"lathe/internal/auth"
 	"lathe/internal/catalog"
+	"lathe/internal/provider"
 )
 
 func newAuth(env *Env) *cobra.Command {
@@ -225,7 +226,7 @@ func newAuthList(env *Env) *cobra.Command {
 				return err
 			}
 			for _, id := range sortedNames(all) {
-				fmt.Fprintf(env.Stdout, "%-24s %s\n", clean(id), kindOf(all[id]))
+				fmt.Fprintf(env.Stdout, "%-24s %s\n", clean(id), kindOf(id, all[id], env.Now()))
 			}
 			for _, info := range catalog.Embedded().Providers() {
 				for _, name := range info.Env {
@@ -239,11 +240,14 @@ func newAuthList(env *Env) *cobra.Command {
 	}
 }
 
-func kindOf(e auth.Entry) string {
-	switch e.(type) {
+func kindOf(id string, e auth.Entry, now time.Time) string {
+	switch e := e.(type) {
 	case auth.API:
 		return "key"
 	case auth.OAuth:
+		if why := provider.LoginProblem(id, e, now); why != "" {
+			return "login (oauth), cannot be used: " + why
+		}
 		return "login (oauth)"
 	case auth.WellKnown:
 		return "organisation"

@@ -74,6 +74,7 @@ type entry struct {
 	key      auth.Secret
 	env      string // name of the key's variable, for hints
 	public   bool   // only free models, without a key
+	login    string // why a stored sign-in cannot be used
 	disabled string // why it may not be used
 
 	reached atomic.Bool // it answered a request
@@ -148,7 +149,7 @@ func (r *Registry) addEntry(info catalog.Info, stored map[string]auth.Entry) {
 	case auth.API:
 		e.source, e.key = "api", s.Key
 	case auth.OAuth:
-		e.oauth(s)
+		e.oauth(s, r.o.Now())
 	}
 	if c := e.conf; c != nil {
 		e.source = "config"
@@ -164,9 +165,11 @@ func (r *Registry) addEntry(info catalog.Info, stored map[string]auth.Entry) {
 	r.order = append(r.order, info.ID)
 }
 
-// oauth uses a stored token where it works as a key: not for OpenAI, whose
-// tokens are for an address that is not open to other programs.
-func (e *entry) oauth(s auth.OAuth) {
+// oauth uses a stored token where it works as a key.
+func (e *entry) oauth(s auth.OAuth, now time.Time) {
+	if e.login = LoginProblem(e.info.ID, s, now); e.login != "" {
+		return
+	}
 	key := s.Access
 	if e.info.ID == "github-copilot" {
 		key = s.Refresh
@@ -175,7 +178,7 @@ func (e *entry) oauth(s auth.OAuth) {
 			e.info.API = "https://copilot-api." + host
 		}
 	}
-	if e.info.ID != "openai" && !key.IsZero() {
+	if !key.IsZero() {
 		e.source, e.key = "custom", key
 	}
 }
@@ -353,6 +356,9 @@ func noKey(e *entry) error {
 	if e.env != "" {
 		hint = "set " + e.env + ", or " + hint
 	}
+	if e.login != "" {
+		return keyError(e.info.ID, hint, "the login stored for %q cannot be used: %s", e.info.ID, e.login)
+	}
 	return keyError(e.info.ID, hint, "provider %q has no key", e.info.ID)
 }
 
@@ -494,106 +500,4 @@ func (e *entry) why() string {
 		return "the provider is configured"
 	}
 	return "you are logged in to " + e.info.Name
-}
-
-// favourites are ids of models that suit the work, best last; asides are
-// variations of one that are not meant to be a default.
-var (
-	favourites = [][]string{{"gpt-5"}, {"gpt-6"}, {"claude-opus"}, {"claude-sonnet"}, {"big-pickle"}, {"gemini-", "pro"}}
-	asides     = []string{"-fast", "-mini", "-nano", "-lite", "-chat", "-image", "-tts", "-audio", "-live", "realtime", "embed", "rerank", "whisper",
-		"-search", "research", "-spark", "computer-use", "customtools", "safeguard", "guard", "moderation", "-codex", "translate"}
-)
-
-// best returns the model to take of a provider: a favourite, then the newest.
-func best(models []*Model) *Model {
-	var top *Model
-	for _, m := range models {
-		if (m.Caps.ToolCall || m.Protocol == ProtocolBuiltin) && m.Caps.Output.Has(catalog.Text) && (top == nil || better(m, top)) {
-			top = m
-		}
-	}
-	return top
-}
-
-func better(a, b *Model) bool {
-	return cmp.Or(
-		cmp.Compare(aside(b), aside(a)),
-		cmp.Compare(favourite(a), favourite(b)),
-		cmp.Compare(a.Released, b.Released),
-		cmp.Compare(len(b.Ref.Model), len(a.Ref.Model)),
-		cmp.Compare(b.Ref.Model, a.Ref.Model),
-	) > 0
-}
-
-func aside(m *Model) int {
-	id := strings.ToLower(m.Ref.Model)
-	if strings.Contains(id, "gpt") && strings.HasSuffix(id, "-pro") ||
-		slices.ContainsFunc(asides, func(s string) bool { return strings.Contains(id, s) }) {
-		return 1
-	}
-	return 0
-}
-
-func favourite(m *Model) int {
-	id, at := strings.ToLower(m.Ref.Model), -1
-	for i, words := range favourites {
-		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(id, w) }) {
-			at = i
-		}
-	}
-	return at
-}
-
-// smallFamilies are looked for in this order, by provider; "" is for all others.
-var smallFamilies = map[string][]string{
-	"":               {"gemini-flash", "gpt-nano", "claude-haiku"},
-	"opencode":       {"gpt-nano"},
-	"github-copilot": {"gpt-mini", "claude-haiku", "gemini-flash", "gpt-nano"},
-	"azure":          {},
-}
-
-// Small returns the model for titles and other small requests beside a model:
-// the configured one, else the newest small one of the same provider, else the
-// model itself.
-func (r *Registry) Small(ref lathe.ModelRef) lathe.ModelRef {
-	if r.conf.SmallModel != "" {
-		if small, err := r.ParseRef(r.conf.SmallModel); err == nil {
-			if _, err := r.Lookup(small); err == nil {
-				return small
-			}
-		}
-	}
-	ref.Variant = ""
-	e := r.entries[ref.Provider]
-	if e == nil || !e.connected() {
-		return ref
-	}
-	models, err := r.models(e)
-	if err != nil {
-		return ref
-	}
-	families, ok := smallFamilies[ref.Provider]
-	if !ok {
-		families = smallFamilies[""]
-	}
-	for _, family := range families {
-		var top *Model
-		for _, m := range models {
-			if m.Family == family && m.Caps.Output == catalog.Text && aside(m) <= smallAside(family) && (top == nil || better(m, top)) {
-				top = m
-			}
-		}
-		if top != nil {
-			return top.Ref
-		}
-	}
-	return ref
-}
-
-// smallAside allows the words "mini" and "nano" in families named so.
-func smallAside(family string) int {
-	if strings.HasPrefix(family, "gpt-") {
-		return 1
-	}
-	return 0
 }
