@@ -52,6 +52,9 @@ type Request struct {
 	// reasoning, for Chat-compatible vendors that want it back
 	// ("reasoning_content", "reasoning_details"); empty for none.
 	ReasoningField string
+	// ReasoningOptional leaves the field out of messages without reasoning of this
+	// model; vendors that ask for the field want it in every message.
+	ReasoningOptional bool
 	// Origin is "provider/model"; reasoning metadata is sent back only to its origin.
 	Origin string
 }

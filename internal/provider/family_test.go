@@ -167,3 +167,33 @@ func TestPlaceholderTool(t *testing.T) {
 		}
 	}
 }
+
+func TestReasoningGoesBack(t *testing.T) {
+	type want struct {
+		field    string
+		optional bool
+	}
+	for _, tt := range []struct {
+		npm, id, interleaved string
+		protocol             Protocol
+		want                 want
+	}{
+		{npmCompatible, "zai-org/GLM-4.7", "", ProtocolOpenAIChat, want{"reasoning_content", true}},
+		{npmCompatible, "kimi-k2-thinking", "true", ProtocolOpenAIChat, want{"reasoning_content", true}},
+		{npmCompatible, "deepseek-v3.2", "", ProtocolOpenAIChat, want{"reasoning_content", true}},
+		{npmAlibaba, "qwen3-max", "", ProtocolOpenAIChat, want{"reasoning_content", true}},
+		{npmCompatible, "kimi-k2.5", "reasoning", ProtocolOpenAIChat, want{"reasoning", false}},
+		{npmCompatible, "deepseek-r1", "", ProtocolOpenAIChat, want{}},
+		{npmCompatible, "gpt-oss-120b", "", ProtocolOpenAIChat, want{}},
+		{npmGroq, "qwen3-32b", "", ProtocolOpenAIChat, want{}},
+		{npmOpenRouter, "z-ai/glm-4.7", "reasoning_details", ProtocolOpenAIChat, want{}},
+		{npmAnthropic, "kimi-k2", "", ProtocolAnthropic, want{}},
+	} {
+		m := &Model{APIID: tt.id, NPM: tt.npm, Protocol: tt.protocol, Caps: Caps{Interleaved: tt.interleaved}}
+		var req llm.Request
+		m.Prepare(&req, Params{})
+		if got := (want{req.ReasoningField, req.ReasoningOptional}); got != tt.want {
+			t.Errorf("%s of %s: %+v, want %+v", tt.id, tt.npm, got, tt.want)
+		}
+	}
+}

@@ -44,7 +44,7 @@ func (m *Model) Prepare(req *llm.Request, p Params) {
 	req.Headers = m.headers(p)
 	req.CacheKey = m.promptCacheKey(p)
 	req.CacheMarks = m.marks()
-	req.ReasoningField = m.reasoningField()
+	req.ReasoningField, req.ReasoningOptional = m.reasoningField()
 	m.addPlaceholder(req)
 }
 
@@ -230,11 +230,25 @@ func (m *Model) marks() bool {
 	return !own && holdsAny(cacheMarked, m)
 }
 
-func (m *Model) reasoningField() string {
-	if m.Caps.Interleaved == "true" || m.NPM == npmOpenRouter || m.Protocol != ProtocolOpenAIChat {
-		return ""
+// reasoningBack are families that think between their calls and go on from what
+// they thought, where no field is configured. Other adapters' vendors refuse a
+// field that they do not know, and the first DeepSeek models this one.
+var reasoningBack = []match{
+	{npms: []string{npmCompatible, npmAlibaba}, ids: []string{"glm", "kimi", "deepseek", "qwen", "qwq"}, not: []string{"deepseek-r1"}},
+}
+
+// reasoningField returns the field in which reasoning goes back, and whether it
+// may be left out.
+func (m *Model) reasoningField() (field string, optional bool) {
+	switch {
+	case m.NPM == npmOpenRouter || m.Protocol != ProtocolOpenAIChat:
+		return "", false
+	case m.Caps.Interleaved != "" && m.Caps.Interleaved != "true":
+		return m.Caps.Interleaved, false
+	case holdsAny(reasoningBack, m):
+		return "reasoning_content", true
 	}
-	return m.Caps.Interleaved
+	return "", false
 }
 
 func holdsAny(rows []match, m *Model) bool {

@@ -233,7 +233,9 @@ func (e *encoder) assistant(content []llm.Content, mark bool) {
 			if e.req.OwnMeta(name, c.Origin, c.Meta, &m) {
 				details = append(details, m.Details...)
 			}
-			thoughts = append(thoughts, c.Text)
+			if !e.req.ReasoningOptional || c.Origin == e.req.Origin {
+				thoughts = append(thoughts, c.Text)
+			}
 		case llm.ToolUse:
 			calls = append(calls, c)
 		}
@@ -259,7 +261,9 @@ func (e *encoder) reasoning(thoughts []string, details []detail) {
 		// Encoding plain strings cannot fail.
 		_ = e.w.Any("reasoning_details", details)
 	case field != "" && field != "reasoning_details":
-		e.w.Str(field, strings.Join(thoughts, ""))
+		if text := strings.Join(thoughts, ""); text != "" || !e.req.ReasoningOptional {
+			e.w.Str(field, text)
+		}
 	}
 }
 

@@ -189,12 +189,17 @@ func TestRequest(t *testing.T) {
 			`{"model":"m","stream":true,"max_completion_tokens":10,"prompt_cache_key":"k","reasoning_effort":"low","stream_options":{"include_usage":true},"temperature":0.5,"usage":{"include":true},"messages":[{"role":"user","content":"hi"}]}`},
 		{"reasoning field", llm.Request{Model: "m", Origin: "x", ReasoningField: "reasoning_content", System: []string{"a", "b"}, Messages: history},
 			`{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"system","content":"a\n\nb"},{"role":"user","content":"hi"},{"role":"assistant","content":"ok","reasoning_content":"hm","tool_calls":[{"id":"call_1.2","type":"function","function":{"name":"read","arguments":"{\"a\":1}"}}]},{"role":"tool","tool_call_id":"call_1.2","content":"out"},{"role":"user","content":[{"type":"text","text":"Attached media from tool result:"},{"type":"image_url","image_url":{"url":"data:image/png;base64,eA=="}}]},{"role":"user","content":"go on"}]}`},
+		{"reasoning of this model goes back", llm.Request{Model: "m", Origin: "p/m", ReasoningField: "reasoning_content", ReasoningOptional: true, Messages: []llm.Message{
+			{Role: llm.RoleAssistant, Content: []llm.Content{llm.Reasoning{Text: "hm", Origin: "p/m"}, llm.Text{Text: "a"}}},
+			{Role: llm.RoleAssistant, Content: []llm.Content{llm.Reasoning{Text: "hm", Origin: "other"}, llm.Text{Text: "b"}}},
+			{Role: llm.RoleAssistant, Content: []llm.Content{llm.Text{Text: "c"}}}}},
+			`{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"assistant","content":"a","reasoning_content":"hm"},{"role":"assistant","content":"b"},{"role":"assistant","content":"c"}]}`},
 		{"details to their origin", llm.Request{Model: "claude-x", Origin: "p/m", CacheMarks: true, System: []string{"a"}, Messages: history[:2]},
 			`{"model":"claude-x","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"system","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]},{"role":"user","content":[{"type":"text","text":"hi","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":[{"type":"text","text":"ok"}],"reasoning_details":[{"type":"reasoning.text","text":"hm","signature":"s"}],"tool_calls":[{"id":"call_1_2","type":"function","function":{"name":"read","arguments":"{\"a\":1}"}}]}]}`},
 		{"mistral", llm.Request{Model: "Devstral-2", Messages: history},
 			`{"model":"Devstral-2","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"ok","reasoning_details":[{"type":"reasoning.text","text":"hm","signature":"s"}],"tool_calls":[{"id":"call12000","type":"function","function":{"name":"read","arguments":"{\"a\":1}"}}]},{"role":"tool","tool_call_id":"call12000","content":"out"},{"role":"assistant","content":"Done."},{"role":"user","content":[{"type":"text","text":"Attached media from tool result:"},{"type":"image_url","image_url":{"url":"data:image/png;base64,eA=="}}]},{"role":"user","content":"go on"}]}`},
 	}
-	tests[3].req.Origin = "p/m"
+	tests[len(tests)-1].req.Origin = "p/m"
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, body(t, &tt.req)); diff != "" {
