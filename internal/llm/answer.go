@@ -66,6 +66,8 @@ type Block struct {
 	args         []byte
 	sent         bool
 	closed       bool
+	held         bool // closed, but how the answer ends decides what it was
+	meta         map[string]json.RawMessage
 }
 
 type blockKind int
@@ -200,7 +202,8 @@ func (b *Block) Whole() bool {
 	return b != nil && len(b.args) > 1 && b.args[len(b.args)-1] == '}' && json.Valid(b.args)
 }
 
-// Close ends the block.
+// Close ends the block. A call whose arguments are no complete JSON is told when
+// the answer finishes.
 func (b *Block) Close(meta map[string]json.RawMessage) {
 	if b == nil || b.closed {
 		return
@@ -215,13 +218,22 @@ func (b *Block) Close(meta map[string]json.RawMessage) {
 	case blockReasoning:
 		b.a.emit(ReasoningEnd{ID: b.id, Meta: meta})
 	case blockTool:
-		input := string(b.args)
-		if strings.TrimSpace(input) == "" {
-			input = "{}"
+		if b.meta = meta; !json.Valid(b.args) {
+			b.held = true // cut off, or the model's mistake: the finish reason tells
+			return
 		}
-		b.args = nil
-		b.a.emit(ToolEnd{ID: b.id, CallID: b.callID, Name: b.name, Input: input, Meta: meta})
+		b.end(false)
 	}
+}
+
+// end tells that a call is complete, or that it was cut off.
+func (b *Block) end(cut bool) {
+	input := string(b.args)
+	if strings.TrimSpace(input) == "" {
+		input = "{}"
+	}
+	b.held, b.args = false, nil
+	b.a.emit(ToolEnd{ID: b.id, CallID: b.callID, Name: b.name, Input: input, Cut: cut, Meta: b.meta})
 }
 
 // Finish closes what is open and ends the answer. Calls that were made turn a
@@ -232,8 +244,11 @@ func (a *Answer) Finish(reason FinishReason, raw string, usage Usage) {
 		return
 	}
 	a.Start()
-	for _, b := range a.blocks {
+	for i, b := range a.blocks {
 		b.Close(nil)
+		if b.held { // only the last block can have been cut off
+			b.end(reason == FinishLength && i == len(a.blocks)-1)
+		}
 	}
 	switch {
 	case a.calls > 0 && (reason == FinishStop || reason == FinishUnknown):

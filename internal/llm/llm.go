@@ -173,10 +173,13 @@ type (
 	// ToolDelta appends to the raw arguments of a call.
 	ToolDelta struct{ ID, JSON string }
 	// ToolEnd closes a call. Input is the raw arguments as received; it need
-	// not be valid JSON. Empty arguments are given as "{}".
+	// not be valid JSON. Empty arguments are given as "{}". Cut tells that the
+	// answer ended at the output limit within the arguments: what came of them is
+	// not what the model meant to say.
 	ToolEnd struct {
 		ID, CallID, Name string
 		Input            string
+		Cut              bool
 		Meta             map[string]json.RawMessage
 	}
 	// Finish ends the answer.

@@ -34,6 +34,9 @@ type running struct {
 // Calls on the same file wait for each other in the model's order.
 func (s *step) startCall(ctx context.Context, c *call) error {
 	r := &running{part: c.part, done: make(chan struct{}), started: s.Now()}
+	if c.cut {
+		return s.cutOff(ctx, r, c.name)
+	}
 	r.name, r.tool, r.input = s.tools.Resolve(c.name, c.input)
 	body := c.part.Body.(*lathe.ToolCall)
 	r.callID = body.CallID

@@ -45,6 +45,7 @@ type call struct {
 	part  *lathe.Part
 	name  string
 	input string // raw arguments
+	cut   bool   // the answer's limit ended them
 }
 
 // apply takes one event in. Events of blocks it does not know are ignored.
@@ -124,7 +125,7 @@ func (f *fold) endTool(ev llm.ToolEnd) effect {
 	body := *b.part.Body.(*lathe.ToolCall)
 	body.CallID, body.Tool, body.Meta = ev.CallID, ev.Name, ev.Meta
 	b.part.Body = &body
-	return effect{call: &call{part: b.part, name: ev.Name, input: ev.Input}}
+	return effect{call: &call{part: b.part, name: ev.Name, input: ev.Input, cut: ev.Cut}}
 }
 
 // closeOpen ends the text and reasoning that a stream left open and returns

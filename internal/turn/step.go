@@ -42,6 +42,8 @@ type step struct {
 	blocked bool
 	halt    lathe.Failure // a limit that a call ran into
 	guard   guard
+	limit   int  // of the answer, in tokens
+	cut     bool // the answer's limit ended it within a call
 }
 
 // step carries out one step for the newest user message. The error is for what
@@ -59,6 +61,7 @@ func (t *Turn) step(ctx context.Context, user *lathe.Message) (stepResult, error
 		return stepResult{}, err
 	}
 	s.sent(req)
+	s.limit = req.MaxTokens
 	failure = s.attempt(ctx, req)
 	s.wg.Wait()
 	if s.refusedForSize(failure) {
@@ -346,6 +349,7 @@ func (s *step) commitFinish(ctx context.Context, failure lathe.Failure, tree str
 
 // ended returns the failure that a complete answer still stands for.
 func (s *step) ended(ctx context.Context) lathe.Failure {
+	cutTooOften := s.cutTooOften()
 	switch {
 	case ctx.Err() != nil:
 		return classify(ctx, context.Cause(ctx), s.modelRef())
@@ -353,7 +357,7 @@ func (s *step) ended(ctx context.Context) lathe.Failure {
 		return s.halt
 	case s.finish == lathe.FinishFilter:
 		return &lathe.FilterFailure{Message: "the provider withheld the answer (content filter)"}
-	case s.finish == lathe.FinishLength && len(s.calls) == 0:
+	case s.finish == lathe.FinishLength && (len(s.calls) == 0 || cutTooOften):
 		return &lathe.OutputLengthFailure{}
 	}
 	return nil

@@ -143,6 +143,7 @@ type Turn struct {
 	tokens   lathe.Tokens
 	steps    int
 	failures int // failed requests since the last complete answer
+	cuts     int // answers in a row that ended within a call
 	window   window
 	offered  offered
 }

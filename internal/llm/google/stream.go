@@ -233,9 +233,11 @@ func (d *decoder) part(a *llm.Answer, p *part) {
 
 func (d *decoder) call(a *llm.Answer, p *part) {
 	b := a.Tool(p.Call.ID, p.Call.Name)
-	if args := string(p.Call.Args); args != "null" {
-		b.Append(args)
+	args := string(p.Call.Args)
+	if args == "" || args == "null" { // calls come whole, so there are none
+		args = "{}"
 	}
+	b.Append(args)
 	b.Close(meta{Signature: p.Signature, ID: p.Call.ID}.wrap())
 }
 

@@ -2,6 +2,7 @@ package script
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"strings"
@@ -111,6 +112,9 @@ func (m *Model) play(ctx context.Context, s Step, n int, yield func(llm.Event, e
 			yield(nil, context.Cause(ctx))
 			return
 		}
+		if c, ok := b.(Call); ok && i == len(s.Blocks)-1 && s.Reason() == llm.FinishLength && !json.Valid([]byte(c.Args)) {
+			b = cutCall(c)
+		}
 		if !playBlock(b, fmt.Sprint(i), n, yield) {
 			return
 		}
@@ -159,6 +163,11 @@ func statusError(s Step) *llm.Error {
 	return e
 }
 
+// cutCall is a call that the output limit ends within its arguments.
+type cutCall Call
+
+func (cutCall) isBlock() {}
+
 func playBlock(b Block, id string, n int, yield func(llm.Event, error) bool) bool {
 	var events []llm.Event
 	switch b := b.(type) {
@@ -170,6 +179,15 @@ func playBlock(b Block, id string, n int, yield func(llm.Event, error) bool) boo
 		events = append(events, llm.TextEnd{ID: id})
 	case Reasoning:
 		events = append(events, llm.ReasoningStart{ID: id}, llm.ReasoningDelta{ID: id, Text: b.Text}, llm.ReasoningEnd{ID: id})
+	case cutCall:
+		c := Call(b)
+		return playBlock(c, id, n, func(ev llm.Event, err error) bool {
+			if end, ok := ev.(llm.ToolEnd); ok {
+				end.Cut = true
+				ev = end
+			}
+			return yield(ev, err)
+		})
 	case Call:
 		call := b.ID
 		if call == "" {

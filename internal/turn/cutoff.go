@@ -1,0 +1,58 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"lathe/internal/tool"
+)
+
+// maxCuts is how many answers in a row may end within a call before the turn ends.
+const maxCuts = 3
+
+// cutOff records a call whose arguments the answer's limit cut off. It is not run:
+// what came of it is not what the model meant. The model is told how to go on.
+func (s *step) cutOff(ctx context.Context, r *running, name string) error {
+	defer close(r.done)
+	r.name, r.input = name, json.RawMessage("{}")
+	s.mu.Lock()
+	s.calls, s.cut = append(s.calls, r), true
+	s.mu.Unlock()
+	return s.settle(ctx, r, tool.Result{Failed: true, Output: cutText(name, s.limit)}, nil)
+}
+
+// cutText says what became of a call that was cut off.
+func cutText(name string, limit int) string {
+	at := "its output limit"
+	if limit > 0 {
+		at = "its output limit of " + thousands(limit) + " tokens"
+	}
+	text := fmt.Sprintf("Your answer was cut off at %s, in the middle of the arguments of %q. The call was not run and nothing was changed. ", at, name)
+	switch strings.ToLower(name) {
+	case "write", "edit", "multiedit", "patch", "apply_patch":
+		return text + "Do it in several answers: write the first part, then add one part after the other with edit."
+	}
+	return text + "Call it again with shorter arguments, or do the work in several calls, one in each answer."
+}
+
+// thousands writes a number as "32,000".
+func thousands(n int) string {
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// cutTooOften counts the answers in a row that ended within a call. The caller
+// holds mu.
+func (s *step) cutTooOften() bool {
+	if !s.cut {
+		s.cuts = 0
+		return false
+	}
+	s.cuts++
+	return s.cuts >= maxCuts
+}
