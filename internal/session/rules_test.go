@@ -169,6 +169,12 @@ func TestApprovalsForTheProject(t *testing.T) {
 	if err := os.Rename(w.repo+"2", w.repo); err != nil {
 		t.Fatal(err)
 	}
+	w.repo = filepath.Join(filepath.Dir(old), "forged")
+	w.write(map[string]string{"forged/.git": "gitdir: .fake", "forged/.fake/commondir": old + "/.git", "forged/.fake/HEAD": "ref: refs/heads/main", "forged/.fake/gitdir": w.repo + "/.git"})
+	if n := asks(lathe.Reply{Kind: lathe.Reject}, "git status"); n != 1 {
+		t.Errorf("in a forged worktree it asks %d times", n)
+	}
+	w.repo = old
 	w.write(map[string]string{"home/lathe/config/lathe.json": `{"permission": {"bash": "deny"}}`})
 	if n := asks(lathe.Reply{Kind: lathe.Once}, "git status"); n != 0 {
 		t.Errorf("a rule denies it, and yet it asks %d times", n)

@@ -34,7 +34,9 @@ type Root struct {
 	// Dir is the directory the session runs in.
 	Dir string
 	// Worktree is the main checkout of the project: the same for all linked
-	// worktrees of a repository. It is "/" outside git.
+	// worktrees of a repository. It is "/" outside git. What belongs to a place,
+	// such as approvals, is kept under it, so a directory that only claims to be a
+	// linked worktree is its own: the repository must point back at it.
 	Worktree string
 	// TopLevel is the top of the checkout that Dir is in, "/" outside git. It
 	// differs from Worktree only in a linked worktree. Path rules use this one.
@@ -72,7 +74,7 @@ func Find(ctx context.Context, dir string) (Root, error) {
 		if gitDir, commonDir, ok := repository(top); ok {
 			root.VCS, root.TopLevel, root.Worktree = "git", top, top
 			root.GitDir, root.CommonDir = gitDir, commonDir
-			if gitDir != commonDir {
+			if linkedFrom(gitDir, commonDir, top) {
 				root.Worktree = filepath.Dir(commonDir)
 			}
 			return root, nil
@@ -111,6 +113,25 @@ func repository(dir string) (gitDir, commonDir string, ok bool) {
 		return "", "", false
 	}
 	return gitDir, commonDir, isDir(filepath.Join(commonDir, "objects")) && isDir(filepath.Join(commonDir, "refs"))
+}
+
+// linkedFrom reports whether a checkout is a linked worktree that its repository
+// knows: its git directory is one of the repository's, where only those write who
+// may write there, and points back at the checkout. What stands in the checkout
+// itself proves nothing.
+func linkedFrom(gitDir, commonDir, top string) bool {
+	if filepath.Dir(gitDir) != filepath.Join(commonDir, "worktrees") {
+		return false
+	}
+	if info, err := os.Lstat(filepath.Join(top, ".git")); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	to, err := readPointer(filepath.Join(gitDir, "gitdir"))
+	if err != nil || filepath.Base(to) != ".git" {
+		return false
+	}
+	back, err := Resolve(filepath.Dir(join(gitDir, to)))
+	return err == nil && back == top
 }
 
 func readPointer(path string) (string, error) {

@@ -109,6 +109,58 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestForgedWorktree holds that no directory becomes a part of another repository
+// by saying so.
+func TestForgedWorktree(t *testing.T) {
+	base := realDir(t)
+	main := mkdir(t, base, "main")
+	git(t, main, "init", "-q")
+	git(t, main, "commit", "-q", "--allow-empty", "-m", "x")
+	linked, moved := filepath.Join(base, "linked"), filepath.Join(base, "moved")
+	git(t, main, "worktree", "add", "-q", linked)
+	git(t, main, "worktree", "add", "-q", moved)
+	dotGit := filepath.Join(main, ".git")
+	if err := os.Rename(moved, moved+"2"); err != nil {
+		t.Fatal(err)
+	}
+	for name, files := range map[string]map[string]string{
+		"a git directory of its own": {
+			".git": "gitdir: .fake\n", ".fake/commondir": dotGit, ".fake/HEAD": "ref: refs/heads/main\n",
+			".fake/gitdir": filepath.Join(base, "a git directory of its own", ".git"),
+		},
+		"a common directory":          {".git/commondir": dotGit, ".git/HEAD": "ref: refs/heads/main\n"},
+		"the repository itself":       {".git": "gitdir: " + dotGit + "\n"},
+		"the worktree of another":     {".git": "gitdir: " + filepath.Join(dotGit, "worktrees", "linked") + "\n"},
+		"a link to another's .git":    {".git": "-> " + filepath.Join(linked, ".git")},
+		"a link to the repository":    {".git": "-> " + dotGit},
+		"a directory among worktrees": {".git": "gitdir: x/worktrees/y\n", "x/worktrees/y/commondir": dotGit, "x/worktrees/y/HEAD": "x", "x/worktrees/y/gitdir": "../../../.git"},
+		"a worktree that has moved":   nil,
+	} {
+		dir := filepath.Join(base, name)
+		if files == nil {
+			dir = moved + "2"
+		}
+		for file, text := range files {
+			path := filepath.Join(dir, file)
+			mkdir(t, filepath.Dir(path))
+			if to, ok := strings.CutPrefix(text, "-> "); ok {
+				if err := os.Symlink(to, path); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			put(t, path, text)
+		}
+		if got := find(t, dir); got.VCS != "git" || got.TopLevel != dir || got.Worktree != dir {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	git(t, main, "worktree", "repair", moved+"2")
+	if got := find(t, moved+"2"); got.Worktree != main {
+		t.Errorf("a repaired worktree: %+v", got)
+	}
+}
+
 func TestProjectID(t *testing.T) {
 	base, cache := realDir(t), t.TempDir()
 	ctx := context.Background()
