@@ -52,6 +52,8 @@ var floor = map[string]int{
 	"lathe/internal/trust":          20,
 	"lathe/internal/worktree":       20,
 
+	"lathe/internal/reading": 25,
+
 	"lathe/internal/provider": 30,
 	"lathe/internal/builtin":  30,
 	"lathe/internal/compact":  30,

@@ -28,6 +28,7 @@ type rig struct {
 	mu       sync.Mutex
 	asks     []tool.Request
 	deny     func(tool.Request) error
+	reading  tool.Reading
 	events   []lathe.Event
 	progress []map[string]any
 	todos    map[lathe.SessionID][]lathe.Todo
@@ -98,12 +99,20 @@ func (r *rig) call(input any) *tool.Call {
 			}
 			return nil
 		},
+		Reading: r.reads(),
 		Progress: func(_ string, meta map[string]any) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.progress = append(r.progress, meta)
 		},
 	}
+}
+
+func (r *rig) reads() func() tool.Reading {
+	if r.reading == nil {
+		return nil
+	}
+	return func() tool.Reading { return r.reading }
 }
 
 type m = map[string]any

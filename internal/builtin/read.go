@@ -73,7 +73,7 @@ func (r *reader) run(ctx context.Context, call *tool.Call, in readInput) (tool.R
 		return tool.Result{}, err
 	}
 	rel := e.Root.Rel(path)
-	if err := ask(ctx, call, tool.Request{Permission: "read", Patterns: []string{rel}, Always: []string{"*"}}); err != nil {
+	if err := e.mayRead(ctx, call, path); err != nil {
 		return tool.Result{}, err
 	}
 	if statErr != nil {

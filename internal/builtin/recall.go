@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"lathe"
+	"lathe/internal/reading"
 	"lathe/internal/tool"
 )
 
@@ -51,25 +52,40 @@ func (e *Env) recallTool() tool.Tool {
 }
 
 func (e *Env) recall(ctx context.Context, call *tool.Call, in recallInput) (tool.Result, error) {
+	past := e.past(ctx, call, in.Before)
 	switch in.Mode {
 	case "list":
-		return e.recallList(ctx, call, in)
+		return listPast(past)
 	case "search":
-		return e.recallSearch(ctx, call, in)
+		return searchPast(past, in)
 	case "read":
 		return e.recallRead(ctx, call, in)
 	}
 	return tool.Result{}, failf("mode %q is not list, search or read.", in.Mode)
 }
 
+// past yields the messages of the session without what was read under other rules
+// than those of the call.
+func (e *Env) past(ctx context.Context, call *tool.Call, before int64) iter.Seq2[lathe.Message, error] {
+	rules := e.reading(call)
+	return func(yield func(lathe.Message, error) bool) {
+		for m, err := range e.History(ctx, call.SessionID, before) {
+			m.Parts = reading.Parts(rules, e.Root, m.Parts)
+			if !yield(m, err) {
+				return
+			}
+		}
+	}
+}
+
 func recalled(title, output string, n int) tool.Result {
 	return tool.Result{Title: title, Output: output, Metadata: map[string]any{"count": n, "truncated": false}}
 }
 
-func (e *Env) recallList(ctx context.Context, call *tool.Call, in recallInput) (tool.Result, error) {
+func listPast(past iter.Seq2[lathe.Message, error]) (tool.Result, error) {
 	var b strings.Builder
 	lines, oldest := 0, int64(0)
-	for m, err := range e.History(ctx, call.SessionID, in.Before) {
+	for m, err := range past {
 		if err != nil {
 			return tool.Result{}, failf("The session could not be read: %v", err)
 		}
@@ -91,14 +107,14 @@ func (e *Env) recallList(ctx context.Context, call *tool.Call, in recallInput) (
 	return recalled("Session", b.String(), lines), nil
 }
 
-func (e *Env) recallSearch(ctx context.Context, call *tool.Call, in recallInput) (tool.Result, error) {
+func searchPast(past iter.Seq2[lathe.Message, error], in recallInput) (tool.Result, error) {
 	words := strings.Fields(strings.ToLower(in.Query))
 	if len(words) == 0 {
 		return tool.Result{}, failf("A search needs words in query.")
 	}
 	var b strings.Builder
 	hits, seen := 0, 0
-	for m, err := range e.History(ctx, call.SessionID, in.Before) {
+	for m, err := range past {
 		if err != nil {
 			return tool.Result{}, failf("The session could not be read: %v", err)
 		}
@@ -157,7 +173,7 @@ func (e *Env) recallRead(ctx context.Context, call *tool.Call, in recallInput) (
 	if err1 != nil || err2 != nil || seq <= 0 {
 		return tool.Result{}, failf("part %q is not a number such as 12.3; list or search first.", in.Part)
 	}
-	for m, err := range e.History(ctx, call.SessionID, seq+1) {
+	for m, err := range e.past(ctx, call, seq+1) {
 		if err != nil {
 			return tool.Result{}, failf("The session could not be read: %v", err)
 		}

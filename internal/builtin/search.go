@@ -114,7 +114,14 @@ func (e *Env) glob(ctx context.Context, call *tool.Call, in globInput) (tool.Res
 	if !isDir(dir) {
 		return tool.Result{}, failf("%s is not a directory: glob searches directories.", dir)
 	}
-	found, err := search.Glob(ctx, dir, relativeGlob(dir, in.Pattern), maxFound, e.options(dir))
+	sieve, opt := e.sieve(call, dir), e.options(dir)
+	if hides(sieve.rules.Path(dir)) {
+		if err := sieve.ask(ctx, call, e.Root.Rel(dir)); err != nil {
+			return tool.Result{}, err
+		}
+	}
+	sieve.names(&opt)
+	found, err := search.Glob(ctx, dir, relativeGlob(dir, in.Pattern), maxFound, opt)
 	if err != nil {
 		return tool.Result{}, failf("glob %q: %v", in.Pattern, err)
 	}
@@ -130,7 +137,7 @@ func (e *Env) glob(ctx context.Context, call *tool.Call, in globInput) (tool.Res
 		lines = append(lines, "", fmt.Sprintf("(Only the newest %d of %d files are shown. Use a narrower pattern or path.)", len(found.Files), found.Total))
 	}
 	return tool.Result{
-		Title: e.Root.Rel(dir), Output: strings.Join(lines, "\n"),
+		Title: e.Root.Rel(dir), Output: strings.Join(lines, "\n") + sieve.note(leftNames),
 		Metadata: map[string]any{"count": len(found.Files), "truncated": cut},
 	}, nil
 }
@@ -158,36 +165,41 @@ func (e *Env) grep(ctx context.Context, call *tool.Call, in grepInput) (tool.Res
 	if err != nil {
 		return tool.Result{}, err
 	}
-	single := !isDir(dir)
-	if single {
-		err := ask(ctx, call, tool.Request{Permission: "read", Patterns: []string{e.Root.Rel(dir)}, Always: []string{"*"}})
-		if err != nil {
+	opt := search.GrepOptions{
+		FileOptions: e.options(dir), Pattern: in.Pattern, Include: in.Include, Limit: maxFound, LineLimit: readLine,
+	}
+	base, note := dir, func() string { return "" }
+	if isDir(dir) {
+		sieve := e.sieve(call, dir)
+		if err := sieve.ask(ctx, call, e.Root.Rel(dir)); err != nil {
 			return tool.Result{}, err
 		}
+		sieve.contents(&opt)
+		note = func() string { return sieve.note(leftContents) }
+	} else {
+		if err := e.mayRead(ctx, call, dir); err != nil {
+			return tool.Result{}, err
+		}
+		base = filepath.Dir(dir)
 	}
-	found, err := search.Grep(ctx, dir, search.GrepOptions{
-		FileOptions: e.options(dir), Pattern: in.Pattern, Include: in.Include, Limit: maxFound, LineLimit: readLine,
-	})
+	found, err := search.Grep(ctx, dir, opt)
 	if err != nil {
 		return tool.Result{}, failf("grep %q: %v", in.Pattern, err)
 	}
-	base := dir
-	if single {
-		base = filepath.Dir(dir)
-	}
-	return grepResult(in.Pattern, base, found, single), nil
+	return grepResult(in.Pattern, base, found, note()), nil
 }
 
-// grepResult lists the matches by file. Files that hold secrets are named only:
-// reading them is a matter of the read tool's rules.
-func grepResult(title, base string, found search.GrepResult, single bool) tool.Result {
+// What a search says of files that the rules for reading keep out of it.
+const (
+	leftContents = "FILES not searched: reading such files, as .env, is denied or asked about. Use read if you must."
+	leftNames    = "FILES left out: a rule does not let you read them."
+)
+
+// grepResult lists the matches by file.
+func grepResult(title, base string, found search.GrepResult, note string) tool.Result {
 	var b strings.Builder
-	shown, file, hidden := 0, "", map[string]bool{}
+	shown, file := 0, ""
 	for _, m := range found.Matches {
-		if !single && holdsSecrets(m.Path) {
-			hidden[m.Path] = true
-			continue
-		}
 		if b.Len() > grepBytes {
 			found.Truncated = true
 			break
@@ -214,19 +226,11 @@ func grepResult(title, base string, found search.GrepResult, single bool) tool.R
 	if found.Truncated {
 		out += "\n\n(Only the first matches are shown, those of the newest files. Use a narrower pattern, path or include.)"
 	}
-	if len(hidden) > 0 {
-		out += fmt.Sprintf("\n\n(Matches in %d files that hold secrets, such as .env, are left out. Use read on them if you must.)", len(hidden))
-	}
+	out += note
 	if found.Skipped > 0 {
 		out += "\n\n(Some paths were inaccessible and skipped)"
 	}
 	return tool.Result{Title: title, Output: out, Metadata: map[string]any{"matches": shown, "truncated": found.Truncated}}
-}
-
-// holdsSecrets reports whether the default rules ask before such a file is read.
-func holdsSecrets(path string) bool {
-	name := strings.ToLower(path[strings.LastIndexByte(path, '/')+1:])
-	return (strings.HasSuffix(name, ".env") || strings.Contains(name, ".env.")) && !strings.HasSuffix(name, ".env.example")
 }
 
 // listIgnores returns what a listing leaves out besides ignored files.
@@ -248,7 +252,13 @@ func (e *Env) list(ctx context.Context, call *tool.Call, in listInput) (tool.Res
 	if err != nil {
 		return tool.Result{}, err
 	}
-	opt := e.options(dir)
+	sieve, opt := e.sieve(call, dir), e.options(dir)
+	if hides(sieve.rules.Path(dir)) {
+		if err := sieve.ask(ctx, call, e.Root.Rel(dir)); err != nil {
+			return tool.Result{}, err
+		}
+	}
+	sieve.names(&opt)
 	opt.Excludes = append(append(opt.Excludes, listIgnores()...), in.Ignore...)
 	opt.Sorted, opt.Limit = true, maxFound+1
 	var paths []string
@@ -266,5 +276,6 @@ func (e *Env) list(ctx context.Context, call *tool.Call, in listInput) (tool.Res
 	if cut {
 		out = strings.TrimRight(out, "\n") + fmt.Sprintf("\n\n(Only the first %d files are shown. List a directory below.)", maxFound)
 	}
+	out += sieve.note(leftNames)
 	return tool.Result{Title: e.Root.Rel(dir), Output: out, Metadata: map[string]any{"count": len(paths), "truncated": cut}}, nil
 }

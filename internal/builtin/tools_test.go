@@ -120,12 +120,12 @@ func TestGrep(t *testing.T) {
 	r.put(".env", "foo=secret\n")
 	r.put("bin", "foo\x00\n")
 	res := r.ok("grep", m{"pattern": `foo\(`})
-	want := "Found 2 matches\n" + a + ":\n  Line 2: foo(1)\n  Line 4: foo(2)"
+	want := "Found 2 matches\n" + a + ":\n  Line 2: foo(1)\n  Line 4: foo(2)\n\n(1 file was not searched: reading such files, as .env, is denied or asked about. Use read if you must.)"
 	if diff := cmp.Diff(want, res.Output); diff != "" {
 		t.Errorf("output (-want +got):\n%s", diff)
 	}
 	res = r.ok("grep", m{"pattern": `foo`})
-	if strings.Contains(res.Output, "foo=secret") || !strings.Contains(res.Output, "(Matches in 1 files that hold secrets") ||
+	if strings.Contains(res.Output, "foo=secret") || !strings.Contains(res.Output, "(1 file was not searched: ") ||
 		!strings.Contains(res.Output, "\n\n"+b+":\n  Line 1: foo ") || !strings.Contains(res.Output, "y...") || res.Metadata["matches"] != 3 {
 		t.Errorf("metadata %v, output\n%s", res.Metadata, res.Output[len(res.Output)-200:])
 	}

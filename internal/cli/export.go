@@ -35,7 +35,7 @@ func newExport(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "export [id]", Short: "Write a session as JSON, Markdown or a web page", Args: cobra.MaximumNArgs(1),
 		Long: "Export writes a session, the newest of this directory unless one is named, to standard output or a file.\n" +
-			"JSON is complete and can be imported again, here or in OpenCode. From Markdown and HTML secrets are removed, and\n" +
+			"JSON is complete and can be imported again, here or in OpenCode. From Markdown and HTML secrets and what files hold that may not be read without an ask are removed, and\n" +
 			"what was reverted is left out; --sanitize removes all that was said, and keeps what happened.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withApp(cmd.Context(), env, func(a *app, dir string) error {
@@ -103,7 +103,7 @@ func readTranscript(ctx context.Context, a *app, sess lathe.Session, format stri
 		return t, err
 	}
 	st, err := a.svc.Standing(ctx, sess)
-	t.Messages, t.Diffs, t.Hidden = st.Messages, st.Diffs, st.Hidden
+	t.Messages, t.Diffs, t.Hidden = a.svc.Shown(ctx, sess.Directory, st.Messages), st.Diffs, st.Hidden
 	return t, err
 }
 

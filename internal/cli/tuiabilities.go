@@ -69,9 +69,13 @@ func (t tuiAbilities) Export(ctx context.Context, id lathe.SessionID, format str
 	if err != nil {
 		return nil, err
 	}
+	read := t.c.Shown
+	if format == tui.FormatJSON { // complete, to be imported again
+		read = t.c.History
+	}
 	var messages []lathe.Message
 	for before := int64(0); ; before = messages[0].Seq {
-		page, err := t.c.History(ctx, id, before, 500)
+		page, err := read(ctx, id, before, 500)
 		if err != nil {
 			return nil, err
 		}

@@ -109,7 +109,16 @@ func (c *Client) Diff(ctx context.Context, id lathe.SessionID, m lathe.MessageID
 // or the newest ones for 0; oldest first. Text of open parts is in it as far as it
 // has streamed: [lathe.PartDelta] says which text a delta ends.
 func (c *Client) History(ctx context.Context, id lathe.SessionID, before int64, limit int) ([]lathe.Message, error) {
-	q := url.Values{}
+	return c.history(ctx, id, before, limit, url.Values{})
+}
+
+// Shown is History for people elsewhere to read: without what calls printed of files
+// that may not be read without an ask.
+func (c *Client) Shown(ctx context.Context, id lathe.SessionID, before int64, limit int) ([]lathe.Message, error) {
+	return c.history(ctx, id, before, limit, url.Values{"shown": {"true"}})
+}
+
+func (c *Client) history(ctx context.Context, id lathe.SessionID, before int64, limit int, q url.Values) ([]lathe.Message, error) {
 	if before > 0 {
 		q.Set("before", strconv.FormatInt(before, 10))
 	}

@@ -40,6 +40,10 @@ type GrepOptions struct {
 	Include string
 	// Limit is how many lines are returned; 0 means [DefaultLimit].
 	Limit int
+	// Show, if set, is asked whether lines of a file may be returned, by its path
+	// relative to the directory, once lines of it match. Several goroutines call it
+	// at once.
+	Show func(path string) bool
 	// LineLimit is how many characters of a line are returned; 0 means
 	// [DefaultLineLimit].
 	LineLimit int
@@ -168,6 +172,9 @@ func (s *scanner) file(path, name string) error {
 	s.line, s.at, s.found, s.more = 1, 0, nil, false
 	if err := s.read(f, f.size); err != nil {
 		return err
+	}
+	if len(s.found) > 0 && s.opt.Show != nil && !s.opt.Show(name) {
+		return nil
 	}
 	s.best.add(s.mod, name, s.found, s.more)
 	return nil

@@ -30,6 +30,9 @@ type FileOptions struct {
 	// Excludes are more rules in the syntax of .gitignore, relative to the
 	// directory; nothing takes back what they exclude.
 	Excludes []string
+	// Skip, if set, leaves out the files that it reports, by their path relative to
+	// the directory. Several goroutines call it at once.
+	Skip func(path string) bool
 	// Glob selects files, see [Glob]; empty selects all.
 	Glob string
 	// Follow follows symbolic links; without it they are passed over. A
@@ -461,6 +464,9 @@ func (w *walker) entry(worker int, j job, abs string, e fs.DirEntry) (sub job, i
 		return job{}, false
 	}
 	if j.level != nil && j.level.ignored(w.start+f.Path, f.Dir) {
+		return job{}, false
+	}
+	if !f.Dir && w.opt.Skip != nil && w.opt.Skip(f.Path) {
 		return job{}, false
 	}
 	if !f.Dir || w.opt.Dirs {

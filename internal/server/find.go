@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -49,8 +50,14 @@ func (c *call) findText() (any, error) {
 	}
 	ctx, cancel := context.WithTimeout(c.ctx(), findTimeout)
 	defer cancel()
+	reading := inst.Reading()
+	below := reading.Below(inst.Root.Dir)
 	res, err := search.Grep(ctx, inst.Root.Dir, search.GrepOptions{
-		FileOptions: search.FileOptions{Hidden: true}, Pattern: pattern, Limit: findLimit,
+		FileOptions: search.FileOptions{Hidden: true, Skip: func(path string) bool { return below(path).Action != lathe.Allow }},
+		Show: func(path string) bool {
+			return reading.Content(filepath.Join(inst.Root.Dir, path)).Action == lathe.Allow
+		},
+		Pattern: pattern, Limit: findLimit,
 	})
 	if bad, ok := errors.AsType[*search.PatternError](err); ok {
 		return nil, badQuery("pattern", "%s", bad.Reason)
@@ -112,9 +119,17 @@ func (c *call) find(inst *session.Instance, query string, limit int, files, dirs
 	if err != nil {
 		return nil, err
 	}
+	named := namedIn(inst)
 	return found(paths.Find(query, limit, func(name string) bool {
-		return strings.HasSuffix(name, "/") && dirs || !strings.HasSuffix(name, "/") && files
+		return (strings.HasSuffix(name, "/") && dirs || !strings.HasSuffix(name, "/") && files) && named(name)
 	})), nil
+}
+
+// namedIn returns which paths below the instance's directory may be told; those of
+// directories end in a slash.
+func namedIn(inst *session.Instance) func(name string) bool {
+	hides := inst.Hides(inst.Root.Dir)
+	return func(name string) bool { return hides == nil || strings.HasSuffix(name, "/") || !hides(name) }
 }
 
 // found makes an empty list of none.
@@ -141,7 +156,7 @@ func (c *call) top(inst *session.Instance, files, dirs bool) ([]string, error) {
 	ctx, cancel := context.WithTimeout(c.ctx(), findTimeout)
 	defer cancel()
 	var out []string
-	for f, err := range search.Files(ctx, inst.Root.Dir, search.FileOptions{Hidden: true, Dirs: dirs, MaxDepth: 1}) {
+	for f, err := range search.Files(ctx, inst.Root.Dir, search.FileOptions{Hidden: true, Dirs: dirs, MaxDepth: 1, Skip: inst.Hides(inst.Root.Dir)}) {
 		switch {
 		case err != nil:
 			return nil, tooLong(err)

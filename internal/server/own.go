@@ -85,6 +85,9 @@ func (c *call) ownMessages() (any, error) {
 	}
 	slices.Reverse(h.Messages)
 	c.s.live.overlay(h.Messages)
+	if c.query("shown") == "true" { // for people elsewhere
+		h.Messages = c.s.opts.Service.Shown(c.ctx(), sess.Directory, h.Messages)
+	}
 	return wire.EncodeOwnHistory(h), nil
 }
 

@@ -77,7 +77,7 @@ func (c *call) ownFiles() (any, error) {
 	if limit == 0 {
 		limit = filesLimit
 	}
-	_, dir, err := c.instance()
+	inst, dir, err := c.instance()
 	if err != nil {
 		return nil, err
 	}
@@ -85,9 +85,10 @@ func (c *call) ownFiles() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	accept := notHidden
+	named := namedIn(inst)
+	accept := func(name string) bool { return notHidden(name) && named(name) }
 	if strings.HasPrefix(query, ".") || strings.Contains(query, "/.") {
-		accept = nil
+		accept = named
 	}
 	return found(paths.Find(query, int(min(limit, filesMost)), accept)), nil
 }

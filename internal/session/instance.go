@@ -21,6 +21,7 @@ import (
 	"lathe/internal/permission"
 	"lathe/internal/plugin"
 	"lathe/internal/provider"
+	"lathe/internal/reading"
 	"lathe/internal/shell"
 	"lathe/internal/tool"
 	"lathe/internal/trust"
@@ -45,6 +46,7 @@ type Instance struct {
 	ContinueOnDeny bool
 
 	rulePaths permission.Paths
+	links     *reading.Links
 	engine    engine
 	undo      undo
 
@@ -143,6 +145,7 @@ func (i *Instance) equip(ctx context.Context, o InstanceOptions) {
 	}
 	i.Agents = resolveAgents(i.Config, i.rulePaths)
 	i.leaveOutLeaders()
+	i.links = reading.NewLinks(i.Root, o.Now, secretFiles(i.Paths)...)
 	publish := func(ev lathe.Event) { o.Publish(i.Root.Dir, ev) }
 	asks := i.permissionOptions(ctx, o)
 	asks.Decide = i.decide

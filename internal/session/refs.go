@@ -92,7 +92,7 @@ func (i *Instance) referencePart(text string, ref reference, may func(string) bo
 			return nil
 		}
 		if path, info, query, ok := i.findReferenced(name); ok {
-			if may != nil && !may(path) {
+			if may != nil && !may(path) || i.Denied(path) {
 				return nil
 			}
 			u := url.URL{Scheme: "file", Path: path, RawQuery: query}

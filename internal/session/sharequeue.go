@@ -323,6 +323,7 @@ type parcel struct {
 	ctx   context.Context
 	q     *shares
 	share lathe.Share
+	dir   string // of the sessions, once it is known
 	data  []json.RawMessage
 	size  int
 }
@@ -378,7 +379,29 @@ func (p *parcel) message(m lathe.Message) error {
 	return nil
 }
 
+// shown returns a part as people elsewhere may read it.
+func (p *parcel) shown(part lathe.Part) (lathe.Part, error) {
+	if _, ok := part.Body.(*lathe.ToolCall); !ok {
+		return part, nil
+	}
+	if p.dir == "" {
+		sess, err := p.q.svc.opts.Store.Session(p.ctx, part.SessionID)
+		if err != nil {
+			return part, err
+		}
+		p.dir = sess.Directory
+	}
+	return p.q.svc.shownParts(p.ctx, p.dir, []lathe.Part{part})[0], nil
+}
+
 func (p *parcel) add(kind string, object any) error {
+	if part, ok := object.(lathe.Part); ok {
+		shown, err := p.shown(part)
+		if err != nil {
+			return err
+		}
+		object = shown
+	}
 	data, err := p.q.svc.opts.Sharing.Encode(object)
 	if err != nil {
 		return err

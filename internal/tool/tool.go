@@ -61,6 +61,10 @@ type Call struct {
 	// did, so nothing bounds it but the user's own rules.
 	Direct bool
 
+	// Reading returns what the rules for reading say of files, as they are now. It
+	// is nil where no rules bound the call.
+	Reading func() Reading
+
 	// Ask asks for permission and returns nil when it is given. Otherwise the
 	// tool returns the error as it is.
 	Ask func(ctx context.Context, req Request) error
@@ -70,6 +74,30 @@ type Call struct {
 	// Progress shows a title and metadata while the call runs. It never blocks
 	// for long and may be called from several goroutines.
 	Progress func(title string, metadata map[string]any)
+}
+
+// Reading says whether the content of files may be shown, as the rules for reading
+// have it. Paths are resolved. It is safe for concurrent use.
+type Reading interface {
+	// Restricts reports whether any file may get an answer with one of the actions.
+	Restricts(actions ...lathe.Action) bool
+	// Path judges a file by its name alone.
+	Path(path string) Verdict
+	// Below returns Path for the files below a directory, by their path relative to
+	// it with forward slashes. It is cheap enough for every file of a large tree.
+	Below(dir string) func(path string) Verdict
+	// Content judges what a file holds: by its name, and by the others that hard
+	// links give it.
+	Content(path string) Verdict
+	// Others returns the other paths of a hard-linked file under which its content
+	// is restricted. Sure is false when not all could be looked for.
+	Others(path string) (paths []string, sure bool)
+}
+
+// Verdict is what rules say, and the rule that decides.
+type Verdict struct {
+	Action lathe.Action
+	Rule   lathe.Rule
 }
 
 // Request is what a tool wants permission for.

@@ -286,6 +286,9 @@ type Toolset struct {
 	// Policy judges the tools' asks: the agent's rules, then the session's, under
 	// the ceilings of the agent and of this run.
 	permission.Policy
+	// Reading returns what the policy says of reading files now; nil means that it
+	// says nothing.
+	Reading func() tool.Reading
 	// Cut bounds what a result tells the model; nil means it may be any length.
 	Cut func(tool.Result) tool.Result
 }
