@@ -27,6 +27,7 @@ type target struct {
 type face struct {
 	*client.Client
 	server string // as it is shown
+	state  string // the state directory of the person
 	app    *app   // of this process; nil when attached
 	srv    *server.Server
 }
@@ -48,7 +49,7 @@ func connect(ctx context.Context, env *Env, t target) (*face, error) {
 	if err != nil {
 		return nil, errors.Join(err, srv.Close(), a.Close())
 	}
-	return &face{Client: c, app: a, srv: srv}, nil
+	return &face{Client: c, app: a, srv: srv, state: a.paths.State}, nil
 }
 
 // Close ends the connection, and an engine of this process.
@@ -85,6 +86,9 @@ func attach(ctx context.Context, env *Env, t target) (*face, error) {
 		return nil, err
 	}
 	f := &face{Client: c, server: shown}
+	if paths, err := config.DefaultPaths(env.Getenv); err == nil {
+		f.state = paths.State
+	}
 	if t.trust {
 		if err := trustThere(ctx, c); err != nil {
 			c.Close()
@@ -133,5 +137,10 @@ func (f *face) warn(ctx context.Context, out *output) {
 	}
 	if notices.Trust != "" {
 		out.warning(notices.Trust)
+	}
+	if !out.quiet {
+		for _, line := range f.unsaid(notices.Unused) {
+			out.warning(line)
+		}
 	}
 }

@@ -62,6 +62,11 @@ func models(ctx context.Context, env *Env, filter string, verbose, refresh, all 
 	if err != nil {
 		return err
 	}
+	for _, l := range inst.Models.UnusableLogins() {
+		if all || filter == l.Provider {
+			fmt.Fprintf(env.Stderr, "lathe: %s cannot be used as it is logged in: %s; store a key with: lathe auth login %s\n", l.Provider, l.Why, l.Provider)
+		}
+	}
 	def, _, _ := inst.Models.Default(ctx)
 	for _, m := range list {
 		if verbose {

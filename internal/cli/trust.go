@@ -110,18 +110,25 @@ func trustStatus(ctx context.Context, env *Env, c session.Checkout, o session.In
 	if err != nil {
 		return err
 	}
-	if len(conf.LeftOut) == 0 {
-		return nil
-	}
 	head := "left out, since it is not trusted:"
 	if t.Given {
 		head = "takes effect because it is trusted:"
 	}
+	left := session.WithEffect(conf.LeftOut)
+	printLeftOut(env, head, left)
+	printLeftOut(env, "has no effect, trusted or not, since this build of lathe does not use it:",
+		slices.DeleteFunc(slices.Clone(conf.LeftOut), func(l config.LeftOut) bool { return config.HasEffect(l.Path) }))
+	return nil
+}
+
+func printLeftOut(env *Env, head string, list []config.LeftOut) {
+	if len(list) == 0 {
+		return
+	}
 	fmt.Fprintf(env.Stdout, "\n%s\n", head)
-	for _, l := range conf.LeftOut {
+	for _, l := range list {
 		fmt.Fprintf(env.Stdout, "  %s (%s): %s\n", clean(l.Path), clean(l.Pos.String()), clean(l.Reason))
 	}
-	return nil
 }
 
 func trustWords(t session.Trust) string {

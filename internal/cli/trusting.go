@@ -69,7 +69,7 @@ func (t *trusting) State(ctx context.Context, dir string) (wire.OwnTrust, error)
 	if judged.Given && !judged.Stored {
 		out.State = "trusted until lathe ends"
 	}
-	for _, l := range conf.LeftOut {
+	for _, l := range session.WithEffect(conf.LeftOut) {
 		out.LeftOut = append(out.LeftOut, wire.OwnLeftOut{Path: l.Path, Where: l.Pos.String(), Reason: l.Reason})
 	}
 	if out.Files == nil {

@@ -243,6 +243,7 @@ func tuiScreen(ctx context.Context, env *Env, f *face, o tuiOptions, opts *tui.O
 		if notices.Trust != "" {
 			opts.Notices = append(opts.Notices, notices.Trust)
 		}
+		opts.Notices = append(opts.Notices, f.unsaid(notices.Unused)...)
 	}
 }
 

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"time"
 
 	"lathe/internal/auth"
@@ -20,8 +21,23 @@ func LoginProblem(provider string, s auth.OAuth, now time.Time) string {
 		return signIns[provider]
 	case s.Access.IsZero() && s.Refresh.IsZero():
 		return "it holds no token"
+	case provider == "github-copilot" && !s.Refresh.IsZero(): // that is the key; it does not expire
 	case s.Expires.UnixMilli() > 0 && !s.Expires.After(now):
 		return "it expired, and lathe does not renew sign-ins; sign in again with the program that made it"
 	}
 	return ""
+}
+
+// Login is a stored login that lathe cannot use, and why.
+type Login struct{ Provider, Name, Why string }
+
+// UnusableLogins lists the logins that lathe found and cannot use, of providers
+// that have no key beside.
+func (r *Registry) UnusableLogins() (out []Login) {
+	for _, id := range r.order {
+		if e := r.entries[id]; e.login != "" && e.key.IsZero() {
+			out = append(out, Login{id, cmp.Or(e.info.Name, id), e.login})
+		}
+	}
+	return out
 }

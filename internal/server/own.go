@@ -235,6 +235,7 @@ func (c *call) ownNotices() (any, error) {
 		return nil, err
 	}
 	out := wire.OwnNotices{Config: []string{}, Skills: []string{}, Trust: inst.Notice()}
+	out.Unused = inst.Unused()
 	for _, w := range inst.Config.Warnings {
 		out.Config = append(out.Config, w.String())
 	}

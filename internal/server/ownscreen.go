@@ -309,6 +309,7 @@ func (c *call) ownSetup() (any, error) {
 	if n := inst.Notice(); n != "" {
 		out.Warnings = append(out.Warnings, n)
 	}
+	out.Warnings = append(out.Warnings, inst.Unused()...)
 	out.Snapshots = "on"
 	if err := c.s.opts.Service.UndoProblem(c.ctx(), inst.Root.Dir); err != nil {
 		out.Snapshots = "off: " + err.Error()
@@ -355,7 +356,12 @@ func (c *call) checks(inst *session.Instance, s wire.OwnSetup) []wire.OwnCheck {
 		add("repository", true, "git, at "+inst.Root.Worktree)
 	}
 	add("undo", s.Snapshots == "on", "snapshots are "+s.Snapshots)
-	add("configuration", len(s.Warnings) == 0, fmt.Sprintf("%d files, %d complaints", len(s.Files), len(s.Warnings)))
+	unused := inst.Unused()
+	complaints := len(s.Warnings) - len(unused)
+	add("configuration", complaints == 0, fmt.Sprintf("%d files, %d complaints", len(s.Files), complaints))
+	for _, line := range unused {
+		add("not used", false, line)
+	}
 	if _, err := c.s.opts.Auth.All(); err != nil {
 		add("credentials", false, err.Error())
 	} else {

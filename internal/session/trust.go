@@ -101,7 +101,27 @@ func (c Checkout) LoadConfig(ctx context.Context, o InstanceOptions) (*config.Co
 
 // Notice tells in one line what an untrusted repository could not do, how to see
 // it and how to trust it; empty when there is nothing to tell.
-func (i *Instance) Notice() string { return i.Trust.notice(i.Config.LeftOut) }
+func (i *Instance) Notice() string { return i.Trust.notice(WithEffect(i.Config.LeftOut)) }
+
+// WithEffect returns the settings that trust would change anything for.
+func WithEffect(left []config.LeftOut) (out []config.LeftOut) {
+	for _, l := range left {
+		if config.HasEffect(l.Path) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// Unused says what was found for the directory and is not used, a line for each
+// kind: settings that this build does not act on, and logins.
+func (i *Instance) Unused() []string {
+	out := config.UnusedLines(i.Config.Unused())
+	for _, l := range i.Models.UnusableLogins() {
+		out = append(out, fmt.Sprintf("the login of %s cannot be used: %s (/connect, or lathe auth login %s)", l.Name, l.Why, l.Provider))
+	}
+	return out
+}
 
 func (t Trust) notice(left []config.LeftOut) string {
 	const how = "see them with: lathe trust; if you know them, allow them with: lathe trust add, or --trust for one run"

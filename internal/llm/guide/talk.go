@@ -37,14 +37,11 @@ const helpChinese = "我是 lathe 的离线向导，不是语言模型，但可�
 
 func (help) next(s state) reply { return s.say(helpText, helpChinese) }
 
-// A greeting is answered with what is here, so that the next step is at hand.
+// A greeting is answered with the next step, and runs nothing: nobody expects to
+// be asked for permission after a hello.
 func (greeting) next(s state) reply {
-	v, _, more := s.survey()
-	if more != nil {
-		return reply{calls: more}
-	}
-	return s.say("Hello! I am lathe's offline guide. I see %s. Shall I give you a `tour`, `show me a change`, or `run the tests`?",
-		"你好！我是 lathe 的离线向导。这里有 %s。要我`介绍一下这个项目`、`演示一个修改`，还是`运行测试`？", v.kindsText(s))
+	return s.say("Hello! I am lathe's offline guide. Shall I give you a `tour` of this project, `show me a change`, or `run the tests`?",
+		"你好！我是 lathe 的离线向导。要我`介绍一下这个项目`、`演示一个修改`，还是`运行测试`？")
 }
 
 func (thanks) next(s state) reply {

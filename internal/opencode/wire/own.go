@@ -495,4 +495,5 @@ type OwnNotices struct {
 	Config []string `json:"config"` // complaints about it
 	Skills []string `json:"skills"` // those that cannot be used
 	Trust  string   `json:"trust"`  // what was left out since nobody trusts the repository
+	Unused []string `json:"unused"` // what was found and is not used; to be told once
 }

@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"lathe/internal/workspace"
+)
+
+// toldFile remembers, in the state directory, what was told once: the digests of
+// the lines, so that a line which says something else is told again.
+const (
+	toldFile = "told"
+	maxTold  = 256 << 10
+)
+
+// unsaid returns the lines that the person was not told yet, and remembers them.
+// A memory that cannot be read or kept means that they are told again.
+func (f *face) unsaid(lines []string) []string {
+	if len(lines) == 0 {
+		return nil
+	}
+	return unsaid(f.state, lines)
+}
+
+func unsaid(stateDir string, lines []string) (fresh []string) {
+	if stateDir == "" {
+		return lines
+	}
+	path := filepath.Join(stateDir, toldFile)
+	data, _ := workspace.ReadFile(path, maxTold)
+	told := strings.Fields(string(data))
+	for _, line := range lines {
+		sum := sha256.Sum256([]byte(line))
+		digest := hex.EncodeToString(sum[:12])
+		if !slices.Contains(told, digest) {
+			fresh, told = append(fresh, line), append(told, digest)
+		}
+	}
+	if len(fresh) > 0 && os.MkdirAll(stateDir, 0o700) == nil {
+		_ = workspace.WriteFile(path, []byte(strings.Join(told, "\n")+"\n"), 0o600)
+	}
+	return fresh
+}

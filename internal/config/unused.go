@@ -1,0 +1,169 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"lathe/internal/jsonc"
+)
+
+// Unused is something that the configuration asks for and this build does not do.
+type Unused struct {
+	Kind string // in the plural: "MCP servers"
+	Name string // empty where only the kind is known
+	From string // the file that says so
+}
+
+// withoutEffect are the settings that this build reads and does not act on, with
+// what they are called. Who teaches lathe to act on one takes it out here.
+var withoutEffect = map[string]string{
+	"mcp":                   "MCP servers",
+	"lsp":                   "language servers",
+	"formatter":             "formatters",
+	"plugin":                "plugins",
+	"plugins":               "plugins",
+	"tool":                  "custom tools",
+	"tools":                 "custom tools",
+	"references":            "references",
+	"experimental.hook":     "hooks",
+	"experimental.policies": "policies",
+}
+
+// HasEffect reports whether a setting that a repository was denied, as
+// [LeftOut.Path] names it, would do anything if the repository were trusted.
+func HasEffect(path string) bool { return kindWithoutEffect(path) == "" }
+
+func kindWithoutEffect(path string) string {
+	for _, base := range []string{".opencode/", ".lathe/"} { // folders with programs
+		if folder, ok := strings.CutPrefix(path, base); ok {
+			return withoutEffect[folder]
+		}
+	}
+	keys := strings.Split(path, ".")
+	if kind := withoutEffect[keys[0]]; kind != "" && keys[0] != "tools" && keys[0] != "tool" {
+		return kind
+	}
+	if len(keys) > 1 {
+		return withoutEffect[keys[0]+"."+keys[1]]
+	}
+	return ""
+}
+
+// Unused lists what was found and is not used, also of a repository that is not
+// trusted: its trust would change nothing. What is switched off is left out.
+func (c *Config) Unused() []Unused {
+	var out []Unused
+	add := func(kind, name string, pos jsonc.Pos) {
+		u := Unused{withoutEffect[kind], name, pos.File}
+		if !slices.Contains(out, u) {
+			out = append(out, u)
+		}
+	}
+	for _, m := range c.MCP {
+		if m.Type != "" && (m.Enabled == nil || *m.Enabled) {
+			add("mcp", m.Name, m.Pos)
+		}
+	}
+	for _, s := range c.LSP.Entries {
+		if !s.Disabled {
+			add("lsp", s.Name, c.from("lsp", s.Name))
+		}
+	}
+	if c.LSP.Set && c.LSP.On && len(c.LSP.Entries) == 0 {
+		add("lsp", "those that OpenCode brings", c.from("lsp"))
+	}
+	for _, f := range c.Formatter.Entries {
+		if !f.Disabled {
+			add("formatter", f.Name, c.from("formatter", f.Name))
+		}
+	}
+	if c.Formatter.Set && c.Formatter.On && len(c.Formatter.Entries) == 0 {
+		add("formatter", "those that OpenCode brings", c.from("formatter"))
+	}
+	for _, p := range c.Plugins {
+		add("plugin", p.Spec, p.Pos)
+	}
+	for _, r := range c.References {
+		add("references", r.Name, r.Pos)
+	}
+	for _, key := range []string{"hook", "policies"} {
+		if o, ok := c.Origin("experimental", key); ok {
+			add("experimental."+key, key, o.Pos)
+		}
+	}
+	return append(append(out, c.programs()...), c.deniedUnused()...)
+}
+
+// from returns where the value at the keys, or the first below it, was written.
+func (c *Config) from(keys ...string) jsonc.Pos {
+	o, _ := c.Origin(keys...)
+	return o.Pos
+}
+
+// programs lists the plugins and tools that lie in the config directories.
+func (c *Config) programs() (out []Unused) {
+	for _, d := range c.CodeDirectories() {
+		for _, folder := range codeFolders {
+			entries, err := os.ReadDir(filepath.Join(d.Path, folder))
+			if err != nil {
+				continue
+			}
+			for _, e := range entries {
+				if ext := filepath.Ext(e.Name()); !e.IsDir() && slices.Contains([]string{".ts", ".js", ".mjs", ".cjs"}, ext) {
+					out = append(out, Unused{withoutEffect[folder], e.Name(), filepath.Join(d.Path, folder)})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// deniedUnused lists what an untrusted repository was denied for nothing.
+func (c *Config) deniedUnused() (out []Unused) {
+	for _, l := range c.LeftOut {
+		kind := kindWithoutEffect(l.Path)
+		if kind == "" {
+			continue
+		}
+		if u := (Unused{Kind: kind, From: l.Pos.File}); !slices.Contains(out, u) {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// unusedShown is how many names of one kind are told.
+const unusedShown = 6
+
+// UnusedLines says what is not used, a line for each kind and file.
+func UnusedLines(list []Unused) []string {
+	type group struct{ kind, from string }
+	names := map[group][]string{}
+	var order []group
+	for _, u := range list {
+		g := group{u.Kind, u.From}
+		if names[g] == nil {
+			order = append(order, g)
+		}
+		names[g] = append(names[g], u.Name)
+	}
+	var out []string
+	for _, g := range order {
+		shown := names[g]
+		if more := len(shown) - unusedShown; more > 0 {
+			shown = append(slices.Clone(shown[:unusedShown]), fmt.Sprintf("and %d more", more))
+		}
+		line := "this build of lathe does not use " + g.kind
+		if text := strings.Join(shown, ", "); text != "" {
+			line += ": " + text
+		}
+		if g.from != "" {
+			line += " (" + g.from + ")"
+		}
+		out = append(out, line)
+	}
+	return out
+}
