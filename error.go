@@ -19,6 +19,8 @@ const (
 	CodePermission Code = "permission" // refused by a rule or the user
 	CodeLimit      Code = "limit"      // a budget, step or loop limit was reached
 	CodeAborted    Code = "aborted"    // the user stopped it
+	CodeFull       Code = "full"       // the disk or a quota is full
+	CodeReadOnly   Code = "read-only"  // the data directory cannot be written
 	CodeInternal   Code = "internal"   // our own fault
 )
 

@@ -36,6 +36,9 @@ func (s *Store) explain(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return s.full(err)
 	}
+	if errors.Is(err, syscall.EROFS) {
+		return s.cannotWrite(err)
+	}
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
 		return err
@@ -49,14 +52,18 @@ func (s *Store) explain(err error) error {
 		return wrapped(lathe.CodeBusy, "close other lathe processes that use "+s.dir+", or try again",
 			err, "the database stayed locked by another process")
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:
-		return wrapped(lathe.CodeInternal, "check who owns "+s.dir+" and whether it can be written, or set LATHE_HOME",
-			err, "the database %s cannot be written", s.path())
+		return s.cannotWrite(err)
 	}
 	return err
 }
 
+func (s *Store) cannotWrite(err error) error {
+	return wrapped(lathe.CodeReadOnly, "check who owns "+s.dir+" and whether it can be written, or set LATHE_HOME",
+		errors.Join(ErrReadOnly, err), "the database %s cannot be written", s.path())
+}
+
 func (s *Store) full(err error) error {
-	return wrapped(lathe.CodeInternal, "free some space, then try again; what was stored before is safe",
+	return wrapped(lathe.CodeFull, "free some space, then try again; what was stored before is safe",
 		errors.Join(ErrFull, err), "no space left in %s", s.dir)
 }
 

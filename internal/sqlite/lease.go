@@ -78,6 +78,18 @@ func (l *Lease) Release(ctx context.Context) error {
 	})
 }
 
+// Valid reports whether the lease is still this one's: it was not released, and
+// nobody broke it.
+func (l *Lease) Valid(ctx context.Context) (ok bool, err error) {
+	err = l.store.read(ctx, func(v *view) error {
+		return v.row(`SELECT count(*) FROM lease WHERE token = ?`, l.token).Scan(&ok)
+	})
+	if err != nil {
+		return false, fmt.Errorf("look at the lease of session %s: %w", l.session, err)
+	}
+	return ok, nil
+}
+
 // Holder returns who holds the lease of a session, and whether that process lives.
 func (s *Store) Holder(ctx context.Context, session lathe.SessionID) (o Owner, ok bool, err error) {
 	err = s.read(ctx, func(v *view) error {

@@ -49,7 +49,7 @@ func openOn(ctx context.Context, o Options, network func(dir string) string) (*S
 		o.Now = time.Now
 	}
 	s := &Store{
-		dir: o.Dir, log: o.Log, now: o.Now, journal: "wal",
+		dir: o.Dir, log: o.Log, now: o.Now, fault: o.Fault, journal: "wal",
 		turn: make(chan struct{}, 1), stmts: map[string]*sql.Stmt{},
 	}
 	s.zips.New = newZip

@@ -29,6 +29,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -37,6 +38,9 @@ type Options struct {
 	Dir string           // data directory; made with mode 0700
 	Log *slog.Logger     // nil: discarded
 	Now func() time.Time // nil: time.Now
+	// Fault is asked before each write is committed; what it returns fails the
+	// write in the disk's place. It is for tests; nil: nothing does.
+	Fault func() error
 }
 
 // Store is an open database. It is safe for concurrent use, also by several
@@ -56,6 +60,9 @@ type Store struct {
 	turn   chan struct{} // held by the writer of this process
 	stmts  map[string]*sql.Stmt
 	closed bool // guarded by turn
+
+	fault   func() error
+	trouble atomic.Pointer[error] // see Trouble
 
 	reader *sql.DB // opened by its first query
 	texts  texts
@@ -149,8 +156,10 @@ func (s *Store) Batch(ctx context.Context, fn func(*Tx) error) error {
 		return errClosed
 	}
 	tx := &Tx{view: view{store: s, ctx: context.WithoutCancel(ctx), q: cached{s}}}
-	if err := s.transact(tx, fn); err != nil {
-		return s.explain(err)
+	err := s.explain(s.transact(tx, fn))
+	s.note(err)
+	if err != nil {
+		return err
 	}
 	for _, f := range tx.after {
 		f()
@@ -171,6 +180,11 @@ func (s *Store) transact(tx *Tx, fn func(*Tx) error) (err error) {
 	}()
 	if err := fn(tx); err != nil {
 		return err
+	}
+	if s.fault != nil {
+		if err := s.fault(); err != nil {
+			return fmt.Errorf("commit: %w", err)
+		}
 	}
 	if _, err := tx.exec("COMMIT"); err != nil {
 		return fmt.Errorf("commit: %w", err)
