@@ -60,8 +60,12 @@ type (
 		SessionID SessionID
 		MessageID MessageID
 	}
-	// PartUpdated tells that a part opened, changed state or closed.
-	PartUpdated struct{ Part Part }
+	// PartUpdated tells that a part opened, changed state or closed. New is set where
+	// it is told of for the first time: the parts of a message are in that order.
+	PartUpdated struct {
+		Part Part
+		New  bool
+	}
 	// PartDelta is text appended to an open text or reasoning part. End is the
 	// length of the part's text with it, for readers that may have some of it
 	// already; 0 where that is not known.

@@ -11,7 +11,7 @@
 //     of the same part. The result carries the newer Seq and time, so that
 //     resuming after it neither repeats nor loses text.
 //   - A [lathe.PartUpdated] takes the place of an older one of the same part
-//     when every event of its session queued since then is an update or delta
+//     that is not New, when every event of its session queued since then is an update or delta
 //     of another part. Anything else (an ask that names the tool call, a
 //     message that ends, a delta of the part itself) may depend on the older
 //     one, which then stays. The newer event keeps its own place and Seq.

@@ -29,6 +29,12 @@ func update(part, output string) lathe.PartUpdated {
 	}}
 }
 
+func opened(part string) lathe.PartUpdated {
+	u := update(part, "")
+	u.New = true
+	return u
+}
+
 // drain takes what is queued without waiting.
 func drain(s *Subscription) (events []lathe.Event, seqs []uint64, err error) {
 	for {
@@ -57,6 +63,8 @@ func TestMerging(t *testing.T) {
 			[]lathe.Event{update("a", "3")}, []uint64{3}},
 		{"beside another part", []lathe.Event{update("a", "1"), update("b", "1"), delta("c", "x"), update("a", "2"), update("b", "2")},
 			[]lathe.Event{delta("c", "x"), update("a", "2"), update("b", "2")}, []uint64{3, 4, 5}},
+		{"the first of a part keeps its place", []lathe.Event{opened("a"), opened("b"), update("a", "1"), update("b", "1"), update("a", "2")},
+			[]lathe.Event{opened("a"), opened("b"), update("b", "1"), update("a", "2")}, []uint64{1, 2, 4, 5}},
 		{"an ask may name the call", []lathe.Event{update("a", "1"), ask, update("a", "2")},
 			[]lathe.Event{update("a", "1"), ask, update("a", "2")}, []uint64{1, 2, 3}},
 		{"another session does not care", []lathe.Event{update("a", "1"), other, update("a", "2")},

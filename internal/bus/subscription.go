@@ -222,7 +222,8 @@ func (s *Subscription) mergeDelta(it item) bool {
 	return true
 }
 
-// supersede removes the queued update of the same part that nothing depends on.
+// supersede removes the queued update of the same part that nothing depends on. The
+// first one stays: it says where in its message the part stands.
 func (s *Subscription) supersede(it item) {
 	u, ok := it.env.Event.(lathe.PartUpdated)
 	if !ok {
@@ -244,7 +245,7 @@ func (s *Subscription) supersede(it item) {
 		if part != u.Part.ID {
 			continue
 		}
-		if update {
+		if update && !q.env.Event.(lathe.PartUpdated).New {
 			s.bytes -= q.weight
 			s.queue = slices.Delete(s.queue, i, i+1)
 		}
