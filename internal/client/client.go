@@ -223,15 +223,16 @@ func (u *unreachable) Is(target error) bool { return target == ErrUnreachable }
 var codes = map[string]lathe.Code{
 	"NotFoundError": lathe.CodeNotFound, "SessionBusyError": lathe.CodeBusy, "ProviderAuthError": lathe.CodeAuth,
 	"APIError": lathe.CodeProvider, "PermissionDeniedError": lathe.CodePermission, "LimitError": lathe.CodeLimit,
-	"MessageAbortedError": lathe.CodeAborted,
+	"MessageAbortedError": lathe.CodeAborted, "StorageFullError": lathe.CodeFull, "StorageReadOnlyError": lathe.CodeReadOnly,
 }
 
 // failed turns a refusal into an error with the code it came from.
 func failed(resp *http.Response) error {
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	var in struct {
-		Name string
-		Data struct{ Message, Hint string }
+		Name           string
+		State, Message string // of its health
+		Data           struct{ Message, Hint string }
 	}
 	code := lathe.CodeInternal
 	switch resp.StatusCode {
@@ -244,7 +245,11 @@ func failed(resp *http.Response) error {
 	case http.StatusUnauthorized:
 		return lathe.Errorf(lathe.CodeAuth, "set LATHE_SERVER_PASSWORD, or write the address as http://user:password@host", "the server asks for a password")
 	}
-	if err := json.Unmarshal(raw, &in); err != nil || in.Data.Message == "" {
+	err := json.Unmarshal(raw, &in)
+	if state := lathe.Code(in.State); err == nil && (state == lathe.CodeFull || state == lathe.CodeReadOnly) {
+		return lathe.Errorf(state, "", "%s", in.Message)
+	}
+	if err != nil || in.Data.Message == "" {
 		return lathe.Errorf(code, "", "the server answers %s", resp.Status)
 	}
 	if c, ok := codes[in.Name]; ok {

@@ -10,9 +10,13 @@ import (
 	"lathe/internal/opencode/wire"
 )
 
-// Health returns the version of the server.
+// Health returns the version of the server. One that can store nothing at the
+// moment is there all the same: it shows what it has, and tells no version.
 func (c *Client) Health(ctx context.Context) (string, error) {
 	in, err := get(ctx, c, "/global/health", nil, plain[struct{ Version string }])
+	if code := lathe.CodeOf(err); code == lathe.CodeFull || code == lathe.CodeReadOnly {
+		return "", nil
+	}
 	return in.Version, err
 }
 

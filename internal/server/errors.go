@@ -115,6 +115,8 @@ var names = map[lathe.Code]struct {
 	lathe.CodePermission: {http.StatusForbidden, "PermissionDeniedError"},
 	lathe.CodeLimit:      {http.StatusTooManyRequests, "LimitError"},
 	lathe.CodeAborted:    {http.StatusConflict, "MessageAbortedError"},
+	lathe.CodeFull:       {http.StatusInsufficientStorage, "StorageFullError"},
+	lathe.CodeReadOnly:   {http.StatusServiceUnavailable, "StorageReadOnlyError"},
 }
 
 // describe returns the status and body for an error. What is not meant for

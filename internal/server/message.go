@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -187,8 +188,12 @@ func notTaken(err error) lathe.Failure {
 
 // said returns what may be shown of an error.
 func said(err error) string {
-	if lathe.CodeOf(err) == lathe.CodeInternal {
+	e, ok := errors.AsType[*lathe.Error](err)
+	switch {
+	case !ok || e.Code == lathe.CodeInternal:
 		return "the prompt could not be taken; the log has the details"
+	case e.Code == lathe.CodeFull || e.Code == lathe.CodeReadOnly: // what caused it is for the log
+		return e.Msg + "; " + e.Hint
 	}
 	return err.Error()
 }
@@ -214,57 +219,72 @@ func (c *call) awaitOr(m *lathe.Message, run *session.Run) (any, error) {
 // on a body that says nothing for minutes.
 const keepAlive = 30 * time.Second
 
-// await sends the headers now and the final message of the turn when it is over.
-// White space goes before it meanwhile. A client that leaves does not end the turn.
+// await answers with the message that answers a prompt, once it is there. What
+// fails within [keepAlive] has a status of its own; then the headers are sent, and
+// white space goes before the answer. A client that leaves does not end the turn.
 func (c *call) await(id lathe.SessionID, run *session.Run) (any, error) {
+	tick := time.NewTicker(keepAlive)
+	defer tick.Stop()
+	for {
+		select {
+		case <-run.Done():
+			m, err := c.answer(id, run)
+			if c.w.status == 0 {
+				return m, err
+			}
+			return done{}, c.finish(m, err)
+		case <-c.ctx().Done():
+			return nil, context.Cause(c.ctx())
+		case <-tick.C:
+		}
+		if err := c.showLife(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// showLife sends a part of an answer that says nothing.
+func (c *call) showLife() error {
 	rc := http.NewResponseController(c.w)
 	c.w.Header().Set("Content-Type", "application/json")
 	c.w.WriteHeader(http.StatusOK)
-	for {
-		_ = rc.SetWriteDeadline(time.Now().Add(writeTimeout))
-		if err := rc.Flush(); err != nil {
-			return nil, err
-		}
-		ctx, cancel := context.WithTimeout(c.ctx(), keepAlive)
-		out, err := run.Wait(ctx)
-		cancel()
-		switch {
-		case err == nil && out.Last != nil:
-			c.settle()
-			return done{}, c.finalMessage(id, out.Last.ID)
-		case err == nil:
-			c.settle()
-			return done{}, c.newestAnswer(id)
-		case c.ctx().Err() != nil:
-			return nil, context.Cause(c.ctx())
-		case ctx.Err() == nil:
-			return done{}, c.failLate(err)
-		}
-		if _, err := c.w.Write([]byte("\n")); err != nil {
-			return nil, err
-		}
+	_ = rc.SetWriteDeadline(time.Now().Add(writeTimeout))
+	if _, err := c.w.Write([]byte("\n")); err != nil {
+		return err
 	}
+	return rc.Flush()
 }
 
-func (c *call) finalMessage(id lathe.SessionID, mid lathe.MessageID) error {
-	m, err := c.s.opts.Store.Message(context.WithoutCancel(c.ctx()), id, mid)
+// answer returns what a prompt was answered, as it is stored. What could not be
+// stored yet is answered as it will be; a session that was deleted meanwhile is
+// not found.
+func (c *call) answer(id lathe.SessionID, run *session.Run) (any, error) {
+	ctx := context.WithoutCancel(c.ctx())
+	out, err := run.Wait(ctx)
+	switch {
+	case out.Last == nil && err == nil:
+		return nil, errors.New("the turn left no message")
+	case out.Last == nil:
+		return nil, err
+	case err != nil:
+		c.s.opts.Log.Error("a turn could not be recorded", "id", c.w.id, "session", id, "err", err)
+	}
+	c.settle()
+	m := *out.Last
+	if err == nil {
+		if stored, err := c.s.opts.Store.Message(ctx, id, m.ID); err == nil {
+			m = stored // with all of its parts
+		}
+	}
+	return wire.EncodeMessage(m), nil
+}
+
+// finish ends an answer whose status was sent already.
+func (c *call) finish(v any, err error) error {
 	if err != nil {
 		return c.failLate(err)
 	}
-	return c.writeLate(wire.EncodeMessage(m))
-}
-
-// newestAnswer writes the newest assistant message of a session.
-func (c *call) newestAnswer(id lathe.SessionID) error {
-	for m, err := range c.s.opts.Store.Messages(context.WithoutCancel(c.ctx()), id, sqlite.MessageFilter{}) {
-		if err != nil {
-			return c.failLate(err)
-		}
-		if _, ok := m.Info.(*lathe.Assistant); ok {
-			return c.writeLate(wire.EncodeMessage(m))
-		}
-	}
-	return c.failLate(fmt.Errorf("the turn left no message"))
+	return c.writeLate(v)
 }
 
 // failLate says that something went wrong after the status was sent.

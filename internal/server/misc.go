@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 
@@ -12,18 +13,34 @@ type health struct {
 	Healthy bool   `json:"healthy"`
 	Version string `json:"version"`
 	State   string `json:"state"`
+	Message string `json:"message,omitempty"` // what is wrong, and what to do
 }
 
 // health answers 503 once the server is about to stop, so that what balances
-// between servers sends no more.
+// between servers sends no more, and while nothing can be stored.
 func (c *call) health() (any, error) {
-	h := health{true, lathe.Version, c.s.state()}
-	if c.s.draining.Load() {
+	h := health{Healthy: true, Version: lathe.Version, State: c.s.state()}
+	if !c.s.draining.Load() {
+		c.storage(&h)
+	}
+	if c.s.draining.Load() || h.Message != "" {
 		h.Healthy = false
 		c.s.reply(c.w, c.r, http.StatusServiceUnavailable, h)
 		return done{}, nil
 	}
 	return h, nil
+}
+
+// storage says why nothing can be stored, if the last write found that and it is
+// still so.
+func (c *call) storage(h *health) {
+	store := c.s.opts.Store
+	if store.Trouble() == nil || store.Probe(c.ctx()) == nil {
+		return
+	}
+	if e, ok := errors.AsType[*lathe.Error](store.Trouble()); ok {
+		h.State, h.Message = string(e.Code), e.Msg+"; "+e.Hint
+	}
 }
 
 // globalDispose forgets every instance and says so.

@@ -61,6 +61,7 @@ var turnDifferences = map[string]string{
 	"450-project-update":                      "projects",
 	"627-session-get-nongit-from-root":        "sessions of other projects",
 	"392-command-unknown":                     "status of refusals",
+	"622-delete-while-running-prompt":         "deleted under a prompt",
 	"402-part-update-mismatch":                "status of refusals",
 	"405-share":                               "sharing",
 	"406-unshare":                             "sharing",

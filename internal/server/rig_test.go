@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,6 +43,8 @@ type rig struct {
 	bus  *bus.Bus
 	http *http.Client
 	logs *bytes.Buffer
+
+	fault atomic.Pointer[error] // what the disk says to a write; nil: nothing
 
 	models map[string]llm.Model // in place of scripts, by name; set before the first prompt
 }
@@ -102,7 +105,8 @@ func newRig(t testing.TB, change ...func(*Options)) *rig {
 	}
 	models := map[string]llm.Model{}
 	b := bus.New(bus.Options{})
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: paths.Data})
+	r := &rig{t: t, dir: dir, bus: b, logs: &bytes.Buffer{}, models: models}
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: paths.Data, Fault: r.broken})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +131,7 @@ func newRig(t testing.TB, change ...func(*Options)) *rig {
 			})
 		},
 	})
-	r := &rig{t: t, dir: dir, svc: svc, bus: b, logs: &bytes.Buffer{}, models: models}
+	r.svc = svc
 	o := Options{
 		Service: svc, Store: store, Bus: b, Auth: creds, Paths: paths, IDs: ids, Dir: dir, Environ: environ, Shell: "/bin/sh",
 		Log: slog.New(slog.DiscardHandler),
@@ -154,6 +158,14 @@ func newRig(t testing.TB, change ...func(*Options)) *rig {
 		}
 	})
 	return r
+}
+
+// broken is how writes to the store fail at the moment.
+func (r *rig) broken() error {
+	if err := r.fault.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 func write(t testing.TB, path, text string) {

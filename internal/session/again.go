@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"lathe"
 	"lathe/internal/sqlite"
@@ -49,9 +48,9 @@ func (r *runner) stored(ctx context.Context, id lathe.MessageID) (*lathe.Message
 		return nil, nil, errTaken(id)
 	}
 	r.mu.Lock()
-	run, ours := r.run, slices.Contains(r.answers, id)
+	run := r.runOf(id)
 	r.mu.Unlock()
-	if run != nil && ours {
+	if run != nil {
 		return &m, run, nil
 	}
 	run, err = r.past(ctx, m)

@@ -57,7 +57,7 @@ func (s *Service) StartSummarize(ctx context.Context, id lathe.SessionID, model 
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.run != nil {
+	if r.job != nil {
 		return nil, lathe.Errorf(lathe.CodeBusy, "wait for it, or stop it", "session %s is busy", id)
 	}
 	if r.s.ctx.Err() != nil {
@@ -68,11 +68,13 @@ func (s *Service) StartSummarize(ctx context.Context, id lathe.SessionID, model 
 		return nil, err
 	}
 	if err := r.dropReverted(ctx); err != nil {
-		return nil, errors.Join(err, lease.Release(context.WithoutCancel(ctx)))
+		r.release(ctx, lease)
+		return nil, err
 	}
-	r.rules, r.context.asked = nil, &asked{model: model, auto: auto}
-	r.start(lease, turn.Limits{}, nil)
-	return r.run, nil
+	r.context.asked = &asked{model: model, auto: auto}
+	w := newWaiting(nil, Prompt{})
+	r.start(lease, w)
+	return w.run, nil
 }
 
 // asked is a compaction that a user asked for.
@@ -255,12 +257,15 @@ func (r *runner) install(ctx context.Context, c *turn.Compacted) ([]lathe.Messag
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.frozen != nil && c.Continue != nil {
-		fresh.Told.Agent = r.frozen.Told.Agent // the message that goes on says it again
-	}
 	arrived := r.arrived
 	if len(arrived) > 0 {
 		keepArrived(c, &arrived[0])
+	}
+	if c.GoOn != nil {
+		c.Continue = c.GoOn(arrived)
+	}
+	if r.frozen != nil && c.Continue != nil {
+		fresh.Told.Agent = r.frozen.Told.Agent // the message that goes on says it again
 	}
 	r.rec.mu.Lock()
 	defer r.rec.mu.Unlock()
@@ -285,7 +290,11 @@ func (r *runner) install(ctx context.Context, c *turn.Compacted) ([]lathe.Messag
 		}
 		return nil, fmt.Errorf("store the compaction: %w", err)
 	}
-	r.arrived = nil
+	if c.Continue == nil {
+		arrived = nil // the next turn answers them
+	} else {
+		r.arrived = nil
+	}
 	r.context.mu.Lock()
 	r.context.announced()
 	r.context.mu.Unlock()
@@ -356,7 +365,7 @@ func (r *runner) announceCompaction(c *turn.Compacted, sess lathe.Session) {
 	for i := range messages {
 		r.rec.publishMessage(&messages[i])
 		for _, p := range messages[i].Parts {
-			r.rec.Publish(lathe.PartUpdated{Part: p})
+			r.rec.Publish(lathe.PartUpdated{Part: p, New: true})
 		}
 	}
 	r.rec.Publish(lathe.SessionUpdated{Session: sess})

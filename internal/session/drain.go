@@ -5,18 +5,18 @@ import "context"
 // Running returns how many sessions have a turn in this process.
 func (s *Service) Running() int { return len(s.running()) }
 
-func (s *Service) running() []*Run {
+func (s *Service) running() []*job {
 	s.mu.Lock()
 	runners := make([]*runner, 0, len(s.runners))
 	for _, r := range s.runners {
 		runners = append(runners, r)
 	}
 	s.mu.Unlock()
-	var out []*Run
+	var out []*job
 	for _, r := range runners {
 		r.mu.Lock()
-		if r.run != nil {
-			out = append(out, r.run)
+		if r.job != nil {
+			out = append(out, r.job)
 		}
 		r.mu.Unlock()
 	}
@@ -27,13 +27,13 @@ func (s *Service) running() []*Run {
 // else keeps new ones from starting.
 func (s *Service) Drain(ctx context.Context) error {
 	for {
-		runs := s.running()
-		if len(runs) == 0 {
+		jobs := s.running()
+		if len(jobs) == 0 {
 			return nil
 		}
-		for _, r := range runs {
+		for _, j := range jobs {
 			select {
-			case <-r.done:
+			case <-j.done:
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -69,6 +70,10 @@ func (s *Service) Fork(ctx context.Context, id lathe.SessionID, in ForkInput) (o
 	if err := s.copyMessages(ctx, fork, messages[:until], diffs, s.boundary(ctx, id)); err != nil {
 		return out, fmt.Errorf("fork session %s: %w", id, err)
 	}
+	// An answer that never ended, of another program or a crash, ends in the copy.
+	if _, err := s.opts.Store.Recover(ctx, fork.ID); err != nil {
+		return out, fmt.Errorf("fork session %s: %w", id, err)
+	}
 	out.Session = fork
 	s.opts.Bus.Publish(fork.Directory, lathe.SessionCreated{Session: fork})
 	s.opts.Bus.Publish(fork.Directory, lathe.SessionUpdated{Session: fork})
@@ -80,25 +85,33 @@ func (s *Service) Fork(ctx context.Context, id lathe.SessionID, in ForkInput) (o
 
 // forkPoint returns the number of messages that a fork copies.
 func forkPoint(messages []lathe.Message, sess lathe.Session, before lathe.MessageID) (int, error) {
-	until := len(messages)
-	for i, m := range messages {
-		if m.ID == before {
-			return i, nil
-		}
-		if sess.Revert != nil && m.ID == sess.Revert.MessageID && before == "" {
-			until = i
-		}
+	end := before
+	if before == "" && sess.Revert != nil {
+		end = sess.Revert.MessageID
 	}
-	if before != "" {
+	until := slices.IndexFunc(messages, func(m lathe.Message) bool { return m.ID == end })
+	switch {
+	case until < 0 && before != "":
 		return 0, lathe.Errorf(lathe.CodeNotFound, "list them with: lathe session show", "the session has no message %q", before)
+	case until < 0:
+		until = len(messages)
 	}
-	// The step that runs right now is not finished, and so not copied.
-	for ; until > 0; until-- {
-		if a, ok := messages[until-1].Info.(*lathe.Assistant); !ok || !a.Completed.IsZero() {
-			break
+	return settled(messages[:until]), nil
+}
+
+// settled returns how many of the messages come before the answer that is being
+// made right now, if there is one. What is asked after it waits for its turn.
+func settled(messages []lathe.Message) int {
+	for i, m := range slices.Backward(messages) {
+		a, ok := m.Info.(*lathe.Assistant)
+		switch {
+		case ok && a.Completed.IsZero():
+			return settled(messages[:i])
+		case ok:
+			return len(messages)
 		}
 	}
-	return until, nil
+	return len(messages)
 }
 
 const forkFilesKey = "forkfiles"

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,6 +52,7 @@ type play struct {
 	bus  *bus.Bus
 
 	store *sqlite.Store
+	fault atomic.Pointer[error] // what the disk says to a write; nil: nothing
 
 	mu       sync.Mutex
 	answer   func(req *llm.Request) say
@@ -102,7 +104,7 @@ func (p *play) open() *play {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	store, err := sqlite.Open(p.t.Context(), sqlite.Options{Dir: paths.Data})
+	store, err := sqlite.Open(p.t.Context(), sqlite.Options{Dir: paths.Data, Fault: p.broken})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -128,6 +130,14 @@ func (p *play) open() *play {
 		}
 	})
 	return p
+}
+
+// broken is how writes to the store fail at the moment.
+func (p *play) broken() error {
+	if err := p.fault.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // Stream answers as the test says; a request without tools gets a title.

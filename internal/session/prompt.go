@@ -146,7 +146,7 @@ func (r *runner) storeUser(ctx context.Context, m *lathe.Message, p Prompt) erro
 	bare.Parts = nil
 	publish(lathe.MessageUpdated{Message: bare})
 	for _, part := range m.Parts {
-		publish(lathe.PartUpdated{Part: part})
+		publish(lathe.PartUpdated{Part: part, New: true})
 	}
 	publish(lathe.SessionUpdated{Session: sess})
 	return nil

@@ -66,6 +66,7 @@ func (r *recorder) Commit(ctx context.Context, changes ...turn.Change) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	fresh, forget := unnumbered(changes)
 	err := r.store.Batch(ctx, func(tx *sqlite.Tx) error {
 		for _, c := range changes {
 			if err := r.apply(tx, c); err != nil {
@@ -75,12 +76,37 @@ func (r *recorder) Commit(ctx context.Context, changes ...turn.Change) error {
 		return nil
 	})
 	if err != nil {
+		forget()
 		return err
 	}
-	for _, c := range changes {
-		r.announce(c)
+	for i, c := range changes {
+		r.announce(c, fresh[i])
 	}
 	return nil
+}
+
+// unnumbered tells which changes are of what is new, and returns a function that
+// takes the numbers of those away again: a transaction that failed has given them
+// out in vain, and what is tried again must not pass for stored.
+func unnumbered(changes []turn.Change) (fresh []bool, forget func()) {
+	var seqs []*int64
+	fresh = make([]bool, len(changes))
+	for i, c := range changes {
+		switch {
+		case c.Message != nil && c.Message.Seq == 0:
+			seqs = append(seqs, &c.Message.Seq)
+		case c.Part != nil && c.Part.Seq == 0:
+			seqs = append(seqs, &c.Part.Seq)
+		default:
+			continue
+		}
+		fresh[i] = true
+	}
+	return fresh, func() {
+		for _, n := range seqs {
+			*n = 0
+		}
+	}
 }
 
 func (r *recorder) apply(tx *sqlite.Tx, c turn.Change) error {
@@ -115,8 +141,8 @@ func (r *recorder) addUsage(tx *sqlite.Tx, fin *lathe.StepFinish) error {
 	return err
 }
 
-// announce publishes a stored change. The caller holds mu.
-func (r *recorder) announce(c turn.Change) {
+// announce publishes a stored change, of something new or not. The caller holds mu.
+func (r *recorder) announce(c turn.Change, fresh bool) {
 	switch {
 	case c.Message != nil:
 		r.publishMessage(c.Message)
@@ -127,7 +153,7 @@ func (r *recorder) announce(c turn.Change) {
 	case c.Part != nil:
 		delete(r.open, c.Part.ID)
 		delete(r.progress, c.Part.ID)
-		r.bus.Publish(r.dir, lathe.PartUpdated{Part: *c.Part})
+		r.bus.Publish(r.dir, lathe.PartUpdated{Part: *c.Part, New: fresh})
 	}
 }
 

@@ -94,7 +94,7 @@ func (s *Service) alone(ctx context.Context, id lathe.SessionID, fn func(*runner
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, lease.Release(context.WithoutCancel(ctx))) }()
+		defer r.release(ctx, lease)
 		sess, err := s.Get(ctx, id)
 		if err != nil {
 			return err

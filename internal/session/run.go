@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -12,14 +11,20 @@ import (
 	"lathe/internal/turn"
 )
 
-// Run is a running or finished turn. Wait may be called by any number of callers.
+// Run is what becomes of one prompt, or of a compaction that was asked for. Its
+// methods may be called by any number of callers.
 type Run struct {
 	done    chan struct{}
 	outcome turn.Outcome
 	err     error
+	inner   bool // a turn of a session above waits for it
 }
 
-// Wait returns how the turn ended. The error is for what could not be recorded;
+// Done is closed when the prompt is answered.
+func (r *Run) Done() <-chan struct{} { return r.done }
+
+// Wait returns what the prompt was answered. Outcome.Last is never a message that
+// was there before the prompt. The error is for what could not be recorded;
 // failures of models and tools are in the outcome. Cancelling ctx stops the
 // waiting, not the turn.
 func (r *Run) Wait(ctx context.Context) (turn.Outcome, error) {
@@ -38,12 +43,16 @@ type runner struct {
 	inst *Instance
 
 	mu      sync.Mutex
-	run     *Run // nil: idle
-	cancel  context.CancelCauseFunc
-	arrived []lathe.Message   // stored, not yet seen by the turn
-	answers []lathe.MessageID // the prompts that the run answers
+	job     *job             // nil: idle
+	arrived []lathe.Message  // stored, not yet seen by the turn
+	owed    []*lathe.Message // failed answers that could not be stored
 	rec     *recorder
-	rules   []lathe.Rule // of the running turn alone
+	// removing says that the session is being deleted or gone; untold are those that
+	// wait for an answer meanwhile.
+	removing bool
+	untold   []*Run
+
+	rules []lathe.Rule // of the running turn alone
 	// ceilings bound every agent of the running turn.
 	ceilings [][]lathe.Rule
 	limits   turn.Limits // of the running turn, its subagents included
@@ -59,10 +68,7 @@ type runner struct {
 
 // runner returns the session's runner, making it on first use.
 func (s *Service) runner(ctx context.Context, id lathe.SessionID) (*runner, error) {
-	s.mu.Lock()
-	r := s.runners[id]
-	s.mu.Unlock()
-	if r != nil {
+	if r := s.known(id); r != nil {
 		return r, nil
 	}
 	sess, err := s.Get(ctx, id)
@@ -81,155 +87,143 @@ func (s *Service) runner(ctx context.Context, id lathe.SessionID) (*runner, erro
 	return s.runners[id], nil
 }
 
+// known returns the session's runner if there is one, or nil.
+func (s *Service) known(id lathe.SessionID) *runner {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.runners[id]
+}
+
 // Status tells what a session does in this process.
 func (s *Service) Status(id lathe.SessionID) lathe.Status {
-	s.mu.Lock()
-	r := s.runners[id]
-	s.mu.Unlock()
+	r := s.known(id)
 	if r == nil {
 		return lathe.Idle{}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.run == nil {
+	if r.job == nil {
 		return lathe.Idle{}
 	}
 	return lathe.Busy{}
 }
 
-// Abort stops the session's turn and waits until its end is recorded. An idle
-// session stays idle.
+// Abort stops what the session does, prompts that wait their turn included, and
+// returns when the end of it is recorded. An idle session stays idle. The error is
+// that of ctx.
 func (s *Service) Abort(ctx context.Context, id lathe.SessionID) error {
-	s.mu.Lock()
-	r := s.runners[id]
-	s.mu.Unlock()
+	r := s.known(id)
 	if r == nil {
 		return nil
 	}
 	r.mu.Lock()
-	run := r.run
-	if run != nil {
-		r.cancel(turn.ErrAborted)
+	j := r.job
+	if j != nil {
+		j.cancel(turn.ErrAborted)
 	}
 	r.mu.Unlock()
-	if run == nil {
+	if j == nil {
 		return nil
 	}
-	_, err := run.Wait(ctx)
-	return err
+	select {
+	case <-j.done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
-// submit stores a user message and makes sure that a turn answers it. A message
-// that comes while a turn runs steers that turn.
+// submit stores a user message and makes sure that it is answered. One that comes
+// while a turn runs steers that turn; one that comes when it was stopped already
+// is answered after it.
 func (r *runner) submit(ctx context.Context, m *lathe.Message, p Prompt, store func(*lathe.Message) error) (*Run, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if p.NoReply {
 		return nil, store(m)
 	}
-	if r.run != nil {
-		m.Info.(*lathe.User).Steers = true
-		if err := store(m); err != nil {
-			return nil, err
-		}
-		r.arrived, r.answers = append(r.arrived, *m), append(r.answers, m.ID)
-		r.ceilings = append(r.ceilings, p.ceilings...)
-		return r.run, nil
-	}
 	if r.s.ctx.Err() != nil {
 		return nil, context.Cause(r.s.ctx)
+	}
+	if r.removing {
+		return nil, r.isGone()
+	}
+	if r.job != nil {
+		return r.join(m, p, store)
 	}
 	lease, err := r.acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if err := store(m); err != nil {
-		_ = lease.Release(ctx)
+		r.release(ctx, lease)
 		return nil, err
 	}
-	r.rules, r.ceilings = p.Rules, slices.Clone(p.ceilings)
-	r.start(lease, p.Limits, p.spent)
-	r.answers = []lathe.MessageID{m.ID}
-	return r.run, nil
+	w := newWaiting(m, p)
+	r.start(lease, w)
+	return w.run, nil
+}
+
+// join stores a message for the job that runs. The caller holds mu.
+func (r *runner) join(m *lathe.Message, p Prompt, store func(*lathe.Message) error) (*Run, error) {
+	late := r.job.ctx.Err() != nil
+	m.Info.(*lathe.User).Steers = !late
+	if err := store(m); err != nil {
+		return nil, err
+	}
+	w := newWaiting(m, p)
+	w.late = late
+	r.job.waiting = append(r.job.waiting, w)
+	if !late {
+		r.arrived = append(r.arrived, *m)
+		r.ceilings = append(r.ceilings, p.ceilings...)
+	}
+	return w.run, nil
 }
 
 // acquire makes this process the session's owner and closes what a crashed one
 // left open.
 func (r *runner) acquire(ctx context.Context) (*sqlite.Lease, error) {
-	lease, err := r.s.opts.Store.Acquire(ctx, r.current().ID, r.s.opts.Owner)
+	if r.removing {
+		return nil, r.isGone()
+	}
+	if err := r.pay(ctx); err != nil {
+		return nil, err
+	}
+	lease, err := r.s.lease(ctx, r.current().ID)
 	if busy, ok := errors.AsType[*sqlite.BusyError](err); ok {
 		return nil, r.s.busyIn(busy.Session, busy.Owner)
 	}
 	if err != nil {
 		return nil, err
 	}
+	if err := r.closeOpen(ctx); err != nil {
+		r.release(ctx, lease)
+		return nil, err
+	}
+	return lease, nil
+}
+
+// closeOpen closes what a turn that could not record its end left open.
+func (r *runner) closeOpen(ctx context.Context) error {
 	changed, err := r.s.opts.Store.Recover(ctx, r.current().ID)
 	if err != nil {
-		_ = lease.Release(ctx)
-		return nil, err
+		return err
 	}
 	sweepTemps(r.current().Directory, changed)
 	for _, p := range changed {
 		r.s.opts.Bus.Publish(r.current().Directory, lathe.PartUpdated{Part: p})
 	}
-	return lease, nil
+	return nil
 }
 
-// start runs a turn. The caller holds mu.
-func (r *runner) start(lease *sqlite.Lease, lim turn.Limits, spent *turn.Spent) {
-	r.launch(lim, spent, func(ctx context.Context, run *Run) { r.turns(ctx, run, lease, lim) })
+// release makes the session free for other processes, now or as soon as that can
+// be stored.
+func (r *runner) release(ctx context.Context, lease *sqlite.Lease) {
+	r.s.giveBack(context.WithoutCancel(ctx), r.current().ID, lease)
 }
 
-// launch makes the session busy with a run. The caller holds mu.
-func (r *runner) launch(lim turn.Limits, spent *turn.Spent, body func(context.Context, *Run)) *Run {
-	ctx, cancel := context.WithCancelCause(r.s.ctx)
-	run := &Run{done: make(chan struct{})}
-	if spent == nil {
-		spent = &turn.Spent{}
-	}
-	r.run, r.cancel, r.limits, r.spent = run, cancel, lim, spent
-	r.rec = newRecorder(r.s, *r.current())
-	r.rec.onStep = r.stepStats
-	r.s.wg.Go(func() {
-		defer cancel(nil)
-		body(ctx, run)
-	})
-	return run
-}
-
-// turns runs turns until no message is left unanswered: one may arrive after the
-// loop looked for the last time.
-func (r *runner) turns(ctx context.Context, run *Run, lease *sqlite.Lease, lim turn.Limits) {
-	for {
-		run.outcome, run.err = r.oneTurn(ctx, lim)
-		if r.finish(ctx, run, lease) {
-			close(run.done)
-			return
-		}
-	}
-}
-
-// finish makes the session idle, unless a message arrived that the turn should
-// still answer. All of it happens under mu, so a prompt either comes before and
-// is answered, or after and starts a turn of its own.
-func (r *runner) finish(ctx context.Context, run *Run, lease *sqlite.Lease) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	out := run.outcome
-	if len(r.arrived) > 0 && run.err == nil && ctx.Err() == nil && !out.Blocked && out.Failure == nil {
-		return false
-	}
-	r.arrived = nil
-	r.rec.close()
-	if err := lease.Release(context.WithoutCancel(ctx)); err != nil {
-		r.s.opts.Log.Warn("the session's lease could not be released", "session", r.current().ID, "err", err)
-	}
-	r.run, r.cancel = nil, nil
-	r.s.opts.Bus.Publish(r.current().Directory, lathe.SessionStatus{SessionID: r.current().ID, Status: lathe.Idle{}})
-	return true
-}
-
-func (r *runner) oneTurn(ctx context.Context, lim turn.Limits) (turn.Outcome, error) {
+func (r *runner) oneTurn(ctx context.Context) (turn.Outcome, error) {
 	// A turn that was aborted before it began still records that it was.
 	history, err := r.s.opts.Store.TurnTail(context.WithoutCancel(ctx), r.current().ID)
 	if err != nil {
@@ -243,9 +237,9 @@ func (r *runner) oneTurn(ctx context.Context, lim turn.Limits) (turn.Outcome, er
 	r.title(history)
 	t := &turn.Turn{
 		Session: *r.current(), History: history, Host: h, Log: r.rec, IDs: r.s.opts.IDs,
-		Limits: lim, Spent: r.spent, Task: r.inst.taskTool(), Hooks: r.inst.engine.hooks, Retries: r.s.opts.Retries, ContinueOnDeny: r.inst.ContinueOnDeny,
+		Limits: r.limits, Spent: r.spent, Task: r.inst.taskTool(), Hooks: r.inst.engine.hooks, Retries: r.s.opts.Retries, ContinueOnDeny: r.inst.ContinueOnDeny,
 		Now: r.s.opts.Now, Logger: r.s.opts.Log, Snapshots: r.turnSnapshots(),
-		Context: r.turnContext(ctx),
+		Context: r.turnContext(ctx), Asked: r.newestWaiting(),
 	}
 	r.takeAsked().apply(t)
 	out, err := t.Run(ctx)

@@ -50,6 +50,7 @@ type Service struct {
 	runners   map[lathe.SessionID]*runner
 	shares    *shares
 	preparing preparing
+	owed      owed
 }
 
 // opening is an instance that is being made or is ready.
@@ -216,46 +217,6 @@ func (s *Service) Update(ctx context.Context, id lathe.SessionID, change func(*l
 	}
 	s.opts.Bus.Publish(sess.Directory, lathe.SessionUpdated{Session: sess})
 	return sess, nil
-}
-
-// Delete ends a session's running turn, then removes it and its children with
-// all that belongs to them.
-func (s *Service) Delete(ctx context.Context, id lathe.SessionID) error {
-	if _, err := s.Get(ctx, id); err != nil {
-		return err
-	}
-	if err := s.stopTree(ctx, id); err != nil {
-		return err
-	}
-	if err := s.unshareTree(ctx, id); err != nil {
-		return err
-	}
-	gone, err := s.opts.Store.DeleteSession(ctx, id)
-	if err != nil {
-		return err
-	}
-	for _, sess := range gone {
-		s.opts.Bus.Publish(sess.Directory, lathe.SessionDeleted{Session: sess})
-	}
-	return nil
-}
-
-// stopTree aborts the turns of a session and of those below it, and waits for
-// them. It fails for one that another process runs.
-func (s *Service) stopTree(ctx context.Context, id lathe.SessionID) error {
-	children, err := s.opts.Store.Sessions(ctx, sqlite.SessionFilter{ParentID: id})
-	if err != nil {
-		return err
-	}
-	for _, c := range children {
-		if err := s.stopTree(ctx, c.ID); err != nil {
-			return err
-		}
-	}
-	if err := s.heldElsewhere(ctx, id); err != nil {
-		return err
-	}
-	return s.Abort(ctx, id)
 }
 
 // Messages returns all messages of a session with their parts, oldest first.

@@ -161,7 +161,7 @@ func (r *runner) recoverPatch(ctx context.Context, history []lathe.Message) {
 			return
 		}
 		m.Parts = append(m.Parts, p)
-		r.s.opts.Bus.Publish(r.current().Directory, lathe.PartUpdated{Part: p})
+		r.s.opts.Bus.Publish(r.current().Directory, lathe.PartUpdated{Part: p, New: true})
 	}
 }
 

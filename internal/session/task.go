@@ -198,16 +198,14 @@ func (r *runner) shared() (turn.Limits, *turn.Spent, []lathe.Rule, [][]lathe.Rul
 
 // cancelRun stops a run if it is still the one that runs.
 func (s *Service) cancelRun(id lathe.SessionID, run *Run, cause error) {
-	s.mu.Lock()
-	r := s.runners[id]
-	s.mu.Unlock()
+	r := s.known(id)
 	if r == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.run == run {
-		r.cancel(cause)
+	if r.job.runs(run) {
+		r.job.cancel(cause)
 	}
 }
 

@@ -48,7 +48,7 @@ func (s *Service) Shell(ctx context.Context, id lathe.SessionID, in ShellInput) 
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.run != nil {
+	if r.job != nil {
 		return nil, nil, lathe.Errorf(lathe.CodeBusy, "wait for it, or stop it", "Session %s is busy", id)
 	}
 	if r.s.ctx.Err() != nil {
@@ -59,28 +59,23 @@ func (s *Service) Shell(ctx context.Context, id lathe.SessionID, in ShellInput) 
 		return nil, nil, err
 	}
 	if err := r.storeUser(ctx, m, Prompt{}); err != nil {
-		_ = lease.Release(ctx)
+		r.release(ctx, lease)
 		if errors.Is(err, sqlite.ErrExists) {
 			err = errTaken(m.ID)
 		}
 		return nil, nil, err
 	}
-	r.rules = nil
-	run := r.launch(turn.Limits{}, nil, func(ctx context.Context, run *Run) {
-		r.shellRun(ctx, run, lease, m, in.Command)
-	})
-	r.answers = []lathe.MessageID{m.ID}
-	return m, run, nil
+	w := newWaiting(m, Prompt{})
+	r.begin(lease, []*waiting{w}, func(j *job) { r.shellRun(j, m, in.Command) })
+	return m, w.run, nil
 }
 
 // shellRun runs the command, then answers what was asked meanwhile.
-func (r *runner) shellRun(ctx context.Context, run *Run, lease *sqlite.Lease, user *lathe.Message, command string) {
-	run.outcome, run.err = r.userShell(ctx, user, command)
-	if r.finish(ctx, run, lease) {
-		close(run.done)
-		return
+func (r *runner) shellRun(j *job, user *lathe.Message, command string) {
+	out, err := r.userShell(j.ctx, user, command)
+	if !r.settle(j, out, err) {
+		r.turns(j)
 	}
-	r.turns(ctx, run, lease, turn.Limits{})
 }
 
 // userShell records the command as a tool call and runs it.
@@ -95,7 +90,6 @@ func (r *runner) userShell(ctx context.Context, user *lathe.Message, command str
 	}
 	call := lathe.ToolCall{CallID: r.s.opts.IDs.New(lathe.PrefixCall), Tool: "bash", State: &lathe.ToolRunning{Input: input, Start: now}}
 	p := lathe.Part{ID: r.s.opts.IDs.Part(), MessageID: m.ID, SessionID: m.SessionID, Body: &call}
-	r.rec.Publish(lathe.SessionStatus{SessionID: m.SessionID, Status: lathe.Busy{}})
 	// An abort from here on has a call to end.
 	if err := r.rec.Commit(context.WithoutCancel(ctx), turn.Change{Message: &m}, turn.Change{Part: &p}); err != nil {
 		return turn.Outcome{}, err

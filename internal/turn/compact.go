@@ -43,21 +43,21 @@ type summary struct {
 func (t *Turn) compaction(ctx context.Context, user *lathe.Message, c compaction) (failure lathe.Failure, err error) {
 	s, failure := t.prepare(user)
 	if failure != nil {
-		return t.refuse(failure), nil
+		return failure, nil
 	}
 	l, err := s.measure(ctx)
 	if err != nil {
-		return t.refuse(classify(ctx, err, s.modelRef())), nil
+		return classify(ctx, err, s.modelRef()), nil
 	}
 	w := t.win()
 	if t.steps-w.lastStep > workSteps {
 		w.rows = 0
 	}
 	if w.rows++; w.rows > maxCompactions {
-		return t.refuse(s.tooLarge(l, fmt.Sprintf("after %d compactions in a row", maxCompactions))), nil
+		return s.tooLarge(l, fmt.Sprintf("after %d compactions in a row", maxCompactions)), nil
 	}
 	if l.usable > 0 && l.fixed+ledger.DefaultBudget/2 >= l.usable {
-		return t.refuse(s.tooLarge(l, "whatever is compacted")), nil
+		return s.tooLarge(l, "whatever is compacted"), nil
 	}
 	w.lastStep = t.steps
 	if err := t.Context.Compacting(ctx, true); err != nil {
@@ -69,16 +69,7 @@ func (t *Turn) compaction(ctx context.Context, user *lathe.Message, c compaction
 		defer cancel()
 		err = errors.Join(err, t.Context.Compacting(save, false))
 	}
-	if failure != nil {
-		failure = t.refuse(failure)
-	}
 	return failure, err
-}
-
-// refuse tells why there is no compaction.
-func (t *Turn) refuse(f lathe.Failure) lathe.Failure {
-	t.Log.Publish(lathe.SessionFailed{SessionID: t.Session.ID, Failure: f})
-	return f
 }
 
 func (t *Turn) carryOut(ctx context.Context, s *step, l load, c compaction) (done bool, failure lathe.Failure, err error) {
@@ -342,7 +333,7 @@ func (s *step) arrange(l load, c compaction, sum summary, facts *ledger.Facts) (
 	s.addPart(&out.Summary, &lathe.Text{Text: block, Synthetic: true, Time: lathe.Span{Start: now, End: now}})
 	s.addPart(&out.Summary, &lathe.StepFinish{Reason: lathe.FinishStop, Cost: sum.cost, Tokens: sum.usage})
 	if c.auto {
-		out.Continue = s.continueMessage(now)
+		out.GoOn = func(arrived []lathe.Message) *lathe.Message { return s.continueMessage(now, arrived) }
 	}
 	meter, k := s.window.meter, s.Context.Correction(s.model.Ref)
 	head := l.fixed + k.Apply(meter.Message(&out.Ask)+meter.Message(&out.Summary))
@@ -396,10 +387,14 @@ func (s *step) askMessage(c compaction, now time.Time) lathe.Message {
 	return ask
 }
 
-// continueMessage asks the model to go on, and tells again what only the messages
-// that left said: the mode of the agent.
-func (s *step) continueMessage(now time.Time) *lathe.Message {
-	info := *s.user.Info.(*lathe.User)
+// continueMessage asks the model to go on, as the newest prompt wants it, and tells
+// again what only the messages that left said: the mode of the agent.
+func (s *step) continueMessage(now time.Time, arrived []lathe.Message) *lathe.Message {
+	newest := s.user
+	if n := len(arrived); n > 0 {
+		newest = &arrived[n-1]
+	}
+	info := *newest.Info.(*lathe.User)
 	info.Steers, info.Summary = false, nil
 	m := &lathe.Message{ID: s.IDs.Message(), SessionID: s.Session.ID, Created: now, Info: &info}
 	span := lathe.Span{Start: now, End: now}
@@ -440,6 +435,25 @@ func (s *step) endRefused(ctx context.Context, failure lathe.Failure) (stepResul
 	s.History = append(s.History, s.msg)
 	s.learn(ctx)
 	return stepResult{refused: true}, nil
+}
+
+// failRefused says in the refused answer why no compaction could make it fit.
+func (t *Turn) failRefused(ctx context.Context, failure lathe.Failure) error {
+	if failure == nil {
+		return nil
+	}
+	last := &t.History[len(t.History)-1]
+	msg, info := *last, *last.Info.(*lathe.Assistant)
+	info.Error = failure
+	msg.Info = &info
+	save, done := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer done()
+	if err := t.Log.Commit(save, Change{Message: &msg}); err != nil {
+		return err
+	}
+	*last = msg
+	t.Log.Publish(lathe.SessionFailed{SessionID: t.Session.ID, Failure: failure})
+	return nil
 }
 
 // learn notes that the model takes less than was sent.

@@ -50,10 +50,12 @@ type Compacted struct {
 	Ask      lathe.Message // the user message that asks for it; stored already if it has a Seq
 	Summary  lathe.Message
 	Continue *lathe.Message // tells the model to go on; nil: it waits for the user
-	Tail     *lathe.Message // the first message that stays word for word; nil: none
-	Facts    *ledger.Facts
-	Cost     lathe.Money
-	Tokens   lathe.Tokens
+	// GoOn makes Continue from the messages that arrived meanwhile; nil: there is none.
+	GoOn   func(arrived []lathe.Message) *lathe.Message
+	Tail   *lathe.Message // the first message that stays word for word; nil: none
+	Facts  *ledger.Facts
+	Cost   lathe.Money
+	Tokens lathe.Tokens
 }
 
 // window is what a turn knows of how full its model's window is.
@@ -269,7 +271,11 @@ func (t *Turn) run(ctx context.Context) (Outcome, error) {
 			info.Model = m
 			other.Info, user = &info, &other
 		}
-		if f, err := t.compaction(ctx, user, compaction{auto: t.Compact.Auto, manual: true}); err != nil || f != nil {
+		f, err := t.compaction(ctx, user, compaction{auto: t.Compact.Auto, manual: true})
+		if f != nil {
+			t.Log.Publish(lathe.SessionFailed{SessionID: t.Session.ID, Failure: f})
+		}
+		if err != nil || f != nil || !t.Compact.Auto {
 			return Outcome{Failure: f}, err
 		}
 	}

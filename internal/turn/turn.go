@@ -12,11 +12,13 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"lathe"
 	"lathe/internal/permission"
 	"lathe/internal/plugin"
+	"lathe/internal/prompt"
 	"lathe/internal/provider"
 	"lathe/internal/tool"
 )
@@ -131,6 +133,10 @@ type Turn struct {
 	Hooks *plugin.Chain
 	// Context keeps the history within the model's window; nil means that nobody does.
 	Context *Context
+	// Asked is the newest message that is to be answered. It tells a prompt that came
+	// while a compaction ran from the messages that the compaction answered; empty:
+	// the newest user message is to be answered.
+	Asked lathe.MessageID
 	// Compact is a compaction that the user asked for; the turn begins with it.
 	Compact *CompactNow
 	// ContinueOnDeny keeps the turn going after a rejected permission.
@@ -198,7 +204,7 @@ func (t *Turn) setDefaults() {
 func (t *Turn) loop(ctx context.Context) (Outcome, error) {
 	for {
 		t.takeArrived()
-		user := t.newestUser()
+		user := t.toAnswer()
 		if user == nil {
 			return Outcome{}, lathe.Errorf(lathe.CodeInvalid, "send a prompt first", "session %s has no user message", t.Session.ID)
 		}
@@ -209,26 +215,29 @@ func (t *Turn) loop(ctx context.Context) (Outcome, error) {
 			res, err := t.failEarly(ctx, user, abortFailure(context.Cause(ctx)))
 			return Outcome{Failure: res.failure}, err
 		}
-		t.Log.Publish(lathe.SessionStatus{SessionID: t.Session.ID, Status: lathe.Busy{}})
 		if m, tasks := t.pendingSubtasks(); tasks != nil {
 			if res, err := t.subtasks(ctx, m, tasks); err != nil || res.stop {
 				return Outcome{Failure: res.failure, Blocked: res.blocked}, err
 			}
 			continue
 		}
-		if again, f, err := t.fit(ctx, user); err != nil || f != nil {
-			return Outcome{Failure: f}, err
-		} else if again {
-			continue
+		again, f, err := t.fit(ctx, user)
+		if err == nil && f == nil && !again {
+			f = t.Spent.take(t.Limits)
 		}
-		if f := t.Spent.take(t.Limits); f != nil {
-			t.Log.Publish(lathe.SessionFailed{SessionID: t.Session.ID, Failure: f})
-			return Outcome{Failure: f}, nil
+		switch {
+		case err != nil:
+			return Outcome{Failure: f}, err
+		case f != nil:
+			res, err := t.failEarly(ctx, user, f)
+			return Outcome{Failure: res.failure}, err
+		case again:
+			continue
 		}
 		res, err := t.step(ctx, user)
 		if res.refused {
 			if f, err := t.compaction(ctx, user, compaction{auto: true, overflow: true}); err != nil || f != nil {
-				return Outcome{Failure: f}, err
+				return Outcome{Failure: f}, errors.Join(err, t.failRefused(ctx, f))
 			}
 			continue
 		}
@@ -243,6 +252,27 @@ func (t *Turn) takeArrived() {
 		t.History = append(t.History, m)
 		t.Loop.Reset()
 	}
+}
+
+// toAnswer returns the user message that the next step answers: the newest, but not
+// the request of a compaction that is done, before which a prompt waited.
+func (t *Turn) toAnswer() *lathe.Message {
+	user := t.newestUser()
+	if t.Asked == "" || user == nil || !t.summarised(user) {
+		return user
+	}
+	if i := slices.IndexFunc(t.History, func(m lathe.Message) bool { return m.ID == t.Asked }); i >= 0 {
+		return &t.History[i]
+	}
+	return user
+}
+
+// summarised reports whether a message asks for a compaction that is done.
+func (t *Turn) summarised(user *lathe.Message) bool {
+	return prompt.Mark(user) != nil && slices.ContainsFunc(t.History, func(m lathe.Message) bool {
+		a, ok := m.Info.(*lathe.Assistant)
+		return ok && a.Summary && a.ParentID == user.ID && a.Finish != ""
+	})
 }
 
 func (t *Turn) newestUser() *lathe.Message {
@@ -269,8 +299,11 @@ func (t *Turn) newestAssistant() *lathe.Message {
 func (t *Turn) answered(user *lathe.Message) bool {
 	last := &t.History[len(t.History)-1]
 	info, ok := last.Info.(*lathe.Assistant)
-	if !ok || last.Seq < user.Seq || info.Finish == "" {
+	if !ok || last.Seq < user.Seq || info.Finish == "" || info.Summary != (prompt.Mark(user) != nil) {
 		return false
+	}
+	if user.ID == t.Asked && info.ParentID != user.ID {
+		return false // it was on its way when the message came
 	}
 	for _, p := range last.Parts {
 		if _, calls := p.Body.(*lathe.ToolCall); calls {

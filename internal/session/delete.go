@@ -1,0 +1,114 @@
+package session
+
+import (
+	"context"
+
+	"lathe"
+	"lathe/internal/sqlite"
+)
+
+// Delete ends a session's running turn, then removes it and its children with
+// all that belongs to them. Prompts that wait for an answer are told that the
+// session is not there any more.
+func (s *Service) Delete(ctx context.Context, id lathe.SessionID) error {
+	if _, err := s.Get(ctx, id); err != nil {
+		return err
+	}
+	tree, err := s.below(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, one := range tree {
+		if r := s.known(one); r != nil {
+			r.beginRemoval()
+		}
+	}
+	gone, err := s.delete(ctx, id)
+	for _, one := range tree {
+		s.endRemoval(one, err == nil)
+	}
+	for _, sess := range gone {
+		s.opts.Bus.Publish(sess.Directory, lathe.SessionDeleted{Session: sess})
+	}
+	return err
+}
+
+func (s *Service) delete(ctx context.Context, id lathe.SessionID) ([]lathe.Session, error) {
+	if err := s.stopTree(ctx, id); err != nil {
+		return nil, err
+	}
+	if err := s.unshareTree(ctx, id); err != nil {
+		return nil, err
+	}
+	return s.opts.Store.DeleteSession(ctx, id)
+}
+
+// below returns a session and all below it.
+func (s *Service) below(ctx context.Context, id lathe.SessionID) ([]lathe.SessionID, error) {
+	out := []lathe.SessionID{id}
+	children, err := s.opts.Store.Sessions(ctx, sqlite.SessionFilter{ParentID: id})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range children {
+		more, err := s.below(ctx, c.ID)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, more...)
+	}
+	return out, nil
+}
+
+// beginRemoval keeps new work from a session. What waits for an answer is told when
+// it is known whether the session is gone.
+func (r *runner) beginRemoval() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.removing = true
+}
+
+// endRemoval tells those that wait, and forgets a session that is gone.
+func (s *Service) endRemoval(id lathe.SessionID, gone bool) {
+	r := s.known(id)
+	if r == nil {
+		return
+	}
+	if gone {
+		s.mu.Lock()
+		delete(s.runners, id)
+		s.mu.Unlock()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, run := range r.untold {
+		if gone {
+			run.outcome.Last, run.err = nil, r.isGone()
+		}
+		close(run.done)
+	}
+	r.removing, r.untold = gone, nil
+}
+
+// isGone is the error of whatever comes to a session that was deleted under it.
+func (r *runner) isGone() error {
+	return lathe.Errorf(lathe.CodeNotFound, "", "session %s was deleted", r.current().ID)
+}
+
+// stopTree aborts the turns of a session and of those below it, and waits for
+// them. It fails for one that another process runs.
+func (s *Service) stopTree(ctx context.Context, id lathe.SessionID) error {
+	children, err := s.opts.Store.Sessions(ctx, sqlite.SessionFilter{ParentID: id})
+	if err != nil {
+		return err
+	}
+	for _, c := range children {
+		if err := s.stopTree(ctx, c.ID); err != nil {
+			return err
+		}
+	}
+	if err := s.heldElsewhere(ctx, id); err != nil {
+		return err
+	}
+	return s.Abort(ctx, id)
+}

@@ -1,0 +1,119 @@
+package session
+
+import (
+	"context"
+	"errors"
+
+	"lathe"
+	"lathe/internal/sqlite"
+	"lathe/internal/turn"
+)
+
+// answered tells a prompt how the turn ended that has seen it. A turn that left no
+// message for it has failed, and the prompt gets one that says so.
+func (r *runner) answered(j *job, w *waiting, out turn.Outcome, err error) {
+	switch {
+	case w.message == nil:
+		j.answer(w, out, err)
+	case err != nil:
+		r.refuseAs(j, w, out, failureOf(err), err)
+	case out.Last == nil || out.Last.Seq <= w.message.Seq:
+		f := out.Failure
+		if f == nil {
+			f = &lathe.UnknownFailure{Message: "the turn ended without an answer"}
+		}
+		r.refuseAs(j, w, out, f, nil)
+	default:
+		j.answer(w, out, nil)
+	}
+}
+
+// refuse answers a prompt with a failure: a message of its own, which stays.
+func (r *runner) refuse(j *job, w *waiting, f lathe.Failure, err error) {
+	r.refuseAs(j, w, turn.Outcome{}, f, err)
+}
+
+func (r *runner) refuseAs(j *job, w *waiting, out turn.Outcome, f lathe.Failure, cause error) {
+	out.Failure = f
+	if w.message != nil {
+		out.Last = r.failedAnswer(w, f)
+		if err := r.saveAnswer(context.Background(), out.Last); err != nil {
+			r.s.opts.Log.Error("why a prompt was not answered could not be stored; it is tried again", "session", r.current().ID, "message", w.message.ID, "err", err)
+			r.owed = append(r.owed, out.Last)
+			r.s.owes(r)
+		}
+		r.rec.Publish(lathe.SessionFailed{SessionID: r.current().ID, Failure: f})
+	}
+	j.answer(w, out, cause)
+}
+
+// failedAnswer returns the answer to a prompt that failed: what the turn began and
+// could not end, or a new message.
+func (r *runner) failedAnswer(w *waiting, f lathe.Failure) *lathe.Message {
+	now := r.s.opts.Now()
+	if m := r.openAnswer(w.message); m != nil {
+		info := *m.Info.(*lathe.Assistant)
+		info.Error, info.Completed = f, now
+		m.Info = &info
+		return m
+	}
+	user := w.message.Info.(*lathe.User)
+	dir := r.current().Directory
+	return &lathe.Message{
+		ID: r.s.opts.IDs.Message(), SessionID: w.message.SessionID, Created: now,
+		Info: &lathe.Assistant{ParentID: w.message.ID, Agent: user.Agent, Model: user.Model, Cwd: dir, Root: dir, Completed: now, Error: f},
+	}
+}
+
+// openAnswer returns the answer to a message that did not end, or nil.
+func (r *runner) openAnswer(user *lathe.Message) *lathe.Message {
+	for m, err := range r.s.opts.Store.Messages(context.Background(), user.SessionID, sqlite.MessageFilter{}) {
+		if err != nil || m.Seq <= user.Seq {
+			return nil
+		}
+		if a, ok := m.Info.(*lathe.Assistant); ok && a.ParentID == user.ID && a.Completed.IsZero() {
+			return &m
+		}
+	}
+	return nil
+}
+
+// saveAnswer stores an answer that failed and closes what is open of it.
+func (r *runner) saveAnswer(ctx context.Context, m *lathe.Message) error {
+	began := m.Seq > 0
+	err := r.rec.Commit(ctx, turn.Change{Message: m})
+	if err == nil && began {
+		err = r.closeOpen(ctx)
+	}
+	return err
+}
+
+// failureOf says in a message why a turn could not be recorded. What is not meant
+// for people stays in the log.
+func failureOf(err error) lathe.Failure {
+	if errors.Is(err, turn.ErrAborted) || errors.Is(err, context.Canceled) {
+		return &lathe.AbortedFailure{Message: "The operation was aborted."}
+	}
+	e, ok := errors.AsType[*lathe.Error](err)
+	if !ok {
+		return &lathe.UnknownFailure{Message: "the answer could not be recorded; the log has the details"}
+	}
+	msg := e.Msg
+	if e.Hint != "" {
+		msg += "; " + e.Hint
+	}
+	return &lathe.UnknownFailure{Message: msg}
+}
+
+// pay stores the answers that could not be stored. The caller holds mu.
+func (r *runner) pay(ctx context.Context) error {
+	for len(r.owed) > 0 {
+		m := r.owed[0]
+		err := r.rec.Commit(ctx, turn.Change{Message: m})
+		if err != nil && !errors.Is(err, sqlite.ErrNotFound) { // it is gone with its session
+			return err
+		}
+		r.owed = r.owed[1:]
+	}
+	return nil
+}
