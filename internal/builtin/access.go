@@ -34,11 +34,13 @@ func (e *Env) external(ctx context.Context, call *tool.Call, path string, dir bo
 		parent = filepath.Dir(path)
 	}
 	pattern := strings.TrimSuffix(filepath.ToSlash(parent), "/") + "/*"
+	meta := map[string]any{"filepath": path, "parentDir": parent}
+	proposed(call.Input, path, meta)
 	return ask(ctx, call, tool.Request{
 		Permission: "external_directory",
 		Patterns:   []string{pattern},
 		Always:     []string{pattern},
-		Metadata:   map[string]any{"filepath": path, "parentDir": parent},
+		Metadata:   meta,
 	})
 }
 

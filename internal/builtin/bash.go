@@ -103,8 +103,9 @@ func (e *Env) judge(ctx context.Context, call *tool.Call, in bashInput, dir stri
 	if !e.Root.Contains(dir) {
 		a.Reads = append(a.Reads, shell.PathUse{Path: dir, Dir: true, By: "workdir"})
 	}
+	var all []tool.Request
 	for _, r := range a.Requests(e.Root) {
-		req := tool.Request(r)
+		req := tool.Request{Permission: r.Permission, Patterns: r.Patterns, Always: r.Always, Metadata: r.Metadata}
 		if req.Metadata == nil {
 			req.Metadata = map[string]any{}
 		}
@@ -118,11 +119,13 @@ func (e *Env) judge(ctx context.Context, call *tool.Call, in bashInput, dir stri
 		if req.Permission == "edit" {
 			e.guard(a.Writes, &req)
 		}
-		if err := ask(ctx, call, req); err != nil {
-			return err
-		}
+		all = append(all, req)
 	}
-	return nil
+	if len(all) == 0 {
+		return nil
+	}
+	all[0].Also = all[1:]
+	return ask(ctx, call, all[0])
 }
 
 // variable returns a variable of the commands' environment.

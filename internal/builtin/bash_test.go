@@ -72,6 +72,13 @@ func TestBashAsks(t *testing.T) {
 			t.Errorf("%v: asks (-want +got):\n%s", tt.in, diff)
 		}
 	}
+	calls := 0
+	call := r.call(m{"command": "cat ../x > a.txt; ls"})
+	call.Ask = func(context.Context, tool.Request) error { calls++; return nil }
+	bash, _ := r.tools.Lookup("bash")
+	if _, err := bash.Run(t.Context(), call); err != nil || calls != 1 {
+		t.Errorf("a command asks %d times, %v", calls, err)
+	}
 	r.deny = denies("bash")
 	if _, err := r.run("bash", m{"command": "touch made"}); !errors.Is(err, errDenied) {
 		t.Errorf("error %v", err)

@@ -93,9 +93,12 @@ func (r *rig) call(input any) *tool.Call {
 		Ask: func(_ context.Context, req tool.Request) error {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			r.asks = append(r.asks, req)
-			if r.deny != nil {
-				return r.deny(req)
+			for _, one := range append([]tool.Request{req}, req.Also...) {
+				one.Also = nil
+				r.asks = append(r.asks, one)
+				if r.deny != nil && r.deny(one) != nil {
+					return r.deny(one)
+				}
 			}
 			return nil
 		},

@@ -9,9 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
-	"unicode"
 
 	"lathe"
 	"lathe/internal/shell"
@@ -88,7 +86,8 @@ type Service struct {
 
 type entry struct {
 	ask    lathe.Ask
-	answer chan error // holds one; nil means allowed
+	wants  []tool.Request // what the ask is about: at least one request
+	answer chan error     // holds one; nil means allowed
 }
 
 // New returns a Service.
@@ -113,33 +112,43 @@ type AskInput struct {
 
 // Ask returns nil when the request is allowed, by the rules, by an approval or by
 // the reply it waits for. Otherwise it returns a *[Denied], *[Rejected] or
-// *[Corrected], or the cause when the context ends, which withdraws the ask.
+// *[Corrected], or the cause when the context ends, which withdraws the ask. A
+// request with others beside it is one ask about those that need one.
 func (s *Service) Ask(ctx context.Context, in AskInput) error {
-	s.mu.Lock()
-	action := s.judge(in)
-	s.mu.Unlock()
-	switch action {
-	case lathe.Allow:
-		return nil
-	case lathe.Deny:
-		return &Denied{Rules: in.concerning(in.Request.Permission)}
+	wants, err := s.wanted(in)
+	if err != nil || len(wants) == 0 {
+		return err
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	ask := lathe.Ask{
-		ID: s.opts.IDs.Ask(), SessionID: in.SessionID, Permission: in.Request.Permission,
-		Patterns: in.Request.Patterns, Always: in.Request.Always, Metadata: in.Request.Metadata, Tool: in.Tool,
+	return s.wait(ctx, &entry{ask: s.combine(in, wants), wants: wants, answer: make(chan error, 1)})
+}
+
+// wanted returns the requests that a person has to be asked about. One that a rule
+// denies is a *[Denied], whatever the others are.
+func (s *Service) wanted(in AskInput) (wants []tool.Request, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, req := range append([]tool.Request{in.Request}, in.Request.Also...) {
+		req.Also = nil
+		switch s.judge(req, in.Policy) {
+		case lathe.Allow:
+		case lathe.Deny:
+			return nil, &Denied{Rules: in.concerning(req.Permission)}
+		default:
+			wants = append(wants, req)
+		}
 	}
-	return s.wait(ctx, ask)
+	return wants, nil
 }
 
 // judge looks at every pattern before it settles for asking, so that a denial
 // among the later ones counts. An approval answers what would be asked; it does
 // not lift a denial, for it may have been given to another agent.
-func (s *Service) judge(in AskInput) lathe.Action {
+func (s *Service) judge(req tool.Request, p Policy) lathe.Action {
 	action := lathe.Allow
-	for _, a := range actions(in.Request.Permission, in.Request.Patterns, in.Request.Metadata, in.Policy, s.approved) {
+	for _, a := range actions(req.Permission, req.Patterns, req.Metadata, p, s.approved) {
 		if a == lathe.Deny {
 			return a
 		}
@@ -147,7 +156,7 @@ func (s *Service) judge(in AskInput) lathe.Action {
 			action = lathe.AskMe
 		}
 	}
-	if protected(in.Request.Metadata) {
+	if protected(req.Metadata) {
 		return lathe.AskMe
 	}
 	return action
@@ -194,14 +203,13 @@ func texts(meta map[string]any, key string) []string {
 	return list
 }
 
-func (s *Service) wait(ctx context.Context, ask lathe.Ask) error {
-	e, err := s.enter(ask)
-	if err != nil {
+func (s *Service) wait(ctx context.Context, e *entry) error {
+	if err := s.enter(e); err != nil {
 		return err
 	}
 	if s.opts.Decide != nil {
-		if reply, ok := s.opts.Decide(ask); ok {
-			if err := s.Reply(ctx, ask.ID, reply); err != nil && !errors.Is(err, ErrNotFound) {
+		if reply, ok := s.opts.Decide(e.ask); ok {
+			if err := s.Reply(ctx, e.ask.ID, reply); err != nil && !errors.Is(err, ErrNotFound) {
 				s.withdraw(e)
 				return err
 			}
@@ -221,16 +229,15 @@ func (s *Service) wait(ctx context.Context, ask lathe.Ask) error {
 	}
 }
 
-func (s *Service) enter(ask lathe.Ask) (*entry, error) {
+func (s *Service) enter(e *entry) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return nil, ErrClosed
+		return ErrClosed
 	}
-	e := &entry{ask: ask, answer: make(chan error, 1)}
 	s.waiting = append(s.waiting, e)
-	s.opts.Publish(lathe.PermissionAsked{Ask: ask})
-	return e, nil
+	s.opts.Publish(lathe.PermissionAsked{Ask: e.ask})
+	return nil
 }
 
 // withdraw ends an ask that nobody waits for any more.
@@ -259,12 +266,8 @@ func (s *Service) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply) 
 	case lathe.Once:
 		s.settle(e, lathe.Once, nil)
 	case lathe.Always:
-		ask, err := withPatterns(e.ask, reply.Patterns)
-		if err != nil {
+		if err := s.grant(ctx, e, reply); err != nil {
 			return err
-		}
-		if err := s.approve(ctx, ask, reply.Project || s.opts.KeepAlways); err != nil {
-			return fmt.Errorf("remember approval %q: %w", id, err)
 		}
 		s.settle(e, lathe.Always, nil)
 		s.release(e.ask.SessionID)
@@ -274,72 +277,6 @@ func (s *Service) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply) 
 		return lathe.Errorf(lathe.CodeInvalid, "reply once, always or reject", "reply %q is not known", reply.Kind)
 	}
 	return nil
-}
-
-// What bounds the patterns that a person writes.
-const (
-	maxPatterns = 50
-	maxPattern  = 2000
-)
-
-// withPatterns returns an ask with the patterns that the person wrote in place of
-// those it offers. One that offers none takes none.
-func withPatterns(ask lathe.Ask, patterns []string) (lathe.Ask, error) {
-	if len(patterns) == 0 {
-		return ask, nil
-	}
-	if len(ask.Always) == 0 {
-		return ask, lathe.Errorf(lathe.CodeInvalid, "allow it once", "this cannot be allowed for good")
-	}
-	if len(patterns) > maxPatterns {
-		return ask, lathe.Errorf(lathe.CodeInvalid, "", "%d patterns are more than %d", len(patterns), maxPatterns)
-	}
-	for _, p := range patterns {
-		if p == "" || len(p) > maxPattern || strings.ContainsFunc(p, unicode.IsControl) {
-			return ask, lathe.Errorf(lathe.CodeInvalid, "write one like those that are offered", "%.60q is not a pattern", p)
-		}
-	}
-	ask.Always = patterns
-	return ask, nil
-}
-
-// approve remembers what an "always" allows. One to a protected request is for
-// that call alone: its patterns would allow what nobody was asked about.
-func (s *Service) approve(ctx context.Context, ask lathe.Ask, store bool) error {
-	if protected(ask.Metadata) {
-		return nil
-	}
-	var all, fresh []lathe.Rule
-	for _, pattern := range ask.Always {
-		rule := lathe.Rule{Permission: Literal(ask.Permission), Pattern: pattern, Action: lathe.Allow}
-		if slices.Contains(all, rule) {
-			continue
-		}
-		all = append(all, rule)
-		if !slices.Contains(s.approved, rule) {
-			fresh = append(fresh, rule)
-		}
-	}
-	if store && len(all) > 0 && s.opts.OnApprove != nil {
-		if err := s.opts.OnApprove(ctx, all); err != nil {
-			return err
-		}
-	}
-	s.approved = append(s.approved, fresh...)
-	return nil
-}
-
-// release lets go the asks of a session that approvals alone allow.
-func (s *Service) release(session lathe.SessionID) {
-	for _, e := range slices.Clone(s.waiting) {
-		if e.ask.SessionID != session || protected(e.ask.Metadata) {
-			continue
-		}
-		all := actions(e.ask.Permission, e.ask.Patterns, e.ask.Metadata, Policy{}, s.approved)
-		if !slices.ContainsFunc(all, func(a lathe.Action) bool { return a != lathe.Allow }) {
-			s.settle(e, lathe.Always, nil)
-		}
-	}
 }
 
 func (s *Service) reject(e *entry, message string) {
@@ -374,13 +311,6 @@ func (s *Service) Pending() []lathe.Ask {
 		out[i] = e.ask
 	}
 	return out
-}
-
-// Approved returns a copy of what "always" replies have allowed.
-func (s *Service) Approved() []lathe.Rule {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.approved)
 }
 
 // Close rejects what waits and refuses new asks. It may be called twice.

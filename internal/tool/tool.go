@@ -106,7 +106,14 @@ type Request struct {
 	Patterns   []string // what is being done now
 	Always     []string // what an "always" reply allows
 	Metadata   map[string]any
+	// Also is what else the same call needs, judged with the rest and asked about
+	// once. Requests in it have none of their own.
+	Also []Request
 }
+
+// MetaAlso is the key of an ask's metadata that lists what else one answer
+// allows: objects with permission, patterns and always.
+const MetaAlso = "also"
 
 // MetaProtected is a key of Request.Metadata. If it is true the user must be
 // asked even where the rules allow (a rule that denies still denies), an earlier

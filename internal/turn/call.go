@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"lathe"
@@ -142,6 +143,13 @@ func (s *step) execute(ctx context.Context, r *running) (res tool.Result, err er
 }
 
 func (s *step) ask(ctx context.Context, r *running, req tool.Request) error {
+	if _, named := req.Metadata["tool"]; !named && req.Permission == "external_directory" { // its name says nothing of what is done
+		req.Metadata = maps.Clone(req.Metadata)
+		if req.Metadata == nil {
+			req.Metadata = map[string]any{}
+		}
+		req.Metadata["tool"] = r.name
+	}
 	return s.Host.Ask(ctx, permission.AskInput{
 		SessionID: s.Session.ID,
 		Tool:      &lathe.ToolRef{MessageID: s.msg.ID, CallID: r.callID},
