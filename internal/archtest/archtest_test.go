@@ -59,6 +59,8 @@ var floor = map[string]int{
 	"lathe/internal/compact":  30,
 	"lathe/internal/plugin":   30,
 
+	"lathe/internal/approval": 30,
+
 	"lathe/internal/turn": 40,
 
 	"lathe/internal/session": 50,

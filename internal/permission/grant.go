@@ -33,6 +33,9 @@ func (s *Service) grant(ctx context.Context, e *entry, reply lathe.Reply) error 
 			return err
 		}
 		wants[0] = first
+		for i := range wants[1:] { // nobody saw a pattern that allows everything
+			wants[i+1].Always = narrowed(wants[i+1])
+		}
 	}
 	if err := s.approve(ctx, wants, reply.Project || s.opts.KeepAlways); err != nil {
 		return fmt.Errorf("remember approval %q: %w", e.ask.ID, err)
@@ -110,6 +113,13 @@ func Narrow(asked []string, offered string) []string {
 		if !Everything(p) {
 			out = append(out, Literal(p))
 		}
+	}
+	return out
+}
+
+func narrowed(req tool.Request) (out []string) {
+	for _, p := range req.Always {
+		out = append(out, Narrow(req.Patterns, p)...)
 	}
 	return out
 }

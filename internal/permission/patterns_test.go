@@ -79,6 +79,16 @@ func TestOneAsk(t *testing.T) {
 		if err := s.Ask(t.Context(), call()); err != nil {
 			t.Errorf("what was allowed is asked about again: %v", err)
 		}
+		set[0].Action = lathe.AskMe // edits too
+		go func() { done <- s.Ask(t.Context(), call()) }()
+		synctest.Wait()
+		if err := s.Reply(t.Context(), s.Pending()[0].ID, lathe.Reply{Kind: lathe.Always, Patterns: []string{"x"}}); err != nil || <-done != nil {
+			t.Fatal(err)
+		}
+		want2 := []lathe.Rule{{Permission: "bash", Pattern: "rm *", Action: lathe.Allow}, {Permission: "external_directory", Pattern: "/tmp/*", Action: lathe.Allow}, {Permission: "edit", Pattern: "x", Action: lathe.Allow}}
+		if diff := cmp.Diff(want2, s.Approved()); diff != "" {
+			t.Errorf("approved (-want +got):\n%s", diff)
+		}
 		err := s.Ask(t.Context(), call(tool.Request{Permission: "read", Patterns: []string{"secret"}}))
 		if _, ok := errors.AsType[*Denied](err); !ok {
 			t.Errorf("a denial among others: %v", err)

@@ -383,17 +383,6 @@ func (a *App) top() sheet {
 	return nil
 }
 
-// holds reports whether a sheet must not take keys yet, since it appeared while
-// the person was typing.
-func (a *App) holds(s sheet) bool {
-	q, ok := s.(interface{ appeared() time.Time })
-	if !ok {
-		return false
-	}
-	shown := q.appeared()
-	return !a.typedAt.IsZero() && a.typedAt.After(shown.Add(-quiet)) && a.opts.Now().Sub(a.typedAt) < quiet
-}
-
 func (a *App) busy() bool {
 	switch a.status[a.session.ID].(type) {
 	case lathe.Busy, lathe.Retrying:

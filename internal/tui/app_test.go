@@ -121,14 +121,15 @@ func TestPermission(t *testing.T) {
 	}{
 		{[]string{"y"}, `reply per_1 once "" project=false`},
 		{[]string{"enter"}, `reply per_1 once "" project=false`},
-		{[]string{"a"}, `reply per_1 always "" project=false`},
-		{[]string{"p"}, `reply per_1 always "" project=true`},
+		{[]string{"a", "ctrl+y"}, `reply per_1 always "" project=false patterns=[rm *]`},
+		{[]string{"a", "tab", "down", "enter"}, `reply per_1 always "" project=true patterns=[rm *]`},
+		{[]string{"a", "esc", "esc"}, `reply per_1 reject "" project=false`},
 		{[]string{"esc"}, `reply per_1 reject "" project=false`},
 		{[]string{"t", "n", "o", "enter"}, `reply per_1 reject "no" project=false`},
 	} {
 		d := withHistory(t, Options{})
 		d.event(lathe.PermissionAsked{Ask: ask}, lathe.PermissionAsked{Ask: ask})
-		d.shows("permission: bash", "$ rm -rf x", "allow in this project")
+		d.shows("permission: bash", "$ rm -rf x", "allow from now on")
 		d.press(tt.keys...)
 		if diff := cmp.Diff([]string{tt.want}, d.engine.noted()); diff != "" {
 			t.Errorf("%v (-want +got):\n%s", tt.keys, diff)
@@ -147,6 +148,7 @@ func TestAskDoesNotTakeTypedKeys(t *testing.T) {
 	if calls := d.engine.noted(); calls != nil || d.app.input.Text() != "why yes any" {
 		t.Errorf("calls %v, input %q", calls, d.app.input.Text())
 	}
+	d.lines()
 	d.now = d.now.Add(2 * quiet)
 	d.press("y")
 	if diff := cmp.Diff([]string{`reply per_1 once "" project=false`}, d.engine.noted()); diff != "" {

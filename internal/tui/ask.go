@@ -8,77 +8,81 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/approval"
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
 
-// quiet is how long the person must not have typed, or used a dialog, before an ask
-// takes keys, so that nobody approves in the middle of a word.
-const quiet = 700 * time.Millisecond
-
-// haste is how long after the reply to an ask further keys are held to belong to
-// it. Who replies to several in a row looks at them.
-const haste = 300 * time.Millisecond
-
 // answer is one way to answer an ask.
 type answer struct {
 	key, label string
-	reply      lathe.Reply
-	words      bool // with a message
+	do         func(s *askSheet, a *App) tea.Cmd
 }
+
+var (
+	allowOnce = answer{"y", "allow once", func(s *askSheet, a *App) tea.Cmd { return s.reply(a, lathe.Reply{Kind: lathe.Once}) }}
+	allowMore = answer{"a", "allow from now on", func(s *askSheet, _ *App) tea.Cmd {
+		s.grant = &grantForm{offers: approval.Offers(s.ask), body: reader{full: s.body.full}}
+		return nil
+	}}
+	reject = answer{"n", "reject", func(s *askSheet, a *App) tea.Cmd { return s.reply(a, lathe.Reply{Kind: lathe.Reject}) }}
+	reason = answer{"t", "reject and tell why", func(s *askSheet, _ *App) tea.Cmd { s.message = &edit.Editor{}; return nil }}
+)
 
 // askSheet is a permission ask.
 type askSheet struct {
+	patience
 	ask     lathe.Ask
-	pattern *edit.Editor // while the person changes it
-	keep    bool         // the pattern is for the project
-	other   bool         // it is of a session that is not on screen, such as a subagent's
-	shown   time.Time
+	other   bool // it is of a session that is not on screen, such as a subagent's
 	answers []answer
 	at      int
-	first   int          // the line of the first answer, as of the last drawing
+	first   int // the line of the first answer, as of the last drawing
+	body    reader
+	grant   *grantForm   // while the person looks at what they would allow
 	message *edit.Editor // of a rejection, while it is written
 }
 
 func newAsk(ask lathe.Ask, other bool, now time.Time) *askSheet {
-	s := &askSheet{ask: ask, other: other, shown: now, answers: []answer{{"y", "allow once", lathe.Reply{Kind: lathe.Once}, false}}}
-	if protected, _ := ask.Metadata["protected"].(bool); len(ask.Always) > 0 && !protected {
-		s.answers = append(s.answers,
-			answer{"a", "allow in this session", lathe.Reply{Kind: lathe.Always}, false},
-			answer{"p", "allow in this project", lathe.Reply{Kind: lathe.Always, Project: true}, false},
-			answer{"e", "change the pattern, then allow", lathe.Reply{Kind: lathe.Always}, true})
+	s := &askSheet{ask: ask, other: other, patience: patience{came: now}, answers: []answer{allowOnce, allowMore, reject, reason}}
+	if len(approval.Offers(ask)) == 0 {
+		s.answers = []answer{allowOnce, reject, reason}
 	}
-	s.answers = append(s.answers,
-		answer{"n", "reject", lathe.Reply{Kind: lathe.Reject}, false},
-		answer{"t", "reject and tell why", lathe.Reply{Kind: lathe.Reject}, true})
 	return s
 }
 
-func (s *askSheet) appeared() time.Time { return s.shown }
-
-func (s *questionSheet) appeared() time.Time { return s.shown }
+// tall reports whether it wants the whole screen.
+func (s *askSheet) tall() bool {
+	if s.grant != nil {
+		return s.grant.body.full
+	}
+	return s.body.full
+}
 
 func (s *askSheet) paste(text string) {
 	switch {
 	case s.message != nil:
 		s.message.Type(styled.OneLine(text))
-	case s.pattern != nil:
-		s.pattern.Type(text)
+	case s.grant != nil && s.grant.own != nil:
+		s.grant.own.Type(text)
 	}
+}
+
+func (s *askSheet) wheel(by int) bool {
+	if s.grant != nil {
+		return s.grant.body.wheel(by)
+	}
+	return s.body.wheel(by)
 }
 
 func (s *askSheet) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 	stroke := keyName(k)
-	if a.opts.Now().Before(a.deaf) {
-		return nil // meant for what stood here before
-	}
 	switch {
 	case s.message != nil:
 		return s.write(a, k, stroke)
-	case s.pattern != nil:
-		return s.change(a, k, stroke)
+	case s.grant != nil:
+		return s.granting(a, s.grant.key(a.keys, a.look, k, stroke))
 	}
 	switch stroke {
 	case "up", "left", "shift+tab":
@@ -86,14 +90,21 @@ func (s *askSheet) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 	case "down", "right", "tab":
 		s.at = (s.at + 1) % len(s.answers)
 	case "enter":
-		return s.choose(a, s.answers[s.at])
+		return s.answers[s.at].do(s, a)
 	case "esc", "ctrl+c":
-		return s.choose(a, s.answers[len(s.answers)-2])
+		if s.body.full {
+			s.body.full = false
+			return nil
+		}
+		return reject.do(s, a)
 	default:
 		for _, an := range s.answers {
 			if an.key == stroke {
-				return s.choose(a, an)
+				return an.do(s, a)
 			}
+		}
+		if s.body.key(stroke) {
+			return nil
 		}
 		return a.scrollKey(stroke)
 	}
@@ -103,94 +114,37 @@ func (s *askSheet) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 // click marks an answer, and takes the one that is marked: a single stray click
 // allows nothing.
 func (s *askSheet) click(a *App, y int) tea.Cmd {
+	if s.grant != nil {
+		return s.granting(a, s.grant.click(y))
+	}
 	i := y - s.first
 	switch {
-	case s.message != nil || s.pattern != nil || i < 0 || i >= len(s.answers) || a.opts.Now().Before(a.deaf):
+	case s.message != nil || i < 0 || i >= len(s.answers):
 	case s.at == i:
-		return s.choose(a, s.answers[i])
+		return s.answers[i].do(s, a)
 	default:
 		s.at = i
 	}
 	return nil
 }
 
-func (s *askSheet) choose(a *App, an answer) tea.Cmd {
-	if an.words {
-		if an.reply.Kind == lathe.Reject {
-			s.message = &edit.Editor{}
-		} else {
-			s.pattern = &edit.Editor{}
-			s.pattern.Set(strings.Join(s.ask.Always, "\n"))
-		}
-		return nil
-	}
+func (s *askSheet) reply(a *App, r lathe.Reply) tea.Cmd {
 	a.close(s)
-	return a.reply(s.ask, an.reply)
+	return a.reply(s.ask, r, "")
 }
 
-// change takes the keys while the pattern is changed: one a line.
-func (s *askSheet) change(a *App, k tea.KeyPressMsg, stroke string) tea.Cmd {
-	switch {
-	case stroke == "esc" || stroke == "ctrl+c":
-		s.pattern = nil
-	case stroke == "tab":
-		s.keep = !s.keep
-	case stroke == "enter":
-		r := lathe.Reply{Kind: lathe.Always, Project: s.keep}
-		for line := range strings.Lines(s.pattern.Text()) {
-			if line = strings.TrimSpace(line); line != "" {
-				r.Patterns = append(r.Patterns, line)
-			}
-		}
-		if s.pattern.Text() == strings.Join(s.ask.Always, "\n") {
-			r.Patterns = nil
-		} else if len(r.Patterns) == 0 {
-			a.notify(toastWarning, "a pattern is needed; esc goes back")
-			return a.tick()
-		}
+// granting does what came of the form: it allows from now on, goes back, or goes on.
+func (s *askSheet) granting(a *App, done grantStep) tea.Cmd {
+	switch done {
+	case grantBack:
+		s.grant = nil
+	case grantGive:
+		g := s.grant
+		how := "/permissions takes it back"
 		a.close(s)
-		return a.reply(s.ask, r)
-	case k.Text != "":
-		s.pattern.Type(k.Text)
-	default:
-		s.edit(a, stroke)
+		return a.reply(s.ask, g.offer().Reply(g.project), g.offer().Granted(g.project)+". "+how)
 	}
 	return nil
-}
-
-func (s *askSheet) edit(a *App, stroke string) {
-	for _, act := range a.keys.Plain(stroke) {
-		switch act {
-		case keys.HistoryPrevious, keys.Up:
-			s.pattern.Vertical(-1, a.look.width, a.look.method)
-			return
-		case keys.HistoryNext, keys.Down:
-			s.pattern.Vertical(1, a.look.width, a.look.method)
-			return
-		}
-		if s.pattern.Do(act) {
-			return
-		}
-	}
-}
-
-// drawPattern draws the pattern that is changed, and where the caret is.
-func (s *askSheet) drawPattern(l look, out []styled.Line) ([]styled.Line, int, int) {
-	where := "in this session"
-	if s.keep {
-		where = "in this project"
-	}
-	head := "allow " + where + " what matches (* is anything, one pattern a line); tab: where, enter: allow, esc: back"
-	for _, line := range styled.Wrap(styled.Plain(head, l.fg(theme.Muted)), l.width-3, l.method) {
-		out = append(out, l.row(line, false))
-	}
-	before := s.pattern.Text()[:s.pattern.Caret()]
-	y := len(out) + strings.Count(before, "\n")
-	x := 2 + styled.Width(before[strings.LastIndexByte(before, '\n')+1:], l.method)
-	for _, text := range strings.Split(s.pattern.Text(), "\n") {
-		out = append(out, l.row(styled.Plain(text, l.fg(theme.Text)), false))
-	}
-	return out, x, y
 }
 
 func (s *askSheet) write(a *App, k tea.KeyPressMsg, stroke string) tea.Cmd {
@@ -198,8 +152,7 @@ func (s *askSheet) write(a *App, k tea.KeyPressMsg, stroke string) tea.Cmd {
 	case stroke == "esc" || stroke == "ctrl+c":
 		s.message = nil
 	case stroke == "enter":
-		a.close(s)
-		return a.reply(s.ask, lathe.Reply{Kind: lathe.Reject, Message: strings.TrimSpace(s.message.Text())})
+		return s.reply(a, lathe.Reply{Kind: lathe.Reject, Message: strings.TrimSpace(s.message.Text())})
 	case k.Text != "":
 		s.message.Type(k.Text)
 	default:
@@ -213,73 +166,130 @@ func (s *askSheet) write(a *App, k tea.KeyPressMsg, stroke string) tea.Cmd {
 }
 
 func (s *askSheet) draw(l look, height int) ([]styled.Line, int, int) {
+	if s.grant != nil {
+		return s.grant.draw(l, height)
+	}
 	title := "permission: " + styled.OneLine(s.ask.Permission)
 	if s.other {
 		title += " (another session, such as a subagent's)"
 	}
 	out := []styled.Line{l.title(title, "the turn waits for you")}
-	room := max(2, height-2-len(s.answers))
-	if s.pattern != nil {
-		room = max(2, height-4-strings.Count(s.pattern.Text(), "\n"))
+	rows := len(s.answers)
+	short := height < rows+4 // the answers on one line leave room to read
+	if short || s.message != nil {
+		rows = 1
 	}
-	body := s.what(l)
-	if len(body) > room {
-		more := styled.Plain(fmt.Sprintf("%s %d lines more; make the window larger to see them", l.glyph("…", "..."), len(body)-room+1), l.fg(theme.Warning))
-		body = append(body[:room-1:room-1], more)
-	}
-	for _, line := range body {
+	for _, line := range s.body.window(l, s.what(l), max(1, height-1-rows)) {
 		out = append(out, l.row(line, false))
 	}
-	if s.message != nil {
+	s.first = len(out)
+	switch {
+	case s.message != nil:
 		line := styled.Line{{Text: "tell it: ", Style: l.fg(theme.Warning)}, {Text: s.message.Text(), Style: l.fg(theme.Text)}}
 		x := 2 + len("tell it: ") + styled.Width(s.message.Text()[:s.message.Caret()], l.method)
-		return append(out, l.row(line, false)), x, len(out)
+		return append(out, l.row(line, false)), min(x, l.width-1), len(out)
+	case short:
+		s.first = len(out) + 1 // no row is one answer
+		return append(out, s.oneRow(l)), -1, 0
 	}
-	if s.pattern != nil {
-		return s.drawPattern(l, out)
-	}
-	s.first = len(out)
 	for i, an := range s.answers {
-		line := styled.Line{{Text: an.key + "  ", Style: l.fg(theme.Accent, styled.Bold)}, {Text: an.label, Style: l.fg(theme.Text)}}
-		if an.reply.Kind == lathe.Always && !an.words {
-			line = append(line, styled.Span{Text: "  " + styled.OneLine(strings.Join(s.ask.Always, ", ")), Style: l.fg(theme.Muted)})
-		}
-		out = append(out, l.row(line, i == s.at))
+		out = append(out, l.row(append(s.label(l, an), s.beside(l, an)...), i == s.at))
 	}
 	return out, -1, 0
 }
 
-// what says what is asked for. A command and a change are shown in full.
+func (s *askSheet) label(l look, an answer) styled.Line {
+	return styled.Line{{Text: an.key + "  ", Style: l.fg(theme.Accent, styled.Bold)}, {Text: an.label, Style: l.fg(theme.Text)}}
+}
+
+// beside is what stands beside an answer: how much was not shown of what it
+// allows, or what it would allow.
+func (s *askSheet) beside(l look, an answer) styled.Line {
+	switch n := s.body.unread(); {
+	case an.key == allowOnce.key && n > 0:
+		return styled.Plain(fmt.Sprintf("  not shown to its end: %s below", plural(n, "line")), l.fg(theme.Warning))
+	case an.key == allowMore.key:
+		return styled.Plain(l.glyph(" …  ", " ... ")+styled.OneLine(strings.Join(approval.Offers(s.ask)[0].Words(), ", ")), l.fg(theme.Muted))
+	}
+	return nil
+}
+
+// oneRow draws the answers beside each other, for small terminals; on the smallest
+// the keys alone.
+func (s *askSheet) oneRow(l look) styled.Line {
+	line := s.short(l, true)
+	if line.Width(l.method) > l.width-3 {
+		line = s.short(l, false)
+	}
+	return l.row(line, false)
+}
+
+func (s *askSheet) short(l look, words bool) styled.Line {
+	var line styled.Line
+	for i, an := range s.answers {
+		style := l.fg(theme.Accent, styled.Bold)
+		if i == s.at {
+			style = style.With(styled.Reverse)
+		}
+		line = append(line, styled.Span{Text: an.key, Style: style}, styled.Span{Text: " "})
+		if words {
+			word, _, _ := strings.Cut(strings.TrimPrefix(an.label, "allow "), " and ")
+			line = append(line, styled.Span{Text: word + "  ", Style: l.fg(theme.Text)})
+		}
+	}
+	if n := s.body.unread(); n > 0 {
+		line = append(line, styled.Span{Text: fmt.Sprintf("%d unread", n), Style: l.fg(theme.Warning)})
+	}
+	return line
+}
+
+// what says what is asked for. A command and a change are shown whole.
 func (s *askSheet) what(l look) []styled.Line {
-	text := func(k string) string { v, _ := s.ask.Metadata[k].(string); return v }
 	var out []styled.Line
-	add := func(label, value string, key theme.Key) {
-		if value = strings.TrimSpace(styled.Clean(value)); value == "" {
-			return
-		}
-		line := styled.Line{{Text: label, Style: l.fg(theme.Muted)}, {Text: value, Style: l.fg(key)}}
-		out = append(out, styled.Wrap(line, l.width-3, l.method)...)
+	for _, f := range approval.Facts(s.ask) {
+		out = append(out, l.fact(f)...)
 	}
-	add("", text("description"), theme.Muted)
-	if cmd := text("command"); cmd != "" {
-		add("$ ", cmd, theme.Text)
-		switch {
-		case s.ask.Permission != "bash":
-			add("for: ", strings.Join(s.ask.Patterns, ", "), theme.Text)
-		case len(s.ask.Patterns) > 1 || len(s.ask.Patterns) == 1 && strings.TrimSpace(s.ask.Patterns[0]) != strings.TrimSpace(cmd):
-			for i, p := range s.ask.Patterns { // the commands that it is made of
-				add(fmt.Sprintf("  %d ", i+1), p, theme.Accent)
+	return out
+}
+
+// fact draws something that the person has to know.
+func (l look) fact(f approval.Fact) []styled.Line {
+	text := strings.TrimSpace(styled.Clean(f.Text))
+	line := func(label string, key theme.Key) []styled.Line {
+		return styled.Wrap(styled.Line{{Text: label, Style: l.fg(theme.Muted)}, {Text: text, Style: l.fg(key)}}, l.width-3, l.method)
+	}
+	label := f.Label
+	if label != "" {
+		label += ": "
+	}
+	switch f.Kind {
+	case approval.Purpose:
+		return line("", theme.Muted)
+	case approval.Command:
+		return line("$ ", theme.Text)
+	case approval.Step:
+		return line("  "+f.Label+" ", theme.Accent)
+	case approval.Careful:
+		return line(label, theme.Warning)
+	case approval.Diff:
+		return l.diff(f.Text, l.width-4)
+	case approval.Content:
+		return l.content(label, f.Text)
+	}
+	return line(label, theme.Text)
+}
+
+// content draws a text that would be written, whole.
+func (l look) content(label, text string) []styled.Line {
+	out := []styled.Line{styled.Plain(label, l.fg(theme.Muted))}
+	for i, s := range strings.Split(strings.TrimSuffix(styled.Clean(text), "\n"), "\n") {
+		for j, part := range styled.Hard(styled.Plain(s, l.fg(theme.DiffAdded)), max(l.width-9, 8), l.method) {
+			number := "     "
+			if j == 0 {
+				number = fmt.Sprintf("%4d ", i+1)
 			}
+			out = append(out, append(styled.Line{{Text: number, Style: l.fg(theme.DiffNumber)}}, part...))
 		}
-	} else {
-		add("", strings.Join(s.ask.Patterns, ", "), theme.Text)
-	}
-	add("careful: ", text("reason"), theme.Warning)
-	for _, r := range listText(s.ask.Metadata["reasons"]) {
-		add("since ", r, theme.Warning)
-	}
-	if d := text("diff"); d != "" {
-		out = append(out, l.diff(d, l.width-4)...)
 	}
 	return out
 }

@@ -229,29 +229,33 @@ func TestEditedPattern(t *testing.T) {
 		Metadata: map[string]any{"command": "go test ./a && ls"}}
 	d, _ := ableTo(t, Options{})
 	d.event(lathe.PermissionAsked{Ask: ask})
-	d.shows("$ go test ./a && ls", "1 go test ./a", "2 ls", "e  change the pattern")
+	d.shows("$ go test ./a && ls", "1 go test ./a", "2 ls", "a  allow from now on")
+	d.press("a")
+	d.shows("nothing is allowed yet", "until lathe ends:", `commands that begin with "go test"`, `commands that begin with "ls"`)
 	d.press("e")
-	d.shows("allow in this session what matches", "go test *", "ls *")
+	d.shows("change what is allowed", "go test *", "ls *")
 	d.press("up", "ctrl+e", "backspace")
 	d.typed("./... *")
-	d.press("tab")
-	d.shows("allow in this project what matches", "go test ./... *")
 	d.press("enter")
+	d.calls()
+	d.shows(`commands that begin with "go test ./..."`)
+	d.press("tab", "ctrl+y")
 	d.calls(`reply per_1 always "" project=true patterns=[go test ./... * ls *]`)
+	d.shows("in this project, for good", "/permissions takes it back")
 	d.now = d.now.Add(time.Second)
 	d.event(lathe.PermissionAsked{Ask: ask})
-	d.press("e", "esc")
-	d.shows("allow once")
-	d.press("e", "enter")
-	d.calls(`reply per_1 always "" project=false`)
-	d.now = d.now.Add(time.Second)
-	d.event(lathe.PermissionAsked{Ask: ask})
-	d.press("e", "ctrl+u", "up", "ctrl+u", "backspace", "enter")
-	d.press("esc", "n")
+	d.press("a", "e", "esc")
+	d.shows("nothing is allowed yet")
+	d.press("e", "ctrl+u", "backspace", "ctrl+u", "enter")
+	d.shows("a pattern is needed")
+	d.typed("* *")
+	d.press("enter")
+	d.shows("would allow everything")
+	d.press("esc", "esc", "n")
 	d.engine.noted()
 	ask.Always = nil
 	d.event(lathe.PermissionAsked{Ask: ask})
-	d.hides("change the pattern")
+	d.hides("from now on")
 }
 
 // TestNextAskIsNotAnsweredInHaste holds that a key which is pressed twice does not
@@ -261,7 +265,8 @@ func TestNextAskIsNotAnsweredInHaste(t *testing.T) {
 	for _, id := range []lathe.AskID{"per_1", "per_2"} {
 		d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: id, SessionID: "ses_1", Permission: "bash", Patterns: []string{string(id)}}})
 	}
-	d.press("y", "y", "y")
+	d.press("y")
+	d.typed("yy")
 	d.calls(`reply per_1 once "" project=false`)
 	d.shows("per_2")
 	d.now = d.now.Add(time.Second)
@@ -280,8 +285,10 @@ func TestAskBehindOthers(t *testing.T) {
 	d.press("2")
 	d.calls(`answer que_1 [["b"]]`)
 	d.event(asked("per_1"))
+	d.lines()
 	d.now = d.now.Add(quiet / 2)
-	d.press("enter", "y")
+	d.send(stroke("enter"))
+	d.typed("y")
 	d.calls()
 	d.shows("per_1")
 
@@ -319,14 +326,23 @@ func TestAnsweredByMouse(t *testing.T) {
 		t.Errorf("nothing says %q:\n%s", text, d.text())
 	}
 	d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "bash", Patterns: []string{"x"}, Always: []string{"x *"}}})
-	click("allow in this project")
+	click("allow once")
 	d.calls()
-	click("allow in this project")
-	d.calls(`reply per_1 always "" project=true`)
+	d.look()
+	click("allow from now on")
+	click("allow from now on")
+	click("in this project")
+	click("in this project")
+	click("allow this in this project")
+	d.calls()
+	click("allow this in this project")
+	d.calls(`reply per_1 always "" project=true patterns=[x *]`)
+	d.now = d.now.Add(time.Second)
 	d.event(lathe.QuestionAsked{Ask: lathe.QuestionAsk{ID: "que_1", SessionID: "ses_1", Questions: []lathe.Question{
 		{Text: "Which sizes?", Multiple: true, Options: []lathe.QuestionOption{{Label: "small"}, {Label: "medium"}}, Custom: true},
 		{Text: "Which colour?", Options: []lathe.QuestionOption{{Label: "red"}, {Label: "blue"}}},
 	}}})
+	d.look()
 	click("medium")
 	click("your answer")
 	d.typed("huge")
@@ -399,12 +415,12 @@ func TestPages(t *testing.T) {
 
 func TestTrustAsked(t *testing.T) {
 	brought := Trust{Dir: "/p", State: "not trusted", Digest: "d1", Files: []string{"opencode.json"}, LeftOut: []LeftOut{{"permission.bash", "opencode.json:3", "it would loosen a rule"}}}
-	for key, want := range map[string][]string{"y": {"trust d1 keep=false"}, "r": {"trust d1 keep=true"}, "n": nil, "esc": nil, "enter": nil} {
+	for key, want := range map[string][]string{"y": {"trust d1 keep=false"}, "r ctrl+y": {"trust d1 keep=true"}, "r esc esc": nil, "r enter n": nil, "n": nil, "esc": nil, "enter": nil} {
 		f := newAble()
 		f.trust = brought
 		d := drive(t, Options{Engine: f, Notices: []string{"this repository is not trusted, so 1 setting takes no effect"}})
 		d.shows("may this repository steer lathe?", "permission.bash", "it would loosen a rule")
-		d.press(key)
+		d.press(strings.Fields(key)...)
 		d.calls(want...)
 		d.hides("may this repository")
 		if given := len(want) > 0; given == (len(d.app.opts.Notices) > 0) {

@@ -193,9 +193,10 @@ func (a *App) settledAsk(id lathe.AskID) {
 	}
 }
 
-func (a *App) reply(ask lathe.Ask, r lathe.Reply) tea.Cmd {
+// reply answers an ask. What it allowed for longer is told.
+func (a *App) reply(ask lathe.Ask, r lathe.Reply, told string) tea.Cmd {
 	a.deaf = a.opts.Now().Add(haste)
-	return a.do("", func(ctx context.Context) error { return a.engine.Reply(ctx, ask, r) })
+	return a.do(told, func(ctx context.Context) error { return a.engine.Reply(ctx, ask, r) })
 }
 
 func (a *App) answer(ask lathe.QuestionAsk, answers [][]string) tea.Cmd {

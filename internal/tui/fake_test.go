@@ -233,10 +233,22 @@ func (d *driver) do(cmd tea.Cmd) {
 	}
 }
 
-// press sends keystrokes by name; other text is typed.
+// press sends keystrokes by name, each as somebody does who reads what is on screen
+// first.
 func (d *driver) press(names ...string) {
 	for _, n := range names {
+		d.look()
 		d.send(stroke(n))
+	}
+}
+
+// look draws the screen and lets the person read what the engine asks.
+func (d *driver) look() {
+	d.lines()
+	if p, ok := d.app.top().(patient); ok {
+		if seen := p.patient().drawn.Add(reaction); d.now.Before(seen) {
+			d.now = seen
+		}
 	}
 }
 

@@ -36,6 +36,9 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 			return a.led(stroke)
 		}
 	}
+	if a.belated(a.top()) && !a.keys.IsLeader(stroke) {
+		return nil
+	}
 	if s := a.top(); s != nil && !a.holds(s) && (len(a.sheets) > 0 || !a.keys.IsLeader(stroke)) {
 		if len(a.sheets) > 0 { // an ask may stand below
 			a.deaf = a.opts.Now().Add(quiet)
@@ -56,9 +59,9 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 		}
 	}
 	if k.Text != "" {
-		a.typedAt = a.opts.Now()
+		a.typedAt, a.deaf = a.opts.Now(), time.Time{}
 		a.input.Type(k.Text)
-		return a.changed()
+		return tea.Batch(a.changed(), a.lookLater())
 	}
 	return nil
 }

@@ -58,8 +58,17 @@ func (a *App) mouseEvent(msg tea.Msg) tea.Cmd {
 // conversation.
 func (a *App) wheelIn(m tea.MouseWheelMsg) tea.Cmd {
 	s := a.top()
-	switch s.(type) {
+	switch s := s.(type) {
 	case *list, *page:
+	case interface{ wheel(by int) bool }:
+		by := a.opts.Scroll
+		if m.Button == tea.MouseWheelUp {
+			by = -by
+		}
+		if m.Y < a.scrollTop || !s.wheel(by) {
+			return a.wheel(m)
+		}
+		return nil
 	default:
 		return a.wheel(m)
 	}
@@ -101,6 +110,9 @@ func (a *App) press(x, y int) tea.Cmd {
 	if y >= a.scrollTop {
 		y -= a.scrollTop
 		if s := a.top(); s != nil && !a.holds(s) {
+			if a.belated(s) {
+				return nil
+			}
 			if c, ok := s.(clicker); ok {
 				return c.click(a, y)
 			}

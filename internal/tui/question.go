@@ -22,7 +22,7 @@ type questionSheet struct {
 	n     int // the question that is shown
 	state []answering
 	other bool // it is of a session that is not on screen
-	shown time.Time
+	patience
 	first int // the line of the first row, as of the last drawing
 }
 
@@ -33,10 +33,11 @@ type answering struct {
 	chosen map[int]bool
 	own    edit.Editor
 	done   bool
+	body   reader // of the question itself
 }
 
 func newQuestion(ask lathe.QuestionAsk, other bool, now time.Time) *questionSheet {
-	s := &questionSheet{ask: ask, other: other, shown: now, state: make([]answering, len(ask.Questions))}
+	s := &questionSheet{ask: ask, other: other, patience: patience{came: now}, state: make([]answering, len(ask.Questions))}
 	for i := range s.state {
 		s.state[i].chosen = map[int]bool{}
 	}
@@ -98,10 +99,17 @@ func (s *questionSheet) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 		r.at = len(q.Options)
 		s.write(a, k, stroke)
 	default:
+		if r.body.key(stroke) {
+			return nil
+		}
 		return a.scrollKey(stroke)
 	}
 	return nil
 }
+
+func (s *questionSheet) tall() bool { return s.now().body.full }
+
+func (s *questionSheet) wheel(by int) bool { return s.now().body.wheel(by) }
 
 // click chooses what a row says, or puts the caret into the answer of one's own.
 func (s *questionSheet) click(a *App, y int) tea.Cmd {
@@ -230,11 +238,7 @@ func (s *questionSheet) draw(l look, height int) (out []styled.Line, x, y int) {
 		out = append(out, l.row(s.tabs(l), false))
 	}
 	text := styled.Wrap(styled.Plain(styled.Clean(q.Text), l.fg(theme.Text, styled.Bold)), l.width-3, l.method)
-	if room := max(1, height/2-1); len(text) > room {
-		more := styled.Plain(fmt.Sprintf("%s %d lines more; make the window larger to see them", l.glyph("…", "..."), len(text)-room+1), l.fg(theme.Warning))
-		text = append(text[:room-1:room-1], more.Cut(l.width-3, l.method))
-	}
-	for _, line := range text {
+	for _, line := range r.body.window(l, text, max(1, height/2-1)) {
 		out = append(out, l.row(line, false))
 	}
 	rows := s.rows(l)

@@ -47,6 +47,8 @@ func (d *driver) shot() string {
 func TestScreens(t *testing.T) {
 	asked := lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "bash", Patterns: []string{"go test ./...", "git push origin main"},
 		Always: []string{"go test *", "git push *"}, Metadata: map[string]any{"command": "go test ./... && git push origin main", "description": "Test, then publish"}}}
+	long := lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "edit", Patterns: []string{"notes/詩.md"}, Always: []string{"*"},
+		Metadata: map[string]any{"diff": "--- a\n+++ b\n@@ -0,0 +1,40 @@\n" + strings.Repeat("+床前明月光，疑是地上霜。\n", 40)}}}
 	questions := lathe.QuestionAsked{Ask: lathe.QuestionAsk{ID: "que_1", SessionID: "ses_1", Questions: []lathe.Question{
 		{Header: "Database", Text: "Which database should it use?", Options: []lathe.QuestionOption{{Label: "SQLite", Description: "one file, no server"}, {Label: "PostgreSQL", Description: "several writers"}}, Custom: true},
 		{Header: "Parts", Text: "Which parts come first?", Multiple: true, Options: []lathe.QuestionOption{{Label: "schema"}, {Label: "tests"}}, Custom: true},
@@ -84,7 +86,9 @@ func TestScreens(t *testing.T) {
 		"key-refused":  {slash("connect"), keys("enter", "s", "k", "enter")},
 		"leader":       {keys("ctrl+x"), func(d *driver) { d.now = d.now.Add(time.Second) }},
 		"permission":   {func(d *driver) { d.event(asked) }},
-		"pattern":      {func(d *driver) { d.event(asked) }, keys("e")},
+		"pattern":      {func(d *driver) { d.event(asked) }, keys("a", "e")},
+		"grant":        {func(d *driver) { d.event(asked) }, keys("a")},
+		"long-ask":     {func(d *driver) { d.event(long) }},
 		"question":     {func(d *driver) { d.event(questions) }, keys("tab", "space")},
 		"slash":        {func(d *driver) { d.typed("/s") }},
 		"conversation": nil,

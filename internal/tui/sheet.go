@@ -28,7 +28,7 @@ type sheet interface {
 // sheetHeight is how many lines a sheet may have: what is read may take the whole
 // screen, the others leave something of the conversation.
 func (a *App) sheetHeight(s sheet) int {
-	if _, ok := s.(*page); ok {
+	if t, ok := s.(interface{ tall() bool }); ok && t.tall() {
 		return max(4, a.height-1)
 	}
 	return max(4, a.height*2/3)
@@ -382,6 +382,8 @@ type page struct {
 	top    int
 	search *edit.Editor // while words are looked for
 }
+
+func (s *page) tall() bool { return true }
 
 func (s *page) paste(text string) {
 	if s.search != nil {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -14,11 +13,12 @@ import (
 
 // trustSheet asks whether a repository may steer lathe.
 type trustSheet struct {
+	patience
 	t     Trust
-	shown time.Time
 	at    int
-	top   int
-	first int // the line of the first answer, as of the last drawing
+	first int  // the line of the first answer, as of the last drawing
+	sure  bool // the person wants it remembered, and is asked once more
+	body  reader
 }
 
 var trustAnswers = [...][2]string{
@@ -37,13 +37,15 @@ func (a *App) loadTrust() tea.Cmd {
 			return nil // nothing to decide; what cannot be read is told by /trust
 		}
 		return doneMsg{then: func(a *App) tea.Cmd {
-			a.waiting = append(a.waiting, &trustSheet{t: t, shown: a.opts.Now(), at: 2})
+			a.waiting = append(a.waiting, &trustSheet{t: t, patience: patience{came: a.opts.Now()}, at: 2})
 			return nil
 		}}
 	}
 }
 
-func (s *trustSheet) appeared() time.Time { return s.shown }
+func (s *trustSheet) tall() bool { return s.body.full }
+
+func (s *trustSheet) wheel(by int) bool { return s.body.wheel(by) }
 
 func (s *trustSheet) paste(string) {}
 
@@ -54,15 +56,22 @@ func (s *trustSheet) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 		s.at = (s.at + n - 1) % n
 	case "down", "tab", "right":
 		s.at = (s.at + 1) % n
-	case "pgup":
-		s.top = max(0, s.top-5)
-	case "pgdown":
-		s.top += 5
 	case "enter":
 		return s.choose(a, s.at)
+	case giveKey:
+		if s.sure {
+			return s.decide(a, true)
+		}
 	case "esc", "ctrl+c":
+		if s.sure {
+			s.sure = false
+			return nil
+		}
 		return s.choose(a, 2)
 	default:
+		if s.body.key(stroke) {
+			return nil
+		}
 		for i, an := range trustAnswers {
 			if an[0] == stroke {
 				return s.choose(a, i)
@@ -86,15 +95,29 @@ func (s *trustSheet) click(a *App, y int) tea.Cmd {
 }
 
 func (s *trustSheet) choose(a *App, i int) tea.Cmd {
-	a.close(s)
-	if i == 2 {
-		a.notify(toastInfo, "not trusted; /trust shows what has no effect and asks again")
-		return a.tick()
+	switch s.sure = i == 1; i {
+	case 0:
+		return s.decide(a, false)
+	case 1:
+		s.at = i
+		return nil
 	}
+	a.close(s)
+	a.notify(toastInfo, "not trusted; /trust shows what has no effect and asks again")
+	return a.tick()
+}
+
+// decide trusts the repository, for good if keep is set.
+func (s *trustSheet) decide(a *App, keep bool) tea.Cmd {
+	a.close(s)
 	e := a.engine.(Truster)
+	text := "this repository is trusted until lathe ends; /trust takes it back. Its keys and theme count from the next start"
+	if keep {
+		text = strings.Replace(text, "until lathe ends", "as it is now, and that is stored", 1)
+	}
 	return func() tea.Msg {
-		err := e.Decide(a.ctx, s.t, i == 1)
-		return doneMsg{text: "this repository is trusted; its keys and theme count from the next start", err: err, then: func(a *App) tea.Cmd {
+		err := e.Decide(a.ctx, s.t, keep)
+		return doneMsg{text: text, err: err, then: func(a *App) tea.Cmd {
 			a.opts.Notices = slices.DeleteFunc(a.opts.Notices, func(n string) bool { return strings.HasPrefix(n, "this repository ") })
 			return a.loadCatalog()
 		}}
@@ -110,18 +133,19 @@ func (s *trustSheet) draw(l look, height int) ([]styled.Line, int, int) {
 			{Text: "  " + styled.OneLine(o.Where), Style: l.fg(theme.Muted)}}
 		body = append(body, styled.Wrap(line, l.width-3, l.method)...)
 	}
-	room := max(2, height-1-len(trustAnswers))
-	s.top = max(0, min(s.top, len(body)-room))
-	if over := len(body) - room; over > 0 {
-		shown := body[s.top : s.top+room-1 : s.top+room-1]
-		body = append(shown, styled.Plain(fmt.Sprintf("%s %d lines; pgup and pgdown show them", l.glyph("…", "..."), len(body)), l.fg(theme.Muted)))
-	}
-	for _, line := range body {
+	for _, line := range s.body.window(l, body, max(1, height-1-len(trustAnswers))) {
 		out = append(out, l.row(line, false))
 	}
 	s.first = len(out)
 	for i, an := range trustAnswers {
-		out = append(out, l.row(styled.Line{{Text: an[0] + "  ", Style: l.fg(theme.Accent, styled.Bold)}, {Text: an[1], Style: l.fg(theme.Text)}}, i == s.at))
+		line := styled.Line{{Text: an[0] + "  ", Style: l.fg(theme.Accent, styled.Bold)}, {Text: an[1], Style: l.fg(theme.Text)}}
+		switch n := s.body.unread(); {
+		case i == 1 && s.sure:
+			line = append(line, styled.Span{Text: ": " + giveKey + " stores that, esc does not", Style: l.fg(theme.Warning)})
+		case i < 2 && n > 0:
+			line = append(line, styled.Span{Text: fmt.Sprintf("  not shown to its end: %s below", plural(n, "line")), Style: l.fg(theme.Warning)})
+		}
+		out = append(out, l.row(line, i == s.at))
 	}
 	return out, -1, 0
 }

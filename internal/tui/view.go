@@ -105,9 +105,12 @@ func (a *App) bottom() (bottom []styled.Line, x, y int) {
 	s := a.top()
 	if s != nil {
 		bottom, x, y = s.draw(l, a.sheetHeight(s))
+		if p, ok := s.(patient); ok {
+			p.patient().shown(a.opts.Now())
+		}
 	}
 	last := a.statusLine()
-	if s == nil || a.holds(s) {
+	if s == nil || a.interrupted(s) {
 		bottom = append(append(bottom, a.hint(l)...), a.told(l)...)
 		input, ix, iy := a.drawInput()
 		y, x = len(bottom)+iy, ix
