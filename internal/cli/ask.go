@@ -4,9 +4,13 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 
 	"lathe"
+	"lathe/internal/approval"
+	"lathe/internal/printable"
 	"lathe/internal/tool"
 )
 
@@ -30,7 +34,7 @@ func (v *view) answer(ctx context.Context, a lathe.Ask) {
 		reply.Kind = lathe.Once
 		v.out.notice("allowed (--permission allow): " + what)
 	case "ask":
-		if reply = v.askPerson(ctx, a, what); ctx.Err() != nil {
+		if reply = v.askPerson(ctx, a); ctx.Err() != nil {
 			return // the abort ends the ask; a refusal that overtook it would end the run as refused
 		}
 	default:
@@ -60,26 +64,21 @@ func describeAsk(a lathe.Ask) string {
 	return oneLine(text, 300)
 }
 
-// askPerson asks on the terminal. An ended input rejects; after an interrupt the
-// reply means nothing.
-func (v *view) askPerson(ctx context.Context, a lathe.Ask, what string) lathe.Reply {
+// askPerson asks on the terminal, and shows all of what is asked for: the terminal
+// scrolls. An ended input rejects; after an interrupt the reply means nothing.
+func (v *view) askPerson(ctx context.Context, a lathe.Ask) lathe.Reply {
 	v.out.progress.hold(true)
 	defer v.out.progress.hold(false)
-	st := v.out.style
-	if d, ok := a.Metadata["diff"].(string); ok && d != "" {
-		v.out.diff(d)
+	v.out.ask(a)
+	offers := approval.Offers(a)
+	more := ""
+	if len(offers) > 0 {
+		more = "  [a]lways: allow from now on"
 	}
-	v.out.errLine(st.yellow("permission ") + st.bold(what))
-	always := ""
-	if protected, _ := a.Metadata[tool.MetaProtected].(bool); protected {
-		a.Always = nil // it is asked about each time
-	}
-	if len(a.Always) > 0 {
-		always = fmt.Sprintf("  [a]lways in this run, [p]roject: always in this project (%s)", oneLine(strings.Join(a.Always, ", "), 80))
-	}
+	since := v.fresh()
 	for {
-		fmt.Fprintf(v.env.Stderr, "  [y]es, once%s  [n]o  or type what to do instead: ", always)
-		line, ok := v.readLine(ctx)
+		fmt.Fprintf(v.env.Stderr, "  [y]es, once%s  [n]o  or type what to do instead: ", more)
+		line, ok := v.readLine(ctx, since)
 		if !ok {
 			fmt.Fprintln(v.env.Stderr)
 			return lathe.Reply{Kind: lathe.Reject}
@@ -90,12 +89,11 @@ func (v *view) askPerson(ctx context.Context, a lathe.Ask, what string) lathe.Re
 		case "y", "yes", "o", "once":
 			return lathe.Reply{Kind: lathe.Once}
 		case "a", "always":
-			if len(a.Always) > 0 {
-				return lathe.Reply{Kind: lathe.Always}
+			if len(offers) == 0 {
+				continue
 			}
-		case "p", "project":
-			if len(a.Always) > 0 {
-				return lathe.Reply{Kind: lathe.Always, Project: true}
+			if reply, ok := v.askLasting(ctx, offers, since); ok {
+				return reply
 			}
 		case "n", "no", "r", "reject":
 			return lathe.Reply{Kind: lathe.Reject}
@@ -107,22 +105,82 @@ func (v *view) askPerson(ctx context.Context, a lathe.Ask, what string) lathe.Re
 	}
 }
 
-// readLine reads a line from the terminal, or reports false when it ended or the
-// run was stopped.
-func (v *view) readLine(ctx context.Context) (string, bool) {
+// askLasting says what would be allowed from then on, and takes the words that allow
+// it: how long, and which of several. Anything else goes back.
+func (v *view) askLasting(ctx context.Context, offers []approval.Offer, since time.Time) (lathe.Reply, bool) {
+	st := v.out.style
+	v.out.errLine("  without being asked again:")
+	for i, o := range offers {
+		for _, w := range o.Words() {
+			mark := "    "
+			if len(offers) > 1 {
+				mark = fmt.Sprintf("   %d ", i+1)
+			}
+			v.out.errLine(mark + st.bold(printable.Line(w)))
+		}
+	}
+	which := ""
+	if len(offers) > 1 {
+		which = ", with the number"
+	}
+	fmt.Fprintf(v.env.Stderr, "  type session (%s) or project (%s)%s, or nothing to go back: ", approval.Where(false), approval.Where(true), which)
+	line, ok := v.readLine(ctx, since)
+	words := strings.Fields(strings.ToLower(line))
+	if !ok || len(words) == 0 || len(words) > 2 || words[0] != "session" && words[0] != "project" {
+		return lathe.Reply{}, false
+	}
+	n := 1
+	if len(words) == 2 {
+		var err error
+		if n, err = strconv.Atoi(words[1]); err != nil || n < 1 || n > len(offers) {
+			return lathe.Reply{}, false
+		}
+	}
+	project := words[0] == "project"
+	told := offers[n-1].Granted(project)
+	if project {
+		told += "; take it back with: " + offers[n-1].Revoke()
+	}
+	v.out.notice(told)
+	return offers[n-1].Reply(project), true
+}
+
+// fresh returns since when lines that are typed count as answers: what was typed
+// before a question could be read is no answer to it.
+func (v *view) fresh() time.Time {
+	if v.env.Stdin != nil && v.env.StdinTTY {
+		flushInput(v.env.Stdin)
+	}
+	return v.env.Now()
+}
+
+// typed is a line from the terminal, and when it was read.
+type typed struct {
+	text string
+	at   time.Time
+}
+
+// readLine reads a line from the terminal that was typed since a time, or reports
+// false when the input ended or the run was stopped.
+func (v *view) readLine(ctx context.Context, since time.Time) (string, bool) {
 	if v.lines == nil {
-		v.lines = make(chan string)
+		v.lines = make(chan typed)
 		go func() { // ends with the terminal's input, at the latest with the program
 			defer close(v.lines)
 			for sc := bufio.NewScanner(v.env.Stdin); sc.Scan(); {
-				v.lines <- sc.Text()
+				v.lines <- typed{sc.Text(), v.env.Now()}
 			}
 		}()
 	}
-	select {
-	case line, ok := <-v.lines:
-		return strings.TrimSpace(line), ok
-	case <-ctx.Done():
-		return "", false
+	for {
+		select {
+		case line, ok := <-v.lines:
+			if ok && line.at.Before(since) {
+				continue
+			}
+			return strings.TrimSpace(line.text), ok
+		case <-ctx.Done():
+			return "", false
+		}
 	}
 }

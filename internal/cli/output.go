@@ -338,25 +338,15 @@ func (o *output) block(text string, most int, paint func(string) string) {
 	}
 }
 
+// diff shows a change, of a long one the beginning.
 func (o *output) diff(d string) {
-	lines := strings.Split(strings.TrimRight(clean(d), "\n"), "\n")
+	lines := diffLinesOf(o.style, d)
 	for i, l := range lines {
 		if i == diffLines {
 			o.errLine(o.style.dim(fmt.Sprintf("    … %d lines more", len(lines)-i)))
 			return
 		}
-		l = cut(l, o.width()-4)
-		switch {
-		case strings.HasPrefix(l, "+++"), strings.HasPrefix(l, "---"), strings.HasPrefix(l, "Index:"), strings.HasPrefix(l, "==="):
-			continue
-		case strings.HasPrefix(l, "@@"):
-			l = o.style.blue(l)
-		case strings.HasPrefix(l, "+"):
-			l = o.style.green(l)
-		case strings.HasPrefix(l, "-"):
-			l = o.style.red(l)
-		}
-		o.errLine("    " + l)
+		o.errLine("    " + l.paint(cut(l.text, o.width()-4)))
 	}
 }
 

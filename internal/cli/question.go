@@ -70,9 +70,10 @@ func (v *view) askQuestion(ctx context.Context, q lathe.Question) ([]string, boo
 	for i, o := range q.Options {
 		v.out.errLine(fmt.Sprintf("  %d  %s  %s", i+1, oneLine(o.Label, 80), st.dim(oneLine(o.Description, 200))))
 	}
+	since := v.fresh()
 	for {
 		fmt.Fprintf(v.env.Stderr, "  %s: ", howToAnswer(q))
-		line, ok := v.readLine(ctx)
+		line, ok := v.readLine(ctx, since)
 		if !ok {
 			fmt.Fprintln(v.env.Stderr)
 			return nil, false

@@ -31,7 +31,7 @@ type view struct {
 	shared   bool // where it is shared was told
 	refused  []string
 	started  time.Time
-	lines    chan string // what the person types; nil until it is needed
+	lines    chan typed // what the person types; nil until it is needed
 
 	family   map[lathe.SessionID]bool // the sessions whose events are shown
 	sent     lathe.MessageID          // the prompt; empty until it is stored

@@ -24,6 +24,7 @@ var (
 	_ tui.Tester    = tuiAbilities{}
 	_ tui.Forgetter = tuiAbilities{}
 	_ tui.Truster   = tuiAbilities{}
+	_ tui.Revoker   = tuiAbilities{}
 	_ tui.Weigher   = tuiAbilities{}
 	_ tui.Inspector = tuiAbilities{}
 )
@@ -128,6 +129,21 @@ func (t tuiAbilities) Test(ctx context.Context, provider string) (tui.KeyTest, e
 // Forget removes a stored key.
 func (t tuiAbilities) Forget(ctx context.Context, provider string) error {
 	return t.c.RemoveKey(ctx, provider)
+}
+
+// Approvals returns what was allowed from now on.
+func (t tuiAbilities) Approvals(ctx context.Context) ([]tui.Approval, error) {
+	list, err := t.c.Approvals(ctx)
+	var out []tui.Approval
+	for _, a := range list {
+		out = append(out, tui.Approval(a))
+	}
+	return out, err
+}
+
+// Revoke takes an approval back.
+func (t tuiAbilities) Revoke(ctx context.Context, a tui.Approval) error {
+	return t.c.Revoke(ctx, wire.OwnApproval(a))
 }
 
 // Trust tells what the repository brings.

@@ -56,6 +56,20 @@ func TestScreenAbilities(t *testing.T) {
 		}
 	}
 
+	rule := lathe.Rule{Permission: "bash", Pattern: "go test *", Action: lathe.Allow}
+	inst, err := f.app.svc.Instance(ctx, dir)
+	must(err)
+	must(f.app.store.PutApproval(ctx, inst.ApprovalOwner(), rule))
+	allowed, err := e.Approvals(ctx)
+	must(err)
+	if diff := cmp.Diff([]tui.Approval{{Permission: "bash", Pattern: "go test *", Stored: true}}, allowed); diff != "" {
+		t.Fatalf("approvals (-want +got):\n%s", diff)
+	}
+	must(e.Revoke(ctx, allowed[0]))
+	if left, err := f.app.store.Approvals(ctx, inst.ApprovalOwner()); err != nil || len(left) != 0 {
+		t.Errorf("left after it was taken back: %v, %v", left, err)
+	}
+
 	trust, err := e.Trust(ctx)
 	must(err)
 	if trust.Given || len(trust.LeftOut) == 0 {

@@ -39,6 +39,17 @@ func (c *Client) Weight(ctx context.Context, id lathe.SessionID) (wire.OwnWeight
 	return get(ctx, c, "/lathe"+sessionPath(id)+"/weight", nil, plain[wire.OwnWeight])
 }
 
+// Approvals returns what was allowed from then on in the directory's project.
+func (c *Client) Approvals(ctx context.Context) ([]wire.OwnApproval, error) {
+	return get(ctx, c, "/lathe/approval", nil, plain[[]wire.OwnApproval])
+}
+
+// Revoke takes an approval back.
+func (c *Client) Revoke(ctx context.Context, a wire.OwnApproval) error {
+	_, err := c.call(ctx, http.MethodPost, "/lathe/approval/revoke", nil, a)
+	return err
+}
+
 // TrustState returns what the directory's repository brings, and whether it counts.
 func (c *Client) TrustState(ctx context.Context) (wire.OwnTrust, error) {
 	return get(ctx, c, "/lathe/trust", nil, plain[wire.OwnTrust])

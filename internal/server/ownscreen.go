@@ -30,7 +30,7 @@ type Trusting interface {
 
 // screenRoutes are what the screen asks for beside the other own routes.
 func (s *Server) screenRoutes() []route {
-	return []route{
+	return append(approvalRoutes(), []route{
 		{http.MethodGet, "/lathe/setup", (*call).ownSetup, ""},
 		{http.MethodGet, "/lathe/found", (*call).ownFound, ""},
 		{http.MethodGet, "/lathe/search", (*call).ownSearch, ""},
@@ -39,7 +39,7 @@ func (s *Server) screenRoutes() []route {
 		{http.MethodGet, "/lathe/trust", (*call).ownTrustState, ""},
 		{http.MethodPost, "/lathe/trust/decision", (*call).ownTrustDecide, ""},
 		{http.MethodDelete, "/lathe/trust/decision", (*call).ownTrustWithdraw, ""},
-	}
+	}...)
 }
 
 // ownFound looks for keys in the environment and for model servers.

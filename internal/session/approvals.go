@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"slices"
 
 	"lathe"
 	"lathe/internal/permission"
@@ -54,4 +55,55 @@ func (i *Instance) permissionOptions(ctx context.Context, o InstanceOptions) per
 		return nil
 	}
 	return opts
+}
+
+// Grant is something that a person allowed from then on. A stored one holds in
+// later runs in the project, another until the process ends.
+type Grant struct {
+	Rule   lathe.Rule
+	Stored bool
+}
+
+// Grants lists what "always" replies allowed in an instance, and takes it back.
+type Grants struct {
+	asks  *permission.Service
+	store Approvals // nil: nothing is kept
+	owner string
+}
+
+// List returns what is allowed, the oldest first.
+func (g Grants) List(ctx context.Context) ([]Grant, error) {
+	stored, err := g.stored(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []Grant
+	for _, r := range g.asks.Approved() {
+		out = append(out, Grant{Rule: r, Stored: slices.Contains(stored, r)})
+	}
+	for _, r := range stored { // by another process meanwhile
+		if !slices.Contains(out, Grant{r, true}) {
+			out = append(out, Grant{r, true})
+		}
+	}
+	return out, nil
+}
+
+func (g Grants) stored(ctx context.Context) ([]lathe.Rule, error) {
+	if g.store == nil {
+		return nil, nil
+	}
+	return g.store.Approvals(ctx, g.owner)
+}
+
+// Revoke forgets a grant, in this process and for later ones. One that is not there
+// is no error.
+func (g Grants) Revoke(ctx context.Context, r lathe.Rule) error {
+	if g.store != nil {
+		if err := g.store.DeleteApproval(ctx, g.owner, r); err != nil {
+			return err
+		}
+	}
+	g.asks.Revoke(r)
+	return nil
 }

@@ -39,6 +39,7 @@ type Instance struct {
 	Agents     []Agent
 	Tools      *tool.Registry
 	Permission *permission.Service
+	Grants     Grants     // what "always" replies allowed
 	Seen       *tool.Seen // what the sessions have read
 	Trust      Trust
 
@@ -150,6 +151,7 @@ func (i *Instance) equip(ctx context.Context, o InstanceOptions) {
 	asks := i.permissionOptions(ctx, o)
 	asks.Decide = i.decide
 	i.Permission = permission.New(asks)
+	i.Grants = Grants{asks: i.Permission, store: o.Approvals, owner: i.ApprovalOwner()}
 	env := shell.Env(i.withoutKeys(o), map[string]string{"LATHE": "1", "OPENCODE": "1", "AGENT": "1"}, o.Secrets...)
 	i.shell = i.Config.Shell
 	if i.shell == "" {

@@ -93,6 +93,19 @@ type Truster interface {
 	Distrust(ctx context.Context) error
 }
 
+// Revoker is an Engine that knows what the person allowed from then on, and takes
+// it back.
+type Revoker interface {
+	Approvals(ctx context.Context) ([]Approval, error)
+	Revoke(ctx context.Context, a Approval) error
+}
+
+// Approval is something that the person allowed.
+type Approval struct {
+	Permission, Pattern string
+	Stored              bool // in the project, for good; else until lathe ends
+}
+
 // Trust is what a repository brings, and whether it counts.
 type Trust struct {
 	Dir     string

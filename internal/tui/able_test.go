@@ -127,3 +127,11 @@ func (f *ableFake) Setup(context.Context) (Setup, error) {
 func (f *ableFake) Search(_ context.Context, words string, _ int) ([]Hit, error) {
 	return f.hits, f.note("search %q", words)
 }
+
+func (f *ableFake) Approvals(context.Context) ([]Approval, error) {
+	return []Approval{{"bash", "go test *", true}, {"edit", "src/*", false}}, nil
+}
+
+func (f *ableFake) Revoke(_ context.Context, a Approval) error {
+	return f.note("revoke %s %s", a.Permission, a.Pattern)
+}

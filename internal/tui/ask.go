@@ -140,9 +140,12 @@ func (s *askSheet) granting(a *App, done grantStep) tea.Cmd {
 		s.grant = nil
 	case grantGive:
 		g := s.grant
-		how := "/permissions takes it back"
+		told := g.offer().Granted(g.project)
+		if able[Revoker](a) {
+			told += ". /permissions takes it back"
+		}
 		a.close(s)
-		return a.reply(s.ask, g.offer().Reply(g.project), g.offer().Granted(g.project)+". "+how)
+		return a.reply(s.ask, g.offer().Reply(g.project), told)
 	}
 	return nil
 }
@@ -272,6 +275,7 @@ func (l look) fact(f approval.Fact) []styled.Line {
 	case approval.Careful:
 		return line(label, theme.Warning)
 	case approval.Diff:
+		l.stacked = true // two columns would cut long lines
 		return l.diff(f.Text, l.width-4)
 	case approval.Content:
 		return l.content(label, f.Text)

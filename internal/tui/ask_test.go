@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe"
+	"lathe/internal/diff"
 )
 
 // downloads is an ask for a command of many lines, the last of which matters most.
@@ -78,6 +79,25 @@ func TestAskIsReadWhole(t *testing.T) {
 	d.shows("from now on")
 }
 
+// TestAskHidesNoChange holds that an ask shows what a change adds, whatever it looks
+// like: as the name of a file, broken by a carriage return, or longer than the
+// screen is wide.
+func TestAskHidesNoChange(t *testing.T) {
+	const last = "THE LAST LINE"
+	for _, width := range []int{60, 80, 150, 220} {
+		for _, line := range []string{"++ b/x", "-- a/x", "@@ -1 +1 @@", "a\rb", "a\u2028b", strings.Repeat("long ", 80) + "END", "\\ No newline at end of file"} {
+			d := withHistory(t, Options{})
+			d.send(tea.WindowSizeMsg{Width: width, Height: 60})
+			d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "edit", Patterns: []string{"x"},
+				Metadata: map[string]any{"diff": diff.Unified("x", "x", "one\n", line+"\n"+last+"\n", 3)}}})
+			d.shows(last)
+			if strings.HasSuffix(line, "END") {
+				d.shows("END")
+			}
+		}
+	}
+}
+
 // TestAskCannotBeRead holds that the answers stay on screen, whatever the size.
 func TestAskCannotBeRead(t *testing.T) {
 	for height := 6; height < 40; height++ {
@@ -142,7 +162,7 @@ func TestWordsGiveNothing(t *testing.T) {
 
 // TestGrantForm holds what the form offers, and what it says about it.
 func TestGrantForm(t *testing.T) {
-	d := withHistory(t, Options{})
+	d, _ := ableTo(t, Options{})
 	d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "edit", Patterns: []string{"src/日本.go"}, Always: []string{"*"}}})
 	d.press("a")
 	d.shows("until lathe ends:", "changes of src/日本.go", "instead: changes of anything in src", "nothing is allowed yet")
@@ -172,4 +192,15 @@ func TestGrantForm(t *testing.T) {
 	d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_3", Permission: "bash", Patterns: many, Always: many}})
 	d.press("a", "end")
 	d.shows(`"cmd59"`, giveKey)
+}
+
+// TestTakenBack lists what was allowed, and takes one of it back.
+func TestTakenBack(t *testing.T) {
+	d, _ := ableTo(t, Options{})
+	d.typed("/permissions")
+	d.press("esc", "enter")
+	d.shows("what you allowed", `commands that begin with "go test"  in this project, for good`, "changes of anything in src  until lathe ends")
+	d.press("down", "enter")
+	d.calls("revoke edit src/*")
+	d.shows("taken back: changes of anything in src")
 }

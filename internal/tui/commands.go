@@ -81,6 +81,7 @@ func agentCommands() []command {
 		{nil, keys.FavoriteNext, "next favourite model", "", nil, func(a *App) tea.Cmd { return a.cycleFavorite(1) }},
 		{nil, keys.FavoritePrev, "previous favourite model", "", nil, func(a *App) tea.Cmd { return a.cycleFavorite(-1) }},
 		{[]string{"trust"}, "", "whether this repository may steer lathe", "agent", able[Truster], (*App).trustPage},
+		{[]string{"permissions"}, "", "what you allowed from now on; take it back", "agent", able[Revoker], (*App).approvalList},
 		{[]string{"skills"}, "", "skills that models can load", "agent", able[Inspector], (*App).skillsPage},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"lathe/internal/diff"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -19,56 +20,24 @@ type change struct {
 	text     string
 }
 
-// parseDiff reads a unified diff. Lines that do not belong to it are left out.
+// parseDiff reads a unified diff. A line that a carriage return or such breaks is
+// several, all of them shown.
 func parseDiff(text string) []change {
 	var out []change
-	var before, after int
-	inHunk := false
-	for line := range strings.SplitSeq(strings.TrimRight(styled.Clean(text), "\n"), "\n") {
-		switch {
-		case strings.HasPrefix(line, "@@"):
-			before, after = hunkStart(line)
-			inHunk = true
-			out = append(out, change{op: '@', text: line})
-		case strings.HasPrefix(line, "+++ "):
-			name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(line, "+++ "), "b/"), "    ")
-			out = append(out, change{op: '#', text: name})
-			inHunk = false
-		case !inHunk, strings.HasPrefix(line, "--- "), strings.HasPrefix(line, `\`):
-		case strings.HasPrefix(line, "+"):
-			out = append(out, change{'+', 0, after, line[1:]})
-			after++
-		case strings.HasPrefix(line, "-"):
-			out = append(out, change{'-', before, 0, line[1:]})
-			before++
-		case line == "" || line[0] == ' ':
-			out = append(out, change{' ', before, after, strings.TrimPrefix(line, " ")})
-			before, after = before+1, after+1
-		default:
-			inHunk = false
+	for _, l := range diff.Read(text) {
+		op := byte(l.Mark)
+		if l.Mark == diff.MarkOther {
+			op = ' '
+		}
+		for i, part := range strings.Split(strings.TrimSuffix(styled.Clean(l.Text), "\n"), "\n") {
+			c := change{op: op, text: part}
+			if i == 0 {
+				c.old, c.new = l.Old, l.New
+			}
+			out = append(out, c)
 		}
 	}
 	return out
-}
-
-func hunkStart(line string) (before, after int) {
-	number := func(s string) int {
-		s, _, _ = strings.Cut(s, ",")
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 0 {
-			return 1
-		}
-		return n
-	}
-	for _, f := range strings.Fields(line) {
-		switch {
-		case len(f) > 1 && f[0] == '-':
-			before = number(f[1:])
-		case len(f) > 1 && f[0] == '+':
-			after = number(f[1:])
-		}
-	}
-	return before, after
 }
 
 // diff draws a unified diff, in two columns where there is room.
@@ -137,12 +106,20 @@ func (l look) changeLines(c change, width int) []styled.Line {
 	for i, part := range styled.Hard(styled.Plain(c.text, fg), max(width-8, 8), l.method) {
 		label := "      "
 		if i == 0 {
-			label = fmt.Sprintf("%4d %c", number, c.op)
+			label = fmt.Sprintf("%4s %c", lineNumber(number), c.op)
 		}
 		line := append(styled.Line{{Text: label + " ", Style: l.fg(theme.DiffNumber)}}, part...)
 		out = append(out, line.Pad(width, l.method, "").Over(bg))
 	}
 	return out
+}
+
+// lineNumber is the number of a line; one that goes on from the line before has none.
+func lineNumber(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }
 
 // columns draws a block of changes with the old lines left and the new ones right.
@@ -171,7 +148,7 @@ func (l look) half(side []change, i, width int, number func(change) int) styled.
 		return styled.Line{}.Pad(width, l.method, "")
 	}
 	fg, bg := l.changeStyle(side[i].op)
-	line := styled.Line{{Text: fmt.Sprintf("%4d %c ", number(side[i]), side[i].op), Style: l.fg(theme.DiffNumber)}, {Text: side[i].text, Style: fg}}
+	line := styled.Line{{Text: fmt.Sprintf("%4s %c ", lineNumber(number(side[i])), side[i].op), Style: l.fg(theme.DiffNumber)}, {Text: side[i].text, Style: fg}}
 	return line.Cut(width, l.method).Pad(width, l.method, "").Over(bg)
 }
 

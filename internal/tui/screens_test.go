@@ -90,6 +90,7 @@ func TestScreens(t *testing.T) {
 		"grant":        {func(d *driver) { d.event(asked) }, keys("a")},
 		"long-ask":     {func(d *driver) { d.event(long) }},
 		"question":     {func(d *driver) { d.event(questions) }, keys("tab", "space")},
+		"approvals":    {slash("permissions")},
 		"slash":        {func(d *driver) { d.typed("/s") }},
 		"conversation": nil,
 		"sidebar": {func(d *driver) {

@@ -326,44 +326,6 @@ func (t *talk) askedBefore() {
 	}
 }
 
-// ask tells a permission ask and its answers.
-func (t *talk) ask(a lathe.Ask) {
-	t.asking = a.ID
-	text := func(k string) string { s, _ := a.Metadata[k].(string); return s }
-	t.say("Permission needed: %s.", a.Permission)
-	if a.SessionID != t.session.ID {
-		t.say("Another session, such as a subagent's, asks.")
-	}
-	for _, w := range []struct{ name, value string }{{"For", text("description")}, {"Command", text("command")}, {"About", strings.Join(a.Patterns, ", ")}, {"Careful", text("reason")}} {
-		if w.value != "" {
-			t.say("%s: %s", w.name, w.value)
-		}
-	}
-	if d := text("diff"); d != "" {
-		t.change(d)
-	}
-	reply := func(r lathe.Reply, said string) func() {
-		return func() {
-			if !t.fail(t.Engine.Reply(t.ctx, a, r)) {
-				t.say("%s", said)
-			}
-		}
-	}
-	list := []choice{{"allow once", reply(lathe.Reply{Kind: lathe.Once}, "Allowed.")}}
-	if protected, _ := a.Metadata["protected"].(bool); len(a.Always) > 0 && !protected {
-		which := " " + strings.Join(a.Always, ", ")
-		list = append(list,
-			choice{"allow in this session" + which, reply(lathe.Reply{Kind: lathe.Always}, "Allowed in this session.")},
-			choice{"allow in this project" + which, reply(lathe.Reply{Kind: lathe.Always, Project: true}, "Allowed in this project.")})
-	}
-	list = append(list, choice{"reject", reply(lathe.Reply{Kind: lathe.Reject}, "Rejected.")}, choice{"reject and tell why", func() {
-		t.say("Type why and press enter.")
-		t.asking = a.ID
-		t.free = func(why string) { reply(lathe.Reply{Kind: lathe.Reject, Message: why}, "Rejected.")() }
-	}})
-	t.offer(list)
-}
-
 // question asks the questions of a tool, one after the other.
 func (t *talk) question(q lathe.QuestionAsk, n int, answers [][]string) {
 	if n >= len(q.Questions) {
@@ -373,6 +335,9 @@ func (t *talk) question(q lathe.QuestionAsk, n int, answers [][]string) {
 		return
 	}
 	t.asking = q.ID
+	if n == 0 && answers == nil {
+		t.askedAt = t.Now()
+	}
 	ask := q.Questions[n]
 	t.say("Question %d of %d: %s", n+1, len(q.Questions), ask.Text)
 	next := func(labels ...string) { t.question(q, n+1, append(slices.Clone(answers), labels)) }

@@ -1,7 +1,6 @@
 package linear
 
 import (
-	"fmt"
 	"strings"
 
 	"lathe"
@@ -249,7 +248,7 @@ func (t *talk) tool(s *said, c tui.Summary) {
 	case c.Failed || c.Name == "bash":
 		t.output(c.Output)
 	case c.Diff != "":
-		t.change(c.Diff)
+		t.change(c.Diff, diffLines)
 	case len(c.Todos) > 0:
 		for _, todo := range c.Todos {
 			t.say("%s: %s", strings.ReplaceAll(todo.Status, "_", " "), todo.Content)
@@ -275,17 +274,18 @@ func (t *talk) output(text string) {
 	}
 }
 
-// change tells the lines of a diff that were removed and added.
-func (t *talk) change(diff string) {
-	var out []string
-	for _, c := range tui.Changes(diff) {
-		out = append(out, fmt.Sprintf("%s line %d: %s", c.What, c.Line, c.Text))
-	}
-	for i, line := range out {
-		if i == diffLines {
-			t.say("%d changed lines more.", len(out)-i)
+// change tells the lines of a diff that were removed and added, at most so many.
+func (t *talk) change(diff string, most int) {
+	list := tui.Changes(diff)
+	for i, c := range list {
+		if i == most {
+			t.say("%d changed lines more.", len(list)-i)
 			return
 		}
-		t.say("%s", line)
+		if c.Line == 0 {
+			t.say("%s: %s", c.What, c.Text)
+			continue
+		}
+		t.say("%s line %d: %s", c.What, c.Line, c.Text)
 	}
 }

@@ -90,6 +90,7 @@ type talk struct {
 	free     func(string)         // takes a line that is no number; nil: it is a request
 	waiting  []func()             // asks and questions that come after the present menu
 	asking   lathe.AskID          // what the menu is about
+	askedAt  time.Time            // when the newest ask or question was told
 	asked    map[lathe.AskID]bool // what the person was asked, or will be
 	draft    string               // lines that end with a backslash
 	results  chan error           // of what runs in the background
@@ -121,12 +122,12 @@ func (t *talk) say(format string, args ...any) {
 }
 
 // read returns the lines that are typed. stop ends it and waits for it.
-func (t *talk) read() (lines chan string, stop func(), err error) {
+func (t *talk) read() (lines chan typed, stop func(), err error) {
 	in, err := uv.NewCancelReader(t.In)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the terminal: %w", err)
 	}
-	lines = make(chan string)
+	lines = make(chan typed)
 	done := make(chan struct{})
 	go func() { // waited for by stop
 		defer close(done)
@@ -135,7 +136,7 @@ func (t *talk) read() (lines chan string, stop func(), err error) {
 		scan.Buffer(nil, maxLine)
 		for scan.Scan() {
 			select {
-			case lines <- scan.Text():
+			case lines <- typed{scan.Text(), t.Now()}:
 			case <-t.ctx.Done():
 				return
 			}
@@ -164,7 +165,7 @@ func (t *talk) begin() {
 	}
 }
 
-func (t *talk) loop(lines <-chan string, events <-chan happened) error {
+func (t *talk) loop(lines <-chan typed, events <-chan happened) error {
 	still := time.NewTimer(t.Still)
 	defer still.Stop()
 	for t.failed == nil {
@@ -175,7 +176,7 @@ func (t *talk) loop(lines <-chan string, events <-chan happened) error {
 			if !ok {
 				return nil
 			}
-			if err := t.line(line); errors.Is(err, errLeave) {
+			if err := t.take(line); errors.Is(err, errLeave) {
 				return nil
 			}
 		case <-t.Interrupts:
@@ -202,6 +203,22 @@ func (t *talk) loop(lines <-chan string, events <-chan happened) error {
 		}
 	}
 	return t.failed
+}
+
+// typed is a line of the person's, and when it came.
+type typed struct {
+	text string
+	at   time.Time
+}
+
+// take takes a line that was typed. One that came before a question was told is no
+// answer to it.
+func (t *talk) take(line typed) error {
+	if t.asking == "" || !line.at.Before(t.askedAt) || strings.HasPrefix(line.text, "/") {
+		return t.line(line.text)
+	}
+	t.say("That was typed before the question and does not answer it: %s", printable.Line(line.text))
+	return nil
 }
 
 // line takes a line that was typed.

@@ -89,7 +89,11 @@ func (e *engine) Waiting(context.Context) ([]lathe.Ask, []lathe.QuestionAsk, err
 	return e.asks, nil, nil
 }
 func (e *engine) Reply(_ context.Context, a lathe.Ask, r lathe.Reply) error {
-	return e.note("reply %s %s %q project=%v", a.ID, r.Kind, r.Message, r.Project)
+	patterns := ""
+	if len(r.Patterns) > 0 {
+		patterns = fmt.Sprintf(" %v", r.Patterns)
+	}
+	return e.note("reply %s %s %q project=%v%s", a.ID, r.Kind, r.Message, r.Project, patterns)
 }
 func (e *engine) Answer(_ context.Context, id lathe.AskID, answers [][]string) error {
 	return e.note("answer %s %q", id, answers)
@@ -241,13 +245,19 @@ func TestAsks(t *testing.T) {
 	second := ask
 	second.ID = "per_2"
 	p := meet(t, &engine{asks: []lathe.Ask{ask}}, Options{Session: "ses_1"})
-	p.hears("Session: Title of ses_1", "You: the question", "lathe: the answer", "Permission needed: bash.", "Command: rm -rf x", "1. allow once", "4. reject", "Type a number")
+	p.hears("Session: Title of ses_1", "You: the question", "lathe: the answer", "Permission needed: bash.", "Command: rm -rf x", "1. allow once", "2. allow from now on: commands that begin with \"rm\"", "4. reject and tell why", "Type a number")
 	p.happens(lathe.PermissionAsked{Ask: second})
 	p.says("9")
 	p.hears("There is no number 9.")
 	p.says("2")
-	p.hears("Allowed in this session.", "Permission needed")
-	p.says("5")
+	p.hears("Without being asked again:", "commands that begin with \"rm\"", "Anything else goes back")
+	p.says("2")
+	p.hears("Nothing is allowed.", "1. allow once")
+	p.says("2")
+	p.hears("Anything else goes back")
+	p.says("project")
+	p.hears("Allowed in this project, for good: commands that begin with \"rm\". To take it back: lathe permissions revoke 'bash:rm *'.", "Permission needed")
+	p.says("4")
 	p.hears("Type why")
 	p.says("too risky")
 	p.hears("Rejected.")
@@ -265,7 +275,7 @@ func TestAsks(t *testing.T) {
 	p.hears("Question 3 of 3")
 	p.says("just so")
 	p.hears("Answered.")
-	p.leaves(`reply per_1 always "" project=false`, `reply per_2 reject "too risky" project=false`, `answer que_1 [["B"] ["C" "D"] ["just so"]]`)
+	p.leaves(`reply per_1 always "" project=true [rm *]`, `reply per_2 reject "too risky" project=false`, `answer que_1 [["B"] ["C" "D"] ["just so"]]`)
 }
 
 func TestCommands(t *testing.T) {
@@ -351,5 +361,37 @@ func TestInterrupts(t *testing.T) {
 	p.in.Close()
 	if diff := cmp.Diff([]string{"abort ses_1", "abort ses_1"}, p.e.calls); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+// TestTypedBeforeAnAsk holds that a line which came before an ask was told is no
+// answer to it, and that a long change is told to its end.
+func TestTypedBeforeAnAsk(t *testing.T) {
+	now := time.Unix(1000, 0)
+	var out bytes.Buffer
+	e := &engine{}
+	talk := &talk{Options: Options{Engine: e, Out: &out, Now: func() time.Time { return now }}, ctx: t.Context()}
+	early := typed{"1", now.Add(-time.Second)}
+	talk.ask(lathe.Ask{ID: "per_1", Permission: "external_directory", Patterns: []string{"/tmp/*"}, Metadata: map[string]any{
+		"tool": "write", "filepath": "/tmp/x", "content": strings.Repeat("line\n", 99) + "the last"}})
+	if err := talk.take(early); err != nil || len(e.calls) != 0 {
+		t.Errorf("%v, calls %v", err, e.calls)
+	}
+	if err := talk.take(typed{"1", now}); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]string{`reply per_1 once "" project=false`}, e.calls); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	for _, want := range []string{"Tool: write", "Outside the project: /tmp/x", "the last\nEnd of writes.", "does not answer it: 1"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not told:\n%s", want, out.String())
+		}
+	}
+	out.Reset()
+	added := strings.Repeat("+line\n", 60) + "+++ the last\n"
+	talk.ask(lathe.Ask{ID: "per_2", Permission: "edit", Patterns: []string{"x"}, Metadata: map[string]any{"diff": "--- x\n+++ x\n@@ -0,0 +1,61 @@\n" + added}})
+	if !strings.Contains(out.String(), "added line 61: ++ the last") {
+		t.Errorf("a change is not told to its end:\n%s", out.String())
 	}
 }

@@ -1,0 +1,45 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"lathe"
+	"lathe/internal/opencode/wire"
+)
+
+// approvalRoutes tell what a person allowed from then on, and take it back.
+func approvalRoutes() []route {
+	return []route{
+		{http.MethodGet, "/lathe/approval", (*call).ownApprovals, ""},
+		{http.MethodPost, "/lathe/approval/revoke", (*call).ownRevoke, ""},
+	}
+}
+
+func (c *call) ownApprovals() (any, error) {
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	list, err := inst.Grants.List(c.ctx())
+	if err != nil {
+		return nil, err
+	}
+	out := []wire.OwnApproval{}
+	for _, g := range list {
+		out = append(out, wire.OwnApproval{Permission: g.Rule.Permission, Pattern: g.Rule.Pattern, Stored: g.Stored})
+	}
+	return out, nil
+}
+
+func (c *call) ownRevoke() (any, error) {
+	inst, _, err := c.instance()
+	if err != nil {
+		return nil, err
+	}
+	var in wire.OwnApproval
+	if err := c.need(&in); err != nil {
+		return nil, err
+	}
+	return true, inst.Grants.Revoke(context.WithoutCancel(c.ctx()), lathe.Rule{Permission: in.Permission, Pattern: in.Pattern, Action: lathe.Allow})
+}

@@ -1,0 +1,88 @@
+package linear
+
+import (
+	"strings"
+
+	"lathe"
+	"lathe/internal/approval"
+)
+
+// ask tells all that a permission ask is about, and its answers.
+func (t *talk) ask(a lathe.Ask) {
+	t.asking = a.ID
+	t.say("Permission needed: %s.", a.Permission)
+	if a.SessionID != t.session.ID {
+		t.say("Another session, such as a subagent's, asks.")
+	}
+	for _, f := range approval.Facts(a) {
+		t.fact(f)
+	}
+	t.askedAt = t.Now()
+	t.answers(a)
+}
+
+// names are what facts without a label are called.
+var names = map[approval.Kind]string{approval.Purpose: "for", approval.Command: "command", approval.Subject: "about"}
+
+// fact tells something that the person has to know.
+func (t *talk) fact(f approval.Fact) {
+	label := firstOf(f.Label, names[f.Kind])
+	switch {
+	case f.Kind == approval.Diff:
+		t.change(f.Text, len(f.Text))
+		return
+	case f.Kind == approval.Step:
+		label = "part " + label
+	}
+	text := strings.TrimRight(f.Text, "\n")
+	if strings.Contains(text, "\n") {
+		text = "\n" + text + "\nEnd of " + label + "."
+	}
+	t.say("%s: %s", strings.ToUpper(label[:1])+label[1:], text)
+}
+
+// answers offers the answers to a permission ask.
+func (t *talk) answers(a lathe.Ask) {
+	list := []choice{{"allow once", t.reply(a, lathe.Reply{Kind: lathe.Once}, "Allowed.")}}
+	for _, o := range approval.Offers(a) {
+		list = append(list, choice{"allow from now on: " + strings.Join(o.Words(), ", "), func() { t.lasting(a, o) }})
+	}
+	list = append(list, choice{"reject", t.reply(a, lathe.Reply{Kind: lathe.Reject}, "Rejected.")}, choice{"reject and tell why", func() {
+		t.say("Type why and press enter.")
+		t.asking = a.ID
+		t.free = func(why string) { t.reply(a, lathe.Reply{Kind: lathe.Reject, Message: why}, "Rejected.")() }
+	}})
+	t.asking = a.ID
+	t.offer(list)
+}
+
+func (t *talk) reply(a lathe.Ask, r lathe.Reply, said string) func() {
+	return func() {
+		if !t.fail(t.Engine.Reply(t.ctx, a, r)) {
+			t.say("%s", said)
+		}
+	}
+}
+
+// lasting asks once more, with words, before something is allowed from then on.
+func (t *talk) lasting(a lathe.Ask, o approval.Offer) {
+	t.say("Without being asked again:")
+	for _, w := range o.Words() {
+		t.say("%s", w)
+	}
+	t.say("Type session to allow that %s, or project to allow it %s, and press enter. Anything else goes back.", approval.Where(false), approval.Where(true))
+	t.asking = a.ID
+	t.free = func(word string) {
+		said := o.Granted(word == "project")
+		switch word {
+		case "project":
+			said += ". To take it back: " + o.Revoke()
+		case "session":
+		default:
+			t.say("Nothing is allowed.")
+			t.answers(a)
+			return
+		}
+		t.reply(a, o.Reply(word == "project"), strings.ToUpper(said[:1])+said[1:]+".")()
+	}
+}
