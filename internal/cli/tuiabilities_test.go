@@ -23,7 +23,7 @@ func TestScreenAbilities(t *testing.T) {
 	dir := filepath.Join(top, "repo")
 	for name, text := range map[string]string{
 		"repo/lathe.json": `{"permission":{"bash":"allow"},"mcp":{"docs":{"type":"remote","url":"https://example.com"}}}`,
-		"repo/hi.txt":     "text hello **you**\n", "repo/write.txt": "tool write {\"filePath\":\"new.txt\",\"content\":\"a\\nb\\n\"}\n---\ntext done\n", "repo/.lathe/skills/s/SKILL.md": "---\nname: s\ndescription: does it\n---\nDo it.\n",
+		"repo/hi.txt":     "text hello **you**\n---\ntext " + strings.Repeat("The person said hi and was greeted. ", 8) + "\n", "repo/write.txt": "tool write {\"filePath\":\"new.txt\",\"content\":\"a\\nb\\n\"}\n---\ntext done\n", "repo/.lathe/skills/s/SKILL.md": "---\nname: s\ndescription: does it\n---\nDo it.\n",
 	} {
 		path := filepath.Join(top, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -128,6 +128,12 @@ func TestScreenAbilities(t *testing.T) {
 	must(e.Archive(ctx, s.ID, false))
 	if put, err = e.Archived(ctx); err != nil || len(put) != 0 {
 		t.Errorf("brought back: %d archived, %v", len(put), err)
+	}
+	before, err := e.History(ctx, s.ID, 0, 10)
+	must(err)
+	must(e.Compact(ctx, s.ID, lathe.ModelRef{})) // nobody chose a model
+	if after, err := e.History(ctx, s.ID, 0, 10); err != nil || len(after) <= len(before) {
+		t.Errorf("nothing was compacted: %d messages, %d before, %v", len(after), len(before), err)
 	}
 	writes, err := e.Create(ctx)
 	must(err)

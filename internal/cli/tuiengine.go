@@ -234,8 +234,33 @@ func notTakenBack(out client.Reverted, err error) error {
 	return nil
 }
 
-func (e *tuiEngine) Compact(ctx context.Context, id lathe.SessionID, model lathe.ModelRef) error {
+// Compact compacts a session. Where no model is chosen the one that last answered
+// in it does that, or else the default one.
+func (e *tuiEngine) Compact(ctx context.Context, id lathe.SessionID, model lathe.ModelRef) (err error) {
+	if model.IsZero() {
+		if model, err = e.answering(ctx, id); err != nil {
+			return err
+		}
+	}
 	return e.c.Summarize(ctx, id, model)
+}
+
+// answering returns the model that answers in a session.
+func (e *tuiEngine) answering(ctx context.Context, id lathe.SessionID) (lathe.ModelRef, error) {
+	s, err := e.c.Get(ctx, id)
+	if err != nil || !s.Model.IsZero() {
+		return s.Model, err
+	}
+	list, err := e.Models(ctx)
+	for _, m := range list {
+		if m.Default {
+			return m.Ref, err
+		}
+	}
+	if err == nil {
+		err = lathe.Errorf(lathe.CodeInvalid, "choose one: /models in the screen, or -m", "no model is chosen to compact with")
+	}
+	return lathe.ModelRef{}, err
 }
 
 func (e *tuiEngine) Fork(ctx context.Context, id lathe.SessionID, upTo lathe.MessageID) (lathe.Session, error) {

@@ -204,3 +204,4 @@ func TestTakenBack(t *testing.T) {
 	d.calls("revoke edit src/*")
 	d.shows("taken back: changes of anything in src")
 }
+

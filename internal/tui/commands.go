@@ -269,7 +269,7 @@ func (a *App) redo() tea.Cmd {
 }
 
 func (a *App) compact() tea.Cmd {
-	c, model := a.engine.(Compacter), a.model
+	c, model := a.engine.(Compacter), a.current()
 	return a.onSession("", func(ctx context.Context, s lathe.SessionID) error { return c.Compact(ctx, s, model) })
 }
 
