@@ -204,4 +204,3 @@ func TestTakenBack(t *testing.T) {
 	d.calls("revoke edit src/*")
 	d.shows("taken back: changes of anything in src")
 }
-
