@@ -36,7 +36,7 @@ func TestDeniedProgramsDoNotRun(t *testing.T) {
 	runs := func(script string) bool {
 		a := shell.Analyze(script, shell.AnalyzeEnv{Dir: "/w", Home: "/home/me", Lookup: func(name string) (string, bool) { return "me", name == "USER" }})
 		for _, r := range a.Requests(project{}) {
-			if s.Ask(t.Context(), AskInput{Policy: Policy{Rules: set}, Request: tool.Request(r)}) != nil {
+			if s.Ask(t.Context(), AskInput{Policy: Policy{Rules: set}, Request: tool.Request{Permission: r.Permission, Patterns: r.Patterns, Always: r.Always, Metadata: r.Metadata}}) != nil {
 				return false
 			}
 		}
