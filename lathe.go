@@ -9,7 +9,10 @@
 // What happens is told as [Event] values.
 package lathe
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Version is the version of lathe that this source tree builds.
 const Version = "0.1.0"
@@ -107,6 +110,27 @@ type Revert struct {
 	PartID    PartID
 	Snapshot  string
 	Diff      string
+}
+
+// Standing returns the messages without what the revert hides, and how many of
+// them it touches. A nil Revert hides nothing.
+func (r *Revert) Standing(messages []Message) (kept []Message, hidden int) {
+	if r == nil {
+		return messages, 0
+	}
+	i := slices.IndexFunc(messages, func(m Message) bool { return m.ID == r.MessageID })
+	if i < 0 {
+		return messages, 0
+	}
+	kept = slices.Clone(messages[:i])
+	if r.PartID != "" {
+		first := messages[i]
+		if p := slices.IndexFunc(first.Parts, func(p Part) bool { return p.ID == r.PartID }); p >= 0 {
+			first.Parts = first.Parts[:p]
+			kept = append(kept, first)
+		}
+	}
+	return kept, len(messages) - i
 }
 
 // FileDiff is the change of one file, relative to the worktree.

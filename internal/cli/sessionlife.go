@@ -190,12 +190,18 @@ func newSessionFork(env *Env) *cobra.Command {
 
 func newSessionDiff(env *Env) *cobra.Command {
 	var message, format string
-	cmd := onLastUsed(env, &cobra.Command{Use: "diff [id]", Short: "Show what a session changed"},
+	cmd := onLastUsed(env, &cobra.Command{Use: "diff [id]", Short: "Show what a session changed, without what was reverted"},
 		func(ctx context.Context, a *app, sess lathe.Session) error {
 			if format != "patch" && format != "stat" && format != "json" {
 				return usageError{fmt.Errorf("--format %q is not patch, stat or json", format)}
 			}
-			diffs, err := a.svc.Diff(ctx, sess.ID, lathe.MessageID(message))
+			var diffs []lathe.FileDiff
+			var err error
+			if message == "" {
+				diffs, err = a.svc.StandingDiff(ctx, sess)
+			} else {
+				diffs, err = a.svc.Diff(ctx, sess.ID, lathe.MessageID(message))
+			}
 			if err != nil {
 				return err
 			}

@@ -94,11 +94,12 @@ func (t tuiAbilities) Export(ctx context.Context, id lathe.SessionID, format str
 		doc["messages"] = list
 		return json.MarshalIndent(doc, "", "  ")
 	}
-	diffs, err := t.c.Diff(ctx, id, "")
+	diffs, err := t.c.StandingDiff(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	out, in := &bytes.Buffer{}, transcript.Redacted(transcript.Session{Info: s, Messages: messages, Diffs: diffs})
+	kept, hidden := s.Revert.Standing(messages)
+	out, in := &bytes.Buffer{}, transcript.Redacted(transcript.Session{Info: s, Messages: kept, Hidden: hidden, Diffs: diffs})
 	if format == tui.FormatHTML {
 		err = transcript.HTML(out, in)
 	} else {

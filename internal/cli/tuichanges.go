@@ -9,9 +9,9 @@ import (
 
 var _ tui.Differ = tuiAbilities{}
 
-// Changes tells which files a session changed.
+// Changes tells which files a session changed, without what was reverted.
 func (t tuiAbilities) Changes(ctx context.Context, id lathe.SessionID) ([]tui.FileChange, error) {
-	list, err := t.c.Diff(ctx, id, "")
+	list, err := t.c.StandingDiff(ctx, id)
 	out := make([]tui.FileChange, 0, len(list))
 	for _, d := range list {
 		out = append(out, tui.FileChange{File: d.File, Added: d.Additions, Removed: d.Deletions})

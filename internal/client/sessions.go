@@ -109,6 +109,11 @@ func (c *Client) Diff(ctx context.Context, id lathe.SessionID, m lathe.MessageID
 	return get(ctx, c, sessionPath(id)+"/diff", q, wire.DecodeDiffs)
 }
 
+// StandingDiff returns what a session changed without what was reverted.
+func (c *Client) StandingDiff(ctx context.Context, id lathe.SessionID) ([]lathe.FileDiff, error) {
+	return get(ctx, c, sessionPath(id)+"/diff", url.Values{"standing": {"true"}}, wire.DecodeDiffs)
+}
+
 // History returns at most limit messages before the one with the sequence number,
 // or the newest ones for 0; oldest first. Text of open parts is in it as far as it
 // has streamed: [lathe.PartDelta] says which text a delta ends.

@@ -161,6 +161,10 @@ func (c *call) sessionDiff() (any, error) {
 			return nil, badQuery("messageID", "%v", err)
 		}
 	}
+	if message == "" && c.query("standing") == "true" { // lathe's own: without what was reverted
+		diffs, err := c.s.opts.Service.StandingDiff(c.ctx(), sess)
+		return wire.EncodeDiffs(diffs), err
+	}
 	diffs, err := c.s.opts.Service.Diff(c.ctx(), sess.ID, message)
 	if errors.Is(err, sqlite.ErrNotFound) {
 		diffs, err = nil, nil

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"lathe"
 	"lathe/internal/snapshot"
@@ -173,14 +172,10 @@ func (r *runner) revert(ctx context.Context, sess lathe.Session, in RevertInput)
 		mark.Snapshot = sess.Revert.Snapshot
 		targets = retarget(targets, old, mark.Snapshot)
 	}
-	var diffs []lathe.FileDiff
 	if len(targets) > 0 {
-		if diffs, err = r.takeBack(ctx, sess, mark, targets, old, in.Force, &out); err != nil {
+		if mark.Diff, err = r.takeBack(ctx, sess, mark, targets, old, in.Force, &out); err != nil {
 			return out, err
 		}
-	}
-	for _, d := range diffs {
-		mark.Diff += d.Patch
 	}
 	undone, err := r.diffOf(ctx, gather(messages[message:]))
 	if err != nil {
@@ -213,14 +208,14 @@ func retarget(targets []snapshot.Target, old revertDoc, start string) []snapshot
 
 // takeBack changes the files. What it is about to do is stored first, so that it
 // can be undone after a crash.
-func (r *runner) takeBack(ctx context.Context, sess lathe.Session, mark *lathe.Revert, targets []snapshot.Target, old revertDoc, force bool, out *Reverted) ([]lathe.FileDiff, error) {
+func (r *runner) takeBack(ctx context.Context, sess lathe.Session, mark *lathe.Revert, targets []snapshot.Target, old revertDoc, force bool, out *Reverted) (patch string, err error) {
 	store, err := r.inst.snapshots()
 	if err != nil {
-		return nil, fmt.Errorf("revert: %w", err)
+		return "", fmt.Errorf("revert: %w", err)
 	}
 	if mark.Snapshot == "" {
 		if mark.Snapshot, err = store.Track(ctx); err != nil {
-			return nil, fmt.Errorf("revert: %w", err)
+			return "", fmt.Errorf("revert: %w", err)
 		}
 	}
 	plan := revertDoc{Prior: old.After} // the targets have what an earlier one changed
@@ -228,25 +223,22 @@ func (r *runner) takeBack(ctx context.Context, sess lathe.Session, mark *lathe.R
 		plan.Files, plan.Toward = append(plan.Files, t.Path), append(plan.Toward, t.To)
 	}
 	if err := r.saveRevert(ctx, sess.ID, mark, plan); err != nil {
-		return nil, err
+		return "", err
 	}
 	applied, err := store.Apply(ctx, targets, force)
 	out.Files, out.Conflicts = applied.Changed, applied.Conflicts
 	if err != nil {
-		return nil, fmt.Errorf("revert: %w", err)
+		return "", fmt.Errorf("revert: %w", err)
 	}
 	return r.settleRevert(ctx, sess.ID, mark, plan, applied, store)
 }
 
-// settleRevert keeps which files really differ from before the revert.
-func (r *runner) settleRevert(ctx context.Context, id lathe.SessionID, mark *lathe.Revert, plan revertDoc, applied snapshot.Applied, store *snapshot.Store) ([]lathe.FileDiff, error) {
+// settleRevert keeps which files really differ from before the revert, and returns
+// how as a patch.
+func (r *runner) settleRevert(ctx context.Context, id lathe.SessionID, mark *lathe.Revert, plan revertDoc, applied snapshot.Applied, store *snapshot.Store) (string, error) {
 	changed, err := store.Changed(ctx, mark.Snapshot, applied.After)
 	if err != nil {
-		return nil, err
-	}
-	diffs, err := store.Diff(ctx, mark.Snapshot, applied.After)
-	if err != nil {
-		return nil, err
+		return "", err
 	}
 	differs := map[string]bool{}
 	for _, f := range changed {
@@ -258,8 +250,8 @@ func (r *runner) settleRevert(ctx context.Context, id lathe.SessionID, mark *lat
 	}
 	plan.Files = slices.DeleteFunc(plan.Files, func(f string) bool { return !differs[f] || kept[f] })
 	plan.After, plan.Toward, plan.Prior = applied.After, nil, ""
-	diffs = slices.DeleteFunc(diffs, func(d lathe.FileDiff) bool { return !slices.Contains(plan.Files, absolute(store, d.File)) })
-	return diffs, r.saveRevert(ctx, id, mark, plan)
+	patch, err := store.GitPatch(ctx, mark.Snapshot, applied.After, plan.Files)
+	return patch, errors.Join(err, r.saveRevert(ctx, id, mark, plan))
 }
 
 func (r *runner) saveRevert(ctx context.Context, id lathe.SessionID, mark *lathe.Revert, doc revertDoc) error {
@@ -430,8 +422,4 @@ func (r *runner) remove(ctx context.Context, gone []lathe.Message, parts []lathe
 	}
 	publish(lathe.SessionUpdated{Session: sess})
 	return nil
-}
-
-func absolute(store *snapshot.Store, file string) string {
-	return strings.TrimSuffix(store.Top(), "/") + "/" + file
 }

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,8 +22,12 @@ func TestEventsOfARevert(t *testing.T) {
 	user := w.users(s, id)[0]
 	sub := s.Subscribe(t.Context(), bus.Filter{})
 	defer sub.Close()
-	if _, err := s.Revert(t.Context(), id, session.RevertInput{MessageID: user}); err != nil {
+	out, err := s.Revert(t.Context(), id, session.RevertInput{MessageID: user})
+	if err != nil {
 		t.Fatal(err)
+	}
+	if got := out.Session.Revert.Diff; !strings.HasPrefix(got, "diff --git a/a.txt b/a.txt\ndeleted file mode 100644\n") {
+		t.Errorf("the revert's patch is:\n%s", got)
 	}
 	if _, _, err := s.Prompt(t.Context(), id, session.Prompt{
 		Model: lathe.ModelRef{Provider: "script", Model: "x"}, NoReply: true, Parts: []lathe.PartBody{&lathe.Text{Text: "next"}},

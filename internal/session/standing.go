@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"slices"
 
 	"lathe"
 )
@@ -26,25 +25,17 @@ func (s *Service) Standing(ctx context.Context, sess lathe.Session) (out Standin
 		out.Diffs, err = s.Diff(ctx, sess.ID, "")
 		return out, err
 	}
-	out.Messages, out.Hidden = standing(messages, sess.Revert)
+	out.Messages, out.Hidden = sess.Revert.Standing(messages)
 	out.Diffs, err = s.diffsOf(ctx, sess, out.Messages, len(out.Messages))
 	return out, err
 }
 
-// standing returns the messages without what a revert hides, and how many of
-// them it touches.
-func standing(messages []lathe.Message, revert *lathe.Revert) (kept []lathe.Message, hidden int) {
-	i := slices.IndexFunc(messages, func(m lathe.Message) bool { return m.ID == revert.MessageID })
-	if i < 0 {
-		return messages, 0
+// StandingDiff returns what a session changed without what it was reverted to
+// leave out.
+func (s *Service) StandingDiff(ctx context.Context, sess lathe.Session) ([]lathe.FileDiff, error) {
+	if sess.Revert == nil {
+		return s.Diff(ctx, sess.ID, "")
 	}
-	kept = slices.Clone(messages[:i])
-	if revert.PartID != "" {
-		first := messages[i]
-		if p := slices.IndexFunc(first.Parts, func(p lathe.Part) bool { return p.ID == revert.PartID }); p >= 0 {
-			first.Parts = first.Parts[:p]
-			kept = append(kept, first)
-		}
-	}
-	return kept, len(messages) - i
+	st, err := s.Standing(ctx, sess)
+	return st.Diffs, err
 }
