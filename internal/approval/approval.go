@@ -37,9 +37,10 @@ type Fact struct {
 }
 
 // Protected reports an ask that is asked each time, whatever was answered before.
+// One that offers to be allowed by its name is not.
 func Protected(a lathe.Ask) bool {
 	yes, _ := a.Metadata[tool.MetaProtected].(bool)
-	return yes
+	return yes && (a.Metadata[tool.MetaNamed] == nil || len(a.Always) == 0)
 }
 
 // Facts returns all that an ask is about.

@@ -20,6 +20,7 @@ var floor = map[string]int{
 	"lathe/internal/typo":      5,
 	"lathe/internal/jsonc":     5,
 	"lathe/internal/printable": 5,
+	"lathe/internal/netguard":  5,
 
 	"lathe/internal/llm":       10,
 	"lathe/internal/tool":      10,

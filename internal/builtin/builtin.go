@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/netguard"
 	"lathe/internal/shell"
 	"lathe/internal/tool"
 	"lathe/internal/workspace"
@@ -41,6 +42,8 @@ type Env struct {
 	Locks  *workspace.Locks
 	HTTP   *http.Client // for webfetch, which guards the connections it makes, and searches; optional
 	Todos  Todos
+	// Own is where lathe listens, which webfetch must not reach. Optional.
+	Own *netguard.Listeners
 
 	Publish func(lathe.Event)
 	Now     func() time.Time // optional

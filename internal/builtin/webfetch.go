@@ -14,8 +14,8 @@ import (
 	"path"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
@@ -23,6 +23,7 @@ import (
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
 	"golang.org/x/net/html"
+	"golang.org/x/net/idna"
 
 	"lathe"
 	"lathe/internal/tool"
@@ -53,7 +54,7 @@ func (e *Env) webfetchTool() tool.Tool {
 		`"timeout":{"type":"number","description":"Seconds to wait, at most 120; 30 if left out"}},`+
 		`"required":["url"],"additionalProperties":false}`)
 	s.ReadOnly = true
-	f := &fetcher{env: e, transport: sync.OnceValue(e.fetchTransport)}
+	f := &fetcher{env: e, transport: sync.OnceValue(e.fetchTransport), lookup: net.DefaultResolver.LookupNetIP}
 	return typed[webfetchInput]{s, f.run}
 }
 
@@ -61,10 +62,8 @@ func (e *Env) webfetchTool() tool.Tool {
 type fetcher struct {
 	env       *Env
 	transport func() http.RoundTripper
+	lookup    func(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
-
-// allowedKey is the context key of the address that the user allowed by name.
-type allowedKey struct{}
 
 // run asks for every host on the way, then fetches.
 func (f *fetcher) run(ctx context.Context, call *tool.Call, in webfetchInput) (tool.Result, error) {
@@ -79,108 +78,46 @@ func (f *fetcher) run(ctx context.Context, call *tool.Call, in webfetchInput) (t
 	if in.Timeout != nil && *in.Timeout > 0 {
 		left = min(time.Duration(min(*in.Timeout, 1e6)*float64(time.Second)), fetchTimeLimit)
 	}
-	host := ""
+	v := &visit{fetcher: f, call: call, format: in.Format, left: left}
 	for range fetchRedirects + 1 {
-		if u.Host != host { // a redirect within a host needs no new permission
-			host = u.Host
-			if err := f.ask(ctx, call, u); err != nil {
-				return tool.Result{}, err
-			}
-		}
-		begin := f.env.Now()
-		page, err := f.get(ctx, u, in.Format, left)
+		page, err := v.to(ctx, u)
 		if err != nil {
 			return tool.Result{}, fetchError(ctx, u, err)
 		}
 		if page.redirect == nil {
 			return page.result(in)
 		}
-		left -= f.env.Now().Sub(begin)
-		if u = page.redirect; left <= 0 {
+		if u = page.redirect; v.left <= 0 {
 			return tool.Result{}, failf("Request timed out")
 		}
 	}
 	return tool.Result{}, failf("%s redirects more than %d times.", in.URL, fetchRedirects)
 }
 
-// fetchable parses an address that may be fetched.
+// fetchable parses an address that may be fetched. What is judged is what is
+// fetched: the host is in lower case, in ASCII and without the usual port.
 func fetchable(raw string) (*url.URL, error) {
 	if !strings.HasPrefix(raw, "http://") && !strings.HasPrefix(raw, "https://") {
 		return nil, failf("URL must start with http:// or https://")
 	}
 	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" {
+	if err != nil || u.Hostname() == "" || strings.ContainsAny(u.Host, "*?\\ \"<>^`{|}") {
 		return nil, failf("%q is not a valid URL.", raw)
 	}
+	host, port := strings.ToLower(u.Hostname()), u.Port()
+	if strings.ContainsFunc(host, func(r rune) bool { return r > unicode.MaxASCII }) {
+		if host, err = idna.Lookup.ToASCII(host); err != nil {
+			return nil, failf("%q is not a valid URL.", raw)
+		}
+	}
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if port != "" && port != map[string]string{"http": "80", "https": "443"}[u.Scheme] {
+		host += ":" + port
+	}
+	u.Host = host
 	return u, nil
-}
-
-// ask asks for permission. An address that only machines in a cloud or on the
-// link use must be allowed by the user, and only where the URL names it.
-func (f *fetcher) ask(ctx context.Context, call *tool.Call, u *url.URL) error {
-	req := tool.Request{
-		Permission: "webfetch", Patterns: []string{u.String()}, Always: []string{"*"},
-		Metadata: map[string]any{"url": u.String()},
-	}
-	if named(u) {
-		req.Always = nil
-		req.Metadata[tool.MetaProtected] = true
-		req.Metadata["reason"] = u.Hostname() + " is an address of the local link or of a cloud's metadata service"
-	}
-	return ask(ctx, call, req)
-}
-
-// named reports whether the URL itself names an address that is refused otherwise.
-func named(u *url.URL) bool {
-	ip, err := netip.ParseAddr(u.Hostname())
-	return err == nil && internal(ip) || strings.EqualFold(strings.TrimSuffix(u.Hostname(), "."), "metadata.google.internal")
-}
-
-// internal reports whether an address is of the local link, of a metadata
-// service, or none that a page can have. Loopback and private networks are
-// where people's own servers run, and are not.
-func internal(ip netip.Addr) bool {
-	ip = ip.Unmap().WithZone("")
-	if b := ip.As16(); ip.Is6() && netip.MustParsePrefix("64:ff9b::/96").Contains(ip) { // IPv4 behind NAT64
-		ip = netip.AddrFrom4([4]byte(b[12:]))
-	}
-	switch ip.String() {
-	case "fd00:ec2::254", "100.100.100.200", "168.63.129.16", "192.0.0.192":
-		return true
-	}
-	return ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified()
-}
-
-// fetchTransport is the client's own transport, guarded if it makes connections.
-func (e *Env) fetchTransport() http.RoundTripper {
-	if e.HTTP != nil && e.HTTP.Transport != nil {
-		if t, ok := e.HTTP.Transport.(*http.Transport); ok {
-			return guarded(t)
-		}
-		return e.HTTP.Transport
-	}
-	return guarded(http.DefaultTransport.(*http.Transport))
-}
-
-// guarded looks at the address of every connection when it is made, so
-// that no name can stand for one address when it is judged and another after.
-func guarded(t *http.Transport) *http.Transport {
-	dialer := &net.Dialer{Timeout: 30 * time.Second}
-	dialer.ControlContext = func(ctx context.Context, _, address string, _ syscall.RawConn) error {
-		at, err := netip.ParseAddrPort(address)
-		if err != nil {
-			return err
-		}
-		if allowed, _ := ctx.Value(allowedKey{}).(bool); !allowed && internal(at.Addr()) {
-			return failf("it leads to %s, an address of the local link or of a cloud's metadata service. "+
-				"If that is meant, use the address itself in the URL, so that the user can allow it", at.Addr())
-		}
-		return nil
-	}
-	t = t.Clone()
-	t.DialContext = dialer.DialContext
-	t.DisableKeepAlives = true // nothing stays behind a call
-	return t
 }
 
 // page is an answer.
@@ -194,7 +131,6 @@ type page struct {
 func (f *fetcher) get(ctx context.Context, u *url.URL, format string, timeout time.Duration) (page, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errFetchTimeout)
 	defer cancel()
-	ctx = context.WithValue(ctx, allowedKey{}, named(u))
 	res, err := f.send(ctx, u, format, browserAgent)
 	if err != nil {
 		return page{}, err
@@ -240,8 +176,14 @@ func (f *fetcher) send(ctx context.Context, u *url.URL, format, agent string) (*
 	req.Header.Set("User-Agent", agent)
 	req.Header.Set("Accept", accept(format))
 	req.Header.Set("Accept-Language", "en-US,en;q=0.9")
+	transport, permit := f.transport(), permitOf(ctx)
+	if permit.proxied = behindProxy(transport, req); permit.proxied {
+		if err := f.judge(ctx, u, permit); err != nil {
+			return nil, err
+		}
+	}
 	client := http.Client{
-		Transport:     f.transport(),
+		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return client.Do(req)
@@ -263,10 +205,13 @@ func fetchError(ctx context.Context, u *url.URL, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	if d, ok := errors.AsType[*refused](err); ok {
+		return d
+	}
+	if l, ok := errors.AsType[*leads](err); ok {
+		return failf("%s is not fetched: it leads to %s.", u, l.where())
+	}
 	if f, ok := errors.AsType[failure](err); ok {
-		if text := string(f); strings.HasPrefix(text, "it leads") {
-			return failf("%s is not fetched: %s.", u, text)
-		}
 		return f
 	}
 	var timeout interface{ Timeout() bool }

@@ -16,10 +16,12 @@ import (
 	"lathe/internal/auth"
 	"lathe/internal/bus"
 	"lathe/internal/catalog"
+	"lathe/internal/client"
 	"lathe/internal/config"
 	"lathe/internal/llm"
 	"lathe/internal/llm/guide"
 	"lathe/internal/llm/script"
+	"lathe/internal/netguard"
 	"lathe/internal/session"
 	"lathe/internal/shell"
 	"lathe/internal/sqlite"
@@ -67,6 +69,7 @@ type app struct {
 	level  slog.LevelVar // info unless the environment or the configuration says otherwise
 	logTo  *os.File
 	trust  bool
+	own    netguard.Listeners // of this process, which tools may not reach
 	// attended says that somebody can answer asks.
 	attended bool
 
@@ -99,6 +102,7 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 		return nil, lathe.Errorf(lathe.CodeInternal, "let LATHE_HOME (or XDG_DATA_HOME) name a directory that can be written", "%v", err)
 	}
 	a = &app{env: env, trust: o.trust, attended: o.attended, flags: flags, paths: paths, auth: creds, bus: bus.New(bus.Options{Now: env.Now})}
+	a.own.Others = func() []string { return client.Addresses(runDir(paths)) }
 	half := a // a returned error leaves no a
 	defer func() {
 		if err != nil {
@@ -151,6 +155,7 @@ func (a *app) instanceOptions(models *catalog.Catalog) session.InstanceOptions {
 		Trust:     trust.Open(trustFile(a.paths)),
 		Approvals: a.store,
 		Secrets:   secrets,
+		Own:       &a.own,
 	}
 }
 

@@ -167,6 +167,7 @@ func serveWith(ctx context.Context, env *Env, a *app, o serveOptions, dir string
 	all, leave := a.beFound(ctx, listeners, dir)
 	failed := make(chan error, len(all))
 	for _, l := range all {
+		defer a.own.Add(l.Addr())()
 		a.wg.Go(func() { failed <- hs.Serve(l) })
 	}
 	announce(env, a, listeners, password != "")

@@ -10,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -70,23 +72,69 @@ func start(t *testing.T, dir string, vars map[string]string, args ...string) *se
 			t.Fatal(err)
 		}
 	}
-	out, in := io.Pipe()
 	s := &serving{t: t, lines: make(chan string, 16), signals: make(chan os.Signal, 3), code: make(chan int, 1), stderr: &lockedBuffer{}}
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Dir, cmd.Stderr = dir, s.stderr
+	for k, v := range env {
+		cmd.Env = append(cmd.Env, k+"="+v)
+	}
+	cmd.Env = append(cmd.Env, serveChild+"=1")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-ended
+	})
+	go s.signalTo(cmd.Process, ended)
 	go func() {
-		s.code <- Main(Env{
-			Args: append([]string{"serve"}, args...), Stdout: in, Stderr: s.stderr, Dir: dir, Now: time.Now,
-			Getenv: func(k string) string { return env[k] }, Environ: []string{"PATH=" + env["PATH"], "HOME=" + home},
-			Signals: s.signals, Exit: func(int) { panic("killed") },
-		})
-		in.Close()
-	}()
-	go func() {
-		defer close(s.lines)
+		defer close(ended)
 		for sc := bufio.NewScanner(out); sc.Scan(); {
 			s.lines <- sc.Text()
 		}
+		close(s.lines)
+		_ = cmd.Wait()
+		s.code <- cmd.ProcessState.ExitCode()
 	}()
 	return s
+}
+
+// serveChild is the variable that makes the test program lathe serve: a server in
+// the test's own process would take the test's requests for those of its tools.
+const serveChild = "LATHE_TEST_SERVE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(serveChild) == "" {
+		os.Exit(m.Run())
+	}
+	_ = os.Unsetenv(serveChild)
+	dir, err := os.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	signals := make(chan os.Signal, 3)
+	signal.Notify(signals, os.Interrupt)
+	os.Exit(Main(Env{
+		Args: append([]string{"serve"}, os.Args[1:]...), Stdout: os.Stdout, Stderr: os.Stderr, Dir: dir, Now: time.Now,
+		Getenv: os.Getenv, Environ: os.Environ(), Signals: signals, Exit: os.Exit,
+	}))
+}
+
+// signalTo passes signals on until the server ended.
+func (s *serving) signalTo(p *os.Process, ended <-chan struct{}) {
+	for {
+		select {
+		case sig := <-s.signals:
+			_ = p.Signal(sig)
+		case <-ended:
+			return
+		}
+	}
 }
 
 // ready waits until the server listens.

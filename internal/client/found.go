@@ -81,6 +81,22 @@ func Find(ctx context.Context, dir string) ([]Running, error) {
 	return out, nil
 }
 
+// Addresses returns where the servers that made themselves known in dir listen, as
+// http://host:port, without looking whether they still do.
+func Addresses(dir string) []string {
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, path := range files {
+		if r, ok := readRecord(path); ok && r.URL != "" {
+			out = append(out, r.URL)
+		}
+	}
+	return out
+}
+
 // readRecord reads a file that only its owner, who is this user, can have written.
 func readRecord(path string) (r Running, ok bool) {
 	info, err := os.Lstat(path)

@@ -19,6 +19,7 @@ import (
 	"lathe"
 	"lathe/internal/auth"
 	"lathe/internal/jsonc"
+	"lathe/internal/netguard"
 )
 
 const (
@@ -123,7 +124,7 @@ func (l *loader) remote(addr string, header map[string]string) (*jsonc.Value, er
 
 func (l *loader) fetch(addr string, header map[string]string) ([]byte, error) {
 	u, err := url.Parse(addr)
-	if err != nil || u.Scheme != "https" && !(u.Scheme == "http" && loopback(u.Hostname())) {
+	if err != nil || !private(u) {
 		return nil, fmt.Errorf("%q is not an https address", addr)
 	}
 	ctx, cancel := context.WithTimeoutCause(l.ctx, remoteTimeout, errors.New("no complete answer within 5 s"))
@@ -136,11 +137,7 @@ func (l *loader) fetch(addr string, header map[string]string) ([]byte, error) {
 	for k, v := range header {
 		req.Header.Set(k, v)
 	}
-	client := l.o.HTTP
-	if client == nil {
-		client = http.DefaultClient
-	}
-	res, err := client.Do(req)
+	res, err := secureClient(l.o.HTTP).Do(req)
 	if err != nil {
 		return nil, err
 	}
@@ -158,8 +155,29 @@ func (l *loader) fetch(addr string, header map[string]string) ([]byte, error) {
 	return text, err
 }
 
-func loopback(host string) bool {
-	return host == "localhost" || host == "::1" || strings.HasPrefix(host, "127.")
+// private reports whether nobody on the way can read or change what comes from an
+// address.
+func private(u *url.URL) bool {
+	return u.Scheme == "https" || u.Scheme == "http" && netguard.Loopback(u.Hostname())
+}
+
+// secureClient is a client, the default one for nil, that follows no redirect to
+// where others could answer.
+func secureClient(c *http.Client) *http.Client {
+	if c == nil {
+		c = http.DefaultClient
+	}
+	own := *c
+	own.CheckRedirect = func(req *http.Request, via []*http.Request) error {
+		switch {
+		case !private(req.URL):
+			return fmt.Errorf("it redirects to %q, which is not an https address", req.URL.Redacted())
+		case len(via) >= 10:
+			return errors.New("it redirects too often")
+		}
+		return nil
+	}
+	return &own
 }
 
 // writeFile replaces a file of the owner's in one step.

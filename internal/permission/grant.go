@@ -61,15 +61,19 @@ func withPatterns(req tool.Request, patterns []string) (tool.Request, error) {
 			return req, lathe.Errorf(lathe.CodeInvalid, "name what it begins with, or set a rule in the configuration", "the pattern %q would allow everything", p)
 		}
 	}
+	if name := nameOf(req.Metadata); name != "" && slices.ContainsFunc(patterns, func(p string) bool { return !strings.HasPrefix(p, name) }) {
+		return req, lathe.Errorf(lathe.CodeInvalid, "write patterns that begin with "+name, "this can only be allowed by its name")
+	}
 	req.Always = patterns
 	return req, nil
 }
 
 // approve remembers what an "always" allows. One to a protected request is for
-// that call alone: its patterns would allow what nobody was asked about. A pattern
+// that call alone unless it goes by a name: its patterns would allow what nobody
+// was asked about. A pattern
 // that allows everything is never stored, only what was asked for in its place.
 func (s *Service) approve(ctx context.Context, wants []tool.Request, store bool) error {
-	if slices.ContainsFunc(wants, func(r tool.Request) bool { return protected(r.Metadata) }) {
+	if slices.ContainsFunc(wants, func(r tool.Request) bool { return protected(r.Metadata) && nameOf(r.Metadata) == "" }) {
 		return nil
 	}
 	var fresh, lasting []lathe.Rule
@@ -135,7 +139,7 @@ func (s *Service) release(session lathe.SessionID) {
 
 // unapproved reports whether approvals alone do not allow a request.
 func (s *Service) unapproved(req tool.Request) bool {
-	return protected(req.Metadata) || slices.ContainsFunc(actions(req.Permission, req.Patterns, req.Metadata, Policy{}, s.approved), func(a lathe.Action) bool { return a != lathe.Allow })
+	return protected(req.Metadata) && !byName(req, s.approved) || slices.ContainsFunc(actions(req.Permission, req.Patterns, req.Metadata, Policy{}, s.approved), func(a lathe.Action) bool { return a != lathe.Allow })
 }
 
 // Approved returns a copy of what "always" replies have allowed.

@@ -156,7 +156,7 @@ func (s *Service) judge(req tool.Request, p Policy) lathe.Action {
 			action = lathe.AskMe
 		}
 	}
-	if protected(req.Metadata) {
+	if protected(req.Metadata) && !s.named(req, p) {
 		return lathe.AskMe
 	}
 	return action

@@ -210,7 +210,7 @@ func (c *call) apiFind() (any, error) {
 	if len(query) > maxPattern {
 		return nil, badQuery("query", "longer than %d bytes", maxPattern)
 	}
-	inst, _, err := c.instance()
+	inst, err := c.project()
 	if err != nil {
 		return nil, err
 	}

@@ -31,8 +31,10 @@ const (
 // text each time, so both are held back to [partEvery]; what is held back goes
 // out before any other event, so the order is the order of the bus.
 //
-// Every frame carries an id. A client that comes back with it as Last-Event-ID
-// gets what followed, if that is still kept.
+// A frame is "data: " with the event's JSON and nothing else, as OpenCode sends it:
+// there are clients that take every line of a frame for data. Who asks for it gets
+// an SSE id with each (see wantsIDs); a client that comes back with one as
+// Last-Event-ID gets what followed, if that is still kept.
 type stream struct {
 	s    *Server
 	key  fankey
@@ -77,7 +79,7 @@ func newStream(s *Server, key fankey) *stream {
 }
 
 func (c *call) stream(key fankey, f bus.Filter) (any, error) {
-	key.deltas = c.query("parts") == "delta"
+	key.deltas, key.ids = c.query("parts") == "delta", c.wantsIDs()
 	_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{})
 	last := c.r.Header.Get("Last-Event-ID")
 	if last == "" {
@@ -93,6 +95,13 @@ func (c *call) stream(key fankey, f bus.Filter) (any, error) {
 		c.s.opts.Log.Warn("event stream closed: the client is too slow", "id", c.w.id)
 	}
 	return done{}, nil
+}
+
+// wantsIDs reports whether a client asked for the ids of events: with ?ids=true, or
+// by saying where it was.
+func (c *call) wantsIDs() bool {
+	_, resumes := c.r.Header["Last-Event-Id"]
+	return resumes || c.r.URL.Query().Has("after") || c.query("ids") == "true"
 }
 
 // among sends what all clients get that asked for the same.
@@ -356,7 +365,8 @@ func (s *Server) frameID(seq uint64) string {
 	return fmt.Sprintf("%s_%012x%s", lathe.PrefixEvent, seq, s.epoch)
 }
 
-// frame writes one event. A zero seq gives the frame no id.
+// frame writes one event. A zero seq gives the frame no id, nor has one a client
+// that did not ask for ids.
 func (st *stream) frame(seq uint64, dir string, raw []byte) error {
 	if st.key.global {
 		wrapped, err := wire.EncodeGlobalIn(dir, st.projectOf(dir), raw)
@@ -365,7 +375,7 @@ func (st *stream) frame(seq uint64, dir string, raw []byte) error {
 		}
 		raw = wrapped
 	}
-	if seq != 0 {
+	if seq != 0 && st.key.ids {
 		st.buf = fmt.Appendf(st.buf, "id: %s\n", st.s.eventID(seq))
 	}
 	st.buf = append(st.buf, "data: "...)

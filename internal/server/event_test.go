@@ -227,7 +227,7 @@ func (p *player) close() {
 // the whole text, and one that leaves and resumes loses and repeats nothing.
 func TestCoalescingJoiningAndResuming(t *testing.T) {
 	r := newRig(t)
-	l := r.listen("/event")
+	l := r.listen("/event?ids=true")
 	l.until("server.connected")
 	p := &player{r: r}
 	p.open("prt_1")

@@ -48,8 +48,8 @@ type fanout struct {
 
 // fankey is what clients of one fanout have in common.
 type fankey struct {
-	dir            string
-	global, deltas bool
+	dir                 string
+	global, deltas, ids bool
 }
 
 // member is the place of one client.

@@ -56,7 +56,7 @@ func (c *call) inside() (*session.Instance, string, error) {
 	case len(path) > maxPath || strings.ContainsRune(path, 0):
 		return nil, "", badQuery("path", "not a path")
 	}
-	inst, _, err := c.instance()
+	inst, err := c.project()
 	if err != nil {
 		return nil, "", err
 	}
@@ -70,6 +70,9 @@ func (c *call) inside() (*session.Instance, string, error) {
 	if !inst.Root.Contains(real) {
 		return nil, "", lathe.Errorf(lathe.CodePermission, "", "Access denied: path escapes project directory")
 	}
+	if c.s.own().hold(real) {
+		return nil, "", ownFilesDenied()
+	}
 	return inst, real, nil
 }
 
@@ -78,7 +81,7 @@ func (c *call) fileList() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, err := workspace.ReadDir(dir, maxEntries)
+	entries, err := inst.Root.ReadDir(dir, maxEntries)
 	if err != nil && len(entries) == 0 {
 		return nil, pathError(err)
 	}
@@ -130,11 +133,11 @@ func pathError(err error) error {
 // fileRead answers a text without the space around it, and an image as base64. A
 // file that is not there is empty, as in OpenCode.
 func (c *call) fileRead() (any, error) {
-	_, path, err := c.inside()
+	inst, path, err := c.inside()
 	if err != nil {
 		return nil, err
 	}
-	data, err := workspace.ReadFile(path, contentLimit)
+	data, err := inst.Root.ReadFile(path, contentLimit)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fileContent{Type: "text"}, nil

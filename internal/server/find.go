@@ -44,7 +44,7 @@ func (c *call) findText() (any, error) {
 	if pattern == "" || len(pattern) > maxPattern {
 		return nil, badQuery("pattern", "expected a pattern of 1 to %d bytes", maxPattern)
 	}
-	inst, _, err := c.instance()
+	inst, err := c.project()
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,9 @@ func (c *call) findText() (any, error) {
 	reading := inst.Reading()
 	below := reading.Below(inst.Root.Dir)
 	res, err := search.Grep(ctx, inst.Root.Dir, search.GrepOptions{
-		FileOptions: search.FileOptions{Hidden: true, Skip: func(path string) bool { return below(path).Action != lathe.Allow }},
+		FileOptions: search.FileOptions{
+			Hidden: true, Skip: func(path string) bool { return below(path).Action != lathe.Allow }, Excludes: c.s.own().excludes(inst.Root.Dir),
+		},
 		Show: func(path string) bool {
 			return reading.Content(filepath.Join(inst.Root.Dir, path)).Action == lathe.Allow
 		},
@@ -100,7 +102,7 @@ func (c *call) findFiles() (any, error) {
 	case len(query) > maxPattern:
 		return nil, badQuery("query", "longer than %d bytes", maxPattern)
 	}
-	inst, _, err := c.instance()
+	inst, err := c.project()
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +158,9 @@ func (c *call) top(inst *session.Instance, files, dirs bool) ([]string, error) {
 	ctx, cancel := context.WithTimeout(c.ctx(), findTimeout)
 	defer cancel()
 	var out []string
-	for f, err := range search.Files(ctx, inst.Root.Dir, search.FileOptions{Hidden: true, Dirs: dirs, MaxDepth: 1, Skip: inst.Hides(inst.Root.Dir)}) {
+	for f, err := range search.Files(ctx, inst.Root.Dir, search.FileOptions{
+		Hidden: true, Dirs: dirs, MaxDepth: 1, Skip: inst.Hides(inst.Root.Dir), Excludes: c.s.own().excludes(inst.Root.Dir),
+	}) {
 		switch {
 		case err != nil:
 			return nil, tooLong(err)

@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"lathe/internal/netguard"
 )
 
 // guard decides whether a request may come in at all, before anything of it is
@@ -176,13 +178,7 @@ func (g *guard) preflight(w http.ResponseWriter, r *http.Request) bool {
 
 // Loopback reports whether an address to listen on is only reachable from this
 // machine.
-func Loopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
-}
+func Loopback(host string) bool { return netguard.Loopback(host) }
 
 // CheckOrigin reports what is wrong with a web origin that may call, as
 // [Options].Origins has it.

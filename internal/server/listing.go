@@ -31,6 +31,8 @@ type listing struct {
 	took    time.Duration // how long it took
 	reading bool
 	drop    *time.Timer
+
+	excludes func(dir string) []string // what is left out of a directory; nil: nothing
 }
 
 // of returns what a directory holds. Work that goes on after it has returned is
@@ -41,7 +43,7 @@ func (l *listing) of(ctx context.Context, dir string, now func() time.Time, back
 	age := now().Sub(l.read)
 	if l.paths == nil || l.dir != dir || age > filesKept || l.took < filesQuick {
 		at := now()
-		paths, err := listFiles(ctx, dir)
+		paths, err := l.list(ctx, dir)
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +75,7 @@ func (l *listing) set(dir string, paths *search.Paths, at time.Time, took time.D
 // renew reads a directory again. What was there stays where that fails.
 func (l *listing) renew(ctx context.Context, dir string, now func() time.Time) {
 	at := now()
-	paths, err := listFiles(ctx, dir)
+	paths, err := l.list(ctx, dir)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.reading = false; err == nil && l.dir == dir && l.paths != nil {
@@ -91,11 +93,14 @@ func (l *listing) close() {
 	l.paths = nil
 }
 
-func listFiles(ctx context.Context, dir string) (*search.Paths, error) {
+func (l *listing) list(ctx context.Context, dir string) (*search.Paths, error) {
 	ctx, cancel := context.WithTimeout(ctx, findTimeout)
 	defer cancel()
-	var names []string
-	for f, err := range search.Files(ctx, dir, search.FileOptions{Hidden: true, Dirs: true, Limit: listedFiles}) {
+	var names, excludes []string
+	if l.excludes != nil {
+		excludes = l.excludes(dir)
+	}
+	for f, err := range search.Files(ctx, dir, search.FileOptions{Hidden: true, Dirs: true, Limit: listedFiles, Excludes: excludes}) {
 		if err != nil {
 			return nil, err
 		}

@@ -77,11 +77,11 @@ func (c *call) ownFiles() (any, error) {
 	if limit == 0 {
 		limit = filesLimit
 	}
-	inst, dir, err := c.instance()
+	inst, err := c.project()
 	if err != nil {
 		return nil, err
 	}
-	paths, err := c.listed(dir)
+	paths, err := c.listed(inst.Root.Dir)
 	if err != nil {
 		return nil, err
 	}

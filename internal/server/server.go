@@ -86,6 +86,7 @@ type Server struct {
 
 	runs    runs
 	listing listing
+	own     func() ownPlaces
 
 	ctx  context.Context // ends with Close
 	stop context.CancelCauseFunc
@@ -126,6 +127,8 @@ func New(o Options) *Server {
 		places:   map[*place]struct{}{}, fanouts: fanouts{by: map[fankey]*fanout{}},
 		epoch: strings.ToLower(o.IDs.New(lathe.PrefixEvent)[4+12:]),
 	}
+	s.own = sync.OnceValue(func() ownPlaces { return newOwnPlaces(o.Paths) })
+	s.listing.excludes = func(dir string) []string { return s.own().excludes(dir) }
 	s.live = newLive(o.Bus)
 	s.ptys = terminal.NewManager(terminal.Options{IDs: o.IDs, Publish: s.publishPTY})
 	s.register()

@@ -37,9 +37,10 @@ const (
 	fromUser    = "requests of another user of this machine need a password; start the server with one"
 )
 
-// checkCaller refuses what the commands of tools send: a model that could call
-// the server would answer its own permission asks. Without a password it refuses
-// other users of this machine as well. What cannot be found out passes, as does
+// checkCaller refuses what the commands of tools send, and what tools within this
+// process do: a model that could call the server would answer its own permission
+// asks. The faces of this process come without a connection. Without a password it
+// refuses other users of this machine as well. What cannot be found out passes, as does
 // what comes from other machines: those need the password.
 func (s *Server) checkCaller(r *http.Request) *refusal {
 	c, ok := r.Context().Value(callerKey{}).(*caller)

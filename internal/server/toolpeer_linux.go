@@ -8,10 +8,12 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"lathe/internal/netguard"
 	"lathe/internal/shell"
 )
 
@@ -21,7 +23,7 @@ func callerFault(c net.Conn, commands Commands, password bool) string {
 		c = in.NetConn()
 	}
 	if cred := peerCred(c); cred != nil {
-		if commands != nil && commands.Started(int(cred.Pid)) {
+		if commands != nil && (int(cred.Pid) == os.Getpid() || commands.Started(int(cred.Pid))) {
 			return fromCommand
 		}
 		return ""
@@ -30,9 +32,9 @@ func callerFault(c net.Conn, commands Commands, password bool) string {
 	if !ours.IsValid() || !theirs.IsValid() {
 		return ""
 	}
-	uid, from := holderOf(theirs, ours, commands)
+	uid, from := holderOf(theirs, ours, commands, heldHere)
 	switch {
-	case from == heldByCommand, from == heldNoMore && theirs.Addr().IsLoopback():
+	case from == heldByCommand, from == heldNoMore && netguard.ThisMachine(theirs.Addr()):
 		return fromCommand
 	case from == heldByPerson && !password && uid != os.Getuid() && uid != 0:
 		return fromUser
@@ -59,7 +61,8 @@ const (
 )
 
 // holderOf finds out who has the other end of a connection, and which user made it.
-func holderOf(theirs, ours netip.AddrPort, commands Commands) (uid int, from holder) {
+// What this process has open itself, as here says, is a command's.
+func holderOf(theirs, ours netip.AddrPort, commands Commands, here func(inode uint32) bool) (uid int, from holder) {
 	for begin := time.Now(); ; time.Sleep(seekPause) {
 		inode, owner, err := socketOf(theirs, ours)
 		switch {
@@ -69,6 +72,8 @@ func holderOf(theirs, ours netip.AddrPort, commands Commands) (uid int, from hol
 			return 0, heldUnknown
 		case commands == nil:
 			return int(owner), heldByPerson
+		case here(inode):
+			return int(owner), heldByCommand
 		}
 		found := commands.Holder(uint64(inode))
 		switch found {
@@ -91,6 +96,25 @@ func holderOf(theirs, ours netip.AddrPort, commands Commands) (uid int, from hol
 		}
 		return int(owner), heldByPerson
 	}
+}
+
+// heldHere reports whether this process itself has the socket open: then one of
+// its tools made the connection.
+func heldHere(inode uint32) bool {
+	d, err := os.Open("/proc/self/fd")
+	if err != nil {
+		return false
+	}
+	defer d.Close()
+	names, _ := d.Readdirnames(-1)
+	for _, name := range names {
+		fd, err := strconv.Atoi(name)
+		var st unix.Stat_t
+		if err == nil && unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFSOCK && st.Ino == uint64(inode) {
+			return true
+		}
+	}
+	return false
 }
 
 func addrPort(a net.Addr) netip.AddrPort {

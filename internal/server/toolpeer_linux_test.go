@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"lathe"
+	"lathe/internal/session"
 	"lathe/internal/shell"
 )
 
@@ -22,7 +24,7 @@ import (
 func TestCommandsMayNotCall(t *testing.T) {
 	runner := shell.New(shell.Options{})
 	r := newRig(t, func(o *Options) { o.Commands = runner })
-	sess := r.session()
+	sess := r.own(t)
 	addr := strings.TrimPrefix(r.url, "http://")
 	host, port, _ := net.SplitHostPort(addr)
 	ask := fmt.Sprintf(`exec 3<>/dev/tcp/%s/%s; printf 'GET /session HTTP/1.1\r\nHost: %s\r\n\r\n' >&3; head -n1 <&3`, host, port, addr)
@@ -53,9 +55,20 @@ func TestCommandsMayNotCall(t *testing.T) {
 			t.Errorf("%s: exit %d, got %q", name, exit.Code, out.String())
 		}
 	}
-	if res := r.do("GET", sess, ""); res.status != http.StatusOK {
-		t.Errorf("the session is gone: %d %s", res.status, res.body)
+	if _, err := r.svc.Get(t.Context(), lathe.SessionID(strings.TrimPrefix(sess, "/session/"))); err != nil {
+		t.Errorf("the session is gone: %v", err)
 	}
+}
+
+// own makes a session without asking the server, which takes this process's requests
+// for those of a tool.
+func (r *rig) own(t *testing.T) string {
+	t.Helper()
+	sess, err := r.svc.Create(t.Context(), session.Create{Directory: r.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "/session/" + string(sess.ID)
 }
 
 // A holder that moves on in the process tree, each parent ending behind it, is
@@ -63,7 +76,7 @@ func TestCommandsMayNotCall(t *testing.T) {
 func TestMovingCommandsMayNotCall(t *testing.T) {
 	runner := shell.New(shell.Options{})
 	r := newRig(t, func(o *Options) { o.Commands = runner })
-	sess := r.session()
+	sess := r.own(t)
 	addr := strings.TrimPrefix(r.url, "http://")
 	host, port, _ := net.SplitHostPort(addr)
 	python, err := exec.LookPath("python3")
@@ -104,11 +117,13 @@ func TestHolderOf(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answers []shell.Holder
 		closes  bool // before the last answer
+		here    bool // this process has it
 		want    holder
 	}{
 		"a command's":                 {answers: []shell.Holder{shell.HeldByCommand}, want: heldByCommand},
 		"a person's":                  {answers: []shell.Holder{shell.HeldByOther}, want: heldByPerson},
 		"no command runs":             {answers: []shell.Holder{shell.HeldUnasked}, want: heldByPerson},
+		"this process has it":         {answers: []shell.Holder{shell.HeldUnasked}, here: true, want: heldByCommand},
 		"ended meanwhile":             {answers: []shell.Holder{shell.HeldUnasked}, closes: true, want: heldNoMore},
 		"moved, then seen":            {answers: []shell.Holder{shell.HeldUnseen, shell.HeldUnseen, shell.HeldByCommand}, want: heldByCommand},
 		"ending, then closed":         {answers: []shell.Holder{shell.HeldHidden, shell.HeldUnseen, shell.HeldUnseen}, closes: true, want: heldNoMore},
@@ -128,7 +143,7 @@ func TestHolderOf(t *testing.T) {
 		if tt.closes {
 			script.before = func() { _ = client.Close() }
 		}
-		uid, got := holderOf(addrPort(conn.RemoteAddr()), addrPort(conn.LocalAddr()), script)
+		uid, got := holderOf(addrPort(conn.RemoteAddr()), addrPort(conn.LocalAddr()), script, func(uint32) bool { return tt.here })
 		if got != tt.want || uid != os.Getuid() && got != heldNoMore {
 			t.Errorf("%s: %d of user %d", name, got, uid)
 		}
@@ -155,7 +170,7 @@ func (h *holders) Holder(uint64) shell.Holder {
 }
 
 // People's requests pass while commands run, from processes that lathe started
-// for something else too.
+// for something else too. This process itself is no person: its tools fetch.
 func TestOthersMayCall(t *testing.T) {
 	runner := shell.New(shell.Options{})
 	r := newRig(t, func(o *Options) { o.Commands = runner })
@@ -172,7 +187,7 @@ func TestOthersMayCall(t *testing.T) {
 	}()
 	<-begun
 	r.http.CloseIdleConnections()
-	if res := r.do("GET", "/session", ""); res.status != http.StatusOK {
+	if res := r.do("GET", "/session", ""); res.status != http.StatusForbidden {
 		t.Errorf("own process: %d %s", res.status, res.body)
 	}
 	addr := strings.TrimPrefix(r.url, "http://")
@@ -211,8 +226,8 @@ func TestCommandsMayNotCallTheSocket(t *testing.T) {
 	} else {
 		_ = c.Close()
 	}
-	if v := <-verdicts; v.why != "" {
-		t.Errorf("own connection: %s", v.why)
+	if v := <-verdicts; v.why != fromCommand {
+		t.Errorf("a connection of this process: %q", v.why)
 	}
 	python, err := exec.LookPath("python3")
 	if err != nil {

@@ -2,6 +2,8 @@ package server
 
 import (
 	"net/http"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +17,7 @@ type vcsOut struct {
 
 // vcs reads the branch from the git directory; a detached head has none.
 func (c *call) vcs() (any, error) {
-	inst, _, err := c.instance()
+	inst, err := c.project()
 	if err != nil {
 		return nil, err
 	}
@@ -24,11 +26,18 @@ func (c *call) vcs() (any, error) {
 
 // changes lists what changed below the request's directory.
 func (c *call) changes(since worktree.Since) ([]worktree.Change, error) {
+	inst, err := c.project()
+	if err != nil {
+		return nil, err
+	}
 	dir, err := c.dir()
 	if err != nil {
 		return nil, err
 	}
-	return c.s.opts.Service.Changes(c.ctx(), dir, since)
+	list, err := c.s.opts.Service.Changes(c.ctx(), dir, since)
+	return slices.DeleteFunc(list, func(f worktree.Change) bool {
+		return c.s.own().hold(filepath.Join(inst.Root.Dir, filepath.FromSlash(f.File)))
+	}), err
 }
 
 // changed18 is a file that changed. Of a list of states it has no patch.

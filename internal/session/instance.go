@@ -18,6 +18,7 @@ import (
 	"lathe/internal/builtin"
 	"lathe/internal/catalog"
 	"lathe/internal/config"
+	"lathe/internal/netguard"
 	"lathe/internal/permission"
 	"lathe/internal/plugin"
 	"lathe/internal/provider"
@@ -101,6 +102,8 @@ type InstanceOptions struct {
 	Approvals Approvals
 	// Hooks are what plugins take part in; nil: nothing.
 	Hooks *plugin.Chain
+	// Own is where this process and its like listen, which no tool may reach.
+	Own *netguard.Listeners
 	// Secrets names the variables that commands must not see.
 	Secrets []string
 }
@@ -162,7 +165,7 @@ func (i *Instance) equip(ctx context.Context, o InstanceOptions) {
 		Root: i.Root, Home: i.Paths.Home, DataDir: i.Paths.Data,
 		Private: []string{i.Paths.Config, i.Paths.State, i.Paths.OpenCodeConfig, i.Paths.OpenCodeData},
 		Shell:   i.shell, ShellEnv: env, Runner: o.Runner, BashTimeout: i.Config.Flags.BashDefaultTimeout(),
-		Limits: limits, Seen: i.Seen, HTTP: o.HTTP, Todos: o.Todos, Publish: publish, Now: o.Now,
+		Limits: limits, Seen: i.Seen, HTTP: o.HTTP, Own: o.Own, Todos: o.Todos, Publish: publish, Now: o.Now,
 		Known: i.knownInstruction,
 	}, o)
 }

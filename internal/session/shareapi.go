@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"unicode"
 
 	"lathe"
+	"lathe/internal/netguard"
 )
 
 const (
@@ -51,15 +51,10 @@ func shareBase(address string) (string, error) {
 		return "", err
 	case u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return "", fmt.Errorf("%q is not an address like https://share.example.com", address)
-	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
+	case u.Scheme != "https" && (u.Scheme != "http" || !netguard.Loopback(u.Hostname())):
 		return "", fmt.Errorf("%q is not encrypted: sessions are sent over https only", address)
 	}
 	return strings.TrimRight(u.String(), "/"), nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // create publishes an empty session.

@@ -121,6 +121,12 @@ const MetaAlso = "also"
 // Metadata "reason" says why, for people.
 const MetaProtected = "protected"
 
+// MetaNamed is a key of Request.Metadata beside MetaProtected: how a rule names
+// what is asked for, without wildcards, such as "http://localhost:3000/". A rule
+// that allows counts all the same if its pattern begins so, and an approval too
+// where the request offers one.
+const MetaNamed = "named"
+
 // Result is what a call gives back.
 type Result struct {
 	Title       string

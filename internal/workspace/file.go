@@ -61,10 +61,15 @@ func ReadDir(path string, limit int) ([]fs.DirEntry, error) {
 	}
 	defer f.Close()
 	entries, err := f.ReadDir(limit)
+	return entries, ended(err)
+}
+
+// ended takes the end of a directory for no error.
+func ended(err error) error {
 	if errors.Is(err, io.EOF) {
-		err = nil
+		return nil
 	}
-	return entries, err
+	return err
 }
 
 func regular(path string, info fs.FileInfo) error {
