@@ -160,8 +160,20 @@ func TestUseful(t *testing.T) {
 		"The user wants the cart ported to cents; total.go is done, tax.go is next.": true,
 		"用户要把购物车改成以分计算；总额已经完成，接下来处理税额和折扣。":                                           true,
 	} {
-		if got := compact.Useful(answer, request); got != want {
+		if got := compact.Useful(answer, request, 9000); got != want {
 			t.Errorf("Useful(%q) = %v", answer, got)
+		}
+	}
+	for _, tt := range []struct {
+		answer string
+		of     int64 // tokens
+		want   bool
+	}{
+		{"The user greeted.", 30, true}, {"用户打招呼", 30, true}, {"ok", 30, false}, {"Done, tests pass.", 900, true}, {"Done.", 900, false},
+		{"Done.", 9000, false}, {"The typo in README.md is mended.", 100_000, true}, {"用户要修改拼写错误，已经改好。", 100_000, true},
+	} {
+		if got := compact.Useful(tt.answer, request, tt.of); got != tt.want {
+			t.Errorf("Useful(%q) of %d tokens = %v", tt.answer, tt.of, got)
 		}
 	}
 }
@@ -237,6 +249,6 @@ func FuzzTranscript(f *testing.F) {
 		budget %= 1 << 20
 		compact.Transcript([]lathe.Message{asked(text), message(&lathe.Assistant{Summary: true}, &lathe.Text{Text: output}),
 			message(&lathe.Assistant{}, &lathe.ToolCall{Tool: text, State: &lathe.ToolDone{Input: json.RawMessage(input), Output: output}})}, budget)
-		compact.Useful(text, output)
+		compact.Useful(text, output, int64(len(text)))
 	})
 }

@@ -33,12 +33,18 @@ func Request(override string, extra []string) string {
 // NoSummary stands in the place of a summary that could not be had.
 const NoSummary = "No summary of the earlier conversation could be made. What lathe recorded of it follows."
 
-// leastLetters is the least that a summary worth keeping has.
-const leastLetters = 40
+// Letters that a summary has at the least: a word, a letter more for so many tokens
+// of what it sums up, and never more than a short sentence.
+const (
+	leastLetters    = 4
+	tokensPerLetter = 200
+	mostLetters     = 24
+)
 
-// Useful reports whether an answer is a summary: it has words, and is not a
-// refusal or an echo of the request.
-func Useful(answer, request string) bool {
+// Useful reports whether an answer sums up a conversation of so many tokens: it has
+// words, and is not a refusal or an echo of the request. What is short may be summed
+// up shortly.
+func Useful(answer, request string, conversation int64) bool {
 	answer = strings.TrimSpace(answer)
 	letters := 0
 	for _, r := range answer {
@@ -49,7 +55,7 @@ func Useful(answer, request string) bool {
 			}
 		}
 	}
-	if letters < leastLetters || strings.Contains(request, answer) {
+	if int64(letters) < min(mostLetters, leastLetters+conversation/tokensPerLetter) || strings.Contains(request, answer) {
 		return false
 	}
 	lower := strings.ToLower(answer)

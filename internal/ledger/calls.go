@@ -21,6 +21,8 @@ type input struct {
 	Todos    []Todo `json:"todos"`
 
 	Description string `json:"description"`
+
+	Offset int `json:"offset"`
 }
 
 // decode reads arguments. A field of another type than expected leaves the rest.
@@ -32,8 +34,10 @@ func decode(raw json.RawMessage) (in input) {
 func (f *Facts) addCall(seq int64, c *lathe.ToolCall) {
 	switch s := c.State.(type) {
 	case *lathe.ToolDone:
+		f.use(seq, string(s.Input))
 		f.addDone(seq, c.Tool, decode(s.Input), s)
 	case *lathe.ToolFailed:
+		f.use(seq, string(s.Input))
 		f.addFailed(seq, c.Tool, decode(s.Input), s)
 	}
 }
@@ -44,6 +48,7 @@ func (f *Facts) addDone(seq int64, tool string, in input, s *lathe.ToolDone) {
 	switch tool {
 	case "read":
 		f.touch(seq, target, read)
+		f.shown(target, in.Offset > 1 || s.Metadata["truncated"] == true)
 	case "write":
 		if exists, known := s.Metadata["exists"].(bool); known && !exists {
 			f.touch(seq, target, created)
@@ -116,15 +121,18 @@ func subject(in input) string {
 // addRun notes a command. The newest run of the same command replaces the older
 // ones, so a failure that was mended does not stay.
 func (f *Facts) addRun(seq int64, command string, meta map[string]any, output string) {
+	script := command
 	command = clip(oneLine(command), maxCommandText)
 	if command == "" {
 		return
 	}
 	now := Run{Seq: seq, Command: command, Times: 1}
 	now.Exit, now.Ended = exitCode(meta["exit"])
-	if !now.Ended || now.Exit != 0 {
+	now.Sure = now.Exit == 0 && certain(script)
+	if !now.Ended || now.Exit != 0 || !now.Sure {
 		now.Outcome = tail(output, maxOutcome)
 	}
+	f.print(seq, command, output)
 	if i := slices.IndexFunc(f.Commands, func(r Run) bool { return r.Command == command }); i >= 0 {
 		now.Times += f.Commands[i].Times
 		f.Commands = slices.Delete(f.Commands, i, i+1)
@@ -193,3 +201,10 @@ func (f *Facts) addProblems(seq int64, meta map[string]any) {
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// shown notes how much of a file the model was shown: a part, or all of it.
+func (f *Facts) shown(path string, part bool) {
+	if i := slices.IndexFunc(f.Files, func(x File) bool { return x.Path == path }); i >= 0 {
+		f.Files[i].Part = part
+	}
+}

@@ -48,7 +48,12 @@ type Facts struct {
 	Answers     []Fact   `json:"answers,omitempty"`  // of questions and permissions
 	Lookups     []Fact   `json:"lookups,omitempty"`  // searches and fetched pages
 	Allowed     []string `json:"allowed,omitempty"`  // what "always" allows
-	Last        string   `json:"last,omitempty"`     // the model's last words
+	Last        string   `json:"last,omitempty"`     // the end of the model's last words
+
+	// Names are the identifiers that commands printed and that were used later;
+	// Printed are those that were not used yet, the newest.
+	Names   []Fact `json:"names,omitempty"`
+	Printed []Fact `json:"printed,omitempty"`
 }
 
 // Fact is something said or found. Key tells facts apart that replace each other.
@@ -56,6 +61,11 @@ type Fact struct {
 	Seq  int64  `json:"seq"`
 	Key  string `json:"key,omitempty"`
 	Text string `json:"text"`
+	// Of a long text only the beginning is Text, and the end is Tail: Cut bytes are
+	// left out between them. Part is the number of the part that has all of it.
+	Tail string `json:"tail,omitempty"`
+	Cut  int    `json:"cut,omitempty"`
+	Part int64  `json:"part,omitempty"`
 }
 
 // Todo is an entry of the task list.
@@ -81,6 +91,7 @@ type File struct {
 	Path  string `json:"path"`
 	State string `json:"state"`
 	Read  bool   `json:"read,omitempty"` // it was also read
+	Part  bool   `json:"part,omitempty"` // the model was shown a part of it only
 }
 
 // Run is a command and how it ended the last time.
@@ -90,7 +101,8 @@ type Run struct {
 	Exit    int    `json:"exit"`
 	Ended   bool   `json:"ended"` // false: stopped, or no exit code
 	Times   int    `json:"times"`
-	Outcome string `json:"outcome,omitempty"` // the end of its output, when it failed
+	Sure    bool   `json:"sure,omitempty"`    // its exit code 0 says that all of it went well
+	Outcome string `json:"outcome,omitempty"` // the end of its output, when it failed or that is not known
 }
 
 // Add takes messages in, oldest first. Those up to Seq are known and skipped.
@@ -127,7 +139,8 @@ func (f *Facts) addUser(m *lathe.Message) {
 			if b.Synthetic || b.Ignored || strings.TrimSpace(b.Text) == "" {
 				continue
 			}
-			f.Requests = push(f.Requests, Fact{Seq: m.Seq, Text: clip(strings.TrimSpace(b.Text), maxRequestText)}, maxRequests)
+			f.addRequest(m.Seq, p.Seq, b.Text)
+			f.use(m.Seq, b.Text)
 			for _, s := range sentences(b.Text, isConstraint) {
 				f.Constraints = replace(f.Constraints, Fact{Seq: m.Seq, Key: s, Text: s}, maxSentences)
 			}
@@ -137,9 +150,37 @@ func (f *Facts) addUser(m *lathe.Message) {
 			}
 			f.touch(m.Seq, b.Source.Path, read)
 		case *lathe.Subtask:
-			f.Requests = push(f.Requests, Fact{Seq: m.Seq, Text: clip(b.Prompt, maxRequestText)}, maxRequests)
+			f.addRequest(m.Seq, p.Seq, b.Prompt)
 		}
 	}
+}
+
+// addRequest keeps what the user asked for. What they say again, such as "go on",
+// is kept once.
+func (f *Facts) addRequest(seq, part int64, text string) {
+	r := shorten(Fact{Seq: seq, Text: strings.TrimSpace(text), Part: part}, maxRequestText)
+	f.Requests = slices.DeleteFunc(f.Requests, func(o Fact) bool { return o.Text == r.Text && o.Tail == r.Tail && o.Cut == r.Cut })
+	f.Requests = push(f.Requests, r, maxRequests)
+}
+
+// shorten cuts a long text in its middle to about n bytes: what is wanted often
+// stands at the end of what was pasted.
+func shorten(r Fact, n int) Fact {
+	size := len(r.Text) + len(r.Tail) + r.Cut
+	if size <= n || len(r.Text)+len(r.Tail) <= n {
+		if r.Cut == 0 {
+			r.Part = 0
+		}
+		return r
+	}
+	rest := r.Tail
+	if r.Cut == 0 {
+		rest = r.Text
+	}
+	r.Text = strings.ToValidUTF8(r.Text[:min(len(r.Text), n*2/5)], "")
+	r.Tail = strings.ToValidUTF8(rest[max(0, len(rest)-n*3/5):], "")
+	r.Cut = size - len(r.Text) - len(r.Tail)
+	return r
 }
 
 func (f *Facts) addAssistant(m *lathe.Message) {
@@ -149,7 +190,8 @@ func (f *Facts) addAssistant(m *lathe.Message) {
 			if strings.TrimSpace(b.Text) == "" {
 				continue
 			}
-			f.Last = clip(strings.TrimSpace(b.Text), 1200)
+			f.Last = tail(b.Text, 1200)
+			f.use(m.Seq, b.Text)
 			for _, s := range sentences(b.Text, isDecision) {
 				f.Decisions = replace(f.Decisions, Fact{Seq: m.Seq, Key: s, Text: s}, maxSentences)
 			}
@@ -179,6 +221,7 @@ func (f *Facts) touch(seq int64, path, state string) {
 	now := File{Seq: seq, Path: path, State: state, Read: state == read}
 	if i := slices.IndexFunc(f.Files, func(x File) bool { return x.Path == path }); i >= 0 {
 		old := f.Files[i]
+		now.Part = old.Part && state != created && state != deleted
 		now.Read = now.Read || old.Read
 		if (state == read && old.State != deleted) || (state == changed && old.State == created) {
 			now.State = old.State

@@ -86,9 +86,6 @@ Kept by lathe from what happened in this session; it is exact, and wins over the
 - refused: bash rm -rf /: The user rejected permission to use this specific tool call.
 - User has answered: "Rounding?"="half even"
 
-## Decisions and findings
-- I decided to use integers because floats drift.
-
 ## Calls that failed
 - edit /r/tax.go: oldString was not found
 
@@ -139,6 +136,104 @@ func TestFactsSurviveStorage(t *testing.T) {
 	}
 	if diff := cmp.Diff(f, back); diff != "" {
 		t.Errorf("facts after storage (-want +got):\n%s", diff)
+	}
+}
+
+func bash(command, output string, exit int) *lathe.ToolCall {
+	raw, err := json.Marshal(map[string]string{"command": command})
+	if err != nil {
+		panic(err)
+	}
+	return done("bash", string(raw), output, map[string]any{"exit": exit})
+}
+
+// TestStatus holds that a command is said to have passed only where its exit code
+// says that all of it did.
+func TestStatus(t *testing.T) {
+	for command, sure := range map[string]bool{
+		"go test ./...": true, "cd a && go test ./... && go vet": true, "X=1 go build": true, "export A=b; go build": true, "(cd a && make)": true,
+		"go test ./... | tail -5": false, "go test; echo done": false, "make || true": false, "! grep x y": false, "make &": false,
+		"cd a\nmake": false, "make\nls": false, "if make; then ls; fi": false, "make > log 2>&1": true, "what is 'this": false,
+	} {
+		var f ledger.Facts
+		f.Add([]lathe.Message{did(1, bash(command, "one\nFAIL two\n", 0))})
+		got := f.Render(ledger.Options{})
+		if passed := strings.Contains(got, "## Commands that passed"); passed != sure || sure == strings.Contains(got, "; last line: FAIL two") {
+			t.Errorf("%s: said to have passed: %v\n%s", command, passed, got)
+		}
+	}
+}
+
+// TestLongRequest holds that a request which is too long keeps its beginning and its
+// end, also in a small window, and names how the rest is read.
+func TestLongRequest(t *testing.T) {
+	text := "Look at this log.\n" + strings.Repeat("2026-11-22 something happened 日志\n", 2000) + "Find the first error, and name its cause."
+	m := user(7, text)
+	m.Parts[0].Seq = 2
+	for _, budget := range []int{0, 400} {
+		var f, back ledger.Facts
+		f.Add([]lathe.Message{m})
+		raw, err := json.Marshal(f)
+		if err == nil {
+			err = json.Unmarshal(raw, &back)
+		}
+		got := back.Render(ledger.Options{Recall: true, Budget: budget})
+		for _, want := range []string{"Look at this log.", "Find the first error, and name its cause.", `mode "read", part "7.2"`} {
+			if err != nil || !strings.Contains(got, want) {
+				t.Errorf("budget %d, %v: no %q in\n%s", budget, err, want, got)
+			}
+		}
+		if plain := back.Render(ledger.Options{}); strings.Contains(plain, "recall") || len(raw) > 20_000 {
+			t.Errorf("%d bytes are stored; without recall it says\n%s", len(raw), plain)
+		}
+	}
+}
+
+// TestNames holds that what a command printed and a later step used stays, and
+// nothing else of it.
+func TestNames(t *testing.T) {
+	var f, back ledger.Facts
+	f.Add([]lathe.Message{
+		user(1, "Release it."),
+		did(2, bash("./serve", "listening on 127.0.0.1:43117\npid 99120\n", 0), bash("git push", "created PROJ-481 at 9f3c2ab71, tag v2.7.1-rc3\n", 0),
+			bash("ls -l", strings.Repeat("-rw-r--r-- 1 me me 5120 file8.txt\n", 3000)+"key-77aa\n", 0)),
+	})
+	raw, err := json.Marshal(f)
+	if err != nil || json.Unmarshal(raw, &back) != nil || len(raw) > 50_000 {
+		t.Fatalf("%d bytes, %v", len(raw), err)
+	}
+	back.Add([]lathe.Message{
+		did(3, bash("curl http://localhost:43117/health", "ok", 0), &lathe.Text{Text: "The ticket is PROJ-481 and the tag v2.7.1-rc3."}),
+		user(4, "Is 9f3c2ab71 in it? And key-77aa?"),
+	})
+	got := back.Render(ledger.Options{})
+	for _, want := range []string{"43117: listening on 127.0.0.1:43117 (./serve)", "PROJ-481: ", "v2.7.1-rc3: ", "9f3c2ab71: ", "key-77aa: key-77aa (ls -l)"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	for _, not := range []string{"99120:", "5120:", "file8.txt:"} {
+		if strings.Contains(got, not) {
+			t.Errorf("%q, which nobody used, in\n%s", not, got)
+		}
+	}
+}
+
+// TestNoDoubles holds that the same is not said twice, that the last words are the
+// end of what was said last, and that a file which was shown in part is not said to
+// have been read.
+func TestNoDoubles(t *testing.T) {
+	var f ledger.Facts
+	f.Add([]lathe.Message{
+		user(1, "Never touch main.go."), user(2, "go on"), user(3, "go on"), user(4, "a"), user(5, "b"), user(6, "go on"),
+		did(7, done("read", `{"filePath":"/r/big.go"}`, "1: x", map[string]any{"truncated": true}), done("read", `{"filePath":"/r/small.go"}`, "1: x", map[string]any{"truncated": false})),
+		did(8, &lathe.Text{Text: strings.Repeat("I look at everything. ", 100) + "Now I mend tax.go."}),
+	})
+	got := f.Render(ledger.Options{Root: "/r"})
+	for want, n := range map[string]int{"go on": 1, "Never touch main.go.": 1, "Now I mend tax.go.": 1, "- big.go (in part)\n": 1, "- small.go\n": 1} {
+		if strings.Count(got, want) != n {
+			t.Errorf("%q is there %d times, want %d, in\n%s", want, strings.Count(got, want), n, got)
+		}
 	}
 }
 

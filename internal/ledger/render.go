@@ -40,7 +40,7 @@ func (f *Facts) Render(o Options) string {
 	if o.Budget <= 0 {
 		o.Budget = DefaultBudget
 	}
-	secs := f.sections(o.Root)
+	secs := f.sections(o)
 	intro := "Kept by lathe from what happened in this session; it is exact, and wins over the summary where they differ."
 	left := o.Budget - tokens.Count(Header+intro+Footer) - 60
 	left = fill(secs, left, true, o.Budget)
@@ -103,47 +103,66 @@ func (s *section) write(b *strings.Builder) (dropped int) {
 }
 
 // sections returns everything there is to write, in the order of its worth.
-func (f *Facts) sections(root string) []section {
+func (f *Facts) sections(o Options) []section {
 	open, done := f.todoLines()
-	failed, passed := f.commandLines()
-	touched, looked := f.fileLines(root)
+	failed, unsure, passed := f.commandLines()
+	touched, looked := f.fileLines(o.Root)
 	return []section{
-		{title: "What the user asked for, word for word", lines: f.requestLines(), share: 0.26},
+		{title: "What the user asked for, word for word", lines: f.requestLines(o), share: 0.26},
 		{title: "Open tasks", lines: open, share: 0.10},
 		{title: "Finished tasks (never do them again)", lines: done, share: 0.07},
-		{title: "What the user laid down", lines: f.constraintLines(), share: 0.12},
+		{title: "What the user laid down", lines: f.constraintLines(o), share: 0.12},
 		{title: "Files written", lines: touched, share: 0.11},
 		{title: "Commands whose last run failed", lines: failed, share: 0.10},
 		{title: "Open errors", lines: texts(f.Problems), share: 0.03},
 		{title: "Answers and permissions", lines: append(texts(f.Answers), f.Allowed...), share: 0.05},
-		{title: "Decisions and findings", lines: texts(f.Decisions), share: 0.10},
+		{title: "Decisions and findings", lines: f.decisionLines(), share: 0.10},
 		{title: "Files read", lines: looked, share: 0.06},
 		{title: "Commands that passed", lines: passed, share: 0.05},
+		{title: "Commands of several parts: only the last part's status is known", lines: unsure, share: 0.05},
+		{title: "Names and numbers that commands printed and that were used since", lines: texts(f.Names), share: 0.05},
 		{title: "Calls that failed", lines: texts(f.Failures), share: 0.03},
 		{title: "Searches and pages", lines: texts(f.Lookups), share: 0.02},
 		{title: "Your last words before this point", lines: f.lastLine(), share: 0.06},
 	}
 }
 
-// requestLines cuts long requests, older ones more.
-func (f *Facts) requestLines() []string {
+// requestLines cuts long requests, older ones more, and all in a small budget.
+func (f *Facts) requestLines(o Options) []string {
 	var out []string
 	for i, r := range f.Requests {
-		limit := 500
+		limit := min(500, max(120, o.Budget/4))
 		if i >= len(f.Requests)-3 {
-			limit = 1600
+			limit = min(1600, max(240, o.Budget*2/3))
 		}
-		out = append(out, fmt.Sprintf("#%d: %s", r.Seq, clip(r.Text, limit)))
+		out = append(out, fmt.Sprintf("#%d: %s", r.Seq, shorten(r, limit).whole(o.Recall)))
 	}
 	return out
 }
 
-// constraintLines leaves out what the newest requests say anyway.
-func (f *Facts) constraintLines() []string {
+// whole returns the text of a fact with what is left out of it named.
+func (r Fact) whole(recall bool) string {
+	switch {
+	case r.Cut == 0:
+		return r.Text
+	case !recall || r.Part == 0:
+		return fmt.Sprintf("%s […] (%d bytes left out) […] %s", r.Text, r.Cut, r.Tail)
+	}
+	return fmt.Sprintf("%s […] (%d bytes left out; recall reads all of it: mode \"read\", part \"%d.%d\") […] %s", r.Text, r.Cut, r.Seq, r.Part, r.Tail)
+}
+
+// decisionLines leaves out what the last words say anyway.
+func (f *Facts) decisionLines() []string {
+	last := strings.Join(f.lastLine(), "")
+	return texts(slices.DeleteFunc(slices.Clone(f.Decisions), func(d Fact) bool { return strings.Contains(last, oneLine(d.Text)) }))
+}
+
+// constraintLines leaves out what the requests say anyway.
+func (f *Facts) constraintLines(o Options) []string {
 	var out []string
-	newest := f.Requests[max(0, len(f.Requests)-3):]
+	requests := f.requestLines(o)
 	for _, c := range f.Constraints {
-		if !slices.ContainsFunc(newest, func(r Fact) bool { return strings.Contains(clip(r.Text, 1600), c.Text) }) {
+		if !slices.ContainsFunc(requests, func(r string) bool { return strings.Contains(r, c.Text) }) {
 			out = append(out, fmt.Sprintf("#%d: %s", c.Seq, c.Text))
 		}
 	}
@@ -169,22 +188,32 @@ func (f *Facts) todoLines() (open, done []string) {
 	return open, done
 }
 
-func (f *Facts) commandLines() (failed, passed []string) {
+func (f *Facts) commandLines() (failed, unsure, passed []string) {
 	for _, r := range f.Commands {
 		times := ""
 		if r.Times > 1 {
 			times = fmt.Sprintf(" (%d runs)", r.Times)
 		}
 		switch {
-		case r.Ended && r.Exit == 0:
+		case r.Ended && r.Exit == 0 && r.Sure:
 			passed = append(passed, r.Command+times)
+		case r.Ended && r.Exit == 0:
+			unsure = append(unsure, fmt.Sprintf("%s%s; last line: %s", r.Command, times, lastLineOf(r.Outcome)))
 		case r.Ended:
 			failed = append(failed, fmt.Sprintf("%s → exit %d%s: %s", r.Command, r.Exit, times, oneLine(r.Outcome)))
 		default:
 			failed = append(failed, fmt.Sprintf("%s → did not end by itself%s: %s", r.Command, times, oneLine(r.Outcome)))
 		}
 	}
-	return failed, passed
+	return failed, unsure, passed
+}
+
+func lastLineOf(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return "(no output)"
+	}
+	return oneLine(s[strings.LastIndexByte(s, '\n')+1:])
 }
 
 func (f *Facts) fileLines(root string) (touched, looked []string) {
@@ -194,6 +223,9 @@ func (f *Facts) fileLines(root string) (touched, looked []string) {
 			path = rest
 		}
 		if x.State == read {
+			if x.Part {
+				path += " (in part)"
+			}
 			looked = append(looked, path)
 			continue
 		}
@@ -206,7 +238,7 @@ func (f *Facts) lastLine() []string {
 	if f.Last == "" {
 		return nil
 	}
-	return []string{oneLine(clip(f.Last, 700))}
+	return []string{oneLine(tail(f.Last, 700))}
 }
 
 func texts(facts []Fact) []string {

@@ -175,7 +175,7 @@ func (s *step) summarise(ctx context.Context, l load, c compaction) (summary, la
 		} else {
 			req = s.transcriptRequest(agent, model, request, budget*7/10)
 		}
-		sum, failure := s.askSummary(ctx, model, req, request)
+		sum, failure := s.askSummary(ctx, l, model, req, request)
 		_, refused := failure.(*lathe.OverflowFailure)
 		switch {
 		case refused:
@@ -255,9 +255,9 @@ func (s *step) transcriptRequest(agent Agent, model *provider.Model, question st
 }
 
 // askSummary takes in one answer, repeating the request as a step does.
-func (s *step) askSummary(ctx context.Context, model *provider.Model, req *llm.Request, question string) (summary, lathe.Failure) {
+func (s *step) askSummary(ctx context.Context, l load, model *provider.Model, req *llm.Request, question string) (summary, lathe.Failure) {
 	for n := 1; ; n++ {
-		sum, err := s.streamSummary(ctx, model, req, question)
+		sum, err := s.streamSummary(ctx, l, model, req, question)
 		if err == nil {
 			return sum, nil
 		}
@@ -278,7 +278,7 @@ func (s *step) askSummary(ctx context.Context, model *provider.Model, req *llm.R
 // maxSummary bounds the bytes of a summary that is taken in.
 const maxSummary = 256 << 10
 
-func (s *step) streamSummary(ctx context.Context, model *provider.Model, req *llm.Request, question string) (summary, error) {
+func (s *step) streamSummary(ctx context.Context, l load, model *provider.Model, req *llm.Request, question string) (summary, error) {
 	sum := summary{model: model.Ref}
 	var text strings.Builder
 	for ev, err := range model.LLM.Stream(ctx, req) {
@@ -297,7 +297,7 @@ func (s *step) streamSummary(ctx context.Context, model *provider.Model, req *ll
 			s.Turn.cost += sum.cost
 			s.Turn.tokens = s.Turn.tokens.Add(sum.usage)
 			s.Spent.add(sum.cost, sum.usage)
-			if answer := strings.TrimSpace(text.String()); compact.Useful(answer, question) {
+			if answer := strings.TrimSpace(text.String()); compact.Useful(answer, question, l.used-l.fixed) {
 				sum.text = answer
 			}
 			return sum, nil
