@@ -245,7 +245,7 @@ func (e *Env) patchResult(ctx context.Context, changes []patchChange) tool.Resul
 		if letter == "" {
 			letter = "M"
 		}
-		lines = append(lines, summary(letter, c.written().rel))
+		lines = append(lines, summary(letter, c.written().name))
 		if c.kind != "delete" {
 			paths = append(paths, c.written().path)
 		}
@@ -256,7 +256,7 @@ func (e *Env) patchResult(ctx context.Context, changes []patchChange) tool.Resul
 	out := strings.Join(lines, "\n")
 	for _, c := range changes {
 		w := c.written()
-		out = withErrors(out, "\n\nLSP errors detected in "+w.rel+", please fix:\n", errorBlock(w.path, found[w.path]))
+		out = withErrors(out, "\n\nLSP errors detected in "+w.name+", please fix:\n", errorBlock(w.path, found[w.path]))
 	}
 	return tool.Result{Title: out, Output: out, Metadata: map[string]any{
 		"diff": all.String(), "files": files, "diagnostics": diagnosticsMeta(found), "truncated": false,
@@ -270,7 +270,7 @@ func (c patchChange) meta() map[string]any {
 	}
 	added, removed := diff.Count(before, after)
 	file := map[string]any{
-		"filePath": c.from.path, "relativePath": c.written().rel, "type": c.kind,
+		"filePath": c.from.path, "relativePath": c.written().name, "type": c.kind,
 		"patch": c.diff(), "additions": added, "deletions": removed,
 	}
 	if c.to != nil {

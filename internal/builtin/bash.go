@@ -175,7 +175,7 @@ func (e *Env) guard(writes []shell.PathUse, req *tool.Request) {
 		if why := e.protected(path); why != "" {
 			req.Always = nil
 			req.Metadata[tool.MetaProtected] = true
-			req.Metadata["reason"] = e.Root.Rel(path) + ": " + why
+			req.Metadata["reason"] = e.Root.Name(path) + ": " + why
 			return
 		}
 	}

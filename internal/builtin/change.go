@@ -24,6 +24,7 @@ const maxWhole = 64 << 10
 type fileState struct {
 	path   string // resolved
 	rel    string // as permission patterns are written
+	name   string // as a person is told it
 	exists bool
 	info   fs.FileInfo
 	data   []byte
@@ -31,7 +32,7 @@ type fileState struct {
 
 // look reads the file that a change is about. It asks for nothing.
 func (e *Env) look(path string) (fileState, error) {
-	s := fileState{path: path, rel: e.Root.Rel(path)}
+	s := fileState{path: path, rel: e.Root.Rel(path), name: e.Root.Name(path)}
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -108,7 +109,7 @@ func (e *Env) approve(ctx context.Context, call *tool.Call, shown string, change
 		if why := e.protected(c.from.path); why != "" {
 			req.Always = nil
 			req.Metadata[tool.MetaProtected] = true
-			req.Metadata["reason"] = c.from.rel + ": " + why
+			req.Metadata["reason"] = c.from.name + ": " + why
 			break
 		}
 	}
@@ -140,7 +141,7 @@ func (e *Env) store(ctx context.Context, call *tool.Call, c change) (fileState, 
 // settle formats a file that was written, and returns and records what it then
 // holds. A formatter that fails leaves the file as the tool wrote it.
 func (e *Env) settle(ctx context.Context, call *tool.Call, c change) fileState {
-	final := fileState{path: c.from.path, rel: c.from.rel, exists: true, data: c.after}
+	final := fileState{path: c.from.path, rel: c.from.rel, name: c.from.name, exists: true, data: c.after}
 	if e.Format != nil {
 		_ = e.Format(ctx, c.from.path) // it reports its own failures; the change stands
 		if now, err := e.look(c.from.path); err == nil && now.exists {

@@ -97,12 +97,12 @@ func (e *Env) edit(ctx context.Context, call *tool.Call, path string, edits []re
 	}
 	meta := c.describe(patch)
 	meta["diagnostics"] = map[string]any{}
-	progress(call, final.rel, maps.Clone(meta)) // who was told reads it while we go on
+	progress(call, final.name, maps.Clone(meta)) // who was told reads it while we go on
 	found := e.diagnose(ctx, path)
 	meta["diagnostics"] = diagnosticsMeta(found)
 	meta["truncated"] = false
 	return tool.Result{
-		Title:    final.rel,
+		Title:    final.name,
 		Output:   withErrors("Edit applied successfully.", diagnosticsThisFile, errorBlock(path, found[path])),
 		Metadata: meta,
 	}, nil

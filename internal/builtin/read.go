@@ -72,7 +72,7 @@ func (r *reader) run(ctx context.Context, call *tool.Call, in readInput) (tool.R
 	if err := e.external(ctx, call, path, dir); err != nil {
 		return tool.Result{}, err
 	}
-	rel := e.Root.Rel(path)
+	rel := e.Root.Name(path)
 	if err := e.mayRead(ctx, call, path); err != nil {
 		return tool.Result{}, err
 	}

@@ -137,7 +137,7 @@ func (e *Env) glob(ctx context.Context, call *tool.Call, in globInput) (tool.Res
 		lines = append(lines, "", fmt.Sprintf("(Only the newest %d of %d files are shown. Use a narrower pattern or path.)", len(found.Files), found.Total))
 	}
 	return tool.Result{
-		Title: e.Root.Rel(dir), Output: strings.Join(lines, "\n") + sieve.note(leftNames),
+		Title: e.Root.Name(dir), Output: strings.Join(lines, "\n") + sieve.note(leftNames),
 		Metadata: map[string]any{"count": len(found.Files), "truncated": cut},
 	}, nil
 }
@@ -277,5 +277,5 @@ func (e *Env) list(ctx context.Context, call *tool.Call, in listInput) (tool.Res
 		out = strings.TrimRight(out, "\n") + fmt.Sprintf("\n\n(Only the first %d files are shown. List a directory below.)", maxFound)
 	}
 	out += sieve.note(leftNames)
-	return tool.Result{Title: e.Root.Rel(dir), Output: out, Metadata: map[string]any{"count": len(paths), "truncated": cut}}, nil
+	return tool.Result{Title: e.Root.Name(dir), Output: out, Metadata: map[string]any{"count": len(paths), "truncated": cut}}, nil
 }

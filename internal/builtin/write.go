@@ -57,7 +57,7 @@ func (e *Env) write(ctx context.Context, call *tool.Call, in writeInput) (tool.R
 	found := e.diagnose(ctx, path)
 	out := withErrors("Wrote file successfully.", diagnosticsThisFile, errorBlock(path, found[path]))
 	out = withErrors(out, diagnosticsOthers, otherErrors(path, found))
-	return tool.Result{Title: final.rel, Output: out, Metadata: map[string]any{
+	return tool.Result{Title: final.name, Output: out, Metadata: map[string]any{
 		"filepath": path, "exists": from.exists, "diagnostics": diagnosticsMeta(found), "truncated": false,
 	}}, nil
 }

@@ -52,7 +52,9 @@ func (v *view) answer(ctx context.Context, a lathe.Ask) {
 // describeAsk names what is asked for on one line.
 func describeAsk(a lathe.Ask) string {
 	text := a.Permission
-	if len(a.Patterns) > 0 {
+	if path, _ := a.Metadata["filepath"].(string); len(a.Patterns) == 1 && path == "/"+a.Patterns[0] {
+		text += ": " + path // outside git patterns are relative to the root
+	} else if len(a.Patterns) > 0 {
 		text += ": " + strings.Join(a.Patterns, ", ")
 	}
 	if cmd, ok := a.Metadata["command"].(string); ok && cmd != "" && a.Permission != "bash" {

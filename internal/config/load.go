@@ -288,15 +288,18 @@ func (l *loader) named() error {
 	return nil
 }
 
-// upward lists the directories from the worktree's root down to Dir.
+// upward lists the directories from the worktree's root down to Dir. Outside one it
+// is Dir alone: what lies above, in /tmp perhaps, is somebody else's.
 func (l *loader) upward() []string {
 	var dirs []string
 	if l.o.Dir == "" || l.flags.DisableProjectConfig {
 		return nil
 	}
+	top := filepath.Clean(l.o.Worktree)
+	outside := l.o.Worktree == "" || top == filepath.Dir(top)
 	for dir := filepath.Clean(l.o.Dir); ; dir = filepath.Dir(dir) {
 		dirs = append(dirs, dir)
-		if dir == filepath.Clean(l.o.Worktree) || dir == filepath.Dir(dir) {
+		if dir == top || outside || dir == filepath.Dir(dir) {
 			break
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"lathe/internal/config"
@@ -101,7 +102,7 @@ func (c Checkout) LoadConfig(ctx context.Context, o InstanceOptions) (*config.Co
 
 // Notice tells in one line what an untrusted repository could not do, how to see
 // it and how to trust it; empty when there is nothing to tell.
-func (i *Instance) Notice() string { return i.Trust.notice(WithEffect(i.Config.LeftOut)) }
+func (i *Instance) Notice() string { return i.Trust.notice(i.Root, WithEffect(i.Config.LeftOut)) }
 
 // WithEffect returns the settings that trust would change anything for.
 func WithEffect(left []config.LeftOut) (out []config.LeftOut) {
@@ -123,25 +124,40 @@ func (i *Instance) Unused() []string {
 	return out
 }
 
-func (t Trust) notice(left []config.LeftOut) string {
+func (t Trust) notice(root workspace.Root, left []config.LeftOut) string {
+	place := "this repository"
+	if root.VCS == "" {
+		place = "this directory"
+	}
 	const how = "see them with: lathe trust; if you know them, allow them with: lathe trust add, or --trust for one run"
 	switch n := len(left); {
 	case t.Given:
 		return ""
 	case t.Problem != "":
-		return "this repository counts as untrusted: " + t.Problem
+		return place + " counts as untrusted: " + t.Problem
 	case len(t.Changed) > 0:
-		return fmt.Sprintf("this repository is no longer trusted as it is now: %s; %s", changes(t.Changed), how)
+		return fmt.Sprintf("%s is no longer trusted as it is now: %s; %s", place, changes(t.Changed), how)
 	case n == 0:
 		return ""
 	default:
-		return fmt.Sprintf("this repository is not trusted, so %s of its configuration %s no effect (%s); %s",
-			count(n, "setting"), verb(n), settings(left), how)
+		return fmt.Sprintf("%s is not trusted, so %s of its configuration %s no effect (%s in %s); %s",
+			place, count(n, "setting"), verb(n), settings(left), filesOf(root, left), how)
 	}
 }
 
 func settings(left []config.LeftOut) string {
 	return fewOf(left, func(l config.LeftOut) string { return l.Path })
+}
+
+// filesOf names the files that hold the settings.
+func filesOf(root workspace.Root, left []config.LeftOut) string {
+	var names []string
+	for _, l := range left {
+		if name := root.Name(l.Pos.File); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return fewOf(names, func(s string) string { return s })
 }
 
 func changes(list []trust.Change) string { return fewOf(list, trust.Change.String) }

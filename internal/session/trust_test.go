@@ -130,8 +130,8 @@ func TestVectors(t *testing.T) {
 			if v.steers(inst) {
 				t.Error("an untrusted repository steers lathe")
 			}
-			if told := inst.Notice() != ""; told == v.quiet {
-				t.Errorf("notice %q", inst.Notice())
+			if told := inst.Notice() != "" || len(inst.Unused()) > 0; told == v.quiet {
+				t.Errorf("notice %q, unused %q", inst.Notice(), inst.Unused())
 			}
 			w.trust()
 			inst = w.instance()

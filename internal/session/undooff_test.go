@@ -22,19 +22,19 @@ func TestUndoOff(t *testing.T) {
 	}{
 		{"home", func(_ *testing.T, w *world) { w.opts.Paths.Home = w.repo }, "it is the home directory"},
 		{"too large", func(t *testing.T, w *world) {
-			for i := range 600 {
+			for i := range 2100 {
 				f, err := os.Create(filepath.Join(w.repo, fmt.Sprintf("big%d", i)))
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := f.Truncate(2 << 20); err != nil {
+				if err := f.Truncate(1 << 20); err != nil {
 					t.Fatal(err)
 				}
 				if err := f.Close(); err != nil {
 					t.Fatal(err)
 				}
 			}
-		}, "600 files with 1200 MiB would have to be copied"},
+		}, "2100 files with 2100 MiB would have to be copied"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)

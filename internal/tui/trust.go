@@ -118,7 +118,9 @@ func (s *trustSheet) decide(a *App, keep bool) tea.Cmd {
 	return func() tea.Msg {
 		err := e.Decide(a.ctx, s.t, keep)
 		return doneMsg{text: text, err: err, then: func(a *App) tea.Cmd {
-			a.opts.Notices = slices.DeleteFunc(a.opts.Notices, func(n string) bool { return strings.HasPrefix(n, "this repository ") })
+			a.opts.Notices = slices.DeleteFunc(a.opts.Notices, func(n string) bool {
+				return strings.HasPrefix(n, "this repository ") || strings.HasPrefix(n, "this directory ")
+			})
 			return a.loadCatalog()
 		}}
 	}

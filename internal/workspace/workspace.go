@@ -189,6 +189,23 @@ func (r Root) Rel(path string) string {
 	return filepath.ToSlash(rel)
 }
 
+// Name returns the path as a person is told it: like [Root.Rel] in a checkout.
+// Outside git it is relative to the session's directory, and whole where it is not
+// below that.
+func (r Root) Name(path string) string {
+	if r.VCS != "" {
+		return r.Rel(path)
+	}
+	real, err := r.Resolve(path)
+	if err != nil {
+		real = join(r.Dir, path)
+	}
+	if rel, err := filepath.Rel(r.Dir, real); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return filepath.ToSlash(real)
+}
+
 // within reports whether path is dir or below it; both are resolved.
 func within(dir, path string) bool {
 	if dir == path {

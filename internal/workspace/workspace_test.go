@@ -407,6 +407,26 @@ func TestContains(t *testing.T) {
 	}
 }
 
+// TestName: outside git a person is told paths from the directory that they are in,
+// not from the root of the file system.
+func TestName(t *testing.T) {
+	base := tangle(t)
+	repo := filepath.Join(base, "repo")
+	git := Root{Dir: filepath.Join(repo, "src"), TopLevel: repo, Worktree: base, VCS: "git"}
+	none := Root{Dir: repo, TopLevel: "/", Worktree: "/"}
+	for _, tc := range []struct {
+		root       Root
+		path, want string
+	}{
+		{git, "file", "src/file"}, {git, "../../secret", "../secret"},
+		{none, "src/file", "src/file"}, {none, repo, "."}, {none, "/etc/passwd", "/etc/passwd"}, {none, "../secret", filepath.Join(base, "secret")},
+	} {
+		if got := tc.root.Name(tc.path); got != tc.want {
+			t.Errorf("%q is called %q, want %q", tc.path, got, tc.want)
+		}
+	}
+}
+
 func FuzzResolve(f *testing.F) {
 	base := tangle(f)
 	repo := filepath.Join(base, "repo")
