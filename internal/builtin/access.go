@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"lathe/internal/shell"
 	"lathe/internal/tool"
 )
 
@@ -33,15 +34,10 @@ func (e *Env) external(ctx context.Context, call *tool.Call, path string, dir bo
 	if !dir {
 		parent = filepath.Dir(path)
 	}
-	pattern := strings.TrimSuffix(filepath.ToSlash(parent), "/") + "/*"
+	req := shell.External(parent)
 	meta := map[string]any{"filepath": path, "parentDir": parent}
 	proposed(call.Input, path, meta)
-	return ask(ctx, call, tool.Request{
-		Permission: "external_directory",
-		Patterns:   []string{pattern},
-		Always:     []string{pattern},
-		Metadata:   meta,
-	})
+	return ask(ctx, call, tool.Request{Permission: req.Permission, Patterns: req.Patterns, Always: req.Always, Metadata: meta})
 }
 
 // secret reports whether a path is lathe's own data, which tools do not read.

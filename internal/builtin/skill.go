@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"lathe/internal/permission"
 	"lathe/internal/tool"
 )
 
@@ -56,7 +57,7 @@ func (e *Env) skill(ctx context.Context, call *tool.Call, in skillInput) (tool.R
 		return tool.Result{}, failf("Skill %q not found. Available skills: %s", in.Name, list)
 	}
 	s := skills[i]
-	if err := ask(ctx, call, tool.Request{Permission: "skill", Patterns: []string{s.Name}, Always: []string{s.Name}}); err != nil {
+	if err := ask(ctx, call, tool.Request{Permission: "skill", Patterns: []string{s.Name}, Always: []string{permission.Literal(s.Name)}}); err != nil {
 		return tool.Result{}, err
 	}
 	return tool.Result{

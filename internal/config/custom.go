@@ -170,7 +170,7 @@ func (r *Rules) decode(d *decoder, v *jsonc.Value, path string) {
 				r.add(d, m.Value, at, m.Key, "*")
 			case jsonc.Object:
 				for _, p := range m.Value.Members {
-					r.add(d, p.Value, join(at, p.Key), m.Key, expandHome(p.Key, d.home))
+					r.add(d, p.Value, join(at, p.Key), m.Key, expandHome(p.Key, lathe.LiteralPattern(d.home)))
 				}
 			case jsonc.Null:
 			default:

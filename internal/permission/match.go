@@ -20,18 +20,8 @@ func Match(pattern, text string) bool {
 	return ok && match(bare, text)
 }
 
-// Literal returns a pattern that matches the text and nothing else. What was
-// said by a model goes through it before it becomes part of a remembered rule.
-func Literal(text string) string {
-	if !strings.ContainsAny(text, "*?") { // almost every text; a Replacer costs 10 KB to make
-		return text
-	}
-	text = strings.NewReplacer("*", "[*]", "?", "[?]").Replace(text)
-	if strings.HasSuffix(text, " [*]") {
-		return text // "[*]" is no wildcard, so the ending is not optional
-	}
-	return text
-}
+// Literal is [lathe.LiteralPattern].
+func Literal(text string) string { return lathe.LiteralPattern(text) }
 
 type kind byte
 

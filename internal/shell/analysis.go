@@ -3,6 +3,8 @@ package shell
 import (
 	"path/filepath"
 	"strings"
+
+	"lathe"
 )
 
 // Analysis is what a script would do, as far as that can be known without
@@ -79,7 +81,7 @@ func dynamicText(source string) string { return "<dynamic: " + source + ">" }
 func (a Analysis) Requests(root Root) []Request {
 	var out []Request
 	if dirs := a.external(root); len(dirs) > 0 {
-		out = append(out, Request{Permission: "external_directory", Patterns: dirs, Always: dirs})
+		out = append(out, External(dirs...))
 	}
 	if req, ok := fileRequest("edit", a.Writes, root); ok {
 		out = append(out, req)
@@ -107,10 +109,25 @@ func (a Analysis) external(root Root) []string {
 			if !u.Dir && !u.Dynamic {
 				dir = filepath.Dir(dir)
 			}
-			dirs.add(strings.TrimSuffix(filepath.ToSlash(dir), "/") + "/*")
+			dirs.add(dir)
 		}
 	}
 	return dirs.items
+}
+
+// External is the request to leave the project for what lies below directories.
+// It offers to remember just those: their names are no wildcards, and the root of
+// the file system is not offered, since that would be everything.
+func External(dirs ...string) Request {
+	req := Request{Permission: "external_directory"}
+	for _, dir := range dirs {
+		dir = strings.TrimSuffix(filepath.ToSlash(dir), "/")
+		req.Patterns = append(req.Patterns, dir+"/*")
+		if dir != "" {
+			req.Always = append(req.Always, lathe.LiteralPattern(dir)+"/*")
+		}
+	}
+	return req
 }
 
 func fileRequest(permission string, uses []PathUse, root Root) (Request, bool) {

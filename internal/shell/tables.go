@@ -1,6 +1,10 @@
 package shell
 
-import "strings"
+import (
+	"strings"
+
+	"lathe"
+)
 
 // in reports whether a blank-separated list has the word. The lists are
 // constants, so that they cost nothing at start.
@@ -41,7 +45,7 @@ func alwaysPattern(words []field) string {
 			return ""
 		}
 	}
-	return strings.NewReplacer("*", "[*]", "?", "[?]").Replace(joinWords(words[:n])) + " *"
+	return lathe.LiteralPattern(joinWords(words[:n])) + " *"
 }
 
 // inert reports whether a command can, whatever its words are, neither write a

@@ -168,7 +168,7 @@ func (s *step) gate(ctx context.Context, r *running, input json.RawMessage) erro
 		SessionID: s.Session.ID,
 		Tool:      &lathe.ToolRef{MessageID: s.msg.ID, CallID: r.callID},
 		Request: tool.Request{
-			Permission: "doom_loop", Patterns: []string{r.name}, Always: []string{r.name},
+			Permission: "doom_loop", Patterns: []string{r.name}, Always: []string{permission.Literal(r.name)},
 			Metadata: map[string]any{"tool": r.name, "input": input, "reason": why},
 		},
 		Policy: permission.Policy{Rules: s.agent.Rules, Ceilings: s.tools.Ceilings},
