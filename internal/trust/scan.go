@@ -22,6 +22,9 @@ const (
 	maxBytes = 256 << 20
 	maxDepth = 24
 	maxNamed = 1000 // words of configuration that may name a file
+
+	maxCommands = 20_000  // words of commands that may name a file
+	maxCommand  = 1 << 20 // bytes of a command, as config reads
 )
 
 // Files maps what steers lathe, relative to the checkout and with forward
@@ -37,8 +40,9 @@ var passedOver = map[string]bool{"plans": true, "themes": true, ".gitignore": tr
 
 // Scan hashes configuration files and all files below config directories, links
 // followed, and the files of the checkout that the configuration files name: the
-// programs of servers, plugins and formatters, and texts that are read in. Base
-// is the top of the checkout. What does not exist is passed over.
+// programs of servers, plugins and formatters, texts that are read in, and the
+// programs in the shell lines and the front matter of commands. Base is the top of
+// the checkout. What does not exist is passed over.
 func Scan(base string, files, dirs []string) (Files, error) {
 	s := &scan{base: base, found: Files{}, left: maxBytes}
 	for _, path := range files {
@@ -47,6 +51,7 @@ func Scan(base string, files, dirs []string) (Files, error) {
 		}
 	}
 	for _, dir := range dirs {
+		s.top = dir
 		if err := s.dir(dir, nil, 0); err != nil {
 			return nil, err
 		}
@@ -59,6 +64,9 @@ type scan struct {
 	found Files
 	left  int64 // bytes that may still be read
 	named int
+
+	top      string // the config directory at hand
+	commands int    // words of commands that may name a file
 }
 
 // config adds a configuration file and what it names.
@@ -99,10 +107,18 @@ func (s *scan) names(v *jsonc.Value, dir string) error {
 		if s.named++; s.named > maxNamed {
 			return fmt.Errorf("%s: %w", dir, ErrTooMuch)
 		}
-		for _, from := range slices.Compact([]string{dir, s.base}) {
-			if err := s.inside(from, word); err != nil {
-				return err
-			}
+		if err := s.insideAny(word, dir, s.base); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insideAny adds the files that a name may mean from any of the directories.
+func (s *scan) insideAny(name string, dirs ...string) error {
+	for _, dir := range slices.Compact(dirs) {
+		if err := s.inside(dir, name); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -115,7 +131,7 @@ func prose(key string) bool { return key == "instructions" || key == "$schema" |
 // words returns what in a text could be a path: itself, its words, and what a
 // {file:…} placeholder names.
 func words(text string) []string {
-	out := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n{}'\"=;|&", r) })
+	out := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n{}'\"=;|&()<>`$,", r) })
 	if len(out) != 1 || out[0] != text {
 		out = append(out, text)
 	}
@@ -136,10 +152,82 @@ func (s *scan) inside(dir, name string) error {
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 		return nil
 	}
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+	switch info, err := os.Stat(path); {
+	case err != nil:
+		return nil
+	case info.IsDir():
+		return s.entry(path)
+	case !info.Mode().IsRegular():
 		return nil
 	}
 	return s.file(path)
+}
+
+// entry adds what an interpreter runs when it is given a directory.
+func (s *scan) entry(dir string) error {
+	if dir == s.base {
+		return nil // as in "lint .", which means the files
+	}
+	for _, name := range []string{"package.json", "index.js", "index.mjs", "index.cjs", "index.ts", "__main__.py"} {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if err := s.file(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runs returns what of a Markdown command says what to run: its front matter,
+// less what is said to people, and its shell lines.
+func runs(text string) string {
+	var b strings.Builder
+	if head, _, ok := strings.Cut(strings.TrimPrefix(text, "---"), "\n---"); ok && head != text {
+		for line := range strings.Lines(head) {
+			if key, _, _ := strings.Cut(line, ":"); !prose(strings.TrimSpace(key)) {
+				b.WriteString(line)
+			}
+		}
+	}
+	for rest := text; ; {
+		_, after, ok := strings.Cut(rest, "!`")
+		if !ok {
+			return b.String()
+		}
+		var line string
+		line, rest, _ = strings.Cut(after, "`")
+		b.WriteString("\n" + line)
+	}
+}
+
+// isCommand reports whether a path below a config directory is a Markdown command.
+func isCommand(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	folder, _, nested := strings.Cut(filepath.ToSlash(rel), "/")
+	return err == nil && nested && (folder == "command" || folder == "commands") && strings.HasSuffix(path, ".md")
+}
+
+// command adds a Markdown command of a config directory and what its front matter
+// and its shell lines name.
+func (s *scan) command(dir, path string) error {
+	if err := s.file(path); err != nil {
+		return err
+	}
+	text, err := workspace.ReadFile(path, maxCommand)
+	if err != nil {
+		return nil // as large as it is, config passes it over
+	}
+	for _, word := range words(runs(string(text))) {
+		if s.commands++; s.commands > maxCommands {
+			return fmt.Errorf("%s: %w", path, ErrTooMuch)
+		}
+		if err := s.insideAny(word, filepath.Dir(path), filepath.Dir(dir), s.base); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // dir adds all files below a directory. Above holds the real paths of the
@@ -173,6 +261,8 @@ func (s *scan) dir(dir string, above []string, depth int) error {
 			err = s.dir(path, above, depth+1)
 		case depth == 0 && (strings.HasSuffix(path, ".json") || strings.HasSuffix(path, ".jsonc")):
 			err = s.config(path)
+		case isCommand(s.top, path) && info.Mode().IsRegular():
+			err = s.command(s.top, path)
 		case info.Mode().IsRegular():
 			err = s.file(path)
 		}

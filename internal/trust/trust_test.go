@@ -88,6 +88,26 @@ func TestScan(t *testing.T) {
 	}
 }
 
+// TestScanOfCommands holds that trust binds what the shell lines and the front
+// matter of a command name, and not what it says in words.
+func TestScanOfCommands(t *testing.T) {
+	dir := tree(t, map[string]string{
+		"opencode.json":   `{"mcp": {"a": {"command": ["node", "./server", "."]}}}`,
+		"server/index.js": "1", "server/other.txt": "2", "package.json": "3",
+		".opencode/commands/a/go.md": "---\ndescription: see README.md\nhook: tools/hook.sh\n---\nUse words.txt.\n!`./run.sh $1 | sh build` and !`cat <(bash x/y.sh)`\n!`$(../odd.sh)`",
+		".lathe/command/lf.md":       "no front matter !`sub/z.py`",
+		"run.sh":                     "4", "build": "5", "x/y.sh": "6", "tools/hook.sh": "7", "README.md": "8", "words.txt": "9", "sub/z.py": "10",
+		".opencode/commands/odd.sh": "11",
+	})
+	want := map[string]bool{
+		"opencode.json": true, "server/index.js": true, ".opencode/commands/a/go.md": true, ".lathe/command/lf.md": true, "run.sh": true,
+		"build": true, "x/y.sh": true, "tools/hook.sh": true, "sub/z.py": true, ".opencode/commands/odd.sh": true,
+	}
+	if diff := cmp.Diff(want, paths(scanAll(t, dir))); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
 func TestScanRefusesWhatCannotBeBound(t *testing.T) {
 	dir := tree(t, nil)
 	deep := filepath.Join(dir, ".opencode", strings.Repeat("d/", maxDepth+2))
