@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"lathe/internal/jsonc"
+	"lathe/internal/workspace"
 )
 
 // Bounds of what is read below a config directory.
@@ -22,6 +23,7 @@ const (
 	maxMarkdown = 1 << 20
 	maxFiles    = 2000
 	maxDirDepth = 12
+	maxEntries  = 20_000
 	maxNodes    = 20_000
 )
 
@@ -150,39 +152,38 @@ type markdown struct {
 }
 
 // findMarkdown lists the definitions in the first-level folders of a config
-// directory, by path. Folders that do not exist are skipped.
-func findMarkdown(dir string, folders []string, recursive bool) []markdown {
+// directory, by path. Folders that do not exist are skipped, and those of an
+// untrusted repository are not left by a link.
+func (l *loader) findMarkdown(dir Directory, folders []string, recursive bool) []markdown {
 	var list []markdown
-	for _, folder := range folders {
-		root := filepath.Join(dir, folder)
-		walkMarkdown(root, "", recursive, 0, &list)
+	tree := workspace.Tree{Entries: maxEntries}
+	if recursive {
+		tree.Depth = maxDirDepth
 	}
-	return list
-}
-
-func walkMarkdown(root, below string, recursive bool, depth int, list *[]markdown) {
-	entries, err := os.ReadDir(filepath.Join(root, below))
-	if err != nil || depth > maxDirDepth {
-		return
-	}
-	for _, e := range entries {
-		if len(*list) >= maxFiles {
-			return
-		}
-		path := filepath.Join(below, e.Name())
-		isDir := e.IsDir()
-		if e.Type()&fs.ModeSymlink != 0 {
-			if info, err := os.Stat(filepath.Join(root, path)); err == nil {
-				isDir = info.IsDir()
+	if dir.Trust == Repository && !l.o.Trusted {
+		tree.Enter = func(real string) bool {
+			inside := l.holds(dir.Path, real)
+			if !inside {
+				l.c.LeftOut = append(l.c.LeftOut, LeftOut{"a link to " + real, jsonc.Pos{File: dir.Path}, outsideReason})
 			}
-		}
-		switch {
-		case isDir && recursive:
-			walkMarkdown(root, path, recursive, depth+1, list)
-		case !isDir && strings.HasSuffix(path, ".md"):
-			*list = append(*list, markdown{filepath.Join(root, path), strings.TrimSuffix(filepath.ToSlash(path), ".md")})
+			return inside
 		}
 	}
+	for _, folder := range folders {
+		root := filepath.Join(dir.Path, folder)
+		if l.leaves(root, dir.Trust) {
+			continue
+		}
+		files, all := tree.Find(root, func(name string) bool { return strings.HasSuffix(name, ".md") })
+		if !all {
+			l.warn(root, fmt.Sprintf("not all of it was looked at: it has more than %d entries", maxEntries))
+		}
+		for _, path := range files {
+			name := strings.TrimPrefix(filepath.ToSlash(path[len(root):]), "/")
+			list = append(list, markdown{path, strings.TrimSuffix(name, ".md")})
+		}
+	}
+	return list[:min(len(list), maxFiles)]
 }
 
 // definitions reads the Markdown agents and commands of a config directory as
@@ -206,7 +207,7 @@ func (l *loader) definitions(dir Directory) error {
 		folders := slices.DeleteFunc(k.folders, func(f string) bool {
 			return !slices.ContainsFunc(present, func(e fs.DirEntry) bool { return e.Name() == f })
 		})
-		for _, md := range findMarkdown(dir.Path, folders, k.recursive) {
+		for _, md := range l.findMarkdown(dir, folders, k.recursive) {
 			if l.leaves(md.file, dir.Trust) {
 				continue
 			}

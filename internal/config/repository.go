@@ -21,17 +21,19 @@ func (l *loader) leaves(path string, trust Trust) bool {
 	if trust != Repository || l.o.Trusted {
 		return false
 	}
-	real, err := workspace.Resolve(path)
-	if err == nil {
-		boundary, berr := workspace.Resolve(l.boundary(path))
-		if berr == nil && (real == boundary || strings.HasPrefix(real, strings.TrimSuffix(boundary, string(filepath.Separator))+string(filepath.Separator))) {
-			return false
-		}
+	if real, err := workspace.Resolve(path); err == nil && l.holds(path, real) {
+		return false
 	}
 	if _, err := os.Lstat(path); err == nil {
 		l.c.LeftOut = append(l.c.LeftOut, LeftOut{filepath.Base(path), jsonc.Pos{File: path}, outsideReason})
 	}
 	return true
+}
+
+// holds reports whether the repository to which a path belongs holds a resolved path.
+func (l *loader) holds(path, real string) bool {
+	boundary, err := workspace.Resolve(l.boundary(path))
+	return err == nil && (real == boundary || strings.HasPrefix(real, strings.TrimSuffix(boundary, string(filepath.Separator))+string(filepath.Separator)))
 }
 
 // boundary returns the directory that a repository's file must not leave.

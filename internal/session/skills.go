@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,8 +22,9 @@ const (
 	maxSkill      = 256 << 10 // bytes of one SKILL.md
 	maxSkills     = 200
 	maxSkillDepth = 5
-	maxSkillName  = 100  // bytes
-	maxSkillAbout = 1024 // characters of a description that are advertised
+	maxSkillTree  = 20_000 // entries that are looked at below one place
+	maxSkillName  = 100    // bytes
+	maxSkillAbout = 1024   // characters of a description that are advertised
 )
 
 // ErrShadowed means that a skill gives way to another of the same name.
@@ -75,7 +75,7 @@ func (i *Instance) skillRoots() []skillRoot {
 	}
 	for _, path := range i.Config.Skills.Paths {
 		if places := i.places(path); len(places) > 0 {
-			roots = append(roots, skillRoot{places[0], i.inside(places[0])})
+			roots = append(roots, skillRoot{places[0], i.Config.Untrusted("skills") || i.inside(places[0])})
 		}
 	}
 	return roots
@@ -86,7 +86,11 @@ func (i *Instance) Skills() ([]Skill, []error) {
 	var found []Skill
 	var problems []error
 	for _, root := range i.skillRoots() {
-		for _, file := range findSkills(root.dir, maxSkills) {
+		files, err := i.findSkills(root)
+		if err != nil {
+			problems = append(problems, err)
+		}
+		for _, file := range files {
 			s, _, err := i.readSkill(file, root.repository)
 			if err != nil {
 				problems = append(problems, fmt.Errorf("skill %s was left out: %w", file, err))
@@ -112,35 +116,27 @@ func sameFile(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// findSkills returns the SKILL.md files below a directory, by path. Links of
-// directories are followed, to a bounded depth.
-func findSkills(root string, limit int) []string {
-	var out []string
-	var walk func(dir string, depth int)
-	walk = func(dir string, depth int) {
-		entries, err := os.ReadDir(dir)
-		if err != nil || depth > maxSkillDepth {
-			return
+// findSkills returns the SKILL.md files below a place, by path. Links of directories
+// are followed, those of the repository only within it.
+func (i *Instance) findSkills(root skillRoot) ([]string, error) {
+	if root.repository && !i.inside(root.dir) {
+		if _, err := os.Stat(root.dir); err != nil {
+			return nil, nil
 		}
-		for _, e := range entries {
-			path := filepath.Join(dir, e.Name())
-			switch {
-			case len(out) >= limit:
-				return
-			case e.Name() == "SKILL.md":
-				out = append(out, path)
-			case e.IsDir() && e.Name() != "node_modules" && e.Name() != ".git", e.Type()&fs.ModeSymlink != 0 && isDir(path):
-				walk(path, depth+1)
-			}
-		}
+		return nil, fmt.Errorf("skills in %s were left out: it leads out of the repository", root.dir)
 	}
-	walk(root, 0)
-	return out
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
+	tree := workspace.Tree{
+		Depth: maxSkillDepth, Entries: maxSkillTree,
+		Pass: func(name string) bool { return name == "node_modules" || name == ".git" },
+	}
+	if root.repository {
+		tree.Enter = i.Root.Contains
+	}
+	files, all := tree.Find(root.dir, func(name string) bool { return name == "SKILL.md" })
+	if !all {
+		return files[:min(len(files), maxSkills)], fmt.Errorf("not all skills in %s were looked for: it has more than %d entries", root.dir, maxSkillTree)
+	}
+	return files[:min(len(files), maxSkills)], nil
 }
 
 // readSkill reads a SKILL.md. One of the repository must lie in it: a link would

@@ -98,6 +98,40 @@ func TestSkillsOfAnUntrustedRepository(t *testing.T) {
 	}
 }
 
+// TestSkillsStayInTheirPlace holds that no link among skills, and no path that an
+// untrusted repository names, leads out of it, and that none costs a walk of the
+// whole machine.
+func TestSkillsStayInTheirPlace(t *testing.T) {
+	w := newWorld(t)
+	w.write(map[string]string{
+		"home/private/x/SKILL.md":           skill("out", "outside", "Out."),
+		"repo/.opencode/skills/in/SKILL.md": skill("in", "inside", "In."),
+		"repo/.opencode/skills/root":        "-> /",
+		"repo/.opencode/skills/all":         "-> " + w.home,
+		"repo/.claude/skills":               "-> " + filepath.Join(w.home, "private"),
+		"repo/linked":                       "-> " + filepath.Join(w.home, "private"),
+		"repo/tree/in2/SKILL.md":            skill("in2", "inside", "In."),
+		"repo/tree/up":                      "-> ..",
+		"home/.claude/skills/root":          "-> /",
+		"home/.claude/skills/m/SKILL.md":    skill("mine", "of the person", "Mine."),
+		"repo/opencode.json":                `{"skills": {"paths": ["linked", "tree"]}}`,
+	})
+	names := func() (out []string) {
+		list, _ := w.instance().Skills()
+		for _, s := range list {
+			out = append(out, s.Name)
+		}
+		return out
+	}
+	if diff := cmp.Diff([]string{"in", "in2", "mine"}, names()); diff != "" {
+		t.Errorf("of an untrusted repository (-want +got):\n%s", diff)
+	}
+	w.write(map[string]string{"home/lathe/config/lathe.json": `{"skills": ["~/private"]}`, "repo/opencode.json": "{}"})
+	if diff := cmp.Diff([]string{"in", "mine", "out"}, names()); diff != "" {
+		t.Errorf("of the person (-want +got):\n%s", diff)
+	}
+}
+
 // TestSkillFilesAreReadable holds that files of the person's skills are read
 // without an ask.
 func TestSkillFilesAreReadable(t *testing.T) {

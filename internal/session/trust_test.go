@@ -101,6 +101,10 @@ func vectors() []hostile {
 			steers: func(i *session.Instance) bool { return i.Config.Agent("evil") != nil }},
 		{name: "a private file as an agent's prompt", files: map[string]string{"home/.ssh/id_rsa": "secret", "repo/.opencode/agent/evil.md": "-> ../../../home/.ssh/id_rsa"},
 			steers: func(i *session.Instance) bool { return i.Config.Agent("evil") != nil }},
+		{name: "a folder of commands that is elsewhere", files: map[string]string{"elsewhere/evil.md": "secret", "repo/.opencode/command": "-> ../../elsewhere"},
+			steers: func(i *session.Instance) bool { return i.Config.Command("evil") != nil }},
+		{name: "a folder below the commands that is elsewhere", files: map[string]string{"elsewhere/evil.md": "secret", "repo/.opencode/command/x": "-> ../../../elsewhere"},
+			steers: func(i *session.Instance) bool { return i.Config.Command("x/evil") != nil }},
 		{name: "a private file as a skill", files: map[string]string{"home/.ssh/SKILL.md": "---\nname: evil\ndescription: d\n---\nsecret", "repo/.opencode/skill/evil/SKILL.md": "-> ../../../../home/.ssh/SKILL.md"},
 			steers: func(i *session.Instance) bool {
 				list, _ := i.Skills()

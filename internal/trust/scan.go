@@ -237,6 +237,9 @@ func (s *scan) dir(dir string, above []string, depth int) error {
 	if err != nil || slices.Contains(above, real) {
 		return nil
 	}
+	if rel, err := filepath.Rel(real, s.base); err == nil && rel != "." && filepath.IsLocal(rel) {
+		return fmt.Errorf("%s leads to %s, which holds the repository: %w", dir, real, ErrTooMuch)
+	}
 	if depth > maxDepth {
 		return fmt.Errorf("%s: nested too deeply: %w", dir, ErrTooMuch)
 	}
@@ -293,6 +296,10 @@ func (s *scan) file(path string) error {
 	defer f.Close()
 	if s.left -= info.Size(); s.left < 0 || len(s.found) >= maxFiles {
 		return fmt.Errorf("%s: %w", path, ErrTooMuch)
+	}
+	if info.Size() == 0 { // also what has no size and no end, as in /proc
+		s.found[rel] = hex.EncodeToString(sha256.New().Sum(nil))
+		return nil
 	}
 	h := sha256.New()
 	n, err := io.Copy(h, io.LimitReader(f, info.Size()+1))

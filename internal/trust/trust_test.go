@@ -121,6 +121,10 @@ func TestScanRefusesWhatCannotBeBound(t *testing.T) {
 	if _, err := Scan(dir, []string{filepath.Join(dir, "opencode.json")}, nil); !errors.Is(err, ErrTooMuch) {
 		t.Errorf("many names: %v", err)
 	}
+	dir = tree(t, map[string]string{".opencode/skills/root": "-> /"})
+	if _, err := Scan(dir, nil, []string{filepath.Join(dir, ".opencode")}); !errors.Is(err, ErrTooMuch) || !strings.Contains(err.Error(), "holds the repository") {
+		t.Errorf("a link to the root: %v", err)
+	}
 	dir = tree(t, map[string]string{".opencode/big": ""})
 	if err := os.Truncate(filepath.Join(dir, ".opencode/big"), maxBytes+1); err != nil {
 		t.Fatal(err)
