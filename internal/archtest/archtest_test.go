@@ -61,6 +61,7 @@ var floor = map[string]int{
 	"lathe/internal/plugin":   30,
 
 	"lathe/internal/approval": 30,
+	"lathe/internal/readable": 30,
 
 	"lathe/internal/turn": 40,
 

@@ -11,6 +11,7 @@ import (
 	"lathe"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/printable"
+	"lathe/internal/readable"
 	"lathe/internal/turn"
 )
 
@@ -206,7 +207,7 @@ func (o *output) tool(id lathe.PartID, c *lathe.ToolCall, own bool) {
 		o.progress.ended(id)
 		o.flushAnswer()
 		o.toolLine(o.style.red("✗"), c.Tool, "", st.Input, st.Time, own)
-		o.block(st.Error, previewLines, o.style.red)
+		o.block(readable.Output(st.Error), previewLines, o.style.red)
 	}
 }
 

@@ -25,6 +25,9 @@ var (
 // Denied means that a rule forbids the call. Rules are those for its permission.
 type Denied struct{ Rules []lathe.Rule }
 
+// DeniedText is what the model is told of a denial, before the rules.
+const DeniedText = "A rule of the user prevents this specific tool call. The rules that concern it: "
+
 // Error tells the model about the rules, as JSON.
 func (e *Denied) Error() string {
 	type rule struct {
@@ -37,7 +40,7 @@ func (e *Denied) Error() string {
 		rules[i] = rule{r.Permission, r.Pattern, string(r.Action)}
 	}
 	list, _ := json.Marshal(rules) // strings always encode
-	return "A rule of the user prevents this specific tool call. The rules that concern it: " + string(list)
+	return DeniedText + string(list)
 }
 
 // Rejected means that the user said no; the turn stops.

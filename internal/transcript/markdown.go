@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lathe"
+	"lathe/internal/readable"
 )
 
 // Markdown writes the session as Markdown.
@@ -74,9 +75,9 @@ func markdownParts(m lathe.Message) string {
 func callParts(c *lathe.ToolCall) (title, input, output string, failed bool) {
 	switch st := c.State.(type) {
 	case *lathe.ToolDone:
-		return st.Title, indent(st.Input), st.Output, false
+		return st.Title, indent(st.Input), readable.Output(st.Output), false
 	case *lathe.ToolFailed:
-		return "", indent(st.Input), st.Error, true
+		return "", indent(st.Input), readable.Output(st.Error), true
 	case *lathe.ToolRunning:
 		return st.Title, indent(st.Input), "", false
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lathe"
+	"lathe/internal/readable"
 	"lathe/internal/tui/markdown"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
@@ -48,6 +49,7 @@ func newCall(c *lathe.ToolCall) call {
 	case *lathe.ToolFailed:
 		out.failed, input, out.meta, out.output = true, st.Input, st.Metadata, st.Error
 	}
+	out.output = readable.Output(out.output)
 	_ = json.Unmarshal(input, &out.input) // what is not an object shows no arguments
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/readable"
 	"lathe/internal/tui/markdown"
 	"lathe/internal/tui/picture"
 	"lathe/internal/tui/styled"
@@ -208,6 +209,10 @@ func (l look) piece(p *piece) []styled.Line {
 	}
 	switch b := p.part.Body.(type) {
 	case *lathe.Text:
+		if kept, ok := readable.Ledger(b.Text); ok {
+			p.lines = l.ledger(kept)
+			break
+		}
 		if l.raw {
 			p.lines = l.indent(styled.Wrap(styled.Plain(styled.Clean(b.Text), l.fg(theme.Text)), l.width-4, l.method))
 			break
@@ -229,6 +234,21 @@ func (l look) piece(p *piece) []styled.Line {
 	}
 	p.fresh = as
 	return p.lines
+}
+
+// ledger draws what a compaction kept for the model: one line, or all unfolded.
+func (l look) ledger(kept string) []styled.Line {
+	facts := 0
+	for line := range strings.SplitSeq(kept, "\n") {
+		if strings.HasPrefix(line, "- ") {
+			facts++
+		}
+	}
+	head := styled.Plain(" "+l.glyph("▸", ">")+" kept word for word for the model: "+plural(facts, "fact"), l.fg(theme.Muted)).Cut(l.width-2, l.method)
+	if !l.details {
+		return []styled.Line{head}
+	}
+	return append([]styled.Line{head}, l.indent(markdown.Render(styled.Clean(kept), l.width-4, l.md, l.method))...)
 }
 
 func failureText(f lathe.Failure) string {

@@ -5,6 +5,7 @@ import (
 
 	"lathe"
 	"lathe/internal/printable"
+	"lathe/internal/readable"
 	"lathe/internal/tui"
 )
 
@@ -135,6 +136,9 @@ func (t *talk) part(p lathe.Part) {
 	}
 	switch b := p.Body.(type) {
 	case *lathe.Text:
+		if _, kept := readable.Ledger(b.Text); kept {
+			return // it is for the model
+		}
 		s.kind, s.text = "text", b.Text
 		t.tell(s, !b.Time.End.IsZero())
 	case *lathe.Reasoning:

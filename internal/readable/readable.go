@@ -1,0 +1,69 @@
+// Package readable turns what lathe writes for a model into what a person reads:
+// the tags that structure results of tools, rules as JSON, and the ledger of a
+// compaction have a meaning for the model alone.
+package readable
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"lathe/internal/ledger"
+	"lathe/internal/permission"
+)
+
+// Output returns the result of a tool without the tags around it. Text that only
+// looks like them, in the middle of a file, stays.
+func Output(text string) string {
+	if rest, ok := strings.CutPrefix(text, "<path>"); ok {
+		return body(rest, text)
+	}
+	if text, notes, ok := strings.Cut(text, "<bash_metadata>\n"); ok && strings.HasSuffix(notes, "\n</bash_metadata>") {
+		return text + strings.TrimSuffix(notes, "\n</bash_metadata>")
+	}
+	return denied(text)
+}
+
+// body returns what read found, without its frame and what follows it for the model.
+func body(rest, whole string) string {
+	for _, tag := range []string{"content", "entries"} {
+		_, inner, ok := strings.Cut(rest, "\n<"+tag+">\n")
+		if !ok {
+			continue
+		}
+		if i := strings.LastIndex(inner, "\n</"+tag+">"); i >= 0 {
+			return strings.TrimRight(inner[:i], "\n")
+		}
+	}
+	return whole
+}
+
+// denied says in words which rules forbid a call.
+func denied(text string) string {
+	before, list, ok := strings.Cut(text, permission.DeniedText)
+	if !ok {
+		return text
+	}
+	var rules []struct{ Permission, Pattern, Action string }
+	dec := json.NewDecoder(strings.NewReader(list))
+	if dec.Decode(&rules) != nil {
+		return text
+	}
+	out := before + "Not allowed by the rules"
+	for _, r := range rules {
+		if r.Action == "deny" {
+			out += fmt.Sprintf("; denied: %s %q", r.Permission, r.Pattern)
+		}
+	}
+	return out + ". lathe permissions lists the rules" + list[dec.InputOffset():]
+}
+
+// Ledger returns what a compaction kept for the model as a person reads it, and
+// whether a text is that.
+func Ledger(text string) (string, bool) {
+	inner, ok := strings.CutPrefix(text, ledger.Header+"\n")
+	if !ok {
+		return "", false
+	}
+	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(inner), ledger.Footer)), true
+}

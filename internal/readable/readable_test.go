@@ -1,0 +1,47 @@
+package readable
+
+import (
+	"testing"
+
+	"lathe"
+	"lathe/internal/ledger"
+	"lathe/internal/permission"
+)
+
+func TestOutput(t *testing.T) {
+	refused := &permission.Denied{Rules: []lathe.Rule{{Permission: "*", Pattern: "*", Action: lathe.Allow}, {Permission: "edit", Pattern: "docs/*", Action: lathe.Deny}}}
+	for in, want := range map[string]string{
+		"plain":  "plain",
+		"<path>": "<path>",
+		"<path>/a</path>\n<type>file</type>\n<content>\n1: <content>\n2: </content>\n\n(End of file - total 2 lines)\n</content>\n\n<system-reminder>\nkeep to it\n</system-reminder>": "1: <content>\n2: </content>\n\n(End of file - total 2 lines)",
+		"<path>/a</path>\n<type>directory</type>\n<entries>\nb/\n\n(1 entries)\n</entries>":                                                                                            "b/\n\n(1 entries)",
+		"out\n\n<bash_metadata>\nstopped\n</bash_metadata>":                                                                                                                            "out\n\nstopped",
+		"in a file: <bash_metadata>\nx\n</bash_metadata>\nmore":                                                                                                                        "in a file: <bash_metadata>\nx\n</bash_metadata>\nmore",
+		refused.Error():                   `Not allowed by the rules; denied: edit "docs/*". lathe permissions lists the rules`,
+		"task failed: " + refused.Error(): `task failed: Not allowed by the rules; denied: edit "docs/*". lathe permissions lists the rules`,
+		permission.DeniedText + "no json": permission.DeniedText + "no json",
+	} {
+		if got := Output(in); got != want {
+			t.Errorf("%q:\n got %q\nwant %q", in, got, want)
+		}
+	}
+}
+
+func TestLedger(t *testing.T) {
+	var f ledger.Facts
+	text := f.Render(ledger.Options{Recall: true})
+	got, ok := Ledger(text)
+	if !ok || got == "" || got[0] == '<' || got[len(got)-1] == '>' {
+		t.Errorf("%q, %v", got, ok)
+	}
+	if _, ok := Ledger("a text about <ledger>"); ok {
+		t.Error("any text is a ledger")
+	}
+}
+
+func FuzzOutput(f *testing.F) {
+	f.Add("<path>a</path>\n<type>file</type>\n<content>\nx\n</content>")
+	f.Add("<path>\n<entries>\n</entries>\n</entries>")
+	f.Add(permission.DeniedText + `[{"permission":"a","action":"deny"}]`)
+	f.Fuzz(func(_ *testing.T, text string) { Output(text); Ledger(text) })
+}
