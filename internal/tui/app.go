@@ -110,9 +110,10 @@ type App struct {
 	dirty     bool // something changed since the last frame
 	scrollTop int  // height of the conversation, as of the last drawing
 	mouse     mouse
-	flowed    flowed // of the inline screen
-	noLinks   bool   // the terminal would show addresses as text
-	drafting  bool   // the draft will be kept after a pause
+	flowed    flowed                          // of the inline screen
+	reduce    func(*theme.Theme) *theme.Theme // to the colours that the terminal has; nil: it has all
+	noLinks   bool                            // the terminal would show addresses as text
+	drafting  bool                            // the draft will be kept after a pause
 }
 
 // New returns the screen. Its commands end with the context.
@@ -171,6 +172,9 @@ func (a *App) themeNamed(name string) *theme.Theme {
 }
 
 func (a *App) setTheme(t *theme.Theme) {
+	if a.reduce != nil {
+		t = a.reduce(t)
+	}
 	a.look.theme, a.look.md = t, markdown.NewStyles(t, !a.opts.ASCII)
 }
 

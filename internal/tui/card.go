@@ -209,7 +209,7 @@ func (l look) tail(text string, most int, wrap wrapping, style styled.Style) []s
 		out = out[len(out)-most:]
 	}
 	if hidden > 0 {
-		out = append([]styled.Line{styled.Plain(l.glyph("…", "...")+" "+plural(hidden, "line")+" before", l.fg(theme.Border))}, out...)
+		out = append([]styled.Line{styled.Plain(l.glyph("…", "...")+" "+plural(hidden, "line")+" before", l.fg(theme.Muted))}, out...)
 	}
 	return l.gutter(out)
 }
@@ -244,7 +244,7 @@ func (l look) limit(lines []styled.Line, most int) []styled.Line {
 	}
 	if len(lines) > most {
 		rest := len(lines) - most
-		lines = append(lines[:most:most], styled.Plain(l.glyph("…", "...")+" "+plural(rest, "line")+" more", l.fg(theme.Border)))
+		lines = append(lines[:most:most], styled.Plain(l.glyph("…", "...")+" "+plural(rest, "line")+" more", l.fg(theme.Muted)))
 	}
 	return l.gutter(lines)
 }
@@ -311,10 +311,10 @@ func (l look) children(c call) []styled.Line {
 		}.Cut(l.width-8, l.method))
 	}
 	if n := len(out) - 5; n > 0 && !l.details {
-		out = append([]styled.Line{styled.Plain(l.glyph("…", "...")+" "+plural(n, "call")+" before", l.fg(theme.Border))}, out[n:]...)
+		out = append([]styled.Line{styled.Plain(l.glyph("…", "...")+" "+plural(n, "call")+" before", l.fg(theme.Muted))}, out[n:]...)
 	}
 	if id, _ := c.meta["sessionId"].(string); id != "" && c.running && l.child != "" {
-		out = append(out, styled.Plain(l.child+" or a click opens its session", l.fg(theme.Border)).Cut(l.width-8, l.method))
+		out = append(out, styled.Plain(l.child+" or a click opens its session", l.fg(theme.Muted)).Cut(l.width-8, l.method))
 	}
 	return l.gutter(out)
 }

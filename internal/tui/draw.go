@@ -100,7 +100,7 @@ func (l look) user(e *entry) []styled.Line {
 		body = append(body, styled.Plain("queued", l.fg(theme.Warning)))
 	}
 	if by := l.signed(e); by != "" {
-		body = append(body, styled.Plain(by, l.fg(theme.Border)))
+		body = append(body, styled.Plain(by, l.fg(theme.Muted)))
 	}
 	out := []styled.Line{nil}
 	for _, line := range body {
@@ -125,7 +125,7 @@ func (l look) divider(text string) styled.Line {
 	dash := l.glyph("─", "-")
 	side := max(2, (min(l.width, 80)-len(text)-4)/2)
 	line := strings.Repeat(dash, side) + " " + text + " " + strings.Repeat(dash, side)
-	return styled.Plain(" "+line, l.fg(theme.Border))
+	return styled.Plain(" "+line, l.fg(theme.Muted))
 }
 
 func (l look) assistant(e *entry, info *lathe.Assistant) []styled.Line {
@@ -156,7 +156,7 @@ func (l look) footer(e *entry, info *lathe.Assistant) []styled.Line {
 		return nil
 	}
 	text := fmt.Sprintf("%s %s %s %s %s", info.Agent, l.glyph("·", "-"), info.Model, l.glyph("·", "-"), duration(info.Completed.Sub(e.asked())))
-	return []styled.Line{nil, styled.Plain("   "+styled.OneLine(text), l.fg(theme.Border))}
+	return []styled.Line{nil, styled.Plain("   "+styled.OneLine(text), l.fg(theme.Muted))}
 }
 
 // asked is when the turn began that an answer belongs to.

@@ -66,7 +66,7 @@ func (a *App) flowBegin() []styled.Line {
 	if title == "" {
 		title = "session"
 	}
-	return []styled.Line{nil, styled.Plain(" "+l.glyph("──", "--")+" "+title+" "+l.glyph("──", "--"), l.fg(theme.Border)).Cut(l.width, l.method)}
+	return []styled.Line{nil, styled.Plain(" "+l.glyph("──", "--")+" "+title+" "+l.glyph("──", "--"), l.fg(theme.Muted)).Cut(l.width, l.method)}
 }
 
 // flowEntry returns what is final of an entry and was not shown, and whether that

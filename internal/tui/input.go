@@ -160,7 +160,7 @@ func (i *input) draw(l look, mark styled.Line, hint string) (lines []styled.Line
 		}
 		body := i.shown(rows[n], l.fg(theme.Text))
 		if text == "" {
-			body = styled.Plain(hint, l.fg(theme.Border))
+			body = styled.Plain(hint, l.fg(theme.Muted))
 		}
 		lines = append(lines, styled.Join(line, body).Cut(l.width, l.method))
 	}

@@ -38,7 +38,9 @@ func Run(ctx context.Context, a *App, t Terminal) (err error) {
 	l := &loop{app: a, term: t, ctx: ctx, msgs: make(chan tea.Msg, 64), events: make(chan uv.Event, 64)}
 	a.ctx = ctx
 	a.noLinks = paint.Simple(t.Env)
-	a.look.pictures = pictureMode(paint.Profile(t.Out, t.Env), t.Env)
+	profile := paint.Profile(t.Out, t.Env)
+	a.look.pictures = pictureMode(profile, t.Env)
+	a.reduceTo(profile)
 	width, height := l.size()
 	if a.opts.Inline {
 		l.live = paint.NewInline(t.Out, t.Env, width, height)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
@@ -90,4 +91,23 @@ func themeDetail(t *theme.Theme) string {
 		return "light"
 	}
 	return "dark"
+}
+
+// reduceTo draws themes in the colours that a terminal has, by their meaning: what
+// is deleted stays red.
+func (a *App) reduceTo(p colorprofile.Profile) {
+	switch {
+	case p >= colorprofile.TrueColor:
+		return
+	case p == colorprofile.ANSI256:
+		a.reduce = (*theme.Theme).Palette
+	default:
+		a.reduce = func(t *theme.Theme) *theme.Theme {
+			few, _ := theme.Lookup("system")
+			few = few.For(!t.Light)
+			few.Name = t.Name
+			return few
+		}
+	}
+	a.setTheme(a.themeNamed(a.chosenTheme()))
 }

@@ -256,7 +256,7 @@ func (a *App) activity() styled.Line {
 		}
 		line = append(line, styled.Span{Text: gap + seconds(now.Sub(a.since)), Style: l.fg(theme.Muted)})
 	}
-	line = append(line, styled.Span{Text: " · " + a.keys.For("session_interrupt") + " stops", Style: l.fg(theme.Border)},
+	line = append(line, styled.Span{Text: " · " + a.keys.For("session_interrupt") + " stops", Style: l.fg(theme.Muted)},
 		styled.Span{Text: a.doing(), Style: l.fg(theme.Accent)})
 	return line.Cut(l.width-8, l.method)
 }

@@ -1,5 +1,7 @@
 package theme
 
+import "strings"
+
 // palette is a built-in theme: its colours in the order of [paletteKeys].
 type palette struct {
 	name   string
@@ -18,7 +20,7 @@ var paletteKeys = [16]Key{
 var builtin = [...]palette{
 	{"lathe", false, [16]string{"", "#20242b", "#2c313a", "", "#8b939e", "#454c57", "#7fb4ca", "#c6a0f6", "#e5c07b", "#e46876", "#e6a54a", "#98bb6c", "#7aa2f7", "#1d3324", "#3c2226", "#11151b"}},
 	{"lathe-light", true, [16]string{"", "#f0f1f4", "#e2e5ea", "", "#69707d", "#c4c9d2", "#1f6f8b", "#7c3aad", "#925f00", "#c22f3d", "#a15c00", "#3d7a1f", "#2457c5", "#ddf4e0", "#fde3e4", "#ffffff"}},
-	{"system", false, [16]string{"", "", "0", "", "8", "8", "6", "5", "3", "1", "3", "2", "4", "", "", "15"}},
+	{"system", false, [16]string{"", "", "0", "", "7", "8", "14", "13", "11", "9", "11", "10", "14", "", "", "15"}},
 	{"contrast", false, [16]string{"#000000", "#000000", "#1a1a1a", "#ffffff", "#d0d0d0", "#ffffff", "#00ffff", "#ff9dff", "#ffff00", "#ff8080", "#ffd000", "#66ff66", "#8fc7ff", "#003b00", "#550000", "#000000"}},
 	{"contrast-light", true, [16]string{"#ffffff", "#ffffff", "#e8e8e8", "#000000", "#333333", "#000000", "#00458b", "#6a0080", "#6b4500", "#a00000", "#7a4a00", "#005a00", "#00378b", "#d2ffd2", "#ffd6d6", "#ffffff"}},
 	{"nord", false, [16]string{"#2e3440", "#3b4252", "#434c5e", "#eceff4", "#8d97aa", "#4c566a", "#88c0d0", "#b48ead", "#ebcb8b", "#bf616a", "#d08770", "#a3be8c", "#81a1c1", "#3b4a43", "#4a3b43", "#2e3440"}},
@@ -31,6 +33,7 @@ var builtin = [...]palette{
 	{"solarized", false, [16]string{"#002b36", "#073642", "#0b4553", "#93a1a1", "#657b83", "#586e75", "#268bd2", "#6c71c4", "#b58900", "#dc322f", "#cb4b16", "#859900", "#2aa198", "#0c3b2a", "#33262b", "#fdf6e3"}},
 	{"solarized-light", true, [16]string{"#fdf6e3", "#eee8d5", "#e4ddc8", "#586e75", "#839496", "#93a1a1", "#268bd2", "#6c71c4", "#b58900", "#dc322f", "#cb4b16", "#859900", "#2aa198", "#e7eec4", "#f8d9cf", "#fdf6e3"}},
 	{"github-light", true, [16]string{"#ffffff", "#f6f8fa", "#eaeef2", "#1f2328", "#656d76", "#d0d7de", "#0969da", "#8250df", "#953800", "#cf222e", "#9a6700", "#1a7f37", "#0550ae", "#dafbe1", "#ffebe9", "#ffffff"}},
+	{"system-light", true, [16]string{"", "", "15", "", "", "8", "4", "5", "5", "1", "5", "4", "4", "", "", "0"}},
 	{"rosepine", false, [16]string{"#191724", "#1f1d2e", "#26233a", "#e0def4", "#908caa", "#403d52", "#9ccfd8", "#c4a7e7", "#f6c177", "#eb6f92", "#f6c177", "#8fb878", "#31748f", "#23323a", "#3b2436", "#191724"}},
 }
 
@@ -39,5 +42,8 @@ func (p *palette) theme() *Theme {
 	for i, c := range p.colors {
 		t.colors[paletteKeys[i]] = c
 	}
-	return t
+	if strings.HasPrefix(p.name, "contrast") {
+		return t.legible(high)
+	}
+	return t.legible(Least)
 }

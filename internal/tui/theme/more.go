@@ -52,7 +52,7 @@ var sketches = [...]sketch{
 // lightOf names the theme that stands for another one on a light background.
 // Themes without one stay dark.
 var lightOf = map[string]string{
-	"lathe": "lathe-light", "opencode": "lathe-light", "contrast": "contrast-light", "gruvbox": "gruvbox-light",
+	"lathe": "lathe-light", "system": "system-light", "opencode": "lathe-light", "contrast": "contrast-light", "gruvbox": "gruvbox-light",
 	"solarized": "solarized-light", "github": "github-light", "ayu": "ayu-light", "everforest": "everforest-light",
 	"flexoki": "flexoki-light", "kanagawa": "kanagawa-lotus", "nord": "nord-light", "one-dark": "one-light",
 	"rosepine": "rosepine-dawn", "tokyonight": "tokyonight-day", "vercel": "vercel-light",
@@ -69,11 +69,12 @@ func (s *sketch) theme() *Theme {
 	if under == "" {
 		under = "#0a0a0a"
 	}
-	return &Theme{Name: s.name, Light: s.light, own: true, colors: map[Key]string{
+	t := &Theme{Name: s.name, Light: s.light, own: true, colors: map[Key]string{
 		Background: bg, Text: text, Muted: c[2], Primary: c[3], Secondary: c[4], Accent: c[5], Error: c[6], Warning: c[7],
 		Success: c[8], Info: c[9], Panel: mix(under, text, 5), Element: mix(under, text, 11), Border: mix(under, text, 28),
 		DiffAddedBg: mix(under, c[8], 17), DiffRemovedBg: mix(under, c[6], 19), Selected: under,
 	}}
+	return t.legible(Least)
 }
 
 // mix returns the colour that is percent of the way from a to b.

@@ -1,7 +1,7 @@
 package theme
 
 import (
-	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -43,40 +43,64 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// luminance is the relative luminance of a colour as WCAG defines it.
-func luminance(c string) float64 {
-	r, g, b, _ := rgb(c)
-	lin := func(v uint8) float64 {
-		f := float64(v) / 255
-		if f <= 0.04045 {
-			return f / 12.92
-		}
-		return math.Pow((f+0.055)/1.055, 2.4)
+// shown returns a colour as it looks.
+func shown(c string) string {
+	if n, err := strconv.Atoi(c); err == nil {
+		return paletteColor(n)
 	}
-	return 0.2126*lin(r) + 0.7152*lin(g) + 0.0722*lin(b)
+	return c
 }
 
-func contrast(a, b string) float64 {
-	x, y := luminance(a), luminance(b)
-	return (math.Max(x, y) + 0.05) / (math.Min(x, y) + 0.05)
-}
-
-// TestReadable holds that text can be read on every background it stands on.
+// TestReadable computes the contrast of every kind of text on everything it stands
+// on, in every theme, in full colour and in 256. What is the terminal's own colour
+// is taken to be readable on the terminal's own background.
 func TestReadable(t *testing.T) {
 	for _, name := range Names() {
-		th, _ := Lookup(name)
-		bg := th.color(Background)
-		if bg == "" {
-			continue
-		}
-		least := map[Key]float64{Text: 4.4, Muted: 2.7, Primary: 2.4, Error: 2.4, Warning: 2.4, Success: 2.4}
-		if strings.HasPrefix(name, "contrast") {
-			least = map[Key]float64{Text: 15, Muted: 7, Primary: 7, Error: 7, Warning: 7, Success: 7, Accent: 7, Info: 7}
-		}
-		for key, want := range least {
-			if got := contrast(th.color(key), bg); got < want {
-				t.Errorf("%s: %s on the background has contrast %.1f, less than %.1f", name, key, got, want)
+		full, _ := Lookup(name)
+		for depth, th := range map[string]*Theme{"full colour": full, "256 colours": full.Palette()} {
+			least := Least
+			if strings.HasPrefix(name, "contrast") && depth == "full colour" {
+				least = high
 			}
+			for _, p := range pairs() {
+				for _, on := range p.on {
+					bg := shown(th.backdrop(on))
+					if name == "system" || name == "system-light" { // the terminal's palette, as xterm has it
+						bg = map[bool]string{false: "#000000", true: "#ffffff"}[th.Light]
+					}
+					c := shown(th.color(p.text))
+					if c == "" {
+						continue
+					}
+					if got := contrast(c, bg); got < least {
+						t.Errorf("%s in %s: %s (%s) on %s (%s) has contrast %.2f, less than %.1f", name, depth, p.text, c, on, bg, got, least)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestRedStaysRed holds that what is deleted and what failed is red in 256 colours
+// too, what is added green, in every theme that draws it so.
+func TestRedStaysRed(t *testing.T) {
+	for _, name := range Names() {
+		full, _ := Lookup(name)
+		few := full.Palette()
+		for _, k := range []Key{Error, DiffRemoved, Success, DiffAdded} {
+			before, after := full.color(k), shown(few.color(k))
+			if before == "" || strings.HasPrefix(name, "system") {
+				continue
+			}
+			if was, is := opponent(before), opponent(after); was.hue() > 12 && (is.hue() < 8 || was.turned(is) < 0.7) {
+				t.Errorf("%s: %s is %s, and in 256 colours %s", name, k, before, after)
+			}
+		}
+	}
+	system, _ := Lookup("system")
+	for th, want := range map[*Theme]styled.Style{system: "91", system.For(false): "31"} {
+		if got := th.FG(DiffRemoved); got != want {
+			t.Errorf("%s: what is deleted is drawn as %q", th.Name, got)
 		}
 	}
 }
