@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -227,11 +228,25 @@ func notTakenBack(out client.Reverted, err error) error {
 	case err != nil:
 		return err
 	case out.Conflicts > 0:
-		return lathe.Errorf(lathe.CodeInvalid, "they were left as they are", "%d files were changed by somebody else since", out.Conflicts)
+		return lathe.Errorf(lathe.CodeInvalid, "what is not named was taken back", "left as it is, since somebody else changed it meanwhile: %s", namedFiles(out.Files, out.Conflicts))
 	case out.Unrecorded != "":
 		return lathe.Errorf(lathe.CodeInvalid, "/redo shows the messages again", "the messages are hidden, but the files stay as they are: what was done to them was not recorded (%s)", out.Unrecorded)
 	}
 	return nil
+}
+
+// namedFiles names the first files, and counts the others.
+func namedFiles(names []string, all int) string {
+	const most = 3
+	if len(names) == 0 {
+		return count(int64(all)) + " of the files"
+	}
+	shown := names[:min(len(names), most)]
+	text := strings.Join(shown, ", ")
+	if rest := all - len(shown); rest > 0 {
+		text += fmt.Sprintf(" and %d more", rest)
+	}
+	return text
 }
 
 // Compact compacts a session. Where no model is chosen the one that last answered

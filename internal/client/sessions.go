@@ -184,8 +184,9 @@ func (c *Client) Fork(ctx context.Context, id lathe.SessionID, upTo lathe.Messag
 
 // Reverted is what became of the files that a revert or unrevert was about.
 type Reverted struct {
-	Conflicts  int    // left alone, since somebody else changed them
-	Unrecorded string // why other changes could not be taken back; empty if there are none
+	Conflicts  int      // left alone, since somebody else changed them
+	Unrecorded string   // why other changes could not be taken back; empty if there are none
+	Files      []string // that were left alone, the first of them
 }
 
 // Revert goes back to before a message.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -167,10 +168,22 @@ type ownReverted struct {
 	Conflicts int `json:"conflicts"` // files that somebody else changed, left alone
 	// Unrecorded is why other changes could not be taken back.
 	Unrecorded string `json:"unrecorded,omitempty"`
+	// Files are those that were left alone, the first of them.
+	Files []string `json:"files,omitempty"`
 }
 
+const toldConflicts = 20
+
 func encodeReverted(out session.Reverted) ownReverted {
-	return ownReverted{wire.EncodeSession(out.Session), len(out.Conflicts), out.Unrecorded}
+	r := ownReverted{Session: wire.EncodeSession(out.Session), Conflicts: len(out.Conflicts), Unrecorded: out.Unrecorded}
+	for _, c := range out.Conflicts[:min(len(out.Conflicts), toldConflicts)] {
+		name, err := filepath.Rel(out.Session.Directory, c.Path)
+		if err != nil {
+			name = c.Path
+		}
+		r.Files = append(r.Files, filepath.ToSlash(name))
+	}
+	return r
 }
 
 func (c *call) ownRevert() (any, error) {

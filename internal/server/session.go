@@ -238,7 +238,10 @@ func (c *call) tellConflicts(sess lathe.Session, out session.Reverted) {
 	toast := toastProps{Title: "Files left as they are", Variant: "warning"}
 	switch n := len(out.Conflicts); {
 	case n > 0:
-		toast.Message = fmt.Sprintf("%d files were changed by somebody else since, first %s", n, filepath.Base(out.Conflicts[0].Path))
+		toast.Message = "somebody else changed it since: " + filepath.Base(out.Conflicts[0].Path)
+		if n > 1 {
+			toast.Message += fmt.Sprintf(" and %d more", n-1)
+		}
 	case out.Unrecorded != "":
 		toast.Message = "what was changed was not recorded: " + out.Unrecorded
 	default:

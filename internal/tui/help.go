@@ -27,14 +27,15 @@ var fixed = [...]struct {
 		{"up, down, j, k", "a line"}, {"pgup, pgdown, space", "a page"}, {"home, end", "first or last line"}, {"/", "search"}, {"esc, q, enter", "leave"},
 	}},
 	{"a permission is asked for", [][2]string{
-		{"y", "allow once"}, {"a", "allow in this session"}, {"p", "allow in this project"}, {"e", "change the pattern first, then allow"},
+		{"y", "allow once"}, {"a", "see what could be allowed from now on; " + giveKey + " allows it"},
 		{"n, esc", "reject"}, {"t", "reject and tell why"}, {"up, down, enter", "choose"},
+		{"pgup, pgdown, home, end", "read what does not fit"}, {fillKey, "fill the screen with it, and back"},
 	}},
 	{"a question is asked", [][2]string{
 		{"1 to 9", "choose"}, {"space", "mark, where several can be chosen"}, {"left, right, tab", "the other questions"},
 		{"enter", "answer"}, {"esc", "dismiss"},
 	}},
-	{"a repository asks for trust", [][2]string{{"y", "trust it until lathe ends"}, {"r", "trust it as it is now, and remember"}, {"n, esc", "do not trust it"}}},
+	{"a repository asks for trust", [][2]string{{"y", "trust it until lathe ends"}, {"r, then " + giveKey, "trust it as it is now, and remember"}, {"n, esc", "do not trust it"}}},
 }
 
 // help shows every key and command.
@@ -79,7 +80,7 @@ func (a *App) helpLines(l look) []styled.Line {
 	}
 	for _, c := range a.commands {
 		if a.slash(c.Name) == nil {
-			line("/"+styled.OneLine(c.Name), styled.OneLine(c.Description), "of the project")
+			line("/"+styled.OneLine(c.Name), styled.OneLine(c.Description), "")
 		}
 	}
 	out = append(out, nil, head("keys"), styled.Plain("Configure them as keybinds in lathe.json; a wide window shows their names.", l.fg(theme.Muted)))

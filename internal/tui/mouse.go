@@ -132,9 +132,9 @@ func (a *App) press(x, y int) tea.Cmd {
 // pressInput chooses a completion or puts the caret where it was clicked. y counts
 // from the first line below the conversation.
 func (a *App) pressInput(x, y int) tea.Cmd {
-	offers := len(a.input.drawOffer(a.look, min(8, a.height/3)))
+	offers := len(a.input.drawOffer(a.look, a.offerRows()))
 	if y < offers {
-		a.input.offer.at = a.input.firstOffer(min(8, a.height/3)) + y
+		a.input.offer.at = a.input.firstOffer(a.offerRows()) + y
 		if a.input.choose() {
 			return a.submit()
 		}

@@ -171,9 +171,9 @@ func (s *list) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 	case "down", "ctrl+n":
 		s.step(a, 1)
 	case "pgup":
-		s.step(a, -8)
+		s.step(a, -max(1, s.body-1))
 	case "pgdown":
-		s.step(a, 8)
+		s.step(a, max(1, s.body-1))
 	default:
 		return s.other(a, k, stroke, it, any)
 	}
@@ -359,8 +359,14 @@ func (s *field) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 func (s *field) draw(l look, _ int) ([]styled.Line, int, int) {
 	text, x := styled.Plain(s.edit.Text(), l.fg(theme.Text)), 2+styled.Width(s.edit.Text()[:s.edit.Caret()], l.method)
 	if s.secret {
-		n := min(utf8.RuneCountInString(s.edit.Text()), 40)
+		all := utf8.RuneCountInString(s.edit.Text())
+		n := min(all, 40, max(1, l.width-22))
 		text, x = styled.Plain(strings.Repeat(l.glyph("•", "*"), n), l.fg(theme.Text)), 2+n
+		if all > 0 {
+			text = append(text, styled.Span{Text: "  " + plural(all, "character"), Style: l.fg(theme.Muted)})
+		} else {
+			text = styled.Plain(" it is not shown as you type or paste it", l.fg(theme.Muted))
+		}
 	}
 	out := []styled.Line{l.title(s.title, s.hint), l.row(text, false)}
 	key := theme.Muted
@@ -380,6 +386,7 @@ type page struct {
 	title  string
 	lines  func(l look) []styled.Line
 	top    int
+	rows   int          // that were drawn
 	search *edit.Editor // while words are looked for
 }
 
@@ -406,9 +413,9 @@ func (s *page) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 	case "down", "j":
 		s.top++
 	case "pgup":
-		s.top -= 10
+		s.top -= max(1, s.rows-1)
 	case "pgdown", "space":
-		s.top += 10
+		s.top += max(1, s.rows-1)
 	case "home":
 		s.top = 0
 	case "end":
@@ -465,6 +472,7 @@ func (s *page) draw(l look, height int) ([]styled.Line, int, int) {
 		x = min(4+styled.Width(s.search.Text()[:s.search.Caret()], l.method), l.width-1)
 	}
 	last := max(0, len(body)-rows)
+	s.rows = rows
 	s.top = min(s.top, last)
 	if last > 0 {
 		hint = l.glyph("↑↓", "up/down") + " scroll · / search · " + hint

@@ -254,7 +254,14 @@ func (a *App) sideContext(l look) section {
 	s := section{head: l.sideHead("context", "")}
 	used, window := a.contextUsed()
 	if used == 0 {
-		s.rows = append(s.rows, styled.Plain("nothing was sent yet", l.fg(theme.Muted)))
+		text := "nothing was sent yet"
+		switch {
+		case a.busy():
+			text = "the first answer is on its way"
+		case len(a.conv.visible()) > 0:
+			text = "no answer told its tokens yet"
+		}
+		s.rows = append(s.rows, styled.Plain(text, l.fg(theme.Muted)))
 		return s
 	}
 	text, key := short(used)+" tokens", theme.Text

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lathe"
+	"lathe/internal/tui/keys"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -62,6 +63,10 @@ func (a *App) whoAndWhere(l look) []segment {
 	place := styled.OneLine(a.opts.Dir)
 	if a.branch != "" {
 		place += ":" + styled.OneLine(a.branch)
+	}
+	if a.session.ParentID != "" {
+		back := styled.Line{{Text: "subagent", Style: l.fg(theme.Secondary)}, {Text: " " + a.keys.For(keys.Parent) + " goes back", Style: muted}}
+		out = append(out, segment{line: back, worth: 95})
 	}
 	return append(out, segment{line: styled.Plain(place, muted), worth: 30})
 }

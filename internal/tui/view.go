@@ -171,6 +171,9 @@ func (a *App) doing() string {
 	return fmt.Sprintf(" · %s (%d of %d done)", now, done, len(a.todos))
 }
 
+// offerRows is how many completions are shown at once.
+func (a *App) offerRows() int { return max(1, a.height/3) }
+
 func (a *App) drawInput() (lines []styled.Line, x, y int) {
 	l := a.look
 	key := theme.Primary
@@ -189,7 +192,7 @@ func (a *App) drawInput() (lines []styled.Line, x, y int) {
 		hint = "a subagent works here; " + a.keys.For("session_parent") + " goes back"
 	}
 	rule := a.rule(key)
-	offers := a.input.drawOffer(l, min(8, a.height/3))
+	offers := a.input.drawOffer(l, a.offerRows())
 	body, x, y := a.input.draw(l, styled.Plain(mark, l.fg(key, styled.Bold)), hint)
 	lines = append(append(append(lines, offers...), rule), body...)
 	return lines, x, y + len(offers) + 1
