@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
+
+	"lathe/internal/workspace"
 )
 
 // resume takes the first snapshot of a process without git: it compares what the
@@ -52,7 +54,7 @@ func (s *Store) resume(ctx context.Context) (tree string, done bool, err error) 
 	s.index, s.watch = r.index(), w
 	dirty := r.dirty()
 	fresh, err := s.unignored(ctx, r.news)
-	if err != nil || len(dirty)+len(fresh) > maxDirty {
+	if err != nil || len(dirty)+len(fresh) > maxDirty || r.size > maxDirtyBytes {
 		return "", false, nil
 	}
 	for _, p := range fresh {
@@ -132,6 +134,7 @@ type resumer struct {
 	failed  error
 	news    []string // files that the index does not know
 	bare    []string // empty directories
+	size    int64    // bytes of files that are new or may have changed
 	watches []watch
 }
 
@@ -307,6 +310,7 @@ type dirReader struct {
 	st      unix.Stat_t
 
 	news, bare []string
+	size       int64
 	watches    []watch
 }
 
@@ -316,6 +320,7 @@ func (d *dirReader) hand() {
 	defer d.mu.Unlock()
 	d.resumer.news = append(d.resumer.news, d.news...)
 	d.resumer.bare = append(d.resumer.bare, d.bare...)
+	d.resumer.size += d.size
 	d.resumer.watches = append(d.resumer.watches, d.watches...)
 }
 
@@ -394,17 +399,16 @@ func (d *dirReader) entry(fd int, dir, name string) (sub string, isDir bool) {
 		d.compare(i, kind)
 	}
 	switch {
-	case kind == unix.S_IFDIR && !hidden(name):
-		return join(dir, name), true
-	case !known && (kind == unix.S_IFREG || kind == unix.S_IFLNK) && !left(name):
+	case kind == unix.S_IFDIR:
+		return join(dir, name), !hidden(name)
+	case known || kind != unix.S_IFREG && kind != unix.S_IFLNK || name == ".git" || name == ".DS_Store":
+	case workspace.IsTemp(name): // whatever a .gitignore takes in
+		workspace.RemoveStaleTemp(filepath.Join(d.store.top, dir, name))
+	default:
 		d.news = append(d.news, join(dir, name))
+		d.size += d.st.Size
 	}
 	return "", false
-}
-
-// left names files that no snapshot holds, see never.
-func left(name string) bool {
-	return name == ".git" || name == ".DS_Store" || strings.HasPrefix(name, ".lathe-") && strings.HasSuffix(name, ".tmp")
 }
 
 // compare notes whether a file of the index may have changed.
@@ -418,7 +422,9 @@ func (d *dirReader) compare(i int32, kind uint32) {
 	case kind == unix.S_IFREG:
 		d.perm[i] = fs.FileMode(st.Mode & 0o777)
 	}
-	d.odd[i] = statOf(st) != rec.seen || modeOf(kind, st.Mode) != rec.mode || st.Mtim.Nano() >= d.racy
+	if d.odd[i] = statOf(st) != rec.seen || modeOf(kind, st.Mode) != rec.mode || st.Mtim.Nano() >= d.racy; d.odd[i] {
+		d.size += st.Size
+	}
 }
 
 // modeOf is the mode that git gives a file.

@@ -14,8 +14,13 @@ import (
 	"lathe/internal/workspace"
 )
 
-// maxDirty is the number of changed paths above which git is faster.
-const maxDirty = 2_000
+const (
+	// maxDirty is the number of changed paths above which git is faster.
+	maxDirty = 2_000
+	// maxDirtyBytes is how much they may hold at the start of a process. Above that
+	// git takes them in, which bounds what is copied.
+	maxDirtyBytes = 64 << 20
+)
 
 // update takes changed paths into the index. done is false when git has to be
 // asked instead.
