@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -155,7 +154,7 @@ func (i *Instance) equip(ctx context.Context, o InstanceOptions) {
 	asks.Decide = i.decide
 	i.Permission = permission.New(asks)
 	i.Grants = Grants{asks: i.Permission, store: o.Approvals, owner: i.ApprovalOwner()}
-	env := shell.Env(i.withoutKeys(o), map[string]string{"LATHE": "1", "OPENCODE": "1", "AGENT": "1"}, o.Secrets...)
+	env := i.commandEnv(o)
 	i.shell = i.Config.Shell
 	if i.shell == "" {
 		i.shell = shell.Choose(env)
@@ -168,19 +167,6 @@ func (i *Instance) equip(ctx context.Context, o InstanceOptions) {
 		Limits: limits, Seen: i.Seen, HTTP: o.HTTP, Own: o.Own, Todos: o.Todos, Publish: publish, Now: o.Now,
 		Known: i.knownInstruction,
 	}, o)
-}
-
-// withoutKeys returns the environment for commands: without the keys of providers,
-// unless the person wants them kept.
-func (i *Instance) withoutKeys(o InstanceOptions) []string {
-	hidden := map[string]bool{}
-	for _, name := range append(i.Models.KeyVariables(), i.Config.SecretVariables(o.Getenv)...) {
-		hidden[name] = true
-	}
-	return slices.DeleteFunc(slices.Clone(o.Environ), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return hidden[name] && !shell.Named(name, i.Config.KeepEnv)
-	})
 }
 
 // knownInstruction reports whether a file is part of the system prompt already.

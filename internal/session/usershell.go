@@ -170,7 +170,7 @@ func (r *runner) runUserShell(ctx context.Context, p lathe.Part, call lathe.Tool
 	var shown time.Time
 	exit, err := r.inst.engine.runner.Run(ctx, shell.Command{
 		Script: command, Dir: r.inst.Root.Dir, Shell: r.inst.shell,
-		Env: shell.Env(r.inst.engine.shellEnv, map[string]string{"TERM": "dumb"}),
+		Env: r.inst.engine.shellEnv,
 		Output: func(chunk []byte) {
 			_, _ = spool.Write(chunk)
 			if now := r.s.opts.Now(); now.Sub(shown) >= shellProgress {

@@ -173,7 +173,7 @@ func (s *Service) prepare(inst *Instance, dir string, fill func(context.Context)
 func (i *Instance) runStart(ctx context.Context, dir, script string) error {
 	var said []byte
 	exit, err := i.engine.runner.Run(ctx, shell.Command{
-		Script: script, Dir: dir, Shell: i.shell, Env: shell.Env(i.engine.shellEnv, map[string]string{"TERM": "dumb"}), Timeout: startLimit,
+		Script: script, Dir: dir, Shell: i.shell, Env: i.engine.shellEnv, Timeout: startLimit,
 		Output: func(chunk []byte) {
 			said = append(said, chunk...)
 			said = said[max(0, len(said)-startSays):]

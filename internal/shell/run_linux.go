@@ -56,7 +56,14 @@ func (p *process) signalTree(kill bool) {
 		return
 	}
 	_ = p.proc.Kill()
+	p.clear()
+}
+
+// clear kills until nothing of the command is alive, then collects what died while
+// it was looked at.
+func (p *process) clear() {
 	killAll(p.hunt)
+	p.r.strays(p.mark)
 }
 
 // hunt lists the live processes of the command.
@@ -80,7 +87,7 @@ func (p *process) sweep(grace time.Duration) []string {
 		names = append(names, processName(pid))
 	}
 	endAll(pids, grace)
-	killAll(p.hunt)
+	p.clear()
 	return names
 }
 
