@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
+	"lathe"
 	"lathe/internal/shell"
 	"lathe/internal/tool"
 )
@@ -35,7 +38,7 @@ type bashInput struct {
 func (e *Env) bashTool() tool.Tool {
 	text := strings.NewReplacer(
 		"{{lines}}", strconv.Itoa(e.Limits.Lines()),
-		"{{bytes}}", strconv.Itoa(e.Limits.Bytes()),
+		"{{bytes}}", strconv.Itoa(e.shown(lathe.ModelRef{})),
 		"{{timeout}}", strconv.FormatInt(e.BashTimeout.Milliseconds(), 10),
 	).Replace(bashText)
 	s := spec("bash", text, `{"type":"object","properties":{`+
@@ -186,7 +189,10 @@ type output struct {
 	env         *Env
 	call        *tool.Call
 	title, desc string
+	room        int // bytes that the model is shown
 	spool       *shell.Spool
+
+	errors lookout // used by write, one call at a time, and after the command
 
 	mu    sync.Mutex
 	path  string // spill file
@@ -197,10 +203,11 @@ type output struct {
 }
 
 func (e *Env) newOutput(call *tool.Call, title, desc string) *output {
-	o := &output{env: e, call: call, title: title, desc: desc}
+	room := e.shown(call.Model)
+	o := &output{env: e, call: call, title: title, desc: desc, room: room, errors: lookout{skip: room / headShare}}
 	o.spool = shell.NewSpool(shell.SpoolOptions{
-		Head:   e.Limits.Bytes(),
-		Tail:   max(e.Limits.Bytes(), previewChars*utf8.UTFMax),
+		Head:   max(room, 8<<10),
+		Tail:   max(room, previewChars*utf8.UTFMax),
 		Create: o.create,
 	})
 	progress(call, title, map[string]any{"output": "", "description": desc})
@@ -220,6 +227,7 @@ func (o *output) create() (io.WriteCloser, error) {
 
 func (o *output) write(chunk []byte) {
 	_, _ = o.spool.Write(chunk) // a spool never fails
+	o.errors.write(chunk)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.timer != nil || o.done || o.call.Progress == nil {
@@ -269,60 +277,62 @@ func preview(tail []byte, total int64) string {
 	return "...\n\n" + text
 }
 
-// result returns what the model is told: the end of the output within the
-// limits, where the rest is, and how the command ended if not by itself.
+// result returns what the model is told: the output, of a long one its beginning and
+// end and where the whole is, and how the command ended.
 func (o *output) result(exit shell.Exit, timeout time.Duration) (string, map[string]any) {
 	closeErr := o.spool.Close()
-	total := o.spool.Total()
-	tail := o.spool.Tail()
-	if int64(len(tail)) < total { // begins where the memory does, maybe within a character
-		for len(tail) > 0 && !utf8.RuneStart(tail[0]) {
-			tail = tail[1:]
-		}
-	}
-	text := strings.ToValidUTF8(string(tail), "\ufffd")
-	kept, removed := o.env.Limits.Window(text, true)
+	total, tail := o.spool.Total(), o.spool.Tail()
 	meta := map[string]any{"output": preview(tail, total), "exit": nil, "truncated": false}
 	if exit.Code >= 0 && !exit.TimedOut && !exit.Aborted {
 		meta["exit"] = exit.Code
 	}
-	if removed != "" || int64(len(tail)) < total {
+	cut, kept, ok := abridge(o.spool.Head(), tail, int64(len(tail)) == total, o.room, o.env.Limits.Lines())
+	if ok {
 		meta["truncated"] = true
-		kept = o.saved(text, closeErr, meta) + kept
+		kept = o.abridged(cut, tail, closeErr, meta)
 	}
 	if strings.TrimSpace(kept) == "" {
 		kept = "(no output)"
 	}
-	if notes := notes(exit, timeout); notes != "" {
+	if notes := notes(exit, timeout, kept); notes != "" {
 		kept = strings.TrimRight(kept, "\n") + "\n\n<bash_metadata>\n" + notes + "\n</bash_metadata>"
 	}
 	return kept, meta
 }
 
-// saved returns the head of a cut output, which names the file with all of it.
-func (o *output) saved(text string, err error, meta map[string]any) string {
+// abridged joins what is shown of a long output.
+func (o *output) abridged(cut abridged, tail []byte, err error, meta map[string]any) string {
+	lines := o.errors.lines
+	if len(tail) > 0 && tail[len(tail)-1] != '\n' {
+		lines++
+	}
+	gap := "... " + cut.gap(lines, o.spool.Total()) + "; " + o.saved(tail, err, meta) + " ..."
+	if found := o.errors.found(cut.first+1, lines-cut.last); found != "" {
+		gap += "\n" + found + "\n..."
+	}
+	return strings.TrimRight(cut.head, "\n") + "\n\n" + gap + "\n\n" + cut.tail
+}
+
+// saved says where the whole of a cut output is.
+func (o *output) saved(tail []byte, err error, meta map[string]any) string {
 	o.mu.Lock()
 	path := o.path
 	o.mu.Unlock()
-	if path == "" && err == nil { // too many lines, though few bytes
-		path, err = o.env.Limits.Save(text)
+	if path == "" && err == nil { // it fits in memory
+		path, err = o.env.Limits.Save(string(tail))
 	}
-	head := "...output truncated...\n\n"
-	if path != "" && o.spool.Saved() < o.spool.Total() && o.spool.Saved() > 0 {
-		head += fmt.Sprintf("The first %d of %d bytes are saved to: %s\n\n", o.spool.Saved(), o.spool.Total(), path)
-	} else if path != "" {
-		head += "Full output saved to: " + path + "\n\n"
-	} else if err != nil {
-		head += fmt.Sprintf("The full output could not be saved: %v\n\n", err)
+	if path == "" {
+		return fmt.Sprintf("the whole could not be saved: %v", err)
 	}
-	if path != "" {
-		meta["outputPath"] = path
+	meta["outputPath"] = path
+	if saved, total := o.spool.Saved(), o.spool.Total(); saved > 0 && saved < total {
+		return fmt.Sprintf("the first %s of %s bytes are in %s", grouped(saved), grouped(total), path)
 	}
-	return head
+	return "the whole output is in " + path
 }
 
-// notes tells how a command ended that did not end by itself.
-func notes(exit shell.Exit, timeout time.Duration) string {
+// notes tells how a command ended that did not end well.
+func notes(exit shell.Exit, timeout time.Duration, text string) string {
 	var out []string
 	switch {
 	case exit.TimedOut:
@@ -332,9 +342,32 @@ func notes(exit shell.Exit, timeout time.Duration) string {
 		out = append(out, "User aborted the command")
 	case exit.Signal != "":
 		out = append(out, "The command was ended by a signal: "+exit.Signal)
+	case exit.Code != 0:
+		out = append(out, exitCode(exit.Code))
+		if unattended.MatchString(text) {
+			out = append(out, "Commands have no terminal and nobody to answer: give everything as arguments (git commit -m …), and use edit or write in place of an editor.")
+		}
 	}
 	if len(exit.Leftover) > 0 {
 		out = append(out, "Processes that were still running when the command ended were stopped: "+strings.Join(exit.Leftover, ", "))
 	}
 	return strings.Join(out, "\n")
+}
+
+// unattended is what programs say that wanted a terminal or an answer.
+var unattended = regexp.MustCompile(`(?i)not (?:from |to )?an? (?:terminal|tty)|/dev/tty|failed tty get|terminal is required|terminal prompts disabled|` +
+	`due to empty commit message|problem with the editor|inappropriate ioctl for device`)
+
+// exitCode says what an exit code other than 0 means.
+func exitCode(code int) string {
+	text := fmt.Sprintf("exit code %d", code)
+	switch {
+	case code == 126:
+		text += " (a program could not be run: no permission, or no program)"
+	case code == 127:
+		text += " (a command was not found)"
+	case code > 128 && code < 160:
+		text += fmt.Sprintf(" (the last part was ended by signal %d, %s)", code-128, syscall.Signal(code-128))
+	}
+	return text
 }

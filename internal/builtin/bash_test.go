@@ -1,18 +1,22 @@
 package builtin
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
+	"lathe"
 	"lathe/internal/shell"
 	"lathe/internal/tool"
 )
@@ -20,7 +24,7 @@ import (
 func TestBash(t *testing.T) {
 	r := newRig(t)
 	res := r.ok("bash", m{"command": "echo out; echo err >&2; exit 3", "description": "Print things"})
-	want := tool.Result{Title: "Print things", Output: "out\nerr\n", Metadata: m{
+	want := tool.Result{Title: "Print things", Output: "out\nerr\n\n<bash_metadata>\nexit code 3\n</bash_metadata>", Metadata: m{
 		"output": "out\nerr\n", "exit": 3, "description": "Print things", "truncated": false}}
 	if diff := cmp.Diff(want, res); diff != "" {
 		t.Errorf("result (-want +got):\n%s", diff)
@@ -96,8 +100,10 @@ func TestBashLongOutput(t *testing.T) {
 	if err != nil || !strings.HasPrefix(string(saved), "1\n2\n") || !strings.HasSuffix(string(saved), "99999\n100000\n") {
 		t.Errorf("saved %d bytes in %q: %v", len(saved), path, err)
 	}
-	if !strings.HasPrefix(res.Output, "...output truncated...\n\nFull output saved to: "+path+"\n\n98001\n") || !strings.HasSuffix(res.Output, "\n100000") {
-		t.Errorf("output %.120q … %q", res.Output, res.Output[len(res.Output)-20:])
+	head, rest, _ := strings.Cut(res.Output, "\n\n... lines ")
+	if want := " of 100,000 left out; the whole output is in " + path + " ...\n\n"; !strings.HasPrefix(head, "1\n2\n") || !strings.Contains(rest, want) ||
+		!strings.HasSuffix(rest, "\n100000\n") || len(res.Output) > 21_000 || strings.Count(res.Output, "\n") != 2003 {
+		t.Errorf("%d bytes of output: %.120q … %q", len(res.Output), rest, res.Output[len(res.Output)-20:])
 	}
 	shown := res.Metadata["output"].(string)
 	if !strings.HasPrefix(shown, "...\n\n") || len(shown) != previewChars+5 || res.Metadata["truncated"] != true {
@@ -105,13 +111,93 @@ func TestBashLongOutput(t *testing.T) {
 	}
 	res = r.ok("bash", m{"command": "yes | head -n 3000"}) // few bytes, many lines
 	path, _ = res.Metadata["outputPath"].(string)
-	if saved, err := os.ReadFile(path); err != nil || len(saved) != 6000 || strings.Count(res.Output, "y") < 2000 {
+	if saved, err := os.ReadFile(path); err != nil || len(saved) != 6000 || strings.Count(res.Output, "y\n") < 1990 || !strings.Contains(res.Output, "... lines 501 to 1,500 of 3,000 left out;") {
 		t.Errorf("saved %d bytes: %v", len(saved), err)
 	}
 	res = r.ok("bash", m{"command": "head -c 200000 /dev/zero | tr '\\0' x"}) // one line
-	if len(res.Output) > 52_000 || !strings.HasSuffix(res.Output, "xxx") {
+	if len(res.Output) > 21_000 || !strings.Contains(res.Output, "... 179,520 of 200,000 bytes left out;") || !strings.HasSuffix(res.Output, "xxx") {
 		t.Errorf("one long line gives %d bytes", len(res.Output))
 	}
+}
+
+// The first error of a long output is told with what follows it, wherever it is.
+func TestBashFirstError(t *testing.T) {
+	r := newRig(t)
+	for _, n := range []int{9_000, 90_000} { // within and beyond what memory holds
+		res := r.ok("bash", m{"command": fmt.Sprintf("seq 1 %d; echo 'a.c:3: error: no such thing'; echo '  int x;'; seq 1 %d; echo 'b.c:9: error: another'; exit 2", n, n)})
+		want := fmt.Sprintf("\nfirst error in that, line %s:\na.c:3: error: no such thing\n  int x;\n1\n2\n...\n", grouped(int64(n+1)))
+		if !strings.Contains(res.Output, want) || !strings.HasSuffix(res.Output, "b.c:9: error: another\n\n<bash_metadata>\nexit code 2\n</bash_metadata>") {
+			t.Errorf("%d: %q", n, res.Output[len(res.Output)/5:])
+		}
+	}
+	if res := r.ok("bash", m{"command": "echo error: early; seq 1 90000"}); strings.Contains(res.Output, "first error") {
+		t.Error("an error that is shown is told again")
+	}
+}
+
+// A model with a small window is shown less, and nobody more than tool_output says.
+func TestBashSmallWindow(t *testing.T) {
+	small := lathe.ModelRef{Provider: "a", Model: "small"}
+	e := Env{Limits: &tool.Limits{}, Window: func(ref lathe.ModelRef) int {
+		return map[string]int{"small": 48_000, "tiny": 4_000, "big": 1 << 20}[ref.Model]
+	}}
+	got := map[string]int{"any": e.shown(lathe.ModelRef{})}
+	for _, model := range []string{"small", "tiny", "big", "unknown"} {
+		got[model] = e.shown(lathe.ModelRef{Provider: "a", Model: model})
+	}
+	e.Limits = &tool.Limits{MaxBytes: 99}
+	got["set"] = e.shown(small)
+	want := map[string]int{"any": 20 << 10, "small": 6000, "tiny": 4 << 10, "big": 20 << 10, "unknown": 20 << 10, "set": 99}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What a command redraws for a terminal is told as it stands in the end.
+func TestBashTerminalOutput(t *testing.T) {
+	r := newRig(t)
+	res := r.ok("bash", m{"command": `printf '\033[31mred\033[0m\r\n'; for i in $(seq 1 5000); do printf '\rdone %d%%' $i; done; printf '\nab\b\bcd\n\033]0;title\007end\n'`})
+	if res.Output != "red\ndone 5000%\ncd\nend\n" || res.Metadata["truncated"] != false {
+		t.Errorf("%.200q, truncated %v", res.Output, res.Metadata["truncated"])
+	}
+}
+
+// How a command ended is told where that says more than its output.
+func TestBashEnding(t *testing.T) {
+	r := newRig(t)
+	for command, want := range map[string]string{
+		"exit 1":                         "(no output)\n\n<bash_metadata>\nexit code 1\n</bash_metadata>",
+		"nonesuch 2>/dev/null":           "(no output)\n\n<bash_metadata>\nexit code 127 (a command was not found)\n</bash_metadata>",
+		"sh -c 'kill -9 $$'; (exit 137)": "exit code 137 (the last part was ended by signal 9, killed)\n</bash_metadata>",
+		"false | true":                   "(no output)",
+		"echo 'not a terminal'; exit 1":  "exit code 1\nCommands have no terminal and nobody to answer: give everything as arguments (git commit -m …), and use edit or write in place of an editor.\n</bash_metadata>",
+	} {
+		if res := r.ok("bash", m{"command": command}); !strings.HasSuffix(res.Output, want) || res.Failed {
+			t.Errorf("%s: %q", command, res.Output)
+		}
+	}
+}
+
+// The first error is the same however the output is cut into pieces.
+func FuzzLookout(f *testing.F) {
+	f.Add([]byte("a\nerror: b\nc\nd\ne\nerror: f\n"), 3, 2)
+	f.Add([]byte("ok\r\nFAIL x\n"), 1, 0)
+	f.Fuzz(func(t *testing.T, text []byte, size, skip int) {
+		if size < 1 || skip < 0 || len(text) > 4000 {
+			return
+		}
+		whole, pieces := lookout{skip: skip}, lookout{skip: skip}
+		whole.write(text)
+		for chunk := range slices.Chunk(text, size) {
+			pieces.write(chunk)
+		}
+		if whole.lines != pieces.lines || whole.lines != bytes.Count(text, []byte{'\n'}) || whole.at != pieces.at || !bytes.Equal(whole.text, pieces.text) {
+			t.Errorf("whole: line %d of %d %q; pieces of %d: line %d of %d %q", whole.at, whole.lines, whole.text, size, pieces.at, pieces.lines, pieces.text)
+		}
+		if plain(text); utf8.Valid(text) && strings.ContainsRune(plain(text), '\x1b') {
+			t.Errorf("an escape sequence is left: %q", plain(text))
+		}
+	})
 }
 
 func TestBashTimeout(t *testing.T) {

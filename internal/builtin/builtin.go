@@ -32,9 +32,12 @@ type Env struct {
 	// lathe's own configuration and state. Absolute; optional.
 	Private []string
 
-	Shell       string   // path of the shell; empty means the environment's
-	ShellEnv    []string // whole environment of commands
-	Runner      Runner
+	Shell    string   // path of the shell; empty means the environment's
+	ShellEnv []string // whole environment of commands
+	Runner   Runner
+	// Window returns how many tokens a model's context holds, 0 if that is not known.
+	// It may be nil.
+	Window      func(lathe.ModelRef) int
 	BashTimeout time.Duration // default for commands; 0 means 2 minutes
 
 	Limits *tool.Limits

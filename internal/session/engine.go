@@ -43,6 +43,13 @@ func (i *Instance) offer(env builtin.Env, o InstanceOptions) {
 	flags := i.Config.Flags
 	i.engine.runner, i.engine.shellEnv, i.engine.limits, i.engine.hooks = o.Runner, env.ShellEnv, env.Limits, o.Hooks
 	env.Locks = &workspace.Locks{}
+	env.Window = func(ref lathe.ModelRef) int {
+		m, err := i.Model(ref)
+		if err != nil {
+			return 0
+		}
+		return m.Limit.Context
+	}
 	env.Delegate = i.delegates
 	env.Spawn = i.spawn
 	env.Subagents = i.subagents
