@@ -3,7 +3,6 @@ package builtin
 import (
 	"context"
 	_ "embed" // the description
-	"os"
 	"slices"
 	"strings"
 
@@ -224,7 +223,7 @@ func (e *Env) commitFile(ctx context.Context, call *tool.Call, c *patchChange) e
 		c.after = final.data
 	}
 	if c.kind == "delete" || c.kind == "move" {
-		if err := os.Remove(c.from.path); err != nil {
+		if err := workspace.RemoveReal(c.from.path); err != nil {
 			return explain("remove", c.from.path, err)
 		}
 		e.Publish(lathe.FileWatched{File: c.from.path, Op: "unlink"})

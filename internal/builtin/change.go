@@ -42,7 +42,7 @@ func (e *Env) look(path string) (fileState, error) {
 	case info.IsDir():
 		return s, failf("Path is a directory, not a file: %s", path)
 	}
-	if s.data, err = workspace.ReadFile(path, 0); err != nil {
+	if s.data, err = workspace.ReadReal(path, 0); err != nil {
 		return s, explain("read", path, err)
 	}
 	s.exists, s.info = true, info
@@ -126,7 +126,7 @@ func (e *Env) store(ctx context.Context, call *tool.Call, c change) (fileState, 
 	if now.exists != c.from.exists || !bytes.Equal(now.data, c.from.data) {
 		return now, failf("%s changed while the change was being prepared; read it again.", c.from.path)
 	}
-	if err := workspace.WriteFile(c.from.path, c.after, 0); err != nil {
+	if err := workspace.WriteReal(c.from.path, c.after, 0); err != nil {
 		return now, explain("write", c.from.path, err)
 	}
 	e.Publish(lathe.FileEdited{File: c.from.path})
@@ -148,7 +148,7 @@ func (e *Env) settle(ctx context.Context, call *tool.Call, c change) fileState {
 			final = now
 			if mark := []byte("\ufeff"); bytes.HasPrefix(c.after, mark) && !bytes.HasPrefix(now.data, mark) {
 				final.data = append(mark, now.data...)
-				if workspace.WriteFile(final.path, final.data, 0) != nil {
+				if workspace.WriteReal(final.path, final.data, 0) != nil {
 					final.data = now.data
 				}
 			}

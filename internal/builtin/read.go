@@ -90,7 +90,7 @@ func (r *reader) run(ctx context.Context, call *tool.Call, in readInput) (tool.R
 }
 
 func (r *reader) file(call *tool.Call, path, rel string, w window) (tool.Result, error) {
-	f, info, err := workspace.Open(path)
+	f, info, err := workspace.OpenReal(path)
 	if err != nil {
 		return tool.Result{}, explain("read", path, err)
 	}
@@ -314,7 +314,7 @@ func (x excerpt) result(path, rel string, loaded []string, reminder string) tool
 
 // readDir lists a directory; names of directories end in a slash.
 func readDir(path, rel string, w window) (tool.Result, error) {
-	entries, err := os.ReadDir(path)
+	entries, err := workspace.ReadDirReal(path)
 	if err != nil {
 		return tool.Result{}, explain("read", path, err)
 	}

@@ -94,11 +94,13 @@ func regular(path string, info fs.FileInfo) error {
 // ReadFile reads a regular file of at most limit bytes (0: [DefaultLimit]).
 // Files whose length is not known beforehand, as in /proc, end at the limit with
 // [ErrTooLarge] too; it never reads without end.
-func ReadFile(path string, limit int64) ([]byte, error) {
+func ReadFile(path string, limit int64) ([]byte, error) { return readFrom(Open, path, limit) }
+
+func readFrom(open func(string) (*os.File, fs.FileInfo, error), path string, limit int64) ([]byte, error) {
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
-	f, info, err := Open(path)
+	f, info, err := open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -122,9 +124,9 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 // a new file (0: 0o644), less the umask. A symbolic link stays and its target is
 // written. Extended attributes are not kept.
 //
-// Where a rename would change what the file is, it is written in place, and so
-// not atomically: when it has other hard links (they go on sharing the content),
-// when it is a mount point, and when its directory is not writable but it is.
+// Where a rename cannot be, it is written in place, and so not atomically: when it
+// is a mount point, and when its directory is not writable but it is. Other hard links
+// of a file keep the old content: they may be in a place that must not be written.
 func WriteFile(path string, data []byte, mode fs.FileMode) error {
 	if err := writeFile(path, data, mode); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
@@ -141,40 +143,44 @@ func writeFile(path string, data []byte, mode fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	old, err := os.Lstat(real)
+	return writeReal(real, data, mode)
+}
+
+// writeReal writes a resolved path.
+func writeReal(real string, data []byte, mode fs.FileMode) error {
+	dir, err := rootOf(real)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	old, err := dir.Lstat(filepath.Base(real))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		old = nil
-		if err := os.MkdirAll(filepath.Dir(real), 0o755); err != nil {
-			return err
-		}
 	case err != nil:
 		return err
+	case old.Mode()&fs.ModeSymlink != 0:
+		return &fs.PathError{Op: "open", Path: real, Err: ErrMoved}
 	case !old.Mode().IsRegular():
 		return regular(real, old)
-	case links(old) > 1:
-		return overwrite(real, data)
 	case !writable(real):
 		return &fs.PathError{Op: "open", Path: real, Err: fs.ErrPermission}
 	}
 	if mode == 0 {
 		mode = 0o644
 	}
-	err = replace(real, data, mode.Perm(), old)
+	err = replace(dir, filepath.Base(real), data, mode.Perm(), old)
 	if old != nil && err != nil && mustOverwrite(err) {
+		if links(old) > 1 {
+			return fmt.Errorf("it has other names (hard links) and cannot be replaced: %w", err)
+		}
 		return overwrite(real, data)
 	}
 	return err
 }
 
-// replace writes data to a new file and renames it to path. The directory is
-// held open, so exchanging it for another meanwhile does not redirect the write.
-func replace(path string, data []byte, mode fs.FileMode, old fs.FileInfo) (err error) {
-	dir, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
+// replace writes data to a new file and renames it to name.
+func replace(dir *os.Root, name string, data []byte, mode fs.FileMode, old fs.FileInfo) (err error) {
 	temp := TempName()
 	f, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
@@ -193,7 +199,7 @@ func replace(path string, data []byte, mode fs.FileMode, old fs.FileInfo) (err e
 	if err != nil {
 		return err
 	}
-	return dir.Rename(temp, filepath.Base(path))
+	return dir.Rename(temp, name)
 }
 
 func fill(f *os.File, data []byte, old fs.FileInfo) error {
@@ -210,7 +216,7 @@ func fill(f *os.File, data []byte, old fs.FileInfo) error {
 }
 
 func overwrite(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC|openFlags, 0)
+	f, err := openReal(path, os.O_WRONLY|os.O_TRUNC|openFlags)
 	if err != nil {
 		return err
 	}

@@ -141,7 +141,7 @@ func TestWriteFile(t *testing.T) {
 	if got, err := os.Readlink(link); err != nil || got != "new/deep/file" || read(p) != "three" {
 		t.Errorf("link: %q %v, its target has %q", got, err, read(p))
 	}
-	if read(hard) != "three" {
+	if read(hard) != "two" { // it may be outside of what may be written
 		t.Errorf("the other hard link has %q", read(hard))
 	}
 	write(dangling, "four")
