@@ -86,15 +86,17 @@ func (r *reader) run(ctx context.Context, call *tool.Call, in readInput) (tool.R
 	if dir {
 		return readDir(path, rel, w)
 	}
-	return r.file(call, path, rel, w)
+	return r.file(ctx, call, path, rel, w)
 }
 
-func (r *reader) file(call *tool.Call, path, rel string, w window) (tool.Result, error) {
-	f, info, err := workspace.OpenReal(path)
+func (r *reader) file(ctx context.Context, call *tool.Call, path, rel string, w window) (tool.Result, error) {
+	file, info, err := workspace.OpenReal(path)
 	if err != nil {
 		return tool.Result{}, explain("read", path, err)
 	}
-	defer f.Close()
+	defer file.Close()
+	f, stop := bound(ctx, file)
+	defer stop()
 	head := make([]byte, 4096)
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {

@@ -141,6 +141,7 @@ type scanner struct {
 	opt  GrepOptions
 	best *best
 	buf  []byte
+	pace pace
 
 	// The file at hand.
 	name  string
@@ -276,8 +277,24 @@ func (s *scanner) wide(r io.Reader, big int) error {
 	return nil
 }
 
-// search looks through whole lines, which start at offset s.at and line s.line.
+// search looks through whole lines, which start at offset s.at and line s.line. It
+// does so in pieces that take little time each, so that it can be stopped whatever the
+// expression costs.
 func (s *scanner) search(text []byte) {
+	at := s.at
+	for len(text) > 0 && !s.more && s.ctx.Err() == nil {
+		n := s.pace.next(text, s.expr)
+		begin := time.Now()
+		s.lines(text[:n])
+		s.pace.took(n, time.Since(begin))
+		text = text[n:]
+		s.at += int64(n)
+	}
+	s.at = at
+}
+
+// lines searches one piece.
+func (s *scanner) lines(text []byte) {
 	counted, pos := 0, 0
 	for pos < len(text) && !s.more {
 		start, end, ok := s.expr.next(text, pos)

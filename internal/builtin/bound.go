@@ -1,0 +1,39 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+)
+
+// readTime is how long the reading of one file may take. Some files of the kernel
+// wait for more and never end.
+const readTime = 10 * time.Second
+
+var errEndless = errors.New("it gave no more within 10 seconds; it is no file that ends")
+
+// bounded reads a file until the context ends or readTime passes.
+type bounded struct {
+	ctx  context.Context
+	file *os.File
+}
+
+// bound returns a reader of the file; stop ends what watches over it.
+func bound(ctx context.Context, f *os.File) (r *bounded, stop func()) {
+	ctx, cancel := context.WithTimeoutCause(ctx, readTime, errEndless)
+	unwatch := context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Unix(1, 0)) }) // a file on a disk has no deadline, and no need of one
+	return &bounded{ctx, f}, func() { unwatch(); cancel() }
+}
+
+// Read reads as [io.Reader] says.
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.ctx.Err() != nil {
+		return 0, context.Cause(b.ctx)
+	}
+	n, err := b.file.Read(p)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = context.Cause(b.ctx)
+	}
+	return n, err
+}
