@@ -65,7 +65,7 @@ func TestRawAttacks(t *testing.T) {
 func TestCORSAttacks(t *testing.T) {
 	r := newRig(t, func(o *Options) { o.Origins = []string{"https://tools.example"} })
 	for origin, allowed := range map[string]bool{
-		"https://tools.example": true, "http://localhost:3000": true, "tauri://localhost": true,
+		"https://tools.example": true, "http://localhost:3000": false, "tauri://localhost": false,
 		"https://evil.example": false, "null": false, "*": false, "https://tools.example.evil.example": false,
 		"https://tools.example:8443": false, "http://tools.example": false, "https://TOOLS.example": false, "file://": false,
 	} {

@@ -36,7 +36,9 @@ var errNotJSON = errors.New("the body is not declared as application/json")
 
 // bytes returns the body, which is JSON and says so. An absent body is nil.
 func (c *call) bytes(limit int64) ([]byte, error) {
-	data, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, limit))
+	body, received := c.s.receive(c.w, c.r, limit)
+	data, err := io.ReadAll(body)
+	received()
 	if err == nil { // else what is left of it must not be waited for
 		_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{})
 	}

@@ -23,6 +23,7 @@ type guard struct {
 	origins  []string
 	password bool
 	wanted   [sha256.Size]byte // of "user:password"
+	guesses  guesses
 }
 
 func newGuard(o Options) *guard {
@@ -31,6 +32,7 @@ func newGuard(o Options) *guard {
 		g.hosts = append(g.hosts, strings.ToLower(h))
 	}
 	g.wanted = sha256.Sum256([]byte(o.User + ":" + o.Password))
+	g.guesses.now = o.Now
 	return g
 }
 
@@ -38,40 +40,65 @@ func newGuard(o Options) *guard {
 type refusal struct {
 	status int
 	text   string
+	wait   int // seconds after which to try again; 0: it says nothing of that
 }
 
 // check judges a request by its headers.
 func (g *guard) check(r *http.Request) *refusal {
 	if !g.addressed(r) {
-		return &refusal{http.StatusForbidden, "this server does not answer to the host name of the request"}
+		return &refusal{status: http.StatusForbidden, text: "this server does not answer to the host name of the request; lathe serve --host allows it"}
 	}
 	if !g.originAllowed(r) {
-		return &refusal{http.StatusForbidden, "requests from this web origin are not allowed; lathe serve --cors allows it"}
+		return &refusal{status: http.StatusForbidden, text: "requests from this web origin are not allowed; lathe serve --cors allows it"}
 	}
-	if g.password && !g.authorized(r) {
-		return &refusal{http.StatusUnauthorized, "Unauthorized"}
+	if g.password {
+		return g.admit(r)
 	}
 	return nil
+}
+
+// admit asks for the password. Who guesses too often is not even told whether a
+// guess was right; see [guesses].
+func (g *guard) admit(r *http.Request) *refusal {
+	unauthorized := &refusal{status: http.StatusUnauthorized, text: "Unauthorized"}
+	if _, guess := credentials(r); !guess {
+		return unauthorized
+	}
+	switch ok, wait := g.guesses.try(r.RemoteAddr, func() bool { return g.authorized(r) }); {
+	case ok:
+		return nil
+	case wait:
+		return &refusal{http.StatusTooManyRequests, "too many wrong passwords; try again in a moment", guessPause}
+	}
+	return unauthorized
 }
 
 // addressed reports whether the request was meant for us. Browsers do not reach
 // unix sockets, so any name will do there.
 func (g *guard) addressed(r *http.Request) bool {
-	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	return g.trusted || (ok && addr.Network() == "unix") || g.hostAllowed(r.Host)
+	addr, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	return g.trusted || (addr != nil && addr.Network() == "unix") || g.hostAllowed(r.Host, addr)
 }
 
 // hostAllowed reports whether the Host header names us. A DNS name that was
-// rebound to this machine names somebody else; an IP address cannot be rebound.
-func (g *guard) hostAllowed(host string) bool {
+// rebound to this machine names somebody else. Of addresses it may be the one that
+// the connection came to, or a loopback one, which nobody else can have; 0.0.0.0
+// and foreign ones are what a page or a proxy that was led astray would name.
+func (g *guard) hostAllowed(host string, came net.Addr) bool {
 	name := hostname(host)
 	if name == "" {
 		return false
 	}
-	if _, err := netip.ParseAddr(name); err == nil {
+	if slices.Contains(g.hosts, name) || strings.HasSuffix(name, ".localhost") {
 		return true
 	}
-	return strings.HasSuffix(name, ".localhost") || slices.Contains(g.hosts, name)
+	ip, err := netip.ParseAddr(name)
+	if err != nil {
+		return false
+	}
+	tcp, ok := came.(*net.TCPAddr)
+	ip = ip.Unmap().WithZone("")
+	return ip.IsLoopback() || ok && ip == tcp.AddrPort().Addr().Unmap().WithZone("")
 }
 
 // hostname returns the name of a host with or without a port, in lower case and
@@ -103,10 +130,18 @@ func sameOrigin(origin string, r *http.Request) bool {
 	return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host) && (u.Scheme == "http" || u.Scheme == "https")
 }
 
-// webOrigin reports whether pages of an origin may call and read the answers.
-// OpenCode's hosted pages may only where a password protects the server.
+// webOrigin reports whether pages of an origin may call and read the answers:
+// those that --cors names and, where a password protects the server, pages of this
+// machine, OpenCode's hosted pages and its desktop program. Without a password any
+// page that some program of this machine serves would drive the server.
 func (g *guard) webOrigin(origin string) bool {
-	if slices.Contains(g.origins, origin) || origin == "tauri://localhost" || origin == "http://tauri.localhost" {
+	if slices.Contains(g.origins, origin) {
+		return true
+	}
+	if !g.password {
+		return false
+	}
+	if origin == "tauri://localhost" || origin == "http://tauri.localhost" {
 		return true
 	}
 	u, err := url.Parse(origin)
@@ -117,7 +152,7 @@ func (g *guard) webOrigin(origin string) bool {
 	case "http":
 		return name == "localhost" || name == "127.0.0.1"
 	case "https":
-		return g.password && (name == "opencode.ai" || strings.HasSuffix(name, ".opencode.ai")) && u.Port() == ""
+		return (name == "opencode.ai" || strings.HasSuffix(name, ".opencode.ai")) && u.Port() == ""
 	}
 	return false
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
@@ -76,14 +78,39 @@ func (s *Server) admit(w *answer, r *http.Request) {
 		if no.status == http.StatusUnauthorized {
 			w.Header().Set("WWW-Authenticate", `Basic realm="Secure Area"`)
 		}
+		if no.wait > 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(no.wait))
+		}
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(no.status)
 		_, _ = w.Write([]byte(no.text))
 		return
 	}
+	if r.ContentLength == 0 || r.Body == http.NoBody {
+		s.mux.ServeHTTP(w, r)
+		return
+	}
 	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(s.patience.body))
+	_ = rc.SetReadDeadline(time.Now().Add(s.patience.stall))
+	body := &watched{ReadCloser: r.Body}
+	r.Body = body
 	s.mux.ServeHTTP(w, r)
+	if !body.ended {
+		_ = rc.SetReadDeadline(time.Now().Add(leftover))
+	}
+}
+
+// watched is a body of which it is known whether it was read to its end.
+type watched struct {
+	io.ReadCloser
+	ended bool
+}
+
+// Read reads the next piece.
+func (b *watched) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.ended = b.ended || err == io.EOF
+	return n, err
 }
 
 // audit logs who asked for what. Paths hold no secrets, but queries may.

@@ -42,11 +42,13 @@ func TestSlowRequests(t *testing.T) {
 		name, sends, want string
 		p                 patience
 	}{
-		{"header", "GET /path HTTP/1.1\r\nHost: localhost\r\nX-A: b", "", patience{10 * time.Millisecond, hour, hour}},
-		{"nothing", "", "", patience{10 * time.Millisecond, hour, hour}},
-		{"body", "POST /session HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"title\":", "400", patience{hour, 10 * time.Millisecond, hour}},
-		{"chunked body", "POST /session HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{\"", "400", patience{hour, 10 * time.Millisecond, hour}},
-		{"idle", "GET /global/health HTTP/1.1\r\nHost: localhost\r\n\r\n", "200", patience{hour, hour, 10 * time.Millisecond}},
+		{"header", "GET /path HTTP/1.1\r\nHost: localhost\r\nX-A: b", "", patience{10 * time.Millisecond, hour, hour, hour}},
+		{"nothing", "", "", patience{10 * time.Millisecond, hour, hour, hour}},
+		{"body", "POST /session HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"title\":", "400", patience{hour, 10 * time.Millisecond, hour, hour}},
+		{"chunked body", "POST /session HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{\"", "400", patience{hour, 10 * time.Millisecond, hour, hour}},
+		{"stalled body", "POST /session HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"title\":", "400", patience{hour, hour, hour, 10 * time.Millisecond}},
+		{"body that nobody reads", "GET /path HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{", "200", patience{hour, hour, hour, 10 * time.Millisecond}},
+		{"idle", "GET /global/health HTTP/1.1\r\nHost: localhost\r\n\r\n", "200", patience{hour, hour, 10 * time.Millisecond, hour}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, _, addr := patient(t, tt.p)
@@ -281,7 +283,7 @@ func TestDrain(t *testing.T) {
 
 // Stop ends in time although a client does not read.
 func TestStopWithSlowClient(t *testing.T) {
-	r, hs, addr := patient(t, patience{time.Hour, time.Hour, time.Hour})
+	r, hs, addr := patient(t, patience{time.Hour, time.Hour, time.Hour, time.Hour})
 	c, err := net.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)

@@ -85,6 +85,7 @@ type Server struct {
 	epoch  string // of this process, in event ids
 
 	runs    runs
+	uploads uploads
 	listing listing
 	own     func() ownPlaces
 
@@ -123,7 +124,7 @@ func New(o Options) *Server {
 	ctx, stop := context.WithCancelCause(context.Background())
 	s := &Server{
 		opts: o, guard: newGuard(o), mux: http.NewServeMux(), ctx: ctx, stop: stop,
-		patience: patience{headerTimeout, bodyTimeout, idleTimeout},
+		patience: patience{headerTimeout, bodyTimeout, idleTimeout, stallTimeout},
 		places:   map[*place]struct{}{}, fanouts: fanouts{by: map[fankey]*fanout{}},
 		epoch: strings.ToLower(o.IDs.New(lathe.PrefixEvent)[4+12:]),
 	}
@@ -164,13 +165,14 @@ const (
 	headerLimit    = 64 << 10
 	headerTimeout  = 10 * time.Second
 	bodyTimeout    = 60 * time.Second
+	stallTimeout   = 10 * time.Second
 	idleTimeout    = 2 * time.Minute
 	maxConnections = 4096
 )
 
-// patience is how long clients may take to send a header, to send a body, and to
-// say nothing between requests.
-type patience struct{ header, body, idle time.Duration }
+// patience is how long clients may take to send a header, to send a body, to say
+// nothing between requests, and to send nothing in the midst of a body.
+type patience struct{ header, body, idle, stall time.Duration }
 
 // HTTP returns an http.Server for the handler, with limits set. The caller
 // serves and shuts it down; closing the Server first ends its streams.

@@ -51,5 +51,5 @@ func (s *Server) checkCaller(r *http.Request) *refusal {
 	if c.wrong == "" {
 		return nil
 	}
-	return &refusal{http.StatusForbidden, c.wrong}
+	return &refusal{status: http.StatusForbidden, text: c.wrong}
 }
