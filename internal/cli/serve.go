@@ -7,7 +7,9 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,6 +36,7 @@ type serveOptions struct {
 	drain        time.Duration
 	mdns         bool
 	mdnsDomain   string
+	directories  []string // that requests may name
 }
 
 func newServe(env *Env) *cobra.Command {
@@ -69,7 +72,7 @@ interrupt aborts at once, a third kills.`,
 	f.IntVar(&o.port, "port", -1, "port to listen on; 0 for any (default 4096, or any when that is taken)")
 	f.StringVar(&o.socket, "socket", "", "also listen on a unix socket at this path, which only you can reach")
 	f.StringArrayVar(&o.cors, "cors", nil, "web origin that may call, such as https://example.com (repeatable)")
-	f.StringArrayVar(&o.hosts, "host", nil, "name that the server is reached by, beside localhost (repeatable)")
+	f.StringArrayVar(&o.hosts, "host", nil, "name or address that the server is reached by, beside localhost and those it listens on (repeatable)")
 	f.StringVar(&o.passwordFile, "password-file", "", "file with the password")
 	f.StringVar(&o.dir, "dir", "", "directory for requests that name none")
 	f.DurationVar(&o.drain, "drain", 0, "how long running turns may go on after an interrupt (default: they are aborted)")
@@ -108,6 +111,15 @@ func (a *app) serveSettings(ctx context.Context, dir string, o *serveOptions, gi
 		return err
 	}
 	o.merge(conf.Server, given)
+	for _, d := range conf.Server.Directories {
+		if rest, ok := strings.CutPrefix(d, "~/"); ok || d == "~" {
+			d = filepath.Join(a.paths.Home, rest)
+		}
+		if !filepath.IsAbs(d) {
+			return lathe.Errorf(lathe.CodeInvalid, "write it whole, or with ~/", "server.directories: %q is not an absolute path", d)
+		}
+		o.directories = append(o.directories, d)
+	}
 	return o.check()
 }
 
@@ -230,7 +242,7 @@ func newServer(a *app, o serveOptions, dir, password string, served func(*http.R
 	}
 	return server.New(server.Options{
 		Service: a.svc, Store: a.store, Bus: a.bus, Auth: a.auth, Paths: a.paths, Now: a.env.Now, Log: a.log,
-		Dir: dir, User: a.flags.ServerUsername, Password: password, Hosts: hosts, Origins: o.cors,
+		Dir: dir, Directories: o.directories, User: a.flags.ServerUsername, Password: password, Hosts: hosts, Origins: o.cors,
 		Environ: environ, Shell: shell.Choose(environ), Trusting: &a.decisions,
 		Served: served, Commands: a.runner,
 	})

@@ -181,7 +181,7 @@ func TestEveryKey(t *testing.T) {
 
 const everyKey = `{
   "$schema": "s", "theme": "t", "keybinds": {"leader": "ctrl+x"}, "tui": {"scroll_speed": 1}, "shell": "zsh", "keep_env": ["HF_*"], "logLevel": "DEBUG",
-  "server": {"port": {env:PORT}, "hostname": "h", "mdns": true, "mdnsDomain": "d", "cors": ["c"]},
+  "server": {"port": {env:PORT}, "hostname": "h", "mdns": true, "mdnsDomain": "d", "cors": ["c"], "directories": ["~/d"]},
   "command": {"c": {"template": "do $1", "description": "d", "agent": "a", "model": "m", "variant": "v", "subtask": true}},
   "skills": ["./s", "https://x"], "reference": {"docs": "../docs", "r": {"repository": "u", "branch": "b", "description": "d", "hidden": true}},
   "watcher": {"ignore": []}, "plugin": ["p@1", ["q", {"k": "v"}]], "snapshots": false, "autoshare": true, "autoupdate": "notify",

@@ -91,6 +91,8 @@ type (
 		MDNS       bool     `conf:"mdns"`
 		MDNSDomain string   `conf:"mdnsDomain"`
 		CORS       []string `conf:"cors"`
+		// Directories are those that requests may name; "~/" is the home directory.
+		Directories []string `conf:"directories"`
 	}
 	// Command is a slash command.
 	Command struct {

@@ -190,7 +190,7 @@ func (c *call) dir() (string, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return "", badQuery("directory", "there is no such directory")
 	}
-	return dir, nil
+	return dir, c.mayUse(dir)
 }
 
 // instance returns what belongs to the request's directory.

@@ -133,7 +133,7 @@ func newRig(t testing.TB, change ...func(*Options)) *rig {
 	})
 	r.svc = svc
 	o := Options{
-		Service: svc, Store: store, Bus: b, Auth: creds, Paths: paths, IDs: ids, Dir: dir, Environ: environ, Shell: "/bin/sh",
+		Service: svc, Store: store, Bus: b, Auth: creds, Paths: paths, IDs: ids, Dir: dir, Directories: []string{"/"}, Environ: environ, Shell: "/bin/sh",
 		Log: slog.New(slog.DiscardHandler),
 	}
 	for _, c := range change {

@@ -41,14 +41,19 @@ type Options struct {
 	Log     *slog.Logger
 
 	Dir string // used where a request names no directory
+	// Directories are those that requests may name, with what is below them, beside
+	// Dir and, without a password, the projects that lathe knows. With a password
+	// and none here they may name any.
+	Directories []string
 
 	// Password, when set, is asked for with every request. User is the name that
 	// goes with it, "opencode" when empty.
 	User, Password string
-	// Hosts are names, beside this machine's loopback ones, that requests may be
-	// addressed to. IP addresses are always allowed: no other site can use them.
+	// Hosts are names, beside this machine's loopback ones and the address that a
+	// connection came to, that requests may be addressed to.
 	Hosts []string
-	// Origins are web origins, beside those of this machine, that may call.
+	// Origins are web origins that may call, beside, with a password, those of this
+	// machine.
 	Origins []string
 	// Trusted says that the transport itself authenticates callers (a private
 	// unix socket, a call within the process): no Host or password is asked for.
@@ -86,6 +91,7 @@ type Server struct {
 
 	runs    runs
 	uploads uploads
+	reach   reach
 	listing listing
 	own     func() ownPlaces
 
