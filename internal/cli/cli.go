@@ -108,13 +108,18 @@ func newRoot(env *Env) *cobra.Command {
 	var version bool
 	var screen tuiOptions
 	root := &cobra.Command{
-		Use:   "lathe",
+		Use:   "lathe [directory] [request]",
 		Short: "An AI coding agent for your terminal",
 		Long: `lathe takes a request, and reads, edits and runs code in your repository until
 the work is done. It shows everything it does.
 
-Without an account it starts with the offline guide, which shows how lathe works.`,
+Without an account it starts with the offline guide, which shows how lathe works.
+
+A directory opens the screen there, and a request in quotes is sent at once; without
+a terminal the request is carried out as by lathe run.`,
 		Example: `  lathe
+  lathe ../other
+  lathe "explain main.go"
   lathe run "give me a tour of this project"
   lathe run -c "now add a test for it"
   git diff | lathe run "review this change"
@@ -123,11 +128,11 @@ Without an account it starts with the offline guide, which shows how lathe works
 		SilenceErrors: true,
 		Args:          cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return unknownCommand(cmd, args[0])
-			}
 			if version {
 				return printVersion(env)
+			}
+			if len(args) > 0 {
+				return openWith(cmd.Context(), cmd, env, screen, args)
 			}
 			if interactive(env) || screen != (tuiOptions{}) {
 				return runTUI(cmd.Context(), env, screen)
