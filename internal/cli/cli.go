@@ -24,6 +24,7 @@ const (
 	ExitLimit      = 4   // a step, cost, time, retry or loop limit was reached
 	ExitBusy       = 5   // the session is busy in another process
 	ExitAborted    = 130 // stopped by Ctrl-C or a signal
+	ExitUnread     = 141 // whoever read standard output went away, as head does
 )
 
 // Env is the world that the program runs in.
@@ -91,6 +92,9 @@ func Main(env Env) int {
 	err := root.ExecuteContext(ctx)
 	if lost := out.failed(); lost != nil {
 		err = exitError{code: ExitFailed, err: lost}
+		if unread(lost) {
+			err = exitError{code: ExitUnread}
+		}
 	}
 	if _, ended := errors.AsType[exitError](err); err != nil && !ended && errors.Is(context.Cause(ctx), errInterrupted) {
 		err = errInterrupted // whatever it was that the interrupt broke off

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe/internal/config"
+	"lathe/internal/printable"
 )
 
 func newConfig(env *Env) *cobra.Command {
@@ -51,7 +52,7 @@ LATHE_CONFIG names, project files from the checkout's root down, .opencode and
 
 func configJSON(env *Env, c *config.Config) error {
 	var out bytes.Buffer
-	if err := json.Indent(&out, c.JSON(), "", "  "); err != nil {
+	if err := json.Indent(&out, printable.JSON(c.JSON()), "", "  "); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(env.Stdout, out.String())
@@ -92,7 +93,7 @@ func configText(env *Env, c *config.Config, key string) error {
 func lookup(tree any, path string) string {
 	if v, ok := find(tree, path); ok {
 		if out, err := json.Marshal(v); err == nil {
-			return string(out)
+			return string(printable.JSON(out))
 		}
 	}
 	return "…"

@@ -15,6 +15,7 @@ import (
 	"lathe"
 	"lathe/internal/opencode/disk"
 	"lathe/internal/opencode/wire"
+	"lathe/internal/printable"
 	"lathe/internal/session"
 	"lathe/internal/sqlite"
 	"lathe/internal/transcript"
@@ -121,7 +122,7 @@ func render(w io.Writer, t transcript.Session, o exportOptions) error {
 			return err
 		}
 		var out bytes.Buffer
-		if err := json.Indent(&out, raw, "", "  "); err != nil {
+		if err := json.Indent(&out, printable.JSON(raw), "", "  "); err != nil {
 			return err
 		}
 		out.WriteByte('\n')

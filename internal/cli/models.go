@@ -11,6 +11,7 @@ import (
 
 	"lathe"
 	"lathe/internal/catalog"
+	"lathe/internal/printable"
 	"lathe/internal/provider"
 )
 
@@ -72,7 +73,7 @@ func models(ctx context.Context, env *Env, filter string, verbose, refresh, all 
 		if verbose {
 			err = printModel(env, m)
 		} else {
-			_, err = fmt.Fprintln(env.Stdout, m.Ref.String()+star(m.Ref, def))
+			_, err = fmt.Fprintln(env.Stdout, clean(m.Ref.String())+star(m.Ref, def))
 		}
 		if err != nil {
 			return err
@@ -105,7 +106,7 @@ func printModel(env *Env, m *provider.Model) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(env.Stdout, "%s\n", strings.TrimSpace(string(out)))
+	_, err = fmt.Fprintf(env.Stdout, "%s\n", strings.TrimSpace(string(printable.JSON(out))))
 	return err
 }
 

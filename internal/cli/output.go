@@ -28,6 +28,7 @@ type output struct {
 	json     bool
 	quiet    bool
 	thinking bool
+	raw      bool // the answer goes into a pipe as the model wrote it
 	live     bool // standard output is a terminal: text is shown as it comes
 
 	answer   string                  // text of the newest finished text part
@@ -45,7 +46,7 @@ type output struct {
 func newOutput(env *Env, o runOptions) *output {
 	return &output{
 		env: env, style: newStyle(env.StderrTTY, env.Getenv), json: o.format == "json", quiet: o.quiet,
-		thinking: o.thinking, live: env.StdoutTTY && o.format != "json" && !o.quiet, atStart: true,
+		thinking: o.thinking, raw: o.raw, live: env.StdoutTTY && o.format != "json" && !o.quiet, atStart: true,
 		streamed: map[lathe.PartID]int{}, held: map[lathe.PartID]string{}, kind: map[lathe.PartID]string{}, shown: map[lathe.PartID]bool{},
 		working: map[lathe.MessageID]bool{},
 	}
@@ -394,7 +395,7 @@ func (o *output) end(out turn.Outcome, took time.Duration) {
 	}
 	if o.answer != "" {
 		text := o.answer
-		if o.env.StdoutTTY {
+		if !o.raw || o.env.StdoutTTY { // the next program of a pipe is often a terminal
 			text = clean(text)
 		}
 		o.newline()
@@ -515,5 +516,5 @@ func (o *output) jsonLine(e lathe.Envelope, kind string, id lathe.SessionID, fie
 	if err != nil {
 		return
 	}
-	fmt.Fprintf(o.env.Stdout, `{"type":%q,"timestamp":%d,"sessionID":%q,%q:%s}`+"\n", kind, e.Time.UnixMilli(), string(id), field, line)
+	fmt.Fprintf(o.env.Stdout, `{"type":%q,"timestamp":%d,"sessionID":%q,%q:%s}`+"\n", kind, e.Time.UnixMilli(), string(id), field, printable.JSON(line))
 }

@@ -42,6 +42,7 @@ type runOptions struct {
 	maxTime    time.Duration
 	thinking   bool
 	quiet      bool
+	raw        bool
 	trust      bool
 	command    string
 	shell      bool
@@ -67,7 +68,7 @@ Permission: --permission says who answers when a tool needs permission.
 
 Exit codes: 0 done; 1 the model or provider failed; 2 wrong usage or
 configuration; 3 a permission was refused; 4 a limit was reached; 5 the session
-is busy in another process; 130 aborted. Ctrl-C aborts cleanly, twice kills.`,
+is busy in another process; 130 aborted; 141 nobody reads the output. Ctrl-C aborts cleanly, twice kills.`,
 		Example: `  lathe run "fix the failing test in ./parser"
   lathe run -c "now document it"
   lathe run -m anthropic/claude-sonnet-4-5 -f design.png "build this page"
@@ -106,6 +107,7 @@ is busy in another process; 130 aborted. Ctrl-C aborts cleanly, twice kills.`,
 	f.DurationVar(&o.maxTime, "max-time", 0, "stop after this time, such as 10m; 0: no limit")
 	f.BoolVar(&o.thinking, "thinking", false, "show the model's reasoning")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print the answer only")
+	f.BoolVar(&o.raw, "raw", false, "into a pipe or file, print the answer with its control characters and escape sequences")
 	return cmd
 }
 

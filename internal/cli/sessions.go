@@ -13,6 +13,7 @@ import (
 
 	"lathe"
 	"lathe/internal/opencode/wire"
+	"lathe/internal/printable"
 	"lathe/internal/sqlite"
 )
 
@@ -128,7 +129,7 @@ func printJSON(env *Env, v any) error {
 		return err
 	}
 	var out bytes.Buffer
-	if err := json.Indent(&out, raw, "", "  "); err != nil {
+	if err := json.Indent(&out, printable.JSON(raw), "", "  "); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(env.Stdout, out.String())

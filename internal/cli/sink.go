@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"sync"
+	"syscall"
 )
 
 // sink is standard output. It remembers the first write that failed, so that no
@@ -29,6 +32,13 @@ func (s *sink) Write(p []byte) (int, error) {
 		s.stop(s.err)
 	}
 	return n, s.err
+}
+
+// unread reports whether a write failed since nobody reads: no failure of ours, and
+// nothing to tell those who wanted one line.
+func unread(err error) bool {
+	const noData = syscall.Errno(232) // of a pipe that is being closed, on Windows
+	return errors.Is(err, syscall.EPIPE) || runtime.GOOS == "windows" && (errors.Is(err, noData) || errors.Is(err, syscall.Errno(109)))
 }
 
 // failed returns the first error of a write.
