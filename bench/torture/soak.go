@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	soakUsers = 8
+	soakPause = 300 * time.Millisecond // a low load: what grows does so by turns, not by time
+	soakTell  = 12                     // figures that are printed in all
+)
+
+// soak lets users work for a long time and prints what the server takes.
+func soak(ctx context.Context, o options) error {
+	rep := &report{out: o.out, began: time.Now()}
+	r, err := newRig(ctx, o, rep)
+	if err != nil {
+		return err
+	}
+	r.begin("soak", o.seed)
+	if err := r.start(); err != nil {
+		return err
+	}
+	work, cancel := context.WithTimeout(ctx, o.soak)
+	defer cancel()
+	var turns atomic.Int64
+	var mu sync.Mutex
+	var took []time.Duration
+	var wg sync.WaitGroup
+	for n := range soakUsers {
+		dir, err := r.project(fmt.Sprintf("project%d", n))
+		if err != nil {
+			return err
+		}
+		u := &user{r: r, n: n, dir: dir, random: rand.New(rand.NewPCG(o.seed, uint64(n)))}
+		r.users = append(r.users, u)
+		if err := u.create(ctx); err != nil {
+			return err
+		}
+		wg.Go(func() {
+			for work.Err() == nil {
+				began := time.Now()
+				if status, m := u.ask(ctx, u.newPlan(2)); status != 200 || m.Info.Error != nil {
+					r.wrong("soak", "a prompt answers %d, error %v", status, m.Info.Error)
+				}
+				mu.Lock()
+				took = append(took, time.Since(began))
+				mu.Unlock()
+				if turns.Add(1)%60 == 0 {
+					u.summarize(ctx)
+				}
+				pause(work, soakPause)
+			}
+		})
+	}
+	tell := func() {
+		mu.Lock()
+		slices.Sort(took)
+		middle := time.Duration(0)
+		if len(took) > 0 {
+			middle = took[len(took)/2]
+		}
+		took = nil
+		mu.Unlock()
+		fds, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", r.srv.cmd.Process.Pid))
+		files, bytes := 0, int64(0)
+		_ = filepath.WalkDir(r.home, func(_ string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				files++
+				if info, err := d.Info(); err == nil {
+					bytes += info.Size()
+				}
+			}
+			return nil
+		})
+		fmt.Fprintf(o.out, "%6s: %6d turns, memory %d MB (at most %d), %d descriptors, %d files of %d MB, a turn takes %s\n",
+			time.Since(rep.began).Round(time.Second), turns.Load(), r.memory("VmRSS")>>20, r.memory("VmHWM")>>20, len(fds), files, bytes>>20, middle.Round(time.Millisecond))
+	}
+	for work.Err() == nil {
+		pause(work, max(o.soak/soakTell, time.Second))
+		tell()
+	}
+	wg.Wait()
+	r.verify()
+	r.stop()
+	r.healthy()
+	rep.print()
+	if err := r.close(); err != nil {
+		return err
+	}
+	if rep.violations > 0 {
+		return fmt.Errorf("%d violations", rep.violations)
+	}
+	return nil
+}
