@@ -13,7 +13,7 @@ import (
 )
 
 // maxMemory is how much a server may take whatever its provider sends.
-const maxMemory = 700 << 20
+const maxMemory = 256 << 20
 
 func chunk(delta, finish string) string {
 	return fmt.Sprintf(`data: {"id":"x","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`+"\n\n", delta, finish)

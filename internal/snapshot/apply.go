@@ -64,10 +64,14 @@ func (s *Store) Apply(ctx context.Context, targets []Target, force bool) (Applie
 	out := Applied{Before: before, After: before}
 	s.tidyWorktree(targets)
 	plan, err := s.plan(ctx, targets, force, &out)
-	if err != nil || len(plan) == 0 {
+	if err != nil {
 		return out, err
 	}
-	if err := s.carryOut(ctx, plan, &out); err != nil {
+	if len(plan) > 0 {
+		err = s.carryOut(ctx, plan, &out)
+	}
+	emptied := s.dropEmptied(ctx, targets)
+	if err != nil || len(plan) == 0 && !emptied {
 		return out, err
 	}
 	out.After, err = s.track(ctx)

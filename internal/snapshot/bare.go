@@ -100,6 +100,46 @@ func bareChanges(was, now map[string]bool, changed map[string]change) {
 	}
 }
 
+// dropEmptied removes the directories that an Apply which was cut off left empty:
+// it had removed the last file of each, and not yet the directory. They are known
+// by targets that are to be gone and are, in a directory that is not in the tree.
+func (s *Store) dropEmptied(ctx context.Context, targets []Target) (dropped bool) {
+	looked := map[string]bool{}
+	for _, t := range targets {
+		if _, err := os.Lstat(t.Path); err == nil {
+			continue
+		}
+		for dir := filepath.Dir(t.Path); within(s.top, dir) && !looked[t.To+dir]; dir = filepath.Dir(dir) {
+			looked[t.To+dir] = true
+			if _, err := os.Lstat(dir); err != nil {
+				continue // an outer one may be left
+			}
+			rel, err := filepath.Rel(s.top, dir)
+			if err != nil || !s.isBare(rel) || s.stood(ctx, t.To, filepath.ToSlash(rel)) || os.Remove(dir) != nil {
+				break
+			}
+			dropped = true
+		}
+	}
+	return dropped
+}
+
+// within reports whether a directory lies below another one.
+func within(top, dir string) bool {
+	rel, err := filepath.Rel(top, dir)
+	return err == nil && rel != "." && filepath.IsLocal(rel)
+}
+
+// stood reports whether there was a directory at a path, or may have been.
+func (s *Store) stood(ctx context.Context, tree, rel string) bool {
+	tree, bits, err := s.resolve(tree)
+	if err != nil || bits.bare[rel] {
+		return true
+	}
+	out, err := s.run(ctx, nil, "ls-tree", "-z", "--full-tree", tree, "--", rel)
+	return err != nil || len(out) > 0
+}
+
 // bareBetween returns the directories that are empty in one of two snapshots.
 func (s *Store) bareBetween(from, to string) ([]string, error) {
 	_, a, err := s.resolve(from)

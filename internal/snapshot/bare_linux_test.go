@@ -139,3 +139,40 @@ func TestNoEmptyDirectory(t *testing.T) {
 		t.Errorf("changed (-want +got):\n%s", diff)
 	}
 }
+
+// An Apply that was cut off between a file and its directory leaves the directory
+// empty. The next one takes it; those that the tree has, or had, stay.
+func TestApplyCutOffBeforeADirectory(t *testing.T) {
+	root := testRoot(t, true)
+	write(t, root.Dir, "src/a.go", "package a\n", 0o644)
+	if err := os.MkdirAll(filepath.Join(root.Dir, "bare"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := openStore(t, root, t.TempDir())
+	from := track(t, s)
+	made := []string{"made/deep/f", "src/new/g", "bare/h", "mixed/i"}
+	var targets []Target
+	for _, name := range made {
+		write(t, root.Dir, name, "made\n", 0o644)
+	}
+	to := track(t, s)
+	for _, name := range made {
+		targets = append(targets, Target{Path: filepath.Join(root.Dir, name), To: from, Expect: []string{to}})
+	}
+	targets = append(targets, Target{Path: filepath.Join(root.Dir, "src/a.go"), To: from, Expect: []string{to}})
+	write(t, root.Dir, "mixed/theirs", "kept\n", 0o644)
+	for _, name := range made { // what the one that was cut off did
+		if err := os.Remove(filepath.Join(root.Dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if out, err := s.Apply(t.Context(), targets, false); err != nil || len(out.Conflicts) > 0 {
+			t.Fatalf("conflicts %v, %v", out.Conflicts, err)
+		}
+		want := []string{"bare/", "mixed/", "mixed/theirs", "src/", "src/a.go"}
+		if diff := cmp.Diff(want, tree(t, root.Dir)); diff != "" {
+			t.Errorf("left (-want +got):\n%s", diff)
+		}
+	}
+}
