@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -57,6 +58,7 @@ type IDs struct {
 	mu      sync.Mutex
 	ms      int64
 	counter int64
+	floor   int64 // identifiers come after it
 }
 
 // NewIDs returns a source of identifiers. A nil now means [time.Now], a nil
@@ -101,7 +103,41 @@ func (g *IDs) next() int64 {
 		g.ms, g.counter = ms, 0
 	}
 	g.counter++
-	return ms*4096 + g.counter
+	n := ms*4096 + g.counter
+	if n <= g.floor {
+		n = g.floor + 1
+	}
+	if g.floor > 0 {
+		g.floor = n
+	}
+	return n
+}
+
+// After returns a source of identifiers that sort after id as well: g itself where
+// they do anyway. Clients show messages in the order of their identifiers, and a
+// session that comes from a machine whose clock is ahead has some of the future.
+// An id of another form changes nothing, and neither does one from so far ahead
+// that it is taken for an old one.
+func (g *IDs) After(id string) *IDs {
+	_, rest, _ := strings.Cut(id, "_")
+	if len(rest) != idTimeHex+idTailLen {
+		return g
+	}
+	at, err := strconv.ParseInt(rest[:idTimeHex], 16, 64)
+	if err != nil {
+		return g
+	}
+	now := g.now().UnixMilli() * 4096
+	ahead := (at - now) & (1<<48 - 1) // the time wraps
+	if ahead >= 1<<47 {
+		return g
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if now+ahead <= g.floor {
+		return g
+	}
+	return &IDs{now: g.now, rand: g.rand, floor: now + ahead}
 }
 
 func (g *IDs) tail() string {

@@ -13,8 +13,12 @@ import (
 func newRunner(s *Service, sess lathe.Session, inst *Instance) *runner {
 	r := &runner{s: s, inst: inst}
 	r.sess.Store(&sess)
+	r.ids.Store(s.opts.IDs)
 	return r
 }
+
+// after makes new identifiers sort after that of a message.
+func (r *runner) after(id lathe.MessageID) { r.ids.Store(r.ids.Load().After(string(id))) }
 
 // current returns the session as it was stored last by this runner. It is not to
 // be changed.

@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -361,4 +362,35 @@ func TestForkWhileBusy(t *testing.T) {
 	h.goOn <- struct{}{}
 	p.wait(second)
 	p.wait(run)
+}
+
+// Clients show messages by their identifiers: where those of a session are of the
+// future, by an import or a client whose clock is ahead, new ones sort after them.
+func TestIdentifiersGoOn(t *testing.T) {
+	ahead := lathe.NewIDs(func() time.Time { return time.Now().Add(90 * 24 * time.Hour) }, nil)
+	p := newPlay(t, nil, func(*llm.Request) say { return say{text: "done"} }).open()
+	id := p.session()
+	m := lathe.Message{ID: ahead.Message(), SessionID: id, Created: time.Now(), Info: &lathe.User{Agent: "build", Model: scripted},
+		Parts: []lathe.Part{{ID: ahead.Part(), Body: &lathe.Text{Text: "from the future"}}}}
+	if err := p.store.AddMessage(t.Context(), &m); err != nil {
+		t.Fatal(err)
+	}
+	other := p.session()
+	p.prompt(id, session.Prompt{}, "now")
+	p.prompt(other, session.Prompt{MessageID: ahead.Message()}, "a clock that is ahead")
+	p.prompt(other, session.Prompt{}, "and one that is not")
+	for _, id := range []lathe.SessionID{id, other} {
+		var got []string
+		for _, m := range p.messages(id) {
+			got = append(got, string(m.ID))
+		}
+		if len(got) < 3 || !slices.IsSorted(got) {
+			t.Errorf("messages %v", got)
+		}
+	}
+	plain := p.session()
+	p.prompt(plain, session.Prompt{}, "hello")
+	if got := p.messages(plain)[0].ID; got > lathe.NewIDs(func() time.Time { return time.Now().Add(time.Hour) }, nil).Message() {
+		t.Errorf("another session has %s", got)
+	}
 }

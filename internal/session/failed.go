@@ -60,7 +60,7 @@ func (r *runner) failedAnswer(w *waiting, f lathe.Failure) *lathe.Message {
 	user := w.message.Info.(*lathe.User)
 	dir := r.current().Directory
 	return &lathe.Message{
-		ID: r.s.opts.IDs.Message(), SessionID: w.message.SessionID, Created: now,
+		ID: r.ids.Load().Message(), SessionID: w.message.SessionID, Created: now,
 		Info: &lathe.Assistant{ParentID: w.message.ID, Agent: user.Agent, Model: user.Model, Cwd: dir, Root: dir, Completed: now, Error: f},
 	}
 }

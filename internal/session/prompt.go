@@ -86,10 +86,11 @@ func (r *runner) userMessage(ctx context.Context, p Prompt) (*lathe.Message, err
 		Info: &lathe.User{Agent: agent.Name, Model: model, System: p.System, Tools: p.Tools},
 	}
 	if m.ID == "" {
-		m.ID = r.s.opts.IDs.Message()
+		m.ID = r.ids.Load().Message()
 	} else if err := lathe.CheckID(string(m.ID), lathe.PrefixMessage); err != nil {
 		return nil, lathe.Errorf(lathe.CodeInvalid, "", "%v", err)
 	}
+	r.after(m.ID) // the client's clock may be ahead
 	if p.Refs {
 		p.Parts = r.inst.resolve(p.Parts, nil)
 	}
@@ -99,7 +100,7 @@ func (r *runner) userMessage(ctx context.Context, p Prompt) (*lathe.Message, err
 	}
 	bodies = r.chatMessage(ctx, m, bodies)
 	for _, b := range bodies {
-		m.Parts = append(m.Parts, lathe.Part{ID: r.s.opts.IDs.Part(), MessageID: m.ID, SessionID: sess.ID, Body: b})
+		m.Parts = append(m.Parts, lathe.Part{ID: r.ids.Load().Part(), MessageID: m.ID, SessionID: sess.ID, Body: b})
 	}
 	if len(m.Parts) == 0 {
 		return nil, lathe.Errorf(lathe.CodeInvalid, "", "the prompt is empty")
@@ -116,7 +117,7 @@ func (r *runner) storeUser(ctx context.Context, m *lathe.Message, p Prompt) erro
 	info := m.Info.(*lathe.User)
 	for _, note := range r.reminders(ctx, info.Agent) {
 		m.Parts = append(m.Parts, lathe.Part{
-			ID: r.s.opts.IDs.Part(), MessageID: m.ID, SessionID: m.SessionID,
+			ID: r.ids.Load().Part(), MessageID: m.ID, SessionID: m.SessionID,
 			Body: &lathe.Text{Text: note, Synthetic: true, Time: lathe.Span{Start: m.Created, End: m.Created}},
 		})
 	}

@@ -40,6 +40,7 @@ func (r *Run) Wait(ctx context.Context) (turn.Outcome, error) {
 type runner struct {
 	s    *Service
 	sess atomic.Pointer[lathe.Session] // see current
+	ids  atomic.Pointer[lathe.IDs]     // sort after what the session has
 	inst *Instance
 
 	mu      sync.Mutex
@@ -79,10 +80,15 @@ func (s *Service) runner(ctx context.Context, id lathe.SessionID) (*runner, erro
 	if err != nil {
 		return nil, gone(err, sess)
 	}
+	newest, err := s.opts.Store.NewestMessage(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.runners[id] == nil {
 		s.runners[id] = newRunner(s, sess, inst)
+		s.runners[id].after(newest)
 	}
 	return s.runners[id], nil
 }
@@ -236,7 +242,7 @@ func (r *runner) oneTurn(ctx context.Context) (turn.Outcome, error) {
 	h := &host{runner: r, rules: r.rules, toolsets: map[string]*turn.Toolset{}}
 	r.title(history)
 	t := &turn.Turn{
-		Session: *r.current(), History: history, Host: h, Log: r.rec, IDs: r.s.opts.IDs,
+		Session: *r.current(), History: history, Host: h, Log: r.rec, IDs: r.ids.Load(),
 		Limits: r.limits, Spent: r.spent, Task: r.inst.taskTool(), Hooks: r.inst.engine.hooks, Retries: r.s.opts.Retries, ContinueOnDeny: r.inst.ContinueOnDeny,
 		Now: r.s.opts.Now, Logger: r.s.opts.Log, Snapshots: r.turnSnapshots(),
 		Context: r.turnContext(ctx), Asked: r.newestWaiting(),

@@ -155,7 +155,7 @@ func (r *runner) recoverPatch(ctx context.Context, history []lathe.Message) {
 		bodies = []lathe.PartBody{&patch, bodies[0]}
 	}
 	for _, b := range bodies {
-		p := lathe.Part{ID: r.s.opts.IDs.Part(), MessageID: m.ID, SessionID: m.SessionID, Body: b}
+		p := lathe.Part{ID: r.ids.Load().Part(), MessageID: m.ID, SessionID: m.SessionID, Body: b}
 		if err := r.s.opts.Store.PutPart(ctx, &p); err != nil {
 			r.s.opts.Log.Warn("what an interrupted step changed could not be recorded", "session", r.current().ID, "err", err)
 			return

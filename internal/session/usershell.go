@@ -83,13 +83,13 @@ func (r *runner) userShell(ctx context.Context, user *lathe.Message, command str
 	info := user.Info.(*lathe.User)
 	now := r.s.opts.Now()
 	answer := &lathe.Assistant{ParentID: user.ID, Agent: info.Agent, Model: info.Model, Cwd: r.current().Directory, Root: r.current().Directory}
-	m := lathe.Message{ID: r.s.opts.IDs.Message(), SessionID: user.SessionID, Created: now, Info: answer}
+	m := lathe.Message{ID: r.ids.Load().Message(), SessionID: user.SessionID, Created: now, Info: answer}
 	input, err := json.Marshal(map[string]string{"command": command})
 	if err != nil {
 		return turn.Outcome{}, err
 	}
-	call := lathe.ToolCall{CallID: r.s.opts.IDs.New(lathe.PrefixCall), Tool: "bash", State: &lathe.ToolRunning{Input: input, Start: now}}
-	p := lathe.Part{ID: r.s.opts.IDs.Part(), MessageID: m.ID, SessionID: m.SessionID, Body: &call}
+	call := lathe.ToolCall{CallID: r.ids.Load().New(lathe.PrefixCall), Tool: "bash", State: &lathe.ToolRunning{Input: input, Start: now}}
+	p := lathe.Part{ID: r.ids.Load().Part(), MessageID: m.ID, SessionID: m.SessionID, Body: &call}
 	// An abort from here on has a call to end.
 	if err := r.rec.Commit(context.WithoutCancel(ctx), turn.Change{Message: &m}, turn.Change{Part: &p}); err != nil {
 		return turn.Outcome{}, err
@@ -156,7 +156,7 @@ func (r *runner) shellChanges(ctx context.Context, before string, m lathe.Messag
 		return nil
 	}
 	for _, b := range []lathe.PartBody{&patch, &lathe.SnapshotMark{Snapshot: now}} {
-		parts = append(parts, lathe.Part{ID: r.s.opts.IDs.Part(), MessageID: m.ID, SessionID: m.SessionID, Body: b})
+		parts = append(parts, lathe.Part{ID: r.ids.Load().Part(), MessageID: m.ID, SessionID: m.SessionID, Body: b})
 	}
 	return parts
 }

@@ -34,6 +34,21 @@ func (tx *Tx) AddMessage(m *lathe.Message) error {
 	return nil
 }
 
+// NewestMessage returns the newest message of a session, or "".
+func (s *Store) NewestMessage(ctx context.Context, session lathe.SessionID) (id lathe.MessageID, err error) {
+	err = s.read(ctx, func(v *view) error {
+		err := v.row(`SELECT id FROM message WHERE session = (SELECT n FROM session WHERE id = ?) ORDER BY seq DESC LIMIT 1`, session).Scan(&id)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("newest message of session %s: %w", session, err)
+	}
+	return id, nil
+}
+
 func (tx *Tx) insertMessage(m *lathe.Message) (n int64, err error) {
 	row, err := tx.messageRow(m)
 	if err != nil {
