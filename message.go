@@ -162,7 +162,8 @@ type ToolRunning struct {
 }
 
 // ToolDone means the tool returned. Compacted is when its output was cleared
-// from the model's view, or zero; the output itself is kept.
+// from the model's view, or zero; the output itself is kept. Shown is how many
+// bytes of it the model is shown where it was cut to fit, or 0 for all.
 type ToolDone struct {
 	Input       json.RawMessage
 	Output      string
@@ -171,6 +172,7 @@ type ToolDone struct {
 	Attachments []File
 	Time        Span
 	Compacted   time.Time
+	Shown       int
 }
 
 // ToolFailed means the tool could not do it. Error is what the model is told.

@@ -8,6 +8,7 @@ package compact
 import (
 	"lathe"
 	"lathe/internal/llm"
+	"lathe/internal/prompt"
 	"lathe/internal/tokens"
 )
 
@@ -146,7 +147,7 @@ func (m *Meter) result(c *lathe.ToolCall) int64 {
 		if !s.Compacted.IsZero() {
 			return 8
 		}
-		sum := count(s.Output)
+		sum := count(prompt.Shown(c.Tool, s))
 		for i := range s.Attachments {
 			sum += file(&s.Attachments[i])
 		}

@@ -67,16 +67,50 @@ func Useful(answer, request string, conversation int64) bool {
 	return true
 }
 
-// How much of a tool's output a transcript shows, and of a message.
-const (
-	resultBytes     = 2000
-	resultBytesMost = 8000
-)
+// leastBytes is how much of a tool's output a transcript shows at the least, and a
+// quarter of what it shows of a message.
+const leastBytes = 2000
 
 // Transcript renders messages as plain text within a budget of tokens, for a
-// model that is asked for a summary without the running prefix. The newest
-// messages are shown; an earlier summary is always.
+// model that is asked for a summary without the running prefix. All of the text is
+// in it if it fits; else the longest texts are cut in the middle, as little as the
+// budget allows, and at last the oldest messages are left out. An earlier summary
+// is always shown.
 func Transcript(view []lathe.Message, budget int64) string {
+	least := longest(view)
+	for least > leastBytes && weighAll(view, least) > budget {
+		least /= 2
+	}
+	return transcript(view, budget, max(least, leastBytes))
+}
+
+// longest returns the length of the longest text of messages.
+func longest(view []lathe.Message) int {
+	n := leastBytes
+	for i := range view {
+		for _, p := range view[i].Parts {
+			switch b := p.Body.(type) {
+			case *lathe.Text:
+				n = max(n, len(b.Text)/4)
+			case *lathe.ToolCall:
+				if done, ok := b.State.(*lathe.ToolDone); ok {
+					n = max(n, len(done.Output), len(done.Input))
+				}
+			}
+		}
+	}
+	return n
+}
+
+func weighAll(view []lathe.Message, most int) (sum int64) {
+	for i := range view {
+		sum += int64(tokens.Count(render(&view[i], most)))
+	}
+	return sum
+}
+
+// transcript shows most bytes of each result.
+func transcript(view []lathe.Message, budget int64, most int) string {
 	var prior string
 	var lines []string
 	left := budget
@@ -91,7 +125,7 @@ func Transcript(view []lathe.Message, budget int64) string {
 		if a := Answer(m); a != nil && a.Summary {
 			continue
 		}
-		text := render(m)
+		text := render(m, most)
 		w := int64(tokens.Count(text))
 		if w > left {
 			if left > 200 {
@@ -122,7 +156,7 @@ func said(m *lathe.Message) string {
 	return strings.Join(out, "\n")
 }
 
-func render(m *lathe.Message) string {
+func render(m *lathe.Message, most int) string {
 	if prompt.Mark(m) != nil {
 		return ""
 	}
@@ -135,27 +169,27 @@ func render(m *lathe.Message) string {
 		switch b := p.Body.(type) {
 		case *lathe.Text:
 			if !b.Ignored && b.Text != "" {
-				out = append(out, who+clip(b.Text, resultBytesMost))
+				out = append(out, who+clip(b.Text, 4*most))
 			}
 		case *lathe.File:
 			out = append(out, fmt.Sprintf("[Attached %s: %s]", b.MIME, b.Filename))
 		case *lathe.ToolCall:
-			out = append(out, renderCall(b))
+			out = append(out, renderCall(b, most))
 		}
 	}
 	return strings.Join(out, "\n")
 }
 
-func renderCall(c *lathe.ToolCall) string {
-	head := fmt.Sprintf("[Assistant tool call]: %s(%s)", c.Tool, clip(inputOf(c), resultBytes))
+func renderCall(c *lathe.ToolCall, most int) string {
+	head := fmt.Sprintf("[Assistant tool call]: %s(%s)", c.Tool, clip(inputOf(c), most))
 	switch s := c.State.(type) {
 	case *lathe.ToolDone:
 		if !s.Compacted.IsZero() {
 			return head
 		}
-		return head + "\n[Tool result]: " + clip(s.Output, resultBytes)
+		return head + "\n[Tool result]: " + clip(s.Output, most)
 	case *lathe.ToolFailed:
-		return head + "\n[Tool error]: " + clip(s.Error, resultBytes)
+		return head + "\n[Tool error]: " + clip(s.Error, most)
 	}
 	return head
 }

@@ -178,17 +178,17 @@ func toolPair(c *lathe.ToolCall, origin string) (llm.ToolUse, llm.ToolResult) {
 		res.Output, res.Failed = failedOutput(s), true
 	case *lathe.ToolDone:
 		use.Input = object(s.Input)
-		fillResult(&res, s)
+		fillResult(&res, c.Tool, s)
 	}
 	return use, res
 }
 
-func fillResult(res *llm.ToolResult, s *lathe.ToolDone) {
+func fillResult(res *llm.ToolResult, tool string, s *lathe.ToolDone) {
 	if !s.Compacted.IsZero() {
 		res.Output = clearedOutput
 		return
 	}
-	res.Output = s.Output
+	res.Output = Shown(tool, s)
 	for _, f := range s.Attachments {
 		if media, ok := fileMedia(f); ok {
 			res.Media = append(res.Media, media)

@@ -75,6 +75,7 @@ type stateDoc struct {
 	Attachments []fileDoc `json:"attachments,omitempty"`
 	Time        spanDoc   `json:"time"`
 	Compacted   int64     `json:"compacted,omitempty"`
+	Shown       int       `json:"shown,omitempty"`
 	Interrupted bool      `json:"interrupted,omitempty"`
 }
 
@@ -194,7 +195,7 @@ func (e *encoder) state(st lathe.ToolState) (d stateDoc, err error) {
 	case *lathe.ToolDone:
 		d = stateDoc{
 			Kind: "done", Input: e.raw(st.Input), Title: st.Title,
-			Time: encodeSpan(st.Time), Compacted: ms(st.Compacted),
+			Time: encodeSpan(st.Time), Compacted: ms(st.Compacted), Shown: st.Shown,
 		}
 		d.Text, d.Blob = e.text(st.Output)
 		for i := range st.Attachments {
@@ -343,7 +344,7 @@ func (d decoder) state(doc stateDoc) (lathe.ToolState, error) {
 	case "done":
 		st := &lathe.ToolDone{
 			Input: input, Output: text, Title: doc.Title, Metadata: meta,
-			Time: doc.Time.decode(), Compacted: at(doc.Compacted),
+			Time: doc.Time.decode(), Compacted: at(doc.Compacted), Shown: doc.Shown,
 		}
 		return st, d.attachments(st, doc.Attachments)
 	case "failed":

@@ -105,7 +105,7 @@ func stateOf(t *rapid.T) lathe.ToolState {
 	case 2:
 		st := &lathe.ToolDone{
 			Input: rawJSON(t), Output: str().Draw(t, "output"), Title: "t", Metadata: metadataMap(t),
-			Time: span(t), Compacted: when(t),
+			Time: span(t), Compacted: when(t), Shown: rapid.IntRange(0, 9).Draw(t, "shown"),
 		}
 		if m := st.Metadata; m != nil && rapid.Bool().Draw(t, "same") {
 			m["output"] = st.Output
@@ -200,7 +200,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 	want := map[string]bool{}
 	for name, n := range map[string]int{
 		"Text": 5, "Reasoning": 3, "File": 4, "FileSource": 8, "ToolCall": 4, "ToolPending": 1, "ToolRunning": 4,
-		"ToolDone": 7, "ToolFailed": 5, "StepStart": 1, "StepFinish": 4, "SnapshotMark": 1, "Patch": 3,
+		"ToolDone": 8, "ToolFailed": 5, "StepStart": 1, "StepFinish": 4, "SnapshotMark": 1, "Patch": 3,
 		"AgentMention": 2, "Retry": 3, "CompactionMark": 3, "Subtask": 5, "User": 6, "Assistant": 11, "Session": 19,
 		"FileDiff": 7,
 	} {

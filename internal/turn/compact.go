@@ -87,7 +87,7 @@ func (t *Turn) carryOut(ctx context.Context, s *step, l load, c compaction) (don
 		}
 		t.Logger.Warn("the model gave no usable summary; the ledger stands in for it", "session", t.Session.ID)
 	}
-	out, failure := s.arrange(l, c, sum, facts)
+	out, failure := s.arrange(ctx, l, c, sum, facts)
 	if failure != nil {
 		return false, failure, nil
 	}
@@ -312,7 +312,7 @@ func (s *step) streamSummary(ctx context.Context, l load, model *provider.Model,
 // arrange makes the messages of the compaction and checks that they help: the
 // ledger is there, and all of it fits well under the window. A tail that is too
 // large for that goes.
-func (s *step) arrange(l load, c compaction, sum summary, facts *ledger.Facts) (*Compacted, lathe.Failure) {
+func (s *step) arrange(ctx context.Context, l load, c compaction, sum summary, facts *ledger.Facts) (*Compacted, lathe.Failure) {
 	now := s.Now()
 	out := &Compacted{Facts: facts, Cost: sum.cost, Tokens: sum.usage}
 	out.Ask = s.askMessage(c, now)
@@ -350,6 +350,19 @@ func (s *step) arrange(l load, c compaction, sum summary, facts *ledger.Facts) (
 		turns = *s.Context.TailTurns
 	}
 	i := compact.Tail(s.History, turns, budget, func(m *lathe.Message) int64 { return k.Apply(meter.Message(m)) })
+	if n := s.unseen(); n >= 0 && n < i {
+		room := most - head
+		if l.usable <= 0 {
+			room = budget
+		}
+		fits, err := s.cutUnseen(ctx, room)
+		if err != nil {
+			return nil, classify(ctx, err, s.modelRef())
+		}
+		if fits {
+			i = n
+		}
+	}
 	if i < len(s.History) {
 		out.Tail = &s.History[i]
 		mark := prompt.Mark(&out.Ask)

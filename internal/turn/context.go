@@ -206,6 +206,13 @@ func (t *Turn) fit(ctx context.Context, user *lathe.Message) (again bool, failur
 	if !t.Context.Auto || !l.full() {
 		return false, nil, nil
 	}
+	// What one step read may be more than a window holds. Half of it goes to that.
+	if _, err := s.cutUnseen(ctx, (l.usable-l.fixed)/2); err != nil {
+		return false, nil, err
+	}
+	if l, err = s.measure(ctx); err != nil || !l.full() {
+		return false, nil, nil // the step tells
+	}
 	failure, err = t.compaction(ctx, user, compaction{auto: true})
 	return true, failure, err
 }
