@@ -66,7 +66,7 @@ func (m *Model) sample(req *llm.Request, p Params) {
 		}
 		break
 	}
-	if !m.Caps.Temperature {
+	if !m.Caps.Temperature || p.Small && m.Protocol == ProtocolAnthropic { // whose API gives it up
 		req.Temperature = nil
 	}
 	if req.Options["reasoningEffort"] != "none" && holdsAny(fixedSampling, m) {
@@ -120,6 +120,9 @@ func (m *Model) options(p Params) map[string]any {
 		mergeOptions(opts, m.smallVariant())
 	} else if set, ok := m.Variant(p.Variant); ok && p.Variant != "" {
 		mergeOptions(opts, set)
+	}
+	if m.Protocol == ProtocolOpenAIChat {
+		m.chatOptions(opts)
 	}
 	if len(opts) == 0 {
 		return nil

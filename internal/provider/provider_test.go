@@ -280,7 +280,7 @@ func TestPrepare(t *testing.T) {
 	}{
 		{"anthropic/claude-sonnet-4-5", func(p *Params) { p.Variant = "high" }, llm.Request{Model: "claude-sonnet-4-5", MaxTokens: 32000, Temperature: new(0.3), CacheMarks: true,
 			Options: object{"x": 1.0, "thinking": object{"type": "enabled", "budgetTokens": 16000.0}}}},
-		{"anthropic/claude-sonnet-4-5", func(p *Params) { p.Small = true; p.Options = nil }, llm.Request{Model: "claude-sonnet-4-5", MaxTokens: 32000, Temperature: new(0.3), CacheMarks: true}},
+		{"anthropic/claude-sonnet-4-5", func(p *Params) { p.Small = true; p.Options = nil }, llm.Request{Model: "claude-sonnet-4-5", MaxTokens: 32000, CacheMarks: true}},
 		{"openai/gpt-5.4", func(*Params) {}, llm.Request{Model: "gpt-5.4", MaxTokens: 32000, CacheKey: "ses_1",
 			Options: object{"x": 1.0, "store": false, "reasoningEffort": "medium", "reasoningSummary": "auto", "include": encrypted, "textVerbosity": "low"}}},
 		{"openai/gpt-5.4", func(p *Params) { p.Small = true; p.Options = nil }, llm.Request{Model: "gpt-5.4", MaxTokens: 32000, Temperature: new(0.3), CacheKey: "ses_1",

@@ -51,6 +51,8 @@ type play struct {
 	svc  *session.Service
 	bus  *bus.Bus
 
+	serve func() // makes svc, as a new process does
+
 	store *sqlite.Store
 	fault atomic.Pointer[error] // what the disk says to a write; nil: nothing
 
@@ -116,12 +118,15 @@ func (p *play) open() *play {
 	o.Publish = func(dir string, ev lathe.Event) { p.bus.Publish(dir, ev) }
 	o.Trusted = func(workspace.Root) bool { return p.env["LATHE_TRUST"] == "1" }
 	o.Builtin = func(ref lathe.ModelRef) (llm.Model, bool) { return p, ref.Provider == "script" }
-	p.svc = session.New(session.Options{
-		Store: store, Bus: p.bus, Owner: sqlite.Self(), IDs: o.IDs,
-		Open: func(ctx context.Context, dir string) (*session.Instance, error) {
-			return session.OpenInstance(ctx, dir, o)
-		},
-	})
+	p.serve = func() {
+		p.svc = session.New(session.Options{
+			Store: store, Bus: p.bus, Owner: sqlite.Self(), IDs: o.IDs,
+			Open: func(ctx context.Context, dir string) (*session.Instance, error) {
+				return session.OpenInstance(ctx, dir, o)
+			},
+		})
+	}
+	p.serve()
 	p.t.Cleanup(func() {
 		for _, close := range []func() error{p.svc.Close, o.Runner.Close, store.Close} {
 			if err := close(); err != nil {

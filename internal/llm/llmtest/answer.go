@@ -2,6 +2,7 @@ package llmtest
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"lathe/internal/llm"
@@ -202,17 +203,19 @@ func usageResponses(s *Step) object {
 		"output_tokens_details": object{"reasoning_tokens": u.Reasoning}}
 }
 
+func itemID(kind string, n, i int) string { return fmt.Sprintf("%s_test_%d_%d", kind, n, i) }
+
 // itemResponses returns a block as a finished item of the protocol.
 func itemResponses(b Block, n, i int) object {
 	switch b := b.(type) {
 	case Text:
-		return object{"type": "message", "id": "msg_test", "role": "assistant", "status": "completed",
+		return object{"type": "message", "id": itemID("msg", n, i), "role": "assistant", "status": "completed",
 			"content": []object{{"type": "output_text", "text": string(b), "annotations": []any{}}}}
 	case Reasoning:
-		return object{"type": "reasoning", "id": "rs_test", "encrypted_content": signature(b),
+		return object{"type": "reasoning", "id": itemID("rs", n, i), "encrypted_content": signature(b),
 			"summary": []object{{"type": "summary_text", "text": b.Text}}}
 	case Call:
-		return object{"type": "function_call", "id": "fc_test", "call_id": callID(b, "call", n, i), "name": b.Name, "arguments": b.Args, "status": "completed"}
+		return object{"type": "function_call", "id": itemID("fc", n, i), "call_id": callID(b, "call", n, i), "name": b.Name, "arguments": b.Args, "status": "completed"}
 	}
 	return nil
 }
@@ -256,11 +259,25 @@ func framesResponses(req *Request, s *Step, n int) [][]byte {
 			start["arguments"] = ""
 		}
 		start["status"] = "in_progress"
-		add("response.output_item.added", object{"output_index": i, "item": start})
-		for _, p := range script.Pieces(text) {
-			add(delta+".delta", object{"output_index": i, "content_index": 0, "summary_index": 0, "item_id": "item_test", "delta": p})
+		place := func(more object) object {
+			o := object{"output_index": i, "content_index": 0, "summary_index": 0, "item_id": start["id"]}
+			for k, v := range more {
+				o[k] = v
+			}
+			return o
 		}
-		add(delta+".done", object{"output_index": i, "content_index": 0, "summary_index": 0, "item_id": "item_test", doneField(b): text})
+		add("response.output_item.added", object{"output_index": i, "item": start})
+		part, begun, ended := partResponses(b)
+		if part != "" {
+			add(part+".added", place(object{"part": begun}))
+		}
+		for _, p := range script.Pieces(text) {
+			add(delta+".delta", place(object{"delta": p}))
+		}
+		add(delta+".done", place(object{doneField(b): text}))
+		if part != "" {
+			add(part+".done", place(object{"part": ended}))
+		}
 		add("response.output_item.done", object{"output_index": i, "item": itemResponses(b, n, i)})
 	}
 	switch {
@@ -273,6 +290,20 @@ func framesResponses(req *Request, s *Step, n int) [][]byte {
 	r := responseObject(req, s, n)
 	add("response."+r["status"].(string), object{"response": r})
 	return out
+}
+
+// partResponses returns the event of the part that an item is made of, and the part
+// at its begin and end; calls have none.
+func partResponses(b Block) (event string, begun, ended object) {
+	switch b := b.(type) {
+	case Text:
+		part := func(s string) object { return object{"type": "output_text", "text": s, "annotations": []any{}} }
+		return "response.content_part", part(""), part(string(b))
+	case Reasoning:
+		part := func(s string) object { return object{"type": "summary_text", "text": s} }
+		return "response.reasoning_summary_part", part(""), part(b.Text)
+	}
+	return "", nil, nil
 }
 
 func doneField(b Block) string {

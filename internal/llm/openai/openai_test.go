@@ -104,9 +104,9 @@ func TestRequest(t *testing.T) {
 	got := srv.Requests()[0]
 	want := `{"model":"gpt-5","stream":true,"include":["reasoning.encrypted_content"],"max_output_tokens":100,"metadata":{"a":"b"},"parallel_tool_calls":true,"prompt_cache_key":"key","reasoning":{"effort":"high","summary":"auto"},"service_tier":"flex","store":false,"text":{"verbosity":"low"},"tool_choice":"auto",` +
 		`"tools":[{"type":"function","name":"read","description":"d","parameters":{"type":"object","properties":{}},"strict":false}],` +
-		`"input":[{"role":"developer","content":"sys"},{"role":"user","content":[{"type":"input_text","text":"hi"},{"type":"input_image","image_url":"https://x/y.png"},{"type":"input_file","filename":"file.pdf","file_data":"data:application/pdf;base64,eA=="}]},` +
-		`{"type":"reasoning","summary":[{"type":"summary_text","text":"a"},{"type":"summary_text","text":"b"}],"encrypted_content":"E"},{"role":"assistant","content":[{"type":"output_text","text":"ok"}]},{"type":"function_call","call_id":"c1","name":"read","arguments":"{}"},` +
-		`{"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"out"},{"type":"input_image","image_url":"data:image/png;base64,eA=="}]}]}`
+		`"input":[{"role":"developer","content":"sys"},{"role":"user","content":[{"type":"input_text","text":"hi"},{"type":"input_image","detail":"auto","image_url":"https://x/y.png"},{"type":"input_file","filename":"file.pdf","file_data":"data:application/pdf;base64,eA=="}]},` +
+		`{"type":"reasoning","summary":[{"type":"summary_text","text":"a"},{"type":"summary_text","text":"b"}],"encrypted_content":"E"},{"role":"assistant","content":"ok"},{"type":"function_call","call_id":"c1","name":"read","arguments":"{}"},` +
+		`{"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"out"},{"type":"input_image","detail":"auto","image_url":"data:image/png;base64,eA=="}]}]}`
 	if diff := cmp.Diff(want, string(got.Body)); diff != "" {
 		t.Errorf("body (-want +got):\n%s", diff)
 	}

@@ -194,6 +194,7 @@ func writeMedia(w *llm.Writer, m llm.Media) {
 	case strings.HasPrefix(m.MIME, "image/") && m.MIME != "image/svg+xml":
 		w.Open('{')
 		w.Str("type", "input_image")
+		w.Str("detail", "auto")
 		writeSource(w, "image_url", "image_url", m)
 		w.Close('}')
 		return
@@ -259,9 +260,7 @@ func writeAssistant(w *llm.Writer, req *llm.Request, ids *llm.CallIDs, content [
 			}
 			w.Open('{')
 			w.Str("role", "assistant")
-			w.OpenKey("content", '[')
-			writeText(w, "output_text", c.Text)
-			w.Close(']')
+			w.Str("content", c.Text) // as parts it would need the identifiers of a stored answer
 			w.Close('}')
 		case llm.ToolUse:
 			w.Open('{')
