@@ -67,34 +67,6 @@ func (e *Env) closed(path string) bool {
 	return false
 }
 
-// protected says why a file needs an explicit permission even where edits are
-// allowed, or nothing: it decides what lathe or git will do later.
-func (e *Env) protected(path string) string {
-	for _, dir := range []string{e.Root.GitDir, e.Root.CommonDir} {
-		if dir != "" && within(dir, path) {
-			return "it is one of git's own files"
-		}
-	}
-	elements := strings.Split(filepath.ToSlash(path), "/")
-	for i, name := range elements {
-		switch strings.ToLower(name) {
-		case ".git":
-			return "it is one of git's own files"
-		case ".opencode", ".lathe":
-			rest := elements[i+1:]
-			if len(rest) == 2 && rest[0] == "plans" && strings.HasSuffix(rest[1], ".md") {
-				return ""
-			}
-			return "it configures lathe"
-		}
-	}
-	switch strings.ToLower(elements[len(elements)-1]) {
-	case "opencode.json", "opencode.jsonc", "lathe.json", "lathe.jsonc":
-		return "it configures lathe"
-	}
-	return ""
-}
-
 // within reports whether path is dir or below it. Case is ignored, since a file
 // system may ignore it, and being wrong that way only asks once more.
 func within(dir, path string) bool {

@@ -175,7 +175,11 @@ func (e *Env) guard(writes []shell.PathUse, req *tool.Request) {
 		if !ok {
 			continue
 		}
-		if why := e.protected(path); why != "" {
+		why := e.protected(path)
+		if why == "" && w.Tree && w.By != "rm" && w.By != "git" { // it may bring a directory that steers
+			why = steeredWithin(e.below(path))
+		}
+		if why != "" {
 			req.Always = nil
 			req.Metadata[tool.MetaProtected] = true
 			req.Metadata["reason"] = e.Root.Name(path) + ": " + why
