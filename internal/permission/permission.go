@@ -178,7 +178,8 @@ func actions(permission string, patterns []string, meta map[string]any, policy P
 	var out []lathe.Action
 	for _, pattern := range patterns {
 		action := policy.Action(permission, pattern)
-		if action != lathe.Allow && action != lathe.Deny && Evaluate(permission, pattern, approved).Action == lathe.Allow {
+		if action != lathe.Allow && action != lathe.Deny &&
+			(Evaluate(permission, pattern, approved).Action == lathe.Allow || speltOtherwise(permission, pattern, meta, policy, approved)) {
 			action = lathe.Allow
 		}
 		out = append(out, action)
@@ -199,6 +200,21 @@ func actions(permission string, patterns []string, meta map[string]any, policy P
 		out = append(out, action)
 	}
 	return out
+}
+
+// speltOtherwise reports whether a pattern that is asked about only spells the name
+// of a command otherwise which is allowed by its name: by an approval, or by a rule
+// where no rule names the other spelling.
+func speltOtherwise(permission, pattern string, meta map[string]any, policy Policy, approved []lathe.Rule) bool {
+	spelt, _ := meta[shell.MetaSpelt].(map[string]string)
+	text, ok := spelt[pattern]
+	if !ok {
+		return false
+	}
+	if Evaluate(permission, text, approved).Action == lathe.Allow {
+		return true
+	}
+	return policy.Action(permission, text) == lathe.Allow && policy.unnamed(permission, pattern)
 }
 
 func texts(meta map[string]any, key string) []string {

@@ -37,6 +37,17 @@ func (p Policy) Below(ceiling Policy) Policy {
 	return p
 }
 
+// unnamed reports whether what is said of a pattern is said of everything: no rule
+// that counts for it names anything.
+func (p Policy) unnamed(permission, pattern string) bool {
+	for _, rules := range append([][]lathe.Rule{p.Rules}, p.Ceilings...) {
+		if r := Evaluate(permission, pattern, rules); r.Action != lathe.Allow && !Everything(r.Pattern) {
+			return false
+		}
+	}
+	return true
+}
+
 // without returns the policy less the rules with an action.
 func (p Policy) without(action lathe.Action) Policy {
 	drop := func(rules []lathe.Rule) []lathe.Rule {

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"lathe"
@@ -31,6 +32,8 @@ type Cmd struct {
 	// Also are other texts that deny rules know it by: its name without the
 	// directory, for instance.
 	Also []string
+	// Spelt are those of Also that spell the name of the same program otherwise.
+	Spelt []string
 	// Runs are texts of commands that it may run on top of that. Only denials
 	// count for them: a person who allows "npx *" means what npx runs.
 	Runs []string
@@ -64,6 +67,11 @@ const MetaUnder = "under"
 // MetaRuns is the key of a request's metadata that lists texts, as []string, which
 // are no reason to ask: only a rule that denies one of them counts.
 const MetaRuns = "runs"
+
+// MetaSpelt is the key of a request's metadata that says, as map[string]string, which
+// patterns only spell the name of a program otherwise, "build.sh x" for
+// "./build.sh x": who allows the one by its name means the other as well.
+const MetaSpelt = "spelt"
 
 // Root tells which paths belong to the project, after symbolic links.
 type Root interface {
@@ -195,7 +203,32 @@ func (a Analysis) commandRequest() (Request, bool) {
 	if len(runs.items) > 0 {
 		req.Metadata[MetaRuns] = runs.items
 	}
+	if spelt := a.spelt(); len(spelt) > 0 {
+		req.Metadata[MetaSpelt] = spelt
+	}
 	return req, true
+}
+
+// spelt returns the texts that only spell the name of a command otherwise, with the
+// text of the command. One that is a command of its own is not among them.
+func (a Analysis) spelt() map[string]string {
+	out := map[string]string{}
+	for _, c := range a.Commands {
+		for _, text := range c.Spelt {
+			if !c.Dynamic {
+				out[text] = c.Text
+			}
+		}
+	}
+	for _, c := range a.Commands {
+		delete(out, c.Text)
+		for _, text := range c.Also {
+			if !slices.Contains(c.Spelt, text) {
+				delete(out, text)
+			}
+		}
+	}
+	return out
 }
 
 // list keeps the order of first appearance.

@@ -3,6 +3,7 @@ package shell
 import (
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -236,6 +237,7 @@ func (x *invocation) cmd(env AnalyzeEnv) Cmd {
 		c.Also = append(c.Also, strings.TrimSpace(lower+" "+rest))
 		x.base = lower
 	}
+	c.Spelt = slices.Clone(c.Also)
 	return c
 }
 
