@@ -271,7 +271,7 @@ func (o *serveOptions) listen(ctx context.Context, password bool) ([]net.Listene
 // OpenCode's SDKs wait for.
 func announce(env *Env, a *app, listeners []net.Listener, password bool) {
 	if !password {
-		fmt.Fprintln(env.Stderr, "lathe: warning: no password is set; every program of this machine's users can use the server")
+		fmt.Fprintln(env.Stderr, "lathe: warning: no password is set; "+whoMayUse(listeners))
 	}
 	for _, l := range listeners {
 		if l.Addr().Network() == "unix" {
@@ -282,6 +282,18 @@ func announce(env *Env, a *app, listeners []net.Listener, password bool) {
 		fmt.Fprintf(env.Stdout, "opencode server listening on http://%s\n", l.Addr())
 	}
 	a.log.Info("the server listens", "password", password)
+}
+
+// whoMayUse says who can use a server without a password.
+func whoMayUse(listeners []net.Listener) string {
+	overTCP := slices.ContainsFunc(listeners, func(l net.Listener) bool { return l.Addr().Network() != "unix" })
+	switch {
+	case !overTCP:
+		return "every program of yours can use the server"
+	case server.TellsUsers():
+		return "every program of yours can use the server; other users of this machine are refused"
+	}
+	return "every program of every user of this machine can use the server"
 }
 
 func sessionCount(n int) string {

@@ -1,21 +1,32 @@
 package cli
 
 import (
-	"strings"
+	"errors"
 	"testing"
 
 	"lathe/internal/client"
 )
 
-// TestLeftAlone holds that an undo which left files alone names them.
-func TestLeftAlone(t *testing.T) {
-	for want, out := range map[string]client.Reverted{
-		"a.go":                        {Conflicts: 1, Files: []string{"a.go"}},
-		"a.go, 文.md, c.go and 2 more": {Conflicts: 5, Files: []string{"a.go", "文.md", "c.go", "d.go"}},
-		"3 of the files":              {Conflicts: 3},
+// TestNotTakenBack: the screen's undo claims nothing that did not happen.
+func TestNotTakenBack(t *testing.T) {
+	failed := errors.New("failed")
+	for _, tt := range []struct {
+		out  client.Reverted
+		err  error
+		want string
+	}{
+		{client.Reverted{}, nil, ""},
+		{client.Reverted{}, failed, "failed"},
+		{client.Reverted{Conflicts: 2}, nil, "2 files were changed by somebody else since"},
+		{client.Reverted{Unrecorded: "it is the home directory"}, nil,
+			"the messages are hidden, but the files stay as they are: what was done to them was not recorded (it is the home directory)"},
 	} {
-		if err := notTakenBack(out, nil); err == nil || !strings.HasSuffix(err.Error(), ": "+want) {
-			t.Errorf("%+v: %v, want %q", out, err, want)
+		got := ""
+		if err := notTakenBack(tt.out, tt.err); err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.out, got, tt.want)
 		}
 	}
 }

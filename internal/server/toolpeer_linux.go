@@ -42,6 +42,15 @@ func callerFault(c net.Conn, commands Commands, password bool) string {
 	return ""
 }
 
+// TellsUsers reports whether the server can tell this machine's users apart, and so
+// refuse the others where it has no password: the kernel may not say who made a
+// connection.
+func TellsUsers() bool {
+	nobody := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 1)
+	_, _, err := socketOf(nobody, nobody)
+	return err == nil || errors.Is(err, unix.ENOENT)
+}
+
 type holder int
 
 const (
