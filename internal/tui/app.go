@@ -146,6 +146,9 @@ func New(ctx context.Context, o Options) *App {
 		problems = append(problems, p)
 	}
 	a.opts.Notices = append(slices.Clone(o.Notices), problems...)
+	for i, n := range a.opts.Notices {
+		a.opts.Notices[i] = inScreen(n)
+	}
 	if n := len(a.opts.Notices); n > 0 && o.Session != "" {
 		a.notify(toastWarning, a.opts.Notices[n-1])
 	}
@@ -359,7 +362,7 @@ func (a *App) fail(err error) {
 	if e, ok := errors.AsType[*lathe.Error](err); ok && e.Hint != "" {
 		text += " — " + e.Hint
 	}
-	a.notify(toastError, text)
+	a.notify(toastError, inScreen(text))
 }
 
 // push opens a sheet.

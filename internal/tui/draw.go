@@ -187,7 +187,7 @@ func (l look) failure(f lathe.Failure) []styled.Line {
 		return []styled.Line{styled.Plain(" "+l.glyph("■", "x")+" stopped", l.fg(theme.Warning))}
 	}
 	mark := styled.Span{Text: " " + l.glyph("✗", "x") + " ", Style: l.fg(theme.Error)}
-	lines := styled.Wrap(styled.Plain(styled.Clean(f.Error()), l.fg(theme.Error)), l.width-4, l.method)
+	lines := styled.Wrap(styled.Plain(styled.Clean(inScreen(f.Error())), l.fg(theme.Error)), l.width-4, l.method)
 	for i := range lines {
 		if i == 0 {
 			lines[i] = append(styled.Line{mark}, lines[i]...)

@@ -73,7 +73,7 @@ func (a *App) other(e lathe.Envelope) tea.Cmd {
 	case lathe.SessionFailed:
 		if ev.SessionID == a.session.ID && ev.Failure != nil {
 			if _, stopped := ev.Failure.(*lathe.AbortedFailure); !stopped {
-				a.notify(toastError, ev.Failure.Error())
+				a.notify(toastError, inScreen(ev.Failure.Error()))
 			}
 		}
 	case lathe.UndoOff:

@@ -1,0 +1,25 @@
+package tui
+
+import "regexp"
+
+// shellHints are commands for a shell that hints of the engine name, and what the
+// screen has for it.
+var shellHints = []struct {
+	command *regexp.Regexp
+	here    string
+}{
+	{regexp.MustCompile(`(?:run: )?\blathe auth login(?: [A-Za-z0-9][A-Za-z0-9._-]*)?`), "/connect"},
+	{regexp.MustCompile(`\blathe models(?: --all)?(?: [A-Za-z0-9][A-Za-z0-9._-]*)?`), "/models"},
+	{regexp.MustCompile(`\blathe permissions\b`), "/permissions"},
+	{regexp.MustCompile(`\blathe doctor\b`), "/doctor"},
+	{regexp.MustCompile(`\blathe trust\b`), "/trust"},
+}
+
+// inScreen returns a text of the engine that tells what to do with what is done
+// here in place of commands for a shell.
+func inScreen(text string) string {
+	for _, h := range shellHints {
+		text = h.command.ReplaceAllString(text, h.here)
+	}
+	return text
+}
