@@ -66,7 +66,7 @@ func FuzzHarmless(f *testing.F) {
 		d.harmless()
 		d.app.notify(toastError, s)
 		d.harmless()
-		d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", Permission: s, Patterns: []string{s}, Always: []string{s}, Metadata: map[string]any{"command": s, "description": s, "reason": s, "reasons": []any{s}, "diff": "@@ -1 +1 @@\n-" + s}}})
+		d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", Permission: s, Patterns: []string{s}, Always: []string{s}, Metadata: map[string]any{"command": s, "description": s, "tool": s, "filepath": s, "content": s, "also": []any{map[string]any{"permission": s, "patterns": []any{s}, "always": []any{s}}}, "reason": s, "reasons": []any{s}, "diff": "@@ -1 +1 @@\n-" + s}}})
 		d.harmless()
 		d.press("esc")
 		d.event(lathe.QuestionAsked{Ask: lathe.QuestionAsk{ID: "que_1", Questions: []lathe.Question{{Text: s, Header: s, Options: []lathe.QuestionOption{{Label: s, Description: s}}}}}})

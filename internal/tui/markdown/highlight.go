@@ -79,7 +79,14 @@ func (h *highlighter) emit(text string, style styled.Style) {
 	h.out = append(h.out, styled.Span{Text: text, Style: style})
 }
 
+// maxCode bounds the lines whose parts are told apart, in bytes: a longer one was
+// made by a program, and nobody reads it by its colours.
+const maxCode = 4096
+
 func (h *highlighter) line(l string) styled.Line {
+	if len(l) > maxCode {
+		return styled.Plain(l, h.st.CodeBlock)
+	}
 	h.out = nil
 	for l != "" {
 		if h.until != "" {

@@ -12,36 +12,50 @@ import (
 // maxNest bounds how deep emphasis and links nest.
 const maxNest = 8
 
+// maxAddress bounds an address in angle brackets, in bytes.
+const maxAddress = 2048
+
 // inline draws the text of a block.
 func (r renderer) inline(text string, style styled.Style) styled.Line {
 	p := inliner{renderer: r}
 	p.run(text, style, "", 0)
+	p.flush()
 	return p.out
 }
 
+// inliner collects spans. What is drawn alike is one of them.
 type inliner struct {
 	renderer
-	out styled.Line
+	out   styled.Line
+	text  []byte // of the span that is not in out yet
+	style styled.Style
+	leads string
 }
 
 func (p *inliner) emit(text string, style styled.Style, link string) {
 	if text == "" {
 		return
 	}
-	if n := len(p.out); n > 0 && p.out[n-1].Style == style && p.out[n-1].Link == link {
-		p.out[n-1].Text += text
-		return
+	if style != p.style || link != p.leads {
+		p.flush()
+		p.style, p.leads = style, link
 	}
-	p.out = append(p.out, styled.Span{Text: text, Style: style, Link: link})
+	p.text = append(p.text, text...)
 }
 
-// run draws text. unclosed remembers delimiters that were looked for in vain, so
-// that the work stays linear in the text.
+func (p *inliner) flush() {
+	if len(p.text) > 0 {
+		p.out = append(p.out, styled.Span{Text: string(p.text), Style: p.style, Link: p.leads})
+		p.text = p.text[:0]
+	}
+}
+
+// run draws text.
 func (p *inliner) run(text string, style styled.Style, link string, depth int) {
-	unclosed := map[string]bool{}
+	marks := &delimiters{unclosed: map[string]bool{}}
 	plain := 0
 	for at := 0; at < len(text); {
-		n := p.element(text, at, plain, style, link, depth, unclosed)
+		n := p.element(text, at, plain, style, link, depth, marks)
 		if n == 0 {
 			at++
 			continue
@@ -54,7 +68,7 @@ func (p *inliner) run(text string, style styled.Style, link string, depth int) {
 
 // element draws the element at a position, after the plain text before it, and
 // returns its length; 0 means that there is none.
-func (p *inliner) element(text string, at, plain int, style styled.Style, link string, depth int, unclosed map[string]bool) int {
+func (p *inliner) element(text string, at, plain int, style styled.Style, link string, depth int, marks *delimiters) int {
 	rest := text[at:]
 	before := func() { p.emit(text[plain:at], style, link) }
 	switch rest[0] {
@@ -65,7 +79,7 @@ func (p *inliner) element(text string, at, plain int, style styled.Style, link s
 			return 2
 		}
 	case '`':
-		if body, n := codeSpan(rest, unclosed); n > 0 {
+		if body, n := codeSpan(rest, marks.unclosed); n > 0 {
 			before()
 			p.emit(body, style.With(p.Code), link)
 			return n
@@ -73,7 +87,7 @@ func (p *inliner) element(text string, at, plain int, style styled.Style, link s
 		return skip(rest, '`', before, func(n int) { p.emit(rest[:n], style, link) })
 	case '*', '_', '~':
 		if depth < maxNest {
-			if body, mark, n := emphasis(text, at, unclosed); n > 0 {
+			if body, mark, n := emphasis(text, at, marks.unclosed); n > 0 {
 				before()
 				p.run(body, style.With(p.emphasis(mark)), link, depth+1)
 				return n
@@ -81,15 +95,18 @@ func (p *inliner) element(text string, at, plain int, style styled.Style, link s
 		}
 		return skip(rest, rest[0], before, func(n int) { p.emit(rest[:n], style, link) })
 	case '[', '!':
-		if link == "" && depth < maxNest && !unclosed["]"] {
-			if label, url, n := linked(rest, unclosed); n > 0 {
+		if link == "" && depth < maxNest {
+			if label, url, n := linked(text, at, marks); n > 0 {
 				before()
 				p.link(label, url, style, depth)
 				return n
 			}
 		}
 	case '<':
-		if i := strings.IndexAny(rest, "> "); i > 0 && rest[i] == '>' && address(rest[1:i]) {
+		if !strings.HasPrefix(rest[1:], "http") && !strings.HasPrefix(rest[1:], "mailto:") {
+			break
+		}
+		if i := strings.IndexAny(rest[:min(len(rest), maxAddress)], "> "); i > 0 && rest[i] == '>' && address(rest[1:i]) {
 			before()
 			p.emit(rest[1:i], style.With(p.Link), rest[1:i])
 			return i + 1
@@ -141,10 +158,13 @@ func (p *inliner) link(label, url string, style styled.Style, depth int) {
 	if address(url) {
 		target = url
 	}
+	p.flush()
+	from := len(p.out)
 	p.run(label, style.With(p.Link), cmpOr(target, "\x00"), depth+1)
-	for i := range p.out {
-		if p.out[i].Link == "\x00" {
-			p.out[i].Link = ""
+	p.flush()
+	for i := range p.out[from:] {
+		if p.out[from+i].Link == "\x00" {
+			p.out[from+i].Link = ""
 		}
 	}
 	if url != "" && url != label && !strings.HasPrefix(url, "#") {
@@ -243,51 +263,25 @@ func wordAfter(text string, at int) bool {
 	return at < len(text) && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// linked reads "[label](url)" or "![alt](url)".
-func linked(rest string, unclosed map[string]bool) (label, url string, n int) {
-	open := 0
-	if rest[0] == '!' {
-		open = 1
+// linked reads "[label](url)" or "![alt](url)" at a position.
+func linked(text string, at int, marks *delimiters) (label, url string, n int) {
+	open := at
+	if text[at] == '!' {
+		open++
 	}
-	if len(rest) < open+4 || rest[open] != '[' {
+	if open >= len(text) || text[open] != '[' {
 		return "", "", 0
 	}
-	depth, i := 0, open
-scan:
-	for ; i < min(len(rest), 4096); i++ {
-		switch rest[i] {
-		case '\\':
-			i++
-		case '[':
-			depth++
-		case ']':
-			if depth--; depth == 0 {
-				break scan
-			}
-		}
-	}
-	if depth != 0 || i >= len(rest) {
-		unclosed["]"] = i >= len(rest)
+	closes := marks.bracket(text, open)
+	if closes <= open || closes+1 >= len(text) || text[closes+1] != '(' {
 		return "", "", 0
 	}
-	if i+1 >= len(rest) || rest[i+1] != '(' {
+	end := marks.parenthesis(text, closes+1)
+	if end <= closes {
 		return "", "", 0
 	}
-	level, end := 0, i+1
-	for ; end < len(rest) && end < i+4096; end++ {
-		if rest[end] == '(' {
-			level++
-		} else if rest[end] == ')' {
-			if level--; level == 0 {
-				break
-			}
-		}
-	}
-	if end >= len(rest) || rest[end] != ')' {
-		return "", "", 0
-	}
-	url, _, _ = strings.Cut(strings.TrimSpace(rest[i+2:end]), " ")
-	return rest[open+1 : i], strings.Trim(url, "<>"), end + 1
+	url, _, _ = strings.Cut(strings.TrimSpace(text[closes+2:end]), " ")
+	return text[open+1 : closes], strings.Trim(url, "<>"), end + 1 - at
 }
 
 // bare returns the length of an address that stands in the text as it is.
@@ -303,7 +297,7 @@ func bare(text string, at int) int {
 	for n > 0 && strings.IndexByte(".,;:!?'*_~", rest[n-1]) >= 0 {
 		n--
 	}
-	for n > 0 && rest[n-1] == ')' && strings.Count(rest[:n], ")") > strings.Count(rest[:n], "(") {
+	for over := strings.Count(rest[:n], ")") - strings.Count(rest[:n], "("); n > 0 && rest[n-1] == ')' && over > 0; over-- {
 		n--
 	}
 	if n <= len("https://") {

@@ -7,12 +7,18 @@ import (
 	"lathe/internal/tui/styled"
 )
 
+// maxColumns bounds a table; a wider one is text. No screen has room for more.
+const maxColumns = 64
+
 // isTable reports whether a line and the one below it begin a table.
 func isTable(head, delim string) bool {
 	if !strings.Contains(head, "|") {
 		return false
 	}
 	cols := cells(delim)
+	if len(cols) > maxColumns {
+		return false
+	}
 	for _, c := range cols {
 		if t := strings.Trim(c, ":"); t == "" || strings.Trim(t, "-") != "" {
 			return false
