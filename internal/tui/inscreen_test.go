@@ -11,7 +11,7 @@ import (
 func TestHintsAreForTheScreen(t *testing.T) {
 	for in, want := range map[string]string{
 		"the key was refused; set a valid key with: lathe auth login acme-1": "the key was refused; set a valid key with: /connect",
-		"run: lathe auth login acme": "/connect", "list them with: lathe models --all": "list them with: /models",
+		"run: lathe auth login acme":                                         "/connect", "list them with: lathe models --all": "list them with: /models",
 		"/connect, or lathe auth login x": "/connect, or /connect", "plain": "plain",
 	} {
 		if got := inScreen(in); got != want {
