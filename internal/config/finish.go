@@ -3,7 +3,6 @@ package config
 import (
 	"path"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"lathe/internal/jsonc"
@@ -126,40 +125,4 @@ func pluginName(e *jsonc.Value) string {
 		return spec[:i]
 	}
 	return spec
-}
-
-const redacted = "[secret]"
-
-// JSON returns the merged configuration in OpenCode's shape with credentials
-// replaced by a placeholder. The bytes are always the same for the same sources.
-func (c *Config) JSON() []byte {
-	tree := c.tree.Clone()
-	redact(tree, nil)
-	return tree.Append(nil)
-}
-
-// redact hides the values of keys that hold credentials, and every header and
-// variable of a server.
-func redact(v *jsonc.Value, keys []string) {
-	hideAll := len(keys) > 0 && holdsSecrets(keys[len(keys)-1])
-	for _, m := range v.Members {
-		if m.Value.Kind == jsonc.String && (hideAll || secretKey(m.Key)) && m.Value.Text != "" {
-			m.Value.Text = redacted
-			continue
-		}
-		redact(m.Value, append(keys, m.Key))
-	}
-	for i, e := range v.Items {
-		redact(e, append(keys, strconv.Itoa(i)))
-	}
-}
-
-func secretKey(key string) bool {
-	low := strings.ToLower(key)
-	for _, word := range []string{"apikey", "api_key", "secret", "password", "accesskey"} {
-		if strings.Contains(low, word) {
-			return true
-		}
-	}
-	return strings.HasSuffix(low, "token")
 }

@@ -130,3 +130,22 @@ func (x *expander) replace(start, stop int, repl []byte) {
 	x.out.text = append(x.out.text, repl...)
 	x.out.edits = append(x.out.edits, edit{at, len(x.out.text), len(x.out.text) - stop})
 }
+
+// Expanded reports whether any of a string, or the whole of a number or a word, came
+// from a placeholder that [Source.Expand] replaced.
+func (v *Value) Expanded() bool {
+	if v.src == nil || len(v.src.edits) == 0 || v.Kind == Object || v.Kind == Array {
+		return false
+	}
+	sc := scanner{text: v.src.text[min(v.off, len(v.src.text)):]}
+	if !sc.next() {
+		return false
+	}
+	end := v.off + max(sc.end, 1)
+	for _, e := range v.src.edits {
+		if e.at >= v.off && e.at < end {
+			return true
+		}
+	}
+	return false
+}

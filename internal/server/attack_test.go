@@ -130,10 +130,11 @@ func TestConfigAttacks(t *testing.T) {
 			t.Errorf("%s was written", name)
 		}
 	}
-	write(t, filepath.Join(r.dir, "opencode.json"), `{"provider":{"mine":{"npm":"@ai-sdk/openai-compatible","options":{"baseURL":"http://127.0.0.1:9","apiKey":"TOPSECRET"},"models":{"m":{}}}},"mcp":{"x":{"type":"remote","url":"http://127.0.0.1:9","headers":{"Authorization":"TOPSECRET"},"enabled":false}}}`)
+	write(t, filepath.Join(r.dir, "held"), "TOPSECRET in a file\n")
+	write(t, filepath.Join(r.dir, "opencode.json"), `{"username":"{file:./held}","agent":{"a":{"prompt":"{file:./held}","options":{"x":"{file:./held}"}}},"command":{"c":{"template":"{file:./held}"}},"provider":{"mine":{"npm":"@ai-sdk/openai-compatible","options":{"baseURL":"http://user:TOPSECRET@127.0.0.1:9","apiKey":"TOPSECRET"},"models":{"m":{}}}},"mcp":{"x":{"type":"remote","url":"http://127.0.0.1:9","headers":{"Authorization":"TOPSECRET"},"enabled":false}}}`)
 	r.ok("PUT", "/auth/anthropic", `{"type":"api","key":"TOPSECRET"}`)
 	r.ok("POST", "/instance/dispose", "")
-	for _, path := range []string{"/config", "/global/config", "/config/providers", "/provider", "/provider/auth", "/auth/anthropic", "/mcp", "/lathe/model", "/lathe/provider"} {
+	for _, path := range []string{"/config", "/global/config", "/config/providers", "/provider", "/provider/auth", "/agent", "/command", "/lathe/config", "/auth/anthropic", "/mcp", "/lathe/model", "/lathe/provider"} {
 		if res := r.do("GET", path, ""); strings.Contains(string(res.body), "TOPSECRET") {
 			t.Errorf("GET %s hands out a key: %s", path, res.body)
 		}

@@ -10,12 +10,12 @@ import (
 )
 
 func (c *call) commandList() (any, error) {
-	_, dir, err := c.instance()
+	inst, dir, err := c.instance()
 	if err != nil {
 		return nil, err
 	}
 	list, err := c.s.opts.Service.Commands(context.WithoutCancel(c.ctx()), dir)
-	return wire.EncodeCommands(list), err
+	return withoutSecrets(inst.Config, wire.EncodeCommands(list), err)
 }
 
 func (c *call) skills() (any, error) {

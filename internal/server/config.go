@@ -82,7 +82,7 @@ func (c *call) configProviders() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return providersOut{wire.EncodeProviders(list), c.defaults(inst.Models, list)}, nil
+	return withoutSecrets(inst.Config, providersOut{wire.EncodeProviders(list), c.defaults(inst.Models, list)}, nil)
 }
 
 // usable returns the connected providers. A default model that its provider does
@@ -139,7 +139,7 @@ func (c *call) providerList() (any, error) {
 			all = append(all, p)
 		}
 	}
-	return providerListOut{wire.EncodeProviders(all), c.defaults(inst.Models, all), connected}, nil
+	return withoutSecrets(inst.Config, providerListOut{wire.EncodeProviders(all), c.defaults(inst.Models, all), connected}, nil)
 }
 
 // defaults names a model of each provider to begin with: the newest that can
@@ -252,7 +252,7 @@ func (c *call) agentList() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.EncodeAgents(inst.Agents), nil
+	return withoutSecrets(inst.Config, wire.EncodeAgents(inst.Agents), nil)
 }
 
 func (c *call) toolIDs() (any, error) {

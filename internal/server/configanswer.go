@@ -4,7 +4,21 @@ import (
 	"encoding/json"
 	"maps"
 	"sync"
+
+	"lathe/internal/config"
+	"lathe/internal/opencode/wire"
 )
+
+// withoutSecrets is an answer that was made from a configuration, without what its
+// own answer hides.
+func withoutSecrets(conf *config.Config, v any, err error) (any, error) {
+	hide := conf.Redactor()
+	if err != nil || hide == nil {
+		return v, err
+	}
+	raw, err := wire.Marshal(v)
+	return json.RawMessage(hide(raw)), err
+}
 
 // keybinds are the keys of OpenCode 1.1.34, by action. Its screen has none but
 // those that the configuration it is given names.

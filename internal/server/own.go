@@ -238,7 +238,7 @@ func (c *call) ownConfig() (any, error) {
 			out[name] = v
 		}
 	}
-	return out, nil
+	return withoutSecrets(conf, out, nil)
 }
 
 // ownNotices answers what a person should know about the directory's configuration.
