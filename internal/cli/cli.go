@@ -78,6 +78,7 @@ func (e exitError) Unwrap() error { return e.err }
 // Main runs the program and returns its exit code.
 func Main(env Env) int {
 	env.hideSecrets()
+	env.Getenv = fromHere(env.Getenv, env.Dir)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	env.signals = &signals{from: env.Signals, exit: env.Exit}

@@ -275,8 +275,8 @@ func (l *loader) named() error {
 		if path == "" {
 			continue
 		}
-		if path = expandHome(path, l.o.Paths.Home); !filepath.IsAbs(path) {
-			path = filepath.Join(l.o.Dir, path)
+		if path = expandHome(path, l.o.Paths.Home); !filepath.IsAbs(path) { // Dir may be any request's
+			return lathe.Errorf(lathe.CodeInvalid, "write it whole, or with ~/", "%sCONFIG: %q is not an absolute path", prefix, path)
 		}
 		if _, err := os.Stat(path); err != nil {
 			return lathe.Errorf(lathe.CodeInvalid, "unset "+prefix+"CONFIG or correct it", "configuration file %q of %sCONFIG cannot be read", path, prefix)
@@ -338,7 +338,7 @@ func (l *loader) directories() error {
 	for _, prefix := range []string{"OPENCODE_", "LATHE_"} {
 		if dir := l.o.Getenv(prefix + "CONFIG_DIR"); dir != "" {
 			if dir = expandHome(dir, p.Home); !filepath.IsAbs(dir) {
-				dir = filepath.Join(l.o.Dir, dir)
+				return lathe.Errorf(lathe.CodeInvalid, "write it whole, or with ~/", "%sCONFIG_DIR: %q is not an absolute path", prefix, dir)
 			}
 			list = append(list, Directory{filepath.Clean(dir), Environment})
 		}

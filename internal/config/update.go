@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -31,7 +32,20 @@ func UpdateGlobal(ctx context.Context, p Paths, patch []byte) (string, error) {
 // UpdateProject merges a patch into the configuration of a directory and
 // returns the file that was written: the one that is read last of those that
 // exist, else a new lathe.json.
+//
+// A link to a configuration elsewhere is not followed: it came with the repository,
+// and what it leads to may be anybody's.
 func UpdateProject(ctx context.Context, p Paths, dir string, patch []byte) (string, error) {
+	for _, name := range fileNames {
+		path := filepath.Join(dir, name)
+		if info, err := os.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			continue
+		}
+		real, err := filepath.EvalSymlinks(path)
+		if home, e := filepath.EvalSymlinks(dir); err != nil || e != nil || filepath.Dir(real) != home || !slices.Contains(fileNames, filepath.Base(real)) {
+			return "", lathe.Errorf(lathe.CodeInvalid, "change the file that it leads to yourself", "%s is a link that leads out of the directory, and is not written through", path)
+		}
+	}
 	return update(ctx, p, dir, []string{"lathe.jsonc", "lathe.json", "opencode.jsonc", "opencode.json"}, "lathe.json", patch)
 }
 
