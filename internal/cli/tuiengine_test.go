@@ -17,7 +17,7 @@ func TestNotTakenBack(t *testing.T) {
 	}{
 		{client.Reverted{}, nil, ""},
 		{client.Reverted{}, failed, "failed"},
-		{client.Reverted{Conflicts: 2}, nil, "2 files were changed by somebody else since"},
+		{client.Reverted{Conflicts: 2}, nil, "left as it is, since somebody else changed it meanwhile: 2 of the files"},
 		{client.Reverted{Unrecorded: "it is the home directory"}, nil,
 			"the messages are hidden, but the files stay as they are: what was done to them was not recorded (it is the home directory)"},
 	} {
