@@ -85,15 +85,33 @@ type described struct {
 	spec tool.Spec
 }
 
+// Bare and Adapt are those of the tool.
+func (d described) Bare() string {
+	if a, ok := d.Tool.(tool.Adapter); ok {
+		return a.Bare()
+	}
+	return ""
+}
+
+// Adapt is that of the tool.
+func (d described) Adapt(args map[string]any) error {
+	if a, ok := d.Tool.(tool.Adapter); ok {
+		return a.Adapt(args)
+	}
+	return nil
+}
+
 func (d described) Spec() tool.Spec { return d.spec }
 
 func (e *Env) task(ctx context.Context, call *tool.Call, in taskInput) (tool.Result, error) {
 	if strings.TrimSpace(in.Prompt) == "" {
 		return tool.Result{}, failf("The prompt is empty: say what the subagent has to do.")
 	}
-	if err := e.checkSubagent(in.Agent); err != nil {
+	agent, err := e.subagent(in.Agent)
+	if err != nil {
 		return tool.Result{}, err
 	}
+	in.Agent = agent
 	if err := ask(ctx, call, tool.Request{
 		Permission: "task", Patterns: []string{in.Agent}, Always: []string{"*"},
 		Metadata: map[string]any{"description": in.Description, "subagent_type": in.Agent},
@@ -110,16 +128,22 @@ func (e *Env) task(ctx context.Context, call *tool.Call, in taskInput) (tool.Res
 	return res.result(in.Description), nil
 }
 
-func (e *Env) checkSubagent(name string) error {
+// subagent returns the name of a subagent that may be written in another case.
+func (e *Env) subagent(name string) (string, error) {
 	known := e.Subagents()
 	if slices.ContainsFunc(known, func(a Subagent) bool { return a.Name == name }) {
-		return nil
+		return name, nil
+	}
+	for _, a := range known {
+		if tool.Canonical(a.Name) == tool.Canonical(name) {
+			return a.Name, nil
+		}
 	}
 	names := make([]string, len(known))
 	for i, a := range known {
 		names[i] = a.Name
 	}
-	return failf("Unknown agent type: %s is not a valid agent type. The subagents are: %s", name, cmp.Or(strings.Join(names, ", "), "none"))
+	return "", failf("Unknown agent type: %s is not a valid agent type. The subagents are: %s", name, cmp.Or(strings.Join(names, ", "), "none"))
 }
 
 // result is what the calling model is told. Both forms of the session id are

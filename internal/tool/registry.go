@@ -80,29 +80,42 @@ func (r *Registry) Lookup(name string) (Tool, bool) {
 }
 
 // Resolve finds the tool that a model's call means and the input to give it. A
-// name that differs in case only is put right. An unknown name, or arguments
+// name in another spelling, or that of another agent's tool of the kind, is put right,
+// and so are the names of arguments of an [Adapter]. An unknown name, or arguments
 // that are not JSON, become a call of "invalid" that carries the reason; Resolve
 // reports the name it chose. It returns a nil Tool only if "invalid" is needed
 // and not registered. The input is not yet checked against the schema: hooks may
 // change it first.
 func (r *Registry) Resolve(name, raw string) (string, Tool, json.RawMessage) {
-	t, ok := r.Lookup(name)
-	if !ok {
-		name2 := strings.ToLower(strings.TrimSpace(name))
-		if t, ok = r.Lookup(name2); ok {
-			name = name2
-		}
-	}
+	own, ok := r.named(name)
 	if strings.TrimSpace(raw) == "" {
 		raw = "{}"
 	}
 	if !ok {
 		return r.invalid(name, fmt.Sprintf("there is no tool %q; the tools are: %s", name, strings.Join(r.Names(), ", ")))
 	}
-	if _, err := decode([]byte(raw)); err != nil {
-		return r.invalid(name, err.Error())
+	e := &r.list[r.byName[own]]
+	input, _ := e.adapt(json.RawMessage(raw)) // what is wrong with it is told by Check
+	if _, err := decode(input); err != nil {
+		return r.invalid(own, err.Error())
 	}
-	return name, t, json.RawMessage(raw)
+	if own == "bash" {
+		if patch, ok := patchInShell(input); ok {
+			if i, ok := r.byName["apply_patch"]; ok {
+				return r.patch(i, patch, own, input)
+			}
+		}
+	}
+	return own, e.tool, input
+}
+
+// patch makes a call of apply_patch out of a command line.
+func (r *Registry) patch(i int, patch, name string, input json.RawMessage) (string, Tool, json.RawMessage) {
+	mended, err := encode(map[string]any{"patchText": patch})
+	if err != nil {
+		return name, r.list[r.byName[name]].tool, input
+	}
+	return r.list[i].spec.Name, r.list[i].tool, mended
 }
 
 func (r *Registry) invalid(name, reason string) (string, Tool, json.RawMessage) {
@@ -124,9 +137,26 @@ func (r *Registry) Check(name string, input json.RawMessage) (json.RawMessage, e
 	if !ok {
 		return nil, &ArgumentError{Tool: name, Reason: "there is no such tool"}
 	}
-	fixed, err := r.list[i].schema.Fix(input)
+	e := &r.list[i]
+	input, err := e.adapt(input)
 	if err != nil {
 		return nil, &ArgumentError{Tool: name, Reason: err.Error()}
 	}
+	fixed, err := e.schema.Fix(input)
+	if err != nil {
+		return nil, &ArgumentError{Tool: name, Reason: reason(e.needs(input), err)}
+	}
 	return fixed, nil
+}
+
+// reason names what is missing first, then whatever else is wrong.
+func reason(missing string, err error) string {
+	text := err.Error()
+	switch {
+	case missing == "":
+		return text
+	case strings.Contains(text, "required"):
+		return missing
+	}
+	return missing + "; and " + text
 }

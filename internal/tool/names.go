@@ -1,0 +1,64 @@
+package tool
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// otherNames are what other agents call tools of our kinds, as [Canonical] writes it.
+var otherNames = map[string]string{
+	"shell": "bash", "runcommand": "bash", "executecommand": "bash", "runterminalcmd": "bash", "runshellcommand": "bash", "terminal": "bash", "execcommand": "bash", "localshell": "bash",
+	"readfile": "read", "view": "read", "viewfile": "read", "openfile": "read", "cat": "read",
+	"writefile": "write", "createfile": "write", "writetofile": "write",
+	"editfile": "edit", "strreplace": "edit", "searchreplace": "edit", "replaceinfile": "edit", "strreplaceeditor": "edit", "replace": "edit",
+	"grepsearch": "grep", "searchfiles": "grep", "ripgrep": "grep", "search": "grep", "searchfilecontent": "grep",
+	"filesearch": "glob", "findfiles": "glob", "find": "glob",
+	"listdir": "list", "ls": "list", "listdirectory": "list", "listfiles": "list", "readfolder": "list",
+	"fetch": "webfetch", "todo": "todowrite", "updateplan": "todowrite", "agent": "task", "patch": "apply_patch",
+}
+
+// named returns the tool that a call means: by its name, by its name in another
+// spelling, or by what other agents call such a tool.
+func (r *Registry) named(name string) (string, bool) {
+	if _, ok := r.byName[name]; ok {
+		return name, true
+	}
+	canon := Canonical(strings.TrimSpace(name))
+	for _, e := range r.list {
+		if Canonical(e.spec.Name) == canon {
+			return e.spec.Name, true
+		}
+	}
+	own, ok := otherNames[canon]
+	if ok {
+		_, ok = r.byName[own]
+	}
+	return own, ok
+}
+
+// Markers of a patch, as models write it.
+const (
+	patchBegin = "*** Begin Patch"
+	patchEnd   = "*** End Patch"
+)
+
+// patchInShell returns the patch of a command line that calls apply_patch as if it
+// were a program.
+func patchInShell(input json.RawMessage) (string, bool) {
+	var args struct{ Command string }
+	if json.Unmarshal(input, &args) != nil {
+		return "", false
+	}
+	line := strings.TrimSpace(args.Command)
+	if !strings.HasPrefix(line, "apply_patch") && !strings.HasPrefix(line, "applypatch") {
+		return "", false
+	}
+	from, to := strings.Index(line, patchBegin), strings.LastIndex(line, patchEnd)
+	if from < 0 || to < from {
+		return "", false
+	}
+	if rest := strings.Trim(line[to+len(patchEnd):], " \t\n\"'"); rest != "" && strings.ContainsAny(rest, " \t\n;&|") {
+		return "", false // more follows: that is for the shell
+	}
+	return line[from : to+len(patchEnd)], true
+}
