@@ -138,11 +138,13 @@ func (t *Transport) exchange(ctx context.Context, c Call, a *Answer) error {
 	defer resp.Body.Close()
 	body := &watchedBody{ctx: ctx, r: resp.Body, w: w, a: a, left: maxAnswer}
 	plain, err := decompress(resp.Header.Get("Content-Encoding"), body)
-	if err != nil {
-		return err
-	}
-	if resp.StatusCode != http.StatusOK {
+	switch refused := resp.StatusCode != http.StatusOK; {
+	case refused && err != nil: // the status says enough
+		return StatusError(resp.StatusCode, resp.Header, nil)
+	case refused:
 		return StatusError(resp.StatusCode, resp.Header, readError(plain))
+	case err != nil:
+		return err
 	}
 	if err := t.read(c.Decoder, a, plain, w, resp); err != nil {
 		return err

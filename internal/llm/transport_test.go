@@ -238,6 +238,7 @@ func TestCompressedAnswers(t *testing.T) {
 		{"a refusal, not told", "", zipped(refusal), 401, "", "no such key"},
 		{"identity", "identity", stream, 200, "a", ""},
 		{"brotli", "br", "\x8b\x03\x80", 200, "", `compressed as "br"`},
+		{"a refusal in brotli", "br", "\x8b\x03\x80", 401, "", "the provider answered: unauthorized"},
 		{"cut", "gzip", zipped(stream)[:20], 200, "a", "cut off"},
 		{"plain text", "gzip", zipped("hello"), 200, "", `answered with plain text instead of a model's answer: "hello"`},
 	} {

@@ -41,13 +41,13 @@ func timeoutError(format string, d time.Duration) *Error {
 	return &Error{Kind: KindTimeout, Message: fmt.Sprintf(format, d), Retryable: true, RetryAfter: -1}
 }
 
-// stalled is what an idle provider is told as.
-func (w *watch) stalled() {
+// stalled ends the request of an idle provider.
+func (w *watch) stalled(idle time.Duration) {
 	if w.drips.Load() {
-		w.cancel(timeoutError("the provider stalled: for %s it sent bytes, but nothing of an answer", w.t.Idle))
+		w.cancel(timeoutError("the provider stalled: for %s it sent bytes, but nothing of an answer", idle))
 		return
 	}
-	w.cancel(timeoutError("the provider stalled: it sent nothing for %s", w.t.Idle))
+	w.cancel(timeoutError("the provider stalled: it sent nothing for %s", idle))
 }
 
 // settle shortens the idle limit. It also works where there was none.
@@ -118,7 +118,8 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 		stopTimer(b.w.phase)
 		b.w.phase, b.quiet = nil, b.w.t.Idle
 		if b.w.t.Idle > 0 {
-			b.w.phase = time.AfterFunc(b.w.t.Idle, b.w.stalled)
+			idle := b.w.t.Idle
+			b.w.phase = time.AfterFunc(idle, func() { b.w.stalled(idle) })
 			b.w.phase.Stop()
 		}
 	}
