@@ -52,6 +52,7 @@ func (c *call) messageList() (any, error) {
 	for i, j := 0, len(page)-1; i < j; i, j = i+1, j-1 {
 		page[i], page[j] = page[j], page[i]
 	}
+	c.s.opts.Service.Follow(sess, page)
 	c.s.live.overlay(page)
 	return wire.EncodeMessages(page), nil
 }

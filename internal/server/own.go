@@ -85,6 +85,7 @@ func (c *call) ownMessages() (any, error) {
 		h.Messages = append(h.Messages, m)
 	}
 	slices.Reverse(h.Messages)
+	c.s.opts.Service.Follow(sess, h.Messages)
 	c.s.live.overlay(h.Messages)
 	if c.query("shown") == "true" { // for people elsewhere
 		h.Messages = c.s.opts.Service.Shown(c.ctx(), sess.Directory, h.Messages)

@@ -51,6 +51,7 @@ type Service struct {
 	shares    *shares
 	preparing preparing
 	owed      owed
+	elsewhere elsewhere
 }
 
 // opening is an instance that is being made or is ready.

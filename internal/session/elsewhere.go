@@ -1,0 +1,142 @@
+package session
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"lathe"
+	"lathe/internal/sqlite"
+)
+
+// Another process may be at work in a session that is looked at here: two screens on
+// one session without a server. Nothing tells this process what that one does, so it
+// is looked up as long as the other has the session, and told as if it happened here.
+const elsewhereEvery = 300 * time.Millisecond
+
+// elsewhere are the sessions that are being looked up.
+type elsewhere struct {
+	mu sync.Mutex
+	on map[lathe.SessionID]bool
+}
+
+// Follow tells of what another process does in a session, if one does: that it is
+// busy, what changes, and when it is idle. It is to be called with what was read of
+// the session, oldest first, and costs nothing where the newest answer has ended. It
+// ends with the other's turn or with the service.
+func (s *Service) Follow(sess lathe.Session, messages []lathe.Message) {
+	last := len(messages) - 1
+	for ; last >= 0; last-- {
+		if a, ok := messages[last].Info.(*lathe.Assistant); ok {
+			if !a.Completed.IsZero() {
+				return
+			}
+			break
+		}
+	}
+	if last < 0 || s.Status(sess.ID) != (lathe.Idle{}) || s.ctx.Err() != nil {
+		return
+	}
+	s.elsewhere.mu.Lock()
+	defer s.elsewhere.mu.Unlock()
+	if s.elsewhere.on[sess.ID] {
+		return
+	}
+	if s.elsewhere.on == nil {
+		s.elsewhere.on = map[lathe.SessionID]bool{}
+	}
+	s.elsewhere.on[sess.ID] = true
+	w := &onlooker{s: s, sess: sess, from: messages[last].Seq, known: map[lathe.PartID]lathe.PartBody{}, infos: map[lathe.MessageID]lathe.MessageInfo{}}
+	s.wg.Go(func() {
+		defer func() {
+			s.elsewhere.mu.Lock()
+			defer s.elsewhere.mu.Unlock()
+			delete(s.elsewhere.on, sess.ID)
+		}()
+		w.follow()
+	})
+}
+
+// onlooker looks at what another process does in a session.
+type onlooker struct {
+	s     *Service
+	sess  lathe.Session
+	from  int64 // number of the first message that may still change
+	known map[lathe.PartID]lathe.PartBody
+	infos map[lathe.MessageID]lathe.MessageInfo
+}
+
+// follow returns when the other process has ended its turn, or this one works in the
+// session itself.
+func (w *onlooker) follow() {
+	ctx := w.s.ctx
+	held, err := w.held(ctx)
+	if err != nil || !held {
+		return
+	}
+	w.publish(lathe.SessionStatus{SessionID: w.sess.ID, Status: lathe.Busy{}})
+	for err == nil && held {
+		err = w.look(ctx)
+		select {
+		case <-time.After(elsewhereEvery):
+		case <-ctx.Done():
+		}
+		if err == nil {
+			held, err = w.held(ctx)
+		}
+	}
+	if err == nil {
+		err = w.look(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
+		w.s.opts.Log.Warn("what another process does in a session is not known any more", "session", w.sess.ID, "err", err)
+	}
+	if w.s.Status(w.sess.ID) == (lathe.Idle{}) {
+		w.publish(lathe.SessionStatus{SessionID: w.sess.ID, Status: lathe.Idle{}})
+	}
+}
+
+// held reports whether another process has the session. What one that died left
+// open is closed.
+func (w *onlooker) held(ctx context.Context) (bool, error) {
+	owner, living, err := w.s.opts.Store.Holder(ctx, w.sess.ID)
+	if err != nil || living && owner != w.s.opts.Owner {
+		return living, err
+	}
+	_, err = w.s.opts.Store.Recover(ctx, w.sess.ID)
+	return false, err
+}
+
+// look tells what has changed since the last time.
+func (w *onlooker) look(ctx context.Context) error {
+	var messages []lathe.Message
+	for m, err := range w.s.opts.Store.Messages(ctx, w.sess.ID, sqlite.MessageFilter{}) {
+		if err != nil {
+			return err
+		}
+		if m.Seq < w.from {
+			break
+		}
+		messages = append(messages, m)
+	}
+	for _, m := range slices.Backward(messages) {
+		if !reflect.DeepEqual(w.infos[m.ID], m.Info) {
+			w.infos[m.ID] = m.Info
+			bare := m
+			bare.Parts = nil
+			w.publish(lathe.MessageUpdated{Message: bare})
+		}
+		for _, p := range m.Parts {
+			old, seen := w.known[p.ID]
+			if !seen || !reflect.DeepEqual(old, p.Body) {
+				w.known[p.ID] = p.Body
+				w.publish(lathe.PartUpdated{Part: p, New: !seen})
+			}
+		}
+	}
+	return nil
+}
+
+func (w *onlooker) publish(ev lathe.Event) { w.s.opts.Bus.Publish(w.sess.Directory, ev) }

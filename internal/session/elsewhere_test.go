@@ -1,0 +1,86 @@
+package session_test
+
+import (
+	"testing"
+
+	"lathe"
+	"lathe/internal/bus"
+	"lathe/internal/llm"
+	"lathe/internal/session"
+	"lathe/internal/sqlite"
+)
+
+// TestFollow holds that a turn of another process is told here as it goes on, and
+// that its partial answer does not pass for the end.
+func TestFollow(t *testing.T) {
+	p := newPlay(t, nil, func(*llm.Request) say { return say{text: "done"} }).open()
+	id := p.session()
+	sess, err := p.svc.Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease, err := p.store.Acquire(t.Context(), id, sqlite.Owner{PID: 1, Host: "another machine"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := sess.Created
+	m := lathe.Message{ID: "msg_b", SessionID: id, Created: now, Info: &lathe.Assistant{ParentID: "msg_a", Agent: "build", Model: scripted}}
+	text := lathe.Part{ID: "prt_b", MessageID: m.ID, SessionID: id, Body: &lathe.Text{Time: lathe.Span{Start: now}}}
+	for _, err := range []error{
+		p.store.AddMessage(t.Context(), &lathe.Message{ID: "msg_a", SessionID: id, Created: now, Info: &lathe.User{Agent: "build", Model: scripted}}),
+		p.store.AddMessage(t.Context(), &m), p.store.PutPart(t.Context(), &text), p.store.AppendText(t.Context(), text.ID, 0, "so far"),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	events := p.svc.Subscribe(t.Context(), bus.Filter{SessionID: id})
+	defer events.Close()
+	for range 2 {
+		p.svc.Follow(sess, p.messages(id))
+	}
+	until := func(want string) {
+		t.Helper()
+		for {
+			env, err := events.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			switch ev := env.Event.(type) {
+			case lathe.SessionStatus:
+				got = map[bool]string{true: "idle", false: "busy"}[ev.Status == lathe.Idle{}]
+			case lathe.PartUpdated:
+				got = ev.Part.Body.(*lathe.Text).Text
+			case lathe.MessageUpdated:
+				if a, ok := ev.Message.Info.(*lathe.Assistant); ok && !a.Completed.IsZero() {
+					got = "over"
+				}
+			}
+			switch got {
+			case want:
+				return
+			case "idle", "over":
+				t.Fatalf("%q before %q", got, want)
+			}
+		}
+	}
+	until("busy")
+	until("so far")
+	if err := p.store.AppendText(t.Context(), text.ID, 6, " and on"); err != nil {
+		t.Fatal(err)
+	}
+	until("so far and on")
+	m.Info = &lathe.Assistant{ParentID: "msg_a", Agent: "build", Model: scripted, Finish: lathe.FinishStop, Completed: now}
+	text.Body = &lathe.Text{Text: "all of it", Time: lathe.Span{Start: now, End: now}}
+	for _, err := range []error{p.store.PutPart(t.Context(), &text), p.store.UpdateMessage(t.Context(), &m), lease.Release(t.Context())} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	until("over")
+	until("idle")
+	if out := p.prompt(id, session.Prompt{}, "and now?"); out.Failure != nil {
+		t.Error(out.Failure)
+	}
+}
