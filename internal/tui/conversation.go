@@ -35,10 +35,10 @@ type entry struct {
 	pieces []*piece
 	before *entry // the message before it
 
-	lines  []styled.Line
-	fresh  look // what the lines were drawn with; changed content zeroes it
-	where  []stretch
-	queued bool // the turn has not taken it up yet
+	lines []styled.Line
+	fresh look // what the lines were drawn with; changed content zeroes it
+	where []stretch
+	note  note // what is to be said of where it stands
 }
 
 // stretch is which lines of an entry a piece has.
@@ -313,23 +313,6 @@ func (c *conversation) screen(height int, draw func(*entry) []styled.Line) ([]st
 		}
 	}
 	return out, places
-}
-
-// queue marks what was sent while a turn runs and was not taken up yet: what
-// stands behind an answer that is still being written.
-func (c *conversation) queue(busy bool) {
-	open := false
-	for i := len(c.entries) - 1; i >= 0 && !open; i-- {
-		if info, ok := c.entries[i].m.Info.(*lathe.Assistant); ok {
-			open = busy && info.Completed.IsZero() && info.Error == nil
-			for _, e := range c.entries[i+1:] {
-				if e.queued != open {
-					e.queued, e.fresh = open, look{}
-				}
-			}
-			return
-		}
-	}
 }
 
 // scroll moves by lines, up for negative ones, and reports whether older messages

@@ -207,6 +207,29 @@ func TestQueued(t *testing.T) {
 	d.hides("queued")
 }
 
+// TestWhatIsLeftOpen holds that a prompt which a stopped turn left behind is marked,
+// and that an answer which nobody here is writing is not shown as final.
+func TestWhatIsLeftOpen(t *testing.T) {
+	open := reply(2, &lathe.Text{Text: "half an ans"})
+	open.Info.(*lathe.Assistant).Completed = time.Time{}
+	d := withHistory(t, Options{}, question(1, "go"), open)
+	d.shows("half an ans", "not finished")
+	d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Busy{}})
+	d.hides("not finished")
+	next := question(3, "and then this")
+	d.event(lathe.MessageUpdated{Message: next}, lathe.PartUpdated{Part: next.Parts[0]})
+	d.shows("queued")
+	stopped := reply(2)
+	stopped.Info.(*lathe.Assistant).Error = &lathe.AbortedFailure{}
+	d.event(lathe.MessageUpdated{Message: stopped}, lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Idle{}})
+	d.shows("and then this", "not answered")
+	d.hides("queued", "not finished")
+	d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Busy{}})
+	d.hides("not answered")
+	d.event(lathe.MessageUpdated{Message: reply(4)}, lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Idle{}})
+	d.hides("not answered")
+}
+
 func TestMouseInLists(t *testing.T) {
 	d := withHistory(t, Options{})
 	for _, y := range []int{0, 1, 2, 40} { // no item is there

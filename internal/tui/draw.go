@@ -96,8 +96,8 @@ func (l look) user(e *entry) []styled.Line {
 	if len(body) == 0 {
 		return nil
 	}
-	if e.queued {
-		body = append(body, styled.Plain("queued", l.fg(theme.Warning)))
+	if e.note != "" {
+		body = append(body, styled.Plain(string(e.note), l.fg(theme.Warning)))
 	}
 	if by := l.signed(e); by != "" {
 		body = append(body, styled.Plain(by, l.fg(theme.Muted)))
@@ -143,6 +143,10 @@ func (l look) assistant(e *entry, info *lathe.Assistant) []styled.Line {
 	if info.Error != nil {
 		out = append(out, nil)
 		out = append(out, l.failure(info.Error)...)
+	}
+	if e.note != "" {
+		out = append(out, nil)
+		out = append(out, l.indent(styled.Wrap(styled.Plain(string(e.note), l.fg(theme.Warning)), l.width-4, l.method))...)
 	}
 	if len(out) > 0 {
 		out = append(out, l.footer(e, info)...)

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -30,7 +31,7 @@ func (a *App) flow() []styled.Line {
 	if !f.begun || f.session != a.session.ID {
 		out = a.flowBegin()
 	}
-	a.conv.queue(a.busy())
+	a.conv.queue(a.busy(), time.Time{})
 	for _, e := range a.conv.visible() {
 		if f.done[e.m.ID] {
 			continue
@@ -74,7 +75,7 @@ func (a *App) flowBegin() []styled.Line {
 func (a *App) flowEntry(e *entry) (out []styled.Line, done bool) {
 	info, ok := e.m.Info.(*lathe.Assistant)
 	if !ok {
-		if e.queued || slices.ContainsFunc(e.pieces, func(p *piece) bool { return p.asked }) {
+		if e.note == queued || slices.ContainsFunc(e.pieces, func(p *piece) bool { return p.asked }) {
 			return nil, false
 		}
 		a.flowed.card = false

@@ -133,7 +133,7 @@ func (a *App) bottom() (bottom []styled.Line, x, y int) {
 }
 
 func (a *App) conversationLines(height int) []styled.Line {
-	a.conv.queue(a.busy())
+	a.conv.queue(a.busy(), a.opts.Now())
 	lines, places := a.conv.screen(height, a.pane().draw)
 	defer func() { a.mouse.shown = places }()
 	a.highlight(lines, places)

@@ -1,0 +1,58 @@
+package tui
+
+import (
+	"slices"
+	"time"
+
+	"lathe"
+)
+
+// note is what is to be said of a message beside what it holds.
+type note string
+
+const (
+	queued     note = "queued" // the turn has not taken it up yet
+	unanswered note = "not answered: the turn ended before it was taken up; the next prompt takes it along"
+	unfinished note = "not finished: it was cut off, or another lathe is still writing it"
+)
+
+// settling is how long a message is new: the turn that takes it up may be about to
+// begin.
+const settling = 2 * time.Second
+
+// queue notes of the newest messages where they stand. While a turn runs, what was
+// sent behind an answer that is still being written waits for it. When none runs,
+// nothing answers what stands at the end, and an answer that is open is not final.
+// With a zero time that is not told: what is drawn cannot be taken back.
+func (c *conversation) queue(busy bool, now time.Time) {
+	for i, e := range slices.Backward(c.entries) {
+		info, ok := e.m.Info.(*lathe.Assistant)
+		if !ok {
+			continue
+		}
+		open := info.Completed.IsZero() && info.Error == nil
+		e.say(c.standing(open && !busy, unfinished, e, now))
+		for _, after := range c.entries[i+1:] {
+			if busy && open {
+				after.say(queued)
+				continue
+			}
+			after.say(c.standing(!busy, unanswered, after, now))
+		}
+		return
+	}
+}
+
+// standing returns a note of what is at rest, if it holds and is not new.
+func (c *conversation) standing(holds bool, n note, e *entry, now time.Time) note {
+	if !holds || now.IsZero() || c.revert != "" || now.Sub(e.m.Created) < settling {
+		return ""
+	}
+	return n
+}
+
+func (e *entry) say(n note) {
+	if e.note != n {
+		e.note, e.fresh = n, look{}
+	}
+}
