@@ -55,8 +55,9 @@ func (r *reader) instructions(call *tool.Call, path string) ([]string, string) {
 	}
 	var b strings.Builder
 	var known map[string]bool
+	rules := r.env.reading(call)
 	for dir := filepath.Dir(path); within(r.env.Root.Dir, dir) && len(dir) > len(r.env.Root.Dir); dir = filepath.Dir(dir) {
-		file, text, ok := r.instruction(dir)
+		file, text, ok := r.instruction(rules, dir)
 		if !ok || file == path || r.env.Known(file) {
 			continue
 		}
@@ -76,12 +77,15 @@ func (r *reader) instructions(call *tool.Call, path string) ([]string, string) {
 }
 
 // instruction reads the instruction file of one directory. A link that leads out
-// of the workspace does not count.
-func (r *reader) instruction(dir string) (path, text string, ok bool) {
+// of the workspace, or to what may not be read without an ask, does not count.
+func (r *reader) instruction(rules tool.Reading, dir string) (path, text string, ok bool) {
 	for _, name := range instructionNames() {
 		path = filepath.Join(dir, name)
 		real, err := workspace.Resolve(path)
 		if err != nil || !r.env.Root.Contains(real) {
+			continue
+		}
+		if v := rules.Content(real); v.Action != lathe.Allow && v.Rule.Pattern != "*" {
 			continue
 		}
 		data, err := workspace.ReadFile(real, maxInstructions)

@@ -107,6 +107,21 @@ func TestRulesForAllToolsLeaveSearchesAlone(t *testing.T) {
 	}
 }
 
+// TestInstructionsAreNoWayAround holds that an instruction file which is a link to a
+// file that may not be read is not told of.
+func TestInstructionsAreNoWayAround(t *testing.T) {
+	r := newRig(t)
+	r.put(".env", "needle=env\n")
+	r.put("sub/a.txt", "text\n")
+	if err := os.Symlink("../.env", r.path("sub/AGENTS.md")); err != nil {
+		t.Fatal(err)
+	}
+	r.under()
+	if out := r.ok("read", m{"filePath": "sub/a.txt"}).Output; strings.Contains(out, "needle") {
+		t.Errorf("output:\n%s", out)
+	}
+}
+
 // TestHardLinks holds that another name gives no more rights, and that a second
 // name which is nobody's secret is no reason to ask.
 func TestHardLinks(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"lathe"
 	"lathe/internal/config"
 	"lathe/internal/trust"
 	"lathe/internal/workspace"
@@ -191,7 +192,16 @@ func verb(n int) string {
 }
 
 // ownFile reports whether a file of the repository may be shown to the model as
-// an instruction. In an untrusted one a link must not lead out of it.
+// an instruction. In an untrusted one a link must not lead out of it, nor to what a rule for some
+// files keeps from being read without an ask: that could be a secret.
 func (i *Instance) ownFile(path string) bool {
-	return i.Trust.Given || i.Root.Contains(path)
+	if i.Trust.Given {
+		return true
+	}
+	real, err := i.Root.Resolve(path)
+	if err != nil || !i.Root.Contains(real) {
+		return false
+	}
+	v := i.Reading().Content(real)
+	return v.Action == lathe.Allow || v.Rule.Pattern == "*"
 }

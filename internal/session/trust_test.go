@@ -268,3 +268,19 @@ func TestInstructionsFromOutside(t *testing.T) {
 		t.Error("what a trusted repository links to is left out")
 	}
 }
+
+// TestNoInstructionIsASecret holds that an untrusted repository does not get a file
+// into the system prompt that the read tool would ask about.
+func TestNoInstructionIsASecret(t *testing.T) {
+	w := newWorld(t)
+	w.write(map[string]string{
+		"repo/.env": "KEY=private", "repo/docs/a.md": "the rules", "repo/AGENTS.md": "-> .env",
+		"repo/opencode.json": `{"instructions": [".env", "docs/*.md", ".*"]}`,
+	})
+	s, stop := w.playing(oneCall{"glob", "pattern"})
+	defer stop()
+	w.ask(s, w.create(s), "*.go")
+	if system := strings.Join(w.system, "\n"); strings.Contains(system, "private") || !strings.Contains(system, "the rules") {
+		t.Errorf("the system prompt:\n%s", system)
+	}
+}
