@@ -103,6 +103,9 @@ func (e *Env) judge(ctx context.Context, call *tool.Call, in bashInput, dir stri
 	if err := e.refuse(a); err != nil {
 		return err
 	}
+	if a.Waits != "" {
+		return failf("%s waits for keys, and commands have no terminal: nothing was run. Use edit or write to change a file, or give %s a script (-c).", a.Waits, a.Waits)
+	}
 	if !e.Root.Contains(dir) {
 		a.Reads = append(a.Reads, shell.PathUse{Path: dir, Dir: true, By: "workdir"})
 	}

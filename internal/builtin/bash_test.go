@@ -178,6 +178,21 @@ func TestBashEnding(t *testing.T) {
 	}
 }
 
+// An editor would wait for keys that nobody types until the timeout.
+func TestBashEditors(t *testing.T) {
+	r := newRig(t)
+	for _, command := range []string{"vim a.txt", "git status; vi a.txt", "sudo nvim a.txt", "bash -c 'view a.txt'"} {
+		r.fails("bash", m{"command": command}, "waits for keys, and commands have no terminal: nothing was run.")
+	}
+	r.env.Runner = runnerFunc(func(context.Context, shell.Command) (shell.Exit, error) { return shell.Exit{}, nil })
+	r.tools = tool.NewRegistry(New(r.env)...)
+	for _, command := range []string{"vim -c ':%s/a/b/' -c wq a.txt", "vim -es a.txt", "nvim --headless +q", "echo :q | vim a.txt", "which vim", "vim --version"} {
+		if res := r.ok("bash", m{"command": command}); res.Failed {
+			t.Errorf("%s: %s", command, res.Output)
+		}
+	}
+}
+
 // The first error is the same however the output is cut into pieces.
 func FuzzLookout(f *testing.F) {
 	f.Add([]byte("a\nerror: b\nc\nd\ne\nerror: f\n"), 3, 2)

@@ -16,7 +16,9 @@ type Analysis struct {
 	Reads    []PathUse
 	Writes   []PathUse
 	Reasons  []string // why something cannot be judged, for people
-	Unparsed error    // the script is no shell script; then there is one dynamic command
+	// Waits names a program that would wait for keys: an editor without a script.
+	Waits    string
+	Unparsed error // the script is no shell script; then there is one dynamic command
 }
 
 // Cmd is one command that would run.

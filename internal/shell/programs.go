@@ -193,6 +193,9 @@ func (x *invocation) interactive() {
 	if x.stdin.piped && !in(x.base, "less more bc dc most pg") {
 		x.opaque(x.base + " takes commands from standard input")
 	}
+	if in(x.base, "vi vim nvim view vimdiff nvi gvim") && !x.stdin.piped && !x.scripted() {
+		x.out.Waits = x.base
+	}
 	if in(x.base, "ed ex red vi vim nvim view vimdiff emacs emacsclient m4 gnuplot sqlite3 ftp sftp lftp mail mailx mutt neomutt") {
 		x.opaque(x.base + " can run commands and change files")
 		return
@@ -208,6 +211,16 @@ func (x *invocation) interactive() {
 			x.opaque(x.base + " can run commands by its options")
 		}
 	}
+}
+
+// scripted reports whether an editor is told by its options what to do.
+func (x *invocation) scripted() bool {
+	for _, f := range x.args() {
+		if !f.known || strings.HasPrefix(f.text, "+") || hasOption(f.text, "-c -S -s -e -E -es -Es --cmd --headless --version -h --help -W -w -l") {
+			return true
+		}
+	}
+	return false
 }
 
 func (x *invocation) make() {
