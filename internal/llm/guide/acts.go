@@ -100,6 +100,9 @@ func (r read) next(s state) reply {
 		return call("", "read", args{"filePath": r.file})
 	}
 	if msg, bad := s.failed(); bad {
+		if near := lines(msg); len(near) > 0 && len(s.results) == 1 { // README where there is a README.md
+			return call("", "read", args{"filePath": near[0]})
+		}
 		return s.say("I could not read %s: %s", "无法读取 %s：%s", r.file, plain(msg))
 	}
 	out := s.last().Output

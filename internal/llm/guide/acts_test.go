@@ -1,10 +1,13 @@
 package guide
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"lathe/internal/llm"
 )
 
 // TestNoMarkup: what tools mark up for models is not shown to people.
@@ -75,5 +78,20 @@ func TestDemo(t *testing.T) {
 	names, got := drive(t, New(Options{}), request("demo"), "/r/lathe-demo.md")
 	if diff := cmp.Diff([]string{"glob"}, names); diff != "" || !strings.Contains(got, "already") {
 		t.Errorf("with the file there already: %q, calls (-want +got):\n%s", got, diff)
+	}
+}
+
+// TestReadNear: a file that is named roughly is read all the same.
+func TestReadNear(t *testing.T) {
+	m, req := New(Options{}), request("show me the README")
+	calls, _, _ := collect(t, m, req)
+	if len(calls) != 1 {
+		t.Fatalf("calls are %+v", calls)
+	}
+	req.Messages = append(req.Messages,
+		llm.Message{Role: llm.RoleAssistant, Content: []llm.Content{llm.ToolUse{ID: "1", Name: "read", Input: json.RawMessage(calls[0].Input)}}},
+		llm.Message{Role: llm.RoleTool, Content: []llm.Content{llm.ToolResult{ID: "1", Name: "read", Failed: true, Output: "File not found: /r/README\n\nDid you mean one of these?\n/r/README.md"}}})
+	if calls, _, _ = collect(t, m, req); len(calls) != 1 || calls[0].Input != `{"filePath":"/r/README.md"}` {
+		t.Errorf("then %+v", calls)
 	}
 }

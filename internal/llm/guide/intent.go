@@ -137,15 +137,19 @@ func addLooks(add adder, always func(intent) func([]string) intent) {
 	readFile := func(m []string) intent { return read{m[1]} }
 	add(readFile,
 		`(?:read|show(?:\s+me)?|open|cat|display|print|view|explain|describe|summari[sz]e|see|look\s+at|what(?:'s|\s+is|\s+does)(?:\s+(?:in|inside|it\s+say\s+in))?)\s+(?:the\s+)?(?:(?:content|contents|text)\s+of\s+)?(?:the\s+)?(?:file\s+)?`+file+`(?:\s+(?:say|do|does|contain|about|file))?`,
-		`(?:看看|看一下|看|查看|读取|阅读|读一下|读|打开|显示|解释一下|解释|总结一下|总结|说明)\s*(?:文件)?\s*`+file+`\s*(?:文件)?(?:的?内容|里(?:面)?(?:的?内容|写了什么)?)?`,
+		`(?:看看|看一下|看|查看|读取|阅读|读一下|读|打开|显示|解释一下|解释|总结一下|总结|说明)\s*(?:文件)?\s*`+file+`\s*(?:文件)?(?:的?内容|里?(?:面)?(?:的?内容|写了什么|有什么|说了什么|讲什么))?`,
 		file+`\s*(?:文件)?\s*(?:里面?|中)?(?:是|有|写了|写的是|讲了|说了)?(?:些)?(?:什么|做什么|干什么|的?内容)(?:的)?`, file)
 	add(func(m []string) intent { return read{strings.TrimSuffix(cmpOr(unquote(m[1]), "."), "/")} },
 		`(?:list|show(?:\s+me)?)\s+(?:me\s+)?(?:(?:the|all|all\s+the)\s+)?(?:files?|contents?|tree|structure|director(?:y|ies)|folders?)(?:\s+(?:in|of|under|below)\s+(?:`+project+`|(?:the\s+)?(?:folder\s+|directory\s+)?(\S+?)(?:\s+(?:folder|directory))?))?`,
+		`what(?:'s|\s+is)\s+(?:in|inside)\s+`+project+`()`,
 		`(?:what|which)\s+files\s+(?:are|do\s+we\s+have)(?:\s+(?:there|here))?(?:\s+in\s+(?:`+project+`|(\S+?)))?`,
 		`(?:列出|显示|看看|查看|有哪些|有什么)\s*(?:(\S+?)\s*(?:里面?|中|下|目录下)?的?)?(?:所有|全部)?(?:文件|目录|结构|目录结构)`)
 	add(always(tour{}),
 		`.*\b(?:tour|overview|look\s+around)\b.*`, `what(?:'s|\s+is|\s+does)\s+(?:this|it|here|`+project+`)(?:\s+(?:project|repo|repository|code))?(?:\s+(?:do|for|about|all\s+about))?`, `what\s+(?:am\s+i\s+looking\s+at|does\s+it\s+do)`,
 		`(?:explain|describe|summari[sz]e|analy[sz]e|introduce|tell\s+me\s+(?:more\s+)?about|walk\s+me\s+through|show\s+me|understand|review|look\s+at|explore)\s+(?:this|it|`+project+`)(?:\s+to\s+me)?(?:\s+structure)?`,
+		`how\s+(?:do|can|should)\s+(?:i|we|you)\s+(?:run|start|use|build|test|install)\s+(?:this|it|the\s+(?:unit\s+)?tests?|`+project+`)`,
+		`(?:explain|describe|show\s+me|what(?:'s|\s+is))\s+(?:the\s+)?(?:architecture|structure|layout|design)(?:\s+of\s+`+project+`)?`,
+		`(?:`+here+`)?(?:怎么|如何|怎样)(?:运行|启动|使用|构建|测试|安装|开始)(?:`+here+`)?`,
 		`how\s+(?:is|does)\s+(?:this|it|`+project+`)\s+(?:organi[sz]ed|structured|laid\s+out|built\s+up|work)`, `(?:where\s+(?:do|should)\s+i\s+(?:start|begin)|getting\s+started)`,
 		`(?:介绍|概览|概述|总览|参观|讲解|分析|说明|解释|总结|浏览|了解|看看|看)(?:一下|下)?(?:我的|你的|我们的)?(?:`+here+`).*`, `(?:介绍|概览|概述|参观|导览)(?:一下|下)?`,
 		`(?:这|它|`+here+`)(?:个)?(?:到底|主要|究竟)?(?:是|做|有|能|用来|是用来|是用来做|干)(?:些)?(?:做|干|用来做|关于)?(?:什么|啥|什么用|什么功能|什么项目|什么的).*`,

@@ -44,6 +44,16 @@ func TestParse(t *testing.T) {
 		"项目结构":                           tour{},
 		"看看这个项目":                         tour{},
 
+		"how do I run this?":       tour{},
+		"how do I run the tests?":  tour{},
+		"explain the architecture": tour{},
+		"这个项目怎么运行?":                tour{},
+		"怎么测试":                     tour{},
+		"what's in this folder?":   read{"."},
+		"看看 README.md 写了什么":        read{"README.md"},
+		"show me the README":       read{"README"},
+		"add tests":                nearest{},
+
 		"find TODO":               find{"TODO"},
 		"where is Parse defined?": find{"Parse"},
 		"who calls Parse":         find{"Parse"},

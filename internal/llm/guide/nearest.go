@@ -22,7 +22,7 @@ var (
 )
 
 // filler are words that say nothing of what a request is about.
-var filler = strings.Fields(`about above after again all also always and another any anything are around ask back bad bash because been before below better between both bug bugs build but
+var filler = strings.Fields(`about above add adds added after again all also always and another any anything are around ask back bad bash because been before below better between both bug bugs build but
 	call can cannot change changes clean code command commands compile could create delete did different does doing done down each easy edit else error errors even every everything example explain
 	fast faster feature few file files find first fix folder for from full function get give good hard has have help here how idea implement improve instead into issue issues its just keep know last less let like
 	line lines list little long look make many maybe mean might module more most move much must need needs never new nice not nothing now off once one only open optimize other our out over own part please possible
