@@ -164,7 +164,7 @@ func (c *call) prompt() (*lathe.Message, *session.Run, error) {
 		return nil, nil, badPayload("%v", err)
 	}
 	m, run, err := c.s.opts.Service.Prompt(context.WithoutCancel(c.ctx()), sess.ID, session.Prompt{
-		MessageID: in.MessageID, Parts: in.Parts, Agent: in.Agent, Model: in.Model, System: in.System,
+		MessageID: in.MessageID, Parts: in.Parts, PartIDs: in.PartIDs, Agent: in.Agent, Model: in.Model, System: in.System,
 		Tools: in.Tools, NoReply: in.NoReply,
 	})
 	c.tellFailed(sess, err)

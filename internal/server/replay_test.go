@@ -31,6 +31,7 @@ var differences = map[string]string{
 	"037-unknown-route":              "unknown routes",
 	"040-head-root":                  "unknown routes",
 	"047-path-directory-missing-dir": "missing directories",
+	"053-cors-get-localhost":         "web origins",
 	"054-cors-get-evil":              "web origins",
 	"061-session-create-badjson":     "malformed JSON",
 	"078-session-messages-notfound":  "unknown sessions",

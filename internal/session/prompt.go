@@ -25,6 +25,7 @@ const maxMedia = 20 << 20
 type Prompt struct {
 	MessageID lathe.MessageID // chosen by the client; empty means a new one
 	Parts     []lathe.PartBody
+	PartIDs   []lathe.PartID // chosen by the client, for the parts in order; empty ones are ours to choose
 	Agent     string         // empty: the session's, then the default
 	Model     lathe.ModelRef // zero: the agent's, the session's, then the default
 	System    string
@@ -94,13 +95,17 @@ func (r *runner) userMessage(ctx context.Context, p Prompt) (*lathe.Message, err
 	if p.Refs {
 		p.Parts = r.inst.resolve(p.Parts, nil)
 	}
-	bodies, err := r.expand(ctx, m, p.Parts)
+	bodies, ids, err := r.expandAll(ctx, m, p)
 	if err != nil {
 		return nil, err
 	}
 	bodies = r.chatMessage(ctx, m, bodies)
 	for _, b := range bodies {
-		m.Parts = append(m.Parts, lathe.Part{ID: r.ids.Load().Part(), MessageID: m.ID, SessionID: sess.ID, Body: b})
+		id, chosen := ids[b]
+		if !chosen {
+			id = r.ids.Load().Part()
+		}
+		m.Parts = append(m.Parts, lathe.Part{ID: id, MessageID: m.ID, SessionID: sess.ID, Body: b})
 	}
 	if len(m.Parts) == 0 {
 		return nil, lathe.Errorf(lathe.CodeInvalid, "", "the prompt is empty")

@@ -16,6 +16,7 @@ type PromptRequest struct {
 	System    string
 	Tools     map[string]bool
 	Parts     []lathe.PartBody
+	PartIDs   []lathe.PartID // that the client chose, of all parts in order; nil: none
 }
 
 // DecodePrompt reads the body of a prompt.
@@ -47,8 +48,35 @@ func DecodePrompt(data []byte) (PromptRequest, error) {
 		return out, fmt.Errorf("decode prompt: no parts")
 	}
 	var err error
-	out.Parts, err = DecodeInputs(in.Parts)
+	if out.Parts, err = DecodeInputs(in.Parts); err != nil {
+		return out, err
+	}
+	out.PartIDs, err = inputIDs(in.Parts)
 	return out, err
+}
+
+// inputIDs returns the identifiers that a client gave to parts.
+func inputIDs(raws []json.RawMessage) ([]lathe.PartID, error) {
+	var out []lathe.PartID
+	for i, raw := range raws {
+		var in struct {
+			ID lathe.PartID `json:"id"`
+		}
+		if err := json.Unmarshal(raw, &in); err != nil {
+			return nil, fmt.Errorf("part %d: %w", i, err)
+		}
+		if in.ID == "" {
+			continue
+		}
+		if err := lathe.CheckID(string(in.ID), lathe.PrefixPart); err != nil {
+			return nil, fmt.Errorf("part %d: %w", i, err)
+		}
+		if out == nil {
+			out = make([]lathe.PartID, len(raws))
+		}
+		out[i] = in.ID
+	}
+	return out, nil
 }
 
 // DecodeInputs reads the parts that a client may send: text, file, agent, subtask.
