@@ -15,8 +15,11 @@ import (
 
 const (
 	soakUsers = 8
-	soakPause = 300 * time.Millisecond // a low load: what grows does so by turns, not by time
-	soakTell  = 12                     // figures that are printed in all
+	// soakCompact is after how many turns a user lets the session be compacted, so
+	// that none grows without end.
+	soakCompact = 25
+	soakPause   = 300 * time.Millisecond // a low load: what grows does so by turns, not by time
+	soakTell    = 12                     // figures that are printed in all
 )
 
 // soak lets users work for a long time and prints what the server takes.
@@ -47,7 +50,7 @@ func soak(ctx context.Context, o options) error {
 			return err
 		}
 		wg.Go(func() {
-			for work.Err() == nil {
+			for ; work.Err() == nil; u.age++ {
 				began := time.Now()
 				if status, m := u.ask(ctx, u.newPlan(2)); status != 200 || m.Info.Error != nil {
 					r.wrong("soak", "a prompt answers %d, error %v", status, m.Info.Error)
@@ -55,7 +58,7 @@ func soak(ctx context.Context, o options) error {
 				mu.Lock()
 				took = append(took, time.Since(began))
 				mu.Unlock()
-				if turns.Add(1)%60 == 0 {
+				if turns.Add(1); u.age%soakCompact == 0 {
 					u.summarize(ctx)
 				}
 				pause(work, soakPause)
