@@ -40,9 +40,26 @@ func (e *Env) external(ctx context.Context, call *tool.Call, path string, dir bo
 	return ask(ctx, call, tool.Request{Permission: req.Permission, Patterns: req.Patterns, Always: req.Always, Metadata: meta})
 }
 
-// secret reports whether a path is lathe's own data, which tools do not read.
-func (e *Env) secret(path string) bool {
-	if e.DataDir == "" || within(filepath.Join(e.DataDir, tool.SpillDir), path) || within(filepath.Join(e.DataDir, "plans"), path) {
+// secret reports whether a path is lathe's own data, which tools do not read, or
+// the whole of what another session's tools printed.
+func (e *Env) secret(call *tool.Call, path string) bool {
+	if e.DataDir == "" {
+		return false
+	}
+	if e.spilled(path) {
+		return !within(filepath.Join(e.DataDir, tool.SpillDir, call.Outputs), path)
+	}
+	return e.inner(path)
+}
+
+// spilled reports whether a path is where the whole of outputs is kept.
+func (e *Env) spilled(path string) bool {
+	return e.DataDir != "" && within(filepath.Join(e.DataDir, tool.SpillDir), path)
+}
+
+// inner reports whether a path is lathe's own data, besides what tools printed.
+func (e *Env) inner(path string) bool {
+	if e.DataDir == "" || within(filepath.Join(e.DataDir, "plans"), path) {
 		return false
 	}
 	// A workspace that lies below the data directory, as linked worktrees do, is the
@@ -56,7 +73,7 @@ func (e *Env) secret(path string) bool {
 
 // closed reports whether no permission makes a path writable.
 func (e *Env) closed(path string) bool {
-	if e.secret(path) || (e.DataDir != "" && within(filepath.Join(e.DataDir, tool.SpillDir), path)) {
+	if e.inner(path) || e.spilled(path) {
 		return true
 	}
 	for _, private := range e.Private {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strconv"
@@ -100,7 +101,7 @@ func (e *Env) judge(ctx context.Context, call *tool.Call, in bashInput, dir stri
 	a := shell.Analyze(in.Command, shell.AnalyzeEnv{
 		Dir: dir, Home: e.Home, Lookup: e.variable, FoldCase: runtime.GOOS == "darwin" || runtime.GOOS == "windows",
 	})
-	if err := e.refuse(a); err != nil {
+	if err := e.refuse(call, a); err != nil {
 		return err
 	}
 	if a.Waits != "" {
@@ -145,7 +146,7 @@ func (e *Env) variable(name string) (string, bool) {
 }
 
 // refuse stops commands that would touch what belongs to lathe itself.
-func (e *Env) refuse(a shell.Analysis) error {
+func (e *Env) refuse(call *tool.Call, a shell.Analysis) error {
 	for _, w := range a.Writes {
 		path, ok := e.realPath(w)
 		if !ok {
@@ -156,7 +157,12 @@ func (e *Env) refuse(a shell.Analysis) error {
 		}
 	}
 	for _, r := range a.Reads {
-		if path, ok := e.realPath(r); ok && !r.Dir && e.secret(path) {
+		path, ok := e.realPath(r)
+		if !ok { // a pattern: the place that it begins with says enough of outputs
+			path = filepath.Clean(r.Path)
+			ok = e.spilled(path)
+		}
+		if ok && (!r.Dir || e.spilled(path)) && e.secret(call, path) {
 			return failf("%s belongs to lathe itself and cannot be read.", path)
 		}
 	}
@@ -222,7 +228,7 @@ func (e *Env) newOutput(call *tool.Call, title, desc string) *output {
 }
 
 func (o *output) create() (io.WriteCloser, error) {
-	f, err := o.env.Limits.Create()
+	f, err := o.env.Limits.In(o.call.Outputs).Create()
 	if err != nil {
 		return nil, err
 	}
@@ -326,7 +332,7 @@ func (o *output) saved(tail []byte, err error, meta map[string]any) string {
 	path := o.path
 	o.mu.Unlock()
 	if path == "" && err == nil { // it fits in memory
-		path, err = o.env.Limits.Save(string(tail))
+		path, err = o.env.Limits.In(o.call.Outputs).Save(string(tail))
 	}
 	if path == "" {
 		return fmt.Sprintf("the whole could not be saved: %v", err)

@@ -20,10 +20,11 @@ import (
 
 // rig is a repository, the tools over it, and what they asked and told.
 type rig struct {
-	t     testing.TB
-	dir   string
-	env   Env
-	tools *tool.Registry
+	outputs string // see tool.Call
+	t       testing.TB
+	dir     string
+	env     Env
+	tools   *tool.Registry
 
 	mu       sync.Mutex
 	asks     []tool.Request
@@ -89,7 +90,7 @@ func (r *rig) call(input any) *tool.Call {
 		r.t.Fatal(err)
 	}
 	return &tool.Call{
-		SessionID: "ses_1", MessageID: r.message, CallID: "call_1", Agent: "build", Input: raw, Messages: r.messages,
+		SessionID: "ses_1", MessageID: r.message, CallID: "call_1", Agent: "build", Input: raw, Messages: r.messages, Outputs: r.outputs,
 		Ask: func(_ context.Context, req tool.Request) error {
 			r.mu.Lock()
 			defer r.mu.Unlock()

@@ -64,7 +64,7 @@ func (r *reader) run(ctx context.Context, call *tool.Call, in readInput) (tool.R
 	if err != nil {
 		return tool.Result{}, err
 	}
-	if e.secret(path) {
+	if e.secret(call, path) {
 		return tool.Result{}, failf("%s belongs to lathe itself and cannot be read.", path)
 	}
 	info, statErr := os.Stat(path)

@@ -78,7 +78,7 @@ func (e *Env) where(ctx context.Context, call *tool.Call, path string) (string, 
 			return "", err
 		}
 	}
-	if e.secret(real) {
+	if e.secret(call, real) {
 		return "", failf("%s belongs to lathe itself and cannot be searched.", real)
 	}
 	return real, e.external(ctx, call, real, isDir(real))

@@ -213,10 +213,12 @@ func (h *host) runCeilings() [][]lathe.Rule {
 	return slices.Clone(h.ceilings)
 }
 
-// cut returns what bounds the results of an agent's tools.
-func (i *Instance) cut(agent string) func(tool.Result) tool.Result {
+// cut returns what bounds the results of an agent's tools. outputs is where the
+// whole of what is cut goes.
+func (i *Instance) cut(agent, outputs string) func(tool.Result) tool.Result {
+	limits := i.engine.limits.In(outputs)
 	return func(res tool.Result) tool.Result {
-		return i.fitAttachments(i.engine.limits.Apply(res, i.delegates(agent)))
+		return i.fitAttachments(limits.Apply(res, i.delegates(agent)))
 	}
 }
 

@@ -70,6 +70,9 @@ func (s *Service) Fork(ctx context.Context, id lathe.SessionID, in ForkInput) (o
 	if err := s.copyMessages(ctx, fork, messages[:until], diffs, s.boundary(ctx, id)); err != nil {
 		return out, fmt.Errorf("fork session %s: %w", id, err)
 	}
+	if err := s.opts.Store.SetValue(ctx, fork.ID, outputsKey, []byte(s.outputsOf(ctx, sess))); err != nil {
+		return out, fmt.Errorf("fork session %s: %w", id, err)
+	}
 	// An answer that never ended, of another program or a crash, ends in the copy.
 	if _, err := s.opts.Store.Recover(ctx, fork.ID); err != nil {
 		return out, fmt.Errorf("fork session %s: %w", id, err)

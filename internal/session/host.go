@@ -61,7 +61,7 @@ func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Tools
 		}
 		kept = append(kept, t)
 	}
-	set := &turn.Toolset{Registry: tool.NewRegistry(kept...), Policy: policy, Reading: h.inst.reading(policy), Cut: h.inst.cut(a.Name)}
+	set := &turn.Toolset{Registry: tool.NewRegistry(kept...), Policy: policy, Reading: h.inst.reading(policy), Cut: h.inst.cut(a.Name, h.outputs())}
 	h.toolsets[key] = set
 	return set
 }

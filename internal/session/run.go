@@ -59,6 +59,10 @@ type runner struct {
 	limits   turn.Limits // of the running turn, its subagents included
 	spent    *turn.Spent // what counts against them
 	titled   bool
+
+	outputsOnce sync.Once
+	outputsDir  string // see outputs
+
 	// undoTold says that the person knows that changes cannot be undone.
 	undoTold atomic.Bool
 	// restored says that the read tracker knows of earlier processes.
@@ -243,7 +247,7 @@ func (r *runner) oneTurn(ctx context.Context) (turn.Outcome, error) {
 	r.title(history)
 	t := &turn.Turn{
 		Session: *r.current(), History: history, Host: h, Log: r.rec, IDs: r.ids.Load(),
-		Limits: r.limits, Spent: r.spent, Task: r.inst.taskTool(), Hooks: r.inst.engine.hooks, Retries: r.s.opts.Retries, ContinueOnDeny: r.inst.ContinueOnDeny,
+		Limits: r.limits, Outputs: r.outputs(), Spent: r.spent, Task: r.inst.taskTool(), Hooks: r.inst.engine.hooks, Retries: r.s.opts.Retries, ContinueOnDeny: r.inst.ContinueOnDeny,
 		Now: r.s.opts.Now, Logger: r.s.opts.Log, Snapshots: r.turnSnapshots(),
 		Context: r.turnContext(ctx), Asked: r.newestWaiting(),
 	}

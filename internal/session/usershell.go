@@ -163,7 +163,7 @@ func (r *runner) shellChanges(ctx context.Context, before string, m lathe.Messag
 
 // runUserShell runs the command and shows its output as it comes.
 func (r *runner) runUserShell(ctx context.Context, p lathe.Part, call lathe.ToolCall, command string) (tool.Result, error) {
-	limits := r.inst.engine.limits
+	limits := r.inst.engine.limits.In(r.outputs())
 	spool := shell.NewSpool(shell.SpoolOptions{Head: shellPreview, Tail: limits.Bytes(), Create: func() (io.WriteCloser, error) { return limits.Create() }})
 	defer spool.Close()
 	running := *call.State.(*lathe.ToolRunning)

@@ -75,6 +75,17 @@ func (l *Limits) Apply(res Result, delegate bool) Result {
 	return res
 }
 
+// In returns limits whose spill files are in a directory of their own, below
+// this one's. An empty name is the directory itself.
+func (l *Limits) In(name string) *Limits {
+	if name == "" || l.Dir == "" {
+		return l
+	}
+	in := *l
+	in.Dir = filepath.Join(l.Dir, name)
+	return &in
+}
+
 // Head keeps the beginning of a text.
 func (l *Limits) Head(text string, delegate bool) Cut {
 	kept, removed := l.Window(text, false)
@@ -227,6 +238,9 @@ func (l *Limits) Create() (*os.File, error) {
 	}
 	path := filepath.Join(l.Dir, ids.New(lathe.PrefixTool))
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	if errors.Is(err, fs.ErrNotExist) && os.MkdirAll(l.Dir, 0o700) == nil { // a Clean just took the directory
+		f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("save tool output: %w", err)
 	}
@@ -268,9 +282,12 @@ func (l *Limits) Clean(ctx context.Context) (Cleaned, error) {
 		if !f.ModTime().Before(cutoff) {
 			room = 0 // older files go too: the newest stay
 		}
-		if err := os.Remove(filepath.Join(l.Dir, f.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 			continue
+		}
+		if dir := filepath.Dir(f.path); dir != l.Dir {
+			_ = os.Remove(dir) // the last one takes it along
 		}
 		done.Removed++
 		done.RemovedBytes += f.Size()
@@ -278,8 +295,15 @@ func (l *Limits) Clean(ctx context.Context) (Cleaned, error) {
 	return done, errors.Join(errs...)
 }
 
-// spilled lists the spill files, newest first.
-func (l *Limits) spilled() ([]fs.FileInfo, error) {
+// spillFile is one with where it is.
+type spillFile struct {
+	fs.FileInfo
+	path string
+}
+
+// spilled lists the spill files, newest first: those in the directory itself, and
+// those in the directories of sessions.
+func (l *Limits) spilled() ([]spillFile, error) {
 	entries, err := os.ReadDir(l.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -287,16 +311,29 @@ func (l *Limits) spilled() ([]fs.FileInfo, error) {
 	if err != nil {
 		return nil, fmt.Errorf("clean tool output: %w", err)
 	}
-	var files []fs.FileInfo
-	for _, e := range entries {
+	var files []spillFile
+	add := func(dir string, e fs.DirEntry) {
 		if !strings.HasPrefix(e.Name(), lathe.PrefixTool+"_") || !e.Type().IsRegular() {
-			continue
+			return
 		}
 		if info, err := e.Info(); err == nil { // gone meanwhile
-			files = append(files, info)
+			files = append(files, spillFile{info, filepath.Join(dir, e.Name())})
 		}
 	}
-	slices.SortFunc(files, func(a, b fs.FileInfo) int {
+	for _, e := range entries {
+		if add(l.Dir, e); !e.IsDir() || !strings.HasPrefix(e.Name(), lathe.PrefixSession+"_") {
+			continue
+		}
+		dir := filepath.Join(l.Dir, e.Name())
+		below, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, fmt.Errorf("clean tool output: %w", err)
+		}
+		for _, e := range below {
+			add(dir, e)
+		}
+	}
+	slices.SortFunc(files, func(a, b spillFile) int {
 		return cmp.Or(b.ModTime().Compare(a.ModTime()), cmp.Compare(b.Name(), a.Name()))
 	})
 	return files, nil

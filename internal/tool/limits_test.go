@@ -143,12 +143,19 @@ func TestClean(t *testing.T) {
 	put("tool_small_but_older", 1, 4*time.Hour)
 	put("tool_old", 1, 8*24*time.Hour)
 	put("notes.txt", 999, 30*24*time.Hour)
+	for _, session := range []string{"ses_over", "ses_kept"} {
+		if err := os.Mkdir(filepath.Join(dir, session), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("ses_over/tool_x", 1, 9*24*time.Hour)
+	put("ses_kept/tool_y", 1, time.Minute)
 	l := &Limits{Dir: dir, MaxTotal: 100, Now: func() time.Time { return now }}
 	got, err := l.Clean(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Cleaned{Removed: 3, Left: 2, RemovedBytes: 42, LeftBytes: 80}
+	want := Cleaned{Removed: 4, Left: 3, RemovedBytes: 43, LeftBytes: 81}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("cleaned (-want +got):\n%s", diff)
 	}
@@ -157,7 +164,7 @@ func TestClean(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	if diff := cmp.Diff([]string{"notes.txt", "tool_mid", "tool_new"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"notes.txt", "ses_kept", "tool_mid", "tool_new"}, names); diff != "" {
 		t.Errorf("left (-want +got):\n%s", diff)
 	}
 	if _, err := (&Limits{Dir: filepath.Join(dir, "none")}).Clean(t.Context()); err != nil {

@@ -52,6 +52,10 @@ type Call struct {
 	Agent     string
 	Model     lathe.ModelRef
 	Input     json.RawMessage
+	// Outputs names the directory, below that of all whole outputs, which the call's
+	// session shares with its subagents and forks; see [Limits.In]. Tools read no
+	// other one. Empty for calls of the user, who may read them all.
+	Outputs string
 	// Messages is the history the model saw, newest last. Tools read it only.
 	Messages []lathe.Message
 	// UserAsked is set when the user invoked the tool: permission asks that

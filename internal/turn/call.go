@@ -132,7 +132,7 @@ func (s *step) execute(ctx context.Context, r *running) (res tool.Result, err er
 	res, err = r.tool.Run(ctx, &tool.Call{
 		SessionID: s.Session.ID, MessageID: s.msg.ID, CallID: r.callID,
 		Agent: s.agent.Name, Model: s.modelRef(), UserAsked: s.userAsked(r.name, input),
-		Input: input, Messages: s.History, Reading: s.tools.Reading,
+		Input: input, Messages: s.History, Outputs: s.Outputs, Reading: s.tools.Reading,
 		Ask:      func(ctx context.Context, req tool.Request) error { return s.ask(ctx, r, req) },
 		Progress: func(title string, metadata map[string]any) { s.progress(r, title, metadata) },
 		Beside: func(ctx context.Context, name string, input json.RawMessage) (tool.Result, error) {

@@ -119,6 +119,7 @@ type Turn struct {
 	IDs     *lathe.IDs
 	Limits  Limits
 	Retries Retries
+	Outputs string // see [tool.Call]
 	// Snapshots records the tree before tools change it; nil means that nothing
 	// can be undone.
 	Snapshots Snapshots

@@ -1,0 +1,40 @@
+package session
+
+import (
+	"context"
+
+	"lathe"
+)
+
+// outputsKey is where a fork keeps whose directory of whole outputs it shares.
+const outputsKey = "outputs"
+
+// maxParents bounds how far up a session's parents are looked for.
+const maxParents = 64
+
+// outputs names the directory for the whole of what the session's tools print. A
+// session shares it with its subagents, who look through what it was told of, and
+// with its forks, whose history names the files.
+func (r *runner) outputs() string {
+	r.outputsOnce.Do(func() {
+		r.outputsDir = r.s.outputsOf(context.WithoutCancel(r.s.ctx), *r.current())
+	})
+	return r.outputsDir
+}
+
+func (s *Service) outputsOf(ctx context.Context, sess lathe.Session) string {
+	for range maxParents {
+		if sess.ParentID == "" {
+			break
+		}
+		parent, err := s.opts.Store.Session(ctx, sess.ParentID)
+		if err != nil { // it was deleted
+			break
+		}
+		sess = parent
+	}
+	if shared, err := s.opts.Store.Value(ctx, sess.ID, outputsKey); err == nil && lathe.CheckID(string(shared), lathe.PrefixSession) == nil {
+		return string(shared)
+	}
+	return string(sess.ID)
+}
