@@ -276,6 +276,7 @@ text charlie3
 	a.sees("permission")
 	b := w.attach("second", "-c", "http://"+far.l.Addr().String())
 	b.sees("permission")
+	time.Sleep(600 * time.Millisecond) // an ask takes no keys before it can be read
 	b.types("y")
 	a.sees("alpha1")
 	b.sees("alpha1")
