@@ -35,8 +35,10 @@ type tree = map[string]string
 
 var tags atomic.Int64
 
-// maxAnswer bounds what an answer may have: more is a flood.
-const maxAnswer = 8 << 20
+const (
+	maxAnswer  = 8 << 20   // what the answer to a prompt may have: more is a flood
+	maxHistory = 512 << 20 // what a session's messages may have
+)
 
 // do makes a request. A status of 0 means that there was no whole answer.
 func (u *user) do(ctx context.Context, method, path string, in any) (status int, body []byte) {
@@ -62,10 +64,14 @@ func (u *user) do(ctx context.Context, method, path string, in any) (status int,
 		return 0, nil
 	}
 	defer res.Body.Close()
-	body, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	limit := maxAnswer
+	if method == http.MethodGet {
+		limit = maxHistory
+	}
+	body, err = io.ReadAll(io.LimitReader(res.Body, int64(limit)+1))
 	switch {
-	case len(body) > maxAnswer:
-		u.r.wrong("flood", "%s %s answers with more than %d bytes, that begin with %.60q", method, path, maxAnswer, body)
+	case len(body) > limit:
+		u.r.wrong("flood", "%s %s answers with more than %d bytes, that begin with %.60q", method, path, limit, body)
 		return res.StatusCode, nil
 	case err != nil:
 		return 0, nil
