@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -67,7 +66,7 @@ type app struct {
 	runner *shell.Runner
 	log    *slog.Logger
 	level  slog.LevelVar // info unless the environment or the configuration says otherwise
-	logTo  *os.File
+	logTo  *logFile
 	trust  bool
 	own    netguard.Listeners // of this process, which tools may not reach
 	// attended says that somebody can answer asks.

@@ -41,7 +41,7 @@ func (l *lazyLog) open() slog.Handler {
 		if os.MkdirAll(l.dir, 0o700) != nil {
 			return
 		}
-		f, err := os.OpenFile(filepath.Join(l.dir, l.day+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		f, err := openLogFile(filepath.Join(l.dir, l.day+".log"))
 		if err != nil {
 			return
 		}
