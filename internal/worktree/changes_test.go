@@ -204,3 +204,62 @@ func FuzzPatches(f *testing.F) {
 		}
 	})
 }
+
+// TestChangesStayInside has a repository whose configuration names a directory
+// outside as its checkout.
+func TestChangesStayInside(t *testing.T) {
+	for _, tt := range []struct{ name, file string }{{"config", "config"}, {"per worktree", "config.worktree"}} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPlace(t)
+			p.write("outside/secret.txt", "hush\n")
+			p.write("outside/a.txt", "hush too\n")
+			p.write("repo/new.txt", "new\n")
+			p.write("repo/sub/deep.txt", "deep\n")
+			p.git(p.top, "config", "extensions.worktreeConfig", "true")
+			p.git(p.top, "config", "--file", filepath.Join(p.top, ".git", tt.file), "core.worktree", p.path("outside"))
+			for _, dir := range []string{p.top, filepath.Join(p.top, "sub")} {
+				want := []Change{{File: "deep.txt", Status: "added", Added: 1}}
+				if dir == p.top {
+					want = []Change{{File: "new.txt", Status: "added", Added: 1}, {File: "sub/deep.txt", Status: "added", Added: 1}}
+				}
+				got := p.changes(p.open(dir), Since{Patches: true, Context: 3})
+				for i := range got {
+					if strings.Contains(got[i].Patch, "hush") {
+						t.Errorf("a file outside is shown:\n%s", got[i].Patch)
+					}
+					got[i].Patch = ""
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("changes of %s (-want +got):\n%s", dir, diff)
+				}
+			}
+		})
+	}
+}
+
+// TestResetStaysInside resets and removes a worktree whose configuration names a
+// directory outside, where files are that git would sweep away.
+func TestResetStaysInside(t *testing.T) {
+	p := newPlace(t)
+	r := p.open(p.top)
+	w := p.add(r, "task")
+	p.write("outside/precious.txt", "keep me\n")
+	p.write(filepath.Join(w.Directory, "junk.txt"), "junk\n")
+	p.git(p.top, "config", "extensions.worktreeConfig", "true")
+	p.git(p.top, "config", "--file", filepath.Join(p.root(w.Directory).GitDir, "config.worktree"), "core.worktree", p.path("outside"))
+	if _, err := r.Reset(t.Context(), w.Directory); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(filepath.Join(w.Directory, "junk.txt")); !os.IsNotExist(err) {
+		t.Errorf("the worktree was not reset: %v", err)
+	}
+	if got := read(t, p.path("outside/precious.txt")); got != "keep me\n" {
+		t.Errorf("the file outside is %q", got)
+	}
+	if _, err := r.Remove(t.Context(), w.Directory); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, p.path("outside/precious.txt")); got != "keep me\n" {
+		t.Errorf("the file outside is %q", got)
+	}
+}

@@ -161,6 +161,9 @@ func (r *Repo) exec(ctx context.Context, dir string, limit time.Duration, option
 	if r.index != "" {
 		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+r.index)
 	}
+	if top := r.checkout(ctx, dir); top != "" {
+		cmd.Env = append(cmd.Env, "GIT_WORK_TREE="+top)
+	}
 	cmd.Cancel = func() error { return stop(cmd.Process) }
 	out, errs := &workspace.Limited{Max: maxOutput}, &workspace.Limited{Max: 4 << 10}
 	cmd.Stdout, cmd.Stderr = out, errs
@@ -182,6 +185,21 @@ func (r *Repo) exec(ctx context.Context, dir string, limit time.Duration, option
 		msg = err.Error()
 	}
 	return out.String(), &lathe.Error{Code: lathe.CodeInvalid, Msg: "git " + what + ": " + msg, Cause: f}
+}
+
+// checkout returns the top of the checkout that a directory is in, which git is
+// told: the repository's own configuration (core.worktree) may name any other
+// directory. It is empty in a git directory, where git touches no files. GIT_DIR
+// stays unset, since git asks whose a repository is only when it finds it itself.
+func (r *Repo) checkout(ctx context.Context, dir string) string {
+	if r.o.Root.TopLevel == "" || dir == r.o.Root.CommonDir {
+		return ""
+	}
+	root, err := workspace.Find(ctx, dir)
+	if err != nil || root.VCS == "" {
+		return ""
+	}
+	return root.TopLevel
 }
 
 // said is the line that tells what is wrong, among those that tell what goes on.
