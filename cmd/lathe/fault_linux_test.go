@@ -257,7 +257,7 @@ func readOnlyData(t *testing.T, left bool) {
 	for _, args := range [][]string{{"session", "list"}, {"session", "show", id}, {"export", id}, {"stats"}, {"db", "check"}, {"doctor"}, {"db", "query", "SELECT 1"}} {
 		r := w.run(args...)
 		if r.code != 0 || !strings.Contains(r.stderr, "cannot be written: sessions can be read") {
-			t.Errorf("%q: exit code %d\n%s", args, r.code, r.stderr)
+			t.Errorf("%q: exit code %d\n%s%s", args, r.code, r.stdout, r.stderr)
 		}
 	}
 	if r := w.run("session", "show", id); !strings.Contains(r.stdout, "the answer") {

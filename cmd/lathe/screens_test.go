@@ -92,6 +92,33 @@ func (s *screen) sees(word string) {
 	}
 }
 
+// answers presses a key of an ask until a word is drawn: an ask takes no keys
+// before it can be read, and none of somebody who is typing.
+func (s *screen) answers(key, word string) {
+	s.t.Helper()
+	press := time.NewTicker(1500 * time.Millisecond)
+	defer press.Stop()
+	late := time.NewTimer(stuck)
+	defer late.Stop()
+	for {
+		s.mu.Lock()
+		text := ansi.Strip(string(s.shown[s.seen:]))
+		if strings.Contains(text, word) {
+			s.seen = len(s.shown)
+			s.mu.Unlock()
+			return
+		}
+		s.mu.Unlock()
+		select {
+		case <-s.more:
+		case <-press.C:
+			s.types(key)
+		case <-late.C:
+			s.t.Fatalf("%s does not show %q after %q:\n%s", s.name, word, key, text)
+		}
+	}
+}
+
 func (s *screen) types(text string) {
 	s.t.Helper()
 	if _, err := io.WriteString(s.tty, text); err != nil {
@@ -276,12 +303,10 @@ text charlie3
 	a.sees("permission")
 	b := w.attach("second", "-c", "http://"+far.l.Addr().String())
 	b.sees("permission")
-	time.Sleep(600 * time.Millisecond) // an ask takes no keys before it can be read
-	b.types("y")
+	b.answers("y", "alpha1")
 	a.sees("alpha1")
-	b.sees("alpha1")
 
-	b.types("more\r")
+	b.types("\x15more\r") // without keys that came too late for the ask
 	a.sees("permission")
 	b.sees("permission")
 	far.cut(true)

@@ -127,11 +127,13 @@ func examine(ctx context.Context, env *Env, a *app, dir string) error {
 	}
 	line("sandbox", "none: what tools run has your rights; permission rules decide what is run")
 	line("undo", "%s", undoState(ctx, a, dir))
-	if inst, err := a.svc.Instance(ctx, dir); err != nil {
-		bad("directory", err)
-	} else {
-		for _, u := range inst.Unused() {
-			line("not used", "%s", u)
+	if !a.store.ReadOnly() { // a directory that is opened is noted
+		if inst, err := a.svc.Instance(ctx, dir); err != nil {
+			bad("directory", err)
+		} else {
+			for _, u := range inst.Unused() {
+				line("not used", "%s", u)
+			}
 		}
 	}
 	if wrong > 0 {
