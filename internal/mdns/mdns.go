@@ -24,7 +24,7 @@ const (
 	probes     = 3
 	probeEvery = 250 * time.Millisecond
 	tries      = 9
-	// perSecond bounds what is sent in answer to questions.
+	// perSecond bounds the answers to questions: those above are not even made.
 	perSecond = 50
 )
 
@@ -187,11 +187,15 @@ func (r *Responder) receive(msg []byte, l link, from *net.UDPAddr) {
 	if rec.plain = from.Port != group.Port; rec.plain {
 		rec.ttl = legacyTTL
 	}
-	out, alone, err := rec.answer(q)
-	if err != nil || out == nil || !r.mayAnswer(time.Now()) {
+	w := rec.wants(q)
+	if w.answers == 0 || !r.mayAnswer(time.Now()) {
 		return
 	}
-	if alone || rec.plain {
+	out, err := rec.answer(q, w)
+	if err != nil || len(out) > maxMessage {
+		return
+	}
+	if w.alone || rec.plain {
 		_, _ = r.packet.WriteTo(out, &ipv4.ControlMessage{IfIndex: l.ifi.Index}, from)
 		return
 	}

@@ -56,14 +56,93 @@ func TestAnswers(t *testing.T) {
 		{"another class", question("opencode.local.", dnsmessage.TypeA, dnsmessage.ClassCHAOS), nil, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			msg, alone, err := testRecords(t).answer(tt.q)
-			if err != nil {
-				t.Fatal(err)
+			r := testRecords(t)
+			w := r.wants(tt.q)
+			var msg []byte
+			if w.answers != 0 {
+				var err error
+				if msg, err = r.answer(tt.q, w); err != nil {
+					t.Fatal(err)
+				}
 			}
-			if diff := cmp.Diff(tt.want, said(t, msg)); diff != "" || alone != tt.alone {
-				t.Errorf("alone %v (-want +got):\n%s", alone, diff)
+			if diff := cmp.Diff(tt.want, said(t, msg)); diff != "" || w.answers != 0 && w.alone != tt.alone {
+				t.Errorf("alone %v (-want +got):\n%s", w.alone, diff)
 			}
 		})
+	}
+}
+
+// TestBuiltQuery sends a message of the greatest size that asks for everything, over
+// and over, with names that are only pointers. What we say to it is no more than to
+// one that asks once.
+func TestBuiltQuery(t *testing.T) {
+	r := testRecords(t)
+	ask := func(n int) (query, wanted, []byte) {
+		msg := dnsmessage.Message{}
+		for i := range n {
+			name := []dnsmessage.Name{r.service, r.instance, r.host, servicesName}[i%4]
+			msg.Questions = append(msg.Questions, dnsmessage.Question{Name: name, Type: dnsmessage.TypeALL, Class: dnsmessage.ClassINET})
+		}
+		raw, err := msg.Pack()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(raw) > maxMessage {
+			t.Fatalf("a message of %d bytes never arrives", len(raw))
+		}
+		q, ok := parseQuery(raw)
+		if !ok {
+			t.Fatal("no query")
+		}
+		w := r.wants(q)
+		out, err := r.answer(q, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return q, w, out
+	}
+	_, once, want := ask(4)
+	q, often, got := ask(1400)
+	if diff := cmp.Diff(said(t, want), said(t, got)); diff != "" || once != often || len(q.questions) != maxQuestions {
+		t.Errorf("%d questions are looked at (-once +often):\n%s", len(q.questions), diff)
+	}
+}
+
+// TestBuiltNames holds that names which point at themselves, or at each other, are
+// no query and no claim.
+func TestBuiltNames(t *testing.T) {
+	head := func(flags byte, questions, answers byte) []byte {
+		return []byte{0, 0, flags, 0, 0, questions, 0, answers, 0, 0, 0, 0}
+	}
+	for name, body := range map[string][]byte{
+		"itself":     {0xc0, 12, 0, 255, 0, 1},
+		"each other": {0xc0, 14, 0xc0, 12, 0, 255, 0, 1},
+		"beyond":     {0xff, 0xff, 0, 255, 0, 1},
+		"cut":        {63, 'a'},
+	} {
+		if _, ok := parseQuery(append(head(0, 1, 0), body...)); ok {
+			t.Errorf("%s: taken for a query", name)
+		}
+		if testRecords(t).claims(append(head(0x84, 0, 1), body...)) {
+			t.Errorf("%s: taken for a claim", name)
+		}
+	}
+}
+
+// TestFlood holds that no more than so many answers a second are made.
+func TestFlood(t *testing.T) {
+	var r Responder
+	now, made := time.Unix(1e9, 0), 0
+	for i := range 100 * perSecond {
+		if r.mayAnswer(now.Add(time.Duration(i) * time.Millisecond / 10)) {
+			made++
+		}
+	}
+	if made != perSecond {
+		t.Errorf("%d answers were made within a second, want %d", made, perSecond)
+	}
+	if !r.mayAnswer(now.Add(2 * time.Second)) {
+		t.Error("silent for good after a flood")
 	}
 }
 
@@ -151,7 +230,11 @@ func FuzzReceive(f *testing.F) {
 		}
 		for _, plain := range []bool{false, true} {
 			r := records{names: n, port: 1, text: []string{"path=/"}, plain: plain}
-			if out, _, err := r.answer(q); err == nil && out != nil {
+			w := r.wants(q)
+			if out, err := r.answer(q, w); err == nil {
+				if len(out) > len(msg)+1024 {
+					t.Errorf("%d bytes are answered with %d", len(msg), len(out))
+				}
 				var m dnsmessage.Message
 				if err := m.Unpack(out); err != nil {
 					t.Errorf("answer %q: %v", out, err)

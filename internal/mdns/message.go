@@ -1,6 +1,7 @@
 package mdns
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -14,7 +15,13 @@ const (
 	unique    = dnsmessage.Class(1 << 15)
 	unicast   = unique // the same bit, in questions
 	services  = "_services._dns-sd._udp.local."
+
+	// maxQuestions is how many questions of a message are looked at. Devices that
+	// batch theirs send some dozens; a built message has room for over a thousand.
+	maxQuestions = 64
 )
+
+var servicesName = dnsmessage.MustNewName(services)
 
 // names are how one service is known.
 type names struct{ service, instance, host dnsmessage.Name }
@@ -43,15 +50,26 @@ type query struct {
 	questions []dnsmessage.Question
 }
 
-// parseQuery reads a message; it reports false for what is no query.
+// parseQuery reads the first [maxQuestions] questions of a message; it reports
+// false for what is no query.
 func parseQuery(msg []byte) (query, bool) {
 	var p dnsmessage.Parser
 	h, err := p.Start(msg)
 	if err != nil || h.Response || h.OpCode != 0 {
 		return query{}, false
 	}
-	q, err := p.AllQuestions()
-	return query{h.ID, q}, err == nil
+	q := query{id: h.ID}
+	for len(q.questions) < maxQuestions {
+		one, err := p.Question()
+		if errors.Is(err, dnsmessage.ErrSectionDone) {
+			break
+		}
+		if err != nil {
+			return query{}, false
+		}
+		q.questions = append(q.questions, one)
+	}
+	return q, true
 }
 
 // claims reports whether a message says that somebody else has one of our names.
@@ -100,90 +118,118 @@ func (r records) header(name dnsmessage.Name, own bool) dnsmessage.ResourceHeade
 	return h
 }
 
-func (r records) pointer() dnsmessage.Resource {
-	return dnsmessage.Resource{Header: r.header(r.service, false), Body: &dnsmessage.PTRResource{PTR: r.instance}}
-}
+// sets names some of the six sets of records that a service has: each is told
+// once in a message, however often it is asked for.
+type sets uint8
 
-func (r records) place() []dnsmessage.Resource {
-	return []dnsmessage.Resource{
-		{Header: r.header(r.instance, true), Body: &dnsmessage.SRVResource{Port: r.port, Target: r.host}},
-		{Header: r.header(r.instance, true), Body: &dnsmessage.TXTResource{TXT: r.text}},
-	}
-}
+const (
+	kindsSet   sets = 1 << iota // that there are services of our type
+	pointerSet                  // the service's instance
+	srvSet                      // its host and port
+	txtSet
+	aSet // the host's addresses
+	aaaaSet
 
-func (r records) addresses() []dnsmessage.Resource {
+	placeSets   = srvSet | txtSet
+	addressSets = aSet | aaaaSet
+)
+
+// of returns the records of the sets.
+func (r records) of(s sets) []dnsmessage.Resource {
 	var out []dnsmessage.Resource
+	add := func(set sets, h dnsmessage.ResourceHeader, body dnsmessage.ResourceBody) {
+		if s&set != 0 {
+			out = append(out, dnsmessage.Resource{Header: h, Body: body})
+		}
+	}
+	add(kindsSet, r.header(servicesName, false), &dnsmessage.PTRResource{PTR: r.service})
+	add(pointerSet, r.header(r.service, false), &dnsmessage.PTRResource{PTR: r.instance})
+	add(srvSet, r.header(r.instance, true), &dnsmessage.SRVResource{Port: r.port, Target: r.host})
+	add(txtSet, r.header(r.instance, true), &dnsmessage.TXTResource{TXT: r.text})
 	for _, a := range r.addrs {
-		h := r.header(r.host, true)
 		if a.Is4() {
-			out = append(out, dnsmessage.Resource{Header: h, Body: &dnsmessage.AResource{A: a.As4()}})
+			add(aSet, r.header(r.host, true), &dnsmessage.AResource{A: a.As4()})
 		} else {
-			out = append(out, dnsmessage.Resource{Header: h, Body: &dnsmessage.AAAAResource{AAAA: a.As16()}})
+			add(aaaaSet, r.header(r.host, true), &dnsmessage.AAAAResource{AAAA: a.As16()})
 		}
 	}
 	return out
 }
 
-// answer returns what we know about the questions, and whether everyone who asked
-// wants it sent to them alone; nil when it is nothing.
-func (r records) answer(q query) (msg []byte, alone bool, err error) {
-	m := dnsmessage.Message{Header: dnsmessage.Header{Response: true, Authoritative: true}}
-	alone = true
+// wanted is what a query asks us for.
+type wanted struct {
+	answers, more sets // more is what they who ask would ask for next
+	alone         bool // everyone who asked wants it sent to them alone
+}
+
+// wants looks a query through, which costs little whatever stands in it.
+func (r records) wants(q query) wanted {
+	w := wanted{alone: true}
 	for _, question := range q.questions {
-		before := len(m.Answers)
-		r.one(question, &m)
-		if len(m.Answers) > before && question.Class&unicast == 0 {
-			alone = false
+		answers, more := r.one(question)
+		if answers == 0 {
+			continue
 		}
+		w.answers, w.more = w.answers|answers, w.more|more
+		w.alone = w.alone && question.Class&unicast != 0
 	}
-	if len(m.Answers) == 0 {
-		return nil, false, nil
-	}
+	w.more &^= w.answers
+	return w
+}
+
+// answer returns the message that tells what is wanted.
+func (r records) answer(q query, w wanted) ([]byte, error) {
+	m := dnsmessage.Message{Header: dnsmessage.Header{Response: true, Authoritative: true}}
+	m.Answers, m.Additionals = r.of(w.answers), r.of(w.more)
 	if r.plain {
 		m.ID, m.Questions = q.id, q.questions
 	}
-	msg, err = m.Pack()
-	return msg, alone, err
+	return m.Pack()
 }
 
-func (r records) one(q dnsmessage.Question, m *dnsmessage.Message) {
+// one returns what a question asks us for; nothing when it is not about us.
+func (r records) one(q dnsmessage.Question) (answers, more sets) {
 	if c := q.Class &^ unicast; c != dnsmessage.ClassINET && c != dnsmessage.ClassANY {
-		return
-	}
-	wants := func(types ...dnsmessage.Type) bool {
-		for _, t := range types {
-			if q.Type == t {
-				return true
-			}
-		}
-		return q.Type == dnsmessage.TypeALL
+		return 0, 0
 	}
 	switch {
-	case strings.EqualFold(q.Name.String(), services) && wants(dnsmessage.TypePTR):
-		h := r.header(q.Name, false)
-		m.Answers = append(m.Answers, dnsmessage.Resource{Header: h, Body: &dnsmessage.PTRResource{PTR: r.service}})
-	case same(q.Name, r.service) && wants(dnsmessage.TypePTR):
-		m.Answers = append(m.Answers, r.pointer())
-		m.Additionals = append(append(m.Additionals, r.place()...), r.addresses()...)
+	case same(q.Name, servicesName):
+		answers = kindsSet
+	case same(q.Name, r.service):
+		answers, more = pointerSet, placeSets|addressSets
 	case same(q.Name, r.instance):
-		for i, t := range []dnsmessage.Type{dnsmessage.TypeSRV, dnsmessage.TypeTXT} {
-			if wants(t) {
-				m.Answers = append(m.Answers, r.place()[i])
-			}
-		}
-		m.Additionals = append(m.Additionals, r.addresses()...)
+		answers, more = placeSets, addressSets
 	case same(q.Name, r.host):
-		for _, a := range r.addresses() {
-			if _, v4 := a.Body.(*dnsmessage.AResource); v4 && wants(dnsmessage.TypeA) || !v4 && wants(dnsmessage.TypeAAAA) {
-				m.Answers = append(m.Answers, a)
-			}
-		}
+		answers = addressSets
 	}
+	if answers &= ofType(q.Type); answers == 0 || r.of(answers) == nil {
+		return 0, 0
+	}
+	return answers, more
+}
+
+// ofType returns the sets whose records are of a type.
+func ofType(t dnsmessage.Type) sets {
+	switch t {
+	case dnsmessage.TypePTR:
+		return kindsSet | pointerSet
+	case dnsmessage.TypeSRV:
+		return srvSet
+	case dnsmessage.TypeTXT:
+		return txtSet
+	case dnsmessage.TypeA:
+		return aSet
+	case dnsmessage.TypeAAAA:
+		return aaaaSet
+	case dnsmessage.TypeALL:
+		return ^sets(0)
+	}
+	return 0
 }
 
 // announcement says all of it unasked; with a ttl of zero, that it is over.
 func (r records) announcement() ([]byte, error) {
 	m := dnsmessage.Message{Header: dnsmessage.Header{Response: true, Authoritative: true}}
-	m.Answers = append(append(append(m.Answers, r.pointer()), r.place()...), r.addresses()...)
+	m.Answers = r.of(pointerSet | placeSets | addressSets)
 	return m.Pack()
 }
