@@ -12,6 +12,9 @@ import (
 	"lathe/internal/typo"
 )
 
+// maxShown is how many issues are told one by one.
+const maxShown = 10
+
 // Issue is something wrong with a value of a file.
 type Issue struct {
 	Path string // of keys, separated by dots
@@ -32,7 +35,7 @@ func (i Issue) String() string {
 type decoder struct {
 	home     string
 	issues   []Issue
-	excerpts []string
+	excerpts []string // of the first issues, as many as are shown
 	warnings []Issue
 }
 
@@ -43,6 +46,9 @@ type custom interface {
 
 func (d *decoder) fail(v *jsonc.Value, path, format string, args ...any) {
 	d.issues = append(d.issues, Issue{path, v.Pos(), fmt.Sprintf("%q ", path) + fmt.Sprintf(format, args...)})
+	if len(d.excerpts) == maxShown { // a line may be as long as the file
+		return
+	}
 	excerpt := ""
 	if src := v.Source(); src != nil {
 		excerpt = src.ExcerptOf(v)
@@ -61,7 +67,7 @@ func (d *decoder) err() error {
 	}
 	var b strings.Builder
 	for i, issue := range d.issues {
-		if i == 10 {
+		if i == maxShown {
 			fmt.Fprintf(&b, "\nand %d more", len(d.issues)-i)
 			break
 		}

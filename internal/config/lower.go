@@ -57,11 +57,7 @@ func (d *decoder) rename(obj *jsonc.Value, path, from, to string) {
 		obj.Delete(from)
 		return
 	}
-	for i := range obj.Members {
-		if obj.Members[i].Key == from {
-			obj.Members[i].Key = to
-		}
-	}
+	obj.Rename(from, to)
 }
 
 func (d *decoder) lowerCompaction(c *jsonc.Value) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -172,19 +173,27 @@ func deleteMember(root *hujson.Value, obj *hujson.Object, path []string) {
 	}
 	patch := append([]byte(`[{"op":"remove","path":`), quote(ptr.String())...)
 	patch = append(patch, `}]`...)
-	for find(obj, path[len(path)-1]) != nil {
-		n := len(obj.Members)
-		if root.Patch(patch) != nil || len(obj.Members) >= n {
-			key := path[len(path)-1]
-			keep := obj.Members[:0]
-			for _, m := range obj.Members {
-				if m.Name.Value.(hujson.Literal).String() != key {
-					keep = append(keep, m)
-				}
-			}
-			obj.Members = keep
-			return
+	key, more := path[len(path)-1], -1
+	is := func(m hujson.ObjectMember) bool { return m.Name.Value.(hujson.Literal).String() == key }
+	for _, m := range obj.Members {
+		if is(m) {
+			more++
 		}
+	}
+	if more < 0 {
+		return
+	}
+	if more > 0 { // only the last one counts
+		obj.Members = slices.DeleteFunc(obj.Members, func(m hujson.ObjectMember) bool {
+			if more == 0 || !is(m) {
+				return false
+			}
+			more--
+			return true
+		})
+	}
+	if n := len(obj.Members); root.Patch(patch) != nil || len(obj.Members) >= n {
+		obj.Members = slices.DeleteFunc(obj.Members, is)
 	}
 }
 

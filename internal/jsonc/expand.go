@@ -3,6 +3,8 @@ package jsonc
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"sort"
 )
 
 // maxPlaceholder bounds the length of one placeholder.
@@ -10,7 +12,7 @@ const maxPlaceholder = 4096
 
 // Expand replaces placeholders of the form {name:argument} whose name is one of
 // names, and returns a source whose positions are still those of the text as
-// written. Within a string the replacement is escaped, so it cannot end the
+// written. The result is at most [MaxSize] long. Within a string the replacement is escaped, so it cannot end the
 // string; elsewhere it stands as it is when it is a number, true, false or
 // null, and as a string otherwise. Comments are left alone. The first error of
 // fn ends it.
@@ -51,20 +53,32 @@ type expander struct {
 	s, out *Source
 	names  []string
 	fn     func(name, arg string, at Pos) (string, error)
+	ends   int // where the next end of a placeholder or of a line is, see end
+}
+
+// end returns the offset of the first closing brace or line end from i on, or the
+// length of the text. Asked for growing offsets it reads the text once.
+func (x *expander) end(i int) int {
+	if x.ends < i || x.ends == 0 {
+		x.ends = len(x.s.text)
+		if j := bytes.IndexAny(x.s.text[i:], "}\n"); j >= 0 {
+			x.ends = i + j
+		}
+	}
+	return x.ends
 }
 
 // find reports the placeholder that starts at offset i, if there is one.
 func (x *expander) find(i, limit int) (name, arg string, end int, ok bool) {
 	for _, n := range x.names {
-		rest := x.s.text[i:min(limit, i+maxPlaceholder)]
-		if !bytes.HasPrefix(rest, []byte("{"+n+":")) {
+		open := "{" + n + ":"
+		limit := min(limit, i+maxPlaceholder)
+		if !bytes.HasPrefix(x.s.text[i:limit], []byte(open)) {
 			continue
 		}
-		j := bytes.IndexAny(rest, "}\n")
-		if j < 0 || rest[j] != '}' {
-			continue
+		if j := x.end(i); j < limit && x.s.text[j] == '}' {
+			return n, string(x.s.text[i+len(open) : j]), j + 1, true
 		}
-		return n, string(rest[len(n)+2 : j]), i + j + 1, true
 	}
 	return "", "", 0, false
 }
@@ -85,7 +99,9 @@ func (x *expander) inString(start, end int) error {
 			return err
 		}
 		q := quote(val)
-		x.replace(i, stop, q[1:len(q)-1])
+		if err := x.replace(i, stop, q[1:len(q)-1]); err != nil {
+			return err
+		}
 		i = stop
 	}
 	return nil
@@ -114,7 +130,9 @@ func (x *expander) bare(sc *scanner) error {
 	if scalar(val) {
 		repl = []byte(val)
 	}
-	x.replace(sc.start, stop, repl)
+	if err := x.replace(sc.start, stop, repl); err != nil {
+		return err
+	}
 	sc.end = stop
 	return nil
 }
@@ -125,10 +143,15 @@ func scalar(val string) bool {
 	return val != "" && val[0] != '"' && val[0] != '{' && val[0] != '[' && json.Valid([]byte(val))
 }
 
-func (x *expander) replace(start, stop int, repl []byte) {
+// replace writes a replacement. A short file can name a long one many times.
+func (x *expander) replace(start, stop int, repl []byte) error {
 	at := len(x.out.text)
+	if at+len(repl) > MaxSize {
+		return x.s.errorAt(start, fmt.Sprintf("with what placeholders stand for it is more than %d bytes", MaxSize))
+	}
 	x.out.text = append(x.out.text, repl...)
 	x.out.edits = append(x.out.edits, edit{at, len(x.out.text), len(x.out.text) - stop})
+	return nil
 }
 
 // Expanded reports whether any of a string, or the whole of a number or a word, came
@@ -141,11 +164,7 @@ func (v *Value) Expanded() bool {
 	if !sc.next() {
 		return false
 	}
-	end := v.off + max(sc.end, 1)
-	for _, e := range v.src.edits {
-		if e.at >= v.off && e.at < end {
-			return true
-		}
-	}
-	return false
+	edits := v.src.edits
+	i := sort.Search(len(edits), func(i int) bool { return edits[i].at >= v.off })
+	return i < len(edits) && edits[i].at < v.off+max(sc.end, 1)
 }

@@ -61,6 +61,8 @@ type Value struct {
 	Items   []*Value // of an Array
 	Members []Member // of an Object, in written order, keys unique
 
+	index *index // of an Object with many members; may be nil or out of date
+
 	src *Source
 	off int
 }
@@ -135,6 +137,7 @@ func (s *Source) convert(h hujson.Value) *Value {
 			index[key] = len(v.Members)
 			v.Members = append(v.Members, member)
 		}
+		v.reindex()
 	case *hujson.Array:
 		v.Kind = Array
 		v.Items = make([]*Value, len(t.Elements))
@@ -220,7 +223,7 @@ func (s *Source) syntaxError(err error) error {
 
 // Get returns the value of a key, or nil when v is no object or has no such key.
 func (v *Value) Get(key string) *Value {
-	if i := v.index(key); i >= 0 {
+	if i := v.find(key); i >= 0 {
 		return v.Members[i].Value
 	}
 	return nil
@@ -234,46 +237,37 @@ func (v *Value) Path(keys ...string) *Value {
 	return v
 }
 
-func (v *Value) index(key string) int {
-	if v == nil || v.Kind != Object {
-		return -1
-	}
-	for i := range v.Members {
-		if v.Members[i].Key == key {
-			return i
-		}
-	}
-	return -1
-}
-
 // Set makes key hold the value: in its old place, or after all others. The key
 // counts as written where the value is.
-func (v *Value) Set(key string, val *Value) {
-	m := Member{key, val, val.src, val.off}
-	if i := v.index(key); i >= 0 {
-		v.Members[i] = m
-		return
-	}
-	v.Members = append(v.Members, m)
-}
+func (v *Value) Set(key string, val *Value) { v.Put(Member{key, val, val.src, val.off}) }
 
 // Put is Set for a member of another object; it keeps where the key was written.
 func (v *Value) Put(m Member) {
-	if i := v.index(m.Key); i >= 0 {
+	v.reindex()
+	if i := v.find(m.Key); i >= 0 {
 		v.Members[i] = m
 		return
 	}
-	v.Members = append(v.Members, m)
+	v.add(m)
+}
+
+// Rename gives a member another key, which the object must not have yet.
+func (v *Value) Rename(from, to string) {
+	if i := v.find(from); i >= 0 {
+		v.Members[i].Key = to
+		v.index = nil
+	}
 }
 
 // Delete removes a key and returns what it held, or nil.
 func (v *Value) Delete(key string) *Value {
-	i := v.index(key)
+	i := v.find(key)
 	if i < 0 {
 		return nil
 	}
 	old := v.Members[i].Value
 	v.Members = append(v.Members[:i:i], v.Members[i+1:]...)
+	v.index = nil
 	return old
 }
 
@@ -292,6 +286,7 @@ func (v *Value) Clone() *Value {
 		m.Value = m.Value.Clone()
 		c.Members[i] = m
 	}
+	c.reindex()
 	return &c
 }
 
