@@ -252,6 +252,9 @@ func (w *walker) command(stmt *syntax.Stmt, s *scope) {
 			w.stmt(c.Stmt, s)
 		}
 	case *syntax.CoprocClause:
+		if c.Name != nil {
+			w.assign(w.single(c.Name, s).text, field{}, s, w.source(c))
+		}
 		w.stmt(c.Stmt, s.clone())
 	default:
 		w.dynamic(w.source(stmt), "the script uses a form that cannot be judged")
@@ -373,7 +376,7 @@ func (w *walker) forClause(c *syntax.ForClause, s *scope) {
 	start := s.clone()
 	for _, item := range items {
 		once := start.clone()
-		once.vars[iter.Name.Value] = value{known: true, text: item.text, num: isNumber(item.text)}
+		once.put(iter.Name.Value, value{known: true, text: item.text, num: isNumber(item.text)})
 		w.stmts(c.Do, once)
 		s.merge(once)
 	}
@@ -489,6 +492,7 @@ func (w *walker) declClause(c *syntax.DeclClause, s *scope) {
 		}
 		w.assignNode(a, s)
 	}
+	w.attributes(c, s)
 	if c.Variant.Value == "nameref" {
 		w.dynamic(w.source(c), "a variable becomes another name for one")
 	}
@@ -565,8 +569,9 @@ func (w *walker) assign(name string, f field, s *scope, source string) {
 	if steers(name, f) {
 		w.dynamic(source, "the variable "+name+" changes what later commands do")
 	}
-	s.vars[name] = value{known: f.known, text: f.text, num: f.safe && !f.known || f.known && isNumber(f.text)}
 	if !f.known {
-		s.vars[name] = value{num: f.safe}
+		s.put(name, value{num: f.safe})
+		return
 	}
+	s.put(name, value{known: true, text: f.text, num: isNumber(f.text)})
 }

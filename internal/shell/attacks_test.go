@@ -18,6 +18,7 @@ func attacks(t testing.TB) []string {
 		"ls\rzap", "ls\r\nzap\r\n", "# a comment\rzap", "z\\\nap", "cat <<E | sh\nzap\nE", "sh <<E\nzap\nE", "sh <<'E'\nzap\nE", "cat <<E\n$(zap)\nE",
 		"cat <<-E\n\t`zap`\n\tE", "bash <<-E\n\tzap\n\tE", "ls \\\n; zap", "ls\x0bzap\n zap", "eval \"\nzap\"", "x='\nzap'; eval \"$x\"", "ls\u2028zap; zap",
 		"ls #\nzap", "if true\nthen zap\nfi", "cat > x.sh <<E\nzap\nE\nbash x.sh", "python3 - <<E\nimport os; os.system('zap')\nE",
+		"readonly x=zap\nx=ls\n$x", "x=zap\nreadonly x\nx=ls\n$x", "declare -r x=zap\nx=ls\n$x", "f() { local -r x=zap\nx=ls\n$x; }; f", "readonly x=zap\nfor x in ls; do $x; done",
 	}
 	for line := range strings.SplitSeq(string(raw), "\n") {
 		if line != "" && !strings.HasPrefix(line, "#") {

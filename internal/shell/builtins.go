@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -100,7 +101,9 @@ func (x *invocation) trap() {
 		x.opaque("a trap runs a text that is not known")
 		return
 	}
-	x.evaluate(rest[0].text, x.scope.clone())
+	after := x.scope.clone()
+	x.evaluate(rest[0].text, after)
+	x.trapped(after, rest[1:])
 }
 
 func (x *invocation) declareWords() {
@@ -109,13 +112,16 @@ func (x *invocation) declareWords() {
 		case !f.known:
 			x.opaque("a variable is set whose name is not known")
 		case strings.HasPrefix(f.text, "-"):
-			if strings.ContainsAny(f.text, "nfi") && f.text != "-p" {
+			if strings.ContainsAny(f.text, "nfiluc") && f.text != "-p" {
 				x.opaque("a variable or function changes what later commands do")
 			}
 		default:
 			name, text, given := strings.Cut(f.text, "=")
 			if given {
 				x.assignText(name, text, x.scope, x.source)
+			}
+			if x.base == "readonly" || slices.ContainsFunc(x.args(), func(f field) bool { return flag(f.text, "r") }) {
+				x.scope.pin(strings.TrimSuffix(name, "+"), true)
 			}
 		}
 	}
@@ -194,6 +200,9 @@ func (x *invocation) testWords() {
 
 func (x *invocation) set() {
 	words := x.args()
+	if setsKeywords(words) {
+		x.opaque("words with \"=\" become variables of later commands")
+	}
 	for i, f := range words {
 		switch {
 		case !f.known:

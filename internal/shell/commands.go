@@ -187,6 +187,7 @@ func (w *walker) run(words []field, s *scope, source string) {
 	x := &invocation{walker: w, words: words, scope: s, source: source, base: baseName(words[0].text)}
 	x.at, x.wroteFrom = len(w.out.Commands), len(w.out.Writes)
 	w.out.Commands = append(w.out.Commands, x.cmd(w.env))
+	x.base = family(x.base)
 	if bodies := s.funcs[words[0].text]; len(bodies) > 0 {
 		w.invoke(bodies, words[1:], s, source)
 		return

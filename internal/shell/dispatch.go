@@ -118,8 +118,9 @@ func (x *invocation) wrap(sp spec) {
 		if len(rest) == 0 {
 			return
 		}
-	case "unshare", "nsenter", "setpriv", "systemd-run", "prlimit", "numactl", "xvfb-run", "capsh", "setarch", "firejail", "bwrap", "cgexec", "dbus-run-session", "pkexec":
-		x.anyOf(rest)
+	case "unshare", "nsenter", "setpriv", "systemd-run", "prlimit", "numactl", "xvfb-run", "capsh", "setarch", "firejail", "bwrap", "cgexec", "dbus-run-session", "pkexec",
+		"op", "dotenv", "aws-vault", "chpst", "setuidgid", "envdir", "softlimit":
+		x.anyOf(x.args())
 	case "runuser":
 		if _, ok := find(opts, "-u", "--user"); ok {
 			x.inner(rest)
@@ -144,7 +145,7 @@ func (x *invocation) wrap(sp spec) {
 // anyOf notes that the command may begin at any of the words: which option takes a
 // value is not known of every version.
 func (x *invocation) anyOf(words []field) {
-	for i := range min(len(words), 4) {
+	for i := range min(len(words), 6) {
 		if x.named(words[i]) {
 			x.runs(joinWords(words[i:]))
 		}
@@ -222,6 +223,9 @@ func (x *invocation) here(words []field) {
 // shell judges a call of a shell: a script in a word, in standard input or in a file.
 func (x *invocation) shell() {
 	words := x.args()
+	if setsKeywords(words) {
+		x.opaque("words with \"=\" become variables of later commands")
+	}
 	for len(words) > 0 {
 		text := words[0].text
 		if len(text) < 2 || text[0] != '-' && text[0] != '+' {

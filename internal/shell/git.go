@@ -279,13 +279,13 @@ func (x *invocation) gitRestore(sub string, args, operands []field) {
 
 // gitConfigure allows reading settings and changing harmless ones.
 func (x *invocation) gitConfigure(args []field) {
-	opts, operands := permuted(args, "f file blob type default")
+	opts, operands := permuted(args, "f t file blob type default comment value url")
 	for _, f := range args {
-		if f.text == "-f" || strings.HasPrefix(f.text, "--file") || strings.HasPrefix(f.text, "-f") && !strings.HasPrefix(f.text, "--") {
+		if f.text == "-f" || strings.HasPrefix(f.text, "--fi") && f.text != "--fixed-value" || strings.HasPrefix(f.text, "-f") && !strings.HasPrefix(f.text, "--") {
 			x.opaque("git config changes a file by name")
 		}
 	}
-	if has(opts, "--get", "--get-all", "--get-regexp", "--list", "-l", "--get-urlmatch", "--show-origin", "--show-scope") {
+	if has(opts, "--get", "--get-all", "--get-regexp", "--list", "-l", "--get-urlmatch") {
 		return
 	}
 	if len(operands) > 0 && in(operands[0].text, "get list") {

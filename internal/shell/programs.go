@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -21,7 +22,13 @@ func (x *invocation) program() {
 	case "ed", "ex", "red", "vi", "vim", "nvim", "view", "vimdiff", "emacs", "emacsclient", "nano", "pico", "m4", "bc", "dc", "gnuplot", "sqlite3", "ftp", "sftp", "lftp", "mail", "mailx", "mutt", "neomutt", "less", "more", "man", "pg", "most":
 		x.interactive()
 	case "make", "gmake", "ninja", "just", "task", "bmake":
-		x.make()
+		x.make(x.args())
+	case "cmake":
+		for i, f := range x.args() {
+			if f.text == "--" {
+				x.make(x.args()[i+1:])
+			}
+		}
 	case "tar", "bsdtar", "gtar":
 		x.tar()
 	case "python", "python2", "python3", "perl", "ruby", "node", "php", "lua", "deno", "bun", "osascript", "tclsh", "Rscript", "R", "guile", "ts-node", "tsx", "irb":
@@ -34,6 +41,8 @@ func (x *invocation) program() {
 		x.wordsWith("an address of git can run programs", "ext::")
 	case "go":
 		x.golang()
+	default:
+		x.inTheirLanguage()
 	}
 }
 
@@ -78,7 +87,13 @@ func execOptions(name string) string {
 	case "7z", "7za":
 		return "-si -so"
 	case "kubectl":
-		return "--kubeconfig"
+		return "--kubeconfig --exec-command"
+	case "helm":
+		return "--post-renderer"
+	case "exiftool":
+		return "-config"
+	case "groff", "troff", "pic":
+		return "-U"
 	case "pytest", "py.test":
 		return "--pdbcls -p --rootdir -c --confcutdir -o --override-ini"
 	case "eslint", "prettier", "jest", "vitest", "mocha", "tsc", "webpack", "rollup", "vite":
@@ -93,6 +108,12 @@ func execOptions(name string) string {
 		return "-C --compile -m --magic-file"
 	case "date":
 		return "-s --set"
+	case "install", "ginstall":
+		return "--strip-program"
+	case "just":
+		return "--shell --shell-arg --command -c"
+	case "run-parts":
+		return "--regex"
 	case "ps", "hostname":
 		return ""
 	case "split", "gsplit":
@@ -223,15 +244,17 @@ func (x *invocation) scripted() bool {
 	return false
 }
 
-func (x *invocation) make() {
-	for _, f := range x.args() {
+func (x *invocation) make(words []field) {
+	for _, f := range words {
 		name, value, given := strings.Cut(f.text, "=")
 		switch {
 		case hasOption(f.text, "--eval --file --makefile -f -E --include-dir -I --directory -C --justfile --working-directory -d --taskfile -t"):
 			x.opaque(x.base + " takes its rules from elsewhere")
 		case given && !strings.HasPrefix(name, "-") &&
-			(in(name, "SHELL .SHELLFLAGS MAKEFLAGS MAKE MAKEFILES") || strings.ContainsAny(value, "$`")):
+			(in(strings.TrimRight(name, ":?!+"), "SHELL .SHELLFLAGS MAKEFLAGS MAKE MAKEFILES") || strings.ContainsAny(value, "$`")):
 			x.opaque("the variable " + name + " changes what make runs")
+		case given && !strings.HasPrefix(name, "-"): // its rules may run it: CC=x
+			x.runsScript(field{text: value, known: f.known})
 		}
 	}
 	if x.stdin.piped && x.stdin.text != "" {
@@ -244,6 +267,7 @@ func (x *invocation) make() {
 func (x *invocation) interpreter() {
 	opts, operands := options(x.args(), "c e p r m W X E eval print require import")
 	code := false
+	x.clustered()
 	for _, o := range opts {
 		if o.given && in(o.name, "-c -e -r -E -p -n --eval --print") || strings.HasSuffix(o.name, "e") {
 			x.code(o.value)
@@ -282,6 +306,12 @@ func (x *invocation) settings() {
 		return
 	}
 	switch x.base + " " + words[0].text {
+	case "gh repo":
+		if i := slices.IndexFunc(words, func(f field) bool { return f.text == "--" }); i > 0 && slices.ContainsFunc(words[i:], func(f field) bool {
+			return hasOption(f.text, "-u --upload-pack -c --config --template")
+		}) {
+			x.opaque("the options for git can make it run commands")
+		}
 	case "npm config", "npm c":
 		if !in(words[1].text, "get list ls") {
 			x.opaque("the settings of npm can make it run commands")

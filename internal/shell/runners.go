@@ -23,12 +23,22 @@ func (x *invocation) runner() {
 		for i, f := range rest {
 			if value, ok := scriptOption(f.text); ok {
 				x.runsScript(field{text: value, known: f.known})
-			} else if in(f.text, "-c --call --run --command --shell-mode") && i+1 < len(rest) {
+			} else if i+1 < len(rest) && (in(f.text, "-c --call --run --command --shell-mode -x --exec") || shellCommand(rest[:i], f.text)) {
 				x.runsScript(rest[i+1])
+			}
+			if f.known && strings.Contains(f.text, " ") && in(x.base, "concurrently pee mispipe sem nodemon") {
+				x.runsScript(f)
 			}
 		}
 		return
 	}
+}
+
+// shellCommand reports whether a word is the option of a shell, named before, after
+// which a script comes: "-ec" of "bash -ec".
+func shellCommand(before []field, word string) bool {
+	return strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && strings.HasSuffix(word, "c") &&
+		slices.ContainsFunc(before, func(f field) bool { return in(family(baseName(f.text)), "bash sh dash zsh ksh ash mksh busybox") })
 }
 
 func scriptOption(word string) (string, bool) {
@@ -53,7 +63,10 @@ func startsWith(args []field, want []string) bool {
 // longest first. Empty: the program comes first.
 func runnerLeads(name string) []string {
 	switch name {
-	case "npx", "bunx", "uvx", "pnpx", "nix-shell", "logsave":
+	case "npx", "bunx", "uvx", "pnpx", "nix-shell", "logsave", "chronic", "ifne", "pee", "mispipe", "sem", "ccache", "distcc", "sccache",
+		"proot", "wine", "with-contenv", "cross-env", "cross-env-shell", "faketime", "gosu", "su-exec", "sg", "gdbserver", "kcov", "rr", "bear",
+		"tini", "dumb-init", "systemd-cat", "trickle", "choom", "cpulimit", "watchexec", "reflex", "nodemon", "concurrently", "foreman",
+		"honcho", "doppler", "infisical", "scan-build", "heaptrack", "hyperfine":
 		return []string{""}
 	case "npm":
 		return []string{"exec", "x", "explore"}
@@ -71,6 +84,10 @@ func runnerLeads(name string) []string {
 		return []string{"exec"}
 	case "mise", "rtx":
 		return []string{"exec", "x"}
+	case "ip":
+		return []string{"netns exec", "vrf exec"}
+	case "tox":
+		return []string{"exec"}
 	case "nix":
 		return []string{"shell", "develop", "run"}
 	case "docker", "podman", "nerdctl":
@@ -115,7 +132,7 @@ func (x *invocation) runsScript(f field) {
 // code notes what may be commands in a program given as a word, where the program
 // looks as if it ran any. Its language is not parsed.
 func (x *invocation) code(f field) {
-	if len(f.text) > maxText || !slices.ContainsFunc([]string{"system", "exec", "spawn", "popen", "Popen", "subprocess", "child_process", "`", "shell", "Open3", "qx", "%x", "pty", "fork", "import os"},
+	if len(f.text) > maxText || !slices.ContainsFunc([]string{"system", "exec", "spawn", "popen", "Popen", "subprocess", "child_process", "`", "shell", "Open3", "qx", "%x", "pty", "fork", "import os", `"|`, `|"`, `'|`, `|'`},
 		func(sign string) bool { return strings.Contains(f.text, sign) }) {
 		return
 	}

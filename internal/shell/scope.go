@@ -15,6 +15,9 @@ type value struct {
 	known bool
 	num   bool // a plain number, even if not known which
 	text  string
+	// pinned is set where later assignments say nothing about what it holds: it is
+	// read-only, changes letters, or a trap sets it.
+	pinned bool
 }
 
 // function is one body that a function name may have.
@@ -82,12 +85,12 @@ func (s *scope) merge(others ...*scope) {
 		s.settle()
 		for name := range o.vars {
 			if _, ok := s.vars[name]; !ok {
-				s.vars[name] = value{}
+				s.vars[name] = value{pinned: o.vars[name].pinned}
 			}
 		}
 		for name, v := range s.vars {
 			if ov := o.vars[name]; ov != v {
-				s.vars[name] = value{num: v.num && ov.num}
+				s.vars[name] = value{num: v.num && ov.num, pinned: v.pinned || ov.pinned}
 			}
 		}
 		for name, bodies := range o.funcs {
@@ -106,6 +109,9 @@ func (s *scope) merge(others ...*scope) {
 
 // get returns what a variable holds.
 func (w *walker) get(name string, s *scope) value {
+	if setByShell(name) {
+		return value{}
+	}
 	if v, ok := s.vars[name]; ok {
 		return v
 	}
@@ -224,7 +230,7 @@ func (w *walker) taintCall(s *scope, n *syntax.CallExpr, depth int) {
 	case "", "eval", "source", ".", "command", "builtin", "export", "declare", "typeset", "local", "readonly":
 		s.wild, s.dirs = true, nil
 		for k := range s.vars {
-			s.vars[k] = value{}
+			s.put(k, value{})
 		}
 	}
 	for _, f := range s.funcs[name] {
@@ -239,7 +245,7 @@ func (w *walker) forget(s *scope, name string, number bool) {
 		return
 	}
 	old := w.get(name, s)
-	s.vars[name] = value{num: number && (old.num || isNumber(old.text))}
+	s.put(name, value{num: number && (old.num || isNumber(old.text))})
 }
 
 func isArithmetic(word *syntax.Word) bool {

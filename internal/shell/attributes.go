@@ -1,0 +1,94 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// put sets a variable. One whose assignments are not what it holds afterwards, as
+// of a read-only variable, is not known from then on.
+func (s *scope) put(name string, v value) {
+	if s.vars[name].pinned {
+		v = value{pinned: true}
+	}
+	s.vars[name] = v
+}
+
+// pin notes that later assignments to a variable say nothing about what it holds.
+// What it holds now stays known if keep is set.
+func (s *scope) pin(name string, keep bool) {
+	v := s.vars[name]
+	if !keep {
+		v = value{}
+	}
+	v.pinned = true
+	s.vars[name] = v
+}
+
+// setByShell lists variables that a shell sets by itself, whatever the script or the
+// environment says they hold.
+func setByShell(name string) bool {
+	return in(name, "_ REPLY MAPFILE OPTARG OPTIND COPROC BASH_REMATCH BASH_COMMAND BASH_ARGV BASH_ARGV0 BASH_ARGC BASH_SOURCE "+
+		"BASH_LINENO BASH_EXECUTION_STRING BASH_SUBSHELL FUNCNAME DIRSTACK PIPESTATUS GROUPS HISTCMD COMP_WORDS COMP_LINE COMPREPLY "+
+		"READLINE_LINE MATCH MBEGIN MEND match mbegin mend pipestatus status argv signals reply")
+}
+
+// attributes pins the variables that a declaration makes read-only, or whose
+// letters it changes.
+func (w *walker) attributes(c *syntax.DeclClause, s *scope) {
+	fixed, cased := c.Variant.Value == "readonly", false
+	for _, a := range c.Args {
+		if a.Name == nil && a.Value != nil {
+			f := w.quiet().single(a.Value, s.clone())
+			fixed, cased = fixed || flag(f.text, "r"), cased || flag(f.text, "luc")
+		}
+	}
+	if !fixed && !cased {
+		return
+	}
+	for _, a := range c.Args {
+		if a.Name != nil {
+			s.pin(a.Name.Value, !cased)
+		}
+	}
+}
+
+// flag reports whether a cluster of options has one of the letters.
+func flag(text, letters string) bool {
+	return strings.HasPrefix(text, "-") && strings.ContainsAny(text, letters)
+}
+
+// trapped pins the variables that a trap sets: it may run at any time, but for one
+// that waits for the end of the shell.
+func (x *invocation) trapped(after *scope, signals []field) {
+	if !slices.ContainsFunc(signals, func(f field) bool { return !in(f.text, "EXIT 0 SIGEXIT exit") }) {
+		return
+	}
+	x.scope.wild = x.scope.wild || after.wild
+	x.scope.ifs = x.scope.ifs || after.ifs
+	for name, v := range after.vars {
+		if old, ok := x.scope.vars[name]; !ok || old != v {
+			x.scope.pin(name, false)
+		}
+	}
+}
+
+// setsKeywords reports whether options of a shell have it take NAME=value for a
+// variable wherever it stands among the words of a command.
+func setsKeywords(words []field) bool {
+	for i, f := range words {
+		switch {
+		case len(f.text) < 2 || f.text[0] != '-' && f.text[0] != '+' || f.text == "--":
+			return false
+		case strings.HasPrefix(f.text, "--"):
+			continue
+		case flag(f.text, "k"), strings.HasSuffix(f.text, "o") && i+1 < len(words) && words[i+1].text == "keyword":
+			return true
+		case strings.HasSuffix(f.text, "o"), strings.HasSuffix(f.text, "O"):
+			return setsKeywords(words[min(i+2, len(words)):])
+		}
+	}
+	return false
+}
