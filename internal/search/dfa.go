@@ -7,9 +7,10 @@ import (
 )
 
 const (
-	maxProgram = 2000 // instructions; a larger program runs on package regexp
-	maxStates  = 2000 // of one automaton, about 2.5 MB of tables
-	maxFlushes = 20   // after that the pattern has too many states to be worth it
+	maxProgram = 2000    // instructions; a larger program runs on package regexp
+	maxStates  = 2000    // of one automaton, about 2.5 MB of tables
+	maxWide    = 1 << 16 // steps for other characters than ASCII that are kept, of all states
+	maxFlushes = 20      // after that the pattern has too many states to be worth it
 )
 
 // automaton finds lines that match a program with one table look-up for each
@@ -22,6 +23,7 @@ type automaton struct {
 	states  map[string]*dfaState
 	start   *dfaState
 	flushes int
+	wide    int // steps kept in the states' wide
 
 	// Scratch space of step.
 	set, next sparse
@@ -65,7 +67,7 @@ func newAutomaton(prog *syntax.Prog) *automaton {
 }
 
 func (a *automaton) flush() {
-	a.states = map[string]*dfaState{}
+	a.states, a.wide = map[string]*dfaState{}, 0
 	a.start = a.state(lineBreak)
 }
 
@@ -128,7 +130,8 @@ func (a *automaton) step(s *dfaState, r rune) *dfaState {
 		if s.wide == nil {
 			s.wide = map[rune]*dfaState{}
 		}
-		if len(s.wide) < 1024 {
+		if len(s.wide) < 1024 && a.wide < maxWide {
+			a.wide++
 			s.wide[r] = to
 		}
 	}

@@ -140,7 +140,10 @@ type query struct {
 
 func newQuery(words []string) query {
 	q := query{}
-	for _, w := range words {
+	for i, w := range words {
+		if slices.Contains(words[:i], w) { // says nothing new
+			continue
+		}
 		fold := strings.IndexFunc(w, unicode.IsUpper) < 0
 		q.ascii = append(q.ascii, needle[byte]{[]byte(w), fold})
 		q.runes = append(q.runes, needle[rune]{[]rune(w), fold})

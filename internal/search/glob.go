@@ -144,6 +144,9 @@ func starExpr(out *strings.Builder, glob string, i int) int {
 		out.WriteString(`[^/]*`)
 	case end+1 < len(glob) && glob[end+1] == '/':
 		out.WriteString(`(?:.*/)?`)
+		for strings.HasPrefix(glob[end+2:], "**/") { // say no more than one
+			end += len("**/")
+		}
 		return end + 1
 	default:
 		out.WriteString(`.*`)

@@ -90,13 +90,29 @@ type glob struct {
 	tokens []token
 	// need is a text that every match contains; most texts are told by it alone.
 	need string
+	// least is how many bytes every match has: what is longer than any path costs
+	// nothing to compare.
+	least int
 }
 
 type token struct {
 	kind tokenKind
 	char byte
-	set  *[256]bool
+	set  *byteSet
 }
+
+// byteSet is a set of bytes.
+type byteSet [4]uint64
+
+func (s *byteSet) has(c byte) bool { return s[c>>6]>>(c&63)&1 != 0 }
+func (s *byteSet) add(c byte)      { s[c>>6] |= 1 << (c & 63) }
+func (s *byteSet) drop(c byte)     { s[c>>6] &^= 1 << (c & 63) }
+
+// The sets of "?": all bytes, and all but the slash.
+var (
+	anyByte  = &byteSet{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
+	notSlash = &byteSet{^uint64(0) &^ (1 << '/'), ^uint64(0), ^uint64(0), ^uint64(0)}
+)
 
 type tokenKind uint8
 
@@ -114,7 +130,13 @@ const (
 // slash or by "**" between slashes.
 func compileGlob(s string, path bool) glob {
 	tokens := globTokens(s, path)
-	return glob{tokens, longestLiteral(tokens)}
+	g := glob{tokens: tokens, need: longestLiteral(tokens)}
+	for _, t := range tokens {
+		if t.kind == literal || t.kind == oneOf {
+			g.least++
+		}
+	}
+	return g
 }
 
 // longestLiteral returns the longest run of characters that stand for themselves.
@@ -143,14 +165,18 @@ func globTokens(s string, path bool) []token {
 			}
 			out, i = appendStars(out, s, start, i, path)
 		case '?':
-			out = append(out, token{kind: oneOf, set: notSlash(path)})
+			set := anyByte
+			if path {
+				set = notSlash
+			}
+			out = append(out, token{kind: oneOf, set: set})
 		case '[':
 			set, end := class(s, i)
 			if end < 0 {
 				return []token{{kind: impossible}}
 			}
 			if path {
-				set['/'] = false
+				set.drop('/')
 			}
 			out = append(out, token{kind: oneOf, set: set})
 			i = end
@@ -177,23 +203,18 @@ func appendStars(out []token, s string, start, end int, path bool) ([]token, int
 	case start > 0 && s[start-1] != '/', rest != "" && rest[0] != '/' && !strings.HasPrefix(rest, `\/`):
 		return append(out, token{kind: anyRun}), end
 	case rest != "" && rest[0] == '/':
+		if n := len(out); n > 0 && out[n-1].kind == inDirs { // "**/**/" says no more than "**/"
+			return out, end + 1
+		}
 		return append(out, token{kind: maybeDirs}, token{kind: inDirs}), end + 1
 	}
 	return append(out, token{kind: anyPath}), end
 }
 
-func notSlash(path bool) *[256]bool {
-	var set [256]bool
-	for c := range set {
-		set[c] = !path || c != '/'
-	}
-	return &set
-}
-
 // class reads a bracket expression at s[i]; end is the index of its "]", or -1
 // if it is not closed or names an unknown class.
-func class(s string, i int) (set *[256]bool, end int) {
-	set = new([256]bool)
+func class(s string, i int) (set *byteSet, end int) {
+	set = new(byteSet)
 	negate := false
 	if i++; i < len(s) && (s[i] == '!' || s[i] == '^') {
 		negate = true
@@ -209,7 +230,7 @@ func class(s string, i int) (set *[256]bool, end int) {
 		case c == ']' && !first:
 			if negate {
 				for j := range set {
-					set[j] = !set[j]
+					set[j] = ^set[j]
 				}
 			}
 			return set, i
@@ -221,7 +242,7 @@ func class(s string, i int) (set *[256]bool, end int) {
 				return nil, -1
 			}
 			for j := prev; j <= int(s[i]); j++ {
-				set[j] = true
+				set.add(byte(j))
 			}
 			prev = 0
 		case c == '[' && i+1 < len(s) && s[i+1] == ':':
@@ -231,7 +252,8 @@ func class(s string, i int) (set *[256]bool, end int) {
 			}
 			name, isClass := strings.CutSuffix(s[i+2:i+2+close], ":")
 			if !isClass { // a plain "[", after which ":" and the rest are read again
-				set['['], prev = true, '['
+				set.add('[')
+				prev = '['
 				break
 			}
 			if !addClass(set, name) {
@@ -246,13 +268,14 @@ func class(s string, i int) (set *[256]bool, end int) {
 				}
 				c = s[i]
 			}
-			set[c], prev = true, int(c)
+			set.add(c)
+			prev = int(c)
 		}
 		i++
 	}
 }
 
-func addClass(set *[256]bool, name string) bool {
+func addClass(set *byteSet, name string) bool {
 	lower := func(c int) bool { return c >= 'a' && c <= 'z' }
 	upper := func(c int) bool { return c >= 'A' && c <= 'Z' }
 	digit := func(c int) bool { return c >= '0' && c <= '9' }
@@ -275,7 +298,7 @@ func addClass(set *[256]bool, name string) bool {
 	}
 	for c := range 128 {
 		if in(c) {
-			set[c] = true
+			set.add(byte(c))
 		}
 	}
 	return true
@@ -284,7 +307,7 @@ func addClass(set *[256]bool, name string) bool {
 // match reports whether the whole text matches. Bit i of the state says that
 // tokens before i have matched so far.
 func (g glob) match(text string) bool {
-	return strings.Contains(text, g.need) && g.follow(text)
+	return len(text) >= g.least && strings.Contains(text, g.need) && g.follow(text)
 }
 
 func (g glob) follow(text string) bool {
@@ -338,7 +361,7 @@ func (t token) step(c byte, at int, next []bool) bool {
 			return true
 		}
 	case oneOf:
-		if t.set[c] {
+		if t.set.has(c) {
 			next[at+1] = true
 			return true
 		}

@@ -16,10 +16,17 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 )
 
-// maxIgnoreFile bounds how much of an ignore file is used.
-const maxIgnoreFile = 1 << 20
+const (
+	// maxIgnoreFile bounds how much of an ignore file is used.
+	maxIgnoreFile = 1 << 20
+	// maxRules bounds the memory, about, of the rules of a whole tree: most trees
+	// have some kilobytes, and half a million rules fit. Files that would need more
+	// have no rules.
+	maxRules = 128 << 20
+)
 
 // Ignore tells which paths of a tree git would ignore, with .ignore files added
 // as ripgrep reads them. It reads the tree's ignore files as it needs them and
@@ -34,7 +41,7 @@ type Ignore struct {
 // directory. The globalFile holds rules for all repositories (see
 // [GlobalIgnore]); it may be empty or missing.
 func NewIgnore(top, globalFile string) *Ignore {
-	ig := &Ignore{top: top, global: readPatterns(globalFile), levels: map[string]*level{}}
+	ig := &Ignore{top: top, global: readPatterns(globalFile, nil), levels: map[string]*level{}}
 	ig.levels["."] = newLevel(nil, top, "", ig.global, probe)
 	return ig
 }
@@ -72,6 +79,7 @@ type level struct {
 	repo    bool      // a repository starts here: git rules above do not count
 	exclude []pattern // its info/exclude
 	global  []pattern
+	left    *atomic.Int64 // of maxRules, for all levels of the tree
 }
 
 // present says which files of interest a directory has.
@@ -84,14 +92,20 @@ var probe = present{true, true, true}
 // are none, unless there is no up.
 func newLevel(up *level, dir, base string, global []pattern, has present) *level {
 	l := level{up: up, base: base, global: global}
+	if up != nil {
+		l.left = up.left
+	} else {
+		l.left = new(atomic.Int64)
+		l.left.Store(maxRules)
+	}
 	if has.gitignore {
-		l.git = readPatterns(filepath.Join(dir, ".gitignore"))
+		l.git = readPatterns(filepath.Join(dir, ".gitignore"), l.left)
 	}
 	if has.ignore {
-		l.own = readPatterns(filepath.Join(dir, ".ignore"))
+		l.own = readPatterns(filepath.Join(dir, ".ignore"), l.left)
 	}
 	if has.repo {
-		l.exclude, l.repo = repoExcludes(dir)
+		l.exclude, l.repo = repoExcludes(dir, l.left)
 	}
 	if up != nil && l.git == nil && l.own == nil && !l.repo {
 		return up
@@ -100,7 +114,7 @@ func newLevel(up *level, dir, base string, global []pattern, has present) *level
 }
 
 // repoExcludes reads info/exclude if dir is the top of a checkout.
-func repoExcludes(dir string) (rules []pattern, repo bool) {
+func repoExcludes(dir string, left *atomic.Int64) (rules []pattern, repo bool) {
 	gitDir := filepath.Join(dir, ".git")
 	info, err := os.Stat(gitDir)
 	if err != nil {
@@ -116,7 +130,7 @@ func repoExcludes(dir string) (rules []pattern, repo bool) {
 	if to := readPointer(filepath.Join(gitDir, "commondir")); to != "" {
 		gitDir = join(gitDir, to)
 	}
-	return readPatterns(filepath.Join(gitDir, "info", "exclude")), true
+	return readPatterns(filepath.Join(gitDir, "info", "exclude"), left), true
 }
 
 func readPointer(file string) string {
@@ -132,8 +146,9 @@ func join(dir, name string) string {
 }
 
 // readPatterns reads an ignore file; one that cannot be read has no rules. Git
-// does not follow a .gitignore that is a link, and neither does this.
-func readPatterns(file string) []pattern {
+// does not follow a .gitignore that is a link, and neither does this. What the
+// rules need is taken from left, if it is not nil; without enough there are none.
+func readPatterns(file string, left *atomic.Int64) []pattern {
 	if file == "" {
 		return nil
 	}
@@ -141,7 +156,23 @@ func readPatterns(file string) []pattern {
 	if err != nil || len(data) == 0 {
 		return nil
 	}
-	return parsePatterns(string(data))
+	if left != nil && left.Load() < int64(len(data)) {
+		return nil
+	}
+	rules := parsePatterns(string(data))
+	if left != nil && left.Add(-weigh(data, rules)) < 0 {
+		return nil
+	}
+	return rules
+}
+
+// weigh returns about how much memory rules need, with the text that they are of.
+func weigh(text []byte, rules []pattern) int64 {
+	n := len(text)
+	for _, p := range rules {
+		n += 128 + 48*len(p.rest.tokens)
+	}
+	return int64(n)
 }
 
 func parsePatterns(text string) []pattern {

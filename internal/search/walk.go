@@ -192,7 +192,7 @@ func (w *walker) top() *level {
 	if w.opt.NoIgnore {
 		return nil
 	}
-	w.global = readPatterns(w.opt.GlobalIgnore)
+	w.global = readPatterns(w.opt.GlobalIgnore, nil)
 	tops := []string{w.dir}
 	for at := w.dir; ; {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
