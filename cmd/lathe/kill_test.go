@@ -146,9 +146,9 @@ func marked(t *testing.T, mark string) []string {
 // sound checks the database with SQLite's own means.
 func sound(t *testing.T, what string, w *world) {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(w.home, "data", "*.db"))
-	if err != nil || len(found) != 1 {
-		t.Fatalf("databases %q, %v", found, err)
+	found := databases(t, w)
+	if len(found) != 1 {
+		t.Fatalf("databases %q", found)
 	}
 	db, err := sql.Open("sqlite", found[0])
 	if err != nil {
@@ -161,6 +161,15 @@ func sound(t *testing.T, what string, w *world) {
 			t.Fatalf("%s: %s: %q, %v", what, check, answer, err)
 		}
 	}
+}
+
+func databases(t *testing.T, w *world) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(w.home, "data", "*.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 func filesIn(t *testing.T, dir string) []string {
