@@ -81,15 +81,18 @@ func intern(a, b text, lo, aHi, bHi int) (as, bs []uint32) {
 
 // flags returns which elements of a were removed and which of b were added.
 func flags(a, b []uint32, steps int) (gone, added []bool) {
-	gone, added = make([]bool, len(a)), make([]bool, len(b))
-	m := matcher{steps: steps}
-	m.a, m.aAt = shared(a, b, gone)
-	m.b, m.bAt = shared(b, a, added)
-	m.gone, m.added = gone, added
+	m := newMatcher(a, b, steps)
+	m.run(0, len(m.a), 0, len(m.b))
+	return m.gone, m.added
+}
+
+func newMatcher(a, b []uint32, steps int) *matcher {
+	m := &matcher{steps: steps, gone: make([]bool, len(a)), added: make([]bool, len(b))}
+	m.a, m.aAt = shared(a, b, m.gone)
+	m.b, m.bAt = shared(b, a, m.added)
 	size := len(m.a) + len(m.b) + 3
 	m.fwd, m.back = make([]int32, size), make([]int32, size)
-	m.run(0, len(m.a), 0, len(m.b))
-	return gone, added
+	return m
 }
 
 // shared returns the elements of s that also occur in other, with their places,

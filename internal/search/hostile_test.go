@@ -39,6 +39,20 @@ func TestLongPatterns(t *testing.T) {
 	}
 }
 
+// TestUnfinishedClasses has a bracket expression in which names of classes begin,
+// again and again, and none ends.
+func TestUnfinishedClasses(t *testing.T) {
+	p, ok := parsePattern("[" + strings.Repeat("[:", maxIgnoreFile/2-8) + "x]y")
+	if !ok || len(p.rest.tokens) != 2 {
+		t.Fatalf("%d tokens", len(p.rest.tokens))
+	}
+	for name, want := range map[string]bool{"[y": true, ":y": true, "xy": true, "ay": false, "[:y": false} {
+		if p.match(name, name, false) != want {
+			t.Errorf("%q matches: %v", name, !want)
+		}
+	}
+}
+
 // TestRepeatedStars compares what was folded with what it stands for.
 func TestRepeatedStars(t *testing.T) {
 	for _, glob := range []string{"**/**/**/a", "b/**/**/a", "b/**/**", "{**/**/a,c/**/**/}x"} {

@@ -220,7 +220,8 @@ func class(s string, i int) (set *byteSet, end int) {
 		negate = true
 		i++
 	}
-	prev := 0 // the start of a possible range
+	prev := 0   // the start of a possible range
+	closed := 0 // where the next "]" is, once it was looked for
 	for first := true; ; first = false {
 		if i >= len(s) {
 			return nil, -1
@@ -246,11 +247,14 @@ func class(s string, i int) (set *byteSet, end int) {
 			}
 			prev = 0
 		case c == '[' && i+1 < len(s) && s[i+1] == ':':
-			close := strings.IndexByte(s[i+2:], ']')
-			if close < 0 {
-				return nil, -1
+			if closed < i+2 {
+				at := strings.IndexByte(s[i+2:], ']')
+				if at < 0 {
+					return nil, -1
+				}
+				closed = i + 2 + at
 			}
-			name, isClass := strings.CutSuffix(s[i+2:i+2+close], ":")
+			name, isClass := strings.CutSuffix(s[i+2:closed], ":")
 			if !isClass { // a plain "[", after which ":" and the rest are read again
 				set.add('[')
 				prev = '['
@@ -259,7 +263,7 @@ func class(s string, i int) (set *byteSet, end int) {
 			if !addClass(set, name) {
 				return nil, -1
 			}
-			i += 2 + close
+			i = closed
 			prev = 0
 		default:
 			if c == '\\' {

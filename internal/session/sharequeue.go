@@ -260,7 +260,9 @@ func (q *shares) settle(sh *shared, b *batch, err error) {
 	case errors.Is(err, errShareGone):
 		q.svc.opts.Log.Warn("the share service refuses the session; it is no longer sent", "session", sh.id, "err", err)
 		sh.dropped = true
-		delete(q.all, sh.id)
+		if q.all[sh.id] == sh { // it may have been taken back and shared anew meanwhile
+			delete(q.all, sh.id)
+		}
 		return
 	default:
 		sh.failed++
