@@ -18,6 +18,12 @@ const (
 	// lookFar is the bound for a subscription with room for more events than most:
 	// one that gathers for many clients.
 	lookFar = 1024
+	// maxMerge is how large a merged delta may become: beyond it the copies that
+	// growing and reading take would cost more than another event.
+	maxMerge = 256 << 10
+	// maxCounted is what a single part counts at most: a larger one is held by the
+	// turn that made it anyway, and must not cost its readers the events around it.
+	maxCounted = 1 << 20
 	// keepCap is the largest queue that stays allocated while it is empty.
 	keepCap = 64
 )
@@ -176,6 +182,9 @@ func (s *Subscription) push(it item) bool {
 		return false
 	}
 	s.newest = it.env.Seq
+	if _, ok := it.env.Event.(lathe.PartUpdated); ok {
+		it.weight = min(it.weight, maxCounted)
+	}
 	waiting := len(s.queue) - s.head
 	if waiting > 0 {
 		if s.mergeDelta(it) {
@@ -209,7 +218,8 @@ func (s *Subscription) mergeDelta(it item) bool {
 	}
 	last := &s.queue[len(s.queue)-1]
 	q, ok := last.env.Event.(lathe.PartDelta)
-	if !ok || q.PartID != d.PartID || q.MessageID != d.MessageID || q.SessionID != d.SessionID {
+	if !ok || q.PartID != d.PartID || q.MessageID != d.MessageID || q.SessionID != d.SessionID ||
+		max(len(q.Delta), len(last.text))+len(d.Delta) > maxMerge {
 		return false
 	}
 	if last.text == nil {

@@ -36,7 +36,7 @@ type Options struct {
 	Find func(ctx context.Context) (Running, error)
 	// Transport replaces the connection that URL names; see [InProcess].
 	Transport http.RoundTripper
-	// Source, with a server in the same process, hands events over as they are.
+	// Source, with a server in the same process, hands events, messages and outcomes over as they are.
 	Source         Source
 	User, Password string // for a server that asks for them
 	Dir            string // directory that requests are about; empty: the server's own

@@ -33,9 +33,12 @@ type Update struct {
 	Retry          time.Duration
 }
 
-// Source is a server in the same process; *server.Server is one.
+// Source is a server in the same process; *server.Server is one. It hands over as it
+// is what can be large.
 type Source interface {
 	Follow(ctx context.Context, dir string, after uint64) iter.Seq2[lathe.Envelope, error]
+	History(ctx context.Context, id lathe.SessionID, before int64, limit int) ([]lathe.Message, error)
+	Outcome(ctx context.Context, m lathe.MessageID) (wire.OwnOutcome, error)
 }
 
 // Follow yields the events of the client's directory. First the stream opens;

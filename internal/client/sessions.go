@@ -118,7 +118,11 @@ func (c *Client) StandingDiff(ctx context.Context, id lathe.SessionID) ([]lathe.
 // or the newest ones for 0; oldest first. Text of open parts is in it as far as it
 // has streamed: [lathe.PartDelta] says which text a delta ends.
 func (c *Client) History(ctx context.Context, id lathe.SessionID, before int64, limit int) ([]lathe.Message, error) {
-	return c.history(ctx, id, before, limit, url.Values{})
+	if c.source == nil {
+		return c.history(ctx, id, before, limit, url.Values{})
+	}
+	list, err := c.source.History(ctx, id, before, limit)
+	return c.saw(id, list), err
 }
 
 // Shown is History for people elsewhere to read: without what calls printed of files
@@ -135,15 +139,23 @@ func (c *Client) history(ctx context.Context, id lathe.SessionID, before int64, 
 		q.Set("limit", strconv.Itoa(limit))
 	}
 	h, err := get(ctx, c, "/lathe"+sessionPath(id)+"/message", q, wire.DecodeOwnHistory)
-	for _, m := range h.Messages {
+	return c.saw(id, h.Messages), err
+}
+
+// saw notes which prompts are stored.
+func (c *Client) saw(id lathe.SessionID, list []lathe.Message) []lathe.Message {
+	for _, m := range list {
 		c.prompts.seen(id, m.ID)
 	}
-	return h.Messages, err
+	return list
 }
 
 // Outcome waits for the end of the turn that a message asked for. The error has
 // [lathe.CodeNotFound] when the server does not know: it was started anew since.
 func (c *Client) Outcome(ctx context.Context, id lathe.SessionID, m lathe.MessageID) (wire.OwnOutcome, error) {
+	if c.source != nil {
+		return c.source.Outcome(ctx, m)
+	}
 	q := url.Values{"messageID": {string(m)}}
 	for {
 		out, err := get(ctx, c, "/lathe"+sessionPath(id)+"/outcome", q, wire.DecodeOwnOutcome)

@@ -7,6 +7,7 @@ import (
 
 	"lathe"
 	"lathe/internal/bus"
+	"lathe/internal/rope"
 )
 
 // live follows the bus and knows the text of every open part at every event, and
@@ -26,9 +27,33 @@ type live struct {
 // closed is kept until its session is idle, for streams that are not so far yet.
 type openPart struct {
 	part   lathe.Part
-	text   []byte
+	done   string    // what of the text the closed part holds anyway
+	text   rope.Text // what follows it
 	marks  []mark
 	closed bool
+}
+
+// upTo returns the text up to an offset.
+func (o *openPart) upTo(end int) string {
+	if end <= len(o.done) {
+		return o.done[:end]
+	}
+	return o.done + o.text.Slice(0, end-len(o.done))
+}
+
+// size is how long the text is.
+func (o *openPart) size() int { return len(o.done) + o.text.Len() }
+
+// close notes that the part has closed with a text, which others hold too, so that
+// it need not be kept twice.
+func (o *openPart) close(text string) {
+	o.closed = true
+	if o.done != "" || !o.text.StartsWith(text) {
+		return
+	}
+	var rest rope.Text
+	rest.Append(o.text.Slice(len(text), o.text.Len()))
+	o.done, o.text = text, rest
 }
 
 // mark says how long the text was after an event.
@@ -70,8 +95,8 @@ func (l *live) take(env lathe.Envelope) {
 		l.update(env.Seq, ev.Part)
 	case lathe.PartDelta:
 		if p := l.parts[ev.PartID]; p != nil {
-			p.text = append(p.text, ev.Delta...)
-			p.marks = append(p.marks, mark{env.Seq, len(p.text)})
+			p.text.Append(ev.Delta)
+			p.marks = append(p.marks, mark{env.Seq, p.size()})
 		}
 	case lathe.PartRemoved:
 		delete(l.parts, ev.PartID)
@@ -99,11 +124,13 @@ func (l *live) update(seq uint64, p lathe.Part) {
 	text, open := openText(p.Body)
 	if !open {
 		if o := l.parts[p.ID]; o != nil {
-			o.closed = true
+			o.close(text)
 		}
 		return
 	}
-	l.parts[p.ID] = &openPart{part: p, text: []byte(text), marks: []mark{{seq, len(text)}}}
+	o := &openPart{part: p, marks: []mark{{seq, len(text)}}}
+	o.text.Append(text)
+	l.parts[p.ID] = o
 }
 
 // openText returns the text of a part that may still grow.
@@ -133,7 +160,7 @@ func (l *live) at(id lathe.PartID, seq uint64) (lathe.Part, string, bool) {
 	if i == 0 {
 		return lathe.Part{}, "", false
 	}
-	return p.part, string(p.text[:p.marks[i-1].end]), true
+	return p.part, p.upTo(p.marks[i-1].end), true
 }
 
 func (l *live) has(seq uint64) bool {
@@ -157,7 +184,7 @@ func (l *live) overlay(messages []lathe.Message) {
 				continue
 			}
 			if o := l.parts[p.ID]; o != nil && !o.closed {
-				messages[i].Parts[j].Body = withText(p.Body, string(o.text))
+				messages[i].Parts[j].Body = withText(p.Body, o.upTo(o.size()))
 			}
 		}
 	}

@@ -73,24 +73,32 @@ func (c *call) ownMessages() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := wire.OwnHistory{Event: c.s.eventID(c.s.opts.Bus.Seq())}
-	for m, err := range c.s.opts.Store.Messages(c.ctx(), sess.ID, sqlite.MessageFilter{Before: before, Limit: int(limit) + 1}) {
+	h, err := c.s.history(c.ctx(), sess, before, int(limit))
+	if err != nil {
+		return nil, err
+	}
+	if c.query("shown") == "true" { // for people elsewhere
+		h.Messages = c.s.opts.Service.Shown(c.ctx(), sess.Directory, h.Messages)
+	}
+	return wire.EncodeOwnHistory(h), nil
+}
+
+func (s *Server) history(ctx context.Context, sess lathe.Session, before int64, limit int) (wire.OwnHistory, error) {
+	h := wire.OwnHistory{Event: s.eventID(s.opts.Bus.Seq())}
+	for m, err := range s.opts.Store.Messages(ctx, sess.ID, sqlite.MessageFilter{Before: before, Limit: limit + 1}) {
 		if err != nil {
-			return nil, err
+			return h, err
 		}
-		if len(h.Messages) == int(limit) {
+		if len(h.Messages) == limit {
 			h.More = true
 			break
 		}
 		h.Messages = append(h.Messages, m)
 	}
 	slices.Reverse(h.Messages)
-	c.s.opts.Service.Follow(sess, h.Messages)
-	c.s.live.overlay(h.Messages)
-	if c.query("shown") == "true" { // for people elsewhere
-		h.Messages = c.s.opts.Service.Shown(c.ctx(), sess.Directory, h.Messages)
-	}
-	return wire.EncodeOwnHistory(h), nil
+	s.opts.Service.Follow(sess, h.Messages)
+	s.live.overlay(h.Messages)
+	return h, nil
 }
 
 type ownAccepted struct {
@@ -145,23 +153,17 @@ const outcomePatience = 20 * time.Second
 
 // ownOutcome answers how the turn of a prompt ended, or that it still runs.
 func (c *call) ownOutcome() (any, error) {
-	run := c.s.runs.get(lathe.MessageID(c.query("messageID")))
-	if run == nil {
-		return nil, notFound("the outcome of this prompt is not kept: it is long over, or of another process")
-	}
 	_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{})
 	ctx, cancel := context.WithTimeout(c.ctx(), outcomePatience)
 	defer cancel()
-	out, err := run.Wait(ctx)
+	out, err := c.s.Outcome(ctx, lathe.MessageID(c.query("messageID")))
 	switch {
 	case err != nil && ctx.Err() != nil && c.ctx().Err() == nil:
 		return wire.EncodeOwnOutcome(wire.OwnOutcome{Running: true}), nil
 	case err != nil:
 		return nil, err
 	}
-	return wire.EncodeOwnOutcome(wire.OwnOutcome{
-		Last: out.Last, Failure: out.Failure, Blocked: out.Blocked, Steps: out.Steps, Cost: out.Cost, Tokens: out.Tokens,
-	}), nil
+	return wire.EncodeOwnOutcome(out), nil
 }
 
 type ownReverted struct {

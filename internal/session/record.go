@@ -18,6 +18,9 @@ const (
 	// progressEvery is how often the progress of a running tool is stored before it
 	// is published; what comes sooner is stored at the next checkpoint.
 	progressEvery = 30 * time.Millisecond
+	// checkpointSize is how much of a text may be unsaved: what comes faster waits
+	// until it is written.
+	checkpointSize = 512 << 10
 )
 
 // recorder is the one writer of a session while its turn runs: it stores, then
@@ -175,7 +178,11 @@ func (r *recorder) Delta(_ context.Context, part *lathe.Part, text string) {
 	}
 	o.text = append(o.text, text...)
 	r.bus.Publish(r.dir, lathe.PartDelta{SessionID: part.SessionID, MessageID: part.MessageID, PartID: part.ID, Delta: text})
-	if r.timer == nil && !r.closed {
+	switch {
+	case r.closed:
+	case len(o.text) >= checkpointSize && !o.failed:
+		r.saveText(part.ID, o)
+	case r.timer == nil:
 		r.timer = time.AfterFunc(checkpointAfter, r.checkpoint)
 	}
 }
@@ -189,22 +196,26 @@ func (r *recorder) checkpoint() {
 		return
 	}
 	for id, o := range r.open {
-		if len(o.text) == 0 {
-			continue
+		if len(o.text) > 0 {
+			r.saveText(id, o)
 		}
-		err := r.store.AppendText(context.Background(), id, o.saved, string(o.text))
-		if err != nil && !o.failed {
-			r.log.Error("streamed text could not be saved; it is kept until the part ends", "session", r.id, "part", id, "err", err)
-		}
-		if o.failed = err != nil; o.failed {
-			continue
-		}
-		o.saved += int64(len(o.text))
-		o.text = o.text[:0]
 	}
 	for _, p := range r.progress {
 		r.saveProgress(p)
 	}
+}
+
+// saveText appends what streamed to the stored text. The caller holds mu.
+func (r *recorder) saveText(id lathe.PartID, o *openText) {
+	err := r.store.AppendText(context.Background(), id, o.saved, string(o.text))
+	if err != nil && !o.failed {
+		r.log.Error("streamed text could not be saved; it is kept until the part ends", "session", r.id, "part", id, "err", err)
+	}
+	if o.failed = err != nil; o.failed {
+		return
+	}
+	o.saved += int64(len(o.text))
+	o.text = o.text[:0]
 }
 
 // Progress stores what a running tool call shows, and publishes it. It survives

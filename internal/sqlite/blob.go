@@ -25,6 +25,8 @@ const (
 	zipMark = 0x01
 	// maxUnzip bounds what a damaged row or blob may grow to.
 	maxUnzip = 1 << 30
+	// maxRoom bounds the room that is made because a row says how large its blob is.
+	maxRoom = 64 << 20
 )
 
 // pack returns what to store for a document: text, or compressed bytes.
@@ -55,9 +57,13 @@ func unpack(data []byte) ([]byte, error) {
 }
 
 func hashOf(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:])
+	h := sha256.New()
+	io.Copy(h, onlyReader{strings.NewReader(s)}) // by pieces; a hash does not fail
+	return hex.EncodeToString(h.Sum(nil))
 }
+
+// onlyReader hides that a strings.Reader writes itself, in one piece that is a copy.
+type onlyReader struct{ io.Reader }
 
 func (s *Store) blobDir() string { return filepath.Join(s.dir, "blob") }
 
@@ -118,7 +124,7 @@ func (s *Store) writeZip(w io.Writer, body string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := io.WriteString(z, body); err != nil {
+	if _, err := io.Copy(z, onlyReader{strings.NewReader(body)}); err != nil {
 		return err
 	}
 	return z.Close()
@@ -157,6 +163,7 @@ func (s *Store) loadBlob(ref blobRef) (string, error) {
 		return "", fmt.Errorf("read blob %s: %w", ref.Hash, err)
 	}
 	var b strings.Builder
+	b.Grow(int(min(ref.Size, maxRoom)))
 	n, err := io.Copy(&b, io.LimitReader(z, ref.Size+1))
 	if err == nil && n != ref.Size {
 		err = fmt.Errorf("%d bytes where %d were stored", n, ref.Size)

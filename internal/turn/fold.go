@@ -7,6 +7,7 @@ import (
 
 	"lathe"
 	"lathe/internal/llm"
+	"lathe/internal/rope"
 )
 
 // fold turns model events into the parts of one assistant message. It is the
@@ -25,7 +26,7 @@ type fold struct {
 // block is a stream block that is not ended yet.
 type block struct {
 	part *lathe.Part
-	text strings.Builder
+	text rope.Text
 }
 
 func newFold(m *lathe.Message, newPart func() lathe.PartID, now func() time.Time) *fold {
@@ -88,7 +89,7 @@ func (f *fold) append(id, text string) effect {
 	if b == nil || text == "" {
 		return effect{}
 	}
-	b.text.WriteString(text)
+	b.text.Append(text)
 	return effect{delta: b.part, text: text}
 }
 

@@ -1,0 +1,168 @@
+// Command runaway measures what a provider that never ends its answer costs in
+// memory: it starts the real program beside such a provider on loopback and reads
+// the largest resident size that the kernel saw.
+//
+//	go run ./bench/runaway -lathe PROGRAM
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// timeout ends a run that hangs.
+const timeout = 2 * time.Minute
+
+// answer is what the provider says.
+type answer struct {
+	name               string
+	head, again, after string
+	times              int // 0 for ever
+	limit              int // output limit of the model in tokens; 0 for none
+}
+
+func main() {
+	program := flag.String("lathe", "lathe", "the program to measure")
+	only := flag.String("only", "", "measure the answers whose name contains this")
+	face := flag.String("format", "default", "--format of the run")
+	flag.Parse()
+	for _, a := range answers() {
+		if !strings.Contains(a.name, *only) {
+			continue
+		}
+		if err := measure(*program, *face, a); err != nil {
+			fmt.Fprintln(os.Stderr, "runaway:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+func answers() []answer {
+	short, long := strings.Repeat("abcd ", 8), strings.Repeat("abcd ", 2000)
+	open := delta(`{"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"write","arguments":"{\"content\":\""}}]}`)
+	more := func(s string) string {
+		return delta(`{"tool_calls":[{"index":0,"function":{"arguments":` + quote(s) + `}}]}`)
+	}
+	var calls strings.Builder
+	for i := range 256 {
+		fmt.Fprintf(&calls, "%s", delta(fmt.Sprintf(`{"tool_calls":[{"index":%d,"id":"c%d","type":"function","function":{"name":"read","arguments":"{\"filePath\":\"start.txt\"}"}}]}`, i, i)))
+	}
+	return []answer{
+		{name: "hello", head: delta(`{"content":"hello"}`), after: finish("stop")},
+		{name: "text, no limit", again: delta(`{"content":` + quote(long) + `}`)},
+		{name: "text, 32k tokens", again: delta(`{"content":` + quote(long) + `}`), limit: 32_000},
+		{name: "short deltas, no limit", again: delta(`{"content":` + quote(short) + `}`)},
+		{name: "short deltas, 32k tokens", again: delta(`{"content":` + quote(short) + `}`), limit: 32_000},
+		{name: "reasoning, no limit", again: delta(`{"reasoning_content":` + quote(long) + `}`)},
+		{name: "arguments, no limit", head: open, again: more(long)},
+		{name: "a text of 31 MB", again: delta(`{"content":` + quote(long) + `}`), times: 3100, after: finish("stop")},
+		{name: "arguments of 15 MB", head: open, again: more(long), times: 1500, after: more(`","filePath":"big.txt"}`) + finish("tool_calls")},
+		{name: "256 calls", head: calls.String(), after: finish("tool_calls")},
+	}
+}
+
+func delta(d string) string {
+	return `data: {"id":"x","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":` + d + `,"finish_reason":null}]}` + "\n\n"
+}
+
+func finish(reason string) string {
+	return `data: {"id":"x","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{},"finish_reason":"` + reason + `"}]}` + "\n\ndata: [DONE]\n\n"
+}
+
+func quote(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // a string can be encoded
+	}
+	return string(b)
+}
+
+// provider says a once; what it is asked afterwards it answers with a word.
+func provider(a answer, sent *atomic.Int64) http.Handler {
+	var asked atomic.Int64
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		if asked.Add(1) > 1 {
+			_, _ = w.Write([]byte(delta(`{"content":"fine"}`) + finish("stop")))
+			return
+		}
+		_, err := w.Write([]byte(a.head))
+		for i := 0; err == nil && a.again != "" && (a.times == 0 || i < a.times); i++ {
+			var n int
+			n, err = w.Write([]byte(a.again))
+			sent.Add(int64(n))
+		}
+		_, _ = w.Write([]byte(a.after))
+	})
+}
+
+func measure(program, format string, a answer) error {
+	var sent atomic.Int64
+	srv := httptest.NewServer(provider(a, &sent))
+	defer srv.Close()
+	dir, err := os.MkdirTemp("", "runaway-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	repo := filepath.Join(dir, "repo")
+	if err := prepare(repo, srv.URL, a.limit); err != nil {
+		return err
+	}
+	cmd := exec.Command(program, "run", "--trust", "--title", "t", "--permission", "allow", "--format", format, "-m", "p/m", "go on")
+	cmd.Dir = repo
+	cmd.Env = append(os.Environ(), "LATHE_HOME="+filepath.Join(dir, "home"), "LATHE_DISABLE_MODELS_FETCH=1")
+	if a.limit == 0 {
+		cmd.Env = append(cmd.Env, "LATHE_EXPERIMENTAL_OUTPUT_TOKEN_MAX=100000000") // else it is 32,000
+	}
+	var told strings.Builder
+	cmd.Stderr = &told
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	stop := time.AfterFunc(timeout, func() { _ = cmd.Process.Kill() })
+	defer stop.Stop()
+	err = cmd.Wait()
+	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	last := told.String()
+	if len(last) > 160 {
+		last = "…" + last[len(last)-160:]
+	}
+	fmt.Printf("%-26s %4d MB at most, %5.1f s, %5.1f s of processor, %d MB came; %v: %s\n", a.name, usage.Maxrss>>10,
+		time.Since(began).Seconds(), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), sent.Load()>>20, err,
+		strings.Join(strings.Fields(last), " "))
+	return nil
+}
+
+func prepare(repo, url string, limit int) error {
+	if err := os.MkdirAll(repo, 0o755); err != nil {
+		return err
+	}
+	model := map[string]any{"name": "m"}
+	if limit == 0 {
+		limit = 100_000_000
+	}
+	model["limit"] = map[string]any{"context": 200_000, "output": limit}
+	conf, err := json.Marshal(map[string]any{"provider": map[string]any{"p": map[string]any{
+		"npm": "@ai-sdk/openai-compatible", "options": map[string]any{"baseURL": url + "/v1", "apiKey": "k"},
+		"models": map[string]any{"m": model},
+	}}})
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(repo, "start.txt"), []byte("start\n"), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(repo, "opencode.json"), conf, 0o644)
+}

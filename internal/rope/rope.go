@@ -1,0 +1,82 @@
+// Package rope holds text that grows: appending copies only what is new, and no
+// second copy is made to make room.
+package rope
+
+import "strings"
+
+// A piece is as large as the text before it, within these bounds: a short text
+// takes little, and a long one wastes at most the largest.
+const minPiece, maxPiece = 64, 128 << 10
+
+// Text is text that grows. The zero value is empty. It is not safe for concurrent use.
+type Text struct {
+	pieces [][]byte // all but the last are full
+	size   int
+}
+
+// Append adds s.
+func (t *Text) Append(s string) {
+	for s != "" {
+		n := t.room(len(s))
+		last := &t.pieces[len(t.pieces)-1]
+		*last = append(*last, s[:n]...)
+		t.size += n
+		s = s[n:]
+	}
+}
+
+// room returns how many of n bytes fit into the last piece, at least one.
+func (t *Text) room(n int) int {
+	if i := len(t.pieces) - 1; i >= 0 && len(t.pieces[i]) < cap(t.pieces[i]) {
+		return min(n, cap(t.pieces[i])-len(t.pieces[i]))
+	}
+	p := make([]byte, 0, min(max(t.size, n, minPiece), maxPiece))
+	t.pieces = append(t.pieces, p)
+	return min(n, cap(p))
+}
+
+// Len returns the length in bytes.
+func (t *Text) Len() int { return t.size }
+
+// String returns the text.
+func (t *Text) String() string { return t.Slice(0, t.size) }
+
+// Slice returns the bytes from the first offset up to the second. Offsets beyond
+// the text are taken for its end.
+func (t *Text) Slice(from, to int) string {
+	from, to = max(0, from), min(to, t.size)
+	if from >= to {
+		return ""
+	}
+	var b strings.Builder
+	b.Grow(to - from)
+	at := 0
+	for _, p := range t.pieces {
+		lo, hi := max(from-at, 0), min(to-at, len(p))
+		if lo < hi {
+			b.Write(p[lo:hi])
+		}
+		at += len(p)
+		if at >= to {
+			break
+		}
+	}
+	return b.String()
+}
+
+// StartsWith reports whether the text starts with s.
+func (t *Text) StartsWith(s string) bool {
+	if len(s) > t.size {
+		return false
+	}
+	for _, p := range t.pieces {
+		n := min(len(p), len(s))
+		if string(p[:n]) != s[:n] {
+			return false
+		}
+		if s = s[n:]; s == "" {
+			break
+		}
+	}
+	return true
+}

@@ -1,0 +1,45 @@
+package rope
+
+import (
+	"strings"
+	"testing"
+)
+
+// A rope says what a string would.
+func FuzzText(f *testing.F) {
+	f.Add("a,bc,,def", 1, 4)
+	f.Add(strings.Repeat("日本語,", 40)+strings.Repeat("x", 300_000)+",end", 100, 200_000)
+	f.Fuzz(func(t *testing.T, in string, from, to int) {
+		var text Text
+		var want string
+		for _, s := range strings.Split(in, ",") {
+			text.Append(s)
+			want += s
+		}
+		if got := text.String(); got != want || text.Len() != len(want) {
+			t.Fatalf("%d bytes %q, want %d %q", text.Len(), got, len(want), want)
+		}
+		lo, hi := min(max(from, 0), len(want)), min(max(to, 0), len(want))
+		if got, want := text.Slice(from, to), want[lo:max(lo, hi)]; got != want {
+			t.Fatalf("from %d to %d: %q, want %q", from, to, got, want)
+		}
+		if !text.StartsWith(want[:lo]) || text.StartsWith(want[:lo]+"\xff") && !strings.HasPrefix(want, want[:lo]+"\xff") || text.StartsWith(want+"x") {
+			t.Fatalf("it starts otherwise than %q", want)
+		}
+	})
+}
+
+// Room for a long text is never twice what it holds.
+func TestRoom(t *testing.T) {
+	var text Text
+	for range 100_000 {
+		text.Append("0123456789")
+	}
+	room := 0
+	for _, p := range text.pieces {
+		room += cap(p)
+	}
+	if room > text.Len()+maxPiece {
+		t.Errorf("room for %d bytes where %d are held", room, text.Len())
+	}
+}

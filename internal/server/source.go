@@ -1,0 +1,39 @@
+package server
+
+import (
+	"context"
+
+	"lathe"
+	"lathe/internal/opencode/wire"
+)
+
+// What a face in the same process is handed as it is, since it can be large: see
+// [Server.Follow] for events.
+
+// History returns up to limit messages of a session before the one with a sequence
+// number, the oldest first, or the newest ones for 0. Zero means as many as
+// there may be. The text of open parts is in them as far as it has streamed.
+func (s *Server) History(ctx context.Context, id lathe.SessionID, before int64, limit int) ([]lathe.Message, error) {
+	sess, err := s.opts.Service.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if limit <= 0 || limit > maxMessages {
+		limit = maxMessages
+	}
+	h, err := s.history(ctx, sess, before, limit)
+	return h.Messages, err
+}
+
+// Outcome waits for the end of the turn that a message asked for. The error has
+// [lathe.CodeNotFound] when it is not kept.
+func (s *Server) Outcome(ctx context.Context, m lathe.MessageID) (wire.OwnOutcome, error) {
+	run := s.runs.get(m)
+	if run == nil {
+		return wire.OwnOutcome{}, notFound("the outcome of this prompt is not kept: it is long over, or of another process")
+	}
+	out, err := run.Wait(ctx)
+	return wire.OwnOutcome{
+		Last: out.Last, Failure: out.Failure, Blocked: out.Blocked, Steps: out.Steps, Cost: out.Cost, Tokens: out.Tokens,
+	}, err
+}
