@@ -68,13 +68,15 @@ type (
 	}
 	// PartDelta is text appended to an open text or reasoning part. End is the
 	// length of the part's text with it, for readers that may have some of it
-	// already; 0 where that is not known.
+	// already; 0 where that is not known. Whole, where it is set, is all of the
+	// part's text so far, so that who needs that does not keep a second copy.
 	PartDelta struct {
 		SessionID SessionID
 		MessageID MessageID
 		PartID    PartID
 		Delta     string
 		End       int
+		Whole     Streamed
 	}
 	// PartRemoved tells that a part is gone.
 	PartRemoved struct {
@@ -166,6 +168,13 @@ func (WorktreeReady) isEvent()     {}
 func (WorktreeFailed) isEvent()    {}
 func (InstanceDisposed) isEvent()  {}
 func (ClientEvent) isEvent()       {}
+
+// Streamed is text that grows. It is safe for concurrent use.
+type Streamed interface {
+	// Slice returns the bytes from one offset up to another. What it returned once
+	// it returns always.
+	Slice(from, to int) string
+}
 
 // Beyond returns the delta without what a reader has who has the first have bytes
 // of the part's text. It is whole where its end is not known.

@@ -119,9 +119,15 @@ func measure(program, format string, a answer) error {
 	if err := prepare(repo, srv.URL, a.limit); err != nil {
 		return err
 	}
+	env := append(os.Environ(), "LATHE_HOME="+filepath.Join(dir, "home"), "LATHE_DISABLE_MODELS_FETCH=1")
+	first := exec.Command(program, "session", "list") // makes the database, once for all runs
+	first.Dir, first.Env = repo, env
+	if out, err := first.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
 	cmd := exec.Command(program, "run", "--trust", "--title", "t", "--permission", "allow", "--format", format, "-m", "p/m", "go on")
 	cmd.Dir = repo
-	cmd.Env = append(os.Environ(), "LATHE_HOME="+filepath.Join(dir, "home"), "LATHE_DISABLE_MODELS_FETCH=1")
+	cmd.Env = env
 	if a.limit == 0 {
 		cmd.Env = append(cmd.Env, "LATHE_EXPERIMENTAL_OUTPUT_TOKEN_MAX=100000000") // else it is 32,000
 	}

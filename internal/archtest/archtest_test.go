@@ -25,7 +25,7 @@ var floor = map[string]int{
 	"lathe/internal/llm":       10,
 	"lathe/internal/tool":      10,
 	"lathe/internal/bus":       10,
-	"lathe/internal/rope":      10,
+	"lathe/internal/rope":      5,
 	"lathe/internal/sqlite":    10,
 	"lathe/internal/workspace": 10,
 	"lathe/internal/auth":      10,

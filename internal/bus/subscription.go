@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"lathe"
+	"lathe/internal/rope"
 )
 
 const (
@@ -86,7 +87,7 @@ type item struct {
 	env     lathe.Envelope
 	session lathe.SessionID
 	weight  int
-	text    []byte
+	text    *rope.Text
 }
 
 func newSubscription(b *Bus, f Filter, l Limits) *Subscription {
@@ -219,13 +220,14 @@ func (s *Subscription) mergeDelta(it item) bool {
 	last := &s.queue[len(s.queue)-1]
 	q, ok := last.env.Event.(lathe.PartDelta)
 	if !ok || q.PartID != d.PartID || q.MessageID != d.MessageID || q.SessionID != d.SessionID ||
-		max(len(q.Delta), len(last.text))+len(d.Delta) > maxMerge {
+		last.weight+len(d.Delta) > maxMerge {
 		return false
 	}
 	if last.text == nil {
-		last.text = append(make([]byte, 0, 4*(len(q.Delta)+len(d.Delta))), q.Delta...)
+		last.text = &rope.Text{}
+		last.text.Append(q.Delta)
 	}
-	last.text = append(last.text, d.Delta...)
+	last.text.Append(d.Delta)
 	last.env.Seq, last.env.Time, last.env.Directory = it.env.Seq, it.env.Time, it.env.Directory
 	last.weight += len(d.Delta)
 	s.bytes += len(d.Delta)
@@ -294,7 +296,7 @@ func (s *Subscription) pop() (lathe.Envelope, bool, error) {
 	}
 	if it.text != nil {
 		d := it.env.Event.(lathe.PartDelta)
-		d.Delta = string(it.text)
+		d.Delta = it.text.String()
 		it.env.Event = d
 	}
 	return it.env, true, nil

@@ -399,7 +399,8 @@ func (o *output) end(out turn.Outcome, took time.Duration) {
 			text = clean(text)
 		}
 		o.newline()
-		fmt.Fprintln(o.env.Stdout, text)
+		_, _ = io.WriteString(o.env.Stdout, text) // Fprintln would copy it
+		_, _ = io.WriteString(o.env.Stdout, "\n")
 		o.answer = ""
 	}
 	o.newline()
@@ -459,7 +460,12 @@ func (o *output) errLine(line string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.endLine()
-	fmt.Fprintln(o.env.Stderr, line)
+	if len(line) < 1<<20 {
+		fmt.Fprintln(o.env.Stderr, line)
+		return
+	}
+	_, _ = io.WriteString(o.env.Stderr, line) // Fprintln would copy it
+	_, _ = io.WriteString(o.env.Stderr, "\n")
 }
 
 func (o *output) write(w io.Writer, text string) {

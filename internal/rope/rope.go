@@ -2,20 +2,27 @@
 // second copy is made to make room.
 package rope
 
-import "strings"
+import (
+	"math"
+	"strings"
+	"sync"
+)
 
 // A piece is as large as the text before it, within these bounds: a short text
 // takes little, and a long one wastes at most the largest.
 const minPiece, maxPiece = 64, 128 << 10
 
-// Text is text that grows. The zero value is empty. It is not safe for concurrent use.
+// Text is text that grows. The zero value is empty. It is safe for concurrent use.
 type Text struct {
+	mu     sync.Mutex
 	pieces [][]byte // all but the last are full
 	size   int
 }
 
 // Append adds s.
 func (t *Text) Append(s string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	for s != "" {
 		n := t.room(len(s))
 		last := &t.pieces[len(t.pieces)-1]
@@ -25,7 +32,8 @@ func (t *Text) Append(s string) {
 	}
 }
 
-// room returns how many of n bytes fit into the last piece, at least one.
+// room returns how many of n bytes fit into the last piece, at least one. The
+// caller holds mu.
 func (t *Text) room(n int) int {
 	if i := len(t.pieces) - 1; i >= 0 && len(t.pieces[i]) < cap(t.pieces[i]) {
 		return min(n, cap(t.pieces[i])-len(t.pieces[i]))
@@ -36,14 +44,20 @@ func (t *Text) room(n int) int {
 }
 
 // Len returns the length in bytes.
-func (t *Text) Len() int { return t.size }
+func (t *Text) Len() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.size
+}
 
 // String returns the text.
-func (t *Text) String() string { return t.Slice(0, t.size) }
+func (t *Text) String() string { return t.Slice(0, math.MaxInt) }
 
 // Slice returns the bytes from the first offset up to the second. Offsets beyond
 // the text are taken for its end.
 func (t *Text) Slice(from, to int) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	from, to = max(0, from), min(to, t.size)
 	if from >= to {
 		return ""
@@ -62,21 +76,4 @@ func (t *Text) Slice(from, to int) string {
 		}
 	}
 	return b.String()
-}
-
-// StartsWith reports whether the text starts with s.
-func (t *Text) StartsWith(s string) bool {
-	if len(s) > t.size {
-		return false
-	}
-	for _, p := range t.pieces {
-		n := min(len(p), len(s))
-		if string(p[:n]) != s[:n] {
-			return false
-		}
-		if s = s[n:]; s == "" {
-			break
-		}
-	}
-	return true
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"sort"
 	"sync"
 
 	"lathe"
@@ -23,43 +22,68 @@ type live struct {
 	status map[lathe.SessionID]doing
 }
 
-// openPart is a part whose text grows. text is only appended to. A part that has
-// closed is kept until its session is idle, for streams that are not so far yet.
+// openPart is a part whose text grows. A part that has closed is kept until its
+// session is idle, for streams that are not so far yet.
 type openPart struct {
 	part   lathe.Part
-	done   string    // what of the text the closed part holds anyway
-	text   rope.Text // what follows it
-	marks  []mark
+	done   string         // what of the text the closed part holds anyway
+	rest   lathe.Streamed // what follows it; the writer's own where it is known
+	own    *rope.Text     // rest, where nobody else keeps it
+	size   int
+	marks  marks
 	closed bool
+}
+
+// add takes in what came.
+func (o *openPart) add(seq uint64, d lathe.PartDelta) {
+	if o.rest == nil && d.Whole != nil {
+		o.rest = d.Whole
+	}
+	o.size += len(d.Delta)
+	o.marks.add(seq, o.size)
+	if o.rest == nil {
+		o.keep("")
+	}
+	if o.own != nil {
+		o.own.Append(d.Delta)
+	}
+}
+
+// keep makes the rest of the text one that is kept here.
+func (o *openPart) keep(rest string) {
+	o.own = &rope.Text{}
+	o.own.Append(rest)
+	o.rest = o.own
 }
 
 // upTo returns the text up to an offset.
 func (o *openPart) upTo(end int) string {
-	if end <= len(o.done) {
-		return o.done[:end]
+	if end <= len(o.done) || o.rest == nil {
+		return o.done[:min(end, len(o.done))]
 	}
-	return o.done + o.text.Slice(0, end-len(o.done))
+	return o.done + o.rest.Slice(0, end-len(o.done))
 }
-
-// size is how long the text is.
-func (o *openPart) size() int { return len(o.done) + o.text.Len() }
 
 // close notes that the part has closed with a text, which others hold too, so that
 // it need not be kept twice.
 func (o *openPart) close(text string) {
 	o.closed = true
-	if o.done != "" || !o.text.StartsWith(text) {
+	if o.done != "" || o.rest == nil || len(text) > o.size || !startsWith(o.rest, text) {
 		return
 	}
-	var rest rope.Text
-	rest.Append(o.text.Slice(len(text), o.text.Len()))
-	o.done, o.text = text, rest
+	o.keep(o.rest.Slice(len(text), o.size))
+	o.done = text
 }
 
-// mark says how long the text was after an event.
-type mark struct {
-	seq uint64
-	end int
+// startsWith reports whether a text starts with another, looking at it by pieces.
+func startsWith(t lathe.Streamed, text string) bool {
+	const piece = 64 << 10
+	for at := 0; at < len(text); at += piece {
+		if next := text[at:min(at+piece, len(text))]; t.Slice(at, at+len(next)) != next {
+			return false
+		}
+	}
+	return true
 }
 
 type doing struct {
@@ -95,8 +119,7 @@ func (l *live) take(env lathe.Envelope) {
 		l.update(env.Seq, ev.Part)
 	case lathe.PartDelta:
 		if p := l.parts[ev.PartID]; p != nil {
-			p.text.Append(ev.Delta)
-			p.marks = append(p.marks, mark{env.Seq, p.size()})
+			p.add(env.Seq, ev)
 		}
 	case lathe.PartRemoved:
 		delete(l.parts, ev.PartID)
@@ -128,8 +151,11 @@ func (l *live) update(seq uint64, p lathe.Part) {
 		}
 		return
 	}
-	o := &openPart{part: p, marks: []mark{{seq, len(text)}}}
-	o.text.Append(text)
+	o := &openPart{part: p, size: len(text)}
+	o.marks.add(seq, len(text))
+	if text != "" {
+		o.keep(text)
+	}
 	l.parts[p.ID] = o
 }
 
@@ -156,11 +182,11 @@ func (l *live) at(id lathe.PartID, seq uint64) (lathe.Part, string, bool) {
 	if p == nil {
 		return lathe.Part{}, "", false
 	}
-	i := sort.Search(len(p.marks), func(i int) bool { return p.marks[i].seq > seq })
-	if i == 0 {
+	end, ok := p.marks.at(seq)
+	if !ok {
 		return lathe.Part{}, "", false
 	}
-	return p.part, p.upTo(p.marks[i-1].end), true
+	return p.part, p.upTo(end), true
 }
 
 func (l *live) has(seq uint64) bool {
@@ -184,7 +210,7 @@ func (l *live) overlay(messages []lathe.Message) {
 				continue
 			}
 			if o := l.parts[p.ID]; o != nil && !o.closed {
-				messages[i].Parts[j].Body = withText(p.Body, o.upTo(o.size()))
+				messages[i].Parts[j].Body = withText(p.Body, o.upTo(o.size))
 			}
 		}
 	}

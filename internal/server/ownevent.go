@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
-	"sort"
 	"time"
 
 	"lathe"
@@ -75,13 +74,8 @@ func (l *live) end(id lathe.PartID, seq uint64) int {
 	if p == nil {
 		return 0
 	}
-	if n := len(p.marks); n > 0 && p.marks[n-1].seq <= seq {
-		return p.marks[n-1].end
-	}
-	if i := sort.Search(len(p.marks), func(i int) bool { return p.marks[i].seq > seq }); i > 0 {
-		return p.marks[i-1].end
-	}
-	return 0
+	end, _ := p.marks.at(seq)
+	return end
 }
 
 // ownEvents is the event stream of lathe's own faces: nothing left out, nothing

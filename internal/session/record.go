@@ -168,7 +168,7 @@ func (r *recorder) publishMessage(m *lathe.Message) {
 
 // Delta publishes text appended to an open part and saves it within
 // checkpointAfter.
-func (r *recorder) Delta(_ context.Context, part *lathe.Part, text string) {
+func (r *recorder) Delta(_ context.Context, part *lathe.Part, text string, whole lathe.Streamed) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	o := r.open[part.ID]
@@ -177,7 +177,7 @@ func (r *recorder) Delta(_ context.Context, part *lathe.Part, text string) {
 		r.open[part.ID] = o
 	}
 	o.text = append(o.text, text...)
-	r.bus.Publish(r.dir, lathe.PartDelta{SessionID: part.SessionID, MessageID: part.MessageID, PartID: part.ID, Delta: text})
+	r.bus.Publish(r.dir, lathe.PartDelta{SessionID: part.SessionID, MessageID: part.MessageID, PartID: part.ID, Delta: text, Whole: whole})
 	switch {
 	case r.closed:
 	case len(o.text) >= checkpointSize && !o.failed:

@@ -74,7 +74,7 @@ func TestRecorderOutOfSpace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, word := range []string{"one ", "two ", "three "} {
-		r.Delta(context.Background(), text, word)
+		r.Delta(context.Background(), text, word, nil)
 		r.Progress(shows("printed " + word))
 		r.checkpoint()
 	}
@@ -84,7 +84,7 @@ func TestRecorderOutOfSpace(t *testing.T) {
 	if err := os.Remove(place); err != nil {
 		t.Fatal(err)
 	}
-	r.Delta(context.Background(), text, "four")
+	r.Delta(context.Background(), text, "four", nil)
 	r.Progress(shows("printed much"))
 	r.checkpoint()
 	stored("one two three four", "printed much")

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -80,7 +81,9 @@ func (s *Store) appendText(t *openText, offset int64, text string) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteAt([]byte(text[skip:]), t.size)
+	if _, err = f.Seek(t.size, io.SeekStart); err == nil {
+		_, err = f.WriteString(text[skip:])
+	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}

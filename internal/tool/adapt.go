@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -38,20 +39,43 @@ func (e *entry) adapt(input json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return input, nil
 	}
-	before, err := encode(args)
-	if err != nil {
-		return input, nil
-	}
+	given := copied(args)
 	rename(c.root, args)
 	if err := a.Adapt(args); err != nil {
 		return input, err
 	}
 	prune(c.root, args)
+	if !changed && reflect.DeepEqual(given, args) {
+		return input, nil
+	}
+	before, err := encode(given)
+	if err != nil {
+		return input, nil
+	}
 	after, err := encode(args)
 	if err != nil || !changed && bytes.Equal(before, after) {
 		return input, nil
 	}
 	return after, nil
+}
+
+// copied returns a decoded value that shares its texts and nothing else.
+func copied(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		c := make(map[string]any, len(v))
+		for k, e := range v {
+			c[k] = copied(e)
+		}
+		return c
+	case []any:
+		c := make([]any, len(v))
+		for i, e := range v {
+			c[i] = copied(e)
+		}
+		return c
+	}
+	return v
 }
 
 // object returns the arguments, of a bare text those it stands for.

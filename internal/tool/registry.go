@@ -96,7 +96,8 @@ func (r *Registry) Resolve(name, raw string) (string, Tool, json.RawMessage) {
 	}
 	e := &r.list[r.byName[own]]
 	input, _ := e.adapt(json.RawMessage(raw)) // what is wrong with it is told by Check
-	if _, err := decode(input); err != nil {
+	if !json.Valid(input) {
+		_, err := decode(input)
 		return r.invalid(own, err.Error())
 	}
 	if own == "bash" {

@@ -2,6 +2,7 @@ package turn
 
 import (
 	"encoding/json"
+	"runtime"
 	"strings"
 	"time"
 
@@ -23,6 +24,9 @@ type fold struct {
 	open  map[string]*block
 }
 
+// large is a text whose end is worth a collection.
+const large = 8 << 20
+
 // block is a stream block that is not ended yet.
 type block struct {
 	part *lathe.Part
@@ -38,7 +42,8 @@ type effect struct {
 	changed *lathe.Part // opened, changed or closed
 	delta   *lathe.Part // text was appended to it
 	text    string
-	call    *call // a tool call whose arguments are complete
+	whole   *rope.Text // all text of the part
+	call    *call      // a tool call whose arguments are complete
 }
 
 // call is a tool call as the model made it.
@@ -90,7 +95,7 @@ func (f *fold) append(id, text string) effect {
 		return effect{}
 	}
 	b.text.Append(text)
-	return effect{delta: b.part, text: text}
+	return effect{delta: b.part, text: text, whole: &b.text}
 }
 
 func (f *fold) end(id string, meta map[string]json.RawMessage) effect {
@@ -105,6 +110,9 @@ func (f *fold) end(id string, meta map[string]json.RawMessage) effect {
 
 // close gives an open text or reasoning part its text and end time.
 func (f *fold) close(b *block, meta lathe.Meta) {
+	if b.text.Len() > large {
+		runtime.GC() // what streaming left and the copy of it all must not add up
+	}
 	switch body := b.part.Body.(type) {
 	case *lathe.Text:
 		done := *body

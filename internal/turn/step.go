@@ -263,7 +263,7 @@ func (s *step) take(ctx context.Context, ev llm.Event) error {
 	s.completeText(ctx, eff.changed)
 	switch {
 	case eff.delta != nil:
-		s.Log.Delta(ctx, eff.delta, eff.text)
+		s.Log.Delta(ctx, eff.delta, eff.text, eff.whole)
 	case eff.changed != nil:
 		// A part that ends as the turn is aborted is open no more: end would not
 		// find it, and what was shown of it would be lost.

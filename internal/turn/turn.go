@@ -38,8 +38,9 @@ type Change struct {
 type Log interface {
 	// Commit stores the changes in one transaction, then publishes them in order.
 	Commit(ctx context.Context, changes ...Change) error
-	// Delta publishes text appended to an open part and checkpoints it soon.
-	Delta(ctx context.Context, part *lathe.Part, text string)
+	// Delta publishes text appended to an open part, which is whole with it, and
+	// checkpoints it soon.
+	Delta(ctx context.Context, part *lathe.Part, text string, whole lathe.Streamed)
 	// Progress publishes a running tool call; it is stored at the log's leisure.
 	Progress(part lathe.Part)
 	// Publish tells what is not stored: status and failures.

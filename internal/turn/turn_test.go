@@ -83,7 +83,7 @@ func (m *memory) put(p *lathe.Part) {
 	m.parts[p.MessageID] = append(list, *p)
 }
 
-func (m *memory) Delta(_ context.Context, p *lathe.Part, text string) {
+func (m *memory) Delta(_ context.Context, p *lathe.Part, text string, _ lathe.Streamed) {
 	m.mu.Lock()
 	m.streamed[p.ID] += text
 	hook := m.onDelta
