@@ -20,7 +20,7 @@ const (
 // Analyze lists what a script would do. It runs nothing and opens no file. Its
 // time is bounded: what is too long or too deep is not judged, and says so.
 func Analyze(script string, env AnalyzeEnv) Analysis {
-	w := &walker{env: env, out: &Analysis{}, steps: new(int), written: map[string]input{}, names: map[string]string{}}
+	w := &walker{env: env, out: &Analysis{}, steps: new(int), written: map[string]input{}, names: map[string]string{}, links: &[]link{}}
 	s := &scope{steps: w.steps, vars: map[string]value{}, funcs: map[string][]function{}}
 	if env.Dir != "" {
 		s.dirs = []string{env.Dir}
@@ -48,6 +48,7 @@ type walker struct {
 	stdin   input
 	funcs   []*declared
 	written map[string]input  // files that the script wrote so far
+	links   *[]link           // those that it made
 	names   map[string]string // files that it copied, moved or linked, and what they were called
 }
 

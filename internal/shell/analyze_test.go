@@ -142,7 +142,7 @@ func TestPaths(t *testing.T) {
 		{`(cd sub && rm x); rm y`, []string{"/w/sub/"}, []string{"/w/sub/x", "/w/y"}},
 		{`cd a && cd b && rm x; rm y`, []string{"/w/a/", "/w/a/b/"}, []string{"/w/a/b/x", "/w/a/b/y", "/w/y", "/w/a/y"}},
 		{`cp a b`, []string{"/w/a"}, []string{"/w/b", "/w/b/a"}},
-		{`mv a b/`, nil, []string{"/w/a/...", "/w/b/...", "/w/b/a/..."}},
+		{`mv a b/`, []string{"/w/a"}, []string{"/w/a/...", "/w/b/...", "/w/b/a/..."}},
 		{`rm -rf d`, nil, []string{"/w/d/..."}},
 		{`rm *.o`, nil, []string{"?*.o@/w"}},
 		{`rm src/*.o`, nil, []string{"?src/*.o@/w/src"}},

@@ -85,6 +85,9 @@ func (w *walker) use(list *[]PathUse, f field, s *scope, u PathUse) {
 	for _, p := range paths {
 		u.Path = p
 		w.addUse(list, u)
+		for _, u.Path = range w.through(p) {
+			w.addUse(list, u)
+		}
 	}
 	if before, ok := climbs(f.text); ok {
 		for _, p := range s.resolve(before) {

@@ -29,9 +29,10 @@ func (x *invocation) files() {
 	switch x.base {
 	case "cat", "tac", "nl", "head", "tail", "less", "more", "bat", "batcat", "wc", "sort", "gsort", "cut", "paste", "join", "comm", "diff", "cmp", "sdiff",
 		"od", "xxd", "hexdump", "strings", "base64", "base32", "basenc", "md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "cksum", "sum",
-		"fold", "fmt", "rev", "column", "expand", "unexpand", "uniq", "zcat", "bzcat", "xzcat", "zless", "view", "nano", "vi", "vim", "nvim", "iconv", "pr", "look", "tsort", "ptx", "colordiff", "delta", "md5", "shasum", "b2sum":
+		"fold", "fmt", "rev", "column", "expand", "unexpand", "uniq", "zcat", "bzcat", "xzcat", "zless", "view", "nano", "vi", "vim", "nvim", "iconv", "pr", "look", "tsort", "ptx", "colordiff", "delta", "md5", "shasum", "b2sum", "shuf", "gshuf", "diff3",
+		"icdiff", "wdiff", "dwdiff", "hexyl", "glow", "mdcat", "lolcat", "ccat", "highlight", "pygmentize", "source-highlight", "enscript", "pandoc", "msgcat", "xmllint", "cpp", "brotli":
 		x.readers()
-	case "grep", "egrep", "fgrep", "zgrep", "rg", "ripgrep", "ag", "ack", "jq", "yq":
+	case "grep", "egrep", "fgrep", "zgrep", "rg", "ripgrep", "ag", "ack", "jq", "yq", "ugrep", "pcregrep", "pcre2grep", "bzgrep", "xzgrep":
 		x.searchers()
 	case "ls", "dir", "vdir", "tree", "du", "stat", "file", "readlink", "realpath", "exa", "eza", "lsd", "test", "[", "fd", "fdfind", "df":
 		x.listers()
@@ -53,6 +54,7 @@ func (x *invocation) files() {
 		x.unpack()
 	}
 	x.outputs()
+	x.inputs()
 }
 
 func (x *invocation) readAll(operands []field, u PathUse) {
@@ -70,7 +72,8 @@ func (x *invocation) writeAll(operands []field, u PathUse) {
 func (x *invocation) readers() {
 	valued := map[string]string{"head": "n c lines bytes", "tail": "n c s lines bytes pid sleep-interval", "sort": "k t S T o key field-separator output",
 		"cut": "d f c b delimiter fields", "fold": "w", "column": "s t o c N", "diff": "U C I x X label exclude color", "xxd": "s l c g o", "od": "A t N j w S",
-		"hexdump": "n s e f", "strings": "n t e", "nl": "b w s v n", "join": "t o j 1 2 a e v", "base64": "w wrap", "uniq": "f s w", "paste": "d", "iconv": "f t o",
+		"hexdump": "n s e f", "strings": "n t e", "nl": "b w s v n", "join": "t o j 1 2 a e v", "base64": "w wrap", "uniq": "f s w", "paste": "d", "iconv": "f t o", "shuf": "n i o e head-count input-range output", "pandoc": "f t o r w V from to read write output",
+		"xmllint": "xpath format encode", "brotli": "o q w S", "pygmentize": "l f F O P o", "enscript": "p o f", "highlight": "S O o",
 		"less": "b h j x y z p P t T k o O", "shasum": "a", "comm": "output-delimiter"}[x.base]
 	_, operands := permuted(x.args(), valued)
 	if in(x.base, "uniq xxd") && len(operands) > 1 {
@@ -154,10 +157,12 @@ func (x *invocation) copy() {
 			x.opaque(x.base + " reaches another machine")
 		case in(x.base, "mv gmv") || has(opts, "--remove-source-files"):
 			x.writes(f, PathUse{Tree: true})
-		case x.base == "ln":
+			x.reads(f, PathUse{}) // under another name other rules bind it
+		case x.base == "ln", x.base == "link":
 			x.linkTarget(f, dest)
+			x.linked(f, dest)
 		default:
-			x.reads(f, PathUse{Dir: tree})
+			x.reads(f, PathUse{Dir: tree, Tree: tree})
 		}
 	}
 	if remote(dest.text) {
@@ -219,6 +224,13 @@ func (x *invocation) inPlace() {
 		return
 	}
 	x.writeAll(operands, PathUse{})
+	switch x.base {
+	case "zip":
+		_, files := permuted(x.args(), "x i b t n")
+		x.readAll(files[min(1, len(files)):], PathUse{Dir: true, Tree: true})
+	case "split", "csplit", "gzip", "bzip2", "xz", "zstd", "lz4", "dos2unix", "unix2dos":
+		x.readAll(operands, PathUse{})
+	}
 }
 
 func (x *invocation) unpack() {

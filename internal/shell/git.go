@@ -137,6 +137,7 @@ func (x *invocation) gitStrategy(sub string, args []field) {
 
 // gitCommand judges commands that run others and those that write named files.
 func (x *invocation) gitCommand(sub string, args []field) {
+	x.gitContents(sub, args)
 	first := field{}
 	if len(args) > 0 {
 		first = args[0]
@@ -159,6 +160,9 @@ func (x *invocation) gitCommand(sub string, args []field) {
 	case "rm", "mv", "checkout-index", "merge-file":
 		for _, f := range operands {
 			x.writes(f, PathUse{Tree: true})
+			if sub == "mv" {
+				x.reads(f, PathUse{})
+			}
 		}
 	case "clean":
 		if !hasAny(args, "-n", "--dry-run") {
@@ -202,6 +206,9 @@ func (x *invocation) gitCommand(sub string, args []field) {
 		}
 	case "show", "cat-file", "grep", "blame", "annotate":
 		for _, f := range operands {
+			if strings.HasPrefix(f.text, ":/") { // a search in messages
+				continue
+			}
 			if _, file, ok := strings.Cut(f.text, ":"); ok && file != "" {
 				f.text = file
 			}

@@ -587,7 +587,7 @@ func (x *invocation) tar() {
 	case has(opts, "-c", "-r", "-u", "-A", "--create", "--append", "--update"):
 		x.writes(file.value, PathUse{})
 		for _, f := range operands {
-			x.reads(f, PathUse{Dir: true})
+			x.reads(f, PathUse{Dir: true, Tree: true})
 		}
 	default:
 		x.reads(file.value, PathUse{})
