@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -671,8 +672,13 @@ func bigTree(b *testing.B, n int) workspace.Root {
 	return root
 }
 
+// BenchmarkTrack has trees of 100 and 20,000 files, and of LATHE_BENCH_FILES.
 func BenchmarkTrack(b *testing.B) {
-	for _, n := range []int{100, 20_000} {
+	sizes := []int{100, 20_000}
+	if n, err := strconv.Atoi(os.Getenv("LATHE_BENCH_FILES")); err == nil {
+		sizes = append(sizes, n)
+	}
+	for _, n := range sizes {
 		root := bigTree(b, n)
 		data := b.TempDir()
 		b.Run(fmt.Sprintf("files=%d/first", n), func(b *testing.B) {
