@@ -25,7 +25,7 @@ func call(text, name string, a args) reply {
 }
 
 func (f find) next(s state) reply {
-	byName := fileName.MatchString(f.what)
+	byName := fileName().MatchString(f.what)
 	switch {
 	case len(s.results) == 0 && byName:
 		return call("", "glob", args{"pattern": "**/" + strings.TrimPrefix(f.what, "/")})
@@ -48,14 +48,14 @@ func (f find) next(s state) reply {
 	return s.say("Here is where `%s` stands:\n\n%s", "`%s` 出现在这些地方：\n\n%s", f.what, s.found(out))
 }
 
-var foundLine = regexp.MustCompile(`^  Line (\d+): (.*)$`)
+var foundLine = lazily(`^  Line (\d+): (.*)$`)
 
 // found shows what a search found: paths as a person names them, lines below.
 func (s state) found(out string) string {
 	var all []string
 	for _, l := range strings.Split(strings.TrimRight(out, "\n"), "\n") {
 		file, isFile := strings.CutSuffix(l, ":")
-		m := foundLine.FindStringSubmatch(l)
+		m := foundLine().FindStringSubmatch(l)
 		switch {
 		case m != nil:
 			all = append(all, m[1]+": "+strings.TrimSpace(m[2]))
@@ -88,12 +88,12 @@ func fence(text string) string {
 	return marks + "\n" + strings.Trim(text, "\n") + "\n" + marks
 }
 
-var markup = regexp.MustCompile(`(?m)^</?(?:path|type|content|entries|bash_metadata|system-reminder)>(?:[^\n<]*</(?:path|type)>)?\n?`)
+var markup = lazily(`(?m)^</?(?:path|type|content|entries|bash_metadata|system-reminder)>(?:[^\n<]*</(?:path|type)>)?\n?`)
 
 // plain takes out what a result is marked up with for models.
-func plain(out string) string { return strings.TrimSpace(markup.ReplaceAllString(out, "")) }
+func plain(out string) string { return strings.TrimSpace(markup().ReplaceAllString(out, "")) }
 
-var entryList = regexp.MustCompile(`(?s)<entries>\n(.*?)\n</entries>`)
+var entryList = lazily(`(?s)<entries>\n(.*?)\n</entries>`)
 
 func (r read) next(s state) reply {
 	if len(s.results) == 0 {
@@ -106,7 +106,7 @@ func (r read) next(s state) reply {
 		return s.say("I could not read %s: %s", "无法读取 %s：%s", r.file, plain(msg))
 	}
 	out := s.last().Output
-	if m := entryList.FindStringSubmatch(out); m != nil {
+	if m := entryList().FindStringSubmatch(out); m != nil {
 		return s.say("In `%s`:\n\n%s", "`%s` 里有：\n\n%s", r.file, fence(clip(s, m[1], 80)))
 	}
 	text := fileText(out)
@@ -181,7 +181,7 @@ func (c countLines) next(s state) reply {
 	}
 	n, what, _ := strings.Cut(out, " ")
 	if c.path != "" {
-		if !digits.MatchString(n) {
+		if !digits().MatchString(n) {
 			return s.say("Counting failed: %s", "统计失败：%s", out)
 		}
 		return s.say("`%s` has %s lines.", "`%s` 有 %s 行。", what, n)
@@ -189,7 +189,7 @@ func (c countLines) next(s state) reply {
 	return s.say("There are %s lines in %s text files. What git ignores is left out.", "%[2]s 个文本文件，共 %[1]s 行（不含 git 忽略的文件）。", n, what)
 }
 
-var digits = regexp.MustCompile(`^\d+$`)
+var digits = lazily(`^\d+$`)
 
 func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 

@@ -196,3 +196,9 @@ func unquote(s string) string {
 	}
 	return s
 }
+
+// lazily compiles an expression when it is first needed: most runs of lathe have
+// no use for the guide.
+func lazily(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}

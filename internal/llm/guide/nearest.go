@@ -15,10 +15,10 @@ type nearest struct {
 }
 
 var (
-	fileName   = regexp.MustCompile(`^[\w./@~-]*[\w-]\.[A-Za-z]\w{0,7}$`)
-	mentioned  = regexp.MustCompile("[`\"'“「]([^`\"'”」\n]{2,60})[`\"'”」]")
-	tokens     = regexp.MustCompile(`[\w./@~-]*\w`)
-	identifier = regexp.MustCompile(`[a-z][A-Z]|_|\.[A-Za-z]|^[A-Z][A-Z0-9]{2,}$|::`)
+	fileName   = lazily(`^[\w./@~-]*[\w-]\.[A-Za-z]\w{0,7}$`)
+	mentioned  = lazily("[`\"'“「]([^`\"'”」\n]{2,60})[`\"'”」]")
+	tokens     = lazily(`[\w./@~-]*\w`)
+	identifier = lazily(`[a-z][A-Z]|_|\.[A-Za-z]|^[A-Z][A-Z0-9]{2,}$|::`)
 )
 
 // filler are words that say nothing of what a request is about.
@@ -35,13 +35,13 @@ func nearestTo(prompt string) intent {
 		prompt = prompt[:longest]
 	}
 	var n nearest
-	if m := mentioned.FindStringSubmatch(prompt); m != nil && !fileName.MatchString(m[1]) {
+	if m := mentioned().FindStringSubmatch(prompt); m != nil && !fileName().MatchString(m[1]) {
 		n.word = m[1]
 	}
 	best := 0
-	for _, t := range tokens.FindAllString(prompt, -1) {
+	for _, t := range tokens().FindAllString(prompt, -1) {
 		switch {
-		case fileName.MatchString(t) || strings.EqualFold(t, "readme"):
+		case fileName().MatchString(t) || strings.EqualFold(t, "readme"):
 			if n.file == "" {
 				n.file = readmeOr(t)
 			}
@@ -61,7 +61,7 @@ func weight(word string) int {
 	switch {
 	case len(word) < 3 || slices.Contains(filler, low) || !strings.ContainsFunc(word, unicode.IsLetter):
 		return 0
-	case identifier.MatchString(word):
+	case identifier().MatchString(word):
 		return 100 + len(word)
 	}
 	return len(word)

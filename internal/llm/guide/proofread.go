@@ -2,7 +2,6 @@ package guide
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -31,9 +30,9 @@ var misspelled = map[string]string{
 }
 
 var (
-	englishWord = regexp.MustCompile(`[A-Za-z]+`)
-	inlineCode  = regexp.MustCompile("`[^`]*`|https?://\\S+")
-	doubled     = regexp.MustCompile(`\b([Tt]he the|[Aa]nd and|[Oo]f of|[Tt]o to|[Ii]s is|[Ii]n in|[Aa] a|[Ff]or for|[Ww]ith with)\b`)
+	englishWord = lazily(`[A-Za-z]+`)
+	inlineCode  = lazily("`[^`]*`|https?://\\S+")
+	doubled     = lazily(`\b([Tt]he the|[Aa]nd and|[Oo]f of|[Tt]o to|[Ii]s is|[Ii]n in|[Aa] a|[Ff]or for|[Ww]ith with)\b`)
 )
 
 // slip is a misspelling: a line that has it, and the line without.
@@ -62,16 +61,16 @@ func slipsIn(line string) []slip {
 		right string
 	}
 	var found []place
-	code := inlineCode.FindAllStringIndex(line, -1)
+	code := inlineCode().FindAllStringIndex(line, -1)
 	hidden := func(at []int) bool {
 		return slices.ContainsFunc(code, func(c []int) bool { return c[0] <= at[0] && at[1] <= c[1] })
 	}
-	for _, at := range englishWord.FindAllStringIndex(line, -1) {
+	for _, at := range englishWord().FindAllStringIndex(line, -1) {
 		if right := spelled(line[at[0]:at[1]]); right != "" && !hidden(at) {
 			found = append(found, place{at, right})
 		}
 	}
-	for _, at := range doubled.FindAllStringIndex(line, -1) {
+	for _, at := range doubled().FindAllStringIndex(line, -1) {
 		if first, _, _ := strings.Cut(line[at[0]:at[1]], " "); !hidden(at) {
 			found = append(found, place{at, first})
 		}

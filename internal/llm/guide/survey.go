@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -127,9 +126,9 @@ func surveyOf(paths []string) survey {
 	return v
 }
 
-var marks = regexp.MustCompile(`(?i)^(readme.*|go\.mod|package\.json|cargo\.toml|pyproject\.toml|pom\.xml|makefile|agents\.md|claude\.md)$`)
+var marks = lazily(`(?i)^(readme.*|go\.mod|package\.json|cargo\.toml|pyproject\.toml|pom\.xml|makefile|agents\.md|claude\.md)$`)
 
-func mark(name string) bool { return marks.MatchString(name) }
+func mark(name string) bool { return marks().MatchString(name) }
 
 // readme returns the file that introduces the project: Markdown before others.
 func (v survey) readme() string {

@@ -1,7 +1,6 @@
 package guide
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -62,7 +61,7 @@ func (s state) survey() (v survey, used int, calls []toolCall) {
 	return s.listed(s.results[used].Output), used + 1, nil
 }
 
-var cutShort = regexp.MustCompile(`(?m)^\(Only the newest \d+ of (\d+) files`)
+var cutShort = lazily(`(?m)^\(Only the newest \d+ of (\d+) files`)
 
 // listed counts the files that a search listed. One that was cut short tells how
 // many there are, and of what kinds only the newest.
@@ -72,7 +71,7 @@ func (s state) listed(out string) survey {
 		paths[i] = s.short(paths[i])
 	}
 	v := surveyOf(paths)
-	if m := cutShort.FindStringSubmatch(out); m != nil {
+	if m := cutShort().FindStringSubmatch(out); m != nil {
 		v.total, _ = strconv.Atoi(m[1])
 		v.kinds, v.dirs = nil, nil
 	}
@@ -107,7 +106,7 @@ func tourText(s state, v survey, read map[string]string) string {
 	return b.String()
 }
 
-var numbered = regexp.MustCompile(`^\d+: ?`)
+var numbered = lazily(`^\d+: ?`)
 
 // fileText returns the lines of a file that the read tool showed, as they stand
 // in the file.
@@ -118,7 +117,7 @@ func fileText(out string) string {
 	}
 	var b strings.Builder
 	for l := range strings.Lines(body) {
-		mark := numbered.FindString(l)
+		mark := numbered().FindString(l)
 		if mark == "" {
 			break
 		}
