@@ -55,6 +55,7 @@ func (x *invocation) files() {
 	}
 	x.outputs()
 	x.inputs()
+	x.rewrites()
 }
 
 func (x *invocation) readAll(operands []field, u PathUse) {
@@ -207,7 +208,14 @@ func (x *invocation) dd() {
 }
 
 func (x *invocation) inPlace() {
-	opts, operands := permuted(x.args(), "i o p d D r e s S F B n b a l C T")
+	valued := "i o p d D r e s S F B n b a l C T"
+	switch x.base {
+	case "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd", "lz4", "compress", "uncompress":
+		valued = "S T M C o"
+	case "zip":
+		valued = "x i b t n"
+	}
+	opts, operands := permuted(x.args(), valued)
 	if in(x.base, "gofmt goimports gofumpt") && !has(opts, "-w") {
 		x.readAll(operands, PathUse{Dir: true})
 		return
@@ -226,8 +234,7 @@ func (x *invocation) inPlace() {
 	x.writeAll(operands, PathUse{})
 	switch x.base {
 	case "zip":
-		_, files := permuted(x.args(), "x i b t n")
-		x.readAll(files[min(1, len(files)):], PathUse{Dir: true, Tree: true})
+		x.readAll(operands[min(1, len(operands)):], PathUse{Dir: true, Tree: true})
 	case "split", "csplit", "gzip", "bzip2", "xz", "zstd", "lz4", "dos2unix", "unix2dos":
 		x.readAll(operands, PathUse{})
 	}

@@ -582,6 +582,9 @@ func (x *invocation) tar() {
 	}
 	switch {
 	case has(opts, "-x", "--extract", "--get"):
+		if has(opts, "-P", "--absolute-names") {
+			x.opaque("tar writes wherever the archive says")
+		}
 		x.writes(dir, PathUse{Tree: true})
 		x.reads(file.value, PathUse{})
 	case has(opts, "-c", "-r", "-u", "-A", "--create", "--append", "--update"):
