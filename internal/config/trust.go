@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -54,9 +55,11 @@ const generalReason = "only a trusted repository may set it"
 
 // filter removes from a repository's tree what needs trust and notes it.
 type filter struct {
-	left   []LeftOut
-	rules  []lathe.Rule            // top-level rules that deny or ask, in written order
-	agents map[string][]lathe.Rule // denials for single agents, in written order
+	left    []LeftOut
+	rules   []lathe.Rule            // top-level rules that deny or ask, in written order
+	agents  map[string][]lathe.Rule // denials for single agents, in written order
+	defined int                     // agents
+	ruled   int                     // rules for single agents
 	// mine reports whether somebody else than untrusted repositories defines an agent.
 	mine func(agent string) bool
 }
@@ -66,6 +69,33 @@ func (f *filter) out(path string, pos jsonc.Pos, reason string) {
 }
 
 func pass(*filter, *jsonc.Value, string) bool { return true }
+
+// What an untrusted repository may define, all its files together. Every agent has
+// every rule: without a bound a file of a few megabytes could fill the memory.
+const (
+	mostAgents = 500
+	mostRules  = 1000 // at the top, and as many for single agents
+)
+
+// few returns as many of the rules as there is room for beside those that are kept.
+func (f *filter) few(rules Rules, held int, path string, v *jsonc.Value) Rules {
+	room := max(0, mostRules-held)
+	if len(rules) <= room {
+		return rules
+	}
+	f.out(path, v.Pos(), fmt.Sprintf("an untrusted repository may have %d rules, and this has more", mostRules))
+	return rules[:room]
+}
+
+// bound leaves out the agents that are too many.
+func (f *filter) bound(agents *jsonc.Value) {
+	room := max(0, mostAgents-f.defined)
+	if n := len(agents.Members); n > room {
+		f.out("agent", agents.Members[room].Pos(), fmt.Sprintf("an untrusted repository may define %d agents, and this defines %d more", mostAgents, n-room))
+		agents.Members = agents.Members[:room:room]
+	}
+	f.defined += len(agents.Members)
+}
 
 // apply changes the tree in place. It was lowered and found valid before.
 func (f *filter) apply(root *jsonc.Value) {
@@ -107,7 +137,7 @@ func (f *filter) collect(root *jsonc.Value) {
 	}
 	var rules Rules
 	rules.decode(&decoder{}, f.tighten(v, "permission", false), "permission")
-	f.rules = append(f.rules, rules...)
+	f.rules = append(f.rules, f.few(rules, len(f.rules), "permission", v)...)
 }
 
 // tighten returns the rules without those that allow, and without those that
@@ -157,6 +187,7 @@ const leaderReason = "it would change which of your agents leads"
 // applyAgents leaves out what needs trust, and takes out the rules: merged among
 // the person's they could displace one that is stricter.
 func (f *filter) applyAgents(agents *jsonc.Value) {
+	f.bound(agents)
 	for _, a := range agents.Members {
 		path := "agent." + a.Key
 		var members []jsonc.Member
@@ -171,6 +202,8 @@ func (f *filter) applyAgents(agents *jsonc.Value) {
 			case m.Key == "permission":
 				var rules Rules
 				rules.decode(&decoder{}, f.tighten(m.Value, at, true), at)
+				rules = f.few(rules, f.ruled, at, m.Value)
+				f.ruled += len(rules)
 				f.agents[a.Key] = append(f.agents[a.Key], rules...)
 				continue
 			case slices.Contains(leaderKeys, m.Key) && f.mine(a.Key):

@@ -52,11 +52,13 @@ func resolveAgents(conf *config.Config, paths permission.Paths) []Agent {
 		a.Native, a.Prompt = true, prompt.AgentText(a.Name)
 		a.Rules = conf.Tighten(a.Name, permission.Merge(paths, permission.Builtin(a.Name, paths), conf.Permission, nil))
 	}
+	native := len(agents) // a configuration has each key once: others cannot be meant
 	for _, c := range conf.Agents {
-		i := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == c.Key })
+		i := slices.IndexFunc(agents[:native], func(a Agent) bool { return a.Name == c.Key })
 		switch {
 		case c.Disable && i >= 0:
 			agents = slices.Delete(agents, i, i+1)
+			native--
 		case c.Disable:
 		case i >= 0:
 			agents[i].configure(c, conf, paths)
