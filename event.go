@@ -174,6 +174,8 @@ type Streamed interface {
 	// Slice returns the bytes from one offset up to another. What it returned once
 	// it returns always.
 	Slice(from, to int) string
+	// HasPrefix reports whether the text begins with s.
+	HasPrefix(s string) bool
 }
 
 // Beyond returns the delta without what a reader has who has the first have bytes

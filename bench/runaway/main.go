@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command runaway measures what a provider that never ends its answer costs in
 // memory: it starts the real program beside such a provider on loopback and reads
 // the largest resident size that the kernel saw.
@@ -40,10 +42,12 @@ func main() {
 		if !strings.Contains(a.name, *only) {
 			continue
 		}
-		if err := measure(*program, *face, a); err != nil {
+		r, err := measure(*program, *face, a)
+		if err != nil {
 			fmt.Fprintln(os.Stderr, "runaway:", err)
 			os.Exit(1)
 		}
+		fmt.Println(r)
 	}
 }
 
@@ -106,24 +110,44 @@ func provider(a answer, sent *atomic.Int64) http.Handler {
 	})
 }
 
-func measure(program, format string, a answer) error {
+// result is what a run took and told.
+type result struct {
+	name         string
+	peak         int64 // bytes
+	wall, used   time.Duration
+	came         int64 // bytes from the provider
+	err          error // its exit code
+	told, answer string
+}
+
+func (r result) String() string {
+	last := strings.Join(strings.Fields(r.told), " ")
+	if len(last) > 160 {
+		last = "…" + last[len(last)-160:]
+	}
+	return fmt.Sprintf("%-26s %4d MB at most, %5.1f s, %5.1f s of processor, %d MB came; %v: %s",
+		r.name, r.peak>>20, r.wall.Seconds(), r.used.Seconds(), r.came>>20, r.err, strings.ToValidUTF8(last, ""))
+}
+
+// measure starts a run whose provider answers with a.
+func measure(program, format string, a answer, environ ...string) (r result, err error) {
 	var sent atomic.Int64
 	srv := httptest.NewServer(provider(a, &sent))
 	defer srv.Close()
 	dir, err := os.MkdirTemp("", "runaway-")
 	if err != nil {
-		return err
+		return r, err
 	}
 	defer os.RemoveAll(dir)
 	repo := filepath.Join(dir, "repo")
 	if err := prepare(repo, srv.URL, a.limit); err != nil {
-		return err
+		return r, err
 	}
-	env := append(os.Environ(), "LATHE_HOME="+filepath.Join(dir, "home"), "LATHE_DISABLE_MODELS_FETCH=1")
+	env := append(append(os.Environ(), environ...), "LATHE_HOME="+filepath.Join(dir, "home"), "LATHE_DISABLE_MODELS_FETCH=1")
 	first := exec.Command(program, "session", "list") // makes the database, once for all runs
 	first.Dir, first.Env = repo, env
 	if out, err := first.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: %s", err, out)
+		return r, fmt.Errorf("%w: %s", err, out)
 	}
 	cmd := exec.Command(program, "run", "--trust", "--title", "t", "--permission", "allow", "--format", format, "-m", "p/m", "go on")
 	cmd.Dir = repo
@@ -132,23 +156,26 @@ func measure(program, format string, a answer) error {
 		cmd.Env = append(cmd.Env, "LATHE_EXPERIMENTAL_OUTPUT_TOKEN_MAX=100000000") // else it is 32,000
 	}
 	var told strings.Builder
-	cmd.Stderr = &told
+	out, err := os.Create(filepath.Join(dir, "out"))
+	if err != nil {
+		return r, err
+	}
+	defer out.Close()
+	cmd.Stdout, cmd.Stderr = out, &told
 	began := time.Now()
 	if err := cmd.Start(); err != nil {
-		return err
+		return r, err
 	}
 	stop := time.AfterFunc(timeout, func() { _ = cmd.Process.Kill() })
 	defer stop.Stop()
-	err = cmd.Wait()
-	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	last := told.String()
-	if len(last) > 160 {
-		last = "…" + last[len(last)-160:]
+	r = result{name: a.name, err: cmd.Wait(), wall: time.Since(began), came: sent.Load(), told: told.String()}
+	r.used = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		r.peak = usage.Maxrss << 10
 	}
-	fmt.Printf("%-26s %4d MB at most, %5.1f s, %5.1f s of processor, %d MB came; %v: %s\n", a.name, usage.Maxrss>>10,
-		time.Since(began).Seconds(), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), sent.Load()>>20, err,
-		strings.Join(strings.Fields(last), " "))
-	return nil
+	answer, err := os.ReadFile(out.Name())
+	r.answer = string(answer)
+	return r, err
 }
 
 func prepare(repo, url string, limit int) error {

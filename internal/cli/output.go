@@ -38,6 +38,7 @@ type output struct {
 	kind     map[lathe.PartID]string
 	shown    map[lathe.PartID]bool
 	working  map[lathe.MessageID]bool // answers that began in this run; parts of others are old news
+	failed   bool                     // the failure of the run was told
 	progress *progress                // of calls that take long; nil to say nothing of it
 
 	mu sync.Mutex // held while something is written
@@ -61,6 +62,9 @@ func (o *output) event(e lathe.Envelope, root lathe.SessionID) {
 	}
 	if p, ok := e.Event.(lathe.PartUpdated); ok && !o.working[p.Part.MessageID] {
 		return
+	}
+	if f, ok := e.Event.(lathe.SessionFailed); ok && f.SessionID == root {
+		o.failed = true
 	}
 	if o.json {
 		o.jsonEvent(e, root)

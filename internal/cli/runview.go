@@ -37,6 +37,7 @@ type view struct {
 	sent     lathe.MessageID          // the prompt; empty until it is stored
 	begun    bool                     // the prompt was seen in the stream
 	answered map[lathe.AskID]bool
+	missed   bool      // events were lost
 	lostAt   time.Time // when the server was lost; zero while it is there
 }
 
@@ -156,7 +157,7 @@ const caughtUp = 200
 // reports whether the run is over.
 func (v *view) catchUp(ctx context.Context) (done bool) {
 	live := context.WithoutCancel(ctx)
-	v.begun = true
+	v.begun, v.missed = true, true
 	status, err := v.c.Status(live, v.root.ID) // first: what follows it comes as events
 	if err != nil {
 		return false
@@ -221,6 +222,9 @@ func (v *view) end(ctx context.Context) error {
 
 // finish prints the end of a run and maps its outcome to an exit code.
 func (v *view) finish(out turn.Outcome) error {
+	if v.missed && out.Failure != nil && !v.out.failed {
+		v.out.event(lathe.Envelope{Time: v.env.Now(), Event: lathe.SessionFailed{SessionID: v.root.ID, Failure: out.Failure}}, v.root.ID)
+	}
 	v.shellOutput(out)
 	v.out.end(out, v.env.Now().Sub(v.started))
 	code := ExitDone

@@ -21,12 +21,21 @@ type sink struct {
 
 // Write passes data on until a write failed.
 func (s *sink) Write(p []byte) (int, error) {
+	return s.pass(func() (int, error) { return s.to.Write(p) })
+}
+
+// WriteString is Write without a copy of a text that may be long.
+func (s *sink) WriteString(text string) (int, error) {
+	return s.pass(func() (int, error) { return io.WriteString(s.to, text) })
+}
+
+func (s *sink) pass(write func() (int, error)) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
 		return 0, s.err
 	}
-	n, err := s.to.Write(p)
+	n, err := write()
 	if err != nil {
 		s.err = fmt.Errorf("write to standard output: %w", err)
 		s.stop(s.err)

@@ -77,3 +77,20 @@ func (t *Text) Slice(from, to int) string {
 	}
 	return b.String()
 }
+
+// HasPrefix reports whether the text begins with s.
+func (t *Text) HasPrefix(s string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(s) > t.size {
+		return false
+	}
+	for _, p := range t.pieces {
+		n := min(len(p), len(s))
+		if string(p[:n]) != s[:n] {
+			return false
+		}
+		s = s[n:]
+	}
+	return true
+}

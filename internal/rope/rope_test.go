@@ -23,6 +23,9 @@ func FuzzText(f *testing.F) {
 		if got, want := text.Slice(from, to), want[lo:max(lo, hi)]; got != want {
 			t.Fatalf("from %d to %d: %q, want %q", from, to, got, want)
 		}
+		if !text.HasPrefix(want[:lo]) || text.HasPrefix(want+"x") || lo > 0 && text.HasPrefix(want[:lo-1]+string(want[lo-1]+1)) {
+			t.Fatalf("it begins otherwise than %q", want[:lo])
+		}
 	})
 }
 

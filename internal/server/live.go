@@ -2,7 +2,10 @@ package server
 
 import (
 	"context"
+	"runtime/debug"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"lathe"
 	"lathe/internal/bus"
@@ -20,6 +23,8 @@ type live struct {
 	seen   uint64 // number of the newest event taken in
 	parts  map[lathe.PartID]*openPart
 	status map[lathe.SessionID]doing
+
+	gave atomic.Bool // memory is about to be given back
 }
 
 // openPart is a part whose text grows. A part that has closed is kept until its
@@ -68,22 +73,11 @@ func (o *openPart) upTo(end int) string {
 // it need not be kept twice.
 func (o *openPart) close(text string) {
 	o.closed = true
-	if o.done != "" || o.rest == nil || len(text) > o.size || !startsWith(o.rest, text) {
+	if o.done != "" || o.rest == nil || len(text) > o.size || !o.rest.HasPrefix(text) {
 		return
 	}
 	o.keep(o.rest.Slice(len(text), o.size))
 	o.done = text
-}
-
-// startsWith reports whether a text starts with another, looking at it by pieces.
-func startsWith(t lathe.Streamed, text string) bool {
-	const piece = 64 << 10
-	for at := 0; at < len(text); at += piece {
-		if next := text[at:min(at+piece, len(text))]; t.Slice(at, at+len(next)) != next {
-			return false
-		}
-	}
-	return true
 }
 
 type doing struct {
@@ -136,12 +130,27 @@ func (l *live) setStatus(dir string, ev lathe.SessionStatus) {
 		return
 	}
 	delete(l.status, ev.SessionID)
+	size := 0
 	for id, p := range l.parts {
 		if p.part.SessionID == ev.SessionID {
+			size += p.size
 			delete(l.parts, id)
 		}
 	}
+	if size > giveBack && l.gave.CompareAndSwap(false, true) {
+		time.AfterFunc(giveBackAfter, func() {
+			l.gave.Store(false)
+			debug.FreeOSMemory()
+		})
+	}
 }
+
+const (
+	// giveBack is how long the texts of a turn are for which the memory that it took
+	// goes back to the system soon after; else that is left to the runtime.
+	giveBack      = 8 << 20
+	giveBackAfter = 2 * time.Second
+)
 
 func (l *live) update(seq uint64, p lathe.Part) {
 	text, open := openText(p.Body)

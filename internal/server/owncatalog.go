@@ -118,11 +118,41 @@ func (r *runs) add(id lathe.MessageID, run *session.Run) {
 	if r.of[id] != nil { // it was sent again
 		return
 	}
+	r.forgetLarge()
 	r.of[id] = run
 	if r.order = append(r.order, id); len(r.order) > keptRuns {
 		delete(r.of, r.order[0])
 		r.order = slices.Delete(r.order, 0, 1)
 	}
+}
+
+// largeOutcome is how much text an outcome may have to be kept beyond the next prompt.
+const largeOutcome = 1 << 20
+
+// forgetLarge forgets runs whose answer takes much memory. Who asks for one reads
+// it from the session. The caller holds mu.
+func (r *runs) forgetLarge() {
+	r.order = slices.DeleteFunc(r.order, func(id lathe.MessageID) bool {
+		last := r.of[id].Last()
+		large := last != nil && textSize(last) > largeOutcome
+		if large {
+			delete(r.of, id)
+		}
+		return large
+	})
+}
+
+// textSize is how much a message says.
+func textSize(m *lathe.Message) (n int) {
+	for _, p := range m.Parts {
+		switch b := p.Body.(type) {
+		case *lathe.Text:
+			n += len(b.Text)
+		case *lathe.Reasoning:
+			n += len(b.Text)
+		}
+	}
+	return n
 }
 
 func (r *runs) get(id lathe.MessageID) *session.Run {

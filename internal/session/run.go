@@ -36,6 +36,16 @@ func (r *Run) Wait(ctx context.Context) (turn.Outcome, error) {
 	}
 }
 
+// Last returns the message that answered the prompt, or nil while there is none.
+func (r *Run) Last() *lathe.Message {
+	select {
+	case <-r.done:
+		return r.outcome.Last
+	default:
+		return nil
+	}
+}
+
 // runner runs the turns of one session, one at a time.
 type runner struct {
 	s    *Service
