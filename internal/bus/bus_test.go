@@ -412,3 +412,34 @@ func BenchmarkStalled(b *testing.B) {
 		s.Close()
 	}
 }
+
+// A part of any size costs no reader the events around it; what streamed of it does
+// not become one event of that size.
+func TestLargePart(t *testing.T) {
+	b := New(Options{})
+	s := b.Subscribe(t.Context(), Filter{}, Limits{})
+	for range 20 {
+		b.Publish("", delta("a", strings.Repeat("x", 100<<10)))
+	}
+	b.Publish("", update("a", strings.Repeat("x", 20<<20)))
+	b.Publish("", update("b", "y"))
+	events, text := 0, 0
+	for range 1000 {
+		env, ok, err := s.pop()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			break
+		}
+		events++
+		if d, ok := env.Event.(lathe.PartDelta); ok {
+			if text += len(d.Delta); len(d.Delta) > maxMerge {
+				t.Errorf("a delta of %d bytes", len(d.Delta))
+			}
+		}
+	}
+	if text != 20*100<<10 || events < 4 {
+		t.Errorf("%d events, %d bytes streamed", events, text)
+	}
+}
