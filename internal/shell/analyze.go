@@ -213,6 +213,9 @@ func (w *walker) stmt(stmt *syntax.Stmt, s *scope) {
 		s = s.clone()
 	}
 	w.redirects(stmt.Redirs, s)
+	if keepsInput(stmt) {
+		outer = w.stdin
+	}
 	w.command(stmt, s)
 	w.remember(stmt, s)
 }

@@ -92,3 +92,9 @@ func setsKeywords(words []field) bool {
 	}
 	return false
 }
+
+// takesName reports whether the name of an option of the shell follows a word, as
+// after "-euo".
+func takesName(word string) bool {
+	return len(word) > 1 && (word[0] == '-' || word[0] == '+') && word[1] != '-' && strings.Contains(word, "o")
+}

@@ -138,7 +138,11 @@ func (x *invocation) subscripts() {
 
 func (x *invocation) readNames() {
 	x.subscripts()
-	opts, rest := options(x.args(), "a d i n N p t u C c O s")
+	valued := "a d i n N p t u"
+	if in(x.base, "mapfile readarray") {
+		valued = "d n O s u C c"
+	}
+	opts, rest := options(x.args(), valued)
 	if _, ok := find(opts, "-C"); ok {
 		x.opaque("a text is run for each line read")
 	}
@@ -215,7 +219,7 @@ func (x *invocation) set() {
 		case in(f.text, "-o +o"):
 			continue
 		case !strings.HasPrefix(f.text, "-") && !strings.HasPrefix(f.text, "+"):
-			if i > 0 && in(words[i-1].text, "-o +o -eo -euo -euxo -exo -uo -xo -ueo") {
+			if i > 0 && takesName(words[i-1].text) {
 				continue
 			}
 			x.scope.args, x.scope.blind = words[i:], false

@@ -284,6 +284,9 @@ func (x *invocation) shellFile(f field) {
 	}
 	x.reads(f, PathUse{})
 	x.wrote(f)
+	if f.glob && len(x.written) > 0 {
+		x.opaque("a shell runs a file that may have been written before")
+	}
 }
 
 func (x *invocation) xargs() {

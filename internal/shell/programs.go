@@ -280,6 +280,11 @@ func (x *invocation) interpreter() {
 	if x.stdin.piped && x.stdin.known {
 		x.code(field{text: x.stdin.text, known: true})
 	}
+	if len(operands) > 0 && operands[0].known {
+		for _, file := range x.scope.resolve(operands[0].text) {
+			x.code(field{text: x.written[file].text, known: true})
+		}
+	}
 	if x.stdin.piped && !x.stdin.known && !code && (len(operands) == 0 || operands[0].text == "-" || strings.HasPrefix(operands[0].text, "/dev/")) && len(opts) == 0 {
 		x.opaque(x.base + " runs what it reads from standard input")
 	}

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -123,11 +124,48 @@ func (x *invocation) runsFile() {
 			x.wrote(name)
 			return
 		}
+		if words := interpreterOf(x.written[file].text); len(words) > 0 {
+			x.runs(path.Base(words[0]) + strings.TrimSuffix(" "+strings.Join(words[1:], " "), " "))
+			x.code(field{text: x.written[file].text, known: true})
+		}
 	}
 }
 
 // shebang reports whether a script is for a shell.
 func shebang(text string) bool {
+	words := interpreterOf(text)
+	return len(words) > 0 && strings.HasSuffix(family(path.Base(words[0])), "sh")
+}
+
+// interpreterOf returns the words of a script's first line, without env.
+func interpreterOf(text string) []string {
 	line, _, _ := strings.Cut(text, "\n")
-	return strings.HasSuffix(strings.TrimSpace(line), "sh")
+	line, ok := strings.CutPrefix(line, "#!")
+	words := strings.Fields(line)
+	if ok && len(words) > 1 && path.Base(words[0]) == "env" {
+		words = words[1:]
+		if len(words) > 1 && words[0] == "-S" {
+			words = words[1:]
+		}
+	}
+	if !ok {
+		return nil
+	}
+	return words
+}
+
+// keepsInput reports whether a statement is an "exec" that gives the shell itself
+// another standard input.
+func keepsInput(stmt *syntax.Stmt) bool {
+	call, ok := stmt.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) != 1 || call.Args[0].Lit() != "exec" {
+		return false
+	}
+	return slices.ContainsFunc(stmt.Redirs, func(r *syntax.Redirect) bool {
+		switch r.Op {
+		case syntax.RdrIn, syntax.DplIn, syntax.RdrInOut, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+			return r.N == nil || r.N.Value == "0"
+		}
+		return false
+	})
 }
