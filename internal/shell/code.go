@@ -4,6 +4,37 @@ import (
 	"strings"
 )
 
+// interpreter programs run a script, which rules can allow by its name. What
+// comes from standard input has none.
+func (x *invocation) interpreter() {
+	opts, operands := options(x.args(), "c e p r m W X E eval print require import")
+	code := false
+	x.clustered()
+	for _, o := range opts {
+		if o.given && in(o.name, "-c -e -r -E -p -n --eval --print") || strings.HasSuffix(o.name, "e") {
+			x.code(o.value)
+		}
+		code = code || o.given && in(o.name, "-c -e -r -m -E")
+	}
+	if len(operands) > 1 && in(operands[0].text, "eval") {
+		x.code(operands[1])
+	}
+	if x.stdin.piped && x.stdin.known {
+		x.code(field{text: x.stdin.text, known: true})
+	}
+	if len(operands) > 0 && operands[0].known {
+		for _, file := range x.scope.resolve(operands[0].text) {
+			x.code(field{text: x.written[file].text, known: true})
+		}
+	}
+	if x.stdin.piped && !x.stdin.known && !code && (len(operands) == 0 || operands[0].text == "-" || strings.HasPrefix(operands[0].text, "/dev/")) && len(opts) == 0 {
+		x.opaque(x.base + " runs what it reads from standard input")
+	}
+	if len(operands) > 0 && operands[0].proc {
+		x.opaque(x.base + " runs what it reads, which is not known")
+	}
+}
+
 // clustered notes code that follows a cluster of options, such as "-lne", and files
 // that are pipes in disguise.
 func (x *invocation) clustered() {
