@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"lathe/internal/search"
 	"lathe/internal/tool"
@@ -121,6 +122,8 @@ func (e *Env) glob(ctx context.Context, call *tool.Call, in globInput) (tool.Res
 		}
 	}
 	sieve.names(&opt)
+	ctx, cancel := patient(ctx, searchTime)
+	defer cancel()
 	found, err := search.Glob(ctx, dir, relativeGlob(dir, in.Pattern), maxFound, opt)
 	if err != nil {
 		return tool.Result{}, failf("glob %q: %v", in.Pattern, err)
@@ -182,11 +185,22 @@ func (e *Env) grep(ctx context.Context, call *tool.Call, in grepInput) (tool.Res
 		}
 		base = filepath.Dir(dir)
 	}
+	ctx, cancel := patient(ctx, searchTime)
+	defer cancel()
 	found, err := search.Grep(ctx, dir, opt)
 	if err != nil {
 		return tool.Result{}, failf("grep %q: %v", in.Pattern, err)
 	}
 	return grepResult(in.Pattern, base, found, note()), nil
+}
+
+// searchTime is how long one search may take: a tree of a million files on a slow
+// disk, or an expression that is slow on a large file, must not hold a turn.
+const searchTime = 30 * time.Second
+
+// patient returns a context that ends with a reason for the model.
+func patient(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("it took longer than %s; search a directory below, or use a simpler pattern", limit))
 }
 
 // What a search says of files that the rules for reading keep out of it.
@@ -262,6 +276,8 @@ func (e *Env) list(ctx context.Context, call *tool.Call, in listInput) (tool.Res
 	opt.Excludes = append(append(opt.Excludes, listIgnores()...), in.Ignore...)
 	opt.Sorted, opt.Limit = true, maxFound+1
 	var paths []string
+	ctx, cancel := patient(ctx, searchTime)
+	defer cancel()
 	for f, err := range search.Files(ctx, dir, opt) {
 		if err != nil {
 			return tool.Result{}, failf("list %s: %v", dir, err)

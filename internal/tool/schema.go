@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -48,6 +49,9 @@ type Schema struct {
 type compiled struct {
 	resolved *jsonschema.Resolved
 	root     map[string]any
+	// each is the schema without what must be there, to ask about one property
+	// alone; nil if it cannot be made.
+	each func() *jsonschema.Resolved
 }
 
 // NewSchema returns the schema without compiling it.
@@ -72,7 +76,21 @@ func compile(raw json.RawMessage) (*compiled, error) {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
 	c.resolved = resolved
+	c.each = sync.OnceValue(func() *jsonschema.Resolved { return withoutRequired(raw) })
 	return &c, nil
+}
+
+func withoutRequired(raw json.RawMessage) *jsonschema.Resolved {
+	var s jsonschema.Schema
+	if json.Unmarshal(raw, &s) != nil {
+		return nil
+	}
+	s.Required = nil
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		return nil
+	}
+	return resolved
 }
 
 // Err reports why the schema cannot be compiled, or nil.
@@ -122,9 +140,29 @@ func (c *compiled) validate(input json.RawMessage) error {
 		return fmt.Errorf("the arguments are not JSON: %w", err)
 	}
 	if err := c.resolved.Validate(instance); err != nil {
-		return errors.New(plainReason(err))
+		return errors.New(c.reasons(instance, err))
 	}
 	return nil
+}
+
+// reasons tells every property that is wrong, in the order of their names, since
+// the validator stops at one, whichever it meets first.
+func (c *compiled) reasons(instance any, first error) string {
+	args, _ := instance.(map[string]any)
+	each := c.each()
+	if each == nil {
+		return plainReason(first)
+	}
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if err := each.Validate(map[string]any{name: args[name]}); err != nil {
+			all = append(all, plainReason(err))
+		}
+	}
+	if len(all) == 0 {
+		return plainReason(first)
+	}
+	return bounded(strings.Join(all, "; "))
 }
 
 // plainReason strips the validator's own vocabulary from its message.
@@ -142,10 +180,14 @@ func plainReason(err error) string {
 		path = strings.ReplaceAll(path, "properties/", "")
 		s = s[:i] + strings.ReplaceAll(path, "/", ".") + ": " + rest
 	}
-	if len(s) > maxReason {
-		s = strings.ToValidUTF8(s[:maxReason], "") + " …"
+	return bounded(strings.TrimRight(s, ".\n "))
+}
+
+func bounded(reason string) string {
+	if len(reason) > maxReason {
+		reason = strings.ToValidUTF8(reason[:maxReason], "") + " …"
 	}
-	return strings.TrimRight(s, ".\n ")
+	return reason
 }
 
 // decode reads one JSON value, keeping numbers as they are written.

@@ -66,6 +66,25 @@ func TestFix(t *testing.T) {
 	}
 }
 
+// Whatever the validator meets first, all that is wrong is told, in one order.
+func TestFixTellsEveryProblem(t *testing.T) {
+	s := NewSchema(json.RawMessage(readSchema))
+	for range 20 {
+		_, err := s.Fix(json.RawMessage(`{"filePath":"a","offset":"x","mode":"c","other":1}`))
+		if err == nil {
+			t.Fatal("no error")
+		}
+		at := -1
+		for _, name := range []string{"mode", "offset", "other"} {
+			next := strings.Index(err.Error(), name)
+			if next <= at {
+				t.Fatalf("%s is missing or out of order: %v", name, err)
+			}
+			at = next
+		}
+	}
+}
+
 func TestFixForeignSchema(t *testing.T) {
 	s := NewSchema(json.RawMessage(`{"$schema":"http://example.com/odd","type":"object","properties":{"a":{"$ref":"http://nowhere/x"}}}`))
 	if s.Err() == nil {
