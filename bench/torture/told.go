@@ -138,23 +138,6 @@ func (t *told) acknowledged(tag int, session string) {
 	t.facts++
 }
 
-// forget drops what belongs to a session from some prompt on: it was reverted for
-// good.
-func (t *told) forget(session string, from int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for tag, s := range t.prompts {
-		if s == session && tag >= from {
-			delete(t.prompts, tag)
-		}
-	}
-	for id, p := range t.parts {
-		if p.SessionID == session {
-			delete(t.parts, id)
-		}
-	}
-}
-
 type message struct {
 	Info struct {
 		ID, SessionID, Role, ParentID string

@@ -13,7 +13,7 @@ import (
 func (w *walker) remember(stmt *syntax.Stmt, s *scope) {
 	for _, r := range stmt.Redirs {
 		switch r.Op {
-		case syntax.RdrOut, syntax.AppOut, syntax.ClbOut, syntax.RdrAll, syntax.AppAll:
+		case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
 		default:
 			continue
 		}
