@@ -16,6 +16,9 @@ import (
 	"strings"
 	"time"
 
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"lathe"
 )
 
@@ -84,6 +87,11 @@ func (c *checker) structure(context.Context) error {
 		c.add("", repairHint, "the database %s is damaged: %s", c.s.path(), strings.ReplaceAll(line, "\n", "; "))
 		return nil
 	})
+	if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code() == sqlite3.SQLITE_ERROR {
+		// The question is always the same, so it is the search index that cannot answer.
+		c.add("", repairHint, "the search index of %s is damaged: %v", c.s.path(), err)
+		err = nil
+	}
 	if err != nil {
 		return err
 	}

@@ -122,12 +122,15 @@ func (r *repair) table(ctx context.Context, name string, fn func(columns) error)
 
 // reach calls fn with every row that SQLite gets to.
 func (r *repair) reach(ctx context.Context, name string, fn func(columns) error) error {
-	var last sql.NullInt64
+	var last, given sql.NullInt64
 	err := r.one.QueryRowContext(ctx, `SELECT max(rowid) FROM `+name).Scan(&last)
+	// What counts the rows is on a page of its own. The newest page may name rows
+	// that are lower than those before it.
+	_ = r.one.QueryRowContext(ctx, `SELECT seq FROM sqlite_sequence WHERE name = ?`, name).Scan(&given)
+	probes := 0
 	switch {
 	case err == nil:
-		probes := 0
-		return r.span(ctx, name, 0, last.Int64, &probes, fn)
+		return r.span(ctx, name, 0, max(last.Int64, given.Int64), &probes, fn)
 	case strings.Contains(err.Error(), "no such table"):
 		return nil // of an older schema
 	case strings.Contains(err.Error(), "no such column"): // it has no numbers of rows
@@ -135,9 +138,7 @@ func (r *repair) reach(ctx context.Context, name string, fn func(columns) error)
 	case !unreadable(err):
 		return err
 	}
-	_ = r.one.QueryRowContext(ctx, `SELECT seq FROM sqlite_sequence WHERE name = ?`, name).Scan(&last)
-	probes := 0
-	return r.span(ctx, name, 0, cmp.Or(last.Int64, maxProbes), &probes, fn)
+	return r.span(ctx, name, 0, cmp.Or(given.Int64, maxProbes), &probes, fn)
 }
 
 // span reads the rows with the numbers from lo to hi, and goes round what is
