@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"lathe"
+	"lathe/internal/tool"
 )
 
 const (
@@ -114,7 +114,7 @@ func firstLines(text string, lines, room int) (string, int) {
 		at, n = at+i+1, n+1
 	}
 	if n == 0 {
-		return clipHead(text, room), 0
+		return tool.CutHead(text, room), 0
 	}
 	return text[:at], n
 }
@@ -130,30 +130,9 @@ func lastLines(text string, lines, room int) (string, int) {
 		at, n = i, n+1
 	}
 	if n == 0 {
-		return clipTail(text, room), 0
+		return tool.CutTail(text, room), 0
 	}
 	return text[at:], n
-}
-
-func clipHead(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
-func clipTail(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	i := len(s) - n
-	for i < len(s) && !utf8.RuneStart(s[i]) {
-		i++
-	}
-	return s[i:]
 }
 
 // gap says what is left out between head and tail of an output of so many lines.
@@ -251,5 +230,5 @@ func (l *lookout) found(from, to int) string {
 	if l.at < from || l.at > to {
 		return ""
 	}
-	return fmt.Sprintf("first error in that, line %s:\n%s", grouped(int64(l.at)), strings.TrimRight(clipHead(plain(l.text), errorBytes), "\n"))
+	return fmt.Sprintf("first error in that, line %s:\n%s", grouped(int64(l.at)), strings.TrimRight(tool.CutHead(plain(l.text), errorBytes), "\n"))
 }

@@ -167,7 +167,7 @@ func firstLines(body string, maxLines, maxBytes int) (string, int) {
 		n++
 	}
 	if n == 0 {
-		return cutHead(body, maxBytes), 0
+		return CutHead(body, maxBytes), 0
 	}
 	return body[:end], n
 }
@@ -184,12 +184,13 @@ func lastLines(body string, maxLines, maxBytes int) (string, int) {
 		n++
 	}
 	if n == 0 {
-		return cutTail(body, maxBytes), 0
+		return CutTail(body, maxBytes), 0
 	}
 	return body[start:], n
 }
 
-func cutHead(s string, n int) string {
+// CutHead returns at most the first n bytes, without cutting a character.
+func CutHead(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -199,7 +200,8 @@ func cutHead(s string, n int) string {
 	return s[:n]
 }
 
-func cutTail(s string, n int) string {
+// CutTail returns at most the last n bytes, without cutting a character.
+func CutTail(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
