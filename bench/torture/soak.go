@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -20,6 +21,7 @@ const (
 	soakCompact = 25
 	soakPause   = 300 * time.Millisecond // a low load: what grows does so by turns, not by time
 	soakTell    = 12                     // figures that are printed in all
+	soakFresh   = 20                     // turns on a new server that the soaked one is compared with
 )
 
 // soak lets users work for a long time and prints what the server takes.
@@ -65,15 +67,20 @@ func soak(ctx context.Context, o options) error {
 			}
 		})
 	}
-	tell := func() {
+	since := func() time.Duration { // the middle of the turns since the last call
 		mu.Lock()
-		slices.Sort(took)
-		middle := time.Duration(0)
-		if len(took) > 0 {
-			middle = took[len(took)/2]
-		}
+		defer mu.Unlock()
+		d := median(took)
 		took = nil
-		mu.Unlock()
+		return d
+	}
+	tell := func() {
+		middle := since()
+		fresh, err := freshTurn(ctx, o, rep)
+		if err != nil {
+			r.wrong("soak", "a new server beside it: %v", err)
+		}
+		beside := since()
 		fds, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", r.srv.cmd.Process.Pid))
 		files, bytes := 0, int64(0)
 		_ = filepath.WalkDir(r.home, func(_ string, d fs.DirEntry, err error) error {
@@ -85,9 +92,12 @@ func soak(ctx context.Context, o options) error {
 			}
 			return nil
 		})
-		fmt.Fprintf(o.out, "%6s: %6d turns, memory %d MB (at most %d), %d descriptors, %d files of %d MB, a turn takes %s\n",
-			time.Since(rep.began).Round(time.Second), turns.Load(), r.memory("VmRSS")>>20, r.memory("VmHWM")>>20, len(fds), files, bytes>>20, middle.Round(time.Millisecond))
+		fmt.Fprintf(o.out, "%6s: %6d turns, memory %d MB (at most %d), %d descriptors, %d files of %d MB, a turn takes %s; %s while one on a new server beside it takes %s\n",
+			time.Since(rep.began).Round(time.Second), turns.Load(), r.memory("VmRSS")>>20, r.memory("VmHWM")>>20, len(fds), files, bytes>>20,
+			middle.Round(time.Millisecond), beside.Round(time.Millisecond), fresh.Round(time.Millisecond))
 	}
+	pause(work, o.soak/soakTell/10) // the first figures are of a server that has just begun
+	tell()
 	for work.Err() == nil {
 		pause(work, max(o.soak/soakTell, time.Second))
 		tell()
@@ -104,4 +114,48 @@ func soak(ctx context.Context, o options) error {
 		return fmt.Errorf("%d violations", rep.violations)
 	}
 	return nil
+}
+
+// freshTurn is what a turn takes on a server that has just started, on the same
+// machine in the same moment: what the soaked one is compared with.
+func freshTurn(ctx context.Context, o options, rep *report) (time.Duration, error) {
+	r, err := newRig(ctx, o, rep)
+	if err != nil {
+		return 0, err
+	}
+	r.begin("soak", o.seed)
+	took, err := r.turns(ctx, soakFresh)
+	return median(took), errors.Join(err, r.close())
+}
+
+// turns are as many turns of one user on a server that it starts.
+func (r *rig) turns(ctx context.Context, n int) (took []time.Duration, err error) {
+	if err := r.start(); err != nil {
+		return nil, err
+	}
+	dir, err := r.project("fresh")
+	if err != nil {
+		return nil, err
+	}
+	u := &user{r: r, dir: dir, random: rand.New(rand.NewPCG(r.seed, 0))}
+	if err := u.create(ctx); err != nil {
+		return nil, err
+	}
+	for range n {
+		began := time.Now()
+		if status, _ := u.ask(ctx, u.newPlan(2)); status != 200 {
+			return nil, fmt.Errorf("a prompt answers %d", status)
+		}
+		took = append(took, time.Since(began))
+		pause(ctx, soakPause)
+	}
+	return took, nil
+}
+
+func median(of []time.Duration) time.Duration {
+	if len(of) == 0 {
+		return 0
+	}
+	slices.Sort(of)
+	return of[len(of)/2]
 }
