@@ -1,7 +1,7 @@
 // Package lathe is the vocabulary of lathe, an AI coding agent: the types that
 // every other package speaks in. It does no I/O, keeps no state and has no wire
 // or storage format of its own; those live at the edges (internal/opencode/wire,
-// internal/sqlite).
+// internal/store/sqlite).
 //
 // A [Session] is one conversation. It holds [Message] values, each an ordered
 // list of [Part] values. A turn is everything between one user prompt and idle;

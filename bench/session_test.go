@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"lathe"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 // BenchmarkOpen is the opening of a session of 5,000 messages: what a turn needs

@@ -11,7 +11,7 @@ import (
 
 	"lathe"
 	"lathe/internal/session"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 // stepCost compares a turn of one step in a session with many messages, compacted

@@ -18,7 +18,7 @@ import (
 	"lathe/internal/prompt"
 	"lathe/internal/session"
 	"lathe/internal/shell"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 	"lathe/internal/tokens"
 	"lathe/internal/tool"
 	"lathe/internal/workspace"

@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"lathe"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 func main() {

@@ -23,7 +23,7 @@ import (
 	"lathe/internal/netguard"
 	"lathe/internal/session"
 	"lathe/internal/shell"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 	"lathe/internal/trust"
 	"lathe/internal/turn"
 	"lathe/internal/workspace"

@@ -12,7 +12,7 @@ import (
 
 	"lathe/internal/config"
 	"lathe/internal/snapshot"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 // shownInjuries is how many are printed one by one.

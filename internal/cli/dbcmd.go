@@ -14,7 +14,7 @@ import (
 
 	"lathe"
 	"lathe/internal/snapshot"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 	"lathe/internal/tool"
 )
 

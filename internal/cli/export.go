@@ -17,7 +17,7 @@ import (
 	"lathe/internal/opencode/wire"
 	"lathe/internal/printable"
 	"lathe/internal/session"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 	"lathe/internal/transcript"
 	"lathe/internal/workspace"
 )

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 func newSearch(env *Env) *cobra.Command {

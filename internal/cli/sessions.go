@@ -14,7 +14,7 @@ import (
 	"lathe"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/printable"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 func newSession(env *Env) *cobra.Command {

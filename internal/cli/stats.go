@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 // tally is what some answers used.

@@ -7,7 +7,7 @@ import (
 
 	"lathe"
 	"lathe/internal/catalog"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 // windowTally sums what became of the sessions' windows: compactions, prunes, and

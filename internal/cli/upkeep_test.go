@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"lathe/internal/config"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 	"lathe/internal/tool"
 )
 

@@ -13,7 +13,7 @@ import (
 	"lathe/internal/opencode/wire"
 	"lathe/internal/provider"
 	"lathe/internal/session"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 	"lathe/internal/workspace"
 )
 

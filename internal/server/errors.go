@@ -10,7 +10,7 @@ import (
 
 	"lathe"
 	"lathe/internal/provider"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 	"lathe/internal/turn"
 )
 

@@ -13,7 +13,7 @@ import (
 	"lathe/internal/opencode/wire"
 	"lathe/internal/provider"
 	"lathe/internal/session"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 // maxMessages bounds a page of messages where the client names no limit.

@@ -12,7 +12,7 @@ import (
 	"lathe/internal/jsonc"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/session"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 	"lathe/internal/turn"
 )
 

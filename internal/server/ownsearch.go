@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"lathe/internal/opencode/wire"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 // maxHits bounds what a search answers with.

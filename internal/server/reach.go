@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"lathe"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 	"lathe/internal/workspace"
 )
 

@@ -26,7 +26,7 @@ import (
 	"lathe/internal/llm/script"
 	"lathe/internal/session"
 	"lathe/internal/shell"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 	"lathe/internal/turn"
 	"lathe/internal/workspace"
 )

@@ -25,7 +25,7 @@ import (
 	"lathe/internal/bus"
 	"lathe/internal/config"
 	"lathe/internal/session"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 	"lathe/internal/terminal"
 )
 

@@ -10,7 +10,7 @@ import (
 	"lathe"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/session"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 	"lathe/internal/turn"
 )
 

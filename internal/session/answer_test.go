@@ -15,7 +15,7 @@ import (
 	"lathe/internal/bus"
 	"lathe/internal/llm"
 	"lathe/internal/session"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 // send starts a prompt and returns its message and run.

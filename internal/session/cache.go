@@ -6,7 +6,7 @@ import (
 	"lathe"
 	"lathe/internal/compact"
 	"lathe/internal/llm"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 // CacheStats sums what a session's requests read from the provider's cache.

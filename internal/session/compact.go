@@ -11,7 +11,7 @@ import (
 	"lathe"
 	"lathe/internal/compact"
 	"lathe/internal/ledger"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 	"lathe/internal/tokens"
 	"lathe/internal/turn"
 )

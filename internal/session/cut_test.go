@@ -19,7 +19,7 @@ import (
 	"lathe/internal/llm/llmtest"
 	"lathe/internal/session"
 	"lathe/internal/shell"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 	"lathe/internal/turn"
 )
 

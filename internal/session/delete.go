@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"lathe"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 // Delete ends a session's running turn, then removes it and its children with

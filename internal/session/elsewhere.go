@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"lathe"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 // Another process may be at work in a session that is looked at here: two screens on

@@ -7,7 +7,7 @@ import (
 	"lathe/internal/bus"
 	"lathe/internal/llm"
 	"lathe/internal/session"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 // TestFollow holds that a turn of another process is told here as it goes on, and

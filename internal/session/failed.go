@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"lathe"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 	"lathe/internal/turn"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"lathe"
 	"lathe/internal/snapshot"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 // ForkInput says what a fork takes along.

@@ -8,7 +8,7 @@ import (
 
 	"lathe"
 	"lathe/internal/prompt"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 // Import is a session that comes from elsewhere.

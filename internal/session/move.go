@@ -6,7 +6,7 @@ import (
 	"io/fs"
 
 	"lathe"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 // Move lets a session go on in another directory, such as one that was imported

@@ -8,7 +8,7 @@ import (
 
 	"lathe"
 	"lathe/internal/session"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 func TestMoveToADirectoryThatIsThere(t *testing.T) {

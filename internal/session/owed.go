@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"lathe"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 // owed is what a full or broken disk kept the service from storing: leases that

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"lathe"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 	"lathe/internal/workspace"
 	"lathe/internal/worktree"
 )

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"lathe"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 	"lathe/internal/tool"
 	"lathe/internal/turn"
 	"lathe/internal/workspace"

@@ -5,7 +5,7 @@ import (
 	"iter"
 
 	"lathe"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 // past yields the messages of a session, newest first, for the recall tool.

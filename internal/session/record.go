@@ -8,7 +8,7 @@ import (
 
 	"lathe"
 	"lathe/internal/bus"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 	"lathe/internal/turn"
 )
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"lathe"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 // CloseInterrupted closes what processes that died left open, in all sessions, so

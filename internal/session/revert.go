@@ -9,7 +9,7 @@ import (
 
 	"lathe"
 	"lathe/internal/snapshot"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 // RevertInput says up to where a session is reverted.

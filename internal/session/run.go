@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"lathe"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 	"lathe/internal/turn"
 )
 

@@ -15,7 +15,7 @@ import (
 	"lathe/internal/llm/script"
 	"lathe/internal/session"
 	"lathe/internal/shell"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 // process is a service as one process has it, with a scripted model.

@@ -7,7 +7,7 @@ import (
 
 	"lathe"
 	"lathe/internal/permission"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 // Opened returns the instance of a directory if there is one already, or nil.

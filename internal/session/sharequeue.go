@@ -11,7 +11,7 @@ import (
 
 	"lathe"
 	"lathe/internal/bus"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"lathe"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 // maxDiffText bounds the contents that the diffs of a session carry together.

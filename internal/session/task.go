@@ -11,7 +11,7 @@ import (
 	"lathe/internal/builtin"
 	"lathe/internal/bus"
 	"lathe/internal/permission"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 	"lathe/internal/tool"
 	"lathe/internal/turn"
 )

@@ -11,7 +11,7 @@ import (
 	"lathe"
 	"lathe/internal/prompt"
 	"lathe/internal/shell"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 	"lathe/internal/tool"
 	"lathe/internal/turn"
 )

@@ -20,7 +20,7 @@ import (
 	"lathe/internal/llm"
 	"lathe/internal/session"
 	"lathe/internal/shell"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 	"lathe/internal/trust"
 	"lathe/internal/turn"
 	"lathe/internal/workspace"

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"lathe"
-	"lathe/internal/sqlite"
+	"lathe/internal/store/sqlite"
 )
 
 func TestValue(t *testing.T) {
