@@ -57,7 +57,7 @@ func (s *Service) StartSummarize(ctx context.Context, id lathe.SessionID, model 
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.job != nil {
+	if r.work != nil {
 		return nil, lathe.Errorf(lathe.CodeBusy, "wait for it, or stop it", "session %s is busy", id)
 	}
 	if r.s.ctx.Err() != nil {

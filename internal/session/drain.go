@@ -5,18 +5,18 @@ import "context"
 // Running returns how many sessions have a turn in this process.
 func (s *Service) Running() int { return len(s.running()) }
 
-func (s *Service) running() []*job {
+func (s *Service) running() []*work {
 	s.mu.Lock()
 	runners := make([]*runner, 0, len(s.runners))
 	for _, r := range s.runners {
 		runners = append(runners, r)
 	}
 	s.mu.Unlock()
-	var out []*job
+	var out []*work
 	for _, r := range runners {
 		r.mu.Lock()
-		if r.job != nil {
-			out = append(out, r.job)
+		if r.work != nil {
+			out = append(out, r.work)
 		}
 		r.mu.Unlock()
 	}
@@ -27,11 +27,11 @@ func (s *Service) running() []*job {
 // else keeps new ones from starting.
 func (s *Service) Drain(ctx context.Context) error {
 	for {
-		jobs := s.running()
-		if len(jobs) == 0 {
+		all := s.running()
+		if len(all) == 0 {
 			return nil
 		}
-		for _, j := range jobs {
+		for _, j := range all {
 			select {
 			case <-j.done:
 			case <-ctx.Done():

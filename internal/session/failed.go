@@ -11,7 +11,7 @@ import (
 
 // answered tells a prompt how the turn ended that has seen it. A turn that left no
 // message for it has failed, and the prompt gets one that says so.
-func (r *runner) answered(j *job, w *waiting, out turn.Outcome, err error) {
+func (r *runner) answered(j *work, w *waiting, out turn.Outcome, err error) {
 	switch {
 	case w.message == nil:
 		j.answer(w, out, err)
@@ -29,11 +29,11 @@ func (r *runner) answered(j *job, w *waiting, out turn.Outcome, err error) {
 }
 
 // refuse answers a prompt with a failure: a message of its own, which stays.
-func (r *runner) refuse(j *job, w *waiting, f lathe.Failure, err error) {
+func (r *runner) refuse(j *work, w *waiting, f lathe.Failure, err error) {
 	r.refuseAs(j, w, turn.Outcome{}, f, err)
 }
 
-func (r *runner) refuseAs(j *job, w *waiting, out turn.Outcome, f lathe.Failure, cause error) {
+func (r *runner) refuseAs(j *work, w *waiting, out turn.Outcome, f lathe.Failure, cause error) {
 	out.Failure = f
 	if w.message != nil {
 		out.Last = r.failedAnswer(w, f)

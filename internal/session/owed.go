@@ -124,7 +124,7 @@ func (r *runner) payIdle(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	err := r.pay(ctx)
-	if err == nil && r.job == nil {
+	if err == nil && r.work == nil {
 		err = r.closeOpen(ctx)
 	}
 	if errors.Is(err, sqlite.ErrNotFound) || errors.Is(err, sqlite.ErrBusy) {

@@ -54,7 +54,7 @@ type runner struct {
 	inst *Instance
 
 	mu      sync.Mutex
-	job     *job             // nil: idle
+	work    *work            // nil: idle
 	arrived []lathe.Message  // stored, not yet seen by the turn
 	owed    []*lathe.Message // failed answers that could not be stored
 	rec     *recorder
@@ -122,7 +122,7 @@ func (s *Service) Status(id lathe.SessionID) lathe.Status {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.job == nil {
+	if r.work == nil {
 		return lathe.Idle{}
 	}
 	return lathe.Busy{}
@@ -137,7 +137,7 @@ func (s *Service) Abort(ctx context.Context, id lathe.SessionID) error {
 		return nil
 	}
 	r.mu.Lock()
-	j := r.job
+	j := r.work
 	if j != nil {
 		j.cancel(turn.ErrAborted)
 	}
@@ -168,7 +168,7 @@ func (r *runner) submit(ctx context.Context, m *lathe.Message, p Prompt, store f
 	if r.removing {
 		return nil, r.isGone()
 	}
-	if r.job != nil {
+	if r.work != nil {
 		return r.join(m, p, store)
 	}
 	lease, err := r.acquire(ctx)
@@ -184,16 +184,16 @@ func (r *runner) submit(ctx context.Context, m *lathe.Message, p Prompt, store f
 	return w.run, nil
 }
 
-// join stores a message for the job that runs. The caller holds mu.
+// join stores a message for the work that goes on. The caller holds mu.
 func (r *runner) join(m *lathe.Message, p Prompt, store func(*lathe.Message) error) (*Run, error) {
-	late := r.job.ctx.Err() != nil
+	late := r.work.ctx.Err() != nil
 	m.Info.(*lathe.User).Steers = !late
 	if err := store(m); err != nil {
 		return nil, err
 	}
 	w := newWaiting(m, p)
 	w.late = late
-	r.job.waiting = append(r.job.waiting, w)
+	r.work.waiting = append(r.work.waiting, w)
 	if !late {
 		r.arrived = append(r.arrived, *m)
 		r.ceilings = append(r.ceilings, p.ceilings...)

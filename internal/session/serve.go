@@ -100,7 +100,7 @@ func (s *Service) whileIdle(ctx context.Context, id lathe.SessionID, fn func(lat
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.job != nil {
+	if r.work != nil {
 		return lathe.Errorf(lathe.CodeBusy, "wait for it, or stop it", "Session %s is busy", id)
 	}
 	sess, err := s.Get(ctx, id)

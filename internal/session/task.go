@@ -204,8 +204,8 @@ func (s *Service) cancelRun(id lathe.SessionID, run *Run, cause error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.job.runs(run) {
-		r.job.cancel(cause)
+	if r.work.runs(run) {
+		r.work.cancel(cause)
 	}
 }
 

@@ -48,7 +48,7 @@ func (s *Service) Shell(ctx context.Context, id lathe.SessionID, in ShellInput) 
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.job != nil {
+	if r.work != nil {
 		return nil, nil, lathe.Errorf(lathe.CodeBusy, "wait for it, or stop it", "Session %s is busy", id)
 	}
 	if r.s.ctx.Err() != nil {
@@ -66,12 +66,12 @@ func (s *Service) Shell(ctx context.Context, id lathe.SessionID, in ShellInput) 
 		return nil, nil, err
 	}
 	w := newWaiting(m, Prompt{})
-	r.begin(lease, []*waiting{w}, func(j *job) { r.shellRun(j, m, in.Command) })
+	r.begin(lease, []*waiting{w}, func(j *work) { r.shellRun(j, m, in.Command) })
 	return m, w.run, nil
 }
 
 // shellRun runs the command, then answers what was asked meanwhile.
-func (r *runner) shellRun(j *job, user *lathe.Message, command string) {
+func (r *runner) shellRun(j *work, user *lathe.Message, command string) {
 	out, err := r.userShell(j.ctx, user, command)
 	if !r.settle(j, out, err) {
 		r.turns(j)

@@ -9,9 +9,9 @@ import (
 	"lathe/internal/turn"
 )
 
-// job is what keeps a session busy: turns one after the other, until no prompt is
+// work is what keeps a session busy: turns one after the other, until no prompt is
 // left without an answer.
-type job struct {
+type work struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	done    chan struct{} // closed when all of it is recorded
@@ -35,14 +35,14 @@ func newWaiting(m *lathe.Message, p Prompt) *waiting {
 // start runs turns until some prompts, and those that come meanwhile, are answered.
 // The caller holds mu.
 func (r *runner) start(lease *sqlite.Lease, all ...*waiting) {
-	r.begin(lease, all, func(j *job) { r.turns(j) })
+	r.begin(lease, all, func(j *work) { r.turns(j) })
 }
 
 // begin makes the session busy. The caller holds mu.
-func (r *runner) begin(lease *sqlite.Lease, all []*waiting, body func(*job)) {
+func (r *runner) begin(lease *sqlite.Lease, all []*waiting, body func(*work)) {
 	ctx, cancel := context.WithCancelCause(r.s.ctx)
-	j := &job{ctx: ctx, cancel: cancel, done: make(chan struct{}), lease: lease, waiting: all}
-	r.job = j
+	j := &work{ctx: ctx, cancel: cancel, done: make(chan struct{}), lease: lease, waiting: all}
+	r.work = j
 	r.serve(all)
 	r.rec = newRecorder(r.s, *r.current())
 	r.rec.onStep = r.stepStats
@@ -69,7 +69,7 @@ func (r *runner) serve(all []*waiting) {
 
 // turns runs turns until no prompt is left without an answer: one may arrive after
 // the loop looked for the last time.
-func (r *runner) turns(j *job) {
+func (r *runner) turns(j *work) {
 	for {
 		out, err := r.oneTurn(j.ctx)
 		if r.settle(j, out, err) {
@@ -79,9 +79,9 @@ func (r *runner) turns(j *job) {
 }
 
 // settle tells the prompts that a turn has seen what became of them, and ends the
-// job when no other is left. All of it happens under mu, so a prompt either comes
-// before and is answered, or after and starts a job of its own.
-func (r *runner) settle(j *job, out turn.Outcome, err error) (over bool) {
+// work when no other is left. All of it happens under mu, so a prompt either comes
+// before and is answered, or after and starts work of its own.
+func (r *runner) settle(j *work, out turn.Outcome, err error) (over bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	defer r.tell(j) // at last: who asked may leave once it has the answer, and has all events by then
@@ -103,7 +103,7 @@ func (r *runner) settle(j *job, out turn.Outcome, err error) (over bool) {
 
 // split returns the prompts that the turn has seen, and the others. A turn that
 // failed before it could look has seen all, so that the next one is not the same.
-func (r *runner) split(j *job, err error) (seen, left []*waiting) {
+func (r *runner) split(j *work, err error) (seen, left []*waiting) {
 	for _, w := range j.waiting {
 		if w.late || r.hasArrived(w) {
 			left = append(left, w)
@@ -122,9 +122,9 @@ func (r *runner) hasArrived(w *waiting) bool {
 	return w.message != nil && slices.ContainsFunc(r.arrived, func(m lathe.Message) bool { return m.ID == w.message.ID })
 }
 
-// end makes the session idle. What waits for its turn is refused when the job was
-// stopped, except what came after that: it is answered by a job of its own.
-func (r *runner) end(j *job) {
+// end makes the session idle. What waits for its turn is refused when the work was
+// stopped, except what came after that: it is answered by work of its own.
+func (r *runner) end(j *work) {
 	var late []*waiting
 	for _, w := range j.waiting {
 		if w.late && r.s.ctx.Err() == nil && !r.removing {
@@ -142,7 +142,7 @@ func (r *runner) end(j *job) {
 		return
 	}
 	r.release(j.ctx, j.lease)
-	r.job = nil
+	r.work = nil
 	r.s.opts.Bus.Publish(r.current().Directory, lathe.SessionStatus{SessionID: r.current().ID, Status: lathe.Idle{}})
 }
 
@@ -150,10 +150,10 @@ func (r *runner) end(j *job) {
 func (r *runner) newestWaiting() lathe.MessageID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.job == nil {
+	if r.work == nil {
 		return ""
 	}
-	for _, w := range slices.Backward(r.job.waiting) {
+	for _, w := range slices.Backward(r.work.waiting) {
 		if w.message != nil && !w.late {
 			return w.message.ID
 		}
@@ -163,10 +163,10 @@ func (r *runner) newestWaiting() lathe.MessageID {
 
 // runOf returns the run that answers a message, or nil. The caller holds mu.
 func (r *runner) runOf(id lathe.MessageID) *Run {
-	if r.job == nil {
+	if r.work == nil {
 		return nil
 	}
-	for _, w := range r.job.waiting {
+	for _, w := range r.work.waiting {
 		if w.message != nil && w.message.ID == id {
 			return w.run
 		}
@@ -175,14 +175,14 @@ func (r *runner) runOf(id lathe.MessageID) *Run {
 }
 
 // answer notes what became of a prompt.
-func (j *job) answer(w *waiting, out turn.Outcome, err error) {
+func (j *work) answer(w *waiting, out turn.Outcome, err error) {
 	w.run.outcome, w.run.err = out, err
 	j.ended = append(j.ended, w.run)
 }
 
 // tell lets everybody go on who waits for an answer that there is. The caller holds
 // mu.
-func (r *runner) tell(j *job) {
+func (r *runner) tell(j *work) {
 	for _, run := range j.ended {
 		if r.removing && !run.inner {
 			r.untold = append(r.untold, run)
@@ -194,6 +194,6 @@ func (r *runner) tell(j *job) {
 }
 
 // runs reports whether a run is one of the session's. The caller holds mu.
-func (j *job) runs(run *Run) bool {
+func (j *work) runs(run *Run) bool {
 	return j != nil && slices.ContainsFunc(j.waiting, func(w *waiting) bool { return w.run == run })
 }
