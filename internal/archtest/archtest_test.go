@@ -30,6 +30,7 @@ var floor = map[string]int{
 	"lathe/internal/workspace":    10,
 	"lathe/internal/auth":         10,
 	"lathe/internal/catalog":      10,
+	"lathe/internal/judge":        15, // it says what to ask for as a tool.Request
 	"lathe/internal/shell":        10,
 	"lathe/internal/search":       10,
 	"lathe/internal/diff":         10,

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"lathe/internal/shell"
+	"lathe/internal/judge"
 	"lathe/internal/tool"
 )
 
@@ -34,10 +34,10 @@ func (e *Env) external(ctx context.Context, call *tool.Call, path string, dir bo
 	if !dir {
 		parent = filepath.Dir(path)
 	}
-	req := shell.External(parent)
-	meta := map[string]any{"filepath": path, "parentDir": parent}
-	proposed(call.Input, path, meta)
-	return ask(ctx, call, tool.Request{Permission: req.Permission, Patterns: req.Patterns, Always: req.Always, Metadata: meta})
+	req := judge.External(parent)
+	req.Metadata = map[string]any{"filepath": path, "parentDir": parent}
+	proposed(call.Input, path, req.Metadata)
+	return ask(ctx, call, req)
 }
 
 // secret reports whether a path is lathe's own data, which tools do not read, or

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"lathe"
+	"lathe/internal/judge"
 	"lathe/internal/shell"
 	"lathe/internal/tool"
 )
@@ -98,7 +99,7 @@ func (e *Env) timeout(ms *float64) (time.Duration, error) {
 
 // judge asks for everything the command needs permission for.
 func (e *Env) judge(ctx context.Context, call *tool.Call, in bashInput, dir string) error {
-	a := shell.Analyze(in.Command, shell.AnalyzeEnv{
+	a := judge.Analyze(in.Command, judge.Env{
 		Dir: dir, Home: e.Home, Lookup: e.variable, FoldCase: runtime.GOOS == "darwin" || runtime.GOOS == "windows",
 	})
 	if err := e.refuse(call, a); err != nil {
@@ -108,11 +109,10 @@ func (e *Env) judge(ctx context.Context, call *tool.Call, in bashInput, dir stri
 		return failf("%s waits for keys, and commands have no terminal: nothing was run. Use edit or write to change a file, or give %s a script (-c).", a.Waits, a.Waits)
 	}
 	if !e.Root.Contains(dir) {
-		a.Reads = append(a.Reads, shell.PathUse{Path: dir, Dir: true, By: "workdir"})
+		a.Reads = append(a.Reads, judge.PathUse{Path: dir, Dir: true, By: "workdir"})
 	}
 	var all []tool.Request
-	for _, r := range a.Requests(e.Root) {
-		req := tool.Request{Permission: r.Permission, Patterns: r.Patterns, Always: r.Always, Metadata: r.Metadata}
+	for _, req := range a.Requests(e.Root) {
 		if req.Metadata == nil {
 			req.Metadata = map[string]any{}
 		}
@@ -146,7 +146,7 @@ func (e *Env) variable(name string) (string, bool) {
 }
 
 // refuse stops commands that would touch what belongs to lathe itself.
-func (e *Env) refuse(call *tool.Call, a shell.Analysis) error {
+func (e *Env) refuse(call *tool.Call, a judge.Analysis) error {
 	for _, w := range a.Writes {
 		path, ok := e.realPath(w)
 		if !ok {
@@ -169,7 +169,7 @@ func (e *Env) refuse(call *tool.Call, a shell.Analysis) error {
 	return nil
 }
 
-func (e *Env) realPath(use shell.PathUse) (string, bool) {
+func (e *Env) realPath(use judge.PathUse) (string, bool) {
 	if use.Dynamic {
 		return "", false
 	}
@@ -178,7 +178,7 @@ func (e *Env) realPath(use shell.PathUse) (string, bool) {
 }
 
 // guard marks a request that covers a protected file.
-func (e *Env) guard(writes []shell.PathUse, req *tool.Request) {
+func (e *Env) guard(writes []judge.PathUse, req *tool.Request) {
 	for _, w := range writes {
 		path, ok := e.realPath(w)
 		if !ok {

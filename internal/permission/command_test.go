@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"lathe"
-	"lathe/internal/shell"
+	"lathe/internal/judge"
 )
 
 // root is a project at /w.
@@ -43,7 +43,7 @@ func strict() []lathe.Rule {
 }
 
 func verdict(script string, rules []lathe.Rule) lathe.Action {
-	a := shell.Analyze(script, shell.AnalyzeEnv{Dir: "/w", Home: "/home/me"})
+	a := judge.Analyze(script, judge.Env{Dir: "/w", Home: "/home/me"})
 	result := lathe.Allow
 	for _, req := range a.Requests(root{}) {
 		for _, action := range actions(req.Permission, req.Patterns, req.Metadata, Policy{Rules: rules}, nil) {
@@ -87,7 +87,7 @@ func TestBypassesAreSeen(t *testing.T) {
 
 func TestDefaultsLetCommandsRun(t *testing.T) {
 	defaults := Defaults(Paths{})
-	for _, script := range lines(t, "../shell/testdata/everyday.txt") {
+	for _, script := range lines(t, "../judge/testdata/everyday.txt") {
 		if strings.Contains(script, "~") || strings.Contains(script, "/tmp") || strings.Contains(script, "..") && strings.Contains(script, "cd ..") {
 			continue // leaves the project
 		}

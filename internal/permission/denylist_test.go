@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"lathe"
-	"lathe/internal/shell"
+	"lathe/internal/judge"
 	"lathe/internal/tool"
 )
 
 // scripts reads a corpus of the judge, one script a line.
 func scripts(t *testing.T, name string) []string {
 	t.Helper()
-	raw, err := os.ReadFile("../shell/testdata/" + name)
+	raw, err := os.ReadFile("../judge/testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestDeniedProgramsDoNotRun(t *testing.T) {
 	set = append(set, rules(lathe.Deny, "bash", "zap *")...)
 	set = append(set, rules(lathe.AskMe, "bash", "rm -rf / *")...)
 	runs := func(script string) bool {
-		a := shell.Analyze(script, shell.AnalyzeEnv{Dir: "/w", Home: "/home/me", Lookup: func(name string) (string, bool) { return "me", name == "USER" }})
+		a := judge.Analyze(script, judge.Env{Dir: "/w", Home: "/home/me", Lookup: func(name string) (string, bool) { return "me", name == "USER" }})
 		for _, r := range a.Requests(project{}) {
 			if s.Ask(t.Context(), AskInput{Policy: Policy{Rules: set}, Request: tool.Request{Permission: r.Permission, Patterns: r.Patterns, Always: r.Always, Metadata: r.Metadata}}) != nil {
 				return false

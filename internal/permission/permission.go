@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"lathe"
-	"lathe/internal/shell"
 	"lathe/internal/tool"
 )
 
@@ -184,7 +183,7 @@ func actions(permission string, patterns []string, meta map[string]any, policy P
 		}
 		out = append(out, action)
 	}
-	for _, text := range texts(meta, shell.MetaRuns) {
+	for _, text := range texts(meta, tool.MetaRuns) {
 		if policy.Action(permission, text) == lathe.Deny {
 			out = append(out, lathe.Deny)
 		}
@@ -192,7 +191,7 @@ func actions(permission string, patterns []string, meta map[string]any, policy P
 	if permission == "read" {
 		policy = policy.without(lathe.AskMe)
 	}
-	for _, prefix := range texts(meta, shell.MetaUnder) {
+	for _, prefix := range texts(meta, tool.MetaUnder) {
 		action := policy.ActionUnder(permission, prefix)
 		if action != lathe.Allow && action != lathe.Deny && EvaluateUnder(permission, prefix, approved) == lathe.Allow {
 			action = lathe.Allow
@@ -206,7 +205,7 @@ func actions(permission string, patterns []string, meta map[string]any, policy P
 // of a command otherwise which is allowed by its name: by an approval, or by a rule
 // where no rule names the other spelling.
 func speltOtherwise(permission, pattern string, meta map[string]any, policy Policy, approved []lathe.Rule) bool {
-	spelt, _ := meta[shell.MetaSpelt].(map[string]string)
+	spelt, _ := meta[tool.MetaSpelt].(map[string]string)
 	text, ok := spelt[pattern]
 	if !ok {
 		return false

@@ -14,7 +14,6 @@ import (
 	"pgregory.net/rapid"
 
 	"lathe"
-	"lathe/internal/shell"
 	"lathe/internal/tool"
 )
 
@@ -382,7 +381,7 @@ func TestPrefixesAreJudged(t *testing.T) {
 	set := append(rules(lathe.Allow, "edit", "*"), rules(lathe.Deny, "edit", "docs/secret/*")...)
 	for prefix, allowed := range map[string]bool{"docs/": false, "docs/secret/": false, "docs/x/": true, "src/": true, "": false} {
 		err := s.Ask(t.Context(), AskInput{Policy: Policy{Rules: set}, Request: tool.Request{Permission: "edit", Patterns: []string{"x"},
-			Metadata: map[string]any{shell.MetaUnder: []string{prefix}}}})
+			Metadata: map[string]any{tool.MetaUnder: []string{prefix}}}})
 		if (err == nil) != allowed {
 			t.Errorf("%q: %v", prefix, err)
 		}

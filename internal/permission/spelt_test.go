@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"lathe"
-	"lathe/internal/shell"
+	"lathe/internal/judge"
 )
 
 // TestApprovalCountsForTheProgramHoweverSpelt holds that what was approved by a
@@ -33,7 +33,7 @@ func TestApprovalCountsForTheProgramHoweverSpelt(t *testing.T) {
 		{"/bin/rm x", append(ask, rules(lathe.Deny, "bash", "rm *")...), rules(lathe.Allow, "bash", "/bin/rm *"), lathe.Deny},
 	} {
 		got := lathe.Allow
-		for _, req := range shell.Analyze(row.script, shell.AnalyzeEnv{Dir: "/w", Home: "/home/me"}).Requests(root{}) {
+		for _, req := range judge.Analyze(row.script, judge.Env{Dir: "/w", Home: "/home/me"}).Requests(root{}) {
 			if req.Permission != "bash" {
 				continue
 			}

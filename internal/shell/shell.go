@@ -1,4 +1,5 @@
-// Package shell runs commands for tools and judges them beforehand.
+// Package shell runs commands for tools. What a command would do is judged
+// beforehand, by package judge.
 //
 // [Runner.Run] is the one function that starts processes for tools. It merges
 // standard output and error in order, keeps nothing in memory itself, and lets
@@ -8,9 +9,6 @@
 // or parent it moved to; and what drops both becomes a child of lathe that lathe
 // did not start, which counts as a command's too. A supervisor process ends the
 // marked processes when lathe itself is killed.
-//
-// [Analyze] lists, without running anything, the commands a script would run
-// and the files it would read and write, and says where that cannot be known.
 package shell
 
 import (

@@ -1,4 +1,4 @@
-package shell
+package judge
 
 import (
 	"path"
@@ -225,7 +225,7 @@ type invocation struct {
 	wroteFrom int // index of the first file it writes
 }
 
-func (x *invocation) cmd(env AnalyzeEnv) Cmd {
+func (x *invocation) cmd(env Env) Cmd {
 	c := Cmd{Text: joinWords(x.words), Args: make([]string, len(x.words)), Always: alwaysPattern(x.words)}
 	for i, f := range x.words {
 		c.Args[i] = f.text

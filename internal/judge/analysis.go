@@ -1,4 +1,4 @@
-package shell
+package judge
 
 import (
 	"path/filepath"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lathe"
+	"lathe/internal/tool"
 )
 
 // Analysis is what a script would do, as far as that can be known without
@@ -52,29 +53,6 @@ type PathUse struct {
 	By     string // the command that uses it
 }
 
-// Request has the fields of tool.Request. The type has no name, so that a value
-// can be passed where a tool.Request is wanted; that package is on this one's floor.
-type Request = struct {
-	Permission string
-	Patterns   []string
-	Always     []string
-	Metadata   map[string]any
-}
-
-// MetaUnder is the key of a request's metadata that lists worktree-relative path
-// prefixes, as []string: anything that begins with one of them may be written or
-// read, which the patterns cannot tell. The empty prefix means any path.
-const MetaUnder = "under"
-
-// MetaRuns is the key of a request's metadata that lists texts, as []string, which
-// are no reason to ask: only a rule that denies one of them counts.
-const MetaRuns = "runs"
-
-// MetaSpelt is the key of a request's metadata that says, as map[string]string, which
-// patterns only spell the name of a program otherwise, "build.sh x" for
-// "./build.sh x": who allows the one by its name means the other as well.
-const MetaSpelt = "spelt"
-
 // Root tells which paths belong to the project, after symbolic links.
 type Root interface {
 	Contains(path string) bool
@@ -88,8 +66,8 @@ func dynamicText(source string) string { return "<dynamic: " + source + ">" }
 // Requests returns what permission is needed for, in the order to ask: leaving
 // the project, writing files, reading files, running the commands. A script that
 // only changes directory within the project needs none.
-func (a Analysis) Requests(root Root) []Request {
-	var out []Request
+func (a Analysis) Requests(root Root) []tool.Request {
+	var out []tool.Request
 	if dirs := a.external(root); len(dirs) > 0 {
 		out = append(out, External(dirs...))
 	}
@@ -128,8 +106,8 @@ func (a Analysis) external(root Root) []string {
 // External is the request to leave the project for what lies below directories.
 // It offers to remember just those: their names are no wildcards, and the root of
 // the file system is not offered, since that would be everything.
-func External(dirs ...string) Request {
-	req := Request{Permission: "external_directory"}
+func External(dirs ...string) tool.Request {
+	req := tool.Request{Permission: "external_directory"}
 	for _, dir := range dirs {
 		dir = strings.TrimSuffix(filepath.ToSlash(dir), "/")
 		req.Patterns = append(req.Patterns, dir+"/*")
@@ -140,7 +118,7 @@ func External(dirs ...string) Request {
 	return req
 }
 
-func fileRequest(permission string, uses []PathUse, root Root) (Request, bool) {
+func fileRequest(permission string, uses []PathUse, root Root) (tool.Request, bool) {
 	var patterns, under list
 	for _, u := range uses {
 		switch {
@@ -156,11 +134,11 @@ func fileRequest(permission string, uses []PathUse, root Root) (Request, bool) {
 		}
 	}
 	if len(patterns.items) == 0 {
-		return Request{}, false
+		return tool.Request{}, false
 	}
-	req := Request{Permission: permission, Patterns: patterns.items, Always: []string{"*"}}
+	req := tool.Request{Permission: permission, Patterns: patterns.items, Always: []string{"*"}}
 	if len(under.items) > 0 {
-		req.Metadata = map[string]any{MetaUnder: under.items}
+		req.Metadata = map[string]any{tool.MetaUnder: under.items}
 	}
 	return req, true
 }
@@ -176,7 +154,7 @@ func prefixOf(dir string, root Root) string {
 	return strings.TrimSuffix(rel, "/") + "/"
 }
 
-func (a Analysis) commandRequest() (Request, bool) {
+func (a Analysis) commandRequest() (tool.Request, bool) {
 	var patterns, always, under, runs list
 	for _, c := range a.Commands {
 		for _, text := range c.Runs {
@@ -196,17 +174,17 @@ func (a Analysis) commandRequest() (Request, bool) {
 		}
 	}
 	if len(patterns.items) == 0 {
-		return Request{}, false
+		return tool.Request{}, false
 	}
-	req := Request{Permission: "bash", Patterns: patterns.items, Always: always.items, Metadata: map[string]any{}}
+	req := tool.Request{Permission: "bash", Patterns: patterns.items, Always: always.items, Metadata: map[string]any{}}
 	if len(under.items) > 0 {
-		req.Metadata[MetaUnder] = under.items
+		req.Metadata[tool.MetaUnder] = under.items
 	}
 	if len(runs.items) > 0 {
-		req.Metadata[MetaRuns] = runs.items
+		req.Metadata[tool.MetaRuns] = runs.items
 	}
 	if spelt := a.spelt(); len(spelt) > 0 {
-		req.Metadata[MetaSpelt] = spelt
+		req.Metadata[tool.MetaSpelt] = spelt
 	}
 	return req, true
 }
@@ -250,8 +228,8 @@ func (l *list) add(s string) {
 	l.items = append(l.items, s)
 }
 
-// AnalyzeEnv is what [Analyze] knows about where the script would run.
-type AnalyzeEnv struct {
+// Env is what [Analyze] knows about where the script would run.
+type Env struct {
 	Dir  string // working directory, absolute
 	Home string // home directory, or empty when it is not known
 	// Lookup returns the value of an environment variable that is the same for

@@ -1,4 +1,4 @@
-package shell
+package judge
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ const (
 
 // Analyze lists what a script would do. It runs nothing and opens no file. Its
 // time is bounded: what is too long or too deep is not judged, and says so.
-func Analyze(script string, env AnalyzeEnv) Analysis {
+func Analyze(script string, env Env) Analysis {
 	w := &walker{env: env, out: &Analysis{}, steps: new(int), written: map[string]input{}, names: map[string]string{}, links: &[]link{}}
 	s := &scope{steps: w.steps, vars: map[string]value{}, funcs: map[string][]function{}}
 	if env.Dir != "" {
@@ -38,7 +38,7 @@ func Analyze(script string, env AnalyzeEnv) Analysis {
 
 // walker goes through a script in the order in which it would run.
 type walker struct {
-	env     AnalyzeEnv
+	env     Env
 	out     *Analysis
 	src     string
 	depth   int

@@ -1,4 +1,4 @@
-package shell
+package judge
 
 import (
 	"os"
@@ -8,9 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func testEnv() AnalyzeEnv {
+func testEnv() Env {
 	vars := map[string]string{"USER": "me", "HOME": "/home/me"}
-	return AnalyzeEnv{Dir: "/w", Home: "/home/me", Lookup: func(n string) (string, bool) { v, ok := vars[n]; return v, ok }}
+	return Env{Dir: "/w", Home: "/home/me", Lookup: func(n string) (string, bool) { v, ok := vars[n]; return v, ok }}
 }
 
 func everyday(t testing.TB) []string {
