@@ -14,6 +14,7 @@ import (
 	"lathe"
 	"lathe/internal/bus"
 	"lathe/internal/config"
+	"lathe/internal/instance"
 	"lathe/internal/llm"
 	"lathe/internal/prompt"
 	"lathe/internal/session"
@@ -125,7 +126,7 @@ func (m *model) open(ctx context.Context, base string) (*session.Service, func()
 	events := bus.New(bus.Options{})
 	log := slog.New(slog.DiscardHandler)
 	runner := shell.New(shell.Options{})
-	o := session.InstanceOptions{
+	o := instance.Options{
 		Paths: paths, Getenv: func(n string) string { return env[n] }, Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + base},
 		Log: log, Now: time.Now, Runner: runner, Todos: store, IDs: lathe.NewIDs(nil, nil),
 		Publish: func(dir string, ev lathe.Event) { events.Publish(dir, ev) },
@@ -134,8 +135,8 @@ func (m *model) open(ctx context.Context, base string) (*session.Service, func()
 	}
 	svc := session.New(session.Options{
 		Store: store, Bus: events, Log: log, Owner: sqlite.Self(),
-		Open: func(ctx context.Context, dir string) (*session.Instance, error) {
-			return session.OpenInstance(ctx, dir, o)
+		Open: func(ctx context.Context, dir string) (*instance.Instance, error) {
+			return instance.Open(ctx, dir, o)
 		},
 	})
 	return svc, func() { _ = svc.Close(); _ = runner.Close(); _ = store.Close() }, nil

@@ -67,7 +67,8 @@ var floor = map[string]int{
 
 	"lathe/internal/turn": 40,
 
-	"lathe/internal/session": 50,
+	"lathe/internal/instance": 45,
+	"lathe/internal/session":  50,
 
 	"lathe/internal/opencode/wire": 60,
 	"lathe/internal/opencode/disk": 65,

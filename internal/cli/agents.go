@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe"
-	"lathe/internal/session"
+	"lathe/internal/instance"
 	"lathe/internal/workspace"
 )
 
@@ -41,7 +41,7 @@ func newAgents(env *Env) *cobra.Command {
 	return cmd
 }
 
-func printAgents(env *Env, inst *session.Instance) {
+func printAgents(env *Env, inst *instance.Instance) {
 	st := newStyle(env.StdoutTTY, env.Getenv)
 	for _, a := range inst.Agents {
 		if a.Hidden {
@@ -62,7 +62,7 @@ func printAgents(env *Env, inst *session.Instance) {
 }
 
 // ruleSummary groups the rules beyond the defaults by action, in order.
-func ruleSummary(rules []session.SourcedRule) string {
+func ruleSummary(rules []instance.SourcedRule) string {
 	var groups []string
 	for _, action := range []lathe.Action{lathe.Deny, lathe.AskMe, lathe.Allow} {
 		var names []string
@@ -114,7 +114,7 @@ agent may use; left out, it may use everything.`,
 	f.StringVar(&o.path, "path", "", "directory to write the file to")
 	f.BoolVar(&o.global, "global", false, "write it to your own configuration")
 	f.StringVar(&o.description, "description", "", "what the agent should do, and when to use it")
-	f.StringVar(&o.mode, "mode", session.ModeAll, "all, primary or subagent")
+	f.StringVar(&o.mode, "mode", instance.ModeAll, "all, primary or subagent")
 	f.StringVar(&o.prompt, "prompt", "", "the agent's instructions")
 	f.StringSliceVar(&o.tools, "tools", nil, "tools that the agent may use, separated by commas")
 	f.StringVarP(&o.model, "model", "m", "", "model that designs the agent")
@@ -125,7 +125,7 @@ func (o *agentOptions) check() error {
 	switch {
 	case strings.TrimSpace(o.description) == "":
 		return usageError{errors.New("--description is needed: what should the agent do?")}
-	case !slices.Contains([]string{session.ModeAll, session.ModePrimary, session.ModeSubagent}, o.mode):
+	case !slices.Contains([]string{instance.ModeAll, instance.ModePrimary, instance.ModeSubagent}, o.mode):
 		return usageError{fmt.Errorf("--mode %q is none of all, primary, subagent", o.mode)}
 	case o.path != "" && o.global:
 		return usageError{errors.New("--path and --global exclude each other")}
@@ -155,7 +155,7 @@ func createAgent(ctx context.Context, env *Env, a *app, dir string, o agentOptio
 	if err != nil {
 		return err
 	}
-	draft := session.AgentDraft{Identifier: slug(o.description), WhenToUse: o.description, SystemPrompt: o.prompt}
+	draft := instance.AgentDraft{Identifier: slug(o.description), WhenToUse: o.description, SystemPrompt: o.prompt}
 	if o.prompt == "" {
 		var ref lathe.ModelRef
 		if o.model != "" {
@@ -189,8 +189,8 @@ func createAgent(ctx context.Context, env *Env, a *app, dir string, o agentOptio
 
 // keepTrust goes on trusting a checkout in which lathe itself has just written a
 // file for the person, if that is all that changed.
-func keepTrust(ctx context.Context, env *Env, inst *session.Instance, path string) error {
-	return withCheckout(ctx, env, []string{inst.Root.Dir}, func(c session.Checkout, o session.InstanceOptions) error {
+func keepTrust(ctx context.Context, env *Env, inst *instance.Instance, path string) error {
+	return withCheckout(ctx, env, []string{inst.Root.Dir}, func(c instance.Checkout, o instance.Options) error {
 		changed := c.Judge(o).Changed
 		if len(changed) != 1 || filepath.Join(c.Dir, filepath.FromSlash(changed[0].Path)) != path {
 			return nil
@@ -200,7 +200,7 @@ func keepTrust(ctx context.Context, env *Env, inst *session.Instance, path strin
 }
 
 // toolsOff returns the tools that are not in --tools.
-func (o *agentOptions) toolsOff(inst *session.Instance) ([]string, error) {
+func (o *agentOptions) toolsOff(inst *instance.Instance) ([]string, error) {
 	if !o.toolsSet {
 		return nil, nil
 	}
@@ -221,7 +221,7 @@ func (o *agentOptions) toolsOff(inst *session.Instance) ([]string, error) {
 	return off, nil
 }
 
-func (o *agentOptions) folder(env *Env, a *app, inst *session.Instance) string {
+func (o *agentOptions) folder(env *Env, a *app, inst *instance.Instance) string {
 	switch {
 	case o.global:
 		return filepath.Join(a.paths.Config, "agents")
@@ -236,7 +236,7 @@ func (o *agentOptions) folder(env *Env, a *app, inst *session.Instance) string {
 }
 
 // agentFile renders the Markdown. JSON strings are YAML strings.
-func agentFile(d session.AgentDraft, mode string, off []string) []byte {
+func agentFile(d instance.AgentDraft, mode string, off []string) []byte {
 	var b bytes.Buffer
 	text, err := json.Marshal(d.WhenToUse)
 	if err != nil { // a string always encodes

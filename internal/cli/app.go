@@ -17,6 +17,7 @@ import (
 	"lathe/internal/catalog"
 	"lathe/internal/client"
 	"lathe/internal/config"
+	"lathe/internal/instance"
 	"lathe/internal/llm"
 	"lathe/internal/llm/guide"
 	"lathe/internal/llm/script"
@@ -126,8 +127,8 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 	a.runner = shell.New(shell.Options{Supervisor: env.Supervisor, Hide: env.Hide})
 	a.svc = session.New(session.Options{
 		Store: a.store, Bus: a.bus, Now: env.Now, Log: a.log, Owner: sqlite.Self(), Retries: retries(env), Sharing: session.Sharing{Encode: encodeShared},
-		Open: func(ctx context.Context, dir string) (*session.Instance, error) {
-			inst, err := session.OpenInstance(ctx, dir, a.instanceOptions(models))
+		Open: func(ctx context.Context, dir string) (*instance.Instance, error) {
+			inst, err := instance.Open(ctx, dir, a.instanceOptions(models))
 			if err == nil && a.flags.LogLevel == "" {
 				a.setLevel(inst.Config.LogLevel)
 			}
@@ -143,8 +144,8 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 	return a, nil
 }
 
-func (a *app) instanceOptions(models *catalog.Catalog) session.InstanceOptions {
-	return session.InstanceOptions{
+func (a *app) instanceOptions(models *catalog.Catalog) instance.Options {
+	return instance.Options{
 		Paths: a.paths, Getenv: a.env.Getenv, Environ: a.env.Environ, Auth: a.auth, Catalog: models,
 		Log: a.log, Now: a.env.Now, Runner: a.runner, Todos: a.store,
 		Publish:   func(dir string, ev lathe.Event) { a.bus.Publish(dir, ev) },

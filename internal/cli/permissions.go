@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe"
+	"lathe/internal/instance"
 	"lathe/internal/permission"
-	"lathe/internal/session"
 )
 
 func newPermissions(env *Env) *cobra.Command {
@@ -37,7 +37,7 @@ a denial.`,
 	return cmd
 }
 
-func printPermissions(ctx context.Context, env *Env, a *app, inst *session.Instance, agent string) error {
+func printPermissions(ctx context.Context, env *Env, a *app, inst *instance.Instance, agent string) error {
 	st := newStyle(env.StdoutTTY, env.Getenv)
 	found := false
 	for _, ag := range inst.Agents {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"lathe/internal/client"
-	"lathe/internal/session"
+	"lathe/internal/instance"
 )
 
 // leader returns the agent that a run asks for, or none and why where that agent
@@ -22,7 +22,7 @@ func leader(ctx context.Context, c *client.Client, name string) (agent, warning 
 	for _, a := range agents {
 		switch {
 		case a.Name != name:
-		case a.Mode == session.ModeSubagent:
+		case a.Mode == instance.ModeSubagent:
 			return "", fmt.Sprintf("agent %q is a subagent, which works for another; the default agent takes over (to hand it work, write @%s in the message)", name, name), nil
 		case a.Hidden:
 			return "", fmt.Sprintf("agent %q is lathe's own; the default agent takes over", name), nil

@@ -16,8 +16,8 @@ import (
 
 	"lathe"
 	"lathe/internal/config"
+	"lathe/internal/instance"
 	"lathe/internal/server"
-	"lathe/internal/session"
 	"lathe/internal/shell"
 	"lathe/internal/telemetry"
 )
@@ -99,10 +99,10 @@ func serve(ctx context.Context, env *Env, o serveOptions, given func(string) boo
 // serveSettings fills in from the configuration what no flag said, and checks
 // the whole.
 func (a *app) serveSettings(ctx context.Context, dir string, o *serveOptions, given func(string) bool) error {
-	opts := session.InstanceOptions{Paths: a.paths, Getenv: a.env.Getenv, Auth: a.auth, Log: a.log}
+	opts := instance.Options{Paths: a.paths, Getenv: a.env.Getenv, Auth: a.auth, Log: a.log}
 	full := a.instanceOptions(nil)
 	opts.Trusted, opts.Trust = full.Trusted, full.Trust
-	checkout, err := session.FindCheckout(ctx, dir, opts)
+	checkout, err := instance.FindCheckout(ctx, dir, opts)
 	if err != nil {
 		return err
 	}

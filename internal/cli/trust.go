@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe/internal/config"
-	"lathe/internal/session"
+	"lathe/internal/instance"
 	"lathe/internal/trust"
 )
 
@@ -38,7 +38,7 @@ LATHE_TRUST=1 or lathe run --trust trusts it for one process.`,
 		Example: "  lathe trust\n  lathe trust add\n  lathe trust remove ~/src/project\n  lathe trust list",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withCheckout(cmd.Context(), env, nil, func(c session.Checkout, o session.InstanceOptions) error {
+			return withCheckout(cmd.Context(), env, nil, func(c instance.Checkout, o instance.Options) error {
 				return trustStatus(cmd.Context(), env, c, o)
 			})
 		},
@@ -47,7 +47,7 @@ LATHE_TRUST=1 or lathe run --trust trusts it for one process.`,
 		&cobra.Command{
 			Use: "add [dir]", Short: "Trust a repository as it is now", Args: cobra.MaximumNArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				return withCheckout(cmd.Context(), env, args, func(c session.Checkout, o session.InstanceOptions) error {
+				return withCheckout(cmd.Context(), env, args, func(c instance.Checkout, o instance.Options) error {
 					return trustAdd(cmd.Context(), env, c, o)
 				})
 			},
@@ -65,7 +65,7 @@ LATHE_TRUST=1 or lathe run --trust trusts it for one process.`,
 }
 
 // withCheckout finds what a directory belongs to. It opens no store and no model.
-func withCheckout(ctx context.Context, env *Env, args []string, fn func(session.Checkout, session.InstanceOptions) error) error {
+func withCheckout(ctx context.Context, env *Env, args []string, fn func(instance.Checkout, instance.Options) error) error {
 	paths, _, creds, err := places(env)
 	if err != nil {
 		return err
@@ -77,17 +77,17 @@ func withCheckout(ctx context.Context, env *Env, args []string, fn func(session.
 	if dir, err = workDir(env, dir); err != nil {
 		return err
 	}
-	o := session.InstanceOptions{
+	o := instance.Options{
 		Paths: paths, Getenv: env.Getenv, Auth: creds, Log: slog.New(slog.DiscardHandler), Now: env.Now, Trust: trust.Open(trustFile(paths)),
 	}
-	c, err := session.FindCheckout(ctx, dir, o)
+	c, err := instance.FindCheckout(ctx, dir, o)
 	if err != nil {
 		return err
 	}
 	return fn(c, o)
 }
 
-func trustStatus(ctx context.Context, env *Env, c session.Checkout, o session.InstanceOptions) error {
+func trustStatus(ctx context.Context, env *Env, c instance.Checkout, o instance.Options) error {
 	t := c.Judge(o)
 	files, err := c.Scan(o)
 	if err != nil {
@@ -114,7 +114,7 @@ func trustStatus(ctx context.Context, env *Env, c session.Checkout, o session.In
 	if t.Given {
 		head = "takes effect because it is trusted:"
 	}
-	left := session.WithEffect(conf.LeftOut)
+	left := instance.WithEffect(conf.LeftOut)
 	printLeftOut(env, head, left)
 	printLeftOut(env, "has no effect, trusted or not, since this build of lathe does not use it:",
 		slices.DeleteFunc(slices.Clone(conf.LeftOut), func(l config.LeftOut) bool { return config.HasEffect(l.Path) }))
@@ -131,7 +131,7 @@ func printLeftOut(env *Env, head string, list []config.LeftOut) {
 	}
 }
 
-func trustWords(t session.Trust) string {
+func trustWords(t instance.Trust) string {
 	switch {
 	case t.Given:
 		return "trusted"
@@ -143,7 +143,7 @@ func trustWords(t session.Trust) string {
 	return "not trusted"
 }
 
-func trustAdd(ctx context.Context, env *Env, c session.Checkout, o session.InstanceOptions) error {
+func trustAdd(ctx context.Context, env *Env, c instance.Checkout, o instance.Options) error {
 	files, err := c.Scan(o)
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func trustRemove(ctx context.Context, env *Env, args []string) error {
 	}
 	store := trust.Open(trustFile(paths))
 	var dir string
-	err = withCheckout(ctx, env, args, func(c session.Checkout, _ session.InstanceOptions) error {
+	err = withCheckout(ctx, env, args, func(c instance.Checkout, _ instance.Options) error {
 		dir = c.Dir
 		return nil
 	})

@@ -13,8 +13,8 @@ import (
 
 	"lathe"
 	"lathe/internal/config"
+	"lathe/internal/instance"
 	"lathe/internal/opencode/wire"
-	"lathe/internal/session"
 	"lathe/internal/trust"
 	"lathe/internal/workspace"
 )
@@ -31,7 +31,7 @@ type trusting struct {
 // trusts reports whether a checkout was trusted for this process and is still what
 // it was then.
 func (t *trusting) trusts(root workspace.Root) bool {
-	c := session.Checkout{Root: root, Dir: root.TopLevel}
+	c := instance.Checkout{Root: root, Dir: root.TopLevel}
 	if root.VCS == "" {
 		c.Dir = root.Dir
 	}
@@ -48,7 +48,7 @@ func (t *trusting) trusts(root workspace.Root) bool {
 // State tells what a repository brings and whether it counts.
 func (t *trusting) State(ctx context.Context, dir string) (wire.OwnTrust, error) {
 	o := t.app.instanceOptions(nil)
-	c, err := session.FindCheckout(ctx, dir, o)
+	c, err := instance.FindCheckout(ctx, dir, o)
 	if err != nil {
 		return wire.OwnTrust{}, err
 	}
@@ -69,7 +69,7 @@ func (t *trusting) State(ctx context.Context, dir string) (wire.OwnTrust, error)
 	if judged.Given && !judged.Stored {
 		out.State = "trusted until lathe ends"
 	}
-	for _, l := range session.WithEffect(conf.LeftOut) {
+	for _, l := range instance.WithEffect(conf.LeftOut) {
 		out.LeftOut = append(out.LeftOut, wire.OwnLeftOut{Path: l.Path, Where: l.Pos.String(), Reason: l.Reason})
 	}
 	if out.Files == nil {
@@ -81,7 +81,7 @@ func (t *trusting) State(ctx context.Context, dir string) (wire.OwnTrust, error)
 // Decide trusts the files that a digest stands for.
 func (t *trusting) Decide(ctx context.Context, dir string, d wire.OwnDecision) error {
 	o := t.app.instanceOptions(nil)
-	c, err := session.FindCheckout(ctx, dir, o)
+	c, err := instance.FindCheckout(ctx, dir, o)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (t *trusting) Decide(ctx context.Context, dir string, d wire.OwnDecision) e
 // the environment trusts for this process stays trusted.
 func (t *trusting) Withdraw(ctx context.Context, dir string) error {
 	o := t.app.instanceOptions(nil)
-	c, err := session.FindCheckout(ctx, dir, o)
+	c, err := instance.FindCheckout(ctx, dir, o)
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 
 	"lathe"
 	"lathe/internal/client"
+	"lathe/internal/instance"
 	"lathe/internal/opencode/wire"
-	"lathe/internal/session"
 	"lathe/internal/tui"
 )
 
@@ -183,7 +183,7 @@ func (e *tuiEngine) Agents(ctx context.Context) ([]tui.Agent, error) {
 	var out []tui.Agent
 	for _, a := range list {
 		if !a.Hidden {
-			out = append(out, tui.Agent{Name: a.Name, Description: a.Description, Subagent: a.Mode == session.ModeSubagent, Model: a.Model})
+			out = append(out, tui.Agent{Name: a.Name, Description: a.Description, Subagent: a.Mode == instance.ModeSubagent, Model: a.Model})
 		}
 	}
 	if name := e.defaultAgent; name != "" {

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"lathe"
+	"lathe/internal/instance"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/provider"
-	"lathe/internal/session"
 	"lathe/internal/store/sqlite"
 	"lathe/internal/workspace"
 )
@@ -102,7 +102,7 @@ type (
 	}
 )
 
-func (c *call) place() (wire.Location, *session.Instance, error) {
+func (c *call) place() (wire.Location, *instance.Instance, error) {
 	inst, dir, err := c.instance()
 	if err != nil {
 		return wire.Location{}, nil, err

@@ -19,8 +19,8 @@ import (
 	"unicode/utf8"
 
 	"lathe"
+	"lathe/internal/instance"
 	"lathe/internal/opencode/wire"
-	"lathe/internal/session"
 )
 
 // Limits of bodies. Prompts carry attachments.
@@ -194,7 +194,7 @@ func (c *call) dir() (string, error) {
 }
 
 // instance returns what belongs to the request's directory.
-func (c *call) instance() (*session.Instance, string, error) {
+func (c *call) instance() (*instance.Instance, string, error) {
 	dir, err := c.dir()
 	if err != nil {
 		return nil, "", err

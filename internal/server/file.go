@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"lathe"
+	"lathe/internal/instance"
 	"lathe/internal/search"
-	"lathe/internal/session"
 	"lathe/internal/workspace"
 	"lathe/internal/worktree"
 )
@@ -47,7 +47,7 @@ type fileStatus struct {
 
 // inside returns the real path that a client's path leads to. It lies in the
 // project, wherever links point.
-func (c *call) inside() (*session.Instance, string, error) {
+func (c *call) inside() (*instance.Instance, string, error) {
 	q := c.r.URL.Query()
 	path := q.Get("path")
 	switch {

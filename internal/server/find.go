@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/instance"
 	"lathe/internal/search"
-	"lathe/internal/session"
 )
 
 const (
@@ -112,7 +112,7 @@ func (c *call) findFiles() (any, error) {
 
 // find returns the files and directories that match a query best; directories
 // end in a slash. For an empty query only the top is looked at, directories first.
-func (c *call) find(inst *session.Instance, query string, limit int, files, dirs bool) ([]string, error) {
+func (c *call) find(inst *instance.Instance, query string, limit int, files, dirs bool) ([]string, error) {
 	if query == "" {
 		top, err := c.top(inst, files, dirs)
 		return found(top[:min(limit, len(top))]), err
@@ -129,7 +129,7 @@ func (c *call) find(inst *session.Instance, query string, limit int, files, dirs
 
 // namedIn returns which paths below the instance's directory may be told; those of
 // directories end in a slash.
-func namedIn(inst *session.Instance) func(name string) bool {
+func namedIn(inst *instance.Instance) func(name string) bool {
 	hides := inst.Hides(inst.Root.Dir)
 	return func(name string) bool { return hides == nil || strings.HasSuffix(name, "/") || !hides(name) }
 }
@@ -154,7 +154,7 @@ func (c *call) listed(dir string) (*search.Paths, error) {
 }
 
 // top lists the top of a directory; hidden names come last.
-func (c *call) top(inst *session.Instance, files, dirs bool) ([]string, error) {
+func (c *call) top(inst *instance.Instance, files, dirs bool) ([]string, error) {
 	ctx, cancel := context.WithTimeout(c.ctx(), findTimeout)
 	defer cancel()
 	var out []string

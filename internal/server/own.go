@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/instance"
 	"lathe/internal/jsonc"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/session"
@@ -256,7 +257,7 @@ func (c *call) ownNotices() (any, error) {
 		out.Config = append(out.Config, w.String())
 	}
 	for _, err := range inst.SkillProblems() {
-		if !errors.Is(err, session.ErrShadowed) { // two of one name are common
+		if !errors.Is(err, instance.ErrShadowed) { // two of one name are common
 			out.Skills = append(out.Skills, err.Error())
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"lathe"
 	"lathe/internal/catalog"
+	"lathe/internal/instance"
 	"lathe/internal/llm"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/provider"
@@ -96,7 +97,7 @@ func (c *call) ownKeyTest() (any, error) {
 }
 
 // testModel returns the cheapest model of a provider that answers with text.
-func testModel(inst *session.Instance, id string) (*provider.Model, error) {
+func testModel(inst *instance.Instance, id string) (*provider.Model, error) {
 	list, err := inst.Models.List()
 	if err != nil {
 		return nil, err
@@ -302,7 +303,7 @@ func (c *call) ownSetup() (any, error) {
 		out.Warnings = append(out.Warnings, w.String())
 	}
 	for _, p := range problems {
-		if !errors.Is(p, session.ErrShadowed) {
+		if !errors.Is(p, instance.ErrShadowed) {
 			out.Warnings = append(out.Warnings, p.Error())
 		}
 	}
@@ -336,7 +337,7 @@ func shareWords(mode string) string {
 }
 
 // checks look at what the work depends on.
-func (c *call) checks(inst *session.Instance, s wire.OwnSetup) []wire.OwnCheck {
+func (c *call) checks(inst *instance.Instance, s wire.OwnSetup) []wire.OwnCheck {
 	var out []wire.OwnCheck
 	add := func(name string, ok bool, detail string) {
 		out = append(out, wire.OwnCheck{Name: name, OK: ok, Detail: detail})

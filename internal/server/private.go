@@ -6,7 +6,7 @@ import (
 
 	"lathe"
 	"lathe/internal/config"
-	"lathe/internal/session"
+	"lathe/internal/instance"
 	"lathe/internal/workspace"
 )
 
@@ -70,7 +70,7 @@ func ownFilesDenied() error {
 }
 
 // project is instance for the routes that show a directory's files.
-func (c *call) project() (*session.Instance, error) {
+func (c *call) project() (*instance.Instance, error) {
 	inst, _, err := c.instance()
 	if err != nil {
 		return nil, err

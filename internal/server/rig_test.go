@@ -22,6 +22,7 @@ import (
 	"lathe/internal/auth"
 	"lathe/internal/bus"
 	"lathe/internal/config"
+	"lathe/internal/instance"
 	"lathe/internal/llm"
 	"lathe/internal/llm/script"
 	"lathe/internal/session"
@@ -117,8 +118,8 @@ func newRig(t testing.TB, change ...func(*Options)) *rig {
 	environ := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
 	svc := session.New(session.Options{
 		Store: store, Bus: b, IDs: ids, Owner: sqlite.Self(), Retries: turn.Retries{Base: time.Millisecond},
-		Open: func(ctx context.Context, dir string) (*session.Instance, error) {
-			return session.OpenInstance(ctx, dir, session.InstanceOptions{
+		Open: func(ctx context.Context, dir string) (*instance.Instance, error) {
+			return instance.Open(ctx, dir, instance.Options{
 				Paths: paths, Getenv: getenv, Environ: environ, Auth: creds, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 				Runner: runner, Todos: store, IDs: ids, Publish: func(dir string, ev lathe.Event) { b.Publish(dir, ev) },
 				Trusted: func(workspace.Root) bool { return true }, Approvals: store,

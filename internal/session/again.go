@@ -5,12 +5,13 @@ import (
 	"errors"
 
 	"lathe"
+	"lathe/internal/instance"
 	"lathe/internal/store/sqlite"
 	"lathe/internal/turn"
 )
 
 // newRunner returns the runner of a session.
-func newRunner(s *Service, sess lathe.Session, inst *Instance) *runner {
+func newRunner(s *Service, sess lathe.Session, inst *instance.Instance) *runner {
 	r := &runner{s: s, inst: inst}
 	r.sess.Store(&sess)
 	r.ids.Store(s.opts.IDs)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/instance"
 	"lathe/internal/snapshot"
 	"lathe/internal/workspace"
 )
@@ -35,10 +36,10 @@ func (r *runner) patch(ctx context.Context, store *snapshot.Store, from string) 
 	if len(beside.Others) == 0 && !beside.More {
 		return p, now, nil
 	}
-	w := writers{own: r.inst.wrote(r.inst.Root.Dir, beside.Answer), more: beside.More}
+	w := writers{own: wroteBy(r.inst, r.inst.Root.Dir, beside.Answer), more: beside.More}
 	for _, o := range beside.Others {
 		if within(store.Top(), o.Directory) {
-			w.others = append(w.others, r.inst.wrote(o.Directory, o.Message))
+			w.others = append(w.others, wroteBy(r.inst, o.Directory, o.Message))
 		}
 	}
 	p.Files, p.Shared = w.sort(p.Files)
@@ -50,7 +51,7 @@ func within(top, dir string) bool {
 	return dir == top || strings.HasPrefix(dir, strings.TrimSuffix(top, sep)+sep)
 }
 
-// wrote is what the tools of one answer did to files.
+// wroteBy is what the tools of one answer did to files.
 type wrote struct {
 	named   map[string]time.Time // files that tools wrote by name; when the last did
 	writing map[string]bool      // files that tools name which have not ended well
@@ -92,15 +93,15 @@ func unchangedSince(path string, end time.Time) bool {
 	return err == nil && !info.ModTime().After(end)
 }
 
-// wrote tells from an answer's parts what its tools did.
-func (i *Instance) wrote(dir string, m lathe.Message) wrote {
+// wroteBy tells from an answer's parts what its tools did.
+func wroteBy(i *instance.Instance, dir string, m lathe.Message) wrote {
 	w := wrote{named: map[string]time.Time{}, writing: map[string]bool{}}
 	a, _ := m.Info.(*lathe.Assistant)
 	known, patched := a != nil && !a.Completed.IsZero(), map[string]bool{}
 	for _, p := range m.Parts {
 		switch b := p.Body.(type) {
 		case *lathe.ToolCall:
-			i.called(&w, dir, b)
+			called(i, &w, dir, b)
 		case *lathe.StepStart:
 			known = known && b.Snapshot == "" // else its end tells; there is none if it was killed
 		case *lathe.StepFinish, *lathe.SnapshotMark:
@@ -118,7 +119,7 @@ func (i *Instance) wrote(dir string, m lathe.Message) wrote {
 	return w
 }
 
-func (i *Instance) called(w *wrote, dir string, call *lathe.ToolCall) {
+func called(i *instance.Instance, w *wrote, dir string, call *lathe.ToolCall) {
 	var input json.RawMessage
 	end, done := time.Time{}, false
 	switch st := call.State.(type) {

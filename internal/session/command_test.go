@@ -11,6 +11,7 @@ import (
 
 	"lathe"
 	"lathe/internal/bus"
+	"lathe/internal/instance"
 	"lathe/internal/llm"
 	"lathe/internal/session"
 )
@@ -131,7 +132,7 @@ func TestBuiltinCommands(t *testing.T) {
 	if err != nil || len(list) != 2 || list[0].Name != "init" {
 		t.Errorf("commands %+v, %v", list, err)
 	}
-	if diff := cmp.Diff([]string{"$1", "$2", "$10", "$ARGUMENTS"}, session.Command{Template: "$ARGUMENTS $10 $2 $1 $2"}.Hints()); diff != "" {
+	if diff := cmp.Diff([]string{"$1", "$2", "$10", "$ARGUMENTS"}, instance.Command{Template: "$ARGUMENTS $10 $2 $1 $2"}.Hints()); diff != "" {
 		t.Errorf("hints (-want +got):\n%s", diff)
 	}
 }

@@ -250,7 +250,7 @@ func (r *runner) pruned(_ context.Context, results int, freed int64) {
 // ledger and a system prompt made anew. Messages that arrived while the summary
 // was written stay word for word.
 func (r *runner) install(ctx context.Context, c *turn.Compacted) ([]lathe.Message, error) {
-	fresh := r.inst.freeze(ctx, r.s.opts.Now())
+	fresh := freeze(ctx, r.inst, r.s.opts.Now())
 	raw, err := json.Marshal(c.Facts)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"lathe/internal/bus"
 	"lathe/internal/catalog"
 	"lathe/internal/config"
+	"lathe/internal/instance"
 	"lathe/internal/llm/llmtest"
 	"lathe/internal/session"
 	"lathe/internal/shell"
@@ -75,15 +76,15 @@ func serve(t *testing.T, protocol string, retries int) (s *served, stop func()) 
 	}
 	events := bus.New(bus.Options{})
 	runner := shell.New(shell.Options{})
-	opts := session.InstanceOptions{
+	opts := instance.Options{
 		Paths: paths, Getenv: getenv, Environ: []string{"PATH=" + os.Getenv("PATH")}, Catalog: models,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, Runner: runner, Todos: store, IDs: lathe.NewIDs(time.Now, nil),
 		Publish: func(dir string, ev lathe.Event) { events.Publish(dir, ev) }, Approvals: store,
 	}
 	svc := session.New(session.Options{
 		Store: store, Bus: events, Owner: sqlite.Self(), Retries: turn.Retries{Max: retries, Base: time.Nanosecond},
-		Open: func(ctx context.Context, dir string) (*session.Instance, error) {
-			return session.OpenInstance(ctx, dir, opts)
+		Open: func(ctx context.Context, dir string) (*instance.Instance, error) {
+			return instance.Open(ctx, dir, opts)
 		},
 	})
 	return &served{svc, model, dir}, func() {

@@ -131,7 +131,7 @@ func (r *runner) forkFiles(ctx context.Context, fork lathe.SessionID, later []la
 	if len(targets) == 0 {
 		return nil
 	}
-	store, err := r.inst.snapshots()
+	store, err := r.inst.Snapshots()
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (s *Service) UndoForkFiles(ctx context.Context, id lathe.SessionID, force b
 		if err != nil || len(doc.Files) == 0 {
 			return err
 		}
-		store, err := r.inst.snapshots()
+		store, err := r.inst.Snapshots()
 		if err != nil {
 			return err
 		}

@@ -5,9 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
+	"runtime"
 	"slices"
+	"time"
 
 	"lathe"
+	"lathe/internal/instance"
 	"lathe/internal/prompt"
 	"lathe/internal/provider"
 	"lathe/internal/store/sqlite"
@@ -26,7 +30,7 @@ type frozen struct {
 	Date         string               `json:"date"`
 	Instructions []prompt.Instruction `json:"instructions,omitempty"`
 	Extra        []string             `json:"extra,omitempty"`
-	Skills       []Skill              `json:"skills,omitempty"`
+	Skills       []instance.Skill     `json:"skills,omitempty"`
 	Told         prompt.State         `json:"told"` // what the model knows by now
 }
 
@@ -44,7 +48,7 @@ func (r *runner) loadFrozen(ctx context.Context) (*frozen, error) {
 	}
 	f := &frozen{}
 	if raw == nil {
-		f = r.inst.freeze(ctx, r.s.opts.Now())
+		f = freeze(ctx, r.inst, r.s.opts.Now())
 	} else if err := json.Unmarshal(raw, f); err != nil {
 		return nil, fmt.Errorf("frozen prompt of %s: %w", r.current().ID, err)
 	}
@@ -58,13 +62,13 @@ func (r *runner) reminders(ctx context.Context, agent string) []string {
 	f, err := r.loadFrozen(ctx)
 	if err != nil {
 		r.s.opts.Log.Error("the session's frozen prompt could not be read; it is made anew", "session", r.current().ID, "err", err)
-		f = r.inst.freeze(ctx, r.s.opts.Now())
+		f = freeze(ctx, r.inst, r.s.opts.Now())
 		r.frozen = f
 	}
-	now, contents := r.inst.state(r.s.opts.Now(), f.Told.Instructions)
+	now, contents := knownNow(r.inst, r.s.opts.Now(), f.Told.Instructions)
 	now.Agent = agent
 	notes := prompt.Changes(f.Told, now, contents)
-	notes = append(notes, r.inst.planNotes(*r.current(), f.Told.Agent, agent)...)
+	notes = append(notes, planNotes(r.inst, *r.current(), f.Told.Agent, agent)...)
 	f.Told = now
 	return notes
 }
@@ -85,7 +89,7 @@ func (h *host) System(ctx context.Context, a turn.Agent, m *provider.Model, u *l
 	}
 	blocks := prompt.System(prompt.SystemInput{
 		APIID: m.APIID, AgentPrompt: a.Prompt, Instructions: f.Instructions,
-		Extra: append(slices.Clone(f.Extra), skillsBlock(f.Skills, h.inst.offering(a, h.rulesOf(a)))),
+		Extra: append(slices.Clone(f.Extra), instance.SkillsBlock(f.Skills, h.inst.Offering(a, h.rulesOf(a)))),
 		Env: prompt.Environment{
 			Dir: f.Dir, Worktree: f.Worktree, Git: f.Git, Platform: f.Platform, Shell: f.Shell,
 			Date: f.Date, Model: m.Ref.String(),
@@ -98,3 +102,40 @@ func (h *host) System(ctx context.Context, a turn.Agent, m *provider.Model, u *l
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// freeze gathers what the system prompt of a new session is made of.
+func freeze(ctx context.Context, i *instance.Instance, now time.Time) *frozen {
+	f := &frozen{
+		Dir: i.Root.Dir, Worktree: i.Root.TopLevel, Git: i.Root.VCS == "git",
+		Platform: runtime.GOOS, Shell: filepath.Base(i.Shell.Path), Date: prompt.FormatDate(now), Skills: i.AtStart,
+	}
+	f.Instructions = append(i.ReadInstructions(), i.FetchInstructions(ctx)...)
+	f.Told = prompt.State{Date: f.Date, Instructions: hashes(f.Instructions)}
+	return f
+}
+
+// knownNow returns what a model should know now, and the text of the instruction
+// files. Instructions from addresses are not fetched again: they keep the hash
+// that was told.
+func knownNow(i *instance.Instance, now time.Time, told map[string]string) (prompt.State, map[string]string) {
+	current := i.ReadInstructions()
+	st := prompt.State{Date: prompt.FormatDate(now), Instructions: hashes(current)}
+	for path, hash := range told {
+		if instance.IsURL(path) {
+			st.Instructions[path] = hash
+		}
+	}
+	contents := make(map[string]string, len(current))
+	for _, in := range current {
+		contents[in.Path] = in.Content
+	}
+	return st, contents
+}
+
+func hashes(in []prompt.Instruction) map[string]string {
+	out := make(map[string]string, len(in))
+	for _, i := range in {
+		out[i.Path] = prompt.Hash(i.Content)
+	}
+	return out
+}

@@ -25,7 +25,7 @@ type host struct {
 
 // Agent returns an agent by name.
 func (h *host) Agent(name string) (turn.Agent, error) {
-	a, err := h.inst.agent(name)
+	a, err := h.inst.Agent(name)
 	if err != nil {
 		return turn.Agent{}, err
 	}
@@ -47,9 +47,9 @@ func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Tools
 	}
 	policy := permission.Policy{Rules: h.rulesOf(a), Ceilings: slices.Concat(a.Ceilings, ceilings)}
 	var kept []tool.Tool
-	offer := permission.Policy{Rules: h.inst.offering(a, policy.Rules), Ceilings: policy.Ceilings}
-	for _, t := range h.inst.toolsFor(m) {
-		if t = h.inst.forAgent(t, offer); t == nil {
+	offer := permission.Policy{Rules: h.inst.Offering(a, policy.Rules), Ceilings: policy.Ceilings}
+	for _, t := range h.inst.ToolsFor(m) {
+		if t = h.inst.ForAgent(t, offer); t == nil {
 			continue
 		}
 		spec := t.Spec()
@@ -61,7 +61,7 @@ func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Tools
 		}
 		kept = append(kept, t)
 	}
-	set := &turn.Toolset{Registry: tool.NewRegistry(kept...), Policy: policy, Reading: h.inst.reading(policy), Cut: h.inst.cut(a.Name, h.outputs())}
+	set := &turn.Toolset{Registry: tool.NewRegistry(kept...), Policy: policy, Reading: h.inst.ReadingBy(policy), Cut: cutResults(h.inst, a.Name, h.outputs())}
 	h.toolsets[key] = set
 	return set
 }
@@ -98,3 +98,15 @@ func (h *host) Ask(ctx context.Context, in permission.AskInput) error {
 }
 
 var _ turn.Host = (*host)(nil)
+
+// rulesOf returns what an agent is judged by in this run.
+func (h *host) rulesOf(a turn.Agent) []lathe.Rule {
+	return slices.Concat(a.Rules, h.current().Rules, h.rules)
+}
+
+// runCeilings returns what no agent of this run may go beyond.
+func (h *host) runCeilings() [][]lathe.Rule {
+	h.runner.mu.Lock()
+	defer h.runner.mu.Unlock()
+	return slices.Clone(h.ceilings)
+}

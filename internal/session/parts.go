@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"lathe"
+	"lathe/internal/instance"
 	"lathe/internal/plugin"
 	"lathe/internal/prompt"
 )
 
 // chatMessage passes a prompt through the hooks of plugins.
 func (r *runner) chatMessage(ctx context.Context, m *lathe.Message, parts []lathe.PartBody) []lathe.PartBody {
-	hooks := r.inst.engine.hooks
+	hooks := r.inst.Hooks
 	if !hooks.Has() {
 		return parts
 	}
@@ -26,11 +27,11 @@ func (r *runner) chatMessage(ctx context.Context, m *lathe.Message, parts []lath
 
 // expandMention stores an "@agent" with what it means.
 func (r *runner) expandMention(m *lathe.Message, b *lathe.AgentMention) ([]lathe.PartBody, error) {
-	caller, err := r.inst.agent(m.Info.(*lathe.User).Agent)
+	caller, err := r.inst.Agent(m.Info.(*lathe.User).Agent)
 	if err != nil {
 		return nil, err
 	}
-	note, err := r.inst.mentionNote(b.Name, caller)
+	note, err := mentionNote(r.inst, b.Name, caller)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +56,7 @@ func (r *runner) expandData(f *lathe.File) ([]lathe.PartBody, error) {
 		return []lathe.PartBody{synthetic(readNote(map[string]any{"filePath": f.Filename})), synthetic(text), f}, nil
 	}
 	file := *f
-	if err := r.inst.fitPicture(&file, data); err != nil {
+	if err := fitPicture(r.inst, &file, data); err != nil {
 		return nil, err
 	}
 	return []lathe.PartBody{&file}, nil
@@ -63,7 +64,7 @@ func (r *runner) expandData(f *lathe.File) ([]lathe.PartBody, error) {
 
 // fitPicture gives a file the content, made smaller where it is a picture that is
 // too large.
-func (i *Instance) fitPicture(file *lathe.File, data []byte) error {
+func fitPicture(i *instance.Instance, file *lathe.File, data []byte) error {
 	if !strings.HasPrefix(file.MIME, "image/") || file.MIME == "image/svg+xml" {
 		return nil
 	}

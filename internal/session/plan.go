@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"lathe"
+	"lathe/internal/instance"
 	"lathe/internal/prompt"
 	"lathe/internal/tool"
 )
@@ -17,7 +18,7 @@ import (
 var planModeText string
 
 // planFile is where a session keeps its plan.
-func (i *Instance) planFile(sess lathe.Session) string {
+func planFile(i *instance.Instance, sess lathe.Session) string {
 	name := fmt.Sprintf("%d-%s.md", sess.Created.UnixMilli(), sess.Slug)
 	if i.Root.VCS == "" {
 		return filepath.Join(i.Paths.Data, "plans", name)
@@ -25,24 +26,24 @@ func (i *Instance) planFile(sess lathe.Session) string {
 	return filepath.Join(i.Root.TopLevel, ".lathe", "plans", name)
 }
 
-// switchAgent makes a session go on with another agent: it stores a user message
+// SwitchAgent makes a session go on with another agent: it stores a user message
 // for it, which the running turn answers next.
-func (i *Instance) switchAgent(ctx context.Context, call *tool.Call, agent string) error {
-	if _, err := i.agent(agent); err != nil {
+func (s sessions) SwitchAgent(ctx context.Context, i *instance.Instance, call *tool.Call, agent string) error {
+	if _, err := i.Agent(agent); err != nil {
 		return err
 	}
-	sess, err := i.engine.svc.Get(ctx, call.SessionID)
+	sess, err := s.Get(ctx, call.SessionID)
 	if err != nil {
 		return err
 	}
 	text := "The user agreed to plan first. Work out a plan; change nothing yet."
 	if agent != "plan" {
 		text = "The user approved the plan. Carry it out now."
-		if file := i.planFile(sess); isFile(file) {
+		if file := planFile(i, sess); isFile(file) {
 			text += " It is in " + file + "."
 		}
 	}
-	_, _, err = i.engine.svc.Prompt(ctx, call.SessionID, Prompt{
+	_, _, err = s.Prompt(ctx, call.SessionID, Prompt{
 		Agent: agent, Model: call.Model, Parts: []lathe.PartBody{&lathe.Text{Text: text, Synthetic: true}},
 	})
 	return err
@@ -50,11 +51,11 @@ func (i *Instance) switchAgent(ctx context.Context, call *tool.Call, agent strin
 
 // planNotes tells a model that enters plan mode where its plan goes, and one that
 // leaves it where the plan is. Only where the plan tools are offered.
-func (i *Instance) planNotes(sess lathe.Session, before, now string) []string {
+func planNotes(i *instance.Instance, sess lathe.Session, before, now string) []string {
 	if !i.Config.Flags.ExperimentalPlanMode || before == now || (before != "plan" && now != "plan") {
 		return nil
 	}
-	file := i.planFile(sess)
+	file := planFile(i, sess)
 	exists := isFile(file)
 	if now != "plan" {
 		if !exists {
@@ -68,4 +69,9 @@ func (i *Instance) planNotes(sess lathe.Session, before, now string) []string {
 		state = "It exists already; read it and bring it up to date."
 	}
 	return []string{prompt.Reminder(strings.NewReplacer("{{file}}", file, "{{state}}", state).Replace(strings.TrimSpace(planModeText)))}
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }

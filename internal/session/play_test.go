@@ -19,6 +19,7 @@ import (
 	"lathe"
 	"lathe/internal/bus"
 	"lathe/internal/config"
+	"lathe/internal/instance"
 	"lathe/internal/llm"
 	"lathe/internal/session"
 	"lathe/internal/shell"
@@ -47,7 +48,7 @@ type play struct {
 	dir  string // the repository
 	home string
 	env  map[string]string
-	opts session.InstanceOptions
+	opts instance.Options
 	svc  *session.Service
 	bus  *bus.Bus
 
@@ -121,8 +122,8 @@ func (p *play) open() *play {
 	p.serve = func() {
 		p.svc = session.New(session.Options{
 			Store: store, Bus: p.bus, Owner: sqlite.Self(), IDs: o.IDs,
-			Open: func(ctx context.Context, dir string) (*session.Instance, error) {
-				return session.OpenInstance(ctx, dir, o)
+			Open: func(ctx context.Context, dir string) (*instance.Instance, error) {
+				return instance.Open(ctx, dir, o)
 			},
 		})
 	}

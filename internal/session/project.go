@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"lathe"
+	"lathe/internal/instance"
 	"lathe/internal/store/sqlite"
 	"lathe/internal/workspace"
 	"lathe/internal/worktree"
@@ -55,7 +56,7 @@ func (s *Service) CurrentProject(ctx context.Context, dir string) (lathe.Project
 	return s.projectOf(ctx, inst)
 }
 
-func (s *Service) projectOf(ctx context.Context, inst *Instance) (lathe.Project, error) {
+func (s *Service) projectOf(ctx context.Context, inst *instance.Instance) (lathe.Project, error) {
 	p, err := s.opts.Store.Project(ctx, inst.Project.ID)
 	if errors.Is(err, sqlite.ErrNotFound) { // a store that cannot be written does not know it
 		p, err = inst.Project, nil
@@ -83,7 +84,7 @@ func (s *Service) UpdateProject(ctx context.Context, id string, change func(*lat
 }
 
 // tellProject tells that the worktrees of an instance's project are others now.
-func (s *Service) tellProject(ctx context.Context, inst *Instance) {
+func (s *Service) tellProject(ctx context.Context, inst *instance.Instance) {
 	p, err := s.projectOf(ctx, inst)
 	if err != nil {
 		s.opts.Log.Warn("a change of a project is not told", "err", err)
@@ -112,7 +113,7 @@ func (s *Service) InitGit(ctx context.Context, dir string) (lathe.Project, error
 	if err := s.idleBelow(ctx, top); err != nil {
 		return lathe.Project{}, err
 	}
-	if err := worktree.Init(ctx, top, inst.engine.shellEnv); err != nil {
+	if err := worktree.Init(ctx, top, inst.Shell.Env); err != nil {
 		return lathe.Project{}, err
 	}
 	save := context.WithoutCancel(ctx)

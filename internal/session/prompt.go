@@ -74,11 +74,11 @@ func (r *runner) userMessage(ctx context.Context, p Prompt) (*lathe.Message, err
 	if err != nil {
 		return nil, err
 	}
-	agent, err := r.inst.pickAgent(p.Agent, sess.Agent)
+	agent, err := r.inst.PickAgent(p.Agent, sess.Agent)
 	if err != nil {
 		return nil, err
 	}
-	model, err := r.inst.pickModel(ctx, p.Model, agent, sess.Model)
+	model, err := r.inst.PickModel(ctx, p.Model, agent, sess.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (r *runner) userMessage(ctx context.Context, p Prompt) (*lathe.Message, err
 	}
 	r.after(m.ID) // the client's clock may be ahead
 	if p.Refs {
-		p.Parts = r.inst.resolve(p.Parts, nil)
+		p.Parts = resolve(r.inst, p.Parts, nil)
 	}
 	bodies, ids, err := r.expandAll(ctx, m, p)
 	if err != nil {
@@ -250,7 +250,7 @@ func (r *runner) expandMedia(path string, file *lathe.File) ([]lathe.PartBody, e
 		return nil, lathe.Errorf(lathe.CodeInvalid, "attach a smaller file", "attach %s: %v", path, err)
 	}
 	file.URL = "data:" + file.MIME + ";base64," + base64.StdEncoding.EncodeToString(data)
-	if err := r.inst.fitPicture(file, data); err != nil {
+	if err := fitPicture(r.inst, file, data); err != nil {
 		return nil, err
 	}
 	return []lathe.PartBody{synthetic(readNote(map[string]any{"filePath": path})), file}, nil

@@ -7,6 +7,7 @@ import (
 
 	"lathe"
 	"lathe/internal/builtin"
+	"lathe/internal/instance"
 	"lathe/internal/tool"
 )
 
@@ -25,10 +26,9 @@ type question struct {
 	answer chan [][]string // holds one; nil means dismissed
 }
 
-// askUser puts the questions of a tool call to the user and waits. A dismissed
+// Ask puts the questions of a tool call to the user and waits. A dismissed
 // question is a *[builtin.Dismissed]; the end of the context withdraws it.
-func (i *Instance) askUser(ctx context.Context, call *tool.Call, list []lathe.Question) ([][]string, error) {
-	s := i.engine.svc
+func (s sessions) Ask(ctx context.Context, i *instance.Instance, call *tool.Call, list []lathe.Question) ([][]string, error) {
 	q := &question{
 		ask: lathe.QuestionAsk{
 			ID: lathe.AskID(s.opts.IDs.New(lathe.PrefixQuestion)), SessionID: call.SessionID, Questions: list,

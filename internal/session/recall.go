@@ -5,10 +5,16 @@ import (
 	"iter"
 
 	"lathe"
+	"lathe/internal/instance"
 	"lathe/internal/store/sqlite"
 )
 
-// past yields the messages of a session, newest first, for the recall tool.
-func (i *Instance) past(ctx context.Context, id lathe.SessionID, before int64) iter.Seq2[lathe.Message, error] {
-	return i.engine.svc.opts.Store.Messages(ctx, id, sqlite.MessageFilter{Before: before})
+// sessions is what the tools of instances see of a [Service].
+type sessions struct{ *Service }
+
+var _ instance.Sessions = sessions{}
+
+// History yields the messages of a session, newest first, for the recall tool.
+func (s sessions) History(ctx context.Context, id lathe.SessionID, before int64) iter.Seq2[lathe.Message, error] {
+	return s.opts.Store.Messages(ctx, id, sqlite.MessageFilter{Before: before})
 }

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 
 	"lathe"
+	"lathe/internal/instance"
 	"lathe/internal/permission"
-	"lathe/internal/workspace"
 )
 
 // maxReferences bounds how many files and agents one text can name.
@@ -75,23 +75,23 @@ func dotContinues(after string) bool {
 // references returns the files, directories and agents that a text names with
 // "@", as parts of a prompt. What names nothing is left as text. Files for which
 // may is not nil and false are left out.
-func (i *Instance) references(text string, may func(path string) bool) []lathe.PartBody {
+func references(i *instance.Instance, text string, may func(path string) bool) []lathe.PartBody {
 	var out []lathe.PartBody
 	for _, ref := range findReferences(text) {
-		if p := i.referencePart(text, ref, may); p != nil {
+		if p := referencePart(i, text, ref, may); p != nil {
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-func (i *Instance) referencePart(text string, ref reference, may func(string) bool) lathe.PartBody {
+func referencePart(i *instance.Instance, text string, ref reference, may func(string) bool) lathe.PartBody {
 	for _, name := range []string{ref.name, strings.TrimRight(ref.name, `)]}>"':;!?`)} {
 		ref.name, ref.end = name, ref.start+1+len(name)
 		if name == "" {
 			return nil
 		}
-		if path, info, query, ok := i.findReferenced(name); ok {
+		if path, info, query, ok := findReferenced(i, name); ok {
 			if may != nil && !may(path) || i.Denied(path) {
 				return nil
 			}
@@ -101,7 +101,7 @@ func (i *Instance) referencePart(text string, ref reference, may func(string) bo
 				Source: &lathe.FileSource{Kind: "file", Path: path, Text: sourceText(text, ref)},
 			}
 		}
-		if a, err := i.agent(name); err == nil && a.Mode != ModePrimary {
+		if a, err := i.Agent(name); err == nil && a.Mode != instance.ModePrimary {
 			src := sourceText(text, ref)
 			return &lathe.AgentMention{Name: a.Name, Source: &src}
 		}
@@ -111,10 +111,10 @@ func (i *Instance) referencePart(text string, ref reference, may func(string) bo
 
 // findReferenced looks a name up in the home directory ("~/"), the session's
 // directory and the checkout, with and without a range of lines behind "#".
-func (i *Instance) findReferenced(name string) (path string, info os.FileInfo, query string, ok bool) {
+func findReferenced(i *instance.Instance, name string) (path string, info os.FileInfo, query string, ok bool) {
 	bare, lines, hasRange := strings.Cut(name, "#")
 	for _, try := range []struct{ name, query string }{{name, ""}, {bare, lineQuery(lines)}} {
-		for _, path := range i.places(try.name) {
+		for _, path := range i.Places(try.name) {
 			info, err := os.Stat(path)
 			if err == nil && (info.Mode().IsRegular() || info.IsDir()) {
 				return path, info, try.query, true
@@ -125,23 +125,6 @@ func (i *Instance) findReferenced(name string) (path string, info os.FileInfo, q
 		}
 	}
 	return "", nil, "", false
-}
-
-func (i *Instance) places(name string) []string {
-	name = filepath.FromSlash(name)
-	switch rest, home := strings.CutPrefix(name, "~"+string(filepath.Separator)); {
-	case name == "":
-		return nil
-	case home:
-		return []string{filepath.Join(i.Paths.Home, rest)}
-	case filepath.IsAbs(name):
-		return []string{filepath.Clean(name)}
-	}
-	places := []string{filepath.Join(i.Root.Dir, name)}
-	if i.Root.VCS != "" && i.Root.TopLevel != i.Root.Dir {
-		places = append(places, filepath.Join(i.Root.TopLevel, name))
-	}
-	return places
 }
 
 // lineQuery turns "12-34" or "12" into the query of a file URL; anything else
@@ -198,21 +181,15 @@ func utf16Len(s string) int {
 
 // readableBy returns which files an agent may read without an ask. What a model
 // wrote is resolved only as far as its own tools would read it.
-func (i *Instance) readableBy(a Agent, session []lathe.Rule, ceilings [][]lathe.Rule) func(path string) bool {
+func readableBy(i *instance.Instance, a instance.Agent, session []lathe.Rule, ceilings [][]lathe.Rule) func(path string) bool {
 	policy := permission.Policy{Rules: slices.Concat(a.Rules, session), Ceilings: slices.Concat(a.Ceilings, ceilings)}
 	return func(path string) bool {
 		return i.Root.Contains(path) && policy.Action("read", i.Root.Rel(path)) == lathe.Allow
 	}
 }
 
-// inside keeps references within the workspace.
-func (i *Instance) inside(path string) bool {
-	real, err := workspace.Resolve(path)
-	return err == nil && i.Root.Contains(real)
-}
-
 // resolve adds what the texts of a prompt refer to, unless it is attached already.
-func (i *Instance) resolve(parts []lathe.PartBody, may func(string) bool) []lathe.PartBody {
+func resolve(i *instance.Instance, parts []lathe.PartBody, may func(string) bool) []lathe.PartBody {
 	have := map[string]bool{}
 	for _, p := range parts {
 		if f, ok := p.(*lathe.File); ok {
@@ -225,7 +202,7 @@ func (i *Instance) resolve(parts []lathe.PartBody, may func(string) bool) []lath
 		if !ok || t.Synthetic {
 			continue
 		}
-		for _, ref := range i.references(t.Text, may) {
+		for _, ref := range references(i, t.Text, may) {
 			if f, ok := ref.(*lathe.File); ok {
 				if have[f.URL] {
 					continue
@@ -239,8 +216,8 @@ func (i *Instance) resolve(parts []lathe.PartBody, may func(string) bool) []lath
 }
 
 // attachNamed adds the files that a text names, unless they are attached already.
-func (i *Instance) attachNamed(parts []lathe.PartBody, text string) []lathe.PartBody {
-	for _, ref := range i.references(text, nil) {
+func attachNamed(i *instance.Instance, parts []lathe.PartBody, text string) []lathe.PartBody {
+	for _, ref := range references(i, text, nil) {
 		f, ok := ref.(*lathe.File)
 		if !ok || slices.ContainsFunc(parts, func(p lathe.PartBody) bool { o, ok := p.(*lathe.File); return ok && o.URL == f.URL }) {
 			continue
@@ -252,16 +229,16 @@ func (i *Instance) attachNamed(parts []lathe.PartBody, text string) []lathe.Part
 }
 
 // mentionNote tells a model what an "@agent" of the user means.
-func (i *Instance) mentionNote(name string, caller Agent) (string, error) {
-	a, err := i.agent(name)
+func mentionNote(i *instance.Instance, name string, caller instance.Agent) (string, error) {
+	a, err := i.Agent(name)
 	if err != nil {
 		return "", err
 	}
-	if a.Mode == ModePrimary {
+	if a.Mode == instance.ModePrimary {
 		return "", lathe.Errorf(lathe.CodeInvalid, "mention a subagent", "the agent %q is not a subagent", name)
 	}
 	note := fmt.Sprintf("Hand this over: write a prompt from the message and what was said before, and call the task tool with the subagent %q.", name)
-	if caller.policy().Action("task", name) == lathe.Deny {
+	if caller.Policy().Action("task", name) == lathe.Deny {
 		note += " The user asked for it by name, so the call is permitted and the subagent exists."
 	}
 	return note, nil

@@ -209,7 +209,7 @@ func retarget(targets []snapshot.Target, old revertDoc, start string) []snapshot
 // takeBack changes the files. What it is about to do is stored first, so that it
 // can be undone after a crash.
 func (r *runner) takeBack(ctx context.Context, sess lathe.Session, mark *lathe.Revert, targets []snapshot.Target, old revertDoc, force bool, out *Reverted) (patch string, err error) {
-	store, err := r.inst.snapshots()
+	store, err := r.inst.Snapshots()
 	if err != nil {
 		return "", fmt.Errorf("revert: %w", err)
 	}
@@ -320,7 +320,7 @@ func (r *runner) unrevert(ctx context.Context, sess lathe.Session, force bool) (
 		return out, err
 	}
 	if len(doc.Files) > 0 {
-		store, err := r.inst.snapshots()
+		store, err := r.inst.Snapshots()
 		if err != nil {
 			return out, fmt.Errorf("unrevert: %w", err)
 		}

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"lathe"
+	"lathe/internal/instance"
 	"lathe/internal/store/sqlite"
 	"lathe/internal/turn"
 )
@@ -51,7 +52,7 @@ type runner struct {
 	s    *Service
 	sess atomic.Pointer[lathe.Session] // see current
 	ids  atomic.Pointer[lathe.IDs]     // sort after what the session has
-	inst *Instance
+	inst *instance.Instance
 
 	mu      sync.Mutex
 	work    *work            // nil: idle
@@ -257,7 +258,7 @@ func (r *runner) oneTurn(ctx context.Context) (turn.Outcome, error) {
 	r.title(history)
 	t := &turn.Turn{
 		Session: *r.current(), History: history, Host: h, Log: r.rec, IDs: r.ids.Load(),
-		Limits: r.limits, Outputs: r.outputs(), Spent: r.spent, Task: r.inst.taskTool(), Hooks: r.inst.engine.hooks, Retries: r.s.opts.Retries, ContinueOnDeny: r.inst.ContinueOnDeny,
+		Limits: r.limits, Outputs: r.outputs(), Spent: r.spent, Task: r.inst.TaskTool(), Hooks: r.inst.Hooks, Retries: r.s.opts.Retries, ContinueOnDeny: r.inst.Config.Experimental.ContinueLoopOnDeny,
 		Now: r.s.opts.Now, Logger: r.s.opts.Log, Snapshots: r.turnSnapshots(),
 		Context: r.turnContext(ctx), Asked: r.newestWaiting(),
 	}

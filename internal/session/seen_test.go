@@ -11,6 +11,7 @@ import (
 	"lathe"
 	"lathe/internal/bus"
 	"lathe/internal/config"
+	"lathe/internal/instance"
 	"lathe/internal/llm"
 	"lathe/internal/llm/script"
 	"lathe/internal/session"
@@ -117,9 +118,9 @@ text done`
 	}
 }
 
-func instanceOpener(paths config.Paths, store *sqlite.Store, events *bus.Bus, model llm.Model) func(context.Context, string) (*session.Instance, error) {
-	return func(ctx context.Context, dir string) (*session.Instance, error) {
-		return session.OpenInstance(ctx, dir, session.InstanceOptions{
+func instanceOpener(paths config.Paths, store *sqlite.Store, events *bus.Bus, model llm.Model) func(context.Context, string) (*instance.Instance, error) {
+	return func(ctx context.Context, dir string) (*instance.Instance, error) {
+		return instance.Open(ctx, dir, instance.Options{
 			Paths: paths, Getenv: func(string) string { return "" }, Environ: os.Environ(),
 			Log: slog.New(slog.DiscardHandler), Now: time.Now, Runner: shell.New(shell.Options{}), Todos: store,
 			Publish: func(dir string, ev lathe.Event) { events.Publish(dir, ev) },

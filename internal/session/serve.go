@@ -6,12 +6,13 @@ import (
 	"slices"
 
 	"lathe"
+	"lathe/internal/instance"
 	"lathe/internal/permission"
 	"lathe/internal/store/sqlite"
 )
 
 // Opened returns the instance of a directory if there is one already, or nil.
-func (s *Service) Opened(ctx context.Context, dir string) *Instance {
+func (s *Service) Opened(ctx context.Context, dir string) *instance.Instance {
 	s.mu.Lock()
 	o := s.instances[dir]
 	s.mu.Unlock()
@@ -64,7 +65,7 @@ func (s *Service) Dispose(ctx context.Context, dir string) error {
 		}
 		s.mu.Unlock()
 	}
-	errs = append(errs, inst.close())
+	errs = append(errs, inst.Close())
 	s.opts.Bus.Publish(dir, lathe.InstanceDisposed{Directory: dir})
 	return errors.Join(errs...)
 }
@@ -163,4 +164,17 @@ func (s *Service) RemoveMessage(ctx context.Context, id lathe.SessionID, message
 // Failed tells that a session could not do what was asked, and why.
 func (s *Service) Failed(dir string, id lathe.SessionID, f lathe.Failure) {
 	s.opts.Bus.Publish(dir, lathe.SessionFailed{SessionID: id, Failure: f})
+}
+
+// Reply answers a permission ask of a directory's instance.
+func (s *Service) Reply(ctx context.Context, dir string, id lathe.AskID, reply lathe.Reply) error {
+	inst, err := s.Instance(ctx, dir)
+	if err != nil {
+		return err
+	}
+	err = inst.Permission.Reply(ctx, id, reply)
+	if errors.Is(err, permission.ErrNotFound) {
+		return lathe.Errorf(lathe.CodeNotFound, "it may have been answered or withdrawn", "no permission ask %q is waiting", id)
+	}
+	return err
 }

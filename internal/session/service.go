@@ -16,6 +16,7 @@ import (
 
 	"lathe"
 	"lathe/internal/bus"
+	"lathe/internal/instance"
 	"lathe/internal/store/sqlite"
 	"lathe/internal/turn"
 )
@@ -28,7 +29,7 @@ type Options struct {
 	Now   func() time.Time
 	Log   *slog.Logger
 	// Open makes the instance of a directory; it is called once for each.
-	Open func(ctx context.Context, dir string) (*Instance, error)
+	Open func(ctx context.Context, dir string) (*instance.Instance, error)
 	// Retries overrides how failed model requests are repeated.
 	Retries turn.Retries
 	// Owner identifies this process in leases.
@@ -57,7 +58,7 @@ type Service struct {
 // opening is an instance that is being made or is ready.
 type opening struct {
 	done chan struct{}
-	inst *Instance
+	inst *instance.Instance
 	err  error
 }
 
@@ -93,7 +94,7 @@ func (s *Service) Close() error {
 	for _, o := range s.instances {
 		<-o.done
 		if o.inst != nil {
-			errs = append(errs, o.inst.close())
+			errs = append(errs, o.inst.Close())
 		}
 	}
 	clear(s.instances)
@@ -101,7 +102,7 @@ func (s *Service) Close() error {
 }
 
 // Instance returns what belongs to a directory, making it on first use.
-func (s *Service) Instance(ctx context.Context, dir string) (*Instance, error) {
+func (s *Service) Instance(ctx context.Context, dir string) (*instance.Instance, error) {
 	s.mu.Lock()
 	o := s.instances[dir]
 	if o == nil {
@@ -126,15 +127,15 @@ func (s *Service) Instance(ctx context.Context, dir string) (*Instance, error) {
 	}
 }
 
-func (s *Service) open(ctx context.Context, dir string) (*Instance, error) {
+func (s *Service) open(ctx context.Context, dir string) (*instance.Instance, error) {
 	inst, err := s.opts.Open(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	inst.engine.svc = s
+	inst.Serve(sessions{s})
 	s.listen(inst)
 	if err := s.opts.Store.PutProject(ctx, inst.Project); err != nil {
-		return nil, errors.Join(err, inst.close())
+		return nil, errors.Join(err, inst.Close())
 	}
 	return inst, nil
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"lathe"
+	"lathe/internal/instance"
 	"lathe/internal/provider"
 )
 
@@ -48,7 +49,7 @@ func (s *Service) Share(ctx context.Context, id lathe.SessionID) (lathe.Session,
 }
 
 // shareService returns the address of the service that a directory uses.
-func (s *Service) shareService(inst *Instance) (string, error) {
+func (s *Service) shareService(inst *instance.Instance) (string, error) {
 	switch {
 	case inst.Config.Share == "disabled":
 		return "", lathe.Errorf(lathe.CodeInvalid, "set share to manual or auto in the configuration, and unset OPENCODE_DISABLE_SHARE", "sharing is disabled")
@@ -136,7 +137,7 @@ func (s *Service) unshareTree(ctx context.Context, id lathe.SessionID) error {
 
 // autoShare publishes a new session in the background when the person wants that
 // for all. Its failure is for the log.
-func (s *Service) autoShare(inst *Instance, sess lathe.Session) {
+func (s *Service) autoShare(inst *instance.Instance, sess lathe.Session) {
 	if inst.Config.Share != "auto" || sess.ParentID != "" {
 		return
 	}

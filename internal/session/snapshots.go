@@ -3,36 +3,10 @@ package session
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"lathe"
 	"lathe/internal/snapshot"
 )
-
-// undo is an instance's snapshot store, opened on first use.
-type undo struct {
-	once  sync.Once
-	store *snapshot.Store
-	err   error
-}
-
-// snapshots returns the snapshot store of the instance's worktree, or why there
-// is none.
-func (i *Instance) snapshots() (*snapshot.Store, error) {
-	i.undo.once.Do(func() {
-		if !i.Config.SnapshotOn() {
-			i.undo.err = lathe.Errorf(lathe.CodeInvalid, `set "snapshot" to true in the configuration`, "snapshots are switched off")
-			return
-		}
-		i.undo.store, i.undo.err = snapshot.Open(context.Background(), snapshot.Options{
-			Root: i.Root, Project: i.Project.ID, DataDir: i.Paths.Data, Home: i.Paths.Home, Environ: i.engine.shellEnv, Log: i.log,
-		})
-		if i.undo.err != nil {
-			i.log.Info("steps cannot be undone here", "err", i.undo.err)
-		}
-	})
-	return i.undo.store, i.undo.err
-}
 
 // turnSnapshots are those of a session's turn: patches are its own.
 type turnSnapshots struct {
@@ -50,14 +24,6 @@ func (t turnSnapshots) Track(ctx context.Context) (string, error) {
 
 func (t turnSnapshots) Patch(ctx context.Context, from string) (lathe.Patch, string, error) {
 	return t.r.patch(ctx, t.Store, from)
-}
-
-func (u *undo) close() error {
-	u.once.Do(func() {})
-	if u.store == nil {
-		return nil
-	}
-	return u.store.Close()
 }
 
 // stepChange is what one step changed.
@@ -141,7 +107,7 @@ func (r *runner) recoverPatch(ctx context.Context, history []lathe.Message) {
 	if from == "" {
 		return
 	}
-	store, err := r.inst.snapshots()
+	store, err := r.inst.Snapshots()
 	if err != nil {
 		return
 	}
@@ -172,7 +138,7 @@ func (s *Service) TryUndo(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	store, err := inst.snapshots()
+	store, err := inst.Snapshots()
 	if err == nil {
 		_, err = store.Track(ctx)
 	}
@@ -185,6 +151,6 @@ func (s *Service) UndoProblem(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	_, err = inst.snapshots()
+	_, err = inst.Snapshots()
 	return err
 }

@@ -103,7 +103,7 @@ func (r *runner) diffOf(ctx context.Context, d changedDoc) ([]lathe.FileDiff, er
 	if d.From == "" || d.To == "" || d.From == d.To {
 		return nil, nil
 	}
-	store, err := r.inst.snapshots()
+	store, err := r.inst.Snapshots()
 	if err != nil {
 		return nil, nil // they were switched off since
 	}

@@ -10,6 +10,7 @@ import (
 	"lathe"
 	"lathe/internal/builtin"
 	"lathe/internal/bus"
+	"lathe/internal/instance"
 	"lathe/internal/permission"
 	"lathe/internal/store/sqlite"
 	"lathe/internal/tool"
@@ -21,11 +22,10 @@ const (
 	maxTaskSummary = 100 // calls of a subagent that the parent's part lists, the newest
 )
 
-// spawn runs a subagent in a session of its own and returns when it ended. The
+// Spawn runs a subagent in a session of its own and returns when it ended. The
 // end of ctx aborts it, and is waited for.
-func (i *Instance) spawn(ctx context.Context, in builtin.SpawnInput) (builtin.SpawnResult, error) {
-	s := i.engine.svc
-	agent, err := i.agent(in.Agent)
+func (s sessions) Spawn(ctx context.Context, i *instance.Instance, in builtin.SpawnInput) (builtin.SpawnResult, error) {
+	agent, err := i.Agent(in.Agent)
 	if err != nil {
 		return builtin.SpawnResult{}, err
 	}
@@ -33,7 +33,7 @@ func (i *Instance) spawn(ctx context.Context, in builtin.SpawnInput) (builtin.Sp
 	if err != nil {
 		return builtin.SpawnResult{}, err
 	}
-	child, err := i.childSession(ctx, agent, in)
+	child, err := s.childSession(ctx, i, agent, in)
 	if err != nil {
 		return builtin.SpawnResult{}, err
 	}
@@ -44,14 +44,14 @@ func (i *Instance) spawn(ctx context.Context, in builtin.SpawnInput) (builtin.Sp
 	p.Limits, p.spent, p.Rules, p.ceilings = parent.shared()
 	p.Limits.Time = 0 // the parent's own clock ends its context
 	if !in.Call.Direct {
-		caller, err := i.agent(in.Call.Agent)
+		caller, err := i.Agent(in.Call.Agent)
 		if err != nil {
 			return builtin.SpawnResult{}, err
 		}
 		p.ceilings = permission.Policy{Ceilings: p.ceilings}.Below(callerPolicy(caller, *parent.current(), p.Rules)).Ceilings
 	}
 	p.Rules = childRunRules(p.Rules, agent)
-	p.Parts = append([]lathe.PartBody{&lathe.Text{Text: in.Prompt}}, i.taskFiles(in.Prompt, agent, child.Rules, p.ceilings)...)
+	p.Parts = append([]lathe.PartBody{&lathe.Text{Text: in.Prompt}}, taskFiles(i, in.Prompt, agent, child.Rules, p.ceilings)...)
 	watch := newTaskWatch(in, child, p.Model)
 	sub := s.opts.Bus.Subscribe(context.WithoutCancel(ctx), bus.Filter{SessionID: child.ID, Match: watch.wants}, bus.Limits{})
 	defer sub.Close()
@@ -78,8 +78,8 @@ func (i *Instance) spawn(ctx context.Context, in builtin.SpawnInput) (builtin.Sp
 // taskFiles returns the files that a task names with "@". A model wrote it, so
 // there are only those that the subagent may read without an ask, and an agent
 // that is named stays text: a mention of the user's would be permission to call it.
-func (i *Instance) taskFiles(text string, agent Agent, rules []lathe.Rule, ceilings [][]lathe.Rule) []lathe.PartBody {
-	return slices.DeleteFunc(i.references(text, i.readableBy(agent, rules, ceilings)), func(p lathe.PartBody) bool {
+func taskFiles(i *instance.Instance, text string, agent instance.Agent, rules []lathe.Rule, ceilings [][]lathe.Rule) []lathe.PartBody {
+	return slices.DeleteFunc(references(i, text, readableBy(i, agent, rules, ceilings)), func(p lathe.PartBody) bool {
 		_, file := p.(*lathe.File)
 		return !file
 	})
@@ -87,8 +87,7 @@ func (i *Instance) taskFiles(text string, agent Agent, rules []lathe.Rule, ceili
 
 // childSession returns the session that a subagent works in: the one to resume,
 // or a new one below the caller's.
-func (i *Instance) childSession(ctx context.Context, agent Agent, in builtin.SpawnInput) (lathe.Session, error) {
-	s := i.engine.svc
+func (s sessions) childSession(ctx context.Context, i *instance.Instance, agent instance.Agent, in builtin.SpawnInput) (lathe.Session, error) {
 	parent, err := s.Get(ctx, in.Call.SessionID)
 	if err != nil {
 		return lathe.Session{}, err
@@ -115,7 +114,7 @@ func (i *Instance) childSession(ctx context.Context, agent Agent, in builtin.Spa
 	if depth >= limit {
 		return lathe.Session{}, fmt.Errorf("subagents may be nested %d deep here (subagent_depth); do the work yourself", limit)
 	}
-	caller, err := i.agent(in.Call.Agent)
+	caller, err := i.Agent(in.Call.Agent)
 	if err != nil {
 		return lathe.Session{}, err
 	}
@@ -144,7 +143,7 @@ func (s *Service) depth(ctx context.Context, sess lathe.Session) (int, error) {
 // session denies and what it says of outside directories, but nothing that is
 // allowed there; no task list and no subagents of its own unless its agent says
 // so; and no edits if the calling agent makes none.
-func childRules(parent []lathe.Rule, caller, agent Agent, primary []string) []lathe.Rule {
+func childRules(parent []lathe.Rule, caller, agent instance.Agent, primary []string) []lathe.Rule {
 	var rules []lathe.Rule
 	deny := func(name string) {
 		rules = append(rules, lathe.Rule{Permission: name, Pattern: "*", Action: lathe.Deny})
@@ -169,7 +168,7 @@ func childRules(parent []lathe.Rule, caller, agent Agent, primary []string) []la
 }
 
 // readOnly reports whether the last rule of an agent for editing any file denies.
-func readOnly(a Agent) bool {
+func readOnly(a instance.Agent) bool {
 	denied := false
 	for _, r := range a.Rules {
 		if r.Pattern == "*" && permission.Match(r.Permission, "edit") {
@@ -181,7 +180,7 @@ func readOnly(a Agent) bool {
 
 // childRunRules returns what the rules of one run mean for a subagent of it: all
 // but what they allow against a denial of the subagent's agent.
-func childRunRules(run []lathe.Rule, agent Agent) []lathe.Rule {
+func childRunRules(run []lathe.Rule, agent instance.Agent) []lathe.Rule {
 	return slices.DeleteFunc(slices.Clone(run), func(r lathe.Rule) bool {
 		return r.Action == lathe.Allow && slices.ContainsFunc(agent.Rules, func(a lathe.Rule) bool {
 			return a.Action == lathe.Deny && (permission.Match(a.Permission, r.Permission) || permission.Match(r.Permission, a.Permission))
@@ -339,4 +338,12 @@ func (w *taskWatch) metadata() map[string]any {
 // Children returns the sessions below one, newest first.
 func (s *Service) Children(ctx context.Context, id lathe.SessionID) ([]lathe.Session, error) {
 	return s.opts.Store.Sessions(ctx, sqlite.SessionFilter{ParentID: id})
+}
+
+// callerPolicy is what the caller of a subagent is judged by: its agent, its
+// session and its run.
+func callerPolicy(caller instance.Agent, parent lathe.Session, run []lathe.Rule) permission.Policy {
+	p := caller.Policy()
+	p.Rules = slices.Concat(p.Rules, parent.Rules, run)
+	return p
 }

@@ -4,10 +4,11 @@ import (
 	"context"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"lathe"
+	"lathe/internal/instance"
 	"lathe/internal/llm"
+	"lathe/internal/printable"
 	"lathe/internal/prompt"
 	"lathe/internal/provider"
 )
@@ -92,7 +93,7 @@ func (r *runner) setTitle(ctx context.Context, title string) error {
 // askTitle asks the small model; the answer is empty when it fails.
 func (r *runner) askTitle(ctx context.Context, first lathe.Message) string {
 	info := first.Info.(*lathe.User)
-	agent, err := r.inst.agent("title")
+	agent, err := r.inst.Agent("title")
 	if err != nil {
 		return ""
 	}
@@ -121,7 +122,7 @@ func (r *runner) askTitle(ctx context.Context, first lathe.Message) string {
 	return cleanTitle(text.String())
 }
 
-func titleRequest(m *provider.Model, agent Agent, first lathe.Message) *llm.Request {
+func titleRequest(m *provider.Model, agent instance.Agent, first lathe.Message) *llm.Request {
 	bare := lathe.Message{Info: &lathe.User{}}
 	for _, p := range first.Parts {
 		switch b := p.Body.(type) {
@@ -158,7 +159,7 @@ func cleanTitle(answer string) string {
 	}
 	for line := range strings.Lines(answer) {
 		if line = strings.Trim(strings.TrimSpace(line), `"'`); line != "" {
-			return shorten(line, maxTitle)
+			return printable.Shorten(line, maxTitle)
 		}
 	}
 	return ""
@@ -166,12 +167,5 @@ func cleanTitle(answer string) string {
 
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return shorten(strings.Join(strings.Fields(line), " "), 60)
-}
-
-func shorten(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return strings.TrimSpace(string([]rune(s)[:n-3])) + "..."
+	return printable.Shorten(strings.Join(strings.Fields(line), " "), 60)
 }

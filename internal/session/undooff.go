@@ -29,7 +29,7 @@ func (n noSnapshots) Patch(context.Context, string) (lathe.Patch, string, error)
 // turnSnapshots is what a turn records trees with; nil when the person switched
 // that off.
 func (r *runner) turnSnapshots() turn.Snapshots {
-	store, err := r.inst.snapshots()
+	store, err := r.inst.Snapshots()
 	switch {
 	case err == nil:
 		return turnSnapshots{store, r}
@@ -52,7 +52,7 @@ func (r *runner) tellUndoOff(why error) {
 // none of them is unknown. Parts before the given one of the first message do not
 // count.
 func (r *runner) unrecorded(messages []lathe.Message, part int) string {
-	_, off := r.inst.snapshots()
+	_, off := r.inst.Snapshots()
 	for i, m := range messages {
 		parts := m.Parts
 		if i == 0 {

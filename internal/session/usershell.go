@@ -123,7 +123,7 @@ func (r *runner) userShell(ctx context.Context, user *lathe.Message, command str
 
 // beforeShell returns the tree before a command of the user's, or "".
 func (r *runner) beforeShell(ctx context.Context) string {
-	store, err := r.inst.snapshots()
+	store, err := r.inst.Snapshots()
 	if err != nil {
 		if r.inst.Config.SnapshotOn() {
 			r.tellUndoOff(err)
@@ -141,7 +141,7 @@ func (r *runner) beforeShell(ctx context.Context) string {
 // shellChanges returns the parts of a message that tell what the command changed,
 // so that to revert it takes that back.
 func (r *runner) shellChanges(ctx context.Context, before string, m lathe.Message) (parts []lathe.Part) {
-	store, err := r.inst.snapshots()
+	store, err := r.inst.Snapshots()
 	if err != nil || before == "" {
 		return nil
 	}
@@ -163,14 +163,14 @@ func (r *runner) shellChanges(ctx context.Context, before string, m lathe.Messag
 
 // runUserShell runs the command and shows its output as it comes.
 func (r *runner) runUserShell(ctx context.Context, p lathe.Part, call lathe.ToolCall, command string) (tool.Result, error) {
-	limits := r.inst.engine.limits.In(r.outputs())
+	limits := r.inst.Limits.In(r.outputs())
 	spool := shell.NewSpool(shell.SpoolOptions{Head: shellPreview, Tail: limits.Bytes(), Create: func() (io.WriteCloser, error) { return limits.Create() }})
 	defer spool.Close()
 	running := *call.State.(*lathe.ToolRunning)
 	var shown time.Time
-	exit, err := r.inst.engine.runner.Run(ctx, shell.Command{
-		Script: command, Dir: r.inst.Root.Dir, Shell: r.inst.shell,
-		Env: r.inst.engine.shellEnv,
+	exit, err := r.inst.Shell.Runner.Run(ctx, shell.Command{
+		Script: command, Dir: r.inst.Root.Dir, Shell: r.inst.Shell.Path,
+		Env: r.inst.Shell.Env,
 		Output: func(chunk []byte) {
 			_, _ = spool.Write(chunk)
 			if now := r.s.opts.Now(); now.Sub(shown) >= shellProgress {

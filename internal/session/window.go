@@ -53,11 +53,11 @@ func (s *Service) Window(ctx context.Context, id lathe.SessionID) (*Window, erro
 	if err != nil {
 		return nil, err
 	}
-	agent, err := r.inst.pickAgent("", sess.Agent)
+	agent, err := r.inst.PickAgent("", sess.Agent)
 	if err != nil {
 		return nil, err
 	}
-	ref, err := r.inst.pickModel(ctx, lathe.ModelRef{}, agent, sess.Model)
+	ref, err := r.inst.PickModel(ctx, lathe.ModelRef{}, agent, sess.Model)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/instance"
 	"lathe/internal/shell"
 	"lathe/internal/worktree"
 )
@@ -68,13 +69,13 @@ func (s *Service) Worktrees(ctx context.Context, dir string) ([]string, error) {
 
 // worktrees returns the repository of a directory. The instance is for others too,
 // so it is made even if the request is given up.
-func (s *Service) worktrees(ctx context.Context, dir string) (*Instance, *worktree.Repo, error) {
+func (s *Service) worktrees(ctx context.Context, dir string) (*instance.Instance, *worktree.Repo, error) {
 	inst, err := s.Instance(context.WithoutCancel(ctx), dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	repo, err := worktree.Open(worktree.Options{
-		Root: inst.Root, Dir: filepath.Join(inst.Paths.Data, "worktree", inst.Project.ID), Environ: inst.engine.shellEnv,
+		Root: inst.Root, Dir: filepath.Join(inst.Paths.Data, "worktree", inst.Project.ID), Environ: inst.Shell.Env,
 		Trusted: inst.Trust.Given, Now: s.opts.Now, Name: newSlug,
 	})
 	return inst, repo, err
@@ -119,7 +120,7 @@ func (s *Service) CreateWorktree(ctx context.Context, dir string, in WorktreeInp
 
 // startCommand is what the person set for the worktrees of this checkout. What was
 // set for another clone does not run here: that one may be trusted and this not.
-func (s *Service) startCommand(ctx context.Context, inst *Instance) []string {
+func (s *Service) startCommand(ctx context.Context, inst *instance.Instance) []string {
 	p, err := s.opts.Store.Project(ctx, inst.Project.ID)
 	if err != nil || p.StartIn != inst.Root.Worktree {
 		return nil
@@ -130,7 +131,7 @@ func (s *Service) startCommand(ctx context.Context, inst *Instance) []string {
 // prepare fills a worktree and runs its start commands, from when the returned
 // function is called until they end, the service closes, or the worktree is
 // removed or reset, which waits for it.
-func (s *Service) prepare(inst *Instance, dir string, fill func(context.Context) error, scripts []string) (begin func()) {
+func (s *Service) prepare(inst *instance.Instance, dir string, fill func(context.Context) error, scripts []string) (begin func()) {
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	one, begun := &preparation{cancel: cancel, done: make(chan struct{})}, make(chan struct{})
 	p := &s.preparing
@@ -150,7 +151,7 @@ func (s *Service) prepare(inst *Instance, dir string, fill func(context.Context)
 		err := fill(s.ctx)
 		for _, script := range scripts {
 			if err == nil && strings.TrimSpace(script) != "" {
-				err = inst.runStart(ctx, dir, script)
+				err = runStart(ctx, inst, dir, script)
 			}
 		}
 		if err != nil && ctx.Err() == nil {
@@ -170,10 +171,10 @@ func (s *Service) prepare(inst *Instance, dir string, fill func(context.Context)
 }
 
 // runStart runs a start command. An error tells the end of what it printed.
-func (i *Instance) runStart(ctx context.Context, dir, script string) error {
+func runStart(ctx context.Context, i *instance.Instance, dir, script string) error {
 	var said []byte
-	exit, err := i.engine.runner.Run(ctx, shell.Command{
-		Script: script, Dir: dir, Shell: i.shell, Env: i.engine.shellEnv, Timeout: startLimit,
+	exit, err := i.Shell.Runner.Run(ctx, shell.Command{
+		Script: script, Dir: dir, Shell: i.Shell.Path, Env: i.Shell.Env, Timeout: startLimit,
 		Output: func(chunk []byte) {
 			said = append(said, chunk...)
 			said = said[max(0, len(said)-startSays):]
@@ -225,7 +226,7 @@ func (s *Service) ResetWorktree(ctx context.Context, dir, target string) (kept s
 }
 
 // settled returns a worktree in which nothing goes on.
-func (s *Service) settled(ctx context.Context, dir, target string) (*Instance, *worktree.Repo, string, error) {
+func (s *Service) settled(ctx context.Context, dir, target string) (*instance.Instance, *worktree.Repo, string, error) {
 	inst, repo, err := s.worktrees(ctx, dir)
 	if err != nil {
 		return nil, nil, "", err

@@ -17,6 +17,7 @@ import (
 	"lathe"
 	"lathe/internal/bus"
 	"lathe/internal/config"
+	"lathe/internal/instance"
 	"lathe/internal/llm"
 	"lathe/internal/session"
 	"lathe/internal/shell"
@@ -32,7 +33,7 @@ type world struct {
 	home string
 	repo string
 	env  map[string]string
-	opts session.InstanceOptions
+	opts instance.Options
 	bus  *bus.Bus
 
 	sharing session.Sharing
@@ -58,7 +59,7 @@ func newWorld(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.opts = session.InstanceOptions{
+	w.opts = instance.Options{
 		Paths: paths, Getenv: w.getenv, Log: slog.New(slog.DiscardHandler), Now: w.clock,
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.home},
 		Publish: func(dir string, ev lathe.Event) { w.bus.Publish(dir, ev) },
@@ -117,9 +118,9 @@ func (w *world) write(files map[string]string) {
 	}
 }
 
-func (w *world) instance() *session.Instance {
+func (w *world) instance() *instance.Instance {
 	w.t.Helper()
-	inst, err := session.OpenInstance(w.t.Context(), w.repo, w.opts)
+	inst, err := instance.Open(w.t.Context(), w.repo, w.opts)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -129,7 +130,7 @@ func (w *world) instance() *session.Instance {
 // trust trusts the repository as it is.
 func (w *world) trust() {
 	w.t.Helper()
-	c, err := session.FindCheckout(w.t.Context(), w.repo, w.opts)
+	c, err := instance.FindCheckout(w.t.Context(), w.repo, w.opts)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -154,8 +155,8 @@ func (w *world) service() (s *session.Service, stop func()) {
 	o.Runner = shell.New(shell.Options{})
 	s = session.New(session.Options{
 		Store: store, Bus: w.bus, Now: w.clock, IDs: o.IDs, Owner: sqlite.Self(), Sharing: w.sharing,
-		Open: func(ctx context.Context, dir string) (*session.Instance, error) {
-			return session.OpenInstance(ctx, dir, o)
+		Open: func(ctx context.Context, dir string) (*instance.Instance, error) {
+			return instance.Open(ctx, dir, o)
 		},
 	})
 	return s, sync.OnceFunc(func() {

@@ -5,8 +5,8 @@ import (
 
 	"lathe"
 	"lathe/internal/catalog"
+	"lathe/internal/instance"
 	"lathe/internal/provider"
-	engine "lathe/internal/session"
 )
 
 // The shapes of the /api routes of 1.18: what its screen reads besides the
@@ -131,7 +131,7 @@ type apiAgent struct {
 }
 
 // EncodeAPIAgents returns the agents, hidden ones too.
-func EncodeAPIAgents(agents []engine.Agent) any {
+func EncodeAPIAgents(agents []instance.Agent) any {
 	out := make([]apiAgent, 0, len(agents))
 	for _, a := range agents {
 		e := apiAgent{
@@ -251,7 +251,7 @@ type apiCommand struct {
 }
 
 // EncodeAPICommands returns the commands. parse reads the names of models.
-func EncodeAPICommands(all []engine.Command, parse func(string) (lathe.ModelRef, error)) any {
+func EncodeAPICommands(all []instance.Command, parse func(string) (lathe.ModelRef, error)) any {
 	out := make([]apiCommand, 0, len(all))
 	for _, c := range all {
 		e := apiCommand{Name: c.Name, Template: c.Template, Description: c.Description, Agent: c.Agent}

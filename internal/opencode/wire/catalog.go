@@ -5,8 +5,8 @@ import (
 
 	"lathe"
 	"lathe/internal/catalog"
+	"lathe/internal/instance"
 	"lathe/internal/provider"
-	engine "lathe/internal/session"
 	"lathe/internal/terminal"
 	"lathe/internal/tool"
 )
@@ -178,7 +178,7 @@ type agentOut struct {
 }
 
 // EncodeAgents returns the agents, hidden ones too.
-func EncodeAgents(agents []engine.Agent) any {
+func EncodeAgents(agents []instance.Agent) any {
 	out := make([]agentOut, 0, len(agents))
 	for _, a := range agents {
 		e := agentOut{
@@ -209,7 +209,7 @@ type commandOut struct {
 }
 
 // EncodeCommands returns slash commands.
-func EncodeCommands(commands []engine.Command) any {
+func EncodeCommands(commands []instance.Command) any {
 	out := make([]commandOut, 0, len(commands))
 	for _, c := range commands {
 		out = append(out, commandOut{
@@ -235,7 +235,7 @@ type skillOut struct {
 }
 
 // EncodeSkills returns skills.
-func EncodeSkills(skills []engine.Skill) any {
+func EncodeSkills(skills []instance.Skill) any {
 	out := make([]skillOut, 0, len(skills))
 	for _, s := range skills {
 		out = append(out, skillOut{s.Name, s.Description, s.File})

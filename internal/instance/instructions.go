@@ -1,7 +1,8 @@
-package session
+package instance
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -41,13 +42,13 @@ func (i *Instance) instructionFiles() []string {
 		add(i.projectInstructions()...)
 	}
 	for _, p := range i.globalInstructions() {
-		if isFile(p) {
+		if isRegular(p) {
 			add(p)
 			break
 		}
 	}
 	for _, pattern := range i.Config.Instructions {
-		if !isURL(pattern) {
+		if !IsURL(pattern) {
 			add(i.matchInstructions(pattern)...)
 		}
 	}
@@ -61,7 +62,7 @@ func (i *Instance) projectInstructions() []string {
 		}
 		var found []string
 		for _, dir := range i.upward() {
-			if p := filepath.Join(dir, name); isFile(p) && i.ownFile(p) {
+			if p := filepath.Join(dir, name); isRegular(p) && i.ownFile(p) {
 				found = append(found, p)
 			}
 		}
@@ -136,22 +137,22 @@ func globFiles(dir, pattern string) []string {
 	return out
 }
 
-func isURL(s string) bool {
+func IsURL(s string) bool {
 	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
 
-func isFile(path string) bool {
+func isRegular(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
 }
 
-// readInstructions returns the content of the instruction files that can be read.
-func (i *Instance) readInstructions() []prompt.Instruction {
+// ReadInstructions returns the content of the instruction files that can be read.
+func (i *Instance) ReadInstructions() []prompt.Instruction {
 	var out []prompt.Instruction
 	for _, p := range i.instructionFiles() {
 		data, err := workspace.ReadFile(p, maxInstruction)
 		if err != nil {
-			i.log.Warn("an instruction file was left out", "path", p, "err", err)
+			i.Log.Warn("an instruction file was left out", "path", p, "err", err)
 			continue
 		}
 		if text := strings.ToValidUTF8(string(data), "\uFFFD"); strings.TrimSpace(text) != "" {
@@ -161,17 +162,17 @@ func (i *Instance) readInstructions() []prompt.Instruction {
 	return out
 }
 
-// fetchInstructions gets the instructions that the configuration names by
+// FetchInstructions gets the instructions that the configuration names by
 // address. One that does not answer in time is left out.
-func (i *Instance) fetchInstructions(ctx context.Context) []prompt.Instruction {
+func (i *Instance) FetchInstructions(ctx context.Context) []prompt.Instruction {
 	var out []prompt.Instruction
 	for _, u := range i.Config.Instructions {
-		if !isURL(u) {
+		if !IsURL(u) {
 			continue
 		}
 		text, err := i.fetch(ctx, u)
 		if err != nil {
-			i.log.Warn("instructions were left out", "url", u, "err", err)
+			i.Log.Warn("instructions were left out", "url", u, "err", err)
 			continue
 		}
 		out = append(out, prompt.Instruction{Path: u, Content: text})
@@ -198,39 +199,4 @@ func (i *Instance) fetch(ctx context.Context, u string) (string, error) {
 	return strings.ToValidUTF8(string(data), "\uFFFD"), err
 }
 
-// freeze gathers what the system prompt of a new session is made of.
-func (i *Instance) freeze(ctx context.Context, now time.Time) *frozen {
-	f := &frozen{
-		Dir: i.Root.Dir, Worktree: i.Root.TopLevel, Git: i.Root.VCS == "git",
-		Platform: i.platform, Shell: filepath.Base(i.shell), Date: prompt.FormatDate(now), Skills: i.engine.skills,
-	}
-	f.Instructions = append(i.readInstructions(), i.fetchInstructions(ctx)...)
-	f.Told = prompt.State{Date: f.Date, Instructions: hashes(f.Instructions)}
-	return f
-}
-
-// state returns what a model should know now, and the text of the instruction
-// files. Instructions from addresses are not fetched again: they keep the hash
-// that was told.
-func (i *Instance) state(now time.Time, told map[string]string) (prompt.State, map[string]string) {
-	current := i.readInstructions()
-	st := prompt.State{Date: prompt.FormatDate(now), Instructions: hashes(current)}
-	for path, hash := range told {
-		if isURL(path) {
-			st.Instructions[path] = hash
-		}
-	}
-	contents := make(map[string]string, len(current))
-	for _, in := range current {
-		contents[in.Path] = in.Content
-	}
-	return st, contents
-}
-
-func hashes(in []prompt.Instruction) map[string]string {
-	out := make(map[string]string, len(in))
-	for _, i := range in {
-		out[i.Path] = prompt.Hash(i.Content)
-	}
-	return out
-}
+func errStatus(code int) error { return fmt.Errorf("HTTP status %d", code) }

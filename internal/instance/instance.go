@@ -1,14 +1,12 @@
-package session
+package instance
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"net/http"
 	"path/filepath"
-	"runtime"
-	"strings"
 	"sync"
 	"time"
 
@@ -43,18 +41,23 @@ type Instance struct {
 	Seen       *tool.Seen // what the sessions have read
 	Trust      Trust
 
-	// ContinueOnDeny keeps turns going after a rejected permission.
-	ContinueOnDeny bool
+	Shell  Shell        // how commands run here
+	Limits *tool.Limits // of what tools print
+	Hooks  *plugin.Chain
 
 	rulePaths permission.Paths
 	links     *reading.Links
-	engine    engine
+	sessions  Sessions
 	undo      undo
+	AtStart   []Skill // when the instance was made
+	search    bool    // web searches are on for every model
+	patching  func() *tool.Registry
 
-	log      *slog.Logger
-	http     *http.Client
-	shell    string
-	platform string
+	onClose       []func()
+	skillProblems []error
+
+	Log  *slog.Logger
+	http *http.Client // for instructions
 
 	mu     sync.Mutex
 	models map[lathe.ModelRef]*provider.Model
@@ -76,8 +79,33 @@ func (i *Instance) Model(ref lathe.ModelRef) (*provider.Model, error) {
 	return m, err
 }
 
-// InstanceOptions say what instances are made of.
-type InstanceOptions struct {
+// Shell is how commands run in a directory.
+type Shell struct {
+	Path   string   // the shell program
+	Env    []string // the environment of commands
+	Runner *shell.Runner
+}
+
+// Sessions is what the tools of an instance need of the sessions they run in.
+type Sessions interface {
+	// Spawn runs a subagent in a session of its own and returns when it ended. The
+	// end of ctx aborts it, and is waited for.
+	Spawn(ctx context.Context, i *Instance, in builtin.SpawnInput) (builtin.SpawnResult, error)
+	// Ask puts the questions of a tool call to the user and waits. A dismissed
+	// question is a *[builtin.Dismissed]; the end of ctx withdraws it.
+	Ask(ctx context.Context, i *Instance, call *tool.Call, list []lathe.Question) ([][]string, error)
+	// SwitchAgent makes the session of a call go on with another agent.
+	SwitchAgent(ctx context.Context, i *Instance, call *tool.Call, agent string) error
+	// History yields the messages of a session before one, newest first.
+	History(ctx context.Context, id lathe.SessionID, before int64) iter.Seq2[lathe.Message, error]
+}
+
+// Serve gives the tools the sessions that they run in. It is called once, before
+// the instance is used.
+func (i *Instance) Serve(s Sessions) { i.sessions = s }
+
+// Options say what instances are made of.
+type Options struct {
 	Paths   config.Paths
 	Getenv  func(string) string
 	Environ []string // what commands inherit
@@ -107,8 +135,8 @@ type InstanceOptions struct {
 	Secrets []string
 }
 
-// OpenInstance makes the instance of a directory.
-func OpenInstance(ctx context.Context, dir string, o InstanceOptions) (*Instance, error) {
+// Open makes the instance of a directory.
+func Open(ctx context.Context, dir string, o Options) (*Instance, error) {
 	checkout, err := FindCheckout(ctx, dir, o)
 	if err != nil {
 		return nil, err
@@ -119,10 +147,9 @@ func OpenInstance(ctx context.Context, dir string, o InstanceOptions) (*Instance
 		return nil, err
 	}
 	inst := &Instance{
-		Root: root, Paths: o.Paths, Config: conf, Trust: trusted, log: o.Log, http: http.DefaultClient, platform: runtime.GOOS,
-		Project:        lathe.Project{ID: checkout.Project, Worktree: root.Worktree, VCS: root.VCS, Created: o.Now(), Updated: o.Now()},
-		ContinueOnDeny: conf.Experimental.ContinueLoopOnDeny,
-		models:         map[lathe.ModelRef]*provider.Model{},
+		Root: root, Paths: o.Paths, Config: conf, Trust: trusted, Log: o.Log, http: http.DefaultClient,
+		Project: lathe.Project{ID: checkout.Project, Worktree: root.Worktree, VCS: root.VCS, Created: o.Now(), Updated: o.Now()},
+		models:  map[lathe.ModelRef]*provider.Model{},
 	}
 	inst.Models, err = provider.New(provider.Options{
 		Config: conf, Auth: o.Auth, Catalog: o.Catalog, Getenv: o.Getenv, HTTP: o.HTTP, Now: o.Now,
@@ -136,13 +163,13 @@ func OpenInstance(ctx context.Context, dir string, o InstanceOptions) (*Instance
 }
 
 // equip gives the instance its agents, tools and permission service.
-func (i *Instance) equip(ctx context.Context, o InstanceOptions) {
+func (i *Instance) equip(ctx context.Context, o Options) {
 	limits := &tool.Limits{
 		Dir: filepath.Join(i.Paths.Data, tool.SpillDir), MaxLines: i.Config.ToolOutput.MaxLines, MaxBytes: i.Config.ToolOutput.MaxBytes,
 	}
-	i.engine.skills = i.findInstanceSkills()
+	i.AtStart = i.findInstanceSkills()
 	i.rulePaths = permission.Paths{
-		Readable:   skillDirs(i.engine.skills),
+		Readable:   skillDirs(i.AtStart),
 		ToolOutput: filepath.Join(i.Paths.Data, tool.SpillDir),
 		Plans:      filepath.Join(i.Paths.Data, "plans"),
 	}
@@ -155,15 +182,15 @@ func (i *Instance) equip(ctx context.Context, o InstanceOptions) {
 	i.Permission = permission.New(asks)
 	i.Grants = Grants{asks: i.Permission, store: o.Approvals, owner: i.ApprovalOwner()}
 	env := i.commandEnv(o)
-	i.shell = i.Config.Shell
-	if i.shell == "" {
-		i.shell = shell.Choose(env)
+	i.Shell.Path = i.Config.Shell
+	if i.Shell.Path == "" {
+		i.Shell.Path = shell.Choose(env)
 	}
 	i.Seen = &tool.Seen{Off: i.Config.Flags.DisableFiletimeCheck}
 	i.offer(builtin.Env{
 		Root: i.Root, Home: i.Paths.Home, DataDir: i.Paths.Data,
 		Private: []string{i.Paths.Config, i.Paths.State, i.Paths.OpenCodeConfig, i.Paths.OpenCodeData},
-		Shell:   i.shell, ShellEnv: env, Runner: o.Runner, BashTimeout: i.Config.Flags.BashDefaultTimeout(),
+		Shell:   i.Shell.Path, ShellEnv: env, Runner: o.Runner, BashTimeout: i.Config.Flags.BashDefaultTimeout(),
 		Limits: limits, Seen: i.Seen, HTTP: o.HTTP, Own: o.Own, Todos: o.Todos, Publish: publish, Now: o.Now,
 		Known: i.knownInstruction,
 	}, o)
@@ -179,37 +206,15 @@ func (i *Instance) knownInstruction(path string) bool {
 	return false
 }
 
-// close ends what the instance keeps waiting.
-func (i *Instance) close() error {
-	if i.engine.unlisten != nil {
-		i.engine.unlisten()
+// OnClose has a function called when the instance is closed. It is to be called
+// before the instance is used.
+func (i *Instance) OnClose(f func()) { i.onClose = append(i.onClose, f) }
+
+// Close ends what the instance keeps waiting.
+func (i *Instance) Close() error {
+	for _, f := range i.onClose {
+		f()
 	}
 	i.Permission.Close()
 	return i.undo.close()
 }
-
-// Reply answers a permission ask of a directory's instance.
-func (s *Service) Reply(ctx context.Context, dir string, id lathe.AskID, reply lathe.Reply) error {
-	inst, err := s.Instance(ctx, dir)
-	if err != nil {
-		return err
-	}
-	err = inst.Permission.Reply(ctx, id, reply)
-	if errors.Is(err, permission.ErrNotFound) {
-		return lathe.Errorf(lathe.CodeNotFound, "it may have been answered or withdrawn", "no permission ask %q is waiting", id)
-	}
-	return err
-}
-
-func variantHint(variants []catalog.Variant) string {
-	if len(variants) == 0 {
-		return "it has none"
-	}
-	names := make([]string, len(variants))
-	for i, v := range variants {
-		names[i] = v.Name
-	}
-	return "it has: " + strings.Join(names, ", ")
-}
-
-func errStatus(code int) error { return fmt.Errorf("HTTP status %d", code) }

@@ -1,4 +1,4 @@
-package session
+package instance
 
 import (
 	"slices"
@@ -20,7 +20,7 @@ var unattended = map[string]string{
 
 // commandEnv returns the environment of commands: the person's, without the keys of
 // providers, and such that nothing waits. What keep_env names stays as it is.
-func (i *Instance) commandEnv(o InstanceOptions) []string {
+func (i *Instance) commandEnv(o Options) []string {
 	hidden := map[string]bool{}
 	for _, name := range append(i.Models.KeyVariables(), i.Config.SecretVariables(o.Getenv)...) {
 		hidden[name] = true

@@ -1,4 +1,4 @@
-package session
+package instance
 
 import (
 	"lathe"

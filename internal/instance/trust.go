@@ -1,4 +1,4 @@
-package session
+package instance
 
 import (
 	"context"
@@ -29,7 +29,7 @@ type Checkout struct {
 }
 
 // FindCheckout finds the checkout and project of a directory.
-func FindCheckout(ctx context.Context, dir string, o InstanceOptions) (Checkout, error) {
+func FindCheckout(ctx context.Context, dir string, o Options) (Checkout, error) {
 	root, err := workspace.Find(ctx, dir)
 	if err != nil {
 		return Checkout{}, err
@@ -47,12 +47,12 @@ func FindCheckout(ctx context.Context, dir string, o InstanceOptions) (Checkout,
 }
 
 // Scan hashes what could steer lathe in the checkout.
-func (c Checkout) Scan(o InstanceOptions) (trust.Files, error) {
+func (c Checkout) Scan(o Options) (trust.Files, error) {
 	files, dirs := config.Steering(o.configFor(c.Root))
 	return trust.Scan(c.Dir, files, dirs)
 }
 
-func (o InstanceOptions) configFor(root workspace.Root) config.Options {
+func (o Options) configFor(root workspace.Root) config.Options {
 	return config.Options{
 		Dir: root.Dir, Worktree: root.TopLevel, Paths: o.Paths, Getenv: o.Getenv, HTTP: o.HTTP, Auth: o.Auth,
 	}
@@ -60,7 +60,7 @@ func (o InstanceOptions) configFor(root workspace.Root) config.Options {
 
 // Judge decides whether the checkout is trusted: for this process, or by a
 // stored decision that still holds.
-func (c Checkout) Judge(o InstanceOptions) Trust {
+func (c Checkout) Judge(o Options) Trust {
 	if o.Trusted != nil && o.Trusted(c.Root) {
 		return Trust{Given: true}
 	}
@@ -85,7 +85,7 @@ func (c Checkout) Judge(o InstanceOptions) Trust {
 // LoadConfig loads the configuration of the checkout, the repository's part in
 // full only if it is trusted. What was judged is what was loaded: a file that
 // changes in between costs the trust.
-func (c Checkout) LoadConfig(ctx context.Context, o InstanceOptions) (*config.Config, Trust, error) {
+func (c Checkout) LoadConfig(ctx context.Context, o Options) (*config.Config, Trust, error) {
 	t := c.Judge(o)
 	opts := o.configFor(c.Root)
 	opts.Trusted = t.Given

@@ -1,9 +1,8 @@
-package session
+package instance
 
 import (
-	"context"
 	"path/filepath"
-	"slices"
+	"strings"
 
 	"lathe"
 	"lathe/internal/config"
@@ -13,16 +12,16 @@ import (
 	"lathe/internal/workspace"
 )
 
-// reading returns what a policy says of reading files, with what was approved by
+// ReadingBy returns what a policy says of reading files, with what was approved by
 // the time it is asked.
-func (i *Instance) reading(policy permission.Policy) func() tool.Reading {
+func (i *Instance) ReadingBy(policy permission.Policy) func() tool.Reading {
 	return func() tool.Reading { return reading.New(i.Root, policy, i.Permission.Approved(), i.links) }
 }
 
 // Reading says which files may be shown where no agent is at work, as in a search
 // over the API: those that the default agent may read.
 func (i *Instance) Reading() tool.Reading {
-	return i.reading(personsDefault(i.Agents, i.Config, i.rulePaths).policy())()
+	return i.ReadingBy(i.PersonsDefault().Policy())()
 }
 
 // Hides returns which files below a resolved directory are not even named: those
@@ -39,27 +38,8 @@ func (i *Instance) Hides(dir string) func(path string) bool {
 	}
 }
 
-// Shown returns messages for people elsewhere to read: without what calls printed
-// of files that may not be read without an ask, whoever was asked then.
-func (s *Service) Shown(ctx context.Context, dir string, messages []lathe.Message) []lathe.Message {
-	out := slices.Clone(messages)
-	for i := range out {
-		out[i].Parts = s.shownParts(ctx, dir, out[i].Parts)
-	}
-	return out
-}
-
-func (s *Service) shownParts(ctx context.Context, dir string, parts []lathe.Part) []lathe.Part {
-	inst, err := s.Instance(ctx, dir)
-	if err != nil { // the directory may be gone
-		root := workspace.Root{Dir: dir, Worktree: "/", TopLevel: "/"}
-		return reading.Parts(reading.New(root, permission.Policy{Rules: permission.Defaults(permission.Paths{})}, nil, nil), root, parts)
-	}
-	return reading.Parts(inst.Reading(), inst.Root, parts)
-}
-
 // Denied reports whether a rule for some files keeps the default agent from
-// reading one: then no text attaches it, for a text is pasted easily. What is only
+// ReadingBy one: then no text attaches it, for a text is pasted easily. What is only
 // asked about is attached where the person names it.
 func (i *Instance) Denied(path string) bool {
 	real, err := i.Root.Resolve(path)
@@ -88,4 +68,27 @@ func secretFiles(p config.Paths) []string {
 		}
 	}
 	return globs
+}
+
+func (i *Instance) Places(name string) []string {
+	name = filepath.FromSlash(name)
+	switch rest, home := strings.CutPrefix(name, "~"+string(filepath.Separator)); {
+	case name == "":
+		return nil
+	case home:
+		return []string{filepath.Join(i.Paths.Home, rest)}
+	case filepath.IsAbs(name):
+		return []string{filepath.Clean(name)}
+	}
+	places := []string{filepath.Join(i.Root.Dir, name)}
+	if i.Root.VCS != "" && i.Root.TopLevel != i.Root.Dir {
+		places = append(places, filepath.Join(i.Root.TopLevel, name))
+	}
+	return places
+}
+
+// Inside keeps references within the workspace.
+func (i *Instance) Inside(path string) bool {
+	real, err := workspace.Resolve(path)
+	return err == nil && i.Root.Contains(real)
 }

@@ -1,4 +1,4 @@
-package session
+package instance
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lathe"
+	"lathe/internal/catalog"
 	"lathe/internal/config"
 	"lathe/internal/permission"
 	"lathe/internal/prompt"
@@ -113,8 +114,8 @@ func splitModel(s string) lathe.ModelRef {
 	return lathe.ModelRef{Provider: p, Model: m, Variant: variant}
 }
 
-// agent returns an agent by name.
-func (i *Instance) agent(name string) (Agent, error) {
+// Agent returns an agent by name.
+func (i *Instance) Agent(name string) (Agent, error) {
 	for _, a := range i.Agents {
 		if a.Name == name {
 			return a, nil
@@ -133,14 +134,14 @@ func (i *Instance) agentNames() []string {
 	return names
 }
 
-// pickAgent returns the agent of a prompt: the one asked for, else the session's,
+// PickAgent returns the agent of a prompt: the one asked for, else the session's,
 // else the default. A subagent cannot lead a session.
-func (i *Instance) pickAgent(asked, last string) (Agent, error) {
+func (i *Instance) PickAgent(asked, last string) (Agent, error) {
 	if asked != "" {
-		return i.agent(asked)
+		return i.Agent(asked)
 	}
 	if last != "" {
-		if a, err := i.agent(last); err == nil {
+		if a, err := i.Agent(last); err == nil {
 			return a, nil
 		}
 	}
@@ -149,7 +150,7 @@ func (i *Instance) pickAgent(asked, last string) (Agent, error) {
 
 func (i *Instance) defaultAgent() (Agent, error) {
 	if name := i.Config.DefaultAgent; name != "" {
-		a, err := i.agent(name)
+		a, err := i.Agent(name)
 		switch {
 		case err != nil:
 			return a, err
@@ -170,9 +171,9 @@ func (i *Instance) defaultAgent() (Agent, error) {
 	return Agent{}, lathe.Errorf(lathe.CodeInvalid, "enable build or another primary agent", "every primary agent is disabled")
 }
 
-// pickModel returns the model of a prompt: the one asked for, else the agent's,
+// PickModel returns the model of a prompt: the one asked for, else the agent's,
 // else the session's, else the default. It can be called, or the error says why not.
-func (i *Instance) pickModel(ctx context.Context, asked lathe.ModelRef, a Agent, last lathe.ModelRef) (lathe.ModelRef, error) {
+func (i *Instance) PickModel(ctx context.Context, asked lathe.ModelRef, a Agent, last lathe.ModelRef) (lathe.ModelRef, error) {
 	ref := asked
 	for _, r := range []lathe.ModelRef{a.Model, last} {
 		if ref.IsZero() && !r.IsZero() {
@@ -199,4 +200,15 @@ func (i *Instance) pickModel(ctx context.Context, asked lathe.ModelRef, a Agent,
 		}
 	}
 	return ref, nil
+}
+
+func variantHint(variants []catalog.Variant) string {
+	if len(variants) == 0 {
+		return "it has none"
+	}
+	names := make([]string, len(variants))
+	for i, v := range variants {
+		names[i] = v.Name
+	}
+	return "it has: " + strings.Join(names, ", ")
 }

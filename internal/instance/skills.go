@@ -1,4 +1,4 @@
-package session
+package instance
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"lathe/internal/config"
 	"lathe/internal/jsonc"
 	"lathe/internal/permission"
+	"lathe/internal/printable"
 	"lathe/internal/workspace"
 )
 
@@ -74,8 +75,8 @@ func (i *Instance) skillRoots() []skillRoot {
 		}
 	}
 	for _, path := range i.Config.Skills.Paths {
-		if places := i.places(path); len(places) > 0 {
-			roots = append(roots, skillRoot{places[0], i.Config.Untrusted("skills") || i.inside(places[0])})
+		if places := i.Places(path); len(places) > 0 {
+			roots = append(roots, skillRoot{places[0], i.Config.Untrusted("skills") || i.Inside(places[0])})
 		}
 	}
 	return roots
@@ -119,7 +120,7 @@ func sameFile(a, b string) bool {
 // findSkills returns the SKILL.md files below a place, by path. Links of directories
 // are followed, those of the repository only within it.
 func (i *Instance) findSkills(root skillRoot) ([]string, error) {
-	if root.repository && !i.inside(root.dir) {
+	if root.repository && !i.Inside(root.dir) {
 		if _, err := os.Stat(root.dir); err != nil {
 			return nil, nil
 		}
@@ -142,7 +143,7 @@ func (i *Instance) findSkills(root skillRoot) ([]string, error) {
 // readSkill reads a SKILL.md. One of the repository must lie in it: a link would
 // make other files readable.
 func (i *Instance) readSkill(file string, repository bool) (Skill, string, error) {
-	if repository && !i.inside(file) {
+	if repository && !i.Inside(file) {
 		return Skill{}, "", errors.New("it leads out of the repository")
 	}
 	data, err := workspace.ReadFile(file, maxSkill)
@@ -190,14 +191,14 @@ func (i *Instance) loadSkills(context.Context) ([]builtin.Skill, error) {
 func (i *Instance) findInstanceSkills() []Skill {
 	list, problems := i.Skills()
 	for _, p := range problems {
-		i.log.Warn("a skill has a problem", "err", p)
+		i.Log.Warn("a skill has a problem", "err", p)
 	}
-	i.engine.skillProblems = problems
+	i.skillProblems = problems
 	return list
 }
 
 // SkillProblems returns what was wrong with skills when the instance was made.
-func (i *Instance) SkillProblems() []error { return i.engine.skillProblems }
+func (i *Instance) SkillProblems() []error { return i.skillProblems }
 
 // skillDirs returns the directories that skills may be read from without an ask.
 func skillDirs(list []Skill) []string {
@@ -211,9 +212,9 @@ func skillDirs(list []Skill) []string {
 	return dirs
 }
 
-// skillsBlock advertises the skills that the rules permit; empty when there are
+// SkillsBlock advertises the skills that the rules permit; empty when there are
 // none. One without a description is only loaded by name.
-func skillsBlock(list []Skill, rules []lathe.Rule) string {
+func SkillsBlock(list []Skill, rules []lathe.Rule) string {
 	if permission.Hidden("skill", rules) {
 		return ""
 	}
@@ -223,7 +224,7 @@ func skillsBlock(list []Skill, rules []lathe.Rule) string {
 			continue
 		}
 		fmt.Fprintf(&b, "  <skill>\n    <name>%s</name>\n    <description>%s</description>\n    <location>%s</location>\n  </skill>\n",
-			html.EscapeString(s.Name), html.EscapeString(shorten(strings.Join(strings.Fields(s.Description), " "), maxSkillAbout)), html.EscapeString(s.File))
+			html.EscapeString(s.Name), html.EscapeString(printable.Shorten(strings.Join(strings.Fields(s.Description), " "), maxSkillAbout)), html.EscapeString(s.File))
 	}
 	if b.Len() == 0 {
 		return ""

@@ -1,4 +1,4 @@
-package session
+package instance
 
 import (
 	"bytes"
@@ -16,10 +16,7 @@ import (
 
 	"lathe"
 	"lathe/internal/config"
-	"lathe/internal/permission"
-	"lathe/internal/plugin"
 	"lathe/internal/shell"
-	"lathe/internal/turn"
 )
 
 const (
@@ -46,8 +43,8 @@ type Command struct {
 	Subtask     *bool
 	Source      string // "built in", "command" or "skill"
 	File        string // where it is written; empty for built-in ones
-	repository  bool   // the template is part of the repository
-	untrusted   bool   // the repository is not trusted, or a command that stands for this one is of such a repository
+	Repository  bool   // the template is part of the repository
+	Untrusted   bool   // the repository is not trusted, or a command that stands for this one is of such a repository
 }
 
 // Hints returns the placeholders of the template: $1, $2 …, then $ARGUMENTS.
@@ -92,12 +89,12 @@ func (i *Instance) Commands() []Command {
 		add(Command{
 			Name: c.Name, Description: c.Description, Template: c.Template, Agent: c.Agent, Model: c.Model, Variant: c.Variant,
 			Subtask: c.Subtask, Source: "command", File: cmp.Or(from.Pos.File, c.Pos.File),
-			repository: from.Trust == config.Repository, untrusted: i.Config.Untrusted("command", c.Name),
+			Repository: from.Trust == config.Repository, Untrusted: i.Config.Untrusted("command", c.Name),
 		}, true)
 	}
-	for _, s := range i.engine.skills {
+	for _, s := range i.AtStart {
 		add(Command{
-			Name: s.Name, Description: s.Description, Source: "skill", File: s.File, repository: s.Repository, untrusted: s.Repository && !i.Trust.Given,
+			Name: s.Name, Description: s.Description, Source: "skill", File: s.File, Repository: s.Repository, Untrusted: s.Repository && !i.Trust.Given,
 			Template: "Load the skill " + strconv.Quote(s.Name) + " and do what it says.\n\n$ARGUMENTS",
 		}, false)
 	}
@@ -118,101 +115,8 @@ func (i *Instance) command(name string) (Command, error) {
 	return Command{}, lathe.Errorf(lathe.CodeNotFound, "the commands are: "+strings.Join(names, ", "), "there is no command %q", name)
 }
 
-// CommandInput is a command prompt.
-type CommandInput struct {
-	Name      string
-	Arguments string
-	MessageID lathe.MessageID
-	Agent     string         // where the command names none
-	Model     lathe.ModelRef // where the command and its agent name none
-	Parts     []lathe.PartBody
-	Limits    turn.Limits
-	Rules     []lathe.Rule
-}
-
-// Command expands a command and sends it as a prompt; see [Service.Prompt]. A
-// template that begins with "/name" stands for that command with what follows as
-// its arguments.
-func (s *Service) Command(ctx context.Context, id lathe.SessionID, in CommandInput) (*lathe.Message, *Run, error) {
-	r, err := s.runner(ctx, id)
-	if err != nil {
-		return nil, nil, err
-	}
-	if m, run, err := r.again(ctx, in.MessageID); m != nil || err != nil {
-		return m, run, err
-	}
-	c, text, err := r.inst.expandCommand(ctx, in.Name, given{text: in.Arguments}, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	p, err := r.inst.commandPrompt(c, text, in)
-	if err != nil {
-		return nil, nil, err
-	}
-	p.Parts = r.inst.engine.hooks.CommandBefore(ctx, plugin.CommandInput{Command: in.Name, SessionID: id, Arguments: in.Arguments}, p.Parts)
-	m, run, err := s.Prompt(ctx, id, p)
-	if err == nil {
-		s.opts.Bus.Publish(r.inst.Root.Dir, lathe.CommandExecuted{Name: in.Name, SessionID: id, Arguments: in.Arguments, MessageID: m.ID})
-	}
-	return m, run, err
-}
-
-// commandPrompt makes the prompt of an expanded command.
-func (i *Instance) commandPrompt(c Command, text string, in CommandInput) (Prompt, error) {
-	p := Prompt{MessageID: in.MessageID, Agent: in.Agent, Model: in.Model, Limits: in.Limits, Rules: in.Rules}
-	var agent Agent
-	if c.Agent != "" {
-		var err error
-		if agent, err = i.agent(c.Agent); err != nil {
-			return p, fmt.Errorf("command %q: %w", c.Name, err)
-		}
-	}
-	model := agent.Model
-	if c.Model != "" {
-		var err error
-		if model, err = i.Models.ParseRef(c.Model); err != nil {
-			return p, fmt.Errorf("command %q: %w", c.Name, err)
-		}
-		set(&model.Variant, c.Variant)
-	}
-	if c.untrusted && agent.Name != "" && !c.subtask(agent) && !i.mayLead(agent) {
-		c.Agent, agent = "", Agent{} // one of the person's commands names it, but did not choose to run
-	}
-	if c.untrusted && c.subtask(agent) {
-		p.ceilings = permission.Policy{}.Below(personsDefault(i.Agents, i.Config, i.rulePaths).policy()).Ceilings
-	}
-	if c.subtask(agent) {
-		name := agent.Name
-		if name == "" {
-			name = "general"
-		}
-		p.Parts = []lathe.PartBody{&lathe.Subtask{
-			Prompt: text, Description: cmp.Or(c.Description, c.Name), Agent: name, Model: model, Command: c.Name,
-		}}
-		return p, nil
-	}
-	if c.Agent != "" {
-		p.Agent = c.Agent
-	}
-	if !model.IsZero() {
-		p.Model = model
-	}
-	var may func(string) bool
-	switch {
-	case c.untrusted: // it attaches nothing that the agent would have to ask for
-		may = i.readableBy(personsDefault(i.Agents, i.Config, i.rulePaths), nil, nil)
-	case c.repository:
-		may = i.inside // a file of the repository does not attach the user's other files
-	}
-	p.Parts = i.resolve(append([]lathe.PartBody{&lathe.Text{Text: text}}, in.Parts...), may)
-	if c.repository { // what the user named is theirs to attach
-		p.Parts = i.attachNamed(p.Parts, in.Arguments)
-	}
-	return p, nil
-}
-
-// subtask reports whether the command runs in a subagent.
-func (c Command) subtask(a Agent) bool {
+// InSubagent reports whether the command runs in a subagent.
+func (c Command) InSubagent(a Agent) bool {
 	if c.Subtask != nil {
 		return *c.Subtask
 	}
@@ -224,6 +128,13 @@ func (c Command) subtask(a Agent) bool {
 type given struct {
 	text    string
 	tainted bool
+}
+
+// Expand returns the command that counts in the end, and the text of its prompt. A
+// template that begins with "/name" stands for that command with what follows as
+// its arguments.
+func (i *Instance) Expand(ctx context.Context, name, arguments string) (Command, string, error) {
+	return i.expandCommand(ctx, name, given{text: arguments}, nil)
 }
 
 // expandCommand returns the command that counts in the end and its text. Chain
@@ -245,7 +156,7 @@ func (i *Instance) expandCommand(ctx context.Context, name string, args given, c
 	if !ok {
 		return c, text, nil
 	}
-	pass := given{text: rest, tainted: args.tainted || c.untrusted && rest != strings.TrimSpace(args.text)}
+	pass := given{text: rest, tainted: args.tainted || c.Untrusted && rest != strings.TrimSpace(args.text)}
 	inner, text, err := i.expandCommand(ctx, next, pass, append(chain, name))
 	if err != nil {
 		return c, "", err
@@ -256,7 +167,7 @@ func (i *Instance) expandCommand(ctx context.Context, name string, args given, c
 	if c.Subtask != nil {
 		inner.Subtask = c.Subtask
 	}
-	inner.repository, inner.untrusted = inner.repository || c.repository, inner.untrusted || c.untrusted
+	inner.Repository, inner.Untrusted = inner.Repository || c.Repository, inner.Untrusted || c.Untrusted
 	return inner, text, nil
 }
 
@@ -364,7 +275,7 @@ func (i *Instance) expandTemplate(ctx context.Context, c Command, from given) (s
 // mayRun says why the shell commands of a template do not run, or nothing.
 func (i *Instance) mayRun(c Command, from given, commands int) error {
 	switch {
-	case c.untrusted:
+	case c.Untrusted:
 		return lathe.Errorf(lathe.CodePermission, "read it, then trust the repository with: lathe trust", "its template runs shell commands, and this repository is not trusted")
 	case from.tainted:
 		return lathe.Errorf(lathe.CodePermission, "type the command yourself, or trust the repository with: lathe trust",
@@ -380,7 +291,7 @@ func (i *Instance) runTemplate(ctx context.Context, c Command, spans [][]int, ar
 	outputs := make([]string, len(spans))
 	var wg sync.WaitGroup
 	for j, m := range spans {
-		script := shellArguments(i.shell, args) + c.Template[m[2]:m[3]]
+		script := shellArguments(i.Shell.Path, args) + c.Template[m[2]:m[3]]
 		wg.Go(func() { outputs[j] = i.capture(ctx, script, arguments) })
 	}
 	wg.Wait()
@@ -406,9 +317,9 @@ func shellArguments(sh string, args []string) string {
 func (i *Instance) capture(ctx context.Context, script, arguments string) string {
 	spool := shell.NewSpool(shell.SpoolOptions{Head: commandOutput})
 	defer spool.Close()
-	exit, err := i.engine.runner.Run(ctx, shell.Command{
-		Script: script, Dir: i.Root.Dir, Env: shell.Env(i.engine.shellEnv, map[string]string{"ARGUMENTS": arguments}),
-		Shell: i.shell, Timeout: commandTime, Output: func(chunk []byte) { _, _ = spool.Write(chunk) },
+	exit, err := i.Shell.Runner.Run(ctx, shell.Command{
+		Script: script, Dir: i.Root.Dir, Env: shell.Env(i.Shell.Env, map[string]string{"ARGUMENTS": arguments}),
+		Shell: i.Shell.Path, Timeout: commandTime, Output: func(chunk []byte) { _, _ = spool.Write(chunk) },
 	})
 	out := strings.TrimRight(strings.ToValidUTF8(string(bytes.TrimRight(spool.Head(), "\n")), "\uFFFD"), " \t")
 	note := func(format string, a ...any) {
@@ -429,13 +340,4 @@ func (i *Instance) capture(ctx context.Context, script, arguments string) string
 		note("(%d more bytes of output were left out)", spool.Total()-commandOutput)
 	}
 	return out
-}
-
-// Commands returns the commands of a directory by name.
-func (s *Service) Commands(ctx context.Context, dir string) ([]Command, error) {
-	inst, err := s.Instance(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	return inst.Commands(), nil
 }

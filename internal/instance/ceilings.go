@@ -1,25 +1,24 @@
-package session
+package instance
 
 import (
 	"slices"
 
-	"lathe"
 	"lathe/internal/config"
 	"lathe/internal/permission"
 	"lathe/internal/turn"
 )
 
-// policy is what an agent is judged by outside a session.
-func (a Agent) policy() permission.Policy { return policyOf(a.Agent) }
+// Policy is what an agent is judged by outside a session.
+func (a Agent) Policy() permission.Policy { return PolicyOf(a.Agent) }
 
-func policyOf(a turn.Agent) permission.Policy {
+func PolicyOf(a turn.Agent) permission.Policy {
 	return permission.Policy{Rules: a.Rules, Ceilings: a.Ceilings}
 }
 
 // boundForeign puts the agents that only an untrusted repository defines under
 // the person's default agent: they may do what it may, and nothing more.
 func boundForeign(agents []Agent, conf *config.Config, paths permission.Paths) {
-	ceiling := personsDefault(agents, conf, paths).policy()
+	ceiling := personsDefault(agents, conf, paths).Policy()
 	for i := range agents {
 		if agents[i].foreign {
 			agents[i].Ceilings = permission.Policy{}.Below(ceiling).Ceilings
@@ -44,13 +43,17 @@ func personsDefault(agents []Agent, conf *config.Config, paths permission.Paths)
 	return a
 }
 
-// mayLead reports whether a command of an untrusted repository may have an agent
+// PersonsDefault returns the agent that leads where nothing is said of agents,
+// whatever an untrusted repository defines.
+func (i *Instance) PersonsDefault() Agent { return personsDefault(i.Agents, i.Config, i.rulePaths) }
+
+// MayLead reports whether a command of an untrusted repository may have an agent
 // lead the session. The session stays with the agent afterwards, so it must be
 // one that may do no more than the person's default: that one itself, the
 // repository's own, or the built-in plan where build is the default and the
 // person gave neither rules of its own.
-func (i *Instance) mayLead(a Agent) bool {
-	def := personsDefault(i.Agents, i.Config, i.rulePaths)
+func (i *Instance) MayLead(a Agent) bool {
+	def := i.PersonsDefault()
 	if a.foreign || a.Name == def.Name {
 		return true
 	}
@@ -69,8 +72,8 @@ func (i *Instance) leaveOutLeaders() {
 		if !i.Config.Untrusted("command", c.Name) || c.Agent == "" {
 			continue
 		}
-		a, err := i.agent(c.Agent)
-		if err != nil || (Command{Subtask: c.Subtask}).subtask(a) || i.mayLead(a) {
+		a, err := i.Agent(c.Agent)
+		if err != nil || (Command{Subtask: c.Subtask}).InSubagent(a) || i.MayLead(a) {
 			continue
 		}
 		i.Config.LeftOut = append(i.Config.LeftOut, config.LeftOut{
@@ -78,12 +81,4 @@ func (i *Instance) leaveOutLeaders() {
 		})
 		c.Agent = ""
 	}
-}
-
-// callerPolicy is what the caller of a subagent is judged by: its agent, its
-// session and its run.
-func callerPolicy(caller Agent, parent lathe.Session, run []lathe.Rule) permission.Policy {
-	p := caller.policy()
-	p.Rules = slices.Concat(p.Rules, parent.Rules, run)
-	return p
 }

@@ -1,4 +1,4 @@
-package session
+package instance
 
 import (
 	"context"
@@ -31,7 +31,7 @@ func (i *Instance) ApprovalOwner() string { return ApprovalOwner(i.Project, i.Ro
 
 // permissionOptions are those of the instance's permission service: it begins
 // with the stored approvals, and stores those that are given for the project.
-func (i *Instance) permissionOptions(ctx context.Context, o InstanceOptions) permission.Options {
+func (i *Instance) permissionOptions(ctx context.Context, o Options) permission.Options {
 	opts := permission.Options{Publish: func(ev lathe.Event) { o.Publish(i.Root.Dir, ev) }, IDs: o.IDs, KeepAlways: i.Config.Approvals == "project"}
 	if o.Approvals == nil {
 		return opts

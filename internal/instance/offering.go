@@ -1,4 +1,4 @@
-package session
+package instance
 
 import (
 	"slices"
@@ -8,16 +8,16 @@ import (
 	"lathe/internal/turn"
 )
 
-// offering returns the rules that decide which tools an agent is shown. They are
+// Offering returns the rules that decide which tools an agent is shown. They are
 // the agent's, except that build and plan are shown the same: a change between
 // them must not change the beginning of requests, which the provider has cached.
 // What plan may do is decided when it does it. Rules that the person wrote hide
 // tools from either as they say.
-func (i *Instance) offering(a turn.Agent, rules []lathe.Rule) []lathe.Rule {
+func (i *Instance) Offering(a turn.Agent, rules []lathe.Rule) []lathe.Rule {
 	if a.Prompt != "" || !slices.Contains([]string{"build", "plan"}, a.Name) {
 		return rules
 	}
-	agent, err := i.agent(a.Name)
+	agent, err := i.Agent(a.Name)
 	if err != nil || len(rules) < len(agent.Rules) {
 		return rules
 	}

@@ -1,0 +1,159 @@
+package instance
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+
+	"lathe"
+	"lathe/internal/builtin"
+	"lathe/internal/permission"
+	"lathe/internal/provider"
+	"lathe/internal/tool"
+	"lathe/internal/workspace"
+)
+
+// offer completes the environment of the tools with what sessions can do for
+// them, and makes them.
+func (i *Instance) offer(env builtin.Env, o Options) {
+	flags := i.Config.Flags
+	i.Shell.Runner, i.Shell.Env, i.Limits, i.Hooks = o.Runner, env.ShellEnv, env.Limits, o.Hooks
+	env.Locks = &workspace.Locks{}
+	env.Window = func(ref lathe.ModelRef) int {
+		m, err := i.Model(ref)
+		if err != nil {
+			return 0
+		}
+		return m.Limit.Context
+	}
+	env.Delegate = i.Delegates
+	env.Spawn = func(ctx context.Context, in builtin.SpawnInput) (builtin.SpawnResult, error) {
+		return i.sessions.Spawn(ctx, i, in)
+	}
+	env.Subagents = i.subagents
+	env.Skills = i.loadSkills
+	env.History = func(ctx context.Context, id lathe.SessionID, before int64) iter.Seq2[lathe.Message, error] {
+		return i.sessions.History(ctx, id, before)
+	}
+	if slices.Contains([]string{"app", "cli", "desktop"}, flags.Client) || flags.EnableQuestionTool {
+		env.Ask = func(ctx context.Context, call *tool.Call, list []lathe.Question) ([][]string, error) {
+			return i.sessions.Ask(ctx, i, call, list)
+		}
+	}
+	if i.Config.Experimental.BatchTool {
+		env.Call = func(ctx context.Context, call *tool.Call, name string, input json.RawMessage) (tool.Result, error) {
+			if call.Beside == nil {
+				return tool.Failf("no other tool can be called here"), nil
+			}
+			return call.Beside(ctx, name, input)
+		}
+	}
+	if flags.ExperimentalPlanMode && flags.Client == "cli" {
+		env.SwitchAgent = func(ctx context.Context, call *tool.Call, agent string) error {
+			return i.sessions.SwitchAgent(ctx, i, call, agent)
+		}
+	}
+	key := o.Getenv("EXA_API_KEY")
+	env.Search = &builtin.SearchService{Key: key}
+	i.search = key != "" || flags.EnableExa || flags.ExperimentalExa
+	i.Tools = tool.NewRegistry(builtin.New(env)...)
+	env.Patch = true
+	i.patching = sync.OnceValue(func() *tool.Registry { return tool.NewRegistry(builtin.New(env)...) })
+}
+
+// ToolsFor returns the tools that suit a model, in their fixed order.
+func (i *Instance) ToolsFor(m *provider.Model) []tool.Tool {
+	tools := i.Tools.Tools()
+	if writesPatches(m.APIID) {
+		tools = i.swapEdits(tools)
+	}
+	if i.search || strings.HasPrefix(m.Ref.Provider, "opencode") {
+		return tools
+	}
+	return slices.DeleteFunc(tools, func(t tool.Tool) bool {
+		name := t.Spec().Name
+		return name == "websearch" || name == "codesearch"
+	})
+}
+
+// writesPatches reports whether a model was trained to change files by patches.
+func writesPatches(apiID string) bool {
+	id := strings.ToLower(apiID)
+	return strings.Contains(id, "gpt-") && !strings.Contains(id, "oss") && !strings.Contains(id, "gpt-4")
+}
+
+// swapEdits puts apply_patch in the place of the tools it stands for. Tools that
+// others added stay.
+func (i *Instance) swapEdits(tools []tool.Tool) []tool.Tool {
+	patch, ok := i.patching().Lookup("apply_patch")
+	if !ok {
+		return tools
+	}
+	var out []tool.Tool
+	for _, t := range tools {
+		switch t.Spec().Name {
+		case "edit":
+			out = append(out, patch)
+		case "multiedit", "write":
+		default:
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// ForAgent returns the tool as an agent under this policy gets it, or nil when it
+// has no use for it.
+func (i *Instance) ForAgent(t tool.Tool, policy permission.Policy) tool.Tool {
+	if t.Spec().Name != "task" {
+		return t
+	}
+	var permitted []builtin.Subagent
+	for _, a := range i.Agents {
+		if a.Mode == ModePrimary || a.Hidden || policy.Action("task", a.Name) == lathe.Deny {
+			continue
+		}
+		permitted = append(permitted, builtin.Subagent{Name: a.Name, Description: a.Description})
+	}
+	if len(permitted) == 0 {
+		return nil
+	}
+	return builtin.DescribeTask(t, permitted)
+}
+
+// subagents lists what the task tool can start.
+func (i *Instance) subagents() []builtin.Subagent {
+	var out []builtin.Subagent
+	for _, a := range i.Agents {
+		if a.Mode != ModePrimary {
+			out = append(out, builtin.Subagent{Name: a.Name, Description: a.Description})
+		}
+	}
+	return out
+}
+
+// Delegates reports whether an agent may start subagents.
+func (i *Instance) Delegates(agent string) bool {
+	a, err := i.Agent(agent)
+	return err == nil && a.Policy().Action("task", "*") != lathe.Deny
+}
+
+// decide lets plugins answer an ask. What must be asked about cannot be allowed.
+func (i *Instance) decide(ask lathe.Ask) (lathe.Reply, bool) {
+	switch i.Hooks.PermissionAsk(context.Background(), ask) {
+	case lathe.Deny:
+		return lathe.Reply{Kind: lathe.Reject, Message: "a plugin does not allow it"}, true
+	case lathe.Allow:
+		return lathe.Reply{Kind: lathe.Once}, ask.Metadata[tool.MetaProtected] != true
+	}
+	return lathe.Reply{}, false
+}
+
+// TaskTool returns what runs subtasks, or nil.
+func (i *Instance) TaskTool() tool.Tool {
+	t, _ := i.Tools.Lookup("task")
+	return t
+}

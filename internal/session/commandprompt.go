@@ -1,0 +1,114 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"lathe"
+	"lathe/internal/instance"
+	"lathe/internal/permission"
+	"lathe/internal/plugin"
+	"lathe/internal/turn"
+)
+
+// CommandInput is a command prompt.
+type CommandInput struct {
+	Name      string
+	Arguments string
+	MessageID lathe.MessageID
+	Agent     string         // where the command names none
+	Model     lathe.ModelRef // where the command and its agent name none
+	Parts     []lathe.PartBody
+	Limits    turn.Limits
+	Rules     []lathe.Rule
+}
+
+// Command expands a command and sends it as a prompt; see [Service.Prompt]. A
+// template that begins with "/name" stands for that command with what follows as
+// its arguments.
+func (s *Service) Command(ctx context.Context, id lathe.SessionID, in CommandInput) (*lathe.Message, *Run, error) {
+	r, err := s.runner(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if m, run, err := r.again(ctx, in.MessageID); m != nil || err != nil {
+		return m, run, err
+	}
+	c, text, err := r.inst.Expand(ctx, in.Name, in.Arguments)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := commandPrompt(r.inst, c, text, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.Parts = r.inst.Hooks.CommandBefore(ctx, plugin.CommandInput{Command: in.Name, SessionID: id, Arguments: in.Arguments}, p.Parts)
+	m, run, err := s.Prompt(ctx, id, p)
+	if err == nil {
+		s.opts.Bus.Publish(r.inst.Root.Dir, lathe.CommandExecuted{Name: in.Name, SessionID: id, Arguments: in.Arguments, MessageID: m.ID})
+	}
+	return m, run, err
+}
+
+// commandPrompt makes the prompt of an expanded command.
+func commandPrompt(i *instance.Instance, c instance.Command, text string, in CommandInput) (Prompt, error) {
+	p := Prompt{MessageID: in.MessageID, Agent: in.Agent, Model: in.Model, Limits: in.Limits, Rules: in.Rules}
+	var agent instance.Agent
+	if c.Agent != "" {
+		var err error
+		if agent, err = i.Agent(c.Agent); err != nil {
+			return p, fmt.Errorf("command %q: %w", c.Name, err)
+		}
+	}
+	model := agent.Model
+	if c.Model != "" {
+		var err error
+		if model, err = i.Models.ParseRef(c.Model); err != nil {
+			return p, fmt.Errorf("command %q: %w", c.Name, err)
+		}
+		model.Variant = cmp.Or(c.Variant, model.Variant)
+	}
+	if c.Untrusted && agent.Name != "" && !c.InSubagent(agent) && !i.MayLead(agent) {
+		c.Agent, agent = "", instance.Agent{} // one of the person's commands names it, but did not choose to run
+	}
+	if c.Untrusted && c.InSubagent(agent) {
+		p.ceilings = permission.Policy{}.Below(i.PersonsDefault().Policy()).Ceilings
+	}
+	if c.InSubagent(agent) {
+		name := agent.Name
+		if name == "" {
+			name = "general"
+		}
+		p.Parts = []lathe.PartBody{&lathe.Subtask{
+			Prompt: text, Description: cmp.Or(c.Description, c.Name), Agent: name, Model: model, Command: c.Name,
+		}}
+		return p, nil
+	}
+	if c.Agent != "" {
+		p.Agent = c.Agent
+	}
+	if !model.IsZero() {
+		p.Model = model
+	}
+	var may func(string) bool
+	switch {
+	case c.Untrusted: // it attaches nothing that the agent would have to ask for
+		may = readableBy(i, i.PersonsDefault(), nil, nil)
+	case c.Repository:
+		may = i.Inside // a file of the repository does not attach the user's other files
+	}
+	p.Parts = resolve(i, append([]lathe.PartBody{&lathe.Text{Text: text}}, in.Parts...), may)
+	if c.Repository { // what the user named is theirs to attach
+		p.Parts = attachNamed(i, p.Parts, in.Arguments)
+	}
+	return p, nil
+}
+
+// Commands returns the commands of a directory by name.
+func (s *Service) Commands(ctx context.Context, dir string) ([]instance.Command, error) {
+	inst, err := s.Instance(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return inst.Commands(), nil
+}

@@ -1,0 +1,43 @@
+package session
+
+import (
+	"fmt"
+	"lathe"
+	"lathe/internal/instance"
+	"lathe/internal/prompt"
+	"lathe/internal/tool"
+)
+
+// cutResults returns what bounds the results of an agent's tools. outputs is where the
+// whole of what is cut goes.
+func cutResults(i *instance.Instance, agent, outputs string) func(tool.Result) tool.Result {
+	limits := i.Limits.In(outputs)
+	return func(res tool.Result) tool.Result {
+		return fitAttachments(i, limits.Apply(res, i.Delegates(agent)))
+	}
+}
+
+// fitAttachments makes the pictures of a result small enough, and leaves out those
+// where that fails.
+func fitAttachments(i *instance.Instance, res tool.Result) tool.Result {
+	if len(res.Attachments) == 0 {
+		return res
+	}
+	var kept []lathe.File
+	left := 0
+	for _, f := range res.Attachments {
+		if data, ok := prompt.DataURL(f.URL); ok {
+			if err := fitPicture(i, &f, data); err != nil {
+				i.Log.Debug("a picture of a tool was left out", "err", err)
+				left++
+				continue
+			}
+		}
+		kept = append(kept, f)
+	}
+	res.Attachments = kept
+	if left > 0 {
+		res.Output += fmt.Sprintf("\n\n(%d pictures were left out: they are too large or cannot be read.)", left)
+	}
+	return res
+}

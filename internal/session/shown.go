@@ -1,0 +1,29 @@
+package session
+
+import (
+	"context"
+	"lathe"
+	"lathe/internal/permission"
+	"lathe/internal/reading"
+	"lathe/internal/workspace"
+	"slices"
+)
+
+// Shown returns messages for people elsewhere to read: without what calls printed
+// of files that may not be read without an ask, whoever was asked then.
+func (s *Service) Shown(ctx context.Context, dir string, messages []lathe.Message) []lathe.Message {
+	out := slices.Clone(messages)
+	for i := range out {
+		out[i].Parts = s.shownParts(ctx, dir, out[i].Parts)
+	}
+	return out
+}
+
+func (s *Service) shownParts(ctx context.Context, dir string, parts []lathe.Part) []lathe.Part {
+	inst, err := s.Instance(ctx, dir)
+	if err != nil { // the directory may be gone
+		root := workspace.Root{Dir: dir, Worktree: "/", TopLevel: "/"}
+		return reading.Parts(reading.New(root, permission.Policy{Rules: permission.Defaults(permission.Paths{})}, nil, nil), root, parts)
+	}
+	return reading.Parts(inst.Reading(), inst.Root, parts)
+}
