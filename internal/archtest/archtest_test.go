@@ -93,6 +93,7 @@ var floor = map[string]int{
 	"lathe/internal/cli": 80,
 
 	"lathe/cmd/lathe": 90,
+	"lathe/cmd/dist":  90,
 }
 
 // exempt packages are programs of the source tree, not part of the binary.

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"lathe"
+	"lathe/internal/cli"
+)
+
+// file is one entry of an archive.
+type file struct {
+	name string
+	data []byte
+	mode int64
+}
+
+// pages are the man pages and the completions for four shells.
+func pages(when time.Time) ([]file, error) {
+	root := cli.Tree()
+	all, err := completions(root)
+	if err != nil {
+		return nil, err
+	}
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	dir, err := os.MkdirTemp("", "lathe-man-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	root.DisableAutoGenTag = true
+	err = doc.GenManTree(root, &doc.GenManHeader{Title: "LATHE", Section: "1", Date: &when, Source: "lathe " + lathe.Version, Manual: "lathe"}, dir)
+	if err != nil {
+		return nil, fmt.Errorf("man pages: %w", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		data, err := os.ReadFile(dir + "/" + e.Name())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, file{name: "man/man1/" + e.Name(), data: data, mode: 0o644})
+	}
+	return all, nil
+}
+
+func completions(root *cobra.Command) ([]file, error) {
+	var all []file
+	for _, shell := range []struct {
+		name  string
+		write func(*bytes.Buffer) error
+	}{
+		{"bash/lathe", func(b *bytes.Buffer) error { return root.GenBashCompletionV2(b, true) }},
+		{"zsh/_lathe", func(b *bytes.Buffer) error { return root.GenZshCompletion(b) }},
+		{"fish/lathe.fish", func(b *bytes.Buffer) error { return root.GenFishCompletion(b, true) }},
+		{"powershell/lathe.ps1", func(b *bytes.Buffer) error { return root.GenPowerShellCompletionWithDesc(b) }},
+	} {
+		var b bytes.Buffer
+		if err := shell.write(&b); err != nil {
+			return nil, fmt.Errorf("completion %s: %w", shell.name, err)
+		}
+		all = append(all, file{name: "completions/" + shell.name, data: b.Bytes(), mode: 0o644})
+	}
+	return all, nil
+}
+
+// papers lie beside the program in each archive.
+var papers = []string{"LICENSE", "README.md", "README.zh-CN.md", "SECURITY.md", "CHANGELOG.md"}
+
+func readPapers() ([]file, error) {
+	var all []file
+	for _, name := range papers {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("%w: run dist in the root of the source tree", err)
+		}
+		all = append(all, file{name: name, data: data, mode: 0o644})
+	}
+	return all, nil
+}
