@@ -7,13 +7,18 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/ansi/parser"
+
 	"lathe/internal/tui/styled"
 )
 
 // Terminal is a terminal of a fixed size. It knows what the painter uses, and counts what it does not know.
 type Terminal struct {
 	w, h     int
-	cells    [][]string // "" is the right half of a wide one
+	cells    [][]cell
+	pen      uv.Style // how the next cluster is drawn
 	X, Y     int        // of the cursor
 	top, bot int        // scroll region
 	last     string
@@ -22,6 +27,12 @@ type Terminal struct {
 	rest     string
 	Bytes    int      // that were written
 	History  []string // lines that left at the top
+}
+
+// cell is one place of the screen.
+type cell struct {
+	text  string // "" is the right half of a wide one
+	style uv.Style
 }
 
 // New returns an empty terminal.
@@ -33,9 +44,9 @@ func New(w, h int) *Terminal {
 
 // Resize changes the size as terminals do that break no lines anew.
 func (e *Terminal) Resize(w, h int) {
-	cells := make([][]string, h)
+	cells := make([][]cell, h)
 	for y := range cells {
-		cells[y] = blankRow(w)
+		cells[y] = e.blank(w)
 		if y < len(e.cells) {
 			copy(cells[y], e.cells[y])
 		}
@@ -44,10 +55,11 @@ func (e *Terminal) Resize(w, h int) {
 	e.X, e.Y, e.pending = min(e.X, w-1), min(e.Y, h-1), false
 }
 
-func blankRow(w int) []string {
-	row := make([]string, w)
+// blank are n erased places: they have the colour of the background that is set.
+func (e *Terminal) blank(n int) []cell {
+	row := make([]cell, n)
 	for i := range row {
-		row[i] = " "
+		row[i] = cell{" ", uv.Style{Bg: e.pen.Bg}}
 	}
 	return row
 }
@@ -109,15 +121,15 @@ func (e *Terminal) put(c string, w int) {
 		e.down()
 	}
 	row := e.cells[e.Y]
-	if row[e.X] == "" && e.X > 0 {
-		row[e.X-1] = " "
+	if row[e.X].text == "" && e.X > 0 {
+		row[e.X-1].text = " "
 	}
-	row[e.X] = c
+	row[e.X] = cell{c, e.pen}
 	for i := 1; i < w && e.X+i < e.w; i++ {
-		row[e.X+i] = ""
+		row[e.X+i] = cell{"", e.pen}
 	}
-	for i := e.X + w; i < e.w && row[i] == ""; i++ {
-		row[i] = " "
+	for i := e.X + w; i < e.w && row[i].text == ""; i++ {
+		row[i].text = " "
 	}
 	e.last = c
 	if e.X += w; e.X >= e.w {
@@ -216,7 +228,9 @@ func (e *Terminal) csi(args string, final byte) {
 			_, w := styled.Cluster(e.last, styled.WcWidth)
 			e.put(e.last, w)
 		}
-	case 'm', 'u', 'h', 'l', 'q', 'W':
+	case 'm':
+		uv.ReadStyle(params(args), &e.pen)
+	case 'u', 'h', 'l', 'q', 'W':
 	default:
 		e.Unknown = append(e.Unknown, args+string(final))
 	}
@@ -228,7 +242,7 @@ func (e *Terminal) erase(final byte, n int) {
 	case 'J':
 		for y := range e.cells {
 			if n == 2 || n == 0 && y > e.Y || n == 1 && y < e.Y {
-				e.cells[y] = blankRow(e.w)
+				e.cells[y] = e.blank(e.w)
 			}
 		}
 		if n == 2 {
@@ -242,18 +256,18 @@ func (e *Terminal) erase(final byte, n int) {
 		} else if n == 2 {
 			from = 0
 		}
-		copy(row[from:to], blankRow(to-from))
+		copy(row[from:to], e.blank(to-from))
 	case 'X':
 		to := min(e.w, e.X+max(n, 1))
-		copy(row[e.X:to], blankRow(to-e.X))
+		copy(row[e.X:to], e.blank(to-e.X))
 	case 'P':
 		n = min(max(n, 1), e.w-e.X)
 		copy(row[e.X:], row[e.X+n:])
-		copy(row[e.w-n:], blankRow(n))
+		copy(row[e.w-n:], e.blank(n))
 	case '@':
 		n = min(max(n, 1), e.w-e.X)
 		copy(row[e.X+n:], row[e.X:e.w-n])
-		copy(row[e.X:e.X+n], blankRow(n))
+		copy(row[e.X:e.X+n], e.blank(n))
 	}
 }
 
@@ -262,13 +276,13 @@ func (e *Terminal) scroll(n, top int) {
 	for range max(n, -n) {
 		if n > 0 {
 			if top == 0 && e.top == 0 {
-				e.History = append(e.History, strings.TrimRight(strings.Join(e.cells[0], ""), " "))
+				e.History = append(e.History, line(e.cells[0]))
 			}
 			copy(e.cells[top:e.bot], e.cells[top+1:e.bot+1])
-			e.cells[e.bot] = blankRow(e.w)
+			e.cells[e.bot] = e.blank(e.w)
 		} else {
 			copy(e.cells[top+1:e.bot+1], e.cells[top:e.bot])
-			e.cells[top] = blankRow(e.w)
+			e.cells[top] = e.blank(e.w)
 		}
 	}
 }
@@ -277,7 +291,34 @@ func (e *Terminal) scroll(n, top int) {
 func (e *Terminal) Lines() []string {
 	out := make([]string, e.h)
 	for y, row := range e.cells {
-		out[y] = strings.TrimRight(strings.Join(row, ""), " ")
+		out[y] = line(row)
 	}
 	return out
+}
+
+// line is what stands in a row.
+func line(row []cell) string {
+	var b strings.Builder
+	for _, c := range row {
+		b.WriteString(c.text)
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// params reads the numbers of a sequence, where a colon joins those of one value.
+func params(args string) (all ansi.Params) {
+	for f := range strings.SplitSeq(args, ";") {
+		parts := strings.Split(f, ":")
+		for i, part := range parts {
+			n, err := strconv.Atoi(part)
+			if err != nil {
+				n = parser.MissingParam
+			}
+			if i < len(parts)-1 {
+				n |= parser.HasMoreFlag
+			}
+			all = append(all, ansi.Param(n))
+		}
+	}
+	return all
 }
