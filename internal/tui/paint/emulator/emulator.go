@@ -19,8 +19,8 @@ type Terminal struct {
 	w, h     int
 	cells    [][]cell
 	pen      uv.Style // how the next cluster is drawn
-	X, Y     int        // of the cursor
-	top, bot int        // scroll region
+	X, Y     int      // of the cursor
+	top, bot int      // scroll region
 	last     string
 	pending  bool     // the cursor stands behind the last column
 	Unknown  []string // sequences that it does not know
