@@ -85,6 +85,7 @@ var floor = map[string]int{
 	"lathe/internal/tui/memory":         63,
 	"lathe/internal/tui/paint":          62,
 	"lathe/internal/tui/paint/emulator": 61,
+	"lathe/internal/tui/engine":         63,
 	"lathe/internal/tui":                65,
 
 	"lathe/internal/server": 70,

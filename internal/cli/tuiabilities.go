@@ -10,24 +10,11 @@ import (
 	"lathe/internal/client"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/transcript"
-	"lathe/internal/tui"
+	"lathe/internal/tui/engine"
 )
 
 // tuiAbilities is what the screen can do beyond what it must, over the client.
 type tuiAbilities struct{ c *client.Client }
-
-var (
-	_ tui.Archiver  = tuiAbilities{}
-	_ tui.Sharer    = tuiAbilities{}
-	_ tui.Exporter  = tuiAbilities{}
-	_ tui.Finder    = tuiAbilities{}
-	_ tui.Tester    = tuiAbilities{}
-	_ tui.Forgetter = tuiAbilities{}
-	_ tui.Truster   = tuiAbilities{}
-	_ tui.Revoker   = tuiAbilities{}
-	_ tui.Weigher   = tuiAbilities{}
-	_ tui.Inspector = tuiAbilities{}
-)
 
 // Archive puts a session away, or brings it back.
 func (t tuiAbilities) Archive(ctx context.Context, id lathe.SessionID, on bool) error {
@@ -71,7 +58,7 @@ func (t tuiAbilities) Export(ctx context.Context, id lathe.SessionID, format str
 		return nil, err
 	}
 	read := t.c.Shown
-	if format == tui.FormatJSON { // complete, to be imported again
+	if format == engine.FormatJSON { // complete, to be imported again
 		read = t.c.History
 	}
 	var messages []lathe.Message
@@ -85,7 +72,7 @@ func (t tuiAbilities) Export(ctx context.Context, id lathe.SessionID, format str
 			break
 		}
 	}
-	if format == tui.FormatJSON {
+	if format == engine.FormatJSON {
 		doc := map[string]any{"info": wire.EncodeSession(s)}
 		list := make([]any, 0, len(messages))
 		for _, m := range messages {
@@ -100,7 +87,7 @@ func (t tuiAbilities) Export(ctx context.Context, id lathe.SessionID, format str
 	}
 	kept, hidden := s.Revert.Standing(messages)
 	out, in := &bytes.Buffer{}, transcript.Redacted(transcript.Session{Info: s, Messages: kept, Hidden: hidden, Diffs: diffs})
-	if format == tui.FormatHTML {
+	if format == engine.FormatHTML {
 		err = transcript.HTML(out, in)
 	} else {
 		err = transcript.Markdown(out, in)
@@ -109,22 +96,22 @@ func (t tuiAbilities) Export(ctx context.Context, id lathe.SessionID, format str
 }
 
 // Found returns what can answer.
-func (t tuiAbilities) Found(ctx context.Context) (tui.Found, error) {
+func (t tuiAbilities) Found(ctx context.Context) (engine.Found, error) {
 	f, err := t.c.Found(ctx)
-	out := tui.Found{Stored: f.Stored}
+	out := engine.Found{Stored: f.Stored}
 	for _, k := range f.Keys {
-		out.Keys = append(out.Keys, tui.FoundKey(k))
+		out.Keys = append(out.Keys, engine.FoundKey(k))
 	}
 	for _, s := range f.Servers {
-		out.Servers = append(out.Servers, tui.FoundServer(s))
+		out.Servers = append(out.Servers, engine.FoundServer(s))
 	}
 	return out, err
 }
 
 // Test tries a stored key.
-func (t tuiAbilities) Test(ctx context.Context, provider string) (tui.KeyTest, error) {
+func (t tuiAbilities) Test(ctx context.Context, provider string) (engine.KeyTest, error) {
 	k, err := t.c.TestKey(ctx, provider)
-	return tui.KeyTest(k), err
+	return engine.KeyTest(k), err
 }
 
 // Forget removes a stored key.
@@ -133,32 +120,32 @@ func (t tuiAbilities) Forget(ctx context.Context, provider string) error {
 }
 
 // Approvals returns what was allowed from now on.
-func (t tuiAbilities) Approvals(ctx context.Context) ([]tui.Approval, error) {
+func (t tuiAbilities) Approvals(ctx context.Context) ([]engine.Approval, error) {
 	list, err := t.c.Approvals(ctx)
-	var out []tui.Approval
+	var out []engine.Approval
 	for _, a := range list {
-		out = append(out, tui.Approval(a))
+		out = append(out, engine.Approval(a))
 	}
 	return out, err
 }
 
 // Revoke takes an approval back.
-func (t tuiAbilities) Revoke(ctx context.Context, a tui.Approval) error {
+func (t tuiAbilities) Revoke(ctx context.Context, a engine.Approval) error {
 	return t.c.Revoke(ctx, wire.OwnApproval(a))
 }
 
 // Trust tells what the repository brings.
-func (t tuiAbilities) Trust(ctx context.Context) (tui.Trust, error) {
+func (t tuiAbilities) Trust(ctx context.Context) (engine.Trust, error) {
 	w, err := t.c.TrustState(ctx)
-	out := tui.Trust{Dir: w.Dir, Given: w.Given, State: w.State, Files: w.Files, Digest: w.Digest}
+	out := engine.Trust{Dir: w.Dir, Given: w.Given, State: w.State, Files: w.Files, Digest: w.Digest}
 	for _, l := range w.LeftOut {
-		out.LeftOut = append(out.LeftOut, tui.LeftOut(l))
+		out.LeftOut = append(out.LeftOut, engine.LeftOut(l))
 	}
 	return out, err
 }
 
 // Decide trusts the repository as it was shown.
-func (t tuiAbilities) Decide(ctx context.Context, shown tui.Trust, keep bool) error {
+func (t tuiAbilities) Decide(ctx context.Context, shown engine.Trust, keep bool) error {
 	return t.c.Decide(ctx, wire.OwnDecision{Digest: shown.Digest, Keep: keep})
 }
 
@@ -166,43 +153,43 @@ func (t tuiAbilities) Decide(ctx context.Context, shown tui.Trust, keep bool) er
 func (t tuiAbilities) Distrust(ctx context.Context) error { return t.c.Distrust(ctx) }
 
 // Weigh returns what fills a session's window.
-func (t tuiAbilities) Weigh(ctx context.Context, id lathe.SessionID) (tui.Weight, error) {
+func (t tuiAbilities) Weigh(ctx context.Context, id lathe.SessionID) (engine.Weight, error) {
 	w, err := t.c.Weight(ctx, id)
-	out := tui.Weight{
+	out := engine.Weight{
 		Used: w.Used, Window: w.Window, Usable: w.Usable, Counted: w.Counted, Fresh: w.Fresh, Cached: w.Cached,
 		Compactions: w.Compactions, Prunes: w.Prunes, CacheRead: w.Read, CacheWritten: w.Written, CacheFresh: w.Sent,
 	}
 	for _, k := range w.Kinds {
-		out.Kinds = append(out.Kinds, tui.Portion(k))
+		out.Kinds = append(out.Kinds, engine.Portion(k))
 	}
 	for _, p := range w.Parts {
-		out.Parts = append(out.Parts, tui.Portion(p))
+		out.Parts = append(out.Parts, engine.Portion(p))
 	}
 	for _, m := range w.ByModel {
-		out.ByModel = append(out.ByModel, tui.ModelCost(m))
+		out.ByModel = append(out.ByModel, engine.ModelCost(m))
 	}
 	return out, err
 }
 
 // Setup tells how lathe is set up.
-func (t tuiAbilities) Setup(ctx context.Context) (tui.Setup, error) {
+func (t tuiAbilities) Setup(ctx context.Context) (engine.Setup, error) {
 	w, err := t.c.Setup(ctx)
-	out := tui.Setup{
+	out := engine.Setup{
 		Version: w.Version, MCP: configured(w.MCP), LSP: configured(w.LSP), Formatter: configured(w.Formatters),
 		Plugins: w.Plugins, Files: w.Files, Warnings: w.Warnings, Snapshots: w.Snapshots, Share: w.Share,
 	}
 	for _, s := range w.Skills {
-		out.Skills = append(out.Skills, tui.Skill(s))
+		out.Skills = append(out.Skills, engine.Skill(s))
 	}
 	for _, c := range w.Checks {
-		out.Checks = append(out.Checks, tui.Check(c))
+		out.Checks = append(out.Checks, engine.Check(c))
 	}
 	return out, err
 }
 
-func configured(list []wire.OwnConfigured) (out []tui.Configured) {
+func configured(list []wire.OwnConfigured) (out []engine.Configured) {
 	for _, c := range list {
-		out = append(out, tui.Configured(c))
+		out = append(out, engine.Configured(c))
 	}
 	return out
 }

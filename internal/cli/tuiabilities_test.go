@@ -13,7 +13,7 @@ import (
 
 	"lathe"
 	"lathe/internal/opencode/wire"
-	"lathe/internal/tui"
+	"lathe/internal/tui/engine"
 )
 
 // TestScreenAbilities does with a real engine, over its HTTP interface, what the
@@ -62,7 +62,7 @@ func TestScreenAbilities(t *testing.T) {
 	must(f.app.store.PutApproval(ctx, inst.ApprovalOwner(), rule))
 	allowed, err := e.Approvals(ctx)
 	must(err)
-	if diff := cmp.Diff([]tui.Approval{{Permission: "bash", Pattern: "go test *", Stored: true}}, allowed); diff != "" {
+	if diff := cmp.Diff([]engine.Approval{{Permission: "bash", Pattern: "go test *", Stored: true}}, allowed); diff != "" {
 		t.Fatalf("approvals (-want +got):\n%s", diff)
 	}
 	must(e.Revoke(ctx, allowed[0]))
@@ -78,7 +78,7 @@ func TestScreenAbilities(t *testing.T) {
 	must(e.Decide(ctx, trust, false))
 	setup, err := e.Setup(ctx)
 	must(err)
-	if diff := cmp.Diff([]tui.Configured{{Name: "docs", Kind: "remote", State: "configured; this build runs none"}}, setup.MCP); diff != "" {
+	if diff := cmp.Diff([]engine.Configured{{Name: "docs", Kind: "remote", State: "configured; this build runs none"}}, setup.MCP); diff != "" {
 		t.Errorf("MCP servers (-want +got):\n%s", diff)
 	}
 	if len(setup.Skills) != 1 || len(setup.Files) == 0 || len(setup.Checks) == 0 {
@@ -103,14 +103,14 @@ func TestScreenAbilities(t *testing.T) {
 	if w.Used == 0 || len(w.Kinds) == 0 || len(w.ByModel) != 1 {
 		t.Errorf("weight: %+v", w)
 	}
-	raw, err := e.Export(ctx, s.ID, tui.FormatJSON)
+	raw, err := e.Export(ctx, s.ID, engine.FormatJSON)
 	must(err)
 	in, err := decodeExport(raw)
 	must(err)
 	if in.Session.ID != s.ID || len(in.Messages) != 2 {
 		t.Errorf("exported session %s with %d messages", in.Session.ID, len(in.Messages))
 	}
-	for format, want := range map[string]string{tui.FormatMarkdown: "hello **you**", tui.FormatHTML: "<html"} {
+	for format, want := range map[string]string{engine.FormatMarkdown: "hello **you**", engine.FormatHTML: "<html"} {
 		raw, err := e.Export(ctx, s.ID, format)
 		must(err)
 		if !bytes.Contains(bytes.ToLower(raw), []byte(want)) {
@@ -140,7 +140,7 @@ func TestScreenAbilities(t *testing.T) {
 	ask(writes.ID, "write.txt")
 	changes, err := e.Changes(ctx, writes.ID)
 	must(err)
-	if diff := cmp.Diff([]tui.FileChange{{File: "new.txt", Added: 2}}, changes); diff != "" {
+	if diff := cmp.Diff([]engine.FileChange{{File: "new.txt", Added: 2}}, changes); diff != "" {
 		t.Errorf("changed files (-want +got):\n%s", diff)
 	}
 	if _, err := e.Share(ctx, s.ID); err == nil || !strings.Contains(err.Error(), "share") {

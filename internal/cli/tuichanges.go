@@ -4,17 +4,15 @@ import (
 	"context"
 
 	"lathe"
-	"lathe/internal/tui"
+	"lathe/internal/tui/engine"
 )
 
-var _ tui.Differ = tuiAbilities{}
-
 // Changes tells which files a session changed, without what was reverted.
-func (t tuiAbilities) Changes(ctx context.Context, id lathe.SessionID) ([]tui.FileChange, error) {
+func (t tuiAbilities) Changes(ctx context.Context, id lathe.SessionID) ([]engine.FileChange, error) {
 	list, err := t.c.StandingDiff(ctx, id)
-	out := make([]tui.FileChange, 0, len(list))
+	out := make([]engine.FileChange, 0, len(list))
 	for _, d := range list {
-		out = append(out, tui.FileChange{File: d.File, Added: d.Additions, Removed: d.Deletions})
+		out = append(out, engine.FileChange{File: d.File, Added: d.Additions, Removed: d.Deletions})
 	}
 	return out, err
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -14,7 +13,7 @@ import (
 	"lathe/internal/client"
 	"lathe/internal/instance"
 	"lathe/internal/opencode/wire"
-	"lathe/internal/tui"
+	"lathe/internal/tui/engine"
 )
 
 // tuiEngine shows an engine to the screen, in this process or in a server.
@@ -24,14 +23,15 @@ type tuiEngine struct {
 	defaultAgent string
 }
 
-var (
-	_ tui.Engine    = (*tuiEngine)(nil)
-	_ tui.Follower  = (*tuiEngine)(nil)
-	_ tui.Reverter  = (*tuiEngine)(nil)
-	_ tui.Compacter = (*tuiEngine)(nil)
-	_ tui.Forker    = (*tuiEngine)(nil)
-	_ tui.Connector = (*tuiEngine)(nil)
-)
+var _ engine.Engine = (*tuiEngine)(nil)
+
+// Can tells that a lathe server can do all that screens know of.
+func (e *tuiEngine) Can() engine.Capabilities {
+	return engine.Capabilities{
+		Undo: e, Compact: e, Fork: e, Archive: e, Share: e, Export: e, Search: e, Changes: e, Found: e, Keys: e,
+		Trust: e, Approvals: e, Weigh: e, Setup: e,
+	}
+}
 
 func (e *tuiEngine) List(ctx context.Context, search string) ([]lathe.Session, error) {
 	return e.c.List(ctx, client.Filter{Search: search})
@@ -66,13 +66,13 @@ func (e *tuiEngine) History(ctx context.Context, id lathe.SessionID, before int6
 	return e.c.History(ctx, id, before, limit)
 }
 
-func (e *tuiEngine) Prompt(ctx context.Context, id lathe.SessionID, p tui.Prompt) error {
+func (e *tuiEngine) Prompt(ctx context.Context, id lathe.SessionID, p engine.Prompt) error {
 	_, err := e.c.Prompt(ctx, id, wire.OwnPrompt{Prompt: wire.PromptRequest{Parts: promptParts(p), Agent: p.Agent, Model: p.Model}, Refs: true})
 	return err
 }
 
 // promptParts returns what the person sends as parts.
-func promptParts(p tui.Prompt) []lathe.PartBody {
+func promptParts(p engine.Prompt) []lathe.PartBody {
 	out := []lathe.PartBody{&lathe.Text{Text: p.Text}}
 	for _, f := range p.Files {
 		out = append(out, &lathe.File{MIME: f.MIME, Filename: f.Name, URL: "data:" + f.MIME + ";base64," + base64.StdEncoding.EncodeToString(f.Data)})
@@ -80,12 +80,12 @@ func promptParts(p tui.Prompt) []lathe.PartBody {
 	return out
 }
 
-func (e *tuiEngine) Command(ctx context.Context, id lathe.SessionID, name, args string, p tui.Prompt) error {
+func (e *tuiEngine) Command(ctx context.Context, id lathe.SessionID, name, args string, p engine.Prompt) error {
 	_, err := e.c.Prompt(ctx, id, wire.OwnPrompt{Prompt: wire.PromptRequest{Agent: p.Agent, Model: p.Model}, Command: name, Arguments: args})
 	return err
 }
 
-func (e *tuiEngine) Shell(ctx context.Context, id lathe.SessionID, command string, p tui.Prompt) error {
+func (e *tuiEngine) Shell(ctx context.Context, id lathe.SessionID, command string, p engine.Prompt) error {
 	_, err := e.c.Prompt(ctx, id, wire.OwnPrompt{Prompt: wire.PromptRequest{Agent: p.Agent, Model: p.Model}, Shell: command})
 	return err
 }
@@ -100,34 +100,13 @@ func (e *tuiEngine) Status(ctx context.Context, id lathe.SessionID) lathe.Status
 	return st
 }
 
-// Events yields what happens from now on, until the connection breaks.
-func (e *tuiEngine) Events(ctx context.Context) iter.Seq2[lathe.Envelope, error] {
-	return func(yield func(lathe.Envelope, error) bool) {
-		for u, err := range e.c.Follow(ctx) {
-			switch {
-			case err == nil && u.Event == nil && !u.Open:
-				err = errors.Join(u.Err, client.ErrUnreachable)
-			case err == nil && u.Event == nil && !u.Lost:
-				continue
-			case err == nil && u.Event == nil:
-				err = errEventsLost
-			}
-			if !yield(u.Envelope, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-var errEventsLost = errors.New("events were lost")
-
 // Follow yields what happens from now on, and how the connection fares.
-func (e *tuiEngine) Follow(ctx context.Context) iter.Seq2[tui.Update, error] {
-	return func(yield func(tui.Update, error) bool) {
+func (e *tuiEngine) Follow(ctx context.Context) iter.Seq2[engine.Update, error] {
+	return func(yield func(engine.Update, error) bool) {
 		for u, err := range e.c.Follow(ctx) {
-			out := tui.Update{Envelope: u.Envelope}
+			out := engine.Update{Envelope: u.Envelope}
 			if u.Event == nil && err == nil {
-				out.Link = &tui.Link{Up: u.Open, Lost: u.Lost, Err: u.Err}
+				out.Link = &engine.Link{Up: u.Open, Lost: u.Lost, Err: u.Err}
 				if !u.Open {
 					out.Link.Retry = e.now().Add(u.Retry)
 				}
@@ -160,14 +139,14 @@ func (e *tuiEngine) Dismiss(ctx context.Context, id lathe.AskID) error {
 	return e.c.Answer(ctx, id, nil)
 }
 
-func (e *tuiEngine) Models(ctx context.Context) ([]tui.Model, error) {
+func (e *tuiEngine) Models(ctx context.Context) ([]engine.Model, error) {
 	list, err := e.c.Models(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]tui.Model, len(list))
+	out := make([]engine.Model, len(list))
 	for i, m := range list {
-		out[i] = tui.Model{
+		out[i] = engine.Model{
 			Ref: lathe.ModelRef{Provider: m.ProviderID, Model: m.ModelID}, Name: m.Name, Context: m.Context, Price: m.Price,
 			Variants: m.Variants, Default: m.Default,
 		}
@@ -175,35 +154,35 @@ func (e *tuiEngine) Models(ctx context.Context) ([]tui.Model, error) {
 	return out, nil
 }
 
-func (e *tuiEngine) Agents(ctx context.Context) ([]tui.Agent, error) {
+func (e *tuiEngine) Agents(ctx context.Context) ([]engine.Agent, error) {
 	list, err := e.c.Agents(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var out []tui.Agent
+	var out []engine.Agent
 	for _, a := range list {
 		if !a.Hidden {
-			out = append(out, tui.Agent{Name: a.Name, Description: a.Description, Subagent: a.Mode == instance.ModeSubagent, Model: a.Model})
+			out = append(out, engine.Agent{Name: a.Name, Description: a.Description, Subagent: a.Mode == instance.ModeSubagent, Model: a.Model})
 		}
 	}
 	if name := e.defaultAgent; name != "" {
-		slices.SortStableFunc(out, func(a, b tui.Agent) int { return isName(b, name) - isName(a, name) })
+		slices.SortStableFunc(out, func(a, b engine.Agent) int { return isName(b, name) - isName(a, name) })
 	}
 	return out, nil
 }
 
-func isName(a tui.Agent, name string) int {
+func isName(a engine.Agent, name string) int {
 	if a.Name == name {
 		return 1
 	}
 	return 0
 }
 
-func (e *tuiEngine) Commands(ctx context.Context) ([]tui.Command, error) {
+func (e *tuiEngine) Commands(ctx context.Context) ([]engine.Command, error) {
 	list, err := e.c.Commands(ctx)
-	out := make([]tui.Command, len(list))
+	out := make([]engine.Command, len(list))
 	for i, c := range list {
-		out[i] = tui.Command(c)
+		out[i] = engine.Command(c)
 	}
 	return out, err
 }
@@ -283,11 +262,11 @@ func (e *tuiEngine) Fork(ctx context.Context, id lathe.SessionID, upTo lathe.Mes
 }
 
 // Providers lists the whole catalogue.
-func (e *tuiEngine) Providers(ctx context.Context) ([]tui.Provider, error) {
+func (e *tuiEngine) Providers(ctx context.Context) ([]engine.Provider, error) {
 	list, err := e.c.Providers(ctx)
-	out := make([]tui.Provider, len(list))
+	out := make([]engine.Provider, len(list))
 	for i, p := range list {
-		out[i] = tui.Provider(p)
+		out[i] = engine.Provider(p)
 	}
 	return out, err
 }

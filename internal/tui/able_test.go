@@ -5,21 +5,22 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/tui/engine"
 )
 
 // ableFake is a fakeEngine that can do all that an engine may be able to do.
 type ableFake struct {
 	*fakeEngine
-	found   Found
-	trust   Trust
-	tests   []KeyTest // what trying a key brings, one after the other
-	models  []Model
-	hits    []Hit // what a search finds
+	found   engine.Found
+	trust   engine.Trust
+	tests   []engine.KeyTest // what trying a key brings, one after the other
+	models  []engine.Model
+	hits    []engine.Hit // what a search finds
 	exports map[string]string
 }
 
 func newAble() *ableFake {
-	f := &ableFake{fakeEngine: newFake(), exports: map[string]string{FormatMarkdown: "# A title\n", FormatJSON: "{}\n", FormatHTML: "<!doctype html>\n"}}
+	f := &ableFake{fakeEngine: newFake(), exports: map[string]string{engine.FormatMarkdown: "# A title\n", engine.FormatJSON: "{}\n", engine.FormatHTML: "<!doctype html>\n"}}
 	f.models, _ = f.fakeEngine.Models(context.Background())
 	now := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 	for i, title := range []string{"A title", "Make the tests faster", "日本語の文書を直す", "Look at the flaky build"} {
@@ -29,7 +30,14 @@ func newAble() *ableFake {
 	return f
 }
 
-func (f *ableFake) Models(context.Context) ([]Model, error) { return f.models, nil }
+func (f *ableFake) Can() engine.Capabilities {
+	return engine.Capabilities{
+		Undo: f, Compact: f, Fork: f, Archive: f, Share: f, Export: f, Search: f, Changes: f, Found: f, Keys: f,
+		Trust: f, Approvals: f, Weigh: f, Setup: f,
+	}
+}
+
+func (f *ableFake) Models(context.Context) ([]engine.Model, error) { return f.models, nil }
 
 // List returns the sessions newest first, as engines do.
 func (f *ableFake) List(context.Context, string) ([]lathe.Session, error) {
@@ -83,55 +91,51 @@ func (f *ableFake) Export(_ context.Context, id lathe.SessionID, format string) 
 	return []byte(f.exports[format]), f.note("export %s %s", id, format)
 }
 
-func (f *ableFake) Found(context.Context) (Found, error) { return f.found, nil }
+func (f *ableFake) Found(context.Context) (engine.Found, error) { return f.found, nil }
 
-func (f *ableFake) Test(_ context.Context, provider string) (KeyTest, error) {
+func (f *ableFake) Test(_ context.Context, provider string) (engine.KeyTest, error) {
 	t := f.tests[0]
 	f.tests = f.tests[1:]
 	return t, f.note("test %s", provider)
 }
 
-func (f *ableFake) Forget(_ context.Context, provider string) error {
-	return f.note("forget %s", provider)
-}
+func (f *ableFake) Trust(context.Context) (engine.Trust, error) { return f.trust, nil }
 
-func (f *ableFake) Trust(context.Context) (Trust, error) { return f.trust, nil }
-
-func (f *ableFake) Decide(_ context.Context, t Trust, keep bool) error {
+func (f *ableFake) Decide(_ context.Context, t engine.Trust, keep bool) error {
 	f.trust.Given, f.trust.State = true, "trusted"
 	return f.note("trust %s keep=%v", t.Digest, keep)
 }
 
 func (f *ableFake) Distrust(context.Context) error { return f.note("distrust") }
 
-func (f *ableFake) Weigh(context.Context, lathe.SessionID) (Weight, error) {
-	return Weight{
+func (f *ableFake) Weigh(context.Context, lathe.SessionID) (engine.Weight, error) {
+	return engine.Weight{
 		Used: 48_200, Window: 200_000, Usable: 168_000, Counted: 47_900, Fresh: "$0.1446", Cached: "$0.0145",
-		Kinds: []Portion{{Name: "tool results", Count: 31, Tokens: 29_400}, {Name: "tool definitions", Count: 14, Tokens: 9_100},
+		Kinds: []engine.Portion{{Name: "tool results", Count: 31, Tokens: 29_400}, {Name: "tool definitions", Count: 14, Tokens: 9_100},
 			{Name: "system prompt and instructions", Count: 2, Tokens: 5_300}, {Name: "answers", Count: 9, Tokens: 3_100}, {Name: "what you wrote", Count: 4, Tokens: 1_300}},
-		Parts:       []Portion{{Name: "read internal/tui/app.go", Part: "12.3", Tokens: 8_800}, {Name: "bash go test ./...", Part: "14.1", Tokens: 6_100}},
+		Parts:       []engine.Portion{{Name: "read internal/tui/app.go", Part: "12.3", Tokens: 8_800}, {Name: "bash go test ./...", Part: "14.1", Tokens: 6_100}},
 		Compactions: 1, Prunes: 2, CacheRead: 310_000, CacheWritten: 48_000, CacheFresh: 21_000,
-		ByModel: []ModelCost{{Model: "acme/big", Answers: 9, Sent: 379_000, Cached: 310_000, Answered: 12_400, Cost: "$0.42"}, {Model: "acme/small", Answers: 1, Sent: 1_200, Answered: 12, Cost: "$0.0004"}},
+		ByModel: []engine.ModelCost{{Model: "acme/big", Answers: 9, Sent: 379_000, Cached: 310_000, Answered: 12_400, Cost: "$0.42"}, {Model: "acme/small", Answers: 1, Sent: 1_200, Answered: 12, Cost: "$0.0004"}},
 	}, nil
 }
 
-func (f *ableFake) Setup(context.Context) (Setup, error) {
-	return Setup{
-		Version: lathe.Version, MCP: []Configured{{"docs", "remote", "configured; this build runs none"}},
-		Skills: []Skill{{"release", "how a release is made", "~/proj/.lathe/skills/release/SKILL.md"}},
+func (f *ableFake) Setup(context.Context) (engine.Setup, error) {
+	return engine.Setup{
+		Version: lathe.Version, MCP: []engine.Configured{{Name: "docs", Kind: "remote", State: "configured; this build runs none"}},
+		Skills: []engine.Skill{{Name: "release", Description: "how a release is made", Path: "~/proj/.lathe/skills/release/SKILL.md"}},
 		Files:  []string{"~/proj/lathe.json"}, Snapshots: "on", Share: "when asked for",
-		Checks: []Check{{"model", true, "acme/big: ACME_API_KEY is set"}, {"credentials", false, "auth.json cannot be read"}},
+		Checks: []engine.Check{{Name: "model", OK: true, Detail: "acme/big: ACME_API_KEY is set"}, {Name: "credentials", OK: false, Detail: "auth.json cannot be read"}},
 	}, nil
 }
 
-func (f *ableFake) Search(_ context.Context, words string, _ int) ([]Hit, error) {
+func (f *ableFake) Search(_ context.Context, words string, _ int) ([]engine.Hit, error) {
 	return f.hits, f.note("search %q", words)
 }
 
-func (f *ableFake) Approvals(context.Context) ([]Approval, error) {
-	return []Approval{{"bash", "go test *", true}, {"edit", "src/*", false}}, nil
+func (f *ableFake) Approvals(context.Context) ([]engine.Approval, error) {
+	return []engine.Approval{{Permission: "bash", Pattern: "go test *", Stored: true}, {Permission: "edit", Pattern: "src/*", Stored: false}}, nil
 }
 
-func (f *ableFake) Revoke(_ context.Context, a Approval) error {
+func (f *ableFake) Revoke(_ context.Context, a engine.Approval) error {
 	return f.note("revoke %s %s", a.Permission, a.Pattern)
 }

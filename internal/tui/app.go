@@ -12,6 +12,7 @@ import (
 
 	"lathe"
 	"lathe/internal/tui/edit"
+	"lathe/internal/tui/engine"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/markdown"
 	"lathe/internal/tui/styled"
@@ -20,7 +21,7 @@ import (
 
 // Options configure an [App]. Engine is needed.
 type Options struct {
-	Engine  Engine
+	Engine  engine.Engine
 	Desk    Desk
 	Now     func() time.Time
 	Dir     string // as it is shown
@@ -60,7 +61,8 @@ type Options struct {
 // App is the screen's state. It is a tea.Model; only its loop may touch it.
 type App struct {
 	opts   Options
-	engine Engine
+	engine engine.Engine
+	can    engine.Capabilities
 	ctx    context.Context
 	keys   *keys.Map
 
@@ -78,14 +80,14 @@ type App struct {
 	waiting  []sheet // asks and questions, oldest first
 	toast    toast
 	todos    []lathe.Todo
-	agents   []Agent
-	models   []Model
-	commands []Command
+	agents   []engine.Agent
+	models   []engine.Model
+	commands []engine.Command
 	agent    string
 	model    lathe.ModelRef
 	prefs    Prefs
 	saving   *saving
-	found    Found
+	found    engine.Found
 	words    string // that were written after a command, for the sheet that it opens
 	looked   bool   // for what could answer
 	noTitle  bool   // the terminal's title is left alone
@@ -106,7 +108,7 @@ type App struct {
 	goal      lathe.MessageID  // to jump to when it is read
 	meanwhile []lathe.Envelope // events of the session that is being opened
 	reads     int
-	link      Link
+	link      engine.Link
 	dirty     bool // something changed since the last frame
 	scrollTop int  // height of the conversation, as of the last drawing
 	mouse     mouse
@@ -128,7 +130,7 @@ func New(ctx context.Context, o Options) *App {
 		o.Leader = 2 * time.Second
 	}
 	a := &App{
-		opts: o, engine: o.Engine, ctx: ctx, conv: newConversation(), dark: true, focused: true,
+		opts: o, engine: o.Engine, can: o.Engine.Can(), ctx: ctx, conv: newConversation(), dark: true, focused: true,
 		status: map[lathe.SessionID]lathe.Status{}, drafts: map[lathe.SessionID]edit.Editor{},
 		agent: o.Agent, model: o.Model, prefs: o.Prefs.clone(), saving: &saving{},
 	}
@@ -215,9 +217,9 @@ type (
 		err     error
 	}
 	catalogMsg struct {
-		models   []Model
-		agents   []Agent
-		commands []Command
+		models   []engine.Model
+		agents   []engine.Agent
+		commands []engine.Command
 		err      error
 	}
 	waitingMsg struct {
@@ -464,13 +466,13 @@ func (a *App) agentName() string {
 	return ""
 }
 
-func (a *App) modelInfo(ref lathe.ModelRef) Model {
+func (a *App) modelInfo(ref lathe.ModelRef) engine.Model {
 	for _, m := range a.models {
 		if m.Ref.Provider == ref.Provider && m.Ref.Model == ref.Model {
 			return m
 		}
 	}
-	return Model{Ref: ref}
+	return engine.Model{Ref: ref}
 }
 
 // title is what the session is called; a session without a name has none.

@@ -6,22 +6,23 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe/internal/approval"
+	"lathe/internal/tui/engine"
 	"lathe/internal/tui/styled"
 )
 
 // approvalList shows what the person allowed from then on, and takes back what they
 // choose.
 func (a *App) approvalList() tea.Cmd {
-	e := a.engine.(Revoker)
+	e := a.can.Approvals
 	return func() tea.Msg {
 		all, err := e.Approvals(a.ctx)
 		return doneMsg{err: err, then: func(a *App) tea.Cmd { a.push(newList(approvals(e, all))); return nil }}
 	}
 }
 
-func approvals(e Revoker, all []Approval) list {
+func approvals(e engine.Revoker, all []engine.Approval) list {
 	l := list{title: "what you allowed", hint: "enter take it back · esc close", empty: "nothing is allowed beyond what the configuration says"}
-	byID := map[string]Approval{}
+	byID := map[string]engine.Approval{}
 	for _, p := range all {
 		id := p.Permission + "\n" + p.Pattern
 		byID[id] = p

@@ -141,7 +141,7 @@ func (s *askSheet) granting(a *App, done grantStep) tea.Cmd {
 	case grantGive:
 		g := s.grant
 		told := g.offer().Granted(g.project)
-		if able[Revoker](a) {
+		if a.can.Approvals != nil {
 			told += ". /permissions takes it back"
 		}
 		a.close(s)

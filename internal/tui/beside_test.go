@@ -15,12 +15,13 @@ import (
 
 	"lathe"
 	"lathe/internal/tui/edit"
+	"lathe/internal/tui/engine"
 	"lathe/internal/tui/memory"
 	"lathe/internal/tui/styled"
 )
 
-func (f *ableFake) Changes(_ context.Context, id lathe.SessionID) ([]FileChange, error) {
-	return []FileChange{{"internal/tui/app.go", 12, 3}, {"docs/a/long/path/to/a/file/文書.md", 104, 0}}, f.note("changes %s", id)
+func (f *ableFake) Changes(_ context.Context, id lathe.SessionID) ([]engine.FileChange, error) {
+	return []engine.FileChange{{File: "internal/tui/app.go", Added: 12, Removed: 3}, {File: "docs/a/long/path/to/a/file/文書.md", Added: 104, Removed: 0}}, f.note("changes %s", id)
 }
 
 // wide returns a driver with a session of some messages on a wide terminal.

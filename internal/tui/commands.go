@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/engine"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/styled"
 )
@@ -27,19 +28,6 @@ func (c *command) can(a *App) bool { return c.when == nil || c.when(a) }
 
 func hasSession(a *App) bool { return a.session.ID != "" }
 
-// offers reports whether the engine can do more than it must.
-func offers[T any](a *App) bool {
-	_, ok := a.engine.(T)
-	return ok && a.session.ID != ""
-}
-
-// able reports whether the engine can do more than it must, with a session or
-// without one.
-func able[T any](a *App) bool {
-	_, ok := a.engine.(T)
-	return ok
-}
-
 // allCommands returns the commands in the order they are listed.
 func allCommands() []command {
 	return slices.Concat(sessionCommands(), agentCommands(), viewCommands())
@@ -49,16 +37,16 @@ func sessionCommands() []command {
 	return []command{
 		{[]string{"new", "clear"}, keys.NewSession, "new session", "session", nil, func(a *App) tea.Cmd { a.fresh(); return nil }},
 		{[]string{"sessions", "resume", "continue"}, keys.Sessions, "switch to a session; rename, archive, delete", "session", nil, (*App).sessionList},
-		{[]string{"archived"}, "", "sessions that were put away", "session", able[Archiver], (*App).archiveList},
+		{[]string{"archived"}, "", "sessions that were put away", "session", func(a *App) bool { return a.can.Archive != nil }, (*App).archiveList},
 		{[]string{"timeline"}, keys.Timeline, "jump to a message, undo to it, fork, copy it", "session", hasSession, (*App).timeline},
 		{[]string{"rename"}, keys.Rename, "rename the session", "session", hasSession, func(a *App) tea.Cmd { return a.rename(a.session) }},
-		{[]string{"fork"}, keys.Fork, "fork the session", "session", offers[Forker], func(a *App) tea.Cmd { return a.forkOf(a.session.ID, "") }},
-		{[]string{"compact", "summarize"}, keys.Compact, "compact the session", "session", offers[Compacter], (*App).compact},
-		{[]string{"undo"}, keys.Undo, "undo the last message and its changes", "session", offers[Reverter], (*App).undo},
-		{[]string{"redo"}, keys.Redo, "redo what was undone", "session", func(a *App) bool { return offers[Reverter](a) && a.conv.revert != "" }, (*App).redo},
-		{[]string{"share"}, keys.Share, "share the session: a link, or a web page to send", "session", offers[Sharer], (*App).share},
-		{[]string{"unshare"}, keys.Unshare, "take a shared session back", "session", func(a *App) bool { return offers[Sharer](a) && a.session.Share != nil }, (*App).unshare},
-		{[]string{"export"}, keys.Export, "export the session: Markdown, JSON, web page", "session", offers[Exporter], (*App).export},
+		{[]string{"fork"}, keys.Fork, "fork the session", "session", func(a *App) bool { return hasSession(a) && a.can.Fork != nil }, func(a *App) tea.Cmd { return a.forkOf(a.session.ID, "") }},
+		{[]string{"compact", "summarize"}, keys.Compact, "compact the session", "session", func(a *App) bool { return hasSession(a) && a.can.Compact != nil }, (*App).compact},
+		{[]string{"undo"}, keys.Undo, "undo the last message and its changes", "session", func(a *App) bool { return hasSession(a) && a.can.Undo != nil }, (*App).undo},
+		{[]string{"redo"}, keys.Redo, "redo what was undone", "session", func(a *App) bool { return hasSession(a) && a.can.Undo != nil && a.conv.revert != "" }, (*App).redo},
+		{[]string{"share"}, keys.Share, "share the session: a link, or a web page to send", "session", func(a *App) bool { return hasSession(a) && a.can.Share != nil }, (*App).share},
+		{[]string{"unshare"}, keys.Unshare, "take a shared session back", "session", func(a *App) bool { return hasSession(a) && a.can.Share != nil && a.session.Share != nil }, (*App).unshare},
+		{[]string{"export"}, keys.Export, "export the session: Markdown, JSON, web page", "session", func(a *App) bool { return hasSession(a) && a.can.Export != nil }, (*App).export},
 		{[]string{"parent"}, keys.Parent, "back to the parent session", "session", func(a *App) bool { return a.session.ParentID != "" }, func(a *App) tea.Cmd { return a.open(a.session.ParentID) }},
 		{[]string{"children"}, "", "sessions of subagents", "session", hasSession, func(a *App) tea.Cmd { return a.childList(a.session.ID) }},
 		{nil, keys.ChildNext, "next subagent session", "", hasSession, func(a *App) tea.Cmd { return a.child(1) }},
@@ -69,8 +57,8 @@ func sessionCommands() []command {
 func agentCommands() []command {
 	return []command{
 		{[]string{"models"}, keys.Models, "choose a model", "agent", nil, (*App).modelList},
-		{[]string{"connect"}, "", "connect a provider with a key", "agent", able[Connector], (*App).connect},
-		{[]string{"setup"}, "", "what can answer: keys, local servers, the offline guide", "agent", able[Finder], (*App).setup},
+		{[]string{"connect"}, "", "connect a provider with a key", "agent", func(a *App) bool { return a.can.Keys != nil }, (*App).connect},
+		{[]string{"setup"}, "", "what can answer: keys, local servers, the offline guide", "agent", func(a *App) bool { return a.can.Found != nil }, (*App).setup},
 		{[]string{"agents"}, keys.Agents, "choose an agent", "agent", nil, (*App).agentList},
 		{[]string{"variants", "variant"}, keys.VariantList, "choose a variant of the model", "agent", nil, (*App).variantList},
 		{nil, keys.Variant, "next variant of the model", "", nil, (*App).nextVariant},
@@ -80,9 +68,9 @@ func agentCommands() []command {
 		{nil, keys.ModelPrevious, "previous recent model", "", nil, func(a *App) tea.Cmd { return a.cycleModel(-1) }},
 		{nil, keys.FavoriteNext, "next favourite model", "", nil, func(a *App) tea.Cmd { return a.cycleFavorite(1) }},
 		{nil, keys.FavoritePrev, "previous favourite model", "", nil, func(a *App) tea.Cmd { return a.cycleFavorite(-1) }},
-		{[]string{"trust"}, "", "whether this repository may steer lathe", "agent", able[Truster], (*App).trustPage},
-		{[]string{"permissions"}, "", "what you allowed from now on; take it back", "agent", able[Revoker], (*App).approvalList},
-		{[]string{"skills"}, "", "skills that models can load", "agent", able[Inspector], (*App).skillsPage},
+		{[]string{"trust"}, "", "whether this repository may steer lathe", "agent", func(a *App) bool { return a.can.Trust != nil }, (*App).trustPage},
+		{[]string{"permissions"}, "", "what you allowed from now on; take it back", "agent", func(a *App) bool { return a.can.Approvals != nil }, (*App).approvalList},
+		{[]string{"skills"}, "", "skills that models can load", "agent", func(a *App) bool { return a.can.Setup != nil }, (*App).skillsPage},
 	}
 }
 
@@ -100,7 +88,7 @@ func viewCommands() []command {
 		{[]string{"themes"}, keys.Themes, "choose a theme", "view", nil, (*App).themeList},
 		{[]string{"mode"}, keys.ThemeMode, "dark or light", "view", nil, (*App).toggleMode},
 		{[]string{"status", "mcps", "mcp", "lsp"}, keys.Status, "how lathe is set up: servers, configuration, sandbox", "view", nil, (*App).statusPage},
-		{[]string{"context", "cost"}, keys.Context, "what fills the window, and what it cost", "view", offers[Weigher], (*App).contextPage},
+		{[]string{"context", "cost"}, keys.Context, "what fills the window, and what it cost", "view", func(a *App) bool { return hasSession(a) && a.can.Weigh != nil }, (*App).contextPage},
 		{[]string{"doctor"}, "", "look whether all works", "view", nil, (*App).doctor},
 		{[]string{"editor"}, keys.Editor, "write in your own editor", "view", nil, (*App).openEditor},
 		{nil, keys.Stash, "put what is written aside: stash it", "view", stashes, (*App).stash},
@@ -230,7 +218,7 @@ func (a *App) copyAnswer() tea.Cmd {
 const maxCopied = 100_000
 
 func (a *App) undo() tea.Cmd {
-	r := a.engine.(Reverter)
+	r := a.can.Undo
 	for _, e := range slices.Backward(a.conv.visible()) {
 		if _, ok := e.m.Info.(*lathe.User); ok && e.text() != "" {
 			return a.revertTo(r, e)
@@ -241,7 +229,7 @@ func (a *App) undo() tea.Cmd {
 }
 
 // revertTo goes back to before a message, which comes back to the input.
-func (a *App) revertTo(r Reverter, e *entry) tea.Cmd {
+func (a *App) revertTo(r engine.Undoer, e *entry) tea.Cmd {
 	id, text, s := e.m.ID, e.text(), a.session.ID
 	return func() tea.Msg {
 		err := r.Revert(a.ctx, s, id)
@@ -255,7 +243,7 @@ func (a *App) revertTo(r Reverter, e *entry) tea.Cmd {
 }
 
 func (a *App) redo() tea.Cmd {
-	r := a.engine.(Reverter)
+	r := a.can.Undo
 	s, e := a.session.ID, a.conv.byID[a.conv.revert]
 	return func() tea.Msg {
 		err := r.Unrevert(a.ctx, s)
@@ -269,7 +257,7 @@ func (a *App) redo() tea.Cmd {
 }
 
 func (a *App) compact() tea.Cmd {
-	c, model := a.engine.(Compacter), a.current()
+	c, model := a.can.Compact, a.current()
 	return a.onSession("", func(ctx context.Context, s lathe.SessionID) error { return c.Compact(ctx, s, model) })
 }
 

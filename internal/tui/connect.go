@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"lathe/internal/tui/engine"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -27,14 +28,14 @@ func (a *App) connect() tea.Cmd {
 		a.notify(toastWarning, "a turn is running; connect a provider when it is done")
 		return a.tick()
 	}
-	c := a.engine.(Connector)
+	c := a.can.Keys
 	return func() tea.Msg {
 		list, err := c.Providers(a.ctx)
 		return doneMsg{err: err, then: func(a *App) tea.Cmd { a.showProviders(c, list); return nil }}
 	}
 }
 
-func (a *App) showProviders(c Connector, providers []Provider) {
+func (a *App) showProviders(c engine.Keyring, providers []engine.Provider) {
 	l := list{title: "connect a provider", hint: "enter choose · type to search", empty: "the catalogue is empty"}
 	for _, common := range []bool{true, false} {
 		for _, p := range providers {
@@ -82,7 +83,7 @@ func signInLines(l look, name string) []styled.Line {
 }
 
 // askKey asks for a key, saying why if one was refused before.
-func (a *App) askKey(c Connector, it item, why string) {
+func (a *App) askKey(c engine.Keyring, it item, why string) {
 	f := &field{title: "key for " + it.title, hint: "enter store and try it · esc cancel", secret: true}
 	f.note = "It is stored in auth.json, readable by you alone, and tried with one small request."
 	if plan := plans[it.id]; plan != "" {
@@ -102,49 +103,35 @@ func (a *App) askKey(c Connector, it item, why string) {
 }
 
 // storeKey stores a key, tries it, and offers the models that it opens.
-func (a *App) storeKey(c Connector, it item, key string) tea.Cmd {
-	tester, canTest := a.engine.(Tester)
+func (a *App) storeKey(c engine.Keyring, it item, key string) tea.Cmd {
 	reload := a.loadCatalog()
-	trying := func() tea.Msg { return nil }
-	if canTest {
-		a.notify(toastInfo, "trying the key of "+it.title)
-		trying = a.tick()
-	}
-	return tea.Batch(trying, func() tea.Msg {
+	a.notify(toastInfo, "trying the key of "+it.title)
+	return tea.Batch(a.tick(), func() tea.Msg {
 		if err := c.Connect(a.ctx, it.id, key); err != nil {
 			return doneMsg{err: err}
 		}
-		var t KeyTest
-		var err error
-		if canTest {
-			t, err = tester.Test(a.ctx, it.id)
-		}
+		t, err := c.Test(a.ctx, it.id)
 		m := reload()
 		return doneMsg{then: func(a *App) tea.Cmd {
 			cmd := a.result(m)
-			return tea.Batch(cmd, a.tried(c, it, t, err, canTest))
+			return tea.Batch(cmd, a.tried(c, it, t, err))
 		}}
 	})
 }
 
 // tried says what came of a key, and what to do.
-func (a *App) tried(c Connector, it item, t KeyTest, err error, tested bool) tea.Cmd {
+func (a *App) tried(c engine.Keyring, it item, t engine.KeyTest, err error) tea.Cmd {
 	a.toast = toast{}
-	switch {
-	case err != nil:
-		t = KeyTest{Outcome: KeyUnknown, Detail: err.Error()}
-	case !tested:
-		a.notify(toastInfo, "connected "+it.title)
-		a.showModels(it.id)
-		return a.tick()
+	if err != nil {
+		t = engine.KeyTest{Outcome: engine.KeyUnknown, Detail: err.Error()}
 	}
 	l := list{hint: "enter do it · esc close"}
 	switch t.Outcome {
-	case KeyAccepted:
+	case engine.KeyAccepted:
 		a.notify(toastInfo, "connected "+it.title+": "+t.Model+" answered")
 		a.showModels(it.id)
 		return a.tick()
-	case KeyRefused:
+	case engine.KeyRefused:
 		l.title = it.title + " refused the key"
 		l.items = []item{{id: "again", title: "enter another key"}, {id: "remove", title: "remove this one"}, {id: "keep", title: "keep it all the same"}}
 	default:
@@ -159,13 +146,9 @@ func (a *App) tried(c Connector, it item, t KeyTest, err error, tested bool) tea
 		case "again":
 			a.askKey(c, it, "")
 		case "remove":
-			if f, ok := a.engine.(Forgetter); ok {
-				return func() tea.Msg {
-					return doneMsg{text: "removed the key of " + it.title, err: f.Forget(a.ctx, it.id), then: func(a *App) tea.Cmd { return a.loadCatalog() }}
-				}
+			return func() tea.Msg {
+				return doneMsg{text: "removed the key of " + it.title, err: c.Forget(a.ctx, it.id), then: func(a *App) tea.Cmd { return a.loadCatalog() }}
 			}
-			a.notify(toastInfo, "remove it with: lathe auth logout "+it.id)
-			return a.tick()
 		case "retry":
 			return a.retryKey(c, it)
 		default:
@@ -177,10 +160,9 @@ func (a *App) tried(c Connector, it item, t KeyTest, err error, tested bool) tea
 	return nil
 }
 
-func (a *App) retryKey(c Connector, it item) tea.Cmd {
-	tester := a.engine.(Tester)
+func (a *App) retryKey(c engine.Keyring, it item) tea.Cmd {
 	return func() tea.Msg {
-		t, err := tester.Test(a.ctx, it.id)
-		return doneMsg{then: func(a *App) tea.Cmd { return a.tried(c, it, t, err, true) }}
+		t, err := c.Test(a.ctx, it.id)
+		return doneMsg{then: func(a *App) tea.Cmd { return a.tried(c, it, t, err) }}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/engine"
 	"lathe/internal/tui/styled"
 )
 
@@ -18,7 +19,7 @@ func or(a, b string) string {
 	return b
 }
 
-func modelFacts(m Model) string {
+func modelFacts(m engine.Model) string {
 	var facts []string
 	if m.Context > 0 {
 		facts = append(facts, short(int64(m.Context)))
@@ -79,11 +80,11 @@ func (a *App) messageActions(id lathe.MessageID) tea.Cmd {
 	if answer != "" {
 		l.items = append(l.items, item{id: "answer", title: "copy the answer to it"})
 	}
-	r, canRevert := a.engine.(Reverter)
-	if canRevert {
+	r := a.can.Undo
+	if r != nil {
 		l.items = append(l.items, item{id: "undo", title: "undo to before it", detail: "messages and changes of files"})
 	}
-	if _, ok := a.engine.(Forker); ok {
+	if a.can.Fork != nil {
 		l.items = append(l.items, item{id: "fork", title: "fork the session before it"})
 	}
 	l.pick = func(a *App, it item) tea.Cmd {

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/engine"
 	"lathe/internal/tui/styled"
 )
 
@@ -14,19 +15,19 @@ import (
 func (a *App) export() tea.Cmd { return a.exportOf(a.session) }
 
 func (a *App) exportOf(s lathe.Session) tea.Cmd {
-	e := a.engine.(Exporter)
+	e := a.can.Export
 	l := list{title: "export " + styled.OneLine(s.Title), hint: "enter do it · esc leave"}
 	if a.opts.WriteFile != nil {
 		l.items = append(l.items,
-			item{id: "md", title: "Markdown, to a file", detail: fileName(s, FormatMarkdown)},
-			item{id: "json", title: "JSON, to a file", detail: fileName(s, FormatJSON) + ", complete; lathe import takes it in"},
-			item{id: "html", title: "a web page, to a file", detail: fileName(s, FormatHTML) + ", one file that opens offline"})
+			item{id: "md", title: "Markdown, to a file", detail: fileName(s, engine.FormatMarkdown)},
+			item{id: "json", title: "JSON, to a file", detail: fileName(s, engine.FormatJSON) + ", complete; lathe import takes it in"},
+			item{id: "html", title: "a web page, to a file", detail: fileName(s, engine.FormatHTML) + ", one file that opens offline"})
 	}
 	if len(a.opts.Editor) > 0 {
 		l.items = append(l.items, item{id: "edit-md", title: "Markdown, to your editor"}, item{id: "edit-json", title: "JSON, to your editor"})
 	}
 	l.items = append(l.items, item{id: "copy", title: "Markdown, to the clipboard"})
-	formats := map[string]string{"md": FormatMarkdown, "edit-md": FormatMarkdown, "copy": FormatMarkdown, "json": FormatJSON, "edit-json": FormatJSON, "html": FormatHTML}
+	formats := map[string]string{"md": engine.FormatMarkdown, "edit-md": engine.FormatMarkdown, "copy": engine.FormatMarkdown, "json": engine.FormatJSON, "edit-json": engine.FormatJSON, "html": engine.FormatHTML}
 	l.pick = func(a *App, it item) tea.Cmd {
 		format := formats[it.id]
 		return func() tea.Msg {
@@ -42,7 +43,7 @@ func (a *App) exportOf(s lathe.Session) tea.Cmd {
 }
 
 func fileName(s lathe.Session, format string) string {
-	ext := map[string]string{FormatMarkdown: ".md", FormatJSON: ".json", FormatHTML: ".html"}
+	ext := map[string]string{engine.FormatMarkdown: ".md", engine.FormatJSON: ".json", engine.FormatHTML: ".html"}
 	return string(s.ID) + ext[format]
 }
 
@@ -71,27 +72,27 @@ func (a *App) writeFile(name string, data []byte) tea.Cmd {
 
 // share publishes the session on screen, or writes it as a file where no service
 // is set up.
-func (a *App) share() tea.Cmd { return a.shareOf(a.engine.(Sharer), a.session) }
+func (a *App) share() tea.Cmd { return a.shareOf(a.can.Share, a.session) }
 
-func (a *App) shareOf(e Sharer, s lathe.Session) tea.Cmd {
+func (a *App) shareOf(e engine.Sharer, s lathe.Session) tea.Cmd {
 	l := list{title: "share " + styled.OneLine(s.Title) + "?", hint: "enter do it · esc leave"}
 	if s.Share != nil {
 		l.items = append(l.items, item{id: "copy", title: "copy its address", detail: styled.OneLine(s.Share.URL)})
 	} else {
 		l.items = append(l.items, item{id: "link", title: "publish it and copy the address", detail: "on the service that the configuration names"})
 	}
-	if _, ok := a.engine.(Exporter); ok && a.opts.WriteFile != nil {
-		l.items = append(l.items, item{id: "file", title: "write one web page to send", detail: fileName(s, FormatHTML) + ", opens offline"})
+	if a.can.Export != nil && a.opts.WriteFile != nil {
+		l.items = append(l.items, item{id: "file", title: "write one web page to send", detail: fileName(s, engine.FormatHTML) + ", opens offline"})
 	}
 	l.pick = func(a *App, it item) tea.Cmd {
 		switch it.id {
 		case "copy":
 			return a.copy(s.Share.URL, "copied the address")
 		case "file":
-			x := a.engine.(Exporter)
+			x := a.can.Export
 			return func() tea.Msg {
-				data, err := x.Export(a.ctx, s.ID, FormatHTML)
-				return doneMsg{err: err, then: func(a *App) tea.Cmd { return a.writeFile(fileName(s, FormatHTML), data) }}
+				data, err := x.Export(a.ctx, s.ID, engine.FormatHTML)
+				return doneMsg{err: err, then: func(a *App) tea.Cmd { return a.writeFile(fileName(s, engine.FormatHTML), data) }}
 			}
 		}
 		return func() tea.Msg {
@@ -103,8 +104,8 @@ func (a *App) shareOf(e Sharer, s lathe.Session) tea.Cmd {
 	return nil
 }
 
-func (a *App) unshare() tea.Cmd { return a.unshareOf(a.engine.(Sharer), a.session) }
+func (a *App) unshare() tea.Cmd { return a.unshareOf(a.can.Share, a.session) }
 
-func (a *App) unshareOf(e Sharer, s lathe.Session) tea.Cmd {
+func (a *App) unshareOf(e engine.Sharer, s lathe.Session) tea.Cmd {
 	return a.do("it is shared no more", func(ctx context.Context) error { return e.Unshare(ctx, s.ID) })
 }

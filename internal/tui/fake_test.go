@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/engine"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/styled"
 )
@@ -89,17 +90,17 @@ func (f *fakeEngine) History(_ context.Context, id lathe.SessionID, before int64
 	return all[max(0, end-limit):end], nil
 }
 
-func (f *fakeEngine) Prompt(_ context.Context, id lathe.SessionID, p Prompt) error {
+func (f *fakeEngine) Prompt(_ context.Context, id lathe.SessionID, p engine.Prompt) error {
 	with := ""
 	for _, file := range p.Files {
 		with += " with " + file.Name + " " + file.MIME
 	}
 	return f.note("prompt %s %q %s %s%s", id, p.Text, p.Agent, p.Model, with)
 }
-func (f *fakeEngine) Command(_ context.Context, id lathe.SessionID, name, args string, _ Prompt) error {
+func (f *fakeEngine) Command(_ context.Context, id lathe.SessionID, name, args string, _ engine.Prompt) error {
 	return f.note("command %s %s %q", id, name, args)
 }
-func (f *fakeEngine) Shell(_ context.Context, id lathe.SessionID, command string, _ Prompt) error {
+func (f *fakeEngine) Shell(_ context.Context, id lathe.SessionID, command string, _ engine.Prompt) error {
 	return f.note("shell %s %q", id, command)
 }
 func (f *fakeEngine) Abort(_ context.Context, id lathe.SessionID) error {
@@ -109,16 +110,19 @@ func (f *fakeEngine) Status(context.Context, lathe.SessionID) lathe.Status {
 	return lathe.Idle{}
 }
 
-func (f *fakeEngine) Events(ctx context.Context) iter.Seq2[lathe.Envelope, error] {
-	return func(yield func(lathe.Envelope, error) bool) {
+// Can tells that messages can be taken back and keys stored.
+func (f *fakeEngine) Can() engine.Capabilities { return engine.Capabilities{Undo: f, Keys: f} }
+
+func (f *fakeEngine) Follow(ctx context.Context) iter.Seq2[engine.Update, error] {
+	return func(yield func(engine.Update, error) bool) {
 		for {
 			select {
 			case e := <-f.events:
-				if !yield(e, nil) {
+				if !yield(engine.Update{Envelope: e}, nil) {
 					return
 				}
 			case <-ctx.Done():
-				yield(lathe.Envelope{}, ctx.Err())
+				yield(engine.Update{}, ctx.Err())
 				return
 			}
 		}
@@ -142,17 +146,17 @@ func (f *fakeEngine) Dismiss(_ context.Context, id lathe.AskID) error {
 	return f.note("dismiss %s", id)
 }
 
-func (f *fakeEngine) Models(context.Context) ([]Model, error) {
-	return []Model{
+func (f *fakeEngine) Models(context.Context) ([]engine.Model, error) {
+	return []engine.Model{
 		{Ref: lathe.ModelRef{Provider: "acme", Model: "big"}, Name: "Big", Context: 100_000, Default: true, Variants: []string{"high"}},
 		{Ref: lathe.ModelRef{Provider: "acme", Model: "small"}, Name: "Small", Price: lathe.Prices{Input: 250_000, Output: 1_000_000}},
 	}, nil
 }
-func (f *fakeEngine) Agents(context.Context) ([]Agent, error) {
-	return []Agent{{Name: "build"}, {Name: "plan"}, {Name: "explore", Subagent: true}}, nil
+func (f *fakeEngine) Agents(context.Context) ([]engine.Agent, error) {
+	return []engine.Agent{{Name: "build"}, {Name: "plan"}, {Name: "explore", Subagent: true}}, nil
 }
-func (f *fakeEngine) Commands(context.Context) ([]Command, error) {
-	return []Command{{Name: "review", Description: "review changes"}}, nil
+func (f *fakeEngine) Commands(context.Context) ([]engine.Command, error) {
+	return []engine.Command{{Name: "review", Description: "review changes"}}, nil
 }
 func (f *fakeEngine) Files(_ context.Context, query string, _ int) ([]string, error) {
 	var out []string
@@ -164,12 +168,21 @@ func (f *fakeEngine) Files(_ context.Context, query string, _ int) ([]string, er
 	return out, nil
 }
 
-func (f *fakeEngine) Providers(context.Context) ([]Provider, error) {
-	return []Provider{{ID: "acme", Name: "Acme", Connected: true}, {ID: "openai", Name: "OpenAI"}}, nil
+func (f *fakeEngine) Providers(context.Context) ([]engine.Provider, error) {
+	return []engine.Provider{{ID: "acme", Name: "Acme", Connected: true}, {ID: "openai", Name: "OpenAI"}}, nil
 }
 
 func (f *fakeEngine) Connect(_ context.Context, provider, key string) error {
 	return f.note("connect %s %s", provider, key)
+}
+
+// Test finds every key good.
+func (f *fakeEngine) Test(context.Context, string) (engine.KeyTest, error) {
+	return engine.KeyTest{Outcome: engine.KeyAccepted, Model: "acme/big"}, nil
+}
+
+func (f *fakeEngine) Forget(_ context.Context, provider string) error {
+	return f.note("forget %s", provider)
 }
 
 func (f *fakeEngine) Revert(_ context.Context, id lathe.SessionID, m lathe.MessageID) error {

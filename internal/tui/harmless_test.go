@@ -11,6 +11,7 @@ import (
 	"lathe"
 	"lathe/internal/printable"
 	"lathe/internal/tui/edit"
+	"lathe/internal/tui/engine"
 	"lathe/internal/tui/memory"
 	"lathe/internal/tui/styled"
 )
@@ -54,7 +55,7 @@ func FuzzHarmless(f *testing.F) {
 		d.app.height = 200
 		d.harmless()
 		d.event(lathe.SessionDiff{SessionID: "ses_1", Diff: []lathe.FileDiff{{File: s, Additions: 1}}})
-		d.app.side.mcp, d.app.side.lsp = []Configured{{s, s, s}}, []Configured{{s, s, s}}
+		d.app.side.mcp, d.app.side.lsp = []engine.Configured{{Name: s, Kind: s, State: s}}, []engine.Configured{{Name: s, Kind: s, State: s}}
 		d.send(tea.WindowSizeMsg{Width: 160, Height: 200})
 		d.harmless()
 		d.app.showStash([]memory.Stashed{{ID: "1", At: d.now, Draft: edit.Draft{Text: s + "\n" + s}}})

@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -11,27 +10,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/engine"
 )
-
-// Update is an event, or how the connection to the engine fares.
-type Update struct {
-	lathe.Envelope
-	Link *Link // nil for an event
-}
-
-// Link is how the screen is connected to the engine. The zero value is not yet.
-type Link struct {
-	Up    bool
-	Lost  bool      // with Up: events were missed; what was read is old
-	Err   error     // why it is not up
-	Retry time.Time // when it is tried again
-}
-
-// Follower is an Engine that may be far away: it tells how the connection fares,
-// and connects again by itself.
-type Follower interface {
-	Follow(ctx context.Context) iter.Seq2[Update, error]
-}
 
 // frame is how often events reach the screen at most.
 const frame = time.Second / 30
@@ -41,7 +21,7 @@ const frame = time.Second / 30
 type Events struct {
 	List []lathe.Envelope
 	Lost bool
-	Link *Link // nil when the connection is as it was
+	Link *engine.Link // nil when the connection is as it was
 }
 
 // pump reads events and hands them on in batches, at most one a frame.
@@ -51,7 +31,7 @@ type pump struct {
 	mu     sync.Mutex
 	list   []lathe.Envelope
 	lost   bool
-	link   *Link
+	link   *engine.Link
 	last   time.Time
 	queued bool
 	timer  *time.Timer
@@ -60,12 +40,11 @@ type pump struct {
 
 // run follows the engine until the context ends. When the stream breaks it begins
 // a new one and says that something was lost.
-func (p *pump) run(ctx context.Context, engine Turns) {
-	_, tells := engine.(Follower)
+func (p *pump) run(ctx context.Context, turns engine.Turns) {
 	again := false
 	for wait := 100 * time.Millisecond; ctx.Err() == nil; wait = min(2*wait, 5*time.Second) {
 		var ended error
-		for u, err := range updates(ctx, engine) {
+		for u, err := range turns.Follow(ctx) {
 			if err != nil {
 				ended = err
 				break
@@ -80,14 +59,12 @@ func (p *pump) run(ctx context.Context, engine Turns) {
 			p.add(u.Envelope)
 		}
 		if ctx.Err() == nil {
-			p.linked(Link{Err: ended, Retry: time.Now().Add(wait)})
+			p.linked(engine.Link{Err: ended, Retry: time.Now().Add(wait)})
 		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(wait):
-			if again = tells; !tells {
-				p.linked(Link{Up: true, Lost: true})
-			}
+			again = true
 		}
 	}
 	p.mu.Lock()
@@ -98,21 +75,7 @@ func (p *pump) run(ctx context.Context, engine Turns) {
 	p.wg.Wait()
 }
 
-// updates returns the events of an engine that is no [Follower] too.
-func updates(ctx context.Context, engine Turns) iter.Seq2[Update, error] {
-	if f, ok := engine.(Follower); ok {
-		return f.Follow(ctx)
-	}
-	return func(yield func(Update, error) bool) {
-		for e, err := range engine.Events(ctx) {
-			if !yield(Update{Envelope: e}, err) {
-				return
-			}
-		}
-	}
-}
-
-func (p *pump) linked(l Link) {
+func (p *pump) linked(l engine.Link) {
 	p.mu.Lock()
 	p.link = &l
 	p.lost = p.lost || l.Lost
@@ -160,8 +123,8 @@ func (p *pump) flush() {
 
 // linked takes how the connection fares. What was read before it was first up may
 // lack what happened until then.
-func (a *App) linked(l Link) tea.Cmd {
-	first := a.link == Link{}
+func (a *App) linked(l engine.Link) tea.Cmd {
+	first := a.link == engine.Link{}
 	a.lost, a.link = !l.Up, l
 	if l.Up && first && (a.session.ID != "" || a.opening != "") {
 		return a.reread()

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"lathe"
+	"lathe/internal/tui/engine"
 )
 
 // story is what happened in a session, and what a reader of it is told at any
@@ -103,8 +104,8 @@ func TestCatchingUp(t *testing.T) {
 			}
 		}
 		pump(0, cut)
-		d.app.link = Link{Up: true}
-		_, cmd := d.app.Update(Events{Lost: true, Link: &Link{Up: true, Lost: true}})
+		d.app.link = engine.Link{Up: true}
+		_, cmd := d.app.Update(Events{Lost: true, Link: &engine.Link{Up: true, Lost: true}})
 		var late []tea.Msg
 		f.history["ses_1"] = s.history(read)
 		collect(cmd, &late)
@@ -182,15 +183,15 @@ func TestMissingText(t *testing.T) {
 
 func TestLinkIsShown(t *testing.T) {
 	d := withHistory(t, Options{Server: "127.0.0.1:4096"}, question(1, "go"))
-	d.app.link = Link{Up: true}
-	d.send(Events{Link: &Link{Err: errors.New("broken"), Retry: d.now.Add(3 * time.Second)}})
+	d.app.link = engine.Link{Up: true}
+	d.send(Events{Link: &engine.Link{Err: errors.New("broken"), Retry: d.now.Add(3 * time.Second)}})
 	d.shows("not connected: trying again in 3 s")
 	d.now = d.now.Add(time.Second)
 	d.shows("trying again in 2 s")
 	d.now = d.now.Add(3 * time.Second)
 	d.shows("connecting")
 	d.engine.history["ses_1"] = append(d.engine.history["ses_1"], reply(2, &lathe.Text{Text: "said meanwhile"}))
-	d.send(Events{Lost: true, Link: &Link{Up: true, Lost: true}})
+	d.send(Events{Lost: true, Link: &engine.Link{Up: true, Lost: true}})
 	d.hides("connect", "trying")
 	d.shows("said meanwhile", "127.0.0.1:4096")
 }
@@ -200,31 +201,31 @@ func TestWaitingSettles(t *testing.T) {
 	d := withHistory(t, Options{}, question(1, "go"))
 	d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "bash", Patterns: []string{"make"}}})
 	d.shows("permission: bash")
-	d.send(Events{Lost: true, Link: &Link{Up: true, Lost: true}})
+	d.send(Events{Lost: true, Link: &engine.Link{Up: true, Lost: true}})
 	d.hides("permission: bash")
 }
 
 // farEngine is an engine whose connection a test controls.
 type farEngine struct {
 	*fakeEngine
-	streams chan chan Update // one for each call of Follow
+	streams chan chan engine.Update // one for each call of Follow
 }
 
-func (f *farEngine) Follow(ctx context.Context) iter.Seq2[Update, error] {
-	return func(yield func(Update, error) bool) {
+func (f *farEngine) Follow(ctx context.Context) iter.Seq2[engine.Update, error] {
+	return func(yield func(engine.Update, error) bool) {
 		updates := <-f.streams
 		for {
 			select {
 			case u, ok := <-updates:
 				if !ok {
-					yield(Update{}, errors.New("refused"))
+					yield(engine.Update{}, errors.New("refused"))
 					return
 				}
 				if !yield(u, nil) {
 					return
 				}
 			case <-ctx.Done():
-				yield(Update{}, context.Cause(ctx))
+				yield(engine.Update{}, context.Cause(ctx))
 				return
 			}
 		}
@@ -233,8 +234,8 @@ func (f *farEngine) Follow(ctx context.Context) iter.Seq2[Update, error] {
 
 func TestPumpTellsOfTheLink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		first, second := make(chan Update), make(chan Update)
-		f := &farEngine{newFake(), make(chan chan Update, 2)}
+		first, second := make(chan engine.Update), make(chan engine.Update)
+		f := &farEngine{newFake(), make(chan chan engine.Update, 2)}
 		f.streams <- first
 		f.streams <- second
 		var got []Events
@@ -256,21 +257,21 @@ func TestPumpTellsOfTheLink(t *testing.T) {
 			got = nil
 			return all
 		}
-		first <- Update{Link: &Link{Up: true}}
+		first <- engine.Update{Link: &engine.Link{Up: true}}
 		if e := take(); e.Lost || !e.Link.Up {
 			t.Errorf("up: %+v", e)
 		}
-		first <- Update{Link: &Link{Err: errors.New("cut")}}
+		first <- engine.Update{Link: &engine.Link{Err: errors.New("cut")}}
 		if e := take(); e.Link == nil || e.Link.Up {
 			t.Errorf("down: %+v", e)
 		}
-		first <- Update{Link: &Link{Up: true}}
+		first <- engine.Update{Link: &engine.Link{Up: true}}
 		if e := take(); e.Lost || !e.Link.Up {
 			t.Errorf("up again, nothing lost: %+v", e)
 		}
 		close(first) // it ends: what a new stream begins with was not heard
 		take()
-		second <- Update{Link: &Link{Up: true}}
+		second <- engine.Update{Link: &engine.Link{Up: true}}
 		if e := take(); !e.Lost || !e.Link.Up {
 			t.Errorf("a new stream: %+v", e)
 		}

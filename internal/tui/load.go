@@ -11,6 +11,7 @@ import (
 
 	"lathe"
 	"lathe/internal/tui/edit"
+	"lathe/internal/tui/engine"
 	"lathe/internal/tui/styled"
 )
 
@@ -194,7 +195,7 @@ func (a *App) hasCommand(name string) bool {
 
 // send hands what was written to the engine, in a new session if there is none.
 func (a *App) send(t typed, before edit.Editor, files []edit.File) tea.Cmd {
-	sess, p := a.session, Prompt{Text: t.text, Agent: a.agent, Model: a.model, Files: files}
+	sess, p := a.session, engine.Prompt{Text: t.text, Agent: a.agent, Model: a.model, Files: files}
 	return func() tea.Msg {
 		m := sentMsg{session: sess, before: before}
 		if sess.ID == "" {

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/engine"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
@@ -47,7 +48,7 @@ func (a *App) showModels(provider string) {
 			return nil
 		},
 	}
-	if _, ok := a.engine.(Connector); ok {
+	if a.can.Keys != nil {
 		s.always = map[keys.Action]func(*App) tea.Cmd{
 			keys.ProviderList: func(a *App) tea.Cmd { a.close(s); return a.connect() },
 		}
@@ -63,7 +64,7 @@ func (a *App) showModels(provider string) {
 
 func (a *App) modelItems() []item {
 	now, out := plain(a.current()), []item(nil)
-	add := func(m Model, group string) {
+	add := func(m engine.Model, group string) {
 		it := item{
 			id: m.Ref.String(), title: styled.OneLine(or(m.Name, m.Ref.Model)), detail: styled.OneLine(m.Ref.String()), group: group,
 			right: modelFacts(m), current: plain(m.Ref) == now,
@@ -94,7 +95,7 @@ func (a *App) modelItems() []item {
 
 // modelFoot tells what the marked model costs in full, and its variants.
 func (a *App) modelFoot(l look, id string) styled.Line {
-	var m Model
+	var m engine.Model
 	for _, o := range a.models {
 		if o.Ref.String() == id {
 			m = o

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"time"
@@ -9,24 +8,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/engine"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
-
-// Searcher is an Engine that finds what was said in the sessions of this directory.
-type Searcher interface {
-	Search(ctx context.Context, words string, limit int) ([]Hit, error)
-}
-
-// Hit is a part of a message that holds the words looked for.
-type Hit struct {
-	Session    lathe.SessionID
-	Message    lathe.MessageID
-	Title      string // of the session
-	Role, Kind string
-	Text       string // around the first word, on one line
-	Updated    time.Time
-}
 
 const (
 	searchPause = 250 * time.Millisecond // in the typing, before what was said is searched
@@ -35,7 +20,7 @@ const (
 
 // searchLater searches what was said for the words of a list's filter, when the
 // person pauses. What is found stands below the titles.
-func (a *App) searchLater(s *list, e Searcher, found func(Hit) item) tea.Cmd {
+func (a *App) searchLater(s *list, e engine.Searcher, found func(engine.Hit) item) tea.Cmd {
 	words := strings.TrimSpace(s.filter.Text())
 	s.items = slices.DeleteFunc(s.items, func(it item) bool { return it.found })
 	s.refresh()
@@ -74,7 +59,7 @@ func (a *App) searchLater(s *list, e Searcher, found func(Hit) item) tea.Cmd {
 }
 
 // hitItem shows a hit in the list of sessions.
-func (a *App) hitItem(h Hit) item {
+func (a *App) hitItem(h engine.Hit) item {
 	return item{
 		id: string(h.Session) + "\x00" + string(h.Message), title: styled.OneLine(h.Title), detail: styled.OneLine(h.Text),
 		right: h.Updated.In(a.opts.Now().Location()).Format("2 Jan"), found: true,

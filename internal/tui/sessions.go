@@ -8,6 +8,7 @@ import (
 
 	"lathe"
 	"lathe/internal/tui/edit"
+	"lathe/internal/tui/engine"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
@@ -29,7 +30,7 @@ func (a *App) listSessions(filter string, at lathe.SessionID) tea.Cmd {
 
 // archiveList shows what was put away.
 func (a *App) archiveList() tea.Cmd {
-	e := a.engine.(Archiver)
+	e := a.can.Archive
 	return func() tea.Msg {
 		sessions, err := e.Archived(a.ctx)
 		return doneMsg{err: err, then: func(a *App) tea.Cmd {
@@ -63,9 +64,9 @@ func (a *App) showSessions(title string, sessions []lathe.Session, filter string
 		return sessionFoot(l, byID[it.id])
 	}
 	s := newList(l)
-	if e, ok := a.engine.(Searcher); ok && !archived {
+	if e := a.can.Search; e != nil && !archived {
 		s.asked = func(a *App) tea.Cmd {
-			return a.searchLater(s, e, func(h Hit) item {
+			return a.searchLater(s, e, func(h engine.Hit) item {
 				it := a.hitItem(h)
 				byID[it.id] = lathe.Session{ID: h.Session, Title: h.Title, Updated: h.Updated}
 				return it
@@ -80,7 +81,7 @@ func (a *App) showSessions(title string, sessions []lathe.Session, filter string
 		keys.Rename: func(a *App, it item) tea.Cmd { a.close(s); return a.renameThen(byID[it.id], back) },
 		keys.Delete: func(a *App, it item) tea.Cmd { a.close(s); return a.deleteSession(byID[it.id], back) },
 	}
-	if e, ok := a.engine.(Archiver); ok {
+	if e := a.can.Archive; e != nil {
 		s.keys[keys.Archive] = func(a *App, it item) tea.Cmd { a.close(s); return a.archive(e, byID[it.id], !archived, back) }
 	}
 	s.strokes = map[string]func(*App, item) tea.Cmd{
@@ -152,21 +153,21 @@ func (a *App) sessionActions(s lathe.Session, archived bool, back func(*App) tea
 	}
 	add("open", "open it", "", func(a *App) tea.Cmd { return a.open(s.ID) })
 	add("rename", "rename it", "", func(a *App) tea.Cmd { return a.renameThen(s, back) })
-	if _, ok := a.engine.(Forker); ok {
+	if a.can.Fork != nil {
 		add("fork", "fork it", "a copy that goes its own way", func(a *App) tea.Cmd { return a.forkOf(s.ID, "") })
 	}
 	add("children", "sessions of its subagents", "", func(a *App) tea.Cmd { return a.childList(s.ID) })
-	if _, ok := a.engine.(Exporter); ok {
+	if a.can.Export != nil {
 		add("export", "export it", "to a file, or to your editor", func(a *App) tea.Cmd { return a.exportOf(s) })
 	}
-	if e, ok := a.engine.(Sharer); ok {
+	if e := a.can.Share; e != nil {
 		if s.Share == nil {
 			add("share", "share it", "", func(a *App) tea.Cmd { return a.shareOf(e, s) })
 		} else {
 			add("unshare", "take it back", styled.OneLine(s.Share.URL), func(a *App) tea.Cmd { return a.unshareOf(e, s) })
 		}
 	}
-	if e, ok := a.engine.(Archiver); ok {
+	if e := a.can.Archive; e != nil {
 		title, detail := "archive it", "it leaves the list and stays whole"
 		if archived {
 			title, detail = "bring it back", "to the list of sessions"
@@ -181,7 +182,7 @@ func (a *App) sessionActions(s lathe.Session, archived bool, back func(*App) tea
 }
 
 // archive puts a session away, or brings it back.
-func (a *App) archive(e Archiver, s lathe.Session, on bool, back func(*App) tea.Cmd) tea.Cmd {
+func (a *App) archive(e engine.Archiver, s lathe.Session, on bool, back func(*App) tea.Cmd) tea.Cmd {
 	text := "archived; /archived shows it"
 	if !on {
 		text = "it is in the list of sessions again"
@@ -223,7 +224,7 @@ func (a *App) childList(of lathe.SessionID) tea.Cmd {
 // forkOf copies a session, before a message if one is named: its text stands in
 // the input of the fork then.
 func (a *App) forkOf(id lathe.SessionID, upTo lathe.MessageID) tea.Cmd {
-	f, draft := a.engine.(Forker), edit.Editor{}
+	f, draft := a.can.Fork, edit.Editor{}
 	if e := a.conv.byID[upTo]; e != nil {
 		draft.Set(e.text())
 	}

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"lathe/internal/tui/engine"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
@@ -13,8 +14,8 @@ import (
 
 // loadSetup looks, at a start without a connected model, for what could answer.
 func (a *App) loadSetup() tea.Cmd {
-	e, ok := a.engine.(Finder)
-	if !ok || a.opts.Session != "" || a.opts.Prompt != "" || !a.opts.Model.IsZero() {
+	e := a.can.Found
+	if e == nil || a.opts.Session != "" || a.opts.Prompt != "" || !a.opts.Model.IsZero() {
 		return nil
 	}
 	return func() tea.Msg {
@@ -34,19 +35,19 @@ func (a *App) loadSetup() tea.Cmd {
 
 // guided reports whether nothing but the offline guide can answer.
 func (a *App) guided() bool {
-	return !slices.ContainsFunc(a.models, func(m Model) bool { return m.Ref.Provider != "offline" && m.Ref.Provider != "script" })
+	return !slices.ContainsFunc(a.models, func(m engine.Model) bool { return m.Ref.Provider != "offline" && m.Ref.Provider != "script" })
 }
 
 // setup offers what can answer.
 func (a *App) setup() tea.Cmd {
-	e := a.engine.(Finder)
+	e := a.can.Found
 	return func() tea.Msg {
 		f, err := e.Found(a.ctx)
 		return doneMsg{err: err, then: func(a *App) tea.Cmd { a.found = f; a.showSetup(f); return nil }}
 	}
 }
 
-func (a *App) showSetup(f Found) {
+func (a *App) showSetup(f engine.Found) {
 	l := list{title: "what shall answer?", hint: "enter choose · esc later"}
 	for _, k := range f.Keys {
 		l.items = append(l.items, item{id: "models:" + k.Provider, title: styled.OneLine(or(k.Name, k.Provider)), detail: k.Variable + " is set in the environment", group: "found"})
@@ -62,7 +63,7 @@ func (a *App) showSetup(f Found) {
 	if len(l.items) > 0 {
 		rest = "or"
 	}
-	if _, ok := a.engine.(Connector); ok {
+	if a.can.Keys != nil {
 		l.items = append(l.items, item{id: "connect", title: "connect a provider with a key", detail: "Anthropic, OpenAI, Google, OpenRouter and more", group: rest})
 	}
 	l.items = append(l.items,

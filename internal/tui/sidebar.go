@@ -1,13 +1,13 @@
 package tui
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/engine"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -18,31 +18,20 @@ const (
 	sideAtAll  = 90  // and can be shown
 )
 
-// Differ is an Engine that knows which files a session changed.
-type Differ interface {
-	Changes(ctx context.Context, id lathe.SessionID) ([]FileChange, error)
-}
-
-// FileChange counts what a session changed in a file.
-type FileChange struct {
-	File           string
-	Added, Removed int
-}
-
 // side is what the sidebar shows beyond what the rest of the screen knows.
 type side struct {
 	open     bool            // where there is little room, the person asked for it
 	of       lathe.SessionID // that changes were read for
-	changes  []FileChange
+	changes  []engine.FileChange
 	asked    bool // for the servers
-	mcp, lsp []Configured
+	mcp, lsp []engine.Configured
 }
 
 // sideMsg brings what the sidebar shows.
 type sideMsg struct {
 	of      lathe.SessionID
-	changes []FileChange
-	setup   *Setup
+	changes []engine.FileChange
+	setup   *engine.Setup
 }
 
 // sidebar returns how wide the sidebar is; 0: it is not shown.
@@ -98,10 +87,9 @@ func (a *App) loadSide() tea.Cmd {
 
 // fillSide reads what the sidebar shows and is not known yet.
 func (a *App) fillSide() tea.Cmd {
-	d, changes := a.engine.(Differ)
-	i, servers := a.engine.(Inspector)
-	changes = changes && a.side.of != a.session.ID && a.session.Summary != nil
-	servers = servers && !a.side.asked
+	d, i := a.can.Changes, a.can.Setup
+	changes := d != nil && a.side.of != a.session.ID && a.session.Summary != nil
+	servers := i != nil && !a.side.asked
 	if !changes && !servers {
 		return nil
 	}
@@ -140,7 +128,7 @@ func (a *App) changedFiles(ev lathe.SessionDiff) {
 	}
 	a.side.of, a.side.changes = ev.SessionID, nil
 	for _, d := range ev.Diff {
-		a.side.changes = append(a.side.changes, FileChange{d.File, d.Additions, d.Deletions})
+		a.side.changes = append(a.side.changes, engine.FileChange{File: d.File, Added: d.Additions, Removed: d.Deletions})
 	}
 }
 
@@ -362,7 +350,7 @@ func (l look) todo(status, content string) styled.Line {
 }
 
 // sideServers shows servers that the configuration names, and their state.
-func sideServers(l look, name string, list []Configured) section {
+func sideServers(l look, name string, list []engine.Configured) section {
 	s := section{head: l.sideHead(name, "")}
 	for _, c := range list {
 		s.rows = append(s.rows, styled.Line{{Text: styled.OneLine(c.Name), Style: l.fg(theme.Text)}, {Text: "  " + styled.OneLine(c.State), Style: l.fg(theme.Muted)}})

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/engine"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -44,16 +45,16 @@ func (f *facts) note(text string) {
 
 // statusPage shows how lathe is set up here.
 func (a *App) statusPage() tea.Cmd {
-	return a.withSetup(func(a *App, s Setup, err error) {
+	return a.withSetup(func(a *App, s engine.Setup, err error) {
 		a.push(&page{title: "status", lines: func(l look) []styled.Line { return a.statusLines(l, s, err) }})
 	})
 }
 
 // withSetup asks the engine how it is set up, if it can tell.
-func (a *App) withSetup(show func(a *App, s Setup, err error)) tea.Cmd {
-	e, ok := a.engine.(Inspector)
-	if !ok {
-		show(a, Setup{Version: lathe.Version}, nil)
+func (a *App) withSetup(show func(a *App, s engine.Setup, err error)) tea.Cmd {
+	e := a.can.Setup
+	if e == nil {
+		show(a, engine.Setup{Version: lathe.Version}, nil)
 		return nil
 	}
 	return func() tea.Msg {
@@ -62,7 +63,7 @@ func (a *App) withSetup(show func(a *App, s Setup, err error)) tea.Cmd {
 	}
 }
 
-func (a *App) statusLines(l look, s Setup, err error) []styled.Line {
+func (a *App) statusLines(l look, s engine.Setup, err error) []styled.Line {
 	f := facts{l: l}
 	f.head("here")
 	f.row("lathe", lathe.Version)
@@ -91,7 +92,7 @@ func (a *App) statusLines(l look, s Setup, err error) []styled.Line {
 		f.colored("not known", err.Error(), theme.Error)
 		return f.out
 	}
-	if _, ok := a.engine.(Inspector); !ok {
+	if a.can.Setup == nil {
 		return f.out
 	}
 	for _, row := range [][2]string{{"sandbox", s.Sandbox}, {"snapshots", s.Snapshots}, {"sharing", s.Share}} {
@@ -99,7 +100,7 @@ func (a *App) statusLines(l look, s Setup, err error) []styled.Line {
 			f.row(row[0], row[1])
 		}
 	}
-	configured := func(title, none string, list []Configured) {
+	configured := func(title, none string, list []engine.Configured) {
 		f.head(title)
 		if len(list) == 0 {
 			f.note(none)
@@ -142,7 +143,7 @@ func (a *App) connection() string {
 
 // doctor shows what was looked at and whether it works.
 func (a *App) doctor() tea.Cmd {
-	return a.withSetup(func(a *App, s Setup, err error) {
+	return a.withSetup(func(a *App, s engine.Setup, err error) {
 		a.push(&page{title: "doctor", lines: func(l look) []styled.Line {
 			f := facts{l: l}
 			if err != nil {
@@ -161,7 +162,7 @@ func (a *App) doctor() tea.Cmd {
 }
 
 // ownChecks look at the terminal.
-func (a *App) ownChecks() []Check {
+func (a *App) ownChecks() []engine.Check {
 	get := func(name string) string {
 		if a.opts.Getenv == nil {
 			return ""
@@ -181,19 +182,19 @@ func (a *App) ownChecks() []Check {
 		colors = "off, NO_COLOR is set"
 	}
 	editor := strings.Join(a.opts.Editor, " ")
-	out := []Check{
-		{"terminal", a.look.width >= 60 && a.height >= 16, size}, {"colours", true, colors}, {"characters", true, method},
-		{"editor", editor != "", or(editor, "set EDITOR or VISUAL to write in your own")},
+	out := []engine.Check{
+		{Name: "terminal", OK: a.look.width >= 60 && a.height >= 16, Detail: size}, {Name: "colours", OK: true, Detail: colors}, {Name: "characters", OK: true, Detail: method},
+		{Name: "editor", OK: editor != "", Detail: or(editor, "set EDITOR or VISUAL to write in your own")},
 	}
 	for _, n := range a.opts.Notices {
-		out = append(out, Check{"told at the start", false, n})
+		out = append(out, engine.Check{Name: "told at the start", OK: false, Detail: n})
 	}
 	return out
 }
 
 // skillsPage lists the skills that models can load.
 func (a *App) skillsPage() tea.Cmd {
-	return a.withSetup(func(a *App, s Setup, err error) {
+	return a.withSetup(func(a *App, s engine.Setup, err error) {
 		a.fail(err)
 		l := list{title: "skills", hint: "models load them when they fit · esc close", empty: "no skill was found; see docs/configuration.md"}
 		for _, k := range s.Skills {
@@ -217,9 +218,9 @@ func (a *App) skillsPage() tea.Cmd {
 
 // contextPage shows what fills the window, and what the session cost.
 func (a *App) contextPage() tea.Cmd {
-	e, ok := a.engine.(Weigher)
+	e := a.can.Weigh
 	id := a.session.ID
-	if !ok || id == "" {
+	if e == nil || id == "" {
 		a.notify(toastInfo, "there is no session yet that could be weighed")
 		return a.tick()
 	}
@@ -232,7 +233,7 @@ func (a *App) contextPage() tea.Cmd {
 	}
 }
 
-func (a *App) weightLines(l look, w Weight) []styled.Line {
+func (a *App) weightLines(l look, w engine.Weight) []styled.Line {
 	f := facts{l: l}
 	f.head("the next request")
 	text := short(w.Used) + " tokens"
@@ -278,7 +279,7 @@ func hits(read, written, fresh int64) string {
 }
 
 // bar draws how much of the window something takes.
-func (l look) bar(p Portion, used int64) styled.Line {
+func (l look) bar(p engine.Portion, used int64) styled.Line {
 	const room = 20
 	share := int64(0)
 	if used > 0 {

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"lathe/internal/tui/engine"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -14,7 +15,7 @@ import (
 // trustSheet asks whether a repository may steer lathe.
 type trustSheet struct {
 	patience
-	t     Trust
+	t     engine.Trust
 	at    int
 	first int  // the line of the first answer, as of the last drawing
 	sure  bool // the person wants it remembered, and is asked once more
@@ -27,8 +28,8 @@ var trustAnswers = [...][2]string{
 
 // loadTrust asks the question at the start, if there is one.
 func (a *App) loadTrust() tea.Cmd {
-	e, ok := a.engine.(Truster)
-	if !ok {
+	e := a.can.Trust
+	if e == nil {
 		return nil
 	}
 	return func() tea.Msg {
@@ -110,7 +111,7 @@ func (s *trustSheet) choose(a *App, i int) tea.Cmd {
 // decide trusts the repository, for good if keep is set.
 func (s *trustSheet) decide(a *App, keep bool) tea.Cmd {
 	a.close(s)
-	e := a.engine.(Truster)
+	e := a.can.Trust
 	text := "this repository is trusted until lathe ends; /trust takes it back. Its keys and theme count from the next start"
 	if keep {
 		text = strings.Replace(text, "until lathe ends", "as it is now, and that is stored", 1)
@@ -154,14 +155,14 @@ func (s *trustSheet) draw(l look, height int) ([]styled.Line, int, int) {
 
 // trustPage shows what the repository brings and offers to change the decision.
 func (a *App) trustPage() tea.Cmd {
-	e := a.engine.(Truster)
+	e := a.can.Trust
 	return func() tea.Msg {
 		t, err := e.Trust(a.ctx)
 		return doneMsg{err: err, then: func(a *App) tea.Cmd { return a.showTrust(e, t) }}
 	}
 }
 
-func (a *App) showTrust(e Truster, t Trust) tea.Cmd {
+func (a *App) showTrust(e engine.Truster, t engine.Trust) tea.Cmd {
 	if !t.Given && len(t.LeftOut) > 0 {
 		a.push(&trustSheet{t: t, at: 2})
 		return nil

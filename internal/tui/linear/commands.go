@@ -7,7 +7,7 @@ import (
 
 	"lathe"
 	"lathe/internal/printable"
-	"lathe/internal/tui"
+	"lathe/internal/tui/engine"
 )
 
 // commands is what /help tells.
@@ -65,7 +65,7 @@ func (t *talk) other(name, args string) {
 	if t.fail(err) {
 		return
 	}
-	if !slices.ContainsFunc(list, func(c tui.Command) bool { return c.Name == name }) {
+	if !slices.ContainsFunc(list, func(c engine.Command) bool { return c.Name == name }) {
 		t.say("There is no command /%s. /help lists them.", name)
 		return
 	}
@@ -74,7 +74,7 @@ func (t *talk) other(name, args string) {
 			return
 		}
 	}
-	t.fail(t.Engine.Command(t.ctx, t.session.ID, name, args, tui.Prompt{Agent: t.Agent, Model: t.Model}))
+	t.fail(t.Engine.Command(t.ctx, t.session.ID, name, args, engine.Prompt{Agent: t.Agent, Model: t.Model}))
 }
 
 func (t *talk) engineCommands() {
@@ -265,8 +265,8 @@ func (t *talk) stop() {
 }
 
 func (t *talk) undo(again bool) {
-	r, ok := t.Engine.(tui.Reverter)
-	if !ok || t.session.ID == "" {
+	r := t.Engine.Can().Undo
+	if r == nil || t.session.ID == "" {
 		t.say("Nothing can be undone here.")
 		return
 	}
@@ -297,8 +297,8 @@ func (t *talk) undo(again bool) {
 }
 
 func (t *talk) compact() {
-	c, ok := t.Engine.(tui.Compacter)
-	if !ok || t.session.ID == "" {
+	c := t.Engine.Can().Compact
+	if c == nil || t.session.ID == "" {
 		t.say("There is nothing to compact.")
 		return
 	}

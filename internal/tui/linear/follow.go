@@ -1,13 +1,12 @@
 package linear
 
 import (
-	"context"
-	"iter"
 	"time"
 
 	"lathe"
 	"lathe/internal/printable"
 	"lathe/internal/tui"
+	"lathe/internal/tui/engine"
 )
 
 // missed is how many messages are read again after events were missed.
@@ -16,11 +15,10 @@ const missed = 200
 // happened is an event, or how the connection fares.
 type happened struct {
 	event lathe.Event
-	link  *tui.Link
+	link  *engine.Link
 }
 
-// follow returns what happens. An engine that is no [tui.Follower] is asked for its
-// events anew when they end.
+// follow returns what happens. An engine whose events end is asked for them anew.
 func (t *talk) follow() <-chan happened {
 	out := make(chan happened, 64)
 	send := func(h happened) bool {
@@ -33,38 +31,25 @@ func (t *talk) follow() <-chan happened {
 	}
 	t.wg.Go(func() {
 		for wait := 100 * time.Millisecond; t.ctx.Err() == nil; wait = min(2*wait, 5*time.Second) {
-			for u, err := range t.updates(t.ctx) {
+			for u, err := range t.Engine.Follow(t.ctx) {
 				if err != nil || !send(happened{u.Event, u.Link}) {
 					break
 				}
 				wait = 100 * time.Millisecond
 			}
-			send(happened{link: &tui.Link{}})
+			send(happened{link: &engine.Link{}})
 			select {
 			case <-t.ctx.Done():
 			case <-time.After(wait):
-				send(happened{link: &tui.Link{Up: true, Lost: true}})
+				send(happened{link: &engine.Link{Up: true, Lost: true}})
 			}
 		}
 	})
 	return out
 }
 
-func (t *talk) updates(ctx context.Context) iter.Seq2[tui.Update, error] {
-	if f, ok := t.Engine.(tui.Follower); ok {
-		return f.Follow(ctx)
-	}
-	return func(yield func(tui.Update, error) bool) {
-		for e, err := range t.Engine.Events(ctx) {
-			if !yield(tui.Update{Envelope: e}, err) {
-				return
-			}
-		}
-	}
-}
-
 // linked tells how the connection fares, once for each time that it changes.
-func (t *talk) linked(l tui.Link) {
+func (t *talk) linked(l engine.Link) {
 	switch {
 	case !l.Up && !t.cut:
 		t.cut = true

@@ -8,19 +8,19 @@ import (
 	"time"
 
 	"lathe"
-	"lathe/internal/tui"
+	"lathe/internal/tui/engine"
 )
 
 // far is an engine at the other end of a connection.
 type far struct {
-	*engine
-	updates chan tui.Update
+	*fake
+	updates chan engine.Update
 	history []lathe.Message
 	status  lathe.Status
 }
 
-func (f *far) Follow(ctx context.Context) iter.Seq2[tui.Update, error] {
-	return func(yield func(tui.Update, error) bool) {
+func (f *far) Follow(ctx context.Context) iter.Seq2[engine.Update, error] {
+	return func(yield func(engine.Update, error) bool) {
 		for {
 			select {
 			case u := <-f.updates:
@@ -52,35 +52,35 @@ func TestBreak(t *testing.T) {
 	message := func(seq int64, parts ...lathe.Part) lathe.Message {
 		return lathe.Message{ID: parts[0].MessageID, SessionID: id, Seq: seq, Info: &lathe.Assistant{}, Parts: parts}
 	}
-	f := &far{engine: &engine{}, updates: make(chan tui.Update), status: lathe.Busy{}, history: []lathe.Message{message(7, text("old", "Said before.\n\nOpen", false))}}
+	f := &far{fake: &fake{}, updates: make(chan engine.Update), status: lathe.Busy{}, history: []lathe.Message{message(7, text("old", "Said before.\n\nOpen", false))}}
 	p := meetFar(t, f, Options{Session: id})
 	p.hears("lathe: Said before.", "Open", "It is working.")
-	send := func(list ...tui.Update) {
+	send := func(list ...engine.Update) {
 		for _, u := range list {
 			f.updates <- u
 		}
 	}
-	event := func(e lathe.Event) tui.Update { return tui.Update{Envelope: lathe.Envelope{Event: e}} }
-	send(tui.Update{Link: &tui.Link{Up: true}}, // what came while the session was read
+	event := func(e lathe.Event) engine.Update { return engine.Update{Envelope: lathe.Envelope{Event: e}} }
+	send(engine.Update{Link: &engine.Link{Up: true}}, // what came while the session was read
 		event(lathe.PartDelta{SessionID: id, PartID: "old", Delta: "\n\nOpen", End: 18}),
 		event(lathe.PartDelta{SessionID: id, PartID: "old", Delta: " end.\n\nHalf", End: 29}))
 	p.hears(" end.")
 	send(event(lathe.PermissionAsked{Ask: ask}))
 	p.hears("Permission needed", "Type a number")
 
-	send(tui.Update{Link: &tui.Link{}}, tui.Update{Link: &tui.Link{}}, tui.Update{Link: &tui.Link{Up: true}})
+	send(engine.Update{Link: &engine.Link{}}, engine.Update{Link: &engine.Link{}}, engine.Update{Link: &engine.Link{Up: true}})
 	p.hears("The connection is lost. Trying again.\nThe connection is back.\n")
 	f.history = []lathe.Message{message(3, text("ancient", "Ancient.", true)), message(7, text("old", "Said before.\n\nOpen end.\n\nHalf told.", true)), message(9, text("new", "Missed.\n\nAnd", false))}
-	send(tui.Update{Link: &tui.Link{}}, tui.Update{Link: &tui.Link{Up: true, Lost: true}})
+	send(engine.Update{Link: &engine.Link{}}, engine.Update{Link: &engine.Link{Up: true, Lost: true}})
 	p.hears("lost", "back", "Half told.\nMissed.\nAnswered elsewhere.\n")
 	send(event(lathe.PartDelta{SessionID: id, PartID: "new", Delta: "And", End: 12}), event(lathe.PartDelta{SessionID: id, PartID: "new", Delta: " more.\n\n", End: 20}))
 	p.hears("And more.")
 
 	f.status = lathe.Idle{}
 	f.history = []lathe.Message{message(9, text("new", "Missed.\n\nAnd more.\n\nEnd.", true))}
-	send(tui.Update{Link: &tui.Link{}}, tui.Update{Link: &tui.Link{Up: true, Lost: true}})
+	send(engine.Update{Link: &engine.Link{}}, engine.Update{Link: &engine.Link{Up: true, Lost: true}})
 	p.hears("back", "End.\nDone after")
-	send(tui.Update{Link: &tui.Link{}}, tui.Update{Link: &tui.Link{Up: true, Lost: true}})
+	send(engine.Update{Link: &engine.Link{}}, engine.Update{Link: &engine.Link{Up: true, Lost: true}})
 	p.hears("back")
 	p.says("/help")
 	p.hears("Commands:")

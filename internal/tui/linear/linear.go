@@ -22,7 +22,7 @@ import (
 
 	"lathe"
 	"lathe/internal/printable"
-	"lathe/internal/tui"
+	"lathe/internal/tui/engine"
 )
 
 // maxLine bounds a line that is typed or pasted.
@@ -30,7 +30,7 @@ const maxLine = 1 << 20
 
 // Options configure a [Run]. Engine is needed.
 type Options struct {
-	Engine  tui.Engine
+	Engine  engine.Engine
 	In      io.Reader
 	Out     io.Writer
 	Now     func() time.Time
@@ -304,7 +304,7 @@ func (t *talk) request(text string) {
 		}
 		t.session, t.newest = s, 0
 	}
-	p := tui.Prompt{Text: text, Agent: t.Agent, Model: t.Model}
+	p := engine.Prompt{Text: text, Agent: t.Agent, Model: t.Model}
 	if rest, ok := strings.CutPrefix(text, "!"); ok {
 		id := t.session.ID
 		t.background(func() error { return t.Engine.Shell(t.ctx, id, strings.TrimSpace(rest), p) })

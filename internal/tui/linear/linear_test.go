@@ -16,99 +16,100 @@ import (
 	"go.uber.org/goleak"
 
 	"lathe"
-	"lathe/internal/tui"
+	"lathe/internal/tui/engine"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// engine is a small engine in memory.
-type engine struct {
+// fake is a small engine in memory.
+type fake struct {
 	mu     sync.Mutex
 	calls  []string
 	events chan lathe.Envelope
 	asks   []lathe.Ask
 }
 
-func (e *engine) note(format string, args ...any) error {
+func (e *fake) note(format string, args ...any) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.calls = append(e.calls, fmt.Sprintf(format, args...))
 	return nil
 }
 
-func (e *engine) List(_ context.Context, words string) ([]lathe.Session, error) {
+func (e *fake) List(_ context.Context, words string) ([]lathe.Session, error) {
 	return []lathe.Session{{ID: "ses_1", Title: "First " + words}, {ID: "ses_2", Title: "Second"}}, nil
 }
-func (e *engine) Get(_ context.Context, id lathe.SessionID) (lathe.Session, error) {
+func (e *fake) Get(_ context.Context, id lathe.SessionID) (lathe.Session, error) {
 	return lathe.Session{ID: id, Title: "Title of " + string(id)}, nil
 }
-func (e *engine) Create(context.Context) (lathe.Session, error) {
+func (e *fake) Create(context.Context) (lathe.Session, error) {
 	return lathe.Session{ID: "ses_new"}, e.note("create")
 }
-func (e *engine) Rename(context.Context, lathe.SessionID, string) error { return nil }
-func (e *engine) Delete(context.Context, lathe.SessionID) error         { return nil }
-func (e *engine) Children(context.Context, lathe.SessionID) ([]lathe.Session, error) {
+func (e *fake) Rename(context.Context, lathe.SessionID, string) error { return nil }
+func (e *fake) Delete(context.Context, lathe.SessionID) error         { return nil }
+func (e *fake) Children(context.Context, lathe.SessionID) ([]lathe.Session, error) {
 	return nil, nil
 }
-func (e *engine) Todos(context.Context, lathe.SessionID) ([]lathe.Todo, error) { return nil, nil }
-func (e *engine) History(context.Context, lathe.SessionID, int64, int) ([]lathe.Message, error) {
+func (e *fake) Todos(context.Context, lathe.SessionID) ([]lathe.Todo, error) { return nil, nil }
+func (e *fake) History(context.Context, lathe.SessionID, int64, int) ([]lathe.Message, error) {
 	return []lathe.Message{
 		{ID: "msg_1", Info: &lathe.User{}, Parts: []lathe.Part{{Body: &lathe.Text{Text: "the question"}}}},
 		{ID: "msg_2", Info: &lathe.Assistant{}, Parts: []lathe.Part{{Body: &lathe.Text{Text: "the answer"}}}},
 	}, nil
 }
-func (e *engine) Prompt(_ context.Context, id lathe.SessionID, p tui.Prompt) error {
+func (e *fake) Prompt(_ context.Context, id lathe.SessionID, p engine.Prompt) error {
 	return e.note("prompt %s %q %s %s", id, p.Text, p.Agent, p.Model)
 }
-func (e *engine) Command(_ context.Context, id lathe.SessionID, name, args string, _ tui.Prompt) error {
+func (e *fake) Command(_ context.Context, id lathe.SessionID, name, args string, _ engine.Prompt) error {
 	return e.note("command %s %s %q", id, name, args)
 }
-func (e *engine) Shell(_ context.Context, id lathe.SessionID, command string, _ tui.Prompt) error {
+func (e *fake) Shell(_ context.Context, id lathe.SessionID, command string, _ engine.Prompt) error {
 	return e.note("shell %s %q", id, command)
 }
-func (e *engine) Abort(_ context.Context, id lathe.SessionID) error { return e.note("abort %s", id) }
-func (e *engine) Status(context.Context, lathe.SessionID) lathe.Status {
+func (e *fake) Abort(_ context.Context, id lathe.SessionID) error { return e.note("abort %s", id) }
+func (e *fake) Status(context.Context, lathe.SessionID) lathe.Status {
 	return lathe.Idle{}
 }
-func (e *engine) Events(ctx context.Context) iter.Seq2[lathe.Envelope, error] {
-	return func(yield func(lathe.Envelope, error) bool) {
+func (e *fake) Can() engine.Capabilities { return engine.Capabilities{} }
+func (e *fake) Follow(ctx context.Context) iter.Seq2[engine.Update, error] {
+	return func(yield func(engine.Update, error) bool) {
 		for {
 			select {
 			case ev := <-e.events:
-				if !yield(ev, nil) {
+				if !yield(engine.Update{Envelope: ev}, nil) {
 					return
 				}
 			case <-ctx.Done():
-				yield(lathe.Envelope{}, ctx.Err())
+				yield(engine.Update{}, ctx.Err())
 				return
 			}
 		}
 	}
 }
-func (e *engine) Waiting(context.Context) ([]lathe.Ask, []lathe.QuestionAsk, error) {
+func (e *fake) Waiting(context.Context) ([]lathe.Ask, []lathe.QuestionAsk, error) {
 	return e.asks, nil, nil
 }
-func (e *engine) Reply(_ context.Context, a lathe.Ask, r lathe.Reply) error {
+func (e *fake) Reply(_ context.Context, a lathe.Ask, r lathe.Reply) error {
 	patterns := ""
 	if len(r.Patterns) > 0 {
 		patterns = fmt.Sprintf(" %v", r.Patterns)
 	}
 	return e.note("reply %s %s %q project=%v%s", a.ID, r.Kind, r.Message, r.Project, patterns)
 }
-func (e *engine) Answer(_ context.Context, id lathe.AskID, answers [][]string) error {
+func (e *fake) Answer(_ context.Context, id lathe.AskID, answers [][]string) error {
 	return e.note("answer %s %q", id, answers)
 }
-func (e *engine) Dismiss(_ context.Context, id lathe.AskID) error { return e.note("dismiss %s", id) }
-func (e *engine) Models(context.Context) ([]tui.Model, error) {
-	return []tui.Model{{Ref: lathe.ModelRef{Provider: "acme", Model: "big"}, Name: "Big"}, {Ref: lathe.ModelRef{Provider: "acme", Model: "small"}, Name: "Small"}}, nil
+func (e *fake) Dismiss(_ context.Context, id lathe.AskID) error { return e.note("dismiss %s", id) }
+func (e *fake) Models(context.Context) ([]engine.Model, error) {
+	return []engine.Model{{Ref: lathe.ModelRef{Provider: "acme", Model: "big"}, Name: "Big"}, {Ref: lathe.ModelRef{Provider: "acme", Model: "small"}, Name: "Small"}}, nil
 }
-func (e *engine) Agents(context.Context) ([]tui.Agent, error) {
-	return []tui.Agent{{Name: "build"}, {Name: "plan"}}, nil
+func (e *fake) Agents(context.Context) ([]engine.Agent, error) {
+	return []engine.Agent{{Name: "build"}, {Name: "plan"}}, nil
 }
-func (e *engine) Commands(context.Context) ([]tui.Command, error) {
-	return []tui.Command{{Name: "review", Description: "review changes"}}, nil
+func (e *fake) Commands(context.Context) ([]engine.Command, error) {
+	return []engine.Command{{Name: "review", Description: "review changes"}}, nil
 }
-func (e *engine) Files(context.Context, string, int) ([]string, error) { return nil, nil }
+func (e *fake) Files(context.Context, string, int) ([]string, error) { return nil, nil }
 
 // screen collects what is written.
 type screen struct {
@@ -131,14 +132,14 @@ func (s *screen) text() string {
 // person talks with a running conversation.
 type person struct {
 	t    *testing.T
-	e    *engine
+	e    *fake
 	out  *screen
 	in   *os.File
 	done chan error
 	seen int
 }
 
-func meet(t *testing.T, e *engine, o Options) *person {
+func meet(t *testing.T, e *fake, o Options) *person {
 	if e.events == nil {
 		e.events = make(chan lathe.Envelope)
 	}
@@ -148,10 +149,10 @@ func meet(t *testing.T, e *engine, o Options) *person {
 
 func meetFar(t *testing.T, f *far, o Options) *person {
 	o.Engine = f
-	return met(t, f.engine, o)
+	return met(t, f.fake, o)
 }
 
-func met(t *testing.T, e *engine, o Options) *person {
+func met(t *testing.T, e *fake, o Options) *person {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -217,7 +218,7 @@ func (p *person) leaves(calls ...string) {
 }
 
 func TestTurn(t *testing.T) {
-	p := meet(t, &engine{}, Options{Prompt: "go on", Notices: []string{"mind\nthis"}})
+	p := meet(t, &fake{}, Options{Prompt: "go on", Notices: []string{"mind\nthis"}})
 	p.hears("Note: mind this")
 	p.says("two\\", "lines")
 	m := lathe.Message{ID: "msg_5", SessionID: "ses_new", Info: &lathe.Assistant{}}
@@ -244,7 +245,7 @@ func TestAsks(t *testing.T) {
 	ask := lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "bash", Patterns: []string{"rm *"}, Always: []string{"rm *"}, Metadata: map[string]any{"command": "rm -rf x"}}
 	second := ask
 	second.ID = "per_2"
-	p := meet(t, &engine{asks: []lathe.Ask{ask}}, Options{Session: "ses_1"})
+	p := meet(t, &fake{asks: []lathe.Ask{ask}}, Options{Session: "ses_1"})
 	p.hears("Session: Title of ses_1", "You: the question", "lathe: the answer", "Permission needed: bash.", "Command: rm -rf x", "1. allow once", "2. allow from now on: commands that begin with \"rm\"", "4. reject and tell why", "Type a number")
 	p.happens(lathe.PermissionAsked{Ask: second})
 	p.says("9")
@@ -279,7 +280,7 @@ func TestAsks(t *testing.T) {
 }
 
 func TestCommands(t *testing.T) {
-	p := meet(t, &engine{}, Options{})
+	p := meet(t, &fake{}, Options{})
 	p.says("/help")
 	p.hears("/new begins", "/review review changes")
 	p.says("/models sma")
@@ -315,7 +316,7 @@ func TestCommands(t *testing.T) {
 }
 
 func TestEndOfInput(t *testing.T) {
-	p := meet(t, &engine{}, Options{})
+	p := meet(t, &fake{}, Options{})
 	p.in.Close()
 	if err := <-p.done; err != nil {
 		t.Error(err)
@@ -332,7 +333,7 @@ func TestWords(t *testing.T) {
 
 func TestAnsweredElsewhere(t *testing.T) {
 	ask := lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "bash", Patterns: []string{"x"}}
-	p := meet(t, &engine{asks: []lathe.Ask{ask}}, Options{})
+	p := meet(t, &fake{asks: []lathe.Ask{ask}}, Options{})
 	p.hears("3. reject and tell why", "Type a number")
 	p.happens(lathe.PermissionReplied{AskID: "per_1", Reply: lathe.Once})
 	p.hears("Answered elsewhere.")
@@ -345,7 +346,7 @@ func TestAnsweredElsewhere(t *testing.T) {
 // TestInterrupts holds that ctrl+c stops the turn first, and leaves without one.
 func TestInterrupts(t *testing.T) {
 	interrupts := make(chan struct{})
-	p := meet(t, &engine{}, Options{Session: "ses_1", Interrupts: interrupts})
+	p := meet(t, &fake{}, Options{Session: "ses_1", Interrupts: interrupts})
 	p.happens(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Busy{}})
 	p.hears("Working.")
 	interrupts <- struct{}{}
@@ -369,7 +370,7 @@ func TestInterrupts(t *testing.T) {
 func TestTypedBeforeAnAsk(t *testing.T) {
 	now := time.Unix(1000, 0)
 	var out bytes.Buffer
-	e := &engine{}
+	e := &fake{}
 	talk := &talk{Options: Options{Engine: e, Out: &out, Now: func() time.Time { return now }}, ctx: t.Context()}
 	early := typed{"1", now.Add(-time.Second)}
 	talk.ask(lathe.Ask{ID: "per_1", Permission: "external_directory", Patterns: []string{"/tmp/*"}, Metadata: map[string]any{

@@ -1,28 +1,10 @@
-package tui
+package engine
 
 import (
-	"context"
+	"time"
 
 	"lathe"
 )
-
-// What follows is what an Engine may be able to do beyond [Engine]. The screen
-// offers it where it is.
-
-// Archiver is an Engine that puts sessions away and finds them again.
-type Archiver interface {
-	Archive(ctx context.Context, id lathe.SessionID, on bool) error
-	// Archived returns the sessions that were put away, newest first.
-	Archived(ctx context.Context) ([]lathe.Session, error)
-}
-
-// Sharer is an Engine that publishes sessions.
-type Sharer interface {
-	// Share returns where the session can be seen. An error with the code
-	// [lathe.CodeInvalid] says that no service is set up.
-	Share(ctx context.Context, id lathe.SessionID) (url string, err error)
-	Unshare(ctx context.Context, id lathe.SessionID) error
-}
 
 // Formats that sessions are exported in.
 const (
@@ -30,16 +12,6 @@ const (
 	FormatJSON     = "json"
 	FormatHTML     = "html"
 )
-
-// Exporter is an Engine that writes a session down.
-type Exporter interface {
-	Export(ctx context.Context, id lathe.SessionID, format string) ([]byte, error)
-}
-
-// Finder is an Engine that knows what a first run can begin with.
-type Finder interface {
-	Found(ctx context.Context) (Found, error)
-}
 
 // Found is what can answer, beside what is connected by a stored key.
 type Found struct {
@@ -57,16 +29,6 @@ type FoundServer struct {
 	Models              int
 }
 
-// Tester is an Engine that can try a key with a real, cheap request.
-type Tester interface {
-	Test(ctx context.Context, provider string) (KeyTest, error)
-}
-
-// Forgetter is an Engine that removes stored keys.
-type Forgetter interface {
-	Forget(ctx context.Context, provider string) error
-}
-
 // Outcomes of a [KeyTest].
 const (
 	KeyAccepted = "accepted"
@@ -80,24 +42,6 @@ type KeyTest struct {
 	Model   string // that was asked
 	Detail  string // what the provider said
 	Hint    string // what to do
-}
-
-// Truster is an Engine that knows whether the repository may steer lathe, and
-// takes the person's decision.
-type Truster interface {
-	Trust(ctx context.Context) (Trust, error)
-	// Decide trusts the repository as [Trust] showed it: for good, or as long as
-	// the engine runs. It fails if its files changed meanwhile.
-	Decide(ctx context.Context, t Trust, keep bool) error
-	// Distrust takes a decision back.
-	Distrust(ctx context.Context) error
-}
-
-// Revoker is an Engine that knows what the person allowed from then on, and takes
-// it back.
-type Revoker interface {
-	Approvals(ctx context.Context) ([]Approval, error)
-	Revoke(ctx context.Context, a Approval) error
 }
 
 // Approval is something that the person allowed.
@@ -118,11 +62,6 @@ type Trust struct {
 
 // LeftOut is a setting without effect.
 type LeftOut struct{ Path, Where, Reason string }
-
-// Weigher is an Engine that knows what fills a session's window.
-type Weigher interface {
-	Weigh(ctx context.Context, id lathe.SessionID) (Weight, error)
-}
 
 // Weight is what the next request of a session would send and cost.
 type Weight struct {
@@ -149,11 +88,6 @@ type ModelCost struct {
 	Sent, Cached int64
 	Answered     int64
 	Cost         string
-}
-
-// Inspector is an Engine that tells how it is set up.
-type Inspector interface {
-	Setup(ctx context.Context) (Setup, error)
 }
 
 // Setup is what the status view shows.
@@ -186,3 +120,19 @@ type Check struct {
 
 // Skill is a skill that models can load.
 type Skill struct{ Name, Description, Path string }
+
+// FileChange counts what a session changed in a file.
+type FileChange struct {
+	File           string
+	Added, Removed int
+}
+
+// Hit is a part of a message that holds the words looked for.
+type Hit struct {
+	Session    lathe.SessionID
+	Message    lathe.MessageID
+	Title      string // of the session
+	Role, Kind string
+	Text       string // around the first word, on one line
+	Updated    time.Time
+}

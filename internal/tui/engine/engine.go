@@ -1,26 +1,31 @@
-// Package tui is the screen: a person's view of sessions, and their way to steer
-// them. It knows the engine only through [Engine], which the process itself or a
-// client of a server implements.
-//
-// # Shape
-//
-// An [App] owns a conversation, an input, a stack of sheets (dialogs, asks) and a
-// status line. Each of them handles its own keys and draws its own lines. The
-// App routes messages between them and never waits: everything that may take time
-// runs as a command and comes back as a message.
-//
-// Events of the engine are collected and applied at most 30 times a second.
-// What is finished is drawn once and kept; only the open part is drawn anew.
-// Nothing ticks while nothing runs.
-package tui
+// Package engine is what a screen works with: sessions and their turns, what waits
+// for an answer, and what there is to choose from. The process itself or a client
+// of a server implements it. What an engine can do beyond that it tells once, as
+// [Capabilities].
+package engine
 
 import (
 	"context"
 	"iter"
+	"time"
 
 	"lathe"
 	"lathe/internal/tui/edit"
 )
+
+// Update is an event, or how the connection to the engine fares.
+type Update struct {
+	lathe.Envelope
+	Link *Link // nil for an event
+}
+
+// Link is how the screen is connected to the engine. The zero value is not yet.
+type Link struct {
+	Up    bool
+	Lost  bool      // with Up: events were missed; what was read is old
+	Err   error     // why it is not up
+	Retry time.Time // when it is tried again
+}
 
 // Engine is what the screen works with. Its methods may be called concurrently.
 type Engine interface {
@@ -28,6 +33,8 @@ type Engine interface {
 	Turns
 	Asks
 	Catalog
+	// Can tells what else the engine can do. It does not change.
+	Can() Capabilities
 }
 
 // Sessions lists, reads and changes sessions.
@@ -55,8 +62,10 @@ type Turns interface {
 	// Abort stops the turn of a session and returns when that is recorded.
 	Abort(ctx context.Context, id lathe.SessionID) error
 	Status(ctx context.Context, id lathe.SessionID) lathe.Status
-	// Events yields what happens from now on; an error ends it.
-	Events(ctx context.Context) iter.Seq2[lathe.Envelope, error]
+	// Follow yields what happens from now on, and how the connection to the engine
+	// fares. It connects again by itself; when it ends all the same it may be called
+	// again.
+	Follow(ctx context.Context) iter.Seq2[Update, error]
 }
 
 // Asks answers what the engine wants to know.
@@ -74,31 +83,6 @@ type Catalog interface {
 	Commands(ctx context.Context) ([]Command, error)
 	// Files returns the files and directories of the project that match best.
 	Files(ctx context.Context, query string, limit int) ([]string, error)
-}
-
-// Reverter is an Engine that can take messages and their changes back.
-type Reverter interface {
-	// Revert goes back to before a user message.
-	Revert(ctx context.Context, id lathe.SessionID, m lathe.MessageID) error
-	// Unrevert takes all of that back.
-	Unrevert(ctx context.Context, id lathe.SessionID) error
-}
-
-// Compacter is an Engine that compacts on demand.
-type Compacter interface {
-	Compact(ctx context.Context, id lathe.SessionID, model lathe.ModelRef) error
-}
-
-// Forker is an Engine that copies a session, up to a message if one is named.
-type Forker interface {
-	Fork(ctx context.Context, id lathe.SessionID, upTo lathe.MessageID) (lathe.Session, error)
-}
-
-// Connector is an Engine that stores keys of providers.
-type Connector interface {
-	Providers(ctx context.Context) ([]Provider, error)
-	// Connect stores a key; models of the provider can be chosen afterwards.
-	Connect(ctx context.Context, provider, key string) error
 }
 
 // Provider is a provider that can be connected.

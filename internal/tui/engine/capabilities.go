@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"context"
+
+	"lathe"
+)
+
+// Capabilities is what an engine can do beyond [Engine]. What it cannot do is nil,
+// and the screen does not offer it.
+type Capabilities struct {
+	Undo      Undoer
+	Compact   Compacter
+	Fork      Forker
+	Archive   Archiver
+	Share     Sharer
+	Export    Exporter
+	Search    Searcher
+	Changes   Differ
+	Found     Finder
+	Keys      Keyring
+	Trust     Truster
+	Approvals Revoker
+	Weigh     Weigher
+	Setup     Inspector
+}
+
+// Undoer takes messages and their changes back.
+type Undoer interface {
+	// Revert goes back to before a user message.
+	Revert(ctx context.Context, id lathe.SessionID, m lathe.MessageID) error
+	// Unrevert takes all of that back.
+	Unrevert(ctx context.Context, id lathe.SessionID) error
+}
+
+// Compacter compacts on demand.
+type Compacter interface {
+	Compact(ctx context.Context, id lathe.SessionID, model lathe.ModelRef) error
+}
+
+// Forker copies a session, up to a message if one is named.
+type Forker interface {
+	Fork(ctx context.Context, id lathe.SessionID, upTo lathe.MessageID) (lathe.Session, error)
+}
+
+// Keyring stores keys of providers.
+type Keyring interface {
+	Providers(ctx context.Context) ([]Provider, error)
+	// Connect stores a key; models of the provider can be chosen afterwards.
+	Connect(ctx context.Context, provider, key string) error
+	// Test tries the stored key with a real, cheap request.
+	Test(ctx context.Context, provider string) (KeyTest, error)
+	// Forget removes the stored key.
+	Forget(ctx context.Context, provider string) error
+}
+
+// Archiver puts sessions away and finds them again.
+type Archiver interface {
+	Archive(ctx context.Context, id lathe.SessionID, on bool) error
+	// Archived returns the sessions that were put away, newest first.
+	Archived(ctx context.Context) ([]lathe.Session, error)
+}
+
+// Sharer publishes sessions.
+type Sharer interface {
+	// Share returns where the session can be seen. An error with the code
+	// [lathe.CodeInvalid] says that no service is set up.
+	Share(ctx context.Context, id lathe.SessionID) (url string, err error)
+	Unshare(ctx context.Context, id lathe.SessionID) error
+}
+
+// Exporter writes a session down.
+type Exporter interface {
+	Export(ctx context.Context, id lathe.SessionID, format string) ([]byte, error)
+}
+
+// Finder knows what a first run can begin with.
+type Finder interface {
+	Found(ctx context.Context) (Found, error)
+}
+
+// Truster knows whether the repository may steer lathe, and
+// takes the person's decision.
+type Truster interface {
+	Trust(ctx context.Context) (Trust, error)
+	// Decide trusts the repository as [Trust] showed it: for good, or as long as
+	// the engine runs. It fails if its files changed meanwhile.
+	Decide(ctx context.Context, t Trust, keep bool) error
+	// Distrust takes a decision back.
+	Distrust(ctx context.Context) error
+}
+
+// Revoker knows what the person allowed from then on, and takes
+// it back.
+type Revoker interface {
+	Approvals(ctx context.Context) ([]Approval, error)
+	Revoke(ctx context.Context, a Approval) error
+}
+
+// Weigher knows what fills a session's window.
+type Weigher interface {
+	Weigh(ctx context.Context, id lathe.SessionID) (Weight, error)
+}
+
+// Inspector tells how it is set up.
+type Inspector interface {
+	Setup(ctx context.Context) (Setup, error)
+}
+
+// Differ knows which files a session changed.
+type Differ interface {
+	Changes(ctx context.Context, id lathe.SessionID) ([]FileChange, error)
+}
+
+// Searcher finds what was said in the sessions of this directory.
+type Searcher interface {
+	Search(ctx context.Context, words string, limit int) ([]Hit, error)
+}
