@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -95,41 +94,10 @@ func within(dir, path string) bool {
 	return len(path) >= len(dir) && strings.EqualFold(path[:len(dir)], dir) && (len(path) == len(dir) || path[len(dir):len(dir)+1] == sep)
 }
 
-// missing makes the error for a missing file, with names that may be meant.
-func missing(path string) error {
-	if near := suggestions(path); len(near) > 0 {
-		return failf("File not found: %s\n\nDid you mean one of these?\n%s", path, strings.Join(near, "\n"))
-	}
-	return failf("File not found: %s", path)
-}
-
-const maxSuggestions = 3
-
-// suggestions returns files of the same directory whose name contains the
-// wanted one or is contained in it.
-func suggestions(path string) []string {
-	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		return nil
-	}
-	want := strings.ToLower(filepath.Base(path))
-	var out []string
-	for _, entry := range entries {
-		name := strings.ToLower(entry.Name())
-		if strings.Contains(name, want) || strings.Contains(want, name) {
-			out = append(out, filepath.Join(filepath.Dir(path), entry.Name()))
-			if len(out) == maxSuggestions {
-				break
-			}
-		}
-	}
-	return out
-}
-
 // explain turns an error of the file system into words for the model.
 func explain(doing, path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return missing(path)
+		return failf("File not found: %s", path)
 	}
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err

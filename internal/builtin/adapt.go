@@ -1,6 +1,8 @@
 package builtin
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -14,33 +16,148 @@ func reindent(found string, n *needle, replacement string) string {
 	if len(have) != len(n.lines) {
 		return trimSame(found, n, replacement)
 	}
-	table := make(map[string]string)
-	for i, line := range n.lines {
-		if n.trimmed[i] == "" {
+	table, ok := learn(have, n.lines)
+	if !ok {
+		return replacement
+	}
+	return table.apply(n.firstIndent(), replacement)
+}
+
+// reindentBlock is reindent for a block of which only some lines are known to be
+// those of the search: the first and the last, and what else is equal.
+func reindentBlock(found string, n *needle, replacement string) string {
+	have := strings.Split(strings.TrimSuffix(found, "\n"), "\n")
+	want := n.lines
+	if len(have) != len(want) {
+		have, want = []string{have[0], have[len(have)-1]}, []string{want[0], want[len(want)-1]}
+	}
+	var same, lines []string
+	for i, line := range want {
+		if collapse(line) == collapse(have[i]) {
+			same, lines = append(same, have[i]), append(lines, line)
+		}
+	}
+	table, ok := learn(same, lines)
+	if !ok {
+		return replacement
+	}
+	return table.apply(n.firstIndent(), replacement)
+}
+
+// indents says how an indentation of the search is written in the file.
+type indents map[string]string
+
+// learn pairs the indentation of lines; it fails where one is written in two ways.
+func learn(have, want []string) (indents, bool) {
+	table := indents{}
+	for i, line := range want {
+		if strings.TrimSpace(line) == "" {
 			continue
 		}
 		from, to := indent(line), indent(have[i])
 		if old, ok := table[from]; ok && old != to {
-			return replacement
+			return nil, false
 		}
 		table[from] = to
 	}
-	lines := strings.Split(replacement, "\n")
+	return table, true
+}
+
+// apply gives a text that begins with the indentation first that of the file.
+func (t indents) apply(first, text string) string {
+	lines := strings.Split(text, "\n")
 	for _, line := range lines {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
-		if _, ok := table[indent(line)]; !ok || indent(line) != n.firstIndent() {
-			return replacement
+		if _, ok := t[indent(line)]; !ok || indent(line) != first {
+			return text
 		}
 		break
 	}
+	from, to := t.level(lines)
 	for i, line := range lines {
 		if strings.TrimSpace(line) != "" {
-			lines[i] = moved(line, table)
+			lines[i] = t.moved(line, from, to)
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// moved replaces the longest known beginning of a line's indentation, and every level
+// beyond that.
+func (t indents) moved(line, from, to string) string {
+	own := indent(line)
+	best, ok := "", false
+	for known := range t {
+		if strings.HasPrefix(own, known) && (!ok || len(known) > len(best)) {
+			best, ok = known, true
+		}
+	}
+	if !ok {
+		return line
+	}
+	out, rest := t[best], own[len(best):]
+	for from != "" && strings.HasPrefix(rest, from) {
+		out, rest = out+to, rest[len(from):]
+	}
+	return out + rest + line[len(own):]
+}
+
+// level returns how one level of indentation is written in the search and its
+// replacement, and how in the file; empty texts where they are the same or where that
+// cannot be told.
+func (t indents) level(lines []string) (from, to string) {
+	known := slices.Sorted(maps.Keys(t))
+	for _, f1 := range known { // two depths of both tell it for sure
+		t1 := t[f1]
+		for _, f2 := range known {
+			t2 := t[f2]
+			df, deeper := strings.CutPrefix(f2, f1)
+			dt, too := strings.CutPrefix(t2, t1)
+			if deeper && too && df != "" && dt != "" && (from == "" || len(df) < len(from) || df == from && len(dt) < len(to)) {
+				from, to = df, dt
+			}
+		}
+	}
+	if from != "" {
+		return divided(from, to)
+	}
+	for _, f := range known {
+		have := t[f]
+		switch {
+		case strings.Trim(have, "\t") == "" && have != "" && strings.Trim(f, " ") == "":
+			if f == "" {
+				return strings.Repeat(" ", step(lines)), "\t"
+			}
+			return divided(f, have)
+		case strings.Trim(have, " ") == "" && have != "" && strings.Trim(f, "\t") == "" && f != "":
+			return divided(f, have)
+		}
+	}
+	return "", ""
+}
+
+// divided makes one level of several, where both sides have as many.
+func divided(from, to string) (string, string) {
+	for _, n := range []int{4, 3, 2} {
+		a, b := len(from)/n, len(to)/n
+		if a > 0 && b > 0 && strings.Repeat(from[:a], n) == from && strings.Repeat(to[:b], n) == to && (a > 1 || from[0] == '\t') && (b > 1 || to[0] == '\t') {
+			return from[:a], to[:b]
+		}
+	}
+	return from, to
+}
+
+// step returns by how many blanks lines are indented at least, or 0.
+func step(lines []string) int {
+	least := 0
+	for _, line := range lines {
+		if in := indent(line); in != "" && strings.Trim(in, " ") == "" && strings.TrimSpace(line) != "" && (least == 0 || len(in) < least) {
+			least = len(in)
+		}
+	}
+	return least
 }
 
 // firstIndent is the indentation of the first line that is not blank.
@@ -51,21 +168,6 @@ func (n *needle) firstIndent() string {
 		}
 	}
 	return ""
-}
-
-// moved replaces the longest known beginning of a line's indentation.
-func moved(line string, table map[string]string) string {
-	own := indent(line)
-	best, ok := "", false
-	for from := range table {
-		if strings.HasPrefix(own, from) && (!ok || len(from) > len(best)) {
-			best, ok = from, true
-		}
-	}
-	if !ok {
-		return line
-	}
-	return table[best] + line[len(best):]
 }
 
 // unescapeSame unescapes the replacement as the search had to be, unless the

@@ -65,7 +65,7 @@ func (e *Env) applyPatch(ctx context.Context, call *tool.Call, in patchInput) (t
 		return tool.Result{}, err
 	}
 	defer unlock()
-	changes, err := e.verify(hunks, paths)
+	changes, err := e.verify(ctx, call, hunks, paths)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -108,7 +108,7 @@ func (e *Env) patchPaths(ctx context.Context, call *tool.Call, hunks []hunk) (pa
 }
 
 // verify works out every file's new content before anything is written.
-func (e *Env) verify(hunks []hunk, paths patchPaths) ([]patchChange, error) {
+func (e *Env) verify(ctx context.Context, call *tool.Call, hunks []hunk, paths patchPaths) ([]patchChange, error) {
 	var out []patchChange
 	for i, h := range hunks {
 		from, err := e.look(paths.from[i])
@@ -124,12 +124,15 @@ func (e *Env) verify(hunks []hunk, paths patchPaths) ([]patchChange, error) {
 			c.kind, c.after = "add", []byte(h.content)
 		case deleteFile:
 			if !from.exists {
-				return nil, failf("apply_patch verification failed: Failed to read %s for deletion: it does not exist", h.path)
+				return nil, failf("apply_patch verification failed: Failed to read %s for deletion: it does not exist%s", h.path, e.meant(ctx, call, from.path))
 			}
 			c.kind = "delete"
 		case updateFile:
 			if !from.exists {
-				return nil, failf("apply_patch verification failed: Failed to read file to update: %s", from.path)
+				return nil, failf("apply_patch verification failed: Failed to read file to update: %s%s", from.path, e.meant(ctx, call, from.path))
+			}
+			if err := e.guessable(call, from); err != nil {
+				return nil, failf("apply_patch verification failed: %v", err)
 			}
 			c.kind = "update"
 			if c.after, err = h.bytes(from.data); err != nil {

@@ -68,7 +68,7 @@ func (e *Env) bash(ctx context.Context, call *tool.Call, in bashInput) (tool.Res
 		return tool.Result{}, err
 	}
 	if !isDir(dir) {
-		return tool.Result{}, failf("The working directory %s does not exist or is not a directory.", dir)
+		return tool.Result{}, failf("The working directory %s does not exist or is not a directory.%s", dir, e.meant(ctx, call, dir))
 	}
 	title := in.Description
 	if title == "" {

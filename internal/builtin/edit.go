@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	_ "embed" // the descriptions
+	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
+	"lathe"
 	"lathe/internal/diff"
 	"lathe/internal/tool"
 	"lathe/internal/workspace"
@@ -75,14 +78,15 @@ func (e *Env) edit(ctx context.Context, call *tool.Call, path string, edits []re
 	if err != nil {
 		return tool.Result{}, err
 	}
-	if err := e.editable(call, from, edits); err != nil {
+	if err := e.editable(ctx, call, from, edits); err != nil {
 		return tool.Result{}, err
 	}
-	after, err := applyAll(from, edits)
+	stale := e.Seen.Since(call.SessionID, path, from.info, from.data)
+	done, err := applyAll(from, edits)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	c := change{from: from, after: after}
+	c := change{from: from, after: done.data}
 	patch := c.unified()
 	if err := e.approve(ctx, call, diff.Dedent(patch), c); err != nil {
 		return tool.Result{}, err
@@ -101,78 +105,139 @@ func (e *Env) edit(ctx context.Context, call *tool.Call, path string, edits []re
 	found := e.diagnose(ctx, path)
 	meta["diagnostics"] = diagnosticsMeta(found)
 	meta["truncated"] = false
+	out := "Edit applied successfully." + done.told(bytes.Equal(done.data, final.data)) + since(stale, from.exists)
+	out += formatted(done.data, final.data)
 	return tool.Result{
 		Title:    final.name,
-		Output:   withErrors("Edit applied successfully.", diagnosticsThisFile, errorBlock(path, found[path])),
+		Output:   withErrors(out, diagnosticsThisFile, errorBlock(path, found[path])),
 		Metadata: meta,
 	}, nil
 }
 
-// editable checks that the file is one the model knows, or is to be created.
-func (e *Env) editable(call *tool.Call, from fileState, edits []replacement) error {
+// editable checks that the file can be edited as the model wants. A text that occurs
+// once needs no earlier read; to replace every occurrence does, since nobody says how
+// many there are, and so does a file that must not be read without being asked about:
+// what matches in it would tell what it holds.
+func (e *Env) editable(ctx context.Context, call *tool.Call, from fileState, edits []replacement) error {
 	if !from.exists {
 		if edits[0].OldString == "" {
 			return nil
 		}
-		if near := suggestions(from.path); len(near) > 0 {
-			return failf("File %s not found\n\nDid you mean one of these?\n%s", from.path, strings.Join(near, "\n"))
-		}
-		return failf("File %s not found", from.path)
+		return failf("File %s not found%s", from.path, e.meant(ctx, call, from.path))
 	}
 	if edits[0].OldString == "" {
 		return failf("oldString is empty, but %s exists already: give the exact text to replace, or use write to replace the whole file.", from.path)
 	}
-	return e.Seen.Compare(call.SessionID, from.path, from.info, from.data)
+	if slices.ContainsFunc(edits, func(r replacement) bool { return r.ReplaceAll }) {
+		return e.Seen.CompareAny(call.SessionID, from.path, from.info, from.data)
+	}
+	return e.guessable(call, from)
+}
+
+// guessable refuses a change whose success would tell what a file holds that the
+// rules do not simply let the model read, unless it has read the file.
+func (e *Env) guessable(call *tool.Call, from fileState) error {
+	if from.exists && e.reading(call).Path(from.path).Action != lathe.Allow {
+		return e.Seen.Compare(call.SessionID, from.path, from.info, from.data)
+	}
+	return nil
+}
+
+// applied is what edits made of a file.
+type applied struct {
+	data  []byte
+	count int    // replacements of edits with replaceAll
+	every bool   // there was such an edit
+	loose string // what was overlooked
+	shown string // the resulting lines of an edit that was not matched exactly
+}
+
+// told says what is not plain from the call: how many replacements there were, and what
+// became of a text that was not matched exactly. Final says that the file holds it.
+func (a applied) told(final bool) string {
+	var out string
+	if a.every {
+		out = fmt.Sprintf(" %s.", plural(a.count, "replacement"))
+	}
+	if a.loose != "" {
+		out += " The file has " + a.loose + " than oldString said"
+		if strings.HasPrefix(a.loose, "no ") {
+			out = strings.TrimSuffix(out, " than oldString said") + ", so these were left out"
+		}
+		if !final || a.shown == "" {
+			return out + "."
+		}
+		out += "; it now reads:\n" + a.shown
+	}
+	return out
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // applyAll makes the new content. An empty first oldString creates the file.
-func applyAll(from fileState, edits []replacement) ([]byte, error) {
-	data := from.data
+func applyAll(from fileState, edits []replacement) (applied, error) {
+	out := applied{data: from.data}
 	for i, r := range edits {
 		var err error
 		switch {
 		case i == 0 && !from.exists:
-			data = []byte(r.NewString)
+			out.data = []byte(r.NewString)
 		case r.OldString == r.NewString:
 			err = failf("No changes to apply: oldString and newString are identical.")
 		case r.OldString == "":
 			err = failf("oldString is empty: give the exact text to replace.")
 		default:
-			data, err = r.apply(data)
+			err = out.apply(r)
 		}
 		if err != nil && len(edits) > 1 {
-			return nil, failf("Edit %d of %d does not apply, so the file was not changed. %v", i+1, len(edits), err)
+			return out, failf("Edit %d of %d does not apply, so the file was not changed. %v", i+1, len(edits), err)
 		}
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 	}
-	if from.exists && bytes.Equal(data, from.data) {
-		return nil, failf("No changes to apply: the file would stay as it is.")
+	if from.exists && bytes.Equal(out.data, from.data) {
+		return out, failf("No changes to apply: the file would stay as it is.")
 	}
-	return data, nil
+	if len(edits) > 1 {
+		out.shown = "" // the numbers of lines may be others by now
+	}
+	return out, nil
 }
 
 // apply makes one replacement. Encoding, byte order mark and the line ends of
 // what is not replaced stay as they are.
-func (r replacement) apply(data []byte) ([]byte, error) {
-	text, err := workspace.Decode(data)
+func (a *applied) apply(r replacement) error {
+	text, err := workspace.Decode(a.data)
 	if err != nil {
-		return nil, failf("The file cannot be edited: %v", err)
+		return failf("The file cannot be edited: %v", err)
 	}
 	m, err := locate(text.Content, withoutMark(r.OldString), withoutMark(r.NewString), r.ReplaceAll)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	if r.ReplaceAll {
+		a.every, a.count = true, a.count+len(m.spans)
+	}
+	if m.loose != "" {
+		a.loose, a.shown = m.loose, m.result(text.Content)
 	}
 	if text.EOL == workspace.Mixed && (text.Encoding == workspace.UTF8 || text.Encoding == workspace.Bytes) {
-		raw, marked := bytes.CutPrefix(data, []byte("\ufeff"))
-		out := newEOLText(string(raw)).replace(m.spans, m.text)
+		raw, marked := bytes.CutPrefix(a.data, []byte("\ufeff"))
+		out := newEOLText(string(raw)).replace(m.spans, m.texts)
 		if marked {
 			out = "\ufeff" + out
 		}
-		return []byte(out), nil
+		a.data = []byte(out)
+		return nil
 	}
-	return workspace.Encode(text.With(eolText{lf: text.Content}.replace(m.spans, m.text))), nil
+	a.data = workspace.Encode(text.With(eolText{lf: text.Content}.replace(m.spans, m.texts)))
+	return nil
 }
 
 // withoutMark returns a text argument as it is compared with a file's text.

@@ -67,11 +67,12 @@ func TestEditRefuses(t *testing.T) {
 	edit := func(path, old, replacement string) m {
 		return m{"filePath": path, "oldString": old, "newString": replacement}
 	}
-	r.fails("edit", edit("a", "one", "1"), "has not been read in this session")
+	every := edit("a", "one", "1")
+	every["replaceAll"] = true
+	r.fails("edit", every, "has not been read in this session")
 	r.seen("a")
 	r.put("a", "one\ntwo\nthree\n")
-	r.fails("edit", edit("a", "one", "1"), "changed after it was last read")
-	r.seen("a")
+	r.fails("edit", every, "changed after it was last read")
 	r.fails("edit", edit("", "one", "1"), "filePath is required")
 	r.fails("edit", edit("a", "one", "one"), "No changes to apply: oldString and newString are identical.")
 	r.fails("edit", edit("a", "", "one"), "oldString is empty")
@@ -307,12 +308,12 @@ func TestEditBytesProperty(t *testing.T) {
 			b.WriteString(ends.Draw(t, "end") + rapid.StringMatching(`[ -~é\t]{0,9}`).Draw(t, "line"))
 		}
 		after := b.String()
-		got, err := replacement{OldString: "@@MARK@@", NewString: "NEW"}.apply([]byte(before + "@@MARK@@" + after))
-		if err != nil {
+		got := applied{data: []byte(before + "@@MARK@@" + after)}
+		if err := got.apply(replacement{OldString: "@@MARK@@", NewString: "NEW"}); err != nil {
 			t.Fatal(err)
 		}
-		if want := before + "NEW" + after; string(got) != want {
-			t.Fatalf("got  %q\nwant %q", got, want)
+		if want := before + "NEW" + after; string(got.data) != want {
+			t.Fatalf("got  %q\nwant %q", got.data, want)
 		}
 	})
 }

@@ -65,12 +65,13 @@ func (t eolText) isCRLF(sp span) bool {
 	return found
 }
 
-// replace puts text, which has LF line ends, in place of every span. Spans are
-// ascending and do not overlap.
-func (t eolText) replace(spans []span, text string) string {
+// replace puts texts, which have LF line ends, in place of the spans, one for each.
+// Spans are ascending and do not overlap.
+func (t eolText) replace(spans []span, texts []string) string {
 	var b strings.Builder
 	at := 0
-	for _, sp := range spans {
+	for i, sp := range spans {
+		text := texts[i]
 		b.WriteString(t.raw(at, sp.start))
 		if t.isCRLF(sp) {
 			b.WriteString(strings.ReplaceAll(text, "\n", "\r\n"))

@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -18,23 +17,21 @@ const (
 	maxDistance     = 4 << 20
 )
 
-const notFound = "Could not find oldString in the file: it must be the file's exact text, " +
-	"with its indentation and line breaks; read that part of the file again"
-
 // span is a stretch of a text.
 type span struct{ start, end int }
 
 // match is where an edit applies and what is put there.
 type match struct {
 	spans []span
-	text  string
+	texts []string // one for each span
+	loose string   // what had to be overlooked to find the text; empty: nothing
 }
 
 // strategy finds every place that the search text may mean. A strategy runs
 // only when all earlier, stricter ones found nothing.
 type strategy struct {
-	name string
-	find func(*source, *needle) []span
+	loose string // what it overlooks
+	find  func(*source, *needle) []span
 	// adapt fits the replacement to what was found, or is nil.
 	adapt func(found string, n *needle, replacement string) string
 }
@@ -45,13 +42,13 @@ type strategy struct {
 // replaceAll.
 func strategies() []strategy {
 	return []strategy{
-		{"exact", findExact, nil},
-		{"line-trimmed", findTrimmedLines, reindent},
-		{"block-anchor", findBlocks, nil},
-		{"whitespace", findSpaced, reindent},
-		{"escapes", findEscaped, unescapeSame},
-		{"boundary", findTrimmed, trimSame},
-		{"context", findContext, nil},
+		{"", findExact, nil},
+		{"other white space at the ends of lines", findTrimmedLines, reindent},
+		{"other lines between the first and the last", findBlocks, reindentBlock},
+		{"other white space", findSpaced, reindent},
+		{"other escapes", findEscaped, unescapeSame},
+		{"no such white space around it", findTrimmed, trimSame},
+		{"other lines between the first and the last", findContext, reindentBlock},
 	}
 }
 
@@ -60,30 +57,44 @@ func strategies() []strategy {
 // more than one place is an error: an edit is never applied to a guess.
 func locate(text, old, replacement string, all bool) (match, error) {
 	src, n := newSource(text), newNeedle(old)
-	for _, s := range strategies() {
-		if s.name != "exact" && n.blank {
+	m, err := src.find(n, replacement, all)
+	if err != nil || len(m.spans) > 0 {
+		return m, err
+	}
+	if m, ok := src.numbered(n, replacement, all); ok {
+		return m, nil
+	}
+	return match{}, src.notFound(n)
+}
+
+// find tries the strategies; no spans and no error mean that none found anything.
+func (s *source) find(n *needle, replacement string, all bool) (match, error) {
+	for _, st := range strategies() {
+		if st.loose != "" && n.blank {
 			break
 		}
-		spans := s.find(src, n)
+		spans := st.find(s, n)
 		if len(spans) == 0 {
 			continue
 		}
 		if !all && len(spans) > 1 {
-			return match{}, src.ambiguous(spans)
+			return match{}, s.ambiguous(spans)
 		}
-		spans = disjoint(spans)
-		for _, sp := range spans {
-			if err := n.guard(text[sp.start:sp.end]); err != nil {
+		m := match{spans: disjoint(spans), loose: st.loose}
+		for _, sp := range m.spans {
+			found := s.text[sp.start:sp.end]
+			if err := n.guard(found); err != nil {
 				return match{}, err
 			}
-		}
-		m := match{spans: spans, text: replacement}
-		if s.adapt != nil && len(spans) == 1 {
-			m.text = s.adapt(text[spans[0].start:spans[0].end], n, replacement)
+			put := replacement
+			if st.adapt != nil {
+				put = st.adapt(found, n, replacement)
+			}
+			m.texts = append(m.texts, put)
 		}
 		return m, nil
 	}
-	return match{}, src.notFound(n)
+	return match{}, nil
 }
 
 // disjoint sorts the spans and drops each that overlaps one before it.
@@ -140,41 +151,6 @@ func (s *source) block(i, count int, newline bool) span {
 // line returns the number of the line, from 1, that holds the offset.
 func (s *source) line(offset int) int {
 	return strings.Count(s.text[:offset], "\n") + 1
-}
-
-func (s *source) ambiguous(spans []span) error {
-	var at []string
-	for _, sp := range spans[:min(len(spans), 5)] {
-		at = append(at, fmt.Sprint(s.line(sp.start)))
-	}
-	more := ""
-	if len(spans) > 5 {
-		more = fmt.Sprintf(" and %d more", len(spans)-5)
-	}
-	return failf("Found multiple matches for oldString (at lines %s%s): "+
-		"add lines around it until it is unique, or set replaceAll to change every one", strings.Join(at, ", "), more)
-}
-
-// notFound says where the first line of the search text is, if it is anywhere.
-func (s *source) notFound(n *needle) error {
-	s.split()
-	first := ""
-	for _, line := range n.trimmed {
-		if len(line) > 3 {
-			first = line
-			break
-		}
-	}
-	var at []string
-	for i, line := range s.trimmed {
-		if first != "" && strings.Contains(line, first) && len(at) < 3 {
-			at = append(at, fmt.Sprint(i+1))
-		}
-	}
-	if len(at) == 0 {
-		return failure(notFound)
-	}
-	return failf("%s (its line %q is at line %s)", notFound, clip(first, 80), strings.Join(at, ", "))
 }
 
 // needle is the text to find.

@@ -16,7 +16,7 @@ func apply(raw, old, replacement string, all bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return text.replace(m.spans, m.text), nil
+	return text.replace(m.spans, m.texts), nil
 }
 
 func TestApply(t *testing.T) {
@@ -34,7 +34,7 @@ func TestApply(t *testing.T) {
 		{name: "all, overlapping itself", text: "aaaa", old: "aa", new: "b", all: true, want: "bb"},
 		{name: "nothing", text: "abc", old: "xyz", new: "", fails: true, want: "Could not find oldString in the file"},
 		{name: "nothing, with a hint", text: "one\nalpha beta\n", old: "alpha beta\nno", new: "", fails: true,
-			want: "Could not find oldString in the file: it must be the file's exact text, with its indentation and line breaks; read that part of the file again (its line \"alpha beta\" is at line 2)"},
+			want: notFound + " The nearest lines are (line 2 of oldString is the first that differs):\n1: one\n2: alpha beta"},
 		{name: "blank search matches only itself", text: "a\n \nb", old: "\t\t", new: "x", fails: true, want: "Could not"},
 
 		{name: "trimmed lines", text: "  foo  \nbar\n", old: "foo\n bar", new: "foo\n baz", want: "  foo\nbaz\n"},
@@ -45,7 +45,21 @@ func TestApply(t *testing.T) {
 		{name: "indentation is kept", text: "class A:\n    def f(self):\n        return 1\n", old: "def f(self):\n    return 1", new: "def f(self):\n    x = 1\n    return x",
 			want: "class A:\n    def f(self):\n        x = 1\n        return x\n"},
 		{name: "blanks for tabs", text: "\tif a {\n\t\tb()\n\t}\n", old: "    if a {\n        b()\n    }", new: "    if a {\n        c()\n        if d {\n            e()\n        }\n    }",
-			want: "\tif a {\n\t\tc()\n\t\tif d {\n\t\t    e()\n\t\t}\n\t}\n"},
+			want: "\tif a {\n\t\tc()\n\t\tif d {\n\t\t\te()\n\t\t}\n\t}\n"},
+		{name: "one line of a tab file becomes a block", text: "\tx()\n", old: "    x()  ", new: "    if a {\n        x()\n    }", want: "\tif a {\n\t\tx()\n\t}\n"},
+		{name: "without any indentation", text: "\tx( a)\n", old: "x(  a)\n", new: "if a {\n  x(a)\n}\n", want: "\tif a {\n\t\tx(a)\n\t}\n"},
+		{name: "tabs for blanks", text: "  x() \n", old: "\tx()", new: "\tif a {\n\t\tx()\n\t}", want: "  if a {\n    x()\n  }\n"},
+		{name: "four blanks for two", text: "  if a:\n    b \n", old: "    if a:\n        b", new: "    if a:\n        if c:\n            b", want: "  if a:\n    if c:\n      b\n"},
+		{name: "one level too little stays one level", text: "    if a:\n        b \n", old: "if a:\n    b", new: "if a:\n    if c:\n        b", want: "    if a:\n        if c:\n            b\n"},
+		{name: "every place has its own indentation", text: "\tx( 1)\n\t\tx( 1)\n", old: "  x(  1)\n", new: "  x(2)\n", all: true, want: "\tx(2)\n\t\tx(2)\n"},
+		{name: "a block found by its ends keeps its indentation", text: "\tfunc a() {\n\t\tx := 1\n\t\treturn x\n\t}\n",
+			old: "    func a() {\n        x := 2\n        return x\n    }", new: "    func a() {\n        return 1\n    }", want: "\tfunc a() {\n\t\treturn 1\n\t}\n"},
+
+		{name: "copied line numbers", text: "a\n\tb\nc\n", old: "2: \tb\n3: c", new: "2: \tB\n3: c\n4: d", want: "a\n\tB\nc\nd\n"},
+		{name: "copied line numbers, none in the replacement", text: "a\n\tb\nc\n", old: "    2\t\tb\n    3\tc\n", new: "\tB\n", want: "a\n\tB\n"},
+		{name: "one copied line number", text: "a\nb\n", old: "2: b", new: "2: B", want: "a\nB\n"},
+		{name: "a number that is no line's", text: "a\nb\n", old: "7: b", new: "B", fails: true, want: "Could not"},
+		{name: "numbers that do not count up", text: "a\nb\n", old: "1: a\n1: b", new: "B", fails: true, want: "Could not"},
 
 		{name: "block by its ends", text: block, old: "func a() {\n\tx := 1\n\ty := 3\n\treturn x\n}", new: "func b() {}", want: "func b() {}\n"},
 		{name: "block, too unlike", text: "func a() {\n\tcompletely()\n\tdifferent(body)\n\tof.text()\n\tzz\n}\n", old: "func a() {\n\tx := 1\n\ty := 3\n\treturn x\n\tqq\n}", new: "", fails: true, want: "Could not"},
@@ -198,7 +212,7 @@ func FuzzApply(f *testing.F) {
 		if len(m.spans) == 0 || !all && len(m.spans) != 1 {
 			t.Fatalf("%d places", len(m.spans))
 		}
-		out := et.replace(m.spans, m.text)
+		out := et.replace(m.spans, m.texts)
 		first, last := m.spans[0], m.spans[len(m.spans)-1]
 		if !strings.HasPrefix(out, et.raw(0, first.start)) || !strings.HasSuffix(out, et.raw(last.end, len(et.lf))) {
 			t.Fatalf("text outside %v changed: %q", m.spans, out)

@@ -200,7 +200,7 @@ func (u updateFile) apply(text string) (string, error) {
 		if c.context != "" {
 			at := seek(lines, []string{c.context}, cursor, false)
 			if at < 0 {
-				return "", failf("Failed to find context '%s' in %s", c.context, u.path)
+				return "", failf("Failed to find context '%s' in %s%s", c.context, u.path, nearestTo(lines, []string{c.context}))
 			}
 			cursor = at + 1
 		}
@@ -222,7 +222,7 @@ func (u updateFile) apply(text string) (string, error) {
 			at = seek(lines, old, cursor, c.atEnd)
 		}
 		if at < 0 {
-			return "", failf("Failed to find expected lines in %s:\n%s", u.path, strings.Join(c.old, "\n"))
+			return "", failf("Failed to find expected lines in %s:\n%s%s", u.path, strings.Join(c.old, "\n"), nearestTo(lines, c.old))
 		}
 		all = append(all, replacement{at, len(old), with})
 		cursor = at + len(old)

@@ -76,6 +76,9 @@ func (r *reader) run(ctx context.Context, call *tool.Call, in readInput) (tool.R
 	if err := e.mayRead(ctx, call, path); err != nil {
 		return tool.Result{}, err
 	}
+	if errors.Is(statErr, fs.ErrNotExist) {
+		return tool.Result{}, e.missing(ctx, call, path)
+	}
 	if statErr != nil {
 		return tool.Result{}, explain("read", path, statErr)
 	}

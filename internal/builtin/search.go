@@ -82,7 +82,13 @@ func (e *Env) where(ctx context.Context, call *tool.Call, path string) (string, 
 	if e.secret(call, real) {
 		return "", failf("%s belongs to lathe itself and cannot be searched.", real)
 	}
-	return real, e.external(ctx, call, real, isDir(real))
+	if err := e.external(ctx, call, real, isDir(real)); err != nil {
+		return "", err
+	}
+	if !exists(real) {
+		return "", e.missing(ctx, call, real)
+	}
+	return real, nil
 }
 
 // options are those of every search: hidden files count, ignored ones do not,

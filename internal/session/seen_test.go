@@ -75,15 +75,15 @@ func (p *process) ask(t *testing.T, id lathe.SessionID, text string) lathe.Messa
 }
 
 // TestResumedSessionKnowsWhatItRead holds that a file read in one process may be
-// edited in the next, unless somebody changed it meanwhile.
+// written anew in the next, unless somebody changed it meanwhile.
 func TestResumedSessionKnowsWhatItRead(t *testing.T) {
 	const steps = `tool read {"filePath":"a.txt"}
 tool read {"filePath":"b.txt"}
 ---
 text read
 ---
-tool edit {"filePath":"a.txt","oldString":"one","newString":"two"}
-tool edit {"filePath":"b.txt","oldString":"one","newString":"two"}
+tool write {"filePath":"a.txt","content":"two\n"}
+tool write {"filePath":"b.txt","content":"two\n"}
 ---
 text done`
 	home, dir := t.TempDir(), t.TempDir()
@@ -110,7 +110,7 @@ text done`
 	}
 	second := startProcess(t, home, dir, steps)
 	defer second.close(t)
-	second.ask(t, sess.ID, "edit them")
+	second.ask(t, sess.ID, "write them")
 	for name, want := range map[string]string{"a.txt": "two\n", "b.txt": "one, changed by hand\n"} {
 		if got, _ := os.ReadFile(filepath.Join(dir, name)); string(got) != want {
 			t.Errorf("%s is %q, want %q", name, got, want)

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"sync"
 	"time"
@@ -26,11 +27,14 @@ type Seen struct {
 	files map[lathe.SessionID]map[string]mark
 }
 
+// mark is a file as the session knew it. part is set when only some of it was shown.
 type mark struct {
 	modified time.Time
 	size     int64
 	sum      [sha256.Size]byte
 	hashed   bool
+	lines    LineSums
+	part     bool
 }
 
 // Record notes that the session now knows the file. Data is the whole content
@@ -42,8 +46,24 @@ func (s *Seen) Record(id lathe.SessionID, path string, info fs.FileInfo, data []
 		m.modified, m.size = info.ModTime(), info.Size()
 	}
 	if data != nil && len(data) <= maxHash {
-		m.sum, m.size, m.hashed = sha256.Sum256(data), int64(len(data)), true
+		m.sum, m.size, m.hashed, m.lines = sha256.Sum256(data), int64(len(data)), true, Lines(data)
 	}
+	s.put(id, path, m)
+}
+
+// Glimpse notes that the session was shown some lines of the file, as it is now. That
+// is enough to replace all of what was searched for, and not to write the file anew.
+func (s *Seen) Glimpse(id lathe.SessionID, path string, info fs.FileInfo) {
+	s.mu.Lock()
+	old, known := s.files[id][path]
+	s.mu.Unlock()
+	if known && !old.part && old.sameInfo(info) {
+		return // it knows more
+	}
+	s.put(id, path, mark{modified: info.ModTime(), size: info.Size(), part: true})
+}
+
+func (s *Seen) put(id lathe.SessionID, path string, m mark) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.files == nil {
@@ -92,22 +112,75 @@ func (s *Seen) Compare(id lathe.SessionID, path string, info fs.FileInfo, data [
 	return s.compare(id, path, info, data)
 }
 
+// CompareAny is [Seen.Compare] for a change for which it is enough to have been shown
+// some lines of the file.
+func (s *Seen) CompareAny(id lathe.SessionID, path string, info fs.FileInfo, data []byte) error {
+	if s.Off {
+		return nil
+	}
+	s.mu.Lock()
+	m, ok := s.files[id][path]
+	s.mu.Unlock()
+	if ok && m.part && m.sameInfo(info) {
+		return nil
+	}
+	return s.compare(id, path, info, data)
+}
+
 func (s *Seen) compare(id lathe.SessionID, path string, info fs.FileInfo, data []byte) error {
 	s.mu.Lock()
 	m, ok := s.files[id][path]
 	s.mu.Unlock()
-	if !ok {
+	switch {
+	case !ok:
 		return fmt.Errorf("the file %s has not been read in this session: use the read tool on it first, then change it", path)
-	}
-	if m.hashed && data != nil {
-		if sha256.Sum256(data) == m.sum {
-			return nil
-		}
-	} else if m.size == info.Size() && m.modified.Equal(info.ModTime()) {
+	case m.part:
+		return fmt.Errorf("only some lines of %s were shown in this session: use the read tool on it first, then change it", path)
+	case m.same(info, data):
 		return nil
 	}
 	return fmt.Errorf("the file %s changed after it was last read (it was as of %s, now it is as of %s): "+
 		"read it again before changing it", path, stamp(m.modified), stamp(info.ModTime()))
+}
+
+// same reports whether the file is as the session knew it.
+func (m mark) same(info fs.FileInfo, data []byte) bool {
+	if m.hashed && data != nil {
+		return sha256.Sum256(data) == m.sum
+	}
+	return m.sameInfo(info)
+}
+
+func (m mark) sameInfo(info fs.FileInfo) bool {
+	return info != nil && m.size == info.Size() && m.modified.Equal(info.ModTime())
+}
+
+// Since tells what changed in a file, of which info and data are the present state,
+// since the session read or wrote it.
+func (s *Seen) Since(id lathe.SessionID, path string, info fs.FileInfo, data []byte) Changed {
+	s.mu.Lock()
+	m, ok := s.files[id][path]
+	s.mu.Unlock()
+	if !ok || m.part || m.same(info, data) {
+		return Changed{Known: ok && !m.part}
+	}
+	c := m.lines.Compare(Lines(data))
+	c.Known, c.Changed = true, true
+	return c
+}
+
+// Current lists the files that the session knows as they are on disk now.
+func (s *Seen) Current(id lathe.SessionID) []string {
+	s.mu.Lock()
+	known := maps.Clone(s.files[id])
+	s.mu.Unlock()
+	var out []string
+	for path, m := range known {
+		if info, err := os.Stat(path); err == nil && m.sameInfo(info) {
+			out = append(out, path)
+		}
+	}
+	return out
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
