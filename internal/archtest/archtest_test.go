@@ -68,6 +68,7 @@ var floor = map[string]int{
 	"lathe/internal/turn": 40,
 
 	"lathe/internal/instance": 45,
+	"lathe/internal/share":    46,
 	"lathe/internal/session":  50,
 
 	"lathe/internal/opencode/wire": 60,

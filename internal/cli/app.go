@@ -23,6 +23,7 @@ import (
 	"lathe/internal/llm/script"
 	"lathe/internal/netguard"
 	"lathe/internal/session"
+	"lathe/internal/share"
 	"lathe/internal/shell"
 	"lathe/internal/store/sqlite"
 	"lathe/internal/trust"
@@ -126,7 +127,7 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 	}
 	a.runner = shell.New(shell.Options{Supervisor: env.Supervisor, Hide: env.Hide})
 	a.svc = session.New(session.Options{
-		Store: a.store, Bus: a.bus, Now: env.Now, Log: a.log, Owner: sqlite.Self(), Retries: retries(env), Sharing: session.Sharing{Encode: encodeShared},
+		Store: a.store, Bus: a.bus, Now: env.Now, Log: a.log, Owner: sqlite.Self(), Retries: retries(env), Sharing: share.Remote{Encode: encodeShared},
 		Open: func(ctx context.Context, dir string) (*instance.Instance, error) {
 			inst, err := instance.Open(ctx, dir, a.instanceOptions(models))
 			if err == nil && a.flags.LogLevel == "" {

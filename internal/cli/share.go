@@ -51,7 +51,7 @@ func newShare(env *Env) *cobra.Command {
 
 // publish shares a session and prints where.
 func publish(ctx context.Context, env *Env, a *app, sess lathe.Session) error {
-	sess, err := a.svc.Share(ctx, sess.ID)
+	sess, err := a.svc.Shares.Share(ctx, sess.ID)
 	if sess.Share != nil {
 		fmt.Fprintln(env.Stdout, clean(sess.Share.URL))
 	}
@@ -72,7 +72,7 @@ func newUnshare(env *Env) *cobra.Command {
 					fmt.Fprintf(env.Stderr, "lathe: session %s is not shared\n", sess.ID)
 					return nil
 				}
-				_, err = a.svc.Unshare(cmd.Context(), sess.ID, forget)
+				_, err = a.svc.Shares.Unshare(cmd.Context(), sess.ID, forget)
 				return err
 			})
 		},

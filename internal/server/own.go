@@ -224,7 +224,7 @@ func (c *call) ownUnshare() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	sess, err = c.s.opts.Service.Unshare(c.ctx(), sess.ID, c.query("forget") == "true")
+	sess, err = c.s.opts.Service.Shares.Unshare(c.ctx(), sess.ID, c.query("forget") == "true")
 	return wire.EncodeSession(sess), err
 }
 

@@ -284,7 +284,7 @@ func (c *call) sessionSummarize() (any, error) {
 func (c *call) sessionShare() (any, error) {
 	sess, err := c.session()
 	if err == nil {
-		sess, err = c.s.opts.Service.Share(c.ctx(), sess.ID)
+		sess, err = c.s.opts.Service.Shares.Share(c.ctx(), sess.ID)
 	}
 	if err != nil {
 		return nil, err
@@ -296,7 +296,7 @@ func (c *call) sessionShare() (any, error) {
 func (c *call) sessionUnshare() (any, error) {
 	sess, err := c.session()
 	if err == nil {
-		sess, err = c.s.opts.Service.Unshare(c.ctx(), sess.ID, false)
+		sess, err = c.s.opts.Service.Shares.Unshare(c.ctx(), sess.ID, false)
 	}
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func (s *Service) delete(ctx context.Context, id lathe.SessionID) ([]lathe.Sessi
 	if err := s.stopTree(ctx, id); err != nil {
 		return nil, err
 	}
-	if err := s.unshareTree(ctx, id); err != nil {
+	if err := s.Shares.UnshareTree(ctx, id); err != nil {
 		return nil, err
 	}
 	return s.opts.Store.DeleteSession(ctx, id)

@@ -253,7 +253,7 @@ func (r *runner) oneTurn(ctx context.Context) (turn.Outcome, error) {
 	r.dropSeen(history)
 	r.restoreSeen(history)
 	r.recoverPatch(ctx, history)
-	r.keepShared(ctx)
+	r.s.Shares.Keep(ctx, r.inst, *r.current())
 	h := &host{runner: r, rules: r.rules, toolsets: map[string]*turn.Toolset{}}
 	r.title(history)
 	t := &turn.Turn{

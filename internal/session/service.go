@@ -17,6 +17,7 @@ import (
 	"lathe"
 	"lathe/internal/bus"
 	"lathe/internal/instance"
+	"lathe/internal/share"
 	"lathe/internal/store/sqlite"
 	"lathe/internal/turn"
 )
@@ -35,11 +36,13 @@ type Options struct {
 	// Owner identifies this process in leases.
 	Owner sqlite.Owner
 	// Sharing publishes sessions; the zero value: it cannot be done.
-	Sharing Sharing
+	Sharing share.Remote
 }
 
 // Service owns the sessions of a process. It is safe for concurrent use.
 type Service struct {
+	Shares *share.Service // publishes sessions
+
 	opts Options
 	ctx  context.Context // ends all turns
 	stop context.CancelCauseFunc
@@ -49,7 +52,6 @@ type Service struct {
 	instances map[string]*opening
 	questions questions
 	runners   map[lathe.SessionID]*runner
-	shares    *shares
 	preparing preparing
 	owed      owed
 	elsewhere elsewhere
@@ -78,7 +80,7 @@ func New(o Options) *Service {
 		opts: o, ctx: ctx, stop: stop,
 		instances: map[string]*opening{}, runners: map[lathe.SessionID]*runner{},
 	}
-	s.shares = newShares(s)
+	s.Shares = share.New(share.Options{Remote: o.Sharing, Sessions: s, Store: o.Store, Bus: o.Bus, Log: o.Log})
 	return s
 }
 
@@ -87,7 +89,7 @@ func New(o Options) *Service {
 func (s *Service) Close() error {
 	s.stop(turn.ErrAborted)
 	s.wg.Wait()
-	s.shares.close()
+	s.Shares.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
@@ -175,7 +177,7 @@ func (s *Service) Create(ctx context.Context, c Create) (lathe.Session, error) {
 	}
 	s.opts.Bus.Publish(sess.Directory, lathe.SessionCreated{Session: sess})
 	s.opts.Bus.Publish(sess.Directory, lathe.SessionUpdated{Session: sess})
-	s.autoShare(inst, sess)
+	s.Shares.Auto(inst, sess)
 	return sess, nil
 }
 

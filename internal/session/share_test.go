@@ -18,6 +18,7 @@ import (
 	"lathe"
 	"lathe/internal/provider"
 	"lathe/internal/session"
+	"lathe/internal/share"
 )
 
 // shareServer keeps what it is sent.
@@ -158,7 +159,7 @@ func sharing(t *testing.T, conf map[string]any) *world {
 		t.Fatal(err)
 	}
 	w.env["LATHE_CONFIG_CONTENT"] = string(raw)
-	w.sharing = session.Sharing{Encode: plain}
+	w.sharing = share.Remote{Encode: plain}
 	return w
 }
 
@@ -169,7 +170,7 @@ func TestShare(t *testing.T) {
 	defer stop()
 	id := w.create(svc)
 	w.ask(svc, id, "echo made > made.txt")
-	sess, err := svc.Share(t.Context(), id)
+	sess, err := svc.Shares.Share(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +183,7 @@ func TestShare(t *testing.T) {
 	if diff := cmp.Diff(stored(t, svc, id), objects); diff != "" {
 		t.Errorf("sent (-stored +sent):\n%s", diff)
 	}
-	if again, err := svc.Share(t.Context(), id); err != nil || *again.Share != *want {
+	if again, err := svc.Shares.Share(t.Context(), id); err != nil || *again.Share != *want {
 		t.Errorf("shared again: %+v, %v", again.Share, err)
 	}
 
@@ -196,7 +197,7 @@ func TestShare(t *testing.T) {
 		t.Errorf("sent later (-stored +sent):\n%s", diff)
 	}
 
-	sess, err = svc.Unshare(t.Context(), id, false)
+	sess, err = svc.Shares.Unshare(t.Context(), id, false)
 	if err != nil || sess.Share != nil {
 		t.Errorf("unshare: %+v, %v", sess.Share, err)
 	}
@@ -204,7 +205,7 @@ func TestShare(t *testing.T) {
 	if got, want := calls[len(calls)-1], "DELETE /api/share/pub1 hush-"+string(id); got != want {
 		t.Errorf("last call %q, want %q", got, want)
 	}
-	if _, err := svc.Unshare(t.Context(), id, false); err != nil {
+	if _, err := svc.Shares.Unshare(t.Context(), id, false); err != nil {
 		t.Errorf("unshare twice: %v", err)
 	}
 	if again, _ := srv.seen(); len(again) != len(calls) {
@@ -218,7 +219,7 @@ func TestShareFollowsAcrossProcesses(t *testing.T) {
 	w := sharing(t, map[string]any{"enterprise": map[string]any{"url": srv.URL}})
 	svc, stop := w.playing(oneCall{"bash", "command"})
 	id := w.create(svc)
-	if _, err := svc.Share(t.Context(), id); err != nil {
+	if _, err := svc.Shares.Share(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	stop()
@@ -240,14 +241,14 @@ func TestShareDeleted(t *testing.T) {
 	svc, stop := w.service()
 	defer stop()
 	id := w.create(svc)
-	if _, err := svc.Share(t.Context(), id); err != nil {
+	if _, err := svc.Shares.Share(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	srv.set(503)
 	if err := svc.Delete(t.Context(), id); lathe.CodeOf(err) != lathe.CodeProvider {
 		t.Errorf("deleted although it stays published: %v", err)
 	}
-	if _, err := svc.Unshare(t.Context(), id, true); err != nil {
+	if _, err := svc.Shares.Unshare(t.Context(), id, true); err != nil {
 		t.Errorf("forget: %v", err)
 	}
 	if err := svc.Delete(t.Context(), id); err != nil {
@@ -327,7 +328,7 @@ func TestShareRefused(t *testing.T) {
 			srv.set(tt.status)
 			svc, stop := w.service()
 			defer stop()
-			sess, err := svc.Share(t.Context(), w.create(svc))
+			sess, err := svc.Shares.Share(t.Context(), w.create(svc))
 			if err == nil || !strings.Contains(err.Error(), tt.want) || lathe.CodeOf(err) != tt.code || sess.Share != nil {
 				t.Errorf("share: %v (%s), %+v; want %q (%s)", err, lathe.CodeOf(err), sess.Share, tt.want, tt.code)
 			}
@@ -348,7 +349,7 @@ func TestShareNeverDisturbs(t *testing.T) {
 		w := sharing(t, map[string]any{"enterprise": map[string]any{"url": srv.URL}})
 		svc, stop := w.playing(oneCall{"bash", "command"})
 		id := w.create(svc)
-		if _, err := svc.Share(t.Context(), id); err != nil {
+		if _, err := svc.Shares.Share(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
 		srv.set(status)
@@ -363,7 +364,7 @@ func TestShareNeverDisturbs(t *testing.T) {
 // a change, each object in its newest state.
 func TestShareQueue(t *testing.T) {
 	synctestShare(t, func(t *testing.T, svc *session.Service, rt *recordedTrips, sess lathe.Session, publish func(lathe.Event)) {
-		share(t, svc, sess.ID)
+		shareNow(t, svc, sess.ID)
 		rt.take()
 		part := func(id, text string) lathe.Event {
 			return lathe.PartUpdated{Part: lathe.Part{ID: lathe.PartID(id), SessionID: sess.ID, MessageID: "m", Body: &lathe.Text{Text: text}}}
@@ -424,9 +425,9 @@ func TestShareQueue(t *testing.T) {
 	})
 }
 
-func share(t *testing.T, svc *session.Service, id lathe.SessionID) {
+func shareNow(t *testing.T, svc *session.Service, id lathe.SessionID) {
 	t.Helper()
-	if _, err := svc.Share(context.Background(), id); err != nil {
+	if _, err := svc.Shares.Share(context.Background(), id); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -2,11 +2,12 @@ package session
 
 import (
 	"context"
+	"slices"
+
 	"lathe"
 	"lathe/internal/permission"
 	"lathe/internal/reading"
 	"lathe/internal/workspace"
-	"slices"
 )
 
 // Shown returns messages for people elsewhere to read: without what calls printed

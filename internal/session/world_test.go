@@ -20,6 +20,7 @@ import (
 	"lathe/internal/instance"
 	"lathe/internal/llm"
 	"lathe/internal/session"
+	"lathe/internal/share"
 	"lathe/internal/shell"
 	"lathe/internal/store/sqlite"
 	"lathe/internal/trust"
@@ -36,7 +37,7 @@ type world struct {
 	opts instance.Options
 	bus  *bus.Bus
 
-	sharing session.Sharing
+	sharing share.Remote
 
 	mu     sync.Mutex
 	now    time.Time

@@ -1,4 +1,4 @@
-package session
+package share
 
 import (
 	"context"
@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	shareQuiet   = time.Second      // changes are sent when none came for so long
-	shareWait    = 10 * time.Second // or when the oldest has waited for so long
-	shareGrace   = 3 * time.Second  // for what is unsent when the process ends
-	shareRetry   = time.Minute      // longest wait after a failure
-	maxUnsent    = 1000             // objects; more, and the whole session is sent anew
-	sharedMarker = "session"
+	quiet         = time.Second      // changes are sent when none came for so long
+	longestWait   = 10 * time.Second // or when the oldest has waited for so long
+	grace         = 3 * time.Second  // for what is unsent when the process ends
+	longestRetry  = time.Minute      // longest wait after a failure
+	maxUnsent     = 1000             // objects; more, and the whole session is sent anew
+	sessionObject = "session"
 )
 
-// shares keeps the share service up to date with the sessions of this process.
+// queue keeps the share service up to date with the sessions of this process.
 // Changes are noted while they are published and sent from goroutines of its
 // own; nothing of the engine ever waits for the service.
-type shares struct {
+type queue struct {
 	svc  *Service
-	api  shareAPI
+	api  api
 	ctx  context.Context // ends what is sent
 	stop context.CancelFunc
 	turn chan struct{} // held while a session is shared or taken back
@@ -43,7 +43,7 @@ type shares struct {
 }
 
 // shared is a session that the service has. The fields after the first two are
-// guarded by the mutex of shares.
+// guarded by the mutex of queue.
 type shared struct {
 	id      lathe.SessionID
 	share   lathe.Share
@@ -57,15 +57,15 @@ type shared struct {
 	sending chan struct{} // closed when the running attempt is over; nil: none
 }
 
-func newShares(s *Service) *shares {
+func newQueue(s *Service) *queue {
 	ctx, stop := context.WithCancel(context.Background())
-	return &shares{
-		svc: s, api: newShareAPI(s.opts.Sharing.HTTP), ctx: ctx, stop: stop,
+	return &queue{
+		svc: s, api: newAPI(s.opts.HTTP), ctx: ctx, stop: stop,
 		turn: make(chan struct{}, 1), all: map[lathe.SessionID]*shared{},
 	}
 }
 
-func (q *shares) enter(ctx context.Context) error {
+func (q *queue) enter(ctx context.Context) error {
 	select {
 	case q.turn <- struct{}{}:
 		return nil
@@ -74,10 +74,10 @@ func (q *shares) enter(ctx context.Context) error {
 	}
 }
 
-func (q *shares) leave() { <-q.turn }
+func (q *queue) leave() { <-q.turn }
 
 // background runs fn beside everything else; close waits for it.
-func (q *shares) background(fn func(context.Context)) {
+func (q *queue) background(fn func(context.Context)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.closing {
@@ -86,7 +86,7 @@ func (q *shares) background(fn func(context.Context)) {
 }
 
 // follow begins to send the changes of a session, and before them the whole of it.
-func (q *shares) follow(sess lathe.Session) *shared {
+func (q *queue) follow(sess lathe.Session) *shared {
 	q.listen.Do(func() { // not under mu: note is called by the bus
 		q.sub = q.svc.opts.Bus.Subscribe(q.ctx, bus.Filter{Tap: q.note}, bus.Limits{})
 	})
@@ -103,7 +103,7 @@ func (q *shares) follow(sess lathe.Session) *shared {
 
 // drop ends the sending of a session and waits for none of it; the returned
 // function takes it up again.
-func (q *shares) drop(id lathe.SessionID) (resume func()) {
+func (q *queue) drop(id lathe.SessionID) (resume func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	sh := q.all[id]
@@ -124,8 +124,8 @@ func (q *shares) drop(id lathe.SessionID) (resume func()) {
 }
 
 // note takes a change in while it is published.
-func (q *shares) note(e lathe.Envelope) {
-	key, object := shareObject(e.Event)
+func (q *queue) note(e lathe.Envelope) {
+	key, object := objectOf(e.Event)
 	if key == "" {
 		return
 	}
@@ -142,12 +142,12 @@ func (q *shares) note(e lathe.Envelope) {
 	q.schedule(sh)
 }
 
-// shareObject returns the object that an event is about and its key. A nil object
+// objectOf returns the object that an event is about and its key. A nil object
 // is one that is gone; the service has no word for that.
-func shareObject(ev lathe.Event) (key string, object any) {
+func objectOf(ev lathe.Event) (key string, object any) {
 	switch ev := ev.(type) {
 	case lathe.SessionUpdated:
-		return sharedMarker, ev.Session
+		return sessionObject, ev.Session
 	case lathe.SessionDiff:
 		return "session_diff", ev.Diff
 	case lathe.MessageUpdated:
@@ -179,13 +179,13 @@ func (sh *shared) put(key string, object any) {
 func (sh *shared) forget() { clear(sh.unsent); sh.order = nil }
 
 // schedule sets when the unsent changes go out. The caller holds mu.
-func (q *shares) schedule(sh *shared) {
+func (q *queue) schedule(sh *shared) {
 	if sh.sending != nil || sh.dropped || q.closing {
 		return
 	}
-	wait := min(shareQuiet, max(0, shareWait-time.Since(sh.since)))
+	wait := min(quiet, max(0, longestWait-time.Since(sh.since)))
 	if sh.failed > 0 {
-		wait = min(shareQuiet<<min(sh.failed, 10), shareRetry)
+		wait = min(quiet<<min(sh.failed, 10), longestRetry)
 		if sh.timer != nil {
 			return // it is set already; changes do not put it off
 		}
@@ -199,7 +199,7 @@ func (q *shares) schedule(sh *shared) {
 }
 
 // sync sends what is unsent of a session now.
-func (q *shares) sync(ctx context.Context, sh *shared) error {
+func (q *queue) sync(ctx context.Context, sh *shared) error {
 	for {
 		batch, running := q.take(sh)
 		if running != nil {
@@ -229,7 +229,7 @@ type batch struct {
 
 // take begins an attempt: nil, nil when there is nothing to send, and the end of
 // the running attempt when there is one.
-func (q *shares) take(sh *shared) (*batch, <-chan struct{}) {
+func (q *queue) take(sh *shared) (*batch, <-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if sh.sending != nil {
@@ -249,7 +249,7 @@ func (q *shares) take(sh *shared) (*batch, <-chan struct{}) {
 
 // settle ends an attempt. What could not be sent waits for the next one, unless
 // the service refuses the session for good.
-func (q *shares) settle(sh *shared, b *batch, err error) {
+func (q *queue) settle(sh *shared, b *batch, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	close(sh.sending)
@@ -257,7 +257,7 @@ func (q *shares) settle(sh *shared, b *batch, err error) {
 	switch {
 	case err == nil:
 		sh.failed, sh.since = 0, time.Now()
-	case errors.Is(err, errShareGone):
+	case errors.Is(err, errGone):
 		q.svc.opts.Log.Warn("the share service refuses the session; it is no longer sent", "session", sh.id, "err", err)
 		sh.dropped = true
 		if q.all[sh.id] == sh { // it may have been taken back and shared anew meanwhile
@@ -280,7 +280,7 @@ func (q *shares) settle(sh *shared, b *batch, err error) {
 }
 
 // close sends what is unsent, for a moment, and ends. The turns have ended.
-func (q *shares) close() {
+func (q *queue) close() {
 	q.mu.Lock()
 	for _, sh := range q.all {
 		if sh.timer != nil {
@@ -296,21 +296,21 @@ func (q *shares) close() {
 	if q.sub != nil {
 		q.sub.Close()
 	}
-	limit := time.AfterFunc(shareGrace, q.stop)
+	limit := time.AfterFunc(grace, q.stop)
 	q.wg.Wait()
 	limit.Stop()
 	q.stop()
 }
 
 // send sends the objects, or the whole session, in pieces of bounded size.
-func (b *batch) send(ctx context.Context, q *shares) error {
+func (b *batch) send(ctx context.Context, q *queue) error {
 	p := parcel{ctx: ctx, q: q, share: b.sh.share}
 	if b.whole {
 		return p.session(b.sh.id)
 	}
 	for _, key := range b.order {
 		if object := b.objects[key]; object != nil {
-			if err := p.add(shareKind(key), object); err != nil {
+			if err := p.add(kindOf(key), object); err != nil {
 				return err
 			}
 		}
@@ -318,12 +318,12 @@ func (b *batch) send(ctx context.Context, q *shares) error {
 	return p.flush()
 }
 
-func shareKind(key string) string { kind, _, _ := strings.Cut(key, "/"); return kind }
+func kindOf(key string) string { kind, _, _ := strings.Cut(key, "/"); return kind }
 
 // parcel gathers encoded objects and sends them when there are enough.
 type parcel struct {
 	ctx   context.Context
-	q     *shares
+	q     *queue
 	share lathe.Share
 	dir   string // of the sessions, once it is known
 	data  []json.RawMessage
@@ -337,7 +337,7 @@ func (p *parcel) session(id lathe.SessionID) error {
 	if err != nil {
 		return err
 	}
-	if err := p.add(sharedMarker, sess); err != nil {
+	if err := p.add(sessionObject, sess); err != nil {
 		return err
 	}
 	models := map[lathe.ModelRef]bool{}
@@ -359,7 +359,7 @@ func (p *parcel) session(id lathe.SessionID) error {
 	if err := p.add("session_diff", diffs); err != nil {
 		return err
 	}
-	if known := p.q.svc.shareModels(sess, models); len(known) > 0 {
+	if known := p.q.svc.models(sess, models); len(known) > 0 {
 		if err := p.add("model", known); err != nil {
 			return err
 		}
@@ -393,7 +393,7 @@ func (p *parcel) shown(part lathe.Part) (lathe.Part, error) {
 		}
 		p.dir = sess.Directory
 	}
-	return p.q.svc.shownParts(p.ctx, p.dir, []lathe.Part{part})[0], nil
+	return p.q.svc.sessions.Shown(p.ctx, p.dir, []lathe.Message{{Parts: []lathe.Part{part}}})[0].Parts[0], nil
 }
 
 func (p *parcel) add(kind string, object any) error {
@@ -404,7 +404,7 @@ func (p *parcel) add(kind string, object any) error {
 		}
 		object = shown
 	}
-	data, err := p.q.svc.opts.Sharing.Encode(object)
+	data, err := p.q.svc.opts.Encode(object)
 	if err != nil {
 		return err
 	}
@@ -412,7 +412,7 @@ func (p *parcel) add(kind string, object any) error {
 	if err != nil {
 		return err
 	}
-	if p.size > 0 && p.size+len(item) > shareBatch {
+	if p.size > 0 && p.size+len(item) > maxBatch {
 		if err := p.flush(); err != nil {
 			return err
 		}
