@@ -16,6 +16,7 @@ import (
 var floor = map[string]int{
 	"lathe": 0,
 
+	"lathe/internal/api":       5,
 	"lathe/internal/sse":       5,
 	"lathe/internal/typo":      5,
 	"lathe/internal/jsonc":     5,

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/client"
 	"lathe/internal/config"
-	"lathe/internal/opencode/wire"
 	"lathe/internal/server"
 )
 
@@ -104,7 +104,7 @@ func trustThere(ctx context.Context, c *client.Client) error {
 	if err != nil || state.Given {
 		return err
 	}
-	return c.Decide(ctx, wire.OwnDecision{Digest: state.Digest})
+	return c.Decide(ctx, api.Decision{Digest: state.Digest})
 }
 
 // attachDir returns the directory that an attached face is about: what was named,

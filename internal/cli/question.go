@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"lathe"
-	"lathe/internal/opencode/wire"
+	"lathe/internal/api"
 	"lathe/internal/turn"
 )
 
@@ -145,15 +145,15 @@ func (o runOptions) readMessage(ctx context.Context, env *Env) (string, error) {
 
 // send gives the session what was asked for: a prompt, a command, or a shell
 // command of the user's.
-func (v *view) send(ctx context.Context, p wire.OwnPrompt) (lathe.MessageID, error) {
+func (v *view) send(ctx context.Context, p api.Prompt) (lathe.MessageID, error) {
 	if !v.answers() {
 		p.Rules = append(p.Rules, nobody...)
 	}
 	switch {
 	case v.opts.shell:
-		p.Shell, p.Prompt.Parts = v.message, nil
+		p.Shell, p.Parts = v.message, nil
 	case v.opts.command != "":
-		p.Command, p.Arguments, p.Prompt.Parts = v.opts.command, v.message, v.attached
+		p.Command, p.Arguments, p.Parts = v.opts.command, v.message, v.attached
 	}
 	return v.c.Prompt(ctx, v.root.ID, p)
 }

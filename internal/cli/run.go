@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/client"
-	"lathe/internal/opencode/wire"
 	"lathe/internal/workspace"
 )
 
@@ -147,8 +147,8 @@ func (o *runOptions) place(env *Env) (string, error) {
 }
 
 // check validates what can be validated before anything is opened.
-func (o *runOptions) check(env *Env) (wire.OwnLimits, error) {
-	lim := wire.OwnLimits{Steps: o.maxSteps}
+func (o *runOptions) check(env *Env) (api.Limits, error) {
+	lim := api.Limits{Steps: o.maxSteps}
 	if o.format != "default" && o.format != "json" {
 		return lim, usageError{fmt.Errorf("--format %q is neither default nor json", o.format)}
 	}
@@ -235,7 +235,7 @@ func workDir(env *Env, dir string) (string, error) {
 	return workspace.Resolve(dir)
 }
 
-func runIn(ctx context.Context, env *Env, f *face, o runOptions, message string, files []lathe.PartBody, limits wire.OwnLimits) error {
+func runIn(ctx context.Context, env *Env, f *face, o runOptions, message string, files []lathe.PartBody, limits api.Limits) error {
 	rules, err := parseRules(o.allow, o.deny)
 	if err != nil {
 		return err
@@ -252,8 +252,8 @@ func runIn(ctx context.Context, env *Env, f *face, o runOptions, message string,
 	if sess.Directory != f.Dir() {
 		f.Client = f.In(sess.Directory)
 	}
-	p := wire.OwnPrompt{
-		Prompt: wire.PromptRequest{Agent: o.agent, Parts: append(slices.Clone(files), &lathe.Text{Text: message})},
+	p := api.Prompt{
+		Agent: o.agent, Parts: append(slices.Clone(files), &lathe.Text{Text: message}),
 		Limits: limits, Rules: rules, Refs: true,
 	}
 	v := &view{env: env, c: f, root: sess, created: created, out: newOutput(env, o), opts: o, message: message, attached: files, answered: map[lathe.AskID]bool{}}
@@ -279,7 +279,7 @@ func pickSession(ctx context.Context, c *client.Client, o runOptions, message st
 		sess, err = c.Get(ctx, lathe.SessionID(o.session))
 		return sess, false, err
 	case o.cont:
-		list, err := c.List(ctx, client.Filter{Archived: true, Limit: 1})
+		list, err := c.List(ctx, api.SessionFilter{Archived: true, Limit: 1})
 		if err != nil {
 			return sess, false, err
 		}
@@ -287,7 +287,7 @@ func pickSession(ctx context.Context, c *client.Client, o runOptions, message st
 			return list[0], false, nil
 		}
 	}
-	in := wire.SessionRequest{Agent: o.agent}
+	in := api.SessionRequest{Agent: o.agent}
 	switch {
 	case o.title != "":
 		in.Title = &o.title

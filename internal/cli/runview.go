@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/bus"
 	"lathe/internal/client"
-	"lathe/internal/opencode/wire"
 	"lathe/internal/turn"
 )
 
@@ -42,13 +42,13 @@ type view struct {
 }
 
 // start resolves the model and runs the prompt.
-func (v *view) start(ctx context.Context, p wire.OwnPrompt) (err error) {
+func (v *view) start(ctx context.Context, p api.Prompt) (err error) {
 	if v.opts.model != "" {
-		if p.Prompt.Model, err = v.c.ParseModel(ctx, v.opts.model); err != nil {
+		if p.Model, err = v.c.ParseModel(ctx, v.opts.model); err != nil {
 			return err
 		}
 	}
-	p.Prompt.Model.Variant = v.opts.variant
+	p.Model.Variant = v.opts.variant
 	v.c.warn(ctx, v.out)
 	v.started = v.env.Now()
 	v.family = v.relatives(ctx)
@@ -60,7 +60,7 @@ func (v *view) start(ctx context.Context, p wire.OwnPrompt) (err error) {
 
 // follow sends the prompt once the events flow, and shows what happens until the
 // session is idle again.
-func (v *view) follow(ctx context.Context, p wire.OwnPrompt) error {
+func (v *view) follow(ctx context.Context, p api.Prompt) error {
 	stop := func() bool { return true }
 	defer func() { stop() }()
 	for u, err := range v.c.Follow(context.WithoutCancel(ctx)) {
@@ -91,7 +91,7 @@ func (v *view) follow(ctx context.Context, p wire.OwnPrompt) error {
 
 // begin sends the prompt. One that an interrupt overtook may have been taken all
 // the same.
-func (v *view) begin(ctx context.Context, p wire.OwnPrompt) (err error) {
+func (v *view) begin(ctx context.Context, p api.Prompt) (err error) {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

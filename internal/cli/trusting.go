@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/config"
 	"lathe/internal/instance"
-	"lathe/internal/opencode/wire"
 	"lathe/internal/trust"
 	"lathe/internal/workspace"
 )
@@ -46,31 +46,31 @@ func (t *trusting) trusts(root workspace.Root) bool {
 }
 
 // State tells what a repository brings and whether it counts.
-func (t *trusting) State(ctx context.Context, dir string) (wire.OwnTrust, error) {
+func (t *trusting) State(ctx context.Context, dir string) (api.Trust, error) {
 	o := t.app.instanceOptions(nil)
 	c, err := instance.FindCheckout(ctx, dir, o)
 	if err != nil {
-		return wire.OwnTrust{}, err
+		return api.Trust{}, err
 	}
 	judged := c.Judge(o)
 	files, err := c.Scan(o)
 	if err != nil {
-		return wire.OwnTrust{}, err
+		return api.Trust{}, err
 	}
 	o.Trusted, o.Trust = nil, nil // what would be left out
 	conf, _, err := c.LoadConfig(ctx, o)
 	if err != nil {
-		return wire.OwnTrust{}, err
+		return api.Trust{}, err
 	}
-	out := wire.OwnTrust{
+	out := api.Trust{
 		Dir: c.Dir, Given: judged.Given, State: trustWords(judged), Files: slices.Sorted(maps.Keys(files)), Digest: digestOf(files),
-		LeftOut: []wire.OwnLeftOut{},
+		LeftOut: []api.LeftOut{},
 	}
 	if judged.Given && !judged.Stored {
 		out.State = "trusted until lathe ends"
 	}
 	for _, l := range instance.WithEffect(conf.LeftOut) {
-		out.LeftOut = append(out.LeftOut, wire.OwnLeftOut{Path: l.Path, Where: l.Pos.String(), Reason: l.Reason})
+		out.LeftOut = append(out.LeftOut, api.LeftOut{Path: l.Path, Where: l.Pos.String(), Reason: l.Reason})
 	}
 	if out.Files == nil {
 		out.Files = []string{}
@@ -79,7 +79,7 @@ func (t *trusting) State(ctx context.Context, dir string) (wire.OwnTrust, error)
 }
 
 // Decide trusts the files that a digest stands for.
-func (t *trusting) Decide(ctx context.Context, dir string, d wire.OwnDecision) error {
+func (t *trusting) Decide(ctx context.Context, dir string, d api.Decision) error {
 	o := t.app.instanceOptions(nil)
 	c, err := instance.FindCheckout(ctx, dir, o)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"lathe/internal/api"
 	"lathe/internal/auth"
 	"lathe/internal/bus"
 	"lathe/internal/config"
-	"lathe/internal/opencode/wire"
 	"lathe/internal/workspace"
 )
 
@@ -43,7 +43,7 @@ func TestTrusting(t *testing.T) {
 	a := &app{env: env, paths: paths, log: slog.New(slog.DiscardHandler), auth: auth.Open(auth.Options{Path: own}), bus: bus.New(bus.Options{})}
 	d := &a.decisions
 	d.app = a
-	state := func() wire.OwnTrust {
+	state := func() api.Trust {
 		t.Helper()
 		s, err := d.State(t.Context(), dir)
 		if err != nil {
@@ -55,7 +55,7 @@ func TestTrusting(t *testing.T) {
 	if shown.Given || len(shown.LeftOut) == 0 || len(shown.Files) != 1 || shown.Digest == "" {
 		t.Fatalf("untrusted: %+v", shown)
 	}
-	if err := d.Decide(t.Context(), dir, wire.OwnDecision{Digest: shown.Digest}); err != nil {
+	if err := d.Decide(t.Context(), dir, api.Decision{Digest: shown.Digest}); err != nil {
 		t.Fatal(err)
 	}
 	if s := state(); !s.Given || s.State != "trusted until lathe ends" {
@@ -65,10 +65,10 @@ func TestTrusting(t *testing.T) {
 	if s := state(); s.Given {
 		t.Error("other files than those that were shown are trusted")
 	}
-	if err := d.Decide(t.Context(), dir, wire.OwnDecision{Digest: shown.Digest, Keep: true}); err == nil {
+	if err := d.Decide(t.Context(), dir, api.Decision{Digest: shown.Digest, Keep: true}); err == nil {
 		t.Error("a decision about what was there before counts for what is there now")
 	}
-	if err := d.Decide(t.Context(), dir, wire.OwnDecision{Digest: state().Digest, Keep: true}); err != nil {
+	if err := d.Decide(t.Context(), dir, api.Decision{Digest: state().Digest, Keep: true}); err != nil {
 		t.Fatal(err)
 	}
 	if s := state(); !s.Given || s.State != "trusted" {

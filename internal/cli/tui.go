@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/client"
 	"lathe/internal/config"
 	"lathe/internal/jsonc"
@@ -161,7 +162,7 @@ func tuiSession(ctx context.Context, f *face, o tuiOptions, opts tui.Options) (t
 			f.Client = f.In(s.Directory)
 		}
 	case o.cont:
-		list, err := f.List(ctx, client.Filter{Archived: true, Limit: 1})
+		list, err := f.List(ctx, api.SessionFilter{Archived: true, Limit: 1})
 		if err != nil {
 			return opts, err
 		}
@@ -194,7 +195,7 @@ func screenConfig(ctx context.Context, f *face) (*config.Config, error) {
 type screenFacts struct {
 	conf  *config.Config
 	paths config.Paths
-	where client.Paths
+	where api.Paths
 }
 
 // branchTime bounds how long the branch is asked for.

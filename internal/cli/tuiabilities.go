@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/client"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/transcript"
-	"lathe/internal/tui/engine"
 )
 
 // tuiAbilities is what the screen can do beyond what it must, over the client.
@@ -32,7 +32,7 @@ func (t tuiAbilities) Archive(ctx context.Context, id lathe.SessionID, on bool) 
 
 // Archived returns the sessions that were put away.
 func (t tuiAbilities) Archived(ctx context.Context) ([]lathe.Session, error) {
-	all, err := t.c.List(ctx, client.Filter{Archived: true})
+	all, err := t.c.List(ctx, api.SessionFilter{Archived: true})
 	return slices.DeleteFunc(all, func(s lathe.Session) bool { return s.Archived.IsZero() }), err
 }
 
@@ -58,7 +58,7 @@ func (t tuiAbilities) Export(ctx context.Context, id lathe.SessionID, format str
 		return nil, err
 	}
 	read := t.c.Shown
-	if format == engine.FormatJSON { // complete, to be imported again
+	if format == api.FormatJSON { // complete, to be imported again
 		read = t.c.History
 	}
 	var messages []lathe.Message
@@ -72,7 +72,7 @@ func (t tuiAbilities) Export(ctx context.Context, id lathe.SessionID, format str
 			break
 		}
 	}
-	if format == engine.FormatJSON {
+	if format == api.FormatJSON {
 		doc := map[string]any{"info": wire.EncodeSession(s)}
 		list := make([]any, 0, len(messages))
 		for _, m := range messages {
@@ -87,7 +87,7 @@ func (t tuiAbilities) Export(ctx context.Context, id lathe.SessionID, format str
 	}
 	kept, hidden := s.Revert.Standing(messages)
 	out, in := &bytes.Buffer{}, transcript.Redacted(transcript.Session{Info: s, Messages: kept, Hidden: hidden, Diffs: diffs})
-	if format == engine.FormatHTML {
+	if format == api.FormatHTML {
 		err = transcript.HTML(out, in)
 	} else {
 		err = transcript.Markdown(out, in)
@@ -96,22 +96,11 @@ func (t tuiAbilities) Export(ctx context.Context, id lathe.SessionID, format str
 }
 
 // Found returns what can answer.
-func (t tuiAbilities) Found(ctx context.Context) (engine.Found, error) {
-	f, err := t.c.Found(ctx)
-	out := engine.Found{Stored: f.Stored}
-	for _, k := range f.Keys {
-		out.Keys = append(out.Keys, engine.FoundKey(k))
-	}
-	for _, s := range f.Servers {
-		out.Servers = append(out.Servers, engine.FoundServer(s))
-	}
-	return out, err
-}
+func (t tuiAbilities) Found(ctx context.Context) (api.Found, error) { return t.c.Found(ctx) }
 
 // Test tries a stored key.
-func (t tuiAbilities) Test(ctx context.Context, provider string) (engine.KeyTest, error) {
-	k, err := t.c.TestKey(ctx, provider)
-	return engine.KeyTest(k), err
+func (t tuiAbilities) Test(ctx context.Context, provider string) (api.KeyTest, error) {
+	return t.c.TestKey(ctx, provider)
 }
 
 // Forget removes a stored key.
@@ -120,76 +109,33 @@ func (t tuiAbilities) Forget(ctx context.Context, provider string) error {
 }
 
 // Approvals returns what was allowed from now on.
-func (t tuiAbilities) Approvals(ctx context.Context) ([]engine.Approval, error) {
-	list, err := t.c.Approvals(ctx)
-	var out []engine.Approval
-	for _, a := range list {
-		out = append(out, engine.Approval(a))
-	}
-	return out, err
+func (t tuiAbilities) Approvals(ctx context.Context) ([]api.Approval, error) {
+	return t.c.Approvals(ctx)
 }
 
 // Revoke takes an approval back.
-func (t tuiAbilities) Revoke(ctx context.Context, a engine.Approval) error {
-	return t.c.Revoke(ctx, wire.OwnApproval(a))
-}
+func (t tuiAbilities) Revoke(ctx context.Context, a api.Approval) error { return t.c.Revoke(ctx, a) }
 
 // Trust tells what the repository brings.
-func (t tuiAbilities) Trust(ctx context.Context) (engine.Trust, error) {
-	w, err := t.c.TrustState(ctx)
-	out := engine.Trust{Dir: w.Dir, Given: w.Given, State: w.State, Files: w.Files, Digest: w.Digest}
-	for _, l := range w.LeftOut {
-		out.LeftOut = append(out.LeftOut, engine.LeftOut(l))
-	}
-	return out, err
-}
+func (t tuiAbilities) Trust(ctx context.Context) (api.Trust, error) { return t.c.TrustState(ctx) }
 
 // Decide trusts the repository as it was shown.
-func (t tuiAbilities) Decide(ctx context.Context, shown engine.Trust, keep bool) error {
-	return t.c.Decide(ctx, wire.OwnDecision{Digest: shown.Digest, Keep: keep})
+func (t tuiAbilities) Decide(ctx context.Context, shown api.Trust, keep bool) error {
+	return t.c.Decide(ctx, api.Decision{Digest: shown.Digest, Keep: keep})
 }
 
 // Distrust takes a decision back.
 func (t tuiAbilities) Distrust(ctx context.Context) error { return t.c.Distrust(ctx) }
 
 // Weigh returns what fills a session's window.
-func (t tuiAbilities) Weigh(ctx context.Context, id lathe.SessionID) (engine.Weight, error) {
-	w, err := t.c.Weight(ctx, id)
-	out := engine.Weight{
-		Used: w.Used, Window: w.Window, Usable: w.Usable, Counted: w.Counted, Fresh: w.Fresh, Cached: w.Cached,
-		Compactions: w.Compactions, Prunes: w.Prunes, CacheRead: w.Read, CacheWritten: w.Written, CacheFresh: w.Sent,
-	}
-	for _, k := range w.Kinds {
-		out.Kinds = append(out.Kinds, engine.Portion(k))
-	}
-	for _, p := range w.Parts {
-		out.Parts = append(out.Parts, engine.Portion(p))
-	}
-	for _, m := range w.ByModel {
-		out.ByModel = append(out.ByModel, engine.ModelCost(m))
-	}
-	return out, err
+func (t tuiAbilities) Weigh(ctx context.Context, id lathe.SessionID) (api.Window, error) {
+	return t.c.Window(ctx, id)
 }
 
 // Setup tells how lathe is set up.
-func (t tuiAbilities) Setup(ctx context.Context) (engine.Setup, error) {
-	w, err := t.c.Setup(ctx)
-	out := engine.Setup{
-		Version: w.Version, MCP: configured(w.MCP), LSP: configured(w.LSP), Formatter: configured(w.Formatters),
-		Plugins: w.Plugins, Files: w.Files, Warnings: w.Warnings, Snapshots: w.Snapshots, Share: w.Share,
-	}
-	for _, s := range w.Skills {
-		out.Skills = append(out.Skills, engine.Skill(s))
-	}
-	for _, c := range w.Checks {
-		out.Checks = append(out.Checks, engine.Check(c))
-	}
-	return out, err
-}
+func (t tuiAbilities) Setup(ctx context.Context) (api.Setup, error) { return t.c.Setup(ctx) }
 
-func configured(list []wire.OwnConfigured) (out []engine.Configured) {
-	for _, c := range list {
-		out = append(out, engine.Configured(c))
-	}
-	return out
+// Search finds what was said in the directory's sessions.
+func (t tuiAbilities) Search(ctx context.Context, words string, limit int) ([]api.Hit, error) {
+	return t.c.Search(ctx, words, limit)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe"
-	"lathe/internal/opencode/wire"
+	"lathe/internal/api"
 	"lathe/internal/tui/engine"
 )
 
@@ -62,7 +62,7 @@ func TestScreenAbilities(t *testing.T) {
 	must(f.app.store.PutApproval(ctx, inst.ApprovalOwner(), rule))
 	allowed, err := e.Approvals(ctx)
 	must(err)
-	if diff := cmp.Diff([]engine.Approval{{Permission: "bash", Pattern: "go test *", Stored: true}}, allowed); diff != "" {
+	if diff := cmp.Diff([]api.Approval{{Permission: "bash", Pattern: "go test *", Stored: true}}, allowed); diff != "" {
 		t.Fatalf("approvals (-want +got):\n%s", diff)
 	}
 	must(e.Revoke(ctx, allowed[0]))
@@ -78,7 +78,7 @@ func TestScreenAbilities(t *testing.T) {
 	must(e.Decide(ctx, trust, false))
 	setup, err := e.Setup(ctx)
 	must(err)
-	if diff := cmp.Diff([]engine.Configured{{Name: "docs", Kind: "remote", State: "configured; this build runs none"}}, setup.MCP); diff != "" {
+	if diff := cmp.Diff([]api.Configured{{Name: "docs", Kind: "remote", State: "configured; this build runs none"}}, setup.MCP); diff != "" {
 		t.Errorf("MCP servers (-want +got):\n%s", diff)
 	}
 	if len(setup.Skills) != 1 || len(setup.Files) == 0 || len(setup.Checks) == 0 {
@@ -86,11 +86,9 @@ func TestScreenAbilities(t *testing.T) {
 	}
 
 	ask := func(id lathe.SessionID, model string) {
-		m, err := f.Prompt(ctx, id, wire.OwnPrompt{Prompt: wire.PromptRequest{
-			Parts: []lathe.PartBody{&lathe.Text{Text: "hi"}}, Model: lathe.ModelRef{Provider: "script", Model: model},
-		}})
+		m, err := f.Prompt(ctx, id, api.Prompt{Parts: []lathe.PartBody{&lathe.Text{Text: "hi"}}, Model: lathe.ModelRef{Provider: "script", Model: model}})
 		must(err)
-		for out := (wire.OwnOutcome{Running: true}); out.Running; {
+		for out := (api.Outcome{Running: true}); out.Running; {
 			out, err = f.Outcome(ctx, id, m)
 			must(err)
 		}
@@ -103,14 +101,14 @@ func TestScreenAbilities(t *testing.T) {
 	if w.Used == 0 || len(w.Kinds) == 0 || len(w.ByModel) != 1 {
 		t.Errorf("weight: %+v", w)
 	}
-	raw, err := e.Export(ctx, s.ID, engine.FormatJSON)
+	raw, err := e.Export(ctx, s.ID, api.FormatJSON)
 	must(err)
 	in, err := decodeExport(raw)
 	must(err)
 	if in.Session.ID != s.ID || len(in.Messages) != 2 {
 		t.Errorf("exported session %s with %d messages", in.Session.ID, len(in.Messages))
 	}
-	for format, want := range map[string]string{engine.FormatMarkdown: "hello **you**", engine.FormatHTML: "<html"} {
+	for format, want := range map[string]string{api.FormatMarkdown: "hello **you**", api.FormatHTML: "<html"} {
 		raw, err := e.Export(ctx, s.ID, format)
 		must(err)
 		if !bytes.Contains(bytes.ToLower(raw), []byte(want)) {

@@ -10,9 +10,7 @@ import (
 	"time"
 
 	"lathe"
-	"lathe/internal/client"
-	"lathe/internal/instance"
-	"lathe/internal/opencode/wire"
+	"lathe/internal/api"
 	"lathe/internal/tui/engine"
 )
 
@@ -34,7 +32,7 @@ func (e *tuiEngine) Can() engine.Capabilities {
 }
 
 func (e *tuiEngine) List(ctx context.Context, search string) ([]lathe.Session, error) {
-	return e.c.List(ctx, client.Filter{Search: search})
+	return e.c.List(ctx, api.SessionFilter{Search: search})
 }
 
 func (e *tuiEngine) Get(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
@@ -42,7 +40,7 @@ func (e *tuiEngine) Get(ctx context.Context, id lathe.SessionID) (lathe.Session,
 }
 
 func (e *tuiEngine) Create(ctx context.Context) (lathe.Session, error) {
-	return e.c.Create(ctx, wire.SessionRequest{})
+	return e.c.Create(ctx, api.SessionRequest{})
 }
 
 func (e *tuiEngine) Rename(ctx context.Context, id lathe.SessionID, title string) error {
@@ -67,7 +65,7 @@ func (e *tuiEngine) History(ctx context.Context, id lathe.SessionID, before int6
 }
 
 func (e *tuiEngine) Prompt(ctx context.Context, id lathe.SessionID, p engine.Prompt) error {
-	_, err := e.c.Prompt(ctx, id, wire.OwnPrompt{Prompt: wire.PromptRequest{Parts: promptParts(p), Agent: p.Agent, Model: p.Model}, Refs: true})
+	_, err := e.c.Prompt(ctx, id, api.Prompt{Parts: promptParts(p), Agent: p.Agent, Model: p.Model, Refs: true})
 	return err
 }
 
@@ -81,12 +79,12 @@ func promptParts(p engine.Prompt) []lathe.PartBody {
 }
 
 func (e *tuiEngine) Command(ctx context.Context, id lathe.SessionID, name, args string, p engine.Prompt) error {
-	_, err := e.c.Prompt(ctx, id, wire.OwnPrompt{Prompt: wire.PromptRequest{Agent: p.Agent, Model: p.Model}, Command: name, Arguments: args})
+	_, err := e.c.Prompt(ctx, id, api.Prompt{Agent: p.Agent, Model: p.Model, Command: name, Arguments: args})
 	return err
 }
 
 func (e *tuiEngine) Shell(ctx context.Context, id lathe.SessionID, command string, p engine.Prompt) error {
-	_, err := e.c.Prompt(ctx, id, wire.OwnPrompt{Prompt: wire.PromptRequest{Agent: p.Agent, Model: p.Model}, Shell: command})
+	_, err := e.c.Prompt(ctx, id, api.Prompt{Agent: p.Agent, Model: p.Model, Shell: command})
 	return err
 }
 
@@ -139,53 +137,30 @@ func (e *tuiEngine) Dismiss(ctx context.Context, id lathe.AskID) error {
 	return e.c.Answer(ctx, id, nil)
 }
 
-func (e *tuiEngine) Models(ctx context.Context) ([]engine.Model, error) {
-	list, err := e.c.Models(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]engine.Model, len(list))
-	for i, m := range list {
-		out[i] = engine.Model{
-			Ref: lathe.ModelRef{Provider: m.ProviderID, Model: m.ModelID}, Name: m.Name, Context: m.Context, Price: m.Price,
-			Variants: m.Variants, Default: m.Default,
-		}
-	}
-	return out, nil
-}
+func (e *tuiEngine) Models(ctx context.Context) ([]api.Model, error) { return e.c.Models(ctx) }
 
-func (e *tuiEngine) Agents(ctx context.Context) ([]engine.Agent, error) {
+// Agents returns the agents that are shown, the one that is meant without a choice
+// first.
+func (e *tuiEngine) Agents(ctx context.Context) ([]api.Agent, error) {
 	list, err := e.c.Agents(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var out []engine.Agent
-	for _, a := range list {
-		if !a.Hidden {
-			out = append(out, engine.Agent{Name: a.Name, Description: a.Description, Subagent: a.Mode == instance.ModeSubagent, Model: a.Model})
-		}
-	}
+	out := slices.DeleteFunc(list, func(a api.Agent) bool { return a.Hidden })
 	if name := e.defaultAgent; name != "" {
-		slices.SortStableFunc(out, func(a, b engine.Agent) int { return isName(b, name) - isName(a, name) })
+		slices.SortStableFunc(out, func(a, b api.Agent) int { return isName(b, name) - isName(a, name) })
 	}
 	return out, nil
 }
 
-func isName(a engine.Agent, name string) int {
+func isName(a api.Agent, name string) int {
 	if a.Name == name {
 		return 1
 	}
 	return 0
 }
 
-func (e *tuiEngine) Commands(ctx context.Context) ([]engine.Command, error) {
-	list, err := e.c.Commands(ctx)
-	out := make([]engine.Command, len(list))
-	for i, c := range list {
-		out[i] = engine.Command(c)
-	}
-	return out, err
-}
+func (e *tuiEngine) Commands(ctx context.Context) ([]api.Command, error) { return e.c.Commands(ctx) }
 
 func (e *tuiEngine) Files(ctx context.Context, query string, limit int) ([]string, error) {
 	return e.c.Files(ctx, query, limit)
@@ -202,7 +177,7 @@ func (e *tuiEngine) Unrevert(ctx context.Context, id lathe.SessionID) error {
 }
 
 // notTakenBack is the error of a revert that left files as they are.
-func notTakenBack(out client.Reverted, err error) error {
+func notTakenBack(out api.Reverted, err error) error {
 	switch {
 	case err != nil:
 		return err
@@ -248,7 +223,7 @@ func (e *tuiEngine) answering(ctx context.Context, id lathe.SessionID) (lathe.Mo
 	list, err := e.Models(ctx)
 	for _, m := range list {
 		if m.Default {
-			return m.Ref, err
+			return m.Ref(), err
 		}
 	}
 	if err == nil {
@@ -262,13 +237,8 @@ func (e *tuiEngine) Fork(ctx context.Context, id lathe.SessionID, upTo lathe.Mes
 }
 
 // Providers lists the whole catalogue.
-func (e *tuiEngine) Providers(ctx context.Context) ([]engine.Provider, error) {
-	list, err := e.c.Providers(ctx)
-	out := make([]engine.Provider, len(list))
-	for i, p := range list {
-		out[i] = engine.Provider(p)
-	}
-	return out, err
+func (e *tuiEngine) Providers(ctx context.Context) ([]api.Provider, error) {
+	return e.c.Providers(ctx)
 }
 
 // Connect stores a key where the engine runs, and lets it count.

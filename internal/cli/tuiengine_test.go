@@ -4,21 +4,21 @@ import (
 	"errors"
 	"testing"
 
-	"lathe/internal/client"
+	"lathe/internal/api"
 )
 
 // TestNotTakenBack: the screen's undo claims nothing that did not happen.
 func TestNotTakenBack(t *testing.T) {
 	failed := errors.New("failed")
 	for _, tt := range []struct {
-		out  client.Reverted
+		out  api.Reverted
 		err  error
 		want string
 	}{
-		{client.Reverted{}, nil, ""},
-		{client.Reverted{}, failed, "failed"},
-		{client.Reverted{Conflicts: 2}, nil, "left as it is, since somebody else changed it meanwhile: 2 of the files"},
-		{client.Reverted{Unrecorded: "it is the home directory"}, nil,
+		{api.Reverted{}, nil, ""},
+		{api.Reverted{}, failed, "failed"},
+		{api.Reverted{Conflicts: 2}, nil, "left as it is, since somebody else changed it meanwhile: 2 of the files"},
+		{api.Reverted{Unrecorded: "it is the home directory"}, nil,
 			"the messages are hidden, but the files stay as they are: what was done to them was not recorded (it is the home directory)"},
 	} {
 		got := ""

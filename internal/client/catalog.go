@@ -8,26 +8,18 @@ import (
 	"strconv"
 
 	"lathe"
-	"lathe/internal/opencode/wire"
+	"lathe/internal/api"
 )
 
-// Agent is an agent that a session can have, or that is mentioned.
-type Agent struct {
-	Name, Description string
-	Mode              string // "primary", "subagent" or "all"
-	Hidden            bool
-	Model             lathe.ModelRef
-}
-
 // Agents returns the agents, hidden ones too.
-func (c *Client) Agents(ctx context.Context) ([]Agent, error) {
+func (c *Client) Agents(ctx context.Context) ([]api.Agent, error) {
 	type agent struct {
-		Agent
+		api.Agent
 		Model   struct{ ProviderID, ModelID string }
 		Variant string
 	}
 	all, err := get(ctx, c, "/agent", nil, plain[[]agent])
-	var out []Agent
+	var out []api.Agent
 	for _, a := range all {
 		a.Agent.Model = lathe.ModelRef{Provider: a.Model.ProviderID, Model: a.Model.ModelID, Variant: a.Variant}
 		out = append(out, a.Agent)
@@ -35,28 +27,25 @@ func (c *Client) Agents(ctx context.Context) ([]Agent, error) {
 	return out, err
 }
 
-// Command is a command that the engine expands.
-type Command struct{ Name, Description string }
-
 // Commands returns the commands of the directory.
-func (c *Client) Commands(ctx context.Context) ([]Command, error) {
-	return get(ctx, c, "/command", nil, plain[[]Command])
+func (c *Client) Commands(ctx context.Context) ([]api.Command, error) {
+	return get(ctx, c, "/command", nil, plain[[]api.Command])
 }
 
 // Models returns the models that can be called.
-func (c *Client) Models(ctx context.Context) ([]wire.OwnModel, error) {
-	return get(ctx, c, "/lathe/model", nil, plain[[]wire.OwnModel])
+func (c *Client) Models(ctx context.Context) ([]api.Model, error) {
+	return get(ctx, c, "/lathe/model", nil, plain[[]api.Model])
 }
 
 // ParseModel returns the model that a person means by a text.
 func (c *Client) ParseModel(ctx context.Context, text string) (lathe.ModelRef, error) {
-	m, err := get(ctx, c, "/lathe/model/parse", url.Values{"name": {text}}, plain[wire.OwnModel])
-	return lathe.ModelRef{Provider: m.ProviderID, Model: m.ModelID, Variant: m.Variant}, err
+	m, err := get(ctx, c, "/lathe/model/parse", url.Values{"name": {text}}, plain[api.Model])
+	return m.Ref(), err
 }
 
 // Providers returns the providers that could be connected.
-func (c *Client) Providers(ctx context.Context) ([]wire.OwnProvider, error) {
-	return get(ctx, c, "/lathe/provider", nil, plain[[]wire.OwnProvider])
+func (c *Client) Providers(ctx context.Context) ([]api.Provider, error) {
+	return get(ctx, c, "/lathe/provider", nil, plain[[]api.Provider])
 }
 
 // SetKey stores a provider's key, and lets the directory's configuration be read
@@ -76,8 +65,8 @@ func (c *Client) Files(ctx context.Context, query string, limit int) ([]string, 
 }
 
 // Notices returns what a person should know about the directory's configuration.
-func (c *Client) Notices(ctx context.Context) (wire.OwnNotices, error) {
-	return get(ctx, c, "/lathe/notice", nil, plain[wire.OwnNotices])
+func (c *Client) Notices(ctx context.Context) (api.Notices, error) {
+	return get(ctx, c, "/lathe/notice", nil, plain[api.Notices])
 }
 
 // Settings returns what a screen has a use for of the directory's configuration.
@@ -91,10 +80,7 @@ func (c *Client) Branch(ctx context.Context) (string, error) {
 	return out.Branch, err
 }
 
-// Paths are directories on the machine of the server.
-type Paths struct{ Home, Directory, Worktree string }
-
 // Paths returns where the server works.
-func (c *Client) Paths(ctx context.Context) (Paths, error) {
-	return get(ctx, c, "/path", nil, plain[Paths])
+func (c *Client) Paths(ctx context.Context) (api.Paths, error) {
+	return get(ctx, c, "/path", nil, plain[api.Paths])
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/bus"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/sse"
@@ -38,7 +39,7 @@ type Update struct {
 type Source interface {
 	Follow(ctx context.Context, dir string, after uint64) iter.Seq2[lathe.Envelope, error]
 	History(ctx context.Context, id lathe.SessionID, before int64, limit int) ([]lathe.Message, error)
-	Outcome(ctx context.Context, m lathe.MessageID) (wire.OwnOutcome, error)
+	Outcome(ctx context.Context, m lathe.MessageID) (api.Outcome, error)
 }
 
 // Follow yields the events of the client's directory. First the stream opens;

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/opencode/wire"
 )
 
@@ -67,23 +68,23 @@ func (p *prompts) seen(session lathe.SessionID, id lathe.MessageID) {
 // Prompt asks for a turn and returns the message when it is stored; events tell the
 // rest, and [Client.Outcome] how it ended. A connection that breaks is made again
 // for a while; the prompt is taken once, however often it is sent.
-func (c *Client) Prompt(ctx context.Context, id lathe.SessionID, p wire.OwnPrompt) (lathe.MessageID, error) {
-	if p.Prompt.MessageID == "" {
+func (c *Client) Prompt(ctx context.Context, id lathe.SessionID, p api.Prompt) (lathe.MessageID, error) {
+	if p.MessageID == "" {
 		raw, err := wire.Marshal(wire.EncodeOwnPrompt(p))
 		if err != nil {
 			return "", err
 		}
 		sum := sha256.Sum256(raw)
-		p.Prompt.MessageID = c.prompts.name(id, sum)
+		p.MessageID = c.prompts.name(id, sum)
 		m, err := c.persist(ctx, id, p)
-		c.prompts.sent(id, unsure{sum, p.Prompt.MessageID}, err)
+		c.prompts.sent(id, unsure{sum, p.MessageID}, err)
 		return m, err
 	}
 	return c.persist(ctx, id, p)
 }
 
 // persist sends a prompt until it is answered or the server stays away.
-func (c *Client) persist(ctx context.Context, id lathe.SessionID, p wire.OwnPrompt) (lathe.MessageID, error) {
+func (c *Client) persist(ctx context.Context, id lathe.SessionID, p api.Prompt) (lathe.MessageID, error) {
 	body := wire.EncodeOwnPrompt(p)
 	for wait, spent := firstRetry, time.Duration(0); ; wait = min(2*wait, lastRetry) {
 		out, err := post(ctx, c, "/lathe"+sessionPath(id)+"/prompt", body, plain[struct{ MessageID lathe.MessageID }])

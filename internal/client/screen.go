@@ -6,22 +6,22 @@ import (
 	"net/url"
 
 	"lathe"
-	"lathe/internal/opencode/wire"
+	"lathe/internal/api"
 )
 
 // Setup returns how lathe is set up for the directory.
-func (c *Client) Setup(ctx context.Context) (wire.OwnSetup, error) {
-	return get(ctx, c, "/lathe/setup", nil, plain[wire.OwnSetup])
+func (c *Client) Setup(ctx context.Context) (api.Setup, error) {
+	return get(ctx, c, "/lathe/setup", nil, plain[api.Setup])
 }
 
 // Found returns what can answer where the engine runs.
-func (c *Client) Found(ctx context.Context) (wire.OwnFound, error) {
-	return get(ctx, c, "/lathe/found", nil, plain[wire.OwnFound])
+func (c *Client) Found(ctx context.Context) (api.Found, error) {
+	return get(ctx, c, "/lathe/found", nil, plain[api.Found])
 }
 
 // TestKey tries the key of a connected provider with one small request.
-func (c *Client) TestKey(ctx context.Context, provider string) (wire.OwnKeyTest, error) {
-	return post(ctx, c, "/lathe/provider/"+url.PathEscape(provider)+"/test", nil, plain[wire.OwnKeyTest])
+func (c *Client) TestKey(ctx context.Context, provider string) (api.KeyTest, error) {
+	return post(ctx, c, "/lathe/provider/"+url.PathEscape(provider)+"/test", nil, plain[api.KeyTest])
 }
 
 // RemoveKey forgets a provider's key, and lets the directory's configuration be
@@ -34,29 +34,29 @@ func (c *Client) RemoveKey(ctx context.Context, provider string) error {
 	return err
 }
 
-// Weight returns what the next request of a session would send and cost.
-func (c *Client) Weight(ctx context.Context, id lathe.SessionID) (wire.OwnWeight, error) {
-	return get(ctx, c, "/lathe"+sessionPath(id)+"/weight", nil, plain[wire.OwnWeight])
+// Window returns what the next request of a session would send and cost.
+func (c *Client) Window(ctx context.Context, id lathe.SessionID) (api.Window, error) {
+	return get(ctx, c, "/lathe"+sessionPath(id)+"/weight", nil, plain[api.Window])
 }
 
 // Approvals returns what was allowed from then on in the directory's project.
-func (c *Client) Approvals(ctx context.Context) ([]wire.OwnApproval, error) {
-	return get(ctx, c, "/lathe/approval", nil, plain[[]wire.OwnApproval])
+func (c *Client) Approvals(ctx context.Context) ([]api.Approval, error) {
+	return get(ctx, c, "/lathe/approval", nil, plain[[]api.Approval])
 }
 
 // Revoke takes an approval back.
-func (c *Client) Revoke(ctx context.Context, a wire.OwnApproval) error {
+func (c *Client) Revoke(ctx context.Context, a api.Approval) error {
 	_, err := c.call(ctx, http.MethodPost, "/lathe/approval/revoke", nil, a)
 	return err
 }
 
 // TrustState returns what the directory's repository brings, and whether it counts.
-func (c *Client) TrustState(ctx context.Context) (wire.OwnTrust, error) {
-	return get(ctx, c, "/lathe/trust", nil, plain[wire.OwnTrust])
+func (c *Client) TrustState(ctx context.Context) (api.Trust, error) {
+	return get(ctx, c, "/lathe/trust", nil, plain[api.Trust])
 }
 
 // Decide trusts the repository as a [Client.TrustState] showed it.
-func (c *Client) Decide(ctx context.Context, d wire.OwnDecision) error {
+func (c *Client) Decide(ctx context.Context, d api.Decision) error {
 	_, err := c.call(ctx, http.MethodPost, "/lathe/trust/decision", nil, d)
 	return err
 }

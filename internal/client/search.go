@@ -5,11 +5,11 @@ import (
 	"net/url"
 	"strconv"
 
-	"lathe/internal/opencode/wire"
+	"lathe/internal/api"
 )
 
 // Search finds what was said and done in the directory's sessions, the best first.
-func (c *Client) Search(ctx context.Context, words string, limit int) ([]wire.OwnHit, error) {
+func (c *Client) Search(ctx context.Context, words string, limit int) ([]api.Hit, error) {
 	q := url.Values{"query": {words}, "limit": {strconv.Itoa(limit)}}
-	return get(ctx, c, "/lathe/search", q, plain[[]wire.OwnHit])
+	return get(ctx, c, "/lathe/search", q, plain[[]api.Hit])
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/opencode/wire"
 )
 
@@ -21,7 +22,7 @@ func (c *Client) Health(ctx context.Context) (string, error) {
 }
 
 // Create makes a session.
-func (c *Client) Create(ctx context.Context, in wire.SessionRequest) (lathe.Session, error) {
+func (c *Client) Create(ctx context.Context, in api.SessionRequest) (lathe.Session, error) {
 	return post(ctx, c, "/session", wire.EncodeSessionRequest(in), wire.DecodeSession)
 }
 
@@ -33,16 +34,9 @@ func (c *Client) Get(ctx context.Context, id lathe.SessionID) (lathe.Session, er
 	return get(ctx, c, sessionPath(id), nil, wire.DecodeSession)
 }
 
-// Filter chooses sessions.
-type Filter struct {
-	Search   string // words of the title
-	Archived bool   // these too
-	Limit    int    // 0: all
-}
-
 // List returns the sessions of the client's directory that have no parent, the one
 // that was used last first.
-func (c *Client) List(ctx context.Context, f Filter) ([]lathe.Session, error) {
+func (c *Client) List(ctx context.Context, f api.SessionFilter) ([]lathe.Session, error) {
 	q := url.Values{}
 	if f.Search != "" {
 		q.Set("search", f.Search)
@@ -152,7 +146,7 @@ func (c *Client) saw(id lathe.SessionID, list []lathe.Message) []lathe.Message {
 
 // Outcome waits for the end of the turn that a message asked for. The error has
 // [lathe.CodeNotFound] when the server does not know: it was started anew since.
-func (c *Client) Outcome(ctx context.Context, id lathe.SessionID, m lathe.MessageID) (wire.OwnOutcome, error) {
+func (c *Client) Outcome(ctx context.Context, id lathe.SessionID, m lathe.MessageID) (api.Outcome, error) {
 	if c.source != nil {
 		return c.source.Outcome(ctx, m)
 	}
@@ -194,21 +188,14 @@ func (c *Client) Fork(ctx context.Context, id lathe.SessionID, upTo lathe.Messag
 	return post(ctx, c, sessionPath(id)+"/fork", body, wire.DecodeSession)
 }
 
-// Reverted is what became of the files that a revert or unrevert was about.
-type Reverted struct {
-	Conflicts  int      // left alone, since somebody else changed them
-	Unrecorded string   // why other changes could not be taken back; empty if there are none
-	Files      []string // that were left alone, the first of them
-}
-
 // Revert goes back to before a message.
-func (c *Client) Revert(ctx context.Context, id lathe.SessionID, m lathe.MessageID) (Reverted, error) {
-	return post(ctx, c, "/lathe"+sessionPath(id)+"/revert", map[string]any{"messageID": m}, plain[Reverted])
+func (c *Client) Revert(ctx context.Context, id lathe.SessionID, m lathe.MessageID) (api.Reverted, error) {
+	return post(ctx, c, "/lathe"+sessionPath(id)+"/revert", map[string]any{"messageID": m}, plain[api.Reverted])
 }
 
 // Unrevert takes a revert back.
-func (c *Client) Unrevert(ctx context.Context, id lathe.SessionID) (Reverted, error) {
-	return post(ctx, c, "/lathe"+sessionPath(id)+"/unrevert", nil, plain[Reverted])
+func (c *Client) Unrevert(ctx context.Context, id lathe.SessionID) (api.Reverted, error) {
+	return post(ctx, c, "/lathe"+sessionPath(id)+"/unrevert", nil, plain[api.Reverted])
 }
 
 // Summarize compacts a session and returns when that is done.

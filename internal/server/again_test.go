@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/client"
-	"lathe/internal/opencode/wire"
 )
 
 // swallow is a proxy that passes requests on whole, and loses the answers to the
@@ -78,10 +78,10 @@ func (p *swallow) pass(c net.Conn) {
 func TestPromptSentAgain(t *testing.T) {
 	r := newRig(t)
 	model := r.script("again.txt", "text one\n---\ntext two\n---\ntext three\n")
-	for name, p := range map[string]wire.OwnPrompt{
-		"prompt":  {Prompt: wire.PromptRequest{Model: lathe.ModelRef{Provider: "script", Model: model}, Parts: []lathe.PartBody{&lathe.Text{Text: "go"}}}},
-		"command": {Prompt: wire.PromptRequest{Model: lathe.ModelRef{Provider: "script", Model: model}}, Command: "init"},
-		"shell":   {Prompt: wire.PromptRequest{Model: lathe.ModelRef{Provider: "script", Model: model}}, Shell: "echo again"},
+	for name, p := range map[string]api.Prompt{
+		"prompt":  {Model: lathe.ModelRef{Provider: "script", Model: model}, Parts: []lathe.PartBody{&lathe.Text{Text: "go"}}},
+		"command": {Model: lathe.ModelRef{Provider: "script", Model: model}, Command: "init"},
+		"shell":   {Model: lathe.ModelRef{Provider: "script", Model: model}, Shell: "echo again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			proxy := newSwallow(t, r.url, 2)
@@ -90,7 +90,7 @@ func TestPromptSentAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			sess, err := c.Create(t.Context(), wire.SessionRequest{})
+			sess, err := c.Create(t.Context(), api.SessionRequest{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -166,11 +166,11 @@ func TestSameWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	sess, err := c.Create(t.Context(), wire.SessionRequest{})
+	sess, err := c.Create(t.Context(), api.SessionRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := wire.OwnPrompt{Prompt: wire.PromptRequest{Model: lathe.ModelRef{Provider: "script", Model: model}, Parts: []lathe.PartBody{&lathe.Text{Text: "go"}}}}
+	p := api.Prompt{Model: lathe.ModelRef{Provider: "script", Model: model}, Parts: []lathe.PartBody{&lathe.Text{Text: "go"}}}
 	if _, err := c.Prompt(t.Context(), sess.ID, p); !errors.Is(err, client.ErrUnreachable) {
 		t.Fatal(err)
 	}

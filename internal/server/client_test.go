@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/client"
-	"lathe/internal/opencode/wire"
 )
 
 // The client drives a session, over TCP and within the process.
@@ -33,7 +33,7 @@ func TestClient(t *testing.T) {
 				t.Errorf("health: %q, %v", v, err)
 			}
 			title := "mine"
-			sess, err := c.Create(ctx, wire.SessionRequest{Title: &title, HasRules: true, Rules: []lathe.Rule{{Permission: "bash", Pattern: "*", Action: lathe.AskMe}}})
+			sess, err := c.Create(ctx, api.SessionRequest{Title: &title, HasRules: true, Rules: []lathe.Rule{{Permission: "bash", Pattern: "*", Action: lathe.AskMe}}})
 			if err != nil || sess.Title != title || sess.Directory != r.dir {
 				t.Fatalf("create: %+v, %v", sess, err)
 			}
@@ -41,7 +41,7 @@ func TestClient(t *testing.T) {
 			if text != "All done." {
 				t.Errorf("text %q", text)
 			}
-			if list, err := c.List(ctx, client.Filter{Limit: 5}); err != nil || len(list) == 0 || list[0].ID != sess.ID {
+			if list, err := c.List(ctx, api.SessionFilter{Limit: 5}); err != nil || len(list) == 0 || list[0].ID != sess.ID {
 				t.Errorf("list: %v, %v", list, err)
 			}
 			if all, err := c.History(ctx, sess.ID, 0, 0); err != nil || len(all) != 3 {
@@ -76,9 +76,7 @@ func drive(t *testing.T, c *client.Client, sess lathe.Session, model string) str
 		}
 		switch ev := u.Event.(type) {
 		case nil:
-			sent, err = c.Prompt(t.Context(), sess.ID, wire.OwnPrompt{Prompt: wire.PromptRequest{
-				Model: lathe.ModelRef{Provider: "script", Model: model}, Parts: []lathe.PartBody{&lathe.Text{Text: "go"}},
-			}})
+			sent, err = c.Prompt(t.Context(), sess.ID, api.Prompt{Model: lathe.ModelRef{Provider: "script", Model: model}, Parts: []lathe.PartBody{&lathe.Text{Text: "go"}}})
 		case lathe.PermissionAsked:
 			err = c.Reply(t.Context(), ev.Ask.ID, lathe.Reply{Kind: lathe.Once})
 		case lathe.PartDelta:

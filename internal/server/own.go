@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/instance"
 	"lathe/internal/jsonc"
 	"lathe/internal/opencode/wire"
@@ -84,8 +85,8 @@ func (c *call) ownMessages() (any, error) {
 	return wire.EncodeOwnHistory(h), nil
 }
 
-func (s *Server) history(ctx context.Context, sess lathe.Session, before int64, limit int) (wire.OwnHistory, error) {
-	h := wire.OwnHistory{Event: s.eventID(s.opts.Bus.Seq())}
+func (s *Server) history(ctx context.Context, sess lathe.Session, before int64, limit int) (api.History, error) {
+	h := api.History{Event: s.eventID(s.opts.Bus.Seq())}
 	for m, err := range s.opts.Store.Messages(ctx, sess.ID, sqlite.MessageFilter{Before: before, Limit: limit + 1}) {
 		if err != nil {
 			return h, err
@@ -129,23 +130,23 @@ func (c *call) ownPrompt() (any, error) {
 	return ownAccepted{m.ID}, nil
 }
 
-func (c *call) start(id lathe.SessionID, in wire.OwnPrompt) (*lathe.Message, *session.Run, error) {
-	ctx, p := context.WithoutCancel(c.ctx()), in.Prompt
+func (c *call) start(id lathe.SessionID, p api.Prompt) (*lathe.Message, *session.Run, error) {
+	ctx := context.WithoutCancel(c.ctx())
 	limits := turn.Limits{
-		Steps: in.Limits.Steps, Cost: in.Limits.Cost, Tokens: in.Limits.Tokens, Time: time.Duration(in.Limits.Time) * time.Millisecond,
+		Steps: p.Limits.Steps, Cost: p.Limits.Cost, Tokens: p.Limits.Tokens, Time: time.Duration(p.Limits.Time) * time.Millisecond,
 	}
 	switch {
-	case in.Shell != "":
-		return c.s.opts.Service.Shell(ctx, id, session.ShellInput{Command: in.Shell, MessageID: p.MessageID, Agent: p.Agent, Model: p.Model})
-	case in.Command != "":
+	case p.Shell != "":
+		return c.s.opts.Service.Shell(ctx, id, session.ShellInput{Command: p.Shell, MessageID: p.MessageID, Agent: p.Agent, Model: p.Model})
+	case p.Command != "":
 		return c.s.opts.Service.Command(ctx, id, session.CommandInput{
-			Name: in.Command, Arguments: in.Arguments, MessageID: p.MessageID, Agent: p.Agent, Model: p.Model, Parts: p.Parts,
-			Limits: limits, Rules: in.Rules,
+			Name: p.Command, Arguments: p.Arguments, MessageID: p.MessageID, Agent: p.Agent, Model: p.Model, Parts: p.Parts,
+			Limits: limits, Rules: p.Rules,
 		})
 	}
 	return c.s.opts.Service.Prompt(ctx, id, session.Prompt{
 		MessageID: p.MessageID, Parts: p.Parts, Agent: p.Agent, Model: p.Model, System: p.System, Tools: p.Tools,
-		NoReply: p.NoReply, Refs: in.Refs, Limits: limits, Rules: in.Rules,
+		NoReply: p.NoReply, Refs: p.Refs, Limits: limits, Rules: p.Rules,
 	})
 }
 
@@ -160,7 +161,7 @@ func (c *call) ownOutcome() (any, error) {
 	out, err := c.s.Outcome(ctx, lathe.MessageID(c.query("messageID")))
 	switch {
 	case err != nil && ctx.Err() != nil && c.ctx().Err() == nil:
-		return wire.EncodeOwnOutcome(wire.OwnOutcome{Running: true}), nil
+		return wire.EncodeOwnOutcome(api.Outcome{Running: true}), nil
 	case err != nil:
 		return nil, err
 	}
@@ -168,18 +169,14 @@ func (c *call) ownOutcome() (any, error) {
 }
 
 type ownReverted struct {
-	Session   any `json:"session"`
-	Conflicts int `json:"conflicts"` // files that somebody else changed, left alone
-	// Unrecorded is why other changes could not be taken back.
-	Unrecorded string `json:"unrecorded,omitempty"`
-	// Files are those that were left alone, the first of them.
-	Files []string `json:"files,omitempty"`
+	Session any `json:"session"`
+	api.Reverted
 }
 
 const toldConflicts = 20
 
 func encodeReverted(out session.Reverted) ownReverted {
-	r := ownReverted{Session: wire.EncodeSession(out.Session), Conflicts: len(out.Conflicts), Unrecorded: out.Unrecorded}
+	r := ownReverted{wire.EncodeSession(out.Session), api.Reverted{Conflicts: len(out.Conflicts), Unrecorded: out.Unrecorded}}
 	for _, c := range out.Conflicts[:min(len(out.Conflicts), toldConflicts)] {
 		name, err := filepath.Rel(out.Session.Directory, c.Path)
 		if err != nil {
@@ -251,7 +248,7 @@ func (c *call) ownNotices() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := wire.OwnNotices{Config: []string{}, Skills: []string{}, Trust: inst.Notice()}
+	out := api.Notices{Config: []string{}, Skills: []string{}, Trust: inst.Notice()}
 	out.Unused = inst.Unused()
 	for _, w := range inst.Config.Warnings {
 		out.Config = append(out.Config, w.String())

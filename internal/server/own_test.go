@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/client"
-	"lathe/internal/opencode/wire"
 )
 
 // Runs of lathe's own faces: limits, rules, shell commands, pages, outcomes.
@@ -21,13 +21,13 @@ func TestOwnRoutes(t *testing.T) {
 	}
 	defer c.Close()
 	ctx := t.Context()
-	sess, err := c.Create(ctx, wire.SessionRequest{})
+	sess, err := c.Create(ctx, api.SessionRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := func(p wire.OwnPrompt) wire.OwnOutcome {
+	run := func(p api.Prompt) api.Outcome {
 		t.Helper()
-		p.Prompt.Model = model
+		p.Model = model
 		id, err := c.Prompt(ctx, sess.ID, p)
 		if err != nil {
 			t.Fatal(err)
@@ -38,16 +38,18 @@ func TestOwnRoutes(t *testing.T) {
 		}
 		return out
 	}
-	text := wire.PromptRequest{Parts: []lathe.PartBody{&lathe.Text{Text: "go"}}}
-	out := run(wire.OwnPrompt{Prompt: text, Limits: wire.OwnLimits{Steps: 1}})
+	text := api.Prompt{Parts: []lathe.PartBody{&lathe.Text{Text: "go"}}}
+	capped := text
+	capped.Limits = api.Limits{Steps: 1}
+	out := run(capped)
 	if l, ok := out.Failure.(*lathe.LimitFailure); !ok || l.Limit != "steps" || out.Steps != 1 {
 		t.Errorf("limit: %+v", out)
 	}
 	deny := []lathe.Rule{{Permission: "bash", Pattern: "*", Action: lathe.Deny}}
-	if out = run(wire.OwnPrompt{Shell: "echo from the shell"}); out.Last == nil || !strings.Contains(toolOutput(out.Last), "from the shell") {
+	if out = run(api.Prompt{Shell: "echo from the shell"}); out.Last == nil || !strings.Contains(toolOutput(out.Last), "from the shell") {
 		t.Errorf("shell: %+v", out)
 	}
-	if _, err := c.Prompt(ctx, sess.ID, wire.OwnPrompt{Command: "nope", Rules: deny}); lathe.CodeOf(err) != lathe.CodeNotFound {
+	if _, err := c.Prompt(ctx, sess.ID, api.Prompt{Command: "nope", Rules: deny}); lathe.CodeOf(err) != lathe.CodeNotFound {
 		t.Errorf("unknown command: %v", err)
 	}
 	if _, err := c.Outcome(ctx, sess.ID, "msg_none"); lathe.CodeOf(err) != lathe.CodeNotFound {
@@ -77,7 +79,7 @@ func TestOwnRoutes(t *testing.T) {
 	if files, err := c.Files(ctx, "b.go", 5); err != nil || len(files) == 0 || files[0] != "sub/b.go" {
 		t.Errorf("files: %v, %v", files, err)
 	}
-	if list, err := c.List(ctx, client.Filter{}); err != nil || len(list) != 1 || list[0].Model.Model != model.Model {
+	if list, err := c.List(ctx, api.SessionFilter{}); err != nil || len(list) != 1 || list[0].Model.Model != model.Model {
 		t.Errorf("list: %+v, %v", list, err)
 	}
 	for _, err := range []error{second(c.Models(ctx)), second(c.Providers(ctx)), second(c.Notices(ctx)), second(c.Settings(ctx)), second(c.Branch(ctx)), second(c.Statuses(ctx))} {

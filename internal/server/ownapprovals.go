@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"lathe"
-	"lathe/internal/opencode/wire"
+	"lathe/internal/api"
 )
 
 // approvalRoutes tell what a person allowed from then on, and take it back.
@@ -25,9 +25,9 @@ func (c *call) ownApprovals() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []wire.OwnApproval{}
+	out := []api.Approval{}
 	for _, g := range list {
-		out = append(out, wire.OwnApproval{Permission: g.Rule.Permission, Pattern: g.Rule.Pattern, Stored: g.Stored})
+		out = append(out, api.Approval{Permission: g.Rule.Permission, Pattern: g.Rule.Pattern, Stored: g.Stored})
 	}
 	return out, nil
 }
@@ -37,7 +37,7 @@ func (c *call) ownRevoke() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var in wire.OwnApproval
+	var in api.Approval
 	if err := c.need(&in); err != nil {
 		return nil, err
 	}

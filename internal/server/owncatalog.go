@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"lathe"
-	"lathe/internal/opencode/wire"
+	"lathe/internal/api"
 	"lathe/internal/session"
 )
 
@@ -22,9 +22,9 @@ func (c *call) ownModels() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]wire.OwnModel, len(list))
+	out := make([]api.Model, len(list))
 	for i, m := range list {
-		out[i] = wire.OwnModel{
+		out[i] = api.Model{
 			ProviderID: m.Ref.Provider, ModelID: m.Ref.Model, Name: m.Name, Context: m.Limit.Context, Price: m.Price.For(0),
 			Default: m.Ref.Provider == def.Provider && m.Ref.Model == def.Model,
 		}
@@ -42,7 +42,7 @@ func (c *call) ownParseModel() (any, error) {
 		return nil, err
 	}
 	ref, err := inst.Models.ParseRef(c.query("name"))
-	return wire.OwnModel{ProviderID: ref.Provider, ModelID: ref.Model, Variant: ref.Variant}, err
+	return api.Model{ProviderID: ref.Provider, ModelID: ref.Model, Variant: ref.Variant}, err
 }
 
 // ownProviders lists the whole catalogue, without models.
@@ -55,10 +55,10 @@ func (c *call) ownProviders() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []wire.OwnProvider{}
+	out := []api.Provider{}
 	for _, p := range list {
 		if p.Source != "builtin" {
-			out = append(out, wire.OwnProvider{ID: p.ID, Name: p.Name, Connected: p.Connected})
+			out = append(out, api.Provider{ID: p.ID, Name: p.Name, Connected: p.Connected})
 		}
 	}
 	return out, nil

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/catalog"
 	"lathe/internal/instance"
 	"lathe/internal/llm"
-	"lathe/internal/opencode/wire"
 	"lathe/internal/provider"
 	"lathe/internal/session"
 )
@@ -21,10 +21,10 @@ import (
 // Trusting keeps the person's decisions about repositories. Directories are those
 // that requests are about.
 type Trusting interface {
-	State(ctx context.Context, dir string) (wire.OwnTrust, error)
+	State(ctx context.Context, dir string) (api.Trust, error)
 	// Decide trusts what a digest stands for, for good or for this process. It
 	// fails when the files are others by now.
-	Decide(ctx context.Context, dir string, d wire.OwnDecision) error
+	Decide(ctx context.Context, dir string, d api.Decision) error
 	// Withdraw takes every decision about a directory back.
 	Withdraw(ctx context.Context, dir string) error
 }
@@ -54,14 +54,14 @@ func (c *call) ownFound() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := wire.OwnFound{Keys: []wire.OwnFoundKey{}, Servers: []wire.OwnFoundServer{}, Stored: []string{}}
+	out := api.Found{Keys: []api.FoundKey{}, Servers: []api.FoundServer{}, Stored: []string{}}
 	for _, p := range list {
 		switch {
 		case p.Source == "builtin":
 		case inst.Models.Local(p.ID):
-			out.Servers = append(out.Servers, wire.OwnFoundServer{Provider: p.ID, Name: p.Name, URL: p.API, Models: len(p.Models)})
+			out.Servers = append(out.Servers, api.FoundServer{Provider: p.ID, Name: p.Name, URL: p.API, Models: len(p.Models)})
 		case p.Source == "env":
-			out.Keys = append(out.Keys, wire.OwnFoundKey{Provider: p.ID, Name: p.Name, Variable: inst.Models.Variable(p.ID)})
+			out.Keys = append(out.Keys, api.FoundKey{Provider: p.ID, Name: p.Name, Variable: inst.Models.Variable(p.ID)})
 		default:
 			out.Stored = append(out.Stored, p.ID)
 		}
@@ -93,7 +93,7 @@ func (c *call) ownKeyTest() (any, error) {
 		}
 		break // it answers; that is enough
 	}
-	return wire.OwnKeyTest{Outcome: "accepted", Model: m.Ref.String()}, nil
+	return api.KeyTest{Outcome: api.KeyAccepted, Model: m.Ref.String()}, nil
 }
 
 // testModel returns the cheapest model of a provider that answers with text.
@@ -127,8 +127,8 @@ func testModel(inst *instance.Instance, id string) (*provider.Model, error) {
 }
 
 // judge says what a failed request tells of the key.
-func judge(m *provider.Model, err error) wire.OwnKeyTest {
-	out := wire.OwnKeyTest{Outcome: "unknown", Model: m.Ref.String(), Detail: clip(err.Error(), 300)}
+func judge(m *provider.Model, err error) api.KeyTest {
+	out := api.KeyTest{Outcome: api.KeyUnknown, Model: m.Ref.String(), Detail: clip(err.Error(), 300)}
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok {
 		out.Hint = "try again"
@@ -136,11 +136,11 @@ func judge(m *provider.Model, err error) wire.OwnKeyTest {
 	}
 	switch e.Kind {
 	case llm.KindAuth:
-		out.Outcome, out.Hint = "refused", "copy it again from the provider's console; it must be an API key, and allowed to use "+m.APIID
+		out.Outcome, out.Hint = api.KeyRefused, "copy it again from the provider's console; it must be an API key, and allowed to use "+m.APIID
 	case llm.KindNetwork, llm.KindTimeout:
 		out.Hint = "look at the network, a proxy, and the provider's address"
 	case llm.KindRateLimit:
-		out.Outcome, out.Hint = "accepted", "the provider asks to wait"
+		out.Outcome, out.Hint = api.KeyAccepted, "the provider asks to wait"
 	case llm.KindQuota:
 		out.Hint = "the key is known, but its account has no credit"
 	case llm.KindInvalid:
@@ -161,17 +161,17 @@ func (c *call) ownWeight() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	portions := func(list []session.WindowEntry) []wire.OwnPortion {
-		out := []wire.OwnPortion{}
+	portions := func(list []session.WindowEntry) []api.Portion {
+		out := []api.Portion{}
 		for _, e := range list {
-			out = append(out, wire.OwnPortion{Name: e.Name, Part: e.Part, Count: e.Count, Tokens: e.Tokens})
+			out = append(out, api.Portion{Name: e.Name, Part: e.Part, Count: e.Count, Tokens: e.Tokens})
 		}
 		return out
 	}
-	out := wire.OwnWeight{
-		Used: w.Used, Window: int64(w.Context), Usable: w.Usable, Counted: w.Counted, Fresh: w.Fresh.String(), Cached: w.Cached.String(),
+	out := api.Window{
+		Used: w.Used, Limit: int64(w.Context), Usable: w.Usable, Counted: w.Counted, Fresh: w.Fresh.String(), Cached: w.Cached.String(),
 		Kinds: portions(w.Kinds), Parts: portions(w.Parts), Compactions: int(w.Stats.Compactions), Prunes: int(w.Stats.Prunes),
-		Read: w.Stats.Cache.Read, Written: w.Stats.Cache.Written, Sent: w.Stats.Cache.Fresh,
+		CacheRead: w.Stats.Cache.Read, CacheWritten: w.Stats.Cache.Written, CacheFresh: w.Stats.Cache.Fresh,
 	}
 	messages, err := c.s.opts.Service.Messages(c.ctx(), sess.ID, 0)
 	out.ByModel = byModel(messages)
@@ -179,7 +179,7 @@ func (c *call) ownWeight() (any, error) {
 }
 
 // byModel sums what each model cost, the dearest first.
-func byModel(messages []lathe.Message) []wire.OwnModelCost {
+func byModel(messages []lathe.Message) []api.ModelCost {
 	type sum struct {
 		n      int
 		tokens lathe.Tokens
@@ -204,10 +204,10 @@ func byModel(messages []lathe.Message) []wire.OwnModelCost {
 		s.tokens = s.tokens.Add(info.Tokens)
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return int(min(1, max(-1, sums[b].cost-sums[a].cost))) })
-	out := []wire.OwnModelCost{}
+	out := []api.ModelCost{}
 	for _, name := range names {
 		s := sums[name]
-		out = append(out, wire.OwnModelCost{
+		out = append(out, api.ModelCost{
 			Model: name, Answers: s.n, Sent: s.tokens.Prompt(), Cached: s.tokens.CacheRead, Answered: s.tokens.Output + s.tokens.Reasoning, Cost: s.cost.String(),
 		})
 	}
@@ -237,7 +237,7 @@ func (c *call) ownTrustDecide() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var in wire.OwnDecision
+	var in api.Decision
 	if err := c.need(&in); err != nil {
 		return nil, err
 	}
@@ -271,9 +271,9 @@ func (c *call) ownSetup() (any, error) {
 		return nil, err
 	}
 	conf := inst.Config
-	out := wire.OwnSetup{
-		Version: lathe.Version, MCP: []wire.OwnConfigured{}, LSP: []wire.OwnConfigured{}, Formatters: []wire.OwnConfigured{},
-		Skills: []wire.OwnSkill{}, Plugins: []string{}, Files: []string{}, Warnings: []string{}, Share: shareWords(conf.Share),
+	out := api.Setup{
+		Version: lathe.Version, MCP: []api.Configured{}, LSP: []api.Configured{}, Formatters: []api.Configured{},
+		Skills: []api.Skill{}, Plugins: []string{}, Files: []string{}, Warnings: []string{}, Share: shareWords(conf.Share),
 	}
 	const none = "configured; this build runs none"
 	for _, m := range conf.MCP {
@@ -281,17 +281,17 @@ func (c *call) ownSetup() (any, error) {
 		if m.Enabled != nil && !*m.Enabled {
 			state = "switched off"
 		}
-		out.MCP = append(out.MCP, wire.OwnConfigured{Name: m.Name, Kind: m.Type, State: state})
+		out.MCP = append(out.MCP, api.Configured{Name: m.Name, Kind: m.Type, State: state})
 	}
 	for _, e := range conf.LSP.Entries {
-		out.LSP = append(out.LSP, wire.OwnConfigured{Name: e.Name, Kind: strings.Join(e.Extensions, " "), State: offOr(e.Disabled, none)})
+		out.LSP = append(out.LSP, api.Configured{Name: e.Name, Kind: strings.Join(e.Extensions, " "), State: offOr(e.Disabled, none)})
 	}
 	for _, e := range conf.Formatter.Entries {
-		out.Formatters = append(out.Formatters, wire.OwnConfigured{Name: e.Name, Kind: strings.Join(e.Extensions, " "), State: offOr(e.Disabled, none)})
+		out.Formatters = append(out.Formatters, api.Configured{Name: e.Name, Kind: strings.Join(e.Extensions, " "), State: offOr(e.Disabled, none)})
 	}
 	skills, problems := inst.Skills()
 	for _, s := range skills {
-		out.Skills = append(out.Skills, wire.OwnSkill{Name: s.Name, Description: s.Description, Path: s.File})
+		out.Skills = append(out.Skills, api.Skill{Name: s.Name, Description: s.Description, Path: s.File})
 	}
 	for _, p := range conf.Plugins {
 		out.Plugins = append(out.Plugins, p.Spec)
@@ -337,10 +337,10 @@ func shareWords(mode string) string {
 }
 
 // checks look at what the work depends on.
-func (c *call) checks(inst *instance.Instance, s wire.OwnSetup) []wire.OwnCheck {
-	var out []wire.OwnCheck
+func (c *call) checks(inst *instance.Instance, s api.Setup) []api.Check {
+	var out []api.Check
 	add := func(name string, ok bool, detail string) {
-		out = append(out, wire.OwnCheck{Name: name, OK: ok, Detail: detail})
+		out = append(out, api.Check{Name: name, OK: ok, Detail: detail})
 	}
 	ref, why, err := inst.Models.Default(c.ctx())
 	switch {

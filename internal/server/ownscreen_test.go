@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/llm/llmtest"
-	"lathe/internal/opencode/wire"
 )
 
 func TestKeyTest(t *testing.T) {
@@ -42,7 +42,7 @@ func TestKeyTest(t *testing.T) {
 		r.ok("PUT", "/auth/"+id, `{"type":"api","key":"sk-the-key"}`)
 	}
 	r.ok("POST", "/instance/dispose", "")
-	test := func(id string) (out wire.OwnKeyTest) {
+	test := func(id string) (out api.KeyTest) {
 		t.Helper()
 		res := r.do("POST", "/lathe/provider/"+id+"/test", "")
 		if err := json.Unmarshal(res.body, &out); err != nil || res.status != 200 {
@@ -64,7 +64,7 @@ func TestKeyTest(t *testing.T) {
 	if res := r.do("POST", "/lathe/provider/nobody/test", ""); res.status != 404 {
 		t.Errorf("a provider that is not connected: %d %s", res.status, res.body)
 	}
-	var found wire.OwnFound
+	var found api.Found
 	if err := json.Unmarshal(r.do("GET", "/lathe/found", "").body, &found); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestKeyTest(t *testing.T) {
 func TestSetupAndWeight(t *testing.T) {
 	r := newRig(t)
 	write(t, filepath.Join(r.dir, "opencode.json"), `{"mcp":{"docs":{"type":"remote","url":"https://example.com"},"off":{"type":"local","command":["x"],"enabled":false}},"lsp":{"gopls":{"command":["gopls"],"extensions":[".go"]}}}`)
-	var s wire.OwnSetup
+	var s api.Setup
 	if err := json.Unmarshal(r.do("GET", "/lathe/setup", "").body, &s); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestSetupAndWeight(t *testing.T) {
 	name := r.script("w.txt", "text hello")
 	path := r.session()
 	r.ok("POST", path+"/message", promptBody(name, "say hello"))
-	var w wire.OwnWeight
+	var w api.Window
 	if err := json.Unmarshal(r.do("GET", "/lathe"+path+"/weight", "").body, &w); err != nil {
 		t.Fatal(err)
 	}
@@ -98,11 +98,11 @@ func TestSetupAndWeight(t *testing.T) {
 // decisions notes what it is asked for.
 type decisions struct{ calls []string }
 
-func (d *decisions) State(context.Context, string) (wire.OwnTrust, error) {
-	return wire.OwnTrust{State: "not trusted", Digest: "abc"}, nil
+func (d *decisions) State(context.Context, string) (api.Trust, error) {
+	return api.Trust{State: "not trusted", Digest: "abc"}, nil
 }
 
-func (d *decisions) Decide(_ context.Context, dir string, in wire.OwnDecision) error {
+func (d *decisions) Decide(_ context.Context, dir string, in api.Decision) error {
 	d.calls = append(d.calls, fmt.Sprint("decide ", filepath.Base(dir), in))
 	return nil
 }

@@ -3,7 +3,7 @@ package server
 import (
 	"strings"
 
-	"lathe/internal/opencode/wire"
+	"lathe/internal/api"
 	"lathe/internal/store/sqlite"
 )
 
@@ -24,7 +24,7 @@ func (c *call) ownSearch() (any, error) {
 	}
 	words := strings.TrimSpace(c.query("query"))
 	if words == "" {
-		return []wire.OwnHit{}, nil
+		return []api.Hit{}, nil
 	}
 	store := c.s.opts.Store
 	if !store.ReadOnly() {
@@ -33,10 +33,10 @@ func (c *call) ownSearch() (any, error) {
 		}
 	}
 	hits, err := store.Search(c.ctx(), words, sqlite.SearchFilter{Directory: dir, Limit: int(limit)})
-	out := make([]wire.OwnHit, 0, len(hits))
+	out := make([]api.Hit, 0, len(hits))
 	for _, h := range hits {
-		out = append(out, wire.OwnHit{
-			SessionID: h.Session.ID, MessageID: h.Message, Title: h.Session.Title, Updated: h.Session.Updated.UnixMilli(),
+		out = append(out, api.Hit{
+			Session: h.Session.ID, Message: h.Message, Title: h.Session.Title, Updated: h.Session.Updated.UnixMilli(),
 			Role: h.Role, Kind: h.Kind, Text: h.Snippet,
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/session"
 	"lathe/internal/store/sqlite"
@@ -41,16 +42,16 @@ func (c *call) sessionList() (any, error) {
 	return wire.EncodeSessions(list), err
 }
 
-func (c *call) sessionRequest() (wire.SessionRequest, error) {
+func (c *call) sessionRequest() (api.SessionRequest, error) {
 	data, err := c.bytes(bodyLimit)
 	if err != nil || data == nil {
-		return wire.SessionRequest{}, err
+		return api.SessionRequest{}, err
 	}
 	var probe struct { // names the field that has a wrong type
 		ParentID, Title, Agent *string
 	}
 	if err := decodeJSON(data, &probe); err != nil {
-		return wire.SessionRequest{}, err
+		return api.SessionRequest{}, err
 	}
 	in, err := wire.DecodeSessionRequest(data)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"lathe"
-	"lathe/internal/opencode/wire"
+	"lathe/internal/api"
 )
 
 // What a face in the same process is handed as it is, since it can be large: see
@@ -27,13 +27,13 @@ func (s *Server) History(ctx context.Context, id lathe.SessionID, before int64, 
 
 // Outcome waits for the end of the turn that a message asked for. The error has
 // [lathe.CodeNotFound] when it is not kept.
-func (s *Server) Outcome(ctx context.Context, m lathe.MessageID) (wire.OwnOutcome, error) {
+func (s *Server) Outcome(ctx context.Context, m lathe.MessageID) (api.Outcome, error) {
 	run := s.runs.get(m)
 	if run == nil {
-		return wire.OwnOutcome{}, notFound("the outcome of this prompt is not kept: it is long over, or of another process")
+		return api.Outcome{}, notFound("the outcome of this prompt is not kept: it is long over, or of another process")
 	}
 	out, err := run.Wait(ctx)
-	return wire.OwnOutcome{
+	return api.Outcome{
 		Last: out.Last, Failure: out.Failure, Blocked: out.Blocked, Steps: out.Steps, Cost: out.Cost, Tokens: out.Tokens,
 	}, err
 }

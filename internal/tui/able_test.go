@@ -5,22 +5,23 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/tui/engine"
 )
 
 // ableFake is a fakeEngine that can do all that an engine may be able to do.
 type ableFake struct {
 	*fakeEngine
-	found   engine.Found
-	trust   engine.Trust
-	tests   []engine.KeyTest // what trying a key brings, one after the other
-	models  []engine.Model
-	hits    []engine.Hit // what a search finds
+	found   api.Found
+	trust   api.Trust
+	tests   []api.KeyTest // what trying a key brings, one after the other
+	models  []api.Model
+	hits    []api.Hit // what a search finds
 	exports map[string]string
 }
 
 func newAble() *ableFake {
-	f := &ableFake{fakeEngine: newFake(), exports: map[string]string{engine.FormatMarkdown: "# A title\n", engine.FormatJSON: "{}\n", engine.FormatHTML: "<!doctype html>\n"}}
+	f := &ableFake{fakeEngine: newFake(), exports: map[string]string{api.FormatMarkdown: "# A title\n", api.FormatJSON: "{}\n", api.FormatHTML: "<!doctype html>\n"}}
 	f.models, _ = f.fakeEngine.Models(context.Background())
 	now := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 	for i, title := range []string{"A title", "Make the tests faster", "日本語の文書を直す", "Look at the flaky build"} {
@@ -37,7 +38,7 @@ func (f *ableFake) Can() engine.Capabilities {
 	}
 }
 
-func (f *ableFake) Models(context.Context) ([]engine.Model, error) { return f.models, nil }
+func (f *ableFake) Models(context.Context) ([]api.Model, error) { return f.models, nil }
 
 // List returns the sessions newest first, as engines do.
 func (f *ableFake) List(context.Context, string) ([]lathe.Session, error) {
@@ -91,51 +92,51 @@ func (f *ableFake) Export(_ context.Context, id lathe.SessionID, format string) 
 	return []byte(f.exports[format]), f.note("export %s %s", id, format)
 }
 
-func (f *ableFake) Found(context.Context) (engine.Found, error) { return f.found, nil }
+func (f *ableFake) Found(context.Context) (api.Found, error) { return f.found, nil }
 
-func (f *ableFake) Test(_ context.Context, provider string) (engine.KeyTest, error) {
+func (f *ableFake) Test(_ context.Context, provider string) (api.KeyTest, error) {
 	t := f.tests[0]
 	f.tests = f.tests[1:]
 	return t, f.note("test %s", provider)
 }
 
-func (f *ableFake) Trust(context.Context) (engine.Trust, error) { return f.trust, nil }
+func (f *ableFake) Trust(context.Context) (api.Trust, error) { return f.trust, nil }
 
-func (f *ableFake) Decide(_ context.Context, t engine.Trust, keep bool) error {
+func (f *ableFake) Decide(_ context.Context, t api.Trust, keep bool) error {
 	f.trust.Given, f.trust.State = true, "trusted"
 	return f.note("trust %s keep=%v", t.Digest, keep)
 }
 
 func (f *ableFake) Distrust(context.Context) error { return f.note("distrust") }
 
-func (f *ableFake) Weigh(context.Context, lathe.SessionID) (engine.Weight, error) {
-	return engine.Weight{
-		Used: 48_200, Window: 200_000, Usable: 168_000, Counted: 47_900, Fresh: "$0.1446", Cached: "$0.0145",
-		Kinds: []engine.Portion{{Name: "tool results", Count: 31, Tokens: 29_400}, {Name: "tool definitions", Count: 14, Tokens: 9_100},
+func (f *ableFake) Weigh(context.Context, lathe.SessionID) (api.Window, error) {
+	return api.Window{
+		Used: 48_200, Limit: 200_000, Usable: 168_000, Counted: 47_900, Fresh: "$0.1446", Cached: "$0.0145",
+		Kinds: []api.Portion{{Name: "tool results", Count: 31, Tokens: 29_400}, {Name: "tool definitions", Count: 14, Tokens: 9_100},
 			{Name: "system prompt and instructions", Count: 2, Tokens: 5_300}, {Name: "answers", Count: 9, Tokens: 3_100}, {Name: "what you wrote", Count: 4, Tokens: 1_300}},
-		Parts:       []engine.Portion{{Name: "read internal/tui/app.go", Part: "12.3", Tokens: 8_800}, {Name: "bash go test ./...", Part: "14.1", Tokens: 6_100}},
+		Parts:       []api.Portion{{Name: "read internal/tui/app.go", Part: "12.3", Tokens: 8_800}, {Name: "bash go test ./...", Part: "14.1", Tokens: 6_100}},
 		Compactions: 1, Prunes: 2, CacheRead: 310_000, CacheWritten: 48_000, CacheFresh: 21_000,
-		ByModel: []engine.ModelCost{{Model: "acme/big", Answers: 9, Sent: 379_000, Cached: 310_000, Answered: 12_400, Cost: "$0.42"}, {Model: "acme/small", Answers: 1, Sent: 1_200, Answered: 12, Cost: "$0.0004"}},
+		ByModel: []api.ModelCost{{Model: "acme/big", Answers: 9, Sent: 379_000, Cached: 310_000, Answered: 12_400, Cost: "$0.42"}, {Model: "acme/small", Answers: 1, Sent: 1_200, Answered: 12, Cost: "$0.0004"}},
 	}, nil
 }
 
-func (f *ableFake) Setup(context.Context) (engine.Setup, error) {
-	return engine.Setup{
-		Version: lathe.Version, MCP: []engine.Configured{{Name: "docs", Kind: "remote", State: "configured; this build runs none"}},
-		Skills: []engine.Skill{{Name: "release", Description: "how a release is made", Path: "~/proj/.lathe/skills/release/SKILL.md"}},
+func (f *ableFake) Setup(context.Context) (api.Setup, error) {
+	return api.Setup{
+		Version: lathe.Version, MCP: []api.Configured{{Name: "docs", Kind: "remote", State: "configured; this build runs none"}},
+		Skills: []api.Skill{{Name: "release", Description: "how a release is made", Path: "~/proj/.lathe/skills/release/SKILL.md"}},
 		Files:  []string{"~/proj/lathe.json"}, Snapshots: "on", Share: "when asked for",
-		Checks: []engine.Check{{Name: "model", OK: true, Detail: "acme/big: ACME_API_KEY is set"}, {Name: "credentials", OK: false, Detail: "auth.json cannot be read"}},
+		Checks: []api.Check{{Name: "model", OK: true, Detail: "acme/big: ACME_API_KEY is set"}, {Name: "credentials", OK: false, Detail: "auth.json cannot be read"}},
 	}, nil
 }
 
-func (f *ableFake) Search(_ context.Context, words string, _ int) ([]engine.Hit, error) {
+func (f *ableFake) Search(_ context.Context, words string, _ int) ([]api.Hit, error) {
 	return f.hits, f.note("search %q", words)
 }
 
-func (f *ableFake) Approvals(context.Context) ([]engine.Approval, error) {
-	return []engine.Approval{{Permission: "bash", Pattern: "go test *", Stored: true}, {Permission: "edit", Pattern: "src/*", Stored: false}}, nil
+func (f *ableFake) Approvals(context.Context) ([]api.Approval, error) {
+	return []api.Approval{{Permission: "bash", Pattern: "go test *", Stored: true}, {Permission: "edit", Pattern: "src/*", Stored: false}}, nil
 }
 
-func (f *ableFake) Revoke(_ context.Context, a engine.Approval) error {
+func (f *ableFake) Revoke(_ context.Context, a api.Approval) error {
 	return f.note("revoke %s %s", a.Permission, a.Pattern)
 }

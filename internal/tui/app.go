@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/keys"
@@ -80,14 +81,14 @@ type App struct {
 	waiting  []sheet // asks and questions, oldest first
 	toast    toast
 	todos    []lathe.Todo
-	agents   []engine.Agent
-	models   []engine.Model
-	commands []engine.Command
+	agents   []api.Agent
+	models   []api.Model
+	commands []api.Command
 	agent    string
 	model    lathe.ModelRef
 	prefs    Prefs
 	saving   *saving
-	found    engine.Found
+	found    api.Found
 	words    string // that were written after a command, for the sheet that it opens
 	looked   bool   // for what could answer
 	noTitle  bool   // the terminal's title is left alone
@@ -217,9 +218,9 @@ type (
 		err     error
 	}
 	catalogMsg struct {
-		models   []engine.Model
-		agents   []engine.Agent
-		commands []engine.Command
+		models   []api.Model
+		agents   []api.Agent
+		commands []api.Command
 		err      error
 	}
 	waitingMsg struct {
@@ -445,7 +446,7 @@ func (a *App) current() lathe.ModelRef {
 	}
 	for _, m := range a.models {
 		if m.Default {
-			return m.Ref
+			return m.Ref()
 		}
 	}
 	return lathe.ModelRef{}
@@ -459,20 +460,20 @@ func (a *App) agentName() string {
 		return a.session.Agent
 	}
 	for _, g := range a.agents {
-		if !g.Subagent {
+		if !g.Subagent() {
 			return g.Name
 		}
 	}
 	return ""
 }
 
-func (a *App) modelInfo(ref lathe.ModelRef) engine.Model {
+func (a *App) modelInfo(ref lathe.ModelRef) api.Model {
 	for _, m := range a.models {
-		if m.Ref.Provider == ref.Provider && m.Ref.Model == ref.Model {
+		if m.Ref().Provider == ref.Provider && m.Ref().Model == ref.Model {
 			return m
 		}
 	}
-	return engine.Model{Ref: ref}
+	return api.Model{ProviderID: ref.Provider, ModelID: ref.Model, Variant: ref.Variant}
 }
 
 // title is what the session is called; a session without a name has none.

@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"lathe/internal/api"
 	"lathe/internal/approval"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/styled"
@@ -20,9 +21,9 @@ func (a *App) approvalList() tea.Cmd {
 	}
 }
 
-func approvals(e engine.Revoker, all []engine.Approval) list {
+func approvals(e engine.Revoker, all []api.Approval) list {
 	l := list{title: "what you allowed", hint: "enter take it back · esc close", empty: "nothing is allowed beyond what the configuration says"}
-	byID := map[string]engine.Approval{}
+	byID := map[string]api.Approval{}
 	for _, p := range all {
 		id := p.Permission + "\n" + p.Pattern
 		byID[id] = p

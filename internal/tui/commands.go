@@ -288,7 +288,7 @@ func (a *App) child(dir int) tea.Cmd {
 func (a *App) cycleAgent(dir int) tea.Cmd {
 	var names []string
 	for _, g := range a.agents {
-		if !g.Subagent {
+		if !g.Subagent() {
 			names = append(names, g.Name)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"lathe/internal/api"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
@@ -35,7 +36,7 @@ func (a *App) connect() tea.Cmd {
 	}
 }
 
-func (a *App) showProviders(c engine.Keyring, providers []engine.Provider) {
+func (a *App) showProviders(c engine.Keyring, providers []api.Provider) {
 	l := list{title: "connect a provider", hint: "enter choose · type to search", empty: "the catalogue is empty"}
 	for _, common := range []bool{true, false} {
 		for _, p := range providers {
@@ -120,18 +121,18 @@ func (a *App) storeKey(c engine.Keyring, it item, key string) tea.Cmd {
 }
 
 // tried says what came of a key, and what to do.
-func (a *App) tried(c engine.Keyring, it item, t engine.KeyTest, err error) tea.Cmd {
+func (a *App) tried(c engine.Keyring, it item, t api.KeyTest, err error) tea.Cmd {
 	a.toast = toast{}
 	if err != nil {
-		t = engine.KeyTest{Outcome: engine.KeyUnknown, Detail: err.Error()}
+		t = api.KeyTest{Outcome: api.KeyUnknown, Detail: err.Error()}
 	}
 	l := list{hint: "enter do it · esc close"}
 	switch t.Outcome {
-	case engine.KeyAccepted:
+	case api.KeyAccepted:
 		a.notify(toastInfo, "connected "+it.title+": "+t.Model+" answered")
 		a.showModels(it.id)
 		return a.tick()
-	case engine.KeyRefused:
+	case api.KeyRefused:
 		l.title = it.title + " refused the key"
 		l.items = []item{{id: "again", title: "enter another key"}, {id: "remove", title: "remove this one"}, {id: "keep", title: "keep it all the same"}}
 	default:

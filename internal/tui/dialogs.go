@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
-	"lathe/internal/tui/engine"
+	"lathe/internal/api"
 	"lathe/internal/tui/styled"
 )
 
@@ -19,7 +19,7 @@ func or(a, b string) string {
 	return b
 }
 
-func modelFacts(m engine.Model) string {
+func modelFacts(m api.Model) string {
 	var facts []string
 	if m.Context > 0 {
 		facts = append(facts, short(int64(m.Context)))
@@ -38,7 +38,7 @@ func dollars(p lathe.Price) string {
 func (a *App) agentList() tea.Cmd {
 	l := list{title: "agents", hint: "enter choose"}
 	for _, g := range a.agents {
-		if !g.Subagent {
+		if !g.Subagent() {
 			l.items = append(l.items, item{id: g.Name, title: styled.OneLine(g.Name), detail: styled.OneLine(g.Description), current: g.Name == a.agentName()})
 		}
 	}

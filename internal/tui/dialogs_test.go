@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"lathe"
-	"lathe/internal/tui/engine"
+	"lathe/internal/api"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
@@ -401,7 +401,7 @@ func TestPages(t *testing.T) {
 		"/setup":   {"what shall answer?", "offline guide"},
 	} {
 		d, f := ableTo(t, Options{})
-		f.trust = engine.Trust{State: "not trusted"}
+		f.trust = api.Trust{State: "not trusted"}
 		d.typed(command)
 		d.press("esc", "enter")
 		d.shows(want...)
@@ -415,7 +415,7 @@ func TestPages(t *testing.T) {
 }
 
 func TestTrustAsked(t *testing.T) {
-	brought := engine.Trust{Dir: "/p", State: "not trusted", Digest: "d1", Files: []string{"opencode.json"}, LeftOut: []engine.LeftOut{{Path: "permission.bash", Where: "opencode.json:3", Reason: "it would loosen a rule"}}}
+	brought := api.Trust{Dir: "/p", State: "not trusted", Digest: "d1", Files: []string{"opencode.json"}, LeftOut: []api.LeftOut{{Path: "permission.bash", Where: "opencode.json:3", Reason: "it would loosen a rule"}}}
 	for key, want := range map[string][]string{"y": {"trust d1 keep=false"}, "r ctrl+y": {"trust d1 keep=true"}, "r esc esc": nil, "r enter n": nil, "n": nil, "esc": nil, "enter": nil} {
 		f := newAble()
 		f.trust = brought
@@ -440,8 +440,8 @@ func TestTrustAsked(t *testing.T) {
 
 func TestFirstRun(t *testing.T) {
 	f := newAble()
-	f.models = []engine.Model{{Ref: lathe.ModelRef{Provider: "offline", Model: "guide"}, Default: true}}
-	f.found = engine.Found{Servers: []engine.FoundServer{{Provider: "ollama", Name: "Ollama", URL: "http://127.0.0.1:11434/v1", Models: 3}}}
+	f.models = []api.Model{{ProviderID: "offline", ModelID: "guide", Default: true}}
+	f.found = api.Found{Servers: []api.FoundServer{{Provider: "ollama", Name: "Ollama", URL: "http://127.0.0.1:11434/v1", Models: 3}}}
 	var saved Prefs
 	o := Options{Engine: f, SavePrefs: func(p Prefs) error { saved = p; return nil }}
 	d := drive(t, o)
@@ -455,7 +455,7 @@ func TestFirstRun(t *testing.T) {
 	o.Prefs = saved
 	d = drive(t, o)
 	d.hides("what shall answer?")
-	f.models = []engine.Model{{Ref: lathe.ModelRef{Provider: "ollama", Model: "qwen"}, Default: true}}
+	f.models = []api.Model{{ProviderID: "ollama", ModelID: "qwen", Default: true}}
 	d = drive(t, Options{Engine: f})
 	d.shows("Ollama answers at http://127.0.0.1:11434/v1")
 	// Who has begun to write is not interrupted.
@@ -465,17 +465,17 @@ func TestFirstRun(t *testing.T) {
 
 func TestConnectTells(t *testing.T) {
 	for _, tt := range []struct {
-		test engine.KeyTest
+		test api.KeyTest
 		show []string
 		keys []string
 		want []string
 	}{
-		{engine.KeyTest{Outcome: engine.KeyAccepted, Model: "openai/gpt"}, []string{"connected OpenAI: openai/gpt answered", "models"}, nil, nil},
-		{engine.KeyTest{Outcome: engine.KeyRefused, Detail: "bad key (HTTP 401)", Hint: "copy it again"}, []string{"OpenAI refused the key", "bad key (HTTP 401) — copy it again"}, []string{"down", "enter"}, []string{"forget openai"}},
-		{engine.KeyTest{Outcome: engine.KeyUnknown, Detail: "no route", Hint: "look at the network"}, []string{"stored, but could not be tried", "look at the network"}, []string{"enter"}, []string{"test openai"}},
+		{api.KeyTest{Outcome: api.KeyAccepted, Model: "openai/gpt"}, []string{"connected OpenAI: openai/gpt answered", "models"}, nil, nil},
+		{api.KeyTest{Outcome: api.KeyRefused, Detail: "bad key (HTTP 401)", Hint: "copy it again"}, []string{"OpenAI refused the key", "bad key (HTTP 401) — copy it again"}, []string{"down", "enter"}, []string{"forget openai"}},
+		{api.KeyTest{Outcome: api.KeyUnknown, Detail: "no route", Hint: "look at the network"}, []string{"stored, but could not be tried", "look at the network"}, []string{"enter"}, []string{"test openai"}},
 	} {
 		d, f := ableTo(t, Options{})
-		f.tests = []engine.KeyTest{tt.test, {Outcome: engine.KeyAccepted, Model: "m"}}
+		f.tests = []api.KeyTest{tt.test, {Outcome: api.KeyAccepted, Model: "m"}}
 		d.typed("/connect")
 		d.press("esc", "enter", "enter")
 		d.shows("key for OpenAI", "readable by you alone", "ChatGPT Plus or Pro")
@@ -669,8 +669,8 @@ func TestWalks(t *testing.T) {
 	commands := allCommands()
 	rapid.Check(t, func(rt *rapid.T) {
 		d, f := ableTo(t, Options{WriteFile: func(string, []byte) (string, error) { return "/x", nil }}, question(1, "one"), reply(2, &lathe.Text{Text: "two"}))
-		f.tests = slices.Repeat([]engine.KeyTest{{Outcome: engine.KeyRefused}}, 40)
-		f.trust = engine.Trust{LeftOut: []engine.LeftOut{{Path: "a", Where: "b", Reason: "c"}}}
+		f.tests = slices.Repeat([]api.KeyTest{{Outcome: api.KeyRefused}}, 40)
+		f.trust = api.Trust{LeftOut: []api.LeftOut{{Path: "a", Where: "b", Reason: "c"}}}
 		d.send(tea.WindowSizeMsg{Width: rapid.IntRange(20, 200).Draw(rt, "width"), Height: rapid.IntRange(6, 60).Draw(rt, "height")})
 		d.typed("a draft")
 		for range rapid.IntRange(1, 25).Draw(rt, "steps") {

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/styled"
 )
@@ -19,15 +20,15 @@ func (a *App) exportOf(s lathe.Session) tea.Cmd {
 	l := list{title: "export " + styled.OneLine(s.Title), hint: "enter do it · esc leave"}
 	if a.opts.WriteFile != nil {
 		l.items = append(l.items,
-			item{id: "md", title: "Markdown, to a file", detail: fileName(s, engine.FormatMarkdown)},
-			item{id: "json", title: "JSON, to a file", detail: fileName(s, engine.FormatJSON) + ", complete; lathe import takes it in"},
-			item{id: "html", title: "a web page, to a file", detail: fileName(s, engine.FormatHTML) + ", one file that opens offline"})
+			item{id: "md", title: "Markdown, to a file", detail: fileName(s, api.FormatMarkdown)},
+			item{id: "json", title: "JSON, to a file", detail: fileName(s, api.FormatJSON) + ", complete; lathe import takes it in"},
+			item{id: "html", title: "a web page, to a file", detail: fileName(s, api.FormatHTML) + ", one file that opens offline"})
 	}
 	if len(a.opts.Editor) > 0 {
 		l.items = append(l.items, item{id: "edit-md", title: "Markdown, to your editor"}, item{id: "edit-json", title: "JSON, to your editor"})
 	}
 	l.items = append(l.items, item{id: "copy", title: "Markdown, to the clipboard"})
-	formats := map[string]string{"md": engine.FormatMarkdown, "edit-md": engine.FormatMarkdown, "copy": engine.FormatMarkdown, "json": engine.FormatJSON, "edit-json": engine.FormatJSON, "html": engine.FormatHTML}
+	formats := map[string]string{"md": api.FormatMarkdown, "edit-md": api.FormatMarkdown, "copy": api.FormatMarkdown, "json": api.FormatJSON, "edit-json": api.FormatJSON, "html": api.FormatHTML}
 	l.pick = func(a *App, it item) tea.Cmd {
 		format := formats[it.id]
 		return func() tea.Msg {
@@ -43,7 +44,7 @@ func (a *App) exportOf(s lathe.Session) tea.Cmd {
 }
 
 func fileName(s lathe.Session, format string) string {
-	ext := map[string]string{engine.FormatMarkdown: ".md", engine.FormatJSON: ".json", engine.FormatHTML: ".html"}
+	ext := map[string]string{api.FormatMarkdown: ".md", api.FormatJSON: ".json", api.FormatHTML: ".html"}
 	return string(s.ID) + ext[format]
 }
 
@@ -82,7 +83,7 @@ func (a *App) shareOf(e engine.Sharer, s lathe.Session) tea.Cmd {
 		l.items = append(l.items, item{id: "link", title: "publish it and copy the address", detail: "on the service that the configuration names"})
 	}
 	if a.can.Export != nil && a.opts.WriteFile != nil {
-		l.items = append(l.items, item{id: "file", title: "write one web page to send", detail: fileName(s, engine.FormatHTML) + ", opens offline"})
+		l.items = append(l.items, item{id: "file", title: "write one web page to send", detail: fileName(s, api.FormatHTML) + ", opens offline"})
 	}
 	l.pick = func(a *App, it item) tea.Cmd {
 		switch it.id {
@@ -91,8 +92,8 @@ func (a *App) shareOf(e engine.Sharer, s lathe.Session) tea.Cmd {
 		case "file":
 			x := a.can.Export
 			return func() tea.Msg {
-				data, err := x.Export(a.ctx, s.ID, engine.FormatHTML)
-				return doneMsg{err: err, then: func(a *App) tea.Cmd { return a.writeFile(fileName(s, engine.FormatHTML), data) }}
+				data, err := x.Export(a.ctx, s.ID, api.FormatHTML)
+				return doneMsg{err: err, then: func(a *App) tea.Cmd { return a.writeFile(fileName(s, api.FormatHTML), data) }}
 			}
 		}
 		return func() tea.Msg {

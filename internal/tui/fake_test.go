@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/styled"
@@ -146,17 +147,17 @@ func (f *fakeEngine) Dismiss(_ context.Context, id lathe.AskID) error {
 	return f.note("dismiss %s", id)
 }
 
-func (f *fakeEngine) Models(context.Context) ([]engine.Model, error) {
-	return []engine.Model{
-		{Ref: lathe.ModelRef{Provider: "acme", Model: "big"}, Name: "Big", Context: 100_000, Default: true, Variants: []string{"high"}},
-		{Ref: lathe.ModelRef{Provider: "acme", Model: "small"}, Name: "Small", Price: lathe.Prices{Input: 250_000, Output: 1_000_000}},
+func (f *fakeEngine) Models(context.Context) ([]api.Model, error) {
+	return []api.Model{
+		{ProviderID: "acme", ModelID: "big", Name: "Big", Context: 100_000, Default: true, Variants: []string{"high"}},
+		{ProviderID: "acme", ModelID: "small", Name: "Small", Price: lathe.Prices{Input: 250_000, Output: 1_000_000}},
 	}, nil
 }
-func (f *fakeEngine) Agents(context.Context) ([]engine.Agent, error) {
-	return []engine.Agent{{Name: "build"}, {Name: "plan"}, {Name: "explore", Subagent: true}}, nil
+func (f *fakeEngine) Agents(context.Context) ([]api.Agent, error) {
+	return []api.Agent{{Name: "build"}, {Name: "plan"}, {Name: "explore", Mode: "subagent"}}, nil
 }
-func (f *fakeEngine) Commands(context.Context) ([]engine.Command, error) {
-	return []engine.Command{{Name: "review", Description: "review changes"}}, nil
+func (f *fakeEngine) Commands(context.Context) ([]api.Command, error) {
+	return []api.Command{{Name: "review", Description: "review changes"}}, nil
 }
 func (f *fakeEngine) Files(_ context.Context, query string, _ int) ([]string, error) {
 	var out []string
@@ -168,8 +169,8 @@ func (f *fakeEngine) Files(_ context.Context, query string, _ int) ([]string, er
 	return out, nil
 }
 
-func (f *fakeEngine) Providers(context.Context) ([]engine.Provider, error) {
-	return []engine.Provider{{ID: "acme", Name: "Acme", Connected: true}, {ID: "openai", Name: "OpenAI"}}, nil
+func (f *fakeEngine) Providers(context.Context) ([]api.Provider, error) {
+	return []api.Provider{{ID: "acme", Name: "Acme", Connected: true}, {ID: "openai", Name: "OpenAI"}}, nil
 }
 
 func (f *fakeEngine) Connect(_ context.Context, provider, key string) error {
@@ -177,8 +178,8 @@ func (f *fakeEngine) Connect(_ context.Context, provider, key string) error {
 }
 
 // Test finds every key good.
-func (f *fakeEngine) Test(context.Context, string) (engine.KeyTest, error) {
-	return engine.KeyTest{Outcome: engine.KeyAccepted, Model: "acme/big"}, nil
+func (f *fakeEngine) Test(context.Context, string) (api.KeyTest, error) {
+	return api.KeyTest{Outcome: api.KeyAccepted, Model: "acme/big"}, nil
 }
 
 func (f *fakeEngine) Forget(_ context.Context, provider string) error {

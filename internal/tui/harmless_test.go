@@ -9,9 +9,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/printable"
 	"lathe/internal/tui/edit"
-	"lathe/internal/tui/engine"
 	"lathe/internal/tui/memory"
 	"lathe/internal/tui/styled"
 )
@@ -55,7 +55,7 @@ func FuzzHarmless(f *testing.F) {
 		d.app.height = 200
 		d.harmless()
 		d.event(lathe.SessionDiff{SessionID: "ses_1", Diff: []lathe.FileDiff{{File: s, Additions: 1}}})
-		d.app.side.mcp, d.app.side.lsp = []engine.Configured{{Name: s, Kind: s, State: s}}, []engine.Configured{{Name: s, Kind: s, State: s}}
+		d.app.side.mcp, d.app.side.lsp = []api.Configured{{Name: s, Kind: s, State: s}}, []api.Configured{{Name: s, Kind: s, State: s}}
 		d.send(tea.WindowSizeMsg{Width: 160, Height: 200})
 		d.harmless()
 		d.app.showStash([]memory.Stashed{{ID: "1", At: d.now, Draft: edit.Draft{Text: s + "\n" + s}}})

@@ -284,7 +284,7 @@ func onlyLines(s string) bool {
 func (a *App) agentOffers(query string) []completion {
 	var out []completion
 	for _, g := range a.agents {
-		if g.Subagent && strings.HasPrefix(strings.ToLower(g.Name), strings.ToLower(query)) {
+		if g.Subagent() && strings.HasPrefix(strings.ToLower(g.Name), strings.ToLower(query)) {
 			out = append(out, completion{insert: "@" + g.Name + " ", label: g.Name, detail: "agent: " + styled.OneLine(g.Description)})
 		}
 	}

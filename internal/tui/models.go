@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
-	"lathe/internal/tui/engine"
+	"lathe/internal/api"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
@@ -28,8 +28,8 @@ func (a *App) showModels(provider string) {
 	l.foot = func(l look, it item) styled.Line { return a.modelFoot(l, it.id) }
 	l.pick = func(a *App, it item) tea.Cmd {
 		for _, m := range a.models {
-			if m.Ref.String() == it.id {
-				return a.chooseModel(m.Ref)
+			if m.Ref().String() == it.id {
+				return a.chooseModel(m.Ref())
 			}
 		}
 		a.notify(toastWarning, it.id+" is not connected now")
@@ -39,8 +39,8 @@ func (a *App) showModels(provider string) {
 	s.keys = map[keys.Action]func(*App, item) tea.Cmd{
 		keys.Favorite: func(a *App, it item) tea.Cmd {
 			for _, m := range a.models {
-				if m.Ref.String() == it.id {
-					cmd := a.toggleFavorite(m.Ref)
+				if m.Ref().String() == it.id {
+					cmd := a.toggleFavorite(m.Ref())
 					s.replace(a.modelItems())
 					return cmd
 				}
@@ -64,12 +64,12 @@ func (a *App) showModels(provider string) {
 
 func (a *App) modelItems() []item {
 	now, out := plain(a.current()), []item(nil)
-	add := func(m engine.Model, group string) {
+	add := func(m api.Model, group string) {
 		it := item{
-			id: m.Ref.String(), title: styled.OneLine(or(m.Name, m.Ref.Model)), detail: styled.OneLine(m.Ref.String()), group: group,
-			right: modelFacts(m), current: plain(m.Ref) == now,
+			id: m.Ref().String(), title: styled.OneLine(or(m.Name, m.Ref().Model)), detail: styled.OneLine(m.Ref().String()), group: group,
+			right: modelFacts(m), current: plain(m.Ref()) == now,
 		}
-		if a.favorite(m.Ref) {
+		if a.favorite(m.Ref()) {
 			it.title += " " + a.look.glyph("★", "+")
 		}
 		out = append(out, it)
@@ -83,8 +83,8 @@ func (a *App) modelItems() []item {
 		add(a.modelInfo(r), "recent")
 	}
 	for _, m := range a.models {
-		if m.Ref.Model != "<file>" { // scripts are named, not chosen
-			add(m, styled.OneLine(or(m.Provider, m.Ref.Provider)))
+		if m.Ref().Model != "<file>" { // scripts are named, not chosen
+			add(m, styled.OneLine(m.ProviderID))
 		}
 	}
 	for i := range out { // the mark begins at the first row of the model in use
@@ -95,9 +95,9 @@ func (a *App) modelItems() []item {
 
 // modelFoot tells what the marked model costs in full, and its variants.
 func (a *App) modelFoot(l look, id string) styled.Line {
-	var m engine.Model
+	var m api.Model
 	for _, o := range a.models {
-		if o.Ref.String() == id {
+		if o.Ref().String() == id {
 			m = o
 		}
 	}

@@ -110,7 +110,7 @@ func (a *App) known(list []lathe.ModelRef) []lathe.ModelRef {
 	var out []lathe.ModelRef
 	for _, r := range list {
 		for _, m := range a.models {
-			if plain(m.Ref) == plain(r) {
+			if plain(m.Ref()) == plain(r) {
 				out = append(out, plain(r))
 				break
 			}

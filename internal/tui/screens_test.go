@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe"
-	"lathe/internal/tui/engine"
+	"lathe/internal/api"
 	"lathe/internal/tui/memory"
 	"lathe/internal/tui/paint"
 	"lathe/internal/tui/paint/emulator"
@@ -106,7 +106,7 @@ func TestScreens(t *testing.T) {
 				Desk:  Desk{Memory: memory.Open(t.TempDir(), "/p")},
 				Prefs: Prefs{Favorite: []lathe.ModelRef{{Provider: "acme", Model: "big"}}, Recent: []lathe.ModelRef{{Provider: "acme", Model: "small"}}},
 			}, question(1, "Make the tests faster."), reply(2, &lathe.Text{Text: "They waited for **one** timer. It is gone now:\n\n- 4.1 s before\n- 0.3 s after"}), question(3, "And the flaky one?"), reply(4, &lathe.Text{Text: "It raced with the clean-up; fixed."}))
-			f.tests = []engine.KeyTest{{Outcome: engine.KeyRefused, Detail: "Incorrect API key provided (HTTP 401)", Hint: "copy it again from the provider's console"}}
+			f.tests = []api.KeyTest{{Outcome: api.KeyRefused, Detail: "Incorrect API key provided (HTTP 401)", Hint: "copy it again from the provider's console"}}
 			for _, s := range steps {
 				s(d)
 			}
@@ -115,13 +115,13 @@ func TestScreens(t *testing.T) {
 	}
 	t.Run("first-run", func(t *testing.T) {
 		f := newAble()
-		f.models = []engine.Model{{Ref: lathe.ModelRef{Provider: "offline", Model: "guide"}, Default: true}}
-		f.found = engine.Found{Servers: []engine.FoundServer{{Provider: "ollama", Name: "Ollama", URL: "http://127.0.0.1:11434/v1", Models: 3}}}
+		f.models = []api.Model{{ProviderID: "offline", ModelID: "guide", Default: true}}
+		f.found = api.Found{Servers: []api.FoundServer{{Provider: "ollama", Name: "Ollama", URL: "http://127.0.0.1:11434/v1", Models: 3}}}
 		drive(t, Options{Engine: f}).golden("first-run")
 	})
 	t.Run("trust", func(t *testing.T) {
 		f := newAble()
-		f.trust = engine.Trust{LeftOut: []engine.LeftOut{{Path: "mcp", Where: "lathe.json:3:2", Reason: "it starts programs or reaches servers"}, {Path: "permission.bash", Where: "lathe.json:9:2", Reason: "it would loosen a rule"}}}
+		f.trust = api.Trust{LeftOut: []api.LeftOut{{Path: "mcp", Where: "lathe.json:3:2", Reason: "it starts programs or reaches servers"}, {Path: "permission.bash", Where: "lathe.json:9:2", Reason: "it would loosen a rule"}}}
 		drive(t, Options{Engine: f}).golden("trust")
 	})
 }

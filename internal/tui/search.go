@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
@@ -20,7 +21,7 @@ const (
 
 // searchLater searches what was said for the words of a list's filter, when the
 // person pauses. What is found stands below the titles.
-func (a *App) searchLater(s *list, e engine.Searcher, found func(engine.Hit) item) tea.Cmd {
+func (a *App) searchLater(s *list, e engine.Searcher, found func(api.Hit) item) tea.Cmd {
 	words := strings.TrimSpace(s.filter.Text())
 	s.items = slices.DeleteFunc(s.items, func(it item) bool { return it.found })
 	s.refresh()
@@ -59,10 +60,10 @@ func (a *App) searchLater(s *list, e engine.Searcher, found func(engine.Hit) ite
 }
 
 // hitItem shows a hit in the list of sessions.
-func (a *App) hitItem(h engine.Hit) item {
+func (a *App) hitItem(h api.Hit) item {
 	return item{
 		id: string(h.Session) + "\x00" + string(h.Message), title: styled.OneLine(h.Title), detail: styled.OneLine(h.Text),
-		right: h.Updated.In(a.opts.Now().Location()).Format("2 Jan"), found: true,
+		right: time.UnixMilli(h.Updated).In(a.opts.Now().Location()).Format("2 Jan"), found: true,
 	}
 }
 

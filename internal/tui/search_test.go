@@ -8,14 +8,14 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"lathe/internal/tui/engine"
+	"lathe/internal/api"
 )
 
 // TestSearchInSessions holds that the list of sessions finds what was said, and
 // that choosing it leads to the message, also when it is not among the newest.
 func TestSearchInSessions(t *testing.T) {
 	f := newAble()
-	f.hits = []engine.Hit{{Session: "ses_2", Message: "msg_1", Title: "Make the tests faster", Role: "user", Kind: "text", Text: "…where the kettle stands…"}}
+	f.hits = []api.Hit{{Session: "ses_2", Message: "msg_1", Title: "Make the tests faster", Role: "user", Kind: "text", Text: "…where the kettle stands…"}}
 	for i := range 150 {
 		f.history["ses_2"] = append(f.history["ses_2"], question(i+1, strings.Repeat("something else\n", 3)))
 	}

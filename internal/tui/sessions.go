@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/keys"
@@ -66,9 +67,9 @@ func (a *App) showSessions(title string, sessions []lathe.Session, filter string
 	s := newList(l)
 	if e := a.can.Search; e != nil && !archived {
 		s.asked = func(a *App) tea.Cmd {
-			return a.searchLater(s, e, func(h engine.Hit) item {
+			return a.searchLater(s, e, func(h api.Hit) item {
 				it := a.hitItem(h)
-				byID[it.id] = lathe.Session{ID: h.Session, Title: h.Title, Updated: h.Updated}
+				byID[it.id] = lathe.Session{ID: h.Session, Title: h.Title, Updated: time.UnixMilli(h.Updated)}
 				return it
 			})
 		}

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"lathe/internal/tui/engine"
+	"lathe/internal/api"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
@@ -35,7 +35,7 @@ func (a *App) loadSetup() tea.Cmd {
 
 // guided reports whether nothing but the offline guide can answer.
 func (a *App) guided() bool {
-	return !slices.ContainsFunc(a.models, func(m engine.Model) bool { return m.Ref.Provider != "offline" && m.Ref.Provider != "script" })
+	return !slices.ContainsFunc(a.models, func(m api.Model) bool { return m.Ref().Provider != "offline" && m.Ref().Provider != "script" })
 }
 
 // setup offers what can answer.
@@ -47,7 +47,7 @@ func (a *App) setup() tea.Cmd {
 	}
 }
 
-func (a *App) showSetup(f engine.Found) {
+func (a *App) showSetup(f api.Found) {
 	l := list{title: "what shall answer?", hint: "enter choose · esc later"}
 	for _, k := range f.Keys {
 		l.items = append(l.items, item{id: "models:" + k.Provider, title: styled.OneLine(or(k.Name, k.Provider)), detail: k.Variable + " is set in the environment", group: "found"})
@@ -85,8 +85,8 @@ func (a *App) showSetup(f engine.Found) {
 		case "guide":
 			a.prefs.Guided = true
 			for _, m := range a.models {
-				if m.Ref.Provider == "offline" && a.current().Provider != "offline" {
-					a.model = m.Ref
+				if m.Ref().Provider == "offline" && a.current().Provider != "offline" {
+					a.model = m.Ref()
 				}
 			}
 			return a.remember()

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
@@ -24,14 +25,14 @@ type side struct {
 	of       lathe.SessionID // that changes were read for
 	changes  []engine.FileChange
 	asked    bool // for the servers
-	mcp, lsp []engine.Configured
+	mcp, lsp []api.Configured
 }
 
 // sideMsg brings what the sidebar shows.
 type sideMsg struct {
 	of      lathe.SessionID
 	changes []engine.FileChange
-	setup   *engine.Setup
+	setup   *api.Setup
 }
 
 // sidebar returns how wide the sidebar is; 0: it is not shown.
@@ -350,7 +351,7 @@ func (l look) todo(status, content string) styled.Line {
 }
 
 // sideServers shows servers that the configuration names, and their state.
-func sideServers(l look, name string, list []engine.Configured) section {
+func sideServers(l look, name string, list []api.Configured) section {
 	s := section{head: l.sideHead(name, "")}
 	for _, c := range list {
 		s.rows = append(s.rows, styled.Line{{Text: styled.OneLine(c.Name), Style: l.fg(theme.Text)}, {Text: "  " + styled.OneLine(c.State), Style: l.fg(theme.Muted)}})

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
-	"lathe/internal/tui/engine"
+	"lathe/internal/api"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -45,16 +45,16 @@ func (f *facts) note(text string) {
 
 // statusPage shows how lathe is set up here.
 func (a *App) statusPage() tea.Cmd {
-	return a.withSetup(func(a *App, s engine.Setup, err error) {
+	return a.withSetup(func(a *App, s api.Setup, err error) {
 		a.push(&page{title: "status", lines: func(l look) []styled.Line { return a.statusLines(l, s, err) }})
 	})
 }
 
 // withSetup asks the engine how it is set up, if it can tell.
-func (a *App) withSetup(show func(a *App, s engine.Setup, err error)) tea.Cmd {
+func (a *App) withSetup(show func(a *App, s api.Setup, err error)) tea.Cmd {
 	e := a.can.Setup
 	if e == nil {
-		show(a, engine.Setup{Version: lathe.Version}, nil)
+		show(a, api.Setup{Version: lathe.Version}, nil)
 		return nil
 	}
 	return func() tea.Msg {
@@ -63,7 +63,7 @@ func (a *App) withSetup(show func(a *App, s engine.Setup, err error)) tea.Cmd {
 	}
 }
 
-func (a *App) statusLines(l look, s engine.Setup, err error) []styled.Line {
+func (a *App) statusLines(l look, s api.Setup, err error) []styled.Line {
 	f := facts{l: l}
 	f.head("here")
 	f.row("lathe", lathe.Version)
@@ -75,7 +75,7 @@ func (a *App) statusLines(l look, s engine.Setup, err error) []styled.Line {
 	f.row("branch", or(a.branch, "none"))
 	f.row("agent", a.agentName())
 	m := a.modelInfo(a.current())
-	f.row("model", or(m.Ref.String()+variantText(a.current()), "none"))
+	f.row("model", or(m.Ref().String()+variantText(a.current()), "none"))
 	f.row("session", or(string(a.session.ID), "not begun yet"))
 	if t := a.title(); t != "" {
 		f.row("title", t)
@@ -100,7 +100,7 @@ func (a *App) statusLines(l look, s engine.Setup, err error) []styled.Line {
 			f.row(row[0], row[1])
 		}
 	}
-	configured := func(title, none string, list []engine.Configured) {
+	configured := func(title, none string, list []api.Configured) {
 		f.head(title)
 		if len(list) == 0 {
 			f.note(none)
@@ -111,7 +111,7 @@ func (a *App) statusLines(l look, s engine.Setup, err error) []styled.Line {
 	}
 	configured("MCP servers", "none is configured", s.MCP)
 	configured("language servers", "none is configured", s.LSP)
-	configured("formatters", "none is configured", s.Formatter)
+	configured("formatters", "none is configured", s.Formatters)
 	f.head("configuration")
 	for _, file := range s.Files {
 		f.row("read", file)
@@ -143,7 +143,7 @@ func (a *App) connection() string {
 
 // doctor shows what was looked at and whether it works.
 func (a *App) doctor() tea.Cmd {
-	return a.withSetup(func(a *App, s engine.Setup, err error) {
+	return a.withSetup(func(a *App, s api.Setup, err error) {
 		a.push(&page{title: "doctor", lines: func(l look) []styled.Line {
 			f := facts{l: l}
 			if err != nil {
@@ -162,7 +162,7 @@ func (a *App) doctor() tea.Cmd {
 }
 
 // ownChecks look at the terminal.
-func (a *App) ownChecks() []engine.Check {
+func (a *App) ownChecks() []api.Check {
 	get := func(name string) string {
 		if a.opts.Getenv == nil {
 			return ""
@@ -182,19 +182,19 @@ func (a *App) ownChecks() []engine.Check {
 		colors = "off, NO_COLOR is set"
 	}
 	editor := strings.Join(a.opts.Editor, " ")
-	out := []engine.Check{
+	out := []api.Check{
 		{Name: "terminal", OK: a.look.width >= 60 && a.height >= 16, Detail: size}, {Name: "colours", OK: true, Detail: colors}, {Name: "characters", OK: true, Detail: method},
 		{Name: "editor", OK: editor != "", Detail: or(editor, "set EDITOR or VISUAL to write in your own")},
 	}
 	for _, n := range a.opts.Notices {
-		out = append(out, engine.Check{Name: "told at the start", OK: false, Detail: n})
+		out = append(out, api.Check{Name: "told at the start", OK: false, Detail: n})
 	}
 	return out
 }
 
 // skillsPage lists the skills that models can load.
 func (a *App) skillsPage() tea.Cmd {
-	return a.withSetup(func(a *App, s engine.Setup, err error) {
+	return a.withSetup(func(a *App, s api.Setup, err error) {
 		a.fail(err)
 		l := list{title: "skills", hint: "models load them when they fit · esc close", empty: "no skill was found; see docs/configuration.md"}
 		for _, k := range s.Skills {
@@ -233,12 +233,12 @@ func (a *App) contextPage() tea.Cmd {
 	}
 }
 
-func (a *App) weightLines(l look, w engine.Weight) []styled.Line {
+func (a *App) weightLines(l look, w api.Window) []styled.Line {
 	f := facts{l: l}
 	f.head("the next request")
 	text := short(w.Used) + " tokens"
-	if w.Window > 0 {
-		text += fmt.Sprintf(", %d%% of a window of %s; compacted at %s", w.Used*100/w.Window, short(w.Window), short(w.Usable))
+	if w.Limit > 0 {
+		text += fmt.Sprintf(", %d%% of a window of %s; compacted at %s", w.Used*100/w.Limit, short(w.Limit), short(w.Usable))
 	}
 	f.row("sends", text)
 	f.row("costs", w.Fresh+", "+w.Cached+" with all of it in the provider's cache")
@@ -279,7 +279,7 @@ func hits(read, written, fresh int64) string {
 }
 
 // bar draws how much of the window something takes.
-func (l look) bar(p engine.Portion, used int64) styled.Line {
+func (l look) bar(p api.Portion, used int64) styled.Line {
 	const room = 20
 	share := int64(0)
 	if used > 0 {

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"lathe/internal/api"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
@@ -15,7 +16,7 @@ import (
 // trustSheet asks whether a repository may steer lathe.
 type trustSheet struct {
 	patience
-	t     engine.Trust
+	t     api.Trust
 	at    int
 	first int  // the line of the first answer, as of the last drawing
 	sure  bool // the person wants it remembered, and is asked once more
@@ -162,7 +163,7 @@ func (a *App) trustPage() tea.Cmd {
 	}
 }
 
-func (a *App) showTrust(e engine.Truster, t engine.Trust) tea.Cmd {
+func (a *App) showTrust(e engine.Truster, t api.Trust) tea.Cmd {
 	if !t.Given && len(t.LeftOut) > 0 {
 		a.push(&trustSheet{t: t, at: 2})
 		return nil

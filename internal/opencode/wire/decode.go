@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"lathe"
+	"lathe/internal/api"
 )
 
 // ErrUnknownEvent means that an event is of a kind that lathe has no use for.
@@ -160,7 +161,7 @@ func decodeQuestion(data []byte) (lathe.Event, error) {
 }
 
 // EncodePrompt returns the body of a prompt.
-func EncodePrompt(p PromptRequest) any {
+func EncodePrompt(p api.Prompt) any {
 	out := map[string]any{}
 	parts := []any{}
 	for _, b := range p.Parts {
@@ -185,7 +186,7 @@ func EncodePrompt(p PromptRequest) any {
 }
 
 // EncodeSessionRequest returns the body that creates a session.
-func EncodeSessionRequest(in SessionRequest) any {
+func EncodeSessionRequest(in api.SessionRequest) any {
 	out := map[string]any{}
 	if in.ParentID != "" {
 		out["parentID"] = in.ParentID

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/api"
 )
 
 // What follows is the wire form of lathe's own faces, on the routes below /lathe.
@@ -96,14 +97,6 @@ func DecodeOwnMessage(data []byte) (lathe.Message, error) {
 	return m, nil
 }
 
-// OwnHistory is a page of messages, oldest first. Event names an event that it
-// includes, More says that there are older ones.
-type OwnHistory struct {
-	Messages []lathe.Message
-	Event    string
-	More     bool
-}
-
 type ownHistory struct {
 	Messages []json.RawMessage `json:"messages"`
 	Event    string            `json:"event"`
@@ -111,7 +104,7 @@ type ownHistory struct {
 }
 
 // EncodeOwnHistory returns a page of messages.
-func EncodeOwnHistory(h OwnHistory) any {
+func EncodeOwnHistory(h api.History) any {
 	list := make([]any, 0, len(h.Messages))
 	for _, m := range h.Messages {
 		list = append(list, EncodeOwnMessage(m))
@@ -124,16 +117,16 @@ func EncodeOwnHistory(h OwnHistory) any {
 }
 
 // DecodeOwnHistory reads a page of messages.
-func DecodeOwnHistory(data []byte) (OwnHistory, error) {
+func DecodeOwnHistory(data []byte) (api.History, error) {
 	var in ownHistory
 	if err := json.Unmarshal(data, &in); err != nil {
-		return OwnHistory{}, fmt.Errorf("decode messages: %w", err)
+		return api.History{}, fmt.Errorf("decode messages: %w", err)
 	}
-	out := OwnHistory{Event: in.Event, More: in.More}
+	out := api.History{Event: in.Event, More: in.More}
 	for _, raw := range in.Messages {
 		m, err := DecodeOwnMessage(raw)
 		if err != nil {
-			return OwnHistory{}, err
+			return api.History{}, err
 		}
 		out.Messages = append(out.Messages, m)
 	}
@@ -294,37 +287,18 @@ func decodeProps[T any](data []byte, event func(T) lathe.Event) (lathe.Event, er
 	return event(p), nil
 }
 
-// OwnLimits bound a turn. Zero values are none.
-type OwnLimits struct {
-	Steps  int         `json:"steps,omitempty"`
-	Cost   lathe.Money `json:"cost,omitempty"` // in units of [lathe.Money]
-	Tokens int64       `json:"tokens,omitempty"`
-	Time   int64       `json:"time,omitempty"` // ms
-}
-
-// OwnPrompt asks for a turn: of a prompt, of a command when that is named, or of
-// a shell command of the person's when there is one.
-type OwnPrompt struct {
-	Prompt             PromptRequest
-	Refs               bool // attach what the texts name with "@"
-	Limits             OwnLimits
-	Rules              []lathe.Rule // for this turn alone
-	Command, Arguments string
-	Shell              string
-}
-
 type ownPromptMore struct {
-	Refs      bool      `json:"refs,omitempty"`
-	Limits    OwnLimits `json:"limits,omitzero"`
-	Rules     []rule    `json:"rules,omitempty"`
-	Command   string    `json:"command,omitempty"`
-	Arguments string    `json:"arguments,omitempty"`
-	Shell     string    `json:"shell,omitempty"`
+	Refs      bool       `json:"refs,omitempty"`
+	Limits    api.Limits `json:"limits,omitzero"`
+	Rules     []rule     `json:"rules,omitempty"`
+	Command   string     `json:"command,omitempty"`
+	Arguments string     `json:"arguments,omitempty"`
+	Shell     string     `json:"shell,omitempty"`
 }
 
 // EncodeOwnPrompt returns the body of a prompt, with a field "lathe" for the rest.
-func EncodeOwnPrompt(p OwnPrompt) any {
-	out := EncodePrompt(p.Prompt).(map[string]any)
+func EncodeOwnPrompt(p api.Prompt) any {
+	out := EncodePrompt(p).(map[string]any)
 	more := ownPromptMore{Refs: p.Refs, Limits: p.Limits, Command: p.Command, Arguments: p.Arguments, Shell: p.Shell}
 	for _, r := range p.Rules {
 		more.Rules = append(more.Rules, rule(r))
@@ -334,43 +308,32 @@ func EncodeOwnPrompt(p OwnPrompt) any {
 }
 
 // DecodeOwnPrompt reads such a body.
-func DecodeOwnPrompt(data []byte) (OwnPrompt, error) {
+func DecodeOwnPrompt(data []byte) (api.Prompt, error) {
 	p, err := DecodePrompt(data)
 	if err != nil {
-		return OwnPrompt{}, err
+		return api.Prompt{}, err
 	}
 	var in struct {
 		Lathe ownPromptMore `json:"lathe"`
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
-		return OwnPrompt{}, fmt.Errorf("decode prompt: %w", err)
+		return api.Prompt{}, fmt.Errorf("decode prompt: %w", err)
 	}
 	more := in.Lathe
 	if l := more.Limits; l.Steps < 0 || l.Cost < 0 || l.Tokens < 0 || l.Time < 0 || l.Time > int64(time.Duration(1<<63-1)/time.Millisecond) {
-		return OwnPrompt{}, errors.New("decode prompt: a limit is out of range")
+		return api.Prompt{}, errors.New("decode prompt: a limit is out of range")
 	}
 	if more.Shell != "" && more.Command != "" {
-		return OwnPrompt{}, errors.New("decode prompt: shell and command exclude each other")
+		return api.Prompt{}, errors.New("decode prompt: shell and command exclude each other")
 	}
-	out := OwnPrompt{Prompt: p, Refs: more.Refs, Limits: more.Limits, Command: more.Command, Arguments: more.Arguments, Shell: more.Shell}
+	p.Refs, p.Limits, p.Command, p.Arguments, p.Shell = more.Refs, more.Limits, more.Command, more.Arguments, more.Shell
 	for _, r := range more.Rules {
 		if r.Permission == "" || (r.Action != lathe.Allow && r.Action != lathe.Deny && r.Action != lathe.AskMe) {
-			return OwnPrompt{}, fmt.Errorf("decode prompt: permission %q with action %q is not a rule", r.Permission, r.Action)
+			return api.Prompt{}, fmt.Errorf("decode prompt: permission %q with action %q is not a rule", r.Permission, r.Action)
 		}
-		out.Rules = append(out.Rules, lathe.Rule(r))
+		p.Rules = append(p.Rules, lathe.Rule(r))
 	}
-	return out, nil
-}
-
-// OwnOutcome is how a turn ended.
-type OwnOutcome struct {
-	Last    *lathe.Message
-	Failure lathe.Failure
-	Blocked bool
-	Steps   int
-	Cost    lathe.Money
-	Tokens  lathe.Tokens
-	Running bool // it has not ended yet; nothing else counts
+	return p, nil
 }
 
 type ownOutcome[M any] struct {
@@ -385,7 +348,7 @@ type ownOutcome[M any] struct {
 }
 
 // EncodeOwnOutcome returns how a turn ended.
-func EncodeOwnOutcome(o OwnOutcome) any {
+func EncodeOwnOutcome(o api.Outcome) any {
 	out := ownOutcome[any]{
 		Failure: encodeFailure(o.Failure), Limit: limitOf(o.Failure), Blocked: o.Blocked, Steps: o.Steps, Cost: o.Cost,
 		Tokens: encodeTokens(o.Tokens), Running: o.Running,
@@ -397,19 +360,19 @@ func EncodeOwnOutcome(o OwnOutcome) any {
 }
 
 // DecodeOwnOutcome reads how a turn ended.
-func DecodeOwnOutcome(data []byte) (OwnOutcome, error) {
+func DecodeOwnOutcome(data []byte) (api.Outcome, error) {
 	var in ownOutcome[json.RawMessage]
 	if err := json.Unmarshal(data, &in); err != nil {
-		return OwnOutcome{}, fmt.Errorf("decode outcome: %w", err)
+		return api.Outcome{}, fmt.Errorf("decode outcome: %w", err)
 	}
-	out := OwnOutcome{
+	out := api.Outcome{
 		Failure: withLimit(in.Failure.decode(), in.Limit), Blocked: in.Blocked, Steps: in.Steps, Cost: in.Cost,
 		Tokens: in.Tokens.decode(), Running: in.Running,
 	}
 	if in.Last != nil {
 		m, err := DecodeOwnMessage(in.Last)
 		if err != nil {
-			return OwnOutcome{}, err
+			return api.Outcome{}, err
 		}
 		out.Last = &m
 	}
@@ -469,31 +432,4 @@ func decodeList[T any](data []byte, decode func([]byte) (T, error)) ([]T, error)
 		out = append(out, v)
 	}
 	return out, nil
-}
-
-// OwnModel is a model to choose.
-type OwnModel struct {
-	ProviderID string       `json:"providerID"`
-	ModelID    string       `json:"modelID"`
-	Variant    string       `json:"variant,omitempty"`
-	Name       string       `json:"name,omitempty"`
-	Context    int          `json:"context,omitempty"`
-	Price      lathe.Prices `json:"price,omitzero"` // in units of [lathe.Price]
-	Variants   []string     `json:"variants,omitempty"`
-	Default    bool         `json:"default,omitempty"`
-}
-
-// OwnProvider is a provider that can be connected.
-type OwnProvider struct {
-	ID        string `json:"id"`
-	Name      string `json:"name"`
-	Connected bool   `json:"connected"`
-}
-
-// OwnNotices is what a person should know about a directory's configuration.
-type OwnNotices struct {
-	Config []string `json:"config"` // complaints about it
-	Skills []string `json:"skills"` // those that cannot be used
-	Trust  string   `json:"trust"`  // what was left out since nobody trusts the repository
-	Unused []string `json:"unused"` // what was found and is not used; to be told once
 }

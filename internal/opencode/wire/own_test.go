@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"lathe"
+	"lathe/internal/api"
 )
 
 // What lathe's own faces are told is what happened, to the millisecond.
@@ -24,9 +25,9 @@ func TestOwnRoundTrip(t *testing.T) {
 		for i, b := range bodies(t) {
 			answer.Parts = append(answer.Parts, lathe.Part{ID: "prt_1", SessionID: "ses_1", MessageID: "msg_2", Seq: int64(i), Body: b})
 		}
-		h := OwnHistory{Messages: []lathe.Message{user, answer}, Event: "e-1", More: true}
+		h := api.History{Messages: []lathe.Message{user, answer}, Event: "e-1", More: true}
 		check(t, h, EncodeOwnHistory, DecodeOwnHistory, same)
-		check(t, OwnOutcome{Last: &answer, Failure: failure, Blocked: true, Steps: 3, Cost: money(t), Tokens: tokensOf(t)}, EncodeOwnOutcome, DecodeOwnOutcome, same)
+		check(t, api.Outcome{Last: &answer, Failure: failure, Blocked: true, Steps: 3, Cost: money(t), Tokens: tokensOf(t)}, EncodeOwnOutcome, DecodeOwnOutcome, same)
 		events := []lathe.Event{
 			lathe.PartDelta{SessionID: "ses_1", MessageID: "msg_2", PartID: "prt_1", Delta: text(t), End: rapid.IntRange(0, 1<<30).Draw(t, "end")},
 			lathe.SessionFailed{SessionID: "ses_1", Failure: failure}, lathe.SessionPruned{SessionID: "ses_1", Results: 2, Tokens: 5},
@@ -80,9 +81,9 @@ func sameEvent(t interface{ Fatalf(string, ...any) }, want lathe.Envelope) {
 }
 
 func TestOwnPrompt(t *testing.T) {
-	for _, want := range []OwnPrompt{
-		{Prompt: PromptRequest{Parts: []lathe.PartBody{&lathe.Text{Text: "x"}}, Agent: "plan"}, Refs: true},
-		{Limits: OwnLimits{Steps: 1, Cost: 2, Tokens: 3, Time: 4}, Rules: []lathe.Rule{{Permission: "bash", Pattern: "*", Action: lathe.Allow}}},
+	for _, want := range []api.Prompt{
+		{Parts: []lathe.PartBody{&lathe.Text{Text: "x"}}, Agent: "plan", Refs: true},
+		{Limits: api.Limits{Steps: 1, Cost: 2, Tokens: 3, Time: 4}, Rules: []lathe.Rule{{Permission: "bash", Pattern: "*", Action: lathe.Allow}}},
 		{Command: "review", Arguments: "main"}, {Shell: "make"},
 	} {
 		data, err := Marshal(EncodeOwnPrompt(want))
@@ -113,7 +114,7 @@ func FuzzDecodeOwn(f *testing.F) {
 		f.Add(EncodeOwnEvent(lathe.Envelope{Event: ev}))
 	}
 	_, messages, _ := samples()
-	for _, v := range []any{EncodeOwnHistory(OwnHistory{Messages: messages}), EncodeOwnOutcome(OwnOutcome{Last: &messages[3]}), EncodeOwnPrompt(OwnPrompt{Shell: "x"})} {
+	for _, v := range []any{EncodeOwnHistory(api.History{Messages: messages}), EncodeOwnOutcome(api.Outcome{Last: &messages[3]}), EncodeOwnPrompt(api.Prompt{Shell: "x"})} {
 		f.Add(encode(f, v))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

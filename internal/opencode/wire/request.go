@@ -5,22 +5,11 @@ import (
 	"fmt"
 
 	"lathe"
+	"lathe/internal/api"
 )
 
-// PromptRequest is the body of a prompt.
-type PromptRequest struct {
-	MessageID lathe.MessageID
-	Model     lathe.ModelRef
-	Agent     string
-	NoReply   bool
-	System    string
-	Tools     map[string]bool
-	Parts     []lathe.PartBody
-	PartIDs   []lathe.PartID // that the client chose, of all parts in order; nil: none
-}
-
 // DecodePrompt reads the body of a prompt.
-func DecodePrompt(data []byte) (PromptRequest, error) {
+func DecodePrompt(data []byte) (api.Prompt, error) {
 	var in struct {
 		MessageID lathe.MessageID   `json:"messageID"`
 		Model     *model            `json:"model"`
@@ -32,9 +21,9 @@ func DecodePrompt(data []byte) (PromptRequest, error) {
 		Parts     []json.RawMessage `json:"parts"`
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
-		return PromptRequest{}, fmt.Errorf("decode prompt: %w", err)
+		return api.Prompt{}, fmt.Errorf("decode prompt: %w", err)
 	}
-	out := PromptRequest{
+	out := api.Prompt{
 		MessageID: in.MessageID, Agent: in.Agent, NoReply: in.NoReply, System: in.System, Tools: in.Tools,
 	}
 	if in.Model != nil {
@@ -97,19 +86,8 @@ func DecodeInputs(raws []json.RawMessage) ([]lathe.PartBody, error) {
 	return out, nil
 }
 
-// SessionRequest is the body that creates or changes a session. Nil means that
-// nothing was said.
-type SessionRequest struct {
-	ParentID lathe.SessionID
-	Title    *string
-	Rules    []lathe.Rule
-	HasRules bool
-	Agent    string
-	Archived *float64 // ms; 0 takes it back
-}
-
-// DecodeSessionRequest reads such a body.
-func DecodeSessionRequest(data []byte) (SessionRequest, error) {
+// DecodeSessionRequest reads the body that creates or changes a session.
+func DecodeSessionRequest(data []byte) (api.SessionRequest, error) {
 	var in struct {
 		ParentID   lathe.SessionID `json:"parentID"`
 		Title      *string         `json:"title"`
@@ -120,9 +98,9 @@ func DecodeSessionRequest(data []byte) (SessionRequest, error) {
 		} `json:"time"`
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
-		return SessionRequest{}, fmt.Errorf("decode session: %w", err)
+		return api.SessionRequest{}, fmt.Errorf("decode session: %w", err)
 	}
-	out := SessionRequest{ParentID: in.ParentID, Title: in.Title, Agent: in.Agent, Archived: in.Time.Archived}
+	out := api.SessionRequest{ParentID: in.ParentID, Title: in.Title, Agent: in.Agent, Archived: in.Time.Archived}
 	if in.ParentID != "" {
 		if err := lathe.CheckID(string(in.ParentID), lathe.PrefixSession); err != nil {
 			return out, fmt.Errorf("decode session: %w", err)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe"
+	"lathe/internal/api"
 )
 
 // What a stream says reads back as the event it says.
@@ -39,7 +40,7 @@ func TestStreamRoundTrip(t *testing.T) {
 
 // A prompt that is encoded reads back as itself.
 func TestPromptRoundTrip(t *testing.T) {
-	want := PromptRequest{
+	want := api.Prompt{
 		MessageID: "msg_1", Model: lathe.ModelRef{Provider: "p", Model: "m", Variant: "high"}, Agent: "plan", NoReply: true, System: "s",
 		Tools: map[string]bool{"bash": false}, Parts: []lathe.PartBody{&lathe.Text{Text: "hello"}, &lathe.File{MIME: "text/plain", URL: "file:///x"}},
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"lathe"
+	"lathe/internal/api"
 )
 
 // Capabilities is what an engine can do beyond [Engine]. What it cannot do is nil,
@@ -45,11 +46,11 @@ type Forker interface {
 
 // Keyring stores keys of providers.
 type Keyring interface {
-	Providers(ctx context.Context) ([]Provider, error)
+	Providers(ctx context.Context) ([]api.Provider, error)
 	// Connect stores a key; models of the provider can be chosen afterwards.
 	Connect(ctx context.Context, provider, key string) error
 	// Test tries the stored key with a real, cheap request.
-	Test(ctx context.Context, provider string) (KeyTest, error)
+	Test(ctx context.Context, provider string) (api.KeyTest, error)
 	// Forget removes the stored key.
 	Forget(ctx context.Context, provider string) error
 }
@@ -76,16 +77,16 @@ type Exporter interface {
 
 // Finder knows what a first run can begin with.
 type Finder interface {
-	Found(ctx context.Context) (Found, error)
+	Found(ctx context.Context) (api.Found, error)
 }
 
 // Truster knows whether the repository may steer lathe, and
 // takes the person's decision.
 type Truster interface {
-	Trust(ctx context.Context) (Trust, error)
+	Trust(ctx context.Context) (api.Trust, error)
 	// Decide trusts the repository as [Trust] showed it: for good, or as long as
 	// the engine runs. It fails if its files changed meanwhile.
-	Decide(ctx context.Context, t Trust, keep bool) error
+	Decide(ctx context.Context, t api.Trust, keep bool) error
 	// Distrust takes a decision back.
 	Distrust(ctx context.Context) error
 }
@@ -93,18 +94,18 @@ type Truster interface {
 // Revoker knows what the person allowed from then on, and takes
 // it back.
 type Revoker interface {
-	Approvals(ctx context.Context) ([]Approval, error)
-	Revoke(ctx context.Context, a Approval) error
+	Approvals(ctx context.Context) ([]api.Approval, error)
+	Revoke(ctx context.Context, a api.Approval) error
 }
 
 // Weigher knows what fills a session's window.
 type Weigher interface {
-	Weigh(ctx context.Context, id lathe.SessionID) (Weight, error)
+	Weigh(ctx context.Context, id lathe.SessionID) (api.Window, error)
 }
 
 // Inspector tells how it is set up.
 type Inspector interface {
-	Setup(ctx context.Context) (Setup, error)
+	Setup(ctx context.Context) (api.Setup, error)
 }
 
 // Differ knows which files a session changed.
@@ -112,7 +113,13 @@ type Differ interface {
 	Changes(ctx context.Context, id lathe.SessionID) ([]FileChange, error)
 }
 
+// FileChange counts what a session changed in a file.
+type FileChange struct {
+	File           string
+	Added, Removed int
+}
+
 // Searcher finds what was said in the sessions of this directory.
 type Searcher interface {
-	Search(ctx context.Context, words string, limit int) ([]Hit, error)
+	Search(ctx context.Context, words string, limit int) ([]api.Hit, error)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/tui/edit"
 )
 
@@ -78,17 +79,11 @@ type Asks interface {
 
 // Catalog tells what there is to choose from.
 type Catalog interface {
-	Models(ctx context.Context) ([]Model, error)
-	Agents(ctx context.Context) ([]Agent, error)
-	Commands(ctx context.Context) ([]Command, error)
+	Models(ctx context.Context) ([]api.Model, error)
+	Agents(ctx context.Context) ([]api.Agent, error)
+	Commands(ctx context.Context) ([]api.Command, error)
 	// Files returns the files and directories of the project that match best.
 	Files(ctx context.Context, query string, limit int) ([]string, error)
-}
-
-// Provider is a provider that can be connected.
-type Provider struct {
-	ID, Name  string
-	Connected bool
 }
 
 // Prompt is what the person sends. The engine finds what it names with "@".
@@ -101,24 +96,3 @@ type Prompt struct {
 
 // File is something that goes with a prompt.
 type File = edit.File
-
-// Model is a model to choose.
-type Model struct {
-	Ref      lathe.ModelRef
-	Name     string
-	Provider string
-	Context  int // tokens; 0: unknown
-	Price    lathe.Prices
-	Variants []string
-	Default  bool
-}
-
-// Agent is an agent to choose. Subagents cannot be chosen, only mentioned.
-type Agent struct {
-	Name, Description string
-	Subagent          bool
-	Model             lathe.ModelRef
-}
-
-// Command is a command that the engine expands.
-type Command struct{ Name, Description string }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/printable"
 	"lathe/internal/tui/engine"
 )
@@ -65,7 +66,7 @@ func (t *talk) other(name, args string) {
 	if t.fail(err) {
 		return
 	}
-	if !slices.ContainsFunc(list, func(c engine.Command) bool { return c.Name == name }) {
+	if !slices.ContainsFunc(list, func(c api.Command) bool { return c.Name == name }) {
 		t.say("There is no command /%s. /help lists them.", name)
 		return
 	}
@@ -172,16 +173,16 @@ func (t *talk) models(words string) {
 	}
 	var out []choice
 	for _, m := range list {
-		if !contains(m.Name+" "+m.Ref.String(), words) {
+		if !contains(m.Name+" "+m.Ref().String(), words) {
 			continue
 		}
-		label := m.Name + ", " + m.Ref.String()
-		if m.Ref == t.Model || t.Model.IsZero() && m.Default {
+		label := m.Name + ", " + m.Ref().String()
+		if m.Ref() == t.Model || t.Model.IsZero() && m.Default {
 			label += ", chosen"
 		}
 		out = append(out, choice{label, func() {
-			t.Model = m.Ref
-			t.say("Model: %s", m.Ref)
+			t.Model = m.Ref()
+			t.say("Model: %s", m.Ref())
 		}})
 	}
 	switch {
@@ -211,7 +212,7 @@ func (t *talk) agents(name string) {
 	}
 	var out []choice
 	for _, a := range list {
-		if a.Subagent {
+		if a.Subagent() {
 			continue
 		}
 		choose := func() {

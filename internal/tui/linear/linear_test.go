@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/tui/engine"
 )
 
@@ -100,14 +101,14 @@ func (e *fake) Answer(_ context.Context, id lathe.AskID, answers [][]string) err
 	return e.note("answer %s %q", id, answers)
 }
 func (e *fake) Dismiss(_ context.Context, id lathe.AskID) error { return e.note("dismiss %s", id) }
-func (e *fake) Models(context.Context) ([]engine.Model, error) {
-	return []engine.Model{{Ref: lathe.ModelRef{Provider: "acme", Model: "big"}, Name: "Big"}, {Ref: lathe.ModelRef{Provider: "acme", Model: "small"}, Name: "Small"}}, nil
+func (e *fake) Models(context.Context) ([]api.Model, error) {
+	return []api.Model{{ProviderID: "acme", ModelID: "big", Name: "Big"}, {ProviderID: "acme", ModelID: "small", Name: "Small"}}, nil
 }
-func (e *fake) Agents(context.Context) ([]engine.Agent, error) {
-	return []engine.Agent{{Name: "build"}, {Name: "plan"}}, nil
+func (e *fake) Agents(context.Context) ([]api.Agent, error) {
+	return []api.Agent{{Name: "build"}, {Name: "plan"}}, nil
 }
-func (e *fake) Commands(context.Context) ([]engine.Command, error) {
-	return []engine.Command{{Name: "review", Description: "review changes"}}, nil
+func (e *fake) Commands(context.Context) ([]api.Command, error) {
+	return []api.Command{{Name: "review", Description: "review changes"}}, nil
 }
 func (e *fake) Files(context.Context, string, int) ([]string, error) { return nil, nil }
 

@@ -1,0 +1,32 @@
+package api
+
+// Trust is what a repository brings, and whether it counts.
+type Trust struct {
+	Dir     string    `json:"dir"`
+	Given   bool      `json:"given"`
+	State   string    `json:"state"`   // in words
+	Files   []string  `json:"files"`   // that steer lathe
+	LeftOut []LeftOut `json:"leftOut"` // what has no effect without trust
+	Digest  string    `json:"digest"`  // of the files, to decide about these alone
+}
+
+// LeftOut is a setting without effect.
+type LeftOut struct {
+	Path   string `json:"path"`
+	Where  string `json:"where"`
+	Reason string `json:"reason"`
+}
+
+// Decision trusts the files that a [Trust] showed: for good, or as long as the
+// engine runs.
+type Decision struct {
+	Digest string `json:"digest"`
+	Keep   bool   `json:"keep"`
+}
+
+// Approval is something that a person allowed from then on.
+type Approval struct {
+	Permission string `json:"permission"`
+	Pattern    string `json:"pattern"`
+	Stored     bool   `json:"stored"` // for the project; else until the process ends
+}
