@@ -64,7 +64,8 @@ func (e *Env) bash(ctx context.Context, call *tool.Call, in bashInput) (tool.Res
 			return tool.Result{}, err
 		}
 	}
-	if err := e.judge(ctx, call, in, dir); err != nil {
+	would, err := e.judge(ctx, call, in, dir)
+	if err != nil {
 		return tool.Result{}, err
 	}
 	if !isDir(dir) {
@@ -74,6 +75,8 @@ func (e *Env) bash(ctx context.Context, call *tool.Call, in bashInput) (tool.Res
 	if title == "" {
 		title = in.Command
 	}
+	view := e.viewer(call)
+	known := view.current(would)
 	out := e.newOutput(call, title, in.Description)
 	exit, err := e.Runner.Run(ctx, shell.Command{
 		Script: in.Command, Dir: dir, Env: e.ShellEnv, Shell: e.Shell, Timeout: timeout, Output: out.write,
@@ -83,6 +86,8 @@ func (e *Env) bash(ctx context.Context, call *tool.Call, in bashInput) (tool.Res
 		return tool.Result{}, failf("The command could not be run: %v", err)
 	}
 	text, meta := out.result(exit, timeout)
+	view.formatted(known)
+	view.output(would, dir, text)
 	meta["description"] = in.Description
 	return tool.Result{Title: title, Output: text, Metadata: meta}, nil
 }
@@ -97,16 +102,17 @@ func (e *Env) timeout(ms *float64) (time.Duration, error) {
 	return time.Duration(min(*ms, float64(math.MaxInt64/2)/1e6) * 1e6), nil
 }
 
-// judge asks for everything the command needs permission for.
-func (e *Env) judge(ctx context.Context, call *tool.Call, in bashInput, dir string) error {
+// judge asks for everything the command needs permission for, and returns what it
+// would do.
+func (e *Env) judge(ctx context.Context, call *tool.Call, in bashInput, dir string) (judge.Analysis, error) {
 	a := judge.Analyze(in.Command, judge.Env{
 		Dir: dir, Home: e.Home, Lookup: e.variable, FoldCase: runtime.GOOS == "darwin" || runtime.GOOS == "windows",
 	})
 	if err := e.refuse(call, a); err != nil {
-		return err
+		return a, err
 	}
 	if a.Waits != "" {
-		return failf("%s waits for keys, and commands have no terminal: nothing was run. Use edit or write to change a file, or give %s a script (-c).", a.Waits, a.Waits)
+		return a, failf("%s waits for keys, and commands have no terminal: nothing was run. Use edit or write to change a file, or give %s a script (-c).", a.Waits, a.Waits)
 	}
 	if !e.Root.Contains(dir) {
 		a.Reads = append(a.Reads, judge.PathUse{Path: dir, Dir: true, By: "workdir"})
@@ -129,10 +135,10 @@ func (e *Env) judge(ctx context.Context, call *tool.Call, in bashInput, dir stri
 		all = append(all, req)
 	}
 	if len(all) == 0 {
-		return nil
+		return a, nil
 	}
 	all[0].Also = all[1:]
-	return ask(ctx, call, all[0])
+	return a, ask(ctx, call, all[0])
 }
 
 // variable returns a variable of the commands' environment.

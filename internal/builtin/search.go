@@ -197,6 +197,13 @@ func (e *Env) grep(ctx context.Context, call *tool.Call, in grepInput) (tool.Res
 	if err != nil {
 		return tool.Result{}, failf("grep %q: %v", in.Pattern, err)
 	}
+	view, file := e.viewer(call), ""
+	for _, m := range found.Matches {
+		if m.Path != file {
+			file = m.Path
+			view.lines(filepath.Join(base, filepath.FromSlash(file)))
+		}
+	}
 	return grepResult(in.Pattern, base, found, note()), nil
 }
 
@@ -235,7 +242,7 @@ func grepResult(title, base string, found search.GrepResult, note string) tool.R
 		fmt.Fprintf(&b, "  Line %d: %s\n", m.Line, text)
 		shown++
 	}
-	out := "No files found"
+	out := "No line matches"
 	if shown > 0 {
 		more := ""
 		if found.Truncated {

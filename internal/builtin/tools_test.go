@@ -136,7 +136,7 @@ func TestGrep(t *testing.T) {
 	if diff := cmp.Diff([]string{"grep foo", "read .env"}, r.asked()); diff != "" {
 		t.Errorf("asks (-want +got):\n%s", diff)
 	}
-	if out := r.ok("grep", m{"pattern": "foo", "include": "*.rs"}).Output; out != "No files found" {
+	if out := r.ok("grep", m{"pattern": "foo", "include": "*.rs"}).Output; out != "No line matches" {
 		t.Errorf("nothing: %s", out)
 	}
 	r.fails("grep", m{"pattern": "("}, "grep \"(\"")

@@ -169,6 +169,14 @@ func (s *Seen) Since(id lathe.SessionID, path string, info fs.FileInfo, data []b
 	return c
 }
 
+// Same reports whether a file's state is that which the session knows.
+func (s *Seen) Same(id lathe.SessionID, path string, info fs.FileInfo) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m, ok := s.files[id][path]
+	return ok && m.sameInfo(info)
+}
+
 // Current lists the files that the session knows as they are on disk now.
 func (s *Seen) Current(id lathe.SessionID) []string {
 	s.mu.Lock()
