@@ -11,7 +11,7 @@ import (
 
 	"lathe"
 	"lathe/internal/session"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 )
 
 // stepCost compares a turn of one step in a session with many messages, compacted
@@ -58,10 +58,10 @@ func stepCost(ctx context.Context, n int) error {
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // fillSession stores n messages, half of them the user's.
-func fillSession(ctx context.Context, store *sqlite.Store, id lathe.SessionID, n int) error {
+func fillSession(ctx context.Context, s *store.Store, id lathe.SessionID, n int) error {
 	ref := lathe.ModelRef{Provider: "script", Model: "rig"}
 	for at := 0; at < n; at += 500 {
-		err := store.Batch(ctx, func(tx *sqlite.Tx) error {
+		err := s.Batch(ctx, func(tx store.Tx) error {
 			for i := at; i < min(n, at+500); i++ {
 				msg := lathe.Message{
 					ID: lathe.MessageID(fmt.Sprintf("msg_rig%d", i)), SessionID: id, Created: time.Unix(int64(i), 0),

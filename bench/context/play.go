@@ -19,6 +19,7 @@ import (
 	"lathe/internal/prompt"
 	"lathe/internal/session"
 	"lathe/internal/shell"
+	"lathe/internal/store"
 	"lathe/internal/store/sqlite"
 	"lathe/internal/tokens"
 	"lathe/internal/tool"
@@ -64,7 +65,7 @@ type model struct {
 	done   []string // tasks that were finished at the newest compaction
 
 	asked func() // called when a summary is asked for; nil: nothing
-	store *sqlite.Store
+	store *store.Store
 }
 
 // Play runs a session and reports on its facts.
@@ -118,28 +119,28 @@ func (m *model) open(ctx context.Context, base string) (*session.Service, func()
 	if err != nil {
 		return nil, nil, err
 	}
-	store, err := sqlite.Open(ctx, sqlite.Options{Dir: paths.Data})
+	db, err := sqlite.Open(ctx, sqlite.Options{Dir: paths.Data})
 	if err != nil {
 		return nil, nil, err
 	}
-	m.store = store
+	m.store = db.Store()
 	events := bus.New(bus.Options{})
 	log := slog.New(slog.DiscardHandler)
 	runner := shell.New(shell.Options{})
 	o := instance.Options{
 		Paths: paths, Getenv: func(n string) string { return env[n] }, Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + base},
-		Log: log, Now: time.Now, Runner: runner, Todos: store, IDs: lathe.NewIDs(nil, nil),
+		Log: log, Now: time.Now, Runner: runner, Todos: session.Kept{Store: db.Store()}, IDs: lathe.NewIDs(nil, nil),
 		Publish: func(dir string, ev lathe.Event) { events.Publish(dir, ev) },
 		Builtin: func(ref lathe.ModelRef) (llm.Model, bool) { return m, ref.Provider == "script" },
 		Trusted: func(workspace.Root) bool { return true },
 	}
 	svc := session.New(session.Options{
-		Store: store, Bus: events, Log: log, Owner: sqlite.Self(),
+		Store: db.Store(), Bus: events, Log: log, Owner: sqlite.Self(),
 		Open: func(ctx context.Context, dir string) (*instance.Instance, error) {
 			return instance.Open(ctx, dir, o)
 		},
 	})
-	return svc, func() { _ = svc.Close(); _ = runner.Close(); _ = store.Close() }, nil
+	return svc, func() { _ = svc.Close(); _ = runner.Close(); _ = db.Close() }, nil
 }
 
 // turn sends a prompt with planted words and waits until it is answered.

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/store"
 	"lathe/internal/store/sqlite"
 )
 
@@ -88,16 +89,16 @@ func (p place) prepare(url string) error {
 
 // fill makes a session of prompts and answers.
 func (p place) fill(ctx context.Context, id lathe.SessionID, messages int) error {
-	store, err := sqlite.Open(ctx, sqlite.Options{Dir: filepath.Join(p.home, "data")})
+	db, err := sqlite.Open(ctx, sqlite.Options{Dir: filepath.Join(p.home, "data")})
 	if err != nil {
 		return err
 	}
-	defer store.Close()
+	defer db.Close()
 	at := time.Now()
-	if err := store.CreateSession(ctx, lathe.Session{ID: id, Directory: p.work, Title: "large", Created: at, Updated: at}); err != nil {
-		return err
-	}
-	return store.Batch(ctx, func(tx *sqlite.Tx) error {
+	return db.Batch(ctx, func(tx store.Tx) error {
+		if err := tx.CreateSession(lathe.Session{ID: id, Directory: p.work, Title: "large", Created: at, Updated: at}); err != nil {
+			return err
+		}
 		for i := range messages {
 			m := lathe.Message{ID: lathe.MessageID(fmt.Sprintf("msg_%s_%05d", id[4:], i)), SessionID: id, Created: at, Info: &lathe.User{Agent: "build"}}
 			if i%2 == 1 {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -23,23 +24,26 @@ var floor = map[string]int{
 	"lathe/internal/printable": 5,
 	"lathe/internal/netguard":  5,
 
-	"lathe/internal/llm":          10,
-	"lathe/internal/tool":         10,
-	"lathe/internal/bus":          10,
-	"lathe/internal/rope":         5,
-	"lathe/internal/store/sqlite": 10,
-	"lathe/internal/workspace":    10,
-	"lathe/internal/auth":         10,
-	"lathe/internal/catalog":      10,
-	"lathe/internal/judge":        15, // it says what to ask for as a tool.Request
-	"lathe/internal/shell":        10,
-	"lathe/internal/search":       10,
-	"lathe/internal/diff":         10,
-	"lathe/internal/tokens":       10,
-	"lathe/internal/ws":           10,
-	"lathe/internal/terminal":     10,
-	"lathe/internal/mdns":         10,
-	"lathe/internal/telemetry":    20,
+	"lathe/internal/llm":             10,
+	"lathe/internal/tool":            10,
+	"lathe/internal/bus":             10,
+	"lathe/internal/rope":            5,
+	"lathe/internal/store":           5,
+	"lathe/internal/store/local":     8,
+	"lathe/internal/store/storetest": 8,
+	"lathe/internal/store/sqlite":    10,
+	"lathe/internal/workspace":       10,
+	"lathe/internal/auth":            10,
+	"lathe/internal/catalog":         10,
+	"lathe/internal/judge":           15, // it says what to ask for as a tool.Request
+	"lathe/internal/shell":           10,
+	"lathe/internal/search":          10,
+	"lathe/internal/diff":            10,
+	"lathe/internal/tokens":          10,
+	"lathe/internal/ws":              10,
+	"lathe/internal/terminal":        10,
+	"lathe/internal/mdns":            10,
+	"lathe/internal/telemetry":       20,
 
 	"lathe/internal/llm/anthropic":  20,
 	"lathe/internal/llm/openai":     20,
@@ -144,6 +148,23 @@ func TestImportsPointDown(t *testing.T) {
 			if f, ours := floor[imp]; ours && f >= own {
 				t.Errorf("%s imports %s, which is not below it", p.ImportPath, imp)
 			}
+		}
+	}
+}
+
+// opens lists who may import a store's implementation: the place that opens it.
+// Everything else sees the contract.
+var opens = map[string]string{
+	"lathe/internal/cli": "opens the database; its db commands are about SQLite's files",
+}
+
+func TestStoresAreSeenByTheirContract(t *testing.T) {
+	for _, p := range packages(t) {
+		if exempt(p.ImportPath) || opens[p.ImportPath] != "" {
+			continue
+		}
+		if slices.Contains(p.Imports, "lathe/internal/store/sqlite") {
+			t.Errorf("%s imports a store's implementation; it is to use lathe/internal/store", p.ImportPath)
 		}
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"lathe/internal/session"
 	"lathe/internal/share"
 	"lathe/internal/shell"
+	"lathe/internal/store"
 	"lathe/internal/store/sqlite"
 	"lathe/internal/trust"
 	"lathe/internal/turn"
@@ -62,7 +63,8 @@ type app struct {
 	flags  config.Flags
 	paths  config.Paths
 	auth   *auth.Store
-	store  *sqlite.Store
+	db     *sqlite.DB
+	store  *store.Store
 	bus    *bus.Bus
 	svc    *session.Service
 	runner *shell.Runner
@@ -112,14 +114,15 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 	}()
 	a.decisions.app = a
 	a.openLog()
-	if a.store, err = sqlite.Open(ctx, sqlite.Options{Dir: paths.Data, Log: a.log, Now: env.Now}); err != nil {
+	if a.db, err = sqlite.Open(ctx, sqlite.Options{Dir: paths.Data, Log: a.log, Now: env.Now}); err != nil {
 		return nil, err
 	}
+	a.store = a.db.Store()
 	if a.store.ReadOnly() {
 		fmt.Fprintf(env.Stderr, "lathe: warning: %s cannot be written: sessions can be read, nothing can be changed\n", clean(paths.Data))
 	}
-	if a.store.Restarted() {
-		fmt.Fprintf(env.Stderr, "lathe: warning: the database %s is gone or was empty, and a new one was made; say \"lathe doctor\" to see what is left of the old one\n", clean(a.store.Path()))
+	if a.db.Restarted() {
+		fmt.Fprintf(env.Stderr, "lathe: warning: the database %s is gone or was empty, and a new one was made; say \"lathe doctor\" to see what is left of the old one\n", clean(a.db.Path()))
 	}
 	models, err := catalog.Open(a.catalogOptions())
 	if err != nil {
@@ -148,13 +151,13 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 func (a *app) instanceOptions(models *catalog.Catalog) instance.Options {
 	return instance.Options{
 		Paths: a.paths, Getenv: a.env.Getenv, Environ: a.env.Environ, Auth: a.auth, Catalog: models,
-		Log: a.log, Now: a.env.Now, Runner: a.runner, Todos: a.store,
+		Log: a.log, Now: a.env.Now, Runner: a.runner, Todos: session.Kept{Store: a.store},
 		Publish:   func(dir string, ev lathe.Event) { a.bus.Publish(dir, ev) },
 		IDs:       lathe.NewIDs(a.env.Now, nil),
 		Builtin:   builtinModel(a.env.Dir, guide.Options{Attended: a.attended}),
 		Trusted:   func(root workspace.Root) bool { return a.flags.Trust || a.trust || a.decisions.trusts(root) },
 		Trust:     trust.Open(trustFile(a.paths)),
-		Approvals: a.store,
+		Approvals: session.Kept{Store: a.store},
 		Secrets:   secrets,
 		Own:       &a.own,
 	}
@@ -249,8 +252,8 @@ func (a *app) Close() error {
 	if a.runner != nil {
 		errs = append(errs, a.runner.Close())
 	}
-	if a.store != nil {
-		errs = append(errs, a.store.Close())
+	if a.db != nil {
+		errs = append(errs, a.db.Close())
 	}
 	if a.logTo != nil {
 		errs = append(errs, a.logTo.Close())

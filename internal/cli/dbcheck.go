@@ -12,6 +12,7 @@ import (
 
 	"lathe/internal/config"
 	"lathe/internal/snapshot"
+	"lathe/internal/store"
 	"lathe/internal/store/sqlite"
 )
 
@@ -32,7 +33,7 @@ func newDBCheck(env *Env) *cobra.Command {
 				}
 			}
 			return withApp(cmd.Context(), env, func(a *app, _ string) error {
-				found, err := a.store.Check(cmd.Context())
+				found, err := a.db.Check(cmd.Context())
 				if err != nil {
 					return err
 				}
@@ -133,23 +134,23 @@ func newDBVacuum(env *Env) *cobra.Command {
 }
 
 func vacuum(ctx context.Context, env *Env, a *app, strays bool) error {
-	before, err := a.store.Counts(ctx)
+	before, err := a.db.Counts(ctx)
 	if err != nil {
 		return err
 	}
 	swept, err := a.store.Sweep(ctx)
 	if err == nil && strays {
-		var more sqlite.Swept
-		more, err = a.store.SweepStrays(ctx)
+		var more store.Swept
+		more, err = a.db.SweepStrays(ctx)
 		swept.Files, swept.Bytes = swept.Files+more.Files, swept.Bytes+more.Bytes
 	}
 	if err == nil {
-		err = a.store.Vacuum(ctx)
+		err = a.db.Vacuum(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	after, err := a.store.Counts(ctx)
+	after, err := a.db.Counts(ctx)
 	fmt.Fprintf(env.Stderr, "lathe: the database has %s, had %s; %d files of %s were removed\n",
 		byteSize(after.DatabaseBytes), byteSize(before.DatabaseBytes), swept.Files, byteSize(swept.Bytes))
 	if err != nil {

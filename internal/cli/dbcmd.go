@@ -14,7 +14,7 @@ import (
 
 	"lathe"
 	"lathe/internal/snapshot"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 	"lathe/internal/tool"
 )
 
@@ -26,7 +26,7 @@ func newDB(env *Env) *cobra.Command {
 		}})
 	}
 	sub("path", "Print the database file", noArgs, func(_ context.Context, a *app, _ []string) error {
-		_, err := fmt.Fprintln(env.Stdout, a.store.Path())
+		_, err := fmt.Fprintln(env.Stdout, a.db.Path())
 		return err
 	})
 	cmd.AddCommand(newDBCheck(env), newDBVacuum(env))
@@ -35,10 +35,10 @@ func newDB(env *Env) *cobra.Command {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(env.Dir, path)
 		}
-		return a.store.BackupTo(ctx, path)
+		return a.db.BackupTo(ctx, path)
 	})
 	sub("query sql", "Run a query that cannot change anything", exactArgs(1, "one SQL query"), func(ctx context.Context, a *app, args []string) error {
-		return a.store.Query(ctx, args[0], func(row []any) error {
+		return a.db.Query(ctx, args[0], func(row []any) error {
 			cells := make([]string, len(row))
 			for i, v := range row {
 				if b, ok := v.([]byte); ok {
@@ -89,13 +89,13 @@ func examine(ctx context.Context, env *Env, a *app, dir string) error {
 	}
 	line("version", "lathe %s, %s %s/%s", lathe.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	line("data", "%s", a.paths.Data)
-	c, err := a.store.Counts(ctx)
+	c, err := a.db.Counts(ctx)
 	if err != nil {
 		bad("database", err)
 	} else {
-		line("database", "schema %d, journal %s, %s; %d projects, %d sessions, %d messages, %d parts", c.Schema, a.store.Journal(), byteSize(c.DatabaseBytes), c.Projects, c.Sessions, c.Messages, c.Parts)
+		line("database", "schema %d, journal %s, %s; %d projects, %d sessions, %d messages, %d parts", c.Schema, a.db.Journal(), byteSize(c.DatabaseBytes), c.Projects, c.Sessions, c.Messages, c.Parts)
 	}
-	switch found, err := a.store.Check(ctx); {
+	switch found, err := a.db.Check(ctx); {
 	case err != nil:
 		bad("integrity", err)
 	case len(found) > 0:
@@ -153,14 +153,14 @@ func undoState(ctx context.Context, a *app, dir string) string {
 	return fmt.Sprintf("steps in %s can be undone", dir)
 }
 
-func checkUnclosed(ctx context.Context, store *sqlite.Store, line func(name, format string, args ...any)) {
-	ids, err := store.Unclosed(ctx)
+func checkUnclosed(ctx context.Context, kept *store.Store, line func(name, format string, args ...any)) {
+	ids, err := kept.Unclosed(ctx)
 	if err != nil {
 		return
 	}
 	for _, id := range ids {
-		if o, held, err := store.Holder(ctx, id); err == nil && held {
-			line("session", "%s is at work in process %d on %s", id, o.PID, o.Host)
+		if by, held, err := kept.Holder(ctx, id); err == nil && held {
+			line("session", "%s is at work in %s", id, by.Name)
 			continue
 		}
 		line("session", "%s was interrupted; its next prompt closes what it left open", id)

@@ -17,7 +17,7 @@ import (
 	"lathe/internal/opencode/wire"
 	"lathe/internal/printable"
 	"lathe/internal/session"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 	"lathe/internal/transcript"
 	"lathe/internal/workspace"
 )
@@ -60,7 +60,7 @@ func namedSession(ctx context.Context, a *app, dir string, args []string) (lathe
 	if len(args) == 1 {
 		return a.svc.Get(ctx, lathe.SessionID(args[0]))
 	}
-	list, err := a.svc.List(ctx, sqlite.SessionFilter{Directory: dir, Roots: true, ByUse: true, Limit: 1})
+	list, err := a.svc.List(ctx, store.SessionFilter{Directory: dir, Roots: true, ByUse: true, Limit: 1})
 	if err != nil {
 		return lathe.Session{}, err
 	}

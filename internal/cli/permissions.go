@@ -10,6 +10,7 @@ import (
 	"lathe"
 	"lathe/internal/instance"
 	"lathe/internal/permission"
+	"lathe/internal/session"
 )
 
 func newPermissions(env *Env) *cobra.Command {
@@ -103,7 +104,7 @@ func revoke(ctx context.Context, env *Env, a *app, owner string, patterns []stri
 		if len(patterns) > 0 && !names(patterns, r) {
 			continue
 		}
-		if err := a.store.DeleteApproval(ctx, owner, r); err != nil {
+		if err := (session.Kept{Store: a.store}).DeleteApproval(ctx, owner, r); err != nil {
 			return err
 		}
 		gone++

@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 )
 
 func newSearch(env *Env) *cobra.Command {
-	var f sqlite.SearchFilter
+	var f store.SearchFilter
 	var all bool
 	var id, format string
 	cmd := &cobra.Command{
@@ -51,22 +51,22 @@ func newSearch(env *Env) *cobra.Command {
 const tellIndexing = 20_000
 
 // bringUpToDate takes what is new into the index.
-func bringUpToDate(ctx context.Context, env *Env, store *sqlite.Store) error {
-	n, err := store.Unindexed(ctx)
+func bringUpToDate(ctx context.Context, env *Env, kept *store.Store) error {
+	n, err := kept.Unindexed(ctx)
 	switch {
 	case err != nil || n == 0:
 		return err
-	case store.ReadOnly():
+	case kept.ReadOnly():
 		fmt.Fprintf(env.Stderr, "lathe: the newest %d messages are not in the index and cannot be found\n", n)
 		return nil
 	case n >= tellIndexing:
 		fmt.Fprintf(env.Stderr, "lathe: indexing %d messages, once; it goes on where it stopped if you stop it\n", n)
 	}
-	_, err = store.Index(ctx)
+	_, err = kept.Index(ctx)
 	return err
 }
 
-func printHits(env *Env, hits []sqlite.Hit, format string) error {
+func printHits(env *Env, hits []store.Hit, format string) error {
 	if format == "json" {
 		out := make([]map[string]string, 0, len(hits))
 		for _, h := range hits {

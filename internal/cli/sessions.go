@@ -14,7 +14,7 @@ import (
 	"lathe"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/printable"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 )
 
 func newSession(env *Env) *cobra.Command {
@@ -40,7 +40,7 @@ func withApp(ctx context.Context, env *Env, fn func(a *app, dir string) error) (
 }
 
 func newSessionList(env *Env) *cobra.Command {
-	var f sqlite.SessionFilter
+	var f store.SessionFilter
 	var all, archived bool
 	var format string
 	cmd := &cobra.Command{

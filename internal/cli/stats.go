@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 )
 
 // tally is what some answers used.
@@ -22,7 +22,7 @@ type tally struct {
 	USD     float64      `json:"cost"`
 }
 
-func (t *tally) add(a sqlite.Answer) {
+func (t *tally) add(a store.Answer) {
 	t.Answers++
 	t.Tokens = t.Tokens.Add(a.Tokens)
 	t.Cost += a.Cost
@@ -93,10 +93,10 @@ func newStats(env *Env) *cobra.Command {
 	return cmd
 }
 
-func gatherStats(ctx context.Context, store *sqlite.Store, since time.Time, dir string) (*statistics, error) {
+func gatherStats(ctx context.Context, kept store.Stats, since time.Time, dir string) (*statistics, error) {
 	st := &statistics{Days: map[string]*tally{}, Models: map[string]*tally{}, Projects: map[string]*tally{}, Tools: map[string]*toolTally{}}
 	sessions := map[lathe.SessionID]bool{}
-	err := store.Answers(ctx, since, func(a sqlite.Answer) error {
+	err := kept.Answers(ctx, since, func(a store.Answer) error {
 		if dir != "" && a.Directory != dir {
 			return nil
 		}
@@ -111,7 +111,7 @@ func gatherStats(ctx context.Context, store *sqlite.Store, since time.Time, dir 
 		return nil, err
 	}
 	st.Sessions, st.seen = len(sessions), sessions
-	return st, store.ToolUses(ctx, since, func(u sqlite.ToolUse) error {
+	return st, kept.ToolUses(ctx, since, func(u store.ToolUse) error {
 		if dir == "" || sessions[u.Session] {
 			at(st.Tools, u.Tool).add(u.State)
 		}

@@ -7,7 +7,7 @@ import (
 
 	"lathe"
 	"lathe/internal/catalog"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 )
 
 // windowTally sums what became of the sessions' windows: compactions, prunes, and
@@ -41,7 +41,7 @@ func (st *statistics) addWindows(ctx context.Context, a *app) error {
 			return err
 		}
 		stats, err := a.svc.ContextStats(ctx, id)
-		if err != nil && !errors.Is(err, sqlite.ErrNotFound) {
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 		w, c := &st.Windows, stats.Cache

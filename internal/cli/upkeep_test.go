@@ -15,12 +15,12 @@ import (
 func TestUpkeep(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	dir := t.TempDir()
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir})
+	db, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer store.Close()
-	a := &app{env: &Env{Now: func() time.Time { return now }}, paths: config.Paths{Data: dir}, store: store, log: slog.New(slog.DiscardHandler)}
+	defer db.Close()
+	a := &app{env: &Env{Now: func() time.Time { return now }}, paths: config.Paths{Data: dir}, store: db.Store(), log: slog.New(slog.DiscardHandler)}
 	old := filepath.Join(dir, tool.SpillDir, "tool_old")
 	fresh := filepath.Join(dir, tool.SpillDir, "tool_new")
 	for path, age := range map[string]time.Duration{old: 8 * 24 * time.Hour, fresh: time.Hour} {

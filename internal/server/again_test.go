@@ -16,6 +16,7 @@ import (
 	"lathe"
 	"lathe/internal/api"
 	"lathe/internal/client"
+	"lathe/internal/store/storetest"
 )
 
 // swallow is a proxy that passes requests on whole, and loses the answers to the
@@ -207,7 +208,7 @@ func TestUnansweredPrompt(t *testing.T) {
 	m := lathe.Message{ID: "msg_lost", SessionID: id, Created: time.Unix(1, 0), Info: &lathe.User{Agent: "build", Model: lathe.ModelRef{Provider: "script", Model: model}}, Parts: []lathe.Part{
 		{ID: "prt_lost", Body: &lathe.Text{Text: "go"}},
 	}}
-	if err := r.srv.opts.Store.AddMessage(t.Context(), &m); err != nil {
+	if err := (storetest.Store{Store: r.srv.opts.Store}).AddMessage(t.Context(), &m); err != nil {
 		t.Fatal(err)
 	}
 	body := `{"messageID":"msg_lost",` + promptBody(model, "go")[1:]

@@ -13,7 +13,7 @@ import (
 	"lathe/internal/instance"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/provider"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 	"lathe/internal/workspace"
 )
 
@@ -274,7 +274,7 @@ func (c *call) apiSessions() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := sqlite.SessionFilter{Search: c.query("search"), ProjectID: c.query("project"), Limit: skip + int(limit) + 1}
+	f := store.SessionFilter{Search: c.query("search"), ProjectID: c.query("project"), Limit: skip + int(limit) + 1}
 	if f.Directory = c.query("directory"); f.Directory != "" {
 		if f.Directory, err = c.dir(); err != nil {
 			return nil, err
@@ -338,7 +338,7 @@ func (c *call) sessionsEverywhere() (any, error) {
 	if limit = min(limit, apiMost); limit == 0 {
 		limit = 100
 	}
-	f := sqlite.SessionFilter{Search: c.query("search"), Roots: c.query("roots") == "true", Limit: int(limit)}
+	f := store.SessionFilter{Search: c.query("search"), Roots: c.query("roots") == "true", Limit: int(limit)}
 	if f.Directory = c.query("directory"); f.Directory != "" {
 		if f.Directory, err = c.dir(); err != nil {
 			return nil, err

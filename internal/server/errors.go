@@ -10,7 +10,7 @@ import (
 
 	"lathe"
 	"lathe/internal/provider"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 	"lathe/internal/turn"
 )
 
@@ -148,7 +148,7 @@ func (s *Server) describe(r *http.Request, ref string, err error) (int, any) {
 			out.Tag, out.Message, out.Session = n.name, e.Msg, r.PathValue("sessionID")
 		}
 		return n.status, out
-	case errors.Is(err, sqlite.ErrNotFound):
+	case errors.Is(err, store.ErrNotFound):
 		return http.StatusNotFound, failure{Name: "NotFoundError", Data: failureData{Message: "Resource not found"}}
 	case errors.Is(err, turn.ErrAborted):
 		return http.StatusConflict, failure{Name: "MessageAbortedError", Data: failureData{Message: err.Error()}}

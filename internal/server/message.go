@@ -13,7 +13,7 @@ import (
 	"lathe/internal/opencode/wire"
 	"lathe/internal/provider"
 	"lathe/internal/session"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 )
 
 // maxMessages bounds a page of messages where the client names no limit.
@@ -31,7 +31,7 @@ func (c *call) messageList() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := sqlite.MessageFilter{Limit: int(limit) + 1}
+	f := store.MessageFilter{Limit: int(limit) + 1}
 	if before := c.query("before"); before != "" {
 		if f.Before, err = c.before(sess.ID, before); err != nil {
 			return nil, err

@@ -14,7 +14,7 @@ import (
 	"lathe/internal/jsonc"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/session"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 	"lathe/internal/turn"
 )
 
@@ -54,7 +54,7 @@ func (c *call) ownSessions() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := c.s.opts.Service.List(c.ctx(), sqlite.SessionFilter{
+	list, err := c.s.opts.Service.List(c.ctx(), store.SessionFilter{
 		Directory: dir, Roots: true, Active: c.query("archived") != "true", Search: c.query("search"), ByUse: true, Limit: int(min(limit, 1<<20)),
 	})
 	return wire.EncodeSessions(list), err
@@ -87,7 +87,7 @@ func (c *call) ownMessages() (any, error) {
 
 func (s *Server) history(ctx context.Context, sess lathe.Session, before int64, limit int) (api.History, error) {
 	h := api.History{Event: s.eventID(s.opts.Bus.Seq())}
-	for m, err := range s.opts.Store.Messages(ctx, sess.ID, sqlite.MessageFilter{Before: before, Limit: limit + 1}) {
+	for m, err := range s.opts.Store.Messages(ctx, sess.ID, store.MessageFilter{Before: before, Limit: limit + 1}) {
 		if err != nil {
 			return h, err
 		}

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"lathe/internal/api"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 )
 
 // maxHits bounds what a search answers with.
@@ -26,13 +26,13 @@ func (c *call) ownSearch() (any, error) {
 	if words == "" {
 		return []api.Hit{}, nil
 	}
-	store := c.s.opts.Store
-	if !store.ReadOnly() {
-		if _, err := store.Index(c.ctx()); err != nil {
+	kept := c.s.opts.Store
+	if !kept.ReadOnly() {
+		if _, err := kept.Index(c.ctx()); err != nil {
 			return nil, err
 		}
 	}
-	hits, err := store.Search(c.ctx(), words, sqlite.SearchFilter{Directory: dir, Limit: int(limit)})
+	hits, err := kept.Search(c.ctx(), words, store.SearchFilter{Directory: dir, Limit: int(limit)})
 	out := make([]api.Hit, 0, len(hits))
 	for _, h := range hits {
 		out = append(out, api.Hit{

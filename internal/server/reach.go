@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"lathe"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 	"lathe/internal/workspace"
 )
 
@@ -95,7 +95,7 @@ func known(ctx context.Context, s *Server, dir, real string) bool {
 		}
 	}
 	for _, at := range []string{dir, real} {
-		if list, err := s.opts.Service.List(ctx, sqlite.SessionFilter{Directory: at, Limit: 1}); err == nil && len(list) > 0 {
+		if list, err := s.opts.Service.List(ctx, store.SessionFilter{Directory: at, Limit: 1}); err == nil && len(list) > 0 {
 			return true
 		}
 	}

@@ -107,7 +107,7 @@ func newRig(t testing.TB, change ...func(*Options)) *rig {
 	models := map[string]llm.Model{}
 	b := bus.New(bus.Options{})
 	r := &rig{t: t, dir: dir, bus: b, logs: &bytes.Buffer{}, models: models}
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: paths.Data, Fault: r.broken})
+	db, err := sqlite.Open(t.Context(), sqlite.Options{Dir: paths.Data, Fault: r.broken})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,12 +117,12 @@ func newRig(t testing.TB, change ...func(*Options)) *rig {
 	ids := lathe.NewIDs(nil, nil)
 	environ := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
 	svc := session.New(session.Options{
-		Store: store, Bus: b, IDs: ids, Owner: sqlite.Self(), Retries: turn.Retries{Base: time.Millisecond},
+		Store: db.Store(), Bus: b, IDs: ids, Owner: sqlite.Self(), Retries: turn.Retries{Base: time.Millisecond},
 		Open: func(ctx context.Context, dir string) (*instance.Instance, error) {
 			return instance.Open(ctx, dir, instance.Options{
 				Paths: paths, Getenv: getenv, Environ: environ, Auth: creds, Log: slog.New(slog.DiscardHandler), Now: time.Now,
-				Runner: runner, Todos: store, IDs: ids, Publish: func(dir string, ev lathe.Event) { b.Publish(dir, ev) },
-				Trusted: func(workspace.Root) bool { return true }, Approvals: store,
+				Runner: runner, Todos: session.Kept{Store: db.Store()}, IDs: ids, Publish: func(dir string, ev lathe.Event) { b.Publish(dir, ev) },
+				Trusted: func(workspace.Root) bool { return true }, Approvals: session.Kept{Store: db.Store()},
 				Builtin: func(ref lathe.ModelRef) (llm.Model, bool) {
 					if m := models[ref.Model]; m != nil {
 						return m, true
@@ -134,7 +134,7 @@ func newRig(t testing.TB, change ...func(*Options)) *rig {
 	})
 	r.svc = svc
 	o := Options{
-		Service: svc, Store: store, Bus: b, Auth: creds, Paths: paths, IDs: ids, Dir: dir, Directories: []string{"/"}, Environ: environ, Shell: "/bin/sh",
+		Service: svc, Store: db.Store(), Bus: b, Auth: creds, Paths: paths, IDs: ids, Dir: dir, Directories: []string{"/"}, Environ: environ, Shell: "/bin/sh",
 		Log: slog.New(slog.DiscardHandler),
 	}
 	for _, c := range change {
@@ -152,7 +152,7 @@ func newRig(t testing.TB, change ...func(*Options)) *rig {
 			}
 		}
 		ts.Close()
-		for _, close := range []func() error{runner.Close, store.Close} {
+		for _, close := range []func() error{runner.Close, db.Close} {
 			if err := close(); err != nil {
 				t.Error(err)
 			}

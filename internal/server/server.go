@@ -25,14 +25,14 @@ import (
 	"lathe/internal/bus"
 	"lathe/internal/config"
 	"lathe/internal/session"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 	"lathe/internal/terminal"
 )
 
 // Options configure a [Server]. Service, Store, Bus and Dir are needed.
 type Options struct {
 	Service *session.Service
-	Store   *sqlite.Store
+	Store   *store.Store
 	Bus     *bus.Bus
 	Auth    *auth.Store
 	Paths   config.Paths

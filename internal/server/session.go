@@ -11,12 +11,12 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/session"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 	"lathe/internal/turn"
 )
 
 func (c *call) sessionList() (any, error) {
-	f := sqlite.SessionFilter{Search: c.query("search"), Roots: c.query("roots") == "true"}
+	f := store.SessionFilter{Search: c.query("search"), Roots: c.query("roots") == "true"}
 	start, err := c.number("start")
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (c *call) sessionChildren() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := c.s.opts.Service.List(c.ctx(), sqlite.SessionFilter{ParentID: sess.ID})
+	list, err := c.s.opts.Service.List(c.ctx(), store.SessionFilter{ParentID: sess.ID})
 	return wire.EncodeSessions(list), err
 }
 
@@ -167,7 +167,7 @@ func (c *call) sessionDiff() (any, error) {
 		return wire.EncodeDiffs(diffs), err
 	}
 	diffs, err := c.s.opts.Service.Diff(c.ctx(), sess.ID, message)
-	if errors.Is(err, sqlite.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		diffs, err = nil, nil
 	}
 	return wire.EncodeDiffs(diffs), err

@@ -6,7 +6,7 @@ import (
 
 	"lathe"
 	"lathe/internal/instance"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 	"lathe/internal/turn"
 )
 
@@ -43,7 +43,7 @@ func (r *runner) again(ctx context.Context, id lathe.MessageID) (*lathe.Message,
 
 func (r *runner) stored(ctx context.Context, id lathe.MessageID) (*lathe.Message, *Run, error) {
 	m, err := r.s.opts.Store.Message(ctx, r.current().ID, id)
-	if errors.Is(err, sqlite.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil, nil
 	}
 	if err != nil {
@@ -66,7 +66,7 @@ func (r *runner) stored(ctx context.Context, id lathe.MessageID) (*lathe.Message
 // is no answer.
 func (r *runner) past(ctx context.Context, user lathe.Message) (*Run, error) {
 	var out turn.Outcome
-	for m, err := range r.s.opts.Store.Messages(ctx, user.SessionID, sqlite.MessageFilter{}) {
+	for m, err := range r.s.opts.Store.Messages(ctx, user.SessionID, store.MessageFilter{}) {
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +93,7 @@ func (r *runner) past(ctx context.Context, user lathe.Message) (*Run, error) {
 
 // twice answers a prompt whose message another request stored in the meantime.
 func (r *runner) twice(ctx context.Context, id lathe.MessageID, err error) (*lathe.Message, *Run, error) {
-	if !errors.Is(err, sqlite.ErrExists) || id == "" {
+	if !errors.Is(err, store.ErrExists) || id == "" {
 		return nil, nil, err
 	}
 	m, run, again := r.stored(ctx, id)

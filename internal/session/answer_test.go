@@ -15,7 +15,7 @@ import (
 	"lathe/internal/bus"
 	"lathe/internal/llm"
 	"lathe/internal/session"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 )
 
 // send starts a prompt and returns its message and run.
@@ -292,7 +292,7 @@ func TestDiskFull(t *testing.T) {
 			t.Errorf("a prompt to a full disk: %v", err)
 		}
 	}
-	if err := p.store.Trouble(); !errors.Is(err, sqlite.ErrFull) {
+	if err := p.store.Trouble(); !errors.Is(err, store.ErrFull) {
 		t.Errorf("the store says %v", err)
 	}
 	if p.svc.Status(id) != (lathe.Idle{}) || p.svc.Abort(ctx, id) != nil {

@@ -6,7 +6,7 @@ import (
 	"lathe"
 	"lathe/internal/compact"
 	"lathe/internal/llm"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 )
 
 // CacheStats sums what a session's requests read from the provider's cache.
@@ -111,7 +111,7 @@ func (c *contextState) finish(used lathe.Tokens) {
 }
 
 // stepStats stores the account with the step it is about.
-func (r *runner) stepStats(tx *sqlite.Tx, fin *lathe.StepFinish) error {
+func (r *runner) stepStats(tx store.Tx, fin *lathe.StepFinish) error {
 	r.context.finish(fin.Tokens)
 	return r.context.save(tx, r.current().ID)
 }

@@ -11,7 +11,7 @@ import (
 	"lathe"
 	"lathe/internal/compact"
 	"lathe/internal/ledger"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 	"lathe/internal/tokens"
 	"lathe/internal/turn"
 )
@@ -162,7 +162,7 @@ func (c *contextState) correction(ref lathe.ModelRef) *tokens.Correction {
 }
 
 // save stores the record within a transaction.
-func (c *contextState) save(tx *sqlite.Tx, id lathe.SessionID) error {
+func (c *contextState) save(tx store.Tx, id lathe.SessionID) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for ref, k := range c.known {
@@ -276,7 +276,7 @@ func (r *runner) install(ctx context.Context, c *turn.Compacted) ([]lathe.Messag
 	r.context.mu.Unlock()
 	var sess lathe.Session
 	isNew := c.Ask.Seq == 0
-	err = r.s.opts.Store.Batch(ctx, func(tx *sqlite.Tx) (err error) {
+	err = r.s.opts.Store.Batch(ctx, func(tx store.Tx) (err error) {
 		sess, err = r.storeCompaction(tx, c, raw)
 		return err
 	})
@@ -318,7 +318,7 @@ func keepArrived(c *turn.Compacted, m *lathe.Message) {
 	}
 }
 
-func (r *runner) storeCompaction(tx *sqlite.Tx, c *turn.Compacted, facts []byte) (sess lathe.Session, err error) {
+func (r *runner) storeCompaction(tx store.Tx, c *turn.Compacted, facts []byte) (sess lathe.Session, err error) {
 	if c.Ask.Seq == 0 {
 		err = tx.AddMessage(&c.Ask)
 	} else {

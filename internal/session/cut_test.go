@@ -66,7 +66,7 @@ func serve(t *testing.T, protocol string, retries int) (s *served, stop func()) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: paths.Data, Now: time.Now})
+	db, err := sqlite.Open(t.Context(), sqlite.Options{Dir: paths.Data, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,17 +78,17 @@ func serve(t *testing.T, protocol string, retries int) (s *served, stop func()) 
 	runner := shell.New(shell.Options{})
 	opts := instance.Options{
 		Paths: paths, Getenv: getenv, Environ: []string{"PATH=" + os.Getenv("PATH")}, Catalog: models,
-		Log: slog.New(slog.DiscardHandler), Now: time.Now, Runner: runner, Todos: store, IDs: lathe.NewIDs(time.Now, nil),
-		Publish: func(dir string, ev lathe.Event) { events.Publish(dir, ev) }, Approvals: store,
+		Log: slog.New(slog.DiscardHandler), Now: time.Now, Runner: runner, Todos: session.Kept{Store: db.Store()}, IDs: lathe.NewIDs(time.Now, nil),
+		Publish: func(dir string, ev lathe.Event) { events.Publish(dir, ev) }, Approvals: session.Kept{Store: db.Store()},
 	}
 	svc := session.New(session.Options{
-		Store: store, Bus: events, Owner: sqlite.Self(), Retries: turn.Retries{Max: retries, Base: time.Nanosecond},
+		Store: db.Store(), Bus: events, Owner: sqlite.Self(), Retries: turn.Retries{Max: retries, Base: time.Nanosecond},
 		Open: func(ctx context.Context, dir string) (*instance.Instance, error) {
 			return instance.Open(ctx, dir, opts)
 		},
 	})
 	return &served{svc, model, dir}, func() {
-		for _, err := range []error{svc.Close(), runner.Close(), store.Close()} {
+		for _, err := range []error{svc.Close(), runner.Close(), db.Close()} {
 			if err != nil {
 				t.Error(err)
 			}

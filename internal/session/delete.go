@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"lathe"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 )
 
 // Delete ends a session's running turn, then removes it and its children with
@@ -33,20 +33,24 @@ func (s *Service) Delete(ctx context.Context, id lathe.SessionID) error {
 	return err
 }
 
-func (s *Service) delete(ctx context.Context, id lathe.SessionID) ([]lathe.Session, error) {
+func (s *Service) delete(ctx context.Context, id lathe.SessionID) (gone []lathe.Session, err error) {
 	if err := s.stopTree(ctx, id); err != nil {
 		return nil, err
 	}
 	if err := s.Shares.UnshareTree(ctx, id); err != nil {
 		return nil, err
 	}
-	return s.opts.Store.DeleteSession(ctx, id)
+	err = s.opts.Store.Batch(ctx, func(tx store.Tx) error {
+		gone, err = tx.DeleteSession(id)
+		return err
+	})
+	return gone, err
 }
 
 // below returns a session and all below it.
 func (s *Service) below(ctx context.Context, id lathe.SessionID) ([]lathe.SessionID, error) {
 	out := []lathe.SessionID{id}
-	children, err := s.opts.Store.Sessions(ctx, sqlite.SessionFilter{ParentID: id})
+	children, err := s.opts.Store.Sessions(ctx, store.SessionFilter{ParentID: id})
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +102,7 @@ func (r *runner) isGone() error {
 // stopTree aborts the turns of a session and of those below it, and waits for
 // them. It fails for one that another process runs.
 func (s *Service) stopTree(ctx context.Context, id lathe.SessionID) error {
-	children, err := s.opts.Store.Sessions(ctx, sqlite.SessionFilter{ParentID: id})
+	children, err := s.opts.Store.Sessions(ctx, store.SessionFilter{ParentID: id})
 	if err != nil {
 		return err
 	}

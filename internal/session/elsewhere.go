@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"lathe"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 )
 
 // Another process may be at work in a session that is looked at here: two screens on
@@ -101,18 +101,18 @@ func (w *onlooker) follow() {
 // held reports whether another process has the session. What one that died left
 // open is closed.
 func (w *onlooker) held(ctx context.Context) (bool, error) {
-	owner, living, err := w.s.opts.Store.Holder(ctx, w.sess.ID)
-	if err != nil || living && owner != w.s.opts.Owner {
+	by, living, err := w.s.opts.Store.Holder(ctx, w.sess.ID)
+	if err != nil || living && by.Owner != w.s.opts.Owner {
 		return living, err
 	}
-	_, err = w.s.opts.Store.Recover(ctx, w.sess.ID)
+	_, err = w.s.recover(ctx, w.sess.ID)
 	return false, err
 }
 
 // look tells what has changed since the last time.
 func (w *onlooker) look(ctx context.Context) error {
 	var messages []lathe.Message
-	for m, err := range w.s.opts.Store.Messages(ctx, w.sess.ID, sqlite.MessageFilter{}) {
+	for m, err := range w.s.opts.Store.Messages(ctx, w.sess.ID, store.MessageFilter{}) {
 		if err != nil {
 			return err
 		}

@@ -7,7 +7,7 @@ import (
 	"lathe/internal/bus"
 	"lathe/internal/llm"
 	"lathe/internal/session"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store/local"
 )
 
 // TestFollow holds that a turn of another process is told here as it goes on, and
@@ -19,7 +19,7 @@ func TestFollow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lease, err := p.store.Acquire(t.Context(), id, sqlite.Owner{PID: 1, Host: "another machine"})
+	lease, err := p.store.Acquire(t.Context(), id, local.Process{PID: 1, Host: "another machine"}.Owner())
 	if err != nil {
 		t.Fatal(err)
 	}

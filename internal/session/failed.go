@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"lathe"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 	"lathe/internal/turn"
 )
 
@@ -67,7 +67,7 @@ func (r *runner) failedAnswer(w *waiting, f lathe.Failure) *lathe.Message {
 
 // openAnswer returns the answer to a message that did not end, or nil.
 func (r *runner) openAnswer(user *lathe.Message) *lathe.Message {
-	for m, err := range r.s.opts.Store.Messages(context.Background(), user.SessionID, sqlite.MessageFilter{}) {
+	for m, err := range r.s.opts.Store.Messages(context.Background(), user.SessionID, store.MessageFilter{}) {
 		if err != nil || m.Seq <= user.Seq {
 			return nil
 		}
@@ -110,7 +110,7 @@ func (r *runner) pay(ctx context.Context) error {
 	for len(r.owed) > 0 {
 		m := r.owed[0]
 		err := r.rec.Commit(ctx, turn.Change{Message: m})
-		if err != nil && !errors.Is(err, sqlite.ErrNotFound) { // it is gone with its session
+		if err != nil && !errors.Is(err, store.ErrNotFound) { // it is gone with its session
 			return err
 		}
 		r.owed = r.owed[1:]

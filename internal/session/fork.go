@@ -13,7 +13,7 @@ import (
 
 	"lathe"
 	"lathe/internal/snapshot"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 )
 
 // ForkInput says what a fork takes along.
@@ -70,11 +70,12 @@ func (s *Service) Fork(ctx context.Context, id lathe.SessionID, in ForkInput) (o
 	if err := s.copyMessages(ctx, fork, messages[:until], diffs, s.boundary(ctx, id)); err != nil {
 		return out, fmt.Errorf("fork session %s: %w", id, err)
 	}
-	if err := s.opts.Store.SetValue(ctx, fork.ID, outputsKey, []byte(s.outputsOf(ctx, sess))); err != nil {
+	outputs := []byte(s.outputsOf(ctx, sess))
+	if err := s.opts.Store.Batch(ctx, func(tx store.Tx) error { return tx.SetValue(fork.ID, outputsKey, outputs) }); err != nil {
 		return out, fmt.Errorf("fork session %s: %w", id, err)
 	}
 	// An answer that never ended, of another program or a crash, ends in the copy.
-	if _, err := s.opts.Store.Recover(ctx, fork.ID); err != nil {
+	if _, err := s.recover(ctx, fork.ID); err != nil {
 		return out, fmt.Errorf("fork session %s: %w", id, err)
 	}
 	out.Session = fork
@@ -158,7 +159,7 @@ func (s *Service) saveForkFiles(ctx context.Context, fork lathe.SessionID, doc f
 	if err != nil {
 		return err
 	}
-	return s.opts.Store.Batch(ctx, func(tx *sqlite.Tx) error { return tx.SetValue(fork, forkFilesKey, data) })
+	return s.opts.Store.Batch(ctx, func(tx store.Tx) error { return tx.SetValue(fork, forkFilesKey, data) })
 }
 
 // UndoForkFiles brings back what a fork with its files changed in the worktree. It
@@ -224,7 +225,7 @@ func (s *Service) copyMessages(ctx context.Context, fork lathe.Session, messages
 	for _, m := range messages {
 		ids[m.ID] = s.opts.IDs.Message()
 	}
-	return s.opts.Store.Batch(ctx, func(tx *sqlite.Tx) error {
+	return s.opts.Store.Batch(ctx, func(tx store.Tx) error {
 		if err := tx.CreateSession(fork); err != nil {
 			return err
 		}
@@ -314,7 +315,7 @@ func (s *Service) Archive(ctx context.Context, id lathe.SessionID, on bool) (lat
 
 func (s *Service) change(ctx context.Context, id lathe.SessionID, f func(*lathe.Session)) (lathe.Session, error) {
 	sess, err := s.Update(ctx, id, func(sess *lathe.Session) error { f(sess); return nil })
-	if errors.Is(err, sqlite.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		_, err = s.Get(ctx, id)
 	}
 	return sess, err

@@ -14,7 +14,7 @@ import (
 	"lathe/internal/instance"
 	"lathe/internal/prompt"
 	"lathe/internal/provider"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 	"lathe/internal/turn"
 )
 
@@ -73,7 +73,7 @@ func (r *runner) reminders(ctx context.Context, agent string) []string {
 	return notes
 }
 
-func (r *runner) saveFrozen(tx *sqlite.Tx) error {
+func (r *runner) saveFrozen(tx store.Tx) error {
 	raw, err := json.Marshal(r.frozen)
 	if err != nil {
 		return err

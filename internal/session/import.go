@@ -8,7 +8,7 @@ import (
 
 	"lathe"
 	"lathe/internal/prompt"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 )
 
 // Import is a session that comes from elsewhere.
@@ -48,11 +48,11 @@ func (s *Service) Import(ctx context.Context, in Import) (Imported, error) {
 		if out, err = s.reimport(ctx, old, in); err != nil || out != ImportUpdated {
 			return out, err
 		}
-	case !errors.Is(err, sqlite.ErrNotFound):
+	case !errors.Is(err, store.ErrNotFound):
 		return "", err
 	}
 	in.Session.Share = old.Share // where another program shared it, lathe has no say
-	err = s.opts.Store.Batch(ctx, func(tx *sqlite.Tx) error { return storeImport(tx, in) })
+	err = s.opts.Store.Batch(ctx, func(tx store.Tx) error { return storeImport(tx, in) })
 	if err != nil {
 		return "", fmt.Errorf("import session %s: %w", in.Session.ID, err)
 	}
@@ -80,14 +80,14 @@ func (s *Service) reimport(ctx context.Context, old lathe.Session, in Import) (I
 	return ImportUpdated, s.stopTree(ctx, old.ID)
 }
 
-func storeImport(tx *sqlite.Tx, in Import) error {
+func storeImport(tx store.Tx, in Import) error {
 	if in.Project.ID != "" {
 		if err := tx.PutProject(in.Project); err != nil {
 			return err
 		}
 	}
 	err := tx.CreateSession(in.Session)
-	if errors.Is(err, sqlite.ErrExists) {
+	if errors.Is(err, store.ErrExists) {
 		_, err = tx.UpdateSession(in.Session.ID, func(s *lathe.Session) error { *s = in.Session; return nil })
 		err = errors.Join(err, tx.DropMessages(in.Session.ID))
 	}

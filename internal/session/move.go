@@ -6,7 +6,7 @@ import (
 	"io/fs"
 
 	"lathe"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 )
 
 // Move lets a session go on in another directory, such as one that was imported
@@ -48,19 +48,19 @@ func gone(err error, sess lathe.Session) error {
 // heldElsewhere returns an error that names the process in which a turn of the
 // session runs, if that is not this one.
 func (s *Service) heldElsewhere(ctx context.Context, id lathe.SessionID) error {
-	owner, held, err := s.opts.Store.Holder(ctx, id)
-	if err != nil || !held || owner == s.opts.Owner {
+	by, held, err := s.opts.Store.Holder(ctx, id)
+	if err != nil || !held || by.Owner == s.opts.Owner {
 		return err
 	}
-	return s.busyIn(id, owner)
+	return busyIn(id, by)
 }
 
-func (s *Service) busyIn(id lathe.SessionID, o sqlite.Owner) error {
+func busyIn(id lathe.SessionID, by store.Holder) error {
 	hint := "wait for it, stop it, or work in a new session"
-	if o.Host != s.opts.Owner.Host { // it cannot be looked at from here
+	if by.Unseen { // it cannot be looked at from here
 		hint += "; if that machine is gone: lathe session unlock " + string(id)
 	}
-	return lathe.Errorf(lathe.CodeBusy, hint, "session %s is busy in process %d on %s", id, o.PID, o.Host)
+	return lathe.Errorf(lathe.CodeBusy, hint, "session %s is busy in %s", id, by.Name)
 }
 
 // Unlock takes a session from a process on another machine, which a person knows
@@ -69,12 +69,12 @@ func (s *Service) Unlock(ctx context.Context, id lathe.SessionID) error {
 	if _, err := s.Get(ctx, id); err != nil {
 		return err
 	}
-	owner, held, err := s.opts.Store.Holder(ctx, id)
+	by, held, err := s.opts.Store.Holder(ctx, id)
 	if err != nil || !held {
 		return err
 	}
-	if owner.Host == s.opts.Owner.Host {
-		return s.busyIn(id, owner)
+	if !by.Unseen {
+		return busyIn(id, by)
 	}
 	return s.opts.Store.BreakLease(ctx, id)
 }

@@ -8,6 +8,7 @@ import (
 
 	"lathe"
 	"lathe/internal/session"
+	"lathe/internal/store/local"
 	"lathe/internal/store/sqlite"
 )
 
@@ -46,16 +47,16 @@ func TestHeldElsewhere(t *testing.T) {
 	w := newWorld(t)
 	s, stop := w.playing(oneCall{"bash", "command"})
 	defer stop()
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: w.opts.Paths.Data})
+	db, err := sqlite.Open(t.Context(), sqlite.Options{Dir: w.opts.Paths.Data})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer store.Close()
-	here, there := sqlite.Self(), sqlite.Self()
+	defer db.Close()
+	here, there := local.Self(), local.Self()
 	here.PID, here.Start = os.Getppid(), ""
 	there.Host += "-gone"
 	for _, tt := range []struct {
-		owner  sqlite.Owner
+		owner  local.Process
 		breaks bool
 	}{{here, false}, {there, true}} {
 		id := w.create(s)
@@ -63,7 +64,7 @@ func TestHeldElsewhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := store.Acquire(t.Context(), child.ID, tt.owner); err != nil {
+		if _, err := db.Acquire(t.Context(), child.ID, tt.owner.Owner()); err != nil {
 			t.Fatal(err)
 		}
 		err = s.Delete(t.Context(), id)

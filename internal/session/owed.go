@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"lathe"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 )
 
 // owed is what a full or broken disk kept the service from storing: leases that
@@ -16,7 +16,7 @@ import (
 // turns that fell into it.
 type owed struct {
 	mu      sync.Mutex
-	leases  map[lathe.SessionID]*sqlite.Lease
+	leases  map[lathe.SessionID]store.Lease
 	runners map[*runner]struct{}
 	busy    bool // somebody tries
 }
@@ -28,7 +28,7 @@ const (
 )
 
 // lease takes the lease of a session, or the one that could not be given back.
-func (s *Service) lease(ctx context.Context, id lathe.SessionID) (*sqlite.Lease, error) {
+func (s *Service) lease(ctx context.Context, id lathe.SessionID) (store.Lease, error) {
 	s.owed.mu.Lock()
 	l := s.owed.leases[id]
 	delete(s.owed.leases, id)
@@ -42,7 +42,7 @@ func (s *Service) lease(ctx context.Context, id lathe.SessionID) (*sqlite.Lease,
 }
 
 // giveBack releases a lease, now or as soon as that can be stored.
-func (s *Service) giveBack(ctx context.Context, id lathe.SessionID, l *sqlite.Lease) {
+func (s *Service) giveBack(ctx context.Context, id lathe.SessionID, l store.Lease) {
 	err := l.Release(ctx)
 	if err == nil {
 		return
@@ -51,7 +51,7 @@ func (s *Service) giveBack(ctx context.Context, id lathe.SessionID, l *sqlite.Le
 	s.owed.mu.Lock()
 	defer s.owed.mu.Unlock()
 	if s.owed.leases == nil {
-		s.owed.leases = map[lathe.SessionID]*sqlite.Lease{}
+		s.owed.leases = map[lathe.SessionID]store.Lease{}
 	}
 	s.owed.leases[id] = l
 	s.tryLater()
@@ -127,7 +127,7 @@ func (r *runner) payIdle(ctx context.Context) error {
 	if err == nil && r.work == nil {
 		err = r.closeOpen(ctx)
 	}
-	if errors.Is(err, sqlite.ErrNotFound) || errors.Is(err, sqlite.ErrBusy) {
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrBusy) {
 		return nil // it is gone, or another process has it
 	}
 	return err

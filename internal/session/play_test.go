@@ -24,6 +24,7 @@ import (
 	"lathe/internal/session"
 	"lathe/internal/shell"
 	"lathe/internal/store/sqlite"
+	"lathe/internal/store/storetest"
 	"lathe/internal/turn"
 	"lathe/internal/workspace"
 )
@@ -54,7 +55,7 @@ type play struct {
 
 	serve func() // makes svc, as a new process does
 
-	store *sqlite.Store
+	store storetest.Store
 	fault atomic.Pointer[error] // what the disk says to a write; nil: nothing
 
 	mu       sync.Mutex
@@ -107,13 +108,13 @@ func (p *play) open() *play {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	store, err := sqlite.Open(p.t.Context(), sqlite.Options{Dir: paths.Data, Fault: p.broken})
+	db, err := sqlite.Open(p.t.Context(), sqlite.Options{Dir: paths.Data, Fault: p.broken})
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	p.store = store
+	p.store = storetest.Store{Store: db.Store()}
 	o := p.opts
-	o.Paths, o.Getenv, o.Now, o.IDs, o.Todos = paths, getenv, time.Now, lathe.NewIDs(nil, nil), store
+	o.Paths, o.Getenv, o.Now, o.IDs, o.Todos = paths, getenv, time.Now, lathe.NewIDs(nil, nil), session.Kept{Store: db.Store()}
 	o.Environ = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home}
 	o.Log, o.Runner = slog.New(slog.DiscardHandler), shell.New(shell.Options{})
 	o.Publish = func(dir string, ev lathe.Event) { p.bus.Publish(dir, ev) }
@@ -121,7 +122,7 @@ func (p *play) open() *play {
 	o.Builtin = func(ref lathe.ModelRef) (llm.Model, bool) { return p, ref.Provider == "script" }
 	p.serve = func() {
 		p.svc = session.New(session.Options{
-			Store: store, Bus: p.bus, Owner: sqlite.Self(), IDs: o.IDs,
+			Store: db.Store(), Bus: p.bus, Owner: sqlite.Self(), IDs: o.IDs,
 			Open: func(ctx context.Context, dir string) (*instance.Instance, error) {
 				return instance.Open(ctx, dir, o)
 			},
@@ -129,7 +130,7 @@ func (p *play) open() *play {
 	}
 	p.serve()
 	p.t.Cleanup(func() {
-		for _, close := range []func() error{p.svc.Close, o.Runner.Close, store.Close} {
+		for _, close := range []func() error{p.svc.Close, o.Runner.Close, db.Close} {
 			if err := close(); err != nil {
 				p.t.Error(err)
 			}

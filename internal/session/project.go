@@ -7,7 +7,7 @@ import (
 
 	"lathe"
 	"lathe/internal/instance"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 	"lathe/internal/workspace"
 	"lathe/internal/worktree"
 )
@@ -15,7 +15,7 @@ import (
 // Project returns a project with its linked worktrees.
 func (s *Service) Project(ctx context.Context, id string) (lathe.Project, error) {
 	p, err := s.opts.Store.Project(ctx, id)
-	if errors.Is(err, sqlite.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return p, noProject(id)
 	}
 	return withSandboxes(ctx, p), err
@@ -58,7 +58,7 @@ func (s *Service) CurrentProject(ctx context.Context, dir string) (lathe.Project
 
 func (s *Service) projectOf(ctx context.Context, inst *instance.Instance) (lathe.Project, error) {
 	p, err := s.opts.Store.Project(ctx, inst.Project.ID)
-	if errors.Is(err, sqlite.ErrNotFound) { // a store that cannot be written does not know it
+	if errors.Is(err, store.ErrNotFound) { // a store that cannot be written does not know it
 		p, err = inst.Project, nil
 	}
 	p.Worktree, p.VCS = inst.Root.Worktree, inst.Root.VCS
@@ -67,12 +67,15 @@ func (s *Service) projectOf(ctx context.Context, inst *instance.Instance) (lathe
 }
 
 // UpdateProject changes what a person sets about a project, and tells of it.
-func (s *Service) UpdateProject(ctx context.Context, id string, change func(*lathe.Project) error) (lathe.Project, error) {
-	p, err := s.opts.Store.UpdateProject(ctx, id, func(p *lathe.Project) error {
-		p.Updated = s.opts.Now()
-		return change(p)
+func (s *Service) UpdateProject(ctx context.Context, id string, change func(*lathe.Project) error) (p lathe.Project, err error) {
+	err = s.opts.Store.Batch(ctx, func(tx store.Tx) error {
+		p, err = tx.UpdateProject(id, func(p *lathe.Project) error {
+			p.Updated = s.opts.Now()
+			return change(p)
+		})
+		return err
 	})
-	if errors.Is(err, sqlite.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return p, noProject(id)
 	}
 	if err != nil {
@@ -148,7 +151,7 @@ func (s *Service) idleBelow(ctx context.Context, top string) error {
 			return lathe.Errorf(lathe.CodeBusy, "wait for it, or stop it", "session %s is busy in %s", id, top)
 		}
 	}
-	list, err := s.opts.Store.Sessions(ctx, sqlite.SessionFilter{Directory: top})
+	list, err := s.opts.Store.Sessions(ctx, store.SessionFilter{Directory: top})
 	for _, sess := range list {
 		if err == nil {
 			err = s.heldElsewhere(ctx, sess.ID)

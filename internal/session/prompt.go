@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"lathe"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 	"lathe/internal/tool"
 	"lathe/internal/turn"
 	"lathe/internal/workspace"
@@ -127,7 +127,7 @@ func (r *runner) storeUser(ctx context.Context, m *lathe.Message, p Prompt) erro
 		})
 	}
 	var sess lathe.Session
-	err := r.s.opts.Store.Batch(ctx, func(tx *sqlite.Tx) (err error) {
+	err := r.s.opts.Store.Batch(ctx, func(tx store.Tx) (err error) {
 		if err = tx.AddMessage(m); err != nil {
 			return err
 		}

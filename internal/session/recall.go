@@ -6,7 +6,7 @@ import (
 
 	"lathe"
 	"lathe/internal/instance"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 )
 
 // sessions is what the tools of instances see of a [Service].
@@ -16,5 +16,5 @@ var _ instance.Sessions = sessions{}
 
 // History yields the messages of a session, newest first, for the recall tool.
 func (s sessions) History(ctx context.Context, id lathe.SessionID, before int64) iter.Seq2[lathe.Message, error] {
-	return s.opts.Store.Messages(ctx, id, sqlite.MessageFilter{Before: before})
+	return s.opts.Store.Messages(ctx, id, store.MessageFilter{Before: before})
 }

@@ -8,7 +8,7 @@ import (
 
 	"lathe"
 	"lathe/internal/bus"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 	"lathe/internal/turn"
 )
 
@@ -26,7 +26,7 @@ const (
 // recorder is the one writer of a session while its turn runs: it stores, then
 // publishes, in one order for all.
 type recorder struct {
-	store *sqlite.Store
+	store *store.Store
 	bus   *bus.Bus
 	dir   string
 	id    lathe.SessionID
@@ -37,7 +37,7 @@ type recorder struct {
 	open     map[lathe.PartID]*openText
 	timer    *time.Timer
 	closed   bool
-	onStep   func(*sqlite.Tx, *lathe.StepFinish) error // stores what a step tells about the window; may be nil
+	onStep   func(store.Tx, *lathe.StepFinish) error // stores what a step tells about the window; may be nil
 	progress map[lathe.PartID]*shown
 }
 
@@ -70,7 +70,7 @@ func (r *recorder) Commit(ctx context.Context, changes ...turn.Change) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	fresh, forget := unnumbered(changes)
-	err := r.store.Batch(ctx, func(tx *sqlite.Tx) error {
+	err := r.store.Batch(ctx, func(tx store.Tx) error {
 		for _, c := range changes {
 			if err := r.apply(tx, c); err != nil {
 				return err
@@ -112,7 +112,7 @@ func unnumbered(changes []turn.Change) (fresh []bool, forget func()) {
 	}
 }
 
-func (r *recorder) apply(tx *sqlite.Tx, c turn.Change) error {
+func (r *recorder) apply(tx store.Tx, c turn.Change) error {
 	switch {
 	case c.Message != nil && c.Message.Seq == 0:
 		return tx.AddMessage(c.Message)
@@ -135,7 +135,7 @@ func (r *recorder) apply(tx *sqlite.Tx, c turn.Change) error {
 }
 
 // addUsage adds what a step cost to its session.
-func (r *recorder) addUsage(tx *sqlite.Tx, fin *lathe.StepFinish) error {
+func (r *recorder) addUsage(tx store.Tx, fin *lathe.StepFinish) error {
 	_, err := tx.UpdateSession(r.id, func(s *lathe.Session) error {
 		s.Cost += fin.Cost
 		s.Tokens = s.Tokens.Add(fin.Tokens)

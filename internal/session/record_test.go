@@ -15,6 +15,7 @@ import (
 	"lathe"
 	"lathe/internal/bus"
 	"lathe/internal/store/sqlite"
+	"lathe/internal/store/storetest"
 	"lathe/internal/turn"
 )
 
@@ -22,16 +23,17 @@ import (
 // again: that is said once for each part, and nothing of it is lost.
 func TestRecorderOutOfSpace(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
-	store, err := sqlite.Open(ctx, sqlite.Options{Dir: dir})
+	db, err := sqlite.Open(ctx, sqlite.Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer store.Close()
+	defer db.Close()
+	store := storetest.Store{Store: db.Store()}
 	var logged bytes.Buffer
 	at := time.Unix(1, 0).UTC()
 	sess := lathe.Session{ID: "ses_1", Directory: "/d", Created: at, Updated: at}
 	r := newRecorder(&Service{opts: Options{
-		Store: store, Bus: bus.New(bus.Options{}), Now: func() time.Time { return at }, Log: slog.New(slog.NewTextHandler(&logged, nil)),
+		Store: store.Store, Bus: bus.New(bus.Options{}), Now: func() time.Time { return at }, Log: slog.New(slog.NewTextHandler(&logged, nil)),
 	}}, sess)
 	defer r.close()
 	if err := store.CreateSession(ctx, sess); err != nil {

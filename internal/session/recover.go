@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"lathe"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 )
 
 // CloseInterrupted closes what processes that died left open, in all sessions, so
@@ -18,8 +18,8 @@ func (s *Service) CloseInterrupted(ctx context.Context) error {
 	}
 	var errs []error
 	for _, id := range ids {
-		switch parts, err := s.opts.Store.Recover(ctx, id); {
-		case errors.Is(err, sqlite.ErrBusy):
+		switch parts, err := s.recover(ctx, id); {
+		case errors.Is(err, store.ErrBusy):
 		case err != nil:
 			errs = append(errs, err)
 		default:
@@ -28,6 +28,15 @@ func (s *Service) CloseInterrupted(ctx context.Context) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// recover closes what an owner that is gone left open in a session.
+func (s *Service) recover(ctx context.Context, id lathe.SessionID) (closed []lathe.Part, err error) {
+	err = s.opts.Store.Batch(ctx, func(tx store.Tx) error {
+		closed, err = tx.Recover(id, s.opts.Owner)
+		return err
+	})
+	return closed, err
 }
 
 // sweepAfter removes the files that a session's closed calls were about to put in

@@ -9,7 +9,7 @@ import (
 
 	"lathe"
 	"lathe/internal/snapshot"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 )
 
 // RevertInput says up to where a session is reverted.
@@ -259,7 +259,7 @@ func (r *runner) saveRevert(ctx context.Context, id lathe.SessionID, mark *lathe
 	if err != nil {
 		return err
 	}
-	err = r.s.opts.Store.Batch(ctx, func(tx *sqlite.Tx) error {
+	err = r.s.opts.Store.Batch(ctx, func(tx store.Tx) error {
 		_, err := tx.UpdateSession(id, func(s *lathe.Session) error {
 			copied := *mark
 			s.Revert = &copied
@@ -291,7 +291,7 @@ func (r *runner) reverted(ctx context.Context, sess lathe.Session) (doc revertDo
 // storeRevert shows the session as reverted, with the diff of what was undone.
 func (r *runner) storeRevert(ctx context.Context, id lathe.SessionID, mark *lathe.Revert, undone []lathe.FileDiff) (lathe.Session, error) {
 	var sess lathe.Session
-	err := r.s.opts.Store.Batch(ctx, func(tx *sqlite.Tx) (err error) {
+	err := r.s.opts.Store.Batch(ctx, func(tx store.Tx) (err error) {
 		if err := tx.SetDiffs(id, "", undone); err != nil {
 			return err
 		}
@@ -389,7 +389,7 @@ func (r *runner) remove(ctx context.Context, gone []lathe.Message, parts []lathe
 		return err
 	}
 	var sess lathe.Session
-	err = r.s.opts.Store.Batch(ctx, func(tx *sqlite.Tx) (err error) {
+	err = r.s.opts.Store.Batch(ctx, func(tx store.Tx) (err error) {
 		for _, p := range parts {
 			if err := tx.RemovePart(p.ID); err != nil {
 				return err

@@ -8,7 +8,7 @@ import (
 
 	"lathe"
 	"lathe/internal/instance"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 	"lathe/internal/turn"
 )
 
@@ -204,7 +204,7 @@ func (r *runner) join(m *lathe.Message, p Prompt, store func(*lathe.Message) err
 
 // acquire makes this process the session's owner and closes what a crashed one
 // left open.
-func (r *runner) acquire(ctx context.Context) (*sqlite.Lease, error) {
+func (r *runner) acquire(ctx context.Context) (store.Lease, error) {
 	if r.removing {
 		return nil, r.isGone()
 	}
@@ -212,8 +212,8 @@ func (r *runner) acquire(ctx context.Context) (*sqlite.Lease, error) {
 		return nil, err
 	}
 	lease, err := r.s.lease(ctx, r.current().ID)
-	if busy, ok := errors.AsType[*sqlite.BusyError](err); ok {
-		return nil, r.s.busyIn(busy.Session, busy.Owner)
+	if busy, ok := errors.AsType[*store.BusyError](err); ok {
+		return nil, busyIn(busy.Session, busy.Holder)
 	}
 	if err != nil {
 		return nil, err
@@ -227,7 +227,7 @@ func (r *runner) acquire(ctx context.Context) (*sqlite.Lease, error) {
 
 // closeOpen closes what a turn that could not record its end left open.
 func (r *runner) closeOpen(ctx context.Context) error {
-	changed, err := r.s.opts.Store.Recover(ctx, r.current().ID)
+	changed, err := r.s.recover(ctx, r.current().ID)
 	if err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (r *runner) closeOpen(ctx context.Context) error {
 
 // release makes the session free for other processes, now or as soon as that can
 // be stored.
-func (r *runner) release(ctx context.Context, lease *sqlite.Lease) {
+func (r *runner) release(ctx context.Context, lease store.Lease) {
 	r.s.giveBack(context.WithoutCancel(ctx), r.current().ID, lease)
 }
 

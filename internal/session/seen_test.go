@@ -16,14 +16,15 @@ import (
 	"lathe/internal/llm/script"
 	"lathe/internal/session"
 	"lathe/internal/shell"
+	"lathe/internal/store"
 	"lathe/internal/store/sqlite"
 )
 
 // process is a service as one process has it, with a scripted model.
 type process struct {
 	*session.Service
-	store *sqlite.Store
-	dir   string
+	db  *sqlite.DB
+	dir string
 }
 
 func startProcess(t *testing.T, home, dir, steps string) *process {
@@ -34,16 +35,16 @@ func startProcess(t *testing.T, home, dir, steps string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: paths.Data})
+	db, err := sqlite.Open(t.Context(), sqlite.Options{Dir: paths.Data})
 	if err != nil {
 		t.Fatal(err)
 	}
 	events := bus.New(bus.Options{})
 	model := script.New(func() ([]byte, error) { return []byte(steps), nil })
-	p := &process{store: store, dir: dir}
+	p := &process{db: db, dir: dir}
 	p.Service = session.New(session.Options{
-		Store: store, Bus: events, Owner: sqlite.Self(),
-		Open: instanceOpener(paths, store, events, model),
+		Store: db.Store(), Bus: events, Owner: sqlite.Self(),
+		Open: instanceOpener(paths, db.Store(), events, model),
 	})
 	return p
 }
@@ -53,7 +54,7 @@ func (p *process) close(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := p.store.Close(); err != nil {
+	if err := p.db.Close(); err != nil {
 		t.Error(err)
 	}
 }
@@ -118,11 +119,11 @@ text done`
 	}
 }
 
-func instanceOpener(paths config.Paths, store *sqlite.Store, events *bus.Bus, model llm.Model) func(context.Context, string) (*instance.Instance, error) {
+func instanceOpener(paths config.Paths, store *store.Store, events *bus.Bus, model llm.Model) func(context.Context, string) (*instance.Instance, error) {
 	return func(ctx context.Context, dir string) (*instance.Instance, error) {
 		return instance.Open(ctx, dir, instance.Options{
 			Paths: paths, Getenv: func(string) string { return "" }, Environ: os.Environ(),
-			Log: slog.New(slog.DiscardHandler), Now: time.Now, Runner: shell.New(shell.Options{}), Todos: store,
+			Log: slog.New(slog.DiscardHandler), Now: time.Now, Runner: shell.New(shell.Options{}), Todos: session.Kept{Store: store},
 			Publish: func(dir string, ev lathe.Event) { events.Publish(dir, ev) },
 			Builtin: func(ref lathe.ModelRef) (llm.Model, bool) { return model, ref.Provider == "script" },
 		})

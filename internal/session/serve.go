@@ -8,7 +8,7 @@ import (
 	"lathe"
 	"lathe/internal/instance"
 	"lathe/internal/permission"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 )
 
 // Opened returns the instance of a directory if there is one already, or nil.
@@ -121,10 +121,10 @@ func (s *Service) EditPart(ctx context.Context, p lathe.Part) error {
 		}
 		i := slices.IndexFunc(m.Parts, func(o lathe.Part) bool { return o.ID == p.ID })
 		if i < 0 {
-			return sqlite.ErrNotFound
+			return store.ErrNotFound
 		}
 		p.Seq = m.Parts[i].Seq
-		if err := s.opts.Store.PutPart(ctx, &p); err != nil {
+		if err := s.opts.Store.Batch(ctx, func(tx store.Tx) error { return tx.PutPart(&p) }); err != nil {
 			return err
 		}
 		s.opts.Bus.Publish(sess.Directory, lathe.PartUpdated{Part: p})
@@ -140,9 +140,9 @@ func (s *Service) RemovePart(ctx context.Context, id lathe.SessionID, message la
 			return err
 		}
 		if !slices.ContainsFunc(m.Parts, func(o lathe.Part) bool { return o.ID == part }) {
-			return sqlite.ErrNotFound
+			return store.ErrNotFound
 		}
-		if err := s.opts.Store.RemovePart(ctx, part); err != nil {
+		if err := s.opts.Store.Batch(ctx, func(tx store.Tx) error { return tx.RemovePart(part) }); err != nil {
 			return err
 		}
 		s.opts.Bus.Publish(sess.Directory, lathe.PartRemoved{SessionID: id, MessageID: message, PartID: part})
@@ -153,7 +153,7 @@ func (s *Service) RemovePart(ctx context.Context, id lathe.SessionID, message la
 // RemoveMessage removes a message and its parts, while the session is idle.
 func (s *Service) RemoveMessage(ctx context.Context, id lathe.SessionID, message lathe.MessageID) error {
 	return s.whileIdle(ctx, id, func(sess lathe.Session) error {
-		if err := s.opts.Store.RemoveMessage(ctx, id, message); err != nil {
+		if err := s.opts.Store.Batch(ctx, func(tx store.Tx) error { return tx.RemoveMessage(id, message) }); err != nil {
 			return err
 		}
 		s.opts.Bus.Publish(sess.Directory, lathe.MessageRemoved{SessionID: id, MessageID: message})

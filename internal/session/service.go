@@ -18,13 +18,13 @@ import (
 	"lathe/internal/bus"
 	"lathe/internal/instance"
 	"lathe/internal/share"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 	"lathe/internal/turn"
 )
 
 // Options configure a [Service]. Store, Bus and Open are needed.
 type Options struct {
-	Store *sqlite.Store
+	Store *store.Store
 	Bus   *bus.Bus
 	IDs   *lathe.IDs
 	Now   func() time.Time
@@ -34,7 +34,7 @@ type Options struct {
 	// Retries overrides how failed model requests are repeated.
 	Retries turn.Retries
 	// Owner identifies this process in leases.
-	Owner sqlite.Owner
+	Owner store.Owner
 	// Sharing publishes sessions; the zero value: it cannot be done.
 	Sharing share.Remote
 }
@@ -136,7 +136,7 @@ func (s *Service) open(ctx context.Context, dir string) (*instance.Instance, err
 	}
 	inst.Serve(sessions{s})
 	s.listen(inst)
-	if err := s.opts.Store.PutProject(ctx, inst.Project); err != nil {
+	if err := s.opts.Store.Batch(ctx, func(tx store.Tx) error { return tx.PutProject(inst.Project) }); err != nil {
 		return nil, errors.Join(err, inst.Close())
 	}
 	return inst, nil
@@ -172,7 +172,7 @@ func (s *Service) Create(ctx context.Context, c Create) (lathe.Session, error) {
 	if sess.Title == "" {
 		sess.Title = defaultTitle(c.ParentID != "", now)
 	}
-	if err := s.opts.Store.CreateSession(ctx, sess); err != nil {
+	if err := s.opts.Store.Batch(ctx, func(tx store.Tx) error { return tx.CreateSession(sess) }); err != nil {
 		return lathe.Session{}, err
 	}
 	s.opts.Bus.Publish(sess.Directory, lathe.SessionCreated{Session: sess})
@@ -202,20 +202,23 @@ func newSlug() string {
 // Get returns a session.
 func (s *Service) Get(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
 	sess, err := s.opts.Store.Session(ctx, id)
-	if errors.Is(err, sqlite.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return sess, lathe.Errorf(lathe.CodeNotFound, "list them with: lathe session list", "there is no session %q", id)
 	}
 	return sess, err
 }
 
 // List returns sessions, newest first.
-func (s *Service) List(ctx context.Context, f sqlite.SessionFilter) ([]lathe.Session, error) {
+func (s *Service) List(ctx context.Context, f store.SessionFilter) ([]lathe.Session, error) {
 	return s.opts.Store.Sessions(ctx, f)
 }
 
 // Update changes a session's own fields and tells of it.
-func (s *Service) Update(ctx context.Context, id lathe.SessionID, change func(*lathe.Session) error) (lathe.Session, error) {
-	sess, err := s.opts.Store.UpdateSession(ctx, id, change)
+func (s *Service) Update(ctx context.Context, id lathe.SessionID, change func(*lathe.Session) error) (sess lathe.Session, err error) {
+	err = s.opts.Store.Batch(ctx, func(tx store.Tx) error {
+		sess, err = tx.UpdateSession(id, change)
+		return err
+	})
 	if err != nil {
 		return sess, err
 	}
@@ -226,7 +229,7 @@ func (s *Service) Update(ctx context.Context, id lathe.SessionID, change func(*l
 // Messages returns all messages of a session with their parts, oldest first.
 func (s *Service) Messages(ctx context.Context, id lathe.SessionID, limit int) ([]lathe.Message, error) {
 	var out []lathe.Message
-	for m, err := range s.opts.Store.Messages(ctx, id, sqlite.MessageFilter{Limit: limit}) {
+	for m, err := range s.opts.Store.Messages(ctx, id, store.MessageFilter{Limit: limit}) {
 		if err != nil {
 			return nil, fmt.Errorf("read messages of %s: %w", id, err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"lathe"
 	"lathe/internal/snapshot"
+	"lathe/internal/store"
 )
 
 // turnSnapshots are those of a session's turn: patches are its own.
@@ -107,11 +108,11 @@ func (r *runner) recoverPatch(ctx context.Context, history []lathe.Message) {
 	if from == "" {
 		return
 	}
-	store, err := r.inst.Snapshots()
+	trees, err := r.inst.Snapshots()
 	if err != nil {
 		return
 	}
-	patch, now, err := r.patch(ctx, store, from)
+	patch, now, err := r.patch(ctx, trees, from)
 	if err != nil {
 		r.s.opts.Log.Warn("what an interrupted step changed is not known", "session", r.current().ID, "err", err)
 		return
@@ -122,7 +123,7 @@ func (r *runner) recoverPatch(ctx context.Context, history []lathe.Message) {
 	}
 	for _, b := range bodies {
 		p := lathe.Part{ID: r.ids.Load().Part(), MessageID: m.ID, SessionID: m.SessionID, Body: b}
-		if err := r.s.opts.Store.PutPart(ctx, &p); err != nil {
+		if err := r.s.opts.Store.Batch(ctx, func(tx store.Tx) error { return tx.PutPart(&p) }); err != nil {
 			r.s.opts.Log.Warn("what an interrupted step changed could not be recorded", "session", r.current().ID, "err", err)
 			return
 		}

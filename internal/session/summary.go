@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"lathe"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 )
 
 // maxDiffText bounds the contents that the diffs of a session carry together.
@@ -81,7 +81,7 @@ func gather(messages []lathe.Message) (d changedDoc) {
 	return d
 }
 
-func saveChanged(tx *sqlite.Tx, id lathe.SessionID, d changedDoc) error {
+func saveChanged(tx store.Tx, id lathe.SessionID, d changedDoc) error {
 	data, err := json.Marshal(d)
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func (r *runner) storeSummary(ctx context.Context, user lathe.Message, messages 
 	}
 	user.Info, user.Parts = &info, nil
 	var sess lathe.Session
-	err = r.s.opts.Store.Batch(ctx, func(tx *sqlite.Tx) (err error) {
+	err = r.s.opts.Store.Batch(ctx, func(tx store.Tx) (err error) {
 		if err := tx.UpdateMessage(&user); err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 	"lathe/internal/bus"
 	"lathe/internal/instance"
 	"lathe/internal/permission"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 	"lathe/internal/tool"
 	"lathe/internal/turn"
 )
@@ -337,7 +337,7 @@ func (w *taskWatch) metadata() map[string]any {
 
 // Children returns the sessions below one, newest first.
 func (s *Service) Children(ctx context.Context, id lathe.SessionID) ([]lathe.Session, error) {
-	return s.opts.Store.Sessions(ctx, sqlite.SessionFilter{ParentID: id})
+	return s.opts.Store.Sessions(ctx, store.SessionFilter{ParentID: id})
 }
 
 // callerPolicy is what the caller of a subagent is judged by: its agent, its

@@ -11,7 +11,7 @@ import (
 	"lathe"
 	"lathe/internal/prompt"
 	"lathe/internal/shell"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 	"lathe/internal/tool"
 	"lathe/internal/turn"
 )
@@ -60,7 +60,7 @@ func (s *Service) Shell(ctx context.Context, id lathe.SessionID, in ShellInput) 
 	}
 	if err := r.storeUser(ctx, m, Prompt{}); err != nil {
 		r.release(ctx, lease)
-		if errors.Is(err, sqlite.ErrExists) {
+		if errors.Is(err, store.ErrExists) {
 			err = errTaken(m.ID)
 		}
 		return nil, nil, err

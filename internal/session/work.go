@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"lathe"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 	"lathe/internal/turn"
 )
 
@@ -15,7 +15,7 @@ type work struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	done    chan struct{} // closed when all of it is recorded
-	lease   *sqlite.Lease
+	lease   store.Lease
 	waiting []*waiting // guarded by runner.mu
 	ended   []*Run     // answered, and not told yet; guarded by runner.mu
 }
@@ -34,12 +34,12 @@ func newWaiting(m *lathe.Message, p Prompt) *waiting {
 
 // start runs turns until some prompts, and those that come meanwhile, are answered.
 // The caller holds mu.
-func (r *runner) start(lease *sqlite.Lease, all ...*waiting) {
+func (r *runner) start(lease store.Lease, all ...*waiting) {
 	r.begin(lease, all, func(j *work) { r.turns(j) })
 }
 
 // begin makes the session busy. The caller holds mu.
-func (r *runner) begin(lease *sqlite.Lease, all []*waiting, body func(*work)) {
+func (r *runner) begin(lease store.Lease, all []*waiting, body func(*work)) {
 	ctx, cancel := context.WithCancelCause(r.s.ctx)
 	j := &work{ctx: ctx, cancel: cancel, done: make(chan struct{}), lease: lease, waiting: all}
 	r.work = j

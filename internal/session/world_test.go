@@ -147,21 +147,21 @@ func (w *world) trust() {
 // service opens a service on the world's store, as a new process does.
 func (w *world) service() (s *session.Service, stop func()) {
 	w.t.Helper()
-	store, err := sqlite.Open(w.t.Context(), sqlite.Options{Dir: w.opts.Paths.Data, Now: w.clock})
+	db, err := sqlite.Open(w.t.Context(), sqlite.Options{Dir: w.opts.Paths.Data, Now: w.clock})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	o := w.opts
-	o.IDs, o.Todos, o.Approvals = lathe.NewIDs(w.clock, nil), store, store
+	o.IDs, o.Todos, o.Approvals = lathe.NewIDs(w.clock, nil), session.Kept{Store: db.Store()}, session.Kept{Store: db.Store()}
 	o.Runner = shell.New(shell.Options{})
 	s = session.New(session.Options{
-		Store: store, Bus: w.bus, Now: w.clock, IDs: o.IDs, Owner: sqlite.Self(), Sharing: w.sharing,
+		Store: db.Store(), Bus: w.bus, Now: w.clock, IDs: o.IDs, Owner: sqlite.Self(), Sharing: w.sharing,
 		Open: func(ctx context.Context, dir string) (*instance.Instance, error) {
 			return instance.Open(ctx, dir, o)
 		},
 	})
 	return s, sync.OnceFunc(func() {
-		for _, close := range []func() error{s.Close, o.Runner.Close, store.Close} {
+		for _, close := range []func() error{s.Close, o.Runner.Close, db.Close} {
 			if err := close(); err != nil {
 				w.t.Error(err)
 			}

@@ -11,7 +11,7 @@ import (
 
 	"lathe"
 	"lathe/internal/bus"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 )
 
 const (
@@ -332,8 +332,8 @@ type parcel struct {
 
 // session adds all of a session as it is stored.
 func (p *parcel) session(id lathe.SessionID) error {
-	store := p.q.svc.opts.Store
-	sess, err := store.Session(p.ctx, id)
+	kept := p.q.svc.opts.Store
+	sess, err := kept.Session(p.ctx, id)
 	if err != nil {
 		return err
 	}
@@ -341,7 +341,7 @@ func (p *parcel) session(id lathe.SessionID) error {
 		return err
 	}
 	models := map[lathe.ModelRef]bool{}
-	for m, err := range store.Messages(p.ctx, id, sqlite.MessageFilter{}) {
+	for m, err := range kept.Messages(p.ctx, id, store.MessageFilter{}) {
 		if err != nil {
 			return err
 		}
@@ -352,7 +352,7 @@ func (p *parcel) session(id lathe.SessionID) error {
 			return err
 		}
 	}
-	diffs, err := store.Diffs(p.ctx, id, "")
+	diffs, err := kept.Diffs(p.ctx, id, "")
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"lathe/internal/bus"
 	"lathe/internal/instance"
 	"lathe/internal/provider"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 )
 
 // Remote says how sessions are published; without Encode they cannot be.
@@ -27,7 +27,7 @@ type Remote struct {
 type Options struct {
 	Remote
 	Sessions Sessions
-	Store    *sqlite.Store
+	Store    *store.Store
 	Bus      *bus.Bus
 	Log      *slog.Logger
 }

@@ -7,39 +7,22 @@ import (
 	"fmt"
 
 	"lathe"
+	"lathe/internal/store"
 )
 
 const (
-	// maxBeside bounds the answers that [Store.Beside] reads.
+	// maxBeside bounds the answers that [DB.Beside] reads.
 	maxBeside = 500
 	// maxBefore is how many messages before another an answer may stand and still
 	// have gone on beside it, unless it goes on now.
 	maxBefore = 300
 )
 
-// Beside is what other sessions did at the time of an answer.
-type Beside struct {
-	// Answer is the newest of the session that was asked for, if there may be
-	// others. Messages have those parts alone that say what was done to files: tool
-	// calls, trees and patches.
-	Answer lathe.Message
-	// Others are answers that were given beside it or later.
-	Others []Neighbour
-	// More means that there are more than were read.
-	More bool
-}
-
-// Neighbour is an answer of another session.
-type Neighbour struct {
-	Directory string // of the session
-	lathe.Message
-}
-
 // Beside returns the newest answer of a session, and what other sessions of its
 // project have answered since that was begun, or were still about. A session's
 // subagents, and who started it, are no others. Messages that were copied or
 // imported since count when they were made.
-func (s *Store) Beside(ctx context.Context, session lathe.SessionID) (out Beside, err error) {
+func (s *DB) Beside(ctx context.Context, session lathe.SessionID) (out store.Beside, err error) {
 	err = s.read(ctx, func(v *view) error {
 		var own, n, created int64
 		err := v.row(`SELECT session, n, created FROM message WHERE session = (SELECT n FROM session WHERE id = ?)
@@ -62,7 +45,7 @@ func (s *Store) Beside(ctx context.Context, session lathe.SessionID) (out Beside
 		}
 		for _, o := range others {
 			m, err := v.changing(o.session, o.n)
-			if errors.Is(err, ErrNotFound) {
+			if errors.Is(err, store.ErrNotFound) {
 				continue // of a kind this version does not know
 			}
 			if err != nil {
@@ -70,7 +53,7 @@ func (s *Store) Beside(ctx context.Context, session lathe.SessionID) (out Beside
 			}
 			a := m.Info.(*lathe.Assistant)
 			if o.n > n || a.Completed.IsZero() || a.Completed.After(out.Answer.Created) {
-				out.Others = append(out.Others, Neighbour{o.directory, m})
+				out.Others = append(out.Others, store.Neighbour{Directory: o.directory, Message: m})
 			}
 		}
 		return nil
@@ -102,7 +85,7 @@ func (v *view) changing(session lathe.SessionID, n int64) (lathe.Message, error)
 	err := v.load(&l, session, `m.n = ?2 AND m.role = '`+roleAssistant+`'`, n,
 		` AND kind IN ('`+kindTool+`', '`+kindStepStart+`', '`+kindStepFinish+`', '`+kindSnapshot+`', '`+kindPatch+`')`)
 	if err == nil && len(l.messages) == 0 {
-		err = ErrNotFound
+		err = store.ErrNotFound
 	}
 	if err != nil {
 		return lathe.Message{}, err

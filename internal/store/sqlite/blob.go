@@ -16,6 +16,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"lathe/internal/store"
 )
 
 // zipFrom is the size from which a document is compressed in its row. The first
@@ -30,7 +32,7 @@ const (
 )
 
 // pack returns what to store for a document: text, or compressed bytes.
-func (s *Store) pack(doc []byte) any {
+func (s *DB) pack(doc []byte) any {
 	if len(doc) < zipFrom && !bytes.HasPrefix(doc, []byte{zipMark}) {
 		return string(doc)
 	}
@@ -65,9 +67,9 @@ func hashOf(s string) string {
 // onlyReader hides that a strings.Reader writes itself, in one piece that is a copy.
 type onlyReader struct{ io.Reader }
 
-func (s *Store) blobDir() string { return filepath.Join(s.dir, "blob") }
+func (s *DB) blobDir() string { return filepath.Join(s.dir, "blob") }
 
-func (s *Store) blobPath(hash string) string {
+func (s *DB) blobPath(hash string) string {
 	return filepath.Join(s.blobDir(), hash[:2], hash[2:]+blobExt)
 }
 
@@ -82,7 +84,7 @@ func blobName(dir, path string) string {
 // saveBlobs writes the bodies that left a document and returns the column that
 // names them. It runs inside the write transaction, as Sweep does: a blob that is
 // found here cannot be swept before the row that needs it is committed.
-func (s *Store) saveBlobs(blobs map[string]string) (sql.NullString, error) {
+func (s *DB) saveBlobs(blobs map[string]string) (sql.NullString, error) {
 	if len(blobs) == 0 {
 		return sql.NullString{}, nil
 	}
@@ -97,7 +99,7 @@ func (s *Store) saveBlobs(blobs map[string]string) (sql.NullString, error) {
 	return sql.NullString{String: strings.Join(names, " "), Valid: true}, nil
 }
 
-func (s *Store) saveBlob(hash, body string) error {
+func (s *DB) saveBlob(hash, body string) error {
 	path := s.blobPath(hash)
 	if _, err := os.Stat(path); err == nil {
 		return nil
@@ -119,7 +121,7 @@ func (s *Store) saveBlob(hash, body string) error {
 	return syncDir(filepath.Dir(path))
 }
 
-func (s *Store) writeZip(w io.Writer, body string) error {
+func (s *DB) writeZip(w io.Writer, body string) error {
 	z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
 	if err != nil {
 		return err
@@ -149,7 +151,7 @@ func checkRef(ref blobRef) error {
 }
 
 // loadBlob reads a body back; gzip's checksum covers it.
-func (s *Store) loadBlob(ref blobRef) (string, error) {
+func (s *DB) loadBlob(ref blobRef) (string, error) {
 	if err := checkRef(ref); err != nil {
 		return "", err
 	}
@@ -174,17 +176,11 @@ func (s *Store) loadBlob(ref blobRef) (string, error) {
 	return b.String(), nil
 }
 
-// Swept counts what [Store.Sweep] removed.
-type Swept struct {
-	Files int
-	Bytes int64
-}
-
 // Sweep removes blobs and open texts that no row names. Crashes and removed
 // parts leave them behind; they do no harm but take space. Blobs that are older
 // than the database stay: they belong to one that is gone, and may come back.
-func (s *Store) Sweep(ctx context.Context) (out Swept, err error) {
-	err = s.Batch(ctx, func(tx *Tx) error {
+func (s *DB) Sweep(ctx context.Context) (out store.Swept, err error) {
+	err = s.batch(ctx, func(tx *Tx) error {
 		live, err := tx.liveBlobs()
 		if err != nil {
 			return err
@@ -208,8 +204,8 @@ func (s *Store) Sweep(ctx context.Context) (out Swept, err error) {
 
 // SweepStrays removes the blobs of a database that is gone. Only a person can know
 // that nobody misses them.
-func (s *Store) SweepStrays(ctx context.Context) (out Swept, err error) {
-	err = s.Batch(ctx, func(tx *Tx) error {
+func (s *DB) SweepStrays(ctx context.Context) (out store.Swept, err error) {
+	err = s.batch(ctx, func(tx *Tx) error {
 		strays, err := tx.strays()
 		for _, f := range strays {
 			if err = errors.Join(err, os.Remove(f.path)); err != nil {
@@ -222,12 +218,10 @@ func (s *Store) SweepStrays(ctx context.Context) (out Swept, err error) {
 	return out, err
 }
 
-// reclaim removes those of the blobs that no row names any more.
-func (s *Store) reclaim(ctx context.Context, hashes []string) error {
-	if len(hashes) == 0 {
-		return nil
-	}
-	return s.Batch(ctx, func(tx *Tx) error {
+// reclaim removes those of the blobs that no row names any more. The caller holds
+// the writer's turn and has committed what let go of them.
+func (s *DB) reclaim(ctx context.Context, hashes []string) error {
+	err := s.transact(s.newTx(ctx), func(tx *Tx) error {
 		live, err := tx.liveBlobs()
 		for _, h := range hashes {
 			if err == nil && !live[h] {
@@ -236,6 +230,7 @@ func (s *Store) reclaim(ctx context.Context, hashes []string) error {
 		}
 		return err
 	})
+	return s.explain(err)
 }
 
 func (v *view) liveBlobs() (map[string]bool, error) {
@@ -285,7 +280,7 @@ func (v *view) openTexts() (map[string]bool, error) {
 }
 
 // sweepDir removes the files below dir, by slashed relative path, that are not live.
-func sweepDir(dir string, out *Swept, live func(rel string) bool) error {
+func sweepDir(dir string, out *store.Swept, live func(rel string) bool) error {
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

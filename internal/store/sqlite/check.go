@@ -40,7 +40,7 @@ const (
 // Check reads everything that is stored, the database and the files that it names,
 // and returns what is damaged. It is slow where much is stored. The error is for
 // what keeps it from looking.
-func (s *Store) Check(ctx context.Context) ([]Injury, error) {
+func (s *DB) Check(ctx context.Context) ([]Injury, error) {
 	c := &checker{s: s, blobs: map[string]error{}}
 	err := s.read(ctx, func(v *view) error {
 		c.v = v
@@ -62,7 +62,7 @@ func (s *Store) Check(ctx context.Context) ([]Injury, error) {
 
 // checker looks for injuries in one state of the database.
 type checker struct {
-	s     *Store
+	s     *DB
 	v     *view
 	blobs map[string]error // what was found of each file that something names
 	found []Injury
@@ -298,7 +298,7 @@ func (v *view) strays() (found []stray, err error) {
 	if err != nil || began.IsZero() {
 		return nil, err
 	}
-	dir := v.store.blobDir()
+	dir := v.db.blobDir()
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != blobExt || live[blobName(dir, path)] {
 			return err
@@ -329,7 +329,7 @@ func (v *view) began() (time.Time, error) {
 }
 
 // verifyBlob reads a file and compares it with the hash that it is named by.
-func (s *Store) verifyBlob(ref blobRef) error {
+func (s *DB) verifyBlob(ref blobRef) error {
 	f, err := os.Open(s.blobPath(ref.Hash))
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"lathe"
+	"lathe/internal/store"
 )
 
 // Generators of everything that is stored.
@@ -212,7 +213,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 }
 
 func TestPack(t *testing.T) {
-	s := &Store{}
+	s := &DB{}
 	s.zips.New = newZip
 	rapid.Check(t, func(t *rapid.T) {
 		doc := rapid.SliceOf(rapid.Byte()).Draw(t, "doc")
@@ -241,7 +242,7 @@ func TestUnknownKinds(t *testing.T) {
 	ses := seed(t, s, "ses_a")
 	must(t, s.AddMessage(ctx, userMessage(ses, "msg_1", text("prt_1", "a"), text("prt_2", "b"))))
 	must(t, s.AddMessage(ctx, userMessage(ses, "msg_2")))
-	must(t, s.Batch(ctx, func(tx *Tx) error {
+	must(t, s.batch(ctx, func(tx *Tx) error {
 		if _, err := tx.exec(`UPDATE part SET kind = 'hologram', data = '{"beam":1}' WHERE id = 'prt_1'`); err != nil {
 			return err
 		}
@@ -259,7 +260,7 @@ func TestUnknownKinds(t *testing.T) {
 	want.Seq = 1
 	equal(t, []lathe.Message{*want}, got)
 	n := 0
-	for _, err := range s.Messages(ctx, ses, MessageFilter{}) {
+	for _, err := range s.Messages(ctx, ses, store.MessageFilter{}) {
 		must(t, err)
 		n++
 	}
@@ -289,7 +290,7 @@ func FuzzDecodePart(f *testing.F) {
 		f.Add(kind, data)
 	}
 	f.Add(kindTool, []byte(`{"state":{"kind":"done","blob":{"hash":"../..","size":-1}}}`))
-	s := &Store{dir: f.TempDir()}
+	s := &DB{dir: f.TempDir()}
 	f.Fuzz(func(t *testing.T, kind string, data []byte) {
 		data, err := unpack(data)
 		if err != nil {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/store"
+	"lathe/internal/store/local"
 )
 
 // The test binary runs itself as the other process.
@@ -46,7 +48,7 @@ func child(role, dir, name string) error {
 }
 
 // writeForever writes as a turn does and prints what was acknowledged.
-func writeForever(ctx context.Context, s *Store, name string) error {
+func writeForever(ctx context.Context, s *DB, name string) error {
 	ses := lathe.SessionID("ses_" + name)
 	if err := s.CreateSession(ctx, aSession(string(ses))); err != nil {
 		return err
@@ -195,7 +197,7 @@ func checkAcked(t *testing.T, dir, name string, acked []string) {
 				t.Errorf("text %d is %.80q", i, texts[i])
 			}
 		case scan(line, "tool %d", &i):
-			if tools[i] == nil || tools[i].Error != Interrupted {
+			if tools[i] == nil || tools[i].Error != store.Interrupted {
 				t.Errorf("tool %d is %+v", i, tools[i])
 			}
 		case scan(line, "shown %d %d", &i, &j):
@@ -220,7 +222,7 @@ func scan(line, format string, into ...any) bool {
 const interleaved = 300
 
 // interleave reads and writes the same rows as the other process.
-func interleave(ctx context.Context, s *Store, name string) error {
+func interleave(ctx context.Context, s *DB, name string) error {
 	for i := range interleaved {
 		_, err := s.UpdateSession(ctx, "ses_shared", func(ses *lathe.Session) error {
 			ses.Cost++
@@ -272,18 +274,19 @@ func TestTwoProcesses(t *testing.T) {
 func TestLease(t *testing.T) {
 	s, ctx := open(t, t.TempDir()), t.Context()
 	ses := seed(t, s, "ses_a")
-	self := Self()
-	if self.PID != os.Getpid() || !self.living(self) {
-		t.Fatalf("self: %+v", self)
+	here := local.Self()
+	if here.PID != os.Getpid() || !here.Living(here) {
+		t.Fatalf("self: %+v", here)
 	}
+	self := here.Owner()
 	l, err := s.Acquire(ctx, ses, self)
 	must(t, err)
 	busy, ok := error(nil), false
-	if _, busy = s.Acquire(ctx, ses, self); !errors.Is(busy, ErrBusy) {
+	if _, busy = s.Acquire(ctx, ses, self); !errors.Is(busy, store.ErrBusy) {
 		t.Errorf("second owner: %v", busy)
 	}
-	if e, is := errors.AsType[*BusyError](busy); is {
-		ok = e.Owner == self
+	if e, is := errors.AsType[*store.BusyError](busy); is {
+		ok = e.Holder.Owner == self
 	}
 	if !ok {
 		t.Errorf("the error does not name the owner: %v", busy)
@@ -293,29 +296,29 @@ func TestLease(t *testing.T) {
 
 	sleeper := exec.CommandContext(ctx, "sleep", "60")
 	must(t, sleeper.Start())
-	other := Owner{PID: sleeper.Process.Pid, Start: processStart(sleeper.Process.Pid), Boot: self.Boot, Host: self.Host}
+	other := local.ProcessAt(sleeper.Process.Pid)
 	for _, tt := range []struct {
 		name   string
-		holder Owner
+		holder local.Process
 		busy   bool
 	}{
 		{"living", other, true},
-		{"reused number", Owner{other.PID, "1", other.Boot, other.Host}, other.Start == ""},
-		{"other boot", Owner{other.PID, other.Start, "x", other.Host}, self.Boot == ""},
-		{"other host", Owner{1 << 30, "", "", "elsewhere"}, true},
-		{"no such process", Owner{1 << 30, "", self.Boot, self.Host}, false},
+		{"reused number", local.Process{PID: other.PID, Start: "1", Boot: other.Boot, Host: other.Host}, other.Start == ""},
+		{"other boot", local.Process{PID: other.PID, Start: other.Start, Boot: "x", Host: other.Host}, here.Boot == ""},
+		{"other host", local.Process{PID: 1 << 30, Host: "elsewhere"}, true},
+		{"no such process", local.Process{PID: 1 << 30, Boot: here.Boot, Host: here.Host}, false},
 	} {
 		must(t, s.BreakLease(ctx, ses))
-		_, err := s.Acquire(ctx, ses, tt.holder)
+		_, err := s.Acquire(ctx, ses, tt.holder.Owner())
 		must(t, err)
 		_, rerr := s.Recover(ctx, ses)
 		_, err = s.Acquire(ctx, ses, self)
-		if errors.Is(err, ErrBusy) != tt.busy || errors.Is(rerr, ErrBusy) != tt.busy {
+		if errors.Is(err, store.ErrBusy) != tt.busy || errors.Is(rerr, store.ErrBusy) != tt.busy {
 			t.Errorf("%s: acquire %v, recover %v", tt.name, err, rerr)
 		}
 	}
 	must(t, s.BreakLease(ctx, ses))
-	_, err = s.Acquire(ctx, ses, other)
+	_, err = s.Acquire(ctx, ses, other.Owner())
 	must(t, err)
 	must(t, sleeper.Process.Kill())
 	sleeper.Wait()
@@ -325,7 +328,7 @@ func TestLease(t *testing.T) {
 	if _, _, err := s.Holder(ctx, ses); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Acquire(ctx, "ses_x", self); !errors.Is(err, ErrNotFound) {
+	if _, err := s.Acquire(ctx, "ses_x", self); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("unknown session: %v", err)
 	}
 }
@@ -348,7 +351,7 @@ func TestRecover(t *testing.T) {
 	running := put("prt_3", &lathe.ToolCall{CallID: "b", Tool: "bash", State: &lathe.ToolRunning{
 		Input: []byte(`{"x":1}`), Metadata: map[string]any{"output": "so far"}, Start: started.Start,
 	}})
-	must(t, s.Batch(ctx, func(tx *Tx) error {
+	must(t, s.batch(ctx, func(tx *Tx) error {
 		_, err := tx.UpdateSession(ses, func(x *lathe.Session) error { x.Compacting = epoch; return nil })
 		return err
 	}))
@@ -360,10 +363,10 @@ func TestRecover(t *testing.T) {
 	must(t, err)
 	thought.Body = &lathe.Reasoning{Text: "hmm, yes", Time: lathe.Span{Start: started.Start, End: epoch}}
 	pending.Body = &lathe.ToolCall{CallID: "a", Tool: "read", State: &lathe.ToolFailed{
-		Error: Interrupted, Interrupted: true, Time: lathe.Span{Start: epoch, End: epoch},
+		Error: store.Interrupted, Interrupted: true, Time: lathe.Span{Start: epoch, End: epoch},
 	}}
 	running.Body = &lathe.ToolCall{CallID: "b", Tool: "bash", State: &lathe.ToolFailed{
-		Input: []byte(`{"x":1}`), Error: Interrupted, Metadata: map[string]any{"output": "so far"},
+		Input: []byte(`{"x":1}`), Error: store.Interrupted, Metadata: map[string]any{"output": "so far"},
 		Interrupted: true, Time: lathe.Span{Start: started.Start, End: epoch},
 	}}
 	want := []lathe.Part{thought, pending, running}

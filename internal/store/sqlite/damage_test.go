@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe"
+	"lathe/internal/store"
 )
 
 // history is a store with sessions of every kind of part, and what it holds.
@@ -169,7 +170,7 @@ func TestDamagedRowsAreToldInTheirPlace(t *testing.T) {
 		t.Errorf("%d messages", len(got))
 	}
 	// A session whose rules are not known is read, but nothing runs in it.
-	if all, err := s.Sessions(ctx, SessionFilter{}); err != nil || len(all) != 2 {
+	if all, err := s.Sessions(ctx, store.SessionFilter{}); err != nil || len(all) != 2 {
 		t.Errorf("listed: %v, %v", all, err)
 	}
 	if _, err := s.Acquire(ctx, "ses_1", Self()); err == nil || !strings.Contains(err.Error(), "settings of session ses_1 are damaged") {
@@ -291,15 +292,15 @@ func mended(t *testing.T, dir string, want map[lathe.SessionID][]lathe.Message) 
 
 // intact counts the messages whose parts read as they were stored; bad is why something
 // cannot be read at all.
-func intact(ctx context.Context, s *Store, want map[lathe.SessionID][]lathe.Message) (same int, bad error) {
-	if _, err := s.Sessions(ctx, SessionFilter{}); err != nil {
+func intact(ctx context.Context, s *DB, want map[lathe.SessionID][]lathe.Message) (same int, bad error) {
+	if _, err := s.Sessions(ctx, store.SessionFilter{}); err != nil {
 		bad = err
 	}
 	for id, messages := range want {
 		for _, m := range messages {
 			got, err := s.Message(ctx, id, m.ID)
 			switch {
-			case err != nil && !errors.Is(err, ErrNotFound):
+			case err != nil && !errors.Is(err, store.ErrNotFound):
 				bad = err
 			case err == nil && cmp.Equal(m.Parts, got.Parts):
 				same++

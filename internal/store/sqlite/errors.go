@@ -11,25 +11,13 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"lathe"
+	"lathe/internal/store"
 )
 
-// Errors that callers branch on.
-var (
-	// ErrNotFound means that the session, message or part is not stored.
-	ErrNotFound = errors.New("not found")
-	// ErrExists means that the identifier is taken.
-	ErrExists = errors.New("already exists")
-	// ErrBusy means that another living owner holds the session's lease; the
-	// error is a [*BusyError].
-	ErrBusy = errors.New("session is in use")
-	// ErrFull means that the disk or a quota is full. Nothing was written.
-	ErrFull = errors.New("no space left to write")
-
-	errClosed = errors.New("the database is closed")
-)
+var errClosed = errors.New("the database is closed")
 
 // explain turns an error of the database into one that says what to do.
-func (s *Store) explain(err error) error {
+func (s *DB) explain(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -57,18 +45,18 @@ func (s *Store) explain(err error) error {
 	return err
 }
 
-func (s *Store) cannotWrite(err error) error {
+func (s *DB) cannotWrite(err error) error {
 	return wrapped(lathe.CodeReadOnly, "check who owns "+s.dir+" and whether it can be written, or set LATHE_HOME",
-		errors.Join(ErrReadOnly, err), "the database %s cannot be written", s.path())
+		errors.Join(store.ErrReadOnly, err), "the database %s cannot be written", s.path())
 }
 
-func (s *Store) full(err error) error {
+func (s *DB) full(err error) error {
 	return wrapped(lathe.CodeFull, "free some space, then try again; what was stored before is safe",
-		errors.Join(ErrFull, err), "no space left in %s", s.dir)
+		errors.Join(store.ErrFull, err), "no space left in %s", s.dir)
 }
 
 // corrupt names the ways out.
-func (s *Store) corrupt(err error) error {
+func (s *DB) corrupt(err error) error {
 	hint := repairHint
 	if backups, _ := filepath.Glob(filepath.Join(s.dir, "backup", "*.db")); len(backups) > 0 {
 		hint += fmt.Sprintf("; an older backup is %q", newest(backups))

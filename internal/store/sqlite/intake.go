@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"lathe"
+	"lathe/internal/store"
 )
 
 // intake puts rows into the database that a repair makes. What belongs to a
@@ -125,7 +126,7 @@ func (in *intake) makeSession(n int64, messages []columns) error {
 		}
 	}
 	err := in.tx.CreateSession(ses)
-	if errors.Is(err, ErrExists) {
+	if errors.Is(err, store.ErrExists) {
 		ses.ID = lathe.NewIDs(in.r.old.now, nil).Session()
 		err = in.tx.CreateSession(ses)
 	}

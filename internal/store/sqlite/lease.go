@@ -8,58 +8,42 @@ import (
 	"fmt"
 
 	"lathe"
+	"lathe/internal/store"
+	"lathe/internal/store/local"
 )
 
-// Owner identifies a process beyond the reuse of its number.
-type Owner struct {
-	PID   int
-	Start string // when it started, in the system's own terms; empty if unknown
-	Boot  string // which boot of the machine; empty if unknown
-	Host  string
-}
+// Self returns this process as an owner.
+func Self() store.Owner { return local.Self().Owner() }
 
-// BusyError says who holds a lease. It is an [ErrBusy].
-type BusyError struct {
-	Session lathe.SessionID
-	Owner   Owner
-}
-
-// Error names the process.
-func (e *BusyError) Error() string {
-	return fmt.Sprintf("session %s is in use by process %d on %s", e.Session, e.Owner.PID, e.Owner.Host)
-}
-
-// Is makes the error an ErrBusy.
-func (*BusyError) Is(target error) bool { return target == ErrBusy }
-
-// Lease is the right to write to a session. It ends with Release or with the
-// process.
-type Lease struct {
-	store   *Store
+// lease is a row that names its owner by process, so that it ends with that.
+type lease struct {
+	db      *DB
 	session lathe.SessionID
 	token   string
 }
 
-// Acquire takes the lease of a session for the owner, usually [Self]. A lease
-// whose owner is gone is replaced; a living one, this process included, is a
-// [*BusyError]. An owner on another host cannot be looked at and counts as
-// living: see [Store.BreakLease].
-func (s *Store) Acquire(ctx context.Context, session lathe.SessionID, o Owner) (*Lease, error) {
-	l := &Lease{store: s, session: session, token: rand.Text()}
-	err := s.Batch(ctx, func(tx *Tx) error {
-		held, ok, err := tx.owner(session)
+// Acquire takes a lease for an owner that [Self] or another [local.Process] made.
+// One on another host counts as living: see [DB.BreakLease].
+func (s *DB) Acquire(ctx context.Context, session lathe.SessionID, o store.Owner) (store.Lease, error) {
+	p, err := local.ProcessOf(o)
+	if err != nil {
+		return nil, fmt.Errorf("lease session %s: %w", session, err)
+	}
+	l := &lease{db: s, session: session, token: rand.Text()}
+	err = s.batch(ctx, func(tx *Tx) error {
+		held, ok, err := tx.holder(session)
 		if err != nil {
 			return err
 		}
-		if ok && held.living(o) {
-			return &BusyError{Session: session, Owner: held}
+		if ok {
+			return &store.BusyError{Session: session, Holder: held}
 		}
-		if _, err := tx.wholeSession(session); err != nil && !errors.Is(err, ErrNotFound) {
+		if _, err := tx.wholeSession(session); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 		return tx.change(`INSERT OR REPLACE INTO lease (session, token, pid, start, boot, host, taken)
 			SELECT n, ?, ?, ?, ?, ?, ? FROM session WHERE id = ?`,
-			l.token, o.PID, o.Start, o.Boot, o.Host, ms(s.now()), session)
+			l.token, p.PID, p.Start, p.Boot, p.Host, ms(s.now()), session)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("lease session %s: %w", session, err)
@@ -67,9 +51,9 @@ func (s *Store) Acquire(ctx context.Context, session lathe.SessionID, o Owner) (
 	return l, nil
 }
 
-// Release gives the lease back. It does nothing if another owner has it by now.
-func (l *Lease) Release(ctx context.Context) error {
-	return l.store.Batch(ctx, func(tx *Tx) error {
+// Release is [store.Lease.Release].
+func (l *lease) Release(ctx context.Context) error {
+	return l.db.batch(ctx, func(tx *Tx) error {
 		_, err := tx.exec(`DELETE FROM lease WHERE token = ?`, l.token)
 		if err != nil {
 			return fmt.Errorf("release session %s: %w", l.session, err)
@@ -78,10 +62,9 @@ func (l *Lease) Release(ctx context.Context) error {
 	})
 }
 
-// Valid reports whether the lease is still this one's: it was not released, and
-// nobody broke it.
-func (l *Lease) Valid(ctx context.Context) (ok bool, err error) {
-	err = l.store.read(ctx, func(v *view) error {
+// Valid is [store.Lease.Valid].
+func (l *lease) Valid(ctx context.Context) (ok bool, err error) {
+	err = l.db.read(ctx, func(v *view) error {
 		return v.row(`SELECT count(*) FROM lease WHERE token = ?`, l.token).Scan(&ok)
 	})
 	if err != nil {
@@ -90,19 +73,18 @@ func (l *Lease) Valid(ctx context.Context) (ok bool, err error) {
 	return ok, nil
 }
 
-// Holder returns who holds the lease of a session, and whether that process lives.
-func (s *Store) Holder(ctx context.Context, session lathe.SessionID) (o Owner, ok bool, err error) {
+// Holder is [store.Leases.Holder].
+func (s *DB) Holder(ctx context.Context, session lathe.SessionID) (h store.Holder, ok bool, err error) {
 	err = s.read(ctx, func(v *view) error {
-		o, ok, err = v.owner(session)
+		h, ok, err = v.holder(session)
 		return err
 	})
-	return o, ok && o.living(Self()), err
+	return h, ok, err
 }
 
-// BreakLease takes the lease of a session from whoever holds it. Only a person
-// can know that this is right.
-func (s *Store) BreakLease(ctx context.Context, session lathe.SessionID) error {
-	return s.Batch(ctx, func(tx *Tx) error {
+// BreakLease is [store.Leases.BreakLease].
+func (s *DB) BreakLease(ctx context.Context, session lathe.SessionID) error {
+	return s.batch(ctx, func(tx *Tx) error {
 		_, err := tx.exec(`DELETE FROM lease WHERE session = (SELECT n FROM session WHERE id = ?)`, session)
 		if err != nil {
 			return fmt.Errorf("break lease of session %s: %w", session, err)
@@ -111,26 +93,17 @@ func (s *Store) BreakLease(ctx context.Context, session lathe.SessionID) error {
 	})
 }
 
-func (v *view) owner(session lathe.SessionID) (o Owner, ok bool, err error) {
+// holder returns who holds a lease; one whose process is gone is held by nobody.
+func (v *view) holder(session lathe.SessionID) (h store.Holder, living bool, err error) {
+	var p local.Process
 	err = v.row(`SELECT l.pid, l.start, l.boot, l.host FROM session s JOIN lease l ON l.session = s.n WHERE s.id = ?`,
-		session).Scan(&o.PID, &o.Start, &o.Boot, &o.Host)
+		session).Scan(&p.PID, &p.Start, &p.Boot, &p.Host)
 	if errors.Is(err, sql.ErrNoRows) {
-		return Owner{}, false, nil
+		return store.Holder{}, false, nil
 	}
-	return o, err == nil, err
-}
-
-// living reports whether the owner may still run, as seen from self.
-func (o Owner) living(self Owner) bool {
-	if o.Host != self.Host {
-		return true
+	if err != nil {
+		return store.Holder{}, false, err
 	}
-	if o.Boot != "" && self.Boot != "" && o.Boot != self.Boot {
-		return false
-	}
-	if !processLives(o.PID) {
-		return false
-	}
-	now := processStart(o.PID)
-	return o.Start == "" || now == "" || o.Start == now
+	self := v.db.self()
+	return store.Holder{Owner: p.Owner(), Unseen: p.Host != self.Host}, p.Living(self), nil
 }

@@ -122,7 +122,7 @@ func (v *view) readMessages(into *batches[messageRead], pick string, args ...any
 	for rows.Next() {
 		r := into.next()
 		if err := rows.Scan(r.dest()...); err != nil { // of a type that no column has
-			v.store.log.Error("a message cannot be read", "err", err)
+			v.db.log.Error("a message cannot be read", "err", err)
 			*r = messageRead{}
 		}
 	}
@@ -139,7 +139,7 @@ func (v *view) readParts(into *batches[partRead], of string, args ...any) error 
 	for rows.Next() {
 		r := into.next()
 		if err := rows.Scan(append([]any{&r.message}, r.row.dest()...)...); err != nil {
-			v.store.log.Error("a part cannot be read", "err", err)
+			v.db.log.Error("a part cannot be read", "err", err)
 			*r = partRead{}
 		}
 	}
@@ -165,13 +165,13 @@ func (v *view) decodeMessage(r *messageRead) {
 	}
 	if d.damage.why != nil {
 		r.message.Damage = d.damage.why.Error()
-		v.store.log.Error("a message cannot be read", "message", string(r.message.ID), "err", d.damage.why)
+		v.db.log.Error("a message cannot be read", "message", string(r.message.ID), "err", d.damage.why)
 	}
 	switch {
 	case err != nil:
 		r.err = fmt.Errorf("message %s: %w", r.message.ID, err)
 	case r.message.Info == nil:
-		v.store.log.Warn("skipped a message of a kind this version does not know", "message", string(r.message.ID), "kind", r.role)
+		v.db.log.Warn("skipped a message of a kind this version does not know", "message", string(r.message.ID), "kind", r.role)
 	}
 }
 

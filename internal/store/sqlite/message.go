@@ -10,15 +10,10 @@ import (
 	"strconv"
 
 	"lathe"
+	"lathe/internal/store"
 )
 
-// AddMessage stores a message with its parts and sets their Seq. The error is
-// [ErrExists] if an identifier is taken, [ErrNotFound] without the session.
-func (s *Store) AddMessage(ctx context.Context, m *lathe.Message) error {
-	return s.Batch(ctx, func(tx *Tx) error { return tx.AddMessage(m) })
-}
-
-// AddMessage is [Store.AddMessage].
+// AddMessage is that of [store.Tx].
 func (tx *Tx) AddMessage(m *lathe.Message) error {
 	n, err := tx.insertMessage(m)
 	if err != nil {
@@ -35,7 +30,7 @@ func (tx *Tx) AddMessage(m *lathe.Message) error {
 }
 
 // NewestMessage returns the newest message of a session, or "".
-func (s *Store) NewestMessage(ctx context.Context, session lathe.SessionID) (id lathe.MessageID, err error) {
+func (s *DB) NewestMessage(ctx context.Context, session lathe.SessionID) (id lathe.MessageID, err error) {
 	err = s.read(ctx, func(v *view) error {
 		err := v.row(`SELECT id FROM message WHERE session = (SELECT n FROM session WHERE id = ?) ORDER BY seq DESC LIMIT 1`, session).Scan(&id)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -64,7 +59,7 @@ func (tx *Tx) insertMessage(m *lathe.Message) (n int64, err error) {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		m.ID, session, m.Seq, row.role, ms(m.Created), row.open, row.summary, len(m.Parts), row.data, row.blobs)
 	if isUnique(err) {
-		return 0, ErrExists
+		return 0, store.ErrExists
 	}
 	if err != nil {
 		return 0, err
@@ -85,21 +80,15 @@ func (tx *Tx) messageRow(m *lathe.Message) (r messageRow, err error) {
 	if err != nil {
 		return r, err
 	}
-	r.role, r.data = role, tx.store.pack(doc)
+	r.role, r.data = role, tx.db.pack(doc)
 	if a, ok := m.Info.(*lathe.Assistant); ok {
 		r.open, r.summary = a.Completed.IsZero(), a.Summary
 	}
-	r.blobs, err = tx.store.saveBlobs(e.blobs)
+	r.blobs, err = tx.db.saveBlobs(e.blobs)
 	return r, err
 }
 
-// UpdateMessage stores the info of a message; its parts are not looked at. One with
-// Damage is completed, and what is stored of it stays.
-func (s *Store) UpdateMessage(ctx context.Context, m *lathe.Message) error {
-	return s.Batch(ctx, func(tx *Tx) error { return tx.UpdateMessage(m) })
-}
-
-// UpdateMessage is [Store.UpdateMessage].
+// UpdateMessage is that of [store.Tx].
 func (tx *Tx) UpdateMessage(m *lathe.Message) error {
 	if m.Damage != "" {
 		return tx.change(`UPDATE message SET open = 0 WHERE id = ? AND session = (SELECT n FROM session WHERE id = ?)`, m.ID, m.SessionID)
@@ -116,13 +105,7 @@ func (tx *Tx) UpdateMessage(m *lathe.Message) error {
 	return nil
 }
 
-// RemoveMessage removes a message and its parts. A boundary that came with it
-// goes too, and the one before it counts again. What it cost stays counted.
-func (s *Store) RemoveMessage(ctx context.Context, session lathe.SessionID, id lathe.MessageID) error {
-	return s.Batch(ctx, func(tx *Tx) error { return tx.RemoveMessage(session, id) })
-}
-
-// RemoveMessage is [Store.RemoveMessage].
+// RemoveMessage is that of [store.Tx].
 func (tx *Tx) RemoveMessage(session lathe.SessionID, id lathe.MessageID) error {
 	err := tx.keepSpent(session, id)
 	if err == nil {
@@ -134,14 +117,7 @@ func (tx *Tx) RemoveMessage(session lathe.SessionID, id lathe.MessageID) error {
 	return nil
 }
 
-// SetBoundary says that the live tail of the session starts at the message with
-// the sequence number. It belongs to the newest summary of the session, or to
-// its newest message, and is forgotten with that. 0 forgets all boundaries.
-func (s *Store) SetBoundary(ctx context.Context, session lathe.SessionID, seq int64) error {
-	return s.Batch(ctx, func(tx *Tx) error { return tx.SetBoundary(session, seq) })
-}
-
-// SetBoundary is [Store.SetBoundary].
+// SetBoundary is that of [store.Tx].
 func (tx *Tx) SetBoundary(session lathe.SessionID, seq int64) error {
 	var err error
 	if seq == 0 {
@@ -159,13 +135,13 @@ func (tx *Tx) SetBoundary(session lathe.SessionID, seq int64) error {
 }
 
 // Message returns a message with its parts, or [ErrNotFound].
-func (s *Store) Message(ctx context.Context, session lathe.SessionID, id lathe.MessageID) (lathe.Message, error) {
+func (s *DB) Message(ctx context.Context, session lathe.SessionID, id lathe.MessageID) (lathe.Message, error) {
 	var l loader
 	err := s.read(ctx, func(v *view) error {
 		return v.load(&l, session, `m.id = ?2`, id, "")
 	})
 	if err == nil && len(l.messages) == 0 {
-		err = ErrNotFound
+		err = store.ErrNotFound
 	}
 	if err == nil {
 		err = s.overlay(ctx, &l)
@@ -176,18 +152,12 @@ func (s *Store) Message(ctx context.Context, session lathe.SessionID, id lathe.M
 	return l.messages[0], nil
 }
 
-// MessageFilter selects messages; zero fields select all.
-type MessageFilter struct {
-	Before int64 // sequence numbers below this one
-	Limit  int   // at most this many
-}
-
 // page is how many messages are held in memory while streaming.
 const page = 32
 
 // Messages yields the messages of a session with their parts, newest first. It
 // holds a page at a time and no lock between pages. An error ends it.
-func (s *Store) Messages(ctx context.Context, session lathe.SessionID, f MessageFilter) iter.Seq2[lathe.Message, error] {
+func (s *DB) Messages(ctx context.Context, session lathe.SessionID, f store.MessageFilter) iter.Seq2[lathe.Message, error] {
 	return func(yield func(lathe.Message, error) bool) {
 		before, left := f.Before, f.Limit
 		if before <= 0 {
@@ -217,7 +187,7 @@ func (s *Store) Messages(ctx context.Context, session lathe.SessionID, f Message
 }
 
 // page returns up to limit messages below the sequence number.
-func (s *Store) page(ctx context.Context, session lathe.SessionID, before int64, limit int) (l loader, err error) {
+func (s *DB) page(ctx context.Context, session lathe.SessionID, before int64, limit int) (l loader, err error) {
 	err = s.read(ctx, func(v *view) error {
 		return v.load(&l, session, `m.seq < ?2 ORDER BY m.seq DESC LIMIT `+strconv.Itoa(limit), before, "")
 	})
@@ -229,19 +199,19 @@ func (s *Store) page(ctx context.Context, session lathe.SessionID, before int64,
 
 // Tail returns the messages from the stored boundary on, oldest first. What lies
 // before the boundary costs nothing.
-func (s *Store) Tail(ctx context.Context, session lathe.SessionID) ([]lathe.Message, error) {
+func (s *DB) Tail(ctx context.Context, session lathe.SessionID) ([]lathe.Message, error) {
 	return s.tail(ctx, session, "")
 }
 
-// TurnTail is [Store.Tail] for a turn that goes on: without the marks of the steps
+// TurnTail is [DB.Tail] for a turn that goes on: without the marks of the steps
 // before the newest answer, which are most of the parts of a long turn and say
 // nothing to a model. A mark between two steps of one message stays.
-func (s *Store) TurnTail(ctx context.Context, session lathe.SessionID) ([]lathe.Message, error) {
+func (s *DB) TurnTail(ctx context.Context, session lathe.SessionID) ([]lathe.Message, error) {
 	return s.tail(ctx, session, ` AND NOT ((kind = '`+kindStepFinish+`' OR (kind = '`+kindStepStart+`' AND seq = 1))
 		AND message < (SELECT max(n) FROM message WHERE session = (SELECT n FROM session WHERE id = ?1) AND role = 'assistant'))`)
 }
 
-func (s *Store) tail(ctx context.Context, session lathe.SessionID, which string) ([]lathe.Message, error) {
+func (s *DB) tail(ctx context.Context, session lathe.SessionID, which string) ([]lathe.Message, error) {
 	var l loader
 	err := s.read(ctx, func(v *view) error {
 		var from int64

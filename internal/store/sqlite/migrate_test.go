@@ -16,6 +16,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"lathe"
+	"lathe/internal/store"
 )
 
 // oldStore makes a database as it was with an earlier schema, with messages, and
@@ -24,7 +25,7 @@ func oldStore(t testing.TB, version int64, messages int) (dir string) {
 	t.Helper()
 	ctx := t.Context()
 	dir = t.TempDir()
-	s := &Store{dir: dir, log: slog.New(slog.DiscardHandler), now: time.Now, journal: "wal"}
+	s := &DB{dir: dir, log: slog.New(slog.DiscardHandler), now: time.Now, journal: "wal"}
 	must(t, private(s.path()))
 	must(t, s.connect(ctx))
 	defer s.conn.Close()
@@ -65,7 +66,7 @@ func oldStore(t testing.TB, version int64, messages int) (dir string) {
 
 // checkMigrated expects all that an old store had, and an index that is brought
 // up to date where it was not.
-func checkMigrated(t *testing.T, s *Store, messages int) {
+func checkMigrated(t *testing.T, s *DB, messages int) {
 	t.Helper()
 	ctx := t.Context()
 	whole(t, s)
@@ -87,7 +88,7 @@ func checkMigrated(t *testing.T, s *Store, messages int) {
 		t.Errorf("%d messages were indexed", done)
 	}
 	for _, i := range []int{0, 1, messages - 1} {
-		hits, err := s.Search(ctx, fmt.Sprintf(`"word%d"`, i), SearchFilter{})
+		hits, err := s.Search(ctx, fmt.Sprintf(`"word%d"`, i), store.SearchFilter{})
 		must(t, err)
 		if len(hits) != 1 || hits[0].Part != lathe.PartID(fmt.Sprintf("prt_%d", i)) {
 			t.Errorf("word%d is found in %v", i, hits)

@@ -10,12 +10,6 @@ import (
 	"lathe"
 )
 
-// SetTodos replaces the task list of a session.
-func (s *Store) SetTodos(ctx context.Context, session lathe.SessionID, todos []lathe.Todo) error {
-	return s.Batch(ctx, func(tx *Tx) error { return tx.SetTodos(session, todos) })
-}
-
-// SetTodos is [Store.SetTodos].
 func (tx *Tx) SetTodos(session lathe.SessionID, todos []lathe.Todo) error {
 	docs := make([]todoDoc, 0, len(todos))
 	for _, t := range todos {
@@ -24,7 +18,7 @@ func (tx *Tx) SetTodos(session lathe.SessionID, todos []lathe.Todo) error {
 	data, err := marshal(docs)
 	if err == nil {
 		err = tx.change(`INSERT INTO todo (session, data) SELECT n, ? FROM session WHERE id = ?
-			ON CONFLICT (session) DO UPDATE SET data = excluded.data`, tx.store.pack(data), session)
+			ON CONFLICT (session) DO UPDATE SET data = excluded.data`, tx.db.pack(data), session)
 	}
 	if err != nil {
 		return fmt.Errorf("store task list of session %s: %w", session, err)
@@ -33,7 +27,7 @@ func (tx *Tx) SetTodos(session lathe.SessionID, todos []lathe.Todo) error {
 }
 
 // Todos returns the task list of a session; nil when there is none.
-func (s *Store) Todos(ctx context.Context, session lathe.SessionID) (out []lathe.Todo, err error) {
+func (s *DB) Todos(ctx context.Context, session lathe.SessionID) (out []lathe.Todo, err error) {
 	var docs []todoDoc
 	err = s.document(ctx, &docs, `SELECT t.data FROM session s JOIN todo t ON t.session = s.n WHERE s.id = ?`, session)
 	if err != nil {
@@ -46,7 +40,7 @@ func (s *Store) Todos(ctx context.Context, session lathe.SessionID) (out []lathe
 }
 
 // document decodes the one column the query selects; no row leaves it alone.
-func (s *Store) document(ctx context.Context, into any, query string, args ...any) error {
+func (s *DB) document(ctx context.Context, into any, query string, args ...any) error {
 	return s.read(ctx, func(v *view) error {
 		var data []byte
 		err := v.row(query, args...).Scan(&data)
@@ -63,25 +57,19 @@ func (s *Store) document(ctx context.Context, into any, query string, args ...an
 	})
 }
 
-// SetDiffs replaces what a message's turn changed, or with an empty message what
-// the whole session changed.
-func (s *Store) SetDiffs(ctx context.Context, session lathe.SessionID, message lathe.MessageID, diffs []lathe.FileDiff) error {
-	return s.Batch(ctx, func(tx *Tx) error { return tx.SetDiffs(session, message, diffs) })
-}
-
-// SetDiffs is [Store.SetDiffs].
+// SetDiffs is that of [store.Tx].
 func (tx *Tx) SetDiffs(session lathe.SessionID, message lathe.MessageID, diffs []lathe.FileDiff) error {
 	var e encoder
 	var blobs sql.NullString
 	data, err := marshal(e.diffs(diffs))
 	if err == nil {
-		blobs, err = tx.store.saveBlobs(e.blobs)
+		blobs, err = tx.db.saveBlobs(e.blobs)
 	}
 	if err == nil {
 		err = tx.change(`INSERT INTO session_diff (session, message, data, blobs)
 			SELECT n, ?, ?, ? FROM session WHERE id = ?
 			ON CONFLICT (session, message) DO UPDATE SET data = excluded.data, blobs = excluded.blobs`,
-			message, tx.store.pack(data), blobs, session)
+			message, tx.db.pack(data), blobs, session)
 	}
 	if err != nil {
 		return fmt.Errorf("store diffs of session %s: %w", session, err)
@@ -89,8 +77,8 @@ func (tx *Tx) SetDiffs(session lathe.SessionID, message lathe.MessageID, diffs [
 	return nil
 }
 
-// Diffs returns what [Store.SetDiffs] stored; nil when there is nothing.
-func (s *Store) Diffs(ctx context.Context, session lathe.SessionID, message lathe.MessageID) ([]lathe.FileDiff, error) {
+// Diffs returns what [DB.SetDiffs] stored; nil when there is nothing.
+func (s *DB) Diffs(ctx context.Context, session lathe.SessionID, message lathe.MessageID) ([]lathe.FileDiff, error) {
 	var docs []diffDoc
 	err := s.document(ctx, &docs, `SELECT d.data FROM session s JOIN session_diff d ON d.session = s.n
 		WHERE s.id = ? AND d.message = ?`, session, message)
@@ -104,16 +92,10 @@ func (s *Store) Diffs(ctx context.Context, session lathe.SessionID, message lath
 	return out, nil
 }
 
-// PutApproval stores a rule that the user approved for a project. A rule for the
-// same permission and pattern is replaced and counts as the newest.
-func (s *Store) PutApproval(ctx context.Context, project string, r lathe.Rule) error {
-	return s.Batch(ctx, func(tx *Tx) error { return tx.PutApproval(project, r) })
-}
-
-// PutApproval is [Store.PutApproval].
+// PutApproval is that of [store.Tx].
 func (tx *Tx) PutApproval(project string, r lathe.Rule) error {
 	_, err := tx.exec(`INSERT OR REPLACE INTO approval (project, permission, pattern, action, created)
-		VALUES (?, ?, ?, ?, ?)`, project, r.Permission, r.Pattern, string(r.Action), ms(tx.store.now()))
+		VALUES (?, ?, ?, ?, ?)`, project, r.Permission, r.Pattern, string(r.Action), ms(tx.db.now()))
 	if err != nil {
 		return fmt.Errorf("store approval for project %s: %w", project, err)
 	}
@@ -122,29 +104,16 @@ func (tx *Tx) PutApproval(project string, r lathe.Rule) error {
 
 // DeleteApproval forgets one approval of a project. One that is not stored is no
 // error.
-func (s *Store) DeleteApproval(ctx context.Context, project string, r lathe.Rule) error {
-	return s.Batch(ctx, func(tx *Tx) error {
-		_, err := tx.exec(`DELETE FROM approval WHERE project = ? AND permission = ? AND pattern = ?`, project, r.Permission, r.Pattern)
-		if err != nil {
-			return fmt.Errorf("delete approval of project %s: %w", project, err)
-		}
-		return nil
-	})
-}
-
-// ClearApprovals forgets the approvals of a project.
-func (s *Store) ClearApprovals(ctx context.Context, project string) error {
-	return s.Batch(ctx, func(tx *Tx) error {
-		_, err := tx.exec(`DELETE FROM approval WHERE project = ?`, project)
-		if err != nil {
-			return fmt.Errorf("clear approvals of project %s: %w", project, err)
-		}
-		return nil
-	})
+func (tx *Tx) DeleteApproval(project string, r lathe.Rule) error {
+	_, err := tx.exec(`DELETE FROM approval WHERE project = ? AND permission = ? AND pattern = ?`, project, r.Permission, r.Pattern)
+	if err != nil {
+		return fmt.Errorf("delete approval of project %s: %w", project, err)
+	}
+	return nil
 }
 
 // Approvals returns the rules approved for a project, oldest first.
-func (s *Store) Approvals(ctx context.Context, project string) (out []lathe.Rule, err error) {
+func (s *DB) Approvals(ctx context.Context, project string) (out []lathe.Rule, err error) {
 	err = s.read(ctx, func(v *view) error {
 		rows, err := v.query(`SELECT permission, pattern, action FROM approval WHERE project = ? ORDER BY n`, project)
 		if err != nil {

@@ -12,12 +12,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
 	"github.com/pressly/goose/v3"
 
 	"lathe"
+	"lathe/internal/store/local"
 )
 
 //go:embed migrations/*.sql
@@ -35,21 +37,21 @@ const (
 
 // Open opens the database in the directory, making or migrating it as needed. A
 // database of a newer lathe is refused and left alone. One that cannot be written
-// is opened for reading, see [Store.ReadOnly].
-func Open(ctx context.Context, o Options) (*Store, error) {
+// is opened for reading, see [DB.ReadOnly].
+func Open(ctx context.Context, o Options) (*DB, error) {
 	return openOn(ctx, o, networkFS)
 }
 
 // openOn is Open with the judge of what is a network filesystem.
-func openOn(ctx context.Context, o Options, network func(dir string) string) (*Store, error) {
+func openOn(ctx context.Context, o Options, network func(dir string) string) (*DB, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Store{
-		dir: o.Dir, log: o.Log, now: o.Now, fault: o.Fault, journal: "wal",
+	s := &DB{
+		dir: o.Dir, log: o.Log, now: o.Now, fault: o.Fault, journal: "wal", self: sync.OnceValue(local.Self),
 		turn: make(chan struct{}, 1), stmts: map[string]*sql.Stmt{},
 	}
 	s.zips.New = newZip
@@ -75,11 +77,11 @@ func openOn(ctx context.Context, o Options, network func(dir string) string) (*S
 	return s, nil
 }
 
-func (s *Store) path() string { return filepath.Join(s.dir, "lathe.db") }
+func (s *DB) path() string { return filepath.Join(s.dir, "lathe.db") }
 
 // prepare makes the directory and the file, so that they are private from the
 // start: SQLite gives its journals the mode of the database.
-func (s *Store) prepare(network func(string) string) error {
+func (s *DB) prepare(network func(string) string) error {
 	if s.dir == "" {
 		return errors.New("open database: no data directory given")
 	}
@@ -120,7 +122,7 @@ func private(path string) error {
 	return f.Chmod(fileMode)
 }
 
-func (s *Store) dsn(txlock, extra string) string {
+func (s *DB) dsn(txlock, extra string) string {
 	path := filepath.ToSlash(s.path())
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // file:///C:/…
@@ -130,7 +132,7 @@ func (s *Store) dsn(txlock, extra string) string {
 		"&_pragma=foreign_keys(1)%s", u.String(), txlock, busyLimit.Milliseconds(), s.journal, extra)
 }
 
-func (s *Store) connect(ctx context.Context) (err error) {
+func (s *DB) connect(ctx context.Context) (err error) {
 	if s.writer, err = sql.Open("sqlite", s.dsn("immediate", "&_pragma=temp_store(MEMORY)&_pragma=journal_size_limit(4194304)")); err != nil {
 		return err
 	}
@@ -148,7 +150,7 @@ func (s *Store) connect(ctx context.Context) (err error) {
 	return nil
 }
 
-func (s *Store) version(ctx context.Context) (v int, err error) {
+func (s *DB) version(ctx context.Context) (v int, err error) {
 	err = s.conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v)
 	if err != nil {
 		return 0, fmt.Errorf("read schema version: %w", err)
@@ -158,7 +160,7 @@ func (s *Store) version(ctx context.Context) (v int, err error) {
 
 // upgrade brings the schema up to date. The version in the file's header makes
 // the usual case one read; migrations set it in their own transaction.
-func (s *Store) upgrade(ctx context.Context) error {
+func (s *DB) upgrade(ctx context.Context) error {
 	v, err := s.version(ctx)
 	if err != nil || v == schema {
 		return err
@@ -187,10 +189,10 @@ func (s *Store) upgrade(ctx context.Context) error {
 
 // Restarted reports whether Open made a new database where there was one before,
 // which is gone.
-func (s *Store) Restarted() bool { return s.restarted }
+func (s *DB) Restarted() bool { return s.restarted }
 
 // traces reports whether there are files that only a database can have named.
-func (s *Store) traces() bool {
+func (s *DB) traces() bool {
 	for _, pattern := range []string{"blob/??/*" + blobExt, "backup/*.db", "damaged/*/lathe.db-wal"} {
 		if found, _ := filepath.Glob(filepath.Join(s.dir, filepath.FromSlash(pattern))); len(found) > 0 {
 			return true
@@ -201,7 +203,7 @@ func (s *Store) traces() bool {
 
 // saveLog moves the write-ahead log of a database that is gone out of the way:
 // SQLite would remove it, and it holds what was written last.
-func (s *Store) saveLog() error {
+func (s *DB) saveLog() error {
 	if fi, err := os.Stat(s.path()); err == nil && fi.Size() > 0 {
 		return nil
 	}
@@ -218,7 +220,7 @@ func (s *Store) saveLog() error {
 }
 
 // damagedDir makes a directory for what is kept of something damaged.
-func (s *Store) damagedDir() (string, error) {
+func (s *DB) damagedDir() (string, error) {
 	all := filepath.Join(s.dir, "damaged")
 	if err := os.MkdirAll(all, dirMode); err != nil {
 		return "", err
@@ -226,7 +228,7 @@ func (s *Store) damagedDir() (string, error) {
 	return os.MkdirTemp(all, s.now().UTC().Format("20060102T150405")+"-*")
 }
 
-func (s *Store) tooNew(v int) error {
+func (s *DB) tooNew(v int) error {
 	return lathe.Errorf(lathe.CodeInvalid,
 		"update lathe, or set LATHE_HOME to another directory; the database was not touched",
 		"the database %s has schema %d, made by a newer lathe; this one (%s) knows up to %d",
@@ -239,7 +241,7 @@ const unfinished = ".part"
 
 // backup copies the database beside it, as of now. The copy gets its name when
 // it is whole and on the disk.
-func (s *Store) backup(ctx context.Context, v int) error {
+func (s *DB) backup(ctx context.Context, v int) error {
 	dir := filepath.Join(s.dir, "backup")
 	if err := os.MkdirAll(dir, dirMode); err != nil {
 		return fmt.Errorf("back up database before migration: %w", err)
@@ -274,7 +276,7 @@ func finishFile(from, to string) error {
 }
 
 // migrate runs goose on the writer's only connection, which it needs to itself.
-func (s *Store) migrate(ctx context.Context) error {
+func (s *DB) migrate(ctx context.Context) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"lathe"
+	"lathe/internal/store"
 )
 
 func TestOpenAgain(t *testing.T) {
@@ -107,7 +108,7 @@ func TestBackup(t *testing.T) {
 		must(t, damage())
 		broken, err := Open(t.Context(), Options{Dir: dir})
 		if err == nil { // the header can be intact
-			_, err = broken.Sessions(t.Context(), SessionFilter{})
+			_, err = broken.Sessions(t.Context(), store.SessionFilter{})
 			broken.Close()
 		}
 		e, ok := errors.AsType[*lathe.Error](err)
@@ -154,7 +155,7 @@ func TestUnusableDirectory(t *testing.T) {
 // The rollback journal that network filesystems get keeps the same promises.
 func TestRollbackJournal(t *testing.T) {
 	dir := t.TempDir()
-	remote := func() *Store {
+	remote := func() *DB {
 		t.Helper()
 		s, err := openOn(t.Context(), Options{Dir: dir}, func(string) string { return "nfs" })
 		must(t, err)
@@ -171,7 +172,7 @@ func TestRollbackJournal(t *testing.T) {
 	equal(t, "truncate", mode)
 	seed(t, s, "ses_a")
 	var wg sync.WaitGroup
-	for name, s := range map[string]*Store{"a": s, "b": other} {
+	for name, s := range map[string]*DB{"a": s, "b": other} {
 		wg.Go(func() {
 			for i := range 20 {
 				m := userMessage("ses_a", fmt.Sprintf("msg_%s%d", name, i))
@@ -207,7 +208,7 @@ func TestFull(t *testing.T) {
 			stored = append(stored, *m)
 		}
 	}
-	if !errors.Is(err, ErrFull) {
+	if !errors.Is(err, store.ErrFull) {
 		t.Fatalf("a full database: %v", err)
 	}
 	if e, ok := errors.AsType[*lathe.Error](err); !ok || e.Hint == "" {

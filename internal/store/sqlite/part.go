@@ -1,12 +1,12 @@
 package sqlite
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 
 	"lathe"
+	"lathe/internal/store"
 )
 
 const partColumns = `n, id, seq, kind, open, rev, size, data`
@@ -52,25 +52,15 @@ func (v *view) body(r *partRow) (body lathe.PartBody, damage string, err error) 
 	}
 	switch {
 	case d.damage.why != nil:
-		v.store.log.Error("a part cannot be read", "part", string(r.id), "err", d.damage.why)
+		v.db.log.Error("a part cannot be read", "part", string(r.id), "err", d.damage.why)
 		return standIn(r.kind, body, d.damage.why), d.damage.why.Error(), nil
 	case body == nil:
-		v.store.log.Warn("skipped a part of a kind this version does not know", "part", string(r.id), "kind", r.kind)
+		v.db.log.Warn("skipped a part of a kind this version does not know", "part", string(r.id), "kind", r.kind)
 	}
 	return body, "", nil
 }
 
-// PutPart stores a part and sets its Seq: as the last of its message if it is
-// new, in its place otherwise. A part that is stored takes over the text that
-// was appended to it, so p holds the whole text. One with Damage is closed, and what
-// is stored of it stays. The error is [ErrExists] if the
-// identifier belongs to a part of another message, [ErrNotFound] without the
-// message.
-func (s *Store) PutPart(ctx context.Context, p *lathe.Part) error {
-	return s.Batch(ctx, func(tx *Tx) error { return tx.PutPart(p) })
-}
-
-// PutPart is [Store.PutPart].
+// PutPart is that of [store.Tx].
 func (tx *Tx) PutPart(p *lathe.Part) error {
 	if err := tx.putPart(p); err != nil {
 		return fmt.Errorf("store part %s: %w", p.ID, err)
@@ -93,7 +83,7 @@ func (tx *Tx) putPart(p *lathe.Part) error {
 	case err != nil:
 		return err
 	case message != p.MessageID || session != p.SessionID:
-		return ErrExists
+		return store.ErrExists
 	}
 	if p.Damage != "" {
 		return tx.change(`UPDATE part SET open = 0 WHERE n = ?`, n)
@@ -103,7 +93,7 @@ func (tx *Tx) putPart(p *lathe.Part) error {
 		return err
 	}
 	if open {
-		tx.after = append(tx.after, func() { tx.store.dropText(p.ID, n, rev) })
+		tx.after = append(tx.after, func() { tx.db.dropText(p.ID, n, rev) })
 	}
 	return tx.change(`UPDATE part SET kind = ?, open = ?, rev = rev + 1, size = ?, data = ?, blobs = ? WHERE n = ?`,
 		row.kind, row.open, row.size, row.data, row.blobs, n)
@@ -128,7 +118,7 @@ func (tx *Tx) insertPart(p *lathe.Part, message int64) error {
 	_, err = tx.exec(`INSERT INTO part (id, message, seq, kind, open, rev, size, data, blobs)
 		VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?)`, p.ID, message, p.Seq, row.kind, row.open, row.size, row.data, row.blobs)
 	if isUnique(err) {
-		return ErrExists
+		return store.ErrExists
 	}
 	return err
 }
@@ -148,23 +138,18 @@ func (tx *Tx) partRow(p *lathe.Part) (r newPartRow, err error) {
 		return r, err
 	}
 	text, _ := textOf(p.Body)
-	r = newPartRow{kind: kind, open: isOpen(p.Body), size: len(text), data: tx.store.pack(doc)}
-	r.blobs, err = tx.store.saveBlobs(e.blobs)
+	r = newPartRow{kind: kind, open: isOpen(p.Body), size: len(text), data: tx.db.pack(doc)}
+	r.blobs, err = tx.db.saveBlobs(e.blobs)
 	return r, err
 }
 
-// RemovePart removes a part, or returns [ErrNotFound].
-func (s *Store) RemovePart(ctx context.Context, id lathe.PartID) error {
-	return s.Batch(ctx, func(tx *Tx) error { return tx.RemovePart(id) })
-}
-
-// RemovePart is [Store.RemovePart].
+// RemovePart is that of [store.Tx].
 func (tx *Tx) RemovePart(id lathe.PartID) error {
 	var n, rev int64
 	err := tx.row(`DELETE FROM part WHERE id = ? RETURNING n, rev`, id).Scan(&n, &rev)
 	if err != nil {
 		return fmt.Errorf("remove part %s: %w", id, missing(err))
 	}
-	tx.after = append(tx.after, func() { tx.store.dropText(id, n, rev) })
+	tx.after = append(tx.after, func() { tx.db.dropText(id, n, rev) })
 	return nil
 }

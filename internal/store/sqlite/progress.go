@@ -41,9 +41,9 @@ type shownDoc struct {
 }
 
 // SaveProgress keeps the title and metadata of a stored tool call that runs. It
-// survives the process, and costs no commit: see [Store.AppendText], whose terms
+// survives the process, and costs no commit: see [DB.AppendText], whose terms
 // are the same. A call that does not run any more is not stored.
-func (s *Store) SaveProgress(ctx context.Context, p *lathe.Part) error {
+func (s *DB) SaveProgress(ctx context.Context, p *lathe.Part) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -61,7 +61,7 @@ func (s *Store) SaveProgress(ctx context.Context, p *lathe.Part) error {
 		full, err = s.saveProgress(t, run)
 	}
 	if err == nil && full {
-		err = s.Batch(ctx, func(tx *Tx) error { return tx.takeProgress(p, t) })
+		err = s.batch(ctx, func(tx *Tx) error { return tx.takeProgress(p, t) })
 	}
 	if err != nil {
 		return s.explain(fmt.Errorf("save progress of part %s: %w", p.ID, err))
@@ -69,7 +69,7 @@ func (s *Store) SaveProgress(ctx context.Context, p *lathe.Part) error {
 	return nil
 }
 
-func (s *Store) saveProgress(t *openText, run *lathe.ToolRunning) (full bool, err error) {
+func (s *DB) saveProgress(t *openText, run *lathe.ToolRunning) (full bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.size >= maxProgress || t.shown == nil && t.size > 0 {

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"lathe"
+	"lathe/internal/store"
 )
 
 // runningCall is a stored call of a tool that shows something.
@@ -50,7 +51,7 @@ func TestProgressSurvives(t *testing.T) {
 	must(t, err)
 	want := *shown
 	want.Body = &lathe.ToolCall{CallID: "c", Tool: "bash", State: &lathe.ToolFailed{
-		Input: []byte(`{}`), Error: Interrupted, Interrupted: true, Time: lathe.Span{Start: epoch, End: epoch},
+		Input: []byte(`{}`), Error: store.Interrupted, Interrupted: true, Time: lathe.Span{Start: epoch, End: epoch},
 		Metadata: map[string]any{"output": strings.Repeat("линия\n", 49), "description": "d"},
 	}}
 	if diff := cmp.Diff([]lathe.Part{want}, parts); diff != "" {

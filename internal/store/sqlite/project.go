@@ -23,13 +23,7 @@ func projectData(p *lathe.Project) (string, error) {
 	return string(data), err
 }
 
-// PutProject stores a project, new or seen again. When it was first seen and
-// what a person set about it stay as they are stored.
-func (s *Store) PutProject(ctx context.Context, p lathe.Project) error {
-	return s.Batch(ctx, func(tx *Tx) error { return tx.PutProject(p) })
-}
-
-// PutProject is [Store.PutProject].
+// PutProject is that of [store.Tx].
 func (tx *Tx) PutProject(p lathe.Project) error {
 	data, err := projectData(&p)
 	if err == nil {
@@ -46,26 +40,20 @@ func (tx *Tx) PutProject(p lathe.Project) error {
 }
 
 // UpdateProject changes a stored project, or returns [ErrNotFound].
-func (s *Store) UpdateProject(ctx context.Context, id string, change func(*lathe.Project) error) (p lathe.Project, err error) {
-	err = s.Batch(ctx, func(tx *Tx) error {
-		st, err := tx.store.stmt(tx.ctx, `SELECT `+projectColumns+` FROM project WHERE id = ?`)
-		if err == nil {
-			p, err = scanProject(st.QueryRowContext(tx.ctx, id))
-		}
-		if err != nil {
-			return missing(err)
-		}
-		if err := change(&p); err != nil {
-			return err
-		}
-		p.ID = id
-		data, err := projectData(&p)
-		if err != nil {
-			return err
-		}
-		return tx.change(`UPDATE project SET worktree = ?, vcs = ?, created = ?, updated = ?, data = ? WHERE id = ?`,
+func (tx *Tx) UpdateProject(id string, change func(*lathe.Project) error) (p lathe.Project, err error) {
+	p, err = scanProject(tx.row(`SELECT `+projectColumns+` FROM project WHERE id = ?`, id))
+	if err != nil {
+		return lathe.Project{}, fmt.Errorf("update project %s: %w", id, missing(err))
+	}
+	if err := change(&p); err != nil {
+		return lathe.Project{}, err
+	}
+	p.ID = id
+	data, err := projectData(&p)
+	if err == nil {
+		err = tx.change(`UPDATE project SET worktree = ?, vcs = ?, created = ?, updated = ?, data = ? WHERE id = ?`,
 			p.Worktree, p.VCS, ms(p.Created), ms(p.Updated), data, id)
-	})
+	}
 	if err != nil {
 		return lathe.Project{}, fmt.Errorf("update project %s: %w", id, err)
 	}
@@ -89,7 +77,7 @@ func scanProject(row scanner) (p lathe.Project, err error) {
 }
 
 // Project returns a project, or [ErrNotFound].
-func (s *Store) Project(ctx context.Context, id string) (p lathe.Project, err error) {
+func (s *DB) Project(ctx context.Context, id string) (p lathe.Project, err error) {
 	err = s.read(ctx, func(v *view) error {
 		p, err = scanProject(v.row(`SELECT `+projectColumns+` FROM project WHERE id = ?`, id))
 		if err != nil {
@@ -101,7 +89,7 @@ func (s *Store) Project(ctx context.Context, id string) (p lathe.Project, err er
 }
 
 // Projects returns all projects, the one used last first.
-func (s *Store) Projects(ctx context.Context) (out []lathe.Project, err error) {
+func (s *DB) Projects(ctx context.Context) (out []lathe.Project, err error) {
 	err = s.read(ctx, func(v *view) error {
 		rows, err := v.query(`SELECT ` + projectColumns + ` FROM project ORDER BY updated DESC, id`)
 		if err != nil {

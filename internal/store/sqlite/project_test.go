@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/store"
 )
 
 // What a person set about a project outlives its being seen again, and fields
@@ -37,7 +38,7 @@ func TestProjectSettings(t *testing.T) {
 	if _, err := s.UpdateProject(ctx, "p1", func(p *lathe.Project) error { p.Name = "lost"; return no }); !errors.Is(err, no) {
 		t.Errorf("a refused change: %v", err)
 	}
-	if _, err := s.UpdateProject(ctx, "p2", func(*lathe.Project) error { return nil }); !errors.Is(err, ErrNotFound) {
+	if _, err := s.UpdateProject(ctx, "p2", func(*lathe.Project) error { return nil }); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("an unknown project: %v", err)
 	}
 	got, err = s.Project(ctx, "p1")

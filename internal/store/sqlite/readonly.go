@@ -20,7 +20,7 @@ import (
 
 // ReadOnly reports whether the database can only be read: its directory or file
 // system cannot be written. Every write fails then and says so.
-func (s *Store) ReadOnly() bool { return s.onlyReads }
+func (s *DB) ReadOnly() bool { return s.onlyReads }
 
 // unwritable reports whether an error says that a place exists but cannot be
 // written.
@@ -39,7 +39,7 @@ func unwritable(err error) bool {
 // openReadOnly opens an existing database of the current schema for reading
 // alone. why is the reason that it cannot be written; it is returned when it
 // cannot be read either.
-func (s *Store) openReadOnly(ctx context.Context, why error) error {
+func (s *DB) openReadOnly(ctx context.Context, why error) error {
 	if fi, err := os.Stat(s.path()); err != nil || fi.Size() == 0 {
 		return why
 	}
@@ -76,7 +76,7 @@ func (s *Store) openReadOnly(ctx context.Context, why error) error {
 
 // copyAside copies the database and its log to a temporary directory, which goes
 // when the store is closed.
-func (s *Store) copyAside() error {
+func (s *DB) copyAside() error {
 	dir, err := os.MkdirTemp("", "lathe-read-*")
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (s *Store) copyAside() error {
 	return nil
 }
 
-func (s *Store) dropAside() error {
+func (s *DB) dropAside() error {
 	if s.aside == "" {
 		return nil
 	}
@@ -114,14 +114,14 @@ func copyFile(from, to string) error {
 }
 
 // readPath is the file that is read: the database, or a copy of it.
-func (s *Store) readPath() string {
+func (s *DB) readPath() string {
 	if s.aside != "" {
 		return filepath.Join(s.aside, "lathe.db")
 	}
 	return s.path()
 }
 
-func (s *Store) connectReadOnly(ctx context.Context, mode string) (version int, err error) {
+func (s *DB) connectReadOnly(ctx context.Context, mode string) (version int, err error) {
 	path := filepath.ToSlash(s.readPath())
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path

@@ -8,10 +8,8 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/store"
 )
-
-// Interrupted is the error of a tool call whose process ended before the tool.
-const Interrupted = "[Tool execution was interrupted]"
 
 const abortedMessage = "lathe stopped before the answer was complete"
 
@@ -19,20 +17,16 @@ const abortedMessage = "lathe stopped before the answer was complete"
 // fail as interrupted, texts end where they were checkpointed, unfinished
 // answers are completed as aborted. It returns the parts it changed. If a living
 // process other than this one holds the lease, nothing changes and the error is
-// a [*BusyError].
-func (s *Store) Recover(ctx context.Context, session lathe.SessionID) (changed []lathe.Part, err error) {
-	self := Self()
-	err = s.Batch(ctx, func(tx *Tx) error {
-		held, ok, err := tx.owner(session)
-		if err != nil {
-			return err
-		}
-		if ok && held != self && held.living(self) {
-			return &BusyError{Session: session, Owner: held}
-		}
+// a [*store.BusyError].
+func (tx *Tx) Recover(session lathe.SessionID, self store.Owner) (changed []lathe.Part, err error) {
+	held, ok, err := tx.holder(session)
+	if err == nil && ok && held.Owner != self {
+		err = &store.BusyError{Session: session, Holder: held}
+	}
+	if err == nil {
 		changed, err = tx.closeParts(session)
-		return errors.Join(err, tx.closeMessages(session), tx.endCompacting(session))
-	})
+		err = errors.Join(err, tx.closeMessages(session), tx.endCompacting(session))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("recover session %s: %w", session, err)
 	}
@@ -40,7 +34,7 @@ func (s *Store) Recover(ctx context.Context, session lathe.SessionID) (changed [
 }
 
 // Unclosed returns the sessions in which something is open, by creation.
-func (s *Store) Unclosed(ctx context.Context) (ids []lathe.SessionID, err error) {
+func (s *DB) Unclosed(ctx context.Context) (ids []lathe.SessionID, err error) {
 	err = s.read(ctx, func(v *view) error {
 		rows, err := v.query(`SELECT id FROM session WHERE n IN (SELECT session FROM message WHERE open = 1
 			UNION SELECT m.session FROM part p JOIN message m ON m.n = p.message WHERE p.open = 1) ORDER BY n`)
@@ -65,7 +59,7 @@ func (tx *Tx) closeParts(session lathe.SessionID) ([]lathe.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := tx.store.now()
+	now := tx.db.now()
 	for i := range parts {
 		parts[i].Body = closedBody(parts[i].Body, now)
 		if err := tx.PutPart(&parts[i]); err != nil {
@@ -92,7 +86,7 @@ func (tx *Tx) openParts(session lathe.SessionID) (parts []lathe.Part, err error)
 		}
 		p, err := tx.part(&r, session, message)
 		if err == nil && r.streams() {
-			err = tx.store.addText(&p, r.n, r.rev)
+			err = tx.db.addText(&p, r.n, r.rev)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
@@ -117,7 +111,7 @@ func closedBody(body lathe.PartBody, now time.Time) lathe.PartBody {
 }
 
 func interrupted(st lathe.ToolState, now time.Time) lathe.ToolState {
-	f := &lathe.ToolFailed{Error: Interrupted, Interrupted: true, Time: lathe.Span{Start: now, End: now}}
+	f := &lathe.ToolFailed{Error: store.Interrupted, Interrupted: true, Time: lathe.Span{Start: now, End: now}}
 	if r, ok := st.(*lathe.ToolRunning); ok {
 		f.Input, f.Metadata = r.Input, r.Metadata
 		if !r.Start.IsZero() {
@@ -134,7 +128,7 @@ func (tx *Tx) closeMessages(session lathe.SessionID) error {
 	}
 	for i := range messages {
 		a := messages[i].Info.(*lathe.Assistant)
-		a.Completed = tx.store.now()
+		a.Completed = tx.db.now()
 		if a.Error == nil {
 			a.Error = &lathe.AbortedFailure{Message: abortedMessage}
 		}

@@ -39,7 +39,7 @@ func Repair(ctx context.Context, o Options) (out Repaired, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Store{dir: o.Dir, log: o.Log, now: o.Now, journal: "delete"}
+	s := &DB{dir: o.Dir, log: o.Log, now: o.Now, journal: "delete"}
 	if err := s.prepare(networkFS); err != nil {
 		return out, err
 	}
@@ -56,10 +56,10 @@ func Repair(ctx context.Context, o Options) (out Repaired, err error) {
 
 // repair is one under way.
 type repair struct {
-	old   *Store
+	old   *DB
 	db    *sql.DB
 	one   *sql.Conn // with the old database locked
-	new   *Store
+	new   *DB
 	names map[string][]string // of the columns of its tables
 	out   *Repaired
 	raw   *pages           // for rows that SQLite cannot reach

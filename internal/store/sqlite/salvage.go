@@ -66,7 +66,7 @@ var salvaged = []struct {
 // salvage copies every row that can be read into the new database.
 func (r *repair) salvage(ctx context.Context) error {
 	r.out.Kept, r.out.Lost = map[string]int{}, map[string]int{}
-	return r.new.Batch(ctx, func(tx *Tx) error {
+	return r.new.batch(ctx, func(tx *Tx) error {
 		in := &intake{r: r, tx: tx, homeless: map[string]map[int64][]columns{"message": {}, "part": {}}}
 		for _, t := range salvaged {
 			if err := in.columns(t.name); err != nil {

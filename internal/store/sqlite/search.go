@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"lathe"
+	"lathe/internal/store"
 )
 
 const (
@@ -25,28 +26,10 @@ const (
 	snippetWidth = 160
 )
 
-// SearchFilter selects what is searched; zero fields select all.
-type SearchFilter struct {
-	ProjectID string
-	Directory string
-	Session   lathe.SessionID
-	Limit     int // 0: 20
-}
-
-// Hit is a part that a search found.
-type Hit struct {
-	Session lathe.Session
-	Message lathe.MessageID
-	Part    lathe.PartID
-	Kind    string // "text", "reasoning", "tool", …
-	Role    string
-	Snippet string
-}
-
 // Index takes what is new into the full-text index. It works in small
 // transactions, so it can be stopped at any time and others can write between
 // them. It returns the number of messages that it took in.
-func (s *Store) Index(ctx context.Context) (total int, err error) {
+func (s *DB) Index(ctx context.Context) (total int, err error) {
 	for {
 		n, err := s.indexBatch(ctx)
 		total += n
@@ -56,8 +39,8 @@ func (s *Store) Index(ctx context.Context) (total int, err error) {
 	}
 }
 
-// Unindexed returns how many messages the next [Store.Index] has to take in.
-func (s *Store) Unindexed(ctx context.Context) (n int, err error) {
+// Unindexed returns how many messages the next [DB.Index] has to take in.
+func (s *DB) Unindexed(ctx context.Context) (n int, err error) {
 	err = s.read(ctx, func(v *view) error {
 		return v.row(`SELECT count(*) FROM search_todo`).Scan(&n)
 	})
@@ -67,11 +50,11 @@ func (s *Store) Unindexed(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-func (s *Store) indexBatch(ctx context.Context) (count int, err error) {
+func (s *DB) indexBatch(ctx context.Context) (count int, err error) {
 	if s.onlyReads { // what was indexed before can still be found
 		return 0, nil
 	}
-	err = s.Batch(ctx, func(tx *Tx) error {
+	err = s.batch(ctx, func(tx *Tx) error {
 		count, err = tx.index()
 		return err
 	})
@@ -142,7 +125,7 @@ func (tx *Tx) textsOf(message int64) (out []indexed, err error) {
 		}
 		p, err := tx.part(&r, "", "")
 		if err != nil {
-			tx.store.log.Warn("a part cannot be searched", "part", string(r.id), "err", err)
+			tx.db.log.Warn("a part cannot be searched", "part", string(r.id), "err", err)
 			continue
 		}
 		if text := searchText(p.Body); text != "" {
@@ -261,8 +244,8 @@ func appendTerm(terms []string, text string, open bool) []string {
 }
 
 // Search returns the parts that hold the words of a query, the best first, or the
-// newest where there are very many. Call [Store.Index] before to find what is new.
-func (s *Store) Search(ctx context.Context, query string, f SearchFilter) (hits []Hit, err error) {
+// newest where there are very many. Call [DB.Index] before to find what is new.
+func (s *DB) Search(ctx context.Context, query string, f store.SearchFilter) (hits []store.Hit, err error) {
 	expr := matchExpr(query)
 	if expr == "" {
 		return nil, lathe.Errorf(lathe.CodeInvalid, "", "there is no word to search for in %q", query)
@@ -280,7 +263,7 @@ func (s *Store) Search(ctx context.Context, query string, f SearchFilter) (hits 
 	return hits, nil
 }
 
-func (v *view) search(expr, query string, f SearchFilter) (hits []Hit, err error) {
+func (v *view) search(expr, query string, f store.SearchFilter) (hits []store.Hit, err error) {
 	order := `x.rank, p.n DESC`
 	var many int
 	err = v.row(`SELECT count(*) FROM (SELECT 1 FROM search WHERE search MATCH ? LIMIT ?)`, expr, maxRanked+1).Scan(&many)
@@ -300,7 +283,7 @@ func (v *view) search(expr, query string, f SearchFilter) (hits []Hit, err error
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var h Hit
+		var h store.Hit
 		var r partRow
 		if err := rows.Scan(append([]any{&h.Session.ID, &h.Message, &h.Role}, r.dest()...)...); err != nil {
 			return nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe"
+	"lathe/internal/store"
 )
 
 func TestSearch(t *testing.T) {
@@ -37,7 +38,7 @@ func TestSearch(t *testing.T) {
 		t.Fatalf("indexed %d, %v", n, err)
 	}
 	find := func(query string) (ids []lathe.MessageID) {
-		hits, err := s.Search(ctx, query, SearchFilter{ProjectID: "p"})
+		hits, err := s.Search(ctx, query, store.SearchFilter{ProjectID: "p"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +65,7 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", query, diff)
 		}
 	}
-	if _, err := s.Search(ctx, `" ( * )`, SearchFilter{}); lathe.CodeOf(err) != lathe.CodeInvalid {
+	if _, err := s.Search(ctx, `" ( * )`, store.SearchFilter{}); lathe.CodeOf(err) != lathe.CodeInvalid {
 		t.Errorf("a query without words: %v", err)
 	}
 	if err := s.PutPart(ctx, &lathe.Part{ID: "prt_msg_1a", MessageID: "msg_1", SessionID: "ses_1", Body: &lathe.Text{Text: "something else"}}); err != nil {
@@ -96,7 +97,7 @@ func FuzzMatchExpr(f *testing.F) {
 		if !utf8.ValidString(q) || matchExpr(q) == "" {
 			return
 		}
-		if _, err := s.Search(t.Context(), q, SearchFilter{}); err != nil {
+		if _, err := s.Search(t.Context(), q, store.SearchFilter{}); err != nil {
 			t.Errorf("%q becomes %q: %v", q, matchExpr(q), err)
 		}
 		snippet(q, q)

@@ -6,20 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"lathe"
+	"lathe/internal/store"
 )
 
 const sessionColumns = `id, project, parent, directory, title, created, updated, archived, data`
 
-// CreateSession stores a new session. The error is [ErrExists] if its identifier
-// is taken.
-func (s *Store) CreateSession(ctx context.Context, ses lathe.Session) error {
-	return s.Batch(ctx, func(tx *Tx) error { return tx.CreateSession(ses) })
-}
-
-// CreateSession is [Store.CreateSession].
+// CreateSession is that of [store.Tx].
 func (tx *Tx) CreateSession(ses lathe.Session) error {
 	data, blobs, err := tx.sessionRow(&ses)
 	if err == nil {
@@ -28,7 +22,7 @@ func (tx *Tx) CreateSession(ses lathe.Session) error {
 			ms(ses.Created), ms(ses.Updated), ms(ses.Archived), data, blobs)
 	}
 	if isUnique(err) {
-		err = ErrExists
+		err = store.ErrExists
 	}
 	if err != nil {
 		return fmt.Errorf("create session %s: %w", ses.ID, err)
@@ -42,12 +36,12 @@ func (tx *Tx) sessionRow(ses *lathe.Session) (data any, blobs sql.NullString, er
 	if err != nil {
 		return nil, blobs, err
 	}
-	blobs, err = tx.store.saveBlobs(e.blobs)
-	return tx.store.pack(doc), blobs, err
+	blobs, err = tx.db.saveBlobs(e.blobs)
+	return tx.db.pack(doc), blobs, err
 }
 
 // Session returns a session, or [ErrNotFound].
-func (s *Store) Session(ctx context.Context, id lathe.SessionID) (ses lathe.Session, err error) {
+func (s *DB) Session(ctx context.Context, id lathe.SessionID) (ses lathe.Session, err error) {
 	err = s.read(ctx, func(v *view) error {
 		ses, err = v.session(id)
 		return err
@@ -79,7 +73,7 @@ func (v *view) wholeSession(id lathe.SessionID) (lathe.Session, error) {
 // missing turns the database's word for no row into ours.
 func missing(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
-		return ErrNotFound
+		return store.ErrNotFound
 	}
 	return err
 }
@@ -101,25 +95,15 @@ func (v *view) scanSession(row scanner) (s lathe.Session, damage, err error) {
 		damage = v.decoder().session(data, &s)
 	}
 	if damage != nil {
-		v.store.log.Error("the settings of a session cannot be read", "session", string(s.ID), "err", damage)
+		v.db.log.Error("the settings of a session cannot be read", "session", string(s.ID), "err", damage)
 	}
 	return s, damage, nil
 }
 
 // decoder puts notes in the place of what cannot be read.
-func (v *view) decoder() decoder { return decoder{v.store.loadBlob, &damage{}} }
+func (v *view) decoder() decoder { return decoder{v.db.loadBlob, &damage{}} }
 
-// UpdateSession reads a session, lets change alter it and stores the result,
-// which it returns. The identifier stays. An error of change undoes everything.
-func (s *Store) UpdateSession(ctx context.Context, id lathe.SessionID, change func(*lathe.Session) error) (ses lathe.Session, err error) {
-	err = s.Batch(ctx, func(tx *Tx) error {
-		ses, err = tx.UpdateSession(id, change)
-		return err
-	})
-	return ses, err
-}
-
-// UpdateSession is [Store.UpdateSession].
+// UpdateSession is that of [store.Tx].
 func (tx *Tx) UpdateSession(id lathe.SessionID, change func(*lathe.Session) error) (lathe.Session, error) {
 	ses, err := tx.wholeSession(id)
 	if err != nil {
@@ -142,21 +126,7 @@ func (tx *Tx) UpdateSession(id lathe.SessionID, change func(*lathe.Session) erro
 	return ses, nil
 }
 
-// SessionFilter selects sessions; zero fields select all.
-type SessionFilter struct {
-	ProjectID string
-	Directory string
-	ParentID  lathe.SessionID
-	Roots     bool      // only sessions without a parent
-	Active    bool      // only sessions that are not archived
-	Archived  bool      // only sessions that are
-	Search    string    // part of the title; letter case of ASCII is ignored
-	Since     time.Time // updated then or later
-	ByUse     bool      // the one that was prompted last comes first, not the one that was created last
-	Limit     int       // at most this many
-}
-
-func (f SessionFilter) where() (string, []any) {
+func where(f store.SessionFilter) (string, []any) {
 	var conds []string
 	var args []any
 	add := func(on bool, cond string, arg ...any) {
@@ -180,8 +150,8 @@ func (f SessionFilter) where() (string, []any) {
 
 // Sessions returns the sessions that the filter selects, newest created first
 // unless the filter says otherwise.
-func (s *Store) Sessions(ctx context.Context, f SessionFilter) (out []lathe.Session, err error) {
-	where, args := f.where()
+func (s *DB) Sessions(ctx context.Context, f store.SessionFilter) (out []lathe.Session, err error) {
+	where, args := where(f)
 	order := "created"
 	if f.ByUse {
 		order = "updated"
@@ -218,17 +188,17 @@ const maxDepth = 64
 
 // DeleteSession removes a session, the sessions below it and all that belongs to
 // them, save for what they cost. It returns them, children first.
-func (s *Store) DeleteSession(ctx context.Context, id lathe.SessionID) (gone []lathe.Session, err error) {
-	var hashes []string
-	err = s.Batch(ctx, func(tx *Tx) error {
-		gone, hashes, err = tx.deleteSession(id)
-		return err
-	})
+func (tx *Tx) DeleteSession(id lathe.SessionID) (gone []lathe.Session, err error) {
+	gone, hashes, err := tx.deleteSession(id)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.reclaim(ctx, hashes); err != nil {
-		s.log.Warn("removed session leaves blobs for the next sweep", "session", string(id), "err", err)
+	if len(hashes) > 0 {
+		tx.after = append(tx.after, func() {
+			if err := tx.db.reclaim(tx.ctx, hashes); err != nil {
+				tx.db.log.Warn("removed session leaves blobs for the next sweep", "session", string(id), "err", err)
+			}
+		})
 	}
 	return gone, nil
 }
@@ -276,7 +246,7 @@ func (tx *Tx) dropSession(id lathe.SessionID) error {
 		if err := rows.Scan(&part, &n, &rev); err != nil {
 			return err
 		}
-		tx.after = append(tx.after, func() { tx.store.dropText(part, n, rev) })
+		tx.after = append(tx.after, func() { tx.db.dropText(part, n, rev) })
 	}
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return err

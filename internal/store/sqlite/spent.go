@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"lathe"
+	"lathe/internal/store"
 )
 
 // An answer that is removed leaves behind what it cost, so that statistics go on
@@ -22,7 +23,7 @@ func (tx *Tx) keepSpent(session lathe.SessionID, message lathe.MessageID) error 
 		if err == nil {
 			_, err = tx.exec(`INSERT INTO spent (message, session, project, directory, created, data) VALUES (?, ?, ?, ?, ?, ?)
 				ON CONFLICT (message, session) DO UPDATE SET created = excluded.created, data = excluded.data`,
-				a.id, session, a.Project, a.Directory, ms(a.Created), tx.store.pack(doc))
+				a.id, session, a.Project, a.Directory, ms(a.Created), tx.db.pack(doc))
 		}
 		if err != nil {
 			return fmt.Errorf("keep what answer %s cost: %w", a.id, err)
@@ -33,7 +34,7 @@ func (tx *Tx) keepSpent(session lathe.SessionID, message lathe.MessageID) error 
 
 type paidAnswer struct {
 	id lathe.MessageID
-	Answer
+	store.Answer
 }
 
 func (tx *Tx) paidAnswers(session lathe.SessionID, message lathe.MessageID) (out []paidAnswer, err error) {

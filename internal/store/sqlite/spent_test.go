@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe"
+	"lathe/internal/store"
 )
 
 // paid is an answer that cost something.
@@ -19,9 +20,9 @@ func paid(ses lathe.SessionID, id string, cost lathe.Money) *lathe.Message {
 }
 
 // answers is what the statistics count, by message cost; removed ones are negative.
-func answers(t *testing.T, s *Store, since time.Time) (costs []lathe.Money) {
+func answers(t *testing.T, s *DB, since time.Time) (costs []lathe.Money) {
 	t.Helper()
-	must(t, s.Answers(t.Context(), since, func(a Answer) error {
+	must(t, s.Answers(t.Context(), since, func(a store.Answer) error {
 		if a.Tokens.Input != int64(a.Cost) || a.Model.String() != "p/m" || !a.Created.Equal(epoch) || a.Directory == "" {
 			t.Errorf("answer %+v of %+v", a, a.Assistant)
 		}
@@ -62,7 +63,7 @@ func TestSpentStaysCounted(t *testing.T) {
 	b := seed(t, s, "ses_b") // begins with a copy
 	copied := paid(b, "msg_1b", 1)
 	must(t, s.AddMessage(ctx, copied))
-	must(t, s.Batch(ctx, func(tx *Tx) error { return tx.SetCopied(b, copied.Seq) }))
+	must(t, s.batch(ctx, func(tx *Tx) error { return tx.SetCopied(b, copied.Seq) }))
 	must(t, s.AddMessage(ctx, paid(b, "msg_4", 4)))
 	must(t, s.RemoveMessage(ctx, b, "msg_1b"))
 	expect("after a copy was removed", 1, 4, -2)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/store"
 )
 
 // copiedKey is the value of a session that tells how many of its first messages
@@ -28,21 +29,9 @@ func (tx *Tx) SetCopied(session lathe.SessionID, seq int64) error {
 	return tx.SetValue(session, copiedKey, strconv.AppendInt(nil, seq, 10))
 }
 
-// Answer is an assistant message with where it belongs, for statistics.
-type Answer struct {
-	Session   lathe.SessionID
-	Project   string
-	Directory string
-	Created   time.Time
-	// Removed answers are gone, by a revert or with their session, and have their
-	// agent, model, cost and tokens alone.
-	Removed bool
-	*lathe.Assistant
-}
-
 // Answers calls fn with each assistant message created since then, oldest first,
 // and then with those that were removed. Copies are left out.
-func (s *Store) Answers(ctx context.Context, since time.Time, fn func(Answer) error) error {
+func (s *DB) Answers(ctx context.Context, since time.Time, fn func(store.Answer) error) error {
 	err := s.read(ctx, func(v *view) error {
 		// A removed answer that was imported again counts once.
 		rows, err := v.query(`SELECT s.id, s.project, s.directory, 0, m.n, m.id, m.seq, m.role, m.created, m.data
@@ -56,7 +45,7 @@ func (s *Store) Answers(ctx context.Context, since time.Time, fn func(Answer) er
 		}
 		defer rows.Close()
 		for rows.Next() {
-			var a Answer
+			var a store.Answer
 			m, err := v.scanMessage(prefixed{rows, []any{&a.Session, &a.Project, &a.Directory, &a.Removed}}, "")
 			if err != nil {
 				return err
@@ -86,16 +75,9 @@ type prefixed struct {
 
 func (p prefixed) Scan(dest ...any) error { return p.scanner.Scan(append(p.own, dest...)...) }
 
-// ToolUse is a tool call with where it belongs, without its output.
-type ToolUse struct {
-	Session lathe.SessionID
-	Project string
-	*lathe.ToolCall
-}
-
 // ToolUses calls fn with each tool call made since then. Copies are left out, and
 // bodies that are kept in files.
-func (s *Store) ToolUses(ctx context.Context, since time.Time, fn func(ToolUse) error) error {
+func (s *DB) ToolUses(ctx context.Context, since time.Time, fn func(store.ToolUse) error) error {
 	bare := decoder{load: func(blobRef) (string, error) { return "", nil }}
 	err := s.read(ctx, func(v *view) error {
 		rows, err := v.query(`SELECT s.id, s.project, p.data FROM part p JOIN message m ON m.n = p.message
@@ -105,7 +87,7 @@ func (s *Store) ToolUses(ctx context.Context, since time.Time, fn func(ToolUse) 
 		}
 		defer rows.Close()
 		for rows.Next() {
-			var u ToolUse
+			var u store.ToolUse
 			var data []byte
 			if err := rows.Scan(&u.Session, &u.Project, &data); err != nil {
 				return err
@@ -141,7 +123,7 @@ type Counts struct {
 }
 
 // Counts counts what the database holds, and its files.
-func (s *Store) Counts(ctx context.Context) (c Counts, err error) {
+func (s *DB) Counts(ctx context.Context) (c Counts, err error) {
 	err = s.read(ctx, func(v *view) error {
 		return v.row(`SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM project), (SELECT count(*) FROM session),
 			(SELECT count(*) FROM message), (SELECT count(*) FROM part), (SELECT count(*) FROM message WHERE open = 1)`).
@@ -171,10 +153,10 @@ func size(path string) (total int64) {
 }
 
 // Path returns the database file.
-func (s *Store) Path() string { return s.path() }
+func (s *DB) Path() string { return s.path() }
 
 // BackupTo copies the database, as of now, to a file that must not exist.
-func (s *Store) BackupTo(ctx context.Context, path string) error {
+func (s *DB) BackupTo(ctx context.Context, path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return lathe.Errorf(lathe.CodeInvalid, "name another file", "back up the database: %s exists", path)
 	}
@@ -190,7 +172,7 @@ func (s *Store) BackupTo(ctx context.Context, path string) error {
 }
 
 // Vacuum gives unused pages back to the file system.
-func (s *Store) Vacuum(ctx context.Context) error {
+func (s *DB) Vacuum(ctx context.Context) error {
 	select {
 	case s.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -211,7 +193,7 @@ func (s *Store) Vacuum(ctx context.Context) error {
 }
 
 // readOnly opens the database once more, such that it cannot be written.
-func (s *Store) readOnly(more string) (*sql.DB, error) {
+func (s *DB) readOnly(more string) (*sql.DB, error) {
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(s.readPath())}
 	db, err := sql.Open("sqlite", u.String()+"?"+cmp.Or(s.readMode, "mode=ro")+"&_pragma=busy_timeout(5000)"+more)
 	if err != nil {
@@ -223,7 +205,7 @@ func (s *Store) readOnly(more string) (*sql.DB, error) {
 
 // Query runs a query on a connection that cannot write, and calls row with the
 // names of the columns and then with each row.
-func (s *Store) Query(ctx context.Context, query string, row func([]any) error) (err error) {
+func (s *DB) Query(ctx context.Context, query string, row func([]any) error) (err error) {
 	db, err := s.readOnly("&_pragma=query_only(1)&_pragma=trusted_schema(0)")
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe"
+	"lathe/internal/store"
 )
 
 func TestStatisticsBackupAndQuery(t *testing.T) {
@@ -33,16 +34,16 @@ func TestStatisticsBackupAndQuery(t *testing.T) {
 			t.Fatal(i, err)
 		}
 	}
-	var answers []Answer
-	if err := s.Answers(ctx, at, func(a Answer) error { answers = append(answers, a); return nil }); err != nil {
+	var answers []store.Answer
+	if err := s.Answers(ctx, at, func(a store.Answer) error { answers = append(answers, a); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	want := []Answer{{Session: "ses_1", Project: "p", Directory: "/d", Created: at, Assistant: &lathe.Assistant{Cost: 5, Tokens: lathe.Tokens{Input: 3}, Completed: at}}}
+	want := []store.Answer{{Session: "ses_1", Project: "p", Directory: "/d", Created: at, Assistant: &lathe.Assistant{Cost: 5, Tokens: lathe.Tokens{Input: 3}, Completed: at}}}
 	if diff := cmp.Diff(want, answers); diff != "" {
 		t.Errorf("answers (-want +got):\n%s", diff)
 	}
 	var names []string
-	if err := s.ToolUses(ctx, time.Time{}, func(u ToolUse) error { names = append(names, u.Tool); return nil }); err != nil || len(names) != 1 || names[0] != "bash" {
+	if err := s.ToolUses(ctx, time.Time{}, func(u store.ToolUse) error { names = append(names, u.Tool); return nil }); err != nil || len(names) != 1 || names[0] != "bash" {
 		t.Errorf("tools are %q, %v", names, err)
 	}
 	c, err := s.Counts(ctx)

@@ -11,7 +11,7 @@
 //
 // A write is one transaction and is committed when the method returns. Blobs are
 // written, and synced, before the row that names them; a crash in between leaves
-// a file that [Store.Sweep] removes. Streaming text is appended to a file of its
+// a file that [DB.Sweep] removes. Streaming text is appended to a file of its
 // own, because a database writes whole pages for each checkpoint; the row takes
 // the text over when the part closes.
 //
@@ -31,6 +31,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"lathe/internal/store"
+	"lathe/internal/store/local"
 )
 
 // Options configure [Open].
@@ -43,12 +46,13 @@ type Options struct {
 	Fault func() error
 }
 
-// Store is an open database. It is safe for concurrent use, also by several
+// DB is an open database. It is safe for concurrent use, also by several
 // processes.
-type Store struct {
+type DB struct {
 	dir       string
 	log       *slog.Logger
 	now       func() time.Time
+	self      func() local.Process // this one
 	journal   string
 	onlyReads bool
 	restarted bool
@@ -71,7 +75,7 @@ type Store struct {
 
 // Close waits for a write that is under way and closes the database. It may be
 // called twice.
-func (s *Store) Close() error {
+func (s *DB) Close() error {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
 	if s.closed {
@@ -90,11 +94,11 @@ func (s *Store) Close() error {
 }
 
 // Dir returns the data directory.
-func (s *Store) Dir() string { return s.dir }
+func (s *DB) Dir() string { return s.dir }
 
 // Journal returns "wal", or "truncate" on a network filesystem, where the shared
 // memory of a write-ahead log does not work, or "none" for one that is only read.
-func (s *Store) Journal() string { return s.journal }
+func (s *DB) Journal() string { return s.journal }
 
 // querier is what reads need; a transaction of either pool has it.
 type querier interface {
@@ -104,9 +108,9 @@ type querier interface {
 
 // view reads one consistent state of the database.
 type view struct {
-	store *Store
-	ctx   context.Context
-	q     querier
+	db  *DB
+	ctx context.Context
+	q   querier
 }
 
 func (v *view) query(query string, args ...any) (*sql.Rows, error) {
@@ -119,7 +123,7 @@ func (v *view) row(query string, args ...any) *sql.Row {
 
 // read runs fn on a snapshot. Cancellation is looked at before, not during: a
 // read is short, and an interruptible one costs a goroutine a statement.
-func (s *Store) read(ctx context.Context, fn func(*view) error) error {
+func (s *DB) read(ctx context.Context, fn func(*view) error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -129,20 +133,21 @@ func (s *Store) read(ctx context.Context, fn func(*view) error) error {
 		return s.explain(err)
 	}
 	defer tx.Rollback()
-	return s.explain(fn(&view{store: s, ctx: ctx, q: tx}))
+	return s.explain(fn(&view{db: s, ctx: ctx, q: tx}))
 }
 
-// Tx is a transaction with the write methods of [Store]. It is valid inside the
-// function given to [Store.Batch] only.
+// Tx is a [store.Tx].
 type Tx struct {
 	view
 	after []func() // run once it is committed
 }
 
-// Batch runs fn in one transaction, which is committed when fn returns nil and
-// undone otherwise. fn uses the Tx alone: a method of the Store that writes
-// would wait for fn to end.
-func (s *Store) Batch(ctx context.Context, fn func(*Tx) error) error {
+// Batch is [store.Writer.Batch].
+func (s *DB) Batch(ctx context.Context, fn func(store.Tx) error) error {
+	return s.batch(ctx, func(tx *Tx) error { return fn(tx) })
+}
+
+func (s *DB) batch(ctx context.Context, fn func(*Tx) error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -155,7 +160,7 @@ func (s *Store) Batch(ctx context.Context, fn func(*Tx) error) error {
 	if s.closed {
 		return errClosed
 	}
-	tx := &Tx{view: view{store: s, ctx: context.WithoutCancel(ctx), q: cached{s}}}
+	tx := s.newTx(ctx)
 	err := s.explain(s.transact(tx, fn))
 	s.note(err)
 	if err != nil {
@@ -167,7 +172,11 @@ func (s *Store) Batch(ctx context.Context, fn func(*Tx) error) error {
 	return nil
 }
 
-func (s *Store) transact(tx *Tx, fn func(*Tx) error) (err error) {
+func (s *DB) newTx(ctx context.Context) *Tx {
+	return &Tx{view: view{db: s, ctx: context.WithoutCancel(ctx), q: cached{s}}}
+}
+
+func (s *DB) transact(tx *Tx, fn func(*Tx) error) (err error) {
 	if _, err := tx.exec("BEGIN IMMEDIATE"); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
@@ -194,7 +203,7 @@ func (s *Store) transact(tx *Tx, fn func(*Tx) error) (err error) {
 }
 
 func (tx *Tx) exec(query string, args ...any) (sql.Result, error) {
-	st, err := tx.store.stmt(tx.ctx, query)
+	st, err := tx.db.stmt(tx.ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -209,13 +218,13 @@ func (tx *Tx) change(query string, args ...any) error {
 	}
 	n, err := res.RowsAffected()
 	if err == nil && n == 0 {
-		return ErrNotFound
+		return store.ErrNotFound
 	}
 	return err
 }
 
 // stmt returns the prepared statement. The caller holds the writer's turn.
-func (s *Store) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
+func (s *DB) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
 	if st := s.stmts[query]; st != nil {
 		return st, nil
 	}
@@ -228,7 +237,7 @@ func (s *Store) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
 }
 
 // cached is the writer's connection as a querier, with prepared statements.
-type cached struct{ s *Store }
+type cached struct{ s *DB }
 
 func (c cached) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	st, err := c.s.stmt(ctx, query)
@@ -252,4 +261,12 @@ func newZip() any {
 		panic(err) // the level is a constant
 	}
 	return w
+}
+
+// Store returns the database as a store. It is closed with the database.
+func (s *DB) Store() *store.Store {
+	return &store.Store{
+		SessionReader: s, MessageReader: s, ProjectReader: s, Writer: s, Streams: s,
+		Leases: s, Health: s, Searcher: s, Stats: s, Upkeep: s,
+	}
 }

@@ -13,11 +13,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe"
+	"lathe/internal/store"
 )
 
 var epoch = time.UnixMilli(1795182093288).UTC()
 
-func open(t testing.TB, dir string) *Store {
+func open(t testing.TB, dir string) *DB {
 	t.Helper()
 	s, err := Open(t.Context(), Options{Dir: dir, Now: func() time.Time { return epoch }})
 	if err != nil {
@@ -39,7 +40,7 @@ func must(t testing.TB, err error) {
 }
 
 // whole fails the test unless everything is as it was stored.
-func whole(t testing.TB, s *Store) {
+func whole(t testing.TB, s *DB) {
 	t.Helper()
 	found, err := s.Check(t.Context())
 	must(t, err)
@@ -85,7 +86,7 @@ func openText1(ses, msg, id string) *lathe.Part {
 	}
 }
 
-func seed(t testing.TB, s *Store, id string) lathe.SessionID {
+func seed(t testing.TB, s *DB, id string) lathe.SessionID {
 	t.Helper()
 	must(t, s.CreateSession(t.Context(), aSession(id)))
 	return lathe.SessionID(id)
@@ -101,25 +102,25 @@ func TestSessions(t *testing.T) {
 	for _, ses := range []lathe.Session{a, b, c} {
 		must(t, s.CreateSession(ctx, ses))
 	}
-	if err := s.CreateSession(ctx, a); !errors.Is(err, ErrExists) {
+	if err := s.CreateSession(ctx, a); !errors.Is(err, store.ErrExists) {
 		t.Errorf("second create: %v", err)
 	}
 	for _, tt := range []struct {
 		name string
-		f    SessionFilter
+		f    store.SessionFilter
 		want []lathe.Session
 	}{
-		{"all, newest first", SessionFilter{}, []lathe.Session{c, b, a}},
-		{"limit", SessionFilter{Limit: 1}, []lathe.Session{c}},
-		{"by use", SessionFilter{ByUse: true}, []lathe.Session{c, a, b}},
-		{"roots", SessionFilter{Roots: true}, []lathe.Session{c, a}},
-		{"children", SessionFilter{ParentID: "ses_a"}, []lathe.Session{b}},
-		{"active", SessionFilter{Active: true}, []lathe.Session{c, a}},
-		{"directory", SessionFilter{Directory: "/else", ProjectID: "p1"}, []lathe.Session{c}},
-		{"search", SessionFilter{Search: "TITLE OF ses_A"}, []lathe.Session{a}},
-		{"search takes no wildcards", SessionFilter{Search: "%"}, nil},
-		{"since", SessionFilter{Since: epoch.Add(time.Minute)}, []lathe.Session{c}},
-		{"other project", SessionFilter{ProjectID: "p2"}, nil},
+		{"all, newest first", store.SessionFilter{}, []lathe.Session{c, b, a}},
+		{"limit", store.SessionFilter{Limit: 1}, []lathe.Session{c}},
+		{"by use", store.SessionFilter{ByUse: true}, []lathe.Session{c, a, b}},
+		{"roots", store.SessionFilter{Roots: true}, []lathe.Session{c, a}},
+		{"children", store.SessionFilter{ParentID: "ses_a"}, []lathe.Session{b}},
+		{"active", store.SessionFilter{Active: true}, []lathe.Session{c, a}},
+		{"directory", store.SessionFilter{Directory: "/else", ProjectID: "p1"}, []lathe.Session{c}},
+		{"search", store.SessionFilter{Search: "TITLE OF ses_A"}, []lathe.Session{a}},
+		{"search takes no wildcards", store.SessionFilter{Search: "%"}, nil},
+		{"since", store.SessionFilter{Since: epoch.Add(time.Minute)}, []lathe.Session{c}},
+		{"other project", store.SessionFilter{ProjectID: "p2"}, nil},
 	} {
 		got, err := s.Sessions(ctx, tt.f)
 		must(t, err)
@@ -138,7 +139,7 @@ func TestSessions(t *testing.T) {
 	got, err = s.Session(ctx, "ses_a")
 	must(t, err)
 	equal(t, a, got)
-	if _, err := s.Session(ctx, "ses_x"); !errors.Is(err, ErrNotFound) {
+	if _, err := s.Session(ctx, "ses_x"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("unknown session: %v", err)
 	}
 }
@@ -163,7 +164,7 @@ func TestDeleteSession(t *testing.T) {
 		ids = append(ids, g.ID)
 	}
 	equal(t, []lathe.SessionID{"ses_2", "ses_1", "ses_4", "ses_0"}, ids)
-	left, err := s.Sessions(ctx, SessionFilter{})
+	left, err := s.Sessions(ctx, store.SessionFilter{})
 	must(t, err)
 	equal(t, []lathe.Session{aSession("ses_3")}, left)
 	// ses_3 shares its blob with ses_0.
@@ -171,7 +172,7 @@ func TestDeleteSession(t *testing.T) {
 	msgs, err := s.Tail(ctx, "ses_3")
 	must(t, err)
 	equal(t, big, msgs[0].Parts[0].Body.(*lathe.Text).Text)
-	if _, err := s.DeleteSession(ctx, "ses_0"); !errors.Is(err, ErrNotFound) {
+	if _, err := s.DeleteSession(ctx, "ses_0"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("second delete: %v", err)
 	}
 }
@@ -208,13 +209,13 @@ func TestMessages(t *testing.T) {
 	must(t, err)
 	equal(t, want, tail)
 	var back []lathe.Message
-	for m, err := range s.Messages(ctx, ses, MessageFilter{}) {
+	for m, err := range s.Messages(ctx, ses, store.MessageFilter{}) {
 		must(t, err)
 		back = append([]lathe.Message{m}, back...)
 	}
 	equal(t, want, back)
 	back = nil
-	for m, err := range s.Messages(ctx, ses, MessageFilter{Before: 50, Limit: page + 1}) {
+	for m, err := range s.Messages(ctx, ses, store.MessageFilter{Before: 50, Limit: page + 1}) {
 		must(t, err)
 		back = append([]lathe.Message{m}, back...)
 	}
@@ -223,16 +224,16 @@ func TestMessages(t *testing.T) {
 	got, err := s.Message(ctx, ses, want[4].ID)
 	must(t, err)
 	equal(t, want[4], got)
-	if _, err := s.Message(ctx, ses, "msg_x"); !errors.Is(err, ErrNotFound) {
+	if _, err := s.Message(ctx, ses, "msg_x"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("unknown message: %v", err)
 	}
-	if err := s.AddMessage(ctx, userMessage(ses, string(want[0].ID))); !errors.Is(err, ErrExists) {
+	if err := s.AddMessage(ctx, userMessage(ses, string(want[0].ID))); !errors.Is(err, store.ErrExists) {
 		t.Errorf("taken message id: %v", err)
 	}
-	if err := s.AddMessage(ctx, userMessage(ses, "msg_new", text("prt_0_a", ""))); !errors.Is(err, ErrExists) {
+	if err := s.AddMessage(ctx, userMessage(ses, "msg_new", text("prt_0_a", ""))); !errors.Is(err, store.ErrExists) {
 		t.Errorf("taken part id: %v", err)
 	}
-	if err := s.AddMessage(ctx, userMessage("ses_x", "msg_new")); !errors.Is(err, ErrNotFound) {
+	if err := s.AddMessage(ctx, userMessage("ses_x", "msg_new")); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("unknown session: %v", err)
 	}
 	must(t, s.RemoveMessage(ctx, ses, want[1].ID))
@@ -244,7 +245,7 @@ func TestMessages(t *testing.T) {
 	for _, err := range []error{
 		s.RemoveMessage(ctx, ses, "msg_x"), s.RemovePart(ctx, "prt_x"), s.UpdateMessage(ctx, userMessage(ses, "msg_x")),
 	} {
-		if !errors.Is(err, ErrNotFound) {
+		if !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("want not found, got %v", err)
 		}
 	}
@@ -286,7 +287,7 @@ func TestBoundary(t *testing.T) {
 	equal(t, []string{"3", "sum1", "5", "7"}, tail())
 	must(t, s.SetBoundary(ctx, ses, 0))
 	equal(t, []string{"0", "1", "2", "3", "sum1", "5", "7"}, tail())
-	if err := s.SetBoundary(ctx, "ses_x", 1); !errors.Is(err, ErrNotFound) {
+	if err := s.SetBoundary(ctx, "ses_x", 1); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("unknown session: %v", err)
 	}
 }
@@ -316,11 +317,11 @@ func TestPutPart(t *testing.T) {
 
 	stolen := p
 	stolen.MessageID = "msg_1"
-	if err := s.PutPart(ctx, &stolen); !errors.Is(err, ErrExists) {
+	if err := s.PutPart(ctx, &stolen); !errors.Is(err, store.ErrExists) {
 		t.Errorf("part of another message: %v", err)
 	}
 	stray := lathe.Part{ID: "prt_9", SessionID: ses, MessageID: "msg_9", Body: &lathe.StepStart{}}
-	if err := s.PutPart(ctx, &stray); !errors.Is(err, ErrNotFound) {
+	if err := s.PutPart(ctx, &stray); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("unknown message: %v", err)
 	}
 }
@@ -333,7 +334,7 @@ func TestAppendText(t *testing.T) {
 	p := openText1("ses_a", "msg_1", "prt_1")
 	p.Body.(*lathe.Text).Text = "so: "
 	must(t, s.PutPart(ctx, p))
-	read := func(s *Store) string {
+	read := func(s *DB) string {
 		t.Helper()
 		m, err := s.Message(ctx, ses, "msg_1")
 		must(t, err)
@@ -368,7 +369,7 @@ func TestAppendText(t *testing.T) {
 func TestBatch(t *testing.T) {
 	s, ctx := open(t, t.TempDir()), t.Context()
 	stop := errors.New("stop")
-	err := s.Batch(ctx, func(tx *Tx) error {
+	err := s.batch(ctx, func(tx *Tx) error {
 		must(t, tx.CreateSession(aSession("ses_a")))
 		must(t, tx.AddMessage(userMessage("ses_a", "msg_1")))
 		return stop
@@ -378,15 +379,15 @@ func TestBatch(t *testing.T) {
 	}
 	func() {
 		defer func() { recover() }()
-		s.Batch(ctx, func(tx *Tx) error {
+		s.batch(ctx, func(tx *Tx) error {
 			must(t, tx.CreateSession(aSession("ses_b")))
 			panic("broken")
 		})
 	}()
-	got, err := s.Sessions(ctx, SessionFilter{})
+	got, err := s.Sessions(ctx, store.SessionFilter{})
 	must(t, err)
 	equal(t, []lathe.Session(nil), got)
-	must(t, s.Batch(ctx, func(tx *Tx) error { return tx.CreateSession(aSession("ses_a")) }))
+	must(t, s.batch(ctx, func(tx *Tx) error { return tx.CreateSession(aSession("ses_a")) }))
 
 	cause := errors.New("why")
 	done, cancel := context.WithCancelCause(ctx)
@@ -411,7 +412,7 @@ func TestRest(t *testing.T) {
 	gotDiffs, err := s.Diffs(ctx, ses, "")
 	must(t, err)
 	equal(t, diffs, gotDiffs)
-	if err := s.SetDiffs(ctx, "ses_x", "", diffs); !errors.Is(err, ErrNotFound) {
+	if err := s.SetDiffs(ctx, "ses_x", "", diffs); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("unknown session: %v", err)
 	}
 
@@ -434,12 +435,8 @@ func TestRest(t *testing.T) {
 	rules, err := s.Approvals(ctx, "p1")
 	must(t, err)
 	equal(t, []lathe.Rule{r2, r1}, rules)
-	must(t, s.DeleteApproval(ctx, "p1", rules[0]))
+	must(t, s.Batch(ctx, func(tx store.Tx) error { return tx.DeleteApproval("p1", rules[0]) }))
 	if left, err := s.Approvals(ctx, "p1"); err != nil || len(left) != len(rules)-1 {
 		t.Errorf("after deleting one of %d approvals: %v, %v", len(rules), left, err)
 	}
-	must(t, s.ClearApprovals(ctx, "p1"))
-	rules, err = s.Approvals(ctx, "p1")
-	must(t, err)
-	equal(t, []lathe.Rule(nil), rules)
 }

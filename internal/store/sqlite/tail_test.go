@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"lathe/internal/store"
 	"strings"
 	"testing"
 
@@ -11,10 +12,10 @@ import (
 )
 
 // steps stores a session of n answers with one tool call each.
-func steps(t testing.TB, s *Store, n int) lathe.SessionID {
+func steps(t testing.TB, s *DB, n int) lathe.SessionID {
 	ses := seed(t, s, "ses_a")
 	printed := strings.Repeat("line of output\n", 20)
-	must(t, s.Batch(t.Context(), func(tx *Tx) error {
+	must(t, s.Batch(t.Context(), func(tx store.Tx) error {
 		if err := tx.AddMessage(userMessage(ses, "msg_0000", text("prt_0000", "go"))); err != nil {
 			return err
 		}

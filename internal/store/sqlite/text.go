@@ -39,20 +39,20 @@ type openText struct {
 	shown  *shownState // of a tool call: what the file says; nil: not known
 }
 
-func (s *Store) openDir() string { return filepath.Join(s.dir, "open") }
+func (s *DB) openDir() string { return filepath.Join(s.dir, "open") }
 
 func textName(n, rev int64) string {
 	return strconv.FormatInt(n, 10) + "-" + strconv.FormatInt(rev, 10)
 }
 
-func (s *Store) textPath(n, rev int64) string { return filepath.Join(s.openDir(), textName(n, rev)) }
+func (s *DB) textPath(n, rev int64) string { return filepath.Join(s.openDir(), textName(n, rev)) }
 
 // AppendText appends to the text of an open text or reasoning part, of which
 // offset bytes are there already. Text that was stored before is not stored
 // again, so a call may be repeated; a gap is an error. One goroutine at a time
 // writes to a part. The text survives the process, and like the database the
 // last moments of it may be lost with the machine.
-func (s *Store) AppendText(ctx context.Context, part lathe.PartID, offset int64, text string) error {
+func (s *DB) AppendText(ctx context.Context, part lathe.PartID, offset int64, text string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -66,7 +66,7 @@ func (s *Store) AppendText(ctx context.Context, part lathe.PartID, offset int64,
 	return nil
 }
 
-func (s *Store) appendText(t *openText, offset int64, text string) error {
+func (s *DB) appendText(t *openText, offset int64, text string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	have := t.base + t.size
@@ -92,7 +92,7 @@ func (s *Store) appendText(t *openText, offset int64, text string) error {
 }
 
 // openText returns the file of an open text, or of a tool call.
-func (s *Store) openText(ctx context.Context, part lathe.PartID, tool bool) (*openText, error) {
+func (s *DB) openText(ctx context.Context, part lathe.PartID, tool bool) (*openText, error) {
 	s.texts.mu.Lock()
 	t := s.texts.m[part]
 	s.texts.mu.Unlock()
@@ -114,7 +114,7 @@ func (s *Store) openText(ctx context.Context, part lathe.PartID, tool bool) (*op
 	return t, nil
 }
 
-func (s *Store) findText(ctx context.Context, part lathe.PartID) (*openText, error) {
+func (s *DB) findText(ctx context.Context, part lathe.PartID) (*openText, error) {
 	r := partRow{id: part}
 	err := s.reader.QueryRowContext(context.WithoutCancel(ctx),
 		`SELECT n, kind, open, rev, size FROM part WHERE id = ?`, part).Scan(&r.n, &r.kind, &r.open, &r.rev, &r.size)
@@ -138,7 +138,7 @@ func (s *Store) findText(ctx context.Context, part lathe.PartID) (*openText, err
 }
 
 // dropText forgets a text that the row took over.
-func (s *Store) dropText(part lathe.PartID, n, rev int64) {
+func (s *DB) dropText(part lathe.PartID, n, rev int64) {
 	s.texts.mu.Lock()
 	delete(s.texts.m, part)
 	s.texts.mu.Unlock()
@@ -147,7 +147,7 @@ func (s *Store) dropText(part lathe.PartID, n, rev int64) {
 
 // overlay adds the streamed text to the open parts that were loaded. It runs
 // after the snapshot is released: it may need a connection of its own.
-func (s *Store) overlay(ctx context.Context, l *loader) error {
+func (s *DB) overlay(ctx context.Context, l *loader) error {
 	for _, o := range l.open {
 		p := &l.messages[o.message].Parts[o.part]
 		err := s.addText(p, o.n, o.rev)
@@ -161,7 +161,7 @@ func (s *Store) overlay(ctx context.Context, l *loader) error {
 	return nil
 }
 
-func (s *Store) addText(p *lathe.Part, n, rev int64) error {
+func (s *DB) addText(p *lathe.Part, n, rev int64) error {
 	more, err := os.ReadFile(s.textPath(n, rev))
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (s *Store) addText(p *lathe.Part, n, rev int64) error {
 
 // reload looks why there is no file: nothing was streamed yet, or the row took
 // the text over since it was read.
-func (s *Store) reload(ctx context.Context, p *lathe.Part, o openPart) error {
+func (s *DB) reload(ctx context.Context, p *lathe.Part, o openPart) error {
 	var r partRow
 	err := s.read(ctx, func(v *view) error {
 		err := v.row(`SELECT `+partColumns+` FROM part WHERE n = ?`, o.n).Scan(r.dest()...)

@@ -2,20 +2,15 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"lathe"
 )
 
-// ErrReadOnly means that the place of the database cannot be written: a file
-// system that was remounted, or rights that were taken away. Nothing was written.
-var ErrReadOnly = errors.New("the data directory cannot be written")
-
 // Trouble returns why nothing can be stored at the moment: an [ErrFull] or an
 // [ErrReadOnly]. It is nil again after the next write that succeeds; see
-// [Store.Probe].
-func (s *Store) Trouble() error {
+// [DB.Probe].
+func (s *DB) Trouble() error {
 	if t := s.trouble.Load(); t != nil {
 		return *t
 	}
@@ -23,8 +18,8 @@ func (s *Store) Trouble() error {
 }
 
 // Probe tries whether the store can be written, by a write that changes nothing.
-func (s *Store) Probe(ctx context.Context) error {
-	return s.Batch(ctx, func(tx *Tx) error {
+func (s *DB) Probe(ctx context.Context) error {
+	return s.batch(ctx, func(tx *Tx) error {
 		// The version is in the header, so its page is written though it stays the same.
 		_, err := tx.exec(fmt.Sprintf("PRAGMA user_version = %d", schema))
 		return err
@@ -32,7 +27,7 @@ func (s *Store) Probe(ctx context.Context) error {
 }
 
 // note remembers whether a write found the disk full or not writable.
-func (s *Store) note(err error) {
+func (s *DB) note(err error) {
 	if err == nil {
 		if s.trouble.Load() != nil {
 			s.trouble.Store(nil)

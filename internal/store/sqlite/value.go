@@ -9,16 +9,10 @@ import (
 	"lathe"
 )
 
-// SetValue keeps a small document of a caller's own beside a session, under a
-// key. It goes with the session.
-func (s *Store) SetValue(ctx context.Context, session lathe.SessionID, key string, value []byte) error {
-	return s.Batch(ctx, func(tx *Tx) error { return tx.SetValue(session, key, value) })
-}
-
-// SetValue is [Store.SetValue].
+// SetValue is that of [store.Tx].
 func (tx *Tx) SetValue(session lathe.SessionID, key string, value []byte) error {
 	err := tx.change(`INSERT INTO session_value (session, key, data) SELECT n, ?, ? FROM session WHERE id = ?
-		ON CONFLICT (session, key) DO UPDATE SET data = excluded.data`, key, tx.store.pack(value), session)
+		ON CONFLICT (session, key) DO UPDATE SET data = excluded.data`, key, tx.db.pack(value), session)
 	if err != nil {
 		return fmt.Errorf("store %s of session %s: %w", key, session, err)
 	}
@@ -26,7 +20,7 @@ func (tx *Tx) SetValue(session lathe.SessionID, key string, value []byte) error 
 }
 
 // Value returns the document under the key, or nil when there is none.
-func (s *Store) Value(ctx context.Context, session lathe.SessionID, key string) (value []byte, err error) {
+func (s *DB) Value(ctx context.Context, session lathe.SessionID, key string) (value []byte, err error) {
 	err = s.read(ctx, func(v *view) error {
 		err := v.row(`SELECT d.data FROM session s JOIN session_value d ON d.session = s.n
 			WHERE s.id = ? AND d.key = ?`, session, key).Scan(&value)

@@ -1,4 +1,4 @@
-package sqlite
+package local
 
 import (
 	"bytes"
@@ -10,13 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Self returns this process as an owner.
-func Self() Owner {
-	host, _ := os.Hostname()
+// bootID says which boot of the machine this is.
+func bootID() string {
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	return Owner{
-		PID: os.Getpid(), Start: processStart(os.Getpid()), Boot: strings.TrimSpace(string(boot)), Host: host,
-	}
+	return strings.TrimSpace(string(boot))
 }
 
 // processStart returns the start time of a process in clock ticks since boot, or

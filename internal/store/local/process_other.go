@@ -1,6 +1,6 @@
 //go:build !linux
 
-package sqlite
+package local
 
 import (
 	"errors"
@@ -9,11 +9,7 @@ import (
 	"syscall"
 )
 
-// Self returns this process as an owner.
-func Self() Owner {
-	host, _ := os.Hostname()
-	return Owner{PID: os.Getpid(), Host: host}
-}
+func bootID() string { return "" }
 
 func processStart(int) string { return "" }
 

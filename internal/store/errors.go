@@ -1,0 +1,19 @@
+package store
+
+import "errors"
+
+// Errors that callers branch on.
+var (
+	// ErrNotFound means that the session, message, part or project is not stored.
+	ErrNotFound = errors.New("not found")
+	// ErrExists means that the identifier is taken.
+	ErrExists = errors.New("already exists")
+	// ErrBusy means that another living owner holds the session's lease; the
+	// error is a [*BusyError].
+	ErrBusy = errors.New("session is in use")
+	// ErrFull means that the disk or a quota is full. Nothing was written.
+	ErrFull = errors.New("no space left to write")
+	// ErrReadOnly means that the place of the store cannot be written: a file system
+	// that was remounted, or rights that were taken away. Nothing was written.
+	ErrReadOnly = errors.New("the data directory cannot be written")
+)
