@@ -77,8 +77,7 @@ type App struct {
 	conv     *conversation
 	input    input
 	drafts   map[lathe.SessionID]edit.Editor
-	sheets   []sheet // the last one has the keys
-	waiting  []sheet // asks and questions, oldest first
+	sheets   Stack
 	toast    toast
 	todos    []lathe.Todo
 	agents   []api.Agent
@@ -89,18 +88,15 @@ type App struct {
 	prefs    Prefs
 	saving   *saving
 	found    api.Found
-	words    string // that were written after a command, for the sheet that it opens
-	looked   bool   // for what could answer
-	noTitle  bool   // the terminal's title is left alone
-	side     side   // what stands beside the conversation
-	lost     bool   // the engine is not reached
+	looked   bool // for what could answer
+	noTitle  bool // the terminal's title is left alone
+	side     side // what stands beside the conversation
+	lost     bool // the engine is not reached
 	branch   string
 
 	leader    time.Time // when the leader key was pressed; zero: it was not
 	armed     string    // the key that does something when pressed again
 	armedAt   time.Time
-	typedAt   time.Time
-	deaf      time.Time // until then keys are held to belong to what stood where an ask stands now
 	ticking   bool
 	after     func(time.Duration) tea.Cmd // sends a tickMsg
 	focused   bool
@@ -139,6 +135,7 @@ func New(ctx context.Context, o Options) *App {
 		a.dark = a.prefs.Mode == "dark"
 	}
 	a.after = a.wake
+	a.sheets.Now = o.Now
 	var problems []string
 	a.keys, problems = keys.New(o.Keys)
 	a.look = look{width: 80, ascii: o.ASCII, times: o.Prefs.Times, name: shownName(o), stacked: o.Stacked, method: styled.WcWidth}
@@ -153,7 +150,7 @@ func New(ctx context.Context, o Options) *App {
 		a.opts.Notices[i] = inScreen(n)
 	}
 	if n := len(a.opts.Notices); n > 0 && o.Session != "" {
-		a.notify(toastWarning, a.opts.Notices[n-1])
+		a.notify(Warning, a.opts.Notices[n-1])
 	}
 	a.recallHistory()
 	if o.Session == "" && o.Prompt == "" {
@@ -270,7 +267,7 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		a.toast.expire(a.opts.Now())
 		return a, a.tick()
 	default:
-		return a, a.result(msg)
+		return a, a.apply(msg)
 	}
 	return a, nil
 }
@@ -332,6 +329,12 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 		}
 	case sentMsg:
 		return a.sent(m)
+	case Reply:
+		return a.reply(m)
+	case Answers:
+		return a.answer(m)
+	case Dismissed:
+		return a.dismiss(m)
 	case pictureMsg:
 		return a.pictured(m)
 	case sideMsg:
@@ -341,7 +344,7 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 	case doneMsg:
 		a.fail(m.err)
 		if m.err == nil && m.text != "" {
-			a.notify(toastInfo, m.text)
+			a.notify(Info, m.text)
 		}
 		if m.then != nil && m.err == nil {
 			return m.then(a)
@@ -365,33 +368,79 @@ func (a *App) fail(err error) {
 	if e, ok := errors.AsType[*lathe.Error](err); ok && e.Hint != "" {
 		text += " — " + e.Hint
 	}
-	a.notify(toastError, inScreen(text))
+	a.notify(Failure, inScreen(text))
 }
 
-// push opens a sheet.
-func (a *App) push(s sheet) {
-	a.sheets = append(a.sheets, s)
-	a.wordsTo(s)
-}
-
-// close closes a sheet wherever it stands.
-func (a *App) close(s sheet) {
-	gone := func(o sheet) bool { return o == s }
-	a.sheets = slices.DeleteFunc(a.sheets, gone)
-	a.waiting = slices.DeleteFunc(a.waiting, gone)
-}
-
-// top returns the sheet that has the keys: what the person opened, else what
-// waits for an answer, else nil.
-func (a *App) top() sheet {
-	if n := len(a.sheets); n > 0 {
-		return a.sheets[n-1]
-	}
-	if len(a.waiting) > 0 {
-		return a.waiting[0]
+// apply does what a sheet or a command wants done. It is the only way to what is
+// beside them.
+func (a *App) apply(msg tea.Msg) tea.Cmd {
+	switch m := msg.(type) {
+	case nil:
+	case tea.Cmd:
+		return m
+	case func() tea.Msg: // the same without its name
+		return m
+	case All:
+		var cmds []tea.Cmd
+		for _, one := range m {
+			cmds = append(cmds, a.apply(one))
+		}
+		return tea.Batch(cmds...)
+	case Open:
+		return a.apply(a.sheets.Open(m.Sheet))
+	case Close:
+		a.sheets.Close(m.Sheet)
+	case Wait:
+		a.sheets.Wait(m.Sheet)
+	case Tell:
+		a.notify(m.Kind, m.Text)
+		return a.tick()
+	case Scroll:
+		return a.scrollKey(m.Stroke)
+	case Soon:
+		return a.soon(m)
+	case Done:
+		return a.done(m)
+	default:
+		return a.result(msg)
 	}
 	return nil
 }
+
+// soon does something after a while.
+func (a *App) soon(m Soon) tea.Cmd {
+	wait := a.after(m.After)
+	if wait == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		if wait() == nil {
+			return nil
+		}
+		return m.Then
+	}
+}
+
+// done tells what came of something that took time, and does what follows.
+func (a *App) done(m Done) tea.Cmd {
+	a.fail(m.Err)
+	if m.Err == nil && m.Text != "" {
+		a.notify(Info, m.Text)
+	}
+	if m.Then != nil && m.Err == nil {
+		return a.apply(m.Then)
+	}
+	return a.tick()
+}
+
+// Keys returns what keys stand for.
+func (a *App) Keys() *keys.Map { return a.keys }
+
+// Look returns how things look now.
+func (a *App) Look() look { return a.look }
+
+// push opens a sheet.
+func (a *App) push(s sheet) { a.apply(Open{s}) }
 
 func (a *App) busy() bool {
 	switch a.status[a.session.ID].(type) {

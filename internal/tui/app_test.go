@@ -436,7 +436,7 @@ func FuzzParseDiff(f *testing.F) {
 	d := drive(f, Options{})
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, width := range []int{40, 160} {
-			for _, l := range d.app.look.diff(text, width) {
+			for _, l := range drawChange(d.app.look, text, width) {
 				if w := l.Width(styled.WcWidth); w > width && len(l.Text()) > 40 {
 					t.Fatalf("%d wide: %q", w, l.Text())
 				}

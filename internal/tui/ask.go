@@ -18,17 +18,35 @@ import (
 // answer is one way to answer an ask.
 type answer struct {
 	key, label string
-	do         func(s *askSheet, a *App) tea.Cmd
+	do         func(s *askSheet) tea.Msg
 }
 
 var (
-	allowOnce = answer{"y", "allow once", func(s *askSheet, a *App) tea.Cmd { return s.reply(a, lathe.Reply{Kind: lathe.Once}) }}
-	allowMore = answer{"a", "allow from now on", func(s *askSheet, _ *App) tea.Cmd {
+	allowOnce = answer{"y", "allow once", func(s *askSheet) tea.Msg { return s.reply(lathe.Reply{Kind: lathe.Once}) }}
+	allowMore = answer{"a", "allow from now on", func(s *askSheet) tea.Msg {
 		s.grant = &grantForm{offers: approval.Offers(s.ask), body: reader{full: s.body.full}}
 		return nil
 	}}
-	reject = answer{"n", "reject", func(s *askSheet, a *App) tea.Cmd { return s.reply(a, lathe.Reply{Kind: lathe.Reject}) }}
-	reason = answer{"t", "reject and tell why", func(s *askSheet, _ *App) tea.Cmd { s.message = &edit.Editor{}; return nil }}
+	reject = answer{"n", "reject", func(s *askSheet) tea.Msg { return s.reply(lathe.Reply{Kind: lathe.Reject}) }}
+	reason = answer{"t", "reject and tell why", func(s *askSheet) tea.Msg { s.message = &edit.Editor{}; return nil }}
+)
+
+// What the person answered.
+type (
+	// Reply is the answer to a permission ask. Granted says in words what it allows
+	// from then on, if anything.
+	Reply struct {
+		Ask     lathe.Ask
+		Reply   lathe.Reply
+		Granted string
+	}
+	// Answers are the answers to the questions of a tool, one list for each.
+	Answers struct {
+		Ask     lathe.QuestionAsk
+		Answers [][]string
+	}
+	// Dismissed says that the person does not want to be asked that.
+	Dismissed struct{ Ask lathe.QuestionAsk }
 )
 
 // askSheet is a permission ask.
@@ -52,15 +70,16 @@ func newAsk(ask lathe.Ask, other bool, now time.Time) *askSheet {
 	return s
 }
 
-// tall reports whether it wants the whole screen.
-func (s *askSheet) tall() bool {
+// Tall reports whether it wants the whole screen.
+func (s *askSheet) Tall() bool {
 	if s.grant != nil {
 		return s.grant.body.full
 	}
 	return s.body.full
 }
 
-func (s *askSheet) paste(text string) {
+// Paste takes text for what is written at the moment.
+func (s *askSheet) Paste(text string) {
 	switch {
 	case s.message != nil:
 		s.message.Type(styled.OneLine(text))
@@ -69,20 +88,22 @@ func (s *askSheet) paste(text string) {
 	}
 }
 
-func (s *askSheet) wheel(by int) bool {
+// Wheel scrolls what is asked for.
+func (s *askSheet) Wheel(by int) bool {
 	if s.grant != nil {
 		return s.grant.body.wheel(by)
 	}
 	return s.body.wheel(by)
 }
 
-func (s *askSheet) key(a *App, k tea.KeyPressMsg) tea.Cmd {
+// Key answers, or goes through the answers and what is asked for.
+func (s *askSheet) Key(h Host, k tea.KeyPressMsg) tea.Msg {
 	stroke := keyName(k)
 	switch {
 	case s.message != nil:
-		return s.write(a, k, stroke)
+		return s.write(h, k, stroke)
 	case s.grant != nil:
-		return s.granting(a, s.grant.key(a.keys, a.look, k, stroke))
+		return s.granting(s.grant.key(h, k, stroke))
 	}
 	switch stroke {
 	case "up", "left", "shift+tab":
@@ -90,76 +111,70 @@ func (s *askSheet) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 	case "down", "right", "tab":
 		s.at = (s.at + 1) % len(s.answers)
 	case "enter":
-		return s.answers[s.at].do(s, a)
+		return s.answers[s.at].do(s)
 	case "esc", "ctrl+c":
 		if s.body.full {
 			s.body.full = false
 			return nil
 		}
-		return reject.do(s, a)
+		return reject.do(s)
 	default:
 		for _, an := range s.answers {
 			if an.key == stroke {
-				return an.do(s, a)
+				return an.do(s)
 			}
 		}
 		if s.body.key(stroke) {
 			return nil
 		}
-		return a.scrollKey(stroke)
+		return Scroll{stroke}
 	}
 	return nil
 }
 
-// click marks an answer, and takes the one that is marked: a single stray click
+// Click marks an answer, and takes the one that is marked: a single stray click
 // allows nothing.
-func (s *askSheet) click(a *App, y int) tea.Cmd {
+func (s *askSheet) Click(_ Host, y int) tea.Msg {
 	if s.grant != nil {
-		return s.granting(a, s.grant.click(y))
+		return s.granting(s.grant.click(y))
 	}
 	i := y - s.first
 	switch {
 	case s.message != nil || i < 0 || i >= len(s.answers):
 	case s.at == i:
-		return s.answers[i].do(s, a)
+		return s.answers[i].do(s)
 	default:
 		s.at = i
 	}
 	return nil
 }
 
-func (s *askSheet) reply(a *App, r lathe.Reply) tea.Cmd {
-	a.close(s)
-	return a.reply(s.ask, r, "")
+func (s *askSheet) reply(r lathe.Reply) tea.Msg {
+	return All{Close{s}, Reply{Ask: s.ask, Reply: r}}
 }
 
 // granting does what came of the form: it allows from now on, goes back, or goes on.
-func (s *askSheet) granting(a *App, done grantStep) tea.Cmd {
+func (s *askSheet) granting(done grantStep) tea.Msg {
 	switch done {
 	case grantBack:
 		s.grant = nil
 	case grantGive:
 		g := s.grant
-		told := g.offer().Granted(g.project)
-		if a.can.Approvals != nil {
-			told += ". /permissions takes it back"
-		}
-		a.close(s)
-		return a.reply(s.ask, g.offer().Reply(g.project), told)
+		return All{Close{s}, Reply{Ask: s.ask, Reply: g.offer().Reply(g.project), Granted: g.offer().Granted(g.project)}}
 	}
 	return nil
 }
 
-func (s *askSheet) write(a *App, k tea.KeyPressMsg, stroke string) tea.Cmd {
+func (s *askSheet) write(h Host, k tea.KeyPressMsg, stroke string) tea.Msg {
 	switch {
 	case stroke == "esc" || stroke == "ctrl+c":
 		s.message = nil
 	case stroke == "enter":
-		return s.reply(a, lathe.Reply{Kind: lathe.Reject, Message: strings.TrimSpace(s.message.Text())})
+		return s.reply(lathe.Reply{Kind: lathe.Reject, Message: strings.TrimSpace(s.message.Text())})
 	case k.Text != "":
 		s.message.Type(k.Text)
 	default:
-		for _, act := range a.keys.Plain(stroke) {
+		for _, act := range h.Keys().Plain(stroke) {
 			if act != keys.Newline && s.message.Do(act) {
 				break
 			}
@@ -168,7 +183,8 @@ func (s *askSheet) write(a *App, k tea.KeyPressMsg, stroke string) tea.Cmd {
 	return nil
 }
 
-func (s *askSheet) draw(l look, height int) ([]styled.Line, int, int) {
+// Draw shows what is asked for, and the answers.
+func (s *askSheet) Draw(l look, height int) ([]styled.Line, int, int) {
 	if s.grant != nil {
 		return s.grant.draw(l, height)
 	}
@@ -250,13 +266,13 @@ func (s *askSheet) short(l look, words bool) styled.Line {
 func (s *askSheet) what(l look) []styled.Line {
 	var out []styled.Line
 	for _, f := range approval.Facts(s.ask) {
-		out = append(out, l.fact(f)...)
+		out = append(out, fact(l, f)...)
 	}
 	return out
 }
 
 // fact draws something that the person has to know.
-func (l look) fact(f approval.Fact) []styled.Line {
+func fact(l look, f approval.Fact) []styled.Line {
 	text := strings.TrimSpace(styled.Clean(f.Text))
 	line := func(label string, key theme.Key) []styled.Line {
 		return styled.Wrap(styled.Line{{Text: label, Style: l.fg(theme.Muted)}, {Text: text, Style: l.fg(key)}}, l.width-3, l.method)
@@ -276,15 +292,15 @@ func (l look) fact(f approval.Fact) []styled.Line {
 		return line(label, theme.Warning)
 	case approval.Diff:
 		l.stacked = true // two columns would cut long lines
-		return l.diff(f.Text, l.width-4)
+		return drawChange(l, f.Text, l.width-4)
 	case approval.Content:
-		return l.content(label, f.Text)
+		return content(l, label, f.Text)
 	}
 	return line(label, theme.Text)
 }
 
 // content draws a text that would be written, whole.
-func (l look) content(label, text string) []styled.Line {
+func content(l look, label, text string) []styled.Line {
 	out := []styled.Line{styled.Plain(label, l.fg(theme.Muted))}
 	for i, s := range strings.Split(strings.TrimSuffix(styled.Clean(text), "\n"), "\n") {
 		for j, part := range styled.Hard(styled.Plain(s, l.fg(theme.DiffAdded)), max(l.width-9, 8), l.method) {

@@ -65,14 +65,14 @@ func (c call) arg(names ...string) string {
 
 // card draws a tool call: a line that says what is done, and below it what a
 // person wants to see of it.
-func (l look) card(tc *lathe.ToolCall) []styled.Line {
+func (l pen) card(tc *lathe.ToolCall) []styled.Line {
 	c := newCall(tc)
 	out := []styled.Line{l.cardHead(c)}
 	switch {
 	case c.failed:
 		out = append(out, l.tail(c.output, previewLines, styled.Wrap, l.fg(theme.Error))...)
 	case c.diff() != "":
-		out = append(out, l.limit(l.diff(c.diff(), l.width-6), diffLines)...)
+		out = append(out, l.limit(drawChange(l.look, c.diff(), l.width-6), diffLines)...)
 	case c.name == "bash" || c.name == "shell":
 		out = append(out, l.tail(c.output, previewLines, styled.Hard, l.fg(theme.Muted))...)
 	case c.name == "question" && !c.running:
@@ -96,7 +96,7 @@ func (c call) diff() string {
 	return ""
 }
 
-func (l look) cardHead(c call) styled.Line {
+func (l pen) cardHead(c call) styled.Line {
 	mark, style := l.glyph("●", "*"), l.fg(theme.Success)
 	switch {
 	case c.running:
@@ -179,18 +179,11 @@ func number(v any) (int, bool) {
 	return 0, false
 }
 
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
-}
-
 // wrapping breaks a line into several: prose between words, output where it ends.
 type wrapping func(in styled.Line, width int, m styled.Method) []styled.Line
 
 // tail shows the end of an output, or all of it unfolded.
-func (l look) tail(text string, most int, wrap wrapping, style styled.Style) []styled.Line {
+func (l pen) tail(text string, most int, wrap wrapping, style styled.Style) []styled.Line {
 	text = strings.Trim(styled.Output(text), "\n")
 	if strings.TrimSpace(text) == "" {
 		return nil
@@ -228,7 +221,7 @@ func lastLines(text string, n int) []string {
 }
 
 // gutter puts the line that ties a body to its card before it.
-func (l look) gutter(lines []styled.Line) []styled.Line {
+func (l pen) gutter(lines []styled.Line) []styled.Line {
 	bar := styled.Span{Text: "   " + l.glyph("│", "|") + " ", Style: l.fg(theme.Border)}
 	out := make([]styled.Line, len(lines))
 	for i, line := range lines {
@@ -238,7 +231,7 @@ func (l look) gutter(lines []styled.Line) []styled.Line {
 }
 
 // limit cuts a body to its first lines, unless it is unfolded.
-func (l look) limit(lines []styled.Line, most int) []styled.Line {
+func (l pen) limit(lines []styled.Line, most int) []styled.Line {
 	if l.details {
 		most = detailLines
 	}
@@ -249,7 +242,7 @@ func (l look) limit(lines []styled.Line, most int) []styled.Line {
 	return l.gutter(lines)
 }
 
-func (l look) written(c call) []styled.Line {
+func (l pen) written(c call) []styled.Line {
 	text := c.arg("content")
 	ext := strings.TrimPrefix(path.Ext(c.arg("filePath")), ".")
 	code := strings.Split(strings.Trim(styled.Clean(text), "\n"), "\n")
@@ -263,7 +256,7 @@ func (l look) written(c call) []styled.Line {
 	return l.limit(out, previewLines)
 }
 
-func (l look) todos(c call) []styled.Line {
+func (l pen) todos(c call) []styled.Line {
 	list, _ := c.input["todos"].([]any)
 	var out []styled.Line
 	for _, t := range list {
@@ -276,7 +269,7 @@ func (l look) todos(c call) []styled.Line {
 }
 
 // answers shows what was asked and what the person answered.
-func (l look) answers(c call) []styled.Line {
+func (l pen) answers(c call) []styled.Line {
 	given, _ := c.meta["answers"].([]any)
 	var out []styled.Line
 	for i, q := range listOf(c.input["questions"]) {
@@ -292,7 +285,7 @@ func (l look) answers(c call) []styled.Line {
 }
 
 // children shows what a subagent does.
-func (l look) children(c call) []styled.Line {
+func (l pen) children(c call) []styled.Line {
 	var out []styled.Line
 	for _, s := range listOf(c.meta["summary"]) {
 		state, _ := s["state"].(map[string]any)

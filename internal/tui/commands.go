@@ -194,7 +194,7 @@ func (a *App) palette() tea.Cmd {
 		}
 	}
 	l.items = append(l.items, more...)
-	l.pick = func(a *App, it item) tea.Cmd {
+	l.pick = func(it item) tea.Msg {
 		if run := runs[it.id]; run != nil && it.group != "project" {
 			return run(a)
 		}
@@ -208,7 +208,7 @@ func (a *App) palette() tea.Cmd {
 func (a *App) copyAnswer() tea.Cmd {
 	text := a.conv.answer()
 	if text == "" {
-		a.notify(toastWarning, "there is no answer to copy")
+		a.notify(Warning, "there is no answer to copy")
 		return a.tick()
 	}
 	return a.copy(text, "copied the last answer")
@@ -224,7 +224,7 @@ func (a *App) undo() tea.Cmd {
 			return a.revertTo(r, e)
 		}
 	}
-	a.notify(toastWarning, "there is nothing to undo")
+	a.notify(Warning, "there is nothing to undo")
 	return a.tick()
 }
 
@@ -304,11 +304,14 @@ func (a *App) rename(s lathe.Session) tea.Cmd { return a.renameThen(s, nil) }
 
 // renameThen asks for a title and goes back to where the session was chosen.
 func (a *App) renameThen(s lathe.Session, back func(*App) tea.Cmd) tea.Cmd {
-	f := &field{title: "rename the session", hint: "enter rename · esc cancel", left: back}
+	f := &field{title: "rename the session", hint: "enter rename · esc cancel"}
+	if back != nil {
+		f.left = func() tea.Msg { return back(a) }
+	}
 	if !strings.HasPrefix(s.Title, "New session - ") {
 		f.edit.Type(styled.OneLine(s.Title))
 	}
-	f.done = func(a *App, text string) tea.Cmd {
+	f.done = func(text string) tea.Msg {
 		if text == "" {
 			return nil
 		}

@@ -26,7 +26,7 @@ var plans = map[string]string{"anthropic": "Claude Pro or Max", "openai": "ChatG
 // connect asks which provider, then for its key.
 func (a *App) connect() tea.Cmd {
 	if a.busy() || len(a.status) > 0 {
-		a.notify(toastWarning, "a turn is running; connect a provider when it is done")
+		a.notify(Warning, "a turn is running; connect a provider when it is done")
 		return a.tick()
 	}
 	c := a.can.Keys
@@ -57,7 +57,7 @@ func (a *App) showProviders(c engine.Keyring, providers []api.Provider) {
 	for _, id := range []string{"github-copilot", "github-copilot-enterprise"} {
 		l.items = append(l.items, item{id: id, title: signIn[id], detail: "signs in with OAuth, which lathe does not offer", group: "not offered"})
 	}
-	l.pick = func(a *App, it item) tea.Cmd {
+	l.pick = func(it item) tea.Msg {
 		if signIn[it.id] != "" {
 			a.push(&page{title: it.title, lines: func(l look) []styled.Line { return signInLines(l, it.title) }})
 			return nil
@@ -93,7 +93,7 @@ func (a *App) askKey(c engine.Keyring, it item, why string) {
 	if why != "" {
 		f.note, f.bad = why, true
 	}
-	f.done = func(a *App, key string) tea.Cmd {
+	f.done = func(key string) tea.Msg {
 		key = strings.TrimSpace(key)
 		if key == "" {
 			return nil
@@ -106,7 +106,7 @@ func (a *App) askKey(c engine.Keyring, it item, why string) {
 // storeKey stores a key, tries it, and offers the models that it opens.
 func (a *App) storeKey(c engine.Keyring, it item, key string) tea.Cmd {
 	reload := a.loadCatalog()
-	a.notify(toastInfo, "trying the key of "+it.title)
+	a.notify(Info, "trying the key of "+it.title)
 	return tea.Batch(a.tick(), func() tea.Msg {
 		if err := c.Connect(a.ctx, it.id, key); err != nil {
 			return doneMsg{err: err}
@@ -129,7 +129,7 @@ func (a *App) tried(c engine.Keyring, it item, t api.KeyTest, err error) tea.Cmd
 	l := list{hint: "enter do it · esc close"}
 	switch t.Outcome {
 	case api.KeyAccepted:
-		a.notify(toastInfo, "connected "+it.title+": "+t.Model+" answered")
+		a.notify(Info, "connected "+it.title+": "+t.Model+" answered")
 		a.showModels(it.id)
 		return a.tick()
 	case api.KeyRefused:
@@ -142,7 +142,7 @@ func (a *App) tried(c engine.Keyring, it item, t api.KeyTest, err error) tea.Cmd
 	l.foot = func(l look, _ item) styled.Line {
 		return styled.Plain(styled.OneLine(strings.Trim(t.Detail+" — "+t.Hint, " —")), l.fg(theme.Warning))
 	}
-	l.pick = func(a *App, p item) tea.Cmd {
+	l.pick = func(p item) tea.Msg {
 		switch p.id {
 		case "again":
 			a.askKey(c, it, "")

@@ -44,18 +44,18 @@ func (a *App) controlled(ev lathe.ClientEvent) tea.Cmd {
 		if in.Title != "" {
 			in.Message = in.Title + ": " + in.Message
 		}
-		kind := toastInfo
+		kind := Info
 		switch in.Variant {
 		case "warning":
-			kind = toastWarning
+			kind = Warning
 		case "error":
-			kind = toastError
+			kind = Failure
 		}
 		a.notify(kind, in.Message)
 		return a.tick()
 	case "tui.session.select":
 		if lathe.CheckID(string(in.SessionID), lathe.PrefixSession) == nil {
-			a.sheets = nil
+			a.sheets.Clear()
 			return a.open(in.SessionID)
 		}
 	}

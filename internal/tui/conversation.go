@@ -36,7 +36,7 @@ type entry struct {
 	before *entry // the message before it
 
 	lines []styled.Line
-	fresh look // what the lines were drawn with; changed content zeroes it
+	fresh pen // what the lines were drawn with; changed content zeroes it
 	where []stretch
 	note  note // what is to be said of where it stands
 }
@@ -64,7 +64,7 @@ type piece struct {
 	part   lathe.Part
 	stream markdown.Stream
 	lines  []styled.Line
-	fresh  look
+	fresh  pen
 	turned bool // the person folded or unfolded this one
 
 	picture *picture.Picture
@@ -90,7 +90,7 @@ func (c *conversation) load(list []lathe.Message, more bool) {
 func (c *conversation) message(m lathe.Message) {
 	if e := c.byID[m.ID]; e != nil {
 		m.Parts, m.Seq = nil, max(m.Seq, e.m.Seq)
-		e.m, e.fresh = m, look{}
+		e.m, e.fresh = m, pen{}
 		return
 	}
 	m.Parts = nil
@@ -121,11 +121,11 @@ func (c *conversation) part(p lathe.Part) {
 	if e == nil {
 		return
 	}
-	e.fresh = look{}
+	e.fresh = pen{}
 	for _, old := range e.pieces {
 		if old.part.ID == p.ID {
 			if p.Body = newer(old.part.Body, p.Body); p.Body != nil {
-				old.part, old.fresh = p, look{}
+				old.part, old.fresh = p, pen{}
 				c.wantPicture(old)
 			}
 			return
@@ -194,7 +194,7 @@ func (c *conversation) delta(d lathe.PartDelta) bool {
 			return whole
 		}
 		p.part.Body = body
-		p.fresh, e.fresh = look{}, look{}
+		p.fresh, e.fresh = pen{}, pen{}
 		return whole
 	}
 	return true
@@ -253,7 +253,7 @@ func (c *conversation) removeMessage(id lathe.MessageID) {
 func (c *conversation) removePart(m lathe.MessageID, id lathe.PartID) {
 	if e := c.byID[m]; e != nil {
 		e.pieces = slices.DeleteFunc(e.pieces, func(p *piece) bool { return p.part.ID == id })
-		e.fresh = look{}
+		e.fresh = pen{}
 	}
 }
 

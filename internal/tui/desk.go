@@ -77,7 +77,7 @@ func (a *App) copy(text, said string) tea.Cmd {
 			return nil
 		})
 	}
-	a.notify(toastInfo, said)
+	a.notify(Info, said)
 	return tea.Batch(append(cmds, a.tick())...)
 }
 
@@ -244,7 +244,7 @@ func (a *App) attach(m attachMsg) tea.Cmd {
 		}
 		a.input.Attach(f, what)
 	}
-	a.typedAt = a.opts.Now()
+	a.sheets.Typed()
 	return tea.Batch(a.changed(), a.tick())
 }
 

@@ -12,13 +12,6 @@ import (
 	"lathe/internal/tui/styled"
 )
 
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 func modelFacts(m api.Model) string {
 	var facts []string
 	if m.Context > 0 {
@@ -42,7 +35,7 @@ func (a *App) agentList() tea.Cmd {
 			l.items = append(l.items, item{id: g.Name, title: styled.OneLine(g.Name), detail: styled.OneLine(g.Description), current: g.Name == a.agentName()})
 		}
 	}
-	l.pick = func(a *App, it item) tea.Cmd { a.agent = it.id; return nil }
+	l.pick = func(it item) tea.Msg { a.agent = it.id; return nil }
 	a.push(newList(l))
 	return nil
 }
@@ -59,11 +52,14 @@ func (a *App) timeline() tea.Cmd {
 	if n := len(l.items); n > 0 {
 		l.items[n-1].current = true
 	}
-	jump := func(a *App, it item) { a.conv.jump(lathe.MessageID(it.id), a.scrollTop, a.pane().draw) }
+	jump := func(it item) tea.Msg {
+		a.conv.jump(lathe.MessageID(it.id), a.scrollTop, a.pane().draw)
+		return nil
+	}
 	before := a.conv.bottom
 	l.move = jump
-	l.closed = func(a *App) tea.Cmd { a.conv.bottom = before; return nil }
-	l.pick = func(a *App, it item) tea.Cmd { jump(a, it); return a.messageActions(lathe.MessageID(it.id)) }
+	l.closed = func() tea.Msg { a.conv.bottom = before; return nil }
+	l.pick = func(it item) tea.Msg { jump(it); return a.messageActions(lathe.MessageID(it.id)) }
 	a.push(newList(l))
 	return nil
 }
@@ -87,7 +83,7 @@ func (a *App) messageActions(id lathe.MessageID) tea.Cmd {
 	if a.can.Fork != nil {
 		l.items = append(l.items, item{id: "fork", title: "fork the session before it"})
 	}
-	l.pick = func(a *App, it item) tea.Cmd {
+	l.pick = func(it item) tea.Msg {
 		switch it.id {
 		case "copy":
 			return a.copy(e.text(), "copied the message")

@@ -696,7 +696,7 @@ func TestWalks(t *testing.T) {
 			d.now = d.now.Add(time.Minute)
 			d.press("esc")
 		}
-		if d.app.top() != nil {
+		if d.app.sheets.Top() != nil {
 			rt.Fatalf("esc does not lead back:\n%s", d.text())
 		}
 		before := d.app.input.Text()

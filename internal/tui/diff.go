@@ -40,8 +40,8 @@ func parseDiff(text string) []change {
 	return out
 }
 
-// diff draws a unified diff, in two columns where there is room.
-func (l look) diff(text string, width int) []styled.Line {
+// drawChange draws a unified diff, in two columns where there is room.
+func drawChange(l look, text string, width int) []styled.Line {
 	list := parseDiff(text)
 	files, hunks := 0, 0
 	for _, c := range list {
@@ -63,11 +63,11 @@ func (l look) diff(text string, width int) []styled.Line {
 			}
 		default:
 			if width < sideBySide || l.stacked {
-				out = append(out, l.changeLines(c, width)...)
+				out = append(out, changeLines(l, c, width)...)
 				continue
 			}
 			n := blockEnd(list, i)
-			out = append(out, l.columns(list[i:n], width)...)
+			out = append(out, columnsOf(l, list[i:n], width)...)
 			i = n - 1
 		}
 	}
@@ -88,7 +88,7 @@ func blockEnd(list []change, i int) int {
 	return i
 }
 
-func (l look) changeStyle(op byte) (fg, bg styled.Style) {
+func changeStyle(l look, op byte) (fg, bg styled.Style) {
 	switch op {
 	case '+':
 		return l.fg(theme.DiffAdded), l.theme.BG(theme.DiffAddedBg)
@@ -99,8 +99,8 @@ func (l look) changeStyle(op byte) (fg, bg styled.Style) {
 }
 
 // changeLines draws a line of a diff across the width.
-func (l look) changeLines(c change, width int) []styled.Line {
-	fg, bg := l.changeStyle(c.op)
+func changeLines(l look, c change, width int) []styled.Line {
+	fg, bg := changeStyle(l, c.op)
 	number := max(c.new, c.old)
 	var out []styled.Line
 	for i, part := range styled.Hard(styled.Plain(c.text, fg), max(width-8, 8), l.method) {
@@ -122,8 +122,8 @@ func lineNumber(n int) string {
 	return strconv.Itoa(n)
 }
 
-// columns draws a block of changes with the old lines left and the new ones right.
-func (l look) columns(block []change, width int) []styled.Line {
+// columnsOf draws a block of changes with the old lines left and the new ones right.
+func columnsOf(l look, block []change, width int) []styled.Line {
 	half := (width - 3) / 2
 	var left, right []change
 	for _, c := range block {
@@ -136,18 +136,18 @@ func (l look) columns(block []change, width int) []styled.Line {
 	}
 	var out []styled.Line
 	for i := range max(len(left), len(right)) {
-		line := l.half(left, i, half, func(c change) int { return c.old })
+		line := halfOf(l, left, i, half, func(c change) int { return c.old })
 		line = append(line, styled.Span{Text: " " + l.glyph("│", "|") + " ", Style: l.fg(theme.Border)})
-		out = append(out, append(line, l.half(right, i, half, func(c change) int { return c.new })...))
+		out = append(out, append(line, halfOf(l, right, i, half, func(c change) int { return c.new })...))
 	}
 	return out
 }
 
-func (l look) half(side []change, i, width int, number func(change) int) styled.Line {
+func halfOf(l look, side []change, i, width int, number func(change) int) styled.Line {
 	if i >= len(side) {
 		return styled.Line{}.Pad(width, l.method, "")
 	}
-	fg, bg := l.changeStyle(side[i].op)
+	fg, bg := changeStyle(l, side[i].op)
 	line := styled.Line{{Text: fmt.Sprintf("%4s %c ", lineNumber(number(side[i])), side[i].op), Style: l.fg(theme.DiffNumber)}, {Text: side[i].text, Style: fg}}
 	return line.Cut(width, l.method).Pad(width, l.method, "").Over(bg)
 }

@@ -8,41 +8,16 @@ import (
 	"lathe"
 	"lathe/internal/readable"
 	"lathe/internal/tui/markdown"
-	"lathe/internal/tui/picture"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
 
-// look is everything that the drawing of a message depends on beside itself.
-type look struct {
-	width    int
-	method   styled.Method
-	theme    *theme.Theme
-	md       *markdown.Styles
-	ascii    bool
-	details  bool // tools show all of their output
-	thinking bool // reasoning is unfolded
-	pictures picture.Mode
-	child    string // the key that leads to the session of a subagent
-	times    bool   // messages tell when they were written
-	raw      bool   // Markdown is shown as it was written
-	stacked  bool   // changes are never drawn in two columns
-	name     string // who wrote the prompts; empty: they do not tell
-}
-
-// glyph returns a mark, or what stands for it where there is no unicode.
-func (l look) glyph(unicode, ascii string) string {
-	if l.ascii {
-		return ascii
-	}
-	return unicode
-}
-
-func (l look) fg(k theme.Key, attrs ...styled.Style) styled.Style { return l.theme.FG(k, attrs...) }
+// pen draws messages.
+type pen struct{ look }
 
 // draw returns the lines of a message. A blank one is before them, unless this
 // and the message before are tool calls of one line each.
-func (l look) draw(e *entry) []styled.Line {
+func (l pen) draw(e *entry) []styled.Line {
 	lines := l.drawn(e)
 	if len(lines) > 1 && len(lines[0]) == 0 && oneLiner(lines[:2]) && (len(lines) == 2 || len(lines[2]) == 0 || oneLiner(lines[:3])) && e.before != nil {
 		if last := l.drawn(e.before); len(last) > 0 && oneLiner(last) {
@@ -53,7 +28,7 @@ func (l look) draw(e *entry) []styled.Line {
 }
 
 // drawn returns the lines of a message; they begin with a blank one.
-func (l look) drawn(e *entry) []styled.Line {
+func (l pen) drawn(e *entry) []styled.Line {
 	if e.fresh == l {
 		return e.lines
 	}
@@ -72,7 +47,7 @@ func (l look) drawn(e *entry) []styled.Line {
 }
 
 // user draws what the person wrote beside a bar.
-func (l look) user(e *entry) []styled.Line {
+func (l pen) user(e *entry) []styled.Line {
 	bar := styled.Span{Text: " " + l.glyph("▌", "|") + " ", Style: l.fg(theme.Primary)}
 	var body []styled.Line
 	for _, p := range e.pieces {
@@ -110,7 +85,7 @@ func (l look) user(e *entry) []styled.Line {
 }
 
 // signed tells who wrote a message and when, as far as the person wants to see it.
-func (l look) signed(e *entry) string {
+func (l pen) signed(e *entry) string {
 	var words []string
 	if l.name != "" {
 		words = append(words, l.name)
@@ -121,14 +96,7 @@ func (l look) signed(e *entry) string {
 	return strings.Join(words, l.glyph(" · ", " - "))
 }
 
-func (l look) divider(text string) styled.Line {
-	dash := l.glyph("─", "-")
-	side := max(2, (min(l.width, 80)-len(text)-4)/2)
-	line := strings.Repeat(dash, side) + " " + text + " " + strings.Repeat(dash, side)
-	return styled.Plain(" "+line, l.fg(theme.Muted))
-}
-
-func (l look) assistant(e *entry, info *lathe.Assistant) []styled.Line {
+func (l pen) assistant(e *entry, info *lathe.Assistant) []styled.Line {
 	var out []styled.Line
 	e.where = e.where[:0]
 	for _, p := range e.pieces {
@@ -155,7 +123,7 @@ func (l look) assistant(e *entry, info *lathe.Assistant) []styled.Line {
 }
 
 // footer says who answered and how long it took, below the end of a turn.
-func (l look) footer(e *entry, info *lathe.Assistant) []styled.Line {
+func (l pen) footer(e *entry, info *lathe.Assistant) []styled.Line {
 	if info.Completed.IsZero() || info.Finish == lathe.FinishToolCalls || info.Error != nil || info.Summary {
 		return nil
 	}
@@ -186,7 +154,7 @@ func oneLiner(out []styled.Line) bool {
 	return len(last) > 1 && last[0].Text == cardMark
 }
 
-func (l look) failure(f lathe.Failure) []styled.Line {
+func (l pen) failure(f lathe.Failure) []styled.Line {
 	if _, ok := f.(*lathe.AbortedFailure); ok {
 		return []styled.Line{styled.Plain(" "+l.glyph("■", "x")+" stopped", l.fg(theme.Warning))}
 	}
@@ -203,7 +171,7 @@ func (l look) failure(f lathe.Failure) []styled.Line {
 }
 
 // piece draws a part of an answer.
-func (l look) piece(p *piece) []styled.Line {
+func (l pen) piece(p *piece) []styled.Line {
 	if p.fresh == l {
 		return p.lines
 	}
@@ -241,7 +209,7 @@ func (l look) piece(p *piece) []styled.Line {
 }
 
 // ledger draws what a compaction kept for the model: one line, or all unfolded.
-func (l look) ledger(kept string) []styled.Line {
+func (l pen) ledger(kept string) []styled.Line {
 	facts := 0
 	for line := range strings.SplitSeq(kept, "\n") {
 		if strings.HasPrefix(line, "- ") {
@@ -262,19 +230,9 @@ func failureText(f lathe.Failure) string {
 	return f.Error()
 }
 
-func (l look) indent(lines []styled.Line) []styled.Line {
-	out := make([]styled.Line, len(lines))
-	for i, line := range lines {
-		if len(line) > 0 {
-			out[i] = append(styled.Line{{Text: "   "}}, line...)
-		}
-	}
-	return out
-}
-
 // reasoning draws what a model thought, folded to its last line while it thinks
 // and to how long it took after.
-func (l look) reasoning(b *lathe.Reasoning) []styled.Line {
+func (l pen) reasoning(b *lathe.Reasoning) []styled.Line {
 	text := strings.TrimSpace(styled.Clean(b.Text))
 	if text == "" {
 		return nil
@@ -302,18 +260,4 @@ func (l look) reasoning(b *lathe.Reasoning) []styled.Line {
 	return []styled.Line{styled.Line{
 		{Text: " " + l.glyph("▸", ">") + " " + head + " ", Style: l.fg(theme.Muted)}, {Text: line, Style: style},
 	}.Cut(l.width-2, l.method)}
-}
-
-func duration(d time.Duration) string {
-	switch {
-	case d < 0:
-		return "0s"
-	case d < 10*time.Second:
-		return d.Round(100 * time.Millisecond).String()
-	case d < time.Minute:
-		return d.Round(time.Second).String()
-	case d < time.Hour:
-		return fmt.Sprintf("%dm %02ds", int(d.Minutes()), int(d.Seconds())%60)
-	}
-	return fmt.Sprintf("%dh %02dm", int(d.Hours()), int(d.Minutes())%60)
 }

@@ -65,7 +65,7 @@ func (a *App) other(e lathe.Envelope) tea.Cmd {
 		}
 	case lathe.SessionDeleted:
 		if ev.Session.ID == a.session.ID {
-			a.notify(toastInfo, "the session was deleted")
+			a.notify(Info, "the session was deleted")
 			a.fresh()
 		}
 	case lathe.SessionStatus:
@@ -73,12 +73,12 @@ func (a *App) other(e lathe.Envelope) tea.Cmd {
 	case lathe.SessionFailed:
 		if ev.SessionID == a.session.ID && ev.Failure != nil {
 			if _, stopped := ev.Failure.(*lathe.AbortedFailure); !stopped {
-				a.notify(toastError, inScreen(ev.Failure.Error()))
+				a.notify(Failure, inScreen(ev.Failure.Error()))
 			}
 		}
 	case lathe.UndoOff:
 		if ev.SessionID == a.session.ID {
-			a.notify(toastWarning, "undo is off here: "+ev.Reason)
+			a.notify(Warning, "undo is off here: "+ev.Reason)
 		}
 	case lathe.TodoUpdated:
 		if ev.SessionID == a.session.ID {
@@ -111,7 +111,7 @@ func (a *App) setSession(s lathe.Session) {
 		a.agent = ""
 	}
 	a.session = s
-	for _, w := range a.waiting { // they may have come before the session was read
+	for _, w := range a.sheets.Waiting() { // they may have come before the session was read
 		switch q := w.(type) {
 		case *askSheet:
 			q.other = q.ask.SessionID != s.ID
@@ -155,38 +155,38 @@ func (a *App) statusChanged(ev lathe.SessionStatus) tea.Cmd {
 
 // asked queues a permission ask.
 func (a *App) asked(ask lathe.Ask) {
-	for _, s := range a.waiting {
+	for _, s := range a.sheets.Waiting() {
 		if q, ok := s.(*askSheet); ok && q.ask.ID == ask.ID {
 			return
 		}
 	}
-	a.waiting = append(a.waiting, newAsk(ask, ask.SessionID != a.session.ID, a.opts.Now()))
+	a.sheets.Wait(newAsk(ask, ask.SessionID != a.session.ID, a.opts.Now()))
 }
 
 // questioned queues a question.
 func (a *App) questioned(ask lathe.QuestionAsk) {
-	for _, s := range a.waiting {
+	for _, s := range a.sheets.Waiting() {
 		if q, ok := s.(*questionSheet); ok && q.ask.ID == ask.ID {
 			return
 		}
 	}
 	if len(ask.Questions) > 0 {
-		a.waiting = append(a.waiting, newQuestion(ask, ask.SessionID != a.session.ID, a.opts.Now()))
+		a.sheets.Wait(newQuestion(ask, ask.SessionID != a.session.ID, a.opts.Now()))
 	}
 }
 
 // settledAsk closes what was answered, here or elsewhere.
 func (a *App) settledAsk(id lathe.AskID) {
-	for _, s := range a.waiting {
+	for _, s := range a.sheets.Waiting() {
 		switch q := s.(type) {
 		case *askSheet:
 			if q.ask.ID == id {
-				a.close(s)
+				a.sheets.Close(s)
 				return
 			}
 		case *questionSheet:
 			if q.ask.ID == id {
-				a.close(s)
+				a.sheets.Close(s)
 				return
 			}
 		}
@@ -194,17 +194,21 @@ func (a *App) settledAsk(id lathe.AskID) {
 }
 
 // reply answers an ask. What it allowed for longer is told.
-func (a *App) reply(ask lathe.Ask, r lathe.Reply, told string) tea.Cmd {
-	a.deaf = a.opts.Now().Add(haste)
-	return a.do(told, func(ctx context.Context) error { return a.engine.Reply(ctx, ask, r) })
+func (a *App) reply(m Reply) tea.Cmd {
+	a.sheets.Deafen(haste)
+	told := m.Granted
+	if told != "" && a.can.Approvals != nil {
+		told += ". /permissions takes it back"
+	}
+	return a.do(told, func(ctx context.Context) error { return a.engine.Reply(ctx, m.Ask, m.Reply) })
 }
 
-func (a *App) answer(ask lathe.QuestionAsk, answers [][]string) tea.Cmd {
-	a.deaf = a.opts.Now().Add(quiet)
-	return a.do("", func(ctx context.Context) error { return a.engine.Answer(ctx, ask.ID, answers) })
+func (a *App) answer(m Answers) tea.Cmd {
+	a.sheets.Deafen(quiet)
+	return a.do("", func(ctx context.Context) error { return a.engine.Answer(ctx, m.Ask.ID, m.Answers) })
 }
 
-func (a *App) dismiss(ask lathe.QuestionAsk) tea.Cmd {
-	a.deaf = a.opts.Now().Add(quiet)
-	return a.do("", func(ctx context.Context) error { return a.engine.Dismiss(ctx, ask.ID) })
+func (a *App) dismiss(m Dismissed) tea.Cmd {
+	a.sheets.Deafen(quiet)
+	return a.do("", func(ctx context.Context) error { return a.engine.Dismiss(ctx, m.Ask.ID) })
 }

@@ -29,7 +29,7 @@ func (a *App) exportOf(s lathe.Session) tea.Cmd {
 	}
 	l.items = append(l.items, item{id: "copy", title: "Markdown, to the clipboard"})
 	formats := map[string]string{"md": api.FormatMarkdown, "edit-md": api.FormatMarkdown, "copy": api.FormatMarkdown, "json": api.FormatJSON, "edit-json": api.FormatJSON, "html": api.FormatHTML}
-	l.pick = func(a *App, it item) tea.Cmd {
+	l.pick = func(it item) tea.Msg {
 		format := formats[it.id]
 		return func() tea.Msg {
 			data, err := e.Export(a.ctx, s.ID, format)
@@ -53,7 +53,7 @@ func (a *App) exported(s lathe.Session, to, format string, data []byte) tea.Cmd 
 	switch to {
 	case "copy":
 		if len(data) > maxCopied {
-			a.notify(toastWarning, fmt.Sprintf("%d bytes are more than terminals copy; export to a file instead", len(data)))
+			a.notify(Warning, fmt.Sprintf("%d bytes are more than terminals copy; export to a file instead", len(data)))
 			return a.tick()
 		}
 		return a.copy(string(data), "copied the session")
@@ -85,7 +85,7 @@ func (a *App) shareOf(e engine.Sharer, s lathe.Session) tea.Cmd {
 	if a.can.Export != nil && a.opts.WriteFile != nil {
 		l.items = append(l.items, item{id: "file", title: "write one web page to send", detail: fileName(s, api.FormatHTML) + ", opens offline"})
 	}
-	l.pick = func(a *App, it item) tea.Cmd {
+	l.pick = func(it item) tea.Msg {
 		switch it.id {
 		case "copy":
 			return a.copy(s.Share.URL, "copied the address")

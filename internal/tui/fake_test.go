@@ -259,7 +259,7 @@ func (d *driver) press(names ...string) {
 // look draws the screen and lets the person read what the engine asks.
 func (d *driver) look() {
 	d.lines()
-	if p, ok := d.app.top().(patient); ok {
+	if p, ok := d.app.sheets.Top().(patient); ok {
 		if seen := p.patient().drawn.Add(reaction); d.now.Before(seen) {
 			d.now = seen
 		}

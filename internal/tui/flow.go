@@ -91,9 +91,9 @@ func (a *App) flowEntry(e *entry) (out []styled.Line, done bool) {
 	if info.Completed.IsZero() && info.Error == nil {
 		return a.cut(out), false
 	}
-	tail := a.look.assistant(&entry{m: e.m, before: e.before}, info)
+	tail := pen{a.look}.assistant(&entry{m: e.m, before: e.before}, info)
 	if a.answered(e) && len(tail) == 0 {
-		tail = a.look.footer(e, info)
+		tail = pen{a.look}.footer(e, info)
 	}
 	if len(tail) > 0 {
 		a.flowed.card = false
@@ -104,7 +104,7 @@ func (a *App) flowEntry(e *entry) (out []styled.Line, done bool) {
 // answered reports whether anything of an entry was shown.
 func (a *App) answered(e *entry) bool {
 	for _, p := range e.pieces {
-		if len(a.look.piece(p)) > 0 {
+		if len(pen{a.look}.piece(p)) > 0 {
 			return true
 		}
 	}
@@ -127,7 +127,7 @@ func (a *App) flowPiece(p *piece, info *lathe.Assistant) (out []styled.Line, fin
 	}
 	final = closed(p) || info.Error != nil || !info.Completed.IsZero()
 	text, streams := p.part.Body.(*lathe.Text)
-	lines := l.piece(p)
+	lines := pen{l}.piece(p)
 	switch {
 	case streams && !final:
 		settled := p.stream.Settled()
@@ -222,7 +222,7 @@ func (a *App) openPiece(p *piece) []styled.Line {
 	if shown < 0 {
 		return nil
 	}
-	lines := a.look.piece(p)
+	lines := pen{a.look}.piece(p)
 	if text, ok := p.part.Body.(*lathe.Text); ok && shown > 0 {
 		lines = a.rendered(styled.Clean(text.Text)[shown:])
 	}

@@ -13,10 +13,6 @@ import (
 	"lathe/internal/tui/theme"
 )
 
-// giveKey is what allows from now on. It is no letter, and not the key that opens
-// the form: a word or a line that somebody types never gives anything for good.
-const giveKey = "ctrl+y"
-
 // grantStep is what comes of a key in a [grantForm].
 type grantStep int
 
@@ -74,11 +70,11 @@ func (g *grantForm) do(key string) grantStep {
 	return grantStay
 }
 
-func (g *grantForm) key(m *keys.Map, l look, k tea.KeyPressMsg, stroke string) grantStep {
-	rows := g.rows(l)
+func (g *grantForm) key(h Host, k tea.KeyPressMsg, stroke string) grantStep {
+	rows := g.rows(h.Look())
 	switch {
 	case g.own != nil:
-		g.write(m, l, k, stroke)
+		g.write(h, k, stroke)
 	case stroke == "ctrl+c":
 		return grantBack
 	case stroke == "up" || stroke == "shift+tab":
@@ -108,7 +104,8 @@ func (g *grantForm) click(y int) grantStep {
 }
 
 // write takes the keys while the patterns are changed: one a line.
-func (g *grantForm) write(m *keys.Map, l look, k tea.KeyPressMsg, stroke string) {
+func (g *grantForm) write(h Host, k tea.KeyPressMsg, stroke string) {
+	l := h.Look()
 	g.note = ""
 	switch {
 	case stroke == "esc" || stroke == "ctrl+c":
@@ -128,7 +125,7 @@ func (g *grantForm) write(m *keys.Map, l look, k tea.KeyPressMsg, stroke string)
 	case k.Text != "":
 		g.own.Type(k.Text)
 	default:
-		for _, act := range m.Plain(stroke) {
+		for _, act := range h.Keys().Plain(stroke) {
 			switch act {
 			case keys.HistoryPrevious, keys.Up:
 				g.own.Vertical(-1, l.width, l.method)

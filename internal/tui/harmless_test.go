@@ -65,7 +65,7 @@ func FuzzHarmless(f *testing.F) {
 		d.harmless()
 		d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Retrying{Message: s, Next: d.now.Add(time.Second)}})
 		d.harmless()
-		d.app.notify(toastError, s)
+		d.app.notify(Failure, s)
 		d.harmless()
 		d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", Permission: s, Patterns: []string{s}, Always: []string{s}, Metadata: map[string]any{"command": s, "description": s, "tool": s, "filepath": s, "content": s, "also": []any{map[string]any{"permission": s, "patterns": []any{s}, "always": []any{s}}}, "reason": s, "reasons": []any{s}, "diff": "@@ -1 +1 @@\n-" + s}}})
 		d.harmless()

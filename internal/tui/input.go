@@ -2,7 +2,6 @@ package tui
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/keys"
@@ -211,51 +210,4 @@ func (i *input) drawOffer(l look, most int) []styled.Line {
 		out = append(out, l.row(line, n == i.offer.at))
 	}
 	return out
-}
-
-// row draws a line of a list, marked or not.
-func (l look) row(line styled.Line, marked bool) styled.Line {
-	bg := l.theme.BG(theme.Panel)
-	point := styled.Span{Text: "  "}
-	if marked {
-		bg = l.theme.BG(theme.Element)
-		point = styled.Span{Text: l.glyph("❯ ", "> "), Style: l.fg(theme.Primary, styled.Bold)}
-	}
-	return append(styled.Line{point}, line...).Cut(l.width, l.method).Pad(l.width, l.method, "").Over(bg)
-}
-
-// match scores how well a text has the characters of a query, in order; whole
-// words and their beginnings count most. It reports false where it has not.
-func match(query, text string) (score int, ok bool) {
-	query, text = strings.ToLower(query), strings.ToLower(text)
-	for w := range strings.FieldsSeq(query) {
-		s, ok := matchWord(w, text)
-		if !ok {
-			return 0, false
-		}
-		score += s
-	}
-	return score - utf8.RuneCountInString(text)/8, true
-}
-
-func matchWord(w, text string) (int, bool) {
-	if i := strings.Index(text, w); i >= 0 {
-		score := 100
-		if i == 0 || strings.ContainsAny(text[i-1:i], " /-_.:") {
-			score = 200
-		}
-		return score, true
-	}
-	at, gaps := 0, 0
-	for _, r := range w {
-		i := strings.IndexRune(text[at:], r)
-		if i < 0 {
-			return 0, false
-		}
-		if i > 0 {
-			gaps++
-		}
-		at += i + utf8.RuneLen(r)
-	}
-	return 50 - min(gaps*5, 50), true
 }

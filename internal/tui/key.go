@@ -8,18 +8,6 @@ import (
 	"lathe/internal/tui/keys"
 )
 
-// keyName returns a keystroke as the keymap spells it.
-func keyName(k tea.KeyPressMsg) string {
-	name := keys.Normal(k.Keystroke())
-	switch name {
-	case "ctrl+_":
-		return "ctrl+-" // what older terminals send for it
-	case "ctrl+@":
-		return "ctrl+space"
-	}
-	return name
-}
-
 // key routes a keystroke: to the leader, to the sheet on top, else to the input
 // and the conversation.
 func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
@@ -28,7 +16,8 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	if a.opts.Now().Sub(a.armedAt) > again {
 		armed = ""
 	}
-	a.armed, a.words = "", ""
+	a.armed = ""
+	a.sheets.Give("")
 	if !a.leader.IsZero() {
 		late := a.opts.Now().Sub(a.leader) > a.opts.Leader
 		a.leader = time.Time{}
@@ -36,14 +25,14 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 			return a.led(stroke)
 		}
 	}
-	if a.belated(a.top()) && !a.keys.IsLeader(stroke) {
+	if a.sheets.Belated() && !a.keys.IsLeader(stroke) {
 		return nil
 	}
-	if s := a.top(); s != nil && !a.holds(s) && (len(a.sheets) > 0 || !a.keys.IsLeader(stroke)) {
-		if len(a.sheets) > 0 { // an ask may stand below
-			a.deaf = a.opts.Now().Add(quiet)
+	if s := a.sheets.Taking(); s != nil && (a.sheets.Opened() || !a.keys.IsLeader(stroke)) {
+		if a.sheets.Opened() { // an ask may stand below
+			a.sheets.Deafen(quiet)
 		}
-		return s.key(a, k)
+		return a.apply(s.Key(a, k))
 	}
 	if a.keys.IsLeader(stroke) {
 		return a.lead()
@@ -59,7 +48,7 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 		}
 	}
 	if k.Text != "" {
-		a.typedAt, a.deaf = a.opts.Now(), time.Time{}
+		a.sheets.Write()
 		a.input.Type(k.Text)
 		return tea.Batch(a.changed(), a.lookLater())
 	}
@@ -112,7 +101,7 @@ func (a *App) action(act keys.Action, armed string) (tea.Cmd, bool) {
 	empty := a.input.Empty()
 	switch act {
 	case keys.Submit:
-		a.typedAt = a.opts.Now()
+		a.sheets.Typed()
 		return a.submit(), true
 	case keys.Clear:
 		if empty {
@@ -153,7 +142,7 @@ func (a *App) action(act keys.Action, armed string) (tea.Cmd, bool) {
 		return cmd, true
 	}
 	if a.input.DoShown(act, a.input.width, a.input.method) {
-		a.typedAt = a.opts.Now()
+		a.sheets.Typed()
 		return a.changed(), true
 	}
 	return nil, false
@@ -191,7 +180,7 @@ func (a *App) exit(armed string) (tea.Cmd, bool) {
 	if a.busy() {
 		text = "press it again to leave and stop the turn"
 	}
-	a.notify(toastInfo, text)
+	a.notify(Info, text)
 	return a.tick(), true
 }
 
@@ -202,7 +191,7 @@ func (a *App) interrupt(armed string) (tea.Cmd, bool) {
 	}
 	if armed != "interrupt" {
 		a.arm("interrupt")
-		a.notify(toastInfo, "press "+a.keys.For(keys.Interrupt)+" again to stop the turn")
+		a.notify(Info, "press "+a.keys.For(keys.Interrupt)+" again to stop the turn")
 		return a.tick(), true
 	}
 	id := a.session.ID
@@ -264,11 +253,11 @@ func (a *App) wheel(m tea.MouseWheelMsg) tea.Cmd {
 
 // paste takes pasted text to where the keys go.
 func (a *App) paste(text string) tea.Cmd {
-	if s := a.top(); s != nil && !a.holds(s) {
-		s.paste(text)
+	if s := a.sheets.Taking(); s != nil {
+		s.Paste(text)
 		return nil
 	}
-	a.typedAt = a.opts.Now()
+	a.sheets.Typed()
 	if cmd := a.dropped(text); cmd != nil {
 		return cmd
 	}
@@ -283,4 +272,15 @@ func (a *App) changed() tea.Cmd {
 		return tea.Batch(a.complete(), later)
 	}
 	return later
+}
+
+// lookMsg says that the person may have stopped typing, so that an ask takes keys.
+type lookMsg struct{}
+
+// lookLater draws the screen anew once an ask that was held takes keys.
+func (a *App) lookLater() tea.Cmd {
+	if !a.sheets.Holds() {
+		return nil
+	}
+	return a.soon(Soon{quiet, lookMsg{}})
 }

@@ -163,7 +163,7 @@ func (a *App) reread() tea.Cmd {
 
 // waitingIDs returns the asks and questions on screen.
 func (a *App) waitingIDs() (ids []lathe.AskID) {
-	for _, s := range a.waiting {
+	for _, s := range a.sheets.Waiting() {
 		switch q := s.(type) {
 		case *askSheet:
 			ids = append(ids, q.ask.ID)

@@ -160,15 +160,16 @@ func (a *App) submit() tea.Cmd {
 				a.input.history.Add(shown)
 			}
 			a.input.Reset()
-			a.input.offer, a.words = offer{}, t.args
+			a.input.offer = offer{}
+			a.sheets.Give(t.args)
 			if !c.can(a) {
-				a.notify(toastWarning, "/"+t.command+" cannot be used now")
+				a.notify(Warning, "/"+t.command+" cannot be used now")
 				return a.tick()
 			}
 			return c.run(a)
 		}
 		if !a.hasCommand(t.command) {
-			a.notify(toastError, "there is no command /"+t.command+"; "+a.keys.For("command_list")+" lists them")
+			a.notify(Failure, "there is no command /"+t.command+"; "+a.keys.For("command_list")+" lists them")
 			return a.tick()
 		}
 	}
@@ -294,7 +295,7 @@ func (a *App) agentOffers(query string) []completion {
 // openEditor hands the text to the person's own editor.
 func (a *App) openEditor() tea.Cmd {
 	if len(a.opts.Editor) == 0 {
-		a.notify(toastWarning, "set EDITOR or VISUAL to write in your own editor")
+		a.notify(Warning, "set EDITOR or VISUAL to write in your own editor")
 		return a.tick()
 	}
 	return editText(a.opts.Editor, a.input.Value())

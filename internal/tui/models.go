@@ -26,18 +26,18 @@ func (a *App) showModels(provider string) {
 	hint := fmt.Sprintf("enter choose · %s favourite · %s connect", a.keys.For(keys.Favorite), a.keys.For(keys.ProviderList))
 	l := list{title: "models", hint: hint, empty: "no model is connected; " + a.keys.For(keys.ProviderList) + " connects a provider", items: a.modelItems()}
 	l.foot = func(l look, it item) styled.Line { return a.modelFoot(l, it.id) }
-	l.pick = func(a *App, it item) tea.Cmd {
+	l.pick = func(it item) tea.Msg {
 		for _, m := range a.models {
 			if m.Ref().String() == it.id {
 				return a.chooseModel(m.Ref())
 			}
 		}
-		a.notify(toastWarning, it.id+" is not connected now")
+		a.notify(Warning, it.id+" is not connected now")
 		return a.tick()
 	}
 	s := newList(l)
-	s.keys = map[keys.Action]func(*App, item) tea.Cmd{
-		keys.Favorite: func(a *App, it item) tea.Cmd {
+	s.keys = map[keys.Action]func(item) tea.Msg{
+		keys.Favorite: func(it item) tea.Msg {
 			for _, m := range a.models {
 				if m.Ref().String() == it.id {
 					cmd := a.toggleFavorite(m.Ref())
@@ -49,8 +49,8 @@ func (a *App) showModels(provider string) {
 		},
 	}
 	if a.can.Keys != nil {
-		s.always = map[keys.Action]func(*App) tea.Cmd{
-			keys.ProviderList: func(a *App) tea.Cmd { a.close(s); return a.connect() },
+		s.always = map[keys.Action]func() tea.Msg{
+			keys.ProviderList: func() tea.Msg { a.sheets.Close(s); return a.connect() },
 		}
 	}
 	for n, it := range s.items {
@@ -127,7 +127,7 @@ func (a *App) variantList() tea.Cmd {
 	ref := a.current()
 	variants := a.modelInfo(ref).Variants
 	if len(variants) == 0 {
-		a.notify(toastInfo, "this model has no variants")
+		a.notify(Info, "this model has no variants")
 		return a.tick()
 	}
 	l := list{title: "variants of " + styled.OneLine(ref.Model), hint: "enter choose · " + a.keys.For(keys.Variant) + " goes through them"}
@@ -135,7 +135,7 @@ func (a *App) variantList() tea.Cmd {
 	for _, v := range variants {
 		l.items = append(l.items, item{id: v, title: styled.OneLine(v), current: v == ref.Variant})
 	}
-	l.pick = func(a *App, it item) tea.Cmd { return a.chooseVariant(it.id) }
+	l.pick = func(it item) tea.Msg { return a.chooseVariant(it.id) }
 	a.push(newList(l))
 	return nil
 }
@@ -144,7 +144,7 @@ func (a *App) nextVariant() tea.Cmd {
 	ref := a.current()
 	names := append([]string{""}, a.modelInfo(ref).Variants...)
 	if len(names) == 1 {
-		a.notify(toastInfo, "this model has no variants")
+		a.notify(Info, "this model has no variants")
 		return a.tick()
 	}
 	return a.chooseVariant(names[(slices.Index(names, ref.Variant)+1)%len(names)])
@@ -164,7 +164,7 @@ func (a *App) cycleFavorite(dir int) tea.Cmd {
 func (a *App) cycle(list []lathe.ModelRef, dir int, how string) tea.Cmd {
 	now := plain(a.current())
 	if len(list) == 0 || len(list) == 1 && list[0] == now {
-		a.notify(toastInfo, how+" in the list of models ("+a.keys.For(keys.Models)+"); this key goes through those")
+		a.notify(Info, how+" in the list of models ("+a.keys.For(keys.Models)+"); this key goes through those")
 		return a.tick()
 	}
 	at := slices.Index(list, now)

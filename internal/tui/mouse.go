@@ -28,11 +28,6 @@ type point struct {
 	col int
 }
 
-// clicker is a sheet in which a row can be clicked.
-type clicker interface {
-	click(a *App, y int) tea.Cmd
-}
-
 // mouseEvent handles what the mouse does.
 func (a *App) mouseEvent(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
@@ -57,15 +52,15 @@ func (a *App) mouseEvent(msg tea.Msg) tea.Cmd {
 // wheelIn turns the wheel in a list or a page that is open, else in the
 // conversation.
 func (a *App) wheelIn(m tea.MouseWheelMsg) tea.Cmd {
-	s := a.top()
+	s := a.sheets.Top()
 	switch s := s.(type) {
 	case *list, *page:
-	case interface{ wheel(by int) bool }:
+	case Wheeled:
 		by := a.opts.Scroll
 		if m.Button == tea.MouseWheelUp {
 			by = -by
 		}
-		if m.Y < a.scrollTop || !s.wheel(by) {
+		if m.Y < a.scrollTop || !s.Wheel(by) {
 			return a.wheel(m)
 		}
 		return nil
@@ -78,29 +73,7 @@ func (a *App) wheelIn(m tea.MouseWheelMsg) tea.Cmd {
 	} else if m.Button != tea.MouseWheelDown {
 		return nil
 	}
-	return s.key(a, k)
-}
-
-// click chooses what a row of the list says.
-func (s *list) click(a *App, y int) tea.Cmd {
-	var rows []int // what each row is: an index, or -1 for a heading
-	mark, last := 0, ""
-	for n, i := range s.shown {
-		if g := s.items[i].group; s.filter.Text() == "" && g != last {
-			last = g
-			rows = append(rows, -1)
-		}
-		if n == s.at {
-			mark = len(rows)
-		}
-		rows = append(rows, n)
-	}
-	row := max(0, min(mark-s.body/2, len(rows)-s.body)) + y - 2 // below the title and the filter
-	if y < 2 || y-2 >= s.body || row >= len(rows) || rows[row] < 0 {
-		return nil
-	}
-	s.at = rows[row]
-	return s.key(a, tea.KeyPressMsg{Code: tea.KeyEnter})
+	return a.apply(s.Key(a, k))
 }
 
 // press begins a selection, chooses in a sheet, or puts the caret.
@@ -109,12 +82,9 @@ func (a *App) press(x, y int) tea.Cmd {
 	a.mouse.from, a.mouse.till = point{}, point{}
 	if y >= a.scrollTop {
 		y -= a.scrollTop
-		if s := a.top(); s != nil && !a.holds(s) {
-			if a.belated(s) {
-				return nil
-			}
-			if c, ok := s.(clicker); ok {
-				return c.click(a, y)
+		if s := a.sheets.Taking(); s != nil {
+			if c, ok := s.(Clicked); ok && !a.sheets.Belated() {
+				return a.apply(c.Click(a, y))
 			}
 			return nil
 		}
@@ -216,7 +186,7 @@ func (a *App) openAt(at point) tea.Cmd {
 	default:
 		return nil
 	}
-	p.turned, p.fresh, at.e.fresh = !p.turned, look{}, look{}
+	p.turned, p.fresh, at.e.fresh = !p.turned, pen{}, pen{}
 	return nil
 }
 
@@ -243,7 +213,7 @@ func sameLine(x, y styled.Line) bool { return len(x) > 0 && len(y) > 0 && &x[0] 
 // editFile opens a file in the person's editor.
 func (a *App) editFile(name string) tea.Cmd {
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		a.notify(toastWarning, "there is no file "+styled.OneLine(name)+" here")
+		a.notify(Warning, "there is no file "+styled.OneLine(name)+" here")
 		return a.tick()
 	}
 	cmd := exec.Command(a.opts.Editor[0], append(slices.Clone(a.opts.Editor[1:]), name)...)
@@ -254,7 +224,7 @@ func (a *App) editFile(name string) tea.Cmd {
 
 // body returns the column where the text of a line begins, behind what is drawn
 // before it to tie it to something, and how it goes on from the line before.
-func (l look) body(line styled.Line) (col int, cont styled.Cont) {
+func (l pen) body(line styled.Line) (col int, cont styled.Cont) {
 	bars := l.glyph("│┊▌", "|:")
 	at := 0
 	for i, s := range line {
@@ -320,7 +290,7 @@ func (a *App) highlight(lines []styled.Line, places []place) {
 			continue
 		}
 		x, y := columns(at, from, till, a.pane().width)
-		begin, _ := a.look.body(lines[i])
+		begin, _ := a.pane().body(lines[i])
 		x = max(x, begin)
 		lines[i], _ = lines[i].Between(x, y, a.look.method, styled.Reverse)
 	}
@@ -346,7 +316,7 @@ func (a *App) selected() string {
 				continue
 			}
 			x, y := columns(p.place, from, till, a.pane().width)
-			begin, cont := a.look.body(line)
+			begin, cont := a.pane().body(line)
 			_, text := line.Between(max(x, begin), y, a.look.method, "")
 			if n := len(out) - 1; n >= 0 && cont != styled.Own { // it is the line before that goes on
 				if cont == styled.Blank {

@@ -53,6 +53,6 @@ func (c *conversation) standing(holds bool, n note, e *entry, now time.Time) not
 
 func (e *entry) say(n note) {
 	if e.note != n {
-		e.note, e.fresh = n, look{}
+		e.note, e.fresh = n, pen{}
 	}
 }

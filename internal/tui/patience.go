@@ -1,10 +1,6 @@
 package tui
 
-import (
-	"time"
-
-	tea "charm.land/bubbletea/v2"
-)
+import "time"
 
 const (
 	// quiet is how long the person must not have typed, or used a dialog, before an
@@ -46,42 +42,3 @@ func (p *patience) interrupts(now, typed time.Time) bool {
 
 // patient is a sheet that the engine opens, whatever the person does meanwhile.
 type patient interface{ patient() *patience }
-
-// holds reports whether a sheet must not take keys yet, since it appeared while
-// the person was typing, or before they could have read it. What the person
-// opened takes keys at once.
-func (a *App) holds(s sheet) bool {
-	p, ok := s.(patient)
-	return ok && len(a.sheets) == 0 && !p.patient().ready(a.opts.Now(), a.typedAt)
-}
-
-// interrupted reports whether a sheet came while the person was typing: what they
-// type goes on into the input, which stays on screen.
-func (a *App) interrupted(s sheet) bool {
-	p, ok := s.(patient)
-	return ok && len(a.sheets) == 0 && p.patient().interrupts(a.opts.Now(), a.typedAt)
-}
-
-// lookMsg says that the person may have stopped typing, so that an ask takes keys.
-type lookMsg struct{}
-
-// lookLater draws the screen anew once an ask that was held takes keys.
-func (a *App) lookLater() tea.Cmd {
-	wait := a.after(quiet)
-	if s := a.top(); s == nil || !a.holds(s) || wait == nil {
-		return nil
-	}
-	return func() tea.Msg {
-		if wait() == nil {
-			return nil
-		}
-		return lookMsg{}
-	}
-}
-
-// belated reports whether a key is held to belong to what stood where an ask
-// stands now.
-func (a *App) belated(s sheet) bool {
-	_, ok := s.(patient)
-	return ok && len(a.sheets) == 0 && a.opts.Now().Before(a.deaf)
-}

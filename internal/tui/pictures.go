@@ -94,7 +94,7 @@ func (a *App) pictured(m pictureMsg) tea.Cmd {
 	for _, p := range e.pieces {
 		if p.part.ID == m.part {
 			p.picture, p.asked = m.pic, false
-			p.fresh, e.fresh = look{}, look{}
+			p.fresh, e.fresh = pen{}, pen{}
 		}
 	}
 	if m.pic == nil || m.pic.Transmit() == "" {
@@ -104,7 +104,7 @@ func (a *App) pictured(m pictureMsg) tea.Cmd {
 }
 
 // shown returns the picture of a piece as lines.
-func (l look) shown(p *piece) []styled.Line {
+func (l pen) shown(p *piece) []styled.Line {
 	if p.picture == nil || l.ascii {
 		return nil
 	}

@@ -31,7 +31,7 @@ func TestPictures(t *testing.T) {
 				if p.asked {
 					t.Errorf("mode %d: a picture is still waited for", mode)
 				}
-				if len(d.app.look.shown(p)) == 14 {
+				if len(pen{d.app.look}.shown(p)) == 14 {
 					n++
 				}
 			}

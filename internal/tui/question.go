@@ -48,7 +48,8 @@ func (s *questionSheet) question() lathe.Question { return s.ask.Questions[s.n] 
 
 func (s *questionSheet) now() *answering { return &s.state[s.n] }
 
-func (s *questionSheet) paste(text string) {
+// Paste takes text for an answer of one's own.
+func (s *questionSheet) Paste(text string) {
 	if s.typing() {
 		s.now().own.Type(styled.OneLine(text))
 	}
@@ -62,7 +63,8 @@ func (s *questionSheet) custom() bool {
 // typing reports whether the row for an answer of one's own is marked.
 func (s *questionSheet) typing() bool { return s.custom() && s.now().at == len(s.question().Options) }
 
-func (s *questionSheet) key(a *App, k tea.KeyPressMsg) tea.Cmd {
+// Key answers, or goes through the questions and their options.
+func (s *questionSheet) Key(h Host, k tea.KeyPressMsg) tea.Msg {
 	q, r := s.question(), s.now()
 	rows := len(q.Options)
 	if s.custom() {
@@ -72,8 +74,7 @@ func (s *questionSheet) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 	atEdge := !s.typing() || r.own.Empty()
 	switch {
 	case stroke == "esc" || stroke == "ctrl+c":
-		a.close(s)
-		return a.dismiss(s.ask)
+		return All{Close{s}, Dismissed{s.ask}}
 	case stroke == "up":
 		r.at = (r.at + rows - 1) % rows
 	case stroke == "down":
@@ -83,9 +84,9 @@ func (s *questionSheet) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 	case stroke == "shift+tab" || stroke == "left" && atEdge:
 		s.turn(-1)
 	case stroke == "enter":
-		return s.enter(a)
+		return s.enter()
 	case s.typing():
-		s.write(a, k, stroke)
+		s.write(h, k, stroke)
 	case stroke == "space":
 		s.mark(r.at)
 	case len(stroke) == 1 && stroke[0] >= '1' && int(stroke[0]-'1') < len(q.Options):
@@ -94,25 +95,27 @@ func (s *questionSheet) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 			s.mark(r.at)
 			return nil
 		}
-		return s.enter(a)
+		return s.enter()
 	case k.Text != "" && s.custom(): // writing begins an answer of one's own
 		r.at = len(q.Options)
-		s.write(a, k, stroke)
+		s.write(h, k, stroke)
 	default:
 		if r.body.key(stroke) {
 			return nil
 		}
-		return a.scrollKey(stroke)
+		return Scroll{stroke}
 	}
 	return nil
 }
 
-func (s *questionSheet) tall() bool { return s.now().body.full }
+// Tall reports whether the question fills the screen.
+func (s *questionSheet) Tall() bool { return s.now().body.full }
 
-func (s *questionSheet) wheel(by int) bool { return s.now().body.wheel(by) }
+// Wheel scrolls the question.
+func (s *questionSheet) Wheel(by int) bool { return s.now().body.wheel(by) }
 
-// click chooses what a row says, or puts the caret into the answer of one's own.
-func (s *questionSheet) click(a *App, y int) tea.Cmd {
+// Click chooses what a row says, or puts the caret into the answer of one's own.
+func (s *questionSheet) Click(_ Host, y int) tea.Msg {
 	q, r := s.question(), s.now()
 	i := y - s.first + r.top
 	switch {
@@ -127,16 +130,16 @@ func (s *questionSheet) click(a *App, y int) tea.Cmd {
 		s.mark(i)
 		return nil
 	}
-	return s.enter(a)
+	return s.enter()
 }
 
-func (s *questionSheet) write(a *App, k tea.KeyPressMsg, stroke string) {
+func (s *questionSheet) write(h Host, k tea.KeyPressMsg, stroke string) {
 	r := s.now()
 	if k.Text != "" {
 		r.own.Type(k.Text)
 		return
 	}
-	for _, act := range a.keys.Plain(stroke) {
+	for _, act := range h.Keys().Plain(stroke) {
 		if act != keys.Newline && r.own.Do(act) {
 			return
 		}
@@ -174,7 +177,7 @@ func (s *questionSheet) labels(n int) []string {
 
 // enter takes the answer and goes to the next question without one, at last to
 // the engine.
-func (s *questionSheet) enter(a *App) tea.Cmd {
+func (s *questionSheet) enter() tea.Msg {
 	q, r := s.question(), s.now()
 	switch {
 	case !q.Multiple && !s.typing():
@@ -195,8 +198,7 @@ func (s *questionSheet) enter(a *App) tea.Cmd {
 	for i := range answers {
 		answers[i] = s.labels(i)
 	}
-	a.close(s)
-	return a.answer(s.ask, answers)
+	return All{Close{s}, Answers{s.ask, answers}}
 }
 
 // tabs draws the questions beside each other.
@@ -217,7 +219,8 @@ func (s *questionSheet) tabs(l look) styled.Line {
 	return line
 }
 
-func (s *questionSheet) draw(l look, height int) (out []styled.Line, x, y int) {
+// Draw shows the question and what can be answered.
+func (s *questionSheet) Draw(l look, height int) (out []styled.Line, x, y int) {
 	q, r := s.question(), s.now()
 	title, hint := "question", "enter choose · esc dismiss"
 	if q.Multiple {

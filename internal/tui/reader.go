@@ -92,3 +92,7 @@ func (r *reader) wheel(by int) bool {
 	r.top = max(0, min(r.top+by, r.total-r.room))
 	return true
 }
+
+// giveKey is what allows from now on. It is no letter, and not the key that opens
+// the form: a word or a line that somebody types never gives anything for good.
+const giveKey = "ctrl+y"

@@ -25,7 +25,7 @@ func (a *App) toggleScrollbar() tea.Cmd {
 
 // height returns how many lines an entry has: exactly, if it was drawn; else about
 // as many, since a bar is not worth drawing thousands of messages for.
-func (e *entry) height(l look) int {
+func (e *entry) height(l pen) int {
 	if e.fresh == l || len(e.lines) > 0 {
 		return len(e.lines)
 	}
@@ -42,7 +42,7 @@ func (e *entry) height(l look) int {
 }
 
 // extent returns how many lines there are above the screen, and in all.
-func (c *conversation) extent(l look, height int) (above, total int) {
+func (c *conversation) extent(l pen, height int) (above, total int) {
 	list := c.visible()
 	at, lines := c.index(list, l.draw)
 	bottom := 0
@@ -60,7 +60,7 @@ func (c *conversation) extent(l look, height int) (above, total int) {
 
 // thumb returns where the handle of the bar begins and how long it is; a length of
 // 0 says that all is on screen.
-func (c *conversation) thumb(l look, height int) (from, length int) {
+func (c *conversation) thumb(l pen, height int) (from, length int) {
 	above, total := c.extent(l, height)
 	if total <= height || height < 2 {
 		return 0, 0

@@ -32,7 +32,7 @@ func (a *App) searchLater(s *list, e engine.Searcher, found func(api.Hit) item) 
 	if wait == nil {
 		return nil
 	}
-	stale := func(a *App) bool { return a.top() != s || strings.TrimSpace(s.filter.Text()) != words }
+	stale := func(a *App) bool { return a.sheets.Top() != s || strings.TrimSpace(s.filter.Text()) != words }
 	search := func() tea.Msg {
 		hits, err := e.Search(a.ctx, words, searchHits)
 		return doneMsg{err: err, then: func(a *App) tea.Cmd {

@@ -52,7 +52,7 @@ func (a *App) showSessions(title string, sessions []lathe.Session, filter string
 		byID[string(s.ID)] = s
 		l.items = append(l.items, a.sessionItem(s, at))
 	}
-	l.pick = func(a *App, it item) tea.Cmd {
+	l.pick = func(it item) tea.Msg {
 		if it.found {
 			return a.openMessage(it.id)
 		}
@@ -66,7 +66,7 @@ func (a *App) showSessions(title string, sessions []lathe.Session, filter string
 	}
 	s := newList(l)
 	if e := a.can.Search; e != nil && !archived {
-		s.asked = func(a *App) tea.Cmd {
+		s.asked = func() tea.Msg {
 			return a.searchLater(s, e, func(h api.Hit) item {
 				it := a.hitItem(h)
 				byID[it.id] = lathe.Session{ID: h.Session, Title: h.Title, Updated: time.UnixMilli(h.Updated)}
@@ -78,15 +78,15 @@ func (a *App) showSessions(title string, sessions []lathe.Session, filter string
 	if archived {
 		back = (*App).archiveList
 	}
-	s.keys = map[keys.Action]func(*App, item) tea.Cmd{
-		keys.Rename: func(a *App, it item) tea.Cmd { a.close(s); return a.renameThen(byID[it.id], back) },
-		keys.Delete: func(a *App, it item) tea.Cmd { a.close(s); return a.deleteSession(byID[it.id], back) },
+	s.keys = map[keys.Action]func(item) tea.Msg{
+		keys.Rename: func(it item) tea.Msg { a.sheets.Close(s); return a.renameThen(byID[it.id], back) },
+		keys.Delete: func(it item) tea.Msg { a.sheets.Close(s); return a.deleteSession(byID[it.id], back) },
 	}
 	if e := a.can.Archive; e != nil {
-		s.keys[keys.Archive] = func(a *App, it item) tea.Cmd { a.close(s); return a.archive(e, byID[it.id], !archived, back) }
+		s.keys[keys.Archive] = func(it item) tea.Msg { a.sheets.Close(s); return a.archive(e, byID[it.id], !archived, back) }
 	}
-	s.strokes = map[string]func(*App, item) tea.Cmd{
-		"tab": func(a *App, it item) tea.Cmd { a.close(s); return a.sessionActions(byID[it.id], archived, back) },
+	s.strokes = map[string]func(item) tea.Msg{
+		"tab": func(it item) tea.Msg { a.sheets.Close(s); return a.sessionActions(byID[it.id], archived, back) },
 	}
 	s.filter.Type(filter)
 	s.refresh()
@@ -104,7 +104,7 @@ func (a *App) sessionItem(s lathe.Session, at lathe.SessionID) item {
 	if st := a.status[s.ID]; st != nil {
 		it.detail = "working"
 	}
-	for _, w := range a.waiting {
+	for _, w := range a.sheets.Waiting() {
 		if q, ok := w.(*askSheet); ok && q.ask.SessionID == s.ID {
 			it.detail = "waits for you"
 		}
@@ -176,8 +176,8 @@ func (a *App) sessionActions(s lathe.Session, archived bool, back func(*App) tea
 		add("archive", title, detail, func(a *App) tea.Cmd { return a.archive(e, s, !archived, back) })
 	}
 	add("delete", "delete it", "with everything in it", func(a *App) tea.Cmd { return a.deleteSession(s, back) })
-	l.pick = func(a *App, it item) tea.Cmd { return do[it.id](a) }
-	l.closed = back
+	l.pick = func(it item) tea.Msg { return do[it.id](a) }
+	l.closed = func() tea.Msg { return back(a) }
 	a.push(newList(l))
 	return nil
 }
@@ -195,8 +195,8 @@ func (a *App) archive(e engine.Archiver, s lathe.Session, on bool, back func(*Ap
 func (a *App) deleteSession(s lathe.Session, back func(*App) tea.Cmd) tea.Cmd {
 	l := list{title: "delete " + styled.OneLine(s.Title) + "?", hint: "this cannot be undone"}
 	l.items = []item{{id: "no", title: "keep it"}, {id: "yes", title: "delete it with everything in it"}}
-	l.closed = back
-	l.pick = func(a *App, it item) tea.Cmd {
+	l.closed = func() tea.Msg { return back(a) }
+	l.pick = func(it item) tea.Msg {
 		if it.id != "yes" {
 			return back(a)
 		}

@@ -25,7 +25,7 @@ func (a *App) loadSetup() tea.Cmd {
 		}
 		return doneMsg{then: func(a *App) tea.Cmd {
 			a.found = f
-			if a.guided() && !a.prefs.Guided && a.input.Empty() && a.session.ID == "" && a.top() == nil {
+			if a.guided() && !a.prefs.Guided && a.input.Empty() && a.session.ID == "" && a.sheets.Top() == nil {
 				a.showSetup(f)
 			}
 			return nil
@@ -76,7 +76,7 @@ func (a *App) showSetup(f api.Found) {
 		}
 		return styled.Plain(text, l.fg(theme.Muted))
 	}
-	l.pick = func(a *App, it item) tea.Cmd {
+	l.pick = func(it item) tea.Msg {
 		switch it.id {
 		case "connect":
 			return a.connect()

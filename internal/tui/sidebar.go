@@ -47,8 +47,8 @@ func (a *App) sidebar() int {
 }
 
 // pane is the look of the conversation, beside which other things may stand.
-func (a *App) pane() look {
-	l := a.look
+func (a *App) pane() pen {
+	l := pen{a.look}
 	l.width -= a.sidebar() + a.barWidth()
 	return l
 }
@@ -229,7 +229,7 @@ func fitSections(list []section, height int) {
 	}
 }
 
-func (l look) sideHead(text, detail string) styled.Line {
+func sideHead(l look, text, detail string) styled.Line {
 	return styled.Line{{Text: text, Style: l.fg(theme.Secondary, styled.Bold)}, {Text: " " + detail, Style: l.fg(theme.Muted)}}
 }
 
@@ -240,7 +240,7 @@ func (a *App) sideTitle(l look) section {
 
 // sideContext tells how full the window is and what the session cost.
 func (a *App) sideContext(l look) section {
-	s := section{head: l.sideHead("context", "")}
+	s := section{head: sideHead(l, "context", "")}
 	used, window := a.contextUsed()
 	if used == 0 {
 		text := "nothing was sent yet"
@@ -276,7 +276,7 @@ func (a *App) sideTodos(l look, most int) section {
 			done++
 		}
 	}
-	s := section{head: l.sideHead("tasks", fmt.Sprintf("%d of %d done", done, len(a.todos)))}
+	s := section{head: sideHead(l, "tasks", fmt.Sprintf("%d of %d done", done, len(a.todos)))}
 	if done == len(a.todos) {
 		if done > 0 {
 			s.rows = []styled.Line{s.head}
@@ -300,12 +300,12 @@ func (a *App) sideFiles(l look, most int) section {
 	}
 	if a.side.of != a.session.ID || len(a.side.changes) == 0 {
 		if s := a.session.Summary; s != nil && s.Files > 0 && a.side.of != a.session.ID {
-			return section{head: l.sideHead(what, ""), rows: []styled.Line{append(styled.Plain(plural(s.Files, "file")+"  ", l.fg(theme.Text)), l.counts(s.Additions, s.Deletions)...)}}
+			return section{head: sideHead(l, what, ""), rows: []styled.Line{append(styled.Plain(plural(s.Files, "file")+"  ", l.fg(theme.Text)), l.counts(s.Additions, s.Deletions)...)}}
 		}
 		return section{}
 	}
 	shown := a.side.changes[:min(len(a.side.changes), most)]
-	s := section{head: l.sideHead(what, ""), more: len(a.side.changes) - len(shown)}
+	s := section{head: sideHead(l, what, ""), more: len(a.side.changes) - len(shown)}
 	for _, c := range shown {
 		counts := l.counts(c.Added, c.Removed)
 		room := l.width - counts.Width(l.method) - 1
@@ -315,44 +315,9 @@ func (a *App) sideFiles(l look, most int) section {
 	return s
 }
 
-// counts tells how many lines were added and removed.
-func (l look) counts(added, removed int) styled.Line {
-	return styled.Line{
-		{Text: fmt.Sprintf("+%d", added), Style: l.fg(theme.Success)}, {Text: " "},
-		{Text: fmt.Sprintf("%s%d", l.glyph("−", "-"), removed), Style: l.fg(theme.Error)},
-	}
-}
-
-// ending returns the end of a path, which tells more than its beginning.
-func (l look) ending(path string, room int) string {
-	wide := styled.Width(path, l.method)
-	if wide <= room {
-		return path
-	}
-	for path != "" && wide > room-1 {
-		c, w := styled.Cluster(path, l.method)
-		path, wide = path[max(1, len(c)):], wide-w
-	}
-	return l.glyph("…", "~") + path
-}
-
-// todo draws an entry of a task list.
-func (l look) todo(status, content string) styled.Line {
-	mark, style := l.glyph("☐", "[ ]"), l.fg(theme.Text)
-	switch status {
-	case "completed":
-		mark, style = l.glyph("☑", "[x]"), l.fg(theme.Muted)
-	case "in_progress":
-		mark, style = l.glyph("▶", "[~]"), l.fg(theme.Accent, styled.Bold)
-	case "cancelled":
-		mark, style = l.glyph("☒", "[-]"), l.fg(theme.Muted, styled.Strike)
-	}
-	return styled.Plain(mark+" "+styled.OneLine(content), style)
-}
-
 // sideServers shows servers that the configuration names, and their state.
 func sideServers(l look, name string, list []api.Configured) section {
-	s := section{head: l.sideHead(name, "")}
+	s := section{head: sideHead(l, name, "")}
 	for _, c := range list {
 		s.rows = append(s.rows, styled.Line{{Text: styled.OneLine(c.Name), Style: l.fg(theme.Text)}, {Text: "  " + styled.OneLine(c.State), Style: l.fg(theme.Muted)}})
 	}

@@ -22,14 +22,14 @@ func (a *App) stash() tea.Cmd {
 		return a.stashPop()
 	}
 	if len(a.input.Files()) > 0 {
-		a.notify(toastWarning, "pictures cannot be put aside; delete their chips first")
+		a.notify(Warning, "pictures cannot be put aside; delete their chips first")
 		return a.tick()
 	}
 	kept, d := a.input.Editor, a.input.Draft()
 	a.input.Reset()
 	return tea.Batch(a.putAside(d, func(a *App, err error) tea.Cmd {
 		if a.fail(err); err == nil {
-			a.notify(toastInfo, "put aside; "+or(a.keys.For(keys.Stash), "/unstash")+" takes it back")
+			a.notify(Info, "put aside; "+or(a.keys.For(keys.Stash), "/unstash")+" takes it back")
 			return a.tick()
 		}
 		late := a.input.Text() // typed meanwhile
@@ -56,7 +56,7 @@ func (a *App) stashed(then func(*App, []memory.Stashed) tea.Cmd) tea.Cmd {
 		list := m.Stashed()
 		return doneMsg{then: func(a *App) tea.Cmd {
 			if len(list) == 0 {
-				a.notify(toastInfo, "nothing was put aside")
+				a.notify(Info, "nothing was put aside")
 				return a.tick()
 			}
 			return then(a, list)
@@ -75,14 +75,15 @@ func (a *App) takeBack(s memory.Stashed) tea.Cmd {
 	m := a.opts.Desk.Memory
 	take := func(a *App) tea.Cmd {
 		a.input.Editor = edit.FromDraft(s.Draft)
-		a.typedAt, a.toast = a.opts.Now(), toast{} // which may say that it is put aside
+		a.sheets.Typed()
+		a.toast = toast{} // which may say that it is put aside
 		return tea.Batch(func() tea.Msg { return doneMsg{err: m.Unstash(s.ID)} }, a.changed())
 	}
 	if a.input.Empty() {
 		return take(a)
 	}
 	if len(a.input.Files()) > 0 {
-		a.notify(toastWarning, "pictures cannot be put aside; send or delete them first")
+		a.notify(Warning, "pictures cannot be put aside; send or delete them first")
 		return a.tick()
 	}
 	return a.putAside(a.input.Draft(), func(a *App, err error) tea.Cmd {
@@ -91,18 +92,17 @@ func (a *App) takeBack(s memory.Stashed) tea.Cmd {
 			return a.tick()
 		}
 		cmd := take(a)
-		a.notify(toastInfo, "what was written is put aside in its place")
+		a.notify(Info, "what was written is put aside in its place")
 		return tea.Batch(cmd, a.tick())
 	})
 }
 
 // stashList shows what was put aside. Words after the command are put aside.
 func (a *App) stashList() tea.Cmd {
-	if words := a.words; words != "" {
-		a.words = ""
+	if words := a.sheets.Take(); words != "" {
 		return a.putAside(edit.Draft{Text: words, Caret: len(words)}, func(a *App, err error) tea.Cmd {
 			if a.fail(err); err == nil {
-				a.notify(toastInfo, "put aside; /unstash takes it back")
+				a.notify(Info, "put aside; /unstash takes it back")
 			}
 			return a.tick()
 		})
@@ -120,10 +120,10 @@ func (a *App) showStash(kept []memory.Stashed) {
 		byID[k.ID] = k
 		l.items = append(l.items, stashItem(k, a.opts.Now()))
 	}
-	l.pick = func(a *App, it item) tea.Cmd { return a.takeBack(byID[it.id]) }
+	l.pick = func(it item) tea.Msg { return a.takeBack(byID[it.id]) }
 	s := newList(l)
 	armed := ""
-	s.keys = map[keys.Action]func(*App, item) tea.Cmd{keys.StashDelete: func(a *App, it item) tea.Cmd {
+	s.keys = map[keys.Action]func(item) tea.Msg{keys.StashDelete: func(it item) tea.Msg {
 		if armed != it.id {
 			armed = it.id
 			s.replace(retitled(s.items, it.id, "press "+a.keys.For(keys.StashDelete)+" again to delete it"))
@@ -139,12 +139,13 @@ func (a *App) showStash(kept []memory.Stashed) {
 		s.replace(rest)
 		return func() tea.Msg { return doneMsg{text: "deleted", err: a.opts.Desk.Memory.Unstash(it.id)} }
 	}}
-	s.move = func(_ *App, it item) {
+	s.move = func(it item) tea.Msg {
 		if armed != "" && it.id != armed {
 			at := s.at
 			s.replace(retitled(s.items, armed, ""))
 			armed, s.at = "", at
 		}
+		return nil
 	}
 	a.push(s)
 }

@@ -13,36 +13,6 @@ import (
 	"lathe/internal/tui/theme"
 )
 
-// facts draws pages of names and values.
-type facts struct {
-	l   look
-	out []styled.Line
-}
-
-func (f *facts) head(text string) {
-	if len(f.out) > 0 {
-		f.out = append(f.out, nil)
-	}
-	f.out = append(f.out, styled.Plain(text, f.l.fg(theme.Secondary, styled.Bold)))
-}
-
-func (f *facts) row(name, value string) { f.colored(name, value, theme.Text) }
-
-func (f *facts) colored(name, value string, key theme.Key) {
-	const left = 22
-	for i, line := range styled.Wrap(styled.Plain(styled.OneLine(value), f.l.fg(key)), max(20, f.l.width-left-4), f.l.method) {
-		label := styled.OneLine(name)
-		if i > 0 {
-			label = ""
-		}
-		f.out = append(f.out, append(styled.Plain(label, f.l.fg(theme.Muted)).Cut(left-1, f.l.method).Pad(left, f.l.method, ""), line...))
-	}
-}
-
-func (f *facts) note(text string) {
-	f.out = append(f.out, styled.Wrap(styled.Plain(styled.OneLine(text), f.l.fg(theme.Muted)), max(20, f.l.width-4), f.l.method)...)
-}
-
 // statusPage shows how lathe is set up here.
 func (a *App) statusPage() tea.Cmd {
 	return a.withSetup(func(a *App, s api.Setup, err error) {
@@ -208,7 +178,7 @@ func (a *App) skillsPage() tea.Cmd {
 			}
 			return nil
 		}
-		l.pick = func(a *App, it item) tea.Cmd {
+		l.pick = func(it item) tea.Msg {
 			a.input.Type("use the skill " + it.id + ": ")
 			return a.changed()
 		}
@@ -221,7 +191,7 @@ func (a *App) contextPage() tea.Cmd {
 	e := a.can.Weigh
 	id := a.session.ID
 	if e == nil || id == "" {
-		a.notify(toastInfo, "there is no session yet that could be weighed")
+		a.notify(Info, "there is no session yet that could be weighed")
 		return a.tick()
 	}
 	return func() tea.Msg {
@@ -247,7 +217,7 @@ func (a *App) weightLines(l look, w api.Window) []styled.Line {
 	}
 	f.head("by kind")
 	for _, k := range w.Kinds {
-		f.out = append(f.out, l.bar(k, w.Used))
+		f.out = append(f.out, bar(l, k, w.Used))
 	}
 	if len(w.Parts) > 0 {
 		f.head("largest parts")
@@ -279,7 +249,7 @@ func hits(read, written, fresh int64) string {
 }
 
 // bar draws how much of the window something takes.
-func (l look) bar(p api.Portion, used int64) styled.Line {
+func bar(l look, p api.Portion, used int64) styled.Line {
 	const room = 20
 	share := int64(0)
 	if used > 0 {

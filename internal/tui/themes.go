@@ -14,13 +14,13 @@ import (
 func (a *App) themeList() tea.Cmd {
 	before, dark := a.look.theme, a.dark
 	l := list{title: "themes", hint: "enter choose · tab dark or light · esc keep " + styled.OneLine(before.Name), items: a.themeItems(before.Name)}
-	l.move = func(a *App, it item) { a.setTheme(a.themeNamed(it.id)) }
-	l.closed = func(a *App) tea.Cmd {
+	l.move = func(it item) tea.Msg { a.setTheme(a.themeNamed(it.id)); return nil }
+	l.closed = func() tea.Msg {
 		a.dark = dark
 		a.setTheme(before)
 		return nil
 	}
-	l.pick = func(a *App, it item) tea.Cmd {
+	l.pick = func(it item) tea.Msg {
 		a.setTheme(a.themeNamed(it.id))
 		a.prefs.Theme = it.id
 		text := ""
@@ -32,13 +32,13 @@ func (a *App) themeList() tea.Cmd {
 			a.prefs.Mode = mode(a.dark)
 		}
 		if text != "" {
-			a.notify(toastInfo, text)
+			a.notify(Info, text)
 		}
 		return tea.Batch(a.remember(), a.tick())
 	}
 	s := newList(l)
-	s.strokes = map[string]func(*App, item) tea.Cmd{
-		"tab": func(a *App, it item) tea.Cmd {
+	s.strokes = map[string]func(item) tea.Msg{
+		"tab": func(it item) tea.Msg {
 			a.dark = !a.dark
 			a.setTheme(a.themeNamed(it.id))
 			s.replace(a.themeItems(before.Name))

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,8 @@ import (
 // trustSheet asks whether a repository may steer lathe.
 type trustSheet struct {
 	patience
+	e     engine.Truster
+	ctx   context.Context
 	t     api.Trust
 	at    int
 	first int  // the line of the first answer, as of the last drawing
@@ -39,19 +42,23 @@ func (a *App) loadTrust() tea.Cmd {
 			return nil // nothing to decide; what cannot be read is told by /trust
 		}
 		return doneMsg{then: func(a *App) tea.Cmd {
-			a.waiting = append(a.waiting, &trustSheet{t: t, patience: patience{came: a.opts.Now()}, at: 2})
+			a.sheets.Wait(&trustSheet{e: e, ctx: a.ctx, t: t, patience: patience{came: a.opts.Now()}, at: 2})
 			return nil
 		}}
 	}
 }
 
-func (s *trustSheet) tall() bool { return s.body.full }
+// Tall reports whether what the repository brings fills the screen.
+func (s *trustSheet) Tall() bool { return s.body.full }
 
-func (s *trustSheet) wheel(by int) bool { return s.body.wheel(by) }
+// Wheel scrolls what the repository brings.
+func (s *trustSheet) Wheel(by int) bool { return s.body.wheel(by) }
 
-func (s *trustSheet) paste(string) {}
+// Paste does nothing.
+func (s *trustSheet) Paste(string) {}
 
-func (s *trustSheet) key(a *App, k tea.KeyPressMsg) tea.Cmd {
+// Key answers, or goes through the answers and what is told.
+func (s *trustSheet) Key(_ Host, k tea.KeyPressMsg) tea.Msg {
 	n := len(trustAnswers)
 	switch stroke := keyName(k); stroke {
 	case "up", "shift+tab", "left":
@@ -59,76 +66,73 @@ func (s *trustSheet) key(a *App, k tea.KeyPressMsg) tea.Cmd {
 	case "down", "tab", "right":
 		s.at = (s.at + 1) % n
 	case "enter":
-		return s.choose(a, s.at)
+		return s.choose(s.at)
 	case giveKey:
 		if s.sure {
-			return s.decide(a, true)
+			return s.decide(true)
 		}
 	case "esc", "ctrl+c":
 		if s.sure {
 			s.sure = false
 			return nil
 		}
-		return s.choose(a, 2)
+		return s.choose(2)
 	default:
 		if s.body.key(stroke) {
 			return nil
 		}
 		for i, an := range trustAnswers {
 			if an[0] == stroke {
-				return s.choose(a, i)
+				return s.choose(i)
 			}
 		}
 	}
 	return nil
 }
 
-// click marks an answer, and takes the one that is marked.
-func (s *trustSheet) click(a *App, y int) tea.Cmd {
+// Click marks an answer, and takes the one that is marked.
+func (s *trustSheet) Click(_ Host, y int) tea.Msg {
 	i := y - s.first
 	switch {
 	case i < 0 || i >= len(trustAnswers):
 	case s.at == i:
-		return s.choose(a, i)
+		return s.choose(i)
 	default:
 		s.at = i
 	}
 	return nil
 }
 
-func (s *trustSheet) choose(a *App, i int) tea.Cmd {
+func (s *trustSheet) choose(i int) tea.Msg {
 	switch s.sure = i == 1; i {
 	case 0:
-		return s.decide(a, false)
+		return s.decide(false)
 	case 1:
 		s.at = i
 		return nil
 	}
-	a.close(s)
-	a.notify(toastInfo, "not trusted; /trust shows what has no effect and asks again")
-	return a.tick()
+	return All{Close{s}, Tell{Info, "not trusted; /trust shows what has no effect and asks again"}}
 }
 
 // decide trusts the repository, for good if keep is set.
-func (s *trustSheet) decide(a *App, keep bool) tea.Cmd {
-	a.close(s)
-	e := a.can.Trust
+func (s *trustSheet) decide(keep bool) tea.Msg {
 	text := "this repository is trusted until lathe ends; /trust takes it back. Its keys and theme count from the next start"
 	if keep {
 		text = strings.Replace(text, "until lathe ends", "as it is now, and that is stored", 1)
 	}
-	return func() tea.Msg {
-		err := e.Decide(a.ctx, s.t, keep)
+	return All{Close{s}, tea.Cmd(func() tea.Msg {
+		err := s.e.Decide(s.ctx, s.t, keep)
 		return doneMsg{text: text, err: err, then: func(a *App) tea.Cmd {
 			a.opts.Notices = slices.DeleteFunc(a.opts.Notices, func(n string) bool {
 				return strings.HasPrefix(n, "this repository ") || strings.HasPrefix(n, "this directory ")
 			})
 			return a.loadCatalog()
 		}}
-	}
+	})}
 }
 
-func (s *trustSheet) draw(l look, height int) ([]styled.Line, int, int) {
+// Draw shows what the repository brings, and the answers.
+func (s *trustSheet) Draw(l look, height int) ([]styled.Line, int, int) {
 	out := []styled.Line{l.title("may this repository steer lathe?", "say yes only if you know it")}
 	text := "It brings settings that run programs or loosen rules. They have no effect unless you trust it:"
 	body := styled.Wrap(styled.Plain(text, l.fg(theme.Text)), l.width-3, l.method)
@@ -165,7 +169,7 @@ func (a *App) trustPage() tea.Cmd {
 
 func (a *App) showTrust(e engine.Truster, t api.Trust) tea.Cmd {
 	if !t.Given && len(t.LeftOut) > 0 {
-		a.push(&trustSheet{t: t, at: 2})
+		a.push(&trustSheet{e: e, ctx: a.ctx, t: t, at: 2})
 		return nil
 	}
 	l := list{title: "trust: " + styled.OneLine(or(t.State, "not trusted")), hint: "enter do it · esc close"}
@@ -180,7 +184,7 @@ func (a *App) showTrust(e engine.Truster, t api.Trust) tea.Cmd {
 	l.foot = func(l look, _ item) styled.Line {
 		return styled.Plain(styled.OneLine(t.Dir+": "+strings.Join(t.Files, ", ")), l.fg(theme.Muted))
 	}
-	l.pick = func(a *App, it item) tea.Cmd {
+	l.pick = func(it item) tea.Msg {
 		if it.id != "no" {
 			return nil
 		}

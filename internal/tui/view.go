@@ -101,22 +101,15 @@ func (a *App) screen() ([]styled.Line, *tea.Cursor) {
 // and where in it the caret stands; a negative place means that it is hidden.
 func (a *App) bottom() (bottom []styled.Line, x, y int) {
 	l := a.look
-	x = -1
-	s := a.top()
-	if s != nil {
-		bottom, x, y = s.draw(l, a.sheetHeight(s))
-		if p, ok := s.(patient); ok {
-			p.patient().shown(a.opts.Now())
-		}
-	}
+	bottom, x, y = a.sheets.Draw(l, a.height)
 	last := a.statusLine()
-	if s == nil || a.interrupted(s) {
+	if a.sheets.Top() == nil || a.sheets.Interrupted() {
 		bottom = append(append(bottom, a.hint(l)...), a.told(l)...)
 		input, ix, iy := a.drawInput()
 		y, x = len(bottom)+iy, ix
 		bottom = append(bottom, input...)
 	} else {
-		if above := a.hint(l); len(a.sheets) == 0 && len(above) > 0 {
+		if above := a.hint(l); !a.sheets.Opened() && len(above) > 0 {
 			bottom, y = append(above, bottom...), y+len(above)
 		}
 		if more := a.told(l); len(more) > 0 { // its place is covered
@@ -264,20 +257,6 @@ func (a *App) activity() styled.Line {
 	return line.Cut(l.width-8, l.method)
 }
 
-func seconds(d time.Duration) string {
-	if d < time.Minute {
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	}
-	return duration(d)
-}
-
-func variantText(ref lathe.ModelRef) string {
-	if ref.Variant == "" {
-		return ""
-	}
-	return " (" + ref.Variant + ")"
-}
-
 // contextUsed returns the tokens that fill the window, and its size.
 func (a *App) contextUsed() (used, window int64) {
 	for _, e := range slices.Backward(a.conv.visible()) {
@@ -288,36 +267,17 @@ func (a *App) contextUsed() (used, window int64) {
 	return 0, 0
 }
 
-func short(n int64) string {
-	switch {
-	case n >= 1_000_000:
-		return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/1e6), ".0") + "M"
-	case n >= 10_000:
-		return fmt.Sprintf("%dk", n/1000)
-	case n >= 1000:
-		return fmt.Sprintf("%.1fk", float64(n)/1e3)
-	}
-	return fmt.Sprint(n)
-}
-
-// Kinds of toasts.
-const (
-	toastInfo = iota
-	toastWarning
-	toastError
-)
-
 // toast is something the screen has to tell for a while.
 type toast struct {
-	kind  int
+	kind  Kind
 	text  string
 	until time.Time
 }
 
 // notify shows a toast. One that tells of an error is not pushed aside by less.
-func (a *App) notify(kind int, text string) {
+func (a *App) notify(kind Kind, text string) {
 	last := again
-	if kind == toastError {
+	if kind == Failure {
 		last = 10 * time.Second
 	}
 	a.toast = toast{kind, styled.OneLine(text), a.opts.Now().Add(last)}
@@ -332,9 +292,9 @@ func (t *toast) expire(now time.Time) {
 func (t *toast) styled(l look) styled.Line {
 	key := theme.Info
 	switch t.kind {
-	case toastWarning:
+	case Warning:
 		key = theme.Warning
-	case toastError:
+	case Failure:
 		key = theme.Error
 	}
 	return styled.Plain(t.text, l.fg(key))

@@ -66,7 +66,7 @@ func (a *App) hint(l look) []styled.Line {
 // meaningless says that nothing follows the leader with a key.
 func (a *App) meaningless(stroke string) tea.Cmd {
 	if stroke != "esc" && !a.keys.IsLeader(stroke) {
-		a.notify(toastInfo, a.keys.Leader()+" "+stroke+" stands for nothing; "+a.keys.For(keys.Help)+" lists the keys")
+		a.notify(Info, a.keys.Leader()+" "+stroke+" stands for nothing; "+a.keys.For(keys.Help)+" lists the keys")
 	}
 	return a.tick()
 }

@@ -1,0 +1,103 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe/internal/tui/keys"
+	"lathe/internal/tui/styled"
+)
+
+// sheet is something that stands between the conversation and the status line and
+// takes the keys. It changes nothing but itself: what else is to be done it returns
+// as a message.
+type sheet interface {
+	// Key handles a keystroke and returns what is to be done; nil is nothing.
+	Key(h Host, k tea.KeyPressMsg) tea.Msg
+	// Paste takes pasted text.
+	Paste(text string)
+	// Draw returns at most height lines, and where the caret stands in them; a
+	// negative x hides it.
+	Draw(l look, height int) (lines []styled.Line, x, y int)
+}
+
+// Tall is a sheet that may want the whole screen, such as a page to read. Others
+// leave something of the conversation.
+type Tall interface{ Tall() bool }
+
+// Wheeled is a sheet that scrolls by lines.
+type Wheeled interface {
+	// Wheel scrolls, and reports whether there was something to scroll.
+	Wheel(by int) bool
+}
+
+// Clicked is a sheet in which a row can be clicked.
+type Clicked interface {
+	// Click handles a click on a line of the sheet as it was drawn last.
+	Click(h Host, y int) tea.Msg
+}
+
+// Host is what a sheet may know of the screen that it stands on.
+type Host interface {
+	Keys() *keys.Map
+	Look() look
+}
+
+// What sheets and rooms want done. A tea.Cmd is one more of these messages: it is
+// run beside the screen, and what it returns comes back as a message.
+type (
+	// All is several messages, one after the other.
+	All []tea.Msg
+	// Open opens a sheet above the others.
+	Open struct{ Sheet sheet }
+	// Close closes a sheet wherever it stands.
+	Close struct{ Sheet sheet }
+	// Wait queues a sheet that the engine opens, behind those that wait already.
+	Wait struct{ Sheet sheet }
+	// Tell shows a text for a while.
+	Tell struct {
+		Kind Kind
+		Text string
+	}
+	// Done says what came of something that took time. Text is told, and Then done,
+	// if there was no error.
+	Done struct {
+		Text string
+		Err  error
+		Then tea.Msg
+	}
+	// Scroll scrolls the conversation, if the keystroke is one that does.
+	Scroll struct{ Stroke string }
+	// Soon does something after a while. Screens that are driven by a test have no
+	// clock and do nothing.
+	Soon struct {
+		After time.Duration
+		Then  tea.Msg
+	}
+)
+
+// Kind is how grave a text is that the screen tells.
+type Kind int
+
+// Kinds of what is told.
+const (
+	Info Kind = iota
+	Warning
+	Failure
+)
+
+// Fail tells an error. The end of the program is none.
+func Fail(err error) tea.Msg { return Done{Err: err} }
+
+// keyName returns a keystroke as the keymap spells it.
+func keyName(k tea.KeyPressMsg) string {
+	name := keys.Normal(k.Keystroke())
+	switch name {
+	case "ctrl+_":
+		return "ctrl+-" // what older terminals send for it
+	case "ctrl+@":
+		return "ctrl+space"
+	}
+	return name
+}

@@ -1,0 +1,150 @@
+package tui
+
+import (
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe/internal/tui/edit"
+	"lathe/internal/tui/styled"
+)
+
+// Stack is the sheets that are open: what the person opened, the newest on top, and
+// below them what waits for an answer, oldest first. The zero value needs a clock.
+type Stack struct {
+	Now func() time.Time
+
+	opened  []sheet
+	waiting []sheet
+	words   string    // that were written after a command, for the sheet that it opens
+	typed   time.Time // when the person last typed elsewhere
+	deaf    time.Time // until then keys are held to belong to what stood where an ask stands now
+}
+
+// Open puts a sheet on top and returns what it wants done.
+func (s *Stack) Open(o sheet) tea.Msg {
+	s.opened = append(s.opened, o)
+	return s.give(o)
+}
+
+// Close takes a sheet away wherever it stands.
+func (s *Stack) Close(o sheet) {
+	gone := func(x sheet) bool { return x == o }
+	s.opened = slices.DeleteFunc(s.opened, gone)
+	s.waiting = slices.DeleteFunc(s.waiting, gone)
+}
+
+// Clear closes what the person opened.
+func (s *Stack) Clear() { s.opened = nil }
+
+// Wait queues a sheet that waits for an answer.
+func (s *Stack) Wait(o sheet) { s.waiting = append(s.waiting, o) }
+
+// Waiting returns what waits for an answer, oldest first.
+func (s *Stack) Waiting() []sheet { return s.waiting }
+
+// Top returns the sheet that has the keys: what the person opened, else what
+// waits for an answer, else nil.
+func (s *Stack) Top() sheet {
+	if n := len(s.opened); n > 0 {
+		return s.opened[n-1]
+	}
+	if len(s.waiting) > 0 {
+		return s.waiting[0]
+	}
+	return nil
+}
+
+// Opened reports whether the person opened a sheet.
+func (s *Stack) Opened() bool { return len(s.opened) > 0 }
+
+// Draw draws the sheet on top, if there is one, on a screen of so many lines, and
+// returns where in it the caret stands.
+func (s *Stack) Draw(l look, height int) (lines []styled.Line, x, y int) {
+	top := s.Top()
+	if top == nil {
+		return nil, -1, 0
+	}
+	most := max(4, height*2/3)
+	if t, ok := top.(Tall); ok && t.Tall() {
+		most = max(4, height-1)
+	}
+	lines, x, y = top.Draw(l, most)
+	if p, ok := top.(patient); ok {
+		p.patient().shown(s.Now())
+	}
+	return lines, x, y
+}
+
+// Give keeps the words that were written after a command for the sheet that it
+// opens: a list searches them, a field holds them. The next key drops them.
+func (s *Stack) Give(words string) { s.words = words }
+
+// Take returns the words that wait for a sheet, which do so no longer.
+func (s *Stack) Take() string {
+	words := s.words
+	s.words = ""
+	return words
+}
+
+func (s *Stack) give(o sheet) tea.Msg {
+	words := s.Take()
+	if words == "" {
+		return nil
+	}
+	switch o := o.(type) {
+	case *list:
+		o.Paste(words)
+		return o.tell()
+	case *field:
+		if !o.secret {
+			o.edit.Set(styled.OneLine(words))
+		}
+	case *page:
+		o.search = &edit.Editor{}
+		o.Paste(words)
+	}
+	return nil
+}
+
+// Typed notes that the person writes elsewhere.
+func (s *Stack) Typed() { s.typed = s.Now() }
+
+// Write notes that the person types a text elsewhere: what they type next belongs
+// to it.
+func (s *Stack) Write() { s.typed, s.deaf = s.Now(), time.Time{} }
+
+// Deafen holds the keys that come before the time is over to belong to what stood
+// where an ask stands now.
+func (s *Stack) Deafen(d time.Duration) { s.deaf = s.Now().Add(d) }
+
+// Holds reports whether the sheet on top must not take keys yet, since it appeared
+// while the person was typing, or before they could have read it. What the person
+// opened takes keys at once.
+func (s *Stack) Holds() bool {
+	p, ok := s.Top().(patient)
+	return ok && len(s.opened) == 0 && !p.patient().ready(s.Now(), s.typed)
+}
+
+// Interrupted reports whether the sheet on top came while the person was typing:
+// what they type goes on into the input, which stays on screen.
+func (s *Stack) Interrupted() bool {
+	p, ok := s.Top().(patient)
+	return ok && len(s.opened) == 0 && p.patient().interrupts(s.Now(), s.typed)
+}
+
+// Belated reports whether a key is held to belong to what stood where an ask
+// stands now.
+func (s *Stack) Belated() bool {
+	_, ok := s.Top().(patient)
+	return ok && len(s.opened) == 0 && s.Now().Before(s.deaf)
+}
+
+// Taking returns the sheet that a key goes to, or nil where none takes keys now.
+func (s *Stack) Taking() sheet {
+	if s.Holds() {
+		return nil
+	}
+	return s.Top()
+}
