@@ -7,58 +7,75 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// builtin judges builtins that change how later words are read, and reports
-// whether the command is one.
-func (x *invocation) builtin() bool {
-	switch x.words[0].text {
-	case "cd", "chdir", "pushd", "popd":
-		x.changeDir()
+// builtin returns the function of one of the shell's own commands, which change how
+// later words are read.
+func builtin(name string) func(*invocation) {
+	switch name {
+	case "cd":
+		return (*invocation).changeDir
 	case "eval":
-		x.eval()
-	case "source", ".":
-		x.opaque("the commands of another file run in this shell")
-		if len(x.words) > 1 {
-			x.reads(x.words[1], PathUse{})
-			x.wrote(x.words[1])
-		}
+		return (*invocation).eval
+	case "source":
+		return (*invocation).sourced
 	case "trap":
-		x.trap()
-	case "alias", "galias":
-		for _, f := range x.args() {
-			if strings.Contains(f.text, "=") || !f.known {
-				x.opaque("an alias changes what later commands do")
-			}
-		}
-	case "export", "declare", "typeset", "local", "readonly", "nameref", "integer", "float":
-		x.declareWords()
-	case "read", "mapfile", "readarray", "getopts", "unset", "vared", "sysread", "zparseopts":
-		x.readNames()
+		return (*invocation).trap
+	case "alias":
+		return (*invocation).alias
+	case "declare":
+		return (*invocation).declareWords
+	case "read":
+		return (*invocation).readNames
 	case "printf":
-		x.printf()
+		return (*invocation).printf
 	case "let":
-		x.letWords()
-	case "test", "[":
-		x.testWords()
+		return (*invocation).letWords
+	case "test":
+		return (*invocation).testWords
 	case "set":
-		x.set()
+		return (*invocation).set
 	case "shift":
-		x.scope.blind = true
-	case "shopt", "setopt", "unsetopt", "emulate":
-		x.shellOptions()
-	case "enable", "hash", "bind", "complete", "compgen", "compopt", "fc", "zmodload", "autoload", "functions", "zle", "bindkey", "add-zsh-hook", "disable", "disown", "sched", "unhash", "compdef":
-		if len(x.words) > 1 && !in(x.words[1].text, "-r -l -L") {
-			x.opaque(x.base + " changes what later commands do")
-		}
+		return (*invocation).shift
+	case "shopt":
+		return (*invocation).shellOptions
+	case "setup":
+		return (*invocation).setup
 	case "history":
-		if len(x.words) > 1 && strings.HasPrefix(x.words[1].text, "-") {
-			x.opaque("history reads or writes a file")
-		}
-	case "wait", "jobs", "umask", "ulimit", "bg", "fg", "logout", "suspend", "caller":
-		x.subscripts()
-	default:
-		return false
+		return (*invocation).history
+	case "names":
+		return (*invocation).subscripts
 	}
-	return true
+	return nil
+}
+
+func (x *invocation) sourced() {
+	x.opaque("the commands of another file run in this shell")
+	if len(x.words) > 1 {
+		x.reads(x.words[1], PathUse{})
+		x.wrote(x.words[1])
+	}
+}
+
+func (x *invocation) alias() {
+	for _, f := range x.args() {
+		if strings.Contains(f.text, "=") || !f.known {
+			x.opaque("an alias changes what later commands do")
+		}
+	}
+}
+
+func (x *invocation) shift() { x.scope.blind = true }
+
+// setup judges commands that change what names, keys and words mean afterwards.
+func (x *invocation) setup() {
+	if len(x.words) > 1 && !in(x.words[1].text, "-r -l -L") {
+		x.opaque(x.base + " changes what later commands do")
+	}
+}
+
+func (x *invocation) history() {
+	if len(x.words) > 1 && strings.HasPrefix(x.words[1].text, "-") {
+		x.opaque("history reads or writes a file")
+	}
 }
 
 func (x *invocation) changeDir() {

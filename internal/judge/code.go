@@ -58,21 +58,18 @@ func (x *invocation) clustered() {
 	}
 }
 
-// inTheirLanguage judges programs that take words in a language of their own, which
-// has a way to run others.
-func (x *invocation) inTheirLanguage() {
-	switch x.base {
-	case "duckdb":
-		x.wordsWith("duckdb can run commands", ".sh", ".sys")
-		if strings.Contains(x.stdin.text, ".sh") || strings.Contains(x.stdin.text, ".sys") {
-			x.opaque("duckdb can run commands that it reads")
-		}
-	case "exiftool":
-		for _, f := range x.args() {
-			x.code(f)
-		}
-	case "pdflatex", "latex", "xelatex", "lualatex", "tex", "pdftex", "luatex":
-		x.wordsWith("TeX can run commands", `\write18`, `\directlua`, `\input|`)
+// duckdb has commands of its own that run others, as words or on standard input.
+func (x *invocation) duckdb() {
+	x.wordsWith("duckdb can run commands", ".sh", ".sys")
+	if strings.Contains(x.stdin.text, ".sh") || strings.Contains(x.stdin.text, ".sys") {
+		x.opaque("duckdb can run commands that it reads")
+	}
+}
+
+// exiftool takes programs in Perl among its words.
+func (x *invocation) exiftool() {
+	for _, f := range x.args() {
+		x.code(f)
 	}
 }
 

@@ -190,12 +190,13 @@ func (w *walker) run(words []field, s *scope, source string) {
 	x := &invocation{walker: w, words: words, scope: s, source: source, base: baseName(words[0].text)}
 	x.at, x.wroteFrom = len(w.out.Commands), len(w.out.Writes)
 	w.out.Commands = append(w.out.Commands, x.cmd(w.env))
-	x.base = family(x.base)
+	x.base = programs().canonical(x.base)
+	x.prog = lookup(x.base)
 	if bodies := s.funcs[words[0].text]; len(bodies) > 0 {
 		w.invoke(bodies, words[1:], s, source)
 		return
 	}
-	if !inert(x.base) {
+	if !x.prog.is("inert") {
 		x.checkWords()
 	}
 	x.runsFile()
@@ -219,8 +220,9 @@ type invocation struct {
 	words  []field
 	scope  *scope
 	source string
-	base   string
-	at     int // index of its Cmd
+	base   string   // the name that it is judged by
+	prog   *program // the row of that name
+	at     int      // index of its Cmd
 
 	wroteFrom int // index of the first file it writes
 }
@@ -297,7 +299,7 @@ func (x *invocation) checkWords() {
 			unclear = true
 			x.unclear("a word of "+x.base+" is not known before it runs", x.known(i+1))
 		}
-		if f.glob && wildcardRisk(x.base) && strings.ContainsAny(f.text[:1], "*?[") {
+		if f.glob && x.prog.is("wildcard-risk") && strings.ContainsAny(f.text[:1], "*?[") {
 			x.opaque("a wildcard of " + x.base + " can turn into an option")
 		}
 	}
@@ -306,7 +308,7 @@ func (x *invocation) checkWords() {
 // known returns the text before a word, where that cannot be an option that makes
 // the program run another.
 func (x *invocation) known(i int) string {
-	if runsByOption(x.base) {
+	if x.prog.is("runs-by-option") {
 		return ""
 	}
 	return joinWords(x.words[:i]) + " "

@@ -9,136 +9,94 @@ import (
 
 // dispatch judges what a command runs or changes by its nature.
 func (x *invocation) dispatch() {
-	if spec, ok := wrapper(x.base); ok {
-		x.wrap(spec)
-		return
+	judge := exception(x.prog.judge)
+	if judge == nil && x.words[0].text == x.base { // a program of a directory is not the shell's own
+		judge = builtin(x.prog.judge)
 	}
-	switch x.base {
-	case "bash", "sh", "dash", "zsh", "ksh", "ash", "mksh", "rbash", "yash", "oksh":
-		x.shell()
-	case "fish", "nu", "tcsh", "csh", "pwsh", "powershell", "cmd", "elvish", "xonsh", "rc", "es":
-		x.opaque(x.base + " speaks another language")
-	case "env":
-		x.environment()
-	case "xargs":
-		x.xargs()
-	case "find", "gfind", "bfs":
-		x.find()
-	case "git":
-		x.git()
-	case "sed", "gsed":
-		x.sed()
-	case "awk", "gawk", "mawk", "nawk", "original-awk", "busybox-awk":
-		x.awk()
-	case "command":
-		x.commandBuiltin()
+	switch {
+	case x.prog.wraps.how != "":
+		x.wrap(x.prog.wraps)
+	case judge != nil:
+		judge(x)
 	default:
-		if !x.builtin() {
-			x.program()
-		}
+		x.program()
 	}
 }
 
-// spec says how a wrapper's command line leads to the command it runs.
-type spec struct {
-	valued string // options with a value
-	skip   int    // operands before the command
-	script string // options whose value is a script
-}
-
-// wrapper returns the spec of commands that run the command given to them.
-func wrapper(name string) (spec, bool) {
+// exception returns the function of programs whose command line no row can say: they
+// take other commands, or programs of a language, among their words.
+func exception(name string) func(*invocation) {
 	switch name {
-	case "nohup", "builtin", "noglob", "nocorrect", "setsid", "unbuffer", "busybox", "toybox", "linux32", "linux64", "catchsegv", "eatmydata", "torsocks":
-		return spec{}, true
-	case "caffeinate", "dbus-run-session", "fakeroot", "proxychains", "proxychains4", "setarch", "pkexec", "cgexec", "firejail", "bwrap":
-		return spec{valued: "g f p w t"}, true
-	case "nice":
-		return spec{valued: "n adjustment"}, true
-	case "ionice":
-		return spec{valued: "c n p P u class classdata"}, true
-	case "timeout", "gtimeout":
-		return spec{valued: "s k signal kill-after", skip: 1}, true
-	case "time", "gtime":
-		return spec{valued: "f o format output"}, true
-	case "stdbuf":
-		return spec{valued: "i o e input output error"}, true
-	case "chrt", "taskset", "repeat":
-		return spec{skip: 1}, true
-	case "sudo", "doas":
-		return spec{valued: "u g h p C r t U D R T a c user group host prompt chdir chroot close-from role type other-user"}, true
-	case "exec":
-		return spec{valued: "a"}, true
-	case "strace", "ltrace", "perf", "valgrind":
-		return spec{valued: "o e p u s a E I P S X"}, true
-	case "flock":
-		return spec{valued: "w E timeout conflict-exit-code", skip: 1, script: "c command"}, true
-	case "chroot":
-		return spec{valued: "userspec groups", skip: 1}, true
-	case "unshare", "nsenter", "setpriv", "systemd-run", "systemd-inhibit", "prlimit", "numactl", "xvfb-run", "capsh":
-		return spec{valued: "t S G w p u M C n s e a M slice unit setenv property"}, true
-	case "su", "runuser":
-		return spec{valued: "g G s w u shell group supp-group user whitelist-environment", skip: 1 << 20, script: "c command session-command"}, true
-	case "script":
-		return spec{valued: "E I O B T m o log-out log-in", skip: 1 << 20, script: "c command"}, true
-	case "watch":
-		return spec{valued: "n q interval equexit"}, true
-	case "entr", "gdb", "lldb", "rlwrap", "hyperfine", "chpst", "softlimit", "envdir", "setuidgid", "direnv", "dotenv", "op", "aws-vault", "parallel", "ssh-agent", "start-stop-daemon", "daemon", "daemonize", "at", "batch", "crontab", "expect", "tmux", "screen", "zellij":
-		return spec{valued: "n d e u f"}, true
+	case "shell":
+		return (*invocation).shell
+	case "foreign":
+		return (*invocation).foreign
+	case "env":
+		return (*invocation).environment
+	case "xargs":
+		return (*invocation).xargs
+	case "find":
+		return (*invocation).find
+	case "git":
+		return (*invocation).git
+	case "sed":
+		return (*invocation).sed
+	case "awk":
+		return (*invocation).awk
+	case "command":
+		return (*invocation).commandBuiltin
 	}
-	if strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl") || name == "ld.so" {
-		return spec{valued: "library-path preload inhibit-rpath argv0 audit"}, true
-	}
-	return spec{}, false
+	return nil
 }
 
-func (x *invocation) wrap(sp spec) {
-	opts, rest := options(x.args(), sp.valued+" "+sp.script)
-	if in(x.base, "su runuser script") { // take options after the user or file, too
-		opts, rest = permuted(x.args(), sp.valued+" "+sp.script)
+func (x *invocation) foreign() { x.opaque(x.base + " speaks another language") }
+
+// wrap judges programs that run the command given to them.
+func (x *invocation) wrap(how wrapping) {
+	valued := x.prog.values + " " + how.script
+	opts, rest := options(x.args(), valued)
+	if how.how == "script" { // these take options after the user or file, too
+		opts, rest = permuted(x.args(), valued)
 	}
 	for _, o := range opts {
-		if o.given && in(strings.TrimLeft(o.name, "-"), sp.script) {
+		if o.given && in(strings.TrimLeft(o.name, "-"), how.script) {
 			x.innerScript(o.value, nil)
 		}
 	}
-	switch x.base {
-	case "watch", "hyperfine":
+	if how.how == "words" {
 		x.words2script(opts, rest)
 		return
-	case "time", "gtime":
-		if o, ok := find(opts, "-o", "--output"); ok {
-			x.writes(o.value, PathUse{})
-		}
-	case "parallel", "entr", "gdb", "lldb", "direnv", "ssh-agent", "at", "batch", "crontab", "expect", "tmux", "screen", "zellij", "strace", "ltrace", "perf":
-		if !slices.ContainsFunc(opts, func(o option) bool { return o.name == "--version" }) && len(x.words) > 1 {
-			x.opaque(x.base + " runs commands in ways that are not followed")
-		}
-	case "exec":
-		if len(rest) == 0 {
-			return
-		}
-	case "unshare", "nsenter", "setpriv", "systemd-run", "prlimit", "numactl", "xvfb-run", "capsh", "setarch", "firejail", "bwrap", "cgexec", "dbus-run-session", "pkexec",
-		"op", "dotenv", "aws-vault", "chpst", "setuidgid", "envdir", "softlimit":
-		x.anyOf(x.args())
-	case "runuser":
-		if _, ok := find(opts, "-u", "--user"); ok {
-			x.inner(rest)
-		}
 	}
-	if in(x.base, "su runuser at batch") && x.stdin.piped {
-		x.opaque(x.base + " runs what it reads")
-	}
-	for len(rest) > 0 && sp.skip == 0 && assignment(rest[0].text) && x.base != "nohup" { // sudo X=1 cmd
+	x.wrapped(how, opts, rest)
+	for len(rest) > 0 && how.skip == 0 && how.how != "script" && assignment(rest[0].text) && x.base != "nohup" { // sudo X=1 cmd; nohup would run it
 		x.assigned(rest[0])
 		rest = rest[1:]
 	}
 	switch {
-	case sp.skip >= len(rest):
-	case in(x.base, "builtin exec noglob nocorrect"): // cd and the like work on this shell
+	case how.how == "script" || how.skip >= len(rest):
+	case how.how == "here": // cd and the like work on this shell
 		x.here(rest)
 	default:
-		x.inner(rest[sp.skip:])
+		x.inner(rest[how.skip:])
+	}
+}
+
+// wrapped judges what programs do beside running the command given to them.
+func (x *invocation) wrapped(how wrapping, opts []option, rest []field) {
+	if in("unfollowed", how.marks) && len(x.words) > 1 && !has(opts, "--version") {
+		x.opaque(x.base + " runs commands in ways that are not followed")
+	}
+	if in("loose", how.marks) {
+		x.anyOf(x.args())
+	}
+	if o, ok := find(opts, "-o", "--output"); ok && in(x.base, "time gtime") { // what follows the command is none of theirs
+		x.writes(o.value, PathUse{})
+	}
+	if x.base == "runuser" && has(opts, "-u", "--user") { // then it takes a command
+		x.inner(rest)
+	}
+	if x.prog.is("runs-input") && x.stdin.piped {
+		x.opaque(x.base + " runs what it reads")
 	}
 }
 

@@ -2,22 +2,6 @@ package judge
 
 import "strings"
 
-const gitCommands = "add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore check-mailmap check-ref-format " +
-	"checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree config count-objects describe diff " +
-	"diff-files diff-index diff-tree fast-export fast-import fetch fmt-merge-msg for-each-ref format-patch fsck gc get-tar-commit-id grep " +
-	"hash-object help index-pack init interpret-trailers log ls-files ls-remote ls-tree mailinfo mailsplit maintenance merge merge-base " +
-	"merge-file merge-index merge-tree mktag mktree mv name-rev notes pack-objects pack-refs patch-id prune pull push range-diff " +
-	"read-tree rebase reflog remote repack replace request-pull rerere reset restore rev-list rev-parse revert rm shortlog show " +
-	"show-branch show-ref sparse-checkout stage stash status stripspace submodule switch symbolic-ref tag unpack-objects update-index " +
-	"update-ref update-server-info var verify-commit verify-pack verify-tag version whatchanged worktree write-tree lfs"
-
-const gitSafeConfig = "user.name user.email color.ui color.diff color.status color.branch core.quotepath core.quotePath core.autocrlf " +
-	"core.longpaths core.filemode core.fileMode core.ignorecase core.safecrlf init.defaultbranch init.defaultBranch commit.gpgsign " +
-	"commit.gpgSign tag.gpgsign tag.gpgSign pull.rebase pull.ff push.default push.autosetupremote push.autoSetupRemote " +
-	"advice.detachedhead advice.detachedHead diff.renames diff.noprefix diff.mnemonicprefix merge.conflictstyle merge.ff " +
-	"rebase.autostash rebase.autosquash fetch.prune log.date log.decorate gc.auto status.short http.postbuffer protocol.version " +
-	"i18n.commitencoding i18n.logoutputencoding column.ui diff.algorithm log.showsignature log.showSignature"
-
 // git judges the global options, the command and its options: git runs programs
 // named by its configuration and by many options.
 func (x *invocation) git() {
@@ -32,7 +16,7 @@ func (x *invocation) git() {
 	switch {
 	case strings.HasPrefix(sub.text, "-"):
 		return // --version, --help
-	case !sub.known || !in(sub.text, gitCommands):
+	case !sub.known || !in(sub.text, x.prog.known):
 		x.opaque("git " + sub.text + " may be an alias, which can run anything")
 	}
 	x.gitOptions(sub.text, args[1:])
@@ -82,34 +66,31 @@ func (x *invocation) gitGlobal(name string, f field, given bool) {
 
 func (x *invocation) gitConfig(f field) {
 	key, value, _ := strings.Cut(f.text, "=")
-	if !f.known || !in(key, gitSafeConfig) && (key != "core.pager" || value != "cat") && (key != "core.editor" || value != "true") {
+	if !f.known || !in(key, x.prog.settings) && (key != "core.pager" || value != "cat") && (key != "core.editor" || value != "true") {
 		x.opaque("the setting " + key + " of git can run commands")
 	}
 }
 
 // gitOptions looks for options that run programs or write files.
 func (x *invocation) gitOptions(sub string, args []field) {
-	const always = "--upload-pack --receive-pack --exec --ext-diff --textconv --open-files-in-pager --extcmd --template --output --output-directory " +
-		"--separate-git-dir --config --config-env --upload-archive --reference --tool --gui --filter-process --sendmail-cmd --smtp-server --editor --server-option"
+	row := lookup("git " + sub)
 	for _, f := range args {
 		if f.text == "--" {
 			break
 		}
 		switch {
 		case strings.HasPrefix(f.text, "--output-indicator"), in(f.text, "--no-ext-diff --no-textconv --template-default"):
-		case strings.HasPrefix(f.text, "--") && hasOption(f.text, always),
+		case strings.HasPrefix(f.text, "--") && hasOption(f.text, x.prog.executes),
 			strings.HasPrefix(f.text, "ext::"), strings.HasPrefix(f.text, "fd::"):
 			x.opaque("the word " + f.text + " of git can run programs or write files")
 		}
-		if strings.Contains(f.text, "::") && in(sub, "clone fetch pull push remote ls-remote submodule archive") {
+		if strings.Contains(f.text, "::") && row.is("takes-address") {
 			x.opaque("an address of git can run programs")
 		}
 	}
 	x.gitStrategy(sub, args)
-	short := map[string]string{"rebase": "-x", "clone": "-u -c", "grep": "-O", "archive": "-o", "format-patch": "-o", "fetch": "-u",
-		"difftool": "-x", "bundle": "-o", "ls-remote": "-u"}[sub]
 	for _, f := range args {
-		if short != "" && len(f.text) > 1 && f.text[0] == '-' && f.text[1] != '-' && hasOption(f.text, short) {
+		if len(f.text) > 1 && f.text[0] == '-' && f.text[1] != '-' && hasOption(f.text, row.executes) {
 			x.opaque("the option " + f.text + " of git can run programs or write files")
 		}
 	}
@@ -303,7 +284,7 @@ func (x *invocation) gitConfigure(args []field) {
 	} else if len(operands) == 1 && !has(opts, "--unset", "--unset-all", "--edit", "-e", "--remove-section") {
 		return // prints it
 	}
-	if len(operands) == 0 || !operands[0].known || !in(operands[0].text, gitSafeConfig) {
+	if len(operands) == 0 || !operands[0].known || !in(operands[0].text, x.prog.settings) {
 		x.opaque("the settings of git can make it run commands")
 	}
 }

@@ -9,9 +9,9 @@ import (
 // inputs records the files that programs are told by an option, an address or a
 // sign in a word to read, and that can come out again.
 func (x *invocation) inputs() {
-	list := fileOptions(x.base)
-	if x.base == "git" && len(x.words) > 1 && in(x.words[1].text, "commit tag notes") {
-		list = "-F --file"
+	list := x.prog.reads
+	if x.base == "git" && len(x.words) > 1 {
+		list = lookup("git " + x.words[1].text).reads
 	}
 	args := x.args()
 	for i, f := range args {
@@ -37,29 +37,6 @@ func (x *invocation) inputs() {
 			}
 		}
 	}
-}
-
-// fileOptions lists the options of a program whose value is a file that it reads.
-func fileOptions(name string) string {
-	switch name {
-	case "wget":
-		return "--post-file --body-file -i --input-file"
-	case "sort", "gsort", "wc", "du":
-		return "--files0-from"
-	case "xargs":
-		return "-a --arg-file"
-	case "diff":
-		return "--from-file --to-file"
-	case "date", "dig":
-		return "-f --file"
-	case "file":
-		return "-f --files-from"
-	case "tar", "bsdtar", "gtar":
-		return "-T --files-from"
-	case "openssl":
-		return "-in"
-	}
-	return ""
 }
 
 // optionValue returns the value of an option that the i-th word is, whether it

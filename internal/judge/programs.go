@@ -8,7 +8,7 @@ import (
 // program judges programs with options that run others, and those that run what
 // they read.
 func (x *invocation) program() {
-	if list := execOptions(x.base); list != "" {
+	if list := x.prog.executes; list != "" {
 		for _, f := range x.args() {
 			if hasOption(f.text, list) {
 				x.opaque("the option " + f.text + " of " + x.base + " can run or change other things")
@@ -16,173 +16,44 @@ func (x *invocation) program() {
 		}
 	}
 	x.runner()
-	switch x.base {
-	case "ssh", "mosh", "rsh", "rlogin", "telnet", "slogin", "autossh", "sshpass":
-		x.opaque(x.base + " runs commands elsewhere")
-	case "ed", "ex", "red", "vi", "vim", "nvim", "view", "vimdiff", "emacs", "emacsclient", "nano", "pico", "m4", "bc", "dc", "gnuplot", "sqlite3", "ftp", "sftp", "lftp", "mail", "mailx", "mutt", "neomutt", "less", "more", "man", "pg", "most":
-		x.interactive()
-	case "make", "gmake", "ninja", "just", "task", "bmake":
-		x.make(x.args())
-	case "cmake":
-		for i, f := range x.args() {
-			if f.text == "--" {
-				x.make(x.args()[i+1:])
-			}
-		}
-	case "tar", "bsdtar", "gtar":
-		x.tar()
-	case "python", "python2", "python3", "perl", "ruby", "node", "php", "lua", "deno", "bun", "osascript", "tclsh", "Rscript", "R", "guile", "ts-node", "tsx", "irb":
-		x.interpreter()
-	case "npm", "gh":
-		x.settings()
-	case "socat", "socat1":
-		x.wordsWith("socat runs a program for an address", "exec:", "system:", "shell:")
-	case "pip", "pip3", "uv", "pipx":
-		x.wordsWith("an address of git can run programs", "ext::")
-	case "go":
-		x.golang()
-	default:
-		x.inTheirLanguage()
+	if more := addition(x.prog.judge); more != nil {
+		more(x)
+	}
+	if len(x.prog.signs) > 0 {
+		x.wordsWith(x.prog.because, x.prog.signs...)
 	}
 }
 
-// execOptions lists the options by which a program runs another or loads its
-// configuration from elsewhere. Long ones may be shortened.
-func execOptions(name string) string {
+// addition returns the function of programs about which a row says much, but not all.
+func addition(name string) func(*invocation) {
 	switch name {
-	case "tar", "bsdtar", "gtar":
-		return "--checkpoint-action --to-command --use-compress-program -I --rsh-command --info-script --new-volume-script -F"
-	case "rsync":
-		return "-e --rsh --rsync-path --daemon --config"
-	case "rg", "ripgrep":
-		return "--pre --hostname-bin --search-zip"
-	case "sort", "gsort":
-		return "--compress-program"
-	case "fd", "fdfind":
-		return "-x -X --exec --exec-batch"
-	case "scp", "sftp":
-		return "-S -o -F -D"
-	case "man":
-		return "-P --pager -H --html -C --config-file -T -X"
-	case "bat", "batcat":
-		return "--pager --config-file"
-	case "ag", "ack":
-		return "--pager"
-	case "curl":
-		return "-K --config -o -O --output --remote-name --output-dir --create-dirs --libcurl --trace --trace-ascii -D --dump-header -c --cookie-jar --engine --proxy-header"
-	case "wget":
-		return "--use-askpass -e --execute --config --output-file -o -a --append-output"
-	case "npm", "pnpm", "yarn", "npx", "bunx", "bun":
-		return "--script-shell --node-options --userconfig --globalconfig --prefix -C --cwd --shell --ignore-scripts=false --use-yarnrc --require -r --registry"
-	case "cargo":
-		return "--config --manifest-path -Z -C"
-	case "docker", "podman", "nerdctl":
-		return "--config -H --host -c --context"
-	case "pip", "pip3":
-		return "--config-settings --target --root --prefix -i --index-url --extra-index-url --python"
-	case "gcc", "g++", "cc", "c++", "clang", "clang++":
-		return "-wrapper -fplugin -B -specs -fuse-ld -load -Xclang"
-	case "zip":
-		return "-T -TT --unzip-command"
-	case "7z", "7za":
-		return "-si -so"
-	case "kubectl":
-		return "--kubeconfig --exec-command"
-	case "helm":
-		return "--post-renderer"
-	case "exiftool":
-		return "-config"
-	case "groff", "troff", "pic":
-		return "-U"
-	case "pytest", "py.test":
-		return "--pdbcls -p --rootdir -c --confcutdir -o --override-ini"
-	case "eslint", "prettier", "jest", "vitest", "mocha", "tsc", "webpack", "rollup", "vite":
-		return "--config -c --plugin --rulesdir --resolve-plugins-relative-to --require -r --loader --import --globalSetup --runner --project --ui --parser"
-	case "tcpdump":
-		return "-z -w -G"
-	case "mysql", "psql":
-		return "--pager -e -c -f -o --command --file --output --execute"
-	case "gofmt", "goimports":
-		return "-cpuprofile"
-	case "file":
-		return "-C --compile -m --magic-file"
-	case "date":
-		return "-s --set"
-	case "install", "ginstall":
-		return "--strip-program"
-	case "just":
-		return "--shell --shell-arg --command -c"
-	case "run-parts":
-		return "--regex"
-	case "ps", "hostname":
-		return ""
-	case "split", "gsplit":
-		return "--filter"
-	case "cpio":
-		return "--rsh-command"
-	case "ssh-keygen":
-		return "-D"
-	case "ssh-add":
-		return "-s"
-	case "ctest":
-		return "--build-and-test --test-command -S --script -SP -SN"
+	case "elsewhere":
+		return (*invocation).elsewhere
+	case "editor":
+		return (*invocation).editor
+	case "pager":
+		return (*invocation).pager
+	case "make":
+		return (*invocation).make
 	case "cmake":
-		return "-P"
-	case "bazel", "bazelisk":
-		return "--run_under --workspace_status_command --override_repository --bazelrc --host_jvm_args"
-	case "hg", "chg", "rhg":
-		return "--config -R --repository --cwd"
-	case "svn", "svnadmin":
-		return "--config-dir --config-option --diff-cmd --diff3-cmd --editor-cmd"
-	case "gradle", "gradlew":
-		return "-I --init-script"
-	case "mvn", "mvnw":
-		return "-Dexec.executable"
-	case "ld", "ld.bfd", "ld.gold", "ld.lld":
-		return "-plugin --plugin"
-	case "rustc":
-		return "-C --codegen -Clinker -Z"
-	case "javac":
-		return "-processorpath --processor-path -processor -J"
-	case "java":
-		return "-javaagent -agentpath -agentlib -XX:OnError -XX:OnOutOfMemoryError"
-	case "nc", "ncat", "netcat":
-		return "-e -c --exec --sh-exec --lua-exec"
-	case "dpkg":
-		return "--pre-invoke --post-invoke --admindir --root --instdir"
-	case "apt", "apt-get", "aptitude":
-		return "-o --option -c --config-file"
-	case "rpm", "yum", "dnf":
-		return "--eval -E --define -D --setopt --installroot --root --pipe --rcfile --macros"
-	case "gpg", "gpg2":
-		return "--exec-path --photo-viewer --options --agent-program --dirmngr-program --homedir"
-	case "pandoc":
-		return "--filter -F --lua-filter -L --pdf-engine --data-dir -d --defaults"
-	case "pdflatex", "latex", "xelatex", "lualatex", "tex", "pdftex", "luatex":
-		return "-shell-escape --shell-escape -enable-write18"
-	case "latexmk":
-		return "-e -r -pdflatex"
-	case "restic":
-		return "--password-command -o --option"
-	case "borg":
-		return "--rsh --remote-path"
-	case "rclone":
-		return "--password-command --config"
-	case "xmllint":
-		return "--shell"
-	case "ansible", "ansible-playbook", "ansible-console":
-		return "-a --args -m --module-name -i --inventory -M --module-path"
-	case "babel":
-		return "--plugins --presets --config-file"
-	case "xz", "gzip", "bzip2", "zstd":
-		return "--suffix"
-	case "openssl":
-		return "-engine -provider -config"
-	case "grep", "egrep", "fgrep":
-		return ""
+		return (*invocation).cmake
+	case "tar":
+		return (*invocation).tar
+	case "interpreter":
+		return (*invocation).interpreter
+	case "npm", "gh":
+		return (*invocation).settings
+	case "duckdb":
+		return (*invocation).duckdb
+	case "exiftool":
+		return (*invocation).exiftool
+	case "go":
+		return (*invocation).golang
 	}
-	return ""
+	return nil
 }
+
+func (x *invocation) elsewhere() { x.opaque(x.base + " runs commands elsewhere") }
 
 // hasOption reports whether a word gives one of the options: long ones may be
 // shortened or carry a value, short ones stand in a cluster or carry a value.
@@ -208,19 +79,20 @@ func hasOption(word, list string) bool {
 	return false
 }
 
-// interactive programs can run commands given to them in many ways; only a
-// plain list of files is clear.
-func (x *invocation) interactive() {
-	if x.stdin.piped && !in(x.base, "less more bc dc most pg") {
-		x.opaque(x.base + " takes commands from standard input")
-	}
-	if in(x.base, "vi vim nvim view vimdiff nvi gvim") && !x.stdin.piped && !x.scripted() {
+// editor judges programs that run commands given to them in many ways. There is
+// nothing that they are known not to do.
+func (x *invocation) editor() {
+	x.takesInput()
+	if x.prog.is("waits") && !x.stdin.piped && !x.scripted() {
 		x.out.Waits = x.base
 	}
-	if in(x.base, "ed ex red vi vim nvim view vimdiff emacs emacsclient m4 gnuplot sqlite3 ftp sftp lftp mail mailx mutt neomutt") {
-		x.opaque(x.base + " can run commands and change files")
-		return
-	}
+	x.opaque(x.base + " can run commands and change files")
+}
+
+// pager judges programs that show or edit a file and can run commands: only a plain
+// list of files is clear.
+func (x *invocation) pager() {
+	x.takesInput()
 	if in(x.base, "bc dc") && x.stdin.piped && (!x.stdin.known || strings.Contains(x.stdin.text, "!")) {
 		x.opaque(x.base + " can run commands that it reads")
 	}
@@ -234,6 +106,12 @@ func (x *invocation) interactive() {
 	}
 }
 
+func (x *invocation) takesInput() {
+	if x.stdin.piped && !x.prog.is("input-is-data") {
+		x.opaque(x.base + " takes commands from standard input")
+	}
+}
+
 // scripted reports whether an editor is told by its options what to do.
 func (x *invocation) scripted() bool {
 	for _, f := range x.args() {
@@ -244,7 +122,18 @@ func (x *invocation) scripted() bool {
 	return false
 }
 
-func (x *invocation) make(words []field) {
+func (x *invocation) make() { x.makeWords(x.args()) }
+
+// cmake passes what follows "--" to the builder.
+func (x *invocation) cmake() {
+	for i, f := range x.args() {
+		if f.text == "--" {
+			x.makeWords(x.args()[i+1:])
+		}
+	}
+}
+
+func (x *invocation) makeWords(words []field) {
 	for _, f := range words {
 		name, value, given := strings.Cut(f.text, "=")
 		switch {

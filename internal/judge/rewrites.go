@@ -5,9 +5,9 @@ import "strings"
 // rewrites records the files that programs change in place or write by an option.
 func (x *invocation) rewrites() {
 	args := x.args()
-	list := writeOptions(x.base)
+	list := x.prog.writes
 	if x.base == "git" && len(args) > 0 {
-		list = map[string]string{"apply": "--directory", "checkout-index": "--prefix"}[args[0].text]
+		list = lookup("git " + args[0].text).writes
 	}
 	for i, f := range args {
 		for name := range strings.FieldsSeq(list) {
@@ -19,14 +19,15 @@ func (x *invocation) rewrites() {
 			x.writes(field{text: f.text[2:], known: f.known}, PathUse{Tree: true})
 		}
 	}
+	if len(x.prog.rewrites) > 0 {
+		opts, operands := permuted(args, "p style indent lang") // not the row's values: yq searches as well
+		if has(opts, x.prog.rewrites...) {
+			x.writeAll(operands, PathUse{})
+		}
+	}
 	switch x.base {
 	case "perl", "ruby":
 		x.editedBy(args)
-	case "yq", "shfmt", "clang-format":
-		opts, operands := permuted(args, "p style indent lang")
-		if has(opts, "-i", "--inplace", "--in-place", "-w", "--write") {
-			x.writeAll(operands, PathUse{})
-		}
 	case "script":
 		_, operands := permuted(args, "E I O B T m o c log-out log-in command")
 		x.writeAll(operands, PathUse{})
@@ -37,36 +38,6 @@ func (x *invocation) rewrites() {
 			x.readAll(operands[min(1, len(operands)):], PathUse{Dir: true, Tree: true})
 		}
 	}
-}
-
-// writeOptions lists the options of a program whose value is a file or directory
-// that it writes.
-func writeOptions(name string) string {
-	switch name {
-	case "rsync":
-		return "--log-file --backup-dir --partial-dir --temp-dir"
-	case "cp", "mv", "ln", "install", "gcp", "gmv":
-		return "--target-directory"
-	case "openssl":
-		return "-out"
-	case "gpg", "gpg2", "age":
-		return "-o --output"
-	case "zstd", "unzstd":
-		return "-o"
-	case "csplit":
-		return "-f --prefix"
-	case "patch":
-		return "-o --output -d --directory -r --reject-file"
-	case "cpio":
-		return "-D --directory"
-	case "ssh-keygen":
-		return "-f"
-	case "curl":
-		return "--etag-save --hsts --alt-svc"
-	case "wget":
-		return "--warc-file"
-	}
-	return ""
 }
 
 // editedBy records the files that perl and ruby change in place.

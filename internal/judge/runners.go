@@ -9,7 +9,7 @@ import (
 // caller. A person who allows "npx *" means that, so only denials count for it.
 func (x *invocation) runner() {
 	args := x.args()
-	for _, lead := range runnerLeads(x.base) {
+	for _, lead := range x.prog.runs {
 		want := strings.Fields(lead)
 		if len(args) < len(want) || !startsWith(args, want) {
 			continue
@@ -26,7 +26,7 @@ func (x *invocation) runner() {
 			} else if i+1 < len(rest) && (in(f.text, "-c --call --run --command --shell-mode -x --exec") || shellCommand(rest[:i], f.text)) {
 				x.runsScript(rest[i+1])
 			}
-			if f.known && strings.Contains(f.text, " ") && in(x.base, "concurrently pee mispipe sem nodemon") {
+			if f.known && strings.Contains(f.text, " ") && x.prog.is("quoted-scripts") {
 				x.runsScript(f)
 			}
 		}
@@ -38,7 +38,9 @@ func (x *invocation) runner() {
 // which a script comes: "-ec" of "bash -ec".
 func shellCommand(before []field, word string) bool {
 	return strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && strings.HasSuffix(word, "c") &&
-		slices.ContainsFunc(before, func(f field) bool { return in(family(baseName(f.text)), "bash sh dash zsh ksh ash mksh busybox") })
+		slices.ContainsFunc(before, func(f field) bool {
+			return in(programs().canonical(baseName(f.text)), "bash sh dash zsh ksh ash mksh busybox")
+		})
 }
 
 func scriptOption(word string) (string, bool) {
@@ -57,57 +59,6 @@ func startsWith(args []field, want []string) bool {
 		}
 	}
 	return true
-}
-
-// runnerLeads lists what stands between a runner's name and the program, the
-// longest first. Empty: the program comes first.
-func runnerLeads(name string) []string {
-	switch name {
-	case "npx", "bunx", "uvx", "pnpx", "nix-shell", "logsave", "chronic", "ifne", "pee", "mispipe", "sem", "ccache", "distcc", "sccache",
-		"proot", "wine", "with-contenv", "cross-env", "cross-env-shell", "faketime", "gosu", "su-exec", "sg", "gdbserver", "kcov", "rr", "bear",
-		"tini", "dumb-init", "systemd-cat", "trickle", "choom", "cpulimit", "watchexec", "reflex", "nodemon", "concurrently", "foreman",
-		"honcho", "doppler", "infisical", "scan-build", "heaptrack", "hyperfine":
-		return []string{""}
-	case "npm":
-		return []string{"exec", "x", "explore"}
-	case "pnpm":
-		return []string{"exec", "dlx", "-c exec"}
-	case "yarn":
-		return []string{"dlx", "exec", "run", ""}
-	case "bun":
-		return []string{"x", "run"}
-	case "uv":
-		return []string{"tool run", "run"}
-	case "pipx", "poetry", "pipenv", "pdm", "hatch", "rye", "conda", "mamba", "micromamba", "snap", "flatpak", "cargo":
-		return []string{"run"}
-	case "bundle", "rbenv", "pyenv", "asdf", "nodenv", "goenv", "jenv":
-		return []string{"exec"}
-	case "mise", "rtx":
-		return []string{"exec", "x"}
-	case "ip":
-		return []string{"netns exec", "vrf exec"}
-	case "tox":
-		return []string{"exec"}
-	case "nix":
-		return []string{"shell", "develop", "run"}
-	case "docker", "podman", "nerdctl":
-		return []string{"compose exec", "compose run", "exec", "run"}
-	case "kubectl", "oc":
-		return []string{"exec"}
-	case "cmake":
-		return []string{"-E env", "-E time", "-E chdir"}
-	case "go":
-		return []string{"tool"}
-	case "brew":
-		return []string{"sh"}
-	case "vagrant":
-		return []string{"ssh"}
-	case "xterm", "gnome-terminal", "konsole", "alacritty", "kitty", "wezterm", "open":
-		return []string{"-e", "--", "-x", "-a", ""}
-	case "python", "python2", "python3":
-		return []string{"-m"}
-	}
-	return nil
 }
 
 // runsScript notes the commands of a script that only denials count for.

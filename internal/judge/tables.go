@@ -6,34 +6,31 @@ import (
 	"lathe"
 )
 
-// in reports whether a blank-separated list has the word. The lists are
-// constants, so that they cost nothing at start.
+// in reports whether a blank-separated list has the word.
 func in(word, list string) bool {
-	return word != "" && !strings.Contains(word, " ") && strings.Contains(" "+list+" ", " "+word+" ")
+	if word == "" || strings.Contains(word, " ") {
+		return false
+	}
+	for from := 0; ; {
+		i := strings.Index(list[from:], word)
+		if i < 0 {
+			return false
+		}
+		begin, end := from+i, from+i+len(word)
+		if (begin == 0 || list[begin-1] == ' ') && (end == len(list) || list[end] == ' ') {
+			return true
+		}
+		from = begin + 1
+	}
 }
-
-const (
-	arity1 = "cat cd chmod chown cp echo env export grep kill killall ln ls mkdir mv ps pwd rm rmdir sleep source tail touch unset which"
-	arity2 = "bazel brew bun cargo cdk cf cmake composer consul crictl deno docker eksctl firebase flyctl git go gradle helm heroku hugo " +
-		"ip kind kubectl kustomize make mc minikube mongosh mysql mvn ng npm nvm nx openssl pip pipenv pnpm poetry podman psql pulumi pyenv " +
-		"python rake rbenv redis-cli rustup serverless skaffold sls sst swift systemctl terraform tmux turbo ufw vault vercel volta wp yarn"
-	arity3     = "aws az doctl gcloud gh sfdx"
-	arity3Pair = "bun/run bun/x cargo/add cargo/run consul/kv deno/task docker/builder docker/compose docker/container docker/image " +
-		"docker/network docker/volume eksctl/create git/config git/remote git/stash ip/addr ip/link ip/netns ip/route kind/create " +
-		"kubectl/kustomize kubectl/rollout mc/admin npm/exec npm/init npm/run npm/view openssl/req openssl/x509 pnpm/dlx pnpm/exec pnpm/run " +
-		"podman/container podman/image pulumi/stack terraform/workspace vault/auth vault/kv yarn/dlx yarn/run"
-)
 
 // arity returns how many leading words say what a command does.
 func arity(words []field) int {
-	name := words[0].text
-	if len(words) > 1 && in(name+"/"+words[1].text, arity3Pair) || in(name, arity3) {
-		return 3
+	p := lookup(words[0].text)
+	if len(words) > 1 && p.always[words[1].text] > 0 {
+		return p.always[words[1].text]
 	}
-	if in(name, arity2) {
-		return 2
-	}
-	return 1 // arity1 and all others
+	return max(p.always[""], 1)
 }
 
 // alwaysPattern is the pattern that allows the like of a command from then on. A
@@ -47,24 +44,6 @@ func alwaysPattern(words []field) string {
 	}
 	return lathe.LiteralPattern(joinWords(words[:n])) + " *"
 }
-
-// inert reports whether a command can, whatever its words are, neither write a
-// file nor run anything.
-func inert(name string) bool {
-	return in(name, "echo true false : wc cat head tail grep egrep fgrep zgrep ls stat basename dirname realpath readlink du df cut nl rev "+
-		"cmp md5sum sha1sum sha224sum sha256sum sha384sum sha512sum cksum seq expr sleep uname whoami id which type pwd tac column paste "+
-		"comm join fold strings od hexdump jq exit return break continue shift cd pushd popd diff nproc free uptime tr groups tty arch "+
-		"printenv dirs times basenc base64 base32 sum")
-}
-
-// runsByOption lists commands with options that run programs of any name.
-func runsByOption(name string) bool {
-	return in(name, "tar bsdtar gtar rsync rg ripgrep sort gsort fd fdfind scp sftp ssh man split zip find gfind bfs sed gsed awk gawk mawk nawk")
-}
-
-// wildcardRisk lists commands with options that run programs and are given where
-// files are.
-func wildcardRisk(name string) bool { return in(name, "tar rsync zip 7z 7za scp ssh") }
 
 // steers reports whether a variable changes what later commands do.
 func steers(name string, f field) bool {

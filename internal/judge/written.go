@@ -66,21 +66,21 @@ func (x *invocation) wrote(f field) {
 
 // fetched notes the files that programs fill with what is not known.
 func (x *invocation) fetched() {
-	switch x.base {
-	case "curl", "wget", "tee", "dd", "sponge":
+	switch x.prog.content {
+	case "unknown", "input":
 		for _, u := range x.out.Writes[x.wroteFrom:] {
 			if !u.Dynamic && !u.Tree {
 				x.written[u.Path] = x.teed()
 			}
 		}
-	case "cp", "mv", "ln", "install":
+	case "copied":
 		x.renamed()
 	}
 }
 
-// teed is what tee writes, if that is known.
+// teed is what a program writes, if that is known.
 func (x *invocation) teed() input {
-	if x.base == "tee" || x.base == "sponge" {
+	if x.prog.content == "input" {
 		return input{text: x.stdin.text, known: x.stdin.known}
 	}
 	return input{}
@@ -134,7 +134,7 @@ func (x *invocation) runsFile() {
 // shebang reports whether a script is for a shell.
 func shebang(text string) bool {
 	words := interpreterOf(text)
-	return len(words) > 0 && strings.HasSuffix(family(path.Base(words[0])), "sh")
+	return len(words) > 0 && strings.HasSuffix(programs().canonical(path.Base(words[0])), "sh")
 }
 
 // interpreterOf returns the words of a script's first line, without env.
