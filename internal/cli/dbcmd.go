@@ -147,7 +147,11 @@ func undoState(ctx context.Context, a *app, dir string) string {
 	if a.store.ReadOnly() {
 		return "not here: nothing can be run"
 	}
-	if why := a.svc.TryUndo(ctx, dir); why != nil {
+	inst, why := a.svc.Instance(ctx, dir)
+	if why == nil {
+		why = inst.TryUndo(ctx)
+	}
+	if why != nil {
 		return fmt.Sprintf("not here: %v", why)
 	}
 	return fmt.Sprintf("steps in %s can be undone", dir)

@@ -11,6 +11,7 @@ import (
 	"lathe/internal/opencode/wire"
 	"lathe/internal/session"
 	"lathe/internal/snapshot"
+	"lathe/internal/undo"
 )
 
 // onSession makes a command whose first argument is a session.
@@ -53,7 +54,7 @@ func onLastUsed(env *Env, cmd *cobra.Command, run func(ctx context.Context, a *a
 }
 
 func newSessionRevert(env *Env) *cobra.Command {
-	var in session.RevertInput
+	var in undo.Input
 	var message, part string
 	cmd := onLastUsed(env, &cobra.Command{
 		Use: "revert [id]", Short: "Take back what a session did to files, from a message on",
@@ -148,7 +149,7 @@ func tellFiles(env *Env, files []string, conflicts []snapshot.Conflict) error {
 
 // tellUnrecorded prints what was changed, and that other changes stay since
 // nothing was recorded of them: that is no success.
-func tellUnrecorded(env *Env, out session.Reverted) error {
+func tellUnrecorded(env *Env, out undo.Result) error {
 	what := "no file was taken back"
 	if len(out.Files)+len(out.Conflicts) > 0 {
 		if err := tellFiles(env, out.Files, out.Conflicts); err != nil {

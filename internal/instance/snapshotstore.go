@@ -2,9 +2,10 @@ package instance
 
 import (
 	"context"
+	"sync"
+
 	"lathe"
 	"lathe/internal/snapshot"
-	"sync"
 )
 
 // undo is an instance's snapshot store, opened on first use.
@@ -30,6 +31,16 @@ func (i *Instance) Snapshots() (*snapshot.Store, error) {
 		}
 	})
 	return i.undo.store, i.undo.err
+}
+
+// TryUndo takes a snapshot of the directory and returns what keeps steps in it from
+// being undone, or nil. In a large directory it takes a moment.
+func (i *Instance) TryUndo(ctx context.Context) error {
+	store, err := i.Snapshots()
+	if err == nil {
+		_, err = store.Track(ctx)
+	}
+	return err
 }
 
 func (u *undo) close() error {

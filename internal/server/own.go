@@ -16,6 +16,7 @@ import (
 	"lathe/internal/session"
 	"lathe/internal/store"
 	"lathe/internal/turn"
+	"lathe/internal/undo"
 )
 
 // Routes below /lathe are for lathe's own faces (internal/client calls them): what
@@ -175,7 +176,7 @@ type ownReverted struct {
 
 const toldConflicts = 20
 
-func encodeReverted(out session.Reverted) ownReverted {
+func encodeReverted(out undo.Result) ownReverted {
 	r := ownReverted{wire.EncodeSession(out.Session), api.Reverted{Conflicts: len(out.Conflicts), Unrecorded: out.Unrecorded}}
 	for _, c := range out.Conflicts[:min(len(out.Conflicts), toldConflicts)] {
 		name, err := filepath.Rel(out.Session.Directory, c.Path)
@@ -201,7 +202,7 @@ func (c *call) ownRevert() (any, error) {
 	if err := lathe.CheckID(string(in.MessageID), lathe.PrefixMessage); err != nil {
 		return nil, badPayload("%v", err)
 	}
-	out, err := c.s.opts.Service.Revert(context.WithoutCancel(c.ctx()), sess.ID, session.RevertInput{MessageID: in.MessageID})
+	out, err := c.s.opts.Service.Revert(context.WithoutCancel(c.ctx()), sess.ID, undo.Input{MessageID: in.MessageID})
 	return encodeReverted(out), err
 }
 

@@ -312,7 +312,7 @@ func (c *call) ownSetup() (any, error) {
 	}
 	out.Warnings = append(out.Warnings, inst.Unused()...)
 	out.Snapshots = "on"
-	if err := c.s.opts.Service.UndoProblem(c.ctx(), inst.Root.Dir); err != nil {
+	if _, err := inst.Snapshots(); err != nil {
 		out.Snapshots = "off: " + err.Error()
 	}
 	out.Checks = c.checks(inst, out)

@@ -13,6 +13,7 @@ import (
 	"lathe/internal/session"
 	"lathe/internal/store"
 	"lathe/internal/turn"
+	"lathe/internal/undo"
 )
 
 func (c *call) sessionList() (any, error) {
@@ -227,7 +228,7 @@ func (c *call) sessionRevert() (any, error) {
 			return nil, badPayload("%v", err)
 		}
 	}
-	out, err := c.s.opts.Service.Revert(context.WithoutCancel(c.ctx()), sess.ID, session.RevertInput{MessageID: in.MessageID, PartID: in.PartID})
+	out, err := c.s.opts.Service.Revert(context.WithoutCancel(c.ctx()), sess.ID, undo.Input{MessageID: in.MessageID, PartID: in.PartID})
 	c.tellConflicts(sess, out)
 	return wire.EncodeSession(out.Session), err
 }
@@ -235,7 +236,7 @@ func (c *call) sessionRevert() (any, error) {
 // tellConflicts says which files were left alone: somebody else changed them, or
 // what was done to them was not recorded. The
 // answer has no place for that, so screens show it.
-func (c *call) tellConflicts(sess lathe.Session, out session.Reverted) {
+func (c *call) tellConflicts(sess lathe.Session, out undo.Result) {
 	toast := toastProps{Title: "Files left as they are", Variant: "warning"}
 	switch n := len(out.Conflicts); {
 	case n > 0:

@@ -8,6 +8,7 @@ import (
 	"lathe/internal/instance"
 	"lathe/internal/store"
 	"lathe/internal/turn"
+	"lathe/internal/undo"
 )
 
 // newRunner returns the runner of a session.
@@ -15,6 +16,10 @@ func newRunner(s *Service, sess lathe.Session, inst *instance.Instance) *runner 
 	r := &runner{s: s, inst: inst}
 	r.sess.Store(&sess)
 	r.ids.Store(s.opts.IDs)
+	r.changes = undo.New(undo.Options{
+		Sessions: s, Store: s.opts.Store, Bus: s.opts.Bus, Log: s.opts.Log, Instance: inst,
+		Current: r.current, Stored: func(now *lathe.Session) { r.sess.Store(now) }, NewPart: func() lathe.PartID { return r.ids.Load().Part() },
+	})
 	return r
 }
 

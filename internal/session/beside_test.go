@@ -16,6 +16,7 @@ import (
 	"lathe/internal/llm"
 	"lathe/internal/session"
 	"lathe/internal/snapshot"
+	"lathe/internal/undo"
 )
 
 // pair is two sessions that work in one directory.
@@ -114,7 +115,7 @@ func (p *pair) revert(id lathe.SessionID, n int, force bool) (kept map[string]st
 		if n--; n > 0 {
 			continue
 		}
-		out, err := p.svc.Revert(p.t.Context(), id, session.RevertInput{MessageID: m.ID, Force: force})
+		out, err := p.svc.Revert(p.t.Context(), id, undo.Input{MessageID: m.ID, Force: force})
 		if err != nil {
 			p.t.Fatal(err)
 		}

@@ -67,7 +67,7 @@ func (s *Service) StartSummarize(ctx context.Context, id lathe.SessionID, model 
 	if err != nil {
 		return nil, err
 	}
-	if err := r.dropReverted(ctx); err != nil {
+	if err := r.changes.DropReverted(ctx); err != nil {
 		r.release(ctx, lease)
 		return nil, err
 	}

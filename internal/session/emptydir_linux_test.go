@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"lathe/internal/session"
+	"lathe/internal/undo"
 )
 
 // Empty directories are undone with the rest: what a turn made goes, what it
@@ -36,7 +36,7 @@ func TestRevertOfEmptyDirectories(t *testing.T) {
 	w.ask(s, id, "mkdir -p made/a/b; rm -r removed; echo x > filled/x; mkdir new; echo y > new/y")
 	revert := func(n int) {
 		t.Helper()
-		out, err := s.Revert(t.Context(), id, session.RevertInput{MessageID: w.users(s, id)[n]})
+		out, err := s.Revert(t.Context(), id, undo.Input{MessageID: w.users(s, id)[n]})
 		if err != nil || len(out.Conflicts) > 0 {
 			t.Fatalf("conflicts %v, %v", out.Conflicts, err)
 		}

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -14,6 +13,7 @@ import (
 	"lathe"
 	"lathe/internal/snapshot"
 	"lathe/internal/store"
+	"lathe/internal/undo"
 )
 
 // ForkInput says what a fork takes along.
@@ -66,7 +66,7 @@ func (s *Service) Fork(ctx context.Context, id lathe.SessionID, in ForkInput) (o
 	if err != nil {
 		return out, err
 	}
-	fork.Summary = summaryOf(diffs)
+	fork.Summary = undo.Summary(diffs)
 	if err := s.copyMessages(ctx, fork, messages[:until], diffs, s.boundary(ctx, id)); err != nil {
 		return out, fmt.Errorf("fork session %s: %w", id, err)
 	}
@@ -82,7 +82,11 @@ func (s *Service) Fork(ctx context.Context, id lathe.SessionID, in ForkInput) (o
 	s.opts.Bus.Publish(fork.Directory, lathe.SessionCreated{Session: fork})
 	s.opts.Bus.Publish(fork.Directory, lathe.SessionUpdated{Session: fork})
 	if in.Files {
-		err = s.alone(ctx, id, func(r *runner, _ lathe.Session) error { return r.forkFiles(ctx, fork.ID, messages[until:], &out) })
+		err = s.alone(ctx, id, func(r *runner, _ lathe.Session) error {
+			applied, err := r.changes.Rewind(ctx, fork.ID, messages[until:])
+			out.Files, out.Conflicts = applied.Changed, applied.Conflicts
+			return err
+		})
 	}
 	return out, err
 }
@@ -118,81 +122,6 @@ func settled(messages []lathe.Message) int {
 	return len(messages)
 }
 
-const forkFilesKey = "forkfiles"
-
-// forkDoc is what a fork did to files, kept with it, and kept before it is done.
-type forkDoc struct {
-	revertDoc
-	Before string `json:"before"`
-}
-
-// forkFiles takes files back to where a fork begins.
-func (r *runner) forkFiles(ctx context.Context, fork lathe.SessionID, later []lathe.Message, out *Forked) error {
-	targets := targetsOf(changesFrom(later, 0, 0))
-	if len(targets) == 0 {
-		return nil
-	}
-	store, err := r.inst.Snapshots()
-	if err != nil {
-		return err
-	}
-	var doc forkDoc
-	if doc.Before, err = store.Track(ctx); err != nil {
-		return err
-	}
-	for _, t := range targets {
-		doc.Files, doc.Toward = append(doc.Files, t.Path), append(doc.Toward, t.To)
-	}
-	if err := r.s.saveForkFiles(ctx, fork, doc); err != nil {
-		return err
-	}
-	applied, err := store.Apply(ctx, targets, false)
-	out.Files, out.Conflicts = applied.Changed, applied.Conflicts
-	if err != nil {
-		return err
-	}
-	return r.s.saveForkFiles(ctx, fork, forkDoc{revertDoc{Files: applied.Changed, After: applied.After}, doc.Before})
-}
-
-func (s *Service) saveForkFiles(ctx context.Context, fork lathe.SessionID, doc forkDoc) error {
-	data, err := json.Marshal(doc)
-	if err != nil {
-		return err
-	}
-	return s.opts.Store.Batch(ctx, func(tx store.Tx) error { return tx.SetValue(fork, forkFilesKey, data) })
-}
-
-// UndoForkFiles brings back what a fork with its files changed in the worktree. It
-// does nothing for other sessions.
-func (s *Service) UndoForkFiles(ctx context.Context, id lathe.SessionID, force bool) (out Reverted, err error) {
-	err = s.alone(ctx, id, func(r *runner, sess lathe.Session) error {
-		out.Session = sess
-		var doc forkDoc
-		data, err := s.opts.Store.Value(ctx, id, forkFilesKey)
-		if err == nil && len(data) > 0 {
-			err = json.Unmarshal(data, &doc)
-		}
-		if err != nil || len(doc.Files) == 0 {
-			return err
-		}
-		store, err := r.inst.Snapshots()
-		if err != nil {
-			return err
-		}
-		var targets []snapshot.Target
-		for i, f := range doc.Files {
-			targets = append(targets, snapshot.Target{Path: f, To: doc.Before, Expect: doc.states(i)})
-		}
-		applied, err := store.Apply(ctx, targets, force)
-		out.Files, out.Conflicts = applied.Changed, applied.Conflicts
-		if err != nil || len(applied.Conflicts) > 0 {
-			return err
-		}
-		return s.saveForkFiles(ctx, id, forkDoc{})
-	})
-	return out, err
-}
-
 // boundary returns where the live tail of a session starts, or 0.
 func (s *Service) boundary(ctx context.Context, id lathe.SessionID) int64 {
 	tail, err := s.opts.Store.Tail(ctx, id)
@@ -207,8 +136,7 @@ func (s *Service) diffsOf(ctx context.Context, sess lathe.Session, messages []la
 	if until == len(messages) && sess.Revert == nil {
 		return s.Diff(ctx, sess.ID, "")
 	}
-	changed := gather(messages[:until])
-	if len(changed.Files) == 0 {
+	if !undo.Any(messages[:until]) {
 		return nil, nil
 	}
 	r, err := s.runner(ctx, sess.ID)
@@ -216,7 +144,7 @@ func (s *Service) diffsOf(ctx context.Context, sess lathe.Session, messages []la
 		s.opts.Log.Info("what a part of a session changed cannot be told", "session", sess.ID, "err", err)
 		return nil, nil
 	}
-	return r.diffOf(ctx, changed)
+	return r.changes.DiffOf(ctx, messages[:until])
 }
 
 // copyMessages stores the fork with copies of the messages under new identifiers.
@@ -255,7 +183,7 @@ func (s *Service) copyMessages(ctx context.Context, fork lathe.Session, messages
 				return err
 			}
 		}
-		return saveChanged(tx, fork.ID, gather(messages))
+		return undo.Copy(tx, fork.ID, messages)
 	})
 }
 

@@ -116,7 +116,7 @@ func (r *runner) userMessage(ctx context.Context, p Prompt) (*lathe.Message, err
 // storeUser stores a user message with what the model has to be told since the
 // last one, then publishes it.
 func (r *runner) storeUser(ctx context.Context, m *lathe.Message, p Prompt) error {
-	if err := r.dropReverted(ctx); err != nil {
+	if err := r.changes.DropReverted(ctx); err != nil {
 		return err
 	}
 	info := m.Info.(*lathe.User)

@@ -10,6 +10,7 @@ import (
 	"lathe"
 	"lathe/internal/bus"
 	"lathe/internal/session"
+	"lathe/internal/undo"
 )
 
 // TestEventsOfARevert holds what subscribers are told, and in which order.
@@ -22,7 +23,7 @@ func TestEventsOfARevert(t *testing.T) {
 	user := w.users(s, id)[0]
 	sub := s.Subscribe(t.Context(), bus.Filter{})
 	defer sub.Close()
-	out, err := s.Revert(t.Context(), id, session.RevertInput{MessageID: user})
+	out, err := s.Revert(t.Context(), id, undo.Input{MessageID: user})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func TestRevertOfABusySession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Revert(t.Context(), id, session.RevertInput{MessageID: user}); lathe.CodeOf(err) != lathe.CodeBusy {
+	if _, err := s.Revert(t.Context(), id, undo.Input{MessageID: user}); lathe.CodeOf(err) != lathe.CodeBusy {
 		t.Errorf("revert: %v", err)
 	}
 	if _, err := s.Unrevert(t.Context(), id, false); lathe.CodeOf(err) != lathe.CodeBusy {

@@ -13,6 +13,7 @@ import (
 	"lathe"
 	"lathe/internal/session"
 	"lathe/internal/snapshot"
+	"lathe/internal/undo"
 )
 
 // files is the repository as it is: mode and content by path.
@@ -88,7 +89,7 @@ func TestRevertRedoUnrevertAndCleanUp(t *testing.T) {
 	if diff := cmp.Diff(&lathe.SessionSummary{Additions: 2, Deletions: 1, Files: 4}, sess.Summary); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}
-	got, err := s.Revert(t.Context(), id, session.RevertInput{MessageID: users[1]})
+	got, err := s.Revert(t.Context(), id, undo.Input{MessageID: users[1]})
 	if err != nil || len(got.Conflicts) > 0 {
 		t.Fatalf("revert: %v, %v", got.Conflicts, err)
 	}
@@ -96,11 +97,11 @@ func TestRevertRedoUnrevertAndCleanUp(t *testing.T) {
 	if r := got.Session.Revert; r == nil || r.MessageID != users[1] || !strings.Contains(r.Diff, "+a\n") {
 		t.Errorf("the session's revert is %+v", r)
 	}
-	if got, err = s.Revert(t.Context(), id, session.RevertInput{MessageID: users[0]}); err != nil || len(got.Conflicts) > 0 {
+	if got, err = s.Revert(t.Context(), id, undo.Input{MessageID: users[0]}); err != nil || len(got.Conflicts) > 0 {
 		t.Fatalf("revert further: %v, %v", got.Conflicts, err)
 	}
 	w.same("after the first was reverted too", start)
-	if got, err = s.Revert(t.Context(), id, session.RevertInput{MessageID: users[1]}); err != nil || len(got.Conflicts) > 0 {
+	if got, err = s.Revert(t.Context(), id, undo.Input{MessageID: users[1]}); err != nil || len(got.Conflicts) > 0 {
 		t.Fatalf("redo: %v, %v", got.Conflicts, err)
 	}
 	w.same("after the first was redone", one)
@@ -113,7 +114,7 @@ func TestRevertRedoUnrevertAndCleanUp(t *testing.T) {
 		t.Errorf("unrevert of what is not reverted: %+v, %v", back, err)
 	}
 
-	if _, err := s.Revert(t.Context(), id, session.RevertInput{MessageID: users[1]}); err != nil {
+	if _, err := s.Revert(t.Context(), id, undo.Input{MessageID: users[1]}); err != nil {
 		t.Fatal(err)
 	}
 	w.ask(s, id, "true")
@@ -135,7 +136,7 @@ func TestRevertKeepsWhatTheUserChanged(t *testing.T) {
 	w.ask(s, id, "echo one > a.txt; echo one > b.txt")
 	w.write(map[string]string{"repo/a.txt": "by hand\n"})
 	users := w.users(s, id)
-	got, err := s.Revert(t.Context(), id, session.RevertInput{MessageID: users[0]})
+	got, err := s.Revert(t.Context(), id, undo.Input{MessageID: users[0]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,7 @@ func TestRevertKeepsWhatTheUserChanged(t *testing.T) {
 	if files := w.files(); files["a.txt"] != "-rwxr-xr-x by hand\n" || !strings.HasSuffix(files["b.txt"], "one\n") {
 		t.Errorf("after unrevert files are %v", files)
 	}
-	if _, err := s.Revert(t.Context(), id, session.RevertInput{MessageID: users[0], Force: true}); err != nil {
+	if _, err := s.Revert(t.Context(), id, undo.Input{MessageID: users[0], Force: true}); err != nil {
 		t.Fatal(err)
 	}
 	if files := w.files(); files["a.txt"] != "" {
@@ -172,7 +173,7 @@ func TestRevertOfPartOfAMessage(t *testing.T) {
 	}
 	answer := msgs[1]
 	last := answer.Parts[len(answer.Parts)-1]
-	got, err := s.Revert(t.Context(), id, session.RevertInput{MessageID: answer.ID, PartID: last.ID})
+	got, err := s.Revert(t.Context(), id, undo.Input{MessageID: answer.ID, PartID: last.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +190,7 @@ func TestRevertOfPartOfAMessage(t *testing.T) {
 	if len(msgs[1].Parts) != len(answer.Parts)-1 || msgs[1].ID != answer.ID {
 		t.Errorf("the message has %d parts, had %d", len(msgs[1].Parts), len(answer.Parts))
 	}
-	if _, err := s.Revert(t.Context(), id, session.RevertInput{MessageID: "msg_none"}); lathe.CodeOf(err) != lathe.CodeNotFound {
+	if _, err := s.Revert(t.Context(), id, undo.Input{MessageID: "msg_none"}); lathe.CodeOf(err) != lathe.CodeNotFound {
 		t.Errorf("revert to what is not there: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"lathe/internal/instance"
 	"lathe/internal/store"
 	"lathe/internal/turn"
+	"lathe/internal/undo"
 )
 
 // Run is what becomes of one prompt, or of a compaction that was asked for. Its
@@ -74,8 +75,7 @@ type runner struct {
 	outputsOnce sync.Once
 	outputsDir  string // see outputs
 
-	// undoTold says that the person knows that changes cannot be undone.
-	undoTold atomic.Bool
+	changes *undo.Changes // of files
 	// restored says that the read tracker knows of earlier processes.
 	restored bool
 	frozen   *frozen
@@ -252,14 +252,14 @@ func (r *runner) oneTurn(ctx context.Context) (turn.Outcome, error) {
 	}
 	r.dropSeen(history)
 	r.restoreSeen(history)
-	r.recoverPatch(ctx, history)
+	r.changes.RecoverPatch(ctx, history)
 	r.s.Shares.Keep(ctx, r.inst, *r.current())
 	h := &host{runner: r, rules: r.rules, toolsets: map[string]*turn.Toolset{}}
 	r.title(history)
 	t := &turn.Turn{
 		Session: *r.current(), History: history, Host: h, Log: r.rec, IDs: r.ids.Load(),
 		Limits: r.limits, Outputs: r.outputs(), Spent: r.spent, Task: r.inst.TaskTool(), Hooks: r.inst.Hooks, Retries: r.s.opts.Retries, ContinueOnDeny: r.inst.Config.Experimental.ContinueLoopOnDeny,
-		Now: r.s.opts.Now, Logger: r.s.opts.Log, Snapshots: r.turnSnapshots(),
+		Now: r.s.opts.Now, Logger: r.s.opts.Log, Snapshots: r.changes.Snapshots(),
 		Context: r.turnContext(ctx), Asked: r.newestWaiting(),
 	}
 	r.takeAsked().apply(t)
@@ -267,7 +267,7 @@ func (r *runner) oneTurn(ctx context.Context) (turn.Outcome, error) {
 	if r.current().ParentID == "" { // what its subagents used was used for it
 		_, out.Cost, out.Tokens = r.spent.Total()
 	}
-	r.summarise(ctx, t.History)
+	r.changes.Summarise(ctx, t.History)
 	return out, err
 }
 

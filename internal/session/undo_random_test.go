@@ -19,6 +19,7 @@ import (
 
 	"lathe"
 	"lathe/internal/session"
+	"lathe/internal/undo"
 )
 
 // gitDir is what the repository's .git holds.
@@ -130,7 +131,7 @@ func TestRevertOfRandomTurns(t *testing.T) {
 			}
 		}
 		point := random.IntN(len(states))
-		got, err := s.Revert(t.Context(), id, session.RevertInput{MessageID: w.users(s, id)[point]})
+		got, err := s.Revert(t.Context(), id, undo.Input{MessageID: w.users(s, id)[point]})
 		if err != nil {
 			t.Fatal(what, err)
 		}
@@ -187,7 +188,7 @@ func TestRevertTakesBackTheUsersCommands(t *testing.T) {
 		point int
 		want  map[string]string
 	}{{1, one}, {0, start}} {
-		got, err := s.Revert(t.Context(), id, session.RevertInput{MessageID: users[tt.point]})
+		got, err := s.Revert(t.Context(), id, undo.Input{MessageID: users[tt.point]})
 		if err != nil || len(got.Conflicts) > 0 {
 			t.Fatalf("revert: %v, %v", got.Conflicts, err)
 		}

@@ -117,7 +117,7 @@ func (r *runner) userShell(ctx context.Context, user *lathe.Message, command str
 		return turn.Outcome{}, err
 	}
 	m.Parts = append([]lathe.Part{p}, changed...)
-	r.summarise(save, []lathe.Message{*user, m})
+	r.changes.Summarise(save, []lathe.Message{*user, m})
 	return turn.Outcome{Last: &m}, nil
 }
 
@@ -126,13 +126,13 @@ func (r *runner) beforeShell(ctx context.Context) string {
 	store, err := r.inst.Snapshots()
 	if err != nil {
 		if r.inst.Config.SnapshotOn() {
-			r.tellUndoOff(err)
+			r.changes.ReportOff(err)
 		}
 		return ""
 	}
 	tree, err := store.Track(ctx)
 	if err != nil && ctx.Err() == nil {
-		r.tellUndoOff(err)
+		r.changes.ReportOff(err)
 		r.s.opts.Log.Warn("a command cannot be undone", "session", r.current().ID, "err", err)
 	}
 	return tree
@@ -147,7 +147,7 @@ func (r *runner) shellChanges(ctx context.Context, before string, m lathe.Messag
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shellSnapshot)
 	defer cancel()
-	patch, now, err := r.patch(ctx, store, before)
+	patch, now, err := r.changes.Patch(ctx, store, before)
 	if err != nil {
 		r.s.opts.Log.Warn("what a command changed is not known", "session", r.current().ID, "err", err)
 		return nil

@@ -1,4 +1,4 @@
-package session
+package undo
 
 import (
 	"context"
@@ -15,27 +15,8 @@ import (
 // maxDiffText bounds the contents that the diffs of a session carry together.
 const maxDiffText = 8 << 20
 
-// Diff returns what a session changed, or what the turn changed that answered a
-// user message.
-func (s *Service) Diff(ctx context.Context, id lathe.SessionID, message lathe.MessageID) ([]lathe.FileDiff, error) {
-	if message == "" {
-		if _, err := s.Get(ctx, id); err != nil {
-			return nil, err
-		}
-		return s.opts.Store.Diffs(ctx, id, "")
-	}
-	m, err := s.opts.Store.Message(ctx, id, message)
-	if err != nil {
-		return nil, err
-	}
-	if u, ok := m.Info.(*lathe.User); ok && u.Summary != nil {
-		return u.Summary.Diffs, nil
-	}
-	return nil, nil
-}
-
-// summaryOf counts diffs; nil when there are none.
-func summaryOf(diffs []lathe.FileDiff) *lathe.SessionSummary {
+// Summary counts diffs; nil when there are none.
+func Summary(diffs []lathe.FileDiff) *lathe.SessionSummary {
 	if len(diffs) == 0 {
 		return nil
 	}
@@ -81,6 +62,19 @@ func gather(messages []lathe.Message) (d changedDoc) {
 	return d
 }
 
+// Any reports whether messages changed any file.
+func Any(messages []lathe.Message) bool { return len(gather(messages).Files) > 0 }
+
+// Copy stores, for a session that begins with these messages, what they changed.
+func Copy(tx store.Tx, id lathe.SessionID, messages []lathe.Message) error {
+	return saveChanged(tx, id, gather(messages))
+}
+
+// DiffOf returns what some messages of the session changed.
+func (u *Changes) DiffOf(ctx context.Context, messages []lathe.Message) ([]lathe.FileDiff, error) {
+	return u.diff(ctx, gather(messages))
+}
+
 func saveChanged(tx store.Tx, id lathe.SessionID, d changedDoc) error {
 	data, err := json.Marshal(d)
 	if err != nil {
@@ -90,26 +84,26 @@ func saveChanged(tx store.Tx, id lathe.SessionID, d changedDoc) error {
 }
 
 // changed returns what the whole session changed so far.
-func (r *runner) changed(ctx context.Context) (d changedDoc, err error) {
-	data, err := r.s.opts.Store.Value(ctx, r.current().ID, changedKey)
+func (u *Changes) changed(ctx context.Context) (d changedDoc, err error) {
+	data, err := u.store.Value(ctx, u.current().ID, changedKey)
 	if err == nil && len(data) > 0 {
 		err = json.Unmarshal(data, &d)
 	}
 	return d, err
 }
 
-// diffOf returns the diffs of the changed files, from the first tree to the last.
-func (r *runner) diffOf(ctx context.Context, d changedDoc) ([]lathe.FileDiff, error) {
+// diff returns the diffs of the changed files, from the first tree to the last.
+func (u *Changes) diff(ctx context.Context, d changedDoc) ([]lathe.FileDiff, error) {
 	if d.From == "" || d.To == "" || d.From == d.To {
 		return nil, nil
 	}
-	store, err := r.inst.Snapshots()
+	store, err := u.inst.Snapshots()
 	if err != nil {
 		return nil, nil // they were switched off since
 	}
 	all, err := store.Diff(ctx, d.From, d.To)
 	if err != nil {
-		r.s.opts.Log.Warn("what the session changed cannot be told", "session", r.current().ID, "err", err)
+		u.log.Warn("what the session changed cannot be told", "session", u.current().ID, "err", err)
 		return nil, nil
 	}
 	var out []lathe.FileDiff
@@ -126,9 +120,9 @@ func (r *runner) diffOf(ctx context.Context, d changedDoc) ([]lathe.FileDiff, er
 	return out, nil
 }
 
-// summarise stores what the newest turn changed with its user message, and what
+// Summarise stores what the newest turn changed with its user message, and what
 // the session changed so far. Turns that changed nothing cost nothing.
-func (r *runner) summarise(ctx context.Context, history []lathe.Message) {
+func (u *Changes) Summarise(ctx context.Context, history []lathe.Message) {
 	i := len(history) - 1
 	changed := false
 	for ; i >= 0; i-- {
@@ -140,25 +134,25 @@ func (r *runner) summarise(ctx context.Context, history []lathe.Message) {
 	if i < 0 || !changed {
 		return
 	}
-	if err := r.storeSummary(context.WithoutCancel(ctx), history[i], history[i:]); err != nil {
-		r.s.opts.Log.Warn("what the turn changed could not be summed up", "session", r.current().ID, "err", err)
+	if err := u.storeSummary(context.WithoutCancel(ctx), history[i], history[i:]); err != nil {
+		u.log.Warn("what the turn changed could not be summed up", "session", u.current().ID, "err", err)
 	}
 }
 
-func (r *runner) storeSummary(ctx context.Context, user lathe.Message, messages []lathe.Message) error {
+func (u *Changes) storeSummary(ctx context.Context, user lathe.Message, messages []lathe.Message) error {
 	turn := gather(messages)
-	own, err := r.diffOf(ctx, turn)
+	own, err := u.diff(ctx, turn)
 	if err != nil {
 		return err
 	}
-	doc, err := r.changed(ctx)
+	doc, err := u.changed(ctx)
 	if err != nil {
 		return err
 	}
 	total := own
 	if doc.From != "" {
 		doc.add(stepChange{from: turn.From, to: turn.To, files: turn.Files})
-		if total, err = r.diffOf(ctx, doc); err != nil {
+		if total, err = u.diff(ctx, doc); err != nil {
 			return err
 		}
 	} else {
@@ -171,15 +165,15 @@ func (r *runner) storeSummary(ctx context.Context, user lathe.Message, messages 
 	}
 	user.Info, user.Parts = &info, nil
 	var sess lathe.Session
-	err = r.s.opts.Store.Batch(ctx, func(tx store.Tx) (err error) {
+	err = u.store.Batch(ctx, func(tx store.Tx) (err error) {
 		if err := tx.UpdateMessage(&user); err != nil {
 			return err
 		}
-		if err := errors.Join(tx.SetDiffs(r.current().ID, "", total), saveChanged(tx, r.current().ID, doc)); err != nil {
+		if err := errors.Join(tx.SetDiffs(u.current().ID, "", total), saveChanged(tx, u.current().ID, doc)); err != nil {
 			return err
 		}
-		sess, err = tx.UpdateSession(r.current().ID, func(s *lathe.Session) error {
-			s.Summary = summaryOf(total)
+		sess, err = tx.UpdateSession(u.current().ID, func(s *lathe.Session) error {
+			s.Summary = Summary(total)
 			return nil
 		})
 		return err
@@ -187,7 +181,7 @@ func (r *runner) storeSummary(ctx context.Context, user lathe.Message, messages 
 	if err != nil {
 		return fmt.Errorf("store the summary: %w", err)
 	}
-	publish := func(ev lathe.Event) { r.s.opts.Bus.Publish(sess.Directory, ev) }
+	publish := func(ev lathe.Event) { u.bus.Publish(sess.Directory, ev) }
 	publish(lathe.MessageUpdated{Message: user})
 	publish(lathe.SessionUpdated{Session: sess})
 	publish(lathe.SessionDiff{SessionID: sess.ID, Diff: total})

@@ -1,4 +1,4 @@
-package session
+package undo
 
 import (
 	"context"
@@ -10,13 +10,13 @@ import (
 // noSnapshots are those of a turn in a directory of which none are taken. The
 // session says so before its first call that can change files.
 type noSnapshots struct {
-	r   *runner
+	u   *Changes
 	why error
 }
 
 // Known returns at once that there is no tree, so that no call waits for one.
 func (n noSnapshots) Known() (string, bool) {
-	n.r.tellUndoOff(n.why)
+	n.u.ReportOff(n.why)
 	return "", true
 }
 
@@ -26,39 +26,39 @@ func (n noSnapshots) Patch(context.Context, string) (lathe.Patch, string, error)
 	return lathe.Patch{}, "", n.why
 }
 
-// turnSnapshots is what a turn records trees with; nil when the person switched
+// Snapshots is what a turn records trees with; nil when the person switched
 // that off.
-func (r *runner) turnSnapshots() turn.Snapshots {
-	store, err := r.inst.Snapshots()
+func (u *Changes) Snapshots() turn.Snapshots {
+	store, err := u.inst.Snapshots()
 	switch {
 	case err == nil:
-		return turnSnapshots{store, r}
-	case r.inst.Config.SnapshotOn():
-		return noSnapshots{r, err}
+		return turnSnapshots{store, u}
+	case u.inst.Config.SnapshotOn():
+		return noSnapshots{u, err}
 	}
 	return nil
 }
 
-// tellUndoOff says once why what is changed from here on cannot be undone.
-func (r *runner) tellUndoOff(why error) {
-	if r.undoTold.Swap(true) {
+// ReportOff says once why what is changed from here on cannot be undone.
+func (u *Changes) ReportOff(why error) {
+	if u.told.Swap(true) {
 		return
 	}
-	sess := r.current()
-	r.s.opts.Bus.Publish(sess.Directory, lathe.UndoOff{SessionID: sess.ID, Reason: why.Error()})
+	sess := u.current()
+	u.bus.Publish(sess.Directory, lathe.UndoOff{SessionID: sess.ID, Reason: why.Error()})
 }
 
 // unrecorded returns why changes of these messages cannot be taken back; empty if
 // none of them is unknown. Parts before the given one of the first message do not
 // count.
-func (r *runner) unrecorded(messages []lathe.Message, part int) string {
-	_, off := r.inst.Snapshots()
+func (u *Changes) unrecorded(messages []lathe.Message, part int) string {
+	_, off := u.inst.Snapshots()
 	for i, m := range messages {
 		parts := m.Parts
 		if i == 0 {
 			parts = parts[min(part, len(parts)):]
 		}
-		if !r.changedUnseen(parts, off != nil) {
+		if !u.changedUnseen(parts, off != nil) {
 			continue
 		}
 		if off != nil {
@@ -72,14 +72,14 @@ func (r *runner) unrecorded(messages []lathe.Message, part int) string {
 // changedUnseen reports whether a call that can change files ran in a step that
 // has no tree to go back to. A command of the person's own is no step: there it
 // counts whether trees are taken at all.
-func (r *runner) changedUnseen(parts []lathe.Part, off bool) bool {
+func (u *Changes) changedUnseen(parts []lathe.Part, off bool) bool {
 	unseen := off
 	for _, p := range parts {
 		switch b := p.Body.(type) {
 		case *lathe.StepStart:
 			unseen = b.Snapshot == ""
 		case *lathe.ToolCall:
-			if _, done := b.State.(*lathe.ToolDone); done && unseen && r.canChange(b.Tool) {
+			if _, done := b.State.(*lathe.ToolDone); done && unseen && u.canChange(b.Tool) {
 				return true
 			}
 		}
@@ -88,7 +88,7 @@ func (r *runner) changedUnseen(parts []lathe.Part, off bool) bool {
 }
 
 // canChange reports whether a tool can change files; one that is not known can.
-func (r *runner) canChange(name string) bool {
-	t, ok := r.inst.Tools.Lookup(name)
+func (u *Changes) canChange(name string) bool {
+	t, ok := u.inst.Tools.Lookup(name)
 	return !ok || !t.Spec().ReadOnly
 }

@@ -1,4 +1,4 @@
-package session
+package undo
 
 import (
 	"context"
@@ -21,25 +21,25 @@ import (
 // marked as shared, and a revert leaves it alone unless forced, so that no session
 // takes back what another one did.
 
-// patch returns what the session's newest answer changed since a tree, and the
+// Patch returns what the session's newest answer changed since a tree, and the
 // tree of now.
-func (r *runner) patch(ctx context.Context, store *snapshot.Store, from string) (p lathe.Patch, now string, err error) {
+func (u *Changes) Patch(ctx context.Context, store *snapshot.Store, from string) (p lathe.Patch, now string, err error) {
 	p, now, err = store.Patch(ctx, from)
 	if err != nil || len(p.Files) == 0 {
 		return p, now, err
 	}
-	beside, err := r.s.opts.Store.Beside(ctx, r.current().ID)
+	beside, err := u.store.Beside(ctx, u.current().ID)
 	if err != nil {
-		r.s.opts.Log.Warn("what other sessions changed meanwhile is not known", "session", r.current().ID, "err", err)
+		u.log.Warn("what other sessions changed meanwhile is not known", "session", u.current().ID, "err", err)
 		return p, now, nil
 	}
 	if len(beside.Others) == 0 && !beside.More {
 		return p, now, nil
 	}
-	w := writers{own: wroteBy(r.inst, r.inst.Root.Dir, beside.Answer), more: beside.More}
+	w := writers{own: wroteBy(u.inst, u.inst.Root.Dir, beside.Answer), more: beside.More}
 	for _, o := range beside.Others {
 		if within(store.Top(), o.Directory) {
-			w.others = append(w.others, wroteBy(r.inst, o.Directory, o.Message))
+			w.others = append(w.others, wroteBy(u.inst, o.Directory, o.Message))
 		}
 	}
 	p.Files, p.Shared = w.sort(p.Files)

@@ -1,30 +1,76 @@
-package session
+package undo
 
 import (
 	"context"
+	"log/slog"
 	"slices"
+	"sync/atomic"
 
 	"lathe"
+	"lathe/internal/bus"
+	"lathe/internal/instance"
 	"lathe/internal/snapshot"
 	"lathe/internal/store"
 )
 
+// Sessions is what undoing needs of the sessions of this process.
+type Sessions interface {
+	Get(ctx context.Context, id lathe.SessionID) (lathe.Session, error)
+	// Messages returns all messages of a session, oldest first; limit 0 is all.
+	Messages(ctx context.Context, id lathe.SessionID, limit int) ([]lathe.Message, error)
+}
+
+// Options say whose changes a [Changes] are. All of it is needed.
+type Options struct {
+	Sessions Sessions
+	Store    *store.Store
+	Bus      *bus.Bus
+	Log      *slog.Logger
+	Instance *instance.Instance
+	// Current returns the session as it was stored last; Stored takes note of a newer one.
+	Current func() *lathe.Session
+	Stored  func(*lathe.Session)
+	NewPart func() lathe.PartID
+}
+
+// Changes are what the steps of one session did to files.
+type Changes struct {
+	sessions Sessions
+	store    *store.Store
+	bus      *bus.Bus
+	log      *slog.Logger
+	inst     *instance.Instance
+	current  func() *lathe.Session
+	stored   func(*lathe.Session)
+	newPart  func() lathe.PartID
+
+	told atomic.Bool // the person knows that changes cannot be undone
+}
+
+// New returns the changes of a session. It costs nothing until it is used.
+func New(o Options) *Changes {
+	return &Changes{
+		sessions: o.Sessions, store: o.Store, bus: o.Bus, log: o.Log, inst: o.Instance,
+		current: o.Current, stored: o.Stored, newPart: o.NewPart,
+	}
+}
+
 // turnSnapshots are those of a session's turn: patches are its own.
 type turnSnapshots struct {
 	*snapshot.Store
-	r *runner
+	u *Changes
 }
 
 func (t turnSnapshots) Track(ctx context.Context) (string, error) {
 	tree, err := t.Store.Track(ctx)
 	if err != nil && ctx.Err() == nil {
-		t.r.tellUndoOff(err)
+		t.u.ReportOff(err)
 	}
 	return tree, err
 }
 
 func (t turnSnapshots) Patch(ctx context.Context, from string) (lathe.Patch, string, error) {
-	return t.r.patch(ctx, t.Store, from)
+	return t.u.Patch(ctx, t.Store, from)
 }
 
 // stepChange is what one step changed.
@@ -82,10 +128,10 @@ func targetsOf(changes []stepChange) []snapshot.Target {
 	return targets
 }
 
-// recoverPatch records what a step changed whose process died before it could.
+// RecoverPatch records what a step changed whose process died before it could.
 // Changes that were made since count as the step's, those of other sessions
 // excepted; nobody can tell them apart.
-func (r *runner) recoverPatch(ctx context.Context, history []lathe.Message) {
+func (u *Changes) RecoverPatch(ctx context.Context, history []lathe.Message) {
 	i := len(history) - 1
 	for ; i >= 0; i-- {
 		if _, ok := history[i].Info.(*lathe.Assistant); ok {
@@ -108,13 +154,13 @@ func (r *runner) recoverPatch(ctx context.Context, history []lathe.Message) {
 	if from == "" {
 		return
 	}
-	trees, err := r.inst.Snapshots()
+	trees, err := u.inst.Snapshots()
 	if err != nil {
 		return
 	}
-	patch, now, err := r.patch(ctx, trees, from)
+	patch, now, err := u.Patch(ctx, trees, from)
 	if err != nil {
-		r.s.opts.Log.Warn("what an interrupted step changed is not known", "session", r.current().ID, "err", err)
+		u.log.Warn("what an interrupted step changed is not known", "session", u.current().ID, "err", err)
 		return
 	}
 	bodies := []lathe.PartBody{&lathe.SnapshotMark{Snapshot: now}}
@@ -122,36 +168,12 @@ func (r *runner) recoverPatch(ctx context.Context, history []lathe.Message) {
 		bodies = []lathe.PartBody{&patch, bodies[0]}
 	}
 	for _, b := range bodies {
-		p := lathe.Part{ID: r.ids.Load().Part(), MessageID: m.ID, SessionID: m.SessionID, Body: b}
-		if err := r.s.opts.Store.Batch(ctx, func(tx store.Tx) error { return tx.PutPart(&p) }); err != nil {
-			r.s.opts.Log.Warn("what an interrupted step changed could not be recorded", "session", r.current().ID, "err", err)
+		p := lathe.Part{ID: u.newPart(), MessageID: m.ID, SessionID: m.SessionID, Body: b}
+		if err := u.store.Batch(ctx, func(tx store.Tx) error { return tx.PutPart(&p) }); err != nil {
+			u.log.Warn("what an interrupted step changed could not be recorded", "session", u.current().ID, "err", err)
 			return
 		}
 		m.Parts = append(m.Parts, p)
-		r.s.opts.Bus.Publish(r.current().Directory, lathe.PartUpdated{Part: p, New: true})
+		u.bus.Publish(u.current().Directory, lathe.PartUpdated{Part: p, New: true})
 	}
-}
-
-// TryUndo takes a snapshot of a directory and returns what keeps steps in it from
-// being undone, or nil. In a large directory it takes a moment.
-func (s *Service) TryUndo(ctx context.Context, dir string) error {
-	inst, err := s.Instance(ctx, dir)
-	if err != nil {
-		return err
-	}
-	store, err := inst.Snapshots()
-	if err == nil {
-		_, err = store.Track(ctx)
-	}
-	return err
-}
-
-// UndoProblem returns why steps in a directory cannot be undone, or nil.
-func (s *Service) UndoProblem(ctx context.Context, dir string) error {
-	inst, err := s.Instance(ctx, dir)
-	if err != nil {
-		return err
-	}
-	_, err = inst.Snapshots()
-	return err
 }

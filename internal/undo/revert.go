@@ -1,0 +1,387 @@
+package undo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"lathe"
+	"lathe/internal/snapshot"
+	"lathe/internal/store"
+)
+
+// Input says up to where a session is reverted.
+type Input struct {
+	MessageID lathe.MessageID
+	PartID    lathe.PartID // empty: the whole message
+	// Force also takes back files that somebody else changed since.
+	Force bool
+}
+
+// Result is a session after a revert or unrevert, with what became of the
+// files. Conflicts were left as they are.
+type Result struct {
+	Session   lathe.Session
+	Files     []string // absolute paths of what was changed
+	Conflicts []snapshot.Conflict
+	// Unrecorded is why changes of the messages could not be taken back: nothing
+	// was recorded of them. Empty if there are none.
+	Unrecorded string
+}
+
+const revertKey = "revert"
+
+// revertDoc is what lathe keeps of a revert beside what the session shows.
+type revertDoc struct {
+	Files []string `json:"files"`           // changed by the revert
+	After string   `json:"after,omitempty"` // the tree it left; empty while it is at work
+
+	// While it is at work, or when it was cut off: the tree from which each file
+	// is taken, and what an earlier revert had left.
+	Toward []string `json:"toward,omitempty"`
+	Prior  string   `json:"prior,omitempty"`
+}
+
+// states returns the trees in one of which a file is as the revert left it.
+func (d revertDoc) states(i int) (trees []string) {
+	if d.After != "" {
+		return []string{d.After}
+	}
+	if i < len(d.Toward) && d.Toward[i] != "" {
+		trees = []string{d.Toward[i]}
+		if d.Prior != "" {
+			trees = append(trees, d.Prior)
+		}
+	}
+	return trees
+}
+
+// revertPoint finds where a revert begins: the index of the message, and of the
+// part if only part of the message goes.
+func revertPoint(messages []lathe.Message, in Input) (message, part int, err error) {
+	message = slices.IndexFunc(messages, func(m lathe.Message) bool { return m.ID == in.MessageID })
+	if message < 0 {
+		return 0, 0, lathe.Errorf(lathe.CodeNotFound, "list them with: lathe session show", "the session has no message %q", in.MessageID)
+	}
+	if in.PartID != "" {
+		parts := messages[message].Parts
+		part = slices.IndexFunc(parts, func(p lathe.Part) bool { return p.ID == in.PartID })
+		if part < 0 {
+			return 0, 0, lathe.Errorf(lathe.CodeNotFound, "", "message %s has no part %q", in.MessageID, in.PartID)
+		}
+		if slices.ContainsFunc(parts[:part], hasContent) {
+			return message, part, nil
+		}
+	}
+	for i := message; i >= 0; i-- {
+		if _, ok := messages[i].Info.(*lathe.User); ok {
+			return i, 0, nil
+		}
+	}
+	return message, 0, nil
+}
+
+func hasContent(p lathe.Part) bool {
+	switch p.Body.(type) {
+	case *lathe.Text, *lathe.ToolCall:
+		return true
+	}
+	return false
+}
+
+// changesFrom returns what was changed from a point on.
+func changesFrom(messages []lathe.Message, message, part int) []stepChange {
+	var out []stepChange
+	for i, m := range messages[message:] {
+		all := changesOf(m.Parts)
+		if i == 0 && part > 0 {
+			all = all[len(changesOf(m.Parts[:part])):]
+		}
+		out = append(out, all...)
+	}
+	return out
+}
+
+// Revert takes back what the session's steps did to files from a message or part
+// on, and hides the messages. They stay until the next prompt, and [Changes.Unrevert]
+// brings all of it back. A whole turn is undone at a time, unless the part named
+// has words or tool calls of its message before it. No turn of it runs meanwhile.
+func (u *Changes) Revert(ctx context.Context, sess lathe.Session, in Input) (out Result, err error) {
+	messages, err := u.sessions.Messages(ctx, sess.ID, 0)
+	if err != nil {
+		return out, err
+	}
+	message, part, err := revertPoint(messages, in)
+	if err != nil {
+		return out, err
+	}
+	u.RecoverPatch(ctx, messages)
+	mark := &lathe.Revert{MessageID: messages[message].ID}
+	if part > 0 {
+		mark.PartID = messages[message].Parts[part].ID
+	}
+	out.Unrecorded = u.unrecorded(messages[message:], part)
+	targets := targetsOf(changesFrom(messages, message, part))
+	old, err := u.reverted(ctx, sess)
+	if err != nil {
+		return out, err
+	}
+	if sess.Revert != nil {
+		mark.Snapshot = sess.Revert.Snapshot
+		targets = retarget(targets, old, mark.Snapshot)
+	}
+	if len(targets) > 0 {
+		if mark.Diff, err = u.takeBack(ctx, sess, mark, targets, old, in.Force, &out); err != nil {
+			return out, err
+		}
+	}
+	undone, err := u.diff(ctx, gather(messages[message:]))
+	if err != nil {
+		return out, err
+	}
+	out.Session, err = u.storeRevert(ctx, sess.ID, mark, undone)
+	return out, err
+}
+
+// retarget adapts targets to files that an earlier revert changed: those are as
+// it left them, or as before it where an unrevert was cut off, and go back to the
+// start where the new revert leaves them alone.
+func retarget(targets []snapshot.Target, old revertDoc, start string) []snapshot.Target {
+	done := map[string]bool{}
+	for i, t := range targets {
+		done[t.Path] = true
+		if n := slices.Index(old.Files, t.Path); n >= 0 {
+			if targets[i].Expect = old.states(n); targets[i].Expect != nil {
+				targets[i].Expect = append(targets[i].Expect, start)
+			}
+		}
+	}
+	for n, f := range old.Files {
+		if !done[f] {
+			targets = append(targets, snapshot.Target{Path: f, To: start, Expect: old.states(n)})
+		}
+	}
+	return targets
+}
+
+// takeBack changes the files. What it is about to do is stored first, so that it
+// can be undone after a crash.
+func (u *Changes) takeBack(ctx context.Context, sess lathe.Session, mark *lathe.Revert, targets []snapshot.Target, old revertDoc, force bool, out *Result) (patch string, err error) {
+	store, err := u.inst.Snapshots()
+	if err != nil {
+		return "", fmt.Errorf("revert: %w", err)
+	}
+	if mark.Snapshot == "" {
+		if mark.Snapshot, err = store.Track(ctx); err != nil {
+			return "", fmt.Errorf("revert: %w", err)
+		}
+	}
+	plan := revertDoc{Prior: old.After} // the targets have what an earlier one changed
+	for _, t := range targets {
+		plan.Files, plan.Toward = append(plan.Files, t.Path), append(plan.Toward, t.To)
+	}
+	if err := u.saveRevert(ctx, sess.ID, mark, plan); err != nil {
+		return "", err
+	}
+	applied, err := store.Apply(ctx, targets, force)
+	out.Files, out.Conflicts = applied.Changed, applied.Conflicts
+	if err != nil {
+		return "", fmt.Errorf("revert: %w", err)
+	}
+	return u.settleRevert(ctx, sess.ID, mark, plan, applied, store)
+}
+
+// settleRevert keeps which files really differ from before the revert, and returns
+// how as a patch.
+func (u *Changes) settleRevert(ctx context.Context, id lathe.SessionID, mark *lathe.Revert, plan revertDoc, applied snapshot.Applied, store *snapshot.Store) (string, error) {
+	changed, err := store.Changed(ctx, mark.Snapshot, applied.After)
+	if err != nil {
+		return "", err
+	}
+	differs := map[string]bool{}
+	for _, f := range changed {
+		differs[f] = true
+	}
+	kept := map[string]bool{}
+	for _, c := range applied.Conflicts {
+		kept[c.Path] = true
+	}
+	plan.Files = slices.DeleteFunc(plan.Files, func(f string) bool { return !differs[f] || kept[f] })
+	plan.After, plan.Toward, plan.Prior = applied.After, nil, ""
+	patch, err := store.GitPatch(ctx, mark.Snapshot, applied.After, plan.Files)
+	return patch, errors.Join(err, u.saveRevert(ctx, id, mark, plan))
+}
+
+func (u *Changes) saveRevert(ctx context.Context, id lathe.SessionID, mark *lathe.Revert, doc revertDoc) error {
+	data, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	err = u.store.Batch(ctx, func(tx store.Tx) error {
+		_, err := tx.UpdateSession(id, func(s *lathe.Session) error {
+			copied := *mark
+			s.Revert = &copied
+			return nil
+		})
+		return errors.Join(err, tx.SetValue(id, revertKey, data))
+	})
+	if err != nil {
+		return fmt.Errorf("store the revert: %w", err)
+	}
+	return nil
+}
+
+// reverted returns what is kept of the revert that a session is in.
+func (u *Changes) reverted(ctx context.Context, sess lathe.Session) (doc revertDoc, err error) {
+	if sess.Revert == nil {
+		return doc, nil
+	}
+	data, err := u.store.Value(ctx, sess.ID, revertKey)
+	if err != nil || len(data) == 0 {
+		return doc, err
+	}
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return doc, fmt.Errorf("read the revert of session %s: %w", sess.ID, err)
+	}
+	return doc, nil
+}
+
+// storeRevert shows the session as reverted, with the diff of what was undone.
+func (u *Changes) storeRevert(ctx context.Context, id lathe.SessionID, mark *lathe.Revert, undone []lathe.FileDiff) (lathe.Session, error) {
+	var sess lathe.Session
+	err := u.store.Batch(ctx, func(tx store.Tx) (err error) {
+		if err := tx.SetDiffs(id, "", undone); err != nil {
+			return err
+		}
+		sess, err = tx.UpdateSession(id, func(s *lathe.Session) error {
+			s.Revert, s.Summary = mark, Summary(undone)
+			return nil
+		})
+		return err
+	})
+	if err != nil {
+		return sess, fmt.Errorf("store the revert: %w", err)
+	}
+	u.stored(&sess)
+	u.bus.Publish(sess.Directory, lathe.SessionUpdated{Session: sess})
+	u.bus.Publish(sess.Directory, lathe.SessionDiff{SessionID: id, Diff: undone})
+	return sess, nil
+}
+
+// Unrevert brings back what [Changes.Revert] took. A session that is not reverted
+// stays as it is. No turn of it runs meanwhile.
+func (u *Changes) Unrevert(ctx context.Context, sess lathe.Session, force bool) (out Result, err error) {
+	out.Session = sess
+	if sess.Revert == nil {
+		return out, nil
+	}
+	doc, err := u.reverted(ctx, sess)
+	if err != nil {
+		return out, err
+	}
+	if len(doc.Files) > 0 {
+		store, err := u.inst.Snapshots()
+		if err != nil {
+			return out, fmt.Errorf("unrevert: %w", err)
+		}
+		var targets []snapshot.Target
+		for i, f := range doc.Files {
+			targets = append(targets, snapshot.Target{Path: f, To: sess.Revert.Snapshot, Expect: doc.states(i)})
+		}
+		applied, err := store.Apply(ctx, targets, force)
+		out.Files, out.Conflicts = applied.Changed, applied.Conflicts
+		if err != nil {
+			return out, fmt.Errorf("unrevert: %w", err)
+		}
+	}
+	all, err := u.changed(ctx)
+	if err != nil {
+		return out, err
+	}
+	diffs, err := u.diff(ctx, all)
+	if err != nil {
+		return out, err
+	}
+	out.Session, err = u.storeRevert(ctx, sess.ID, nil, diffs)
+	return out, err
+}
+
+// DropReverted removes the messages that a revert hides. It comes before
+// anything that goes on from where the session was reverted to: a prompt, a
+// command, a compaction. Nothing happens to a session that is not reverted.
+func (u *Changes) DropReverted(ctx context.Context) error {
+	sess, err := u.sessions.Get(ctx, u.current().ID)
+	if err != nil || sess.Revert == nil {
+		return err
+	}
+	messages, err := u.sessions.Messages(ctx, sess.ID, 0)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(messages, func(m lathe.Message) bool { return m.ID == sess.Revert.MessageID })
+	if i < 0 {
+		i = len(messages)
+	}
+	gone := messages[i:]
+	var parts []lathe.Part
+	if sess.Revert.PartID != "" && len(gone) > 0 {
+		first := gone[0]
+		gone = gone[1:]
+		if p := slices.IndexFunc(first.Parts, func(p lathe.Part) bool { return p.ID == sess.Revert.PartID }); p >= 0 {
+			parts = first.Parts[p:]
+		}
+	}
+	left := gather(messages[:i])
+	if len(parts) > 0 {
+		kept := messages[i].Parts
+		for _, c := range changesOf(kept[:len(kept)-len(parts)]) {
+			left.add(c)
+		}
+	}
+	return u.remove(ctx, gone, parts, left)
+}
+
+// remove takes messages and parts out of the session and tells of each.
+func (u *Changes) remove(ctx context.Context, gone []lathe.Message, parts []lathe.Part, left changedDoc) error {
+	id := u.current().ID
+	diffs, err := u.diff(ctx, left)
+	if err != nil {
+		return err
+	}
+	var sess lathe.Session
+	err = u.store.Batch(ctx, func(tx store.Tx) (err error) {
+		for _, p := range parts {
+			if err := tx.RemovePart(p.ID); err != nil {
+				return err
+			}
+		}
+		for _, m := range slices.Backward(gone) {
+			if err := tx.RemoveMessage(id, m.ID); err != nil {
+				return err
+			}
+		}
+		if err := errors.Join(tx.SetDiffs(id, "", diffs), saveChanged(tx, id, left)); err != nil {
+			return err
+		}
+		sess, err = tx.UpdateSession(id, func(s *lathe.Session) error {
+			s.Revert, s.Summary = nil, Summary(diffs)
+			return nil
+		})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("remove what was reverted: %w", err)
+	}
+	u.stored(&sess)
+	publish := func(ev lathe.Event) { u.bus.Publish(sess.Directory, ev) }
+	for _, p := range parts {
+		publish(lathe.PartRemoved{SessionID: id, MessageID: p.MessageID, PartID: p.ID})
+	}
+	for _, m := range gone {
+		publish(lathe.MessageRemoved{SessionID: id, MessageID: m.ID})
+	}
+	publish(lathe.SessionUpdated{Session: sess})
+	return nil
+}
