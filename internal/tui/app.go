@@ -12,9 +12,12 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/tui/ask"
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/keys"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/markdown"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
@@ -67,7 +70,7 @@ type App struct {
 	ctx    context.Context
 	keys   *keys.Map
 
-	look   look
+	look   look.Look
 	height int
 	dark   bool
 
@@ -77,7 +80,7 @@ type App struct {
 	conv     *conversation
 	input    input
 	drafts   map[lathe.SessionID]edit.Editor
-	sheets   Stack
+	sheets   dialog.Stack
 	toast    toast
 	todos    []lathe.Todo
 	agents   []api.Agent
@@ -138,8 +141,8 @@ func New(ctx context.Context, o Options) *App {
 	a.sheets.Now = o.Now
 	var problems []string
 	a.keys, problems = keys.New(o.Keys)
-	a.look = look{width: 80, ascii: o.ASCII, times: o.Prefs.Times, name: shownName(o), stacked: o.Stacked, method: styled.WcWidth}
-	a.look.child = a.keys.For(keys.ChildNext)
+	a.look = look.Look{Width: 80, ASCII: o.ASCII, Times: o.Prefs.Times, Name: shownName(o), Stacked: o.Stacked, Method: styled.WcWidth}
+	a.look.Child = a.keys.For(keys.ChildNext)
 	a.height = 24
 	a.setTheme(a.themeNamed(a.chosenTheme()))
 	if p := a.themeProblem(o.Theme); p != "" {
@@ -150,7 +153,7 @@ func New(ctx context.Context, o Options) *App {
 		a.opts.Notices[i] = inScreen(n)
 	}
 	if n := len(a.opts.Notices); n > 0 && o.Session != "" {
-		a.notify(Warning, a.opts.Notices[n-1])
+		a.notify(dialog.Warning, a.opts.Notices[n-1])
 	}
 	a.recallHistory()
 	if o.Session == "" && o.Prompt == "" {
@@ -178,7 +181,7 @@ func (a *App) setTheme(t *theme.Theme) {
 	if a.reduce != nil {
 		t = a.reduce(t)
 	}
-	a.look.theme, a.look.md = t, markdown.NewStyles(t, !a.opts.ASCII)
+	a.look.Theme, a.look.MD = t, markdown.NewStyles(t, !a.opts.ASCII)
 }
 
 // Init begins: it looks at what there is to choose from and opens the session.
@@ -255,8 +258,8 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case Events:
 		return a, a.events(m)
 	case tea.WindowSizeMsg:
-		a.widen(func() { a.look.width, a.height = max(m.Width, 20), max(m.Height, 6) })
-		a.input.resize(a.look.width, a.look.method)
+		a.widen(func() { a.look.Width, a.height = max(m.Width, 20), max(m.Height, 6) })
+		a.input.resize(a.look.Width, a.look.Method)
 		return a, a.loadSide()
 	case tea.MouseWheelMsg, tea.MouseClickMsg, tea.MouseMotionMsg, tea.MouseReleaseMsg:
 		return a, a.mouseEvent(m)
@@ -277,8 +280,8 @@ func (a *App) terminal(msg tea.Msg) {
 	switch m := msg.(type) {
 	case tea.ModeReportMsg:
 		if m.Mode == ansi.ModeUnicodeCore && m.Value != ansi.ModeNotRecognized && m.Value != ansi.ModePermanentlyReset {
-			a.look.method = styled.Grapheme
-			a.input.resize(a.look.width, a.look.method)
+			a.look.Method = styled.Grapheme
+			a.input.resize(a.look.Width, a.look.Method)
 		}
 	case tea.BackgroundColorMsg:
 		a.background(m.IsDark())
@@ -329,11 +332,11 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 		}
 	case sentMsg:
 		return a.sent(m)
-	case Reply:
+	case ask.Reply:
 		return a.reply(m)
-	case Answers:
+	case ask.Answers:
 		return a.answer(m)
-	case Dismissed:
+	case ask.Dismissed:
 		return a.dismiss(m)
 	case pictureMsg:
 		return a.pictured(m)
@@ -344,7 +347,7 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 	case doneMsg:
 		a.fail(m.err)
 		if m.err == nil && m.text != "" {
-			a.notify(Info, m.text)
+			a.notify(dialog.Info, m.text)
 		}
 		if m.then != nil && m.err == nil {
 			return m.then(a)
@@ -368,7 +371,7 @@ func (a *App) fail(err error) {
 	if e, ok := errors.AsType[*lathe.Error](err); ok && e.Hint != "" {
 		text += " — " + e.Hint
 	}
-	a.notify(Failure, inScreen(text))
+	a.notify(dialog.Failure, inScreen(text))
 }
 
 // apply does what a sheet or a command wants done. It is the only way to what is
@@ -380,26 +383,26 @@ func (a *App) apply(msg tea.Msg) tea.Cmd {
 		return m
 	case func() tea.Msg: // the same without its name
 		return m
-	case All:
+	case dialog.All:
 		var cmds []tea.Cmd
 		for _, one := range m {
 			cmds = append(cmds, a.apply(one))
 		}
 		return tea.Batch(cmds...)
-	case Open:
+	case dialog.Open:
 		return a.apply(a.sheets.Open(m.Sheet))
-	case Close:
+	case dialog.Close:
 		a.sheets.Close(m.Sheet)
-	case Wait:
+	case dialog.Wait:
 		a.sheets.Wait(m.Sheet)
-	case Tell:
+	case dialog.Tell:
 		a.notify(m.Kind, m.Text)
 		return a.tick()
-	case Scroll:
+	case dialog.Scroll:
 		return a.scrollKey(m.Stroke)
-	case Soon:
+	case dialog.Soon:
 		return a.soon(m)
-	case Done:
+	case dialog.Done:
 		return a.done(m)
 	default:
 		return a.result(msg)
@@ -408,7 +411,7 @@ func (a *App) apply(msg tea.Msg) tea.Cmd {
 }
 
 // soon does something after a while.
-func (a *App) soon(m Soon) tea.Cmd {
+func (a *App) soon(m dialog.Soon) tea.Cmd {
 	wait := a.after(m.After)
 	if wait == nil {
 		return nil
@@ -422,10 +425,10 @@ func (a *App) soon(m Soon) tea.Cmd {
 }
 
 // done tells what came of something that took time, and does what follows.
-func (a *App) done(m Done) tea.Cmd {
+func (a *App) done(m dialog.Done) tea.Cmd {
 	a.fail(m.Err)
 	if m.Err == nil && m.Text != "" {
-		a.notify(Info, m.Text)
+		a.notify(dialog.Info, m.Text)
 	}
 	if m.Then != nil && m.Err == nil {
 		return a.apply(m.Then)
@@ -437,10 +440,10 @@ func (a *App) done(m Done) tea.Cmd {
 func (a *App) Keys() *keys.Map { return a.keys }
 
 // Look returns how things look now.
-func (a *App) Look() look { return a.look }
+func (a *App) Look() look.Look { return a.look }
 
 // push opens a sheet.
-func (a *App) push(s sheet) { a.apply(Open{s}) }
+func (a *App) push(s dialog.Sheet) { a.apply(dialog.Open{Sheet: s}) }
 
 func (a *App) busy() bool {
 	switch a.status[a.session.ID].(type) {

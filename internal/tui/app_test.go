@@ -13,6 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"lathe"
+	"lathe/internal/tui/change"
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/styled"
 )
 
@@ -149,7 +151,7 @@ func TestAskDoesNotTakeTypedKeys(t *testing.T) {
 		t.Errorf("calls %v, input %q", calls, d.app.input.Text())
 	}
 	d.lines()
-	d.now = d.now.Add(2 * quiet)
+	d.now = d.now.Add(2 * dialog.Quiet)
 	d.press("y")
 	if diff := cmp.Diff([]string{`reply per_1 once "" project=false`}, d.engine.noted()); diff != "" {
 		t.Error(diff)
@@ -201,13 +203,13 @@ func TestChoosing(t *testing.T) {
 		t.Error(diff)
 	}
 	d.press("ctrl+x", "t")
-	before := d.app.look.theme.Name
+	before := d.app.look.Theme.Name
 	d.press("down")
-	if d.app.look.theme.Name == before {
+	if d.app.look.Theme.Name == before {
 		t.Error("the theme is not shown while it is gone through")
 	}
 	d.press("esc")
-	if d.app.look.theme.Name != before {
+	if d.app.look.Theme.Name != before {
 		t.Error("leaving the list keeps another theme")
 	}
 	d.press("f1")
@@ -398,8 +400,8 @@ func TestAnything(t *testing.T) {
 				rt.Fatalf("the region has %d lines on a screen of %d", n, d.app.height)
 			}
 			for _, l := range d.app.region().Lines {
-				if w := l.Width(styled.WcWidth); w > d.app.look.width {
-					rt.Fatalf("a line of the region is %d wide, more than %d: %q", w, d.app.look.width, l.Text())
+				if w := l.Width(styled.WcWidth); w > d.app.look.Width {
+					rt.Fatalf("a line of the region is %d wide, more than %d: %q", w, d.app.look.Width, l.Text())
 				}
 			}
 			lines, cursor := d.app.screen()
@@ -407,14 +409,14 @@ func TestAnything(t *testing.T) {
 				rt.Fatalf("%d lines on a screen of %d", len(lines), d.app.height)
 			}
 			for _, l := range lines {
-				if w := l.Width(styled.WcWidth); w > d.app.look.width {
-					rt.Fatalf("a line is %d wide, more than %d: %q", w, d.app.look.width, l.Text())
+				if w := l.Width(styled.WcWidth); w > d.app.look.Width {
+					rt.Fatalf("a line is %d wide, more than %d: %q", w, d.app.look.Width, l.Text())
 				}
 				if strings.ContainsAny(l.Text(), "\x1b\n\u202e") {
 					rt.Fatalf("line %q", l.Text())
 				}
 			}
-			if cursor != nil && (cursor.X < 0 || cursor.X >= d.app.look.width || cursor.Y < 0 || cursor.Y >= d.app.height) {
+			if cursor != nil && (cursor.X < 0 || cursor.X >= d.app.look.Width || cursor.Y < 0 || cursor.Y >= d.app.height) {
 				rt.Fatalf("cursor at %v", cursor.Position)
 			}
 		}
@@ -436,7 +438,7 @@ func FuzzParseDiff(f *testing.F) {
 	d := drive(f, Options{})
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, width := range []int{40, 160} {
-			for _, l := range drawChange(d.app.look, text, width) {
+			for _, l := range change.Draw(d.app.look, text, width) {
 				if w := l.Width(styled.WcWidth); w > width && len(l.Text()) > 40 {
 					t.Fatalf("%d wide: %q", w, l.Text())
 				}

@@ -11,6 +11,7 @@ import (
 
 	"lathe"
 	"lathe/internal/diff"
+	"lathe/internal/tui/dialog"
 )
 
 // downloads is an ask for a command of many lines, the last of which matters most.
@@ -147,13 +148,13 @@ func TestWordsGiveNothing(t *testing.T) {
 	d.event(ask)
 	d.typed("y") // before it was drawn
 	d.lines()
-	d.now = d.now.Add(reaction / 2)
+	d.now = d.now.Add(dialog.Reaction / 2)
 	d.typed("y") // before anybody could read it
 	if calls := d.engine.noted(); calls != nil || d.app.input.Text() != "yy" {
 		t.Errorf("calls %v, input %q", calls, d.app.input.Text())
 	}
 	d.lines()
-	d.now = d.now.Add(quiet)
+	d.now = d.now.Add(dialog.Quiet)
 	d.press("y")
 	if diff := cmp.Diff([]string{`reply per_1 once "" project=false`}, d.engine.noted()); diff != "" {
 		t.Error(diff)
@@ -191,7 +192,7 @@ func TestGrantForm(t *testing.T) {
 	d.now = d.now.Add(time.Minute)
 	d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_3", Permission: "bash", Patterns: many, Always: many}})
 	d.press("a", "end")
-	d.shows(`"cmd59"`, giveKey)
+	d.shows(`"cmd59"`, dialog.GiveKey)
 }
 
 // TestTakenBack lists what was allowed, and takes one of it back.

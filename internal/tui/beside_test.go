@@ -16,6 +16,7 @@ import (
 	"lathe"
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/engine"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/memory"
 	"lathe/internal/tui/styled"
 )
@@ -140,7 +141,7 @@ func TestEnding(t *testing.T) {
 		{"docs/e\u0301/👩‍💻.md", 6, "…👩‍💻.md"},
 		{"文", 1, "…"},
 	} {
-		if got := (look{method: styled.Grapheme}).ending(c.path, c.room); got != c.want {
+		if got := (look.Look{Method: styled.Grapheme}).Ending(c.path, c.room); got != c.want {
 			t.Errorf("%q in %d is %q, not %q", c.path, c.room, got, c.want)
 		}
 	}
@@ -161,13 +162,13 @@ func TestSidebarFits(t *testing.T) {
 		height := rapid.IntRange(3, 60).Draw(t, "height")
 		d.event(ev, lathe.TodoUpdated{SessionID: "ses_1", Todos: todos})
 		l := d.app.look
-		l.width = sideWidth - 3
+		l.Width = sideWidth - 3
 		lines := d.app.sideLines(l, height)
 		if len(lines) > height {
 			t.Fatalf("%d lines in %d", len(lines), height)
 		}
 		for _, line := range lines {
-			if w := line.Width(l.method); w > l.width {
+			if w := line.Width(l.Method); w > l.Width {
 				t.Fatalf("%q is %d wide", line.Text(), w)
 			}
 		}

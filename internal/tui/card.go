@@ -8,6 +8,8 @@ import (
 
 	"lathe"
 	"lathe/internal/readable"
+	"lathe/internal/tui/change"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/markdown"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
@@ -44,7 +46,7 @@ func newCall(c *lathe.ToolCall) call {
 			out.output = s
 		}
 		if d := st.Time.End.Sub(st.Time.Start); d.Seconds() >= 1 {
-			out.took = duration(d)
+			out.took = look.Duration(d)
 		}
 	case *lathe.ToolFailed:
 		out.failed, input, out.meta, out.output = true, st.Input, st.Metadata, st.Error
@@ -70,11 +72,11 @@ func (l pen) card(tc *lathe.ToolCall) []styled.Line {
 	out := []styled.Line{l.cardHead(c)}
 	switch {
 	case c.failed:
-		out = append(out, l.tail(c.output, previewLines, styled.Wrap, l.fg(theme.Error))...)
+		out = append(out, l.tail(c.output, previewLines, styled.Wrap, l.FG(theme.Error))...)
 	case c.diff() != "":
-		out = append(out, l.limit(drawChange(l.look, c.diff(), l.width-6), diffLines)...)
+		out = append(out, l.limit(change.Draw(l.Look, c.diff(), l.Width-6), diffLines)...)
 	case c.name == "bash" || c.name == "shell":
-		out = append(out, l.tail(c.output, previewLines, styled.Hard, l.fg(theme.Muted))...)
+		out = append(out, l.tail(c.output, previewLines, styled.Hard, l.FG(theme.Muted))...)
 	case c.name == "question" && !c.running:
 		out = append(out, l.answers(c)...)
 	case c.name == "todowrite":
@@ -83,8 +85,8 @@ func (l pen) card(tc *lathe.ToolCall) []styled.Line {
 		out = append(out, l.children(c)...)
 	case c.name == "write" && !c.running:
 		out = append(out, l.written(c)...)
-	case l.details && !c.running:
-		out = append(out, l.tail(c.output, previewLines, styled.Hard, l.fg(theme.Muted))...)
+	case l.Details && !c.running:
+		out = append(out, l.tail(c.output, previewLines, styled.Hard, l.FG(theme.Muted))...)
 	}
 	return out
 }
@@ -97,27 +99,27 @@ func (c call) diff() string {
 }
 
 func (l pen) cardHead(c call) styled.Line {
-	mark, style := l.glyph("●", "*"), l.fg(theme.Success)
+	mark, style := l.Glyph("●", "*"), l.FG(theme.Success)
 	switch {
 	case c.running:
-		mark, style = l.glyph("○", "o"), l.fg(theme.Info)
+		mark, style = l.Glyph("○", "o"), l.FG(theme.Info)
 	case c.failed:
-		mark, style = l.glyph("✗", "x"), l.fg(theme.Error)
+		mark, style = l.Glyph("✗", "x"), l.FG(theme.Error)
 	}
-	line := styled.Line{{Text: cardMark}, {Text: mark + " ", Style: style}, {Text: c.name, Style: l.fg(theme.Text, styled.Bold)}, {Text: " "}}
-	line = append(line, styled.Span{Text: styled.OneLine(c.headline()), Style: l.fg(theme.Text)})
+	line := styled.Line{{Text: cardMark}, {Text: mark + " ", Style: style}, {Text: c.name, Style: l.FG(theme.Text, styled.Bold)}, {Text: " "}}
+	line = append(line, styled.Span{Text: styled.OneLine(c.headline()), Style: l.FG(theme.Text)})
 	if n, bad := c.counted(); n != "" {
 		key := theme.Muted
 		if bad {
 			key = theme.Warning
-			line[1].Style = l.fg(key)
+			line[1].Style = l.FG(key)
 		}
-		line = append(line, styled.Span{Text: "  " + n, Style: l.fg(key)})
+		line = append(line, styled.Span{Text: "  " + n, Style: l.FG(key)})
 	}
 	if c.took != "" {
-		line = append(line, styled.Span{Text: "  " + c.took, Style: l.fg(theme.Muted)})
+		line = append(line, styled.Span{Text: "  " + c.took, Style: l.FG(theme.Muted)})
 	}
-	return line.Cut(l.width-1, l.method)
+	return line.Cut(l.Width-1, l.Method)
 }
 
 // headline says what the call is about.
@@ -151,7 +153,7 @@ func (c call) headline() string {
 // counted says how much a search found, or how a command failed, which is bad.
 func (c call) counted() (text string, bad bool) {
 	if n, ok := number(c.meta["matches"]); ok {
-		return strings.Replace(plural(n, "match"), "matchs", "matches", 1), false
+		return strings.Replace(look.Plural(n, "match"), "matchs", "matches", 1), false
 	}
 	if n, ok := number(c.meta["count"]); ok {
 		return fmt.Sprintf("%d found", n), false
@@ -188,21 +190,21 @@ func (l pen) tail(text string, most int, wrap wrapping, style styled.Style) []st
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	if l.details {
+	if l.Details {
 		most = detailLines
 	}
 	lines := lastLines(text, most)
 	hidden := strings.Count(text, "\n") + 1 - len(lines)
 	var out []styled.Line
 	for _, s := range lines {
-		out = append(out, wrap(styled.Plain(s, style), l.width-8, l.method)...)
+		out = append(out, wrap(styled.Plain(s, style), l.Width-8, l.Method)...)
 	}
 	if len(out) > most {
 		hidden += len(out) - most
 		out = out[len(out)-most:]
 	}
 	if hidden > 0 {
-		out = append([]styled.Line{styled.Plain(l.glyph("…", "...")+" "+plural(hidden, "line")+" before", l.fg(theme.Muted))}, out...)
+		out = append([]styled.Line{styled.Plain(l.Glyph("…", "...")+" "+look.Plural(hidden, "line")+" before", l.FG(theme.Muted))}, out...)
 	}
 	return l.gutter(out)
 }
@@ -222,7 +224,7 @@ func lastLines(text string, n int) []string {
 
 // gutter puts the line that ties a body to its card before it.
 func (l pen) gutter(lines []styled.Line) []styled.Line {
-	bar := styled.Span{Text: "   " + l.glyph("│", "|") + " ", Style: l.fg(theme.Border)}
+	bar := styled.Span{Text: "   " + l.Glyph("│", "|") + " ", Style: l.FG(theme.Border)}
 	out := make([]styled.Line, len(lines))
 	for i, line := range lines {
 		out[i] = append(styled.Line{bar}, line...)
@@ -232,12 +234,12 @@ func (l pen) gutter(lines []styled.Line) []styled.Line {
 
 // limit cuts a body to its first lines, unless it is unfolded.
 func (l pen) limit(lines []styled.Line, most int) []styled.Line {
-	if l.details {
+	if l.Details {
 		most = detailLines
 	}
 	if len(lines) > most {
 		rest := len(lines) - most
-		lines = append(lines[:most:most], styled.Plain(l.glyph("…", "...")+" "+plural(rest, "line")+" more", l.fg(theme.Muted)))
+		lines = append(lines[:most:most], styled.Plain(l.Glyph("…", "...")+" "+look.Plural(rest, "line")+" more", l.FG(theme.Muted)))
 	}
 	return l.gutter(lines)
 }
@@ -250,8 +252,8 @@ func (l pen) written(c call) []styled.Line {
 		code = code[:detailLines]
 	}
 	var out []styled.Line
-	for _, line := range markdown.Highlight(ext, code, l.md) {
-		out = append(out, line.Cut(l.width-8, l.method))
+	for _, line := range markdown.Highlight(ext, code, l.MD) {
+		out = append(out, line.Cut(l.Width-8, l.Method))
 	}
 	return l.limit(out, previewLines)
 }
@@ -263,7 +265,7 @@ func (l pen) todos(c call) []styled.Line {
 		todo, _ := t.(map[string]any)
 		content, _ := todo["content"].(string)
 		status, _ := todo["status"].(string)
-		out = append(out, l.todo(status, content).Cut(l.width-8, l.method))
+		out = append(out, l.Todo(status, content).Cut(l.Width-8, l.Method))
 	}
 	return l.gutter(out)
 }
@@ -278,8 +280,8 @@ func (l pen) answers(c call) []styled.Line {
 		if i < len(given) {
 			said = listText(given[i])
 		}
-		line := styled.Line{{Text: styled.OneLine(text) + " ", Style: l.fg(theme.Muted)}, {Text: or(styled.OneLine(strings.Join(said, ", ")), "no answer"), Style: l.fg(theme.Text)}}
-		out = append(out, styled.Wrap(line, l.width-8, l.method)...)
+		line := styled.Line{{Text: styled.OneLine(text) + " ", Style: l.FG(theme.Muted)}, {Text: look.Or(styled.OneLine(strings.Join(said, ", ")), "no answer"), Style: l.FG(theme.Text)}}
+		out = append(out, styled.Wrap(line, l.Width-8, l.Method)...)
 	}
 	return l.gutter(out)
 }
@@ -291,23 +293,23 @@ func (l pen) children(c call) []styled.Line {
 		state, _ := s["state"].(map[string]any)
 		title, _ := state["title"].(string)
 		tool, _ := s["tool"].(string)
-		mark, style := l.glyph("○", "o"), l.fg(theme.Info)
+		mark, style := l.Glyph("○", "o"), l.FG(theme.Info)
 		switch state["status"] {
 		case "completed":
-			mark, style = l.glyph("●", "*"), l.fg(theme.Muted)
+			mark, style = l.Glyph("●", "*"), l.FG(theme.Muted)
 		case "error":
-			mark, style = l.glyph("✗", "x"), l.fg(theme.Error)
+			mark, style = l.Glyph("✗", "x"), l.FG(theme.Error)
 		}
 		out = append(out, styled.Line{
-			{Text: mark + " ", Style: style}, {Text: styled.OneLine(tool) + " ", Style: l.fg(theme.Text)},
-			{Text: styled.OneLine(title), Style: l.fg(theme.Muted)},
-		}.Cut(l.width-8, l.method))
+			{Text: mark + " ", Style: style}, {Text: styled.OneLine(tool) + " ", Style: l.FG(theme.Text)},
+			{Text: styled.OneLine(title), Style: l.FG(theme.Muted)},
+		}.Cut(l.Width-8, l.Method))
 	}
-	if n := len(out) - 5; n > 0 && !l.details {
-		out = append([]styled.Line{styled.Plain(l.glyph("…", "...")+" "+plural(n, "call")+" before", l.fg(theme.Muted))}, out[n:]...)
+	if n := len(out) - 5; n > 0 && !l.Details {
+		out = append([]styled.Line{styled.Plain(l.Glyph("…", "...")+" "+look.Plural(n, "call")+" before", l.FG(theme.Muted))}, out[n:]...)
 	}
-	if id, _ := c.meta["sessionId"].(string); id != "" && c.running && l.child != "" {
-		out = append(out, styled.Plain(l.child+" or a click opens its session", l.fg(theme.Muted)).Cut(l.width-8, l.method))
+	if id, _ := c.meta["sessionId"].(string); id != "" && c.running && l.Child != "" {
+		out = append(out, styled.Plain(l.Child+" or a click opens its session", l.FG(theme.Muted)).Cut(l.Width-8, l.Method))
 	}
 	return l.gutter(out)
 }
@@ -356,4 +358,19 @@ func Summarize(tc *lathe.ToolCall) Summary {
 		s.Todos = append(s.Todos, lathe.Todo{Content: styled.OneLine(content), Status: status})
 	}
 	return s
+}
+
+func listText(v any) []string {
+	var out []string
+	switch list := v.(type) {
+	case []string:
+		return list
+	case []any:
+		for _, x := range list {
+			if s, ok := x.(string); ok {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
 }

@@ -8,8 +8,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/keys"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 )
 
@@ -77,13 +79,13 @@ func agentCommands() []command {
 func viewCommands() []command {
 	return []command{
 		{[]string{"copy"}, keys.Copy, "copy the last answer", "view", nil, (*App).copyAnswer},
-		{[]string{"details"}, keys.Details, "show or fold the details of tools", "view", nil, func(a *App) tea.Cmd { a.look.details = !a.look.details; return nil }},
-		{[]string{"thinking"}, keys.Thinking, "show or fold reasoning", "view", nil, func(a *App) tea.Cmd { a.look.thinking = !a.look.thinking; return nil }},
+		{[]string{"details"}, keys.Details, "show or fold the details of tools", "view", nil, func(a *App) tea.Cmd { a.look.Details = !a.look.Details; return nil }},
+		{[]string{"thinking"}, keys.Thinking, "show or fold reasoning", "view", nil, func(a *App) tea.Cmd { a.look.Thinking = !a.look.Thinking; return nil }},
 		{[]string{"timestamps"}, keys.Timestamps, "show or hide the time of messages", "view", nil, (*App).toggleTimes},
 		{[]string{"usernames"}, keys.Username, "show or hide who wrote a prompt", "view", nil, (*App).toggleNames},
 		{[]string{"sidebar"}, keys.Sidebar, "show or hide the sidebar", "view", hasSession, (*App).toggleSidebar},
 		{[]string{"scrollbar"}, keys.Scrollbar, "show or hide the scroll bar", "view", notInline, (*App).toggleScrollbar},
-		{[]string{"markdown"}, keys.Conceal, "Markdown as it was written, or drawn", "view", hasSession, func(a *App) tea.Cmd { a.look.raw = !a.look.raw; return nil }},
+		{[]string{"markdown"}, keys.Conceal, "Markdown as it was written, or drawn", "view", hasSession, func(a *App) tea.Cmd { a.look.Raw = !a.look.Raw; return nil }},
 		{[]string{"tips"}, keys.Tips, "show or hide what a new session tells", "view", func(a *App) bool { return a.session.ID == "" }, (*App).toggleTips},
 		{[]string{"themes"}, keys.Themes, "choose a theme", "view", nil, (*App).themeList},
 		{[]string{"mode"}, keys.ThemeMode, "dark or light", "view", nil, (*App).toggleMode},
@@ -136,7 +138,7 @@ func (a *App) commandOffers(query string) []completion {
 	add := func(names []string, detail string, run bool) {
 		best := -1
 		for _, n := range names {
-			if s, ok := match(query, n); ok {
+			if s, ok := dialog.Match(query, n); ok {
 				best = max(best, s)
 			}
 		}
@@ -170,45 +172,45 @@ func (a *App) commandOffers(query string) []completion {
 
 // palette lists everything that can be done now.
 func (a *App) palette() tea.Cmd {
-	l := list{title: "commands", hint: "enter run · esc close"}
+	l := dialog.List{Title: "commands", Hint: "enter run · esc close"}
 	runs := map[string]func(*App) tea.Cmd{}
-	var more []item
+	var more []dialog.Item
 	for _, c := range allCommands() {
 		if !c.can(a) || c.action == keys.Commands {
 			continue
 		}
-		it := item{id: string(c.action), title: c.title, group: or(c.group, "more"), right: a.keys.For(c.action)}
+		it := dialog.Item{ID: string(c.action), Title: c.title, Group: look.Or(c.group, "more"), Right: a.keys.For(c.action)}
 		if len(c.names) > 0 {
-			it.id, it.detail = c.names[0], "/"+c.names[0]
+			it.ID, it.Detail = c.names[0], "/"+c.names[0]
 		}
-		runs[it.id] = c.run
+		runs[it.ID] = c.run
 		if c.group == "" {
 			more = append(more, it)
 		} else {
-			l.items = append(l.items, it)
+			l.Items = append(l.Items, it)
 		}
 	}
 	for _, c := range a.commands {
 		if a.slash(c.Name) == nil {
-			l.items = append(l.items, item{id: c.Name, title: "/" + styled.OneLine(c.Name), detail: styled.OneLine(c.Description), group: "project"})
+			l.Items = append(l.Items, dialog.Item{ID: c.Name, Title: "/" + styled.OneLine(c.Name), Detail: styled.OneLine(c.Description), Group: "project"})
 		}
 	}
-	l.items = append(l.items, more...)
-	l.pick = func(it item) tea.Msg {
-		if run := runs[it.id]; run != nil && it.group != "project" {
+	l.Items = append(l.Items, more...)
+	l.Pick = func(it dialog.Item) tea.Msg {
+		if run := runs[it.ID]; run != nil && it.Group != "project" {
 			return run(a)
 		}
-		a.input.Set("/" + it.id + " ")
+		a.input.Set("/" + it.ID + " ")
 		return nil
 	}
-	a.push(newList(l))
+	a.push(dialog.NewList(l))
 	return nil
 }
 
 func (a *App) copyAnswer() tea.Cmd {
 	text := a.conv.answer()
 	if text == "" {
-		a.notify(Warning, "there is no answer to copy")
+		a.notify(dialog.Warning, "there is no answer to copy")
 		return a.tick()
 	}
 	return a.copy(text, "copied the last answer")
@@ -224,7 +226,7 @@ func (a *App) undo() tea.Cmd {
 			return a.revertTo(r, e)
 		}
 	}
-	a.notify(Warning, "there is nothing to undo")
+	a.notify(dialog.Warning, "there is nothing to undo")
 	return a.tick()
 }
 
@@ -304,14 +306,14 @@ func (a *App) rename(s lathe.Session) tea.Cmd { return a.renameThen(s, nil) }
 
 // renameThen asks for a title and goes back to where the session was chosen.
 func (a *App) renameThen(s lathe.Session, back func(*App) tea.Cmd) tea.Cmd {
-	f := &field{title: "rename the session", hint: "enter rename · esc cancel"}
+	f := &dialog.Field{Title: "rename the session", Hint: "enter rename · esc cancel"}
 	if back != nil {
-		f.left = func() tea.Msg { return back(a) }
+		f.Left = func() tea.Msg { return back(a) }
 	}
 	if !strings.HasPrefix(s.Title, "New session - ") {
-		f.edit.Type(styled.OneLine(s.Title))
+		f.Edit.Type(styled.OneLine(s.Title))
 	}
-	f.done = func(text string) tea.Msg {
+	f.Done = func(text string) tea.Msg {
 		if text == "" {
 			return nil
 		}

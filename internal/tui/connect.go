@@ -6,7 +6,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe/internal/api"
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/engine"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -26,7 +28,7 @@ var plans = map[string]string{"anthropic": "Claude Pro or Max", "openai": "ChatG
 // connect asks which provider, then for its key.
 func (a *App) connect() tea.Cmd {
 	if a.busy() || len(a.status) > 0 {
-		a.notify(Warning, "a turn is running; connect a provider when it is done")
+		a.notify(dialog.Warning, "a turn is running; connect a provider when it is done")
 		return a.tick()
 	}
 	c := a.can.Keys
@@ -37,7 +39,7 @@ func (a *App) connect() tea.Cmd {
 }
 
 func (a *App) showProviders(c engine.Keyring, providers []api.Provider) {
-	l := list{title: "connect a provider", hint: "enter choose · type to search", empty: "the catalogue is empty"}
+	l := dialog.List{Title: "connect a provider", Hint: "enter choose · type to search", Empty: "the catalogue is empty"}
 	for _, common := range []bool{true, false} {
 		for _, p := range providers {
 			if usual[p.ID] != common || signIn[p.ID] != "" {
@@ -47,30 +49,30 @@ func (a *App) showProviders(c engine.Keyring, providers []api.Provider) {
 			if common {
 				group = "usual"
 			}
-			it := item{id: p.ID, title: styled.OneLine(or(p.Name, p.ID)), detail: styled.OneLine(p.ID), group: group, current: p.Connected}
+			it := dialog.Item{ID: p.ID, Title: styled.OneLine(look.Or(p.Name, p.ID)), Detail: styled.OneLine(p.ID), Group: group, Current: p.Connected}
 			if p.Connected {
-				it.right = "connected"
+				it.Right = "connected"
 			}
-			l.items = append(l.items, it)
+			l.Items = append(l.Items, it)
 		}
 	}
 	for _, id := range []string{"github-copilot", "github-copilot-enterprise"} {
-		l.items = append(l.items, item{id: id, title: signIn[id], detail: "signs in with OAuth, which lathe does not offer", group: "not offered"})
+		l.Items = append(l.Items, dialog.Item{ID: id, Title: signIn[id], Detail: "signs in with OAuth, which lathe does not offer", Group: "not offered"})
 	}
-	l.pick = func(it item) tea.Msg {
-		if signIn[it.id] != "" {
-			a.push(&page{title: it.title, lines: func(l look) []styled.Line { return signInLines(l, it.title) }})
+	l.Pick = func(it dialog.Item) tea.Msg {
+		if signIn[it.ID] != "" {
+			a.push(&dialog.Page{Title: it.Title, Lines: func(l look.Look) []styled.Line { return signInLines(l, it.Title) }})
 			return nil
 		}
 		a.askKey(c, it, "")
 		return nil
 	}
-	s := newList(l)
-	s.at = 0
+	s := dialog.NewList(l)
+	s.At = 0
 	a.push(s)
 }
 
-func signInLines(l look, name string) []styled.Line {
+func signInLines(l look.Look, name string) []styled.Line {
 	text := []string{
 		name + " is signed in to with OAuth. lathe does not offer that: it connects providers by key.",
 		"", "What works instead: a key of a provider that gives keys (Anthropic, OpenAI, Google, OpenRouter and the others of /connect), or a model server on this machine.",
@@ -78,22 +80,22 @@ func signInLines(l look, name string) []styled.Line {
 	}
 	var out []styled.Line
 	for _, t := range text {
-		out = append(out, styled.Wrap(styled.Plain(t, l.fg(theme.Text)), l.width-4, l.method)...)
+		out = append(out, styled.Wrap(styled.Plain(t, l.FG(theme.Text)), l.Width-4, l.Method)...)
 	}
 	return out
 }
 
 // askKey asks for a key, saying why if one was refused before.
-func (a *App) askKey(c engine.Keyring, it item, why string) {
-	f := &field{title: "key for " + it.title, hint: "enter store and try it · esc cancel", secret: true}
-	f.note = "It is stored in auth.json, readable by you alone, and tried with one small request."
-	if plan := plans[it.id]; plan != "" {
-		f.note += " A subscription (" + plan + ") is no key; signing in to one is not offered."
+func (a *App) askKey(c engine.Keyring, it dialog.Item, why string) {
+	f := &dialog.Field{Title: "key for " + it.Title, Hint: "enter store and try it · esc cancel", Secret: true}
+	f.Note = "It is stored in auth.json, readable by you alone, and tried with one small request."
+	if plan := plans[it.ID]; plan != "" {
+		f.Note += " A subscription (" + plan + ") is no key; signing in to one is not offered."
 	}
 	if why != "" {
-		f.note, f.bad = why, true
+		f.Note, f.Bad = why, true
 	}
-	f.done = func(key string) tea.Msg {
+	f.Done = func(key string) tea.Msg {
 		key = strings.TrimSpace(key)
 		if key == "" {
 			return nil
@@ -104,14 +106,14 @@ func (a *App) askKey(c engine.Keyring, it item, why string) {
 }
 
 // storeKey stores a key, tries it, and offers the models that it opens.
-func (a *App) storeKey(c engine.Keyring, it item, key string) tea.Cmd {
+func (a *App) storeKey(c engine.Keyring, it dialog.Item, key string) tea.Cmd {
 	reload := a.loadCatalog()
-	a.notify(Info, "trying the key of "+it.title)
+	a.notify(dialog.Info, "trying the key of "+it.Title)
 	return tea.Batch(a.tick(), func() tea.Msg {
-		if err := c.Connect(a.ctx, it.id, key); err != nil {
+		if err := c.Connect(a.ctx, it.ID, key); err != nil {
 			return doneMsg{err: err}
 		}
-		t, err := c.Test(a.ctx, it.id)
+		t, err := c.Test(a.ctx, it.ID)
 		m := reload()
 		return doneMsg{then: func(a *App) tea.Cmd {
 			cmd := a.result(m)
@@ -121,49 +123,49 @@ func (a *App) storeKey(c engine.Keyring, it item, key string) tea.Cmd {
 }
 
 // tried says what came of a key, and what to do.
-func (a *App) tried(c engine.Keyring, it item, t api.KeyTest, err error) tea.Cmd {
+func (a *App) tried(c engine.Keyring, it dialog.Item, t api.KeyTest, err error) tea.Cmd {
 	a.toast = toast{}
 	if err != nil {
 		t = api.KeyTest{Outcome: api.KeyUnknown, Detail: err.Error()}
 	}
-	l := list{hint: "enter do it · esc close"}
+	l := dialog.List{Hint: "enter do it · esc close"}
 	switch t.Outcome {
 	case api.KeyAccepted:
-		a.notify(Info, "connected "+it.title+": "+t.Model+" answered")
-		a.showModels(it.id)
+		a.notify(dialog.Info, "connected "+it.Title+": "+t.Model+" answered")
+		a.showModels(it.ID)
 		return a.tick()
 	case api.KeyRefused:
-		l.title = it.title + " refused the key"
-		l.items = []item{{id: "again", title: "enter another key"}, {id: "remove", title: "remove this one"}, {id: "keep", title: "keep it all the same"}}
+		l.Title = it.Title + " refused the key"
+		l.Items = []dialog.Item{{ID: "again", Title: "enter another key"}, {ID: "remove", Title: "remove this one"}, {ID: "keep", Title: "keep it all the same"}}
 	default:
-		l.title = "the key is stored, but could not be tried"
-		l.items = []item{{id: "retry", title: "try it again"}, {id: "keep", title: "keep it and choose a model"}, {id: "again", title: "enter another key"}, {id: "remove", title: "remove it"}}
+		l.Title = "the key is stored, but could not be tried"
+		l.Items = []dialog.Item{{ID: "retry", Title: "try it again"}, {ID: "keep", Title: "keep it and choose a model"}, {ID: "again", Title: "enter another key"}, {ID: "remove", Title: "remove it"}}
 	}
-	l.foot = func(l look, _ item) styled.Line {
-		return styled.Plain(styled.OneLine(strings.Trim(t.Detail+" — "+t.Hint, " —")), l.fg(theme.Warning))
+	l.Foot = func(l look.Look, _ dialog.Item) styled.Line {
+		return styled.Plain(styled.OneLine(strings.Trim(t.Detail+" — "+t.Hint, " —")), l.FG(theme.Warning))
 	}
-	l.pick = func(p item) tea.Msg {
-		switch p.id {
+	l.Pick = func(p dialog.Item) tea.Msg {
+		switch p.ID {
 		case "again":
 			a.askKey(c, it, "")
 		case "remove":
 			return func() tea.Msg {
-				return doneMsg{text: "removed the key of " + it.title, err: c.Forget(a.ctx, it.id), then: func(a *App) tea.Cmd { return a.loadCatalog() }}
+				return doneMsg{text: "removed the key of " + it.Title, err: c.Forget(a.ctx, it.ID), then: func(a *App) tea.Cmd { return a.loadCatalog() }}
 			}
 		case "retry":
 			return a.retryKey(c, it)
 		default:
-			a.showModels(it.id)
+			a.showModels(it.ID)
 		}
 		return nil
 	}
-	a.push(newList(l))
+	a.push(dialog.NewList(l))
 	return nil
 }
 
-func (a *App) retryKey(c engine.Keyring, it item) tea.Cmd {
+func (a *App) retryKey(c engine.Keyring, it dialog.Item) tea.Cmd {
 	return func() tea.Msg {
-		t, err := c.Test(a.ctx, it.id)
+		t, err := c.Test(a.ctx, it.ID)
 		return doneMsg{then: func(a *App) tea.Cmd { return a.tried(c, it, t, err) }}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/keys"
 )
 
@@ -44,12 +45,12 @@ func (a *App) controlled(ev lathe.ClientEvent) tea.Cmd {
 		if in.Title != "" {
 			in.Message = in.Title + ": " + in.Message
 		}
-		kind := Info
+		kind := dialog.Info
 		switch in.Variant {
 		case "warning":
-			kind = Warning
+			kind = dialog.Warning
 		case "error":
-			kind = Failure
+			kind = dialog.Failure
 		}
 		a.notify(kind, in.Message)
 		return a.tick()

@@ -19,6 +19,7 @@ import (
 
 	"lathe"
 	"lathe/internal/tui/clip"
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/memory"
 	"lathe/internal/workspace"
@@ -77,7 +78,7 @@ func (a *App) copy(text, said string) tea.Cmd {
 			return nil
 		})
 	}
-	a.notify(Info, said)
+	a.notify(dialog.Info, said)
 	return tea.Batch(append(cmds, a.tick())...)
 }
 

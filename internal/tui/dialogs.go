@@ -9,13 +9,15 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/tui/dialog"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 )
 
 func modelFacts(m api.Model) string {
 	var facts []string
 	if m.Context > 0 {
-		facts = append(facts, short(int64(m.Context)))
+		facts = append(facts, look.Short(int64(m.Context)))
 	}
 	if m.Price != (lathe.Prices{}) {
 		facts = append(facts, fmt.Sprintf("$%s/$%s", dollars(m.Price.Input), dollars(m.Price.Output)))
@@ -29,38 +31,38 @@ func dollars(p lathe.Price) string {
 }
 
 func (a *App) agentList() tea.Cmd {
-	l := list{title: "agents", hint: "enter choose"}
+	l := dialog.List{Title: "agents", Hint: "enter choose"}
 	for _, g := range a.agents {
 		if !g.Subagent() {
-			l.items = append(l.items, item{id: g.Name, title: styled.OneLine(g.Name), detail: styled.OneLine(g.Description), current: g.Name == a.agentName()})
+			l.Items = append(l.Items, dialog.Item{ID: g.Name, Title: styled.OneLine(g.Name), Detail: styled.OneLine(g.Description), Current: g.Name == a.agentName()})
 		}
 	}
-	l.pick = func(it item) tea.Msg { a.agent = it.id; return nil }
-	a.push(newList(l))
+	l.Pick = func(it dialog.Item) tea.Msg { a.agent = it.ID; return nil }
+	a.push(dialog.NewList(l))
 	return nil
 }
 
 // timeline lists the person's messages, newest last.
 func (a *App) timeline() tea.Cmd {
-	l := list{title: "timeline", hint: "enter jump to it", empty: "nothing was said yet"}
+	l := dialog.List{Title: "timeline", Hint: "enter jump to it", Empty: "nothing was said yet"}
 	for _, e := range a.conv.visible() {
 		if _, ok := e.m.Info.(*lathe.User); !ok || e.text() == "" {
 			continue
 		}
-		l.items = append(l.items, item{id: string(e.m.ID), title: styled.OneLine(e.text()), right: e.m.Created.In(a.opts.Now().Location()).Format("15:04")})
+		l.Items = append(l.Items, dialog.Item{ID: string(e.m.ID), Title: styled.OneLine(e.text()), Right: e.m.Created.In(a.opts.Now().Location()).Format("15:04")})
 	}
-	if n := len(l.items); n > 0 {
-		l.items[n-1].current = true
+	if n := len(l.Items); n > 0 {
+		l.Items[n-1].Current = true
 	}
-	jump := func(it item) tea.Msg {
-		a.conv.jump(lathe.MessageID(it.id), a.scrollTop, a.pane().draw)
+	jump := func(it dialog.Item) tea.Msg {
+		a.conv.jump(lathe.MessageID(it.ID), a.scrollTop, a.pane().draw)
 		return nil
 	}
 	before := a.conv.bottom
-	l.move = jump
-	l.closed = func() tea.Msg { a.conv.bottom = before; return nil }
-	l.pick = func(it item) tea.Msg { jump(it); return a.messageActions(lathe.MessageID(it.id)) }
-	a.push(newList(l))
+	l.Move = jump
+	l.Closed = func() tea.Msg { a.conv.bottom = before; return nil }
+	l.Pick = func(it dialog.Item) tea.Msg { jump(it); return a.messageActions(lathe.MessageID(it.ID)) }
+	a.push(dialog.NewList(l))
 	return nil
 }
 
@@ -70,21 +72,21 @@ func (a *App) messageActions(id lathe.MessageID) tea.Cmd {
 	if e == nil {
 		return nil
 	}
-	l := list{title: "message", hint: "enter do it · esc stay here"}
-	l.items = []item{{id: "stay", title: "stay here"}, {id: "copy", title: "copy its text"}}
+	l := dialog.List{Title: "message", Hint: "enter do it · esc stay here"}
+	l.Items = []dialog.Item{{ID: "stay", Title: "stay here"}, {ID: "copy", Title: "copy its text"}}
 	answer := a.conv.answerTo(e)
 	if answer != "" {
-		l.items = append(l.items, item{id: "answer", title: "copy the answer to it"})
+		l.Items = append(l.Items, dialog.Item{ID: "answer", Title: "copy the answer to it"})
 	}
 	r := a.can.Undo
 	if r != nil {
-		l.items = append(l.items, item{id: "undo", title: "undo to before it", detail: "messages and changes of files"})
+		l.Items = append(l.Items, dialog.Item{ID: "undo", Title: "undo to before it", Detail: "messages and changes of files"})
 	}
 	if a.can.Fork != nil {
-		l.items = append(l.items, item{id: "fork", title: "fork the session before it"})
+		l.Items = append(l.Items, dialog.Item{ID: "fork", Title: "fork the session before it"})
 	}
-	l.pick = func(it item) tea.Msg {
-		switch it.id {
+	l.Pick = func(it dialog.Item) tea.Msg {
+		switch it.ID {
 		case "copy":
 			return a.copy(e.text(), "copied the message")
 		case "answer":
@@ -97,7 +99,7 @@ func (a *App) messageActions(id lathe.MessageID) tea.Cmd {
 		}
 		return nil
 	}
-	a.push(newList(l))
+	a.push(dialog.NewList(l))
 	return nil
 }
 

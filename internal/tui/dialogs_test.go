@@ -13,6 +13,8 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/tui/ask"
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
@@ -287,7 +289,7 @@ func TestAskBehindOthers(t *testing.T) {
 	d.calls(`answer que_1 [["b"]]`)
 	d.event(asked("per_1"))
 	d.lines()
-	d.now = d.now.Add(quiet / 2)
+	d.now = d.now.Add(dialog.Quiet / 2)
 	d.send(stroke("enter"))
 	d.typed("y")
 	d.calls()
@@ -298,13 +300,13 @@ func TestAskBehindOthers(t *testing.T) {
 	d.press("enter", "enter")
 	d.calls()
 	d.shows("per_1")
-	d.now = d.now.Add(quiet)
+	d.now = d.now.Add(dialog.Quiet)
 	d.press("enter")
 	d.calls(`reply per_1 once "" project=false`)
 
-	d.now = d.now.Add(quiet)
+	d.now = d.now.Add(dialog.Quiet)
 	d.typed("go on")
-	d.now = d.now.Add(quiet)
+	d.now = d.now.Add(dialog.Quiet)
 	d.press("enter")
 	d.engine.noted()
 	d.event(asked("per_2"))
@@ -502,10 +504,10 @@ func TestThemes(t *testing.T) {
 	}
 	var saved Prefs
 	d, _ := ableTo(t, Options{Themes: []*theme.Theme{mine}, Theme: "mine", SavePrefs: func(p Prefs) error { saved = p; return nil }})
-	base := func() styled.Style { return d.app.look.theme.Base() }
+	base := func() styled.Style { return d.app.look.Theme.Base() }
 	dark := base()
 	d.send(tea.BackgroundColorMsg{Color: white{}})
-	if base() == dark || !d.app.look.theme.Light {
+	if base() == dark || !d.app.look.Theme.Light {
 		t.Error("a theme with a pair stays dark on a light background")
 	}
 	d.press("ctrl+x", "t")
@@ -520,7 +522,7 @@ func TestThemes(t *testing.T) {
 	}
 	d.press("ctrl+x", "t")
 	d.typed("nord")
-	if d.app.look.theme.Name == "mine" {
+	if d.app.look.Theme.Name == "mine" {
 		t.Error("searching does not preview")
 	}
 	d.press("tab", "enter")
@@ -601,7 +603,7 @@ func TestHelpIsWhole(t *testing.T) {
 	d, _ := ableTo(t, Options{})
 	var text strings.Builder
 	l := d.app.look
-	l.width = 200
+	l.Width = 200
 	for _, line := range d.app.helpLines(l) {
 		text.WriteString(line.Text() + "\n")
 	}
@@ -633,9 +635,9 @@ func TestHelpIsWhole(t *testing.T) {
 			has(r[0])
 		}
 	}
-	for _, an := range newAsk(lathe.Ask{Always: []string{"x"}}, false, time.Time{}).answers {
-		if !slices.ContainsFunc(fixed[3].rows, func(r [2]string) bool { return strings.HasPrefix(r[0], an.key) }) {
-			t.Errorf("the key %s of permission asks is not in the help", an.key)
+	for _, an := range ask.New(lathe.Ask{Always: []string{"x"}}, false, time.Time{}).Answers {
+		if !slices.ContainsFunc(fixed[3].rows, func(r [2]string) bool { return strings.HasPrefix(r[0], an.Key) }) {
+			t.Errorf("the key %s of permission asks is not in the help", an.Key)
 		}
 	}
 }

@@ -7,13 +7,14 @@ import (
 
 	"lathe"
 	"lathe/internal/readable"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/markdown"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
 
 // pen draws messages.
-type pen struct{ look }
+type pen struct{ look.Look }
 
 // draw returns the lines of a message. A blank one is before them, unless this
 // and the message before are tool calls of one line each.
@@ -40,7 +41,7 @@ func (l pen) drawn(e *entry) []styled.Line {
 		out = l.assistant(e, info)
 	}
 	for i, line := range out {
-		out[i] = line.Cut(l.width, l.method)
+		out[i] = line.Cut(l.Width, l.Method)
 	}
 	e.lines, e.fresh = out, l
 	return out
@@ -48,7 +49,7 @@ func (l pen) drawn(e *entry) []styled.Line {
 
 // user draws what the person wrote beside a bar.
 func (l pen) user(e *entry) []styled.Line {
-	bar := styled.Span{Text: " " + l.glyph("▌", "|") + " ", Style: l.fg(theme.Primary)}
+	bar := styled.Span{Text: " " + l.Glyph("▌", "|") + " ", Style: l.FG(theme.Primary)}
 	var body []styled.Line
 	for _, p := range e.pieces {
 		switch b := p.part.Body.(type) {
@@ -57,25 +58,25 @@ func (l pen) user(e *entry) []styled.Line {
 				continue
 			}
 			for _, line := range strings.Split(strings.Trim(styled.Clean(b.Text), "\n"), "\n") {
-				body = append(body, styled.Wrap(styled.Plain(line, l.fg(theme.Text)), l.width-4, l.method)...)
+				body = append(body, styled.Wrap(styled.Plain(line, l.FG(theme.Text)), l.Width-4, l.Method)...)
 			}
 		case *lathe.File:
-			body = append(body, styled.Line{{Text: l.glyph("⎘ ", "@ "), Style: l.fg(theme.Accent)}, {Text: styled.OneLine(b.Filename), Style: l.fg(theme.Muted)}})
+			body = append(body, styled.Line{{Text: l.Glyph("⎘ ", "@ "), Style: l.FG(theme.Accent)}, {Text: styled.OneLine(b.Filename), Style: l.FG(theme.Muted)}})
 			body = append(body, l.shown(p)...)
 		case *lathe.Subtask:
-			body = append(body, styled.Plain(styled.OneLine("@"+b.Agent+" "+b.Description), l.fg(theme.Secondary)))
+			body = append(body, styled.Plain(styled.OneLine("@"+b.Agent+" "+b.Description), l.FG(theme.Secondary)))
 		case *lathe.CompactionMark:
-			return []styled.Line{nil, l.divider("compaction")}
+			return []styled.Line{nil, l.Divider("compaction")}
 		}
 	}
 	if len(body) == 0 {
 		return nil
 	}
 	if e.note != "" {
-		body = append(body, styled.Plain(string(e.note), l.fg(theme.Warning)))
+		body = append(body, styled.Plain(string(e.note), l.FG(theme.Warning)))
 	}
 	if by := l.signed(e); by != "" {
-		body = append(body, styled.Plain(by, l.fg(theme.Muted)))
+		body = append(body, styled.Plain(by, l.FG(theme.Muted)))
 	}
 	out := []styled.Line{nil}
 	for _, line := range body {
@@ -87,13 +88,13 @@ func (l pen) user(e *entry) []styled.Line {
 // signed tells who wrote a message and when, as far as the person wants to see it.
 func (l pen) signed(e *entry) string {
 	var words []string
-	if l.name != "" {
-		words = append(words, l.name)
+	if l.Name != "" {
+		words = append(words, l.Name)
 	}
-	if l.times {
+	if l.Times {
 		words = append(words, e.m.Created.Format("2 Jan 15:04:05"))
 	}
-	return strings.Join(words, l.glyph(" · ", " - "))
+	return strings.Join(words, l.Glyph(" · ", " - "))
 }
 
 func (l pen) assistant(e *entry, info *lathe.Assistant) []styled.Line {
@@ -114,7 +115,7 @@ func (l pen) assistant(e *entry, info *lathe.Assistant) []styled.Line {
 	}
 	if e.note != "" {
 		out = append(out, nil)
-		out = append(out, l.indent(styled.Wrap(styled.Plain(string(e.note), l.fg(theme.Warning)), l.width-4, l.method))...)
+		out = append(out, l.Indent(styled.Wrap(styled.Plain(string(e.note), l.FG(theme.Warning)), l.Width-4, l.Method))...)
 	}
 	if len(out) > 0 {
 		out = append(out, l.footer(e, info)...)
@@ -127,8 +128,8 @@ func (l pen) footer(e *entry, info *lathe.Assistant) []styled.Line {
 	if info.Completed.IsZero() || info.Finish == lathe.FinishToolCalls || info.Error != nil || info.Summary {
 		return nil
 	}
-	text := fmt.Sprintf("%s %s %s %s %s", info.Agent, l.glyph("·", "-"), info.Model, l.glyph("·", "-"), duration(info.Completed.Sub(e.asked())))
-	return []styled.Line{nil, styled.Plain("   "+styled.OneLine(text), l.fg(theme.Muted))}
+	text := fmt.Sprintf("%s %s %s %s %s", info.Agent, l.Glyph("·", "-"), info.Model, l.Glyph("·", "-"), look.Duration(info.Completed.Sub(e.asked())))
+	return []styled.Line{nil, styled.Plain("   "+styled.OneLine(text), l.FG(theme.Muted))}
 }
 
 // asked is when the turn began that an answer belongs to.
@@ -156,10 +157,10 @@ func oneLiner(out []styled.Line) bool {
 
 func (l pen) failure(f lathe.Failure) []styled.Line {
 	if _, ok := f.(*lathe.AbortedFailure); ok {
-		return []styled.Line{styled.Plain(" "+l.glyph("■", "x")+" stopped", l.fg(theme.Warning))}
+		return []styled.Line{styled.Plain(" "+l.Glyph("■", "x")+" stopped", l.FG(theme.Warning))}
 	}
-	mark := styled.Span{Text: " " + l.glyph("✗", "x") + " ", Style: l.fg(theme.Error)}
-	lines := styled.Wrap(styled.Plain(styled.Clean(inScreen(f.Error())), l.fg(theme.Error)), l.width-4, l.method)
+	mark := styled.Span{Text: " " + l.Glyph("✗", "x") + " ", Style: l.FG(theme.Error)}
+	lines := styled.Wrap(styled.Plain(styled.Clean(inScreen(f.Error())), l.FG(theme.Error)), l.Width-4, l.Method)
 	for i := range lines {
 		if i == 0 {
 			lines[i] = append(styled.Line{mark}, lines[i]...)
@@ -177,7 +178,7 @@ func (l pen) piece(p *piece) []styled.Line {
 	}
 	as := l
 	if p.turned {
-		l.details, l.thinking = !l.details, !l.thinking
+		l.Details, l.Thinking = !l.Details, !l.Thinking
 	}
 	switch b := p.part.Body.(type) {
 	case *lathe.Text:
@@ -185,22 +186,22 @@ func (l pen) piece(p *piece) []styled.Line {
 			p.lines = l.ledger(kept)
 			break
 		}
-		if l.raw {
-			p.lines = l.indent(styled.Wrap(styled.Plain(styled.Clean(b.Text), l.fg(theme.Text)), l.width-4, l.method))
+		if l.Raw {
+			p.lines = l.Indent(styled.Wrap(styled.Plain(styled.Clean(b.Text), l.FG(theme.Text)), l.Width-4, l.Method))
 			break
 		}
-		p.lines = l.indent(p.stream.Lines(styled.Clean(b.Text), l.width-4, l.md, l.method))
+		p.lines = l.Indent(p.stream.Lines(styled.Clean(b.Text), l.Width-4, l.MD, l.Method))
 	case *lathe.Reasoning:
 		p.lines = l.reasoning(b)
 	case *lathe.ToolCall:
-		p.lines = append(l.card(b), l.indent(l.shown(p))...)
+		p.lines = append(l.card(b), l.Indent(l.shown(p))...)
 	case *lathe.Retry:
 		text := fmt.Sprintf("attempt %d failed: %s", b.Attempt, failureText(b.Error))
-		p.lines = []styled.Line{styled.Plain(" "+l.glyph("↻", "~")+" "+styled.OneLine(text), l.fg(theme.Warning)).Cut(l.width-1, l.method)}
+		p.lines = []styled.Line{styled.Plain(" "+l.Glyph("↻", "~")+" "+styled.OneLine(text), l.FG(theme.Warning)).Cut(l.Width-1, l.Method)}
 	case *lathe.CompactionMark:
-		p.lines = []styled.Line{l.divider("compaction")}
+		p.lines = []styled.Line{l.Divider("compaction")}
 	case *lathe.File:
-		p.lines = append([]styled.Line{styled.Plain("   "+l.glyph("⎘ ", "@ ")+styled.OneLine(b.Filename), l.fg(theme.Accent))}, l.indent(l.shown(p))...)
+		p.lines = append([]styled.Line{styled.Plain("   "+l.Glyph("⎘ ", "@ ")+styled.OneLine(b.Filename), l.FG(theme.Accent))}, l.Indent(l.shown(p))...)
 	default:
 		p.lines = nil
 	}
@@ -216,11 +217,11 @@ func (l pen) ledger(kept string) []styled.Line {
 			facts++
 		}
 	}
-	head := styled.Plain(" "+l.glyph("▸", ">")+" kept word for word for the model: "+plural(facts, "fact"), l.fg(theme.Muted)).Cut(l.width-2, l.method)
-	if !l.details {
+	head := styled.Plain(" "+l.Glyph("▸", ">")+" kept word for word for the model: "+look.Plural(facts, "fact"), l.FG(theme.Muted)).Cut(l.Width-2, l.Method)
+	if !l.Details {
 		return []styled.Line{head}
 	}
-	return append([]styled.Line{head}, l.indent(markdown.Render(styled.Clean(kept), l.width-4, l.md, l.method))...)
+	return append([]styled.Line{head}, l.Indent(markdown.Render(styled.Clean(kept), l.Width-4, l.MD, l.Method))...)
 }
 
 func failureText(f lathe.Failure) string {
@@ -237,20 +238,20 @@ func (l pen) reasoning(b *lathe.Reasoning) []styled.Line {
 	if text == "" {
 		return nil
 	}
-	style := l.fg(theme.Muted, styled.Italic)
-	if l.thinking {
-		lines := styled.Wrap(styled.Plain(text, style), l.width-6, l.method)
-		bar := styled.Span{Text: " " + l.glyph("┊", ":") + " ", Style: l.fg(theme.Border)}
+	style := l.FG(theme.Muted, styled.Italic)
+	if l.Thinking {
+		lines := styled.Wrap(styled.Plain(text, style), l.Width-6, l.Method)
+		bar := styled.Span{Text: " " + l.Glyph("┊", ":") + " ", Style: l.FG(theme.Border)}
 		for i := range lines {
 			lines[i] = append(styled.Line{bar}, lines[i]...)
 		}
 		return lines
 	}
-	head := "thinking " + l.glyph("…", "...")
+	head := "thinking " + l.Glyph("…", "...")
 	if !b.Time.End.IsZero() {
 		head = "thought"
 		if d := b.Time.End.Sub(b.Time.Start); d >= time.Second {
-			head += " for " + duration(d)
+			head += " for " + look.Duration(d)
 		}
 	}
 	line, _, _ := strings.Cut(text, "\n")
@@ -258,6 +259,6 @@ func (l pen) reasoning(b *lathe.Reasoning) []styled.Line {
 		line = text[strings.LastIndexByte(text, '\n')+1:]
 	}
 	return []styled.Line{styled.Line{
-		{Text: " " + l.glyph("▸", ">") + " " + head + " ", Style: l.fg(theme.Muted)}, {Text: line, Style: style},
-	}.Cut(l.width-2, l.method)}
+		{Text: " " + l.Glyph("▸", ">") + " " + head + " ", Style: l.FG(theme.Muted)}, {Text: line, Style: style},
+	}.Cut(l.Width-2, l.Method)}
 }

@@ -8,6 +8,8 @@ import (
 
 	"lathe"
 	"lathe/internal/bus"
+	"lathe/internal/tui/ask"
+	"lathe/internal/tui/dialog"
 )
 
 // events applies what happened.
@@ -65,7 +67,7 @@ func (a *App) other(e lathe.Envelope) tea.Cmd {
 		}
 	case lathe.SessionDeleted:
 		if ev.Session.ID == a.session.ID {
-			a.notify(Info, "the session was deleted")
+			a.notify(dialog.Info, "the session was deleted")
 			a.fresh()
 		}
 	case lathe.SessionStatus:
@@ -73,12 +75,12 @@ func (a *App) other(e lathe.Envelope) tea.Cmd {
 	case lathe.SessionFailed:
 		if ev.SessionID == a.session.ID && ev.Failure != nil {
 			if _, stopped := ev.Failure.(*lathe.AbortedFailure); !stopped {
-				a.notify(Failure, inScreen(ev.Failure.Error()))
+				a.notify(dialog.Failure, inScreen(ev.Failure.Error()))
 			}
 		}
 	case lathe.UndoOff:
 		if ev.SessionID == a.session.ID {
-			a.notify(Warning, "undo is off here: "+ev.Reason)
+			a.notify(dialog.Warning, "undo is off here: "+ev.Reason)
 		}
 	case lathe.TodoUpdated:
 		if ev.SessionID == a.session.ID {
@@ -113,10 +115,10 @@ func (a *App) setSession(s lathe.Session) {
 	a.session = s
 	for _, w := range a.sheets.Waiting() { // they may have come before the session was read
 		switch q := w.(type) {
-		case *askSheet:
-			q.other = q.ask.SessionID != s.ID
-		case *questionSheet:
-			q.other = q.ask.SessionID != s.ID
+		case *ask.Permission:
+			q.Other = q.Ask.SessionID != s.ID
+		case *ask.Question:
+			q.Other = q.Ask.SessionID != s.ID
 		}
 	}
 	a.conv.revert = ""
@@ -154,24 +156,24 @@ func (a *App) statusChanged(ev lathe.SessionStatus) tea.Cmd {
 }
 
 // asked queues a permission ask.
-func (a *App) asked(ask lathe.Ask) {
+func (a *App) asked(q lathe.Ask) {
 	for _, s := range a.sheets.Waiting() {
-		if q, ok := s.(*askSheet); ok && q.ask.ID == ask.ID {
+		if open, ok := s.(*ask.Permission); ok && open.Ask.ID == q.ID {
 			return
 		}
 	}
-	a.sheets.Wait(newAsk(ask, ask.SessionID != a.session.ID, a.opts.Now()))
+	a.sheets.Wait(ask.New(q, q.SessionID != a.session.ID, a.opts.Now()))
 }
 
 // questioned queues a question.
-func (a *App) questioned(ask lathe.QuestionAsk) {
+func (a *App) questioned(q lathe.QuestionAsk) {
 	for _, s := range a.sheets.Waiting() {
-		if q, ok := s.(*questionSheet); ok && q.ask.ID == ask.ID {
+		if open, ok := s.(*ask.Question); ok && open.Ask.ID == q.ID {
 			return
 		}
 	}
-	if len(ask.Questions) > 0 {
-		a.sheets.Wait(newQuestion(ask, ask.SessionID != a.session.ID, a.opts.Now()))
+	if len(q.Questions) > 0 {
+		a.sheets.Wait(ask.NewQuestion(q, q.SessionID != a.session.ID, a.opts.Now()))
 	}
 }
 
@@ -179,13 +181,13 @@ func (a *App) questioned(ask lathe.QuestionAsk) {
 func (a *App) settledAsk(id lathe.AskID) {
 	for _, s := range a.sheets.Waiting() {
 		switch q := s.(type) {
-		case *askSheet:
-			if q.ask.ID == id {
+		case *ask.Permission:
+			if q.Ask.ID == id {
 				a.sheets.Close(s)
 				return
 			}
-		case *questionSheet:
-			if q.ask.ID == id {
+		case *ask.Question:
+			if q.Ask.ID == id {
 				a.sheets.Close(s)
 				return
 			}
@@ -194,8 +196,8 @@ func (a *App) settledAsk(id lathe.AskID) {
 }
 
 // reply answers an ask. What it allowed for longer is told.
-func (a *App) reply(m Reply) tea.Cmd {
-	a.sheets.Deafen(haste)
+func (a *App) reply(m ask.Reply) tea.Cmd {
+	a.sheets.Deafen(dialog.Haste)
 	told := m.Granted
 	if told != "" && a.can.Approvals != nil {
 		told += ". /permissions takes it back"
@@ -203,12 +205,12 @@ func (a *App) reply(m Reply) tea.Cmd {
 	return a.do(told, func(ctx context.Context) error { return a.engine.Reply(ctx, m.Ask, m.Reply) })
 }
 
-func (a *App) answer(m Answers) tea.Cmd {
-	a.sheets.Deafen(quiet)
+func (a *App) answer(m ask.Answers) tea.Cmd {
+	a.sheets.Deafen(dialog.Quiet)
 	return a.do("", func(ctx context.Context) error { return a.engine.Answer(ctx, m.Ask.ID, m.Answers) })
 }
 
-func (a *App) dismiss(m Dismissed) tea.Cmd {
-	a.sheets.Deafen(quiet)
+func (a *App) dismiss(m ask.Dismissed) tea.Cmd {
+	a.sheets.Deafen(dialog.Quiet)
 	return a.do("", func(ctx context.Context) error { return a.engine.Dismiss(ctx, m.Ask.ID) })
 }

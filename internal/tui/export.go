@@ -8,6 +8,7 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/styled"
 )
@@ -17,29 +18,29 @@ func (a *App) export() tea.Cmd { return a.exportOf(a.session) }
 
 func (a *App) exportOf(s lathe.Session) tea.Cmd {
 	e := a.can.Export
-	l := list{title: "export " + styled.OneLine(s.Title), hint: "enter do it · esc leave"}
+	l := dialog.List{Title: "export " + styled.OneLine(s.Title), Hint: "enter do it · esc leave"}
 	if a.opts.WriteFile != nil {
-		l.items = append(l.items,
-			item{id: "md", title: "Markdown, to a file", detail: fileName(s, api.FormatMarkdown)},
-			item{id: "json", title: "JSON, to a file", detail: fileName(s, api.FormatJSON) + ", complete; lathe import takes it in"},
-			item{id: "html", title: "a web page, to a file", detail: fileName(s, api.FormatHTML) + ", one file that opens offline"})
+		l.Items = append(l.Items,
+			dialog.Item{ID: "md", Title: "Markdown, to a file", Detail: fileName(s, api.FormatMarkdown)},
+			dialog.Item{ID: "json", Title: "JSON, to a file", Detail: fileName(s, api.FormatJSON) + ", complete; lathe import takes it in"},
+			dialog.Item{ID: "html", Title: "a web page, to a file", Detail: fileName(s, api.FormatHTML) + ", one file that opens offline"})
 	}
 	if len(a.opts.Editor) > 0 {
-		l.items = append(l.items, item{id: "edit-md", title: "Markdown, to your editor"}, item{id: "edit-json", title: "JSON, to your editor"})
+		l.Items = append(l.Items, dialog.Item{ID: "edit-md", Title: "Markdown, to your editor"}, dialog.Item{ID: "edit-json", Title: "JSON, to your editor"})
 	}
-	l.items = append(l.items, item{id: "copy", title: "Markdown, to the clipboard"})
+	l.Items = append(l.Items, dialog.Item{ID: "copy", Title: "Markdown, to the clipboard"})
 	formats := map[string]string{"md": api.FormatMarkdown, "edit-md": api.FormatMarkdown, "copy": api.FormatMarkdown, "json": api.FormatJSON, "edit-json": api.FormatJSON, "html": api.FormatHTML}
-	l.pick = func(it item) tea.Msg {
-		format := formats[it.id]
+	l.Pick = func(it dialog.Item) tea.Msg {
+		format := formats[it.ID]
 		return func() tea.Msg {
 			data, err := e.Export(a.ctx, s.ID, format)
 			if err != nil {
 				return doneMsg{err: err}
 			}
-			return doneMsg{then: func(a *App) tea.Cmd { return a.exported(s, it.id, format, data) }}
+			return doneMsg{then: func(a *App) tea.Cmd { return a.exported(s, it.ID, format, data) }}
 		}
 	}
-	a.push(newList(l))
+	a.push(dialog.NewList(l))
 	return nil
 }
 
@@ -53,7 +54,7 @@ func (a *App) exported(s lathe.Session, to, format string, data []byte) tea.Cmd 
 	switch to {
 	case "copy":
 		if len(data) > maxCopied {
-			a.notify(Warning, fmt.Sprintf("%d bytes are more than terminals copy; export to a file instead", len(data)))
+			a.notify(dialog.Warning, fmt.Sprintf("%d bytes are more than terminals copy; export to a file instead", len(data)))
 			return a.tick()
 		}
 		return a.copy(string(data), "copied the session")
@@ -76,17 +77,17 @@ func (a *App) writeFile(name string, data []byte) tea.Cmd {
 func (a *App) share() tea.Cmd { return a.shareOf(a.can.Share, a.session) }
 
 func (a *App) shareOf(e engine.Sharer, s lathe.Session) tea.Cmd {
-	l := list{title: "share " + styled.OneLine(s.Title) + "?", hint: "enter do it · esc leave"}
+	l := dialog.List{Title: "share " + styled.OneLine(s.Title) + "?", Hint: "enter do it · esc leave"}
 	if s.Share != nil {
-		l.items = append(l.items, item{id: "copy", title: "copy its address", detail: styled.OneLine(s.Share.URL)})
+		l.Items = append(l.Items, dialog.Item{ID: "copy", Title: "copy its address", Detail: styled.OneLine(s.Share.URL)})
 	} else {
-		l.items = append(l.items, item{id: "link", title: "publish it and copy the address", detail: "on the service that the configuration names"})
+		l.Items = append(l.Items, dialog.Item{ID: "link", Title: "publish it and copy the address", Detail: "on the service that the configuration names"})
 	}
 	if a.can.Export != nil && a.opts.WriteFile != nil {
-		l.items = append(l.items, item{id: "file", title: "write one web page to send", detail: fileName(s, api.FormatHTML) + ", opens offline"})
+		l.Items = append(l.Items, dialog.Item{ID: "file", Title: "write one web page to send", Detail: fileName(s, api.FormatHTML) + ", opens offline"})
 	}
-	l.pick = func(it item) tea.Msg {
-		switch it.id {
+	l.Pick = func(it dialog.Item) tea.Msg {
+		switch it.ID {
 		case "copy":
 			return a.copy(s.Share.URL, "copied the address")
 		case "file":
@@ -101,7 +102,7 @@ func (a *App) shareOf(e engine.Sharer, s lathe.Session) tea.Cmd {
 			return doneMsg{err: err, then: func(a *App) tea.Cmd { return a.copy(url, "shared, and copied: "+styled.OneLine(url)) }}
 		}
 	}
-	a.push(newList(l))
+	a.push(dialog.NewList(l))
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/styled"
@@ -259,8 +260,8 @@ func (d *driver) press(names ...string) {
 // look draws the screen and lets the person read what the engine asks.
 func (d *driver) look() {
 	d.lines()
-	if p, ok := d.app.sheets.Top().(patient); ok {
-		if seen := p.patient().drawn.Add(reaction); d.now.Before(seen) {
+	if p, ok := d.app.sheets.Top().(dialog.Patient); ok {
+		if seen := p.Patient().Drawn.Add(dialog.Reaction); d.now.Before(seen) {
 			d.now = seen
 		}
 	}

@@ -59,15 +59,15 @@ func (a *App) flowBegin() []styled.Line {
 	case made:
 		return nil
 	case a.session.ID == "" && first:
-		return []styled.Line{styled.Plain("lathe "+lathe.Version+l.glyph(" · ", " - ")+a.keys.For("help_show")+" shows all keys", l.fg(theme.Muted)).Cut(l.width, l.method)}
+		return []styled.Line{styled.Plain("lathe "+lathe.Version+l.Glyph(" · ", " - ")+a.keys.For("help_show")+" shows all keys", l.FG(theme.Muted)).Cut(l.Width, l.Method)}
 	case a.session.ID == "":
-		return []styled.Line{nil, l.divider("new session")}
+		return []styled.Line{nil, l.Divider("new session")}
 	}
 	title := a.title()
 	if title == "" {
 		title = "session"
 	}
-	return []styled.Line{nil, styled.Plain(" "+l.glyph("──", "--")+" "+title+" "+l.glyph("──", "--"), l.fg(theme.Muted)).Cut(l.width, l.method)}
+	return []styled.Line{nil, styled.Plain(" "+l.Glyph("──", "--")+" "+title+" "+l.Glyph("──", "--"), l.FG(theme.Muted)).Cut(l.Width, l.Method)}
 }
 
 // flowEntry returns what is final of an entry and was not shown, and whether that
@@ -113,7 +113,7 @@ func (a *App) answered(e *entry) bool {
 
 func (a *App) cut(lines []styled.Line) []styled.Line {
 	for i, line := range lines {
-		lines[i] = line.Cut(a.look.width, a.look.method)
+		lines[i] = line.Cut(a.look.Width, a.look.Method)
 	}
 	return lines
 }
@@ -157,7 +157,7 @@ func (a *App) flowPiece(p *piece, info *lathe.Assistant) (out []styled.Line, fin
 
 // rendered draws Markdown that is final.
 func (a *App) rendered(text string) []styled.Line {
-	return a.look.indent(markdown.Render(text, a.look.width-4, a.look.md, a.look.method))
+	return a.look.Indent(markdown.Render(text, a.look.Width-4, a.look.MD, a.look.Method))
 }
 
 // closed reports a piece that will not change.
@@ -187,10 +187,10 @@ func (a *App) region() paint.Region {
 	a.scrollTop, a.mouse.shown = len(open), nil
 	r := paint.Region{Title: a.windowTitle()}
 	for _, line := range append(open, bottom...) {
-		r.Lines = append(r.Lines, a.fitted(line.Cut(a.look.width, a.look.method)))
+		r.Lines = append(r.Lines, a.fitted(line.Cut(a.look.Width, a.look.Method)))
 	}
 	if x >= 0 && y >= 0 {
-		r.Cursor = tea.NewCursor(min(x, a.look.width-1), len(open)+y)
+		r.Cursor = tea.NewCursor(min(x, a.look.Width-1), len(open)+y)
 	}
 	return r
 }

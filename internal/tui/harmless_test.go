@@ -11,6 +11,7 @@ import (
 	"lathe"
 	"lathe/internal/api"
 	"lathe/internal/printable"
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/memory"
 	"lathe/internal/tui/styled"
@@ -65,7 +66,7 @@ func FuzzHarmless(f *testing.F) {
 		d.harmless()
 		d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Retrying{Message: s, Next: d.now.Add(time.Second)}})
 		d.harmless()
-		d.app.notify(Failure, s)
+		d.app.notify(dialog.Failure, s)
 		d.harmless()
 		d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", Permission: s, Patterns: []string{s}, Always: []string{s}, Metadata: map[string]any{"command": s, "description": s, "tool": s, "filepath": s, "content": s, "also": []any{map[string]any{"permission": s, "patterns": []any{s}, "always": []any{s}}}, "reason": s, "reasons": []any{s}, "diff": "@@ -1 +1 @@\n-" + s}}})
 		d.harmless()

@@ -5,6 +5,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"lathe/internal/tui/dialog"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -27,43 +29,43 @@ var fixed = [...]struct {
 		{"up, down, j, k", "a line"}, {"pgup, pgdown, space", "a page"}, {"home, end", "first or last line"}, {"/", "search"}, {"esc, q, enter", "leave"},
 	}},
 	{"a permission is asked for", [][2]string{
-		{"y", "allow once"}, {"a", "see what could be allowed from now on; " + giveKey + " allows it"},
+		{"y", "allow once"}, {"a", "see what could be allowed from now on; " + dialog.GiveKey + " allows it"},
 		{"n, esc", "reject"}, {"t", "reject and tell why"}, {"up, down, enter", "choose"},
-		{"pgup, pgdown, home, end", "read what does not fit"}, {fillKey, "fill the screen with it, and back"},
+		{"pgup, pgdown, home, end", "read what does not fit"}, {dialog.FillKey, "fill the screen with it, and back"},
 	}},
 	{"a question is asked", [][2]string{
 		{"1 to 9", "choose"}, {"space", "mark, where several can be chosen"}, {"left, right, tab", "the other questions"},
 		{"enter", "answer"}, {"esc", "dismiss"},
 	}},
-	{"a repository asks for trust", [][2]string{{"y", "trust it until lathe ends"}, {"r, then " + giveKey, "trust it as it is now, and remember"}, {"n, esc", "do not trust it"}}},
+	{"a repository asks for trust", [][2]string{{"y", "trust it until lathe ends"}, {"r, then " + dialog.GiveKey, "trust it as it is now, and remember"}, {"n, esc", "do not trust it"}}},
 }
 
 // help shows every key and command.
 func (a *App) help() tea.Cmd {
-	a.push(&page{title: "help", lines: a.helpLines})
+	a.push(&dialog.Page{Title: "help", Lines: a.helpLines})
 	return nil
 }
 
-func (a *App) helpLines(l look) []styled.Line {
+func (a *App) helpLines(l look.Look) []styled.Line {
 	var out []styled.Line
 	line := func(left, right, far string) {
-		room := l.width - 35
-		if l.width >= 100 {
+		room := l.Width - 35
+		if l.Width >= 100 {
 			room -= 34
 		}
-		for i, text := range styled.Wrap(styled.Plain(right, l.fg(theme.Text)), max(room, 20), l.method) {
+		for i, text := range styled.Wrap(styled.Plain(right, l.FG(theme.Text)), max(room, 20), l.Method) {
 			if i > 0 {
 				left, far = "", ""
 			}
-			row := append(styled.Plain(left, l.fg(theme.Accent)).Pad(30, l.method, ""), styled.Span{Text: " "})
+			row := append(styled.Plain(left, l.FG(theme.Accent)).Pad(30, l.Method, ""), styled.Span{Text: " "})
 			row = styled.Join(row, text)
-			if far != "" && l.width >= 100 {
-				row = append(row.Pad(l.width-36, l.method, ""), styled.Span{Text: " " + far, Style: l.fg(theme.Muted)})
+			if far != "" && l.Width >= 100 {
+				row = append(row.Pad(l.Width-36, l.Method, ""), styled.Span{Text: " " + far, Style: l.FG(theme.Muted)})
 			}
 			out = append(out, row)
 		}
 	}
-	head := func(s string) styled.Line { return styled.Plain(s, l.fg(theme.Secondary, styled.Bold)) }
+	head := func(s string) styled.Line { return styled.Plain(s, l.FG(theme.Secondary, styled.Bold)) }
 	section := func(f int) {
 		out = append(out, head(fixed[f].head))
 		for _, r := range fixed[f].rows {
@@ -83,7 +85,7 @@ func (a *App) helpLines(l look) []styled.Line {
 			line("/"+styled.OneLine(c.Name), styled.OneLine(c.Description), "")
 		}
 	}
-	out = append(out, nil, head("keys"), styled.Plain("Configure them as keybinds in lathe.json; a wide window shows their names.", l.fg(theme.Muted)))
+	out = append(out, nil, head("keys"), styled.Plain("Configure them as keybinds in lathe.json; a wide window shows their names.", l.FG(theme.Muted)))
 	line(a.keys.Leader(), "the leader key, before another one", "leader")
 	var unbound []string
 	for _, b := range a.keys.Bindings() {

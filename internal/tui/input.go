@@ -5,6 +5,7 @@ import (
 
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/keys"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -148,7 +149,7 @@ func (i *input) typed() typed {
 }
 
 // draw returns the rows of the input and where in them the caret stands.
-func (i *input) draw(l look, mark styled.Line, hint string) (lines []styled.Line, x, y int) {
+func (i *input) draw(l look.Look, mark styled.Line, hint string) (lines []styled.Line, x, y int) {
 	rows, row, col := i.Layout(i.width, i.method)
 	top := max(0, min(row-maxInputRows/2, len(rows)-maxInputRows))
 	text := i.Text()
@@ -157,11 +158,11 @@ func (i *input) draw(l look, mark styled.Line, hint string) (lines []styled.Line
 		if n == 0 {
 			line = mark
 		}
-		body := i.shown(rows[n], l.fg(theme.Text))
+		body := i.shown(rows[n], l.FG(theme.Text))
 		if text == "" {
-			body = styled.Plain(hint, l.fg(theme.Muted))
+			body = styled.Plain(hint, l.FG(theme.Muted))
 		}
-		lines = append(lines, styled.Join(line, body).Cut(l.width, l.method))
+		lines = append(lines, styled.Join(line, body).Cut(l.Width, l.Method))
 	}
 	return lines, col + 3, row - top
 }
@@ -191,7 +192,7 @@ func (i *input) put(x, y int) {
 }
 
 // drawOffer returns the completions as lines.
-func (i *input) drawOffer(l look, most int) []styled.Line {
+func (i *input) drawOffer(l look.Look, most int) []styled.Line {
 	if !i.offered() || most < 1 {
 		return nil
 	}
@@ -199,15 +200,15 @@ func (i *input) drawOffer(l look, most int) []styled.Line {
 	first := i.firstOffer(most)
 	wide := 0
 	for _, c := range items {
-		wide = max(wide, styled.Width(c.label, l.method))
+		wide = max(wide, styled.Width(c.label, l.Method))
 	}
-	wide = min(wide, l.width*2/3)
+	wide = min(wide, l.Width*2/3)
 	var out []styled.Line
 	for n := first; n < min(len(items), first+most); n++ {
 		c := items[n]
-		line := styled.Plain(" "+c.label, l.fg(theme.Text)).Cut(wide+1, l.method).Pad(wide+1, l.method, "")
-		line = append(line, styled.Span{Text: "  " + c.detail, Style: l.fg(theme.Muted)})
-		out = append(out, l.row(line, n == i.offer.at))
+		line := styled.Plain(" "+c.label, l.FG(theme.Text)).Cut(wide+1, l.Method).Pad(wide+1, l.Method, "")
+		line = append(line, styled.Span{Text: "  " + c.detail, Style: l.FG(theme.Muted)})
+		out = append(out, l.Row(line, n == i.offer.at))
 	}
 	return out
 }

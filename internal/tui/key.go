@@ -5,13 +5,14 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/keys"
 )
 
 // key routes a keystroke: to the leader, to the sheet on top, else to the input
 // and the conversation.
 func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
-	stroke := keyName(k)
+	stroke := dialog.Stroke(k)
 	armed := a.armed
 	if a.opts.Now().Sub(a.armedAt) > again {
 		armed = ""
@@ -30,7 +31,7 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	}
 	if s := a.sheets.Taking(); s != nil && (a.sheets.Opened() || !a.keys.IsLeader(stroke)) {
 		if a.sheets.Opened() { // an ask may stand below
-			a.sheets.Deafen(quiet)
+			a.sheets.Deafen(dialog.Quiet)
 		}
 		return a.apply(s.Key(a, k))
 	}
@@ -180,7 +181,7 @@ func (a *App) exit(armed string) (tea.Cmd, bool) {
 	if a.busy() {
 		text = "press it again to leave and stop the turn"
 	}
-	a.notify(Info, text)
+	a.notify(dialog.Info, text)
 	return a.tick(), true
 }
 
@@ -191,7 +192,7 @@ func (a *App) interrupt(armed string) (tea.Cmd, bool) {
 	}
 	if armed != "interrupt" {
 		a.arm("interrupt")
-		a.notify(Info, "press "+a.keys.For(keys.Interrupt)+" again to stop the turn")
+		a.notify(dialog.Info, "press "+a.keys.For(keys.Interrupt)+" again to stop the turn")
 		return a.tick(), true
 	}
 	id := a.session.ID
@@ -282,5 +283,5 @@ func (a *App) lookLater() tea.Cmd {
 	if !a.sheets.Holds() {
 		return nil
 	}
-	return a.soon(Soon{quiet, lookMsg{}})
+	return a.soon(dialog.Soon{After: dialog.Quiet, Then: lookMsg{}})
 }

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/ask"
 	"lathe/internal/tui/engine"
 )
 
@@ -165,10 +166,10 @@ func (a *App) reread() tea.Cmd {
 func (a *App) waitingIDs() (ids []lathe.AskID) {
 	for _, s := range a.sheets.Waiting() {
 		switch q := s.(type) {
-		case *askSheet:
-			ids = append(ids, q.ask.ID)
-		case *questionSheet:
-			ids = append(ids, q.ask.ID)
+		case *ask.Permission:
+			ids = append(ids, q.Ask.ID)
+		case *ask.Question:
+			ids = append(ids, q.Ask.ID)
 		}
 	}
 	return ids

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/styled"
@@ -163,13 +164,13 @@ func (a *App) submit() tea.Cmd {
 			a.input.offer = offer{}
 			a.sheets.Give(t.args)
 			if !c.can(a) {
-				a.notify(Warning, "/"+t.command+" cannot be used now")
+				a.notify(dialog.Warning, "/"+t.command+" cannot be used now")
 				return a.tick()
 			}
 			return c.run(a)
 		}
 		if !a.hasCommand(t.command) {
-			a.notify(Failure, "there is no command /"+t.command+"; "+a.keys.For("command_list")+" lists them")
+			a.notify(dialog.Failure, "there is no command /"+t.command+"; "+a.keys.For("command_list")+" lists them")
 			return a.tick()
 		}
 	}
@@ -295,7 +296,7 @@ func (a *App) agentOffers(query string) []completion {
 // openEditor hands the text to the person's own editor.
 func (a *App) openEditor() tea.Cmd {
 	if len(a.opts.Editor) == 0 {
-		a.notify(Warning, "set EDITOR or VISUAL to write in your own editor")
+		a.notify(dialog.Warning, "set EDITOR or VISUAL to write in your own editor")
 		return a.tick()
 	}
 	return editText(a.opts.Editor, a.input.Value())

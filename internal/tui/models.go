@@ -9,7 +9,9 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/keys"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -24,24 +26,24 @@ func (a *App) modelList() tea.Cmd {
 // showModels lists the models, the mark on the first one of a provider.
 func (a *App) showModels(provider string) {
 	hint := fmt.Sprintf("enter choose · %s favourite · %s connect", a.keys.For(keys.Favorite), a.keys.For(keys.ProviderList))
-	l := list{title: "models", hint: hint, empty: "no model is connected; " + a.keys.For(keys.ProviderList) + " connects a provider", items: a.modelItems()}
-	l.foot = func(l look, it item) styled.Line { return a.modelFoot(l, it.id) }
-	l.pick = func(it item) tea.Msg {
+	l := dialog.List{Title: "models", Hint: hint, Empty: "no model is connected; " + a.keys.For(keys.ProviderList) + " connects a provider", Items: a.modelItems()}
+	l.Foot = func(l look.Look, it dialog.Item) styled.Line { return a.modelFoot(l, it.ID) }
+	l.Pick = func(it dialog.Item) tea.Msg {
 		for _, m := range a.models {
-			if m.Ref().String() == it.id {
+			if m.Ref().String() == it.ID {
 				return a.chooseModel(m.Ref())
 			}
 		}
-		a.notify(Warning, it.id+" is not connected now")
+		a.notify(dialog.Warning, it.ID+" is not connected now")
 		return a.tick()
 	}
-	s := newList(l)
-	s.keys = map[keys.Action]func(item) tea.Msg{
-		keys.Favorite: func(it item) tea.Msg {
+	s := dialog.NewList(l)
+	s.Keys = map[keys.Action]func(dialog.Item) tea.Msg{
+		keys.Favorite: func(it dialog.Item) tea.Msg {
 			for _, m := range a.models {
-				if m.Ref().String() == it.id {
+				if m.Ref().String() == it.ID {
 					cmd := a.toggleFavorite(m.Ref())
-					s.replace(a.modelItems())
+					s.Replace(a.modelItems())
 					return cmd
 				}
 			}
@@ -49,28 +51,28 @@ func (a *App) showModels(provider string) {
 		},
 	}
 	if a.can.Keys != nil {
-		s.always = map[keys.Action]func() tea.Msg{
+		s.Always = map[keys.Action]func() tea.Msg{
 			keys.ProviderList: func() tea.Msg { a.sheets.Close(s); return a.connect() },
 		}
 	}
-	for n, it := range s.items {
-		if ref, _, _ := strings.Cut(it.id, "/"); provider != "" && ref == provider {
-			s.at = n
+	for n, it := range s.Items {
+		if ref, _, _ := strings.Cut(it.ID, "/"); provider != "" && ref == provider {
+			s.At = n
 			break
 		}
 	}
 	a.push(s)
 }
 
-func (a *App) modelItems() []item {
-	now, out := plain(a.current()), []item(nil)
+func (a *App) modelItems() []dialog.Item {
+	now, out := plain(a.current()), []dialog.Item(nil)
 	add := func(m api.Model, group string) {
-		it := item{
-			id: m.Ref().String(), title: styled.OneLine(or(m.Name, m.Ref().Model)), detail: styled.OneLine(m.Ref().String()), group: group,
-			right: modelFacts(m), current: plain(m.Ref()) == now,
+		it := dialog.Item{
+			ID: m.Ref().String(), Title: styled.OneLine(look.Or(m.Name, m.Ref().Model)), Detail: styled.OneLine(m.Ref().String()), Group: group,
+			Right: modelFacts(m), Current: plain(m.Ref()) == now,
 		}
 		if a.favorite(m.Ref()) {
-			it.title += " " + a.look.glyph("★", "+")
+			it.Title += " " + a.look.Glyph("★", "+")
 		}
 		out = append(out, it)
 	}
@@ -88,13 +90,13 @@ func (a *App) modelItems() []item {
 		}
 	}
 	for i := range out { // the mark begins at the first row of the model in use
-		out[i].current = out[i].current && !slices.ContainsFunc(out[:i], func(o item) bool { return o.current && o.id == out[i].id })
+		out[i].Current = out[i].Current && !slices.ContainsFunc(out[:i], func(o dialog.Item) bool { return o.Current && o.ID == out[i].ID })
 	}
 	return out
 }
 
 // modelFoot tells what the marked model costs in full, and its variants.
-func (a *App) modelFoot(l look, id string) styled.Line {
+func (a *App) modelFoot(l look.Look, id string) styled.Line {
 	var m api.Model
 	for _, o := range a.models {
 		if o.Ref().String() == id {
@@ -114,12 +116,12 @@ func (a *App) modelFoot(l look, id string) styled.Line {
 		facts = append(facts, "no price is known")
 	}
 	if m.Context > 0 {
-		facts = append(facts, "window "+short(int64(m.Context)))
+		facts = append(facts, "window "+look.Short(int64(m.Context)))
 	}
 	if len(m.Variants) > 0 {
 		facts = append(facts, "variants "+strings.Join(m.Variants, ", "))
 	}
-	return styled.Plain(styled.OneLine(strings.Join(facts, l.glyph(" · ", ", "))), l.fg(theme.Muted))
+	return styled.Plain(styled.OneLine(strings.Join(facts, l.Glyph(" · ", ", "))), l.FG(theme.Muted))
 }
 
 // variantList offers the variants of the model that answers next.
@@ -127,16 +129,16 @@ func (a *App) variantList() tea.Cmd {
 	ref := a.current()
 	variants := a.modelInfo(ref).Variants
 	if len(variants) == 0 {
-		a.notify(Info, "this model has no variants")
+		a.notify(dialog.Info, "this model has no variants")
 		return a.tick()
 	}
-	l := list{title: "variants of " + styled.OneLine(ref.Model), hint: "enter choose · " + a.keys.For(keys.Variant) + " goes through them"}
-	l.items = append(l.items, item{title: "default", detail: "as the provider sets it", current: ref.Variant == ""})
+	l := dialog.List{Title: "variants of " + styled.OneLine(ref.Model), Hint: "enter choose · " + a.keys.For(keys.Variant) + " goes through them"}
+	l.Items = append(l.Items, dialog.Item{Title: "default", Detail: "as the provider sets it", Current: ref.Variant == ""})
 	for _, v := range variants {
-		l.items = append(l.items, item{id: v, title: styled.OneLine(v), current: v == ref.Variant})
+		l.Items = append(l.Items, dialog.Item{ID: v, Title: styled.OneLine(v), Current: v == ref.Variant})
 	}
-	l.pick = func(it item) tea.Msg { return a.chooseVariant(it.id) }
-	a.push(newList(l))
+	l.Pick = func(it dialog.Item) tea.Msg { return a.chooseVariant(it.ID) }
+	a.push(dialog.NewList(l))
 	return nil
 }
 
@@ -144,7 +146,7 @@ func (a *App) nextVariant() tea.Cmd {
 	ref := a.current()
 	names := append([]string{""}, a.modelInfo(ref).Variants...)
 	if len(names) == 1 {
-		a.notify(Info, "this model has no variants")
+		a.notify(dialog.Info, "this model has no variants")
 		return a.tick()
 	}
 	return a.chooseVariant(names[(slices.Index(names, ref.Variant)+1)%len(names)])
@@ -164,7 +166,7 @@ func (a *App) cycleFavorite(dir int) tea.Cmd {
 func (a *App) cycle(list []lathe.ModelRef, dir int, how string) tea.Cmd {
 	now := plain(a.current())
 	if len(list) == 0 || len(list) == 1 && list[0] == now {
-		a.notify(Info, how+" in the list of models ("+a.keys.For(keys.Models)+"); this key goes through those")
+		a.notify(dialog.Info, how+" in the list of models ("+a.keys.For(keys.Models)+"); this key goes through those")
 		return a.tick()
 	}
 	at := slices.Index(list, now)

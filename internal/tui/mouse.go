@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/styled"
 )
 
@@ -54,8 +55,8 @@ func (a *App) mouseEvent(msg tea.Msg) tea.Cmd {
 func (a *App) wheelIn(m tea.MouseWheelMsg) tea.Cmd {
 	s := a.sheets.Top()
 	switch s := s.(type) {
-	case *list, *page:
-	case Wheeled:
+	case *dialog.List, *dialog.Page:
+	case dialog.Wheeled:
 		by := a.opts.Scroll
 		if m.Button == tea.MouseWheelUp {
 			by = -by
@@ -83,7 +84,7 @@ func (a *App) press(x, y int) tea.Cmd {
 	if y >= a.scrollTop {
 		y -= a.scrollTop
 		if s := a.sheets.Taking(); s != nil {
-			if c, ok := s.(Clicked); ok && !a.sheets.Belated() {
+			if c, ok := s.(dialog.Clicked); ok && !a.sheets.Belated() {
 				return a.apply(c.Click(a, y))
 			}
 			return nil
@@ -201,8 +202,8 @@ func (a *App) fileAt(c call, p *piece, at point) string {
 	if len(p.lines) == 0 || !sameLine(lines[at.line], p.lines[0]) || len(a.opts.Editor) == 0 {
 		return ""
 	}
-	begin := styled.Width(cardMark, a.look.method) + 2 + styled.Width(c.name, a.look.method) + 1
-	if at.col < begin || at.col >= begin+styled.Width(styled.OneLine(c.headline()), a.look.method) {
+	begin := styled.Width(cardMark, a.look.Method) + 2 + styled.Width(c.name, a.look.Method) + 1
+	if at.col < begin || at.col >= begin+styled.Width(styled.OneLine(c.headline()), a.look.Method) {
 		return ""
 	}
 	return c.arg("filePath", "path")
@@ -213,7 +214,7 @@ func sameLine(x, y styled.Line) bool { return len(x) > 0 && len(y) > 0 && &x[0] 
 // editFile opens a file in the person's editor.
 func (a *App) editFile(name string) tea.Cmd {
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		a.notify(Warning, "there is no file "+styled.OneLine(name)+" here")
+		a.notify(dialog.Warning, "there is no file "+styled.OneLine(name)+" here")
 		return a.tick()
 	}
 	cmd := exec.Command(a.opts.Editor[0], append(slices.Clone(a.opts.Editor[1:]), name)...)
@@ -225,7 +226,7 @@ func (a *App) editFile(name string) tea.Cmd {
 // body returns the column where the text of a line begins, behind what is drawn
 // before it to tie it to something, and how it goes on from the line before.
 func (l pen) body(line styled.Line) (col int, cont styled.Cont) {
-	bars := l.glyph("│┊▌", "|:")
+	bars := l.Glyph("│┊▌", "|:")
 	at := 0
 	for i, s := range line {
 		if strings.Trim(s.Text, " "+bars) != "" {
@@ -234,7 +235,7 @@ func (l pen) body(line styled.Line) (col int, cont styled.Cont) {
 			}
 			return col, s.Cont
 		}
-		at += styled.Width(s.Text, l.method)
+		at += styled.Width(s.Text, l.Method)
 		if i == 0 && s.Cont == styled.Own || strings.ContainsAny(s.Text, bars) {
 			col = at
 		}
@@ -289,10 +290,10 @@ func (a *App) highlight(lines []styled.Line, places []place) {
 		if at != from.place && before(p, from) || at != till.place && before(till, p) {
 			continue
 		}
-		x, y := columns(at, from, till, a.pane().width)
+		x, y := columns(at, from, till, a.pane().Width)
 		begin, _ := a.pane().body(lines[i])
 		x = max(x, begin)
-		lines[i], _ = lines[i].Between(x, y, a.look.method, styled.Reverse)
+		lines[i], _ = lines[i].Between(x, y, a.look.Method, styled.Reverse)
 	}
 }
 
@@ -315,9 +316,9 @@ func (a *App) selected() string {
 			if p.place != from.place && before(p, from) || p.place != till.place && before(till, p) {
 				continue
 			}
-			x, y := columns(p.place, from, till, a.pane().width)
+			x, y := columns(p.place, from, till, a.pane().Width)
 			begin, cont := a.pane().body(line)
-			_, text := line.Between(max(x, begin), y, a.look.method, "")
+			_, text := line.Between(max(x, begin), y, a.look.Method, "")
 			if n := len(out) - 1; n >= 0 && cont != styled.Own { // it is the line before that goes on
 				if cont == styled.Blank {
 					out[n] = strings.TrimRight(out[n], " ") + " "

@@ -63,13 +63,13 @@ func pictureData(b lathe.PartBody) string {
 func (a *App) loadPictures() tea.Cmd {
 	want := a.conv.pictures
 	a.conv.pictures = nil
-	if a.look.pictures == picture.None || a.opts.Desk.NoPictures {
+	if a.look.Pictures == picture.None || a.opts.Desk.NoPictures {
 		return nil
 	}
 	var cmds []tea.Cmd
 	for _, p := range want[max(0, len(want)-maxPictures):] {
 		p.asked = true
-		msg, url, mode := pictureMsg{message: p.part.MessageID, part: p.part.ID}, pictureData(p.part.Body), a.look.pictures
+		msg, url, mode := pictureMsg{message: p.part.MessageID, part: p.part.ID}, pictureData(p.part.Body), a.look.Pictures
 		cmds = append(cmds, func() tea.Msg {
 			head, text, ok := strings.Cut(url, ";base64,")
 			data, err := base64.StdEncoding.DecodeString(text)
@@ -105,7 +105,7 @@ func (a *App) pictured(m pictureMsg) tea.Cmd {
 
 // shown returns the picture of a piece as lines.
 func (l pen) shown(p *piece) []styled.Line {
-	if p.picture == nil || l.ascii {
+	if p.picture == nil || l.ASCII {
 		return nil
 	}
 	return p.picture.Lines()

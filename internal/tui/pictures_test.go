@@ -21,7 +21,7 @@ func TestPictures(t *testing.T) {
 	d.app.height = 60
 	d.shows("a.png")
 	for _, mode := range []picture.Mode{picture.None, picture.Blocks, picture.Kitty} {
-		d.app.look.pictures = mode
+		d.app.look.Pictures = mode
 		d.do(d.app.open("ses_1"))
 		d.event(lathe.MessageUpdated{Message: read}, lathe.PartUpdated{Part: read.Parts[0]})
 		want := map[picture.Mode]int{picture.None: 0, picture.Blocks: 2, picture.Kitty: 2}[mode]

@@ -8,9 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
-	"lathe/internal/typo"
-
 	"lathe/internal/tui/theme"
+	"lathe/internal/typo"
 )
 
 // Prefs is what the screen remembers from one run to the next.
@@ -174,7 +173,7 @@ func (a *App) toggleMode() tea.Cmd {
 	if a.dark {
 		a.prefs.Mode = "dark"
 	}
-	a.setTheme(a.themeNamed(a.look.theme.Name))
+	a.setTheme(a.themeNamed(a.look.Theme.Name))
 	return a.remember()
 }
 

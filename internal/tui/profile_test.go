@@ -48,7 +48,7 @@ func TestDeletedIsRed(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, k := range []theme.Key{theme.DiffRemoved, theme.Error} {
-				style := string(d.app.look.theme.FG(k))
+				style := string(d.app.look.Theme.FG(k))
 				if !strings.HasPrefix(style, want) || !strings.Contains(out.String(), style) {
 					t.Errorf("%s, %s (%v): %s is drawn as %q, want %q:\n%q", term, name, profile, k, style, want, out.String())
 				}

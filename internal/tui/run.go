@@ -39,7 +39,7 @@ func Run(ctx context.Context, a *App, t Terminal) (err error) {
 	a.ctx = ctx
 	a.noLinks = paint.Simple(t.Env)
 	profile := paint.Profile(t.Out, t.Env)
-	a.look.pictures = pictureMode(profile, t.Env)
+	a.look.Pictures = pictureMode(profile, t.Env)
 	a.reduceTo(profile)
 	width, height := l.size()
 	if a.opts.Inline {

@@ -24,8 +24,8 @@ var updateScreens = flag.Bool("update-screens", false, "rewrite docs/screens")
 // shot returns what a terminal of 80×24 shows, painted as it is for people.
 func (d *driver) shot() string {
 	d.t.Helper()
-	e := emulator.New(d.app.look.width, d.app.height)
-	p := paint.NewScreen(e, xterm, d.app.look.width, d.app.height)
+	e := emulator.New(d.app.look.Width, d.app.height)
+	p := paint.NewScreen(e, xterm, d.app.look.Width, d.app.height)
 	if err := p.Start(); err != nil {
 		d.t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func (d *driver) shot() string {
 		d.t.Errorf("the terminal does not know %q", e.Unknown)
 	}
 	for i, line := range d.lines() {
-		if w := styled.Width(line, styled.WcWidth); w > d.app.look.width {
+		if w := styled.Width(line, styled.WcWidth); w > d.app.look.Width {
 			d.t.Errorf("line %d is %d wide", i, w)
 		}
 	}

@@ -33,7 +33,7 @@ func (e *entry) height(l pen) int {
 	for _, p := range e.pieces {
 		switch b := p.part.Body.(type) {
 		case *lathe.Text:
-			n += 2 + len(b.Text)/max(20, l.width)
+			n += 2 + len(b.Text)/max(20, l.Width)
 		case *lathe.Reasoning, *lathe.ToolCall:
 			n += 2
 		}
@@ -81,8 +81,8 @@ func (c *conversation) thumb(l pen, height int) (from, length int) {
 func (a *App) barLines(height int) []styled.Line {
 	l := a.pane()
 	from, length := a.conv.thumb(l, height)
-	track := styled.Line{{Text: l.glyph("│", "|"), Style: l.fg(theme.Border)}}
-	handle := styled.Line{{Text: l.glyph("┃", "#"), Style: l.fg(theme.Primary)}}
+	track := styled.Line{{Text: l.Glyph("│", "|"), Style: l.FG(theme.Border)}}
+	handle := styled.Line{{Text: l.Glyph("┃", "#"), Style: l.FG(theme.Primary)}}
 	out := make([]styled.Line, height)
 	for y := range out {
 		switch {

@@ -9,7 +9,9 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/engine"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -21,10 +23,10 @@ const (
 
 // searchLater searches what was said for the words of a list's filter, when the
 // person pauses. What is found stands below the titles.
-func (a *App) searchLater(s *list, e engine.Searcher, found func(api.Hit) item) tea.Cmd {
-	words := strings.TrimSpace(s.filter.Text())
-	s.items = slices.DeleteFunc(s.items, func(it item) bool { return it.found })
-	s.refresh()
+func (a *App) searchLater(s *dialog.List, e engine.Searcher, found func(api.Hit) dialog.Item) tea.Cmd {
+	words := strings.TrimSpace(s.Filter.Text())
+	s.Items = slices.DeleteFunc(s.Items, func(it dialog.Item) bool { return it.Found })
+	s.Refresh()
 	if len(words) < 3 { // or one Chinese character
 		return nil
 	}
@@ -32,7 +34,7 @@ func (a *App) searchLater(s *list, e engine.Searcher, found func(api.Hit) item) 
 	if wait == nil {
 		return nil
 	}
-	stale := func(a *App) bool { return a.sheets.Top() != s || strings.TrimSpace(s.filter.Text()) != words }
+	stale := func(a *App) bool { return a.sheets.Top() != s || strings.TrimSpace(s.Filter.Text()) != words }
 	search := func() tea.Msg {
 		hits, err := e.Search(a.ctx, words, searchHits)
 		return doneMsg{err: err, then: func(a *App) tea.Cmd {
@@ -40,9 +42,9 @@ func (a *App) searchLater(s *list, e engine.Searcher, found func(api.Hit) item) 
 				return nil
 			}
 			for _, h := range hits {
-				s.items = append(s.items, found(h))
+				s.Items = append(s.Items, found(h))
 			}
-			s.refresh()
+			s.Refresh()
 			return nil
 		}}
 	}
@@ -60,14 +62,16 @@ func (a *App) searchLater(s *list, e engine.Searcher, found func(api.Hit) item) 
 }
 
 // hitItem shows a hit in the list of sessions.
-func (a *App) hitItem(h api.Hit) item {
-	return item{
-		id: string(h.Session) + "\x00" + string(h.Message), title: styled.OneLine(h.Title), detail: styled.OneLine(h.Text),
-		right: time.UnixMilli(h.Updated).In(a.opts.Now().Location()).Format("2 Jan"), found: true,
+func (a *App) hitItem(h api.Hit) dialog.Item {
+	return dialog.Item{
+		ID: string(h.Session) + "\x00" + string(h.Message), Title: styled.OneLine(h.Title), Detail: styled.OneLine(h.Text),
+		Right: time.UnixMilli(h.Updated).In(a.opts.Now().Location()).Format("2 Jan"), Found: true,
 	}
 }
 
-func hitFoot(l look, it item) styled.Line { return styled.Plain(it.detail, l.fg(theme.Muted)) }
+func hitFoot(l look.Look, it dialog.Item) styled.Line {
+	return styled.Plain(it.Detail, l.FG(theme.Muted))
+}
 
 // openMessage opens a session where a message is.
 func (a *App) openMessage(id string) tea.Cmd {

@@ -8,9 +8,12 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/tui/ask"
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/keys"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -43,90 +46,90 @@ func (a *App) archiveList() tea.Cmd {
 
 func (a *App) showSessions(title string, sessions []lathe.Session, filter string, at lathe.SessionID, archived bool) {
 	hint := fmt.Sprintf("enter open · tab more · %s rename · %s delete", a.keys.For(keys.Rename), a.keys.For(keys.Delete))
-	l := list{title: title, hint: hint, empty: "there is no session in this directory yet"}
+	l := dialog.List{Title: title, Hint: hint, Empty: "there is no session in this directory yet"}
 	if archived {
-		l.empty = "no session was archived"
+		l.Empty = "no session was archived"
 	}
 	byID := map[string]lathe.Session{}
 	for _, s := range sessions {
 		byID[string(s.ID)] = s
-		l.items = append(l.items, a.sessionItem(s, at))
+		l.Items = append(l.Items, a.sessionItem(s, at))
 	}
-	l.pick = func(it item) tea.Msg {
-		if it.found {
-			return a.openMessage(it.id)
+	l.Pick = func(it dialog.Item) tea.Msg {
+		if it.Found {
+			return a.openMessage(it.ID)
 		}
-		return a.open(lathe.SessionID(it.id))
+		return a.open(lathe.SessionID(it.ID))
 	}
-	l.foot = func(l look, it item) styled.Line {
-		if it.found {
+	l.Foot = func(l look.Look, it dialog.Item) styled.Line {
+		if it.Found {
 			return hitFoot(l, it)
 		}
-		return sessionFoot(l, byID[it.id])
+		return sessionFoot(l, byID[it.ID])
 	}
-	s := newList(l)
+	s := dialog.NewList(l)
 	if e := a.can.Search; e != nil && !archived {
-		s.asked = func() tea.Msg {
-			return a.searchLater(s, e, func(h api.Hit) item {
+		s.Asked = func() tea.Msg {
+			return a.searchLater(s, e, func(h api.Hit) dialog.Item {
 				it := a.hitItem(h)
-				byID[it.id] = lathe.Session{ID: h.Session, Title: h.Title, Updated: time.UnixMilli(h.Updated)}
+				byID[it.ID] = lathe.Session{ID: h.Session, Title: h.Title, Updated: time.UnixMilli(h.Updated)}
 				return it
 			})
 		}
 	}
-	back := func(a *App) tea.Cmd { return a.listSessions(s.filter.Text(), "") }
+	back := func(a *App) tea.Cmd { return a.listSessions(s.Filter.Text(), "") }
 	if archived {
 		back = (*App).archiveList
 	}
-	s.keys = map[keys.Action]func(item) tea.Msg{
-		keys.Rename: func(it item) tea.Msg { a.sheets.Close(s); return a.renameThen(byID[it.id], back) },
-		keys.Delete: func(it item) tea.Msg { a.sheets.Close(s); return a.deleteSession(byID[it.id], back) },
+	s.Keys = map[keys.Action]func(dialog.Item) tea.Msg{
+		keys.Rename: func(it dialog.Item) tea.Msg { a.sheets.Close(s); return a.renameThen(byID[it.ID], back) },
+		keys.Delete: func(it dialog.Item) tea.Msg { a.sheets.Close(s); return a.deleteSession(byID[it.ID], back) },
 	}
 	if e := a.can.Archive; e != nil {
-		s.keys[keys.Archive] = func(it item) tea.Msg { a.sheets.Close(s); return a.archive(e, byID[it.id], !archived, back) }
+		s.Keys[keys.Archive] = func(it dialog.Item) tea.Msg { a.sheets.Close(s); return a.archive(e, byID[it.ID], !archived, back) }
 	}
-	s.strokes = map[string]func(item) tea.Msg{
-		"tab": func(it item) tea.Msg { a.sheets.Close(s); return a.sessionActions(byID[it.id], archived, back) },
+	s.Strokes = map[string]func(dialog.Item) tea.Msg{
+		"tab": func(it dialog.Item) tea.Msg { a.sheets.Close(s); return a.sessionActions(byID[it.ID], archived, back) },
 	}
-	s.filter.Type(filter)
-	s.refresh()
+	s.Filter.Type(filter)
+	s.Refresh()
 	a.push(s)
 }
 
-func (a *App) sessionItem(s lathe.Session, at lathe.SessionID) item {
-	it := item{
-		id: string(s.ID), title: styled.OneLine(s.Title), group: day(s.Updated, a.opts.Now()),
-		right: s.Updated.In(a.opts.Now().Location()).Format("15:04"), current: s.ID == a.session.ID,
+func (a *App) sessionItem(s lathe.Session, at lathe.SessionID) dialog.Item {
+	it := dialog.Item{
+		ID: string(s.ID), Title: styled.OneLine(s.Title), Group: day(s.Updated, a.opts.Now()),
+		Right: s.Updated.In(a.opts.Now().Location()).Format("15:04"), Current: s.ID == a.session.ID,
 	}
 	if at != "" {
-		it.current = s.ID == at
+		it.Current = s.ID == at
 	}
 	if st := a.status[s.ID]; st != nil {
-		it.detail = "working"
+		it.Detail = "working"
 	}
 	for _, w := range a.sheets.Waiting() {
-		if q, ok := w.(*askSheet); ok && q.ask.SessionID == s.ID {
-			it.detail = "waits for you"
+		if q, ok := w.(*ask.Permission); ok && q.Ask.SessionID == s.ID {
+			it.Detail = "waits for you"
 		}
 	}
 	if s.Share != nil {
-		it.detail = or(it.detail, "shared")
+		it.Detail = look.Or(it.Detail, "shared")
 	}
 	return it
 }
 
-func sessionFoot(l look, s lathe.Session) styled.Line {
+func sessionFoot(l look.Look, s lathe.Session) styled.Line {
 	text := string(s.ID)
 	if n := s.Tokens.Prompt(); n > 0 {
-		text += l.glyph(" · ", ", ") + short(n) + " tokens sent"
+		text += l.Glyph(" · ", ", ") + look.Short(n) + " tokens sent"
 	}
 	if s.Cost > 0 {
-		text += l.glyph(" · ", ", ") + s.Cost.String()
+		text += l.Glyph(" · ", ", ") + s.Cost.String()
 	}
 	if s.Summary != nil && s.Summary.Files > 0 {
-		text += fmt.Sprintf("%s%d files, +%d -%d", l.glyph(" · ", ", "), s.Summary.Files, s.Summary.Additions, s.Summary.Deletions)
+		text += fmt.Sprintf("%s%d files, +%d -%d", l.Glyph(" · ", ", "), s.Summary.Files, s.Summary.Additions, s.Summary.Deletions)
 	}
-	return styled.Plain(styled.OneLine(text), l.fg(theme.Muted))
+	return styled.Plain(styled.OneLine(text), l.FG(theme.Muted))
 }
 
 // day names the day of a time.
@@ -146,10 +149,10 @@ func day(t, now time.Time) string {
 // sessionActions offers what can be done with a session. Leaving goes back to
 // where it was chosen.
 func (a *App) sessionActions(s lathe.Session, archived bool, back func(*App) tea.Cmd) tea.Cmd {
-	l := list{title: styled.OneLine(s.Title), hint: "enter do it · esc back"}
+	l := dialog.List{Title: styled.OneLine(s.Title), Hint: "enter do it · esc back"}
 	do := map[string]func(*App) tea.Cmd{}
 	add := func(id, title, detail string, run func(*App) tea.Cmd) {
-		l.items = append(l.items, item{id: id, title: title, detail: detail})
+		l.Items = append(l.Items, dialog.Item{ID: id, Title: title, Detail: detail})
 		do[id] = run
 	}
 	add("open", "open it", "", func(a *App) tea.Cmd { return a.open(s.ID) })
@@ -176,9 +179,9 @@ func (a *App) sessionActions(s lathe.Session, archived bool, back func(*App) tea
 		add("archive", title, detail, func(a *App) tea.Cmd { return a.archive(e, s, !archived, back) })
 	}
 	add("delete", "delete it", "with everything in it", func(a *App) tea.Cmd { return a.deleteSession(s, back) })
-	l.pick = func(it item) tea.Msg { return do[it.id](a) }
-	l.closed = func() tea.Msg { return back(a) }
-	a.push(newList(l))
+	l.Pick = func(it dialog.Item) tea.Msg { return do[it.ID](a) }
+	l.Closed = func() tea.Msg { return back(a) }
+	a.push(dialog.NewList(l))
 	return nil
 }
 
@@ -193,18 +196,18 @@ func (a *App) archive(e engine.Archiver, s lathe.Session, on bool, back func(*Ap
 
 // deleteSession asks once more, then deletes.
 func (a *App) deleteSession(s lathe.Session, back func(*App) tea.Cmd) tea.Cmd {
-	l := list{title: "delete " + styled.OneLine(s.Title) + "?", hint: "this cannot be undone"}
-	l.items = []item{{id: "no", title: "keep it"}, {id: "yes", title: "delete it with everything in it"}}
-	l.closed = func() tea.Msg { return back(a) }
-	l.pick = func(it item) tea.Msg {
-		if it.id != "yes" {
+	l := dialog.List{Title: "delete " + styled.OneLine(s.Title) + "?", Hint: "this cannot be undone"}
+	l.Items = []dialog.Item{{ID: "no", Title: "keep it"}, {ID: "yes", Title: "delete it with everything in it"}}
+	l.Closed = func() tea.Msg { return back(a) }
+	l.Pick = func(it dialog.Item) tea.Msg {
+		if it.ID != "yes" {
 			return back(a)
 		}
 		return func() tea.Msg {
 			return doneMsg{text: "deleted", err: a.engine.Delete(a.ctx, s.ID), then: back}
 		}
 	}
-	a.push(newList(l))
+	a.push(dialog.NewList(l))
 	return nil
 }
 

@@ -7,7 +7,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe/internal/api"
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/keys"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -48,36 +50,36 @@ func (a *App) setup() tea.Cmd {
 }
 
 func (a *App) showSetup(f api.Found) {
-	l := list{title: "what shall answer?", hint: "enter choose · esc later"}
+	l := dialog.List{Title: "what shall answer?", Hint: "enter choose · esc later"}
 	for _, k := range f.Keys {
-		l.items = append(l.items, item{id: "models:" + k.Provider, title: styled.OneLine(or(k.Name, k.Provider)), detail: k.Variable + " is set in the environment", group: "found"})
+		l.Items = append(l.Items, dialog.Item{ID: "models:" + k.Provider, Title: styled.OneLine(look.Or(k.Name, k.Provider)), Detail: k.Variable + " is set in the environment", Group: "found"})
 	}
 	for _, p := range f.Stored {
-		l.items = append(l.items, item{id: "models:" + p, title: styled.OneLine(p), detail: "a key is stored", group: "found"})
+		l.Items = append(l.Items, dialog.Item{ID: "models:" + p, Title: styled.OneLine(p), Detail: "a key is stored", Group: "found"})
 	}
 	for _, s := range f.Servers {
 		detail := fmt.Sprintf("answers at %s with %d models", s.URL, s.Models)
-		l.items = append(l.items, item{id: "models:" + s.Provider, title: styled.OneLine(s.Name), detail: styled.OneLine(detail), group: "found"})
+		l.Items = append(l.Items, dialog.Item{ID: "models:" + s.Provider, Title: styled.OneLine(s.Name), Detail: styled.OneLine(detail), Group: "found"})
 	}
 	rest := ""
-	if len(l.items) > 0 {
+	if len(l.Items) > 0 {
 		rest = "or"
 	}
 	if a.can.Keys != nil {
-		l.items = append(l.items, item{id: "connect", title: "connect a provider with a key", detail: "Anthropic, OpenAI, Google, OpenRouter and more", group: rest})
+		l.Items = append(l.Items, dialog.Item{ID: "connect", Title: "connect a provider with a key", Detail: "Anthropic, OpenAI, Google, OpenRouter and more", Group: rest})
 	}
-	l.items = append(l.items,
-		item{id: "again", title: "look again for a local server", detail: "Ollama, LM Studio, llama.cpp, vLLM on their usual ports", group: rest},
-		item{id: "guide", title: "go on with the offline guide", detail: "rules, not a language model; it needs no network", group: rest})
-	l.foot = func(l look, it item) styled.Line {
+	l.Items = append(l.Items,
+		dialog.Item{ID: "again", Title: "look again for a local server", Detail: "Ollama, LM Studio, llama.cpp, vLLM on their usual ports", Group: rest},
+		dialog.Item{ID: "guide", Title: "go on with the offline guide", Detail: "rules, not a language model; it needs no network", Group: rest})
+	l.Foot = func(l look.Look, it dialog.Item) styled.Line {
 		text := "Keys in the environment count without being stored."
-		if it.id == "connect" {
+		if it.ID == "connect" {
 			text = "The key is stored for you alone (mode 0600) and tried with one small request."
 		}
-		return styled.Plain(text, l.fg(theme.Muted))
+		return styled.Plain(text, l.FG(theme.Muted))
 	}
-	l.pick = func(it item) tea.Msg {
-		switch it.id {
+	l.Pick = func(it dialog.Item) tea.Msg {
+		switch it.ID {
 		case "connect":
 			return a.connect()
 		case "again":
@@ -91,9 +93,9 @@ func (a *App) showSetup(f api.Found) {
 			}
 			return a.remember()
 		}
-		return a.modelsOf(it.id[len("models:"):])
+		return a.modelsOf(it.ID[len("models:"):])
 	}
-	a.push(newList(l))
+	a.push(dialog.NewList(l))
 }
 
 // modelsOf offers the models of one provider.

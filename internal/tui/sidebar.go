@@ -8,7 +8,9 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/engine"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -38,9 +40,9 @@ type sideMsg struct {
 // sidebar returns how wide the sidebar is; 0: it is not shown.
 func (a *App) sidebar() int {
 	switch {
-	case a.opts.Inline || a.session.ID == "" || a.look.width < sideAtAll:
+	case a.opts.Inline || a.session.ID == "" || a.look.Width < sideAtAll:
 		return 0
-	case a.look.width < sideAlways && !a.side.open, a.look.width >= sideAlways && a.prefs.NoSidebar:
+	case a.look.Width < sideAlways && !a.side.open, a.look.Width >= sideAlways && a.prefs.NoSidebar:
 		return 0
 	}
 	return sideWidth
@@ -49,7 +51,7 @@ func (a *App) sidebar() int {
 // pane is the look of the conversation, beside which other things may stand.
 func (a *App) pane() pen {
 	l := pen{a.look}
-	l.width -= a.sidebar() + a.barWidth()
+	l.Width -= a.sidebar() + a.barWidth()
 	return l
 }
 
@@ -64,13 +66,13 @@ func (a *App) widen(change func()) {
 // conversation it is a page.
 func (a *App) toggleSidebar() tea.Cmd {
 	switch {
-	case a.opts.Inline || a.look.width < sideAtAll:
-		a.push(&page{title: "session", lines: func(l look) []styled.Line {
-			l.width -= 3
+	case a.opts.Inline || a.look.Width < sideAtAll:
+		a.push(&dialog.Page{Title: "session", Lines: func(l look.Look) []styled.Line {
+			l.Width -= 3
 			return a.sideLines(l, 1<<20)
 		}})
 		return a.fillSide()
-	case a.look.width < sideAlways:
+	case a.look.Width < sideAlways:
 		a.widen(func() { a.side.open = !a.side.open })
 		return a.loadSide()
 	}
@@ -135,8 +137,8 @@ func (a *App) changedFiles(ev lathe.SessionDiff) {
 
 // beside puts the scroll bar and the sidebar beside the conversation.
 func (a *App) beside(lines []styled.Line, height int) []styled.Line {
-	wide := a.pane().width
-	if wide == a.look.width {
+	wide := a.pane().Width
+	if wide == a.look.Width {
 		return lines
 	}
 	l := a.look
@@ -144,13 +146,13 @@ func (a *App) beside(lines []styled.Line, height int) []styled.Line {
 	if a.barWidth() > 0 {
 		bar = a.barLines(height)
 	}
-	border := styled.Span{Text: l.glyph("│", "|") + " ", Style: l.fg(theme.Border)}
+	border := styled.Span{Text: l.Glyph("│", "|") + " ", Style: l.FG(theme.Border)}
 	if bar != nil { // it is border enough
 		border.Text = "  "
 	}
 	if a.sidebar() > 0 {
 		inner := l
-		inner.width = sideWidth - 3
+		inner.Width = sideWidth - 3
 		rows = a.sideLines(inner, height)
 	}
 	out := make([]styled.Line, height)
@@ -159,7 +161,7 @@ func (a *App) beside(lines []styled.Line, height int) []styled.Line {
 		if y < len(lines) {
 			line = lines[y]
 		}
-		line = line.Cut(wide, l.method).Pad(wide, l.method, "")
+		line = line.Cut(wide, l.Method).Pad(wide, l.Method, "")
 		if bar != nil {
 			line = append(line, bar[y]...)
 		}
@@ -184,7 +186,7 @@ type section struct {
 func (s section) height() int { return min(len(s.head), 1) + len(s.rows) + min(s.more, 1) }
 
 // sideLines draws the sidebar in at most height lines.
-func (a *App) sideLines(l look, height int) []styled.Line {
+func (a *App) sideLines(l look.Look, height int) []styled.Line {
 	list := []section{a.sideTitle(l), a.sideContext(l), a.sideTodos(l, height), a.sideFiles(l, height), sideServers(l, "MCP", a.side.mcp), sideServers(l, "LSP", a.side.lsp)}
 	list = slices.DeleteFunc(list, func(s section) bool { return len(s.rows) == 0 })
 	fitSections(list, height)
@@ -194,13 +196,13 @@ func (a *App) sideLines(l look, height int) []styled.Line {
 			out = append(out, nil)
 		}
 		if len(s.head) > 0 {
-			out = append(out, s.head.Cut(l.width, l.method))
+			out = append(out, s.head.Cut(l.Width, l.Method))
 		}
 		for _, row := range s.rows {
-			out = append(out, row.Cut(l.width, l.method))
+			out = append(out, row.Cut(l.Width, l.Method))
 		}
 		if s.more > 0 {
-			out = append(out, styled.Plain(fmt.Sprintf("%s %d more", l.glyph("…", "..."), s.more), l.fg(theme.Muted)))
+			out = append(out, styled.Plain(fmt.Sprintf("%s %d more", l.Glyph("…", "..."), s.more), l.FG(theme.Muted)))
 		}
 	}
 	return out[:min(len(out), height)]
@@ -229,17 +231,17 @@ func fitSections(list []section, height int) {
 	}
 }
 
-func sideHead(l look, text, detail string) styled.Line {
-	return styled.Line{{Text: text, Style: l.fg(theme.Secondary, styled.Bold)}, {Text: " " + detail, Style: l.fg(theme.Muted)}}
+func sideHead(l look.Look, text, detail string) styled.Line {
+	return styled.Line{{Text: text, Style: l.FG(theme.Secondary, styled.Bold)}, {Text: " " + detail, Style: l.FG(theme.Muted)}}
 }
 
-func (a *App) sideTitle(l look) section {
-	title := styled.Wrap(styled.Plain(or(a.title(), "no title yet"), l.fg(theme.Text, styled.Bold)), l.width, l.method)
+func (a *App) sideTitle(l look.Look) section {
+	title := styled.Wrap(styled.Plain(look.Or(a.title(), "no title yet"), l.FG(theme.Text, styled.Bold)), l.Width, l.Method)
 	return section{rows: title[:min(len(title), 3)]}
 }
 
 // sideContext tells how full the window is and what the session cost.
-func (a *App) sideContext(l look) section {
+func (a *App) sideContext(l look.Look) section {
 	s := section{head: sideHead(l, "context", "")}
 	used, window := a.contextUsed()
 	if used == 0 {
@@ -250,26 +252,26 @@ func (a *App) sideContext(l look) section {
 		case len(a.conv.visible()) > 0:
 			text = "no answer told its tokens yet"
 		}
-		s.rows = append(s.rows, styled.Plain(text, l.fg(theme.Muted)))
+		s.rows = append(s.rows, styled.Plain(text, l.FG(theme.Muted)))
 		return s
 	}
-	text, key := short(used)+" tokens", theme.Text
+	text, key := look.Short(used)+" tokens", theme.Text
 	if window > 0 {
-		text += fmt.Sprintf(", %d%% of %s", used*100/window, short(window))
+		text += fmt.Sprintf(", %d%% of %s", used*100/window, look.Short(window))
 		if used*100/window >= 80 {
 			key = theme.Warning
 		}
 	}
-	s.rows = append(s.rows, styled.Plain(text, l.fg(key)))
+	s.rows = append(s.rows, styled.Plain(text, l.FG(key)))
 	if hit, ok := a.cacheHit(); ok {
-		s.rows = append(s.rows, styled.Plain(fmt.Sprintf("%d%% from the cache", hit), l.fg(theme.Muted)))
+		s.rows = append(s.rows, styled.Plain(fmt.Sprintf("%d%% from the cache", hit), l.FG(theme.Muted)))
 	}
-	return section{head: s.head, rows: append(s.rows, styled.Plain(a.session.Cost.String()+" spent", l.fg(theme.Muted)))}
+	return section{head: s.head, rows: append(s.rows, styled.Plain(a.session.Cost.String()+" spent", l.FG(theme.Muted)))}
 }
 
 // sideTodos shows at most so many rows of the task list; of one that is done only
 // that it is.
-func (a *App) sideTodos(l look, most int) section {
+func (a *App) sideTodos(l look.Look, most int) section {
 	done := 0
 	for _, t := range a.todos {
 		if t.Status == "completed" || t.Status == "cancelled" {
@@ -286,49 +288,49 @@ func (a *App) sideTodos(l look, most int) section {
 	}
 	shown := a.todos[:min(len(a.todos), most)]
 	for _, t := range shown {
-		s.rows = append(s.rows, l.todo(t.Status, t.Content))
+		s.rows = append(s.rows, l.Todo(t.Status, t.Content))
 	}
 	s.more = len(a.todos) - len(shown)
 	return s
 }
 
 // sideFiles shows which files the session changed, at most so many.
-func (a *App) sideFiles(l look, most int) section {
+func (a *App) sideFiles(l look.Look, most int) section {
 	what := "changed files"
 	if a.session.Revert != nil {
 		what = "undone changes"
 	}
 	if a.side.of != a.session.ID || len(a.side.changes) == 0 {
 		if s := a.session.Summary; s != nil && s.Files > 0 && a.side.of != a.session.ID {
-			return section{head: sideHead(l, what, ""), rows: []styled.Line{append(styled.Plain(plural(s.Files, "file")+"  ", l.fg(theme.Text)), l.counts(s.Additions, s.Deletions)...)}}
+			return section{head: sideHead(l, what, ""), rows: []styled.Line{append(styled.Plain(look.Plural(s.Files, "file")+"  ", l.FG(theme.Text)), l.Counts(s.Additions, s.Deletions)...)}}
 		}
 		return section{}
 	}
 	shown := a.side.changes[:min(len(a.side.changes), most)]
 	s := section{head: sideHead(l, what, ""), more: len(a.side.changes) - len(shown)}
 	for _, c := range shown {
-		counts := l.counts(c.Added, c.Removed)
-		room := l.width - counts.Width(l.method) - 1
-		name := l.ending(styled.OneLine(c.File), room)
-		s.rows = append(s.rows, styled.Join(styled.Plain(name, l.fg(theme.Text)).Pad(room+1, l.method, ""), counts))
+		counts := l.Counts(c.Added, c.Removed)
+		room := l.Width - counts.Width(l.Method) - 1
+		name := l.Ending(styled.OneLine(c.File), room)
+		s.rows = append(s.rows, styled.Join(styled.Plain(name, l.FG(theme.Text)).Pad(room+1, l.Method, ""), counts))
 	}
 	return s
 }
 
 // sideServers shows servers that the configuration names, and their state.
-func sideServers(l look, name string, list []api.Configured) section {
+func sideServers(l look.Look, name string, list []api.Configured) section {
 	s := section{head: sideHead(l, name, "")}
 	for _, c := range list {
-		s.rows = append(s.rows, styled.Line{{Text: styled.OneLine(c.Name), Style: l.fg(theme.Text)}, {Text: "  " + styled.OneLine(c.State), Style: l.fg(theme.Muted)}})
+		s.rows = append(s.rows, styled.Line{{Text: styled.OneLine(c.Name), Style: l.FG(theme.Text)}, {Text: "  " + styled.OneLine(c.State), Style: l.FG(theme.Muted)}})
 	}
 	return s
 }
 
 // pressSide handles a press beside the text of the conversation.
 func (a *App) pressSide(x, y int) (tea.Cmd, bool) {
-	wide := a.pane().width
+	wide := a.pane().Width
 	switch {
-	case x < wide || wide == a.look.width:
+	case x < wide || wide == a.look.Width:
 		return nil, false
 	case x == wide && a.barWidth() > 0:
 		a.mouse.pressed, a.mouse.bar = true, true

@@ -6,8 +6,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/keys"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/memory"
 	"lathe/internal/tui/styled"
 )
@@ -22,14 +24,14 @@ func (a *App) stash() tea.Cmd {
 		return a.stashPop()
 	}
 	if len(a.input.Files()) > 0 {
-		a.notify(Warning, "pictures cannot be put aside; delete their chips first")
+		a.notify(dialog.Warning, "pictures cannot be put aside; delete their chips first")
 		return a.tick()
 	}
 	kept, d := a.input.Editor, a.input.Draft()
 	a.input.Reset()
 	return tea.Batch(a.putAside(d, func(a *App, err error) tea.Cmd {
 		if a.fail(err); err == nil {
-			a.notify(Info, "put aside; "+or(a.keys.For(keys.Stash), "/unstash")+" takes it back")
+			a.notify(dialog.Info, "put aside; "+look.Or(a.keys.For(keys.Stash), "/unstash")+" takes it back")
 			return a.tick()
 		}
 		late := a.input.Text() // typed meanwhile
@@ -56,7 +58,7 @@ func (a *App) stashed(then func(*App, []memory.Stashed) tea.Cmd) tea.Cmd {
 		list := m.Stashed()
 		return doneMsg{then: func(a *App) tea.Cmd {
 			if len(list) == 0 {
-				a.notify(Info, "nothing was put aside")
+				a.notify(dialog.Info, "nothing was put aside")
 				return a.tick()
 			}
 			return then(a, list)
@@ -83,7 +85,7 @@ func (a *App) takeBack(s memory.Stashed) tea.Cmd {
 		return take(a)
 	}
 	if len(a.input.Files()) > 0 {
-		a.notify(Warning, "pictures cannot be put aside; send or delete them first")
+		a.notify(dialog.Warning, "pictures cannot be put aside; send or delete them first")
 		return a.tick()
 	}
 	return a.putAside(a.input.Draft(), func(a *App, err error) tea.Cmd {
@@ -92,7 +94,7 @@ func (a *App) takeBack(s memory.Stashed) tea.Cmd {
 			return a.tick()
 		}
 		cmd := take(a)
-		a.notify(Info, "what was written is put aside in its place")
+		a.notify(dialog.Info, "what was written is put aside in its place")
 		return tea.Batch(cmd, a.tick())
 	})
 }
@@ -102,7 +104,7 @@ func (a *App) stashList() tea.Cmd {
 	if words := a.sheets.Take(); words != "" {
 		return a.putAside(edit.Draft{Text: words, Caret: len(words)}, func(a *App, err error) tea.Cmd {
 			if a.fail(err); err == nil {
-				a.notify(Info, "put aside; /unstash takes it back")
+				a.notify(dialog.Info, "put aside; /unstash takes it back")
 			}
 			return a.tick()
 		})
@@ -115,35 +117,35 @@ func (a *App) stashList() tea.Cmd {
 
 func (a *App) showStash(kept []memory.Stashed) {
 	byID := map[string]memory.Stashed{}
-	l := list{title: "put aside", hint: "enter take back · " + a.keys.For(keys.StashDelete) + " delete · esc close", empty: "nothing is put aside"}
+	l := dialog.List{Title: "put aside", Hint: "enter take back · " + a.keys.For(keys.StashDelete) + " delete · esc close", Empty: "nothing is put aside"}
 	for _, k := range kept {
 		byID[k.ID] = k
-		l.items = append(l.items, stashItem(k, a.opts.Now()))
+		l.Items = append(l.Items, stashItem(k, a.opts.Now()))
 	}
-	l.pick = func(it item) tea.Msg { return a.takeBack(byID[it.id]) }
-	s := newList(l)
+	l.Pick = func(it dialog.Item) tea.Msg { return a.takeBack(byID[it.ID]) }
+	s := dialog.NewList(l)
 	armed := ""
-	s.keys = map[keys.Action]func(item) tea.Msg{keys.StashDelete: func(it item) tea.Msg {
-		if armed != it.id {
-			armed = it.id
-			s.replace(retitled(s.items, it.id, "press "+a.keys.For(keys.StashDelete)+" again to delete it"))
+	s.Keys = map[keys.Action]func(dialog.Item) tea.Msg{keys.StashDelete: func(it dialog.Item) tea.Msg {
+		if armed != it.ID {
+			armed = it.ID
+			s.Replace(retitled(s.Items, it.ID, "press "+a.keys.For(keys.StashDelete)+" again to delete it"))
 			return nil
 		}
-		delete(byID, it.id)
-		var rest []item
-		for _, o := range s.items {
-			if o.id != it.id {
+		delete(byID, it.ID)
+		var rest []dialog.Item
+		for _, o := range s.Items {
+			if o.ID != it.ID {
 				rest = append(rest, o)
 			}
 		}
-		s.replace(rest)
-		return func() tea.Msg { return doneMsg{text: "deleted", err: a.opts.Desk.Memory.Unstash(it.id)} }
+		s.Replace(rest)
+		return func() tea.Msg { return doneMsg{text: "deleted", err: a.opts.Desk.Memory.Unstash(it.ID)} }
 	}}
-	s.move = func(it item) tea.Msg {
-		if armed != "" && it.id != armed {
-			at := s.at
-			s.replace(retitled(s.items, armed, ""))
-			armed, s.at = "", at
+	s.Move = func(it dialog.Item) tea.Msg {
+		if armed != "" && it.ID != armed {
+			at := s.At
+			s.Replace(retitled(s.Items, armed, ""))
+			armed, s.At = "", at
 		}
 		return nil
 	}
@@ -151,22 +153,22 @@ func (a *App) showStash(kept []memory.Stashed) {
 }
 
 // retitled returns the items with another detail for one of them.
-func retitled(items []item, id, detail string) []item {
-	out := append([]item(nil), items...)
+func retitled(items []dialog.Item, id, detail string) []dialog.Item {
+	out := append([]dialog.Item(nil), items...)
 	for i := range out {
-		if out[i].id == id {
-			out[i].detail = detail
+		if out[i].ID == id {
+			out[i].Detail = detail
 		}
 	}
 	return out
 }
 
-func stashItem(k memory.Stashed, now time.Time) item {
+func stashItem(k memory.Stashed, now time.Time) dialog.Item {
 	text := strings.TrimSpace(k.Draft.Text)
 	first, rest, more := strings.Cut(text, "\n")
-	it := item{id: k.ID, title: styled.OneLine(first), group: day(k.At, now), right: k.At.In(now.Location()).Format("15:04")}
+	it := dialog.Item{ID: k.ID, Title: styled.OneLine(first), Group: day(k.At, now), Right: k.At.In(now.Location()).Format("15:04")}
 	if more {
-		it.detail = "and " + plural(strings.Count(rest, "\n")+1, "line") + " more"
+		it.Detail = "and " + look.Plural(strings.Count(rest, "\n")+1, "line") + " more"
 	}
 	return it
 }

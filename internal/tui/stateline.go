@@ -7,6 +7,7 @@ import (
 
 	"lathe"
 	"lathe/internal/tui/keys"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -23,7 +24,7 @@ type segment struct {
 // window holds, cost, cache, time and connection on the right.
 func (a *App) statusLine() styled.Line {
 	l := a.look
-	sep := styled.Span{Text: l.glyph(" · ", " - "), Style: l.fg(theme.Border)}
+	sep := styled.Span{Text: l.Glyph(" · ", " - "), Style: l.FG(theme.Border)}
 	all := slices.Concat(a.whoAndWhere(l), a.figures(l))
 	for {
 		left, right := styled.Line{{Text: " "}}, styled.Line{}
@@ -42,48 +43,48 @@ func (a *App) statusLine() styled.Line {
 			*side = append(*side, s.line...)
 		}
 		right = append(right, styled.Span{Text: " "})
-		room := l.width - left.Width(l.method) - right.Width(l.method)
+		room := l.Width - left.Width(l.Method) - right.Width(l.Method)
 		if room >= 2 || len(all) < 2 {
-			return styled.Join(left, styled.Plain(strings.Repeat(" ", max(room, 0))), right).Cut(l.width, l.method)
+			return styled.Join(left, styled.Plain(strings.Repeat(" ", max(room, 0))), right).Cut(l.Width, l.Method)
 		}
 		all = slices.Delete(all, least, least+1)
 	}
 }
 
-func (a *App) whoAndWhere(l look) []segment {
+func (a *App) whoAndWhere(l look.Look) []segment {
 	key := theme.Primary
 	if a.agentName() != "build" {
 		key = theme.Secondary
 	}
-	out := []segment{{line: styled.Plain(styled.OneLine(a.agentName()), l.fg(key, styled.Bold)), worth: 100}}
+	out := []segment{{line: styled.Plain(styled.OneLine(a.agentName()), l.FG(key, styled.Bold)), worth: 100}}
 	if ref := a.current(); !ref.IsZero() {
-		out = append(out, segment{line: styled.Plain(styled.OneLine(ref.String()+variantText(ref)), l.fg(theme.Text)), worth: 90})
+		out = append(out, segment{line: styled.Plain(styled.OneLine(ref.String()+look.VariantText(ref)), l.FG(theme.Text)), worth: 90})
 	}
-	muted := l.fg(theme.Muted)
+	muted := l.FG(theme.Muted)
 	place := styled.OneLine(a.opts.Dir)
 	if a.branch != "" {
 		place += ":" + styled.OneLine(a.branch)
 	}
 	if a.session.ParentID != "" {
-		back := styled.Line{{Text: "subagent", Style: l.fg(theme.Secondary)}, {Text: " " + a.keys.For(keys.Parent) + " goes back", Style: muted}}
+		back := styled.Line{{Text: "subagent", Style: l.FG(theme.Secondary)}, {Text: " " + a.keys.For(keys.Parent) + " goes back", Style: muted}}
 		out = append(out, segment{line: back, worth: 95})
 	}
 	return append(out, segment{line: styled.Plain(place, muted), worth: 30})
 }
 
 // figures are what the turn and the session took so far.
-func (a *App) figures(l look) (out []segment) {
+func (a *App) figures(l look.Look) (out []segment) {
 	add := func(text string, key theme.Key, worth int) {
-		out = append(out, segment{styled.Plain(text, l.fg(key)), worth, true})
+		out = append(out, segment{styled.Plain(text, l.FG(key)), worth, true})
 	}
 	if a.opts.Server != "" {
 		add(styled.OneLine(a.opts.Server), theme.Muted, 45)
 	}
 	if a.lost {
-		add(l.glyph("⚠ ", "! ")+a.linkText(), theme.Warning, 95)
+		add(l.Glyph("⚠ ", "! ")+a.linkText(), theme.Warning, 95)
 	}
 	if used, window := a.contextUsed(); used > 0 {
-		text, key := short(used), theme.Muted
+		text, key := look.Short(used), theme.Muted
 		if window > 0 {
 			text += fmt.Sprintf(" %d%%", used*100/window)
 			if used*100/window >= 80 {
@@ -127,7 +128,7 @@ func (a *App) lastTook() string {
 			if info.Completed.IsZero() {
 				return ""
 			}
-			return duration(info.Completed.Sub(e.asked()))
+			return look.Duration(info.Completed.Sub(e.asked()))
 		}
 	}
 	return ""

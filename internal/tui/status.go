@@ -9,6 +9,8 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/tui/dialog"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -16,7 +18,7 @@ import (
 // statusPage shows how lathe is set up here.
 func (a *App) statusPage() tea.Cmd {
 	return a.withSetup(func(a *App, s api.Setup, err error) {
-		a.push(&page{title: "status", lines: func(l look) []styled.Line { return a.statusLines(l, s, err) }})
+		a.push(&dialog.Page{Title: "status", Lines: func(l look.Look) []styled.Line { return a.statusLines(l, s, err) }})
 	})
 }
 
@@ -33,70 +35,70 @@ func (a *App) withSetup(show func(a *App, s api.Setup, err error)) tea.Cmd {
 	}
 }
 
-func (a *App) statusLines(l look, s api.Setup, err error) []styled.Line {
-	f := facts{l: l}
-	f.head("here")
-	f.row("lathe", lathe.Version)
-	f.row("connection", a.connection())
+func (a *App) statusLines(l look.Look, s api.Setup, err error) []styled.Line {
+	f := dialog.Facts{Look: l}
+	f.Head("here")
+	f.Row("lathe", lathe.Version)
+	f.Row("connection", a.connection())
 	if s.Version != "" && s.Version != lathe.Version {
-		f.colored("the server's lathe", s.Version, theme.Warning)
+		f.Colored("the server's lathe", s.Version, theme.Warning)
 	}
-	f.row("directory", a.opts.Dir)
-	f.row("branch", or(a.branch, "none"))
-	f.row("agent", a.agentName())
+	f.Row("directory", a.opts.Dir)
+	f.Row("branch", look.Or(a.branch, "none"))
+	f.Row("agent", a.agentName())
 	m := a.modelInfo(a.current())
-	f.row("model", or(m.Ref().String()+variantText(a.current()), "none"))
-	f.row("session", or(string(a.session.ID), "not begun yet"))
+	f.Row("model", look.Or(m.Ref().String()+look.VariantText(a.current()), "none"))
+	f.Row("session", look.Or(string(a.session.ID), "not begun yet"))
 	if t := a.title(); t != "" {
-		f.row("title", t)
+		f.Row("title", t)
 	}
-	f.row("theme", a.look.theme.Name+", "+mode(a.dark))
+	f.Row("theme", a.look.Theme.Name+", "+mode(a.dark))
 	used, window := a.contextUsed()
 	if window > 0 {
-		f.row("context", fmt.Sprintf("%s of %s tokens (%d%%)", short(used), short(window), used*100/window))
+		f.Row("context", fmt.Sprintf("%s of %s tokens (%d%%)", look.Short(used), look.Short(window), used*100/window))
 	} else {
-		f.row("context", short(used)+" tokens")
+		f.Row("context", look.Short(used)+" tokens")
 	}
-	f.row("cost", a.session.Cost.String()+"; /cost tells more")
+	f.Row("cost", a.session.Cost.String()+"; /cost tells more")
 	if err != nil {
-		f.colored("not known", err.Error(), theme.Error)
-		return f.out
+		f.Colored("not known", err.Error(), theme.Error)
+		return f.Out
 	}
 	if a.can.Setup == nil {
-		return f.out
+		return f.Out
 	}
 	for _, row := range [][2]string{{"sandbox", s.Sandbox}, {"snapshots", s.Snapshots}, {"sharing", s.Share}} {
 		if row[1] != "" {
-			f.row(row[0], row[1])
+			f.Row(row[0], row[1])
 		}
 	}
 	configured := func(title, none string, list []api.Configured) {
-		f.head(title)
+		f.Head(title)
 		if len(list) == 0 {
-			f.note(none)
+			f.Note(none)
 		}
 		for _, c := range list {
-			f.row(c.Name, strings.Trim(c.Kind+": "+c.State, ": "))
+			f.Row(c.Name, strings.Trim(c.Kind+": "+c.State, ": "))
 		}
 	}
 	configured("MCP servers", "none is configured", s.MCP)
 	configured("language servers", "none is configured", s.LSP)
 	configured("formatters", "none is configured", s.Formatters)
-	f.head("configuration")
+	f.Head("configuration")
 	for _, file := range s.Files {
-		f.row("read", file)
+		f.Row("read", file)
 	}
 	if len(s.Files) == 0 {
-		f.note("no file; all is as it comes")
+		f.Note("no file; all is as it comes")
 	}
 	for _, p := range s.Plugins {
-		f.row("plugin", p)
+		f.Row("plugin", p)
 	}
-	f.row("skills", fmt.Sprintf("%d; /skills lists them", len(s.Skills)))
+	f.Row("skills", fmt.Sprintf("%d; /skills lists them", len(s.Skills)))
 	for _, w := range s.Warnings {
-		f.colored("careful", w, theme.Warning)
+		f.Colored("careful", w, theme.Warning)
 	}
-	return f.out
+	return f.Out
 }
 
 // connection says in words where the engine runs and whether it is reached.
@@ -114,19 +116,19 @@ func (a *App) connection() string {
 // doctor shows what was looked at and whether it works.
 func (a *App) doctor() tea.Cmd {
 	return a.withSetup(func(a *App, s api.Setup, err error) {
-		a.push(&page{title: "doctor", lines: func(l look) []styled.Line {
-			f := facts{l: l}
+		a.push(&dialog.Page{Title: "doctor", Lines: func(l look.Look) []styled.Line {
+			f := dialog.Facts{Look: l}
 			if err != nil {
-				f.colored("engine", err.Error(), theme.Error)
+				f.Colored("engine", err.Error(), theme.Error)
 			}
 			for _, c := range append(slices.Clone(s.Checks), a.ownChecks()...) {
-				mark, key := l.glyph("✓ ", "ok "), theme.Success
+				mark, key := l.Glyph("✓ ", "ok "), theme.Success
 				if !c.OK {
-					mark, key = l.glyph("✗ ", "x "), theme.Warning
+					mark, key = l.Glyph("✗ ", "x "), theme.Warning
 				}
-				f.colored(mark+c.Name, c.Detail, key)
+				f.Colored(mark+c.Name, c.Detail, key)
 			}
-			return f.out
+			return f.Out
 		}})
 	})
 }
@@ -139,12 +141,12 @@ func (a *App) ownChecks() []api.Check {
 		}
 		return a.opts.Getenv(name)
 	}
-	size := fmt.Sprintf("%d columns, %d lines", a.look.width, a.height)
+	size := fmt.Sprintf("%d columns, %d lines", a.look.Width, a.height)
 	method := "cells as wcwidth counts them"
-	if a.look.method == styled.Grapheme {
+	if a.look.Method == styled.Grapheme {
 		method = "whole clusters (mode 2027)"
 	}
-	colors := "as TERM says: " + or(get("TERM"), "unknown")
+	colors := "as TERM says: " + look.Or(get("TERM"), "unknown")
 	if c := get("COLORTERM"); c != "" {
 		colors = c
 	}
@@ -153,8 +155,8 @@ func (a *App) ownChecks() []api.Check {
 	}
 	editor := strings.Join(a.opts.Editor, " ")
 	out := []api.Check{
-		{Name: "terminal", OK: a.look.width >= 60 && a.height >= 16, Detail: size}, {Name: "colours", OK: true, Detail: colors}, {Name: "characters", OK: true, Detail: method},
-		{Name: "editor", OK: editor != "", Detail: or(editor, "set EDITOR or VISUAL to write in your own")},
+		{Name: "terminal", OK: a.look.Width >= 60 && a.height >= 16, Detail: size}, {Name: "colours", OK: true, Detail: colors}, {Name: "characters", OK: true, Detail: method},
+		{Name: "editor", OK: editor != "", Detail: look.Or(editor, "set EDITOR or VISUAL to write in your own")},
 	}
 	for _, n := range a.opts.Notices {
 		out = append(out, api.Check{Name: "told at the start", OK: false, Detail: n})
@@ -166,23 +168,23 @@ func (a *App) ownChecks() []api.Check {
 func (a *App) skillsPage() tea.Cmd {
 	return a.withSetup(func(a *App, s api.Setup, err error) {
 		a.fail(err)
-		l := list{title: "skills", hint: "models load them when they fit · esc close", empty: "no skill was found; see docs/configuration.md"}
+		l := dialog.List{Title: "skills", Hint: "models load them when they fit · esc close", Empty: "no skill was found; see docs/configuration.md"}
 		for _, k := range s.Skills {
-			l.items = append(l.items, item{id: k.Name, title: styled.OneLine(k.Name), detail: styled.OneLine(k.Description)})
+			l.Items = append(l.Items, dialog.Item{ID: k.Name, Title: styled.OneLine(k.Name), Detail: styled.OneLine(k.Description)})
 		}
-		l.foot = func(l look, it item) styled.Line {
+		l.Foot = func(l look.Look, it dialog.Item) styled.Line {
 			for _, k := range s.Skills {
-				if k.Name == it.id {
-					return styled.Plain(styled.OneLine(k.Path), l.fg(theme.Muted))
+				if k.Name == it.ID {
+					return styled.Plain(styled.OneLine(k.Path), l.FG(theme.Muted))
 				}
 			}
 			return nil
 		}
-		l.pick = func(it item) tea.Msg {
-			a.input.Type("use the skill " + it.id + ": ")
+		l.Pick = func(it dialog.Item) tea.Msg {
+			a.input.Type("use the skill " + it.ID + ": ")
 			return a.changed()
 		}
-		a.push(newList(l))
+		a.push(dialog.NewList(l))
 	})
 }
 
@@ -191,52 +193,52 @@ func (a *App) contextPage() tea.Cmd {
 	e := a.can.Weigh
 	id := a.session.ID
 	if e == nil || id == "" {
-		a.notify(Info, "there is no session yet that could be weighed")
+		a.notify(dialog.Info, "there is no session yet that could be weighed")
 		return a.tick()
 	}
 	return func() tea.Msg {
 		w, err := e.Weigh(a.ctx, id)
 		return doneMsg{err: err, then: func(a *App) tea.Cmd {
-			a.push(&page{title: "context and cost", lines: func(l look) []styled.Line { return a.weightLines(l, w) }})
+			a.push(&dialog.Page{Title: "context and cost", Lines: func(l look.Look) []styled.Line { return a.weightLines(l, w) }})
 			return nil
 		}}
 	}
 }
 
-func (a *App) weightLines(l look, w api.Window) []styled.Line {
-	f := facts{l: l}
-	f.head("the next request")
-	text := short(w.Used) + " tokens"
+func (a *App) weightLines(l look.Look, w api.Window) []styled.Line {
+	f := dialog.Facts{Look: l}
+	f.Head("the next request")
+	text := look.Short(w.Used) + " tokens"
 	if w.Limit > 0 {
-		text += fmt.Sprintf(", %d%% of a window of %s; compacted at %s", w.Used*100/w.Limit, short(w.Limit), short(w.Usable))
+		text += fmt.Sprintf(", %d%% of a window of %s; compacted at %s", w.Used*100/w.Limit, look.Short(w.Limit), look.Short(w.Usable))
 	}
-	f.row("sends", text)
-	f.row("costs", w.Fresh+", "+w.Cached+" with all of it in the provider's cache")
+	f.Row("sends", text)
+	f.Row("costs", w.Fresh+", "+w.Cached+" with all of it in the provider's cache")
 	if w.Counted > 0 {
-		f.row("counted last", short(w.Counted)+" tokens, by the provider")
+		f.Row("counted last", look.Short(w.Counted)+" tokens, by the provider")
 	}
-	f.head("by kind")
+	f.Head("by kind")
 	for _, k := range w.Kinds {
-		f.out = append(f.out, bar(l, k, w.Used))
+		f.Out = append(f.Out, bar(l, k, w.Used))
 	}
 	if len(w.Parts) > 0 {
-		f.head("largest parts")
+		f.Head("largest parts")
 	}
 	for _, p := range w.Parts {
-		f.row(short(p.Tokens), strings.TrimSpace(p.Name+" "+p.Part))
+		f.Row(look.Short(p.Tokens), strings.TrimSpace(p.Name+" "+p.Part))
 	}
-	f.head("cost by model")
+	f.Head("cost by model")
 	for _, m := range w.ByModel {
-		f.row(m.Cost, fmt.Sprintf("%s: %d answers, %s sent (%s cached), %s answered", m.Model, m.Answers, short(m.Sent), short(m.Cached), short(m.Answered)))
+		f.Row(m.Cost, fmt.Sprintf("%s: %d answers, %s sent (%s cached), %s answered", m.Model, m.Answers, look.Short(m.Sent), look.Short(m.Cached), look.Short(m.Answered)))
 	}
 	if len(w.ByModel) == 0 {
-		f.note("nothing was answered yet")
+		f.Note("nothing was answered yet")
 	}
-	f.row("in all", a.session.Cost.String())
-	f.head("so far")
-	f.row("cache", hits(w.CacheRead, w.CacheWritten, w.CacheFresh))
-	f.row("compactions", fmt.Sprintf("%d, and %d prunes", w.Compactions, w.Prunes))
-	return f.out
+	f.Row("in all", a.session.Cost.String())
+	f.Head("so far")
+	f.Row("cache", hits(w.CacheRead, w.CacheWritten, w.CacheFresh))
+	f.Row("compactions", fmt.Sprintf("%d, and %d prunes", w.Compactions, w.Prunes))
+	return f.Out
 }
 
 // hits tells how much of what was sent came from the provider's cache.
@@ -245,21 +247,21 @@ func hits(read, written, fresh int64) string {
 	if all == 0 {
 		return "nothing was sent yet"
 	}
-	return fmt.Sprintf("%d%% of what was sent was read from it (%s of %s); %s written to it", read*100/all, short(read), short(all), short(written))
+	return fmt.Sprintf("%d%% of what was sent was read from it (%s of %s); %s written to it", read*100/all, look.Short(read), look.Short(all), look.Short(written))
 }
 
 // bar draws how much of the window something takes.
-func bar(l look, p api.Portion, used int64) styled.Line {
+func bar(l look.Look, p api.Portion, used int64) styled.Line {
 	const room = 20
 	share := int64(0)
 	if used > 0 {
 		share = p.Tokens * 100 / used
 	}
 	full := int(min(room, (share*room+99)/100))
-	name := styled.Plain(fmt.Sprintf("%s (%d)", styled.OneLine(p.Name), p.Count), l.fg(theme.Text)).Cut(34, l.method).Pad(35, l.method, "")
+	name := styled.Plain(fmt.Sprintf("%s (%d)", styled.OneLine(p.Name), p.Count), l.FG(theme.Text)).Cut(34, l.Method).Pad(35, l.Method, "")
 	return styled.Join(name, styled.Line{
-		{Text: strings.Repeat(l.glyph("█", "#"), full), Style: l.fg(theme.Primary)},
-		{Text: strings.Repeat(l.glyph("░", "."), room-full), Style: l.fg(theme.Border)},
-		{Text: fmt.Sprintf(" %3d%% %7s", share, short(p.Tokens)), Style: l.fg(theme.Muted)},
+		{Text: strings.Repeat(l.Glyph("█", "#"), full), Style: l.FG(theme.Primary)},
+		{Text: strings.Repeat(l.Glyph("░", "."), room-full), Style: l.FG(theme.Border)},
+		{Text: fmt.Sprintf(" %3d%% %7s", share, look.Short(p.Tokens)), Style: l.FG(theme.Muted)},
 	})
 }

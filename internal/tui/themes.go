@@ -6,25 +6,26 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
 
 // themeList shows themes as they are gone through.
 func (a *App) themeList() tea.Cmd {
-	before, dark := a.look.theme, a.dark
-	l := list{title: "themes", hint: "enter choose · tab dark or light · esc keep " + styled.OneLine(before.Name), items: a.themeItems(before.Name)}
-	l.move = func(it item) tea.Msg { a.setTheme(a.themeNamed(it.id)); return nil }
-	l.closed = func() tea.Msg {
+	before, dark := a.look.Theme, a.dark
+	l := dialog.List{Title: "themes", Hint: "enter choose · tab dark or light · esc keep " + styled.OneLine(before.Name), Items: a.themeItems(before.Name)}
+	l.Move = func(it dialog.Item) tea.Msg { a.setTheme(a.themeNamed(it.ID)); return nil }
+	l.Closed = func() tea.Msg {
 		a.dark = dark
 		a.setTheme(before)
 		return nil
 	}
-	l.pick = func(it item) tea.Msg {
-		a.setTheme(a.themeNamed(it.id))
-		a.prefs.Theme = it.id
+	l.Pick = func(it dialog.Item) tea.Msg {
+		a.setTheme(a.themeNamed(it.ID))
+		a.prefs.Theme = it.ID
 		text := ""
-		if a.opts.Theme != "" && a.opts.Theme != it.id {
+		if a.opts.Theme != "" && a.opts.Theme != it.ID {
 			text = "the configuration names " + a.opts.Theme + ", which is used again the next time"
 		}
 		a.opts.Theme = ""
@@ -32,16 +33,16 @@ func (a *App) themeList() tea.Cmd {
 			a.prefs.Mode = mode(a.dark)
 		}
 		if text != "" {
-			a.notify(Info, text)
+			a.notify(dialog.Info, text)
 		}
 		return tea.Batch(a.remember(), a.tick())
 	}
-	s := newList(l)
-	s.strokes = map[string]func(item) tea.Msg{
-		"tab": func(it item) tea.Msg {
+	s := dialog.NewList(l)
+	s.Strokes = map[string]func(dialog.Item) tea.Msg{
+		"tab": func(it dialog.Item) tea.Msg {
 			a.dark = !a.dark
-			a.setTheme(a.themeNamed(it.id))
-			s.replace(a.themeItems(before.Name))
+			a.setTheme(a.themeNamed(it.ID))
+			s.Replace(a.themeItems(before.Name))
 			return nil
 		},
 	}
@@ -56,8 +57,8 @@ func mode(dark bool) string {
 	return "light"
 }
 
-func (a *App) themeItems(current string) []item {
-	var out []item
+func (a *App) themeItems(current string) []dialog.Item {
+	var out []dialog.Item
 	for i, t := range slices.Backward(a.opts.Themes) {
 		if slices.ContainsFunc(a.opts.Themes[i+1:], func(o *theme.Theme) bool { return o.Name == t.Name }) {
 			continue
@@ -66,7 +67,7 @@ func (a *App) themeItems(current string) []item {
 		if t.Both() {
 			detail = "yours, dark and light"
 		}
-		out = append(out, item{id: t.Name, title: styled.OneLine(t.Name), detail: detail, current: t.Name == current})
+		out = append(out, dialog.Item{ID: t.Name, Title: styled.OneLine(t.Name), Detail: detail, Current: t.Name == current})
 	}
 	slices.Reverse(out)
 	for _, name := range theme.Names() {
@@ -74,7 +75,7 @@ func (a *App) themeItems(current string) []item {
 			continue
 		}
 		t, _ := theme.Lookup(name)
-		out = append(out, item{id: name, title: name, detail: themeDetail(t), current: name == current})
+		out = append(out, dialog.Item{ID: name, Title: name, Detail: themeDetail(t), Current: name == current})
 	}
 	return out
 }

@@ -9,12 +9,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 )
 
 func (a *App) toggleTimes() tea.Cmd {
-	a.look.times = !a.look.times
-	a.prefs.Times = a.look.times
+	a.look.Times = !a.look.Times
+	a.prefs.Times = a.look.Times
 	return a.remember()
 }
 
@@ -23,13 +24,13 @@ func shownName(o Options) string {
 	if !o.Prefs.Names {
 		return ""
 	}
-	return or(styled.OneLine(o.User), "you")
+	return look.Or(styled.OneLine(o.User), "you")
 }
 
 func (a *App) toggleNames() tea.Cmd {
 	a.prefs.Names = !a.prefs.Names
 	a.opts.Prefs.Names = a.prefs.Names
-	a.look.name = shownName(a.opts)
+	a.look.Name = shownName(a.opts)
 	return a.remember()
 }
 

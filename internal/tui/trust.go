@@ -9,21 +9,23 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe/internal/api"
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/engine"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
 
 // trustSheet asks whether a repository may steer lathe.
 type trustSheet struct {
-	patience
+	dialog.Patience
 	e     engine.Truster
 	ctx   context.Context
 	t     api.Trust
 	at    int
 	first int  // the line of the first answer, as of the last drawing
 	sure  bool // the person wants it remembered, and is asked once more
-	body  reader
+	body  dialog.Reader
 }
 
 var trustAnswers = [...][2]string{
@@ -42,32 +44,32 @@ func (a *App) loadTrust() tea.Cmd {
 			return nil // nothing to decide; what cannot be read is told by /trust
 		}
 		return doneMsg{then: func(a *App) tea.Cmd {
-			a.sheets.Wait(&trustSheet{e: e, ctx: a.ctx, t: t, patience: patience{came: a.opts.Now()}, at: 2})
+			a.sheets.Wait(&trustSheet{e: e, ctx: a.ctx, t: t, Patience: dialog.Patience{Came: a.opts.Now()}, at: 2})
 			return nil
 		}}
 	}
 }
 
 // Tall reports whether what the repository brings fills the screen.
-func (s *trustSheet) Tall() bool { return s.body.full }
+func (s *trustSheet) Tall() bool { return s.body.Full }
 
 // Wheel scrolls what the repository brings.
-func (s *trustSheet) Wheel(by int) bool { return s.body.wheel(by) }
+func (s *trustSheet) Wheel(by int) bool { return s.body.Wheel(by) }
 
 // Paste does nothing.
 func (s *trustSheet) Paste(string) {}
 
 // Key answers, or goes through the answers and what is told.
-func (s *trustSheet) Key(_ Host, k tea.KeyPressMsg) tea.Msg {
+func (s *trustSheet) Key(_ dialog.Host, k tea.KeyPressMsg) tea.Msg {
 	n := len(trustAnswers)
-	switch stroke := keyName(k); stroke {
+	switch stroke := dialog.Stroke(k); stroke {
 	case "up", "shift+tab", "left":
 		s.at = (s.at + n - 1) % n
 	case "down", "tab", "right":
 		s.at = (s.at + 1) % n
 	case "enter":
 		return s.choose(s.at)
-	case giveKey:
+	case dialog.GiveKey:
 		if s.sure {
 			return s.decide(true)
 		}
@@ -78,7 +80,7 @@ func (s *trustSheet) Key(_ Host, k tea.KeyPressMsg) tea.Msg {
 		}
 		return s.choose(2)
 	default:
-		if s.body.key(stroke) {
+		if s.body.Key(stroke) {
 			return nil
 		}
 		for i, an := range trustAnswers {
@@ -91,7 +93,7 @@ func (s *trustSheet) Key(_ Host, k tea.KeyPressMsg) tea.Msg {
 }
 
 // Click marks an answer, and takes the one that is marked.
-func (s *trustSheet) Click(_ Host, y int) tea.Msg {
+func (s *trustSheet) Click(_ dialog.Host, y int) tea.Msg {
 	i := y - s.first
 	switch {
 	case i < 0 || i >= len(trustAnswers):
@@ -111,7 +113,7 @@ func (s *trustSheet) choose(i int) tea.Msg {
 		s.at = i
 		return nil
 	}
-	return All{Close{s}, Tell{Info, "not trusted; /trust shows what has no effect and asks again"}}
+	return dialog.All{dialog.Close{Sheet: s}, dialog.Tell{Kind: dialog.Info, Text: "not trusted; /trust shows what has no effect and asks again"}}
 }
 
 // decide trusts the repository, for good if keep is set.
@@ -120,7 +122,7 @@ func (s *trustSheet) decide(keep bool) tea.Msg {
 	if keep {
 		text = strings.Replace(text, "until lathe ends", "as it is now, and that is stored", 1)
 	}
-	return All{Close{s}, tea.Cmd(func() tea.Msg {
+	return dialog.All{dialog.Close{Sheet: s}, tea.Cmd(func() tea.Msg {
 		err := s.e.Decide(s.ctx, s.t, keep)
 		return doneMsg{text: text, err: err, then: func(a *App) tea.Cmd {
 			a.opts.Notices = slices.DeleteFunc(a.opts.Notices, func(n string) bool {
@@ -132,28 +134,28 @@ func (s *trustSheet) decide(keep bool) tea.Msg {
 }
 
 // Draw shows what the repository brings, and the answers.
-func (s *trustSheet) Draw(l look, height int) ([]styled.Line, int, int) {
-	out := []styled.Line{l.title("may this repository steer lathe?", "say yes only if you know it")}
+func (s *trustSheet) Draw(l look.Look, height int) ([]styled.Line, int, int) {
+	out := []styled.Line{l.Title("may this repository steer lathe?", "say yes only if you know it")}
 	text := "It brings settings that run programs or loosen rules. They have no effect unless you trust it:"
-	body := styled.Wrap(styled.Plain(text, l.fg(theme.Text)), l.width-3, l.method)
+	body := styled.Wrap(styled.Plain(text, l.FG(theme.Text)), l.Width-3, l.Method)
 	for _, o := range s.t.LeftOut {
-		line := styled.Line{{Text: styled.OneLine(o.Path), Style: l.fg(theme.Warning)}, {Text: "  " + styled.OneLine(o.Reason), Style: l.fg(theme.Text)},
-			{Text: "  " + styled.OneLine(o.Where), Style: l.fg(theme.Muted)}}
-		body = append(body, styled.Wrap(line, l.width-3, l.method)...)
+		line := styled.Line{{Text: styled.OneLine(o.Path), Style: l.FG(theme.Warning)}, {Text: "  " + styled.OneLine(o.Reason), Style: l.FG(theme.Text)},
+			{Text: "  " + styled.OneLine(o.Where), Style: l.FG(theme.Muted)}}
+		body = append(body, styled.Wrap(line, l.Width-3, l.Method)...)
 	}
-	for _, line := range s.body.window(l, body, max(1, height-1-len(trustAnswers))) {
-		out = append(out, l.row(line, false))
+	for _, line := range s.body.Window(l, body, max(1, height-1-len(trustAnswers))) {
+		out = append(out, l.Row(line, false))
 	}
 	s.first = len(out)
 	for i, an := range trustAnswers {
-		line := styled.Line{{Text: an[0] + "  ", Style: l.fg(theme.Accent, styled.Bold)}, {Text: an[1], Style: l.fg(theme.Text)}}
-		switch n := s.body.unread(); {
+		line := styled.Line{{Text: an[0] + "  ", Style: l.FG(theme.Accent, styled.Bold)}, {Text: an[1], Style: l.FG(theme.Text)}}
+		switch n := s.body.Unread(); {
 		case i == 1 && s.sure:
-			line = append(line, styled.Span{Text: ": " + giveKey + " stores that, esc does not", Style: l.fg(theme.Warning)})
+			line = append(line, styled.Span{Text: ": " + dialog.GiveKey + " stores that, esc does not", Style: l.FG(theme.Warning)})
 		case i < 2 && n > 0:
-			line = append(line, styled.Span{Text: fmt.Sprintf("  not shown to its end: %s below", plural(n, "line")), Style: l.fg(theme.Warning)})
+			line = append(line, styled.Span{Text: fmt.Sprintf("  not shown to its end: %s below", look.Plural(n, "line")), Style: l.FG(theme.Warning)})
 		}
-		out = append(out, l.row(line, i == s.at))
+		out = append(out, l.Row(line, i == s.at))
 	}
 	return out, -1, 0
 }
@@ -172,26 +174,26 @@ func (a *App) showTrust(e engine.Truster, t api.Trust) tea.Cmd {
 		a.push(&trustSheet{e: e, ctx: a.ctx, t: t, at: 2})
 		return nil
 	}
-	l := list{title: "trust: " + styled.OneLine(or(t.State, "not trusted")), hint: "enter do it · esc close"}
+	l := dialog.List{Title: "trust: " + styled.OneLine(look.Or(t.State, "not trusted")), Hint: "enter do it · esc close"}
 	switch {
 	case t.Given:
-		l.items = append(l.items, item{id: "keep", title: "leave it as it is"}, item{id: "no", title: "trust it no more"})
+		l.Items = append(l.Items, dialog.Item{ID: "keep", Title: "leave it as it is"}, dialog.Item{ID: "no", Title: "trust it no more"})
 	case len(t.Files) == 0:
-		l.items = append(l.items, item{id: "keep", title: "nothing in this repository steers lathe", detail: "there is nothing to decide"})
+		l.Items = append(l.Items, dialog.Item{ID: "keep", Title: "nothing in this repository steers lathe", Detail: "there is nothing to decide"})
 	default:
-		l.items = append(l.items, item{id: "keep", title: "what it brings needs no trust", detail: strings.Join(t.Files, ", ")})
+		l.Items = append(l.Items, dialog.Item{ID: "keep", Title: "what it brings needs no trust", Detail: strings.Join(t.Files, ", ")})
 	}
-	l.foot = func(l look, _ item) styled.Line {
-		return styled.Plain(styled.OneLine(t.Dir+": "+strings.Join(t.Files, ", ")), l.fg(theme.Muted))
+	l.Foot = func(l look.Look, _ dialog.Item) styled.Line {
+		return styled.Plain(styled.OneLine(t.Dir+": "+strings.Join(t.Files, ", ")), l.FG(theme.Muted))
 	}
-	l.pick = func(it item) tea.Msg {
-		if it.id != "no" {
+	l.Pick = func(it dialog.Item) tea.Msg {
+		if it.ID != "no" {
 			return nil
 		}
 		return func() tea.Msg {
 			return doneMsg{text: "it is trusted no more", err: e.Distrust(a.ctx), then: func(a *App) tea.Cmd { return a.loadCatalog() }}
 		}
 	}
-	a.push(newList(l))
+	a.push(dialog.NewList(l))
 	return nil
 }

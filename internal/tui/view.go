@@ -9,6 +9,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/dialog"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -17,13 +19,13 @@ import (
 func (a *App) View() tea.View {
 	lines, cursor := a.screen()
 	var b strings.Builder
-	base := a.look.theme.Base()
+	base := a.look.Theme.Base()
 	for i, l := range lines {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		if a.look.theme.BG(theme.Background) != "" {
-			l = l.Pad(a.look.width, a.look.method, "")
+		if a.look.Theme.BG(theme.Background) != "" {
+			l = l.Pad(a.look.Width, a.look.Method, "")
 		}
 		a.fitted(l).Write(&b, base)
 	}
@@ -39,7 +41,7 @@ func (a *App) View() tea.View {
 // fitted returns a line as this terminal can show it: without links where they
 // would be text, with simple clusters where whole ones are not measured.
 func (a *App) fitted(l styled.Line) styled.Line {
-	if !a.noLinks && !a.look.ascii && a.look.method == styled.Grapheme {
+	if !a.noLinks && !a.look.ASCII && a.look.Method == styled.Grapheme {
 		return l
 	}
 	out := l
@@ -48,10 +50,10 @@ func (a *App) fitted(l styled.Line) styled.Line {
 		if a.noLinks {
 			link = ""
 		}
-		if a.look.method == styled.WcWidth {
+		if a.look.Method == styled.WcWidth {
 			text = styled.Simple(text)
 		}
-		if a.look.ascii {
+		if a.look.ASCII {
 			text = unmarked.Replace(text)
 		}
 		if text == s.Text && link == s.Link {
@@ -92,7 +94,7 @@ func (a *App) screen() ([]styled.Line, *tea.Cursor) {
 	if x < 0 || y < 0 {
 		return out, nil
 	}
-	c := tea.NewCursor(min(x, l.width-1), a.scrollTop+y)
+	c := tea.NewCursor(min(x, l.Width-1), a.scrollTop+y)
 	c.Blink = false
 	return out, c
 }
@@ -143,8 +145,8 @@ func (a *App) conversationLines(height int) []styled.Line {
 
 // undoneNote says that what comes after is undone.
 func (a *App) undoneNote() styled.Line {
-	return styled.Plain(" "+a.look.glyph("↶", "<")+" later messages are undone; "+
-		a.keys.For("messages_redo")+" redoes, a new message drops them", a.look.fg(theme.Warning)).Cut(a.pane().width-1, a.look.method)
+	return styled.Plain(" "+a.look.Glyph("↶", "<")+" later messages are undone; "+
+		a.keys.For("messages_redo")+" redoes, a new message drops them", a.look.FG(theme.Warning)).Cut(a.pane().Width-1, a.look.Method)
 }
 
 // doing is the entry of the task list that is worked on, and how far it is.
@@ -174,7 +176,7 @@ func (a *App) drawInput() (lines []styled.Line, x, y int) {
 		key = theme.Secondary
 	}
 	text := a.input.Text()
-	mark, hint := l.glyph(" ❯ ", " > "), "ask anything"
+	mark, hint := l.Glyph(" ❯ ", " > "), "ask anything"
 	if strings.HasPrefix(text, "!") {
 		key = theme.Warning
 	}
@@ -186,7 +188,7 @@ func (a *App) drawInput() (lines []styled.Line, x, y int) {
 	}
 	rule := a.rule(key)
 	offers := a.input.drawOffer(l, a.offerRows())
-	body, x, y := a.input.draw(l, styled.Plain(mark, l.fg(key, styled.Bold)), hint)
+	body, x, y := a.input.draw(l, styled.Plain(mark, l.FG(key, styled.Bold)), hint)
 	lines = append(append(append(lines, offers...), rule), body...)
 	return lines, x, y + len(offers) + 1
 }
@@ -194,22 +196,22 @@ func (a *App) drawInput() (lines []styled.Line, x, y int) {
 // rule is the line above the input, with what happens and the session's title.
 func (a *App) rule(key theme.Key) styled.Line {
 	l := a.look
-	dash := l.glyph("─", "-")
-	style := l.fg(theme.Border)
+	dash := l.Glyph("─", "-")
+	style := l.FG(theme.Border)
 	left := styled.Line{{Text: strings.Repeat(dash, 2), Style: style}}
 	if act := a.activity(); len(act) > 0 {
 		left = styled.Join(left, styled.Plain(" "), act, styled.Plain(" "))
 	}
 	right := styled.Line{}
 	if t := a.title(); t != "" {
-		right = styled.Line{{Text: " " + t + " ", Style: l.fg(theme.Muted)}, {Text: strings.Repeat(dash, 2), Style: style}}
+		right = styled.Line{{Text: " " + t + " ", Style: l.FG(theme.Muted)}, {Text: strings.Repeat(dash, 2), Style: style}}
 	}
-	room := l.width - left.Width(l.method)
-	if right.Width(l.method) > room-4 {
-		right = right.Cut(max(0, room-4), l.method)
+	room := l.Width - left.Width(l.Method)
+	if right.Width(l.Method) > room-4 {
+		right = right.Cut(max(0, room-4), l.Method)
 	}
-	fill := max(0, room-right.Width(l.method))
-	return styled.Join(left, styled.Plain(strings.Repeat(dash, fill), style), right).Cut(l.width, l.method)
+	fill := max(0, room-right.Width(l.Method))
+	return styled.Join(left, styled.Plain(strings.Repeat(dash, fill), style), right).Cut(l.Width, l.Method)
 }
 
 var (
@@ -224,18 +226,18 @@ func (a *App) activity() styled.Line {
 		return a.toast.line(l)
 	}
 	if a.conv.bottom.e != nil {
-		return styled.Plain("earlier messages; "+a.keys.For("messages_last")+" for the newest", l.fg(theme.Info))
+		return styled.Plain("earlier messages; "+a.keys.For("messages_last")+" for the newest", l.FG(theme.Info))
 	}
 	if !a.busy() {
 		return nil
 	}
 	if a.lost {
-		return styled.Plain("not connected; it was working when last heard of", l.fg(theme.Warning)).Cut(l.width-8, l.method)
+		return styled.Plain("not connected; it was working when last heard of", l.FG(theme.Warning)).Cut(l.Width-8, l.Method)
 	}
 	now := a.opts.Now()
 	tick := int(now.UnixMilli() / 250)
 	spin := spinner[tick%len(spinner)]
-	if l.ascii {
+	if l.ASCII {
 		spin = spinnerASCII[tick%len(spinnerASCII)]
 	}
 	text := "working"
@@ -244,17 +246,17 @@ func (a *App) activity() styled.Line {
 		key = theme.Warning
 		text = fmt.Sprintf("%s; attempt %d in %s", styled.OneLine(r.Message), r.Attempt+1, max(0, r.Next.Sub(now)).Round(time.Second))
 	}
-	line := styled.Line{{Text: spin + " " + text, Style: l.fg(key)}}
+	line := styled.Line{{Text: spin + " " + text, Style: l.FG(key)}}
 	if !a.since.IsZero() {
 		gap := " "
 		if key == theme.Warning { // it ends with a time of its own
 			gap = " · "
 		}
-		line = append(line, styled.Span{Text: gap + seconds(now.Sub(a.since)), Style: l.fg(theme.Muted)})
+		line = append(line, styled.Span{Text: gap + look.Seconds(now.Sub(a.since)), Style: l.FG(theme.Muted)})
 	}
-	line = append(line, styled.Span{Text: " · " + a.keys.For("session_interrupt") + " stops", Style: l.fg(theme.Muted)},
-		styled.Span{Text: a.doing(), Style: l.fg(theme.Accent)})
-	return line.Cut(l.width-8, l.method)
+	line = append(line, styled.Span{Text: " · " + a.keys.For("session_interrupt") + " stops", Style: l.FG(theme.Muted)},
+		styled.Span{Text: a.doing(), Style: l.FG(theme.Accent)})
+	return line.Cut(l.Width-8, l.Method)
 }
 
 // contextUsed returns the tokens that fill the window, and its size.
@@ -269,15 +271,15 @@ func (a *App) contextUsed() (used, window int64) {
 
 // toast is something the screen has to tell for a while.
 type toast struct {
-	kind  Kind
+	kind  dialog.Kind
 	text  string
 	until time.Time
 }
 
 // notify shows a toast. One that tells of an error is not pushed aside by less.
-func (a *App) notify(kind Kind, text string) {
+func (a *App) notify(kind dialog.Kind, text string) {
 	last := again
-	if kind == Failure {
+	if kind == dialog.Failure {
 		last = 10 * time.Second
 	}
 	a.toast = toast{kind, styled.OneLine(text), a.opts.Now().Add(last)}
@@ -289,34 +291,34 @@ func (t *toast) expire(now time.Time) {
 	}
 }
 
-func (t *toast) styled(l look) styled.Line {
+func (t *toast) styled(l look.Look) styled.Line {
 	key := theme.Info
 	switch t.kind {
-	case Warning:
+	case dialog.Warning:
 		key = theme.Warning
-	case Failure:
+	case dialog.Failure:
 		key = theme.Error
 	}
-	return styled.Plain(t.text, l.fg(key))
+	return styled.Plain(t.text, l.FG(key))
 }
 
-func (t *toast) line(l look) styled.Line { return t.styled(l).Cut(l.width-8, l.method) }
+func (t *toast) line(l look.Look) styled.Line { return t.styled(l).Cut(l.Width-8, l.Method) }
 
 // fits reports whether one line has room for it.
-func (t *toast) fits(l look) bool { return t.styled(l).Width(l.method) <= l.width-8 }
+func (t *toast) fits(l look.Look) bool { return t.styled(l).Width(l.Method) <= l.Width-8 }
 
 // maxTold bounds the lines of a toast.
 const maxTold = 4
 
 // told draws a toast that one line has no room for: what to do stands at its end.
-func (a *App) told(l look) []styled.Line {
+func (a *App) told(l look.Look) []styled.Line {
 	if a.toast.text == "" || a.toast.fits(l) {
 		return nil
 	}
-	lines := styled.Wrap(a.toast.styled(l), l.width-2, l.method)
+	lines := styled.Wrap(a.toast.styled(l), l.Width-2, l.Method)
 	if most := min(maxTold, max(1, a.height/4)); len(lines) > most {
 		lines = lines[:most]
-		lines[most-1] = styled.Join(lines[most-1], styled.Plain("…")).Cut(l.width-2, l.method)
+		lines[most-1] = styled.Join(lines[most-1], styled.Plain("…")).Cut(l.Width-2, l.Method)
 	}
 	for i := range lines {
 		lines[i] = styled.Join(styled.Plain(" "), lines[i])

@@ -10,11 +10,11 @@ import (
 // welcome is what an empty session shows.
 func (a *App) welcome(height int) []styled.Line {
 	l := a.pane()
-	muted, accent := l.fg(theme.Muted), l.fg(theme.Accent)
-	out := []styled.Line{nil, {{Text: "   lathe ", Style: l.fg(theme.Primary, styled.Bold)}, {Text: lathe.Version, Style: muted}}, nil}
+	muted, accent := l.FG(theme.Muted), l.FG(theme.Accent)
+	out := []styled.Line{nil, {{Text: "   lathe ", Style: l.FG(theme.Primary, styled.Bold)}, {Text: lathe.Version, Style: muted}}, nil}
 	row := func(key, text string) {
 		if key != "" {
-			out = append(out, append(styled.Plain("   "+key, accent).Pad(16, l.method, ""), styled.Span{Text: text, Style: muted}))
+			out = append(out, append(styled.Plain("   "+key, accent).Pad(16, l.Method, ""), styled.Span{Text: text, Style: muted}))
 		}
 	}
 	tell := func(text string, key theme.Key) {
@@ -22,7 +22,7 @@ func (a *App) welcome(height int) []styled.Line {
 			return
 		}
 		out = append(out, nil)
-		for _, line := range styled.Wrap(styled.Plain(styled.OneLine(text), l.fg(key)), l.width-6, l.method) {
+		for _, line := range styled.Wrap(styled.Plain(styled.OneLine(text), l.FG(key)), l.Width-6, l.Method) {
 			out = append(out, append(styled.Line{{Text: "   "}}, line...))
 		}
 	}
@@ -44,7 +44,7 @@ func (a *App) welcome(height int) []styled.Line {
 		tell(n, theme.Warning)
 	}
 	for i, line := range out {
-		out[i] = line.Cut(l.width, l.method)
+		out[i] = line.Cut(l.Width, l.Method)
 	}
 	return out[:min(len(out), height)]
 }

@@ -5,7 +5,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/keys"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -36,29 +38,29 @@ func (a *App) lead() tea.Cmd {
 }
 
 // hint draws what may follow the leader key, in columns.
-func (a *App) hint(l look) []styled.Line {
+func (a *App) hint(l look.Look) []styled.Line {
 	waited := a.opts.Now().Sub(a.leader)
 	if a.leader.IsZero() || waited < leaderHint || waited > a.opts.Leader {
 		return nil
 	}
 	const column = 38
-	columns := max(1, (l.width-2)/column)
+	columns := max(1, (l.Width-2)/column)
 	var cells []styled.Line
 	for _, s := range a.keys.Sequences() {
 		if c := a.commandFor(s.Action); c != nil && !c.can(a) {
 			continue
 		}
-		cell := append(styled.Plain(s.Key, l.fg(theme.Accent, styled.Bold)).Pad(7, l.method, ""), styled.Span{Text: s.Help, Style: l.fg(theme.Text)})
-		cells = append(cells, cell.Cut(column-2, l.method).Pad(column, l.method, ""))
+		cell := append(styled.Plain(s.Key, l.FG(theme.Accent, styled.Bold)).Pad(7, l.Method, ""), styled.Span{Text: s.Help, Style: l.FG(theme.Text)})
+		cells = append(cells, cell.Cut(column-2, l.Method).Pad(column, l.Method, ""))
 	}
 	rows := min((len(cells)+columns-1)/columns, max(1, a.height/2))
-	out := []styled.Line{l.title(a.keys.Leader(), "esc leave")}
+	out := []styled.Line{l.Title(a.keys.Leader(), "esc leave")}
 	for r := range rows {
 		line := styled.Line{{Text: "  "}}
 		for c := r; c < len(cells); c += rows {
 			line = append(line, cells[c]...)
 		}
-		out = append(out, line.Cut(l.width, l.method))
+		out = append(out, line.Cut(l.Width, l.Method))
 	}
 	return out
 }
@@ -66,7 +68,7 @@ func (a *App) hint(l look) []styled.Line {
 // meaningless says that nothing follows the leader with a key.
 func (a *App) meaningless(stroke string) tea.Cmd {
 	if stroke != "esc" && !a.keys.IsLeader(stroke) {
-		a.notify(Info, a.keys.Leader()+" "+stroke+" stands for nothing; "+a.keys.For(keys.Help)+" lists the keys")
+		a.notify(dialog.Info, a.keys.Leader()+" "+stroke+" stands for nothing; "+a.keys.For(keys.Help)+" lists the keys")
 	}
 	return a.tick()
 }

@@ -7,6 +7,7 @@ import (
 	"lathe/internal/printable"
 	"lathe/internal/readable"
 	"lathe/internal/tui"
+	"lathe/internal/tui/change"
 )
 
 const (
@@ -280,7 +281,7 @@ func (t *talk) output(text string) {
 
 // change tells the lines of a diff that were removed and added, at most so many.
 func (t *talk) change(diff string, most int) {
-	list := tui.Changes(diff)
+	list := change.Changes(diff)
 	for i, c := range list {
 		if i == most {
 			t.say("%d changed lines more.", len(list)-i)

@@ -1,13 +1,13 @@
-package tui
+package dialog
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
-// match scores how well a text has the characters of a query, in order; whole
+// Match scores how well a text has the characters of a query, in order; whole
 // words and their beginnings count most. It reports false where it has not.
-func match(query, text string) (score int, ok bool) {
+func Match(query, text string) (score int, ok bool) {
 	query, text = strings.ToLower(query), strings.ToLower(text)
 	for w := range strings.FieldsSeq(query) {
 		s, ok := matchWord(w, text)

@@ -1,4 +1,6 @@
-package tui
+// Package change draws changes of files, which come as unified diffs, and says them in
+// words.
+package change
 
 import (
 	"fmt"
@@ -6,6 +8,7 @@ import (
 	"strings"
 
 	"lathe/internal/diff"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -40,8 +43,8 @@ func parseDiff(text string) []change {
 	return out
 }
 
-// drawChange draws a unified diff, in two columns where there is room.
-func drawChange(l look, text string, width int) []styled.Line {
+// Draw draws a unified diff, in two columns where there is room.
+func Draw(l look.Look, text string, width int) []styled.Line {
 	list := parseDiff(text)
 	files, hunks := 0, 0
 	for _, c := range list {
@@ -55,14 +58,14 @@ func drawChange(l look, text string, width int) []styled.Line {
 		case '#':
 			hunks = 0
 			if files > 1 {
-				out = append(out, styled.Plain(c.text, l.fg(theme.Text, styled.Bold)).Cut(width, l.method))
+				out = append(out, styled.Plain(c.text, l.FG(theme.Text, styled.Bold)).Cut(width, l.Method))
 			}
 		case '@':
 			if hunks++; hunks > 1 {
-				out = append(out, styled.Plain(l.glyph("⋯", "..."), l.fg(theme.DiffHunk)))
+				out = append(out, styled.Plain(l.Glyph("⋯", "..."), l.FG(theme.DiffHunk)))
 			}
 		default:
-			if width < sideBySide || l.stacked {
+			if width < sideBySide || l.Stacked {
 				out = append(out, changeLines(l, c, width)...)
 				continue
 			}
@@ -88,28 +91,28 @@ func blockEnd(list []change, i int) int {
 	return i
 }
 
-func changeStyle(l look, op byte) (fg, bg styled.Style) {
+func changeStyle(l look.Look, op byte) (fg, bg styled.Style) {
 	switch op {
 	case '+':
-		return l.fg(theme.DiffAdded), l.theme.BG(theme.DiffAddedBg)
+		return l.FG(theme.DiffAdded), l.Theme.BG(theme.DiffAddedBg)
 	case '-':
-		return l.fg(theme.DiffRemoved), l.theme.BG(theme.DiffRemovedBg)
+		return l.FG(theme.DiffRemoved), l.Theme.BG(theme.DiffRemovedBg)
 	}
-	return l.fg(theme.Muted), ""
+	return l.FG(theme.Muted), ""
 }
 
 // changeLines draws a line of a diff across the width.
-func changeLines(l look, c change, width int) []styled.Line {
+func changeLines(l look.Look, c change, width int) []styled.Line {
 	fg, bg := changeStyle(l, c.op)
 	number := max(c.new, c.old)
 	var out []styled.Line
-	for i, part := range styled.Hard(styled.Plain(c.text, fg), max(width-8, 8), l.method) {
+	for i, part := range styled.Hard(styled.Plain(c.text, fg), max(width-8, 8), l.Method) {
 		label := "      "
 		if i == 0 {
 			label = fmt.Sprintf("%4s %c", lineNumber(number), c.op)
 		}
-		line := append(styled.Line{{Text: label + " ", Style: l.fg(theme.DiffNumber)}}, part...)
-		out = append(out, line.Pad(width, l.method, "").Over(bg))
+		line := append(styled.Line{{Text: label + " ", Style: l.FG(theme.DiffNumber)}}, part...)
+		out = append(out, line.Pad(width, l.Method, "").Over(bg))
 	}
 	return out
 }
@@ -123,7 +126,7 @@ func lineNumber(n int) string {
 }
 
 // columnsOf draws a block of changes with the old lines left and the new ones right.
-func columnsOf(l look, block []change, width int) []styled.Line {
+func columnsOf(l look.Look, block []change, width int) []styled.Line {
 	half := (width - 3) / 2
 	var left, right []change
 	for _, c := range block {
@@ -137,19 +140,19 @@ func columnsOf(l look, block []change, width int) []styled.Line {
 	var out []styled.Line
 	for i := range max(len(left), len(right)) {
 		line := halfOf(l, left, i, half, func(c change) int { return c.old })
-		line = append(line, styled.Span{Text: " " + l.glyph("│", "|") + " ", Style: l.fg(theme.Border)})
+		line = append(line, styled.Span{Text: " " + l.Glyph("│", "|") + " ", Style: l.FG(theme.Border)})
 		out = append(out, append(line, halfOf(l, right, i, half, func(c change) int { return c.new })...))
 	}
 	return out
 }
 
-func halfOf(l look, side []change, i, width int, number func(change) int) styled.Line {
+func halfOf(l look.Look, side []change, i, width int, number func(change) int) styled.Line {
 	if i >= len(side) {
-		return styled.Line{}.Pad(width, l.method, "")
+		return styled.Line{}.Pad(width, l.Method, "")
 	}
 	fg, bg := changeStyle(l, side[i].op)
-	line := styled.Line{{Text: fmt.Sprintf("%4s %c ", lineNumber(number(side[i])), side[i].op), Style: l.fg(theme.DiffNumber)}, {Text: side[i].text, Style: fg}}
-	return line.Cut(width, l.method).Pad(width, l.method, "").Over(bg)
+	line := styled.Line{{Text: fmt.Sprintf("%4s %c ", lineNumber(number(side[i])), side[i].op), Style: l.FG(theme.DiffNumber)}, {Text: side[i].text, Style: fg}}
+	return line.Cut(width, l.Method).Pad(width, l.Method, "").Over(bg)
 }
 
 // Change is a line of a diff in words.

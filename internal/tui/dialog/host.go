@@ -1,4 +1,18 @@
-package tui
+// Package dialog has the sheets of the screen: what stands between the conversation
+// and the status line and takes the keys. A [List] is chosen from, a [Field] is
+// written into, a [Page] is read. A [Stack] holds those that are open.
+//
+// A sheet changes nothing but itself. What else it wants done it returns as a
+// message: to open or close a sheet, to tell something, to run a command, or a
+// message of the room that it belongs to, which the app hands to that room.
+//
+// To add a sheet, write a function in its room that builds it, in most cases a List
+// whose Pick returns the message for what was chosen. What takes time goes into a
+// tea.Cmd that returns [Done], with the next message in Then. Return [Open] with the
+// sheet, and add a line to the app's table of commands that calls the function. A
+// sheet of another form implements [Sheet], and where it needs them [Tall], [Wheeled]
+// and [Clicked].
+package dialog
 
 import (
 	"time"
@@ -6,20 +20,21 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe/internal/tui/keys"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 )
 
-// sheet is something that stands between the conversation and the status line and
+// Sheet is something that stands between the conversation and the status line and
 // takes the keys. It changes nothing but itself: what else is to be done it returns
 // as a message.
-type sheet interface {
+type Sheet interface {
 	// Key handles a keystroke and returns what is to be done; nil is nothing.
 	Key(h Host, k tea.KeyPressMsg) tea.Msg
 	// Paste takes pasted text.
 	Paste(text string)
 	// Draw returns at most height lines, and where the caret stands in them; a
 	// negative x hides it.
-	Draw(l look, height int) (lines []styled.Line, x, y int)
+	Draw(l look.Look, height int) (lines []styled.Line, x, y int)
 }
 
 // Tall is a sheet that may want the whole screen, such as a page to read. Others
@@ -41,7 +56,7 @@ type Clicked interface {
 // Host is what a sheet may know of the screen that it stands on.
 type Host interface {
 	Keys() *keys.Map
-	Look() look
+	Look() look.Look
 }
 
 // What sheets and rooms want done. A tea.Cmd is one more of these messages: it is
@@ -50,11 +65,11 @@ type (
 	// All is several messages, one after the other.
 	All []tea.Msg
 	// Open opens a sheet above the others.
-	Open struct{ Sheet sheet }
+	Open struct{ Sheet Sheet }
 	// Close closes a sheet wherever it stands.
-	Close struct{ Sheet sheet }
+	Close struct{ Sheet Sheet }
 	// Wait queues a sheet that the engine opens, behind those that wait already.
-	Wait struct{ Sheet sheet }
+	Wait struct{ Sheet Sheet }
 	// Tell shows a text for a while.
 	Tell struct {
 		Kind Kind
@@ -90,8 +105,8 @@ const (
 // Fail tells an error. The end of the program is none.
 func Fail(err error) tea.Msg { return Done{Err: err} }
 
-// keyName returns a keystroke as the keymap spells it.
-func keyName(k tea.KeyPressMsg) string {
+// Stroke returns a keystroke as the keymap spells it.
+func Stroke(k tea.KeyPressMsg) string {
 	name := keys.Normal(k.Keystroke())
 	switch name {
 	case "ctrl+_":

@@ -1,4 +1,4 @@
-package tui
+package ask
 
 import (
 	"fmt"
@@ -9,20 +9,22 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/keys"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
 
-// questionSheet asks the questions of a tool. Several are tabs: answering one
+// Question asks the questions of a tool. Several are tabs: answering one
 // goes to the next that has no answer yet.
-type questionSheet struct {
-	ask   lathe.QuestionAsk
+type Question struct {
+	Ask   lathe.QuestionAsk
 	n     int // the question that is shown
 	state []answering
-	other bool // it is of a session that is not on screen
-	patience
+	Other bool // it is of a session that is not on screen
+	dialog.Patience
 	first int // the line of the first row, as of the last drawing
 }
 
@@ -33,48 +35,48 @@ type answering struct {
 	chosen map[int]bool
 	own    edit.Editor
 	done   bool
-	body   reader // of the question itself
+	body   dialog.Reader // of the question itself
 }
 
-func newQuestion(ask lathe.QuestionAsk, other bool, now time.Time) *questionSheet {
-	s := &questionSheet{ask: ask, other: other, patience: patience{came: now}, state: make([]answering, len(ask.Questions))}
+func NewQuestion(ask lathe.QuestionAsk, other bool, now time.Time) *Question {
+	s := &Question{Ask: ask, Other: other, Patience: dialog.Patience{Came: now}, state: make([]answering, len(ask.Questions))}
 	for i := range s.state {
 		s.state[i].chosen = map[int]bool{}
 	}
 	return s
 }
 
-func (s *questionSheet) question() lathe.Question { return s.ask.Questions[s.n] }
+func (s *Question) question() lathe.Question { return s.Ask.Questions[s.n] }
 
-func (s *questionSheet) now() *answering { return &s.state[s.n] }
+func (s *Question) now() *answering { return &s.state[s.n] }
 
 // Paste takes text for an answer of one's own.
-func (s *questionSheet) Paste(text string) {
+func (s *Question) Paste(text string) {
 	if s.typing() {
 		s.now().own.Type(styled.OneLine(text))
 	}
 }
 
-func (s *questionSheet) custom() bool {
+func (s *Question) custom() bool {
 	q := s.question()
 	return q.Custom || len(q.Options) == 0
 }
 
 // typing reports whether the row for an answer of one's own is marked.
-func (s *questionSheet) typing() bool { return s.custom() && s.now().at == len(s.question().Options) }
+func (s *Question) typing() bool { return s.custom() && s.now().at == len(s.question().Options) }
 
 // Key answers, or goes through the questions and their options.
-func (s *questionSheet) Key(h Host, k tea.KeyPressMsg) tea.Msg {
+func (s *Question) Key(h dialog.Host, k tea.KeyPressMsg) tea.Msg {
 	q, r := s.question(), s.now()
 	rows := len(q.Options)
 	if s.custom() {
 		rows++
 	}
-	stroke := keyName(k)
+	stroke := dialog.Stroke(k)
 	atEdge := !s.typing() || r.own.Empty()
 	switch {
 	case stroke == "esc" || stroke == "ctrl+c":
-		return All{Close{s}, Dismissed{s.ask}}
+		return dialog.All{dialog.Close{Sheet: s}, Dismissed{s.Ask}}
 	case stroke == "up":
 		r.at = (r.at + rows - 1) % rows
 	case stroke == "down":
@@ -100,22 +102,22 @@ func (s *questionSheet) Key(h Host, k tea.KeyPressMsg) tea.Msg {
 		r.at = len(q.Options)
 		s.write(h, k, stroke)
 	default:
-		if r.body.key(stroke) {
+		if r.body.Key(stroke) {
 			return nil
 		}
-		return Scroll{stroke}
+		return dialog.Scroll{Stroke: stroke}
 	}
 	return nil
 }
 
 // Tall reports whether the question fills the screen.
-func (s *questionSheet) Tall() bool { return s.now().body.full }
+func (s *Question) Tall() bool { return s.now().body.Full }
 
 // Wheel scrolls the question.
-func (s *questionSheet) Wheel(by int) bool { return s.now().body.wheel(by) }
+func (s *Question) Wheel(by int) bool { return s.now().body.Wheel(by) }
 
 // Click chooses what a row says, or puts the caret into the answer of one's own.
-func (s *questionSheet) Click(_ Host, y int) tea.Msg {
+func (s *Question) Click(_ dialog.Host, y int) tea.Msg {
 	q, r := s.question(), s.now()
 	i := y - s.first + r.top
 	switch {
@@ -133,7 +135,7 @@ func (s *questionSheet) Click(_ Host, y int) tea.Msg {
 	return s.enter()
 }
 
-func (s *questionSheet) write(h Host, k tea.KeyPressMsg, stroke string) {
+func (s *Question) write(h dialog.Host, k tea.KeyPressMsg, stroke string) {
 	r := s.now()
 	if k.Text != "" {
 		r.own.Type(k.Text)
@@ -147,12 +149,12 @@ func (s *questionSheet) write(h Host, k tea.KeyPressMsg, stroke string) {
 }
 
 // turn goes to another question.
-func (s *questionSheet) turn(by int) {
-	n := len(s.ask.Questions)
+func (s *Question) turn(by int) {
+	n := len(s.Ask.Questions)
 	s.n = (s.n + by + n) % n
 }
 
-func (s *questionSheet) mark(i int) {
+func (s *Question) mark(i int) {
 	r := s.now()
 	if s.question().Multiple && i < len(s.question().Options) {
 		r.chosen[i] = !r.chosen[i]
@@ -160,8 +162,8 @@ func (s *questionSheet) mark(i int) {
 }
 
 // labels returns what is answered to a question as it stands.
-func (s *questionSheet) labels(n int) []string {
-	q, r := s.ask.Questions[n], &s.state[n]
+func (s *Question) labels(n int) []string {
+	q, r := s.Ask.Questions[n], &s.state[n]
 	out := []string{}
 	for i, o := range q.Options {
 		if r.chosen[i] {
@@ -177,7 +179,7 @@ func (s *questionSheet) labels(n int) []string {
 
 // enter takes the answer and goes to the next question without one, at last to
 // the engine.
-func (s *questionSheet) enter() tea.Msg {
+func (s *Question) enter() tea.Msg {
 	q, r := s.question(), s.now()
 	switch {
 	case !q.Multiple && !s.typing():
@@ -198,51 +200,51 @@ func (s *questionSheet) enter() tea.Msg {
 	for i := range answers {
 		answers[i] = s.labels(i)
 	}
-	return All{Close{s}, Answers{s.ask, answers}}
+	return dialog.All{dialog.Close{Sheet: s}, Answers{s.Ask, answers}}
 }
 
 // tabs draws the questions beside each other.
-func (s *questionSheet) tabs(l look) styled.Line {
+func (s *Question) tabs(l look.Look) styled.Line {
 	var line styled.Line
-	for i, q := range s.ask.Questions {
-		name := styled.Plain(styled.OneLine(or(q.Header, q.Text)), "").Cut(18, l.method).Text()
+	for i, q := range s.Ask.Questions {
+		name := styled.Plain(styled.OneLine(look.Or(q.Header, q.Text)), "").Cut(18, l.Method).Text()
 		text := fmt.Sprintf(" %d %s ", i+1, name)
 		if s.state[i].done {
-			text = " " + l.glyph("✓", "x") + text[2:]
+			text = " " + l.Glyph("✓", "x") + text[2:]
 		}
-		style := l.fg(theme.Muted)
+		style := l.FG(theme.Muted)
 		if i == s.n {
-			style = l.fg(theme.Primary, styled.Bold)
+			style = l.FG(theme.Primary, styled.Bold)
 		}
-		line = append(line, styled.Span{Text: text, Style: style}, styled.Span{Text: l.glyph("│", "|"), Style: l.fg(theme.Border)})
+		line = append(line, styled.Span{Text: text, Style: style}, styled.Span{Text: l.Glyph("│", "|"), Style: l.FG(theme.Border)})
 	}
 	return line
 }
 
 // Draw shows the question and what can be answered.
-func (s *questionSheet) Draw(l look, height int) (out []styled.Line, x, y int) {
+func (s *Question) Draw(l look.Look, height int) (out []styled.Line, x, y int) {
 	q, r := s.question(), s.now()
 	title, hint := "question", "enter choose · esc dismiss"
 	if q.Multiple {
 		hint = "space mark · enter done · esc dismiss"
 	}
-	if n := len(s.ask.Questions); n > 1 {
+	if n := len(s.Ask.Questions); n > 1 {
 		title = fmt.Sprintf("question %d of %d", s.n+1, n)
 		hint = strings.Replace(hint, "esc", "tab next · esc", 1)
 	}
 	if q.Header != "" {
 		title += ": " + styled.OneLine(q.Header)
 	}
-	if s.other {
+	if s.Other {
 		title += " (another session)"
 	}
-	out = append(out, l.title(title, hint))
-	if len(s.ask.Questions) > 1 {
-		out = append(out, l.row(s.tabs(l), false))
+	out = append(out, l.Title(title, hint))
+	if len(s.Ask.Questions) > 1 {
+		out = append(out, l.Row(s.tabs(l), false))
 	}
-	text := styled.Wrap(styled.Plain(styled.Clean(q.Text), l.fg(theme.Text, styled.Bold)), l.width-3, l.method)
-	for _, line := range r.body.window(l, text, max(1, height/2-1)) {
-		out = append(out, l.row(line, false))
+	text := styled.Wrap(styled.Plain(styled.Clean(q.Text), l.FG(theme.Text, styled.Bold)), l.Width-3, l.Method)
+	for _, line := range r.body.Window(l, text, max(1, height/2-1)) {
+		out = append(out, l.Row(line, false))
 	}
 	rows := s.rows(l)
 	s.first = len(out)
@@ -252,27 +254,27 @@ func (s *questionSheet) Draw(l look, height int) (out []styled.Line, x, y int) {
 	r.top = max(r.top, r.at-room+1)
 	x = -1
 	if s.typing() {
-		x = 2 + len(ownLabel) + styled.Width(r.own.Text()[:r.own.Caret()], l.method)
+		x = 2 + len(ownLabel) + styled.Width(r.own.Text()[:r.own.Caret()], l.Method)
 		y = len(out) + r.at - r.top
 	}
 	return slices.Concat(out, rows[r.top:min(len(rows), r.top+room)], foot), x, y
 }
 
 // foot is the description of the option that is marked, if its row has no room for it.
-func (s *questionSheet) foot(l look, height int) []styled.Line {
+func (s *Question) foot(l look.Look, height int) []styled.Line {
 	if s.typing() || height < 8 {
 		return nil
 	}
 	o := s.question().Options[s.now().at]
-	if label, about := styled.OneLine(o.Label), styled.OneLine(o.Description); 6+styled.Width(label+about, l.method)+2 > l.width {
+	if label, about := styled.OneLine(o.Label), styled.OneLine(o.Description); 6+styled.Width(label+about, l.Method)+2 > l.Width {
 		text := about
-		if styled.Width(label, l.method) > l.width/2 {
+		if styled.Width(label, l.Method) > l.Width/2 {
 			text = label + ": " + about
 		}
-		lines := styled.Wrap(styled.Plain(text, l.fg(theme.Muted)), l.width-5, l.method)
+		lines := styled.Wrap(styled.Plain(text, l.FG(theme.Muted)), l.Width-5, l.Method)
 		lines = lines[:min(len(lines), 3)]
 		for i, line := range lines {
-			lines[i] = l.row(styled.Join(styled.Plain("  "), line), false)
+			lines[i] = l.Row(styled.Join(styled.Plain("  "), line), false)
 		}
 		return lines
 	}
@@ -282,27 +284,27 @@ func (s *questionSheet) foot(l look, height int) []styled.Line {
 const ownLabel = "your answer: "
 
 // rows draws what can be answered, one line each.
-func (s *questionSheet) rows(l look) []styled.Line {
+func (s *Question) rows(l look.Look) []styled.Line {
 	q, r := s.question(), s.now()
 	var out []styled.Line
 	for i, o := range q.Options {
 		mark := fmt.Sprintf("%d ", i+1)
 		switch {
 		case q.Multiple && r.chosen[i]:
-			mark = l.glyph("☑ ", "[x] ")
+			mark = l.Glyph("☑ ", "[x] ")
 		case q.Multiple:
-			mark = l.glyph("☐ ", "[ ] ")
+			mark = l.Glyph("☐ ", "[ ] ")
 		case r.done && r.chosen[i]:
-			mark = l.glyph("● ", "* ")
+			mark = l.Glyph("● ", "* ")
 		}
-		out = append(out, l.row(styled.Line{
-			{Text: mark, Style: l.fg(theme.Accent)}, {Text: styled.OneLine(o.Label), Style: l.fg(theme.Text)},
-			{Text: "  " + styled.OneLine(o.Description), Style: l.fg(theme.Muted)},
+		out = append(out, l.Row(styled.Line{
+			{Text: mark, Style: l.FG(theme.Accent)}, {Text: styled.OneLine(o.Label), Style: l.FG(theme.Text)},
+			{Text: "  " + styled.OneLine(o.Description), Style: l.FG(theme.Muted)},
 		}, i == r.at))
 	}
 	if s.custom() {
-		line := styled.Line{{Text: ownLabel, Style: l.fg(theme.Muted)}, {Text: r.own.Text(), Style: l.fg(theme.Text)}}
-		out = append(out, l.row(line, s.typing()))
+		line := styled.Line{{Text: ownLabel, Style: l.FG(theme.Muted)}, {Text: r.own.Text(), Style: l.FG(theme.Text)}}
+		out = append(out, l.Row(line, s.typing()))
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package tui
+package dialog
 
 import (
 	"strings"
@@ -7,30 +7,31 @@ import (
 
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/keys"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
 
-// page is a sheet to read, and to search in.
-type page struct {
-	title  string
-	lines  func(l look) []styled.Line
+// Page is a sheet to read, and to search in.
+type Page struct {
+	Title  string
+	Lines  func(l look.Look) []styled.Line
 	top    int
 	rows   int          // that were drawn
 	search *edit.Editor // while words are looked for
 }
 
 // Tall says that a page takes the whole screen.
-func (s *page) Tall() bool { return true }
+func (s *Page) Tall() bool { return true }
 
-func (s *page) Paste(text string) {
+func (s *Page) Paste(text string) {
 	if s.search != nil {
 		s.search.Type(styled.OneLine(text))
 	}
 }
 
-func (s *page) Key(h Host, k tea.KeyPressMsg) tea.Msg {
-	stroke := keyName(k)
+func (s *Page) Key(h Host, k tea.KeyPressMsg) tea.Msg {
+	stroke := Stroke(k)
 	if s.search != nil && s.look(h, k, stroke) {
 		return nil
 	}
@@ -57,7 +58,7 @@ func (s *page) Key(h Host, k tea.KeyPressMsg) tea.Msg {
 }
 
 // look takes the keys of a search, and reports whether one was.
-func (s *page) look(h Host, k tea.KeyPressMsg, stroke string) bool {
+func (s *Page) look(h Host, k tea.KeyPressMsg, stroke string) bool {
 	switch {
 	case stroke == "esc" || stroke == "ctrl+c":
 		s.search = nil
@@ -77,7 +78,7 @@ func (s *page) look(h Host, k tea.KeyPressMsg, stroke string) bool {
 }
 
 // found returns the lines that hold the words looked for.
-func (s *page) found(body []styled.Line) []styled.Line {
+func (s *Page) found(body []styled.Line) []styled.Line {
 	words := strings.Fields(strings.ToLower(s.search.Text()))
 	var out []styled.Line
 	for _, line := range body {
@@ -92,25 +93,25 @@ func (s *page) found(body []styled.Line) []styled.Line {
 	return out
 }
 
-func (s *page) Draw(l look, height int) ([]styled.Line, int, int) {
-	body, rows := s.lines(l), max(1, height-1)
+func (s *Page) Draw(l look.Look, height int) ([]styled.Line, int, int) {
+	body, rows := s.Lines(l), max(1, height-1)
 	hint, x := "esc close", -1
 	out := []styled.Line{nil}
 	if s.search != nil {
 		hint = "esc all"
 		body, rows = s.found(body), max(1, rows-1)
-		out = append(out, l.row(styled.Join(styled.Plain(l.glyph("⌕ ", "? "), l.fg(theme.Muted)), styled.Plain(s.search.Text(), l.fg(theme.Text))), false))
-		x = min(4+styled.Width(s.search.Text()[:s.search.Caret()], l.method), l.width-1)
+		out = append(out, l.Row(styled.Join(styled.Plain(l.Glyph("⌕ ", "? "), l.FG(theme.Muted)), styled.Plain(s.search.Text(), l.FG(theme.Text))), false))
+		x = min(4+styled.Width(s.search.Text()[:s.search.Caret()], l.Method), l.Width-1)
 	}
 	last := max(0, len(body)-rows)
 	s.rows = rows
 	s.top = min(s.top, last)
 	if last > 0 {
-		hint = l.glyph("↑↓", "up/down") + " scroll · / search · " + hint
+		hint = l.Glyph("↑↓", "up/down") + " scroll · / search · " + hint
 	}
-	out[0] = l.title(s.title, hint)
+	out[0] = l.Title(s.Title, hint)
 	for _, line := range body[s.top:min(len(body), s.top+rows)] {
-		out = append(out, l.row(line, false))
+		out = append(out, l.Row(line, false))
 	}
 	return out, x, 1
 }

@@ -1,4 +1,4 @@
-package tui
+package ask
 
 import (
 	"slices"
@@ -7,8 +7,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe/internal/approval"
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/keys"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -32,7 +34,7 @@ type grantForm struct {
 	note    string           // what is wrong with them
 	at      int              // the marked row
 	first   int              // the line of the first row, as of the last drawing
-	body    reader
+	body    dialog.Reader
 }
 
 // grantRow is one thing that can be done in the form.
@@ -41,11 +43,11 @@ type grantRow struct{ key, label string }
 func (g *grantForm) offer() approval.Offer { return g.offers[g.n] }
 
 // rows are what can be done; the first one does nothing.
-func (g *grantForm) rows(l look) []grantRow {
-	out := []grantRow{{"esc", "back; nothing is allowed yet"}, {giveKey, "allow this " + approval.Where(g.project)}}
+func (g *grantForm) rows(l look.Look) []grantRow {
+	out := []grantRow{{"esc", "back; nothing is allowed yet"}, {dialog.GiveKey, "allow this " + approval.Where(g.project)}}
 	if len(g.offers) > 1 {
 		other := g.offers[(g.n+1)%len(g.offers)]
-		out = append(out, grantRow{l.glyph("←→", "left"), "instead: " + styled.OneLine(strings.Join(other.Words(), ", "))})
+		out = append(out, grantRow{l.Glyph("←→", "left"), "instead: " + styled.OneLine(strings.Join(other.Words(), ", "))})
 	}
 	return append(out, grantRow{"tab", "instead " + approval.Where(!g.project)}, grantRow{"e", "change what is allowed"})
 }
@@ -55,7 +57,7 @@ func (g *grantForm) do(key string) grantStep {
 	switch key {
 	case "esc":
 		return grantBack
-	case giveKey:
+	case dialog.GiveKey:
 		return grantGive
 	case "tab":
 		g.project = !g.project
@@ -70,7 +72,7 @@ func (g *grantForm) do(key string) grantStep {
 	return grantStay
 }
 
-func (g *grantForm) key(h Host, k tea.KeyPressMsg, stroke string) grantStep {
+func (g *grantForm) key(h dialog.Host, k tea.KeyPressMsg, stroke string) grantStep {
 	rows := g.rows(h.Look())
 	switch {
 	case g.own != nil:
@@ -83,7 +85,7 @@ func (g *grantForm) key(h Host, k tea.KeyPressMsg, stroke string) grantStep {
 		g.at = (g.at + 1) % len(rows)
 	case stroke == "enter":
 		return g.do(rows[min(g.at, len(rows)-1)].key)
-	case g.body.key(stroke):
+	case g.body.Key(stroke):
 	default:
 		return g.do(stroke)
 	}
@@ -91,7 +93,7 @@ func (g *grantForm) key(h Host, k tea.KeyPressMsg, stroke string) grantStep {
 }
 
 func (g *grantForm) click(y int) grantStep {
-	rows := g.rows(look{})
+	rows := g.rows(look.Look{})
 	i := y - g.first
 	switch {
 	case g.own != nil || i < 0 || i >= len(rows):
@@ -104,7 +106,7 @@ func (g *grantForm) click(y int) grantStep {
 }
 
 // write takes the keys while the patterns are changed: one a line.
-func (g *grantForm) write(h Host, k tea.KeyPressMsg, stroke string) {
+func (g *grantForm) write(h dialog.Host, k tea.KeyPressMsg, stroke string) {
 	l := h.Look()
 	g.note = ""
 	switch {
@@ -128,10 +130,10 @@ func (g *grantForm) write(h Host, k tea.KeyPressMsg, stroke string) {
 		for _, act := range h.Keys().Plain(stroke) {
 			switch act {
 			case keys.HistoryPrevious, keys.Up:
-				g.own.Vertical(-1, l.width, l.method)
+				g.own.Vertical(-1, l.Width, l.Method)
 				return
 			case keys.HistoryNext, keys.Down:
-				g.own.Vertical(1, l.width, l.method)
+				g.own.Vertical(1, l.Width, l.Method)
 				return
 			}
 			if g.own.Do(act) {
@@ -141,34 +143,34 @@ func (g *grantForm) write(h Host, k tea.KeyPressMsg, stroke string) {
 	}
 }
 
-func (g *grantForm) draw(l look, height int) ([]styled.Line, int, int) {
+func (g *grantForm) draw(l look.Look, height int) ([]styled.Line, int, int) {
 	if g.own != nil {
 		return g.drawPatterns(l, height)
 	}
-	out := []styled.Line{l.title("allow from now on", "nothing is allowed yet")}
+	out := []styled.Line{l.Title("allow from now on", "nothing is allowed yet")}
 	var body []styled.Line
 	for _, w := range slices.Concat([]string{"Without being asked again, " + approval.Where(g.project) + ":"}, g.offer().Words()) {
-		mark := "  " + l.glyph("• ", "- ")
+		mark := "  " + l.Glyph("• ", "- ")
 		if len(body) == 0 {
 			mark = ""
 		}
-		body = append(body, styled.Wrap(styled.Line{{Text: mark, Style: l.fg(theme.Muted)}, {Text: styled.OneLine(w), Style: l.fg(theme.Text)}}, l.width-3, l.method)...)
+		body = append(body, styled.Wrap(styled.Line{{Text: mark, Style: l.FG(theme.Muted)}, {Text: styled.OneLine(w), Style: l.FG(theme.Text)}}, l.Width-3, l.Method)...)
 	}
 	rows := g.rows(l)
-	for _, line := range g.body.window(l, body, max(1, height-1-len(rows))) {
-		out = append(out, l.row(line, false))
+	for _, line := range g.body.Window(l, body, max(1, height-1-len(rows))) {
+		out = append(out, l.Row(line, false))
 	}
 	g.first, g.at = len(out), min(g.at, len(rows)-1)
 	for i, r := range rows {
-		key := styled.Plain(r.key, l.fg(theme.Accent, styled.Bold)).Pad(len(giveKey)+2, l.method, "")
-		out = append(out, l.row(append(key, styled.Span{Text: r.label, Style: l.fg(theme.Text)}), i == g.at))
+		key := styled.Plain(r.key, l.FG(theme.Accent, styled.Bold)).Pad(len(dialog.GiveKey)+2, l.Method, "")
+		out = append(out, l.Row(append(key, styled.Span{Text: r.label, Style: l.FG(theme.Text)}), i == g.at))
 	}
 	return out, -1, 0
 }
 
 // drawPatterns draws the patterns that are changed, and where the caret is.
-func (g *grantForm) drawPatterns(l look, height int) ([]styled.Line, int, int) {
-	out := []styled.Line{l.title("change what is allowed", "enter done · esc back")}
+func (g *grantForm) drawPatterns(l look.Look, height int) ([]styled.Line, int, int) {
+	out := []styled.Line{l.Title("change what is allowed", "enter done · esc back")}
 	for _, text := range []string{g.note, "One pattern a line; * is anything. Nothing is allowed yet."} {
 		key := theme.Muted
 		if text == g.note {
@@ -177,8 +179,8 @@ func (g *grantForm) drawPatterns(l look, height int) ([]styled.Line, int, int) {
 		if text == "" {
 			continue
 		}
-		for _, line := range styled.Wrap(styled.Plain(text, l.fg(key)), l.width-3, l.method) {
-			out = append(out, l.row(line, false))
+		for _, line := range styled.Wrap(styled.Plain(text, l.FG(key)), l.Width-3, l.Method) {
+			out = append(out, l.Row(line, false))
 		}
 	}
 	before := g.own.Text()[:g.own.Caret()]
@@ -186,10 +188,10 @@ func (g *grantForm) drawPatterns(l look, height int) ([]styled.Line, int, int) {
 	lines := strings.Split(g.own.Text(), "\n")
 	room := max(1, height-len(out))
 	top := max(0, min(row-room/2, len(lines)-room))
-	x := 2 + styled.Width(before[strings.LastIndexByte(before, '\n')+1:], l.method)
+	x := 2 + styled.Width(before[strings.LastIndexByte(before, '\n')+1:], l.Method)
 	y := len(out) + row - top
 	for _, text := range lines[top:min(len(lines), top+room)] {
-		out = append(out, l.row(styled.Plain(text, l.fg(theme.Text)), false))
+		out = append(out, l.Row(styled.Plain(text, l.FG(theme.Text)), false))
 	}
-	return out, min(x, l.width-1), y
+	return out, min(x, l.Width-1), y
 }

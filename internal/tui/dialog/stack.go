@@ -1,4 +1,4 @@
-package tui
+package dialog
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe/internal/tui/edit"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 )
 
@@ -15,22 +16,22 @@ import (
 type Stack struct {
 	Now func() time.Time
 
-	opened  []sheet
-	waiting []sheet
+	opened  []Sheet
+	waiting []Sheet
 	words   string    // that were written after a command, for the sheet that it opens
 	typed   time.Time // when the person last typed elsewhere
 	deaf    time.Time // until then keys are held to belong to what stood where an ask stands now
 }
 
 // Open puts a sheet on top and returns what it wants done.
-func (s *Stack) Open(o sheet) tea.Msg {
+func (s *Stack) Open(o Sheet) tea.Msg {
 	s.opened = append(s.opened, o)
 	return s.give(o)
 }
 
 // Close takes a sheet away wherever it stands.
-func (s *Stack) Close(o sheet) {
-	gone := func(x sheet) bool { return x == o }
+func (s *Stack) Close(o Sheet) {
+	gone := func(x Sheet) bool { return x == o }
 	s.opened = slices.DeleteFunc(s.opened, gone)
 	s.waiting = slices.DeleteFunc(s.waiting, gone)
 }
@@ -39,14 +40,14 @@ func (s *Stack) Close(o sheet) {
 func (s *Stack) Clear() { s.opened = nil }
 
 // Wait queues a sheet that waits for an answer.
-func (s *Stack) Wait(o sheet) { s.waiting = append(s.waiting, o) }
+func (s *Stack) Wait(o Sheet) { s.waiting = append(s.waiting, o) }
 
 // Waiting returns what waits for an answer, oldest first.
-func (s *Stack) Waiting() []sheet { return s.waiting }
+func (s *Stack) Waiting() []Sheet { return s.waiting }
 
 // Top returns the sheet that has the keys: what the person opened, else what
 // waits for an answer, else nil.
-func (s *Stack) Top() sheet {
+func (s *Stack) Top() Sheet {
 	if n := len(s.opened); n > 0 {
 		return s.opened[n-1]
 	}
@@ -61,7 +62,7 @@ func (s *Stack) Opened() bool { return len(s.opened) > 0 }
 
 // Draw draws the sheet on top, if there is one, on a screen of so many lines, and
 // returns where in it the caret stands.
-func (s *Stack) Draw(l look, height int) (lines []styled.Line, x, y int) {
+func (s *Stack) Draw(l look.Look, height int) (lines []styled.Line, x, y int) {
 	top := s.Top()
 	if top == nil {
 		return nil, -1, 0
@@ -71,8 +72,8 @@ func (s *Stack) Draw(l look, height int) (lines []styled.Line, x, y int) {
 		most = max(4, height-1)
 	}
 	lines, x, y = top.Draw(l, most)
-	if p, ok := top.(patient); ok {
-		p.patient().shown(s.Now())
+	if p, ok := top.(Patient); ok {
+		p.Patient().shown(s.Now())
 	}
 	return lines, x, y
 }
@@ -88,20 +89,20 @@ func (s *Stack) Take() string {
 	return words
 }
 
-func (s *Stack) give(o sheet) tea.Msg {
+func (s *Stack) give(o Sheet) tea.Msg {
 	words := s.Take()
 	if words == "" {
 		return nil
 	}
 	switch o := o.(type) {
-	case *list:
+	case *List:
 		o.Paste(words)
 		return o.tell()
-	case *field:
-		if !o.secret {
-			o.edit.Set(styled.OneLine(words))
+	case *Field:
+		if !o.Secret {
+			o.Edit.Set(styled.OneLine(words))
 		}
-	case *page:
+	case *Page:
 		o.search = &edit.Editor{}
 		o.Paste(words)
 	}
@@ -123,26 +124,26 @@ func (s *Stack) Deafen(d time.Duration) { s.deaf = s.Now().Add(d) }
 // while the person was typing, or before they could have read it. What the person
 // opened takes keys at once.
 func (s *Stack) Holds() bool {
-	p, ok := s.Top().(patient)
-	return ok && len(s.opened) == 0 && !p.patient().ready(s.Now(), s.typed)
+	p, ok := s.Top().(Patient)
+	return ok && len(s.opened) == 0 && !p.Patient().ready(s.Now(), s.typed)
 }
 
 // Interrupted reports whether the sheet on top came while the person was typing:
 // what they type goes on into the input, which stays on screen.
 func (s *Stack) Interrupted() bool {
-	p, ok := s.Top().(patient)
-	return ok && len(s.opened) == 0 && p.patient().interrupts(s.Now(), s.typed)
+	p, ok := s.Top().(Patient)
+	return ok && len(s.opened) == 0 && p.Patient().interrupts(s.Now(), s.typed)
 }
 
 // Belated reports whether a key is held to belong to what stood where an ask
 // stands now.
 func (s *Stack) Belated() bool {
-	_, ok := s.Top().(patient)
+	_, ok := s.Top().(Patient)
 	return ok && len(s.opened) == 0 && s.Now().Before(s.deaf)
 }
 
 // Taking returns the sheet that a key goes to, or nil where none takes keys now.
-func (s *Stack) Taking() sheet {
+func (s *Stack) Taking() Sheet {
 	if s.Holds() {
 		return nil
 	}

@@ -1,0 +1,174 @@
+// Package look is how things look on the screen: its width, colours and marks, and the
+// lines that its parts have in common.
+package look
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"lathe"
+	"lathe/internal/tui/markdown"
+	"lathe/internal/tui/picture"
+	"lathe/internal/tui/styled"
+	"lathe/internal/tui/theme"
+)
+
+// Look is everything that the drawing of something depends on beside itself. Two that
+// are equal draw the same.
+type Look struct {
+	Width    int
+	Method   styled.Method
+	Theme    *theme.Theme
+	MD       *markdown.Styles
+	ASCII    bool
+	Details  bool // tools show all of their output
+	Thinking bool // reasoning is unfolded
+	Pictures picture.Mode
+	Child    string // the key that leads to the session of a subagent
+	Times    bool   // messages tell when they were written
+	Raw      bool   // Markdown is shown as it was written
+	Stacked  bool   // changes are never drawn in two columns
+	Name     string // who wrote the prompts; empty: they do not tell
+}
+
+// Glyph returns a mark, or what stands for it where there is no unicode.
+func (l Look) Glyph(unicode, ascii string) string {
+	if l.ASCII {
+		return ascii
+	}
+	return unicode
+}
+
+func (l Look) FG(k theme.Key, attrs ...styled.Style) styled.Style { return l.Theme.FG(k, attrs...) }
+
+// Row draws a line of a list, marked or not.
+func (l Look) Row(line styled.Line, marked bool) styled.Line {
+	bg := l.Theme.BG(theme.Panel)
+	point := styled.Span{Text: "  "}
+	if marked {
+		bg = l.Theme.BG(theme.Element)
+		point = styled.Span{Text: l.Glyph("❯ ", "> "), Style: l.FG(theme.Primary, styled.Bold)}
+	}
+	return append(styled.Line{point}, line...).Cut(l.Width, l.Method).Pad(l.Width, l.Method, "").Over(bg)
+}
+
+// Title draws the first line of a sheet: its name and what keys do.
+func (l Look) Title(text, hint string) styled.Line {
+	left := styled.Plain(" "+text+" ", l.FG(theme.Primary, styled.Bold))
+	right := styled.Plain(" "+hint+" ", l.FG(theme.Muted))
+	dash := l.Glyph("─", "-")
+	fill := l.Width - left.Width(l.Method) - right.Width(l.Method) - 2
+	rule := func(n int) styled.Line { return styled.Plain(strings.Repeat(dash, n), l.FG(theme.Border)) }
+	if fill < 2 {
+		left = left.Cut(l.Width-4, l.Method)
+		return styled.Join(rule(2), left, rule(l.Width-2-left.Width(l.Method)))
+	}
+	return styled.Join(rule(2), left, rule(fill), right)
+}
+
+func (l Look) Divider(text string) styled.Line {
+	dash := l.Glyph("─", "-")
+	side := max(2, (min(l.Width, 80)-len(text)-4)/2)
+	line := strings.Repeat(dash, side) + " " + text + " " + strings.Repeat(dash, side)
+	return styled.Plain(" "+line, l.FG(theme.Muted))
+}
+
+func (l Look) Indent(lines []styled.Line) []styled.Line {
+	out := make([]styled.Line, len(lines))
+	for i, line := range lines {
+		if len(line) > 0 {
+			out[i] = append(styled.Line{{Text: "   "}}, line...)
+		}
+	}
+	return out
+}
+
+// Counts tells how many lines were added and removed.
+func (l Look) Counts(added, removed int) styled.Line {
+	return styled.Line{
+		{Text: fmt.Sprintf("+%d", added), Style: l.FG(theme.Success)}, {Text: " "},
+		{Text: fmt.Sprintf("%s%d", l.Glyph("−", "-"), removed), Style: l.FG(theme.Error)},
+	}
+}
+
+// Ending returns the end of a path, which tells more than its beginning.
+func (l Look) Ending(path string, room int) string {
+	wide := styled.Width(path, l.Method)
+	if wide <= room {
+		return path
+	}
+	for path != "" && wide > room-1 {
+		c, w := styled.Cluster(path, l.Method)
+		path, wide = path[max(1, len(c)):], wide-w
+	}
+	return l.Glyph("…", "~") + path
+}
+
+// Todo draws an entry of a task list.
+func (l Look) Todo(status, content string) styled.Line {
+	mark, style := l.Glyph("☐", "[ ]"), l.FG(theme.Text)
+	switch status {
+	case "completed":
+		mark, style = l.Glyph("☑", "[x]"), l.FG(theme.Muted)
+	case "in_progress":
+		mark, style = l.Glyph("▶", "[~]"), l.FG(theme.Accent, styled.Bold)
+	case "cancelled":
+		mark, style = l.Glyph("☒", "[-]"), l.FG(theme.Muted, styled.Strike)
+	}
+	return styled.Plain(mark+" "+styled.OneLine(content), style)
+}
+
+func Duration(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0s"
+	case d < 10*time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	case d < time.Minute:
+		return d.Round(time.Second).String()
+	case d < time.Hour:
+		return fmt.Sprintf("%dm %02ds", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%dh %02dm", int(d.Hours()), int(d.Minutes())%60)
+}
+
+func Seconds(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	}
+	return Duration(d)
+}
+
+func Short(n int64) string {
+	switch {
+	case n >= 1_000_000:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/1e6), ".0") + "M"
+	case n >= 10_000:
+		return fmt.Sprintf("%dk", n/1000)
+	case n >= 1000:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	}
+	return fmt.Sprint(n)
+}
+
+func Plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+func Or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func VariantText(ref lathe.ModelRef) string {
+	if ref.Variant == "" {
+		return ""
+	}
+	return " (" + ref.Variant + ")"
+}
