@@ -17,6 +17,9 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv("SHELL_TEST_VICTIM"); dir != "" {
 		victim(dir)
 	}
+	if dir := os.Getenv("SHELL_TEST_LONELY"); dir != "" {
+		lonely(dir)
+	}
 	if os.Getenv("SHELL_TEST_HIDDEN") != "" {
 		hidden()
 	}

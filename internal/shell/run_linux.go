@@ -48,8 +48,10 @@ func adoptOrphans(on bool) {
 // repeats until none is alive, since a process may fork while it is hunted.
 func (p *process) signalTree(kill bool) {
 	if !kill {
-		_ = unix.Kill(-p.proc.Pid, unix.SIGTERM)
-		_ = unix.Kill(-p.proc.Pid, unix.SIGCONT)
+		if leader := p.leader(); leader != 0 {
+			_ = unix.Kill(-leader, unix.SIGTERM)
+			_ = unix.Kill(-leader, unix.SIGCONT)
+		}
 		for _, pid := range p.hunt() {
 			_ = unix.Kill(pid, unix.SIGTERM)
 		}
@@ -68,13 +70,13 @@ func (p *process) clear() {
 
 // hunt lists the live processes of the command.
 func (p *process) hunt() []int {
-	return p.mark.tree(p.proc.Pid, p.r.strays(p.mark)...)
+	return p.mark.tree(p.leader(), p.r.strays(p.mark)...)
 }
 
 // sweep ends what outlived the shell and returns the names. It costs one system
 // call for each process of the machine.
 func (p *process) sweep(grace time.Duration) []string {
-	if len(p.mark.marked(p.proc.Pid)) == 0 && len(p.r.strays(p.mark)) == 0 {
+	if len(p.mark.marked(p.leader())) == 0 && len(p.r.strays(p.mark)) == 0 {
 		return nil
 	}
 	pids := p.hunt()

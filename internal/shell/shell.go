@@ -25,6 +25,7 @@ import (
 const (
 	defaultGrace = 250 * time.Millisecond
 	defaultDrain = 100 * time.Millisecond
+	defaultTyped = 2 * time.Second
 	maxScript    = 120 << 10            // Linux takes at most 128 KiB in one argument
 	maxPipe      = 2 << 20              // output that can wait in a pipe
 	maxNames     = 8                    // left-over processes that are named
@@ -42,6 +43,12 @@ type Command struct {
 	// Output gets standard output and error as they arrive, one call at a time.
 	// The bytes are only valid during the call. A slow Output slows the command.
 	Output func(chunk []byte)
+	// Keep lets the command go on without the call once it is closed; see
+	// [Exit.Live]. Nil: never.
+	Keep <-chan struct{}
+	// Adopt lets what outlives the shell go on, where its processes can be told apart
+	// (Linux); see [Exit.Live]. Otherwise they are ended.
+	Adopt bool
 }
 
 // Exit is how a command ended.
@@ -53,6 +60,11 @@ type Exit struct {
 	Duration time.Duration
 	// Leftover names processes that outlived the shell and were ended with it.
 	Leftover []string
+	// Kept says that the command itself goes on, as Live.
+	Kept bool
+	// Live is what goes on after the call: the command, or what it left behind. Nil
+	// for nothing. Who gets it stops it.
+	Live *Process
 }
 
 // Options set up a [Runner].
@@ -63,6 +75,7 @@ type Options struct {
 	Supervisor []string
 	Grace      time.Duration // from the request to stop to the kill; 0 means 250 ms
 	Drain      time.Duration // for output after the shell has exited; 0 means 100 ms
+	Typed      time.Duration // for a process to read its input; 0 means 2 s
 	// Hide is called before the first command, usually [HideSelf]; nil: nothing is.
 	Hide func() error
 }
@@ -90,6 +103,9 @@ func New(opts Options) *Runner {
 	}
 	if opts.Drain <= 0 {
 		opts.Drain = defaultDrain
+	}
+	if opts.Typed <= 0 {
+		opts.Typed = defaultTyped
 	}
 	return &Runner{opts: opts, tree: processTree()}
 }
@@ -126,21 +142,32 @@ func (r *Runner) Run(ctx context.Context, c Command) (Exit, error) {
 		return Exit{}, err
 	}
 	begin := time.Now()
+	p, err := r.begin(c, pipes{})
+	if err != nil {
+		return Exit{}, err
+	}
+	exit, err := r.finish(ctx, p, c)
+	exit.Duration = time.Since(begin)
+	if exit.Live == nil {
+		r.leave(p.mark.call)
+	}
+	return exit, err
+}
+
+// begin starts a call. Whoever ends it says so by leave.
+func (r *Runner) begin(c Command, with pipes) (*process, error) {
 	call := r.calls.Add(1)
 	r.enter(call)
-	defer r.leave(call)
 	if r.opts.Hide != nil {
 		r.hide.Do(func() { r.hideErr = r.opts.Hide() })
 	}
 	closeOnExec()
 	r.supervise()
-	p, err := r.start(c, call)
+	p, err := r.start(c, call, with)
 	if err != nil {
-		return Exit{}, err
+		r.leave(call)
 	}
-	exit, err := r.finish(ctx, p, c.Timeout)
-	exit.Duration = time.Since(begin)
-	return exit, err
+	return p, err
 }
 
 func (c *Command) check() error {
@@ -172,43 +199,46 @@ func unwrapPath(err error) error {
 type process struct {
 	r    *Runner
 	proc *os.Process
-	out  *os.File // read end of the output
+	out  *os.File // read end of the output, or its terminal
+	in   *os.File // write end of the input, or its terminal; nil: there is none
 	mark mark
 
 	exited  chan struct{} // closed when state is set
 	state   *os.ProcessState
 	drained chan struct{} // closed when the output ended
 	read    atomic.Int64  // bytes of output so far
-	busy    atomic.Bool   // Output is being called
+	busy    atomic.Bool   // the output is being taken
+
+	taking sync.Mutex // held while output is taken
+	output func([]byte)
+
+	sizing sync.Mutex // guards closed, and the size against it
+	closed bool
 }
 
 // start spawns the shell. It is the only place where processes for tools begin;
 // confinement wraps argv and attr here.
-func (r *Runner) start(c Command, call uint64) (*process, error) {
+func (r *Runner) start(c Command, call uint64, with pipes) (*process, error) {
 	sh := c.Shell
 	if sh == "" {
 		sh = Choose(c.Env)
 	}
-	null, err := os.Open(os.DevNull)
+	ends, err := with.open()
 	if err != nil {
 		return nil, fmt.Errorf("run command: %w", err)
 	}
-	defer null.Close()
-	out, in, err := os.Pipe()
-	if err != nil {
-		return nil, fmt.Errorf("run command: %w", err)
-	}
-	defer in.Close()
+	defer ends.closeChild()
 	m := mark{instance: r.instance, call: call}
-	attr := &os.ProcAttr{Dir: c.Dir, Env: m.env(c.Env), Files: []*os.File{null, in, in}, Sys: sysAttr()}
+	attr := &os.ProcAttr{Dir: c.Dir, Env: m.env(c.Env), Files: ends.child[:], Sys: sysAttr()}
+	with.attr(attr.Sys, r.supervised())
 	proc, err := r.spawn(sh, shellArgs(sh, c.Script), attr, m)
 	if err != nil {
-		out.Close()
+		ends.closeOwn()
 		return nil, fmt.Errorf("run command with shell %q: %w", sh, unwrapPath(err))
 	}
-	p := &process{r: r, proc: proc, out: out, mark: m, exited: make(chan struct{}), drained: make(chan struct{})}
-	go p.wait()         // ended by finish, which waits for exited
-	go p.copy(c.Output) // ended by finish, which waits for drained
+	p := &process{r: r, proc: proc, out: ends.out, in: ends.in, mark: m, exited: make(chan struct{}), drained: make(chan struct{}), output: c.Output}
+	go p.wait() // ended by finish or attend, which wait for exited
+	go p.copy() // ended by settle, which waits for drained
 	return p, nil
 }
 
@@ -232,21 +262,30 @@ func (r *Runner) spawn(sh string, args []string, attr *os.ProcAttr, m mark) (*os
 
 func (p *process) wait() {
 	p.state, _ = p.proc.Wait()
+	p.r.lead(p.mark.call, 0) // the number may be another's from here on
 	close(p.exited)
 }
 
-func (p *process) copy(output func([]byte)) {
+// leader is the shell's process, or 0 when it has ended.
+func (p *process) leader() int {
+	select {
+	case <-p.exited:
+		return 0
+	default:
+		return p.proc.Pid
+	}
+}
+
+func (p *process) copy() {
 	defer close(p.drained)
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := p.out.Read(buf)
 		if n > 0 {
 			p.read.Add(int64(n))
-			if output != nil {
-				p.busy.Store(true)
-				output(buf[:n])
-				p.busy.Store(false)
-			}
+			p.busy.Store(true)
+			p.take(buf[:n])
+			p.busy.Store(false)
 		}
 		if err != nil {
 			return
@@ -254,13 +293,32 @@ func (p *process) copy(output func([]byte)) {
 	}
 }
 
+func (p *process) take(chunk []byte) {
+	p.taking.Lock()
+	defer p.taking.Unlock()
+	if p.output != nil {
+		p.output(chunk)
+	}
+}
+
+// follow sends the output elsewhere. What took it so far is not called any more
+// when it returns.
+func (p *process) follow(output func([]byte)) {
+	p.taking.Lock()
+	defer p.taking.Unlock()
+	p.output = output
+}
+
 // finish waits for the end of the shell and clears up behind it.
-func (r *Runner) finish(ctx context.Context, p *process, timeout time.Duration) (Exit, error) {
+func (r *Runner) finish(ctx context.Context, p *process, c Command) (Exit, error) {
 	var exit Exit
-	expired, stop := after(timeout)
+	expired, stop := after(c.Timeout)
 	defer stop()
 	select {
 	case <-p.exited:
+	case <-c.Keep:
+		exit.Code, exit.Kept, exit.Live = -1, true, p.live()
+		return exit, nil
 	case <-ctx.Done():
 		exit.Aborted = true
 	case <-expired:
@@ -270,6 +328,11 @@ func (r *Runner) finish(ctx context.Context, p *process, timeout time.Duration) 
 		p.terminate(r.opts.Grace)
 	} else {
 		waitEither(p.drained, ctx.Done(), r.opts.Drain)
+		if c.Adopt && ctx.Err() == nil && p.remains() {
+			p.describe(&exit)
+			exit.Live = p.live()
+			return exit, nil
+		}
 		exit.Leftover = p.sweep(r.opts.Drain)
 	}
 	err := p.settle()
@@ -297,7 +360,7 @@ func (p *process) terminate(grace time.Duration) {
 // only resist while the kernel holds it; a stranger (made by sudo) can hold the
 // output open, which shows by its silence or by more than a pipe can hold.
 func (p *process) settle() error {
-	defer p.out.Close()
+	defer p.close()
 	gone := waitEither(p.exited, nil, maxDying)
 	last, most := int64(-1), p.read.Load()+maxPipe
 	for !waitEither(p.drained, nil, defaultDrain) {

@@ -34,6 +34,13 @@ func (r *Runner) supervise() {
 	}
 }
 
+// supervised reports whether somebody ends what is left when lathe is killed.
+func (r *Runner) supervised() bool {
+	r.supervising.Lock()
+	defer r.supervising.Unlock()
+	return r.sup != nil
+}
+
 func startSupervisor(argv []string, instance uint64) (*supervisor, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {

@@ -19,6 +19,7 @@ type tree struct {
 	running map[uint64]int // the shells of the calls that run; 0 where one is being started
 	helpers map[int]bool   // supervisors
 	held    bool           // a process of a command could not be ended
+	idle    chan struct{}  // closed when no call goes on; nil: nobody waits for that
 }
 
 var processTree = sync.OnceValue(func() *tree {
@@ -39,16 +40,22 @@ func (t *tree) leave(call uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.running, call)
+	if len(t.running) == 0 && t.idle != nil {
+		close(t.idle)
+		t.idle = nil
+	}
 	if len(t.running) == 0 && !t.held {
 		adoptOrphans(false)
 	}
 }
 
-// lead notes the shell of a call.
+// lead notes the shell of a call, or by 0 that it has ended.
 func (t *tree) lead(call uint64, pid int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.running[call] = pid
+	if _, runs := t.running[call]; runs {
+		t.running[call] = pid
+	}
 }
 
 // help notes a supervisor, or that it is gone.

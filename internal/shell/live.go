@@ -1,0 +1,175 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// ErrNoInput means that a process has no input, or not any more.
+var ErrNoInput = errors.New("the process takes no input")
+
+// StartOptions say how a command is started that goes on by itself.
+type StartOptions struct {
+	// Terminal gives the command a terminal of its own, with this many rows and
+	// columns; without one its input is a pipe.
+	Terminal   bool
+	Rows, Cols uint16
+}
+
+// Process is a command that goes on without a call: started by [Runner.Start], kept
+// or left behind by [Runner.Run]. Its processes are marked like those of any
+// command: they may not call lathe's server, and end when lathe does. It is safe for
+// concurrent use. Stop it, unless it ends by itself.
+type Process struct {
+	p    *process
+	pid  int
+	stop chan struct{}
+	once sync.Once
+
+	grace time.Duration // set before stop is closed
+	done  chan struct{} // closed when exit and err are set
+	exit  Exit
+	err   error
+}
+
+// Start starts a command and leaves it running. Its Timeout, Keep and Adopt mean
+// nothing here. It ends when the shell and all that it started are gone.
+func (r *Runner) Start(c Command, o StartOptions) (*Process, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	p, err := r.begin(c, pipes{live: true, StartOptions: o})
+	if err != nil {
+		return nil, err
+	}
+	return p.live(), nil
+}
+
+// live hands the rest of a call to a goroutine, which ends when all of it is gone.
+func (p *process) live() *Process {
+	l := &Process{p: p, pid: p.proc.Pid, stop: make(chan struct{}), done: make(chan struct{})}
+	p.r.collectMeanwhile()
+	go l.attend(time.Now())
+	return l
+}
+
+// attend waits for the end of everything, or brings it about.
+func (l *Process) attend(begin time.Time) {
+	defer close(l.done)
+	defer l.p.r.leave(l.p.mark.call)
+	select {
+	case <-l.p.exited:
+		l.p.awaitRest(l.stop)
+	case <-l.stop:
+	}
+	select {
+	case <-l.stop:
+		l.exit.Aborted = true
+		l.p.terminateWithin(l.grace)
+	default:
+		l.p.sweep(l.p.r.opts.Drain) // what lost its marks
+	}
+	l.err = l.p.settle()
+	l.p.describe(&l.exit)
+	l.exit.Duration = time.Since(begin)
+}
+
+// PID is the shell's process, which leads its group. It may have ended.
+func (l *Process) PID() int { return l.pid }
+
+// Done is closed when the command and all that it started are gone.
+func (l *Process) Done() <-chan struct{} { return l.done }
+
+// Exit waits for the end and returns how the shell ended. Aborted means that it was
+// stopped. The error says that it could not be ended.
+func (l *Process) Exit() (Exit, error) {
+	<-l.done
+	return l.exit, l.err
+}
+
+// Stop asks all processes to end, kills them after the grace, and waits for that. It
+// may be called again, also when everything has ended; the first grace counts.
+func (l *Process) Stop(grace time.Duration) {
+	l.once.Do(func() {
+		l.grace = grace
+		close(l.stop)
+	})
+	<-l.done
+}
+
+// Follow sends the output to a function from now on; see [Command.Output]. What took
+// it so far is not called any more when Follow returns.
+func (l *Process) Follow(output func(chunk []byte)) { l.p.follow(output) }
+
+// Write gives the process input: keys where it has a terminal. It fails when
+// the input is not read within [Options.Typed], and tells how much was taken.
+func (l *Process) Write(data []byte) (int, error) {
+	if l.p.in == nil {
+		return 0, ErrNoInput
+	}
+	_ = l.p.in.SetWriteDeadline(time.Now().Add(l.p.r.opts.Typed)) // both kinds have deadlines
+	n, err := l.p.in.Write(data)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return n, fmt.Errorf("the process does not read its input: %d of %d bytes were taken", n, len(data))
+	case err != nil:
+		return n, ErrNoInput
+	}
+	return n, nil
+}
+
+// CloseInput ends the input. A terminal is told by a key instead (Ctrl-D).
+func (l *Process) CloseInput() error {
+	if l.p.in == nil || l.p.in == l.p.out {
+		return ErrNoInput
+	}
+	return l.p.in.Close()
+}
+
+// Interrupt sends what Ctrl-C sends.
+func (l *Process) Interrupt() error {
+	if l.p.in != nil && l.p.in == l.p.out {
+		_, err := l.Write([]byte{3})
+		return err
+	}
+	if leader := l.p.leader(); leader == 0 || !interruptGroup(leader) {
+		return errors.New("the process cannot be interrupted; stop it")
+	}
+	return nil
+}
+
+// Resize changes the size of the terminal.
+func (l *Process) Resize(rows, cols uint16) error {
+	if l.p.in == nil || l.p.in != l.p.out {
+		return errors.New("the process has no terminal")
+	}
+	return l.p.resize(rows, cols)
+}
+
+// PIDs lists the processes that are alive, where that can be told.
+func (l *Process) PIDs() []int {
+	select {
+	case <-l.done:
+		return nil
+	default:
+		return l.p.alive()
+	}
+}
+
+// Names returns the command lines of some processes, for people.
+func (l *Process) Names() []string {
+	var names []string
+	for i, pid := range l.PIDs() {
+		if i == maxNames {
+			break
+		}
+		names = append(names, processName(pid))
+	}
+	return names
+}
+
+// Ports lists the TCP ports that the process listens on, where that can be told.
+func (l *Process) Ports() []int { return listening(l.PIDs()) }

@@ -1,0 +1,26 @@
+//go:build !linux
+
+package shell
+
+import "time"
+
+// remains is not known here: what outlives the shell is ended with it.
+func (p *process) remains() bool { return false }
+
+func (p *process) awaitRest(<-chan struct{}) {}
+
+func (p *process) terminateWithin(grace time.Duration) { p.terminate(grace) }
+
+// alive lists the shell alone.
+func (p *process) alive() []int {
+	if leader := p.leader(); leader != 0 {
+		return []int{leader}
+	}
+	return nil
+}
+
+func (r *Runner) collectMeanwhile() {}
+
+func listening([]int) []int { return nil }
+
+func processName(int) string { return "" }
