@@ -7,7 +7,15 @@
 // holds messages, parts and events is written by internal/opencode/wire.
 package api
 
-import "lathe"
+import (
+	"errors"
+
+	"lathe"
+)
+
+// ErrLost ends a stream of events whose reader fell behind: what it has read is
+// old. It reads the session again and follows anew.
+var ErrLost = errors.New("events were lost")
 
 // SessionFilter chooses sessions.
 type SessionFilter struct {

@@ -1,6 +1,10 @@
 package api
 
-import "lathe"
+import (
+	"encoding/json"
+
+	"lathe"
+)
 
 // Model is a model to choose.
 type Model struct {
@@ -26,19 +30,94 @@ type Provider struct {
 	Connected bool   `json:"connected"`
 }
 
+// ListedProvider is a provider with its models, as far as anybody may see them: no
+// key, and no header or option that may hold one.
+type ListedProvider struct {
+	ID, Name string
+	Source   string // "env", "config", "api", "custom" or "builtin"; empty: not connected
+	Env      []string
+	NPM, URL string // OpenCode's adapter name, and the base address
+	Models   []ListedModel
+}
+
+// ListedModel is a model with what is known of it.
+type ListedModel struct {
+	Ref           lathe.ModelRef // without a variant
+	APIID         string         // what the provider is told
+	Name, Family  string
+	Released      string // a date
+	Status        string // "active", "alpha", "beta" or "deprecated"
+	NPM, URL      string
+	Context       int // tokens; 0: unknown
+	Input, Output int // limits in tokens; 0: unknown
+	Abilities     Abilities
+	Price         lathe.Prices
+	PriceOver200K *lathe.Prices // for prompts of more than 200,000 tokens, when it differs
+	Variants      []Variant
+}
+
+// Abilities is what a model can do.
+type Abilities struct {
+	Temperature, Reasoning, Attachment, ToolCall bool
+
+	Takes, Gives Kinds
+	// Interleaved is the message field that carries reasoning back, "true" for
+	// one that is not known, and empty without one.
+	Interleaved string
+}
+
+// Kinds are kinds of content.
+type Kinds struct{ Text, Audio, Image, Video, PDF bool }
+
+// Variant is a named set of options of a model.
+type Variant struct {
+	Name    string
+	Options map[string]any
+}
+
 // Agent is an agent that a session can have, or that is mentioned.
 type Agent struct {
 	Name, Description string
 	Mode              string // "primary", "subagent" or "all"
+	Native            bool   // built in
 	Hidden            bool
+	Color             string
 	Model             lathe.ModelRef
+	Prompt            string
+	Rules             []lathe.Rule
+	Temperature, TopP *float64
+	Options           map[string]any
+	Steps             int // most steps of one turn; 0 is no limit of its own
 }
 
 // Subagent reports an agent that cannot be chosen, only mentioned.
 func (a Agent) Subagent() bool { return a.Mode == "subagent" }
 
 // Command is a command that the engine expands.
-type Command struct{ Name, Description string }
+type Command struct {
+	Name, Description string
+	Agent, Model      string // that it names; empty: those of the session
+	Template          string
+	Subtask           *bool    // nil: not said
+	Source            string   // "skill", or anything else for a command
+	Hints             []string // placeholders of the template: $1, $2 …, then $ARGUMENTS
+}
+
+// Tool is a tool as a model is given it.
+type Tool struct {
+	Name, Description string
+	Schema            json.RawMessage
+}
+
+// Terminal is a terminal that a client opened.
+type Terminal struct {
+	ID, Title, Command string
+	Args               []string
+	Dir                string
+	PID                int
+	Exited             bool
+	Code               int // exit code, once exited
+}
 
 // Paths are directories on the machine of the server.
 type Paths struct{ Home, Directory, Worktree string }

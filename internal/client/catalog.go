@@ -9,22 +9,12 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/opencode/wire"
 )
 
 // Agents returns the agents, hidden ones too.
 func (c *Client) Agents(ctx context.Context) ([]api.Agent, error) {
-	type agent struct {
-		api.Agent
-		Model   struct{ ProviderID, ModelID string }
-		Variant string
-	}
-	all, err := get(ctx, c, "/agent", nil, plain[[]agent])
-	var out []api.Agent
-	for _, a := range all {
-		a.Agent.Model = lathe.ModelRef{Provider: a.Model.ProviderID, Model: a.Model.ModelID, Variant: a.Variant}
-		out = append(out, a.Agent)
-	}
-	return out, err
+	return get(ctx, c, "/agent", nil, wire.DecodeAgents)
 }
 
 // Commands returns the commands of the directory.

@@ -13,7 +13,6 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
-	"lathe/internal/bus"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/sse"
 )
@@ -89,7 +88,7 @@ func (c *Client) followLocal(ctx context.Context) iter.Seq2[Update, error] {
 					return
 				}
 			}
-			if !errors.Is(end, bus.ErrSlow) {
+			if !errors.Is(end, api.ErrLost) {
 				yield(Update{}, end)
 				return
 			}

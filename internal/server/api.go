@@ -129,7 +129,7 @@ func (c *call) apiAgents() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.EncodeAPIAgents(inst.Agents), nil
+	return wire.EncodeAPIAgents(listedAgents(inst.Agents)), nil
 }
 
 func (c *call) providers() ([]*provider.Provider, error) {
@@ -142,14 +142,14 @@ func (c *call) providers() ([]*provider.Provider, error) {
 
 func (c *call) apiModels() (any, error) {
 	all, err := c.providers()
-	return wire.EncodeAPIModels(all), err
+	return wire.EncodeAPIModels(listedProviders(all)), err
 }
 
 func (c *call) apiProviders() (any, error) {
 	all, err := c.providers()
 	out := make([]any, 0, len(all))
 	for _, p := range all {
-		out = append(out, wire.EncodeAPIProvider(p))
+		out = append(out, wire.EncodeAPIProvider(listedProvider(p)))
 	}
 	return out, err
 }
@@ -164,7 +164,7 @@ func (c *call) apiProvider() (any, error) {
 	if i < 0 {
 		return nil, notFound("Provider not found: %s", clip(id, 80))
 	}
-	return wire.EncodeAPIProvider(all[i]), nil
+	return wire.EncodeAPIProvider(listedProvider(all[i])), nil
 }
 
 func (c *call) apiCommands() (any, error) {
@@ -173,7 +173,7 @@ func (c *call) apiCommands() (any, error) {
 		return nil, err
 	}
 	list, err := c.s.opts.Service.Commands(context.WithoutCancel(c.ctx()), dir)
-	return wire.EncodeAPICommands(list, inst.Models.ParseRef), err
+	return wire.EncodeAPICommands(listedCommands(list), inst.Models.ParseRef), err
 }
 
 // skillLimit bounds the text of a skill that is shown.

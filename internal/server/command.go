@@ -15,7 +15,7 @@ func (c *call) commandList() (any, error) {
 		return nil, err
 	}
 	list, err := c.s.opts.Service.Commands(context.WithoutCancel(c.ctx()), dir)
-	return withoutSecrets(inst.Config, wire.EncodeCommands(list), err)
+	return withoutSecrets(inst.Config, wire.EncodeCommands(listedCommands(list)), err)
 }
 
 func (c *call) skills() (any, error) {
@@ -27,7 +27,7 @@ func (c *call) skills() (any, error) {
 	for _, p := range problems {
 		c.s.opts.Log.Warn("a skill was left out", "err", p)
 	}
-	return wire.EncodeSkills(list), nil
+	return wire.EncodeSkills(listedSkills(list)), nil
 }
 
 // sessionInit runs the command that writes AGENTS.md, and waits for it.

@@ -82,7 +82,7 @@ func (c *call) configProviders() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return withoutSecrets(inst.Config, providersOut{wire.EncodeProviders(list), c.defaults(inst.Models, list)}, nil)
+	return withoutSecrets(inst.Config, providersOut{wire.EncodeProviders(listedProviders(list)), c.defaults(inst.Models, list)}, nil)
 }
 
 // usable returns the connected providers. A default model that its provider does
@@ -139,7 +139,7 @@ func (c *call) providerList() (any, error) {
 			all = append(all, p)
 		}
 	}
-	return withoutSecrets(inst.Config, providerListOut{wire.EncodeProviders(all), c.defaults(inst.Models, all), connected}, nil)
+	return withoutSecrets(inst.Config, providerListOut{wire.EncodeProviders(listedProviders(all)), c.defaults(inst.Models, all), connected}, nil)
 }
 
 // defaults names a model of each provider to begin with: the newest that can
@@ -252,7 +252,7 @@ func (c *call) agentList() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return withoutSecrets(inst.Config, wire.EncodeAgents(inst.Agents), nil)
+	return withoutSecrets(inst.Config, wire.EncodeAgents(listedAgents(inst.Agents)), nil)
 }
 
 func (c *call) toolIDs() (any, error) {
@@ -282,7 +282,7 @@ func (c *call) toolList() (any, error) {
 	if m, err := inst.Models.Lookup(ref); err == nil {
 		schema = m.Schema
 	}
-	return wire.EncodeTools(inst.Tools.Specs(), schema), nil
+	return wire.EncodeTools(listedTools(inst.Tools.Specs(), schema)), nil
 }
 
 // disposeAll forgets every instance, so that each is made anew.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/bus"
 	"lathe/internal/opencode/wire"
 )
@@ -17,7 +18,8 @@ import (
 // Follow yields the events of a directory to a face in the same process, after
 // the one numbered after, or from now on when that is 0. The first pair has no
 // event: its Seq is the number that the events follow. The error is
-// [bus.ErrGone] when they are no longer kept, else the end of the subscription.
+// [bus.ErrGone] when they are no longer kept, [api.ErrLost] when the reader fell
+// behind, else the end of the subscription.
 func (s *Server) Follow(ctx context.Context, dir string, after uint64) iter.Seq2[lathe.Envelope, error] {
 	return func(yield func(lathe.Envelope, error) bool) {
 		sub, at, err := s.subscribeAfter(ctx, dir, after)
@@ -30,6 +32,9 @@ func (s *Server) Follow(ctx context.Context, dir string, after uint64) iter.Seq2
 			return
 		}
 		for env, err := range sub.All() {
+			if errors.Is(err, bus.ErrSlow) {
+				err = api.ErrLost
+			}
 			if !yield(s.measured(env), err) || err != nil {
 				return
 			}

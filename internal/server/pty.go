@@ -17,7 +17,7 @@ import (
 const ptyMessage = 1 << 20
 
 func (s *Server) publishPTY(k terminal.Kind, t terminal.Info) {
-	s.opts.Bus.Publish(t.Directory, wire.EncodePTYEvent(k, t))
+	s.opts.Bus.Publish(t.Directory, wire.EncodePTYEvent(string(k), listedTerminal(t)))
 }
 
 func (c *call) ptyList() (any, error) {
@@ -25,7 +25,7 @@ func (c *call) ptyList() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.EncodePTYs(c.s.ptys.List(dir)), nil
+	return wire.EncodePTYs(listedTerminals(c.s.ptys.List(dir))), nil
 }
 
 func (c *call) ptyCreate() (any, error) {
@@ -68,7 +68,7 @@ func (c *call) ptyCreate() (any, error) {
 	case err != nil:
 		return nil, lathe.Errorf(lathe.CodeInvalid, "", "the terminal could not be opened: %v", err)
 	}
-	return wire.EncodePTY(t.Info()), nil
+	return wire.EncodePTY(listedTerminal(t.Info())), nil
 }
 
 func (c *call) pty() (*terminal.Terminal, error) {
@@ -88,7 +88,7 @@ func (c *call) ptyGet() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.EncodePTY(t.Info()), nil
+	return wire.EncodePTY(listedTerminal(t.Info())), nil
 }
 
 func (c *call) ptyUpdate() (any, error) {
@@ -113,7 +113,7 @@ func (c *call) ptyUpdate() (any, error) {
 	if err := t.Change(in.Title, rows, cols); err != nil {
 		return nil, notFound("PTY session not found: %s", t.Info().ID)
 	}
-	return wire.EncodePTY(t.Info()), nil
+	return wire.EncodePTY(listedTerminal(t.Info())), nil
 }
 
 func (c *call) ptyRemove() (any, error) {

@@ -4,9 +4,7 @@ import (
 	"time"
 
 	"lathe"
-	"lathe/internal/catalog"
-	"lathe/internal/instance"
-	"lathe/internal/provider"
+	"lathe/internal/api"
 )
 
 // The shapes of the /api routes of 1.18: what its screen reads besides the
@@ -131,7 +129,7 @@ type apiAgent struct {
 }
 
 // EncodeAPIAgents returns the agents, hidden ones too.
-func EncodeAPIAgents(agents []instance.Agent) any {
+func EncodeAPIAgents(agents []api.Agent) any {
 	out := make([]apiAgent, 0, len(agents))
 	for _, a := range agents {
 		e := apiAgent{
@@ -164,8 +162,8 @@ type apiProvider struct {
 }
 
 // EncodeAPIProvider returns a provider without its models.
-func EncodeAPIProvider(p *provider.Provider) any {
-	return apiProvider{ID: p.ID, Name: p.Name, API: apiAddress{Type: "aisdk", Package: p.NPM, URL: p.API}}
+func EncodeAPIProvider(p api.ListedProvider) any {
+	return apiProvider{ID: p.ID, Name: p.Name, API: apiAddress{Type: "aisdk", Package: p.NPM, URL: p.URL}}
 }
 
 type apiModel struct {
@@ -200,24 +198,24 @@ type apiReleased struct {
 }
 
 // EncodeAPIModels returns the models of providers.
-func EncodeAPIModels(all []*provider.Provider) any {
+func EncodeAPIModels(all []api.ListedProvider) any {
 	out := []apiModel{}
 	for _, p := range all {
-		for _, m := range p.Models {
-			out = append(out, encodeAPIModel(m))
+		for i := range p.Models {
+			out = append(out, encodeAPIModel(&p.Models[i]))
 		}
 	}
 	return out
 }
 
-func encodeAPIModel(m *provider.Model) apiModel {
-	price := encodePrices(m.Price.Prices)
+func encodeAPIModel(m *api.ListedModel) apiModel {
+	price := encodePrices(m.Price)
 	out := apiModel{
 		ID: m.Ref.Model, ProviderID: m.Ref.Provider, Family: m.Family, Name: m.Name,
 		API:          apiAddress{ID: m.APIID, Type: "aisdk", Package: m.NPM, URL: m.URL},
-		Capabilities: apiCapabilities{Tools: m.Caps.ToolCall, Input: kindNames(m.Caps.Input), Output: kindNames(m.Caps.Output)},
+		Capabilities: apiCapabilities{Tools: m.Abilities.ToolCall, Input: kindNames(m.Abilities.Takes), Output: kindNames(m.Abilities.Gives)},
 		Variants:     []apiVariant{}, Cost: []modelCost{price}, Status: modelStatus(m.Status), Enabled: true,
-		Limit: modelLimit{Context: m.Limit.Context, Input: m.Limit.Input, Output: m.Limit.Output},
+		Limit: modelLimit{m.Context, m.Input, m.Output},
 	}
 	if day, err := time.Parse(time.DateOnly, m.Released); err == nil {
 		out.Time.Released = day.UnixMilli()
@@ -228,14 +226,14 @@ func encodeAPIModel(m *provider.Model) apiModel {
 	return out
 }
 
-func kindNames(m catalog.Modality) []string {
+func kindNames(k api.Kinds) []string {
 	out := []string{}
-	for _, k := range []struct {
-		kind catalog.Modality
+	for _, one := range []struct {
+		is   bool
 		name string
-	}{{catalog.Text, "text"}, {catalog.Audio, "audio"}, {catalog.Image, "image"}, {catalog.Video, "video"}, {catalog.PDF, "pdf"}} {
-		if m.Has(k.kind) {
-			out = append(out, k.name)
+	}{{k.Text, "text"}, {k.Audio, "audio"}, {k.Image, "image"}, {k.Video, "video"}, {k.PDF, "pdf"}} {
+		if one.is {
+			out = append(out, one.name)
 		}
 	}
 	return out
@@ -251,7 +249,7 @@ type apiCommand struct {
 }
 
 // EncodeAPICommands returns the commands. parse reads the names of models.
-func EncodeAPICommands(all []instance.Command, parse func(string) (lathe.ModelRef, error)) any {
+func EncodeAPICommands(all []api.Command, parse func(string) (lathe.ModelRef, error)) any {
 	out := make([]apiCommand, 0, len(all))
 	for _, c := range all {
 		e := apiCommand{Name: c.Name, Template: c.Template, Description: c.Description, Agent: c.Agent}

@@ -4,11 +4,7 @@ import (
 	"encoding/json"
 
 	"lathe"
-	"lathe/internal/catalog"
-	"lathe/internal/instance"
-	"lathe/internal/provider"
-	"lathe/internal/terminal"
-	"lathe/internal/tool"
+	"lathe/internal/api"
 )
 
 type providerInfo struct {
@@ -80,19 +76,20 @@ type modelLimit struct {
 
 // EncodeProvider returns a provider with its models. No key, header or option
 // that may hold one is part of it.
-func EncodeProvider(p *provider.Provider) any {
+func EncodeProvider(p api.ListedProvider) any {
 	out := providerInfo{
 		ID: p.ID, Name: p.Name, Source: source(p.Source), Env: list(p.Env), Options: map[string]any{},
 		Models: map[string]modelOut{},
 	}
-	for _, m := range p.Models {
+	for i := range p.Models {
+		m := &p.Models[i]
 		out.Models[m.Ref.Model] = encodeListed(m)
 	}
 	return out
 }
 
 // EncodeProviders returns a list of them.
-func EncodeProviders(all []*provider.Provider) any {
+func EncodeProviders(all []api.ListedProvider) any {
 	out := make([]any, 0, len(all))
 	for _, p := range all {
 		out = append(out, EncodeProvider(p))
@@ -108,19 +105,20 @@ func source(s string) string {
 	return "custom"
 }
 
-func encodeListed(m *provider.Model) modelOut {
+func encodeListed(m *api.ListedModel) modelOut {
+	can := &m.Abilities
 	out := modelOut{
 		ID: m.Ref.Model, ProviderID: m.Ref.Provider, API: modelAPI{ID: m.APIID, URL: m.URL, NPM: m.NPM},
 		Name: m.Name, Family: m.Family, Status: modelStatus(m.Status), ReleaseDate: m.Released,
 		Capabilities: capabilities{
-			Temperature: m.Caps.Temperature, Reasoning: m.Caps.Reasoning, Attachment: m.Caps.Attachment, Toolcall: m.Caps.ToolCall,
-			Input: encodeKinds(m.Caps.Input), Output: encodeKinds(m.Caps.Output), Interleaved: interleaved(m.Caps.Interleaved),
+			Temperature: can.Temperature, Reasoning: can.Reasoning, Attachment: can.Attachment, Toolcall: can.ToolCall,
+			Input: kinds(can.Takes), Output: kinds(can.Gives), Interleaved: interleaved(can.Interleaved),
 		},
-		Cost:    encodePrices(m.Price.Prices),
-		Limit:   modelLimit{Context: m.Limit.Context, Input: m.Limit.Input, Output: m.Limit.Output},
+		Cost:    encodePrices(m.Price),
+		Limit:   modelLimit{m.Context, m.Input, m.Output},
 		Options: map[string]any{}, Headers: map[string]string{}, Variants: map[string]map[string]any{},
 	}
-	if over := m.Price.Over200K; over != nil {
+	if over := m.PriceOver200K; over != nil {
 		out.Cost.Over200K = new(encodePrices(*over))
 	}
 	for _, v := range m.Variants {
@@ -147,13 +145,6 @@ func interleaved(field string) any {
 	return true
 }
 
-func encodeKinds(m catalog.Modality) kinds {
-	return kinds{
-		Text: m.Has(catalog.Text), Audio: m.Has(catalog.Audio), Image: m.Has(catalog.Image),
-		Video: m.Has(catalog.Video), PDF: m.Has(catalog.PDF),
-	}
-}
-
 // encodePrices says prices as dollars for a million tokens.
 func encodePrices(p lathe.Prices) modelCost {
 	usd := func(v lathe.Price) dollars { return dollars(float64(v) / 1e6) }
@@ -178,7 +169,7 @@ type agentOut struct {
 }
 
 // EncodeAgents returns the agents, hidden ones too.
-func EncodeAgents(agents []instance.Agent) any {
+func EncodeAgents(agents []api.Agent) any {
 	out := make([]agentOut, 0, len(agents))
 	for _, a := range agents {
 		e := agentOut{
@@ -197,6 +188,27 @@ func EncodeAgents(agents []instance.Agent) any {
 	return out
 }
 
+// DecodeAgents reads what [EncodeAgents] wrote.
+func DecodeAgents(data []byte) ([]api.Agent, error) {
+	return decodeList(data, func(raw []byte) (api.Agent, error) {
+		var in agentOut
+		if err := json.Unmarshal(raw, &in); err != nil {
+			return api.Agent{}, err
+		}
+		a := api.Agent{
+			Name: in.Name, Description: in.Description, Mode: in.Mode, Native: in.Native, Hidden: in.Hidden, Color: in.Color,
+			Prompt: in.Prompt, Temperature: in.Temperature, TopP: in.TopP, Options: in.Options, Steps: in.Steps,
+		}
+		if in.Model != nil {
+			a.Model = in.Model.decode(in.Variant)
+		}
+		for _, r := range in.Permission {
+			a.Rules = append(a.Rules, lathe.Rule(r))
+		}
+		return a, nil
+	})
+}
+
 type commandOut struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description,omitempty"`
@@ -209,12 +221,12 @@ type commandOut struct {
 }
 
 // EncodeCommands returns slash commands.
-func EncodeCommands(commands []instance.Command) any {
+func EncodeCommands(commands []api.Command) any {
 	out := make([]commandOut, 0, len(commands))
 	for _, c := range commands {
 		out = append(out, commandOut{
 			Name: c.Name, Description: c.Description, Agent: c.Agent, Model: c.Model, Template: c.Template,
-			Subtask: c.Subtask, Source: source18(c.Source), Hints: list(c.Hints()),
+			Subtask: c.Subtask, Source: source18(c.Source), Hints: list(c.Hints),
 		})
 	}
 	return out
@@ -235,10 +247,10 @@ type skillOut struct {
 }
 
 // EncodeSkills returns skills.
-func EncodeSkills(skills []instance.Skill) any {
+func EncodeSkills(skills []api.Skill) any {
 	out := make([]skillOut, 0, len(skills))
 	for _, s := range skills {
-		out = append(out, skillOut{s.Name, s.Description, s.File})
+		out = append(out, skillOut{s.Name, s.Description, s.Path})
 	}
 	return out
 }
@@ -250,10 +262,10 @@ type toolOut struct {
 }
 
 // EncodeTools returns the tools with their schemas as a model is given them.
-func EncodeTools(specs []tool.Spec, schema func(json.RawMessage) json.RawMessage) any {
-	out := make([]toolOut, 0, len(specs))
-	for _, s := range specs {
-		out = append(out, toolOut{s.Name, s.Description, schema(s.Schema)})
+func EncodeTools(all []api.Tool) any {
+	out := make([]toolOut, 0, len(all))
+	for _, t := range all {
+		out = append(out, toolOut{t.Name, t.Description, t.Schema})
 	}
 	return out
 }
@@ -269,7 +281,7 @@ type ptyOut struct {
 }
 
 // EncodePTY returns a terminal.
-func EncodePTY(t terminal.Info) any {
+func EncodePTY(t api.Terminal) any {
 	status := "running"
 	if t.Exited {
 		status = "exited"
@@ -278,7 +290,7 @@ func EncodePTY(t terminal.Info) any {
 }
 
 // EncodePTYs returns a list of them.
-func EncodePTYs(all []terminal.Info) any {
+func EncodePTYs(all []api.Terminal) any {
 	out := make([]any, 0, len(all))
 	for _, t := range all {
 		out = append(out, EncodePTY(t))
@@ -286,16 +298,17 @@ func EncodePTYs(all []terminal.Info) any {
 	return out
 }
 
-// EncodePTYEvent returns the event of a terminal's change.
-func EncodePTYEvent(k terminal.Kind, t terminal.Info) lathe.ClientEvent {
+// EncodePTYEvent returns the event of a terminal's change: "created", "updated",
+// "exited" or "deleted".
+func EncodePTYEvent(change string, t api.Terminal) lathe.ClientEvent {
 	var props any
-	switch k {
-	case terminal.Exited:
+	switch change {
+	case "exited":
 		props = struct {
 			ID   string `json:"id"`
 			Code int    `json:"exitCode"`
 		}{t.ID, t.Code}
-	case terminal.Deleted:
+	case "deleted":
 		props = struct {
 			ID string `json:"id"`
 		}{t.ID}
@@ -308,7 +321,7 @@ func EncodePTYEvent(k terminal.Kind, t terminal.Info) lathe.ClientEvent {
 	if err != nil { // strings and numbers always encode
 		panic(err)
 	}
-	return lathe.ClientEvent{Type: "pty." + string(k), Properties: b}
+	return lathe.ClientEvent{Type: "pty." + change, Properties: b}
 }
 
 // EncodeStatuses returns what sessions do, by session.
