@@ -132,10 +132,15 @@ func TestReplayTurns(t *testing.T) {
 		}
 		i += n + 1
 	}
-	if diff := cmp.Diff([]string{"182-turn-list-and-webfetch", "200-doom-loop", "200-doom-loop"}, p.unasked); diff != "" {
+	if diff := cmp.Diff([]string{"182-turn-list-and-webfetch", "200-doom-loop", "200-doom-loop", "230-permission-edit-prompt"}, p.unasked); diff != "" {
 		t.Errorf("asked where OpenCode did not (-want +got):\n%s", diff)
 	}
 	events(contractSchemas(t))
+}
+
+// writeSource writes the file that captured prompts edit, as it was in the beginning.
+func (p *replayer) writeSource(t testing.TB) {
+	write(t, filepath.Join(p.dir, "src", "main.go"), "package main\n\nfunc Helper() int {\n\treturn 1\n}\n\nfunc main() { Helper() }\n")
 }
 
 func newReplayer(t *testing.T) *replayer {
@@ -146,7 +151,7 @@ func newReplayer(t *testing.T) *replayer {
 	write(t, filepath.Join(p.dir, "opencode.json"), turnConfig)
 	write(t, filepath.Join(p.dir, "README.md"), "# Demo project\n")
 	write(t, filepath.Join(p.dir, ".env"), "KEY=value\n")
-	write(t, filepath.Join(p.dir, "src", "main.go"), "package main\n\nfunc Helper() int {\n\treturn 1\n}\n\nfunc main() { Helper() }\n")
+	p.writeSource(t)
 	p.git(t, "add", ".")
 	p.git(t, "-c", "user.name=n", "-c", "user.email=e@example.com", "commit", "-q", "-m", "second")
 	return p
@@ -277,6 +282,9 @@ func (p *replayer) await(sub *bus.Subscription, prompt exchange, answer chan res
 
 func (p *replayer) start(ex exchange) chan result {
 	out := make(chan result, 1)
+	if ex.Name == "612-permission-legacy-edit-prompt" {
+		p.writeSource(p.t) // OpenCode refused an earlier edit, since the file was not read
+	}
 	req := p.request(ex)
 	go func() {
 		resp, err := p.http.Do(req)
