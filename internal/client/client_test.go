@@ -138,8 +138,8 @@ func hello(resumed bool, at string) string {
 }
 
 func delta(at, text string, end int) string {
-	ev := wire.EncodeOwnEvent(lathe.Envelope{Event: lathe.PartDelta{SessionID: "ses_1", MessageID: "msg_1", PartID: "prt_1", Delta: text, End: end}})
-	return "id: " + at + "\ndata: " + string(ev) + "\n\n"
+	ev, _ := wire.EncodeOwnEvent(lathe.Envelope{Event: lathe.PartDelta{SessionID: "ses_1", MessageID: "msg_1", PartID: "prt_1", Delta: text, End: end}})
+	return "id: " + at + "\ndata: " + string(ev.Bytes()) + "\n\n"
 }
 
 // say answers with frames and then ends, or hangs.

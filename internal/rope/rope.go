@@ -15,7 +15,7 @@ const minPiece, maxPiece = 64, 128 << 10
 // Text is text that grows. The zero value is empty. It is safe for concurrent use.
 type Text struct {
 	mu     sync.Mutex
-	pieces [][]byte // all but the last are full
+	pieces []*strings.Builder // each grown once, so that it never moves; all but the last are full
 	size   int
 }
 
@@ -25,8 +25,7 @@ func (t *Text) Append(s string) {
 	defer t.mu.Unlock()
 	for s != "" {
 		n := t.room(len(s))
-		last := &t.pieces[len(t.pieces)-1]
-		*last = append(*last, s[:n]...)
+		t.pieces[len(t.pieces)-1].WriteString(s[:n])
 		t.size += n
 		s = s[n:]
 	}
@@ -35,12 +34,13 @@ func (t *Text) Append(s string) {
 // room returns how many of n bytes fit into the last piece, at least one. The
 // caller holds mu.
 func (t *Text) room(n int) int {
-	if i := len(t.pieces) - 1; i >= 0 && len(t.pieces[i]) < cap(t.pieces[i]) {
-		return min(n, cap(t.pieces[i])-len(t.pieces[i]))
+	if i := len(t.pieces) - 1; i >= 0 && t.pieces[i].Len() < t.pieces[i].Cap() {
+		return min(n, t.pieces[i].Cap()-t.pieces[i].Len())
 	}
-	p := make([]byte, 0, min(max(t.size, n, minPiece), maxPiece))
+	p := &strings.Builder{}
+	p.Grow(min(max(t.size, n, minPiece), maxPiece))
 	t.pieces = append(t.pieces, p)
-	return min(n, cap(p))
+	return min(n, p.Cap())
 }
 
 // Len returns the length in bytes.
@@ -54,7 +54,7 @@ func (t *Text) Len() int {
 func (t *Text) String() string { return t.Slice(0, math.MaxInt) }
 
 // Slice returns the bytes from the first offset up to the second. Offsets beyond
-// the text are taken for its end.
+// the text are taken for its end. What lies within one piece is not copied.
 func (t *Text) Slice(from, to int) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -63,14 +63,17 @@ func (t *Text) Slice(from, to int) string {
 		return ""
 	}
 	var b strings.Builder
-	b.Grow(to - from)
 	at := 0
 	for _, p := range t.pieces {
-		lo, hi := max(from-at, 0), min(to-at, len(p))
-		if lo < hi {
-			b.Write(p[lo:hi])
+		lo, hi := max(from-at, 0), min(to-at, p.Len())
+		if hi-lo == to-from {
+			return p.String()[lo:hi]
 		}
-		at += len(p)
+		if lo < hi {
+			b.Grow(to - from - b.Len())
+			b.WriteString(p.String()[lo:hi])
+		}
+		at += p.Len()
 		if at >= to {
 			break
 		}
@@ -86,8 +89,8 @@ func (t *Text) HasPrefix(s string) bool {
 		return false
 	}
 	for _, p := range t.pieces {
-		n := min(len(p), len(s))
-		if string(p[:n]) != s[:n] {
+		n := min(p.Len(), len(s))
+		if p.String()[:n] != s[:n] {
 			return false
 		}
 		s = s[n:]

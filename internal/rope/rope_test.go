@@ -37,7 +37,7 @@ func TestRoom(t *testing.T) {
 	}
 	room := 0
 	for _, p := range text.pieces {
-		room += cap(p)
+		room += p.Cap()
 	}
 	if room > text.Len()+maxPiece {
 		t.Errorf("room for %d bytes where %d are held", room, text.Len())

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"lathe/internal/opencode/wire"
 )
 
 // compressFrom is the size from which an answer is worth compressing.
@@ -13,12 +15,12 @@ const compressFrom = 16 << 10
 
 // send writes an answer, compressed if it is large and the client takes that. A
 // socket of this machine carries bytes for less than it costs to squeeze them.
-func (s *Server) send(w *answer, r *http.Request, status int, body []byte) {
+func (s *Server) send(w *answer, r *http.Request, status int, body wire.Output) {
 	h := w.Header()
 	h.Add("Vary", "Accept-Encoding")
-	if len(body) < compressFrom || !overNetwork(r) || !acceptsGzip(r.Header.Values("Accept-Encoding")) {
+	if body.Size() < compressFrom || !overNetwork(r) || !acceptsGzip(r.Header.Values("Accept-Encoding")) {
 		w.WriteHeader(status)
-		_, _ = w.Write(body)
+		_, _ = body.WriteTo(w)
 		return
 	}
 	h.Set("Content-Encoding", "gzip")
@@ -27,7 +29,7 @@ func (s *Server) send(w *answer, r *http.Request, status int, body []byte) {
 	if err != nil { // the level is a constant
 		panic(err)
 	}
-	if _, err := z.Write(body); err == nil {
+	if _, err := body.WriteTo(z); err == nil {
 		_ = z.Close()
 	}
 }

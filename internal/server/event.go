@@ -38,8 +38,8 @@ const (
 type stream struct {
 	s    *Server
 	key  fankey
-	sink func([]byte) error // sends what was written, which it must not keep
-	fan  *fanout            // whose stream it is; nil: that of one client
+	sink func(wire.Output) error // sends what was written; bytes that stand whole it must not keep
+	fan  *fanout                 // whose stream it is; nil: that of one client
 
 	parts   map[lathe.PartID]*sending
 	held    []lathe.PartID // parts with unsent text, oldest first
@@ -52,12 +52,13 @@ type stream struct {
 
 // sending is how far a part has been sent.
 type sending struct {
+	open *openPart // where its text is; nil where that is not known
 	sent int       // bytes of the text
 	last time.Time // when
 	wait time.Duration
 	dir  string
 	seq  uint64 // newest unsent delta
-	text []byte // of the unsent deltas
+	text []byte // of the unsent deltas, without open
 	msg  lathe.PartDelta
 	held bool
 }
@@ -130,9 +131,9 @@ func (c *call) alone(key fankey, sub *bus.Subscription) error {
 	defer c.s.follow(place)()
 	rc := http.NewResponseController(c.w)
 	st.reach = place.reach
-	st.sink = func(data []byte) error {
-		_ = rc.SetWriteDeadline(time.Now().Add(writeTimeout))
-		if _, err := c.w.Write(data); err != nil {
+	st.sink = func(data wire.Output) error {
+		_ = rc.SetWriteDeadline(writeUntil(data.Size()))
+		if _, err := data.WriteTo(c.w); err != nil {
 			return err
 		}
 		return rc.Flush()
@@ -151,9 +152,9 @@ func (c *call) open(key fankey, resumed string) error {
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no")
 	c.w.WriteHeader(http.StatusOK)
-	ev := wire.EncodeConnected()
+	ev := wire.Raw(wire.EncodeConnected())
 	if resumed != "" {
-		ev = []byte(`{"type":"server.connected","properties":{"resumed":` + resumed + `}}`)
+		ev = wire.Raw([]byte(`{"type":"server.connected","properties":{"resumed":` + resumed + `}}`))
 	}
 	if key.global {
 		var err error
@@ -163,7 +164,7 @@ func (c *call) open(key fankey, resumed string) error {
 	}
 	rc := http.NewResponseController(c.w)
 	_ = rc.SetWriteDeadline(time.Now().Add(writeTimeout))
-	if _, err := fmt.Fprintf(c.w, "data: %s\n\n", ev); err != nil {
+	if _, err := fmt.Fprintf(c.w, "data: %s\n\n", ev.Bytes()); err != nil {
 		return err
 	}
 	return rc.Flush()
@@ -233,7 +234,7 @@ func (st *stream) run(ctx context.Context, sub *bus.Subscription) error {
 		}
 		if now := time.Now(); !now.Before(beat) {
 			beat = now.Add(st.s.opts.Heartbeat)
-			if err := st.frame(0, "", wire.EncodeHeartbeat()); err != nil {
+			if err := st.frame(0, "", wire.Raw(wire.EncodeHeartbeat())); err != nil {
 				return err
 			}
 		}
@@ -296,15 +297,19 @@ func (st *stream) send(env lathe.Envelope) error {
 // delta notes text that came; release sends it when it is time.
 func (st *stream) delta(env lathe.Envelope, d lathe.PartDelta) error {
 	if st.key.deltas {
-		return st.frame(env.Seq, env.Directory, wire.EncodePartDelta(d, st.s.frameID(env.Seq)))
+		return st.frame(env.Seq, env.Directory, wire.EncodePartDelta(d, wire.TextOf(d.Delta), st.s.frameID(env.Seq)))
 	}
 	p := st.parts[d.PartID]
 	if p == nil {
-		_, text, _ := st.s.live.at(d.PartID, env.Seq)
-		p = &sending{sent: max(0, len(text)-len(d.Delta)), wait: partEvery, msg: d}
+		open, size := st.s.live.at(d.PartID, env.Seq)
+		p = &sending{open: open, sent: max(0, size-len(d.Delta)), wait: partEvery, msg: d}
+		p.msg.Delta = ""
 		st.parts[d.PartID] = p
 	}
-	p.seq, p.dir, p.text = env.Seq, env.Directory, append(p.text, d.Delta...)
+	p.seq, p.dir = env.Seq, env.Directory
+	if p.open == nil {
+		p.text = append(p.text, d.Delta...)
+	}
 	if !p.held {
 		p.held = true
 		st.held = append(st.held, d.PartID)
@@ -332,24 +337,27 @@ func (st *stream) release(now time.Time, all bool) error {
 
 // part sends what a part gained.
 func (st *stream) part(id lathe.PartID, p *sending) error {
-	d, fid := p.msg, st.s.frameID(p.seq)
-	d.Delta = string(p.text)
-	p.held, p.last, p.text = false, time.Now(), p.text[:0]
-	part, text, ok := st.s.live.at(id, p.seq)
-	if !ok { // the turn is over: the whole part is on its way
-		return st.frame(0, p.dir, wire.EncodePartDelta(d, fid))
+	fid := st.s.frameID(p.seq)
+	p.held, p.last = false, time.Now()
+	if p.open == nil {
+		text := wire.TextOf(string(p.text))
+		p.text = p.text[:0]
+		return st.frame(0, p.dir, wire.EncodePartDelta(p.msg, text, fid))
 	}
-	if len(text) <= p.sent {
+	part, all, kept := st.s.live.text(id, p.open, p.seq)
+	size := all.Len()
+	if size <= p.sent {
 		return nil
 	}
-	delta := text[p.sent:]
-	d.Delta, p.sent = delta, len(text)
-	p.wait = max(partEvery, time.Duration(len(text))*time.Second/partRate)
-	if err := st.frame(0, p.dir, wire.EncodePartDelta(d, fid)); err != nil {
+	delta := all.Cut(p.sent, size)
+	p.sent, p.wait = size, max(partEvery, time.Duration(size)*time.Second/partRate)
+	if err := st.frame(0, p.dir, wire.EncodePartDelta(p.msg, delta, fid)); err != nil {
 		return err
 	}
-	part.Body = withText(part.Body, text)
-	raw, ok := wire.EncodeStreamPart(part, delta, fid)
+	if !kept { // the turn is over: the whole part is on its way
+		return nil
+	}
+	raw, ok := wire.EncodeStreamPart(part, all, delta, fid)
 	if !ok {
 		return nil
 	}
@@ -367,32 +375,41 @@ func (s *Server) frameID(seq uint64) string {
 
 // frame writes one event. A zero seq gives the frame no id, nor has one a client
 // that did not ask for ids.
-func (st *stream) frame(seq uint64, dir string, raw []byte) error {
+func (st *stream) frame(seq uint64, dir string, ev wire.Output) error {
 	if st.key.global {
-		wrapped, err := wire.EncodeGlobalIn(dir, st.projectOf(dir), raw)
+		wrapped, err := wire.EncodeGlobalIn(dir, st.projectOf(dir), ev)
 		if err != nil {
 			return err
 		}
-		raw = wrapped
+		ev = wrapped
 	}
 	if seq != 0 && st.key.ids {
 		st.buf = fmt.Appendf(st.buf, "id: %s\n", st.s.eventID(seq))
 	}
 	st.buf = append(st.buf, "data: "...)
+	raw, ok := ev.Whole()
+	if !ok {
+		frame := ev.Wrap(st.buf, frameEnd)
+		st.buf = st.buf[:0]
+		return st.sink(frame)
+	}
 	st.buf = append(st.buf, raw...)
-	st.buf = append(st.buf, "\n\n"...)
+	st.buf = append(st.buf, frameEnd...)
 	if len(st.buf) < pieceSize {
 		return nil
 	}
 	return st.pass()
 }
 
+// frameEnd ends a frame.
+var frameEnd = []byte("\n\n")
+
 // pass passes on what was written.
 func (st *stream) pass() error {
 	if len(st.buf) == 0 {
 		return nil
 	}
-	err := st.sink(st.buf)
+	err := st.sink(wire.Raw(st.buf))
 	st.buf = st.buf[:0]
 	if cap(st.buf) > 2*pieceSize {
 		st.buf = nil

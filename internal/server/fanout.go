@@ -8,12 +8,16 @@ import (
 	"time"
 
 	"lathe/internal/bus"
+	"lathe/internal/opencode/wire"
 )
 
 const (
 	// fanoutKeep bounds what is kept for clients that are behind the others. Up to
 	// fanoutIdle nobody looks whether it is still needed.
 	fanoutKeep, fanoutIdle = 32 << 20, 256 << 10
+	// fanoutCounted is what one piece counts at most: the text of a larger one is held
+	// by the turn that made it, and must not cost those who read it their place.
+	fanoutCounted = 8 << 20
 	// fanoutQueue bounds the events that wait to be encoded, in number and size.
 	fanoutEvents, fanoutBytes = 1 << 16, 64 << 20
 	// Beyond crowd clients events are held back a little for each of them, up to
@@ -33,8 +37,8 @@ type fanout struct {
 	sub  *bus.Subscription
 
 	mu        sync.Mutex
-	log       [][]byte // pieces of the stream, oldest first
-	base      int      // number of the first
+	log       []wire.Output // pieces of the stream, oldest first
+	base      int           // number of the first
 	size      int
 	wake      chan struct{} // closed when log grows or ends
 	why       error         // why nothing more will come
@@ -202,13 +206,15 @@ func (f *fanout) reached(taken uint64) {
 }
 
 // publish adds a piece to the log. It never fails.
-func (f *fanout) publish(piece []byte) error {
-	piece = append(make([]byte, 0, len(piece)), piece...)
+func (f *fanout) publish(piece wire.Output) error {
+	if _, ok := piece.Whole(); ok {
+		piece = piece.Wrap(nil, nil) // the bytes are used again
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.flushed = time.Now()
 	f.log = append(f.log, piece)
-	f.size += len(piece)
+	f.size += keptSize(piece)
 	if f.size > fanoutIdle {
 		f.trim()
 	}
@@ -216,17 +222,19 @@ func (f *fanout) publish(piece []byte) error {
 	return nil
 }
 
+func keptSize(piece wire.Output) int { return min(piece.Held(), fanoutCounted) }
+
 // trim drops what everybody has, and what is too much to keep for those behind.
 func (f *fanout) trim() {
-	needed := f.base + len(f.log) - 1
+	needed := f.base + len(f.log)
 	for m := range f.members {
 		if m.in {
 			needed = min(needed, m.next)
 		}
 	}
 	drop := 0
-	for drop < len(f.log)-1 && (f.base+drop < needed || f.size > fanoutKeep) {
-		f.size -= len(f.log[drop])
+	for f.base+drop < needed || f.size > fanoutKeep && drop < len(f.log)-1 {
+		f.size -= keptSize(f.log[drop])
 		drop++
 	}
 	clear(f.log[:drop])
@@ -278,7 +286,7 @@ func (m *member) leave() {
 
 // take returns the next piece; or the number of the newest event in those before
 // and a channel to wait at; or why there are no more.
-func (m *member) take() (piece []byte, taken uint64, wake <-chan struct{}, err error) {
+func (m *member) take() (piece *wire.Output, taken uint64, wake <-chan struct{}, err error) {
 	f := m.f
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -287,9 +295,13 @@ func (m *member) take() (piece []byte, taken uint64, wake <-chan struct{}, err e
 		return nil, 0, nil, bus.ErrSlow
 	case i < len(f.log):
 		m.next++
-		return f.log[i], 0, nil, nil
+		out := f.log[i]
+		return &out, 0, nil, nil
 	case f.why != nil:
 		return nil, f.taken, nil, f.why
+	}
+	if f.size > fanoutIdle {
+		f.trim()
 	}
 	return nil, f.taken, f.wake, nil
 }
@@ -318,8 +330,8 @@ func (m *member) copy(ctx context.Context, w http.ResponseWriter) error {
 			}
 		default:
 			dirty = true
-			_ = rc.SetWriteDeadline(time.Now().Add(writeTimeout))
-			if _, err := w.Write(piece); err != nil {
+			_ = rc.SetWriteDeadline(writeUntil(piece.Size()))
+			if _, err := piece.WriteTo(w); err != nil {
 				return err
 			}
 		}

@@ -19,11 +19,11 @@ type frames struct {
 
 type encoded struct {
 	seq  uint64
-	data [][]byte
+	data []wire.Output
 }
 
 // of returns the frames of an event.
-func (f *frames) of(env lathe.Envelope, id string) [][]byte {
+func (f *frames) of(env lathe.Envelope, id string) []wire.Output {
 	slot := &f.ring[env.Seq%keepFrames]
 	f.mu.Lock()
 	if slot.seq == env.Seq {
@@ -43,10 +43,10 @@ func (f *frames) of(env lathe.Envelope, id string) [][]byte {
 }
 
 // tooLarge keeps what is kept small: 512 frames of 16 KiB.
-func tooLarge(data [][]byte) bool {
+func tooLarge(data []wire.Output) bool {
 	n := 0
 	for _, d := range data {
-		n += len(d)
+		n += d.Size()
 	}
 	return n > 16<<10
 }

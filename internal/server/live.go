@@ -2,13 +2,11 @@ package server
 
 import (
 	"context"
-	"runtime/debug"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"lathe"
 	"lathe/internal/bus"
+	"lathe/internal/opencode/wire"
 	"lathe/internal/rope"
 )
 
@@ -24,7 +22,7 @@ type live struct {
 	parts  map[lathe.PartID]*openPart
 	status map[lathe.SessionID]doing
 
-	gave atomic.Bool // memory is about to be given back
+	memory memory
 }
 
 // openPart is a part whose text grows. A part that has closed is kept until its
@@ -61,12 +59,12 @@ func (o *openPart) keep(rest string) {
 	o.rest = o.own
 }
 
-// upTo returns the text up to an offset.
-func (o *openPart) upTo(end int) string {
+// upTo returns the text up to an offset, where it stands.
+func (o *openPart) upTo(end int) wire.Text {
 	if end <= len(o.done) || o.rest == nil {
-		return o.done[:min(end, len(o.done))]
+		return wire.TextOf(o.done[:min(end, len(o.done))])
 	}
-	return o.done + o.rest.Slice(0, end-len(o.done))
+	return append(wire.TextOf(o.done), wire.Span{Of: o.rest, To: end - len(o.done), Growing: true})
 }
 
 // close notes that the part has closed with a text, which others hold too, so that
@@ -137,20 +135,8 @@ func (l *live) setStatus(dir string, ev lathe.SessionStatus) {
 			delete(l.parts, id)
 		}
 	}
-	if size > giveBack && l.gave.CompareAndSwap(false, true) {
-		time.AfterFunc(giveBackAfter, func() {
-			l.gave.Store(false)
-			debug.FreeOSMemory()
-		})
-	}
+	l.memory.idle(size)
 }
-
-const (
-	// giveBack is how long the texts of a turn are for which the memory that it took
-	// goes back to the system soon after; else that is left to the runtime.
-	giveBack      = 8 << 20
-	giveBackAfter = 2 * time.Second
-)
 
 func (l *live) update(seq uint64, p lathe.Part) {
 	text, open := openText(p.Body)
@@ -179,9 +165,9 @@ func openText(b lathe.PartBody) (string, bool) {
 	return "", false
 }
 
-// at returns a part with its text as of an event of that part. It reports false
-// for a part that is no longer kept.
-func (l *live) at(id lathe.PartID, seq uint64) (lathe.Part, string, bool) {
+// at returns a part and how long its text was after an event of that part; nil for
+// a part that is no longer kept.
+func (l *live) at(id lathe.PartID, seq uint64) (*openPart, int) {
 	if !l.has(seq) {
 		l.bus.Seq() // returns when the event that is being published is
 	}
@@ -189,13 +175,22 @@ func (l *live) at(id lathe.PartID, seq uint64) (lathe.Part, string, bool) {
 	defer l.mu.Unlock()
 	p := l.parts[id]
 	if p == nil {
-		return lathe.Part{}, "", false
+		return nil, 0
 	}
 	end, ok := p.marks.at(seq)
 	if !ok {
-		return lathe.Part{}, "", false
+		return nil, 0
 	}
-	return p.part, p.upTo(end), true
+	return p, end
+}
+
+// text returns a part that [live.at] gave with its text as of an event, and whether
+// it is still kept: else its turn is over.
+func (l *live) text(id lathe.PartID, p *openPart, seq uint64) (lathe.Part, wire.Text, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	end, _ := p.marks.at(seq)
+	return p.part, p.upTo(end), l.parts[id] == p
 }
 
 func (l *live) has(seq uint64) bool {
@@ -219,7 +214,7 @@ func (l *live) overlay(messages []lathe.Message) {
 				continue
 			}
 			if o := l.parts[p.ID]; o != nil && !o.closed {
-				messages[i].Parts[j].Body = withText(p.Body, o.upTo(o.size))
+				messages[i].Parts[j].Body = withText(p.Body, o.upTo(o.size).String())
 			}
 		}
 	}

@@ -115,7 +115,7 @@ func (p *published) check(got []string) string {
 	last := map[string]int{}
 	for _, env := range p.envs {
 		for _, raw := range wire.EncodeStream(env.Event, "", env.Time) {
-			f := parseFrame(raw)
+			f := parseFrame(raw.Bytes())
 			e := entry{line: f.kind + " " + key(f)}
 			if f.kind == "message.part.updated" {
 				e.part = f.props["part"].(map[string]any)["id"].(string)

@@ -296,12 +296,12 @@ func (c *call) failLate(err error) error {
 }
 
 func (c *call) writeLate(v any) error {
-	body, err := wire.Marshal(v)
+	body, err := wire.Encode(v)
 	if err != nil {
 		return err
 	}
-	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTimeout))
-	_, err = c.w.Write(body)
+	_ = http.NewResponseController(c.w).SetWriteDeadline(writeUntil(body.Size()))
+	_, err = body.WriteTo(c.w)
 	return err
 }
 

@@ -104,8 +104,11 @@ func (c *call) ownEvents() (any, error) {
 	h.Set("X-Accel-Buffering", "no")
 	c.w.WriteHeader(http.StatusOK)
 	out := &ownStream{s: c.s, w: c.w, rc: rc}
-	out.put(at, fmt.Appendf(nil, `{"type":"server.connected","properties":{"resumed":%t}}`, resumed))
-	if err := out.run(c.ctx(), sub); errors.Is(err, bus.ErrSlow) {
+	err = out.put(at, wire.Raw(fmt.Appendf(nil, `{"type":"server.connected","properties":{"resumed":%t}}`, resumed)))
+	if err == nil {
+		err = out.run(c.ctx(), sub)
+	}
+	if errors.Is(err, bus.ErrSlow) {
 		c.s.opts.Log.Warn("event stream closed: the client is too slow", "id", c.w.id)
 	}
 	return done{}, nil
@@ -136,26 +139,41 @@ type ownStream struct {
 
 const ownFlush = 64 << 10
 
-func (o *ownStream) put(seq uint64, data []byte) {
+// put writes a frame; one with a long text goes out at once.
+func (o *ownStream) put(seq uint64, ev wire.Output) error {
 	if seq != 0 {
 		fmt.Fprintf(&o.buf, "id: %s\n", o.s.eventID(seq))
 	}
 	o.buf.WriteString("data: ")
-	o.buf.Write(data)
-	o.buf.WriteString("\n\n")
+	raw, ok := ev.Whole()
+	if !ok {
+		frame := ev.Wrap(o.buf.Bytes(), frameEnd)
+		o.buf.Reset()
+		return o.send(frame)
+	}
+	o.buf.Write(raw)
+	o.buf.Write(frameEnd)
+	if o.buf.Len() > ownFlush {
+		return o.flush()
+	}
+	return nil
+}
+
+func (o *ownStream) send(out wire.Output) error {
+	_ = o.rc.SetWriteDeadline(writeUntil(out.Size()))
+	if _, err := out.WriteTo(o.w); err != nil {
+		return err
+	}
+	return o.rc.Flush()
 }
 
 func (o *ownStream) flush() error {
 	if o.buf.Len() == 0 {
 		return nil
 	}
-	_ = o.rc.SetWriteDeadline(time.Now().Add(writeTimeout))
-	_, err := o.w.Write(o.buf.Bytes())
+	err := o.send(wire.Raw(o.buf.Bytes()))
 	o.buf.Reset()
-	if err != nil {
-		return err
-	}
-	return o.rc.Flush()
+	return err
 }
 
 func (o *ownStream) run(ctx context.Context, sub *bus.Subscription) error {
@@ -169,20 +187,19 @@ func (o *ownStream) run(ctx context.Context, sub *bus.Subscription) error {
 			env, err = sub.Next(beat)
 			cancel()
 		}
+		var put error
 		switch {
 		case err == nil:
-			if data := wire.EncodeOwnEvent(o.s.measured(env)); data != nil {
-				o.put(env.Seq, data)
+			if ev, ok := wire.EncodeOwnEvent(o.s.measured(env)); ok {
+				put = o.put(env.Seq, ev)
 			}
 		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-			o.put(0, wire.EncodeHeartbeat())
+			put = o.put(0, wire.Raw(wire.EncodeHeartbeat()))
 		default:
 			return errors.Join(err, o.flush())
 		}
-		if o.buf.Len() > ownFlush {
-			if err := o.flush(); err != nil {
-				return err
-			}
+		if put != nil {
+			return put
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"lathe/internal/opencode/wire"
 	"lathe/internal/worktree"
 )
 
@@ -97,6 +98,6 @@ func (c *call) vcsDiffRaw() (any, error) {
 	}
 	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTimeout + time.Duration(b.Len()>>10)*time.Millisecond))
 	c.w.Header().Set("Content-Type", "text/x-diff; charset=utf-8")
-	c.s.send(c.w, c.r, http.StatusOK, []byte(b.String()))
+	c.s.send(c.w, c.r, http.StatusOK, wire.Raw([]byte(b.String())))
 	return done{}, nil
 }

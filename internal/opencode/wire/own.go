@@ -103,17 +103,19 @@ type ownHistory struct {
 	More     bool              `json:"more"`
 }
 
+type ownPage struct {
+	Messages []any  `json:"messages"`
+	Event    string `json:"event"`
+	More     bool   `json:"more"`
+}
+
 // EncodeOwnHistory returns a page of messages.
 func EncodeOwnHistory(h api.History) any {
 	list := make([]any, 0, len(h.Messages))
 	for _, m := range h.Messages {
 		list = append(list, EncodeOwnMessage(m))
 	}
-	return struct {
-		Messages []any  `json:"messages"`
-		Event    string `json:"event"`
-		More     bool   `json:"more"`
-	}{list, h.Event, h.More}
+	return ownPage{list, h.Event, h.More}
 }
 
 // DecodeOwnHistory reads a page of messages.
@@ -164,8 +166,9 @@ type prunedProps struct {
 	Tokens    int64           `json:"tokens"`
 }
 
-// EncodeOwnEvent returns an event for lathe's own stream, nil when it has no JSON.
-func EncodeOwnEvent(env lathe.Envelope) []byte {
+// EncodeOwnEvent returns an event for lathe's own stream, and false when it has no
+// JSON.
+func EncodeOwnEvent(env lathe.Envelope) (Output, bool) {
 	kind, props := describe(env.Event)
 	out := ownEvent{Time: ms(env.Time), Directory: env.Directory, Type: kind, Properties: props}
 	switch ev := env.Event.(type) {
@@ -185,13 +188,10 @@ func EncodeOwnEvent(env lathe.Envelope) []byte {
 		out.Type, out.Properties = prunedEvent, prunedProps{ev.SessionID, ev.Results, ev.Tokens}
 	}
 	if out.Type == "" {
-		return nil
+		return Output{}, false
 	}
-	b, err := Marshal(out)
-	if err != nil { // metadata of a tool that has no JSON
-		return nil
-	}
-	return b
+	b, err := Encode(out)
+	return b, err == nil // metadata of a tool may have no JSON
 }
 
 // DecodeOwnEvent reads what [EncodeOwnEvent] wrote. The error is [ErrUnknownEvent]

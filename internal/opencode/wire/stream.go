@@ -40,7 +40,7 @@ type (
 // EncodeStream returns all that a stream says about an event, in order, for
 // clients of both lines. A [lathe.PartDelta] says nothing here: see
 // [EncodePartDelta] and [EncodeStreamPart].
-func EncodeStream(ev lathe.Event, id string, at time.Time) [][]byte {
+func EncodeStream(ev lathe.Event, id string, at time.Time) []Output {
 	kind, props := describe(ev)
 	if kind == "" {
 		return nil
@@ -53,14 +53,14 @@ func EncodeStream(ev lathe.Event, id string, at time.Time) [][]byte {
 	case partUpdated:
 		props = partUpdated18{ev.(lathe.PartUpdated).Part.SessionID, p, ms(at)}
 	}
-	first, err := Marshal(streamed{id, kind, props})
-	if err != nil {
+	first, err := Encode(streamed{id, kind, props})
+	if err != nil { // metadata of a tool that has no JSON
 		return nil
 	}
-	out := [][]byte{first}
+	out := []Output{first}
 	if st, ok := ev.(lathe.SessionStatus); ok {
 		if _, idle := st.Status.(lathe.Idle); idle {
-			if b, err := Marshal(streamed{id + "1", "session.idle", sessionRef{st.SessionID}}); err == nil {
+			if b, err := Encode(streamed{id + "1", "session.idle", sessionRef{st.SessionID}}); err == nil {
 				out = append(out, b)
 			}
 		}
@@ -68,30 +68,39 @@ func EncodeStream(ev lathe.Event, id string, at time.Time) [][]byte {
 	return out
 }
 
-// EncodePartDelta returns message.part.delta, which 1.18 appends to the part.
-func EncodePartDelta(d lathe.PartDelta, id string) []byte {
-	b, err := Marshal(streamed{id, "message.part.delta", partDelta{d.SessionID, d.MessageID, d.PartID, "text", d.Delta}})
+// EncodePartDelta returns message.part.delta, which 1.18 appends to the part, with
+// a text in place of the delta's own.
+func EncodePartDelta(d lathe.PartDelta, text Text, id string) Output {
+	var c cutter
+	out, err := c.encode(streamed{id, "message.part.delta", partDelta{d.SessionID, d.MessageID, d.PartID, "text", c.text(text)}})
 	if err != nil { // strings always encode
 		panic(err)
 	}
-	return b
+	return out
 }
 
-// EncodeStreamPart is [EncodePartUpdated] for clients of both lines.
-func EncodeStreamPart(p lathe.Part, delta, id string) ([]byte, bool) {
-	b, err := Marshal(streamed{id, "message.part.updated", partUpdated18{SessionID: p.SessionID, partUpdated: partUpdated{EncodePart(p), delta}}})
-	return b, err == nil
+// EncodeStreamPart is [EncodePartUpdated] for clients of both lines, of a text or
+// reasoning part whose text is all that is given.
+func EncodeStreamPart(p lathe.Part, all, delta Text, id string) (Output, bool) {
+	var c cutter
+	props := partUpdated18{SessionID: p.SessionID, partUpdated: partUpdated{c.withText(p, all), c.text(delta)}}
+	out, err := c.encode(streamed{id, "message.part.updated", props})
+	return out, err == nil
 }
 
 // EncodeGlobalIn is [EncodeGlobal] with the project that the directory belongs
 // to. Events of no directory are those of "global".
-func EncodeGlobalIn(directory, project string, event []byte) ([]byte, error) {
+func EncodeGlobalIn(directory, project string, event Output) (Output, error) {
 	if directory == "" {
 		directory = "global"
 	}
-	return Marshal(struct {
+	around, err := Marshal(struct {
 		Directory string  `json:"directory"`
 		Project   string  `json:"project,omitempty"`
 		Payload   rawJSON `json:"payload"`
-	}{directory, project, event})
+	}{directory, project, rawJSON("0")})
+	if err != nil {
+		return Output{}, err
+	}
+	return event.Wrap(around[:len(around)-len("0}")], []byte("}")), nil
 }

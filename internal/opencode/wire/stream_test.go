@@ -19,21 +19,21 @@ func TestStreamRoundTrip(t *testing.T) {
 		if len(frames) == 0 {
 			continue
 		}
-		got, err := DecodeEvent(frames[0])
+		got, err := DecodeEvent(frames[0].Bytes())
 		if errors.Is(err, ErrUnknownEvent) {
 			continue
 		}
 		if err != nil {
-			t.Errorf("%T: %v in %s", ev, err, frames[0])
+			t.Errorf("%T: %v in %s", ev, err, frames[0].Bytes())
 			continue
 		}
 		again := EncodeStream(got, "evt_1", at)
-		if diff := cmp.Diff(string(frames[0]), string(again[0])); diff != "" {
+		if diff := cmp.Diff(string(frames[0].Bytes()), string(again[0].Bytes())); diff != "" {
 			t.Errorf("%T (-first +again):\n%s", ev, diff)
 		}
 	}
 	d := lathe.PartDelta{SessionID: "ses_1", MessageID: "msg_1", PartID: "prt_1", Delta: "x"}
-	if got, err := DecodeEvent(EncodePartDelta(d, "evt_1")); err != nil || got != d {
+	if got, err := DecodeEvent(EncodePartDelta(d, TextOf("x"), "evt_1").Bytes()); err != nil || got != d {
 		t.Errorf("delta: %+v, %v", got, err)
 	}
 }
@@ -53,7 +53,7 @@ func TestPromptRoundTrip(t *testing.T) {
 func FuzzDecodeEvent(f *testing.F) {
 	for _, ev := range events() {
 		for _, raw := range EncodeStream(ev, "evt_1", time.Time{}) {
-			f.Add(raw)
+			f.Add(raw.Bytes())
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
