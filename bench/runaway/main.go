@@ -5,12 +5,15 @@
 // the largest resident size that the kernel saw.
 //
 //	go run ./bench/runaway -lathe PROGRAM
+//	go run ./bench/runaway -lathe PROGRAM -serve -listen 4
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -21,6 +24,9 @@ import (
 	"syscall"
 	"time"
 )
+
+// bound is what an answer may hold where its model sets no lower one.
+const bound = 32 << 20
 
 // timeout ends a run that hangs.
 const timeout = 2 * time.Minute
@@ -37,12 +43,20 @@ func main() {
 	program := flag.String("lathe", "lathe", "the program to measure")
 	only := flag.String("only", "", "measure the answers whose name contains this")
 	face := flag.String("format", "default", "--format of the run")
+	server := flag.Bool("serve", false, "measure a server that answers over HTTP, in place of a run")
+	listen := flag.Int("listen", 1, "clients that follow the server's events")
 	flag.Parse()
 	for _, a := range answers() {
 		if !strings.Contains(a.name, *only) {
 			continue
 		}
-		r, err := measure(*program, *face, a)
+		var r fmt.Stringer
+		var err error
+		if *server {
+			r, err = serve(*program, *listen, a)
+		} else {
+			r, err = measure(*program, *face, a)
+		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "runaway:", err)
 			os.Exit(1)
@@ -91,16 +105,18 @@ func quote(s string) string {
 	return string(b)
 }
 
-// provider says a once; what it is asked afterwards it answers with a word.
+// provider says a once, to the first request with tools; everything else, such as
+// the request for a title, it answers with a word.
 func provider(a answer, sent *atomic.Int64) http.Handler {
 	var asked atomic.Int64
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
-		if asked.Add(1) > 1 {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || !bytes.Contains(body, []byte(`"tools"`)) || asked.Add(1) > 1 {
 			_, _ = w.Write([]byte(delta(`{"content":"fine"}`) + finish("stop")))
 			return
 		}
-		_, err := w.Write([]byte(a.head))
+		_, err = w.Write([]byte(a.head))
 		for i := 0; err == nil && a.again != "" && (a.times == 0 || i < a.times); i++ {
 			var n int
 			n, err = w.Write([]byte(a.again))
@@ -190,7 +206,7 @@ func prepare(repo, url string, limit int) error {
 		limit = 100_000_000
 	}
 	model["limit"] = map[string]any{"context": 200_000, "output": limit}
-	conf, err := json.Marshal(map[string]any{"provider": map[string]any{"p": map[string]any{
+	conf, err := json.Marshal(map[string]any{"permission": "allow", "provider": map[string]any{"p": map[string]any{
 		"npm": "@ai-sdk/openai-compatible", "options": map[string]any{"baseURL": url + "/v1", "apiKey": "k"},
 		"models": map[string]any{"m": model},
 	}}})

@@ -34,9 +34,6 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// bound is what an answer may hold where its model sets no lower one.
-const bound = 32 << 20
-
 // A run whose provider never ends its answer takes at most four times the bound of
 // an answer more than one that says a word. What came is printed, and why no more did.
 func TestPeak(t *testing.T) {
@@ -71,6 +68,36 @@ func TestPeak(t *testing.T) {
 	for name, size := range map[string]int64{"text, no limit": bound - 20_000, "a text of 31 MB": 31_000_000 - 1} {
 		if n := results[name].printed; n < size || n > bound {
 			t.Errorf("%s: %d bytes of the answer were printed", name, n)
+		}
+	}
+}
+
+// A server takes as little, whether the answer is waited for over HTTP or clients are
+// sent whole parts while it comes, and gives it back afterwards.
+func TestServerPeak(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, listeners := range []int{0, 1, 5} {
+		for _, a := range answers() {
+			if a.name != "text, no limit" && a.name != "a text of 31 MB" && (a.name != "reasoning, no limit" || listeners != 1) {
+				continue
+			}
+			s, err := serve(self, listeners, a, asLathe+"=1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Log(s)
+			if s.answer < 31_000_000 || listeners > 0 && s.sent < int64(listeners)*31_000_000 {
+				t.Errorf("%s: an answer of %d bytes, events of %d", s.name, s.answer, s.sent)
+			}
+			if s.peak > s.idle+4*bound {
+				t.Errorf("%s: %d MB at most, %d MB before", s.name, s.peak>>20, s.idle>>20)
+			}
+			if s.after > s.idle+bound {
+				t.Errorf("%s: %d MB are kept, %d MB before", s.name, s.after>>20, s.idle>>20)
+			}
 		}
 	}
 }
