@@ -12,7 +12,7 @@ func (c *call) projectList() (any, error) {
 	if _, _, err := c.instance(); err != nil { // opening it makes it known
 		return nil, err
 	}
-	all, err := c.s.opts.Service.Projects(c.ctx())
+	all, err := c.s.opts.Service.Projects.List(c.ctx())
 	return wire.EncodeProjects(all), err
 }
 
@@ -21,7 +21,7 @@ func (c *call) projectCurrent() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := c.s.opts.Service.CurrentProject(context.WithoutCancel(c.ctx()), dir)
+	p, err := c.s.opts.Service.Projects.Current(context.WithoutCancel(c.ctx()), dir)
 	return wire.EncodeProject(p), err
 }
 
@@ -37,7 +37,7 @@ func (c *call) projectUpdate() (any, error) {
 		return nil, err
 	}
 	id := c.r.PathValue("projectID")
-	p, err := c.s.opts.Service.UpdateProject(context.WithoutCancel(c.ctx()), id, func(p *lathe.Project) error {
+	p, err := c.s.opts.Service.Projects.Update(context.WithoutCancel(c.ctx()), id, func(p *lathe.Project) error {
 		if field, err := in.Apply(p); err != nil {
 			return &invalid{path: strings.Split(field, "."), msg: err.Error()}
 		}
@@ -57,13 +57,13 @@ func (c *call) projectInitGit() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := c.s.opts.Service.InitGit(c.ctx(), dir)
+	p, err := c.s.opts.Service.Projects.InitGit(c.ctx(), dir)
 	return wire.EncodeProject(p), err
 }
 
 // projectDirectories lists where the files of a project are.
 func (c *call) projectDirectories() (any, error) {
-	p, err := c.s.opts.Service.Project(c.ctx(), c.r.PathValue("projectID"))
+	p, err := c.s.opts.Service.Projects.Get(c.ctx(), c.r.PathValue("projectID"))
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func (c *call) changes(since worktree.Since) ([]worktree.Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := c.s.opts.Service.Changes(c.ctx(), dir, since)
+	list, err := c.s.opts.Service.Projects.Changes(c.ctx(), dir, since)
 	return slices.DeleteFunc(list, func(f worktree.Change) bool {
 		return c.s.own().hold(filepath.Join(inst.Root.Dir, filepath.FromSlash(f.File)))
 	}), err

@@ -9,7 +9,7 @@ import (
 
 	"lathe"
 	"lathe/internal/opencode/wire"
-	"lathe/internal/session"
+	"lathe/internal/project"
 	"lathe/internal/worktree"
 )
 
@@ -18,7 +18,7 @@ func (c *call) worktreeList() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.s.opts.Service.Worktrees(context.WithoutCancel(c.ctx()), dir)
+	all, err := c.s.opts.Service.Projects.Worktrees(context.WithoutCancel(c.ctx()), dir)
 	if all == nil {
 		all = []string{}
 	}
@@ -39,7 +39,7 @@ func (c *call) worktreeCreate() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, prepare, err := c.s.opts.Service.CreateWorktree(c.ctx(), dir, session.WorktreeInput{Name: in.Name, Start: in.StartCommand})
+	w, prepare, err := c.s.opts.Service.Projects.CreateWorktree(c.ctx(), dir, project.WorktreeInput{Name: in.Name, Start: in.StartCommand})
 	if err != nil {
 		return nil, worktreeError("WorktreeCreateFailedError", err)
 	}
@@ -50,11 +50,11 @@ func (c *call) worktreeCreate() (any, error) {
 }
 
 func (c *call) worktreeRemove() (any, error) {
-	return c.onWorktree("WorktreeRemoveFailedError", c.s.opts.Service.RemoveWorktree)
+	return c.onWorktree("WorktreeRemoveFailedError", c.s.opts.Service.Projects.RemoveWorktree)
 }
 
 func (c *call) worktreeReset() (any, error) {
-	return c.onWorktree("WorktreeResetFailedError", c.s.opts.Service.ResetWorktree)
+	return c.onWorktree("WorktreeResetFailedError", c.s.opts.Service.Projects.ResetWorktree)
 }
 
 func (c *call) onWorktree(name string, do func(ctx context.Context, dir, target string) (string, error)) (any, error) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+
 	"lathe"
 	"lathe/internal/instance"
 	"lathe/internal/permission"

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+
 	"lathe"
 	"lathe/internal/instance"
 	"lathe/internal/prompt"

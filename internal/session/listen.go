@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+
 	"lathe/internal/bus"
 	"lathe/internal/instance"
 )

@@ -17,6 +17,7 @@ import (
 	"lathe"
 	"lathe/internal/bus"
 	"lathe/internal/instance"
+	"lathe/internal/project"
 	"lathe/internal/share"
 	"lathe/internal/store"
 	"lathe/internal/turn"
@@ -41,7 +42,8 @@ type Options struct {
 
 // Service owns the sessions of a process. It is safe for concurrent use.
 type Service struct {
-	Shares *share.Service // publishes sessions
+	Shares   *share.Service   // publishes sessions
+	Projects *project.Service // projects and worktrees
 
 	opts Options
 	ctx  context.Context // ends all turns
@@ -52,7 +54,6 @@ type Service struct {
 	instances map[string]*opening
 	questions questions
 	runners   map[lathe.SessionID]*runner
-	preparing preparing
 	owed      owed
 	elsewhere elsewhere
 }
@@ -80,6 +81,7 @@ func New(o Options) *Service {
 		opts: o, ctx: ctx, stop: stop,
 		instances: map[string]*opening{}, runners: map[lathe.SessionID]*runner{},
 	}
+	s.Projects = project.New(project.Options{Sessions: s, Store: o.Store, Bus: o.Bus, Log: o.Log, Now: o.Now, NewName: newSlug})
 	s.Shares = share.New(share.Options{Remote: o.Sharing, Sessions: s, Store: o.Store, Bus: o.Bus, Log: o.Log})
 	return s
 }
@@ -88,6 +90,7 @@ func New(o Options) *Service {
 // closes the instances. It does not close the store or the bus.
 func (s *Service) Close() error {
 	s.stop(turn.ErrAborted)
+	s.Projects.Close()
 	s.wg.Wait()
 	s.Shares.Close()
 	s.mu.Lock()

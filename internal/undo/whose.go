@@ -38,17 +38,12 @@ func (u *Changes) Patch(ctx context.Context, store *snapshot.Store, from string)
 	}
 	w := writers{own: wroteBy(u.inst, u.inst.Root.Dir, beside.Answer), more: beside.More}
 	for _, o := range beside.Others {
-		if within(store.Top(), o.Directory) {
+		if workspace.Within(store.Top(), o.Directory) {
 			w.others = append(w.others, wroteBy(u.inst, o.Directory, o.Message))
 		}
 	}
 	p.Files, p.Shared = w.sort(p.Files)
 	return p, now, nil
-}
-
-func within(top, dir string) bool {
-	sep := string(filepath.Separator)
-	return dir == top || strings.HasPrefix(dir, strings.TrimSuffix(top, sep)+sep)
 }
 
 // wroteBy is what the tools of one answer did to files.

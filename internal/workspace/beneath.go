@@ -48,7 +48,7 @@ func (r Root) ReadDir(real string, limit int) ([]fs.DirEntry, error) {
 // before, since opening alone can act.
 func (r Root) open(real string) (*os.File, error) {
 	base := r.Dir
-	if !within(base, real) && r.TopLevel != "/" {
+	if !Within(base, real) && r.TopLevel != "/" {
 		base = r.TopLevel
 	}
 	rel, err := filepath.Rel(base, real)

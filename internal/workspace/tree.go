@@ -75,7 +75,7 @@ func (t Tree) enters(root, path string, e fs.DirEntry, seen map[string]bool) boo
 		return true
 	}
 	real, err := Resolve(path)
-	if err != nil || seen[real] || within(real, root) || t.Enter != nil && !t.Enter(real) {
+	if err != nil || seen[real] || Within(real, root) || t.Enter != nil && !t.Enter(real) {
 		return false
 	}
 	seen[real] = true

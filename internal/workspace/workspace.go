@@ -159,7 +159,7 @@ func (r Root) Contains(path string) bool {
 	if err != nil {
 		return false
 	}
-	return within(r.Dir, real) || r.TopLevel != "/" && within(r.TopLevel, real)
+	return Within(r.Dir, real) || r.TopLevel != "/" && Within(r.TopLevel, real)
 }
 
 // Resolve is [Resolve] for a path that may be relative to Dir. It joins without
@@ -206,8 +206,8 @@ func (r Root) Name(path string) string {
 	return filepath.ToSlash(real)
 }
 
-// within reports whether path is dir or below it; both are resolved.
-func within(dir, path string) bool {
+// Within reports whether a path is a directory or lies in it; both are resolved.
+func Within(dir, path string) bool {
 	if dir == path {
 		return true
 	}

@@ -1,4 +1,4 @@
-package session
+package project
 
 import (
 	"context"
@@ -60,7 +60,7 @@ func (p *preparing) stop(ctx context.Context, dir string) error {
 
 // Worktrees returns the linked worktrees of a directory's repository.
 func (s *Service) Worktrees(ctx context.Context, dir string) ([]string, error) {
-	inst, err := s.Instance(ctx, dir)
+	inst, err := s.sessions.Instance(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -70,13 +70,13 @@ func (s *Service) Worktrees(ctx context.Context, dir string) ([]string, error) {
 // worktrees returns the repository of a directory. The instance is for others too,
 // so it is made even if the request is given up.
 func (s *Service) worktrees(ctx context.Context, dir string) (*instance.Instance, *worktree.Repo, error) {
-	inst, err := s.Instance(context.WithoutCancel(ctx), dir)
+	inst, err := s.sessions.Instance(context.WithoutCancel(ctx), dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	repo, err := worktree.Open(worktree.Options{
 		Root: inst.Root, Dir: filepath.Join(inst.Paths.Data, "worktree", inst.Project.ID), Environ: inst.Shell.Env,
-		Trusted: inst.Trust.Given, Now: s.opts.Now, Name: newSlug,
+		Trusted: inst.Trust.Given, Now: s.now, Name: s.newName,
 	})
 	return inst, repo, err
 }
@@ -111,7 +111,7 @@ func (s *Service) CreateWorktree(ctx context.Context, dir string, in WorktreeInp
 		if err := repo.Fill(ctx, w); err != nil {
 			return err
 		}
-		s.opts.Bus.Publish(w.Directory, lathe.WorktreeReady{Name: w.Name, Branch: w.Branch})
+		s.bus.Publish(w.Directory, lathe.WorktreeReady{Name: w.Name, Branch: w.Branch})
 		return nil
 	}
 	scripts := append(s.startCommand(context.WithoutCancel(ctx), inst), in.Start)
@@ -121,7 +121,7 @@ func (s *Service) CreateWorktree(ctx context.Context, dir string, in WorktreeInp
 // startCommand is what the person set for the worktrees of this checkout. What was
 // set for another clone does not run here: that one may be trusted and this not.
 func (s *Service) startCommand(ctx context.Context, inst *instance.Instance) []string {
-	p, err := s.opts.Store.Project(ctx, inst.Project.ID)
+	p, err := s.store.Project(ctx, inst.Project.ID)
 	if err != nil || p.StartIn != inst.Root.Worktree {
 		return nil
 	}
@@ -159,7 +159,7 @@ func (s *Service) prepare(inst *instance.Instance, dir string, fill func(context
 			if e, ok := errors.AsType[*lathe.Error](err); ok {
 				message = e.Msg
 			}
-			s.opts.Bus.Publish(dir, lathe.WorktreeFailed{Message: message})
+			s.bus.Publish(dir, lathe.WorktreeFailed{Message: message})
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -235,7 +235,7 @@ func (s *Service) settled(ctx context.Context, dir, target string) (*instance.In
 	if err != nil {
 		return nil, nil, "", err
 	}
-	if err := s.idleBelow(ctx, root.TopLevel); err != nil {
+	if err := s.sessions.IdleBelow(ctx, root.TopLevel); err != nil {
 		return nil, nil, "", err
 	}
 	return inst, repo, root.TopLevel, s.preparing.stop(ctx, root.TopLevel)

@@ -1,0 +1,197 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"lathe"
+	"lathe/internal/bus"
+	"lathe/internal/instance"
+	"lathe/internal/store"
+	"lathe/internal/workspace"
+	"lathe/internal/worktree"
+)
+
+// Sessions is what projects need of the sessions of this process.
+type Sessions interface {
+	// Instance returns what a directory is equipped with.
+	Instance(ctx context.Context, dir string) (*instance.Instance, error)
+	// Directories returns those that have an instance; Dispose forgets one.
+	Directories() []string
+	Dispose(ctx context.Context, dir string) error
+	// IdleBelow returns an error while a session works in a resolved directory or below it.
+	IdleBelow(ctx context.Context, top string) error
+}
+
+// Options configure a [Service]. All of it is needed.
+type Options struct {
+	Sessions Sessions
+	Store    *store.Store
+	Bus      *bus.Bus
+	Log      *slog.Logger
+	Now      func() time.Time
+	NewName  func() string // of a worktree that was given none; it need not be unique
+}
+
+// Service knows the projects that lathe ran in and makes linked worktrees of them.
+// It is safe for concurrent use.
+type Service struct {
+	sessions Sessions
+	store    *store.Store
+	bus      *bus.Bus
+	log      *slog.Logger
+	now      func() time.Time
+	newName  func() string
+
+	ctx       context.Context // ends the preparation of worktrees
+	stop      context.CancelFunc
+	wg        sync.WaitGroup
+	preparing preparing
+}
+
+// New returns a service. Close it to end the start commands of worktrees.
+func New(o Options) *Service {
+	ctx, stop := context.WithCancel(context.Background())
+	return &Service{
+		sessions: o.Sessions, store: o.Store, bus: o.Bus, log: o.Log, now: o.Now, newName: o.NewName, ctx: ctx, stop: stop,
+	}
+}
+
+// Close ends the preparation of worktrees and waits for it.
+func (s *Service) Close() {
+	s.stop()
+	s.wg.Wait()
+}
+
+// Get returns a project with its linked worktrees.
+func (s *Service) Get(ctx context.Context, id string) (lathe.Project, error) {
+	p, err := s.store.Project(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return p, noProject(id)
+	}
+	return withSandboxes(ctx, p), err
+}
+
+func noProject(id string) error {
+	return lathe.Errorf(lathe.CodeNotFound, "a project is known once lathe ran in it; GET /project lists them", "Project not found: %.80s", id)
+}
+
+// List returns all projects with their linked worktrees, the one used last
+// first.
+func (s *Service) List(ctx context.Context) ([]lathe.Project, error) {
+	all, err := s.store.Projects(ctx)
+	for i := range all {
+		all[i] = withSandboxes(ctx, all[i])
+	}
+	return all, err
+}
+
+// withSandboxes looks for the linked worktrees that are there now.
+func withSandboxes(ctx context.Context, p lathe.Project) lathe.Project {
+	if p.VCS == "" {
+		return p
+	}
+	if root, err := workspace.Find(ctx, p.Worktree); err == nil {
+		p.Sandboxes = worktree.Linked(ctx, root)
+	}
+	return p
+}
+
+// Current returns the project of a directory. Clones of a repository are
+// one project; its worktree is that of the directory's own.
+func (s *Service) Current(ctx context.Context, dir string) (lathe.Project, error) {
+	inst, err := s.sessions.Instance(ctx, dir)
+	if err != nil {
+		return lathe.Project{}, err
+	}
+	return s.projectOf(ctx, inst)
+}
+
+func (s *Service) projectOf(ctx context.Context, inst *instance.Instance) (lathe.Project, error) {
+	p, err := s.store.Project(ctx, inst.Project.ID)
+	if errors.Is(err, store.ErrNotFound) { // a store that cannot be written does not know it
+		p, err = inst.Project, nil
+	}
+	p.Worktree, p.VCS = inst.Root.Worktree, inst.Root.VCS
+	p.Sandboxes = worktree.Linked(ctx, inst.Root)
+	return p, err
+}
+
+// Update changes what a person sets about a project, and tells of it.
+func (s *Service) Update(ctx context.Context, id string, change func(*lathe.Project) error) (p lathe.Project, err error) {
+	err = s.store.Batch(ctx, func(tx store.Tx) error {
+		p, err = tx.UpdateProject(id, func(p *lathe.Project) error {
+			p.Updated = s.now()
+			return change(p)
+		})
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return p, noProject(id)
+	}
+	if err != nil {
+		return p, err
+	}
+	p = withSandboxes(ctx, p)
+	s.bus.Publish("", lathe.ProjectUpdated{Project: p})
+	return p, nil
+}
+
+// tellProject tells that the worktrees of an instance's project are others now.
+func (s *Service) tellProject(ctx context.Context, inst *instance.Instance) {
+	p, err := s.projectOf(ctx, inst)
+	if err != nil {
+		s.log.Warn("a change of a project is not told", "err", err)
+		return
+	}
+	s.bus.Publish("", lathe.ProjectUpdated{Project: p})
+}
+
+// InitGit makes a directory a git repository, unless it is in one, and returns its
+// project. It is refused while a session works below the directory.
+func (s *Service) InitGit(ctx context.Context, dir string) (lathe.Project, error) {
+	inst, err := s.sessions.Instance(context.WithoutCancel(ctx), dir)
+	if err != nil {
+		return lathe.Project{}, err
+	}
+	if inst.Root.VCS != "" {
+		return s.projectOf(ctx, inst)
+	}
+	top, home := inst.Root.Dir, inst.Paths.Home
+	if real, err := workspace.Resolve(home); err == nil {
+		home = real
+	}
+	if filepath.Dir(top) == top || home != "" && workspace.Within(top, home) {
+		return lathe.Project{}, lathe.Errorf(lathe.CodeInvalid, "make one in a directory of the project's own", "%s is or holds the home directory, which is no place for a repository", top)
+	}
+	if err := s.sessions.IdleBelow(ctx, top); err != nil {
+		return lathe.Project{}, err
+	}
+	if err := worktree.Init(ctx, top, inst.Shell.Env); err != nil {
+		return lathe.Project{}, err
+	}
+	save := context.WithoutCancel(ctx)
+	if err := s.disposeBelow(save, top); err != nil {
+		return lathe.Project{}, err
+	}
+	if inst, err = s.sessions.Instance(save, dir); err != nil {
+		return lathe.Project{}, err
+	}
+	s.tellProject(save, inst)
+	return s.projectOf(save, inst)
+}
+
+// disposeBelow forgets the instances of a directory and of those below it.
+func (s *Service) disposeBelow(ctx context.Context, top string) error {
+	var errs []error
+	for _, dir := range s.sessions.Directories() {
+		if real, err := workspace.Resolve(dir); err == nil && workspace.Within(top, real) {
+			errs = append(errs, s.sessions.Dispose(ctx, dir))
+		}
+	}
+	return errors.Join(errs...)
+}
