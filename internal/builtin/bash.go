@@ -105,9 +105,8 @@ func (e *Env) timeout(ms *float64) (time.Duration, error) {
 // judge asks for everything the command needs permission for, and returns what it
 // would do.
 func (e *Env) judge(ctx context.Context, call *tool.Call, in bashInput, dir string) (judge.Analysis, error) {
-	a := judge.Analyze(in.Command, judge.Env{
-		Dir: dir, Home: e.Home, Lookup: e.variable, FoldCase: runtime.GOOS == "darwin" || runtime.GOOS == "windows",
-	})
+	env := judge.Env{Dir: dir, Home: e.Home, Lookup: e.variable, FoldCase: runtime.GOOS == "darwin" || runtime.GOOS == "windows"}
+	a := judge.Analyze(in.Command, env)
 	if err := e.refuse(call, a); err != nil {
 		return a, err
 	}
@@ -132,8 +131,11 @@ func (e *Env) judge(ctx context.Context, call *tool.Call, in bashInput, dir stri
 		if req.Permission == "edit" {
 			e.guard(a.Writes, &req)
 		}
+		e.describe(&req, a)
 		all = append(all, req)
 	}
+	change := effects{root: e.Root, env: env}
+	all = append(all, change.request(a, in.Command)...)
 	if len(all) == 0 {
 		return a, nil
 	}

@@ -98,7 +98,7 @@ func (c change) unified() string {
 
 // approve asks for permission to make the changes. The diff is what the user sees.
 func (e *Env) approve(ctx context.Context, call *tool.Call, shown string, changes ...change) error {
-	req := tool.Request{Permission: "edit", Always: []string{"*"}}
+	req := tool.Request{Permission: "edit", Always: []string{"*"}, Doing: "this would change " + changes[0].from.name}
 	var paths []string
 	for _, c := range changes {
 		req.Patterns = append(req.Patterns, c.from.rel)

@@ -115,6 +115,7 @@ func (e *Env) task(ctx context.Context, call *tool.Call, in taskInput) (tool.Res
 	if err := ask(ctx, call, tool.Request{
 		Permission: "task", Patterns: []string{in.Agent}, Always: []string{"*"},
 		Metadata: map[string]any{"description": in.Description, "subagent_type": in.Agent},
+		Doing:    "this would start the agent " + in.Agent, Instead: "use another agent",
 	}); err != nil {
 		return tool.Result{}, err
 	}

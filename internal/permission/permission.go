@@ -5,7 +5,6 @@ package permission
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,27 +19,6 @@ var (
 	ErrNotFound = errors.New("no such permission ask is waiting")
 	ErrClosed   = errors.New("the permission service is closed")
 )
-
-// Denied means that a rule forbids the call. Rules are those for its permission.
-type Denied struct{ Rules []lathe.Rule }
-
-// DeniedText is what the model is told of a denial, before the rules.
-const DeniedText = "A rule of the user prevents this specific tool call. The rules that concern it: "
-
-// Error tells the model about the rules, as JSON.
-func (e *Denied) Error() string {
-	type rule struct {
-		Permission string `json:"permission"`
-		Pattern    string `json:"pattern"`
-		Action     string `json:"action"`
-	}
-	rules := make([]rule, len(e.Rules))
-	for i, r := range e.Rules {
-		rules[i] = rule{r.Permission, r.Pattern, string(r.Action)}
-	}
-	list, _ := json.Marshal(rules) // strings always encode
-	return DeniedText + string(list)
-}
 
 // Rejected means that the user said no; the turn stops.
 type Rejected struct{}
@@ -137,7 +115,7 @@ func (s *Service) wanted(in AskInput) (wants []tool.Request, err error) {
 		switch s.judge(req, in.Policy) {
 		case lathe.Allow:
 		case lathe.Deny:
-			return nil, &Denied{Rules: in.concerning(req.Permission)}
+			return nil, denied(req, in.Policy)
 		default:
 			wants = append(wants, req)
 		}
@@ -149,6 +127,9 @@ func (s *Service) wanted(in AskInput) (wants []tool.Request, err error) {
 // among the later ones counts. An approval answers what would be asked; it does
 // not lift a denial, for it may have been given to another agent.
 func (s *Service) judge(req tool.Request, p Policy) lathe.Action {
+	if req.Permission == Change {
+		p = p.naming(Change)
+	}
 	action := lathe.Allow
 	for _, a := range actions(req.Permission, req.Patterns, req.Metadata, p, s.approved) {
 		if a == lathe.Deny {

@@ -259,12 +259,12 @@ func TestAskByRules(t *testing.T) {
 	if !ok {
 		t.Fatalf("got %v", err)
 	}
-	if diff := cmp.Diff(set, denied.Rules); diff != "" {
+	want := &Denied{Permission: "bash", Pattern: "rm", Rule: set[1], Allowed: []string{"ls"}}
+	if diff := cmp.Diff(want, denied); diff != "" {
 		t.Error(diff)
 	}
-	_, list, _ := strings.Cut(err.Error(), ": ")
-	if !json.Valid([]byte(list)) || len(s.kinds()) != 0 {
-		t.Errorf("%s; %v", err, s.kinds())
+	if len(s.kinds()) != 0 {
+		t.Errorf("events %v", s.kinds())
 	}
 }
 

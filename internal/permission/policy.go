@@ -60,15 +60,27 @@ func (p Policy) without(action lathe.Action) Policy {
 	return out
 }
 
-// concerning returns the rules for a permission, those of ceilings last.
-func (p Policy) concerning(permission string) []lathe.Rule {
-	var out []lathe.Rule
-	for _, rules := range append([][]lathe.Rule{p.Rules}, p.Ceilings...) {
+// Change is the permission of calls that change what they do not name: the state of a
+// repository, installed packages, files that a script writes. Only rules that name it
+// count, since nobody who denies everything else means it: agents that are to change
+// nothing have one.
+const Change = "change"
+
+// naming returns the policy with nothing but the rules that name a permission, which
+// is allowed where none does.
+func (p Policy) naming(permission string) Policy {
+	only := func(rules []lathe.Rule) []lathe.Rule {
+		out := []lathe.Rule{{Permission: permission, Pattern: "*", Action: lathe.Allow}}
 		for _, r := range rules {
-			if Match(r.Permission, permission) {
+			if r.Permission == permission {
 				out = append(out, r)
 			}
 		}
+		return out
+	}
+	out := Policy{Rules: only(p.Rules)}
+	for _, rules := range p.Ceilings {
+		out.Ceilings = append(out.Ceilings, only(rules))
 	}
 	return out
 }

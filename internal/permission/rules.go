@@ -95,6 +95,7 @@ func planRules(p Paths) []lathe.Rule {
 		{Permission: "question", Pattern: "*", Action: lathe.Allow},
 		{Permission: "plan_exit", Pattern: "*", Action: lathe.Allow},
 		{Permission: "edit", Pattern: "*", Action: lathe.Deny},
+		{Permission: Change, Pattern: "*", Action: lathe.Deny},
 		{Permission: "edit", Pattern: ".opencode/plans/*.md", Action: lathe.Allow},
 		{Permission: "edit", Pattern: ".lathe/plans/*.md", Action: lathe.Allow},
 	}
@@ -113,6 +114,7 @@ func exploreRules(p Paths) []lathe.Rule {
 		rules = append(rules, lathe.Rule{Permission: name, Pattern: "*", Action: lathe.Allow})
 	}
 	rules = append(rules, readRules()...)
+	rules = append(rules, lathe.Rule{Permission: Change, Pattern: "*", Action: lathe.Deny})
 	rules = append(rules, lathe.Rule{Permission: "external_directory", Pattern: "*", Action: lathe.AskMe})
 	return append(rules, p.external()...)
 }

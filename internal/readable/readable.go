@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"lathe/internal/ledger"
-	"lathe/internal/permission"
 )
 
 // Output returns the result of a tool without the tags around it. Text that only
@@ -38,9 +37,13 @@ func body(rest, whole string) string {
 	return whole
 }
 
+// deniedText is what earlier versions told the model of a denial, before the rules as
+// JSON; stored sessions hold it.
+const deniedText = "A rule of the user prevents this specific tool call. The rules that concern it: "
+
 // denied says in words which rules forbid a call.
 func denied(text string) string {
-	before, list, ok := strings.Cut(text, permission.DeniedText)
+	before, list, ok := strings.Cut(text, deniedText)
 	if !ok {
 		return text
 	}

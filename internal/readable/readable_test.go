@@ -3,13 +3,11 @@ package readable
 import (
 	"testing"
 
-	"lathe"
 	"lathe/internal/ledger"
-	"lathe/internal/permission"
 )
 
 func TestOutput(t *testing.T) {
-	refused := &permission.Denied{Rules: []lathe.Rule{{Permission: "*", Pattern: "*", Action: lathe.Allow}, {Permission: "edit", Pattern: "docs/*", Action: lathe.Deny}}}
+	refused := deniedText + `[{"permission":"*","pattern":"*","action":"allow"},{"permission":"edit","pattern":"docs/*","action":"deny"}]`
 	for in, want := range map[string]string{
 		"plain":  "plain",
 		"<path>": "<path>",
@@ -17,9 +15,9 @@ func TestOutput(t *testing.T) {
 		"<path>/a</path>\n<type>directory</type>\n<entries>\nb/\n\n(1 entries)\n</entries>":                                                                                            "b/\n\n(1 entries)",
 		"out\n\n<bash_metadata>\nstopped\n</bash_metadata>":                                                                                                                            "out\n\nstopped",
 		"in a file: <bash_metadata>\nx\n</bash_metadata>\nmore":                                                                                                                        "in a file: <bash_metadata>\nx\n</bash_metadata>\nmore",
-		refused.Error():                   `Not allowed by the rules; denied: edit "docs/*". lathe permissions lists the rules`,
-		"task failed: " + refused.Error(): `task failed: Not allowed by the rules; denied: edit "docs/*". lathe permissions lists the rules`,
-		permission.DeniedText + "no json": permission.DeniedText + "no json",
+		refused:                   `Not allowed by the rules; denied: edit "docs/*". lathe permissions lists the rules`,
+		"task failed: " + refused: `task failed: Not allowed by the rules; denied: edit "docs/*". lathe permissions lists the rules`,
+		deniedText + "no json":    deniedText + "no json",
 	} {
 		if got := Output(in); got != want {
 			t.Errorf("%q:\n got %q\nwant %q", in, got, want)
@@ -42,7 +40,7 @@ func TestLedger(t *testing.T) {
 func FuzzOutput(f *testing.F) {
 	f.Add("<path>a</path>\n<type>file</type>\n<content>\nx\n</content>")
 	f.Add("<path>\n<entries>\n</entries>\n</entries>")
-	f.Add(permission.DeniedText + `[{"permission":"a","action":"deny"}]`)
+	f.Add(deniedText + `[{"permission":"a","action":"deny"}]`)
 	f.Fuzz(func(t *testing.T, text string) {
 		Output(text)
 		if out, _ := Ledger(text); len(out) > len(text) {

@@ -136,7 +136,7 @@ func TestSubagentsInTheDescription(t *testing.T) {
 	if strings.Contains(build, "never") {
 		t.Errorf("an agent that is denied is listed: %s", build)
 	}
-	if tools := p.tools(id); len(tools) != 1 || !strings.HasPrefix(tools[0], "task failed: A rule of the user prevents") {
+	if tools := p.tools(id); len(tools) != 1 || !strings.HasPrefix(tools[0], "task failed: Plan mode changes no files; this would start the agent general: use another agent, or put it into the plan.") {
 		t.Errorf("plan could start general: %q", tools)
 	}
 }

@@ -113,6 +113,10 @@ type Request struct {
 	// Also is what else the same call needs, judged with the rest and asked about
 	// once. Requests in it have none of their own.
 	Also []Request
+	// Doing says what the call would do, and Instead what could be done in its place,
+	// for the model if the call is refused: "this command writes c.txt", "drop the
+	// redirection". Both may be empty.
+	Doing, Instead string
 }
 
 // MetaAlso is the key of an ask's metadata that lists what else one answer

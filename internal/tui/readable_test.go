@@ -5,7 +5,6 @@ import (
 
 	"lathe"
 	"lathe/internal/ledger"
-	"lathe/internal/permission"
 )
 
 // TestNothingForTheModelAlone holds that people see neither rules as JSON nor the
@@ -13,7 +12,7 @@ import (
 func TestNothingForTheModelAlone(t *testing.T) {
 	var facts ledger.Facts
 	facts.Add([]lathe.Message{question(1, "Never touch main.go.")})
-	denied := (&permission.Denied{Rules: []lathe.Rule{{Permission: "edit", Pattern: "docs/*", Action: lathe.Deny}}}).Error()
+	denied := `A rule of the user prevents this specific tool call. The rules that concern it: [{"permission":"edit","pattern":"docs/*","action":"deny"}]` // as earlier versions stored it
 	d := withHistory(t, Options{}, question(1, "go"), reply(2,
 		&lathe.Text{Text: "A summary."}, &lathe.Text{Text: facts.Render(ledger.Options{Recall: true}), Synthetic: true},
 		&lathe.ToolCall{Tool: "read", State: &lathe.ToolDone{Title: "a.go", Output: "<path>/a.go</path>\n<type>file</type>\n<content>\n1: package a\n\n(End of file - total 1 lines)\n</content>"}},
