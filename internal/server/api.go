@@ -17,44 +17,47 @@ import (
 	"lathe/internal/workspace"
 )
 
+// apis answers the routes below /api of 1.18.
+type apis struct{ *call }
+
 // apiRoutes are routes that came with 1.18: of its /api family what reads, and
 // what its screen asks for at the start. The conversations of that family have a
 // form of their own, which lathe does not speak.
 func apiRoutes() []route {
 	const get, post = http.MethodGet, http.MethodPost
 	list := func(f func(*call) (any, error)) handler {
-		return func(c *call) (any, error) { return c.located(f) }
+		return func(c *call) (any, error) { return apis{c}.located(f) }
 	}
 	none := list(func(*call) (any, error) { return []any{}, nil })
 	noData := func(*call) (any, error) { return apiData{[]any{}}, nil }
 	conversations, workspaces := not("the conversations of /api; use the routes of /session"), not("workspaces")
 	routes := []route{
 		{get, "/api/health", func(*call) (any, error) { return apiHealth{true}, nil }, line18},
-		{get, "/api/location", (*call).apiLocation, line18},
-		{get, "/api/agent", list((*call).apiAgents), line18},
-		{get, "/api/model", list((*call).apiModels), line18},
-		{get, "/api/provider", list((*call).apiProviders), line18},
-		{get, "/api/provider/{providerID}", list((*call).apiProvider), line18},
-		{get, "/api/command", list((*call).apiCommands), line18},
-		{get, "/api/skill", list((*call).apiSkills), line18},
+		{get, "/api/location", on(apis.apiLocation), line18},
+		{get, "/api/agent", list(on(apis.apiAgents)), line18},
+		{get, "/api/model", list(on(apis.apiModels)), line18},
+		{get, "/api/provider", list(on(apis.apiProviders)), line18},
+		{get, "/api/provider/{providerID}", list(on(apis.apiProvider)), line18},
+		{get, "/api/command", list(on(apis.apiCommands)), line18},
+		{get, "/api/skill", list(on(apis.apiSkills)), line18},
 		{get, "/api/integration", none, line18},
 		{get, "/api/reference", none, line18},
-		{get, "/api/fs/find", list((*call).apiFind), line18},
-		{get, "/api/fs/list", list((*call).apiList), line18},
-		{get, "/api/pty", list((*call).ptyList), line18},
+		{get, "/api/fs/find", list(on(apis.apiFind)), line18},
+		{get, "/api/fs/list", list(on(apis.apiList)), line18},
+		{get, "/api/pty", list(on(terminals.list)), line18},
 		{get, "/api/permission/saved", noData, line18},
-		{get, "/api/session", (*call).apiSessions, line18},
-		{get, "/api/session/active", (*call).apiActive, line18},
-		{get, "/api/session/{sessionID}", (*call).apiSession, line18},
+		{get, "/api/session", on(apis.apiSessions), line18},
+		{get, "/api/session/active", on(apis.apiActive), line18},
+		{get, "/api/session/{sessionID}", on(apis.apiSession), line18},
 
-		{get, "/vcs/status", (*call).vcsStatus, line18},
-		{get, "/vcs/diff", (*call).vcsDiff, line18},
-		{get, "/vcs/diff/raw", (*call).vcsDiffRaw, line18},
-		{get, "/project/{projectID}/directories", (*call).projectDirectories, line18},
+		{get, "/vcs/status", on(projects.vcsStatus), line18},
+		{get, "/vcs/diff", on(projects.vcsDiff), line18},
+		{get, "/vcs/diff/raw", on(projects.vcsDiffRaw), line18},
+		{get, "/project/{projectID}/directories", on(projects.projectDirectories), line18},
 		{get, "/experimental/capabilities", func(*call) (any, error) { return capabilities18{}, nil }, line18},
 		{get, "/experimental/console", func(*call) (any, error) { return console18{Providers: []any{}}, nil }, line18},
 		{get, "/experimental/console/orgs", func(*call) (any, error) { return orgs18{[]any{}}, nil }, line18},
-		{get, "/experimental/session", (*call).sessionsEverywhere, line18},
+		{get, "/experimental/session", on(apis.sessionsEverywhere), line18},
 		{get, "/experimental/workspace", emptyList, line18},
 		{get, "/experimental/workspace/adapter", emptyList, line18},
 		{get, "/experimental/workspace/status", emptyList, line18},
@@ -102,7 +105,7 @@ type (
 	}
 )
 
-func (c *call) place() (wire.Location, *instance.Instance, error) {
+func (c apis) place() (wire.Location, *instance.Instance, error) {
 	inst, dir, err := c.instance()
 	if err != nil {
 		return wire.Location{}, nil, err
@@ -110,21 +113,21 @@ func (c *call) place() (wire.Location, *instance.Instance, error) {
 	return wire.Location{Directory: dir, Project: wire.LocationProject{ID: inst.Project.ID, Directory: inst.Root.Worktree}}, inst, nil
 }
 
-func (c *call) located(f func(*call) (any, error)) (any, error) {
+func (c apis) located(f func(*call) (any, error)) (any, error) {
 	place, _, err := c.place()
 	if err != nil {
 		return nil, err
 	}
-	data, err := f(c)
+	data, err := f(c.call)
 	return wire.Located{Location: place, Data: data}, err
 }
 
-func (c *call) apiLocation() (any, error) {
+func (c apis) apiLocation() (any, error) {
 	place, _, err := c.place()
 	return place, err
 }
 
-func (c *call) apiAgents() (any, error) {
+func (c apis) apiAgents() (any, error) {
 	inst, _, err := c.instance()
 	if err != nil {
 		return nil, err
@@ -132,20 +135,20 @@ func (c *call) apiAgents() (any, error) {
 	return wire.EncodeAPIAgents(listedAgents(inst.Agents)), nil
 }
 
-func (c *call) providers() ([]*provider.Provider, error) {
+func (c apis) providers() ([]*provider.Provider, error) {
 	inst, _, err := c.instance()
 	if err != nil {
 		return nil, err
 	}
-	return c.usable(inst.Models)
+	return equipment{c.call}.usable(inst.Models)
 }
 
-func (c *call) apiModels() (any, error) {
+func (c apis) apiModels() (any, error) {
 	all, err := c.providers()
 	return wire.EncodeAPIModels(listedProviders(all)), err
 }
 
-func (c *call) apiProviders() (any, error) {
+func (c apis) apiProviders() (any, error) {
 	all, err := c.providers()
 	out := make([]any, 0, len(all))
 	for _, p := range all {
@@ -154,7 +157,7 @@ func (c *call) apiProviders() (any, error) {
 	return out, err
 }
 
-func (c *call) apiProvider() (any, error) {
+func (c apis) apiProvider() (any, error) {
 	all, err := c.providers()
 	if err != nil {
 		return nil, err
@@ -167,7 +170,7 @@ func (c *call) apiProvider() (any, error) {
 	return wire.EncodeAPIProvider(listedProvider(all[i])), nil
 }
 
-func (c *call) apiCommands() (any, error) {
+func (c apis) apiCommands() (any, error) {
 	inst, dir, err := c.instance()
 	if err != nil {
 		return nil, err
@@ -179,7 +182,7 @@ func (c *call) apiCommands() (any, error) {
 // skillLimit bounds the text of a skill that is shown.
 const skillLimit = 256 << 10
 
-func (c *call) apiSkills() (any, error) {
+func (c apis) apiSkills() (any, error) {
 	inst, _, err := c.instance()
 	if err != nil {
 		return nil, err
@@ -198,7 +201,7 @@ func (c *call) apiSkills() (any, error) {
 }
 
 // apiFind finds files by name, as a person types it.
-func (c *call) apiFind() (any, error) {
+func (c apis) apiFind() (any, error) {
 	limit, err := c.number("limit")
 	if err != nil {
 		return nil, err
@@ -214,7 +217,7 @@ func (c *call) apiFind() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := c.find(inst, query, int(min(limit, filesMost)), kind != "directory", kind != "file")
+	names, err := files{c.call}.find(inst, query, int(min(limit, filesMost)), kind != "directory", kind != "file")
 	if err != nil {
 		return nil, err
 	}
@@ -233,16 +236,16 @@ func apiFiles(paths []string) []apiFile {
 	return out
 }
 
-func (c *call) apiList() (any, error) {
+func (c apis) apiList() (any, error) {
 	if q := c.r.URL.Query(); !q.Has("path") { // the top, where /file wants it said
 		q.Set("path", "")
 		u := *c.r.URL
 		u.RawQuery = q.Encode()
 		r := *c.r
 		r.URL = &u
-		c = &call{s: c.s, w: c.w, r: &r}
+		c.call = &call{s: c.s, w: c.w, r: &r}
 	}
-	listed, err := c.fileList()
+	listed, err := files{c.call}.fileList()
 	if err != nil {
 		return nil, err
 	}
@@ -262,7 +265,7 @@ const apiMost = 1000
 
 // apiSessions lists sessions, newest first, page by page. A cursor says how many
 // were seen.
-func (c *call) apiSessions() (any, error) {
+func (c apis) apiSessions() (any, error) {
 	limit, err := c.number("limit")
 	if err != nil {
 		return nil, err
@@ -330,7 +333,7 @@ func parseOffset(text string) (int, error) {
 }
 
 // sessionsEverywhere lists the sessions of all projects.
-func (c *call) sessionsEverywhere() (any, error) {
+func (c apis) sessionsEverywhere() (any, error) {
 	limit, err := c.number("limit")
 	if err != nil {
 		return nil, err
@@ -352,12 +355,12 @@ func (c *call) sessionsEverywhere() (any, error) {
 	return wire.EncodeGlobalSessions(list, projects), err
 }
 
-func (c *call) apiSession() (any, error) {
+func (c apis) apiSession() (any, error) {
 	sess, err := c.session()
 	return apiData{wire.EncodeAPISession(sess)}, err
 }
 
-func (c *call) apiActive() (any, error) {
+func (c apis) apiActive() (any, error) {
 	dir, err := c.dir()
 	if err != nil {
 		return nil, err

@@ -7,7 +7,10 @@ import (
 	"lathe/internal/opencode/wire"
 )
 
-func (c *call) permissionList() (any, error) {
+// asks answers what waits for a person: permission asks and questions.
+type asks struct{ *call }
+
+func (c asks) permissionList() (any, error) {
 	dir, err := c.dir()
 	if err != nil {
 		return nil, err
@@ -15,7 +18,7 @@ func (c *call) permissionList() (any, error) {
 	return wire.EncodeAsks(c.s.opts.Service.Asks(c.ctx(), dir)), nil
 }
 
-func (c *call) permissionReply() (any, error) {
+func (c asks) permissionReply() (any, error) {
 	id, err := c.id("requestID", lathe.PrefixAsk)
 	if err != nil {
 		return nil, err
@@ -24,7 +27,7 @@ func (c *call) permissionReply() (any, error) {
 }
 
 // permissionRespond is the older form of permissionReply, for one session.
-func (c *call) permissionRespond() (any, error) {
+func (c asks) permissionRespond() (any, error) {
 	sid, err := c.sessionID()
 	if err != nil {
 		return nil, err
@@ -36,7 +39,7 @@ func (c *call) permissionRespond() (any, error) {
 	return c.answerAsk(sid, id)
 }
 
-func (c *call) answerAsk(sid lathe.SessionID, id string) (any, error) {
+func (c asks) answerAsk(sid lathe.SessionID, id string) (any, error) {
 	data, err := c.bytes(bodyLimit)
 	if err != nil {
 		return nil, err
@@ -53,7 +56,7 @@ func (c *call) answerAsk(sid lathe.SessionID, id string) (any, error) {
 	return true, err
 }
 
-func (c *call) questionList() (any, error) {
+func (c asks) questionList() (any, error) {
 	dir, err := c.dir()
 	if err != nil {
 		return nil, err
@@ -61,7 +64,7 @@ func (c *call) questionList() (any, error) {
 	return wire.EncodeQuestionAsks(c.s.opts.Service.Questions(dir)), nil
 }
 
-func (c *call) questionReply() (any, error) {
+func (c asks) questionReply() (any, error) {
 	id, err := c.id("requestID", lathe.PrefixQuestion)
 	if err != nil {
 		return nil, err
@@ -77,7 +80,7 @@ func (c *call) questionReply() (any, error) {
 	return true, c.s.opts.Service.Answer(context.WithoutCancel(c.ctx()), lathe.AskID(id), answers)
 }
 
-func (c *call) questionReject() (any, error) {
+func (c asks) questionReject() (any, error) {
 	id, err := c.id("requestID", lathe.PrefixQuestion)
 	if err != nil {
 		return nil, err

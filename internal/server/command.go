@@ -9,7 +9,7 @@ import (
 	"lathe/internal/session"
 )
 
-func (c *call) commandList() (any, error) {
+func (c equipment) commandList() (any, error) {
 	inst, dir, err := c.instance()
 	if err != nil {
 		return nil, err
@@ -18,7 +18,7 @@ func (c *call) commandList() (any, error) {
 	return withoutSecrets(inst.Config, wire.EncodeCommands(listedCommands(list)), err)
 }
 
-func (c *call) skills() (any, error) {
+func (c equipment) skills() (any, error) {
 	inst, _, err := c.instance()
 	if err != nil {
 		return nil, err
@@ -30,8 +30,8 @@ func (c *call) skills() (any, error) {
 	return wire.EncodeSkills(listedSkills(list)), nil
 }
 
-// sessionInit runs the command that writes AGENTS.md, and waits for it.
-func (c *call) sessionInit() (any, error) {
+// init runs the command that writes AGENTS.md, and waits for it.
+func (c sessions) init() (any, error) {
 	sess, err := c.session()
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (c *call) sessionInit() (any, error) {
 	if err := missing("providerID", in.ProviderID, "modelID", in.ModelID, "messageID", in.MessageID); err != nil {
 		return nil, err
 	}
-	_, run, err := c.command(sess, session.CommandInput{
+	_, run, err := c.run(sess, session.CommandInput{
 		Name: "init", MessageID: lathe.MessageID(in.MessageID), Model: lathe.ModelRef{Provider: in.ProviderID, Model: in.ModelID},
 	})
 	if err != nil || run == nil {
@@ -53,7 +53,7 @@ func (c *call) sessionInit() (any, error) {
 	return true, err
 }
 
-func (c *call) sessionCommand() (any, error) {
+func (c sessions) command() (any, error) {
 	sess, err := c.session()
 	if err != nil {
 		return nil, err
@@ -86,21 +86,21 @@ func (c *call) sessionCommand() (any, error) {
 	if cmd.Parts, err = wire.DecodeInputs(in.Parts); err != nil {
 		return nil, badPayload("%v", err)
 	}
-	m, run, err := c.command(sess, cmd)
+	m, run, err := c.run(sess, cmd)
 	if err != nil {
 		return nil, err
 	}
-	return c.awaitOr(m, run)
+	return messages{c.call}.awaitOr(m, run)
 }
 
-func (c *call) command(sess lathe.Session, in session.CommandInput) (*lathe.Message, *session.Run, error) {
+func (c sessions) run(sess lathe.Session, in session.CommandInput) (*lathe.Message, *session.Run, error) {
 	m, run, err := c.s.opts.Service.Command(context.WithoutCancel(c.ctx()), sess.ID, in)
-	c.tellFailed(sess, err)
+	messages{c.call}.tellFailed(sess, err)
 	return m, run, err
 }
 
-// sessionShell runs a command of the user's own in the session.
-func (c *call) sessionShell() (any, error) {
+// shell runs a command of the user's own in the session.
+func (c sessions) shell() (any, error) {
 	sess, err := c.session()
 	if err != nil {
 		return nil, err
@@ -122,5 +122,5 @@ func (c *call) sessionShell() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.awaitOr(m, run)
+	return messages{c.call}.awaitOr(m, run)
 }

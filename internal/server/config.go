@@ -14,7 +14,11 @@ import (
 	"lathe/internal/provider"
 )
 
-func (c *call) configGet() (any, error) {
+// equipment answers what a directory is equipped with: configuration, providers,
+// agents, commands, skills and tools.
+type equipment struct{ *call }
+
+func (c equipment) configGet() (any, error) {
 	inst, _, err := c.instance()
 	if err != nil {
 		return nil, err
@@ -24,7 +28,7 @@ func (c *call) configGet() (any, error) {
 
 // configUpdate merges a patch into the directory's configuration and lets the
 // instance be made anew.
-func (c *call) configUpdate() (any, error) {
+func (c equipment) configUpdate() (any, error) {
 	inst, dir, err := c.instance()
 	if err != nil {
 		return nil, err
@@ -41,7 +45,7 @@ func (c *call) configUpdate() (any, error) {
 }
 
 // patch returns a body that is an object.
-func (c *call) patch() ([]byte, error) {
+func (c equipment) patch() ([]byte, error) {
 	data, err := c.bytes(bodyLimit)
 	if err != nil {
 		return nil, err
@@ -53,7 +57,7 @@ func (c *call) patch() ([]byte, error) {
 	return data, nil
 }
 
-func (c *call) globalConfigUpdate() (any, error) {
+func (c equipment) globalConfigUpdate() (any, error) {
 	patch, err := c.patch()
 	if err != nil {
 		return nil, err
@@ -73,7 +77,7 @@ type providersOut struct {
 	Default   map[string]string `json:"default"`
 }
 
-func (c *call) configProviders() (any, error) {
+func (c equipment) configProviders() (any, error) {
 	inst, _, err := c.instance()
 	if err != nil {
 		return nil, err
@@ -87,7 +91,7 @@ func (c *call) configProviders() (any, error) {
 
 // usable returns the connected providers. A default model that its provider does
 // not list, such as a script's, is listed here: screens choose from the list.
-func (c *call) usable(reg *provider.Registry) ([]*provider.Provider, error) {
+func (c equipment) usable(reg *provider.Registry) ([]*provider.Provider, error) {
 	list, err := reg.List()
 	if err != nil {
 		return nil, err
@@ -117,7 +121,7 @@ type providerListOut struct {
 	Connected []string          `json:"connected"`
 }
 
-func (c *call) providerList() (any, error) {
+func (c equipment) providerList() (any, error) {
 	inst, _, err := c.instance()
 	if err != nil {
 		return nil, err
@@ -144,7 +148,7 @@ func (c *call) providerList() (any, error) {
 
 // defaults names a model of each provider to begin with: the newest that can
 // call tools; of the default model's provider that one.
-func (c *call) defaults(reg *provider.Registry, list []*provider.Provider) map[string]string {
+func (c equipment) defaults(reg *provider.Registry, list []*provider.Provider) map[string]string {
 	out := make(map[string]string, len(list))
 	for _, p := range list {
 		var best *provider.Model
@@ -177,15 +181,15 @@ func better(m, than *provider.Model) bool {
 func sound(m *provider.Model) bool { return m.Caps.ToolCall && m.Status != "deprecated" }
 
 // providerAuth lists ways to log in other than by key; there are none.
-func (c *call) providerAuth() (any, error) { return emptyObject(c) }
+func (c equipment) providerAuth() (any, error) { return emptyObject(c.call) }
 
-func (c *call) providerOAuth() (any, error) {
+func (c equipment) providerOAuth() (any, error) {
 	return nil, &unsupported{"logging in to a provider over the network; store a key with PUT /auth/{providerID}"}
 }
 
 // authSet stores a credential. Instances that are open go on without it until
 // they are disposed of, as in OpenCode: their turns are not cut short.
-func (c *call) authSet() (any, error) {
+func (c equipment) authSet() (any, error) {
 	id := c.r.PathValue("providerID")
 	if !validProvider(id) {
 		return nil, &invalid{where: "Params", path: []string{"providerID"}, msg: "expected a provider's id or address"}
@@ -226,7 +230,7 @@ func (c *call) authSet() (any, error) {
 	return true, c.s.opts.Auth.Set(context.WithoutCancel(c.ctx()), id, e)
 }
 
-func (c *call) authRemove() (any, error) {
+func (c equipment) authRemove() (any, error) {
 	id := c.r.PathValue("providerID")
 	if !validProvider(id) {
 		return nil, &invalid{where: "Params", path: []string{"providerID"}, msg: "expected a provider's id or address"}
@@ -247,7 +251,7 @@ func validProvider(id string) bool {
 	return true
 }
 
-func (c *call) agentList() (any, error) {
+func (c equipment) agentList() (any, error) {
 	inst, _, err := c.instance()
 	if err != nil {
 		return nil, err
@@ -255,7 +259,7 @@ func (c *call) agentList() (any, error) {
 	return withoutSecrets(inst.Config, wire.EncodeAgents(listedAgents(inst.Agents)), nil)
 }
 
-func (c *call) toolIDs() (any, error) {
+func (c equipment) toolIDs() (any, error) {
 	inst, _, err := c.instance()
 	if err != nil {
 		return nil, err
@@ -269,7 +273,7 @@ func (c *call) toolIDs() (any, error) {
 
 // toolList shows the tools as a model is given them; with a model that is not
 // known, as they are.
-func (c *call) toolList() (any, error) {
+func (c equipment) toolList() (any, error) {
 	ref := lathe.ModelRef{Provider: c.query("provider"), Model: c.query("model")}
 	if ref.Provider == "" || ref.Model == "" {
 		return nil, badQuery("provider", "provider and model are both needed")

@@ -18,6 +18,9 @@ import (
 	"lathe/internal/worktree"
 )
 
+// files answers what stands in files, and where.
+type files struct{ *call }
+
 const (
 	contentLimit = 16 << 20
 	maxEntries   = 20_000
@@ -47,7 +50,7 @@ type fileStatus struct {
 
 // inside returns the real path that a client's path leads to. It lies in the
 // project, wherever links point.
-func (c *call) inside() (*instance.Instance, string, error) {
+func (c files) inside() (*instance.Instance, string, error) {
 	q := c.r.URL.Query()
 	path := q.Get("path")
 	switch {
@@ -76,7 +79,7 @@ func (c *call) inside() (*instance.Instance, string, error) {
 	return inst, real, nil
 }
 
-func (c *call) fileList() (any, error) {
+func (c files) fileList() (any, error) {
 	inst, dir, err := c.inside()
 	if err != nil {
 		return nil, err
@@ -132,7 +135,7 @@ func pathError(err error) error {
 
 // fileRead answers a text without the space around it, and an image as base64. A
 // file that is not there is empty, as in OpenCode.
-func (c *call) fileRead() (any, error) {
+func (c files) fileRead() (any, error) {
 	inst, path, err := c.inside()
 	if err != nil {
 		return nil, err
@@ -181,8 +184,8 @@ func mediaType(path string, data []byte) string {
 }
 
 // fileStatus lists what changed since the last commit.
-func (c *call) fileStatus() (any, error) {
-	changes, err := c.changes(worktree.Since{})
+func (c files) fileStatus() (any, error) {
+	changes, err := projects{c.call}.changes(worktree.Since{})
 	out := []fileStatus{}
 	for _, f := range changes {
 		out = append(out, fileStatus{Path: f.File, Added: f.Added, Removed: f.Removed, Status: f.Status})

@@ -39,7 +39,7 @@ type submatch struct {
 	End   int       `json:"end"`
 }
 
-func (c *call) findText() (any, error) {
+func (c files) findText() (any, error) {
 	pattern := c.query("pattern")
 	if pattern == "" || len(pattern) > maxPattern {
 		return nil, badQuery("pattern", "expected a pattern of 1 to %d bytes", maxPattern)
@@ -87,7 +87,7 @@ func tooLong(err error) error {
 	return err
 }
 
-func (c *call) findFiles() (any, error) {
+func (c files) findFiles() (any, error) {
 	limit, err := c.number("limit")
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (c *call) findFiles() (any, error) {
 
 // find returns the files and directories that match a query best; directories
 // end in a slash. For an empty query only the top is looked at, directories first.
-func (c *call) find(inst *instance.Instance, query string, limit int, files, dirs bool) ([]string, error) {
+func (c files) find(inst *instance.Instance, query string, limit int, files, dirs bool) ([]string, error) {
 	if query == "" {
 		top, err := c.top(inst, files, dirs)
 		return found(top[:min(limit, len(top))]), err
@@ -143,7 +143,7 @@ func found(names []string) []string {
 }
 
 // listed is what a directory held a moment ago.
-func (c *call) listed(dir string) (*search.Paths, error) {
+func (c files) listed(dir string) (*search.Paths, error) {
 	paths, err := c.s.listing.of(c.ctx(), dir, c.s.opts.Now, func(work func(context.Context)) {
 		c.s.wg.Go(func() { work(c.s.ctx) })
 	})
@@ -154,7 +154,7 @@ func (c *call) listed(dir string) (*search.Paths, error) {
 }
 
 // top lists the top of a directory; hidden names come last.
-func (c *call) top(inst *instance.Instance, files, dirs bool) ([]string, error) {
+func (c files) top(inst *instance.Instance, files, dirs bool) ([]string, error) {
 	ctx, cancel := context.WithTimeout(c.ctx(), findTimeout)
 	defer cancel()
 	var out []string
@@ -182,7 +182,7 @@ func hidden(name string) string {
 }
 
 // findSymbols answers nothing, as OpenCode 1.1 does.
-func (c *call) findSymbols() (any, error) {
+func (c files) findSymbols() (any, error) {
 	if !c.r.URL.Query().Has("query") {
 		return nil, badQuery("query", "expected a text")
 	}

@@ -177,6 +177,12 @@ type call struct {
 
 func (c *call) ctx() context.Context { return c.r.Context() }
 
+// on returns the handler of one of the groups that routes fall into: types with
+// nothing but the call that they answer.
+func on[T ~struct{ *call }](answer func(T) (any, error)) handler {
+	return func(c *call) (any, error) { return answer(T{c}) }
+}
+
 func (s *Server) handle(h handler) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		w := rw.(*answer)

@@ -16,13 +16,16 @@ import (
 	"lathe/internal/store"
 )
 
+// messages answers what is about messages: reading them, and the prompts that make them.
+type messages struct{ *call }
+
 // maxMessages bounds a page of messages where the client names no limit.
 const maxMessages = 10_000
 
 // messageList answers the newest messages, oldest first. The header
 // X-Lathe-Event names an event that the answer includes: a stream that resumes
 // after it continues the answer without a gap.
-func (c *call) messageList() (any, error) {
+func (c messages) messageList() (any, error) {
 	sess, err := c.session()
 	if err != nil {
 		return nil, err
@@ -58,7 +61,7 @@ func (c *call) messageList() (any, error) {
 }
 
 // before returns the sequence number that a cursor stands for.
-func (c *call) before(id lathe.SessionID, text string) (int64, error) {
+func (c messages) before(id lathe.SessionID, text string) (int64, error) {
 	cur, err := parseCursor(text)
 	if err != nil {
 		return 0, err
@@ -70,14 +73,14 @@ func (c *call) before(id lathe.SessionID, text string) (int64, error) {
 	return m.Seq, nil
 }
 
-func (c *call) olderPage(oldest lathe.Message, limit int) {
+func (c messages) olderPage(oldest lathe.Message, limit int) {
 	next := cursor{ID: oldest.ID, Time: oldest.Created.UnixMilli()}.String()
 	q := url.Values{"limit": {strconv.Itoa(limit)}, "before": {next}}
 	c.w.Header().Set("X-Next-Cursor", next)
 	c.w.Header().Set("Link", fmt.Sprintf("<%s?%s>; rel=%q", c.r.URL.EscapedPath(), q.Encode(), "next"))
 }
 
-func (c *call) message() (lathe.Message, error) {
+func (c messages) message() (lathe.Message, error) {
 	id, err := c.sessionID()
 	if err != nil {
 		return lathe.Message{}, err
@@ -93,7 +96,7 @@ func (c *call) message() (lathe.Message, error) {
 	return m, nil
 }
 
-func (c *call) messageGet() (any, error) {
+func (c messages) messageGet() (any, error) {
 	m, err := c.message()
 	if err != nil {
 		return nil, err
@@ -103,7 +106,7 @@ func (c *call) messageGet() (any, error) {
 	return wire.EncodeMessage(one[0]), nil
 }
 
-func (c *call) messageDelete() (any, error) {
+func (c messages) messageDelete() (any, error) {
 	m, err := c.message()
 	if err != nil {
 		return nil, err
@@ -111,7 +114,7 @@ func (c *call) messageDelete() (any, error) {
 	return true, c.s.opts.Service.RemoveMessage(context.WithoutCancel(c.ctx()), m.SessionID, m.ID)
 }
 
-func (c *call) partDelete() (any, error) {
+func (c messages) partDelete() (any, error) {
 	m, err := c.message()
 	if err != nil {
 		return nil, err
@@ -123,7 +126,7 @@ func (c *call) partDelete() (any, error) {
 	return true, c.s.opts.Service.RemovePart(context.WithoutCancel(c.ctx()), m.SessionID, m.ID, lathe.PartID(pid))
 }
 
-func (c *call) partUpdate() (any, error) {
+func (c messages) partUpdate() (any, error) {
 	m, err := c.message()
 	if err != nil {
 		return nil, err
@@ -150,7 +153,7 @@ func (c *call) partUpdate() (any, error) {
 }
 
 // prompt stores the prompt of a request and starts its turn.
-func (c *call) prompt() (*lathe.Message, *session.Run, error) {
+func (c messages) prompt() (*lathe.Message, *session.Run, error) {
 	sess, err := c.session()
 	if err != nil {
 		return nil, nil, err
@@ -173,7 +176,7 @@ func (c *call) prompt() (*lathe.Message, *session.Run, error) {
 
 // tellFailed tells the session's screens that a prompt could not be taken: the one
 // that sent it may only listen to events.
-func (c *call) tellFailed(sess lathe.Session, err error) {
+func (c messages) tellFailed(sess lathe.Session, err error) {
 	if err != nil && lathe.CodeOf(err) != lathe.CodeBusy {
 		c.s.opts.Service.Failed(sess.Directory, sess.ID, notTaken(err))
 	}
@@ -200,7 +203,7 @@ func said(err error) string {
 }
 
 // messagePrompt answers with the final assistant message once the turn is over.
-func (c *call) messagePrompt() (any, error) {
+func (c messages) messagePrompt() (any, error) {
 	m, run, err := c.prompt()
 	if err != nil {
 		return nil, err
@@ -209,7 +212,7 @@ func (c *call) messagePrompt() (any, error) {
 }
 
 // awaitOr waits for a run. Without one the user message is the answer.
-func (c *call) awaitOr(m *lathe.Message, run *session.Run) (any, error) {
+func (c messages) awaitOr(m *lathe.Message, run *session.Run) (any, error) {
 	if run == nil {
 		return wire.EncodeMessage(*m), nil
 	}
@@ -223,7 +226,7 @@ const keepAlive = 30 * time.Second
 // await answers with the message that answers a prompt, once it is there. What
 // fails within [keepAlive] has a status of its own; then the headers are sent, and
 // white space goes before the answer. A client that leaves does not end the turn.
-func (c *call) await(id lathe.SessionID, run *session.Run) (any, error) {
+func (c messages) await(id lathe.SessionID, run *session.Run) (any, error) {
 	tick := time.NewTicker(keepAlive)
 	defer tick.Stop()
 	for {
@@ -245,7 +248,7 @@ func (c *call) await(id lathe.SessionID, run *session.Run) (any, error) {
 }
 
 // showLife sends a part of an answer that says nothing.
-func (c *call) showLife() error {
+func (c messages) showLife() error {
 	rc := http.NewResponseController(c.w)
 	c.w.Header().Set("Content-Type", "application/json")
 	c.w.WriteHeader(http.StatusOK)
@@ -259,7 +262,7 @@ func (c *call) showLife() error {
 // answer returns what a prompt was answered, as it is stored. What could not be
 // stored yet is answered as it will be; a session that was deleted meanwhile is
 // not found.
-func (c *call) answer(id lathe.SessionID, run *session.Run) (any, error) {
+func (c messages) answer(id lathe.SessionID, run *session.Run) (any, error) {
 	ctx := context.WithoutCancel(c.ctx())
 	out, err := run.Wait(ctx)
 	switch {
@@ -281,7 +284,7 @@ func (c *call) answer(id lathe.SessionID, run *session.Run) (any, error) {
 }
 
 // finish ends an answer whose status was sent already.
-func (c *call) finish(v any, err error) error {
+func (c messages) finish(v any, err error) error {
 	if err != nil {
 		return c.failLate(err)
 	}
@@ -289,13 +292,13 @@ func (c *call) finish(v any, err error) error {
 }
 
 // failLate says that something went wrong after the status was sent.
-func (c *call) failLate(err error) error {
+func (c messages) failLate(err error) error {
 	_, body := c.s.describe(c.r, c.w.id, err)
 	c.s.opts.Log.Error("request failed", "id", c.w.id, "route", c.r.Pattern, "err", err)
 	return c.writeLate(body)
 }
 
-func (c *call) writeLate(v any) error {
+func (c messages) writeLate(v any) error {
 	body, err := wire.Encode(v)
 	if err != nil {
 		return err
@@ -305,7 +308,7 @@ func (c *call) writeLate(v any) error {
 	return err
 }
 
-func (c *call) promptAsync() (any, error) {
+func (c messages) promptAsync() (any, error) {
 	_, _, err := c.prompt()
 	return noContent{}, err
 }

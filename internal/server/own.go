@@ -19,6 +19,9 @@ import (
 	"lathe/internal/undo"
 )
 
+// faces answers the routes below /lathe, for lathe's own faces.
+type faces struct{ *call }
+
 // Routes below /lathe are for lathe's own faces (internal/client calls them): what
 // OpenCode's contract has no words for.
 func (s *Server) ownRoutes() []route {
@@ -28,25 +31,25 @@ func (s *Server) ownRoutes() []route {
 	)
 	return []route{
 		{get, "/lathe/event", (*call).ownEvents, ""},
-		{get, "/lathe/session", (*call).ownSessions, ""},
-		{get, session + "/message", (*call).ownMessages, ""},
-		{post, session + "/prompt", (*call).ownPrompt, ""},
-		{get, session + "/outcome", (*call).ownOutcome, ""},
-		{post, session + "/revert", (*call).ownRevert, ""},
-		{post, session + "/unrevert", (*call).ownUnrevert, ""},
-		{post, session + "/unshare", (*call).ownUnshare, ""},
-		{get, "/lathe/model", (*call).ownModels, ""},
-		{get, "/lathe/model/parse", (*call).ownParseModel, ""},
-		{get, "/lathe/provider", (*call).ownProviders, ""},
-		{get, "/lathe/file", (*call).ownFiles, ""},
-		{get, "/lathe/config", (*call).ownConfig, ""},
-		{get, "/lathe/notice", (*call).ownNotices, ""},
+		{get, "/lathe/session", on(faces.sessions), ""},
+		{get, session + "/message", on(faces.messages), ""},
+		{post, session + "/prompt", on(faces.prompt), ""},
+		{get, session + "/outcome", on(faces.outcome), ""},
+		{post, session + "/revert", on(faces.revert), ""},
+		{post, session + "/unrevert", on(faces.unrevert), ""},
+		{post, session + "/unshare", on(faces.unshare), ""},
+		{get, "/lathe/model", on(faces.models), ""},
+		{get, "/lathe/model/parse", on(faces.parseModel), ""},
+		{get, "/lathe/provider", on(faces.providers), ""},
+		{get, "/lathe/file", on(faces.files), ""},
+		{get, "/lathe/config", on(faces.config), ""},
+		{get, "/lathe/notice", on(faces.notices), ""},
 	}
 }
 
-// ownSessions lists sessions of a directory that are not archived and have no
+// sessions lists sessions of a directory that are not archived and have no
 // parent, the one that was used last first.
-func (c *call) ownSessions() (any, error) {
+func (c faces) sessions() (any, error) {
 	dir, err := c.dir()
 	if err != nil {
 		return nil, err
@@ -61,9 +64,9 @@ func (c *call) ownSessions() (any, error) {
 	return wire.EncodeSessions(list), err
 }
 
-// ownMessages answers messages before the one with a sequence number, or the
+// messages answers messages before the one with a sequence number, or the
 // newest ones. The text of open parts is in them as far as it has streamed.
-func (c *call) ownMessages() (any, error) {
+func (c faces) messages() (any, error) {
 	sess, err := c.session()
 	if err != nil {
 		return nil, err
@@ -108,9 +111,9 @@ type ownAccepted struct {
 	MessageID lathe.MessageID `json:"messageID"`
 }
 
-// ownPrompt stores a prompt, a command or a shell command and starts its turn. The
+// prompt stores a prompt, a command or a shell command and starts its turn. The
 // answer comes when it is stored.
-func (c *call) ownPrompt() (any, error) {
+func (c faces) prompt() (any, error) {
 	sess, err := c.session()
 	if err != nil {
 		return nil, err
@@ -131,7 +134,7 @@ func (c *call) ownPrompt() (any, error) {
 	return ownAccepted{m.ID}, nil
 }
 
-func (c *call) start(id lathe.SessionID, p api.Prompt) (*lathe.Message, *session.Run, error) {
+func (c faces) start(id lathe.SessionID, p api.Prompt) (*lathe.Message, *session.Run, error) {
 	ctx := context.WithoutCancel(c.ctx())
 	limits := turn.Limits{
 		Steps: p.Limits.Steps, Cost: p.Limits.Cost, Tokens: p.Limits.Tokens, Time: time.Duration(p.Limits.Time) * time.Millisecond,
@@ -154,8 +157,8 @@ func (c *call) start(id lathe.SessionID, p api.Prompt) (*lathe.Message, *session
 // outcomePatience is how long an outcome is waited for within one request.
 const outcomePatience = 20 * time.Second
 
-// ownOutcome answers how the turn of a prompt ended, or that it still runs.
-func (c *call) ownOutcome() (any, error) {
+// outcome answers how the turn of a prompt ended, or that it still runs.
+func (c faces) outcome() (any, error) {
 	_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{})
 	ctx, cancel := context.WithTimeout(c.ctx(), outcomePatience)
 	defer cancel()
@@ -188,7 +191,7 @@ func encodeReverted(out undo.Result) ownReverted {
 	return r
 }
 
-func (c *call) ownRevert() (any, error) {
+func (c faces) revert() (any, error) {
 	sess, err := c.session()
 	if err != nil {
 		return nil, err
@@ -206,7 +209,7 @@ func (c *call) ownRevert() (any, error) {
 	return encodeReverted(out), err
 }
 
-func (c *call) ownUnrevert() (any, error) {
+func (c faces) unrevert() (any, error) {
 	sess, err := c.session()
 	if err != nil {
 		return nil, err
@@ -215,9 +218,9 @@ func (c *call) ownUnrevert() (any, error) {
 	return encodeReverted(out), err
 }
 
-// ownUnshare takes a session back; with forget also from a service that cannot be
+// unshare takes a session back; with forget also from a service that cannot be
 // reached.
-func (c *call) ownUnshare() (any, error) {
+func (c faces) unshare() (any, error) {
 	sess, err := c.session()
 	if err != nil {
 		return nil, err
@@ -226,9 +229,9 @@ func (c *call) ownUnshare() (any, error) {
 	return wire.EncodeSession(sess), err
 }
 
-// ownConfig answers what a screen has a use for of the configuration, as it was
+// config answers what a screen has a use for of the configuration, as it was
 // written; OpenCode's clients expect it filled in.
-func (c *call) ownConfig() (any, error) {
+func (c faces) config() (any, error) {
 	inst, _, err := c.instance()
 	if err != nil {
 		return nil, err
@@ -243,8 +246,8 @@ func (c *call) ownConfig() (any, error) {
 	return withoutSecrets(conf, out, nil)
 }
 
-// ownNotices answers what a person should know about the directory's configuration.
-func (c *call) ownNotices() (any, error) {
+// notices answers what a person should know about the directory's configuration.
+func (c faces) notices() (any, error) {
 	inst, _, err := c.instance()
 	if err != nil {
 		return nil, err

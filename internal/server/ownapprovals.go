@@ -11,12 +11,12 @@ import (
 // approvalRoutes tell what a person allowed from then on, and take it back.
 func approvalRoutes() []route {
 	return []route{
-		{http.MethodGet, "/lathe/approval", (*call).ownApprovals, ""},
-		{http.MethodPost, "/lathe/approval/revoke", (*call).ownRevoke, ""},
+		{http.MethodGet, "/lathe/approval", on(faces.approvals), ""},
+		{http.MethodPost, "/lathe/approval/revoke", on(faces.revoke), ""},
 	}
 }
 
-func (c *call) ownApprovals() (any, error) {
+func (c faces) approvals() (any, error) {
 	inst, _, err := c.instance()
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func (c *call) ownApprovals() (any, error) {
 	return out, nil
 }
 
-func (c *call) ownRevoke() (any, error) {
+func (c faces) revoke() (any, error) {
 	inst, _, err := c.instance()
 	if err != nil {
 		return nil, err

@@ -10,9 +10,9 @@ import (
 	"lathe/internal/session"
 )
 
-// ownModels lists the models that can be called, and which is taken when none is
+// models lists the models that can be called, and which is taken when none is
 // named.
-func (c *call) ownModels() (any, error) {
+func (c faces) models() (any, error) {
 	inst, _, err := c.instance()
 	if err != nil {
 		return nil, err
@@ -35,8 +35,8 @@ func (c *call) ownModels() (any, error) {
 	return out, nil
 }
 
-// ownParseModel answers the model that a person means by a text.
-func (c *call) ownParseModel() (any, error) {
+// parseModel answers the model that a person means by a text.
+func (c faces) parseModel() (any, error) {
 	inst, _, err := c.instance()
 	if err != nil {
 		return nil, err
@@ -45,8 +45,8 @@ func (c *call) ownParseModel() (any, error) {
 	return api.Model{ProviderID: ref.Provider, ModelID: ref.Model, Variant: ref.Variant}, err
 }
 
-// ownProviders lists the whole catalogue, without models.
-func (c *call) ownProviders() (any, error) {
+// providers lists the whole catalogue, without models.
+func (c faces) providers() (any, error) {
 	inst, _, err := c.instance()
 	if err != nil {
 		return nil, err
@@ -64,8 +64,8 @@ func (c *call) ownProviders() (any, error) {
 	return out, nil
 }
 
-// ownFiles answers the files and directories that match best.
-func (c *call) ownFiles() (any, error) {
+// files answers the files and directories that match best.
+func (c faces) files() (any, error) {
 	limit, err := c.number("limit")
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (c *call) ownFiles() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	paths, err := c.listed(inst.Root.Dir)
+	paths, err := files{c.call}.listed(inst.Root.Dir)
 	if err != nil {
 		return nil, err
 	}

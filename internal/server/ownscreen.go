@@ -32,19 +32,19 @@ type Trusting interface {
 // screenRoutes are what the screen asks for beside the other own routes.
 func (s *Server) screenRoutes() []route {
 	return append(approvalRoutes(), []route{
-		{http.MethodGet, "/lathe/setup", (*call).ownSetup, ""},
-		{http.MethodGet, "/lathe/found", (*call).ownFound, ""},
-		{http.MethodGet, "/lathe/search", (*call).ownSearch, ""},
-		{http.MethodPost, "/lathe/provider/{providerID}/test", (*call).ownKeyTest, ""},
-		{http.MethodGet, "/lathe/session/{sessionID}/weight", (*call).ownWeight, ""},
-		{http.MethodGet, "/lathe/trust", (*call).ownTrustState, ""},
-		{http.MethodPost, "/lathe/trust/decision", (*call).ownTrustDecide, ""},
-		{http.MethodDelete, "/lathe/trust/decision", (*call).ownTrustWithdraw, ""},
+		{http.MethodGet, "/lathe/setup", on(faces.setup), ""},
+		{http.MethodGet, "/lathe/found", on(faces.found), ""},
+		{http.MethodGet, "/lathe/search", on(faces.search), ""},
+		{http.MethodPost, "/lathe/provider/{providerID}/test", on(faces.keyTest), ""},
+		{http.MethodGet, "/lathe/session/{sessionID}/weight", on(faces.weight), ""},
+		{http.MethodGet, "/lathe/trust", on(faces.trustState), ""},
+		{http.MethodPost, "/lathe/trust/decision", on(faces.trustDecide), ""},
+		{http.MethodDelete, "/lathe/trust/decision", on(faces.trustWithdraw), ""},
 	}...)
 }
 
-// ownFound looks for keys in the environment and for model servers.
-func (c *call) ownFound() (any, error) {
+// found looks for keys in the environment and for model servers.
+func (c faces) found() (any, error) {
 	inst, _, err := c.instance()
 	if err != nil {
 		return nil, err
@@ -71,8 +71,8 @@ func (c *call) ownFound() (any, error) {
 
 const testPatience = 20 * time.Second
 
-// ownKeyTest asks a model of a provider for one word and says what came back.
-func (c *call) ownKeyTest() (any, error) {
+// keyTest asks a model of a provider for one word and says what came back.
+func (c faces) keyTest() (any, error) {
 	inst, _, err := c.instance()
 	if err != nil {
 		return nil, err
@@ -151,8 +151,8 @@ func judge(m *provider.Model, err error) api.KeyTest {
 	return out
 }
 
-// ownWeight weighs what a session would send next, and sums what it cost.
-func (c *call) ownWeight() (any, error) {
+// weight weighs what a session would send next, and sums what it cost.
+func (c faces) weight() (any, error) {
 	sess, err := c.session()
 	if err != nil {
 		return nil, err
@@ -214,7 +214,7 @@ func byModel(messages []lathe.Message) []api.ModelCost {
 	return out
 }
 
-func (c *call) ownTrustState() (any, error) {
+func (c faces) trustState() (any, error) {
 	t, dir, err := c.trusting()
 	if err != nil {
 		return nil, err
@@ -222,7 +222,7 @@ func (c *call) ownTrustState() (any, error) {
 	return t.State(c.ctx(), dir)
 }
 
-func (c *call) trusting() (Trusting, string, error) {
+func (c faces) trusting() (Trusting, string, error) {
 	dir, err := c.dir()
 	if err == nil && c.s.opts.Trusting == nil {
 		err = &unsupported{"deciding about trust here; use lathe trust where the server runs"}
@@ -230,9 +230,9 @@ func (c *call) trusting() (Trusting, string, error) {
 	return c.s.opts.Trusting, dir, err
 }
 
-// ownTrustDecide trusts what the digest stands for. It is refused while a session
+// trustDecide trusts what the digest stands for. It is refused while a session
 // works in the directory, whose rules would change.
-func (c *call) ownTrustDecide() (any, error) {
+func (c faces) trustDecide() (any, error) {
 	t, dir, err := c.trusting()
 	if err != nil {
 		return nil, err
@@ -244,7 +244,7 @@ func (c *call) ownTrustDecide() (any, error) {
 	return c.trustChanged(dir, func(ctx context.Context) error { return t.Decide(ctx, dir, in) })
 }
 
-func (c *call) ownTrustWithdraw() (any, error) {
+func (c faces) trustWithdraw() (any, error) {
 	t, dir, err := c.trusting()
 	if err != nil {
 		return nil, err
@@ -252,7 +252,7 @@ func (c *call) ownTrustWithdraw() (any, error) {
 	return c.trustChanged(dir, func(ctx context.Context) error { return t.Withdraw(ctx, dir) })
 }
 
-func (c *call) trustChanged(dir string, change func(context.Context) error) (any, error) {
+func (c faces) trustChanged(dir string, change func(context.Context) error) (any, error) {
 	if len(c.s.live.statuses(dir)) > 0 {
 		return nil, lathe.Errorf(lathe.CodeBusy, "wait for it, or stop it", "a session is busy in %s", dir)
 	}
@@ -263,9 +263,9 @@ func (c *call) trustChanged(dir string, change func(context.Context) error) (any
 	return true, c.s.opts.Service.Dispose(ctx, dir)
 }
 
-// ownSetup tells how lathe is set up for the directory. What this build cannot
+// setup tells how lathe is set up for the directory. What this build cannot
 // run, it says so.
-func (c *call) ownSetup() (any, error) {
+func (c faces) setup() (any, error) {
 	inst, _, err := c.instance()
 	if err != nil {
 		return nil, err
@@ -337,7 +337,7 @@ func shareWords(mode string) string {
 }
 
 // checks look at what the work depends on.
-func (c *call) checks(inst *instance.Instance, s api.Setup) []api.Check {
+func (c faces) checks(inst *instance.Instance, s api.Setup) []api.Check {
 	var out []api.Check
 	add := func(name string, ok bool, detail string) {
 		out = append(out, api.Check{Name: name, OK: ok, Detail: detail})

@@ -10,10 +10,10 @@ import (
 // maxHits bounds what a search answers with.
 const maxHits = 100
 
-// ownSearch finds what was said and done in the directory's sessions. What is new
+// search finds what was said and done in the directory's sessions. What is new
 // is taken into the index first; a client that leaves interrupts that, and the
 // next search goes on with it.
-func (c *call) ownSearch() (any, error) {
+func (c faces) search() (any, error) {
 	dir, err := c.dir()
 	if err != nil {
 		return nil, err

@@ -8,7 +8,10 @@ import (
 	"lathe/internal/opencode/wire"
 )
 
-func (c *call) projectList() (any, error) {
+// projects answers what is about projects, their repositories and worktrees.
+type projects struct{ *call }
+
+func (c projects) projectList() (any, error) {
 	if _, _, err := c.instance(); err != nil { // opening it makes it known
 		return nil, err
 	}
@@ -16,7 +19,7 @@ func (c *call) projectList() (any, error) {
 	return wire.EncodeProjects(all), err
 }
 
-func (c *call) projectCurrent() (any, error) {
+func (c projects) projectCurrent() (any, error) {
 	dir, err := c.dir()
 	if err != nil {
 		return nil, err
@@ -27,7 +30,7 @@ func (c *call) projectCurrent() (any, error) {
 
 // projectUpdate changes the name, icon and start command of a project. The command
 // is for the checkout that the request is about.
-func (c *call) projectUpdate() (any, error) {
+func (c projects) projectUpdate() (any, error) {
 	var in wire.ProjectRequest
 	if err := c.need(&in); err != nil {
 		return nil, err
@@ -52,7 +55,7 @@ func (c *call) projectUpdate() (any, error) {
 	return wire.EncodeProject(p), err
 }
 
-func (c *call) projectInitGit() (any, error) {
+func (c projects) projectInitGit() (any, error) {
 	dir, err := c.dir()
 	if err != nil {
 		return nil, err
@@ -62,7 +65,7 @@ func (c *call) projectInitGit() (any, error) {
 }
 
 // projectDirectories lists where the files of a project are.
-func (c *call) projectDirectories() (any, error) {
+func (c projects) projectDirectories() (any, error) {
 	p, err := c.s.opts.Service.Projects.Get(c.ctx(), c.r.PathValue("projectID"))
 	if err != nil {
 		return nil, err

@@ -13,6 +13,9 @@ import (
 	"lathe/internal/ws"
 )
 
+// terminals answers what is about terminals of clients.
+type terminals struct{ *call }
+
 // ptyMessage bounds what a client types at once.
 const ptyMessage = 1 << 20
 
@@ -20,7 +23,7 @@ func (s *Server) publishPTY(k terminal.Kind, t terminal.Info) {
 	s.opts.Bus.Publish(t.Directory, wire.EncodePTYEvent(string(k), listedTerminal(t)))
 }
 
-func (c *call) ptyList() (any, error) {
+func (c terminals) list() (any, error) {
 	dir, err := c.dir()
 	if err != nil {
 		return nil, err
@@ -28,7 +31,7 @@ func (c *call) ptyList() (any, error) {
 	return wire.EncodePTYs(listedTerminals(c.s.ptys.List(dir))), nil
 }
 
-func (c *call) ptyCreate() (any, error) {
+func (c terminals) create() (any, error) {
 	var in struct {
 		Command, Cwd, Title string
 		Args                []string
@@ -71,7 +74,7 @@ func (c *call) ptyCreate() (any, error) {
 	return wire.EncodePTY(listedTerminal(t.Info())), nil
 }
 
-func (c *call) pty() (*terminal.Terminal, error) {
+func (c terminals) terminal() (*terminal.Terminal, error) {
 	id, err := c.id("ptyID", lathe.PrefixPTY)
 	if err != nil {
 		return nil, err
@@ -83,16 +86,16 @@ func (c *call) pty() (*terminal.Terminal, error) {
 	return t, nil
 }
 
-func (c *call) ptyGet() (any, error) {
-	t, err := c.pty()
+func (c terminals) get() (any, error) {
+	t, err := c.terminal()
 	if err != nil {
 		return nil, err
 	}
 	return wire.EncodePTY(listedTerminal(t.Info())), nil
 }
 
-func (c *call) ptyUpdate() (any, error) {
-	t, err := c.pty()
+func (c terminals) update() (any, error) {
+	t, err := c.terminal()
 	if err != nil {
 		return nil, err
 	}
@@ -116,8 +119,8 @@ func (c *call) ptyUpdate() (any, error) {
 	return wire.EncodePTY(listedTerminal(t.Info())), nil
 }
 
-func (c *call) ptyRemove() (any, error) {
-	t, err := c.pty()
+func (c terminals) remove() (any, error) {
+	t, err := c.terminal()
 	if err != nil {
 		return nil, err
 	}
@@ -125,11 +128,11 @@ func (c *call) ptyRemove() (any, error) {
 	return true, nil
 }
 
-// ptyConnect carries a terminal over a WebSocket: text frames of raw terminal
+// connect carries a terminal over a WebSocket: text frames of raw terminal
 // bytes both ways, closed with 1000 when the program ends. Host, Origin and
 // password were checked as for any request.
-func (c *call) ptyConnect() (any, error) {
-	t, err := c.pty()
+func (c terminals) connect() (any, error) {
+	t, err := c.terminal()
 	if err != nil {
 		return nil, err
 	}
@@ -200,4 +203,4 @@ func whole(data []byte) int {
 	return len(data)
 }
 
-func (c *call) ptyShells() (any, error) { return []string{c.s.opts.Shell}, nil }
+func (c terminals) shells() (any, error) { return []string{c.s.opts.Shell}, nil }

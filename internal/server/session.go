@@ -16,7 +16,10 @@ import (
 	"lathe/internal/undo"
 )
 
-func (c *call) sessionList() (any, error) {
+// sessions answers what is about sessions and the turns that they run.
+type sessions struct{ *call }
+
+func (c sessions) list() (any, error) {
 	f := store.SessionFilter{Search: c.query("search"), Roots: c.query("roots") == "true"}
 	start, err := c.number("start")
 	if err != nil {
@@ -43,7 +46,7 @@ func (c *call) sessionList() (any, error) {
 	return wire.EncodeSessions(list), err
 }
 
-func (c *call) sessionRequest() (api.SessionRequest, error) {
+func (c sessions) request() (api.SessionRequest, error) {
 	data, err := c.bytes(bodyLimit)
 	if err != nil || data == nil {
 		return api.SessionRequest{}, err
@@ -61,8 +64,8 @@ func (c *call) sessionRequest() (api.SessionRequest, error) {
 	return in, err
 }
 
-func (c *call) sessionCreate() (any, error) {
-	in, err := c.sessionRequest()
+func (c sessions) create() (any, error) {
+	in, err := c.request()
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +86,7 @@ func (c *call) sessionCreate() (any, error) {
 	return wire.EncodeSession(sess), err
 }
 
-func (c *call) sessionStatus() (any, error) {
+func (c sessions) status() (any, error) {
 	dir, err := c.dir()
 	if err != nil {
 		return nil, err
@@ -91,12 +94,12 @@ func (c *call) sessionStatus() (any, error) {
 	return wire.EncodeStatuses(c.s.live.statuses(dir)), nil
 }
 
-func (c *call) sessionGet() (any, error) {
+func (c sessions) get() (any, error) {
 	sess, err := c.session()
 	return wire.EncodeSession(sess), err
 }
 
-func (c *call) sessionDelete() (any, error) {
+func (c sessions) delete() (any, error) {
 	id, err := c.sessionID()
 	if err != nil {
 		return nil, err
@@ -104,12 +107,12 @@ func (c *call) sessionDelete() (any, error) {
 	return true, c.s.opts.Service.Delete(context.WithoutCancel(c.ctx()), id)
 }
 
-func (c *call) sessionUpdate() (any, error) {
+func (c sessions) update() (any, error) {
 	id, err := c.sessionID()
 	if err != nil {
 		return nil, err
 	}
-	in, err := c.sessionRequest()
+	in, err := c.request()
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +137,7 @@ func (c *call) sessionUpdate() (any, error) {
 	return wire.EncodeSession(sess), err
 }
 
-func (c *call) sessionChildren() (any, error) {
+func (c sessions) children() (any, error) {
 	sess, err := c.session()
 	if err != nil {
 		return nil, err
@@ -143,7 +146,7 @@ func (c *call) sessionChildren() (any, error) {
 	return wire.EncodeSessions(list), err
 }
 
-func (c *call) sessionTodo() (any, error) {
+func (c sessions) todo() (any, error) {
 	sess, err := c.session()
 	if err != nil {
 		return nil, err
@@ -152,7 +155,7 @@ func (c *call) sessionTodo() (any, error) {
 	return wire.EncodeTodos(todos), err
 }
 
-func (c *call) sessionDiff() (any, error) {
+func (c sessions) diff() (any, error) {
 	sess, err := c.session()
 	if err != nil {
 		return nil, err
@@ -174,9 +177,9 @@ func (c *call) sessionDiff() (any, error) {
 	return wire.EncodeDiffs(diffs), err
 }
 
-// sessionAbort answers true for an idle session too. It waits until the end of
+// abort answers true for an idle session too. It waits until the end of
 // the turn is recorded, or the client has no more patience.
-func (c *call) sessionAbort() (any, error) {
+func (c sessions) abort() (any, error) {
 	id, err := c.sessionID()
 	if err != nil {
 		return nil, err
@@ -188,7 +191,7 @@ func (c *call) sessionAbort() (any, error) {
 	return true, err
 }
 
-func (c *call) sessionFork() (any, error) {
+func (c sessions) fork() (any, error) {
 	sess, err := c.session()
 	if err != nil {
 		return nil, err
@@ -208,7 +211,7 @@ func (c *call) sessionFork() (any, error) {
 	return wire.EncodeSession(out.Session), err
 }
 
-func (c *call) sessionRevert() (any, error) {
+func (c sessions) revert() (any, error) {
 	sess, err := c.session()
 	if err != nil {
 		return nil, err
@@ -236,7 +239,7 @@ func (c *call) sessionRevert() (any, error) {
 // tellConflicts says which files were left alone: somebody else changed them, or
 // what was done to them was not recorded. The
 // answer has no place for that, so screens show it.
-func (c *call) tellConflicts(sess lathe.Session, out undo.Result) {
+func (c sessions) tellConflicts(sess lathe.Session, out undo.Result) {
 	toast := toastProps{Title: "Files left as they are", Variant: "warning"}
 	switch n := len(out.Conflicts); {
 	case n > 0:
@@ -254,7 +257,7 @@ func (c *call) tellConflicts(sess lathe.Session, out undo.Result) {
 	}
 }
 
-func (c *call) sessionUnrevert() (any, error) {
+func (c sessions) unrevert() (any, error) {
 	sess, err := c.session()
 	if err != nil {
 		return nil, err
@@ -264,7 +267,7 @@ func (c *call) sessionUnrevert() (any, error) {
 	return wire.EncodeSession(out.Session), err
 }
 
-func (c *call) sessionSummarize() (any, error) {
+func (c sessions) summarize() (any, error) {
 	sess, err := c.session()
 	if err != nil {
 		return nil, err
@@ -283,7 +286,7 @@ func (c *call) sessionSummarize() (any, error) {
 	return true, c.s.opts.Service.Summarize(c.ctx(), sess.ID, lathe.ModelRef{Provider: in.ProviderID, Model: in.ModelID}, in.Auto)
 }
 
-func (c *call) sessionShare() (any, error) {
+func (c sessions) share() (any, error) {
 	sess, err := c.session()
 	if err == nil {
 		sess, err = c.s.opts.Service.Shares.Share(c.ctx(), sess.ID)
@@ -294,8 +297,8 @@ func (c *call) sessionShare() (any, error) {
 	return wire.EncodeSession(sess), nil
 }
 
-// sessionUnshare has nothing to do for a session that was never shared.
-func (c *call) sessionUnshare() (any, error) {
+// unshare has nothing to do for a session that was never shared.
+func (c sessions) unshare() (any, error) {
 	sess, err := c.session()
 	if err == nil {
 		sess, err = c.s.opts.Service.Shares.Unshare(c.ctx(), sess.ID, false)

@@ -8,8 +8,11 @@ import (
 	"lathe/internal/opencode/wire"
 )
 
+// screens lets other programs steer the screens that follow this server.
+type screens struct{ *call }
+
 // tell passes an event on to the screens that show a directory.
-func (c *call) tell(kind string, props any) (any, error) {
+func (c screens) tell(kind string, props any) (any, error) {
 	dir, err := c.dir()
 	if err != nil {
 		return nil, err
@@ -41,7 +44,7 @@ type sessionProps struct {
 	SessionID lathe.SessionID `json:"sessionID"`
 }
 
-func (c *call) tuiAppend() (any, error) {
+func (c screens) tuiAppend() (any, error) {
 	var in textProps
 	if err := c.need(&in); err != nil {
 		return nil, err
@@ -54,7 +57,7 @@ func (c *call) tuiAppend() (any, error) {
 
 // tuiCommand returns a handler that asks screens to carry out a command.
 func tuiCommand(command string) handler {
-	return func(c *call) (any, error) { return c.tell("tui.command.execute", commandProps{command}) }
+	return func(c *call) (any, error) { return screens{c}.tell("tui.command.execute", commandProps{command}) }
 }
 
 // tuiCommands are names of commands as older clients spell them.
@@ -66,7 +69,7 @@ var tuiCommands = map[string]string{
 	"messages_first": "session.first", "messages_last": "session.last", "agent_cycle": "agent.cycle",
 }
 
-func (c *call) tuiExecute() (any, error) {
+func (c screens) tuiExecute() (any, error) {
 	var in commandProps
 	if err := c.need(&in); err != nil {
 		return nil, err
@@ -88,7 +91,7 @@ func (in *toastProps) check() error {
 	return &invalid{where: "Payload", path: []string{"variant"}, msg: "expected info, success, warning or error"}
 }
 
-func (c *call) tuiToast() (any, error) {
+func (c screens) tuiToast() (any, error) {
 	var in toastProps
 	if err := c.need(&in); err != nil {
 		return nil, err
@@ -99,7 +102,7 @@ func (c *call) tuiToast() (any, error) {
 	return c.tell("tui.toast.show", in)
 }
 
-func (c *call) tuiSelect() (any, error) {
+func (c screens) tuiSelect() (any, error) {
 	var in sessionProps
 	if err := c.need(&in); err != nil {
 		return nil, err
@@ -115,7 +118,7 @@ func (c *call) tuiSelect() (any, error) {
 
 // tuiPublish passes one of the four events on. Nothing else gets through: a
 // client must not be able to forge what the engine says.
-func (c *call) tuiPublish() (any, error) {
+func (c screens) tuiPublish() (any, error) {
 	var in struct {
 		Type       string
 		Properties json.RawMessage
@@ -164,12 +167,12 @@ func orNull(raw json.RawMessage) json.RawMessage {
 
 // tuiNext waits for a request to the screen. Lathe has none to make; the wait ends
 // with the client or the server.
-func (c *call) tuiNext() (any, error) {
+func (c screens) tuiNext() (any, error) {
 	<-c.ctx().Done()
 	return nil, context.Cause(c.ctx())
 }
 
-func (c *call) tuiResponse() (any, error) {
+func (c screens) tuiResponse() (any, error) {
 	if _, err := c.bytes(bodyLimit); err != nil {
 		return nil, err
 	}

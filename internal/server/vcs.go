@@ -17,7 +17,7 @@ type vcsOut struct {
 }
 
 // vcs reads the branch from the git directory; a detached head has none.
-func (c *call) vcs() (any, error) {
+func (c projects) vcs() (any, error) {
 	inst, err := c.project()
 	if err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func (c *call) vcs() (any, error) {
 }
 
 // changes lists what changed below the request's directory.
-func (c *call) changes(since worktree.Since) ([]worktree.Change, error) {
+func (c projects) changes(since worktree.Since) ([]worktree.Change, error) {
 	inst, err := c.project()
 	if err != nil {
 		return nil, err
@@ -51,9 +51,9 @@ type changed18 struct {
 }
 
 // vcsStatus is /file/status with the names of 1.18.
-func (c *call) vcsStatus() (any, error) { return c.listChanges(worktree.Since{}) }
+func (c projects) vcsStatus() (any, error) { return c.listChanges(worktree.Since{}) }
 
-func (c *call) listChanges(since worktree.Since) (any, error) {
+func (c projects) listChanges(since worktree.Since) (any, error) {
 	changes, err := c.changes(since)
 	out := []changed18{}
 	for _, f := range changes {
@@ -67,7 +67,7 @@ const (
 	mostContext  = 1e6 // so that a whole file is shown
 )
 
-func (c *call) vcsDiff() (any, error) {
+func (c projects) vcsDiff() (any, error) {
 	since := worktree.Since{Patches: true, Context: patchContext}
 	switch c.query("mode") {
 	case "git":
@@ -87,7 +87,7 @@ func (c *call) vcsDiff() (any, error) {
 }
 
 // vcsDiffRaw answers one patch with all that is not committed.
-func (c *call) vcsDiffRaw() (any, error) {
+func (c projects) vcsDiffRaw() (any, error) {
 	changes, err := c.changes(worktree.Since{Patches: true, Context: patchContext})
 	if err != nil {
 		return nil, err

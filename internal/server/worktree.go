@@ -13,7 +13,7 @@ import (
 	"lathe/internal/worktree"
 )
 
-func (c *call) worktreeList() (any, error) {
+func (c projects) worktreeList() (any, error) {
 	dir, err := c.dir()
 	if err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (c *call) worktreeList() (any, error) {
 
 // worktreeCreate answers before the files are there, so that a client knows the
 // directory in which worktree.ready tells of them.
-func (c *call) worktreeCreate() (any, error) {
+func (c projects) worktreeCreate() (any, error) {
 	var in wire.WorktreeRequest
 	if err := c.decode(&in); err != nil {
 		return nil, err
@@ -49,15 +49,15 @@ func (c *call) worktreeCreate() (any, error) {
 	return done{}, nil
 }
 
-func (c *call) worktreeRemove() (any, error) {
+func (c projects) worktreeRemove() (any, error) {
 	return c.onWorktree("WorktreeRemoveFailedError", c.s.opts.Service.Projects.RemoveWorktree)
 }
 
-func (c *call) worktreeReset() (any, error) {
+func (c projects) worktreeReset() (any, error) {
 	return c.onWorktree("WorktreeResetFailedError", c.s.opts.Service.Projects.ResetWorktree)
 }
 
-func (c *call) onWorktree(name string, do func(ctx context.Context, dir, target string) (string, error)) (any, error) {
+func (c projects) onWorktree(name string, do func(ctx context.Context, dir, target string) (string, error)) (any, error) {
 	var in wire.WorktreeTarget
 	if err := c.need(&in); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (c *call) onWorktree(name string, do func(ctx context.Context, dir, target 
 
 // tellKept says where the work of a worktree is. The answer has no place for that,
 // so screens show it.
-func (c *call) tellKept(dir, worktree, branch string) {
+func (c projects) tellKept(dir, worktree, branch string) {
 	c.s.opts.Log.Info("the work of a worktree was kept", "worktree", worktree, "branch", branch)
 	props, err := wire.Marshal(toastProps{
 		Title: "Work is kept", Variant: "info",
