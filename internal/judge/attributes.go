@@ -42,7 +42,7 @@ func (w *walker) attributes(c *syntax.DeclClause, s *scope) {
 	for _, a := range c.Args {
 		if a.Name == nil && a.Value != nil {
 			f := w.quiet().single(a.Value, s.clone())
-			fixed, cased = fixed || flag(f.text, "r"), cased || flag(f.text, "luc")
+			fixed, cased = fixed || hasLetter(f.text, "r"), cased || hasLetter(f.text, "luc")
 		}
 	}
 	if !fixed && !cased {
@@ -55,8 +55,8 @@ func (w *walker) attributes(c *syntax.DeclClause, s *scope) {
 	}
 }
 
-// flag reports whether a cluster of options has one of the letters.
-func flag(text, letters string) bool {
+// hasLetter reports whether a cluster of options has one of the letters.
+func hasLetter(text, letters string) bool {
 	return strings.HasPrefix(text, "-") && strings.ContainsAny(text, letters)
 }
 
@@ -84,7 +84,7 @@ func setsKeywords(words []field) bool {
 			return false
 		case strings.HasPrefix(f.text, "--"):
 			continue
-		case flag(f.text, "k"), strings.HasSuffix(f.text, "o") && i+1 < len(words) && words[i+1].text == "keyword":
+		case hasLetter(f.text, "k"), strings.HasSuffix(f.text, "o") && i+1 < len(words) && words[i+1].text == "keyword":
 			return true
 		case strings.HasSuffix(f.text, "o"), strings.HasSuffix(f.text, "O"):
 			return setsKeywords(words[min(i+2, len(words)):])

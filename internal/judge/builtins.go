@@ -137,7 +137,7 @@ func (x *invocation) declareWords() {
 			if given {
 				x.assignText(name, text, x.scope, x.source)
 			}
-			if x.base == "readonly" || slices.ContainsFunc(x.args(), func(f field) bool { return flag(f.text, "r") }) {
+			if x.base == "readonly" || slices.ContainsFunc(x.args(), func(f field) bool { return hasLetter(f.text, "r") }) {
 				x.scope.pin(strings.TrimSuffix(name, "+"), true)
 			}
 		}
