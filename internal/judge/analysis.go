@@ -16,7 +16,10 @@ type Analysis struct {
 	Commands []Cmd
 	Reads    []PathUse
 	Writes   []PathUse
-	Reasons  []string // why something cannot be judged, for people
+	// Reaches names what uses the network, as "curl" or "npm install". A program that is
+	// not in the table may use it as well.
+	Reaches []string
+	Reasons []string // why something cannot be judged, for people
 	// Waits names a program that would wait for keys: an editor without a script.
 	Waits    string
 	Unparsed error // the script is no shell script; then there is one dynamic command

@@ -27,14 +27,6 @@ func (s *scope) pin(name string, keep bool) {
 	s.vars[name] = v
 }
 
-// setByShell lists variables that a shell sets by itself, whatever the script or the
-// environment says they hold.
-func setByShell(name string) bool {
-	return in(name, "_ REPLY MAPFILE OPTARG OPTIND COPROC BASH_REMATCH BASH_COMMAND BASH_ARGV BASH_ARGV0 BASH_ARGC BASH_SOURCE "+
-		"BASH_LINENO BASH_EXECUTION_STRING BASH_SUBSHELL FUNCNAME DIRSTACK PIPESTATUS GROUPS HISTCMD COMP_WORDS COMP_LINE COMPREPLY "+
-		"READLINE_LINE MATCH MBEGIN MEND match mbegin mend pipestatus status argv signals reply")
-}
-
 // attributes pins the variables that a declaration makes read-only, or whose
 // letters it changes.
 func (w *walker) attributes(c *syntax.DeclClause, s *scope) {

@@ -40,6 +40,7 @@ func (w *walker) redirect(r *syntax.Redirect, f field, s *scope) {
 		return
 	case strings.HasPrefix(f.text, "/dev/tcp/"), strings.HasPrefix(f.text, "/dev/udp/"):
 		w.dynamic(source, "the script opens a network connection")
+		w.reaches(f.text)
 		return
 	case strings.HasPrefix(f.text, "!"):
 		w.dynamic(source, "shells disagree about the target of this redirection")
@@ -201,6 +202,7 @@ func (w *walker) run(words []field, s *scope, source string) {
 	}
 	x.runsFile()
 	x.dispatch()
+	x.reach()
 	x.files()
 	x.fetched()
 }

@@ -147,6 +147,7 @@ func (x *invocation) copy(how string, tree bool) {
 		switch {
 		case remote(f.text):
 			x.opaque(x.base + " reaches another machine")
+			x.reaches(x.base)
 		case how == "move" || has(opts, "--remove-source-files"):
 			x.writes(f, PathUse{Tree: true})
 			x.reads(f, PathUse{}) // under another name other rules bind it
@@ -159,6 +160,7 @@ func (x *invocation) copy(how string, tree bool) {
 	}
 	if remote(dest.text) {
 		x.opaque(x.base + " reaches another machine")
+		x.reaches(x.base)
 		return
 	}
 	x.writes(dest, PathUse{Tree: tree && x.base != "ln"})

@@ -74,6 +74,9 @@ func (x *invocation) gitConfig(f field) {
 // gitOptions looks for options that run programs or write files.
 func (x *invocation) gitOptions(sub string, args []field) {
 	row := lookup("git " + sub)
+	if len(row.network) > 0 {
+		x.reaches("git " + sub)
+	}
 	for _, f := range args {
 		if f.text == "--" {
 			break

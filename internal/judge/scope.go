@@ -109,7 +109,7 @@ func (s *scope) merge(others ...*scope) {
 
 // get returns what a variable holds.
 func (w *walker) get(name string, s *scope) value {
-	if setByShell(name) {
+	if variableOf(name).is("set-by-shell") {
 		return value{}
 	}
 	if v, ok := s.vars[name]; ok {
@@ -125,7 +125,7 @@ func (w *walker) get(name string, s *scope) value {
 		return value{}
 	case name == "HOME" && w.env.Home != "":
 		return value{known: true, text: w.env.Home}
-	case strings.Contains(" UID EUID PPID RANDOM SECONDS LINENO BASHPID SRANDOM EPOCHSECONDS SHLVL COLUMNS LINES ", " "+name+" "):
+	case variableOf(name).is("number"):
 		return value{num: true}
 	}
 	if w.env.Lookup != nil {

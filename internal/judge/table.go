@@ -75,9 +75,9 @@ func (p *program) is(mark string) bool { return in(mark, p.flags) }
 
 // table holds rows by the name of their programs.
 type table struct {
-	rows    map[string]*row
-	others  map[string]string // other names of programs
-	leading []string          // names that end in "*"
+	rows   map[string]*row
+	others map[string]string // other names of programs
+	stars  []string          // names that begin or end in "*"
 }
 
 // row is read when it is first asked for.
@@ -125,8 +125,8 @@ func (t *table) add(head, body string) error {
 			return fmt.Errorf("%q has two rows", name)
 		}
 		t.rows[name] = r
-		if strings.HasSuffix(name, "*") {
-			t.leading = append(t.leading, name)
+		if strings.Contains(name, "*") {
+			t.stars = append(t.stars, name)
 		}
 	}
 	return nil
@@ -184,14 +184,27 @@ func (t *table) versioned(name string) bool {
 	return err == nil && p.is("versioned")
 }
 
-func (t *table) program(name string) (*program, error) {
-	r, ok := t.rows[name]
-	if !ok {
-		i := slices.IndexFunc(t.leading, func(n string) bool { return strings.HasPrefix(name, n[:len(n)-1]) })
-		if i < 0 {
-			return nothing, nil
+// find returns the row of a name, or nil.
+func (t *table) find(name string) *row {
+	if strings.HasPrefix(name, "@") { // a pattern of rows
+		return nil
+	}
+	if r := t.rows[name]; r != nil {
+		return r
+	}
+	for _, star := range t.stars {
+		ending, ends := strings.CutPrefix(star, "*")
+		if ends && strings.HasSuffix(name, ending) || !ends && strings.HasPrefix(name, star[:len(star)-1]) {
+			return t.rows[star]
 		}
-		r = t.rows[t.leading[i]]
+	}
+	return nil
+}
+
+func (t *table) program(name string) (*program, error) {
+	r := t.find(name)
+	if r == nil {
+		return nothing, nil
 	}
 	r.once.Do(func() {
 		r.prog = &program{}

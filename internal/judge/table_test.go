@@ -9,10 +9,11 @@ import (
 
 func TestEveryRowIsWellFormed(t *testing.T) {
 	table := programs()
-	for name := range table.rows {
-		p, err := table.program(name)
+	for name, row := range table.rows {
+		p := &program{}
+		err := table.fill(p, row.body, true)
 		if err != nil {
-			t.Error(err)
+			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		if p.because == "" && len(p.signs) > 0 {
@@ -25,6 +26,40 @@ func TestEveryRowIsWellFormed(t *testing.T) {
 	for other, name := range table.others {
 		if _, ok := table.rows[name]; !ok {
 			t.Errorf("%s is said to be %s, which has no row", other, name)
+		}
+	}
+}
+
+func TestEveryVariableIsWellFormed(t *testing.T) {
+	for name, row := range variables().rows {
+		if _, err := newVariable(row.body); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestSteeringVariables(t *testing.T) {
+	for _, row := range []struct {
+		name, text    string
+		unknown, want bool
+	}{
+		{name: "PATH", text: "x", want: true},
+		{name: "LD_PRELOAD", text: "x", want: true},
+		{name: "MY_PAGER", text: "cat", want: true},
+		{name: "GIT_PAGER", text: "cat"},
+		{name: "GIT_PAGER", text: ""},
+		{name: "GIT_PAGER", text: "(empty)", want: true},
+		{name: "GIT_PAGER", unknown: true, want: true},
+		{name: "GIT_AUTHOR_NAME", text: "me"},
+		{name: "GIT_AUTHOR_NAME", unknown: true, want: true},
+		{name: "NODE_OPTIONS", text: "--max-old-space-size=4096"},
+		{name: "NODE_OPTIONS", text: "--max-old-space-size=4096 -r x", want: true},
+		{name: "PS1", text: "$ "},
+		{name: "PS1", text: "$(x)", want: true},
+		{name: "FOO", unknown: true},
+	} {
+		if got := steers(row.name, field{text: row.text, known: !row.unknown}); got != row.want {
+			t.Errorf("%+v: got %v", row, got)
 		}
 	}
 }

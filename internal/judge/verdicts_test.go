@@ -69,6 +69,9 @@ func verdict(a Analysis) string {
 	for _, u := range a.Writes {
 		line("writes%s", use(u))
 	}
+	for _, by := range a.Reaches {
+		line("reaches the network by %s", by)
+	}
 	if a.Waits != "" {
 		line("waits for keys: %s", a.Waits)
 	}
