@@ -95,7 +95,7 @@ func (p place) fill(ctx context.Context, id lathe.SessionID, messages int) error
 	}
 	defer db.Close()
 	at := time.Now()
-	return db.Batch(ctx, func(tx store.Tx) error {
+	return db.Store().Batch(ctx, func(tx store.Tx) error {
 		if err := tx.CreateSession(lathe.Session{ID: id, Directory: p.work, Title: "large", Created: at, Updated: at}); err != nil {
 			return err
 		}

@@ -29,6 +29,7 @@ var floor = map[string]int{
 	"lathe/internal/bus":             10,
 	"lathe/internal/rope":            5,
 	"lathe/internal/store":           5,
+	"lathe/internal/store/codec":     6,
 	"lathe/internal/store/local":     8,
 	"lathe/internal/store/storetest": 8,
 	"lathe/internal/store/sqlite":    10,

@@ -64,7 +64,7 @@ func TestHeldElsewhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := db.Acquire(t.Context(), child.ID, tt.owner.Owner()); err != nil {
+		if _, err := db.Store().Acquire(t.Context(), child.ID, tt.owner.Owner()); err != nil {
 			t.Fatal(err)
 		}
 		err = s.Delete(t.Context(), id)

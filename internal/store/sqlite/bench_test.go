@@ -125,7 +125,7 @@ func BenchmarkTail(b *testing.B) {
 			dir := b.TempDir()
 			s, ctx := open(b, dir), b.Context()
 			ses := seed(b, s, "ses_a")
-			must(b, s.batch(ctx, func(tx *Tx) error {
+			must(b, s.batch(ctx, func(tx *tx) error {
 				for i := range history {
 					m := userMessage(ses, fmt.Sprint("msg_", i), text(fmt.Sprint("prt_a", i), strings.Repeat("x", 500)),
 						text(fmt.Sprint("prt_b", i), strings.Repeat("y", 2000)))
@@ -166,7 +166,7 @@ func BenchmarkBeside(b *testing.B) {
 	for _, n := range []int{10, 5000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			s, ctx := open(b, b.TempDir()), b.Context()
-			must(b, s.batch(ctx, func(tx *Tx) (err error) {
+			must(b, s.batch(ctx, func(tx *tx) (err error) {
 				for i := range n {
 					ses := aSession(fmt.Sprintf("ses_%d", i))
 					err = errors.Join(err, tx.CreateSession(ses))

@@ -8,6 +8,7 @@ import (
 
 	"lathe"
 	"lathe/internal/store"
+	"lathe/internal/store/codec"
 )
 
 const (
@@ -22,11 +23,11 @@ const (
 // project have answered since that was begun, or were still about. A session's
 // subagents, and who started it, are no others. Messages that were copied or
 // imported since count when they were made.
-func (s *DB) Beside(ctx context.Context, session lathe.SessionID) (out store.Beside, err error) {
+func (s messages) Beside(ctx context.Context, session lathe.SessionID) (out store.Beside, err error) {
 	err = s.read(ctx, func(v *view) error {
 		var own, n, created int64
 		err := v.row(`SELECT session, n, created FROM message WHERE session = (SELECT n FROM session WHERE id = ?)
-			AND role = '`+roleAssistant+`' ORDER BY seq DESC LIMIT 1`, session).Scan(&own, &n, &created)
+			AND role = '`+codec.RoleAssistant+`' ORDER BY seq DESC LIMIT 1`, session).Scan(&own, &n, &created)
 		if err != nil {
 			return missing(err)
 		}
@@ -71,10 +72,10 @@ const ended = `CASE typeof(data) WHEN 'text' THEN json_extract(data, '$.complete
 // alone reports that no other session, of whatever project, did anything beside an
 // answer. It costs a tenth of finding out who did, and mostly it is so.
 func (v *view) alone(session, n, created int64) (alone bool, err error) {
-	err = v.row(`SELECT NOT EXISTS (SELECT 1 FROM message WHERE n > :n AND session <> :session AND role = '`+roleAssistant+`')
+	err = v.row(`SELECT NOT EXISTS (SELECT 1 FROM message WHERE n > :n AND session <> :session AND role = '`+codec.RoleAssistant+`')
 		AND NOT EXISTS (SELECT 1 FROM message INDEXED BY message_open WHERE open = 1 AND session <> :session)
 		AND NOT EXISTS (SELECT 1 FROM (SELECT session, role, data FROM message WHERE n < :n ORDER BY n DESC LIMIT :before)
-			WHERE session <> :session AND role = '`+roleAssistant+`' AND `+ended+`)`,
+			WHERE session <> :session AND role = '`+codec.RoleAssistant+`' AND `+ended+`)`,
 		sql.Named("session", session), sql.Named("n", n), sql.Named("created", created), sql.Named("before", maxBefore)).Scan(&alone)
 	return alone, err
 }
@@ -82,8 +83,8 @@ func (v *view) alone(session, n, created int64) (alone bool, err error) {
 // changing reads an answer with the parts that tell of files.
 func (v *view) changing(session lathe.SessionID, n int64) (lathe.Message, error) {
 	var l loader
-	err := v.load(&l, session, `m.n = ?2 AND m.role = '`+roleAssistant+`'`, n,
-		` AND kind IN ('`+kindTool+`', '`+kindStepStart+`', '`+kindStepFinish+`', '`+kindSnapshot+`', '`+kindPatch+`')`)
+	err := v.load(&l, session, `m.n = ?2 AND m.role = '`+codec.RoleAssistant+`'`, n,
+		` AND kind IN ('`+codec.KindTool+`', '`+codec.KindStepStart+`', '`+codec.KindStepFinish+`', '`+codec.KindSnapshot+`', '`+codec.KindPatch+`')`)
 	if err == nil && len(l.messages) == 0 {
 		err = store.ErrNotFound
 	}
@@ -113,7 +114,7 @@ func (v *view) neighbours(session lathe.SessionID, n, created int64) (out []neig
 			UNION ALL SELECT n FROM message INDEXED BY message_open WHERE open = 1
 			UNION ALL SELECT * FROM (SELECT n FROM message WHERE n < :n ORDER BY n DESC LIMIT :before))
 		SELECT DISTINCT o.id, o.directory, m.n FROM near CROSS JOIN message m ON m.n = near.n CROSS JOIN session o ON o.n = m.session
-		WHERE m.role = '`+roleAssistant+`' AND o.project = (SELECT project FROM session WHERE id = :session) AND o.id NOT IN (SELECT id FROM family)
+		WHERE m.role = '`+codec.RoleAssistant+`' AND o.project = (SELECT project FROM session WHERE id = :session) AND o.id NOT IN (SELECT id FROM family)
 			AND (m.n > :n OR m.open = 1 OR (SELECT `+ended+` FROM message WHERE n = m.n))
 		ORDER BY m.n DESC LIMIT :limit`,
 		sql.Named("session", session), sql.Named("depth", maxDepth), sql.Named("n", n), sql.Named("created", created),

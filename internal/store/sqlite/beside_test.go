@@ -78,7 +78,7 @@ func TestBeside(t *testing.T) {
 		t.Errorf("beside %s, more %v (-want +got):\n%s", got.Answer.ID, got.More, diff)
 	}
 
-	must(t, s.batch(ctx, func(tx *Tx) (err error) {
+	must(t, s.batch(ctx, func(tx *tx) (err error) {
 		for i := range maxBeside {
 			m := assistant(b, fmt.Sprint("many", i), lathe.Assistant{})
 			m.Created = epoch.Add(20 * time.Second)

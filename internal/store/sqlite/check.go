@@ -1,17 +1,14 @@
 package sqlite
 
 import (
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"lathe/internal/store/codec"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -41,7 +38,7 @@ const (
 // and returns what is damaged. It is slow where much is stored. The error is for
 // what keeps it from looking.
 func (s *DB) Check(ctx context.Context) ([]Injury, error) {
-	c := &checker{s: s, blobs: map[string]error{}}
+	c := &checker{s: s.core, blobs: map[string]error{}}
 	err := s.read(ctx, func(v *view) error {
 		c.v = v
 		for _, step := range []func(context.Context) error{c.structure, c.numbers, c.rows, c.named, c.strays} {
@@ -62,7 +59,7 @@ func (s *DB) Check(ctx context.Context) ([]Injury, error) {
 
 // checker looks for injuries in one state of the database.
 type checker struct {
-	s     *DB
+	s     *core
 	v     *view
 	blobs map[string]error // what was found of each file that something names
 	found []Injury
@@ -152,29 +149,26 @@ func (c *checker) each(query string, fn func(scanner) error) error {
 func (c *checker) rows(context.Context) error {
 	return errors.Join(
 		c.documents("the settings of the session", `SELECT id, id, '', data FROM session`, func(_ string, data []byte) error {
-			return c.decoder().session(data, &lathe.Session{})
+			return c.decoder().Session(data, &lathe.Session{})
 		}),
 		c.documents("the message", `SELECT s.id, m.id, m.role, m.data FROM message m JOIN session s ON s.n = m.session`,
 			func(role string, data []byte) error {
-				_, err := c.decoder().info(role, data)
+				_, err := c.decoder().Info(role, data)
 				return err
 			}),
 		c.documents("the part", `SELECT s.id, p.id, p.kind, p.data FROM part p JOIN message m ON m.n = p.message JOIN session s ON s.n = m.session`,
 			func(kind string, data []byte) error {
-				_, err := c.decoder().part(kind, data)
+				_, err := c.decoder().Part(kind, data)
 				return err
 			}),
 		c.documents("the changes", `SELECT s.id, d.message, '', d.data FROM session_diff d JOIN session s ON s.n = d.session`,
 			func(_ string, data []byte) error {
-				docs, err := parse[[]diffDoc](data)
-				if err == nil {
-					_, err = c.decoder().diffs(docs)
-				}
+				_, err := c.decoder().Diffs(data)
 				return err
 			}),
 		c.documents("the task list", `SELECT s.id, s.id, '', t.data FROM todo t JOIN session s ON s.n = t.session`,
 			func(_ string, data []byte) error {
-				_, err := parse[[]todoDoc](data)
+				_, err := codec.ParseTodos(data)
 				return err
 			}),
 		c.documents("what is kept with the session", `SELECT s.id, v.key, '', v.data FROM session_value v JOIN session s ON s.n = v.session`,
@@ -200,7 +194,7 @@ func (c *checker) documents(what, query string, decode func(kind string, data []
 			c.add(lathe.SessionID(session), repairHint, "%s %q cannot be read: %v", what, name, err)
 			return nil
 		}
-		data, err := unpack(data)
+		data, err := codec.Unpack(data)
 		if err == nil {
 			err = decode(kind, data)
 		}
@@ -214,13 +208,13 @@ func (c *checker) documents(what, query string, decode func(kind string, data []
 // errBlob says that what a document names is damaged, not the document.
 var errBlob = errors.New("a file that is named is damaged")
 
-func (c *checker) decoder() decoder {
-	return decoder{load: func(ref blobRef) (string, error) {
-		if err := checkRef(ref); err != nil {
+func (c *checker) decoder() codec.Decoder {
+	return codec.Decoder{Load: func(ref codec.Ref) (string, error) {
+		if err := ref.Check(); err != nil {
 			return "", err
 		}
 		if _, known := c.blobs[ref.Hash]; !known {
-			c.blobs[ref.Hash] = c.s.verifyBlob(ref)
+			c.blobs[ref.Hash] = c.s.blobs.Verify(ref)
 		}
 		if c.blobs[ref.Hash] != nil {
 			return "", errBlob
@@ -251,7 +245,7 @@ func (c *checker) named(ctx context.Context) error {
 		if _, seen := c.blobs[h]; seen || len(h) != sha256.Size*2 {
 			continue
 		}
-		if _, err := os.Stat(c.s.blobPath(h)); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(c.s.blobs.Path(h)); errors.Is(err, fs.ErrNotExist) {
 			missing = append(missing, h)
 		}
 	}
@@ -265,7 +259,7 @@ func (c *checker) files(hashes []string, are string) {
 		return
 	}
 	slices.Sort(hashes)
-	c.add("", filesHint, "%d long texts of sessions %s, one is %s", len(hashes), are, c.s.blobPath(hashes[0]))
+	c.add("", filesHint, "%d long texts of sessions %s, one is %s", len(hashes), are, c.s.blobs.Path(hashes[0]))
 }
 
 // strays looks for long texts that an earlier database must have named.
@@ -276,42 +270,11 @@ func (c *checker) strays(context.Context) error {
 	}
 	var bytes int64
 	for _, f := range strays {
-		bytes += f.size
+		bytes += f.Size
 	}
 	c.add("", "bring lathe.db back from a copy or a backup; if nothing is missing, remove them with: lathe db vacuum --strays",
 		"%d long texts of %d bytes are older than the database and belong to no session in it: the one that they came from is gone", len(strays), bytes)
 	return nil
-}
-
-// stray is a file that no row names and that is older than the database.
-type stray struct {
-	path string
-	size int64
-}
-
-func (v *view) strays() (found []stray, err error) {
-	live, err := v.liveBlobs()
-	if err != nil {
-		return nil, err
-	}
-	began, err := v.began()
-	if err != nil || began.IsZero() {
-		return nil, err
-	}
-	dir := v.db.blobDir()
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != blobExt || live[blobName(dir, path)] {
-			return err
-		}
-		if info, err := d.Info(); err == nil && info.ModTime().Before(began) {
-			found = append(found, stray{path, info.Size()})
-		}
-		return nil
-	})
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return found, err
 }
 
 // began returns when the database was made, or zero where it does not say.
@@ -326,28 +289,4 @@ func (v *view) began() (time.Time, error) {
 		}
 	}
 	return time.Time{}, nil
-}
-
-// verifyBlob reads a file and compares it with the hash that it is named by.
-func (s *DB) verifyBlob(ref blobRef) error {
-	f, err := os.Open(s.blobPath(ref.Hash))
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return fmt.Errorf("blob %s: %w", ref.Hash, err)
-	}
-	sum := sha256.New()
-	n, err := io.Copy(sum, io.LimitReader(z, maxUnzip))
-	switch {
-	case err != nil:
-		return fmt.Errorf("blob %s: %w", ref.Hash, err)
-	case n != ref.Size:
-		return fmt.Errorf("blob %s has %d bytes, %d were stored", ref.Hash, n, ref.Size)
-	case hex.EncodeToString(sum.Sum(nil)) != ref.Hash:
-		return fmt.Errorf("blob %s has another content", ref.Hash)
-	}
-	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"lathe"
 	"lathe/internal/store"
+	"lathe/internal/store/codec"
 	"lathe/internal/store/local"
 )
 
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) {
 
 func child(role, dir, name string) error {
 	ctx := context.Background()
-	s, err := Open(ctx, Options{Dir: dir})
+	s, err := openTest(ctx, Options{Dir: dir})
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func child(role, dir, name string) error {
 }
 
 // writeForever writes as a turn does and prints what was acknowledged.
-func writeForever(ctx context.Context, s *DB, name string) error {
+func writeForever(ctx context.Context, s *testDB, name string) error {
 	ses := lathe.SessionID("ses_" + name)
 	if err := s.CreateSession(ctx, aSession(string(ses))); err != nil {
 		return err
@@ -91,7 +92,7 @@ func writeForever(ctx context.Context, s *DB, name string) error {
 			}
 			fmt.Println("shown", i, j)
 		}
-		part.Body = &lathe.Text{Text: whole + strings.Repeat("x", i%3*spill), Time: lathe.Span{Start: epoch, End: epoch}}
+		part.Body = &lathe.Text{Text: whole + strings.Repeat("x", i%3*codec.Spill), Time: lathe.Span{Start: epoch, End: epoch}}
 		if err := s.PutPart(ctx, part); err != nil {
 			return err
 		}
@@ -148,7 +149,7 @@ func runAndKill(t *testing.T, dir, name string, after int) (acked []string) {
 func checkAcked(t *testing.T, dir, name string, acked []string) {
 	t.Helper()
 	ctx := t.Context()
-	s, err := Open(ctx, Options{Dir: dir})
+	s, err := openTest(ctx, Options{Dir: dir})
 	must(t, err)
 	defer s.Close()
 	ses := lathe.SessionID("ses_" + name)
@@ -173,7 +174,7 @@ func checkAcked(t *testing.T, dir, name string, acked []string) {
 			t.Errorf("%s is not completed", m.ID)
 		}
 		for _, p := range m.Parts {
-			if isOpen(p.Body) {
+			if codec.IsOpen(p.Body) {
 				t.Errorf("%s is open", p.ID)
 			}
 			switch b := p.Body.(type) {
@@ -206,7 +207,7 @@ func checkAcked(t *testing.T, dir, name string, acked []string) {
 				t.Errorf("tool %d showed %q, not %q", i, got, want)
 			}
 		case scan(line, "done %d", &i):
-			if want := i % 3 * spill; len(texts[i]) < want {
+			if want := i % 3 * codec.Spill; len(texts[i]) < want {
 				t.Errorf("text %d has %d bytes of %d", i, len(texts[i]), want)
 			}
 		}
@@ -222,7 +223,7 @@ func scan(line, format string, into ...any) bool {
 const interleaved = 300
 
 // interleave reads and writes the same rows as the other process.
-func interleave(ctx context.Context, s *DB, name string) error {
+func interleave(ctx context.Context, s *testDB, name string) error {
 	for i := range interleaved {
 		_, err := s.UpdateSession(ctx, "ses_shared", func(ses *lathe.Session) error {
 			ses.Cost++
@@ -351,7 +352,7 @@ func TestRecover(t *testing.T) {
 	running := put("prt_3", &lathe.ToolCall{CallID: "b", Tool: "bash", State: &lathe.ToolRunning{
 		Input: []byte(`{"x":1}`), Metadata: map[string]any{"output": "so far"}, Start: started.Start,
 	}})
-	must(t, s.batch(ctx, func(tx *Tx) error {
+	must(t, s.batch(ctx, func(tx *tx) error {
 		_, err := tx.UpdateSession(ses, func(x *lathe.Session) error { x.Compacting = epoch; return nil })
 		return err
 	}))

@@ -17,6 +17,8 @@ import (
 
 	"lathe"
 	"lathe/internal/store"
+	"lathe/internal/store/codec"
+	"lathe/internal/store/local"
 )
 
 // history is a store with sessions of every kind of part, and what it holds.
@@ -27,7 +29,7 @@ func history(t testing.TB, dir string, sessions int) map[lathe.SessionID][]lathe
 	want := map[lathe.SessionID][]lathe.Message{}
 	for i := range sessions {
 		ses := seed(t, s, fmt.Sprintf("ses_%d", i))
-		long := strings.Repeat(fmt.Sprintf("long %d. ", i), spill/6)
+		long := strings.Repeat(fmt.Sprintf("long %d. ", i), codec.Spill/6)
 		for j := range 6 {
 			id := fmt.Sprintf("%d_%d", i, j)
 			m := userMessage(ses, "msg_u"+id, text("prt_u"+id, "question "+id))
@@ -60,7 +62,7 @@ func history(t testing.TB, dir string, sessions int) map[lathe.SessionID][]lathe
 // aFileOf returns a blob file of the store.
 func aFileOf(t testing.TB, dir string) string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(dir, "blob", "??", "*"+blobExt))
+	found, err := filepath.Glob(filepath.Join(dir, "blob", "??", "*"+local.BlobExt))
 	must(t, err)
 	if len(found) == 0 {
 		t.Fatal("there is no blob")
@@ -92,8 +94,8 @@ func TestDamagedTextIsToldInItsPlace(t *testing.T) {
 		"empty":   func(t *testing.T, path string) { must(t, os.Truncate(path, 0)) },
 		"another": func(t *testing.T, path string) {
 			other := open(t, t.TempDir())
-			must(t, other.saveBlob(strings.Repeat("0", 64), strings.Repeat("x", 1000)))
-			must(t, os.Rename(other.blobPath(strings.Repeat("0", 64)), path))
+			must(t, other.blobs.Save(strings.Repeat("0", 64), strings.Repeat("x", 1000)))
+			must(t, os.Rename(other.blobs.Path(strings.Repeat("0", 64)), path))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -259,7 +261,7 @@ func noise(random *rand.Rand, b []byte) {
 
 func mended(t *testing.T, dir string, want map[lathe.SessionID][]lathe.Message) {
 	ctx := t.Context()
-	s, err := Open(ctx, Options{Dir: dir, Now: func() time.Time { return epoch }})
+	s, err := openTest(ctx, Options{Dir: dir, Now: func() time.Time { return epoch }})
 	found := []Injury{{}}
 	if err == nil {
 		if found, err = s.Check(ctx); err != nil {
@@ -272,7 +274,7 @@ func mended(t *testing.T, dir string, want map[lathe.SessionID][]lathe.Message) 
 	}
 	out, err := Repair(ctx, Options{Dir: dir, Now: func() time.Time { return epoch }})
 	must(t, err)
-	s, err = Open(ctx, Options{Dir: dir, Now: func() time.Time { return epoch }})
+	s, err = openTest(ctx, Options{Dir: dir, Now: func() time.Time { return epoch }})
 	must(t, err)
 	defer s.Close()
 	whole(t, s)
@@ -292,7 +294,7 @@ func mended(t *testing.T, dir string, want map[lathe.SessionID][]lathe.Message) 
 
 // intact counts the messages whose parts read as they were stored; bad is why something
 // cannot be read at all.
-func intact(ctx context.Context, s *DB, want map[lathe.SessionID][]lathe.Message) (same int, bad error) {
+func intact(ctx context.Context, s *testDB, want map[lathe.SessionID][]lathe.Message) (same int, bad error) {
 	if _, err := s.Sessions(ctx, store.SessionFilter{}); err != nil {
 		bad = err
 	}

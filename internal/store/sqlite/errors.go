@@ -17,7 +17,7 @@ import (
 var errClosed = errors.New("the database is closed")
 
 // explain turns an error of the database into one that says what to do.
-func (s *DB) explain(err error) error {
+func (s *core) explain(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -45,18 +45,18 @@ func (s *DB) explain(err error) error {
 	return err
 }
 
-func (s *DB) cannotWrite(err error) error {
+func (s *core) cannotWrite(err error) error {
 	return wrapped(lathe.CodeReadOnly, "check who owns "+s.dir+" and whether it can be written, or set LATHE_HOME",
 		errors.Join(store.ErrReadOnly, err), "the database %s cannot be written", s.path())
 }
 
-func (s *DB) full(err error) error {
+func (s *core) full(err error) error {
 	return wrapped(lathe.CodeFull, "free some space, then try again; what was stored before is safe",
 		errors.Join(store.ErrFull, err), "no space left in %s", s.dir)
 }
 
 // corrupt names the ways out.
-func (s *DB) corrupt(err error) error {
+func (s *core) corrupt(err error) error {
 	hint := repairHint
 	if backups, _ := filepath.Glob(filepath.Join(s.dir, "backup", "*.db")); len(backups) > 0 {
 		hint += fmt.Sprintf("; an older backup is %q", newest(backups))
@@ -84,4 +84,11 @@ func wrapped(code lathe.Code, hint string, cause error, format string, args ...a
 func isUnique(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	return ok && (e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
+}
+
+// damagedSession is why a session that can be read cannot be gone on with: the
+// rules that bind it are not known.
+func damagedSession(id lathe.SessionID, why error) error {
+	return wrapped(lathe.CodeInternal, "its messages can be read; to go on with it, without its own rules and its revert: lathe db check --repair",
+		why, "the settings of session %s are damaged", id)
 }

@@ -11,13 +11,14 @@ import (
 
 	"lathe"
 	"lathe/internal/store"
+	"lathe/internal/store/codec"
 )
 
 // intake puts rows into the database that a repair makes. What belongs to a
 // session or message that is lost gets one that stands in for it.
 type intake struct {
 	r        *repair
-	tx       *Tx
+	tx       *tx
 	homeless map[string]map[int64][]columns // by table, and by what they belong to
 }
 
@@ -115,11 +116,11 @@ func (in *intake) makeSession(n int64, messages []columns) error {
 	}
 	for _, row := range messages {
 		created, _ := row.int("created")
-		if when := at(created); when.Before(ses.Created) {
+		if when := codec.At(created); when.Before(ses.Created) {
 			ses.Created = when
 		}
 		data, _ := row.document()
-		info, _ := (decoder{load: func(blobRef) (string, error) { return "", nil }}).info(row.text("role"), data)
+		info, _ := (codec.Decoder{Load: func(codec.Ref) (string, error) { return "", nil }}).Info(row.text("role"), data)
 		if a, ok := info.(*lathe.Assistant); ok && a.Cwd != "" {
 			ses.Directory = a.Cwd
 			_ = in.tx.row(`SELECT id FROM project WHERE worktree = ?`, a.Root).Scan(&ses.ProjectID)
@@ -139,7 +140,7 @@ func (in *intake) makeSession(n int64, messages []columns) error {
 
 // assistantKinds are of parts that only an answer has.
 var assistantKinds = map[string]bool{
-	kindTool: true, kindReasoning: true, kindStepStart: true, kindStepFinish: true, kindPatch: true, kindSnapshot: true, kindRetry: true,
+	codec.KindTool: true, codec.KindReasoning: true, codec.KindStepStart: true, codec.KindStepFinish: true, codec.KindPatch: true, codec.KindSnapshot: true, codec.KindRetry: true,
 }
 
 // makeMessage makes a message for parts that lost theirs, after the one that was
@@ -151,18 +152,18 @@ func (in *intake) makeMessage(n int64, parts []columns) error {
 		Scan(&session, &near, &seq, &created, &before)
 	if errors.Is(err, sql.ErrNoRows) { // no message is left at all
 		if err = in.makeSession(n, nil); err == nil {
-			session, created, before = n, ms(in.r.old.now()), string(lathe.NewIDs(in.r.old.now, nil).Message())
+			session, created, before = n, codec.Millis(in.r.old.now()), string(lathe.NewIDs(in.r.old.now, nil).Message())
 		}
 	}
 	if err != nil {
 		return err
 	}
-	role := roleUser
+	role := codec.RoleUser
 	if slices.ContainsFunc(parts, func(p columns) bool { return assistantKinds[p.text("kind")] }) {
-		role = roleAssistant
+		role = codec.RoleAssistant
 	}
-	var e encoder
-	_, data, err := e.info(standInInfo(&lathe.Message{Created: at(created)}, role))
+	var e codec.Encoder
+	_, data, err := e.Info(codec.StandInInfo(&lathe.Message{Created: codec.At(created)}, role))
 	if err != nil {
 		return err
 	}

@@ -9,28 +9,32 @@ import (
 
 	"lathe"
 	"lathe/internal/store"
+	"lathe/internal/store/codec"
 	"lathe/internal/store/local"
 )
+
+// leases is a [store.Leases].
+type leases struct{ *core }
 
 // Self returns this process as an owner.
 func Self() store.Owner { return local.Self().Owner() }
 
 // lease is a row that names its owner by process, so that it ends with that.
 type lease struct {
-	db      *DB
+	db      *core
 	session lathe.SessionID
 	token   string
 }
 
 // Acquire takes a lease for an owner that [Self] or another [local.Process] made.
-// One on another host counts as living: see [DB.BreakLease].
-func (s *DB) Acquire(ctx context.Context, session lathe.SessionID, o store.Owner) (store.Lease, error) {
+// One on another host counts as living: a person breaks it.
+func (s leases) Acquire(ctx context.Context, session lathe.SessionID, o store.Owner) (store.Lease, error) {
 	p, err := local.ProcessOf(o)
 	if err != nil {
 		return nil, fmt.Errorf("lease session %s: %w", session, err)
 	}
-	l := &lease{db: s, session: session, token: rand.Text()}
-	err = s.batch(ctx, func(tx *Tx) error {
+	l := &lease{db: s.core, session: session, token: rand.Text()}
+	err = s.batch(ctx, func(tx *tx) error {
 		held, ok, err := tx.holder(session)
 		if err != nil {
 			return err
@@ -43,7 +47,7 @@ func (s *DB) Acquire(ctx context.Context, session lathe.SessionID, o store.Owner
 		}
 		return tx.change(`INSERT OR REPLACE INTO lease (session, token, pid, start, boot, host, taken)
 			SELECT n, ?, ?, ?, ?, ?, ? FROM session WHERE id = ?`,
-			l.token, p.PID, p.Start, p.Boot, p.Host, ms(s.now()), session)
+			l.token, p.PID, p.Start, p.Boot, p.Host, codec.Millis(s.now()), session)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("lease session %s: %w", session, err)
@@ -53,7 +57,7 @@ func (s *DB) Acquire(ctx context.Context, session lathe.SessionID, o store.Owner
 
 // Release is [store.Lease.Release].
 func (l *lease) Release(ctx context.Context) error {
-	return l.db.batch(ctx, func(tx *Tx) error {
+	return l.db.batch(ctx, func(tx *tx) error {
 		_, err := tx.exec(`DELETE FROM lease WHERE token = ?`, l.token)
 		if err != nil {
 			return fmt.Errorf("release session %s: %w", l.session, err)
@@ -74,7 +78,7 @@ func (l *lease) Valid(ctx context.Context) (ok bool, err error) {
 }
 
 // Holder is [store.Leases.Holder].
-func (s *DB) Holder(ctx context.Context, session lathe.SessionID) (h store.Holder, ok bool, err error) {
+func (s leases) Holder(ctx context.Context, session lathe.SessionID) (h store.Holder, ok bool, err error) {
 	err = s.read(ctx, func(v *view) error {
 		h, ok, err = v.holder(session)
 		return err
@@ -83,8 +87,8 @@ func (s *DB) Holder(ctx context.Context, session lathe.SessionID) (h store.Holde
 }
 
 // BreakLease is [store.Leases.BreakLease].
-func (s *DB) BreakLease(ctx context.Context, session lathe.SessionID) error {
-	return s.batch(ctx, func(tx *Tx) error {
+func (s leases) BreakLease(ctx context.Context, session lathe.SessionID) error {
+	return s.batch(ctx, func(tx *tx) error {
 		_, err := tx.exec(`DELETE FROM lease WHERE session = (SELECT n FROM session WHERE id = ?)`, session)
 		if err != nil {
 			return fmt.Errorf("break lease of session %s: %w", session, err)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"lathe/internal/store/codec"
+	"lathe/internal/store/local"
 	"slices"
 	"sync"
 
@@ -21,7 +23,7 @@ type loader struct {
 
 type openPart struct {
 	message, part int // indices
-	n, rev        int64
+	text          local.Text
 }
 
 // batchRows is how many rows are decoded together.
@@ -152,20 +154,20 @@ func (r *messageRead) dest() []any {
 
 // decodeMessage leaves Info out when the role is unknown.
 func (v *view) decodeMessage(r *messageRead) {
-	r.message.Created = at(r.created)
+	r.message.Created = codec.At(r.created)
 	d := v.decoder()
-	data, err := unpack(r.data)
+	data, err := codec.Unpack(r.data)
 	if err == nil {
-		r.message.Info, err = d.info(r.role, data)
+		r.message.Info, err = d.Info(r.role, data)
 	}
 	r.data = nil
-	if err != nil && !passing(err) {
-		d.damage.add(err)
-		r.message.Info, err = standInInfo(&r.message, r.role), nil
+	if err != nil && !codec.Passing(err) {
+		d.Damage.Add(err)
+		r.message.Info, err = codec.StandInInfo(&r.message, r.role), nil
 	}
-	if d.damage.why != nil {
-		r.message.Damage = d.damage.why.Error()
-		v.db.log.Error("a message cannot be read", "message", string(r.message.ID), "err", d.damage.why)
+	if d.Damage.Why != nil {
+		r.message.Damage = d.Damage.Why.Error()
+		v.db.log.Error("a message cannot be read", "message", string(r.message.ID), "err", d.Damage.Why)
 	}
 	switch {
 	case err != nil:
@@ -232,7 +234,7 @@ func (v *view) attach(l *loader, read *batches[partRead], byRow map[int64]int) e
 		}
 		m := &l.messages[i]
 		if r.row.streams() {
-			l.open = append(l.open, openPart{i, len(m.Parts), r.row.n, r.row.rev})
+			l.open = append(l.open, openPart{i, len(m.Parts), r.row.text()})
 		}
 		m.Parts = append(m.Parts, lathe.Part{
 			ID: r.row.id, MessageID: m.ID, SessionID: m.SessionID, Seq: r.row.seq, Body: r.body, Damage: r.damage,

@@ -11,10 +11,11 @@ import (
 
 	"lathe"
 	"lathe/internal/store"
+	"lathe/internal/store/codec"
 )
 
 // AddMessage is that of [store.Tx].
-func (tx *Tx) AddMessage(m *lathe.Message) error {
+func (tx *tx) AddMessage(m *lathe.Message) error {
 	n, err := tx.insertMessage(m)
 	if err != nil {
 		return fmt.Errorf("add message %s: %w", m.ID, err)
@@ -29,8 +30,11 @@ func (tx *Tx) AddMessage(m *lathe.Message) error {
 	return nil
 }
 
+// messages is a [store.MessageReader].
+type messages struct{ *core }
+
 // NewestMessage returns the newest message of a session, or "".
-func (s *DB) NewestMessage(ctx context.Context, session lathe.SessionID) (id lathe.MessageID, err error) {
+func (s messages) NewestMessage(ctx context.Context, session lathe.SessionID) (id lathe.MessageID, err error) {
 	err = s.read(ctx, func(v *view) error {
 		err := v.row(`SELECT id FROM message WHERE session = (SELECT n FROM session WHERE id = ?) ORDER BY seq DESC LIMIT 1`, session).Scan(&id)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -44,7 +48,7 @@ func (s *DB) NewestMessage(ctx context.Context, session lathe.SessionID) (id lat
 	return id, nil
 }
 
-func (tx *Tx) insertMessage(m *lathe.Message) (n int64, err error) {
+func (tx *tx) insertMessage(m *lathe.Message) (n int64, err error) {
 	row, err := tx.messageRow(m)
 	if err != nil {
 		return 0, err
@@ -57,7 +61,7 @@ func (tx *Tx) insertMessage(m *lathe.Message) (n int64, err error) {
 	}
 	res, err := tx.exec(`INSERT INTO message (id, session, seq, role, created, open, summary, parts, data, blobs)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		m.ID, session, m.Seq, row.role, ms(m.Created), row.open, row.summary, len(m.Parts), row.data, row.blobs)
+		m.ID, session, m.Seq, row.role, codec.Millis(m.Created), row.open, row.summary, len(m.Parts), row.data, row.blobs)
 	if isUnique(err) {
 		return 0, store.ErrExists
 	}
@@ -74,22 +78,22 @@ type messageRow struct {
 	blobs         sql.NullString
 }
 
-func (tx *Tx) messageRow(m *lathe.Message) (r messageRow, err error) {
-	var e encoder
-	role, doc, err := e.info(m.Info)
+func (tx *tx) messageRow(m *lathe.Message) (r messageRow, err error) {
+	var e codec.Encoder
+	role, doc, err := e.Info(m.Info)
 	if err != nil {
 		return r, err
 	}
-	r.role, r.data = role, tx.db.pack(doc)
+	r.role, r.data = role, tx.db.packer.Pack(doc)
 	if a, ok := m.Info.(*lathe.Assistant); ok {
 		r.open, r.summary = a.Completed.IsZero(), a.Summary
 	}
-	r.blobs, err = tx.db.saveBlobs(e.blobs)
+	r.blobs, err = tx.db.saveBlobs(e.Blobs)
 	return r, err
 }
 
 // UpdateMessage is that of [store.Tx].
-func (tx *Tx) UpdateMessage(m *lathe.Message) error {
+func (tx *tx) UpdateMessage(m *lathe.Message) error {
 	if m.Damage != "" {
 		return tx.change(`UPDATE message SET open = 0 WHERE id = ? AND session = (SELECT n FROM session WHERE id = ?)`, m.ID, m.SessionID)
 	}
@@ -97,7 +101,7 @@ func (tx *Tx) UpdateMessage(m *lathe.Message) error {
 	if err == nil {
 		err = tx.change(`UPDATE message SET role = ?, created = ?, open = ?, summary = ?, data = ?, blobs = ?
 			WHERE id = ? AND session = (SELECT n FROM session WHERE id = ?)`,
-			row.role, ms(m.Created), row.open, row.summary, row.data, row.blobs, m.ID, m.SessionID)
+			row.role, codec.Millis(m.Created), row.open, row.summary, row.data, row.blobs, m.ID, m.SessionID)
 	}
 	if err != nil {
 		return fmt.Errorf("update message %s: %w", m.ID, err)
@@ -106,7 +110,7 @@ func (tx *Tx) UpdateMessage(m *lathe.Message) error {
 }
 
 // RemoveMessage is that of [store.Tx].
-func (tx *Tx) RemoveMessage(session lathe.SessionID, id lathe.MessageID) error {
+func (tx *tx) RemoveMessage(session lathe.SessionID, id lathe.MessageID) error {
 	err := tx.keepSpent(session, id)
 	if err == nil {
 		err = tx.change(`DELETE FROM message WHERE id = ? AND session = (SELECT n FROM session WHERE id = ?)`, id, session)
@@ -118,7 +122,7 @@ func (tx *Tx) RemoveMessage(session lathe.SessionID, id lathe.MessageID) error {
 }
 
 // SetBoundary is that of [store.Tx].
-func (tx *Tx) SetBoundary(session lathe.SessionID, seq int64) error {
+func (tx *tx) SetBoundary(session lathe.SessionID, seq int64) error {
 	var err error
 	if seq == 0 {
 		_, err = tx.exec(`DELETE FROM boundary WHERE session = (SELECT n FROM session WHERE id = ?)`, session)
@@ -135,7 +139,7 @@ func (tx *Tx) SetBoundary(session lathe.SessionID, seq int64) error {
 }
 
 // Message returns a message with its parts, or [ErrNotFound].
-func (s *DB) Message(ctx context.Context, session lathe.SessionID, id lathe.MessageID) (lathe.Message, error) {
+func (s messages) Message(ctx context.Context, session lathe.SessionID, id lathe.MessageID) (lathe.Message, error) {
 	var l loader
 	err := s.read(ctx, func(v *view) error {
 		return v.load(&l, session, `m.id = ?2`, id, "")
@@ -157,7 +161,7 @@ const page = 32
 
 // Messages yields the messages of a session with their parts, newest first. It
 // holds a page at a time and no lock between pages. An error ends it.
-func (s *DB) Messages(ctx context.Context, session lathe.SessionID, f store.MessageFilter) iter.Seq2[lathe.Message, error] {
+func (s messages) Messages(ctx context.Context, session lathe.SessionID, f store.MessageFilter) iter.Seq2[lathe.Message, error] {
 	return func(yield func(lathe.Message, error) bool) {
 		before, left := f.Before, f.Limit
 		if before <= 0 {
@@ -187,7 +191,7 @@ func (s *DB) Messages(ctx context.Context, session lathe.SessionID, f store.Mess
 }
 
 // page returns up to limit messages below the sequence number.
-func (s *DB) page(ctx context.Context, session lathe.SessionID, before int64, limit int) (l loader, err error) {
+func (s messages) page(ctx context.Context, session lathe.SessionID, before int64, limit int) (l loader, err error) {
 	err = s.read(ctx, func(v *view) error {
 		return v.load(&l, session, `m.seq < ?2 ORDER BY m.seq DESC LIMIT `+strconv.Itoa(limit), before, "")
 	})
@@ -199,19 +203,19 @@ func (s *DB) page(ctx context.Context, session lathe.SessionID, before int64, li
 
 // Tail returns the messages from the stored boundary on, oldest first. What lies
 // before the boundary costs nothing.
-func (s *DB) Tail(ctx context.Context, session lathe.SessionID) ([]lathe.Message, error) {
+func (s messages) Tail(ctx context.Context, session lathe.SessionID) ([]lathe.Message, error) {
 	return s.tail(ctx, session, "")
 }
 
 // TurnTail is [DB.Tail] for a turn that goes on: without the marks of the steps
 // before the newest answer, which are most of the parts of a long turn and say
 // nothing to a model. A mark between two steps of one message stays.
-func (s *DB) TurnTail(ctx context.Context, session lathe.SessionID) ([]lathe.Message, error) {
-	return s.tail(ctx, session, ` AND NOT ((kind = '`+kindStepFinish+`' OR (kind = '`+kindStepStart+`' AND seq = 1))
+func (s messages) TurnTail(ctx context.Context, session lathe.SessionID) ([]lathe.Message, error) {
+	return s.tail(ctx, session, ` AND NOT ((kind = '`+codec.KindStepFinish+`' OR (kind = '`+codec.KindStepStart+`' AND seq = 1))
 		AND message < (SELECT max(n) FROM message WHERE session = (SELECT n FROM session WHERE id = ?1) AND role = 'assistant'))`)
 }
 
-func (s *DB) tail(ctx context.Context, session lathe.SessionID, which string) ([]lathe.Message, error) {
+func (s messages) tail(ctx context.Context, session lathe.SessionID, which string) ([]lathe.Message, error) {
 	var l loader
 	err := s.read(ctx, func(v *view) error {
 		var from int64
@@ -232,7 +236,7 @@ func (s *DB) tail(ctx context.Context, session lathe.SessionID, which string) ([
 }
 
 // DropMessages removes all messages of a session. What they cost stays counted.
-func (tx *Tx) DropMessages(session lathe.SessionID) error {
+func (tx *tx) DropMessages(session lathe.SessionID) error {
 	err := tx.keepSpent(session, "")
 	if err == nil {
 		_, err = tx.exec(`DELETE FROM message WHERE session = (SELECT n FROM session WHERE id = ?)`, session)

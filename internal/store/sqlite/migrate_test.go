@@ -25,7 +25,7 @@ func oldStore(t testing.TB, version int64, messages int) (dir string) {
 	t.Helper()
 	ctx := t.Context()
 	dir = t.TempDir()
-	s := &DB{dir: dir, log: slog.New(slog.DiscardHandler), now: time.Now, journal: "wal"}
+	s := opener{&core{dir: dir, log: slog.New(slog.DiscardHandler), now: time.Now, journal: "wal"}}
 	must(t, private(s.path()))
 	must(t, s.connect(ctx))
 	defer s.conn.Close()
@@ -66,11 +66,11 @@ func oldStore(t testing.TB, version int64, messages int) (dir string) {
 
 // checkMigrated expects all that an old store had, and an index that is brought
 // up to date where it was not.
-func checkMigrated(t *testing.T, s *DB, messages int) {
+func checkMigrated(t *testing.T, s *testDB, messages int) {
 	t.Helper()
 	ctx := t.Context()
 	whole(t, s)
-	v, err := s.version(ctx)
+	v, err := opener{s.core}.version(ctx)
 	must(t, err)
 	msgs, err := s.Tail(ctx, "ses_old")
 	must(t, err)

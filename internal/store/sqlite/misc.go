@@ -3,22 +3,18 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"lathe/internal/store/codec"
 
 	"lathe"
 )
 
-func (tx *Tx) SetTodos(session lathe.SessionID, todos []lathe.Todo) error {
-	docs := make([]todoDoc, 0, len(todos))
-	for _, t := range todos {
-		docs = append(docs, todoDoc(t))
-	}
-	data, err := marshal(docs)
+func (tx *tx) SetTodos(session lathe.SessionID, todos []lathe.Todo) error {
+	data, err := codec.Todos(todos)
 	if err == nil {
 		err = tx.change(`INSERT INTO todo (session, data) SELECT n, ? FROM session WHERE id = ?
-			ON CONFLICT (session) DO UPDATE SET data = excluded.data`, tx.db.pack(data), session)
+			ON CONFLICT (session) DO UPDATE SET data = excluded.data`, tx.db.packer.Pack(data), session)
 	}
 	if err != nil {
 		return fmt.Errorf("store task list of session %s: %w", session, err)
@@ -27,20 +23,19 @@ func (tx *Tx) SetTodos(session lathe.SessionID, todos []lathe.Todo) error {
 }
 
 // Todos returns the task list of a session; nil when there is none.
-func (s *DB) Todos(ctx context.Context, session lathe.SessionID) (out []lathe.Todo, err error) {
-	var docs []todoDoc
-	err = s.document(ctx, &docs, `SELECT t.data FROM session s JOIN todo t ON t.session = s.n WHERE s.id = ?`, session)
+func (s sessions) Todos(ctx context.Context, session lathe.SessionID) (out []lathe.Todo, err error) {
+	err = s.document(ctx, func(data []byte) error {
+		out, err = codec.ParseTodos(data)
+		return err
+	}, `SELECT t.data FROM session s JOIN todo t ON t.session = s.n WHERE s.id = ?`, session)
 	if err != nil {
 		return nil, fmt.Errorf("task list of session %s: %w", session, err)
-	}
-	for _, d := range docs {
-		out = append(out, lathe.Todo(d))
 	}
 	return out, nil
 }
 
 // document decodes the one column the query selects; no row leaves it alone.
-func (s *DB) document(ctx context.Context, into any, query string, args ...any) error {
+func (s sessions) document(ctx context.Context, decode func([]byte) error, query string, args ...any) error {
 	return s.read(ctx, func(v *view) error {
 		var data []byte
 		err := v.row(query, args...).Scan(&data)
@@ -48,28 +43,28 @@ func (s *DB) document(ctx context.Context, into any, query string, args ...any) 
 			return nil
 		}
 		if err == nil {
-			data, err = unpack(data)
+			data, err = codec.Unpack(data)
 		}
 		if err != nil {
 			return err
 		}
-		return json.Unmarshal(data, into)
+		return decode(data)
 	})
 }
 
 // SetDiffs is that of [store.Tx].
-func (tx *Tx) SetDiffs(session lathe.SessionID, message lathe.MessageID, diffs []lathe.FileDiff) error {
-	var e encoder
+func (tx *tx) SetDiffs(session lathe.SessionID, message lathe.MessageID, diffs []lathe.FileDiff) error {
+	var e codec.Encoder
 	var blobs sql.NullString
-	data, err := marshal(e.diffs(diffs))
+	data, err := e.Diffs(diffs)
 	if err == nil {
-		blobs, err = tx.db.saveBlobs(e.blobs)
+		blobs, err = tx.db.saveBlobs(e.Blobs)
 	}
 	if err == nil {
 		err = tx.change(`INSERT INTO session_diff (session, message, data, blobs)
 			SELECT n, ?, ?, ? FROM session WHERE id = ?
 			ON CONFLICT (session, message) DO UPDATE SET data = excluded.data, blobs = excluded.blobs`,
-			message, tx.db.pack(data), blobs, session)
+			message, tx.db.packer.Pack(data), blobs, session)
 	}
 	if err != nil {
 		return fmt.Errorf("store diffs of session %s: %w", session, err)
@@ -78,14 +73,13 @@ func (tx *Tx) SetDiffs(session lathe.SessionID, message lathe.MessageID, diffs [
 }
 
 // Diffs returns what [DB.SetDiffs] stored; nil when there is nothing.
-func (s *DB) Diffs(ctx context.Context, session lathe.SessionID, message lathe.MessageID) ([]lathe.FileDiff, error) {
-	var docs []diffDoc
-	err := s.document(ctx, &docs, `SELECT d.data FROM session s JOIN session_diff d ON d.session = s.n
+func (s sessions) Diffs(ctx context.Context, session lathe.SessionID, message lathe.MessageID) (out []lathe.FileDiff, err error) {
+	decoder := codec.Decoder{Load: s.blobs.Load, Damage: &codec.Damage{}}
+	err = s.document(ctx, func(data []byte) error {
+		out, err = decoder.Diffs(data)
+		return err
+	}, `SELECT d.data FROM session s JOIN session_diff d ON d.session = s.n
 		WHERE s.id = ? AND d.message = ?`, session, message)
-	var out []lathe.FileDiff
-	if err == nil {
-		out, err = decoder{s.loadBlob, &damage{}}.diffs(docs)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("diffs of session %s: %w", session, err)
 	}
@@ -93,9 +87,9 @@ func (s *DB) Diffs(ctx context.Context, session lathe.SessionID, message lathe.M
 }
 
 // PutApproval is that of [store.Tx].
-func (tx *Tx) PutApproval(project string, r lathe.Rule) error {
+func (tx *tx) PutApproval(project string, r lathe.Rule) error {
 	_, err := tx.exec(`INSERT OR REPLACE INTO approval (project, permission, pattern, action, created)
-		VALUES (?, ?, ?, ?, ?)`, project, r.Permission, r.Pattern, string(r.Action), ms(tx.db.now()))
+		VALUES (?, ?, ?, ?, ?)`, project, r.Permission, r.Pattern, string(r.Action), codec.Millis(tx.db.now()))
 	if err != nil {
 		return fmt.Errorf("store approval for project %s: %w", project, err)
 	}
@@ -104,7 +98,7 @@ func (tx *Tx) PutApproval(project string, r lathe.Rule) error {
 
 // DeleteApproval forgets one approval of a project. One that is not stored is no
 // error.
-func (tx *Tx) DeleteApproval(project string, r lathe.Rule) error {
+func (tx *tx) DeleteApproval(project string, r lathe.Rule) error {
 	_, err := tx.exec(`DELETE FROM approval WHERE project = ? AND permission = ? AND pattern = ?`, project, r.Permission, r.Pattern)
 	if err != nil {
 		return fmt.Errorf("delete approval of project %s: %w", project, err)
@@ -113,7 +107,7 @@ func (tx *Tx) DeleteApproval(project string, r lathe.Rule) error {
 }
 
 // Approvals returns the rules approved for a project, oldest first.
-func (s *DB) Approvals(ctx context.Context, project string) (out []lathe.Rule, err error) {
+func (s projects) Approvals(ctx context.Context, project string) (out []lathe.Rule, err error) {
 	err = s.read(ctx, func(v *view) error {
 		rows, err := v.query(`SELECT permission, pattern, action FROM approval WHERE project = ? ORDER BY n`, project)
 		if err != nil {

@@ -50,11 +50,10 @@ func openOn(ctx context.Context, o Options, network func(dir string) string) (*D
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &DB{
+	s := opener{&core{
 		dir: o.Dir, log: o.Log, now: o.Now, fault: o.Fault, journal: "wal", self: sync.OnceValue(local.Self),
 		turn: make(chan struct{}, 1), stmts: map[string]*sql.Stmt{},
-	}
-	s.zips.New = newZip
+	}}
 	if err := s.prepare(network); err != nil {
 		if unwritable(err) {
 			err = s.openReadOnly(ctx, err)
@@ -62,26 +61,29 @@ func openOn(ctx context.Context, o Options, network func(dir string) string) (*D
 		if err != nil {
 			return nil, err
 		}
-		return s, nil
+		return &DB{s.core}, nil
 	}
 	if err := s.connect(ctx); err != nil {
 		if unwritable(err) && s.openReadOnly(ctx, err) == nil {
-			return s, nil
+			return &DB{s.core}, nil
 		}
 		return nil, s.explain(fmt.Errorf("open database %s: %w", s.path(), err))
 	}
 	if err := s.upgrade(ctx); err != nil {
-		s.Close()
+		s.close()
 		return nil, s.explain(err)
 	}
-	return s, nil
+	return &DB{s.core}, nil
 }
 
-func (s *DB) path() string { return filepath.Join(s.dir, "lathe.db") }
+// opener opens a database.
+type opener struct{ *core }
+
+func (s *core) path() string { return filepath.Join(s.dir, "lathe.db") }
 
 // prepare makes the directory and the file, so that they are private from the
 // start: SQLite gives its journals the mode of the database.
-func (s *DB) prepare(network func(string) string) error {
+func (s opener) prepare(network func(string) string) error {
 	if s.dir == "" {
 		return errors.New("open database: no data directory given")
 	}
@@ -90,6 +92,7 @@ func (s *DB) prepare(network func(string) string) error {
 		return fmt.Errorf("open database: %w", err)
 	}
 	s.dir = dir
+	s.blobs.Dir, s.texts.Dir = filepath.Join(dir, "blob"), filepath.Join(dir, "open")
 	err = os.MkdirAll(dir, dirMode)
 	if err == nil {
 		err = s.saveLog()
@@ -122,7 +125,7 @@ func private(path string) error {
 	return f.Chmod(fileMode)
 }
 
-func (s *DB) dsn(txlock, extra string) string {
+func (s *core) dsn(txlock, extra string) string {
 	path := filepath.ToSlash(s.path())
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // file:///C:/…
@@ -132,7 +135,7 @@ func (s *DB) dsn(txlock, extra string) string {
 		"&_pragma=foreign_keys(1)%s", u.String(), txlock, busyLimit.Milliseconds(), s.journal, extra)
 }
 
-func (s *DB) connect(ctx context.Context) (err error) {
+func (s opener) connect(ctx context.Context) (err error) {
 	if s.writer, err = sql.Open("sqlite", s.dsn("immediate", "&_pragma=temp_store(MEMORY)&_pragma=journal_size_limit(4194304)")); err != nil {
 		return err
 	}
@@ -150,7 +153,7 @@ func (s *DB) connect(ctx context.Context) (err error) {
 	return nil
 }
 
-func (s *DB) version(ctx context.Context) (v int, err error) {
+func (s opener) version(ctx context.Context) (v int, err error) {
 	err = s.conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v)
 	if err != nil {
 		return 0, fmt.Errorf("read schema version: %w", err)
@@ -160,7 +163,7 @@ func (s *DB) version(ctx context.Context) (v int, err error) {
 
 // upgrade brings the schema up to date. The version in the file's header makes
 // the usual case one read; migrations set it in their own transaction.
-func (s *DB) upgrade(ctx context.Context) error {
+func (s opener) upgrade(ctx context.Context) error {
 	v, err := s.version(ctx)
 	if err != nil || v == schema {
 		return err
@@ -192,8 +195,8 @@ func (s *DB) upgrade(ctx context.Context) error {
 func (s *DB) Restarted() bool { return s.restarted }
 
 // traces reports whether there are files that only a database can have named.
-func (s *DB) traces() bool {
-	for _, pattern := range []string{"blob/??/*" + blobExt, "backup/*.db", "damaged/*/lathe.db-wal"} {
+func (s opener) traces() bool {
+	for _, pattern := range []string{"blob/??/*" + local.BlobExt, "backup/*.db", "damaged/*/lathe.db-wal"} {
 		if found, _ := filepath.Glob(filepath.Join(s.dir, filepath.FromSlash(pattern))); len(found) > 0 {
 			return true
 		}
@@ -203,7 +206,7 @@ func (s *DB) traces() bool {
 
 // saveLog moves the write-ahead log of a database that is gone out of the way:
 // SQLite would remove it, and it holds what was written last.
-func (s *DB) saveLog() error {
+func (s opener) saveLog() error {
 	if fi, err := os.Stat(s.path()); err == nil && fi.Size() > 0 {
 		return nil
 	}
@@ -220,7 +223,7 @@ func (s *DB) saveLog() error {
 }
 
 // damagedDir makes a directory for what is kept of something damaged.
-func (s *DB) damagedDir() (string, error) {
+func (s *core) damagedDir() (string, error) {
 	all := filepath.Join(s.dir, "damaged")
 	if err := os.MkdirAll(all, dirMode); err != nil {
 		return "", err
@@ -228,7 +231,7 @@ func (s *DB) damagedDir() (string, error) {
 	return os.MkdirTemp(all, s.now().UTC().Format("20060102T150405")+"-*")
 }
 
-func (s *DB) tooNew(v int) error {
+func (s *core) tooNew(v int) error {
 	return lathe.Errorf(lathe.CodeInvalid,
 		"update lathe, or set LATHE_HOME to another directory; the database was not touched",
 		"the database %s has schema %d, made by a newer lathe; this one (%s) knows up to %d",
@@ -241,7 +244,7 @@ const unfinished = ".part"
 
 // backup copies the database beside it, as of now. The copy gets its name when
 // it is whole and on the disk.
-func (s *DB) backup(ctx context.Context, v int) error {
+func (s opener) backup(ctx context.Context, v int) error {
 	dir := filepath.Join(s.dir, "backup")
 	if err := os.MkdirAll(dir, dirMode); err != nil {
 		return fmt.Errorf("back up database before migration: %w", err)
@@ -276,7 +279,7 @@ func finishFile(from, to string) error {
 }
 
 // migrate runs goose on the writer's only connection, which it needs to itself.
-func (s *DB) migrate(ctx context.Context) error {
+func (s opener) migrate(ctx context.Context) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return err

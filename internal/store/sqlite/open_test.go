@@ -12,6 +12,7 @@ import (
 
 	"lathe"
 	"lathe/internal/store"
+	"lathe/internal/store/codec"
 )
 
 func TestOpenAgain(t *testing.T) {
@@ -90,7 +91,7 @@ func TestBackup(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
 	seed(t, s, "ses_a")
-	must(t, s.backup(t.Context(), 1))
+	must(t, opener{s.core}.backup(t.Context(), 1))
 	files, err := filepath.Glob(filepath.Join(dir, "backup", "*.db"))
 	must(t, err)
 	if len(files) != 1 {
@@ -106,7 +107,7 @@ func TestBackup(t *testing.T) {
 		must(t, err)
 		must(t, os.WriteFile(s.path(), data, 0o600))
 		must(t, damage())
-		broken, err := Open(t.Context(), Options{Dir: dir})
+		broken, err := openTest(t.Context(), Options{Dir: dir})
 		if err == nil { // the header can be intact
 			_, err = broken.Sessions(t.Context(), store.SessionFilter{})
 			broken.Close()
@@ -140,7 +141,7 @@ func TestUnusableDirectory(t *testing.T) {
 		dirs = append(dirs, locked)
 	}
 	for _, dir := range dirs {
-		s, err := Open(t.Context(), Options{Dir: dir})
+		s, err := openTest(t.Context(), Options{Dir: dir})
 		if err == nil {
 			s.Close()
 			t.Errorf("%q was opened", dir)
@@ -155,12 +156,12 @@ func TestUnusableDirectory(t *testing.T) {
 // The rollback journal that network filesystems get keeps the same promises.
 func TestRollbackJournal(t *testing.T) {
 	dir := t.TempDir()
-	remote := func() *DB {
+	remote := func() *testDB {
 		t.Helper()
 		s, err := openOn(t.Context(), Options{Dir: dir}, func(string) string { return "nfs" })
 		must(t, err)
 		t.Cleanup(func() { must(t, s.Close()) })
-		return s
+		return asTest(s)
 	}
 	local := open(t, dir)
 	equal(t, "wal", local.Journal())
@@ -172,7 +173,7 @@ func TestRollbackJournal(t *testing.T) {
 	equal(t, "truncate", mode)
 	seed(t, s, "ses_a")
 	var wg sync.WaitGroup
-	for name, s := range map[string]*DB{"a": s, "b": other} {
+	for name, s := range map[string]*testDB{"a": s, "b": other} {
 		wg.Go(func() {
 			for i := range 20 {
 				m := userMessage("ses_a", fmt.Sprintf("msg_%s%d", name, i))
@@ -226,7 +227,7 @@ func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	s, ctx := open(t, dir), t.Context()
 	ses := seed(t, s, "ses_a")
-	a, b := strings.Repeat("a", spill+1), strings.Repeat("b", spill+1)
+	a, b := strings.Repeat("a", codec.Spill+1), strings.Repeat("b", codec.Spill+1)
 	must(t, s.AddMessage(ctx, userMessage(ses, "msg_1", text("prt_1", a), text("prt_2", b), text("prt_3", a))))
 	must(t, s.AddMessage(ctx, assistant(ses, "msg_2", lathe.Assistant{})))
 	must(t, s.PutPart(ctx, openText1("ses_a", "msg_2", "prt_4")))

@@ -7,6 +7,8 @@ import (
 
 	"lathe"
 	"lathe/internal/store"
+	"lathe/internal/store/codec"
+	"lathe/internal/store/local"
 )
 
 const partColumns = `n, id, seq, kind, open, rev, size, data`
@@ -25,8 +27,11 @@ func (r *partRow) dest() []any {
 
 // streams reports whether more of it may be in a file.
 func (r *partRow) streams() bool {
-	return r.open && (r.kind == kindText || r.kind == kindReasoning || r.kind == kindTool)
+	return r.open && (r.kind == codec.KindText || r.kind == codec.KindReasoning || r.kind == codec.KindTool)
 }
+
+// text names the file that has more of it.
+func (r *partRow) text() local.Text { return local.Text{Row: r.n, Revision: r.rev} }
 
 // part decodes a row. A kind that only a newer version knows has no Body and
 // stays in the database as it is.
@@ -39,21 +44,21 @@ func (v *view) part(r *partRow, session lathe.SessionID, message lathe.MessageID
 // for it and damage says why.
 func (v *view) body(r *partRow) (body lathe.PartBody, damage string, err error) {
 	d := v.decoder()
-	data, err := unpack(r.data)
+	data, err := codec.Unpack(r.data)
 	if err == nil {
-		body, err = d.part(r.kind, data)
+		body, err = d.Part(r.kind, data)
 	}
 	if err != nil {
-		if passing(err) {
+		if codec.Passing(err) {
 			return nil, "", fmt.Errorf("part %s: %w", r.id, err)
 		}
 		body = nil
-		d.damage.add(err)
+		d.Damage.Add(err)
 	}
 	switch {
-	case d.damage.why != nil:
-		v.db.log.Error("a part cannot be read", "part", string(r.id), "err", d.damage.why)
-		return standIn(r.kind, body, d.damage.why), d.damage.why.Error(), nil
+	case d.Damage.Why != nil:
+		v.db.log.Error("a part cannot be read", "part", string(r.id), "err", d.Damage.Why)
+		return codec.StandIn(r.kind, body, d.Damage.Why), d.Damage.Why.Error(), nil
 	case body == nil:
 		v.db.log.Warn("skipped a part of a kind this version does not know", "part", string(r.id), "kind", r.kind)
 	}
@@ -61,14 +66,14 @@ func (v *view) body(r *partRow) (body lathe.PartBody, damage string, err error) 
 }
 
 // PutPart is that of [store.Tx].
-func (tx *Tx) PutPart(p *lathe.Part) error {
+func (tx *tx) PutPart(p *lathe.Part) error {
 	if err := tx.putPart(p); err != nil {
 		return fmt.Errorf("store part %s: %w", p.ID, err)
 	}
 	return nil
 }
 
-func (tx *Tx) putPart(p *lathe.Part) error {
+func (tx *tx) putPart(p *lathe.Part) error {
 	var (
 		n, rev  int64
 		open    bool
@@ -93,13 +98,13 @@ func (tx *Tx) putPart(p *lathe.Part) error {
 		return err
 	}
 	if open {
-		tx.after = append(tx.after, func() { tx.db.dropText(p.ID, n, rev) })
+		tx.after = append(tx.after, func() { tx.db.texts.drop(p.ID, local.Text{Row: n, Revision: rev}) })
 	}
 	return tx.change(`UPDATE part SET kind = ?, open = ?, rev = rev + 1, size = ?, data = ?, blobs = ? WHERE n = ?`,
 		row.kind, row.open, row.size, row.data, row.blobs, n)
 }
 
-func (tx *Tx) appendPart(p *lathe.Part) error {
+func (tx *tx) appendPart(p *lathe.Part) error {
 	var message int64
 	err := tx.row(`UPDATE message SET parts = parts + 1
 		WHERE id = ? AND session = (SELECT n FROM session WHERE id = ?) RETURNING n, parts`,
@@ -110,7 +115,7 @@ func (tx *Tx) appendPart(p *lathe.Part) error {
 	return tx.insertPart(p, message)
 }
 
-func (tx *Tx) insertPart(p *lathe.Part, message int64) error {
+func (tx *tx) insertPart(p *lathe.Part, message int64) error {
 	row, err := tx.partRow(p)
 	if err != nil {
 		return err
@@ -131,25 +136,25 @@ type newPartRow struct {
 	blobs sql.NullString
 }
 
-func (tx *Tx) partRow(p *lathe.Part) (r newPartRow, err error) {
-	var e encoder
-	kind, doc, err := e.part(p.Body)
+func (tx *tx) partRow(p *lathe.Part) (r newPartRow, err error) {
+	var e codec.Encoder
+	kind, doc, err := e.Part(p.Body)
 	if err != nil {
 		return r, err
 	}
-	text, _ := textOf(p.Body)
-	r = newPartRow{kind: kind, open: isOpen(p.Body), size: len(text), data: tx.db.pack(doc)}
-	r.blobs, err = tx.db.saveBlobs(e.blobs)
+	text, _ := codec.TextOf(p.Body)
+	r = newPartRow{kind: kind, open: codec.IsOpen(p.Body), size: len(text), data: tx.db.packer.Pack(doc)}
+	r.blobs, err = tx.db.saveBlobs(e.Blobs)
 	return r, err
 }
 
 // RemovePart is that of [store.Tx].
-func (tx *Tx) RemovePart(id lathe.PartID) error {
+func (tx *tx) RemovePart(id lathe.PartID) error {
 	var n, rev int64
 	err := tx.row(`DELETE FROM part WHERE id = ? RETURNING n, rev`, id).Scan(&n, &rev)
 	if err != nil {
 		return fmt.Errorf("remove part %s: %w", id, missing(err))
 	}
-	tx.after = append(tx.after, func() { tx.db.dropText(id, n, rev) })
+	tx.after = append(tx.after, func() { tx.db.texts.drop(id, local.Text{Row: n, Revision: rev}) })
 	return nil
 }

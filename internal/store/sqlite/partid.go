@@ -8,7 +8,7 @@ import (
 )
 
 // HasPart reports whether a part has the identifier, in whatever session.
-func (s *DB) HasPart(ctx context.Context, id lathe.PartID) (has bool, err error) {
+func (s messages) HasPart(ctx context.Context, id lathe.PartID) (has bool, err error) {
 	err = s.read(ctx, func(v *view) error {
 		return v.row(`SELECT EXISTS (SELECT 1 FROM part WHERE id = ?)`, id).Scan(&has)
 	})

@@ -2,36 +2,24 @@ package sqlite
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"lathe/internal/store/codec"
 
 	"lathe"
 )
 
-// projectDoc is what a person set about a project.
-type projectDoc struct {
-	Name     string `json:"name,omitempty"`
-	IconURL  string `json:"iconURL,omitempty"`
-	Override string `json:"iconOverride,omitempty"`
-	Color    string `json:"iconColor,omitempty"`
-	Start    string `json:"start,omitempty"`
-	StartIn  string `json:"startIn,omitempty"`
-}
-
-func projectData(p *lathe.Project) (string, error) {
-	data, err := marshal(projectDoc{p.Name, p.Icon.URL, p.Icon.Override, p.Icon.Color, p.Start, p.StartIn})
-	return string(data), err
-}
+// projects is a [store.ProjectReader].
+type projects struct{ *core }
 
 // PutProject is that of [store.Tx].
-func (tx *Tx) PutProject(p lathe.Project) error {
-	data, err := projectData(&p)
+func (tx *tx) PutProject(p lathe.Project) error {
+	data, err := codec.Project(&p)
 	if err == nil {
 		_, err = tx.exec(`INSERT INTO project (id, worktree, vcs, created, updated, data) VALUES (?, ?, ?, ?, ?, ?)
 			ON CONFLICT (id) DO UPDATE SET worktree = excluded.worktree, vcs = excluded.vcs,
 				created = min(created, excluded.created), updated = excluded.updated,
 				data = iif(data = '{}', excluded.data, data)`,
-			p.ID, p.Worktree, p.VCS, ms(p.Created), ms(p.Updated), data)
+			p.ID, p.Worktree, p.VCS, codec.Millis(p.Created), codec.Millis(p.Updated), string(data))
 	}
 	if err != nil {
 		return fmt.Errorf("store project %s: %w", p.ID, err)
@@ -40,7 +28,7 @@ func (tx *Tx) PutProject(p lathe.Project) error {
 }
 
 // UpdateProject changes a stored project, or returns [ErrNotFound].
-func (tx *Tx) UpdateProject(id string, change func(*lathe.Project) error) (p lathe.Project, err error) {
+func (tx *tx) UpdateProject(id string, change func(*lathe.Project) error) (p lathe.Project, err error) {
 	p, err = scanProject(tx.row(`SELECT `+projectColumns+` FROM project WHERE id = ?`, id))
 	if err != nil {
 		return lathe.Project{}, fmt.Errorf("update project %s: %w", id, missing(err))
@@ -49,10 +37,10 @@ func (tx *Tx) UpdateProject(id string, change func(*lathe.Project) error) (p lat
 		return lathe.Project{}, err
 	}
 	p.ID = id
-	data, err := projectData(&p)
+	data, err := codec.Project(&p)
 	if err == nil {
 		err = tx.change(`UPDATE project SET worktree = ?, vcs = ?, created = ?, updated = ?, data = ? WHERE id = ?`,
-			p.Worktree, p.VCS, ms(p.Created), ms(p.Updated), data, id)
+			p.Worktree, p.VCS, codec.Millis(p.Created), codec.Millis(p.Updated), string(data), id)
 	}
 	if err != nil {
 		return lathe.Project{}, fmt.Errorf("update project %s: %w", id, err)
@@ -68,16 +56,12 @@ func scanProject(row scanner) (p lathe.Project, err error) {
 	if err = row.Scan(&p.ID, &p.Worktree, &p.VCS, &created, &updated, &data); err != nil {
 		return p, err
 	}
-	var doc projectDoc
-	err = json.Unmarshal([]byte(data), &doc)
-	p.Created, p.Updated = at(created), at(updated)
-	p.Name, p.Icon = doc.Name, lathe.Icon{URL: doc.IconURL, Override: doc.Override, Color: doc.Color}
-	p.Start, p.StartIn = doc.Start, doc.StartIn
-	return p, err
+	p.Created, p.Updated = codec.At(created), codec.At(updated)
+	return p, codec.ParseProject([]byte(data), &p)
 }
 
 // Project returns a project, or [ErrNotFound].
-func (s *DB) Project(ctx context.Context, id string) (p lathe.Project, err error) {
+func (s projects) Project(ctx context.Context, id string) (p lathe.Project, err error) {
 	err = s.read(ctx, func(v *view) error {
 		p, err = scanProject(v.row(`SELECT `+projectColumns+` FROM project WHERE id = ?`, id))
 		if err != nil {
@@ -89,7 +73,7 @@ func (s *DB) Project(ctx context.Context, id string) (p lathe.Project, err error
 }
 
 // Projects returns all projects, the one used last first.
-func (s *DB) Projects(ctx context.Context) (out []lathe.Project, err error) {
+func (s projects) Projects(ctx context.Context) (out []lathe.Project, err error) {
 	err = s.read(ctx, func(v *view) error {
 		rows, err := v.query(`SELECT ` + projectColumns + ` FROM project ORDER BY updated DESC, id`)
 		if err != nil {

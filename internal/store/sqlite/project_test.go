@@ -8,6 +8,7 @@ import (
 
 	"lathe"
 	"lathe/internal/store"
+	"lathe/internal/store/codec"
 )
 
 // What a person set about a project outlives its being seen again, and fields
@@ -62,7 +63,7 @@ func TestMigrateProjects(t *testing.T) {
 		whole(t, s)
 		all, err := s.Projects(ctx)
 		must(t, err)
-		want := lathe.Project{ID: "p", Worktree: "/d", VCS: "git", Created: at(1), Updated: at(2)}
+		want := lathe.Project{ID: "p", Worktree: "/d", VCS: "git", Created: codec.At(1), Updated: codec.At(2)}
 		equal(t, []lathe.Project{want}, all)
 		want.Name = "named"
 		got, err := s.UpdateProject(ctx, "p", func(p *lathe.Project) error { p.Name = "named"; return nil })

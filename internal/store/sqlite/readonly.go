@@ -39,7 +39,7 @@ func unwritable(err error) bool {
 // openReadOnly opens an existing database of the current schema for reading
 // alone. why is the reason that it cannot be written; it is returned when it
 // cannot be read either.
-func (s *DB) openReadOnly(ctx context.Context, why error) error {
+func (s opener) openReadOnly(ctx context.Context, why error) error {
 	if fi, err := os.Stat(s.path()); err != nil || fi.Size() == 0 {
 		return why
 	}
@@ -65,10 +65,10 @@ func (s *DB) openReadOnly(ctx context.Context, why error) error {
 		case err == nil && v == schema:
 			return nil
 		case err == nil && v > schema:
-			return errors.Join(s.tooNew(v), s.Close())
+			return errors.Join(s.tooNew(v), s.close())
 		case err == nil:
 			return errors.Join(lathe.Errorf(lathe.CodeInvalid, "let it be writable once, so that it can be brought up to date",
-				"the database %s has schema %d and cannot be written; this lathe reads schema %d", s.path(), v, schema), s.Close())
+				"the database %s has schema %d and cannot be written; this lathe reads schema %d", s.path(), v, schema), s.close())
 		}
 	}
 	return errors.Join(why, s.dropAside())
@@ -76,7 +76,7 @@ func (s *DB) openReadOnly(ctx context.Context, why error) error {
 
 // copyAside copies the database and its log to a temporary directory, which goes
 // when the store is closed.
-func (s *DB) copyAside() error {
+func (s opener) copyAside() error {
 	dir, err := os.MkdirTemp("", "lathe-read-*")
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (s *DB) copyAside() error {
 	return nil
 }
 
-func (s *DB) dropAside() error {
+func (s *core) dropAside() error {
 	if s.aside == "" {
 		return nil
 	}
@@ -114,14 +114,14 @@ func copyFile(from, to string) error {
 }
 
 // readPath is the file that is read: the database, or a copy of it.
-func (s *DB) readPath() string {
+func (s *core) readPath() string {
 	if s.aside != "" {
 		return filepath.Join(s.aside, "lathe.db")
 	}
 	return s.path()
 }
 
-func (s *DB) connectReadOnly(ctx context.Context, mode string) (version int, err error) {
+func (s opener) connectReadOnly(ctx context.Context, mode string) (version int, err error) {
 	path := filepath.ToSlash(s.readPath())
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path

@@ -18,14 +18,15 @@ const abortedMessage = "lathe stopped before the answer was complete"
 // answers are completed as aborted. It returns the parts it changed. If a living
 // process other than this one holds the lease, nothing changes and the error is
 // a [*store.BusyError].
-func (tx *Tx) Recover(session lathe.SessionID, self store.Owner) (changed []lathe.Part, err error) {
+func (tx *tx) Recover(session lathe.SessionID, self store.Owner) (changed []lathe.Part, err error) {
 	held, ok, err := tx.holder(session)
 	if err == nil && ok && held.Owner != self {
 		err = &store.BusyError{Session: session, Holder: held}
 	}
 	if err == nil {
-		changed, err = tx.closeParts(session)
-		err = errors.Join(err, tx.closeMessages(session), tx.endCompacting(session))
+		c := closing{tx}
+		changed, err = c.closeParts(session)
+		err = errors.Join(err, c.closeMessages(session), c.endCompacting(session))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("recover session %s: %w", session, err)
@@ -34,7 +35,7 @@ func (tx *Tx) Recover(session lathe.SessionID, self store.Owner) (changed []lath
 }
 
 // Unclosed returns the sessions in which something is open, by creation.
-func (s *DB) Unclosed(ctx context.Context) (ids []lathe.SessionID, err error) {
+func (s sessions) Unclosed(ctx context.Context) (ids []lathe.SessionID, err error) {
 	err = s.read(ctx, func(v *view) error {
 		rows, err := v.query(`SELECT id FROM session WHERE n IN (SELECT session FROM message WHERE open = 1
 			UNION SELECT m.session FROM part p JOIN message m ON m.n = p.message WHERE p.open = 1) ORDER BY n`)
@@ -54,7 +55,10 @@ func (s *DB) Unclosed(ctx context.Context) (ids []lathe.SessionID, err error) {
 	return ids, err
 }
 
-func (tx *Tx) closeParts(session lathe.SessionID) ([]lathe.Part, error) {
+// closing closes what an owner that is gone left open.
+type closing struct{ *tx }
+
+func (tx closing) closeParts(session lathe.SessionID) ([]lathe.Part, error) {
 	parts, err := tx.openParts(session)
 	if err != nil {
 		return nil, err
@@ -70,7 +74,7 @@ func (tx *Tx) closeParts(session lathe.SessionID) ([]lathe.Part, error) {
 }
 
 // openParts returns the open parts with all of their text, in order.
-func (tx *Tx) openParts(session lathe.SessionID) (parts []lathe.Part, err error) {
+func (tx closing) openParts(session lathe.SessionID) (parts []lathe.Part, err error) {
 	rows, err := tx.query(`SELECT m.id, p.n, p.id, p.seq, p.kind, p.open, p.rev, p.size, p.data
 		FROM part p INDEXED BY part_open CROSS JOIN message m ON m.n = p.message CROSS JOIN session s ON s.n = m.session
 		WHERE p.open = 1 AND s.id = ? ORDER BY m.seq, p.seq`, session)
@@ -86,7 +90,7 @@ func (tx *Tx) openParts(session lathe.SessionID) (parts []lathe.Part, err error)
 		}
 		p, err := tx.part(&r, session, message)
 		if err == nil && r.streams() {
-			err = tx.db.addText(&p, r.n, r.rev)
+			err = tx.db.texts.add(&p, r.text())
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
@@ -121,7 +125,7 @@ func interrupted(st lathe.ToolState, now time.Time) lathe.ToolState {
 	return f
 }
 
-func (tx *Tx) closeMessages(session lathe.SessionID) error {
+func (tx closing) closeMessages(session lathe.SessionID) error {
 	messages, err := tx.openMessages(session)
 	if err != nil {
 		return err
@@ -139,7 +143,7 @@ func (tx *Tx) closeMessages(session lathe.SessionID) error {
 	return nil
 }
 
-func (tx *Tx) openMessages(session lathe.SessionID) (out []lathe.Message, err error) {
+func (tx closing) openMessages(session lathe.SessionID) (out []lathe.Message, err error) {
 	rows, err := tx.query(`SELECT m.n, m.id, m.seq, m.role, m.created, m.data FROM message m INDEXED BY message_open
 		WHERE m.session = (SELECT n FROM session WHERE id = ?) AND m.open = 1 ORDER BY m.seq`, session)
 	if err != nil {
@@ -158,7 +162,7 @@ func (tx *Tx) openMessages(session lathe.SessionID) (out []lathe.Message, err er
 	return out, rows.Err()
 }
 
-func (tx *Tx) endCompacting(session lathe.SessionID) error {
+func (tx closing) endCompacting(session lathe.SessionID) error {
 	ses, err := tx.session(session)
 	if err != nil || ses.Compacting.IsZero() {
 		return err

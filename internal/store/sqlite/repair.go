@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"lathe/internal/store/local"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -39,7 +40,7 @@ func Repair(ctx context.Context, o Options) (out Repaired, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &DB{dir: o.Dir, log: o.Log, now: o.Now, journal: "delete"}
+	s := opener{&core{dir: o.Dir, log: o.Log, now: o.Now, journal: "delete"}}
 	if err := s.prepare(networkFS); err != nil {
 		return out, err
 	}
@@ -48,15 +49,14 @@ func Repair(ctx context.Context, o Options) (out Repaired, err error) {
 		return out, fmt.Errorf("lock database %s for repair: %w", s.path(), err)
 	}
 	defer lock.Close()
-	s.zips.New = newZip
-	r := &repair{old: s, out: &out, bad: map[string]error{}, names: map[string][]string{}}
+	r := &repair{old: s.core, out: &out, bad: map[string]error{}, names: map[string][]string{}}
 	err = r.run(ctx, o)
 	return out, s.explain(err)
 }
 
 // repair is one under way.
 type repair struct {
-	old   *DB
+	old   *core
 	db    *sql.DB
 	one   *sql.Conn // with the old database locked
 	new   *DB
@@ -186,11 +186,11 @@ func (r *repair) moveBlobs() error {
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
-		to := filepath.Join(r.out.Copy, "blob", hash[:2], hash[2:]+blobExt)
+		to := local.Blobs{Dir: filepath.Join(r.out.Copy, "blob")}.Path(hash)
 		if err := os.MkdirAll(filepath.Dir(to), dirMode); err != nil {
 			return err
 		}
-		if err := os.Rename(r.old.blobPath(hash), to); err != nil {
+		if err := os.Rename(r.old.blobs.Path(hash), to); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"lathe/internal/store/codec"
 	"maps"
 	"slices"
 	"strings"
@@ -34,9 +35,9 @@ func (c columns) text(name string) string {
 func (c columns) document() ([]byte, error) {
 	switch data := c["data"].(type) {
 	case string:
-		return unpack([]byte(data))
+		return codec.Unpack([]byte(data))
 	case []byte:
-		return unpack(data)
+		return codec.Unpack(data)
 	}
 	return nil, errors.New("it is of another type")
 }
@@ -66,7 +67,7 @@ var salvaged = []struct {
 // salvage copies every row that can be read into the new database.
 func (r *repair) salvage(ctx context.Context) error {
 	r.out.Kept, r.out.Lost = map[string]int{}, map[string]int{}
-	return r.new.batch(ctx, func(tx *Tx) error {
+	return r.new.batch(ctx, func(tx *tx) error {
 		in := &intake{r: r, tx: tx, homeless: map[string]map[int64][]columns{"message": {}, "part": {}}}
 		for _, t := range salvaged {
 			if err := in.columns(t.name); err != nil {
@@ -219,15 +220,15 @@ func (r *repair) read(ctx context.Context, table, query string, lo, hi int64, fn
 }
 
 // decoder reads what rows say, and gathers the files that they name.
-func (r *repair) decoder(names *[]string) decoder {
-	return decoder{damage: &damage{}, load: func(ref blobRef) (string, error) {
-		text, err := r.old.loadBlob(ref)
-		if err == nil && hashOf(text) != ref.Hash {
+func (r *repair) decoder(names *[]string) codec.Decoder {
+	return codec.Decoder{Damage: &codec.Damage{}, Load: func(ref codec.Ref) (string, error) {
+		text, err := r.old.blobs.Load(ref)
+		if err == nil && codec.Hash(text) != ref.Hash {
 			err = fmt.Errorf("blob %s has another content", ref.Hash)
 		}
 		if err == nil {
 			*names = append(*names, ref.Hash)
-		} else if !passing(err) && checkRef(ref) == nil {
+		} else if !codec.Passing(err) && ref.Check() == nil {
 			r.bad[ref.Hash] = err
 		}
 		return text, err
@@ -235,19 +236,19 @@ func (r *repair) decoder(names *[]string) decoder {
 }
 
 // keep stores what a document names, or the document that takes its place.
-func (r *repair) keep(row columns, names []string, instead func(*encoder) ([]byte, error)) error {
+func (r *repair) keep(row columns, names []string, instead func(*codec.Encoder) ([]byte, error)) error {
 	row["blobs"] = nil
 	if instead != nil {
 		r.out.Noted++
-		var e encoder
+		var e codec.Encoder
 		data, err := instead(&e)
 		if err != nil {
 			return err
 		}
-		if _, err := r.old.saveBlobs(e.blobs); err != nil {
+		if _, err := r.old.saveBlobs(e.Blobs); err != nil {
 			return err
 		}
-		row["data"], names = r.old.pack(data), slices.Collect(maps.Keys(e.blobs))
+		row["data"], names = r.old.packer.Pack(data), slices.Collect(maps.Keys(e.Blobs))
 	}
 	if len(names) > 0 {
 		slices.Sort(names)
@@ -262,15 +263,15 @@ func (r *repair) mendSession(row columns) error {
 	d := r.decoder(&names)
 	data, err := row.document()
 	if err == nil {
-		err = d.session(data, &ses)
+		err = d.Session(data, &ses)
 	}
 	if row.text("id") == "" {
 		return errors.New("it has no name")
 	}
-	if err == nil && d.damage.why == nil {
+	if err == nil && d.Damage.Why == nil {
 		return r.keep(row, names, nil)
 	}
-	return r.keep(row, nil, func(e *encoder) ([]byte, error) { return e.session(&ses) })
+	return r.keep(row, nil, func(e *codec.Encoder) ([]byte, error) { return e.Session(&ses) })
 }
 
 func (r *repair) mendMessage(row columns) error {
@@ -278,24 +279,24 @@ func (r *repair) mendMessage(row columns) error {
 	d := r.decoder(&names)
 	created, _ := row.int("created")
 	role := row.text("role")
-	m := lathe.Message{Created: at(created)}
+	m := lathe.Message{Created: codec.At(created)}
 	data, err := row.document()
 	if err == nil {
-		m.Info, err = d.info(role, data)
+		m.Info, err = d.Info(role, data)
 	}
 	switch {
 	case row.text("id") == "":
 		return errors.New("it has no name")
-	case err == nil && d.damage.why == nil:
+	case err == nil && d.Damage.Why == nil:
 		return r.keep(row, names, nil)
 	case err != nil:
-		if m.Info = standInInfo(&m, role); m.Info == nil {
+		if m.Info = codec.StandInInfo(&m, role); m.Info == nil {
 			return err
 		}
 		row["open"] = int64(0)
 	}
-	return r.keep(row, nil, func(e *encoder) ([]byte, error) {
-		_, data, err := e.info(m.Info)
+	return r.keep(row, nil, func(e *codec.Encoder) ([]byte, error) {
+		_, data, err := e.Info(m.Info)
 		return data, err
 	})
 }
@@ -307,20 +308,20 @@ func (r *repair) mendPart(row columns) error {
 	kind := row.text("kind")
 	data, err := row.document()
 	if err == nil {
-		body, err = d.part(kind, data)
+		body, err = d.Part(kind, data)
 	}
 	switch {
 	case row.text("id") == "":
 		return errors.New("it has no name")
-	case err == nil && d.damage.why == nil:
+	case err == nil && d.Damage.Why == nil:
 		return r.keep(row, names, nil)
 	case err != nil:
 		body = nil
-		d.damage.add(err)
+		d.Damage.Add(err)
 	}
 	row["open"] = int64(0)
-	return r.keep(row, nil, func(e *encoder) ([]byte, error) {
-		kind, data, err := e.part(standIn(kind, body, d.damage.why))
+	return r.keep(row, nil, func(e *codec.Encoder) ([]byte, error) {
+		kind, data, err := e.Part(codec.StandIn(kind, body, d.Damage.Why))
 		row["kind"] = kind
 		return data, err
 	})
@@ -333,15 +334,11 @@ func (r *repair) mendDiffs(row columns) error {
 	if err != nil {
 		return err
 	}
-	docs, err := parse[[]diffDoc](data)
-	if err != nil {
-		return err
-	}
-	diffs, err := d.diffs(docs)
-	if err != nil || d.damage.why == nil {
+	diffs, err := d.Diffs(data)
+	if err != nil || d.Damage.Why == nil {
 		return errors.Join(err, r.keep(row, names, nil))
 	}
-	return r.keep(row, nil, func(e *encoder) ([]byte, error) { return marshal(e.diffs(diffs)) })
+	return r.keep(row, nil, func(e *codec.Encoder) ([]byte, error) { return e.Diffs(diffs) })
 }
 
 func (r *repair) mendProject(row columns) error {

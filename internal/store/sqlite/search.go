@@ -26,10 +26,13 @@ const (
 	snippetWidth = 160
 )
 
+// searcher is a [store.Searcher].
+type searcher struct{ *core }
+
 // Index takes what is new into the full-text index. It works in small
 // transactions, so it can be stopped at any time and others can write between
 // them. It returns the number of messages that it took in.
-func (s *DB) Index(ctx context.Context) (total int, err error) {
+func (s searcher) Index(ctx context.Context) (total int, err error) {
 	for {
 		n, err := s.indexBatch(ctx)
 		total += n
@@ -40,7 +43,7 @@ func (s *DB) Index(ctx context.Context) (total int, err error) {
 }
 
 // Unindexed returns how many messages the next [DB.Index] has to take in.
-func (s *DB) Unindexed(ctx context.Context) (n int, err error) {
+func (s searcher) Unindexed(ctx context.Context) (n int, err error) {
 	err = s.read(ctx, func(v *view) error {
 		return v.row(`SELECT count(*) FROM search_todo`).Scan(&n)
 	})
@@ -50,12 +53,12 @@ func (s *DB) Unindexed(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-func (s *DB) indexBatch(ctx context.Context) (count int, err error) {
+func (s searcher) indexBatch(ctx context.Context) (count int, err error) {
 	if s.onlyReads { // what was indexed before can still be found
 		return 0, nil
 	}
-	err = s.batch(ctx, func(tx *Tx) error {
-		count, err = tx.index()
+	err = s.batch(ctx, func(tx *tx) error {
+		count, err = indexing{tx}.index()
 		return err
 	})
 	if err != nil {
@@ -69,7 +72,10 @@ type indexed struct {
 	text string
 }
 
-func (tx *Tx) index() (int, error) {
+// indexing takes messages into the index.
+type indexing struct{ *tx }
+
+func (tx indexing) index() (int, error) {
 	messages, err := tx.unindexed()
 	if err != nil {
 		return 0, err
@@ -96,7 +102,7 @@ func (tx *Tx) index() (int, error) {
 	return len(messages), nil
 }
 
-func (tx *Tx) unindexed() (ns []int64, err error) {
+func (tx indexing) unindexed() (ns []int64, err error) {
 	rows, err := tx.query(`SELECT t.message FROM search_todo t JOIN message m ON m.n = t.message WHERE m.open = 0 ORDER BY t.message LIMIT ?`, searchBatch)
 	if err != nil {
 		return nil, err
@@ -112,7 +118,7 @@ func (tx *Tx) unindexed() (ns []int64, err error) {
 	return ns, errors.Join(rows.Err(), rows.Close())
 }
 
-func (tx *Tx) textsOf(message int64) (out []indexed, err error) {
+func (tx indexing) textsOf(message int64) (out []indexed, err error) {
 	rows, err := tx.query(`SELECT `+partColumns+` FROM part WHERE message = ? AND open = 0`, message)
 	if err != nil {
 		return nil, err
@@ -245,7 +251,7 @@ func appendTerm(terms []string, text string, open bool) []string {
 
 // Search returns the parts that hold the words of a query, the best first, or the
 // newest where there are very many. Call [DB.Index] before to find what is new.
-func (s *DB) Search(ctx context.Context, query string, f store.SearchFilter) (hits []store.Hit, err error) {
+func (s searcher) Search(ctx context.Context, query string, f store.SearchFilter) (hits []store.Hit, err error) {
 	expr := matchExpr(query)
 	if expr == "" {
 		return nil, lathe.Errorf(lathe.CodeInvalid, "", "there is no word to search for in %q", query)

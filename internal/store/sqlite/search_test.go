@@ -13,7 +13,7 @@ import (
 
 func TestSearch(t *testing.T) {
 	ctx := t.Context()
-	s, err := Open(ctx, Options{Dir: t.TempDir()})
+	s, err := openTest(ctx, Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func FuzzMatchExpr(f *testing.F) {
 	for _, q := range []string{"a b", `"x y" z`, "搜索", "\x00", `a" OR b`, "NEAR(a b)", "-x:*^"} {
 		f.Add(q)
 	}
-	s, err := Open(f.Context(), Options{Dir: f.TempDir()})
+	s, err := openTest(f.Context(), Options{Dir: f.TempDir()})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -9,17 +9,22 @@ import (
 
 	"lathe"
 	"lathe/internal/store"
+	"lathe/internal/store/codec"
+	"lathe/internal/store/local"
 )
+
+// sessions is a [store.SessionReader].
+type sessions struct{ *core }
 
 const sessionColumns = `id, project, parent, directory, title, created, updated, archived, data`
 
 // CreateSession is that of [store.Tx].
-func (tx *Tx) CreateSession(ses lathe.Session) error {
+func (tx *tx) CreateSession(ses lathe.Session) error {
 	data, blobs, err := tx.sessionRow(&ses)
 	if err == nil {
 		_, err = tx.exec(`INSERT INTO session (`+sessionColumns+`, blobs) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			ses.ID, ses.ProjectID, ses.ParentID, ses.Directory, ses.Title,
-			ms(ses.Created), ms(ses.Updated), ms(ses.Archived), data, blobs)
+			codec.Millis(ses.Created), codec.Millis(ses.Updated), codec.Millis(ses.Archived), data, blobs)
 	}
 	if isUnique(err) {
 		err = store.ErrExists
@@ -30,18 +35,18 @@ func (tx *Tx) CreateSession(ses lathe.Session) error {
 	return nil
 }
 
-func (tx *Tx) sessionRow(ses *lathe.Session) (data any, blobs sql.NullString, err error) {
-	var e encoder
-	doc, err := e.session(ses)
+func (tx *tx) sessionRow(ses *lathe.Session) (data any, blobs sql.NullString, err error) {
+	var e codec.Encoder
+	doc, err := e.Session(ses)
 	if err != nil {
 		return nil, blobs, err
 	}
-	blobs, err = tx.db.saveBlobs(e.blobs)
-	return tx.db.pack(doc), blobs, err
+	blobs, err = tx.db.saveBlobs(e.Blobs)
+	return tx.db.packer.Pack(doc), blobs, err
 }
 
 // Session returns a session, or [ErrNotFound].
-func (s *DB) Session(ctx context.Context, id lathe.SessionID) (ses lathe.Session, err error) {
+func (s sessions) Session(ctx context.Context, id lathe.SessionID) (ses lathe.Session, err error) {
 	err = s.read(ctx, func(v *view) error {
 		ses, err = v.session(id)
 		return err
@@ -90,9 +95,9 @@ func (v *view) scanSession(row scanner) (s lathe.Session, damage, err error) {
 	if err != nil {
 		return lathe.Session{}, nil, err
 	}
-	s.Created, s.Updated, s.Archived = at(created), at(updated), at(archived)
-	if data, damage = unpack(data); damage == nil {
-		damage = v.decoder().session(data, &s)
+	s.Created, s.Updated, s.Archived = codec.At(created), codec.At(updated), codec.At(archived)
+	if data, damage = codec.Unpack(data); damage == nil {
+		damage = v.decoder().Session(data, &s)
 	}
 	if damage != nil {
 		v.db.log.Error("the settings of a session cannot be read", "session", string(s.ID), "err", damage)
@@ -101,10 +106,12 @@ func (v *view) scanSession(row scanner) (s lathe.Session, damage, err error) {
 }
 
 // decoder puts notes in the place of what cannot be read.
-func (v *view) decoder() decoder { return decoder{v.db.loadBlob, &damage{}} }
+func (v *view) decoder() codec.Decoder {
+	return codec.Decoder{Load: v.db.blobs.Load, Damage: &codec.Damage{}}
+}
 
 // UpdateSession is that of [store.Tx].
-func (tx *Tx) UpdateSession(id lathe.SessionID, change func(*lathe.Session) error) (lathe.Session, error) {
+func (tx *tx) UpdateSession(id lathe.SessionID, change func(*lathe.Session) error) (lathe.Session, error) {
 	ses, err := tx.wholeSession(id)
 	if err != nil {
 		return lathe.Session{}, err
@@ -117,7 +124,7 @@ func (tx *Tx) UpdateSession(id lathe.SessionID, change func(*lathe.Session) erro
 	if err == nil {
 		err = tx.change(`UPDATE session SET project = ?, parent = ?, directory = ?, title = ?, created = ?,
 			updated = ?, archived = ?, data = ?, blobs = ? WHERE id = ?`,
-			ses.ProjectID, ses.ParentID, ses.Directory, ses.Title, ms(ses.Created), ms(ses.Updated), ms(ses.Archived),
+			ses.ProjectID, ses.ParentID, ses.Directory, ses.Title, codec.Millis(ses.Created), codec.Millis(ses.Updated), codec.Millis(ses.Archived),
 			data, blobs, id)
 	}
 	if err != nil {
@@ -141,7 +148,7 @@ func where(f store.SessionFilter) (string, []any) {
 	add(f.Active, "archived = 0")
 	add(f.Archived, "archived <> 0")
 	add(f.Search != "", "instr(lower(title), lower(?)) > 0", f.Search)
-	add(!f.Since.IsZero(), "updated >= ?", ms(f.Since))
+	add(!f.Since.IsZero(), "updated >= ?", codec.Millis(f.Since))
 	if len(conds) == 0 {
 		return "", nil
 	}
@@ -150,7 +157,7 @@ func where(f store.SessionFilter) (string, []any) {
 
 // Sessions returns the sessions that the filter selects, newest created first
 // unless the filter says otherwise.
-func (s *DB) Sessions(ctx context.Context, f store.SessionFilter) (out []lathe.Session, err error) {
+func (s sessions) Sessions(ctx context.Context, f store.SessionFilter) (out []lathe.Session, err error) {
 	where, args := where(f)
 	order := "created"
 	if f.ByUse {
@@ -188,7 +195,7 @@ const maxDepth = 64
 
 // DeleteSession removes a session, the sessions below it and all that belongs to
 // them, save for what they cost. It returns them, children first.
-func (tx *Tx) DeleteSession(id lathe.SessionID) (gone []lathe.Session, err error) {
+func (tx *tx) DeleteSession(id lathe.SessionID) (gone []lathe.Session, err error) {
 	gone, hashes, err := tx.deleteSession(id)
 	if err != nil {
 		return nil, err
@@ -203,7 +210,7 @@ func (tx *Tx) DeleteSession(id lathe.SessionID) (gone []lathe.Session, err error
 	return gone, nil
 }
 
-func (tx *Tx) deleteSession(id lathe.SessionID) (gone []lathe.Session, hashes []string, err error) {
+func (tx *tx) deleteSession(id lathe.SessionID) (gone []lathe.Session, hashes []string, err error) {
 	if _, err := tx.session(id); err != nil {
 		return nil, nil, err
 	}
@@ -233,7 +240,7 @@ func (tx *Tx) deleteSession(id lathe.SessionID) (gone []lathe.Session, hashes []
 }
 
 // dropSession deletes the row, which takes the rest along, and its open texts.
-func (tx *Tx) dropSession(id lathe.SessionID) error {
+func (tx *tx) dropSession(id lathe.SessionID) error {
 	rows, err := tx.query(`SELECT p.id, p.n, p.rev FROM session s JOIN message m ON m.session = s.n
 		JOIN part p ON p.message = m.n WHERE s.id = ? AND p.open = 1`, id)
 	if err != nil {
@@ -246,7 +253,7 @@ func (tx *Tx) dropSession(id lathe.SessionID) error {
 		if err := rows.Scan(&part, &n, &rev); err != nil {
 			return err
 		}
-		tx.after = append(tx.after, func() { tx.db.dropText(part, n, rev) })
+		tx.after = append(tx.after, func() { tx.db.texts.drop(part, local.Text{Row: n, Revision: rev}) })
 	}
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return err
@@ -254,8 +261,8 @@ func (tx *Tx) dropSession(id lathe.SessionID) error {
 	return tx.change(`DELETE FROM session WHERE id = ?`, id)
 }
 
-func (tx *Tx) sessionBlobs(id lathe.SessionID) ([]string, error) {
-	return tx.blobs(`WITH ses AS (SELECT n FROM session WHERE id = ?)
+func (tx *tx) sessionBlobs(id lathe.SessionID) ([]string, error) {
+	return tx.blobNames(`WITH ses AS (SELECT n FROM session WHERE id = ?)
 		SELECT blobs FROM session WHERE n IN ses AND blobs IS NOT NULL
 		UNION ALL SELECT blobs FROM session_diff WHERE session IN ses AND blobs IS NOT NULL
 		UNION ALL SELECT blobs FROM message WHERE session IN ses AND blobs IS NOT NULL

@@ -5,6 +5,7 @@ import (
 
 	"lathe"
 	"lathe/internal/store"
+	"lathe/internal/store/codec"
 )
 
 // An answer that is removed leaves behind what it cost, so that statistics go on
@@ -12,18 +13,18 @@ import (
 
 // keepSpent notes what the answers of a session cost that are about to go: one of
 // them, or all when message is empty.
-func (tx *Tx) keepSpent(session lathe.SessionID, message lathe.MessageID) error {
+func (tx *tx) keepSpent(session lathe.SessionID, message lathe.MessageID) error {
 	gone, err := tx.paidAnswers(session, message)
 	if err != nil {
 		return err
 	}
 	for _, a := range gone {
-		var e encoder
-		_, doc, err := e.info(&lathe.Assistant{Agent: a.Agent, Model: a.Model, Completed: a.Completed, Cost: a.Cost, Tokens: a.Tokens})
+		var e codec.Encoder
+		_, doc, err := e.Info(&lathe.Assistant{Agent: a.Agent, Model: a.Model, Completed: a.Completed, Cost: a.Cost, Tokens: a.Tokens})
 		if err == nil {
 			_, err = tx.exec(`INSERT INTO spent (message, session, project, directory, created, data) VALUES (?, ?, ?, ?, ?, ?)
 				ON CONFLICT (message, session) DO UPDATE SET created = excluded.created, data = excluded.data`,
-				a.id, session, a.Project, a.Directory, ms(a.Created), tx.db.pack(doc))
+				a.id, session, a.Project, a.Directory, codec.Millis(a.Created), tx.db.packer.Pack(doc))
 		}
 		if err != nil {
 			return fmt.Errorf("keep what answer %s cost: %w", a.id, err)
@@ -37,10 +38,10 @@ type paidAnswer struct {
 	store.Answer
 }
 
-func (tx *Tx) paidAnswers(session lathe.SessionID, message lathe.MessageID) (out []paidAnswer, err error) {
+func (tx *tx) paidAnswers(session lathe.SessionID, message lathe.MessageID) (out []paidAnswer, err error) {
 	rows, err := tx.query(`SELECT s.project, s.directory, m.n, m.id, m.seq, m.role, m.created, m.data
 		FROM session s JOIN message m ON m.session = s.n
-		WHERE s.id = ? AND m.role = '`+roleAssistant+`' AND (m.id = ? OR ? = '')`+own, session, message, message)
+		WHERE s.id = ? AND m.role = '`+codec.RoleAssistant+`' AND (m.id = ? OR ? = '')`+own, session, message, message)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func paid(ses lathe.SessionID, id string, cost lathe.Money) *lathe.Message {
 }
 
 // answers is what the statistics count, by message cost; removed ones are negative.
-func answers(t *testing.T, s *DB, since time.Time) (costs []lathe.Money) {
+func answers(t *testing.T, s *testDB, since time.Time) (costs []lathe.Money) {
 	t.Helper()
 	must(t, s.Answers(t.Context(), since, func(a store.Answer) error {
 		if a.Tokens.Input != int64(a.Cost) || a.Model.String() != "p/m" || !a.Created.Equal(epoch) || a.Directory == "" {
@@ -63,7 +63,7 @@ func TestSpentStaysCounted(t *testing.T) {
 	b := seed(t, s, "ses_b") // begins with a copy
 	copied := paid(b, "msg_1b", 1)
 	must(t, s.AddMessage(ctx, copied))
-	must(t, s.batch(ctx, func(tx *Tx) error { return tx.SetCopied(b, copied.Seq) }))
+	must(t, s.batch(ctx, func(tx *tx) error { return tx.SetCopied(b, copied.Seq) }))
 	must(t, s.AddMessage(ctx, paid(b, "msg_4", 4)))
 	must(t, s.RemoveMessage(ctx, b, "msg_1b"))
 	expect("after a copy was removed", 1, 4, -2)

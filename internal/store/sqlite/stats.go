@@ -14,6 +14,7 @@ import (
 
 	"lathe"
 	"lathe/internal/store"
+	"lathe/internal/store/codec"
 )
 
 // copiedKey is the value of a session that tells how many of its first messages
@@ -25,13 +26,16 @@ const own = ` AND m.seq > coalesce((SELECT CAST(v.data AS INTEGER) FROM session_
 
 // SetCopied says that the messages of a session up to a sequence number are
 // copies, which statistics count where they were made.
-func (tx *Tx) SetCopied(session lathe.SessionID, seq int64) error {
+func (tx *tx) SetCopied(session lathe.SessionID, seq int64) error {
 	return tx.SetValue(session, copiedKey, strconv.AppendInt(nil, seq, 10))
 }
 
+// stats is a [store.Stats].
+type stats struct{ *core }
+
 // Answers calls fn with each assistant message created since then, oldest first,
 // and then with those that were removed. Copies are left out.
-func (s *DB) Answers(ctx context.Context, since time.Time, fn func(store.Answer) error) error {
+func (s stats) Answers(ctx context.Context, since time.Time, fn func(store.Answer) error) error {
 	err := s.read(ctx, func(v *view) error {
 		// A removed answer that was imported again counts once.
 		rows, err := v.query(`SELECT s.id, s.project, s.directory, 0, m.n, m.id, m.seq, m.role, m.created, m.data
@@ -39,7 +43,7 @@ func (s *DB) Answers(ctx context.Context, since time.Time, fn func(store.Answer)
 			UNION ALL SELECT p.session, p.project, p.directory, 1, 0, p.message, 0, 'assistant', p.created, p.data
 				FROM spent p WHERE p.created >= ?1 AND NOT EXISTS
 				(SELECT 1 FROM message m JOIN session s ON s.n = m.session WHERE m.id = p.message AND s.id = p.session)
-			ORDER BY 4, 5, 9`, ms(since))
+			ORDER BY 4, 5, 9`, codec.Millis(since))
 		if err != nil {
 			return err
 		}
@@ -77,11 +81,11 @@ func (p prefixed) Scan(dest ...any) error { return p.scanner.Scan(append(p.own, 
 
 // ToolUses calls fn with each tool call made since then. Copies are left out, and
 // bodies that are kept in files.
-func (s *DB) ToolUses(ctx context.Context, since time.Time, fn func(store.ToolUse) error) error {
-	bare := decoder{load: func(blobRef) (string, error) { return "", nil }}
+func (s stats) ToolUses(ctx context.Context, since time.Time, fn func(store.ToolUse) error) error {
+	bare := codec.Decoder{Load: func(codec.Ref) (string, error) { return "", nil }}
 	err := s.read(ctx, func(v *view) error {
 		rows, err := v.query(`SELECT s.id, s.project, p.data FROM part p JOIN message m ON m.n = p.message
-			JOIN session s ON s.n = m.session WHERE p.kind = ? AND m.created >= ?`+own+` ORDER BY p.n`, kindTool, ms(since))
+			JOIN session s ON s.n = m.session WHERE p.kind = ? AND m.created >= ?`+own+` ORDER BY p.n`, codec.KindTool, codec.Millis(since))
 		if err != nil {
 			return err
 		}
@@ -92,10 +96,10 @@ func (s *DB) ToolUses(ctx context.Context, since time.Time, fn func(store.ToolUs
 			if err := rows.Scan(&u.Session, &u.Project, &data); err != nil {
 				return err
 			}
-			if data, err = unpack(data); err != nil {
+			if data, err = codec.Unpack(data); err != nil {
 				continue // "lathe doctor" tells of it
 			}
-			body, err := bare.part(kindTool, data)
+			body, err := bare.Part(codec.KindTool, data)
 			if err != nil {
 				continue
 			}
@@ -135,7 +139,7 @@ func (s *DB) Counts(ctx context.Context) (c Counts, err error) {
 	for _, name := range []string{"lathe.db", "lathe.db-wal"} {
 		c.DatabaseBytes += size(filepath.Join(s.dir, name))
 	}
-	c.BlobBytes, c.OpenBytes, c.BackupBytes = size(s.blobDir()), size(s.openDir()), size(filepath.Join(s.dir, "backup"))
+	c.BlobBytes, c.OpenBytes, c.BackupBytes = size(s.blobs.Dir), size(s.texts.Dir), size(filepath.Join(s.dir, "backup"))
 	return c, nil
 }
 

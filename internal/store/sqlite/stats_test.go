@@ -14,7 +14,7 @@ import (
 
 func TestStatisticsBackupAndQuery(t *testing.T) {
 	ctx := t.Context()
-	s, err := Open(ctx, Options{Dir: t.TempDir()})
+	s, err := openTest(ctx, Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestStatisticsBackupAndQuery(t *testing.T) {
 	if err := s.BackupTo(ctx, path); lathe.CodeOf(err) != lathe.CodeInvalid {
 		t.Errorf("a file was overwritten: %v", err)
 	}
-	copied, err := Open(ctx, Options{Dir: dir})
+	copied, err := openTest(ctx, Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}

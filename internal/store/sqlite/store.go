@@ -21,18 +21,16 @@
 package sqlite
 
 import (
-	"compress/flate"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"lathe/internal/store"
+	"lathe/internal/store/codec"
 	"lathe/internal/store/local"
 )
 
@@ -46,9 +44,13 @@ type Options struct {
 	Fault func() error
 }
 
-// DB is an open database. It is safe for concurrent use, also by several
-// processes.
-type DB struct {
+// DB is an open database: the parts of its [DB.Store], and what is particular to
+// SQLite and its files. It is safe for concurrent use, also by several processes.
+type DB struct{ *core }
+
+// core is what the parts of a database share: its connections, and the files beside
+// it. One of its writers is at work at a time.
+type core struct {
 	dir       string
 	log       *slog.Logger
 	now       func() time.Time
@@ -70,12 +72,15 @@ type DB struct {
 
 	reader *sql.DB // opened by its first query
 	texts  texts
-	zips   sync.Pool // of *flate.Writer
+	blobs  local.Blobs
+	packer codec.Packer
 }
 
 // Close waits for a write that is under way and closes the database. It may be
 // called twice.
-func (s *DB) Close() error {
+func (s *DB) Close() error { return s.close() }
+
+func (s *core) close() error {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
 	if s.closed {
@@ -108,7 +113,7 @@ type querier interface {
 
 // view reads one consistent state of the database.
 type view struct {
-	db  *DB
+	db  *core
 	ctx context.Context
 	q   querier
 }
@@ -123,7 +128,7 @@ func (v *view) row(query string, args ...any) *sql.Row {
 
 // read runs fn on a snapshot. Cancellation is looked at before, not during: a
 // read is short, and an interruptible one costs a goroutine a statement.
-func (s *DB) read(ctx context.Context, fn func(*view) error) error {
+func (s *core) read(ctx context.Context, fn func(*view) error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -136,18 +141,22 @@ func (s *DB) read(ctx context.Context, fn func(*view) error) error {
 	return s.explain(fn(&view{db: s, ctx: ctx, q: tx}))
 }
 
-// Tx is a [store.Tx].
-type Tx struct {
+// tx is a [store.Tx].
+type tx struct {
 	view
 	after []func() // run once it is committed
 }
 
-// Batch is [store.Writer.Batch].
-func (s *DB) Batch(ctx context.Context, fn func(store.Tx) error) error {
-	return s.batch(ctx, func(tx *Tx) error { return fn(tx) })
+// writer is a [store.Writer].
+type writer struct{ *core }
+
+// Batch is that of [store.Writer].
+func (s writer) Batch(ctx context.Context, fn func(store.Tx) error) error {
+	return s.batch(ctx, func(tx *tx) error { return fn(tx) })
 }
 
-func (s *DB) batch(ctx context.Context, fn func(*Tx) error) error {
+// batch runs fn in one transaction.
+func (s *core) batch(ctx context.Context, fn func(*tx) error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -172,11 +181,11 @@ func (s *DB) batch(ctx context.Context, fn func(*Tx) error) error {
 	return nil
 }
 
-func (s *DB) newTx(ctx context.Context) *Tx {
-	return &Tx{view: view{db: s, ctx: context.WithoutCancel(ctx), q: cached{s}}}
+func (s *core) newTx(ctx context.Context) *tx {
+	return &tx{view: view{db: s, ctx: context.WithoutCancel(ctx), q: cached{s}}}
 }
 
-func (s *DB) transact(tx *Tx, fn func(*Tx) error) (err error) {
+func (s *core) transact(tx *tx, fn func(*tx) error) (err error) {
 	if _, err := tx.exec("BEGIN IMMEDIATE"); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
@@ -202,7 +211,7 @@ func (s *DB) transact(tx *Tx, fn func(*Tx) error) (err error) {
 	return nil
 }
 
-func (tx *Tx) exec(query string, args ...any) (sql.Result, error) {
+func (tx *tx) exec(query string, args ...any) (sql.Result, error) {
 	st, err := tx.db.stmt(tx.ctx, query)
 	if err != nil {
 		return nil, err
@@ -211,7 +220,7 @@ func (tx *Tx) exec(query string, args ...any) (sql.Result, error) {
 }
 
 // change runs a statement that must touch a row, or the thing is not there.
-func (tx *Tx) change(query string, args ...any) error {
+func (tx *tx) change(query string, args ...any) error {
 	res, err := tx.exec(query, args...)
 	if err != nil {
 		return err
@@ -224,7 +233,7 @@ func (tx *Tx) change(query string, args ...any) error {
 }
 
 // stmt returns the prepared statement. The caller holds the writer's turn.
-func (s *DB) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
+func (s *core) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
 	if st := s.stmts[query]; st != nil {
 		return st, nil
 	}
@@ -237,7 +246,7 @@ func (s *DB) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
 }
 
 // cached is the writer's connection as a querier, with prepared statements.
-type cached struct{ s *DB }
+type cached struct{ s *core }
 
 func (c cached) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	st, err := c.s.stmt(ctx, query)
@@ -255,18 +264,11 @@ func (c cached) QueryRowContext(ctx context.Context, query string, args ...any) 
 	return st.QueryRowContext(ctx, args...)
 }
 
-func newZip() any {
-	w, err := flate.NewWriter(io.Discard, flate.BestSpeed)
-	if err != nil {
-		panic(err) // the level is a constant
-	}
-	return w
-}
-
 // Store returns the database as a store. It is closed with the database.
 func (s *DB) Store() *store.Store {
+	c := s.core
 	return &store.Store{
-		SessionReader: s, MessageReader: s, ProjectReader: s, Writer: s, Streams: s,
-		Leases: s, Health: s, Searcher: s, Stats: s, Upkeep: s,
+		SessionReader: sessions{c}, MessageReader: messages{c}, ProjectReader: projects{c}, Writer: writer{c}, Streams: streams{c},
+		Leases: leases{c}, Health: health{c}, Searcher: searcher{c}, Stats: stats{c}, Upkeep: upkeep{c},
 	}
 }

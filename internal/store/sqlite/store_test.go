@@ -14,13 +14,14 @@ import (
 
 	"lathe"
 	"lathe/internal/store"
+	"lathe/internal/store/codec"
 )
 
 var epoch = time.UnixMilli(1795182093288).UTC()
 
-func open(t testing.TB, dir string) *DB {
+func open(t testing.TB, dir string) *testDB {
 	t.Helper()
-	s, err := Open(t.Context(), Options{Dir: dir, Now: func() time.Time { return epoch }})
+	s, err := openTest(t.Context(), Options{Dir: dir, Now: func() time.Time { return epoch }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func must(t testing.TB, err error) {
 }
 
 // whole fails the test unless everything is as it was stored.
-func whole(t testing.TB, s *DB) {
+func whole(t testing.TB, s *testDB) {
 	t.Helper()
 	found, err := s.Check(t.Context())
 	must(t, err)
@@ -86,7 +87,7 @@ func openText1(ses, msg, id string) *lathe.Part {
 	}
 }
 
-func seed(t testing.TB, s *DB, id string) lathe.SessionID {
+func seed(t testing.TB, s *testDB, id string) lathe.SessionID {
 	t.Helper()
 	must(t, s.CreateSession(t.Context(), aSession(id)))
 	return lathe.SessionID(id)
@@ -98,7 +99,7 @@ func TestSessions(t *testing.T) {
 	b.ParentID, b.Created, b.Archived = "ses_a", epoch.Add(time.Second), epoch
 	a.Updated = b.Updated.Add(time.Second)
 	c.Created, c.Updated, c.Directory, c.Title = epoch.Add(2*time.Second), epoch.Add(time.Hour), "/else", "Größe"
-	c.Revert = &lathe.Revert{MessageID: "msg_1", Diff: strings.Repeat("d", spill+1)}
+	c.Revert = &lathe.Revert{MessageID: "msg_1", Diff: strings.Repeat("d", codec.Spill+1)}
 	for _, ses := range []lathe.Session{a, b, c} {
 		must(t, s.CreateSession(ctx, ses))
 	}
@@ -147,7 +148,7 @@ func TestSessions(t *testing.T) {
 func TestDeleteSession(t *testing.T) {
 	dir := t.TempDir()
 	s, ctx := open(t, dir), t.Context()
-	big := strings.Repeat("x", spill+1)
+	big := strings.Repeat("x", codec.Spill+1)
 	for i, parent := range []string{"", "ses_0", "ses_1", "", "ses_0"} {
 		ses := aSession(fmt.Sprintf("ses_%d", i))
 		ses.ParentID = lathe.SessionID(parent)
@@ -305,9 +306,9 @@ func TestPutPart(t *testing.T) {
 	must(t, s.PutPart(ctx, &q))
 	p.Seq = 0
 	p.Body = &lathe.ToolCall{CallID: "c", Tool: "bash", State: &lathe.ToolDone{
-		Input: []byte(`{ "b": 1,"a":"<x>" }`), Output: strings.Repeat("z", 3*spill),
-		Metadata: map[string]any{"exit": 1.0, "big": strings.Repeat("m", spill)}, Time: lathe.Span{Start: epoch, End: epoch},
-		Attachments: []lathe.File{{MIME: "image/png", URL: "data:" + strings.Repeat("A", 2*spill)}},
+		Input: []byte(`{ "b": 1,"a":"<x>" }`), Output: strings.Repeat("z", 3*codec.Spill),
+		Metadata: map[string]any{"exit": 1.0, "big": strings.Repeat("m", codec.Spill)}, Time: lathe.Span{Start: epoch, End: epoch},
+		Attachments: []lathe.File{{MIME: "image/png", URL: "data:" + strings.Repeat("A", 2*codec.Spill)}},
 	}}
 	must(t, s.PutPart(ctx, &p))
 	got, err := s.Message(ctx, ses, "msg_2")
@@ -334,7 +335,7 @@ func TestAppendText(t *testing.T) {
 	p := openText1("ses_a", "msg_1", "prt_1")
 	p.Body.(*lathe.Text).Text = "so: "
 	must(t, s.PutPart(ctx, p))
-	read := func(s *DB) string {
+	read := func(s *testDB) string {
 		t.Helper()
 		m, err := s.Message(ctx, ses, "msg_1")
 		must(t, err)
@@ -369,7 +370,7 @@ func TestAppendText(t *testing.T) {
 func TestBatch(t *testing.T) {
 	s, ctx := open(t, t.TempDir()), t.Context()
 	stop := errors.New("stop")
-	err := s.batch(ctx, func(tx *Tx) error {
+	err := s.batch(ctx, func(tx *tx) error {
 		must(t, tx.CreateSession(aSession("ses_a")))
 		must(t, tx.AddMessage(userMessage("ses_a", "msg_1")))
 		return stop
@@ -379,7 +380,7 @@ func TestBatch(t *testing.T) {
 	}
 	func() {
 		defer func() { recover() }()
-		s.batch(ctx, func(tx *Tx) error {
+		s.batch(ctx, func(tx *tx) error {
 			must(t, tx.CreateSession(aSession("ses_b")))
 			panic("broken")
 		})
@@ -387,7 +388,7 @@ func TestBatch(t *testing.T) {
 	got, err := s.Sessions(ctx, store.SessionFilter{})
 	must(t, err)
 	equal(t, []lathe.Session(nil), got)
-	must(t, s.batch(ctx, func(tx *Tx) error { return tx.CreateSession(aSession("ses_a")) }))
+	must(t, s.batch(ctx, func(tx *tx) error { return tx.CreateSession(aSession("ses_a")) }))
 
 	cause := errors.New("why")
 	done, cancel := context.WithCancelCause(ctx)
@@ -406,7 +407,7 @@ func TestRest(t *testing.T) {
 	must(t, err)
 	equal(t, todos, gotTodos)
 
-	diffs := []lathe.FileDiff{{File: "a", Before: strings.Repeat("b", spill+1), After: "c", Patch: "p", Additions: 1, Status: "modified"}}
+	diffs := []lathe.FileDiff{{File: "a", Before: strings.Repeat("b", codec.Spill+1), After: "c", Patch: "p", Additions: 1, Status: "modified"}}
 	must(t, s.SetDiffs(ctx, ses, "", diffs))
 	must(t, s.SetDiffs(ctx, ses, "msg_1", diffs[:0]))
 	gotDiffs, err := s.Diffs(ctx, ses, "")

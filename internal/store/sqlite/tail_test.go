@@ -12,7 +12,7 @@ import (
 )
 
 // steps stores a session of n answers with one tool call each.
-func steps(t testing.TB, s *DB, n int) lathe.SessionID {
+func steps(t testing.TB, s *testDB, n int) lathe.SessionID {
 	ses := seed(t, s, "ses_a")
 	printed := strings.Repeat("line of output\n", 20)
 	must(t, s.Batch(t.Context(), func(tx store.Tx) error {

@@ -7,10 +7,16 @@ import (
 	"lathe"
 )
 
+// health is a [store.Health].
+type health struct{ *core }
+
+// ReadOnly is that of [store.Health].
+func (s health) ReadOnly() bool { return s.onlyReads }
+
 // Trouble returns why nothing can be stored at the moment: an [ErrFull] or an
 // [ErrReadOnly]. It is nil again after the next write that succeeds; see
 // [DB.Probe].
-func (s *DB) Trouble() error {
+func (s health) Trouble() error {
 	if t := s.trouble.Load(); t != nil {
 		return *t
 	}
@@ -18,8 +24,8 @@ func (s *DB) Trouble() error {
 }
 
 // Probe tries whether the store can be written, by a write that changes nothing.
-func (s *DB) Probe(ctx context.Context) error {
-	return s.batch(ctx, func(tx *Tx) error {
+func (s health) Probe(ctx context.Context) error {
+	return s.batch(ctx, func(tx *tx) error {
 		// The version is in the header, so its page is written though it stays the same.
 		_, err := tx.exec(fmt.Sprintf("PRAGMA user_version = %d", schema))
 		return err
@@ -27,7 +33,7 @@ func (s *DB) Probe(ctx context.Context) error {
 }
 
 // note remembers whether a write found the disk full or not writable.
-func (s *DB) note(err error) {
+func (s *core) note(err error) {
 	if err == nil {
 		if s.trouble.Load() != nil {
 			s.trouble.Store(nil)

@@ -5,14 +5,15 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"lathe/internal/store/codec"
 
 	"lathe"
 )
 
 // SetValue is that of [store.Tx].
-func (tx *Tx) SetValue(session lathe.SessionID, key string, value []byte) error {
+func (tx *tx) SetValue(session lathe.SessionID, key string, value []byte) error {
 	err := tx.change(`INSERT INTO session_value (session, key, data) SELECT n, ?, ? FROM session WHERE id = ?
-		ON CONFLICT (session, key) DO UPDATE SET data = excluded.data`, key, tx.db.pack(value), session)
+		ON CONFLICT (session, key) DO UPDATE SET data = excluded.data`, key, tx.db.packer.Pack(value), session)
 	if err != nil {
 		return fmt.Errorf("store %s of session %s: %w", key, session, err)
 	}
@@ -20,7 +21,7 @@ func (tx *Tx) SetValue(session lathe.SessionID, key string, value []byte) error 
 }
 
 // Value returns the document under the key, or nil when there is none.
-func (s *DB) Value(ctx context.Context, session lathe.SessionID, key string) (value []byte, err error) {
+func (s sessions) Value(ctx context.Context, session lathe.SessionID, key string) (value []byte, err error) {
 	err = s.read(ctx, func(v *view) error {
 		err := v.row(`SELECT d.data FROM session s JOIN session_value d ON d.session = s.n
 			WHERE s.id = ? AND d.key = ?`, session, key).Scan(&value)
@@ -28,7 +29,7 @@ func (s *DB) Value(ctx context.Context, session lathe.SessionID, key string) (va
 			return nil
 		}
 		if err == nil {
-			value, err = unpack(value)
+			value, err = codec.Unpack(value)
 		}
 		return err
 	})

@@ -1,15 +1,14 @@
-package sqlite_test
+package sqlite
 
 import (
 	"testing"
 	"time"
 
 	"lathe"
-	"lathe/internal/store/sqlite"
 )
 
 func TestValue(t *testing.T) {
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir()})
+	s, err := openTest(t.Context(), Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

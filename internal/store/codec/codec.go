@@ -1,51 +1,81 @@
-package sqlite
+// Package codec is the form in which documents of sessions are stored, whichever
+// database holds them: JSON beside the columns that are queried, bodies that are too
+// large for a row by the hash of their content, and the lines in which a running tool
+// tells what it shows.
+package codec
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
+	"strings"
 	"time"
 
 	"lathe"
 )
 
-// This file and codec_part.go are the stored form. Fields may be added; none may
-// change its meaning without a migration. What a decoder does not know it skips.
+// This package is the stored form. Fields may be added; none may
+// change its meaning without a migration. What a Decoder does not know it skips.
 
-// spill is the size from which a body leaves the row for a blob file.
-const spill = 64 << 10
+// Spill is the size from which a body leaves the row for a blob file.
+const Spill = 64 << 10
 
-// blobRef stands in a document for a body that is a blob.
-type blobRef struct {
+// Ref stands in a document for a body that is a blob.
+type Ref struct {
 	Hash string `json:"hash"`
 	Size int64  `json:"size"`
 }
 
-// encoder collects the bodies that become blobs.
-type encoder struct{ blobs map[string]string }
+// MaxBody bounds what a damaged row or blob may grow to.
+const MaxBody = 1 << 30
+
+// Check returns an error unless the reference may be one of ours: a damaged row
+// must not lead out of the place of blobs.
+func (r Ref) Check() error {
+	if len(r.Hash) != sha256.Size*2 || strings.ContainsAny(r.Hash, `/\.`) || r.Size < 0 || r.Size > MaxBody {
+		return fmt.Errorf("blob reference %q is malformed", r.Hash)
+	}
+	return nil
+}
+
+// Hash returns what a body is named by.
+func Hash(s string) string {
+	h := sha256.New()
+	io.Copy(h, onlyReader{strings.NewReader(s)}) // by pieces; a hash does not fail
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// onlyReader hides that a strings.Reader writes itself, in one piece that is a copy.
+type onlyReader struct{ io.Reader }
+
+// Encoder makes documents and collects the bodies that become blobs, by hash.
+type Encoder struct{ Blobs map[string]string }
 
 // text returns the body to put into the document, or a reference to it.
-func (e *encoder) text(s string) (string, *blobRef) {
-	if len(s) <= spill {
+func (e *Encoder) text(s string) (string, *Ref) {
+	if len(s) <= Spill {
 		return s, nil
 	}
-	h := hashOf(s)
-	if e.blobs == nil {
-		e.blobs = map[string]string{}
+	h := Hash(s)
+	if e.Blobs == nil {
+		e.Blobs = map[string]string{}
 	}
-	e.blobs[h] = s
-	return "", &blobRef{Hash: h, Size: int64(len(s))}
+	e.Blobs[h] = s
+	return "", &Ref{Hash: h, Size: int64(len(s))}
 }
 
-// decoder fetches them. load reads a blob. With damage, a note stands for one that
+// Decoder reads documents. Load reads a blob. With Damage, a note stands for one that
 // cannot be read; without, that is an error.
-type decoder struct {
-	load   func(blobRef) (string, error)
-	damage *damage
+type Decoder struct {
+	Load   func(Ref) (string, error)
+	Damage *Damage
 }
 
-func (d decoder) text(s string, ref *blobRef) (string, error) {
+func (d Decoder) text(s string, ref *Ref) (string, error) {
 	if ref == nil {
 		return s, nil
 	}
@@ -58,14 +88,14 @@ func (d decoder) text(s string, ref *blobRef) (string, error) {
 type raw struct {
 	JSON json.RawMessage `json:"json,omitempty"`
 	Text string          `json:"text,omitempty"`
-	Blob *blobRef        `json:"blob,omitempty"`
+	Blob *Ref            `json:"blob,omitempty"`
 }
 
-func (e *encoder) raw(in json.RawMessage) *raw {
+func (e *Encoder) raw(in json.RawMessage) *raw {
 	if in == nil {
 		return nil
 	}
-	if len(in) <= spill {
+	if len(in) <= Spill {
 		var b bytes.Buffer
 		if json.Compact(&b, in) == nil && bytes.Equal(b.Bytes(), in) {
 			return &raw{JSON: in}
@@ -75,7 +105,7 @@ func (e *encoder) raw(in json.RawMessage) *raw {
 	return &raw{Text: text, Blob: ref}
 }
 
-func (d decoder) raw(r *raw) (json.RawMessage, error) {
+func (d Decoder) raw(r *raw) (json.RawMessage, error) {
 	switch {
 	case r == nil:
 		return nil, nil
@@ -95,29 +125,29 @@ func (d decoder) raw(r *raw) (json.RawMessage, error) {
 // Same names the key whose value is the text beside the metadata: what a command
 // prints is its output and in its metadata too.
 type metadata struct {
-	Map  any      `json:"map,omitempty"` // to encode, the encoded map
-	Blob *blobRef `json:"blob,omitempty"`
-	Same string   `json:"same,omitempty"`
+	Map  any    `json:"map,omitempty"` // to encode, the encoded map
+	Blob *Ref   `json:"blob,omitempty"`
+	Same string `json:"same,omitempty"`
 }
 
-// sameKey is the key whose value may be the text itself.
-const sameKey = "output"
+// OutputKey is the key whose value may be the text itself.
+const OutputKey = "output"
 
-func (e *encoder) metadata(m map[string]any, text string) (*metadata, error) {
+func (e *Encoder) metadata(m map[string]any, text string) (*metadata, error) {
 	if m == nil {
 		return nil, nil
 	}
 	var d metadata
-	if out, ok := m[sameKey].(string); ok && out == text && text != "" {
+	if out, ok := m[OutputKey].(string); ok && out == text && text != "" {
 		m = maps.Clone(m)
-		delete(m, sameKey)
-		d.Same = sameKey
+		delete(m, OutputKey)
+		d.Same = OutputKey
 	}
-	b, err := marshal(m)
+	b, err := Marshal(m)
 	if err != nil {
 		return nil, fmt.Errorf("metadata: %w", err)
 	}
-	if len(b) > spill {
+	if len(b) > Spill {
 		_, d.Blob = e.text(string(b))
 	} else {
 		d.Map = json.RawMessage(b)
@@ -125,7 +155,7 @@ func (e *encoder) metadata(m map[string]any, text string) (*metadata, error) {
 	return &d, nil
 }
 
-func (d decoder) metadata(m *metadata, text string) (out map[string]any, err error) {
+func (d Decoder) metadata(m *metadata, text string) (out map[string]any, err error) {
 	if m == nil {
 		return nil, nil
 	}
@@ -147,8 +177,8 @@ func (d decoder) metadata(m *metadata, text string) (out map[string]any, err err
 	return out, nil
 }
 
-// marshal writes JSON without the escapes that HTML would need.
-func marshal(v any) ([]byte, error) {
+// Marshal writes JSON without the escapes that HTML would need.
+func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -158,16 +188,16 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Times are milliseconds since 1970; 0 is the zero time.
-
-func ms(t time.Time) int64 {
+// Millis returns a time as it is stored, in milliseconds since 1970; 0 is the zero time.
+func Millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
 	return t.UnixMilli()
 }
 
-func at(ms int64) time.Time {
+// At returns the time that Millis stored.
+func At(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
 	}
@@ -179,8 +209,8 @@ type spanDoc struct {
 	End   int64 `json:"end,omitempty"`
 }
 
-func encodeSpan(s lathe.Span) spanDoc { return spanDoc{ms(s.Start), ms(s.End)} }
-func (d spanDoc) decode() lathe.Span  { return lathe.Span{Start: at(d.Start), End: at(d.End)} }
+func encodeSpan(s lathe.Span) spanDoc { return spanDoc{Millis(s.Start), Millis(s.End)} }
+func (d spanDoc) decode() lathe.Span  { return lathe.Span{Start: At(d.Start), End: At(d.End)} }
 
 type modelDoc struct {
 	Provider string `json:"provider"`
@@ -225,16 +255,17 @@ type shareDoc struct {
 }
 
 type revertDoc struct {
-	Message  string   `json:"message"`
-	Part     string   `json:"part,omitempty"`
-	Snapshot string   `json:"snapshot,omitempty"`
-	Diff     string   `json:"diff,omitempty"`
-	DiffBlob *blobRef `json:"diffBlob,omitempty"`
+	Message  string `json:"message"`
+	Part     string `json:"part,omitempty"`
+	Snapshot string `json:"snapshot,omitempty"`
+	Diff     string `json:"diff,omitempty"`
+	DiffBlob *Ref   `json:"diffBlob,omitempty"`
 }
 
-func (e *encoder) session(s *lathe.Session) ([]byte, error) {
+// Session returns the document of a session: what is no column.
+func (e *Encoder) Session(s *lathe.Session) ([]byte, error) {
 	d := sessionDoc{
-		Slug: s.Slug, Version: s.Version, Compacting: ms(s.Compacting), Agent: s.Agent,
+		Slug: s.Slug, Version: s.Version, Compacting: Millis(s.Compacting), Agent: s.Agent,
 		Model: modelDoc(s.Model), Cost: int64(s.Cost), Tokens: tokensDoc(s.Tokens), Summary: s.Summary,
 		Rules: encodeRules(s.Rules),
 	}
@@ -245,16 +276,16 @@ func (e *encoder) session(s *lathe.Session) ([]byte, error) {
 		d.Revert = &revertDoc{Message: string(r.MessageID), Part: string(r.PartID), Snapshot: r.Snapshot}
 		d.Revert.Diff, d.Revert.DiffBlob = e.text(r.Diff)
 	}
-	return marshal(d)
+	return Marshal(d)
 }
 
-// session fills in what is not a column.
-func (d decoder) session(data []byte, s *lathe.Session) error {
+// Session fills in what is not a column.
+func (d Decoder) Session(data []byte, s *lathe.Session) error {
 	var doc sessionDoc
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return err
 	}
-	s.Slug, s.Version, s.Compacting, s.Agent = doc.Slug, doc.Version, at(doc.Compacting), doc.Agent
+	s.Slug, s.Version, s.Compacting, s.Agent = doc.Slug, doc.Version, At(doc.Compacting), doc.Agent
 	s.Model, s.Cost, s.Tokens = lathe.ModelRef(doc.Model), lathe.Money(doc.Cost), lathe.Tokens(doc.Tokens)
 	s.Summary, s.Rules = doc.Summary, decodeRules(doc.Rules)
 	if doc.Share != nil {
@@ -288,16 +319,17 @@ func decodeRules(docs []ruleDoc) []lathe.Rule {
 	return out
 }
 
+// Roles of messages, as stored.
 const (
-	roleUser      = "user"
-	roleAssistant = "assistant"
+	RoleUser      = "user"
+	RoleAssistant = "assistant"
 )
 
 type userDoc struct {
 	Agent   string          `json:"agent,omitempty"`
 	Model   modelDoc        `json:"model"`
 	System  string          `json:"system,omitempty"`
-	SysBlob *blobRef        `json:"systemBlob,omitempty"`
+	SysBlob *Ref            `json:"systemBlob,omitempty"`
 	Tools   map[string]bool `json:"tools,omitempty"`
 	Steers  bool            `json:"steers,omitempty"`
 	Summary *summaryDoc     `json:"summary,omitempty"`
@@ -310,16 +342,16 @@ type summaryDoc struct {
 }
 
 type diffDoc struct {
-	File       string   `json:"file"`
-	Before     string   `json:"before,omitempty"`
-	BeforeBlob *blobRef `json:"beforeBlob,omitempty"`
-	After      string   `json:"after,omitempty"`
-	AfterBlob  *blobRef `json:"afterBlob,omitempty"`
-	Patch      string   `json:"patch,omitempty"`
-	PatchBlob  *blobRef `json:"patchBlob,omitempty"`
-	Additions  int      `json:"additions,omitempty"`
-	Deletions  int      `json:"deletions,omitempty"`
-	Status     string   `json:"status,omitempty"`
+	File       string `json:"file"`
+	Before     string `json:"before,omitempty"`
+	BeforeBlob *Ref   `json:"beforeBlob,omitempty"`
+	After      string `json:"after,omitempty"`
+	AfterBlob  *Ref   `json:"afterBlob,omitempty"`
+	Patch      string `json:"patch,omitempty"`
+	PatchBlob  *Ref   `json:"patchBlob,omitempty"`
+	Additions  int    `json:"additions,omitempty"`
+	Deletions  int    `json:"deletions,omitempty"`
+	Status     string `json:"status,omitempty"`
 }
 
 type assistantDoc struct {
@@ -336,8 +368,8 @@ type assistantDoc struct {
 	Error     *failureDoc `json:"error,omitempty"`
 }
 
-// info returns the role and the document of a message.
-func (e *encoder) info(info lathe.MessageInfo) (role string, data []byte, err error) {
+// Info returns the role and the document of a message.
+func (e *Encoder) Info(info lathe.MessageInfo) (role string, data []byte, err error) {
 	switch m := info.(type) {
 	case *lathe.User:
 		d := userDoc{Agent: m.Agent, Model: modelDoc(m.Model), Tools: m.Tools, Steers: m.Steers}
@@ -345,36 +377,36 @@ func (e *encoder) info(info lathe.MessageInfo) (role string, data []byte, err er
 		if s := m.Summary; s != nil {
 			d.Summary = &summaryDoc{Title: s.Title, Body: s.Body, Diffs: e.diffs(s.Diffs)}
 		}
-		data, err = marshal(d)
-		return roleUser, data, err
+		data, err = Marshal(d)
+		return RoleUser, data, err
 	case *lathe.Assistant:
-		data, err = marshal(assistantDoc{
+		data, err = Marshal(assistantDoc{
 			Parent: string(m.ParentID), Agent: m.Agent, Model: modelDoc(m.Model), Cwd: m.Cwd, Root: m.Root,
-			Completed: ms(m.Completed), Finish: string(m.Finish), Summary: m.Summary, Cost: int64(m.Cost),
+			Completed: Millis(m.Completed), Finish: string(m.Finish), Summary: m.Summary, Cost: int64(m.Cost),
 			Tokens: tokensDoc(m.Tokens), Error: encodeFailure(m.Error),
 		})
-		return roleAssistant, data, err
+		return RoleAssistant, data, err
 	}
 	return "", nil, fmt.Errorf("encode message: unknown kind %T", info)
 }
 
-// info returns nil without an error for a role it does not know.
-func (d decoder) info(role string, data []byte) (lathe.MessageInfo, error) {
+// Info returns nil without an error for a role it does not know.
+func (d Decoder) Info(role string, data []byte) (lathe.MessageInfo, error) {
 	switch role {
-	case roleUser:
+	case RoleUser:
 		var doc userDoc
 		if err := json.Unmarshal(data, &doc); err != nil {
 			return nil, err
 		}
 		return d.user(doc)
-	case roleAssistant:
+	case RoleAssistant:
 		var doc assistantDoc
 		if err := json.Unmarshal(data, &doc); err != nil {
 			return nil, err
 		}
 		return &lathe.Assistant{
 			ParentID: lathe.MessageID(doc.Parent), Agent: doc.Agent, Model: lathe.ModelRef(doc.Model),
-			Cwd: doc.Cwd, Root: doc.Root, Completed: at(doc.Completed), Finish: lathe.Finish(doc.Finish),
+			Cwd: doc.Cwd, Root: doc.Root, Completed: At(doc.Completed), Finish: lathe.Finish(doc.Finish),
 			Summary: doc.Summary, Cost: lathe.Money(doc.Cost), Tokens: lathe.Tokens(doc.Tokens),
 			Error: decodeFailure(doc.Error),
 		}, nil
@@ -382,7 +414,7 @@ func (d decoder) info(role string, data []byte) (lathe.MessageInfo, error) {
 	return nil, nil
 }
 
-func (d decoder) user(doc userDoc) (*lathe.User, error) {
+func (d Decoder) user(doc userDoc) (*lathe.User, error) {
 	system, err := d.text(doc.System, doc.SysBlob)
 	if err != nil {
 		return nil, err
@@ -398,7 +430,19 @@ func (d decoder) user(doc userDoc) (*lathe.User, error) {
 	return u, nil
 }
 
-func (e *encoder) diffs(diffs []lathe.FileDiff) []diffDoc {
+// Diffs returns the document of what a turn or a session changed.
+func (e *Encoder) Diffs(diffs []lathe.FileDiff) ([]byte, error) { return Marshal(e.diffs(diffs)) }
+
+// Diffs reads what [Encoder.Diffs] wrote.
+func (d Decoder) Diffs(data []byte) ([]lathe.FileDiff, error) {
+	docs, err := parse[[]diffDoc](data)
+	if err != nil {
+		return nil, err
+	}
+	return d.diffs(docs)
+}
+
+func (e *Encoder) diffs(diffs []lathe.FileDiff) []diffDoc {
 	var out []diffDoc
 	for i := range diffs {
 		f := &diffs[i]
@@ -411,7 +455,7 @@ func (e *encoder) diffs(diffs []lathe.FileDiff) []diffDoc {
 	return out
 }
 
-func (d decoder) diffs(docs []diffDoc) ([]lathe.FileDiff, error) {
+func (d Decoder) diffs(docs []diffDoc) ([]lathe.FileDiff, error) {
 	var out []lathe.FileDiff
 	for i := range docs {
 		doc := &docs[i]
@@ -419,7 +463,7 @@ func (d decoder) diffs(docs []diffDoc) ([]lathe.FileDiff, error) {
 		for _, body := range []struct {
 			to   *string
 			text string
-			ref  *blobRef
+			ref  *Ref
 		}{{&f.Before, doc.Before, doc.BeforeBlob}, {&f.After, doc.After, doc.AfterBlob}, {&f.Patch, doc.Patch, doc.PatchBlob}} {
 			s, err := d.text(body.text, body.ref)
 			if err != nil {
@@ -437,4 +481,23 @@ type todoDoc struct {
 	Content  string `json:"content"`
 	Status   string `json:"status"`
 	Priority string `json:"priority,omitempty"`
+}
+
+// Todos returns the document of a task list.
+func Todos(todos []lathe.Todo) ([]byte, error) {
+	docs := make([]todoDoc, 0, len(todos))
+	for _, t := range todos {
+		docs = append(docs, todoDoc(t))
+	}
+	return Marshal(docs)
+}
+
+// ParseTodos reads what [Todos] wrote.
+func ParseTodos(data []byte) ([]lathe.Todo, error) {
+	docs, err := parse[[]todoDoc](data)
+	var out []lathe.Todo
+	for _, d := range docs {
+		out = append(out, lathe.Todo(d))
+	}
+	return out, err
 }

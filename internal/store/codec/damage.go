@@ -1,4 +1,4 @@
-package sqlite
+package codec
 
 import (
 	"errors"
@@ -13,13 +13,14 @@ import (
 // stands in its place, and the part or message says in Damage what is wrong. What
 // is stored stays as it is, so that a file that is brought back is read again.
 
-// damage gathers why something is not what was stored. A nil one means that
+// Damage gathers why something is not what was stored. A nil one means that
 // nothing may be left out.
-type damage struct{ why error }
+type Damage struct{ Why error }
 
-func (d *damage) add(err error) {
-	if d.why == nil {
-		d.why = err
+// Add notes the first reason.
+func (d *Damage) Add(err error) {
+	if d.Why == nil {
+		d.Why = err
 	}
 }
 
@@ -39,31 +40,31 @@ func reason(err error) string {
 	return "it is damaged"
 }
 
-// passing reports whether an error says nothing about what is stored: the next
+// Passing reports whether an error says nothing about what is stored: the next
 // try may succeed.
-func passing(err error) bool {
+func Passing(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM) || errors.Is(err, syscall.EINTR)
 }
 
 // fetch reads a blob; lost means that a note has to stand for it.
-func (d decoder) fetch(ref blobRef) (text string, lost bool, err error) {
-	text, err = d.load(ref)
-	if err == nil || d.damage == nil || passing(err) {
+func (d Decoder) fetch(ref Ref) (text string, lost bool, err error) {
+	text, err = d.Load(ref)
+	if err == nil || d.Damage == nil || Passing(err) {
 		return text, false, err
 	}
-	d.damage.add(err)
+	d.Damage.Add(err)
 	return note(fmt.Sprintf("a text of %d bytes", ref.Size), err), true, nil
 }
 
 // names of what kinds of parts are, for people.
 var kindNames = map[string]string{
-	kindText: "a text", kindReasoning: "a thought", kindFile: "a file", kindTool: "a tool call",
-	kindPatch: "the list of files that a step changed", kindSubtask: "a subtask",
+	KindText: "a text", KindReasoning: "a thought", KindFile: "a file", KindTool: "a tool call",
+	KindPatch: "the list of files that a step changed", KindSubtask: "a subtask",
 }
 
-// standIn is what is shown for a part that cannot be decoded, or whose body is
+// StandIn is what is shown for a part that cannot be decoded, or whose body is
 // nothing without what is lost.
-func standIn(kind string, body lathe.PartBody, why error) lathe.PartBody {
+func StandIn(kind string, body lathe.PartBody, why error) lathe.PartBody {
 	if body != nil {
 		if f, ok := body.(*lathe.File); ok {
 			return &lathe.Text{Text: note("the file "+f.Filename, why)}
@@ -71,40 +72,33 @@ func standIn(kind string, body lathe.PartBody, why error) lathe.PartBody {
 		return body
 	}
 	switch kind {
-	case kindStepStart:
+	case KindStepStart:
 		return &lathe.StepStart{}
-	case kindStepFinish:
+	case KindStepFinish:
 		return &lathe.StepFinish{}
-	case kindSnapshot:
+	case KindSnapshot:
 		return &lathe.SnapshotMark{}
-	case kindAgent:
+	case KindAgent:
 		return &lathe.AgentMention{}
-	case kindRetry:
+	case KindRetry:
 		return &lathe.Retry{}
-	case kindCompaction:
+	case KindCompaction:
 		return &lathe.CompactionMark{}
 	}
 	return &lathe.Text{Text: note(kindNames[kind], why)}
 }
 
-// standInInfo is what is shown for a message whose own words cannot be decoded.
+// StandInInfo is what is shown for a message whose own words cannot be decoded.
 // An answer is over and says so.
-func standInInfo(m *lathe.Message, role string) lathe.MessageInfo {
+func StandInInfo(m *lathe.Message, role string) lathe.MessageInfo {
 	switch role {
-	case roleUser:
+	case RoleUser:
 		return &lathe.User{}
-	case roleAssistant:
+	case RoleAssistant:
 		return &lathe.Assistant{
 			Completed: m.Created, Finish: lathe.FinishUnknown,
 			Error: &lathe.UnknownFailure{Message: note("what is known of this message", errors.New("damaged"))},
 		}
 	}
 	return nil
-}
-
-// damagedSession is why a session that can be read cannot be gone on with: the
-// rules that bind it are not known.
-func damagedSession(id lathe.SessionID, why error) error {
-	return wrapped(lathe.CodeInternal, "its messages can be read; to go on with it, without its own rules and its revert: lathe db check --repair",
-		why, "the settings of session %s are damaged", id)
 }

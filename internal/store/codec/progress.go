@@ -1,13 +1,9 @@
-package sqlite
+package codec
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"maps"
-	"os"
 	"strings"
 
 	"lathe"
@@ -18,11 +14,8 @@ import (
 // since the line before, so that a command that prints for an hour costs what it
 // prints. A line that a kill cut short is as if it had not been written.
 
-// maxProgress is the size from which a file of progress is taken into the row.
-const maxProgress = 512 << 10
-
-// shownState is what a running tool shows.
-type shownState struct {
+// Shown is what a running tool shows.
+type Shown struct {
 	title  string
 	rest   []byte // the metadata without its output
 	output string
@@ -40,71 +33,6 @@ type shownDoc struct {
 	Add    string          `json:"add,omitempty"`
 }
 
-// SaveProgress keeps the title and metadata of a stored tool call that runs. It
-// survives the process, and costs no commit: see [DB.AppendText], whose terms
-// are the same. A call that does not run any more is not stored.
-func (s *DB) SaveProgress(ctx context.Context, p *lathe.Part) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	call, ok := p.Body.(*lathe.ToolCall)
-	if !ok {
-		return fmt.Errorf("save progress of part %s: it is no tool call", p.ID)
-	}
-	run, ok := call.State.(*lathe.ToolRunning)
-	if !ok {
-		return nil
-	}
-	t, err := s.openText(ctx, p.ID, true)
-	full := false
-	if err == nil {
-		full, err = s.saveProgress(t, run)
-	}
-	if err == nil && full {
-		err = s.batch(ctx, func(tx *Tx) error { return tx.takeProgress(p, t) })
-	}
-	if err != nil {
-		return s.explain(fmt.Errorf("save progress of part %s: %w", p.ID, err))
-	}
-	return nil
-}
-
-func (s *DB) saveProgress(t *openText, run *lathe.ToolRunning) (full bool, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.size >= maxProgress || t.shown == nil && t.size > 0 {
-		return true, nil // the next file begins anew
-	}
-	now, err := showing(run)
-	if err != nil {
-		return false, err
-	}
-	line, err := t.shown.to(now).line()
-	if err != nil {
-		return false, err
-	}
-	f, err := os.OpenFile(s.textPath(t.n, t.rev), os.O_WRONLY|os.O_CREATE, fileMode)
-	if err != nil {
-		return false, err
-	}
-	n, err := f.WriteAt(line, t.size)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return false, err
-	}
-	t.size, t.shown = t.size+int64(n), now
-	return false, nil
-}
-
-// takeProgress puts it into the row, unless that was written meanwhile.
-func (tx *Tx) takeProgress(p *lathe.Part, t *openText) error {
-	var rev int64
-	err := tx.row(`SELECT rev FROM part WHERE n = ?`, t.n).Scan(&rev)
-	if err != nil || rev != t.rev {
-		return missing(err)
-	}
-	return tx.PutPart(p)
-}
-
 func (d shownDoc) line() ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -113,12 +41,12 @@ func (d shownDoc) line() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// showing returns what a running call shows.
-func showing(run *lathe.ToolRunning) (*shownState, error) {
-	now, rest := &shownState{title: run.Title}, run.Metadata
-	if out, ok := rest[sameKey].(string); ok {
+// Showing returns what a running call shows.
+func Showing(run *lathe.ToolRunning) (*Shown, error) {
+	now, rest := &Shown{title: run.Title}, run.Metadata
+	if out, ok := rest[OutputKey].(string); ok {
 		rest = maps.Clone(rest)
-		delete(rest, sameKey)
+		delete(rest, OutputKey)
 		now.output, now.prints = strings.ToValidUTF8(out, "\uFFFD"), true
 	}
 	var err error
@@ -126,8 +54,12 @@ func showing(run *lathe.ToolRunning) (*shownState, error) {
 	return now, err
 }
 
+// Line returns the line that leads from what was shown before to what is shown now.
+// Before is nil at the beginning of a file.
+func (now *Shown) Line(before *Shown) ([]byte, error) { return before.to(now).line() }
+
 // to returns how to get from one state to the next; from nothing all is new.
-func (s *shownState) to(now *shownState) (d shownDoc) {
+func (s *Shown) to(now *Shown) (d shownDoc) {
 	d.Prints = now.prints
 	if s == nil {
 		d.Title, d.Rest, d.Add = &now.title, now.rest, now.output
@@ -170,7 +102,7 @@ func since(old, now string) (head string, drop int, add string) {
 }
 
 // overlap returns how many bytes at the end of old are also the beginning of now,
-// at most. It takes time in proportion to both, however much they repeat
+// At most. It takes time in proportion to both, however much they repeat
 // themselves (Knuth, Morris and Pratt).
 func overlap(old, now string) int {
 	now = now[:min(len(now), len(old))]
@@ -200,9 +132,9 @@ func overlap(old, now string) int {
 	return int(n)
 }
 
-// addProgress puts what was kept of a call's progress into its state.
-func addProgress(run *lathe.ToolRunning, file []byte) {
-	var now *shownState
+// AddProgress puts what was kept of a call's progress into its state.
+func AddProgress(run *lathe.ToolRunning, file []byte) {
+	var now *Shown
 	var output []byte
 	for line := range bytes.Lines(file) {
 		var d shownDoc
@@ -210,7 +142,7 @@ func addProgress(run *lathe.ToolRunning, file []byte) {
 			break
 		}
 		if now == nil {
-			now = &shownState{}
+			now = &Shown{}
 		}
 		now.take(d)
 		output = shift(output, d)
@@ -224,11 +156,11 @@ func addProgress(run *lathe.ToolRunning, file []byte) {
 		if run.Metadata == nil {
 			run.Metadata = map[string]any{}
 		}
-		run.Metadata[sameKey] = string(output)
+		run.Metadata[OutputKey] = string(output)
 	}
 }
 
-func (s *shownState) take(d shownDoc) {
+func (s *Shown) take(d shownDoc) {
 	if d.Title != nil {
 		s.title = *d.Title
 	}

@@ -1,4 +1,4 @@
-package sqlite
+package codec
 
 import (
 	"encoding/json"
@@ -9,23 +9,23 @@ import (
 
 // Kinds of parts, as stored.
 const (
-	kindText       = "text"
-	kindReasoning  = "reasoning"
-	kindFile       = "file"
-	kindTool       = "tool"
-	kindStepStart  = "step-start"
-	kindStepFinish = "step-finish"
-	kindSnapshot   = "snapshot"
-	kindPatch      = "patch"
-	kindAgent      = "agent"
-	kindRetry      = "retry"
-	kindCompaction = "compaction"
-	kindSubtask    = "subtask"
+	KindText       = "text"
+	KindReasoning  = "reasoning"
+	KindFile       = "file"
+	KindTool       = "tool"
+	KindStepStart  = "step-start"
+	KindStepFinish = "step-finish"
+	KindSnapshot   = "snapshot"
+	KindPatch      = "patch"
+	KindAgent      = "agent"
+	KindRetry      = "retry"
+	KindCompaction = "compaction"
+	KindSubtask    = "subtask"
 )
 
 type textDoc struct {
 	Text      string     `json:"text,omitempty"`
-	Blob      *blobRef   `json:"blob,omitempty"`
+	Blob      *Ref       `json:"blob,omitempty"`
 	Synthetic bool       `json:"synthetic,omitempty"`
 	Ignored   bool       `json:"ignored,omitempty"`
 	Time      spanDoc    `json:"time"`
@@ -36,7 +36,7 @@ type fileDoc struct {
 	MIME     string     `json:"mime"`
 	Filename string     `json:"filename,omitempty"`
 	URL      string     `json:"url,omitempty"`
-	Blob     *blobRef   `json:"blob,omitempty"`
+	Blob     *Ref       `json:"blob,omitempty"`
 	Source   *sourceDoc `json:"source,omitempty"`
 }
 
@@ -69,7 +69,7 @@ type stateDoc struct {
 	Kind        string    `json:"kind"`
 	Input       *raw      `json:"input,omitempty"`
 	Text        string    `json:"text,omitempty"` // raw arguments, output or error
-	Blob        *blobRef  `json:"blob,omitempty"`
+	Blob        *Ref      `json:"blob,omitempty"`
 	Title       string    `json:"title,omitempty"`
 	Metadata    *metadata `json:"metadata,omitempty"`
 	Attachments []fileDoc `json:"attachments,omitempty"`
@@ -115,64 +115,64 @@ type compactionDoc struct {
 
 type subtaskDoc struct {
 	Prompt      string   `json:"prompt,omitempty"`
-	Blob        *blobRef `json:"blob,omitempty"`
+	Blob        *Ref     `json:"blob,omitempty"`
 	Description string   `json:"description,omitempty"`
 	Agent       string   `json:"agent,omitempty"`
 	Model       modelDoc `json:"model"`
 	Command     string   `json:"command,omitempty"`
 }
 
-// part returns the kind and the document of a part.
-func (e *encoder) part(body lathe.PartBody) (kind string, data []byte, err error) {
+// Part returns the kind and the document of a part.
+func (e *Encoder) Part(body lathe.PartBody) (kind string, data []byte, err error) {
 	kind, doc, err := e.partDoc(body)
 	if err != nil {
 		return "", nil, fmt.Errorf("encode part: %w", err)
 	}
-	data, err = marshal(doc)
+	data, err = Marshal(doc)
 	if err != nil {
 		return "", nil, fmt.Errorf("encode %s part: %w", kind, err)
 	}
 	return kind, data, nil
 }
 
-func (e *encoder) partDoc(body lathe.PartBody) (string, any, error) {
+func (e *Encoder) partDoc(body lathe.PartBody) (string, any, error) {
 	switch b := body.(type) {
 	case *lathe.Text:
 		d := textDoc{Synthetic: b.Synthetic, Ignored: b.Ignored, Time: encodeSpan(b.Time), Meta: b.Meta}
 		d.Text, d.Blob = e.text(b.Text)
-		return kindText, d, nil
+		return KindText, d, nil
 	case *lathe.Reasoning:
 		d := textDoc{Time: encodeSpan(b.Time), Meta: b.Meta}
 		d.Text, d.Blob = e.text(b.Text)
-		return kindReasoning, d, nil
+		return KindReasoning, d, nil
 	case *lathe.File:
-		return kindFile, e.file(b), nil
+		return KindFile, e.file(b), nil
 	case *lathe.ToolCall:
 		st, err := e.state(b.State)
-		return kindTool, toolDoc{CallID: b.CallID, Tool: b.Tool, State: st, Meta: b.Meta}, err
+		return KindTool, toolDoc{CallID: b.CallID, Tool: b.Tool, State: st, Meta: b.Meta}, err
 	case *lathe.StepStart:
-		return kindStepStart, snapshotDoc{b.Snapshot}, nil
+		return KindStepStart, snapshotDoc{b.Snapshot}, nil
 	case *lathe.StepFinish:
-		return kindStepFinish, stepFinishDoc{string(b.Reason), b.Snapshot, int64(b.Cost), tokensDoc(b.Tokens)}, nil
+		return KindStepFinish, stepFinishDoc{string(b.Reason), b.Snapshot, int64(b.Cost), tokensDoc(b.Tokens)}, nil
 	case *lathe.SnapshotMark:
-		return kindSnapshot, snapshotDoc{b.Snapshot}, nil
+		return KindSnapshot, snapshotDoc{b.Snapshot}, nil
 	case *lathe.Patch:
-		return kindPatch, patchDoc{b.Hash, b.Files, b.Shared}, nil
+		return KindPatch, patchDoc{b.Hash, b.Files, b.Shared}, nil
 	case *lathe.AgentMention:
-		return kindAgent, agentDoc{b.Name, (*sourceTextDoc)(b.Source)}, nil
+		return KindAgent, agentDoc{b.Name, (*sourceTextDoc)(b.Source)}, nil
 	case *lathe.Retry:
-		return kindRetry, retryDoc{b.Attempt, encodeFailure(b.Error), ms(b.Created)}, nil
+		return KindRetry, retryDoc{b.Attempt, encodeFailure(b.Error), Millis(b.Created)}, nil
 	case *lathe.CompactionMark:
-		return kindCompaction, compactionDoc{b.Auto, b.Overflow, string(b.TailStart)}, nil
+		return KindCompaction, compactionDoc{b.Auto, b.Overflow, string(b.TailStart)}, nil
 	case *lathe.Subtask:
 		d := subtaskDoc{Description: b.Description, Agent: b.Agent, Model: modelDoc(b.Model), Command: b.Command}
 		d.Prompt, d.Blob = e.text(b.Prompt)
-		return kindSubtask, d, nil
+		return KindSubtask, d, nil
 	}
 	return "", nil, fmt.Errorf("unknown kind %T", body)
 }
 
-func (e *encoder) file(f *lathe.File) fileDoc {
+func (e *Encoder) file(f *lathe.File) fileDoc {
 	d := fileDoc{MIME: f.MIME, Filename: f.Filename}
 	d.URL, d.Blob = e.text(f.URL)
 	if s := f.Source; s != nil {
@@ -184,18 +184,18 @@ func (e *encoder) file(f *lathe.File) fileDoc {
 	return d
 }
 
-func (e *encoder) state(st lathe.ToolState) (d stateDoc, err error) {
+func (e *Encoder) state(st lathe.ToolState) (d stateDoc, err error) {
 	switch st := st.(type) {
 	case *lathe.ToolPending:
 		d.Kind = "pending"
 		d.Text, d.Blob = e.text(st.Raw)
 	case *lathe.ToolRunning:
-		d = stateDoc{Kind: "running", Input: e.raw(st.Input), Title: st.Title, Time: spanDoc{Start: ms(st.Start)}}
+		d = stateDoc{Kind: "running", Input: e.raw(st.Input), Title: st.Title, Time: spanDoc{Start: Millis(st.Start)}}
 		d.Metadata, err = e.metadata(st.Metadata, "")
 	case *lathe.ToolDone:
 		d = stateDoc{
 			Kind: "done", Input: e.raw(st.Input), Title: st.Title,
-			Time: encodeSpan(st.Time), Compacted: ms(st.Compacted), Shown: st.Shown,
+			Time: encodeSpan(st.Time), Compacted: Millis(st.Compacted), Shown: st.Shown,
 		}
 		d.Text, d.Blob = e.text(st.Output)
 		for i := range st.Attachments {
@@ -212,47 +212,47 @@ func (e *encoder) state(st lathe.ToolState) (d stateDoc, err error) {
 	return d, err
 }
 
-// part returns nil without an error for a kind it does not know.
-func (d decoder) part(kind string, data []byte) (lathe.PartBody, error) {
+// Part returns nil without an error for a kind it does not know.
+func (d Decoder) Part(kind string, data []byte) (lathe.PartBody, error) {
 	switch kind {
-	case kindText, kindReasoning:
+	case KindText, KindReasoning:
 		return d.textPart(kind, data)
-	case kindFile:
+	case KindFile:
 		doc, err := parse[fileDoc](data)
 		if err != nil {
 			return nil, err
 		}
 		f, err := d.file(doc)
 		return &f, err
-	case kindTool:
+	case KindTool:
 		return d.tool(data)
-	case kindStepStart:
+	case KindStepStart:
 		doc, err := parse[snapshotDoc](data)
 		return &lathe.StepStart{Snapshot: doc.Snapshot}, err
-	case kindStepFinish:
+	case KindStepFinish:
 		doc, err := parse[stepFinishDoc](data)
 		return &lathe.StepFinish{
 			Reason: lathe.Finish(doc.Reason), Snapshot: doc.Snapshot,
 			Cost: lathe.Money(doc.Cost), Tokens: lathe.Tokens(doc.Tokens),
 		}, err
-	case kindSnapshot:
+	case KindSnapshot:
 		doc, err := parse[snapshotDoc](data)
 		return &lathe.SnapshotMark{Snapshot: doc.Snapshot}, err
-	case kindPatch:
+	case KindPatch:
 		doc, err := parse[patchDoc](data)
 		return &lathe.Patch{Hash: doc.Hash, Files: doc.Files, Shared: doc.Shared}, err
-	case kindAgent:
+	case KindAgent:
 		doc, err := parse[agentDoc](data)
 		return &lathe.AgentMention{Name: doc.Name, Source: (*lathe.SourceText)(doc.Source)}, err
-	case kindRetry:
+	case KindRetry:
 		doc, err := parse[retryDoc](data)
-		return &lathe.Retry{Attempt: doc.Attempt, Error: decodeFailure(doc.Error), Created: at(doc.Created)}, err
-	case kindCompaction:
+		return &lathe.Retry{Attempt: doc.Attempt, Error: decodeFailure(doc.Error), Created: At(doc.Created)}, err
+	case KindCompaction:
 		doc, err := parse[compactionDoc](data)
 		return &lathe.CompactionMark{
 			Auto: doc.Auto, Overflow: doc.Overflow, TailStart: lathe.MessageID(doc.TailStart),
 		}, err
-	case kindSubtask:
+	case KindSubtask:
 		return d.subtask(data)
 	}
 	return nil, nil
@@ -263,7 +263,7 @@ func parse[T any](data []byte) (doc T, err error) {
 	return doc, err
 }
 
-func (d decoder) textPart(kind string, data []byte) (lathe.PartBody, error) {
+func (d Decoder) textPart(kind string, data []byte) (lathe.PartBody, error) {
 	doc, err := parse[textDoc](data)
 	if err != nil {
 		return nil, err
@@ -272,7 +272,7 @@ func (d decoder) textPart(kind string, data []byte) (lathe.PartBody, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kind == kindReasoning {
+	if kind == KindReasoning {
 		return &lathe.Reasoning{Text: text, Time: doc.Time.decode(), Meta: doc.Meta}, nil
 	}
 	return &lathe.Text{
@@ -280,7 +280,7 @@ func (d decoder) textPart(kind string, data []byte) (lathe.PartBody, error) {
 	}, nil
 }
 
-func (d decoder) subtask(data []byte) (lathe.PartBody, error) {
+func (d Decoder) subtask(data []byte) (lathe.PartBody, error) {
 	doc, err := parse[subtaskDoc](data)
 	if err != nil {
 		return nil, err
@@ -292,7 +292,7 @@ func (d decoder) subtask(data []byte) (lathe.PartBody, error) {
 	}, err
 }
 
-func (d decoder) file(doc fileDoc) (lathe.File, error) {
+func (d Decoder) file(doc fileDoc) (lathe.File, error) {
 	url, err := d.text(doc.URL, doc.Blob)
 	if err != nil {
 		return lathe.File{}, err
@@ -311,7 +311,7 @@ func (d decoder) file(doc fileDoc) (lathe.File, error) {
 	return f, nil
 }
 
-func (d decoder) tool(data []byte) (lathe.PartBody, error) {
+func (d Decoder) tool(data []byte) (lathe.PartBody, error) {
 	doc, err := parse[toolDoc](data)
 	if err != nil {
 		return nil, err
@@ -323,7 +323,7 @@ func (d decoder) tool(data []byte) (lathe.PartBody, error) {
 	return &lathe.ToolCall{CallID: doc.CallID, Tool: doc.Tool, State: st, Meta: doc.Meta}, nil
 }
 
-func (d decoder) state(doc stateDoc) (lathe.ToolState, error) {
+func (d Decoder) state(doc stateDoc) (lathe.ToolState, error) {
 	input, err := d.raw(doc.Input)
 	if err != nil {
 		return nil, err
@@ -340,11 +340,11 @@ func (d decoder) state(doc stateDoc) (lathe.ToolState, error) {
 	case "pending":
 		return &lathe.ToolPending{Raw: text}, nil
 	case "running":
-		return &lathe.ToolRunning{Input: input, Title: doc.Title, Metadata: meta, Start: at(doc.Time.Start)}, nil
+		return &lathe.ToolRunning{Input: input, Title: doc.Title, Metadata: meta, Start: At(doc.Time.Start)}, nil
 	case "done":
 		st := &lathe.ToolDone{
 			Input: input, Output: text, Title: doc.Title, Metadata: meta,
-			Time: doc.Time.decode(), Compacted: at(doc.Compacted), Shown: doc.Shown,
+			Time: doc.Time.decode(), Compacted: At(doc.Compacted), Shown: doc.Shown,
 		}
 		return st, d.attachments(st, doc.Attachments)
 	case "failed":
@@ -356,19 +356,19 @@ func (d decoder) state(doc stateDoc) (lathe.ToolState, error) {
 }
 
 // attachments adds the files of a call. For those that are lost its output says so.
-func (d decoder) attachments(st *lathe.ToolDone, docs []fileDoc) error {
+func (d Decoder) attachments(st *lathe.ToolDone, docs []fileDoc) error {
 	for _, doc := range docs {
-		own := decoder{load: d.load}
-		if d.damage != nil {
-			own.damage = &damage{}
+		own := Decoder{Load: d.Load}
+		if d.Damage != nil {
+			own.Damage = &Damage{}
 		}
 		f, err := own.file(doc)
 		switch {
 		case err != nil:
 			return err
-		case own.damage != nil && own.damage.why != nil:
-			d.damage.add(own.damage.why)
-			st.Output += "\n" + note("the file "+f.Filename, own.damage.why)
+		case own.Damage != nil && own.Damage.Why != nil:
+			d.Damage.Add(own.Damage.Why)
+			st.Output += "\n" + note("the file "+f.Filename, own.Damage.Why)
 		default:
 			st.Attachments = append(st.Attachments, f)
 		}
@@ -376,8 +376,8 @@ func (d decoder) attachments(st *lathe.ToolDone, docs []fileDoc) error {
 	return nil
 }
 
-// textOf returns the streamed text of a part, and whether it has one.
-func textOf(b lathe.PartBody) (string, bool) {
+// TextOf returns the streamed text of a part, and whether it has one.
+func TextOf(b lathe.PartBody) (string, bool) {
 	switch b := b.(type) {
 	case *lathe.Text:
 		return b.Text, true
@@ -387,9 +387,9 @@ func textOf(b lathe.PartBody) (string, bool) {
 	return "", false
 }
 
-// isOpen reports whether more is to come: text or thought without an end, a tool
+// IsOpen reports whether more is to come: text or thought without an end, a tool
 // call without a result.
-func isOpen(b lathe.PartBody) bool {
+func IsOpen(b lathe.PartBody) bool {
 	switch b := b.(type) {
 	case *lathe.Text:
 		return !b.Time.Start.IsZero() && b.Time.End.IsZero()

@@ -1,8 +1,9 @@
-package sqlite
+package codec
 
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"reflect"
 	"strings"
 	"testing"
@@ -13,7 +14,6 @@ import (
 	"pgregory.net/rapid"
 
 	"lathe"
-	"lathe/internal/store"
 )
 
 // Generators of everything that is stored.
@@ -23,20 +23,20 @@ func str() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		s := rapid.String().Draw(t, "text")
 		if rapid.IntRange(0, 15).Draw(t, "large") == 0 {
-			s = strings.Repeat(s+"x", spill/(len(s)+1)+2)
+			s = strings.Repeat(s+"x", Spill/(len(s)+1)+2)
 		}
 		return s
 	})
 }
 
-func when(t *rapid.T) time.Time { return at(rapid.Int64Range(0, 4e12).Draw(t, "ms")) }
+func when(t *rapid.T) time.Time { return At(rapid.Int64Range(0, 4e12).Draw(t, "ms")) }
 
 func span(t *rapid.T) lathe.Span { return lathe.Span{Start: when(t), End: when(t)} }
 
 func rawJSON(t *rapid.T) json.RawMessage {
 	return rapid.SampledFrom([]json.RawMessage{
 		nil, json.RawMessage(`{}`), json.RawMessage(`{"b":1,"a":[1.50,"<&>",null]}`), json.RawMessage("{ \"spaced\" : 1e3}\n"),
-		json.RawMessage(`{"cut": "of`), json.RawMessage(``), json.RawMessage(`{"x":"` + strings.Repeat("y", spill) + `"}`),
+		json.RawMessage(`{"cut": "of`), json.RawMessage(``), json.RawMessage(`{"x":"` + strings.Repeat("y", Spill) + `"}`),
 	}).Draw(t, "json")
 }
 
@@ -147,13 +147,13 @@ var same = cmp.Options{cmpopts.EquateEmpty()}
 func TestCodecRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for _, body := range bodies(t) {
-			var e encoder
-			kind, data, err := e.part(body)
+			var e Encoder
+			kind, data, err := e.Part(body)
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := decoder{load: func(r blobRef) (string, error) { return e.blobs[r.Hash], nil }}
-			got, err := d.part(kind, data)
+			d := Decoder{Load: func(r Ref) (string, error) { return e.Blobs[r.Hash], nil }}
+			got, err := d.Part(kind, data)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -171,12 +171,12 @@ func TestCodecRoundTrip(t *testing.T) {
 				Finish: lathe.FinishLength, Summary: true, Cost: 7, Tokens: tokensOf(t), Error: failureOf(t),
 			},
 		} {
-			var e encoder
-			role, data, err := e.info(info)
+			var e Encoder
+			role, data, err := e.Info(info)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := decoder{load: func(r blobRef) (string, error) { return e.blobs[r.Hash], nil }}.info(role, data)
+			got, err := Decoder{Load: func(r Ref) (string, error) { return e.Blobs[r.Hash], nil }}.Info(role, data)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -213,21 +213,20 @@ func TestEveryFieldIsStored(t *testing.T) {
 }
 
 func TestPack(t *testing.T) {
-	s := &DB{}
-	s.zips.New = newZip
+	var p Packer
 	rapid.Check(t, func(t *rapid.T) {
 		doc := rapid.SliceOf(rapid.Byte()).Draw(t, "doc")
 		if rapid.Bool().Draw(t, "large") {
-			doc = []byte(strings.Repeat(string(doc)+"x", zipFrom))
+			doc = []byte(strings.Repeat(string(doc)+"x", packFrom))
 		}
 		if rapid.Bool().Draw(t, "looks packed") {
-			doc = append([]byte{zipMark}, doc...)
+			doc = append([]byte{packMark}, doc...)
 		}
-		stored, ok := s.pack(doc).([]byte)
+		stored, ok := p.Pack(doc).([]byte)
 		if !ok {
 			stored = doc
 		}
-		got, err := unpack(stored)
+		got, err := Unpack(stored)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,43 +236,18 @@ func TestPack(t *testing.T) {
 	})
 }
 
-func TestUnknownKinds(t *testing.T) {
-	s, ctx := open(t, t.TempDir()), t.Context()
-	ses := seed(t, s, "ses_a")
-	must(t, s.AddMessage(ctx, userMessage(ses, "msg_1", text("prt_1", "a"), text("prt_2", "b"))))
-	must(t, s.AddMessage(ctx, userMessage(ses, "msg_2")))
-	must(t, s.batch(ctx, func(tx *Tx) error {
-		if _, err := tx.exec(`UPDATE part SET kind = 'hologram', data = '{"beam":1}' WHERE id = 'prt_1'`); err != nil {
-			return err
-		}
-		if _, err := tx.exec(`UPDATE part SET data = '{"text":"b","time":{},"new":{"x":[1]}}' WHERE id = 'prt_2'`); err != nil {
-			return err
-		}
-		_, err := tx.exec(`UPDATE message SET role = 'ghost' WHERE id = 'msg_2'`)
-		return err
-	}))
-	got, err := s.Tail(ctx, ses)
-	must(t, err)
-	want := userMessage(ses, "msg_1", lathe.Part{
-		ID: "prt_2", SessionID: ses, MessageID: "msg_1", Seq: 2, Body: &lathe.Text{Text: "b"},
-	})
-	want.Seq = 1
-	equal(t, []lathe.Message{*want}, got)
-	n := 0
-	for _, err := range s.Messages(ctx, ses, store.MessageFilter{}) {
-		must(t, err)
-		n++
-	}
-	equal(t, 1, n)
-	must(t, s.read(ctx, func(v *view) error {
-		var raw string
-		must(t, v.row(`SELECT data FROM part WHERE id = 'prt_1'`).Scan(&raw))
-		equal(t, `{"beam":1}`, raw)
-		return nil
-	}))
+func TestUnknownFailure(t *testing.T) {
 	if f := decodeFailure(&failureDoc{Kind: "new", Message: "m"}); !cmp.Equal(f, lathe.Failure(&lathe.UnknownFailure{Message: "m"})) {
 		t.Errorf("unknown failure: %v", f)
 	}
+}
+
+// lost reads no blob, as a store does whose files are gone.
+func lost(r Ref) (string, error) {
+	if err := r.Check(); err != nil {
+		return "", err
+	}
+	return "", fs.ErrNotExist
 }
 
 func FuzzDecodePart(f *testing.F) {
@@ -282,34 +256,33 @@ func FuzzDecodePart(f *testing.F) {
 		&lathe.ToolCall{State: &lathe.ToolDone{Input: json.RawMessage(`{"a":1}`), Metadata: map[string]any{"a": 1}, Attachments: []lathe.File{{URL: "u"}}}},
 		&lathe.Retry{Error: &lathe.APIFailure{Status: 1}},
 	} {
-		var e encoder
-		kind, data, err := e.part(body)
+		var e Encoder
+		kind, data, err := e.Part(body)
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(kind, data)
 	}
-	f.Add(kindTool, []byte(`{"state":{"kind":"done","blob":{"hash":"../..","size":-1}}}`))
-	s := &DB{dir: f.TempDir()}
+	f.Add(KindTool, []byte(`{"state":{"kind":"done","blob":{"hash":"../..","size":-1}}}`))
 	f.Fuzz(func(t *testing.T, kind string, data []byte) {
-		data, err := unpack(data)
+		data, err := Unpack(data)
 		if err != nil {
 			return
 		}
-		d := decoder{load: s.loadBlob}
-		body, err := d.part(kind, data)
+		d := Decoder{Load: lost}
+		body, err := d.Part(kind, data)
 		if err != nil || body == nil {
 			return
 		}
-		var e encoder
-		kind2, again, err := e.part(body)
+		var e Encoder
+		kind2, again, err := e.Part(body)
 		if err != nil {
 			t.Fatalf("what was read cannot be written: %v", err)
 		}
-		if len(e.blobs) > 0 {
+		if len(e.Blobs) > 0 {
 			return
 		}
-		body2, err := d.part(kind2, again)
+		body2, err := d.Part(kind2, again)
 		if err != nil {
 			t.Fatal(err)
 		}
