@@ -36,6 +36,7 @@ const (
 	PrefixTool     = "tool"
 	PrefixEvent    = "evt"
 	PrefixCall     = "call"
+	PrefixJob      = "job"
 )
 
 const (

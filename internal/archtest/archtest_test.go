@@ -60,6 +60,7 @@ var floor = map[string]int{
 	"lathe/internal/snapshot":       20,
 	"lathe/internal/trust":          20,
 	"lathe/internal/worktree":       20,
+	"lathe/internal/job":            20,
 
 	"lathe/internal/reading": 25,
 

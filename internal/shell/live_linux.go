@@ -22,6 +22,12 @@ func (o pipes) attr(sys *syscall.SysProcAttr, supervised bool) {
 	sys.Setctty = o.Terminal // its descriptor 0
 }
 
+// waitIdly is wait, but takes no thread meanwhile.
+func (p *process) waitIdly() {
+	awaitGone(p.proc.Pid, nil)
+	p.wait()
+}
+
 // remains reports whether the shell left processes behind that carry its marks.
 func (p *process) remains() bool {
 	if len(p.mark.marked(p.leader())) == 0 && len(p.r.strays(p.mark)) == 0 {

@@ -4,6 +4,8 @@ package shell
 
 import "time"
 
+func (p *process) waitIdly() { p.wait() }
+
 // remains is not known here: what outlives the shell is ended with it.
 func (p *process) remains() bool { return false }
 

@@ -237,7 +237,11 @@ func (r *Runner) start(c Command, call uint64, with pipes) (*process, error) {
 		return nil, fmt.Errorf("run command with shell %q: %w", sh, unwrapPath(err))
 	}
 	p := &process{r: r, proc: proc, out: ends.out, in: ends.in, mark: m, exited: make(chan struct{}), drained: make(chan struct{}), output: c.Output}
-	go p.wait() // ended by finish or attend, which wait for exited
+	if with.live {
+		go p.waitIdly()
+	} else {
+		go p.wait() // ended by finish or attend, which wait for exited
+	}
 	go p.copy() // ended by settle, which waits for drained
 	return p, nil
 }

@@ -1,0 +1,244 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"lathe"
+	"lathe/internal/shell"
+)
+
+// Info describes a job.
+type Info struct {
+	ID      string
+	Session lathe.SessionID // that it belongs to
+	CallID  string          // the call that it comes from; may be empty
+	Command string
+	Title   string // what it is for, in a few words; may be empty
+	Dir     string // where it runs
+	// Directory is that of the session's instance.
+	Directory string
+	PID       int
+	Terminal  bool // it has a terminal
+	Left      bool // a command left it behind
+	Started   time.Time
+	Ended     time.Time // zero while it runs
+	Stopped   bool      // somebody ended it
+	Exit      shell.Exit
+	Ports     []int // that it listens on
+	Output    int64 // bytes so far
+	Path      string
+	Files     []string // that it is known to have changed; absolute
+}
+
+// Running reports whether the job has not ended.
+func (i Info) Running() bool { return i.Ended.IsZero() }
+
+// End says how the job ended, for people and models.
+func (i Info) End() string {
+	switch {
+	case i.Running():
+		return "running"
+	case i.Stopped:
+		return "stopped"
+	case i.Left:
+		return "ended"
+	case i.Exit.Signal != "":
+		return "ended by a signal: " + i.Exit.Signal
+	}
+	return fmt.Sprintf("ended with exit code %d", i.Exit.Code)
+}
+
+// Job is a process of a session that lives on. It is safe for concurrent use.
+type Job struct {
+	m    *Manager
+	proc *shell.Process
+	out  *Output
+	done chan struct{} // closed when it has ended and that is noted
+
+	mu      sync.Mutex
+	info    Info
+	seen    int64  // output that the model was shown
+	alarm   string // first line since then that looks like an error
+	told    bool   // the alarm
+	endTold bool
+}
+
+// Info returns what the job is, with the ports that it listens on now.
+func (j *Job) Info() Info {
+	ports := j.proc.Ports()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	info := j.info
+	info.Files = slices.Clone(info.Files)
+	info.Ports, info.Output, info.Path = ports, j.out.Total(), j.out.Path()
+	return info
+}
+
+// ID names the job in its process.
+func (j *Job) ID() string { return j.info.ID } // never changes
+
+// Output is what the job has printed.
+func (j *Job) Output() *Output { return j.out }
+
+// Done is closed when the job has ended.
+func (j *Job) Done() <-chan struct{} { return j.done }
+
+// Write gives the job input, or keys where it has a terminal.
+func (j *Job) Write(data []byte) error {
+	_, err := j.proc.Write(data)
+	return err
+}
+
+// Key presses a named key; see [Keys]. Without a terminal only ctrl-c, which
+// interrupts, ctrl-d, which ends the input, and enter mean something.
+func (j *Job) Key(name string) error {
+	code, ok := keys[strings.ToLower(name)]
+	switch {
+	case !ok:
+		return fmt.Errorf("there is no key %q; there are %s", name, strings.Join(Keys(), ", "))
+	case j.info.Terminal:
+		return j.Write([]byte(code))
+	case code == "\x03":
+		return j.proc.Interrupt()
+	case code == "\x04":
+		return j.proc.CloseInput()
+	case code == "\r":
+		return j.Write([]byte("\n"))
+	}
+	return fmt.Errorf("the key %q needs a terminal; start the job with pty", name)
+}
+
+// Resize changes the size of the job's terminal.
+func (j *Job) Resize(rows, cols uint16) error { return j.proc.Resize(rows, cols) }
+
+// take is given what the job prints.
+func (j *Job) take(chunk []byte) {
+	j.mu.Lock()
+	if j.alarm == "" && j.m.opts.Alarm != nil {
+		j.alarm = j.m.opts.Alarm(chunk)
+	}
+	j.mu.Unlock()
+	j.out.write(chunk)
+}
+
+// attend notes the end.
+func (j *Job) attend() {
+	exit, err := j.proc.Exit()
+	if err != nil {
+		j.m.opts.Log.Error("a job could not be ended", "session", j.info.Session, "err", err)
+	}
+	j.mu.Lock()
+	j.info.Ended, j.info.Exit = j.m.opts.Now(), exit
+	j.info.Stopped = exit.Aborted
+	j.mu.Unlock()
+	j.out.end()
+	j.m.ended(j)
+	close(j.done)
+}
+
+// stop ends the job and returns when all of it is gone.
+func (j *Job) stop(grace time.Duration) {
+	j.proc.Stop(grace)
+	<-j.done
+}
+
+// Look says what to wait for before new output is returned.
+type Look struct {
+	Until *regexp.Regexp // new output that matches; nil: nothing
+	Idle  time.Duration  // this long without output; 0: no matter
+	End   bool           // the end of the job
+	For   time.Duration  // at most
+}
+
+// Seen is new output of a job: where it begins and ends, and why it is returned now.
+type Seen struct {
+	From, To int64
+	Info     Info
+	Matched  bool
+	Idle     bool
+}
+
+// Look waits and returns what was printed since the last look. It counts as shown
+// to the model. The end of ctx ends the wait.
+func (j *Job) Look(ctx context.Context, l Look) Seen {
+	j.mu.Lock()
+	from := j.seen
+	j.mu.Unlock()
+	s := j.wait(ctx, l, from)
+	s.From, s.Info = from, j.Info()
+	s.To = s.Info.Output
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.seen, j.alarm, j.told = s.To, "", false
+	j.endTold = j.endTold || !s.Info.Running()
+	return s
+}
+
+func (j *Job) wait(ctx context.Context, l Look, from int64) (s Seen) {
+	if l.Until == nil && l.Idle == 0 && !l.End {
+		return s
+	}
+	limit := time.NewTimer(l.For)
+	defer limit.Stop()
+	var quiet <-chan time.Time
+	idle := time.NewTimer(max(l.Idle, 1))
+	defer idle.Stop()
+	if l.Idle > 0 {
+		quiet = idle.C
+	}
+	scan := scanner{out: j.out, at: from}
+	for at := from; ; {
+		if l.Until != nil && scan.find(l.Until) {
+			s.Matched = true
+			return s
+		}
+		at = max(at, j.out.Total())
+		select {
+		case <-j.done:
+			s.Matched = l.Until != nil && scan.find(l.Until)
+			return s
+		case <-j.out.Next(at):
+			idle.Reset(max(l.Idle, 1))
+		case <-quiet:
+			s.Idle = true
+			return s
+		case <-limit.C:
+			return s
+		case <-ctx.Done():
+			return s
+		}
+	}
+}
+
+// scanner looks for a text in output that grows.
+type scanner struct {
+	out *Output
+	at  int64 // the beginning of what may still match
+}
+
+const (
+	window  = 64 << 10 // that is looked at at once
+	overlap = 4 << 10  // of that, looked at again: a match may lie across an end
+)
+
+func (s *scanner) find(re *regexp.Regexp) bool {
+	for {
+		data, at := s.out.Part(s.at, window)
+		if len(data) == 0 {
+			return false
+		}
+		if re.Match(data) {
+			return true
+		}
+		s.at = at + int64(max(len(data)-overlap, 0))
+		if len(data) < window {
+			return false
+		}
+	}
+}

@@ -1,0 +1,355 @@
+package job
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"lathe"
+	"lathe/internal/shell"
+)
+
+const (
+	maxRunning = 32 // jobs of one session
+	maxEnded   = 16 // of one session that can still be read
+	grace      = 2 * time.Second
+	closeGrace = 500 * time.Millisecond
+)
+
+// ErrNotFound means that a session has no such job, or not any more.
+var ErrNotFound = errors.New("no such job")
+
+// Runner starts processes; *shell.Runner does.
+type Runner interface {
+	Start(c shell.Command, o shell.StartOptions) (*shell.Process, error)
+}
+
+// Options configure a [Manager]. Runner is needed.
+type Options struct {
+	Runner Runner
+	Now    func() time.Time
+	Log    *slog.Logger
+	// Alarm returns the first line of some output that looks like an error, or "".
+	Alarm func(chunk []byte) string
+	// Changed is told of a job that began or ended. It must not call the Manager.
+	Changed func(Info)
+}
+
+// Manager owns the jobs of all sessions. It is safe for concurrent use. Close it.
+type Manager struct {
+	opts Options
+	wg   sync.WaitGroup
+
+	mu      sync.Mutex
+	closed  bool
+	last    int
+	all     []*Job                   // oldest first
+	offered map[string]chan struct{} // calls whose command can be kept
+}
+
+// NewManager returns a manager without jobs.
+func NewManager(o Options) *Manager {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Manager{opts: o, offered: map[string]chan struct{}{}}
+}
+
+// Start describes a job to start.
+type Start struct {
+	Session   lathe.SessionID
+	CallID    string
+	Title     string
+	Directory string
+	Command   shell.Command // its Output is the job's
+	shell.StartOptions
+	// Create makes the file for the output; nil: none is wanted.
+	Create func() (*os.File, error)
+}
+
+// Start starts a job.
+func (m *Manager) Start(s Start) (*Job, error) {
+	if err := m.room(s.Session); err != nil {
+		return nil, err
+	}
+	j := m.job(s)
+	j.info.Terminal = s.Terminal
+	s.Command.Output = j.take
+	proc, err := m.opts.Runner.Start(s.Command, s.StartOptions)
+	if err != nil {
+		return nil, err
+	}
+	m.add(j, proc)
+	return j, nil
+}
+
+// Adopt makes what goes on after a command a job: the command itself, which was
+// kept, or what it left behind. It never fails: what cannot be a job is stopped, and
+// the error says so. shown is what was printed so far, which the model has seen.
+func (m *Manager) Adopt(s Start, exit shell.Exit, shown []byte) (*Job, error) {
+	if err := m.room(s.Session); err != nil {
+		exit.Live.Stop(0)
+		return nil, err
+	}
+	j := m.job(s)
+	if j.info.Left = !exit.Kept; j.info.Left {
+		if names := exit.Live.Names(); len(names) > 0 {
+			j.info.Command = strings.Join(names, "; ")
+		}
+	}
+	j.out.write(shown)
+	j.seen = int64(len(shown))
+	exit.Live.Follow(j.take)
+	m.add(j, exit.Live)
+	return j, nil
+}
+
+func (m *Manager) job(s Start) *Job {
+	return &Job{m: m, out: newOutput(s.Create), done: make(chan struct{}), info: Info{
+		Session: s.Session, CallID: s.CallID, Command: s.Command.Script, Title: s.Title, Dir: s.Command.Dir, Directory: s.Directory,
+		Started: m.opts.Now(),
+	}}
+}
+
+// room says whether a session may have one more job.
+func (m *Manager) room(id lathe.SessionID) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return errors.New("lathe is ending: no job is started any more")
+	}
+	n := 0
+	for _, j := range m.all {
+		if j.info.Session == id && j.running() {
+			n++
+		}
+	}
+	if n >= maxRunning {
+		return fmt.Errorf("%d jobs of this session run; stop one first", n)
+	}
+	return nil
+}
+
+func (m *Manager) add(j *Job, proc *shell.Process) {
+	m.mu.Lock()
+	m.last++
+	j.info.ID = lathe.PrefixJob + "_" + strconv.Itoa(m.last)
+	j.proc, j.info.PID = proc, proc.PID()
+	m.all = append(m.all, j)
+	late := m.closed
+	m.mu.Unlock()
+	m.change(j)
+	m.wg.Go(j.attend)
+	if late { // closed since room said yes
+		j.stop(0)
+	}
+}
+
+func (m *Manager) change(j *Job) {
+	if m.opts.Changed != nil {
+		m.opts.Changed(j.plain())
+	}
+}
+
+// plain is Info without a look at the processes.
+func (j *Job) plain() Info {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	info := j.info
+	info.Output, info.Path = j.out.Total(), j.out.Path()
+	return info
+}
+
+func (j *Job) running() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.info.Running()
+}
+
+// ended forgets the oldest ended jobs of a session that has many.
+func (m *Manager) ended(j *Job) {
+	m.change(j)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := 0
+	for _, o := range slices.Backward(m.all) {
+		if o.info.Session != j.info.Session || o.running() {
+			continue
+		}
+		if n++; n > maxEnded {
+			m.forget(o)
+		}
+	}
+}
+
+// forget removes a job that has ended. The caller holds mu.
+func (m *Manager) forget(j *Job) {
+	m.all = slices.DeleteFunc(slices.Clone(m.all), func(o *Job) bool { return o == j })
+	j.out.remove()
+}
+
+// Of returns the jobs of a session, oldest first; an empty id means all.
+func (m *Manager) Of(id lathe.SessionID) []*Job {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(m.all), func(j *Job) bool { return id != "" && j.info.Session != id })
+}
+
+// Running returns how many jobs of a session run; an empty id means of all.
+func (m *Manager) Running(id lathe.SessionID) int {
+	n := 0
+	for _, j := range m.Of(id) {
+		if j.running() {
+			n++
+		}
+	}
+	return n
+}
+
+// Get returns a job of a session; an empty session means of any.
+func (m *Manager) Get(session lathe.SessionID, id string) (*Job, error) {
+	for _, j := range m.Of(session) {
+		if j.info.ID == id {
+			return j, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %q", ErrNotFound, id)
+}
+
+// Stop ends a job and returns when all of it is gone. It is forgotten with its
+// output where quiet says that nobody has to be told; otherwise it stays among the
+// ended ones, and the model is told.
+func (m *Manager) Stop(j *Job, quiet bool) {
+	j.stop(grace)
+	if quiet {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.forget(j)
+	}
+}
+
+// End stops the jobs of a session and forgets them, with their output.
+func (m *Manager) End(id lathe.SessionID) { m.end(id, grace) }
+
+func (m *Manager) end(id lathe.SessionID, grace time.Duration) {
+	var wg sync.WaitGroup
+	all := m.Of(id)
+	for _, j := range all {
+		wg.Go(func() { j.stop(grace) })
+	}
+	wg.Wait()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, j := range all {
+		m.forget(j)
+	}
+}
+
+// Close stops all jobs and waits for that. It may be called twice.
+func (m *Manager) Close() {
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+	m.end("", closeGrace)
+	m.wg.Wait()
+}
+
+// Offer says that the command of a call can be kept. The channel is closed when a
+// person wants that. Withdraw it when the call ends.
+func (m *Manager) Offer(session lathe.SessionID, callID string) (keep <-chan struct{}, withdraw func()) {
+	key, wanted := string(session)+"/"+callID, make(chan struct{})
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.offered[key] = wanted
+	return wanted, func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.offered[key] == wanted {
+			delete(m.offered, key)
+		}
+	}
+}
+
+// Keep lets the running command of a call go on as a job.
+func (m *Manager) Keep(session lathe.SessionID, callID string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := string(session) + "/" + callID
+	wanted := m.offered[key]
+	if wanted == nil {
+		return fmt.Errorf("%w: the call %q runs no command that can be kept", ErrNotFound, callID)
+	}
+	delete(m.offered, key)
+	close(wanted)
+	return nil
+}
+
+// News returns what the model of a session has not been told of its jobs, one line
+// or a few for each: that one ended, or printed an error. It counts as told.
+func (m *Manager) News(id lathe.SessionID) []string {
+	var out []string
+	for _, j := range m.Of(id) {
+		if text := j.news(); text != "" {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// lastWords is how much of its output is told when a job ends by itself.
+const lastWords = 600
+
+func (j *Job) news() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	name := j.info.ID + " (" + firstLine(cmp.Or(j.info.Title, j.info.Command)) + ")"
+	switch {
+	case !j.info.Running() && !j.endTold:
+		j.endTold, j.told = true, true
+		end := j.info.End()
+		if j.info.Stopped {
+			end = "was stopped by the user"
+		}
+		last, _ := j.out.Part(max(j.seen, j.out.Total()-lastWords), lastWords)
+		if words := strings.TrimSpace(string(last)); words != "" && !j.info.Stopped {
+			end += "; its last output:\n" + words
+		}
+		return name + " " + end
+	case j.alarm != "" && !j.told:
+		j.told = true
+		return name + " printed an error: " + j.alarm
+	}
+	return ""
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	if r := []rune(line); len(r) > 80 {
+		line = string(r[:79]) + "…"
+	}
+	return line
+}
+
+// Changed notes files that a running job is known to have changed; see [Info.Files].
+func (j *Job) Changed(files ...string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, f := range files {
+		if i, known := slices.BinarySearch(j.info.Files, f); !known && len(j.info.Files) < maxFiles {
+			j.info.Files = slices.Insert(j.info.Files, i, f)
+		}
+	}
+}
+
+// maxFiles bounds what is remembered of a job that writes a lot.
+const maxFiles = 1000
