@@ -76,6 +76,7 @@ var floor = map[string]int{
 
 	"lathe/internal/instance": 45,
 	"lathe/internal/share":    46,
+	"lathe/internal/window":   46,
 	"lathe/internal/project":  46,
 	"lathe/internal/undo":     46,
 	"lathe/internal/session":  50,

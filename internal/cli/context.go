@@ -3,9 +3,9 @@ package cli
 import (
 	"fmt"
 
-	"github.com/spf13/cobra"
+	"lathe/internal/window"
 
-	"lathe/internal/session"
+	"github.com/spf13/cobra"
 )
 
 func newContext(env *Env) *cobra.Command {
@@ -53,7 +53,7 @@ func percent(n, of int64) string {
 	return fmt.Sprintf("%3d %%", n*100/of)
 }
 
-func printWindow(env *Env, w *session.Window) {
+func printWindow(env *Env, w *window.Weight) {
 	out := env.Stdout
 	st := newStyle(env.StdoutTTY, env.Getenv)
 	fmt.Fprintf(out, "%s\n%s  %s\n\n", st.bold(oneLine(w.Session.Title, 200)), w.Session.ID, w.Model)
@@ -79,7 +79,7 @@ func printWindow(env *Env, w *session.Window) {
 	printWindowStats(env, w.Stats)
 }
 
-func printWindowStats(env *Env, s session.ContextStats) {
+func printWindowStats(env *Env, s window.Stats) {
 	out := env.Stdout
 	st := newStyle(env.StdoutTTY, env.Getenv)
 	fmt.Fprintf(out, "\n%s\n", st.bold("So far"))
@@ -99,8 +99,8 @@ func printWindowStats(env *Env, s session.ContextStats) {
 	}
 }
 
-func windowJSON(w *session.Window) map[string]any {
-	entries := func(list []session.WindowEntry) []map[string]any {
+func windowJSON(w *window.Weight) map[string]any {
+	entries := func(list []window.Entry) []map[string]any {
 		out := []map[string]any{}
 		for _, e := range list {
 			m := map[string]any{"name": e.Name, "count": e.Count, "tokens": e.Tokens, "cost": e.Cost.USD()}

@@ -15,7 +15,7 @@ import (
 	"lathe/internal/instance"
 	"lathe/internal/llm"
 	"lathe/internal/provider"
-	"lathe/internal/session"
+	"lathe/internal/window"
 )
 
 // Trusting keeps the person's decisions about repositories. Directories are those
@@ -161,7 +161,7 @@ func (c faces) weight() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	portions := func(list []session.WindowEntry) []api.Portion {
+	portions := func(list []window.Entry) []api.Portion {
 		out := []api.Portion{}
 		for _, e := range list {
 			out = append(out, api.Portion{Name: e.Name, Part: e.Part, Count: e.Count, Tokens: e.Tokens})

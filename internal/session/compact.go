@@ -5,14 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"lathe"
 	"lathe/internal/compact"
 	"lathe/internal/ledger"
 	"lathe/internal/store"
-	"lathe/internal/tokens"
 	"lathe/internal/turn"
 )
 
@@ -71,7 +69,7 @@ func (s *Service) StartSummarize(ctx context.Context, id lathe.SessionID, model 
 		r.release(ctx, lease)
 		return nil, err
 	}
-	r.context.asked = &asked{model: model, auto: auto}
+	r.asked = &asked{model: model, auto: auto}
 	w := newWaiting(nil, Prompt{})
 	r.start(lease, w)
 	return w.run, nil
@@ -83,60 +81,13 @@ type asked struct {
 	auto  bool
 }
 
-// contextState is what a runner keeps about its session's window. The first
-// fields are stored.
-type contextState struct {
-	ContextStats
-
-	mu     sync.Mutex
-	loaded bool
-	dirty  bool
-	known  map[lathe.ModelRef]*tokens.Correction
-	asked  *asked // guarded by runner.mu
-	prints []compact.Print
-	sent   *sentRequest
-}
-
-// ContextStats counts what became of a session's window: compactions, prunes and
-// the provider's cache.
-type ContextStats struct {
-	Factors     map[string]float64 `json:"factors,omitempty"` // by model; see tokens.Correction
-	Compactions int                `json:"compactions,omitempty"`
-	Prunes      int                `json:"prunes,omitempty"`
-	Pruned      int64              `json:"pruned,omitempty"` // tokens that prunes freed
-	Cache       CacheStats         `json:"cache"`
-}
-
-const contextKey = "context"
-
 // ledgerKey names the facts as they were with a summary.
 func ledgerKey(summary lathe.MessageID) string { return "ledger:" + string(summary) }
 
-// loadStats reads what is stored about a session's window.
-func (s *Service) loadStats(ctx context.Context, id lathe.SessionID) (ContextStats, error) {
-	var stats ContextStats
-	raw, err := s.opts.Store.Value(ctx, id, contextKey)
-	if err != nil || raw == nil {
-		return stats, err
-	}
-	if err := json.Unmarshal(raw, &stats); err != nil {
-		return ContextStats{}, fmt.Errorf("context record of %s: %w", id, err)
-	}
-	return stats, nil
-}
-
 // turnContext returns how turns of the session keep their history within bounds.
 func (r *runner) turnContext(ctx context.Context) *turn.Context {
-	c := &r.context
-	c.mu.Lock()
-	if !c.loaded {
-		stats, err := r.s.loadStats(ctx, r.current().ID)
-		if err != nil {
-			r.s.opts.Log.Warn("what is known of the session's window could not be read; it is counted anew", "session", r.current().ID, "err", err)
-		}
-		c.ContextStats, c.loaded, c.known = stats, true, map[lathe.ModelRef]*tokens.Correction{}
-	}
-	c.mu.Unlock()
+	w := r.window
+	w.Load(ctx)
 	conf := r.inst.Config
 	_, recall := r.inst.Tools.Lookup("recall")
 	return &turn.Context{
@@ -144,40 +95,9 @@ func (r *runner) turnContext(ctx context.Context) *turn.Context {
 			Auto: conf.CompactAuto(), Prune: conf.PruneOn(), Reserved: conf.Compaction.Reserved, TailTurns: conf.Compaction.TailTurns,
 			PreserveRecentTokens: conf.Compaction.PreserveRecentTokens, Prompt: conf.Compaction.Prompt,
 		},
-		Correction: c.correction, Facts: r.facts, Compacting: r.compacting, Install: r.install, Pruned: r.pruned,
-		Sent: c.request, Recall: recall, Root: r.current().Directory,
+		Correction: w.Correction, Facts: r.facts, Compacting: r.compacting, Install: r.install, Pruned: r.pruned,
+		Sent: w.Sent, Recall: recall, Root: r.current().Directory,
 	}
-}
-
-func (c *contextState) correction(ref lathe.ModelRef) *tokens.Correction {
-	ref.Variant = ""
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	k := c.known[ref]
-	if k == nil {
-		k = tokens.NewCorrection(c.Factors[ref.String()])
-		c.known[ref] = k
-	}
-	return k
-}
-
-// save stores the record within a transaction.
-func (c *contextState) save(tx store.Tx, id lathe.SessionID) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for ref, k := range c.known {
-		if f := k.Factor(); f != 1 {
-			if c.Factors == nil {
-				c.Factors = map[string]float64{}
-			}
-			c.Factors[ref.String()] = f
-		}
-	}
-	raw, err := json.Marshal(c.ContextStats)
-	if err != nil {
-		return err
-	}
-	return tx.SetValue(id, contextKey, raw)
 }
 
 // facts returns the ledger up to the newest summary, with the task list and the
@@ -237,20 +157,14 @@ func (r *runner) compacting(ctx context.Context, on bool) error {
 // pruned counts a prune and tells of it.
 func (r *runner) pruned(_ context.Context, results int, freed int64) {
 	r.rec.Publish(lathe.SessionPruned{SessionID: r.current().ID, Results: results, Tokens: freed})
-	c := &r.context
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.Prunes++
-	c.Pruned += freed
-	c.dirty = true
-	c.announced()
+	r.window.Pruned(freed)
 }
 
 // install stores a compaction in one transaction: the messages, the boundary, the
 // ledger and a system prompt made anew. Messages that arrived while the summary
 // was written stay word for word.
 func (r *runner) install(ctx context.Context, c *turn.Compacted) ([]lathe.Message, error) {
-	fresh := freeze(ctx, r.inst, r.s.opts.Now())
+	fresh := r.window.Renew(ctx)
 	raw, err := json.Marshal(c.Facts)
 	if err != nil {
 		return nil, err
@@ -264,16 +178,9 @@ func (r *runner) install(ctx context.Context, c *turn.Compacted) ([]lathe.Messag
 	if c.GoOn != nil {
 		c.Continue = c.GoOn(arrived)
 	}
-	if r.frozen != nil && c.Continue != nil {
-		fresh.Told.Agent = r.frozen.Told.Agent // the message that goes on says it again
-	}
 	r.rec.mu.Lock()
 	defer r.rec.mu.Unlock()
-	old := r.frozen
-	r.frozen = fresh
-	r.context.mu.Lock()
-	r.context.Compactions++
-	r.context.mu.Unlock()
+	restore := r.window.Compacted(fresh, c.Continue != nil)
 	var sess lathe.Session
 	isNew := c.Ask.Seq == 0
 	err = r.s.opts.Store.Batch(ctx, func(tx store.Tx) (err error) {
@@ -281,10 +188,7 @@ func (r *runner) install(ctx context.Context, c *turn.Compacted) ([]lathe.Messag
 		return err
 	})
 	if err != nil {
-		r.frozen = old
-		r.context.mu.Lock()
-		r.context.Compactions--
-		r.context.mu.Unlock()
+		restore()
 		if isNew {
 			c.Ask.Seq = 0
 		}
@@ -295,9 +199,7 @@ func (r *runner) install(ctx context.Context, c *turn.Compacted) ([]lathe.Messag
 	} else {
 		r.arrived = nil
 	}
-	r.context.mu.Lock()
-	r.context.announced()
-	r.context.mu.Unlock()
+	r.window.Broken()
 	r.announceCompaction(c, sess)
 	return arrived, nil
 }
@@ -343,7 +245,7 @@ func (r *runner) storeCompaction(tx store.Tx, c *turn.Compacted, facts []byte) (
 		err = tx.SetValue(r.current().ID, ledgerKey(c.Summary.ID), facts)
 	}
 	if err == nil {
-		err = errors.Join(r.saveFrozen(tx), r.context.save(tx, r.current().ID))
+		err = errors.Join(r.window.SaveFrozen(tx), r.window.Save(tx))
 	}
 	if err != nil {
 		return sess, err
@@ -376,8 +278,8 @@ func (r *runner) announceCompaction(c *turn.Compacted, sess lathe.Session) {
 func (r *runner) takeAsked() *asked {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	a := r.context.asked
-	r.context.asked = nil
+	a := r.asked
+	r.asked = nil
 	return a
 }
 

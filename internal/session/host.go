@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,3 +111,5 @@ func (h *host) runCeilings() [][]lathe.Rule {
 	defer h.runner.mu.Unlock()
 	return slices.Clone(h.ceilings)
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -131,7 +131,7 @@ func (r *runner) storeUser(ctx context.Context, m *lathe.Message, p Prompt) erro
 		if err = tx.AddMessage(m); err != nil {
 			return err
 		}
-		if err = r.saveFrozen(tx); err != nil {
+		if err = r.window.SaveFrozen(tx); err != nil {
 			return err
 		}
 		sess, err = tx.UpdateSession(m.SessionID, func(s *lathe.Session) error {

@@ -11,6 +11,7 @@ import (
 	"lathe/internal/store"
 	"lathe/internal/turn"
 	"lathe/internal/undo"
+	"lathe/internal/window"
 )
 
 // Run is what becomes of one prompt, or of a compaction that was asked for. Its
@@ -78,8 +79,8 @@ type runner struct {
 	changes *undo.Changes // of files
 	// restored says that the read tracker knows of earlier processes.
 	restored bool
-	frozen   *frozen
-	context  contextState
+	window   *window.Window
+	asked    *asked // the compaction that the next turn begins with; guarded by mu
 }
 
 // runner returns the session's runner, making it on first use.

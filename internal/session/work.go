@@ -45,7 +45,7 @@ func (r *runner) begin(lease store.Lease, all []*waiting, body func(*work)) {
 	r.work = j
 	r.serve(all)
 	r.rec = newRecorder(r.s, *r.current())
-	r.rec.onStep = r.stepStats
+	r.rec.onStep = r.window.Step
 	// Who was told that the prompt is taken must not see the session idle.
 	r.rec.Publish(lathe.SessionStatus{SessionID: r.current().ID, Status: lathe.Busy{}})
 	r.s.wg.Go(func() {

@@ -1,10 +1,9 @@
-package session
+package window
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -37,71 +36,108 @@ type frozen struct {
 // freezeKey names the record in the store.
 const freezeKey = "prompt"
 
-// load returns the session's frozen prompt, making it when there is none.
-func (r *runner) loadFrozen(ctx context.Context) (*frozen, error) {
-	if r.frozen != nil {
-		return r.frozen, nil
+// load returns the frozen prompt, making it when there is none. The caller holds fmu.
+func (w *Window) load(ctx context.Context) (*frozen, error) {
+	if w.frozen != nil {
+		return w.frozen, nil
 	}
-	raw, err := r.s.opts.Store.Value(ctx, r.current().ID, freezeKey)
+	raw, err := w.store.Value(ctx, w.id, freezeKey)
 	if err != nil {
 		return nil, err
 	}
 	f := &frozen{}
 	if raw == nil {
-		f = freeze(ctx, r.inst, r.s.opts.Now())
+		f = freeze(ctx, w.inst, w.now())
 	} else if err := json.Unmarshal(raw, f); err != nil {
-		return nil, fmt.Errorf("frozen prompt of %s: %w", r.current().ID, err)
+		return nil, fmt.Errorf("frozen prompt of %s: %w", w.id, err)
 	}
-	r.frozen = f
+	w.frozen = f
 	return f, nil
 }
 
-// reminders returns what the model has to be told before it answers for the
-// agent, and notes that it was.
-func (r *runner) reminders(ctx context.Context, agent string) []string {
-	f, err := r.loadFrozen(ctx)
+// Reminders returns what the model has to be told before it answers for the agent,
+// and notes that it was. Before is the agent that it answered for until now.
+func (w *Window) Reminders(ctx context.Context, agent string) (notes []string, before string) {
+	w.fmu.Lock()
+	defer w.fmu.Unlock()
+	f, err := w.load(ctx)
 	if err != nil {
-		r.s.opts.Log.Error("the session's frozen prompt could not be read; it is made anew", "session", r.current().ID, "err", err)
-		f = freeze(ctx, r.inst, r.s.opts.Now())
-		r.frozen = f
+		w.log.Error("the session's frozen prompt could not be read; it is made anew", "session", w.id, "err", err)
+		f = freeze(ctx, w.inst, w.now())
+		w.frozen = f
 	}
-	now, contents := knownNow(r.inst, r.s.opts.Now(), f.Told.Instructions)
-	now.Agent = agent
-	notes := prompt.Changes(f.Told, now, contents)
-	notes = append(notes, planNotes(r.inst, *r.current(), f.Told.Agent, agent)...)
+	now, contents := knownNow(w.inst, w.now(), f.Told.Instructions)
+	now.Agent, before = agent, f.Told.Agent
+	notes = prompt.Changes(f.Told, now, contents)
 	f.Told = now
-	return notes
+	return notes, before
 }
 
-func (r *runner) saveFrozen(tx store.Tx) error {
-	raw, err := json.Marshal(r.frozen)
+// SaveFrozen stores the frozen prompt within a transaction.
+func (w *Window) SaveFrozen(tx store.Tx) error {
+	w.fmu.Lock()
+	defer w.fmu.Unlock()
+	raw, err := json.Marshal(w.frozen)
 	if err != nil {
 		return err
 	}
-	return tx.SetValue(r.current().ID, freezeKey, raw)
+	return tx.SetValue(w.id, freezeKey, raw)
 }
 
-// System returns the session's system blocks for an agent and a model.
-func (h *host) System(ctx context.Context, a turn.Agent, m *provider.Model, u *lathe.User) ([]string, error) {
-	f, err := h.loadFrozen(ctx)
+// System returns the system blocks for an agent and a model. Offered are the rules
+// that decide which skills are advertised, and said is what the user adds.
+func (w *Window) System(ctx context.Context, a turn.Agent, m *provider.Model, offered []lathe.Rule, said string) ([]string, error) {
+	w.fmu.Lock()
+	defer w.fmu.Unlock()
+	f, err := w.load(ctx)
 	if err != nil {
 		return nil, err
 	}
 	blocks := prompt.System(prompt.SystemInput{
 		APIID: m.APIID, AgentPrompt: a.Prompt, Instructions: f.Instructions,
-		Extra: append(slices.Clone(f.Extra), instance.SkillsBlock(f.Skills, h.inst.Offering(a, h.rulesOf(a)))),
+		Extra: append(slices.Clone(f.Extra), instance.SkillsBlock(f.Skills, offered)),
 		Env: prompt.Environment{
 			Dir: f.Dir, Worktree: f.Worktree, Git: f.Git, Platform: f.Platform, Shell: f.Shell,
 			Date: f.Date, Model: m.Ref.String(),
 		},
 	})
-	if u.System != "" {
-		blocks[len(blocks)-1] += "\n\n" + u.System
+	if said != "" {
+		blocks[len(blocks)-1] += "\n\n" + said
 	}
 	return blocks, nil
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+// Frozen is a system prompt that was made anew and is not used yet.
+type Frozen struct{ f *frozen }
+
+// Renew makes the system prompt anew, as after a compaction.
+func (w *Window) Renew(ctx context.Context) Frozen { return Frozen{freeze(ctx, w.inst, w.now())} }
+
+// Compacted puts a renewed system prompt in the place of the frozen one and counts a
+// compaction. With keepAgent the model counts as told for which agent it answers.
+// The returned function takes both back, where they could not be stored.
+func (w *Window) Compacted(fresh Frozen, keepAgent bool) (restore func()) {
+	w.fmu.Lock()
+	defer w.fmu.Unlock()
+	old := w.frozen
+	if old != nil && keepAgent {
+		fresh.f.Told.Agent = old.Told.Agent // the message that goes on says it again
+	}
+	w.frozen = fresh.f
+	w.count(1)
+	return func() {
+		w.fmu.Lock()
+		defer w.fmu.Unlock()
+		w.frozen = old
+		w.count(-1)
+	}
+}
+
+func (w *Window) count(n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stats.Compactions += n
+}
 
 // freeze gathers what the system prompt of a new session is made of.
 func freeze(ctx context.Context, i *instance.Instance, now time.Time) *frozen {

@@ -1,8 +1,6 @@
-package session
+package window
 
 import (
-	"context"
-
 	"lathe"
 	"lathe/internal/compact"
 	"lathe/internal/llm"
@@ -57,35 +55,35 @@ type sentRequest struct {
 
 // announced notes that the next request breaks the prefix on purpose. The caller
 // holds mu.
-func (c *contextState) announced() {
-	if c.sent == nil {
-		c.sent = &sentRequest{}
+func (w *Window) announced() {
+	if w.sent == nil {
+		w.sent = &sentRequest{}
 	}
-	c.sent.announced = true
+	w.sent.announced = true
 }
 
-// request notes a request that is about to be made.
-func (c *contextState) request(req *llm.Request) {
-	prints := compact.Prints(req, c.prints)
-	shared, differs := compact.Shared(c.prints, prints)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	announced := c.sent != nil && c.sent.announced
-	c.sent = &sentRequest{first: c.prints == nil, expected: shared, differs: differs, announced: announced}
-	c.prints = prints
+// Sent notes a request that is about to be made.
+func (w *Window) Sent(req *llm.Request) {
+	prints := compact.Prints(req, w.prints)
+	shared, differs := compact.Shared(w.prints, prints)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	announced := w.sent != nil && w.sent.announced
+	w.sent = &sentRequest{first: w.prints == nil, expected: shared, differs: differs, announced: announced}
+	w.prints = prints
 }
 
-// finish adds the account of the request that was answered.
-func (c *contextState) finish(used lathe.Tokens) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s := c.sent
-	c.sent = nil
+// answered adds the account of the request that was answered.
+func (w *Window) answered(used lathe.Tokens) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.sent
+	w.sent = nil
 	if s == nil {
 		return
 	}
 	st := CacheStep{Expected: s.expected, Read: used.CacheRead, Written: used.CacheWrite, Fresh: used.Input, Differs: s.differs}
-	t := &c.Cache
+	t := &w.stats.Cache
 	if !s.first {
 		t.Requests++
 		switch {
@@ -110,18 +108,9 @@ func (c *contextState) finish(used lathe.Tokens) {
 	}
 }
 
-// stepStats stores the account with the step it is about.
-func (r *runner) stepStats(tx store.Tx, fin *lathe.StepFinish) error {
-	r.context.finish(fin.Tokens)
-	return r.context.save(tx, r.current().ID)
-}
-
-// ContextStats returns what became of a session's window so far.
-func (s *Service) ContextStats(ctx context.Context, id lathe.SessionID) (ContextStats, error) {
-	return s.loadStats(ctx, id)
-}
-
-// Live returns the messages that a model still sees something of, oldest first.
-func (s *Service) Live(ctx context.Context, id lathe.SessionID) ([]lathe.Message, error) {
-	return s.opts.Store.Tail(ctx, id)
+// Step stores what is known of the window with the end of a step, within its
+// transaction.
+func (w *Window) Step(tx store.Tx, fin *lathe.StepFinish) error {
+	w.answered(fin.Tokens)
+	return w.Save(tx)
 }
