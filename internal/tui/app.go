@@ -110,9 +110,8 @@ type App struct {
 	reads     int
 	link      engine.Link
 	dirty     bool // something changed since the last frame
-	scrollTop int  // height of the conversation, as of the last drawing
-	mouse     mouse
-	flowed    flowed                          // of the inline screen
+	mouse     selection
+	flowed    flow                            // of the inline screen
 	reduce    func(*theme.Theme) *theme.Theme // to the colours that the terminal has; nil: it has all
 	noLinks   bool                            // the terminal would show addresses as text
 	drafting  bool                            // the draft will be kept after a pause
@@ -130,13 +129,15 @@ func New(ctx context.Context, o Options) *App {
 		o.Leader = 2 * time.Second
 	}
 	a := &App{
-		opts: o, engine: o.Engine, can: o.Engine.Can(), ctx: ctx, conv: newConversation(), dark: true, focused: true,
+		opts: o, engine: o.Engine, can: o.Engine.Can(), ctx: ctx, dark: true, focused: true,
 		status: map[lathe.SessionID]lathe.Status{}, drafts: map[lathe.SessionID]edit.Editor{},
 		agent: o.Agent, model: o.Model, prefs: o.Prefs.clone(), saving: &saving{},
 	}
 	if a.prefs.Mode != "" {
 		a.dark = a.prefs.Mode == "dark"
 	}
+	a.conv = newConversation(func() look.Look { return a.pane() })
+	a.mouse.files = len(o.Editor) > 0
 	a.after = a.wake
 	a.sheets.Now = o.Now
 	var problems []string
@@ -302,7 +303,7 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 			a.conv.load(m.history, m.more)
 		}
 		a.conv.loading = false
-		return tea.Batch(a.loadPictures(), a.toGoal())
+		return tea.Batch(a.conv.loadPictures(), a.toGoal())
 	case catalogMsg:
 		a.models, a.agents, a.commands = m.models, m.agents, m.commands
 		a.lastModel()
@@ -332,6 +333,20 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 		}
 	case sentMsg:
 		return a.sent(m)
+	case Older:
+		return a.loadOlder(m)
+	case OpenSession:
+		return a.open(m.ID)
+	case EditFile:
+		return a.editFile(m.Name)
+	case takenBack:
+		return a.bringBack(m)
+	case redone:
+		return a.takeAway(m)
+	case Undo:
+		return a.revertTo(m.Message)
+	case Fork:
+		return a.forkOf(a.session.ID, m.Message)
 	case ask.Reply:
 		return a.reply(m)
 	case ask.Answers:
@@ -339,7 +354,7 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 	case ask.Dismissed:
 		return a.dismiss(m)
 	case pictureMsg:
-		return a.pictured(m)
+		return a.conv.pictured(m)
 	case sideMsg:
 		a.sideRead(m)
 	case attachMsg, draftMsg:
@@ -398,6 +413,8 @@ func (a *App) apply(msg tea.Msg) tea.Cmd {
 	case dialog.Tell:
 		a.notify(m.Kind, m.Text)
 		return a.tick()
+	case dialog.Copy:
+		return a.copy(m.Text, m.Said)
 	case dialog.Scroll:
 		return a.scrollKey(m.Stroke)
 	case dialog.Soon:

@@ -9,7 +9,6 @@ import (
 
 	"lathe"
 	"lathe/internal/tui/dialog"
-	"lathe/internal/tui/engine"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
@@ -40,12 +39,12 @@ func sessionCommands() []command {
 		{[]string{"new", "clear"}, keys.NewSession, "new session", "session", nil, func(a *App) tea.Cmd { a.fresh(); return nil }},
 		{[]string{"sessions", "resume", "continue"}, keys.Sessions, "switch to a session; rename, archive, delete", "session", nil, (*App).sessionList},
 		{[]string{"archived"}, "", "sessions that were put away", "session", func(a *App) bool { return a.can.Archive != nil }, (*App).archiveList},
-		{[]string{"timeline"}, keys.Timeline, "jump to a message, undo to it, fork, copy it", "session", hasSession, (*App).timeline},
+		{[]string{"timeline"}, keys.Timeline, "jump to a message, undo to it, fork, copy it", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.timeline(a.can, a.opts.Now().Location())) }},
 		{[]string{"rename"}, keys.Rename, "rename the session", "session", hasSession, func(a *App) tea.Cmd { return a.rename(a.session) }},
 		{[]string{"fork"}, keys.Fork, "fork the session", "session", func(a *App) bool { return hasSession(a) && a.can.Fork != nil }, func(a *App) tea.Cmd { return a.forkOf(a.session.ID, "") }},
 		{[]string{"compact", "summarize"}, keys.Compact, "compact the session", "session", func(a *App) bool { return hasSession(a) && a.can.Compact != nil }, (*App).compact},
 		{[]string{"undo"}, keys.Undo, "undo the last message and its changes", "session", func(a *App) bool { return hasSession(a) && a.can.Undo != nil }, (*App).undo},
-		{[]string{"redo"}, keys.Redo, "redo what was undone", "session", func(a *App) bool { return hasSession(a) && a.can.Undo != nil && a.conv.revert != "" }, (*App).redo},
+		{[]string{"redo"}, keys.Redo, "redo what was undone", "session", func(a *App) bool { return hasSession(a) && a.can.Undo != nil && a.conv.undone() != "" }, (*App).redo},
 		{[]string{"share"}, keys.Share, "share the session: a link, or a web page to send", "session", func(a *App) bool { return hasSession(a) && a.can.Share != nil }, (*App).share},
 		{[]string{"unshare"}, keys.Unshare, "take a shared session back", "session", func(a *App) bool { return hasSession(a) && a.can.Share != nil && a.session.Share != nil }, (*App).unshare},
 		{[]string{"export"}, keys.Export, "export the session: Markdown, JSON, web page", "session", func(a *App) bool { return hasSession(a) && a.can.Export != nil }, (*App).export},
@@ -98,9 +97,9 @@ func viewCommands() []command {
 		{[]string{"stash"}, keys.StashList, "what was put aside; words after it are put aside too", "view", stashes, (*App).stashList},
 		{[]string{"help"}, keys.Help, "help with all keys", "view", nil, (*App).help},
 		{nil, keys.Commands, "all commands", "", nil, (*App).palette},
-		{nil, keys.MessageNext, "to the next message", "", hasSession, func(a *App) tea.Cmd { return a.toMessage(1) }},
-		{nil, keys.MessagePrev, "to the message before", "", hasSession, func(a *App) tea.Cmd { return a.toMessage(-1) }},
-		{nil, keys.MessageUser, "to your last message", "", hasSession, func(a *App) tea.Cmd { return a.toMessage(0) }},
+		{nil, keys.MessageNext, "to the next message", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.toMessage(1)) }},
+		{nil, keys.MessagePrev, "to the message before", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.toMessage(-1)) }},
+		{nil, keys.MessageUser, "to your last message", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.toMessage(0)) }},
 		{nil, keys.TitleToggle, "name the session in the terminal's title, or not", "", nil, func(a *App) tea.Cmd { a.noTitle = !a.noTitle; return nil }},
 		{[]string{"exit", "quit", "q"}, "", "leave lathe", "view", nil, func(*App) tea.Cmd { return tea.Quit }},
 	}
@@ -220,41 +219,50 @@ func (a *App) copyAnswer() tea.Cmd {
 const maxCopied = 100_000
 
 func (a *App) undo() tea.Cmd {
-	r := a.can.Undo
-	for _, e := range slices.Backward(a.conv.visible()) {
-		if _, ok := e.m.Info.(*lathe.User); ok && e.text() != "" {
-			return a.revertTo(r, e)
-		}
+	if id, ok := a.conv.lastPrompt(); ok {
+		return a.revertTo(id)
 	}
 	a.notify(dialog.Warning, "there is nothing to undo")
 	return a.tick()
 }
 
 // revertTo goes back to before a message, which comes back to the input.
-func (a *App) revertTo(r engine.Undoer, e *entry) tea.Cmd {
-	id, text, s := e.m.ID, e.text(), a.session.ID
+func (a *App) revertTo(id lathe.MessageID) tea.Cmd {
+	r, text, s := a.can.Undo, a.conv.text(id), a.session.ID
 	return func() tea.Msg {
 		err := r.Revert(a.ctx, s, id)
-		return doneMsg{text: "undone; " + a.keys.For(keys.Redo) + " brings it back", err: err, then: func(a *App) tea.Cmd {
-			if a.session.ID == s && a.input.Empty() {
-				a.input.Set(text)
-			}
-			return a.tick()
-		}}
+		return dialog.Done{Text: "undone; " + a.keys.For(keys.Redo) + " brings it back", Err: err, Then: takenBack{s, text}}
 	}
 }
 
+// takenBack says that a message was undone, or with redone that it is there again.
+type takenBack struct {
+	session lathe.SessionID
+	text    string
+}
+
+type redone takenBack
+
+// bringBack puts the text of a message that was undone into an empty input.
+func (a *App) bringBack(m takenBack) tea.Cmd {
+	if a.session.ID == m.session && a.input.Empty() {
+		a.input.Set(m.text)
+	}
+	return a.tick()
+}
+
+// takeAway empties the input of the text of a message that is there again.
+func (a *App) takeAway(m redone) tea.Cmd {
+	if m.text != "" && a.session.ID == m.session && strings.TrimSpace(a.input.Value()) == m.text {
+		a.input.Reset()
+	}
+	return a.tick()
+}
+
 func (a *App) redo() tea.Cmd {
-	r := a.can.Undo
-	s, e := a.session.ID, a.conv.byID[a.conv.revert]
+	r, s, text := a.can.Undo, a.session.ID, strings.TrimSpace(a.conv.text(a.conv.undone()))
 	return func() tea.Msg {
-		err := r.Unrevert(a.ctx, s)
-		return doneMsg{text: "redone", err: err, then: func(a *App) tea.Cmd {
-			if e != nil && a.session.ID == s && strings.TrimSpace(a.input.Value()) == strings.TrimSpace(e.text()) {
-				a.input.Reset()
-			}
-			return a.tick()
-		}}
+		return dialog.Done{Text: "redone", Err: r.Unrevert(a.ctx, s), Then: redone{s, text}}
 	}
 }
 

@@ -73,8 +73,8 @@ func (a *App) commanded(name string) tea.Cmd {
 		return cmd
 	}
 	if act, ok := scrolls[name]; ok {
-		cmd, _ := a.scrollAction(act)
-		return cmd
+		m, _ := a.conv.act(act)
+		return a.apply(m)
 	}
 	if act, ok := controls[name]; ok {
 		cmd, _ := a.action(act, "")

@@ -3,8 +3,12 @@ package tui
 import (
 	"slices"
 	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/look"
 	"lathe/internal/tui/markdown"
 	"lathe/internal/tui/picture"
 	"lathe/internal/tui/styled"
@@ -27,6 +31,9 @@ type conversation struct {
 	revert lathe.MessageID // messages from here on are undone
 
 	pictures []*piece // to be made ready
+
+	look   func() look.Look // of the place that it has
+	height int              // of that place, as of the last drawing
 }
 
 // entry is a message and what was drawn of it.
@@ -71,8 +78,67 @@ type piece struct {
 	asked   bool // the picture is being made ready
 }
 
-func newConversation() *conversation {
-	return &conversation{byID: map[lathe.MessageID]*entry{}}
+// newConversation returns one without messages, which is drawn as look says.
+func newConversation(look func() look.Look) *conversation {
+	return &conversation{byID: map[lathe.MessageID]*entry{}, look: look}
+}
+
+// next returns one without messages in the same place.
+func (c *conversation) next() *conversation {
+	n := newConversation(c.look)
+	n.height = c.height
+	return n
+}
+
+// resize says how many lines the conversation has on screen.
+func (c *conversation) resize(height int) { c.height = height }
+
+func (c *conversation) pen() pen { return pen{c.look()} }
+
+// empty reports whether there is no message.
+func (c *conversation) empty() bool { return len(c.entries) == 0 }
+
+// has reports whether a message was read.
+func (c *conversation) has(id lathe.MessageID) bool { return c.byID[id] != nil }
+
+// text returns what was written in a message that was read.
+func (c *conversation) text(id lathe.MessageID) string {
+	if e := c.byID[id]; e != nil {
+		return e.text()
+	}
+	return ""
+}
+
+// follow goes to the newest text and stays there.
+func (c *conversation) follow() { c.bottom.e = nil }
+
+// following reports whether the newest text is on screen.
+func (c *conversation) following() bool { return c.bottom.e == nil }
+
+// undo hides the messages from one on, or none for "".
+func (c *conversation) undo(from lathe.MessageID) { c.revert = from }
+
+// undone returns the first message that is undone, or "".
+func (c *conversation) undone() lathe.MessageID { return c.revert }
+
+// prompts returns what the person wrote, oldest first.
+func (c *conversation) prompts() (out []string) {
+	for _, e := range c.entries {
+		if _, ok := e.m.Info.(*lathe.User); ok {
+			out = append(out, strings.TrimSpace(e.text()))
+		}
+	}
+	return out
+}
+
+// lastPrompt returns the newest message of the person's that is shown.
+func (c *conversation) lastPrompt() (id lathe.MessageID, ok bool) {
+	for _, e := range slices.Backward(c.visible()) {
+		if _, ok := e.m.Info.(*lathe.User); ok && e.text() != "" {
+			return e.m.ID, true
+		}
+	}
+	return "", false
 }
 
 // load puts messages, oldest first, before those that are there.
@@ -289,8 +355,8 @@ type place struct {
 
 // screen returns the lines that fit into the height, and where they are from.
 // Only entries that are on screen are drawn.
-func (c *conversation) screen(height int, draw func(*entry) []styled.Line) ([]styled.Line, []place) {
-	list := c.visible()
+func (c *conversation) screen() ([]styled.Line, []place) {
+	list, draw, height := c.visible(), c.pen().draw, c.height
 	i, n := c.index(list, draw)
 	var parts [][]styled.Line
 	var from []place
@@ -315,10 +381,27 @@ func (c *conversation) screen(height int, draw func(*entry) []styled.Line) ([]st
 	return out, places
 }
 
-// scroll moves by lines, up for negative ones, and reports whether older messages
-// are needed.
-func (c *conversation) scroll(by, height int, draw func(*entry) []styled.Line) (older bool) {
-	list := c.visible()
+// Older wants the messages before the oldest one.
+type Older struct{ Before int64 }
+
+// scroll moves by lines, up for negative ones, and asks for older messages when
+// they are needed.
+func (c *conversation) scroll(by int) tea.Msg {
+	if !c.move(by) || c.loading {
+		return nil
+	}
+	return c.older()
+}
+
+// older asks for older messages.
+func (c *conversation) older() tea.Msg {
+	c.loading = true
+	return Older{c.oldest()}
+}
+
+// move moves by lines, and reports whether older messages are needed.
+func (c *conversation) move(by int) (older bool) {
+	list, draw, height := c.visible(), c.pen().draw, c.height
 	i, n := c.index(list, draw)
 	if i < 0 {
 		return false
@@ -359,29 +442,29 @@ func (c *conversation) scroll(by, height int, draw func(*entry) []styled.Line) (
 
 // reading is how far into the last entry on screen the person has read, of 1; 0 at
 // the newest text.
-func (c *conversation) reading(draw func(*entry) []styled.Line) float64 {
+func (c *conversation) reading() float64 {
 	if c.bottom.e == nil {
 		return 0
 	}
-	return float64(c.bottom.lines) / float64(max(1, len(draw(c.bottom.e))))
+	return float64(c.bottom.lines) / float64(max(1, len(c.pen().draw(c.bottom.e))))
 }
 
 // readOn goes to that place again, after the width changed.
-func (c *conversation) readOn(part float64, draw func(*entry) []styled.Line) {
+func (c *conversation) readOn(part float64) {
 	if c.bottom.e != nil {
-		c.bottom.lines = max(1, int(part*float64(len(draw(c.bottom.e)))+0.5))
+		c.bottom.lines = max(1, int(part*float64(len(c.pen().draw(c.bottom.e)))+0.5))
 	}
 }
 
 // jump brings an entry to the top of the screen.
-func (c *conversation) jump(id lathe.MessageID, height int, draw func(*entry) []styled.Line) {
+func (c *conversation) jump(id lathe.MessageID) {
 	list := c.visible()
 	i := slices.IndexFunc(list, func(e *entry) bool { return e.m.ID == id })
 	if i < 0 {
 		return
 	}
-	c.bottom.e, c.bottom.lines = list[i], min(1, len(draw(list[i])))
-	c.scroll(height-1, height, draw)
+	c.bottom.e, c.bottom.lines = list[i], min(1, len(c.pen().draw(list[i])))
+	c.move(c.height - 1)
 }
 
 // answer returns the text of the newest answer.
@@ -414,4 +497,30 @@ func (c *conversation) oldest() int64 {
 		return 0
 	}
 	return c.entries[0].m.Seq
+}
+
+// begun returns when the turn that is running was asked for, as far as that is known.
+func (c *conversation) begun(now time.Time) time.Time {
+	for _, e := range slices.Backward(c.visible()) {
+		if _, ok := e.m.Info.(*lathe.User); ok && !e.m.Created.IsZero() && e.m.Created.Before(now) {
+			return e.m.Created
+		}
+	}
+	return now
+}
+
+// answerTo returns what was answered to a message, up to the next one of the
+// person's.
+func (c *conversation) answerTo(e *entry) string {
+	list := c.visible()
+	var words []string
+	for _, o := range list[slices.Index(list, e)+1:] {
+		if _, ok := o.m.Info.(*lathe.User); ok {
+			break
+		}
+		if t := o.text(); t != "" {
+			words = append(words, t)
+		}
+	}
+	return strings.Join(words, "\n\n")
 }

@@ -114,13 +114,17 @@ func (l pen) assistant(e *entry, info *lathe.Assistant) []styled.Line {
 		out = append(out, l.failure(info.Error)...)
 	}
 	if e.note != "" {
-		out = append(out, nil)
-		out = append(out, l.Indent(styled.Wrap(styled.Plain(string(e.note), l.FG(theme.Warning)), l.Width-4, l.Method))...)
+		out = append(append(out, nil), l.standing(e)...)
 	}
 	if len(out) > 0 {
 		out = append(out, l.footer(e, info)...)
 	}
 	return out
+}
+
+// standing draws what is to be said of where an entry stands.
+func (l pen) standing(e *entry) []styled.Line {
+	return l.Indent(styled.Wrap(styled.Plain(string(e.note), l.FG(theme.Warning)), l.Width-4, l.Method))
 }
 
 // footer says who answered and how long it took, below the end of a turn.

@@ -29,7 +29,7 @@ func (a *App) events(batch Events) tea.Cmd {
 	if batch.Lost {
 		cmds = append(cmds, a.reread())
 	}
-	return tea.Batch(append(cmds, a.loadPictures(), a.tick())...)
+	return tea.Batch(append(cmds, a.conv.loadPictures(), a.tick())...)
 }
 
 func (a *App) event(e lathe.Envelope) tea.Cmd {
@@ -121,9 +121,9 @@ func (a *App) setSession(s lathe.Session) {
 			q.Other = q.Ask.SessionID != s.ID
 		}
 	}
-	a.conv.revert = ""
+	a.conv.undo("")
 	if s.Revert != nil {
-		a.conv.revert = s.Revert.MessageID
+		a.conv.undo(s.Revert.MessageID)
 	}
 }
 

@@ -60,3 +60,51 @@ func TestFlow(t *testing.T) {
 		t.Errorf("scrollback (-want +got):\n%s", diff)
 	}
 }
+
+// TestFlowStanding holds that what the person has to know of where the newest
+// messages stand is in the region, as long as it holds, and never in the scrollback,
+// where it could not be taken back.
+func TestFlowStanding(t *testing.T) {
+	half := reply(2, &lathe.Text{Text: "half an ans"})
+	half.Info.(*lathe.Assistant).Completed = time.Time{}
+	d := withHistory(t, Options{Inline: true}, question(1, "go"), half)
+	texts := func(lines []styled.Line) string {
+		var out []string
+		for _, l := range lines {
+			out = append(out, l.Text())
+		}
+		return strings.Join(out, "\n")
+	}
+	var scrollback string
+	check := func(name string, shown, hidden []string) {
+		t.Helper()
+		scrollback += texts(d.app.flow())
+		region := texts(d.app.region().Lines)
+		for _, s := range shown {
+			if !strings.Contains(region, s) {
+				t.Errorf("%s: the region does not show %q:\n%s", name, s, region)
+			}
+		}
+		for _, s := range hidden {
+			if strings.Contains(region, s) {
+				t.Errorf("%s: the region shows %q:\n%s", name, s, region)
+			}
+		}
+		if strings.Contains(scrollback, "not answered") || strings.Contains(scrollback, "not finished") {
+			t.Errorf("%s: the scrollback holds what may change:\n%s", name, scrollback)
+		}
+	}
+	check("nobody writes on", []string{"not finished"}, []string{"not answered"})
+	d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Busy{}})
+	check("it is written on", nil, []string{"not finished"})
+	d.event(lathe.MessageUpdated{Message: reply(2)}, lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Idle{}})
+	behind := question(3, "and this")
+	d.event(lathe.MessageUpdated{Message: behind}, lathe.PartUpdated{Part: behind.Parts[0]})
+	check("the turn ended before it was taken up", []string{"not answered"}, []string{"not finished"})
+	if !strings.Contains(scrollback, "and this") {
+		t.Errorf("what was asked is not in the scrollback:\n%s", scrollback)
+	}
+	answer := reply(4, &lathe.Text{Text: "here it is"})
+	d.event(lathe.MessageUpdated{Message: answer}, lathe.PartUpdated{Part: answer.Parts[0]})
+	check("it was answered", nil, []string{"not answered", "not finished"})
+}

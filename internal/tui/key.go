@@ -139,8 +139,8 @@ func (a *App) action(act keys.Action, armed string) (tea.Cmd, bool) {
 	if c := a.commandFor(act); c != nil && c.can(a) {
 		return c.run(a), true
 	}
-	if cmd, ok := a.scrollAction(act); ok {
-		return cmd, true
+	if m, ok := a.conv.act(act); ok {
+		return a.apply(m), true
 	}
 	if a.input.DoShown(act, a.input.width, a.input.method) {
 		a.sheets.Typed()
@@ -203,53 +203,11 @@ func (a *App) interrupt(armed string) (tea.Cmd, bool) {
 // scrollKey scrolls the conversation while a sheet has the keys.
 func (a *App) scrollKey(stroke string) tea.Cmd {
 	for _, act := range a.keys.Plain(stroke) {
-		if cmd, ok := a.scrollAction(act); ok {
-			return cmd
+		if m, ok := a.conv.act(act); ok {
+			return a.apply(m)
 		}
 	}
 	return nil
-}
-
-func (a *App) scrollAction(act keys.Action) (tea.Cmd, bool) {
-	page := max(1, a.scrollTop-2)
-	switch act {
-	case keys.PageUp:
-		return a.scroll(-page), true
-	case keys.PageDown:
-		return a.scroll(page), true
-	case keys.HalfUp:
-		return a.scroll(-page / 2), true
-	case keys.HalfDown:
-		return a.scroll(page / 2), true
-	case keys.LineUp:
-		return a.scroll(-1), true
-	case keys.LineDown:
-		return a.scroll(1), true
-	case keys.First:
-		return a.scroll(-1 << 30), true
-	case keys.Last:
-		a.conv.bottom.e = nil
-		return nil, true
-	}
-	return nil, false
-}
-
-func (a *App) scroll(by int) tea.Cmd {
-	if a.conv.scroll(by, a.scrollTop, a.pane().draw) && !a.conv.loading && a.session.ID != "" {
-		a.conv.loading = true
-		return a.loadOlder()
-	}
-	return nil
-}
-
-func (a *App) wheel(m tea.MouseWheelMsg) tea.Cmd {
-	by := a.opts.Scroll
-	if m.Button == tea.MouseWheelUp {
-		by = -by
-	} else if m.Button != tea.MouseWheelDown {
-		return nil
-	}
-	return a.scroll(by)
 }
 
 // paste takes pasted text to where the keys go.

@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -59,15 +58,13 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 			a.input.history = edit.History{}
 		}
 	}
-	a.conv, a.todos = newConversation(), m.todos
+	a.conv, a.todos = a.conv.next(), m.todos
 	a.side.of = "" // what it changed meanwhile was not told
 	a.conv.load(m.history, m.more)
 	a.setSession(m.session)
 	if !again && len(a.input.history.Items()) == 0 {
-		for _, e := range a.conv.entries {
-			if _, ok := e.m.Info.(*lathe.User); ok {
-				a.input.history.Add(strings.TrimSpace(e.text()))
-			}
+		for _, text := range a.conv.prompts() {
+			a.input.history.Add(text)
 		}
 	}
 	a.since = time.Time{}
@@ -76,21 +73,11 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 	} else {
 		delete(a.status, m.id)
 	}
-	cmds := []tea.Cmd{a.tick(), a.loadPictures(), a.toGoal(), a.loadSide()}
+	cmds := []tea.Cmd{a.tick(), a.conv.loadPictures(), a.toGoal(), a.loadSide()}
 	for _, e := range meanwhile { // what happened while it was read
 		cmds = append(cmds, a.event(e))
 	}
 	return tea.Batch(cmds...)
-}
-
-// begun returns when the turn that is running was asked for, as far as that is known.
-func (c *conversation) begun(now time.Time) time.Time {
-	for _, e := range slices.Backward(c.visible()) {
-		if _, ok := e.m.Info.(*lathe.User); ok && !e.m.Created.IsZero() && e.m.Created.Before(now) {
-			return e.m.Created
-		}
-	}
-	return now
 }
 
 // leave keeps the draft of the session that is left.
@@ -107,13 +94,13 @@ func (a *App) leave() {
 // fresh shows an empty session, which is made when something is sent.
 func (a *App) fresh() {
 	a.leave()
-	a.session, a.conv, a.opening, a.todos = lathe.Session{}, newConversation(), "", nil
+	a.session, a.conv, a.opening, a.todos = lathe.Session{}, a.conv.next(), "", nil
 	a.input.Editor = a.draftOf("")
 	a.since = time.Time{}
 }
 
-func (a *App) loadOlder() tea.Cmd {
-	id, before := a.session.ID, a.conv.oldest()
+func (a *App) loadOlder(o Older) tea.Cmd {
+	id, before := a.session.ID, o.Before
 	return func() tea.Msg {
 		m := olderMsg{id: id}
 		m.history, m.err = a.engine.History(a.ctx, id, before, nextPage)
@@ -178,7 +165,7 @@ func (a *App) submit() tea.Cmd {
 	kept := a.sentNow(shown)
 	a.input.Reset()
 	a.input.offer = offer{}
-	a.conv.bottom.e = nil
+	a.conv.follow()
 	a.sending++
 	if a.since.IsZero() {
 		a.since = a.opts.Now()

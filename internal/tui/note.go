@@ -23,7 +23,6 @@ const settling = 2 * time.Second
 // queue notes of the newest messages where they stand. While a turn runs, what was
 // sent behind an answer that is still being written waits for it. When none runs,
 // nothing answers what stands at the end, and an answer that is open is not final.
-// With a zero time that is not told: what is drawn cannot be taken back.
 func (c *conversation) queue(busy bool, now time.Time) {
 	for i, e := range slices.Backward(c.entries) {
 		info, ok := e.m.Info.(*lathe.Assistant)
@@ -39,13 +38,19 @@ func (c *conversation) queue(busy bool, now time.Time) {
 			}
 			after.say(c.standing(!busy, unanswered, after, now))
 		}
+		for _, before := range slices.Backward(c.entries[:i]) { // which this answers
+			if _, ok := before.m.Info.(*lathe.User); !ok {
+				break
+			}
+			before.say("")
+		}
 		return
 	}
 }
 
 // standing returns a note of what is at rest, if it holds and is not new.
 func (c *conversation) standing(holds bool, n note, e *entry, now time.Time) note {
-	if !holds || now.IsZero() || c.revert != "" || now.Sub(e.m.Created) < settling {
+	if !holds || c.revert != "" || now.Sub(e.m.Created) < settling {
 		return ""
 	}
 	return n

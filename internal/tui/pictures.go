@@ -60,16 +60,16 @@ func pictureData(b lathe.PartBody) string {
 }
 
 // loadPictures makes the pictures ready that came since it was called last.
-func (a *App) loadPictures() tea.Cmd {
-	want := a.conv.pictures
-	a.conv.pictures = nil
-	if a.look.Pictures == picture.None || a.opts.Desk.NoPictures {
+func (c *conversation) loadPictures() tea.Cmd {
+	want, mode := c.pictures, c.look().Pictures
+	c.pictures = nil
+	if mode == picture.None {
 		return nil
 	}
 	var cmds []tea.Cmd
 	for _, p := range want[max(0, len(want)-maxPictures):] {
 		p.asked = true
-		msg, url, mode := pictureMsg{message: p.part.MessageID, part: p.part.ID}, pictureData(p.part.Body), a.look.Pictures
+		msg, url := pictureMsg{message: p.part.MessageID, part: p.part.ID}, pictureData(p.part.Body)
 		cmds = append(cmds, func() tea.Msg {
 			head, text, ok := strings.Cut(url, ";base64,")
 			data, err := base64.StdEncoding.DecodeString(text)
@@ -86,8 +86,8 @@ func (a *App) loadPictures() tea.Cmd {
 }
 
 // pictured shows a picture.
-func (a *App) pictured(m pictureMsg) tea.Cmd {
-	e := a.conv.byID[m.message]
+func (c *conversation) pictured(m pictureMsg) tea.Cmd {
+	e := c.byID[m.message]
 	if e == nil {
 		return nil
 	}

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"lathe/internal/tui/paint"
+	"lathe/internal/tui/picture"
 )
 
 // Terminal is where the screen is shown.
@@ -40,6 +41,9 @@ func Run(ctx context.Context, a *App, t Terminal) (err error) {
 	a.noLinks = paint.Simple(t.Env)
 	profile := paint.Profile(t.Out, t.Env)
 	a.look.Pictures = pictureMode(profile, t.Env)
+	if a.opts.Desk.NoPictures {
+		a.look.Pictures = picture.None
+	}
 	a.reduceTo(profile)
 	width, height := l.size()
 	if a.opts.Inline {

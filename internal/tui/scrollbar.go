@@ -8,21 +8,6 @@ import (
 	"lathe/internal/tui/theme"
 )
 
-func notInline(a *App) bool { return !a.opts.Inline }
-
-// barWidth returns how many columns the scroll bar takes.
-func (a *App) barWidth() int {
-	if !a.prefs.Scrollbar || a.opts.Inline || a.session.ID == "" {
-		return 0
-	}
-	return 1
-}
-
-func (a *App) toggleScrollbar() tea.Cmd {
-	a.widen(func() { a.prefs.Scrollbar = !a.prefs.Scrollbar })
-	return a.remember()
-}
-
 // height returns how many lines an entry has: exactly, if it was drawn; else about
 // as many, since a bar is not worth drawing thousands of messages for.
 func (e *entry) height(l pen) int {
@@ -42,7 +27,7 @@ func (e *entry) height(l pen) int {
 }
 
 // extent returns how many lines there are above the screen, and in all.
-func (c *conversation) extent(l pen, height int) (above, total int) {
+func (c *conversation) extent(l pen) (above, total int) {
 	list := c.visible()
 	at, lines := c.index(list, l.draw)
 	bottom := 0
@@ -55,13 +40,14 @@ func (c *conversation) extent(l pen, height int) (above, total int) {
 		}
 		total += n
 	}
-	return max(0, bottom-height), total
+	return max(0, bottom-c.height), total
 }
 
 // thumb returns where the handle of the bar begins and how long it is; a length of
 // 0 says that all is on screen.
-func (c *conversation) thumb(l pen, height int) (from, length int) {
-	above, total := c.extent(l, height)
+func (c *conversation) thumb() (from, length int) {
+	above, total := c.extent(c.pen())
+	height := c.height
 	if total <= height || height < 2 {
 		return 0, 0
 	}
@@ -77,16 +63,17 @@ func (c *conversation) thumb(l pen, height int) (from, length int) {
 	return max(min(1, room), min(from, room)), length // older messages may follow: the top is not reached
 }
 
-// barLines draws the scroll bar.
-func (a *App) barLines(height int) []styled.Line {
-	l := a.pane()
-	from, length := a.conv.thumb(l, height)
+// barLines draws the scroll bar. Where all is on screen it is left out, unless it
+// is a border.
+func (c *conversation) barLines(border bool) []styled.Line {
+	l := c.pen()
+	from, length := c.thumb()
 	track := styled.Line{{Text: l.Glyph("│", "|"), Style: l.FG(theme.Border)}}
 	handle := styled.Line{{Text: l.Glyph("┃", "#"), Style: l.FG(theme.Primary)}}
-	out := make([]styled.Line, height)
+	out := make([]styled.Line, c.height)
 	for y := range out {
 		switch {
-		case length == 0 && a.sidebar() == 0:
+		case length == 0 && !border:
 			out[y] = styled.Plain(" ")
 		case y >= from && y < from+length:
 			out[y] = handle
@@ -98,27 +85,27 @@ func (a *App) barLines(height int) []styled.Line {
 }
 
 // dragBar goes to where the person holds the bar.
-func (a *App) dragBar(y int) tea.Cmd {
-	l, height := a.pane(), a.scrollTop
-	_, total := a.conv.extent(l, height)
+func (c *conversation) dragBar(y int) tea.Msg {
+	l, height := c.pen(), c.height
+	_, total := c.extent(l)
 	switch {
 	case total <= height || height < 2:
 		return nil
 	case y <= 0:
-		return a.scroll(-1 << 30)
+		return c.scroll(-1 << 30)
 	case y >= height-1:
-		a.conv.bottom.e = nil
+		c.follow()
 		return nil
 	}
 	bottom := height + y*(total-height)/(height-1)
-	for _, e := range a.conv.visible() {
+	for _, e := range c.visible() {
 		if n := e.height(l); bottom > n {
 			bottom -= n
 			continue
 		}
-		a.conv.bottom.e, a.conv.bottom.lines = e, max(1, min(bottom, len(l.draw(e))))
-		return a.scroll(0)
+		c.bottom.e, c.bottom.lines = e, max(1, min(bottom, len(l.draw(e))))
+		return c.scroll(0)
 	}
-	a.conv.bottom.e = nil
+	c.follow()
 	return nil
 }

@@ -86,12 +86,11 @@ func (a *App) openMessage(id string) tea.Cmd {
 func (a *App) toGoal() tea.Cmd {
 	switch {
 	case a.goal == "":
-	case a.conv.byID[a.goal] != nil:
-		a.conv.jump(a.goal, a.scrollTop, a.pane().draw)
+	case a.conv.has(a.goal):
+		a.conv.jump(a.goal)
 		a.goal = ""
 	case a.conv.more && !a.conv.loading:
-		a.conv.loading = true
-		return a.loadOlder()
+		return a.apply(a.conv.older())
 	case !a.conv.more:
 		a.goal = ""
 	}

@@ -229,8 +229,8 @@ func (a *App) childList(of lathe.SessionID) tea.Cmd {
 // the input of the fork then.
 func (a *App) forkOf(id lathe.SessionID, upTo lathe.MessageID) tea.Cmd {
 	f, draft := a.can.Fork, edit.Editor{}
-	if e := a.conv.byID[upTo]; e != nil {
-		draft.Set(e.text())
+	if text := a.conv.text(upTo); text != "" {
+		draft.Set(text)
 	}
 	return func() tea.Msg {
 		s, err := f.Fork(a.ctx, id, upTo)

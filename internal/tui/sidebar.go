@@ -49,17 +49,17 @@ func (a *App) sidebar() int {
 }
 
 // pane is the look of the conversation, beside which other things may stand.
-func (a *App) pane() pen {
-	l := pen{a.look}
+func (a *App) pane() look.Look {
+	l := a.look
 	l.Width -= a.sidebar() + a.barWidth()
 	return l
 }
 
 // widen changes how wide the conversation is; the person reads on where they did.
 func (a *App) widen(change func()) {
-	read := a.conv.reading(a.pane().draw)
+	read := a.conv.reading()
 	change()
-	a.conv.readOn(read, a.pane().draw)
+	a.conv.readOn(read)
 }
 
 // toggleSidebar shows the sidebar or hides it. Where there is no room beside the
@@ -144,7 +144,7 @@ func (a *App) beside(lines []styled.Line, height int) []styled.Line {
 	l := a.look
 	var bar, rows []styled.Line
 	if a.barWidth() > 0 {
-		bar = a.barLines(height)
+		bar = a.conv.barLines(a.sidebar() > 0)
 	}
 	border := styled.Span{Text: l.Glyph("│", "|") + " ", Style: l.FG(theme.Border)}
 	if bar != nil { // it is border enough
@@ -263,7 +263,7 @@ func (a *App) sideContext(l look.Look) section {
 		}
 	}
 	s.rows = append(s.rows, styled.Plain(text, l.FG(key)))
-	if hit, ok := a.cacheHit(); ok {
+	if hit, ok := a.conv.cacheHit(); ok {
 		s.rows = append(s.rows, styled.Plain(fmt.Sprintf("%d%% from the cache", hit), l.FG(theme.Muted)))
 	}
 	return section{head: s.head, rows: append(s.rows, styled.Plain(a.session.Cost.String()+" spent", l.FG(theme.Muted)))}
@@ -333,8 +333,8 @@ func (a *App) pressSide(x, y int) (tea.Cmd, bool) {
 	case x < wide || wide == a.look.Width:
 		return nil, false
 	case x == wide && a.barWidth() > 0:
-		a.mouse.pressed, a.mouse.bar = true, true
-		return a.dragBar(y), true
+		a.mouse.hold()
+		return a.apply(a.conv.dragBar(y)), true
 	}
 	return nil, true
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"lathe"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
@@ -96,40 +95,13 @@ func (a *App) figures(l look.Look) (out []segment) {
 	if a.session.Cost > 0 {
 		add(a.session.Cost.String(), theme.Muted, 70)
 	}
-	if hit, ok := a.cacheHit(); ok {
+	if hit, ok := a.conv.cacheHit(); ok {
 		add(fmt.Sprintf("cache %d%%", hit), theme.Muted, 50)
 	}
 	if !a.busy() {
-		if took := a.lastTook(); took != "" {
+		if took := a.conv.lastTook(); took != "" {
 			add(took, theme.Muted, 40)
 		}
 	}
 	return out
-}
-
-// cacheHit returns how much of the last prompt was read from the provider's
-// cache, in percent. Providers that tell nothing of one have none.
-func (a *App) cacheHit() (int64, bool) {
-	for _, e := range slices.Backward(a.conv.visible()) {
-		info, ok := e.m.Info.(*lathe.Assistant)
-		if !ok || info.Tokens.Prompt() == 0 {
-			continue
-		}
-		t := info.Tokens
-		return t.CacheRead * 100 / t.Prompt(), t.CacheRead+t.CacheWrite > 0
-	}
-	return 0, false
-}
-
-// lastTook is how long the last turn took.
-func (a *App) lastTook() string {
-	for _, e := range slices.Backward(a.conv.visible()) {
-		if info, ok := e.m.Info.(*lathe.Assistant); ok {
-			if info.Completed.IsZero() {
-				return ""
-			}
-			return look.Duration(info.Completed.Sub(e.asked()))
-		}
-	}
-	return ""
 }

@@ -8,7 +8,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"lathe"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 )
@@ -39,46 +38,6 @@ func (a *App) toggleTips() tea.Cmd {
 	return a.remember()
 }
 
-// toMessage scrolls to the next message, the one before, or for 0 to the
-// person's last one.
-func (a *App) toMessage(dir int) tea.Cmd {
-	list := a.conv.visible()
-	if dir == 0 {
-		for _, e := range slices.Backward(list) {
-			if _, ok := e.m.Info.(*lathe.User); ok && e.text() != "" {
-				a.conv.jump(e.m.ID, a.scrollTop, a.pane().draw)
-				return nil
-			}
-		}
-		return nil
-	}
-	i, shown := a.conv.index(list, a.pane().draw)
-	y := a.scrollTop - shown // the line on screen where the entry begins
-	var next *entry
-	for ; i >= 0; i-- {
-		if list[i].text() != "" {
-			if dir > 0 && y > 0 {
-				next = list[i]
-			} else if dir < 0 && y < 0 {
-				a.conv.jump(list[i].m.ID, a.scrollTop, a.pane().draw)
-				return nil
-			}
-		}
-		if i > 0 {
-			y -= len(a.pane().draw(list[i-1]))
-		}
-	}
-	switch {
-	case dir < 0:
-		return a.scroll(-a.scrollTop) // where older ones are read, if there are any
-	case next == nil:
-		a.conv.bottom.e = nil
-	default:
-		a.conv.jump(next.m.ID, a.scrollTop, a.pane().draw)
-	}
-	return nil
-}
-
 // readText shows a text in the person's own editor. What is changed there is not
 // taken back.
 func readText(editor []string, name string, data []byte) tea.Cmd {
@@ -102,4 +61,19 @@ func readText(editor []string, name string, data []byte) tea.Cmd {
 			return doneMsg{}
 		}}
 	}
+}
+
+func notInline(a *App) bool { return !a.opts.Inline }
+
+// barWidth returns how many columns the scroll bar takes.
+func (a *App) barWidth() int {
+	if !a.prefs.Scrollbar || a.opts.Inline || a.session.ID == "" {
+		return 0
+	}
+	return 1
+}
+
+func (a *App) toggleScrollbar() tea.Cmd {
+	a.widen(func() { a.prefs.Scrollbar = !a.prefs.Scrollbar })
+	return a.remember()
 }

@@ -87,7 +87,7 @@ func TestTimeOfAFoundTurn(t *testing.T) {
 	if got := d.app.conv.begun(d.now); !got.Equal(d.now.Add(-42 * time.Second)) {
 		t.Errorf("begun at %v", got)
 	}
-	if got := newConversation().begun(d.now); !got.Equal(d.now) {
+	if got := newConversation(nil).begun(d.now); !got.Equal(d.now) {
 		t.Errorf("an empty one begun at %v", got)
 	}
 }

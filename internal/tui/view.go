@@ -82,19 +82,20 @@ func (a *App) windowTitle() string {
 func (a *App) screen() ([]styled.Line, *tea.Cursor) {
 	l := a.look
 	bottom, x, y := a.bottom()
-	a.scrollTop = a.height - len(bottom)
+	a.conv.resize(a.height - len(bottom))
 	out := make([]styled.Line, 0, a.height)
-	if a.scrollTop > 0 {
-		out = append(out, a.beside(a.conversationLines(a.scrollTop), a.scrollTop)...)
+	top := a.conv.height
+	if top > 0 {
+		out = append(out, a.beside(a.conversationLines(top), top)...)
 	}
-	for len(out) < a.scrollTop {
+	for len(out) < top {
 		out = append(out, nil)
 	}
 	out = append(out, bottom...)
 	if x < 0 || y < 0 {
 		return out, nil
 	}
-	c := tea.NewCursor(min(x, l.Width-1), a.scrollTop+y)
+	c := tea.NewCursor(min(x, l.Width-1), top+y)
 	c.Blink = false
 	return out, c
 }
@@ -129,13 +130,13 @@ func (a *App) bottom() (bottom []styled.Line, x, y int) {
 
 func (a *App) conversationLines(height int) []styled.Line {
 	a.conv.queue(a.busy(), a.opts.Now())
-	lines, places := a.conv.screen(height, a.pane().draw)
+	lines, places := a.conv.screen()
 	defer func() { a.mouse.shown = places }()
-	a.highlight(lines, places)
-	if len(lines) == 0 && len(a.conv.entries) == 0 {
+	a.mouse.highlight(a.conv.pen(), lines, places)
+	if len(lines) == 0 && a.conv.empty() {
 		return a.welcome(height)
 	}
-	if a.conv.revert != "" && a.conv.bottom.e == nil {
+	if a.conv.undone() != "" && a.conv.following() {
 		lines = append(lines, nil, a.undoneNote())
 		over := max(0, len(lines)-height)
 		lines, places = lines[over:], places[min(over, len(places)):]
@@ -225,7 +226,7 @@ func (a *App) activity() styled.Line {
 	if a.toast.text != "" && a.toast.fits(l) {
 		return a.toast.line(l)
 	}
-	if a.conv.bottom.e != nil {
+	if !a.conv.following() {
 		return styled.Plain("earlier messages; "+a.keys.For("messages_last")+" for the newest", l.FG(theme.Info))
 	}
 	if !a.busy() {
@@ -257,16 +258,6 @@ func (a *App) activity() styled.Line {
 	line = append(line, styled.Span{Text: " · " + a.keys.For("session_interrupt") + " stops", Style: l.FG(theme.Muted)},
 		styled.Span{Text: a.doing(), Style: l.FG(theme.Accent)})
 	return line.Cut(l.Width-8, l.Method)
-}
-
-// contextUsed returns the tokens that fill the window, and its size.
-func (a *App) contextUsed() (used, window int64) {
-	for _, e := range slices.Backward(a.conv.visible()) {
-		if info, ok := e.m.Info.(*lathe.Assistant); ok && info.Tokens.Total() > 0 {
-			return info.Tokens.Total(), int64(a.modelInfo(info.Model).Context)
-		}
-	}
-	return 0, 0
 }
 
 // toast is something the screen has to tell for a while.
@@ -324,4 +315,13 @@ func (a *App) told(l look.Look) []styled.Line {
 		lines[i] = styled.Join(styled.Plain(" "), lines[i])
 	}
 	return lines
+}
+
+// contextUsed returns the tokens that fill the window, and its size.
+func (a *App) contextUsed() (used, window int64) {
+	used, model := a.conv.used()
+	if used == 0 {
+		return 0, 0
+	}
+	return used, int64(a.modelInfo(model).Context)
 }

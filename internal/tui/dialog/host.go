@@ -82,6 +82,8 @@ type (
 		Err  error
 		Then tea.Msg
 	}
+	// Copy copies a text, and tells that in words.
+	Copy struct{ Text, Said string }
 	// Scroll scrolls the conversation, if the keystroke is one that does.
 	Scroll struct{ Stroke string }
 	// Soon does something after a while. Screens that are driven by a test have no

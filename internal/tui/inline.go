@@ -1,0 +1,42 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"lathe/internal/tui/keys"
+	"lathe/internal/tui/paint"
+	"lathe/internal/tui/styled"
+)
+
+// flow returns the lines that are final since it was called last. They are shown
+// once, above the region that is drawn anew.
+func (a *App) flow() []styled.Line {
+	a.conv.queue(a.busy(), a.opts.Now())
+	out := a.flowed.take(a.conv, heading{a.session.ID, a.title(), a.keys.For(keys.Help) + " shows all keys"})
+	for i, line := range out {
+		out[i] = a.fitted(line)
+	}
+	return out
+}
+
+// region returns what is still open, and the input below it.
+func (a *App) region() paint.Region {
+	a.conv.queue(a.busy(), a.opts.Now())
+	bottom, x, y := a.bottom()
+	most := max(0, a.height-len(bottom)-1)
+	open := a.flowed.open(a.conv, most)
+	if a.conv.undone() != "" {
+		open = append(open, nil, a.undoneNote())
+		open = open[max(0, len(open)-most):]
+	}
+	a.conv.resize(len(open))
+	a.mouse.shown = nil
+	r := paint.Region{Title: a.windowTitle()}
+	for _, line := range append(open, bottom...) {
+		r.Lines = append(r.Lines, a.fitted(line.Cut(a.look.Width, a.look.Method)))
+	}
+	if x >= 0 && y >= 0 {
+		r.Cursor = tea.NewCursor(min(x, a.look.Width-1), len(open)+y)
+	}
+	return r
+}

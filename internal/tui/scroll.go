@@ -1,0 +1,75 @@
+package tui
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe"
+	"lathe/internal/tui/keys"
+)
+
+// act carries out an action that scrolls, and reports whether it is one.
+func (c *conversation) act(act keys.Action) (tea.Msg, bool) {
+	page := max(1, c.height-2)
+	switch act {
+	case keys.PageUp:
+		return c.scroll(-page), true
+	case keys.PageDown:
+		return c.scroll(page), true
+	case keys.HalfUp:
+		return c.scroll(-page / 2), true
+	case keys.HalfDown:
+		return c.scroll(page / 2), true
+	case keys.LineUp:
+		return c.scroll(-1), true
+	case keys.LineDown:
+		return c.scroll(1), true
+	case keys.First:
+		return c.scroll(-1 << 30), true
+	case keys.Last:
+		c.follow()
+		return nil, true
+	}
+	return nil, false
+}
+
+// toMessage scrolls to the next message, the one before, or for 0 to the
+// person's last one.
+func (c *conversation) toMessage(dir int) tea.Msg {
+	list, draw := c.visible(), c.pen().draw
+	if dir == 0 {
+		for _, e := range slices.Backward(list) {
+			if _, ok := e.m.Info.(*lathe.User); ok && e.text() != "" {
+				c.jump(e.m.ID)
+				return nil
+			}
+		}
+		return nil
+	}
+	i, shown := c.index(list, draw)
+	y := c.height - shown // the line on screen where the entry begins
+	var next *entry
+	for ; i >= 0; i-- {
+		if list[i].text() != "" {
+			if dir > 0 && y > 0 {
+				next = list[i]
+			} else if dir < 0 && y < 0 {
+				c.jump(list[i].m.ID)
+				return nil
+			}
+		}
+		if i > 0 {
+			y -= len(draw(list[i-1]))
+		}
+	}
+	switch {
+	case dir < 0:
+		return c.scroll(-c.height) // where older ones are read, if there are any
+	case next == nil:
+		c.follow()
+	default:
+		c.jump(next.m.ID)
+	}
+	return nil
+}

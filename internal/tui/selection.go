@@ -1,0 +1,263 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe"
+	"lathe/internal/tui/dialog"
+	"lathe/internal/tui/styled"
+)
+
+// selection is what the person does with the mouse in the conversation: they select
+// text by dragging, which copies it, and open things by a click.
+type selection struct {
+	files      bool    // a file can be opened by a click on its name
+	shown      []place // what the rows of the conversation show, as of the last drawing
+	pressed    bool
+	dragged    bool
+	bar        bool  // it is the scroll bar that is dragged
+	from, till point // of the selection
+}
+
+// point is a cell of the conversation that stays where it is when text moves.
+type point struct {
+	place
+	col int
+}
+
+// pointAt returns the cell at a place on screen.
+func (s *selection) pointAt(x, y int) (point, bool) {
+	if n := len(s.shown); n == 0 || y < 0 {
+		return point{}, false
+	} else if y >= n {
+		y = n - 1
+	}
+	return point{s.shown[y], max(x, 0)}, true
+}
+
+// What a click wants.
+type (
+	// OpenSession opens a session.
+	OpenSession struct{ ID lathe.SessionID }
+	// EditFile opens a file in the person's own editor.
+	EditFile struct{ Name string }
+)
+
+// press begins a selection.
+func (s *selection) press(x, y int) {
+	if p, ok := s.pointAt(x, y); ok {
+		s.pressed, s.from, s.till = true, p, p
+	}
+}
+
+// drop forgets what was selected.
+func (s *selection) drop() {
+	s.pressed, s.dragged = false, false
+	s.from, s.till = point{}, point{}
+}
+
+// hold begins to drag the scroll bar.
+func (s *selection) hold() { s.pressed, s.bar = true, true }
+
+// held reports whether the mouse is pressed in the conversation.
+func (s *selection) held() bool { return s.pressed }
+
+// drag extends the selection; at the edges the conversation scrolls.
+func (s *selection) drag(c *conversation, x, y int) tea.Msg {
+	if s.bar {
+		return c.dragBar(y)
+	}
+	p, ok := s.pointAt(x, min(y, c.height-1))
+	if !ok {
+		return nil
+	}
+	if p.col > s.from.col && p.place == s.from.place {
+		p.col++ // the cell under the pointer belongs to it
+	}
+	s.dragged = s.dragged || p != s.from
+	s.till = p
+	switch {
+	case y <= 0:
+		return c.scroll(-1)
+	case y >= c.height-1 && !c.following():
+		return c.scroll(1)
+	}
+	return nil
+}
+
+// release copies what was selected, or opens what was clicked.
+func (s *selection) release(c *conversation) tea.Msg {
+	s.pressed = false
+	if s.bar {
+		s.bar = false
+		return nil
+	}
+	if !s.dragged {
+		p := s.from
+		s.from, s.till = point{}, point{}
+		return s.openAt(c, p)
+	}
+	if text := s.selected(c); text != "" {
+		return dialog.Copy{Text: text, Said: "copied what you selected"}
+	}
+	return nil
+}
+
+// openAt opens what stands at a point: the session of a subagent, the file of a
+// tool in the person's editor, or else a card folds or unfolds.
+func (s *selection) openAt(conv *conversation, at point) tea.Msg {
+	p := at.e.at(at.line, len(conv.pen().draw(at.e)))
+	if p == nil {
+		return nil
+	}
+	switch b := p.part.Body.(type) {
+	case *lathe.ToolCall:
+		c := newCall(b)
+		if id, ok := c.meta["sessionId"].(string); ok && id != "" {
+			return OpenSession{lathe.SessionID(id)}
+		}
+		if file := s.fileAt(conv.pen(), c, p, at); file != "" {
+			return EditFile{file}
+		}
+	case *lathe.Reasoning:
+	default:
+		return nil
+	}
+	p.turned, p.fresh, at.e.fresh = !p.turned, pen{}, pen{}
+	return nil
+}
+
+// fileAt returns the file whose name was clicked in the head of a card.
+func (s *selection) fileAt(l pen, c call, p *piece, at point) string {
+	switch c.name {
+	case "read", "edit", "write", "multiedit":
+	default:
+		return ""
+	}
+	lines := l.draw(at.e)
+	if len(p.lines) == 0 || !sameLine(lines[at.line], p.lines[0]) || !s.files {
+		return ""
+	}
+	begin := styled.Width(cardMark, l.Method) + 2 + styled.Width(c.name, l.Method) + 1
+	if at.col < begin || at.col >= begin+styled.Width(styled.OneLine(c.headline()), l.Method) {
+		return ""
+	}
+	return c.arg("filePath", "path")
+}
+
+func sameLine(x, y styled.Line) bool { return len(x) > 0 && len(y) > 0 && &x[0] == &y[0] }
+
+// body returns the column where the text of a line begins, behind what is drawn
+// before it to tie it to something, and how it goes on from the line before.
+func (l pen) body(line styled.Line) (col int, cont styled.Cont) {
+	bars := l.Glyph("│┊▌", "|:")
+	at := 0
+	for i, s := range line {
+		if strings.Trim(s.Text, " "+bars) != "" {
+			if s.Cont != styled.Own {
+				col = at
+			}
+			return col, s.Cont
+		}
+		at += styled.Width(s.Text, l.Method)
+		if i == 0 && s.Cont == styled.Own || strings.ContainsAny(s.Text, bars) {
+			col = at
+		}
+	}
+	return col, styled.Own
+}
+
+// ends returns the selection in reading order.
+func (s *selection) ends() (from, till point, ok bool) {
+	from, till = s.from, s.till
+	if !s.dragged || from.e == nil || till.e == nil {
+		return from, till, false
+	}
+	if before(till, from) {
+		from, till = till, from
+	}
+	return from, till, true
+}
+
+func before(x, y point) bool {
+	if x.e != y.e {
+		for e := y.e.before; e != nil; e = e.before {
+			if e == x.e {
+				return true
+			}
+		}
+		return false
+	}
+	return x.line < y.line || x.line == y.line && x.col < y.col
+}
+
+// columns returns which cells of a line are selected.
+func columns(at place, from, till point, width int) (a, b int) {
+	b = width
+	if at == from.place {
+		a = from.col
+	}
+	if at == till.place {
+		b = till.col
+	}
+	return a, b
+}
+
+// highlight draws the selection over the lines on screen.
+func (s *selection) highlight(l pen, lines []styled.Line, places []place) {
+	from, till, ok := s.ends()
+	if !ok {
+		return
+	}
+	for i, at := range places {
+		p := point{at, 0}
+		if at != from.place && before(p, from) || at != till.place && before(till, p) {
+			continue
+		}
+		x, y := columns(at, from, till, l.Width)
+		begin, _ := l.body(lines[i])
+		x = max(x, begin)
+		lines[i], _ = lines[i].Between(x, y, l.Method, styled.Reverse)
+	}
+}
+
+// selected returns the text that is selected. Lines that were broken to fit are
+// whole in it.
+func (s *selection) selected(c *conversation) string {
+	from, till, ok := s.ends()
+	if !ok {
+		return ""
+	}
+	var out []string
+	list, l := c.visible(), c.pen()
+	first, last := slices.Index(list, from.e), slices.Index(list, till.e)
+	if first < 0 || last < first {
+		return ""
+	}
+	for _, e := range list[first : last+1] {
+		for i, line := range l.draw(e) {
+			p := point{place{e, i}, 0}
+			if p.place != from.place && before(p, from) || p.place != till.place && before(till, p) {
+				continue
+			}
+			x, y := columns(p.place, from, till, l.Width)
+			begin, cont := l.body(line)
+			_, text := line.Between(max(x, begin), y, l.Method, "")
+			if n := len(out) - 1; n >= 0 && cont != styled.Own { // it is the line before that goes on
+				if cont == styled.Blank {
+					out[n] = strings.TrimRight(out[n], " ") + " "
+				}
+				out[n] += text
+				continue
+			}
+			out = append(out, text)
+		}
+	}
+	for i := range out {
+		out[i] = strings.TrimRight(out[i], " ")
+	}
+	return strings.Trim(strings.Join(out, "\n"), "\n")
+}

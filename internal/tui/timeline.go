@@ -1,0 +1,84 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe"
+	"lathe/internal/tui/dialog"
+	"lathe/internal/tui/engine"
+	"lathe/internal/tui/styled"
+)
+
+// What can be done with a message.
+type (
+	// Undo goes back to before a message of the person's.
+	Undo struct{ Message lathe.MessageID }
+	// Fork copies the session up to a message of the person's, whose text stands in
+	// the input of the copy.
+	Fork struct{ Message lathe.MessageID }
+)
+
+// timeline lists the person's messages, newest last.
+func (c *conversation) timeline(can engine.Capabilities, zone *time.Location) tea.Msg {
+	l := dialog.List{Title: "timeline", Hint: "enter jump to it", Empty: "nothing was said yet"}
+	for _, e := range c.visible() {
+		if _, ok := e.m.Info.(*lathe.User); !ok || e.text() == "" {
+			continue
+		}
+		l.Items = append(l.Items, dialog.Item{ID: string(e.m.ID), Title: styled.OneLine(e.text()), Right: e.m.Created.In(zone).Format("15:04")})
+	}
+	if n := len(l.Items); n > 0 {
+		l.Items[n-1].Current = true
+	}
+	before := c.bottom
+	l.Move = func(it dialog.Item) tea.Msg {
+		c.jump(lathe.MessageID(it.ID))
+		return nil
+	}
+	l.Closed = func() tea.Msg {
+		c.bottom = before
+		return nil
+	}
+	l.Pick = func(it dialog.Item) tea.Msg {
+		c.jump(lathe.MessageID(it.ID))
+		return c.actions(lathe.MessageID(it.ID), can)
+	}
+	return dialog.Open{Sheet: dialog.NewList(l)}
+}
+
+// actions offers what can be done with a message.
+func (c *conversation) actions(id lathe.MessageID, can engine.Capabilities) tea.Msg {
+	e := c.byID[id]
+	if e == nil {
+		return nil
+	}
+	l := dialog.List{Title: "message", Hint: "enter do it · esc stay here"}
+	l.Items = []dialog.Item{{ID: "stay", Title: "stay here"}, {ID: "copy", Title: "copy its text"}}
+	answer := c.answerTo(e)
+	if answer != "" {
+		l.Items = append(l.Items, dialog.Item{ID: "answer", Title: "copy the answer to it"})
+	}
+	if can.Undo != nil {
+		l.Items = append(l.Items, dialog.Item{ID: "undo", Title: "undo to before it", Detail: "messages and changes of files"})
+	}
+	if can.Fork != nil {
+		l.Items = append(l.Items, dialog.Item{ID: "fork", Title: "fork the session before it"})
+	}
+	l.Pick = func(it dialog.Item) tea.Msg {
+		switch it.ID {
+		case "copy":
+			return dialog.Copy{Text: e.text(), Said: "copied the message"}
+		case "answer":
+			return dialog.Copy{Text: answer, Said: "copied the answer"}
+		case "undo":
+			c.follow()
+			return Undo{id}
+		case "fork":
+			return Fork{id}
+		}
+		return nil
+	}
+	return dialog.Open{Sheet: dialog.NewList(l)}
+}
