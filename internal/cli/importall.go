@@ -17,6 +17,7 @@ import (
 // read and what is stored now, by number and by hash.
 type importReport struct {
 	sessions, messages, parts, problems int
+	failed                              int // sessions that could not be stored
 	outcomes                            map[session.Imported]int
 	differ                              []lathe.SessionID
 	lines                               io.Writer // nil: sessions are not listed
@@ -54,8 +55,13 @@ func importAll(ctx context.Context, env *Env, a *app, dir string, o importOption
 		if r.Session.ID == "" {
 			continue
 		}
-		if err := rep.take(ctx, a, r); err != nil {
+		err := rep.take(ctx, a, r)
+		if code := lathe.CodeOf(err); ctx.Err() != nil || code == lathe.CodeFull || code == lathe.CodeReadOnly {
 			return err
+		}
+		if err != nil { // nothing of this one is stored; the others are
+			rep.failed++
+			fmt.Fprintf(env.Stderr, "lathe: left out: %s\n", clean(err.Error()))
 		}
 	}
 	return rep.print(env)
@@ -80,6 +86,9 @@ func (rep *importReport) print(env *Env) error {
 	}
 	fmt.Fprintf(env.Stdout, "stored: %d added, %d updated, %d the same as before, %d kept since they went on here\n",
 		rep.outcomes[session.ImportAdded], rep.outcomes[session.ImportUpdated], rep.outcomes[session.ImportSame], rep.outcomes[session.ImportKept])
+	if rep.failed > 0 {
+		return fmt.Errorf("%d sessions could not be stored; what is said above of each tells why", rep.failed)
+	}
 	if len(rep.differ) > 0 {
 		return fmt.Errorf("%d sessions differ from what was read, the first is %s", len(rep.differ), rep.differ[0])
 	}

@@ -15,6 +15,9 @@ import (
 	"lathe/internal/opencode/wire"
 )
 
+// maxRow bounds one message or part.
+const maxRow = 64 << 20
+
 // database is an open OpenCode database.
 type database struct {
 	ctx context.Context
@@ -44,9 +47,12 @@ func readDatabase(ctx context.Context, path, storage string, seen map[lathe.Sess
 	for _, sess := range all {
 		seen[sess.ID] = true
 		r, err := d.record(sess, storage)
-		if err != nil {
-			yield(nil, fmt.Errorf("read %s: session %s: %w", path, sess.ID, err))
+		if ctx.Err() != nil {
+			yield(nil, context.Cause(ctx))
 			return false
+		}
+		if err != nil { // a damaged page: the others can still be read
+			r = &Record{Problems: []string{fmt.Sprintf("session %s: %v", sess.ID, err)}}
 		}
 		if !yield(r, nil) {
 			return false
@@ -95,7 +101,7 @@ func (d database) sessions() (all []lathe.Session, broken []string, err error) {
 }
 
 func (d database) record(sess lathe.Session, storage string) (*Record, error) {
-	r := &Record{Session: sess}
+	r := gather(sess)
 	// What cannot be decoded is left out; what cannot be read is an error.
 	lenient := func(decode func([]byte) error) func([]byte) error {
 		return func(raw []byte) error {
@@ -107,9 +113,14 @@ func (d database) record(sess lathe.Session, storage string) (*Record, error) {
 	}
 	err := errors.Join(
 		d.rows(lenient(r.addMessage), `SELECT json_patch(iif(json_valid(data), data, '{}'), json_object('id', id, 'sessionID', session_id))
-			FROM message WHERE session_id = ?`, sess.ID),
+			FROM message WHERE session_id = ? AND length(data) <= ?`, sess.ID, maxRow),
 		d.rows(lenient(r.addPart), `SELECT json_patch(iif(json_valid(data), data, '{}'), json_object('id', id, 'sessionID', session_id, 'messageID', message_id))
-			FROM part WHERE session_id = ? ORDER BY message_id, id`, sess.ID),
+			FROM part WHERE session_id = ? AND length(data) <= ? ORDER BY message_id, id`, sess.ID, maxRow),
+		d.rows(func(raw []byte) error {
+			r.problem("session %s: %s is larger than %d bytes", sess.ID, raw, maxRow)
+			return nil
+		}, `SELECT id FROM message WHERE session_id = ?1 AND length(data) > ?2
+			UNION ALL SELECT id FROM part WHERE session_id = ?1 AND length(data) > ?2 LIMIT 100`, sess.ID, maxRow),
 		d.rows(lenient(r.addTodo), `SELECT json_object('content', content, 'status', status, 'priority', priority) FROM todo WHERE session_id = ? ORDER BY position`, sess.ID),
 		d.rows(lenient(func(raw []byte) (err error) {
 			r.Project, err = decodeProject(raw)
@@ -119,7 +130,7 @@ func (d database) record(sess lathe.Session, storage string) (*Record, error) {
 	)
 	r.readDiffs(storage)
 	r.finish()
-	return r, err
+	return &r.Record, err
 }
 
 func (r *Record) addTodo(raw []byte) error {

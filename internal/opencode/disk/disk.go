@@ -43,6 +43,17 @@ type Record struct {
 	Problems []string
 }
 
+// gathering is a record that its pieces are added to.
+type gathering struct {
+	Record
+	at    map[lathe.MessageID]int // where in Messages each stands
+	parts map[lathe.PartID]bool
+}
+
+func gather(sess lathe.Session) *gathering {
+	return &gathering{Record{Session: sess}, map[lathe.MessageID]int{}, map[lathe.PartID]bool{}}
+}
+
 // Parts counts the parts of all messages.
 func (r *Record) Parts() (n int) {
 	for _, m := range r.Messages {
@@ -127,6 +138,7 @@ func readFiles(ctx context.Context, storage string, seen map[lathe.SessionID]boo
 			continue
 		}
 		if !seen[sess.ID] {
+			seen[sess.ID] = true
 			all = append(all, found{path, sess})
 		}
 	}
@@ -161,11 +173,15 @@ func escape(path string) string {
 }
 
 func fileRecord(storage string, sess lathe.Session) *Record {
-	r := &Record{Session: sess}
-	r.file(filepath.Join(storage, "project", sess.ProjectID+".json"), func(raw []byte) (err error) {
-		r.Project, err = decodeProject(raw)
-		return err
-	})
+	r := gather(sess)
+	if name := sess.ProjectID + ".json"; filepath.Base(name) != name || !filepath.IsLocal(name) {
+		r.problem("session %s: project %q is no name of a file", sess.ID, sess.ProjectID)
+	} else {
+		r.file(filepath.Join(storage, "project", name), func(raw []byte) (err error) {
+			r.Project, err = decodeProject(raw)
+			return err
+		})
+	}
 	r.file(filepath.Join(storage, "todo", string(sess.ID)+".json"), func(raw []byte) (err error) {
 		r.Todos, err = wire.DecodeTodos(raw)
 		return err
@@ -176,7 +192,7 @@ func fileRecord(storage string, sess lathe.Session) *Record {
 		r.each(filepath.Join(storage, "part", string(m.ID)), r.addPart)
 	}
 	r.finish()
-	return r
+	return &r.Record
 }
 
 func (r *Record) readDiffs(storage string) {
@@ -213,25 +229,33 @@ func (r *Record) each(dir string, decode func([]byte) error) {
 	}
 }
 
-func (r *Record) addMessage(raw []byte) error {
+func (r *gathering) addMessage(raw []byte) error {
 	m, err := wire.DecodeInfo(raw)
 	if err != nil {
 		return err
 	}
+	if _, twice := r.at[m.ID]; twice {
+		return fmt.Errorf("message %s is there twice", m.ID)
+	}
+	r.at[m.ID] = len(r.Messages)
 	m.SessionID = r.Session.ID
 	r.Messages = append(r.Messages, m)
 	return nil
 }
 
-func (r *Record) addPart(raw []byte) error {
+func (r *gathering) addPart(raw []byte) error {
 	p, err := wire.DecodePart(raw)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(r.Messages, func(m lathe.Message) bool { return m.ID == p.MessageID })
-	if i < 0 {
+	i, ok := r.at[p.MessageID]
+	switch {
+	case !ok:
 		return fmt.Errorf("part %s belongs to message %s, which is not there", p.ID, p.MessageID)
+	case r.parts[p.ID]:
+		return fmt.Errorf("part %s is there twice", p.ID)
 	}
+	r.parts[p.ID] = true
 	p.SessionID = r.Session.ID
 	r.Messages[i].Parts = append(r.Messages[i].Parts, p)
 	return nil
