@@ -9,6 +9,10 @@ import (
 	"time"
 )
 
+// tellEach is how many violations of a kind are told; more are counted, so that one
+// kind does not keep the others from being seen.
+const tellEach = 20
+
 // report counts what was done and tells of violations.
 type report struct {
 	out   io.Writer
@@ -38,6 +42,9 @@ func (r *report) violation(kind, where, format string, args ...any) {
 	}
 	r.violations++
 	r.kinds[kind]++
+	if r.kinds[kind] > tellEach {
+		return
+	}
 	text := fmt.Sprintf(format, args...)
 	fmt.Fprintf(r.out, "VIOLATION %s (%s): %.600s\n", kind, where, text)
 }
