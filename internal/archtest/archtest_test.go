@@ -41,7 +41,6 @@ var floor = map[string]int{
 	"lathe/internal/search":          10,
 	"lathe/internal/diff":            10,
 	"lathe/internal/tokens":          10,
-	"lathe/internal/ws":              10,
 	"lathe/internal/terminal":        10,
 	"lathe/internal/mdns":            10,
 	"lathe/internal/telemetry":       20,

@@ -2,15 +2,20 @@ package server
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
+	"fmt"
+	"net/http"
 	"path/filepath"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"github.com/coder/websocket"
 
 	"lathe"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/terminal"
-	"lathe/internal/ws"
 )
 
 // terminals answers what is about terminals of clients.
@@ -136,34 +141,71 @@ func (c terminals) connect() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := ws.Check(c.r); err != nil {
-		return nil, badPayload("%v", err)
+	if !upgrades(c.r) {
+		return nil, badPayload("the request is not a WebSocket upgrade")
 	}
-	c.w.status = 101
-	conn, err := ws.Accept(c.w, c.r, ptyMessage)
+	conn, err := websocket.Accept(c.w, c.r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // of the origin; see guard
 	if err != nil {
-		c.w.status = 0
-		return nil, err
+		return nil, fmt.Errorf("take the connection over: %w", err)
 	}
+	conn.SetReadLimit(ptyMessage)
 	ctx, cancel := context.WithCancel(c.ctx())
 	defer cancel()
-	defer context.AfterFunc(ctx, func() { _ = conn.Close(ws.Leaving, "") })()
+	reading, giveUp := context.WithCancel(context.Background())
+	defer giveUp()
 	c.s.wg.Go(func() {
 		defer cancel()
-		typed(conn, t)
+		typed(reading, conn, t)
 	})
 	r := t.Attach()
 	defer r.Close()
 	shown(ctx, conn, r)
-	_ = conn.Close(ws.Normal, "")
+	code := websocket.StatusNormalClosure
+	if c.s.ctx.Err() != nil {
+		code = websocket.StatusGoingAway
+	}
+	defer time.AfterFunc(ptyParting, giveUp).Stop()
+	_ = conn.Close(code, "")
 	return done{}, nil
 }
 
-// typed passes on what the client types, until it leaves.
-func typed(conn *ws.Conn, t *terminal.Terminal) {
+const (
+	// ptyParting is how long a client may take to say goodbye.
+	ptyParting = 500 * time.Millisecond
+	// ptyWrite is how long it may take to read a frame.
+	ptyWrite = 10 * time.Second
+)
+
+// upgrades reports whether a request asks for a WebSocket properly.
+func upgrades(r *http.Request) bool {
+	key, err := base64.StdEncoding.DecodeString(r.Header.Get("Sec-Websocket-Key"))
+	return r.ProtoAtLeast(1, 1) && r.Method == http.MethodGet && err == nil && len(key) == 16 &&
+		r.Header.Get("Sec-Websocket-Version") == "13" && hasToken(r.Header, "Connection", "upgrade") && hasToken(r.Header, "Upgrade", "websocket")
+}
+
+func hasToken(h http.Header, name, token string) bool {
+	for _, v := range h.Values(name) {
+		for t := range strings.SplitSeq(v, ",") {
+			if strings.EqualFold(strings.TrimSpace(t), token) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// typed passes on what the client types, until it leaves or breaks the rules.
+func typed(ctx context.Context, conn *websocket.Conn, t *terminal.Terminal) {
 	for {
-		_, msg, err := conn.Read()
-		if err != nil || t.Write(msg) != nil {
+		kind, msg, err := conn.Read(ctx)
+		if err != nil {
+			return
+		}
+		if kind == websocket.MessageText && !utf8.Valid(msg) {
+			_ = conn.Close(websocket.StatusInvalidFramePayloadData, "text that is not UTF-8")
+			return
+		}
+		if t.Write(msg) != nil {
 			return
 		}
 	}
@@ -171,7 +213,7 @@ func typed(conn *ws.Conn, t *terminal.Terminal) {
 
 // shown sends output, until the program ends or the client is gone. A character
 // that is cut waits for its rest.
-func shown(ctx context.Context, conn *ws.Conn, r *terminal.Reader) {
+func shown(ctx context.Context, conn *websocket.Conn, r *terminal.Reader) {
 	var rest []byte
 	for {
 		data, ok := r.Next(ctx.Done())
@@ -184,10 +226,17 @@ func shown(ctx context.Context, conn *ws.Conn, r *terminal.Reader) {
 		if n == 0 {
 			continue
 		}
-		if err := conn.Write(ws.Text, []byte(strings.ToValidUTF8(string(data[:n]), "\uFFFD"))); err != nil {
+		if err := send(ctx, conn, strings.ToValidUTF8(string(data[:n]), "\uFFFD")); err != nil {
 			return
 		}
 	}
+}
+
+// send writes a frame. A client that does not read it in time loses the connection.
+func send(ctx context.Context, conn *websocket.Conn, text string) error {
+	ctx, cancel := context.WithTimeout(ctx, ptyWrite)
+	defer cancel()
+	return conn.Write(ctx, websocket.MessageText, []byte(text))
 }
 
 // whole returns the length of data without a character cut at its end.

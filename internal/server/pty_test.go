@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/coder/websocket"
 )
 
 // masked returns a short text frame of a client.
@@ -52,5 +54,60 @@ func TestTerminalOverWebSocket(t *testing.T) {
 	}
 	if res := r.do("GET", "/pty/pty_none/connect", ""); res.status != 404 {
 		t.Errorf("unknown terminal: %d", res.status)
+	}
+}
+
+// A client that breaks the rules of WebSockets, or says too much at once, is told
+// so with the code for it; what it typed before counts.
+func TestTerminalClosesBadClients(t *testing.T) {
+	r := newRig(t)
+	for name, tt := range map[string]struct {
+		kind websocket.MessageType
+		data []byte
+		want websocket.StatusCode
+	}{
+		"too large":   {websocket.MessageBinary, make([]byte, ptyMessage+1), websocket.StatusMessageTooBig},
+		"not text":    {websocket.MessageText, []byte("\xff\xfe"), websocket.StatusInvalidFramePayloadData},
+		"the program": {websocket.MessageBinary, []byte("exit\n"), websocket.StatusNormalClosure},
+	} {
+		t.Run(name, func(t *testing.T) {
+			id := r.ok("POST", "/pty", `{"command":"/bin/sh"}`).(map[string]any)["id"].(string)
+			conn, _, err := websocket.Dial(t.Context(), r.url+"/pty/"+id+"/connect", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.CloseNow()
+			if err := conn.Write(t.Context(), tt.kind, tt.data); err != nil {
+				t.Fatal(err)
+			}
+			for err == nil {
+				_, _, err = conn.Read(t.Context())
+			}
+			if got := websocket.CloseStatus(err); got != tt.want {
+				t.Errorf("closed with %v (%v), want %v", got, err, tt.want)
+			}
+		})
+	}
+}
+
+// Closing the server says that it leaves to those who have a terminal open.
+func TestTerminalWhenTheServerLeaves(t *testing.T) {
+	r := newRig(t)
+	id := r.ok("POST", "/pty", `{"command":"/bin/sh"}`).(map[string]any)["id"].(string)
+	conn, _, err := websocket.Dial(t.Context(), r.url+"/pty/"+id+"/connect", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.CloseNow()
+	closed := make(chan error, 1)
+	go func() { closed <- r.srv.Close() }()
+	for err == nil {
+		_, _, err = conn.Read(t.Context())
+	}
+	if got := websocket.CloseStatus(err); got != websocket.StatusGoingAway {
+		t.Errorf("closed with %v (%v), want 1001", got, err)
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
 	}
 }
