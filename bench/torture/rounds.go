@@ -186,7 +186,13 @@ func (u *user) race(ctx context.Context) {
 			}
 		}
 	}
-	send := func(p plan) func() { return func() { u.later(ctx, p) } }
+	send := func(p plan) func() {
+		return func() {
+			if u.later(ctx, p) {
+				u.notIdle(ctx, p.Tag)
+			}
+		}
+	}
 	quick := func() func() { return send(u.newPlan(u.random.IntN(2))) }
 	kinds := [][]func(){
 		{send(slow), post("abort"), quick()},
@@ -222,6 +228,16 @@ func (u *user) race(ctx context.Context) {
 	if status, _ := u.ask(limit, u.newPlan(0)); status != 200 {
 		u.r.wrong("stuck", "a prompt after the race answers %d", status)
 	}
+}
+
+// notIdle looks whether a session is said to be idle while a prompt that was just
+// acknowledged waits for its answer.
+func (u *user) notIdle(ctx context.Context, tag int) {
+	status, body := u.do(ctx, "GET", "/session/status", nil)
+	if status != 200 || strings.Contains(string(body), u.session) || !slices.Contains(u.unanswered(ctx), tag) {
+		return
+	}
+	u.r.wrong("status", "session %s is said to be idle and prompt %d, acknowledged before, is not answered", u.session, tag)
 }
 
 // idle waits until nothing runs in the session.
