@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 	"lathe/internal/llm/anthropic"
 )
 
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) {
 // floor is an agent without anything: it asks the model, runs the commands that
 // it calls for, and prints what it says.
 func floor(ctx context.Context, url string) error {
-	model := anthropic.New(llm.Endpoint{BaseURL: url + "/v1", Key: "k"})
+	model := anthropic.New(adapter.Endpoint{BaseURL: url + "/v1", Key: "k"})
 	req := &llm.Request{
 		Model: "m", System: []string{"You are an agent."}, MaxTokens: 8192,
 		Tools:    []llm.Tool{{Name: "bash", Description: "Run a command", Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string"}}}`)}},

@@ -45,6 +45,7 @@ var floor = map[string]int{
 	"lathe/internal/mdns":            10,
 	"lathe/internal/telemetry":       20,
 
+	"lathe/internal/llm/adapter":    12,
 	"lathe/internal/llm/anthropic":  20,
 	"lathe/internal/llm/openai":     20,
 	"lathe/internal/llm/openaichat": 20,

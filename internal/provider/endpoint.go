@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 	"lathe/internal/llm/anthropic"
 	"lathe/internal/llm/google"
 	"lathe/internal/llm/openai"
@@ -188,8 +189,8 @@ func fillAddress(url string, getenv func(string) string) (filled, missing string
 	return filled, missing
 }
 
-// adapter returns the model's adapter.
-func adapter(p Protocol, e llm.Endpoint) llm.Model {
+// speak returns the model of a protocol at an endpoint.
+func speak(p Protocol, e adapter.Endpoint) llm.Model {
 	switch p {
 	case ProtocolAnthropic:
 		return anthropic.New(e)

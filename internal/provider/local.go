@@ -15,7 +15,7 @@ import (
 
 	"lathe"
 	"lathe/internal/catalog"
-	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 )
 
 // LocalServer is a model server on this machine that speaks Chat Completions.
@@ -166,7 +166,7 @@ func (r *Registry) localModel(ref lathe.ModelRef) (*Model, bool) {
 			}
 		}
 	}
-	m.LLM = adapter(m.Protocol, llm.Endpoint{BaseURL: s.URL, Client: r.o.HTTP})
+	m.LLM = speak(m.Protocol, adapter.Endpoint{BaseURL: s.URL, Client: r.o.HTTP})
 	return m, true
 }
 

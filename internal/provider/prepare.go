@@ -8,6 +8,7 @@ import (
 
 	"lathe"
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 )
 
 // DefaultOutputMax bounds the output of one step unless the model's own limit
@@ -171,7 +172,7 @@ func (m *Model) maxTokens(opts map[string]any) int {
 	if m.Protocol != ProtocolAnthropic || thinking["type"] != "enabled" {
 		return limit
 	}
-	budget, _ := llm.Number(thinking["budgetTokens"])
+	budget, _ := adapter.Number(thinking["budgetTokens"])
 	if budget > 0 && budget+limit > m.Limit.Output {
 		return max(1, m.Limit.Output-budget)
 	}

@@ -17,6 +17,7 @@ import (
 	"lathe/internal/catalog"
 	"lathe/internal/config"
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 	"lathe/internal/typo"
 )
 
@@ -332,20 +333,20 @@ func (r *Registry) connect(e *entry, m *Model) (*Model, error) {
 	if missing != "" {
 		return nil, keyError(e.info.ID, "set "+missing+" in the environment", "the provider's address needs %s", missing)
 	}
-	endpoint := llm.Endpoint{BaseURL: url, Key: e.key.Reveal(), Client: r.o.HTTP, Header: map[string]string{}, Reached: &e.reached}
+	endpoint := adapter.Endpoint{BaseURL: url, Key: e.key.Reveal(), Client: r.o.HTTP, Header: map[string]string{}, Reached: &e.reached}
 	maps.Copy(endpoint.Header, providerHeaders[e.info.ID])
 	if e.info.ID == "azure" && m.Protocol == ProtocolOpenAI {
 		endpoint.Header["api-key"], endpoint.Key = endpoint.Key, ""
 	}
 	if c := e.conf; c != nil {
 		maps.Copy(endpoint.Header, c.Options.Headers)
-		endpoint.Timeouts = llm.Timeouts{
+		endpoint.Timeouts = adapter.Timeouts{
 			Header: duration(c.Options.HeaderTimeout), Idle: duration(c.Options.ChunkTimeout), Total: duration(c.Options.Timeout),
 		}
 	}
 	usable := *m
 	usable.URL = url
-	usable.LLM = adapter(m.Protocol, endpoint)
+	usable.LLM = speak(m.Protocol, endpoint)
 	return &usable, nil
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"lathe/internal/jsonc"
-	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 )
 
 // What the arguments of a tool look like at their root is where providers are
@@ -22,7 +22,7 @@ const maxProperty = 64
 // plainRoot reports whether a schema is an object whose root every provider takes.
 // It reads the schema without building anything, since nearly all are.
 func plainRoot(raw json.RawMessage) bool {
-	s := llm.NewScan(raw)
+	s := adapter.NewScan(raw)
 	object := false
 	for s.Open('{'); s.More('}'); {
 		switch key := string(s.Key()); {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 	"lathe/internal/llm/anthropic"
 	"lathe/internal/llm/google"
 	"lathe/internal/llm/llmtest"
@@ -32,8 +33,8 @@ func (c *captured) RoundTrip(r *http.Request) (*http.Response, error) {
 func bodyOf(t *testing.T, protocol provider.Protocol, req *llm.Request) []byte {
 	t.Helper()
 	into := &captured{}
-	e := llm.Endpoint{BaseURL: "http://x/v1", Client: &http.Client{Transport: into}}
-	m := map[provider.Protocol]func(llm.Endpoint) llm.Model{provider.ProtocolAnthropic: anthropic.New, provider.ProtocolOpenAI: openai.New,
+	e := adapter.Endpoint{BaseURL: "http://x/v1", Client: &http.Client{Transport: into}}
+	m := map[provider.Protocol]func(adapter.Endpoint) llm.Model{provider.ProtocolAnthropic: anthropic.New, provider.ProtocolOpenAI: openai.New,
 		provider.ProtocolOpenAIChat: openaichat.New, provider.ProtocolGoogle: google.New}[protocol](e)
 	for range m.Stream(t.Context(), req) {
 	}

@@ -13,6 +13,7 @@ import (
 
 	"lathe"
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 	"lathe/internal/llm/openaichat"
 	"lathe/internal/session"
 )
@@ -77,7 +78,7 @@ func TestRunawayProvider(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var peak uint64
 			p := newPlay(t, nil, func(*llm.Request) say { return say{text: "fine"} })
-			p.model = runawayModel{openaichat.New(llm.Endpoint{BaseURL: "http://x/v1", Client: &http.Client{Transport: runaway{tt.head, tt.again}}}), &peak}
+			p.model = runawayModel{openaichat.New(adapter.Endpoint{BaseURL: "http://x/v1", Client: &http.Client{Transport: runaway{tt.head, tt.again}}}), &peak}
 			p.open()
 			runtime.GC()
 			before := heapNow()

@@ -14,6 +14,7 @@ import (
 
 	"lathe"
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 	"lathe/internal/llm/anthropic"
 	"lathe/internal/llm/llmtest"
 	"lathe/internal/llm/openaichat"
@@ -199,9 +200,9 @@ type rig struct {
 
 func (r *rig) Agent(string) (turn.Agent, error) { return r.agent, nil }
 func (r *rig) Model(ref lathe.ModelRef) (*provider.Model, error) {
-	m := &provider.Model{Ref: ref, APIID: "m", LLM: openaichat.New(llm.Endpoint{BaseURL: r.server.URL + "/v1"})}
+	m := &provider.Model{Ref: ref, APIID: "m", LLM: openaichat.New(adapter.Endpoint{BaseURL: r.server.URL + "/v1"})}
 	if r.anthropic {
-		m.LLM = anthropic.New(llm.Endpoint{BaseURL: r.server.URL + "/v1"})
+		m.LLM = anthropic.New(adapter.Endpoint{BaseURL: r.server.URL + "/v1"})
 	}
 	m.Caps.ToolCall = true
 	return m, nil

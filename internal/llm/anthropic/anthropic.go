@@ -11,6 +11,7 @@ import (
 	"iter"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 )
 
 const (
@@ -24,14 +25,14 @@ const (
 
 // Model is a Messages endpoint. It is safe for concurrent use.
 type Model struct {
-	transport *llm.Transport
+	transport *adapter.Transport
 	url       string
 	key       string
 }
 
 // New returns the model behind an endpoint.
-func New(e llm.Endpoint) llm.Model {
-	return &Model{transport: llm.NewTransport(e), url: llm.JoinURL(e.BaseURL, publicURL, "/messages"), key: e.Key}
+func New(e adapter.Endpoint) llm.Model {
+	return &Model{transport: adapter.NewTransport(e), url: adapter.JoinURL(e.BaseURL, publicURL, "/messages"), key: e.Key}
 }
 
 // Stream implements [llm.Model].
@@ -42,7 +43,7 @@ func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Even
 			yield(nil, err)
 			return
 		}
-		m.transport.Stream(ctx, llm.Call{Request: req, URL: m.url, Header: m.header(req), Body: body, Decoder: &decoder{}})(yield)
+		m.transport.Stream(ctx, adapter.Call{Request: req, URL: m.url, Header: m.header(req), Body: body, Decoder: &decoder{}})(yield)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 	"lathe/internal/llm/anthropic"
 	"lathe/internal/llm/llmtest"
 )
@@ -101,9 +102,9 @@ func TestRequest(t *testing.T) {
 		},
 	}
 	srv := llmtest.New(t, nil, llmtest.Lenient())
-	client := llm.NewClient()
+	client := adapter.NewClient()
 	defer client.CloseIdleConnections()
-	for range anthropic.New(llm.Endpoint{BaseURL: srv.URL, Key: "k-secret", Client: client}).Stream(t.Context(), req) {
+	for range anthropic.New(adapter.Endpoint{BaseURL: srv.URL, Key: "k-secret", Client: client}).Stream(t.Context(), req) {
 	}
 	got := srv.Requests()[0]
 	want := `{"model":"claude-x","stream":true,"max_tokens":48000,"metadata":{"user_id":"u"},"output_config":{"effort":"high"},"thinking":{"budget_tokens":16000,"type":"enabled"},"unknown":1,` +

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 )
 
 // defaultMaxTokens is sent when the request has no limit: the protocol demands
@@ -11,8 +12,8 @@ import (
 const defaultMaxTokens = 4096
 
 func encode(req *llm.Request) ([]byte, error) {
-	w := &llm.Writer{}
-	w.Grow(req.Size())
+	w := &adapter.Writer{}
+	w.Grow(adapter.Size(req))
 	w.Open('{')
 	w.Str("model", req.Model)
 	w.Bool("stream", true)
@@ -29,8 +30,8 @@ func encode(req *llm.Request) ([]byte, error) {
 // dropped are options that only steer this adapter or mean nothing to it.
 var dropped = []string{"toolStreaming", "sendReasoning", "cacheControl", "structuredOutputMode"}
 
-func writeParams(w *llm.Writer, req *llm.Request) error {
-	o := req.TakeOptions()
+func writeParams(w *adapter.Writer, req *llm.Request) error {
+	o := adapter.TakeOptions(req)
 	for _, name := range dropped {
 		o.Take(name)
 	}
@@ -41,7 +42,7 @@ func writeParams(w *llm.Writer, req *llm.Request) error {
 	thinking, budget := takeThinking(o)
 	for _, name := range []string{"metadata", "container", "contextManagement", "mcpServers"} {
 		if v, ok := o.Take(name); ok {
-			o[snakeNames[name]] = llm.SnakeKeys(v)
+			o[snakeNames[name]] = adapter.SnakeKeys(v)
 		}
 	}
 	o.Rename(map[string]string{"serviceTier": "service_tier", "stopSequences": "stop_sequences"})
@@ -73,20 +74,20 @@ var snakeNames = map[string]string{
 
 // takeThinking puts the thinking option into the protocol's form and returns
 // whether the model thinks and how many tokens that adds to the output limit.
-func takeThinking(o llm.Options) (thinking bool, budget int) {
+func takeThinking(o adapter.Options) (thinking bool, budget int) {
 	v, ok := o["thinking"].(map[string]any)
 	if !ok {
 		return false, 0
 	}
-	v, _ = llm.SnakeKeys(v).(map[string]any)
+	v, _ = adapter.SnakeKeys(v).(map[string]any)
 	o["thinking"] = v
 	if v["type"] == "enabled" {
-		budget, _ = llm.Number(v["budget_tokens"])
+		budget, _ = adapter.Number(v["budget_tokens"])
 	}
 	return v["type"] != "disabled", max(0, budget)
 }
 
-func writeSampling(w *llm.Writer, req *llm.Request) error {
+func writeSampling(w *adapter.Writer, req *llm.Request) error {
 	if req.Temperature != nil {
 		if err := w.Any("temperature", *req.Temperature); err != nil {
 			return err
@@ -105,7 +106,7 @@ func writeSampling(w *llm.Writer, req *llm.Request) error {
 
 // writeChoice leaves the choice out when there is nothing to choose from.
 // Thinking does not go with a forced call.
-func writeChoice(w *llm.Writer, req *llm.Request, thinking, serial bool) {
+func writeChoice(w *adapter.Writer, req *llm.Request, thinking, serial bool) {
 	choice := req.Choice
 	if len(req.Tools) == 0 || choice == "" && !serial {
 		return
@@ -125,7 +126,7 @@ func writeChoice(w *llm.Writer, req *llm.Request, thinking, serial bool) {
 	w.Close('}')
 }
 
-func writeTools(w *llm.Writer, tools []llm.Tool) {
+func writeTools(w *adapter.Writer, tools []llm.Tool) {
 	if len(tools) == 0 {
 		return
 	}
@@ -134,7 +135,7 @@ func writeTools(w *llm.Writer, tools []llm.Tool) {
 		w.Open('{')
 		w.Str("name", t.Name)
 		w.Str("description", t.Description)
-		w.Raw("input_schema", llm.Schema(t.Schema))
+		w.Raw("input_schema", adapter.Schema(t.Schema))
 		w.Close('}')
 	}
 	w.Close(']')
@@ -147,7 +148,7 @@ const (
 	markedMessages = 2
 )
 
-func writeSystem(w *llm.Writer, req *llm.Request) {
+func writeSystem(w *adapter.Writer, req *llm.Request) {
 	open := false
 	n := 0
 	for _, text := range req.System {
@@ -168,14 +169,14 @@ func writeSystem(w *llm.Writer, req *llm.Request) {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-func writeText(w *llm.Writer, text string, mark bool) {
+func writeText(w *adapter.Writer, text string, mark bool) {
 	w.Open('{')
 	w.Str("type", "text")
 	w.Str("text", text)
 	closeBlock(w, mark)
 }
 
-func closeBlock(w *llm.Writer, mark bool) {
+func closeBlock(w *adapter.Writer, mark bool) {
 	if mark {
 		w.OpenKey("cache_control", '{')
 		w.Str("type", "ephemeral")
@@ -195,7 +196,7 @@ type message struct {
 func merge(req *llm.Request) []message {
 	var out []message
 	for _, m := range req.Messages {
-		if llm.OnlyReasoning(m) { // a message may not end in reasoning
+		if adapter.OnlyReasoning(m) { // a message may not end in reasoning
 			continue
 		}
 		role := m.Role
@@ -223,7 +224,7 @@ func sendable(req *llm.Request, c llm.Content) bool {
 		return !blank(c.Text)
 	case llm.Reasoning:
 		var m meta
-		return req.OwnMeta(name, c.Origin, c.Meta, &m) && (m.Signature != "" || m.Redacted != "")
+		return adapter.OwnMeta(req, name, c.Origin, c.Meta, &m) && (m.Signature != "" || m.Redacted != "")
 	}
 	return true
 }
@@ -239,8 +240,8 @@ func trimPrefill(out []message) {
 	}
 }
 
-func writeMessages(w *llm.Writer, req *llm.Request) {
-	ids := llm.NewCallIDs(llm.SafeID)
+func writeMessages(w *adapter.Writer, req *llm.Request) {
+	ids := adapter.NewCallIDs(adapter.SafeID)
 	messages := merge(req)
 	w.OpenKey("messages", '[')
 	for i, m := range messages {
@@ -270,7 +271,7 @@ func markable(content []llm.Content) int {
 	return -1
 }
 
-func writeContent(w *llm.Writer, req *llm.Request, ids *llm.CallIDs, c llm.Content, mark bool) {
+func writeContent(w *adapter.Writer, req *llm.Request, ids *adapter.CallIDs, c llm.Content, mark bool) {
 	switch c := c.(type) {
 	case llm.Text:
 		writeText(w, c.Text, mark)
@@ -283,16 +284,16 @@ func writeContent(w *llm.Writer, req *llm.Request, ids *llm.CallIDs, c llm.Conte
 		w.Str("type", "tool_use")
 		w.Str("id", ids.Call(c.ID))
 		w.Str("name", c.Name)
-		w.Raw("input", llm.Object(c.Input))
+		w.Raw("input", adapter.Object(c.Input))
 		closeBlock(w, mark)
 	case llm.ToolResult:
 		writeResult(w, ids.Result(c.ID), c, mark)
 	}
 }
 
-func writeReasoning(w *llm.Writer, req *llm.Request, c llm.Reasoning) {
+func writeReasoning(w *adapter.Writer, req *llm.Request, c llm.Reasoning) {
 	var m meta
-	req.OwnMeta(name, c.Origin, c.Meta, &m)
+	adapter.OwnMeta(req, name, c.Origin, c.Meta, &m)
 	w.Open('{')
 	if m.Redacted != "" {
 		w.Str("type", "redacted_thinking")
@@ -305,7 +306,7 @@ func writeReasoning(w *llm.Writer, req *llm.Request, c llm.Reasoning) {
 	w.Close('}')
 }
 
-func writeResult(w *llm.Writer, id string, c llm.ToolResult, mark bool) {
+func writeResult(w *adapter.Writer, id string, c llm.ToolResult, mark bool) {
 	w.Open('{')
 	w.Str("type", "tool_result")
 	w.Str("tool_use_id", id)
@@ -333,7 +334,7 @@ func writeResult(w *llm.Writer, id string, c llm.ToolResult, mark bool) {
 
 // writeMedia sends what the protocol carries: four kinds of images, PDF and
 // plain text.
-func writeMedia(w *llm.Writer, m llm.Media, mark bool) {
+func writeMedia(w *adapter.Writer, m llm.Media, mark bool) {
 	kind := ""
 	switch {
 	case len(m.Data) == 0 && m.URL == "":
@@ -346,7 +347,7 @@ func writeMedia(w *llm.Writer, m llm.Media, mark bool) {
 		return
 	}
 	if kind == "" {
-		writeText(w, llm.Unsendable(m), mark)
+		writeText(w, adapter.Unsendable(m), mark)
 		return
 	}
 	w.Open('{')

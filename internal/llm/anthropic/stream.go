@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 	"lathe/internal/sse"
 )
 
@@ -47,12 +48,12 @@ type block struct {
 }
 
 type usage struct {
-	Input      *llm.Count `json:"input_tokens"`
-	Output     *llm.Count `json:"output_tokens"`
-	CacheRead  *llm.Count `json:"cache_read_input_tokens"`
-	CacheWrite *llm.Count `json:"cache_creation_input_tokens"`
+	Input      *adapter.Count `json:"input_tokens"`
+	Output     *adapter.Count `json:"output_tokens"`
+	CacheRead  *adapter.Count `json:"cache_read_input_tokens"`
+	CacheWrite *adapter.Count `json:"cache_creation_input_tokens"`
 	Details    *struct {
-		Thinking llm.Count `json:"thinking_tokens"`
+		Thinking adapter.Count `json:"thinking_tokens"`
 	} `json:"output_tokens_details"`
 }
 
@@ -66,21 +67,21 @@ type decoder struct {
 
 // open is a block that is being read.
 type open struct {
-	*llm.Block
+	*adapter.Block
 	tool      bool
 	whole     json.RawMessage // arguments given at the start
 	signature []byte
 	redacted  string
 }
 
-// Event implements [llm.Decoder].
-func (d *decoder) Event(a *llm.Answer, ev sse.Event) error {
+// Event implements [adapter.Decoder].
+func (d *decoder) Event(a *adapter.Answer, ev sse.Event) error {
 	if d.quick(ev.Data) {
 		return nil
 	}
 	e := &d.ev
 	*e = event{}
-	if err := llm.Decode(ev.Data, e); err != nil {
+	if err := adapter.Decode(ev.Data, e); err != nil {
 		return err
 	}
 	switch e.Type {
@@ -105,14 +106,14 @@ func (d *decoder) Event(a *llm.Answer, ev sse.Event) error {
 	case "message_stop":
 		d.finish(a)
 	case "error":
-		return llm.StreamError(ev.Data)
+		return adapter.StreamError(ev.Data)
 	}
 	return nil
 }
 
 // quick takes an event that only appends to an open block.
 func (d *decoder) quick(data []byte) bool {
-	s := llm.NewScan(data)
+	s := adapter.NewScan(data)
 	index, kind, text := -1, "", ""
 	for s.Open('{'); s.More('}'); {
 		switch string(s.Key()) {
@@ -145,10 +146,10 @@ func (d *decoder) quick(data []byte) bool {
 	return true
 }
 
-// Whole implements [llm.Decoder].
-func (d *decoder) Whole(a *llm.Answer, body []byte) error {
+// Whole implements [adapter.Decoder].
+func (d *decoder) Whole(a *adapter.Answer, body []byte) error {
 	var m answer
-	if err := llm.Decode(body, &m); err != nil {
+	if err := adapter.Decode(body, &m); err != nil {
 		return err
 	}
 	for i := range m.Content {
@@ -160,8 +161,8 @@ func (d *decoder) Whole(a *llm.Answer, body []byte) error {
 	return nil
 }
 
-// End implements [llm.Decoder]: with a stop reason the answer is complete.
-func (d *decoder) End(a *llm.Answer) {
+// End implements [adapter.Decoder]: with a stop reason the answer is complete.
+func (d *decoder) End(a *adapter.Answer) {
 	if d.stop != "" {
 		d.finish(a)
 	}
@@ -171,7 +172,7 @@ func (d *decoder) End(a *llm.Answer) {
 // that are not read.
 const unread = 256
 
-func (d *decoder) begin(a *llm.Answer, index int, b *block) {
+func (d *decoder) begin(a *adapter.Answer, index int, b *block) {
 	if d.blocks == nil {
 		d.blocks = make(map[int]*open)
 	}
@@ -193,7 +194,7 @@ func (d *decoder) begin(a *llm.Answer, index int, b *block) {
 	d.blocks[index] = o
 }
 
-func (d *decoder) delta(a *llm.Answer, e *event) error {
+func (d *decoder) delta(a *adapter.Answer, e *event) error {
 	o := d.blocks[e.Index]
 	if o == nil { // some vendors leave the start of a block out
 		kind := map[string]string{"text_delta": "text", "thinking_delta": "thinking"}[e.Delta.Type]
@@ -231,7 +232,7 @@ func (d *decoder) end(index int) {
 		o.Close(nil)
 		return
 	}
-	o.Close(llm.Meta(name, meta{Signature: string(o.signature), Redacted: o.redacted}))
+	o.Close(adapter.Meta(name, meta{Signature: string(o.signature), Redacted: o.redacted}))
 }
 
 // count takes over the numbers that a usage object has; later ones are totals
@@ -242,7 +243,7 @@ func (d *decoder) count(u *usage) {
 	}
 	d.usage.Reported = true
 	for _, f := range []struct {
-		from *llm.Count
+		from *adapter.Count
 		to   *int64
 	}{{u.Input, &d.usage.Input}, {u.Output, &d.usage.Output}, {u.CacheRead, &d.usage.CacheRead}, {u.CacheWrite, &d.usage.CacheWrite}} {
 		if f.from != nil && *f.from > 0 {
@@ -254,7 +255,7 @@ func (d *decoder) count(u *usage) {
 	}
 }
 
-func (d *decoder) finish(a *llm.Answer) {
+func (d *decoder) finish(a *adapter.Answer) {
 	for _, index := range slices.Sorted(maps.Keys(d.blocks)) {
 		d.end(index)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 )
 
 const (
@@ -17,14 +18,14 @@ const (
 
 // Model is a generateContent endpoint. It is safe for concurrent use.
 type Model struct {
-	transport *llm.Transport
+	transport *adapter.Transport
 	base      string
 	key       string
 }
 
 // New returns the model behind an endpoint.
-func New(e llm.Endpoint) llm.Model {
-	return &Model{transport: llm.NewTransport(e), base: e.BaseURL, key: e.Key}
+func New(e adapter.Endpoint) llm.Model {
+	return &Model{transport: adapter.NewTransport(e), base: e.BaseURL, key: e.Key}
 }
 
 // Stream implements [llm.Model].
@@ -35,7 +36,7 @@ func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Even
 			yield(nil, err)
 			return
 		}
-		m.transport.Stream(ctx, llm.Call{
+		m.transport.Stream(ctx, adapter.Call{
 			Request: req, URL: m.url(req.Model), Header: map[string]string{"x-goog-api-key": m.key}, Body: body, Decoder: &decoder{},
 		})(yield)
 	}
@@ -46,7 +47,7 @@ func (m *Model) url(model string) string {
 	if !strings.Contains(model, "/") {
 		model = "models/" + model
 	}
-	return llm.JoinURL(m.base, publicURL, "/"+model+":streamGenerateContent?alt=sse")
+	return adapter.JoinURL(m.base, publicURL, "/"+model+":streamGenerateContent?alt=sse")
 }
 
 // meta is what the protocol attaches to reasoning and to tool calls.
@@ -59,7 +60,7 @@ func (m meta) wrap() map[string]json.RawMessage {
 	if m == (meta{}) {
 		return nil
 	}
-	return llm.Meta(name, m)
+	return adapter.Meta(name, m)
 }
 
 // isGemini3 reports whether a model demands signatures on calls and takes media

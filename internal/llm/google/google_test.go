@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 	"lathe/internal/llm/google"
 	"lathe/internal/llm/llmtest"
 )
@@ -97,9 +98,9 @@ func TestRequest(t *testing.T) {
 		"gemini-3-pro":   `{"role":"model","parts":[{"functionCall":{"name":"read","args":{"p":"a"}},"thoughtSignature":"skip_thought_signature_validator"},{"functionCall":{"name":"list","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"read","response":{"output":"out"},"parts":[{"inlineData":{"mimeType":"image/png","data":"eA=="}}]}},{"functionResponse":{"name":"list","response":{"error":"no"}}}]},{"role":"user","parts":[{"text":"and?"}]}]}`,
 	} {
 		srv := llmtest.New(t, llmtest.Script{{Blocks: []llmtest.Block{llmtest.Text("ok")}}})
-		client := llm.NewClient()
+		client := adapter.NewClient()
 		defer client.CloseIdleConnections()
-		for _, err := range google.New(llm.Endpoint{BaseURL: srv.URL + "/v1beta", Key: "k-secret", Client: client}).Stream(t.Context(), request(model)) {
+		for _, err := range google.New(adapter.Endpoint{BaseURL: srv.URL + "/v1beta", Key: "k-secret", Client: client}).Stream(t.Context(), request(model)) {
 			if err != nil {
 				t.Error(err)
 			}

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 )
 
 func encode(req *llm.Request) ([]byte, error) {
-	w := &llm.Writer{}
-	w.Grow(req.Size())
+	w := &adapter.Writer{}
+	w.Grow(adapter.Size(req))
 	w.Open('{')
 	if err := writeParams(w, req); err != nil {
 		return nil, err
@@ -32,12 +33,12 @@ var generation = []string{
 // dropped are options of other protocols.
 var dropped = []string{"structuredOutputs", "threshold", "includeUsage", "setCacheKey"}
 
-func writeParams(w *llm.Writer, req *llm.Request) error {
-	o := req.TakeOptions()
+func writeParams(w *adapter.Writer, req *llm.Request) error {
+	o := adapter.TakeOptions(req)
 	for _, name := range dropped {
 		o.Take(name)
 	}
-	config := llm.Options{}
+	config := adapter.Options{}
 	if given, ok := o["generationConfig"].(map[string]any); ok {
 		for k, v := range given {
 			config[k] = v
@@ -76,7 +77,7 @@ func writeParams(w *llm.Writer, req *llm.Request) error {
 
 // upperLevel spells a thinking level as the protocol's enum does; configurations
 // have it in lower case.
-func upperLevel(config llm.Options) {
+func upperLevel(config adapter.Options) {
 	thinking, _ := config["thinkingConfig"].(map[string]any)
 	level, ok := thinking["thinkingLevel"].(string)
 	if !ok {
@@ -87,7 +88,7 @@ func upperLevel(config llm.Options) {
 	config["thinkingConfig"] = thinking
 }
 
-func writeTools(w *llm.Writer, req *llm.Request) {
+func writeTools(w *adapter.Writer, req *llm.Request) {
 	if len(req.Tools) == 0 {
 		return
 	}
@@ -98,7 +99,7 @@ func writeTools(w *llm.Writer, req *llm.Request) {
 		w.Open('{')
 		w.Str("name", t.Name)
 		w.Str("description", t.Description)
-		if schema := llm.Object(t.Schema); takesArguments(schema) {
+		if schema := adapter.Object(t.Schema); takesArguments(schema) {
 			w.Raw("parameters", schema)
 		}
 		w.Close('}')
@@ -117,7 +118,7 @@ func takesArguments(schema json.RawMessage) bool {
 	return json.Unmarshal(schema, &s) == nil && len(s.Properties) > 0
 }
 
-func writeSystem(w *llm.Writer, system []string) {
+func writeSystem(w *adapter.Writer, system []string) {
 	open := false
 	for _, text := range system {
 		if text == "" {
@@ -136,7 +137,7 @@ func writeSystem(w *llm.Writer, system []string) {
 	}
 }
 
-func writeText(w *llm.Writer, text string) {
+func writeText(w *adapter.Writer, text string) {
 	w.Open('{')
 	w.Str("text", text)
 	w.Close('}')
@@ -154,7 +155,7 @@ type turn struct {
 func merge(req *llm.Request) []turn {
 	var out []turn
 	for _, m := range req.Messages {
-		if llm.OnlyReasoning(m) { // an answer that said nothing
+		if adapter.OnlyReasoning(m) { // an answer that said nothing
 			continue
 		}
 		role := "user"
@@ -195,7 +196,7 @@ func endsResults(t turn, c llm.Content) bool {
 	return t.role == "user" && was != is
 }
 
-func writeContents(w *llm.Writer, req *llm.Request) {
+func writeContents(w *adapter.Writer, req *llm.Request) {
 	calls := make(map[string]sentCall) // by identifier
 	w.OpenKey("contents", '[')
 	for _, t := range merge(req) {
@@ -226,7 +227,7 @@ func writeContents(w *llm.Writer, req *llm.Request) {
 // or "" where it gave none.
 type sentCall struct{ name, id string }
 
-func writePart(w *llm.Writer, req *llm.Request, c llm.Content) {
+func writePart(w *adapter.Writer, req *llm.Request, c llm.Content) {
 	switch c := c.(type) {
 	case llm.Text:
 		writeText(w, c.Text)
@@ -234,7 +235,7 @@ func writePart(w *llm.Writer, req *llm.Request, c llm.Content) {
 		writeMedia(w, c)
 	case llm.Reasoning:
 		var m meta
-		req.OwnMeta(name, c.Origin, c.Meta, &m)
+		adapter.OwnMeta(req, name, c.Origin, c.Meta, &m)
 		w.Open('{')
 		w.Str("text", c.Text)
 		w.Bool("thought", true)
@@ -251,9 +252,9 @@ const noSignature = "skip_thought_signature_validator"
 // writeCall sends a call with its signature, and with its identifier if the
 // service gave it one, which it returns. Of parallel calls only the first has a
 // signature, and newer models refuse a step without any.
-func writeCall(w *llm.Writer, req *llm.Request, c llm.ToolUse, signed *bool) (id string) {
+func writeCall(w *adapter.Writer, req *llm.Request, c llm.ToolUse, signed *bool) (id string) {
 	var m meta
-	req.OwnMeta(name, c.Origin, c.Meta, &m)
+	adapter.OwnMeta(req, name, c.Origin, c.Meta, &m)
 	if m.Signature == "" && !*signed && isGemini3(req.Model) {
 		m.Signature = noSignature
 	}
@@ -262,7 +263,7 @@ func writeCall(w *llm.Writer, req *llm.Request, c llm.ToolUse, signed *bool) (id
 	w.OpenKey("functionCall", '{')
 	writeID(w, m.ID)
 	w.Str("name", c.Name)
-	w.Raw("args", llm.Object(c.Input))
+	w.Raw("args", adapter.Object(c.Input))
 	w.Close('}')
 	if m.Signature != "" {
 		w.Str("thoughtSignature", m.Signature)
@@ -271,13 +272,13 @@ func writeCall(w *llm.Writer, req *llm.Request, c llm.ToolUse, signed *bool) (id
 	return m.ID
 }
 
-func writeID(w *llm.Writer, id string) {
+func writeID(w *adapter.Writer, id string) {
 	if id != "" {
 		w.Str("id", id)
 	}
 }
 
-func writeResult(w *llm.Writer, req *llm.Request, r llm.ToolResult, id string) {
+func writeResult(w *adapter.Writer, req *llm.Request, r llm.ToolResult, id string) {
 	w.Open('{')
 	w.OpenKey("functionResponse", '{')
 	writeID(w, id)
@@ -301,14 +302,14 @@ func writeResult(w *llm.Writer, req *llm.Request, r llm.ToolResult, id string) {
 }
 
 // writeAttached sends media that came with results in a content of its own.
-func writeAttached(w *llm.Writer, media []llm.Media) {
+func writeAttached(w *adapter.Writer, media []llm.Media) {
 	if len(media) == 0 {
 		return
 	}
 	w.Open('{')
 	w.Str("role", "user")
 	w.OpenKey("parts", '[')
-	writeText(w, llm.AttachedMedia)
+	writeText(w, adapter.AttachedMedia)
 	for _, m := range media {
 		writeMedia(w, m)
 	}
@@ -316,10 +317,10 @@ func writeAttached(w *llm.Writer, media []llm.Media) {
 	w.Close('}')
 }
 
-func writeMedia(w *llm.Writer, m llm.Media) {
+func writeMedia(w *adapter.Writer, m llm.Media) {
 	switch {
 	case len(m.Data) == 0 && m.URL == "", m.MIME == "":
-		writeText(w, llm.Unsendable(m))
+		writeText(w, adapter.Unsendable(m))
 	case strings.HasPrefix(m.MIME, "text/") && len(m.Data) > 0:
 		writeText(w, string(m.Data))
 	case len(m.Data) > 0:

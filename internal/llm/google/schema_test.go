@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 	"lathe/internal/llm/google"
 	"lathe/internal/llm/llmtest"
 )
@@ -93,9 +94,9 @@ func TestCallIDsGoBack(t *testing.T) {
 		{Blocks: []llmtest.Block{llmtest.Call{Name: "read", Args: `{"p":"a"}`}, llmtest.Call{Name: "list", Args: `{}`}}},
 		{Blocks: []llmtest.Block{llmtest.Text("ok")}},
 	})
-	client := llm.NewClient()
+	client := adapter.NewClient()
 	defer client.CloseIdleConnections()
-	model := google.New(llm.Endpoint{BaseURL: srv.URL + "/v1beta", Client: client})
+	model := google.New(adapter.Endpoint{BaseURL: srv.URL + "/v1beta", Client: client})
 	req := request("gemini-3-pro")
 	for range 2 {
 		got, err := llmtest.Fold(model.Stream(t.Context(), req), req.Origin)

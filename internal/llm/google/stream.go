@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 	"lathe/internal/sse"
 )
 
@@ -37,25 +38,25 @@ type part struct {
 }
 
 type usage struct {
-	Prompt     llm.Count `json:"promptTokenCount"`
-	Cached     llm.Count `json:"cachedContentTokenCount"`
-	ToolPrompt llm.Count `json:"toolUsePromptTokenCount"`
-	Candidates llm.Count `json:"candidatesTokenCount"`
-	Thoughts   llm.Count `json:"thoughtsTokenCount"`
+	Prompt     adapter.Count `json:"promptTokenCount"`
+	Cached     adapter.Count `json:"cachedContentTokenCount"`
+	ToolPrompt adapter.Count `json:"toolUsePromptTokenCount"`
+	Candidates adapter.Count `json:"candidatesTokenCount"`
+	Thoughts   adapter.Count `json:"thoughtsTokenCount"`
 }
 
 // decoder reads one answer.
 type decoder struct {
 	chunk     chunk
-	block     *llm.Block // open text or reasoning
-	thought   bool       // block is reasoning
-	signature string     // of the open block
+	block     *adapter.Block // open text or reasoning
+	thought   bool           // block is reasoning
+	signature string         // of the open block
 	stop      string
 	usage     llm.Usage
 }
 
-// Event implements [llm.Decoder].
-func (d *decoder) Event(a *llm.Answer, ev sse.Event) error {
+// Event implements [adapter.Decoder].
+func (d *decoder) Event(a *adapter.Answer, ev sse.Event) error {
 	if string(ev.Data) == "[DONE]" {
 		return nil
 	}
@@ -71,7 +72,7 @@ func (d *decoder) quick(data []byte) bool {
 	if d.block == nil || d.thought {
 		return false
 	}
-	s := llm.NewScan(data)
+	s := adapter.NewScan(data)
 	text, candidates := "", 0
 	for s.Open('{'); s.More('}'); {
 		switch string(s.Key()) {
@@ -94,7 +95,7 @@ func (d *decoder) quick(data []byte) bool {
 }
 
 // quickCandidate returns the text of a candidate, which may hold nothing else.
-func quickCandidate(s *llm.Scan) (text string) {
+func quickCandidate(s *adapter.Scan) (text string) {
 	for s.Open('{'); s.More('}'); {
 		switch string(s.Key()) {
 		case "index":
@@ -116,7 +117,7 @@ func quickCandidate(s *llm.Scan) (text string) {
 	return text
 }
 
-func quickParts(s *llm.Scan) (text string) {
+func quickParts(s *adapter.Scan) (text string) {
 	for s.Open('['); s.More(']'); {
 		for s.Open('{'); s.More('}'); {
 			if string(s.Key()) == "text" {
@@ -129,13 +130,13 @@ func quickParts(s *llm.Scan) (text string) {
 	return text
 }
 
-// Whole implements [llm.Decoder]: without server-sent events the protocol
+// Whole implements [adapter.Decoder]: without server-sent events the protocol
 // streams a list of chunks.
-func (d *decoder) Whole(a *llm.Answer, body []byte) error {
+func (d *decoder) Whole(a *adapter.Answer, body []byte) error {
 	chunks := []json.RawMessage{body}
 	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("[")) {
 		chunks = nil
-		if err := llm.Decode(body, &chunks); err != nil {
+		if err := adapter.Decode(body, &chunks); err != nil {
 			return err
 		}
 	}
@@ -147,9 +148,9 @@ func (d *decoder) Whole(a *llm.Answer, body []byte) error {
 	return nil
 }
 
-// End implements [llm.Decoder]. The protocol has no last event: an answer with a
+// End implements [adapter.Decoder]. The protocol has no last event: an answer with a
 // finish reason is complete when the stream ends.
-func (d *decoder) End(a *llm.Answer) {
+func (d *decoder) End(a *adapter.Answer) {
 	if d.stop == "" {
 		return
 	}
@@ -157,14 +158,14 @@ func (d *decoder) End(a *llm.Answer) {
 	a.Finish(reason(d.stop), d.stop, d.usage)
 }
 
-func (d *decoder) take(a *llm.Answer, data []byte) error {
+func (d *decoder) take(a *adapter.Answer, data []byte) error {
 	c := &d.chunk
 	*c = chunk{}
-	if err := llm.Decode(data, c); err != nil {
+	if err := adapter.Decode(data, c); err != nil {
 		return err
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
-		return llm.StreamError(data)
+		return adapter.StreamError(data)
 	}
 	if c.Usage != nil {
 		d.usage = c.Usage.tokens()
@@ -210,7 +211,7 @@ func malformed(stop, message string) error {
 		Message: "the model broke off with " + stop + message}
 }
 
-func (d *decoder) part(a *llm.Answer, p *part) {
+func (d *decoder) part(a *adapter.Answer, p *part) {
 	if p.Call != nil {
 		d.close()
 		d.call(a, p)
@@ -231,7 +232,7 @@ func (d *decoder) part(a *llm.Answer, p *part) {
 	}
 }
 
-func (d *decoder) call(a *llm.Answer, p *part) {
+func (d *decoder) call(a *adapter.Answer, p *part) {
 	b := a.Tool(p.Call.ID, p.Call.Name)
 	args := string(p.Call.Args)
 	if args == "" || args == "null" { // calls come whole, so there are none

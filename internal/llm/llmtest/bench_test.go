@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 	. "lathe/internal/llm/llmtest"
 )
 
@@ -56,7 +57,7 @@ func BenchmarkRequest(b *testing.B) {
 				sent = int(r.ContentLength)
 				return &http.Response{StatusCode: 400, Body: io.NopCloser(strings.NewReader("{}")), Request: r}, nil
 			})}
-			model := a.new(llm.Endpoint{Client: client})
+			model := a.new(adapter.Endpoint{Client: client})
 			b.ReportAllocs()
 			for b.Loop() {
 				for range model.Stream(b.Context(), req) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 )
 
 // endless is a provider that says head once and then the same for ever.
@@ -102,7 +103,7 @@ func TestAnswerKeepsToItsLimit(t *testing.T) {
 	req := request("openaichat")
 	req.MaxTokens = 1000
 	told := 0
-	for ev, err := range adapterOf("openaichat").new(llm.Endpoint{Client: &http.Client{Transport: runaways[0].endless}}).Stream(t.Context(), req) {
+	for ev, err := range adapterOf("openaichat").new(adapter.Endpoint{Client: &http.Client{Transport: runaways[0].endless}}).Stream(t.Context(), req) {
 		if d, ok := ev.(llm.TextDelta); ok {
 			told += len(d.Text)
 		}
@@ -117,7 +118,7 @@ func TestAnswerKeepsToItsLimit(t *testing.T) {
 
 func adapterOf(name string) (a struct {
 	name string
-	new  func(llm.Endpoint) llm.Model
+	new  func(adapter.Endpoint) llm.Model
 }) {
 	for _, a = range adapters {
 		if a.name == name {
@@ -130,7 +131,7 @@ func adapterOf(name string) (a struct {
 // read takes in an answer and returns the largest heap meanwhile.
 func read(t *testing.T, protocol string, e endless, req *llm.Request) (peak uint64, err error) {
 	n := 0
-	for ev, streamErr := range adapterOf(protocol).new(llm.Endpoint{Client: &http.Client{Transport: e}}).Stream(t.Context(), req) {
+	for ev, streamErr := range adapterOf(protocol).new(adapter.Endpoint{Client: &http.Client{Transport: e}}).Stream(t.Context(), req) {
 		if n++; n%512 == 0 {
 			peak = max(peak, heap(false))
 		}

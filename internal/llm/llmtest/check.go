@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 )
 
 // check returns why a real provider would refuse the request.
@@ -66,7 +67,7 @@ func checkTools(r *Request) error {
 	return nil
 }
 
-func isID(s string) bool { return s != "" && llm.SafeID(s) == s }
+func isID(s string) bool { return s != "" && adapter.SafeID(s) == s }
 
 // checkOrder checks who speaks when, and that nobody says nothing.
 func checkOrder(r *Request) error {

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 	"lathe/internal/llm/anthropic"
 	"lathe/internal/llm/google"
 	. "lathe/internal/llm/llmtest"
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var adapters = []struct {
 	name string
-	new  func(llm.Endpoint) llm.Model
+	new  func(adapter.Endpoint) llm.Model
 }{
 	{"anthropic", anthropic.New},
 	{"openai", openai.New},
@@ -127,10 +128,10 @@ func TestConversations(t *testing.T) {
 		for i, conv := range conversations {
 			for _, marks := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s/%s/%v", a.name, conv.name, marks), func(t *testing.T) {
-					client := llm.NewClient()
+					client := adapter.NewClient()
 					defer client.CloseIdleConnections()
 					srv := New(t, conv.steps, Chunks(uint64(i)+1))
-					model := a.new(llm.Endpoint{BaseURL: srv.URL + "/v1", Key: "secret-key", Client: client})
+					model := a.new(adapter.Endpoint{BaseURL: srv.URL + "/v1", Key: "secret-key", Client: client})
 					req := request(a.name)
 					req.CacheMarks = marks
 					converse(t, model, req, conv.steps)

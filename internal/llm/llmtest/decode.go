@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 )
 
 // strings or a list of parts, as several protocols have it.
@@ -97,7 +98,7 @@ func meta(protocol, field, value string) map[string]json.RawMessage {
 	if value == "" {
 		return nil
 	}
-	return llm.Meta(protocol, map[string]string{field: value})
+	return adapter.Meta(protocol, map[string]string{field: value})
 }
 
 type toolJSON struct {

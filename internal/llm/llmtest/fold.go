@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 )
 
 // Outcome is a whole answer, as it would go into the history.
@@ -150,8 +151,8 @@ func (f Fixed) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // Endpoint returns an endpoint whose every request f answers.
-func (f Fixed) Endpoint() llm.Endpoint {
-	return llm.Endpoint{BaseURL: "http://fixed.invalid/v1", Client: &http.Client{Transport: f}}
+func (f Fixed) Endpoint() adapter.Endpoint {
+	return adapter.Endpoint{BaseURL: "http://fixed.invalid/v1", Client: &http.Client{Transport: f}}
 }
 
 // body hands out what is left of a Fixed.

@@ -12,13 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 	. "lathe/internal/llm/llmtest"
 )
 
 // post sends a body and returns status and answer.
 func post(t *testing.T, url, body string) (int, string) {
 	t.Helper()
-	client := llm.NewClient()
+	client := adapter.NewClient()
 	defer client.CloseIdleConnections()
 	resp, err := client.Post(url, "application/json", strings.NewReader(body))
 	if err != nil {
@@ -96,7 +97,7 @@ func TestDropStallGate(t *testing.T) {
 	defer cancel()
 	gate := make(chan struct{})
 	srv := New(t, Script{{Blocks: []Block{Text("a b")}, Drop: true, DropAt: 37}, {Drop: true}, {Raw: "raw", Header: map[string]string{"X-A": "b"}}, {Gate: gate}, {Stall: true}}, Scripted())
-	client := llm.NewClient()
+	client := adapter.NewClient()
 	defer client.CloseIdleConnections()
 	ask := func(ctx context.Context) (*http.Response, error) {
 		r, err := http.NewRequestWithContext(ctx, "POST", srv.URL+"/chat/completions", strings.NewReader(chatBody))

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 )
 
 const (
@@ -18,14 +19,14 @@ const (
 
 // Model is a Responses endpoint. It is safe for concurrent use.
 type Model struct {
-	transport *llm.Transport
+	transport *adapter.Transport
 	url       string
 	key       string
 }
 
 // New returns the model behind an endpoint.
-func New(e llm.Endpoint) llm.Model {
-	return &Model{transport: llm.NewTransport(e), url: llm.JoinURL(e.BaseURL, publicURL, "/responses"), key: e.Key}
+func New(e adapter.Endpoint) llm.Model {
+	return &Model{transport: adapter.NewTransport(e), url: adapter.JoinURL(e.BaseURL, publicURL, "/responses"), key: e.Key}
 }
 
 // Stream implements [llm.Model].
@@ -40,7 +41,7 @@ func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Even
 		if m.key != "" {
 			header["Authorization"] = "Bearer " + m.key
 		}
-		m.transport.Stream(ctx, llm.Call{Request: req, URL: m.url, Header: header, Body: body, Decoder: &decoder{}})(yield)
+		m.transport.Stream(ctx, adapter.Call{Request: req, URL: m.url, Header: header, Body: body, Decoder: &decoder{}})(yield)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 	"lathe/internal/llm/llmtest"
 	"lathe/internal/llm/openai"
 )
@@ -97,9 +98,9 @@ func TestRequest(t *testing.T) {
 		},
 	}
 	srv := llmtest.New(t, nil, llmtest.Lenient())
-	client := llm.NewClient()
+	client := adapter.NewClient()
 	defer client.CloseIdleConnections()
-	for range openai.New(llm.Endpoint{BaseURL: srv.URL, Key: "k-secret", Client: client}).Stream(t.Context(), req) {
+	for range openai.New(adapter.Endpoint{BaseURL: srv.URL, Key: "k-secret", Client: client}).Stream(t.Context(), req) {
 	}
 	got := srv.Requests()[0]
 	want := `{"model":"gpt-5","stream":true,"include":["reasoning.encrypted_content"],"max_output_tokens":100,"metadata":{"a":"b"},"parallel_tool_calls":true,"prompt_cache_key":"key","reasoning":{"effort":"high","summary":"auto"},"service_tier":"flex","store":false,"text":{"verbosity":"low"},"tool_choice":"auto",` +

@@ -4,15 +4,16 @@ import (
 	"strings"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 )
 
 func encode(req *llm.Request) ([]byte, error) {
-	w := &llm.Writer{}
-	w.Grow(req.Size())
+	w := &adapter.Writer{}
+	w.Grow(adapter.Size(req))
 	w.Open('{')
 	w.Str("model", req.Model)
 	w.Bool("stream", true)
-	o := req.TakeOptions()
+	o := adapter.TakeOptions(req)
 	role := o.TakeString("systemMessageMode")
 	if err := writeParams(w, req, o); err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ var names = map[string]string{
 // dropped are options that mean nothing to this protocol.
 var dropped = []string{"strictJsonSchema", "forceReasoning", "setCacheKey", "includeUsage", "logprobs"}
 
-func writeParams(w *llm.Writer, req *llm.Request, o llm.Options) error {
+func writeParams(w *adapter.Writer, req *llm.Request, o adapter.Options) error {
 	for _, name := range dropped {
 		o.Take(name)
 	}
@@ -79,7 +80,7 @@ func writeParams(w *llm.Writer, req *llm.Request, o llm.Options) error {
 	return w.Fields(o)
 }
 
-func setDefault(o llm.Options, name string, v any) {
+func setDefault(o adapter.Options, name string, v any) {
 	if _, ok := o[name]; !ok {
 		o[name] = v
 	}
@@ -87,7 +88,7 @@ func setDefault(o llm.Options, name string, v any) {
 
 // writeTools turns strict schemas off, which the protocol has on by default and
 // which most tools' schemas do not satisfy.
-func writeTools(w *llm.Writer, req *llm.Request) {
+func writeTools(w *adapter.Writer, req *llm.Request) {
 	if len(req.Tools) == 0 {
 		return
 	}
@@ -97,14 +98,14 @@ func writeTools(w *llm.Writer, req *llm.Request) {
 		w.Str("type", "function")
 		w.Str("name", t.Name)
 		w.Str("description", t.Description)
-		w.Raw("parameters", llm.Schema(t.Schema))
+		w.Raw("parameters", adapter.Schema(t.Schema))
 		w.Bool("strict", false)
 		w.Close('}')
 	}
 	w.Close(']')
 }
 
-func writeSystem(w *llm.Writer, req *llm.Request, role string) {
+func writeSystem(w *adapter.Writer, req *llm.Request, role string) {
 	switch {
 	case role == "remove":
 		return
@@ -125,8 +126,8 @@ func writeSystem(w *llm.Writer, req *llm.Request, role string) {
 	}
 }
 
-func writeInput(w *llm.Writer, req *llm.Request) {
-	ids := llm.NewCallIDs(shortID)
+func writeInput(w *adapter.Writer, req *llm.Request) {
+	ids := adapter.NewCallIDs(shortID)
 	for _, m := range req.Messages {
 		if m.Role == llm.RoleAssistant {
 			writeAssistant(w, req, ids, m.Content)
@@ -141,11 +142,11 @@ func writeInput(w *llm.Writer, req *llm.Request) {
 const maxWireID = 56
 
 func shortID(id string) string {
-	id = llm.SafeID(id)
+	id = adapter.SafeID(id)
 	return id[:min(len(id), maxWireID)]
 }
 
-func writeUser(w *llm.Writer, ids *llm.CallIDs, content []llm.Content) {
+func writeUser(w *adapter.Writer, ids *adapter.CallIDs, content []llm.Content) {
 	open := false
 	for _, c := range content {
 		if r, ok := c.(llm.ToolResult); ok {
@@ -172,7 +173,7 @@ func writeUser(w *llm.Writer, ids *llm.CallIDs, content []llm.Content) {
 	closeMessage(w, &open)
 }
 
-func closeMessage(w *llm.Writer, open *bool) {
+func closeMessage(w *adapter.Writer, open *bool) {
 	if *open {
 		w.Close(']')
 		w.Close('}')
@@ -180,7 +181,7 @@ func closeMessage(w *llm.Writer, open *bool) {
 	*open = false
 }
 
-func writeText(w *llm.Writer, kind, text string) {
+func writeText(w *adapter.Writer, kind, text string) {
 	w.Open('{')
 	w.Str("type", kind)
 	w.Str("text", text)
@@ -188,7 +189,7 @@ func writeText(w *llm.Writer, kind, text string) {
 }
 
 // writeMedia sends images and PDF files; text files are sent as text.
-func writeMedia(w *llm.Writer, m llm.Media) {
+func writeMedia(w *adapter.Writer, m llm.Media) {
 	switch {
 	case len(m.Data) == 0 && m.URL == "":
 	case strings.HasPrefix(m.MIME, "image/") && m.MIME != "image/svg+xml":
@@ -211,10 +212,10 @@ func writeMedia(w *llm.Writer, m llm.Media) {
 		writeText(w, "input_text", string(m.Data))
 		return
 	}
-	writeText(w, "input_text", llm.Unsendable(m))
+	writeText(w, "input_text", adapter.Unsendable(m))
 }
 
-func writeSource(w *llm.Writer, data, url string, m llm.Media) {
+func writeSource(w *adapter.Writer, data, url string, m llm.Media) {
 	if len(m.Data) > 0 {
 		w.Data(data, m.MIME, m.Data)
 		return
@@ -229,7 +230,7 @@ func fileName(m llm.Media) string {
 	return "file.pdf"
 }
 
-func writeResult(w *llm.Writer, id string, r llm.ToolResult) {
+func writeResult(w *adapter.Writer, id string, r llm.ToolResult) {
 	w.Open('{')
 	w.Str("type", "function_call_output")
 	w.Str("call_id", id)
@@ -251,7 +252,7 @@ func writeResult(w *llm.Writer, id string, r llm.ToolResult) {
 
 // writeAssistant sends the items of an answer in their order. Reasoning is an
 // item that another has to follow, so what would end the answer is left out.
-func writeAssistant(w *llm.Writer, req *llm.Request, ids *llm.CallIDs, content []llm.Content) {
+func writeAssistant(w *adapter.Writer, req *llm.Request, ids *adapter.CallIDs, content []llm.Content) {
 	for i := 0; i < len(content); i++ {
 		switch c := content[i].(type) {
 		case llm.Text:
@@ -267,7 +268,7 @@ func writeAssistant(w *llm.Writer, req *llm.Request, ids *llm.CallIDs, content [
 			w.Str("type", "function_call")
 			w.Str("call_id", ids.Call(c.ID))
 			w.Str("name", c.Name)
-			w.Str("arguments", string(llm.Object(c.Input)))
+			w.Str("arguments", string(adapter.Object(c.Input)))
 			w.Close('}')
 		case llm.Reasoning:
 			n, m, texts := reasoningItem(req, content[i:])
@@ -302,7 +303,7 @@ func reasoningItem(req *llm.Request, content []llm.Content) (n int, m meta, text
 			break
 		}
 		var next meta
-		req.OwnMeta(name, r.Origin, r.Meta, &next)
+		adapter.OwnMeta(req, name, r.Origin, r.Meta, &next)
 		if n > 0 && (next.ItemID == "" || next.ItemID != m.ItemID) {
 			break
 		}
@@ -318,7 +319,7 @@ func reasoningItem(req *llm.Request, content []llm.Content) (n int, m meta, text
 	return n, m, texts
 }
 
-func writeReasoning(w *llm.Writer, m meta, texts []string) {
+func writeReasoning(w *adapter.Writer, m meta, texts []string) {
 	w.Open('{')
 	w.Str("type", "reasoning")
 	w.OpenKey("summary", '[')

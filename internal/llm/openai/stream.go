@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 	"lathe/internal/sse"
 )
 
@@ -46,14 +47,14 @@ type response struct {
 }
 
 type usage struct {
-	Input        llm.Count `json:"input_tokens"`
+	Input        adapter.Count `json:"input_tokens"`
 	InputDetails struct {
-		Cached  llm.Count `json:"cached_tokens"`
-		Written llm.Count `json:"cache_write_tokens"`
+		Cached  adapter.Count `json:"cached_tokens"`
+		Written adapter.Count `json:"cache_write_tokens"`
 	} `json:"input_tokens_details"`
-	Output        llm.Count `json:"output_tokens"`
+	Output        adapter.Count `json:"output_tokens"`
 	OutputDetails struct {
-		Reasoning llm.Count `json:"reasoning_tokens"`
+		Reasoning adapter.Count `json:"reasoning_tokens"`
 	} `json:"output_tokens_details"`
 }
 
@@ -66,13 +67,13 @@ type decoder struct {
 
 // open is an item that is being read.
 type open struct {
-	*llm.Block
+	*adapter.Block
 	kind    string
 	summary int // index of the last summary part
 }
 
-// Event implements [llm.Decoder].
-func (d *decoder) Event(a *llm.Answer, ev sse.Event) error {
+// Event implements [adapter.Decoder].
+func (d *decoder) Event(a *adapter.Answer, ev sse.Event) error {
 	if string(ev.Data) == "[DONE]" {
 		return nil
 	}
@@ -81,7 +82,7 @@ func (d *decoder) Event(a *llm.Answer, ev sse.Event) error {
 	}
 	e := &d.ev
 	*e = event{}
-	if err := llm.Decode(ev.Data, e); err != nil {
+	if err := adapter.Decode(ev.Data, e); err != nil {
 		return err
 	}
 	switch e.Type {
@@ -105,14 +106,14 @@ func (d *decoder) Event(a *llm.Answer, ev sse.Event) error {
 	case "response.completed", "response.incomplete":
 		d.finish(a, e.Response)
 	case "response.failed", "error":
-		return llm.StreamError(ev.Data)
+		return adapter.StreamError(ev.Data)
 	}
 	return nil
 }
 
 // quick takes an event that only appends to an open text or call.
 func (d *decoder) quick(data []byte) bool {
-	s := llm.NewScan(data)
+	s := adapter.NewScan(data)
 	index, kind, text := -1, "", ""
 	for s.Open('{'); s.More('}'); {
 		switch string(s.Key()) {
@@ -138,10 +139,10 @@ func (d *decoder) quick(data []byte) bool {
 	return true
 }
 
-// Whole implements [llm.Decoder].
-func (d *decoder) Whole(a *llm.Answer, body []byte) error {
+// Whole implements [adapter.Decoder].
+func (d *decoder) Whole(a *adapter.Answer, body []byte) error {
 	var r response
-	if err := llm.Decode(body, &r); err != nil {
+	if err := adapter.Decode(body, &r); err != nil {
 		return err
 	}
 	if r.Status != "" || len(r.Output) > 0 {
@@ -150,11 +151,11 @@ func (d *decoder) Whole(a *llm.Answer, body []byte) error {
 	return nil
 }
 
-// End implements [llm.Decoder]. Only the last event completes an answer.
-func (d *decoder) End(*llm.Answer) {}
+// End implements [adapter.Decoder]. Only the last event completes an answer.
+func (d *decoder) End(*adapter.Answer) {}
 
 // item returns the item at an index, opening one if its start was left out.
-func (d *decoder) item(a *llm.Answer, index int, kind string) *open {
+func (d *decoder) item(a *adapter.Answer, index int, kind string) *open {
 	if o := d.items[index]; o != nil {
 		return o
 	}
@@ -166,7 +167,7 @@ func (d *decoder) item(a *llm.Answer, index int, kind string) *open {
 // that are not read.
 const unread = 256
 
-func (d *decoder) begin(a *llm.Answer, index int, it *item) {
+func (d *decoder) begin(a *adapter.Answer, index int, it *item) {
 	if d.items == nil {
 		d.items = make(map[int]*open)
 	}
@@ -185,7 +186,7 @@ func (d *decoder) begin(a *llm.Answer, index int, it *item) {
 	d.items[index] = o
 }
 
-func (d *decoder) reasoning(a *llm.Answer, e *event) {
+func (d *decoder) reasoning(a *adapter.Answer, e *event) {
 	o := d.item(a, e.OutputIndex, "reasoning")
 	if e.SummaryIndex > o.summary && o.Sent() {
 		o.Append("\n\n")
@@ -204,7 +205,7 @@ func (d *decoder) arguments(e *event) error {
 	return nil
 }
 
-func (d *decoder) done(a *llm.Answer, e *event) {
+func (d *decoder) done(a *adapter.Answer, e *event) {
 	if e.Item == nil {
 		return
 	}
@@ -232,7 +233,7 @@ func (d *decoder) end(index int, it *item) {
 		o.Complete(text(it.Summary, "\n\n"))
 		o.Complete(text(it.Content, ""))
 		if it.Encrypted != "" {
-			o.Close(llm.Meta(name, meta{ItemID: it.ID, Encrypted: it.Encrypted}))
+			o.Close(adapter.Meta(name, meta{ItemID: it.ID, Encrypted: it.Encrypted}))
 		}
 	case "function_call":
 		o.Complete(it.Arguments)
@@ -248,7 +249,7 @@ func text(parts []part, separator string) string {
 	return strings.Join(texts, separator)
 }
 
-func (d *decoder) finish(a *llm.Answer, r *response) {
+func (d *decoder) finish(a *adapter.Answer, r *response) {
 	if r == nil {
 		r = &response{}
 	}

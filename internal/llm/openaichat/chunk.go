@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 )
 
 // chunk is one event, or the whole answer of a request that was not streamed.
@@ -112,7 +113,7 @@ type openDetail struct {
 }
 
 // addDetails appends details, joining the pieces of one.
-func (d *decoder) addDetails(a *llm.Answer, more []detail) {
+func (d *decoder) addDetails(a *adapter.Answer, more []detail) {
 	for _, x := range more {
 		if !a.Keep(len(x.Text) + len(x.Summary) + len(x.Signature) + len(x.Data)) {
 			return
@@ -139,18 +140,18 @@ func closeDetails(open []*openDetail) []detail {
 }
 
 type usage struct {
-	Prompt        llm.Count `json:"prompt_tokens"`
-	Completion    llm.Count `json:"completion_tokens"`
-	Total         llm.Count `json:"total_tokens"`
+	Prompt        adapter.Count `json:"prompt_tokens"`
+	Completion    adapter.Count `json:"completion_tokens"`
+	Total         adapter.Count `json:"total_tokens"`
 	PromptDetails struct {
-		Cached  llm.Count `json:"cached_tokens"`
-		Written llm.Count `json:"cache_write_tokens"`
+		Cached  adapter.Count `json:"cached_tokens"`
+		Written adapter.Count `json:"cache_write_tokens"`
 	} `json:"prompt_tokens_details"`
 	CompletionDetails struct {
-		Reasoning llm.Count `json:"reasoning_tokens"`
+		Reasoning adapter.Count `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
-	CacheHit llm.Count `json:"prompt_cache_hit_tokens"`
-	Cached   llm.Count `json:"cached_tokens"`
+	CacheHit adapter.Count `json:"prompt_cache_hit_tokens"`
+	Cached   adapter.Count `json:"cached_tokens"`
 }
 
 // tokens normalises what vendors count. A total that only fits when reasoning

@@ -4,13 +4,14 @@ import (
 	"strings"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 )
 
 // encoder writes the messages of one request.
 type encoder struct {
-	w     *llm.Writer
+	w     *adapter.Writer
 	req   *llm.Request
-	ids   *llm.CallIDs
+	ids   *adapter.CallIDs
 	media []llm.Media // of the results just written, still to be sent
 	after bool        // the message before is a tool result
 }
@@ -163,7 +164,7 @@ func (e *encoder) flushMedia() {
 	media := e.media
 	e.media = nil
 	e.done()
-	e.userMessage([]string{llm.AttachedMedia}, media, false)
+	e.userMessage([]string{adapter.AttachedMedia}, media, false)
 }
 
 // part sends images, PDF files and two kinds of sound; text files become text.
@@ -182,7 +183,7 @@ func (e *encoder) part(m llm.Media) {
 		return
 	}
 	if kind == "" {
-		e.text(llm.Unsendable(m), false)
+		e.text(adapter.Unsendable(m), false)
 		return
 	}
 	e.w.Open('{')
@@ -230,7 +231,7 @@ func (e *encoder) assistant(content []llm.Content, mark bool) {
 			}
 		case llm.Reasoning:
 			var m meta
-			if e.req.OwnMeta(name, c.Origin, c.Meta, &m) {
+			if adapter.OwnMeta(e.req, name, c.Origin, c.Meta, &m) {
 				details = append(details, m.Details...)
 			}
 			if !e.req.ReasoningOptional || c.Origin == e.req.Origin {
@@ -279,9 +280,9 @@ func (e *encoder) calls(calls []llm.ToolUse) {
 		e.w.Str("type", "function")
 		e.w.OpenKey("function", '{')
 		e.w.Str("name", c.Name)
-		e.w.Str("arguments", string(llm.Object(c.Input)))
+		e.w.Str("arguments", string(adapter.Object(c.Input)))
 		e.w.Close('}')
-		if e.req.OwnMeta(name, c.Origin, c.Meta, &m) && len(m.Extra) > 0 {
+		if adapter.OwnMeta(e.req, name, c.Origin, c.Meta, &m) && len(m.Extra) > 0 {
 			e.w.Raw("extra_content", m.Extra)
 		}
 		e.w.Close('}')

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 	"lathe/internal/llm/llmtest"
 	"lathe/internal/llm/openaichat"
 )
@@ -52,7 +53,7 @@ func TestServerThatNeverCloses(t *testing.T) {
 	for _, idle := range []time.Duration{0, -1} {
 		synctest.Test(t, func(t *testing.T) {
 			wire := lingering(stream(`{"choices":[{"delta":{"content":"a"}}]}`, `{"choices":[{"delta":{},"finish_reason":"stop"}]}`))
-			m := openaichat.New(llm.Endpoint{BaseURL: "http://x", Client: &http.Client{Transport: wire}, Timeouts: llm.Timeouts{Idle: idle}})
+			m := openaichat.New(adapter.Endpoint{BaseURL: "http://x", Client: &http.Client{Transport: wire}, Timeouts: adapter.Timeouts{Idle: idle}})
 			start := time.Now()
 			got, err := llmtest.Fold(m.Stream(t.Context(), &llm.Request{}), "o")
 			if err != nil || got.Finish.Reason != llm.FinishStop {
@@ -163,9 +164,9 @@ func TestErrors(t *testing.T) {
 func body(t *testing.T, req *llm.Request) string {
 	t.Helper()
 	h := llmtest.New(t, nil, llmtest.Lenient())
-	client := llm.NewClient()
+	client := adapter.NewClient()
 	defer client.CloseIdleConnections()
-	for range openaichat.New(llm.Endpoint{BaseURL: h.URL + "/v1", Client: client}).Stream(t.Context(), req) {
+	for range openaichat.New(adapter.Endpoint{BaseURL: h.URL + "/v1", Client: client}).Stream(t.Context(), req) {
 	}
 	return string(h.Requests()[0].Body)
 }

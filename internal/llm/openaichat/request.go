@@ -4,11 +4,12 @@ import (
 	"strings"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 )
 
 func encode(req *llm.Request) ([]byte, error) {
-	w := &llm.Writer{}
-	w.Grow(req.Size())
+	w := &adapter.Writer{}
+	w.Grow(adapter.Size(req))
 	w.Open('{')
 	w.Str("model", req.Model)
 	w.Bool("stream", true)
@@ -16,7 +17,7 @@ func encode(req *llm.Request) ([]byte, error) {
 		return nil, err
 	}
 	writeTools(w, req)
-	e := encoder{w: w, req: req, ids: llm.NewCallIDs(cleaner(req.Model))}
+	e := encoder{w: w, req: req, ids: adapter.NewCallIDs(cleaner(req.Model))}
 	w.OpenKey("messages", '[')
 	e.messages()
 	w.Close(']')
@@ -42,8 +43,8 @@ var names = map[string]string{
 // dropped are options of other protocols.
 var dropped = []string{"strictJsonSchema", "structuredOutputs", "forceReasoning", "reasoningSummary", "include"}
 
-func writeParams(w *llm.Writer, req *llm.Request) error {
-	o := req.TakeOptions()
+func writeParams(w *adapter.Writer, req *llm.Request) error {
+	o := adapter.TakeOptions(req)
 	for _, name := range dropped {
 		o.Take(name)
 	}
@@ -78,13 +79,13 @@ func writeParams(w *llm.Writer, req *llm.Request) error {
 	return w.Fields(o)
 }
 
-func setDefault(o llm.Options, name string, v any) {
+func setDefault(o adapter.Options, name string, v any) {
 	if _, ok := o[name]; !ok {
 		o[name] = v
 	}
 }
 
-func writeTools(w *llm.Writer, req *llm.Request) {
+func writeTools(w *adapter.Writer, req *llm.Request) {
 	if len(req.Tools) == 0 {
 		return
 	}
@@ -95,7 +96,7 @@ func writeTools(w *llm.Writer, req *llm.Request) {
 		w.OpenKey("function", '{')
 		w.Str("name", t.Name)
 		w.Str("description", t.Description)
-		w.Raw("parameters", llm.Schema(t.Schema))
+		w.Raw("parameters", adapter.Schema(t.Schema))
 		w.Close('}')
 		w.Close('}')
 	}
@@ -122,7 +123,7 @@ func cleaner(model string) func(string) string {
 		return mistralID
 	}
 	if strings.Contains(strings.ToLower(model), "claude") {
-		return llm.SafeID
+		return adapter.SafeID
 	}
 	return func(id string) string { return strings.ToValidUTF8(id[:min(len(id), maxWireID)], "_") }
 }

@@ -5,14 +5,15 @@ import (
 	"strings"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 	"lathe/internal/sse"
 )
 
 // decoder reads one answer.
 type decoder struct {
 	chunk   chunk
-	text    *llm.Block
-	thought *llm.Block
+	text    *adapter.Block
+	thought *adapter.Block
 	details []*openDetail // of the open reasoning
 	calls   []*open
 	byIndex map[int]*open
@@ -23,14 +24,14 @@ type decoder struct {
 
 // open is a call that is being read. It has no block until it has a name.
 type open struct {
-	*llm.Block
+	*adapter.Block
 	id, name string
 	pending  string
 	extra    json.RawMessage
 }
 
-// Event implements [llm.Decoder].
-func (d *decoder) Event(a *llm.Answer, ev sse.Event) error {
+// Event implements [adapter.Decoder].
+func (d *decoder) Event(a *adapter.Answer, ev sse.Event) error {
 	if string(ev.Data) == "[DONE]" {
 		if !d.began {
 			return nil // an empty answer is a cut one
@@ -39,7 +40,7 @@ func (d *decoder) Event(a *llm.Answer, ev sse.Event) error {
 		return nil
 	}
 	if ev.Type == "error" {
-		return llm.StreamError(ev.Data)
+		return adapter.StreamError(ev.Data)
 	}
 	if d.quick(ev.Data) {
 		return nil
@@ -47,7 +48,7 @@ func (d *decoder) Event(a *llm.Answer, ev sse.Event) error {
 	c := &d.chunk
 	clear(c.Choices) // decoding keeps what an element held before
 	*c = chunk{Choices: c.Choices[:0]}
-	if err := llm.Decode(ev.Data, c); err != nil {
+	if err := adapter.Decode(ev.Data, c); err != nil {
 		return err
 	}
 	return d.take(a, c, ev.Data)
@@ -58,7 +59,7 @@ func (d *decoder) quick(data []byte) bool {
 	if d.text == nil {
 		return false
 	}
-	s := llm.NewScan(data)
+	s := adapter.NewScan(data)
 	text, choices := "", 0
 	for s.Open('{'); s.More('}'); {
 		switch string(s.Key()) {
@@ -85,7 +86,7 @@ func (d *decoder) quick(data []byte) bool {
 }
 
 // quickChoice returns the text of a choice, which may hold nothing else.
-func quickChoice(s *llm.Scan) (text string) {
+func quickChoice(s *adapter.Scan) (text string) {
 	for s.Open('{'); s.More('}'); {
 		switch string(s.Key()) {
 		case "index":
@@ -113,38 +114,38 @@ func quickChoice(s *llm.Scan) (text string) {
 }
 
 // needNull makes the scan fail on anything but null.
-func needNull(s *llm.Scan) {
+func needNull(s *adapter.Scan) {
 	if !s.Null() {
 		s.Fail()
 	}
 }
 
-// Whole implements [llm.Decoder].
-func (d *decoder) Whole(a *llm.Answer, body []byte) error {
+// Whole implements [adapter.Decoder].
+func (d *decoder) Whole(a *adapter.Answer, body []byte) error {
 	var c chunk
-	if err := llm.Decode(body, &c); err != nil {
+	if err := adapter.Decode(body, &c); err != nil {
 		return err
 	}
 	return d.take(a, &c, body)
 }
 
-// End implements [llm.Decoder]: after a finish reason only usage and the end
+// End implements [adapter.Decoder]: after a finish reason only usage and the end
 // mark can be missing.
-func (d *decoder) End(a *llm.Answer) {
+func (d *decoder) End(a *adapter.Answer) {
 	if d.stop != "" {
 		d.finish(a)
 	}
 }
 
-func (d *decoder) take(a *llm.Answer, c *chunk, data []byte) error {
+func (d *decoder) take(a *adapter.Answer, c *chunk, data []byte) error {
 	if isError(c.Error) || c.Object == "error" {
-		return llm.StreamError(data)
+		return adapter.StreamError(data)
 	}
 	d.count(c.Usage)
 	for i := range c.Choices {
 		choice := &c.Choices[i]
 		if isError(choice.Error) {
-			return llm.StreamError(choice.Error)
+			return adapter.StreamError(choice.Error)
 		}
 		if choice.Index != 0 { // only one answer was asked for
 			continue
@@ -179,7 +180,7 @@ func (d *decoder) count(u *usage) {
 	}
 }
 
-func (d *decoder) delta(a *llm.Answer, part *delta) {
+func (d *decoder) delta(a *adapter.Answer, part *delta) {
 	if thought := part.thought(); thought != "" || len(part.Details) > 0 {
 		d.closeText()
 		if d.thought == nil {
@@ -212,13 +213,13 @@ func (d *decoder) closeText() {
 func (d *decoder) closeThought() {
 	var m map[string]json.RawMessage
 	if len(d.details) > 0 {
-		m = llm.Meta(name, meta{Details: closeDetails(d.details)})
+		m = adapter.Meta(name, meta{Details: closeDetails(d.details)})
 	}
 	d.thought.Close(m)
 	d.thought, d.details = nil, nil
 }
 
-func (d *decoder) call(a *llm.Answer, c *call) {
+func (d *decoder) call(a *adapter.Answer, c *call) {
 	d.closeThought()
 	d.closeText()
 	o := d.find(c)
@@ -275,7 +276,7 @@ const nameless = 1 << 10
 
 // begin adds a call, and closes those before it whose arguments are complete,
 // so that they can run at once. Others may still go on.
-func (d *decoder) begin(a *llm.Answer, c *call) *open {
+func (d *decoder) begin(a *adapter.Answer, c *call) *open {
 	for _, x := range d.calls {
 		if x.Whole() {
 			x.close()
@@ -293,7 +294,7 @@ func (d *decoder) begin(a *llm.Answer, c *call) *open {
 	return o
 }
 
-func (o *open) open(a *llm.Answer) {
+func (o *open) open(a *adapter.Answer) {
 	o.Block = a.Tool(o.id, o.name)
 	o.Append(o.pending)
 	o.pending = ""
@@ -301,12 +302,12 @@ func (o *open) open(a *llm.Answer) {
 
 func (o *open) close() {
 	if len(o.extra) > 0 {
-		o.Close(llm.Meta(name, meta{Extra: o.extra}))
+		o.Close(adapter.Meta(name, meta{Extra: o.extra}))
 	}
 	o.Close(nil)
 }
 
-func (d *decoder) finish(a *llm.Answer) {
+func (d *decoder) finish(a *adapter.Answer) {
 	d.closeThought()
 	d.closeText()
 	for _, o := range d.calls {

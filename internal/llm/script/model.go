@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"lathe/internal/llm"
+	"lathe/internal/llm/adapter"
 )
 
 // SideText answers a request without tools (a title) that the script has no step
@@ -150,7 +151,7 @@ func statusError(s Step) *llm.Error {
 	switch {
 	case s.Status == 401 || s.Status == 403:
 		e.Kind = llm.KindAuth
-	case s.Status < 500 && llm.Overflows(s.Status, s.Message):
+	case s.Status < 500 && adapter.Overflows(s.Status, s.Message):
 		e.Kind = llm.KindOverflow
 	case s.Status == 429:
 		e.Kind, e.Retryable = llm.KindRateLimit, true

@@ -1,4 +1,4 @@
-package llm
+package adapter
 
 import (
 	"net/http"

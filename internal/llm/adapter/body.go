@@ -1,4 +1,4 @@
-package llm
+package adapter
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"lathe/internal/llm"
 )
 
 // What a body is made of. Requests ask for no compression, yet some gateways
@@ -24,7 +26,7 @@ func decompress(encoding string, r io.Reader) (io.Reader, error) {
 	case "gzip", "x-gzip":
 		return gunzip(r)
 	}
-	return nil, &Error{Kind: KindProtocol, RetryAfter: -1, Message: fmt.Sprintf(
+	return nil, &llm.Error{Kind: llm.KindProtocol, RetryAfter: -1, Message: fmt.Sprintf(
 		"the provider answered with a body compressed as %q, which was not asked for; check the gateway or proxy in front of it", encoding)}
 }
 
@@ -44,7 +46,7 @@ type bounded struct {
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, &Error{Kind: KindProtocol, RetryAfter: -1, Message: fmt.Sprintf("the provider's answer is larger than %d MiB", maxAnswer>>20)}
+		return 0, &llm.Error{Kind: llm.KindProtocol, RetryAfter: -1, Message: fmt.Sprintf("the provider's answer is larger than %d MiB", maxAnswer>>20)}
 	}
 	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)
@@ -98,7 +100,7 @@ func firstBytes(r io.Reader) ([]byte, error) {
 			return nil, err
 		}
 		if len(head) > maxBody {
-			return nil, &Error{Kind: KindProtocol, Retryable: true, RetryAfter: -1, Message: "the provider answered with nothing but white space"}
+			return nil, &llm.Error{Kind: llm.KindProtocol, Retryable: true, RetryAfter: -1, Message: "the provider answered with nothing but white space"}
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package llm
+package adapter
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"lathe/internal/llm"
 )
 
 // watch cancels a request when one of its phases takes too long.
@@ -37,8 +39,8 @@ func (w *watch) after(d time.Duration, format string) *time.Timer {
 	return time.AfterFunc(d, func() { w.cancel(timeoutError(format, d)) })
 }
 
-func timeoutError(format string, d time.Duration) *Error {
-	return &Error{Kind: KindTimeout, Message: fmt.Sprintf(format, d), Retryable: true, RetryAfter: -1}
+func timeoutError(format string, d time.Duration) *llm.Error {
+	return &llm.Error{Kind: llm.KindTimeout, Message: fmt.Sprintf(format, d), Retryable: true, RetryAfter: -1}
 }
 
 // stalled ends the request of an idle provider.
@@ -101,7 +103,7 @@ type watchedBody struct {
 
 func (b *watchedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, &Error{Kind: KindProtocol, RetryAfter: -1, Message: fmt.Sprintf("the provider's answer is larger than %d MiB", maxAnswer>>20)}
+		return 0, &llm.Error{Kind: llm.KindProtocol, RetryAfter: -1, Message: fmt.Sprintf("the provider's answer is larger than %d MiB", maxAnswer>>20)}
 	}
 	start := time.Now()
 	if b.begun && b.w.phase != nil { // before, the header limit still runs

@@ -1,20 +1,22 @@
-package llm
+package adapter
 
 import (
 	"crypto/rand"
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"lathe/internal/llm"
 )
 
 // Answer is where an adapter's decoder puts what it reads. It keeps the promises
-// of [Event]: one Start, blocks with unique identifiers that open and close
+// of [llm.Event]: one Start, blocks with unique identifiers that open and close
 // once, valid UTF-8, tool calls whose CallID is new in the conversation, and
 // nothing after Finish. It also bounds what an answer may hold, see [Answer.Keep].
 // It is used by one goroutine.
 type Answer struct {
-	yield    func(Event, error) bool
-	req      *Request
+	yield    func(llm.Event, error) bool
+	req      *llm.Request
 	stopped  bool // the reader left the loop
 	started  bool
 	finished bool
@@ -23,12 +25,12 @@ type Answer struct {
 	calls    int
 	taken    map[string]bool // call ids of the conversation
 	left     int             // bytes that it may still hold
-	failure  *Error          // a bound was exceeded
+	failure  *llm.Error      // a bound was exceeded
 	content  int             // grows with everything that was told
 }
 
 // NewAnswer returns an Answer to req that yields what it is told.
-func NewAnswer(req *Request, yield func(Event, error) bool) *Answer {
+func NewAnswer(req *llm.Request, yield func(llm.Event, error) bool) *Answer {
 	return &Answer{yield: yield, req: req, left: answerLimit(req)}
 }
 
@@ -36,7 +38,7 @@ func NewAnswer(req *Request, yield func(Event, error) bool) *Answer {
 // reader left.
 func (a *Answer) Done() bool { return a.stopped || a.finished }
 
-func (a *Answer) emit(ev Event) {
+func (a *Answer) emit(ev llm.Event) {
 	a.content++
 	if !a.Done() && a.failure == nil && !a.yield(ev, nil) {
 		a.stopped = true
@@ -52,7 +54,7 @@ func (a *Answer) Settle() { a.settled = true }
 func (a *Answer) Start() {
 	if !a.started {
 		a.started = true
-		a.emit(Start{})
+		a.emit(llm.Start{})
 	}
 }
 
@@ -95,7 +97,7 @@ func (a *Answer) open(kind blockKind) *Block {
 func (a *Answer) Text() *Block {
 	b := a.open(blockText)
 	if b != nil {
-		a.emit(TextStart{ID: b.id})
+		a.emit(llm.TextStart{ID: b.id})
 	}
 	return b
 }
@@ -104,7 +106,7 @@ func (a *Answer) Text() *Block {
 func (a *Answer) Reasoning() *Block {
 	b := a.open(blockReasoning)
 	if b != nil {
-		a.emit(ReasoningStart{ID: b.id})
+		a.emit(llm.ReasoningStart{ID: b.id})
 	}
 	return b
 }
@@ -121,7 +123,7 @@ func (a *Answer) Tool(callID, name string) *Block {
 	}
 	a.calls++
 	b.callID, b.name = a.unique(callID), strings.ToValidUTF8(name, "\uFFFD")
-	a.emit(ToolStart{ID: b.id, CallID: b.callID, Name: b.name})
+	a.emit(llm.ToolStart{ID: b.id, CallID: b.callID, Name: b.name})
 	return b
 }
 
@@ -140,14 +142,14 @@ func (a *Answer) unique(id string) string {
 	return id
 }
 
-func usedCalls(req *Request) map[string]bool {
+func usedCalls(req *llm.Request) map[string]bool {
 	used := make(map[string]bool)
 	if req == nil {
 		return used
 	}
 	for _, m := range req.Messages {
 		for _, c := range m.Content {
-			if u, ok := c.(ToolUse); ok {
+			if u, ok := c.(llm.ToolUse); ok {
 				used[u.ID] = true
 			}
 		}
@@ -171,12 +173,12 @@ func (b *Block) Append(s string) {
 	}
 	switch b.kind {
 	case blockText:
-		b.a.emit(TextDelta{ID: b.id, Text: s})
+		b.a.emit(llm.TextDelta{ID: b.id, Text: s})
 	case blockReasoning:
-		b.a.emit(ReasoningDelta{ID: b.id, Text: s})
+		b.a.emit(llm.ReasoningDelta{ID: b.id, Text: s})
 	case blockTool:
 		b.args = append(b.args, s...)
-		b.a.emit(ToolDelta{ID: b.id, JSON: s})
+		b.a.emit(llm.ToolDelta{ID: b.id, JSON: s})
 	}
 }
 
@@ -214,9 +216,9 @@ func (b *Block) Close(meta map[string]json.RawMessage) {
 	}
 	switch b.kind {
 	case blockText:
-		b.a.emit(TextEnd{ID: b.id, Meta: meta})
+		b.a.emit(llm.TextEnd{ID: b.id, Meta: meta})
 	case blockReasoning:
-		b.a.emit(ReasoningEnd{ID: b.id, Meta: meta})
+		b.a.emit(llm.ReasoningEnd{ID: b.id, Meta: meta})
 	case blockTool:
 		if b.meta = meta; !json.Valid(b.args) {
 			b.held = true // cut off, or the model's mistake: the finish reason tells
@@ -233,13 +235,13 @@ func (b *Block) end(cut bool) {
 		input = "{}"
 	}
 	b.held, b.args = false, nil
-	b.a.emit(ToolEnd{ID: b.id, CallID: b.callID, Name: b.name, Input: input, Cut: cut, Meta: b.meta})
+	b.a.emit(llm.ToolEnd{ID: b.id, CallID: b.callID, Name: b.name, Input: input, Cut: cut, Meta: b.meta})
 }
 
 // Finish closes what is open and ends the answer. Calls that were made turn a
 // reason that does not speak of them into [FinishToolCalls], and without calls
 // that reason becomes [FinishStop]: a turn that went on would have nothing to say.
-func (a *Answer) Finish(reason FinishReason, raw string, usage Usage) {
+func (a *Answer) Finish(reason llm.FinishReason, raw string, usage llm.Usage) {
 	if a.Done() || a.failure != nil {
 		return
 	}
@@ -247,16 +249,16 @@ func (a *Answer) Finish(reason FinishReason, raw string, usage Usage) {
 	for i, b := range a.blocks {
 		b.Close(nil)
 		if b.held { // only the last block can have been cut off
-			b.end(reason == FinishLength && i == len(a.blocks)-1)
+			b.end(reason == llm.FinishLength && i == len(a.blocks)-1)
 		}
 	}
 	switch {
-	case a.calls > 0 && (reason == FinishStop || reason == FinishUnknown):
-		reason = FinishToolCalls
-	case a.calls == 0 && reason == FinishToolCalls:
-		reason = FinishStop
+	case a.calls > 0 && (reason == llm.FinishStop || reason == llm.FinishUnknown):
+		reason = llm.FinishToolCalls
+	case a.calls == 0 && reason == llm.FinishToolCalls:
+		reason = llm.FinishStop
 	}
-	a.emit(Finish{Reason: reason, Raw: strings.ToValidUTF8(raw, "\uFFFD"), Usage: usage})
+	a.emit(llm.Finish{Reason: reason, Raw: strings.ToValidUTF8(raw, "\uFFFD"), Usage: usage})
 	a.finished = true
 }
 

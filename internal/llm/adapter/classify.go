@@ -1,4 +1,4 @@
-package llm
+package adapter
 
 import (
 	"bytes"
@@ -10,19 +10,21 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"lathe/internal/llm"
 )
 
 // StatusError returns the error that an HTTP status other than 200 means.
-func StatusError(status int, header http.Header, body []byte) *Error {
+func StatusError(status int, header http.Header, body []byte) *llm.Error {
 	p := parseProblem(body)
-	e := &Error{
+	e := &llm.Error{
 		Status: status, Code: p.code, Message: p.message, Body: clip(string(body)),
 		Header: safeHeader(header), RetryAfter: retryAfter(header, p.delay),
 	}
 	e.Kind, e.Retryable = p.classify(status, len(bytes.TrimSpace(body)) == 0)
 	switch strings.ToLower(strings.TrimSpace(header.Get("X-Should-Retry"))) {
 	case "true":
-		e.Retryable = e.Kind != KindOverflow
+		e.Retryable = e.Kind != llm.KindOverflow
 	case "false":
 		e.Retryable = false
 	}
@@ -34,9 +36,9 @@ func StatusError(status int, header http.Header, body []byte) *Error {
 
 // StreamError returns the error that an error object means which came with
 // HTTP status 200, inside a stream or in place of it.
-func StreamError(data []byte) *Error {
+func StreamError(data []byte) *llm.Error {
 	p := parseProblem(data)
-	e := &Error{Code: p.code, Message: p.message, Body: clip(string(data)), RetryAfter: p.delay}
+	e := &llm.Error{Code: p.code, Message: p.message, Body: clip(string(data)), RetryAfter: p.delay}
 	e.Kind, e.Retryable = p.classify(p.status, false)
 	if e.Message == "" {
 		e.Message = "the provider reported an error in its answer"
@@ -146,31 +148,31 @@ func (p *problem) says(names ...string) bool {
 // classify finds the kind of the error and whether another attempt can help.
 // Status 0 is an error object inside a stream, where whatever is not known to
 // be final is worth another attempt.
-func (p *problem) classify(status int, bodyless bool) (Kind, bool) {
+func (p *problem) classify(status int, bodyless bool) (llm.Kind, bool) {
 	message := strings.ToLower(p.message)
 	switch {
 	case p.says("insufficient_quota", "usage_not_included", "billing", "insufficient_balance", "insufficient_credits"),
 		status == http.StatusPaymentRequired, strings.Contains(message, "credit balance is too low"):
-		return KindQuota, false
+		return llm.KindQuota, false
 	case p.overflows(status, message, bodyless):
-		return KindOverflow, false
+		return llm.KindOverflow, false
 	case p.says("content_filter", "content_policy", "responsibleaipolicy"):
-		return KindFilter, false
+		return llm.KindFilter, false
 	case status == http.StatusTooManyRequests, p.says("rate_limit", "too_many_requests", "resource_exhausted"):
-		return KindRateLimit, true
+		return llm.KindRateLimit, true
 	case status == http.StatusUnauthorized, status == http.StatusForbidden,
 		p.says("authentication", "permission_error", "permission_denied", "unauthenticated", "invalid_api_key", "api_key_invalid"):
-		return KindAuth, false
+		return llm.KindAuth, false
 	case p.says("overloaded"):
-		return KindServer, true
+		return llm.KindServer, true
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly:
-		return KindServer, true
+		return llm.KindServer, true
 	case status >= 500:
-		return KindServer, status != http.StatusNotImplemented
+		return llm.KindServer, status != http.StatusNotImplemented
 	case status >= 300, p.says("invalid_request", "invalid_prompt", "invalid_argument", "not_found"):
-		return KindInvalid, false
+		return llm.KindInvalid, false
 	}
-	return KindServer, true
+	return llm.KindServer, true
 }
 
 // overflows reports whether the request was too long for the model.

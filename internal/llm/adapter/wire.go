@@ -1,10 +1,12 @@
-package llm
+package adapter
 
 import (
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+
+	"lathe/internal/llm"
 )
 
 // AttachedMedia is the text above media that were moved out of a tool result
@@ -12,7 +14,7 @@ import (
 const AttachedMedia = "Attached media from tool result:"
 
 // Unsendable is the text in place of media that a protocol cannot carry.
-func Unsendable(m Media) string {
+func Unsendable(m llm.Media) string {
 	name := m.Name
 	if name == "" {
 		name = "the attached file"
@@ -22,9 +24,9 @@ func Unsendable(m Media) string {
 
 // OnlyReasoning reports whether a message holds no content but reasoning; no
 // protocol takes such an answer.
-func OnlyReasoning(m Message) bool {
-	return !slices.ContainsFunc(m.Content, func(c Content) bool {
-		_, ok := c.(Reasoning)
+func OnlyReasoning(m llm.Message) bool {
+	return !slices.ContainsFunc(m.Content, func(c llm.Content) bool {
+		_, ok := c.(llm.Reasoning)
 		return !ok
 	})
 }
@@ -79,13 +81,13 @@ func SafeID(id string) string {
 
 // OwnMeta decodes what protocol attached to a block into v, if the block came
 // from the request's own origin.
-func (r *Request) OwnMeta(protocol, origin string, meta map[string]json.RawMessage, v any) bool {
+func OwnMeta(r *llm.Request, protocol, origin string, meta map[string]json.RawMessage, v any) bool {
 	raw, ok := meta[protocol]
 	return ok && origin == r.Origin && json.Unmarshal(raw, v) == nil
 }
 
 // Size estimates the bytes of the request's body, to make room for it at once.
-func (r *Request) Size() int {
+func Size(r *llm.Request) int {
 	n := 1024
 	for _, s := range r.System {
 		n += len(s) + len(s)/16
@@ -101,21 +103,21 @@ func (r *Request) Size() int {
 	return n
 }
 
-func contentSize(c Content) int {
+func contentSize(c llm.Content) int {
 	switch c := c.(type) {
-	case Text:
+	case llm.Text:
 		return len(c.Text) + len(c.Text)/16
-	case Reasoning:
+	case llm.Reasoning:
 		n := len(c.Text) + len(c.Text)/16
 		for _, raw := range c.Meta {
 			n += len(raw)
 		}
 		return n
-	case Media:
+	case llm.Media:
 		return len(c.Data)*4/3 + len(c.URL)
-	case ToolUse:
+	case llm.ToolUse:
 		return len(c.Input) + len(c.Input)/8
-	case ToolResult:
+	case llm.ToolResult:
 		n := len(c.Output) + len(c.Output)/16
 		for _, m := range c.Media {
 			n += len(m.Data) * 4 / 3
@@ -131,7 +133,7 @@ type Options map[string]any
 
 // TakeOptions returns the request's options, with unset ones left out, as a map
 // that can be changed.
-func (r *Request) TakeOptions() Options {
+func TakeOptions(r *llm.Request) Options {
 	o := make(Options, len(r.Options))
 	for name, v := range r.Options {
 		if v != nil {

@@ -1,4 +1,4 @@
-package llm
+package adapter
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	"lathe/internal/llm"
 )
 
 // Writer writes one JSON document in the order it is told, so that a body's
@@ -100,7 +102,7 @@ func (w *Writer) Any(name string, v any) error {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		return &Error{Kind: KindInvalid, Message: "option " + strconv.Quote(name) + " cannot be sent: " + err.Error(), RetryAfter: -1, Cause: err}
+		return &llm.Error{Kind: llm.KindInvalid, Message: "option " + strconv.Quote(name) + " cannot be sent: " + err.Error(), RetryAfter: -1, Cause: err}
 	}
 	w.Raw(name, b.Bytes())
 	return nil
@@ -186,8 +188,8 @@ func Decode(data []byte, v any) error {
 	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok || err == nil {
 		return nil
 	}
-	return &Error{
-		Kind: KindProtocol, Retryable: true, RetryAfter: -1, Body: clip(string(data)), Cause: err,
+	return &llm.Error{
+		Kind: llm.KindProtocol, Retryable: true, RetryAfter: -1, Body: clip(string(data)), Cause: err,
 		Message: "the provider sent broken JSON (" + err.Error() + ")",
 	}
 }

@@ -1,6 +1,10 @@
-package llm
+package adapter
 
-import "fmt"
+import (
+	"fmt"
+
+	"lathe/internal/llm"
+)
 
 // What one answer may hold. A provider that never ends its answer costs memory
 // in every place that keeps it, so the bounds are on what is kept, not on what
@@ -19,7 +23,7 @@ const (
 )
 
 // answerLimit returns how many bytes the answer to req may hold.
-func answerLimit(req *Request) int {
+func answerLimit(req *llm.Request) int {
 	if req == nil || req.MaxTokens <= 0 || req.MaxTokens > maxContent/bytesPerToken {
 		return maxContent
 	}
@@ -45,7 +49,7 @@ func (a *Answer) Keep(n int) bool {
 // fail ends the answer with an error; the first one counts.
 func (a *Answer) fail(retryable bool, format string, args ...any) {
 	if a.failure == nil {
-		a.failure = &Error{Kind: KindProtocol, Message: fmt.Sprintf(format, args...), Retryable: retryable, RetryAfter: -1}
+		a.failure = &llm.Error{Kind: llm.KindProtocol, Message: fmt.Sprintf(format, args...), Retryable: retryable, RetryAfter: -1}
 	}
 }
 

@@ -1,4 +1,4 @@
-package llm
+package adapter
 
 import (
 	"bytes"
@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.uber.org/goleak"
 
+	"lathe/internal/llm"
 	"lathe/internal/sse"
 )
 
@@ -33,7 +34,7 @@ type echo struct{ text *Block }
 func (d *echo) Event(a *Answer, ev sse.Event) error {
 	switch string(ev.Data) {
 	case "done":
-		a.Finish(FinishStop, "done", Usage{})
+		a.Finish(llm.FinishStop, "done", llm.Usage{})
 	case "error":
 		return StreamError([]byte(`{"error":{"type":"overloaded_error","message":"busy"}}`))
 	default:
@@ -52,9 +53,9 @@ const key = "sk-very-secret"
 
 func run(ctx context.Context, e Endpoint, url string) (text string, err error) {
 	e.Key = key
-	call := Call{Request: &Request{}, URL: url, Header: map[string]string{"x-api-key": key}, Decoder: &echo{}}
+	call := Call{Request: &llm.Request{}, URL: url, Header: map[string]string{"x-api-key": key}, Decoder: &echo{}}
 	for ev, e := range NewTransport(e).Stream(ctx, call) {
-		if d, ok := ev.(TextDelta); ok {
+		if d, ok := ev.(llm.TextDelta); ok {
 			text += d.Text
 		}
 		err = e
@@ -78,48 +79,48 @@ func TestStatusErrors(t *testing.T) {
 		status int
 		header map[string]string
 		body   string
-		want   Error
+		want   llm.Error
 	}{
 		{"auth", 401, nil, `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`,
-			Error{Kind: KindAuth, Message: "invalid x-api-key", Code: "authentication_error", RetryAfter: -1}},
+			llm.Error{Kind: llm.KindAuth, Message: "invalid x-api-key", Code: "authentication_error", RetryAfter: -1}},
 		{"key in the message", 401, nil, `{"error":{"message":"Incorrect API key provided: ` + key + `"}}`,
-			Error{Kind: KindAuth, Message: "Incorrect API key provided: [key]", RetryAfter: -1}},
+			llm.Error{Kind: llm.KindAuth, Message: "Incorrect API key provided: [key]", RetryAfter: -1}},
 		{"rate limit", 429, map[string]string{"Retry-After": "1.5"}, `{"error":{"message":"slow down","type":"requests","code":"rate_limit_exceeded"}}`,
-			Error{Kind: KindRateLimit, Message: "slow down", Code: "rate_limit_exceeded", Retryable: true, RetryAfter: 1500 * time.Millisecond}},
+			llm.Error{Kind: llm.KindRateLimit, Message: "slow down", Code: "rate_limit_exceeded", Retryable: true, RetryAfter: 1500 * time.Millisecond}},
 		{"rate limit in ms", 429, map[string]string{"Retry-After-Ms": "20", "Retry-After": "7"}, `{}`,
-			Error{Kind: KindRateLimit, Message: "the provider answered: too many requests", Retryable: true, RetryAfter: 20 * time.Millisecond}},
+			llm.Error{Kind: llm.KindRateLimit, Message: "the provider answered: too many requests", Retryable: true, RetryAfter: 20 * time.Millisecond}},
 		{"rate limit until a date", 429, map[string]string{"Retry-After": "Wed, 21 Oct 2015 07:28:30 GMT", "Date": "Wed, 21 Oct 2015 07:28:00 GMT"}, `{}`,
-			Error{Kind: KindRateLimit, Message: "the provider answered: too many requests", Retryable: true, RetryAfter: 30 * time.Second}},
+			llm.Error{Kind: llm.KindRateLimit, Message: "the provider answered: too many requests", Retryable: true, RetryAfter: 30 * time.Second}},
 		{"hostile delay", 429, map[string]string{"Retry-After": "1e300"}, `{}`,
-			Error{Kind: KindRateLimit, Message: "the provider answered: too many requests", Retryable: true, RetryAfter: 24 * time.Hour}},
+			llm.Error{Kind: llm.KindRateLimit, Message: "the provider answered: too many requests", Retryable: true, RetryAfter: 24 * time.Hour}},
 		{"negative delay", 503, map[string]string{"Retry-After": "-5"}, ``,
-			Error{Kind: KindServer, Message: "the provider answered: service unavailable", Retryable: true, RetryAfter: 0}},
+			llm.Error{Kind: llm.KindServer, Message: "the provider answered: service unavailable", Retryable: true, RetryAfter: 0}},
 		{"NaN delay", 503, map[string]string{"Retry-After": "NaN"}, ``,
-			Error{Kind: KindServer, Message: "the provider answered: service unavailable", Retryable: true, RetryAfter: 0}},
+			llm.Error{Kind: llm.KindServer, Message: "the provider answered: service unavailable", Retryable: true, RetryAfter: 0}},
 		{"no delay", 503, map[string]string{"Retry-After": "soon"}, ``,
-			Error{Kind: KindServer, Message: "the provider answered: service unavailable", Retryable: true, RetryAfter: -1}},
+			llm.Error{Kind: llm.KindServer, Message: "the provider answered: service unavailable", Retryable: true, RetryAfter: -1}},
 		{"google", 429, nil, `{"error":{"code":429,"message":"You exceeded your current quota","status":"RESOURCE_EXHAUSTED","details":[{"@type":"x"},{"retryDelay":"37s"}]}}`,
-			Error{Kind: KindRateLimit, Message: "You exceeded your current quota", Code: "RESOURCE_EXHAUSTED", Retryable: true, RetryAfter: 37 * time.Second}},
+			llm.Error{Kind: llm.KindRateLimit, Message: "You exceeded your current quota", Code: "RESOURCE_EXHAUSTED", Retryable: true, RetryAfter: 37 * time.Second}},
 		{"google key", 400, nil, `[{"error":{"code":400,"message":"API key not valid","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}]`,
-			Error{Kind: KindAuth, Message: "API key not valid", Code: "INVALID_ARGUMENT", RetryAfter: -1}},
+			llm.Error{Kind: llm.KindAuth, Message: "API key not valid", Code: "INVALID_ARGUMENT", RetryAfter: -1}},
 		{"quota", 429, nil, `{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}`,
-			Error{Kind: KindQuota, Message: "You exceeded your current quota", Code: "insufficient_quota", RetryAfter: -1}},
+			llm.Error{Kind: llm.KindQuota, Message: "You exceeded your current quota", Code: "insufficient_quota", RetryAfter: -1}},
 		{"no credit", 400, nil, `{"error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the API"}}`,
-			Error{Kind: KindQuota, Message: "Your credit balance is too low to access the API", Code: "invalid_request_error", RetryAfter: -1}},
+			llm.Error{Kind: llm.KindQuota, Message: "Your credit balance is too low to access the API", Code: "invalid_request_error", RetryAfter: -1}},
 		{"overflow by code", 400, nil, `{"error":{"message":"too big","code":"context_length_exceeded"}}`,
-			Error{Kind: KindOverflow, Message: "too big", Code: "context_length_exceeded", RetryAfter: -1}},
+			llm.Error{Kind: llm.KindOverflow, Message: "too big", Code: "context_length_exceeded", RetryAfter: -1}},
 		{"overflow", 400, nil, `{"error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`,
-			Error{Kind: KindOverflow, Message: "prompt is too long: 210000 tokens > 200000 maximum", Code: "invalid_request_error", RetryAfter: -1}},
-		{"overflow by size", 413, nil, `<html>`, Error{Kind: KindOverflow, Message: "the address answered with a web page (request entity too large), which a gateway or proxy does; check the base URL or try again later", RetryAfter: -1}},
-		{"invalid", 400, nil, `{"detail":[{"msg":"field required"}]}`, Error{Kind: KindInvalid, Message: "field required", RetryAfter: -1}},
-		{"not found", 404, nil, `{"error":"model \"x\" not found"}`, Error{Kind: KindInvalid, Message: `model "x" not found`, RetryAfter: -1}},
+			llm.Error{Kind: llm.KindOverflow, Message: "prompt is too long: 210000 tokens > 200000 maximum", Code: "invalid_request_error", RetryAfter: -1}},
+		{"overflow by size", 413, nil, `<html>`, llm.Error{Kind: llm.KindOverflow, Message: "the address answered with a web page (request entity too large), which a gateway or proxy does; check the base URL or try again later", RetryAfter: -1}},
+		{"invalid", 400, nil, `{"detail":[{"msg":"field required"}]}`, llm.Error{Kind: llm.KindInvalid, Message: "field required", RetryAfter: -1}},
+		{"not found", 404, nil, `{"error":"model \"x\" not found"}`, llm.Error{Kind: llm.KindInvalid, Message: `model "x" not found`, RetryAfter: -1}},
 		{"overloaded", 529, nil, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`,
-			Error{Kind: KindServer, Message: "Overloaded", Code: "overloaded_error", Retryable: true, RetryAfter: -1}},
-		{"should not retry", 500, map[string]string{"X-Should-Retry": "false"}, `broken`, Error{Kind: KindServer, Message: "broken", RetryAfter: -1}},
-		{"should retry", 400, map[string]string{"X-Should-Retry": "true"}, `odd`, Error{Kind: KindInvalid, Message: "odd", Retryable: true, RetryAfter: -1}},
+			llm.Error{Kind: llm.KindServer, Message: "Overloaded", Code: "overloaded_error", Retryable: true, RetryAfter: -1}},
+		{"should not retry", 500, map[string]string{"X-Should-Retry": "false"}, `broken`, llm.Error{Kind: llm.KindServer, Message: "broken", RetryAfter: -1}},
+		{"should retry", 400, map[string]string{"X-Should-Retry": "true"}, `odd`, llm.Error{Kind: llm.KindInvalid, Message: "odd", Retryable: true, RetryAfter: -1}},
 		{"gateway", 403, nil, "<!DOCTYPE html><title>no</title>",
-			Error{Kind: KindAuth, Message: "a gateway or proxy in front of the provider refused the request with a web page; check the network's proxy, the credential and the base URL", RetryAfter: -1}},
-		{"filter", 400, nil, `{"error":{"message":"filtered","code":"content_filter"}}`, Error{Kind: KindFilter, Message: "filtered", Code: "content_filter", RetryAfter: -1}},
+			llm.Error{Kind: llm.KindAuth, Message: "a gateway or proxy in front of the provider refused the request with a web page; check the network's proxy, the credential and the base URL", RetryAfter: -1}},
+		{"filter", 400, nil, `{"error":{"message":"filtered","code":"content_filter"}}`, llm.Error{Kind: llm.KindFilter, Message: "filtered", Code: "content_filter", RetryAfter: -1}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -133,12 +134,12 @@ func TestStatusErrors(t *testing.T) {
 				_, _ = io.WriteString(w, tt.body)
 			})
 			_, err := run(t.Context(), e, srv.URL)
-			got, ok := errors.AsType[*Error](err)
+			got, ok := errors.AsType[*llm.Error](err)
 			if !ok {
 				t.Fatalf("error %v", err)
 			}
 			tt.want.Status = tt.status
-			if diff := cmp.Diff(&tt.want, got, cmpopts.IgnoreFields(Error{}, "Header", "Body", "Cause")); diff != "" {
+			if diff := cmp.Diff(&tt.want, got, cmpopts.IgnoreFields(llm.Error{}, "Header", "Body", "Cause")); diff != "" {
 				t.Errorf("error (-want +got):\n%s", diff)
 			}
 			if shown := fmt.Sprintf("%+v", *got); strings.Contains(shown, key) || strings.Contains(shown, "a=b") {
@@ -163,20 +164,20 @@ func TestOverflowWords(t *testing.T) {
 		"too many tokens", "token limit exceeded",
 	} {
 		p := problem{message: message}
-		if kind, retry := p.classify(400, false); kind != KindOverflow || retry {
+		if kind, retry := p.classify(400, false); kind != llm.KindOverflow || retry {
 			t.Errorf("%q is %s, retryable %v", message, kind, retry)
 		}
 	}
 	for _, message := range []string{"rate limit: too many tokens per minute", "max_tokens is too large", "bad schema"} {
 		p := problem{message: message}
-		if kind, _ := p.classify(400, false); kind == KindOverflow {
+		if kind, _ := p.classify(400, false); kind == llm.KindOverflow {
 			t.Errorf("%q is an overflow", message)
 		}
 	}
 }
 
-func kindOf(err error) (Kind, bool) {
-	e, ok := errors.AsType[*Error](err)
+func kindOf(err error) (llm.Kind, bool) {
+	e, ok := errors.AsType[*llm.Error](err)
 	if !ok {
 		return "", false
 	}
@@ -186,20 +187,20 @@ func kindOf(err error) (Kind, bool) {
 func TestBadAnswers(t *testing.T) {
 	tests := []struct {
 		name, kind, body string
-		want             Kind
+		want             llm.Kind
 		retryable        bool
 	}{
-		{"empty", "text/event-stream", "", KindCut, true},
-		{"cut", "text/event-stream", "data: a\n\ndata: b", KindCut, true},
-		{"error event", "text/event-stream", "data: a\n\ndata: error\n\n", KindServer, true},
-		{"web page", "text/html", "<html>sign in</html>", KindProtocol, false},
-		{"json error", "application/json", `{"error":{"code":"insufficient_quota","message":"no"}}`, KindQuota, false},
-		{"json error as a stream", "text/event-stream", `{"error":{"message":"no"}}`, KindServer, true},
-		{"plain text", "text/plain", "Ollama is running", KindProtocol, false},
-		{"plain text as a stream", "text/event-stream", "upstream error: no backend\nsee the log", KindProtocol, false},
-		{"cut in the first field", "", "dat", KindCut, true},
-		{"half a document", "application/json", `{"error":{"mess`, KindProtocol, true},
-		{"large event", "text/event-stream", "data: " + strings.Repeat("x", maxEvent+1) + "\n\n", KindProtocol, false},
+		{"empty", "text/event-stream", "", llm.KindCut, true},
+		{"cut", "text/event-stream", "data: a\n\ndata: b", llm.KindCut, true},
+		{"error event", "text/event-stream", "data: a\n\ndata: error\n\n", llm.KindServer, true},
+		{"web page", "text/html", "<html>sign in</html>", llm.KindProtocol, false},
+		{"json error", "application/json", `{"error":{"code":"insufficient_quota","message":"no"}}`, llm.KindQuota, false},
+		{"json error as a stream", "text/event-stream", `{"error":{"message":"no"}}`, llm.KindServer, true},
+		{"plain text", "text/plain", "Ollama is running", llm.KindProtocol, false},
+		{"plain text as a stream", "text/event-stream", "upstream error: no backend\nsee the log", llm.KindProtocol, false},
+		{"cut in the first field", "", "dat", llm.KindCut, true},
+		{"half a document", "application/json", `{"error":{"mess`, llm.KindProtocol, true},
+		{"large event", "text/event-stream", "data: " + strings.Repeat("x", maxEvent+1) + "\n\n", llm.KindProtocol, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -271,15 +272,15 @@ func TestNoConnection(t *testing.T) {
 	tests := []struct {
 		name, url string
 		e         Endpoint
-		want      Kind
+		want      llm.Kind
 		retryable bool
 		message   string
 	}{
-		{"refused", closed, e, KindNetwork, true, "refused the connection"},
-		{"not tls", strings.Replace(plain.URL, "http:", "https:", 1), e, KindNetwork, false, "no secure connection"},
-		{"closed", resetting.URL, e2, KindNetwork, true, "without an answer"},
-		{"bad url", "http://[::1", e, KindInvalid, false, ""},
-		{"bad scheme", "gopher://x", e, KindInvalid, false, "unsupported protocol"},
+		{"refused", closed, e, llm.KindNetwork, true, "refused the connection"},
+		{"not tls", strings.Replace(plain.URL, "http:", "https:", 1), e, llm.KindNetwork, false, "no secure connection"},
+		{"closed", resetting.URL, e2, llm.KindNetwork, true, "without an answer"},
+		{"bad url", "http://[::1", e, llm.KindInvalid, false, ""},
+		{"bad scheme", "gopher://x", e, llm.KindInvalid, false, "unsupported protocol"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -388,7 +389,7 @@ func TestTimeouts(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
 				_, err := run(t.Context(), Endpoint{Client: &http.Client{Transport: tt.server}, Timeouts: tt.limits}, "http://x")
-				if kind, retryable := kindOf(err); kind != KindTimeout || !retryable || !strings.Contains(err.Error(), tt.want) {
+				if kind, retryable := kindOf(err); kind != llm.KindTimeout || !retryable || !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("error %v (%q, retryable %v)", err, kind, retryable)
 				}
 				if took := time.Since(start); took != tt.after {
@@ -426,8 +427,8 @@ func TestBreak(t *testing.T) {
 		<-r.Context().Done()
 		close(gone)
 	})
-	for ev := range NewTransport(e).Stream(t.Context(), Call{Request: &Request{}, URL: srv.URL, Decoder: &echo{}}) {
-		if _, ok := ev.(TextDelta); ok {
+	for ev := range NewTransport(e).Stream(t.Context(), Call{Request: &llm.Request{}, URL: srv.URL, Decoder: &echo{}}) {
+		if _, ok := ev.(llm.TextDelta); ok {
 			break
 		}
 	}
@@ -455,7 +456,7 @@ func TestHeaders(t *testing.T) {
 	var got http.Header
 	srv, e := serve(t, func(w http.ResponseWriter, r *http.Request) { got = r.Header.Clone() })
 	e.Header = map[string]string{"X-Api-Key": "", "X-A": "endpoint", "X-B": "endpoint"}
-	call := Call{Request: &Request{Headers: map[string]string{"X-B": "request"}}, URL: srv.URL, Header: map[string]string{"x-api-key": key, "x-a": "call"}, Decoder: &echo{}}
+	call := Call{Request: &llm.Request{Headers: map[string]string{"X-B": "request"}}, URL: srv.URL, Header: map[string]string{"x-api-key": key, "x-a": "call"}, Decoder: &echo{}}
 	for range NewTransport(e).Stream(t.Context(), call) {
 	}
 	if got.Get("X-Api-Key") != "" || got.Get("X-A") != "endpoint" || got.Get("X-B") != "request" {
@@ -494,7 +495,7 @@ func TestProxyRefuses(t *testing.T) {
 	cause := &url.Error{Op: "Post", URL: "https://api.example.com/v1", Err: &net.OpError{Op: "proxyconnect", Net: "tcp", Err: syscall.ECONNREFUSED}}
 	err := networkError(t.Context(), cause, false)
 	want := "the proxy on the way to api.example.com cannot be reached: proxyconnect tcp: connection refused; check HTTPS_PROXY, HTTP_PROXY and NO_PROXY"
-	if kind, retryable := kindOf(err); kind != KindNetwork || !retryable || !strings.Contains(err.Error(), want) {
+	if kind, retryable := kindOf(err); kind != llm.KindNetwork || !retryable || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v is %q, retryable %v", err, kind, retryable)
 	}
 }
@@ -519,7 +520,7 @@ func TestNameThatDoesNotExist(t *testing.T) {
 		t.Helper()
 		_, err := run(t.Context(), e, "http://api.exmaple.com/v1")
 		const want = `the name "api.exmaple.com" cannot be resolved; check the network and the base URL`
-		if kind, again := kindOf(err); kind != KindNetwork || again != retryable || err.Error() != want {
+		if kind, again := kindOf(err); kind != llm.KindNetwork || again != retryable || err.Error() != want {
 			t.Errorf("error %v is %q, retryable %v", err, kind, again)
 		}
 	}

@@ -1,4 +1,4 @@
-package llm
+package adapter
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"lathe/internal/llm"
 	"lathe/internal/sse"
 )
 
@@ -92,14 +93,14 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 
 // Call is one request of an adapter, ready to be sent.
 type Call struct {
-	Request *Request
+	Request *llm.Request
 	URL     string
 	Header  map[string]string // of the protocol; the endpoint's and the request's come on top
 	Body    []byte
 	Decoder Decoder
 }
 
-// Decoder reads the answer of one protocol. Its errors are *[Error] values.
+// Decoder reads the answer of one protocol. Its errors are *[llm.Error] values.
 type Decoder interface {
 	// Event takes one server-sent event; ev.Data is only valid during the call.
 	Event(a *Answer, ev sse.Event) error
@@ -111,9 +112,9 @@ type Decoder interface {
 }
 
 // Stream sends the call and yields what the decoder makes of the answer, as
-// [Model] promises.
-func (t *Transport) Stream(ctx context.Context, c Call) iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
+// [llm.Model] promises.
+func (t *Transport) Stream(ctx context.Context, c Call) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
 		a := NewAnswer(c.Request, yield)
 		err := t.exchange(ctx, c, a)
 		switch {
@@ -158,7 +159,7 @@ func (t *Transport) exchange(ctx context.Context, c Call, a *Answer) error {
 func (t *Transport) send(ctx context.Context, c Call, w *watch) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(w.trace(ctx), http.MethodPost, c.URL, bytes.NewReader(c.Body))
 	if err != nil {
-		return nil, &Error{Kind: KindInvalid, Message: "the provider's base URL is no address: " + err.Error(), RetryAfter: -1, Cause: err}
+		return nil, &llm.Error{Kind: llm.KindInvalid, Message: "the provider's base URL is no address: " + err.Error(), RetryAfter: -1, Cause: err}
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream")
@@ -217,13 +218,13 @@ func notAnAnswer(what string, r io.Reader, resp *http.Response) error {
 		message = fmt.Sprintf("%s answered with %s instead of a model's answer: %q; check the provider's base URL",
 			resp.Request.URL.Host, what, shorten(firstLine(string(data)), maxQuoted))
 	}
-	return &Error{Kind: KindProtocol, Status: resp.StatusCode, RetryAfter: -1, Header: safeHeader(resp.Header), Body: clip(string(data)), Message: message}
+	return &llm.Error{Kind: llm.KindProtocol, Status: resp.StatusCode, RetryAfter: -1, Header: safeHeader(resp.Header), Body: clip(string(data)), Message: message}
 }
 
 func readEvents(d Decoder, a *Answer, r io.Reader, w *watch) error {
 	for ev, err := range sse.Read(r, maxEvent) {
 		if errors.Is(err, sse.ErrTooLarge) {
-			return &Error{Kind: KindProtocol, RetryAfter: -1, Message: fmt.Sprintf("the provider sent an event of more than %d MiB", maxEvent>>20), Cause: err}
+			return &llm.Error{Kind: llm.KindProtocol, RetryAfter: -1, Message: fmt.Sprintf("the provider sent an event of more than %d MiB", maxEvent>>20), Cause: err}
 		}
 		if err != nil {
 			return cutError(err)
@@ -247,7 +248,7 @@ func readWhole(d Decoder, a *Answer, r io.Reader) error {
 		return cutError(err)
 	}
 	if len(data) > maxEvent {
-		return &Error{Kind: KindProtocol, RetryAfter: -1, Message: fmt.Sprintf("the provider answered with a document of more than %d MiB", maxEvent>>20)}
+		return &llm.Error{Kind: llm.KindProtocol, RetryAfter: -1, Message: fmt.Sprintf("the provider answered with a document of more than %d MiB", maxEvent>>20)}
 	}
 	var doc struct {
 		Error any `json:"error"`

@@ -1,4 +1,4 @@
-package llm
+package adapter
 
 import (
 	"context"
@@ -12,18 +12,20 @@ import (
 	"net/url"
 	"strings"
 	"syscall"
+
+	"lathe/internal/llm"
 )
 
 // networkError says why no response came. reached tells that the provider answered
 // before.
 func networkError(ctx context.Context, err error, reached bool) error {
-	if e, ok := errors.AsType[*Error](context.Cause(ctx)); ok {
+	if e, ok := errors.AsType[*llm.Error](context.Cause(ctx)); ok {
 		return e
 	}
-	if e, ok := errors.AsType[*Error](err); ok {
+	if e, ok := errors.AsType[*llm.Error](err); ok {
 		return e
 	}
-	e := &Error{Kind: KindNetwork, Retryable: true, RetryAfter: -1, Cause: err}
+	e := &llm.Error{Kind: llm.KindNetwork, Retryable: true, RetryAfter: -1, Cause: err}
 	host := "the provider"
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		if parsed, perr := url.Parse(u.URL); perr == nil && parsed.Host != "" {
@@ -35,7 +37,7 @@ func networkError(ctx context.Context, err error, reached bool) error {
 	return e
 }
 
-func explainNetwork(e *Error, host string, err error, reached bool) {
+func explainNetwork(e *llm.Error, host string, err error, reached bool) {
 	dns, isDNS := errors.AsType[*net.DNSError](err)
 	netErr, isNet := errors.AsType[net.Error](err)
 	switch {
@@ -56,9 +58,9 @@ func explainNetwork(e *Error, host string, err error, reached bool) {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		e.Message = host + " closed the connection without an answer"
 	case isNet && netErr.Timeout():
-		e.Kind, e.Message = KindTimeout, host+" did not answer in time"
+		e.Kind, e.Message = llm.KindTimeout, host+" did not answer in time"
 	case strings.Contains(err.Error(), "unsupported protocol scheme"), strings.Contains(err.Error(), "invalid header field"):
-		e.Kind, e.Retryable = KindInvalid, false
+		e.Kind, e.Retryable = llm.KindInvalid, false
 		e.Message = fmt.Sprintf("the request to %s cannot be sent: %v", host, err)
 	default:
 		e.Message = fmt.Sprintf("reaching %s failed: %v", host, err)
@@ -83,20 +85,20 @@ func isTLS(err error) bool {
 // cutError is the error of a body that ended, or could not be read on, before
 // the answer was complete.
 func cutError(err error) error {
-	if e, ok := errors.AsType[*Error](err); ok {
+	if e, ok := errors.AsType[*llm.Error](err); ok {
 		return e
 	}
 	message := "the provider's answer was cut off"
 	if errors.Is(err, syscall.ECONNRESET) {
 		message += ": connection reset"
 	}
-	return &Error{Kind: KindCut, Message: message, Retryable: true, RetryAfter: -1, Cause: err}
+	return &llm.Error{Kind: llm.KindCut, Message: message, Retryable: true, RetryAfter: -1, Cause: err}
 }
 
 // redact removes the credentials of the call from everything that an error
 // shows: some providers repeat the key they refuse.
 func (t *Transport) redact(err error, c Call) error {
-	e, ok := errors.AsType[*Error](err)
+	e, ok := errors.AsType[*llm.Error](err)
 	if !ok {
 		return err
 	}
