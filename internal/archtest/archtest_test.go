@@ -100,6 +100,7 @@ var floor = map[string]int{
 	"lathe/internal/tui/look":           63,
 	"lathe/internal/tui/change":         64,
 	"lathe/internal/tui/dialog":         64,
+	"lathe/internal/tui/chat":           65,
 	"lathe/internal/tui/ask":            65,
 	"lathe/internal/tui":                66,
 

@@ -13,6 +13,7 @@ import (
 	"lathe"
 	"lathe/internal/api"
 	"lathe/internal/tui/ask"
+	"lathe/internal/tui/chat"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/engine"
@@ -77,7 +78,7 @@ type App struct {
 	session  lathe.Session // zero ID: none yet
 	status   map[lathe.SessionID]lathe.Status
 	since    time.Time // when the session on screen became busy
-	conv     *conversation
+	conv     *chat.Conversation
 	input    input
 	drafts   map[lathe.SessionID]edit.Editor
 	sheets   dialog.Stack
@@ -110,8 +111,8 @@ type App struct {
 	reads     int
 	link      engine.Link
 	dirty     bool // something changed since the last frame
-	mouse     selection
-	flowed    flow                            // of the inline screen
+	mouse     chat.Selection
+	flowed    chat.Flow                       // of the inline screen
 	reduce    func(*theme.Theme) *theme.Theme // to the colours that the terminal has; nil: it has all
 	noLinks   bool                            // the terminal would show addresses as text
 	drafting  bool                            // the draft will be kept after a pause
@@ -136,8 +137,8 @@ func New(ctx context.Context, o Options) *App {
 	if a.prefs.Mode != "" {
 		a.dark = a.prefs.Mode == "dark"
 	}
-	a.conv = newConversation(func() look.Look { return a.pane() })
-	a.mouse.files = len(o.Editor) > 0
+	a.conv = chat.New(func() look.Look { return a.pane() })
+	a.mouse = chat.Selection{Files: len(o.Editor) > 0}
 	a.after = a.wake
 	a.sheets.Now = o.Now
 	var problems []string
@@ -151,7 +152,7 @@ func New(ctx context.Context, o Options) *App {
 	}
 	a.opts.Notices = append(slices.Clone(o.Notices), problems...)
 	for i, n := range a.opts.Notices {
-		a.opts.Notices[i] = inScreen(n)
+		a.opts.Notices[i] = look.InScreen(n)
 	}
 	if n := len(a.opts.Notices); n > 0 && o.Session != "" {
 		a.notify(dialog.Warning, a.opts.Notices[n-1])
@@ -299,11 +300,10 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 	case openedMsg:
 		return a.opened(m)
 	case olderMsg:
-		if m.id == a.session.ID && m.err == nil {
-			a.conv.load(m.history, m.more)
+		if m.id == a.session.ID {
+			a.conv.Extend(m.history, m.more, m.err)
 		}
-		a.conv.loading = false
-		return tea.Batch(a.conv.loadPictures(), a.toGoal())
+		return tea.Batch(a.conv.LoadPictures(), a.toGoal())
 	case catalogMsg:
 		a.models, a.agents, a.commands = m.models, m.agents, m.commands
 		a.lastModel()
@@ -333,19 +333,19 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 		}
 	case sentMsg:
 		return a.sent(m)
-	case Older:
+	case chat.Older:
 		return a.loadOlder(m)
-	case OpenSession:
+	case chat.OpenSession:
 		return a.open(m.ID)
-	case EditFile:
+	case chat.EditFile:
 		return a.editFile(m.Name)
 	case takenBack:
 		return a.bringBack(m)
 	case redone:
 		return a.takeAway(m)
-	case Undo:
+	case chat.Undo:
 		return a.revertTo(m.Message)
-	case Fork:
+	case chat.Fork:
 		return a.forkOf(a.session.ID, m.Message)
 	case ask.Reply:
 		return a.reply(m)
@@ -353,8 +353,8 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 		return a.answer(m)
 	case ask.Dismissed:
 		return a.dismiss(m)
-	case pictureMsg:
-		return a.conv.pictured(m)
+	case chat.PictureMsg:
+		return a.conv.Pictured(m)
 	case sideMsg:
 		a.sideRead(m)
 	case attachMsg, draftMsg:
@@ -386,7 +386,7 @@ func (a *App) fail(err error) {
 	if e, ok := errors.AsType[*lathe.Error](err); ok && e.Hint != "" {
 		text += " — " + e.Hint
 	}
-	a.notify(dialog.Failure, inScreen(text))
+	a.notify(dialog.Failure, look.InScreen(text))
 }
 
 // apply does what a sheet or a command wants done. It is the only way to what is

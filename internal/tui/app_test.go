@@ -13,7 +13,6 @@ import (
 	"pgregory.net/rapid"
 
 	"lathe"
-	"lathe/internal/tui/change"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/styled"
 )
@@ -301,8 +300,8 @@ func TestScrolling(t *testing.T) {
 	d.press("home")
 	d.press("home")
 	d.shows("message number 1\n", "earlier messages")
-	if len(d.app.conv.entries) != 200 {
-		t.Errorf("%d messages were read", len(d.app.conv.entries))
+	if len(d.app.conv.Messages()) != 200 {
+		t.Errorf("%d messages were read", len(d.app.conv.Messages()))
 	}
 	d.press("pgdown")
 	d.hides("message number 1\n")
@@ -430,19 +429,4 @@ func TestErrorsAreShown(t *testing.T) {
 	d.now = d.now.Add(time.Minute)
 	d.send(tickMsg{})
 	d.hides("it broke")
-}
-
-func FuzzParseDiff(f *testing.F) {
-	f.Add("--- a\n+++ b\n@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d\n")
-	f.Add("@@ -x +y @@\n\n\\ no newline")
-	d := drive(f, Options{})
-	f.Fuzz(func(t *testing.T, text string) {
-		for _, width := range []int{40, 160} {
-			for _, l := range change.Draw(d.app.look, text, width) {
-				if w := l.Width(styled.WcWidth); w > width && len(l.Text()) > 40 {
-					t.Fatalf("%d wide: %q", w, l.Text())
-				}
-			}
-		}
-	})
 }

@@ -196,8 +196,8 @@ func TestScrollbar(t *testing.T) {
 		}
 		return from, to
 	}
-	if _, to := handle(); to != d.app.conv.height-1 {
-		t.Errorf("the handle ends at %d of %d:\n%s", to, d.app.conv.height, d.text())
+	if _, to := handle(); to != d.app.conv.Height()-1 {
+		t.Errorf("the handle ends at %d of %d:\n%s", to, d.app.conv.Height(), d.text())
 	}
 	d.press("home", "home", "home")
 	d.shows("question 0")
@@ -213,10 +213,10 @@ func TestScrollbar(t *testing.T) {
 	if from, to := handle(); from > 10 || to < 9 {
 		t.Errorf("dragged to 10 it goes from %d to %d", from, to)
 	}
-	_, end := at(d.app.conv.height)
+	_, end := at(d.app.conv.Height())
 	d.send(tea.MouseMotionMsg(end))
 	d.send(tea.MouseReleaseMsg(end))
-	if d.app.conv.bottom.e != nil || d.app.mouse.bar {
+	if !d.app.conv.Following() || d.app.mouse.Held() {
 		t.Error("dragged to its end, it does not show the newest text")
 	}
 	d.typed("/scrollbar")
@@ -228,32 +228,11 @@ func TestScrollbar(t *testing.T) {
 // the sidebar, also where there is nothing to scroll.
 func TestScrollbarAndSidebar(t *testing.T) {
 	d, _ := wide(t, Options{Prefs: Prefs{Scrollbar: true}}, 130, 30)
-	for _, line := range d.lines()[:d.app.conv.height] {
+	for _, line := range d.lines()[:d.app.conv.Height()] {
 		if got := strings.Count(line, "│") + strings.Count(line, "┃"); got != 1 {
 			t.Fatalf("%d lines in %q", got, line)
 		}
 	}
-}
-
-// TestThumb holds where the handle of the scroll bar may be.
-func TestThumb(t *testing.T) {
-	d := withHistory(t, Options{Prefs: Prefs{Scrollbar: true}})
-	rapid.Check(t, func(t *rapid.T) {
-		d.app.conv = d.app.conv.next()
-		for i := range rapid.IntRange(1, 30).Draw(t, "messages") {
-			d.app.conv.load([]lathe.Message{reply(i+1, &lathe.Text{Text: strings.Repeat("words ", rapid.IntRange(1, 200).Draw(t, "words"))})}, rapid.Bool().Draw(t, "more"))
-		}
-		height := rapid.IntRange(1, 40).Draw(t, "height")
-		d.app.conv.resize(height)
-		d.app.conv.move(-rapid.IntRange(0, 300).Draw(t, "by"))
-		from, length := d.app.conv.thumb()
-		if length > 0 && (from < 0 || length < 1 || from+length > height) {
-			t.Fatalf("the handle has %d+%d of %d", from, length, height)
-		}
-		if length > 0 && (from+length == height) != (d.app.conv.bottom.e == nil) && length < height-8 && from+length != height {
-			t.Fatalf("the handle ends at %d of %d, following %v", from+length, height, d.app.conv.bottom.e == nil)
-		}
-	})
 }
 
 func TestNames(t *testing.T) {

@@ -39,12 +39,12 @@ func sessionCommands() []command {
 		{[]string{"new", "clear"}, keys.NewSession, "new session", "session", nil, func(a *App) tea.Cmd { a.fresh(); return nil }},
 		{[]string{"sessions", "resume", "continue"}, keys.Sessions, "switch to a session; rename, archive, delete", "session", nil, (*App).sessionList},
 		{[]string{"archived"}, "", "sessions that were put away", "session", func(a *App) bool { return a.can.Archive != nil }, (*App).archiveList},
-		{[]string{"timeline"}, keys.Timeline, "jump to a message, undo to it, fork, copy it", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.timeline(a.can, a.opts.Now().Location())) }},
+		{[]string{"timeline"}, keys.Timeline, "jump to a message, undo to it, fork, copy it", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.Timeline(a.can, a.opts.Now().Location())) }},
 		{[]string{"rename"}, keys.Rename, "rename the session", "session", hasSession, func(a *App) tea.Cmd { return a.rename(a.session) }},
 		{[]string{"fork"}, keys.Fork, "fork the session", "session", func(a *App) bool { return hasSession(a) && a.can.Fork != nil }, func(a *App) tea.Cmd { return a.forkOf(a.session.ID, "") }},
 		{[]string{"compact", "summarize"}, keys.Compact, "compact the session", "session", func(a *App) bool { return hasSession(a) && a.can.Compact != nil }, (*App).compact},
 		{[]string{"undo"}, keys.Undo, "undo the last message and its changes", "session", func(a *App) bool { return hasSession(a) && a.can.Undo != nil }, (*App).undo},
-		{[]string{"redo"}, keys.Redo, "redo what was undone", "session", func(a *App) bool { return hasSession(a) && a.can.Undo != nil && a.conv.undone() != "" }, (*App).redo},
+		{[]string{"redo"}, keys.Redo, "redo what was undone", "session", func(a *App) bool { return hasSession(a) && a.can.Undo != nil && a.conv.Undone() != "" }, (*App).redo},
 		{[]string{"share"}, keys.Share, "share the session: a link, or a web page to send", "session", func(a *App) bool { return hasSession(a) && a.can.Share != nil }, (*App).share},
 		{[]string{"unshare"}, keys.Unshare, "take a shared session back", "session", func(a *App) bool { return hasSession(a) && a.can.Share != nil && a.session.Share != nil }, (*App).unshare},
 		{[]string{"export"}, keys.Export, "export the session: Markdown, JSON, web page", "session", func(a *App) bool { return hasSession(a) && a.can.Export != nil }, (*App).export},
@@ -97,9 +97,9 @@ func viewCommands() []command {
 		{[]string{"stash"}, keys.StashList, "what was put aside; words after it are put aside too", "view", stashes, (*App).stashList},
 		{[]string{"help"}, keys.Help, "help with all keys", "view", nil, (*App).help},
 		{nil, keys.Commands, "all commands", "", nil, (*App).palette},
-		{nil, keys.MessageNext, "to the next message", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.toMessage(1)) }},
-		{nil, keys.MessagePrev, "to the message before", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.toMessage(-1)) }},
-		{nil, keys.MessageUser, "to your last message", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.toMessage(0)) }},
+		{nil, keys.MessageNext, "to the next message", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.ToMessage(1)) }},
+		{nil, keys.MessagePrev, "to the message before", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.ToMessage(-1)) }},
+		{nil, keys.MessageUser, "to your last message", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.ToMessage(0)) }},
 		{nil, keys.TitleToggle, "name the session in the terminal's title, or not", "", nil, func(a *App) tea.Cmd { a.noTitle = !a.noTitle; return nil }},
 		{[]string{"exit", "quit", "q"}, "", "leave lathe", "view", nil, func(*App) tea.Cmd { return tea.Quit }},
 	}
@@ -207,7 +207,7 @@ func (a *App) palette() tea.Cmd {
 }
 
 func (a *App) copyAnswer() tea.Cmd {
-	text := a.conv.answer()
+	text := a.conv.Answer()
 	if text == "" {
 		a.notify(dialog.Warning, "there is no answer to copy")
 		return a.tick()
@@ -219,7 +219,7 @@ func (a *App) copyAnswer() tea.Cmd {
 const maxCopied = 100_000
 
 func (a *App) undo() tea.Cmd {
-	if id, ok := a.conv.lastPrompt(); ok {
+	if id, ok := a.conv.LastPrompt(); ok {
 		return a.revertTo(id)
 	}
 	a.notify(dialog.Warning, "there is nothing to undo")
@@ -228,7 +228,7 @@ func (a *App) undo() tea.Cmd {
 
 // revertTo goes back to before a message, which comes back to the input.
 func (a *App) revertTo(id lathe.MessageID) tea.Cmd {
-	r, text, s := a.can.Undo, a.conv.text(id), a.session.ID
+	r, text, s := a.can.Undo, a.conv.Text(id), a.session.ID
 	return func() tea.Msg {
 		err := r.Revert(a.ctx, s, id)
 		return dialog.Done{Text: "undone; " + a.keys.For(keys.Redo) + " brings it back", Err: err, Then: takenBack{s, text}}
@@ -260,7 +260,7 @@ func (a *App) takeAway(m redone) tea.Cmd {
 }
 
 func (a *App) redo() tea.Cmd {
-	r, s, text := a.can.Undo, a.session.ID, strings.TrimSpace(a.conv.text(a.conv.undone()))
+	r, s, text := a.can.Undo, a.session.ID, strings.TrimSpace(a.conv.Text(a.conv.Undone()))
 	return func() tea.Msg {
 		return dialog.Done{Text: "redone", Err: r.Unrevert(a.ctx, s), Then: redone{s, text}}
 	}

@@ -73,7 +73,7 @@ func (a *App) commanded(name string) tea.Cmd {
 		return cmd
 	}
 	if act, ok := scrolls[name]; ok {
-		m, _ := a.conv.act(act)
+		m, _ := a.conv.Act(act)
 		return a.apply(m)
 	}
 	if act, ok := controls[name]; ok {

@@ -10,6 +10,7 @@ import (
 	"lathe/internal/bus"
 	"lathe/internal/tui/ask"
 	"lathe/internal/tui/dialog"
+	"lathe/internal/tui/look"
 )
 
 // events applies what happened.
@@ -29,29 +30,29 @@ func (a *App) events(batch Events) tea.Cmd {
 	if batch.Lost {
 		cmds = append(cmds, a.reread())
 	}
-	return tea.Batch(append(cmds, a.conv.loadPictures(), a.tick())...)
+	return tea.Batch(append(cmds, a.conv.LoadPictures(), a.tick())...)
 }
 
 func (a *App) event(e lathe.Envelope) tea.Cmd {
 	switch ev := e.Event.(type) {
 	case lathe.MessageUpdated:
 		if ev.Message.SessionID == a.session.ID {
-			a.conv.message(ev.Message)
+			a.conv.Message(ev.Message)
 		}
 	case lathe.MessageRemoved:
-		a.conv.removeMessage(ev.MessageID)
+		a.conv.RemoveMessage(ev.MessageID)
 	case lathe.PartUpdated:
 		if ev.Part.SessionID == a.session.ID {
-			a.conv.part(ev.Part)
+			a.conv.Part(ev.Part)
 		}
 	case lathe.PartDelta:
 		if ev.SessionID == a.session.ID {
-			if !a.conv.delta(ev) {
+			if !a.conv.Delta(ev) {
 				return a.reread()
 			}
 		}
 	case lathe.PartRemoved:
-		a.conv.removePart(ev.MessageID, ev.PartID)
+		a.conv.RemovePart(ev.MessageID, ev.PartID)
 	default:
 		return a.other(e)
 	}
@@ -75,7 +76,7 @@ func (a *App) other(e lathe.Envelope) tea.Cmd {
 	case lathe.SessionFailed:
 		if ev.SessionID == a.session.ID && ev.Failure != nil {
 			if _, stopped := ev.Failure.(*lathe.AbortedFailure); !stopped {
-				a.notify(dialog.Failure, inScreen(ev.Failure.Error()))
+				a.notify(dialog.Failure, look.InScreen(ev.Failure.Error()))
 			}
 		}
 	case lathe.UndoOff:
@@ -121,9 +122,9 @@ func (a *App) setSession(s lathe.Session) {
 			q.Other = q.Ask.SessionID != s.ID
 		}
 	}
-	a.conv.undo("")
+	a.conv.Undo("")
 	if s.Revert != nil {
-		a.conv.undo(s.Revert.MessageID)
+		a.conv.Undo(s.Revert.MessageID)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"lathe"
+	"lathe/internal/tui/look"
 )
 
 // TestHintsAreForTheScreen holds that what the engine says to do can be done where
@@ -14,7 +15,7 @@ func TestHintsAreForTheScreen(t *testing.T) {
 		"run: lathe auth login acme":                                         "/connect", "list them with: lathe models --all": "list them with: /models",
 		"/connect, or lathe auth login x": "/connect, or /connect", "plain": "plain",
 	} {
-		if got := inScreen(in); got != want {
+		if got := look.InScreen(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}

@@ -139,7 +139,7 @@ func (a *App) action(act keys.Action, armed string) (tea.Cmd, bool) {
 	if c := a.commandFor(act); c != nil && c.can(a) {
 		return c.run(a), true
 	}
-	if m, ok := a.conv.act(act); ok {
+	if m, ok := a.conv.Act(act); ok {
 		return a.apply(m), true
 	}
 	if a.input.DoShown(act, a.input.width, a.input.method) {
@@ -203,7 +203,7 @@ func (a *App) interrupt(armed string) (tea.Cmd, bool) {
 // scrollKey scrolls the conversation while a sheet has the keys.
 func (a *App) scrollKey(stroke string) tea.Cmd {
 	for _, act := range a.keys.Plain(stroke) {
-		if m, ok := a.conv.act(act); ok {
+		if m, ok := a.conv.Act(act); ok {
 			return a.apply(m)
 		}
 	}

@@ -152,9 +152,9 @@ func collect(cmd tea.Cmd, out *[]tea.Msg) {
 
 // shown returns the parts of the newest answer on screen.
 func shown(a *App) (parts []lathe.Part) {
-	if e := a.conv.byID["msg_2"]; e != nil {
-		for _, p := range e.pieces {
-			parts = append(parts, p.part)
+	for _, m := range a.conv.Messages() {
+		if m.ID == "msg_2" {
+			parts = m.Parts
 		}
 	}
 	return parts

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/chat"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/engine"
@@ -58,22 +59,22 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 			a.input.history = edit.History{}
 		}
 	}
-	a.conv, a.todos = a.conv.next(), m.todos
+	a.conv, a.todos = a.conv.Next(), m.todos
 	a.side.of = "" // what it changed meanwhile was not told
-	a.conv.load(m.history, m.more)
+	a.conv.Load(m.history, m.more)
 	a.setSession(m.session)
 	if !again && len(a.input.history.Items()) == 0 {
-		for _, text := range a.conv.prompts() {
+		for _, text := range a.conv.Prompts() {
 			a.input.history.Add(text)
 		}
 	}
 	a.since = time.Time{}
 	if _, idle := m.status.(lathe.Idle); !idle && m.status != nil {
-		a.status[m.id], a.since = m.status, a.conv.begun(a.opts.Now())
+		a.status[m.id], a.since = m.status, a.conv.Begun(a.opts.Now())
 	} else {
 		delete(a.status, m.id)
 	}
-	cmds := []tea.Cmd{a.tick(), a.conv.loadPictures(), a.toGoal(), a.loadSide()}
+	cmds := []tea.Cmd{a.tick(), a.conv.LoadPictures(), a.toGoal(), a.loadSide()}
 	for _, e := range meanwhile { // what happened while it was read
 		cmds = append(cmds, a.event(e))
 	}
@@ -94,12 +95,12 @@ func (a *App) leave() {
 // fresh shows an empty session, which is made when something is sent.
 func (a *App) fresh() {
 	a.leave()
-	a.session, a.conv, a.opening, a.todos = lathe.Session{}, a.conv.next(), "", nil
+	a.session, a.conv, a.opening, a.todos = lathe.Session{}, a.conv.Next(), "", nil
 	a.input.Editor = a.draftOf("")
 	a.since = time.Time{}
 }
 
-func (a *App) loadOlder(o Older) tea.Cmd {
+func (a *App) loadOlder(o chat.Older) tea.Cmd {
 	id, before := a.session.ID, o.Before
 	return func() tea.Msg {
 		m := olderMsg{id: id}
@@ -165,7 +166,7 @@ func (a *App) submit() tea.Cmd {
 	kept := a.sentNow(shown)
 	a.input.Reset()
 	a.input.offer = offer{}
-	a.conv.follow()
+	a.conv.Follow()
 	a.sending++
 	if a.since.IsZero() {
 		a.since = a.opts.Now()

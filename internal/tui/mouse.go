@@ -21,12 +21,12 @@ func (a *App) mouseEvent(msg tea.Msg) tea.Cmd {
 			return a.press(m.X, m.Y)
 		}
 	case tea.MouseMotionMsg:
-		if a.mouse.held() {
-			return a.apply(a.mouse.drag(a.conv, m.X, m.Y))
+		if a.mouse.Held() {
+			return a.apply(a.mouse.Drag(a.conv, m.X, m.Y))
 		}
 	case tea.MouseReleaseMsg:
-		if a.mouse.held() {
-			return a.apply(a.mouse.release(a.conv))
+		if a.mouse.Held() {
+			return a.apply(a.mouse.Release(a.conv))
 		}
 	}
 	return nil
@@ -43,7 +43,7 @@ func (a *App) wheelIn(m tea.MouseWheelMsg) tea.Cmd {
 		if m.Button == tea.MouseWheelUp {
 			by = -by
 		}
-		if m.Y < a.conv.height || !s.Wheel(by) {
+		if m.Y < a.conv.Height() || !s.Wheel(by) {
 			return a.wheel(m)
 		}
 		return nil
@@ -61,9 +61,9 @@ func (a *App) wheelIn(m tea.MouseWheelMsg) tea.Cmd {
 
 // press begins a selection, chooses in a sheet, or puts the caret.
 func (a *App) press(x, y int) tea.Cmd {
-	a.mouse.drop()
-	if y >= a.conv.height {
-		y -= a.conv.height
+	a.mouse.Drop()
+	if y >= a.conv.Height() {
+		y -= a.conv.Height()
 		if s := a.sheets.Taking(); s != nil {
 			if c, ok := s.(dialog.Clicked); ok && !a.sheets.Belated() {
 				return a.apply(c.Click(a, y))
@@ -75,7 +75,7 @@ func (a *App) press(x, y int) tea.Cmd {
 	if cmd, ok := a.pressSide(x, y); ok {
 		return cmd
 	}
-	a.mouse.press(x, y)
+	a.mouse.Press(x, y)
 	return nil
 }
 
@@ -116,5 +116,5 @@ func (a *App) wheel(m tea.MouseWheelMsg) tea.Cmd {
 	} else if m.Button != tea.MouseWheelDown {
 		return nil
 	}
-	return a.apply(a.conv.scroll(by))
+	return a.apply(a.conv.Scroll(by))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"lathe"
+	"lathe/internal/tui/chat"
 	"lathe/internal/tui/picture"
 )
 
@@ -20,22 +21,25 @@ func TestPictures(t *testing.T) {
 	d := withHistory(t, Options{}, m)
 	d.app.height = 60
 	d.shows("a.png")
+	plain := 0 // lines from the first picture to the end of the answer, without pictures
 	for _, mode := range []picture.Mode{picture.None, picture.Blocks, picture.Kitty} {
 		d.app.look.Pictures = mode
 		d.do(d.app.open("ses_1"))
 		d.event(lathe.MessageUpdated{Message: read}, lathe.PartUpdated{Part: read.Parts[0]})
 		want := map[picture.Mode]int{picture.None: 0, picture.Blocks: 2, picture.Kitty: 2}[mode]
-		n := 0
-		for _, e := range d.app.conv.entries {
-			for _, p := range e.pieces {
-				if p.asked {
-					t.Errorf("mode %d: a picture is still waited for", mode)
-				}
-				if len(pen{d.app.look}.shown(p)) == 14 {
-					n++
-				}
+		from, till := 0, 0
+		for i, line := range d.lines() {
+			if strings.HasSuffix(line, " a.png") {
+				from = i
+			}
+			if strings.Contains(line, "build · acme/big · 3s") {
+				till = i
 			}
 		}
+		if plain == 0 {
+			plain = till - from
+		}
+		n := (till - from - plain) / 14
 		if n != want {
 			t.Errorf("mode %d: %d pictures are shown, want %d", mode, n, want)
 		}
@@ -59,7 +63,7 @@ func TestPictureMode(t *testing.T) {
 		{colorprofile.ANSI, []string{"TERM=linux"}, picture.None},
 		{colorprofile.ASCII, []string{"TERM=xterm-kitty"}, picture.None},
 	} {
-		if got := pictureMode(tt.p, tt.env); got != tt.want {
+		if got := chat.PictureMode(tt.p, tt.env); got != tt.want {
 			t.Errorf("%v %v: %v, want %v", tt.p, tt.env, got, tt.want)
 		}
 	}

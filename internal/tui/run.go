@@ -16,6 +16,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 
+	"lathe/internal/tui/chat"
 	"lathe/internal/tui/paint"
 	"lathe/internal/tui/picture"
 )
@@ -40,7 +41,7 @@ func Run(ctx context.Context, a *App, t Terminal) (err error) {
 	a.ctx = ctx
 	a.noLinks = paint.Simple(t.Env)
 	profile := paint.Profile(t.Out, t.Env)
-	a.look.Pictures = pictureMode(profile, t.Env)
+	a.look.Pictures = chat.PictureMode(profile, t.Env)
 	if a.opts.Desk.NoPictures {
 		a.look.Pictures = picture.None
 	}

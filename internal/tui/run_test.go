@@ -266,7 +266,7 @@ func BenchmarkScrollToTop(b *testing.B) {
 	for b.Loop() {
 		d := drive(b, Options{Engine: f, Session: "ses_1"})
 		d.app.View()
-		for len(d.app.conv.entries) < 10_000 {
+		for len(d.app.conv.Messages()) < 10_000 {
 			d.press("home")
 			d.app.View()
 		}

@@ -84,15 +84,12 @@ func (a *App) openMessage(id string) tea.Cmd {
 // toGoal jumps to the message that is looked for, if it was read; else older ones
 // are.
 func (a *App) toGoal() tea.Cmd {
-	switch {
-	case a.goal == "":
-	case a.conv.has(a.goal):
-		a.conv.jump(a.goal)
-		a.goal = ""
-	case a.conv.more && !a.conv.loading:
-		return a.apply(a.conv.older())
-	case !a.conv.more:
+	if a.goal == "" {
+		return nil
+	}
+	want, over := a.conv.Reach(a.goal)
+	if over {
 		a.goal = ""
 	}
-	return nil
+	return a.apply(want)
 }

@@ -229,7 +229,7 @@ func (a *App) childList(of lathe.SessionID) tea.Cmd {
 // the input of the fork then.
 func (a *App) forkOf(id lathe.SessionID, upTo lathe.MessageID) tea.Cmd {
 	f, draft := a.can.Fork, edit.Editor{}
-	if text := a.conv.text(upTo); text != "" {
+	if text := a.conv.Text(upTo); text != "" {
 		draft.Set(text)
 	}
 	return func() tea.Msg {

@@ -57,9 +57,9 @@ func (a *App) pane() look.Look {
 
 // widen changes how wide the conversation is; the person reads on where they did.
 func (a *App) widen(change func()) {
-	read := a.conv.reading()
+	read := a.conv.Reading()
 	change()
-	a.conv.readOn(read)
+	a.conv.ReadOn(read)
 }
 
 // toggleSidebar shows the sidebar or hides it. Where there is no room beside the
@@ -144,7 +144,7 @@ func (a *App) beside(lines []styled.Line, height int) []styled.Line {
 	l := a.look
 	var bar, rows []styled.Line
 	if a.barWidth() > 0 {
-		bar = a.conv.barLines(a.sidebar() > 0)
+		bar = a.conv.BarLines(a.sidebar() > 0)
 	}
 	border := styled.Span{Text: l.Glyph("│", "|") + " ", Style: l.FG(theme.Border)}
 	if bar != nil { // it is border enough
@@ -249,7 +249,7 @@ func (a *App) sideContext(l look.Look) section {
 		switch {
 		case a.busy():
 			text = "the first answer is on its way"
-		case len(a.conv.visible()) > 0:
+		case a.conv.Some():
 			text = "no answer told its tokens yet"
 		}
 		s.rows = append(s.rows, styled.Plain(text, l.FG(theme.Muted)))
@@ -263,7 +263,7 @@ func (a *App) sideContext(l look.Look) section {
 		}
 	}
 	s.rows = append(s.rows, styled.Plain(text, l.FG(key)))
-	if hit, ok := a.conv.cacheHit(); ok {
+	if hit, ok := a.conv.CacheHit(); ok {
 		s.rows = append(s.rows, styled.Plain(fmt.Sprintf("%d%% from the cache", hit), l.FG(theme.Muted)))
 	}
 	return section{head: s.head, rows: append(s.rows, styled.Plain(a.session.Cost.String()+" spent", l.FG(theme.Muted)))}
@@ -333,8 +333,8 @@ func (a *App) pressSide(x, y int) (tea.Cmd, bool) {
 	case x < wide || wide == a.look.Width:
 		return nil, false
 	case x == wide && a.barWidth() > 0:
-		a.mouse.hold()
-		return a.apply(a.conv.dragBar(y)), true
+		a.mouse.Hold()
+		return a.apply(a.conv.DragBar(y)), true
 	}
 	return nil, true
 }

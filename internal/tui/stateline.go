@@ -95,11 +95,11 @@ func (a *App) figures(l look.Look) (out []segment) {
 	if a.session.Cost > 0 {
 		add(a.session.Cost.String(), theme.Muted, 70)
 	}
-	if hit, ok := a.conv.cacheHit(); ok {
+	if hit, ok := a.conv.CacheHit(); ok {
 		add(fmt.Sprintf("cache %d%%", hit), theme.Muted, 50)
 	}
 	if !a.busy() {
-		if took := a.conv.lastTook(); took != "" {
+		if took := a.conv.LastTook(); took != "" {
 			add(took, theme.Muted, 40)
 		}
 	}

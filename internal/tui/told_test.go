@@ -79,19 +79,6 @@ func TestAnswersAreShown(t *testing.T) {
 	d.shows("● bash $ sleep 9  stopped", "│ Which? Red, Blue", "│ How many? no answer", "● bash $ false  exit 1")
 }
 
-// TestTimeOfAFoundTurn holds that a screen which comes later tells the time of the
-// turn, not its own.
-func TestTimeOfAFoundTurn(t *testing.T) {
-	d := withHistory(t, Options{}, question(1, "go"))
-	d.app.conv.entries[0].m.Created = d.now.Add(-42 * time.Second)
-	if got := d.app.conv.begun(d.now); !got.Equal(d.now.Add(-42 * time.Second)) {
-		t.Errorf("begun at %v", got)
-	}
-	if got := newConversation(nil).begun(d.now); !got.Equal(d.now) {
-		t.Errorf("an empty one begun at %v", got)
-	}
-}
-
 // TestNoUnicode holds that what the screen itself draws is ASCII where that is asked.
 func TestNoUnicode(t *testing.T) {
 	input, _ := json.Marshal(map[string]any{"command": strings.Repeat("long ", 40)})

@@ -82,9 +82,9 @@ func (a *App) windowTitle() string {
 func (a *App) screen() ([]styled.Line, *tea.Cursor) {
 	l := a.look
 	bottom, x, y := a.bottom()
-	a.conv.resize(a.height - len(bottom))
+	a.conv.Resize(a.height - len(bottom))
 	out := make([]styled.Line, 0, a.height)
-	top := a.conv.height
+	top := a.conv.Height()
 	if top > 0 {
 		out = append(out, a.beside(a.conversationLines(top), top)...)
 	}
@@ -129,17 +129,16 @@ func (a *App) bottom() (bottom []styled.Line, x, y int) {
 }
 
 func (a *App) conversationLines(height int) []styled.Line {
-	a.conv.queue(a.busy(), a.opts.Now())
-	lines, places := a.conv.screen()
-	defer func() { a.mouse.shown = places }()
-	a.mouse.highlight(a.conv.pen(), lines, places)
-	if len(lines) == 0 && a.conv.empty() {
+	a.conv.Queue(a.busy(), a.opts.Now())
+	lines := a.mouse.See(a.conv)
+	if len(lines) == 0 && a.conv.Empty() {
 		return a.welcome(height)
 	}
-	if a.conv.undone() != "" && a.conv.following() {
+	if a.conv.Undone() != "" && a.conv.Following() {
 		lines = append(lines, nil, a.undoneNote())
 		over := max(0, len(lines)-height)
-		lines, places = lines[over:], places[min(over, len(places)):]
+		lines = lines[over:]
+		a.mouse.Scrolled(over)
 	}
 	return lines
 }
@@ -226,7 +225,7 @@ func (a *App) activity() styled.Line {
 	if a.toast.text != "" && a.toast.fits(l) {
 		return a.toast.line(l)
 	}
-	if !a.conv.following() {
+	if !a.conv.Following() {
 		return styled.Plain("earlier messages; "+a.keys.For("messages_last")+" for the newest", l.FG(theme.Info))
 	}
 	if !a.busy() {
@@ -319,7 +318,7 @@ func (a *App) told(l look.Look) []styled.Line {
 
 // contextUsed returns the tokens that fill the window, and its size.
 func (a *App) contextUsed() (used, window int64) {
-	used, model := a.conv.used()
+	used, model := a.conv.Used()
 	if used == 0 {
 		return 0, 0
 	}

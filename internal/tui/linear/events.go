@@ -6,8 +6,8 @@ import (
 	"lathe"
 	"lathe/internal/printable"
 	"lathe/internal/readable"
-	"lathe/internal/tui"
 	"lathe/internal/tui/change"
+	"lathe/internal/tui/chat"
 )
 
 const (
@@ -148,7 +148,7 @@ func (t *talk) part(p lathe.Part) {
 			t.say("Thinking.")
 		}
 	case *lathe.ToolCall:
-		t.tool(s, tui.Summarize(b))
+		t.tool(s, chat.Summarize(b))
 	case *lathe.Retry, *lathe.CompactionMark:
 		t.mark(s, b)
 	}
@@ -220,7 +220,7 @@ func Words(text string) string {
 }
 
 // tool tells that a tool begins, and how it ended.
-func (t *talk) tool(s *said, c tui.Summary) {
+func (t *talk) tool(s *said, c chat.Summary) {
 	about := strings.TrimSpace(c.Name + " " + c.About)
 	if c.Running {
 		if s.kind == "" && c.About != "" {

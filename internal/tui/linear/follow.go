@@ -5,7 +5,7 @@ import (
 
 	"lathe"
 	"lathe/internal/printable"
-	"lathe/internal/tui"
+	"lathe/internal/tui/chat"
 	"lathe/internal/tui/engine"
 )
 
@@ -100,7 +100,7 @@ func (t *talk) told(m lathe.Message) {
 		case *lathe.Reasoning:
 			t.parts[p.ID] = &said{kind: "reasoning"}
 		case *lathe.ToolCall:
-			t.parts[p.ID] = &said{done: !tui.Summarize(b).Running}
+			t.parts[p.ID] = &said{done: !chat.Summarize(b).Running}
 		case *lathe.Retry, *lathe.CompactionMark:
 			t.parts[p.ID] = &said{done: true}
 		}

@@ -1,4 +1,9 @@
-package tui
+// Package chat is the conversation on screen: messages and the cards of what tools do,
+// scrolling, what the mouse selects and opens, and for the inline screen what is
+// handed to the terminal's scrollback. What is finished is drawn once and kept; only
+// what is open is drawn anew. It knows no engine: what it wants done it returns as a
+// message.
+package chat
 
 import (
 	"slices"
@@ -14,9 +19,9 @@ import (
 	"lathe/internal/tui/styled"
 )
 
-// conversation is the messages of the session on screen and how far the person
+// Conversation is the messages of the session on screen and how far the person
 // scrolled.
-type conversation struct {
+type Conversation struct {
 	entries []*entry // by sequence
 	byID    map[lathe.MessageID]*entry
 	more    bool // there are older messages than these
@@ -78,51 +83,93 @@ type piece struct {
 	asked   bool // the picture is being made ready
 }
 
-// newConversation returns one without messages, which is drawn as look says.
-func newConversation(look func() look.Look) *conversation {
-	return &conversation{byID: map[lathe.MessageID]*entry{}, look: look}
+// New returns one without messages, which is drawn as look says.
+func New(look func() look.Look) *Conversation {
+	return &Conversation{byID: map[lathe.MessageID]*entry{}, look: look}
 }
 
-// next returns one without messages in the same place.
-func (c *conversation) next() *conversation {
-	n := newConversation(c.look)
+// Next returns one without messages in the same place.
+func (c *Conversation) Next() *Conversation {
+	n := New(c.look)
 	n.height = c.height
 	return n
 }
 
-// resize says how many lines the conversation has on screen.
-func (c *conversation) resize(height int) { c.height = height }
+// Resize says how many lines the conversation has on screen.
+func (c *Conversation) Resize(height int) { c.height = height }
 
-func (c *conversation) pen() pen { return pen{c.look()} }
+func (c *Conversation) pen() pen { return pen{c.look()} }
 
-// empty reports whether there is no message.
-func (c *conversation) empty() bool { return len(c.entries) == 0 }
+// Empty reports whether there is no message.
+func (c *Conversation) Empty() bool { return len(c.entries) == 0 }
+
+// Messages returns the messages that were read, with their parts as they are now.
+func (c *Conversation) Messages() []lathe.Message {
+	out := make([]lathe.Message, len(c.entries))
+	for i, e := range c.entries {
+		out[i] = e.m
+		for _, p := range e.pieces {
+			out[i].Parts = append(out[i].Parts, p.part)
+		}
+	}
+	return out
+}
+
+// Height returns how many lines it has on screen.
+func (c *Conversation) Height() int { return c.height }
+
+// Some reports whether any message is shown.
+func (c *Conversation) Some() bool { return len(c.visible()) > 0 }
+
+// Reach goes to a message, and asks for older ones while it was not read. It
+// reports whether that is over.
+func (c *Conversation) Reach(id lathe.MessageID) (want tea.Msg, over bool) {
+	switch {
+	case c.has(id):
+		c.jump(id)
+	case !c.more:
+	case c.loading:
+		return nil, false
+	default:
+		return c.older(), false
+	}
+	return nil, true
+}
+
+// Extend puts older messages before those that are there, as [Older] wanted; with
+// an error there is nothing to put.
+func (c *Conversation) Extend(list []lathe.Message, more bool, err error) {
+	if err == nil {
+		c.Load(list, more)
+	}
+	c.loading = false
+}
 
 // has reports whether a message was read.
-func (c *conversation) has(id lathe.MessageID) bool { return c.byID[id] != nil }
+func (c *Conversation) has(id lathe.MessageID) bool { return c.byID[id] != nil }
 
-// text returns what was written in a message that was read.
-func (c *conversation) text(id lathe.MessageID) string {
+// Text returns what was written in a message that was read.
+func (c *Conversation) Text(id lathe.MessageID) string {
 	if e := c.byID[id]; e != nil {
 		return e.text()
 	}
 	return ""
 }
 
-// follow goes to the newest text and stays there.
-func (c *conversation) follow() { c.bottom.e = nil }
+// Follow goes to the newest text and stays there.
+func (c *Conversation) Follow() { c.bottom.e = nil }
 
-// following reports whether the newest text is on screen.
-func (c *conversation) following() bool { return c.bottom.e == nil }
+// Following reports whether the newest text is on screen.
+func (c *Conversation) Following() bool { return c.bottom.e == nil }
 
-// undo hides the messages from one on, or none for "".
-func (c *conversation) undo(from lathe.MessageID) { c.revert = from }
+// Undo hides the messages from one on, or none for "".
+func (c *Conversation) Undo(from lathe.MessageID) { c.revert = from }
 
-// undone returns the first message that is undone, or "".
-func (c *conversation) undone() lathe.MessageID { return c.revert }
+// Undone returns the first message that is undone, or "".
+func (c *Conversation) Undone() lathe.MessageID { return c.revert }
 
-// prompts returns what the person wrote, oldest first.
-func (c *conversation) prompts() (out []string) {
+// Prompts returns what the person wrote, oldest first.
+func (c *Conversation) Prompts() (out []string) {
 	for _, e := range c.entries {
 		if _, ok := e.m.Info.(*lathe.User); ok {
 			out = append(out, strings.TrimSpace(e.text()))
@@ -131,8 +178,8 @@ func (c *conversation) prompts() (out []string) {
 	return out
 }
 
-// lastPrompt returns the newest message of the person's that is shown.
-func (c *conversation) lastPrompt() (id lathe.MessageID, ok bool) {
+// LastPrompt returns the newest message of the person's that is shown.
+func (c *Conversation) LastPrompt() (id lathe.MessageID, ok bool) {
 	for _, e := range slices.Backward(c.visible()) {
 		if _, ok := e.m.Info.(*lathe.User); ok && e.text() != "" {
 			return e.m.ID, true
@@ -141,19 +188,19 @@ func (c *conversation) lastPrompt() (id lathe.MessageID, ok bool) {
 	return "", false
 }
 
-// load puts messages, oldest first, before those that are there.
-func (c *conversation) load(list []lathe.Message, more bool) {
+// Load puts messages, oldest first, before those that are there.
+func (c *Conversation) Load(list []lathe.Message, more bool) {
 	for _, m := range list {
-		c.message(m)
+		c.Message(m)
 		for _, p := range m.Parts {
-			c.part(p)
+			c.Part(p)
 		}
 	}
 	c.more, c.loading = more, false
 }
 
-// message adds a message or changes its info.
-func (c *conversation) message(m lathe.Message) {
+// Message adds a message or changes its info.
+func (c *Conversation) Message(m lathe.Message) {
 	if e := c.byID[m.ID]; e != nil {
 		m.Parts, m.Seq = nil, max(m.Seq, e.m.Seq)
 		e.m, e.fresh = m, pen{}
@@ -172,7 +219,7 @@ func (c *conversation) message(m lathe.Message) {
 }
 
 // link tells an entry which one is before it.
-func (c *conversation) link(at int) {
+func (c *Conversation) link(at int) {
 	if at < len(c.entries) {
 		c.entries[at].before = nil
 		if at > 0 {
@@ -181,8 +228,8 @@ func (c *conversation) link(at int) {
 	}
 }
 
-// part adds a part or changes it.
-func (c *conversation) part(p lathe.Part) {
+// Part adds a part or changes it.
+func (c *Conversation) Part(p lathe.Part) {
 	e := c.byID[p.MessageID]
 	if e == nil {
 		return
@@ -205,7 +252,7 @@ func (c *conversation) part(p lathe.Part) {
 	c.wantPicture(e.pieces[at])
 }
 
-func (c *conversation) wantPicture(p *piece) {
+func (c *Conversation) wantPicture(p *piece) {
 	if !p.asked && p.picture == nil && pictureData(p.part.Body) != "" {
 		c.pictures = append(c.pictures, p)
 	}
@@ -243,10 +290,10 @@ func ended(st lathe.ToolState) bool {
 	return false
 }
 
-// delta appends text to an open part, save what it has already. The stored part is
+// Delta appends text to an open part, save what it has already. The stored part is
 // not changed, since others may hold it. It reports false when text before it is
 // missing.
-func (c *conversation) delta(d lathe.PartDelta) bool {
+func (c *Conversation) Delta(d lathe.PartDelta) bool {
 	e := c.byID[d.MessageID]
 	if e == nil {
 		return true
@@ -303,7 +350,7 @@ func grown(b lathe.PartBody, d lathe.PartDelta) (lathe.PartBody, bool) {
 	return nil, true
 }
 
-func (c *conversation) removeMessage(id lathe.MessageID) {
+func (c *Conversation) RemoveMessage(id lathe.MessageID) {
 	at := slices.IndexFunc(c.entries, func(e *entry) bool { return e.m.ID == id })
 	if at < 0 {
 		return
@@ -316,7 +363,7 @@ func (c *conversation) removeMessage(id lathe.MessageID) {
 	}
 }
 
-func (c *conversation) removePart(m lathe.MessageID, id lathe.PartID) {
+func (c *Conversation) RemovePart(m lathe.MessageID, id lathe.PartID) {
 	if e := c.byID[m]; e != nil {
 		e.pieces = slices.DeleteFunc(e.pieces, func(p *piece) bool { return p.part.ID == id })
 		e.fresh = pen{}
@@ -324,7 +371,7 @@ func (c *conversation) removePart(m lathe.MessageID, id lathe.PartID) {
 }
 
 // visible returns the entries that are shown: those that were not undone.
-func (c *conversation) visible() []*entry {
+func (c *Conversation) visible() []*entry {
 	if c.revert != "" {
 		if i := slices.IndexFunc(c.entries, func(e *entry) bool { return e.m.ID == c.revert }); i >= 0 {
 			return c.entries[:i]
@@ -334,7 +381,7 @@ func (c *conversation) visible() []*entry {
 }
 
 // index returns where the last entry on screen is, and how many lines of it show.
-func (c *conversation) index(list []*entry, draw func(*entry) []styled.Line) (i, lines int) {
+func (c *Conversation) index(list []*entry, draw func(*entry) []styled.Line) (i, lines int) {
 	if c.bottom.e != nil {
 		if i = slices.Index(list, c.bottom.e); i >= 0 {
 			return i, min(c.bottom.lines, len(draw(list[i])))
@@ -355,7 +402,7 @@ type place struct {
 
 // screen returns the lines that fit into the height, and where they are from.
 // Only entries that are on screen are drawn.
-func (c *conversation) screen() ([]styled.Line, []place) {
+func (c *Conversation) screen() ([]styled.Line, []place) {
 	list, draw, height := c.visible(), c.pen().draw, c.height
 	i, n := c.index(list, draw)
 	var parts [][]styled.Line
@@ -384,9 +431,9 @@ func (c *conversation) screen() ([]styled.Line, []place) {
 // Older wants the messages before the oldest one.
 type Older struct{ Before int64 }
 
-// scroll moves by lines, up for negative ones, and asks for older messages when
+// Scroll moves by lines, up for negative ones, and asks for older messages when
 // they are needed.
-func (c *conversation) scroll(by int) tea.Msg {
+func (c *Conversation) Scroll(by int) tea.Msg {
 	if !c.move(by) || c.loading {
 		return nil
 	}
@@ -394,13 +441,13 @@ func (c *conversation) scroll(by int) tea.Msg {
 }
 
 // older asks for older messages.
-func (c *conversation) older() tea.Msg {
+func (c *Conversation) older() tea.Msg {
 	c.loading = true
 	return Older{c.oldest()}
 }
 
 // move moves by lines, and reports whether older messages are needed.
-func (c *conversation) move(by int) (older bool) {
+func (c *Conversation) move(by int) (older bool) {
 	list, draw, height := c.visible(), c.pen().draw, c.height
 	i, n := c.index(list, draw)
 	if i < 0 {
@@ -440,24 +487,24 @@ func (c *conversation) move(by int) (older bool) {
 	return older || by < 0 && c.more && j < 2
 }
 
-// reading is how far into the last entry on screen the person has read, of 1; 0 at
+// Reading is how far into the last entry on screen the person has read, of 1; 0 at
 // the newest text.
-func (c *conversation) reading() float64 {
+func (c *Conversation) Reading() float64 {
 	if c.bottom.e == nil {
 		return 0
 	}
 	return float64(c.bottom.lines) / float64(max(1, len(c.pen().draw(c.bottom.e))))
 }
 
-// readOn goes to that place again, after the width changed.
-func (c *conversation) readOn(part float64) {
+// ReadOn goes to that place again, after the width changed.
+func (c *Conversation) ReadOn(part float64) {
 	if c.bottom.e != nil {
 		c.bottom.lines = max(1, int(part*float64(len(c.pen().draw(c.bottom.e)))+0.5))
 	}
 }
 
 // jump brings an entry to the top of the screen.
-func (c *conversation) jump(id lathe.MessageID) {
+func (c *Conversation) jump(id lathe.MessageID) {
 	list := c.visible()
 	i := slices.IndexFunc(list, func(e *entry) bool { return e.m.ID == id })
 	if i < 0 {
@@ -467,8 +514,8 @@ func (c *conversation) jump(id lathe.MessageID) {
 	c.move(c.height - 1)
 }
 
-// answer returns the text of the newest answer.
-func (c *conversation) answer() string {
+// Answer returns the text of the newest answer.
+func (c *Conversation) Answer() string {
 	for _, e := range slices.Backward(c.visible()) {
 		if _, ok := e.m.Info.(*lathe.Assistant); !ok {
 			continue
@@ -492,15 +539,15 @@ func (e *entry) text() string {
 }
 
 // oldest returns the sequence number of the first message, or 0.
-func (c *conversation) oldest() int64 {
+func (c *Conversation) oldest() int64 {
 	if len(c.entries) == 0 {
 		return 0
 	}
 	return c.entries[0].m.Seq
 }
 
-// begun returns when the turn that is running was asked for, as far as that is known.
-func (c *conversation) begun(now time.Time) time.Time {
+// Begun returns when the turn that is running was asked for, as far as that is known.
+func (c *Conversation) Begun(now time.Time) time.Time {
 	for _, e := range slices.Backward(c.visible()) {
 		if _, ok := e.m.Info.(*lathe.User); ok && !e.m.Created.IsZero() && e.m.Created.Before(now) {
 			return e.m.Created
@@ -511,7 +558,7 @@ func (c *conversation) begun(now time.Time) time.Time {
 
 // answerTo returns what was answered to a message, up to the next one of the
 // person's.
-func (c *conversation) answerTo(e *entry) string {
+func (c *Conversation) answerTo(e *entry) string {
 	list := c.visible()
 	var words []string
 	for _, o := range list[slices.Index(list, e)+1:] {

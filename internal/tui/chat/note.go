@@ -1,4 +1,4 @@
-package tui
+package chat
 
 import (
 	"slices"
@@ -20,10 +20,10 @@ const (
 // begin.
 const settling = 2 * time.Second
 
-// queue notes of the newest messages where they stand. While a turn runs, what was
+// Queue notes of the newest messages where they stand. While a turn runs, what was
 // sent behind an answer that is still being written waits for it. When none runs,
 // nothing answers what stands at the end, and an answer that is open is not final.
-func (c *conversation) queue(busy bool, now time.Time) {
+func (c *Conversation) Queue(busy bool, now time.Time) {
 	for i, e := range slices.Backward(c.entries) {
 		info, ok := e.m.Info.(*lathe.Assistant)
 		if !ok {
@@ -49,7 +49,7 @@ func (c *conversation) queue(busy bool, now time.Time) {
 }
 
 // standing returns a note of what is at rest, if it holds and is not new.
-func (c *conversation) standing(holds bool, n note, e *entry, now time.Time) note {
+func (c *Conversation) standing(holds bool, n note, e *entry, now time.Time) note {
 	if !holds || c.revert != "" || now.Sub(e.m.Created) < settling {
 		return ""
 	}

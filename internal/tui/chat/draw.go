@@ -1,4 +1,4 @@
-package tui
+package chat
 
 import (
 	"fmt"
@@ -164,7 +164,7 @@ func (l pen) failure(f lathe.Failure) []styled.Line {
 		return []styled.Line{styled.Plain(" "+l.Glyph("■", "x")+" stopped", l.FG(theme.Warning))}
 	}
 	mark := styled.Span{Text: " " + l.Glyph("✗", "x") + " ", Style: l.FG(theme.Error)}
-	lines := styled.Wrap(styled.Plain(styled.Clean(inScreen(f.Error())), l.FG(theme.Error)), l.Width-4, l.Method)
+	lines := styled.Wrap(styled.Plain(styled.Clean(look.InScreen(f.Error())), l.FG(theme.Error)), l.Width-4, l.Method)
 	for i := range lines {
 		if i == 0 {
 			lines[i] = append(styled.Line{mark}, lines[i]...)

@@ -1,4 +1,4 @@
-package tui
+package chat
 
 import (
 	"slices"
@@ -10,9 +10,9 @@ import (
 	"lathe/internal/tui/theme"
 )
 
-// flow is what of a session the inline screen has handed to the terminal's own
+// Flow is what of a session the inline screen has handed to the terminal's own
 // scrollback, where it cannot change any more.
-type flow struct {
+type Flow struct {
 	session lathe.SessionID
 	begun   bool
 	done    map[lathe.MessageID]bool
@@ -20,19 +20,19 @@ type flow struct {
 	card    bool                 // the last line is a tool call of one line
 }
 
-// heading is what a session is called where it begins in the scrollback.
-type heading struct {
-	session  lathe.SessionID // empty: a new one
-	title    string          // empty: it has none yet
-	greeting string          // of the screen itself, told once
+// Heading is what a session is called where it begins in the scrollback.
+type Heading struct {
+	Session  lathe.SessionID // empty: a new one
+	Title    string          // empty: it has none yet
+	Greeting string          // of the screen itself, told once
 }
 
-// take returns the lines that are final since it was called last. They are shown
+// Take returns the lines that are final since it was called last. They are shown
 // once, above the region that is drawn anew.
-func (f *flow) take(c *conversation, h heading) []styled.Line {
+func (f *Flow) Take(c *Conversation, h Heading) []styled.Line {
 	l := c.pen()
 	var out []styled.Line
-	if !f.begun || f.session != h.session {
+	if !f.begun || f.session != h.Session {
 		out = f.begin(c, l, h)
 	}
 	for _, e := range c.visible() {
@@ -50,25 +50,25 @@ func (f *flow) take(c *conversation, h heading) []styled.Line {
 }
 
 // begin tells where a session begins.
-func (f *flow) begin(c *conversation, l pen, h heading) []styled.Line {
-	made := f.begun && f.session == "" && h.session != "" && len(c.entries) < 2 // by what was just sent
+func (f *Flow) begin(c *Conversation, l pen, h Heading) []styled.Line {
+	made := f.begun && f.session == "" && h.Session != "" && len(c.entries) < 2 // by what was just sent
 	first := !f.begun
-	*f = flow{session: h.session, begun: true, done: map[lathe.MessageID]bool{}, pieces: map[lathe.PartID]int{}}
+	*f = Flow{session: h.Session, begun: true, done: map[lathe.MessageID]bool{}, pieces: map[lathe.PartID]int{}}
 	switch {
 	case made:
 		return nil
-	case h.session == "" && first:
-		return []styled.Line{styled.Plain("lathe "+lathe.Version+l.Glyph(" · ", " - ")+h.greeting, l.FG(theme.Muted)).Cut(l.Width, l.Method)}
-	case h.session == "":
+	case h.Session == "" && first:
+		return []styled.Line{styled.Plain("lathe "+lathe.Version+l.Glyph(" · ", " - ")+h.Greeting, l.FG(theme.Muted)).Cut(l.Width, l.Method)}
+	case h.Session == "":
 		return []styled.Line{nil, l.Divider("new session")}
 	}
-	title := look.Or(h.title, "session")
+	title := look.Or(h.Title, "session")
 	return []styled.Line{nil, styled.Plain(" "+l.Glyph("──", "--")+" "+title+" "+l.Glyph("──", "--"), l.FG(theme.Muted)).Cut(l.Width, l.Method)}
 }
 
 // entry returns what is final of an entry and was not shown, and whether that is
 // all there will be. What is said of where it stands may change: it is not final.
-func (f *flow) entry(l pen, e *entry) (out []styled.Line, done bool) {
+func (f *Flow) entry(l pen, e *entry) (out []styled.Line, done bool) {
 	info, ok := e.m.Info.(*lathe.Assistant)
 	if !ok {
 		if e.note == queued || slices.ContainsFunc(e.pieces, func(p *piece) bool { return p.asked }) {
@@ -113,7 +113,7 @@ func (l pen) cut(lines []styled.Line) []styled.Line {
 }
 
 // piece returns what is final of a piece and was not shown.
-func (f *flow) piece(l pen, p *piece, info *lathe.Assistant) (out []styled.Line, final bool) {
+func (f *Flow) piece(l pen, p *piece, info *lathe.Assistant) (out []styled.Line, final bool) {
 	shown := f.pieces[p.part.ID]
 	if shown < 0 {
 		return nil, true
@@ -173,9 +173,9 @@ func closed(p *piece) bool {
 	return true
 }
 
-// open returns the end of what was not handed to the scrollback, and what is to be
+// Open returns the end of what was not handed to the scrollback, and what is to be
 // said of what was.
-func (f *flow) open(c *conversation, most int) []styled.Line {
+func (f *Flow) Open(c *Conversation, most int) []styled.Line {
 	l := c.pen()
 	var out []styled.Line
 	for _, e := range c.visible() {
@@ -199,7 +199,7 @@ func (f *flow) open(c *conversation, most int) []styled.Line {
 	return out[max(0, len(out)-most):]
 }
 
-func (f *flow) openPiece(l pen, p *piece) []styled.Line {
+func (f *Flow) openPiece(l pen, p *piece) []styled.Line {
 	shown := f.pieces[p.part.ID]
 	if shown < 0 {
 		return nil

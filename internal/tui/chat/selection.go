@@ -1,4 +1,4 @@
-package tui
+package chat
 
 import (
 	"slices"
@@ -11,10 +11,10 @@ import (
 	"lathe/internal/tui/styled"
 )
 
-// selection is what the person does with the mouse in the conversation: they select
+// Selection is what the person does with the mouse in the conversation: they select
 // text by dragging, which copies it, and open things by a click.
-type selection struct {
-	files      bool    // a file can be opened by a click on its name
+type Selection struct {
+	Files      bool    // a file can be opened by a click on its name
 	shown      []place // what the rows of the conversation show, as of the last drawing
 	pressed    bool
 	dragged    bool
@@ -29,7 +29,7 @@ type point struct {
 }
 
 // pointAt returns the cell at a place on screen.
-func (s *selection) pointAt(x, y int) (point, bool) {
+func (s *Selection) pointAt(x, y int) (point, bool) {
 	if n := len(s.shown); n == 0 || y < 0 {
 		return point{}, false
 	} else if y >= n {
@@ -46,29 +46,43 @@ type (
 	EditFile struct{ Name string }
 )
 
-// press begins a selection.
-func (s *selection) press(x, y int) {
+// Press begins a selection.
+func (s *Selection) Press(x, y int) {
 	if p, ok := s.pointAt(x, y); ok {
 		s.pressed, s.from, s.till = true, p, p
 	}
 }
 
-// drop forgets what was selected.
-func (s *selection) drop() {
+// Drop forgets what was selected.
+func (s *Selection) Drop() {
 	s.pressed, s.dragged = false, false
 	s.from, s.till = point{}, point{}
 }
 
-// hold begins to drag the scroll bar.
-func (s *selection) hold() { s.pressed, s.bar = true, true }
+// Hold begins to drag the scroll bar.
+func (s *Selection) Hold() { s.pressed, s.bar = true, true }
 
-// held reports whether the mouse is pressed in the conversation.
-func (s *selection) held() bool { return s.pressed }
+// Held reports whether the mouse is pressed in the conversation.
+func (s *Selection) Held() bool { return s.pressed }
 
-// drag extends the selection; at the edges the conversation scrolls.
-func (s *selection) drag(c *conversation, x, y int) tea.Msg {
+// See draws what is on screen of a conversation, what is selected of it reversed.
+func (s *Selection) See(c *Conversation) []styled.Line {
+	lines, places := c.screen()
+	s.highlight(c.pen(), lines, places)
+	s.shown = places
+	return lines
+}
+
+// Scrolled says that what was seen begins so many lines lower.
+func (s *Selection) Scrolled(by int) { s.shown = s.shown[min(by, len(s.shown)):] }
+
+// Blind says that nothing on screen can be selected.
+func (s *Selection) Blind() { s.shown = nil }
+
+// Drag extends the selection; at the edges the conversation scrolls.
+func (s *Selection) Drag(c *Conversation, x, y int) tea.Msg {
 	if s.bar {
-		return c.dragBar(y)
+		return c.DragBar(y)
 	}
 	p, ok := s.pointAt(x, min(y, c.height-1))
 	if !ok {
@@ -81,15 +95,15 @@ func (s *selection) drag(c *conversation, x, y int) tea.Msg {
 	s.till = p
 	switch {
 	case y <= 0:
-		return c.scroll(-1)
-	case y >= c.height-1 && !c.following():
-		return c.scroll(1)
+		return c.Scroll(-1)
+	case y >= c.height-1 && !c.Following():
+		return c.Scroll(1)
 	}
 	return nil
 }
 
-// release copies what was selected, or opens what was clicked.
-func (s *selection) release(c *conversation) tea.Msg {
+// Release copies what was selected, or opens what was clicked.
+func (s *Selection) Release(c *Conversation) tea.Msg {
 	s.pressed = false
 	if s.bar {
 		s.bar = false
@@ -108,7 +122,7 @@ func (s *selection) release(c *conversation) tea.Msg {
 
 // openAt opens what stands at a point: the session of a subagent, the file of a
 // tool in the person's editor, or else a card folds or unfolds.
-func (s *selection) openAt(conv *conversation, at point) tea.Msg {
+func (s *Selection) openAt(conv *Conversation, at point) tea.Msg {
 	p := at.e.at(at.line, len(conv.pen().draw(at.e)))
 	if p == nil {
 		return nil
@@ -131,14 +145,14 @@ func (s *selection) openAt(conv *conversation, at point) tea.Msg {
 }
 
 // fileAt returns the file whose name was clicked in the head of a card.
-func (s *selection) fileAt(l pen, c call, p *piece, at point) string {
+func (s *Selection) fileAt(l pen, c call, p *piece, at point) string {
 	switch c.name {
 	case "read", "edit", "write", "multiedit":
 	default:
 		return ""
 	}
 	lines := l.draw(at.e)
-	if len(p.lines) == 0 || !sameLine(lines[at.line], p.lines[0]) || !s.files {
+	if len(p.lines) == 0 || !sameLine(lines[at.line], p.lines[0]) || !s.Files {
 		return ""
 	}
 	begin := styled.Width(cardMark, l.Method) + 2 + styled.Width(c.name, l.Method) + 1
@@ -171,7 +185,7 @@ func (l pen) body(line styled.Line) (col int, cont styled.Cont) {
 }
 
 // ends returns the selection in reading order.
-func (s *selection) ends() (from, till point, ok bool) {
+func (s *Selection) ends() (from, till point, ok bool) {
 	from, till = s.from, s.till
 	if !s.dragged || from.e == nil || till.e == nil {
 		return from, till, false
@@ -207,7 +221,7 @@ func columns(at place, from, till point, width int) (a, b int) {
 }
 
 // highlight draws the selection over the lines on screen.
-func (s *selection) highlight(l pen, lines []styled.Line, places []place) {
+func (s *Selection) highlight(l pen, lines []styled.Line, places []place) {
 	from, till, ok := s.ends()
 	if !ok {
 		return
@@ -226,7 +240,7 @@ func (s *selection) highlight(l pen, lines []styled.Line, places []place) {
 
 // selected returns the text that is selected. Lines that were broken to fit are
 // whole in it.
-func (s *selection) selected(c *conversation) string {
+func (s *Selection) selected(c *Conversation) string {
 	from, till, ok := s.ends()
 	if !ok {
 		return ""

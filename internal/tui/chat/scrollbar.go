@@ -1,4 +1,4 @@
-package tui
+package chat
 
 import (
 	tea "charm.land/bubbletea/v2"
@@ -27,7 +27,7 @@ func (e *entry) height(l pen) int {
 }
 
 // extent returns how many lines there are above the screen, and in all.
-func (c *conversation) extent(l pen) (above, total int) {
+func (c *Conversation) extent(l pen) (above, total int) {
 	list := c.visible()
 	at, lines := c.index(list, l.draw)
 	bottom := 0
@@ -45,7 +45,7 @@ func (c *conversation) extent(l pen) (above, total int) {
 
 // thumb returns where the handle of the bar begins and how long it is; a length of
 // 0 says that all is on screen.
-func (c *conversation) thumb() (from, length int) {
+func (c *Conversation) thumb() (from, length int) {
 	above, total := c.extent(c.pen())
 	height := c.height
 	if total <= height || height < 2 {
@@ -63,9 +63,9 @@ func (c *conversation) thumb() (from, length int) {
 	return max(min(1, room), min(from, room)), length // older messages may follow: the top is not reached
 }
 
-// barLines draws the scroll bar. Where all is on screen it is left out, unless it
+// BarLines draws the scroll bar. Where all is on screen it is left out, unless it
 // is a border.
-func (c *conversation) barLines(border bool) []styled.Line {
+func (c *Conversation) BarLines(border bool) []styled.Line {
 	l := c.pen()
 	from, length := c.thumb()
 	track := styled.Line{{Text: l.Glyph("│", "|"), Style: l.FG(theme.Border)}}
@@ -84,17 +84,17 @@ func (c *conversation) barLines(border bool) []styled.Line {
 	return out
 }
 
-// dragBar goes to where the person holds the bar.
-func (c *conversation) dragBar(y int) tea.Msg {
+// DragBar goes to where the person holds the bar.
+func (c *Conversation) DragBar(y int) tea.Msg {
 	l, height := c.pen(), c.height
 	_, total := c.extent(l)
 	switch {
 	case total <= height || height < 2:
 		return nil
 	case y <= 0:
-		return c.scroll(-1 << 30)
+		return c.Scroll(-1 << 30)
 	case y >= height-1:
-		c.follow()
+		c.Follow()
 		return nil
 	}
 	bottom := height + y*(total-height)/(height-1)
@@ -104,8 +104,8 @@ func (c *conversation) dragBar(y int) tea.Msg {
 			continue
 		}
 		c.bottom.e, c.bottom.lines = e, max(1, min(bottom, len(l.draw(e))))
-		return c.scroll(0)
+		return c.Scroll(0)
 	}
-	c.follow()
+	c.Follow()
 	return nil
 }

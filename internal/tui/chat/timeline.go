@@ -1,4 +1,4 @@
-package tui
+package chat
 
 import (
 	"time"
@@ -20,8 +20,8 @@ type (
 	Fork struct{ Message lathe.MessageID }
 )
 
-// timeline lists the person's messages, newest last.
-func (c *conversation) timeline(can engine.Capabilities, zone *time.Location) tea.Msg {
+// Timeline lists the person's messages, newest last.
+func (c *Conversation) Timeline(can engine.Capabilities, zone *time.Location) tea.Msg {
 	l := dialog.List{Title: "timeline", Hint: "enter jump to it", Empty: "nothing was said yet"}
 	for _, e := range c.visible() {
 		if _, ok := e.m.Info.(*lathe.User); !ok || e.text() == "" {
@@ -49,7 +49,7 @@ func (c *conversation) timeline(can engine.Capabilities, zone *time.Location) te
 }
 
 // actions offers what can be done with a message.
-func (c *conversation) actions(id lathe.MessageID, can engine.Capabilities) tea.Msg {
+func (c *Conversation) actions(id lathe.MessageID, can engine.Capabilities) tea.Msg {
 	e := c.byID[id]
 	if e == nil {
 		return nil
@@ -73,7 +73,7 @@ func (c *conversation) actions(id lathe.MessageID, can engine.Capabilities) tea.
 		case "answer":
 			return dialog.Copy{Text: answer, Said: "copied the answer"}
 		case "undo":
-			c.follow()
+			c.Follow()
 			return Undo{id}
 		case "fork":
 			return Fork{id}

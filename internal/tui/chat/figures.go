@@ -1,4 +1,4 @@
-package tui
+package chat
 
 import (
 	"slices"
@@ -7,9 +7,9 @@ import (
 	"lathe/internal/tui/look"
 )
 
-// cacheHit returns how much of the last prompt was read from the provider's
+// CacheHit returns how much of the last prompt was read from the provider's
 // cache, in percent. Providers that tell nothing of one have none.
-func (c *conversation) cacheHit() (int64, bool) {
+func (c *Conversation) CacheHit() (int64, bool) {
 	for _, e := range slices.Backward(c.visible()) {
 		info, ok := e.m.Info.(*lathe.Assistant)
 		if !ok || info.Tokens.Prompt() == 0 {
@@ -21,8 +21,8 @@ func (c *conversation) cacheHit() (int64, bool) {
 	return 0, false
 }
 
-// lastTook is how long the last turn took.
-func (c *conversation) lastTook() string {
+// LastTook is how long the last turn took.
+func (c *Conversation) LastTook() string {
 	for _, e := range slices.Backward(c.visible()) {
 		if info, ok := e.m.Info.(*lathe.Assistant); ok {
 			if info.Completed.IsZero() {
@@ -34,8 +34,8 @@ func (c *conversation) lastTook() string {
 	return ""
 }
 
-// used returns how many tokens the last answer took, and the model that gave it.
-func (c *conversation) used() (tokens int64, model lathe.ModelRef) {
+// Used returns how many tokens the last answer took, and the model that gave it.
+func (c *Conversation) Used() (tokens int64, model lathe.ModelRef) {
 	for _, e := range slices.Backward(c.visible()) {
 		if info, ok := e.m.Info.(*lathe.Assistant); ok && info.Tokens.Total() > 0 {
 			return info.Tokens.Total(), info.Model

@@ -1,4 +1,4 @@
-package tui
+package look
 
 import "regexp"
 
@@ -15,9 +15,9 @@ var shellHints = []struct {
 	{regexp.MustCompile(`\blathe trust\b`), "/trust"},
 }
 
-// inScreen returns a text of the engine that tells what to do with what is done
+// InScreen returns a text of the engine that tells what to do with what is done
 // here in place of commands for a shell.
-func inScreen(text string) string {
+func InScreen(text string) string {
 	for _, h := range shellHints {
 		text = h.command.ReplaceAllString(text, h.here)
 	}

@@ -1,4 +1,4 @@
-package tui
+package chat
 
 import (
 	"encoding/base64"
@@ -17,10 +17,10 @@ import (
 // maxPictures bounds how many pictures of a session are shown.
 const maxPictures = 60
 
-// pictureMode says how a terminal shows pictures. The placeholders of the kitty
+// PictureMode says how a terminal shows pictures. The placeholders of the kitty
 // protocol need a terminal of its own, since multiplexers do not hand pictures on
 // unless they are told to.
-func pictureMode(p colorprofile.Profile, env []string) picture.Mode {
+func PictureMode(p colorprofile.Profile, env []string) picture.Mode {
 	get := uv.Environ(env).Getenv
 	term := get("TERM")
 	own := strings.Contains(term, "kitty") || strings.Contains(term, "ghostty") || get("TERM_PROGRAM") == "ghostty"
@@ -33,8 +33,8 @@ func pictureMode(p colorprofile.Profile, env []string) picture.Mode {
 	return picture.Blocks
 }
 
-// pictureMsg brings a picture that was made ready, or none if it is broken.
-type pictureMsg struct {
+// PictureMsg brings a picture that was made ready, or none if it is broken.
+type PictureMsg struct {
 	message lathe.MessageID
 	part    lathe.PartID
 	pic     *picture.Picture
@@ -59,8 +59,8 @@ func pictureData(b lathe.PartBody) string {
 	return ""
 }
 
-// loadPictures makes the pictures ready that came since it was called last.
-func (c *conversation) loadPictures() tea.Cmd {
+// LoadPictures makes the pictures ready that came since it was called last.
+func (c *Conversation) LoadPictures() tea.Cmd {
 	want, mode := c.pictures, c.look().Pictures
 	c.pictures = nil
 	if mode == picture.None {
@@ -69,7 +69,7 @@ func (c *conversation) loadPictures() tea.Cmd {
 	var cmds []tea.Cmd
 	for _, p := range want[max(0, len(want)-maxPictures):] {
 		p.asked = true
-		msg, url := pictureMsg{message: p.part.MessageID, part: p.part.ID}, pictureData(p.part.Body)
+		msg, url := PictureMsg{message: p.part.MessageID, part: p.part.ID}, pictureData(p.part.Body)
 		cmds = append(cmds, func() tea.Msg {
 			head, text, ok := strings.Cut(url, ";base64,")
 			data, err := base64.StdEncoding.DecodeString(text)
@@ -85,8 +85,8 @@ func (c *conversation) loadPictures() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// pictured shows a picture.
-func (c *conversation) pictured(m pictureMsg) tea.Cmd {
+// Pictured shows a picture.
+func (c *Conversation) Pictured(m PictureMsg) tea.Cmd {
 	e := c.byID[m.message]
 	if e == nil {
 		return nil

@@ -1,4 +1,4 @@
-package tui
+package chat
 
 import (
 	"slices"
@@ -9,34 +9,34 @@ import (
 	"lathe/internal/tui/keys"
 )
 
-// act carries out an action that scrolls, and reports whether it is one.
-func (c *conversation) act(act keys.Action) (tea.Msg, bool) {
+// Act carries out an action that scrolls, and reports whether it is one.
+func (c *Conversation) Act(act keys.Action) (tea.Msg, bool) {
 	page := max(1, c.height-2)
 	switch act {
 	case keys.PageUp:
-		return c.scroll(-page), true
+		return c.Scroll(-page), true
 	case keys.PageDown:
-		return c.scroll(page), true
+		return c.Scroll(page), true
 	case keys.HalfUp:
-		return c.scroll(-page / 2), true
+		return c.Scroll(-page / 2), true
 	case keys.HalfDown:
-		return c.scroll(page / 2), true
+		return c.Scroll(page / 2), true
 	case keys.LineUp:
-		return c.scroll(-1), true
+		return c.Scroll(-1), true
 	case keys.LineDown:
-		return c.scroll(1), true
+		return c.Scroll(1), true
 	case keys.First:
-		return c.scroll(-1 << 30), true
+		return c.Scroll(-1 << 30), true
 	case keys.Last:
-		c.follow()
+		c.Follow()
 		return nil, true
 	}
 	return nil, false
 }
 
-// toMessage scrolls to the next message, the one before, or for 0 to the
+// ToMessage scrolls to the next message, the one before, or for 0 to the
 // person's last one.
-func (c *conversation) toMessage(dir int) tea.Msg {
+func (c *Conversation) ToMessage(dir int) tea.Msg {
 	list, draw := c.visible(), c.pen().draw
 	if dir == 0 {
 		for _, e := range slices.Backward(list) {
@@ -65,9 +65,9 @@ func (c *conversation) toMessage(dir int) tea.Msg {
 	}
 	switch {
 	case dir < 0:
-		return c.scroll(-c.height) // where older ones are read, if there are any
+		return c.Scroll(-c.height) // where older ones are read, if there are any
 	case next == nil:
-		c.follow()
+		c.Follow()
 	default:
 		c.jump(next.m.ID)
 	}
