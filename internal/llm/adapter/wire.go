@@ -178,6 +178,13 @@ func (o Options) TakeBool(name string, fallback bool) bool {
 	return fallback
 }
 
+// Default sets an option that is not set.
+func (o Options) Default(name string, v any) {
+	if _, ok := o[name]; !ok {
+		o[name] = v
+	}
+}
+
 // Put sets a field of an option that is an object, without changing the
 // caller's map.
 func (o Options) Put(name, field string, v any) {

@@ -7,9 +7,6 @@
 package anthropic
 
 import (
-	"context"
-	"iter"
-
 	"lathe/internal/llm"
 	"lathe/internal/llm/adapter"
 )
@@ -23,36 +20,23 @@ const (
 	betaTools    = "fine-grained-tool-streaming-2025-05-14"
 )
 
-// Model is a Messages endpoint. It is safe for concurrent use.
-type Model struct {
-	transport *adapter.Transport
-	url       string
-	key       string
-}
-
 // New returns the model behind an endpoint.
 func New(e adapter.Endpoint) llm.Model {
-	return &Model{transport: adapter.NewTransport(e), url: adapter.JoinURL(e.BaseURL, publicURL, "/messages"), key: e.Key}
+	url := adapter.JoinURL(e.BaseURL, publicURL, "/messages")
+	return adapter.NewModel(e, adapter.Protocol{
+		Encode:  encode,
+		URL:     func(*llm.Request) string { return url },
+		Header:  func(req *llm.Request) map[string]string { return header(req, e.Key) },
+		Decoder: func() adapter.Decoder { return &decoder{} },
+	})
 }
 
-// Stream implements [llm.Model].
-func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Event, error] {
-	return func(yield func(llm.Event, error) bool) {
-		body, err := encode(req)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		m.transport.Stream(ctx, adapter.Call{Request: req, URL: m.url, Header: m.header(req), Body: body, Decoder: &decoder{}})(yield)
-	}
-}
-
-func (m *Model) header(req *llm.Request) map[string]string {
+func header(req *llm.Request, key string) map[string]string {
 	beta := betaThinking + "," + betaTools
 	if streaming, ok := req.Options["toolStreaming"].(bool); ok && !streaming {
 		beta = betaThinking
 	}
-	return map[string]string{"anthropic-version": version, "anthropic-beta": beta, "x-api-key": m.key}
+	return map[string]string{"anthropic-version": version, "anthropic-beta": beta, "x-api-key": key}
 }
 
 // meta is what the protocol attaches to reasoning.

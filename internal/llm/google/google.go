@@ -2,9 +2,7 @@
 package google
 
 import (
-	"context"
 	"encoding/json"
-	"iter"
 	"strings"
 
 	"lathe/internal/llm"
@@ -16,38 +14,22 @@ const (
 	publicURL = "https://generativelanguage.googleapis.com/v1beta"
 )
 
-// Model is a generateContent endpoint. It is safe for concurrent use.
-type Model struct {
-	transport *adapter.Transport
-	base      string
-	key       string
-}
-
 // New returns the model behind an endpoint.
 func New(e adapter.Endpoint) llm.Model {
-	return &Model{transport: adapter.NewTransport(e), base: e.BaseURL, key: e.Key}
+	return adapter.NewModel(e, adapter.Protocol{
+		Encode:  encode,
+		URL:     func(req *llm.Request) string { return address(e.BaseURL, req.Model) },
+		Header:  func(*llm.Request) map[string]string { return map[string]string{"x-goog-api-key": e.Key} },
+		Decoder: func() adapter.Decoder { return &decoder{} },
+	})
 }
 
-// Stream implements [llm.Model].
-func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Event, error] {
-	return func(yield func(llm.Event, error) bool) {
-		body, err := encode(req)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		m.transport.Stream(ctx, adapter.Call{
-			Request: req, URL: m.url(req.Model), Header: map[string]string{"x-goog-api-key": m.key}, Body: body, Decoder: &decoder{},
-		})(yield)
-	}
-}
-
-// url puts the model into the path; one with a slash names its own collection.
-func (m *Model) url(model string) string {
+// address puts the model into the path; one with a slash names its own collection.
+func address(base, model string) string {
 	if !strings.Contains(model, "/") {
 		model = "models/" + model
 	}
-	return adapter.JoinURL(m.base, publicURL, "/"+model+":streamGenerateContent?alt=sse")
+	return adapter.JoinURL(base, publicURL, "/"+model+":streamGenerateContent?alt=sse")
 }
 
 // meta is what the protocol attaches to reasoning and to tool calls.

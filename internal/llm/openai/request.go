@@ -27,16 +27,11 @@ func encode(req *llm.Request) ([]byte, error) {
 	return w.Bytes(), nil
 }
 
-// names of options that only differ in spelling.
+// names of options that only differ in spelling, and that only this protocol has.
 var names = map[string]string{
-	"promptCacheKey":       "prompt_cache_key",
 	"promptCacheRetention": "prompt_cache_retention",
-	"parallelToolCalls":    "parallel_tool_calls",
-	"serviceTier":          "service_tier",
 	"previousResponseId":   "previous_response_id",
 	"maxToolCalls":         "max_tool_calls",
-	"safetyIdentifier":     "safety_identifier",
-	"topLogprobs":          "top_logprobs",
 }
 
 // dropped are options that mean nothing to this protocol.
@@ -46,7 +41,7 @@ func writeParams(w *adapter.Writer, req *llm.Request, o adapter.Options) error {
 	for _, name := range dropped {
 		o.Take(name)
 	}
-	o.Rename(names)
+	o.RenameOpenAI(names)
 	for _, move := range []struct{ from, object, field string }{
 		{"reasoningEffort", "reasoning", "effort"},
 		{"reasoningSummary", "reasoning", "summary"},
@@ -56,34 +51,18 @@ func writeParams(w *adapter.Writer, req *llm.Request, o adapter.Options) error {
 			o.Put(move.object, move.field, v)
 		}
 	}
-	setDefault(o, "store", false)
+	o.Default("store", false)
 	if reasons(req.Model) && o["store"] == false {
-		setDefault(o, "include", []string{"reasoning.encrypted_content"})
+		o.Default("include", []string{"reasoning.encrypted_content"})
 	}
 	if req.CacheKey != "" {
-		setDefault(o, "prompt_cache_key", req.CacheKey)
+		o.Default("prompt_cache_key", req.CacheKey)
 	}
 	if req.MaxTokens > 0 {
-		setDefault(o, "max_output_tokens", req.MaxTokens)
+		o.Default("max_output_tokens", req.MaxTokens)
 	}
-	if req.Temperature != nil {
-		setDefault(o, "temperature", *req.Temperature)
-	}
-	if req.TopP != nil {
-		setDefault(o, "top_p", *req.TopP)
-	}
-	if len(req.Tools) == 0 {
-		o.Take("parallel_tool_calls")
-	} else if req.Choice != "" {
-		setDefault(o, "tool_choice", string(req.Choice))
-	}
+	o.FillOpenAI(req)
 	return w.Fields(o)
-}
-
-func setDefault(o adapter.Options, name string, v any) {
-	if _, ok := o[name]; !ok {
-		o[name] = v
-	}
 }
 
 // writeTools turns strict schemas off, which the protocol has on by default and
@@ -137,14 +116,7 @@ func writeInput(w *adapter.Writer, req *llm.Request) {
 	}
 }
 
-// maxWireID leaves room for what tells equal identifiers apart; the protocol
-// takes 64 characters.
-const maxWireID = 56
-
-func shortID(id string) string {
-	id = adapter.SafeID(id)
-	return id[:min(len(id), maxWireID)]
-}
+func shortID(id string) string { return adapter.ShortID(adapter.SafeID(id)) }
 
 func writeUser(w *adapter.Writer, ids *adapter.CallIDs, content []llm.Content) {
 	open := false
@@ -165,7 +137,7 @@ func writeUser(w *adapter.Writer, ids *adapter.CallIDs, content []llm.Content) {
 		}
 		switch c := c.(type) {
 		case llm.Text:
-			writeText(w, "input_text", c.Text)
+			w.WriteText("input_text", c.Text)
 		case llm.Media:
 			writeMedia(w, c)
 		}
@@ -181,53 +153,36 @@ func closeMessage(w *adapter.Writer, open *bool) {
 	*open = false
 }
 
-func writeText(w *adapter.Writer, kind, text string) {
-	w.Open('{')
-	w.Str("type", kind)
-	w.Str("text", text)
-	w.Close('}')
-}
-
 // writeMedia sends images and PDF files; text files are sent as text.
 func writeMedia(w *adapter.Writer, m llm.Media) {
 	switch {
 	case len(m.Data) == 0 && m.URL == "":
-	case strings.HasPrefix(m.MIME, "image/") && m.MIME != "image/svg+xml":
+	case adapter.IsImage(m):
 		w.Open('{')
 		w.Str("type", "input_image")
 		w.Str("detail", "auto")
-		writeSource(w, "image_url", "image_url", m)
+		if len(m.Data) > 0 {
+			w.Data("image_url", m.MIME, m.Data)
+		} else {
+			w.Str("image_url", m.URL)
+		}
 		w.Close('}')
 		return
 	case m.MIME == "application/pdf":
 		w.Open('{')
 		w.Str("type", "input_file")
 		if len(m.Data) > 0 {
-			w.Str("filename", fileName(m))
+			w.WriteFile(m)
+		} else {
+			w.Str("file_url", m.URL)
 		}
-		writeSource(w, "file_data", "file_url", m)
 		w.Close('}')
 		return
 	case strings.HasPrefix(m.MIME, "text/") && m.URL == "":
-		writeText(w, "input_text", string(m.Data))
+		w.WriteText("input_text", string(m.Data))
 		return
 	}
-	writeText(w, "input_text", adapter.Unsendable(m))
-}
-
-func writeSource(w *adapter.Writer, data, url string, m llm.Media) {
-	if len(m.Data) > 0 {
-		w.Data(data, m.MIME, m.Data)
-		return
-	}
-	w.Str(url, m.URL)
-}
-
-func fileName(m llm.Media) string {
-	if m.Name != "" {
-		return m.Name
-	}
-	return "file.pdf"
+	w.WriteText("input_text", adapter.Unsendable(m))
 }
 
 func writeResult(w *adapter.Writer, id string, r llm.ToolResult) {
@@ -241,7 +196,7 @@ func writeResult(w *adapter.Writer, id string, r llm.ToolResult) {
 	}
 	w.OpenKey("output", '[')
 	if r.Output != "" {
-		writeText(w, "input_text", r.Output)
+		w.WriteText("input_text", r.Output)
 	}
 	for _, m := range r.Media {
 		writeMedia(w, m)
@@ -324,7 +279,7 @@ func writeReasoning(w *adapter.Writer, m meta, texts []string) {
 	w.Str("type", "reasoning")
 	w.OpenKey("summary", '[')
 	for _, text := range texts {
-		writeText(w, "summary_text", text)
+		w.WriteText("summary_text", text)
 	}
 	w.Close(']')
 	w.Str("encrypted_content", m.Encrypted)

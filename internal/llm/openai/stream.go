@@ -270,13 +270,9 @@ func (u *usage) tokens() llm.Usage {
 	if u == nil {
 		return llm.Usage{}
 	}
-	read := min(u.InputDetails.Cached, u.Input)
-	written := min(u.InputDetails.Written, u.Input-read)
-	reasoning := min(u.OutputDetails.Reasoning, u.Output)
-	return llm.Usage{
-		Input: int64(u.Input - read - written), CacheRead: int64(read), CacheWrite: int64(written),
-		Output: int64(u.Output - reasoning), Reasoning: int64(reasoning), Reported: true,
-	}
+	return adapter.OpenAIUsage{
+		Input: u.Input, Cached: u.InputDetails.Cached, Written: u.InputDetails.Written, Output: u.Output, Reasoning: u.OutputDetails.Reasoning,
+	}.Tokens()
 }
 
 func reason(raw string) llm.FinishReason {

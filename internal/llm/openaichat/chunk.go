@@ -157,16 +157,9 @@ type usage struct {
 // tokens normalises what vendors count. A total that only fits when reasoning
 // is counted beside the completion tells that these exclude it already.
 func (u *usage) tokens() llm.Usage {
-	read := min(max(u.PromptDetails.Cached, u.CacheHit, u.Cached), u.Prompt)
-	written := min(u.PromptDetails.Written, u.Prompt-read)
 	reasoning := u.CompletionDetails.Reasoning
-	output := u.Completion
-	if reasoning == 0 || u.Total != u.Prompt+u.Completion+reasoning {
-		reasoning = min(reasoning, output)
-		output -= reasoning
-	}
-	return llm.Usage{
-		Input: int64(u.Prompt - read - written), CacheRead: int64(read), CacheWrite: int64(written),
-		Output: int64(output), Reasoning: int64(reasoning), Reported: true,
-	}
+	return adapter.OpenAIUsage{
+		Input: u.Prompt, Cached: max(u.PromptDetails.Cached, u.CacheHit, u.Cached), Written: u.PromptDetails.Written,
+		Output: u.Completion, Reasoning: reasoning, Beside: reasoning != 0 && u.Total == u.Prompt+u.Completion+reasoning,
+	}.Tokens()
 }

@@ -172,7 +172,7 @@ func (e *encoder) part(m llm.Media) {
 	kind := ""
 	switch {
 	case len(m.Data) == 0 && m.URL == "":
-	case strings.HasPrefix(m.MIME, "image/") && m.MIME != "image/svg+xml":
+	case adapter.IsImage(m):
 		kind = "image_url"
 	case m.MIME == "application/pdf" && len(m.Data) > 0:
 		kind = "file"
@@ -197,12 +197,7 @@ func (e *encoder) part(m llm.Media) {
 func (e *encoder) source(kind string, m llm.Media) {
 	switch {
 	case kind == "file":
-		name := m.Name
-		if name == "" {
-			name = "file.pdf"
-		}
-		e.w.Str("filename", name)
-		e.w.Data("file_data", m.MIME, m.Data)
+		e.w.WriteFile(m)
 	case kind == "input_audio":
 		e.w.Data("data", "", m.Data)
 		format := "mp3"

@@ -8,45 +8,17 @@
 package openaichat
 
 import (
-	"context"
 	"encoding/json"
-	"iter"
 
 	"lathe/internal/llm"
 	"lathe/internal/llm/adapter"
 )
 
-const (
-	name      = "openaichat" // key of what the protocol attaches to blocks
-	publicURL = "https://api.openai.com/v1"
-)
-
-// Model is a Chat Completions endpoint. It is safe for concurrent use.
-type Model struct {
-	transport *adapter.Transport
-	url       string
-	key       string
-}
+const name = "openaichat" // key of what the protocol attaches to blocks
 
 // New returns the model behind an endpoint.
 func New(e adapter.Endpoint) llm.Model {
-	return &Model{transport: adapter.NewTransport(e), url: adapter.JoinURL(e.BaseURL, publicURL, "/chat/completions"), key: e.Key}
-}
-
-// Stream implements [llm.Model].
-func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Event, error] {
-	return func(yield func(llm.Event, error) bool) {
-		body, err := encode(req)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		header := map[string]string{}
-		if m.key != "" {
-			header["Authorization"] = "Bearer " + m.key
-		}
-		m.transport.Stream(ctx, adapter.Call{Request: req, URL: m.url, Header: header, Body: body, Decoder: &decoder{}})(yield)
-	}
+	return adapter.NewOpenAI(e, "/chat/completions", encode, func() adapter.Decoder { return &decoder{} })
 }
 
 // meta is what the protocol attaches to reasoning and to tool calls.

@@ -25,19 +25,14 @@ func encode(req *llm.Request) ([]byte, error) {
 	return w.Bytes(), nil
 }
 
-// names of options that only differ in spelling.
+// names of options that only differ in spelling, and that only this protocol has.
 var names = map[string]string{
 	"reasoningEffort":     "reasoning_effort",
 	"textVerbosity":       "verbosity",
-	"promptCacheKey":      "prompt_cache_key",
-	"parallelToolCalls":   "parallel_tool_calls",
-	"serviceTier":         "service_tier",
 	"maxCompletionTokens": "max_completion_tokens",
 	"frequencyPenalty":    "frequency_penalty",
 	"presencePenalty":     "presence_penalty",
 	"logitBias":           "logit_bias",
-	"topLogprobs":         "top_logprobs",
-	"safetyIdentifier":    "safety_identifier",
 }
 
 // dropped are options of other protocols.
@@ -53,36 +48,20 @@ func writeParams(w *adapter.Writer, req *llm.Request) error {
 		limitField = "max_tokens"
 	}
 	if o.TakeBool("includeUsage", true) {
-		setDefault(o, "stream_options", map[string]any{"include_usage": true})
+		o.Default("stream_options", map[string]any{"include_usage": true})
 	}
 	if o.TakeBool("setCacheKey", false) && req.CacheKey != "" {
-		setDefault(o, "promptCacheKey", req.CacheKey)
+		o.Default("promptCacheKey", req.CacheKey)
 	}
-	o.Rename(names)
+	o.RenameOpenAI(names)
 	if _, ok := o["max_completion_tokens"]; !ok && req.MaxTokens > 0 {
-		setDefault(o, limitField, req.MaxTokens)
-	}
-	if req.Temperature != nil {
-		setDefault(o, "temperature", *req.Temperature)
-	}
-	if req.TopP != nil {
-		setDefault(o, "top_p", *req.TopP)
+		o.Default(limitField, req.MaxTokens)
 	}
 	if req.TopK != nil {
-		setDefault(o, "top_k", *req.TopK)
+		o.Default("top_k", *req.TopK)
 	}
-	if len(req.Tools) == 0 {
-		o.Take("parallel_tool_calls")
-	} else if req.Choice != "" {
-		setDefault(o, "tool_choice", string(req.Choice))
-	}
+	o.FillOpenAI(req)
 	return w.Fields(o)
-}
-
-func setDefault(o adapter.Options, name string, v any) {
-	if _, ok := o[name]; !ok {
-		o[name] = v
-	}
 }
 
 func writeTools(w *adapter.Writer, req *llm.Request) {
@@ -115,9 +94,6 @@ func isMistral(model string) bool {
 	return false
 }
 
-// maxWireID leaves room for what tells equal identifiers apart.
-const maxWireID = 56
-
 func cleaner(model string) func(string) string {
 	if isMistral(model) {
 		return mistralID
@@ -125,7 +101,7 @@ func cleaner(model string) func(string) string {
 	if strings.Contains(strings.ToLower(model), "claude") {
 		return adapter.SafeID
 	}
-	return func(id string) string { return strings.ToValidUTF8(id[:min(len(id), maxWireID)], "_") }
+	return func(id string) string { return strings.ToValidUTF8(adapter.ShortID(id), "_") }
 }
 
 func mistralID(id string) string {
