@@ -1,29 +1,43 @@
 package api
 
+import "lathe"
+
 // Window is what the next request of a session would send, and what that costs.
 type Window struct {
-	Used         int64       `json:"used"`   // tokens, estimated
-	Limit        int64       `json:"window"` // of the model; 0: unknown
-	Usable       int64       `json:"usable"` // what is compacted at; 0: unknown
-	Counted      int64       `json:"counted"`
-	Fresh        string      `json:"fresh"`  // money, with nothing cached
-	Cached       string      `json:"cached"` // money, with all of it in the provider's cache
-	Kinds        []Portion   `json:"kinds"`
-	Parts        []Portion   `json:"parts"` // the largest
+	SessionID lathe.SessionID `json:"sessionID"`
+	Title     string          `json:"title"` // of the session
+	Model     string          `json:"model"`
+
+	Used       int64       `json:"used"`    // tokens, estimated and corrected
+	Limit      int64       `json:"window"`  // of the model; 0: unknown
+	Usable     int64       `json:"usable"`  // what is compacted at; 0: unknown
+	Counted    int64       `json:"counted"` // by the provider for the newest answer; 0: it did not
+	Factor     float64     `json:"factor"`  // that estimates are corrected by
+	Fresh      string      `json:"fresh"`   // Cost in words
+	Cached     string      `json:"cached"`  // CostCached in words
+	Cost       lathe.Money `json:"cost"`    // with nothing in the provider's cache
+	CostCached lathe.Money `json:"costCached"`
+
+	Kinds   []Portion   `json:"kinds"` // what there is, largest first
+	Parts   []Portion   `json:"parts"` // the largest parts
+	ByModel []ModelCost `json:"byModel"`
+
+	// What became of the window so far. Stats has all of it.
 	Compactions  int         `json:"compactions"`
 	Prunes       int         `json:"prunes"`
 	CacheRead    int64       `json:"read"`
 	CacheWritten int64       `json:"written"`
 	CacheFresh   int64       `json:"sent"` // neither read from a cache nor written to it
-	ByModel      []ModelCost `json:"byModel"`
+	Stats        WindowStats `json:"stats"`
 }
 
 // Portion is something that fills a window.
 type Portion struct {
-	Name   string `json:"name"`
-	Part   string `json:"part,omitempty"` // where it stands, for the recall tool: "12.3"
-	Count  int    `json:"count"`
-	Tokens int64  `json:"tokens"`
+	Name   string      `json:"name"`
+	Part   string      `json:"part,omitempty"` // where it stands, for the recall tool: "12.3"
+	Count  int         `json:"count"`
+	Tokens int64       `json:"tokens"`
+	Cost   lathe.Money `json:"cost"` // to send it once without a cache
 }
 
 // ModelCost is what one model cost in a session.
@@ -34,4 +48,39 @@ type ModelCost struct {
 	Cached   int64  `json:"cached"`
 	Answered int64  `json:"answered"`
 	Cost     string `json:"cost"`
+}
+
+// WindowStats counts what became of a session's window: compactions, prunes and the
+// provider's cache. It is stored with the session as it is.
+type WindowStats struct {
+	Factors     map[string]float64 `json:"factors,omitempty"` // that estimates are corrected by, by model
+	Compactions int                `json:"compactions,omitempty"`
+	Prunes      int                `json:"prunes,omitempty"`
+	Pruned      int64              `json:"pruned,omitempty"` // tokens that prunes freed
+	Cache       CacheStats         `json:"cache"`
+}
+
+// CacheStats sums what a session's requests read from the provider's cache.
+type CacheStats struct {
+	Requests int   `json:"requests,omitempty"` // that followed another one
+	Expected int64 `json:"expected,omitempty"` // tokens they shared with the one before, estimated
+	Read     int64 `json:"read,omitempty"`     // tokens the provider read from its cache
+	Written  int64 `json:"written,omitempty"`
+	Fresh    int64 `json:"fresh,omitempty"` // tokens sent without the cache
+
+	Announced int `json:"announced,omitempty"` // prefixes that a prune or a compaction broke
+	Ours      int `json:"ours,omitempty"`      // prefixes that lathe broke otherwise
+	Theirs    int `json:"theirs,omitempty"`    // whole prefixes that the provider did not have
+
+	Steps []CacheStep `json:"steps,omitempty"` // the newest ones
+}
+
+// CacheStep is the account of one request.
+type CacheStep struct {
+	Expected int64  `json:"expected"`
+	Read     int64  `json:"read"`
+	Written  int64  `json:"written,omitempty"`
+	Fresh    int64  `json:"fresh,omitempty"`
+	Differs  string `json:"differs,omitempty"` // the first piece that differed from the request before
+	Reason   string `json:"reason,omitempty"`  // "prune or compaction", "lathe" or "provider"
 }

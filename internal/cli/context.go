@@ -3,7 +3,7 @@ package cli
 import (
 	"fmt"
 
-	"lathe/internal/window"
+	"lathe/internal/api"
 
 	"github.com/spf13/cobra"
 )
@@ -53,14 +53,13 @@ func percent(n, of int64) string {
 	return fmt.Sprintf("%3d %%", n*100/of)
 }
 
-func printWindow(env *Env, w *window.Weight) {
+func printWindow(env *Env, w api.Window) {
 	out := env.Stdout
 	st := newStyle(env.StdoutTTY, env.Getenv)
-	fmt.Fprintf(out, "%s\n%s  %s\n\n", st.bold(oneLine(w.Session.Title, 200)), w.Session.ID, w.Model)
-	limit := int64(w.Context)
+	fmt.Fprintf(out, "%s\n%s  %s\n\n", st.bold(oneLine(w.Title, 200)), w.SessionID, w.Model)
 	fmt.Fprintf(out, "%9d tokens in the next request", w.Used)
-	if limit > 0 {
-		fmt.Fprintf(out, ", %d %% of a window of %d; compacted at %d", w.Used*100/limit, limit, w.Usable)
+	if w.Limit > 0 {
+		fmt.Fprintf(out, ", %d %% of a window of %d; compacted at %d", w.Used*100/w.Limit, w.Limit, w.Usable)
 	}
 	fmt.Fprintf(out, "\n%9s without a cache, %s with all of it cached\n", w.Fresh, w.Cached)
 	if w.Counted > 0 {
@@ -79,7 +78,7 @@ func printWindow(env *Env, w *window.Weight) {
 	printWindowStats(env, w.Stats)
 }
 
-func printWindowStats(env *Env, s window.Stats) {
+func printWindowStats(env *Env, s api.WindowStats) {
 	out := env.Stdout
 	st := newStyle(env.StdoutTTY, env.Getenv)
 	fmt.Fprintf(out, "\n%s\n", st.bold("So far"))
@@ -99,8 +98,8 @@ func printWindowStats(env *Env, s window.Stats) {
 	}
 }
 
-func windowJSON(w *window.Weight) map[string]any {
-	entries := func(list []window.Entry) []map[string]any {
+func windowJSON(w api.Window) map[string]any {
+	entries := func(list []api.Portion) []map[string]any {
 		out := []map[string]any{}
 		for _, e := range list {
 			m := map[string]any{"name": e.Name, "count": e.Count, "tokens": e.Tokens, "cost": e.Cost.USD()}
@@ -112,8 +111,8 @@ func windowJSON(w *window.Weight) map[string]any {
 		return out
 	}
 	return map[string]any{
-		"sessionID": w.Session.ID, "model": w.Model.String(), "tokens": w.Used, "context": w.Context, "usable": w.Usable,
-		"counted": w.Counted, "factor": w.Factor, "cost": w.Fresh.USD(), "costCached": w.Cached.USD(),
+		"sessionID": w.SessionID, "model": w.Model, "tokens": w.Used, "context": w.Limit, "usable": w.Usable,
+		"counted": w.Counted, "factor": w.Factor, "cost": w.Cost.USD(), "costCached": w.CostCached.USD(),
 		"kinds": entries(w.Kinds), "parts": entries(w.Parts), "stats": w.Stats,
 	}
 }

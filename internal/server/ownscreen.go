@@ -15,7 +15,6 @@ import (
 	"lathe/internal/instance"
 	"lathe/internal/llm"
 	"lathe/internal/provider"
-	"lathe/internal/window"
 )
 
 // Trusting keeps the person's decisions about repositories. Directories are those
@@ -151,67 +150,13 @@ func judge(m *provider.Model, err error) api.KeyTest {
 	return out
 }
 
-// weight weighs what a session would send next, and sums what it cost.
+// weight tells what a session would send next, and what it cost.
 func (c faces) weight() (any, error) {
 	sess, err := c.session()
 	if err != nil {
 		return nil, err
 	}
-	w, err := c.s.opts.Service.Window(c.ctx(), sess.ID)
-	if err != nil {
-		return nil, err
-	}
-	portions := func(list []window.Entry) []api.Portion {
-		out := []api.Portion{}
-		for _, e := range list {
-			out = append(out, api.Portion{Name: e.Name, Part: e.Part, Count: e.Count, Tokens: e.Tokens})
-		}
-		return out
-	}
-	out := api.Window{
-		Used: w.Used, Limit: int64(w.Context), Usable: w.Usable, Counted: w.Counted, Fresh: w.Fresh.String(), Cached: w.Cached.String(),
-		Kinds: portions(w.Kinds), Parts: portions(w.Parts), Compactions: int(w.Stats.Compactions), Prunes: int(w.Stats.Prunes),
-		CacheRead: w.Stats.Cache.Read, CacheWritten: w.Stats.Cache.Written, CacheFresh: w.Stats.Cache.Fresh,
-	}
-	messages, err := c.s.opts.Service.Messages(c.ctx(), sess.ID, 0)
-	out.ByModel = byModel(messages)
-	return out, err
-}
-
-// byModel sums what each model cost, the dearest first.
-func byModel(messages []lathe.Message) []api.ModelCost {
-	type sum struct {
-		n      int
-		tokens lathe.Tokens
-		cost   lathe.Money
-	}
-	sums := map[string]*sum{}
-	var names []string
-	for _, m := range messages {
-		info, ok := m.Info.(*lathe.Assistant)
-		if !ok {
-			continue
-		}
-		name := info.Model.String()
-		s := sums[name]
-		if s == nil {
-			s = &sum{}
-			sums[name] = s
-			names = append(names, name)
-		}
-		s.n++
-		s.cost += info.Cost
-		s.tokens = s.tokens.Add(info.Tokens)
-	}
-	slices.SortStableFunc(names, func(a, b string) int { return int(min(1, max(-1, sums[b].cost-sums[a].cost))) })
-	out := []api.ModelCost{}
-	for _, name := range names {
-		s := sums[name]
-		out = append(out, api.ModelCost{
-			Model: name, Answers: s.n, Sent: s.tokens.Prompt(), Cached: s.tokens.CacheRead, Answered: s.tokens.Output + s.tokens.Reasoning, Cost: s.cost.String(),
-		})
-	}
-	return out
+	return c.s.opts.Service.Window(c.ctx(), sess.ID)
 }
 
 func (c faces) trustState() (any, error) {

@@ -366,7 +366,7 @@ func TestWindow(t *testing.T) {
 		sum += k.Tokens
 		names[k.Name] = k.Count
 	}
-	if sum != w.Used || w.Usable != 14_000 || w.Context != 20_000 || names["tool read"] != 2 || names["your messages"] != 1 {
+	if sum != w.Used || w.Usable != 14_000 || w.Limit != 20_000 || names["tool read"] != 2 || names["your messages"] != 1 {
 		t.Errorf("window %+v", w)
 	}
 	if w.Parts[0].Name != "tool read" || w.Parts[0].Tokens < 1500 {

@@ -4,59 +4,66 @@ import (
 	"context"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/llm"
 	"lathe/internal/provider"
 	"lathe/internal/turn"
 	"lathe/internal/window"
 )
 
-// Window weighs what a session would send with its next request.
-func (s *Service) Window(ctx context.Context, id lathe.SessionID) (*window.Weight, error) {
+// Window tells what a session would send with its next request, and what it cost so
+// far.
+func (s *Service) Window(ctx context.Context, id lathe.SessionID) (api.Window, error) {
 	r, err := s.runner(ctx, id)
 	if err != nil {
-		return nil, err
+		return api.Window{}, err
 	}
 	sess, err := s.Get(ctx, id)
 	if err != nil {
-		return nil, err
+		return api.Window{}, err
 	}
 	agent, err := r.inst.PickAgent("", sess.Agent)
 	if err != nil {
-		return nil, err
+		return api.Window{}, err
 	}
 	ref, err := r.inst.PickModel(ctx, lathe.ModelRef{}, agent, sess.Model)
 	if err != nil {
-		return nil, err
+		return api.Window{}, err
 	}
 	model, err := r.inst.Model(ref)
 	if err != nil {
-		return nil, err
+		return api.Window{}, err
 	}
 	history, err := s.Live(ctx, id)
 	if err != nil {
-		return nil, err
+		return api.Window{}, err
 	}
 	h := &host{runner: r, toolsets: map[string]*turn.Toolset{}}
 	user := &lathe.User{Agent: agent.Name, Model: ref}
 	system, err := h.System(ctx, agent.Agent, model, user)
 	if err != nil {
-		return nil, err
+		return api.Window{}, err
 	}
 	var defs []llm.Tool
 	for _, sp := range h.Tools(agent.Agent, model, user).Specs() {
 		defs = append(defs, llm.Tool{Name: sp.Name, Description: sp.Description, Schema: model.Schema(sp.Schema)})
 	}
-	out := &window.Weight{Session: sess, Model: ref, Context: model.Limit.Context,
-		Usable: turn.Usable(model, r.turnContext(ctx).Settings)}
+	out := window.Weigh(window.Input{Model: model, System: system, Tools: defs, History: history}, r.window.Correction(model.Ref))
+	out.SessionID, out.Title, out.Model = sess.ID, sess.Title, ref.String()
+	out.Usable = turn.Usable(model, r.turnContext(ctx).Settings)
 	if out.Stats, err = s.ContextStats(ctx, id); err != nil {
-		return nil, err
+		return api.Window{}, err
 	}
-	out.Weigh(window.Input{Model: model, System: system, Tools: defs, History: history}, r.window.Correction(model.Ref))
-	return out, nil
+	cache := &out.Stats.Cache
+	out.Compactions, out.Prunes = out.Stats.Compactions, out.Stats.Prunes
+	out.CacheRead, out.CacheWritten, out.CacheFresh = cache.Read, cache.Written, cache.Fresh
+	all, err := s.Messages(ctx, id, 0)
+	out.ByModel = window.ByModel(all)
+	return out, err
 }
 
 // ContextStats returns what became of a session's window so far.
-func (s *Service) ContextStats(ctx context.Context, id lathe.SessionID) (window.Stats, error) {
+func (s *Service) ContextStats(ctx context.Context, id lathe.SessionID) (api.WindowStats, error) {
 	return window.LoadStats(ctx, s.opts.Store, id)
 }
 

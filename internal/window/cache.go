@@ -2,35 +2,11 @@ package window
 
 import (
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/compact"
 	"lathe/internal/llm"
 	"lathe/internal/store"
 )
-
-// CacheStats sums what a session's requests read from the provider's cache.
-type CacheStats struct {
-	Requests int   `json:"requests,omitempty"` // that followed another one
-	Expected int64 `json:"expected,omitempty"` // tokens they shared with the one before, estimated
-	Read     int64 `json:"read,omitempty"`     // tokens the provider read from its cache
-	Written  int64 `json:"written,omitempty"`
-	Fresh    int64 `json:"fresh,omitempty"` // tokens sent without the cache
-
-	Announced int `json:"announced,omitempty"` // prefixes that a prune or a compaction broke
-	Ours      int `json:"ours,omitempty"`      // prefixes that lathe broke otherwise
-	Theirs    int `json:"theirs,omitempty"`    // whole prefixes that the provider did not have
-
-	Steps []CacheStep `json:"steps,omitempty"` // the newest ones
-}
-
-// CacheStep is the account of one request.
-type CacheStep struct {
-	Expected int64  `json:"expected"`
-	Read     int64  `json:"read"`
-	Written  int64  `json:"written,omitempty"`
-	Fresh    int64  `json:"fresh,omitempty"`
-	Differs  string `json:"differs,omitempty"` // the first piece that differed from the request before
-	Reason   string `json:"reason,omitempty"`  // "prune or compaction", "lathe" or "provider"
-}
 
 // Reasons of a miss.
 const (
@@ -82,7 +58,7 @@ func (w *Window) answered(used lathe.Tokens) {
 	if s == nil {
 		return
 	}
-	st := CacheStep{Expected: s.expected, Read: used.CacheRead, Written: used.CacheWrite, Fresh: used.Input, Differs: s.differs}
+	st := api.CacheStep{Expected: s.expected, Read: used.CacheRead, Written: used.CacheWrite, Fresh: used.Input, Differs: s.differs}
 	t := &w.stats.Cache
 	if !s.first {
 		t.Requests++
@@ -104,7 +80,7 @@ func (w *Window) answered(used lathe.Tokens) {
 	t.Fresh += used.Input
 	t.Steps = append(t.Steps, st)
 	if n := len(t.Steps) - maxCacheSteps; n > 0 {
-		t.Steps = append([]CacheStep{}, t.Steps[n:]...)
+		t.Steps = append([]api.CacheStep{}, t.Steps[n:]...)
 	}
 }
 

@@ -3,5 +3,5 @@
 // A [Window] belongs to one session. It holds the system prompt, which is frozen from
 // one compaction to the next so that every request begins with the same bytes
 // (frozen.go), and the account of what the provider's cache made of that (cache.go,
-// window.go). A [Weight] tells a person what fills the window now (weight.go).
+// window.go). [Weigh] tells a person what fills the window now (weight.go), [ByModel] what it cost (cost.go).
 package window

@@ -5,40 +5,13 @@ import (
 	"slices"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/compact"
 	"lathe/internal/llm"
 	"lathe/internal/prompt"
 	"lathe/internal/provider"
 	"lathe/internal/tokens"
 )
-
-// Weight tells what occupies a session's window, for people.
-type Weight struct {
-	Session lathe.Session
-	Model   lathe.ModelRef
-	Used    int64 // tokens of the next request, estimated and corrected
-	Context int   // of the model; 0: unknown
-	Usable  int64 // what is compacted at; 0: unknown
-	Counted int64 // what the provider counted for the newest answer; 0: it did not
-	Factor  float64
-
-	Kinds []Entry // what there is, largest first
-	Parts []Entry // the largest parts
-	Stats Stats
-
-	// Cached and Fresh are what the next request costs, with the prefix in the
-	// provider's cache and without.
-	Cached, Fresh lathe.Money
-}
-
-// Entry is something that occupies the window.
-type Entry struct {
-	Name   string
-	Part   string // where it stands, for the recall tool: "12.3"
-	Count  int
-	Tokens int64
-	Cost   lathe.Money // to send it once without a cache
-}
 
 // maxParts is how many single parts are listed.
 const maxParts = 12
@@ -51,10 +24,10 @@ type Input struct {
 	History []lathe.Message // what the model still sees something of
 }
 
-// Weigh fills in what the input weighs. What of it is known already stays.
-func (w *Weight) Weigh(in Input, k *tokens.Correction) {
-	w.Factor = k.Factor()
-	t := tally{kinds: map[string]*Entry{}, weigh: k.Apply, meter: compact.NewMeter()}
+// Weigh returns what the input weighs, and what it costs to send.
+func Weigh(in Input, k *tokens.Correction) api.Window {
+	w := api.Window{Limit: int64(in.Model.Limit.Context), Factor: k.Factor(), Kinds: []api.Portion{}, Parts: []api.Portion{}}
+	t := tally{kinds: map[string]*api.Portion{}, weigh: k.Apply, meter: compact.NewMeter()}
 	sys, tools := compact.Fixed(in.System, in.Tools)
 	t.add("system prompt and instructions", "", sys, len(in.System))
 	t.add("tool definitions", "", tools, len(in.Tools))
@@ -65,15 +38,16 @@ func (w *Weight) Weigh(in Input, k *tokens.Correction) {
 			w.Counted = a.Tokens.Total()
 		}
 	}
-	t.finish(w, func(n int64) lathe.Money { return in.Model.Cost(lathe.Tokens{Input: n}) })
-	w.Fresh = in.Model.Cost(lathe.Tokens{Input: w.Used})
-	w.Cached = in.Model.Cost(lathe.Tokens{CacheRead: w.Used})
+	t.finish(&w, func(n int64) lathe.Money { return in.Model.Cost(lathe.Tokens{Input: n}) })
+	w.Cost, w.CostCached = in.Model.Cost(lathe.Tokens{Input: w.Used}), in.Model.Cost(lathe.Tokens{CacheRead: w.Used})
+	w.Fresh, w.Cached = w.Cost.String(), w.CostCached.String()
+	return w
 }
 
 // tally sums what a window holds by kind.
 type tally struct {
-	kinds map[string]*Entry
-	parts []Entry
+	kinds map[string]*api.Portion
+	parts []api.Portion
 	weigh func(int64) int64
 	meter *compact.Meter
 }
@@ -82,13 +56,13 @@ func (t *tally) add(kind, part string, raw int64, n int) {
 	w := t.weigh(raw)
 	e := t.kinds[kind]
 	if e == nil {
-		e = &Entry{Name: kind}
+		e = &api.Portion{Name: kind}
 		t.kinds[kind] = e
 	}
 	e.Tokens += w
 	e.Count += n
 	if part != "" && w > 0 {
-		t.parts = append(t.parts, Entry{Name: kind, Part: part, Count: 1, Tokens: w})
+		t.parts = append(t.parts, api.Portion{Name: kind, Part: part, Count: 1, Tokens: w})
 	}
 }
 
@@ -133,12 +107,12 @@ func kindOf(m *lathe.Message, b lathe.PartBody) string {
 	return "other"
 }
 
-func (t *tally) finish(out *Weight, cost func(int64) lathe.Money) {
+func (t *tally) finish(out *api.Window, cost func(int64) lathe.Money) {
 	for _, e := range t.kinds {
 		out.Used += e.Tokens
 		out.Kinds = append(out.Kinds, *e)
 	}
-	larger := func(a, b Entry) int {
+	larger := func(a, b api.Portion) int {
 		if a.Tokens != b.Tokens {
 			return int(b.Tokens - a.Tokens)
 		}
@@ -149,7 +123,7 @@ func (t *tally) finish(out *Weight, cost func(int64) lathe.Money) {
 	}
 	slices.SortFunc(out.Kinds, larger)
 	slices.SortFunc(t.parts, larger)
-	out.Parts = t.parts[:min(len(t.parts), maxParts)]
+	out.Parts = append(out.Parts, t.parts[:min(len(t.parts), maxParts)]...)
 	for i := range out.Kinds {
 		out.Kinds[i].Cost = cost(out.Kinds[i].Tokens)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/compact"
 	"lathe/internal/instance"
 	"lathe/internal/store"
@@ -16,16 +17,6 @@ import (
 )
 
 const contextKey = "context"
-
-// Stats counts what became of a session's window: compactions, prunes and
-// the provider's cache.
-type Stats struct {
-	Factors     map[string]float64 `json:"factors,omitempty"` // by model; see tokens.Correction
-	Compactions int                `json:"compactions,omitempty"`
-	Prunes      int                `json:"prunes,omitempty"`
-	Pruned      int64              `json:"pruned,omitempty"` // tokens that prunes freed
-	Cache       CacheStats         `json:"cache"`
-}
 
 // Options say whose window a [Window] is. All of it is needed.
 type Options struct {
@@ -51,7 +42,7 @@ type Window struct {
 
 	mu     sync.Mutex
 	loaded bool
-	stats  Stats
+	stats  api.WindowStats
 	known  map[lathe.ModelRef]*tokens.Correction
 	prints []compact.Print
 	sent   *sentRequest
@@ -77,14 +68,14 @@ func (w *Window) Load(ctx context.Context) {
 }
 
 // LoadStats reads what is stored about a session's window.
-func LoadStats(ctx context.Context, kept *store.Store, id lathe.SessionID) (Stats, error) {
-	var stats Stats
+func LoadStats(ctx context.Context, kept *store.Store, id lathe.SessionID) (api.WindowStats, error) {
+	var stats api.WindowStats
 	raw, err := kept.Value(ctx, id, contextKey)
 	if err != nil || raw == nil {
 		return stats, err
 	}
 	if err := json.Unmarshal(raw, &stats); err != nil {
-		return Stats{}, fmt.Errorf("context record of %s: %w", id, err)
+		return api.WindowStats{}, fmt.Errorf("context record of %s: %w", id, err)
 	}
 	return stats, nil
 }
