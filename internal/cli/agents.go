@@ -43,7 +43,7 @@ func newAgents(env *Env) *cobra.Command {
 
 func printAgents(env *Env, inst *instance.Instance) {
 	st := newStyle(env.StdoutTTY, env.Getenv)
-	for _, a := range inst.Agents {
+	for _, a := range inst.Agents.All() {
 		if a.Hidden {
 			continue
 		}
@@ -55,7 +55,7 @@ func printAgents(env *Env, inst *instance.Instance) {
 		if a.Description != "" {
 			fmt.Fprintf(env.Stdout, "  %s\n", oneLine(a.Description, 200))
 		}
-		if rules := ruleSummary(inst.Rules(a)); rules != "" {
+		if rules := ruleSummary(inst.Agents.Rules(a)); rules != "" {
 			fmt.Fprintf(env.Stdout, "  %s\n", st.dim(oneLine(rules, 200)))
 		}
 	}

@@ -41,13 +41,13 @@ a denial.`,
 func printPermissions(ctx context.Context, env *Env, a *app, inst *instance.Instance, agent string) error {
 	st := newStyle(env.StdoutTTY, env.Getenv)
 	found := false
-	for _, ag := range inst.Agents {
+	for _, ag := range inst.Agents.All() {
 		if agent == "" && ag.Hidden || agent != "" && ag.Name != agent {
 			continue
 		}
 		found = true
 		fmt.Fprintf(env.Stdout, "%s\n", st.bold(clean(ag.Name)))
-		for _, r := range inst.Rules(ag) {
+		for _, r := range inst.Agents.Rules(ag) {
 			fmt.Fprintf(env.Stdout, "  %-5s  %-18s  %-24s  %s\n", r.Action, clean(r.Permission), clean(r.Pattern), st.dim(clean(r.Source)))
 		}
 		if len(ag.Ceilings) > 0 {

@@ -1,12 +1,11 @@
 package instance
 
 import (
-	"context"
 	"slices"
 	"strings"
 
 	"lathe"
-	"lathe/internal/catalog"
+	"lathe/internal/builtin"
 	"lathe/internal/config"
 	"lathe/internal/permission"
 	"lathe/internal/prompt"
@@ -30,6 +29,22 @@ type Agent struct {
 	Color       string
 	foreign     bool // only an untrusted repository defines it
 }
+
+// Agents are the agents of a directory, and who of them may do what.
+type Agents struct {
+	all   []Agent
+	conf  *config.Config
+	paths permission.Paths
+}
+
+func newAgents(conf *config.Config, paths permission.Paths) *Agents {
+	g := &Agents{all: resolveAgents(conf, paths), conf: conf, paths: paths}
+	g.leaveOutLeaders()
+	return g
+}
+
+// All returns the agents in the order they are listed; it is not to be changed.
+func (g *Agents) All() []Agent { return g.all }
 
 // builtinAgents are the agents that need no configuration, in the order they are
 // listed.
@@ -114,19 +129,19 @@ func splitModel(s string) lathe.ModelRef {
 	return lathe.ModelRef{Provider: p, Model: m, Variant: variant}
 }
 
-// Agent returns an agent by name.
-func (i *Instance) Agent(name string) (Agent, error) {
-	for _, a := range i.Agents {
+// Get returns an agent by name.
+func (g *Agents) Get(name string) (Agent, error) {
+	for _, a := range g.all {
 		if a.Name == name {
 			return a, nil
 		}
 	}
-	return Agent{}, lathe.Errorf(lathe.CodeNotFound, "the agents are: "+strings.Join(i.agentNames(), ", "), "there is no agent %q", name)
+	return Agent{}, lathe.Errorf(lathe.CodeNotFound, "the agents are: "+strings.Join(g.names(), ", "), "there is no agent %q", name)
 }
 
-func (i *Instance) agentNames() []string {
+func (g *Agents) names() []string {
 	var names []string
-	for _, a := range i.Agents {
+	for _, a := range g.all {
 		if !a.Hidden {
 			names = append(names, a.Name)
 		}
@@ -134,23 +149,23 @@ func (i *Instance) agentNames() []string {
 	return names
 }
 
-// PickAgent returns the agent of a prompt: the one asked for, else the session's,
+// Pick returns the agent of a prompt: the one asked for, else the session's,
 // else the default. A subagent cannot lead a session.
-func (i *Instance) PickAgent(asked, last string) (Agent, error) {
+func (g *Agents) Pick(asked, last string) (Agent, error) {
 	if asked != "" {
-		return i.Agent(asked)
+		return g.Get(asked)
 	}
 	if last != "" {
-		if a, err := i.Agent(last); err == nil {
+		if a, err := g.Get(last); err == nil {
 			return a, nil
 		}
 	}
-	return i.defaultAgent()
+	return g.preferred()
 }
 
-func (i *Instance) defaultAgent() (Agent, error) {
-	if name := i.Config.DefaultAgent; name != "" {
-		a, err := i.Agent(name)
+func (g *Agents) preferred() (Agent, error) {
+	if name := g.conf.DefaultAgent; name != "" {
+		a, err := g.Get(name)
 		switch {
 		case err != nil:
 			return a, err
@@ -162,7 +177,7 @@ func (i *Instance) defaultAgent() (Agent, error) {
 		return a, nil
 	}
 	for _, foreign := range []bool{false, true} { // the repository's own only where there is no other
-		for _, a := range i.Agents {
+		for _, a := range g.all {
 			if a.Mode != ModeSubagent && !a.Hidden && a.foreign == foreign {
 				return a, nil
 			}
@@ -171,44 +186,19 @@ func (i *Instance) defaultAgent() (Agent, error) {
 	return Agent{}, lathe.Errorf(lathe.CodeInvalid, "enable build or another primary agent", "every primary agent is disabled")
 }
 
-// PickModel returns the model of a prompt: the one asked for, else the agent's,
-// else the session's, else the default. It can be called, or the error says why not.
-func (i *Instance) PickModel(ctx context.Context, asked lathe.ModelRef, a Agent, last lathe.ModelRef) (lathe.ModelRef, error) {
-	ref := asked
-	for _, r := range []lathe.ModelRef{a.Model, last} {
-		if ref.IsZero() && !r.IsZero() {
-			variant := ref.Variant
-			ref = r
-			set(&ref.Variant, variant)
+// subagents lists what the task tool can start.
+func (g *Agents) subagents() []builtin.Subagent {
+	var out []builtin.Subagent
+	for _, a := range g.all {
+		if a.Mode != ModePrimary {
+			out = append(out, builtin.Subagent{Name: a.Name, Description: a.Description})
 		}
 	}
-	if ref.IsZero() {
-		def, _, err := i.Models.Default(ctx)
-		if err != nil {
-			return ref, err
-		}
-		def.Variant = ref.Variant
-		ref = def
-	}
-	m, err := i.Model(ref)
-	if err != nil {
-		return ref, err
-	}
-	if ref.Variant != "" {
-		if _, ok := m.Variant(ref.Variant); !ok {
-			return ref, lathe.Errorf(lathe.CodeNotFound, variantHint(m.Variants), "model %s has no variant %q", ref, ref.Variant)
-		}
-	}
-	return ref, nil
+	return out
 }
 
-func variantHint(variants []catalog.Variant) string {
-	if len(variants) == 0 {
-		return "it has none"
-	}
-	names := make([]string, len(variants))
-	for i, v := range variants {
-		names[i] = v.Name
-	}
-	return "it has: " + strings.Join(names, ", ")
+// Delegates reports whether an agent may start subagents.
+func (g *Agents) Delegates(agent string) bool {
+	a, err := g.Get(agent)
+	return err == nil && a.Policy().Action("task", "*") != lathe.Deny
 }

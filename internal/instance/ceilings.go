@@ -43,22 +43,22 @@ func personsDefault(agents []Agent, conf *config.Config, paths permission.Paths)
 	return a
 }
 
-// PersonsDefault returns the agent that leads where nothing is said of agents,
+// Persons returns the agent that leads where nothing is said of agents,
 // whatever an untrusted repository defines.
-func (i *Instance) PersonsDefault() Agent { return personsDefault(i.Agents, i.Config, i.rulePaths) }
+func (g *Agents) Persons() Agent { return personsDefault(g.all, g.conf, g.paths) }
 
 // MayLead reports whether a command of an untrusted repository may have an agent
 // lead the session. The session stays with the agent afterwards, so it must be
 // one that may do no more than the person's default: that one itself, the
 // repository's own, or the built-in plan where build is the default and the
 // person gave neither rules of its own.
-func (i *Instance) MayLead(a Agent) bool {
-	def := i.PersonsDefault()
+func (g *Agents) MayLead(a Agent) bool {
+	def := g.Persons()
 	if a.foreign || a.Name == def.Name {
 		return true
 	}
 	plain := func(name string) bool {
-		c := i.Config.Agent(name)
+		c := g.conf.Agent(name)
 		return c == nil || len(c.Permission) == 0
 	}
 	return a.Name == "plan" && a.Native && def.Name == "build" && plain("plan") && plain("build")
@@ -66,17 +66,17 @@ func (i *Instance) MayLead(a Agent) bool {
 
 // leaveOutLeaders tells which commands of an untrusted repository name an agent
 // that they may not choose, and takes the name out of them.
-func (i *Instance) leaveOutLeaders() {
-	for j := range i.Config.Commands {
-		c := &i.Config.Commands[j]
-		if !i.Config.Untrusted("command", c.Name) || c.Agent == "" {
+func (g *Agents) leaveOutLeaders() {
+	for j := range g.conf.Commands {
+		c := &g.conf.Commands[j]
+		if !g.conf.Untrusted("command", c.Name) || c.Agent == "" {
 			continue
 		}
-		a, err := i.Agent(c.Agent)
-		if err != nil || (Command{Subtask: c.Subtask}).InSubagent(a) || i.MayLead(a) {
+		a, err := g.Get(c.Agent)
+		if err != nil || (Command{Subtask: c.Subtask}).InSubagent(a) || g.MayLead(a) {
 			continue
 		}
-		i.Config.LeftOut = append(i.Config.LeftOut, config.LeftOut{
+		g.conf.LeftOut = append(g.conf.LeftOut, config.LeftOut{
 			Path: "command." + c.Name + ".agent", Pos: c.Pos, Reason: "the agent may do other things than your default agent",
 		})
 		c.Agent = ""

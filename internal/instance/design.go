@@ -33,7 +33,7 @@ func (i *Instance) DesignAgent(ctx context.Context, ref lathe.ModelRef, descript
 		}
 		ref = def
 	}
-	m, err := i.Model(ref)
+	m, err := i.Models.Get(ref)
 	if err != nil {
 		return d, err
 	}
@@ -41,8 +41,8 @@ func (i *Instance) DesignAgent(ctx context.Context, ref lathe.ModelRef, descript
 		return d, lathe.Errorf(lathe.CodeInvalid, "write the agent's prompt with --prompt, or connect a model: lathe auth login",
 			"no language model is connected that could design an agent")
 	}
-	taken := make([]string, len(i.Agents))
-	for n, a := range i.Agents {
+	taken := make([]string, len(i.Agents.All()))
+	for n, a := range i.Agents.All() {
 		taken[n] = a.Name
 	}
 	req := &llm.Request{

@@ -1,18 +1,20 @@
 // Package instance equips a directory: its configuration, and what follows from it
 // for everyone who works there, whichever session they are in.
 //
-// An [Instance] is opened once for a directory ([Open]) and closed with it. It owns
+// An [Instance] is opened once for a directory ([Open]) and closed with it. It is a
+// list of smaller things, each of which knows one subject:
 //
-//   - where it is: root, project, paths, and whether the person trusts the
-//     repository to steer lathe ([Checkout], [Trust]; trust.go);
-//   - the models that can be called, and the agents, which are named presets of
-//     model, prompt and rules (agents.go, ceilings.go, rules.go, design.go);
-//   - the tools, and how commands run (tools.go, environment.go, offering.go);
-//   - the texts for the model: instruction files, skills and commands
-//     (instructions.go, skills.go, command.go);
-//   - who may read and do what: pending asks, what was approved for good, which
-//     files may be shown (approvals.go, reading.go);
-//   - the snapshot store of its worktree (snapshotstore.go).
+//   - where it is, and whether the person trusts the repository to steer lathe:
+//     root, project, paths, configuration, [Checkout], [Trust] (place.go, trust.go);
+//   - [Models] that can be called, and [Agents], which are named presets of model,
+//     prompt and rules (agents.go, ceilings.go, rules.go, offering.go, design.go);
+//   - [Tools], and the [Shell] that commands run in (tools.go, environment.go);
+//   - texts for the model: [Instructions], [Skills] and [Commands];
+//   - who may do and read what: pending asks, [Grants], which files may be shown
+//     (approvals.go, reading.go);
+//   - [Parts], which start when they are first needed and close with the instance. The
+//     snapshot store is one (snapshotstore.go); servers of tools and language servers
+//     are others.
 //
 // It knows nothing of the sessions that run in it. What its tools need of them,
 // such as starting a subagent, comes in as [Sessions].

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"lathe"
@@ -26,57 +25,28 @@ import (
 	"lathe/internal/workspace"
 )
 
-// Instance is what belongs to one directory: its project, configuration, models,
-// agents, tools and pending asks. Its exported fields do not change.
+// Instance is what belongs to one directory. What it holds does not change.
 type Instance struct {
-	Root       workspace.Root
-	Project    lathe.Project
-	Paths      config.Paths
-	Config     *config.Config
-	Models     *provider.Registry
-	Agents     []Agent
-	Tools      *tool.Registry
-	Permission *permission.Service
-	Grants     Grants     // what "always" replies allowed
-	Seen       *tool.Seen // what the sessions have read
-	Trust      Trust
+	*place       // Root, Paths, Config and Trust
+	Project      lathe.Project
+	Models       *Models
+	Agents       *Agents
+	Tools        *Tools
+	Skills       *Skills
+	Instructions *Instructions
+	Commands     *Commands
+	Parts        *Parts // what starts and closes with it
+	Permission   *permission.Service
+	Grants       Grants     // what "always" replies allowed
+	Seen         *tool.Seen // what the sessions have read
+	Shell        *Shell
+	Limits       *tool.Limits // of what tools print
+	Hooks        *plugin.Chain
+	Log          *slog.Logger
 
-	Shell  Shell        // how commands run here
-	Limits *tool.Limits // of what tools print
-	Hooks  *plugin.Chain
-
-	rulePaths permission.Paths
-	links     *reading.Links
-	sessions  Sessions
-	undo      undo
-	AtStart   []Skill // when the instance was made
-	search    bool    // web searches are on for every model
-	patching  func() *tool.Registry
-
-	onClose       []func()
-	skillProblems []error
-
-	Log  *slog.Logger
-	http *http.Client // for instructions
-
-	mu     sync.Mutex
-	models map[lathe.ModelRef]*provider.Model
-}
-
-// Model returns a model that can be called. It stays the same for the life of
-// the instance, and so do its connections.
-func (i *Instance) Model(ref lathe.ModelRef) (*provider.Model, error) {
-	ref.Variant = ""
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if m := i.models[ref]; m != nil {
-		return m, nil
-	}
-	m, err := i.Models.Lookup(ref)
-	if err == nil {
-		i.models[ref] = m
-	}
-	return m, err
+	links    *reading.Links
+	sessions Sessions
+	trees    *snapshots
 }
 
 // Shell is how commands run in a directory.
@@ -147,17 +117,22 @@ func Open(ctx context.Context, dir string, o Options) (*Instance, error) {
 		return nil, err
 	}
 	inst := &Instance{
-		Root: root, Paths: o.Paths, Config: conf, Trust: trusted, Log: o.Log, http: http.DefaultClient,
+		place: &place{Root: root, Paths: o.Paths, Config: conf, Trust: trusted, log: o.Log},
+		Log:   o.Log, Parts: &Parts{}, Shell: &Shell{},
 		Project: lathe.Project{ID: checkout.Project, Worktree: root.Worktree, VCS: root.VCS, Created: o.Now(), Updated: o.Now()},
-		models:  map[lathe.ModelRef]*provider.Model{},
 	}
-	inst.Models, err = provider.New(provider.Options{
+	models, err := provider.New(provider.Options{
 		Config: conf, Auth: o.Auth, Catalog: o.Catalog, Getenv: o.Getenv, HTTP: o.HTTP, Now: o.Now,
 		Builtin: o.Builtin, Dir: root.Dir,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("providers: %w", err)
 	}
+	inst.trees = &snapshots{open: inst.openSnapshots}
+	if err := inst.Parts.Add(inst.trees); err != nil {
+		return nil, err
+	}
+	inst.Models = &Models{Registry: models, made: map[lathe.ModelRef]*provider.Model{}}
 	inst.equip(ctx, o)
 	return inst, nil
 }
@@ -167,14 +142,17 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 	limits := &tool.Limits{
 		Dir: filepath.Join(i.Paths.Data, tool.SpillDir), MaxLines: i.Config.ToolOutput.MaxLines, MaxBytes: i.Config.ToolOutput.MaxBytes,
 	}
-	i.AtStart = i.findInstanceSkills()
-	i.rulePaths = permission.Paths{
-		Readable:   skillDirs(i.AtStart),
+	i.reading = i.Reading
+	i.Skills = newSkills(i.place)
+	paths := permission.Paths{
+		Readable:   skillDirs(i.Skills.Started()),
 		ToolOutput: filepath.Join(i.Paths.Data, tool.SpillDir),
 		Plans:      filepath.Join(i.Paths.Data, "plans"),
 	}
-	i.Agents = resolveAgents(i.Config, i.rulePaths)
-	i.leaveOutLeaders()
+	i.Agents = newAgents(i.Config, paths)
+	i.Instructions = &Instructions{place: i.place, http: http.DefaultClient}
+	i.Commands = &Commands{place: i.place, skills: i.Skills, shell: i.Shell}
+	i.Tools = &Tools{agents: i.Agents}
 	i.links = reading.NewLinks(i.Root, o.Now, secretFiles(i.Paths)...)
 	publish := func(ev lathe.Event) { o.Publish(i.Root.Dir, ev) }
 	asks := i.permissionOptions(ctx, o)
@@ -192,29 +170,12 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 		Private: []string{i.Paths.Config, i.Paths.State, i.Paths.OpenCodeConfig, i.Paths.OpenCodeData},
 		Shell:   i.Shell.Path, ShellEnv: env, Runner: o.Runner, BashTimeout: i.Config.Flags.BashDefaultTimeout(),
 		Limits: limits, Seen: i.Seen, HTTP: o.HTTP, Own: o.Own, Todos: o.Todos, Publish: publish, Now: o.Now,
-		Known: i.knownInstruction,
+		Known: i.Instructions.Known,
 	}, o)
 }
 
-// knownInstruction reports whether a file is part of the system prompt already.
-func (i *Instance) knownInstruction(path string) bool {
-	for _, f := range i.instructionFiles() {
-		if f == path {
-			return true
-		}
-	}
-	return false
-}
-
-// OnClose has a function called when the instance is closed. It is to be called
-// before the instance is used.
-func (i *Instance) OnClose(f func()) { i.onClose = append(i.onClose, f) }
-
-// Close ends what the instance keeps waiting.
+// Close ends what the instance keeps waiting, and its parts.
 func (i *Instance) Close() error {
-	for _, f := range i.onClose {
-		f()
-	}
 	i.Permission.Close()
-	return i.undo.close()
+	return i.Parts.Close()
 }

@@ -27,9 +27,18 @@ const (
 // anywhere counts, at every level.
 var instructionNames = [...]string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md"}
 
-// instructionFiles returns the instruction files of the instance, nearest first:
+// Instructions finds the instruction files of a directory.
+type Instructions struct {
+	*place
+	http *http.Client
+}
+
+// Known reports whether a file is part of the system prompt already.
+func (n *Instructions) Known(path string) bool { return slices.Contains(n.files(), path) }
+
+// files returns the instruction files of the instance, nearest first:
 // the project's, the person's own, then those that the configuration names.
-func (i *Instance) instructionFiles() []string {
+func (n *Instructions) files() []string {
 	var files []string
 	add := func(paths ...string) {
 		for _, p := range paths {
@@ -38,31 +47,31 @@ func (i *Instance) instructionFiles() []string {
 			}
 		}
 	}
-	if !i.Config.Flags.DisableProjectConfig {
-		add(i.projectInstructions()...)
+	if !n.Config.Flags.DisableProjectConfig {
+		add(n.project()...)
 	}
-	for _, p := range i.globalInstructions() {
+	for _, p := range n.global() {
 		if isRegular(p) {
 			add(p)
 			break
 		}
 	}
-	for _, pattern := range i.Config.Instructions {
+	for _, pattern := range n.Config.Instructions {
 		if !IsURL(pattern) {
-			add(i.matchInstructions(pattern)...)
+			add(n.match(pattern)...)
 		}
 	}
 	return files
 }
 
-func (i *Instance) projectInstructions() []string {
+func (n *Instructions) project() []string {
 	for _, name := range instructionNames {
-		if name == "CLAUDE.md" && (i.Config.Flags.DisableClaudeCode || i.Config.Flags.DisableClaudeCodePrompt) {
+		if name == "CLAUDE.md" && (n.Config.Flags.DisableClaudeCode || n.Config.Flags.DisableClaudeCodePrompt) {
 			continue
 		}
 		var found []string
-		for _, dir := range i.upward() {
-			if p := filepath.Join(dir, name); isRegular(p) && i.ownFile(p) {
+		for _, dir := range n.upward() {
+			if p := filepath.Join(dir, name); isRegular(p) && n.ownFile(p) {
 				found = append(found, p)
 			}
 		}
@@ -73,53 +82,36 @@ func (i *Instance) projectInstructions() []string {
 	return nil
 }
 
-// upward returns the directories from the instance's to the checkout's top.
-func (i *Instance) upward() []string {
-	dirs := []string{i.Root.Dir}
-	if i.Root.VCS == "" {
-		return dirs
+func (n *Instructions) global() []string {
+	paths := []string{filepath.Join(n.Paths.Config, "AGENTS.md"), filepath.Join(n.Paths.OpenCodeConfig, "AGENTS.md")}
+	if !n.Config.Flags.DisableClaudeCode && !n.Config.Flags.DisableClaudeCodePrompt {
+		paths = append(paths, filepath.Join(n.Paths.Home, ".claude", "CLAUDE.md"))
 	}
-	for dir := i.Root.Dir; dir != i.Root.TopLevel; {
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			break
-		}
-		dir = parent
-		dirs = append(dirs, dir)
-	}
-	return dirs
-}
-
-func (i *Instance) globalInstructions() []string {
-	paths := []string{filepath.Join(i.Paths.Config, "AGENTS.md"), filepath.Join(i.Paths.OpenCodeConfig, "AGENTS.md")}
-	if !i.Config.Flags.DisableClaudeCode && !i.Config.Flags.DisableClaudeCodePrompt {
-		paths = append(paths, filepath.Join(i.Paths.Home, ".claude", "CLAUDE.md"))
-	}
-	if dir := i.Config.Flags.ConfigDir; dir != "" {
+	if dir := n.Config.Flags.ConfigDir; dir != "" {
 		paths = append(paths, filepath.Join(dir, "AGENTS.md"))
 	}
 	return paths
 }
 
-// matchInstructions returns the files that a configured pattern names: absolute,
+// match returns the files that a configured pattern names: absolute,
 // in the home directory, or relative to any directory up to the checkout's top.
-func (i *Instance) matchInstructions(pattern string) []string {
+func (n *Instructions) match(pattern string) []string {
 	if rest, ok := strings.CutPrefix(pattern, "~/"); ok {
-		pattern = filepath.Join(i.Paths.Home, rest)
+		pattern = filepath.Join(n.Paths.Home, rest)
 	}
 	if filepath.IsAbs(pattern) {
 		return globFiles(filepath.Dir(pattern), filepath.Base(pattern))
 	}
-	dirs := i.upward()
-	if i.Config.Flags.DisableProjectConfig {
+	dirs := n.upward()
+	if n.Config.Flags.DisableProjectConfig {
 		dirs = nil
-		if i.Config.Flags.ConfigDir != "" {
-			dirs = []string{i.Config.Flags.ConfigDir}
+		if n.Config.Flags.ConfigDir != "" {
+			dirs = []string{n.Config.Flags.ConfigDir}
 		}
 	}
 	var out []string
 	for _, dir := range dirs {
-		out = append(out, slices.DeleteFunc(globFiles(dir, filepath.ToSlash(pattern)), func(p string) bool { return !i.ownFile(p) })...)
+		out = append(out, slices.DeleteFunc(globFiles(dir, filepath.ToSlash(pattern)), func(p string) bool { return !n.ownFile(p) })...)
 	}
 	return out
 }
@@ -146,13 +138,13 @@ func isRegular(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// ReadInstructions returns the content of the instruction files that can be read.
-func (i *Instance) ReadInstructions() []prompt.Instruction {
+// Read returns the content of the instruction files that can be read.
+func (n *Instructions) Read() []prompt.Instruction {
 	var out []prompt.Instruction
-	for _, p := range i.instructionFiles() {
+	for _, p := range n.files() {
 		data, err := workspace.ReadFile(p, maxInstruction)
 		if err != nil {
-			i.Log.Warn("an instruction file was left out", "path", p, "err", err)
+			n.log.Warn("an instruction file was left out", "path", p, "err", err)
 			continue
 		}
 		if text := strings.ToValidUTF8(string(data), "\uFFFD"); strings.TrimSpace(text) != "" {
@@ -162,17 +154,17 @@ func (i *Instance) ReadInstructions() []prompt.Instruction {
 	return out
 }
 
-// FetchInstructions gets the instructions that the configuration names by
+// Fetch gets the instructions that the configuration names by
 // address. One that does not answer in time is left out.
-func (i *Instance) FetchInstructions(ctx context.Context) []prompt.Instruction {
+func (n *Instructions) Fetch(ctx context.Context) []prompt.Instruction {
 	var out []prompt.Instruction
-	for _, u := range i.Config.Instructions {
+	for _, u := range n.Config.Instructions {
 		if !IsURL(u) {
 			continue
 		}
-		text, err := i.fetch(ctx, u)
+		text, err := n.fetch(ctx, u)
 		if err != nil {
-			i.Log.Warn("instructions were left out", "url", u, "err", err)
+			n.log.Warn("instructions were left out", "url", u, "err", err)
 			continue
 		}
 		out = append(out, prompt.Instruction{Path: u, Content: text})
@@ -180,14 +172,14 @@ func (i *Instance) FetchInstructions(ctx context.Context) []prompt.Instruction {
 	return out
 }
 
-func (i *Instance) fetch(ctx context.Context, u string) (string, error) {
+func (n *Instructions) fetch(ctx context.Context, u string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, instructionTime)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u, nil)
 	if err != nil {
 		return "", err
 	}
-	res, err := i.http.Do(req)
+	res, err := n.http.Do(req)
 	if err != nil {
 		return "", err
 	}

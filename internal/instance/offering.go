@@ -13,16 +13,16 @@ import (
 // them must not change the beginning of requests, which the provider has cached.
 // What plan may do is decided when it does it. Rules that the person wrote hide
 // tools from either as they say.
-func (i *Instance) Offering(a turn.Agent, rules []lathe.Rule) []lathe.Rule {
+func (g *Agents) Offering(a turn.Agent, rules []lathe.Rule) []lathe.Rule {
 	if a.Prompt != "" || !slices.Contains([]string{"build", "plan"}, a.Name) {
 		return rules
 	}
-	agent, err := i.Agent(a.Name)
+	agent, err := g.Get(a.Name)
 	if err != nil || len(rules) < len(agent.Rules) {
 		return rules
 	}
 	var own []lathe.Rule
-	if c := i.Config.Agent(a.Name); c != nil {
+	if c := g.conf.Agent(a.Name); c != nil {
 		own = c.Permission
 	}
 	shared := []lathe.Rule{
@@ -30,6 +30,6 @@ func (i *Instance) Offering(a turn.Agent, rules []lathe.Rule) []lathe.Rule {
 		{Permission: "plan_enter", Pattern: "*", Action: lathe.Allow},
 		{Permission: "plan_exit", Pattern: "*", Action: lathe.Allow},
 	}
-	merged := i.Config.Tighten(a.Name, permission.Merge(i.rulePaths, shared, i.Config.Permission, own))
+	merged := g.conf.Tighten(a.Name, permission.Merge(g.paths, shared, g.conf.Permission, own))
 	return slices.Concat(merged, rules[len(agent.Rules):])
 }

@@ -2,14 +2,12 @@ package instance
 
 import (
 	"path/filepath"
-	"strings"
 
 	"lathe"
 	"lathe/internal/config"
 	"lathe/internal/permission"
 	"lathe/internal/reading"
 	"lathe/internal/tool"
-	"lathe/internal/workspace"
 )
 
 // ReadingBy returns what a policy says of reading files, with what was approved by
@@ -21,7 +19,7 @@ func (i *Instance) ReadingBy(policy permission.Policy) func() tool.Reading {
 // Reading says which files may be shown where no agent is at work, as in a search
 // over the API: those that the default agent may read.
 func (i *Instance) Reading() tool.Reading {
-	return i.ReadingBy(i.PersonsDefault().Policy())()
+	return i.ReadingBy(i.Agents.Persons().Policy())()
 }
 
 // Hides returns which files below a resolved directory are not even named: those
@@ -68,27 +66,4 @@ func secretFiles(p config.Paths) []string {
 		}
 	}
 	return globs
-}
-
-func (i *Instance) Places(name string) []string {
-	name = filepath.FromSlash(name)
-	switch rest, home := strings.CutPrefix(name, "~"+string(filepath.Separator)); {
-	case name == "":
-		return nil
-	case home:
-		return []string{filepath.Join(i.Paths.Home, rest)}
-	case filepath.IsAbs(name):
-		return []string{filepath.Clean(name)}
-	}
-	places := []string{filepath.Join(i.Root.Dir, name)}
-	if i.Root.VCS != "" && i.Root.TopLevel != i.Root.Dir {
-		places = append(places, filepath.Join(i.Root.TopLevel, name))
-	}
-	return places
-}
-
-// Inside keeps references within the workspace.
-func (i *Instance) Inside(path string) bool {
-	real, err := workspace.Resolve(path)
-	return err == nil && i.Root.Contains(real)
 }

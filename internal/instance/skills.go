@@ -42,17 +42,39 @@ type Skill struct {
 // Dir returns the directory that holds the skill's files.
 func (s Skill) Dir() string { return filepath.Dir(s.File) }
 
+// Skills finds the skills of a directory. Those that were there when it was equipped
+// are advertised; the skill tool loads them as they are now.
+type Skills struct {
+	*place
+	started  []Skill
+	problems []error
+}
+
+func newSkills(p *place) *Skills {
+	k := &Skills{place: p}
+	k.started, k.problems = k.All()
+	for _, err := range k.problems {
+		p.log.Warn("a skill has a problem", "err", err)
+	}
+	return k
+}
+
+// Started returns the skills as they were when the instance was made, and Problems
+// what was wrong with others.
+func (k *Skills) Started() []Skill  { return k.started }
+func (k *Skills) Problems() []error { return k.problems }
+
 // skillRoot is a directory below which skills are looked for.
 type skillRoot struct {
 	dir        string
 	repository bool
 }
 
-// skillRoots lists the places of skills, the most special last. A skill is text
+// roots lists the places of skills, the most special last. A skill is text
 // for the model, as AGENTS.md is, so that of an untrusted repository counts too.
-func (i *Instance) skillRoots() []skillRoot {
+func (k *Skills) roots() []skillRoot {
 	var roots []skillRoot
-	flags := i.Config.Flags
+	flags := k.Config.Flags
 	external := func(dir string, repository bool) {
 		if !flags.DisableClaudeCode && !flags.DisableClaudeCodeSkills && !flags.DisableExternalSkills {
 			roots = append(roots, skillRoot{filepath.Join(dir, ".claude", "skills"), repository})
@@ -61,38 +83,38 @@ func (i *Instance) skillRoots() []skillRoot {
 			roots = append(roots, skillRoot{filepath.Join(dir, ".agents", "skills"), repository})
 		}
 	}
-	if i.Paths.Home != "" {
-		external(i.Paths.Home, false)
+	if k.Paths.Home != "" {
+		external(k.Paths.Home, false)
 	}
 	if !flags.DisableProjectConfig {
-		for _, dir := range slices.Backward(i.upward()) {
+		for _, dir := range slices.Backward(k.upward()) {
 			external(dir, true)
 		}
 	}
-	for _, d := range i.Config.Directories {
+	for _, d := range k.Config.Directories {
 		for _, name := range []string{"skill", "skills"} {
 			roots = append(roots, skillRoot{filepath.Join(d.Path, name), d.Trust == config.Repository})
 		}
 	}
-	for _, path := range i.Config.Skills.Paths {
-		if places := i.Places(path); len(places) > 0 {
-			roots = append(roots, skillRoot{places[0], i.Config.Untrusted("skills") || i.Inside(places[0])})
+	for _, path := range k.Config.Skills.Paths {
+		if places := k.Places(path); len(places) > 0 {
+			roots = append(roots, skillRoot{places[0], k.Config.Untrusted("skills") || k.Inside(places[0])})
 		}
 	}
 	return roots
 }
 
-// Skills returns the skills there are, by name, and what is wrong with others.
-func (i *Instance) Skills() ([]Skill, []error) {
+// All returns the skills there are, by name, and what is wrong with others.
+func (k *Skills) All() ([]Skill, []error) {
 	var found []Skill
 	var problems []error
-	for _, root := range i.skillRoots() {
-		files, err := i.findSkills(root)
+	for _, root := range k.roots() {
+		files, err := k.find(root)
 		if err != nil {
 			problems = append(problems, err)
 		}
 		for _, file := range files {
-			s, _, err := i.readSkill(file, root.repository)
+			s, _, err := k.read(file, root.repository)
 			if err != nil {
 				problems = append(problems, fmt.Errorf("skill %s was left out: %w", file, err))
 				continue
@@ -117,10 +139,10 @@ func sameFile(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// findSkills returns the SKILL.md files below a place, by path. Links of directories
+// find returns the SKILL.md files below a place, by path. Links of directories
 // are followed, those of the repository only within it.
-func (i *Instance) findSkills(root skillRoot) ([]string, error) {
-	if root.repository && !i.Inside(root.dir) {
+func (k *Skills) find(root skillRoot) ([]string, error) {
+	if root.repository && !k.Inside(root.dir) {
 		if _, err := os.Stat(root.dir); err != nil {
 			return nil, nil
 		}
@@ -131,7 +153,7 @@ func (i *Instance) findSkills(root skillRoot) ([]string, error) {
 		Pass: func(name string) bool { return name == "node_modules" || name == ".git" },
 	}
 	if root.repository {
-		tree.Enter = i.Root.Contains
+		tree.Enter = k.Root.Contains
 	}
 	files, all := tree.Find(root.dir, func(name string) bool { return name == "SKILL.md" })
 	if !all {
@@ -140,10 +162,10 @@ func (i *Instance) findSkills(root skillRoot) ([]string, error) {
 	return files[:min(len(files), maxSkills)], nil
 }
 
-// readSkill reads a SKILL.md. One of the repository must lie in it: a link would
+// read reads a SKILL.md. One of the repository must lie in it: a link would
 // make other files readable.
-func (i *Instance) readSkill(file string, repository bool) (Skill, string, error) {
-	if repository && !i.Inside(file) {
+func (k *Skills) read(file string, repository bool) (Skill, string, error) {
+	if repository && !k.Inside(file) {
 		return Skill{}, "", errors.New("it leads out of the repository")
 	}
 	data, err := workspace.ReadFile(file, maxSkill)
@@ -172,12 +194,12 @@ func stringOf(head *jsonc.Value, key string) string {
 	return strings.TrimSpace(strings.ToValidUTF8(v.Text, "\uFFFD"))
 }
 
-// loadSkills reads the skills for the skill tool, as they are now.
-func (i *Instance) loadSkills(context.Context) ([]builtin.Skill, error) {
-	list, _ := i.Skills()
+// load reads the skills for the skill tool, as they are now.
+func (k *Skills) load(context.Context) ([]builtin.Skill, error) {
+	list, _ := k.All()
 	out := make([]builtin.Skill, 0, len(list))
 	for _, s := range list {
-		_, body, err := i.readSkill(s.File, s.Repository)
+		_, body, err := k.read(s.File, s.Repository)
 		if err != nil {
 			continue // it went away this moment
 		}
@@ -185,20 +207,6 @@ func (i *Instance) loadSkills(context.Context) ([]builtin.Skill, error) {
 	}
 	return out, nil
 }
-
-// findInstanceSkills looks for skills when the instance is made, and reports what
-// is wrong with some.
-func (i *Instance) findInstanceSkills() []Skill {
-	list, problems := i.Skills()
-	for _, p := range problems {
-		i.Log.Warn("a skill has a problem", "err", p)
-	}
-	i.skillProblems = problems
-	return list
-}
-
-// SkillProblems returns what was wrong with skills when the instance was made.
-func (i *Instance) SkillProblems() []error { return i.skillProblems }
 
 // skillDirs returns the directories that skills may be read from without an ask.
 func skillDirs(list []Skill) []string {

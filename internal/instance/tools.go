@@ -16,6 +16,14 @@ import (
 	"lathe/internal/workspace"
 )
 
+// Tools are the built-in tools of a directory, and which of them suit whom.
+type Tools struct {
+	*tool.Registry
+	agents   *Agents
+	search   bool // web searches are on for every model
+	patching func() *tool.Registry
+}
+
 // offer completes the environment of the tools with what sessions can do for
 // them, and makes them.
 func (i *Instance) offer(env builtin.Env, o Options) {
@@ -23,18 +31,18 @@ func (i *Instance) offer(env builtin.Env, o Options) {
 	i.Shell.Runner, i.Shell.Env, i.Limits, i.Hooks = o.Runner, env.ShellEnv, env.Limits, o.Hooks
 	env.Locks = &workspace.Locks{}
 	env.Window = func(ref lathe.ModelRef) int {
-		m, err := i.Model(ref)
+		m, err := i.Models.Get(ref)
 		if err != nil {
 			return 0
 		}
 		return m.Limit.Context
 	}
-	env.Delegate = i.Delegates
+	env.Delegate = i.Agents.Delegates
 	env.Spawn = func(ctx context.Context, in builtin.SpawnInput) (builtin.SpawnResult, error) {
 		return i.sessions.Spawn(ctx, i, in)
 	}
-	env.Subagents = i.subagents
-	env.Skills = i.loadSkills
+	env.Subagents = i.Agents.subagents
+	env.Skills = i.Skills.load
 	env.History = func(ctx context.Context, id lathe.SessionID, before int64) iter.Seq2[lathe.Message, error] {
 		return i.sessions.History(ctx, id, before)
 	}
@@ -58,19 +66,19 @@ func (i *Instance) offer(env builtin.Env, o Options) {
 	}
 	key := o.Getenv("EXA_API_KEY")
 	env.Search = &builtin.SearchService{Key: key}
-	i.search = key != "" || flags.EnableExa || flags.ExperimentalExa
-	i.Tools = tool.NewRegistry(builtin.New(env)...)
+	i.Tools.search = key != "" || flags.EnableExa || flags.ExperimentalExa
+	i.Tools.Registry = tool.NewRegistry(builtin.New(env)...)
 	env.Patch = true
-	i.patching = sync.OnceValue(func() *tool.Registry { return tool.NewRegistry(builtin.New(env)...) })
+	i.Tools.patching = sync.OnceValue(func() *tool.Registry { return tool.NewRegistry(builtin.New(env)...) })
 }
 
-// ToolsFor returns the tools that suit a model, in their fixed order.
-func (i *Instance) ToolsFor(m *provider.Model) []tool.Tool {
-	tools := i.Tools.Tools()
+// For returns the tools that suit a model, in their fixed order.
+func (t *Tools) For(m *provider.Model) []tool.Tool {
+	tools := t.Registry.Tools()
 	if writesPatches(m.APIID) {
-		tools = i.swapEdits(tools)
+		tools = t.swapEdits(tools)
 	}
-	if i.search || strings.HasPrefix(m.Ref.Provider, "opencode") {
+	if t.search || strings.HasPrefix(m.Ref.Provider, "opencode") {
 		return tools
 	}
 	return slices.DeleteFunc(tools, func(t tool.Tool) bool {
@@ -87,8 +95,8 @@ func writesPatches(apiID string) bool {
 
 // swapEdits puts apply_patch in the place of the tools it stands for. Tools that
 // others added stay.
-func (i *Instance) swapEdits(tools []tool.Tool) []tool.Tool {
-	patch, ok := i.patching().Lookup("apply_patch")
+func (t *Tools) swapEdits(tools []tool.Tool) []tool.Tool {
+	patch, ok := t.patching().Lookup("apply_patch")
 	if !ok {
 		return tools
 	}
@@ -107,12 +115,12 @@ func (i *Instance) swapEdits(tools []tool.Tool) []tool.Tool {
 
 // ForAgent returns the tool as an agent under this policy gets it, or nil when it
 // has no use for it.
-func (i *Instance) ForAgent(t tool.Tool, policy permission.Policy) tool.Tool {
-	if t.Spec().Name != "task" {
-		return t
+func (t *Tools) ForAgent(one tool.Tool, policy permission.Policy) tool.Tool {
+	if one.Spec().Name != "task" {
+		return one
 	}
 	var permitted []builtin.Subagent
-	for _, a := range i.Agents {
+	for _, a := range t.agents.all {
 		if a.Mode == ModePrimary || a.Hidden || policy.Action("task", a.Name) == lathe.Deny {
 			continue
 		}
@@ -121,24 +129,7 @@ func (i *Instance) ForAgent(t tool.Tool, policy permission.Policy) tool.Tool {
 	if len(permitted) == 0 {
 		return nil
 	}
-	return builtin.DescribeTask(t, permitted)
-}
-
-// subagents lists what the task tool can start.
-func (i *Instance) subagents() []builtin.Subagent {
-	var out []builtin.Subagent
-	for _, a := range i.Agents {
-		if a.Mode != ModePrimary {
-			out = append(out, builtin.Subagent{Name: a.Name, Description: a.Description})
-		}
-	}
-	return out
-}
-
-// Delegates reports whether an agent may start subagents.
-func (i *Instance) Delegates(agent string) bool {
-	a, err := i.Agent(agent)
-	return err == nil && a.Policy().Action("task", "*") != lathe.Deny
+	return builtin.DescribeTask(one, permitted)
 }
 
 // decide lets plugins answer an ask. What must be asked about cannot be allowed.
@@ -152,8 +143,8 @@ func (i *Instance) decide(ask lathe.Ask) (lathe.Reply, bool) {
 	return lathe.Reply{}, false
 }
 
-// TaskTool returns what runs subtasks, or nil.
-func (i *Instance) TaskTool() tool.Tool {
-	t, _ := i.Tools.Lookup("task")
-	return t
+// Task returns what runs subtasks, or nil.
+func (t *Tools) Task() tool.Tool {
+	task, _ := t.Lookup("task")
+	return task
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"lathe"
 	"lathe/internal/config"
 	"lathe/internal/trust"
 	"lathe/internal/workspace"
@@ -189,19 +188,4 @@ func verb(n int) string {
 		return "takes"
 	}
 	return "take"
-}
-
-// ownFile reports whether a file of the repository may be shown to the model as
-// an instruction. In an untrusted one a link must not lead out of it, nor to what a rule for some
-// files keeps from being read without an ask: that could be a secret.
-func (i *Instance) ownFile(path string) bool {
-	if i.Trust.Given {
-		return true
-	}
-	real, err := i.Root.Resolve(path)
-	if err != nil || !i.Root.Contains(real) {
-		return false
-	}
-	v := i.Reading().Content(real)
-	return v.Action == lathe.Allow || v.Rule.Pattern == "*"
 }

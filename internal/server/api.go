@@ -132,7 +132,7 @@ func (c apis) apiAgents() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.EncodeAPIAgents(listedAgents(inst.Agents)), nil
+	return wire.EncodeAPIAgents(listedAgents(inst.Agents.All())), nil
 }
 
 func (c apis) providers() ([]*provider.Provider, error) {
@@ -140,7 +140,7 @@ func (c apis) providers() ([]*provider.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	return equipment{c.call}.usable(inst.Models)
+	return equipment{c.call}.usable(inst.Models.Registry)
 }
 
 func (c apis) apiModels() (any, error) {
@@ -187,7 +187,7 @@ func (c apis) apiSkills() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, _ := inst.Skills()
+	list, _ := inst.Skills.All()
 	out := make([]wire.APISkill, 0, len(list))
 	for _, s := range list {
 		text, err := workspace.ReadFile(s.File, skillLimit)

@@ -23,7 +23,7 @@ func (c equipment) skills() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, problems := inst.Skills()
+	list, problems := inst.Skills.All()
 	for _, p := range problems {
 		c.s.opts.Log.Warn("a skill was left out", "err", p)
 	}

@@ -82,11 +82,11 @@ func (c equipment) configProviders() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := c.usable(inst.Models)
+	list, err := c.usable(inst.Models.Registry)
 	if err != nil {
 		return nil, err
 	}
-	return withoutSecrets(inst.Config, providersOut{wire.EncodeProviders(listedProviders(list)), c.defaults(inst.Models, list)}, nil)
+	return withoutSecrets(inst.Config, providersOut{wire.EncodeProviders(listedProviders(list)), c.defaults(inst.Models.Registry, list)}, nil)
 }
 
 // usable returns the connected providers. A default model that its provider does
@@ -130,7 +130,7 @@ func (c equipment) providerList() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	usable, err := c.usable(inst.Models)
+	usable, err := c.usable(inst.Models.Registry)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (c equipment) providerList() (any, error) {
 			all = append(all, p)
 		}
 	}
-	return withoutSecrets(inst.Config, providerListOut{wire.EncodeProviders(listedProviders(all)), c.defaults(inst.Models, all), connected}, nil)
+	return withoutSecrets(inst.Config, providerListOut{wire.EncodeProviders(listedProviders(all)), c.defaults(inst.Models.Registry, all), connected}, nil)
 }
 
 // defaults names a model of each provider to begin with: the newest that can
@@ -256,7 +256,7 @@ func (c equipment) agentList() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return withoutSecrets(inst.Config, wire.EncodeAgents(listedAgents(inst.Agents)), nil)
+	return withoutSecrets(inst.Config, wire.EncodeAgents(listedAgents(inst.Agents.All())), nil)
 }
 
 func (c equipment) toolIDs() (any, error) {

@@ -257,7 +257,7 @@ func (c faces) notices() (any, error) {
 	for _, w := range inst.Config.Warnings {
 		out.Config = append(out.Config, w.String())
 	}
-	for _, err := range inst.SkillProblems() {
+	for _, err := range inst.Skills.Problems() {
 		if !errors.Is(err, instance.ErrShadowed) { // two of one name are common
 			out.Skills = append(out.Skills, err.Error())
 		}

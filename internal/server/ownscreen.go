@@ -234,7 +234,7 @@ func (c faces) setup() (any, error) {
 	for _, e := range conf.Formatter.Entries {
 		out.Formatters = append(out.Formatters, api.Configured{Name: e.Name, Kind: strings.Join(e.Extensions, " "), State: offOr(e.Disabled, none)})
 	}
-	skills, problems := inst.Skills()
+	skills, problems := inst.Skills.All()
 	for _, s := range skills {
 		out.Skills = append(out.Skills, api.Skill{Name: s.Name, Description: s.Description, Path: s.File})
 	}

@@ -35,7 +35,7 @@ func (s *Service) Command(ctx context.Context, id lathe.SessionID, in CommandInp
 	if m, run, err := r.again(ctx, in.MessageID); m != nil || err != nil {
 		return m, run, err
 	}
-	c, text, err := r.inst.Expand(ctx, in.Name, in.Arguments)
+	c, text, err := r.inst.Commands.Expand(ctx, in.Name, in.Arguments)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -57,7 +57,7 @@ func commandPrompt(i *instance.Instance, c instance.Command, text string, in Com
 	var agent instance.Agent
 	if c.Agent != "" {
 		var err error
-		if agent, err = i.Agent(c.Agent); err != nil {
+		if agent, err = i.Agents.Get(c.Agent); err != nil {
 			return p, fmt.Errorf("command %q: %w", c.Name, err)
 		}
 	}
@@ -69,11 +69,11 @@ func commandPrompt(i *instance.Instance, c instance.Command, text string, in Com
 		}
 		model.Variant = cmp.Or(c.Variant, model.Variant)
 	}
-	if c.Untrusted && agent.Name != "" && !c.InSubagent(agent) && !i.MayLead(agent) {
+	if c.Untrusted && agent.Name != "" && !c.InSubagent(agent) && !i.Agents.MayLead(agent) {
 		c.Agent, agent = "", instance.Agent{} // one of the person's commands names it, but did not choose to run
 	}
 	if c.Untrusted && c.InSubagent(agent) {
-		p.ceilings = permission.Policy{}.Below(i.PersonsDefault().Policy()).Ceilings
+		p.ceilings = permission.Policy{}.Below(i.Agents.Persons().Policy()).Ceilings
 	}
 	if c.InSubagent(agent) {
 		name := agent.Name
@@ -94,7 +94,7 @@ func commandPrompt(i *instance.Instance, c instance.Command, text string, in Com
 	var may func(string) bool
 	switch {
 	case c.Untrusted: // it attaches nothing that the agent would have to ask for
-		may = readableBy(i, i.PersonsDefault(), nil, nil)
+		may = readableBy(i, i.Agents.Persons(), nil, nil)
 	case c.Repository:
 		may = i.Inside // a file of the repository does not attach the user's other files
 	}
@@ -111,5 +111,5 @@ func (s *Service) Commands(ctx context.Context, dir string) ([]instance.Command,
 	if err != nil {
 		return nil, err
 	}
-	return inst.Commands(), nil
+	return inst.Commands.All(), nil
 }

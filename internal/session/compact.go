@@ -49,7 +49,7 @@ func (s *Service) StartSummarize(ctx context.Context, id lathe.SessionID, model 
 		return nil, err
 	}
 	if !model.IsZero() {
-		if _, err := r.inst.Model(model); err != nil {
+		if _, err := r.inst.Models.Get(model); err != nil {
 			return nil, err
 		}
 	}

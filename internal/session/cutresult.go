@@ -14,7 +14,7 @@ import (
 func cutResults(i *instance.Instance, agent, outputs string) func(tool.Result) tool.Result {
 	limits := i.Limits.In(outputs)
 	return func(res tool.Result) tool.Result {
-		return fitAttachments(i, limits.Apply(res, i.Delegates(agent)))
+		return fitAttachments(i, limits.Apply(res, i.Agents.Delegates(agent)))
 	}
 }
 

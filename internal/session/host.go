@@ -26,7 +26,7 @@ type host struct {
 
 // Agent returns an agent by name.
 func (h *host) Agent(name string) (turn.Agent, error) {
-	a, err := h.inst.Agent(name)
+	a, err := h.inst.Agents.Get(name)
 	if err != nil {
 		return turn.Agent{}, err
 	}
@@ -34,7 +34,7 @@ func (h *host) Agent(name string) (turn.Agent, error) {
 }
 
 // Model returns a model that can be called.
-func (h *host) Model(ref lathe.ModelRef) (*provider.Model, error) { return h.inst.Model(ref) }
+func (h *host) Model(ref lathe.ModelRef) (*provider.Model, error) { return h.inst.Models.Get(ref) }
 
 // Tools returns what the agent may use. The set of an agent is made once a run,
 // so its order and bytes stay.
@@ -48,9 +48,9 @@ func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Tools
 	}
 	policy := permission.Policy{Rules: h.rulesOf(a), Ceilings: slices.Concat(a.Ceilings, ceilings)}
 	var kept []tool.Tool
-	offer := permission.Policy{Rules: h.inst.Offering(a, policy.Rules), Ceilings: policy.Ceilings}
-	for _, t := range h.inst.ToolsFor(m) {
-		if t = h.inst.ForAgent(t, offer); t == nil {
+	offer := permission.Policy{Rules: h.inst.Agents.Offering(a, policy.Rules), Ceilings: policy.Ceilings}
+	for _, t := range h.inst.Tools.For(m) {
+		if t = h.inst.Tools.ForAgent(t, offer); t == nil {
 			continue
 		}
 		spec := t.Spec()

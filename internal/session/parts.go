@@ -27,7 +27,7 @@ func (r *runner) chatMessage(ctx context.Context, m *lathe.Message, parts []lath
 
 // expandMention stores an "@agent" with what it means.
 func (r *runner) expandMention(m *lathe.Message, b *lathe.AgentMention) ([]lathe.PartBody, error) {
-	caller, err := r.inst.Agent(m.Info.(*lathe.User).Agent)
+	caller, err := r.inst.Agents.Get(m.Info.(*lathe.User).Agent)
 	if err != nil {
 		return nil, err
 	}

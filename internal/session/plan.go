@@ -29,7 +29,7 @@ func planFile(i *instance.Instance, sess lathe.Session) string {
 // SwitchAgent makes a session go on with another agent: it stores a user message
 // for it, which the running turn answers next.
 func (s sessions) SwitchAgent(ctx context.Context, i *instance.Instance, call *tool.Call, agent string) error {
-	if _, err := i.Agent(agent); err != nil {
+	if _, err := i.Agents.Get(agent); err != nil {
 		return err
 	}
 	sess, err := s.Get(ctx, call.SessionID)

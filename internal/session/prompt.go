@@ -74,11 +74,11 @@ func (r *runner) userMessage(ctx context.Context, p Prompt) (*lathe.Message, err
 	if err != nil {
 		return nil, err
 	}
-	agent, err := r.inst.PickAgent(p.Agent, sess.Agent)
+	agent, err := r.inst.Agents.Pick(p.Agent, sess.Agent)
 	if err != nil {
 		return nil, err
 	}
-	model, err := r.inst.PickModel(ctx, p.Model, agent, sess.Model)
+	model, err := r.inst.Models.Pick(ctx, p.Model, agent, sess.Model)
 	if err != nil {
 		return nil, err
 	}

@@ -101,7 +101,7 @@ func referencePart(i *instance.Instance, text string, ref reference, may func(st
 				Source: &lathe.FileSource{Kind: "file", Path: path, Text: sourceText(text, ref)},
 			}
 		}
-		if a, err := i.Agent(name); err == nil && a.Mode != instance.ModePrimary {
+		if a, err := i.Agents.Get(name); err == nil && a.Mode != instance.ModePrimary {
 			src := sourceText(text, ref)
 			return &lathe.AgentMention{Name: a.Name, Source: &src}
 		}
@@ -230,7 +230,7 @@ func attachNamed(i *instance.Instance, parts []lathe.PartBody, text string) []la
 
 // mentionNote tells a model what an "@agent" of the user means.
 func mentionNote(i *instance.Instance, name string, caller instance.Agent) (string, error) {
-	a, err := i.Agent(name)
+	a, err := i.Agents.Get(name)
 	if err != nil {
 		return "", err
 	}

@@ -90,8 +90,8 @@ func TestRulesOfAnAgent(t *testing.T) {
 			t.Errorf("%s: %s %s is %s, want %s", row[0], row[1], row[2], got, row[3])
 		}
 	}
-	for _, a := range inst.Agents {
-		list := inst.Rules(a)
+	for _, a := range inst.Agents.All() {
+		list := inst.Agents.Rules(a)
 		var bare []lathe.Rule
 		sources := map[string]string{}
 		for _, r := range list {
@@ -222,7 +222,7 @@ func TestHiddenTools(t *testing.T) {
 	if slices.Contains(w.tools, "bash") || !slices.Contains(w.tools, "edit") || !slices.Contains(w.tools, "read") {
 		t.Errorf("tools %v", w.tools)
 	}
-	if !permission.Hidden("bash", w.instance().Agents[0].Rules) {
+	if !permission.Hidden("bash", w.instance().Agents.All()[0].Rules) {
 		t.Error("bash is not hidden")
 	}
 }

@@ -259,7 +259,7 @@ func (r *runner) oneTurn(ctx context.Context) (turn.Outcome, error) {
 	r.title(history)
 	t := &turn.Turn{
 		Session: *r.current(), History: history, Host: h, Log: r.rec, IDs: r.ids.Load(),
-		Limits: r.limits, Outputs: r.outputs(), Spent: r.spent, Task: r.inst.TaskTool(), Hooks: r.inst.Hooks, Retries: r.s.opts.Retries, ContinueOnDeny: r.inst.Config.Experimental.ContinueLoopOnDeny,
+		Limits: r.limits, Outputs: r.outputs(), Spent: r.spent, Task: r.inst.Tools.Task(), Hooks: r.inst.Hooks, Retries: r.s.opts.Retries, ContinueOnDeny: r.inst.Config.Experimental.ContinueLoopOnDeny,
 		Now: r.s.opts.Now, Logger: r.s.opts.Log, Snapshots: r.changes.Snapshots(),
 		Context: r.turnContext(ctx), Asked: r.newestWaiting(),
 	}

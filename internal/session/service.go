@@ -138,7 +138,9 @@ func (s *Service) open(ctx context.Context, dir string) (*instance.Instance, err
 		return nil, err
 	}
 	inst.Serve(sessions{s})
-	s.listen(inst)
+	if err := s.listen(ctx, inst); err != nil {
+		return nil, errors.Join(err, inst.Close())
+	}
 	if err := s.opts.Store.Batch(ctx, func(tx store.Tx) error { return tx.PutProject(inst.Project) }); err != nil {
 		return nil, errors.Join(err, inst.Close())
 	}

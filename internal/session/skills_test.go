@@ -67,7 +67,7 @@ func TestSkills(t *testing.T) {
 		t.Fatal(err)
 	}
 	var problems []string
-	for _, e := range inst.SkillProblems() {
+	for _, e := range inst.Skills.Problems() {
 		problems = append(problems, e.Error())
 	}
 	all := strings.Join(problems, "\n")
@@ -117,7 +117,7 @@ func TestSkillsStayInTheirPlace(t *testing.T) {
 		"repo/opencode.json":                `{"skills": {"paths": ["linked", "tree"]}}`,
 	})
 	names := func() (out []string) {
-		list, _ := w.instance().Skills()
+		list, _ := w.instance().Skills.All()
 		for _, s := range list {
 			out = append(out, s.Name)
 		}

@@ -25,7 +25,7 @@ const (
 // Spawn runs a subagent in a session of its own and returns when it ended. The
 // end of ctx aborts it, and is waited for.
 func (s sessions) Spawn(ctx context.Context, i *instance.Instance, in builtin.SpawnInput) (builtin.SpawnResult, error) {
-	agent, err := i.Agent(in.Agent)
+	agent, err := i.Agents.Get(in.Agent)
 	if err != nil {
 		return builtin.SpawnResult{}, err
 	}
@@ -44,7 +44,7 @@ func (s sessions) Spawn(ctx context.Context, i *instance.Instance, in builtin.Sp
 	p.Limits, p.spent, p.Rules, p.ceilings = parent.shared()
 	p.Limits.Time = 0 // the parent's own clock ends its context
 	if !in.Call.Direct {
-		caller, err := i.Agent(in.Call.Agent)
+		caller, err := i.Agents.Get(in.Call.Agent)
 		if err != nil {
 			return builtin.SpawnResult{}, err
 		}
@@ -114,7 +114,7 @@ func (s sessions) childSession(ctx context.Context, i *instance.Instance, agent 
 	if depth >= limit {
 		return lathe.Session{}, fmt.Errorf("subagents may be nested %d deep here (subagent_depth); do the work yourself", limit)
 	}
-	caller, err := i.Agent(in.Call.Agent)
+	caller, err := i.Agents.Get(in.Call.Agent)
 	if err != nil {
 		return lathe.Session{}, err
 	}

@@ -93,7 +93,7 @@ func (r *runner) setTitle(ctx context.Context, title string) error {
 // askTitle asks the small model; the answer is empty when it fails.
 func (r *runner) askTitle(ctx context.Context, first lathe.Message) string {
 	info := first.Info.(*lathe.User)
-	agent, err := r.inst.Agent("title")
+	agent, err := r.inst.Agents.Get("title")
 	if err != nil {
 		return ""
 	}
@@ -101,7 +101,7 @@ func (r *runner) askTitle(ctx context.Context, first lathe.Message) string {
 	if ref.IsZero() {
 		ref = r.inst.Models.Small(info.Model)
 	}
-	m, err := r.inst.Model(ref)
+	m, err := r.inst.Models.Get(ref)
 	if err != nil {
 		return ""
 	}

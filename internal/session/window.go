@@ -22,15 +22,15 @@ func (s *Service) Window(ctx context.Context, id lathe.SessionID) (api.Window, e
 	if err != nil {
 		return api.Window{}, err
 	}
-	agent, err := r.inst.PickAgent("", sess.Agent)
+	agent, err := r.inst.Agents.Pick("", sess.Agent)
 	if err != nil {
 		return api.Window{}, err
 	}
-	ref, err := r.inst.PickModel(ctx, lathe.ModelRef{}, agent, sess.Model)
+	ref, err := r.inst.Models.Pick(ctx, lathe.ModelRef{}, agent, sess.Model)
 	if err != nil {
 		return api.Window{}, err
 	}
-	model, err := r.inst.Model(ref)
+	model, err := r.inst.Models.Get(ref)
 	if err != nil {
 		return api.Window{}, err
 	}
@@ -74,7 +74,7 @@ func (s *Service) Live(ctx context.Context, id lathe.SessionID) ([]lathe.Message
 
 // System returns the session's system blocks for an agent and a model.
 func (h *host) System(ctx context.Context, a turn.Agent, m *provider.Model, u *lathe.User) ([]string, error) {
-	return h.window.System(ctx, a, m, h.inst.Offering(a, h.rulesOf(a)), u.System)
+	return h.window.System(ctx, a, m, h.inst.Agents.Offering(a, h.rulesOf(a)), u.System)
 }
 
 // reminders returns what the model has to be told before it answers for the agent.

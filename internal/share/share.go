@@ -221,7 +221,7 @@ func (s *Service) models(sess lathe.Session, refs map[lathe.ModelRef]bool) []*pr
 	}
 	var out []*provider.Model
 	for ref := range refs {
-		if m, err := inst.Model(ref); err == nil {
+		if m, err := inst.Models.Get(ref); err == nil {
 			out = append(out, m)
 		}
 	}

@@ -143,9 +143,9 @@ func (w *Window) count(n int) {
 func freeze(ctx context.Context, i *instance.Instance, now time.Time) *frozen {
 	f := &frozen{
 		Dir: i.Root.Dir, Worktree: i.Root.TopLevel, Git: i.Root.VCS == "git",
-		Platform: runtime.GOOS, Shell: filepath.Base(i.Shell.Path), Date: prompt.FormatDate(now), Skills: i.AtStart,
+		Platform: runtime.GOOS, Shell: filepath.Base(i.Shell.Path), Date: prompt.FormatDate(now), Skills: i.Skills.Started(),
 	}
-	f.Instructions = append(i.ReadInstructions(), i.FetchInstructions(ctx)...)
+	f.Instructions = append(i.Instructions.Read(), i.Instructions.Fetch(ctx)...)
 	f.Told = prompt.State{Date: f.Date, Instructions: hashes(f.Instructions)}
 	return f
 }
@@ -154,7 +154,7 @@ func freeze(ctx context.Context, i *instance.Instance, now time.Time) *frozen {
 // files. Instructions from addresses are not fetched again: they keep the hash
 // that was told.
 func knownNow(i *instance.Instance, now time.Time, told map[string]string) (prompt.State, map[string]string) {
-	current := i.ReadInstructions()
+	current := i.Instructions.Read()
 	st := prompt.State{Date: prompt.FormatDate(now), Instructions: hashes(current)}
 	for path, hash := range told {
 		if instance.IsURL(path) {

@@ -15,7 +15,7 @@ func FuzzTemplate(f *testing.F) {
 		if strings.Contains(template, "!`") || strings.HasPrefix(strings.TrimSpace(template), "/") {
 			return // those need a shell and other commands
 		}
-		text, err := (&Instance{}).expandTemplate(t.Context(), Command{Template: template}, given{text: arguments})
+		text, err := (&Commands{}).expandTemplate(t.Context(), Command{Template: template}, given{text: arguments})
 		if err != nil {
 			if len(template)+len(arguments) < maxTemplate/4 && !strings.Contains(template, "$") {
 				t.Fatalf("%v", err)

@@ -47,6 +47,14 @@ type Command struct {
 	Untrusted   bool   // the repository is not trusted, or a command that stands for this one is of such a repository
 }
 
+// Commands are the commands of a directory: built in, configured, and one for each
+// skill.
+type Commands struct {
+	*place
+	skills *Skills
+	shell  *Shell
+}
+
 // Hints returns the placeholders of the template: $1, $2 …, then $ARGUMENTS.
 func (c Command) Hints() []string {
 	var out []string
@@ -69,8 +77,8 @@ func (c Command) Hints() []string {
 	return out
 }
 
-// Commands returns the commands of the instance by name.
-func (i *Instance) Commands() []Command {
+// All returns the commands by name.
+func (cs *Commands) All() []Command {
 	list := []Command{
 		{Name: "init", Description: "create or update AGENTS.md", Template: initText, Source: "built in"},
 		{Name: "review", Description: "review changes: uncommitted, a commit, a branch or a pull request", Template: reviewText, Source: "built in", Subtask: new(true), Agent: "general"},
@@ -84,17 +92,17 @@ func (i *Instance) Commands() []Command {
 			list[j] = c
 		}
 	}
-	for _, c := range i.Config.Commands {
-		from, _ := i.Config.Origin("command", c.Name, "template")
+	for _, c := range cs.Config.Commands {
+		from, _ := cs.Config.Origin("command", c.Name, "template")
 		add(Command{
 			Name: c.Name, Description: c.Description, Template: c.Template, Agent: c.Agent, Model: c.Model, Variant: c.Variant,
 			Subtask: c.Subtask, Source: "command", File: cmp.Or(from.Pos.File, c.Pos.File),
-			Repository: from.Trust == config.Repository, Untrusted: i.Config.Untrusted("command", c.Name),
+			Repository: from.Trust == config.Repository, Untrusted: cs.Config.Untrusted("command", c.Name),
 		}, true)
 	}
-	for _, s := range i.AtStart {
+	for _, s := range cs.skills.Started() {
 		add(Command{
-			Name: s.Name, Description: s.Description, Source: "skill", File: s.File, Repository: s.Repository, Untrusted: s.Repository && !i.Trust.Given,
+			Name: s.Name, Description: s.Description, Source: "skill", File: s.File, Repository: s.Repository, Untrusted: s.Repository && !cs.Trust.Given,
 			Template: "Load the skill " + strconv.Quote(s.Name) + " and do what it says.\n\n$ARGUMENTS",
 		}, false)
 	}
@@ -102,9 +110,9 @@ func (i *Instance) Commands() []Command {
 	return list
 }
 
-// command returns a command by name.
-func (i *Instance) command(name string) (Command, error) {
-	list := i.Commands()
+// get returns a command by name.
+func (cs *Commands) get(name string) (Command, error) {
+	list := cs.All()
 	names := make([]string, len(list))
 	for j, c := range list {
 		if c.Name == name {
@@ -133,31 +141,31 @@ type given struct {
 // Expand returns the command that counts in the end, and the text of its prompt. A
 // template that begins with "/name" stands for that command with what follows as
 // its arguments.
-func (i *Instance) Expand(ctx context.Context, name, arguments string) (Command, string, error) {
-	return i.expandCommand(ctx, name, given{text: arguments}, nil)
+func (cs *Commands) Expand(ctx context.Context, name, arguments string) (Command, string, error) {
+	return cs.expand(ctx, name, given{text: arguments}, nil)
 }
 
-// expandCommand returns the command that counts in the end and its text. Chain
+// expand returns the command that counts in the end and its text. Chain
 // holds the names that led here.
-func (i *Instance) expandCommand(ctx context.Context, name string, args given, chain []string) (Command, string, error) {
+func (cs *Commands) expand(ctx context.Context, name string, args given, chain []string) (Command, string, error) {
 	if slices.Contains(chain, name) {
 		return Command{}, "", lathe.Errorf(lathe.CodeInvalid, "change the template of one of them",
 			"the commands stand for each other in a circle: %s", strings.Join(append(chain, name), " → "))
 	}
-	c, err := i.command(name)
+	c, err := cs.get(name)
 	if err != nil {
 		return c, "", err
 	}
-	text, err := i.expandTemplate(ctx, c, args)
+	text, err := cs.expandTemplate(ctx, c, args)
 	if err != nil {
 		return c, "", fmt.Errorf("command %q: %w", name, err)
 	}
-	next, rest, ok := i.standsFor(c, text)
+	next, rest, ok := cs.standsFor(c, text)
 	if !ok {
 		return c, text, nil
 	}
 	pass := given{text: rest, tainted: args.tainted || c.Untrusted && rest != strings.TrimSpace(args.text)}
-	inner, text, err := i.expandCommand(ctx, next, pass, append(chain, name))
+	inner, text, err := cs.expand(ctx, next, pass, append(chain, name))
 	if err != nil {
 		return c, "", err
 	}
@@ -173,14 +181,14 @@ func (i *Instance) expandCommand(ctx context.Context, name string, args given, c
 
 // standsFor reports which command a template stands for, if it begins with "/" and
 // the name of one.
-func (i *Instance) standsFor(c Command, text string) (name, arguments string, ok bool) {
+func (cs *Commands) standsFor(c Command, text string) (name, arguments string, ok bool) {
 	word, _, _ := strings.Cut(strings.TrimSpace(c.Template), " ")
 	word, _, _ = strings.Cut(word, "\n")
 	name, ok = strings.CutPrefix(word, "/")
 	if !ok || name == "" {
 		return "", "", false
 	}
-	if _, err := i.command(name); err != nil {
+	if _, err := cs.get(name); err != nil {
 		return "", "", false
 	}
 	return name, strings.TrimSpace(strings.TrimPrefix(text, word)), true
@@ -233,7 +241,7 @@ func positional(template, arguments string) []string {
 // expandTemplate fills in a template: arguments, and the output of the shell
 // commands in it. Arguments are never read as shell code: a command gets them as
 // $1, $2 … and $ARGUMENTS of the shell.
-func (i *Instance) expandTemplate(ctx context.Context, c Command, from given) (string, error) {
+func (cs *Commands) expandTemplate(ctx context.Context, c Command, from given) (string, error) {
 	arguments := from.text
 	args := positional(c.Template, arguments)
 	fill := func(text string) string {
@@ -246,11 +254,11 @@ func (i *Instance) expandTemplate(ctx context.Context, c Command, from given) (s
 	}
 	spans := shellParts().FindAllStringSubmatchIndex(c.Template, -1)
 	if len(spans) > 0 {
-		if err := i.mayRun(c, from, len(spans)); err != nil {
+		if err := cs.mayRun(c, from, len(spans)); err != nil {
 			return "", err
 		}
 	}
-	outputs, err := i.runTemplate(ctx, c, spans, args, arguments)
+	outputs, err := cs.runTemplate(ctx, c, spans, args, arguments)
 	if err != nil {
 		return "", err
 	}
@@ -273,7 +281,7 @@ func (i *Instance) expandTemplate(ctx context.Context, c Command, from given) (s
 }
 
 // mayRun says why the shell commands of a template do not run, or nothing.
-func (i *Instance) mayRun(c Command, from given, commands int) error {
+func (cs *Commands) mayRun(c Command, from given, commands int) error {
 	switch {
 	case c.Untrusted:
 		return lathe.Errorf(lathe.CodePermission, "read it, then trust the repository with: lathe trust", "its template runs shell commands, and this repository is not trusted")
@@ -287,12 +295,12 @@ func (i *Instance) mayRun(c Command, from given, commands int) error {
 }
 
 // runTemplate runs the shell commands of a template beside each other.
-func (i *Instance) runTemplate(ctx context.Context, c Command, spans [][]int, args []string, arguments string) ([]string, error) {
+func (cs *Commands) runTemplate(ctx context.Context, c Command, spans [][]int, args []string, arguments string) ([]string, error) {
 	outputs := make([]string, len(spans))
 	var wg sync.WaitGroup
 	for j, m := range spans {
-		script := shellArguments(i.Shell.Path, args) + c.Template[m[2]:m[3]]
-		wg.Go(func() { outputs[j] = i.capture(ctx, script, arguments) })
+		script := shellArguments(cs.shell.Path, args) + c.Template[m[2]:m[3]]
+		wg.Go(func() { outputs[j] = cs.capture(ctx, script, arguments) })
 	}
 	wg.Wait()
 	if ctx.Err() != nil {
@@ -314,12 +322,12 @@ func shellArguments(sh string, args []string) string {
 }
 
 // capture runs a script and returns its output, with a note where it failed.
-func (i *Instance) capture(ctx context.Context, script, arguments string) string {
+func (cs *Commands) capture(ctx context.Context, script, arguments string) string {
 	spool := shell.NewSpool(shell.SpoolOptions{Head: commandOutput})
 	defer spool.Close()
-	exit, err := i.Shell.Runner.Run(ctx, shell.Command{
-		Script: script, Dir: i.Root.Dir, Env: shell.Env(i.Shell.Env, map[string]string{"ARGUMENTS": arguments}),
-		Shell: i.Shell.Path, Timeout: commandTime, Output: func(chunk []byte) { _, _ = spool.Write(chunk) },
+	exit, err := cs.shell.Runner.Run(ctx, shell.Command{
+		Script: script, Dir: cs.Root.Dir, Env: shell.Env(cs.shell.Env, map[string]string{"ARGUMENTS": arguments}),
+		Shell: cs.shell.Path, Timeout: commandTime, Output: func(chunk []byte) { _, _ = spool.Write(chunk) },
 	})
 	out := strings.TrimRight(strings.ToValidUTF8(string(bytes.TrimRight(spool.Head(), "\n")), "\uFFFD"), " \t")
 	note := func(format string, a ...any) {
