@@ -100,9 +100,11 @@ var floor = map[string]int{
 	"lathe/internal/tui/look":           63,
 	"lathe/internal/tui/change":         64,
 	"lathe/internal/tui/dialog":         64,
+	"lathe/internal/tui/prefs":          65,
+	"lathe/internal/tui/choice":         66,
 	"lathe/internal/tui/chat":           65,
 	"lathe/internal/tui/ask":            65,
-	"lathe/internal/tui":                66,
+	"lathe/internal/tui":                69,
 
 	"lathe/internal/server": 70,
 	"lathe/internal/client": 70,

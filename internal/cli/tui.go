@@ -17,6 +17,7 @@ import (
 	"lathe/internal/config"
 	"lathe/internal/jsonc"
 	"lathe/internal/tui"
+	"lathe/internal/tui/prefs"
 	"lathe/internal/tui/theme"
 	"lathe/internal/workspace"
 )
@@ -220,7 +221,7 @@ func tuiScreen(ctx context.Context, env *Env, f *face, o tuiOptions, opts *tui.O
 	opts.ASCII, opts.Mouse = asciiTerminal(env.Getenv), true
 	opts.Editor = strings.Fields(firstOf(env.Getenv("VISUAL"), env.Getenv("EDITOR")))
 	opts.Prefs = loadPrefs(is.paths.State)
-	opts.SavePrefs = func(p tui.Prefs) error { return savePrefs(is.paths.State, p) }
+	opts.SavePrefs = func(p prefs.Prefs) error { return savePrefs(is.paths.State, p) }
 	beside := dir
 	if f.app == nil { // files that the screen writes stay with the person
 		beside, opts.Server = env.Dir, f.server

@@ -11,7 +11,7 @@ import (
 
 	"lathe"
 	"lathe/internal/config"
-	"lathe/internal/tui"
+	"lathe/internal/tui/prefs"
 	"lathe/internal/workspace"
 )
 
@@ -48,13 +48,13 @@ type otherStateFile struct {
 
 // loadPrefs reads what the screen remembers. What cannot be read is forgotten: no
 // memory is worth a screen that does not open.
-func loadPrefs(dir string) tui.Prefs {
+func loadPrefs(dir string) prefs.Prefs {
 	var m modelStateFile
 	var o otherStateFile
 	readState(filepath.Join(dir, "screen.json"), &o) // where the theme was kept before
 	readState(filepath.Join(dir, modelState), &m)
 	readState(filepath.Join(dir, otherState), &o)
-	p := tui.Prefs{Recent: refsOf(m.Recent), Favorite: refsOf(m.Favorite), Theme: o.Theme, NoTips: o.NoTips, Times: o.Times, Guided: o.Guided,
+	p := prefs.Prefs{Recent: refsOf(m.Recent), Favorite: refsOf(m.Favorite), Theme: o.Theme, NoTips: o.NoTips, Times: o.Times, Guided: o.Guided,
 		NoSidebar: o.Sidebar == "hide", Scrollbar: o.Scrollbar, Names: o.Names}
 	if o.Mode == "dark" || o.Mode == "light" {
 		p.Mode = o.Mode
@@ -88,7 +88,7 @@ func refsOf(list []modelStateRef) []lathe.ModelRef {
 }
 
 // savePrefs writes what the screen remembers. Keys of others are kept.
-func savePrefs(dir string, p tui.Prefs) error {
+func savePrefs(dir string, p prefs.Prefs) error {
 	if err := config.Ensure(dir); err != nil {
 		return err
 	}

@@ -9,15 +9,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe"
-	"lathe/internal/tui"
+	"lathe/internal/tui/prefs"
 )
 
 func TestPrefs(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
-	if diff := cmp.Diff(tui.Prefs{}, loadPrefs(dir)); diff != "" {
+	if diff := cmp.Diff(prefs.Prefs{}, loadPrefs(dir)); diff != "" {
 		t.Errorf("without files (-want +got):\n%s", diff)
 	}
-	want := tui.Prefs{
+	want := prefs.Prefs{
 		Recent:   []lathe.ModelRef{{Provider: "acme", Model: "org/big:1"}},
 		Favorite: []lathe.ModelRef{{Provider: "acme", Model: "small"}, {Provider: "b", Model: "c"}},
 		Variant:  map[string]string{"acme/org/big:1": "high"}, Theme: "nord", Mode: "light", NoTips: true, Times: true, Guided: true,

@@ -14,12 +14,14 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/tui/ask"
 	"lathe/internal/tui/chat"
+	"lathe/internal/tui/choice"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/markdown"
+	"lathe/internal/tui/prefs"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -52,8 +54,8 @@ type Options struct {
 	Editor  []string            // the person's own editor and its arguments; empty: none
 
 	// Prefs is what the screen remembers; SavePrefs keeps it and may be nil.
-	Prefs     Prefs
-	SavePrefs func(Prefs) error
+	Prefs     prefs.Prefs
+	SavePrefs func(prefs.Prefs) error
 	// WriteFile writes a new file where the person works and returns its path; nil:
 	// files cannot be written.
 	WriteFile func(name string, data []byte) (string, error)
@@ -66,37 +68,30 @@ type Options struct {
 // App is the screen's state. It is a tea.Model; only its loop may touch it.
 type App struct {
 	opts   Options
-	engine engine.Engine
-	can    engine.Capabilities
-	ctx    context.Context
+	access *engine.Access
 	keys   *keys.Map
 
 	look   look.Look
 	height int
 	dark   bool
 
-	session  lathe.Session // zero ID: none yet
-	status   map[lathe.SessionID]lathe.Status
-	since    time.Time // when the session on screen became busy
-	conv     *chat.Conversation
-	input    input
-	drafts   map[lathe.SessionID]edit.Editor
-	sheets   dialog.Stack
-	toast    toast
-	todos    []lathe.Todo
-	agents   []api.Agent
-	models   []api.Model
-	commands []api.Command
-	agent    string
-	model    lathe.ModelRef
-	prefs    Prefs
-	saving   *saving
-	found    api.Found
-	looked   bool // for what could answer
-	noTitle  bool // the terminal's title is left alone
-	side     side // what stands beside the conversation
-	lost     bool // the engine is not reached
-	branch   string
+	session lathe.Session // zero ID: none yet
+	status  map[lathe.SessionID]lathe.Status
+	since   time.Time // when the session on screen became busy
+	conv    *chat.Conversation
+	input   input
+	drafts  map[lathe.SessionID]edit.Editor
+	sheets  dialog.Stack
+	toast   toast
+	todos   []lathe.Todo
+	choice  *choice.Choice
+	prefs   *prefs.Book
+	found   api.Found
+	looked  bool // for what could answer
+	noTitle bool // the terminal's title is left alone
+	side    side // what stands beside the conversation
+	lost    bool // the engine is not reached
+	branch  string
 
 	leader    time.Time // when the leader key was pressed; zero: it was not
 	armed     string    // the key that does something when pressed again
@@ -130,9 +125,9 @@ func New(ctx context.Context, o Options) *App {
 		o.Leader = 2 * time.Second
 	}
 	a := &App{
-		opts: o, engine: o.Engine, can: o.Engine.Can(), ctx: ctx, dark: true, focused: true,
+		opts: o, access: engine.Reach(ctx, o.Engine), dark: true, focused: true,
 		status: map[lathe.SessionID]lathe.Status{}, drafts: map[lathe.SessionID]edit.Editor{},
-		agent: o.Agent, model: o.Model, prefs: o.Prefs.clone(), saving: &saving{},
+		prefs: prefs.NewBook(o.Prefs, o.SavePrefs),
 	}
 	if a.prefs.Mode != "" {
 		a.dark = a.prefs.Mode == "dark"
@@ -140,6 +135,8 @@ func New(ctx context.Context, o Options) *App {
 	a.conv = chat.New(func() look.Look { return a.pane() })
 	a.mouse = chat.Selection{Files: len(o.Editor) > 0}
 	a.after = a.wake
+	a.choice = choice.New(a, a.access, a.prefs, o.LastModel)
+	a.choice.Begin(o.Agent, o.Model)
 	a.sheets.Now = o.Now
 	var problems []string
 	a.keys, problems = keys.New(o.Keys)
@@ -188,7 +185,7 @@ func (a *App) setTheme(t *theme.Theme) {
 
 // Init begins: it looks at what there is to choose from and opens the session.
 func (a *App) Init() tea.Cmd {
-	cmds := []tea.Cmd{a.loadCatalog(), a.loadWaiting(), a.loadTrust()}
+	cmds := []tea.Cmd{a.choice.Load(), a.loadWaiting(), a.loadTrust()}
 	if a.opts.Session != "" {
 		cmds = append(cmds, a.open(a.opts.Session))
 	}
@@ -218,12 +215,6 @@ type (
 		history []lathe.Message
 		more    bool
 		err     error
-	}
-	catalogMsg struct {
-		models   []api.Model
-		agents   []api.Agent
-		commands []api.Command
-		err      error
 	}
 	waitingMsg struct {
 		asks      []lathe.Ask
@@ -304,10 +295,9 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 			a.conv.Extend(m.history, m.more, m.err)
 		}
 		return tea.Batch(a.conv.LoadPictures(), a.toGoal())
-	case catalogMsg:
-		a.models, a.agents, a.commands = m.models, m.agents, m.commands
-		a.lastModel()
-		a.fail(m.err)
+	case choice.Listed:
+		a.choice.Take(m)
+		a.fail(m.Err)
 		var cmds []tea.Cmd
 		if !a.looked {
 			a.looked = true
@@ -335,6 +325,10 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 		return a.sent(m)
 	case chat.Older:
 		return a.loadOlder(m)
+	case choice.ShowModels:
+		return a.apply(a.choice.ShowModels(m.Provider))
+	case choice.Connect:
+		return a.connect()
 	case chat.OpenSession:
 		return a.open(m.ID)
 	case chat.EditFile:
@@ -374,7 +368,7 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 
 // do runs something that takes time, and then what follows from it.
 func (a *App) do(text string, fn func(ctx context.Context) error) tea.Cmd {
-	return func() tea.Msg { return doneMsg{text: text, err: fn(a.ctx)} }
+	return func() tea.Msg { return doneMsg{text: text, err: fn(a.access.Context())} }
 }
 
 // fail shows an error. The end of the program is none.
@@ -453,6 +447,9 @@ func (a *App) done(m dialog.Done) tea.Cmd {
 	return a.tick()
 }
 
+// Session returns the session on screen; a zero one is not begun yet.
+func (a *App) Session() lathe.Session { return a.session }
+
 // Keys returns what keys stand for.
 func (a *App) Keys() *keys.Map { return a.keys }
 
@@ -494,55 +491,10 @@ func (a *App) wake(d time.Duration) tea.Cmd {
 		select {
 		case <-t.C:
 			return tickMsg{}
-		case <-a.ctx.Done():
+		case <-a.access.Context().Done():
 			return nil
 		}
 	}
-}
-
-// current returns the model that answers next, as far as it is known.
-func (a *App) current() lathe.ModelRef {
-	if !a.model.IsZero() {
-		return a.model
-	}
-	for _, g := range a.agents {
-		if g.Name == a.agentName() && !g.Model.IsZero() {
-			return g.Model
-		}
-	}
-	if !a.session.Model.IsZero() {
-		return a.session.Model
-	}
-	for _, m := range a.models {
-		if m.Default {
-			return m.Ref()
-		}
-	}
-	return lathe.ModelRef{}
-}
-
-func (a *App) agentName() string {
-	switch {
-	case a.agent != "":
-		return a.agent
-	case a.session.Agent != "":
-		return a.session.Agent
-	}
-	for _, g := range a.agents {
-		if !g.Subagent() {
-			return g.Name
-		}
-	}
-	return ""
-}
-
-func (a *App) modelInfo(ref lathe.ModelRef) api.Model {
-	for _, m := range a.models {
-		if m.Ref().Provider == ref.Provider && m.Ref().Model == ref.Model {
-			return m
-		}
-	}
-	return api.Model{ProviderID: ref.Provider, ModelID: ref.Model, Variant: ref.Variant}
 }
 
 // title is what the session is called; a session without a name has none.

@@ -15,9 +15,9 @@ import (
 // approvalList shows what the person allowed from then on, and takes back what they
 // choose.
 func (a *App) approvalList() tea.Cmd {
-	e := a.can.Approvals
+	e := a.access.Able.Approvals
 	return func() tea.Msg {
-		all, err := e.Approvals(a.ctx)
+		all, err := e.Approvals(a.access.Context())
 		return doneMsg{err: err, then: func(a *App) tea.Cmd { a.push(dialog.NewList(a.approvals(e, all))); return nil }}
 	}
 }

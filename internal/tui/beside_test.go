@@ -18,6 +18,7 @@ import (
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/memory"
+	"lathe/internal/tui/prefs"
 	"lathe/internal/tui/styled"
 )
 
@@ -66,8 +67,8 @@ func TestSidebar(t *testing.T) {
 // TestSidebarToggle holds that the choice is kept where the sidebar has its place,
 // also for the next run, and that elsewhere it is shown for once.
 func TestSidebarToggle(t *testing.T) {
-	var saved []Prefs
-	o := Options{SavePrefs: func(p Prefs) error { saved = append(saved, p); return nil }}
+	var saved []prefs.Prefs
+	o := Options{SavePrefs: func(p prefs.Prefs) error { saved = append(saved, p); return nil }}
 	d, _ := wide(t, o, 160, 30)
 	d.shows("changed files")
 	d.press("ctrl+x", "b")
@@ -227,7 +228,7 @@ func TestScrollbar(t *testing.T) {
 // TestScrollbarAndSidebar holds that one line stands between the conversation and
 // the sidebar, also where there is nothing to scroll.
 func TestScrollbarAndSidebar(t *testing.T) {
-	d, _ := wide(t, Options{Prefs: Prefs{Scrollbar: true}}, 130, 30)
+	d, _ := wide(t, Options{Prefs: prefs.Prefs{Scrollbar: true}}, 130, 30)
 	for _, line := range d.lines()[:d.app.conv.Height()] {
 		if got := strings.Count(line, "│") + strings.Count(line, "┃"); got != 1 {
 			t.Fatalf("%d lines in %q", got, line)

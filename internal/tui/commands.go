@@ -38,16 +38,16 @@ func sessionCommands() []command {
 	return []command{
 		{[]string{"new", "clear"}, keys.NewSession, "new session", "session", nil, func(a *App) tea.Cmd { a.fresh(); return nil }},
 		{[]string{"sessions", "resume", "continue"}, keys.Sessions, "switch to a session; rename, archive, delete", "session", nil, (*App).sessionList},
-		{[]string{"archived"}, "", "sessions that were put away", "session", func(a *App) bool { return a.can.Archive != nil }, (*App).archiveList},
-		{[]string{"timeline"}, keys.Timeline, "jump to a message, undo to it, fork, copy it", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.Timeline(a.can, a.opts.Now().Location())) }},
+		{[]string{"archived"}, "", "sessions that were put away", "session", func(a *App) bool { return a.access.Able.Archive != nil }, (*App).archiveList},
+		{[]string{"timeline"}, keys.Timeline, "jump to a message, undo to it, fork, copy it", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.Timeline(a.access.Able, a.opts.Now().Location())) }},
 		{[]string{"rename"}, keys.Rename, "rename the session", "session", hasSession, func(a *App) tea.Cmd { return a.rename(a.session) }},
-		{[]string{"fork"}, keys.Fork, "fork the session", "session", func(a *App) bool { return hasSession(a) && a.can.Fork != nil }, func(a *App) tea.Cmd { return a.forkOf(a.session.ID, "") }},
-		{[]string{"compact", "summarize"}, keys.Compact, "compact the session", "session", func(a *App) bool { return hasSession(a) && a.can.Compact != nil }, (*App).compact},
-		{[]string{"undo"}, keys.Undo, "undo the last message and its changes", "session", func(a *App) bool { return hasSession(a) && a.can.Undo != nil }, (*App).undo},
-		{[]string{"redo"}, keys.Redo, "redo what was undone", "session", func(a *App) bool { return hasSession(a) && a.can.Undo != nil && a.conv.Undone() != "" }, (*App).redo},
-		{[]string{"share"}, keys.Share, "share the session: a link, or a web page to send", "session", func(a *App) bool { return hasSession(a) && a.can.Share != nil }, (*App).share},
-		{[]string{"unshare"}, keys.Unshare, "take a shared session back", "session", func(a *App) bool { return hasSession(a) && a.can.Share != nil && a.session.Share != nil }, (*App).unshare},
-		{[]string{"export"}, keys.Export, "export the session: Markdown, JSON, web page", "session", func(a *App) bool { return hasSession(a) && a.can.Export != nil }, (*App).export},
+		{[]string{"fork"}, keys.Fork, "fork the session", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Fork != nil }, func(a *App) tea.Cmd { return a.forkOf(a.session.ID, "") }},
+		{[]string{"compact", "summarize"}, keys.Compact, "compact the session", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Compact != nil }, (*App).compact},
+		{[]string{"undo"}, keys.Undo, "undo the last message and its changes", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Undo != nil }, (*App).undo},
+		{[]string{"redo"}, keys.Redo, "redo what was undone", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Undo != nil && a.conv.Undone() != "" }, (*App).redo},
+		{[]string{"share"}, keys.Share, "share the session: a link, or a web page to send", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Share != nil }, (*App).share},
+		{[]string{"unshare"}, keys.Unshare, "take a shared session back", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Share != nil && a.session.Share != nil }, (*App).unshare},
+		{[]string{"export"}, keys.Export, "export the session: Markdown, JSON, web page", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Export != nil }, (*App).export},
 		{[]string{"parent"}, keys.Parent, "back to the parent session", "session", func(a *App) bool { return a.session.ParentID != "" }, func(a *App) tea.Cmd { return a.open(a.session.ParentID) }},
 		{[]string{"children"}, "", "sessions of subagents", "session", hasSession, func(a *App) tea.Cmd { return a.childList(a.session.ID) }},
 		{nil, keys.ChildNext, "next subagent session", "", hasSession, func(a *App) tea.Cmd { return a.child(1) }},
@@ -57,21 +57,21 @@ func sessionCommands() []command {
 
 func agentCommands() []command {
 	return []command{
-		{[]string{"models"}, keys.Models, "choose a model", "agent", nil, (*App).modelList},
-		{[]string{"connect"}, "", "connect a provider with a key", "agent", func(a *App) bool { return a.can.Keys != nil }, (*App).connect},
-		{[]string{"setup"}, "", "what can answer: keys, local servers, the offline guide", "agent", func(a *App) bool { return a.can.Found != nil }, (*App).setup},
-		{[]string{"agents"}, keys.Agents, "choose an agent", "agent", nil, (*App).agentList},
-		{[]string{"variants", "variant"}, keys.VariantList, "choose a variant of the model", "agent", nil, (*App).variantList},
-		{nil, keys.Variant, "next variant of the model", "", nil, (*App).nextVariant},
-		{nil, keys.AgentNext, "next agent", "", nil, func(a *App) tea.Cmd { return a.cycleAgent(1) }},
-		{nil, keys.AgentPrevious, "previous agent", "", nil, func(a *App) tea.Cmd { return a.cycleAgent(-1) }},
-		{nil, keys.ModelNext, "next recent model", "", nil, func(a *App) tea.Cmd { return a.cycleModel(1) }},
-		{nil, keys.ModelPrevious, "previous recent model", "", nil, func(a *App) tea.Cmd { return a.cycleModel(-1) }},
-		{nil, keys.FavoriteNext, "next favourite model", "", nil, func(a *App) tea.Cmd { return a.cycleFavorite(1) }},
-		{nil, keys.FavoritePrev, "previous favourite model", "", nil, func(a *App) tea.Cmd { return a.cycleFavorite(-1) }},
-		{[]string{"trust"}, "", "whether this repository may steer lathe", "agent", func(a *App) bool { return a.can.Trust != nil }, (*App).trustPage},
-		{[]string{"permissions"}, "", "what you allowed from now on; take it back", "agent", func(a *App) bool { return a.can.Approvals != nil }, (*App).approvalList},
-		{[]string{"skills"}, "", "skills that models can load", "agent", func(a *App) bool { return a.can.Setup != nil }, (*App).skillsPage},
+		{[]string{"models"}, keys.Models, "choose a model", "agent", nil, func(a *App) tea.Cmd { return a.apply(a.choice.ModelList()) }},
+		{[]string{"connect"}, "", "connect a provider with a key", "agent", func(a *App) bool { return a.access.Able.Keys != nil }, (*App).connect},
+		{[]string{"setup"}, "", "what can answer: keys, local servers, the offline guide", "agent", func(a *App) bool { return a.access.Able.Found != nil }, (*App).setup},
+		{[]string{"agents"}, keys.Agents, "choose an agent", "agent", nil, func(a *App) tea.Cmd { return a.apply(a.choice.AgentList()) }},
+		{[]string{"variants", "variant"}, keys.VariantList, "choose a variant of the model", "agent", nil, func(a *App) tea.Cmd { return a.apply(a.choice.VariantList()) }},
+		{nil, keys.Variant, "next variant of the model", "", nil, func(a *App) tea.Cmd { return a.apply(a.choice.NextVariant()) }},
+		{nil, keys.AgentNext, "next agent", "", nil, func(a *App) tea.Cmd { return a.apply(a.choice.CycleAgent(1)) }},
+		{nil, keys.AgentPrevious, "previous agent", "", nil, func(a *App) tea.Cmd { return a.apply(a.choice.CycleAgent(-1)) }},
+		{nil, keys.ModelNext, "next recent model", "", nil, func(a *App) tea.Cmd { return a.apply(a.choice.CycleModel(1)) }},
+		{nil, keys.ModelPrevious, "previous recent model", "", nil, func(a *App) tea.Cmd { return a.apply(a.choice.CycleModel(-1)) }},
+		{nil, keys.FavoriteNext, "next favourite model", "", nil, func(a *App) tea.Cmd { return a.apply(a.choice.CycleFavorite(1)) }},
+		{nil, keys.FavoritePrev, "previous favourite model", "", nil, func(a *App) tea.Cmd { return a.apply(a.choice.CycleFavorite(-1)) }},
+		{[]string{"trust"}, "", "whether this repository may steer lathe", "agent", func(a *App) bool { return a.access.Able.Trust != nil }, (*App).trustPage},
+		{[]string{"permissions"}, "", "what you allowed from now on; take it back", "agent", func(a *App) bool { return a.access.Able.Approvals != nil }, (*App).approvalList},
+		{[]string{"skills"}, "", "skills that models can load", "agent", func(a *App) bool { return a.access.Able.Setup != nil }, (*App).skillsPage},
 	}
 }
 
@@ -89,7 +89,7 @@ func viewCommands() []command {
 		{[]string{"themes"}, keys.Themes, "choose a theme", "view", nil, (*App).themeList},
 		{[]string{"mode"}, keys.ThemeMode, "dark or light", "view", nil, (*App).toggleMode},
 		{[]string{"status", "mcps", "mcp", "lsp"}, keys.Status, "how lathe is set up: servers, configuration, sandbox", "view", nil, (*App).statusPage},
-		{[]string{"context", "cost"}, keys.Context, "what fills the window, and what it cost", "view", func(a *App) bool { return hasSession(a) && a.can.Weigh != nil }, (*App).contextPage},
+		{[]string{"context", "cost"}, keys.Context, "what fills the window, and what it cost", "view", func(a *App) bool { return hasSession(a) && a.access.Able.Weigh != nil }, (*App).contextPage},
 		{[]string{"doctor"}, "", "look whether all works", "view", nil, (*App).doctor},
 		{[]string{"editor"}, keys.Editor, "write in your own editor", "view", nil, (*App).openEditor},
 		{nil, keys.Stash, "put what is written aside: stash it", "view", stashes, (*App).stash},
@@ -154,7 +154,7 @@ func (a *App) commandOffers(query string) []completion {
 			add(c.names, c.title, true)
 		}
 	}
-	for _, c := range a.commands {
+	for _, c := range a.choice.Commands() {
 		if a.slash(c.Name) == nil {
 			add([]string{c.Name}, c.Description, false)
 		}
@@ -189,7 +189,7 @@ func (a *App) palette() tea.Cmd {
 			l.Items = append(l.Items, it)
 		}
 	}
-	for _, c := range a.commands {
+	for _, c := range a.choice.Commands() {
 		if a.slash(c.Name) == nil {
 			l.Items = append(l.Items, dialog.Item{ID: c.Name, Title: "/" + styled.OneLine(c.Name), Detail: styled.OneLine(c.Description), Group: "project"})
 		}
@@ -228,9 +228,9 @@ func (a *App) undo() tea.Cmd {
 
 // revertTo goes back to before a message, which comes back to the input.
 func (a *App) revertTo(id lathe.MessageID) tea.Cmd {
-	r, text, s := a.can.Undo, a.conv.Text(id), a.session.ID
+	r, text, s := a.access.Able.Undo, a.conv.Text(id), a.session.ID
 	return func() tea.Msg {
-		err := r.Revert(a.ctx, s, id)
+		err := r.Revert(a.access.Context(), s, id)
 		return dialog.Done{Text: "undone; " + a.keys.For(keys.Redo) + " brings it back", Err: err, Then: takenBack{s, text}}
 	}
 }
@@ -260,14 +260,14 @@ func (a *App) takeAway(m redone) tea.Cmd {
 }
 
 func (a *App) redo() tea.Cmd {
-	r, s, text := a.can.Undo, a.session.ID, strings.TrimSpace(a.conv.Text(a.conv.Undone()))
+	r, s, text := a.access.Able.Undo, a.session.ID, strings.TrimSpace(a.conv.Text(a.conv.Undone()))
 	return func() tea.Msg {
-		return dialog.Done{Text: "redone", Err: r.Unrevert(a.ctx, s), Then: redone{s, text}}
+		return dialog.Done{Text: "redone", Err: r.Unrevert(a.access.Context(), s), Then: redone{s, text}}
 	}
 }
 
 func (a *App) compact() tea.Cmd {
-	c, model := a.can.Compact, a.current()
+	c, model := a.access.Able.Compact, a.choice.Current()
 	return a.onSession("", func(ctx context.Context, s lathe.SessionID) error { return c.Compact(ctx, s, model) })
 }
 
@@ -279,7 +279,7 @@ func (a *App) child(dir int) tea.Cmd {
 		if parent != "" {
 			of = parent
 		}
-		list, err := a.engine.Children(a.ctx, of)
+		list, err := a.access.Children(a.access.Context(), of)
 		if err != nil {
 			return doneMsg{err: err}
 		}
@@ -293,20 +293,6 @@ func (a *App) child(dir int) tea.Cmd {
 		}
 		return doneMsg{then: func(a *App) tea.Cmd { return a.open(next) }}
 	}
-}
-
-func (a *App) cycleAgent(dir int) tea.Cmd {
-	var names []string
-	for _, g := range a.agents {
-		if !g.Subagent() {
-			names = append(names, g.Name)
-		}
-	}
-	if len(names) > 0 {
-		at := slices.Index(names, a.agentName())
-		a.agent = names[(at+dir+len(names))%len(names)]
-	}
-	return nil
 }
 
 // rename asks for a title.
@@ -326,7 +312,7 @@ func (a *App) renameThen(s lathe.Session, back func(*App) tea.Cmd) tea.Cmd {
 			return nil
 		}
 		return func() tea.Msg {
-			return doneMsg{text: "renamed", err: a.engine.Rename(a.ctx, s.ID, text), then: back}
+			return doneMsg{text: "renamed", err: a.access.Rename(a.access.Context(), s.ID, text), then: back}
 		}
 	}
 	a.push(f)

@@ -31,9 +31,9 @@ func (a *App) connect() tea.Cmd {
 		a.notify(dialog.Warning, "a turn is running; connect a provider when it is done")
 		return a.tick()
 	}
-	c := a.can.Keys
+	c := a.access.Able.Keys
 	return func() tea.Msg {
-		list, err := c.Providers(a.ctx)
+		list, err := c.Providers(a.access.Context())
 		return doneMsg{err: err, then: func(a *App) tea.Cmd { a.showProviders(c, list); return nil }}
 	}
 }
@@ -107,13 +107,13 @@ func (a *App) askKey(c engine.Keyring, it dialog.Item, why string) {
 
 // storeKey stores a key, tries it, and offers the models that it opens.
 func (a *App) storeKey(c engine.Keyring, it dialog.Item, key string) tea.Cmd {
-	reload := a.loadCatalog()
+	reload := a.choice.Load()
 	a.notify(dialog.Info, "trying the key of "+it.Title)
 	return tea.Batch(a.tick(), func() tea.Msg {
-		if err := c.Connect(a.ctx, it.ID, key); err != nil {
+		if err := c.Connect(a.access.Context(), it.ID, key); err != nil {
 			return doneMsg{err: err}
 		}
-		t, err := c.Test(a.ctx, it.ID)
+		t, err := c.Test(a.access.Context(), it.ID)
 		m := reload()
 		return doneMsg{then: func(a *App) tea.Cmd {
 			cmd := a.result(m)
@@ -132,7 +132,7 @@ func (a *App) tried(c engine.Keyring, it dialog.Item, t api.KeyTest, err error) 
 	switch t.Outcome {
 	case api.KeyAccepted:
 		a.notify(dialog.Info, "connected "+it.Title+": "+t.Model+" answered")
-		a.showModels(it.ID)
+		a.apply(a.choice.ShowModels(it.ID))
 		return a.tick()
 	case api.KeyRefused:
 		l.Title = it.Title + " refused the key"
@@ -150,12 +150,12 @@ func (a *App) tried(c engine.Keyring, it dialog.Item, t api.KeyTest, err error) 
 			a.askKey(c, it, "")
 		case "remove":
 			return func() tea.Msg {
-				return doneMsg{text: "removed the key of " + it.Title, err: c.Forget(a.ctx, it.ID), then: func(a *App) tea.Cmd { return a.loadCatalog() }}
+				return doneMsg{text: "removed the key of " + it.Title, err: c.Forget(a.access.Context(), it.ID), then: func(a *App) tea.Cmd { return a.choice.Load() }}
 			}
 		case "retry":
 			return a.retryKey(c, it)
 		default:
-			a.showModels(it.ID)
+			a.apply(a.choice.ShowModels(it.ID))
 		}
 		return nil
 	}
@@ -165,7 +165,7 @@ func (a *App) tried(c engine.Keyring, it dialog.Item, t api.KeyTest, err error) 
 
 func (a *App) retryKey(c engine.Keyring, it dialog.Item) tea.Cmd {
 	return func() tea.Msg {
-		t, err := c.Test(a.ctx, it.ID)
+		t, err := c.Test(a.access.Context(), it.ID)
 		return doneMsg{then: func(a *App) tea.Cmd { return a.tried(c, it, t, err) }}
 	}
 }

@@ -72,7 +72,7 @@ func (a *App) copy(text, said string) tea.Cmd {
 	cmds := []tea.Cmd{tea.Raw(clip.New(a.getenv).Sequence(text))}
 	if board != nil {
 		cmds = append(cmds, func() tea.Msg {
-			if err := board.Copy(a.ctx, text); err != nil {
+			if err := board.Copy(a.access.Context(), text); err != nil {
 				return doneMsg{err: err}
 			}
 			return nil
@@ -97,10 +97,10 @@ func (a *App) pasteClipboard() tea.Cmd {
 		return tea.Raw(ansi.RequestSystemClipboard)
 	}
 	return func() tea.Msg {
-		if data, ok := board.Image(a.ctx); ok {
+		if data, ok := board.Image(a.access.Context()); ok {
 			return attachMsg{files: []edit.File{{Name: "clipboard.png", MIME: "image/png", Data: data}}}
 		}
-		if text, ok := board.Text(a.ctx); ok {
+		if text, ok := board.Text(a.access.Context()); ok {
 			return tea.PasteMsg{Content: text}
 		}
 		return tea.RawMsg{Msg: ansi.RequestSystemClipboard}

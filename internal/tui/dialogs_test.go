@@ -16,6 +16,7 @@ import (
 	"lathe/internal/tui/ask"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/keys"
+	"lathe/internal/tui/prefs"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -36,8 +37,8 @@ func (d *driver) calls(want ...string) {
 }
 
 func TestFavourites(t *testing.T) {
-	var saved []Prefs
-	d, _ := ableTo(t, Options{SavePrefs: func(p Prefs) error { saved = append(saved, p); return nil }})
+	var saved []prefs.Prefs
+	d, _ := ableTo(t, Options{SavePrefs: func(p prefs.Prefs) error { saved = append(saved, p); return nil }})
 	d.press("ctrl+x", "m")
 	d.hides("favourites")
 	d.typed("small")
@@ -46,7 +47,7 @@ func TestFavourites(t *testing.T) {
 	d.shows("favourites", "Small ★", "a million tokens: in $0.25, out $1")
 	d.press("enter")
 	last := saved[len(saved)-1]
-	if diff := cmp.Diff(Prefs{Recent: []lathe.ModelRef{{Provider: "acme", Model: "small"}}, Favorite: []lathe.ModelRef{{Provider: "acme", Model: "small"}}}, last); diff != "" {
+	if diff := cmp.Diff(prefs.Prefs{Recent: []lathe.ModelRef{{Provider: "acme", Model: "small"}}, Favorite: []lathe.ModelRef{{Provider: "acme", Model: "small"}}}, last); diff != "" {
 		t.Errorf("saved (-want +got):\n%s", diff)
 	}
 	d.press("ctrl+x", "m")
@@ -58,23 +59,9 @@ func TestFavourites(t *testing.T) {
 	d.press("esc")
 }
 
-// TestOldPreferencesAreNotKept holds that a save which comes late does not undo a
-// newer one.
-func TestOldPreferencesAreNotKept(t *testing.T) {
-	var kept []int
-	d, _ := ableTo(t, Options{SavePrefs: func(p Prefs) error { kept = append(kept, len(p.Favorite)); return nil }})
-	first := d.app.toggleFavorite(lathe.ModelRef{Provider: "acme", Model: "big"})
-	second := d.app.toggleFavorite(lathe.ModelRef{Provider: "acme", Model: "small"})
-	second()
-	first()
-	if diff := cmp.Diff([]int{2}, kept); diff != "" {
-		t.Errorf("kept (-want +got):\n%s", diff)
-	}
-}
-
 func TestModelsGoneThrough(t *testing.T) {
 	refs := []lathe.ModelRef{{Provider: "acme", Model: "small"}, {Provider: "gone", Model: "x"}, {Provider: "acme", Model: "big"}}
-	d, _ := ableTo(t, Options{Prefs: Prefs{Recent: refs, Favorite: refs[:1], Variant: map[string]string{"acme/big": "high"}}, Keys: map[string]string{"model_cycle_favorite": "f5"}})
+	d, _ := ableTo(t, Options{Prefs: prefs.Prefs{Recent: refs, Favorite: refs[:1], Variant: map[string]string{"acme/big": "high"}}, Keys: map[string]string{"model_cycle_favorite": "f5"}})
 	d.press("f2")
 	d.shows("acme/small")
 	d.press("f2")
@@ -92,7 +79,7 @@ func TestModelsGoneThrough(t *testing.T) {
 // is named, and that it is what prompts ask for.
 func TestLastModel(t *testing.T) {
 	f := newAble()
-	d := drive(t, Options{Engine: f, LastModel: true, Prefs: Prefs{Recent: []lathe.ModelRef{{Provider: "acme", Model: "small"}}}})
+	d := drive(t, Options{Engine: f, LastModel: true, Prefs: prefs.Prefs{Recent: []lathe.ModelRef{{Provider: "acme", Model: "small"}}}})
 	d.shows("acme/small")
 	d.typed("x")
 	d.press("enter")
@@ -444,8 +431,8 @@ func TestFirstRun(t *testing.T) {
 	f := newAble()
 	f.models = []api.Model{{ProviderID: "offline", ModelID: "guide", Default: true}}
 	f.found = api.Found{Servers: []api.FoundServer{{Provider: "ollama", Name: "Ollama", URL: "http://127.0.0.1:11434/v1", Models: 3}}}
-	var saved Prefs
-	o := Options{Engine: f, SavePrefs: func(p Prefs) error { saved = p; return nil }}
+	var saved prefs.Prefs
+	o := Options{Engine: f, SavePrefs: func(p prefs.Prefs) error { saved = p; return nil }}
 	d := drive(t, o)
 	d.shows("what shall answer?", "Ollama", "answers at http://127.0.0.1:11434/v1 with 3 models", "connect a provider with a key", "offline guide")
 	d.typed("guide")
@@ -461,7 +448,7 @@ func TestFirstRun(t *testing.T) {
 	d = drive(t, Options{Engine: f})
 	d.shows("Ollama answers at http://127.0.0.1:11434/v1")
 	// Who has begun to write is not interrupted.
-	o.Prefs, o.Prompt = Prefs{}, "do it"
+	o.Prefs, o.Prompt = prefs.Prefs{}, "do it"
 	drive(t, o).hides("what shall answer?")
 }
 
@@ -502,8 +489,8 @@ func TestThemes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var saved Prefs
-	d, _ := ableTo(t, Options{Themes: []*theme.Theme{mine}, Theme: "mine", SavePrefs: func(p Prefs) error { saved = p; return nil }})
+	var saved prefs.Prefs
+	d, _ := ableTo(t, Options{Themes: []*theme.Theme{mine}, Theme: "mine", SavePrefs: func(p prefs.Prefs) error { saved = p; return nil }})
 	base := func() styled.Style { return d.app.look.Theme.Base() }
 	dark := base()
 	d.send(tea.BackgroundColorMsg{Color: white{}})
@@ -526,7 +513,7 @@ func TestThemes(t *testing.T) {
 		t.Error("searching does not preview")
 	}
 	d.press("tab", "enter")
-	if diff := cmp.Diff(Prefs{Theme: "nord", Mode: "dark"}, saved); diff != "" {
+	if diff := cmp.Diff(prefs.Prefs{Theme: "nord", Mode: "dark"}, saved); diff != "" {
 		t.Errorf("saved (-want +got):\n%s", diff)
 	}
 	d.shows("the configuration names mine")
@@ -619,7 +606,7 @@ func TestHelpIsWhole(t *testing.T) {
 		}
 		actions[c.action] = true
 	}
-	for _, c := range d.app.commands {
+	for _, c := range d.app.choice.Commands() {
 		has("/" + c.Name)
 	}
 	for _, b := range d.app.keys.Bindings() {

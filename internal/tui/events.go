@@ -111,7 +111,7 @@ func (a *App) other(e lathe.Envelope) tea.Cmd {
 // as when a plan is done, wins over the one that was chosen before.
 func (a *App) setSession(s lathe.Session) {
 	if s.ID == a.session.ID && s.Agent != a.session.Agent {
-		a.agent = ""
+		a.choice.DropAgent()
 	}
 	a.session = s
 	for _, w := range a.sheets.Waiting() { // they may have come before the session was read
@@ -200,18 +200,18 @@ func (a *App) settledAsk(id lathe.AskID) {
 func (a *App) reply(m ask.Reply) tea.Cmd {
 	a.sheets.Deafen(dialog.Haste)
 	told := m.Granted
-	if told != "" && a.can.Approvals != nil {
+	if told != "" && a.access.Able.Approvals != nil {
 		told += ". /permissions takes it back"
 	}
-	return a.do(told, func(ctx context.Context) error { return a.engine.Reply(ctx, m.Ask, m.Reply) })
+	return a.do(told, func(ctx context.Context) error { return a.access.Reply(ctx, m.Ask, m.Reply) })
 }
 
 func (a *App) answer(m ask.Answers) tea.Cmd {
 	a.sheets.Deafen(dialog.Quiet)
-	return a.do("", func(ctx context.Context) error { return a.engine.Answer(ctx, m.Ask.ID, m.Answers) })
+	return a.do("", func(ctx context.Context) error { return a.access.Answer(ctx, m.Ask.ID, m.Answers) })
 }
 
 func (a *App) dismiss(m ask.Dismissed) tea.Cmd {
 	a.sheets.Deafen(dialog.Quiet)
-	return a.do("", func(ctx context.Context) error { return a.engine.Dismiss(ctx, m.Ask.ID) })
+	return a.do("", func(ctx context.Context) error { return a.access.Dismiss(ctx, m.Ask.ID) })
 }

@@ -17,7 +17,7 @@ import (
 func (a *App) export() tea.Cmd { return a.exportOf(a.session) }
 
 func (a *App) exportOf(s lathe.Session) tea.Cmd {
-	e := a.can.Export
+	e := a.access.Able.Export
 	l := dialog.List{Title: "export " + styled.OneLine(s.Title), Hint: "enter do it · esc leave"}
 	if a.opts.WriteFile != nil {
 		l.Items = append(l.Items,
@@ -33,7 +33,7 @@ func (a *App) exportOf(s lathe.Session) tea.Cmd {
 	l.Pick = func(it dialog.Item) tea.Msg {
 		format := formats[it.ID]
 		return func() tea.Msg {
-			data, err := e.Export(a.ctx, s.ID, format)
+			data, err := e.Export(a.access.Context(), s.ID, format)
 			if err != nil {
 				return doneMsg{err: err}
 			}
@@ -74,7 +74,7 @@ func (a *App) writeFile(name string, data []byte) tea.Cmd {
 
 // share publishes the session on screen, or writes it as a file where no service
 // is set up.
-func (a *App) share() tea.Cmd { return a.shareOf(a.can.Share, a.session) }
+func (a *App) share() tea.Cmd { return a.shareOf(a.access.Able.Share, a.session) }
 
 func (a *App) shareOf(e engine.Sharer, s lathe.Session) tea.Cmd {
 	l := dialog.List{Title: "share " + styled.OneLine(s.Title) + "?", Hint: "enter do it · esc leave"}
@@ -83,7 +83,7 @@ func (a *App) shareOf(e engine.Sharer, s lathe.Session) tea.Cmd {
 	} else {
 		l.Items = append(l.Items, dialog.Item{ID: "link", Title: "publish it and copy the address", Detail: "on the service that the configuration names"})
 	}
-	if a.can.Export != nil && a.opts.WriteFile != nil {
+	if a.access.Able.Export != nil && a.opts.WriteFile != nil {
 		l.Items = append(l.Items, dialog.Item{ID: "file", Title: "write one web page to send", Detail: fileName(s, api.FormatHTML) + ", opens offline"})
 	}
 	l.Pick = func(it dialog.Item) tea.Msg {
@@ -91,14 +91,14 @@ func (a *App) shareOf(e engine.Sharer, s lathe.Session) tea.Cmd {
 		case "copy":
 			return a.copy(s.Share.URL, "copied the address")
 		case "file":
-			x := a.can.Export
+			x := a.access.Able.Export
 			return func() tea.Msg {
-				data, err := x.Export(a.ctx, s.ID, api.FormatHTML)
+				data, err := x.Export(a.access.Context(), s.ID, api.FormatHTML)
 				return doneMsg{err: err, then: func(a *App) tea.Cmd { return a.writeFile(fileName(s, api.FormatHTML), data) }}
 			}
 		}
 		return func() tea.Msg {
-			url, err := e.Share(a.ctx, s.ID)
+			url, err := e.Share(a.access.Context(), s.ID)
 			return doneMsg{err: err, then: func(a *App) tea.Cmd { return a.copy(url, "shared, and copied: "+styled.OneLine(url)) }}
 		}
 	}
@@ -106,7 +106,7 @@ func (a *App) shareOf(e engine.Sharer, s lathe.Session) tea.Cmd {
 	return nil
 }
 
-func (a *App) unshare() tea.Cmd { return a.unshareOf(a.can.Share, a.session) }
+func (a *App) unshare() tea.Cmd { return a.unshareOf(a.access.Able.Share, a.session) }
 
 func (a *App) unshareOf(e engine.Sharer, s lathe.Session) tea.Cmd {
 	return a.do("it is shared no more", func(ctx context.Context) error { return e.Unshare(ctx, s.ID) })

@@ -80,7 +80,7 @@ func (a *App) helpLines(l look.Look) []styled.Line {
 			line("/"+strings.Join(c.names, " /"), c.title, a.keys.For(c.action))
 		}
 	}
-	for _, c := range a.commands {
+	for _, c := range a.choice.Commands() {
 		if a.slash(c.Name) == nil {
 			line("/"+styled.OneLine(c.Name), styled.OneLine(c.Description), "")
 		}

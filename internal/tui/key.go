@@ -197,7 +197,7 @@ func (a *App) interrupt(armed string) (tea.Cmd, bool) {
 	}
 	id := a.session.ID
 	a.toast = toast{}
-	return func() tea.Msg { return doneMsg{err: a.engine.Abort(a.ctx, id)} }, true
+	return func() tea.Msg { return doneMsg{err: a.access.Abort(a.access.Context(), id)} }, true
 }
 
 // scrollKey scrolls the conversation while a sheet has the keys.

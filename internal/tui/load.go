@@ -29,13 +29,13 @@ func (a *App) open(id lathe.SessionID) tea.Cmd {
 	read := a.reads
 	return func() tea.Msg {
 		m := openedMsg{id: id, read: read}
-		if m.session, m.err = a.engine.Get(a.ctx, id); m.err != nil {
+		if m.session, m.err = a.access.Get(a.access.Context(), id); m.err != nil {
 			return m
 		}
-		m.history, m.err = a.engine.History(a.ctx, id, 0, firstPage)
+		m.history, m.err = a.access.History(a.access.Context(), id, 0, firstPage)
 		m.more = len(m.history) == firstPage
-		m.todos, _ = a.engine.Todos(a.ctx, id) // a screen without them is still one
-		m.status = a.engine.Status(a.ctx, id)
+		m.todos, _ = a.access.Todos(a.access.Context(), id) // a screen without them is still one
+		m.status = a.access.Status(a.access.Context(), id)
 		return m
 	}
 }
@@ -53,7 +53,7 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 	again := m.id == a.session.ID
 	if !again {
 		a.leave()
-		a.agent, a.model = a.opts.Agent, a.opts.Model
+		a.choice.Begin(a.opts.Agent, a.opts.Model)
 		a.input.Editor = a.draftOf(m.id)
 		if a.session.ID != "" && a.opts.Desk.Memory == nil {
 			a.input.history = edit.History{}
@@ -104,22 +104,8 @@ func (a *App) loadOlder(o chat.Older) tea.Cmd {
 	id, before := a.session.ID, o.Before
 	return func() tea.Msg {
 		m := olderMsg{id: id}
-		m.history, m.err = a.engine.History(a.ctx, id, before, nextPage)
+		m.history, m.err = a.access.History(a.access.Context(), id, before, nextPage)
 		m.more = len(m.history) == nextPage
-		return m
-	}
-}
-
-func (a *App) loadCatalog() tea.Cmd {
-	return func() tea.Msg {
-		var m catalogMsg
-		if m.agents, m.err = a.engine.Agents(a.ctx); m.err != nil {
-			return m
-		}
-		if m.models, m.err = a.engine.Models(a.ctx); m.err != nil {
-			return m
-		}
-		m.commands, m.err = a.engine.Commands(a.ctx)
 		return m
 	}
 }
@@ -127,7 +113,7 @@ func (a *App) loadCatalog() tea.Cmd {
 func (a *App) loadWaiting() tea.Cmd {
 	shown := a.waitingIDs()
 	return func() tea.Msg {
-		asks, questions, err := a.engine.Waiting(a.ctx)
+		asks, questions, err := a.access.Waiting(a.access.Context())
 		if err != nil {
 			return doneMsg{err: err}
 		}
@@ -157,7 +143,7 @@ func (a *App) submit() tea.Cmd {
 			}
 			return c.run(a)
 		}
-		if !a.hasCommand(t.command) {
+		if !a.choice.HasCommand(t.command) {
 			a.notify(dialog.Failure, "there is no command /"+t.command+"; "+a.keys.For("command_list")+" lists them")
 			return a.tick()
 		}
@@ -174,32 +160,24 @@ func (a *App) submit() tea.Cmd {
 	return tea.Batch(a.send(t, before, files), kept, a.tick())
 }
 
-func (a *App) hasCommand(name string) bool {
-	for _, c := range a.commands {
-		if c.Name == name {
-			return true
-		}
-	}
-	return false
-}
-
 // send hands what was written to the engine, in a new session if there is none.
 func (a *App) send(t typed, before edit.Editor, files []edit.File) tea.Cmd {
-	sess, p := a.session, engine.Prompt{Text: t.text, Agent: a.agent, Model: a.model, Files: files}
+	agent, model := a.choice.Chosen()
+	sess, p := a.session, engine.Prompt{Text: t.text, Agent: agent, Model: model, Files: files}
 	return func() tea.Msg {
 		m := sentMsg{session: sess, before: before}
 		if sess.ID == "" {
-			if m.session, m.err = a.engine.Create(a.ctx); m.err != nil {
+			if m.session, m.err = a.access.Create(a.access.Context()); m.err != nil {
 				return m
 			}
 		}
 		switch {
 		case t.shell != "":
-			m.err = a.engine.Shell(a.ctx, m.session.ID, t.shell, p)
+			m.err = a.access.Shell(a.access.Context(), m.session.ID, t.shell, p)
 		case t.command != "":
-			m.err = a.engine.Command(a.ctx, m.session.ID, t.command, t.args, p)
+			m.err = a.access.Command(a.access.Context(), m.session.ID, t.command, t.args, p)
 		default:
-			m.err = a.engine.Prompt(a.ctx, m.session.ID, p)
+			m.err = a.access.Prompt(a.access.Context(), m.session.ID, p)
 		}
 		return m
 	}
@@ -245,7 +223,7 @@ func (a *App) complete() tea.Cmd {
 			if i := strings.LastIndexAny(query, "#:"); i >= 0 && onlyLines(query[i+1:]) {
 				query, lines = query[:i], query[i+1:]
 			}
-			files, err := a.engine.Files(a.ctx, query, offered)
+			files, err := a.access.Files(a.access.Context(), query, offered)
 			if err != nil {
 				return m
 			}
@@ -273,8 +251,8 @@ func onlyLines(s string) bool {
 
 func (a *App) agentOffers(query string) []completion {
 	var out []completion
-	for _, g := range a.agents {
-		if g.Subagent() && strings.HasPrefix(strings.ToLower(g.Name), strings.ToLower(query)) {
+	for _, g := range a.choice.Subagents() {
+		if strings.HasPrefix(strings.ToLower(g.Name), strings.ToLower(query)) {
 			out = append(out, completion{insert: "@" + g.Name + " ", label: g.Name, detail: "agent: " + styled.OneLine(g.Description)})
 		}
 	}

@@ -38,7 +38,7 @@ type Terminal struct {
 func Run(ctx context.Context, a *App, t Terminal) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	l := &loop{app: a, term: t, ctx: ctx, msgs: make(chan tea.Msg, 64), events: make(chan uv.Event, 64)}
-	a.ctx = ctx
+	a.access.During(ctx)
 	a.noLinks = paint.Simple(t.Env)
 	profile := paint.Profile(t.Out, t.Env)
 	a.look.Pictures = chat.PictureMode(profile, t.Env)
@@ -65,7 +65,7 @@ func Run(ctx context.Context, a *App, t Terminal) (err error) {
 		return err
 	}
 	pm := &pump{send: l.send}
-	l.wg.Go(func() { pm.run(ctx, a.engine) })
+	l.wg.Go(func() { pm.run(ctx, a.access) })
 	a.Update(tea.WindowSizeMsg{Width: width, Height: height})
 	l.command(a.Init())
 	return errors.Join(l.run(), a.leaveDesk())

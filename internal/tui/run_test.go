@@ -20,6 +20,7 @@ import (
 	"lathe"
 	"lathe/internal/tui/paint"
 	"lathe/internal/tui/paint/emulator"
+	"lathe/internal/tui/prefs"
 )
 
 // TestMain has all times shown in one zone, wherever the tests run.
@@ -189,7 +190,7 @@ func TestPumpIsCalm(t *testing.T) {
 // second (about 33 a frame) and tells what reaches the terminal for each.
 func BenchmarkBytesPerToken(b *testing.B) {
 	for name, o := range map[string]Options{
-		"80": {}, "160": {Prefs: Prefs{NoSidebar: true}}, "160 sidebar": {}, "160 scroll bar": {Prefs: Prefs{NoSidebar: true, Scrollbar: true}},
+		"80": {}, "160": {Prefs: prefs.Prefs{NoSidebar: true}}, "160 sidebar": {}, "160 scroll bar": {Prefs: prefs.Prefs{NoSidebar: true, Scrollbar: true}},
 	} {
 		width, height := 160, 48
 		if name == "80" {

@@ -36,7 +36,7 @@ func (a *App) searchLater(s *dialog.List, e engine.Searcher, found func(api.Hit)
 	}
 	stale := func(a *App) bool { return a.sheets.Top() != s || strings.TrimSpace(s.Filter.Text()) != words }
 	search := func() tea.Msg {
-		hits, err := e.Search(a.ctx, words, searchHits)
+		hits, err := e.Search(a.access.Context(), words, searchHits)
 		return doneMsg{err: err, then: func(a *App) tea.Cmd {
 			if stale(a) {
 				return nil

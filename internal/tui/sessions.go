@@ -24,7 +24,7 @@ func (a *App) sessionList() tea.Cmd { return a.listSessions("", "") }
 // listSessions shows the sessions with a filter, the mark on one of them.
 func (a *App) listSessions(filter string, at lathe.SessionID) tea.Cmd {
 	return func() tea.Msg {
-		sessions, err := a.engine.List(a.ctx, "")
+		sessions, err := a.access.List(a.access.Context(), "")
 		return doneMsg{err: err, then: func(a *App) tea.Cmd {
 			a.showSessions("sessions", sessions, filter, at, false)
 			return nil
@@ -34,9 +34,9 @@ func (a *App) listSessions(filter string, at lathe.SessionID) tea.Cmd {
 
 // archiveList shows what was put away.
 func (a *App) archiveList() tea.Cmd {
-	e := a.can.Archive
+	e := a.access.Able.Archive
 	return func() tea.Msg {
-		sessions, err := e.Archived(a.ctx)
+		sessions, err := e.Archived(a.access.Context())
 		return doneMsg{err: err, then: func(a *App) tea.Cmd {
 			a.showSessions("archived sessions", sessions, "", "", true)
 			return nil
@@ -68,7 +68,7 @@ func (a *App) showSessions(title string, sessions []lathe.Session, filter string
 		return sessionFoot(l, byID[it.ID])
 	}
 	s := dialog.NewList(l)
-	if e := a.can.Search; e != nil && !archived {
+	if e := a.access.Able.Search; e != nil && !archived {
 		s.Asked = func() tea.Msg {
 			return a.searchLater(s, e, func(h api.Hit) dialog.Item {
 				it := a.hitItem(h)
@@ -85,7 +85,7 @@ func (a *App) showSessions(title string, sessions []lathe.Session, filter string
 		keys.Rename: func(it dialog.Item) tea.Msg { a.sheets.Close(s); return a.renameThen(byID[it.ID], back) },
 		keys.Delete: func(it dialog.Item) tea.Msg { a.sheets.Close(s); return a.deleteSession(byID[it.ID], back) },
 	}
-	if e := a.can.Archive; e != nil {
+	if e := a.access.Able.Archive; e != nil {
 		s.Keys[keys.Archive] = func(it dialog.Item) tea.Msg { a.sheets.Close(s); return a.archive(e, byID[it.ID], !archived, back) }
 	}
 	s.Strokes = map[string]func(dialog.Item) tea.Msg{
@@ -157,21 +157,21 @@ func (a *App) sessionActions(s lathe.Session, archived bool, back func(*App) tea
 	}
 	add("open", "open it", "", func(a *App) tea.Cmd { return a.open(s.ID) })
 	add("rename", "rename it", "", func(a *App) tea.Cmd { return a.renameThen(s, back) })
-	if a.can.Fork != nil {
+	if a.access.Able.Fork != nil {
 		add("fork", "fork it", "a copy that goes its own way", func(a *App) tea.Cmd { return a.forkOf(s.ID, "") })
 	}
 	add("children", "sessions of its subagents", "", func(a *App) tea.Cmd { return a.childList(s.ID) })
-	if a.can.Export != nil {
+	if a.access.Able.Export != nil {
 		add("export", "export it", "to a file, or to your editor", func(a *App) tea.Cmd { return a.exportOf(s) })
 	}
-	if e := a.can.Share; e != nil {
+	if e := a.access.Able.Share; e != nil {
 		if s.Share == nil {
 			add("share", "share it", "", func(a *App) tea.Cmd { return a.shareOf(e, s) })
 		} else {
 			add("unshare", "take it back", styled.OneLine(s.Share.URL), func(a *App) tea.Cmd { return a.unshareOf(e, s) })
 		}
 	}
-	if e := a.can.Archive; e != nil {
+	if e := a.access.Able.Archive; e != nil {
 		title, detail := "archive it", "it leaves the list and stays whole"
 		if archived {
 			title, detail = "bring it back", "to the list of sessions"
@@ -191,7 +191,7 @@ func (a *App) archive(e engine.Archiver, s lathe.Session, on bool, back func(*Ap
 	if !on {
 		text = "it is in the list of sessions again"
 	}
-	return func() tea.Msg { return doneMsg{text: text, err: e.Archive(a.ctx, s.ID, on), then: back} }
+	return func() tea.Msg { return doneMsg{text: text, err: e.Archive(a.access.Context(), s.ID, on), then: back} }
 }
 
 // deleteSession asks once more, then deletes.
@@ -204,7 +204,7 @@ func (a *App) deleteSession(s lathe.Session, back func(*App) tea.Cmd) tea.Cmd {
 			return back(a)
 		}
 		return func() tea.Msg {
-			return doneMsg{text: "deleted", err: a.engine.Delete(a.ctx, s.ID), then: back}
+			return doneMsg{text: "deleted", err: a.access.Delete(a.access.Context(), s.ID), then: back}
 		}
 	}
 	a.push(dialog.NewList(l))
@@ -214,7 +214,7 @@ func (a *App) deleteSession(s lathe.Session, back func(*App) tea.Cmd) tea.Cmd {
 // childList offers the sessions that subagents of a session work in.
 func (a *App) childList(of lathe.SessionID) tea.Cmd {
 	return func() tea.Msg {
-		sessions, err := a.engine.Children(a.ctx, of)
+		sessions, err := a.access.Children(a.access.Context(), of)
 		if err == nil && len(sessions) == 0 {
 			return doneMsg{text: "no subagent worked in this session"}
 		}
@@ -228,12 +228,12 @@ func (a *App) childList(of lathe.SessionID) tea.Cmd {
 // forkOf copies a session, before a message if one is named: its text stands in
 // the input of the fork then.
 func (a *App) forkOf(id lathe.SessionID, upTo lathe.MessageID) tea.Cmd {
-	f, draft := a.can.Fork, edit.Editor{}
+	f, draft := a.access.Able.Fork, edit.Editor{}
 	if text := a.conv.Text(upTo); text != "" {
 		draft.Set(text)
 	}
 	return func() tea.Msg {
-		s, err := f.Fork(a.ctx, id, upTo)
+		s, err := f.Fork(a.access.Context(), id, upTo)
 		return doneMsg{text: "this is the fork", err: err, then: func(a *App) tea.Cmd {
 			if !draft.Empty() {
 				a.drafts[s.ID] = draft

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -16,18 +15,18 @@ import (
 
 // loadSetup looks, at a start without a connected model, for what could answer.
 func (a *App) loadSetup() tea.Cmd {
-	e := a.can.Found
+	e := a.access.Able.Found
 	if e == nil || a.opts.Session != "" || a.opts.Prompt != "" || !a.opts.Model.IsZero() {
 		return nil
 	}
 	return func() tea.Msg {
-		f, err := e.Found(a.ctx)
+		f, err := e.Found(a.access.Context())
 		if err != nil {
 			return nil // the welcome says how to connect one
 		}
 		return doneMsg{then: func(a *App) tea.Cmd {
 			a.found = f
-			if a.guided() && !a.prefs.Guided && a.input.Empty() && a.session.ID == "" && a.sheets.Top() == nil {
+			if a.choice.Guided() && !a.prefs.Guided && a.input.Empty() && a.session.ID == "" && a.sheets.Top() == nil {
 				a.showSetup(f)
 			}
 			return nil
@@ -35,16 +34,11 @@ func (a *App) loadSetup() tea.Cmd {
 	}
 }
 
-// guided reports whether nothing but the offline guide can answer.
-func (a *App) guided() bool {
-	return !slices.ContainsFunc(a.models, func(m api.Model) bool { return m.Ref().Provider != "offline" && m.Ref().Provider != "script" })
-}
-
 // setup offers what can answer.
 func (a *App) setup() tea.Cmd {
-	e := a.can.Found
+	e := a.access.Able.Found
 	return func() tea.Msg {
-		f, err := e.Found(a.ctx)
+		f, err := e.Found(a.access.Context())
 		return doneMsg{err: err, then: func(a *App) tea.Cmd { a.found = f; a.showSetup(f); return nil }}
 	}
 }
@@ -65,7 +59,7 @@ func (a *App) showSetup(f api.Found) {
 	if len(l.Items) > 0 {
 		rest = "or"
 	}
-	if a.can.Keys != nil {
+	if a.access.Able.Keys != nil {
 		l.Items = append(l.Items, dialog.Item{ID: "connect", Title: "connect a provider with a key", Detail: "Anthropic, OpenAI, Google, OpenRouter and more", Group: rest})
 	}
 	l.Items = append(l.Items,
@@ -83,15 +77,11 @@ func (a *App) showSetup(f api.Found) {
 		case "connect":
 			return a.connect()
 		case "again":
-			return tea.Batch(a.loadCatalog(), a.setup())
+			return tea.Batch(a.choice.Load(), a.setup())
 		case "guide":
 			a.prefs.Guided = true
-			for _, m := range a.models {
-				if m.Ref().Provider == "offline" && a.current().Provider != "offline" {
-					a.model = m.Ref()
-				}
-			}
-			return a.remember()
+			a.choice.Guide()
+			return a.prefs.Save()
 		}
 		return a.modelsOf(it.ID[len("models:"):])
 	}
@@ -100,12 +90,12 @@ func (a *App) showSetup(f api.Found) {
 
 // modelsOf offers the models of one provider.
 func (a *App) modelsOf(provider string) tea.Cmd {
-	reload := a.loadCatalog()
+	reload := a.choice.Load()
 	return func() tea.Msg {
 		m := reload()
 		return doneMsg{then: func(a *App) tea.Cmd {
 			cmd := a.result(m)
-			a.showModels(provider)
+			a.apply(a.choice.ShowModels(provider))
 			return cmd
 		}}
 	}
@@ -114,7 +104,7 @@ func (a *App) modelsOf(provider string) tea.Cmd {
 // foundLine tells on the welcome what was found and is used without having been
 // stored.
 func (a *App) foundLine() string {
-	provider := a.current().Provider
+	provider := a.choice.Current().Provider
 	for _, k := range a.found.Keys {
 		if k.Provider == provider {
 			return styled.OneLine(k.Variable) + " is set" + more(len(a.found.Keys)) + "; " + a.keys.For(keys.Models) + " chooses another model."

@@ -77,7 +77,7 @@ func (a *App) toggleSidebar() tea.Cmd {
 		return a.loadSide()
 	}
 	a.widen(func() { a.prefs.NoSidebar = !a.prefs.NoSidebar })
-	return tea.Batch(a.remember(), a.loadSide())
+	return tea.Batch(a.prefs.Save(), a.loadSide())
 }
 
 // loadSide reads what the sidebar shows, where it is shown.
@@ -90,7 +90,7 @@ func (a *App) loadSide() tea.Cmd {
 
 // fillSide reads what the sidebar shows and is not known yet.
 func (a *App) fillSide() tea.Cmd {
-	d, i := a.can.Changes, a.can.Setup
+	d, i := a.access.Able.Changes, a.access.Able.Setup
 	changes := d != nil && a.side.of != a.session.ID && a.session.Summary != nil
 	servers := i != nil && !a.side.asked
 	if !changes && !servers {
@@ -101,12 +101,12 @@ func (a *App) fillSide() tea.Cmd {
 	return func() tea.Msg { // what cannot be read is not shown: a screen without it is still one
 		m := sideMsg{}
 		if changes {
-			if list, err := d.Changes(a.ctx, id); err == nil {
+			if list, err := d.Changes(a.access.Context(), id); err == nil {
 				m.of, m.changes = id, list
 			}
 		}
 		if servers {
-			if s, err := i.Setup(a.ctx); err == nil {
+			if s, err := i.Setup(a.access.Context()); err == nil {
 				m.setup = &s
 			}
 		}

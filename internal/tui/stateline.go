@@ -52,11 +52,11 @@ func (a *App) statusLine() styled.Line {
 
 func (a *App) whoAndWhere(l look.Look) []segment {
 	key := theme.Primary
-	if a.agentName() != "build" {
+	if a.choice.AgentName() != "build" {
 		key = theme.Secondary
 	}
-	out := []segment{{line: styled.Plain(styled.OneLine(a.agentName()), l.FG(key, styled.Bold)), worth: 100}}
-	if ref := a.current(); !ref.IsZero() {
+	out := []segment{{line: styled.Plain(styled.OneLine(a.choice.AgentName()), l.FG(key, styled.Bold)), worth: 100}}
+	if ref := a.choice.Current(); !ref.IsZero() {
 		out = append(out, segment{line: styled.Plain(styled.OneLine(ref.String()+look.VariantText(ref)), l.FG(theme.Text)), worth: 90})
 	}
 	muted := l.FG(theme.Muted)

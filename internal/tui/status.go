@@ -24,13 +24,13 @@ func (a *App) statusPage() tea.Cmd {
 
 // withSetup asks the engine how it is set up, if it can tell.
 func (a *App) withSetup(show func(a *App, s api.Setup, err error)) tea.Cmd {
-	e := a.can.Setup
+	e := a.access.Able.Setup
 	if e == nil {
 		show(a, api.Setup{Version: lathe.Version}, nil)
 		return nil
 	}
 	return func() tea.Msg {
-		s, err := e.Setup(a.ctx)
+		s, err := e.Setup(a.access.Context())
 		return doneMsg{then: func(a *App) tea.Cmd { show(a, s, err); return nil }}
 	}
 }
@@ -45,9 +45,9 @@ func (a *App) statusLines(l look.Look, s api.Setup, err error) []styled.Line {
 	}
 	f.Row("directory", a.opts.Dir)
 	f.Row("branch", look.Or(a.branch, "none"))
-	f.Row("agent", a.agentName())
-	m := a.modelInfo(a.current())
-	f.Row("model", look.Or(m.Ref().String()+look.VariantText(a.current()), "none"))
+	f.Row("agent", a.choice.AgentName())
+	m := a.choice.ModelInfo(a.choice.Current())
+	f.Row("model", look.Or(m.Ref().String()+look.VariantText(a.choice.Current()), "none"))
 	f.Row("session", look.Or(string(a.session.ID), "not begun yet"))
 	if t := a.title(); t != "" {
 		f.Row("title", t)
@@ -64,7 +64,7 @@ func (a *App) statusLines(l look.Look, s api.Setup, err error) []styled.Line {
 		f.Colored("not known", err.Error(), theme.Error)
 		return f.Out
 	}
-	if a.can.Setup == nil {
+	if a.access.Able.Setup == nil {
 		return f.Out
 	}
 	for _, row := range [][2]string{{"sandbox", s.Sandbox}, {"snapshots", s.Snapshots}, {"sharing", s.Share}} {
@@ -190,14 +190,14 @@ func (a *App) skillsPage() tea.Cmd {
 
 // contextPage shows what fills the window, and what the session cost.
 func (a *App) contextPage() tea.Cmd {
-	e := a.can.Weigh
+	e := a.access.Able.Weigh
 	id := a.session.ID
 	if e == nil || id == "" {
 		a.notify(dialog.Info, "there is no session yet that could be weighed")
 		return a.tick()
 	}
 	return func() tea.Msg {
-		w, err := e.Weigh(a.ctx, id)
+		w, err := e.Weigh(a.access.Context(), id)
 		return doneMsg{err: err, then: func(a *App) tea.Cmd {
 			a.push(&dialog.Page{Title: "context and cost", Lines: func(l look.Look) []styled.Line { return a.weightLines(l, w) }})
 			return nil

@@ -35,7 +35,7 @@ func (a *App) themeList() tea.Cmd {
 		if text != "" {
 			a.notify(dialog.Info, text)
 		}
-		return tea.Batch(a.remember(), a.tick())
+		return tea.Batch(a.prefs.Save(), a.tick())
 	}
 	s := dialog.NewList(l)
 	s.Strokes = map[string]func(dialog.Item) tea.Msg{

@@ -15,7 +15,7 @@ import (
 func (a *App) toggleTimes() tea.Cmd {
 	a.look.Times = !a.look.Times
 	a.prefs.Times = a.look.Times
-	return a.remember()
+	return a.prefs.Save()
 }
 
 // shownName is what prompts are signed with, if they are.
@@ -30,12 +30,12 @@ func (a *App) toggleNames() tea.Cmd {
 	a.prefs.Names = !a.prefs.Names
 	a.opts.Prefs.Names = a.prefs.Names
 	a.look.Name = shownName(a.opts)
-	return a.remember()
+	return a.prefs.Save()
 }
 
 func (a *App) toggleTips() tea.Cmd {
 	a.prefs.NoTips = !a.prefs.NoTips
-	return a.remember()
+	return a.prefs.Save()
 }
 
 // readText shows a text in the person's own editor. What is changed there is not
@@ -75,5 +75,5 @@ func (a *App) barWidth() int {
 
 func (a *App) toggleScrollbar() tea.Cmd {
 	a.widen(func() { a.prefs.Scrollbar = !a.prefs.Scrollbar })
-	return a.remember()
+	return a.prefs.Save()
 }

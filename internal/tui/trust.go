@@ -34,17 +34,17 @@ var trustAnswers = [...][2]string{
 
 // loadTrust asks the question at the start, if there is one.
 func (a *App) loadTrust() tea.Cmd {
-	e := a.can.Trust
+	e := a.access.Able.Trust
 	if e == nil {
 		return nil
 	}
 	return func() tea.Msg {
-		t, err := e.Trust(a.ctx)
+		t, err := e.Trust(a.access.Context())
 		if err != nil || t.Given || len(t.LeftOut) == 0 {
 			return nil // nothing to decide; what cannot be read is told by /trust
 		}
 		return doneMsg{then: func(a *App) tea.Cmd {
-			a.sheets.Wait(&trustSheet{e: e, ctx: a.ctx, t: t, Patience: dialog.Patience{Came: a.opts.Now()}, at: 2})
+			a.sheets.Wait(&trustSheet{e: e, ctx: a.access.Context(), t: t, Patience: dialog.Patience{Came: a.opts.Now()}, at: 2})
 			return nil
 		}}
 	}
@@ -128,7 +128,7 @@ func (s *trustSheet) decide(keep bool) tea.Msg {
 			a.opts.Notices = slices.DeleteFunc(a.opts.Notices, func(n string) bool {
 				return strings.HasPrefix(n, "this repository ") || strings.HasPrefix(n, "this directory ")
 			})
-			return a.loadCatalog()
+			return a.choice.Load()
 		}}
 	})}
 }
@@ -162,16 +162,16 @@ func (s *trustSheet) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 
 // trustPage shows what the repository brings and offers to change the decision.
 func (a *App) trustPage() tea.Cmd {
-	e := a.can.Trust
+	e := a.access.Able.Trust
 	return func() tea.Msg {
-		t, err := e.Trust(a.ctx)
+		t, err := e.Trust(a.access.Context())
 		return doneMsg{err: err, then: func(a *App) tea.Cmd { return a.showTrust(e, t) }}
 	}
 }
 
 func (a *App) showTrust(e engine.Truster, t api.Trust) tea.Cmd {
 	if !t.Given && len(t.LeftOut) > 0 {
-		a.push(&trustSheet{e: e, ctx: a.ctx, t: t, at: 2})
+		a.push(&trustSheet{e: e, ctx: a.access.Context(), t: t, at: 2})
 		return nil
 	}
 	l := dialog.List{Title: "trust: " + styled.OneLine(look.Or(t.State, "not trusted")), Hint: "enter do it · esc close"}
@@ -191,7 +191,7 @@ func (a *App) showTrust(e engine.Truster, t api.Trust) tea.Cmd {
 			return nil
 		}
 		return func() tea.Msg {
-			return doneMsg{text: "it is trusted no more", err: e.Distrust(a.ctx), then: func(a *App) tea.Cmd { return a.loadCatalog() }}
+			return doneMsg{text: "it is trusted no more", err: e.Distrust(a.access.Context()), then: func(a *App) tea.Cmd { return a.choice.Load() }}
 		}
 	}
 	a.push(dialog.NewList(l))

@@ -172,7 +172,7 @@ func (a *App) offerRows() int { return max(1, a.height/3) }
 func (a *App) drawInput() (lines []styled.Line, x, y int) {
 	l := a.look
 	key := theme.Primary
-	if names := a.agentName(); names != "" && names != "build" {
+	if names := a.choice.AgentName(); names != "" && names != "build" {
 		key = theme.Secondary
 	}
 	text := a.input.Text()
@@ -322,5 +322,5 @@ func (a *App) contextUsed() (used, window int64) {
 	if used == 0 {
 		return 0, 0
 	}
-	return used, int64(a.modelInfo(model).Context)
+	return used, int64(a.choice.ModelInfo(model).Context)
 }

@@ -36,7 +36,7 @@ func (a *App) welcome(height int) []styled.Line {
 		row(a.keys.For(keys.Sessions), "earlier sessions")
 		row(a.keys.For(keys.Help), "all keys")
 	}
-	if a.current().Provider == "offline" {
+	if a.choice.Current().Provider == "offline" {
 		tell("No model is connected, so the offline guide answers: a set of rules, not a language model. Connect one with /connect, or a key in the environment.", theme.Warning)
 	}
 	tell(a.foundLine(), theme.Info)

@@ -1,0 +1,73 @@
+// Package prefs is what the screen remembers from one run to the next.
+package prefs
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe"
+	"lathe/internal/tui/dialog"
+)
+
+// Prefs is what the screen remembers from one run to the next.
+type Prefs struct {
+	Recent   []lathe.ModelRef // newest first, without variants
+	Favorite []lathe.ModelRef // in the order they were marked
+	Variant  map[string]string
+	Theme    string
+	Mode     string // "dark", "light", or "" for what the terminal says
+	NoTips   bool
+	Times    bool
+	Guided   bool // the person chose to go on with the offline guide
+
+	NoSidebar bool
+	Scrollbar bool
+	Names     bool // prompts tell who wrote them
+}
+
+// clone returns a copy that another goroutine may hold.
+func (p Prefs) clone() Prefs {
+	p.Recent, p.Favorite, p.Variant = slices.Clone(p.Recent), slices.Clone(p.Favorite), maps.Clone(p.Variant)
+	return p
+}
+
+// Book holds the preferences while the screen runs. Only the screen's loop may
+// touch it.
+type Book struct {
+	Prefs
+	keep  func(Prefs) error
+	asked int
+	saved saved
+}
+
+// saved sees to it that what is kept last is what was asked for last, though
+// commands run beside each other.
+type saved struct {
+	mu   sync.Mutex
+	last int
+}
+
+// NewBook returns a book that begins with some preferences. keep writes them down
+// and may be nil.
+func NewBook(p Prefs, keep func(Prefs) error) *Book { return &Book{Prefs: p.clone(), keep: keep} }
+
+// Save keeps the preferences as they are now, if there is a place for them.
+func (b *Book) Save() tea.Cmd {
+	if b.keep == nil {
+		return nil
+	}
+	b.asked++
+	p, n := b.Prefs.clone(), b.asked
+	return func() tea.Msg {
+		b.saved.mu.Lock()
+		defer b.saved.mu.Unlock()
+		if n < b.saved.last {
+			return nil
+		}
+		b.saved.last = n
+		return dialog.Fail(b.keep(p))
+	}
+}
