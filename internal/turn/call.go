@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime/debug"
 	"time"
 
 	"lathe"
@@ -100,6 +101,11 @@ func (s *step) runCall(ctx context.Context, r *running, after []<-chan struct{})
 		}
 	}
 	res, err := s.execute(ctx, r)
+	s.settleLate(ctx, r, res, err)
+}
+
+// settleLate records how a call ended on a context that outlives the turn.
+func (s *step) settleLate(ctx context.Context, r *running, res tool.Result, err error) {
 	save, done := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer done()
 	if err := s.settle(save, r, res, err); err != nil {
@@ -108,14 +114,18 @@ func (s *step) runCall(ctx context.Context, r *running, after []<-chan struct{})
 	}
 }
 
+// survive makes a panic of a tool a failed result of its call. It is deferred around
+// everything that runs a tool's code, its hooks included.
+func (s *step) survive(r *running, res *tool.Result, err *error) {
+	if p := recover(); p != nil {
+		s.Logger.Error("a tool panicked", "tool", r.name, "err", p, "stack", string(debug.Stack()))
+		*res, *err = tool.Failf("the %s tool failed inside lathe: %v", r.name, p), nil
+	}
+}
+
 // execute checks and runs the call. A panic of the tool becomes a failed result.
 func (s *step) execute(ctx context.Context, r *running) (res tool.Result, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.Logger.Error("a tool panicked", "tool", r.name, "err", p)
-			res, err = tool.Failf("the %s tool failed inside lathe: %v", r.name, p), nil
-		}
-	}()
+	defer s.survive(r, &res, &err)
 	if ctx.Err() != nil {
 		return tool.Result{}, context.Cause(ctx)
 	}

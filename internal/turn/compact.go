@@ -26,6 +26,7 @@ type compaction struct {
 	manual   bool // a user asked: without a summary nothing changes
 	overflow bool // the provider refused a request for its size
 	ask      *lathe.Message
+	load     *load // of the next request, where it was measured already
 }
 
 // summary is what the model answered, or that it did not.
@@ -40,26 +41,27 @@ type summary struct {
 // compaction replaces old history by a summary and a ledger. Until the result is
 // there and fits, nothing is stored: whatever ends it before leaves the session
 // as it was. The failure says why it cannot be done.
-func (t *Turn) compaction(ctx context.Context, user *lathe.Message, c compaction) (failure lathe.Failure, err error) {
-	s, failure := t.prepare(user)
-	if failure != nil {
-		return failure, nil
+func (t *Turn) compaction(ctx context.Context, who cast, c compaction) (failure lathe.Failure, err error) {
+	s := &step{Turn: t, cast: who}
+	if c.load == nil {
+		l, err := s.measure(ctx)
+		if err != nil {
+			return classify(ctx, err, s.modelRef()), nil
+		}
+		c.load = &l
 	}
-	l, err := s.measure(ctx)
-	if err != nil {
-		return classify(ctx, err, s.modelRef()), nil
-	}
+	l := *c.load
 	w := t.win()
-	if t.steps-w.lastStep > workSteps {
-		w.rows = 0
+	if t.budget.steps-w.lastStep > workSteps {
+		w.inARow = 0
 	}
-	if w.rows++; w.rows > maxCompactions {
+	if w.inARow++; w.inARow > maxCompactions {
 		return s.tooLarge(l, fmt.Sprintf("after %d compactions in a row", maxCompactions)), nil
 	}
 	if l.usable > 0 && l.fixed+ledger.DefaultBudget/2 >= l.usable {
 		return s.tooLarge(l, "whatever is compacted"), nil
 	}
-	w.lastStep = t.steps
+	w.lastStep = t.budget.steps
 	if err := t.Context.Compacting(ctx, true); err != nil {
 		return nil, err
 	}
@@ -294,9 +296,7 @@ func (s *step) streamSummary(ctx context.Context, l load, model *provider.Model,
 			sum.finish = lathe.Finish(ev.Reason)
 			sum.usage = model.Tokens(ev.Usage)
 			sum.cost = model.Cost(sum.usage)
-			s.Turn.cost += sum.cost
-			s.Turn.tokens = s.Turn.tokens.Add(sum.usage)
-			s.Spent.add(sum.cost, sum.usage)
+			s.budget.spend(sum.cost, sum.usage)
 			if answer := strings.TrimSpace(text.String()); compact.Useful(answer, question, l.used-l.fixed) {
 				sum.text = answer
 			}

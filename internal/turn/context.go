@@ -64,7 +64,7 @@ type window struct {
 	learned  int64           // most that the model took, after a refusal; 0: unknown
 	counted  lathe.MessageID // answer whose usage was looked at last
 	freed    int64           // by prunes since then
-	rows     int             // compactions without much work in between
+	inARow   int             // compactions without much work between them
 	lastStep int             // steps when the last one was
 
 	system       []string // what promptWeight and toolsWeight are of
@@ -180,18 +180,15 @@ func windowOf(m *provider.Model, set compact.Settings) compact.Window {
 
 // fit makes room before a step: it prunes where that pays and compacts when the
 // window is full. again means that the history changed and the loop looks anew.
-func (t *Turn) fit(ctx context.Context, user *lathe.Message) (again bool, failure lathe.Failure, err error) {
+func (t *Turn) fit(ctx context.Context, c cast) (again bool, failure lathe.Failure, err error) {
 	if t.Context == nil {
 		return false, nil, nil
 	}
-	if mark := prompt.Mark(user); mark != nil {
-		failure, err = t.compaction(ctx, user, compaction{auto: mark.Auto, overflow: mark.Overflow, ask: user})
+	if mark := prompt.Mark(c.user); mark != nil {
+		failure, err = t.compaction(ctx, c, compaction{auto: mark.Auto, overflow: mark.Overflow, ask: c.user})
 		return true, failure, err
 	}
-	s, failure := t.prepare(user)
-	if failure != nil {
-		return false, nil, nil // the step tells
-	}
+	s := &step{Turn: t, cast: c}
 	l, err := s.measure(ctx)
 	if err != nil {
 		return false, nil, nil // the step tells
@@ -213,18 +210,8 @@ func (t *Turn) fit(ctx context.Context, user *lathe.Message) (again bool, failur
 	if l, err = s.measure(ctx); err != nil || !l.full() {
 		return false, nil, nil // the step tells
 	}
-	failure, err = t.compaction(ctx, user, compaction{auto: true})
+	failure, err = t.compaction(ctx, c, compaction{auto: true, load: &l})
 	return true, failure, err
-}
-
-// prepare returns a step that is not counted and makes no answer of its own.
-func (t *Turn) prepare(user *lathe.Message) (*step, lathe.Failure) {
-	s, failure := t.newStep(user)
-	if failure == nil {
-		t.steps--
-		s.last = false
-	}
-	return s, failure
 }
 
 // prune clears the outputs of a plan from the model's view, in one go.
@@ -278,7 +265,11 @@ func (t *Turn) run(ctx context.Context) (Outcome, error) {
 			info.Model = m
 			other.Info, user = &info, &other
 		}
-		f, err := t.compaction(ctx, user, compaction{auto: t.Compact.Auto, manual: true})
+		c, f := t.castFor(user)
+		var err error
+		if f == nil {
+			f, err = t.compaction(ctx, c, compaction{auto: t.Compact.Auto, manual: true})
+		}
 		if f != nil {
 			t.Log.Publish(lathe.SessionFailed{SessionID: t.Session.ID, Failure: f})
 		}

@@ -8,7 +8,6 @@ import (
 
 	"lathe"
 	"lathe/internal/llm"
-	"lathe/internal/provider"
 )
 
 // saveTime bounds what is still recorded after a turn was cancelled.
@@ -25,10 +24,7 @@ type stepResult struct {
 // step is one model request and the tool calls it asked for.
 type step struct {
 	*Turn
-	user   *lathe.Message
-	agent  Agent
-	model  *provider.Model
-	tools  *Toolset
+	cast
 	last   bool // the agent's step limit: no more tools after this
 	msg    lathe.Message
 	usage  lathe.Tokens
@@ -46,46 +42,25 @@ type step struct {
 	cut     bool // the answer's limit ended it within a call
 }
 
-// step carries out one step for the newest user message. The error is for what
-// could not be recorded.
-func (t *Turn) step(ctx context.Context, user *lathe.Message) (stepResult, error) {
-	s, failure := t.newStep(user)
-	if failure != nil {
-		return t.failEarly(ctx, user, failure)
-	}
+// step carries out one step for the message that is to be answered. The error is for
+// what could not be recorded.
+func (t *Turn) step(ctx context.Context, c cast) (stepResult, error) {
+	s := &step{Turn: t, cast: c, last: c.agent.Steps > 0 && t.budget.steps >= c.agent.Steps}
 	req, err := s.request(ctx)
 	if err != nil {
-		return t.failEarly(ctx, user, classify(ctx, err, user.Info.(*lathe.User).Model))
+		return t.failEarly(ctx, c.user, classify(ctx, err, s.modelRef()))
 	}
 	if err := s.begin(ctx); err != nil {
 		return stepResult{}, err
 	}
 	s.sent(req)
 	s.limit = req.MaxTokens
-	failure = s.attempt(ctx, req)
+	failure := s.attempt(ctx, req)
 	s.wg.Wait()
 	if s.refusedForSize(failure) {
 		return s.endRefused(ctx, failure)
 	}
 	return s.end(ctx, failure)
-}
-
-func (t *Turn) newStep(user *lathe.Message) (*step, lathe.Failure) {
-	info := user.Info.(*lathe.User)
-	agent, err := t.Host.Agent(info.Agent)
-	if err != nil {
-		return nil, &lathe.UnknownFailure{Message: err.Error()}
-	}
-	model, err := t.Host.Model(info.Model)
-	if err != nil {
-		return nil, modelFailure(err, info.Model)
-	}
-	t.steps++
-	return &step{
-		Turn: t, user: user, agent: agent, model: model,
-		tools: t.Host.Tools(agent, model, info),
-		last:  agent.Steps > 0 && t.steps >= agent.Steps,
-	}, nil
 }
 
 // begin records the assistant message and its step start.
@@ -280,9 +255,7 @@ func (s *step) account(fin llm.Finish) {
 	s.finish = lathe.Finish(fin.Reason)
 	s.usage = s.model.Tokens(fin.Usage)
 	s.cost += s.model.Cost(s.usage)
-	s.Turn.cost += s.cost
-	s.Turn.tokens = s.Turn.tokens.Add(s.usage)
-	s.Spent.add(s.cost, s.usage)
+	s.budget.spend(s.cost, s.usage)
 }
 
 // end settles everything that is still open and records how the step ended. It

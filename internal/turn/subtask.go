@@ -3,7 +3,6 @@ package turn
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"lathe"
 	"lathe/internal/prompt"
@@ -40,10 +39,12 @@ func (t *Turn) pendingSubtasks() (*lathe.Message, []*lathe.Subtask) {
 // message of its own; no model is asked. Then the loop goes on, so that the model
 // learns of the results.
 func (t *Turn) subtasks(ctx context.Context, user *lathe.Message, tasks []*lathe.Subtask) (stepResult, error) {
-	s, failure := t.subtaskStep(user, tasks)
+	c, failure := t.castFor(user)
 	if failure != nil {
 		return t.failEarly(ctx, user, failure)
 	}
+	c.agent.Name = tasks[0].Agent // as the message is shown
+	s := &step{Turn: t, cast: c}  // it makes no request, so it does not count as a step
 	if err := s.begin(ctx); err != nil {
 		return stepResult{}, err
 	}
@@ -59,22 +60,6 @@ func (t *Turn) subtasks(ctx context.Context, user *lathe.Message, tasks []*lathe
 		return res, err
 	}
 	return res, t.askToGoOn(ctx, user, tasks)
-}
-
-// subtaskStep is a step that makes no request, so it does not count as one.
-func (t *Turn) subtaskStep(user *lathe.Message, tasks []*lathe.Subtask) (*step, lathe.Failure) {
-	info := user.Info.(*lathe.User)
-	agent, err := t.Host.Agent(info.Agent)
-	if err != nil {
-		return nil, &lathe.UnknownFailure{Message: withHint(err)}
-	}
-	model, err := t.Host.Model(info.Model)
-	if err != nil {
-		return nil, modelFailure(err, info.Model)
-	}
-	tools := t.Host.Tools(agent, model, info)
-	agent.Name = tasks[0].Agent // as the message is shown
-	return &step{Turn: t, user: user, agent: agent, model: model, tools: tools}, nil
 }
 
 // startSubtask records a call of the task tool and runs it.
@@ -112,12 +97,7 @@ func (s *step) startSubtask(ctx context.Context, task *lathe.Subtask) error {
 }
 
 func (s *step) runSubtask(ctx context.Context, r *running, model lathe.ModelRef) (res tool.Result, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.Logger.Error("a tool panicked", "tool", r.name, "err", p)
-			res, err = tool.Failf("the %s tool failed inside lathe: %v", r.name, p), nil
-		}
-	}()
+	defer s.survive(r, &res, &err)
 	if r.tool == nil {
 		return tool.Failf("no subagents can be run here"), nil
 	}
@@ -127,16 +107,6 @@ func (s *step) runSubtask(ctx context.Context, r *running, model lathe.ModelRef)
 		Ask:      func(context.Context, tool.Request) error { return nil },
 		Progress: func(title string, metadata map[string]any) { s.progress(r, title, metadata) },
 	})
-}
-
-// settleLate records how a call ended on a context that outlives the turn.
-func (s *step) settleLate(ctx context.Context, r *running, res tool.Result, err error) {
-	save, done := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
-	defer done()
-	if err := s.settle(save, r, res, err); err != nil {
-		s.Logger.Error("a tool result could not be recorded", "session", s.Session.ID, "tool", r.name, "err", err)
-		s.stopWith(&lathe.UnknownFailure{Message: fmt.Sprintf("record the result of %s: %v", r.name, err)})
-	}
 }
 
 // askToGoOn adds a user message after the subtask of a command, since a command

@@ -147,9 +147,7 @@ type Turn struct {
 	Jitter         func() float64   // 0 to 1; nil: random
 	Logger         *slog.Logger     // nil: none
 
-	cost     lathe.Money
-	tokens   lathe.Tokens
-	steps    int
+	budget   budget
 	failures int // failed requests since the last complete answer
 	cuts     int // answers in a row that ended within a call
 	window   window
@@ -180,7 +178,7 @@ func (t *Turn) Run(ctx context.Context) (Outcome, error) {
 		ctx = limited
 	}
 	out, err := t.run(ctx)
-	out.Last, out.Steps, out.Cost, out.Tokens = t.newestAssistant(), t.steps, t.cost, t.tokens
+	out.Last, out.Steps, out.Cost, out.Tokens = t.newestAssistant(), t.budget.steps, t.budget.cost, t.budget.tokens
 	return out, err
 }
 
@@ -198,6 +196,7 @@ func (t *Turn) setDefaults() {
 	if t.Spent == nil {
 		t.Spent = &Spent{}
 	}
+	t.budget = budget{limits: t.Limits, shared: t.Spent}
 	if t.Loop == nil {
 		t.Loop = &permission.Loop{}
 	}
@@ -223,30 +222,40 @@ func (t *Turn) loop(ctx context.Context) (Outcome, error) {
 			}
 			continue
 		}
-		again, f, err := t.fit(ctx, user)
-		if err == nil && f == nil && !again {
-			f = t.Spent.take(t.Limits)
-		}
-		switch {
-		case err != nil:
-			return Outcome{Failure: f}, err
-		case f != nil:
-			res, err := t.failEarly(ctx, user, f)
-			return Outcome{Failure: res.failure}, err
-		case again:
-			continue
-		}
-		res, err := t.step(ctx, user)
-		if res.refused {
-			if f, err := t.compaction(ctx, user, compaction{auto: true, overflow: true}); err != nil || f != nil {
-				return Outcome{Failure: f}, errors.Join(err, t.failRefused(ctx, f))
-			}
-			continue
-		}
+		res, err := t.round(ctx, user)
 		if err != nil || res.stop {
 			return Outcome{Failure: res.failure, Blocked: res.blocked}, err
 		}
 	}
+}
+
+// round makes room in the window where it is short, and else does a step. After a
+// round that neither stops nor fails the loop looks at the history anew.
+func (t *Turn) round(ctx context.Context, user *lathe.Message) (stepResult, error) {
+	c, f := t.castFor(user)
+	if f != nil {
+		return t.failEarly(ctx, user, f)
+	}
+	again, f, err := t.fit(ctx, c)
+	if err == nil && f == nil && !again {
+		f = t.budget.step()
+	}
+	switch {
+	case err != nil:
+		return stepResult{failure: f}, err
+	case f != nil:
+		return t.failEarly(ctx, user, f)
+	case again:
+		return stepResult{}, nil
+	}
+	res, err := t.step(ctx, c)
+	if !res.refused {
+		return res, err
+	}
+	if f, err := t.compaction(ctx, c, compaction{auto: true, overflow: true}); err != nil || f != nil {
+		return stepResult{stop: true, failure: f}, errors.Join(err, t.failRefused(ctx, f))
+	}
+	return stepResult{}, nil
 }
 
 func (t *Turn) takeArrived() {

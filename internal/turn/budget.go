@@ -1,0 +1,31 @@
+package turn
+
+import "lathe"
+
+// budget is what a turn may use and what it has used. What it uses counts against the
+// limits that it shares with the turns above and below it.
+type budget struct {
+	limits Limits
+	shared *Spent
+
+	steps  int
+	cost   lathe.Money
+	tokens lathe.Tokens
+}
+
+// step counts a step that is about to begin, or returns the limit that does not
+// allow it.
+func (b *budget) step() lathe.Failure {
+	if f := b.shared.take(b.limits); f != nil {
+		return f
+	}
+	b.steps++
+	return nil
+}
+
+// spend counts what an answer used.
+func (b *budget) spend(cost lathe.Money, tokens lathe.Tokens) {
+	b.cost += cost
+	b.tokens = b.tokens.Add(tokens)
+	b.shared.add(cost, tokens)
+}

@@ -1,0 +1,30 @@
+package turn
+
+import (
+	"lathe"
+	"lathe/internal/provider"
+)
+
+// cast is who takes part in a round of the loop: the user message that is to be
+// answered, and the agent, model and tools that answer it. It is resolved once a
+// round, and everything the round does has the same one.
+type cast struct {
+	user  *lathe.Message
+	agent Agent
+	model *provider.Model
+	tools *Toolset
+}
+
+// castFor resolves who answers a user message, or says why nobody can.
+func (t *Turn) castFor(user *lathe.Message) (cast, lathe.Failure) {
+	info := user.Info.(*lathe.User)
+	agent, err := t.Host.Agent(info.Agent)
+	if err != nil {
+		return cast{}, &lathe.UnknownFailure{Message: withHint(err)}
+	}
+	model, err := t.Host.Model(info.Model)
+	if err != nil {
+		return cast{}, modelFailure(err, info.Model)
+	}
+	return cast{user, agent, model, t.Host.Tools(agent, model, info)}, nil
+}
