@@ -13,6 +13,7 @@ import (
 
 	"lathe"
 	"lathe/internal/bus"
+	"lathe/internal/commit"
 	"lathe/internal/config"
 	"lathe/internal/instance"
 	"lathe/internal/llm"
@@ -129,7 +130,7 @@ func (m *model) open(ctx context.Context, base string) (*session.Service, func()
 	runner := shell.New(shell.Options{})
 	o := instance.Options{
 		Paths: paths, Getenv: func(n string) string { return env[n] }, Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + base},
-		Log: log, Now: time.Now, Runner: runner, Todos: session.Kept{Store: db.Store()}, IDs: lathe.NewIDs(nil, nil),
+		Log: log, Now: time.Now, Runner: runner, Todos: session.Kept{Store: db.Store(), Writer: commit.New(db.Store(), events)}, IDs: lathe.NewIDs(nil, nil),
 		Publish: func(dir string, ev lathe.Event) { events.Publish(dir, ev) },
 		Builtin: func(ref lathe.ModelRef) (llm.Model, bool) { return m, ref.Provider == "script" },
 		Trusted: func(workspace.Root) bool { return true },

@@ -33,6 +33,7 @@ var floor = map[string]int{
 	"lathe/internal/store/local":     8,
 	"lathe/internal/store/storetest": 8,
 	"lathe/internal/store/sqlite":    10,
+	"lathe/internal/commit":          15,
 	"lathe/internal/workspace":       10,
 	"lathe/internal/auth":            10,
 	"lathe/internal/catalog":         10,

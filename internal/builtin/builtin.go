@@ -93,7 +93,7 @@ type Runner interface {
 	Run(ctx context.Context, c shell.Command) (shell.Exit, error)
 }
 
-// Todos keeps the task list of each session.
+// Todos keeps the task list of each session, and tells of a new one.
 type Todos interface {
 	Todos(ctx context.Context, id lathe.SessionID) ([]lathe.Todo, error)
 	SetTodos(ctx context.Context, id lathe.SessionID, todos []lathe.Todo) error

@@ -70,7 +70,6 @@ func (e *Env) todowrite(ctx context.Context, call *tool.Call, in todowriteInput)
 	if err := e.Todos.SetTodos(ctx, call.SessionID, todos); err != nil {
 		return tool.Result{}, failf("The task list could not be saved: %v", err)
 	}
-	e.Publish(lathe.TodoUpdated{SessionID: call.SessionID, Todos: todos})
 	return todoResult(todos), nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"lathe/internal/bus"
 	"lathe/internal/catalog"
 	"lathe/internal/client"
+	"lathe/internal/commit"
 	"lathe/internal/config"
 	"lathe/internal/instance"
 	"lathe/internal/llm"
@@ -65,6 +66,7 @@ type app struct {
 	auth   *auth.Store
 	db     *sqlite.DB
 	store  *store.Store
+	writer *commit.Writer
 	bus    *bus.Bus
 	svc    *session.Service
 	runner *shell.Runner
@@ -118,6 +120,7 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 		return nil, err
 	}
 	a.store = a.db.Store()
+	a.writer = commit.New(a.store, a.bus)
 	if a.store.ReadOnly() {
 		fmt.Fprintf(env.Stderr, "lathe: warning: %s cannot be written: sessions can be read, nothing can be changed\n", clean(paths.Data))
 	}
@@ -130,7 +133,7 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 	}
 	a.runner = shell.New(shell.Options{Supervisor: env.Supervisor, Hide: env.Hide})
 	a.svc = session.New(session.Options{
-		Store: a.store, Bus: a.bus, Now: env.Now, Log: a.log, Owner: sqlite.Self(), Retries: retries(env), Sharing: share.Remote{Encode: encodeShared},
+		Store: a.store, Bus: a.bus, Writer: a.writer, Now: env.Now, Log: a.log, Owner: sqlite.Self(), Retries: retries(env), Sharing: share.Remote{Encode: encodeShared},
 		Open: func(ctx context.Context, dir string) (*instance.Instance, error) {
 			inst, err := instance.Open(ctx, dir, a.instanceOptions(models))
 			if err == nil && a.flags.LogLevel == "" {
@@ -148,16 +151,18 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 	return a, nil
 }
 
+func (a *app) kept() session.Kept { return session.Kept{Store: a.store, Writer: a.writer} }
+
 func (a *app) instanceOptions(models *catalog.Catalog) instance.Options {
 	return instance.Options{
 		Paths: a.paths, Getenv: a.env.Getenv, Environ: a.env.Environ, Auth: a.auth, Catalog: models,
-		Log: a.log, Now: a.env.Now, Runner: a.runner, Todos: session.Kept{Store: a.store},
-		Publish:   func(dir string, ev lathe.Event) { a.bus.Publish(dir, ev) },
+		Log: a.log, Now: a.env.Now, Runner: a.runner, Todos: a.kept(),
+		Publish:   a.writer.Tell,
 		IDs:       lathe.NewIDs(a.env.Now, nil),
 		Builtin:   builtinModel(a.env.Dir, guide.Options{Attended: a.attended}),
 		Trusted:   func(root workspace.Root) bool { return a.flags.Trust || a.trust || a.decisions.trusts(root) },
 		Trust:     trust.Open(trustFile(a.paths)),
-		Approvals: session.Kept{Store: a.store},
+		Approvals: a.kept(),
 		Secrets:   secrets,
 		Own:       &a.own,
 	}

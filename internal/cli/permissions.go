@@ -10,7 +10,6 @@ import (
 	"lathe"
 	"lathe/internal/instance"
 	"lathe/internal/permission"
-	"lathe/internal/session"
 )
 
 func newPermissions(env *Env) *cobra.Command {
@@ -104,7 +103,7 @@ func revoke(ctx context.Context, env *Env, a *app, owner string, patterns []stri
 		if len(patterns) > 0 && !names(patterns, r) {
 			continue
 		}
-		if err := (session.Kept{Store: a.store}).DeleteApproval(ctx, owner, r); err != nil {
+		if err := a.kept().DeleteApproval(ctx, owner, r); err != nil {
 			return err
 		}
 		gone++

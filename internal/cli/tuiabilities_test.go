@@ -13,7 +13,6 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
-	"lathe/internal/session"
 	"lathe/internal/tui/engine"
 )
 
@@ -60,7 +59,7 @@ func TestScreenAbilities(t *testing.T) {
 	rule := lathe.Rule{Permission: "bash", Pattern: "go test *", Action: lathe.Allow}
 	inst, err := f.app.svc.Instance(ctx, dir)
 	must(err)
-	must(session.Kept{Store: f.app.store}.PutApproval(ctx, inst.ApprovalOwner(), rule))
+	must(f.app.kept().PutApproval(ctx, inst.ApprovalOwner(), rule))
 	allowed, err := e.Approvals(ctx)
 	must(err)
 	if diff := cmp.Diff([]api.Approval{{Permission: "bash", Pattern: "go test *", Stored: true}}, allowed); diff != "" {

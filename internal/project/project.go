@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"lathe"
-	"lathe/internal/bus"
+	"lathe/internal/commit"
 	"lathe/internal/instance"
 	"lathe/internal/store"
 	"lathe/internal/workspace"
@@ -31,7 +31,7 @@ type Sessions interface {
 type Options struct {
 	Sessions Sessions
 	Store    *store.Store
-	Bus      *bus.Bus
+	Writer   *commit.Writer
 	Log      *slog.Logger
 	Now      func() time.Time
 	NewName  func() string // of a worktree that was given none; it need not be unique
@@ -42,7 +42,7 @@ type Options struct {
 type Service struct {
 	sessions Sessions
 	store    *store.Store
-	bus      *bus.Bus
+	writer   *commit.Writer
 	log      *slog.Logger
 	now      func() time.Time
 	newName  func() string
@@ -57,7 +57,7 @@ type Service struct {
 func New(o Options) *Service {
 	ctx, stop := context.WithCancel(context.Background())
 	return &Service{
-		sessions: o.Sessions, store: o.Store, bus: o.Bus, log: o.Log, now: o.Now, newName: o.NewName, ctx: ctx, stop: stop,
+		sessions: o.Sessions, store: o.Store, writer: o.Writer, log: o.Log, now: o.Now, newName: o.NewName, ctx: ctx, stop: stop,
 	}
 }
 
@@ -123,22 +123,23 @@ func (s *Service) projectOf(ctx context.Context, inst *instance.Instance) (lathe
 
 // Update changes what a person sets about a project, and tells of it.
 func (s *Service) Update(ctx context.Context, id string, change func(*lathe.Project) error) (p lathe.Project, err error) {
-	err = s.store.Batch(ctx, func(tx store.Tx) error {
-		p, err = tx.UpdateProject(id, func(p *lathe.Project) error {
-			p.Updated = s.now()
-			return change(p)
+	before, err := s.store.Project(ctx, id)
+	sandboxes := withSandboxes(ctx, before).Sandboxes // asks git, which no transaction is to wait for
+	if err == nil {
+		err = s.writer.Commit(ctx, func(tx *commit.Tx) error {
+			p, err = tx.UpdateProject(id, func(p *lathe.Project) error {
+				p.Updated = s.now()
+				return change(p)
+			})
+			p.Sandboxes = sandboxes
+			tx.Tell("", lathe.ProjectUpdated{Project: p})
+			return err
 		})
-		return err
-	})
+	}
 	if errors.Is(err, store.ErrNotFound) {
 		return p, noProject(id)
 	}
-	if err != nil {
-		return p, err
-	}
-	p = withSandboxes(ctx, p)
-	s.bus.Publish("", lathe.ProjectUpdated{Project: p})
-	return p, nil
+	return p, err
 }
 
 // tellProject tells that the worktrees of an instance's project are others now.
@@ -148,7 +149,7 @@ func (s *Service) tellProject(ctx context.Context, inst *instance.Instance) {
 		s.log.Warn("a change of a project is not told", "err", err)
 		return
 	}
-	s.bus.Publish("", lathe.ProjectUpdated{Project: p})
+	s.writer.Tell("", lathe.ProjectUpdated{Project: p})
 }
 
 // InitGit makes a directory a git repository, unless it is in one, and returns its

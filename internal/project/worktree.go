@@ -111,7 +111,7 @@ func (s *Service) CreateWorktree(ctx context.Context, dir string, in WorktreeInp
 		if err := repo.Fill(ctx, w); err != nil {
 			return err
 		}
-		s.bus.Publish(w.Directory, lathe.WorktreeReady{Name: w.Name, Branch: w.Branch})
+		s.writer.Tell(w.Directory, lathe.WorktreeReady{Name: w.Name, Branch: w.Branch})
 		return nil
 	}
 	scripts := append(s.startCommand(context.WithoutCancel(ctx), inst), in.Start)
@@ -159,7 +159,7 @@ func (s *Service) prepare(inst *instance.Instance, dir string, fill func(context
 			if e, ok := errors.AsType[*lathe.Error](err); ok {
 				message = e.Msg
 			}
-			s.bus.Publish(dir, lathe.WorktreeFailed{Message: message})
+			s.writer.Tell(dir, lathe.WorktreeFailed{Message: message})
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()

@@ -21,6 +21,7 @@ import (
 	"lathe"
 	"lathe/internal/auth"
 	"lathe/internal/bus"
+	"lathe/internal/commit"
 	"lathe/internal/config"
 	"lathe/internal/instance"
 	"lathe/internal/llm"
@@ -121,8 +122,8 @@ func newRig(t testing.TB, change ...func(*Options)) *rig {
 		Open: func(ctx context.Context, dir string) (*instance.Instance, error) {
 			return instance.Open(ctx, dir, instance.Options{
 				Paths: paths, Getenv: getenv, Environ: environ, Auth: creds, Log: slog.New(slog.DiscardHandler), Now: time.Now,
-				Runner: runner, Todos: session.Kept{Store: db.Store()}, IDs: ids, Publish: func(dir string, ev lathe.Event) { b.Publish(dir, ev) },
-				Trusted: func(workspace.Root) bool { return true }, Approvals: session.Kept{Store: db.Store()},
+				Runner: runner, Todos: session.Kept{Store: db.Store(), Writer: commit.New(db.Store(), b)}, IDs: ids, Publish: func(dir string, ev lathe.Event) { b.Publish(dir, ev) },
+				Trusted: func(workspace.Root) bool { return true }, Approvals: session.Kept{Store: db.Store(), Writer: commit.New(db.Store(), b)},
 				Builtin: func(ref lathe.ModelRef) (llm.Model, bool) {
 					if m := models[ref.Model]; m != nil {
 						return m, true

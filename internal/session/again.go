@@ -19,7 +19,7 @@ func newRunner(s *Service, sess lathe.Session, inst *instance.Instance) *runner 
 	r.ids.Store(s.opts.IDs)
 	r.window = window.New(window.Options{Session: sess.ID, Instance: inst, Store: s.opts.Store, Now: s.opts.Now, Log: s.opts.Log})
 	r.changes = undo.New(undo.Options{
-		Sessions: s, Store: s.opts.Store, Bus: s.opts.Bus, Log: s.opts.Log, Instance: inst,
+		Sessions: s, Store: s.opts.Store, Writer: s.opts.Writer, Log: s.opts.Log, Instance: inst,
 		Current: r.current, Stored: func(now *lathe.Session) { r.sess.Store(now) }, NewPart: func() lathe.PartID { return r.ids.Load().Part() },
 	})
 	return r

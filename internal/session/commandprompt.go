@@ -46,7 +46,7 @@ func (s *Service) Command(ctx context.Context, id lathe.SessionID, in CommandInp
 	p.Parts = r.inst.Hooks.CommandBefore(ctx, plugin.CommandInput{Command: in.Name, SessionID: id, Arguments: in.Arguments}, p.Parts)
 	m, run, err := s.Prompt(ctx, id, p)
 	if err == nil {
-		s.opts.Bus.Publish(r.inst.Root.Dir, lathe.CommandExecuted{Name: in.Name, SessionID: id, Arguments: in.Arguments, MessageID: m.ID})
+		s.opts.Writer.Tell(r.inst.Root.Dir, lathe.CommandExecuted{Name: in.Name, SessionID: id, Arguments: in.Arguments, MessageID: m.ID})
 	}
 	return m, run, err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/commit"
 	"lathe/internal/compact"
 	"lathe/internal/ledger"
 	"lathe/internal/store"
@@ -181,10 +182,11 @@ func (r *runner) install(ctx context.Context, c *turn.Compacted) ([]lathe.Messag
 	r.rec.mu.Lock()
 	defer r.rec.mu.Unlock()
 	restore := r.window.Compacted(fresh, c.Continue != nil)
-	var sess lathe.Session
 	isNew := c.Ask.Seq == 0
-	err = r.s.opts.Store.Batch(ctx, func(tx store.Tx) (err error) {
-		sess, err = r.storeCompaction(tx, c, raw)
+	err = r.s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error {
+		sess, err := r.storeCompaction(tx, c, raw)
+		tx.Then(r.window.Broken)
+		r.tellCompaction(tx, c, sess)
 		return err
 	})
 	if err != nil {
@@ -199,8 +201,6 @@ func (r *runner) install(ctx context.Context, c *turn.Compacted) ([]lathe.Messag
 	} else {
 		r.arrived = nil
 	}
-	r.window.Broken()
-	r.announceCompaction(c, sess)
 	return arrived, nil
 }
 
@@ -258,20 +258,14 @@ func (r *runner) storeCompaction(tx store.Tx, c *turn.Compacted, facts []byte) (
 	})
 }
 
-// announceCompaction tells of a stored compaction. The caller holds rec.mu.
-func (r *runner) announceCompaction(c *turn.Compacted, sess lathe.Session) {
-	messages := []lathe.Message{c.Ask, c.Summary}
-	if c.Continue != nil {
-		messages = append(messages, *c.Continue)
-	}
-	for i := range messages {
-		r.rec.publishMessage(&messages[i])
-		for _, p := range messages[i].Parts {
-			r.rec.Publish(lathe.PartUpdated{Part: p, New: true})
+// tellCompaction tells of a compaction.
+func (r *runner) tellCompaction(tx *commit.Tx, c *turn.Compacted, sess lathe.Session) {
+	for _, m := range []*lathe.Message{&c.Ask, &c.Summary, c.Continue} {
+		if m != nil {
+			tx.Tell(r.rec.dir, added(m)...)
 		}
 	}
-	r.rec.Publish(lathe.SessionUpdated{Session: sess})
-	r.rec.Publish(lathe.SessionCompacted{SessionID: r.current().ID})
+	tx.Tell(r.rec.dir, lathe.SessionUpdated{Session: sess}, lathe.SessionCompacted{SessionID: r.current().ID})
 }
 
 // takeAsked returns the compaction that this run begins with.

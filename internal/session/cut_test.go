@@ -15,6 +15,7 @@ import (
 	"lathe"
 	"lathe/internal/bus"
 	"lathe/internal/catalog"
+	"lathe/internal/commit"
 	"lathe/internal/config"
 	"lathe/internal/instance"
 	"lathe/internal/llm/llmtest"
@@ -78,8 +79,8 @@ func serve(t *testing.T, protocol string, retries int) (s *served, stop func()) 
 	runner := shell.New(shell.Options{})
 	opts := instance.Options{
 		Paths: paths, Getenv: getenv, Environ: []string{"PATH=" + os.Getenv("PATH")}, Catalog: models,
-		Log: slog.New(slog.DiscardHandler), Now: time.Now, Runner: runner, Todos: session.Kept{Store: db.Store()}, IDs: lathe.NewIDs(time.Now, nil),
-		Publish: func(dir string, ev lathe.Event) { events.Publish(dir, ev) }, Approvals: session.Kept{Store: db.Store()},
+		Log: slog.New(slog.DiscardHandler), Now: time.Now, Runner: runner, Todos: session.Kept{Store: db.Store(), Writer: commit.New(db.Store(), events)}, IDs: lathe.NewIDs(time.Now, nil),
+		Publish: func(dir string, ev lathe.Event) { events.Publish(dir, ev) }, Approvals: session.Kept{Store: db.Store(), Writer: commit.New(db.Store(), events)},
 	}
 	svc := session.New(session.Options{
 		Store: db.Store(), Bus: events, Owner: sqlite.Self(), Retries: turn.Retries{Max: retries, Base: time.Nanosecond},

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"lathe"
+	"lathe/internal/commit"
 	"lathe/internal/store"
 )
 
@@ -23,28 +24,27 @@ func (s *Service) Delete(ctx context.Context, id lathe.SessionID) error {
 			r.beginRemoval()
 		}
 	}
-	gone, err := s.delete(ctx, id)
+	err = s.delete(ctx, id)
 	for _, one := range tree {
 		s.endRemoval(one, err == nil)
-	}
-	for _, sess := range gone {
-		s.opts.Bus.Publish(sess.Directory, lathe.SessionDeleted{Session: sess})
 	}
 	return err
 }
 
-func (s *Service) delete(ctx context.Context, id lathe.SessionID) (gone []lathe.Session, err error) {
+func (s *Service) delete(ctx context.Context, id lathe.SessionID) error {
 	if err := s.stopTree(ctx, id); err != nil {
-		return nil, err
+		return err
 	}
 	if err := s.Shares.UnshareTree(ctx, id); err != nil {
-		return nil, err
+		return err
 	}
-	err = s.opts.Store.Batch(ctx, func(tx store.Tx) error {
-		gone, err = tx.DeleteSession(id)
+	return s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error {
+		gone, err := tx.DeleteSession(id)
+		for _, sess := range gone {
+			tx.Tell(sess.Directory, lathe.SessionDeleted{Session: sess})
+		}
 		return err
 	})
-	return gone, err
 }
 
 // below returns a session and all below it.

@@ -105,7 +105,7 @@ func (w *onlooker) held(ctx context.Context) (bool, error) {
 	if err != nil || living && by.Owner != w.s.opts.Owner {
 		return living, err
 	}
-	_, err = w.s.recover(ctx, w.sess.ID)
+	_, err = w.s.recover(ctx, w.sess.ID, "")
 	return false, err
 }
 
@@ -139,4 +139,4 @@ func (w *onlooker) look(ctx context.Context) error {
 	return nil
 }
 
-func (w *onlooker) publish(ev lathe.Event) { w.s.opts.Bus.Publish(w.sess.Directory, ev) }
+func (w *onlooker) publish(ev lathe.Event) { w.s.opts.Writer.Tell(w.sess.Directory, ev) }

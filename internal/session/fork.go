@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/commit"
 	"lathe/internal/snapshot"
 	"lathe/internal/store"
 	"lathe/internal/undo"
@@ -67,20 +68,23 @@ func (s *Service) Fork(ctx context.Context, id lathe.SessionID, in ForkInput) (o
 		return out, err
 	}
 	fork.Summary = undo.Summary(diffs)
-	if err := s.copyMessages(ctx, fork, messages[:until], diffs, s.boundary(ctx, id)); err != nil {
-		return out, fmt.Errorf("fork session %s: %w", id, err)
-	}
-	outputs := []byte(s.outputsOf(ctx, sess))
-	if err := s.opts.Store.Batch(ctx, func(tx store.Tx) error { return tx.SetValue(fork.ID, outputsKey, outputs) }); err != nil {
-		return out, fmt.Errorf("fork session %s: %w", id, err)
-	}
-	// An answer that never ended, of another program or a crash, ends in the copy.
-	if _, err := s.recover(ctx, fork.ID); err != nil {
+	boundary, outputs := s.boundary(ctx, id), []byte(s.outputsOf(ctx, sess))
+	err = s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error {
+		if err := s.copyMessages(tx, fork, messages[:until], diffs, boundary); err != nil {
+			return err
+		}
+		if err := tx.SetValue(fork.ID, outputsKey, outputs); err != nil {
+			return err
+		}
+		// An answer that never ended, of another program or a crash, ends in the copy.
+		_, err := tx.Recover(fork.ID, s.opts.Owner)
+		tx.Tell(fork.Directory, lathe.SessionCreated{Session: fork}, lathe.SessionUpdated{Session: fork})
+		return err
+	})
+	if err != nil {
 		return out, fmt.Errorf("fork session %s: %w", id, err)
 	}
 	out.Session = fork
-	s.opts.Bus.Publish(fork.Directory, lathe.SessionCreated{Session: fork})
-	s.opts.Bus.Publish(fork.Directory, lathe.SessionUpdated{Session: fork})
 	if in.Files {
 		err = s.alone(ctx, id, func(r *runner, _ lathe.Session) error {
 			applied, err := r.changes.Rewind(ctx, fork.ID, messages[until:])
@@ -148,43 +152,41 @@ func (s *Service) diffsOf(ctx context.Context, sess lathe.Session, messages []la
 }
 
 // copyMessages stores the fork with copies of the messages under new identifiers.
-func (s *Service) copyMessages(ctx context.Context, fork lathe.Session, messages []lathe.Message, diffs []lathe.FileDiff, boundary int64) error {
+func (s *Service) copyMessages(tx store.Tx, fork lathe.Session, messages []lathe.Message, diffs []lathe.FileDiff, boundary int64) error {
 	ids := make(map[lathe.MessageID]lathe.MessageID, len(messages))
 	for _, m := range messages {
 		ids[m.ID] = s.opts.IDs.Message()
 	}
-	return s.opts.Store.Batch(ctx, func(tx store.Tx) error {
-		if err := tx.CreateSession(fork); err != nil {
+	if err := tx.CreateSession(fork); err != nil {
+		return err
+	}
+	if err := tx.SetDiffs(fork.ID, "", diffs); err != nil {
+		return err
+	}
+	var tail, last int64
+	summarised := false
+	for _, m := range messages {
+		old := m.Seq
+		c := s.copyMessage(m, fork.ID, ids)
+		if a, ok := c.Info.(*lathe.Assistant); ok {
+			summarised = summarised || a.Summary
+		}
+		if err := tx.AddMessage(&c); err != nil {
 			return err
 		}
-		if err := tx.SetDiffs(fork.ID, "", diffs); err != nil {
+		if last = c.Seq; old == boundary {
+			tail = last
+		}
+	}
+	if err := tx.SetCopied(fork.ID, last); err != nil {
+		return err
+	}
+	if tail > 1 && summarised {
+		if err := tx.SetBoundary(fork.ID, tail); err != nil {
 			return err
 		}
-		var tail, last int64
-		summarised := false
-		for _, m := range messages {
-			old := m.Seq
-			c := s.copyMessage(m, fork.ID, ids)
-			if a, ok := c.Info.(*lathe.Assistant); ok {
-				summarised = summarised || a.Summary
-			}
-			if err := tx.AddMessage(&c); err != nil {
-				return err
-			}
-			if last = c.Seq; old == boundary {
-				tail = last
-			}
-		}
-		if err := tx.SetCopied(fork.ID, last); err != nil {
-			return err
-		}
-		if tail > 1 && summarised {
-			if err := tx.SetBoundary(fork.ID, tail); err != nil {
-				return err
-			}
-		}
-		return undo.Copy(tx, fork.ID, messages)
-	})
+	}
+	return undo.Copy(tx, fork.ID, messages)
 }
 
 func (s *Service) copyMessage(m lathe.Message, session lathe.SessionID, ids map[lathe.MessageID]lathe.MessageID) lathe.Message {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"lathe"
+	"lathe/internal/commit"
 	"lathe/internal/prompt"
 	"lathe/internal/store"
 )
@@ -52,14 +53,16 @@ func (s *Service) Import(ctx context.Context, in Import) (Imported, error) {
 		return "", err
 	}
 	in.Session.Share = old.Share // where another program shared it, lathe has no say
-	err = s.opts.Store.Batch(ctx, func(tx store.Tx) error { return storeImport(tx, in) })
+	err = s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error {
+		if out == ImportAdded {
+			tx.Tell(in.Session.Directory, lathe.SessionCreated{Session: in.Session})
+		}
+		tx.Tell(in.Session.Directory, lathe.SessionUpdated{Session: in.Session})
+		return storeImport(tx, in)
+	})
 	if err != nil {
 		return "", fmt.Errorf("import session %s: %w", in.Session.ID, err)
 	}
-	if out == ImportAdded {
-		s.opts.Bus.Publish(in.Session.Directory, lathe.SessionCreated{Session: in.Session})
-	}
-	s.opts.Bus.Publish(in.Session.Directory, lathe.SessionUpdated{Session: in.Session})
 	return out, nil
 }
 

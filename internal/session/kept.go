@@ -4,24 +4,45 @@ import (
 	"context"
 
 	"lathe"
+	"lathe/internal/commit"
 	"lathe/internal/store"
 )
 
 // Kept keeps in a store what tools and people leave behind between prompts: task
 // lists and approvals.
-type Kept struct{ *store.Store }
+type Kept struct {
+	Store  *store.Store
+	Writer *commit.Writer
+}
 
-// SetTodos replaces the task list of a session.
+// Todos returns the task list of a session; nil when there is none.
+func (k Kept) Todos(ctx context.Context, session lathe.SessionID) ([]lathe.Todo, error) {
+	return k.Store.Todos(ctx, session)
+}
+
+// SetTodos replaces the task list of a session and tells of it.
 func (k Kept) SetTodos(ctx context.Context, session lathe.SessionID, todos []lathe.Todo) error {
-	return k.Batch(ctx, func(tx store.Tx) error { return tx.SetTodos(session, todos) })
+	sess, err := k.Store.Session(ctx, session)
+	if err != nil {
+		return err
+	}
+	return k.Writer.Commit(ctx, func(tx *commit.Tx) error {
+		tx.Tell(sess.Directory, lathe.TodoUpdated{SessionID: session, Todos: todos})
+		return tx.SetTodos(session, todos)
+	})
+}
+
+// Approvals returns the rules approved for an owner, oldest first.
+func (k Kept) Approvals(ctx context.Context, owner string) ([]lathe.Rule, error) {
+	return k.Store.Approvals(ctx, owner)
 }
 
 // PutApproval stores a rule that a person approved for an owner.
 func (k Kept) PutApproval(ctx context.Context, owner string, r lathe.Rule) error {
-	return k.Batch(ctx, func(tx store.Tx) error { return tx.PutApproval(owner, r) })
+	return k.Writer.Commit(ctx, func(tx *commit.Tx) error { return tx.PutApproval(owner, r) })
 }
 
 // DeleteApproval forgets one approval of an owner. One that is not stored is no error.
 func (k Kept) DeleteApproval(ctx context.Context, owner string, r lathe.Rule) error {
-	return k.Batch(ctx, func(tx store.Tx) error { return tx.DeleteApproval(owner, r) })
+	return k.Writer.Commit(ctx, func(tx *commit.Tx) error { return tx.DeleteApproval(owner, r) })
 }

@@ -18,6 +18,7 @@ import (
 
 	"lathe"
 	"lathe/internal/bus"
+	"lathe/internal/commit"
 	"lathe/internal/config"
 	"lathe/internal/instance"
 	"lathe/internal/llm"
@@ -114,7 +115,7 @@ func (p *play) open() *play {
 	}
 	p.store = storetest.Store{Store: db.Store()}
 	o := p.opts
-	o.Paths, o.Getenv, o.Now, o.IDs, o.Todos = paths, getenv, time.Now, lathe.NewIDs(nil, nil), session.Kept{Store: db.Store()}
+	o.Paths, o.Getenv, o.Now, o.IDs, o.Todos = paths, getenv, time.Now, lathe.NewIDs(nil, nil), session.Kept{Store: db.Store(), Writer: commit.New(db.Store(), p.bus)}
 	o.Environ = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home}
 	o.Log, o.Runner = slog.New(slog.DiscardHandler), shell.New(shell.Options{})
 	o.Publish = func(dir string, ev lathe.Event) { p.bus.Publish(dir, ev) }

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"lathe"
-	"lathe/internal/store"
+	"lathe/internal/commit"
 	"lathe/internal/tool"
 	"lathe/internal/turn"
 	"lathe/internal/workspace"
@@ -126,35 +126,28 @@ func (r *runner) storeUser(ctx context.Context, m *lathe.Message, p Prompt) erro
 			Body: &lathe.Text{Text: note, Synthetic: true, Time: lathe.Span{Start: m.Created, End: m.Created}},
 		})
 	}
-	var sess lathe.Session
-	err := r.s.opts.Store.Batch(ctx, func(tx store.Tx) (err error) {
+	err := r.s.opts.Writer.Commit(ctx, func(tx *commit.Tx) (err error) {
 		if err = tx.AddMessage(m); err != nil {
 			return err
 		}
 		if err = r.window.SaveFrozen(tx); err != nil {
 			return err
 		}
-		sess, err = tx.UpdateSession(m.SessionID, func(s *lathe.Session) error {
+		sess, err := tx.UpdateSession(m.SessionID, func(s *lathe.Session) error {
 			s.Updated, s.Agent, s.Model = m.Created, info.Agent, info.Model
 			if p.Tools != nil {
 				s.Rules = toolRules(p.Tools)
 			}
 			return nil
 		})
+		tx.Then(func() { r.sess.Store(&sess) })
+		tx.Tell(sess.Directory, added(m)...)
+		tx.Tell(sess.Directory, lathe.SessionUpdated{Session: sess})
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("store the prompt: %w", err)
 	}
-	r.sess.Store(&sess)
-	publish := func(ev lathe.Event) { r.s.opts.Bus.Publish(sess.Directory, ev) }
-	bare := *m
-	bare.Parts = nil
-	publish(lathe.MessageUpdated{Message: bare})
-	for _, part := range m.Parts {
-		publish(lathe.PartUpdated{Part: part, New: true})
-	}
-	publish(lathe.SessionUpdated{Session: sess})
 	return nil
 }
 

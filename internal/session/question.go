@@ -38,7 +38,7 @@ func (s sessions) Ask(ctx context.Context, i *instance.Instance, call *tool.Call
 	}
 	s.questions.mu.Lock()
 	s.questions.waiting = append(s.questions.waiting, q)
-	s.opts.Bus.Publish(q.dir, lathe.QuestionAsked{Ask: q.ask})
+	s.opts.Writer.Tell(q.dir, lathe.QuestionAsked{Ask: q.ask})
 	s.questions.mu.Unlock()
 	select {
 	case answers := <-q.answer:
@@ -107,9 +107,9 @@ func (s *Service) settleQuestion(id lathe.AskID, answers [][]string) error {
 	q := s.questions.waiting[i]
 	s.questions.waiting = slices.Delete(s.questions.waiting, i, i+1)
 	if answers == nil {
-		s.opts.Bus.Publish(q.dir, lathe.QuestionRejected{SessionID: q.ask.SessionID, AskID: id})
+		s.opts.Writer.Tell(q.dir, lathe.QuestionRejected{SessionID: q.ask.SessionID, AskID: id})
 	} else {
-		s.opts.Bus.Publish(q.dir, lathe.QuestionReplied{SessionID: q.ask.SessionID, AskID: id, Answers: answers})
+		s.opts.Writer.Tell(q.dir, lathe.QuestionReplied{SessionID: q.ask.SessionID, AskID: id, Answers: answers})
 	}
 	q.answer <- answers
 	return nil

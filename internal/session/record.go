@@ -1,13 +1,14 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
 	"time"
 
 	"lathe"
-	"lathe/internal/bus"
+	"lathe/internal/commit"
 	"lathe/internal/store"
 	"lathe/internal/turn"
 )
@@ -26,14 +27,13 @@ const (
 // recorder is the one writer of a session while its turn runs: it stores, then
 // publishes, in one order for all.
 type recorder struct {
-	store *store.Store
-	bus   *bus.Bus
-	dir   string
-	id    lathe.SessionID
-	now   func() time.Time
-	log   *slog.Logger
+	writer *commit.Writer
+	dir    string
+	id     lathe.SessionID
+	now    func() time.Time
+	log    *slog.Logger
 
-	mu       sync.Mutex // held over store and publish, so both have one order
+	mu       sync.Mutex // held over a commit, and over a delta: a part's events have one order
 	open     map[lathe.PartID]*openText
 	timer    *time.Timer
 	closed   bool
@@ -57,7 +57,7 @@ type openText struct {
 
 func newRecorder(s *Service, sess lathe.Session) *recorder {
 	return &recorder{
-		store: s.opts.Store, bus: s.opts.Bus, dir: sess.Directory, id: sess.ID, now: s.opts.Now, log: s.opts.Log,
+		writer: s.opts.Writer, dir: sess.Directory, id: sess.ID, now: s.opts.Now, log: s.opts.Log,
 		open: map[lathe.PartID]*openText{}, progress: map[lathe.PartID]*shown{},
 	}
 }
@@ -70,11 +70,12 @@ func (r *recorder) Commit(ctx context.Context, changes ...turn.Change) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	fresh, forget := unnumbered(changes)
-	err := r.store.Batch(ctx, func(tx store.Tx) error {
-		for _, c := range changes {
+	err := r.writer.Commit(ctx, func(tx *commit.Tx) error {
+		for i, c := range changes {
 			if err := r.apply(tx, c); err != nil {
 				return err
 			}
+			tx.Tell(r.dir, told(c, fresh[i]))
 		}
 		return nil
 	})
@@ -82,10 +83,20 @@ func (r *recorder) Commit(ctx context.Context, changes ...turn.Change) error {
 		forget()
 		return err
 	}
-	for i, c := range changes {
-		r.announce(c, fresh[i])
-	}
+	r.settle(changes)
 	return nil
+}
+
+// settle forgets the streamed text of parts that were stored or removed. The caller
+// holds mu.
+func (r *recorder) settle(changes []turn.Change) {
+	for _, c := range changes {
+		p := cmp.Or(c.Part, c.Remove)
+		if c.Message == nil && p != nil {
+			delete(r.open, p.ID)
+			delete(r.progress, p.ID)
+		}
+	}
 }
 
 // unnumbered tells which changes are of what is new, and returns a function that
@@ -144,26 +155,31 @@ func (r *recorder) addUsage(tx store.Tx, fin *lathe.StepFinish) error {
 	return err
 }
 
-// announce publishes a stored change, of something new or not. The caller holds mu.
-func (r *recorder) announce(c turn.Change, fresh bool) {
+// told is the event of a change, of something new or not.
+func told(c turn.Change, fresh bool) lathe.Event {
 	switch {
 	case c.Message != nil:
-		r.publishMessage(c.Message)
+		return bare(c.Message)
 	case c.Remove != nil:
-		delete(r.open, c.Remove.ID)
-		delete(r.progress, c.Remove.ID)
-		r.bus.Publish(r.dir, lathe.PartRemoved{SessionID: c.Remove.SessionID, MessageID: c.Remove.MessageID, PartID: c.Remove.ID})
-	case c.Part != nil:
-		delete(r.open, c.Part.ID)
-		delete(r.progress, c.Part.ID)
-		r.bus.Publish(r.dir, lathe.PartUpdated{Part: *c.Part, New: fresh})
+		return lathe.PartRemoved{SessionID: c.Remove.SessionID, MessageID: c.Remove.MessageID, PartID: c.Remove.ID}
 	}
+	return lathe.PartUpdated{Part: *c.Part, New: fresh}
 }
 
-func (r *recorder) publishMessage(m *lathe.Message) {
-	bare := *m
-	bare.Parts = nil
-	r.bus.Publish(r.dir, lathe.MessageUpdated{Message: bare})
+// bare is the event of a message, whose parts are told one by one.
+func bare(m *lathe.Message) lathe.MessageUpdated {
+	b := *m
+	b.Parts = nil
+	return lathe.MessageUpdated{Message: b}
+}
+
+// added are the events of a new message and its parts.
+func added(m *lathe.Message) []lathe.Event {
+	events := []lathe.Event{bare(m)}
+	for _, p := range m.Parts {
+		events = append(events, lathe.PartUpdated{Part: p, New: true})
+	}
+	return events
 }
 
 // Delta publishes text appended to an open part and saves it within
@@ -177,7 +193,7 @@ func (r *recorder) Delta(_ context.Context, part *lathe.Part, text string, whole
 		r.open[part.ID] = o
 	}
 	o.text = append(o.text, text...)
-	r.bus.Publish(r.dir, lathe.PartDelta{SessionID: part.SessionID, MessageID: part.MessageID, PartID: part.ID, Delta: text, Whole: whole})
+	r.writer.Tell(r.dir, lathe.PartDelta{SessionID: part.SessionID, MessageID: part.MessageID, PartID: part.ID, Delta: text, Whole: whole})
 	switch {
 	case r.closed:
 	case len(o.text) >= checkpointSize && !o.failed:
@@ -207,7 +223,7 @@ func (r *recorder) checkpoint() {
 
 // saveText appends what streamed to the stored text. The caller holds mu.
 func (r *recorder) saveText(id lathe.PartID, o *openText) {
-	err := r.store.AppendText(context.Background(), id, o.saved, string(o.text))
+	err := r.writer.AppendText(context.Background(), id, o.saved, string(o.text))
 	if err != nil && !o.failed {
 		r.log.Error("streamed text could not be saved; it is kept until the part ends", "session", r.id, "part", id, "err", err)
 	}
@@ -234,7 +250,7 @@ func (r *recorder) Progress(part lathe.Part) {
 	} else if r.timer == nil && !r.closed {
 		r.timer = time.AfterFunc(checkpointAfter, r.checkpoint)
 	}
-	r.bus.Publish(r.dir, lathe.PartUpdated{Part: part})
+	r.writer.Tell(r.dir, lathe.PartUpdated{Part: part})
 }
 
 // saveProgress stores progress that is ahead of the store. The caller holds mu.
@@ -242,7 +258,7 @@ func (r *recorder) saveProgress(p *shown) {
 	if p.ahead == nil {
 		return
 	}
-	err := r.store.SaveProgress(context.Background(), p.ahead)
+	err := r.writer.SaveProgress(context.Background(), p.ahead)
 	if err != nil && !p.failed {
 		r.log.Warn("what a tool shows could not be saved; it is stored when the tool ends", "session", r.id, "part", p.ahead.ID, "err", err)
 	}
@@ -251,7 +267,7 @@ func (r *recorder) saveProgress(p *shown) {
 }
 
 // Publish tells what is not stored.
-func (r *recorder) Publish(ev lathe.Event) { r.bus.Publish(r.dir, ev) }
+func (r *recorder) Publish(ev lathe.Event) { r.writer.Tell(r.dir, ev) }
 
 // close stops the checkpoints. The turn has ended, so every part is closed.
 func (r *recorder) close() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"lathe"
+	"lathe/internal/commit"
 	"lathe/internal/store"
 )
 
@@ -18,7 +19,7 @@ func (s *Service) CloseInterrupted(ctx context.Context) error {
 	}
 	var errs []error
 	for _, id := range ids {
-		switch parts, err := s.recover(ctx, id); {
+		switch parts, err := s.recover(ctx, id, ""); {
 		case errors.Is(err, store.ErrBusy):
 		case err != nil:
 			errs = append(errs, err)
@@ -30,10 +31,16 @@ func (s *Service) CloseInterrupted(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// recover closes what an owner that is gone left open in a session.
-func (s *Service) recover(ctx context.Context, id lathe.SessionID) (closed []lathe.Part, err error) {
-	err = s.opts.Store.Batch(ctx, func(tx store.Tx) error {
+// recover closes what an owner that is gone left open in a session. What it closed is
+// told in dir; nobody listens where that is empty.
+func (s *Service) recover(ctx context.Context, id lathe.SessionID, dir string) (closed []lathe.Part, err error) {
+	err = s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error {
 		closed, err = tx.Recover(id, s.opts.Owner)
+		for _, p := range closed {
+			if dir != "" {
+				tx.Tell(dir, lathe.PartUpdated{Part: p})
+			}
+		}
 		return err
 	})
 	return closed, err

@@ -228,14 +228,11 @@ func (r *runner) acquire(ctx context.Context) (store.Lease, error) {
 
 // closeOpen closes what a turn that could not record its end left open.
 func (r *runner) closeOpen(ctx context.Context) error {
-	changed, err := r.s.recover(ctx, r.current().ID)
+	changed, err := r.s.recover(ctx, r.current().ID, r.current().Directory)
 	if err != nil {
 		return err
 	}
 	sweepTemps(r.current().Directory, changed)
-	for _, p := range changed {
-		r.s.opts.Bus.Publish(r.current().Directory, lathe.PartUpdated{Part: p})
-	}
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"lathe"
 	"lathe/internal/bus"
+	"lathe/internal/commit"
 	"lathe/internal/config"
 	"lathe/internal/instance"
 	"lathe/internal/llm"
@@ -123,7 +124,7 @@ func instanceOpener(paths config.Paths, store *store.Store, events *bus.Bus, mod
 	return func(ctx context.Context, dir string) (*instance.Instance, error) {
 		return instance.Open(ctx, dir, instance.Options{
 			Paths: paths, Getenv: func(string) string { return "" }, Environ: os.Environ(),
-			Log: slog.New(slog.DiscardHandler), Now: time.Now, Runner: shell.New(shell.Options{}), Todos: session.Kept{Store: store},
+			Log: slog.New(slog.DiscardHandler), Now: time.Now, Runner: shell.New(shell.Options{}), Todos: session.Kept{Store: store, Writer: commit.New(store, events)},
 			Publish: func(dir string, ev lathe.Event) { events.Publish(dir, ev) },
 			Builtin: func(ref lathe.ModelRef) (llm.Model, bool) { return model, ref.Provider == "script" },
 		})

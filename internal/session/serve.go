@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lathe"
+	"lathe/internal/commit"
 	"lathe/internal/instance"
 	"lathe/internal/permission"
 	"lathe/internal/store"
@@ -66,7 +67,7 @@ func (s *Service) Dispose(ctx context.Context, dir string) error {
 		s.mu.Unlock()
 	}
 	errs = append(errs, inst.Close())
-	s.opts.Bus.Publish(dir, lathe.InstanceDisposed{Directory: dir})
+	s.opts.Writer.Tell(dir, lathe.InstanceDisposed{Directory: dir})
 	return errors.Join(errs...)
 }
 
@@ -124,11 +125,11 @@ func (s *Service) EditPart(ctx context.Context, p lathe.Part) error {
 			return store.ErrNotFound
 		}
 		p.Seq = m.Parts[i].Seq
-		if err := s.opts.Store.Batch(ctx, func(tx store.Tx) error { return tx.PutPart(&p) }); err != nil {
+		return s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error {
+			err := tx.PutPart(&p)
+			tx.Tell(sess.Directory, lathe.PartUpdated{Part: p})
 			return err
-		}
-		s.opts.Bus.Publish(sess.Directory, lathe.PartUpdated{Part: p})
-		return nil
+		})
 	})
 }
 
@@ -142,28 +143,26 @@ func (s *Service) RemovePart(ctx context.Context, id lathe.SessionID, message la
 		if !slices.ContainsFunc(m.Parts, func(o lathe.Part) bool { return o.ID == part }) {
 			return store.ErrNotFound
 		}
-		if err := s.opts.Store.Batch(ctx, func(tx store.Tx) error { return tx.RemovePart(part) }); err != nil {
-			return err
-		}
-		s.opts.Bus.Publish(sess.Directory, lathe.PartRemoved{SessionID: id, MessageID: message, PartID: part})
-		return nil
+		return s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error {
+			tx.Tell(sess.Directory, lathe.PartRemoved{SessionID: id, MessageID: message, PartID: part})
+			return tx.RemovePart(part)
+		})
 	})
 }
 
 // RemoveMessage removes a message and its parts, while the session is idle.
 func (s *Service) RemoveMessage(ctx context.Context, id lathe.SessionID, message lathe.MessageID) error {
 	return s.whileIdle(ctx, id, func(sess lathe.Session) error {
-		if err := s.opts.Store.Batch(ctx, func(tx store.Tx) error { return tx.RemoveMessage(id, message) }); err != nil {
-			return err
-		}
-		s.opts.Bus.Publish(sess.Directory, lathe.MessageRemoved{SessionID: id, MessageID: message})
-		return nil
+		return s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error {
+			tx.Tell(sess.Directory, lathe.MessageRemoved{SessionID: id, MessageID: message})
+			return tx.RemoveMessage(id, message)
+		})
 	})
 }
 
 // Failed tells that a session could not do what was asked, and why.
 func (s *Service) Failed(dir string, id lathe.SessionID, f lathe.Failure) {
-	s.opts.Bus.Publish(dir, lathe.SessionFailed{SessionID: id, Failure: f})
+	s.opts.Writer.Tell(dir, lathe.SessionFailed{SessionID: id, Failure: f})
 }
 
 // Reply answers a permission ask of a directory's instance.

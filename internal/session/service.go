@@ -16,6 +16,7 @@ import (
 
 	"lathe"
 	"lathe/internal/bus"
+	"lathe/internal/commit"
 	"lathe/internal/instance"
 	"lathe/internal/project"
 	"lathe/internal/share"
@@ -27,9 +28,12 @@ import (
 type Options struct {
 	Store *store.Store
 	Bus   *bus.Bus
-	IDs   *lathe.IDs
-	Now   func() time.Time
-	Log   *slog.Logger
+	// Writer is what changes the store and tells the bus; nil: one is made. All that
+	// writes to the store in this process has the same.
+	Writer *commit.Writer
+	IDs    *lathe.IDs
+	Now    func() time.Time
+	Log    *slog.Logger
 	// Open makes the instance of a directory; it is called once for each.
 	Open func(ctx context.Context, dir string) (*instance.Instance, error)
 	// Retries overrides how failed model requests are repeated.
@@ -70,6 +74,9 @@ func New(o Options) *Service {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Writer == nil {
+		o.Writer = commit.New(o.Store, o.Bus)
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -81,7 +88,7 @@ func New(o Options) *Service {
 		opts: o, ctx: ctx, stop: stop,
 		instances: map[string]*opening{}, runners: map[lathe.SessionID]*runner{},
 	}
-	s.Projects = project.New(project.Options{Sessions: s, Store: o.Store, Bus: o.Bus, Log: o.Log, Now: o.Now, NewName: newSlug})
+	s.Projects = project.New(project.Options{Sessions: s, Store: o.Store, Writer: o.Writer, Log: o.Log, Now: o.Now, NewName: newSlug})
 	s.Shares = share.New(share.Options{Remote: o.Sharing, Sessions: s, Store: o.Store, Bus: o.Bus, Log: o.Log})
 	return s
 }
@@ -141,7 +148,7 @@ func (s *Service) open(ctx context.Context, dir string) (*instance.Instance, err
 	if err := s.listen(ctx, inst); err != nil {
 		return nil, errors.Join(err, inst.Close())
 	}
-	if err := s.opts.Store.Batch(ctx, func(tx store.Tx) error { return tx.PutProject(inst.Project) }); err != nil {
+	if err := s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error { return tx.PutProject(inst.Project) }); err != nil {
 		return nil, errors.Join(err, inst.Close())
 	}
 	return inst, nil
@@ -177,11 +184,13 @@ func (s *Service) Create(ctx context.Context, c Create) (lathe.Session, error) {
 	if sess.Title == "" {
 		sess.Title = defaultTitle(c.ParentID != "", now)
 	}
-	if err := s.opts.Store.Batch(ctx, func(tx store.Tx) error { return tx.CreateSession(sess) }); err != nil {
+	err = s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error {
+		tx.Tell(sess.Directory, lathe.SessionCreated{Session: sess}, lathe.SessionUpdated{Session: sess})
+		return tx.CreateSession(sess)
+	})
+	if err != nil {
 		return lathe.Session{}, err
 	}
-	s.opts.Bus.Publish(sess.Directory, lathe.SessionCreated{Session: sess})
-	s.opts.Bus.Publish(sess.Directory, lathe.SessionUpdated{Session: sess})
 	s.Shares.Auto(inst, sess)
 	return sess, nil
 }
@@ -220,15 +229,12 @@ func (s *Service) List(ctx context.Context, f store.SessionFilter) ([]lathe.Sess
 
 // Update changes a session's own fields and tells of it.
 func (s *Service) Update(ctx context.Context, id lathe.SessionID, change func(*lathe.Session) error) (sess lathe.Session, err error) {
-	err = s.opts.Store.Batch(ctx, func(tx store.Tx) error {
+	err = s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error {
 		sess, err = tx.UpdateSession(id, change)
+		tx.Tell(sess.Directory, lathe.SessionUpdated{Session: sess})
 		return err
 	})
-	if err != nil {
-		return sess, err
-	}
-	s.opts.Bus.Publish(sess.Directory, lathe.SessionUpdated{Session: sess})
-	return sess, nil
+	return sess, err
 }
 
 // Messages returns all messages of a session with their parts, oldest first.

@@ -143,7 +143,7 @@ func (r *runner) end(j *work) {
 	}
 	r.release(j.ctx, j.lease)
 	r.work = nil
-	r.s.opts.Bus.Publish(r.current().Directory, lathe.SessionStatus{SessionID: r.current().ID, Status: lathe.Idle{}})
+	r.s.opts.Writer.Tell(r.current().Directory, lathe.SessionStatus{SessionID: r.current().ID, Status: lathe.Idle{}})
 }
 
 // newestWaiting returns the newest prompt that waits for an answer, or "".

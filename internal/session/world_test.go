@@ -16,6 +16,7 @@ import (
 
 	"lathe"
 	"lathe/internal/bus"
+	"lathe/internal/commit"
 	"lathe/internal/config"
 	"lathe/internal/instance"
 	"lathe/internal/llm"
@@ -152,7 +153,7 @@ func (w *world) service() (s *session.Service, stop func()) {
 		w.t.Fatal(err)
 	}
 	o := w.opts
-	o.IDs, o.Todos, o.Approvals = lathe.NewIDs(w.clock, nil), session.Kept{Store: db.Store()}, session.Kept{Store: db.Store()}
+	o.IDs, o.Todos, o.Approvals = lathe.NewIDs(w.clock, nil), session.Kept{Store: db.Store(), Writer: commit.New(db.Store(), w.bus)}, session.Kept{Store: db.Store(), Writer: commit.New(db.Store(), w.bus)}
 	o.Runner = shell.New(shell.Options{})
 	s = session.New(session.Options{
 		Store: db.Store(), Bus: w.bus, Now: w.clock, IDs: o.IDs, Owner: sqlite.Self(), Sharing: w.sharing,

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"lathe"
-	"lathe/internal/bus"
+	"lathe/internal/commit"
 	"lathe/internal/instance"
 	"lathe/internal/snapshot"
 	"lathe/internal/store"
@@ -24,7 +24,7 @@ type Sessions interface {
 type Options struct {
 	Sessions Sessions
 	Store    *store.Store
-	Bus      *bus.Bus
+	Writer   *commit.Writer
 	Log      *slog.Logger
 	Instance *instance.Instance
 	// Current returns the session as it was stored last; Stored takes note of a newer one.
@@ -37,7 +37,7 @@ type Options struct {
 type Changes struct {
 	sessions Sessions
 	store    *store.Store
-	bus      *bus.Bus
+	writer   *commit.Writer
 	log      *slog.Logger
 	inst     *instance.Instance
 	current  func() *lathe.Session
@@ -50,7 +50,7 @@ type Changes struct {
 // New returns the changes of a session. It costs nothing until it is used.
 func New(o Options) *Changes {
 	return &Changes{
-		sessions: o.Sessions, store: o.Store, bus: o.Bus, log: o.Log, inst: o.Instance,
+		sessions: o.Sessions, store: o.Store, writer: o.Writer, log: o.Log, inst: o.Instance,
 		current: o.Current, stored: o.Stored, newPart: o.NewPart,
 	}
 }
@@ -169,11 +169,17 @@ func (u *Changes) RecoverPatch(ctx context.Context, history []lathe.Message) {
 	}
 	for _, b := range bodies {
 		p := lathe.Part{ID: u.newPart(), MessageID: m.ID, SessionID: m.SessionID, Body: b}
-		if err := u.store.Batch(ctx, func(tx store.Tx) error { return tx.PutPart(&p) }); err != nil {
+		err := u.writer.Commit(ctx, func(tx *commit.Tx) error {
+			if err := tx.PutPart(&p); err != nil {
+				return err
+			}
+			tx.Tell(u.current().Directory, lathe.PartUpdated{Part: p, New: true})
+			return nil
+		})
+		if err != nil {
 			u.log.Warn("what an interrupted step changed could not be recorded", "session", u.current().ID, "err", err)
 			return
 		}
 		m.Parts = append(m.Parts, p)
-		u.bus.Publish(u.current().Directory, lathe.PartUpdated{Part: p, New: true})
 	}
 }

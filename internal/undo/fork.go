@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 
 	"lathe"
+	"lathe/internal/commit"
 	"lathe/internal/snapshot"
-	"lathe/internal/store"
 )
 
 const forkFilesKey = "forkfiles"
@@ -49,7 +49,7 @@ func (u *Changes) saveForkFiles(ctx context.Context, fork lathe.SessionID, doc f
 	if err != nil {
 		return err
 	}
-	return u.store.Batch(ctx, func(tx store.Tx) error { return tx.SetValue(fork, forkFilesKey, data) })
+	return u.writer.Commit(ctx, func(tx *commit.Tx) error { return tx.SetValue(fork, forkFilesKey, data) })
 }
 
 // UndoRewind brings back what a fork with its files changed in the worktree. It

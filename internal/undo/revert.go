@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"lathe"
+	"lathe/internal/commit"
 	"lathe/internal/snapshot"
-	"lathe/internal/store"
 )
 
 // Input says up to where a session is reverted.
@@ -219,7 +219,7 @@ func (u *Changes) saveRevert(ctx context.Context, id lathe.SessionID, mark *lath
 	if err != nil {
 		return err
 	}
-	err = u.store.Batch(ctx, func(tx store.Tx) error {
+	err = u.writer.Commit(ctx, func(tx *commit.Tx) error {
 		_, err := tx.UpdateSession(id, func(s *lathe.Session) error {
 			copied := *mark
 			s.Revert = &copied
@@ -251,7 +251,7 @@ func (u *Changes) reverted(ctx context.Context, sess lathe.Session) (doc revertD
 // storeRevert shows the session as reverted, with the diff of what was undone.
 func (u *Changes) storeRevert(ctx context.Context, id lathe.SessionID, mark *lathe.Revert, undone []lathe.FileDiff) (lathe.Session, error) {
 	var sess lathe.Session
-	err := u.store.Batch(ctx, func(tx store.Tx) (err error) {
+	err := u.writer.Commit(ctx, func(tx *commit.Tx) (err error) {
 		if err := tx.SetDiffs(id, "", undone); err != nil {
 			return err
 		}
@@ -259,14 +259,13 @@ func (u *Changes) storeRevert(ctx context.Context, id lathe.SessionID, mark *lat
 			s.Revert, s.Summary = mark, Summary(undone)
 			return nil
 		})
+		tx.Then(func() { u.stored(&sess) })
+		tx.Tell(sess.Directory, lathe.SessionUpdated{Session: sess}, lathe.SessionDiff{SessionID: id, Diff: undone})
 		return err
 	})
 	if err != nil {
 		return sess, fmt.Errorf("store the revert: %w", err)
 	}
-	u.stored(&sess)
-	u.bus.Publish(sess.Directory, lathe.SessionUpdated{Session: sess})
-	u.bus.Publish(sess.Directory, lathe.SessionDiff{SessionID: id, Diff: undone})
 	return sess, nil
 }
 
@@ -350,8 +349,7 @@ func (u *Changes) remove(ctx context.Context, gone []lathe.Message, parts []lath
 	if err != nil {
 		return err
 	}
-	var sess lathe.Session
-	err = u.store.Batch(ctx, func(tx store.Tx) (err error) {
+	err = u.writer.Commit(ctx, func(tx *commit.Tx) error {
 		for _, p := range parts {
 			if err := tx.RemovePart(p.ID); err != nil {
 				return err
@@ -365,23 +363,22 @@ func (u *Changes) remove(ctx context.Context, gone []lathe.Message, parts []lath
 		if err := errors.Join(tx.SetDiffs(id, "", diffs), saveChanged(tx, id, left)); err != nil {
 			return err
 		}
-		sess, err = tx.UpdateSession(id, func(s *lathe.Session) error {
+		sess, err := tx.UpdateSession(id, func(s *lathe.Session) error {
 			s.Revert, s.Summary = nil, Summary(diffs)
 			return nil
 		})
+		tx.Then(func() { u.stored(&sess) })
+		for _, p := range parts {
+			tx.Tell(sess.Directory, lathe.PartRemoved{SessionID: id, MessageID: p.MessageID, PartID: p.ID})
+		}
+		for _, m := range gone {
+			tx.Tell(sess.Directory, lathe.MessageRemoved{SessionID: id, MessageID: m.ID})
+		}
+		tx.Tell(sess.Directory, lathe.SessionUpdated{Session: sess})
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("remove what was reverted: %w", err)
 	}
-	u.stored(&sess)
-	publish := func(ev lathe.Event) { u.bus.Publish(sess.Directory, ev) }
-	for _, p := range parts {
-		publish(lathe.PartRemoved{SessionID: id, MessageID: p.MessageID, PartID: p.ID})
-	}
-	for _, m := range gone {
-		publish(lathe.MessageRemoved{SessionID: id, MessageID: m.ID})
-	}
-	publish(lathe.SessionUpdated{Session: sess})
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"lathe"
+	"lathe/internal/commit"
 	"lathe/internal/store"
 )
 
@@ -164,26 +165,23 @@ func (u *Changes) storeSummary(ctx context.Context, user lathe.Message, messages
 		info.Summary.Title, info.Summary.Body = old.Title, old.Body
 	}
 	user.Info, user.Parts = &info, nil
-	var sess lathe.Session
-	err = u.store.Batch(ctx, func(tx store.Tx) (err error) {
+	err = u.writer.Commit(ctx, func(tx *commit.Tx) error {
 		if err := tx.UpdateMessage(&user); err != nil {
 			return err
 		}
 		if err := errors.Join(tx.SetDiffs(u.current().ID, "", total), saveChanged(tx, u.current().ID, doc)); err != nil {
 			return err
 		}
-		sess, err = tx.UpdateSession(u.current().ID, func(s *lathe.Session) error {
+		sess, err := tx.UpdateSession(u.current().ID, func(s *lathe.Session) error {
 			s.Summary = Summary(total)
 			return nil
 		})
+		tx.Tell(sess.Directory, lathe.MessageUpdated{Message: user}, lathe.SessionUpdated{Session: sess},
+			lathe.SessionDiff{SessionID: sess.ID, Diff: total})
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("store the summary: %w", err)
 	}
-	publish := func(ev lathe.Event) { u.bus.Publish(sess.Directory, ev) }
-	publish(lathe.MessageUpdated{Message: user})
-	publish(lathe.SessionUpdated{Session: sess})
-	publish(lathe.SessionDiff{SessionID: sess.ID, Diff: total})
 	return nil
 }

@@ -45,7 +45,7 @@ func (u *Changes) ReportOff(why error) {
 		return
 	}
 	sess := u.current()
-	u.bus.Publish(sess.Directory, lathe.UndoOff{SessionID: sess.ID, Reason: why.Error()})
+	u.writer.Tell(sess.Directory, lathe.UndoOff{SessionID: sess.ID, Reason: why.Error()})
 }
 
 // unrecorded returns why changes of these messages cannot be taken back; empty if

@@ -1,0 +1,92 @@
+// Package commit is the one way to change what is stored of sessions, projects and
+// approvals, and to tell of it: store, then publish, in one order for all.
+//
+// A change is a function that gets a [Tx], which is a transaction of the store that
+// also notes what is to be told. When the transaction is committed, what was noted is
+// published; when it is not, nobody hears of it. One lock is held over both, so the
+// events of two changes come in the order in which they were stored, and a subscriber
+// never sees what a restart would forget.
+//
+// Two things are not commits and say so: [Writer.Tell] publishes what is not stored,
+// such as that a session is busy, and [store.Streams] keeps the text of open parts,
+// whose deltas are published at once.
+package commit
+
+import (
+	"context"
+
+	"lathe"
+	"lathe/internal/bus"
+	"lathe/internal/store"
+)
+
+// Writer changes a store and tells a bus. It is safe for concurrent use. A store has
+// one writer in a process.
+type Writer struct {
+	store.Streams
+	to   store.Writer
+	bus  *bus.Bus
+	turn chan struct{} // held over store and publish
+}
+
+// New returns the writer of a store, which tells the bus.
+func New(st *store.Store, b *bus.Bus) *Writer {
+	return &Writer{Streams: st.Streams, to: st.Writer, bus: b, turn: make(chan struct{}, 1)}
+}
+
+// Tx is a transaction that notes what to do when it is committed. Like a [store.Tx]
+// it is valid inside its function only, and must not begin another one.
+type Tx struct {
+	store.Tx
+	then []func()
+	told []fact
+}
+
+type fact struct {
+	dir string
+	lathe.Event
+}
+
+// Tell notes an event of a directory. Events are published in the order in which
+// they were noted, after the commit.
+func (tx *Tx) Tell(dir string, events ...lathe.Event) {
+	for _, ev := range events {
+		tx.told = append(tx.told, fact{dir, ev})
+	}
+}
+
+// Then notes what has to be done between the commit and its events, such as taking
+// over what was stored. It must be quick and must not commit.
+func (tx *Tx) Then(do func()) { tx.then = append(tx.then, do) }
+
+// Commit runs change in one transaction and, when that is committed, publishes what it
+// told. The error is that of change or of the store; nothing has changed then and
+// nothing was told. Cancelling ctx ends the wait for other changes, not a change that
+// has begun.
+func (w *Writer) Commit(ctx context.Context, change func(*Tx) error) error {
+	select {
+	case w.turn <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-w.turn }()
+	var tx *Tx
+	err := w.to.Batch(ctx, func(in store.Tx) error {
+		tx = &Tx{Tx: in} // anew, should a store run it again
+		return change(tx)
+	})
+	if err != nil {
+		return err
+	}
+	for _, do := range tx.then {
+		do()
+	}
+	for _, f := range tx.told {
+		w.bus.Publish(f.dir, f.Event)
+	}
+	return nil
+}
+
+// Tell publishes what is not stored: what a session is doing, what is asked of a
+// person, what a tool did to a file.
+func (w *Writer) Tell(dir string, ev lathe.Event) { w.bus.Publish(dir, ev) }
