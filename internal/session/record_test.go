@@ -14,6 +14,7 @@ import (
 
 	"lathe"
 	"lathe/internal/bus"
+	"lathe/internal/commit"
 	"lathe/internal/store/sqlite"
 	"lathe/internal/store/storetest"
 	"lathe/internal/turn"
@@ -33,7 +34,7 @@ func TestRecorderOutOfSpace(t *testing.T) {
 	at := time.Unix(1, 0).UTC()
 	sess := lathe.Session{ID: "ses_1", Directory: "/d", Created: at, Updated: at}
 	r := newRecorder(&Service{opts: Options{
-		Store: store.Store, Bus: bus.New(bus.Options{}), Now: func() time.Time { return at }, Log: slog.New(slog.NewTextHandler(&logged, nil)),
+		Store: store.Store, Writer: commit.New(store.Store, bus.New(bus.Options{})), Now: func() time.Time { return at }, Log: slog.New(slog.NewTextHandler(&logged, nil)),
 	}}, sess)
 	defer r.close()
 	if err := store.CreateSession(ctx, sess); err != nil {
