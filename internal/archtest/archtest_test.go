@@ -103,6 +103,7 @@ var floor = map[string]int{
 	"lathe/internal/tui/dialog":         64,
 	"lathe/internal/tui/prefs":          65,
 	"lathe/internal/tui/choice":         66,
+	"lathe/internal/tui/setup":          67,
 	"lathe/internal/tui/chat":           65,
 	"lathe/internal/tui/ask":            65,
 	"lathe/internal/tui":                69,

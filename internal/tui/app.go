@@ -11,7 +11,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"lathe"
-	"lathe/internal/api"
 	"lathe/internal/tui/ask"
 	"lathe/internal/tui/chat"
 	"lathe/internal/tui/choice"
@@ -22,6 +21,7 @@ import (
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/markdown"
 	"lathe/internal/tui/prefs"
+	"lathe/internal/tui/setup"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -86,7 +86,7 @@ type App struct {
 	todos   []lathe.Todo
 	choice  *choice.Choice
 	prefs   *prefs.Book
-	found   api.Found
+	setup   *setup.Room
 	looked  bool // for what could answer
 	noTitle bool // the terminal's title is left alone
 	side    side // what stands beside the conversation
@@ -136,6 +136,7 @@ func New(ctx context.Context, o Options) *App {
 	a.mouse = chat.Selection{Files: len(o.Editor) > 0}
 	a.after = a.wake
 	a.choice = choice.New(a, a.access, a.prefs, o.LastModel)
+	a.setup = setup.New(a, a.access, a.choice, a.prefs)
 	a.choice.Begin(o.Agent, o.Model)
 	a.sheets.Now = o.Now
 	var problems []string
@@ -185,7 +186,7 @@ func (a *App) setTheme(t *theme.Theme) {
 
 // Init begins: it looks at what there is to choose from and opens the session.
 func (a *App) Init() tea.Cmd {
-	cmds := []tea.Cmd{a.choice.Load(), a.loadWaiting(), a.loadTrust()}
+	cmds := []tea.Cmd{a.choice.Load(), a.loadWaiting(), a.setup.Trust(a.opts.Now)}
 	if a.opts.Session != "" {
 		cmds = append(cmds, a.open(a.opts.Session))
 	}
@@ -301,7 +302,9 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 		var cmds []tea.Cmd
 		if !a.looked {
 			a.looked = true
-			cmds = append(cmds, a.loadSetup())
+			if a.opts.Session == "" && a.opts.Prompt == "" && a.opts.Model.IsZero() {
+				cmds = append(cmds, a.setup.Begin())
+			}
 		}
 		if a.input.watch() {
 			cmds = append(cmds, a.complete())
@@ -328,7 +331,19 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 	case choice.ShowModels:
 		return a.apply(a.choice.ShowModels(m.Provider))
 	case choice.Connect:
-		return a.connect()
+		if a.busy() || len(a.status) > 0 {
+			a.notify(dialog.Warning, "a turn is running; connect a provider when it is done")
+			return a.tick()
+		}
+		return a.apply(a.setup.Connect())
+	case setup.Began:
+		if a.setup.Take(m.Found) && a.input.Empty() && a.session.ID == "" && a.sheets.Top() == nil {
+			return a.apply(a.setup.Offer(m.Found))
+		}
+	case setup.Offered:
+		return a.apply(a.setup.Offer(m.Found))
+	case setup.Trusted:
+		return a.trusted()
 	case chat.OpenSession:
 		return a.open(m.ID)
 	case chat.EditFile:
@@ -409,6 +424,8 @@ func (a *App) apply(msg tea.Msg) tea.Cmd {
 		return a.tick()
 	case dialog.Copy:
 		return a.copy(m.Text, m.Said)
+	case dialog.Hush:
+		a.toast = toast{}
 	case dialog.Scroll:
 		return a.scrollKey(m.Stroke)
 	case dialog.Soon:
@@ -503,4 +520,12 @@ func (a *App) title() string {
 		return ""
 	}
 	return styled.OneLine(a.session.Title)
+}
+
+// trusted forgets what was told of a repository that was not trusted.
+func (a *App) trusted() tea.Cmd {
+	a.opts.Notices = slices.DeleteFunc(a.opts.Notices, func(n string) bool {
+		return strings.HasPrefix(n, "this repository ") || strings.HasPrefix(n, "this directory ")
+	})
+	return a.choice.Load()
 }

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/choice"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/look"
@@ -58,8 +59,8 @@ func sessionCommands() []command {
 func agentCommands() []command {
 	return []command{
 		{[]string{"models"}, keys.Models, "choose a model", "agent", nil, func(a *App) tea.Cmd { return a.apply(a.choice.ModelList()) }},
-		{[]string{"connect"}, "", "connect a provider with a key", "agent", func(a *App) bool { return a.access.Able.Keys != nil }, (*App).connect},
-		{[]string{"setup"}, "", "what can answer: keys, local servers, the offline guide", "agent", func(a *App) bool { return a.access.Able.Found != nil }, (*App).setup},
+		{[]string{"connect"}, "", "connect a provider with a key", "agent", func(a *App) bool { return a.access.Able.Keys != nil }, func(a *App) tea.Cmd { return a.apply(choice.Connect{}) }},
+		{[]string{"setup"}, "", "what can answer: keys, local servers, the offline guide", "agent", func(a *App) bool { return a.access.Able.Found != nil }, func(a *App) tea.Cmd { return a.setup.Look() }},
 		{[]string{"agents"}, keys.Agents, "choose an agent", "agent", nil, func(a *App) tea.Cmd { return a.apply(a.choice.AgentList()) }},
 		{[]string{"variants", "variant"}, keys.VariantList, "choose a variant of the model", "agent", nil, func(a *App) tea.Cmd { return a.apply(a.choice.VariantList()) }},
 		{nil, keys.Variant, "next variant of the model", "", nil, func(a *App) tea.Cmd { return a.apply(a.choice.NextVariant()) }},
@@ -69,8 +70,8 @@ func agentCommands() []command {
 		{nil, keys.ModelPrevious, "previous recent model", "", nil, func(a *App) tea.Cmd { return a.apply(a.choice.CycleModel(-1)) }},
 		{nil, keys.FavoriteNext, "next favourite model", "", nil, func(a *App) tea.Cmd { return a.apply(a.choice.CycleFavorite(1)) }},
 		{nil, keys.FavoritePrev, "previous favourite model", "", nil, func(a *App) tea.Cmd { return a.apply(a.choice.CycleFavorite(-1)) }},
-		{[]string{"trust"}, "", "whether this repository may steer lathe", "agent", func(a *App) bool { return a.access.Able.Trust != nil }, (*App).trustPage},
-		{[]string{"permissions"}, "", "what you allowed from now on; take it back", "agent", func(a *App) bool { return a.access.Able.Approvals != nil }, (*App).approvalList},
+		{[]string{"trust"}, "", "whether this repository may steer lathe", "agent", func(a *App) bool { return a.access.Able.Trust != nil }, func(a *App) tea.Cmd { return a.apply(a.setup.TrustPage()) }},
+		{[]string{"permissions"}, "", "what you allowed from now on; take it back", "agent", func(a *App) bool { return a.access.Able.Approvals != nil }, func(a *App) tea.Cmd { return a.apply(a.setup.Approvals()) }},
 		{[]string{"skills"}, "", "skills that models can load", "agent", func(a *App) bool { return a.access.Able.Setup != nil }, (*App).skillsPage},
 	}
 }

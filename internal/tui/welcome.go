@@ -39,7 +39,7 @@ func (a *App) welcome(height int) []styled.Line {
 	if a.choice.Current().Provider == "offline" {
 		tell("No model is connected, so the offline guide answers: a set of rules, not a language model. Connect one with /connect, or a key in the environment.", theme.Warning)
 	}
-	tell(a.foundLine(), theme.Info)
+	tell(a.setup.Found(), theme.Info)
 	for _, n := range a.opts.Notices {
 		tell(n, theme.Warning)
 	}

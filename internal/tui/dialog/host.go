@@ -75,6 +75,8 @@ type (
 		Kind Kind
 		Text string
 	}
+	// Hush takes away what is told.
+	Hush struct{}
 	// Done says what came of something that took time. Text is told, and Then done,
 	// if there was no error.
 	Done struct {

@@ -1,10 +1,10 @@
-package tui
+package setup
 
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -19,35 +19,32 @@ import (
 // trustSheet asks whether a repository may steer lathe.
 type trustSheet struct {
 	dialog.Patience
-	e     engine.Truster
-	ctx   context.Context
-	t     api.Trust
-	at    int
-	first int  // the line of the first answer, as of the last drawing
-	sure  bool // the person wants it remembered, and is asked once more
-	body  dialog.Reader
+	access *engine.Access
+	t      api.Trust
+	at     int
+	first  int  // the line of the first answer, as of the last drawing
+	sure   bool // the person wants it remembered, and is asked once more
+	body   dialog.Reader
 }
 
 var trustAnswers = [...][2]string{
 	{"y", "trust it until lathe ends"}, {"r", "trust it as it is now, and remember"}, {"n", "no; it works without what it brings"},
 }
 
-// loadTrust asks the question at the start, if there is one.
-func (a *App) loadTrust() tea.Cmd {
-	e := a.access.Able.Trust
+// Trust asks the question at the start, if there is one. What cannot be read is
+// told by /trust.
+func (r *Room) Trust(now func() time.Time) tea.Cmd {
+	e := r.access.Able.Trust
 	if e == nil {
 		return nil
 	}
-	return func() tea.Msg {
-		t, err := e.Trust(a.access.Context())
+	return r.access.Do(func(ctx context.Context) tea.Msg {
+		t, err := e.Trust(ctx)
 		if err != nil || t.Given || len(t.LeftOut) == 0 {
-			return nil // nothing to decide; what cannot be read is told by /trust
-		}
-		return doneMsg{then: func(a *App) tea.Cmd {
-			a.sheets.Wait(&trustSheet{e: e, ctx: a.access.Context(), t: t, Patience: dialog.Patience{Came: a.opts.Now()}, at: 2})
 			return nil
-		}}
-	}
+		}
+		return dialog.Wait{Sheet: &trustSheet{access: r.access, t: t, Patience: dialog.Patience{Came: now()}, at: 2}}
+	})
 }
 
 // Tall reports whether what the repository brings fills the screen.
@@ -122,14 +119,8 @@ func (s *trustSheet) decide(keep bool) tea.Msg {
 	if keep {
 		text = strings.Replace(text, "until lathe ends", "as it is now, and that is stored", 1)
 	}
-	return dialog.All{dialog.Close{Sheet: s}, tea.Cmd(func() tea.Msg {
-		err := s.e.Decide(s.ctx, s.t, keep)
-		return doneMsg{text: text, err: err, then: func(a *App) tea.Cmd {
-			a.opts.Notices = slices.DeleteFunc(a.opts.Notices, func(n string) bool {
-				return strings.HasPrefix(n, "this repository ") || strings.HasPrefix(n, "this directory ")
-			})
-			return a.choice.Load()
-		}}
+	return dialog.All{dialog.Close{Sheet: s}, s.access.Do(func(ctx context.Context) tea.Msg {
+		return dialog.Done{Text: text, Err: s.access.Able.Trust.Decide(ctx, s.t, keep), Then: Trusted{}}
 	})}
 }
 
@@ -160,19 +151,20 @@ func (s *trustSheet) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 	return out, -1, 0
 }
 
-// trustPage shows what the repository brings and offers to change the decision.
-func (a *App) trustPage() tea.Cmd {
-	e := a.access.Able.Trust
-	return func() tea.Msg {
-		t, err := e.Trust(a.access.Context())
-		return doneMsg{err: err, then: func(a *App) tea.Cmd { return a.showTrust(e, t) }}
-	}
+// TrustPage shows what the repository brings and offers to change the decision.
+func (r *Room) TrustPage() tea.Msg {
+	return r.access.Do(func(ctx context.Context) tea.Msg {
+		t, err := r.access.Able.Trust.Trust(ctx)
+		if err != nil {
+			return dialog.Fail(err)
+		}
+		return r.showTrust(t)
+	})
 }
 
-func (a *App) showTrust(e engine.Truster, t api.Trust) tea.Cmd {
+func (r *Room) showTrust(t api.Trust) tea.Msg {
 	if !t.Given && len(t.LeftOut) > 0 {
-		a.push(&trustSheet{e: e, ctx: a.access.Context(), t: t, at: 2})
-		return nil
+		return dialog.Open{Sheet: &trustSheet{access: r.access, t: t, at: 2}}
 	}
 	l := dialog.List{Title: "trust: " + styled.OneLine(look.Or(t.State, "not trusted")), Hint: "enter do it · esc close"}
 	switch {
@@ -190,10 +182,9 @@ func (a *App) showTrust(e engine.Truster, t api.Trust) tea.Cmd {
 		if it.ID != "no" {
 			return nil
 		}
-		return func() tea.Msg {
-			return doneMsg{text: "it is trusted no more", err: e.Distrust(a.access.Context()), then: func(a *App) tea.Cmd { return a.choice.Load() }}
-		}
+		return r.access.Do(func(ctx context.Context) tea.Msg {
+			return dialog.Done{Text: "it is trusted no more", Err: r.access.Able.Trust.Distrust(ctx), Then: r.choice.Load()}
+		})
 	}
-	a.push(dialog.NewList(l))
-	return nil
+	return dialog.Open{Sheet: dialog.NewList(l)}
 }

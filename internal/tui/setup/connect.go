@@ -1,13 +1,14 @@
-package tui
+package setup
 
 import (
+	"context"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"lathe/internal/api"
+	"lathe/internal/tui/choice"
 	"lathe/internal/tui/dialog"
-	"lathe/internal/tui/engine"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
@@ -25,20 +26,18 @@ var signIn = map[string]string{
 // plans say what a provider's subscription is called, which no key stands for.
 var plans = map[string]string{"anthropic": "Claude Pro or Max", "openai": "ChatGPT Plus or Pro", "google": "Gemini with a Google account"}
 
-// connect asks which provider, then for its key.
-func (a *App) connect() tea.Cmd {
-	if a.busy() || len(a.status) > 0 {
-		a.notify(dialog.Warning, "a turn is running; connect a provider when it is done")
-		return a.tick()
-	}
-	c := a.access.Able.Keys
-	return func() tea.Msg {
-		list, err := c.Providers(a.access.Context())
-		return doneMsg{err: err, then: func(a *App) tea.Cmd { a.showProviders(c, list); return nil }}
-	}
+// Connect asks which provider, then for its key.
+func (r *Room) Connect() tea.Msg {
+	return r.access.Do(func(ctx context.Context) tea.Msg {
+		list, err := r.access.Able.Keys.Providers(ctx)
+		if err != nil {
+			return dialog.Fail(err)
+		}
+		return r.providers(list)
+	})
 }
 
-func (a *App) showProviders(c engine.Keyring, providers []api.Provider) {
+func (r *Room) providers(providers []api.Provider) tea.Msg {
 	l := dialog.List{Title: "connect a provider", Hint: "enter choose · type to search", Empty: "the catalogue is empty"}
 	for _, common := range []bool{true, false} {
 		for _, p := range providers {
@@ -61,15 +60,13 @@ func (a *App) showProviders(c engine.Keyring, providers []api.Provider) {
 	}
 	l.Pick = func(it dialog.Item) tea.Msg {
 		if signIn[it.ID] != "" {
-			a.push(&dialog.Page{Title: it.Title, Lines: func(l look.Look) []styled.Line { return signInLines(l, it.Title) }})
-			return nil
+			return dialog.Open{Sheet: &dialog.Page{Title: it.Title, Lines: func(l look.Look) []styled.Line { return signInLines(l, it.Title) }}}
 		}
-		a.askKey(c, it, "")
-		return nil
+		return r.askKey(it)
 	}
 	s := dialog.NewList(l)
 	s.At = 0
-	a.push(s)
+	return dialog.Open{Sheet: s}
 }
 
 func signInLines(l look.Look, name string) []styled.Line {
@@ -85,55 +82,44 @@ func signInLines(l look.Look, name string) []styled.Line {
 	return out
 }
 
-// askKey asks for a key, saying why if one was refused before.
-func (a *App) askKey(c engine.Keyring, it dialog.Item, why string) {
+// askKey asks for a key.
+func (r *Room) askKey(it dialog.Item) tea.Msg {
 	f := &dialog.Field{Title: "key for " + it.Title, Hint: "enter store and try it · esc cancel", Secret: true}
 	f.Note = "It is stored in auth.json, readable by you alone, and tried with one small request."
 	if plan := plans[it.ID]; plan != "" {
 		f.Note += " A subscription (" + plan + ") is no key; signing in to one is not offered."
-	}
-	if why != "" {
-		f.Note, f.Bad = why, true
 	}
 	f.Done = func(key string) tea.Msg {
 		key = strings.TrimSpace(key)
 		if key == "" {
 			return nil
 		}
-		return a.storeKey(c, it, key)
+		return r.storeKey(it, key)
 	}
-	a.push(f)
+	return dialog.Open{Sheet: f}
 }
 
 // storeKey stores a key, tries it, and offers the models that it opens.
-func (a *App) storeKey(c engine.Keyring, it dialog.Item, key string) tea.Cmd {
-	reload := a.choice.Load()
-	a.notify(dialog.Info, "trying the key of "+it.Title)
-	return tea.Batch(a.tick(), func() tea.Msg {
-		if err := c.Connect(a.access.Context(), it.ID, key); err != nil {
-			return doneMsg{err: err}
+func (r *Room) storeKey(it dialog.Item, key string) tea.Msg {
+	c := r.access.Able.Keys
+	return dialog.All{dialog.Tell{Kind: dialog.Info, Text: "trying the key of " + it.Title}, r.access.Do(func(ctx context.Context) tea.Msg {
+		if err := c.Connect(ctx, it.ID, key); err != nil {
+			return dialog.Fail(err)
 		}
-		t, err := c.Test(a.access.Context(), it.ID)
-		m := reload()
-		return doneMsg{then: func(a *App) tea.Cmd {
-			cmd := a.result(m)
-			return tea.Batch(cmd, a.tried(c, it, t, err))
-		}}
-	})
+		t, err := c.Test(ctx, it.ID)
+		return dialog.All{r.choice.Read(ctx), r.tried(it, t, err)}
+	})}
 }
 
 // tried says what came of a key, and what to do.
-func (a *App) tried(c engine.Keyring, it dialog.Item, t api.KeyTest, err error) tea.Cmd {
-	a.toast = toast{}
+func (r *Room) tried(it dialog.Item, t api.KeyTest, err error) tea.Msg {
 	if err != nil {
 		t = api.KeyTest{Outcome: api.KeyUnknown, Detail: err.Error()}
 	}
 	l := dialog.List{Hint: "enter do it · esc close"}
 	switch t.Outcome {
 	case api.KeyAccepted:
-		a.notify(dialog.Info, "connected "+it.Title+": "+t.Model+" answered")
-		a.apply(a.choice.ShowModels(it.ID))
-		return a.tick()
+		return dialog.All{dialog.Tell{Kind: dialog.Info, Text: "connected " + it.Title + ": " + t.Model + " answered"}, choice.ShowModels{Provider: it.ID}}
 	case api.KeyRefused:
 		l.Title = it.Title + " refused the key"
 		l.Items = []dialog.Item{{ID: "again", Title: "enter another key"}, {ID: "remove", Title: "remove this one"}, {ID: "keep", Title: "keep it all the same"}}
@@ -147,25 +133,23 @@ func (a *App) tried(c engine.Keyring, it dialog.Item, t api.KeyTest, err error) 
 	l.Pick = func(p dialog.Item) tea.Msg {
 		switch p.ID {
 		case "again":
-			a.askKey(c, it, "")
+			return r.askKey(it)
 		case "remove":
-			return func() tea.Msg {
-				return doneMsg{text: "removed the key of " + it.Title, err: c.Forget(a.access.Context(), it.ID), then: func(a *App) tea.Cmd { return a.choice.Load() }}
-			}
+			return r.access.Do(func(ctx context.Context) tea.Msg {
+				return dialog.Done{Text: "removed the key of " + it.Title, Err: r.access.Able.Keys.Forget(ctx, it.ID), Then: r.choice.Load()}
+			})
 		case "retry":
-			return a.retryKey(c, it)
+			return r.retryKey(it)
 		default:
-			a.apply(a.choice.ShowModels(it.ID))
+			return choice.ShowModels{Provider: it.ID}
 		}
-		return nil
 	}
-	a.push(dialog.NewList(l))
-	return nil
+	return dialog.All{dialog.Hush{}, dialog.Open{Sheet: dialog.NewList(l)}}
 }
 
-func (a *App) retryKey(c engine.Keyring, it dialog.Item) tea.Cmd {
-	return func() tea.Msg {
-		t, err := c.Test(a.access.Context(), it.ID)
-		return doneMsg{then: func(a *App) tea.Cmd { return a.tried(c, it, t, err) }}
-	}
+func (r *Room) retryKey(it dialog.Item) tea.Msg {
+	return r.access.Do(func(ctx context.Context) tea.Msg {
+		t, err := r.access.Able.Keys.Test(ctx, it.ID)
+		return r.tried(it, t, err)
+	})
 }
