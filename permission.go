@@ -62,10 +62,13 @@ const (
 // Reply answers an ask. Message goes with a rejection and tells the model what
 // to do instead; without it a rejection stops the turn. Project makes an
 // "always" last: it is stored for the project in this place. Patterns take the
-// place of those that the ask offers for an "always"; without any it is those.
+// place of those that the ask offers for an "always"; without any it is those. Alone
+// goes with a rejection by a program, for nobody is there: it is of this ask and no
+// other, and the turn goes on.
 type Reply struct {
 	Kind     ReplyKind
 	Message  string
+	Alone    bool
 	Project  bool
 	Patterns []string
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -77,6 +78,9 @@ func (e *Env) bash(ctx context.Context, call *tool.Call, in bashInput) (tool.Res
 	}
 	view := e.viewer(call)
 	known := view.current(would)
+	if e.Scratch != "" && !exists(e.Scratch) {
+		_ = os.MkdirAll(e.Scratch, 0o700) // a command that wants it says what is wrong
+	}
 	out := e.newOutput(call, title, in.Description)
 	exit, err := e.Runner.Run(ctx, shell.Command{
 		Script: in.Command, Dir: dir, Env: e.ShellEnv, Shell: e.Shell, Timeout: timeout, Output: out.write,

@@ -35,6 +35,9 @@ type Env struct {
 	Shell    string   // path of the shell; empty means the environment's
 	ShellEnv []string // whole environment of commands
 	Runner   Runner
+	// Scratch is a directory outside the workspace that commands may use; it is made
+	// when the first one runs. Optional.
+	Scratch string
 	// Window returns how many tokens a model's context holds, 0 if that is not known.
 	// It may be nil.
 	Window      func(lathe.ModelRef) int

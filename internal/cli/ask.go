@@ -23,11 +23,10 @@ func (v *view) answer(ctx context.Context, a lathe.Ask) {
 	v.answered[a.ID] = true
 	what := describeAsk(a)
 	var reply lathe.Reply
-	protected, _ := a.Metadata[tool.MetaProtected].(bool)
 	switch v.opts.permission {
 	case "allow":
-		if protected {
-			reply = lathe.Reply{Kind: lathe.Reject, Message: "this is protected; only a person at a terminal can allow it. Go on without it."}
+		if a.Metadata[tool.MetaProtected] == true {
+			reply = v.refuse(a, what)
 			v.out.notice("refused, since it is protected and nobody can be asked here: " + what)
 			break
 		}
@@ -37,12 +36,12 @@ func (v *view) answer(ctx context.Context, a lathe.Ask) {
 		if reply = v.askPerson(ctx, a); ctx.Err() != nil {
 			return // the abort ends the ask; a refusal that overtook it would end the run as refused
 		}
+		if reply.Kind == lathe.Reject && reply.Message == "" {
+			v.refusals.add(refusal{what: what, person: true}, toolOf(a), a.Tool)
+		}
 	default:
-		reply.Kind = lathe.Reject
+		reply = v.refuse(a, what)
 		v.out.notice("refused, since nobody can be asked here: " + what)
-	}
-	if reply.Kind == lathe.Reject && reply.Message == "" {
-		v.refused = append(v.refused, what)
 	}
 	if err := v.c.Reply(context.WithoutCancel(ctx), a.ID, reply); err != nil {
 		v.out.notice(fmt.Sprintf("the reply to %s came too late: %v", a.Permission, err))

@@ -373,25 +373,6 @@ func (o *output) notice(text string) {
 // warning tells something that holds even in a quiet run.
 func (o *output) warning(text string) { o.errLine(o.style.yellow("lathe: warning: ") + clean(text)) }
 
-func (o *output) refusals(what []string) {
-	for _, w := range what {
-		o.errLine(o.style.yellow("lathe: ") + "refused: " + clean(w))
-	}
-	o.errLine(o.style.yellow("lathe: ") + "to let it through, use --permission allow or a rule such as --allow '" + ruleFor(what) + "'")
-}
-
-// ruleFor returns a rule for --allow that lets the first refusal through, or an
-// example where its text is not one pattern that a shell takes as it stands.
-func ruleFor(what []string) string {
-	if len(what) > 0 && !strings.HasPrefix(what[0], "question: ") {
-		first, _, _ := strings.Cut(what[0], ", for: ") // the command that it was for
-		if permission, pattern, ok := strings.Cut(first, ": "); ok && pattern != "" && len(pattern) < 120 && !strings.ContainsAny(pattern, ",(…'\n\x1b") {
-			return clean(permission + ":" + pattern)
-		}
-	}
-	return "bash:git *"
-}
-
 // end prints the answer and what the run cost.
 func (o *output) end(out turn.Outcome, took time.Duration) {
 	if o.json {

@@ -139,26 +139,6 @@ func TestOutputCommand(t *testing.T) {
 	}
 }
 
-func TestRuleFor(t *testing.T) {
-	for _, tt := range []struct {
-		refused []string
-		want    string
-	}{
-		{[]string{"external_directory: /etc/*"}, "external_directory:/etc/*"},
-		{[]string{"bash: go test ./..."}, "bash:go test ./..."},
-		{[]string{"bash: echo it's"}, "bash:git *"},
-		{[]string{"external_directory: /etc/*, for: rm -r /etc/x"}, "external_directory:/etc/*"},
-		{[]string{"edit: a.go, b.go"}, "bash:git *"},
-		{[]string{"question: which: one?"}, "bash:git *"},
-		{[]string{"doom_loop"}, "bash:git *"},
-		{nil, "bash:git *"},
-	} {
-		if got := ruleFor(tt.refused); got != tt.want {
-			t.Errorf("%q: %q, want %q", tt.refused, got, tt.want)
-		}
-	}
-}
-
 func TestOutputFailure(t *testing.T) {
 	_, errs := told(t, runOptions{format: "default"}, lathe.SessionFailed{SessionID: "s", Failure: &lathe.OutputLengthFailure{}})
 	want := "lathe: error: the answer was cut at the model's output limit\nlathe: hint: go on where it stopped with: lathe run -c \"go on\", or ask for less at once\n"

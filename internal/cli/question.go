@@ -33,7 +33,7 @@ func (v *view) question(ctx context.Context, q lathe.QuestionAsk) {
 	v.answered[q.ID] = true
 	if !v.answers() {
 		for _, one := range q.Questions {
-			v.refused = append(v.refused, "question: "+oneLine(one.Text, 200))
+			v.refusals.add(refusal{what: "question: " + oneLine(one.Text, 200), question: true}, "question", q.Tool)
 			v.out.notice("dismissed, since nobody can be asked here: " + oneLine(one.Text, 200))
 		}
 		v.settled(v.c.Answer(context.WithoutCancel(ctx), q.ID, nil))

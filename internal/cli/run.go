@@ -35,6 +35,7 @@ type runOptions struct {
 	passFile   string
 	password   string
 	permission string
+	onRefusal  string
 	allow      []string
 	deny       []string
 	maxSteps   int
@@ -62,12 +63,17 @@ answer can be piped on.
 
 Permission: --permission says who answers when a tool needs permission.
   ask    you are asked on the terminal (the default where there is one)
-  deny   it is refused, and the run stops (the default without a terminal)
+  deny   it is refused (the default without a terminal)
   allow  it is given, except where a rule denies it
+--on-refusal says what follows when nobody gives it:
+  continue  the model is told and goes on without (the default)
+  fail      the same, and the exit code is 3 whatever it achieves
+  stop      the run ends with exit code 3
+LATHE_ON_REFUSAL sets another default.
 --allow and --deny add rules for this run: PERMISSION or PERMISSION:PATTERN.
 
 Exit codes: 0 done; 1 the model or provider failed; 2 wrong usage or
-configuration; 3 a permission was refused; 4 a limit was reached; 5 the session
+configuration; 3 a permission was refused and the work not finished; 4 a limit was reached; 5 the session
 is busy in another process; 130 aborted; 141 nobody reads the output. Ctrl-C aborts cleanly, twice kills.`,
 		Example: `  lathe run "fix the failing test in ./parser"
   lathe run -c "now document it"
@@ -99,6 +105,7 @@ is busy in another process; 130 aborted; 141 nobody reads the output. Ctrl-C abo
 	f.StringVar(&o.attach, "attach", "", "run in the server at this address (http://…, or unix:PATH); auto: one that runs here")
 	f.StringVar(&o.passFile, "password-file", "", "with --attach: file with the server's password, readable by you alone")
 	f.StringVar(&o.permission, "permission", "", "who answers permission asks: ask, allow or deny")
+	f.StringVar(&o.onRefusal, "on-refusal", "", "what follows a refused permission: continue, fail or stop")
 	f.StringArrayVar(&o.allow, "allow", nil, "allow PERMISSION[:PATTERN] in this run (repeatable)")
 	f.StringArrayVar(&o.deny, "deny", nil, "deny PERMISSION[:PATTERN] in this run (repeatable)")
 	f.BoolVar(&o.trust, "trust", false, "trust this repository's configuration in this run")
@@ -171,6 +178,9 @@ func (o *runOptions) check(env *Env) (api.Limits, error) {
 		}
 	default:
 		return lim, usageError{fmt.Errorf("--permission %q is none of ask, allow, deny", o.permission)}
+	}
+	if err := o.checkRefusal(env); err != nil {
+		return lim, err
 	}
 	if o.maxSteps < 0 {
 		return lim, usageError{fmt.Errorf("--max-steps %d is less than one step", o.maxSteps)}

@@ -29,7 +29,7 @@ type view struct {
 	message  string // what was typed, or the arguments of the command
 	attached []lathe.PartBody
 	shared   bool // where it is shared was told
-	refused  []string
+	refusals refusals
 	started  time.Time
 	lines    chan typed // what the person types; nil until it is needed
 
@@ -135,6 +135,8 @@ func (v *view) take(ctx context.Context, e lathe.Envelope) (done bool) {
 	switch ev := e.Event.(type) {
 	case lathe.MessageUpdated:
 		v.begun = v.begun || ev.Message.ID == v.sent
+	case lathe.PartUpdated:
+		v.refusals.saw(ev.Part)
 	case lathe.PermissionAsked:
 		v.answer(ctx, ev.Ask)
 	case lathe.QuestionAsked:
@@ -230,7 +232,7 @@ func (v *view) finish(out turn.Outcome) error {
 	code := ExitDone
 	switch out.Failure.(type) {
 	case nil:
-		if out.Blocked || len(v.refused) > 0 {
+		if out.Blocked || v.refusals.unfinished(v.opts.onRefusal) {
 			code = ExitPermission
 		}
 	case *lathe.AbortedFailure:
@@ -240,8 +242,8 @@ func (v *view) finish(out turn.Outcome) error {
 	default:
 		code = ExitFailed
 	}
-	if code == ExitPermission {
-		v.out.refusals(v.refused)
+	if code == ExitDone || code == ExitPermission {
+		v.out.refused(v.refusals.list)
 	}
 	if code == ExitDone {
 		return nil

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"lathe/internal/instance"
 	"lathe/internal/tool"
 )
 
@@ -64,7 +66,33 @@ func (a *app) upkeep(ctx context.Context) {
 		a.log.Warn("unused files of the store could not be removed", "err", err)
 	}
 	a.removeOldLogs()
+	a.removeOldScratch(ctx)
 	a.log.Debug("upkeep", "outputs", cleaned, "store", swept)
+}
+
+// removeOldScratch removes what lies in scratch directories and was not changed for as
+// long as spilled output is kept.
+func (a *app) removeOldScratch(ctx context.Context) {
+	cutoff := a.env.Now().Add(-tool.DefaultRetention)
+	var dirs []string
+	_ = filepath.WalkDir(filepath.Join(a.paths.Cache, instance.ScratchName), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || ctx.Err() != nil {
+			return ctx.Err() // what cannot be read stays
+		}
+		if d.IsDir() {
+			dirs = append(dirs, path)
+			return nil
+		}
+		if info, err := d.Info(); err == nil && info.ModTime().Before(cutoff) {
+			_ = os.Remove(path)
+		}
+		return nil
+	})
+	for _, dir := range slices.Backward(dirs[min(1, len(dirs)):]) { // the deepest first
+		if info, err := os.Stat(dir); err == nil && info.ModTime().Before(cutoff) {
+			_ = os.Remove(dir) // only an empty one goes
+		}
+	}
 }
 
 // index takes new messages into the search index, so that the next search need

@@ -220,6 +220,9 @@ func (c *Client) Reply(ctx context.Context, id lathe.AskID, r lathe.Reply) error
 	if r.Message != "" {
 		body["message"] = r.Message
 	}
+	if r.Alone {
+		body["alone"] = true
+	}
 	if r.Project {
 		body["project"] = true
 	}

@@ -15,7 +15,7 @@ var unattended = map[string]string{
 	"PAGER": "cat", "GIT_PAGER": "cat", "MANPAGER": "cat", "GH_PAGER": "cat", "SYSTEMD_PAGER": "cat", "AWS_PAGER": "",
 	"EDITOR": "true", "VISUAL": "true", "GIT_EDITOR": "true", "GIT_SEQUENCE_EDITOR": "true", "GIT_MERGE_AUTOEDIT": "no",
 	"GIT_TERMINAL_PROMPT": "0", "GCM_INTERACTIVE": "never", "SSH_ASKPASS_REQUIRE": "never", "GH_PROMPT_DISABLED": "1",
-	"DEBIAN_FRONTEND": "noninteractive",
+	"DEBIAN_FRONTEND": "noninteractive", "GPG_TTY": "",
 }
 
 // commandEnv returns the environment of commands: the person's, without the keys of
@@ -35,5 +35,8 @@ func (i *Instance) commandEnv(o Options) []string {
 		name, _, _ := strings.Cut(kv, "=")
 		return hidden[name] && !shell.Named(name, i.Config.KeepEnv)
 	})
+	if dir := i.Shell.Scratch; dir != "" {
+		extra["LATHE_SCRATCH"] = dir
+	}
 	return shell.Env(base, extra, o.Secrets...)
 }

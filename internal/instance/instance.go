@@ -54,6 +54,9 @@ type Shell struct {
 	Path   string   // the shell program
 	Env    []string // the environment of commands
 	Runner *shell.Runner
+	// Scratch is a directory for files that do not belong in the project: tools may use
+	// it unasked, and old files in it are removed. It is made when a command first runs.
+	Scratch string
 }
 
 // Sessions is what the tools of an instance need of the sessions they run in.
@@ -144,10 +147,12 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 	}
 	i.reading = i.Reading
 	i.Skills = newSkills(i.place)
+	i.Shell.Scratch = scratchDir(i.Paths.Cache, i.Root.Dir)
 	paths := permission.Paths{
 		Readable:   skillDirs(i.Skills.Started()),
 		ToolOutput: filepath.Join(i.Paths.Data, tool.SpillDir),
 		Plans:      filepath.Join(i.Paths.Data, "plans"),
+		Temp:       i.Shell.Scratch,
 	}
 	i.Agents = newAgents(i.Config, paths)
 	i.Instructions = &Instructions{place: i.place, http: http.DefaultClient}
@@ -168,7 +173,7 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 	i.offer(builtin.Env{
 		Root: i.Root, Home: i.Paths.Home, DataDir: i.Paths.Data,
 		Private: []string{i.Paths.Config, i.Paths.State, i.Paths.OpenCodeConfig, i.Paths.OpenCodeData},
-		Shell:   i.Shell.Path, ShellEnv: env, Runner: o.Runner, BashTimeout: i.Config.Flags.BashDefaultTimeout(),
+		Shell:   i.Shell.Path, ShellEnv: env, Scratch: i.Shell.Scratch, Runner: o.Runner, BashTimeout: i.Config.Flags.BashDefaultTimeout(),
 		Limits: limits, Seen: i.Seen, HTTP: o.HTTP, Own: o.Own, Todos: o.Todos, Publish: publish, Now: o.Now,
 		Known: i.Instructions.Known,
 	}, o)

@@ -136,7 +136,7 @@ func (t *Tools) ForAgent(one tool.Tool, policy permission.Policy) tool.Tool {
 func (i *Instance) decide(ask lathe.Ask) (lathe.Reply, bool) {
 	switch i.Hooks.PermissionAsk(context.Background(), ask) {
 	case lathe.Deny:
-		return lathe.Reply{Kind: lathe.Reject, Message: "a plugin does not allow it"}, true
+		return lathe.Reply{Kind: lathe.Reject, Message: "A plugin does not allow this call. Do without it, or in another way.", Alone: true}, true
 	case lathe.Allow:
 		return lathe.Reply{Kind: lathe.Once}, ask.Metadata[tool.MetaProtected] != true
 	}

@@ -4,6 +4,7 @@
 package permission
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +36,13 @@ type Corrected struct{ Feedback string }
 func (e *Corrected) Error() string {
 	return "The user rejected permission to use this specific tool call with the following feedback: " + e.Feedback
 }
+
+// Unanswered means that nobody could be asked and the answer was no; the turn goes
+// on. Why is for the model.
+type Unanswered struct{ Why string }
+
+// Error is what the model is told.
+func (e *Unanswered) Error() string { return e.Why }
 
 // Options set up a [Service].
 type Options struct {
@@ -91,8 +99,8 @@ type AskInput struct {
 }
 
 // Ask returns nil when the request is allowed, by the rules, by an approval or by
-// the reply it waits for. Otherwise it returns a *[Denied], *[Rejected] or
-// *[Corrected], or the cause when the context ends, which withdraws the ask. A
+// the reply it waits for. Otherwise it returns a *[Denied], *[Rejected],
+// *[Corrected] or *[Unanswered], or the cause when the context ends, which withdraws the ask. A
 // request with others beside it is one ask about those that need one.
 func (s *Service) Ask(ctx context.Context, in AskInput) error {
 	wants, err := s.wanted(in)
@@ -251,7 +259,7 @@ func (s *Service) withdraw(e *entry) {
 
 // Reply answers a waiting ask. "always" remembers its Always patterns and
 // releases the asks of the session that they allow; "reject" also rejects the
-// other asks of the session. It returns [ErrNotFound] for an ask that does not
+// other asks of the session, unless it is of one alone. It returns [ErrNotFound] for an ask that does not
 // wait.
 func (s *Service) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply) error {
 	s.mu.Lock()
@@ -271,17 +279,21 @@ func (s *Service) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply) 
 		s.settle(e, lathe.Always, nil)
 		s.release(e.ask.SessionID)
 	case lathe.Reject:
-		s.reject(e, reply.Message)
+		s.reject(e, reply)
 	default:
 		return lathe.Errorf(lathe.CodeInvalid, "reply once, always or reject", "reply %q is not known", reply.Kind)
 	}
 	return nil
 }
 
-func (s *Service) reject(e *entry, message string) {
+func (s *Service) reject(e *entry, reply lathe.Reply) {
 	var err error = &Rejected{}
-	if message != "" {
-		err = &Corrected{Feedback: message}
+	switch {
+	case reply.Alone:
+		s.settle(e, lathe.Reject, &Unanswered{Why: cmp.Or(reply.Message, "Refused: nobody can be asked.")})
+		return
+	case reply.Message != "":
+		err = &Corrected{Feedback: reply.Message}
 	}
 	s.settle(e, lathe.Reject, err)
 	for _, other := range slices.Clone(s.waiting) {

@@ -440,3 +440,33 @@ func FuzzLoop(f *testing.F) {
 		}
 	})
 }
+
+// A refusal for nobody is there is of one ask: the others wait on, and the turn is not
+// told that a person said no.
+func TestRefusalOfOneAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := record(Options{})
+		answers := []chan error{make(chan error, 1), make(chan error, 1)}
+		for i, name := range []string{"a", "b"} {
+			go func() { answers[i] <- s.Ask(t.Context(), input("s", nil, name)) }()
+			synctest.Wait()
+		}
+		waiting := s.Pending()
+		if err := s.Reply(t.Context(), waiting[0].ID, lathe.Reply{Kind: lathe.Reject, Alone: true, Message: "go on"}); err != nil {
+			t.Fatal(err)
+		}
+		err := <-answers[0]
+		if u, ok := errors.AsType[*Unanswered](err); !ok || u.Why != "go on" {
+			t.Errorf("got %v", err)
+		}
+		if diff := cmp.Diff(waiting[1:], s.Pending()); diff != "" {
+			t.Errorf("waiting (-want +got):\n%s", diff)
+		}
+		if err := s.Reply(t.Context(), waiting[1].ID, lathe.Reply{Kind: lathe.Once}); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-answers[1]; err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -77,6 +77,8 @@ type Environment struct {
 	Shell    string
 	Date     string // see FormatDate
 	Model    string // "provider/model"
+	Scratch  string // directory for temporary files; may be empty
+	Alone    bool   // nobody can answer
 }
 
 // block renders the environment for the system prompt.
@@ -92,7 +94,13 @@ func (e Environment) block() string {
 	if e.Shell != "" {
 		fmt.Fprintf(&b, "  Shell: %s\n", e.Shell)
 	}
+	if e.Scratch != "" {
+		fmt.Fprintf(&b, "  Directory for temporary files: %s\n", e.Scratch)
+	}
 	fmt.Fprintf(&b, "  Today's date: %s\n</env>", e.Date)
+	if e.Alone {
+		b.WriteString("\n" + aloneText)
+	}
 	return b.String()
 }
 
@@ -161,7 +169,15 @@ type State struct {
 	Agent        string            `json:"agent,omitempty"`
 	Date         string            `json:"date,omitempty"`
 	Instructions map[string]string `json:"instructions,omitempty"` // path to content hash
+	Alone        bool              `json:"alone,omitempty"`        // nobody can answer
 }
+
+// What a model is told of who is there.
+const (
+	aloneText = "Nobody is there to answer in this run. Ask no questions: decide what is unclear as the request most likely means it, and state your assumptions in the answer. " +
+		"What would need a permission is refused; go on without it or in another way, and say what was left out."
+	attendedText = "A person is there again, who can answer questions and give permissions."
+)
 
 // Changes returns the reminders that bring a model from old to now, in a fixed
 // order. Contents holds the text of changed instruction files by path.
@@ -177,6 +193,12 @@ func Changes(old, now State, contents map[string]string) []string {
 			continue
 		}
 		notes = append(notes, Reminder("The instruction file "+path+" has changed and now reads as follows. It replaces the earlier text.\n\n"+body))
+	}
+	switch {
+	case now.Alone && !old.Alone:
+		notes = append(notes, Reminder(aloneText))
+	case old.Alone && !now.Alone:
+		notes = append(notes, Reminder(attendedText))
 	}
 	return append(notes, modeChange(old.Agent, now.Agent)...)
 }

@@ -51,7 +51,7 @@ func (s sessions) SwitchAgent(ctx context.Context, i *instance.Instance, call *t
 
 // planNotes tells a model that enters plan mode where its plan goes, and one that
 // leaves it where the plan is. Only where the plan tools are offered.
-func planNotes(i *instance.Instance, sess lathe.Session, before, now string) []string {
+func planNotes(i *instance.Instance, sess lathe.Session, before, now string, alone bool) []string {
 	if !i.Config.Flags.ExperimentalPlanMode || before == now || (before != "plan" && now != "plan") {
 		return nil
 	}
@@ -68,7 +68,11 @@ func planNotes(i *instance.Instance, sess lathe.Session, before, now string) []s
 	if exists {
 		state = "It exists already; read it and bring it up to date."
 	}
-	return []string{prompt.Reminder(strings.NewReplacer("{{file}}", file, "{{state}}", state).Replace(strings.TrimSpace(planModeText)))}
+	ask, end := "Ask the user, with the question tool, what only they can decide.", "Call plan_exit. End your turn only with that or with a question."
+	if alone {
+		ask, end = "Decide what is unclear, and write down what you assumed.", "End your turn with the plan in short."
+	}
+	return []string{prompt.Reminder(strings.NewReplacer("{{file}}", file, "{{state}}", state, "{{ask}}", ask, "{{end}}", end).Replace(strings.TrimSpace(planModeText)))}
 }
 
 func isFile(path string) bool {

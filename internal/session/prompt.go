@@ -120,7 +120,7 @@ func (r *runner) storeUser(ctx context.Context, m *lathe.Message, p Prompt) erro
 		return err
 	}
 	info := m.Info.(*lathe.User)
-	for _, note := range r.reminders(ctx, info.Agent) {
+	for _, note := range r.reminders(ctx, info.Agent, p) {
 		m.Parts = append(m.Parts, lathe.Part{
 			ID: r.ids.Load().Part(), MessageID: m.ID, SessionID: m.SessionID,
 			Body: &lathe.Text{Text: note, Synthetic: true, Time: lathe.Span{Start: m.Created, End: m.Created}},

@@ -6,6 +6,7 @@ import (
 	"lathe"
 	"lathe/internal/api"
 	"lathe/internal/llm"
+	"lathe/internal/permission"
 	"lathe/internal/provider"
 	"lathe/internal/turn"
 	"lathe/internal/window"
@@ -78,7 +79,17 @@ func (h *host) System(ctx context.Context, a turn.Agent, m *provider.Model, u *l
 }
 
 // reminders returns what the model has to be told before it answers for the agent.
-func (r *runner) reminders(ctx context.Context, agent string) []string {
-	notes, before := r.window.Reminders(ctx, agent)
-	return append(notes, planNotes(r.inst, *r.current(), before, agent)...)
+func (r *runner) reminders(ctx context.Context, agent string, p Prompt) []string {
+	var alone *bool
+	if p.Parts != nil { // else it is none of a client's
+		alone = new(nobody(r.current().Rules, p.Rules))
+	}
+	notes, before := r.window.Reminders(ctx, agent, alone)
+	return append(notes, planNotes(r.inst, *r.current(), before, agent, alone != nil && *alone)...)
+}
+
+// nobody reports whether the rules of a session or a run say that questions cannot be
+// answered, as clients without a person send them.
+func nobody(rules ...[]lathe.Rule) bool {
+	return permission.Evaluate("question", "*", rules...).Action == lathe.Deny
 }

@@ -27,6 +27,8 @@ type frozen struct {
 	Platform     string               `json:"platform"`
 	Shell        string               `json:"shell,omitempty"`
 	Date         string               `json:"date"`
+	Scratch      string               `json:"scratch,omitempty"`
+	Alone        bool                 `json:"alone,omitempty"` // nobody could answer when it was made
 	Instructions []prompt.Instruction `json:"instructions,omitempty"`
 	Extra        []string             `json:"extra,omitempty"`
 	Skills       []instance.Skill     `json:"skills,omitempty"`
@@ -56,8 +58,9 @@ func (w *Window) load(ctx context.Context) (*frozen, error) {
 }
 
 // Reminders returns what the model has to be told before it answers for the agent,
-// and notes that it was. Before is the agent that it answered for until now.
-func (w *Window) Reminders(ctx context.Context, agent string) (notes []string, before string) {
+// and notes that it was. Alone says whether nobody can answer; nil: as before. Before is
+// the agent that it answered for until now.
+func (w *Window) Reminders(ctx context.Context, agent string, alone *bool) (notes []string, before string) {
 	w.fmu.Lock()
 	defer w.fmu.Unlock()
 	f, err := w.load(ctx)
@@ -67,7 +70,10 @@ func (w *Window) Reminders(ctx context.Context, agent string) (notes []string, b
 		w.frozen = f
 	}
 	now, contents := knownNow(w.inst, w.now(), f.Told.Instructions)
-	now.Agent, before = agent, f.Told.Agent
+	now.Agent, now.Alone, before = agent, f.Told.Alone, f.Told.Agent
+	if alone != nil {
+		now.Alone = *alone
+	}
 	notes = prompt.Changes(f.Told, now, contents)
 	f.Told = now
 	return notes, before
@@ -98,7 +104,7 @@ func (w *Window) System(ctx context.Context, a turn.Agent, m *provider.Model, of
 		Extra: append(slices.Clone(f.Extra), instance.SkillsBlock(f.Skills, offered)),
 		Env: prompt.Environment{
 			Dir: f.Dir, Worktree: f.Worktree, Git: f.Git, Platform: f.Platform, Shell: f.Shell,
-			Date: f.Date, Model: m.Ref.String(),
+			Date: f.Date, Model: m.Ref.String(), Scratch: f.Scratch, Alone: f.Alone,
 		},
 	})
 	if said != "" {
@@ -120,6 +126,9 @@ func (w *Window) Compacted(fresh Frozen, keepAgent bool) (restore func()) {
 	w.fmu.Lock()
 	defer w.fmu.Unlock()
 	old := w.frozen
+	if old != nil {
+		fresh.f.Alone, fresh.f.Told.Alone = old.Told.Alone, old.Told.Alone
+	}
 	if old != nil && keepAgent {
 		fresh.f.Told.Agent = old.Told.Agent // the message that goes on says it again
 	}
@@ -144,6 +153,7 @@ func freeze(ctx context.Context, i *instance.Instance, now time.Time) *frozen {
 	f := &frozen{
 		Dir: i.Root.Dir, Worktree: i.Root.TopLevel, Git: i.Root.VCS == "git",
 		Platform: runtime.GOOS, Shell: filepath.Base(i.Shell.Path), Date: prompt.FormatDate(now), Skills: i.Skills.Started(),
+		Scratch: i.Shell.Scratch,
 	}
 	f.Instructions = append(i.Instructions.Read(), i.Instructions.Fetch(ctx)...)
 	f.Told = prompt.State{Date: f.Date, Instructions: hashes(f.Instructions)}

@@ -40,7 +40,7 @@ func EncodeAsks(all []lathe.Ask) any {
 }
 
 // DecodeReply reads the answer to an ask, from the body {reply, message?} or the
-// older {response}. An "always" may have project, which makes it last, and
+// older {response}. A "reject" may have alone, see [lathe.Reply]. An "always" may have project, which makes it last, and
 // patterns in place of those that were offered.
 func DecodeReply(data []byte) (lathe.Reply, error) {
 	var in struct {
@@ -49,6 +49,7 @@ func DecodeReply(data []byte) (lathe.Reply, error) {
 		Message  string          `json:"message"`
 		Project  bool            `json:"project"`
 		Patterns []string        `json:"patterns"`
+		Alone    bool            `json:"alone"`
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
 		return lathe.Reply{}, fmt.Errorf("decode reply: %w", err)
@@ -60,7 +61,9 @@ func DecodeReply(data []byte) (lathe.Reply, error) {
 	switch kind {
 	case lathe.Always:
 		return lathe.Reply{Kind: kind, Message: in.Message, Project: in.Project, Patterns: in.Patterns}, nil
-	case lathe.Once, lathe.Reject:
+	case lathe.Reject:
+		return lathe.Reply{Kind: kind, Message: in.Message, Alone: in.Alone}, nil
+	case lathe.Once:
 		return lathe.Reply{Kind: kind, Message: in.Message}, nil
 	}
 	return lathe.Reply{}, fmt.Errorf("decode reply: %q is none of %q, %q and %q", kind, lathe.Once, lathe.Always, lathe.Reject)

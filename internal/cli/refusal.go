@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lathe"
+	"lathe/internal/tool"
+)
+
+// What follows when a permission is refused for nobody is there to give it.
+const (
+	refusalContinue = "continue" // the model is told and goes on
+	refusalFail     = "fail"     // that, and the run counts as refused
+	refusalStop     = "stop"     // the run ends
+)
+
+// checkRefusal fills in and validates what follows a refusal.
+func (o *runOptions) checkRefusal(env *Env) error {
+	from := "--on-refusal"
+	if o.onRefusal == "" {
+		o.onRefusal, from = env.Getenv("LATHE_ON_REFUSAL"), "LATHE_ON_REFUSAL"
+	}
+	switch o.onRefusal {
+	case "":
+		o.onRefusal = refusalContinue
+	case refusalContinue, refusalFail, refusalStop:
+	default:
+		return usageError{fmt.Errorf("%s %q is none of continue, fail, stop", from, o.onRefusal)}
+	}
+	return nil
+}
+
+// refusals are the permissions that nobody gave in a run.
+type refusals struct {
+	list []refusal
+	// step is the message whose call was refused last, tool what it called, and redone
+	// says that a later call can have made up for it.
+	step   lathe.MessageID
+	tool   string
+	redone bool
+}
+
+// refusal is one of them.
+type refusal struct {
+	what      string // on one line
+	rule      string // for --allow; empty: none would help
+	protected bool
+	question  bool
+	person    bool // who was asked said no
+}
+
+func (r *refusals) add(one refusal, tool string, ref *lathe.ToolRef) {
+	r.list, r.tool, r.redone = append(r.list, one), tool, false
+	if ref != nil {
+		r.step = ref.MessageID
+	}
+}
+
+// Tools that can stand in for each other.
+var (
+	changing = []string{"edit", "multiedit", "write", "apply_patch", "patch"}
+	looking  = []string{"read", "glob", "grep", "list", "webfetch", "websearch", "codesearch"}
+)
+
+// standsFor reports whether what a refused tool was to do can have been done by another.
+func standsFor(other, refused string) bool {
+	switch {
+	case other == refused, refused == "bash" && slices.Contains(changing, other), other == "bash" && slices.Contains(looking, refused):
+		return true
+	case slices.Contains(changing, refused):
+		return slices.Contains(changing, other)
+	}
+	return slices.Contains(looking, refused) && slices.Contains(looking, other)
+}
+
+// toolOf returns the tool whose call an ask is about.
+func toolOf(a lathe.Ask) string {
+	if _, ok := a.Metadata["command"]; ok {
+		return "bash"
+	}
+	if name, ok := a.Metadata["tool"].(string); ok {
+		return name
+	}
+	return a.Permission
+}
+
+// saw notes a tool call that went well.
+func (r *refusals) saw(p lathe.Part) {
+	if len(r.list) == 0 || p.MessageID == r.step {
+		return
+	}
+	if c, ok := p.Body.(*lathe.ToolCall); ok && standsFor(c.Tool, r.tool) {
+		if _, done := c.State.(*lathe.ToolDone); done {
+			r.redone = true
+		}
+	}
+}
+
+// unfinished reports whether a run whose model ended counts as refused: nothing that
+// can have made up for the refusal went well after it, or any refusal counts.
+func (r *refusals) unfinished(onRefusal string) bool {
+	return len(r.list) > 0 && (onRefusal != refusalContinue || !r.redone)
+}
+
+// refuse makes the reply for an ask that nobody is there to answer, or may not.
+func (v *view) refuse(a lathe.Ask, what string) lathe.Reply {
+	protected := a.Metadata[tool.MetaProtected] == true
+	v.refusals.add(refusal{what: what, rule: ruleFor(a), protected: protected}, toolOf(a), a.Tool)
+	reply := lathe.Reply{Kind: lathe.Reject}
+	if v.opts.onRefusal == refusalStop {
+		return reply
+	}
+	reply.Alone = true
+	reply.Message = "Refused: " + what + ". Nobody can be asked in this run."
+	if protected {
+		reply.Message = "Refused: " + what + ". It is protected, and only a person at a terminal can allow it."
+	}
+	reply.Message += " Go on without it or in another way, and say in your answer what was left out."
+	return reply
+}
+
+// ruleFor returns a rule for --allow that lets an ask through; empty where none does or
+// its text is not one pattern that a shell takes as it stands.
+func ruleFor(a lathe.Ask) string {
+	if a.Permission == "doom_loop" || a.Metadata[tool.MetaProtected] == true || a.Metadata[tool.MetaAlso] != nil || len(a.Patterns) != 1 {
+		return ""
+	}
+	pattern := a.Patterns[0]
+	if pattern == "" || len(pattern) >= 120 || strings.HasPrefix(pattern, "<") || strings.ContainsAny(pattern, ",(…'\n\x1b") {
+		return ""
+	}
+	return clean(a.Permission + ":" + pattern)
+}
+
+// refused tells what was refused, and what would let it through.
+func (o *output) refused(list []refusal) {
+	var rules []string
+	protected, question, other := false, false, false
+	for _, r := range list {
+		o.errLine(o.style.yellow("lathe: ") + "refused: " + clean(r.what))
+		protected, question = protected || r.protected, question || r.question
+		if r.rule != "" && !slices.Contains(rules, r.rule) {
+			rules = append(rules, r.rule)
+		}
+		other = other || !r.protected && !r.question && !r.person
+	}
+	hint := func(text string) { o.errLine(o.style.yellow("lathe: ") + text) }
+	switch {
+	case len(rules) > 0:
+		hint("to let it through, use --permission allow or a rule such as --allow '" + rules[0] + "'")
+	case other:
+		hint("to let it through, use --permission allow")
+	}
+	if protected {
+		hint("what is protected only a person can allow: go on at a terminal with: lathe run -c")
+	}
+	if question {
+		hint("to answer it, go on at a terminal with: lathe run -c")
+	}
+}
