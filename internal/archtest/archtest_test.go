@@ -108,8 +108,9 @@ var floor = map[string]int{
 	"lathe/internal/tui/ask":            65,
 	"lathe/internal/tui":                69,
 
-	"lathe/internal/server": 70,
-	"lathe/internal/client": 70,
+	"lathe/internal/server/gate": 65,
+	"lathe/internal/server":      70,
+	"lathe/internal/client":      70,
 
 	"lathe/internal/cli": 80,
 

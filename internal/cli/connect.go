@@ -12,6 +12,7 @@ import (
 	"lathe/internal/client"
 	"lathe/internal/config"
 	"lathe/internal/server"
+	"lathe/internal/server/gate"
 )
 
 // target says which engine a face works with.
@@ -111,7 +112,7 @@ func trustThere(ctx context.Context, c *client.Client) error {
 // else this one where it is on the same machine, else the server's own.
 func attachDir(env *Env, address, dir string) (string, error) {
 	switch u, err := url.Parse(address); {
-	case dir == "" && err == nil && u.Host != "" && !server.Loopback(u.Hostname()):
+	case dir == "" && err == nil && u.Host != "" && !gate.Loopback(u.Hostname()):
 		return "", nil
 	case dir != "" && filepath.IsAbs(dir):
 		if _, err := os.Stat(dir); err != nil { // it is on the server's machine

@@ -10,7 +10,7 @@ import (
 	"lathe"
 	"lathe/internal/client"
 	"lathe/internal/config"
-	"lathe/internal/server"
+	"lathe/internal/server/gate"
 )
 
 // runDir is where servers make themselves known to programs of the same user.
@@ -35,7 +35,7 @@ func (a *app) beFound(ctx context.Context, listeners []net.Listener, dir string)
 		}
 	}
 	if path := filepath.Join(run, fmt.Sprintf("%d.sock", r.PID)); len(path) <= socketPath {
-		l, err := server.ListenSocket(ctx, path)
+		l, err := gate.ListenSocket(ctx, path)
 		if err == nil {
 			listeners, r.Socket = append(listeners[:len(listeners):len(listeners)], l), path
 		} else {

@@ -18,6 +18,7 @@ import (
 	"lathe/internal/config"
 	"lathe/internal/instance"
 	"lathe/internal/server"
+	"lathe/internal/server/gate"
 	"lathe/internal/shell"
 	"lathe/internal/telemetry"
 )
@@ -153,7 +154,7 @@ func (o *serveOptions) check() error {
 		return usageError{fmt.Errorf("--drain %s is below zero", o.drain)}
 	}
 	for _, origin := range o.cors {
-		if err := server.CheckOrigin(origin); err != nil {
+		if err := gate.CheckOrigin(origin); err != nil {
 			return lathe.Errorf(lathe.CodeInvalid, "write it as in the browser's address, without a path: https://example.com", "--cors %q: %v", origin, err)
 		}
 	}
@@ -249,18 +250,18 @@ func newServer(a *app, o serveOptions, dir, password string, served func(*http.R
 }
 
 func (o *serveOptions) listen(ctx context.Context, password bool) ([]net.Listener, error) {
-	if !server.Loopback(o.hostname) && !password {
+	if !gate.Loopback(o.hostname) && !password {
 		return nil, lathe.Errorf(lathe.CodeInvalid, "use --password-file, set LATHE_SERVER_PASSWORD, or stay on 127.0.0.1",
 			"refuse to listen on %s without a password: others could run commands as you", o.hostname)
 	}
-	l, err := server.Listen(ctx, o.hostname, o.port, password)
+	l, err := gate.Listen(ctx, o.hostname, o.port, password)
 	if err != nil {
 		return nil, err
 	}
 	if o.socket == "" {
 		return []net.Listener{l}, nil
 	}
-	s, err := server.ListenSocket(ctx, o.socket)
+	s, err := gate.ListenSocket(ctx, o.socket)
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -290,7 +291,7 @@ func whoMayUse(listeners []net.Listener) string {
 	switch {
 	case !overTCP:
 		return "every program of yours can use the server"
-	case server.TellsUsers():
+	case gate.TellsUsers():
 		return "every program of yours can use the server; other users of this machine are refused"
 	}
 	return "every program of every user of this machine can use the server"

@@ -8,7 +8,7 @@ import (
 
 	"lathe"
 	"lathe/internal/mdns"
-	"lathe/internal/server"
+	"lathe/internal/server/gate"
 )
 
 // defaultDomain and the name of the service are OpenCode's, so that its clients
@@ -39,7 +39,7 @@ func (o *serveOptions) makeKnown(env *Env, a *app, at net.Addr) (end func()) {
 	}
 	err := errors.New("it can only be reached from this machine; give --hostname an address of the network")
 	var r *mdns.Responder
-	if !server.Loopback(o.hostname) {
+	if !gate.Loopback(o.hostname) {
 		r, err = mdns.Announce(mdns.Service{
 			Instance: fmt.Sprintf("opencode-%d", tcp.Port), Type: "_http._tcp", Host: o.domain(), Port: uint16(tcp.Port),
 			Text: []string{"path=/", "server=lathe"}, Addr: tcp.AddrPort().Addr().Unmap(), Log: a.log,

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"lathe/internal/server"
+	"lathe/internal/server/gate"
 )
 
 // TestWhoMayUse: the warning of a server without a password says what is so.
@@ -17,7 +17,7 @@ func TestWhoMayUse(t *testing.T) {
 	}
 	defer tcp.Close()
 	want := "every program of every user of this machine can use the server"
-	if server.TellsUsers() {
+	if gate.TellsUsers() {
 		want = "every program of yours can use the server; other users of this machine are refused"
 	}
 	if got := whoMayUse([]net.Listener{tcp}); got != want {

@@ -36,7 +36,7 @@ var errNotJSON = errors.New("the body is not declared as application/json")
 
 // bytes returns the body, which is JSON and says so. An absent body is nil.
 func (c *call) bytes(limit int64) ([]byte, error) {
-	body, received := c.s.receive(c.w, c.r, limit)
+	body, received := c.s.uploads.Receive(c.w, c.r, limit, c.s.patience)
 	data, err := io.ReadAll(body)
 	received()
 	if err == nil { // else what is left of it must not be waited for

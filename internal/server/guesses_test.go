@@ -27,7 +27,7 @@ func TestGuessingIsSlow(t *testing.T) {
 	with := func(password string) []string {
 		return []string{"Authorization", "Basic " + base64.StdEncoding.EncodeToString([]byte("opencode:"+password))}
 	}
-	for range 3 * guessBurst {
+	for range 30 {
 		if res := r.do("GET", "/path", ""); res.status != http.StatusUnauthorized {
 			t.Fatalf("without a password: %d", res.status)
 		}
@@ -46,7 +46,7 @@ func TestGuessingIsSlow(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	want := map[int]int{http.StatusUnauthorized: guessBurst, http.StatusTooManyRequests: 50 - guessBurst}
+	want := map[int]int{http.StatusUnauthorized: 10, http.StatusTooManyRequests: 40}
 	if diff := cmp.Diff(want, statuses); diff != "" {
 		t.Errorf("statuses (-want +got):\n%s", diff)
 	}
@@ -58,26 +58,5 @@ func TestGuessingIsSlow(t *testing.T) {
 	mu.Unlock()
 	if res := r.do("GET", "/path", "", with("s3cret")...); res.status != http.StatusOK {
 		t.Errorf("after the pause: %d", res.status)
-	}
-}
-
-// Clients are told apart, and their number is bounded.
-func TestGuessers(t *testing.T) {
-	now := time.Unix(1e9, 0)
-	g := guesses{now: func() time.Time { return now }}
-	wrong := func() bool { return false }
-	for range guessBurst {
-		g.try("[2001:db8::1]:1", wrong)
-	}
-	for remote, waits := range map[string]bool{"[2001:db8::2]:9": true, "[2001:db8:0:1::1]:1": false, "192.0.2.1:1": false, "@": false} {
-		if _, wait := g.try(remote, wrong); wait != waits {
-			t.Errorf("%s waits: %v", remote, wait)
-		}
-	}
-	for i := range 2 * mostGuessers {
-		g.try(fmt.Sprintf("10.0.%d.%d:1", i/256, i%256), wrong)
-	}
-	if len(g.by) > mostGuessers {
-		t.Errorf("%d clients are known", len(g.by))
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"time"
 
 	"lathe/internal/opencode/wire"
+	"lathe/internal/server/gate"
 )
 
 // answer is the http.ResponseWriter of a request: it remembers what was sent.
@@ -64,26 +64,9 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	s.admit(w, r)
 }
 
-// admit lets a request through the guard to its route.
+// admit lets a request through the gate to its route.
 func (s *Server) admit(w *answer, r *http.Request) {
-	s.guard.cors(w, r)
-	if s.guard.addressed(r) && s.guard.preflight(w, r) {
-		return
-	}
-	no := s.guard.check(r)
-	if no == nil {
-		no = s.checkCaller(r)
-	}
-	if no != nil {
-		if no.status == http.StatusUnauthorized {
-			w.Header().Set("WWW-Authenticate", `Basic realm="Secure Area"`)
-		}
-		if no.wait > 0 {
-			w.Header().Set("Retry-After", strconv.Itoa(no.wait))
-		}
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		w.WriteHeader(no.status)
-		_, _ = w.Write([]byte(no.text))
+	if !s.gate.Admit(w, r) {
 		return
 	}
 	if r.ContentLength == 0 || r.Body == http.NoBody {
@@ -91,12 +74,12 @@ func (s *Server) admit(w *answer, r *http.Request) {
 		return
 	}
 	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(s.patience.stall))
+	_ = rc.SetReadDeadline(time.Now().Add(s.patience.Stall))
 	body := &watched{ReadCloser: r.Body}
 	r.Body = body
 	s.mux.ServeHTTP(w, r)
 	if !body.ended {
-		_ = rc.SetReadDeadline(time.Now().Add(leftover))
+		_ = rc.SetReadDeadline(time.Now().Add(gate.Leftover))
 	}
 }
 

@@ -18,10 +18,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"lathe/internal/server/gate"
 )
 
 // patient is a rig whose server waits only that long for clients.
-func patient(t *testing.T, p patience) (r *rig, hs *http.Server, addr string) {
+func patient(t *testing.T, p gate.Patience) (r *rig, hs *http.Server, addr string) {
 	r = newRig(t)
 	r.srv.patience = p
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -40,15 +42,15 @@ func TestSlowRequests(t *testing.T) {
 	const hour = time.Hour
 	for _, tt := range []struct {
 		name, sends, want string
-		p                 patience
+		p                 gate.Patience
 	}{
-		{"header", "GET /path HTTP/1.1\r\nHost: localhost\r\nX-A: b", "", patience{10 * time.Millisecond, hour, hour, hour}},
-		{"nothing", "", "", patience{10 * time.Millisecond, hour, hour, hour}},
-		{"body", "POST /session HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"title\":", "400", patience{hour, 10 * time.Millisecond, hour, hour}},
-		{"chunked body", "POST /session HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{\"", "400", patience{hour, 10 * time.Millisecond, hour, hour}},
-		{"stalled body", "POST /session HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"title\":", "400", patience{hour, hour, hour, 10 * time.Millisecond}},
-		{"body that nobody reads", "GET /path HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{", "200", patience{hour, hour, hour, 10 * time.Millisecond}},
-		{"idle", "GET /global/health HTTP/1.1\r\nHost: localhost\r\n\r\n", "200", patience{hour, hour, 10 * time.Millisecond, hour}},
+		{"header", "GET /path HTTP/1.1\r\nHost: localhost\r\nX-A: b", "", gate.Patience{Header: 10 * time.Millisecond, Body: hour, Idle: hour, Stall: hour}},
+		{"nothing", "", "", gate.Patience{Header: 10 * time.Millisecond, Body: hour, Idle: hour, Stall: hour}},
+		{"body", "POST /session HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"title\":", "400", gate.Patience{Header: hour, Body: 10 * time.Millisecond, Idle: hour, Stall: hour}},
+		{"chunked body", "POST /session HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{\"", "400", gate.Patience{Header: hour, Body: 10 * time.Millisecond, Idle: hour, Stall: hour}},
+		{"stalled body", "POST /session HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"title\":", "400", gate.Patience{Header: hour, Body: hour, Idle: hour, Stall: 10 * time.Millisecond}},
+		{"body that nobody reads", "GET /path HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{", "200", gate.Patience{Header: hour, Body: hour, Idle: hour, Stall: 10 * time.Millisecond}},
+		{"idle", "GET /global/health HTTP/1.1\r\nHost: localhost\r\n\r\n", "200", gate.Patience{Header: hour, Body: hour, Idle: 10 * time.Millisecond, Stall: hour}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, _, addr := patient(t, tt.p)
@@ -69,47 +71,6 @@ func TestSlowRequests(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Connections beyond the limit wait until another ends.
-func TestConnectionLimit(t *testing.T) {
-	inner, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := limit(inner, 1)
-	accepted := make(chan net.Conn)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			accepted <- c
-		}
-	}()
-	for range 3 {
-		c, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-	}
-	first := <-accepted
-	select {
-	case <-accepted:
-		t.Error("two connections at once")
-	default:
-	}
-	first.Close()
-	first.Close() // gives its place back once
-	second := <-accepted
-	second.Close()
-	(<-accepted).Close()
-	l.Close()
-	<-ended
 }
 
 func TestRequestIDs(t *testing.T) {
@@ -283,7 +244,7 @@ func TestDrain(t *testing.T) {
 
 // Stop ends in time although a client does not read.
 func TestStopWithSlowClient(t *testing.T) {
-	r, hs, addr := patient(t, patience{time.Hour, time.Hour, time.Hour, time.Hour})
+	r, hs, addr := patient(t, gate.Patience{Header: time.Hour, Body: time.Hour, Idle: time.Hour, Stall: time.Hour})
 	c, err := net.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
@@ -313,7 +274,7 @@ func TestStopWithSlowClient(t *testing.T) {
 // An address of one kind is listened on as it was said.
 func TestListenKinds(t *testing.T) {
 	for host, want := range map[string]string{"0.0.0.0": "0.0.0.0:", "127.0.0.1": "127.0.0.1:", "::1": "[::1]:"} {
-		l, err := Listen(t.Context(), host, 0, true)
+		l, err := gate.Listen(t.Context(), host, 0, true)
 		if err != nil {
 			t.Logf("%s: %v", host, err) // there may be no IPv6
 			continue

@@ -144,7 +144,7 @@ func (c terminals) connect() (any, error) {
 	if !upgrades(c.r) {
 		return nil, badPayload("the request is not a WebSocket upgrade")
 	}
-	conn, err := websocket.Accept(c.w, c.r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // of the origin; see guard
+	conn, err := websocket.Accept(c.w, c.r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // of the origin: the gate did
 	if err != nil {
 		return nil, fmt.Errorf("take the connection over: %w", err)
 	}

@@ -13,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -24,6 +23,7 @@ import (
 	"lathe/internal/auth"
 	"lathe/internal/bus"
 	"lathe/internal/config"
+	"lathe/internal/server/gate"
 	"lathe/internal/session"
 	"lathe/internal/store"
 	"lathe/internal/terminal"
@@ -58,8 +58,8 @@ type Options struct {
 	// Trusted says that the transport itself authenticates callers (a private
 	// unix socket, a call within the process): no Host or password is asked for.
 	Trusted bool
-	// Commands, when set, are those whose processes may not call; see checkCaller.
-	Commands Commands
+	// Commands, when set, are those whose processes may not call; see package gate.
+	Commands gate.Commands
 
 	// Environ is what terminals inherit, Shell the program they run.
 	Environ []string
@@ -82,7 +82,7 @@ type Options struct {
 // before the service.
 type Server struct {
 	opts   Options
-	guard  *guard
+	gate   *gate.Gate
 	mux    *http.ServeMux
 	live   *live
 	frames frames
@@ -90,7 +90,7 @@ type Server struct {
 	epoch  string // of this process, in event ids
 
 	runs    runs
-	uploads uploads
+	uploads gate.Uploads
 	reach   reach
 	listing listing
 	own     func() ownPlaces
@@ -99,7 +99,7 @@ type Server struct {
 	stop context.CancelCauseFunc
 	wg   sync.WaitGroup // streams and waiting prompts
 
-	patience patience
+	patience gate.Patience
 	draining atomic.Bool // no new work is taken
 
 	mu      sync.Mutex
@@ -129,8 +129,10 @@ func New(o Options) *Server {
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	s := &Server{
-		opts: o, guard: newGuard(o), mux: http.NewServeMux(), ctx: ctx, stop: stop,
-		patience: patience{headerTimeout, bodyTimeout, idleTimeout, stallTimeout},
+		opts: o, gate: gate.New(gate.Options{
+			User: o.User, Password: o.Password, Hosts: o.Hosts, Origins: o.Origins, Trusted: o.Trusted, Commands: o.Commands, Now: o.Now,
+		}), mux: http.NewServeMux(), ctx: ctx, stop: stop,
+		patience: gate.Patience{Header: headerTimeout, Body: bodyTimeout, Idle: idleTimeout, Stall: stallTimeout},
 		places:   map[*place]struct{}{}, fanouts: fanouts{by: map[fankey]*fanout{}},
 		epoch: strings.ToLower(o.IDs.New(lathe.PrefixEvent)[4+12:]),
 	}
@@ -168,75 +170,19 @@ func (s *Server) enter() bool {
 }
 
 const (
-	headerLimit    = 64 << 10
-	headerTimeout  = 10 * time.Second
-	bodyTimeout    = 60 * time.Second
-	stallTimeout   = 10 * time.Second
-	idleTimeout    = 2 * time.Minute
-	maxConnections = 4096
+	headerLimit   = 64 << 10
+	headerTimeout = 10 * time.Second
+	bodyTimeout   = 60 * time.Second
+	stallTimeout  = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
 )
-
-// patience is how long clients may take to send a header, to send a body, to say
-// nothing between requests, and to send nothing in the midst of a body.
-type patience struct{ header, body, idle, stall time.Duration }
 
 // HTTP returns an http.Server for the handler, with limits set. The caller
 // serves and shuts it down; closing the Server first ends its streams.
 func (s *Server) HTTP() *http.Server {
 	return &http.Server{
-		Handler: s, ReadHeaderTimeout: s.patience.header, IdleTimeout: s.patience.idle, MaxHeaderBytes: headerLimit,
-		ConnContext: withCaller,
+		Handler: s, ReadHeaderTimeout: s.patience.Header, IdleTimeout: s.patience.Idle, MaxHeaderBytes: headerLimit,
+		ConnContext: gate.WithCaller,
 		ErrorLog:    slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
 	}
-}
-
-// Limit bounds the number of connections that are open at once; those beyond wait.
-func Limit(l net.Listener) net.Listener {
-	return limit(l, maxConnections)
-}
-
-func limit(l net.Listener, n int) net.Listener {
-	return &limited{Listener: l, slots: make(chan struct{}, n), done: make(chan struct{})}
-}
-
-type limited struct {
-	net.Listener
-	slots chan struct{}
-	once  sync.Once
-	done  chan struct{}
-}
-
-// Accept waits for a connection and a place for it.
-func (l *limited) Accept() (net.Conn, error) {
-	select {
-	case l.slots <- struct{}{}:
-	case <-l.done:
-		return nil, net.ErrClosed
-	}
-	c, err := l.Listener.Accept()
-	if err != nil {
-		<-l.slots
-		return nil, err
-	}
-	return &counted{Conn: c, free: sync.OnceFunc(func() { <-l.slots })}, nil
-}
-
-// Close stops accepting.
-func (l *limited) Close() error {
-	l.once.Do(func() { close(l.done) })
-	return l.Listener.Close()
-}
-
-type counted struct {
-	net.Conn
-	free func()
-}
-
-// NetConn returns the connection itself.
-func (c *counted) NetConn() net.Conn { return c.Conn }
-
-// Close closes the connection and gives its place back.
-func (c *counted) Close() error {
-	c.free()
-	return c.Conn.Close()
 }

@@ -1,4 +1,4 @@
-package server
+package gate
 
 import (
 	"io"
@@ -13,12 +13,16 @@ const (
 	// more takes the place of the oldest: who sends whole bodies is not kept waiting
 	// by who sends halves.
 	mostUploads = 64
-	// leftover is how long what no handler read of a body is waited for.
-	leftover = time.Second
+	// Leftover is how long what no handler read of a body is waited for.
+	Leftover = time.Second
 )
 
-// uploads are the bodies that are being received, by client, the oldest first.
-type uploads struct {
+// Patience is how long clients may take to send a header, to send a body, to say
+// nothing between requests, and to send nothing in the midst of a body.
+type Patience struct{ Header, Body, Idle, Stall time.Duration }
+
+// Uploads are the bodies that are being received, by client, the oldest first.
+type Uploads struct {
 	mu sync.Mutex
 	by map[string][]*upload
 }
@@ -28,7 +32,7 @@ type uploads struct {
 type upload struct {
 	io.Reader
 	deadline func(time.Time)
-	patience patience
+	patience Patience
 	until    time.Time
 
 	mu  sync.Mutex
@@ -44,7 +48,7 @@ func (u *upload) Read(b []byte) (int, error) {
 func (u *upload) wait() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	next := time.Now().Add(u.patience.stall)
+	next := time.Now().Add(u.patience.Stall)
 	switch {
 	case u.cut:
 		next = time.Unix(1, 0)
@@ -62,22 +66,24 @@ func (u *upload) end() {
 	u.wait()
 }
 
-// receive returns the body of a request, and what is to be called once it is read.
-func (s *Server) receive(w http.ResponseWriter, r *http.Request, limit int64) (u *upload, done func()) {
+// Receive returns the body of a request, of at most limit bytes, and what is to be
+// called once it is read. Reading fails when the client is slower than patience has it,
+// or when it sends too many bodies at once and this one is the oldest.
+func (l *Uploads) Receive(w http.ResponseWriter, r *http.Request, limit int64, p Patience) (body io.Reader, done func()) {
 	rc := http.NewResponseController(w)
-	u = &upload{
-		Reader: http.MaxBytesReader(w, r.Body, limit), patience: s.patience, until: time.Now().Add(s.patience.body),
+	u := &upload{
+		Reader: http.MaxBytesReader(w, r.Body, limit), patience: p, until: time.Now().Add(p.Body),
 		deadline: func(t time.Time) { _ = rc.SetReadDeadline(t) },
 	}
 	client := clientOf(r.RemoteAddr)
-	if oldest := s.uploads.add(client, u); oldest != nil {
+	if oldest := l.add(client, u); oldest != nil {
 		oldest.end()
 	}
-	return u, func() { s.uploads.remove(client, u) }
+	return u, func() { l.remove(client, u) }
 }
 
 // add notes a body and returns the one that has to make room for it.
-func (l *uploads) add(client string, u *upload) (oldest *upload) {
+func (l *Uploads) add(client string, u *upload) (oldest *upload) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.by == nil {
@@ -92,7 +98,7 @@ func (l *uploads) add(client string, u *upload) (oldest *upload) {
 	return oldest
 }
 
-func (l *uploads) remove(client string, u *upload) {
+func (l *Uploads) remove(client string, u *upload) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	list := l.by[client]

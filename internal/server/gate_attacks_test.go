@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"lathe/internal/server/gate"
 )
 
 // Attacks on agents' servers that were published, and their kin. None may get
@@ -132,33 +134,17 @@ func TestPassword(t *testing.T) {
 	}
 }
 
-func TestListen(t *testing.T) {
-	if l, err := Listen(t.Context(), "0.0.0.0", 0, false); err == nil {
-		l.Close()
-		t.Error("listens for everybody without a password")
-	}
-	for _, host := range []string{"127.0.0.1", "localhost"} {
-		l, err := Listen(t.Context(), host, 0, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 func TestSocket(t *testing.T) {
 	r := newRig(t)
 	path := filepath.Join(shortDir(t), "s", "sock")
-	l, err := ListenSocket(t.Context(), path)
+	l, err := gate.ListenSocket(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("socket: %v %v", info.Mode(), err)
 	}
-	if _, err := ListenSocket(t.Context(), path); err == nil {
+	if _, err := gate.ListenSocket(t.Context(), path); err == nil {
 		t.Error("took over a socket in use")
 	}
 	hs := r.srv.HTTP()
@@ -177,7 +163,7 @@ func TestSocket(t *testing.T) {
 	hs.Close()
 	<-stopped
 	write(t, path, "a file")
-	if _, err := ListenSocket(t.Context(), path); err == nil {
+	if _, err := gate.ListenSocket(t.Context(), path); err == nil {
 		t.Error("replaced a file that is no socket")
 	}
 }

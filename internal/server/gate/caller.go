@@ -1,4 +1,4 @@
-package server
+package gate
 
 import (
 	"context"
@@ -27,8 +27,8 @@ type caller struct {
 
 type callerKey struct{}
 
-// withCaller remembers the connection of its requests.
-func withCaller(ctx context.Context, c net.Conn) context.Context {
+// WithCaller remembers the connection of its requests: an http.Server's ConnContext.
+func WithCaller(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, callerKey{}, &caller{conn: c})
 }
 
@@ -42,12 +42,12 @@ const (
 // asks. The faces of this process come without a connection. Without a password it
 // refuses other users of this machine as well. What cannot be found out passes, as does
 // what comes from other machines: those need the password.
-func (s *Server) checkCaller(r *http.Request) *refusal {
+func (g *Gate) checkCaller(r *http.Request) *refusal {
 	c, ok := r.Context().Value(callerKey{}).(*caller)
 	if !ok {
 		return nil
 	}
-	c.once.Do(func() { c.wrong = callerFault(c.conn, s.opts.Commands, s.opts.Password != "") })
+	c.once.Do(func() { c.wrong = callerFault(c.conn, g.commands, !g.open) })
 	if c.wrong == "" {
 		return nil
 	}

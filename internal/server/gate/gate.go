@@ -1,4 +1,11 @@
-package server
+// Package gate says who may call the server: on which addresses it listens, which
+// hosts, web origins, users and processes come in, how fast a password can be guessed,
+// and how many connections and half-sent bodies there may be at once.
+//
+// A request passes the Host and Origin checks, then the password, then the look at
+// who made its connection ([Gate.Admit]). Listeners come from [Listen] and
+// [ListenSocket], which refuse what would be open to others.
+package gate
 
 import (
 	"crypto/sha256"
@@ -10,30 +17,84 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"lathe/internal/netguard"
 )
 
-// guard decides whether a request may come in at all, before anything of it is
-// looked at: a page on the web must not drive lathe through the user's browser.
-type guard struct {
+// Options say who may call.
+type Options struct {
+	// Password, when set, is asked for with every request. User is the name that
+	// goes with it.
+	User, Password string
+	// Hosts are names, beside this machine's loopback ones and the address that a
+	// connection came to, that requests may be addressed to.
+	Hosts []string
+	// Origins are web origins that may call, beside, with a password, those of this
+	// machine.
+	Origins []string
+	// Trusted says that the transport itself authenticates callers (a private
+	// unix socket, a call within the process): no Host or password is asked for.
+	Trusted bool
+	// Commands, when set, are those whose processes may not call.
+	Commands Commands
+	Now      func() time.Time
+}
+
+// Gate decides whether a request may come in at all, before anything of it is
+// looked at: a page on the web must not drive lathe through the user's browser. It
+// is safe for concurrent use.
+type Gate struct {
 	trusted  bool
 	hosts    []string
 	origins  []string
 	password bool
 	wanted   [sha256.Size]byte // of "user:password"
 	guesses  guesses
+	commands Commands
+	open     bool // no password is asked for on any transport
 }
 
-func newGuard(o Options) *guard {
-	g := &guard{trusted: o.Trusted, hosts: []string{"localhost"}, origins: o.Origins, password: o.Password != "" && !o.Trusted}
+// New returns a gate.
+func New(o Options) *Gate {
+	g := &Gate{
+		trusted: o.Trusted, hosts: []string{"localhost"}, origins: o.Origins, password: o.Password != "" && !o.Trusted,
+		commands: o.Commands, open: o.Password == "",
+	}
 	for _, h := range o.Hosts {
 		g.hosts = append(g.hosts, strings.ToLower(h))
 	}
 	g.wanted = sha256.Sum256([]byte(o.User + ":" + o.Password))
 	g.guesses.now = o.Now
 	return g
+}
+
+// Admit lets a request in. It reports false when it has answered the request itself:
+// with a refusal, or a browser's question whether it may ask.
+func (g *Gate) Admit(w http.ResponseWriter, r *http.Request) bool {
+	g.cors(w, r)
+	if g.addressed(r) && g.preflight(w, r) {
+		return false
+	}
+	no := g.check(r)
+	if no == nil {
+		no = g.checkCaller(r)
+	}
+	if no == nil {
+		return true
+	}
+	if no.status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Basic realm="Secure Area"`)
+	}
+	if no.wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(no.wait))
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(no.status)
+	_, _ = w.Write([]byte(no.text))
+	return false
 }
 
 // refusal is why a request may not come in.
@@ -44,7 +105,7 @@ type refusal struct {
 }
 
 // check judges a request by its headers.
-func (g *guard) check(r *http.Request) *refusal {
+func (g *Gate) check(r *http.Request) *refusal {
 	if !g.addressed(r) {
 		return &refusal{status: http.StatusForbidden, text: "this server does not answer to the host name of the request; lathe serve --host allows it"}
 	}
@@ -52,14 +113,14 @@ func (g *guard) check(r *http.Request) *refusal {
 		return &refusal{status: http.StatusForbidden, text: "requests from this web origin are not allowed; lathe serve --cors allows it"}
 	}
 	if g.password {
-		return g.admit(r)
+		return g.authenticate(r)
 	}
 	return nil
 }
 
-// admit asks for the password. Who guesses too often is not even told whether a
+// authenticate asks for the password. Who guesses too often is not even told whether a
 // guess was right; see [guesses].
-func (g *guard) admit(r *http.Request) *refusal {
+func (g *Gate) authenticate(r *http.Request) *refusal {
 	unauthorized := &refusal{status: http.StatusUnauthorized, text: "Unauthorized"}
 	if _, guess := credentials(r); !guess {
 		return unauthorized
@@ -75,7 +136,7 @@ func (g *guard) admit(r *http.Request) *refusal {
 
 // addressed reports whether the request was meant for us. Browsers do not reach
 // unix sockets, so any name will do there.
-func (g *guard) addressed(r *http.Request) bool {
+func (g *Gate) addressed(r *http.Request) bool {
 	addr, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	return g.trusted || (addr != nil && addr.Network() == "unix") || g.hostAllowed(r.Host, addr)
 }
@@ -84,7 +145,7 @@ func (g *guard) addressed(r *http.Request) bool {
 // rebound to this machine names somebody else. Of addresses it may be the one that
 // the connection came to, or a loopback one, which nobody else can have; 0.0.0.0
 // and foreign ones are what a page or a proxy that was led astray would name.
-func (g *guard) hostAllowed(host string, came net.Addr) bool {
+func (g *Gate) hostAllowed(host string, came net.Addr) bool {
 	name := hostname(host)
 	if name == "" {
 		return false
@@ -113,7 +174,7 @@ func hostname(host string) string {
 
 // originAllowed reports whether the request is not a web page's, or is one of a
 // page that may call. Browsers send Sec-Fetch-Site where they leave Origin out.
-func (g *guard) originAllowed(r *http.Request) bool {
+func (g *Gate) originAllowed(r *http.Request) bool {
 	origins := r.Header.Values("Origin")
 	switch len(origins) {
 	case 0:
@@ -134,7 +195,7 @@ func sameOrigin(origin string, r *http.Request) bool {
 // those that --cors names and, where a password protects the server, pages of this
 // machine, OpenCode's hosted pages and its desktop program. Without a password any
 // page that some program of this machine serves would drive the server.
-func (g *guard) webOrigin(origin string) bool {
+func (g *Gate) webOrigin(origin string) bool {
 	if slices.Contains(g.origins, origin) {
 		return true
 	}
@@ -158,7 +219,7 @@ func (g *guard) webOrigin(origin string) bool {
 }
 
 // authorized compares the credentials in constant time.
-func (g *guard) authorized(r *http.Request) bool {
+func (g *Gate) authorized(r *http.Request) bool {
 	given, ok := credentials(r)
 	sum := sha256.Sum256([]byte(given))
 	return subtle.ConstantTimeCompare(sum[:], g.wanted[:]) == 1 && ok
@@ -181,7 +242,7 @@ func credentials(r *http.Request) (string, bool) {
 
 // cors adds the headers that let an allowed page read the answer. They come on
 // refusals too, so that a page can see that a password is needed.
-func (g *guard) cors(w http.ResponseWriter, r *http.Request) {
+func (g *Gate) cors(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Add("Vary", "Origin")
 	origin := r.Header.Get("Origin")
@@ -194,7 +255,7 @@ func (g *guard) cors(w http.ResponseWriter, r *http.Request) {
 
 // preflight answers a browser's question whether it may send a request. It
 // carries no credentials, so none are asked for.
-func (g *guard) preflight(w http.ResponseWriter, r *http.Request) bool {
+func (g *Gate) preflight(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
 		return false
 	}
