@@ -169,6 +169,56 @@ func (WorktreeFailed) isEvent()    {}
 func (InstanceDisposed) isEvent()  {}
 func (ClientEvent) isEvent()       {}
 
+// SessionOf returns the session an event is about, or "" for events of a
+// directory or the process.
+func SessionOf(ev Event) SessionID {
+	switch ev := ev.(type) {
+	case PartDelta:
+		return ev.SessionID
+	case PartUpdated:
+		return ev.Part.SessionID
+	case MessageUpdated:
+		return ev.Message.SessionID
+	case SessionStatus:
+		return ev.SessionID
+	case SessionCreated:
+		return ev.Session.ID
+	case SessionUpdated:
+		return ev.Session.ID
+	case SessionDeleted:
+		return ev.Session.ID
+	case SessionFailed:
+		return ev.SessionID
+	case SessionDiff:
+		return ev.SessionID
+	case SessionCompacted:
+		return ev.SessionID
+	case SessionPruned:
+		return ev.SessionID
+	case UndoOff:
+		return ev.SessionID
+	case MessageRemoved:
+		return ev.SessionID
+	case PartRemoved:
+		return ev.SessionID
+	case PermissionAsked:
+		return ev.Ask.SessionID
+	case PermissionReplied:
+		return ev.SessionID
+	case QuestionAsked:
+		return ev.Ask.SessionID
+	case QuestionReplied:
+		return ev.SessionID
+	case QuestionRejected:
+		return ev.SessionID
+	case TodoUpdated:
+		return ev.SessionID
+	case CommandExecuted:
+		return ev.SessionID
+	}
+	return ""
+}
+
 // Streamed is text that grows. It is safe for concurrent use.
 type Streamed interface {
 	// Slice returns the bytes from one offset up to another. What it returned once

@@ -83,7 +83,7 @@ func New(o Options) *Bus {
 // sequence number, or 0 once the bus is closed. The event, and what it points
 // to, must not be changed afterwards.
 func (b *Bus) Publish(dir string, ev lathe.Event) uint64 {
-	it := item{weight: weigh(ev), session: SessionOf(ev)}
+	it := item{weight: weigh(ev), session: lathe.SessionOf(ev)}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.shut {

@@ -2,56 +2,6 @@ package bus
 
 import "lathe"
 
-// SessionOf returns the session an event is about, or "" for events of a
-// directory or the process.
-func SessionOf(ev lathe.Event) lathe.SessionID {
-	switch ev := ev.(type) {
-	case lathe.PartDelta:
-		return ev.SessionID
-	case lathe.PartUpdated:
-		return ev.Part.SessionID
-	case lathe.MessageUpdated:
-		return ev.Message.SessionID
-	case lathe.SessionStatus:
-		return ev.SessionID
-	case lathe.SessionCreated:
-		return ev.Session.ID
-	case lathe.SessionUpdated:
-		return ev.Session.ID
-	case lathe.SessionDeleted:
-		return ev.Session.ID
-	case lathe.SessionFailed:
-		return ev.SessionID
-	case lathe.SessionDiff:
-		return ev.SessionID
-	case lathe.SessionCompacted:
-		return ev.SessionID
-	case lathe.SessionPruned:
-		return ev.SessionID
-	case lathe.UndoOff:
-		return ev.SessionID
-	case lathe.MessageRemoved:
-		return ev.SessionID
-	case lathe.PartRemoved:
-		return ev.SessionID
-	case lathe.PermissionAsked:
-		return ev.Ask.SessionID
-	case lathe.PermissionReplied:
-		return ev.SessionID
-	case lathe.QuestionAsked:
-		return ev.Ask.SessionID
-	case lathe.QuestionReplied:
-		return ev.SessionID
-	case lathe.QuestionRejected:
-		return ev.SessionID
-	case lathe.TodoUpdated:
-		return ev.SessionID
-	case lathe.CommandExecuted:
-		return ev.SessionID
-	}
-	return ""
-}
-
 // overhead is what an event costs beside its text.
 const overhead = 128
 

@@ -8,7 +8,6 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
-	"lathe/internal/bus"
 	"lathe/internal/client"
 	"lathe/internal/turn"
 )
@@ -129,7 +128,7 @@ func (v *view) take(ctx context.Context, e lathe.Envelope) (done bool) {
 	if c, ok := e.Event.(lathe.SessionCreated); ok && v.family[c.Session.ParentID] {
 		v.family[c.Session.ID] = true
 	}
-	if !v.family[bus.SessionOf(e.Event)] {
+	if !v.family[lathe.SessionOf(e.Event)] {
 		return false
 	}
 	switch ev := e.Event.(type) {

@@ -131,7 +131,7 @@ func (q *queue) note(e lathe.Envelope) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	sh := q.all[bus.SessionOf(e.Event)]
+	sh := q.all[lathe.SessionOf(e.Event)]
 	if sh == nil || q.closing && sh.failed > 0 {
 		return
 	}

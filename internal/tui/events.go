@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
-	"lathe/internal/bus"
 	"lathe/internal/tui/ask"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/look"
@@ -17,7 +16,7 @@ import (
 func (a *App) events(batch Events) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, e := range batch.List {
-		if a.opening != "" && bus.SessionOf(e.Event) == a.opening {
+		if a.opening != "" && lathe.SessionOf(e.Event) == a.opening {
 			a.meanwhile = append(a.meanwhile, e)
 		}
 		if cmd := a.event(e); cmd != nil {
