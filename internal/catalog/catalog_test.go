@@ -1,6 +1,10 @@
 package catalog
 
 import (
+	"bytes"
+	"compress/flate"
+	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -309,4 +313,66 @@ func BenchmarkProvider(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkAsJSON is what the same start costs with the catalogue embedded as JSON and
+// decoded one provider at a time: [BenchmarkProvider] has the stored form. The sizes are
+// of the JSON, plain and compressed as the stored form is.
+func BenchmarkAsJSON(b *testing.B) {
+	plain, packed := embeddedJSON(b)
+	for name, open := range map[string]func() []byte{
+		"plain":      func() []byte { return plain },
+		"compressed": func() []byte { return unpack(b, packed) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				var all map[string]json.RawMessage
+				var p Provider
+				if err := json.Unmarshal(open(), &all); err != nil {
+					b.Fatal(err)
+				}
+				if err := json.Unmarshal(all["anthropic"], &p); err != nil || len(p.Models) == 0 {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(len(plain)), "plain-bytes")
+			b.ReportMetric(float64(len(packed)), "packed-bytes")
+		})
+	}
+}
+
+func embeddedJSON(b *testing.B) (plain, packed []byte) {
+	all := map[string]*Provider{}
+	for _, info := range Embedded().Providers() {
+		p, err := Embedded().Provider(info.ID)
+		if err != nil {
+			b.Fatal(err)
+		}
+		all[info.ID] = p
+	}
+	plain, err := json.Marshal(all)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var buf bytes.Buffer
+	w, err := flate.NewWriter(&buf, flate.BestCompression)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := w.Write(plain); err != nil {
+		b.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		b.Fatal(err)
+	}
+	return plain, buf.Bytes()
+}
+
+func unpack(b *testing.B, packed []byte) []byte {
+	plain, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return plain
 }

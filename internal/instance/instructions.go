@@ -11,9 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bmatcuk/doublestar/v4"
-
 	"lathe/internal/prompt"
+	"lathe/internal/search"
 	"lathe/internal/workspace"
 )
 
@@ -117,11 +116,10 @@ func (n *Instructions) match(pattern string) []string {
 }
 
 func globFiles(dir, pattern string) []string {
-	found, err := doublestar.Glob(os.DirFS(dir), pattern, doublestar.WithFilesOnly(), doublestar.WithNoFollow())
+	found, err := search.Expand(context.Background(), dir, pattern)
 	if err != nil {
 		return nil
 	}
-	slices.Sort(found)
 	out := make([]string, 0, len(found))
 	for _, f := range found {
 		out = append(out, filepath.Join(dir, filepath.FromSlash(f)))

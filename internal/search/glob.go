@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,7 +14,8 @@ import (
 
 const (
 	maxGlob   = 4096
-	maxBraces = 32 // nested or in a row; keeps the compiled form small
+	wild      = `*?[{\` // what makes a glob more than a name
+	maxBraces = 32      // nested or in a row; keeps the compiled form small
 )
 
 // Matcher is a compiled glob: "*" and "?" within a path element, "**" over
@@ -25,6 +27,7 @@ type Matcher struct {
 	base   bool
 	suffix string // for "*.go" and "**/*.go"
 	lead   string // directories that all matches are in, "" or "a/b/"
+	depth  int    // slashes that a match has at most; -1 for any number
 	re     *regexp.Regexp
 }
 
@@ -44,7 +47,7 @@ func NewMatcher(glob string) (*Matcher, error) {
 	body = strings.TrimPrefix(body, "/")
 	anywhere, deep := strings.CutPrefix(body, "**/")
 	if ext, ok := strings.CutPrefix(anywhere, "*"); ok && (m.base || deep) && ext != "" && !strings.ContainsAny(ext, `*?[]{}\/`) {
-		m.base, m.suffix = true, ext
+		m.base, m.suffix, m.depth = true, ext, -1
 		return m, nil
 	}
 	expr, err := globExpr(body)
@@ -54,8 +57,11 @@ func NewMatcher(glob string) (*Matcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("glob %q: %w: %v", glob, ErrGlob, err)
 	}
-	if special := strings.IndexAny(body, `*?[{\`); !m.base && special >= 0 {
-		m.lead = body[:strings.LastIndexByte(body[:special], '/')+1]
+	if m.depth = strings.Count(body, "/"); m.base || strings.Contains(body, "**") {
+		m.depth = -1
+	}
+	if !m.base {
+		m.lead, _ = cutLead(body)
 	}
 	return m, nil
 }
@@ -74,7 +80,21 @@ func (m *Matcher) Match(name string) bool {
 // mayHold reports whether a directory can hold matches.
 func (m *Matcher) mayHold(dir string) bool {
 	dir += "/"
+	if m.depth >= 0 && strings.Count(dir, "/") > m.depth {
+		return false
+	}
 	return strings.HasPrefix(dir, m.lead) || strings.HasPrefix(m.lead, dir)
+}
+
+// cutLead returns the directories that a glob begins with, "" or "a/b/", and the
+// rest, which is the last name where the glob has no wildcard.
+func cutLead(glob string) (lead, rest string) {
+	end := len(glob)
+	if special := strings.IndexAny(glob, wild); special >= 0 {
+		end = special
+	}
+	end = strings.LastIndexByte(glob[:end], '/') + 1
+	return glob[:end], glob[end:]
 }
 
 // globExpr translates a glob into a regular expression.
@@ -217,6 +237,41 @@ func Glob(ctx context.Context, dir, glob string, limit int, opt FileOptions) (Gl
 		}
 	}
 	out.Files = newest(out.Files, limit)
+	return out, nil
+}
+
+// Expand returns the files that a glob names from dir on, relative to it and sorted,
+// as a shell would: hidden and ignored ones as well, and links to files. Directories
+// that it names without a wildcard may be links, too; those that a wildcard finds are
+// not followed. A glob without a slash means files of dir itself. What leads out of
+// dir names nothing.
+func Expand(ctx context.Context, dir, glob string) ([]string, error) {
+	for strings.HasPrefix(glob, "./") {
+		glob = glob[2:]
+	}
+	if _, err := NewMatcher(glob); err != nil {
+		return nil, err
+	}
+	lead, rest := cutLead(glob)
+	if !filepath.IsLocal(filepath.FromSlash(lead + "x")) {
+		return nil, nil
+	}
+	from := filepath.Join(dir, filepath.FromSlash(lead))
+	if !strings.ContainsAny(rest, wild) {
+		if info, err := os.Stat(filepath.Join(from, rest)); err != nil || !info.Mode().IsRegular() {
+			return nil, nil
+		}
+		return []string{glob}, nil
+	}
+	opt := FileOptions{Hidden: true, NoIgnore: true, FileLinks: true, Sorted: true, Glob: "/" + rest}
+	var out []string
+	for f, err := range Files(ctx, from, opt) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, lead+f.Path)
+	}
+	slices.Sort(out)
 	return out, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -391,6 +392,70 @@ func TestLikeDoublestar(t *testing.T) {
 			t.Errorf("%q matches %q: %v, doublestar says %v", glob, p, !want, want)
 		}
 	})
+}
+
+// A directory that is not entered holds no match.
+func TestMatchesAreInDirectoriesThatMayHoldThem(t *testing.T) {
+	bit := rapid.SampledFrom([]string{"a", "b", "*", "?", "/", "/**/", "**", "{a,b}", "{a,*/b}", "{/a,b}", "[ab]", `\*`})
+	name := rapid.SampledFrom([]string{"a", "b", "ab", "/", "/", "*"})
+	rapid.Check(t, func(t *rapid.T) {
+		m, err := NewMatcher(strings.Join(rapid.SliceOfN(bit, 1, 6).Draw(t, "glob"), ""))
+		p := path.Clean(strings.Trim(strings.Join(rapid.SliceOfN(name, 1, 6).Draw(t, "path"), ""), "/"))
+		if err != nil || !m.Match(p) {
+			return
+		}
+		for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+			if !m.mayHold(dir) {
+				t.Errorf("%q matches, and %q is not entered", p, dir)
+			}
+		}
+	})
+}
+
+func TestExpand(t *testing.T) {
+	dir := t.TempDir()
+	writeFile := func(name, text string) {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"a.md", ".hidden.md", "ignored.md", "docs/b.md", "docs/deep/c.md", "other/d.md", "docs/x.txt", ".git/e.md"} {
+		writeFile(filepath.Join(dir, name), "")
+	}
+	writeFile(filepath.Join(dir, ".gitignore"), "ignored.md\n")
+	for link, to := range map[string]string{"link.md": "a.md", "docs/up": "../other", "alias": "docs", "dangling.md": "none"} {
+		if err := os.Symlink(filepath.FromSlash(to), filepath.Join(dir, filepath.FromSlash(link))); err != nil {
+			t.Skip(err)
+		}
+	}
+	for glob, want := range map[string][]string{
+		"*.md":          {".hidden.md", "a.md", "ignored.md", "link.md"},
+		"a.md":          {"a.md"},
+		"./a.md":        {"a.md"},
+		"link.md":       {"link.md"},
+		"docs":          nil,
+		"none.md":       nil,
+		"none/*.md":     nil,
+		"docs/*.md":     {"docs/b.md"},
+		"docs/**/*.md":  {"docs/b.md", "docs/deep/c.md"},
+		"alias/*.md":    {"alias/b.md"},
+		"*/d.md":        {"other/d.md"},
+		"{a,docs/b}.md": {"a.md", "docs/b.md"},
+		"../*.md":       nil,
+		"docs/../a.md":  {"docs/../a.md"},
+		"**":            {".gitignore", ".hidden.md", "a.md", "docs/b.md", "docs/deep/c.md", "docs/x.txt", "ignored.md", "link.md", "other/d.md"},
+	} {
+		got, err := Expand(t.Context(), dir, glob)
+		if glob == "none/*.md" {
+			err = nil
+		}
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", glob, err, diff)
+		}
+	}
+	if _, err := Expand(t.Context(), dir, "{a"); !errors.Is(err, ErrGlob) {
+		t.Errorf("a malformed glob: %v", err)
+	}
 }
 
 func FuzzMatcher(f *testing.F) {

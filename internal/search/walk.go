@@ -40,6 +40,8 @@ type FileOptions struct {
 	// link to a directory in the tree, or to one that holds it, adds nothing.
 	// Check the permission first: links may lead anywhere.
 	Follow bool
+	// FileLinks yields links to files without following those to directories.
+	FileLinks bool
 	// Dirs yields directories as well; Glob does not apply to them.
 	Dirs bool
 	// Sorted yields in the order of names, directory by directory, and is slower.
@@ -444,7 +446,7 @@ func (w *walker) entry(worker int, j job, abs string, e fs.DirEntry) (sub job, i
 	mode := e.Type()
 	isLink := mode&fs.ModeSymlink != 0
 	if isLink {
-		if !w.opt.Follow {
+		if !w.opt.Follow && !w.opt.FileLinks {
 			return job{}, false
 		}
 		info, err := os.Stat(filepath.Join(abs, base))
@@ -452,6 +454,9 @@ func (w *walker) entry(worker int, j job, abs string, e fs.DirEntry) (sub job, i
 			return job{}, false // dangling, or a loop
 		}
 		mode = info.Mode().Type()
+		if mode == fs.ModeDir && !w.opt.Follow {
+			return job{}, false
+		}
 	}
 	if mode != 0 && mode != fs.ModeDir {
 		return job{}, false
