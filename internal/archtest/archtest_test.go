@@ -12,110 +12,73 @@ import (
 	"testing"
 )
 
-// floor gives every package its floor; a package imports only lower ones.
-// Floors are multiplied by ten, so that a package can stand between two.
-var floor = map[string]int{
-	"lathe": 0,
+// floors are the packages of the house, the lowest floor first; docs/architecture.md
+// draws them. A package imports only what is on a lower floor, and neighbours only by
+// a named edge. Names are below lathe/internal where they do not begin with lathe.
+var floors = [...]string{
+	0: `lathe`,
+	1: `api auth bus catalog diff judge jsonc llm mdns netguard printable rope search shell sse store store/codec
+		store/local store/sqlite store/storetest terminal tokens tool typo workspace`,
+	2: `config job ledger permission prompt reading snapshot telemetry trust worktree
+		llm/adapter llm/anthropic llm/google llm/guide llm/llmtest llm/openai llm/openaichat llm/script`,
+	3: `approval builtin compact plugin provider readable`,
+	4: `turn`,
+	5: `commit instance project session share undo window`,
+	6: `opencode/disk opencode/wire transcript tui tui/...`,
+	7: `client server server/gate`,
+	8: `cli`,
+	9: `lathe/cmd/lathe lathe/cmd/dist`,
+}
 
-	"lathe/internal/api":       5,
-	"lathe/internal/sse":       5,
-	"lathe/internal/typo":      5,
-	"lathe/internal/jsonc":     5,
-	"lathe/internal/printable": 5,
-	"lathe/internal/netguard":  5,
+// edge lets a package import a neighbour on its own floor. A name that ends in /...
+// stands for all below it, too.
+type edge struct{ from, to, why string }
 
-	"lathe/internal/llm":             10,
-	"lathe/internal/tool":            10,
-	"lathe/internal/bus":             10,
-	"lathe/internal/rope":            5,
-	"lathe/internal/store":           5,
-	"lathe/internal/store/codec":     6,
-	"lathe/internal/store/local":     8,
-	"lathe/internal/store/storetest": 8,
-	"lathe/internal/store/sqlite":    10,
-	"lathe/internal/commit":          15,
-	"lathe/internal/workspace":       10,
-	"lathe/internal/auth":            10,
-	"lathe/internal/catalog":         10,
-	"lathe/internal/judge":           15, // it says what to ask for as a tool.Request
-	"lathe/internal/shell":           10,
-	"lathe/internal/search":          10,
-	"lathe/internal/diff":            10,
-	"lathe/internal/tokens":          10,
-	"lathe/internal/terminal":        10,
-	"lathe/internal/mdns":            10,
-	"lathe/internal/telemetry":       20,
+var edges = []edge{
+	{"auth", "jsonc", "credentials may be written with comments"},
+	{"bus", "rope", "a queued event keeps a long text that still grows"},
+	{"judge", "tool", "it says what to ask for as a tool.Request"},
+	{"store/...", "store", "what implements or tests the contract"},
+	{"store/local", "store/codec", "the files of this host hold what the codec makes"},
+	{"store/sqlite", "store/codec", "the tables hold what the codec makes"},
+	{"store/sqlite", "store/local", "blobs and open texts lie beside the database"},
+	{"llm/...", "llm/adapter", "what the protocols share"},
+	{"llm/llmtest", "llm/script", "the test server plays the same scripts"},
+	{"reading", "permission", "which files may be shown is a matter of rules"},
+	{"project", "instance", "a project is found by its directory's instance"},
+	{"share", "instance", "the share service and the models of a directory"},
+	{"undo", "instance", "the snapshot store of a directory"},
+	{"window", "instance", "what is frozen comes from a directory's texts"},
+	{"project", "commit", "it stores and tells"},
+	{"undo", "commit", "it stores and tells"},
+	{"session", "commit", "it stores and tells"},
+	{"session", "instance", "a session runs in a directory"},
+	{"session", "project", "it composes the services"},
+	{"session", "share", "it composes the services"},
+	{"session", "undo", "each session has its changes"},
+	{"session", "window", "each session has its window"},
+	{"opencode/disk", "opencode/wire", "what OpenCode stores has the shapes that it sends"},
+	{"tui/...", "tui/...", "the rooms of the screen; what they may import of each other is theirs"},
+	{"server", "server/gate", "who may call is decided before anything else"},
+}
 
-	"lathe/internal/llm/adapter":    12,
-	"lathe/internal/llm/anthropic":  20,
-	"lathe/internal/llm/openai":     20,
-	"lathe/internal/llm/openaichat": 20,
-	"lathe/internal/llm/google":     20,
-	"lathe/internal/llm/guide":      20,
-	"lathe/internal/llm/script":     15,
-	"lathe/internal/llm/llmtest":    20,
-	"lathe/internal/prompt":         20,
-	"lathe/internal/permission":     20,
-	"lathe/internal/config":         20,
-	"lathe/internal/ledger":         20,
-	"lathe/internal/snapshot":       20,
-	"lathe/internal/trust":          20,
-	"lathe/internal/worktree":       20,
-	"lathe/internal/job":            20,
+// below reports whether a pattern of an edge or a floor names a package.
+func below(pattern, path string) bool {
+	path = strings.TrimPrefix(path, "lathe/internal/")
+	if top, all := strings.CutSuffix(pattern, "/..."); all {
+		return path == top || strings.HasPrefix(path, top+"/")
+	}
+	return path == pattern
+}
 
-	"lathe/internal/reading": 25,
-
-	"lathe/internal/provider": 30,
-	"lathe/internal/builtin":  30,
-	"lathe/internal/compact":  30,
-	"lathe/internal/plugin":   30,
-
-	"lathe/internal/approval": 30,
-	"lathe/internal/readable": 30,
-
-	"lathe/internal/turn": 40,
-
-	"lathe/internal/instance": 45,
-	"lathe/internal/share":    46,
-	"lathe/internal/window":   46,
-	"lathe/internal/project":  46,
-	"lathe/internal/undo":     46,
-	"lathe/internal/session":  50,
-
-	"lathe/internal/opencode/wire": 60,
-	"lathe/internal/opencode/disk": 65,
-	"lathe/internal/transcript":    60,
-
-	"lathe/internal/tui/styled":         60,
-	"lathe/internal/tui/keys":           60,
-	"lathe/internal/tui/clip":           60,
-	"lathe/internal/tui/linear":         67,
-	"lathe/internal/tui/picture":        62,
-	"lathe/internal/tui/theme":          61,
-	"lathe/internal/tui/edit":           62,
-	"lathe/internal/tui/markdown":       62,
-	"lathe/internal/tui/memory":         63,
-	"lathe/internal/tui/paint":          62,
-	"lathe/internal/tui/paint/emulator": 61,
-	"lathe/internal/tui/engine":         63,
-	"lathe/internal/tui/look":           63,
-	"lathe/internal/tui/change":         64,
-	"lathe/internal/tui/dialog":         64,
-	"lathe/internal/tui/prefs":          65,
-	"lathe/internal/tui/choice":         66,
-	"lathe/internal/tui/setup":          67,
-	"lathe/internal/tui/chat":           65,
-	"lathe/internal/tui/ask":            65,
-	"lathe/internal/tui":                69,
-
-	"lathe/internal/server/gate": 65,
-	"lathe/internal/server":      70,
-	"lathe/internal/client":      70,
-
-	"lathe/internal/cli": 80,
-
-	"lathe/cmd/lathe": 90,
-	"lathe/cmd/dist":  90,
+// floorOf returns the floor of a package, or -1.
+func floorOf(path string) int {
+	for n, names := range floors {
+		if slices.ContainsFunc(strings.Fields(names), func(name string) bool { return below(name, path) }) {
+			return n
+		}
+	}
+	return -1
 }
 
 // exempt packages are programs of the source tree, not part of the binary.
@@ -150,36 +113,33 @@ func packages(t *testing.T) []pkg {
 }
 
 func TestImportsPointDown(t *testing.T) {
+	used := make([]bool, len(edges))
 	for _, p := range packages(t) {
 		if exempt(p.ImportPath) {
 			continue
 		}
-		own, ok := floor[p.ImportPath]
-		if !ok {
+		own := floorOf(p.ImportPath)
+		if own < 0 {
 			t.Errorf("%s has no floor; give it one", p.ImportPath)
 			continue
 		}
 		for _, imp := range p.Imports {
-			if f, ours := floor[imp]; ours && f >= own {
-				t.Errorf("%s imports %s, which is not below it", p.ImportPath, imp)
+			switch f := floorOf(imp); {
+			case f == own:
+				i := slices.IndexFunc(edges, func(e edge) bool { return below(e.from, p.ImportPath) && below(e.to, imp) })
+				if i < 0 {
+					t.Errorf("%s imports its neighbour %s; name the edge and say why, or put what they share below both", p.ImportPath, imp)
+					continue
+				}
+				used[i] = true
+			case f > own:
+				t.Errorf("%s imports %s, which is above it", p.ImportPath, imp)
 			}
 		}
 	}
-}
-
-// opens lists who may import a store's implementation: the place that opens it.
-// Everything else sees the contract.
-var opens = map[string]string{
-	"lathe/internal/cli": "opens the database; its db commands are about SQLite's files",
-}
-
-func TestStoresAreSeenByTheirContract(t *testing.T) {
-	for _, p := range packages(t) {
-		if exempt(p.ImportPath) || opens[p.ImportPath] != "" {
-			continue
-		}
-		if slices.Contains(p.Imports, "lathe/internal/store/sqlite") {
-			t.Errorf("%s imports a store's implementation; it is to use lathe/internal/store", p.ImportPath)
+	for i, e := range edges {
+		if !used[i] {
+			t.Errorf("nothing needs the edge from %s to %s any more", e.from, e.to)
 		}
 	}
 }
