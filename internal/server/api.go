@@ -366,7 +366,7 @@ func (c apis) apiActive() (any, error) {
 		return nil, err
 	}
 	out := map[lathe.SessionID]any{}
-	for id := range c.s.live.statuses(dir) {
+	for id := range c.s.opts.Service.Statuses(dir) {
 		out[id] = struct {
 			Type string `json:"type"`
 		}{"running"}

@@ -10,17 +10,16 @@ import (
 	"lathe/internal/rope"
 )
 
-// live follows the bus and knows the text of every open part at every event, and
-// what every session does. Streams share it: however many there are, a text is
-// kept once, and a stream that joins in the middle of a part still has the whole.
+// live follows the bus and knows the text of every open part at every event. Streams
+// share it: however many there are, a text is kept once, and a stream that joins in
+// the middle of a part still has the whole.
 type live struct {
 	bus *bus.Bus
 	sub *bus.Subscription
 
-	mu     sync.Mutex
-	seen   uint64 // number of the newest event taken in
-	parts  map[lathe.PartID]*openPart
-	status map[lathe.SessionID]doing
+	mu    sync.Mutex
+	seen  uint64 // number of the newest event taken in
+	parts map[lathe.PartID]*openPart
 
 	memory memory
 }
@@ -78,22 +77,17 @@ func (o *openPart) close(text string) {
 	o.done = text
 }
 
-type doing struct {
-	dir    string
-	status lathe.Status
-}
-
 // newLive taps the bus at once, so that nothing published later is missed. Close
 // it.
 func newLive(b *bus.Bus) *live {
-	l := &live{bus: b, parts: map[lathe.PartID]*openPart{}, status: map[lathe.SessionID]doing{}}
+	l := &live{bus: b, parts: map[lathe.PartID]*openPart{}}
 	l.sub = b.Subscribe(context.Background(), bus.Filter{Match: relevant, Tap: l.take}, bus.Limits{})
 	return l
 }
 
 func relevant(ev lathe.Event) bool {
 	switch ev.(type) {
-	case lathe.PartDelta, lathe.PartUpdated, lathe.PartRemoved, lathe.SessionStatus, lathe.SessionDeleted:
+	case lathe.PartDelta, lathe.PartUpdated, lathe.PartRemoved, lathe.SessionStatus:
 		return true
 	}
 	return false
@@ -115,24 +109,20 @@ func (l *live) take(env lathe.Envelope) {
 		}
 	case lathe.PartRemoved:
 		delete(l.parts, ev.PartID)
-	case lathe.SessionDeleted:
-		delete(l.status, ev.Session.ID)
 	case lathe.SessionStatus:
-		l.setStatus(env.Directory, ev)
+		if _, idle := ev.Status.(lathe.Idle); idle {
+			l.forget(ev.SessionID)
+		}
 	}
 }
 
-func (l *live) setStatus(dir string, ev lathe.SessionStatus) {
-	if _, idle := ev.Status.(lathe.Idle); !idle {
-		l.status[ev.SessionID] = doing{dir, ev.Status}
-		return
-	}
-	delete(l.status, ev.SessionID)
+// forget drops the parts of a session that is idle. The caller holds mu.
+func (l *live) forget(id lathe.SessionID) {
 	size := 0
-	for id, p := range l.parts {
-		if p.part.SessionID == ev.SessionID {
+	for part, p := range l.parts {
+		if p.part.SessionID == id {
 			size += p.size
-			delete(l.parts, id)
+			delete(l.parts, part)
 		}
 	}
 	l.memory.idle(size)
@@ -202,7 +192,7 @@ func (l *live) has(seq uint64) bool {
 // overlay puts the text that streamed so far into the open parts of messages
 // that were just read.
 func (l *live) overlay(messages []lathe.Message) {
-	l.bus.Seq() // as in statuses
+	l.bus.Seq() // returns when the event that is being published is: who has seen it gets what it says
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.parts) == 0 {
@@ -233,18 +223,4 @@ func withText(b lathe.PartBody, text string) lathe.PartBody {
 		return &c
 	}
 	return b
-}
-
-// statuses returns what the sessions of a directory do that are not idle.
-func (l *live) statuses(dir string) map[lathe.SessionID]lathe.Status {
-	l.bus.Seq() // who has seen an event gets what it says: see at
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	out := map[lathe.SessionID]lathe.Status{}
-	for id, d := range l.status {
-		if d.dir == dir {
-			out[id] = d.status
-		}
-	}
-	return out
 }

@@ -198,7 +198,7 @@ func (c faces) trustWithdraw() (any, error) {
 }
 
 func (c faces) trustChanged(dir string, change func(context.Context) error) (any, error) {
-	if len(c.s.live.statuses(dir)) > 0 {
+	if len(c.s.opts.Service.Statuses(dir)) > 0 {
 		return nil, lathe.Errorf(lathe.CodeBusy, "wait for it, or stop it", "a session is busy in %s", dir)
 	}
 	ctx := context.WithoutCancel(c.ctx())

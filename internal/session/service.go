@@ -60,6 +60,7 @@ type Service struct {
 	runners   map[lathe.SessionID]*runner
 	owed      owed
 	elsewhere elsewhere
+	statuses  *statuses
 }
 
 // opening is an instance that is being made or is ready.
@@ -88,6 +89,7 @@ func New(o Options) *Service {
 		opts: o, ctx: ctx, stop: stop,
 		instances: map[string]*opening{}, runners: map[lathe.SessionID]*runner{},
 	}
+	s.statuses = newStatuses(o.Bus)
 	s.Projects = project.New(project.Options{Sessions: s, Store: o.Store, Writer: o.Writer, Log: o.Log, Now: o.Now, NewName: newSlug})
 	s.Shares = share.New(share.Options{Remote: o.Sharing, Sessions: s, Store: o.Store, Bus: o.Bus, Log: o.Log})
 	return s
@@ -99,6 +101,7 @@ func (s *Service) Close() error {
 	s.stop(turn.ErrAborted)
 	s.Projects.Close()
 	s.wg.Wait()
+	s.statuses.close()
 	s.Shares.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()

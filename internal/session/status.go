@@ -1,0 +1,76 @@
+package session
+
+import (
+	"context"
+	"sync"
+
+	"lathe"
+	"lathe/internal/bus"
+)
+
+// statuses knows what every session does, of this process or as it was seen in
+// others, from what was published about it.
+type statuses struct {
+	bus *bus.Bus
+	sub *bus.Subscription
+
+	mu sync.Mutex
+	of map[lathe.SessionID]doing // without those that are idle
+}
+
+type doing struct {
+	dir    string
+	status lathe.Status
+}
+
+// newStatuses taps the bus at once, so that nothing published later is missed. Close
+// it.
+func newStatuses(b *bus.Bus) *statuses {
+	t := &statuses{bus: b, of: map[lathe.SessionID]doing{}}
+	t.sub = b.Subscribe(context.Background(), bus.Filter{Match: tellsStatus, Tap: t.take}, bus.Limits{})
+	return t
+}
+
+func tellsStatus(ev lathe.Event) bool {
+	switch ev.(type) {
+	case lathe.SessionStatus, lathe.SessionDeleted:
+		return true
+	}
+	return false
+}
+
+func (t *statuses) close() { t.sub.Close() }
+
+// take takes an event in. It runs while the event is published.
+func (t *statuses) take(env lathe.Envelope) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch ev := env.Event.(type) {
+	case lathe.SessionDeleted:
+		delete(t.of, ev.Session.ID)
+	case lathe.SessionStatus:
+		if _, idle := ev.Status.(lathe.Idle); idle {
+			delete(t.of, ev.SessionID)
+		} else {
+			t.of[ev.SessionID] = doing{env.Directory, ev.Status}
+		}
+	}
+}
+
+func (t *statuses) in(dir string) map[lathe.SessionID]lathe.Status {
+	t.bus.Seq() // returns when the event that is being published is: who has seen it gets what it says
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := map[lathe.SessionID]lathe.Status{}
+	for id, d := range t.of {
+		if d.dir == dir {
+			out[id] = d.status
+		}
+	}
+	return out
+}
+
+// Statuses returns what the sessions of a directory do that are not idle, as
+// subscribers were told: also that one waits to try again, and what other processes
+// do in sessions that are followed here. See [Service.Status] for this process alone.
+func (s *Service) Statuses(dir string) map[lathe.SessionID]lathe.Status { return s.statuses.in(dir) }
