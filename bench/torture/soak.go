@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -74,8 +76,15 @@ func soak(ctx context.Context, o options) error {
 		took = nil
 		return d
 	}
+	var before struct {
+		turns int64
+		cpu   time.Duration
+	}
 	tell := func() {
 		middle := since()
+		n, cpu := turns.Load(), r.cpu()
+		each := (cpu - before.cpu) / time.Duration(max(n-before.turns, 1))
+		before.turns, before.cpu = n, cpu
 		fresh, err := freshTurn(ctx, o, rep)
 		if err != nil {
 			r.wrong("soak", "a new server beside it: %v", err)
@@ -92,9 +101,9 @@ func soak(ctx context.Context, o options) error {
 			}
 			return nil
 		})
-		fmt.Fprintf(o.out, "%6s: %6d turns, memory %d MB (at most %d), %d descriptors, %d files of %d MB, a turn takes %s; %s while one on a new server beside it takes %s\n",
+		fmt.Fprintf(o.out, "%6s: %6d turns, memory %d MB (at most %d), %d descriptors, %d files of %d MB, a turn takes %s of CPU, %s in all; %s while one on a new server beside it takes %s\n",
 			time.Since(rep.began).Round(time.Second), turns.Load(), r.memory("VmRSS")>>20, r.memory("VmHWM")>>20, len(fds), files, bytes>>20,
-			middle.Round(time.Millisecond), beside.Round(time.Millisecond), fresh.Round(time.Millisecond))
+			each.Round(100*time.Microsecond), middle.Round(time.Millisecond), beside.Round(time.Millisecond), fresh.Round(time.Millisecond))
 	}
 	pause(work, o.soak/soakTell/10) // the first figures are of a server that has just begun
 	tell()
@@ -158,4 +167,17 @@ func median(of []time.Duration) time.Duration {
 	}
 	slices.Sort(of)
 	return of[len(of)/2]
+}
+
+// cpu is the processor time that the server took, in ticks of 10 ms.
+func (r *rig) cpu() time.Duration {
+	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", r.srv.cmd.Process.Pid))
+	_, after, _ := strings.Cut(string(data), ") ")
+	fields := strings.Fields(after)
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.ParseInt(fields[11], 10, 64)
+	system, _ := strconv.ParseInt(fields[12], 10, 64)
+	return time.Duration(user+system) * 10 * time.Millisecond
 }

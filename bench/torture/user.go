@@ -42,6 +42,12 @@ const (
 
 // do makes a request. A status of 0 means that there was no whole answer.
 func (u *user) do(ctx context.Context, method, path string, in any) (status int, body []byte) {
+	status, _, body = u.fetch(ctx, method, path, in)
+	return status, body
+}
+
+// fetch is do with the header of the answer.
+func (u *user) fetch(ctx context.Context, method, path string, in any) (status int, header http.Header, body []byte) {
 	var data io.Reader
 	if in != nil {
 		b, err := json.Marshal(in)
@@ -61,7 +67,7 @@ func (u *user) do(ctx context.Context, method, path string, in any) (status int,
 	req.Header.Set("Content-Type", "application/json")
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return 0, nil
+		return 0, nil, nil
 	}
 	defer res.Body.Close()
 	limit := maxAnswer
@@ -72,11 +78,11 @@ func (u *user) do(ctx context.Context, method, path string, in any) (status int,
 	switch {
 	case len(body) > limit:
 		u.r.wrong("flood", "%s %s answers with more than %d bytes, that begin with %.60q", method, path, limit, body)
-		return res.StatusCode, nil
+		return res.StatusCode, nil, nil
 	case err != nil:
-		return 0, nil
+		return 0, nil, nil
 	}
-	return res.StatusCode, body
+	return res.StatusCode, res.Header, body
 }
 
 func (u *user) create(ctx context.Context) error {
@@ -141,13 +147,23 @@ func (u *user) ask(ctx context.Context, p plan) (status int, m message) {
 	return status, m
 }
 
-func (u *user) messages(ctx context.Context, session string) ([]message, int) {
-	status, body := u.do(ctx, "GET", "/session/"+session+"/message", nil)
-	var list []message
-	if status == 200 && json.Unmarshal(body, &list) != nil {
-		return nil, 0
+// messages returns all messages of a session, page by page.
+func (u *user) messages(ctx context.Context, session string) (all []message, status int) {
+	for before := ""; ; {
+		path := "/session/" + session + "/message?limit=500"
+		if before != "" {
+			path += "&before=" + url.QueryEscape(before)
+		}
+		status, header, body := u.fetch(ctx, "GET", path, nil)
+		var page []message
+		if status == 200 && json.Unmarshal(body, &page) != nil {
+			return nil, 0
+		}
+		all = append(page, all...)
+		if before = header.Get("X-Next-Cursor"); before == "" || status != 200 {
+			return all, status
+		}
 	}
-	return list, status
 }
 
 // tree returns the files and empty directories of the project.

@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"crypto/sha1"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -120,27 +119,13 @@ func TestPackAndQuota(t *testing.T) {
 	data := t.TempDir()
 	s := openStore(t, root, data)
 	track(t, s)
-	// The number of objects is guessed from one directory, so only that is filled.
-	last := ""
-	for i, written := 0, 0; written <= packAfter/256; i++ {
-		body := fmt.Sprintf("blob %d", i)
-		if sum := sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(body), body)); sum[0] != 0x17 {
-			continue
-		}
-		if _, err := s.writeObject("blob", []byte(body)); err != nil {
-			t.Fatal(err)
-		}
-		written++
-		last = body
-	}
+	last := crowd(t, s)
 	s.writes = 1
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	loose := 0
-	s.eachLoose(func(string, string, os.FileInfo) { loose++ })
-	if loose != 0 {
-		t.Errorf("%d objects are still loose", loose)
+	if n := loose(s); n != 0 {
+		t.Errorf("%d objects are still loose", n)
 	}
 	s = openStore(t, root, data)
 	id := hashBlob(last)

@@ -98,17 +98,19 @@ type Store struct {
 	log     *slog.Logger
 	git     string // the program
 
-	mu     sync.Mutex // held by every operation
-	ready  bool
-	closed bool
-	index  *index // nil: the next track asks git
-	tree   string // of index, when known is set
-	known  bool
-	watch  *watcher // nil: each track asks git
-	noise  map[string]bool
-	lost   map[string]bool // borrowed objects that should be kept, by hash
-	steps  []transition
-	writes int
+	mu      sync.Mutex // held by every operation
+	ready   bool
+	closed  bool
+	index   *index // nil: the next track asks git
+	tree    string // of index, when known is set
+	known   bool
+	watch   *watcher // nil: each track asks git
+	noise   map[string]bool
+	lost    map[string]bool // borrowed objects that should be kept, by hash
+	steps   []transition
+	writes  int
+	looked  int      // writes when the loose objects were counted last
+	packing *packing // nil: none runs
 }
 
 // transition is how one tree became the next: what the paths were before.
@@ -182,12 +184,12 @@ func tooWide(top, home string) string {
 // Close ends the watch and keeps what was borrowed from the project and has
 // changed since. It may be called twice.
 func (s *Store) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+	if !s.end() {
 		return nil
 	}
-	s.closed = true
+	s.endPacking()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.watch != nil {
 		s.watch.close()
 		s.watch = nil
@@ -195,6 +197,15 @@ func (s *Store) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
 	defer cancel()
 	return errors.Join(s.anchor(ctx), s.pack(ctx))
+}
+
+// end marks the store as closed; false: it was before.
+func (s *Store) end() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.closed
+	s.closed = true
+	return !before
 }
 
 // Track returns the tree of the worktree as it is now.
@@ -221,6 +232,7 @@ func (s *Store) track(ctx context.Context) (string, error) {
 		s.index, s.known = nil, false
 		return "", fmt.Errorf("snapshot of %s: %w", s.top, err)
 	}
+	s.packSoon()
 	return tree, nil
 }
 

@@ -16,8 +16,6 @@ import (
 )
 
 const (
-	// packAfter is the number of loose objects above which they are packed.
-	packAfter = 6_000
 	// staleAfter is the age at which a temporary file has no owner any more.
 	staleAfter = time.Hour
 	// keepFor is how long objects are kept when the quota is used up.
@@ -140,38 +138,6 @@ func (s *Store) anchor(ctx context.Context) error {
 		return err
 	}
 	return nil
-}
-
-// pack puts loose objects into one file when there are many, and keeps the
-// store within its quota.
-func (s *Store) pack(ctx context.Context) error {
-	if s.writes == 0 {
-		return nil
-	}
-	sample, err := os.ReadDir(filepath.Join(s.dir, "objects", "17"))
-	if err != nil || len(sample)*256 < packAfter {
-		return nil
-	}
-	return s.packAll(ctx)
-}
-
-// packAll puts all loose objects into one file.
-func (s *Store) packAll(ctx context.Context) error {
-	var in bytes.Buffer
-	s.eachLoose(func(path, id string, _ fs.FileInfo) {
-		if id == "" {
-			removeStale(path)
-			return
-		}
-		fmt.Fprintln(&in, id)
-	})
-	if _, err := s.run(ctx, in.Bytes(), "pack-objects", "-q", "--non-empty", "--threads=1", filepath.Join(s.dir, "objects", "pack", "pack")); err != nil {
-		return fmt.Errorf("pack snapshots: %w", err)
-	}
-	if _, err := s.run(ctx, nil, "prune-packed", "-q"); err != nil {
-		return fmt.Errorf("pack snapshots: %w", err)
-	}
-	return s.limit()
 }
 
 // eachLoose calls f with each loose object; id is empty for other files.
