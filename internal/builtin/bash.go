@@ -82,8 +82,9 @@ func (e *Env) bash(ctx context.Context, call *tool.Call, in bashInput) (tool.Res
 		_ = os.MkdirAll(e.Scratch, 0o700) // a command that wants it says what is wrong
 	}
 	out := e.newOutput(call, title, in.Description)
+	out.pipelines = would.Pipelines
 	exit, err := e.Runner.Run(ctx, shell.Command{
-		Script: in.Command, Dir: dir, Env: e.ShellEnv, Shell: e.Shell, Timeout: timeout, Output: out.write,
+		Script: in.Command, Dir: dir, Env: e.ShellEnv, Shell: e.Shell, Timeout: timeout, Output: out.write, Parts: len(would.Pipelines) > 0,
 	})
 	out.close()
 	if err != nil {
@@ -214,7 +215,8 @@ type output struct {
 	env         *Env
 	call        *tool.Call
 	title, desc string
-	room        int // bytes that the model is shown
+	room        int        // bytes that the model is shown
+	pipelines   [][]string // see [judge.Analysis]
 	spool       *shell.Spool
 
 	errors lookout // used by write, one call at a time, and after the command
@@ -319,7 +321,12 @@ func (o *output) result(exit shell.Exit, timeout time.Duration) (string, map[str
 	if strings.TrimSpace(kept) == "" {
 		kept = "(no output)"
 	}
-	if notes := notes(exit, timeout, kept); notes != "" {
+	notes := notes(exit, timeout, kept)
+	if failed := failedParts(o.pipelines, exit.Parts); failed != "" && !exit.TimedOut && !exit.Aborted {
+		notes = strings.TrimPrefix(notes+"\n"+failed, "\n")
+		meta["parts"] = exit.Parts
+	}
+	if notes != "" {
 		kept = strings.TrimRight(kept, "\n") + "\n\n<bash_metadata>\n" + notes + "\n</bash_metadata>"
 	}
 	return kept, meta

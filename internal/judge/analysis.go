@@ -21,8 +21,11 @@ type Analysis struct {
 	Reaches []string
 	Reasons []string // why something cannot be judged, for people
 	// Waits names a program that would wait for keys: an editor without a script.
-	Waits    string
-	Unparsed error // the script is no shell script; then there is one dynamic command
+	Waits string
+	// Pipelines are those that may be the last thing the script does, by the source of
+	// their parts.
+	Pipelines [][]string
+	Unparsed  error // the script is no shell script; then there is one dynamic command
 }
 
 // Cmd is one command that would run.

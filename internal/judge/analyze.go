@@ -74,6 +74,9 @@ func (w *walker) script(src string, s *scope) error {
 	if err != nil {
 		return err
 	}
+	if w.depth == 0 {
+		w.out.Pipelines = lastPipelines(src, file.Stmts)
+	}
 	outer := w.src
 	w.src = src
 	w.depth++

@@ -40,6 +40,9 @@ type Command struct {
 	Env     []string // the whole environment; see [Env]
 	Shell   string   // path of the shell; empty means [Choose] on Env
 	Timeout time.Duration
+	// Parts asks for the exit codes of the parts of a pipeline that ends the script,
+	// which bash can tell; see [Exit].
+	Parts bool
 	// Output gets standard output and error as they arrive, one call at a time.
 	// The bytes are only valid during the call. A slow Output slows the command.
 	Output func(chunk []byte)
@@ -58,6 +61,9 @@ type Exit struct {
 	TimedOut bool   // stopped because Timeout passed
 	Aborted  bool   // stopped because the context ended
 	Duration time.Duration
+	// Parts are the exit codes of the parts of the pipeline that the script did last,
+	// if Command asked for them and the shell told.
+	Parts []int
 	// Leftover names processes that outlived the shell and were ended with it.
 	Leftover []string
 	// Kept says that the command itself goes on, as Live.
@@ -202,9 +208,11 @@ type process struct {
 	out  *os.File // read end of the output, or its terminal
 	in   *os.File // write end of the input, or its terminal; nil: there is none
 	mark mark
+	told *os.File // from which the shell's parts are read when it has ended; may be nil
 
 	exited  chan struct{} // closed when state is set
 	state   *os.ProcessState
+	parts   []int         // likewise
 	drained chan struct{} // closed when the output ended
 	read    atomic.Int64  // bytes of output so far
 	busy    atomic.Bool   // the output is being taken
@@ -229,14 +237,21 @@ func (r *Runner) start(c Command, call uint64, with pipes) (*process, error) {
 	}
 	defer ends.closeChild()
 	m := mark{instance: r.instance, call: call}
-	attr := &os.ProcAttr{Dir: c.Dir, Env: m.env(c.Env), Files: ends.child[:], Sys: sysAttr()}
+	script, files := c.Script, ends.child[:]
+	var told, end *os.File
+	if c.Parts && tellsParts(sh) {
+		script, files, told, end = askParts(script, files)
+		defer end.Close()
+	}
+	attr := &os.ProcAttr{Dir: c.Dir, Env: m.env(c.Env), Files: files, Sys: sysAttr()}
 	with.attr(attr.Sys, r.supervised())
-	proc, err := r.spawn(sh, shellArgs(sh, c.Script), attr, m)
+	proc, err := r.spawn(sh, shellArgs(sh, script), attr, m)
 	if err != nil {
 		ends.closeOwn()
+		readParts(told)
 		return nil, fmt.Errorf("run command with shell %q: %w", sh, unwrapPath(err))
 	}
-	p := &process{r: r, proc: proc, out: ends.out, in: ends.in, mark: m, exited: make(chan struct{}), drained: make(chan struct{}), output: c.Output}
+	p := &process{r: r, proc: proc, out: ends.out, in: ends.in, mark: m, exited: make(chan struct{}), drained: make(chan struct{}), output: c.Output, told: told}
 	if with.live {
 		go p.waitIdly()
 	} else {
@@ -266,6 +281,7 @@ func (r *Runner) spawn(sh string, args []string, attr *os.ProcAttr, m mark) (*os
 
 func (p *process) wait() {
 	p.state, _ = p.proc.Wait()
+	p.parts = readParts(p.told)
 	p.r.lead(p.mark.call, 0) // the number may be another's from here on
 	close(p.exited)
 }
@@ -392,7 +408,7 @@ func (p *process) describe(exit *Exit) {
 	if p.state == nil {
 		return
 	}
-	exit.Code = p.state.ExitCode()
+	exit.Code, exit.Parts = p.state.ExitCode(), p.parts
 	exit.Signal = signalName(p.state)
 }
 
