@@ -16,11 +16,13 @@ import (
 	"lathe/internal/tui/choice"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/edit"
+	"lathe/internal/tui/editor"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/markdown"
 	"lathe/internal/tui/prefs"
+	"lathe/internal/tui/sessions"
 	"lathe/internal/tui/setup"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
@@ -75,23 +77,24 @@ type App struct {
 	height int
 	dark   bool
 
-	session lathe.Session // zero ID: none yet
-	status  map[lathe.SessionID]lathe.Status
-	since   time.Time // when the session on screen became busy
-	conv    *chat.Conversation
-	input   input
-	drafts  map[lathe.SessionID]edit.Editor
-	sheets  dialog.Stack
-	toast   toast
-	todos   []lathe.Todo
-	choice  *choice.Choice
-	prefs   *prefs.Book
-	setup   *setup.Room
-	looked  bool // for what could answer
-	noTitle bool // the terminal's title is left alone
-	side    side // what stands beside the conversation
-	lost    bool // the engine is not reached
-	branch  string
+	session  lathe.Session // zero ID: none yet
+	status   map[lathe.SessionID]lathe.Status
+	since    time.Time // when the session on screen became busy
+	conv     *chat.Conversation
+	input    input
+	drafts   map[lathe.SessionID]edit.Editor
+	sheets   dialog.Stack
+	toast    toast
+	todos    []lathe.Todo
+	choice   *choice.Choice
+	sessions *sessions.Room
+	prefs    *prefs.Book
+	setup    *setup.Room
+	looked   bool // for what could answer
+	noTitle  bool // the terminal's title is left alone
+	side     side // what stands beside the conversation
+	lost     bool // the engine is not reached
+	branch   string
 
 	leader    time.Time // when the leader key was pressed; zero: it was not
 	armed     string    // the key that does something when pressed again
@@ -136,6 +139,7 @@ func New(ctx context.Context, o Options) *App {
 	a.mouse = chat.Selection{Files: len(o.Editor) > 0}
 	a.after = a.wake
 	a.choice = choice.New(a, a.access, a.prefs, o.LastModel)
+	a.sessions = sessions.New(a, a.access, sessions.Files{Write: o.WriteFile, Editor: o.Editor})
 	a.setup = setup.New(a, a.access, a.choice, a.prefs)
 	a.choice.Begin(o.Agent, o.Model)
 	a.sheets.Now = o.Now
@@ -347,7 +351,7 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 	case chat.OpenSession:
 		return a.open(m.ID)
 	case chat.EditFile:
-		return a.editFile(m.Name)
+		return a.apply(editor.Open(a.opts.Editor, m.Name))
 	case takenBack:
 		return a.bringBack(m)
 	case redone:
@@ -355,7 +359,18 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 	case chat.Undo:
 		return a.revertTo(m.Message)
 	case chat.Fork:
-		return a.forkOf(a.session.ID, m.Message)
+		return a.apply(a.sessions.Fork(a.session.ID, m.Message, a.conv.Text(m.Message)))
+	case sessions.Forked:
+		if m.Draft != "" {
+			draft := edit.Editor{}
+			draft.Set(m.Draft)
+			a.drafts[m.Session] = draft
+		}
+		return a.open(m.Session)
+	case sessions.Found:
+		cmd := a.open(m.Session)
+		a.goal = m.Message
+		return cmd
 	case ask.Reply:
 		return a.reply(m)
 	case ask.Answers:
@@ -424,6 +439,14 @@ func (a *App) apply(msg tea.Msg) tea.Cmd {
 		return a.tick()
 	case dialog.Copy:
 		return a.copy(m.Text, m.Said)
+	case edited:
+		a.input.Set(string(m))
+	case dialog.While:
+		if a.sheets.Top() == m.Sheet {
+			return a.apply(m.Then)
+		}
+	case dialog.Here:
+		return a.apply(m())
 	case dialog.Hush:
 		a.toast = toast{}
 	case dialog.Scroll:
@@ -462,6 +485,20 @@ func (a *App) done(m dialog.Done) tea.Cmd {
 		return a.apply(m.Then)
 	}
 	return a.tick()
+}
+
+// Now returns the time.
+func (a *App) Now() time.Time { return a.opts.Now() }
+
+// Working reports whether a turn runs in a session.
+func (a *App) Working(id lathe.SessionID) bool { return a.status[id] != nil }
+
+// Waits reports whether a session waits for the person.
+func (a *App) Waits(id lathe.SessionID) bool {
+	return slices.ContainsFunc(a.sheets.Waiting(), func(s dialog.Sheet) bool {
+		q, ok := s.(*ask.Permission)
+		return ok && q.Ask.SessionID == id
+	})
 }
 
 // Session returns the session on screen; a zero one is not begun yet.

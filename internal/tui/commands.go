@@ -38,21 +38,21 @@ func allCommands() []command {
 func sessionCommands() []command {
 	return []command{
 		{[]string{"new", "clear"}, keys.NewSession, "new session", "session", nil, func(a *App) tea.Cmd { a.fresh(); return nil }},
-		{[]string{"sessions", "resume", "continue"}, keys.Sessions, "switch to a session; rename, archive, delete", "session", nil, (*App).sessionList},
-		{[]string{"archived"}, "", "sessions that were put away", "session", func(a *App) bool { return a.access.Able.Archive != nil }, (*App).archiveList},
+		{[]string{"sessions", "resume", "continue"}, keys.Sessions, "switch to a session; rename, archive, delete", "session", nil, func(a *App) tea.Cmd { return a.apply(a.sessions.List()) }},
+		{[]string{"archived"}, "", "sessions that were put away", "session", func(a *App) bool { return a.access.Able.Archive != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Archived()) }},
 		{[]string{"timeline"}, keys.Timeline, "jump to a message, undo to it, fork, copy it", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.Timeline(a.access.Able, a.opts.Now().Location())) }},
-		{[]string{"rename"}, keys.Rename, "rename the session", "session", hasSession, func(a *App) tea.Cmd { return a.rename(a.session) }},
-		{[]string{"fork"}, keys.Fork, "fork the session", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Fork != nil }, func(a *App) tea.Cmd { return a.forkOf(a.session.ID, "") }},
+		{[]string{"rename"}, keys.Rename, "rename the session", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.sessions.Rename(a.session)) }},
+		{[]string{"fork"}, keys.Fork, "fork the session", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Fork != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Fork(a.session.ID, "", "")) }},
 		{[]string{"compact", "summarize"}, keys.Compact, "compact the session", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Compact != nil }, (*App).compact},
 		{[]string{"undo"}, keys.Undo, "undo the last message and its changes", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Undo != nil }, (*App).undo},
 		{[]string{"redo"}, keys.Redo, "redo what was undone", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Undo != nil && a.conv.Undone() != "" }, (*App).redo},
-		{[]string{"share"}, keys.Share, "share the session: a link, or a web page to send", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Share != nil }, (*App).share},
-		{[]string{"unshare"}, keys.Unshare, "take a shared session back", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Share != nil && a.session.Share != nil }, (*App).unshare},
-		{[]string{"export"}, keys.Export, "export the session: Markdown, JSON, web page", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Export != nil }, (*App).export},
+		{[]string{"share"}, keys.Share, "share the session: a link, or a web page to send", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Share != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Share(a.session)) }},
+		{[]string{"unshare"}, keys.Unshare, "take a shared session back", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Share != nil && a.session.Share != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Unshare(a.session)) }},
+		{[]string{"export"}, keys.Export, "export the session: Markdown, JSON, web page", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Export != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Export(a.session)) }},
 		{[]string{"parent"}, keys.Parent, "back to the parent session", "session", func(a *App) bool { return a.session.ParentID != "" }, func(a *App) tea.Cmd { return a.open(a.session.ParentID) }},
-		{[]string{"children"}, "", "sessions of subagents", "session", hasSession, func(a *App) tea.Cmd { return a.childList(a.session.ID) }},
-		{nil, keys.ChildNext, "next subagent session", "", hasSession, func(a *App) tea.Cmd { return a.child(1) }},
-		{nil, keys.ChildPrevious, "previous subagent session", "", hasSession, func(a *App) tea.Cmd { return a.child(-1) }},
+		{[]string{"children"}, "", "sessions of subagents", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.sessions.Children(a.session.ID)) }},
+		{nil, keys.ChildNext, "next subagent session", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.sessions.Child(1)) }},
+		{nil, keys.ChildPrevious, "previous subagent session", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.sessions.Child(-1)) }},
 	}
 }
 
@@ -216,9 +216,6 @@ func (a *App) copyAnswer() tea.Cmd {
 	return a.copy(text, "copied the last answer")
 }
 
-// maxCopied bounds what is copied; terminals drop longer sequences.
-const maxCopied = 100_000
-
 func (a *App) undo() tea.Cmd {
 	if id, ok := a.conv.LastPrompt(); ok {
 		return a.revertTo(id)
@@ -270,52 +267,4 @@ func (a *App) redo() tea.Cmd {
 func (a *App) compact() tea.Cmd {
 	c, model := a.access.Able.Compact, a.choice.Current()
 	return a.onSession("", func(ctx context.Context, s lathe.SessionID) error { return c.Compact(ctx, s, model) })
-}
-
-// child goes to the next session that a subagent works in.
-func (a *App) child(dir int) tea.Cmd {
-	id, parent := a.session.ID, a.session.ParentID
-	return func() tea.Msg {
-		of := id
-		if parent != "" {
-			of = parent
-		}
-		list, err := a.access.Children(a.access.Context(), of)
-		if err != nil {
-			return doneMsg{err: err}
-		}
-		if len(list) == 0 {
-			return doneMsg{text: "no subagent worked in this session"}
-		}
-		at := slices.IndexFunc(list, func(s lathe.Session) bool { return s.ID == id })
-		next := list[(at+dir+2*len(list))%len(list)].ID
-		if at < 0 && dir > 0 {
-			next = list[0].ID
-		}
-		return doneMsg{then: func(a *App) tea.Cmd { return a.open(next) }}
-	}
-}
-
-// rename asks for a title.
-func (a *App) rename(s lathe.Session) tea.Cmd { return a.renameThen(s, nil) }
-
-// renameThen asks for a title and goes back to where the session was chosen.
-func (a *App) renameThen(s lathe.Session, back func(*App) tea.Cmd) tea.Cmd {
-	f := &dialog.Field{Title: "rename the session", Hint: "enter rename · esc cancel"}
-	if back != nil {
-		f.Left = func() tea.Msg { return back(a) }
-	}
-	if !strings.HasPrefix(s.Title, "New session - ") {
-		f.Edit.Type(styled.OneLine(s.Title))
-	}
-	f.Done = func(text string) tea.Msg {
-		if text == "" {
-			return nil
-		}
-		return func() tea.Msg {
-			return doneMsg{text: "renamed", err: a.access.Rename(a.access.Context(), s.ID, text), then: back}
-		}
-	}
-	a.push(f)
-	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"lathe/internal/tui/chat"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/edit"
+	"lathe/internal/tui/editor"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/styled"
 )
@@ -265,7 +266,7 @@ func (a *App) openEditor() tea.Cmd {
 		a.notify(dialog.Warning, "set EDITOR or VISUAL to write in your own editor")
 		return a.tick()
 	}
-	return editText(a.opts.Editor, a.input.Value())
+	return editor.Edit(a.opts.Editor, a.input.Value(), func(text string) tea.Msg { return edited(text) })
 }
 
 // onSession runs something for the session on screen.
@@ -273,3 +274,19 @@ func (a *App) onSession(text string, fn func(ctx context.Context, id lathe.Sessi
 	id := a.session.ID
 	return a.do(text, func(ctx context.Context) error { return fn(ctx, id) })
 }
+
+// toGoal jumps to the message that is looked for, if it was read; else older ones
+// are.
+func (a *App) toGoal() tea.Cmd {
+	if a.goal == "" {
+		return nil
+	}
+	want, over := a.conv.Reach(a.goal)
+	if over {
+		a.goal = ""
+	}
+	return a.apply(want)
+}
+
+// edited is the text of the input as the person's own editor left it.
+type edited string

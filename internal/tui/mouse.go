@@ -1,14 +1,9 @@
 package tui
 
 import (
-	"os"
-	"os/exec"
-	"slices"
-
 	tea "charm.land/bubbletea/v2"
 
 	"lathe/internal/tui/dialog"
-	"lathe/internal/tui/styled"
 )
 
 // mouseEvent handles what the mouse does.
@@ -94,18 +89,6 @@ func (a *App) pressInput(x, y int) tea.Cmd {
 		a.input.put(x, row)
 	}
 	return nil
-}
-
-// editFile opens a file in the person's editor.
-func (a *App) editFile(name string) tea.Cmd {
-	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		a.notify(dialog.Warning, "there is no file "+styled.OneLine(name)+" here")
-		return a.tick()
-	}
-	cmd := exec.Command(a.opts.Editor[0], append(slices.Clone(a.opts.Editor[1:]), name)...)
-	return func() tea.Msg {
-		return execMsg{cmd, func(err error) tea.Msg { return doneMsg{err: err} }}
-	}
 }
 
 // wheel turns the wheel in the conversation.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"sync"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"lathe/internal/tui/chat"
+	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/paint"
 	"lathe/internal/tui/picture"
 )
@@ -86,12 +86,6 @@ type loop struct {
 	input   interface{ Cancel() bool }
 	reading chan struct{} // closed when nobody reads the input
 	failed  error         // why the input ended
-}
-
-// execMsg gives the terminal to a program for a while.
-type execMsg struct {
-	cmd  *exec.Cmd
-	done func(error) tea.Msg
 }
 
 var errQuit = errors.New("quit")
@@ -212,7 +206,7 @@ func (l *loop) handle(m tea.Msg) error {
 		return nil
 	case tea.RawMsg:
 		return l.on.Raw(fmt.Sprint(m.Msg))
-	case execMsg:
+	case dialog.Exec:
 		return l.exec(m)
 	case tea.SuspendMsg:
 		return l.suspend()
@@ -307,12 +301,12 @@ func (l *loop) retake() error {
 }
 
 // exec lets a program have the terminal and waits for it.
-func (l *loop) exec(m execMsg) error {
+func (l *loop) exec(m dialog.Exec) error {
 	if err := l.release(); err != nil {
 		return err
 	}
-	m.cmd.Stdin, m.cmd.Stdout, m.cmd.Stderr = l.term.In, l.term.Out, l.term.Out
-	result := m.done(m.cmd.Run())
+	m.Cmd.Stdin, m.Cmd.Stdout, m.Cmd.Stderr = l.term.In, l.term.Out, l.term.Out
+	result := m.Done(m.Cmd.Run())
 	if err := l.retake(); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe/internal/api"
+	"lathe/internal/tui/sessions"
 )
 
 // TestSearchInSessions holds that the list of sessions finds what was said, and
@@ -22,7 +23,7 @@ func TestSearchInSessions(t *testing.T) {
 	f.history["ses_2"][0] = question(1, "where the kettle stands")
 	d := drive(t, Options{Engine: f, Session: "ses_1"})
 	d.app.after = func(pause time.Duration) tea.Cmd {
-		if pause == searchPause {
+		if pause == sessions.SearchPause {
 			return func() tea.Msg { return tickMsg{} }
 		}
 		return nil

@@ -1,11 +1,6 @@
 package tui
 
 import (
-	"fmt"
-	"os"
-	"os/exec"
-	"slices"
-
 	tea "charm.land/bubbletea/v2"
 
 	"lathe/internal/tui/look"
@@ -36,31 +31,6 @@ func (a *App) toggleNames() tea.Cmd {
 func (a *App) toggleTips() tea.Cmd {
 	a.prefs.NoTips = !a.prefs.NoTips
 	return a.prefs.Save()
-}
-
-// readText shows a text in the person's own editor. What is changed there is not
-// taken back.
-func readText(editor []string, name string, data []byte) tea.Cmd {
-	return func() tea.Msg {
-		f, err := os.CreateTemp("", "*-"+name)
-		if err == nil {
-			_, err = f.Write(data)
-			if cerr := f.Close(); err == nil {
-				err = cerr
-			}
-		}
-		if err != nil {
-			return doneMsg{err: fmt.Errorf("write a file for the editor: %w", err)}
-		}
-		cmd := exec.Command(editor[0], append(slices.Clone(editor[1:]), f.Name())...)
-		return execMsg{cmd, func(err error) tea.Msg {
-			_ = os.Remove(f.Name())
-			if err != nil {
-				return doneMsg{err: fmt.Errorf("editor %s: %w", editor[0], err)}
-			}
-			return doneMsg{}
-		}}
-	}
 }
 
 func notInline(a *App) bool { return !a.opts.Inline }

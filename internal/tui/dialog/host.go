@@ -15,6 +15,7 @@
 package dialog
 
 import (
+	"os/exec"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -75,6 +76,11 @@ type (
 		Kind Kind
 		Text string
 	}
+	// Exec gives the terminal to a program for a while. Done returns what follows.
+	Exec struct {
+		Cmd  *exec.Cmd
+		Done func(error) tea.Msg
+	}
 	// Hush takes away what is told.
 	Hush struct{}
 	// Done says what came of something that took time. Text is told, and Then done,
@@ -88,6 +94,14 @@ type (
 	Copy struct{ Text, Said string }
 	// Scroll scrolls the conversation, if the keystroke is one that does.
 	Scroll struct{ Stroke string }
+	// Here is done in the screen's own loop, where the state of a room can be read, and
+	// returns what is to be done next.
+	Here func() tea.Msg
+	// While does Then if the sheet still has the keys.
+	While struct {
+		Sheet Sheet
+		Then  tea.Msg
+	}
 	// Soon does something after a while. Screens that are driven by a test have no
 	// clock and do nothing.
 	Soon struct {
@@ -120,3 +134,6 @@ func Stroke(k tea.KeyPressMsg) string {
 	}
 	return name
 }
+
+// MaxCopied bounds what is copied; terminals drop longer sequences.
+const MaxCopied = 100_000

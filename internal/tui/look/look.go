@@ -172,3 +172,17 @@ func VariantText(ref lathe.ModelRef) string {
 	}
 	return " (" + ref.Variant + ")"
 }
+
+// Day names the day of a time.
+func Day(t, now time.Time) string {
+	t = t.In(now.Location())
+	y, m, d := now.Date()
+	today := time.Date(y, m, d, 0, 0, 0, 0, now.Location())
+	switch {
+	case !t.Before(today):
+		return "today"
+	case !t.Before(today.AddDate(0, 0, -1)):
+		return "yesterday"
+	}
+	return t.Format("Monday 2 January 2006")
+}
