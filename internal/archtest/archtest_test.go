@@ -25,7 +25,7 @@ var floors = [...]string{
 	4: `turn`,
 	5: `commit instance project session share undo window`,
 	6: `opencode/disk opencode/wire transcript tui tui/...`,
-	7: `client server server/gate`,
+	7: `client server server/events server/gate`,
 	8: `cli`,
 	9: `lathe/cmd/lathe lathe/cmd/dist`,
 }
@@ -60,6 +60,8 @@ var edges = []edge{
 	{"opencode/disk", "opencode/wire", "what OpenCode stores has the shapes that it sends"},
 	{"tui/...", "tui/...", "the rooms of the screen; what they may import of each other is theirs"},
 	{"server", "server/gate", "who may call is decided before anything else"},
+	{"server", "server/events", "the streams of events are routes, too"},
+	{"server/events", "server/gate", "how long a client may take to read is a matter of who may call"},
 }
 
 // below reports whether a pattern of an edge or a floor names a package.

@@ -189,22 +189,13 @@ func (s *Server) handle(h handler) http.HandlerFunc {
 	}
 }
 
-// writeTimeout bounds how long a client may take to read an answer, or one frame
-// of a stream.
-const writeTimeout = 30 * time.Second
-
-// writeUntil is when so many bytes have to be written: a slow line gets the time.
-func writeUntil(size int) time.Time {
-	return time.Now().Add(writeTimeout + time.Duration(size>>10)*time.Millisecond)
-}
-
 func (s *Server) reply(w *answer, r *http.Request, status int, v any) {
 	body, err := wire.Encode(v)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	_ = http.NewResponseController(w).SetWriteDeadline(writeUntil(body.Size()))
+	_ = http.NewResponseController(w).SetWriteDeadline(gate.WriteUntil(body.Size()))
 	w.Header().Set("Content-Type", "application/json")
 	s.send(w, r, status, body)
 }

@@ -12,6 +12,7 @@ import (
 	"lathe"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/provider"
+	"lathe/internal/server/gate"
 	"lathe/internal/session"
 	"lathe/internal/store"
 )
@@ -40,7 +41,7 @@ func (c messages) messageList() (any, error) {
 			return nil, err
 		}
 	}
-	c.w.Header().Set("X-Lathe-Event", c.s.eventID(c.s.opts.Bus.Seq()))
+	c.w.Header().Set("X-Lathe-Event", c.s.events.ID(c.s.opts.Bus.Seq()))
 	var page []lathe.Message
 	for m, err := range c.s.opts.Store.Messages(c.ctx(), sess.ID, f) {
 		if err != nil {
@@ -56,7 +57,7 @@ func (c messages) messageList() (any, error) {
 		page[i], page[j] = page[j], page[i]
 	}
 	c.s.opts.Service.Follow(sess, page)
-	c.s.live.overlay(page)
+	c.s.events.Overlay(page)
 	return wire.EncodeMessages(page), nil
 }
 
@@ -102,7 +103,7 @@ func (c messages) messageGet() (any, error) {
 		return nil, err
 	}
 	one := []lathe.Message{m}
-	c.s.live.overlay(one)
+	c.s.events.Overlay(one)
 	return wire.EncodeMessage(one[0]), nil
 }
 
@@ -252,7 +253,7 @@ func (c messages) showLife() error {
 	rc := http.NewResponseController(c.w)
 	c.w.Header().Set("Content-Type", "application/json")
 	c.w.WriteHeader(http.StatusOK)
-	_ = rc.SetWriteDeadline(time.Now().Add(writeTimeout))
+	_ = rc.SetWriteDeadline(time.Now().Add(gate.WriteTimeout))
 	if _, err := c.w.Write([]byte("\n")); err != nil {
 		return err
 	}
@@ -303,7 +304,7 @@ func (c messages) writeLate(v any) error {
 	if err != nil {
 		return err
 	}
-	_ = http.NewResponseController(c.w).SetWriteDeadline(writeUntil(body.Size()))
+	_ = http.NewResponseController(c.w).SetWriteDeadline(gate.WriteUntil(body.Size()))
 	_, err = body.WriteTo(c.w)
 	return err
 }

@@ -30,7 +30,7 @@ func (s *Server) ownRoutes() []route {
 		session   = "/lathe/session/{sessionID}"
 	)
 	return []route{
-		{get, "/lathe/event", (*call).ownEvents, ""},
+		{get, "/lathe/event", on(faces.events), ""},
 		{get, "/lathe/session", on(faces.sessions), ""},
 		{get, session + "/message", on(faces.messages), ""},
 		{post, session + "/prompt", on(faces.prompt), ""},
@@ -90,7 +90,7 @@ func (c faces) messages() (any, error) {
 }
 
 func (s *Server) history(ctx context.Context, sess lathe.Session, before int64, limit int) (api.History, error) {
-	h := api.History{Event: s.eventID(s.opts.Bus.Seq())}
+	h := api.History{Event: s.events.ID(s.opts.Bus.Seq())}
 	for m, err := range s.opts.Store.Messages(ctx, sess.ID, store.MessageFilter{Before: before, Limit: limit + 1}) {
 		if err != nil {
 			return h, err
@@ -103,7 +103,7 @@ func (s *Server) history(ctx context.Context, sess lathe.Session, before int64, 
 	}
 	slices.Reverse(h.Messages)
 	s.opts.Service.Follow(sess, h.Messages)
-	s.live.overlay(h.Messages)
+	s.events.Overlay(h.Messages)
 	return h, nil
 }
 

@@ -28,11 +28,11 @@ func (s *Server) routes() []route {
 		{get, "/doc", (*call).doc, line18},
 
 		{get, "/global/health", (*call).health, ""},
-		{get, "/global/event", (*call).globalEvents, ""},
+		{get, "/global/event", (*call).globalEventStream, ""},
 		{post, "/global/dispose", (*call).globalDispose, ""},
 		{get, "/global/config", on(equipment.configGet), line18},
 		{patch, "/global/config", on(equipment.globalConfigUpdate), line18},
-		{get, "/event", (*call).events, ""},
+		{get, "/event", (*call).eventStream, ""},
 		{post, "/instance/dispose", (*call).instanceDispose, ""},
 
 		{get, "/project", on(projects.projectList), ""},

@@ -23,6 +23,7 @@ import (
 	"lathe/internal/auth"
 	"lathe/internal/bus"
 	"lathe/internal/config"
+	"lathe/internal/server/events"
 	"lathe/internal/server/gate"
 	"lathe/internal/session"
 	"lathe/internal/store"
@@ -84,10 +85,8 @@ type Server struct {
 	opts   Options
 	gate   *gate.Gate
 	mux    *http.ServeMux
-	live   *live
-	frames frames
+	events *events.Streams
 	ptys   *terminal.Manager
-	epoch  string // of this process, in event ids
 
 	runs    runs
 	uploads gate.Uploads
@@ -102,10 +101,8 @@ type Server struct {
 	patience gate.Patience
 	draining atomic.Bool // no new work is taken
 
-	mu      sync.Mutex
-	closed  bool
-	places  map[*place]struct{} // of clients that follow events
-	fanouts fanouts
+	mu     sync.Mutex
+	closed bool
 }
 
 var errStopping = errors.New("the server is stopping")
@@ -133,12 +130,12 @@ func New(o Options) *Server {
 			User: o.User, Password: o.Password, Hosts: o.Hosts, Origins: o.Origins, Trusted: o.Trusted, Commands: o.Commands, Now: o.Now,
 		}), mux: http.NewServeMux(), ctx: ctx, stop: stop,
 		patience: gate.Patience{Header: headerTimeout, Body: bodyTimeout, Idle: idleTimeout, Stall: stallTimeout},
-		places:   map[*place]struct{}{}, fanouts: fanouts{by: map[fankey]*fanout{}},
-		epoch: strings.ToLower(o.IDs.New(lathe.PrefixEvent)[4+12:]),
 	}
 	s.own = sync.OnceValue(func() ownPlaces { return newOwnPlaces(o.Paths) })
 	s.listing.excludes = func(dir string) []string { return s.own().excludes(dir) }
-	s.live = newLive(o.Bus)
+	s.events = events.New(events.Options{
+		Bus: o.Bus, Heartbeat: o.Heartbeat, Epoch: strings.ToLower(o.IDs.New(lathe.PrefixEvent)[4+12:]), Project: s.projectOf,
+	})
 	s.ptys = terminal.NewManager(terminal.Options{IDs: o.IDs, Publish: s.publishPTY})
 	s.register()
 	return s
@@ -154,7 +151,7 @@ func (s *Server) Close() error {
 	err := s.ptys.Close()
 	s.wg.Wait()
 	s.listing.close()
-	s.live.close()
+	s.events.Close()
 	return err
 }
 

@@ -2,13 +2,13 @@ package server
 
 import (
 	"context"
+	"iter"
 
 	"lathe"
 	"lathe/internal/api"
 )
 
-// What a face in the same process is handed as it is, since it can be large: see
-// [Server.Follow] for events.
+// What a face in the same process is handed as it is, since it can be large.
 
 // History returns up to limit messages of a session before the one with a sequence
 // number, the oldest first, or the newest ones for 0. Zero means as many as
@@ -36,4 +36,10 @@ func (s *Server) Outcome(ctx context.Context, m lathe.MessageID) (api.Outcome, e
 	return api.Outcome{
 		Last: out.Last, Failure: out.Failure, Blocked: out.Blocked, Steps: out.Steps, Cost: out.Cost, Tokens: out.Tokens,
 	}, err
+}
+
+// Follow yields the events of a directory to a face in the same process; see
+// [events.Streams.Follow].
+func (s *Server) Follow(ctx context.Context, dir string, after uint64) iter.Seq2[lathe.Envelope, error] {
+	return s.events.Follow(ctx, dir, after)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lathe/internal/opencode/wire"
+	"lathe/internal/server/gate"
 	"lathe/internal/worktree"
 )
 
@@ -96,7 +97,7 @@ func (c projects) vcsDiffRaw() (any, error) {
 	for _, f := range changes {
 		b.WriteString(f.Patch)
 	}
-	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTimeout + time.Duration(b.Len()>>10)*time.Millisecond))
+	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(gate.WriteTimeout + time.Duration(b.Len()>>10)*time.Millisecond))
 	c.w.Header().Set("Content-Type", "text/x-diff; charset=utf-8")
 	c.s.send(c.w, c.r, http.StatusOK, wire.Raw([]byte(b.String())))
 	return done{}, nil

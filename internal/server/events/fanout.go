@@ -1,4 +1,4 @@
-package server
+package events
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"lathe/internal/bus"
 	"lathe/internal/opencode/wire"
+	"lathe/internal/server/gate"
 )
 
 const (
@@ -31,7 +32,7 @@ const (
 // socket. Clients read a common log at their own pace; one that is too far
 // behind has lost its place and is closed, and may resume.
 type fanout struct {
-	s    *Server
+	s    *Streams
 	key  fankey
 	stop context.CancelFunc
 	sub  *bus.Subscription
@@ -77,7 +78,7 @@ var errOver = errors.New("the stream is over")
 
 // join makes a client a member. It gets what is published after join returned,
 // and may get some of what was published since it was called.
-func (s *Server) join(ctx context.Context, key fankey, f bus.Filter) (*member, error) {
+func (s *Streams) join(ctx context.Context, key fankey, f bus.Filter) (*member, error) {
 	m := &member{ready: make(chan struct{})}
 	m.place = &place{key: key}
 	s.fanouts.mu.Lock()
@@ -99,11 +100,11 @@ func (s *Server) join(ctx context.Context, key fankey, f bus.Filter) (*member, e
 }
 
 // newFanout starts one. The caller holds the lock of the fanouts.
-func (s *Server) newFanout(key fankey, filter bus.Filter) *fanout {
+func (s *Streams) newFanout(key fankey, filter bus.Filter) *fanout {
 	ctx, stop := context.WithCancel(s.ctx)
 	f := &fanout{s: s, key: key, stop: stop, wake: make(chan struct{}), members: map[*member]struct{}{}}
 	s.fanouts.by[key] = f
-	f.sub = s.opts.Bus.Subscribe(ctx, filter, bus.Limits{Events: fanoutEvents, Bytes: fanoutBytes})
+	f.sub = s.o.Bus.Subscribe(ctx, filter, bus.Limits{Events: fanoutEvents, Bytes: fanoutBytes})
 	s.wg.Go(func() {
 		defer f.sub.Close()
 		st := newStream(s, key)
@@ -330,7 +331,7 @@ func (m *member) copy(ctx context.Context, w http.ResponseWriter) error {
 			}
 		default:
 			dirty = true
-			_ = rc.SetWriteDeadline(writeUntil(piece.Size()))
+			_ = rc.SetWriteDeadline(gate.WriteUntil(piece.Size()))
 			if _, err := piece.WriteTo(w); err != nil {
 				return err
 			}

@@ -1,4 +1,4 @@
-package server
+package events
 
 import (
 	"context"
@@ -81,11 +81,11 @@ type place struct {
 	progress
 }
 
-// settle returns when the open streams of a directory have sent what has been
+// Settle returns when the open streams of a directory have sent what has been
 // published, or after [settleLimit]. A client that asked for a turn over one
 // connection and follows it over another may leave with the answer (OpenCode
 // 1.18's run --attach does), so the events of the turn go first.
-func (s *Server) settle(ctx context.Context, dir string) {
+func (s *Streams) Settle(ctx context.Context, dir string) {
 	ctx, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
 	for _, p := range s.followers(dir) {
@@ -97,14 +97,7 @@ func (s *Server) settle(ctx context.Context, dir string) {
 	}
 }
 
-// settle is [Server.settle] for the session of a request.
-func (c *call) settle() {
-	if sess, err := c.session(); err == nil {
-		c.s.settle(c.ctx(), sess.Directory)
-	}
-}
-
-func (s *Server) followers(dir string) []*place {
+func (s *Streams) followers(dir string) []*place {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []*place
@@ -116,8 +109,8 @@ func (s *Server) followers(dir string) []*place {
 	return out
 }
 
-// follow makes a client known to settle until the function it returns is called.
-func (s *Server) follow(p *place) (leave func()) {
+// follow makes a client known to Settle until the function it returns is called.
+func (s *Streams) follow(p *place) (leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.places[p] = struct{}{}

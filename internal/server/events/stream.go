@@ -1,4 +1,4 @@
-package server
+package events
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"lathe"
 	"lathe/internal/bus"
 	"lathe/internal/opencode/wire"
+	"lathe/internal/server/gate"
 )
 
 const (
@@ -36,7 +37,7 @@ const (
 // an SSE id with each (see wantsIDs); a client that comes back with one as
 // Last-Event-ID gets what followed, if that is still kept.
 type stream struct {
-	s    *Server
+	s    *Streams
 	key  fankey
 	sink func(wire.Output) error // sends what was written; bytes that stand whole it must not keep
 	fan  *fanout                 // whose stream it is; nil: that of one client
@@ -63,51 +64,55 @@ type sending struct {
 	held bool
 }
 
-func (c *call) events() (any, error) {
-	dir, err := c.dir()
-	if err != nil {
-		return nil, err
-	}
-	return c.stream(fankey{dir: dir}, bus.Filter{Directory: dir})
-}
-
-func (c *call) globalEvents() (any, error) {
-	return c.stream(fankey{global: true}, bus.Filter{})
-}
-
-func newStream(s *Server, key fankey) *stream {
+func newStream(s *Streams, key fankey) *stream {
 	return &stream{s: s, key: key, parts: map[lathe.PartID]*sending{}, project: map[string]string{}}
 }
 
-func (c *call) stream(key fankey, f bus.Filter) (any, error) {
-	key.deltas, key.ids = c.query("parts") == "delta", c.wantsIDs()
-	_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{})
-	last := c.r.Header.Get("Last-Event-ID")
-	if last == "" {
-		last = c.query("after")
+// request is a client that asked for events.
+type request struct {
+	s *Streams
+	w http.ResponseWriter
+	r *http.Request
+}
+
+// Serve answers a request for the events of a directory, of all of them for global,
+// until the client leaves. The error is [bus.ErrSlow] when it was too slow.
+//
+// With ?parts=delta a client gets deltas alone. With a Last-Event-ID, or ?after, it
+// goes on where it was, if those events are still kept.
+func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, dir string, global bool) error {
+	c := &request{s, w, r}
+	key, f := fankey{dir: dir}, bus.Filter{Directory: dir}
+	if global {
+		key, f = fankey{global: true}, bus.Filter{}
 	}
-	var err error
+	key.deltas, key.ids = r.URL.Query().Get("parts") == "delta", c.wantsIDs()
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	last := c.last()
 	if sub := c.resume(last, f); sub != nil {
-		err = c.alone(key, sub)
-	} else {
-		err = c.among(key, f, last != "")
+		return c.alone(key, sub)
 	}
-	if errors.Is(err, bus.ErrSlow) {
-		c.s.opts.Log.Warn("event stream closed: the client is too slow", "id", c.w.id)
+	return c.among(key, f, last != "")
+}
+
+// last is the event that the client had last, as it says.
+func (c *request) last() string {
+	if last := c.r.Header.Get("Last-Event-ID"); last != "" {
+		return last
 	}
-	return done{}, nil
+	return c.r.URL.Query().Get("after")
 }
 
 // wantsIDs reports whether a client asked for the ids of events: with ?ids=true, or
 // by saying where it was.
-func (c *call) wantsIDs() bool {
+func (c *request) wantsIDs() bool {
 	_, resumes := c.r.Header["Last-Event-Id"]
-	return resumes || c.r.URL.Query().Has("after") || c.query("ids") == "true"
+	return resumes || c.r.URL.Query().Has("after") || c.r.URL.Query().Get("ids") == "true"
 }
 
 // among sends what all clients get that asked for the same.
-func (c *call) among(key fankey, f bus.Filter, refused bool) error {
-	m, err := c.s.join(c.ctx(), key, f)
+func (c *request) among(key fankey, f bus.Filter, refused bool) error {
+	m, err := c.s.join(c.r.Context(), key, f)
 	if err != nil {
 		return err
 	}
@@ -119,12 +124,12 @@ func (c *call) among(key fankey, f bus.Filter, refused bool) error {
 	if err := c.open(key, resumed); err != nil {
 		return err
 	}
-	return m.copy(c.ctx(), c.w)
+	return m.copy(c.r.Context(), c.w)
 }
 
 // alone sends what a client missed and what follows. It is behind the others, so
 // it has a stream of its own.
-func (c *call) alone(key fankey, sub *bus.Subscription) error {
+func (c *request) alone(key fankey, sub *bus.Subscription) error {
 	defer sub.Close()
 	st := newStream(c.s, key)
 	place := &place{key: key, newest: sub.Newest}
@@ -132,7 +137,7 @@ func (c *call) alone(key fankey, sub *bus.Subscription) error {
 	rc := http.NewResponseController(c.w)
 	st.reach = place.reach
 	st.sink = func(data wire.Output) error {
-		_ = rc.SetWriteDeadline(writeUntil(data.Size()))
+		_ = rc.SetWriteDeadline(gate.WriteUntil(data.Size()))
 		if _, err := data.WriteTo(c.w); err != nil {
 			return err
 		}
@@ -141,12 +146,12 @@ func (c *call) alone(key fankey, sub *bus.Subscription) error {
 	if err := c.open(key, "true"); err != nil {
 		return err
 	}
-	return st.run(c.ctx(), sub)
+	return st.run(c.r.Context(), sub)
 }
 
 // open begins the answer. After a failed resumption the client reads what it
 // shows again, as after any connection.
-func (c *call) open(key fankey, resumed string) error {
+func (c *request) open(key fankey, resumed string) error {
 	h := c.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache, no-transform")
@@ -163,7 +168,7 @@ func (c *call) open(key fankey, resumed string) error {
 		}
 	}
 	rc := http.NewResponseController(c.w)
-	_ = rc.SetWriteDeadline(time.Now().Add(writeTimeout))
+	_ = rc.SetWriteDeadline(time.Now().Add(gate.WriteTimeout))
 	if _, err := fmt.Fprintf(c.w, "data: %s\n\n", ev.Bytes()); err != nil {
 		return err
 	}
@@ -172,23 +177,23 @@ func (c *call) open(key fankey, resumed string) error {
 
 // resume returns the events after the one that the client had last, or nil when
 // it did not ask or they are no longer kept.
-func (c *call) resume(last string, f bus.Filter) *bus.Subscription {
+func (c *request) resume(last string, f bus.Filter) *bus.Subscription {
 	seq, ok := c.s.parseEventID(last)
 	if !ok {
 		return nil
 	}
-	sub, err := c.s.opts.Bus.SubscribeFrom(c.ctx(), seq, f, bus.Limits{})
+	sub, err := c.s.o.Bus.SubscribeFrom(c.r.Context(), seq, f, bus.Limits{})
 	if err != nil {
 		return nil
 	}
 	return sub
 }
 
-// eventID names an event across restarts: numbers of another process are refused.
-func (s *Server) eventID(seq uint64) string { return s.epoch + "-" + strconv.FormatUint(seq, 10) }
+// ID names an event across restarts: numbers of another process are refused.
+func (s *Streams) ID(seq uint64) string { return s.o.Epoch + "-" + strconv.FormatUint(seq, 10) }
 
-func (s *Server) parseEventID(id string) (uint64, bool) {
-	number, ok := strings.CutPrefix(id, s.epoch+"-")
+func (s *Streams) parseEventID(id string) (uint64, bool) {
+	number, ok := strings.CutPrefix(id, s.o.Epoch+"-")
 	if !ok {
 		return 0, false
 	}
@@ -206,7 +211,7 @@ var expired = func() context.Context {
 // run sends until the client leaves, the instance or the server ends, or the
 // client is too slow.
 func (st *stream) run(ctx context.Context, sub *bus.Subscription) error {
-	beat := time.Now().Add(st.s.opts.Heartbeat)
+	beat := time.Now().Add(st.s.o.Heartbeat)
 	for {
 		env, err := sub.Next(expired)
 		if err != nil && ctx.Err() == nil && errors.Is(err, context.Canceled) {
@@ -233,7 +238,7 @@ func (st *stream) run(ctx context.Context, sub *bus.Subscription) error {
 			return err
 		}
 		if now := time.Now(); !now.Before(beat) {
-			beat = now.Add(st.s.opts.Heartbeat)
+			beat = now.Add(st.s.o.Heartbeat)
 			if err := st.frame(0, "", wire.Raw(wire.EncodeHeartbeat())); err != nil {
 				return err
 			}
@@ -369,8 +374,8 @@ func (st *stream) part(id lathe.PartID, p *sending) error {
 }
 
 // frameID is the event identifier that clients of 1.18 look for.
-func (s *Server) frameID(seq uint64) string {
-	return fmt.Sprintf("%s_%012x%s", lathe.PrefixEvent, seq, s.epoch)
+func (s *Streams) frameID(seq uint64) string {
+	return fmt.Sprintf("%s_%012x%s", lathe.PrefixEvent, seq, s.o.Epoch)
 }
 
 // frame writes one event. A zero seq gives the frame no id, nor has one a client
@@ -384,7 +389,7 @@ func (st *stream) frame(seq uint64, dir string, ev wire.Output) error {
 		ev = wrapped
 	}
 	if seq != 0 && st.key.ids {
-		st.buf = fmt.Appendf(st.buf, "id: %s\n", st.s.eventID(seq))
+		st.buf = fmt.Appendf(st.buf, "id: %s\n", st.s.ID(seq))
 	}
 	st.buf = append(st.buf, "data: "...)
 	raw, ok := ev.Whole()
@@ -435,8 +440,7 @@ func (st *stream) projectOf(dir string) string {
 	if !ok {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		if inst := st.s.opts.Service.Opened(ctx, dir); inst != nil {
-			id = inst.Project.ID
+		if id = st.s.o.Project(ctx, dir); id != "" {
 			st.project[dir] = id
 		}
 	}

@@ -1,4 +1,4 @@
-package server
+package events
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/bus"
 	"lathe/internal/opencode/wire"
+	"lathe/internal/server/gate"
 )
 
 // Follow yields the events of a directory to a face in the same process, after
@@ -20,7 +21,7 @@ import (
 // event: its Seq is the number that the events follow. The error is
 // [bus.ErrGone] when they are no longer kept, [api.ErrLost] when the reader fell
 // behind, else the end of the subscription.
-func (s *Server) Follow(ctx context.Context, dir string, after uint64) iter.Seq2[lathe.Envelope, error] {
+func (s *Streams) Follow(ctx context.Context, dir string, after uint64) iter.Seq2[lathe.Envelope, error] {
 	return func(yield func(lathe.Envelope, error) bool) {
 		sub, at, err := s.subscribeAfter(ctx, dir, after)
 		if err != nil {
@@ -44,23 +45,23 @@ func (s *Server) Follow(ctx context.Context, dir string, after uint64) iter.Seq2
 
 // subscribeAfter subscribes to what follows a number, the newest one for 0, and
 // returns it.
-func (s *Server) subscribeAfter(ctx context.Context, dir string, after uint64) (*bus.Subscription, uint64, error) {
+func (s *Streams) subscribeAfter(ctx context.Context, dir string, after uint64) (*bus.Subscription, uint64, error) {
 	at, f := after, bus.Filter{Directory: dir}
 	if at == 0 {
-		at = s.opts.Bus.Seq()
+		at = s.o.Bus.Seq()
 	}
 	for {
-		sub, err := s.opts.Bus.SubscribeFrom(ctx, at, f, bus.Limits{})
+		sub, err := s.o.Bus.SubscribeFrom(ctx, at, f, bus.Limits{})
 		if err == nil || after != 0 {
 			return sub, at, err
 		}
-		at = s.opts.Bus.Seq() // more was published meanwhile than is kept
+		at = s.o.Bus.Seq() // more was published meanwhile than is kept
 	}
 }
 
 // measured tells of a delta where it ends, so that a reader who has some of the
 // text already can tell.
-func (s *Server) measured(env lathe.Envelope) lathe.Envelope {
+func (s *Streams) measured(env lathe.Envelope) lathe.Envelope {
 	if d, ok := env.Event.(lathe.PartDelta); ok && d.End == 0 {
 		d.End = s.live.end(d.PartID, env.Seq)
 		env.Event = d
@@ -83,56 +84,48 @@ func (l *live) end(id lathe.PartID, seq uint64) int {
 	return end
 }
 
-// ownEvents is the event stream of lathe's own faces: nothing left out, nothing
-// said twice. The first frame has the number that the others follow and says
-// whether the stream goes on where the client was.
-func (c *call) ownEvents() (any, error) {
-	dir, err := c.dir()
-	if err != nil {
-		return nil, err
-	}
-	rc := http.NewResponseController(c.w)
+// ServeOwn answers a request of one of lathe's own faces for the events of a
+// directory: nothing left out, nothing said twice. The first frame has the number that
+// the others follow and says whether the stream goes on where the client was. The
+// error is [bus.ErrSlow] when the client was too slow.
+func (s *Streams) ServeOwn(w http.ResponseWriter, r *http.Request, dir string) error {
+	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Time{})
-	sub, at, resumed, err := c.ownSubscription(dir)
+	c := &request{s, w, r}
+	sub, at, resumed, err := c.subscribeOwn(dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer sub.Close()
-	h := c.w.Header()
+	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no")
-	c.w.WriteHeader(http.StatusOK)
-	out := &ownStream{s: c.s, w: c.w, rc: rc}
+	w.WriteHeader(http.StatusOK)
+	out := &ownStream{s: s, w: w, rc: rc}
 	err = out.put(at, wire.Raw(fmt.Appendf(nil, `{"type":"server.connected","properties":{"resumed":%t}}`, resumed)))
 	if err == nil {
-		err = out.run(c.ctx(), sub)
+		err = out.run(r.Context(), sub)
 	}
-	if errors.Is(err, bus.ErrSlow) {
-		c.s.opts.Log.Warn("event stream closed: the client is too slow", "id", c.w.id)
-	}
-	return done{}, nil
+	return err
 }
 
-// ownSubscription resumes where the client says it was, if that is possible.
-func (c *call) ownSubscription(dir string) (sub *bus.Subscription, at uint64, resumed bool, err error) {
-	last := c.r.Header.Get("Last-Event-ID")
-	if last == "" {
-		last = c.query("after")
-	}
-	if seq, ok := c.s.parseEventID(last); ok && seq > 0 {
-		if sub, at, err = c.s.subscribeAfter(c.ctx(), dir, seq); err == nil {
+// subscribeOwn resumes where the client says it was, if that is possible.
+func (c *request) subscribeOwn(dir string) (sub *bus.Subscription, at uint64, resumed bool, err error) {
+	ctx := c.r.Context()
+	if seq, ok := c.s.parseEventID(c.last()); ok && seq > 0 {
+		if sub, at, err = c.s.subscribeAfter(ctx, dir, seq); err == nil {
 			return sub, at, true, nil
 		}
 	}
-	sub, at, err = c.s.subscribeAfter(c.ctx(), dir, 0)
+	sub, at, err = c.s.subscribeAfter(ctx, dir, 0)
 	return sub, at, false, err
 }
 
 // ownStream writes frames. What is queued goes out in one piece.
 type ownStream struct {
-	s   *Server
-	w   *answer
+	s   *Streams
+	w   http.ResponseWriter
 	rc  *http.ResponseController
 	buf bytes.Buffer
 }
@@ -142,7 +135,7 @@ const ownFlush = 64 << 10
 // put writes a frame; one with a long text goes out at once.
 func (o *ownStream) put(seq uint64, ev wire.Output) error {
 	if seq != 0 {
-		fmt.Fprintf(&o.buf, "id: %s\n", o.s.eventID(seq))
+		fmt.Fprintf(&o.buf, "id: %s\n", o.s.ID(seq))
 	}
 	o.buf.WriteString("data: ")
 	raw, ok := ev.Whole()
@@ -160,7 +153,7 @@ func (o *ownStream) put(seq uint64, ev wire.Output) error {
 }
 
 func (o *ownStream) send(out wire.Output) error {
-	_ = o.rc.SetWriteDeadline(writeUntil(out.Size()))
+	_ = o.rc.SetWriteDeadline(gate.WriteUntil(out.Size()))
 	if _, err := out.WriteTo(o.w); err != nil {
 		return err
 	}
@@ -183,7 +176,7 @@ func (o *ownStream) run(ctx context.Context, sub *bus.Subscription) error {
 			if err := o.flush(); err != nil {
 				return err
 			}
-			beat, cancel := context.WithTimeout(ctx, o.s.opts.Heartbeat)
+			beat, cancel := context.WithTimeout(ctx, o.s.o.Heartbeat)
 			env, err = sub.Next(beat)
 			cancel()
 		}
