@@ -35,12 +35,12 @@ func listCommands(ctx context.Context, env *Env, dir string) error {
 	if err != nil {
 		return err
 	}
-	list, err := app.svc.Commands(ctx, dir)
+	inst, err := app.svc.Instance(ctx, dir)
 	if err != nil {
 		return errors.Join(err, app.Close())
 	}
 	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
-	for _, c := range list {
+	for _, c := range inst.Commands.All() {
 		source := c.Source
 		if c.File != "" {
 			source += " " + c.File

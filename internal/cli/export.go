@@ -103,8 +103,8 @@ func readTranscript(ctx context.Context, a *app, sess lathe.Session, format stri
 		t.Messages, err = a.svc.Messages(ctx, sess.ID, 0)
 		return t, err
 	}
-	st, err := a.svc.Standing(ctx, sess)
-	t.Messages, t.Diffs, t.Hidden = a.svc.Shown(ctx, sess.Directory, st.Messages), st.Diffs, st.Hidden
+	st, err := a.svc.Diffs.Standing(ctx, sess)
+	t.Messages, t.Diffs, t.Hidden = a.svc.Instances.Shown(ctx, sess.Directory, st.Messages), st.Diffs, st.Hidden
 	return t, err
 }
 
@@ -208,10 +208,10 @@ func importFile(ctx context.Context, env *Env, a *app, dir, path string) error {
 			return err
 		}
 	}
-	out, err := a.svc.Import(ctx, in)
+	out, err := a.svc.Importer.Add(ctx, in)
 	if err == nil && out == session.ImportKept {
-		a.svc.NewIDs(&in)
-		out, err = a.svc.Import(ctx, in)
+		a.svc.Importer.NewIDs(&in)
+		out, err = a.svc.Importer.Add(ctx, in)
 	}
 	if err != nil {
 		return err

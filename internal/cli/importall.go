@@ -108,7 +108,7 @@ func (rep *importReport) take(ctx context.Context, a *app, r *disk.Record) error
 	if rep.dry {
 		return rep.line(r, "read", hash, "")
 	}
-	out, err := a.svc.Import(ctx, session.Import{
+	out, err := a.svc.Importer.Add(ctx, session.Import{
 		Session: r.Session, Project: r.Project, Messages: r.Messages, Todos: r.Todos, Diffs: r.Diffs, Hash: hash, Copied: copied,
 	})
 	if err != nil {

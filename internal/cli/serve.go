@@ -218,7 +218,7 @@ func (a *app) drain(env *Env, patience time.Duration) {
 // stopServer ends turns first, so that clients still hear how they ended, then
 // the clients' streams, then the rest.
 func (a *app) stopServer(srv *server.Server, hs *http.Server, tracer *telemetry.Tracer) error {
-	dirs := a.svc.Directories()
+	dirs := a.svc.Instances.Directories()
 	err := a.svc.Close()
 	srv.Farewell(dirs)
 	a.bus.Close()

@@ -73,7 +73,7 @@ func newSessionRevert(env *Env) *cobra.Command {
 			}
 			in.MessageID = id
 		}
-		out, err := a.svc.Revert(ctx, sess.ID, in)
+		out, err := a.svc.Undo.Revert(ctx, sess.ID, in)
 		if err != nil {
 			return err
 		}
@@ -112,9 +112,9 @@ func newSessionUnrevert(env *Env) *cobra.Command {
 	var force bool
 	cmd := onLastUsed(env, &cobra.Command{Use: "unrevert [id]", Short: "Bring back what revert took, or what a fork with --files did"},
 		func(ctx context.Context, a *app, sess lathe.Session) error {
-			undo := a.svc.Unrevert
+			undo := a.svc.Undo.Unrevert
 			if sess.Revert == nil {
-				undo = a.svc.UndoForkFiles
+				undo = a.svc.Undo.ForkFiles
 			}
 			out, err := undo(ctx, sess.ID, force)
 			if err != nil {
@@ -199,9 +199,9 @@ func newSessionDiff(env *Env) *cobra.Command {
 			var diffs []lathe.FileDiff
 			var err error
 			if message == "" {
-				diffs, err = a.svc.StandingDiff(ctx, sess)
+				diffs, err = a.svc.Diffs.StandingDiff(ctx, sess)
 			} else {
-				diffs, err = a.svc.Diff(ctx, sess.ID, lathe.MessageID(message))
+				diffs, err = a.svc.Diffs.Of(ctx, sess.ID, lathe.MessageID(message))
 			}
 			if err != nil {
 				return err

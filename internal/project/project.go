@@ -18,10 +18,7 @@ import (
 
 // Sessions is what projects need of the sessions of this process.
 type Sessions interface {
-	// Instance returns what a directory is equipped with.
-	Instance(ctx context.Context, dir string) (*instance.Instance, error)
-	// Directories returns those that have an instance; Dispose forgets one.
-	Directories() []string
+	// Dispose ends what runs in a directory and forgets its instance.
 	Dispose(ctx context.Context, dir string) error
 	// IdleBelow returns an error while a session works in a resolved directory or below it.
 	IdleBelow(ctx context.Context, top string) error
@@ -29,23 +26,25 @@ type Sessions interface {
 
 // Options configure a [Service]. All of it is needed.
 type Options struct {
-	Sessions Sessions
-	Store    *store.Store
-	Writer   *commit.Writer
-	Log      *slog.Logger
-	Now      func() time.Time
-	NewName  func() string // of a worktree that was given none; it need not be unique
+	Sessions  Sessions
+	Instances *instance.Set
+	Store     *store.Store
+	Writer    *commit.Writer
+	Log       *slog.Logger
+	Now       func() time.Time
+	NewName   func() string // of a worktree that was given none; it need not be unique
 }
 
 // Service knows the projects that lathe ran in and makes linked worktrees of them.
 // It is safe for concurrent use.
 type Service struct {
-	sessions Sessions
-	store    *store.Store
-	writer   *commit.Writer
-	log      *slog.Logger
-	now      func() time.Time
-	newName  func() string
+	sessions  Sessions
+	instances *instance.Set
+	store     *store.Store
+	writer    *commit.Writer
+	log       *slog.Logger
+	now       func() time.Time
+	newName   func() string
 
 	ctx       context.Context // ends the preparation of worktrees
 	stop      context.CancelFunc
@@ -57,7 +56,7 @@ type Service struct {
 func New(o Options) *Service {
 	ctx, stop := context.WithCancel(context.Background())
 	return &Service{
-		sessions: o.Sessions, store: o.Store, writer: o.Writer, log: o.Log, now: o.Now, newName: o.NewName, ctx: ctx, stop: stop,
+		sessions: o.Sessions, instances: o.Instances, store: o.Store, writer: o.Writer, log: o.Log, now: o.Now, newName: o.NewName, ctx: ctx, stop: stop,
 	}
 }
 
@@ -104,7 +103,7 @@ func withSandboxes(ctx context.Context, p lathe.Project) lathe.Project {
 // Current returns the project of a directory. Clones of a repository are
 // one project; its worktree is that of the directory's own.
 func (s *Service) Current(ctx context.Context, dir string) (lathe.Project, error) {
-	inst, err := s.sessions.Instance(ctx, dir)
+	inst, err := s.instances.Get(ctx, dir)
 	if err != nil {
 		return lathe.Project{}, err
 	}
@@ -155,7 +154,7 @@ func (s *Service) tellProject(ctx context.Context, inst *instance.Instance) {
 // InitGit makes a directory a git repository, unless it is in one, and returns its
 // project. It is refused while a session works below the directory.
 func (s *Service) InitGit(ctx context.Context, dir string) (lathe.Project, error) {
-	inst, err := s.sessions.Instance(context.WithoutCancel(ctx), dir)
+	inst, err := s.instances.Get(context.WithoutCancel(ctx), dir)
 	if err != nil {
 		return lathe.Project{}, err
 	}
@@ -179,7 +178,7 @@ func (s *Service) InitGit(ctx context.Context, dir string) (lathe.Project, error
 	if err := s.disposeBelow(save, top); err != nil {
 		return lathe.Project{}, err
 	}
-	if inst, err = s.sessions.Instance(save, dir); err != nil {
+	if inst, err = s.instances.Get(save, dir); err != nil {
 		return lathe.Project{}, err
 	}
 	s.tellProject(save, inst)
@@ -189,7 +188,7 @@ func (s *Service) InitGit(ctx context.Context, dir string) (lathe.Project, error
 // disposeBelow forgets the instances of a directory and of those below it.
 func (s *Service) disposeBelow(ctx context.Context, top string) error {
 	var errs []error
-	for _, dir := range s.sessions.Directories() {
+	for _, dir := range s.instances.Directories() {
 		if real, err := workspace.Resolve(dir); err == nil && workspace.Within(top, real) {
 			errs = append(errs, s.sessions.Dispose(ctx, dir))
 		}

@@ -60,7 +60,7 @@ func (p *preparing) stop(ctx context.Context, dir string) error {
 
 // Worktrees returns the linked worktrees of a directory's repository.
 func (s *Service) Worktrees(ctx context.Context, dir string) ([]string, error) {
-	inst, err := s.sessions.Instance(ctx, dir)
+	inst, err := s.instances.Get(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (s *Service) Worktrees(ctx context.Context, dir string) ([]string, error) {
 // worktrees returns the repository of a directory. The instance is for others too,
 // so it is made even if the request is given up.
 func (s *Service) worktrees(ctx context.Context, dir string) (*instance.Instance, *worktree.Repo, error) {
-	inst, err := s.sessions.Instance(context.WithoutCancel(ctx), dir)
+	inst, err := s.instances.Get(context.WithoutCancel(ctx), dir)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
@@ -171,12 +170,11 @@ func (c apis) apiProvider() (any, error) {
 }
 
 func (c apis) apiCommands() (any, error) {
-	inst, dir, err := c.instance()
+	inst, _, err := c.instance()
 	if err != nil {
 		return nil, err
 	}
-	list, err := c.s.opts.Service.Commands(context.WithoutCancel(c.ctx()), dir)
-	return wire.EncodeAPICommands(listedCommands(list), inst.Models.ParseRef), err
+	return wire.EncodeAPICommands(listedCommands(inst.Commands.All()), inst.Models.ParseRef), nil
 }
 
 // skillLimit bounds the text of a skill that is shown.

@@ -15,7 +15,7 @@ func (c asks) permissionList() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.EncodeAsks(c.s.opts.Service.Asks(c.ctx(), dir)), nil
+	return wire.EncodeAsks(c.s.opts.Service.Instances.Asks(c.ctx(), dir)), nil
 }
 
 func (c asks) permissionReply() (any, error) {
@@ -52,7 +52,7 @@ func (c asks) answerAsk(sid lathe.SessionID, id string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = c.s.opts.Service.ReplyTo(context.WithoutCancel(c.ctx()), dir, sid, lathe.AskID(id), reply)
+	err = c.s.opts.Service.Instances.ReplyTo(context.WithoutCancel(c.ctx()), dir, sid, lathe.AskID(id), reply)
 	return true, err
 }
 
@@ -61,7 +61,7 @@ func (c asks) questionList() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.EncodeQuestionAsks(c.s.opts.Service.Questions(dir)), nil
+	return wire.EncodeQuestionAsks(c.s.opts.Service.Questions.List(dir)), nil
 }
 
 func (c asks) questionReply() (any, error) {
@@ -77,7 +77,7 @@ func (c asks) questionReply() (any, error) {
 	if err != nil {
 		return nil, badPayload("%v", err)
 	}
-	return true, c.s.opts.Service.Answer(context.WithoutCancel(c.ctx()), lathe.AskID(id), answers)
+	return true, c.s.opts.Service.Questions.Answer(context.WithoutCancel(c.ctx()), lathe.AskID(id), answers)
 }
 
 func (c asks) questionReject() (any, error) {
@@ -85,5 +85,5 @@ func (c asks) questionReject() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return true, c.s.opts.Service.RejectQuestion(context.WithoutCancel(c.ctx()), lathe.AskID(id))
+	return true, c.s.opts.Service.Questions.Reject(context.WithoutCancel(c.ctx()), lathe.AskID(id))
 }

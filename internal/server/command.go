@@ -10,12 +10,11 @@ import (
 )
 
 func (c equipment) commandList() (any, error) {
-	inst, dir, err := c.instance()
+	inst, _, err := c.instance()
 	if err != nil {
 		return nil, err
 	}
-	list, err := c.s.opts.Service.Commands(context.WithoutCancel(c.ctx()), dir)
-	return withoutSecrets(inst.Config, wire.EncodeCommands(listedCommands(list)), err)
+	return withoutSecrets(inst.Config, wire.EncodeCommands(listedCommands(inst.Commands.All())), nil)
 }
 
 func (c equipment) skills() (any, error) {

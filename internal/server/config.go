@@ -291,7 +291,7 @@ func (c equipment) toolList() (any, error) {
 
 // disposeAll forgets every instance, so that each is made anew.
 func (s *Server) disposeAll(ctx context.Context) error {
-	for _, dir := range s.opts.Service.Directories() {
+	for _, dir := range s.opts.Service.Instances.Directories() {
 		if err := s.opts.Service.Dispose(ctx, dir); err != nil {
 			return err
 		}

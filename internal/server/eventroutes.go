@@ -48,7 +48,7 @@ func (c *call) settle() {
 
 // projectOf returns the project of a directory whose instance is open, else "".
 func (s *Server) projectOf(ctx context.Context, dir string) string {
-	if inst := s.opts.Service.Opened(ctx, dir); inst != nil {
+	if inst := s.opts.Service.Instances.Opened(ctx, dir); inst != nil {
 		return inst.Project.ID
 	}
 	return ""

@@ -112,7 +112,7 @@ func (c messages) messageDelete() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return true, c.s.opts.Service.RemoveMessage(context.WithoutCancel(c.ctx()), m.SessionID, m.ID)
+	return true, c.s.opts.Service.Editor.RemoveMessage(context.WithoutCancel(c.ctx()), m.SessionID, m.ID)
 }
 
 func (c messages) partDelete() (any, error) {
@@ -124,7 +124,7 @@ func (c messages) partDelete() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return true, c.s.opts.Service.RemovePart(context.WithoutCancel(c.ctx()), m.SessionID, m.ID, lathe.PartID(pid))
+	return true, c.s.opts.Service.Editor.RemovePart(context.WithoutCancel(c.ctx()), m.SessionID, m.ID, lathe.PartID(pid))
 }
 
 func (c messages) partUpdate() (any, error) {
@@ -147,7 +147,7 @@ func (c messages) partUpdate() (any, error) {
 	case string(p.ID) != pid || p.MessageID != m.ID || p.SessionID != m.SessionID:
 		return nil, badPayload("the part's identifiers are not those of the path")
 	}
-	if err := c.s.opts.Service.EditPart(context.WithoutCancel(c.ctx()), p); err != nil {
+	if err := c.s.opts.Service.Editor.PutPart(context.WithoutCancel(c.ctx()), p); err != nil {
 		return nil, err
 	}
 	return wire.EncodePart(p), nil

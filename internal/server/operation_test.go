@@ -223,7 +223,7 @@ func TestDrain(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(r.dir, "made")); err != nil {
 		t.Error(err)
 	}
-	dirs := r.svc.Directories()
+	dirs := r.svc.Instances.Directories()
 	if err := r.svc.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func (c faces) messages() (any, error) {
 		return nil, err
 	}
 	if c.query("shown") == "true" { // for people elsewhere
-		h.Messages = c.s.opts.Service.Shown(c.ctx(), sess.Directory, h.Messages)
+		h.Messages = c.s.opts.Service.Instances.Shown(c.ctx(), sess.Directory, h.Messages)
 	}
 	return wire.EncodeOwnHistory(h), nil
 }
@@ -205,7 +205,7 @@ func (c faces) revert() (any, error) {
 	if err := lathe.CheckID(string(in.MessageID), lathe.PrefixMessage); err != nil {
 		return nil, badPayload("%v", err)
 	}
-	out, err := c.s.opts.Service.Revert(context.WithoutCancel(c.ctx()), sess.ID, undo.Input{MessageID: in.MessageID})
+	out, err := c.s.opts.Service.Undo.Revert(context.WithoutCancel(c.ctx()), sess.ID, undo.Input{MessageID: in.MessageID})
 	return encodeReverted(out), err
 }
 
@@ -214,7 +214,7 @@ func (c faces) unrevert() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := c.s.opts.Service.Unrevert(context.WithoutCancel(c.ctx()), sess.ID, false)
+	out, err := c.s.opts.Service.Undo.Unrevert(context.WithoutCancel(c.ctx()), sess.ID, false)
 	return encodeReverted(out), err
 }
 

@@ -167,10 +167,10 @@ func (c sessions) diff() (any, error) {
 		}
 	}
 	if message == "" && c.query("standing") == "true" { // lathe's own: without what was reverted
-		diffs, err := c.s.opts.Service.StandingDiff(c.ctx(), sess)
+		diffs, err := c.s.opts.Service.Diffs.StandingDiff(c.ctx(), sess)
 		return wire.EncodeDiffs(diffs), err
 	}
-	diffs, err := c.s.opts.Service.Diff(c.ctx(), sess.ID, message)
+	diffs, err := c.s.opts.Service.Diffs.Of(c.ctx(), sess.ID, message)
 	if errors.Is(err, store.ErrNotFound) {
 		diffs, err = nil, nil
 	}
@@ -231,7 +231,7 @@ func (c sessions) revert() (any, error) {
 			return nil, badPayload("%v", err)
 		}
 	}
-	out, err := c.s.opts.Service.Revert(context.WithoutCancel(c.ctx()), sess.ID, undo.Input{MessageID: in.MessageID, PartID: in.PartID})
+	out, err := c.s.opts.Service.Undo.Revert(context.WithoutCancel(c.ctx()), sess.ID, undo.Input{MessageID: in.MessageID, PartID: in.PartID})
 	c.tellConflicts(sess, out)
 	return wire.EncodeSession(out.Session), err
 }
@@ -262,7 +262,7 @@ func (c sessions) unrevert() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := c.s.opts.Service.Unrevert(context.WithoutCancel(c.ctx()), sess.ID, false)
+	out, err := c.s.opts.Service.Undo.Unrevert(context.WithoutCancel(c.ctx()), sess.ID, false)
 	c.tellConflicts(sess, out)
 	return wire.EncodeSession(out.Session), err
 }

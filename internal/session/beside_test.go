@@ -115,7 +115,7 @@ func (p *pair) revert(id lathe.SessionID, n int, force bool) (kept map[string]st
 		if n--; n > 0 {
 			continue
 		}
-		out, err := p.svc.Revert(p.t.Context(), id, undo.Input{MessageID: m.ID, Force: force})
+		out, err := p.svc.Undo.Revert(p.t.Context(), id, undo.Input{MessageID: m.ID, Force: force})
 		if err != nil {
 			p.t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func reasons(conflicts []snapshot.Conflict) map[string]string {
 // changed is what a session's diff lists.
 func (p *pair) changed(id lathe.SessionID) []string {
 	p.t.Helper()
-	diffs, err := p.svc.Diff(p.t.Context(), id, "")
+	diffs, err := p.svc.Diffs.Of(p.t.Context(), id, "")
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestBesideACommand(t *testing.T) {
 		t.Errorf("kept: %v", kept)
 	}
 	p.has("after a was reverted", map[string]string{"b.txt": "written\n"})
-	if _, err := p.svc.Unrevert(t.Context(), p.a, false); err != nil {
+	if _, err := p.svc.Undo.Unrevert(t.Context(), p.a, false); err != nil {
 		t.Fatal(err)
 	}
 	if kept := p.revert(p.b, 1, false); len(kept) > 0 {
@@ -189,7 +189,7 @@ func TestCommandsBesideEachOther(t *testing.T) {
 		t.Errorf("kept by force: %v", kept)
 	}
 	p.has("after that was forced", map[string]string{})
-	if _, err := p.svc.Unrevert(t.Context(), p.a, false); err != nil {
+	if _, err := p.svc.Undo.Unrevert(t.Context(), p.a, false); err != nil {
 		t.Fatal(err)
 	}
 	p.has("after all", both)
@@ -206,7 +206,7 @@ func TestTakingTurnsInOneFile(t *testing.T) {
 		t.Errorf("kept: %v", kept)
 	}
 	p.has("after the newest was reverted", map[string]string{"f.txt": "one\ntwo\n"})
-	if _, err := p.svc.Unrevert(t.Context(), p.a, false); err != nil {
+	if _, err := p.svc.Undo.Unrevert(t.Context(), p.a, false); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{"f.txt": "it was changed by somebody else between steps of the session"}

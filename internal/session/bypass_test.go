@@ -52,7 +52,7 @@ func rejectAll(t *testing.T, w *world, s *session.Service) (asked func() int, st
 			mu.Lock()
 			n++
 			mu.Unlock()
-			if err := s.Reply(context.Background(), w.repo, ask.Ask.ID, lathe.Reply{Kind: lathe.Reject}); err != nil {
+			if err := s.Instances.Reply(context.Background(), w.repo, ask.Ask.ID, lathe.Reply{Kind: lathe.Reject}); err != nil {
 				t.Error(err)
 			}
 		}

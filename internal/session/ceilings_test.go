@@ -63,7 +63,7 @@ func TestSubagentHasNoMoreThanItsCaller(t *testing.T) {
 					return
 				}
 				a := ev.Event.(lathe.PermissionAsked).Ask
-				_ = p.svc.Reply(t.Context(), p.dir, a.ID, lathe.Reply{Kind: lathe.Reject})
+				_ = p.svc.Instances.Reply(t.Context(), p.dir, a.ID, lathe.Reply{Kind: lathe.Reject})
 			}
 		}()
 		out := p.prompt(p.session(row.rules...), session.Prompt{Agent: row.agent}, row.prompt)

@@ -128,9 +128,12 @@ func TestBuiltinCommands(t *testing.T) {
 	if children, _ := p.svc.Children(t.Context(), id); len(children) != 1 {
 		t.Errorf("review made %d subagents", len(children))
 	}
-	list, err := p.svc.Commands(t.Context(), p.dir)
-	if err != nil || len(list) != 2 || list[0].Name != "init" {
-		t.Errorf("commands %+v, %v", list, err)
+	inst, err := p.svc.Instance(t.Context(), p.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list := inst.Commands.All(); len(list) != 2 || list[0].Name != "init" {
+		t.Errorf("commands %+v", list)
 	}
 	if diff := cmp.Diff([]string{"$1", "$2", "$10", "$ARGUMENTS"}, instance.Command{Template: "$ARGUMENTS $10 $2 $1 $2"}.Hints()); diff != "" {
 		t.Errorf("hints (-want +got):\n%s", diff)

@@ -104,12 +104,3 @@ func commandPrompt(i *instance.Instance, c instance.Command, text string, in Com
 	}
 	return p, nil
 }
-
-// Commands returns the commands of a directory by name.
-func (s *Service) Commands(ctx context.Context, dir string) ([]instance.Command, error) {
-	inst, err := s.Instance(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	return inst.Commands.All(), nil
-}

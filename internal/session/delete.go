@@ -15,53 +15,21 @@ func (s *Service) Delete(ctx context.Context, id lathe.SessionID) error {
 	if _, err := s.Get(ctx, id); err != nil {
 		return err
 	}
-	tree, err := s.below(ctx, id)
+	t := tree{s}
+	all, err := t.below(ctx, id)
 	if err != nil {
 		return err
 	}
-	for _, one := range tree {
+	for _, one := range all {
 		if r := s.known(one); r != nil {
 			r.beginRemoval()
 		}
 	}
-	err = s.delete(ctx, id)
-	for _, one := range tree {
-		s.endRemoval(one, err == nil)
+	err = t.delete(ctx, id)
+	for _, one := range all {
+		t.endRemoval(one, err == nil)
 	}
 	return err
-}
-
-func (s *Service) delete(ctx context.Context, id lathe.SessionID) error {
-	if err := s.stopTree(ctx, id); err != nil {
-		return err
-	}
-	if err := s.Shares.UnshareTree(ctx, id); err != nil {
-		return err
-	}
-	return s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error {
-		gone, err := tx.DeleteSession(id)
-		for _, sess := range gone {
-			tx.Tell(sess.Directory, lathe.SessionDeleted{Session: sess})
-		}
-		return err
-	})
-}
-
-// below returns a session and all below it.
-func (s *Service) below(ctx context.Context, id lathe.SessionID) ([]lathe.SessionID, error) {
-	out := []lathe.SessionID{id}
-	children, err := s.opts.Store.Sessions(ctx, store.SessionFilter{ParentID: id})
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range children {
-		more, err := s.below(ctx, c.ID)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, more...)
-	}
-	return out, nil
 }
 
 // beginRemoval keeps new work from a session. What waits for an answer is told when
@@ -72,16 +40,57 @@ func (r *runner) beginRemoval() {
 	r.removing = true
 }
 
+// isGone is the error of whatever comes to a session that was deleted under it.
+func (r *runner) isGone() error {
+	return lathe.Errorf(lathe.CodeNotFound, "", "session %s was deleted", r.current().ID)
+}
+
+// tree works on a session and all below it.
+type tree struct{ s *Service }
+
+func (t tree) delete(ctx context.Context, id lathe.SessionID) error {
+	if err := t.stop(ctx, id); err != nil {
+		return err
+	}
+	if err := t.s.Shares.UnshareTree(ctx, id); err != nil {
+		return err
+	}
+	return t.s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error {
+		gone, err := tx.DeleteSession(id)
+		for _, sess := range gone {
+			tx.Tell(sess.Directory, lathe.SessionDeleted{Session: sess})
+		}
+		return err
+	})
+}
+
+// below returns a session and all below it.
+func (t tree) below(ctx context.Context, id lathe.SessionID) ([]lathe.SessionID, error) {
+	out := []lathe.SessionID{id}
+	children, err := t.s.opts.Store.Sessions(ctx, store.SessionFilter{ParentID: id})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range children {
+		more, err := t.below(ctx, c.ID)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, more...)
+	}
+	return out, nil
+}
+
 // endRemoval tells those that wait, and forgets a session that is gone.
-func (s *Service) endRemoval(id lathe.SessionID, gone bool) {
-	r := s.known(id)
+func (t tree) endRemoval(id lathe.SessionID, gone bool) {
+	r := t.s.known(id)
 	if r == nil {
 		return
 	}
 	if gone {
-		s.mu.Lock()
-		delete(s.runners, id)
-		s.mu.Unlock()
+		t.s.mu.Lock()
+		delete(t.s.runners, id)
+		t.s.mu.Unlock()
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -94,25 +103,20 @@ func (s *Service) endRemoval(id lathe.SessionID, gone bool) {
 	r.removing, r.untold = gone, nil
 }
 
-// isGone is the error of whatever comes to a session that was deleted under it.
-func (r *runner) isGone() error {
-	return lathe.Errorf(lathe.CodeNotFound, "", "session %s was deleted", r.current().ID)
-}
-
-// stopTree aborts the turns of a session and of those below it, and waits for
+// stop aborts the turns of a session and of those below it, and waits for
 // them. It fails for one that another process runs.
-func (s *Service) stopTree(ctx context.Context, id lathe.SessionID) error {
-	children, err := s.opts.Store.Sessions(ctx, store.SessionFilter{ParentID: id})
+func (t tree) stop(ctx context.Context, id lathe.SessionID) error {
+	children, err := t.s.opts.Store.Sessions(ctx, store.SessionFilter{ParentID: id})
 	if err != nil {
 		return err
 	}
 	for _, c := range children {
-		if err := s.stopTree(ctx, c.ID); err != nil {
+		if err := t.stop(ctx, c.ID); err != nil {
 			return err
 		}
 	}
-	if err := s.heldElsewhere(ctx, id); err != nil {
+	if err := t.s.owed.heldElsewhere(ctx, id); err != nil {
 		return err
 	}
-	return s.Abort(ctx, id)
+	return t.s.Abort(ctx, id)
 }

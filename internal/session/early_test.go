@@ -57,7 +57,7 @@ func TestSummarizeDropsWhatARevertHides(t *testing.T) {
 	p.prompt(id, session.Prompt{}, "first request")
 	p.prompt(id, session.Prompt{}, "second secret")
 	msgs := p.messages(id)
-	if _, err := p.svc.Revert(t.Context(), id, undo.Input{MessageID: msgs[2].ID}); err != nil {
+	if _, err := p.svc.Undo.Revert(t.Context(), id, undo.Input{MessageID: msgs[2].ID}); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.svc.Summarize(t.Context(), id, scripted, false); err != nil {

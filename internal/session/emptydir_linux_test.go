@@ -36,7 +36,7 @@ func TestRevertOfEmptyDirectories(t *testing.T) {
 	w.ask(s, id, "mkdir -p made/a/b; rm -r removed; echo x > filled/x; mkdir new; echo y > new/y")
 	revert := func(n int) {
 		t.Helper()
-		out, err := s.Revert(t.Context(), id, undo.Input{MessageID: w.users(s, id)[n]})
+		out, err := s.Undo.Revert(t.Context(), id, undo.Input{MessageID: w.users(s, id)[n]})
 		if err != nil || len(out.Conflicts) > 0 {
 			t.Fatalf("conflicts %v, %v", out.Conflicts, err)
 		}
@@ -44,7 +44,7 @@ func TestRevertOfEmptyDirectories(t *testing.T) {
 	before, after := []string{"filled", "removed/deep"}, []string{"made/a/b", "filled/", "new"}
 	revert(0)
 	expect("after the revert", before, []string{"made", "new", "filled/x"})
-	if out, err := s.Unrevert(t.Context(), id, false); err != nil || len(out.Conflicts) > 0 {
+	if out, err := s.Undo.Unrevert(t.Context(), id, false); err != nil || len(out.Conflicts) > 0 {
 		t.Fatalf("conflicts %v, %v", out.Conflicts, err)
 	}
 	expect("after the way back", after, []string{"removed"})

@@ -40,7 +40,7 @@ func (r *runner) refuseAs(j *work, w *waiting, out turn.Outcome, f lathe.Failure
 		if err := r.saveAnswer(context.Background(), out.Last); err != nil {
 			r.s.opts.Log.Error("why a prompt was not answered could not be stored; it is tried again", "session", r.current().ID, "message", w.message.ID, "err", err)
 			r.owed = append(r.owed, out.Last)
-			r.s.owes(r)
+			r.s.owed.owes(r)
 		}
 		r.rec.Publish(lathe.SessionFailed{SessionID: r.current().ID, Failure: f})
 	}

@@ -63,14 +63,14 @@ func (s *Service) Fork(ctx context.Context, id lathe.SessionID, in ForkInput) (o
 			fork.Tokens = fork.Tokens.Add(a.Tokens)
 		}
 	}
-	diffs, err := s.diffsOf(ctx, sess, messages, until)
+	diffs, err := s.Diffs.first(ctx, sess, messages, until)
 	if err != nil {
 		return out, err
 	}
 	fork.Summary = undo.Summary(diffs)
-	boundary, outputs := s.boundary(ctx, id), []byte(s.outputsOf(ctx, sess))
+	boundary, outputs := boundaryOf(ctx, s.opts.Store, id), []byte(outputsOf(ctx, s.opts.Store, sess))
 	err = s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error {
-		if err := s.copyMessages(tx, fork, messages[:until], diffs, boundary); err != nil {
+		if err := copyMessages(s.opts.IDs, tx, fork, messages[:until], diffs, boundary); err != nil {
 			return err
 		}
 		if err := tx.SetValue(fork.ID, outputsKey, outputs); err != nil {
@@ -126,36 +126,20 @@ func settled(messages []lathe.Message) int {
 	return len(messages)
 }
 
-// boundary returns where the live tail of a session starts, or 0.
-func (s *Service) boundary(ctx context.Context, id lathe.SessionID) int64 {
-	tail, err := s.opts.Store.Tail(ctx, id)
+// boundaryOf returns where the live tail of a session starts, or 0.
+func boundaryOf(ctx context.Context, kept *store.Store, id lathe.SessionID) int64 {
+	tail, err := kept.Tail(ctx, id)
 	if err != nil || len(tail) == 0 {
 		return 0
 	}
 	return tail[0].Seq
 }
 
-// diffsOf returns what the first messages of a session changed.
-func (s *Service) diffsOf(ctx context.Context, sess lathe.Session, messages []lathe.Message, until int) ([]lathe.FileDiff, error) {
-	if until == len(messages) && sess.Revert == nil {
-		return s.Diff(ctx, sess.ID, "")
-	}
-	if !undo.Any(messages[:until]) {
-		return nil, nil
-	}
-	r, err := s.runner(ctx, sess.ID)
-	if err != nil { // its directory is gone, and with it what is known of changes
-		s.opts.Log.Info("what a part of a session changed cannot be told", "session", sess.ID, "err", err)
-		return nil, nil
-	}
-	return r.changes.DiffOf(ctx, messages[:until])
-}
-
 // copyMessages stores the fork with copies of the messages under new identifiers.
-func (s *Service) copyMessages(tx store.Tx, fork lathe.Session, messages []lathe.Message, diffs []lathe.FileDiff, boundary int64) error {
+func copyMessages(fresh *lathe.IDs, tx store.Tx, fork lathe.Session, messages []lathe.Message, diffs []lathe.FileDiff, boundary int64) error {
 	ids := make(map[lathe.MessageID]lathe.MessageID, len(messages))
 	for _, m := range messages {
-		ids[m.ID] = s.opts.IDs.Message()
+		ids[m.ID] = fresh.Message()
 	}
 	if err := tx.CreateSession(fork); err != nil {
 		return err
@@ -167,7 +151,7 @@ func (s *Service) copyMessages(tx store.Tx, fork lathe.Session, messages []lathe
 	summarised := false
 	for _, m := range messages {
 		old := m.Seq
-		c := s.copyMessage(m, fork.ID, ids)
+		c := copyMessage(fresh, m, fork.ID, ids)
 		if a, ok := c.Info.(*lathe.Assistant); ok {
 			summarised = summarised || a.Summary
 		}
@@ -189,7 +173,9 @@ func (s *Service) copyMessages(tx store.Tx, fork lathe.Session, messages []lathe
 	return undo.Copy(tx, fork.ID, messages)
 }
 
-func (s *Service) copyMessage(m lathe.Message, session lathe.SessionID, ids map[lathe.MessageID]lathe.MessageID) lathe.Message {
+// copyMessage returns a message for another session. Ids are the new identifiers of
+// the messages that are copied with it.
+func copyMessage(fresh *lathe.IDs, m lathe.Message, session lathe.SessionID, ids map[lathe.MessageID]lathe.MessageID) lathe.Message {
 	c := lathe.Message{ID: ids[m.ID], SessionID: session, Created: m.Created, Info: m.Info}
 	if a, ok := m.Info.(*lathe.Assistant); ok {
 		copied := *a
@@ -203,7 +189,7 @@ func (s *Service) copyMessage(m lathe.Message, session lathe.SessionID, ids map[
 			copied.TailStart = ids[mark.TailStart]
 			body = &copied
 		}
-		c.Parts = append(c.Parts, lathe.Part{ID: s.opts.IDs.Part(), MessageID: c.ID, SessionID: session, Body: body})
+		c.Parts = append(c.Parts, lathe.Part{ID: fresh.Part(), MessageID: c.ID, SessionID: session, Body: body})
 	}
 	return c
 }

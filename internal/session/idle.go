@@ -26,8 +26,46 @@ func (s *Service) IdleBelow(ctx context.Context, top string) error {
 	list, err := s.opts.Store.Sessions(ctx, store.SessionFilter{Directory: top})
 	for _, sess := range list {
 		if err == nil {
-			err = s.heldElsewhere(ctx, sess.ID)
+			err = s.owed.heldElsewhere(ctx, sess.ID)
 		}
 	}
 	return err
+}
+
+// whileIdle runs fn while no turn of the session can start in this process.
+func (s *Service) whileIdle(ctx context.Context, id lathe.SessionID, fn func(lathe.Session) error) error {
+	r, err := s.runner(ctx, id)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.work != nil {
+		return lathe.Errorf(lathe.CodeBusy, "wait for it, or stop it", "Session %s is busy", id)
+	}
+	sess, err := s.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	return fn(sess)
+}
+
+// alone runs fn while no turn of the session runs, here or in another process.
+func (s *Service) alone(ctx context.Context, id lathe.SessionID, fn func(*runner, lathe.Session) error) error {
+	r, err := s.runner(ctx, id)
+	if err != nil {
+		return err
+	}
+	return s.whileIdle(ctx, id, func(lathe.Session) (err error) {
+		lease, err := r.acquire(ctx)
+		if err != nil {
+			return err
+		}
+		defer r.release(ctx, lease)
+		sess, err := s.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		return fn(r, sess)
+	})
 }

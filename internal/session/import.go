@@ -29,7 +29,7 @@ type Import struct {
 // Imported says what became of an import.
 type Imported string
 
-// Outcomes of [Service.Import].
+// Outcomes of [Importer.Add].
 const (
 	ImportAdded   Imported = "added"
 	ImportSame    Imported = "same"    // it was imported before
@@ -39,21 +39,24 @@ const (
 
 const importKey = "import"
 
-// Import stores a session under its own identifier. To repeat it changes
+// Importer takes in sessions that come from elsewhere.
+type Importer struct{ s *Service }
+
+// Add stores a session under its own identifier. To repeat it changes
 // nothing; a session that went on here since is left alone.
-func (s *Service) Import(ctx context.Context, in Import) (Imported, error) {
+func (i *Importer) Add(ctx context.Context, in Import) (Imported, error) {
 	out := ImportAdded
-	old, err := s.opts.Store.Session(ctx, in.Session.ID)
+	old, err := i.s.opts.Store.Session(ctx, in.Session.ID)
 	switch {
 	case err == nil:
-		if out, err = s.reimport(ctx, old, in); err != nil || out != ImportUpdated {
+		if out, err = i.again(ctx, old, in); err != nil || out != ImportUpdated {
 			return out, err
 		}
 	case !errors.Is(err, store.ErrNotFound):
 		return "", err
 	}
 	in.Session.Share = old.Share // where another program shared it, lathe has no say
-	err = s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error {
+	err = i.s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error {
 		if out == ImportAdded {
 			tx.Tell(in.Session.Directory, lathe.SessionCreated{Session: in.Session})
 		}
@@ -66,10 +69,10 @@ func (s *Service) Import(ctx context.Context, in Import) (Imported, error) {
 	return out, nil
 }
 
-// reimport decides about a session that is here already: it is replaced if the
+// again decides about a session that is here already: it is replaced if the
 // import is newer and nothing was added here.
-func (s *Service) reimport(ctx context.Context, old lathe.Session, in Import) (Imported, error) {
-	before, err := s.opts.Store.Value(ctx, old.ID, importKey)
+func (i *Importer) again(ctx context.Context, old lathe.Session, in Import) (Imported, error) {
+	before, err := i.s.opts.Store.Value(ctx, old.ID, importKey)
 	if err != nil {
 		return "", err
 	}
@@ -80,7 +83,7 @@ func (s *Service) reimport(ctx context.Context, old lathe.Session, in Import) (I
 	if len(before) == 0 || old.Updated.After(in.Session.Updated) {
 		return ImportKept, nil
 	}
-	return ImportUpdated, s.stopTree(ctx, old.ID)
+	return ImportUpdated, tree{i.s}.stop(ctx, old.ID)
 }
 
 func storeImport(tx store.Tx, in Import) error {
@@ -141,15 +144,15 @@ func liveTail(messages []lathe.Message) int64 {
 
 // NewIDs gives a session and all in it identifiers of its own, so that it can be
 // stored beside the one it was copied from.
-func (s *Service) NewIDs(in *Import) {
+func (i *Importer) NewIDs(in *Import) {
 	ids := make(map[lathe.MessageID]lathe.MessageID, len(in.Messages))
 	for _, m := range in.Messages {
-		ids[m.ID] = s.opts.IDs.Message()
+		ids[m.ID] = i.s.opts.IDs.Message()
 	}
-	in.Session.ID, in.Session.ParentID = s.opts.IDs.Session(), ""
+	in.Session.ID, in.Session.ParentID = i.s.opts.IDs.Session(), ""
 	revert := in.Session.Revert
-	for i, m := range in.Messages {
-		c := s.copyMessage(m, in.Session.ID, ids)
+	for n, m := range in.Messages {
+		c := copyMessage(i.s.opts.IDs, m, in.Session.ID, ids)
 		if revert != nil && revert.MessageID == m.ID {
 			mark := *revert
 			mark.MessageID = c.ID
@@ -158,6 +161,6 @@ func (s *Service) NewIDs(in *Import) {
 			}
 			in.Session.Revert = &mark
 		}
-		in.Messages[i] = c
+		in.Messages[n] = c
 	}
 }

@@ -27,7 +27,7 @@ func TestImportAgain(t *testing.T) {
 	var got []session.Imported
 	take := func(in session.Import) {
 		t.Helper()
-		out, err := s.Import(t.Context(), in)
+		out, err := s.Importer.Add(t.Context(), in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestImportAgain(t *testing.T) {
 		t.Errorf("there are %d user messages", n)
 	}
 	in := from("3", "one")
-	s.NewIDs(&in)
+	s.Importer.NewIDs(&in)
 	if in.Session.ID == "ses_x" || in.Messages[0].ID == "msg_a" || in.Messages[0].Parts[0].SessionID != in.Session.ID {
 		t.Errorf("identifiers stayed: %+v", in)
 	}

@@ -23,7 +23,7 @@ type listener struct {
 }
 
 // listen adds the listener to an instance whose plugins want events.
-func (s *Service) listen(ctx context.Context, inst *instance.Instance) error {
+func listen(ctx context.Context, s *Service, inst *instance.Instance) error {
 	if !inst.Hooks.Listens() {
 		return nil
 	}

@@ -23,7 +23,7 @@ func (s *Service) Move(ctx context.Context, id lathe.SessionID, dir string) (lat
 	if s.Status(id) != (lathe.Idle{}) {
 		return sess, lathe.Errorf(lathe.CodeBusy, "wait for it, or stop it", "session %s is busy", id)
 	}
-	if err := s.heldElsewhere(ctx, id); err != nil {
+	if err := s.owed.heldElsewhere(ctx, id); err != nil {
 		return sess, err
 	}
 	inst, err := s.Instance(ctx, dir)
@@ -43,16 +43,6 @@ func gone(err error, sess lathe.Session) error {
 	}
 	return lathe.Errorf(lathe.CodeInvalid, "make it, or let the session go on in another: lathe session move "+string(sess.ID)+" .",
 		"the directory of session %s, %s, is not there", sess.ID, sess.Directory)
-}
-
-// heldElsewhere returns an error that names the process in which a turn of the
-// session runs, if that is not this one.
-func (s *Service) heldElsewhere(ctx context.Context, id lathe.SessionID) error {
-	by, held, err := s.opts.Store.Holder(ctx, id)
-	if err != nil || !held || by.Owner == s.opts.Owner {
-		return err
-	}
-	return busyIn(id, by)
 }
 
 func busyIn(id lathe.SessionID, by store.Holder) error {

@@ -3,6 +3,8 @@ package session
 import (
 	"context"
 
+	"lathe/internal/store"
+
 	"lathe"
 )
 
@@ -17,23 +19,23 @@ const maxParents = 64
 // with its forks, whose history names the files.
 func (r *runner) outputs() string {
 	r.outputsOnce.Do(func() {
-		r.outputsDir = r.s.outputsOf(context.WithoutCancel(r.s.ctx), *r.current())
+		r.outputsDir = outputsOf(context.WithoutCancel(r.s.ctx), r.s.opts.Store, *r.current())
 	})
 	return r.outputsDir
 }
 
-func (s *Service) outputsOf(ctx context.Context, sess lathe.Session) string {
+func outputsOf(ctx context.Context, kept *store.Store, sess lathe.Session) string {
 	for range maxParents {
 		if sess.ParentID == "" {
 			break
 		}
-		parent, err := s.opts.Store.Session(ctx, sess.ParentID)
+		parent, err := kept.Session(ctx, sess.ParentID)
 		if err != nil { // it was deleted
 			break
 		}
 		sess = parent
 	}
-	if shared, err := s.opts.Store.Value(ctx, sess.ID, outputsKey); err == nil && lathe.CheckID(string(shared), lathe.PrefixSession) == nil {
+	if shared, err := kept.Value(ctx, sess.ID, outputsKey); err == nil && lathe.CheckID(string(shared), lathe.PrefixSession) == nil {
 		return string(shared)
 	}
 	return string(sess.ID)

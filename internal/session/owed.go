@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -10,11 +11,17 @@ import (
 	"lathe/internal/store"
 )
 
-// owed is what a full or broken disk kept the service from storing: leases that
+// debts are what a full or broken disk kept the service from storing: leases that
 // were not given back, and sessions whose last answer is not there. It is tried
 // again until it works, so that half a second without space ends nothing but the
 // turns that fell into it.
-type owed struct {
+type debts struct {
+	store *store.Store
+	owner store.Owner
+	log   *slog.Logger
+	ctx   context.Context // of the service
+	wg    *sync.WaitGroup // that Close waits for
+
 	mu      sync.Mutex
 	leases  map[lathe.SessionID]store.Lease
 	runners map[*runner]struct{}
@@ -28,94 +35,94 @@ const (
 )
 
 // lease takes the lease of a session, or the one that could not be given back.
-func (s *Service) lease(ctx context.Context, id lathe.SessionID) (store.Lease, error) {
-	s.owed.mu.Lock()
-	l := s.owed.leases[id]
-	delete(s.owed.leases, id)
-	s.owed.mu.Unlock()
+func (d *debts) lease(ctx context.Context, id lathe.SessionID) (store.Lease, error) {
+	d.mu.Lock()
+	l := d.leases[id]
+	delete(d.leases, id)
+	d.mu.Unlock()
 	if l != nil {
 		if ok, err := l.Valid(ctx); ok || err != nil {
 			return l, err
 		}
 	}
-	return s.opts.Store.Acquire(ctx, id, s.opts.Owner)
+	return d.store.Acquire(ctx, id, d.owner)
 }
 
 // giveBack releases a lease, now or as soon as that can be stored.
-func (s *Service) giveBack(ctx context.Context, id lathe.SessionID, l store.Lease) {
+func (d *debts) giveBack(ctx context.Context, id lathe.SessionID, l store.Lease) {
 	err := l.Release(ctx)
 	if err == nil {
 		return
 	}
-	s.opts.Log.Warn("the session's lease could not be released; it is tried again", "session", id, "err", err)
-	s.owed.mu.Lock()
-	defer s.owed.mu.Unlock()
-	if s.owed.leases == nil {
-		s.owed.leases = map[lathe.SessionID]store.Lease{}
+	d.log.Warn("the session's lease could not be released; it is tried again", "session", id, "err", err)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.leases == nil {
+		d.leases = map[lathe.SessionID]store.Lease{}
 	}
-	s.owed.leases[id] = l
-	s.tryLater()
+	d.leases[id] = l
+	d.tryLater()
 }
 
 // owes notes that a session's last answer is not stored.
-func (s *Service) owes(r *runner) {
-	s.owed.mu.Lock()
-	defer s.owed.mu.Unlock()
-	if s.owed.runners == nil {
-		s.owed.runners = map[*runner]struct{}{}
+func (d *debts) owes(r *runner) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.runners == nil {
+		d.runners = map[*runner]struct{}{}
 	}
-	s.owed.runners[r] = struct{}{}
-	s.tryLater()
+	d.runners[r] = struct{}{}
+	d.tryLater()
 }
 
-// tryLater makes sure that somebody tries again. The caller holds owed.mu, and is
+// tryLater makes sure that somebody tries again. The caller holds mu, and is
 // one whom Close waits for or comes before it.
-func (s *Service) tryLater() {
-	if s.owed.busy {
+func (d *debts) tryLater() {
+	if d.busy {
 		return
 	}
-	s.owed.busy = true
-	s.wg.Go(s.payOwed)
+	d.busy = true
+	d.wg.Go(d.pay)
 }
 
-// payOwed tries to store what is owed, less and less often, until it is stored. At
+// pay tries to store what is owed, less and less often, until it is stored. At
 // the end of the service it tries once more.
-func (s *Service) payOwed() {
+func (d *debts) pay() {
 	for wait := owedFirst; ; wait = min(2*wait, owedMost) {
 		select {
 		case <-time.After(wait):
-		case <-s.ctx.Done():
+		case <-d.ctx.Done():
 		}
-		if s.payAll(context.Background()) || s.ctx.Err() != nil {
+		if d.payAll(context.Background()) || d.ctx.Err() != nil {
 			return
 		}
 	}
 }
 
 // payAll reports whether nothing is owed any more.
-func (s *Service) payAll(ctx context.Context) bool {
-	s.owed.mu.Lock()
+func (d *debts) payAll(ctx context.Context) bool {
+	d.mu.Lock()
 	var runners []*runner
-	for r := range s.owed.runners {
+	for r := range d.runners {
 		runners = append(runners, r)
 	}
-	s.owed.mu.Unlock()
+	d.mu.Unlock()
 	for _, r := range runners {
 		if r.payIdle(ctx) == nil {
-			s.owed.mu.Lock()
-			delete(s.owed.runners, r)
-			s.owed.mu.Unlock()
+			d.mu.Lock()
+			delete(d.runners, r)
+			d.mu.Unlock()
 		}
 	}
-	s.owed.mu.Lock()
-	defer s.owed.mu.Unlock()
-	for id, l := range s.owed.leases {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for id, l := range d.leases {
 		if l.Release(ctx) == nil {
-			delete(s.owed.leases, id)
+			delete(d.leases, id)
 		}
 	}
-	s.owed.busy = len(s.owed.runners) > 0 || len(s.owed.leases) > 0
-	return !s.owed.busy
+	d.busy = len(d.runners) > 0 || len(d.leases) > 0
+	return !d.busy
 }
 
 // payIdle stores what is owed to a session and closes what its turn left open. A
@@ -131,4 +138,14 @@ func (r *runner) payIdle(ctx context.Context) error {
 		return nil // it is gone, or another process has it
 	}
 	return err
+}
+
+// heldElsewhere returns an error that names the process in which a turn of the
+// session runs, if that is not this one.
+func (d *debts) heldElsewhere(ctx context.Context, id lathe.SessionID) error {
+	by, held, err := d.store.Holder(ctx, id)
+	if err != nil || !held || by.Owner == d.owner {
+		return err
+	}
+	return busyIn(id, by)
 }

@@ -7,15 +7,19 @@ import (
 
 	"lathe"
 	"lathe/internal/builtin"
-	"lathe/internal/instance"
+	"lathe/internal/commit"
 	"lathe/internal/tool"
 )
 
 // maxAnswer bounds one typed answer.
 const maxAnswer = 64 << 10
 
-// questions are those that wait for an answer. The zero value is ready.
-type questions struct {
+// Questions are those that tools put to the user and that wait for an answer. It is
+// safe for concurrent use.
+type Questions struct {
+	writer *commit.Writer
+	ids    *lathe.IDs
+
 	mu      sync.Mutex
 	waiting []*question // oldest first
 }
@@ -26,20 +30,20 @@ type question struct {
 	answer chan [][]string // holds one; nil means dismissed
 }
 
-// Ask puts the questions of a tool call to the user and waits. A dismissed
+// ask puts the questions of a tool call to the user and waits. A dismissed
 // question is a *[builtin.Dismissed]; the end of the context withdraws it.
-func (s sessions) Ask(ctx context.Context, i *instance.Instance, call *tool.Call, list []lathe.Question) ([][]string, error) {
+func (s *Questions) ask(ctx context.Context, dir string, call *tool.Call, list []lathe.Question) ([][]string, error) {
 	q := &question{
 		ask: lathe.QuestionAsk{
-			ID: lathe.AskID(s.opts.IDs.New(lathe.PrefixQuestion)), SessionID: call.SessionID, Questions: list,
+			ID: lathe.AskID(s.ids.New(lathe.PrefixQuestion)), SessionID: call.SessionID, Questions: list,
 			Tool: &lathe.ToolRef{MessageID: call.MessageID, CallID: call.CallID},
 		},
-		dir: i.Root.Dir, answer: make(chan [][]string, 1),
+		dir: dir, answer: make(chan [][]string, 1),
 	}
-	s.questions.mu.Lock()
-	s.questions.waiting = append(s.questions.waiting, q)
-	s.opts.Writer.Tell(q.dir, lathe.QuestionAsked{Ask: q.ask})
-	s.questions.mu.Unlock()
+	s.mu.Lock()
+	s.waiting = append(s.waiting, q)
+	s.writer.Tell(q.dir, lathe.QuestionAsked{Ask: q.ask})
+	s.mu.Unlock()
 	select {
 	case answers := <-q.answer:
 		if answers == nil {
@@ -47,18 +51,18 @@ func (s sessions) Ask(ctx context.Context, i *instance.Instance, call *tool.Call
 		}
 		return answers, nil
 	case <-ctx.Done():
-		_ = s.settleQuestion(q.ask.ID, nil) // an answer that came first is lost with the turn
+		_ = s.settle(q.ask.ID, nil) // an answer that came first is lost with the turn
 		return nil, context.Cause(ctx)
 	}
 }
 
-// Questions returns the questions that wait in a directory, oldest first; an
+// List returns the questions that wait in a directory, oldest first; an
 // empty directory means all.
-func (s *Service) Questions(dir string) []lathe.QuestionAsk {
-	s.questions.mu.Lock()
-	defer s.questions.mu.Unlock()
+func (s *Questions) List(dir string) []lathe.QuestionAsk {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	out := []lathe.QuestionAsk{}
-	for _, q := range s.questions.waiting {
+	for _, q := range s.waiting {
 		if dir == "" || dir == q.dir {
 			out = append(out, q.ask)
 		}
@@ -68,8 +72,8 @@ func (s *Service) Questions(dir string) []lathe.QuestionAsk {
 
 // Answer answers a question: for each of its questions the labels that were
 // chosen or what was typed; nothing means unanswered.
-func (s *Service) Answer(_ context.Context, id lathe.AskID, answers [][]string) error {
-	q := s.question(id)
+func (s *Questions) Answer(_ context.Context, id lathe.AskID, answers [][]string) error {
+	q := s.find(id)
 	if q == nil {
 		return noQuestion(id)
 	}
@@ -77,18 +81,18 @@ func (s *Service) Answer(_ context.Context, id lathe.AskID, answers [][]string) 
 	if err != nil {
 		return err
 	}
-	return s.settleQuestion(id, answers)
+	return s.settle(id, answers)
 }
 
-// RejectQuestion dismisses a question; the turn that asked stops.
-func (s *Service) RejectQuestion(_ context.Context, id lathe.AskID) error {
-	return s.settleQuestion(id, nil)
+// Reject dismisses a question; the turn that asked stops.
+func (s *Questions) Reject(_ context.Context, id lathe.AskID) error {
+	return s.settle(id, nil)
 }
 
-func (s *Service) question(id lathe.AskID) *question {
-	s.questions.mu.Lock()
-	defer s.questions.mu.Unlock()
-	for _, q := range s.questions.waiting {
+func (s *Questions) find(id lathe.AskID) *question {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, q := range s.waiting {
 		if q.ask.ID == id {
 			return q
 		}
@@ -96,20 +100,20 @@ func (s *Service) question(id lathe.AskID) *question {
 	return nil
 }
 
-// settleQuestion ends a waiting question; nil answers dismiss it.
-func (s *Service) settleQuestion(id lathe.AskID, answers [][]string) error {
-	s.questions.mu.Lock()
-	defer s.questions.mu.Unlock()
-	i := slices.IndexFunc(s.questions.waiting, func(q *question) bool { return q.ask.ID == id })
+// settle ends a waiting question; nil answers dismiss it.
+func (s *Questions) settle(id lathe.AskID, answers [][]string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.waiting, func(q *question) bool { return q.ask.ID == id })
 	if i < 0 {
 		return noQuestion(id)
 	}
-	q := s.questions.waiting[i]
-	s.questions.waiting = slices.Delete(s.questions.waiting, i, i+1)
+	q := s.waiting[i]
+	s.waiting = slices.Delete(s.waiting, i, i+1)
 	if answers == nil {
-		s.opts.Writer.Tell(q.dir, lathe.QuestionRejected{SessionID: q.ask.SessionID, AskID: id})
+		s.writer.Tell(q.dir, lathe.QuestionRejected{SessionID: q.ask.SessionID, AskID: id})
 	} else {
-		s.opts.Writer.Tell(q.dir, lathe.QuestionReplied{SessionID: q.ask.SessionID, AskID: id, Answers: answers})
+		s.writer.Tell(q.dir, lathe.QuestionReplied{SessionID: q.ask.SessionID, AskID: id, Answers: answers})
 	}
 	q.answer <- answers
 	return nil

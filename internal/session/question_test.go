@@ -58,16 +58,16 @@ func TestQuestionIsAnswered(t *testing.T) {
 	id := p.session()
 	run := p.start(id, session.Prompt{}, "go")
 	q := next()
-	if diff := cmp.Diff([]lathe.QuestionAsk{q}, p.svc.Questions(p.dir)); diff != "" {
+	if diff := cmp.Diff([]lathe.QuestionAsk{q}, p.svc.Questions.List(p.dir)); diff != "" {
 		t.Errorf("waiting (-want +got):\n%s", diff)
 	}
-	if q.Tool == nil || q.SessionID != id || len(p.svc.Questions("/elsewhere")) != 0 {
+	if q.Tool == nil || q.SessionID != id || len(p.svc.Questions.List("/elsewhere")) != 0 {
 		t.Errorf("question %+v", q)
 	}
-	if err := p.svc.Answer(t.Context(), q.ID, [][]string{{"a", "b"}}); lathe.CodeOf(err) != lathe.CodeInvalid {
+	if err := p.svc.Questions.Answer(t.Context(), q.ID, [][]string{{"a", "b"}}); lathe.CodeOf(err) != lathe.CodeInvalid {
 		t.Errorf("two answers where one is taken: %v", err)
 	}
-	if err := p.svc.Answer(t.Context(), q.ID, [][]string{{"my own"}}); err != nil {
+	if err := p.svc.Questions.Answer(t.Context(), q.ID, [][]string{{"my own"}}); err != nil {
 		t.Fatal(err)
 	}
 	if out := p.wait(run); out.Failure != nil || out.Blocked {
@@ -77,7 +77,7 @@ func TestQuestionIsAnswered(t *testing.T) {
 	if diff := cmp.Diff([]string{want}, p.tools(id)); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
-	if err := p.svc.Answer(t.Context(), q.ID, nil); lathe.CodeOf(err) != lathe.CodeNotFound {
+	if err := p.svc.Questions.Answer(t.Context(), q.ID, nil); lathe.CodeOf(err) != lathe.CodeNotFound {
 		t.Errorf("an answered question: %v", err)
 	}
 }
@@ -87,7 +87,7 @@ func TestDismissedQuestionStopsTheTurn(t *testing.T) {
 	next := p.questioned()
 	id := p.session()
 	run := p.start(id, session.Prompt{}, "go")
-	if err := p.svc.RejectQuestion(t.Context(), next().ID); err != nil {
+	if err := p.svc.Questions.Reject(t.Context(), next().ID); err != nil {
 		t.Fatal(err)
 	}
 	out := p.wait(run)
@@ -108,8 +108,8 @@ func TestAbortWithdrawsQuestion(t *testing.T) {
 	if err := p.svc.Abort(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	if out := p.wait(run); out.Failure == nil || len(p.svc.Questions("")) != 0 {
-		t.Errorf("outcome %+v, %d questions wait", out, len(p.svc.Questions("")))
+	if out := p.wait(run); out.Failure == nil || len(p.svc.Questions.List("")) != 0 {
+		t.Errorf("outcome %+v, %d questions wait", out, len(p.svc.Questions.List("")))
 	}
 }
 
@@ -145,7 +145,7 @@ func TestPlanSwitch(t *testing.T) {
 	if len(q.Questions) != 1 || q.Questions[0].Custom {
 		t.Errorf("question %+v", q)
 	}
-	if err := p.svc.Answer(t.Context(), q.ID, [][]string{{"Yes"}}); err != nil {
+	if err := p.svc.Questions.Answer(t.Context(), q.ID, [][]string{{"Yes"}}); err != nil {
 		t.Fatal(err)
 	}
 	out := p.wait(run)
@@ -156,7 +156,7 @@ func TestPlanSwitch(t *testing.T) {
 		t.Errorf("the build agent was not told that plan mode is off:\n%s", final)
 	}
 	run = p.start(id, session.Prompt{Agent: "plan"}, "plan again")
-	if err := p.svc.Answer(t.Context(), next().ID, [][]string{{"No"}}); err != nil {
+	if err := p.svc.Questions.Answer(t.Context(), next().ID, [][]string{{"No"}}); err != nil {
 		t.Fatal(err)
 	}
 	if out := p.wait(run); !out.Blocked {

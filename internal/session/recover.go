@@ -25,7 +25,7 @@ func (s *Service) CloseInterrupted(ctx context.Context) error {
 			errs = append(errs, err)
 		default:
 			s.opts.Log.Info("closed what a process that died had left open", "session", id, "parts", len(parts))
-			s.sweepAfter(ctx, id, parts)
+			sweepAfter(ctx, s.opts.Store, id, parts)
 		}
 	}
 	return errors.Join(errs...)
@@ -48,11 +48,11 @@ func (s *Service) recover(ctx context.Context, id lathe.SessionID, dir string) (
 
 // sweepAfter removes the files that a session's closed calls were about to put in
 // the place of others.
-func (s *Service) sweepAfter(ctx context.Context, id lathe.SessionID, closed []lathe.Part) {
+func sweepAfter(ctx context.Context, kept *store.Store, id lathe.SessionID, closed []lathe.Part) {
 	if len(closed) == 0 {
 		return
 	}
-	if sess, err := s.opts.Store.Session(ctx, id); err == nil {
+	if sess, err := kept.Session(ctx, id); err == nil {
 		sweepTemps(sess.Directory, closed)
 	}
 }

@@ -23,7 +23,7 @@ func TestEventsOfARevert(t *testing.T) {
 	user := w.users(s, id)[0]
 	sub := s.Subscribe(t.Context(), bus.Filter{})
 	defer sub.Close()
-	out, err := s.Revert(t.Context(), id, undo.Input{MessageID: user})
+	out, err := s.Undo.Revert(t.Context(), id, undo.Input{MessageID: user})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,10 +73,10 @@ func TestRevertOfABusySession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Revert(t.Context(), id, undo.Input{MessageID: user}); lathe.CodeOf(err) != lathe.CodeBusy {
+	if _, err := s.Undo.Revert(t.Context(), id, undo.Input{MessageID: user}); lathe.CodeOf(err) != lathe.CodeBusy {
 		t.Errorf("revert: %v", err)
 	}
-	if _, err := s.Unrevert(t.Context(), id, false); lathe.CodeOf(err) != lathe.CodeBusy {
+	if _, err := s.Undo.Unrevert(t.Context(), id, false); lathe.CodeOf(err) != lathe.CodeBusy {
 		t.Errorf("unrevert: %v", err)
 	}
 	_ = s.Abort(t.Context(), id) // how the turn ends is not what is tested

@@ -89,7 +89,7 @@ func TestRevertRedoUnrevertAndCleanUp(t *testing.T) {
 	if diff := cmp.Diff(&lathe.SessionSummary{Additions: 2, Deletions: 1, Files: 4}, sess.Summary); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}
-	got, err := s.Revert(t.Context(), id, undo.Input{MessageID: users[1]})
+	got, err := s.Undo.Revert(t.Context(), id, undo.Input{MessageID: users[1]})
 	if err != nil || len(got.Conflicts) > 0 {
 		t.Fatalf("revert: %v, %v", got.Conflicts, err)
 	}
@@ -97,24 +97,24 @@ func TestRevertRedoUnrevertAndCleanUp(t *testing.T) {
 	if r := got.Session.Revert; r == nil || r.MessageID != users[1] || !strings.Contains(r.Diff, "+a\n") {
 		t.Errorf("the session's revert is %+v", r)
 	}
-	if got, err = s.Revert(t.Context(), id, undo.Input{MessageID: users[0]}); err != nil || len(got.Conflicts) > 0 {
+	if got, err = s.Undo.Revert(t.Context(), id, undo.Input{MessageID: users[0]}); err != nil || len(got.Conflicts) > 0 {
 		t.Fatalf("revert further: %v, %v", got.Conflicts, err)
 	}
 	w.same("after the first was reverted too", start)
-	if got, err = s.Revert(t.Context(), id, undo.Input{MessageID: users[1]}); err != nil || len(got.Conflicts) > 0 {
+	if got, err = s.Undo.Revert(t.Context(), id, undo.Input{MessageID: users[1]}); err != nil || len(got.Conflicts) > 0 {
 		t.Fatalf("redo: %v, %v", got.Conflicts, err)
 	}
 	w.same("after the first was redone", one)
-	back, err := s.Unrevert(t.Context(), id, false)
+	back, err := s.Undo.Unrevert(t.Context(), id, false)
 	if err != nil || len(back.Conflicts) > 0 || back.Session.Revert != nil {
 		t.Fatalf("unrevert: %+v, %v", back, err)
 	}
 	w.same("after unrevert", two)
-	if back, err = s.Unrevert(t.Context(), id, false); err != nil || len(back.Files) > 0 {
+	if back, err = s.Undo.Unrevert(t.Context(), id, false); err != nil || len(back.Files) > 0 {
 		t.Errorf("unrevert of what is not reverted: %+v, %v", back, err)
 	}
 
-	if _, err := s.Revert(t.Context(), id, undo.Input{MessageID: users[1]}); err != nil {
+	if _, err := s.Undo.Revert(t.Context(), id, undo.Input{MessageID: users[1]}); err != nil {
 		t.Fatal(err)
 	}
 	w.ask(s, id, "true")
@@ -136,7 +136,7 @@ func TestRevertKeepsWhatTheUserChanged(t *testing.T) {
 	w.ask(s, id, "echo one > a.txt; echo one > b.txt")
 	w.write(map[string]string{"repo/a.txt": "by hand\n"})
 	users := w.users(s, id)
-	got, err := s.Revert(t.Context(), id, undo.Input{MessageID: users[0]})
+	got, err := s.Undo.Revert(t.Context(), id, undo.Input{MessageID: users[0]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,13 +147,13 @@ func TestRevertKeepsWhatTheUserChanged(t *testing.T) {
 	if files := w.files(); files["a.txt"] != "-rwxr-xr-x by hand\n" || files["b.txt"] != "" {
 		t.Errorf("files are %v", files)
 	}
-	if _, err := s.Unrevert(t.Context(), id, false); err != nil {
+	if _, err := s.Undo.Unrevert(t.Context(), id, false); err != nil {
 		t.Fatal(err)
 	}
 	if files := w.files(); files["a.txt"] != "-rwxr-xr-x by hand\n" || !strings.HasSuffix(files["b.txt"], "one\n") {
 		t.Errorf("after unrevert files are %v", files)
 	}
-	if _, err := s.Revert(t.Context(), id, undo.Input{MessageID: users[0], Force: true}); err != nil {
+	if _, err := s.Undo.Revert(t.Context(), id, undo.Input{MessageID: users[0], Force: true}); err != nil {
 		t.Fatal(err)
 	}
 	if files := w.files(); files["a.txt"] != "" {
@@ -173,7 +173,7 @@ func TestRevertOfPartOfAMessage(t *testing.T) {
 	}
 	answer := msgs[1]
 	last := answer.Parts[len(answer.Parts)-1]
-	got, err := s.Revert(t.Context(), id, undo.Input{MessageID: answer.ID, PartID: last.ID})
+	got, err := s.Undo.Revert(t.Context(), id, undo.Input{MessageID: answer.ID, PartID: last.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestRevertOfPartOfAMessage(t *testing.T) {
 	if len(msgs[1].Parts) != len(answer.Parts)-1 || msgs[1].ID != answer.ID {
 		t.Errorf("the message has %d parts, had %d", len(msgs[1].Parts), len(answer.Parts))
 	}
-	if _, err := s.Revert(t.Context(), id, undo.Input{MessageID: "msg_none"}); lathe.CodeOf(err) != lathe.CodeNotFound {
+	if _, err := s.Undo.Revert(t.Context(), id, undo.Input{MessageID: "msg_none"}); lathe.CodeOf(err) != lathe.CodeNotFound {
 		t.Errorf("revert to what is not there: %v", err)
 	}
 }
@@ -209,7 +209,7 @@ func TestForkTakesMessagesAndFilesAlong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diffs, err := s.Diff(t.Context(), all.Session.ID, ""); err != nil || len(diffs) != 2 || all.Session.Summary == nil || all.Session.Summary.Files != 2 {
+	if diffs, err := s.Diffs.Of(t.Context(), all.Session.ID, ""); err != nil || len(diffs) != 2 || all.Session.Summary == nil || all.Session.Summary.Files != 2 {
 		t.Errorf("the fork's diffs are %v, %v", diffs, err)
 	}
 	if all.Session.Title != "named (fork #1)" || len(w.users(s, all.Session.ID)) != 2 {
@@ -236,12 +236,12 @@ func TestForkTakesMessagesAndFilesAlong(t *testing.T) {
 		}
 	}
 	w.ask(s, some.Session.ID, "true")
-	back, err := s.UndoForkFiles(t.Context(), some.Session.ID, false)
+	back, err := s.Undo.ForkFiles(t.Context(), some.Session.ID, false)
 	if err != nil || len(back.Conflicts) > 0 || len(back.Files) != 2 {
 		t.Errorf("the files back: %+v, %v", back, err)
 	}
 	w.same("after the way back", two)
-	if back, err = s.UndoForkFiles(t.Context(), some.Session.ID, false); err != nil || len(back.Files) > 0 {
+	if back, err = s.Undo.ForkFiles(t.Context(), some.Session.ID, false); err != nil || len(back.Files) > 0 {
 		t.Errorf("the files back again: %+v, %v", back, err)
 	}
 }

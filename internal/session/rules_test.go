@@ -126,7 +126,7 @@ func reply(t *testing.T, w *world, s *session.Service, r lathe.Reply) (asked fun
 				mu.Lock()
 				list = append(list, ask.Ask)
 				mu.Unlock()
-				if err := s.Reply(context.Background(), w.repo, ask.Ask.ID, r); err != nil {
+				if err := s.Instances.Reply(context.Background(), w.repo, ask.Ask.ID, r); err != nil {
 					t.Error(err)
 				}
 			}

@@ -212,7 +212,7 @@ func (r *runner) acquire(ctx context.Context) (store.Lease, error) {
 	if err := r.pay(ctx); err != nil {
 		return nil, err
 	}
-	lease, err := r.s.lease(ctx, r.current().ID)
+	lease, err := r.s.owed.lease(ctx, r.current().ID)
 	if busy, ok := errors.AsType[*store.BusyError](err); ok {
 		return nil, busyIn(busy.Session, busy.Holder)
 	}
@@ -239,7 +239,7 @@ func (r *runner) closeOpen(ctx context.Context) error {
 // release makes the session free for other processes, now or as soon as that can
 // be stored.
 func (r *runner) release(ctx context.Context, lease store.Lease) {
-	r.s.giveBack(context.WithoutCancel(ctx), r.current().ID, lease)
+	r.s.owed.giveBack(context.WithoutCancel(ctx), r.current().ID, lease)
 }
 
 func (r *runner) oneTurn(ctx context.Context) (turn.Outcome, error) {

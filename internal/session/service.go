@@ -46,8 +46,14 @@ type Options struct {
 
 // Service owns the sessions of a process. It is safe for concurrent use.
 type Service struct {
-	Shares   *share.Service   // publishes sessions
-	Projects *project.Service // projects and worktrees
+	Instances *instance.Set    // what directories are equipped with
+	Questions *Questions       // those that wait for an answer
+	Shares    *share.Service   // publishes sessions
+	Projects  *project.Service // projects and worktrees
+	Importer  *Importer        // takes sessions in from elsewhere
+	Editor    *Editor          // changes what is stored of an idle session
+	Undo      *Undo            // takes back what sessions did to files
+	Diffs     *Diffs           // what sessions changed
 
 	opts Options
 	ctx  context.Context // ends all turns
@@ -55,19 +61,10 @@ type Service struct {
 	wg   sync.WaitGroup
 
 	mu        sync.Mutex
-	instances map[string]*opening
-	questions questions
 	runners   map[lathe.SessionID]*runner
-	owed      owed
+	owed      *debts
 	elsewhere elsewhere
 	statuses  *statuses
-}
-
-// opening is an instance that is being made or is ready.
-type opening struct {
-	done chan struct{}
-	inst *instance.Instance
-	err  error
 }
 
 // New returns a service. Close it to end its turns.
@@ -87,11 +84,15 @@ func New(o Options) *Service {
 	ctx, stop := context.WithCancelCause(context.Background())
 	s := &Service{
 		opts: o, ctx: ctx, stop: stop,
-		instances: map[string]*opening{}, runners: map[lathe.SessionID]*runner{},
+		runners: map[lathe.SessionID]*runner{},
 	}
 	s.statuses = newStatuses(o.Bus)
-	s.Projects = project.New(project.Options{Sessions: s, Store: o.Store, Writer: o.Writer, Log: o.Log, Now: o.Now, NewName: newSlug})
-	s.Shares = share.New(share.Options{Remote: o.Sharing, Sessions: s, Store: o.Store, Bus: o.Bus, Log: o.Log})
+	s.owed = &debts{store: o.Store, owner: o.Owner, log: o.Log, ctx: ctx, wg: &s.wg}
+	s.Instances = instance.NewSet(s.open)
+	s.Questions = &Questions{writer: o.Writer, ids: o.IDs}
+	s.Importer, s.Editor, s.Undo, s.Diffs = &Importer{s}, &Editor{s}, &Undo{s}, &Diffs{s}
+	s.Projects = project.New(project.Options{Sessions: s, Instances: s.Instances, Store: o.Store, Writer: o.Writer, Log: o.Log, Now: o.Now, NewName: newSlug})
+	s.Shares = share.New(share.Options{Remote: o.Sharing, Sessions: s, Instances: s.Instances, Store: o.Store, Bus: o.Bus, Log: o.Log})
 	return s
 }
 
@@ -103,43 +104,7 @@ func (s *Service) Close() error {
 	s.wg.Wait()
 	s.statuses.close()
 	s.Shares.Close()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var errs []error
-	for _, o := range s.instances {
-		<-o.done
-		if o.inst != nil {
-			errs = append(errs, o.inst.Close())
-		}
-	}
-	clear(s.instances)
-	return errors.Join(errs...)
-}
-
-// Instance returns what belongs to a directory, making it on first use.
-func (s *Service) Instance(ctx context.Context, dir string) (*instance.Instance, error) {
-	s.mu.Lock()
-	o := s.instances[dir]
-	if o == nil {
-		o = &opening{done: make(chan struct{})}
-		s.instances[dir] = o
-		s.mu.Unlock()
-		o.inst, o.err = s.open(ctx, dir)
-		if o.err != nil {
-			s.mu.Lock()
-			delete(s.instances, dir)
-			s.mu.Unlock()
-		}
-		close(o.done)
-		return o.inst, o.err
-	}
-	s.mu.Unlock()
-	select {
-	case <-o.done:
-		return o.inst, o.err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+	return s.Instances.Close()
 }
 
 func (s *Service) open(ctx context.Context, dir string) (*instance.Instance, error) {
@@ -148,7 +113,7 @@ func (s *Service) open(ctx context.Context, dir string) (*instance.Instance, err
 		return nil, err
 	}
 	inst.Serve(sessions{s})
-	if err := s.listen(ctx, inst); err != nil {
+	if err := listen(ctx, s, inst); err != nil {
 		return nil, errors.Join(err, inst.Close())
 	}
 	if err := s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error { return tx.PutProject(inst.Project) }); err != nil {
@@ -157,7 +122,7 @@ func (s *Service) open(ctx context.Context, dir string) (*instance.Instance, err
 	return inst, nil
 }
 
-// New session settings.
+// Create says what session is wanted. Directory is needed.
 type Create struct {
 	Directory string
 	ParentID  lathe.SessionID
@@ -171,6 +136,11 @@ const (
 	titlePrefix      = "New session - "
 	childTitlePrefix = "Child session - "
 )
+
+// Instance returns what belongs to a directory, making it on first use.
+func (s *Service) Instance(ctx context.Context, dir string) (*instance.Instance, error) {
+	return s.Instances.Get(ctx, dir)
+}
 
 // Create makes a session.
 func (s *Service) Create(ctx context.Context, c Create) (lathe.Session, error) {

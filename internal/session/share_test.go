@@ -141,7 +141,7 @@ func stored(t *testing.T, svc *session.Service, id lathe.SessionID) map[string]s
 			out["part "+string(p.ID)] = text
 		}
 	}
-	diffs, err := svc.Diff(t.Context(), id, "")
+	diffs, err := svc.Diffs.Of(t.Context(), id, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func TestShareOfAnImport(t *testing.T) {
 	in := session.Import{Hash: "h", Session: lathe.Session{
 		ID: "ses_imported", ProjectID: "p", Directory: w.repo, Share: &lathe.Share{URL: "https://share.example.com/x"},
 	}}
-	if _, err := svc.Import(t.Context(), in); err != nil {
+	if _, err := svc.Importer.Add(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
 	if sess, err := svc.Get(t.Context(), "ses_imported"); err != nil || sess.Share != nil {

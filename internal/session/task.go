@@ -60,7 +60,11 @@ func (s sessions) Spawn(ctx context.Context, i *instance.Instance, in builtin.Sp
 	if err != nil {
 		return builtin.SpawnResult{}, err
 	}
-	stop := context.AfterFunc(ctx, func() { s.cancelRun(child.ID, run, context.Cause(ctx)) })
+	stop := context.AfterFunc(ctx, func() {
+		if r := s.known(child.ID); r != nil {
+			r.stopRun(run, context.Cause(ctx))
+		}
+	})
 	defer stop()
 	watch.follow(sub)
 	out, err := run.Wait(context.WithoutCancel(ctx))
@@ -126,7 +130,7 @@ func (s sessions) childSession(ctx context.Context, i *instance.Instance, agent 
 }
 
 // depth returns how many sessions stand above one.
-func (s *Service) depth(ctx context.Context, sess lathe.Session) (int, error) {
+func (s sessions) depth(ctx context.Context, sess lathe.Session) (int, error) {
 	n := 0
 	for sess.ParentID != "" && n < maxAncestors {
 		parent, err := s.Get(ctx, sess.ParentID)
@@ -195,12 +199,8 @@ func (r *runner) shared() (turn.Limits, *turn.Spent, []lathe.Rule, [][]lathe.Rul
 	return r.limits, r.spent, r.rules, slices.Clone(r.ceilings)
 }
 
-// cancelRun stops a run if it is still the one that runs.
-func (s *Service) cancelRun(id lathe.SessionID, run *Run, cause error) {
-	r := s.known(id)
-	if r == nil {
-		return
-	}
+// stopRun stops a run if it is still the one that runs.
+func (r *runner) stopRun(run *Run, cause error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.work.runs(run) {

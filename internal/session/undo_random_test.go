@@ -131,7 +131,7 @@ func TestRevertOfRandomTurns(t *testing.T) {
 			}
 		}
 		point := random.IntN(len(states))
-		got, err := s.Revert(t.Context(), id, undo.Input{MessageID: w.users(s, id)[point]})
+		got, err := s.Undo.Revert(t.Context(), id, undo.Input{MessageID: w.users(s, id)[point]})
 		if err != nil {
 			t.Fatal(what, err)
 		}
@@ -147,7 +147,7 @@ func TestRevertOfRandomTurns(t *testing.T) {
 				t.Errorf("%s: the person's %s is %q, was %q", what, f, now[f], own[f])
 			}
 		}
-		if _, err := s.Unrevert(t.Context(), id, false); err != nil {
+		if _, err := s.Undo.Unrevert(t.Context(), id, false); err != nil {
 			t.Fatal(what, err)
 		}
 		w.same(what+": after the unrevert", end)
@@ -188,13 +188,13 @@ func TestRevertTakesBackTheUsersCommands(t *testing.T) {
 		point int
 		want  map[string]string
 	}{{1, one}, {0, start}} {
-		got, err := s.Revert(t.Context(), id, undo.Input{MessageID: users[tt.point]})
+		got, err := s.Undo.Revert(t.Context(), id, undo.Input{MessageID: users[tt.point]})
 		if err != nil || len(got.Conflicts) > 0 {
 			t.Fatalf("revert: %v, %v", got.Conflicts, err)
 		}
 		w.same(fmt.Sprintf("after prompt %d was reverted", tt.point), tt.want)
 	}
-	if _, err := s.Unrevert(t.Context(), id, false); err != nil {
+	if _, err := s.Undo.Unrevert(t.Context(), id, false); err != nil {
 		t.Fatal(err)
 	}
 	w.same("after unrevert", two)

@@ -50,7 +50,7 @@ func TestUndoOff(t *testing.T) {
 			if len(told) != 1 || changed != 2 || !strings.Contains(told[0], tt.why) {
 				t.Errorf("told %q in %d calls, want once, before the first: %s", told, changed, tt.why)
 			}
-			out, err := s.Revert(t.Context(), id, undo.Input{MessageID: w.users(s, id)[0]})
+			out, err := s.Undo.Revert(t.Context(), id, undo.Input{MessageID: w.users(s, id)[0]})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestRevertRecorded(t *testing.T) {
 	defer stop()
 	id := w.create(s)
 	w.ask(s, id, "echo one > a.txt")
-	out, err := s.Revert(t.Context(), id, undo.Input{MessageID: w.users(s, id)[0]})
+	out, err := s.Undo.Revert(t.Context(), id, undo.Input{MessageID: w.users(s, id)[0]})
 	if err != nil || len(out.Files) != 1 || out.Unrecorded != "" {
 		t.Errorf("revert: %v, unrecorded %q, %v", out.Files, out.Unrecorded, err)
 	}

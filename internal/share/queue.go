@@ -393,7 +393,7 @@ func (p *parcel) shown(part lathe.Part) (lathe.Part, error) {
 		}
 		p.dir = sess.Directory
 	}
-	return p.q.svc.sessions.Shown(p.ctx, p.dir, []lathe.Message{{Parts: []lathe.Part{part}}})[0].Parts[0], nil
+	return p.q.svc.opts.Instances.Shown(p.ctx, p.dir, []lathe.Message{{Parts: []lathe.Part{part}}})[0].Parts[0], nil
 }
 
 func (p *parcel) add(kind string, object any) error {

@@ -26,10 +26,11 @@ type Remote struct {
 // Options configure a [Service]. Everything but Remote is needed.
 type Options struct {
 	Remote
-	Sessions Sessions
-	Store    *store.Store
-	Bus      *bus.Bus
-	Log      *slog.Logger
+	Sessions  Sessions
+	Instances *instance.Set
+	Store     *store.Store
+	Bus       *bus.Bus
+	Log       *slog.Logger
 }
 
 // Sessions is what sharing needs of the sessions of this process.
@@ -37,11 +38,6 @@ type Sessions interface {
 	Get(ctx context.Context, id lathe.SessionID) (lathe.Session, error)
 	Update(ctx context.Context, id lathe.SessionID, change func(*lathe.Session) error) (lathe.Session, error)
 	Children(ctx context.Context, id lathe.SessionID) ([]lathe.Session, error)
-	// Instance returns what a directory is equipped with; Opened only if it is open, else nil.
-	Instance(ctx context.Context, dir string) (*instance.Instance, error)
-	Opened(ctx context.Context, dir string) *instance.Instance
-	// Shown returns messages as people elsewhere may read them.
-	Shown(ctx context.Context, dir string, messages []lathe.Message) []lathe.Message
 }
 
 // Service publishes sessions on a share service and keeps it up to date. It is safe
@@ -73,7 +69,7 @@ func (s *Service) Share(ctx context.Context, id lathe.SessionID) (lathe.Session,
 	if err != nil {
 		return sess, err
 	}
-	inst, err := s.sessions.Instance(ctx, sess.Directory)
+	inst, err := s.opts.Instances.Get(ctx, sess.Directory)
 	if err != nil {
 		return sess, err
 	}
@@ -215,7 +211,7 @@ func (s *Service) Keep(ctx context.Context, inst *instance.Instance, known lathe
 // models returns the models that answered in a session, as far as they are
 // still known.
 func (s *Service) models(sess lathe.Session, refs map[lathe.ModelRef]bool) []*provider.Model {
-	inst := s.sessions.Opened(context.Background(), sess.Directory)
+	inst := s.opts.Instances.Opened(context.Background(), sess.Directory)
 	if inst == nil {
 		return nil
 	}

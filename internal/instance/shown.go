@@ -1,4 +1,4 @@
-package session
+package instance
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 // Shown returns messages for people elsewhere to read: without what calls printed
 // of files that may not be read without an ask, whoever was asked then.
-func (s *Service) Shown(ctx context.Context, dir string, messages []lathe.Message) []lathe.Message {
+func (s *Set) Shown(ctx context.Context, dir string, messages []lathe.Message) []lathe.Message {
 	out := slices.Clone(messages)
 	for i := range out {
 		out[i].Parts = s.shownParts(ctx, dir, out[i].Parts)
@@ -20,8 +20,8 @@ func (s *Service) Shown(ctx context.Context, dir string, messages []lathe.Messag
 	return out
 }
 
-func (s *Service) shownParts(ctx context.Context, dir string, parts []lathe.Part) []lathe.Part {
-	inst, err := s.Instance(ctx, dir)
+func (s *Set) shownParts(ctx context.Context, dir string, parts []lathe.Part) []lathe.Part {
+	inst, err := s.Get(ctx, dir)
 	if err != nil { // the directory may be gone
 		root := workspace.Root{Dir: dir, Worktree: "/", TopLevel: "/"}
 		return reading.Parts(reading.New(root, permission.Policy{Rules: permission.Defaults(permission.Paths{})}, nil, nil), root, parts)
