@@ -14,6 +14,7 @@ import (
 	"lathe/internal/tui/ask"
 	"lathe/internal/tui/chat"
 	"lathe/internal/tui/choice"
+	"lathe/internal/tui/compose"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/editor"
@@ -81,8 +82,7 @@ type App struct {
 	status   map[lathe.SessionID]lathe.Status
 	since    time.Time // when the session on screen became busy
 	conv     *chat.Conversation
-	input    input
-	drafts   map[lathe.SessionID]edit.Editor
+	input    *compose.Composer
 	sheets   dialog.Stack
 	toast    toast
 	todos    []lathe.Todo
@@ -113,7 +113,6 @@ type App struct {
 	flowed    chat.Flow                       // of the inline screen
 	reduce    func(*theme.Theme) *theme.Theme // to the colours that the terminal has; nil: it has all
 	noLinks   bool                            // the terminal would show addresses as text
-	drafting  bool                            // the draft will be kept after a pause
 }
 
 // New returns the screen. Its commands end with the context.
@@ -129,8 +128,8 @@ func New(ctx context.Context, o Options) *App {
 	}
 	a := &App{
 		opts: o, access: engine.Reach(ctx, o.Engine), dark: true, focused: true,
-		status: map[lathe.SessionID]lathe.Status{}, drafts: map[lathe.SessionID]edit.Editor{},
-		prefs: prefs.NewBook(o.Prefs, o.SavePrefs),
+		status: map[lathe.SessionID]lathe.Status{},
+		prefs:  prefs.NewBook(o.Prefs, o.SavePrefs),
 	}
 	if a.prefs.Mode != "" {
 		a.dark = a.prefs.Mode == "dark"
@@ -139,6 +138,7 @@ func New(ctx context.Context, o Options) *App {
 	a.mouse = chat.Selection{Files: len(o.Editor) > 0}
 	a.after = a.wake
 	a.choice = choice.New(a, a.access, a.prefs, o.LastModel)
+	a.input = compose.New(a, a.access, a.choice, o.Desk.Memory, o.Desk.Clipboard, o.Editor, a.commandOffers)
 	a.sessions = sessions.New(a, a.access, sessions.Files{Write: o.WriteFile, Editor: o.Editor})
 	a.setup = setup.New(a, a.access, a.choice, a.prefs)
 	a.choice.Begin(o.Agent, o.Model)
@@ -159,9 +159,8 @@ func New(ctx context.Context, o Options) *App {
 	if n := len(a.opts.Notices); n > 0 && o.Session != "" {
 		a.notify(dialog.Warning, a.opts.Notices[n-1])
 	}
-	a.recallHistory()
 	if o.Session == "" && o.Prompt == "" {
-		a.input.Editor = a.draftOf("")
+		a.input.Begin("")
 	}
 	if o.Branch != nil {
 		a.branch = o.Branch()
@@ -226,11 +225,6 @@ type (
 		questions []lathe.QuestionAsk
 		shown     []lathe.AskID // what was on screen when they were read
 	}
-	offerMsg struct {
-		kind  byte
-		query string
-		items []completion
-	}
 	sentMsg struct {
 		session lathe.Session
 		before  edit.Editor // what was sent, to bring back
@@ -257,7 +251,7 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, a.events(m)
 	case tea.WindowSizeMsg:
 		a.widen(func() { a.look.Width, a.height = max(m.Width, 20), max(m.Height, 6) })
-		a.input.resize(a.look.Width, a.look.Method)
+		a.input.Resize(a.look.Width, a.look.Method)
 		return a, a.loadSide()
 	case tea.MouseWheelMsg, tea.MouseClickMsg, tea.MouseMotionMsg, tea.MouseReleaseMsg:
 		return a, a.mouseEvent(m)
@@ -279,7 +273,7 @@ func (a *App) terminal(msg tea.Msg) {
 	case tea.ModeReportMsg:
 		if m.Mode == ansi.ModeUnicodeCore && m.Value != ansi.ModeNotRecognized && m.Value != ansi.ModePermanentlyReset {
 			a.look.Method = styled.Grapheme
-			a.input.resize(a.look.Width, a.look.Method)
+			a.input.Resize(a.look.Width, a.look.Method)
 		}
 	case tea.BackgroundColorMsg:
 		a.background(m.IsDark())
@@ -310,9 +304,7 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 				cmds = append(cmds, a.setup.Begin())
 			}
 		}
-		if a.input.watch() {
-			cmds = append(cmds, a.complete())
-		}
+		cmds = append(cmds, a.apply(a.input.Again()))
 		return tea.Batch(cmds...)
 	case branchMsg:
 		a.branch = string(m)
@@ -323,10 +315,6 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 		}
 		for _, q := range m.questions {
 			a.questioned(q)
-		}
-	case offerMsg:
-		if a.input.offer.kind == m.kind && a.input.offer.query == m.query {
-			a.input.offer.items, a.input.offer.at = m.items, 0
 		}
 	case sentMsg:
 		return a.sent(m)
@@ -364,7 +352,7 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 		if m.Draft != "" {
 			draft := edit.Editor{}
 			draft.Set(m.Draft)
-			a.drafts[m.Session] = draft
+			a.input.Leave(m.Session, draft)
 		}
 		return a.open(m.Session)
 	case sessions.Found:
@@ -381,8 +369,6 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 		return a.conv.Pictured(m)
 	case sideMsg:
 		a.sideRead(m)
-	case attachMsg, draftMsg:
-		return a.deskMsg(m)
 	case doneMsg:
 		a.fail(m.err)
 		if m.err == nil && m.text != "" {
@@ -439,8 +425,10 @@ func (a *App) apply(msg tea.Msg) tea.Cmd {
 		return a.tick()
 	case dialog.Copy:
 		return a.copy(m.Text, m.Said)
-	case edited:
-		a.input.Set(string(m))
+	case compose.Submit:
+		return a.submit()
+	case compose.Writing:
+		a.sheets.Typed()
 	case dialog.While:
 		if a.sheets.Top() == m.Sheet {
 			return a.apply(m.Then)

@@ -9,6 +9,7 @@ import (
 
 	"lathe"
 	"lathe/internal/tui/choice"
+	"lathe/internal/tui/compose"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/look"
@@ -92,10 +93,10 @@ func viewCommands() []command {
 		{[]string{"status", "mcps", "mcp", "lsp"}, keys.Status, "how lathe is set up: servers, configuration, sandbox", "view", nil, (*App).statusPage},
 		{[]string{"context", "cost"}, keys.Context, "what fills the window, and what it cost", "view", func(a *App) bool { return hasSession(a) && a.access.Able.Weigh != nil }, (*App).contextPage},
 		{[]string{"doctor"}, "", "look whether all works", "view", nil, (*App).doctor},
-		{[]string{"editor"}, keys.Editor, "write in your own editor", "view", nil, (*App).openEditor},
-		{nil, keys.Stash, "put what is written aside: stash it", "view", stashes, (*App).stash},
-		{[]string{"unstash"}, keys.StashPop, "take back what was put aside last", "view", stashes, (*App).stashPop},
-		{[]string{"stash"}, keys.StashList, "what was put aside; words after it are put aside too", "view", stashes, (*App).stashList},
+		{[]string{"editor"}, keys.Editor, "write in your own editor", "view", nil, func(a *App) tea.Cmd { return a.apply(a.input.Edit()) }},
+		{nil, keys.Stash, "put what is written aside: stash it", "view", stashes, func(a *App) tea.Cmd { return a.apply(compose.Shelf{Composer: a.input}.Stash()) }},
+		{[]string{"unstash"}, keys.StashPop, "take back what was put aside last", "view", stashes, func(a *App) tea.Cmd { return a.apply(compose.Shelf{Composer: a.input}.StashPop()) }},
+		{[]string{"stash"}, keys.StashList, "what was put aside; words after it are put aside too", "view", stashes, func(a *App) tea.Cmd { return a.apply(compose.Shelf{Composer: a.input}.StashList(a.sheets.Take())) }},
 		{[]string{"help"}, keys.Help, "help with all keys", "view", nil, (*App).help},
 		{nil, keys.Commands, "all commands", "", nil, (*App).palette},
 		{nil, keys.MessageNext, "to the next message", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.ToMessage(1)) }},
@@ -105,6 +106,8 @@ func viewCommands() []command {
 		{[]string{"exit", "quit", "q"}, "", "leave lathe", "view", nil, func(*App) tea.Cmd { return tea.Quit }},
 	}
 }
+
+func stashes(a *App) bool { return a.input.Stashes() }
 
 // commandFor returns the command that an action stands for.
 func (a *App) commandFor(act keys.Action) *command {
@@ -129,9 +132,9 @@ func (a *App) slash(name string) *command {
 	return nil
 }
 
-func (a *App) commandOffers(query string) []completion {
+func (a *App) commandOffers(query string) []compose.Completion {
 	type scored struct {
-		completion
+		compose.Completion
 		score int
 	}
 	var found []scored
@@ -143,9 +146,9 @@ func (a *App) commandOffers(query string) []completion {
 			}
 		}
 		if best >= 0 {
-			c := completion{insert: "/" + names[0], label: "/" + names[0], detail: styled.OneLine(detail), run: run}
+			c := compose.Completion{Insert: "/" + names[0], Label: "/" + names[0], Detail: styled.OneLine(detail), Run: run}
 			if !run {
-				c.insert += " "
+				c.Insert += " "
 			}
 			found = append(found, scored{c, best})
 		}
@@ -163,9 +166,9 @@ func (a *App) commandOffers(query string) []completion {
 	if query != "" {
 		slices.SortStableFunc(found, func(x, y scored) int { return y.score - x.score })
 	}
-	out := make([]completion, len(found))
+	out := make([]compose.Completion, len(found))
 	for i, f := range found {
-		out[i] = f.completion
+		out[i] = f.Completion
 	}
 	return out
 }

@@ -36,9 +36,7 @@ func (a *App) controlled(ev lathe.ClientEvent) tea.Cmd {
 	}
 	switch ev.Type {
 	case "tui.prompt.append":
-		a.input.DoShown(keys.BufferEnd, a.input.width, a.input.method)
-		a.input.Paste(in.Text)
-		return a.changed()
+		return a.apply(a.input.Append(in.Text))
 	case "tui.command.execute":
 		return a.commanded(in.Command)
 	case "tui.toast.show":
@@ -67,7 +65,7 @@ func (a *App) commanded(name string) tea.Cmd {
 	switch name {
 	case "prompt.clear":
 		a.input.Reset()
-		return a.changed()
+		return a.apply(a.input.Changed())
 	case "session.interrupt":
 		cmd, _ := a.interrupt("interrupt")
 		return cmd

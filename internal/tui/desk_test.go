@@ -81,7 +81,7 @@ func TestMemory(t *testing.T) {
 	d.typed("first thing")
 	d.press("enter")
 	d.typed("half a th")
-	if err := d.app.leaveDesk(); err != nil {
+	if err := d.app.input.Keep(); err != nil {
 		t.Fatal(err)
 	}
 	d = begin()
@@ -90,7 +90,7 @@ func TestMemory(t *testing.T) {
 	d.press("enter")
 	d.press("up", "up")
 	d.shows("first thing")
-	if err := d.app.leaveDesk(); err != nil {
+	if err := d.app.input.Keep(); err != nil {
 		t.Fatal(err)
 	}
 	d = begin()

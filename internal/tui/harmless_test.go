@@ -11,6 +11,7 @@ import (
 	"lathe"
 	"lathe/internal/api"
 	"lathe/internal/printable"
+	"lathe/internal/tui/compose"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/memory"
@@ -60,7 +61,7 @@ func FuzzHarmless(f *testing.F) {
 		d.app.side.mcp, d.app.side.lsp = []api.Configured{{Name: s, Kind: s, State: s}}, []api.Configured{{Name: s, Kind: s, State: s}}
 		d.send(tea.WindowSizeMsg{Width: 160, Height: 200})
 		d.harmless()
-		d.app.showStash([]memory.Stashed{{ID: "1", At: d.now, Draft: edit.Draft{Text: s + "\n" + s}}})
+		d.app.apply(compose.Shelf{Composer: d.app.input}.ShowStash([]memory.Stashed{{ID: "1", At: d.now, Draft: edit.Draft{Text: s + "\n" + s}}}))
 		d.harmless()
 		d.press("esc")
 		d.press("ctrl+x", "d", "ctrl+x", "i")

@@ -38,10 +38,8 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	if a.keys.IsLeader(stroke) {
 		return a.lead()
 	}
-	if a.input.offered() {
-		if cmd, ok := a.offerKey(stroke); ok {
-			return cmd
-		}
+	if m, ok := a.input.Offer(stroke); ok {
+		return a.apply(m)
 	}
 	for _, act := range a.keys.Plain(stroke) {
 		if cmd, ok := a.action(act, armed); ok {
@@ -50,8 +48,7 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	}
 	if k.Text != "" {
 		a.sheets.Write()
-		a.input.Type(k.Text)
-		return tea.Batch(a.changed(), a.lookLater())
+		return tea.Batch(a.apply(a.input.Write(k.Text)), a.lookLater())
 	}
 	return nil
 }
@@ -72,31 +69,6 @@ func (a *App) led(stroke string) tea.Cmd {
 	return a.meaningless(stroke)
 }
 
-// offerKey handles the keys of the completions.
-func (a *App) offerKey(stroke string) (tea.Cmd, bool) {
-	o := &a.input.offer
-	n := len(o.items)
-	switch stroke {
-	case "up", "ctrl+p":
-		o.at = (o.at + n - 1) % n
-	case "down", "ctrl+n":
-		o.at = (o.at + 1) % n
-	case "esc":
-		a.input.wave()
-	case "tab":
-		a.input.into()
-		return a.changed(), true
-	case "enter":
-		if a.input.choose() {
-			return a.submit(), true
-		}
-		return a.changed(), true
-	default:
-		return nil, false
-	}
-	return nil, true
-}
-
 // action carries out an action, if it means something now.
 func (a *App) action(act keys.Action, armed string) (tea.Cmd, bool) {
 	empty := a.input.Empty()
@@ -112,15 +84,14 @@ func (a *App) action(act keys.Action, armed string) (tea.Cmd, bool) {
 			a.input.Unselect()
 			return a.copy(text, "copied what you selected"), true
 		}
-		a.input.history.Add(a.input.Value())
-		a.input.Reset()
-		return a.changed(), true
+		return a.apply(a.input.Clear()), true
 	case keys.Exit:
 		return a.exit(armed)
 	case keys.Interrupt:
 		return a.interrupt(armed)
 	case keys.HistoryPrevious, keys.HistoryNext:
-		return a.updown(act), true
+		a.input.UpDown(act)
+		return nil, true
 	case keys.Up, keys.Down:
 		return nil, false
 	case keys.First, keys.Last:
@@ -132,7 +103,7 @@ func (a *App) action(act keys.Action, armed string) (tea.Cmd, bool) {
 			return nil, false
 		}
 	case keys.Paste:
-		return a.pasteClipboard(), true
+		return a.apply(a.input.PasteClipboard()), true
 	case keys.Suspend:
 		return tea.Suspend, true
 	}
@@ -142,24 +113,8 @@ func (a *App) action(act keys.Action, armed string) (tea.Cmd, bool) {
 	if m, ok := a.conv.Act(act); ok {
 		return a.apply(m), true
 	}
-	if a.input.DoShown(act, a.input.width, a.input.method) {
-		a.sheets.Typed()
-		return a.changed(), true
-	}
-	return nil, false
-}
-
-// updown moves in the text, and at its edges through what was sent before.
-func (a *App) updown(act keys.Action) tea.Cmd {
-	dir := -1
-	if act == keys.HistoryNext {
-		dir = 1
-	}
-	if a.input.Vertical(dir, a.input.width, a.input.method) {
-		return nil
-	}
-	a.input.recall(act)
-	return nil
+	m, ok := a.input.Act(act)
+	return a.apply(m), ok
 }
 
 // again is how long a key does something when it is pressed once more: as long as
@@ -216,21 +171,7 @@ func (a *App) paste(text string) tea.Cmd {
 		s.Paste(text)
 		return nil
 	}
-	a.sheets.Typed()
-	if cmd := a.dropped(text); cmd != nil {
-		return cmd
-	}
-	a.input.Paste(text)
-	return a.changed()
-}
-
-// changed looks for completions after the input changed.
-func (a *App) changed() tea.Cmd {
-	later := a.draftLater()
-	if a.input.watch() {
-		return tea.Batch(a.complete(), later)
-	}
-	return later
+	return a.apply(a.input.Pasted(text))
 }
 
 // lookMsg says that the person may have stopped typing, so that an ask takes keys.

@@ -3,24 +3,21 @@ package tui
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
 	"lathe/internal/tui/chat"
+	"lathe/internal/tui/compose"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/edit"
-	"lathe/internal/tui/editor"
 	"lathe/internal/tui/engine"
-	"lathe/internal/tui/styled"
 )
 
 const (
 	firstPage = 60 // messages that are read when a session opens
 	nextPage  = 100
-	offered   = 50 // files that are offered to complete
 )
 
 // open reads a session and shows it. What is on screen stays until it is read.
@@ -55,19 +52,17 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 	if !again {
 		a.leave()
 		a.choice.Begin(a.opts.Agent, a.opts.Model)
-		a.input.Editor = a.draftOf(m.id)
-		if a.session.ID != "" && a.opts.Desk.Memory == nil {
-			a.input.history = edit.History{}
+		a.input.Begin(m.id)
+		if a.session.ID != "" {
+			a.input.Forget()
 		}
 	}
 	a.conv, a.todos = a.conv.Next(), m.todos
 	a.side.of = "" // what it changed meanwhile was not told
 	a.conv.Load(m.history, m.more)
 	a.setSession(m.session)
-	if !again && len(a.input.history.Items()) == 0 {
-		for _, text := range a.conv.Prompts() {
-			a.input.history.Add(text)
-		}
+	if !again {
+		a.input.Remember(a.conv.Prompts())
 	}
 	a.since = time.Time{}
 	if _, idle := m.status.(lathe.Idle); !idle && m.status != nil {
@@ -84,20 +79,14 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 
 // leave keeps the draft of the session that is left.
 func (a *App) leave() {
-	if a.input.Empty() {
-		delete(a.drafts, a.session.ID)
-	} else {
-		a.drafts[a.session.ID] = a.input.Editor
-	}
-	a.fail(a.leaveDesk())
-	a.input.Reset()
+	a.apply(a.input.Put())
 }
 
 // fresh shows an empty session, which is made when something is sent.
 func (a *App) fresh() {
 	a.leave()
 	a.session, a.conv, a.opening, a.todos = lathe.Session{}, a.conv.Next(), "", nil
-	a.input.Editor = a.draftOf("")
+	a.input.Begin("")
 	a.since = time.Time{}
 }
 
@@ -125,34 +114,27 @@ func (a *App) loadWaiting() tea.Cmd {
 // submit sends what was written: a command of the screen, one of the engine, a
 // shell command, or a prompt.
 func (a *App) submit() tea.Cmd {
-	t := a.input.typed()
-	if t.text == "" {
+	t := a.input.Typed()
+	if t.Text == "" {
 		return nil
 	}
-	shown := a.input.Value()
-	if t.command != "" {
-		if c := a.slash(t.command); c != nil {
-			if t.args != "" {
-				a.input.history.Add(shown)
-			}
-			a.input.Reset()
-			a.input.offer = offer{}
-			a.sheets.Give(t.args)
+	if t.Command != "" {
+		if c := a.slash(t.Command); c != nil {
+			a.input.Done(t.Args != "")
+			a.sheets.Give(t.Args)
 			if !c.can(a) {
-				a.notify(dialog.Warning, "/"+t.command+" cannot be used now")
+				a.notify(dialog.Warning, "/"+t.Command+" cannot be used now")
 				return a.tick()
 			}
 			return c.run(a)
 		}
-		if !a.choice.HasCommand(t.command) {
-			a.notify(dialog.Failure, "there is no command /"+t.command+"; "+a.keys.For("command_list")+" lists them")
+		if !a.choice.HasCommand(t.Command) {
+			a.notify(dialog.Failure, "there is no command /"+t.Command+"; "+a.keys.For("command_list")+" lists them")
 			return a.tick()
 		}
 	}
 	files, before := a.input.Files(), a.input.Editor
-	kept := a.sentNow(shown)
-	a.input.Reset()
-	a.input.offer = offer{}
+	kept := a.apply(a.input.Sent())
 	a.conv.Follow()
 	a.sending++
 	if a.since.IsZero() {
@@ -162,9 +144,9 @@ func (a *App) submit() tea.Cmd {
 }
 
 // send hands what was written to the engine, in a new session if there is none.
-func (a *App) send(t typed, before edit.Editor, files []edit.File) tea.Cmd {
+func (a *App) send(t compose.Typed, before edit.Editor, files []edit.File) tea.Cmd {
 	agent, model := a.choice.Chosen()
-	sess, p := a.session, engine.Prompt{Text: t.text, Agent: agent, Model: model, Files: files}
+	sess, p := a.session, engine.Prompt{Text: t.Text, Agent: agent, Model: model, Files: files}
 	return func() tea.Msg {
 		m := sentMsg{session: sess, before: before}
 		if sess.ID == "" {
@@ -173,10 +155,10 @@ func (a *App) send(t typed, before edit.Editor, files []edit.File) tea.Cmd {
 			}
 		}
 		switch {
-		case t.shell != "":
-			m.err = a.access.Shell(a.access.Context(), m.session.ID, t.shell, p)
-		case t.command != "":
-			m.err = a.access.Command(a.access.Context(), m.session.ID, t.command, t.args, p)
+		case t.Shell != "":
+			m.err = a.access.Shell(a.access.Context(), m.session.ID, t.Shell, p)
+		case t.Command != "":
+			m.err = a.access.Command(a.access.Context(), m.session.ID, t.Command, t.Args, p)
 		default:
 			m.err = a.access.Prompt(a.access.Context(), m.session.ID, p)
 		}
@@ -199,74 +181,12 @@ func (a *App) sent(m sentMsg) tea.Cmd {
 		}
 	}
 	if a.session.ID == "" && m.session.ID != "" {
-		draft := a.input.Editor
-		a.drafts[m.session.ID] = draft
+		a.input.Leave(m.session.ID, a.input.Editor)
 		a.session = lathe.Session{}
 		a.input.Reset()
 		return tea.Batch(a.open(m.session.ID), a.tick())
 	}
 	return a.tick()
-}
-
-// complete looks for what the word at the caret can become.
-func (a *App) complete() tea.Cmd {
-	o := a.input.offer
-	switch o.kind {
-	case '/':
-		a.input.offer.items = a.commandOffers(o.query)
-		a.input.offer.at = 0
-		return nil
-	case '@':
-		agents := a.agentOffers(o.query)
-		return func() tea.Msg {
-			m := offerMsg{kind: '@', query: o.query, items: agents}
-			query, lines := o.query, ""
-			if i := strings.LastIndexAny(query, "#:"); i >= 0 && onlyLines(query[i+1:]) {
-				query, lines = query[:i], query[i+1:]
-			}
-			files, err := a.access.Files(a.access.Context(), query, offered)
-			if err != nil {
-				return m
-			}
-			for _, f := range files {
-				f = styled.OneLine(f)
-				insert := "@" + f
-				if lines != "" && !strings.HasSuffix(f, "/") {
-					insert += "#" + lines
-				}
-				if !strings.HasSuffix(f, "/") {
-					insert += " "
-				}
-				m.items = append(m.items, completion{insert: insert, label: f})
-			}
-			return m
-		}
-	}
-	return nil
-}
-
-// onlyLines reports a range of lines, such as "10" or "10-20", or its beginning.
-func onlyLines(s string) bool {
-	return strings.Trim(s, "0123456789-") == ""
-}
-
-func (a *App) agentOffers(query string) []completion {
-	var out []completion
-	for _, g := range a.choice.Subagents() {
-		if strings.HasPrefix(strings.ToLower(g.Name), strings.ToLower(query)) {
-			out = append(out, completion{insert: "@" + g.Name + " ", label: g.Name, detail: "agent: " + styled.OneLine(g.Description)})
-		}
-	}
-	return out
-}
-
-// openEditor hands the text to the person's own editor.
-func (a *App) openEditor() tea.Cmd {
-	if len(a.opts.Editor) == 0 {
-		a.notify(dialog.Warning, "set EDITOR or VISUAL to write in your own editor")
-		return a.tick()
-	}
-	return editor.Edit(a.opts.Editor, a.input.Value(), func(text string) tea.Msg { return edited(text) })
 }
 
 // onSession runs something for the session on screen.
@@ -287,6 +207,3 @@ func (a *App) toGoal() tea.Cmd {
 	}
 	return a.apply(want)
 }
-
-// edited is the text of the input as the person's own editor left it.
-type edited string

@@ -65,29 +65,12 @@ func (a *App) press(x, y int) tea.Cmd {
 			}
 			return nil
 		}
-		return a.pressInput(x, y)
+		return a.apply(a.input.Click(x, y, a.offerRows()))
 	}
 	if cmd, ok := a.pressSide(x, y); ok {
 		return cmd
 	}
 	a.mouse.Press(x, y)
-	return nil
-}
-
-// pressInput chooses a completion or puts the caret where it was clicked. y counts
-// from the first line below the conversation.
-func (a *App) pressInput(x, y int) tea.Cmd {
-	offers := len(a.input.drawOffer(a.look, a.offerRows()))
-	if y < offers {
-		a.input.offer.at = a.input.firstOffer(a.offerRows()) + y
-		if a.input.choose() {
-			return a.submit()
-		}
-		return a.changed()
-	}
-	if row := y - offers - 1; row >= 0 {
-		a.input.put(x, row)
-	}
 	return nil
 }
 

@@ -68,7 +68,7 @@ func Run(ctx context.Context, a *App, t Terminal) (err error) {
 	l.wg.Go(func() { pm.run(ctx, a.access) })
 	a.Update(tea.WindowSizeMsg{Width: width, Height: height})
 	l.command(a.Init())
-	return errors.Join(l.run(), a.leaveDesk())
+	return errors.Join(l.run(), a.input.Keep())
 }
 
 // loop owns the terminal while the screen is shown.

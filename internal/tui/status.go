@@ -181,8 +181,7 @@ func (a *App) skillsPage() tea.Cmd {
 			return nil
 		}
 		l.Pick = func(it dialog.Item) tea.Msg {
-			a.input.Type("use the skill " + it.ID + ": ")
-			return a.changed()
+			return a.input.Write("use the skill " + it.ID + ": ")
 		}
 		a.push(dialog.NewList(l))
 	})

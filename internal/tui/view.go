@@ -187,8 +187,8 @@ func (a *App) drawInput() (lines []styled.Line, x, y int) {
 		hint = "a subagent works here; " + a.keys.For("session_parent") + " goes back"
 	}
 	rule := a.rule(key)
-	offers := a.input.drawOffer(l, a.offerRows())
-	body, x, y := a.input.draw(l, styled.Plain(mark, l.FG(key, styled.Bold)), hint)
+	offers := a.input.DrawOffer(l, a.offerRows())
+	body, x, y := a.input.Draw(l, styled.Plain(mark, l.FG(key, styled.Bold)), hint)
 	lines = append(append(append(lines, offers...), rule), body...)
 	return lines, x, y + len(offers) + 1
 }

@@ -1,4 +1,4 @@
-package tui
+package compose
 
 import (
 	"bytes"
@@ -18,10 +18,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"lathe"
-	"lathe/internal/tui/clip"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/edit"
-	"lathe/internal/tui/memory"
 	"lathe/internal/workspace"
 )
 
@@ -31,18 +29,6 @@ const (
 	draftPause  = 800 * time.Millisecond
 )
 
-// Desk is what the screen can use where the person sits. Its zero value has
-// nothing.
-type Desk struct {
-	Memory    *memory.Memory
-	Clipboard *clip.Clipboard
-	// Notify says how a person who looks elsewhere is told: "auto", "osc9",
-	// "osc777", "bell" or "off".
-	Notify string
-	// NoPictures shows the names of pictures alone.
-	NoPictures bool
-}
-
 // attachMsg brings pictures to attach, or the text that was none.
 type attachMsg struct {
 	files []edit.File
@@ -50,57 +36,18 @@ type attachMsg struct {
 	err   error
 }
 
-// draftMsg says that a draft is to be kept.
-type draftMsg struct{}
-
-// deskMsg handles what the desk's commands bring back.
-func (a *App) deskMsg(msg tea.Msg) tea.Cmd {
-	switch m := msg.(type) {
-	case attachMsg:
-		return a.attach(m)
-	case draftMsg:
-		a.drafting = false
-		return a.keepDraft()
-	}
-	return nil
-}
-
-// copy copies a text by all means there are: the terminal's sequence, and the
-// programs of the desktop or of tmux.
-func (a *App) copy(text, said string) tea.Cmd {
-	board := a.opts.Desk.Clipboard
-	cmds := []tea.Cmd{tea.Raw(clip.New(a.getenv).Sequence(text))}
-	if board != nil {
-		cmds = append(cmds, func() tea.Msg {
-			if err := board.Copy(a.access.Context(), text); err != nil {
-				return doneMsg{err: err}
-			}
-			return nil
-		})
-	}
-	a.notify(dialog.Info, said)
-	return tea.Batch(append(cmds, a.tick())...)
-}
-
-func (a *App) getenv(name string) string {
-	if a.opts.Getenv == nil {
-		return ""
-	}
-	return a.opts.Getenv(name)
-}
-
-// pasteClipboard pastes the picture or the text in the clipboard. What no program
+// PasteClipboard pastes the picture or the text in the clipboard. What no program
 // can reach the terminal is asked for.
-func (a *App) pasteClipboard() tea.Cmd {
-	board := a.opts.Desk.Clipboard
+func (c *Composer) PasteClipboard() tea.Msg {
+	board := c.clipboard
 	if board == nil {
 		return tea.Raw(ansi.RequestSystemClipboard)
 	}
 	return func() tea.Msg {
-		if data, ok := board.Image(a.access.Context()); ok {
-			return attachMsg{files: []edit.File{{Name: "clipboard.png", MIME: "image/png", Data: data}}}
+		if data, ok := board.Image(c.access.Context()); ok {
+			return c.bring(attachMsg{files: []edit.File{{Name: "clipboard.png", MIME: "image/png", Data: data}}})
 		}
-		if text, ok := board.Text(a.access.Context()); ok {
+		if text, ok := board.Text(c.access.Context()); ok {
 			return tea.PasteMsg{Content: text}
 		}
 		return tea.RawMsg{Msg: ansi.RequestSystemClipboard}
@@ -109,7 +56,7 @@ func (a *App) pasteClipboard() tea.Cmd {
 
 // dropped reads the pictures whose paths were pasted, as terminals do when files
 // are dropped on them. Other text is pasted as it is.
-func (a *App) dropped(text string) tea.Cmd {
+func (c *Composer) dropped(text string) tea.Msg {
 	paths := picturePaths(text)
 	if paths == nil {
 		return nil
@@ -119,14 +66,14 @@ func (a *App) dropped(text string) tea.Cmd {
 		for _, p := range paths {
 			f, err := readPicture(p)
 			if errors.Is(err, errNoPicture) || errors.Is(err, os.ErrNotExist) {
-				return attachMsg{text: text}
+				return c.bring(attachMsg{text: text})
 			}
 			if err != nil {
-				return attachMsg{err: err}
+				return c.bring(attachMsg{err: err})
 			}
 			m.files = append(m.files, f)
 		}
-		return m
+		return c.bring(m)
 	}
 }
 
@@ -224,121 +171,86 @@ func readPicture(name string) (edit.File, error) {
 	return edit.File{Name: filepath.Base(name), MIME: kind, Data: data}, nil
 }
 
+// bring hands over what was read beside the screen.
+func (c *Composer) bring(m attachMsg) tea.Msg {
+	return dialog.Here(func() tea.Msg { return c.attach(m) })
+}
+
 // attach puts chips for pictures into the input.
-func (a *App) attach(m attachMsg) tea.Cmd {
+func (c *Composer) attach(m attachMsg) tea.Msg {
 	if m.err != nil {
-		a.fail(m.err)
-		return a.tick()
+		return dialog.Fail(m.err)
 	}
 	if len(m.files) == 0 {
-		a.input.Paste(m.text)
-		return a.changed()
+		c.Paste(m.text)
+		return c.Changed()
 	}
+	var failed tea.Msg
 	for _, f := range m.files {
 		if len(f.Data) > maxAttached {
-			a.fail(fmt.Errorf("attach %s: it has %d MB; at most %d MB can be attached", f.Name, len(f.Data)>>20, maxAttached>>20))
+			failed = dialog.Fail(fmt.Errorf("attach %s: it has %d MB; at most %d MB can be attached", f.Name, len(f.Data)>>20, maxAttached>>20))
 			continue
 		}
 		what := "image"
 		if c, _, err := image.DecodeConfig(bytes.NewReader(f.Data)); err == nil {
 			what = fmt.Sprintf("image %dx%d", c.Width, c.Height)
 		}
-		a.input.Attach(f, what)
+		c.Attach(f, what)
 	}
-	a.sheets.Typed()
-	return tea.Batch(a.changed(), a.tick())
+	return dialog.All{Writing{}, c.Changed(), failed}
 }
 
 // draftLater keeps the draft after a pause in typing.
-func (a *App) draftLater() tea.Cmd {
-	if a.opts.Desk.Memory == nil || a.drafting {
+func (c *Composer) draftLater() tea.Msg {
+	if c.memory == nil || c.drafting {
 		return nil
 	}
-	wait := a.after(draftPause)
-	if wait == nil {
-		return nil
-	}
-	a.drafting = true
-	return func() tea.Msg {
-		if wait() == nil {
-			return nil
-		}
-		return draftMsg{}
-	}
+	c.drafting = true
+	return dialog.Soon{After: draftPause, Then: dialog.Here(func() tea.Msg {
+		c.drafting = false
+		return c.keepDraft()
+	})}
 }
 
 // keepDraft keeps what is written now.
-func (a *App) keepDraft() tea.Cmd {
-	id, d := string(a.session.ID), a.input.Draft()
-	return func() tea.Msg { return doneMsg{err: a.opts.Desk.Memory.Keep(id, d)} }
+func (c *Composer) keepDraft() tea.Msg {
+	id, d := string(c.host.Session().ID), c.Draft()
+	return func() tea.Msg { return dialog.Done{Err: c.memory.Keep(id, d)} }
 }
 
-// leaveDesk keeps the draft as the screen ends.
-func (a *App) leaveDesk() error {
-	if a.opts.Desk.Memory == nil {
+// Keep keeps the draft, as it has to be when the session is left or the screen ends.
+func (c *Composer) Keep() error {
+	if c.memory == nil {
 		return nil
 	}
-	return a.opts.Desk.Memory.Keep(string(a.session.ID), a.input.Draft())
+	return c.memory.Keep(string(c.host.Session().ID), c.Draft())
 }
 
 // draftOf returns what was written for a session and not sent.
-func (a *App) draftOf(id lathe.SessionID) edit.Editor {
-	e, ok := a.drafts[id]
-	if !ok && a.opts.Desk.Memory != nil {
-		return edit.FromDraft(a.opts.Desk.Memory.Draft(string(id)))
+func (c *Composer) draftOf(id lathe.SessionID) edit.Editor {
+	e, ok := c.drafts[id]
+	if !ok && c.memory != nil {
+		return edit.FromDraft(c.memory.Draft(string(id)))
 	}
 	return e
 }
 
 // sentNow remembers what was sent, here and for later runs, and forgets its draft.
-func (a *App) sentNow(text string) tea.Cmd {
-	a.input.history.Add(text)
-	m, id := a.opts.Desk.Memory, string(a.session.ID)
+func (c *Composer) sentNow(text string) tea.Msg {
+	c.history.Add(text)
+	m, id := c.memory, string(c.host.Session().ID)
 	if m == nil {
 		return nil
 	}
-	return func() tea.Msg { return doneMsg{err: errors.Join(m.Sent(text), m.Keep(id, edit.Draft{}))} }
-}
-
-// attention tells a person who looks elsewhere, with the terminal's own means.
-func (a *App) attention(text string) tea.Cmd {
-	if a.focused {
-		return nil
-	}
-	return tea.Raw(Notification(text, a.opts.Desk.Notify, a.getenv))
-}
-
-// Notification returns the sequence that shows a text as a notification, and rings
-// the bell, which multiplexers show too.
-func Notification(text, how string, getenv func(string) string) string {
-	const bell = "\a"
-	seq := ""
-	switch how {
-	case "off":
-		return ""
-	case "bell":
-	case "osc777":
-		seq = "\x1b]777;notify;lathe;" + text + bell
-	case "osc9":
-		seq = "\x1b]9;" + text + bell
-	default:
-		seq = "\x1b]9;" + text + bell
-		if strings.HasPrefix(getenv("TERM"), "rxvt") || strings.HasPrefix(getenv("TERM"), "foot") || getenv("VTE_VERSION") != "" {
-			seq = "\x1b]777;notify;lathe;" + text + bell
-		}
-	}
-	if seq != "" && getenv("TMUX") != "" {
-		seq = ansi.TmuxPassthrough(seq)
-	}
-	return seq + bell
+	return func() tea.Msg { return dialog.Done{Err: errors.Join(m.Sent(text), m.Keep(id, edit.Draft{}))} }
 }
 
 // recallHistory takes what earlier runs sent.
-func (a *App) recallHistory() {
-	if a.opts.Desk.Memory == nil {
+func (c *Composer) recallHistory() {
+	if c.memory == nil {
 		return
 	}
-	for _, text := range a.opts.Desk.Memory.History() {
-		a.input.history.Add(text)
+	for _, text := range c.memory.History() {
+		c.history.Add(text)
 	}
 }

@@ -1,0 +1,364 @@
+// Package compose is where the person writes: the input and what it completes to, what
+// was sent before, drafts, texts put aside, and pictures that are pasted or dropped.
+package compose
+
+import (
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe"
+	"lathe/internal/tui/choice"
+	"lathe/internal/tui/clip"
+	"lathe/internal/tui/dialog"
+	"lathe/internal/tui/edit"
+	"lathe/internal/tui/engine"
+	"lathe/internal/tui/keys"
+	"lathe/internal/tui/look"
+	"lathe/internal/tui/memory"
+	"lathe/internal/tui/styled"
+	"lathe/internal/tui/theme"
+)
+
+// maxInputRows bounds the height of the input; longer text scrolls in it.
+const maxInputRows = 10
+
+// Composer is where the person writes: the editor, what it offers to complete, what
+// was sent before, and drafts.
+type Composer struct {
+	edit.Editor
+	host      Host
+	access    *engine.Access
+	choice    *choice.Choice
+	memory    *memory.Memory  // of earlier runs; nil: none
+	clipboard *clip.Clipboard // nil: the terminal's alone
+	commands  func(query string) []Completion
+	editor    []string // the person's own; empty: none
+
+	history  edit.History
+	offer    offer
+	width    int
+	method   styled.Method
+	drafts   map[lathe.SessionID]edit.Editor
+	drafting bool // the draft will be kept after a pause
+}
+
+// Host is what the room has to know of the screen.
+type Host interface {
+	dialog.Host
+	Session() lathe.Session // on screen
+	Now() time.Time
+}
+
+// What the room wants done.
+type (
+	// Submit sends what is written.
+	Submit struct{}
+	// Writing says that the person writes.
+	Writing struct{}
+)
+
+// New returns an empty input. commands returns what a word after "/" can
+// become.
+func New(h Host, access *engine.Access, c *choice.Choice, m *memory.Memory, board *clip.Clipboard, editor []string, commands func(string) []Completion) *Composer {
+	i := &Composer{host: h, access: access, choice: c, memory: m, clipboard: board, editor: editor, commands: commands, drafts: map[lathe.SessionID]edit.Editor{}}
+	i.recallHistory()
+	return i
+}
+
+// Begin takes up the draft of the session that is on screen now, and without a memory
+// of earlier runs what was sent in it.
+func (i *Composer) Begin(id lathe.SessionID) { i.Editor = i.draftOf(id) }
+
+// Remember takes what was sent before, as far as it is not known.
+func (i *Composer) Remember(sent []string) {
+	if len(i.history.Items()) > 0 {
+		return
+	}
+	for _, text := range sent {
+		i.history.Add(text)
+	}
+}
+
+// Forget forgets what was sent in the session that is left, unless later runs
+// remember it.
+func (i *Composer) Forget() {
+	if i.memory == nil {
+		i.history = edit.History{}
+	}
+}
+
+// Leave keeps a draft for a session until it is on screen.
+func (i *Composer) Leave(id lathe.SessionID, e edit.Editor) { i.drafts[id] = e }
+
+// Put keeps what is written as the draft of the session that is left, and empties
+// the input.
+func (i *Composer) Put() tea.Msg {
+	id := i.host.Session().ID
+	if i.Empty() {
+		delete(i.drafts, id)
+	} else {
+		i.drafts[id] = i.Editor
+	}
+	err := i.Keep()
+	i.Reset()
+	return dialog.Fail(err)
+}
+
+// Clear empties the input, and remembers what was written.
+func (i *Composer) Clear() tea.Msg {
+	i.history.Add(i.Value())
+	i.Reset()
+	return i.Changed()
+}
+
+// Done empties the input after a command of the screen.
+func (i *Composer) Done(remember bool) {
+	if remember {
+		i.history.Add(i.Value())
+	}
+	i.Reset()
+	i.offer = offer{}
+}
+
+// Sent empties the input after its text was sent, and remembers it.
+func (i *Composer) Sent() tea.Msg {
+	kept := i.sentNow(i.Value())
+	i.Reset()
+	i.offer = offer{}
+	return kept
+}
+
+// Append puts a text behind what is written.
+func (i *Composer) Append(text string) tea.Msg {
+	i.DoShown(keys.BufferEnd, i.width, i.method)
+	i.Paste(text)
+	return i.Changed()
+}
+
+// Write types a text.
+func (i *Composer) Write(text string) tea.Msg {
+	i.Type(text)
+	return i.Changed()
+}
+
+// Act carries out an action of writing, and reports whether it is one.
+func (i *Composer) Act(act keys.Action) (tea.Msg, bool) {
+	if !i.DoShown(act, i.width, i.method) {
+		return nil, false
+	}
+	return dialog.All{Writing{}, i.Changed()}, true
+}
+
+// Click chooses a Completion or puts the caret to where it was clicked. y counts from
+// the first line as it is drawn with at most so many Completions.
+func (i *Composer) Click(x, y, most int) tea.Msg {
+	offers := len(i.DrawOffer(i.host.Look(), most))
+	if y < offers {
+		i.offer.at = i.firstOffer(most) + y
+		return i.chosen()
+	}
+	if row := y - offers - 1; row >= 0 {
+		i.put(x, row)
+	}
+	return nil
+}
+
+// chosen completes to the item that is marked.
+func (i *Composer) chosen() tea.Msg {
+	if i.choose() {
+		return Submit{}
+	}
+	return i.Changed()
+}
+
+// offer is a list of Completions for the word at the caret.
+type offer struct {
+	kind  byte   // '@', '/' or 0 for none
+	from  int    // where the word begins, its mark included
+	query string // without the mark
+	items []Completion
+	at    int
+	off   string // the word for which the person waved it away
+}
+
+// Completion is one thing to complete to.
+type Completion struct {
+	Insert, Label, Detail string
+	Run                   bool // choosing it sends it
+}
+
+func (i *Composer) Resize(width int, m styled.Method) { i.width, i.method = max(width-3, 8), m }
+
+// word returns the word at the caret that can be completed: "@file" anywhere,
+// "/command" at the very start.
+func (i *Composer) word() (kind byte, from int, query string) {
+	text := i.Text()[:i.Caret()]
+	from = strings.LastIndexAny(text, " \n") + 1
+	w := text[from:]
+	switch {
+	case w == "":
+	case w[0] == '/' && from == 0:
+		return '/', from, w[1:]
+	case w[0] == '@':
+		return '@', from, w[1:]
+	}
+	return 0, 0, ""
+}
+
+// watch follows the word at the caret and reports whether Completions for it have
+// to be looked for.
+func (i *Composer) watch() bool {
+	kind, from, query := i.word()
+	if kind == 0 || i.offer.off == i.Text()[from:i.Caret()] {
+		off := i.offer.off
+		if kind == 0 {
+			off = ""
+		}
+		i.offer = offer{off: off}
+		return false
+	}
+	if kind == i.offer.kind && from == i.offer.from && query == i.offer.query {
+		return false
+	}
+	keep := i.offer.items
+	if kind != i.offer.kind || from != i.offer.from {
+		keep = nil
+	}
+	i.offer = offer{kind: kind, from: from, query: query, items: keep}
+	return true
+}
+
+// offered reports whether Completions are shown.
+func (i *Composer) offered() bool { return i.offer.kind != 0 && len(i.offer.items) > 0 }
+
+func (i *Composer) wave() {
+	_, from, _ := i.word()
+	i.offer = offer{off: i.Text()[from:i.Caret()]}
+}
+
+// choose completes to the item that is marked and reports whether to send it.
+func (i *Composer) choose() (send bool) {
+	c := i.offer.items[i.offer.at]
+	if strings.HasSuffix(c.Insert, "/") {
+		c.Insert += " " // the directory itself is meant
+	}
+	i.Replace(i.offer.from, c.Insert)
+	i.offer = offer{}
+	return c.Run
+}
+
+// into completes to the item that is marked; of a directory, what is in it is
+// offered next.
+func (i *Composer) into() {
+	c := i.offer.items[i.offer.at]
+	if c.Insert == i.Text()[i.offer.from:i.Caret()] {
+		i.offer.at = (i.offer.at + 1) % len(i.offer.items)
+		return
+	}
+	i.Replace(i.offer.from, c.Insert)
+	i.offer = offer{}
+}
+
+// recall walks through what was sent before, at the first and last row only.
+func (i *Composer) recall(a keys.Action) bool {
+	text, ok := "", false
+	if a == keys.HistoryPrevious {
+		text, ok = i.history.Previous(i.Value())
+	} else {
+		text, ok = i.history.Next()
+	}
+	if ok {
+		i.Set(text)
+		i.offer = offer{off: i.Text()}
+	}
+	return ok
+}
+
+// Typed is what the person wrote, taken apart.
+type Typed struct {
+	Text    string
+	Command string // without "/"
+	Args    string
+	Shell   string // after "!"
+}
+
+func (i *Composer) Typed() Typed {
+	t := Typed{Text: strings.TrimSpace(i.Value())}
+	switch {
+	case strings.HasPrefix(t.Text, "!"):
+		t.Shell = strings.TrimSpace(t.Text[1:])
+	case strings.HasPrefix(t.Text, "/") && !strings.HasPrefix(t.Text, "//"):
+		name, args, _ := strings.Cut(t.Text[1:], " ")
+		if !strings.ContainsAny(name, "/\n") {
+			t.Command, t.Args = name, strings.TrimSpace(args)
+		}
+	}
+	return t
+}
+
+// Draw returns the rows of the input and where in them the caret stands.
+func (i *Composer) Draw(l look.Look, mark styled.Line, hint string) (lines []styled.Line, x, y int) {
+	rows, row, col := i.Layout(i.width, i.method)
+	top := max(0, min(row-maxInputRows/2, len(rows)-maxInputRows))
+	text := i.Text()
+	for n := top; n < min(len(rows), top+maxInputRows); n++ {
+		line := styled.Line{{Text: "   "}}
+		if n == 0 {
+			line = mark
+		}
+		body := i.shown(rows[n], l.FG(theme.Text))
+		if text == "" {
+			body = styled.Plain(hint, l.FG(theme.Muted))
+		}
+		lines = append(lines, styled.Join(line, body).Cut(l.Width, l.Method))
+	}
+	return lines, col + 3, row - top
+}
+
+// shown returns the text of a row, what is selected of it reversed.
+func (i *Composer) shown(r edit.Row, style styled.Style) styled.Line {
+	text := i.Text()
+	from, to, ok := i.Selection()
+	if from, to = max(from, r.From), min(to, r.To); !ok || from >= to {
+		return styled.Plain(text[r.From:r.To], style)
+	}
+	return styled.Line{
+		{Text: text[r.From:from], Style: style}, {Text: text[from:to], Style: style.With(styled.Reverse)}, {Text: text[to:r.To], Style: style},
+	}
+}
+
+// firstOffer returns which Completion is the first that is shown.
+func (i *Composer) firstOffer(most int) int {
+	return max(0, min(i.offer.at-most/2, len(i.offer.items)-most))
+}
+
+// put sets the caret to a cell of the input as it is drawn.
+func (i *Composer) put(x, y int) {
+	rows, row, _ := i.Layout(i.width, i.method)
+	top := max(0, min(row-maxInputRows/2, len(rows)-maxInputRows))
+	i.Place(top+y, x-3, i.width, i.method)
+}
+
+// DrawOffer returns the Completions as lines.
+func (i *Composer) DrawOffer(l look.Look, most int) []styled.Line {
+	if !i.offered() || most < 1 {
+		return nil
+	}
+	items := i.offer.items
+	first := i.firstOffer(most)
+	wide := 0
+	for _, c := range items {
+		wide = max(wide, styled.Width(c.Label, l.Method))
+	}
+	wide = min(wide, l.Width*2/3)
+	var out []styled.Line
+	for n := first; n < min(len(items), first+most); n++ {
+		c := items[n]
+		line := styled.Plain(" "+c.Label, l.FG(theme.Text)).Cut(wide+1, l.Method).Pad(wide+1, l.Method, "")
+		line = append(line, styled.Span{Text: "  " + c.Detail, Style: l.FG(theme.Muted)})
+		out = append(out, l.Row(line, n == i.offer.at))
+	}
+	return out
+}
