@@ -310,7 +310,7 @@ func (o *output) result(exit shell.Exit, timeout time.Duration) (string, map[str
 	closeErr := o.spool.Close()
 	total, tail := o.spool.Total(), o.spool.Tail()
 	meta := map[string]any{"output": preview(tail, total), "exit": nil, "truncated": false}
-	if exit.Code >= 0 && !exit.TimedOut && !exit.Aborted {
+	if exit.Code >= 0 && !exit.TimedOut && !exit.Aborted && exit.Waiting == "" {
 		meta["exit"] = exit.Code
 	}
 	cut, kept, ok := abridge(o.spool.Head(), tail, int64(len(tail)) == total, o.room, o.env.Limits.Lines())
@@ -322,7 +322,7 @@ func (o *output) result(exit shell.Exit, timeout time.Duration) (string, map[str
 		kept = "(no output)"
 	}
 	notes := notes(exit, timeout, kept)
-	if failed := failedParts(o.pipelines, exit.Parts); failed != "" && !exit.TimedOut && !exit.Aborted {
+	if failed := failedParts(o.pipelines, exit.Parts); failed != "" && exit.Code >= 0 {
 		notes = strings.TrimPrefix(notes+"\n"+failed, "\n")
 		meta["parts"] = exit.Parts
 	}
@@ -370,6 +370,8 @@ func notes(exit shell.Exit, timeout time.Duration, text string) string {
 	case exit.TimedOut:
 		out = append(out, fmt.Sprintf("The command was stopped when its timeout of %d ms ran out. "+
 			"If it only needs longer and is not waiting for input, run it again with a larger timeout.", timeout.Milliseconds()))
+	case exit.Waiting != "":
+		out = append(out, "The command was stopped: "+exit.Waiting+", and nobody is there to type. Give everything as arguments or input, or run the program in a way that asks nothing.")
 	case exit.Aborted:
 		out = append(out, "User aborted the command")
 	case exit.Signal != "":

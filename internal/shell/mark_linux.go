@@ -265,6 +265,8 @@ type stat struct {
 	session int
 	tty     bool   // has a controlling terminal
 	began   uint64 // in ticks since the machine started
+	state   byte   // as in proc_pid_stat(5)
+	used    uint64 // processor time, in ticks
 }
 
 func readStat(pid int) (stat, bool) {
@@ -285,7 +287,9 @@ func readStat(pid int) (stat, bool) {
 	began, _ := strconv.ParseUint(fields[19], 10, 64)
 	// A process whose first thread ended shows that thread's Z while others go on.
 	threads, _ := strconv.Atoi(fields[17])
-	return stat{dead: (fields[0] == "Z" || fields[0] == "X") && threads <= 1, parent: parent, session: session, tty: fields[4] != "0", began: began}, true
+	user, _ := strconv.ParseUint(fields[11], 10, 64)
+	system, _ := strconv.ParseUint(fields[12], 10, 64)
+	return stat{state: fields[0][0], used: user + system, dead: (fields[0] == "Z" || fields[0] == "X") && threads <= 1, parent: parent, session: session, tty: fields[4] != "0", began: began}, true
 }
 
 func allPIDs() []int {

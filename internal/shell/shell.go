@@ -60,6 +60,9 @@ type Exit struct {
 	Signal   string // name of that signal, such as "killed"
 	TimedOut bool   // stopped because Timeout passed
 	Aborted  bool   // stopped because the context ended
+	// Waiting says what the command waited for when it was stopped because it waited
+	// for keys on a terminal that nobody sits at (on Linux); else empty.
+	Waiting  string
 	Duration time.Duration
 	// Parts are the exit codes of the parts of the pipeline that the script did last,
 	// if Command asked for them and the shell told.
@@ -84,6 +87,9 @@ type Options struct {
 	Typed      time.Duration // for a process to read its input; 0 means 2 s
 	// Hide is called before the first command, usually [HideSelf]; nil: nothing is.
 	Hide func() error
+	// Patience is how long a command is silent before it is looked at whether it waits
+	// for a terminal; 0 means 2 s.
+	Patience time.Duration
 }
 
 // Runner runs commands. It is safe for concurrent use; a process needs one.
@@ -106,6 +112,9 @@ type Runner struct {
 func New(opts Options) *Runner {
 	if opts.Grace <= 0 {
 		opts.Grace = defaultGrace
+	}
+	if opts.Patience <= 0 {
+		opts.Patience = defaultPatience
 	}
 	if opts.Drain <= 0 {
 		opts.Drain = defaultDrain
@@ -334,9 +343,12 @@ func (r *Runner) finish(ctx context.Context, p *process, c Command) (Exit, error
 	var exit Exit
 	expired, stop := after(c.Timeout)
 	defer stop()
+	watch := p.watch(r.opts.Patience)
 	select {
 	case <-p.exited:
+	case exit.Waiting = <-watch.found:
 	case <-c.Keep:
+		watch.stop()
 		exit.Code, exit.Kept, exit.Live = -1, true, p.live()
 		return exit, nil
 	case <-ctx.Done():
@@ -344,7 +356,8 @@ func (r *Runner) finish(ctx context.Context, p *process, c Command) (Exit, error
 	case <-expired:
 		exit.TimedOut = true
 	}
-	if exit.Aborted || exit.TimedOut {
+	watch.stop()
+	if exit.Aborted || exit.TimedOut || exit.Waiting != "" {
 		p.terminate(r.opts.Grace)
 	} else {
 		waitEither(p.drained, ctx.Done(), r.opts.Drain)
