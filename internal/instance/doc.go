@@ -14,7 +14,8 @@
 //     (approvals.go, reading.go);
 //   - [Parts], which start when they are first needed and close with the instance. The
 //     snapshot store is one (snapshotstore.go); servers of tools and language servers
-//     are others.
+//     are others;
+//   - what a person is told of all that (setup.go).
 //
 // It knows nothing of the sessions that run in it. What its tools need of them,
 // such as starting a subagent, comes in as [Sessions].
