@@ -37,51 +37,17 @@ func (a Analysis) Changes() []Change {
 	return out
 }
 
-// changingWords lists, by program, the first words with which it changes something, and
-// what.
-var changingWords = map[string]struct{ words, what string }{
-	"npm":       {"install i ci add remove rm uninstall un update up upgrade link unlink dedupe prune init publish unpublish version rebuild", "installed packages"},
-	"pnpm":      {"install i add remove rm uninstall update up upgrade link unlink dedupe prune init publish rebuild import", "installed packages"},
-	"yarn":      {"install add remove upgrade up link unlink dedupe init publish version import set", "installed packages"},
-	"bun":       {"install i add remove rm update link unlink init create publish", "installed packages"},
-	"pip":       {"install uninstall", "installed packages"},
-	"pip3":      {"install uninstall", "installed packages"},
-	"uv":        {"add remove sync lock init pip venv", "installed packages"},
-	"poetry":    {"add remove install update lock init new", "installed packages"},
-	"pipenv":    {"install uninstall update lock sync", "installed packages"},
-	"go":        {"get install generate fmt fix mod work", "the module or its files"},
-	"cargo":     {"add remove install uninstall update fix fmt init new publish yank vendor", "the package or its files"},
-	"bundle":    {"install update add remove init lock", "installed packages"},
-	"gem":       {"install uninstall update", "installed packages"},
-	"composer":  {"install update require remove", "installed packages"},
-	"apt":       {"install remove purge upgrade full-upgrade autoremove update", "installed packages"},
-	"apt-get":   {"install remove purge upgrade dist-upgrade autoremove update", "installed packages"},
-	"dnf":       {"install remove upgrade update", "installed packages"},
-	"yum":       {"install remove upgrade update", "installed packages"},
-	"apk":       {"add del upgrade update", "installed packages"},
-	"brew":      {"install uninstall upgrade update", "installed packages"},
-	"systemctl": {"start stop restart reload enable disable mask", "services"},
-	"terraform": {"apply destroy init import fmt", "the infrastructure or its files"},
-	"kubectl":   {"apply create delete edit patch replace scale", "the cluster"},
-}
-
-// lookingWords are words after which one of changingWords only looks.
-var lookingWords = map[string]string{
-	"go mod":  "graph why verify",
-	"uv pip":  "list show freeze check tree",
-	"go work": "",
-}
-
+// changing returns what a command changes by the row of its program.
 func changing(name string, args []string) string {
-	entry, ok := changingWords[name]
+	c := lookup(name).changes
 	words := operands(args)
-	if !ok || len(words) == 0 || !in(words[0], entry.words) || slices.Contains(args, "--dry-run") || slices.Contains(args, "--help") {
+	if len(words) == 0 || !in(words[0], c.words) || slices.Contains(args, "--dry-run") || slices.Contains(args, "--help") {
 		return ""
 	}
-	if looks, ok := lookingWords[name+" "+words[0]]; ok && len(words) > 1 && in(words[1], looks) {
+	if len(words) > 1 && in(words[1], lookup(name+" "+words[0]).changes.looks) {
 		return ""
 	}
-	return entry.what
+	return c.what
 }
 
 // operands leaves out the options; one with a value in a word of its own is not told
@@ -89,21 +55,6 @@ func changing(name string, args []string) string {
 func operands(args []string) []string {
 	return slices.DeleteFunc(slices.Clone(args), func(w string) bool { return strings.HasPrefix(w, "-") })
 }
-
-// What commands of git change.
-const (
-	gitTree    = "checkout switch restore reset merge rebase cherry-pick revert pull am apply clean rm mv read-tree checkout-index sparse-checkout"
-	gitHistory = "add commit commit-tree stage update-index update-ref symbolic-ref replace filter-branch fast-import init clone gc prune repack push"
-)
-
-// gitLooks lists, for commands of git that look or change by what follows, the words
-// that look. No word at all looks as well, except for those in gitBare.
-var gitLooks = map[string]string{
-	"stash": "list show", "worktree": "list", "remote": "show get-url", "reflog": "show exists", "notes": "list show",
-	"submodule": "status summary", "bisect": "log view visualize", "lfs": "ls-files status env version", "config": "get list", "bundle": "verify list-heads",
-}
-
-const gitBare = "stash bisect"
 
 func gitChange(args []string) string {
 	for len(args) > 1 && in(args[0], "-C -c --git-dir --work-tree") {
@@ -115,24 +66,18 @@ func gitChange(args []string) string {
 	}
 	sub, rest := args[0], args[1:]
 	words := operands(rest)
-	looks, either := gitLooks[sub]
+	c := lookup("git " + sub).changes
 	switch {
 	case sub == "apply" && (slices.Contains(rest, "--check") || slices.Contains(rest, "--stat")), sub == "clean" && slices.Contains(rest, "-n"):
 		return ""
-	case in(sub, gitTree):
-		return "the working tree"
-	case in(sub, gitHistory):
-		return "the repository"
 	case sub == "branch" || sub == "tag":
 		return gitNames(rest, words)
 	case sub == "config" && (len(words) == 1 || len(words) > 0 && anyOf(rest, "--get --get-all --get-regexp --list -l")):
 		return ""
-	case !either, len(words) == 0 && !in(sub, gitBare) && !slices.Contains(rest, "--unset"), len(words) > 0 && in(words[0], looks):
+	case len(words) > 0 && in(words[0], c.looks), c.words == "words" && len(words) == 0 && !slices.Contains(rest, "--unset"):
 		return ""
-	case sub == "stash":
-		return "the working tree"
 	}
-	return "the repository"
+	return c.what
 }
 
 // gitNames tells whether branch or tag lists names or changes them.

@@ -28,6 +28,7 @@ type program struct {
 	output   string
 	rewrites []string // options with dashes
 
+	changes  change
 	content  string   // what the files hold that it writes
 	network  []string // commands of it, or "always"
 	flags    string
@@ -43,6 +44,13 @@ type wrapping struct {
 	skip   int    // words before it
 	script string // options whose value is a script, without dashes
 	marks  string
+}
+
+// change is what a program changes besides the files that it names.
+type change struct {
+	words string // first words with which it does; or "always", or "words" for any
+	what  string
+	looks string // words with which it does not
 }
 
 //go:embed programs.txt
@@ -274,6 +282,13 @@ func (t *table) set(p *program, column, value string) error {
 		return words(value, "read write search tree list pattern remove mode copy move link dd change format unpack")
 	case "content":
 		return one(&p.content, value, "unknown input copied")
+	case "changes":
+		var ok bool
+		if p.changes.words, p.changes.what, ok = strings.Cut(value, " = "); !ok {
+			return errors.New(`it does not say what is changed, after " = "`)
+		}
+	case "looks":
+		p.changes.looks = value
 	case "network":
 		p.network = strings.Split(value, ", ")
 	case "is":

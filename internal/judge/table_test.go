@@ -120,10 +120,10 @@ uno = one
 		t.Fatal(err)
 	}
 	want := &program{operands: "write", values: "n m mode", flags: "inert", runs: []string{"tool run", ""}, always: map[string]int{"": 2, "run": 3}}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(program{}, wrapping{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(program{}, wrapping{}, change{})); diff != "" {
 		t.Errorf("row (-want +got):\n%s", diff)
 	}
-	if three, _ := table.program("three"); !cmp.Equal(three, got, cmp.AllowUnexported(program{}, wrapping{})) {
+	if three, _ := table.program("three"); !cmp.Equal(three, got, cmp.AllowUnexported(program{}, wrapping{}, change{})) {
 		t.Errorf("a name in the next line has another row: %+v", three)
 	}
 }
