@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -82,8 +81,10 @@ type asked struct {
 	auto  bool
 }
 
-// ledgerKey names the facts as they were with a summary.
-func ledgerKey(summary lathe.MessageID) string { return "ledger:" + string(summary) }
+// ledgerDoc are the facts as they were with a summary.
+func ledgerDoc(summary lathe.MessageID) store.Document[*ledger.Facts] {
+	return store.Document[*ledger.Facts]("ledger:" + string(summary))
+}
 
 // turnContext returns how turns of the session keep their history within bounds.
 func (r *runner) turnContext(ctx context.Context) *turn.Context {
@@ -106,11 +107,8 @@ func (r *runner) turnContext(ctx context.Context) *turn.Context {
 func (r *runner) facts(ctx context.Context, newest lathe.MessageID) (*ledger.Facts, error) {
 	f := &ledger.Facts{}
 	if newest != "" {
-		raw, err := r.s.opts.Store.Value(ctx, r.current().ID, ledgerKey(newest))
-		if err == nil && raw != nil {
-			err = json.Unmarshal(raw, f)
-		}
-		if err != nil || raw == nil {
+		stored, _, err := ledgerDoc(newest).Get(ctx, r.s.opts.Store, r.current().ID)
+		if f = stored; err != nil || f == nil {
 			if f, err = r.gatherFacts(ctx); err != nil {
 				return nil, err
 			}
@@ -166,10 +164,6 @@ func (r *runner) pruned(_ context.Context, results int, freed int64) {
 // was written stay word for word.
 func (r *runner) install(ctx context.Context, c *turn.Compacted) ([]lathe.Message, error) {
 	fresh := r.window.Renew(ctx)
-	raw, err := json.Marshal(c.Facts)
-	if err != nil {
-		return nil, err
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	arrived := r.arrived
@@ -183,8 +177,8 @@ func (r *runner) install(ctx context.Context, c *turn.Compacted) ([]lathe.Messag
 	defer r.rec.mu.Unlock()
 	restore := r.window.Compacted(fresh, c.Continue != nil)
 	isNew := c.Ask.Seq == 0
-	err = r.s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error {
-		sess, err := r.storeCompaction(tx, c, raw)
+	err := r.s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error {
+		sess, err := r.storeCompaction(tx, c)
 		tx.Then(r.window.Broken)
 		r.tellCompaction(tx, c, sess)
 		return err
@@ -220,7 +214,7 @@ func keepArrived(c *turn.Compacted, m *lathe.Message) {
 	}
 }
 
-func (r *runner) storeCompaction(tx store.Tx, c *turn.Compacted, facts []byte) (sess lathe.Session, err error) {
+func (r *runner) storeCompaction(tx store.Tx, c *turn.Compacted) (sess lathe.Session, err error) {
 	if c.Ask.Seq == 0 {
 		err = tx.AddMessage(&c.Ask)
 	} else {
@@ -242,7 +236,7 @@ func (r *runner) storeCompaction(tx store.Tx, c *turn.Compacted, facts []byte) (
 		err = tx.AddMessage(c.Continue)
 	}
 	if err == nil {
-		err = tx.SetValue(r.current().ID, ledgerKey(c.Summary.ID), facts)
+		err = ledgerDoc(c.Summary.ID).Set(tx, r.current().ID, c.Facts)
 	}
 	if err == nil {
 		err = errors.Join(r.window.SaveFrozen(tx), r.window.Save(tx))

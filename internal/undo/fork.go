@@ -2,14 +2,14 @@ package undo
 
 import (
 	"context"
-	"encoding/json"
 
 	"lathe"
 	"lathe/internal/commit"
 	"lathe/internal/snapshot"
+	"lathe/internal/store"
 )
 
-const forkFilesKey = "forkfiles"
+const forkFiles store.Document[forkDoc] = "forkfiles"
 
 // forkDoc is what a fork did to files, kept with it, and kept before it is done.
 type forkDoc struct {
@@ -45,22 +45,14 @@ func (u *Changes) Rewind(ctx context.Context, fork lathe.SessionID, later []lath
 }
 
 func (u *Changes) saveForkFiles(ctx context.Context, fork lathe.SessionID, doc forkDoc) error {
-	data, err := json.Marshal(doc)
-	if err != nil {
-		return err
-	}
-	return u.writer.Commit(ctx, func(tx *commit.Tx) error { return tx.SetValue(fork, forkFilesKey, data) })
+	return u.writer.Commit(ctx, func(tx *commit.Tx) error { return forkFiles.Set(tx, fork, doc) })
 }
 
 // UndoRewind brings back what a fork with its files changed in the worktree. It
 // does nothing for other sessions.
 func (u *Changes) UndoRewind(ctx context.Context, sess lathe.Session, force bool) (out Result, err error) {
 	out.Session = sess
-	var doc forkDoc
-	data, err := u.store.Value(ctx, sess.ID, forkFilesKey)
-	if err == nil && len(data) > 0 {
-		err = json.Unmarshal(data, &doc)
-	}
+	doc, _, err := forkFiles.Get(ctx, u.store, sess.ID)
 	if err != nil || len(doc.Files) == 0 {
 		return out, err
 	}

@@ -2,7 +2,6 @@ package undo
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"lathe"
 	"lathe/internal/commit"
 	"lathe/internal/snapshot"
+	"lathe/internal/store"
 )
 
 // Input says up to where a session is reverted.
@@ -31,7 +31,7 @@ type Result struct {
 	Unrecorded string
 }
 
-const revertKey = "revert"
+const reverted store.Document[revertDoc] = "revert"
 
 // revertDoc is what lathe keeps of a revert beside what the session shows.
 type revertDoc struct {
@@ -215,17 +215,13 @@ func (u *Changes) settleRevert(ctx context.Context, id lathe.SessionID, mark *la
 }
 
 func (u *Changes) saveRevert(ctx context.Context, id lathe.SessionID, mark *lathe.Revert, doc revertDoc) error {
-	data, err := json.Marshal(doc)
-	if err != nil {
-		return err
-	}
-	err = u.writer.Commit(ctx, func(tx *commit.Tx) error {
+	err := u.writer.Commit(ctx, func(tx *commit.Tx) error {
 		_, err := tx.UpdateSession(id, func(s *lathe.Session) error {
 			copied := *mark
 			s.Revert = &copied
 			return nil
 		})
-		return errors.Join(err, tx.SetValue(id, revertKey, data))
+		return errors.Join(err, reverted.Set(tx, id, doc))
 	})
 	if err != nil {
 		return fmt.Errorf("store the revert: %w", err)
@@ -238,14 +234,8 @@ func (u *Changes) reverted(ctx context.Context, sess lathe.Session) (doc revertD
 	if sess.Revert == nil {
 		return doc, nil
 	}
-	data, err := u.store.Value(ctx, sess.ID, revertKey)
-	if err != nil || len(data) == 0 {
-		return doc, err
-	}
-	if err := json.Unmarshal(data, &doc); err != nil {
-		return doc, fmt.Errorf("read the revert of session %s: %w", sess.ID, err)
-	}
-	return doc, nil
+	doc, _, err = reverted.Get(ctx, u.store, sess.ID)
+	return doc, err
 }
 
 // storeRevert shows the session as reverted, with the diff of what was undone.

@@ -2,7 +2,6 @@ package undo
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -29,7 +28,7 @@ func Summary(diffs []lathe.FileDiff) *lathe.SessionSummary {
 	return sum
 }
 
-const changedKey = "changed"
+const changed store.Document[changedDoc] = "changed"
 
 // changedDoc is which files some steps changed, from one tree to another. That
 // of the whole session is kept beside it, so that it need not be gathered anew.
@@ -77,19 +76,12 @@ func (u *Changes) DiffOf(ctx context.Context, messages []lathe.Message) ([]lathe
 }
 
 func saveChanged(tx store.Tx, id lathe.SessionID, d changedDoc) error {
-	data, err := json.Marshal(d)
-	if err != nil {
-		return err
-	}
-	return tx.SetValue(id, changedKey, data)
+	return changed.Set(tx, id, d)
 }
 
 // changed returns what the whole session changed so far.
 func (u *Changes) changed(ctx context.Context) (d changedDoc, err error) {
-	data, err := u.store.Value(ctx, u.current().ID, changedKey)
-	if err == nil && len(data) > 0 {
-		err = json.Unmarshal(data, &d)
-	}
+	d, _, err = changed.Get(ctx, u.store, u.current().ID)
 	return d, err
 }
 

@@ -2,8 +2,6 @@ package window
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -35,26 +33,24 @@ type frozen struct {
 	Told         prompt.State         `json:"told"` // what the model knows by now
 }
 
-// freezeKey names the record in the store.
-const freezeKey = "prompt"
+// frozenDoc is the record in the store.
+const frozenDoc store.Document[frozen] = "prompt"
 
 // load returns the frozen prompt, making it when there is none. The caller holds fmu.
 func (w *Window) load(ctx context.Context) (*frozen, error) {
 	if w.frozen != nil {
 		return w.frozen, nil
 	}
-	raw, err := w.store.Value(ctx, w.id, freezeKey)
-	if err != nil {
+	f, ok, err := frozenDoc.Get(ctx, w.store, w.id)
+	switch {
+	case err != nil:
 		return nil, err
+	case ok:
+		w.frozen = &f
+	default:
+		w.frozen = freeze(ctx, w.inst, w.now())
 	}
-	f := &frozen{}
-	if raw == nil {
-		f = freeze(ctx, w.inst, w.now())
-	} else if err := json.Unmarshal(raw, f); err != nil {
-		return nil, fmt.Errorf("frozen prompt of %s: %w", w.id, err)
-	}
-	w.frozen = f
-	return f, nil
+	return w.frozen, nil
 }
 
 // Reminders returns what the model has to be told before it answers for the agent,
@@ -83,11 +79,7 @@ func (w *Window) Reminders(ctx context.Context, agent string, alone *bool) (note
 func (w *Window) SaveFrozen(tx store.Tx) error {
 	w.fmu.Lock()
 	defer w.fmu.Unlock()
-	raw, err := json.Marshal(w.frozen)
-	if err != nil {
-		return err
-	}
-	return tx.SetValue(w.id, freezeKey, raw)
+	return frozenDoc.Set(tx, w.id, *w.frozen)
 }
 
 // System returns the system blocks for an agent and a model. Offered are the rules

@@ -2,8 +2,6 @@ package window
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -16,7 +14,7 @@ import (
 	"lathe/internal/tokens"
 )
 
-const contextKey = "context"
+const statsDoc store.Document[api.WindowStats] = "context"
 
 // Options say whose window a [Window] is. All of it is needed.
 type Options struct {
@@ -69,15 +67,8 @@ func (w *Window) Load(ctx context.Context) {
 
 // LoadStats reads what is stored about a session's window.
 func LoadStats(ctx context.Context, kept *store.Store, id lathe.SessionID) (api.WindowStats, error) {
-	var stats api.WindowStats
-	raw, err := kept.Value(ctx, id, contextKey)
-	if err != nil || raw == nil {
-		return stats, err
-	}
-	if err := json.Unmarshal(raw, &stats); err != nil {
-		return api.WindowStats{}, fmt.Errorf("context record of %s: %w", id, err)
-	}
-	return stats, nil
+	stats, _, err := statsDoc.Get(ctx, kept, id)
+	return stats, err
 }
 
 // Correction returns how the token estimate of a model is corrected.
@@ -105,11 +96,7 @@ func (w *Window) Save(tx store.Tx) error {
 			w.stats.Factors[ref.String()] = f
 		}
 	}
-	raw, err := json.Marshal(w.stats)
-	if err != nil {
-		return err
-	}
-	return tx.SetValue(w.id, contextKey, raw)
+	return statsDoc.Set(tx, w.id, w.stats)
 }
 
 // Pruned counts a prune, which breaks the prefix of requests on purpose.
