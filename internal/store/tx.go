@@ -41,6 +41,9 @@ type SessionWriter interface {
 // Interrupted is the error of a tool call whose process ended before the tool.
 const Interrupted = "[Tool execution was interrupted]"
 
+// AbortedMessage is the failure of an answer whose process ended before it.
+const AbortedMessage = "lathe stopped before the answer was complete"
+
 // MessageWriter changes messages and parts.
 type MessageWriter interface {
 	// AddMessage stores a message with its parts and sets their Seq. The error is

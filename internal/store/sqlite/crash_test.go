@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"lathe"
 	"lathe/internal/store"
@@ -19,7 +18,10 @@ import (
 )
 
 // The test binary runs itself as the other process.
-const roleEnv = "LATHE_SQLITE_TEST_ROLE"
+const (
+	roleEnv  = "LATHE_SQLITE_TEST_ROLE"
+	traceEnv = "LATHE_SQLITE_TEST_TRACED" // somebody traces it
+)
 
 func TestMain(m *testing.M) {
 	if role := os.Getenv(roleEnv); role != "" {
@@ -33,6 +35,14 @@ func TestMain(m *testing.M) {
 }
 
 func child(role, dir, name string) error {
+	if os.Getenv(traceEnv) != "" {
+		if err := traceStoring(); err != nil {
+			return err
+		}
+	}
+	if role == "crash" {
+		return crashRole(dir)
+	}
 	ctx := context.Background()
 	s, err := openTest(ctx, Options{Dir: dir})
 	if err != nil {
@@ -332,53 +342,4 @@ func TestLease(t *testing.T) {
 	if _, err := s.Acquire(ctx, "ses_x", self); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("unknown session: %v", err)
 	}
-}
-
-func TestRecover(t *testing.T) {
-	s, ctx := open(t, t.TempDir()), t.Context()
-	ses := seed(t, s, "ses_a")
-	must(t, s.AddMessage(ctx, userMessage(ses, "msg_0", text("prt_0", "closed"))))
-	must(t, s.AddMessage(ctx, assistant(ses, "msg_1", lathe.Assistant{Agent: "build"})))
-	started := lathe.Span{Start: epoch.Add(-time.Second)}
-	put := func(id string, body lathe.PartBody) lathe.Part {
-		t.Helper()
-		p := lathe.Part{ID: lathe.PartID(id), SessionID: ses, MessageID: "msg_1", Body: body}
-		must(t, s.PutPart(ctx, &p))
-		return p
-	}
-	thought := put("prt_1", &lathe.Reasoning{Text: "hm", Time: started})
-	must(t, s.AppendText(ctx, "prt_1", 2, "m, yes"))
-	pending := put("prt_2", &lathe.ToolCall{CallID: "a", Tool: "read", State: &lathe.ToolPending{Raw: `{"fi`}})
-	running := put("prt_3", &lathe.ToolCall{CallID: "b", Tool: "bash", State: &lathe.ToolRunning{
-		Input: []byte(`{"x":1}`), Metadata: map[string]any{"output": "so far"}, Start: started.Start,
-	}})
-	must(t, s.batch(ctx, func(tx *tx) error {
-		_, err := tx.UpdateSession(ses, func(x *lathe.Session) error { x.Compacting = epoch; return nil })
-		return err
-	}))
-	ids, err := s.Unclosed(ctx)
-	must(t, err)
-	equal(t, []lathe.SessionID{ses}, ids)
-
-	got, err := s.Recover(ctx, ses)
-	must(t, err)
-	thought.Body = &lathe.Reasoning{Text: "hmm, yes", Time: lathe.Span{Start: started.Start, End: epoch}}
-	pending.Body = &lathe.ToolCall{CallID: "a", Tool: "read", State: &lathe.ToolFailed{
-		Error: store.Interrupted, Interrupted: true, Time: lathe.Span{Start: epoch, End: epoch},
-	}}
-	running.Body = &lathe.ToolCall{CallID: "b", Tool: "bash", State: &lathe.ToolFailed{
-		Input: []byte(`{"x":1}`), Error: store.Interrupted, Metadata: map[string]any{"output": "so far"},
-		Interrupted: true, Time: lathe.Span{Start: started.Start, End: epoch},
-	}}
-	want := []lathe.Part{thought, pending, running}
-	equal(t, want, got)
-	m, err := s.Message(ctx, ses, "msg_1")
-	must(t, err)
-	equal(t, want, m.Parts)
-	equal(t, lathe.MessageInfo(&lathe.Assistant{
-		Agent: "build", Completed: epoch, Error: &lathe.AbortedFailure{Message: abortedMessage},
-	}), m.Info)
-	after, err := s.Session(ctx, ses)
-	must(t, err)
-	equal(t, aSession("ses_a"), after)
 }

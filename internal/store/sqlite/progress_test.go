@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe"
-	"lathe/internal/store"
 )
 
 // runningCall is a stored call of a tool that shows something.
@@ -17,61 +16,6 @@ func runningCall(ses lathe.SessionID, id, title string, meta map[string]any) *la
 	return &lathe.Part{ID: lathe.PartID(id), SessionID: ses, MessageID: "msg_1", Body: &lathe.ToolCall{
 		CallID: "c", Tool: "bash", State: &lathe.ToolRunning{Input: []byte(`{}`), Title: title, Metadata: meta, Start: epoch},
 	}}
-}
-
-// What a tool showed before its process was killed is in the part that is closed
-// for it, which says that it was interrupted.
-func TestProgressSurvives(t *testing.T) {
-	ctx := t.Context()
-	dir := t.TempDir()
-	s := open(t, dir)
-	ses := seed(t, s, "ses_a")
-	must(t, s.AddMessage(ctx, assistant(ses, "msg_1", lathe.Assistant{})))
-	must(t, s.PutPart(ctx, runningCall(ses, "prt_1", "", nil)))
-	var shown *lathe.Part
-	for i := range 50 {
-		shown = runningCall(ses, "prt_1", fmt.Sprint("t", i/40), map[string]any{"output": strings.Repeat("линия\n", i), "description": "d"})
-		must(t, s.SaveProgress(ctx, shown))
-	}
-	var rev int
-	must(t, s.reader.QueryRowContext(ctx, "SELECT rev FROM part").Scan(&rev))
-	if rev != 1 {
-		t.Errorf("%d commits for what a tool showed", rev-1)
-	}
-	other := open(t, dir) // a process that looks on, then one that comes after
-	m, err := other.Message(ctx, ses, "msg_1")
-	must(t, err)
-	shown.Seq = 1
-	if diff := cmp.Diff([]lathe.Part{*shown}, m.Parts); diff != "" {
-		t.Errorf("seen from outside (-want +got):\n%s", diff)
-	}
-	parts, err := other.Recover(ctx, ses)
-	must(t, err)
-	want := *shown
-	want.Body = &lathe.ToolCall{CallID: "c", Tool: "bash", State: &lathe.ToolFailed{
-		Input: []byte(`{}`), Error: store.Interrupted, Interrupted: true, Time: lathe.Span{Start: epoch, End: epoch},
-		Metadata: map[string]any{"output": strings.Repeat("линия\n", 49), "description": "d"},
-	}}
-	if diff := cmp.Diff([]lathe.Part{want}, parts); diff != "" {
-		t.Errorf("recovered (-want +got):\n%s", diff)
-	}
-	if left := topFiles(t, dir, "open"); left != nil {
-		t.Errorf("left behind: %v", left)
-	}
-	// The process that thought it was running is too late, also with what no longer fits.
-	for i := range 60 {
-		late := runningCall(ses, "prt_1", "", map[string]any{"output": strings.Repeat(fmt.Sprintf("%d,", i), 10_000)})
-		must(t, s.SaveProgress(ctx, late))
-	}
-	if m, err = other.Message(ctx, ses, "msg_1"); err != nil || !cmp.Equal(m.Parts, []lathe.Part{want}) {
-		t.Errorf("changed after the end: %v, %v", m.Parts, err)
-	}
-	if _, err = other.Sweep(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if left := topFiles(t, dir, "open"); left != nil {
-		t.Errorf("left behind after a sweep: %v", left)
-	}
 }
 
 // A tool that shows much has a file that stays small.

@@ -11,8 +11,6 @@ import (
 	"lathe/internal/store"
 )
 
-const abortedMessage = "lathe stopped before the answer was complete"
-
 // Recover closes what a process that died left open in a session: tool calls
 // fail as interrupted, texts end where they were checkpointed, unfinished
 // answers are completed as aborted. It returns the parts it changed. If a living
@@ -134,7 +132,7 @@ func (tx closing) closeMessages(session lathe.SessionID) error {
 		a := messages[i].Info.(*lathe.Assistant)
 		a.Completed = tx.db.now()
 		if a.Error == nil {
-			a.Error = &lathe.AbortedFailure{Message: abortedMessage}
+			a.Error = &lathe.AbortedFailure{Message: store.AbortedMessage}
 		}
 		if err := tx.UpdateMessage(&messages[i]); err != nil {
 			return err

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"lathe"
 )
 
@@ -42,37 +40,6 @@ func steps(t testing.TB, s *testDB, n int) lathe.SessionID {
 		return tx.AddMessage(userMessage(ses, "msg_2000", text("prt_2000", "on")))
 	}))
 	return ses
-}
-
-// A turn gets everything but the marks of steps that are over.
-func TestTurnTail(t *testing.T) {
-	s := open(t, t.TempDir())
-	ses := steps(t, s, 150)
-	want, err := s.Tail(t.Context(), ses)
-	must(t, err)
-	marks := 0
-	for i := range want[:150] { // the newest answer stands at 150
-		var kept []lathe.Part
-		for j, p := range want[i].Parts {
-			switch p.Body.(type) {
-			case *lathe.StepFinish:
-				marks++
-				continue
-			case *lathe.StepStart:
-				if j == 0 {
-					marks++
-					continue
-				}
-			}
-			kept = append(kept, p)
-		}
-		want[i].Parts = kept
-	}
-	got, err := s.TurnTail(t.Context(), ses)
-	must(t, err)
-	if diff := cmp.Diff(want, got); diff != "" || marks != 2*149 || len(got) != 152 {
-		t.Errorf("%d marks, %d messages (-want +got):\n%s", marks, len(got), diff)
-	}
 }
 
 // BenchmarkTailOfSteps reads the uncompacted tail of a turn of 400 tool steps.

@@ -1,0 +1,198 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"lathe"
+	"lathe/internal/store"
+)
+
+// Under says how to get at a store under test.
+type Under struct {
+	// New returns a place for a store that is new and empty.
+	New func(t testing.TB) Place
+	// Living returns an owner of leases that lives, other than the one of this process,
+	// and what ends it.
+	Living func(t testing.TB) (o store.Owner, end func())
+	// Unseen is an owner that the store cannot look at; nil if it sees all.
+	Unseen func() store.Owner
+	// Old returns places as earlier versions left them, by what they are.
+	Old func(t testing.TB) map[string]Old
+	// Crash runs [Crashing] in a process of its own, which is ended before the nth thing
+	// that it stores, or by itself if there are fewer. It returns what was told. Nil if a
+	// store has no such test.
+	Crash func(t testing.TB, at Place, n int) (told []string, struck bool)
+}
+
+// Place is where a store keeps what it has, such as a directory or a schema.
+type Place interface {
+	// Open opens the store that is there, as a process does. It may be open already.
+	Open(t testing.TB, o Options) (*Opened, error)
+}
+
+// Old is a place with what is stored there.
+type Old struct {
+	Place
+	Session  lathe.SessionID
+	Messages int // each one text, which is Text of its number
+	Text     func(i int) string
+}
+
+// Options are for one opening of a store.
+type Options struct {
+	Now   func() time.Time
+	Fault func() error // asked before each commit; what it returns fails that
+}
+
+// Opened is an open store whose writes are transactions of their own.
+type Opened struct {
+	Store
+	Self  store.Owner // of this process
+	Whole func(t testing.TB)
+	Close func() error // the suite calls it once
+}
+
+var epoch = time.UnixMilli(1795182093288).UTC()
+
+// large is a body that stores keep apart from rows, if they do that.
+const large = 100_000
+
+// Run tests that a store keeps the contract.
+func Run(t *testing.T, u Under) {
+	for name, test := range map[string]func(*testing.T, Under){
+		"Sessions": testSessions, "DeleteSession": testDeleteSession, "Batch": testBatch, "Recover": testRecover,
+		"Messages": testMessages, "Boundary": testBoundary, "PutPart": testPutPart, "TurnTail": testTurnTail, "Beside": testBeside,
+		"AppendText": testAppendText, "ProgressSurvives": testProgressSurvives, "ReadWhileStreaming": testReadWhileStreaming,
+		"Rest": testRest, "Value": testValue, "ProjectSettings": testProjectSettings, "SpentStaysCounted": testSpentStaysCounted, "Search": testSearch,
+		"Leases": testLeases, "LeaseIsLost": testLeaseIsLost, "OneOwnerAtATime": testOneOwnerAtATime,
+		"Order": testOrder, "Fault": testFault, "Old": testOld, "Crash": testCrash,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, u) })
+	}
+}
+
+// place is one that opens with the clock of the suite.
+type place struct{ Place }
+
+func (p place) open(t testing.TB) *Opened { return p.openWith(t, Options{}) }
+
+func (p place) openWith(t testing.TB, o Options) *Opened {
+	t.Helper()
+	if o.Now == nil {
+		o.Now = func() time.Time { return epoch }
+	}
+	s, err := p.Open(t, o)
+	must(t, err)
+	end, closed := s.Close, false
+	s.Close = func() error {
+		if closed {
+			return nil
+		}
+		closed = true
+		return end()
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func (u Under) at(t testing.TB) place { return place{u.New(t)} }
+
+func (u Under) open(t testing.TB) *Opened { return u.at(t).open(t) }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func equal(t testing.TB, want, got any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// nothingLeft fails the test if something is kept that nothing names.
+func nothingLeft(t testing.TB, s *Opened) {
+	t.Helper()
+	left, err := s.Sweep(t.Context())
+	must(t, err)
+	equal(t, store.Swept{}, left)
+}
+
+func busy(err error) bool { return errors.Is(err, store.ErrBusy) }
+
+func aSession(id string) lathe.Session {
+	return lathe.Session{
+		ID: lathe.SessionID(id), Slug: "calm-river", ProjectID: "p1", Directory: "/work", Title: "Title of " + id,
+		Version: "1", Created: epoch, Updated: epoch, Model: lathe.ModelRef{Provider: "x", Model: "m"},
+		Rules: []lathe.Rule{{Permission: "bash", Pattern: "*", Action: lathe.AskMe}}, Cost: 12,
+	}
+}
+
+func seed(t testing.TB, s *Opened, id string) lathe.SessionID {
+	t.Helper()
+	must(t, s.CreateSession(t.Context(), aSession(id)))
+	return lathe.SessionID(id)
+}
+
+func userMessage(ses lathe.SessionID, id string, parts ...lathe.Part) *lathe.Message {
+	return &lathe.Message{
+		ID: lathe.MessageID(id), SessionID: ses, Created: epoch,
+		Info: &lathe.User{Agent: "build", Model: lathe.ModelRef{Provider: "x", Model: "m"}}, Parts: parts,
+	}
+}
+
+func assistant(ses lathe.SessionID, id string, a lathe.Assistant) *lathe.Message {
+	return &lathe.Message{ID: lathe.MessageID(id), SessionID: ses, Created: epoch, Info: &a}
+}
+
+func text(id, s string) lathe.Part {
+	return lathe.Part{ID: lathe.PartID(id), Body: &lathe.Text{Text: s}}
+}
+
+// openText is a text that goes on.
+func openText(ses lathe.SessionID, msg, id string) *lathe.Part {
+	return &lathe.Part{
+		ID: lathe.PartID(id), SessionID: ses, MessageID: lathe.MessageID(msg), Body: &lathe.Text{Time: lathe.Span{Start: epoch}},
+	}
+}
+
+// runningCall is a call of a tool that shows something.
+func runningCall(ses lathe.SessionID, id, title string, meta map[string]any) *lathe.Part {
+	return &lathe.Part{ID: lathe.PartID(id), SessionID: ses, MessageID: "msg_1", Body: &lathe.ToolCall{
+		CallID: "c", Tool: "bash", State: &lathe.ToolRunning{Input: []byte(`{}`), Title: title, Metadata: meta, Start: epoch},
+	}}
+}
+
+// paid is an answer that cost something.
+func paid(ses lathe.SessionID, id string, cost lathe.Money) *lathe.Message {
+	return assistant(ses, id, lathe.Assistant{
+		Agent: "build", Model: lathe.ModelRef{Provider: "p", Model: "m"}, Completed: epoch, Cost: cost, Tokens: lathe.Tokens{Input: int64(cost)},
+	})
+}
+
+// answers is what the statistics count, by message cost; removed ones are negative.
+func answers(t *testing.T, s *Opened, since time.Time) (costs []lathe.Money) {
+	t.Helper()
+	must(t, s.Answers(t.Context(), since, func(a store.Answer) error {
+		if a.Tokens.Input != int64(a.Cost) || a.Model.String() != "p/m" || !a.Created.Equal(epoch) || a.Directory == "" {
+			t.Errorf("answer %+v of %+v", a, a.Assistant)
+		}
+		if a.Removed {
+			a.Cost = -a.Cost
+		}
+		costs = append(costs, a.Cost)
+		return nil
+	}))
+	return costs
+}
