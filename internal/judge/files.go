@@ -273,7 +273,7 @@ func (x *invocation) outputs() {
 		}
 	}
 	switch {
-	case x.base == "sort":
+	case in(x.base, "sort gsort"):
 		x.sorted(args)
 	case x.base == "wget" && !hasOption(joinWords(args), "-O"):
 		x.writes(field{text: ".", known: true}, PathUse{Tree: false})

@@ -53,7 +53,7 @@ func TestRewrites(t *testing.T) {
 		"git apply --directory=/e a", "git checkout-index --prefix=/e/ -a", "csplit --prefix=/e/x a 1", "rsync --log-file=/e/x a b", "rsync --backup-dir=/e -b a b",
 		"script /e/x", "script -c ls /e/x", "script -q /e/x -c ls", "ssh-keygen -t rsa -N '' -f /e/x", "openssl genrsa -out /e/x", "gpg -o /e/x -d a", "gpg --output /e/x -d a",
 		"age -o /e/x a", "gzip -d /e/x", "zstd a -o /e/x", "zip -r /e/x.zip a", "cp --target=/e a", "cp --target-d /e a", "yq -i . /e/x", "shfmt -w /e/x",
-		"curl --etag-save /e/x u", "curl --hsts /e/x u", "wget --warc-file=/e/x u",
+		"gsplit /e/x", "ginstall a /e/x", "gmv a /e/x", "curl --etag-save /e/x u", "curl --hsts /e/x u", "wget --warc-file=/e/x u",
 	} {
 		a := Analyze(script, testEnv())
 		if !slices.ContainsFunc(a.Writes, func(u PathUse) bool { return strings.HasPrefix(u.Path, "/e") }) &&
