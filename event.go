@@ -46,6 +46,12 @@ type (
 		Results   int
 		Tokens    int64
 	}
+	// JobChanged tells that a job of a session began or ended.
+	JobChanged struct {
+		SessionID SessionID
+		JobID     string
+		Running   bool
+	}
 	// UndoOff tells that what the session's tools change from here on is not
 	// recorded and cannot be undone, and why. It comes before the first such change.
 	// OpenCode has no such event; its clients are shown the text.
@@ -149,6 +155,7 @@ func (SessionDiff) isEvent()       {}
 func (SessionCompacted) isEvent()  {}
 func (SessionPruned) isEvent()     {}
 func (UndoOff) isEvent()           {}
+func (JobChanged) isEvent()        {}
 func (MessageUpdated) isEvent()    {}
 func (MessageRemoved) isEvent()    {}
 func (PartUpdated) isEvent()       {}
@@ -194,6 +201,8 @@ func SessionOf(ev Event) SessionID {
 	case SessionCompacted:
 		return ev.SessionID
 	case SessionPruned:
+		return ev.SessionID
+	case JobChanged:
 		return ev.SessionID
 	case UndoOff:
 		return ev.SessionID

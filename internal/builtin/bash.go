@@ -36,6 +36,8 @@ type bashInput struct {
 	Timeout     *float64 `json:"timeout"`
 	Workdir     string   `json:"workdir"`
 	Description string   `json:"description"`
+	Background  bool     `json:"background"`
+	PTY         bool     `json:"pty"`
 }
 
 func (e *Env) bashTool() tool.Tool {
@@ -44,11 +46,15 @@ func (e *Env) bashTool() tool.Tool {
 		"{{bytes}}", strconv.Itoa(e.shown(lathe.ModelRef{})),
 		"{{timeout}}", strconv.FormatInt(e.BashTimeout.Milliseconds(), 10),
 	).Replace(bashText)
+	background := ""
+	if e.Jobs != nil {
+		background = `,"background":{"type":"boolean","description":"Go on as a job, return at once"},"pty":{"type":"boolean","description":"A job with a terminal"}`
+	}
 	s := spec("bash", text, `{"type":"object","properties":{`+
 		`"command":{"type":"string","description":"The command line to run"},`+
 		`"timeout":{"type":"number","description":"Milliseconds after which the command is stopped"},`+
 		`"workdir":{"type":"string","description":"Directory to run in; the session's directory if left out. Use this rather than cd"},`+
-		`"description":{"type":"string","description":"What the command does, in 5 to 10 words"}},`+
+		`"description":{"type":"string","description":"What the command does, in 5 to 10 words"}`+background+`},`+
 		`"required":["command"],"additionalProperties":false}`)
 	s.PathArg, s.Overlaps = "*", true
 	return typed[bashInput]{s, e.bash}
@@ -72,29 +78,28 @@ func (e *Env) bash(ctx context.Context, call *tool.Call, in bashInput) (tool.Res
 	if !isDir(dir) {
 		return tool.Result{}, failf("The working directory %s does not exist or is not a directory.%s", dir, e.meant(ctx, call, dir))
 	}
-	title := in.Description
-	if title == "" {
-		title = in.Command
-	}
-	view := e.viewer(call)
-	known := view.current(would)
+	c := shell.Command{Script: in.Command, Dir: dir, Env: e.ShellEnv, Shell: e.Shell, Timeout: timeout}
 	if e.Scratch != "" && !exists(e.Scratch) {
 		_ = os.MkdirAll(e.Scratch, 0o700) // a command that wants it says what is wrong
 	}
-	out := e.newOutput(call, title, in.Description)
+	if in.Background || in.PTY {
+		return e.background(ctx, call, c, in)
+	}
+	view := e.viewer(call)
+	known := view.current(would)
+	out := e.newOutput(call, in.title(), in.Description)
 	out.pipelines = would.Pipelines
-	exit, err := e.Runner.Run(ctx, shell.Command{
-		Script: in.Command, Dir: dir, Env: e.ShellEnv, Shell: e.Shell, Timeout: timeout, Output: out.write, Parts: len(would.Pipelines) > 0,
-	})
+	c.Output, c.Parts = out.write, len(would.Pipelines) > 0
+	exit, note, err := e.attended(ctx, call, c, out, in)
 	out.close()
 	if err != nil {
 		return tool.Result{}, failf("The command could not be run: %v", err)
 	}
-	text, meta := out.result(exit, timeout)
+	text, meta := out.result(exit, timeout, note)
 	view.formatted(known)
 	view.output(would, dir, text)
 	meta["description"] = in.Description
-	return tool.Result{Title: title, Output: text, Metadata: meta}, nil
+	return tool.Result{Title: in.title(), Output: text, Metadata: meta}, nil
 }
 
 func (e *Env) timeout(ms *float64) (time.Duration, error) {
@@ -115,7 +120,7 @@ func (e *Env) judge(ctx context.Context, call *tool.Call, in bashInput, dir stri
 	if err := e.refuse(call, a); err != nil {
 		return a, err
 	}
-	if a.Waits != "" {
+	if a.Waits != "" && !in.PTY {
 		return a, failf("%s waits for keys, and commands have no terminal: nothing was run. Use edit or write to change a file, or give %s a script (-c).", a.Waits, a.Waits)
 	}
 	if !e.Root.Contains(dir) {
@@ -218,6 +223,7 @@ type output struct {
 	room        int        // bytes that the model is shown
 	pipelines   [][]string // see [judge.Analysis]
 	spool       *shell.Spool
+	job         string // that goes on after the command
 
 	errors lookout // used by write, one call at a time, and after the command
 
@@ -306,11 +312,11 @@ func preview(tail []byte, total int64) string {
 
 // result returns what the model is told: the output, of a long one its beginning and
 // end and where the whole is, and how the command ended.
-func (o *output) result(exit shell.Exit, timeout time.Duration) (string, map[string]any) {
+func (o *output) result(exit shell.Exit, timeout time.Duration, note string) (string, map[string]any) {
 	closeErr := o.spool.Close()
 	total, tail := o.spool.Total(), o.spool.Tail()
 	meta := map[string]any{"output": preview(tail, total), "exit": nil, "truncated": false}
-	if exit.Code >= 0 && !exit.TimedOut && !exit.Aborted && exit.Waiting == "" {
+	if exit.Code >= 0 && !exit.Kept && !exit.TimedOut && !exit.Aborted && exit.Waiting == "" {
 		meta["exit"] = exit.Code
 	}
 	cut, kept, ok := abridge(o.spool.Head(), tail, int64(len(tail)) == total, o.room, o.env.Limits.Lines())
@@ -321,7 +327,10 @@ func (o *output) result(exit shell.Exit, timeout time.Duration) (string, map[str
 	if strings.TrimSpace(kept) == "" {
 		kept = "(no output)"
 	}
-	notes := notes(exit, timeout, kept)
+	if o.job != "" {
+		meta["job"] = o.job
+	}
+	notes := notes(exit, timeout, kept, note)
 	if failed := failedParts(o.pipelines, exit.Parts); failed != "" && exit.Code >= 0 {
 		notes = strings.TrimPrefix(notes+"\n"+failed, "\n")
 		meta["parts"] = exit.Parts
@@ -364,9 +373,10 @@ func (o *output) saved(tail []byte, err error, meta map[string]any) string {
 }
 
 // notes tells how a command ended that did not end well.
-func notes(exit shell.Exit, timeout time.Duration, text string) string {
+func notes(exit shell.Exit, timeout time.Duration, text, note string) string {
 	var out []string
 	switch {
+	case exit.Kept:
 	case exit.TimedOut:
 		out = append(out, fmt.Sprintf("The command was stopped when its timeout of %d ms ran out. "+
 			"If it only needs longer and is not waiting for input, run it again with a larger timeout.", timeout.Milliseconds()))
@@ -384,6 +394,9 @@ func notes(exit shell.Exit, timeout time.Duration, text string) string {
 	}
 	if len(exit.Leftover) > 0 {
 		out = append(out, "Processes that were still running when the command ended were stopped: "+strings.Join(exit.Leftover, ", "))
+	}
+	if note != "" {
+		out = append(out, note)
 	}
 	return strings.Join(out, "\n")
 }

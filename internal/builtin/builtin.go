@@ -87,6 +87,9 @@ type Env struct {
 	// History reads a session's own past. Optional: without it there is no recall
 	// tool.
 	History History
+	// Jobs are the processes that live on. Optional: without them no command goes on
+	// in the background, and there is no job tool.
+	Jobs *Jobs
 	// Patch offers apply_patch instead of edit, multiedit and write.
 	Patch bool
 }
@@ -111,7 +114,11 @@ func New(env Env) []tool.Tool {
 	if e.Ask != nil {
 		tools = append(tools, e.questionTool())
 	}
-	tools = append(tools, e.bashTool(), e.readTool(), e.listTool(), e.globTool(), e.grepTool())
+	tools = append(tools, e.bashTool())
+	if e.Jobs != nil {
+		tools = append(tools, e.jobTool())
+	}
+	tools = append(tools, e.readTool(), e.listTool(), e.globTool(), e.grepTool())
 	if e.Patch {
 		tools = append(tools, e.patchTool())
 	} else {

@@ -18,7 +18,9 @@ var aliases = map[string]map[string]string{
 		"cmd": "command", "script": "command", "input": "command", "bash": "command", "shellcommand": "command", "commandline": "command", "code": "command",
 		"cwd": "workdir", "workingdirectory": "workdir", "workingdir": "workdir", "dir": "workdir", "directory": "workdir", "path": "workdir",
 		"timeoutms": "timeout", "explanation": "description", "reason": "description", "title": "description",
+		"runinbackground": "background", "isbackground": "background", "detach": "background", "tty": "pty", "terminal": "pty",
 	},
+	"job": {"jobid": "id", "job": "id", "name": "id", "text": "input", "data": "input", "key": "keys", "pattern": "until", "regex": "until", "filter": "until", "timeoutms": "timeout"},
 	"read": {
 		"path": "filePath", "file": "filePath", "filename": "filePath", "absolutepath": "filePath", "targetfile": "filePath", "uri": "filePath",
 		"startline": "offset", "start": "offset", "line": "offset", "from": "offset", "lines": "limit", "count": "limit", "maxlines": "limit", "numlines": "limit",
@@ -64,8 +66,7 @@ var bare = map[string]string{"bash": "command", "apply_patch": "patchText", "rea
 // something else would be done than was meant.
 var decisive = map[string]map[string]string{
 	"bash": {
-		"background": "commands do not go on in the background", "runinbackground": "commands do not go on in the background",
-		"isbackground": "commands do not go on in the background", "stdin": "commands get no input; put it into the command (a here-document)",
+		"stdin": "commands get no input; put it into the command (a here-document)",
 	},
 	"write": {"append": "write replaces the whole file; use edit to add to it", "insertline": "write replaces the whole file; use edit to insert"},
 	"edit":  {"regex": "oldString is plain text", "isregex": "oldString is plain text", "useregex": "oldString is plain text", "dryrun": "edit always changes the file"},

@@ -75,7 +75,7 @@ func TestForeignCalls(t *testing.T) {
 func TestForeignCallsRefused(t *testing.T) {
 	r := newRig(t)
 	for _, tt := range []struct{ name, in, want string }{
-		{"bash", `{"command":"serve","run_in_background":true}`, "run_in_background cannot be carried out: commands do not go on in the background"},
+		{"bash", `{"command":"serve","stdin":"x"}`, "stdin cannot be carried out: commands get no input; put it into the command (a here-document)"},
 		{"write", `{"filePath":"a","content":"x","append":true}`, "append cannot be carried out: write replaces the whole file"},
 		{"edit", `{"file":"a","text":"x"}`, "oldString, newString is missing: edit needs filePath, oldString, newString; you gave filePath"},
 		{"edit", `{}`, "filePath, oldString, newString is missing: edit needs filePath, oldString, newString; you gave nothing"},

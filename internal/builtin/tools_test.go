@@ -22,6 +22,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 func fullEnv(e *Env) {
+	e.Jobs = &Jobs{}
 	e.Ask = func(context.Context, *tool.Call, []lathe.Question) ([][]string, error) {
 		return [][]string{{"Yes"}}, nil
 	}

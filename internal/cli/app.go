@@ -13,12 +13,14 @@ import (
 
 	"lathe"
 	"lathe/internal/auth"
+	"lathe/internal/builtin"
 	"lathe/internal/bus"
 	"lathe/internal/catalog"
 	"lathe/internal/client"
 	"lathe/internal/commit"
 	"lathe/internal/config"
 	"lathe/internal/instance"
+	"lathe/internal/job"
 	"lathe/internal/llm"
 	"lathe/internal/llm/guide"
 	"lathe/internal/llm/script"
@@ -70,6 +72,7 @@ type app struct {
 	bus    *bus.Bus
 	svc    *session.Service
 	runner *shell.Runner
+	jobs   *job.Manager
 	log    *slog.Logger
 	level  slog.LevelVar // info unless the environment or the configuration says otherwise
 	logTo  *logFile
@@ -132,8 +135,11 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 		return nil, err
 	}
 	a.runner = shell.New(shell.Options{Supervisor: env.Supervisor, Hide: env.Hide})
+	a.jobs = job.NewManager(job.Options{Runner: a.runner, Now: env.Now, Log: a.log, Alarm: builtin.ErrorLine, Changed: func(i job.Info) {
+		a.writer.Tell(i.Directory, lathe.JobChanged{SessionID: i.Session, JobID: i.ID, Running: i.Running()})
+	}})
 	a.svc = session.New(session.Options{
-		Store: a.store, Bus: a.bus, Writer: a.writer, Now: env.Now, Log: a.log, Owner: sqlite.Self(), Retries: retries(env), Sharing: share.Remote{Encode: encodeShared},
+		Store: a.store, Bus: a.bus, Writer: a.writer, Jobs: a.jobs, Now: env.Now, Log: a.log, Owner: sqlite.Self(), Retries: retries(env), Sharing: share.Remote{Encode: encodeShared},
 		Open: func(ctx context.Context, dir string) (*instance.Instance, error) {
 			inst, err := instance.Open(ctx, dir, a.instanceOptions(models))
 			if err == nil && a.flags.LogLevel == "" {
@@ -156,7 +162,7 @@ func (a *app) kept() session.Kept { return session.Kept{Store: a.store, Writer: 
 func (a *app) instanceOptions(models *catalog.Catalog) instance.Options {
 	return instance.Options{
 		Paths: a.paths, Getenv: a.env.Getenv, Environ: a.env.Environ, Auth: a.auth, Catalog: models,
-		Log: a.log, Now: a.env.Now, Runner: a.runner, Todos: a.kept(),
+		Log: a.log, Now: a.env.Now, Runner: a.runner, Jobs: a.jobs, Todos: a.kept(),
 		Publish:   a.writer.Tell,
 		IDs:       lathe.NewIDs(a.env.Now, nil),
 		Builtin:   builtinModel(a.env.Dir, guide.Options{Attended: a.attended}),
@@ -254,6 +260,9 @@ func (a *app) Close() error {
 		a.background()
 	}
 	a.wg.Wait()
+	if a.jobs != nil {
+		a.jobs.Close()
+	}
 	if a.runner != nil {
 		errs = append(errs, a.runner.Close())
 	}

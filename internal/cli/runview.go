@@ -54,7 +54,9 @@ func (v *view) start(ctx context.Context, p api.Prompt) (err error) {
 	if err := v.follow(ctx, p); err != nil {
 		return err
 	}
-	return v.end(context.WithoutCancel(ctx))
+	err = v.end(context.WithoutCancel(ctx))
+	v.tellJobs(context.WithoutCancel(ctx))
+	return err
 }
 
 // follow sends the prompt once the events flow, and shows what happens until the

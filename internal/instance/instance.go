@@ -14,6 +14,7 @@ import (
 	"lathe/internal/builtin"
 	"lathe/internal/catalog"
 	"lathe/internal/config"
+	"lathe/internal/job"
 	"lathe/internal/netguard"
 	"lathe/internal/permission"
 	"lathe/internal/plugin"
@@ -71,6 +72,8 @@ type Sessions interface {
 	SwitchAgent(ctx context.Context, i *Instance, call *tool.Call, agent string) error
 	// History yields the messages of a session before one, newest first.
 	History(ctx context.Context, id lathe.SessionID, before int64) iter.Seq2[lathe.Message, error]
+	// JobOwner returns the session that the jobs of a session's calls belong to.
+	JobOwner(ctx context.Context, id lathe.SessionID) lathe.SessionID
 }
 
 // Serve gives the tools the sessions that they run in. It is called once, before
@@ -88,6 +91,7 @@ type Options struct {
 	Log     *slog.Logger
 	Now     func() time.Time
 	Runner  *shell.Runner
+	Jobs    *job.Manager // nil: no process lives on
 	Todos   builtin.Todos
 	Publish func(dir string, ev lathe.Event)
 	IDs     *lathe.IDs

@@ -42,6 +42,11 @@ func (i *Instance) offer(env builtin.Env, o Options) {
 		return i.sessions.Spawn(ctx, i, in)
 	}
 	env.Subagents = i.Agents.subagents
+	if o.Jobs != nil {
+		env.Jobs = &builtin.Jobs{Manager: o.Jobs, Owner: func(ctx context.Context, id lathe.SessionID) lathe.SessionID {
+			return i.sessions.JobOwner(ctx, id)
+		}}
+	}
 	env.Skills = i.Skills.load
 	env.History = func(ctx context.Context, id lathe.SessionID, before int64) iter.Seq2[lathe.Message, error] {
 		return i.sessions.History(ctx, id, before)

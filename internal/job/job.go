@@ -1,6 +1,7 @@
 package job
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"regexp"
@@ -67,6 +68,7 @@ type Job struct {
 	alarm   string // first line since then that looks like an error
 	told    bool   // the alarm
 	endTold bool
+	line    []byte // typed, not sent off
 }
 
 // Info returns what the job is, with the ports that it listens on now.
@@ -91,8 +93,27 @@ func (j *Job) Done() <-chan struct{} { return j.done }
 
 // Write gives the job input, or keys where it has a terminal.
 func (j *Job) Write(data []byte) error {
-	_, err := j.proc.Write(data)
+	n, err := j.proc.Write(data)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.line = append(j.line, data[:n]...)
+	if i := bytes.LastIndexAny(j.line, "\r\n\x03\x04\x15"); i >= 0 {
+		j.line = append(j.line[:0], j.line[i+1:]...)
+	}
+	if extra := len(j.line) - maxLine; extra > 0 {
+		j.line = append(j.line[:0], j.line[extra:]...)
+	}
 	return err
+}
+
+// maxLine bounds a line that is never ended.
+const maxLine = 16 << 10
+
+// Line returns what was typed of a line that was not sent off yet.
+func (j *Job) Line() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return string(j.line)
 }
 
 // Key presses a named key; see [Keys]. Without a terminal only ctrl-c, which

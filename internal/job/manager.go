@@ -226,16 +226,15 @@ func (m *Manager) Get(session lathe.SessionID, id string) (*Job, error) {
 	return nil, fmt.Errorf("%w: %q", ErrNotFound, id)
 }
 
-// Stop ends a job and returns when all of it is gone. It is forgotten with its
-// output where quiet says that nobody has to be told; otherwise it stays among the
-// ended ones, and the model is told.
-func (m *Manager) Stop(j *Job, quiet bool) {
-	j.stop(grace)
-	if quiet {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.forget(j)
-	}
+// Stop ends a job and returns when all of it is gone. It stays among the ended ones,
+// and the model is told; see [Manager.Forget].
+func (m *Manager) Stop(j *Job) { j.stop(grace) }
+
+// Forget removes a job that has ended, with its output.
+func (m *Manager) Forget(j *Job) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.forget(j)
 }
 
 // End stops the jobs of a session and forgets them, with their output.

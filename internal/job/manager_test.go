@@ -164,7 +164,7 @@ func TestNews(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	j = r.start("ses_a", "sleep 1000")
-	r.Stop(j, false)
+	r.Stop(j)
 	if diff := cmp.Diff([]string{j.ID() + " (sleep 1000) was stopped by the user"}, r.News("ses_a")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -223,7 +223,8 @@ func TestNothingIsLeft(t *testing.T) {
 		if pids := j.proc.PIDs(); len(pids) == 0 {
 			t.Error("nothing runs")
 		}
-		r.Stop(j, true)
+		r.Stop(j)
+		r.Forget(j)
 		if pids := j.proc.PIDs(); pids != nil {
 			t.Errorf("left: %v", pids)
 		}

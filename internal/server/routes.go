@@ -142,7 +142,7 @@ func (s *Server) routes() []route {
 }
 
 func (s *Server) register() {
-	for _, r := range slices.Concat(s.routes(), s.ownRoutes(), s.screenRoutes()) {
+	for _, r := range slices.Concat(s.routes(), s.ownRoutes(), s.screenRoutes(), s.jobRoutes()) {
 		s.mux.HandleFunc(r.method+" "+r.path, s.handle(r.do))
 	}
 	s.mux.HandleFunc("/", s.handle(noRoute))

@@ -23,6 +23,7 @@ import (
 	"lathe/internal/auth"
 	"lathe/internal/bus"
 	"lathe/internal/config"
+	"lathe/internal/job"
 	"lathe/internal/server/events"
 	"lathe/internal/server/gate"
 	"lathe/internal/session"
@@ -61,6 +62,9 @@ type Options struct {
 	Trusted bool
 	// Commands, when set, are those whose processes may not call; see package gate.
 	Commands gate.Commands
+
+	// Jobs are the processes of sessions that live on; nil: there are none.
+	Jobs *job.Manager
 
 	// Environ is what terminals inherit, Shell the program they run.
 	Environ []string

@@ -28,6 +28,9 @@ func (s *Service) Delete(ctx context.Context, id lathe.SessionID) error {
 	err = t.delete(ctx, id)
 	for _, one := range all {
 		t.endRemoval(one, err == nil)
+		if err == nil {
+			s.endJobs(one)
+		}
 	}
 	return err
 }

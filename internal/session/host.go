@@ -62,7 +62,7 @@ func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Tools
 		}
 		kept = append(kept, t)
 	}
-	set := &turn.Toolset{Registry: tool.NewRegistry(kept...), Policy: policy, Reading: h.inst.ReadingBy(policy), Cut: cutResults(h.inst, a.Name, h.outputs())}
+	set := &turn.Toolset{Registry: tool.NewRegistry(kept...), Policy: policy, Reading: h.inst.ReadingBy(policy), Cut: h.withNews(cutResults(h.inst, a.Name, h.outputs()))}
 	h.toolsets[key] = set
 	return set
 }

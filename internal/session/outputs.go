@@ -24,7 +24,8 @@ func (r *runner) outputs() string {
 	return r.outputsDir
 }
 
-func outputsOf(ctx context.Context, kept *store.Store, sess lathe.Session) string {
+// top returns the session that a subagent works for in the end.
+func top(ctx context.Context, kept *store.Store, sess lathe.Session) lathe.Session {
 	for range maxParents {
 		if sess.ParentID == "" {
 			break
@@ -35,6 +36,11 @@ func outputsOf(ctx context.Context, kept *store.Store, sess lathe.Session) strin
 		}
 		sess = parent
 	}
+	return sess
+}
+
+func outputsOf(ctx context.Context, kept *store.Store, sess lathe.Session) string {
+	sess = top(ctx, kept, sess)
 	if shared, err := kept.Value(ctx, sess.ID, outputsKey); err == nil && lathe.CheckID(string(shared), lathe.PrefixSession) == nil {
 		return string(shared)
 	}

@@ -18,6 +18,7 @@ import (
 	"lathe/internal/bus"
 	"lathe/internal/commit"
 	"lathe/internal/instance"
+	"lathe/internal/job"
 	"lathe/internal/project"
 	"lathe/internal/share"
 	"lathe/internal/store"
@@ -36,6 +37,9 @@ type Options struct {
 	Log    *slog.Logger
 	// Open makes the instance of a directory; it is called once for each.
 	Open func(ctx context.Context, dir string) (*instance.Instance, error)
+	// Jobs are the processes of sessions that live on; nil: there are none. Its owner
+	// closes it after the service.
+	Jobs *job.Manager
 	// Retries overrides how failed model requests are repeated.
 	Retries turn.Retries
 	// Owner identifies this process in leases.

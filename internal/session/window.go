@@ -85,6 +85,9 @@ func (r *runner) reminders(ctx context.Context, agent string, p Prompt) []string
 		alone = new(nobody(r.current().Rules, p.Rules))
 	}
 	notes, before := r.window.Reminders(ctx, agent, alone)
+	if news := r.jobNews(); news != "" {
+		notes = append(notes, news)
+	}
 	return append(notes, planNotes(r.inst, *r.current(), before, agent, alone != nil && *alone)...)
 }
 

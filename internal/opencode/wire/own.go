@@ -155,6 +155,14 @@ const prunedEvent = "lathe.session.pruned"
 // undoOffEvent is lathe's own as well.
 const undoOffEvent = "lathe.undo.off"
 
+const jobEvent = "lathe.job.changed"
+
+type jobProps struct {
+	SessionID lathe.SessionID `json:"sessionID"`
+	JobID     string          `json:"jobID"`
+	Running   bool            `json:"running"`
+}
+
 type undoOffProps struct {
 	SessionID lathe.SessionID `json:"sessionID"`
 	Reason    string          `json:"reason"`
@@ -184,6 +192,8 @@ func EncodeOwnEvent(env lathe.Envelope) (Output, bool) {
 		out.Lathe = &ownMore{End: ev.End}
 	case lathe.UndoOff:
 		out.Type, out.Properties = undoOffEvent, undoOffProps(ev)
+	case lathe.JobChanged:
+		out.Type, out.Properties = jobEvent, jobProps(ev)
 	case lathe.SessionPruned:
 		out.Type, out.Properties = prunedEvent, prunedProps{ev.SessionID, ev.Results, ev.Tokens}
 	}
@@ -268,6 +278,8 @@ func decodeOwn(kind string, data []byte) (lathe.Event, error) {
 		return decodeProps(data, func(p commandExecuted) lathe.Event { return lathe.CommandExecuted(p) })
 	case undoOffEvent:
 		return decodeProps(data, func(p undoOffProps) lathe.Event { return lathe.UndoOff(p) })
+	case jobEvent:
+		return decodeProps(data, func(p jobProps) lathe.Event { return lathe.JobChanged(p) })
 	case prunedEvent:
 		return decodeProps(data, func(p prunedProps) lathe.Event { return lathe.SessionPruned(p) })
 	case "server.connected", "server.heartbeat", "":

@@ -1,0 +1,50 @@
+package api
+
+import "lathe"
+
+// Job is a process of a session that lives on. Times are milliseconds since 1970.
+type Job struct {
+	ID        string          `json:"id"`
+	SessionID lathe.SessionID `json:"sessionID"`
+	CallID    string          `json:"callID,omitempty"` // the tool call that it comes from
+	Command   string          `json:"command"`
+	Title     string          `json:"title,omitempty"`
+	Dir       string          `json:"cwd"`
+	Directory string          `json:"directory"`
+	PID       int             `json:"pid"`
+	Terminal  bool            `json:"terminal"` // it has one
+	Left      bool            `json:"left"`     // a command left it behind
+	Running   bool            `json:"running"`
+	State     string          `json:"state"` // in words: "running", or how it ended
+	Started   int64           `json:"started"`
+	Ended     int64           `json:"ended,omitempty"`
+	Code      int             `json:"exit"`            // exit code, once it has ended
+	Ports     []int           `json:"ports,omitempty"` // that it listens on
+	Output    int64           `json:"output"`          // bytes so far
+	Path      string          `json:"path,omitempty"`  // file with the newest output
+	Files     []string        `json:"files,omitempty"` // that it is known to have changed
+}
+
+// JobFilter chooses jobs: those of a session, else those of the directory, else of
+// all directories.
+type JobFilter struct {
+	SessionID lathe.SessionID
+	All       bool
+}
+
+// JobInput is what is typed into a job: text, then keys by name.
+type JobInput struct {
+	Data string   `json:"data,omitempty"`
+	Keys []string `json:"keys,omitempty"`
+}
+
+// JobSize is the size of a job's terminal.
+type JobSize struct {
+	Rows uint16 `json:"rows"`
+	Cols uint16 `json:"cols"`
+}
+
+// KeepCall names a running command that is to go on as a job.
+type KeepCall struct {
+	CallID string `json:"callID"`
+}

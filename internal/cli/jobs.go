@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"lathe/internal/api"
+)
+
+// jobOptions say in which server jobs are, and where it looks for its own.
+type jobOptions struct {
+	attach, passFile string
+	all              bool
+}
+
+func newJob(env *Env) *cobra.Command {
+	var o jobOptions
+	cmd := &cobra.Command{
+		Use:   "job",
+		Short: "List, follow and stop the jobs of a running server",
+		Long: `Job works with the processes that sessions of a running server have started in the
+background. They end with their session and with the server. (A job of lathe run or
+of the screen ends with that; the screen shows its own with /jobs.)`,
+	}
+	f := cmd.PersistentFlags()
+	f.StringVar(&o.attach, "attach", "auto", "address of the server (http://…, or unix:PATH); auto: one that runs here")
+	f.StringVar(&o.passFile, "password-file", "", "file with the server's password, readable by you alone")
+	list := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List jobs, oldest first", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.with(cmd.Context(), env, func(f *face) error { return listJobs(cmd.Context(), env, f, o.all) })
+		},
+	}
+	list.Flags().BoolVar(&o.all, "all", false, "those of every directory")
+	var follow bool
+	logs := &cobra.Command{
+		Use: "logs JOB", Short: "Print what a job has printed", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.with(cmd.Context(), env, func(f *face) error { return jobLogs(cmd.Context(), env, f, args[0], follow) })
+		},
+	}
+	logs.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the job ends")
+	stop := &cobra.Command{
+		Use: "stop JOB", Short: "Stop a job; the model is told", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.with(cmd.Context(), env, func(f *face) error {
+				j, err := f.StopJob(cmd.Context(), args[0])
+				if err == nil {
+					fmt.Fprintf(env.Stdout, "%s %s\n", j.ID, clean(j.State))
+				}
+				return err
+			})
+		},
+	}
+	cmd.AddCommand(list, logs, stop)
+	return cmd
+}
+
+func (o *jobOptions) with(ctx context.Context, env *Env, do func(*face) error) error {
+	password, err := passwordFrom(o.passFile)
+	if err != nil {
+		return err
+	}
+	dir, err := attachDir(env, o.attach, "")
+	if err != nil {
+		return err
+	}
+	f, err := connect(ctx, env, target{attach: o.attach, password: password, dir: dir})
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(f), f.Close())
+}
+
+func listJobs(ctx context.Context, env *Env, f *face, all bool) error {
+	jobs, err := f.Jobs(ctx, api.JobFilter{All: all})
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+	for _, j := range jobs {
+		since := env.Now().Sub(time.UnixMilli(j.Started)).Round(time.Second)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", j.ID, clean(j.State), since, portList(j.Ports), oneLine(j.Command, 100))
+	}
+	return w.Flush()
+}
+
+func portList(ports []int) string {
+	words := make([]string, len(ports))
+	for i, p := range ports {
+		words[i] = ":" + strconv.Itoa(p)
+	}
+	return strings.Join(words, " ")
+}
+
+// jobLogs prints output as it came; on a terminal without what could steer it.
+func jobLogs(ctx context.Context, env *Env, f *face, id string, follow bool) error {
+	out, _, err := f.JobOutput(ctx, id, 0, follow)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	if !env.StdoutTTY {
+		_, err = io.Copy(env.Stdout, out)
+		return err
+	}
+	buf := make([]byte, 32<<10)
+	var rest []byte
+	for {
+		n, err := out.Read(buf)
+		data := append(rest, buf[:n]...)
+		whole := len(data)
+		if err == nil {
+			whole = wholeRunes(data)
+		}
+		_, _ = io.WriteString(env.Stdout, clean(string(data[:whole])))
+		rest = append([]byte(nil), data[whole:]...)
+		if err != nil {
+			if ctx.Err() != nil || errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return err
+		}
+	}
+}
+
+// tellJobs says what becomes of the session's jobs when the run is over: they end
+// with an engine of this process, and live on in a server.
+func (v *view) tellJobs(ctx context.Context) {
+	if v.c.app != nil && v.c.app.jobs.Running(v.root.ID) == 0 {
+		return
+	}
+	jobs, err := v.c.Jobs(ctx, api.JobFilter{SessionID: v.root.ID})
+	if err != nil {
+		return
+	}
+	for _, j := range jobs {
+		if !j.Running {
+			continue
+		}
+		name := j.ID + " (" + oneLine(j.Command, 80) + ")"
+		if ports := portList(j.Ports); ports != "" {
+			name += ", listening on " + ports
+		}
+		if v.c.app != nil {
+			v.out.notice("stopping " + name)
+		} else {
+			v.out.notice(name + " goes on in the server; stop it with: lathe job stop " + j.ID)
+		}
+	}
+}
+
+// wholeRunes returns the length of data without a character that is cut at its end.
+func wholeRunes(data []byte) int {
+	for i := len(data) - 1; i >= 0 && i >= len(data)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(data[i]) {
+			if !utf8.FullRune(data[i:]) {
+				return i
+			}
+			break
+		}
+	}
+	return len(data)
+}

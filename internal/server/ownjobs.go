@@ -1,0 +1,196 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"lathe"
+	"lathe/internal/api"
+	"lathe/internal/job"
+)
+
+// jobs answers the routes of the processes that live on.
+type jobs struct{ *call }
+
+func (s *Server) jobRoutes() []route {
+	const (
+		get, post = http.MethodGet, http.MethodPost
+		one       = "/lathe/job/{jobID}"
+	)
+	return []route{
+		{get, "/lathe/job", on(jobs.list), ""},
+		{get, one, on(jobs.get), ""},
+		{get, one + "/output", on(jobs.output), ""},
+		{post, one + "/input", on(jobs.input), ""},
+		{post, one + "/size", on(jobs.size), ""},
+		{post, one + "/stop", on(jobs.stop), ""},
+		{post, "/lathe/session/{sessionID}/keep", on(jobs.keep), ""},
+	}
+}
+
+func (c jobs) list() (any, error) {
+	out := []api.Job{}
+	if c.s.opts.Jobs == nil {
+		return out, nil
+	}
+	dir, err := c.dir()
+	if err != nil {
+		return nil, err
+	}
+	session := lathe.SessionID(c.query("session"))
+	for _, j := range c.s.opts.Jobs.Of(session) {
+		info := j.Info()
+		if session != "" || c.query("all") == "true" || info.Directory == dir {
+			out = append(out, encodeJob(info))
+		}
+	}
+	return out, nil
+}
+
+func encodeJob(i job.Info) api.Job {
+	out := api.Job{
+		ID: i.ID, SessionID: i.Session, CallID: i.CallID, Command: i.Command, Title: i.Title, Dir: i.Dir, Directory: i.Directory, PID: i.PID,
+		Terminal: i.Terminal, Left: i.Left, Running: i.Running(), State: i.End(), Started: i.Started.UnixMilli(), Code: i.Exit.Code,
+		Ports: i.Ports, Output: i.Output, Path: i.Path, Files: i.Files,
+	}
+	if !i.Running() {
+		out.Ended = i.Ended.UnixMilli()
+	}
+	return out
+}
+
+func (c jobs) find() (*job.Job, error) {
+	id := c.r.PathValue("jobID")
+	if c.s.opts.Jobs != nil {
+		if j, err := c.s.opts.Jobs.Get("", id); err == nil {
+			return j, nil
+		}
+	}
+	return nil, notFound("there is no job %q", clip(id, 64))
+}
+
+func (c jobs) get() (any, error) {
+	j, err := c.find()
+	if err != nil {
+		return nil, err
+	}
+	return encodeJob(j.Info()), nil
+}
+
+// outputFrom is the header that says which byte of a job's output comes first.
+const outputFrom = "Lathe-Output-From"
+
+// output answers what a job has printed, from a position on, as it came. With follow
+// it goes on until the job ends or the client leaves.
+func (c jobs) output() (any, error) {
+	j, err := c.find()
+	if err != nil {
+		return nil, err
+	}
+	from, err := c.number("from")
+	if err != nil {
+		return nil, err
+	}
+	buf := make([]byte, 32<<10)
+	n, at, over, err := j.Output().Read(buf, from)
+	if err != nil {
+		return nil, err
+	}
+	follow := c.query("follow") == "true"
+	rc := http.NewResponseController(c.w)
+	_ = rc.SetReadDeadline(time.Time{})
+	c.w.Header().Set("Content-Type", "application/octet-stream")
+	c.w.Header().Set(outputFrom, strconv.FormatInt(at, 10))
+	for {
+		if _, err := c.w.Write(buf[:n]); err != nil {
+			return done{}, nil
+		}
+		if at += int64(n); n == 0 {
+			if over || !follow || rc.Flush() != nil {
+				return done{}, nil
+			}
+			select {
+			case <-j.Output().Next(at):
+			case <-c.ctx().Done():
+				return done{}, nil
+			}
+		}
+		if n, at, over, err = j.Output().Read(buf, at); err != nil {
+			return done{}, nil
+		}
+	}
+}
+
+// input types into a job for the person: nobody is asked.
+func (c jobs) input() (any, error) {
+	j, err := c.find()
+	if err != nil {
+		return nil, err
+	}
+	var in api.JobInput
+	if err := c.need(&in); err != nil {
+		return nil, err
+	}
+	if in.Data != "" {
+		err = j.Write([]byte(in.Data))
+	}
+	for _, key := range in.Keys {
+		if err == nil {
+			err = j.Key(key)
+		}
+	}
+	if err != nil {
+		return nil, lathe.Errorf(lathe.CodeInvalid, "", "%s: %v", j.ID(), err)
+	}
+	return true, nil
+}
+
+func (c jobs) size() (any, error) {
+	j, err := c.find()
+	if err != nil {
+		return nil, err
+	}
+	var in api.JobSize
+	if err := c.need(&in); err != nil {
+		return nil, err
+	}
+	if in.Rows == 0 || in.Cols == 0 || in.Rows > 4096 || in.Cols > 4096 {
+		return nil, badPayload("expected 1 to 4096 rows and cols")
+	}
+	if err := j.Resize(in.Rows, in.Cols); err != nil {
+		return nil, lathe.Errorf(lathe.CodeInvalid, "", "%s: %v", j.ID(), err)
+	}
+	return true, nil
+}
+
+// stop answers when all of the job is gone. The model is told.
+func (c jobs) stop() (any, error) {
+	j, err := c.find()
+	if err != nil {
+		return nil, err
+	}
+	c.s.opts.Jobs.Stop(j)
+	return encodeJob(j.Info()), nil
+}
+
+// keep lets the running command of a call go on as a job.
+func (c jobs) keep() (any, error) {
+	sess, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	var in api.KeepCall
+	if err := c.need(&in); err != nil {
+		return nil, err
+	}
+	err = job.ErrNotFound
+	if c.s.opts.Jobs != nil {
+		err = c.s.opts.Jobs.Keep(sess.ID, in.CallID)
+	}
+	if errors.Is(err, job.ErrNotFound) {
+		return nil, notFound("the call %q runs no command that can be kept", clip(in.CallID, 80))
+	}
+	return err == nil, err
+}

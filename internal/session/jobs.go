@@ -1,0 +1,51 @@
+package session
+
+import (
+	"context"
+	"strings"
+
+	"lathe"
+	"lathe/internal/prompt"
+	"lathe/internal/tool"
+)
+
+// JobOwner returns the session that the jobs of a session's calls belong to: those
+// of a subagent are the jobs of the session it works for.
+func (s *Service) JobOwner(ctx context.Context, id lathe.SessionID) lathe.SessionID {
+	sess, err := s.opts.Store.Session(ctx, id)
+	if err != nil {
+		return id
+	}
+	return top(ctx, s.opts.Store, sess).ID
+}
+
+func (s *Service) endJobs(id lathe.SessionID) {
+	if s.opts.Jobs != nil {
+		s.opts.Jobs.End(id)
+	}
+}
+
+// jobNews returns what the model has to be told of the session's jobs, or "". A
+// subagent is told nothing: the session that it works for is.
+func (r *runner) jobNews() string {
+	if r.s.opts.Jobs == nil {
+		return ""
+	}
+	news := r.s.opts.Jobs.News(r.current().ID)
+	if len(news) == 0 {
+		return ""
+	}
+	return prompt.Reminder(strings.Join(news, "\n"))
+}
+
+// withNews adds to a result what happened to jobs meanwhile, so that the model knows
+// with its next step.
+func (r *runner) withNews(cut func(tool.Result) tool.Result) func(tool.Result) tool.Result {
+	return func(res tool.Result) tool.Result {
+		res = cut(res)
+		if news := r.jobNews(); news != "" {
+			res.Output += "\n\n" + news
+		}
+		return res
+	}
+}
