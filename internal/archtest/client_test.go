@@ -27,3 +27,20 @@ func TestClientLinksNoEngine(t *testing.T) {
 		}
 	}
 }
+
+// TestVocabularyImportsNothing holds that the words of the faces and their wire form
+// stand on the root package alone.
+func TestVocabularyImportsNothing(t *testing.T) {
+	may := map[string][]string{
+		"lathe/internal/api":           {"lathe"},
+		"lathe/internal/opencode/wire": {"lathe", "lathe/internal/api"},
+	}
+	for _, p := range packages(t) {
+		allowed, ok := may[p.ImportPath]
+		for _, imp := range p.Imports {
+			if ok && (imp == "lathe" || strings.HasPrefix(imp, "lathe/")) && !slices.Contains(allowed, imp) {
+				t.Errorf("%s imports %s", p.ImportPath, imp)
+			}
+		}
+	}
+}

@@ -139,7 +139,7 @@ func (c apis) providers() ([]*provider.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	return equipment{c.call}.usable(inst.Models.Registry)
+	return inst.Models.Usable(c.ctx())
 }
 
 func (c apis) apiModels() (any, error) {

@@ -82,37 +82,11 @@ func (c equipment) configProviders() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := c.usable(inst.Models.Registry)
+	list, err := inst.Models.Usable(c.ctx())
 	if err != nil {
 		return nil, err
 	}
-	return withoutSecrets(inst.Config, providersOut{wire.EncodeProviders(listedProviders(list)), c.defaults(inst.Models.Registry, list)}, nil)
-}
-
-// usable returns the connected providers. A default model that its provider does
-// not list, such as a script's, is listed here: screens choose from the list.
-func (c equipment) usable(reg *provider.Registry) ([]*provider.Provider, error) {
-	list, err := reg.List()
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(c.ctx(), 2*time.Second)
-	defer cancel()
-	ref, _, err := reg.Default(ctx)
-	if err != nil {
-		return list, nil
-	}
-	for i, p := range list {
-		if p.ID != ref.Provider || slices.ContainsFunc(p.Models, func(m *provider.Model) bool { return m.Ref.Model == ref.Model }) {
-			continue
-		}
-		if m, err := reg.Lookup(ref); err == nil {
-			with := *p
-			with.Models = append(slices.Clone(p.Models), m)
-			list[i] = &with
-		}
-	}
-	return list, nil
+	return withoutSecrets(inst.Config, providersOut{wire.EncodeProviders(listedProviders(list)), inst.Models.Newest(c.ctx(), list)}, nil)
 }
 
 type providerListOut struct {
@@ -130,7 +104,7 @@ func (c equipment) providerList() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	usable, err := c.usable(inst.Models.Registry)
+	usable, err := inst.Models.Usable(c.ctx())
 	if err != nil {
 		return nil, err
 	}
@@ -143,42 +117,8 @@ func (c equipment) providerList() (any, error) {
 			all = append(all, p)
 		}
 	}
-	return withoutSecrets(inst.Config, providerListOut{wire.EncodeProviders(listedProviders(all)), c.defaults(inst.Models.Registry, all), connected}, nil)
+	return withoutSecrets(inst.Config, providerListOut{wire.EncodeProviders(listedProviders(all)), inst.Models.Newest(c.ctx(), all), connected}, nil)
 }
-
-// defaults names a model of each provider to begin with: the newest that can
-// call tools; of the default model's provider that one.
-func (c equipment) defaults(reg *provider.Registry, list []*provider.Provider) map[string]string {
-	out := make(map[string]string, len(list))
-	for _, p := range list {
-		var best *provider.Model
-		for _, m := range p.Models {
-			if best == nil || better(m, best) {
-				best = m
-			}
-		}
-		if best != nil {
-			out[p.ID] = best.Ref.Model
-		}
-	}
-	ctx, cancel := context.WithTimeout(c.ctx(), 2*time.Second)
-	defer cancel()
-	if ref, _, err := reg.Default(ctx); err == nil {
-		if _, listed := out[ref.Provider]; listed {
-			out[ref.Provider] = ref.Model
-		}
-	}
-	return out
-}
-
-func better(m, than *provider.Model) bool {
-	if a, b := sound(m), sound(than); a != b {
-		return a
-	}
-	return m.Released > than.Released
-}
-
-func sound(m *provider.Model) bool { return m.Caps.ToolCall && m.Status != "deprecated" }
 
 // providerAuth lists ways to log in other than by key; there are none.
 func (c equipment) providerAuth() (any, error) { return emptyObject(c.call) }
