@@ -5,23 +5,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"lathe"
-	"lathe/internal/bus"
-	"lathe/internal/commit"
-	"lathe/internal/config"
+	"lathe/internal/enginetest"
 	"lathe/internal/instance"
 	"lathe/internal/llm"
 	"lathe/internal/prompt"
 	"lathe/internal/session"
-	"lathe/internal/shell"
 	"lathe/internal/store"
-	"lathe/internal/store/sqlite"
 	"lathe/internal/tokens"
 	"lathe/internal/tool"
 	"lathe/internal/workspace"
@@ -116,32 +110,15 @@ func (m *model) open(ctx context.Context, base string) (*session.Service, func()
 		}
 	}
 	env := map[string]string{"HOME": base, "LATHE_HOME": filepath.Join(base, "home"), "PATH": os.Getenv("PATH")}
-	paths, err := config.DefaultPaths(func(n string) string { return env[n] })
-	if err != nil {
-		return nil, nil, err
-	}
-	db, err := sqlite.Open(ctx, sqlite.Options{Dir: paths.Data})
-	if err != nil {
-		return nil, nil, err
-	}
-	m.store = db.Store()
-	events := bus.New(bus.Options{})
-	log := slog.New(slog.DiscardHandler)
-	runner := shell.New(shell.Options{})
-	o := instance.Options{
-		Paths: paths, Getenv: func(n string) string { return env[n] }, Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + base},
-		Log: log, Now: time.Now, Runner: runner, Todos: session.Kept{Store: db.Store(), Writer: commit.New(db.Store(), events)}, IDs: lathe.NewIDs(nil, nil),
-		Publish: func(dir string, ev lathe.Event) { events.Publish(dir, ev) },
+	e, err := enginetest.Open(ctx, enginetest.Options{Env: env, Instance: instance.Options{
 		Builtin: func(ref lathe.ModelRef) (llm.Model, bool) { return m, ref.Provider == "script" },
 		Trusted: func(workspace.Root) bool { return true },
+	}})
+	if err != nil {
+		return nil, nil, err
 	}
-	svc := session.New(session.Options{
-		Store: db.Store(), Bus: events, Log: log, Owner: sqlite.Self(),
-		Open: func(ctx context.Context, dir string) (*instance.Instance, error) {
-			return instance.Open(ctx, dir, o)
-		},
-	})
-	return svc, func() { _ = svc.Close(); _ = runner.Close(); _ = db.Close() }, nil
+	m.store = e.DB.Store()
+	return e.Service, func() { _ = e.Close() }, nil
 }
 
 // turn sends a prompt with planted words and waits until it is answered.

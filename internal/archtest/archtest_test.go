@@ -24,7 +24,7 @@ var floors = [...]string{
 	3: `approval builtin compact plugin provider readable`,
 	4: `turn`,
 	5: `commit instance project session share undo window`,
-	6: `opencode/disk opencode/wire transcript tui tui/...`,
+	6: `enginetest opencode/disk opencode/wire transcript tui tui/...`,
 	7: `client server server/events server/gate`,
 	8: `cli`,
 	9: `lathe/cmd/lathe lathe/cmd/dist`,

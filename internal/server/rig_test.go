@@ -21,14 +21,12 @@ import (
 	"lathe"
 	"lathe/internal/auth"
 	"lathe/internal/bus"
-	"lathe/internal/commit"
 	"lathe/internal/config"
+	"lathe/internal/enginetest"
 	"lathe/internal/instance"
 	"lathe/internal/llm"
 	"lathe/internal/llm/script"
 	"lathe/internal/session"
-	"lathe/internal/shell"
-	"lathe/internal/store/sqlite"
 	"lathe/internal/turn"
 	"lathe/internal/workspace"
 )
@@ -100,42 +98,34 @@ func newRig(t testing.TB, change ...func(*Options)) *rig {
 		}
 	}
 	env := map[string]string{"HOME": home, "LATHE_HOME": filepath.Join(home, "lathe"), "PATH": os.Getenv("PATH")}
-	getenv := func(k string) string { return env[k] }
-	paths, err := config.DefaultPaths(getenv)
+	paths, err := config.DefaultPaths(func(k string) string { return env[k] })
 	if err != nil {
 		t.Fatal(err)
 	}
 	models := map[string]llm.Model{}
 	b := bus.New(bus.Options{})
 	r := &rig{t: t, dir: dir, bus: b, logs: &bytes.Buffer{}, models: models}
-	db, err := sqlite.Open(t.Context(), sqlite.Options{Dir: paths.Data, Fault: r.broken})
+	own, _ := paths.AuthFile()
+	creds := auth.Open(auth.Options{Path: own})
+	engine, err := enginetest.Open(t.Context(), enginetest.Options{
+		Env: env, Fault: r.broken, Session: session.Options{Bus: b, Retries: turn.Retries{Base: time.Millisecond}},
+		Instance: instance.Options{
+			Auth: creds, Trusted: func(workspace.Root) bool { return true },
+			Builtin: func(ref lathe.ModelRef) (llm.Model, bool) {
+				if m := models[ref.Model]; m != nil {
+					return m, true
+				}
+				return script.New(func() ([]byte, error) { return os.ReadFile(filepath.Join(top, ref.Model)) }), ref.Provider == "script"
+			},
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, _ := paths.AuthFile()
-	creds := auth.Open(auth.Options{Path: own})
-	runner := shell.New(shell.Options{})
-	ids := lathe.NewIDs(nil, nil)
-	environ := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
-	svc := session.New(session.Options{
-		Store: db.Store(), Bus: b, IDs: ids, Owner: sqlite.Self(), Retries: turn.Retries{Base: time.Millisecond},
-		Open: func(ctx context.Context, dir string) (*instance.Instance, error) {
-			return instance.Open(ctx, dir, instance.Options{
-				Paths: paths, Getenv: getenv, Environ: environ, Auth: creds, Log: slog.New(slog.DiscardHandler), Now: time.Now,
-				Runner: runner, Todos: session.Kept{Store: db.Store(), Writer: commit.New(db.Store(), b)}, IDs: ids, Publish: func(dir string, ev lathe.Event) { b.Publish(dir, ev) },
-				Trusted: func(workspace.Root) bool { return true }, Approvals: session.Kept{Store: db.Store(), Writer: commit.New(db.Store(), b)},
-				Builtin: func(ref lathe.ModelRef) (llm.Model, bool) {
-					if m := models[ref.Model]; m != nil {
-						return m, true
-					}
-					return script.New(func() ([]byte, error) { return os.ReadFile(filepath.Join(top, ref.Model)) }), ref.Provider == "script"
-				},
-			})
-		},
-	})
+	svc, environ := engine.Service, engine.Instance.Environ
 	r.svc = svc
 	o := Options{
-		Service: svc, Store: db.Store(), Bus: b, Auth: creds, Paths: paths, IDs: ids, Dir: dir, Directories: []string{"/"}, Environ: environ, Shell: "/bin/sh",
+		Service: svc, Store: engine.DB.Store(), Bus: b, Auth: creds, Paths: paths, IDs: engine.Instance.IDs, Dir: dir, Directories: []string{"/"}, Environ: environ, Shell: "/bin/sh",
 		Log: slog.New(slog.DiscardHandler),
 	}
 	for _, c := range change {
@@ -153,10 +143,8 @@ func newRig(t testing.TB, change ...func(*Options)) *rig {
 			}
 		}
 		ts.Close()
-		for _, close := range []func() error{runner.Close, db.Close} {
-			if err := close(); err != nil {
-				t.Error(err)
-			}
+		if err := engine.Close(); err != nil {
+			t.Error(err)
 		}
 	})
 	return r

@@ -1,14 +1,15 @@
 package session_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -44,35 +45,56 @@ func newPair(t *testing.T) *pair {
 }
 
 // while runs a command in session a that waits; meanwhile do happens, and then the
-// command goes on.
+// command goes on. They wait for each other at two pipes.
 func (p *pair) while(do func(), then string) {
 	p.t.Helper()
-	began, goOn := filepath.Join(p.dir, "signal/began"), filepath.Join(p.dir, "signal/go")
-	command := fmt.Sprintf("touch %s; n=0; while [ ! -e %s ] && [ $n -lt 3000 ]; do sleep 0.01; n=$((n+1)); done; %s", began, goOn, then)
+	began, goOn := p.pipe("began"), p.pipe("go")
 	_, run, err := p.svc.Prompt(p.t.Context(), p.a, session.Prompt{
-		Model: scripted, Parts: []lathe.PartBody{&lathe.Text{Text: "bash: " + command}},
+		Model: scripted, Parts: []lathe.PartBody{&lathe.Text{Text: fmt.Sprintf("bash: echo > %s; read -r _ < %s; %s", began.Name(), goOn.Name(), then)}},
 	})
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(began); err == nil {
-			break
+	waits := make(chan error, 1)
+	go func() {
+		_, err := began.Read(make([]byte, 1))
+		waits <- err
+	}()
+	select {
+	case err := <-waits:
+		if err != nil {
+			p.t.Fatal(err)
 		}
-		if time.Now().After(end) {
-			p.t.Fatal("the command did not begin")
-		}
+	case <-run.Done():
+		p.t.Fatalf("the command did not wait: %+v", run.Last())
 	}
 	do()
-	if err := os.WriteFile(goOn, nil, 0o600); err != nil {
+	if _, err := goOn.WriteString("\n"); err != nil {
 		p.t.Fatal(err)
 	}
 	if out := p.wait(run); out.Failure != nil {
 		p.t.Fatal(out.Failure)
 	}
-	for _, f := range []string{began, goOn} {
-		_ = os.Remove(f)
+	for _, f := range []*os.File{began, goOn} {
+		if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
+			p.t.Fatal(err)
+		}
 	}
+}
+
+// pipe makes a named pipe where git does not look. It is open for both ends, so that
+// nobody waits for the other one to open it.
+func (p *pair) pipe(name string) *os.File {
+	p.t.Helper()
+	path := filepath.Join(p.dir, "signal", name)
+	if out, err := exec.Command("mkfifo", path).CombinedOutput(); err != nil {
+		p.t.Fatalf("mkfifo: %v: %s", err, out)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return f
 }
 
 func (p *pair) say(id lathe.SessionID, text string) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,13 +17,10 @@ import (
 
 	"lathe"
 	"lathe/internal/bus"
-	"lathe/internal/commit"
-	"lathe/internal/config"
+	"lathe/internal/enginetest"
 	"lathe/internal/instance"
 	"lathe/internal/llm"
 	"lathe/internal/session"
-	"lathe/internal/shell"
-	"lathe/internal/store/sqlite"
 	"lathe/internal/store/storetest"
 	"lathe/internal/turn"
 	"lathe/internal/workspace"
@@ -104,37 +100,21 @@ func merged(a, b map[string]string) map[string]string {
 // open starts the service; what the test set before counts.
 func (p *play) open() *play {
 	p.t.Helper()
-	getenv := func(name string) string { return p.env[name] }
-	paths, err := config.DefaultPaths(getenv)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	db, err := sqlite.Open(p.t.Context(), sqlite.Options{Dir: paths.Data, Fault: p.broken})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	p.store = storetest.Store{Store: db.Store()}
 	o := p.opts
-	o.Paths, o.Getenv, o.Now, o.IDs, o.Todos = paths, getenv, time.Now, lathe.NewIDs(nil, nil), session.Kept{Store: db.Store(), Writer: commit.New(db.Store(), p.bus)}
-	o.Environ = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home}
-	o.Log, o.Runner = slog.New(slog.DiscardHandler), shell.New(shell.Options{})
-	o.Publish = func(dir string, ev lathe.Event) { p.bus.Publish(dir, ev) }
 	o.Trusted = func(workspace.Root) bool { return p.env["LATHE_TRUST"] == "1" }
 	o.Builtin = func(ref lathe.ModelRef) (llm.Model, bool) { return p, ref.Provider == "script" }
-	p.serve = func() {
-		p.svc = session.New(session.Options{
-			Store: db.Store(), Bus: p.bus, Owner: sqlite.Self(), IDs: o.IDs,
-			Open: func(ctx context.Context, dir string) (*instance.Instance, error) {
-				return instance.Open(ctx, dir, o)
-			},
-		})
+	e, err := enginetest.Open(p.t.Context(), enginetest.Options{Env: p.env, Instance: o, Session: session.Options{Bus: p.bus}, Fault: p.broken})
+	if err != nil {
+		p.t.Fatal(err)
 	}
-	p.serve()
+	p.store, p.svc = storetest.Store{Store: e.DB.Store()}, e.Service
+	p.serve = func() {
+		e.Restart()
+		p.svc = e.Service
+	}
 	p.t.Cleanup(func() {
-		for _, close := range []func() error{p.svc.Close, o.Runner.Close, db.Close} {
-			if err := close(); err != nil {
-				p.t.Error(err)
-			}
+		if err := e.Close(); err != nil {
+			p.t.Error(err)
 		}
 	})
 	return p

@@ -1,61 +1,38 @@
 package session_test
 
 import (
-	"context"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"lathe"
-	"lathe/internal/bus"
-	"lathe/internal/commit"
-	"lathe/internal/config"
+	"lathe/internal/enginetest"
 	"lathe/internal/instance"
 	"lathe/internal/llm"
 	"lathe/internal/llm/script"
 	"lathe/internal/session"
-	"lathe/internal/shell"
-	"lathe/internal/store"
-	"lathe/internal/store/sqlite"
 )
 
 // process is a service as one process has it, with a scripted model.
-type process struct {
-	*session.Service
-	db  *sqlite.DB
-	dir string
-}
+type process struct{ *enginetest.Engine }
 
-func startProcess(t *testing.T, home, dir, steps string) *process {
+func startProcess(t *testing.T, home, steps string) *process {
 	t.Helper()
-	paths, err := config.DefaultPaths(func(name string) string {
-		return map[string]string{"HOME": home, "LATHE_HOME": home}[name]
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := sqlite.Open(t.Context(), sqlite.Options{Dir: paths.Data})
-	if err != nil {
-		t.Fatal(err)
-	}
-	events := bus.New(bus.Options{})
 	model := script.New(func() ([]byte, error) { return []byte(steps), nil })
-	p := &process{db: db, dir: dir}
-	p.Service = session.New(session.Options{
-		Store: db.Store(), Bus: events, Owner: sqlite.Self(),
-		Open: instanceOpener(paths, db.Store(), events, model),
+	e, err := enginetest.Open(t.Context(), enginetest.Options{
+		Env:      map[string]string{"HOME": home, "LATHE_HOME": home},
+		Instance: instance.Options{Builtin: func(ref lathe.ModelRef) (llm.Model, bool) { return model, ref.Provider == "script" }},
 	})
-	return p
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &process{e}
 }
 
 func (p *process) close(t *testing.T) {
 	t.Helper()
 	if err := p.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := p.db.Close(); err != nil {
 		t.Error(err)
 	}
 }
@@ -94,7 +71,7 @@ text done`
 			t.Fatal(err)
 		}
 	}
-	first := startProcess(t, home, dir, steps)
+	first := startProcess(t, home, steps)
 	sess, err := first.Create(t.Context(), session.Create{Directory: dir})
 	if err != nil {
 		t.Fatal(err)
@@ -110,23 +87,12 @@ text done`
 	if err := os.Chtimes(b, later, later); err != nil {
 		t.Fatal(err)
 	}
-	second := startProcess(t, home, dir, steps)
+	second := startProcess(t, home, steps)
 	defer second.close(t)
 	second.ask(t, sess.ID, "write them")
 	for name, want := range map[string]string{"a.txt": "two\n", "b.txt": "one, changed by hand\n"} {
 		if got, _ := os.ReadFile(filepath.Join(dir, name)); string(got) != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
-	}
-}
-
-func instanceOpener(paths config.Paths, store *store.Store, events *bus.Bus, model llm.Model) func(context.Context, string) (*instance.Instance, error) {
-	return func(ctx context.Context, dir string) (*instance.Instance, error) {
-		return instance.Open(ctx, dir, instance.Options{
-			Paths: paths, Getenv: func(string) string { return "" }, Environ: os.Environ(),
-			Log: slog.New(slog.DiscardHandler), Now: time.Now, Runner: shell.New(shell.Options{}), Todos: session.Kept{Store: store, Writer: commit.New(store, events)},
-			Publish: func(dir string, ev lathe.Event) { events.Publish(dir, ev) },
-			Builtin: func(ref lathe.ModelRef) (llm.Model, bool) { return model, ref.Provider == "script" },
-		})
 	}
 }

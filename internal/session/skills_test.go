@@ -56,7 +56,7 @@ func TestSkills(t *testing.T) {
 	}
 	tools := p.tools(id)
 	for i, want := range []string{
-		"<file>" + filepath.Join(p.dir, ".opencode/skill/deep/x/run.sh") + "</file>", `Skill "nope" not found.`, "A rule of the user prevents", "Better one.",
+		"<file>" + filepath.Join(p.dir, ".opencode/skill/deep/x/run.sh") + "</file>", `Skill "nope" not found.`, `skill "secret-x" is denied`, "Better one.",
 	} {
 		if !strings.Contains(tools[i], want) {
 			t.Errorf("call %d: %s, want %q", i, tools[i], want)

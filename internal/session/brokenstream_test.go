@@ -1,10 +1,8 @@
 package session_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -13,15 +11,11 @@ import (
 	"time"
 
 	"lathe"
-	"lathe/internal/bus"
 	"lathe/internal/catalog"
-	"lathe/internal/commit"
-	"lathe/internal/config"
+	"lathe/internal/enginetest"
 	"lathe/internal/instance"
 	"lathe/internal/llm/llmtest"
 	"lathe/internal/session"
-	"lathe/internal/shell"
-	"lathe/internal/store/sqlite"
 	"lathe/internal/turn"
 )
 
@@ -62,37 +56,21 @@ func serve(t *testing.T, protocol string, retries int) (s *served, stop func()) 
 		t.Fatal(err)
 	}
 	env := map[string]string{"HOME": root, "LATHE_HOME": filepath.Join(root, "home"), "PATH": os.Getenv("PATH"), "LATHE_CONFIG_CONTENT": string(conf)}
-	getenv := func(name string) string { return env[name] }
-	paths, err := config.DefaultPaths(getenv)
+	cache := filepath.Join(root, "home", "cache")
+	models, err := catalog.Open(catalog.Options{CacheDir: cache, NoFetch: true, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := sqlite.Open(t.Context(), sqlite.Options{Dir: paths.Data, Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	models, err := catalog.Open(catalog.Options{CacheDir: paths.Cache, NoFetch: true, Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	events := bus.New(bus.Options{})
-	runner := shell.New(shell.Options{})
-	opts := instance.Options{
-		Paths: paths, Getenv: getenv, Environ: []string{"PATH=" + os.Getenv("PATH")}, Catalog: models,
-		Log: slog.New(slog.DiscardHandler), Now: time.Now, Runner: runner, Todos: session.Kept{Store: db.Store(), Writer: commit.New(db.Store(), events)}, IDs: lathe.NewIDs(time.Now, nil),
-		Publish: func(dir string, ev lathe.Event) { events.Publish(dir, ev) }, Approvals: session.Kept{Store: db.Store(), Writer: commit.New(db.Store(), events)},
-	}
-	svc := session.New(session.Options{
-		Store: db.Store(), Bus: events, Owner: sqlite.Self(), Retries: turn.Retries{Max: retries, Base: time.Nanosecond},
-		Open: func(ctx context.Context, dir string) (*instance.Instance, error) {
-			return instance.Open(ctx, dir, opts)
-		},
+	e, err := enginetest.Open(t.Context(), enginetest.Options{
+		Env: env, Instance: instance.Options{Catalog: models, Environ: []string{"PATH=" + os.Getenv("PATH")}},
+		Session: session.Options{Retries: turn.Retries{Max: retries, Base: time.Nanosecond}},
 	})
-	return &served{svc, model, dir}, func() {
-		for _, err := range []error{svc.Close(), runner.Close(), db.Close()} {
-			if err != nil {
-				t.Error(err)
-			}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &served{e.Service, model, dir}, func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
 		}
 		model.Close()
 	}

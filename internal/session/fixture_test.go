@@ -16,14 +16,12 @@ import (
 
 	"lathe"
 	"lathe/internal/bus"
-	"lathe/internal/commit"
 	"lathe/internal/config"
+	"lathe/internal/enginetest"
 	"lathe/internal/instance"
 	"lathe/internal/llm"
 	"lathe/internal/session"
 	"lathe/internal/share"
-	"lathe/internal/shell"
-	"lathe/internal/store/sqlite"
 	"lathe/internal/trust"
 	"lathe/internal/turn"
 	"lathe/internal/workspace"
@@ -148,26 +146,15 @@ func (w *world) trust() {
 // service opens a service on the world's store, as a new process does.
 func (w *world) service() (s *session.Service, stop func()) {
 	w.t.Helper()
-	db, err := sqlite.Open(w.t.Context(), sqlite.Options{Dir: w.opts.Paths.Data, Now: w.clock})
+	e, err := enginetest.Open(w.t.Context(), enginetest.Options{Env: w.env, Instance: w.opts, Session: session.Options{Bus: w.bus, Sharing: w.sharing}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	o := w.opts
-	o.IDs, o.Todos, o.Approvals = lathe.NewIDs(w.clock, nil), session.Kept{Store: db.Store(), Writer: commit.New(db.Store(), w.bus)}, session.Kept{Store: db.Store(), Writer: commit.New(db.Store(), w.bus)}
-	o.Runner = shell.New(shell.Options{})
-	s = session.New(session.Options{
-		Store: db.Store(), Bus: w.bus, Now: w.clock, IDs: o.IDs, Owner: sqlite.Self(), Sharing: w.sharing,
-		Open: func(ctx context.Context, dir string) (*instance.Instance, error) {
-			return instance.Open(ctx, dir, o)
-		},
-	})
-	return s, sync.OnceFunc(func() {
-		for _, close := range []func() error{s.Close, o.Runner.Close, db.Close} {
-			if err := close(); err != nil {
-				w.t.Error(err)
-			}
+	return e.Service, func() {
+		if err := e.Close(); err != nil {
+			w.t.Error(err)
 		}
-	})
+	}
 }
 
 // oneCall is a model that calls a tool with what the user said, then stops.

@@ -1,0 +1,106 @@
+// Package enginetest wires the engine for tests as a process wires it: the session
+// service over a real store in a directory of the test's own, one writer, one bus, and
+// a runner of commands. What a test does not say is what it would be for a person who
+// has configured nothing.
+package enginetest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"lathe"
+	"lathe/internal/bus"
+	"lathe/internal/commit"
+	"lathe/internal/config"
+	"lathe/internal/instance"
+	"lathe/internal/session"
+	"lathe/internal/shell"
+	"lathe/internal/store/sqlite"
+)
+
+// Options say what is special about an engine.
+type Options struct {
+	// Env is the environment that configuration is read from; HOME and LATHE_HOME are
+	// needed, and what is added later counts for instances that are opened then.
+	Env map[string]string
+	// Instance and Session are used as they are, but for what is missing in them.
+	Instance instance.Options
+	Session  session.Options
+	// Fault fails writes to the store; see [sqlite.Options].
+	Fault func() error
+}
+
+// Engine is the engine of one process. Two of them on one home are two processes.
+type Engine struct {
+	*session.Service
+	DB       *sqlite.DB
+	Bus      *bus.Bus
+	Writer   *commit.Writer
+	Instance instance.Options // what instances are opened with; may be changed before that
+
+	session session.Options
+	close   func() error
+}
+
+// Open starts an engine. Close it.
+func Open(ctx context.Context, o Options) (*Engine, error) {
+	getenv := func(name string) string { return o.Env[name] }
+	in, se := o.Instance, o.Session
+	if in.Paths.Data == "" {
+		paths, err := config.DefaultPaths(getenv)
+		if err != nil {
+			return nil, err
+		}
+		in.Paths = paths
+	}
+	if in.Now == nil {
+		in.Now = time.Now
+	}
+	db, err := sqlite.Open(ctx, sqlite.Options{Dir: in.Paths.Data, Now: in.Now, Fault: o.Fault})
+	if err != nil {
+		return nil, err
+	}
+	if se.Bus == nil {
+		se.Bus = bus.New(bus.Options{})
+	}
+	e := &Engine{DB: db, Bus: se.Bus, Writer: commit.New(db.Store(), se.Bus)}
+	kept := session.Kept{Store: db.Store(), Writer: e.Writer}
+	in.Todos, in.Log = kept, cmp.Or(in.Log, slog.New(slog.DiscardHandler))
+	if in.Getenv == nil {
+		in.Getenv = getenv
+	}
+	if in.Environ == nil {
+		in.Environ = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + o.Env["HOME"]}
+	}
+	if in.IDs == nil {
+		in.IDs = lathe.NewIDs(in.Now, nil)
+	}
+	if in.Approvals == nil {
+		in.Approvals = kept
+	}
+	if in.Runner == nil {
+		in.Runner = shell.New(shell.Options{})
+	}
+	in.Publish = func(dir string, ev lathe.Event) { se.Bus.Publish(dir, ev) }
+	e.Instance = in
+	se.Store, se.Writer, se.IDs, se.Now, se.Owner = db.Store(), e.Writer, in.IDs, in.Now, sqlite.Self()
+	se.Open = func(ctx context.Context, dir string) (*instance.Instance, error) {
+		return instance.Open(ctx, dir, e.Instance)
+	}
+	e.session = se
+	e.Restart()
+	e.close = sync.OnceValue(func() error { return errors.Join(e.Service.Close(), in.Runner.Close(), db.Close()) })
+	return e, nil
+}
+
+// Restart makes the service anew on the same store, as if the one before had vanished.
+// That one is not closed; a test that has stopped it closes it.
+func (e *Engine) Restart() { e.Service = session.New(e.session) }
+
+// Close ends the turns, the commands and the store. To close twice does nothing.
+func (e *Engine) Close() error { return e.close() }
