@@ -21,10 +21,10 @@ import (
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/look"
-	"lathe/internal/tui/markdown"
 	"lathe/internal/tui/prefs"
 	"lathe/internal/tui/sessions"
 	"lathe/internal/tui/setup"
+	"lathe/internal/tui/style"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -76,7 +76,6 @@ type App struct {
 
 	look   look.Look
 	height int
-	dark   bool
 
 	session  lathe.Session // zero ID: none yet
 	status   map[lathe.SessionID]lathe.Status
@@ -110,9 +109,8 @@ type App struct {
 	link      engine.Link
 	dirty     bool // something changed since the last frame
 	mouse     chat.Selection
-	flowed    chat.Flow                       // of the inline screen
-	reduce    func(*theme.Theme) *theme.Theme // to the colours that the terminal has; nil: it has all
-	noLinks   bool                            // the terminal would show addresses as text
+	flowed    chat.Flow // of the inline screen
+	style     *style.Style
 }
 
 // New returns the screen. Its commands end with the context.
@@ -127,12 +125,9 @@ func New(ctx context.Context, o Options) *App {
 		o.Leader = 2 * time.Second
 	}
 	a := &App{
-		opts: o, access: engine.Reach(ctx, o.Engine), dark: true, focused: true,
+		opts: o, access: engine.Reach(ctx, o.Engine), focused: true,
 		status: map[lathe.SessionID]lathe.Status{},
 		prefs:  prefs.NewBook(o.Prefs, o.SavePrefs),
-	}
-	if a.prefs.Mode != "" {
-		a.dark = a.prefs.Mode == "dark"
 	}
 	a.conv = chat.New(func() look.Look { return a.pane() })
 	a.mouse = chat.Selection{Files: len(o.Editor) > 0}
@@ -148,9 +143,9 @@ func New(ctx context.Context, o Options) *App {
 	a.look = look.Look{Width: 80, ASCII: o.ASCII, Times: o.Prefs.Times, Name: shownName(o), Stacked: o.Stacked, Method: styled.WcWidth}
 	a.look.Child = a.keys.For(keys.ChildNext)
 	a.height = 24
-	a.setTheme(a.themeNamed(a.chosenTheme()))
-	if p := a.themeProblem(o.Theme); p != "" {
-		problems = append(problems, p)
+	style, problem := style.New(&a.look, a.prefs, o.Themes, o.Theme)
+	if a.style = style; problem != "" {
+		problems = append(problems, problem)
 	}
 	a.opts.Notices = append(slices.Clone(o.Notices), problems...)
 	for i, n := range a.opts.Notices {
@@ -166,25 +161,6 @@ func New(ctx context.Context, o Options) *App {
 		a.branch = o.Branch()
 	}
 	return a
-}
-
-func (a *App) themeNamed(name string) *theme.Theme {
-	for _, t := range slices.Backward(a.opts.Themes) { // later ones are nearer to the project
-		if t.Name == name {
-			return t.For(a.dark)
-		}
-	}
-	if t, ok := theme.Lookup(name); ok {
-		return t.For(a.dark)
-	}
-	return theme.Default(a.dark)
-}
-
-func (a *App) setTheme(t *theme.Theme) {
-	if a.reduce != nil {
-		t = a.reduce(t)
-	}
-	a.look.Theme, a.look.MD = t, markdown.NewStyles(t, !a.opts.ASCII)
 }
 
 // Init begins: it looks at what there is to choose from and opens the session.
@@ -276,7 +252,7 @@ func (a *App) terminal(msg tea.Msg) {
 			a.input.Resize(a.look.Width, a.look.Method)
 		}
 	case tea.BackgroundColorMsg:
-		a.background(m.IsDark())
+		a.style.Background(m.IsDark())
 	case tea.FocusMsg:
 		a.focused = true
 	case tea.BlurMsg:

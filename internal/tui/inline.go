@@ -15,7 +15,7 @@ func (a *App) flow() []styled.Line {
 	a.conv.Queue(a.busy(), a.opts.Now())
 	out := a.flowed.Take(a.conv, chat.Heading{Session: a.session.ID, Title: a.title(), Greeting: a.keys.For(keys.Help) + " shows all keys"})
 	for i, line := range out {
-		out[i] = a.fitted(line)
+		out[i] = a.style.Fitted(line)
 	}
 	return out
 }
@@ -34,7 +34,7 @@ func (a *App) region() paint.Region {
 	a.mouse.Blind()
 	r := paint.Region{Title: a.windowTitle()}
 	for _, line := range append(open, bottom...) {
-		r.Lines = append(r.Lines, a.fitted(line.Cut(a.look.Width, a.look.Method)))
+		r.Lines = append(r.Lines, a.style.Fitted(line.Cut(a.look.Width, a.look.Method)))
 	}
 	if x >= 0 && y >= 0 {
 		r.Cursor = tea.NewCursor(min(x, a.look.Width-1), len(open)+y)

@@ -15,7 +15,7 @@ func TestSimpleTerminal(t *testing.T) {
 		var out strings.Builder
 		d := withHistory(t, Options{ASCII: true, Mouse: true}, question(1, "go"), reply(2, &lathe.Text{Text: "see https://e.X/y"}))
 		env := []string{"TERM=" + term}
-		d.app.noLinks = paint.Simple(env)
+		d.app.style.Plain(paint.Simple(env))
 		p := paint.NewScreen(&out, env, 80, 24)
 		q := paint.NewInline(&out, env, 80, 24)
 		for _, err := range []error{p.Start(), p.Ask(), p.Paint(d.app.View()), p.Stop(), q.Start(), q.Ask(), q.Paint(d.app.flow(), d.app.region()), q.Stop()} {
@@ -42,7 +42,7 @@ func TestDeletedIsRed(t *testing.T) {
 			var out strings.Builder
 			env := []string{"TERM=" + term, "TTY_FORCE=1"}
 			profile := paint.Profile(&out, env)
-			d.app.reduceTo(profile)
+			d.app.style.ReduceTo(profile)
 			p := paint.NewScreen(&out, env, 80, 24)
 			if err := p.Paint(d.app.View()); err != nil {
 				t.Fatal(err)

@@ -39,13 +39,13 @@ func Run(ctx context.Context, a *App, t Terminal) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	l := &loop{app: a, term: t, ctx: ctx, msgs: make(chan tea.Msg, 64), events: make(chan uv.Event, 64)}
 	a.access.During(ctx)
-	a.noLinks = paint.Simple(t.Env)
+	a.style.Plain(paint.Simple(t.Env))
 	profile := paint.Profile(t.Out, t.Env)
 	a.look.Pictures = chat.PictureMode(profile, t.Env)
 	if a.opts.Desk.NoPictures {
 		a.look.Pictures = picture.None
 	}
-	a.reduceTo(profile)
+	a.style.ReduceTo(profile)
 	width, height := l.size()
 	if a.opts.Inline {
 		l.live = paint.NewInline(t.Out, t.Env, width, height)

@@ -11,6 +11,7 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/look"
+	"lathe/internal/tui/style"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -52,7 +53,7 @@ func (a *App) statusLines(l look.Look, s api.Setup, err error) []styled.Line {
 	if t := a.title(); t != "" {
 		f.Row("title", t)
 	}
-	f.Row("theme", a.look.Theme.Name+", "+mode(a.dark))
+	f.Row("theme", a.look.Theme.Name+", "+style.Mode(a.style.Dark()))
 	used, window := a.contextUsed()
 	if window > 0 {
 		f.Row("context", fmt.Sprintf("%s of %s tokens (%d%%)", look.Short(used), look.Short(window), used*100/window))

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +26,7 @@ func (a *App) View() tea.View {
 		if a.look.Theme.BG(theme.Background) != "" {
 			l = l.Pad(a.look.Width, a.look.Method, "")
 		}
-		a.fitted(l).Write(&b, base)
+		a.style.Fitted(l).Write(&b, base)
 	}
 	v := tea.NewView(b.String())
 	v.AltScreen, v.ReportFocus, v.Cursor = true, true, cursor
@@ -37,39 +36,6 @@ func (a *App) View() tea.View {
 	v.WindowTitle = a.windowTitle()
 	return v
 }
-
-// fitted returns a line as this terminal can show it: without links where they
-// would be text, with simple clusters where whole ones are not measured.
-func (a *App) fitted(l styled.Line) styled.Line {
-	if !a.noLinks && !a.look.ASCII && a.look.Method == styled.Grapheme {
-		return l
-	}
-	out := l
-	for i, s := range l {
-		text, link := s.Text, s.Link
-		if a.noLinks {
-			link = ""
-		}
-		if a.look.Method == styled.WcWidth {
-			text = styled.Simple(text)
-		}
-		if a.look.ASCII {
-			text = unmarked.Replace(text)
-		}
-		if text == s.Text && link == s.Link {
-			continue
-		}
-		if &out[0] == &l[0] {
-			out = slices.Clone(l)
-		}
-		out[i].Text, out[i].Link = text, link
-	}
-	return out
-}
-
-// unmarked puts a character of one cell in the place of the few marks that are
-// drawn everywhere.
-var unmarked = strings.NewReplacer("…", "~", "·", "-", "—", "-", "↑", "^", "↓", "v")
 
 func (a *App) windowTitle() string {
 	if t := a.title(); t != "" && !a.noTitle {
