@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"lathe"
+	"lathe/internal/tui/about"
 	"lathe/internal/tui/ask"
 	"lathe/internal/tui/chat"
 	"lathe/internal/tui/choice"
@@ -111,6 +112,7 @@ type App struct {
 	mouse     chat.Selection
 	flowed    chat.Flow // of the inline screen
 	style     *style.Style
+	about     *about.Room
 }
 
 // New returns the screen. Its commands end with the context.
@@ -134,6 +136,7 @@ func New(ctx context.Context, o Options) *App {
 	a.after = a.wake
 	a.choice = choice.New(a, a.access, a.prefs, o.LastModel)
 	a.input = compose.New(a, a.access, a.choice, o.Desk.Memory, o.Desk.Clipboard, o.Editor, a.commandOffers)
+	a.about = about.New(a, a.access)
 	a.sessions = sessions.New(a, a.access, sessions.Files{Write: o.WriteFile, Editor: o.Editor})
 	a.setup = setup.New(a, a.access, a.choice, a.prefs)
 	a.choice.Begin(o.Agent, o.Model)

@@ -8,6 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/api"
+	"lathe/internal/tui/about"
 	"lathe/internal/tui/choice"
 	"lathe/internal/tui/compose"
 	"lathe/internal/tui/dialog"
@@ -73,7 +75,7 @@ func agentCommands() []command {
 		{nil, keys.FavoritePrev, "previous favourite model", "", nil, func(a *App) tea.Cmd { return a.apply(a.choice.CycleFavorite(-1)) }},
 		{[]string{"trust"}, "", "whether this repository may steer lathe", "agent", func(a *App) bool { return a.access.Able.Trust != nil }, func(a *App) tea.Cmd { return a.apply(a.setup.TrustPage()) }},
 		{[]string{"permissions"}, "", "what you allowed from now on; take it back", "agent", func(a *App) bool { return a.access.Able.Approvals != nil }, func(a *App) tea.Cmd { return a.apply(a.setup.Approvals()) }},
-		{[]string{"skills"}, "", "skills that models can load", "agent", func(a *App) bool { return a.access.Able.Setup != nil }, (*App).skillsPage},
+		{[]string{"skills"}, "", "skills that models can load", "agent", func(a *App) bool { return a.access.Able.Setup != nil }, func(a *App) tea.Cmd { return a.apply(a.about.Skills()) }},
 	}
 }
 
@@ -90,9 +92,9 @@ func viewCommands() []command {
 		{[]string{"tips"}, keys.Tips, "show or hide what a new session tells", "view", func(a *App) bool { return a.session.ID == "" }, (*App).toggleTips},
 		{[]string{"themes"}, keys.Themes, "choose a theme", "view", nil, func(a *App) tea.Cmd { return a.apply(a.style.ThemeList()) }},
 		{[]string{"mode"}, keys.ThemeMode, "dark or light", "view", nil, func(a *App) tea.Cmd { return a.apply(a.style.ToggleMode()) }},
-		{[]string{"status", "mcps", "mcp", "lsp"}, keys.Status, "how lathe is set up: servers, configuration, sandbox", "view", nil, (*App).statusPage},
-		{[]string{"context", "cost"}, keys.Context, "what fills the window, and what it cost", "view", func(a *App) bool { return hasSession(a) && a.access.Able.Weigh != nil }, (*App).contextPage},
-		{[]string{"doctor"}, "", "look whether all works", "view", nil, (*App).doctor},
+		{[]string{"status", "mcps", "mcp", "lsp"}, keys.Status, "how lathe is set up: servers, configuration, sandbox", "view", nil, func(a *App) tea.Cmd { return a.apply(a.about.Status()) }},
+		{[]string{"context", "cost"}, keys.Context, "what fills the window, and what it cost", "view", func(a *App) bool { return hasSession(a) && a.access.Able.Weigh != nil }, func(a *App) tea.Cmd { return a.apply(a.about.Context()) }},
+		{[]string{"doctor"}, "", "look whether all works", "view", nil, func(a *App) tea.Cmd { return a.apply(a.about.Doctor()) }},
 		{[]string{"editor"}, keys.Editor, "write in your own editor", "view", nil, func(a *App) tea.Cmd { return a.apply(a.input.Edit()) }},
 		{nil, keys.Stash, "put what is written aside: stash it", "view", stashes, func(a *App) tea.Cmd { return a.apply(compose.Shelf{Composer: a.input}.Stash()) }},
 		{[]string{"unstash"}, keys.StashPop, "take back what was put aside last", "view", stashes, func(a *App) tea.Cmd { return a.apply(compose.Shelf{Composer: a.input}.StashPop()) }},
@@ -270,4 +272,14 @@ func (a *App) redo() tea.Cmd {
 func (a *App) compact() tea.Cmd {
 	c, model := a.access.Able.Compact, a.choice.Current()
 	return a.onSession("", func(ctx context.Context, s lathe.SessionID) error { return c.Compact(ctx, s, model) })
+}
+
+// help shows every key and command.
+func (a *App) help() tea.Cmd {
+	var list []about.Command
+	for _, c := range allCommands() {
+		list = append(list, about.Command{Names: c.names, Title: c.title, Action: c.action})
+	}
+	project := slices.DeleteFunc(slices.Clone(a.choice.Commands()), func(c api.Command) bool { return a.slash(c.Name) != nil })
+	return a.apply(about.Help(a.keys, list, project))
 }

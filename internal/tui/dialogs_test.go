@@ -13,6 +13,7 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/tui/about"
 	"lathe/internal/tui/ask"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/keys"
@@ -591,7 +592,8 @@ func TestHelpIsWhole(t *testing.T) {
 	var text strings.Builder
 	l := d.app.look
 	l.Width = 200
-	for _, line := range d.app.helpLines(l) {
+	d.do(d.app.help())
+	for _, line := range d.app.sheets.Top().(*dialog.Page).Lines(l) {
 		text.WriteString(line.Text() + "\n")
 	}
 	has := func(what string) {
@@ -616,14 +618,14 @@ func TestHelpIsWhole(t *testing.T) {
 			has(d.app.keys.Pretty(k))
 		}
 	}
-	for _, f := range fixed {
-		has(f.head)
-		for _, r := range f.rows {
+	for _, f := range about.Fixed {
+		has(f.Head)
+		for _, r := range f.Rows {
 			has(r[0])
 		}
 	}
 	for _, an := range ask.New(lathe.Ask{Always: []string{"x"}}, false, time.Time{}).Answers {
-		if !slices.ContainsFunc(fixed[3].rows, func(r [2]string) bool { return strings.HasPrefix(r[0], an.Key) }) {
+		if !slices.ContainsFunc(about.Fixed[3].Rows, func(r [2]string) bool { return strings.HasPrefix(r[0], an.Key) }) {
 			t.Errorf("the key %s of permission asks is not in the help", an.Key)
 		}
 	}

@@ -1,6 +1,9 @@
-package tui
+// Package about has the pages that tell how things are: the state, the doctor, skills,
+// what fills the window, and help.
+package about
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,62 +13,64 @@ import (
 	"lathe"
 	"lathe/internal/api"
 	"lathe/internal/tui/dialog"
+	"lathe/internal/tui/engine"
 	"lathe/internal/tui/look"
-	"lathe/internal/tui/style"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
 
-// statusPage shows how lathe is set up here.
-func (a *App) statusPage() tea.Cmd {
-	return a.withSetup(func(a *App, s api.Setup, err error) {
-		a.push(&dialog.Page{Title: "status", Lines: func(l look.Look) []styled.Line { return a.statusLines(l, s, err) }})
+// Host is what the room has to know of the screen.
+type Host interface {
+	dialog.Host
+	Session() lathe.Session // on screen
+	Connection() string     // in words
+	Here() [][2]string      // names and values of the state of the screen
+	Checks() []api.Check    // of the terminal
+	Write(text string) tea.Msg
+}
+
+// Room is where one reads how things are.
+type Room struct {
+	host   Host
+	access *engine.Access
+}
+
+// New returns the room.
+func New(h Host, access *engine.Access) *Room { return &Room{h, access} }
+
+// Status shows how lathe is set up here.
+func (r *Room) Status() tea.Msg {
+	return r.withSetup(func(s api.Setup, err error) tea.Msg {
+		return dialog.Open{Sheet: &dialog.Page{Title: "status", Lines: func(l look.Look) []styled.Line { return r.statusLines(l, s, err) }}}
 	})
 }
 
 // withSetup asks the engine how it is set up, if it can tell.
-func (a *App) withSetup(show func(a *App, s api.Setup, err error)) tea.Cmd {
-	e := a.access.Able.Setup
+func (r *Room) withSetup(show func(s api.Setup, err error) tea.Msg) tea.Msg {
+	e := r.access.Able.Setup
 	if e == nil {
-		show(a, api.Setup{Version: lathe.Version}, nil)
-		return nil
+		return show(api.Setup{Version: lathe.Version}, nil)
 	}
-	return func() tea.Msg {
-		s, err := e.Setup(a.access.Context())
-		return doneMsg{then: func(a *App) tea.Cmd { show(a, s, err); return nil }}
-	}
+	return r.access.Do(func(ctx context.Context) tea.Msg { return show(e.Setup(ctx)) })
 }
 
-func (a *App) statusLines(l look.Look, s api.Setup, err error) []styled.Line {
+func (r *Room) statusLines(l look.Look, s api.Setup, err error) []styled.Line {
 	f := dialog.Facts{Look: l}
 	f.Head("here")
 	f.Row("lathe", lathe.Version)
-	f.Row("connection", a.connection())
+	f.Row("connection", r.host.Connection())
 	if s.Version != "" && s.Version != lathe.Version {
 		f.Colored("the server's lathe", s.Version, theme.Warning)
 	}
-	f.Row("directory", a.opts.Dir)
-	f.Row("branch", look.Or(a.branch, "none"))
-	f.Row("agent", a.choice.AgentName())
-	m := a.choice.ModelInfo(a.choice.Current())
-	f.Row("model", look.Or(m.Ref().String()+look.VariantText(a.choice.Current()), "none"))
-	f.Row("session", look.Or(string(a.session.ID), "not begun yet"))
-	if t := a.title(); t != "" {
-		f.Row("title", t)
+	for _, row := range r.host.Here() {
+		f.Row(row[0], row[1])
 	}
-	f.Row("theme", a.look.Theme.Name+", "+style.Mode(a.style.Dark()))
-	used, window := a.contextUsed()
-	if window > 0 {
-		f.Row("context", fmt.Sprintf("%s of %s tokens (%d%%)", look.Short(used), look.Short(window), used*100/window))
-	} else {
-		f.Row("context", look.Short(used)+" tokens")
-	}
-	f.Row("cost", a.session.Cost.String()+"; /cost tells more")
+	f.Row("cost", r.host.Session().Cost.String()+"; /cost tells more")
 	if err != nil {
 		f.Colored("not known", err.Error(), theme.Error)
 		return f.Out
 	}
-	if a.access.Able.Setup == nil {
+	if r.access.Able.Setup == nil {
 		return f.Out
 	}
 	for _, row := range [][2]string{{"sandbox", s.Sandbox}, {"snapshots", s.Snapshots}, {"sharing", s.Share}} {
@@ -102,27 +107,15 @@ func (a *App) statusLines(l look.Look, s api.Setup, err error) []styled.Line {
 	return f.Out
 }
 
-// connection says in words where the engine runs and whether it is reached.
-func (a *App) connection() string {
-	where := "in this process"
-	if a.opts.Server != "" {
-		where = styled.OneLine(a.opts.Server)
-	}
-	if a.lost {
-		return where + ", not reached now; it is tried again"
-	}
-	return where
-}
-
-// doctor shows what was looked at and whether it works.
-func (a *App) doctor() tea.Cmd {
-	return a.withSetup(func(a *App, s api.Setup, err error) {
-		a.push(&dialog.Page{Title: "doctor", Lines: func(l look.Look) []styled.Line {
+// Doctor shows what was looked at and whether it works.
+func (r *Room) Doctor() tea.Msg {
+	return r.withSetup(func(s api.Setup, err error) tea.Msg {
+		return dialog.Open{Sheet: &dialog.Page{Title: "doctor", Lines: func(l look.Look) []styled.Line {
 			f := dialog.Facts{Look: l}
 			if err != nil {
 				f.Colored("engine", err.Error(), theme.Error)
 			}
-			for _, c := range append(slices.Clone(s.Checks), a.ownChecks()...) {
+			for _, c := range append(slices.Clone(s.Checks), r.host.Checks()...) {
 				mark, key := l.Glyph("✓ ", "ok "), theme.Success
 				if !c.OK {
 					mark, key = l.Glyph("✗ ", "x "), theme.Warning
@@ -130,45 +123,13 @@ func (a *App) doctor() tea.Cmd {
 				f.Colored(mark+c.Name, c.Detail, key)
 			}
 			return f.Out
-		}})
+		}}}
 	})
 }
 
-// ownChecks look at the terminal.
-func (a *App) ownChecks() []api.Check {
-	get := func(name string) string {
-		if a.opts.Getenv == nil {
-			return ""
-		}
-		return a.opts.Getenv(name)
-	}
-	size := fmt.Sprintf("%d columns, %d lines", a.look.Width, a.height)
-	method := "cells as wcwidth counts them"
-	if a.look.Method == styled.Grapheme {
-		method = "whole clusters (mode 2027)"
-	}
-	colors := "as TERM says: " + look.Or(get("TERM"), "unknown")
-	if c := get("COLORTERM"); c != "" {
-		colors = c
-	}
-	if get("NO_COLOR") != "" {
-		colors = "off, NO_COLOR is set"
-	}
-	editor := strings.Join(a.opts.Editor, " ")
-	out := []api.Check{
-		{Name: "terminal", OK: a.look.Width >= 60 && a.height >= 16, Detail: size}, {Name: "colours", OK: true, Detail: colors}, {Name: "characters", OK: true, Detail: method},
-		{Name: "editor", OK: editor != "", Detail: look.Or(editor, "set EDITOR or VISUAL to write in your own")},
-	}
-	for _, n := range a.opts.Notices {
-		out = append(out, api.Check{Name: "told at the start", OK: false, Detail: n})
-	}
-	return out
-}
-
-// skillsPage lists the skills that models can load.
-func (a *App) skillsPage() tea.Cmd {
-	return a.withSetup(func(a *App, s api.Setup, err error) {
-		a.fail(err)
+// Skills lists the skills that models can load.
+func (r *Room) Skills() tea.Msg {
+	return r.withSetup(func(s api.Setup, err error) tea.Msg {
 		l := dialog.List{Title: "skills", Hint: "models load them when they fit · esc close", Empty: "no skill was found; see docs/configuration.md"}
 		for _, k := range s.Skills {
 			l.Items = append(l.Items, dialog.Item{ID: k.Name, Title: styled.OneLine(k.Name), Detail: styled.OneLine(k.Description)})
@@ -182,30 +143,30 @@ func (a *App) skillsPage() tea.Cmd {
 			return nil
 		}
 		l.Pick = func(it dialog.Item) tea.Msg {
-			return a.input.Write("use the skill " + it.ID + ": ")
+			return r.host.Write("use the skill " + it.ID + ": ")
 		}
-		a.push(dialog.NewList(l))
+		open := dialog.Open{Sheet: dialog.NewList(l)}
+		if err != nil {
+			return dialog.All{dialog.Fail(err), open}
+		}
+		return open
 	})
 }
 
-// contextPage shows what fills the window, and what the session cost.
-func (a *App) contextPage() tea.Cmd {
-	e := a.access.Able.Weigh
-	id := a.session.ID
+// Context shows what fills the window, and what the session cost.
+func (r *Room) Context() tea.Msg {
+	e := r.access.Able.Weigh
+	id := r.host.Session().ID
 	if e == nil || id == "" {
-		a.notify(dialog.Info, "there is no session yet that could be weighed")
-		return a.tick()
+		return dialog.Tell{Kind: dialog.Info, Text: "there is no session yet that could be weighed"}
 	}
-	return func() tea.Msg {
-		w, err := e.Weigh(a.access.Context(), id)
-		return doneMsg{err: err, then: func(a *App) tea.Cmd {
-			a.push(&dialog.Page{Title: "context and cost", Lines: func(l look.Look) []styled.Line { return a.weightLines(l, w) }})
-			return nil
-		}}
-	}
+	return r.access.Do(func(ctx context.Context) tea.Msg {
+		w, err := e.Weigh(ctx, id)
+		return dialog.Done{Err: err, Then: dialog.Open{Sheet: &dialog.Page{Title: "context and cost", Lines: func(l look.Look) []styled.Line { return r.weightLines(l, w) }}}}
+	})
 }
 
-func (a *App) weightLines(l look.Look, w api.Window) []styled.Line {
+func (r *Room) weightLines(l look.Look, w api.Window) []styled.Line {
 	f := dialog.Facts{Look: l}
 	f.Head("the next request")
 	text := look.Short(w.Used) + " tokens"
@@ -234,7 +195,7 @@ func (a *App) weightLines(l look.Look, w api.Window) []styled.Line {
 	if len(w.ByModel) == 0 {
 		f.Note("nothing was answered yet")
 	}
-	f.Row("in all", a.session.Cost.String())
+	f.Row("in all", r.host.Session().Cost.String())
 	f.Head("so far")
 	f.Row("cache", hits(w.CacheRead, w.CacheWritten, w.CacheFresh))
 	f.Row("compactions", fmt.Sprintf("%d, and %d prunes", w.Compactions, w.Prunes))

@@ -1,21 +1,23 @@
-package tui
+package about
 
 import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
+	"lathe/internal/api"
 	"lathe/internal/tui/dialog"
+	"lathe/internal/tui/keys"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
 
-// fixed are keystrokes that no configuration changes: those of writing, of
+// Fixed are keystrokes that no configuration changes: those of writing, of
 // dialogs and of asks.
-var fixed = [...]struct {
-	head string
-	rows [][2]string
+var Fixed = [...]struct {
+	Head string
+	Rows [][2]string
 }{
 	{"writing", [][2]string{
 		{"@", "a file, a directory or an agent; @file:5-20 for lines"}, {"/", "a command"}, {"!", "a shell command, run at once"},
@@ -40,13 +42,26 @@ var fixed = [...]struct {
 	{"a repository asks for trust", [][2]string{{"y", "trust it until lathe ends"}, {"r, then " + dialog.GiveKey, "trust it as it is now, and remember"}, {"n, esc", "do not trust it"}}},
 }
 
-// help shows every key and command.
-func (a *App) help() tea.Cmd {
-	a.push(&dialog.Page{Title: "help", Lines: a.helpLines})
-	return nil
+// Command is a command of the screen as the help tells of it.
+type Command struct {
+	Names  []string // after "/"; those without one are keys alone
+	Title  string
+	Action keys.Action
 }
 
-func (a *App) helpLines(l look.Look) []styled.Line {
+// help is what the help tells of.
+type help struct {
+	keys     *keys.Map
+	commands []Command
+	project  []api.Command
+}
+
+// Help shows every key and command: those of the screen, and those of the project.
+func Help(m *keys.Map, commands []Command, project []api.Command) tea.Msg {
+	return dialog.Open{Sheet: &dialog.Page{Title: "help", Lines: help{m, commands, project}.lines}}
+}
+
+func (h help) lines(l look.Look) []styled.Line {
 	var out []styled.Line
 	line := func(left, right, far string) {
 		room := l.Width - 35
@@ -67,31 +82,29 @@ func (a *App) helpLines(l look.Look) []styled.Line {
 	}
 	head := func(s string) styled.Line { return styled.Plain(s, l.FG(theme.Secondary, styled.Bold)) }
 	section := func(f int) {
-		out = append(out, head(fixed[f].head))
-		for _, r := range fixed[f].rows {
+		out = append(out, head(Fixed[f].Head))
+		for _, r := range Fixed[f].Rows {
 			line(r[0], r[1], "")
 		}
 		out = append(out, nil)
 	}
 	section(0)
 	out = append(out, head("commands"))
-	for _, c := range allCommands() {
-		if len(c.names) > 0 {
-			line("/"+strings.Join(c.names, " /"), c.title, a.keys.For(c.action))
+	for _, c := range h.commands {
+		if len(c.Names) > 0 {
+			line("/"+strings.Join(c.Names, " /"), c.Title, h.keys.For(c.Action))
 		}
 	}
-	for _, c := range a.choice.Commands() {
-		if a.slash(c.Name) == nil {
-			line("/"+styled.OneLine(c.Name), styled.OneLine(c.Description), "")
-		}
+	for _, c := range h.project {
+		line("/"+styled.OneLine(c.Name), styled.OneLine(c.Description), "")
 	}
 	out = append(out, nil, head("keys"), styled.Plain("Configure them as keybinds in lathe.json; a wide window shows their names.", l.FG(theme.Muted)))
-	line(a.keys.Leader(), "the leader key, before another one", "leader")
+	line(h.keys.Leader(), "the leader key, before another one", "leader")
 	var unbound []string
-	for _, b := range a.keys.Bindings() {
+	for _, b := range h.keys.Bindings() {
 		var pretty []string
 		for _, k := range b.Keys {
-			pretty = append(pretty, a.keys.Pretty(k))
+			pretty = append(pretty, h.keys.Pretty(k))
 		}
 		if len(pretty) == 0 {
 			unbound = append(unbound, string(b.Action)+": "+b.Help)
@@ -107,7 +120,7 @@ func (a *App) helpLines(l look.Look) []styled.Line {
 		}
 	}
 	out = append(out, nil)
-	for i := range fixed[1:] {
+	for i := range Fixed[1:] {
 		section(i + 1)
 	}
 	out = append(out, head("actions without a key"))
@@ -115,7 +128,7 @@ func (a *App) helpLines(l look.Look) []styled.Line {
 		name, what, _ := strings.Cut(u, ": ")
 		line(name, what, "")
 	}
-	if idle := a.keys.Idle(); len(idle) > 0 {
+	if idle := h.keys.Idle(); len(idle) > 0 {
 		out = append(out, nil, head("configured, but not there"))
 		for _, name := range idle {
 			line(styled.OneLine(name), "OpenCode has it, this screen does not", "")
