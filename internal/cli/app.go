@@ -69,6 +69,7 @@ type app struct {
 	db     *sqlite.DB
 	store  *store.Store
 	writer *commit.Writer
+	models *catalog.Catalog
 	bus    *bus.Bus
 	svc    *session.Service
 	runner *shell.Runner
@@ -130,8 +131,7 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 	if a.db.Restarted() {
 		fmt.Fprintf(env.Stderr, "lathe: warning: the database %s is gone or was empty, and a new one was made; say \"lathe doctor\" to see what is left of the old one\n", clean(a.db.Path()))
 	}
-	models, err := catalog.Open(a.catalogOptions())
-	if err != nil {
+	if a.models, err = catalog.Open(a.catalogOptions()); err != nil {
 		return nil, err
 	}
 	a.runner = shell.New(shell.Options{Supervisor: env.Supervisor, Hide: env.Hide})
@@ -141,7 +141,7 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 	a.svc = session.New(session.Options{
 		Store: a.store, Bus: a.bus, Writer: a.writer, Jobs: a.jobs, Now: env.Now, Log: a.log, Owner: sqlite.Self(), Retries: retries(env), Sharing: share.Remote{Encode: encodeShared},
 		Open: func(ctx context.Context, dir string) (*instance.Instance, error) {
-			inst, err := instance.Open(ctx, dir, a.instanceOptions(models))
+			inst, err := instance.Open(ctx, dir, a.instanceOptions(a.models))
 			if err == nil && a.flags.LogLevel == "" {
 				a.setLevel(inst.Config.LogLevel)
 			}
@@ -158,6 +158,20 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 }
 
 func (a *app) kept() session.Kept { return session.Kept{Store: a.store, Writer: a.writer} }
+
+// withApp runs fn with everything open, for what is about the database itself.
+func withApp(ctx context.Context, env *Env, fn func(a *app, dir string) error) (err error) {
+	dir, err := workDir(env, "")
+	if err != nil {
+		return err
+	}
+	a, err := openApp(ctx, env, appOptions{dir: dir})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	return fn(a, dir)
+}
 
 func (a *app) instanceOptions(models *catalog.Catalog) instance.Options {
 	return instance.Options{

@@ -43,7 +43,7 @@ func connect(ctx context.Context, env *Env, t target) (*face, error) {
 		return nil, err
 	}
 	srv := server.New(server.Options{
-		Service: a.svc, Store: a.store, Bus: a.bus, Jobs: a.jobs, Auth: a.auth, Paths: a.paths, Now: env.Now, Log: a.log,
+		Service: a.svc, Store: a.store, Bus: a.bus, Jobs: a.jobs, Auth: a.auth, Paths: a.paths, Catalog: a.models, Now: env.Now, Log: a.log,
 		Dir: t.dir, Trusted: true, Local: true, Trusting: &a.decisions,
 	})
 	c, err := client.New(client.Options{URL: "http://localhost", Transport: client.InProcess(srv), Source: srv, Dir: t.dir})
@@ -51,6 +51,35 @@ func connect(ctx context.Context, env *Env, t target) (*face, error) {
 		return nil, errors.Join(err, srv.Close(), a.Close())
 	}
 	return &face{Client: c, app: a, srv: srv, state: a.paths.State}, nil
+}
+
+// withFace runs fn with an engine of this process, for this directory.
+func withFace(ctx context.Context, env *Env, fn func(f *face, dir string) error) (err error) {
+	dir, err := workDir(env, "")
+	if err != nil {
+		return err
+	}
+	f, err := connect(ctx, env, target{dir: dir})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return fn(f, dir)
+}
+
+// session returns the named session, or the one of the directory that was used last.
+func (f *face) session(ctx context.Context, args []string) (lathe.Session, error) {
+	if len(args) == 1 {
+		return f.Get(ctx, lathe.SessionID(args[0]))
+	}
+	list, err := f.List(ctx, api.SessionFilter{Limit: 1, Archived: true})
+	if err != nil {
+		return lathe.Session{}, err
+	}
+	if len(list) == 0 {
+		return lathe.Session{}, lathe.Errorf(lathe.CodeNotFound, "start one with: lathe run, or name one of: lathe session list --all", "there are no sessions in %s", f.Dir())
+	}
+	return list[0], nil
 }
 
 // Close ends the connection, and an engine of this process.

@@ -3,9 +3,9 @@ package cli
 import (
 	"fmt"
 
-	"lathe/internal/api"
-
 	"github.com/spf13/cobra"
+
+	"lathe/internal/api"
 )
 
 func newContext(env *Env) *cobra.Command {
@@ -25,12 +25,12 @@ tells what became of the window so far: compactions, prunes and the provider's c
 			if format != "text" && format != "json" {
 				return usageError{fmt.Errorf("--format %q is neither text nor json", format)}
 			}
-			return withApp(cmd.Context(), env, func(a *app, dir string) error {
-				sess, err := namedSession(cmd.Context(), a, dir, args)
+			return withFace(cmd.Context(), env, func(f *face, _ string) error {
+				sess, err := f.session(cmd.Context(), args)
 				if err != nil {
 					return err
 				}
-				w, err := a.svc.Window(cmd.Context(), sess.ID)
+				w, err := f.Window(cmd.Context(), sess.ID)
 				if err != nil {
 					return err
 				}

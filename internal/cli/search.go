@@ -4,16 +4,16 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"lathe"
-	"lathe/internal/store"
+	"lathe/internal/api"
 )
 
 func newSearch(env *Env) *cobra.Command {
-	var f store.SearchFilter
-	var all bool
+	var what api.Search
 	var id, format string
 	cmd := &cobra.Command{
 		Use: "search words …", Short: "Search messages and tool output of sessions", Args: cobra.MinimumNArgs(1),
@@ -23,15 +23,12 @@ func newSearch(env *Env) *cobra.Command {
 			if format != "text" && format != "json" {
 				return usageError{fmt.Errorf("--format %q is neither text nor json", format)}
 			}
-			return withApp(cmd.Context(), env, func(a *app, dir string) error {
-				if err := bringUpToDate(cmd.Context(), env, a.store); err != nil {
+			what.Words, what.Session = strings.Join(args, " "), lathe.SessionID(id)
+			return withFace(cmd.Context(), env, func(f *face, _ string) error {
+				if err := tellIndex(cmd.Context(), env, f); err != nil {
 					return err
 				}
-				f.Session = lathe.SessionID(id)
-				if !all && id == "" {
-					f.Directory = dir
-				}
-				hits, err := a.store.Search(cmd.Context(), strings.Join(args, " "), f)
+				hits, err := f.Search(cmd.Context(), what)
 				if err != nil {
 					return err
 				}
@@ -39,8 +36,8 @@ func newSearch(env *Env) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().IntVarP(&f.Limit, "max-count", "n", 20, "how many at most")
-	cmd.Flags().BoolVar(&all, "all", false, "in every directory")
+	cmd.Flags().IntVarP(&what.Limit, "max-count", "n", 20, "how many at most")
+	cmd.Flags().BoolVar(&what.Everywhere, "all", false, "in every directory")
 	cmd.Flags().StringVar(&id, "session", "", "in one session")
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
 	return cmd
@@ -50,29 +47,28 @@ func newSearch(env *Env) *cobra.Command {
 // takes long enough to say so.
 const tellIndexing = 20_000
 
-// bringUpToDate takes what is new into the index.
-func bringUpToDate(ctx context.Context, env *Env, kept *store.Store) error {
-	n, err := kept.Unindexed(ctx)
+// tellIndex says what a search is going to take into the index when that takes long,
+// or cannot.
+func tellIndex(ctx context.Context, env *Env, f *face) error {
+	index, err := f.SearchIndex(ctx)
 	switch {
-	case err != nil || n == 0:
+	case err != nil || index.Pending == 0:
 		return err
-	case kept.ReadOnly():
-		fmt.Fprintf(env.Stderr, "lathe: the newest %d messages are not in the index and cannot be found\n", n)
-		return nil
-	case n >= tellIndexing:
-		fmt.Fprintf(env.Stderr, "lathe: indexing %d messages, once; it goes on where it stopped if you stop it\n", n)
+	case index.ReadOnly:
+		fmt.Fprintf(env.Stderr, "lathe: the newest %d messages are not in the index and cannot be found\n", index.Pending)
+	case index.Pending >= tellIndexing:
+		fmt.Fprintf(env.Stderr, "lathe: indexing %d messages, once; it goes on where it stopped if you stop it\n", index.Pending)
 	}
-	_, err = kept.Index(ctx)
-	return err
+	return nil
 }
 
-func printHits(env *Env, hits []store.Hit, format string) error {
+func printHits(env *Env, hits []api.Hit, format string) error {
 	if format == "json" {
 		out := make([]map[string]string, 0, len(hits))
 		for _, h := range hits {
 			out = append(out, map[string]string{
-				"sessionID": string(h.Session.ID), "title": h.Session.Title, "messageID": string(h.Message), "partID": string(h.Part),
-				"kind": h.Kind, "role": h.Role, "text": h.Snippet,
+				"sessionID": string(h.Session), "title": h.Title, "messageID": string(h.Message), "partID": string(h.Part),
+				"kind": h.Kind, "role": h.Role, "text": h.Text,
 			})
 		}
 		return printJSON(env, out)
@@ -80,11 +76,11 @@ func printHits(env *Env, hits []store.Hit, format string) error {
 	st := newStyle(env.StdoutTTY, env.Getenv)
 	var last lathe.SessionID
 	for _, h := range hits {
-		if h.Session.ID != last {
-			fmt.Fprintf(env.Stdout, "%s  %s  %s\n", h.Session.ID, h.Session.Updated.Local().Format("2006-01-02"), st.bold(oneLine(h.Session.Title, 80)))
-			last = h.Session.ID
+		if h.Session != last {
+			fmt.Fprintf(env.Stdout, "%s  %s  %s\n", h.Session, time.UnixMilli(h.Updated).Format("2006-01-02"), st.bold(oneLine(h.Title, 80)))
+			last = h.Session
 		}
-		fmt.Fprintf(env.Stdout, "  %s %s: %s\n", h.Role, h.Kind, clean(h.Snippet))
+		fmt.Fprintf(env.Stdout, "  %s %s: %s\n", h.Role, h.Kind, clean(h.Text))
 	}
 	if len(hits) == 0 {
 		fmt.Fprintln(env.Stderr, "lathe: nothing was found")

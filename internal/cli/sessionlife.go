@@ -8,14 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/opencode/wire"
-	"lathe/internal/session"
-	"lathe/internal/snapshot"
-	"lathe/internal/undo"
 )
 
 // onSession makes a command whose first argument is a session.
-func onSession(env *Env, cmd *cobra.Command, rest string, run func(ctx context.Context, a *app, sess lathe.Session, args []string) error) *cobra.Command {
+func onSession(env *Env, cmd *cobra.Command, rest string, run func(ctx context.Context, f *face, sess lathe.Session, args []string) error) *cobra.Command {
 	want := 1
 	what := "one session id"
 	if rest != "" {
@@ -23,12 +21,12 @@ func onSession(env *Env, cmd *cobra.Command, rest string, run func(ctx context.C
 	}
 	cmd.Args = exactArgs(want, what)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return withApp(cmd.Context(), env, func(a *app, _ string) error {
-			sess, err := a.svc.Get(cmd.Context(), lathe.SessionID(args[0]))
+		return withFace(cmd.Context(), env, func(f *face, _ string) error {
+			sess, err := f.Get(cmd.Context(), lathe.SessionID(args[0]))
 			if err != nil {
 				return err
 			}
-			return run(cmd.Context(), a, sess, args[1:])
+			return run(cmd.Context(), f, sess, args[1:])
 		})
 	}
 	return cmd
@@ -36,51 +34,42 @@ func onSession(env *Env, cmd *cobra.Command, rest string, run func(ctx context.C
 
 // onLastUsed makes a command that takes a session, or the one of this directory
 // that was used last, and then says which that is.
-func onLastUsed(env *Env, cmd *cobra.Command, run func(ctx context.Context, a *app, sess lathe.Session) error) *cobra.Command {
+func onLastUsed(env *Env, cmd *cobra.Command, run func(ctx context.Context, f *face, sess lathe.Session) error) *cobra.Command {
 	cmd.Args = cobra.MaximumNArgs(1)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return withApp(cmd.Context(), env, func(a *app, dir string) error {
-			sess, err := namedSession(cmd.Context(), a, dir, args)
+		return withFace(cmd.Context(), env, func(f *face, _ string) error {
+			sess, err := f.session(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
 			if len(args) == 0 {
 				fmt.Fprintf(env.Stderr, "lathe: session %s: %s\n", sess.ID, oneLine(sess.Title, 60))
 			}
-			return run(cmd.Context(), a, sess)
+			return run(cmd.Context(), f, sess)
 		})
 	}
 	return cmd
 }
 
 func newSessionRevert(env *Env) *cobra.Command {
-	var in undo.Input
+	var in api.Revert
 	var message, part string
 	cmd := onLastUsed(env, &cobra.Command{
 		Use: "revert [id]", Short: "Take back what a session did to files, from a message on",
 		Long: "Revert takes files back to what they were before a message (the newest prompt, unless --message names one)\n" +
 			"of a session (the one used last here, unless its id is given) and hides the messages from there on, until the next prompt removes them. Files that were changed by others\n" +
 			"since are kept and named; --force takes them back too. Unrevert undoes it.",
-	}, func(ctx context.Context, a *app, sess lathe.Session) error {
+	}, func(ctx context.Context, f *face, sess lathe.Session) error {
 		in.MessageID, in.PartID = lathe.MessageID(message), lathe.PartID(part)
-		if in.MessageID == "" && in.Force && sess.Revert != nil { // repeated for what was kept
-			in.MessageID, in.PartID = sess.Revert.MessageID, sess.Revert.PartID
-		}
-		if in.MessageID == "" {
-			id, err := lastPrompt(ctx, a, sess)
-			if err != nil {
-				return err
-			}
-			in.MessageID = id
-		}
-		out, err := a.svc.Undo.Revert(ctx, sess.ID, in)
+		in.Last = in.MessageID == ""
+		out, err := f.Revert(ctx, sess.ID, in)
 		if err != nil {
 			return err
 		}
 		if out.Unrecorded != "" {
-			return tellUnrecorded(env, out)
+			return tellUnrecorded(env, sess.ID, out)
 		}
-		return tellFiles(env, out.Files, out.Conflicts)
+		return tellFiles(env, out)
 	})
 	cmd.Flags().StringVar(&message, "message", "", "the first message to take back")
 	cmd.Flags().StringVar(&part, "part", "", "the first part of it to take back")
@@ -88,98 +77,74 @@ func newSessionRevert(env *Env) *cobra.Command {
 	return cmd
 }
 
-// lastPrompt returns the newest prompt that is not hidden by a revert.
-func lastPrompt(ctx context.Context, a *app, sess lathe.Session) (id lathe.MessageID, err error) {
-	msgs, err := a.svc.Messages(ctx, sess.ID, 0)
-	if err != nil {
-		return "", err
-	}
-	for _, m := range msgs {
-		if sess.Revert != nil && m.ID == sess.Revert.MessageID {
-			break
-		}
-		if _, ok := m.Info.(*lathe.User); ok {
-			id = m.ID
-		}
-	}
-	if id == "" {
-		return "", lathe.Errorf(lathe.CodeInvalid, "", "session %s has no prompt to take back", sess.ID)
-	}
-	return id, nil
-}
-
 func newSessionUnrevert(env *Env) *cobra.Command {
-	var force bool
+	in := api.Unrevert{Fork: true}
 	cmd := onLastUsed(env, &cobra.Command{Use: "unrevert [id]", Short: "Bring back what revert took, or what a fork with --files did"},
-		func(ctx context.Context, a *app, sess lathe.Session) error {
-			undo := a.svc.Undo.Unrevert
-			if sess.Revert == nil {
-				undo = a.svc.Undo.ForkFiles
-			}
-			out, err := undo(ctx, sess.ID, force)
+		func(ctx context.Context, f *face, sess lathe.Session) error {
+			out, err := f.Unrevert(ctx, sess.ID, in)
 			if err != nil {
 				return err
 			}
-			if sess.Revert == nil && len(out.Files)+len(out.Conflicts) == 0 {
+			if sess.Revert == nil && len(out.Changed)+len(out.Kept) == 0 {
 				fmt.Fprintln(env.Stderr, "lathe: the session is not reverted")
 				return nil
 			}
-			return tellFiles(env, out.Files, out.Conflicts)
+			return tellFiles(env, out)
 		})
-	cmd.Flags().BoolVar(&force, "force", false, "also files that others changed since")
+	cmd.Flags().BoolVar(&in.Force, "force", false, "also files that others changed since")
 	return cmd
 }
 
 // tellFiles prints what was changed. Conflicts make the command fail.
-func tellFiles(env *Env, files []string, conflicts []snapshot.Conflict) error {
-	for _, f := range files {
+func tellFiles(env *Env, out api.Reverted) error {
+	for _, f := range out.Changed {
 		fmt.Fprintln(env.Stdout, clean(f))
 	}
-	if len(files) == 0 && len(conflicts) == 0 {
+	if len(out.Changed) == 0 && len(out.Kept) == 0 {
 		fmt.Fprintln(env.Stderr, "lathe: no file had to be changed")
 	}
-	for _, c := range conflicts {
+	for _, c := range out.Kept {
 		fmt.Fprintf(env.Stderr, "lathe: kept %s: %s\n", clean(c.Path), c.Reason)
 	}
-	if len(conflicts) > 0 {
-		return exitError{ExitFailed, lathe.Errorf(lathe.CodeInvalid, "look at them, then repeat with --force to replace them", "%d files were kept", len(conflicts))}
+	if len(out.Kept) > 0 {
+		return exitError{ExitFailed, lathe.Errorf(lathe.CodeInvalid, "look at them, then repeat with --force to replace them", "%d files were kept", len(out.Kept))}
 	}
 	return nil
 }
 
 // tellUnrecorded prints what was changed, and that other changes stay since
 // nothing was recorded of them: that is no success.
-func tellUnrecorded(env *Env, out undo.Result) error {
+func tellUnrecorded(env *Env, id lathe.SessionID, out api.Reverted) error {
 	what := "no file was taken back"
-	if len(out.Files)+len(out.Conflicts) > 0 {
-		if err := tellFiles(env, out.Files, out.Conflicts); err != nil {
+	if len(out.Changed)+len(out.Kept) > 0 {
+		if err := tellFiles(env, out); err != nil {
 			fmt.Fprintf(env.Stderr, "lathe: %v\n", err)
 		}
 		what = "not everything was taken back"
 	}
-	return exitError{ExitFailed, lathe.Errorf(lathe.CodeInvalid, "the messages are hidden; show them again with: lathe session unrevert "+string(out.Session.ID),
+	return exitError{ExitFailed, lathe.Errorf(lathe.CodeInvalid, "the messages are hidden; show them again with: lathe session unrevert "+string(id),
 		"%s: what was done to files was not recorded: %s", what, out.Unrecorded)}
 }
 
 func newSessionFork(env *Env) *cobra.Command {
-	var in session.ForkInput
+	var in api.Fork
 	var message string
 	cmd := onSession(env, &cobra.Command{
 		Use: "fork id", Short: "Begin a new session with the messages of another",
 		Long: "Fork copies the messages, all or those before --message, and prints the new session. With --files the files of\n" +
 			"the directory go back to what they were there; unrevert, with the new session, brings them back.",
 	}, "",
-		func(ctx context.Context, a *app, sess lathe.Session, _ []string) error {
+		func(ctx context.Context, f *face, sess lathe.Session, _ []string) error {
 			in.MessageID = lathe.MessageID(message)
-			out, err := a.svc.Fork(ctx, sess.ID, in)
+			fork, out, err := f.Fork(ctx, sess.ID, in)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintln(env.Stdout, out.Session.ID)
+			fmt.Fprintln(env.Stdout, fork.ID)
 			if in.Files {
 				conflicted := *env
 				conflicted.Stdout = env.Stderr
-				return tellFiles(&conflicted, out.Files, out.Conflicts)
+				return tellFiles(&conflicted, out)
 			}
 			return nil
 		})
@@ -192,16 +157,16 @@ func newSessionFork(env *Env) *cobra.Command {
 func newSessionDiff(env *Env) *cobra.Command {
 	var message, format string
 	cmd := onLastUsed(env, &cobra.Command{Use: "diff [id]", Short: "Show what a session changed, without what was reverted"},
-		func(ctx context.Context, a *app, sess lathe.Session) error {
+		func(ctx context.Context, f *face, sess lathe.Session) error {
 			if format != "patch" && format != "stat" && format != "json" {
 				return usageError{fmt.Errorf("--format %q is not patch, stat or json", format)}
 			}
 			var diffs []lathe.FileDiff
 			var err error
 			if message == "" {
-				diffs, err = a.svc.Diffs.StandingDiff(ctx, sess)
+				diffs, err = f.StandingDiff(ctx, sess.ID)
 			} else {
-				diffs, err = a.svc.Diffs.Of(ctx, sess.ID, lathe.MessageID(message))
+				diffs, err = f.Diff(ctx, sess.ID, lathe.MessageID(message))
 			}
 			if err != nil {
 				return err
@@ -241,8 +206,8 @@ func cleanLines(text string) string {
 
 func newSessionRename(env *Env) *cobra.Command {
 	return onSession(env, &cobra.Command{Use: "rename id title", Short: "Give a session another title"}, "a title",
-		func(ctx context.Context, a *app, sess lathe.Session, args []string) error {
-			_, err := a.svc.Rename(ctx, sess.ID, args[0])
+		func(ctx context.Context, f *face, sess lathe.Session, args []string) error {
+			_, err := f.Rename(ctx, sess.ID, args[0])
 			return err
 		})
 }
@@ -252,12 +217,12 @@ func newSessionMove(env *Env) *cobra.Command {
 		Use: "move id directory", Short: "Let a session go on in another directory",
 		Long: "Move is for sessions that were imported from elsewhere, or whose directory has another name by now. What they\n" +
 			"did to files before cannot be undone from there.",
-	}, "a directory", func(ctx context.Context, a *app, sess lathe.Session, args []string) error {
+	}, "a directory", func(ctx context.Context, f *face, sess lathe.Session, args []string) error {
 		dir, err := workDir(env, args[0])
 		if err != nil {
 			return err
 		}
-		_, err = a.svc.Move(ctx, sess.ID, dir)
+		_, err = f.Move(ctx, sess.ID, dir)
 		return err
 	})
 }
@@ -267,16 +232,16 @@ func newSessionUnlock(env *Env) *cobra.Command {
 		Use: "unlock id", Short: "Take a session from a process on a machine that is gone",
 		Long: "A session belongs to the process that works in it. One that died on this machine is noticed; whether one on\n" +
 			"another machine, or in a container with another name, still lives only you can know.",
-	}, "", func(ctx context.Context, a *app, sess lathe.Session, _ []string) error {
-		return a.svc.Unlock(ctx, sess.ID)
+	}, "", func(ctx context.Context, f *face, sess lathe.Session, _ []string) error {
+		return f.Unlock(ctx, sess.ID)
 	})
 }
 
 func newSessionArchive(env *Env) *cobra.Command {
 	var undo bool
 	cmd := onSession(env, &cobra.Command{Use: "archive id", Short: "Put a session away; nothing of it is removed"}, "",
-		func(ctx context.Context, a *app, sess lathe.Session, _ []string) error {
-			_, err := a.svc.Archive(ctx, sess.ID, !undo)
+		func(ctx context.Context, f *face, sess lathe.Session, _ []string) error {
+			_, err := f.Archive(ctx, sess.ID, !undo)
 			return err
 		})
 	cmd.Flags().BoolVar(&undo, "undo", false, "take it out again")

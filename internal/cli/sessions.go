@@ -2,9 +2,7 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -12,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/printable"
-	"lathe/internal/store"
 )
 
 func newSession(env *Env) *cobra.Command {
@@ -25,23 +23,8 @@ func newSession(env *Env) *cobra.Command {
 	return cmd
 }
 
-// withApp runs fn with everything open.
-func withApp(ctx context.Context, env *Env, fn func(a *app, dir string) error) (err error) {
-	dir, err := workDir(env, "")
-	if err != nil {
-		return err
-	}
-	a, err := openApp(ctx, env, appOptions{dir: dir})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, a.Close()) }()
-	return fn(a, dir)
-}
-
 func newSessionList(env *Env) *cobra.Command {
-	var f store.SessionFilter
-	var all, archived bool
+	var filter api.SessionFilter
 	var format string
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List sessions, the one used last first", Args: noArgs,
@@ -51,22 +34,19 @@ func newSessionList(env *Env) *cobra.Command {
 			if format != "table" && format != "json" {
 				return usageError{fmt.Errorf("--format %q is neither table nor json", format)}
 			}
-			return withApp(cmd.Context(), env, func(a *app, dir string) error {
-				if f.Roots, f.Active, f.Archived, f.ByUse = true, !archived, archived, true; !all {
-					f.Directory = dir
-				}
-				list, err := a.svc.List(cmd.Context(), f)
+			return withFace(cmd.Context(), env, func(f *face, _ string) error {
+				list, err := f.List(cmd.Context(), filter)
 				if err != nil {
 					return err
 				}
-				return printSessions(env, list, format, all)
+				return printSessions(env, list, format, filter.Everywhere)
 			})
 		},
 	}
-	cmd.Flags().IntVarP(&f.Limit, "max-count", "n", 50, "how many at most; 0 for all")
-	cmd.Flags().BoolVar(&all, "all", false, "of every directory")
-	cmd.Flags().BoolVar(&archived, "archived", false, "those that were put away")
-	cmd.Flags().StringVar(&f.Search, "title", "", "only those whose title has this in it")
+	cmd.Flags().IntVarP(&filter.Limit, "max-count", "n", 50, "how many at most; 0 for all")
+	cmd.Flags().BoolVar(&filter.Everywhere, "all", false, "of every directory")
+	cmd.Flags().BoolVar(&filter.OnlyArchived, "archived", false, "those that were put away")
+	cmd.Flags().StringVar(&filter.Search, "title", "", "only those whose title has this in it")
 	cmd.Flags().StringVar(&format, "format", "table", "table or json")
 	return cmd
 }
@@ -97,12 +77,12 @@ func newSessionShow(env *Env) *cobra.Command {
 			if format != "text" && format != "json" {
 				return usageError{fmt.Errorf("--format %q is neither text nor json", format)}
 			}
-			return withApp(cmd.Context(), env, func(a *app, _ string) error {
-				sess, err := a.svc.Get(cmd.Context(), lathe.SessionID(args[0]))
+			return withFace(cmd.Context(), env, func(f *face, _ string) error {
+				sess, err := f.Get(cmd.Context(), lathe.SessionID(args[0]))
 				if err != nil {
 					return err
 				}
-				msgs, err := a.svc.Messages(cmd.Context(), sess.ID, limit)
+				msgs, err := f.Messages(cmd.Context(), sess.ID, limit)
 				if err != nil {
 					return err
 				}
@@ -191,9 +171,9 @@ func newSessionDelete(env *Env) *cobra.Command {
 		Use: "delete id …", Short: "Delete sessions and all that belongs to them",
 		Args: atLeastOne("session id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withApp(cmd.Context(), env, func(a *app, _ string) error {
+			return withFace(cmd.Context(), env, func(f *face, _ string) error {
 				for _, id := range args {
-					if err := a.svc.Delete(cmd.Context(), lathe.SessionID(id)); err != nil {
+					if err := f.Delete(cmd.Context(), lathe.SessionID(id)); err != nil {
 						return err
 					}
 					fmt.Fprintf(env.Stderr, "lathe: deleted %s\n", id)

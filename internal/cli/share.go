@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/provider"
 	"lathe/internal/transcript"
@@ -24,34 +25,34 @@ func newShare(env *Env) *cobra.Command {
 			"enterprise.url names in the configuration, and what is said later follows; lathe unshare takes it back.\n" +
 			"Secrets are removed as far as they are recognised; look at it before you send it.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if service && (o.sanitize || o.output != "") {
+			if service && (o.Sanitize || o.output != "") {
 				return usageError{fmt.Errorf("--service excludes --output and --sanitize")}
 			}
-			return withApp(cmd.Context(), env, func(a *app, dir string) error {
-				sess, err := namedSession(cmd.Context(), a, dir, args)
+			return withFace(cmd.Context(), env, func(f *face, _ string) error {
+				sess, err := f.session(cmd.Context(), args)
 				if err != nil {
 					return err
 				}
 				if service {
-					return publish(cmd.Context(), env, a, sess)
+					return publish(cmd.Context(), env, f, sess)
 				}
-				o.format = "html"
+				o.Format = api.FormatHTML
 				if o.output == "" {
 					o.output = string(sess.ID) + ".html"
 				}
-				return export(cmd.Context(), env, a, sess, o)
+				return export(cmd.Context(), env, f, sess, o)
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&service, "service", false, "publish it on the configured share service")
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "the file to write; it must not exist (default: the session's id)")
-	cmd.Flags().BoolVar(&o.sanitize, "sanitize", false, "remove texts, names and contents")
+	cmd.Flags().BoolVar(&o.Sanitize, "sanitize", false, "remove texts, names and contents")
 	return cmd
 }
 
 // publish shares a session and prints where.
-func publish(ctx context.Context, env *Env, a *app, sess lathe.Session) error {
-	sess, err := a.svc.Shares.Share(ctx, sess.ID)
+func publish(ctx context.Context, env *Env, f *face, sess lathe.Session) error {
+	sess, err := f.Share(ctx, sess.ID)
 	if sess.Share != nil {
 		fmt.Fprintln(env.Stdout, clean(sess.Share.URL))
 	}
@@ -63,8 +64,8 @@ func newUnshare(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "unshare [id]", Short: "Take a published session back", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withApp(cmd.Context(), env, func(a *app, dir string) error {
-				sess, err := namedSession(cmd.Context(), a, dir, args)
+			return withFace(cmd.Context(), env, func(f *face, _ string) error {
+				sess, err := f.session(cmd.Context(), args)
 				if err != nil {
 					return err
 				}
@@ -72,7 +73,7 @@ func newUnshare(env *Env) *cobra.Command {
 					fmt.Fprintf(env.Stderr, "lathe: session %s is not shared\n", sess.ID)
 					return nil
 				}
-				_, err = a.svc.Shares.Unshare(cmd.Context(), sess.ID, forget)
+				_, err = f.Unshare(cmd.Context(), sess.ID, forget)
 				return err
 			})
 		},

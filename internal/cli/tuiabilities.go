@@ -1,16 +1,13 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"slices"
+	"errors"
+	"io"
 
 	"lathe"
 	"lathe/internal/api"
 	"lathe/internal/client"
-	"lathe/internal/opencode/wire"
-	"lathe/internal/transcript"
 )
 
 // tuiAbilities is what the screen can do beyond what it must, over the client.
@@ -18,22 +15,13 @@ type tuiAbilities struct{ c *client.Client }
 
 // Archive puts a session away, or brings it back.
 func (t tuiAbilities) Archive(ctx context.Context, id lathe.SessionID, on bool) error {
-	at := int64(0)
-	if on {
-		s, err := t.c.Get(ctx, id)
-		if err != nil {
-			return err
-		}
-		at = max(1, s.Updated.UnixMilli())
-	}
-	_, err := t.c.Archive(ctx, id, at)
+	_, err := t.c.Archive(ctx, id, on)
 	return err
 }
 
 // Archived returns the sessions that were put away.
 func (t tuiAbilities) Archived(ctx context.Context) ([]lathe.Session, error) {
-	all, err := t.c.List(ctx, api.SessionFilter{Archived: true})
-	return slices.DeleteFunc(all, func(s lathe.Session) bool { return s.Archived.IsZero() }), err
+	return t.c.List(ctx, api.SessionFilter{OnlyArchived: true})
 }
 
 // Share publishes a session.
@@ -47,52 +35,18 @@ func (t tuiAbilities) Share(ctx context.Context, id lathe.SessionID) (string, er
 
 // Unshare takes a session back.
 func (t tuiAbilities) Unshare(ctx context.Context, id lathe.SessionID) error {
-	_, err := t.c.Unshare(ctx, id)
+	_, err := t.c.Unshare(ctx, id, false)
 	return err
 }
 
-// Export writes a session down, from what the engine tells of it.
-func (t tuiAbilities) Export(ctx context.Context, id lathe.SessionID, format string) ([]byte, error) {
-	s, err := t.c.Get(ctx, id)
+// Export writes a session down, as lathe export does.
+func (t tuiAbilities) Export(ctx context.Context, id lathe.SessionID, format string) (data []byte, err error) {
+	file, err := t.c.Export(ctx, id, api.Export{Format: format})
 	if err != nil {
 		return nil, err
 	}
-	read := t.c.Shown
-	if format == api.FormatJSON { // complete, to be imported again
-		read = t.c.History
-	}
-	var messages []lathe.Message
-	for before := int64(0); ; before = messages[0].Seq {
-		page, err := read(ctx, id, before, 500)
-		if err != nil {
-			return nil, err
-		}
-		messages = append(page, messages...)
-		if len(page) < 500 {
-			break
-		}
-	}
-	if format == api.FormatJSON {
-		doc := map[string]any{"info": wire.EncodeSession(s)}
-		list := make([]any, 0, len(messages))
-		for _, m := range messages {
-			list = append(list, wire.EncodeMessage(m))
-		}
-		doc["messages"] = list
-		return json.MarshalIndent(doc, "", "  ")
-	}
-	diffs, err := t.c.StandingDiff(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	kept, hidden := s.Revert.Standing(messages)
-	out, in := &bytes.Buffer{}, transcript.Redacted(transcript.Session{Info: s, Messages: kept, Hidden: hidden, Diffs: diffs})
-	if format == api.FormatHTML {
-		err = transcript.HTML(out, in)
-	} else {
-		err = transcript.Markdown(out, in)
-	}
-	return out.Bytes(), err
+	data, err = io.ReadAll(file)
+	return data, errors.Join(err, file.Close())
 }
 
 // Found returns what can answer.
@@ -137,5 +91,5 @@ func (t tuiAbilities) Setup(ctx context.Context) (api.Setup, error) { return t.c
 
 // Search finds what was said in the directory's sessions.
 func (t tuiAbilities) Search(ctx context.Context, words string, limit int) ([]api.Hit, error) {
-	return t.c.Search(ctx, words, limit)
+	return t.c.Search(ctx, api.Search{Words: words, Limit: limit})
 }

@@ -167,12 +167,12 @@ func (e *tuiEngine) Files(ctx context.Context, query string, limit int) ([]strin
 }
 
 func (e *tuiEngine) Revert(ctx context.Context, id lathe.SessionID, m lathe.MessageID) error {
-	out, err := e.c.Revert(ctx, id, m)
+	out, err := e.c.Revert(ctx, id, api.Revert{MessageID: m})
 	return notTakenBack(out, err)
 }
 
 func (e *tuiEngine) Unrevert(ctx context.Context, id lathe.SessionID) error {
-	out, err := e.c.Unrevert(ctx, id)
+	out, err := e.c.Unrevert(ctx, id, api.Unrevert{})
 	return notTakenBack(out, err)
 }
 
@@ -233,7 +233,8 @@ func (e *tuiEngine) answering(ctx context.Context, id lathe.SessionID) (lathe.Mo
 }
 
 func (e *tuiEngine) Fork(ctx context.Context, id lathe.SessionID, upTo lathe.MessageID) (lathe.Session, error) {
-	return e.c.Fork(ctx, id, upTo)
+	sess, _, err := e.c.Fork(ctx, id, api.Fork{MessageID: upTo})
+	return sess, err
 }
 
 // Providers lists the whole catalogue.

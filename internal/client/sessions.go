@@ -2,8 +2,10 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"lathe"
@@ -28,10 +30,19 @@ func (c *Client) Create(ctx context.Context, in api.SessionRequest) (lathe.Sessi
 
 // Get returns a session.
 func (c *Client) Get(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
-	if err := lathe.CheckID(string(id), lathe.PrefixSession); err != nil {
-		return lathe.Session{}, lathe.Errorf(lathe.CodeNotFound, "list them with: lathe session list", "there is no session %q", id)
+	if err := plausible(id); err != nil {
+		return lathe.Session{}, err
 	}
 	return get(ctx, c, sessionPath(id), nil, wire.DecodeSession)
+}
+
+// plausible refuses what cannot be the name of a session in the words for one that is
+// not there.
+func plausible(id lathe.SessionID) error {
+	if lathe.CheckID(string(id), lathe.PrefixSession) == nil {
+		return nil
+	}
+	return lathe.Errorf(lathe.CodeNotFound, "list them with: lathe session list", "there is no session %q", id)
 }
 
 // List returns the sessions of the client's directory that have no parent, the one
@@ -41,8 +52,14 @@ func (c *Client) List(ctx context.Context, f api.SessionFilter) ([]lathe.Session
 	if f.Search != "" {
 		q.Set("search", f.Search)
 	}
-	if f.Archived {
+	switch {
+	case f.OnlyArchived:
+		q.Set("archived", "only")
+	case f.Archived:
 		q.Set("archived", "true")
+	}
+	if f.Everywhere {
+		q.Set("everywhere", "true")
 	}
 	if f.Limit > 0 {
 		q.Set("limit", strconv.Itoa(f.Limit))
@@ -57,24 +74,38 @@ func (c *Client) Children(ctx context.Context, id lathe.SessionID) ([]lathe.Sess
 
 // Rename changes a session's title.
 func (c *Client) Rename(ctx context.Context, id lathe.SessionID, title string) (lathe.Session, error) {
-	return c.patch(ctx, id, map[string]any{"title": title})
+	return c.change(ctx, id, api.SessionChange{Title: &title})
 }
 
-// Archive puts a session away, or takes it back.
-func (c *Client) Archive(ctx context.Context, id lathe.SessionID, at int64) (lathe.Session, error) {
-	return c.patch(ctx, id, map[string]any{"time": map[string]any{"archived": at}})
+// Archive puts a session away, or takes it out again.
+func (c *Client) Archive(ctx context.Context, id lathe.SessionID, on bool) (lathe.Session, error) {
+	return c.change(ctx, id, api.SessionChange{Archived: &on})
 }
 
-func (c *Client) patch(ctx context.Context, id lathe.SessionID, body any) (lathe.Session, error) {
-	raw, err := c.call(ctx, http.MethodPatch, sessionPath(id), nil, body)
+func (c *Client) change(ctx context.Context, id lathe.SessionID, what api.SessionChange) (lathe.Session, error) {
+	raw, err := c.call(ctx, http.MethodPatch, "/lathe"+sessionPath(id), nil, what)
 	if err != nil {
 		return lathe.Session{}, err
 	}
 	return wire.DecodeSession(raw)
 }
 
+// Move lets a session go on in another directory of the server's machine.
+func (c *Client) Move(ctx context.Context, id lathe.SessionID, dir string) (lathe.Session, error) {
+	return post(ctx, c, "/lathe"+sessionPath(id)+"/move", map[string]string{"directory": dir}, wire.DecodeSession)
+}
+
+// Unlock takes a session from a process that is gone for good.
+func (c *Client) Unlock(ctx context.Context, id lathe.SessionID) error {
+	_, err := c.call(ctx, http.MethodPost, "/lathe"+sessionPath(id)+"/unlock", nil, nil)
+	return err
+}
+
 // Delete removes a session and all that belongs to it.
 func (c *Client) Delete(ctx context.Context, id lathe.SessionID) error {
+	if err := plausible(id); err != nil {
+		return err
+	}
 	_, err := c.call(ctx, http.MethodDelete, sessionPath(id), nil, nil)
 	return err
 }
@@ -84,9 +115,10 @@ func (c *Client) Share(ctx context.Context, id lathe.SessionID) (lathe.Session, 
 	return post(ctx, c, sessionPath(id)+"/share", nil, wire.DecodeSession)
 }
 
-// Unshare takes a published session back.
-func (c *Client) Unshare(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
-	return post(ctx, c, "/lathe"+sessionPath(id)+"/unshare", nil, wire.DecodeSession)
+// Unshare takes a published session back; with forget also when the service that has
+// it cannot be reached.
+func (c *Client) Unshare(ctx context.Context, id lathe.SessionID, forget bool) (lathe.Session, error) {
+	return post(ctx, c, "/lathe"+sessionPath(id)+"/unshare?forget="+strconv.FormatBool(forget), nil, wire.DecodeSession)
 }
 
 // Todos returns a session's task list.
@@ -113,19 +145,40 @@ func (c *Client) StandingDiff(ctx context.Context, id lathe.SessionID) ([]lathe.
 // has streamed: [lathe.PartDelta] says which text a delta ends.
 func (c *Client) History(ctx context.Context, id lathe.SessionID, before int64, limit int) ([]lathe.Message, error) {
 	if c.source == nil {
-		return c.history(ctx, id, before, limit, url.Values{})
+		return c.history(ctx, id, before, limit)
 	}
 	list, err := c.source.History(ctx, id, before, limit)
 	return c.saw(id, list), err
 }
 
-// Shown is History for people elsewhere to read: without what calls printed of files
-// that may not be read without an ask.
-func (c *Client) Shown(ctx context.Context, id lathe.SessionID, before int64, limit int) ([]lathe.Message, error) {
-	return c.history(ctx, id, before, limit, url.Values{"shown": {"true"}})
+// historyPage is how many messages are asked for at once.
+const historyPage = 1000
+
+// Messages returns the newest messages of a session, oldest first; a limit of 0 means
+// all of them.
+func (c *Client) Messages(ctx context.Context, id lathe.SessionID, limit int) ([]lathe.Message, error) {
+	var pages [][]lathe.Message
+	for n, before := 0, int64(0); limit <= 0 || n < limit; {
+		want := historyPage
+		if limit > 0 {
+			want = min(want, limit-n)
+		}
+		page, err := c.History(ctx, id, before, want)
+		if err != nil {
+			return nil, err
+		}
+		pages = append(pages, page)
+		if n += len(page); len(page) < want {
+			break
+		}
+		before = page[0].Seq
+	}
+	slices.Reverse(pages)
+	return slices.Concat(pages...), nil
 }
 
-func (c *Client) history(ctx context.Context, id lathe.SessionID, before int64, limit int, q url.Values) ([]lathe.Message, error) {
+func (c *Client) history(ctx context.Context, id lathe.SessionID, before int64, limit int) ([]lathe.Message, error) {
+	q := url.Values{}
 	if before > 0 {
 		q.Set("before", strconv.FormatInt(before, 10))
 	}
@@ -179,23 +232,31 @@ func (c *Client) Status(ctx context.Context, id lathe.SessionID) (lathe.Status, 
 	return lathe.Idle{}, err
 }
 
-// Fork copies a session, up to a message if one is named.
-func (c *Client) Fork(ctx context.Context, id lathe.SessionID, upTo lathe.MessageID) (lathe.Session, error) {
-	body := map[string]any{}
-	if upTo != "" {
-		body["messageID"] = upTo
+// Fork begins a new session with the messages of another.
+func (c *Client) Fork(ctx context.Context, id lathe.SessionID, in api.Fork) (lathe.Session, api.Reverted, error) {
+	raw, err := c.call(ctx, http.MethodPost, "/lathe"+sessionPath(id)+"/fork", nil, in)
+	if err != nil {
+		return lathe.Session{}, api.Reverted{}, err
 	}
-	return post(ctx, c, sessionPath(id)+"/fork", body, wire.DecodeSession)
+	out, err := plain[struct {
+		Session json.RawMessage
+		api.Reverted
+	}](raw)
+	if err != nil {
+		return lathe.Session{}, api.Reverted{}, err
+	}
+	sess, err := wire.DecodeSession(out.Session)
+	return sess, out.Reverted, err
 }
 
 // Revert goes back to before a message.
-func (c *Client) Revert(ctx context.Context, id lathe.SessionID, m lathe.MessageID) (api.Reverted, error) {
-	return post(ctx, c, "/lathe"+sessionPath(id)+"/revert", map[string]any{"messageID": m}, plain[api.Reverted])
+func (c *Client) Revert(ctx context.Context, id lathe.SessionID, in api.Revert) (api.Reverted, error) {
+	return post(ctx, c, "/lathe"+sessionPath(id)+"/revert", in, plain[api.Reverted])
 }
 
 // Unrevert takes a revert back.
-func (c *Client) Unrevert(ctx context.Context, id lathe.SessionID) (api.Reverted, error) {
-	return post(ctx, c, "/lathe"+sessionPath(id)+"/unrevert", nil, plain[api.Reverted])
+func (c *Client) Unrevert(ctx context.Context, id lathe.SessionID, in api.Unrevert) (api.Reverted, error) {
+	return post(ctx, c, "/lathe"+sessionPath(id)+"/unrevert", in, plain[api.Reverted])
 }
 
 // Summarize compacts a session and returns when that is done.

@@ -183,6 +183,11 @@ func (c *call) dir() (string, error) {
 	if dir == "" {
 		return c.s.opts.Dir, nil
 	}
+	return c.place(dir)
+}
+
+// place checks a directory that a request names.
+func (c *call) place(dir string) (string, error) {
 	if len(dir) > maxPath || strings.ContainsRune(dir, 0) || !utf8.ValidString(dir) || !filepath.IsAbs(dir) {
 		return "", badQuery("directory", "expected an absolute path")
 	}

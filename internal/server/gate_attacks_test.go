@@ -191,7 +191,7 @@ func TestLimits(t *testing.T) {
 
 func TestPanic(t *testing.T) {
 	r := newRig(t)
-	r.srv.mux.HandleFunc("GET /panic", r.srv.handle(func(*call) (any, error) { panic("TOPSECRET") }))
+	r.srv.mux.group("").HandleFunc("GET /panic", r.srv.handle(func(*call) (any, error) { panic("TOPSECRET") }))
 	res := r.do("GET", "/panic", "")
 	if res.status != 500 || strings.Contains(string(res.body), "TOPSECRET") || !strings.Contains(string(res.body), res.header.Get("X-Request-Id")) {
 		t.Errorf("%d %s", res.status, res.body)

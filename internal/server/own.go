@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"lathe/internal/session"
 	"lathe/internal/store"
 	"lathe/internal/turn"
-	"lathe/internal/undo"
 )
 
 // faces answers the routes below /lathe, for lathe's own faces.
@@ -31,13 +29,9 @@ func (s *Server) ownRoutes() []route {
 	)
 	return []route{
 		{get, "/lathe/event", on(faces.events), ""},
-		{get, "/lathe/session", on(faces.sessions), ""},
 		{get, session + "/message", on(faces.messages), ""},
 		{post, session + "/prompt", on(faces.prompt), ""},
 		{get, session + "/outcome", on(faces.outcome), ""},
-		{post, session + "/revert", on(faces.revert), ""},
-		{post, session + "/unrevert", on(faces.unrevert), ""},
-		{post, session + "/unshare", on(faces.unshare), ""},
 		{get, "/lathe/model", on(faces.models), ""},
 		{get, "/lathe/model/parse", on(faces.parseModel), ""},
 		{get, "/lathe/provider", on(faces.providers), ""},
@@ -45,23 +39,6 @@ func (s *Server) ownRoutes() []route {
 		{get, "/lathe/config", on(faces.config), ""},
 		{get, "/lathe/notice", on(faces.notices), ""},
 	}
-}
-
-// sessions lists sessions of a directory that are not archived and have no
-// parent, the one that was used last first.
-func (c faces) sessions() (any, error) {
-	dir, err := c.dir()
-	if err != nil {
-		return nil, err
-	}
-	limit, err := c.number("limit")
-	if err != nil {
-		return nil, err
-	}
-	list, err := c.s.opts.Service.List(c.ctx(), store.SessionFilter{
-		Directory: dir, Roots: true, Active: c.query("archived") != "true", Search: c.query("search"), ByUse: true, Limit: int(min(limit, 1<<20)),
-	})
-	return wire.EncodeSessions(list), err
 }
 
 // messages answers messages before the one with a sequence number, or the
@@ -82,9 +59,6 @@ func (c faces) messages() (any, error) {
 	h, err := c.s.history(c.ctx(), sess, before, int(limit))
 	if err != nil {
 		return nil, err
-	}
-	if c.query("shown") == "true" { // for people elsewhere
-		h.Messages = c.s.opts.Service.Instances.Shown(c.ctx(), sess.Directory, h.Messages)
 	}
 	return wire.EncodeOwnHistory(h), nil
 }
@@ -170,63 +144,6 @@ func (c faces) outcome() (any, error) {
 		return nil, err
 	}
 	return wire.EncodeOwnOutcome(out), nil
-}
-
-type ownReverted struct {
-	Session any `json:"session"`
-	api.Reverted
-}
-
-const toldConflicts = 20
-
-func encodeReverted(out undo.Result) ownReverted {
-	r := ownReverted{wire.EncodeSession(out.Session), api.Reverted{Conflicts: len(out.Conflicts), Unrecorded: out.Unrecorded}}
-	for _, c := range out.Conflicts[:min(len(out.Conflicts), toldConflicts)] {
-		name, err := filepath.Rel(out.Session.Directory, c.Path)
-		if err != nil {
-			name = c.Path
-		}
-		r.Files = append(r.Files, filepath.ToSlash(name))
-	}
-	return r
-}
-
-func (c faces) revert() (any, error) {
-	sess, err := c.session()
-	if err != nil {
-		return nil, err
-	}
-	var in struct {
-		MessageID lathe.MessageID `json:"messageID"`
-	}
-	if err := c.need(&in); err != nil {
-		return nil, err
-	}
-	if err := lathe.CheckID(string(in.MessageID), lathe.PrefixMessage); err != nil {
-		return nil, badPayload("%v", err)
-	}
-	out, err := c.s.opts.Service.Undo.Revert(context.WithoutCancel(c.ctx()), sess.ID, undo.Input{MessageID: in.MessageID})
-	return encodeReverted(out), err
-}
-
-func (c faces) unrevert() (any, error) {
-	sess, err := c.session()
-	if err != nil {
-		return nil, err
-	}
-	out, err := c.s.opts.Service.Undo.Unrevert(context.WithoutCancel(c.ctx()), sess.ID, false)
-	return encodeReverted(out), err
-}
-
-// unshare takes a session back; with forget also from a service that cannot be
-// reached.
-func (c faces) unshare() (any, error) {
-	sess, err := c.session()
-	if err != nil {
-		return nil, err
-	}
-	sess, err = c.s.opts.Service.Shares.Unshare(c.ctx(), sess.ID, c.query("forget") == "true")
-	return wire.EncodeSession(sess), err
 }
 
 // config answers what a screen has a use for of the configuration, as it was

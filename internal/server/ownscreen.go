@@ -24,7 +24,6 @@ func (s *Server) screenRoutes() []route {
 	return append(approvalRoutes(), []route{
 		{http.MethodGet, "/lathe/setup", on(faces.setup), ""},
 		{http.MethodGet, "/lathe/found", on(faces.found), ""},
-		{http.MethodGet, "/lathe/search", on(faces.search), ""},
 		{http.MethodPost, "/lathe/provider/{providerID}/test", on(faces.keyTest), ""},
 		{http.MethodGet, "/lathe/session/{sessionID}/weight", on(faces.weight), ""},
 		{http.MethodGet, "/lathe/trust", on(faces.trustState), ""},

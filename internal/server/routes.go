@@ -3,6 +3,8 @@ package server
 import (
 	"net/http"
 	"slices"
+	"strings"
+	"sync"
 )
 
 // route is one thing a client may ask for.
@@ -141,9 +143,53 @@ func (s *Server) routes() []route {
 	}...)
 }
 
-func (s *Server) register() {
-	for _, r := range slices.Concat(s.routes(), s.ownRoutes(), s.screenRoutes(), s.jobRoutes()) {
-		s.mux.HandleFunc(r.method+" "+r.path, s.handle(r.do))
+// routeMux finds the route of a request. Routes fall into groups by what their path
+// begins with, and a group is registered when it is first asked for: one command asks
+// for few, and to register them all takes longer than to answer it.
+type routeMux struct {
+	s *Server
+
+	mu     sync.Mutex
+	groups map[string]*http.ServeMux
+}
+
+// ServeHTTP answers a request.
+func (m *routeMux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	m.group(groupOf(r.URL.Path)).ServeHTTP(w, r)
+}
+
+// groupOf returns what a path begins with: a segment, two of lathe's own routes.
+func groupOf(path string) string {
+	first, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if first == "lathe" {
+		second, _, _ := strings.Cut(rest, "/")
+		first += "/" + second
 	}
-	s.mux.HandleFunc("/", s.handle(noRoute))
+	return first
+}
+
+func (m *routeMux) group(name string) *http.ServeMux {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if mux := m.groups[name]; mux != nil {
+		return mux
+	}
+	mine := slices.DeleteFunc(m.s.allRoutes(), func(r route) bool { return groupOf(r.path) != name })
+	if len(mine) == 0 {
+		name = "" // whatever names a client makes up, they share one
+		if mux := m.groups[name]; mux != nil {
+			return mux
+		}
+	}
+	mux := http.NewServeMux()
+	for _, r := range mine {
+		mux.HandleFunc(r.method+" "+r.path, m.s.handle(r.do))
+	}
+	mux.HandleFunc("/", m.s.handle(noRoute))
+	m.groups[name] = mux
+	return mux
+}
+
+func (s *Server) allRoutes() []route {
+	return slices.Concat(s.routes(), s.ownRoutes(), lifeRoutes(), reportRoutes(), s.screenRoutes(), s.jobRoutes())
 }

@@ -22,6 +22,7 @@ import (
 	"lathe"
 	"lathe/internal/auth"
 	"lathe/internal/bus"
+	"lathe/internal/catalog"
 	"lathe/internal/config"
 	"lathe/internal/job"
 	"lathe/internal/server/events"
@@ -38,6 +39,7 @@ type Options struct {
 	Bus     *bus.Bus
 	Auth    *auth.Store
 	Paths   config.Paths
+	Catalog *catalog.Catalog // what is known of models, wherever they are used; may be nil
 	IDs     *lathe.IDs
 	Now     func() time.Time
 	Log     *slog.Logger
@@ -88,7 +90,7 @@ type Options struct {
 type Server struct {
 	opts   Options
 	gate   *gate.Gate
-	mux    *http.ServeMux
+	mux    *routeMux
 	events *events.Streams
 	ptys   *terminal.Manager
 
@@ -132,7 +134,7 @@ func New(o Options) *Server {
 	s := &Server{
 		opts: o, gate: gate.New(gate.Options{
 			User: o.User, Password: o.Password, Hosts: o.Hosts, Origins: o.Origins, Trusted: o.Trusted, Commands: o.Commands, Now: o.Now,
-		}), mux: http.NewServeMux(), ctx: ctx, stop: stop,
+		}), ctx: ctx, stop: stop,
 		patience: gate.Patience{Header: headerTimeout, Body: bodyTimeout, Idle: idleTimeout, Stall: stallTimeout},
 	}
 	s.own = sync.OnceValue(func() ownPlaces { return newOwnPlaces(o.Paths) })
@@ -141,7 +143,7 @@ func New(o Options) *Server {
 		Bus: o.Bus, Heartbeat: o.Heartbeat, Epoch: strings.ToLower(o.IDs.New(lathe.PrefixEvent)[4+12:]), Project: s.projectOf,
 	})
 	s.ptys = terminal.NewManager(terminal.Options{IDs: o.IDs, Publish: s.publishPTY})
-	s.register()
+	s.mux = &routeMux{s: s, groups: map[string]*http.ServeMux{}}
 	return s
 }
 

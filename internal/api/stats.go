@@ -1,0 +1,54 @@
+package api
+
+import (
+	"time"
+
+	"lathe"
+)
+
+// StatsFilter chooses what is summed.
+type StatsFilter struct {
+	Since     time.Time // zero: since ever
+	Directory string    // of the sessions; empty: any
+}
+
+// Stats is what sessions used.
+type Stats struct {
+	Sessions int                   `json:"sessions"`
+	Total    Tally                 `json:"total"`
+	Days     map[string]*Tally     `json:"days"` // by date, in the engine's time zone
+	Models   map[string]*Tally     `json:"models"`
+	Projects map[string]*Tally     `json:"projects"` // by directory
+	Tools    map[string]*ToolTally `json:"tools"`
+	Windows  WindowTally           `json:"windows"`
+}
+
+// Tally is what some answers used.
+type Tally struct {
+	Answers int          `json:"answers"`
+	Tokens  lathe.Tokens `json:"tokens"`
+	USD     float64      `json:"cost"`
+}
+
+// ToolTally is how often a tool was called, and how long that took.
+type ToolTally struct {
+	Calls  int   `json:"calls"`
+	Failed int   `json:"failed"`
+	Millis int64 `json:"ms"`
+}
+
+// WindowTally sums what became of the sessions' windows: compactions, prunes, and how
+// much of the prefix that requests shared came from the providers' caches.
+type WindowTally struct {
+	Compactions int     `json:"compactions"`
+	Prunes      int     `json:"prunes"`
+	Pruned      int64   `json:"pruned"` // tokens that prunes freed
+	Requests    int     `json:"requests"`
+	Expected    int64   `json:"expected"` // tokens shared with the request before, estimated
+	Read        int64   `json:"read"`     // of these, read from a cache
+	Announced   int     `json:"announced"`
+	Ours        int     `json:"ours"`
+	Theirs      int     `json:"theirs"`
+	Missed      int64   `json:"missed"`     // tokens that were sent anew
+	MissedUSD   float64 `json:"missed_usd"` // what that cost more than reading them would have
+}

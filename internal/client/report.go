@@ -1,0 +1,42 @@
+package client
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+
+	"lathe/internal/api"
+)
+
+// Search finds what was said and done in sessions, the best first.
+func (c *Client) Search(ctx context.Context, s api.Search) ([]api.Hit, error) {
+	q := url.Values{"query": {s.Words}}
+	if s.Limit > 0 {
+		q.Set("limit", strconv.Itoa(s.Limit))
+	}
+	if s.Session != "" {
+		q.Set("session", string(s.Session))
+	}
+	if s.Everywhere {
+		q.Set("everywhere", "true")
+	}
+	return get(ctx, c, "/lathe/search", q, plain[[]api.Hit])
+}
+
+// SearchIndex returns how far the index is behind: the next search takes that in, which
+// takes its time when it is much.
+func (c *Client) SearchIndex(ctx context.Context) (api.SearchIndex, error) {
+	return get(ctx, c, "/lathe/search/index", nil, plain[api.SearchIndex])
+}
+
+// Stats sums what sessions of every directory used.
+func (c *Client) Stats(ctx context.Context, f api.StatsFilter) (*api.Stats, error) {
+	q := url.Values{}
+	if !f.Since.IsZero() {
+		q.Set("since", strconv.FormatInt(f.Since.UnixMilli(), 10))
+	}
+	if f.Directory != "" {
+		q.Set("of", f.Directory)
+	}
+	return get(ctx, c, "/lathe/stats", q, plain[*api.Stats])
+}

@@ -1,0 +1,139 @@
+// Package stats sums what sessions used: tokens, money, tools and the providers'
+// caches, by day, model and project.
+package stats
+
+import (
+	"context"
+	"time"
+
+	"lathe"
+	"lathe/internal/api"
+	"lathe/internal/catalog"
+	"lathe/internal/store"
+)
+
+// Windows tells what became of the window of a session, and which model it talked to;
+// false when the session is gone.
+type Windows func(ctx context.Context, id lathe.SessionID) (api.WindowStats, lathe.ModelRef, bool, error)
+
+// Options say where to read. Store and Windows are needed.
+type Options struct {
+	Store   store.Stats
+	Windows Windows
+	Models  *catalog.Catalog // what tokens cost that a cache did not have; nil: nothing
+}
+
+// Gather sums what a filter lets through.
+func Gather(ctx context.Context, o Options, f api.StatsFilter) (*api.Stats, error) {
+	g := gatherer{
+		filter: f, sessions: map[lathe.SessionID]bool{}, costs: map[*api.Tally]lathe.Money{}, times: map[*api.ToolTally]time.Duration{},
+		out: &api.Stats{Days: map[string]*api.Tally{}, Models: map[string]*api.Tally{}, Projects: map[string]*api.Tally{}, Tools: map[string]*api.ToolTally{}},
+	}
+	if err := o.Store.Answers(ctx, f.Since, g.answer); err != nil {
+		return nil, err
+	}
+	if err := o.Store.ToolUses(ctx, f.Since, g.tool); err != nil {
+		return nil, err
+	}
+	g.out.Sessions = len(g.sessions)
+	for id := range g.sessions {
+		w, ref, ok, err := o.Windows(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			addWindow(&g.out.Windows, w, func(tokens int64) lathe.Money { return missPrice(o.Models, ref, tokens) })
+		}
+	}
+	return g.out, nil
+}
+
+// gatherer keeps sums exact until they are told.
+type gatherer struct {
+	filter   api.StatsFilter
+	sessions map[lathe.SessionID]bool
+	costs    map[*api.Tally]lathe.Money
+	times    map[*api.ToolTally]time.Duration
+	out      *api.Stats
+}
+
+func (g *gatherer) answer(a store.Answer) error {
+	if g.filter.Directory != "" && a.Directory != g.filter.Directory {
+		return nil
+	}
+	g.sessions[a.Session] = true
+	for _, t := range []*api.Tally{
+		&g.out.Total, at(g.out.Days, a.Created.Local().Format("2006-01-02")), at(g.out.Models, a.Model.String()), at(g.out.Projects, a.Directory),
+	} {
+		t.Answers++
+		t.Tokens = t.Tokens.Add(a.Tokens)
+		g.costs[t] += a.Cost
+		t.USD = g.costs[t].USD()
+	}
+	return nil
+}
+
+func (g *gatherer) tool(u store.ToolUse) error {
+	if g.filter.Directory != "" && !g.sessions[u.Session] {
+		return nil
+	}
+	t := at(g.out.Tools, u.Tool)
+	t.Calls++
+	var span lathe.Span
+	switch s := u.State.(type) {
+	case *lathe.ToolDone:
+		span = s.Time
+	case *lathe.ToolFailed:
+		t.Failed++
+		span = s.Time
+	}
+	if !span.End.IsZero() {
+		g.times[t] += span.End.Sub(span.Start)
+		t.Millis = g.times[t].Milliseconds()
+	}
+	return nil
+}
+
+func at[T any](m map[string]*T, key string) *T {
+	if m[key] == nil {
+		m[key] = new(T)
+	}
+	return m[key]
+}
+
+func addWindow(w *api.WindowTally, s api.WindowStats, price func(int64) lathe.Money) {
+	c := s.Cache
+	w.Compactions += s.Compactions
+	w.Prunes += s.Prunes
+	w.Pruned += s.Pruned
+	w.Requests += c.Requests
+	w.Expected += c.Expected
+	w.Read += c.Read
+	w.Announced += c.Announced
+	w.Ours += c.Ours
+	w.Theirs += c.Theirs
+	missed := max(0, c.Expected-c.Read)
+	w.Missed += missed
+	w.MissedUSD += price(missed).USD()
+}
+
+// missPrice is what tokens cost more when they are sent than when they are read
+// from a cache. A model without known prices costs nothing.
+func missPrice(models *catalog.Catalog, ref lathe.ModelRef, tokens int64) lathe.Money {
+	if models == nil {
+		return 0
+	}
+	p, err := models.Provider(ref.Provider)
+	if err != nil || p == nil {
+		return 0
+	}
+	m := p.Model(ref.Model)
+	if m == nil {
+		return 0
+	}
+	price := m.Cost.For(0)
+	if price.CacheRead == 0 { // no cache to read from
+		return 0
+	}
+	return lathe.Money(max(0, price.Input-price.CacheRead)) * lathe.Money(tokens)
+}
