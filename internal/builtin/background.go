@@ -111,7 +111,7 @@ func ErrorLine(chunk []byte) string {
 		return ""
 	}
 	for line := range strings.Lines(string(chunk)) {
-		if hasSign([]byte(line)) && errorLine.MatchString(line) {
+		if hasSign([]byte(line)) && errorLine().MatchString(line) {
 			return strings.TrimSpace(tool.CutHead(plain([]byte(line)), errorBytes))
 		}
 	}

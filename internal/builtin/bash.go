@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -388,7 +387,7 @@ func notes(exit shell.Exit, timeout time.Duration, text, note string) string {
 		out = append(out, "The command was ended by a signal: "+exit.Signal)
 	case exit.Code != 0:
 		out = append(out, exitCode(exit.Code))
-		if unattended.MatchString(text) {
+		if unattended().MatchString(text) {
 			out = append(out, "Commands have no terminal and nobody to answer: give everything as arguments (git commit -m …), and use edit or write in place of an editor.")
 		}
 	}
@@ -402,7 +401,7 @@ func notes(exit shell.Exit, timeout time.Duration, text, note string) string {
 }
 
 // unattended is what programs say that wanted a terminal or an answer.
-var unattended = regexp.MustCompile(`(?i)not (?:from |to )?an? (?:terminal|tty)|/dev/tty|failed tty get|terminal is required|terminal prompts disabled|` +
+var unattended = pattern(`(?i)not (?:from |to )?an? (?:terminal|tty)|/dev/tty|failed tty get|terminal is required|terminal prompts disabled|` +
 	`due to empty commit message|problem with the editor|inappropriate ioctl for device`)
 
 // exitCode says what an exit code other than 0 means.

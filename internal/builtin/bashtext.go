@@ -3,7 +3,6 @@ package builtin
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -167,7 +166,7 @@ type lookout struct {
 // signs are what a line with an error most often has; a look for these is cheap.
 var signs = [][]byte{[]byte("rror"), []byte("RROR"), []byte("FAIL"), []byte("anic"), []byte("atal"), []byte("xception"), []byte("Traceback"), []byte("ndefined"), []byte("not found")}
 
-var errorLine = regexp.MustCompile(`(?i)\berror\b|error:|\w+Error\b|\bFAIL(ED|URE)?\b|^panic:|\bfatal\b|exception\b|^Traceback|\bundefined\b|not found`)
+var errorLine = pattern(`(?i)\berror\b|error:|\w+Error\b|\bFAIL(ED|URE)?\b|^panic:|\bfatal\b|exception\b|^Traceback|\bundefined\b|not found`)
 
 func (l *lookout) write(p []byte) {
 	if l.skip >= len(p) {
@@ -209,7 +208,7 @@ func (l *lookout) each(text []byte) {
 		case l.more > 0:
 			l.more--
 			l.text = append(l.text, line...)
-		case l.at == 0 && hasSign(line) && errorLine.Match(line):
+		case l.at == 0 && hasSign(line) && errorLine().Match(line):
 			l.at, l.more = l.lines, errorLines-1
 			l.text = append(l.text, line...)
 		}

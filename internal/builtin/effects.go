@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"lathe/internal/judge"
@@ -143,20 +142,20 @@ func shellScript(path, text string) bool {
 		return true
 	}
 	first, _, _ := strings.Cut(text, "\n")
-	return strings.HasPrefix(first, "#!") && shebang.MatchString(first)
+	return strings.HasPrefix(first, "#!") && shebang().MatchString(first)
 }
 
-var shebang = regexp.MustCompile(`\b(?:ba|da|z|k)?sh\b`)
+var shebang = pattern(`\b(?:ba|da|z|k)?sh\b`)
 
 // writes are calls of scripting languages that change files.
-var writes = regexp.MustCompile(`\bopen\s*\([^)\n]*,\s*(?:mode\s*=\s*)?['"][rbt]*[wax+][wabtx+]*['"]\)?|\.write_(?:text|bytes)\s*\(|\bos\.(?:remove|unlink|rename|replace|mkdir|makedirs|rmdir|removedirs|truncate|symlink|link|chmod)\s*\(|` +
+var writes = pattern(`\bopen\s*\([^)\n]*,\s*(?:mode\s*=\s*)?['"][rbt]*[wax+][wabtx+]*['"]\)?|\.write_(?:text|bytes)\s*\(|\bos\.(?:remove|unlink|rename|replace|mkdir|makedirs|rmdir|removedirs|truncate|symlink|link|chmod)\s*\(|` +
 	`\bshutil\.(?:copy\w*|move|rmtree)\s*\(|\b(?:writeFile|appendFile|createWriteStream|copyFile|mkdtemp)(?:Sync)?\s*\(|\bfs(?:\.promises|Promises|p)?\.(?:rm|rmdir|unlink|rename|mkdir|truncate|symlink|chmod|cp|write)(?:Sync)?\s*\(|` +
 	`\b(?:Bun\.write|Deno\.(?:write\w*|remove|rename|mkdir|copyFile|truncate))\s*\(|\b(?:File|IO)\.write\b|\bFile\.(?:open|new)\s*\([^)\n]*,\s*['"][wa]|\bFile\.(?:delete|unlink|rename)\b|\bFileUtils\.\w+|\bDir\.mkdir\b|` +
 	`\bfile_put_contents\s*\(|\bfopen\s*\([^)\n]*,\s*['"][waxc]|\bunlink\s*[( ]|\bopen\s*\(?\s*(?:my\s+)?[$\w]+\s*,\s*['"]\+?>{1,2}`)
 
 // writing returns the call of a program's text that changes files, or nothing.
 func writing(code string) string {
-	return clip(strings.Join(strings.Fields(writes.FindString(code)), " "), 60)
+	return clip(strings.Join(strings.Fields(writes().FindString(code)), " "), 60)
 }
 
 // describe says what a judged request is about, for the model if it is refused.

@@ -3,7 +3,6 @@ package builtin
 import (
 	"fmt"
 	"math/bits"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -162,7 +161,7 @@ func (s pairSet) like(o pairSet) float64 {
 }
 
 // lineNumber is what read, and tools of other agents, put before a line.
-var lineNumber = regexp.MustCompile(`^[ \t]*(\d{1,7})(?:: ?|\t|\| ?|→)`)
+var lineNumber = pattern(`^[ \t]*(\d{1,7})(?:: ?|\t|\| ?|→)`)
 
 // numbered finds a search text that was copied with the numbers of its lines. It is
 // taken for that if they count up by one, and a single line if it stands there.
@@ -188,7 +187,7 @@ func (s *source) numbered(n *needle, replacement string, all bool) (match, bool)
 // each by one higher than that before it.
 func withoutNumbers(lines []string, strict bool) (out []string, first int, ok bool) {
 	for i, line := range lines {
-		m := lineNumber.FindStringSubmatch(line)
+		m := lineNumber().FindStringSubmatch(line)
 		if m == nil {
 			if strict {
 				return nil, 0, false

@@ -3,7 +3,6 @@ package builtin
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"lathe"
@@ -70,12 +69,12 @@ func (v viewer) file(path string, shown outputLines) {
 }
 
 // hit is the beginning of a line that names a file and what stands in it.
-var hit = regexp.MustCompile(`(?m)^([^:\n]{1,300}):(?:\d+[:-])?.`)
+var hit = pattern(`(?m)^([^:\n]{1,300}):(?:\d+[:-])?.`)
 
 // hits notes the files that a search in a tree named.
 func (v viewer) hits(dir, text string) {
 	done := map[string]bool{}
-	for _, m := range hit.FindAllStringSubmatch(text, 10*maxViewed) {
+	for _, m := range hit().FindAllStringSubmatch(text, 10*maxViewed) {
 		path := m[1]
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(dir, path)
@@ -114,10 +113,10 @@ type outputLines struct {
 	lines      map[string]bool
 }
 
-var copiedNumber = regexp.MustCompile(`(?m)^ *\d+[\t:-] ?`)
+var copiedNumber = pattern(`(?m)^ *\d+[\t:-] ?`)
 
 func newOutputLines(text string) outputLines {
-	o := outputLines{text: text, bare: copiedNumber.ReplaceAllString(text, ""), lines: map[string]bool{}}
+	o := outputLines{text: text, bare: copiedNumber().ReplaceAllString(text, ""), lines: map[string]bool{}}
 	for _, t := range []string{o.text, o.bare} {
 		for line := range strings.Lines(t) {
 			if line = strings.TrimSpace(line); len(line) > 3 {
@@ -146,12 +145,12 @@ func (o outputLines) some(text string) bool {
 
 // formatters are programs, and words of commands, that put files in order and change
 // nothing of what they mean.
-var formatters = regexp.MustCompile(`(?:^|[ /])(?:gofmt|goimports|gofumpt|golines|gci|prettier|black|isort|autopep8|yapf|ruff|rustfmt|clang-format|shfmt|dprint|biome|eslint|` +
+var formatters = pattern(`(?:^|[ /])(?:gofmt|goimports|gofumpt|golines|gci|prettier|black|isort|autopep8|yapf|ruff|rustfmt|clang-format|shfmt|dprint|biome|eslint|` +
 	`stylua|ktlint|scalafmt|swiftformat|swift-format|rubocop|standardrb|nixfmt|alejandra|taplo|ormolu|csharpier|fmt|format|--fix|lint:fix)(?: |$)`)
 
 func formats(a judge.Analysis) bool {
 	for _, c := range a.Commands {
-		if formatters.MatchString(c.Text) {
+		if formatters().MatchString(c.Text) {
 			return true
 		}
 	}
