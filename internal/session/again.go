@@ -5,32 +5,9 @@ import (
 	"errors"
 
 	"lathe"
-	"lathe/internal/instance"
 	"lathe/internal/store"
 	"lathe/internal/turn"
-	"lathe/internal/undo"
-	"lathe/internal/window"
 )
-
-// newRunner returns the runner of a session.
-func newRunner(s *Service, sess lathe.Session, inst *instance.Instance) *runner {
-	r := &runner{s: s, inst: inst}
-	r.sess.Store(&sess)
-	r.ids.Store(s.opts.IDs)
-	r.window = window.New(window.Options{Session: sess.ID, Instance: inst, Store: s.opts.Store, Now: s.opts.Now, Log: s.opts.Log})
-	r.changes = undo.New(undo.Options{
-		Sessions: s, Store: s.opts.Store, Writer: s.opts.Writer, Log: s.opts.Log, Instance: inst,
-		Current: r.current, Stored: func(now *lathe.Session) { r.sess.Store(now) }, NewPart: func() lathe.PartID { return r.ids.Load().Part() },
-	})
-	return r
-}
-
-// after makes new identifiers sort after that of a message.
-func (r *runner) after(id lathe.MessageID) { r.ids.Store(r.ids.Load().After(string(id))) }
-
-// current returns the session as it was stored last by this runner. It is not to
-// be changed.
-func (r *runner) current() *lathe.Session { return r.sess.Load() }
 
 // again returns the message that a client chose the identifier of, when it is
 // stored already: the answer to it was lost, and it was sent again. The run is the

@@ -3,9 +3,8 @@ package session
 import (
 	"context"
 
-	"lathe/internal/undo"
-
 	"lathe"
+	"lathe/internal/undo"
 )
 
 // Standing is a session as it stands: without what a revert hides.

@@ -109,7 +109,7 @@ func (h *host) rulesOf(a turn.Agent) []lathe.Rule {
 func (h *host) runCeilings() [][]lathe.Rule {
 	h.runner.mu.Lock()
 	defer h.runner.mu.Unlock()
-	return slices.Clone(h.ceilings)
+	return slices.Clone(h.bounds.ceilings)
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -3,9 +3,8 @@ package session
 import (
 	"context"
 
-	"lathe/internal/store"
-
 	"lathe"
+	"lathe/internal/store"
 )
 
 // outputsKey is where a fork keeps whose directory of whole outputs it shares.

@@ -1,8 +1,3 @@
-// Package session owns sessions: it takes prompts in, runs one turn at a time for
-// each, stores and publishes what happens, and answers questions about the past.
-//
-// Whatever a face (the command line, the terminal screen, the server) can do, it
-// does through a [Service].
 package session
 
 import (

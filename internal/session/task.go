@@ -196,7 +196,7 @@ func childRunRules(run []lathe.Rule, agent instance.Agent) []lathe.Rule {
 func (r *runner) shared() (turn.Limits, *turn.Spent, []lathe.Rule, [][]lathe.Rule) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.limits, r.spent, r.rules, slices.Clone(r.ceilings)
+	return r.bounds.limits, r.bounds.spent, r.bounds.rules, slices.Clone(r.bounds.ceilings)
 }
 
 // stopRun stops a run if it is still the one that runs.

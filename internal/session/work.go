@@ -58,12 +58,12 @@ func (r *runner) begin(lease store.Lease, all []*waiting, body func(*work)) {
 // turn, within what bounds any of them. The caller holds mu.
 func (r *runner) serve(all []*waiting) {
 	first := all[0].prompt
-	r.rules, r.limits, r.spent, r.ceilings = first.Rules, first.Limits, first.spent, nil
+	r.bounds = bounds{rules: first.Rules, limits: first.Limits, spent: first.spent}
 	for _, w := range all {
-		r.ceilings = append(r.ceilings, w.prompt.ceilings...)
+		r.bounds.ceilings = append(r.bounds.ceilings, w.prompt.ceilings...)
 	}
-	if r.spent == nil {
-		r.spent = &turn.Spent{}
+	if r.bounds.spent == nil {
+		r.bounds.spent = &turn.Spent{}
 	}
 }
 
