@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"lathe/internal/jsonc"
 )
@@ -106,8 +107,10 @@ func shown(key string) bool {
 }
 
 var (
-	userInfo   = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^/?#\s"'@]*(?:@[^/?#\s"'@]*)*@`)
-	queryValue = regexp.MustCompile(`([?&])([^=&#\s]+)=([^&#\s"']+)`)
+	userInfo = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^/?#\s"'@]*(?:@[^/?#\s"'@]*)*@`)
+	})
+	queryValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([?&])([^=&#\s]+)=([^&#\s"']+)`) })
 )
 
 // HideCredentials replaces user information in the addresses of a text, and values
@@ -116,8 +119,8 @@ func HideCredentials(text string) string {
 	if !strings.Contains(text, "://") {
 		return text
 	}
-	text = userInfo.ReplaceAllString(text, "${1}"+redacted+"@")
-	return queryValue.ReplaceAllStringFunc(text, func(s string) string {
+	text = userInfo().ReplaceAllString(text, "${1}"+redacted+"@")
+	return queryValue().ReplaceAllStringFunc(text, func(s string) string {
 		name, _, _ := strings.Cut(s[1:], "=")
 		if low := strings.ToLower(name); !secretKey(name) && low != "key" && low != "auth" && low != "sig" && low != "signature" {
 			return s

@@ -1,24 +1,31 @@
 package look
 
-import "regexp"
+import (
+	"regexp"
+	"sync"
+)
 
 // shellHints are commands for a shell that hints of the engine name, and what the
 // screen has for it.
-var shellHints = []struct {
+var shellHints = sync.OnceValue(func() []shellHint {
+	return []shellHint{
+		{regexp.MustCompile(`(?:run: )?\blathe auth login(?: [A-Za-z0-9][A-Za-z0-9._-]*)?`), "/connect"},
+		{regexp.MustCompile(`\blathe models(?: --all)?(?: [A-Za-z0-9][A-Za-z0-9._-]*)?`), "/models"},
+		{regexp.MustCompile(`\blathe permissions\b`), "/permissions"},
+		{regexp.MustCompile(`\blathe doctor\b`), "/doctor"},
+		{regexp.MustCompile(`\blathe trust\b`), "/trust"},
+	}
+})
+
+type shellHint struct {
 	command *regexp.Regexp
 	here    string
-}{
-	{regexp.MustCompile(`(?:run: )?\blathe auth login(?: [A-Za-z0-9][A-Za-z0-9._-]*)?`), "/connect"},
-	{regexp.MustCompile(`\blathe models(?: --all)?(?: [A-Za-z0-9][A-Za-z0-9._-]*)?`), "/models"},
-	{regexp.MustCompile(`\blathe permissions\b`), "/permissions"},
-	{regexp.MustCompile(`\blathe doctor\b`), "/doctor"},
-	{regexp.MustCompile(`\blathe trust\b`), "/trust"},
 }
 
 // InScreen returns a text of the engine that tells what to do with what is done
 // here in place of commands for a shell.
 func InScreen(text string) string {
-	for _, h := range shellHints {
+	for _, h := range shellHints() {
 		text = h.command.ReplaceAllString(text, h.here)
 	}
 	return text
