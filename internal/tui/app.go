@@ -25,6 +25,7 @@ import (
 	"lathe/internal/tui/prefs"
 	"lathe/internal/tui/sessions"
 	"lathe/internal/tui/setup"
+	"lathe/internal/tui/side"
 	"lathe/internal/tui/style"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
@@ -92,7 +93,8 @@ type App struct {
 	setup    *setup.Room
 	looked   bool // for what could answer
 	noTitle  bool // the terminal's title is left alone
-	side     side // what stands beside the conversation
+	side     *side.Bar
+	sideOpen bool // where there is little room, the person asked for the sidebar
 	lost     bool // the engine is not reached
 	branch   string
 
@@ -136,6 +138,7 @@ func New(ctx context.Context, o Options) *App {
 	a.after = a.wake
 	a.choice = choice.New(a, a.access, a.prefs, o.LastModel)
 	a.input = compose.New(a, a.access, a.choice, o.Desk.Memory, o.Desk.Clipboard, o.Editor, a.commandOffers)
+	a.side = side.New(a, a.access)
 	a.about = about.New(a, a.access)
 	a.sessions = sessions.New(a, a.access, sessions.Files{Write: o.WriteFile, Editor: o.Editor})
 	a.setup = setup.New(a, a.access, a.choice, a.prefs)
@@ -346,8 +349,6 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 		return a.dismiss(m)
 	case chat.PictureMsg:
 		return a.conv.Pictured(m)
-	case sideMsg:
-		a.sideRead(m)
 	case doneMsg:
 		a.fail(m.err)
 		if m.err == nil && m.text != "" {
@@ -467,6 +468,21 @@ func (a *App) Waits(id lathe.SessionID) bool {
 		return ok && q.Ask.SessionID == id
 	})
 }
+
+// Title returns what the session on screen is called; one without a name has none.
+func (a *App) Title() string { return a.title() }
+
+// Todos returns the task list of the session on screen.
+func (a *App) Todos() []lathe.Todo { return a.todos }
+
+// Used returns the tokens that fill the window, and its size.
+func (a *App) Used() (tokens, window int64) { return a.contextUsed() }
+
+// Conversation returns what is on screen.
+func (a *App) Conversation() *chat.Conversation { return a.conv }
+
+// Busy reports whether a turn runs in the session on screen.
+func (a *App) Busy() bool { return a.busy() }
 
 // Session returns the session on screen; a zero one is not begun yet.
 func (a *App) Session() lathe.Session { return a.session }

@@ -164,7 +164,7 @@ func TestSidebarFits(t *testing.T) {
 		d.event(ev, lathe.TodoUpdated{SessionID: "ses_1", Todos: todos})
 		l := d.app.look
 		l.Width = sideWidth - 3
-		lines := d.app.sideLines(l, height)
+		lines := d.app.side.Lines(l, height)
 		if len(lines) > height {
 			t.Fatalf("%d lines in %d", len(lines), height)
 		}

@@ -87,7 +87,7 @@ func (a *App) other(e lathe.Envelope) tea.Cmd {
 			a.todos = ev.Todos
 		}
 	case lathe.SessionDiff:
-		a.changedFiles(ev)
+		a.side.Changed(ev)
 	case lathe.PermissionAsked:
 		a.asked(ev.Ask)
 		return a.attention("lathe needs your permission")

@@ -58,7 +58,7 @@ func FuzzHarmless(f *testing.F) {
 		d.app.height = 200
 		d.harmless()
 		d.event(lathe.SessionDiff{SessionID: "ses_1", Diff: []lathe.FileDiff{{File: s, Additions: 1}}})
-		d.app.side.mcp, d.app.side.lsp = []api.Configured{{Name: s, Kind: s, State: s}}, []api.Configured{{Name: s, Kind: s, State: s}}
+		d.app.side.Mcp, d.app.side.Lsp = []api.Configured{{Name: s, Kind: s, State: s}}, []api.Configured{{Name: s, Kind: s, State: s}}
 		d.send(tea.WindowSizeMsg{Width: 160, Height: 200})
 		d.harmless()
 		d.app.apply(compose.Shelf{Composer: d.app.input}.ShowStash([]memory.Stashed{{ID: "1", At: d.now, Draft: edit.Draft{Text: s + "\n" + s}}}))

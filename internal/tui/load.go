@@ -58,7 +58,7 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 		}
 	}
 	a.conv, a.todos = a.conv.Next(), m.todos
-	a.side.of = "" // what it changed meanwhile was not told
+	a.side.Stale() // what it changed meanwhile was not told
 	a.conv.Load(m.history, m.more)
 	a.setSession(m.session)
 	if !again {
