@@ -107,55 +107,98 @@ func listPast(past iter.Seq2[lathe.Message, error]) (tool.Result, error) {
 	return recalled("Session", b.String(), lines), nil
 }
 
+// searchPast looks for all the words; where no part has them all, those that have most
+// of them are told.
 func searchPast(past iter.Seq2[lathe.Message, error], in recallInput) (tool.Result, error) {
 	words := strings.Fields(strings.ToLower(in.Query))
 	if len(words) == 0 {
 		return tool.Result{}, failf("A search needs words in query.")
 	}
-	var b strings.Builder
-	hits, seen := 0, 0
+	var all, some []recallHit
+	more, seen := "", 0
 	for m, err := range past {
 		if err != nil {
 			return tool.Result{}, failf("The session could not be read: %v", err)
 		}
-		if seen++; seen > recallScan || hits >= recallHits {
-			fmt.Fprintf(&b, "(not all was searched; search on with before %d)\n", m.Seq+1)
+		if seen++; seen > recallScan || len(all) >= recallHits {
+			more = fmt.Sprintf("(not all was searched; search on with before %d)\n", m.Seq+1)
 			break
 		}
 		for i := range m.Parts {
 			what, text := partText(&m.Parts[i])
-			if what == "" || hits >= recallHits {
+			if what == "" || len(all) >= recallHits {
 				continue
 			}
-			if at := find(text, words); at >= 0 {
-				fmt.Fprintf(&b, "%d.%d %s %s: %s\n", m.Seq, m.Parts[i].Seq, who(&m), what, around(text, at))
-				hits++
+			n, at := find(text, words)
+			if n == 0 {
+				continue
+			}
+			hit := recallHit{n, fmt.Sprintf("%d.%d %s %s: %s\n", m.Seq, m.Parts[i].Seq, who(&m), what, around(text, at))}
+			if n == len(words) {
+				all = append(all, hit)
+			} else {
+				some = keepBest(some, hit)
 			}
 		}
 	}
-	if hits == 0 {
-		return recalled(in.Query, fmt.Sprintf("Nothing in this session contains %q.\n%s", in.Query, b.String()), 0), nil
+	switch {
+	case len(all) > 0:
+		return recalled(in.Query, lines(all)+more, len(all)), nil
+	case len(some) > 0:
+		return recalled(in.Query, fmt.Sprintf("Nothing has all of these words; the most like it, newest first:\n%s%s", lines(some), more), len(some)), nil
 	}
-	return recalled(in.Query, b.String(), hits), nil
+	return recalled(in.Query, fmt.Sprintf("Nothing in this session contains %q.\n%s", in.Query, more), 0), nil
 }
 
-// find returns where the first word stands in a text that contains all of them,
-// or -1.
-func find(text string, words []string) int {
+// recallHit is a part that has some of the words.
+type recallHit struct {
+	words int
+	line  string
+}
+
+func lines(hits []recallHit) string {
+	var b strings.Builder
+	for _, h := range hits {
+		b.WriteString(h.line)
+	}
+	return b.String()
+}
+
+// keepBest adds a hit to a bounded list of those with the most words.
+func keepBest(list []recallHit, h recallHit) []recallHit {
+	most := 0
+	for _, have := range list {
+		most = max(most, have.words)
+	}
+	switch {
+	case h.words > most:
+		return []recallHit{h}
+	case h.words < most || len(list) >= recallHits:
+		return list
+	}
+	return append(list, h)
+}
+
+// find returns how many of the words stand in a text, and where the first of them does.
+func find(text string, words []string) (n, at int) {
 	if len(text) > recallSearch {
 		text = text[:recallSearch]
 	}
 	lower := strings.ToLower(text)
-	at := strings.Index(lower, words[0])
-	for _, w := range words[1:] {
-		if !strings.Contains(lower, w) {
-			return -1
+	at = -1
+	for _, w := range words {
+		i := strings.Index(lower, w)
+		if i < 0 {
+			continue
+		}
+		if n++; at < 0 {
+			at = i
 		}
 	}
 	if at > len(text) {
-		return 0 // lower case may be longer than what it is of
+		at = 0 // lower case may be longer than what it is of
 	}
-	return at
+	return n, max(at, 0)
 }
 
 func around(text string, at int) string {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"lathe"
 	"lathe/internal/tool"
 )
@@ -99,4 +101,23 @@ func FuzzRecall(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// A search whose words no part has all of tells those that have most of them.
+func TestRecallFallsBackToSomeWords(t *testing.T) {
+	text := func(seq int64, s string) lathe.Message {
+		return lathe.Message{Seq: seq, Info: &lathe.User{}, Parts: []lathe.Part{{Seq: 1, Body: &lathe.Text{Text: s}}}}
+	}
+	past := []lathe.Message{text(1, "nothing else"), text(2, "a lexer for the parser"), text(3, "the parser breaks")}
+	r := newRig(t, func(e *Env) { e.History = pastOf(past...) })
+	for query, want := range map[string]string{
+		"parser breaks":      "3.1 user text: the parser breaks\n",
+		"lexer parser tree":  "Nothing has all of these words; the most like it, newest first:\n2.1 user text: a lexer for the parser\n",
+		"parser of the tree": "Nothing has all of these words; the most like it, newest first:\n3.1 user text: the parser breaks\n2.1 user text: a lexer for the parser\n",
+		"zebra quagga":       "Nothing in this session contains \"zebra quagga\".\n",
+	} {
+		if d := cmp.Diff(want, r.ok("recall", m{"mode": "search", "query": query}).Output); d != "" {
+			t.Errorf("%s (-want +got):\n%s", query, d)
+		}
+	}
 }

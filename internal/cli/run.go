@@ -109,7 +109,7 @@ is busy in another process; 130 aborted; 141 nobody reads the output. Ctrl-C abo
 	f.StringArrayVar(&o.allow, "allow", nil, "allow PERMISSION[:PATTERN] in this run (repeatable)")
 	f.StringArrayVar(&o.deny, "deny", nil, "deny PERMISSION[:PATTERN] in this run (repeatable)")
 	f.BoolVar(&o.trust, "trust", false, "trust this repository's configuration in this run")
-	f.IntVar(&o.maxSteps, "max-steps", 0, "stop after this many model requests; 0: no limit")
+	f.IntVar(&o.maxSteps, "max-steps", 0, "stop after this many model requests, and one for an answer; 0: no limit")
 	f.StringVar(&o.maxCost, "max-cost", "", "stop when the run has cost this many dollars")
 	f.DurationVar(&o.maxTime, "max-time", 0, "stop after this time, such as 10m; 0: no limit")
 	f.BoolVar(&o.thinking, "thinking", false, "show the model's reasoning")

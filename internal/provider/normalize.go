@@ -91,6 +91,11 @@ func (m *Model) toolResult(r llm.ToolResult) llm.ToolResult {
 		}
 		kept = append(kept, media)
 	}
+	if len(kept) == 0 && len(r.Media) > 0 { // what was read is not to be seen: it did not go well
+		if first, rest, _ := strings.Cut(r.Output, "\n"); strings.HasSuffix(first, " read successfully") {
+			r.Output = rest
+		}
+	}
 	r.Media = kept
 	return r
 }

@@ -402,6 +402,17 @@ func TestNormalize(t *testing.T) {
 	}
 }
 
+// A picture that the model cannot take was not read successfully.
+func TestNormalizeSaysOneThingOfAPicture(t *testing.T) {
+	m := &Model{Ref: lathe.ModelRef{Provider: "x", Model: "text-only"}, Caps: Caps{Input: catalog.Text}}
+	result := llm.ToolResult{ID: "1", Output: "Image read successfully", Media: []llm.Media{{MIME: "image/png", Name: "a.png", Data: []byte{1}}}}
+	got := m.Normalize([]llm.Message{{Role: llm.RoleAssistant, Content: []llm.Content{llm.ToolUse{ID: "1", Name: "read"}}}, {Role: llm.RoleTool, Content: []llm.Content{result}}})
+	want := llm.ToolResult{ID: "1", Output: `ERROR: Cannot read "a.png" (this model does not support image input). Inform the user.`, Media: []llm.Media{}}
+	if diff := cmp.Diff(llm.Content(want), got[1].Content[0]); diff != "" {
+		t.Errorf("result (-want +got):\n%s", diff)
+	}
+}
+
 // A longer conversation keeps the normalised beginning, so caches stay warm.
 func TestNormalizeIsAPrefix(t *testing.T) {
 	models := []*Model{{Ref: lathe.ModelRef{Provider: "mistral", Model: "m"}}, {Ref: lathe.ModelRef{Provider: "anthropic", Model: "claude"}},

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"strings"
 
 	"lathe"
 	"lathe/internal/instance"
@@ -37,6 +38,10 @@ func fitAttachments(i *instance.Instance, res tool.Result) tool.Result {
 		kept = append(kept, f)
 	}
 	res.Attachments = kept
+	if left > 0 && len(kept) == 0 && strings.HasSuffix(res.Output, " read successfully") {
+		res.Output = "The picture cannot be shown: it is too large or cannot be read."
+		return res
+	}
 	if left > 0 {
 		res.Output += fmt.Sprintf("\n\n(%d pictures were left out: they are too large or cannot be read.)", left)
 	}

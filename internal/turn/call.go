@@ -14,7 +14,14 @@ import (
 	"lathe/internal/tool"
 )
 
-const abortedCall = "Tool execution aborted"
+const (
+	abortedCall = "Tool execution aborted"
+	unmadeCall  = "Not started, nothing changed: the turn was aborted before the call was complete."
+	queuedCall  = "Not started, nothing changed: the turn was aborted before this call could begin."
+)
+
+// errNotStarted is of a call whose turn never came.
+var errNotStarted = errors.New("the call was not started")
 
 // running is a call that was started.
 type running struct {
@@ -127,7 +134,7 @@ func (s *step) survive(r *running, res *tool.Result, err *error) {
 func (s *step) execute(ctx context.Context, r *running) (res tool.Result, err error) {
 	defer s.survive(r, &res, &err)
 	if ctx.Err() != nil {
-		return tool.Result{}, context.Cause(ctx)
+		return tool.Result{}, errNotStarted
 	}
 	input, err := s.beforeCall(ctx, r)
 	if err != nil {
@@ -253,6 +260,8 @@ func (s *step) failedState(r *running, err error, span lathe.Span) *lathe.ToolFa
 	switch {
 	case errors.As(err, &rejected):
 		s.blocked = true
+	case errors.Is(err, errNotStarted):
+		st.Error, st.Interrupted = queuedCall, true
 	case isCancel(err):
 		st.Error, st.Interrupted = abortedCall, true
 	}
@@ -275,7 +284,7 @@ func (s *step) abortCalls() []*lathe.Part {
 		failed := &lathe.ToolFailed{Error: abortedCall, Interrupted: true, Input: json.RawMessage("{}")}
 		switch st := body.State.(type) {
 		case *lathe.ToolPending:
-			failed.Time = lathe.Span{Start: s.Now(), End: s.Now()}
+			failed.Error, failed.Time = unmadeCall, lathe.Span{Start: s.Now(), End: s.Now()}
 		case *lathe.ToolRunning:
 			failed.Input, failed.Metadata, failed.Time = st.Input, st.Metadata, lathe.Span{Start: st.Start, End: s.Now()}
 		default:

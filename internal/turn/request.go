@@ -21,11 +21,11 @@ func (s *step) request(ctx context.Context) (*llm.Request, error) {
 	system = s.Hooks.System(ctx, plugin.SystemInput{SessionID: s.Session.ID, Agent: s.agent.Name, Model: s.modelRef()}, system)
 	messages := prompt.Messages(s.Hooks.Messages(ctx, plugin.MessagesInput{SessionID: s.Session.ID}, s.History))
 	req := &llm.Request{System: system, Choice: llm.ChoiceAuto, Tools: s.toolDefs()}
+	if s.closing.nudge {
+		messages, s.closing.nudge = note(messages, nudgeText), false
+	}
 	if s.last {
-		messages = append(messages, llm.Message{Role: llm.RoleUser, Content: []llm.Content{
-			llm.Text{Text: prompt.Reminder(prompt.MaxSteps())},
-		}})
-		req.Choice = llm.ChoiceNone
+		messages, req.Choice = note(messages, prompt.MaxSteps()), llm.ChoiceNone
 	}
 	if len(req.Tools) == 0 {
 		req.Choice = ""

@@ -44,8 +44,8 @@ type step struct {
 
 // step carries out one step for the message that is to be answered. The error is for
 // what could not be recorded.
-func (t *Turn) step(ctx context.Context, c cast) (stepResult, error) {
-	s := &step{Turn: t, cast: c, last: c.agent.Steps > 0 && t.budget.steps >= c.agent.Steps}
+func (t *Turn) step(ctx context.Context, c cast, last bool) (stepResult, error) {
+	s := &step{Turn: t, cast: c, last: last || c.agent.Steps > 0 && t.budget.steps >= c.agent.Steps}
 	req, err := s.request(ctx)
 	if err != nil {
 		return t.failEarly(ctx, c.user, classify(ctx, err, s.modelRef()))

@@ -152,6 +152,7 @@ type Turn struct {
 	cuts     int // answers in a row that ended within a call
 	window   window
 	offered  offered
+	closing  closing
 }
 
 // Outcome is how a turn ended. Failure is nil when the model finished its work.
@@ -209,7 +210,7 @@ func (t *Turn) loop(ctx context.Context) (Outcome, error) {
 		if user == nil {
 			return Outcome{}, lathe.Errorf(lathe.CodeInvalid, "send a prompt first", "session %s has no user message", t.Session.ID)
 		}
-		if t.answered(user) {
+		if t.answered(user) && !t.nudges(user) {
 			return Outcome{}, nil
 		}
 		if ctx.Err() != nil {
@@ -243,12 +244,14 @@ func (t *Turn) round(ctx context.Context, user *lathe.Message) (stepResult, erro
 	switch {
 	case err != nil:
 		return stepResult{failure: f}, err
+	case f != nil && t.farewell(f):
+		return t.lastWords(ctx, c, f)
 	case f != nil:
 		return t.failEarly(ctx, user, f)
 	case again:
 		return stepResult{}, nil
 	}
-	res, err := t.step(ctx, c)
+	res, err := t.step(ctx, c, false)
 	if !res.refused {
 		return res, err
 	}

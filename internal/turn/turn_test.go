@@ -36,6 +36,7 @@ type memory struct {
 	failures []lathe.Failure
 	retries  []lathe.Retrying
 	onDelta  func()
+	onPart   func(what string) // called with mu held
 }
 
 func newMemory() *memory {
@@ -73,6 +74,9 @@ func (m *memory) Commit(_ context.Context, changes ...turn.Change) error {
 
 func (m *memory) put(p *lathe.Part) {
 	m.events = append(m.events, describe(*p))
+	if m.onPart != nil {
+		m.onPart(describe(*p))
+	}
 	list := m.parts[p.MessageID]
 	for i := range list {
 		if list[i].ID == p.ID {
@@ -593,7 +597,7 @@ func TestLimits(t *testing.T) {
 		limit  string
 		want   int
 	}{
-		{turn.Limits{Steps: 2}, 0, "steps", 2},
+		{turn.Limits{Steps: 2}, 0, "steps", 3}, // the last asks for an answer
 		{turn.Limits{Tokens: 150}, 0, "tokens", 2},
 		{turn.Limits{}, 2, "steps", 2},
 	} {

@@ -1,0 +1,93 @@
+package turn
+
+import (
+	"context"
+	"strings"
+
+	"lathe"
+	"lathe/internal/llm"
+	"lathe/internal/prompt"
+	"lathe/internal/tool"
+)
+
+// closing is how a turn comes to a good end where the model or a limit would not.
+type closing struct {
+	nudged bool // an empty answer was asked about; once a turn
+	nudge  bool // the next request asks
+}
+
+const nudgeText = "Your last answer was empty: it said nothing and called no tool. If work remains, go on with it now; otherwise answer the user."
+
+// nudges reports whether the answer that would end the turn is empty, and asks once.
+func (t *Turn) nudges(user *lathe.Message) bool {
+	if t.closing.nudged || prompt.Mark(user) != nil || !t.saidNothing() {
+		return false
+	}
+	t.closing = closing{nudged: true, nudge: true}
+	return true
+}
+
+// saidNothing reports whether the newest message has no word for the user.
+func (t *Turn) saidNothing() bool {
+	last := &t.History[len(t.History)-1]
+	info, ok := last.Info.(*lathe.Assistant)
+	if !ok || info.Error != nil || info.Finish != lathe.FinishStop {
+		return false
+	}
+	for _, p := range last.Parts {
+		if text, ok := p.Body.(*lathe.Text); ok && strings.TrimSpace(text.Text) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// note appends what the model is told in this request alone.
+func note(messages []llm.Message, text string) []llm.Message {
+	return append(messages, llm.Message{Role: llm.RoleUser, Content: []llm.Content{llm.Text{Text: prompt.Reminder(text)}}})
+}
+
+// farewell reports whether a limit that does not allow another step leaves work without
+// an answer: the model may then say, without tools, what was done and what was not.
+func (t *Turn) farewell(f lathe.Failure) bool {
+	limit, ok := f.(*lathe.LimitFailure)
+	if !ok || limit.Limit != "steps" || t.budget.steps == 0 {
+		return false
+	}
+	_, answer := t.History[len(t.History)-1].Info.(*lathe.Assistant)
+	return answer
+}
+
+// lastWords has the model answer once more before the turn ends with the limit.
+func (t *Turn) lastWords(ctx context.Context, c cast, f lathe.Failure) (stepResult, error) {
+	c.tools = &Toolset{Registry: refusing(c.tools.Registry), Policy: c.tools.Policy, Reading: c.tools.Reading, Cut: c.tools.Cut}
+	t.budget.steps++
+	res, err := t.step(ctx, c, true)
+	if err != nil || res.failure != nil && !isSteps(res.failure) {
+		return res, err
+	}
+	t.Log.Publish(lathe.SessionFailed{SessionID: t.Session.ID, Failure: f})
+	return stepResult{stop: true, failure: f}, nil
+}
+
+func isSteps(f lathe.Failure) bool {
+	limit, ok := f.(*lathe.LimitFailure)
+	return ok && limit.Limit == "steps"
+}
+
+// refusing returns tools of the same description, so that the request begins with the
+// same bytes, none of which can be called.
+func refusing(r *tool.Registry) *tool.Registry {
+	var list []tool.Tool
+	for _, t := range r.Tools() {
+		list = append(list, refused{t})
+	}
+	return tool.NewRegistry(list...)
+}
+
+type refused struct{ tool.Tool }
+
+// Run answers that no tool can be called any more.
+func (refused) Run(context.Context, *tool.Call) (tool.Result, error) {
+	return tool.Failf("The step limit is reached: no more tools can be called, and nothing was done."), nil
+}
