@@ -42,6 +42,7 @@ var edges = []edge{
 	{"store/local", "store/codec", "the files of this host hold what the codec makes"},
 	{"store/sqlite", "store/codec", "the tables hold what the codec makes"},
 	{"store/sqlite", "store/local", "blobs and open texts lie beside the database"},
+	{"tool", "store/local", "the whole of what a tool printed is kept there"},
 	{"llm/...", "llm/adapter", "what the protocols share"},
 	{"llm/llmtest", "llm/script", "the test server plays the same scripts"},
 	{"reading", "permission", "which files may be shown is a matter of rules"},

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lathe/internal/judge"
+	"lathe/internal/store/local"
 	"lathe/internal/tool"
 )
 
@@ -46,14 +47,14 @@ func (e *Env) secret(call *tool.Call, path string) bool {
 		return false
 	}
 	if e.spilled(path) {
-		return !within(filepath.Join(e.DataDir, tool.SpillDir, call.Outputs), path)
+		return !within(filepath.Join(e.DataDir, local.OutputsDir, call.Outputs), path)
 	}
 	return e.inner(path)
 }
 
 // spilled reports whether a path is where the whole of outputs is kept.
 func (e *Env) spilled(path string) bool {
-	return e.DataDir != "" && within(filepath.Join(e.DataDir, tool.SpillDir), path)
+	return e.DataDir != "" && within(filepath.Join(e.DataDir, local.OutputsDir), path)
 }
 
 // inner reports whether a path is lathe's own data, besides what tools printed.

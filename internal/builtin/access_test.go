@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"lathe/internal/tool"
+	"lathe/internal/store/local"
 )
 
 // TestOutputsOfOtherSessions keeps the whole of what one session's tools printed
@@ -14,7 +14,7 @@ import (
 func TestOutputsOfOtherSessions(t *testing.T) {
 	r := newRig(t)
 	r.outputs = "ses_own"
-	all := filepath.Join(r.env.DataDir, tool.SpillDir)
+	all := filepath.Join(r.env.DataDir, local.OutputsDir)
 	for name, text := range map[string]string{"ses_own/tool_a": "mine\n", "ses_other/tool_b": "theirs\n", "tool_c": "older\n"} {
 		path := filepath.Join(all, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"lathe"
+	"lathe/internal/store/local"
 	"lathe/internal/tool"
 	"lathe/internal/workspace"
 )
@@ -69,7 +70,7 @@ func newRig(t testing.TB, change ...func(*Env)) *rig {
 	r := &rig{t: t, dir: dir, todos: map[lathe.SessionID][]lathe.Todo{}, message: "msg_1"}
 	r.env = Env{
 		Root: root, DataDir: data, Home: base, Shell: "/bin/bash", ShellEnv: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + base},
-		Limits: &tool.Limits{Dir: filepath.Join(data, tool.SpillDir)}, Seen: &tool.Seen{}, Todos: r,
+		Limits: &tool.Limits{Outputs: local.Outputs{Dir: filepath.Join(data, local.OutputsDir)}}, Seen: &tool.Seen{}, Todos: r,
 		Publish: func(ev lathe.Event) {
 			r.mu.Lock()
 			defer r.mu.Unlock()

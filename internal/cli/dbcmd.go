@@ -15,7 +15,7 @@ import (
 	"lathe"
 	"lathe/internal/snapshot"
 	"lathe/internal/store"
-	"lathe/internal/tool"
+	"lathe/internal/store/local"
 )
 
 func newDB(env *Env) *cobra.Command {
@@ -111,7 +111,7 @@ func examine(ctx context.Context, env *Env, a *app, dir string) error {
 		line("integrity", "sound")
 	}
 	checkUnclosed(ctx, a.store, line)
-	spill, _ := snapshot.Size(filepath.Join(a.paths.Data, tool.SpillDir))
+	spill, _ := snapshot.Size(filepath.Join(a.paths.Data, local.OutputsDir))
 	snaps, _ := snapshot.Size(filepath.Join(a.paths.Data, "snapshot"))
 	line("files", "%s bodies, %s tool output, %s snapshots, %s backups", byteSize(c.BlobBytes), byteSize(spill), byteSize(snaps), byteSize(c.BackupBytes))
 	switch err := writable(a.paths.Data); {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"lathe/internal/instance"
-	"lathe/internal/tool"
+	"lathe/internal/store/local"
 )
 
 const (
@@ -56,8 +56,8 @@ func (a *app) upkeepDue() bool {
 }
 
 func (a *app) upkeep(ctx context.Context) {
-	limits := &tool.Limits{Dir: filepath.Join(a.paths.Data, tool.SpillDir), Now: a.env.Now}
-	cleaned, err := limits.Clean(ctx)
+	outputs := local.Outputs{Dir: filepath.Join(a.paths.Data, local.OutputsDir), Now: a.env.Now}
+	cleaned, err := outputs.Clean(ctx)
 	if err != nil && ctx.Err() == nil {
 		a.log.Warn("old tool outputs could not be removed", "err", err)
 	}
@@ -73,7 +73,7 @@ func (a *app) upkeep(ctx context.Context) {
 // removeOldScratch removes what lies in scratch directories and was not changed for as
 // long as spilled output is kept.
 func (a *app) removeOldScratch(ctx context.Context) {
-	cutoff := a.env.Now().Add(-tool.DefaultRetention)
+	cutoff := a.env.Now().Add(-local.KeepOutputs)
 	var dirs []string
 	_ = filepath.WalkDir(filepath.Join(a.paths.Cache, instance.ScratchName), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || ctx.Err() != nil {

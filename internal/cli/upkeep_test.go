@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"lathe/internal/config"
+	"lathe/internal/store/local"
 	"lathe/internal/store/sqlite"
-	"lathe/internal/tool"
 )
 
 func TestUpkeep(t *testing.T) {
@@ -21,8 +21,8 @@ func TestUpkeep(t *testing.T) {
 	}
 	defer db.Close()
 	a := &app{env: &Env{Now: func() time.Time { return now }}, paths: config.Paths{Data: dir}, store: db.Store(), log: slog.New(slog.DiscardHandler)}
-	old := filepath.Join(dir, tool.SpillDir, "tool_old")
-	fresh := filepath.Join(dir, tool.SpillDir, "tool_new")
+	old := filepath.Join(dir, local.OutputsDir, "tool_old")
+	fresh := filepath.Join(dir, local.OutputsDir, "tool_new")
 	for path, age := range map[string]time.Duration{old: 8 * 24 * time.Hour, fresh: time.Hour} {
 		write(t, path, now.Add(-age))
 	}

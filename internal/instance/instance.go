@@ -21,6 +21,7 @@ import (
 	"lathe/internal/provider"
 	"lathe/internal/reading"
 	"lathe/internal/shell"
+	"lathe/internal/store/local"
 	"lathe/internal/tool"
 	"lathe/internal/trust"
 	"lathe/internal/workspace"
@@ -147,14 +148,15 @@ func Open(ctx context.Context, dir string, o Options) (*Instance, error) {
 // equip gives the instance its agents, tools and permission service.
 func (i *Instance) equip(ctx context.Context, o Options) {
 	limits := &tool.Limits{
-		Dir: filepath.Join(i.Paths.Data, tool.SpillDir), MaxLines: i.Config.ToolOutput.MaxLines, MaxBytes: i.Config.ToolOutput.MaxBytes,
+		Outputs:  local.Outputs{Dir: filepath.Join(i.Paths.Data, local.OutputsDir)},
+		MaxLines: i.Config.ToolOutput.MaxLines, MaxBytes: i.Config.ToolOutput.MaxBytes,
 	}
 	i.reading = i.Reading
 	i.Skills = newSkills(i.place)
 	i.Shell.Scratch = scratchDir(i.Paths.Cache, i.Root.Dir)
 	paths := permission.Paths{
 		Readable:   skillDirs(i.Skills.Started()),
-		ToolOutput: filepath.Join(i.Paths.Data, tool.SpillDir),
+		ToolOutput: filepath.Join(i.Paths.Data, local.OutputsDir),
 		Plans:      filepath.Join(i.Paths.Data, "plans"),
 		Temp:       i.Shell.Scratch,
 	}

@@ -6,7 +6,7 @@ import (
 
 	"lathe"
 	"lathe/internal/session"
-	"lathe/internal/tool"
+	"lathe/internal/store/local"
 )
 
 // TestOutputsGoWithTheSession looks where the whole of long outputs goes: to a
@@ -33,7 +33,7 @@ func TestOutputsGoWithTheSession(t *testing.T) {
 		return filepath.Dir(path)
 	}
 	first, second := w.create(s), w.create(s)
-	all := filepath.Join(w.opts.Paths.Data, tool.SpillDir)
+	all := filepath.Join(w.opts.Paths.Data, local.OutputsDir)
 	if a, b := where(first), where(second); a != filepath.Join(all, string(first)) || b != filepath.Join(all, string(second)) {
 		t.Errorf("the outputs are in %s and %s", a, b)
 	}

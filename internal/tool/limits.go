@@ -2,43 +2,26 @@ package tool
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
-	"lathe"
+	"lathe/internal/store/local"
 )
 
 // Defaults of [Limits].
 const (
-	DefaultLines     = 2000
-	DefaultBytes     = 50 << 10
-	DefaultRetention = 7 * 24 * time.Hour
-	DefaultTotal     = 1 << 30
+	DefaultLines = 2000
+	DefaultBytes = 50 << 10
 )
-
-// SpillDir is the name of the directory, below the data directory, that holds
-// the full text of outputs that were cut.
-const SpillDir = "tool-output"
 
 // Limits bounds what a tool may tell the model, and keeps the full text of what
 // was cut in files. A zero number means the default. It is safe for concurrent
 // use and must not be copied or changed once used.
 type Limits struct {
-	Dir       string // absolute path of the spill directory; made when first needed
-	MaxLines  int
-	MaxBytes  int
-	Retention time.Duration // age at which Clean removes a file
-	MaxTotal  int64         // bytes that Clean leaves at most, newest files first
-	IDs       *lathe.IDs    // nil: one of its own kind is made for each file
-	Now       func() time.Time
+	local.Outputs // where the full text is kept
+	MaxLines      int
+	MaxBytes      int
 }
 
 // Cut is a text within the limits.
@@ -78,11 +61,8 @@ func (l *Limits) Apply(res Result, delegate bool) Result {
 // In returns limits whose spill files are in a directory of their own, below
 // this one's. An empty name is the directory itself.
 func (l *Limits) In(name string) *Limits {
-	if name == "" || l.Dir == "" {
-		return l
-	}
 	in := *l
-	in.Dir = filepath.Join(l.Dir, name)
+	in.Outputs = l.Outputs.In(name)
 	return &in
 }
 
@@ -210,133 +190,4 @@ func CutTail(s string, n int) string {
 		i++
 	}
 	return s[i:]
-}
-
-// Save writes the text to a new spill file and returns its path.
-func (l *Limits) Save(text string) (string, error) {
-	f, err := l.Create()
-	if err != nil {
-		return "", err
-	}
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Close()); err != nil {
-		_ = os.Remove(f.Name())
-		return "", fmt.Errorf("save tool output: %w", err)
-	}
-	return f.Name(), nil
-}
-
-// Create opens a new spill file, readable by its owner only. The caller closes it.
-func (l *Limits) Create() (*os.File, error) {
-	if l.Dir == "" {
-		return nil, errors.New("save tool output: no directory is set for it")
-	}
-	if err := os.MkdirAll(l.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("save tool output: %w", err)
-	}
-	ids := l.IDs
-	if ids == nil {
-		ids = lathe.NewIDs(l.Now, nil)
-	}
-	path := filepath.Join(l.Dir, ids.New(lathe.PrefixTool))
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
-	if errors.Is(err, fs.ErrNotExist) && os.MkdirAll(l.Dir, 0o700) == nil { // a Clean just took the directory
-		f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("save tool output: %w", err)
-	}
-	return f, nil
-}
-
-// Cleaned is what one [Limits.Clean] did.
-type Cleaned struct {
-	Removed, Left           int
-	RemovedBytes, LeftBytes int64
-}
-
-// Clean removes spill files older than the retention, then the oldest until the
-// rest fits the total. Files that are not spill files are left alone. Run it
-// beside other work, an hour apart; it may run while tools do.
-func (l *Limits) Clean(ctx context.Context) (Cleaned, error) {
-	files, err := l.spilled()
-	if err != nil {
-		return Cleaned{}, err
-	}
-	now := time.Now
-	if l.Now != nil {
-		now = l.Now
-	}
-	cutoff := now().Add(-cmp.Or(l.Retention, DefaultRetention))
-	room := cmp.Or(l.MaxTotal, DefaultTotal)
-	var done Cleaned
-	var errs []error
-	for _, f := range files { // newest first
-		if ctx.Err() != nil {
-			return done, context.Cause(ctx)
-		}
-		if !f.ModTime().Before(cutoff) && f.Size() <= room {
-			room -= f.Size()
-			done.Left++
-			done.LeftBytes += f.Size()
-			continue
-		}
-		if !f.ModTime().Before(cutoff) {
-			room = 0 // older files go too: the newest stay
-		}
-		if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, err)
-			continue
-		}
-		if dir := filepath.Dir(f.path); dir != l.Dir {
-			_ = os.Remove(dir) // the last one takes it along
-		}
-		done.Removed++
-		done.RemovedBytes += f.Size()
-	}
-	return done, errors.Join(errs...)
-}
-
-// spillFile is one with where it is.
-type spillFile struct {
-	fs.FileInfo
-	path string
-}
-
-// spilled lists the spill files, newest first: those in the directory itself, and
-// those in the directories of sessions.
-func (l *Limits) spilled() ([]spillFile, error) {
-	entries, err := os.ReadDir(l.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("clean tool output: %w", err)
-	}
-	var files []spillFile
-	add := func(dir string, e fs.DirEntry) {
-		if !strings.HasPrefix(e.Name(), lathe.PrefixTool+"_") || !e.Type().IsRegular() {
-			return
-		}
-		if info, err := e.Info(); err == nil { // gone meanwhile
-			files = append(files, spillFile{info, filepath.Join(dir, e.Name())})
-		}
-	}
-	for _, e := range entries {
-		if add(l.Dir, e); !e.IsDir() || !strings.HasPrefix(e.Name(), lathe.PrefixSession+"_") {
-			continue
-		}
-		dir := filepath.Join(l.Dir, e.Name())
-		below, err := os.ReadDir(dir)
-		if err != nil {
-			return nil, fmt.Errorf("clean tool output: %w", err)
-		}
-		for _, e := range below {
-			add(dir, e)
-		}
-	}
-	slices.SortFunc(files, func(a, b spillFile) int {
-		return cmp.Or(b.ModTime().Compare(a.ModTime()), cmp.Compare(b.Name(), a.Name()))
-	})
-	return files, nil
 }

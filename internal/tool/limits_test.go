@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"lathe/internal/store/local"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,8 +85,8 @@ func TestWindowProperty(t *testing.T) {
 }
 
 func TestApply(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "data", SpillDir)
-	l := &Limits{Dir: dir, MaxLines: 2}
+	dir := filepath.Join(t.TempDir(), "data", local.OutputsDir)
+	l := &Limits{Outputs: local.Outputs{Dir: dir}, MaxLines: 2}
 	short := l.Apply(Result{Output: "a"}, true)
 	if diff := cmp.Diff(Result{Output: "a", Metadata: map[string]any{"truncated": false}}, short); diff != "" {
 		t.Errorf("short (-want +got):\n%s", diff)
@@ -119,56 +120,9 @@ func TestApplyWithoutSpace(t *testing.T) {
 	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	res := (&Limits{Dir: filepath.Join(blocked, "x"), MaxLines: 1}).Apply(Result{Output: "a\nb"}, false)
+	res := (&Limits{Outputs: local.Outputs{Dir: filepath.Join(blocked, "x")}, MaxLines: 1}).Apply(Result{Output: "a\nb"}, false)
 	if res.Metadata["truncated"] != true || res.Metadata["outputPath"] != nil || !strings.Contains(res.Output, "could not be saved") {
 		t.Errorf("result %+v", res)
-	}
-}
-
-func TestClean(t *testing.T) {
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	dir := t.TempDir()
-	put := func(name string, size int, age time.Duration) {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, make([]byte, size), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(path, now.Add(-age), now.Add(-age)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	put("tool_new", 40, time.Hour)
-	put("tool_mid", 40, 2*time.Hour)
-	put("tool_over", 40, 3*time.Hour)
-	put("tool_small_but_older", 1, 4*time.Hour)
-	put("tool_old", 1, 8*24*time.Hour)
-	put("notes.txt", 999, 30*24*time.Hour)
-	for _, session := range []string{"ses_over", "ses_kept"} {
-		if err := os.Mkdir(filepath.Join(dir, session), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	put("ses_over/tool_x", 1, 9*24*time.Hour)
-	put("ses_kept/tool_y", 1, time.Minute)
-	l := &Limits{Dir: dir, MaxTotal: 100, Now: func() time.Time { return now }}
-	got, err := l.Clean(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := Cleaned{Removed: 4, Left: 3, RemovedBytes: 43, LeftBytes: 81}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("cleaned (-want +got):\n%s", diff)
-	}
-	entries, _ := os.ReadDir(dir)
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	if diff := cmp.Diff([]string{"notes.txt", "ses_kept", "tool_mid", "tool_new"}, names); diff != "" {
-		t.Errorf("left (-want +got):\n%s", diff)
-	}
-	if _, err := (&Limits{Dir: filepath.Join(dir, "none")}).Clean(t.Context()); err != nil {
-		t.Errorf("no directory: %v", err)
 	}
 }
 
