@@ -13,34 +13,34 @@ import (
 )
 
 // Agents returns the agents, hidden ones too.
-func (c *Client) Agents(ctx context.Context) ([]api.Agent, error) {
-	return get(ctx, c, "/agent", nil, wire.DecodeAgents)
+func (c directory) Agents(ctx context.Context) ([]api.Agent, error) {
+	return get(ctx, c.conn, "/agent", nil, wire.DecodeAgents)
 }
 
 // Commands returns the commands of the directory.
-func (c *Client) Commands(ctx context.Context) ([]api.Command, error) {
-	return get(ctx, c, "/command", nil, plain[[]api.Command])
+func (c directory) Commands(ctx context.Context) ([]api.Command, error) {
+	return get(ctx, c.conn, "/command", nil, plain[[]api.Command])
 }
 
 // Models returns the models that can be called.
-func (c *Client) Models(ctx context.Context) ([]api.Model, error) {
-	return get(ctx, c, "/lathe/model", nil, plain[[]api.Model])
+func (c directory) Models(ctx context.Context) ([]api.Model, error) {
+	return get(ctx, c.conn, "/lathe/model", nil, plain[[]api.Model])
 }
 
 // ParseModel returns the model that a person means by a text.
-func (c *Client) ParseModel(ctx context.Context, text string) (lathe.ModelRef, error) {
-	m, err := get(ctx, c, "/lathe/model/parse", url.Values{"name": {text}}, plain[api.Model])
+func (c directory) ParseModel(ctx context.Context, text string) (lathe.ModelRef, error) {
+	m, err := get(ctx, c.conn, "/lathe/model/parse", url.Values{"name": {text}}, plain[api.Model])
 	return m.Ref(), err
 }
 
 // Providers returns the providers that could be connected.
-func (c *Client) Providers(ctx context.Context) ([]api.Provider, error) {
-	return get(ctx, c, "/lathe/provider", nil, plain[[]api.Provider])
+func (c directory) Providers(ctx context.Context) ([]api.Provider, error) {
+	return get(ctx, c.conn, "/lathe/provider", nil, plain[[]api.Provider])
 }
 
 // SetKey stores a provider's key, and lets the directory's configuration be read
 // anew, so that it counts.
-func (c *Client) SetKey(ctx context.Context, provider, key string) error {
+func (c directory) SetKey(ctx context.Context, provider, key string) error {
 	if _, err := c.call(ctx, http.MethodPut, "/auth/"+url.PathEscape(provider), nil, map[string]string{"type": "api", "key": key}); err != nil {
 		return err
 	}
@@ -50,27 +50,27 @@ func (c *Client) SetKey(ctx context.Context, provider, key string) error {
 
 // Files returns the files and directories of the project that match best;
 // directories end in a slash.
-func (c *Client) Files(ctx context.Context, query string, limit int) ([]string, error) {
-	return get(ctx, c, "/lathe/file", url.Values{"query": {query}, "limit": {strconv.Itoa(limit)}}, plain[[]string])
+func (c directory) Files(ctx context.Context, query string, limit int) ([]string, error) {
+	return get(ctx, c.conn, "/lathe/file", url.Values{"query": {query}, "limit": {strconv.Itoa(limit)}}, plain[[]string])
 }
 
 // Notices returns what a person should know about the directory's configuration.
-func (c *Client) Notices(ctx context.Context) (api.Notices, error) {
-	return get(ctx, c, "/lathe/notice", nil, plain[api.Notices])
+func (c directory) Notices(ctx context.Context) (api.Notices, error) {
+	return get(ctx, c.conn, "/lathe/notice", nil, plain[api.Notices])
 }
 
 // Settings returns what a screen has a use for of the directory's configuration.
-func (c *Client) Settings(ctx context.Context) (json.RawMessage, error) {
+func (c directory) Settings(ctx context.Context) (json.RawMessage, error) {
 	return c.call(ctx, http.MethodGet, "/lathe/config", nil, nil)
 }
 
 // Branch returns the branch that is checked out, empty without one.
-func (c *Client) Branch(ctx context.Context) (string, error) {
-	out, err := get(ctx, c, "/vcs", nil, plain[struct{ Branch string }])
+func (c directory) Branch(ctx context.Context) (string, error) {
+	out, err := get(ctx, c.conn, "/vcs", nil, plain[struct{ Branch string }])
 	return out.Branch, err
 }
 
 // Paths returns where the server works.
-func (c *Client) Paths(ctx context.Context) (api.Paths, error) {
-	return get(ctx, c, "/path", nil, plain[api.Paths])
+func (c directory) Paths(ctx context.Context) (api.Paths, error) {
+	return get(ctx, c.conn, "/path", nil, plain[api.Paths])
 }

@@ -45,8 +45,36 @@ type Options struct {
 	Resend time.Duration
 }
 
-// Client calls a server. It is safe for concurrent use.
+// Client calls a server. Its calls are those of the groups that it is made of. It is
+// safe for concurrent use.
 type Client struct {
+	*conn
+	sessions
+	turns
+	asks
+	jobs
+	directory
+}
+
+func newClient(c *conn) *Client {
+	return &Client{c, sessions{c}, turns{c}, asks{c}, jobs{c}, directory{c}}
+}
+
+type (
+	// sessions are the calls about sessions, one or all of them.
+	sessions struct{ *conn }
+	// turns are the calls about what a session does and says.
+	turns struct{ *conn }
+	// asks are the calls about what waits for a person, and what a person allowed.
+	asks struct{ *conn }
+	// jobs are the calls about processes that live on.
+	jobs struct{ *conn }
+	// directory are the calls about what a directory is equipped with.
+	directory struct{ *conn }
+)
+
+// conn is the way to a server, for requests about one directory.
+type conn struct {
 	base, user, password, dir string
 	transport                 http.RoundTripper
 	source                    Source
@@ -57,20 +85,20 @@ type Client struct {
 
 // New returns a client. It connects with the first call.
 func New(o Options) (*Client, error) {
-	c := &Client{user: o.User, password: o.Password, dir: o.Dir, transport: o.Transport, source: o.Source, patience: silence, prompts: newPrompts(), resend: cmp.Or(o.Resend, resend)}
+	c := &conn{user: o.User, password: o.Password, dir: o.Dir, transport: o.Transport, source: o.Source, patience: silence, prompts: newPrompts(), resend: cmp.Or(o.Resend, resend)}
 	if c.user == "" {
 		c.user = "opencode"
 	}
 	if o.Find != nil {
 		c.base, c.transport = "http://localhost", wandering(o.Find)
-		return c, nil
+		return newClient(c), nil
 	}
 	if path, ok := strings.CutPrefix(o.URL, "unix:"); ok {
 		c.base = "http://localhost"
 		if o.Transport == nil {
 			c.transport = socket(path)
 		}
-		return c, nil
+		return newClient(c), nil
 	}
 	u, err := url.Parse(o.URL)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
@@ -85,7 +113,7 @@ func New(o Options) (*Client, error) {
 	if o.Transport == nil {
 		c.transport = &http.Transport{Proxy: nil, ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute}
 	}
-	return c, nil
+	return newClient(c), nil
 }
 
 // Shown returns an address without the password that it may hold.
@@ -138,17 +166,17 @@ func wandering(find func(context.Context) (Running, error)) http.RoundTripper {
 }
 
 // Dir returns the directory that requests are about; empty is the server's own.
-func (c *Client) Dir() string { return c.dir }
+func (c *conn) Dir() string { return c.dir }
 
 // In returns the client for requests about another directory.
 func (c *Client) In(dir string) *Client {
-	other := *c
+	other := *c.conn
 	other.dir = dir
-	return &other
+	return newClient(&other)
 }
 
 // Close ends idle connections.
-func (c *Client) Close() {
+func (c *conn) Close() {
 	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}
@@ -159,7 +187,7 @@ func (c *Client) Close() {
 var ErrUnreachable = errors.New("the server cannot be reached")
 
 // request starts a call. The caller closes the body of the answer.
-func (c *Client) request(ctx context.Context, method, path string, query url.Values, body any, header ...string) (*http.Response, error) {
+func (c *conn) request(ctx context.Context, method, path string, query url.Values, body any, header ...string) (*http.Response, error) {
 	var in io.Reader
 	if body != nil {
 		raw, err := wire.Marshal(body)
@@ -205,7 +233,7 @@ func (c *Client) request(ctx context.Context, method, path string, query url.Val
 	return resp, nil
 }
 
-func (c *Client) unreachable(cause error) error {
+func (c *conn) unreachable(cause error) error {
 	return &lathe.Error{
 		Code: lathe.CodeInvalid, Msg: ErrUnreachable.Error(), Hint: "is it running? start one with: lathe serve",
 		Cause: &unreachable{cause},
@@ -259,7 +287,7 @@ func failed(resp *http.Response) error {
 }
 
 // call is request for an answer that is read whole.
-func (c *Client) call(ctx context.Context, method, path string, query url.Values, body any) ([]byte, error) {
+func (c *conn) call(ctx context.Context, method, path string, query url.Values, body any) ([]byte, error) {
 	resp, err := c.request(ctx, method, path, query, body)
 	if err != nil {
 		return nil, err
@@ -278,7 +306,7 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 }
 
 // get is call for an answer that is decoded.
-func get[T any](ctx context.Context, c *Client, path string, query url.Values, decode func([]byte) (T, error)) (T, error) {
+func get[T any](ctx context.Context, c *conn, path string, query url.Values, decode func([]byte) (T, error)) (T, error) {
 	raw, err := c.call(ctx, http.MethodGet, path, query, nil)
 	if err != nil {
 		var none T
@@ -288,7 +316,7 @@ func get[T any](ctx context.Context, c *Client, path string, query url.Values, d
 }
 
 // post is get for a call that changes something.
-func post[T any](ctx context.Context, c *Client, path string, body any, decode func([]byte) (T, error)) (T, error) {
+func post[T any](ctx context.Context, c *conn, path string, body any, decode func([]byte) (T, error)) (T, error) {
 	raw, err := c.call(ctx, http.MethodPost, path, nil, body)
 	if err != nil {
 		var none T
@@ -325,3 +353,13 @@ func list[T any](decode func([]byte) (T, error)) func([]byte) ([]T, error) {
 }
 
 func sessionPath(id lathe.SessionID) string { return "/session/" + url.PathEscape(string(id)) }
+
+// Health returns the version of the server. One that can store nothing at the
+// moment is there all the same: it shows what it has, and tells no version.
+func (c *conn) Health(ctx context.Context) (string, error) {
+	in, err := get(ctx, c, "/global/health", nil, plain[struct{ Version string }])
+	if code := lathe.CodeOf(err); code == lathe.CodeFull || code == lathe.CodeReadOnly {
+		return "", nil
+	}
+	return in.Version, err
+}

@@ -45,12 +45,12 @@ type Source interface {
 // what happens from then on is yielded. When it breaks that is told, and it is
 // opened again after a moment, without end; it goes on where it was, or says that
 // events were lost. An error ends it: the cause of the context, or a refusal.
-func (c *Client) Follow(ctx context.Context) iter.Seq2[Update, error] {
+func (c turns) Follow(ctx context.Context) iter.Seq2[Update, error] {
 	if c.source != nil {
 		return c.followLocal(ctx)
 	}
 	return func(yield func(Update, error) bool) {
-		f := &follower{c: c, yield: yield, wait: firstRetry}
+		f := &follower{c: c.conn, yield: yield, wait: firstRetry}
 		for {
 			err := f.stream(ctx)
 			switch {
@@ -75,7 +75,7 @@ func (c *Client) Follow(ctx context.Context) iter.Seq2[Update, error] {
 }
 
 // followLocal reads the bus itself. A reader that is too slow has lost events.
-func (c *Client) followLocal(ctx context.Context) iter.Seq2[Update, error] {
+func (c turns) followLocal(ctx context.Context) iter.Seq2[Update, error] {
 	return func(yield func(Update, error) bool) {
 		for first := true; ; first = false {
 			var end error
@@ -117,7 +117,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // follower is where a reader of events is.
 type follower struct {
-	c      *Client
+	c      *conn
 	yield  func(Update, error) bool
 	last   string // id of the newest event
 	opened bool   // it was open before

@@ -12,7 +12,7 @@ import (
 )
 
 // Jobs lists the processes that live on, oldest first.
-func (c *Client) Jobs(ctx context.Context, f api.JobFilter) ([]api.Job, error) {
+func (c jobs) Jobs(ctx context.Context, f api.JobFilter) ([]api.Job, error) {
 	q := url.Values{}
 	if f.SessionID != "" {
 		q.Set("session", string(f.SessionID))
@@ -20,12 +20,12 @@ func (c *Client) Jobs(ctx context.Context, f api.JobFilter) ([]api.Job, error) {
 	if f.All {
 		q.Set("all", "true")
 	}
-	return get(ctx, c, "/lathe/job", q, plain[[]api.Job])
+	return get(ctx, c.conn, "/lathe/job", q, plain[[]api.Job])
 }
 
 // JobOutput returns the output of a job from a position on, and where what is
 // returned begins. With follow it goes on until the job ends. The caller closes it.
-func (c *Client) JobOutput(ctx context.Context, id string, from int64, follow bool) (out io.ReadCloser, at int64, err error) {
+func (c jobs) JobOutput(ctx context.Context, id string, from int64, follow bool) (out io.ReadCloser, at int64, err error) {
 	q := url.Values{"from": {strconv.FormatInt(from, 10)}, "follow": {strconv.FormatBool(follow)}}
 	resp, err := c.request(ctx, http.MethodGet, jobPath(id)+"/output", q, nil)
 	if err != nil {
@@ -36,24 +36,24 @@ func (c *Client) JobOutput(ctx context.Context, id string, from int64, follow bo
 }
 
 // TypeJob types into a job.
-func (c *Client) TypeJob(ctx context.Context, id string, in api.JobInput) error {
+func (c jobs) TypeJob(ctx context.Context, id string, in api.JobInput) error {
 	_, err := c.call(ctx, http.MethodPost, jobPath(id)+"/input", nil, in)
 	return err
 }
 
 // ResizeJob changes the size of a job's terminal.
-func (c *Client) ResizeJob(ctx context.Context, id string, size api.JobSize) error {
+func (c jobs) ResizeJob(ctx context.Context, id string, size api.JobSize) error {
 	_, err := c.call(ctx, http.MethodPost, jobPath(id)+"/size", nil, size)
 	return err
 }
 
 // StopJob ends a job and returns how it ended.
-func (c *Client) StopJob(ctx context.Context, id string) (api.Job, error) {
-	return post(ctx, c, jobPath(id)+"/stop", struct{}{}, plain[api.Job])
+func (c jobs) StopJob(ctx context.Context, id string) (api.Job, error) {
+	return post(ctx, c.conn, jobPath(id)+"/stop", struct{}{}, plain[api.Job])
 }
 
 // KeepCall lets the running command of a tool call go on as a job.
-func (c *Client) KeepCall(ctx context.Context, id lathe.SessionID, callID string) error {
+func (c jobs) KeepCall(ctx context.Context, id lathe.SessionID, callID string) error {
 	_, err := c.call(ctx, http.MethodPost, "/lathe"+sessionPath(id)+"/keep", nil, api.KeepCall{CallID: callID})
 	return err
 }

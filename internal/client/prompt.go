@@ -68,7 +68,7 @@ func (p *prompts) seen(session lathe.SessionID, id lathe.MessageID) {
 // Prompt asks for a turn and returns the message when it is stored; events tell the
 // rest, and [Client.Outcome] how it ended. A connection that breaks is made again
 // for a while; the prompt is taken once, however often it is sent.
-func (c *Client) Prompt(ctx context.Context, id lathe.SessionID, p api.Prompt) (lathe.MessageID, error) {
+func (c turns) Prompt(ctx context.Context, id lathe.SessionID, p api.Prompt) (lathe.MessageID, error) {
 	if p.MessageID == "" {
 		raw, err := wire.Marshal(wire.EncodeOwnPrompt(p))
 		if err != nil {
@@ -84,10 +84,10 @@ func (c *Client) Prompt(ctx context.Context, id lathe.SessionID, p api.Prompt) (
 }
 
 // persist sends a prompt until it is answered or the server stays away.
-func (c *Client) persist(ctx context.Context, id lathe.SessionID, p api.Prompt) (lathe.MessageID, error) {
+func (c turns) persist(ctx context.Context, id lathe.SessionID, p api.Prompt) (lathe.MessageID, error) {
 	body := wire.EncodeOwnPrompt(p)
 	for wait, spent := firstRetry, time.Duration(0); ; wait = min(2*wait, lastRetry) {
-		out, err := post(ctx, c, "/lathe"+sessionPath(id)+"/prompt", body, plain[struct{ MessageID lathe.MessageID }])
+		out, err := post(ctx, c.conn, "/lathe"+sessionPath(id)+"/prompt", body, plain[struct{ MessageID lathe.MessageID }])
 		if !errors.Is(err, ErrUnreachable) || spent+wait > c.resend {
 			return out.MessageID, err
 		}

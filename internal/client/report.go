@@ -9,7 +9,7 @@ import (
 )
 
 // Search finds what was said and done in sessions, the best first.
-func (c *Client) Search(ctx context.Context, s api.Search) ([]api.Hit, error) {
+func (c sessions) Search(ctx context.Context, s api.Search) ([]api.Hit, error) {
 	q := url.Values{"query": {s.Words}}
 	if s.Limit > 0 {
 		q.Set("limit", strconv.Itoa(s.Limit))
@@ -20,17 +20,17 @@ func (c *Client) Search(ctx context.Context, s api.Search) ([]api.Hit, error) {
 	if s.Everywhere {
 		q.Set("everywhere", "true")
 	}
-	return get(ctx, c, "/lathe/search", q, plain[[]api.Hit])
+	return get(ctx, c.conn, "/lathe/search", q, plain[[]api.Hit])
 }
 
 // SearchIndex returns how far the index is behind: the next search takes that in, which
 // takes its time when it is much.
-func (c *Client) SearchIndex(ctx context.Context) (api.SearchIndex, error) {
-	return get(ctx, c, "/lathe/search/index", nil, plain[api.SearchIndex])
+func (c sessions) SearchIndex(ctx context.Context) (api.SearchIndex, error) {
+	return get(ctx, c.conn, "/lathe/search/index", nil, plain[api.SearchIndex])
 }
 
 // Stats sums what sessions of every directory used.
-func (c *Client) Stats(ctx context.Context, f api.StatsFilter) (*api.Stats, error) {
+func (c sessions) Stats(ctx context.Context, f api.StatsFilter) (*api.Stats, error) {
 	q := url.Values{}
 	if !f.Since.IsZero() {
 		q.Set("since", strconv.FormatInt(f.Since.UnixMilli(), 10))
@@ -38,5 +38,5 @@ func (c *Client) Stats(ctx context.Context, f api.StatsFilter) (*api.Stats, erro
 	if f.Directory != "" {
 		q.Set("of", f.Directory)
 	}
-	return get(ctx, c, "/lathe/stats", q, plain[*api.Stats])
+	return get(ctx, c.conn, "/lathe/stats", q, plain[*api.Stats])
 }

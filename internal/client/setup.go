@@ -1,0 +1,51 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"lathe/internal/api"
+)
+
+// Setup returns how lathe is set up for the directory.
+func (c directory) Setup(ctx context.Context) (api.Setup, error) {
+	return get(ctx, c.conn, "/lathe/setup", nil, plain[api.Setup])
+}
+
+// Found returns what can answer where the engine runs.
+func (c directory) Found(ctx context.Context) (api.Found, error) {
+	return get(ctx, c.conn, "/lathe/found", nil, plain[api.Found])
+}
+
+// TestKey tries the key of a connected provider with one small request.
+func (c directory) TestKey(ctx context.Context, provider string) (api.KeyTest, error) {
+	return post(ctx, c.conn, "/lathe/provider/"+url.PathEscape(provider)+"/test", nil, plain[api.KeyTest])
+}
+
+// RemoveKey forgets a provider's key, and lets the directory's configuration be
+// read anew.
+func (c directory) RemoveKey(ctx context.Context, provider string) error {
+	if _, err := c.call(ctx, http.MethodDelete, "/auth/"+url.PathEscape(provider), nil, nil); err != nil {
+		return err
+	}
+	_, err := c.call(ctx, http.MethodPost, "/instance/dispose", nil, nil)
+	return err
+}
+
+// TrustState returns what the directory's repository brings, and whether it counts.
+func (c directory) TrustState(ctx context.Context) (api.Trust, error) {
+	return get(ctx, c.conn, "/lathe/trust", nil, plain[api.Trust])
+}
+
+// Decide trusts the repository as a [Client.TrustState] showed it.
+func (c directory) Decide(ctx context.Context, d api.Decision) error {
+	_, err := c.call(ctx, http.MethodPost, "/lathe/trust/decision", nil, d)
+	return err
+}
+
+// Distrust takes the decisions about the repository back.
+func (c directory) Distrust(ctx context.Context) error {
+	_, err := c.call(ctx, http.MethodDelete, "/lathe/trust/decision", nil, nil)
+	return err
+}
