@@ -17,7 +17,8 @@ type Approvals interface {
 	DeleteApproval(ctx context.Context, owner string, r lathe.Rule) error
 }
 
-// ApprovalOwner is whose the stored approvals of a directory are.
+// ApprovalOwner names the owner of a directory's approvals in the store: its project
+// in this place.
 func ApprovalOwner(p lathe.Project, root workspace.Root) string {
 	place := p.Worktree
 	if root.VCS == "" {
@@ -26,7 +27,7 @@ func ApprovalOwner(p lathe.Project, root workspace.Root) string {
 	return p.ID + " " + place
 }
 
-// ApprovalOwner is whose the instance's stored approvals are.
+// ApprovalOwner names the owner of the instance's approvals in the store.
 func (i *Instance) ApprovalOwner() string { return ApprovalOwner(i.Project, i.Root) }
 
 // permissionOptions are those of the instance's permission service: it begins

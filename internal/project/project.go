@@ -141,7 +141,7 @@ func (s *Service) Update(ctx context.Context, id string, change func(*lathe.Proj
 	return p, err
 }
 
-// tellProject tells that the worktrees of an instance's project are others now.
+// tellProject publishes an instance's project after its worktrees changed.
 func (s *Service) tellProject(ctx context.Context, inst *instance.Instance) {
 	p, err := s.projectOf(ctx, inst)
 	if err != nil {

@@ -46,7 +46,7 @@ func (u *Changes) Patch(ctx context.Context, store *snapshot.Store, from string)
 	return p, now, nil
 }
 
-// wroteBy is what the tools of one answer did to files.
+// wrote is what the tools of one answer did to files.
 type wrote struct {
 	named   map[string]time.Time // files that tools wrote by name; when the last did
 	writing map[string]bool      // files that tools name which have not ended well
