@@ -41,13 +41,24 @@ func (a Analysis) Changes() []Change {
 func changing(name string, args []string) string {
 	c := lookup(name).changes
 	words := operands(args)
-	if len(words) == 0 || !in(words[0], c.words) || slices.Contains(args, "--dry-run") || slices.Contains(args, "--help") {
+	if !c.by(words) || slices.Contains(args, "--dry-run") || slices.Contains(args, "--help") {
 		return ""
 	}
 	if len(words) > 1 && in(words[1], lookup(name+" "+words[0]).changes.looks) {
 		return ""
 	}
 	return c.what
+}
+
+// by reports whether a program with these words changes something.
+func (c change) by(words []string) bool {
+	switch {
+	case len(words) > 0 && in(words[0], c.looks):
+		return false
+	case c.words == "always":
+		return true
+	}
+	return len(words) > 0 && (c.words == "words" || in(words[0], c.words))
 }
 
 // operands leaves out the options; one with a value in a word of its own is not told
@@ -74,10 +85,10 @@ func gitChange(args []string) string {
 		return gitNames(rest, words)
 	case sub == "config" && (len(words) == 1 || len(words) > 0 && anyOf(rest, "--get --get-all --get-regexp --list -l")):
 		return ""
-	case len(words) > 0 && in(words[0], c.looks), c.words == "words" && len(words) == 0 && !slices.Contains(rest, "--unset"):
-		return ""
+	case c.by(words), len(words) == 0 && slices.Contains(rest, "--unset"):
+		return c.what
 	}
-	return c.what
+	return ""
 }
 
 // gitNames tells whether branch or tag lists names or changes them.

@@ -56,8 +56,8 @@ type change struct {
 //go:embed programs.txt
 var programsText string
 
-// programs is the table, found when the first command is judged. Only the names are
-// looked up then.
+// programs is the table. Its names are found when the first command is judged; a row is
+// read when it is first asked for.
 var programs = sync.OnceValue(func() *table {
 	t, err := newTable(programsText)
 	if err != nil {
@@ -88,7 +88,7 @@ type table struct {
 	stars  []string          // names that begin or end in "*"
 }
 
-// row is read when it is first asked for.
+// row is the text of one row, and the program that it tells once it was asked for.
 type row struct {
 	body string
 	once sync.Once
