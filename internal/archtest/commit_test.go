@@ -12,7 +12,7 @@ import (
 )
 
 // engine are the packages that change what is stored of sessions and tell of it.
-var engine = []string{"session", "undo", "window", "share", "project", "instance", "turn", "builtin", "permission", "compact"}
+var engine = []string{"session", "undo", "window", "share", "project", "instance", "turn", "builtin", "permission", "compact", "job"}
 
 // TestChangesGoThroughCommit holds that the engine writes to its store, and tells its
 // bus, through [lathe/internal/commit] alone: nothing is published that is not stored,
