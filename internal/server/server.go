@@ -1,10 +1,13 @@
 // Package server is the HTTP face of lathe: OpenCode's routes and event streams
 // over the session service, safe by default.
 //
-// Every request passes, in this order: the Host and Origin checks, the password,
-// the limits, its route. Routes stand in one table, from which the OpenAPI
-// document is made too. Wire shapes come from internal/opencode/wire, and one
-// table maps error codes to statuses.
+// Every request passes, in this order: the gate (package gate: the Host and Origin
+// checks, the password, who made the connection), the limits, its route. Routes stand
+// in one table (routes.go), from which the OpenAPI document is made too; what answers
+// them falls into groups, each a type that holds nothing but the call: sessions,
+// messages, asks, files, projects, terminals, screens, equipment, apis for 1.18's /api,
+// and faces for lathe's own below /lathe. Streams of events are package events. Wire
+// shapes come from internal/opencode/wire, and one table maps error codes to statuses.
 //
 // docs/compat.md lists where answers differ from OpenCode's, and why.
 package server
