@@ -4,10 +4,18 @@ package api
 type Trust struct {
 	Dir     string    `json:"dir"`
 	Given   bool      `json:"given"`
-	State   string    `json:"state"`   // in words
-	Files   []string  `json:"files"`   // that steer lathe
-	LeftOut []LeftOut `json:"leftOut"` // what has no effect without trust
-	Digest  string    `json:"digest"`  // of the files, to decide about these alone
+	Stored  bool      `json:"stored,omitempty"`  // by a decision for good
+	Changed []Steered `json:"changed,omitempty"` // why a stored decision does not hold any more
+	State   string    `json:"state"`             // in words
+	Files   []string  `json:"files"`             // that steer lathe
+	LeftOut []LeftOut `json:"leftOut"`           // what has no effect without trust
+	Digest  string    `json:"digest"`            // of the files, to decide about these alone
+}
+
+// Steered is a file that steers lathe and was changed since it was trusted.
+type Steered struct {
+	Path string `json:"path"` // in the checkout, with forward slashes; empty: all of it
+	What string `json:"what"` // in words
 }
 
 // LeftOut is a setting without effect.

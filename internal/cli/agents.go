@@ -15,18 +15,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe"
-	"lathe/internal/instance"
+	"lathe/internal/api"
 	"lathe/internal/workspace"
 )
 
 func newAgents(env *Env) *cobra.Command {
 	list := func(cmd *cobra.Command, _ []string) error {
-		return withApp(cmd.Context(), env, func(a *app, dir string) error {
-			inst, err := a.svc.Instance(cmd.Context(), dir)
+		return withFace(cmd.Context(), env, func(f *face, _ string) error {
+			agents, err := f.RuledAgents(cmd.Context())
 			if err != nil {
 				return err
 			}
-			printAgents(env, inst)
+			printAgents(env, agents)
 			return nil
 		})
 	}
@@ -41,28 +41,28 @@ func newAgents(env *Env) *cobra.Command {
 	return cmd
 }
 
-func printAgents(env *Env, inst *instance.Instance) {
+func printAgents(env *Env, agents []api.RuledAgent) {
 	st := newStyle(env.StdoutTTY, env.Getenv)
-	for _, a := range inst.Agents.All() {
+	for _, a := range agents {
 		if a.Hidden {
 			continue
 		}
 		model := ""
-		if !a.Model.IsZero() {
-			model = "  " + clean(a.Model.String())
+		if a.Model != "" {
+			model = "  " + clean(a.Model)
 		}
 		fmt.Fprintf(env.Stdout, "%s (%s)%s\n", st.bold(clean(a.Name)), a.Mode, model)
 		if a.Description != "" {
 			fmt.Fprintf(env.Stdout, "  %s\n", oneLine(a.Description, 200))
 		}
-		if rules := ruleSummary(inst.Agents.Rules(a)); rules != "" {
+		if rules := ruleSummary(a.Rules); rules != "" {
 			fmt.Fprintf(env.Stdout, "  %s\n", st.dim(oneLine(rules, 200)))
 		}
 	}
 }
 
 // ruleSummary groups the rules beyond the defaults by action, in order.
-func ruleSummary(rules []instance.SourcedRule) string {
+func ruleSummary(rules []api.SourcedRule) string {
 	var groups []string
 	for _, action := range []lathe.Action{lathe.Deny, lathe.AskMe, lathe.Allow} {
 		var names []string
@@ -81,6 +81,8 @@ func ruleSummary(rules []instance.SourcedRule) string {
 	}
 	return strings.Join(groups, "; ")
 }
+
+var modes = [...]string{"all", "primary", "subagent"}
 
 // agentOptions are the settings of `lathe agent create`.
 type agentOptions struct {
@@ -106,7 +108,7 @@ agent may use; left out, it may use everything.`,
 			if err := o.check(); err != nil {
 				return err
 			}
-			return withApp(cmd.Context(), env, func(a *app, dir string) error { return createAgent(cmd.Context(), env, a, dir, o) })
+			return withFace(cmd.Context(), env, func(f *face, _ string) error { return createAgent(cmd.Context(), env, f, o) })
 		},
 	}
 	f := cmd.Flags()
@@ -114,7 +116,7 @@ agent may use; left out, it may use everything.`,
 	f.StringVar(&o.path, "path", "", "directory to write the file to")
 	f.BoolVar(&o.global, "global", false, "write it to your own configuration")
 	f.StringVar(&o.description, "description", "", "what the agent should do, and when to use it")
-	f.StringVar(&o.mode, "mode", instance.ModeAll, "all, primary or subagent")
+	f.StringVar(&o.mode, "mode", "all", "all, primary or subagent")
 	f.StringVar(&o.prompt, "prompt", "", "the agent's instructions")
 	f.StringSliceVar(&o.tools, "tools", nil, "tools that the agent may use, separated by commas")
 	f.StringVarP(&o.model, "model", "m", "", "model that designs the agent")
@@ -125,7 +127,7 @@ func (o *agentOptions) check() error {
 	switch {
 	case strings.TrimSpace(o.description) == "":
 		return usageError{errors.New("--description is needed: what should the agent do?")}
-	case !slices.Contains([]string{instance.ModeAll, instance.ModePrimary, instance.ModeSubagent}, o.mode):
+	case !slices.Contains(modes[:], o.mode):
 		return usageError{fmt.Errorf("--mode %q is none of all, primary, subagent", o.mode)}
 	case o.path != "" && o.global:
 		return usageError{errors.New("--path and --global exclude each other")}
@@ -146,24 +148,14 @@ func slug(text string) string {
 	return name[:min(len(name), 64)]
 }
 
-func createAgent(ctx context.Context, env *Env, a *app, dir string, o agentOptions) error {
-	inst, err := a.svc.Instance(ctx, dir)
+func createAgent(ctx context.Context, env *Env, f *face, o agentOptions) error {
+	off, err := o.toolsOff(ctx, f)
 	if err != nil {
 		return err
 	}
-	off, err := o.toolsOff(inst)
-	if err != nil {
-		return err
-	}
-	draft := instance.AgentDraft{Identifier: slug(o.description), WhenToUse: o.description, SystemPrompt: o.prompt}
+	draft := api.AgentDraft{Identifier: slug(o.description), WhenToUse: o.description, SystemPrompt: o.prompt}
 	if o.prompt == "" {
-		var ref lathe.ModelRef
-		if o.model != "" {
-			if ref, err = inst.Models.ParseRef(o.model); err != nil {
-				return err
-			}
-		}
-		if draft, err = inst.DesignAgent(ctx, ref, o.description); err != nil {
+		if draft, err = f.DraftAgent(ctx, o.description, o.model); err != nil {
 			return err
 		}
 		draft.Identifier = slug(draft.Identifier)
@@ -174,12 +166,16 @@ func createAgent(ctx context.Context, env *Env, a *app, dir string, o agentOptio
 	if !agentName(draft.Identifier) {
 		return usageError{errors.New("no name can be made from this; give one with --name")}
 	}
-	path := filepath.Join(o.folder(env, a, inst), draft.Identifier+".md")
+	before, err := f.TrustState(ctx)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(o.folder(env, f, before.Dir), draft.Identifier+".md")
 	if err := writeNew(path, agentFile(draft, o.mode, off)); err != nil {
 		return err
 	}
-	if inst.Trust.Stored {
-		if err := keepTrust(ctx, env, inst, path); err != nil {
+	if before.Stored {
+		if err := keepTrust(ctx, env, f, path); err != nil {
 			return err
 		}
 	}
@@ -189,54 +185,51 @@ func createAgent(ctx context.Context, env *Env, a *app, dir string, o agentOptio
 
 // keepTrust goes on trusting a checkout in which lathe itself has just written a
 // file for the person, if that is all that changed.
-func keepTrust(ctx context.Context, env *Env, inst *instance.Instance, path string) error {
-	return withCheckout(ctx, env, []string{inst.Root.Dir}, func(c instance.Checkout, o instance.Options) error {
-		changed := c.Judge(o).Changed
-		if len(changed) != 1 || filepath.Join(c.Dir, filepath.FromSlash(changed[0].Path)) != path {
-			return nil
-		}
-		return trustAdd(ctx, env, c, o)
-	})
+func keepTrust(ctx context.Context, env *Env, f *face, path string) error {
+	t, err := f.TrustState(ctx)
+	if err != nil || len(t.Changed) != 1 || filepath.Join(t.Dir, filepath.FromSlash(t.Changed[0].Path)) != path {
+		return err
+	}
+	if err := f.Decide(ctx, api.Decision{Digest: t.Digest, Keep: true}); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(env.Stderr, "lathe: trusted %s as it is now (%d files)\n", clean(t.Dir), len(t.Files))
+	return err
 }
 
 // toolsOff returns the tools that are not in --tools.
-func (o *agentOptions) toolsOff(inst *instance.Instance) ([]string, error) {
+func (o *agentOptions) toolsOff(ctx context.Context, f *face) ([]string, error) {
 	if !o.toolsSet {
 		return nil, nil
 	}
-	var off, all []string
-	for _, t := range inst.Tools.Tools() {
-		name := t.Spec().Name
-		all = append(all, name)
-		if !slices.Contains(o.tools, name) && name != "invalid" {
-			off = append(off, name)
-		}
+	all, err := f.Tools(ctx)
+	if err != nil {
+		return nil, err
 	}
 	for _, name := range o.tools {
 		if !slices.Contains(all, name) {
 			return nil, usageError{fmt.Errorf("--tools: there is no tool %q; there are: %s", name, strings.Join(all, ", "))}
 		}
 	}
+	off := slices.DeleteFunc(all, func(name string) bool { return slices.Contains(o.tools, name) || name == "invalid" })
 	slices.Sort(off)
 	return off, nil
 }
 
-func (o *agentOptions) folder(env *Env, a *app, inst *instance.Instance) string {
+func (o *agentOptions) folder(env *Env, f *face, checkout string) string {
 	switch {
 	case o.global:
-		return filepath.Join(a.paths.Config, "agents")
+		return filepath.Join(f.app.paths.Config, "agents")
 	case o.path != "" && filepath.IsAbs(o.path):
 		return o.path
 	case o.path != "":
 		return filepath.Join(env.Dir, o.path)
-	case inst.Root.VCS == "":
-		return filepath.Join(inst.Root.Dir, ".lathe", "agents")
 	}
-	return filepath.Join(inst.Root.TopLevel, ".lathe", "agents")
+	return filepath.Join(checkout, ".lathe", "agents")
 }
 
 // agentFile renders the Markdown. JSON strings are YAML strings.
-func agentFile(d instance.AgentDraft, mode string, off []string) []byte {
+func agentFile(d api.AgentDraft, mode string, off []string) []byte {
 	var b bytes.Buffer
 	text, err := json.Marshal(d.WhenToUse)
 	if err != nil { // a string always encodes

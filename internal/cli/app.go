@@ -247,6 +247,11 @@ func (a *app) catalogOptions() catalog.Options {
 	}
 }
 
+func (a *app) refreshCatalog(ctx context.Context) error {
+	_, err := catalog.Refresh(ctx, a.catalogOptions(), true)
+	return err
+}
+
 // startBackground starts what runs beside the work: upkeep, and the look for a
 // newer catalogue. It is cancelled when the program ends and never waited for
 // longer than that takes.

@@ -31,25 +31,25 @@ func listCommands(ctx context.Context, env *Env, dir string) error {
 	if err != nil {
 		return err
 	}
-	app, err := openApp(ctx, env, appOptions{dir: dir})
+	f, err := connect(ctx, env, target{dir: dir})
 	if err != nil {
 		return err
 	}
-	inst, err := app.svc.Instance(ctx, dir)
+	list, err := f.NamedCommands(ctx)
 	if err != nil {
-		return errors.Join(err, app.Close())
+		return errors.Join(err, f.Close())
 	}
 	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
-	for _, c := range inst.Commands.All() {
+	for _, c := range list {
 		source := c.Source
 		if c.File != "" {
 			source += " " + c.File
 		}
 		about := c.Description
-		if hints := c.Hints(); len(hints) > 0 {
-			about = strings.TrimSpace(about + " (" + strings.Join(hints, " ") + ")")
+		if len(c.Hints) > 0 {
+			about = strings.TrimSpace(about + " (" + strings.Join(c.Hints, " ") + ")")
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", oneLine(c.Name, 60), oneLine(about, 100), clean(source))
 	}
-	return errors.Join(w.Flush(), app.Close())
+	return errors.Join(w.Flush(), f.Close())
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lathe/internal/config"
+	"lathe/internal/api"
 	"lathe/internal/printable"
 )
 
@@ -30,19 +30,19 @@ LATHE_CONFIG names, project files from the checkout's root down, .opencode and
 			if format != "text" && format != "json" {
 				return usageError{fmt.Errorf("--format %q is neither text nor json", format)}
 			}
-			return withApp(cmd.Context(), env, func(a *app, dir string) error {
-				inst, err := a.svc.Instance(cmd.Context(), dir)
+			return withFace(cmd.Context(), env, func(f *face, _ string) error {
+				conf, err := f.Config(cmd.Context())
 				if err != nil {
 					return err
 				}
 				if format == "json" {
-					return configJSON(env, inst.Config)
+					return configJSON(env, conf)
 				}
 				key := ""
 				if len(args) > 0 {
 					key = args[0]
 				}
-				return configText(env, inst.Config, key)
+				return configText(env, conf, key)
 			})
 		},
 	}
@@ -50,29 +50,29 @@ LATHE_CONFIG names, project files from the checkout's root down, .opencode and
 	return cmd
 }
 
-func configJSON(env *Env, c *config.Config) error {
+func configJSON(env *Env, c api.Config) error {
 	var out bytes.Buffer
-	if err := json.Indent(&out, printable.JSON(c.JSON()), "", "  "); err != nil {
+	if err := json.Indent(&out, printable.JSON(c.Values), "", "  "); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(env.Stdout, out.String())
 	return err
 }
 
-func configText(env *Env, c *config.Config, key string) error {
+func configText(env *Env, c api.Config, key string) error {
 	var tree any
-	dec := json.NewDecoder(bytes.NewReader(c.JSON()))
+	dec := json.NewDecoder(bytes.NewReader(c.Values))
 	dec.UseNumber()
 	if err := dec.Decode(&tree); err != nil {
 		return err
 	}
 	st := newStyle(env.StdoutTTY, env.Getenv)
-	for _, o := range c.Origins() {
+	for _, o := range c.Origins {
 		if key != "" && o.Path != key && !strings.HasPrefix(o.Path, key+".") {
 			continue
 		}
 		value := lookup(tree, o.Path)
-		fmt.Fprintf(env.Stdout, "%s = %s  %s\n", clean(o.Path), clean(value), st.dim("("+clean(o.Pos.String())+", "+string(o.Trust)+")"))
+		fmt.Fprintf(env.Stdout, "%s = %s  %s\n", clean(o.Path), clean(value), st.dim("("+clean(o.Where)+", "+o.Trust+")"))
 	}
 	for _, s := range c.Sources {
 		if key == "" {
@@ -80,10 +80,10 @@ func configText(env *Env, c *config.Config, key string) error {
 		}
 	}
 	for _, w := range c.Warnings {
-		fmt.Fprintf(env.Stderr, "warning: %s\n", clean(w.String()))
+		fmt.Fprintf(env.Stderr, "warning: %s\n", clean(w))
 	}
 	for _, l := range c.LeftOut {
-		fmt.Fprintf(env.Stderr, "left out: %s (%s): %s\n", clean(l.Path), clean(l.Pos.String()), clean(l.Reason))
+		fmt.Fprintf(env.Stderr, "left out: %s (%s): %s\n", clean(l.Path), clean(l.Where), clean(l.Reason))
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe"
-	"lathe/internal/instance"
+	"lathe/internal/api"
 	"lathe/internal/permission"
 )
 
@@ -23,13 +23,7 @@ a denial.`,
 		Example: "  lathe permissions\n  lathe permissions --agent plan\n  lathe permissions revoke 'git push *'\n  lathe permissions revoke --all",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withApp(cmd.Context(), env, func(a *app, dir string) error {
-				inst, err := a.svc.Instance(cmd.Context(), dir)
-				if err != nil {
-					return err
-				}
-				return printPermissions(cmd.Context(), env, a, inst, agent)
-			})
+			return withFace(cmd.Context(), env, func(f *face, _ string) error { return printPermissions(cmd.Context(), env, f, agent) })
 		},
 	}
 	cmd.Flags().StringVar(&agent, "agent", "", "of this agent only")
@@ -37,26 +31,30 @@ a denial.`,
 	return cmd
 }
 
-func printPermissions(ctx context.Context, env *Env, a *app, inst *instance.Instance, agent string) error {
+func printPermissions(ctx context.Context, env *Env, f *face, agent string) error {
+	agents, err := f.RuledAgents(ctx)
+	if err != nil {
+		return err
+	}
 	st := newStyle(env.StdoutTTY, env.Getenv)
 	found := false
-	for _, ag := range inst.Agents.All() {
+	for _, ag := range agents {
 		if agent == "" && ag.Hidden || agent != "" && ag.Name != agent {
 			continue
 		}
 		found = true
 		fmt.Fprintf(env.Stdout, "%s\n", st.bold(clean(ag.Name)))
-		for _, r := range inst.Agents.Rules(ag) {
+		for _, r := range ag.Rules {
 			fmt.Fprintf(env.Stdout, "  %-5s  %-18s  %-24s  %s\n", r.Action, clean(r.Permission), clean(r.Pattern), st.dim(clean(r.Source)))
 		}
-		if len(ag.Ceilings) > 0 {
+		if ag.Capped {
 			fmt.Fprintf(env.Stdout, "  %s\n", st.dim("and nothing that your default agent may not: only this repository, which is not trusted, defines it"))
 		}
 	}
 	if !found {
 		return lathe.Errorf(lathe.CodeNotFound, "list them with: lathe agents", "there is no agent %q", agent)
 	}
-	stored, err := a.store.Approvals(ctx, inst.ApprovalOwner())
+	stored, err := f.Approvals(ctx)
 	if err != nil {
 		return err
 	}
@@ -64,7 +62,7 @@ func printPermissions(ctx context.Context, env *Env, a *app, inst *instance.Inst
 		fmt.Fprintf(env.Stdout, "%s\n", st.bold("approved in this project"))
 	}
 	for _, r := range stored {
-		fmt.Fprintf(env.Stdout, "  %-5s  %-18s  %s\n", r.Action, clean(r.Permission), clean(r.Pattern))
+		fmt.Fprintf(env.Stdout, "  %-5s  %-18s  %s\n", lathe.Allow, clean(r.Permission), clean(r.Pattern))
 	}
 	return nil
 }
@@ -79,22 +77,16 @@ lathe permissions shows it; wildcards match several.`,
 			if all == (len(args) > 0) {
 				return usageError{errors.New("give patterns or --all")}
 			}
-			return withApp(cmd.Context(), env, func(a *app, dir string) error {
-				inst, err := a.svc.Instance(cmd.Context(), dir)
-				if err != nil {
-					return err
-				}
-				return revoke(cmd.Context(), env, a, inst.ApprovalOwner(), args)
-			})
+			return withFace(cmd.Context(), env, func(f *face, _ string) error { return revoke(cmd.Context(), env, f, args) })
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "all of them")
 	return cmd
 }
 
-// revoke deletes the approvals that a pattern names; no patterns means all.
-func revoke(ctx context.Context, env *Env, a *app, owner string, patterns []string) error {
-	stored, err := a.store.Approvals(ctx, owner)
+// revoke takes back the approvals that a pattern names; no patterns means all.
+func revoke(ctx context.Context, env *Env, f *face, patterns []string) error {
+	stored, err := f.Approvals(ctx)
 	if err != nil {
 		return err
 	}
@@ -103,7 +95,7 @@ func revoke(ctx context.Context, env *Env, a *app, owner string, patterns []stri
 		if len(patterns) > 0 && !names(patterns, r) {
 			continue
 		}
-		if err := a.kept().DeleteApproval(ctx, owner, r); err != nil {
+		if err := f.Revoke(ctx, r); err != nil {
 			return err
 		}
 		gone++
@@ -117,7 +109,7 @@ func revoke(ctx context.Context, env *Env, a *app, owner string, patterns []stri
 
 // names reports whether one of the patterns means the rule. A pattern that is
 // spelled exactly as the rule's counts first, so that its wildcards are letters.
-func names(patterns []string, r lathe.Rule) bool {
+func names(patterns []string, r api.Approval) bool {
 	for _, p := range patterns {
 		full := r.Permission + ":" + r.Pattern
 		if p == r.Pattern || p == full || permission.Match(p, r.Pattern) || permission.Match(p, full) {

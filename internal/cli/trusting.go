@@ -66,6 +66,10 @@ func (t *trusting) State(ctx context.Context, dir string) (api.Trust, error) {
 		Dir: c.Dir, Given: judged.Given, State: trustWords(judged), Files: slices.Sorted(maps.Keys(files)), Digest: digestOf(files),
 		LeftOut: []api.LeftOut{},
 	}
+	out.Stored = judged.Stored
+	for _, ch := range judged.Changed {
+		out.Changed = append(out.Changed, api.Steered{Path: ch.Path, What: ch.String()})
+	}
 	if judged.Given && !judged.Stored {
 		out.State = "trusted until lathe ends"
 	}

@@ -43,6 +43,8 @@ type Options struct {
 	Auth    *auth.Store
 	Paths   config.Paths
 	Catalog *catalog.Catalog // what is known of models, wherever they are used; may be nil
+	// Refresh, when set, fetches the newest catalogue.
+	Refresh func(ctx context.Context) error
 	IDs     *lathe.IDs
 	Now     func() time.Time
 	Log     *slog.Logger
