@@ -47,11 +47,11 @@ type Manager struct {
 	opts Options
 	wg   sync.WaitGroup
 
-	mu      sync.Mutex
-	closed  bool
-	last    int
-	all     []*Job                   // oldest first
-	offered map[string]chan struct{} // calls whose command can be kept
+	mu     sync.Mutex
+	closed bool
+	last   int
+	all    []*Job   // oldest first
+	offers []*offer // oldest first
 }
 
 // NewManager returns a manager without jobs.
@@ -62,7 +62,7 @@ func NewManager(o Options) *Manager {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Manager{opts: o, offered: map[string]chan struct{}{}}
+	return &Manager{opts: o}
 }
 
 // Start describes a job to start.
@@ -263,34 +263,40 @@ func (m *Manager) Close() {
 	m.wg.Wait()
 }
 
+// offer is a running command that can be kept.
+type offer struct {
+	session lathe.SessionID
+	callID  string
+	keep    chan struct{}
+}
+
 // Offer says that the command of a call can be kept. The channel is closed when a
 // person wants that. Withdraw it when the call ends.
 func (m *Manager) Offer(session lathe.SessionID, callID string) (keep <-chan struct{}, withdraw func()) {
-	key, wanted := string(session)+"/"+callID, make(chan struct{})
+	o := &offer{session, callID, make(chan struct{})}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.offered[key] = wanted
-	return wanted, func() {
+	m.offers = append(m.offers, o)
+	return o.keep, func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		if m.offered[key] == wanted {
-			delete(m.offered, key)
-		}
+		m.offers = slices.DeleteFunc(m.offers, func(other *offer) bool { return other == o })
 	}
 }
 
-// Keep lets the running command of a call go on as a job.
+// Keep lets the running command of a call go on as a job; without a call the newest
+// of the session.
 func (m *Manager) Keep(session lathe.SessionID, callID string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	key := string(session) + "/" + callID
-	wanted := m.offered[key]
-	if wanted == nil {
-		return fmt.Errorf("%w: the call %q runs no command that can be kept", ErrNotFound, callID)
+	for i, o := range slices.Backward(m.offers) {
+		if o.session == session && (callID == "" || o.callID == callID) {
+			m.offers = slices.Delete(m.offers, i, i+1)
+			close(o.keep)
+			return nil
+		}
 	}
-	delete(m.offered, key)
-	close(wanted)
-	return nil
+	return fmt.Errorf("%w: no command runs that can be kept", ErrNotFound)
 }
 
 // News returns what the model of a session has not been told of its jobs, one line

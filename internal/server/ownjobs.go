@@ -190,7 +190,7 @@ func (c jobs) keep() (any, error) {
 		err = c.s.opts.Jobs.Keep(sess.ID, in.CallID)
 	}
 	if errors.Is(err, job.ErrNotFound) {
-		return nil, notFound("the call %q runs no command that can be kept", clip(in.CallID, 80))
+		return nil, notFound("no command runs that can be kept")
 	}
 	return err == nil, err
 }

@@ -12,12 +12,13 @@ import (
 // ableFake is a fakeEngine that can do all that an engine may be able to do.
 type ableFake struct {
 	*fakeEngine
-	found   api.Found
-	trust   api.Trust
-	tests   []api.KeyTest // what trying a key brings, one after the other
-	models  []api.Model
-	hits    []api.Hit // what a search finds
-	exports map[string]string
+	found    api.Found
+	trust    api.Trust
+	tests    []api.KeyTest // what trying a key brings, one after the other
+	models   []api.Model
+	hits     []api.Hit // what a search finds
+	exports  map[string]string
+	jobCalls []string // what was done to jobs
 }
 
 func newAble() *ableFake {
@@ -34,7 +35,7 @@ func newAble() *ableFake {
 func (f *ableFake) Can() engine.Capabilities {
 	return engine.Capabilities{
 		Undo: f, Compact: f, Fork: f, Archive: f, Share: f, Export: f, Search: f, Changes: f, Found: f, Keys: f,
-		Trust: f, Approvals: f, Weigh: f, Setup: f,
+		Trust: f, Approvals: f, Weigh: f, Setup: f, Jobs: f,
 	}
 }
 

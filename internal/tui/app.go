@@ -20,6 +20,7 @@ import (
 	"lathe/internal/tui/edit"
 	"lathe/internal/tui/editor"
 	"lathe/internal/tui/engine"
+	"lathe/internal/tui/jobs"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/prefs"
@@ -90,6 +91,7 @@ type App struct {
 	choice   *choice.Choice
 	sessions *sessions.Room
 	prefs    *prefs.Book
+	jobs     *jobs.Room
 	setup    *setup.Room
 	looked   bool // for what could answer
 	noTitle  bool // the terminal's title is left alone
@@ -141,6 +143,7 @@ func New(ctx context.Context, o Options) *App {
 	a.side = side.New(a, a.access)
 	a.about = about.New(a, a.access)
 	a.sessions = sessions.New(a, a.access, sessions.Files{Write: o.WriteFile, Editor: o.Editor})
+	a.jobs = jobs.New(a.access)
 	a.setup = setup.New(a, a.access, a.choice, a.prefs)
 	a.choice.Begin(o.Agent, o.Model)
 	a.sheets.Now = o.Now

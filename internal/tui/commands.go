@@ -75,6 +75,8 @@ func agentCommands() []command {
 		{nil, keys.FavoritePrev, "previous favourite model", "", nil, func(a *App) tea.Cmd { return a.apply(a.choice.CycleFavorite(-1)) }},
 		{[]string{"trust"}, "", "whether this repository may steer lathe", "agent", func(a *App) bool { return a.access.Able.Trust != nil }, func(a *App) tea.Cmd { return a.apply(a.setup.TrustPage()) }},
 		{[]string{"permissions"}, "", "what you allowed from now on; take it back", "agent", func(a *App) bool { return a.access.Able.Approvals != nil }, func(a *App) tea.Cmd { return a.apply(a.setup.Approvals()) }},
+		{[]string{"jobs"}, "", "processes that live on: output, stop", "agent", func(a *App) bool { return hasSession(a) && a.access.Able.Jobs != nil }, func(a *App) tea.Cmd { return a.apply(a.jobs.List(a.session.ID)) }},
+		{[]string{"keep"}, "", "let the running command go on as a job", "agent", func(a *App) bool { return hasSession(a) && a.access.Able.Jobs != nil }, func(a *App) tea.Cmd { return a.apply(a.jobs.Keep(a.session.ID)) }},
 		{[]string{"skills"}, "", "skills that models can load", "agent", func(a *App) bool { return a.access.Able.Setup != nil }, func(a *App) tea.Cmd { return a.apply(a.about.Skills()) }},
 	}
 }

@@ -93,6 +93,8 @@ func TestScreens(t *testing.T) {
 		"long-ask":     {func(d *driver) { d.event(long) }},
 		"question":     {func(d *driver) { d.event(questions) }, keys("tab", "space")},
 		"approvals":    {slash("permissions")},
+		"jobs":         {slash("jobs")},
+		"job":          {slash("jobs"), keys("enter")},
 		"slash":        {func(d *driver) { d.typed("/s") }},
 		"conversation": nil,
 		"sidebar": {func(d *driver) {

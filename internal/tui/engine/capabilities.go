@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"io"
 
 	"lathe"
 	"lathe/internal/api"
@@ -24,6 +25,20 @@ type Capabilities struct {
 	Approvals Revoker
 	Weigh     Weigher
 	Setup     Inspector
+	Jobs      Jobber
+}
+
+// Jobber sees to the processes of sessions that live on.
+type Jobber interface {
+	Jobs(ctx context.Context, f api.JobFilter) ([]api.Job, error)
+	// JobOutput returns what a job has printed from a position on, and goes on until
+	// it ends if follow says so. The caller closes it.
+	JobOutput(ctx context.Context, id string, from int64, follow bool) (out io.ReadCloser, at int64, err error)
+	TypeJob(ctx context.Context, id string, in api.JobInput) error
+	StopJob(ctx context.Context, id string) (api.Job, error)
+	// KeepCall lets the running command of a call go on as a job; without a call the
+	// newest of the session.
+	KeepCall(ctx context.Context, id lathe.SessionID, callID string) error
 }
 
 // Undoer takes messages and their changes back.

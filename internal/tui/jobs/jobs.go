@@ -1,0 +1,234 @@
+// Package jobs shows the processes of a session that live on: a list of them, what
+// each prints as it comes, and a way to type into one and to stop it.
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lathe"
+	"lathe/internal/api"
+	"lathe/internal/printable"
+	"lathe/internal/tui/dialog"
+	"lathe/internal/tui/engine"
+	"lathe/internal/tui/look"
+	"lathe/internal/tui/styled"
+	"lathe/internal/tui/theme"
+)
+
+const (
+	kept  = 64 << 10 // of a job's output that can be seen
+	lines = 2000
+	piece = 16 << 10
+)
+
+// Room is where a person sees to jobs.
+type Room struct {
+	access *engine.Access
+}
+
+// New returns the room. The engine can do jobs.
+func New(access *engine.Access) *Room { return &Room{access} }
+
+// List shows the jobs of a session.
+func (r *Room) List(session lathe.SessionID) tea.Msg {
+	return r.access.Do(func(ctx context.Context) tea.Msg {
+		all, err := r.access.Able.Jobs.Jobs(ctx, api.JobFilter{SessionID: session})
+		if err != nil {
+			return dialog.Fail(err)
+		}
+		return dialog.Open{Sheet: dialog.NewList(r.list(all))}
+	})
+}
+
+func (r *Room) list(all []api.Job) dialog.List {
+	l := dialog.List{Title: "jobs", Hint: "enter output · ctrl+k stop · esc close", Empty: "no process lives on in this session"}
+	byID := map[string]api.Job{}
+	for _, j := range all {
+		byID[j.ID] = j
+		l.Items = append(l.Items, dialog.Item{ID: j.ID, Title: styled.OneLine(j.Command), Detail: j.ID, Right: styled.OneLine(state(j))})
+	}
+	l.Pick = func(it dialog.Item) tea.Msg { return r.watch(byID[it.ID]) }
+	l.Strokes = map[string]func(dialog.Item) tea.Msg{"ctrl+k": func(it dialog.Item) tea.Msg { return r.stop(it.ID) }}
+	return l
+}
+
+// state says how a job is, and where it listens.
+func state(j api.Job) string {
+	out := j.State
+	for _, p := range j.Ports {
+		out += fmt.Sprintf(" :%d", p)
+	}
+	return out
+}
+
+func (r *Room) stop(id string) tea.Msg {
+	return r.access.Do(func(ctx context.Context) tea.Msg {
+		j, err := r.access.Able.Jobs.StopJob(ctx, id)
+		return dialog.Done{Text: id + " " + j.State, Err: err}
+	})
+}
+
+// Keep lets the command that runs in a session go on as a job.
+func (r *Room) Keep(session lathe.SessionID) tea.Msg {
+	return r.access.Do(func(ctx context.Context) tea.Msg {
+		return dialog.Done{Text: "the command goes on as a job: see /jobs", Err: r.access.Able.Jobs.KeepCall(ctx, session, "")}
+	})
+}
+
+// watch opens the live output of a job.
+func (r *Room) watch(j api.Job) tea.Msg {
+	ctx, stop := context.WithCancel(r.access.Context())
+	o := &output{room: r, job: j, stop: stop}
+	return dialog.All{dialog.Open{Sheet: o}, o.follow(ctx, max(0, j.Output-kept))}
+}
+
+// output is a sheet with what a job prints. Where the job has a terminal, what is
+// typed goes to it.
+type output struct {
+	room *Room
+	job  api.Job
+	stop context.CancelFunc
+	text []byte
+	over string // why no more comes
+	up   int    // lines scrolled up from the end
+	rows int
+}
+
+// Tall says that the output takes the whole screen.
+func (o *output) Tall() bool { return true }
+
+// follow begins to read the output from a position on.
+func (o *output) follow(ctx context.Context, from int64) tea.Cmd {
+	return func() tea.Msg {
+		body, _, err := o.room.access.Able.Jobs.JobOutput(ctx, o.job.ID, from, true)
+		if err != nil {
+			return dialog.Fail(err)
+		}
+		context.AfterFunc(ctx, func() { _ = body.Close() })
+		return o.next(body)()
+	}
+}
+
+// next waits for more output, off the screen's own loop.
+func (o *output) next(body io.ReadCloser) tea.Cmd {
+	return func() tea.Msg {
+		buf := make([]byte, piece)
+		n, err := body.Read(buf)
+		return dialog.Here(func() tea.Msg {
+			o.take(buf[:n])
+			if err == nil {
+				return o.next(body)
+			}
+			_ = body.Close()
+			if o.over = "ended"; !errors.Is(err, io.EOF) {
+				o.over = "not followed any more"
+			}
+			return nil
+		})
+	}
+}
+
+func (o *output) take(data []byte) {
+	o.text = append(o.text, data...)
+	if extra := len(o.text) - kept; extra > 0 {
+		o.text = append(o.text[:0], o.text[extra:]...)
+	}
+}
+
+// Paste types a pasted text.
+func (o *output) Paste(text string) {}
+
+// Key leaves the sheet, scrolls it, stops the job, or types into it.
+func (o *output) Key(h dialog.Host, k tea.KeyPressMsg) tea.Msg {
+	stroke := dialog.Stroke(k)
+	typed := o.job.Terminal && o.over == ""
+	switch stroke {
+	case "ctrl+]":
+		return o.leave()
+	case "pgup":
+		o.up += max(1, o.rows-1)
+		return nil
+	case "pgdown":
+		o.up = max(0, o.up-max(1, o.rows-1))
+		return nil
+	}
+	if typed {
+		return o.typed(k, stroke)
+	}
+	switch stroke {
+	case "esc", "q", "enter", "ctrl+c":
+		return o.leave()
+	case "ctrl+k":
+		return o.room.stop(o.job.ID)
+	case "up":
+		o.up++
+	case "down":
+		o.up = max(0, o.up-1)
+	case "end":
+		o.up = 0
+	}
+	return nil
+}
+
+func (o *output) leave() tea.Msg {
+	o.stop()
+	return dialog.Close{Sheet: o}
+}
+
+// typed sends a key to the job.
+func (o *output) typed(k tea.KeyPressMsg, stroke string) tea.Msg {
+	in := api.JobInput{Data: k.Text}
+	if k.Text == "" {
+		name := strings.NewReplacer("ctrl+", "ctrl-", "pgup", "pageup", "pgdown", "pagedown").Replace(stroke)
+		in = api.JobInput{Keys: []string{name}}
+	}
+	o.up = 0
+	return o.room.access.Do(func(ctx context.Context) tea.Msg {
+		if err := o.room.access.Able.Jobs.TypeJob(ctx, o.job.ID, in); err != nil {
+			return dialog.Fail(err)
+		}
+		return nil
+	})
+}
+
+// Draw shows the end of the output, without what could steer the terminal.
+func (o *output) Draw(l look.Look, height int) ([]styled.Line, int, int) {
+	hint := "pgup/pgdown scroll · ctrl+k stop · esc close"
+	if o.job.Terminal {
+		hint = "keys go to the job · pgup/pgdown scroll · ctrl+] close"
+	}
+	title := o.job.ID + " " + styled.OneLine(o.job.Command)
+	if o.over != "" {
+		title = o.job.ID + " (" + o.over + ") " + styled.OneLine(o.job.Command)
+		hint = "pgup/pgdown scroll · esc close"
+	}
+	out := []styled.Line{l.Title(title, hint)}
+	o.rows = max(1, height-1)
+	body := o.body(l)
+	o.up = min(o.up, max(0, len(body)-o.rows))
+	end := len(body) - o.up
+	for _, line := range body[max(0, end-o.rows):end] {
+		out = append(out, l.Row(line, false))
+	}
+	return out, -1, 0
+}
+
+func (o *output) body(l look.Look) []styled.Line {
+	text := strings.TrimRight(printable.Text(string(o.text), printable.Options{}), "\n")
+	all := strings.Split(text, "\n")
+	var out []styled.Line
+	for _, line := range all[max(0, len(all)-lines):] {
+		if i := strings.LastIndexByte(strings.TrimRight(line, "\r"), '\r'); i >= 0 {
+			line = line[i+1:]
+		}
+		line = strings.ReplaceAll(strings.TrimRight(line, "\r"), "\t", "    ")
+		out = append(out, styled.Wrap(styled.Plain(line, l.FG(theme.Text)), max(1, l.Width-4), l.Method)...)
+	}
+	return out
+}
