@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// maxBeside bounds the answers that [DB.Beside] reads.
+	// maxBeside bounds the answers that Beside reads.
 	maxBeside = 500
 	// maxBefore is how many messages before another an answer may stand and still
 	// have gone on beside it, unless it goes on now.

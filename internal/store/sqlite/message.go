@@ -207,7 +207,7 @@ func (s messages) Tail(ctx context.Context, session lathe.SessionID) ([]lathe.Me
 	return s.tail(ctx, session, "")
 }
 
-// TurnTail is [DB.Tail] for a turn that goes on: without the marks of the steps
+// TurnTail is Tail for a turn that goes on: without the marks of the steps
 // before the newest answer, which are most of the parts of a long turn and say
 // nothing to a model. A mark between two steps of one message stays.
 func (s messages) TurnTail(ctx context.Context, session lathe.SessionID) ([]lathe.Message, error) {

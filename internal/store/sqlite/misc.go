@@ -72,7 +72,7 @@ func (tx *tx) SetDiffs(session lathe.SessionID, message lathe.MessageID, diffs [
 	return nil
 }
 
-// Diffs returns what [DB.SetDiffs] stored; nil when there is nothing.
+// Diffs returns what SetDiffs stored; nil when there is nothing.
 func (s sessions) Diffs(ctx context.Context, session lathe.SessionID, message lathe.MessageID) (out []lathe.FileDiff, err error) {
 	decoder := codec.Decoder{Load: s.blobs.Load, Damage: &codec.Damage{}}
 	err = s.document(ctx, func(data []byte) error {

@@ -42,7 +42,7 @@ func (s searcher) Index(ctx context.Context) (total int, err error) {
 	}
 }
 
-// Unindexed returns how many messages the next [DB.Index] has to take in.
+// Unindexed returns how many messages the next Index has to take in.
 func (s searcher) Unindexed(ctx context.Context) (n int, err error) {
 	err = s.read(ctx, func(v *view) error {
 		return v.row(`SELECT count(*) FROM search_todo`).Scan(&n)
@@ -250,7 +250,7 @@ func appendTerm(terms []string, text string, open bool) []string {
 }
 
 // Search returns the parts that hold the words of a query, the best first, or the
-// newest where there are very many. Call [DB.Index] before to find what is new.
+// newest where there are very many. Call Index before to find what is new.
 func (s searcher) Search(ctx context.Context, query string, f store.SearchFilter) (hits []store.Hit, err error) {
 	expr := matchExpr(query)
 	if expr == "" {

@@ -11,7 +11,7 @@
 //
 // A write is one transaction and is committed when the method returns. Blobs are
 // written, and synced, before the row that names them; a crash in between leaves
-// a file that [DB.Sweep] removes. Streaming text is appended to a file of its
+// a file that a sweep removes. Streaming text is appended to a file of its
 // own, because a database writes whole pages for each checkpoint; the row takes
 // the text over when the part closes.
 //

@@ -13,9 +13,9 @@ type health struct{ *core }
 // ReadOnly is that of [store.Health].
 func (s health) ReadOnly() bool { return s.onlyReads }
 
-// Trouble returns why nothing can be stored at the moment: an [ErrFull] or an
-// [ErrReadOnly]. It is nil again after the next write that succeeds; see
-// [DB.Probe].
+// Trouble returns why nothing can be stored at the moment: a [store.ErrFull] or a
+// [store.ErrReadOnly]. It is nil again after the next write that succeeds; see
+// Probe.
 func (s health) Trouble() error {
 	if t := s.trouble.Load(); t != nil {
 		return *t
