@@ -14,7 +14,7 @@ import (
 
 // resolve returns the real path that a path argument means. It may be relative
 // to the session's directory or begin with "~/".
-func (e *Env) resolve(path string) (string, error) {
+func (e Places) resolve(path string) (string, error) {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok && e.Home != "" {
 		path = filepath.Join(e.Home, rest)
 	}
@@ -42,7 +42,7 @@ func (e *Env) external(ctx context.Context, call *tool.Call, path string, dir bo
 
 // secret reports whether a path is lathe's own data, which tools do not read, or
 // the whole of what another session's tools printed.
-func (e *Env) secret(call *tool.Call, path string) bool {
+func (e Places) secret(call *tool.Call, path string) bool {
 	if e.DataDir == "" {
 		return false
 	}
@@ -53,12 +53,12 @@ func (e *Env) secret(call *tool.Call, path string) bool {
 }
 
 // spilled reports whether a path is where the whole of outputs is kept.
-func (e *Env) spilled(path string) bool {
+func (e Places) spilled(path string) bool {
 	return e.DataDir != "" && within(filepath.Join(e.DataDir, local.OutputsDir), path)
 }
 
 // inner reports whether a path is lathe's own data, besides what tools printed.
-func (e *Env) inner(path string) bool {
+func (e Places) inner(path string) bool {
 	if e.DataDir == "" || within(filepath.Join(e.DataDir, "plans"), path) {
 		return false
 	}
@@ -72,7 +72,7 @@ func (e *Env) inner(path string) bool {
 }
 
 // closed reports whether no permission makes a path writable.
-func (e *Env) closed(path string) bool {
+func (e Places) closed(path string) bool {
 	if e.inner(path) || e.spilled(path) {
 		return true
 	}

@@ -19,7 +19,7 @@ type patchInput struct {
 	PatchText string `json:"patchText"`
 }
 
-func (e *Env) patchTool() tool.Tool {
+func (e editTools) patchTool() tool.Tool {
 	s := spec("apply_patch", patchText, `{"type":"object","properties":{`+
 		`"patchText":{"type":"string","description":"The whole patch, markers included"}},`+
 		`"required":["patchText"],"additionalProperties":false}`)
@@ -42,7 +42,7 @@ func (c patchChange) written() fileState {
 	return c.from
 }
 
-func (e *Env) applyPatch(ctx context.Context, call *tool.Call, in patchInput) (tool.Result, error) {
+func (e editTools) applyPatch(ctx context.Context, call *tool.Call, in patchInput) (tool.Result, error) {
 	if strings.TrimSpace(in.PatchText) == "" {
 		return tool.Result{}, failf("patchText is required")
 	}
@@ -82,7 +82,7 @@ func (e *Env) applyPatch(ctx context.Context, call *tool.Call, in patchInput) (t
 // in the order of the hunks that have one.
 type patchPaths struct{ from, to []string }
 
-func (e *Env) patchPaths(ctx context.Context, call *tool.Call, hunks []hunk) (patchPaths, error) {
+func (e editTools) patchPaths(ctx context.Context, call *tool.Call, hunks []hunk) (patchPaths, error) {
 	var p patchPaths
 	for _, h := range hunks {
 		path, err := e.reserve(ctx, call, h.target())
@@ -108,7 +108,7 @@ func (e *Env) patchPaths(ctx context.Context, call *tool.Call, hunks []hunk) (pa
 }
 
 // verify works out every file's new content before anything is written.
-func (e *Env) verify(ctx context.Context, call *tool.Call, hunks []hunk, paths patchPaths) ([]patchChange, error) {
+func (e editTools) verify(ctx context.Context, call *tool.Call, hunks []hunk, paths patchPaths) ([]patchChange, error) {
 	var out []patchChange
 	for i, h := range hunks {
 		from, err := e.look(paths.from[i])
@@ -187,7 +187,7 @@ func (c patchChange) diff() string {
 	return diff.Unified(oldName, newName, before, after, diff.Context)
 }
 
-func (e *Env) approvePatch(ctx context.Context, call *tool.Call, changes []patchChange) error {
+func (e editTools) approvePatch(ctx context.Context, call *tool.Call, changes []patchChange) error {
 	var plain []change
 	var shown strings.Builder
 	for _, c := range changes {
@@ -202,7 +202,7 @@ func (e *Env) approvePatch(ctx context.Context, call *tool.Call, changes []patch
 
 // commitPatch writes the files in order. A failure half way is told with what
 // was written before it.
-func (e *Env) commitPatch(ctx context.Context, call *tool.Call, changes []patchChange) error {
+func (e editTools) commitPatch(ctx context.Context, call *tool.Call, changes []patchChange) error {
 	var done []string
 	for i := range changes {
 		c := &changes[i]
@@ -217,7 +217,7 @@ func (e *Env) commitPatch(ctx context.Context, call *tool.Call, changes []patchC
 	return nil
 }
 
-func (e *Env) commitFile(ctx context.Context, call *tool.Call, c *patchChange) error {
+func (e editTools) commitFile(ctx context.Context, call *tool.Call, c *patchChange) error {
 	if c.kind != "delete" {
 		final, err := e.store(ctx, call, change{from: c.written(), after: c.after})
 		if err != nil {
@@ -237,7 +237,7 @@ func (e *Env) commitFile(ctx context.Context, call *tool.Call, c *patchChange) e
 	return nil
 }
 
-func (e *Env) patchResult(ctx context.Context, changes []patchChange) tool.Result {
+func (e editTools) patchResult(ctx context.Context, changes []patchChange) tool.Result {
 	lines := []string{"Success. Updated the following files:"}
 	var paths []string
 	var files []any

@@ -29,7 +29,7 @@ func (j *Jobs) owner(ctx context.Context, call *tool.Call) lathe.SessionID {
 }
 
 // start describes the job that a command of a call is or becomes.
-func (e *Env) start(ctx context.Context, call *tool.Call, c shell.Command, title string) job.Start {
+func (e shellTools) start(ctx context.Context, call *tool.Call, c shell.Command, title string) job.Start {
 	limits := e.Limits.In(call.Outputs)
 	s := job.Start{
 		Session: e.Jobs.owner(ctx, call), CallID: call.CallID, Title: title, Directory: e.Root.Dir, Command: c,
@@ -40,7 +40,7 @@ func (e *Env) start(ctx context.Context, call *tool.Call, c shell.Command, title
 }
 
 // background starts a command as a job.
-func (e *Env) background(ctx context.Context, call *tool.Call, c shell.Command, in bashInput) (tool.Result, error) {
+func (e shellTools) background(ctx context.Context, call *tool.Call, c shell.Command, in bashInput) (tool.Result, error) {
 	if e.Jobs == nil {
 		return tool.Result{}, failf("Commands cannot go on in the background here: nothing was run.")
 	}
@@ -59,7 +59,7 @@ func (e *Env) background(ctx context.Context, call *tool.Call, c shell.Command, 
 
 // attended runs a command that may go on as a job: when a person wants it to be
 // kept, or because it leaves processes behind. The note says so to the model.
-func (e *Env) attended(ctx context.Context, call *tool.Call, c shell.Command, out *output, in bashInput) (exit shell.Exit, note string, err error) {
+func (e shellTools) attended(ctx context.Context, call *tool.Call, c shell.Command, out *output, in bashInput) (exit shell.Exit, note string, err error) {
 	if e.Jobs == nil {
 		exit, err = e.Runner.Run(ctx, c)
 		return exit, "", err
@@ -119,7 +119,7 @@ func ErrorLine(chunk []byte) string {
 }
 
 // find returns the job that a call names, or the only one that runs.
-func (e *Env) find(ctx context.Context, call *tool.Call, id string) (*job.Job, error) {
+func (e shellTools) find(ctx context.Context, call *tool.Call, id string) (*job.Job, error) {
 	owner := e.Jobs.owner(ctx, call)
 	if id != "" {
 		j, err := e.Jobs.Get(owner, id)
@@ -148,7 +148,7 @@ func (e *Env) find(ctx context.Context, call *tool.Call, id string) (*job.Job, e
 }
 
 // jobList lists the jobs of a session, for the model.
-func (e *Env) jobList(ctx context.Context, call *tool.Call) string {
+func (e shellTools) jobList(ctx context.Context, call *tool.Call) string {
 	var b strings.Builder
 	for _, j := range e.Jobs.Of(e.Jobs.owner(ctx, call)) {
 		info := j.Info()

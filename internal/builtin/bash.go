@@ -39,7 +39,7 @@ type bashInput struct {
 	PTY         bool     `json:"pty"`
 }
 
-func (e *Env) bashTool() tool.Tool {
+func (e shellTools) bashTool() tool.Tool {
 	text := strings.NewReplacer(
 		"{{lines}}", strconv.Itoa(e.Limits.Lines()),
 		"{{bytes}}", strconv.Itoa(e.shown(lathe.ModelRef{})),
@@ -59,7 +59,7 @@ func (e *Env) bashTool() tool.Tool {
 	return typed[bashInput]{s, e.bash}
 }
 
-func (e *Env) bash(ctx context.Context, call *tool.Call, in bashInput) (tool.Result, error) {
+func (e shellTools) bash(ctx context.Context, call *tool.Call, in bashInput) (tool.Result, error) {
 	timeout, err := e.timeout(in.Timeout)
 	if err != nil {
 		return tool.Result{}, err
@@ -101,7 +101,7 @@ func (e *Env) bash(ctx context.Context, call *tool.Call, in bashInput) (tool.Res
 	return tool.Result{Title: in.title(), Output: text, Metadata: meta}, nil
 }
 
-func (e *Env) timeout(ms *float64) (time.Duration, error) {
+func (e shellTools) timeout(ms *float64) (time.Duration, error) {
 	if ms == nil {
 		return e.BashTimeout, nil
 	}
@@ -113,7 +113,7 @@ func (e *Env) timeout(ms *float64) (time.Duration, error) {
 
 // judge asks for everything the command needs permission for, and returns what it
 // would do.
-func (e *Env) judge(ctx context.Context, call *tool.Call, in bashInput, dir string) (judge.Analysis, error) {
+func (e shellTools) judge(ctx context.Context, call *tool.Call, in bashInput, dir string) (judge.Analysis, error) {
 	env := judge.Env{Dir: dir, Home: e.Home, Lookup: e.variable, FoldCase: runtime.GOOS == "darwin" || runtime.GOOS == "windows"}
 	a := judge.Analyze(in.Command, env)
 	if err := e.refuse(call, a); err != nil {
@@ -153,7 +153,7 @@ func (e *Env) judge(ctx context.Context, call *tool.Call, in bashInput, dir stri
 }
 
 // variable returns a variable of the commands' environment.
-func (e *Env) variable(name string) (string, bool) {
+func (e shellTools) variable(name string) (string, bool) {
 	for _, kv := range e.ShellEnv {
 		if value, ok := strings.CutPrefix(kv, name+"="); ok {
 			return value, true
@@ -163,7 +163,7 @@ func (e *Env) variable(name string) (string, bool) {
 }
 
 // refuse stops commands that would touch what belongs to lathe itself.
-func (e *Env) refuse(call *tool.Call, a judge.Analysis) error {
+func (e shellTools) refuse(call *tool.Call, a judge.Analysis) error {
 	for _, w := range a.Writes {
 		path, ok := e.realPath(w)
 		if !ok {
@@ -186,7 +186,7 @@ func (e *Env) refuse(call *tool.Call, a judge.Analysis) error {
 	return nil
 }
 
-func (e *Env) realPath(use judge.PathUse) (string, bool) {
+func (e Places) realPath(use judge.PathUse) (string, bool) {
 	if use.Dynamic {
 		return "", false
 	}
@@ -195,7 +195,7 @@ func (e *Env) realPath(use judge.PathUse) (string, bool) {
 }
 
 // guard marks a request that covers a protected file.
-func (e *Env) guard(writes []judge.PathUse, req *tool.Request) {
+func (e shellTools) guard(writes []judge.PathUse, req *tool.Request) {
 	for _, w := range writes {
 		path, ok := e.realPath(w)
 		if !ok {
@@ -234,9 +234,9 @@ type output struct {
 	shows sync.WaitGroup // previews that are due or being sent
 }
 
-func (e *Env) newOutput(call *tool.Call, title, desc string) *output {
+func (e shellTools) newOutput(call *tool.Call, title, desc string) *output {
 	room := e.shown(call.Model)
-	o := &output{env: e, call: call, title: title, desc: desc, room: room, errors: lookout{skip: room / headShare}}
+	o := &output{env: e.Env, call: call, title: title, desc: desc, room: room, errors: lookout{skip: room / headShare}}
 	o.spool = shell.NewSpool(shell.SpoolOptions{
 		Head:   max(room, 8<<10),
 		Tail:   max(room, previewChars*utf8.UTFMax),

@@ -138,9 +138,9 @@ func TestBashFirstError(t *testing.T) {
 // A model with a small window is shown less, and nobody more than tool_output says.
 func TestBashSmallWindow(t *testing.T) {
 	small := lathe.ModelRef{Provider: "a", Model: "small"}
-	e := Env{Limits: &tool.Limits{}, Window: func(ref lathe.ModelRef) int {
+	e := shellTools{&Env{Limits: &tool.Limits{}, Window: func(ref lathe.ModelRef) int {
 		return map[string]int{"small": 48_000, "tiny": 4_000, "big": 1 << 20}[ref.Model]
-	}}
+	}}}
 	got := map[string]int{"any": e.shown(lathe.ModelRef{})}
 	for _, model := range []string{"small", "tiny", "big", "unknown"} {
 		got[model] = e.shown(lathe.ModelRef{Provider: "a", Model: model})

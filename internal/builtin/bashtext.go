@@ -23,7 +23,7 @@ const (
 
 // shown is how many bytes of an output a model is shown: less where its window is
 // small. No model means any.
-func (e *Env) shown(model lathe.ModelRef) int {
+func (e shellTools) shown(model lathe.ModelRef) int {
 	if e.Limits.MaxBytes > 0 {
 		return e.Limits.MaxBytes
 	}

@@ -25,7 +25,7 @@ type batchCall struct {
 	Parameters json.RawMessage `json:"parameters"`
 }
 
-func (e *Env) batchTool() tool.Tool {
+func (e sessionTools) batchTool() tool.Tool {
 	s := spec("batch", batchText, `{"type":"object","properties":{`+
 		`"tool_calls":{"type":"array","minItems":1,"items":{"type":"object","properties":{`+
 		`"tool":{"type":"string","description":"Name of the tool"},`+
@@ -41,7 +41,7 @@ type outcome struct {
 	err    error
 }
 
-func (e *Env) batch(ctx context.Context, call *tool.Call, in batchInput) (tool.Result, error) {
+func (e sessionTools) batch(ctx context.Context, call *tool.Call, in batchInput) (tool.Result, error) {
 	outcomes := make([]outcome, len(in.ToolCalls))
 	var wg sync.WaitGroup
 	for i, c := range in.ToolCalls {

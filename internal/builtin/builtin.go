@@ -18,8 +18,44 @@ import (
 )
 
 // Env is what the tools of one instance work with. Fields marked optional may
-// be nil or zero.
+// be nil or zero. Each kind of tool is a type of its own over it; what several kinds
+// share are methods of Env and of its parts.
 type Env struct {
+	Places
+	Commands
+	Abilities
+
+	Limits *tool.Limits
+	Seen   *tool.Seen
+	Locks  *workspace.Locks
+	HTTP   *http.Client // for webfetch, which guards the connections it makes, and searches; optional
+	Todos  Todos
+	// Own is where lathe listens, which webfetch must not reach. Optional.
+	Own *netguard.Listeners
+	// Search is where and how web and code searches go. Optional: without it
+	// there are no such tools.
+	Search *SearchService
+	// Window returns how many tokens a model's context holds, 0 if that is not known.
+	// It may be nil.
+	Window func(lathe.ModelRef) int
+
+	Publish func(lathe.Event)
+	Now     func() time.Time // optional
+
+	// Known reports whether an instruction file is already part of the system
+	// prompt. Optional.
+	Known func(path string) bool
+	// Format formats a file that was just written. Optional.
+	Format func(ctx context.Context, path string) error
+	// Diagnostics tells what is wrong with the files, and with others because
+	// of them, by path. Optional.
+	Diagnostics func(ctx context.Context, paths []string) map[string][]Diagnostic
+	// Patch offers apply_patch instead of edit, multiedit and write.
+	Patch bool
+}
+
+// Places are where the tools work, and where they do not.
+type Places struct {
 	Root workspace.Root
 	Home string // the user's home directory; optional
 
@@ -31,67 +67,45 @@ type Env struct {
 	// Private lists further files and directories that tools never write:
 	// lathe's own configuration and state. Absolute; optional.
 	Private []string
+}
 
+// Commands is how commands run.
+type Commands struct {
 	Shell    string   // path of the shell; empty means the environment's
 	ShellEnv []string // whole environment of commands
 	Runner   Runner
 	// Scratch is a directory outside the workspace that commands may use; it is made
 	// when the first one runs. Optional.
-	Scratch string
-	// Window returns how many tokens a model's context holds, 0 if that is not known.
-	// It may be nil.
-	Window      func(lathe.ModelRef) int
+	Scratch     string
 	BashTimeout time.Duration // default for commands; 0 means 2 minutes
-
-	Limits *tool.Limits
-	Seen   *tool.Seen
-	Locks  *workspace.Locks
-	HTTP   *http.Client // for webfetch, which guards the connections it makes, and searches; optional
-	Todos  Todos
-	// Own is where lathe listens, which webfetch must not reach. Optional.
-	Own *netguard.Listeners
-
-	Publish func(lathe.Event)
-	Now     func() time.Time // optional
-
-	// Delegate reports whether the agent may use the task tool. Optional.
-	Delegate func(agent string) bool
-	// Known reports whether an instruction file is already part of the system
-	// prompt. Optional.
-	Known func(path string) bool
-	// Format formats a file that was just written. Optional.
-	Format func(ctx context.Context, path string) error
-	// Diagnostics tells what is wrong with the files, and with others because
-	// of them, by path. Optional.
-	Diagnostics func(ctx context.Context, paths []string) map[string][]Diagnostic
-	// Ask puts questions to the user and returns, for each, the chosen labels.
-	// An error of it ends the call. Optional: without it there is no question tool.
-	Ask func(ctx context.Context, call *tool.Call, questions []lathe.Question) ([][]string, error)
-	// Call runs another tool as a part of its own beside the call. Optional:
-	// without it there is no batch tool.
-	Call func(ctx context.Context, call *tool.Call, name string, input json.RawMessage) (tool.Result, error)
-	// SwitchAgent makes the session go on with another agent ("build", "plan").
-	// Optional: without it, and Ask, there are no plan tools.
-	SwitchAgent func(ctx context.Context, call *tool.Call, agent string) error
-	// Skills lists what the skill tool can load. Optional: without it there is
-	// no skill tool.
-	Skills func(ctx context.Context) ([]Skill, error)
-	// Spawn has a subagent do a piece of work and returns when it ended; its error
-	// ends the call. Optional: without it, and Subagents, there is no task tool.
-	Spawn func(ctx context.Context, in SpawnInput) (SpawnResult, error)
-	// Subagents lists the agents that Spawn can start.
-	Subagents func() []Subagent
-	// Search is where and how web and code searches go. Optional: without it
-	// there are no such tools.
-	Search *SearchService
-	// History reads a session's own past. Optional: without it there is no recall
-	// tool.
-	History History
 	// Jobs are the processes that live on. Optional: without them no command goes on
 	// in the background, and there is no job tool.
 	Jobs *Jobs
-	// Patch offers apply_patch instead of edit, multiedit and write.
-	Patch bool
+}
+
+// Abilities are what sessions can do for tools. All are optional: without one the tools
+// that need it are not there.
+type Abilities struct {
+	// Delegate reports whether the agent may use the task tool.
+	Delegate func(agent string) bool
+	// Ask puts questions to the user and returns, for each, the chosen labels.
+	// An error of it ends the call. Without it there is no question tool.
+	Ask func(ctx context.Context, call *tool.Call, questions []lathe.Question) ([][]string, error)
+	// Call runs another tool as a part of its own beside the call. Without it there is
+	// no batch tool.
+	Call func(ctx context.Context, call *tool.Call, name string, input json.RawMessage) (tool.Result, error)
+	// SwitchAgent makes the session go on with another agent ("build", "plan").
+	// Without it, and Ask, there are no plan tools.
+	SwitchAgent func(ctx context.Context, call *tool.Call, agent string) error
+	// Skills lists what the skill tool can load.
+	Skills func(ctx context.Context) ([]Skill, error)
+	// Spawn has a subagent do a piece of work and returns when it ended; its error
+	// ends the call. Without it, and Subagents, there is no task tool.
+	Spawn func(ctx context.Context, in SpawnInput) (SpawnResult, error)
+	// Subagents lists the agents that Spawn can start.
+	Subagents func() []Subagent
+	// History reads a session's own past. Without it there is no recall tool.
+	History History
 }
 
 // Runner runs commands; *shell.Runner does.
@@ -112,36 +126,36 @@ func New(env Env) []tool.Tool {
 	e.complete()
 	tools := []tool.Tool{invalidTool()}
 	if e.Ask != nil {
-		tools = append(tools, e.questionTool())
+		tools = append(tools, sessionTools{e}.questionTool())
 	}
-	tools = append(tools, e.bashTool())
+	tools = append(tools, shellTools{e}.bashTool())
 	if e.Jobs != nil {
-		tools = append(tools, e.jobTool())
+		tools = append(tools, shellTools{e}.jobTool())
 	}
-	tools = append(tools, e.readTool(), e.listTool(), e.globTool(), e.grepTool())
+	tools = append(tools, e.readTool(), searchTools{e}.listTool(), searchTools{e}.globTool(), searchTools{e}.grepTool())
 	if e.Patch {
-		tools = append(tools, e.patchTool())
+		tools = append(tools, editTools{e}.patchTool())
 	} else {
-		tools = append(tools, e.editTool(), e.multieditTool(), e.writeTool())
+		tools = append(tools, editTools{e}.editTool(), editTools{e}.multieditTool(), editTools{e}.writeTool())
 	}
 	if e.Spawn != nil && e.Subagents != nil {
-		tools = append(tools, e.taskTool())
+		tools = append(tools, sessionTools{e}.taskTool())
 	}
-	tools = append(tools, e.webfetchTool(), e.todowriteTool(), e.todoreadTool())
+	tools = append(tools, webTools{e}.webfetchTool(), sessionTools{e}.todowriteTool(), sessionTools{e}.todoreadTool())
 	if e.History != nil {
-		tools = append(tools, e.recallTool())
+		tools = append(tools, sessionTools{e}.recallTool())
 	}
 	if e.Search != nil {
-		tools = append(tools, e.websearchTool(), e.codesearchTool())
+		tools = append(tools, webTools{e}.websearchTool(), webTools{e}.codesearchTool())
 	}
 	if e.Skills != nil {
-		tools = append(tools, e.skillTool())
+		tools = append(tools, sessionTools{e}.skillTool())
 	}
 	if e.Call != nil {
-		tools = append(tools, e.batchTool())
+		tools = append(tools, sessionTools{e}.batchTool())
 	}
 	if e.Ask != nil && e.SwitchAgent != nil {
-		tools = append(tools, e.planTool("plan_exit"), e.planTool("plan_enter"))
+		tools = append(tools, sessionTools{e}.planTool("plan_exit"), sessionTools{e}.planTool("plan_enter"))
 	}
 	return tools
 }
@@ -254,3 +268,12 @@ func (f failure) Error() string { return string(f) }
 
 // failf makes an error whose text is for the model as it stands.
 func failf(format string, args ...any) error { return failure(fmt.Sprintf(format, args...)) }
+
+// The kinds of tools. Each has the methods that only it needs.
+type (
+	shellTools   struct{ *Env } // bash and job
+	editTools    struct{ *Env } // edit, multiedit, write and apply_patch
+	searchTools  struct{ *Env } // list, glob and grep
+	webTools     struct{ *Env } // webfetch, websearch and codesearch
+	sessionTools struct{ *Env } // what concerns the session: tasks, questions, todos, skills, its past
+)

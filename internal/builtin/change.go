@@ -31,7 +31,7 @@ type fileState struct {
 }
 
 // look reads the file that a change is about. It asks for nothing.
-func (e *Env) look(path string) (fileState, error) {
+func (e editTools) look(path string) (fileState, error) {
 	s := fileState{path: path, rel: e.Root.Rel(path), name: e.Root.Name(path)}
 	info, err := os.Stat(path)
 	switch {
@@ -57,7 +57,7 @@ type change struct {
 
 // reserve resolves the path of a file that will be changed and asks to leave the
 // workspace, if need be. Paths that no tool writes are refused.
-func (e *Env) reserve(ctx context.Context, call *tool.Call, path string) (string, error) {
+func (e editTools) reserve(ctx context.Context, call *tool.Call, path string) (string, error) {
 	if strings.TrimSpace(path) == "" {
 		return "", failf("filePath is required")
 	}
@@ -97,7 +97,7 @@ func (c change) unified() string {
 }
 
 // approve asks for permission to make the changes. The diff is what the user sees.
-func (e *Env) approve(ctx context.Context, call *tool.Call, shown string, changes ...change) error {
+func (e editTools) approve(ctx context.Context, call *tool.Call, shown string, changes ...change) error {
 	req := tool.Request{Permission: "edit", Always: []string{"*"}, Doing: "this would change " + changes[0].from.name}
 	var paths []string
 	for _, c := range changes {
@@ -118,7 +118,7 @@ func (e *Env) approve(ctx context.Context, call *tool.Call, shown string, change
 
 // store writes a change and tells about it. The file must still be as it was
 // when the change was made: the user may have taken a while to answer.
-func (e *Env) store(ctx context.Context, call *tool.Call, c change) (fileState, error) {
+func (e editTools) store(ctx context.Context, call *tool.Call, c change) (fileState, error) {
 	now, err := e.look(c.from.path)
 	if err != nil {
 		return now, err
@@ -140,7 +140,7 @@ func (e *Env) store(ctx context.Context, call *tool.Call, c change) (fileState, 
 
 // settle formats a file that was written, and returns and records what it then
 // holds. A formatter that fails leaves the file as the tool wrote it.
-func (e *Env) settle(ctx context.Context, call *tool.Call, c change) fileState {
+func (e editTools) settle(ctx context.Context, call *tool.Call, c change) fileState {
 	final := fileState{path: c.from.path, rel: c.from.rel, name: c.from.name, exists: true, data: c.after}
 	if e.Format != nil {
 		_ = e.Format(ctx, c.from.path) // it reports its own failures; the change stands

@@ -41,7 +41,7 @@ type multieditInput struct {
 	Edits    []replacement `json:"edits"`
 }
 
-func (e *Env) editTool() tool.Tool {
+func (e editTools) editTool() tool.Tool {
 	s := spec("edit", editText, `{"type":"object","properties":{`+
 		`"filePath":{"type":"string","description":"Path of the file to change"},`+editProperties+`},`+
 		`"required":["filePath","oldString","newString"],"additionalProperties":false}`)
@@ -51,7 +51,7 @@ func (e *Env) editTool() tool.Tool {
 	}}
 }
 
-func (e *Env) multieditTool() tool.Tool {
+func (e editTools) multieditTool() tool.Tool {
 	s := spec("multiedit", multieditText, `{"type":"object","properties":{`+
 		`"filePath":{"type":"string","description":"Path of the file to change"},`+
 		`"edits":{"type":"array","minItems":1,"description":"The replacements, applied one after the other","items":{"type":"object","properties":{`+
@@ -64,7 +64,7 @@ func (e *Env) multieditTool() tool.Tool {
 }
 
 // edit applies the replacements to one file, all or none.
-func (e *Env) edit(ctx context.Context, call *tool.Call, path string, edits []replacement) (tool.Result, error) {
+func (e editTools) edit(ctx context.Context, call *tool.Call, path string, edits []replacement) (tool.Result, error) {
 	path, err := e.reserve(ctx, call, path)
 	if err != nil {
 		return tool.Result{}, err
@@ -118,7 +118,7 @@ func (e *Env) edit(ctx context.Context, call *tool.Call, path string, edits []re
 // once needs no earlier read; to replace every occurrence does, since nobody says how
 // many there are, and so does a file that must not be read without being asked about:
 // what matches in it would tell what it holds.
-func (e *Env) editable(ctx context.Context, call *tool.Call, from fileState, edits []replacement) error {
+func (e editTools) editable(ctx context.Context, call *tool.Call, from fileState, edits []replacement) error {
 	if !from.exists {
 		if edits[0].OldString == "" {
 			return nil
@@ -136,7 +136,7 @@ func (e *Env) editable(ctx context.Context, call *tool.Call, from fileState, edi
 
 // guessable refuses a change whose success would tell what a file holds that the
 // rules do not simply let the model read, unless it has read the file.
-func (e *Env) guessable(call *tool.Call, from fileState) error {
+func (e editTools) guessable(call *tool.Call, from fileState) error {
 	if from.exists && e.reading(call).Path(from.path).Action != lathe.Allow {
 		return e.Seen.Compare(call.SessionID, from.path, from.info, from.data)
 	}

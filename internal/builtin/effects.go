@@ -159,7 +159,7 @@ func writing(code string) string {
 }
 
 // describe says what a judged request is about, for the model if it is refused.
-func (e *Env) describe(req *tool.Request, a judge.Analysis) {
+func (e shellTools) describe(req *tool.Request, a judge.Analysis) {
 	switch req.Permission {
 	case "edit":
 		w := a.Writes[0]

@@ -69,8 +69,9 @@ func newRig(t testing.TB, change ...func(*Env)) *rig {
 	data := filepath.Join(base, "data")
 	r := &rig{t: t, dir: dir, todos: map[lathe.SessionID][]lathe.Todo{}, message: "msg_1"}
 	r.env = Env{
-		Root: root, DataDir: data, Home: base, Shell: "/bin/bash", ShellEnv: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + base},
-		Limits: &tool.Limits{Outputs: local.Outputs{Dir: filepath.Join(data, local.OutputsDir)}}, Seen: &tool.Seen{}, Todos: r,
+		Places:   Places{Root: root, DataDir: data, Home: base},
+		Commands: Commands{Shell: "/bin/bash", ShellEnv: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + base}},
+		Limits:   &tool.Limits{Outputs: local.Outputs{Dir: filepath.Join(data, local.OutputsDir)}}, Seen: &tool.Seen{}, Todos: r,
 		Publish: func(ev lathe.Event) {
 			r.mu.Lock()
 			defer r.mu.Unlock()

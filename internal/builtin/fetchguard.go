@@ -194,7 +194,7 @@ func (l *leads) where() string {
 }
 
 // fetchTransport is the client's own transport, guarded if it makes connections.
-func (e *Env) fetchTransport() http.RoundTripper {
+func (e webTools) fetchTransport() http.RoundTripper {
 	if e.HTTP != nil && e.HTTP.Transport != nil {
 		if t, ok := e.HTTP.Transport.(*http.Transport); ok {
 			return guarded(t, e.Own)

@@ -90,7 +90,7 @@ func TestForeignCallsRefused(t *testing.T) {
 
 // A subagent is found whatever the case of its name.
 func TestSubagentNames(t *testing.T) {
-	e := &Env{Subagents: func() []Subagent { return []Subagent{{Name: "explore"}, {Name: "General-Purpose"}} }}
+	e := sessionTools{&Env{Abilities: Abilities{Subagents: func() []Subagent { return []Subagent{{Name: "explore"}, {Name: "General-Purpose"}} }}}}
 	for name, want := range map[string]string{"explore": "explore", "Explore": "explore", "general_purpose": "General-Purpose", "none": ""} {
 		got, err := e.subagent(name)
 		if got != want || (err == nil) != (want != "") {
@@ -100,7 +100,7 @@ func TestSubagentNames(t *testing.T) {
 }
 
 func FuzzForeignCalls(f *testing.F) {
-	tools := tool.NewRegistry(New(Env{Spawn: nil})...)
+	tools := tool.NewRegistry(New(Env{})...)
 	f.Add("edit", `{"edits":[{"old_str":1}],"path":null}`)
 	f.Add("todowrite", `{"todos":[1,"a",{"status":3}]}`)
 	f.Add("bash", `{"command":["a",1]}`)

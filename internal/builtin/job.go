@@ -34,7 +34,7 @@ type jobInput struct {
 	Keys    []string `json:"keys"`
 }
 
-func (e *Env) jobTool() tool.Tool {
+func (e shellTools) jobTool() tool.Tool {
 	s := spec("job", jobText, `{"type":"object","properties":{`+
 		`"action":{"type":"string","enum":["list","read","wait","send","stop"]},`+
 		`"id":{"type":"string","description":"The job; not needed if only one runs"},`+
@@ -49,7 +49,7 @@ func (e *Env) jobTool() tool.Tool {
 	return typed[jobInput]{s, e.job}
 }
 
-func (e *Env) job(ctx context.Context, call *tool.Call, in jobInput) (tool.Result, error) {
+func (e shellTools) job(ctx context.Context, call *tool.Call, in jobInput) (tool.Result, error) {
 	if in.Action == "list" {
 		return tool.Result{Title: "jobs", Output: e.jobList(ctx, call)}, nil
 	}
@@ -112,7 +112,7 @@ func millis(ms float64) time.Duration { return time.Duration(min(ms, 1e9) * floa
 
 // send types into a job. What is typed into a shell is a command, so it is judged
 // as one, with what was typed of its line before.
-func (e *Env) send(ctx context.Context, call *tool.Call, j *job.Job, in jobInput) error {
+func (e shellTools) send(ctx context.Context, call *tool.Call, j *job.Job, in jobInput) error {
 	if in.Input == "" && len(in.Keys) == 0 {
 		return failf("send needs input, keys or both.")
 	}
@@ -140,7 +140,7 @@ func (e *Env) send(ctx context.Context, call *tool.Call, j *job.Job, in jobInput
 }
 
 // looked returns what a job has printed since the last look.
-func (e *Env) looked(ctx context.Context, call *tool.Call, j *job.Job, in jobInput, look job.Look) (tool.Result, error) {
+func (e shellTools) looked(ctx context.Context, call *tool.Call, j *job.Job, in jobInput, look job.Look) (tool.Result, error) {
 	s := j.Look(ctx, look)
 	if err := context.Cause(ctx); err != nil {
 		return tool.Result{}, err
@@ -165,7 +165,7 @@ func (e *Env) looked(ctx context.Context, call *tool.Call, j *job.Job, in jobInp
 
 // newOutputOf returns what the model is shown of new output: of much, the beginning,
 // the end and where the rest is.
-func (e *Env) newOutputOf(call *tool.Call, j *job.Job, s job.Seen) (string, map[string]any) {
+func (e shellTools) newOutputOf(call *tool.Call, j *job.Job, s job.Seen) (string, map[string]any) {
 	meta := map[string]any{"truncated": false}
 	room, size := e.shown(call.Model), s.To-s.From
 	begin, at := j.Output().Part(s.From, int(min(size, wholeLook)))

@@ -15,7 +15,7 @@ var planExitText string
 var planEnterText string
 
 // planTool makes plan_exit or plan_enter.
-func (e *Env) planTool(name string) tool.Tool {
+func (e sessionTools) planTool(name string) tool.Tool {
 	text, agent := planExitText, "build"
 	question := "The plan is ready. Switch to the build agent and start to carry it out?"
 	if name == "plan_enter" {
@@ -31,7 +31,7 @@ func (e *Env) planTool(name string) tool.Tool {
 
 // plan asks the user and switches the agent. A no counts as a dismissed question:
 // the turn stops, so that the user can say what is missing.
-func (e *Env) plan(ctx context.Context, call *tool.Call, agent, question string) (tool.Result, error) {
+func (e sessionTools) plan(ctx context.Context, call *tool.Call, agent, question string) (tool.Result, error) {
 	answers, err := e.Ask(ctx, call, []lathe.Question{{
 		Text: question, Header: "Switch agent",
 		Options: []lathe.QuestionOption{

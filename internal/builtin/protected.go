@@ -13,7 +13,7 @@ import (
 // allowed, or nothing: it decides what lathe, git or another program will do later,
 // without being asked then. Build files are not among them: they are the project's
 // own program, which runs when somebody runs it.
-func (e *Env) protected(path string) string {
+func (e Places) protected(path string) string {
 	for _, dir := range []string{e.Root.GitDir, e.Root.CommonDir} {
 		if dir != "" && within(dir, path) {
 			return "it is one of git's own files"
@@ -44,7 +44,7 @@ func (e *Env) protected(path string) string {
 
 // below returns the elements of a path within the workspace, in lower case; of one
 // outside it all elements.
-func (e *Env) below(path string) []string {
+func (e Places) below(path string) []string {
 	for _, top := range []string{e.Root.TopLevel, e.Root.Dir} {
 		if top != "/" && within(top, path) {
 			path = path[len(top):]
@@ -135,7 +135,7 @@ const maxGitConfig = 1 << 20
 
 // hooksPath returns the directory of the checkout from which git takes its hooks,
 // when the repository's configuration names one.
-func (e *Env) hooksPath() string {
+func (e Places) hooksPath() string {
 	if e.Root.CommonDir == "" {
 		return ""
 	}

@@ -36,7 +36,7 @@ type questionInput struct {
 	} `json:"questions"`
 }
 
-func (e *Env) questionTool() tool.Tool {
+func (e sessionTools) questionTool() tool.Tool {
 	s := spec("question", questionText, `{"type":"object","properties":{`+
 		`"questions":{"type":"array","minItems":1,"items":{"type":"object","properties":{`+
 		`"question":{"type":"string","description":"The whole question"},`+
@@ -51,7 +51,7 @@ func (e *Env) questionTool() tool.Tool {
 	return typed[questionInput]{s, e.question}
 }
 
-func (e *Env) question(ctx context.Context, call *tool.Call, in questionInput) (tool.Result, error) {
+func (e sessionTools) question(ctx context.Context, call *tool.Call, in questionInput) (tool.Result, error) {
 	questions := make([]lathe.Question, len(in.Questions))
 	for i, q := range in.Questions {
 		questions[i] = lathe.Question{Text: q.Question, Header: q.Header, Multiple: q.Multiple, Custom: true}

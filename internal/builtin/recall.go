@@ -39,7 +39,7 @@ type recallInput struct {
 	Before int64  `json:"before"`
 }
 
-func (e *Env) recallTool() tool.Tool {
+func (e sessionTools) recallTool() tool.Tool {
 	s := spec("recall", recallText, `{"type":"object","properties":{`+
 		`"mode":{"type":"string","enum":["list","search","read"],"description":"What to do"},`+
 		`"query":{"type":"string","description":"Words to search for"},`+
@@ -51,7 +51,7 @@ func (e *Env) recallTool() tool.Tool {
 	return typed[recallInput]{s, e.recall}
 }
 
-func (e *Env) recall(ctx context.Context, call *tool.Call, in recallInput) (tool.Result, error) {
+func (e sessionTools) recall(ctx context.Context, call *tool.Call, in recallInput) (tool.Result, error) {
 	past := e.past(ctx, call, in.Before)
 	switch in.Mode {
 	case "list":
@@ -66,7 +66,7 @@ func (e *Env) recall(ctx context.Context, call *tool.Call, in recallInput) (tool
 
 // past yields the messages of the session without what was read under other rules
 // than those of the call.
-func (e *Env) past(ctx context.Context, call *tool.Call, before int64) iter.Seq2[lathe.Message, error] {
+func (e sessionTools) past(ctx context.Context, call *tool.Call, before int64) iter.Seq2[lathe.Message, error] {
 	rules := e.reading(call)
 	return func(yield func(lathe.Message, error) bool) {
 		for m, err := range e.History(ctx, call.SessionID, before) {
@@ -206,7 +206,7 @@ func around(text string, at int) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(text[from:to], "")), " ")
 }
 
-func (e *Env) recallRead(ctx context.Context, call *tool.Call, in recallInput) (tool.Result, error) {
+func (e sessionTools) recallRead(ctx context.Context, call *tool.Call, in recallInput) (tool.Result, error) {
 	a, c, _ := strings.Cut(strings.TrimPrefix(in.Part, "#"), ".")
 	seq, err1 := strconv.ParseInt(a, 10, 64)
 	if c == "" {

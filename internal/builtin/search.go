@@ -42,7 +42,7 @@ type listInput struct {
 	Ignore []string `json:"ignore"`
 }
 
-func (e *Env) globTool() tool.Tool {
+func (e searchTools) globTool() tool.Tool {
 	s := spec("glob", globText, `{"type":"object","properties":{`+
 		`"pattern":{"type":"string","description":"Glob, such as **/*.go or src/{a,b}/*.ts"},`+
 		`"path":{"type":"string","description":"Directory to search; the session's directory if left out"}},`+
@@ -51,7 +51,7 @@ func (e *Env) globTool() tool.Tool {
 	return typed[globInput]{s, e.glob}
 }
 
-func (e *Env) grepTool() tool.Tool {
+func (e searchTools) grepTool() tool.Tool {
 	s := spec("grep", grepText, `{"type":"object","properties":{`+
 		`"pattern":{"type":"string","description":"Regular expression"},`+
 		`"path":{"type":"string","description":"Directory or file to search; the session's directory if left out"},`+
@@ -61,7 +61,7 @@ func (e *Env) grepTool() tool.Tool {
 	return typed[grepInput]{s, e.grep}
 }
 
-func (e *Env) listTool() tool.Tool {
+func (e searchTools) listTool() tool.Tool {
 	s := spec("list", listText, `{"type":"object","properties":{`+
 		`"path":{"type":"string","description":"Directory to list; the session's directory if left out"},`+
 		`"ignore":{"type":"array","items":{"type":"string"},"description":"Globs of what to leave out"}},`+
@@ -71,7 +71,7 @@ func (e *Env) listTool() tool.Tool {
 }
 
 // where resolves the place to search and asks to leave the workspace for it.
-func (e *Env) where(ctx context.Context, call *tool.Call, path string) (string, error) {
+func (e searchTools) where(ctx context.Context, call *tool.Call, path string) (string, error) {
 	real := e.Root.Dir
 	if path != "" {
 		var err error
@@ -93,7 +93,7 @@ func (e *Env) where(ctx context.Context, call *tool.Call, path string) (string, 
 
 // options are those of every search: hidden files count, ignored ones do not,
 // and neither does what belongs to lathe.
-func (e *Env) options(dir string) search.FileOptions {
+func (e Places) options(dir string) search.FileOptions {
 	opt := search.FileOptions{Hidden: true, GlobalIgnore: e.GlobalIgnore}
 	if e.DataDir != "" && within(dir, e.DataDir) {
 		if rel, err := filepath.Rel(dir, e.DataDir); err == nil && !strings.ContainsAny(rel, `*?[]\!`) {
@@ -103,7 +103,7 @@ func (e *Env) options(dir string) search.FileOptions {
 	return opt
 }
 
-func (e *Env) glob(ctx context.Context, call *tool.Call, in globInput) (tool.Result, error) {
+func (e searchTools) glob(ctx context.Context, call *tool.Call, in globInput) (tool.Result, error) {
 	if in.Pattern == "" {
 		return tool.Result{}, failf("pattern is required")
 	}
@@ -159,7 +159,7 @@ func relativeGlob(dir, pattern string) string {
 	return pattern
 }
 
-func (e *Env) grep(ctx context.Context, call *tool.Call, in grepInput) (tool.Result, error) {
+func (e searchTools) grep(ctx context.Context, call *tool.Call, in grepInput) (tool.Result, error) {
 	if in.Pattern == "" {
 		return tool.Result{}, failf("pattern is required")
 	}
@@ -268,7 +268,7 @@ func listIgnores() []string {
 	}
 }
 
-func (e *Env) list(ctx context.Context, call *tool.Call, in listInput) (tool.Result, error) {
+func (e searchTools) list(ctx context.Context, call *tool.Call, in listInput) (tool.Result, error) {
 	dir, err := e.where(ctx, call, in.Path)
 	if err != nil {
 		return tool.Result{}, err

@@ -31,14 +31,14 @@ type skillInput struct {
 	Name string `json:"name"`
 }
 
-func (e *Env) skillTool() tool.Tool {
+func (e sessionTools) skillTool() tool.Tool {
 	s := spec("skill", skillText, `{"type":"object","properties":{`+
 		`"name":{"type":"string","description":"Name of the skill"}},"required":["name"],"additionalProperties":false}`)
 	s.ReadOnly = true
 	return typed[skillInput]{s, e.skill}
 }
 
-func (e *Env) skill(ctx context.Context, call *tool.Call, in skillInput) (tool.Result, error) {
+func (e sessionTools) skill(ctx context.Context, call *tool.Call, in skillInput) (tool.Result, error) {
 	skills, err := e.Skills(ctx)
 	if err != nil {
 		return tool.Result{}, failf("The skills could not be read: %v", err)

@@ -53,7 +53,7 @@ type taskInput struct {
 	Command     string `json:"command"`
 }
 
-func (e *Env) taskTool() tool.Tool {
+func (e sessionTools) taskTool() tool.Tool {
 	s := spec("task", taskText, `{"type":"object","properties":{`+
 		`"description":{"type":"string","description":"The work in 3 to 5 words"},`+
 		`"prompt":{"type":"string","description":"What the subagent is told"},`+
@@ -103,7 +103,7 @@ func (d described) Adapt(args map[string]any) error {
 
 func (d described) Spec() tool.Spec { return d.spec }
 
-func (e *Env) task(ctx context.Context, call *tool.Call, in taskInput) (tool.Result, error) {
+func (e sessionTools) task(ctx context.Context, call *tool.Call, in taskInput) (tool.Result, error) {
 	if strings.TrimSpace(in.Prompt) == "" {
 		return tool.Result{}, failf("The prompt is empty: say what the subagent has to do.")
 	}
@@ -130,7 +130,7 @@ func (e *Env) task(ctx context.Context, call *tool.Call, in taskInput) (tool.Res
 }
 
 // subagent returns the name of a subagent that may be written in another case.
-func (e *Env) subagent(name string) (string, error) {
+func (e sessionTools) subagent(name string) (string, error) {
 	known := e.Subagents()
 	if slices.ContainsFunc(known, func(a Subagent) bool { return a.Name == name }) {
 		return name, nil

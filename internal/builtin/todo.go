@@ -31,7 +31,7 @@ type todowriteInput struct {
 	Todos []todoItem `json:"todos"`
 }
 
-func (e *Env) todowriteTool() tool.Tool {
+func (e sessionTools) todowriteTool() tool.Tool {
 	s := spec("todowrite", todowriteText, `{"type":"object","properties":{`+
 		`"todos":{"type":"array","description":"The whole new list","items":{"type":"object","properties":{`+
 		`"content":{"type":"string","description":"What is to be done"},`+
@@ -44,13 +44,13 @@ func (e *Env) todowriteTool() tool.Tool {
 	return typed[todowriteInput]{s, e.todowrite}
 }
 
-func (e *Env) todoreadTool() tool.Tool {
+func (e sessionTools) todoreadTool() tool.Tool {
 	s := spec("todoread", todoreadText, `{"type":"object","properties":{},"additionalProperties":false}`)
 	s.ReadOnly = true
 	return typed[struct{}]{s, e.todoread}
 }
 
-func (e *Env) todowrite(ctx context.Context, call *tool.Call, in todowriteInput) (tool.Result, error) {
+func (e sessionTools) todowrite(ctx context.Context, call *tool.Call, in todowriteInput) (tool.Result, error) {
 	if len(in.Todos) > maxTodos {
 		return tool.Result{}, failf("The list has %d entries; at most %d are kept.", len(in.Todos), maxTodos)
 	}
@@ -73,7 +73,7 @@ func (e *Env) todowrite(ctx context.Context, call *tool.Call, in todowriteInput)
 	return todoResult(todos), nil
 }
 
-func (e *Env) todoread(ctx context.Context, call *tool.Call, _ struct{}) (tool.Result, error) {
+func (e sessionTools) todoread(ctx context.Context, call *tool.Call, _ struct{}) (tool.Result, error) {
 	if err := ask(ctx, call, tool.Request{Permission: "todoread", Patterns: []string{"*"}, Always: []string{"*"}}); err != nil {
 		return tool.Result{}, err
 	}

@@ -47,14 +47,14 @@ type webfetchInput struct {
 	Timeout *float64 `json:"timeout"`
 }
 
-func (e *Env) webfetchTool() tool.Tool {
+func (e webTools) webfetchTool() tool.Tool {
 	s := spec("webfetch", webfetchText, `{"type":"object","properties":{`+
 		`"url":{"type":"string","description":"Address, beginning with http:// or https://"},`+
 		`"format":{"type":"string","enum":["markdown","text","html"],"description":"Form of the answer; markdown if left out"},`+
 		`"timeout":{"type":"number","description":"Seconds to wait, at most 120; 30 if left out"}},`+
 		`"required":["url"],"additionalProperties":false}`)
 	s.ReadOnly = true
-	f := &fetcher{env: e, transport: sync.OnceValue(e.fetchTransport), lookup: net.DefaultResolver.LookupNetIP}
+	f := &fetcher{env: e.Env, transport: sync.OnceValue(e.fetchTransport), lookup: net.DefaultResolver.LookupNetIP}
 	return typed[webfetchInput]{s, f.run}
 }
 

@@ -50,7 +50,7 @@ type codesearchInput struct {
 	Tokens int    `json:"tokensNum"`
 }
 
-func (e *Env) websearchTool() tool.Tool {
+func (e webTools) websearchTool() tool.Tool {
 	s := spec("websearch", websearchText, `{"type":"object","properties":{`+
 		`"query":{"type":"string","description":"What to search for"},`+
 		`"numResults":{"type":"integer","minimum":1,"maximum":50,"description":"How many results; 8 if left out"},`+
@@ -62,7 +62,7 @@ func (e *Env) websearchTool() tool.Tool {
 	return typed[websearchInput]{s, e.websearch}
 }
 
-func (e *Env) codesearchTool() tool.Tool {
+func (e webTools) codesearchTool() tool.Tool {
 	s := spec("codesearch", codesearchText, `{"type":"object","properties":{`+
 		`"query":{"type":"string","description":"Library, API or task to find examples for"},`+
 		`"tokensNum":{"type":"integer","minimum":1000,"maximum":50000,"description":"Length of the answer in tokens; 5000 if left out"}},`+
@@ -71,7 +71,7 @@ func (e *Env) codesearchTool() tool.Tool {
 	return typed[codesearchInput]{s, e.codesearch}
 }
 
-func (e *Env) websearch(ctx context.Context, call *tool.Call, in websearchInput) (tool.Result, error) {
+func (e webTools) websearch(ctx context.Context, call *tool.Call, in websearchInput) (tool.Result, error) {
 	args := map[string]any{
 		"query": in.Query, "numResults": cmp.Or(in.NumResults, 8),
 		"livecrawl": cmp.Or(in.Livecrawl, "fallback"), "type": cmp.Or(in.Type, "auto"),
@@ -82,7 +82,7 @@ func (e *Env) websearch(ctx context.Context, call *tool.Call, in websearchInput)
 	return e.remoteSearch(ctx, call, remote{"websearch", "Exa Web Search: ", "web_search_exa", in.Query, args, websearchTimeout})
 }
 
-func (e *Env) codesearch(ctx context.Context, call *tool.Call, in codesearchInput) (tool.Result, error) {
+func (e webTools) codesearch(ctx context.Context, call *tool.Call, in codesearchInput) (tool.Result, error) {
 	args := map[string]any{"query": in.Query, "tokensNum": cmp.Or(in.Tokens, 5000)}
 	return e.remoteSearch(ctx, call, remote{"codesearch", "Code search: ", "get_code_context_exa", in.Query, args, codesearchTimeout})
 }
@@ -94,7 +94,7 @@ type remote struct {
 	timeout                          time.Duration
 }
 
-func (e *Env) remoteSearch(ctx context.Context, call *tool.Call, r remote) (tool.Result, error) {
+func (e webTools) remoteSearch(ctx context.Context, call *tool.Call, r remote) (tool.Result, error) {
 	err := ask(ctx, call, tool.Request{
 		Permission: r.permission, Patterns: []string{r.query}, Always: []string{"*"}, Metadata: r.args,
 	})

@@ -18,7 +18,7 @@ type writeInput struct {
 	Content  string `json:"content"`
 }
 
-func (e *Env) writeTool() tool.Tool {
+func (e editTools) writeTool() tool.Tool {
 	s := spec("write", writeText, `{"type":"object","properties":{`+
 		`"filePath":{"type":"string","description":"Path of the file to write"},`+
 		`"content":{"type":"string","description":"The whole new content"}},`+
@@ -27,7 +27,7 @@ func (e *Env) writeTool() tool.Tool {
 	return typed[writeInput]{s, e.write}
 }
 
-func (e *Env) write(ctx context.Context, call *tool.Call, in writeInput) (tool.Result, error) {
+func (e editTools) write(ctx context.Context, call *tool.Call, in writeInput) (tool.Result, error) {
 	path, err := e.reserve(ctx, call, in.FilePath)
 	if err != nil {
 		return tool.Result{}, err

@@ -177,9 +177,13 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 	}
 	i.Seen = &tool.Seen{Off: i.Config.Flags.DisableFiletimeCheck}
 	i.offer(builtin.Env{
-		Root: i.Root, Home: i.Paths.Home, DataDir: i.Paths.Data,
-		Private: []string{i.Paths.Config, i.Paths.State, i.Paths.OpenCodeConfig, i.Paths.OpenCodeData},
-		Shell:   i.Shell.Path, ShellEnv: env, Scratch: i.Shell.Scratch, Runner: o.Runner, BashTimeout: i.Config.Flags.BashDefaultTimeout(),
+		Places: builtin.Places{
+			Root: i.Root, Home: i.Paths.Home, DataDir: i.Paths.Data,
+			Private: []string{i.Paths.Config, i.Paths.State, i.Paths.OpenCodeConfig, i.Paths.OpenCodeData},
+		},
+		Commands: builtin.Commands{
+			Shell: i.Shell.Path, ShellEnv: env, Scratch: i.Shell.Scratch, Runner: o.Runner, BashTimeout: i.Config.Flags.BashDefaultTimeout(),
+		},
 		Limits: limits, Seen: i.Seen, HTTP: o.HTTP, Own: o.Own, Todos: o.Todos, Publish: publish, Now: o.Now,
 		Known: i.Instructions.Known,
 	}, o)
