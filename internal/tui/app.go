@@ -71,52 +71,67 @@ type Options struct {
 	LastModel bool
 }
 
-// App is the screen's state. It is a tea.Model; only its loop may touch it.
+// App is the screen's state. It is a tea.Model; only its loop may touch it. It puts the
+// rooms together: messages go to them, and what they want done comes back.
 type App struct {
 	opts   Options
 	access *engine.Access
 	keys   *keys.Map
+	prefs  *prefs.Book
+	sheets dialog.Stack
+	rooms
+	visit
+	pace
 
-	look   look.Look
-	height int
-
-	session  lathe.Session // zero ID: none yet
-	status   map[lathe.SessionID]lathe.Status
-	since    time.Time // when the session on screen became busy
-	conv     *chat.Conversation
-	input    *compose.Composer
-	sheets   dialog.Stack
+	look     look.Look
+	height   int
 	toast    toast
-	todos    []lathe.Todo
+	noTitle  bool // the terminal's title is left alone
+	sideOpen bool // where there is little room, the person asked for the sidebar
+	focused  bool
+	dirty    bool // something changed since the last frame
+}
+
+// rooms are the parts of the screen that have a state of their own.
+type rooms struct {
+	conv     *chat.Conversation
+	mouse    chat.Selection
+	flowed   chat.Flow // of the inline screen
+	input    *compose.Composer
 	choice   *choice.Choice
 	sessions *sessions.Room
-	prefs    *prefs.Book
 	jobs     *jobs.Room
 	setup    *setup.Room
-	looked   bool // for what could answer
-	noTitle  bool // the terminal's title is left alone
+	about    *about.Room
 	side     *side.Bar
-	sideOpen bool // where there is little room, the person asked for the sidebar
-	lost     bool // the engine is not reached
-	branch   string
+	style    *style.Style
+}
 
-	leader    time.Time // when the leader key was pressed; zero: it was not
-	armed     string    // the key that does something when pressed again
-	armedAt   time.Time
-	ticking   bool
-	after     func(time.Duration) tea.Cmd // sends a tickMsg
-	focused   bool
-	sending   int
+// visit is what is known of the session on screen, and of the engine.
+type visit struct {
+	session lathe.Session // zero ID: none yet
+	status  map[lathe.SessionID]lathe.Status
+	since   time.Time // when the session on screen became busy
+	todos   []lathe.Todo
+	sending int
+	branch  string
+	looked  bool // for what could answer
+	link    engine.Link
+	lost    bool // the engine is not reached
+
 	opening   lathe.SessionID
+	reads     int
 	goal      lathe.MessageID  // to jump to when it is read
 	meanwhile []lathe.Envelope // events of the session that is being opened
-	reads     int
-	link      engine.Link
-	dirty     bool // something changed since the last frame
-	mouse     chat.Selection
-	flowed    chat.Flow // of the inline screen
-	style     *style.Style
-	about     *about.Room
+}
+
+// pace is what depends on when something happened.
+type pace struct {
+	leader  time.Time // when the leader key was pressed; zero: it was not
+	armed   string    // the key that does something when pressed again
+	armedAt time.Time
+	ticking bool
+	after   func(time.Duration) tea.Cmd // sends a tickMsg
 }
 
 // New returns the screen. Its commands end with the context.
@@ -132,8 +147,8 @@ func New(ctx context.Context, o Options) *App {
 	}
 	a := &App{
 		opts: o, access: engine.Reach(ctx, o.Engine), focused: true,
-		status: map[lathe.SessionID]lathe.Status{},
-		prefs:  prefs.NewBook(o.Prefs, o.SavePrefs),
+		visit: visit{status: map[lathe.SessionID]lathe.Status{}},
+		prefs: prefs.NewBook(o.Prefs, o.SavePrefs),
 	}
 	a.conv = chat.New(func() look.Look { return a.pane() })
 	a.mouse = chat.Selection{Files: len(o.Editor) > 0}
@@ -461,9 +476,6 @@ func (a *App) done(m dialog.Done) tea.Cmd {
 // Now returns the time.
 func (a *App) Now() time.Time { return a.opts.Now() }
 
-// Working reports whether a turn runs in a session.
-func (a *App) Working(id lathe.SessionID) bool { return a.status[id] != nil }
-
 // Waits reports whether a session waits for the person.
 func (a *App) Waits(id lathe.SessionID) bool {
 	return slices.ContainsFunc(a.sheets.Waiting(), func(s dialog.Sheet) bool {
@@ -472,23 +484,11 @@ func (a *App) Waits(id lathe.SessionID) bool {
 	})
 }
 
-// Title returns what the session on screen is called; one without a name has none.
-func (a *App) Title() string { return a.title() }
-
-// Todos returns the task list of the session on screen.
-func (a *App) Todos() []lathe.Todo { return a.todos }
-
 // Used returns the tokens that fill the window, and its size.
 func (a *App) Used() (tokens, window int64) { return a.contextUsed() }
 
 // Conversation returns what is on screen.
 func (a *App) Conversation() *chat.Conversation { return a.conv }
-
-// Busy reports whether a turn runs in the session on screen.
-func (a *App) Busy() bool { return a.busy() }
-
-// Session returns the session on screen; a zero one is not begun yet.
-func (a *App) Session() lathe.Session { return a.session }
 
 // Keys returns what keys stand for.
 func (a *App) Keys() *keys.Map { return a.keys }
@@ -498,14 +498,6 @@ func (a *App) Look() look.Look { return a.look }
 
 // push opens a sheet.
 func (a *App) push(s dialog.Sheet) { a.apply(dialog.Open{Sheet: s}) }
-
-func (a *App) busy() bool {
-	switch a.status[a.session.ID].(type) {
-	case lathe.Busy, lathe.Retrying:
-		return true
-	}
-	return a.sending > 0
-}
 
 // tick keeps time running while something moves: a turn, or a toast that ends.
 func (a *App) tick() tea.Cmd {
@@ -535,14 +527,6 @@ func (a *App) wake(d time.Duration) tea.Cmd {
 			return nil
 		}
 	}
-}
-
-// title is what the session is called; a session without a name has none.
-func (a *App) title() string {
-	if strings.HasPrefix(a.session.Title, "New session - ") {
-		return ""
-	}
-	return styled.OneLine(a.session.Title)
 }
 
 // trusted forgets what was told of a repository that was not trusted.

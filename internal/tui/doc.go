@@ -4,10 +4,12 @@
 //
 // # Shape
 //
-// An [App] owns a conversation, an input, a stack of sheets (dialogs, asks) and a
-// status line. Each of them handles its own keys and draws its own lines. The
-// App routes messages between them and never waits: everything that may take time
-// runs as a command and comes back as a message.
+// Each part of the screen is a room, a package below this one: the conversation (chat),
+// the input (compose), asks, sessions and so on. A room has its own state, handles its
+// own keys and draws its own lines. What it wants done beyond that it returns as a
+// message. An [App] puts the rooms together: it routes keys and events to them, does
+// what they want in one place (apply), and never waits, since everything that may take
+// time runs as a command and comes back as a message.
 //
 // Events of the engine are collected and applied at most 30 times a second.
 // What is finished is drawn once and kept; only the open part is drawn anew.

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -131,18 +130,6 @@ func (a *App) linked(l engine.Link) tea.Cmd {
 		return a.reread()
 	}
 	return nil
-}
-
-// linkText says how the connection fares, for the state line; empty when it is up.
-func (a *App) linkText() string {
-	if !a.lost {
-		return ""
-	}
-	wait := a.link.Retry.Sub(a.opts.Now())
-	if wait <= 0 {
-		return "connecting"
-	}
-	return fmt.Sprintf("not connected: trying again in %d s", int((wait+time.Second-1)/time.Second))
 }
 
 // reread reads again what is shown, since events are missing.

@@ -80,7 +80,7 @@ func (a *App) figures(l look.Look) (out []segment) {
 		add(styled.OneLine(a.opts.Server), theme.Muted, 45)
 	}
 	if a.lost {
-		add(l.Glyph("⚠ ", "! ")+a.linkText(), theme.Warning, 95)
+		add(l.Glyph("⚠ ", "! ")+a.linkText(a.opts.Now()), theme.Warning, 95)
 	}
 	if used, window := a.contextUsed(); used > 0 {
 		text, key := look.Short(used), theme.Muted

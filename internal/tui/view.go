@@ -115,23 +115,6 @@ func (a *App) undoneNote() styled.Line {
 		a.keys.For("messages_redo")+" redoes, a new message drops them", a.look.FG(theme.Warning)).Cut(a.pane().Width-1, a.look.Method)
 }
 
-// doing is the entry of the task list that is worked on, and how far it is.
-func (a *App) doing() string {
-	done, now := 0, ""
-	for _, t := range a.todos {
-		switch t.Status {
-		case "completed", "cancelled":
-			done++
-		case "in_progress":
-			now = styled.OneLine(t.Content)
-		}
-	}
-	if now == "" {
-		return ""
-	}
-	return fmt.Sprintf(" · %s (%d of %d done)", now, done, len(a.todos))
-}
-
 // offerRows is how many completions are shown at once.
 func (a *App) offerRows() int { return max(1, a.height/3) }
 
