@@ -42,7 +42,7 @@ func TestOwnRoutes(t *testing.T) {
 	capped := text
 	capped.Limits = api.Limits{Steps: 1}
 	out := run(capped)
-	if l, ok := out.Failure.(*lathe.LimitFailure); !ok || l.Limit != "steps" || out.Steps != 1 {
+	if l, ok := out.Failure.(*lathe.LimitFailure); !ok || l.Limit != "steps" || out.Steps != 2 { // the second is the answer that ends it
 		t.Errorf("limit: %+v", out)
 	}
 	deny := []lathe.Rule{{Permission: "bash", Pattern: "*", Action: lathe.Deny}}
