@@ -79,6 +79,13 @@ type Environment struct {
 	Model    string // "provider/model"
 	Scratch  string // directory for temporary files; may be empty
 	Alone    bool   // nobody can answer
+	Facts    []Fact // what else a person would see at once
+}
+
+// Fact is a line of the environment block.
+type Fact struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
 }
 
 // block renders the environment for the system prompt.
@@ -96,6 +103,9 @@ func (e Environment) block() string {
 	}
 	if e.Scratch != "" {
 		fmt.Fprintf(&b, "  Directory for temporary files: %s\n", e.Scratch)
+	}
+	for _, f := range e.Facts {
+		fmt.Fprintf(&b, "  %s: %s\n", f.Name, f.Text)
 	}
 	fmt.Fprintf(&b, "  Today's date: %s\n</env>", e.Date)
 	if e.Alone {

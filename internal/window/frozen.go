@@ -27,6 +27,7 @@ type frozen struct {
 	Date         string               `json:"date"`
 	Scratch      string               `json:"scratch,omitempty"`
 	Alone        bool                 `json:"alone,omitempty"` // nobody could answer when it was made
+	Facts        []prompt.Fact        `json:"facts,omitempty"`
 	Instructions []prompt.Instruction `json:"instructions,omitempty"`
 	Extra        []string             `json:"extra,omitempty"`
 	Skills       []instance.Skill     `json:"skills,omitempty"`
@@ -96,7 +97,7 @@ func (w *Window) System(ctx context.Context, a turn.Agent, m *provider.Model, of
 		Extra: append(slices.Clone(f.Extra), instance.SkillsBlock(f.Skills, offered)),
 		Env: prompt.Environment{
 			Dir: f.Dir, Worktree: f.Worktree, Git: f.Git, Platform: f.Platform, Shell: f.Shell,
-			Date: f.Date, Model: m.Ref.String(), Scratch: f.Scratch, Alone: f.Alone,
+			Date: f.Date, Model: m.Ref.String(), Scratch: f.Scratch, Alone: f.Alone, Facts: f.Facts,
 		},
 	})
 	if said != "" {
@@ -147,8 +148,10 @@ func freeze(ctx context.Context, i *instance.Instance, now time.Time) *frozen {
 		Platform: runtime.GOOS, Shell: filepath.Base(i.Shell.Path), Date: prompt.FormatDate(now), Skills: i.Skills.Started(),
 		Scratch: i.Shell.Scratch,
 	}
+	facts := i.Facts(ctx)
 	f.Instructions = append(i.Instructions.Read(), i.Instructions.Fetch(ctx)...)
 	f.Told = prompt.State{Date: f.Date, Instructions: hashes(f.Instructions)}
+	f.Facts = facts()
 	return f
 }
 

@@ -182,6 +182,9 @@ func TestChangesRunNothing(t *testing.T) {
 	if len(got) != 2 {
 		t.Errorf("changes %v", got)
 	}
+	if files, all, err := p.open(p.top).Dirty(t.Context(), 5); err != nil || all != 2 {
+		t.Errorf("%d files: %q, %v", all, files, err)
+	}
 	if exists(p.path("ran")) {
 		t.Error("something ran")
 	}
