@@ -35,7 +35,7 @@ func TestSystemHasAtMostTwoBlocks(t *testing.T) {
 	in := prompt.SystemInput{
 		APIID: "claude-x",
 		Env: prompt.Environment{
-			Dir: "/repo/sub", Worktree: "/repo", Git: true, Platform: "linux",
+			Dir: "/repo/sub", Worktree: "/repo", Git: true, Facts: []prompt.Fact{{Name: "Branch", Text: "main"}, {Name: "Top level", Text: "cmd/ (2), go.mod"}}, Platform: "linux",
 			Date: prompt.FormatDate(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)), Model: "anthropic/claude-x",
 		},
 		Instructions: []prompt.Instruction{{Path: "/repo/AGENTS.md", Content: "use tabs"}, {Path: "/repo/x", Content: " \n"}},
@@ -51,6 +51,8 @@ func TestSystemHasAtMostTwoBlocks(t *testing.T) {
   Workspace root: /repo
   Is a git repository: yes
   Platform: linux
+  Branch: main
+  Top level: cmd/ (2), go.mod
   Today's date: Fri Nov 20 2026
 </env>
 

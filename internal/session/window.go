@@ -7,6 +7,7 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/llm"
 	"lathe/internal/permission"
+	"lathe/internal/prompt"
 	"lathe/internal/provider"
 	"lathe/internal/turn"
 	"lathe/internal/window"
@@ -85,6 +86,9 @@ func (r *runner) reminders(ctx context.Context, agent string, p Prompt) []string
 		alone = new(nobody(r.current().Rules, p.Rules))
 	}
 	notes, before := r.window.Reminders(ctx, agent, alone)
+	if told := p.Limits.Told(); told != "" && r.current().ParentID == "" {
+		notes = append(notes, prompt.Reminder(told))
+	}
 	if news := r.jobNews(); news != "" {
 		notes = append(notes, news)
 	}

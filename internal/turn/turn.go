@@ -10,9 +10,11 @@ package turn
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"lathe"
@@ -83,6 +85,27 @@ type Limits struct {
 	Cost   lathe.Money
 	Tokens int64
 	Time   time.Duration
+}
+
+// Told says in words where a turn ends, or nothing where it is not limited.
+func (l Limits) Told() string {
+	var all []string
+	if l.Steps > 0 {
+		all = append(all, fmt.Sprintf("%d requests to you", l.Steps))
+	}
+	if l.Cost > 0 {
+		all = append(all, "a cost of "+l.Cost.String())
+	}
+	if l.Tokens > 0 {
+		all = append(all, fmt.Sprintf("%d tokens", l.Tokens))
+	}
+	if l.Time > 0 {
+		all = append(all, l.Time.String())
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "This run ends after " + strings.Join(all, ", or ") + ". Do what matters first, and leave room to verify it."
 }
 
 // Retries says how failed model requests are repeated.
