@@ -52,7 +52,9 @@ func (s *step) startCall(ctx context.Context, c *call) error {
 	if r.tool == nil {
 		return s.settle(ctx, r, tool.Failf("there is no tool %q", c.name), nil)
 	}
-	r.repeats = s.Loop.See(r.name, r.input)
+	if _, no := r.tool.(refused); !no { // nobody is asked about a call that does nothing
+		r.repeats = s.Loop.See(r.name, r.input)
+	}
 	spec := r.tool.Spec()
 	r.readOnly, r.overlaps, r.path = spec.ReadOnly, spec.Overlaps, pathOf(spec, r.input)
 	s.mu.Lock()
