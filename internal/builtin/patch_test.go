@@ -175,3 +175,17 @@ func FuzzParsePatch(f *testing.F) {
 		}
 	})
 }
+
+// A patch that is given to bash as if apply_patch were a program is applied, also where
+// that tool is not offered.
+func TestPatchThroughBash(t *testing.T) {
+	r := newRig(t)
+	r.put("a", "one\ntwo\n")
+	r.ok("bash", m{"command": "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a\n@@\n one\n-two\n+2\n*** End Patch\nEOF"})
+	if got := r.get("a"); got != "one\n2\n" {
+		t.Errorf("file %q", got)
+	}
+	if asked := r.asked(); len(asked) != 1 || asked[0] != "edit a" {
+		t.Errorf("asked %q", asked)
+	}
+}

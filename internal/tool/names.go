@@ -42,9 +42,9 @@ const (
 	patchEnd   = "*** End Patch"
 )
 
-// patchInShell returns the patch of a command line that calls apply_patch as if it
+// PatchInShell returns the patch of a command line that calls apply_patch as if it
 // were a program.
-func patchInShell(input json.RawMessage) (string, bool) {
+func PatchInShell(input json.RawMessage) (string, bool) {
 	var args struct{ Command string }
 	if json.Unmarshal(input, &args) != nil {
 		return "", false

@@ -101,7 +101,7 @@ func (r *Registry) Resolve(name, raw string) (string, Tool, json.RawMessage) {
 		return r.invalid(own, err.Error())
 	}
 	if own == "bash" {
-		if patch, ok := patchInShell(input); ok {
+		if patch, ok := PatchInShell(input); ok {
 			if i, ok := r.byName["apply_patch"]; ok {
 				return r.patch(i, patch, own, input)
 			}
