@@ -85,6 +85,9 @@ func (c sessions) command() (any, error) {
 	if cmd.Parts, err = wire.DecodeInputs(in.Parts); err != nil {
 		return nil, badPayload("%v", err)
 	}
+	if cmd.PartIDs, err = wire.DecodeInputIDs(in.Parts); err != nil {
+		return nil, badPayload("%v", err)
+	}
 	m, run, err := c.run(sess, cmd)
 	if err != nil {
 		return nil, err

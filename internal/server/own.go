@@ -118,7 +118,7 @@ func (c faces) start(id lathe.SessionID, p api.Prompt) (*lathe.Message, *session
 		return c.s.opts.Service.Shell(ctx, id, session.ShellInput{Command: p.Shell, MessageID: p.MessageID, Agent: p.Agent, Model: p.Model})
 	case p.Command != "":
 		return c.s.opts.Service.Command(ctx, id, session.CommandInput{
-			Name: p.Command, Arguments: p.Arguments, MessageID: p.MessageID, Agent: p.Agent, Model: p.Model, Parts: p.Parts,
+			Name: p.Command, Arguments: p.Arguments, MessageID: p.MessageID, Agent: p.Agent, Model: p.Model, Parts: p.Parts, PartIDs: p.PartIDs,
 			Limits: limits, Rules: p.Rules,
 		})
 	}

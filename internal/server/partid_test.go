@@ -3,6 +3,8 @@ package server
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,5 +43,29 @@ func TestClientsPartIDs(t *testing.T) {
 		if res := r.do("POST", sess+"/message", body(text(bad))); res.status != http.StatusBadRequest {
 			t.Errorf("id %q: %d %s", bad, res.status, res.body)
 		}
+	}
+}
+
+// So do parts that are sent with a command.
+func TestClientsPartIDsOfCommands(t *testing.T) {
+	r := newRig(t)
+	if err := os.MkdirAll(filepath.Join(r.dir, ".lathe", "command"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(r.dir, ".lathe", "command", "look.md"), []byte("Look at $ARGUMENTS.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const id = "prt_20314afde001SWaAxD5SQWYDQ4"
+	body := fmt.Sprintf(`{"command":"look","arguments":"it","model":%q,"parts":[{"id":%q,"type":"file","mime":"text/plain","filename":"a.txt","url":"file://%s/a.txt"}]}`, "script/"+r.script("look.txt", "text seen"), id, r.dir)
+	sess := r.session()
+	r.ok("POST", sess+"/command", body)
+	stored := r.ok("GET", sess+"/message", "").([]any)[0].(map[string]any)["parts"].([]any)
+	for _, p := range stored {
+		if p := p.(map[string]any); p["type"] == "file" && p["id"] != id {
+			t.Errorf("the file is %v, want %s", p["id"], id)
+		}
+	}
+	if last := stored[len(stored)-1].(map[string]any); last["type"] != "file" {
+		t.Errorf("the newest part is no file: %v", last)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"lathe"
 	"lathe/internal/instance"
@@ -20,6 +21,7 @@ type CommandInput struct {
 	Agent     string         // where the command names none
 	Model     lathe.ModelRef // where the command and its agent name none
 	Parts     []lathe.PartBody
+	PartIDs   []lathe.PartID // as in [Prompt]
 	Limits    turn.Limits
 	Rules     []lathe.Rule
 }
@@ -44,11 +46,27 @@ func (s *Service) Command(ctx context.Context, id lathe.SessionID, in CommandInp
 		return nil, nil, err
 	}
 	p.Parts = r.inst.Hooks.CommandBefore(ctx, plugin.CommandInput{Command: in.Name, SessionID: id, Arguments: in.Arguments}, p.Parts)
+	p.PartIDs = in.idsOf(p.Parts)
 	m, run, err := s.Prompt(ctx, id, p)
 	if err == nil {
 		s.opts.Writer.Tell(r.inst.Root.Dir, lathe.CommandExecuted{Name: in.Name, SessionID: id, Arguments: in.Arguments, MessageID: m.ID})
 	}
 	return m, run, err
+}
+
+// idsOf returns the identifiers that the client gave to those parts of a prompt that
+// it sent itself.
+func (in CommandInput) idsOf(parts []lathe.PartBody) []lathe.PartID {
+	if len(in.PartIDs) == 0 {
+		return nil
+	}
+	out := make([]lathe.PartID, len(parts))
+	for i, p := range parts {
+		if n := slices.Index(in.Parts, p); n >= 0 && n < len(in.PartIDs) {
+			out[i] = in.PartIDs[n]
+		}
+	}
+	return out
 }
 
 // commandPrompt makes the prompt of an expanded command.

@@ -140,3 +140,16 @@ func (w *onlooker) look(ctx context.Context) error {
 }
 
 func (w *onlooker) publish(ev lathe.Event) { w.s.opts.Writer.Tell(w.sess.Directory, ev) }
+
+// idleElsewhere fails if another process works in a session.
+func (s *Service) idleElsewhere(ctx context.Context, id lathe.SessionID) error {
+	by, living, err := s.opts.Store.Holder(ctx, id)
+	if err != nil || !living || by.Owner == s.opts.Owner {
+		return err
+	}
+	hint := "stop it there: with esc in its screen, Ctrl-C, or by ending that process"
+	if by.Unseen {
+		hint += "; if it is gone: lathe session unlock " + string(id)
+	}
+	return lathe.Errorf(lathe.CodeBusy, hint, "session %s is at work in %s, which cannot be stopped from here", id, by.Name)
+}

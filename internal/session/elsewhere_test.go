@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"strings"
 	"testing"
 
 	"lathe"
@@ -82,5 +83,28 @@ func TestFollow(t *testing.T) {
 	until("idle")
 	if out := p.prompt(id, session.Prompt{}, "and now?"); out.Failure != nil {
 		t.Error(out.Failure)
+	}
+}
+
+// What another process works at cannot be stopped here, and nobody is told that it was.
+func TestAbortOfAnotherProcess(t *testing.T) {
+	p := newPlay(t, nil, func(*llm.Request) say { return say{text: "done"} }).open()
+	id := p.session()
+	if err := p.svc.Abort(t.Context(), id); err != nil {
+		t.Errorf("an idle session: %v", err)
+	}
+	lease, err := p.store.Acquire(t.Context(), id, local.Process{PID: 1, Host: "another machine"}.Owner())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = p.svc.Abort(t.Context(), id)
+	if lathe.CodeOf(err) != lathe.CodeBusy || !strings.Contains(err.Error(), "another machine") {
+		t.Errorf("a session of another process: %v", err)
+	}
+	if err := lease.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.svc.Abort(t.Context(), id); err != nil {
+		t.Errorf("once that has ended: %v", err)
 	}
 }

@@ -121,11 +121,12 @@ func (s *Service) Status(id lathe.SessionID) lathe.Status {
 
 // Abort stops what the session does, prompts that wait their turn included, and
 // returns when the end of it is recorded. An idle session stays idle. The error is
-// that of ctx.
+// that of ctx, or says which other process works in the session: that one has to stop
+// it.
 func (s *Service) Abort(ctx context.Context, id lathe.SessionID) error {
 	r := s.known(id)
 	if r == nil {
-		return nil
+		return s.idleElsewhere(ctx, id)
 	}
 	r.mu.Lock()
 	j := r.work
@@ -134,7 +135,7 @@ func (s *Service) Abort(ctx context.Context, id lathe.SessionID) error {
 	}
 	r.mu.Unlock()
 	if j == nil {
-		return nil
+		return s.idleElsewhere(ctx, id)
 	}
 	select {
 	case <-j.done:

@@ -40,12 +40,12 @@ func DecodePrompt(data []byte) (api.Prompt, error) {
 	if out.Parts, err = DecodeInputs(in.Parts); err != nil {
 		return out, err
 	}
-	out.PartIDs, err = inputIDs(in.Parts)
+	out.PartIDs, err = DecodeInputIDs(in.Parts)
 	return out, err
 }
 
-// inputIDs returns the identifiers that a client gave to parts.
-func inputIDs(raws []json.RawMessage) ([]lathe.PartID, error) {
+// DecodeInputIDs reads the identifiers that a client gave to parts; nil if it gave none.
+func DecodeInputIDs(raws []json.RawMessage) ([]lathe.PartID, error) {
 	var out []lathe.PartID
 	for i, raw := range raws {
 		var in struct {
