@@ -38,6 +38,7 @@ type serveOptions struct {
 	mdns         bool
 	mdnsDomain   string
 	directories  []string // that requests may name
+	unused       []string // settings that were found and are not used
 }
 
 func newServe(env *Env) *cobra.Command {
@@ -112,6 +113,7 @@ func (a *app) serveSettings(ctx context.Context, dir string, o *serveOptions, gi
 		return err
 	}
 	o.merge(conf.Server, given)
+	o.unused = config.UnusedLines(conf.Unused())
 	for _, d := range conf.Server.Directories {
 		if rest, ok := strings.CutPrefix(d, "~/"); ok || d == "~" {
 			d = filepath.Join(a.paths.Home, rest)
@@ -184,6 +186,9 @@ func serveWith(ctx context.Context, env *Env, a *app, o serveOptions, dir string
 		a.wg.Go(func() { failed <- hs.Serve(l) })
 	}
 	announce(env, a, listeners, password != "")
+	for _, line := range o.unused {
+		fmt.Fprintf(env.Stderr, "lathe: warning: %s\n", clean(line))
+	}
 	known := o.makeKnown(env, a, listeners[0].Addr())
 	notifyManager(env.Getenv, "READY=1")
 	select {
