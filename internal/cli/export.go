@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -65,7 +66,7 @@ func export(ctx context.Context, env *Env, f *face, sess lathe.Session, o export
 	}
 	_, err = io.Copy(file, in)
 	if err := errors.Join(err, file.Close()); err != nil {
-		return err
+		return errors.Join(err, os.Remove(file.Name())) // half a session is none
 	}
 	_, err = fmt.Fprintln(env.Stdout, file.Name())
 	return err

@@ -1,0 +1,52 @@
+package archtest
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// engineFiles are the files of internal/cli that may hold an engine in their hands.
+// Every other command reaches it through the client, as the screen does.
+var engineFiles = map[string]string{
+	"app.go":       "wires the engine",
+	"connect.go":   "makes the client of an engine in this process",
+	"serve.go":     "is the server",
+	"upkeep.go":    "looks after the store in the background",
+	"dbcmd.go":     "is about the database itself",
+	"dbcheck.go":   "is about the database itself",
+	"import.go":    "writes sessions of other programs, which no face asks for",
+	"importall.go": "writes sessions of other programs, which no face asks for",
+}
+
+// inHand is how a file of internal/cli gets hold of the engine.
+var inHand = regexp.MustCompile(`\b(withApp|openApp)\(|\.(svc|db|store)\b[^/"]`)
+
+func TestCommandsAreClients(t *testing.T) {
+	files, err := filepath.Glob("../cli/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	used := map[string]bool{}
+	for _, path := range files {
+		name := filepath.Base(path)
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		src, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := inHand.Find(src)
+		if used[name] = found != nil; found != nil && engineFiles[name] == "" {
+			t.Errorf("internal/cli/%s uses the engine (%q); add what it needs to the client", name, found)
+		}
+	}
+	for name := range engineFiles {
+		if !used[name] {
+			t.Errorf("internal/cli/%s uses no engine any more; take it off the list", name)
+		}
+	}
+}
