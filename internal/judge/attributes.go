@@ -52,9 +52,9 @@ func hasLetter(text, letters string) bool {
 	return strings.HasPrefix(text, "-") && strings.ContainsAny(text, letters)
 }
 
-// trapped pins the variables that a trap sets: it may run at any time, but for one
+// pinTrapped pins the variables that a trap sets: it may run at any time, but for one
 // that waits for the end of the shell.
-func (x *invocation) trapped(after *scope, signals []field) {
+func pinTrapped(x *invocation, after *scope, signals []field) {
 	if !slices.ContainsFunc(signals, func(f field) bool { return !in(f.text, "EXIT 0 SIGEXIT exit") }) {
 		return
 	}

@@ -12,42 +12,42 @@ import (
 func builtin(name string) func(*invocation) {
 	switch name {
 	case "cd":
-		return (*invocation).changeDir
+		return judgeCd
 	case "eval":
-		return (*invocation).eval
+		return judgeEval
 	case "source":
-		return (*invocation).sourced
+		return judgeSource
 	case "trap":
-		return (*invocation).trap
+		return judgeTrap
 	case "alias":
-		return (*invocation).alias
+		return judgeAlias
 	case "declare":
-		return (*invocation).declareWords
+		return judgeDeclare
 	case "read":
-		return (*invocation).readNames
+		return judgeRead
 	case "printf":
-		return (*invocation).printf
+		return judgePrintf
 	case "let":
-		return (*invocation).letWords
+		return judgeLet
 	case "test":
-		return (*invocation).testWords
+		return judgeTest
 	case "set":
-		return (*invocation).set
+		return judgeSet
 	case "shift":
-		return (*invocation).shift
+		return judgeShift
 	case "shopt":
-		return (*invocation).shellOptions
+		return judgeShopt
 	case "setup":
-		return (*invocation).setup
+		return judgeSetup
 	case "history":
-		return (*invocation).history
+		return judgeHistory
 	case "names":
-		return (*invocation).subscripts
+		return judgeSubscripts
 	}
 	return nil
 }
 
-func (x *invocation) sourced() {
+func judgeSource(x *invocation) {
 	x.opaque("the commands of another file run in this shell")
 	if len(x.words) > 1 {
 		x.reads(x.words[1], PathUse{})
@@ -55,7 +55,7 @@ func (x *invocation) sourced() {
 	}
 }
 
-func (x *invocation) alias() {
+func judgeAlias(x *invocation) {
 	for _, f := range x.args() {
 		if strings.Contains(f.text, "=") || !f.known {
 			x.opaque("an alias changes what later commands do")
@@ -63,22 +63,22 @@ func (x *invocation) alias() {
 	}
 }
 
-func (x *invocation) shift() { x.scope.blind = true }
+func judgeShift(x *invocation) { x.scope.blind = true }
 
-// setup judges commands that change what names, keys and words mean afterwards.
-func (x *invocation) setup() {
+// judgeSetup judges commands that change what names, keys and words mean afterwards.
+func judgeSetup(x *invocation) {
 	if len(x.words) > 1 && !in(x.words[1].text, "-r -l -L") {
 		x.opaque(x.base + " changes what later commands do")
 	}
 }
 
-func (x *invocation) history() {
+func judgeHistory(x *invocation) {
 	if len(x.words) > 1 && strings.HasPrefix(x.words[1].text, "-") {
 		x.opaque("history reads or writes a file")
 	}
 }
 
-func (x *invocation) changeDir() {
+func judgeCd(x *invocation) {
 	_, rest := options(x.args(), "")
 	if x.words[0].text == "popd" || x.words[0].text == "pushd" && len(rest) == 0 {
 		x.scope.enter(field{}, "")
@@ -97,7 +97,7 @@ func (x *invocation) changeDir() {
 	x.scope.enter(dir, x.env.Home)
 }
 
-func (x *invocation) eval() {
+func judgeEval(x *invocation) {
 	for _, f := range x.args() {
 		if !f.plain() || f.glob {
 			x.opaque("eval runs a text that is not known")
@@ -109,7 +109,7 @@ func (x *invocation) eval() {
 	}
 }
 
-func (x *invocation) trap() {
+func judgeTrap(x *invocation) {
 	_, rest := options(x.args(), "")
 	if len(rest) < 2 || rest[0].text == "-" || rest[0].text == "" {
 		return
@@ -120,10 +120,10 @@ func (x *invocation) trap() {
 	}
 	after := x.scope.clone()
 	x.evaluate(rest[0].text, after)
-	x.trapped(after, rest[1:])
+	pinTrapped(x, after, rest[1:])
 }
 
-func (x *invocation) declareWords() {
+func judgeDeclare(x *invocation) {
 	for _, f := range x.args() {
 		switch {
 		case !f.known:
@@ -144,8 +144,8 @@ func (x *invocation) declareWords() {
 	}
 }
 
-// subscripts reports names with an index among the words.
-func (x *invocation) subscripts() {
+// judgeSubscripts reports names with an index among the words.
+func judgeSubscripts(x *invocation) {
 	for _, f := range x.args() {
 		if i := strings.IndexByte(f.text, '['); i > 0 && strings.ContainsAny(f.text[i:], "$`") {
 			x.opaque("a name with an index is evaluated, which can run commands")
@@ -153,8 +153,8 @@ func (x *invocation) subscripts() {
 	}
 }
 
-func (x *invocation) readNames() {
-	x.subscripts()
+func judgeRead(x *invocation) {
+	judgeSubscripts(x)
 	valued := "a d i n N p t u"
 	if in(x.base, "mapfile readarray") {
 		valued = "d n O s u C c"
@@ -180,7 +180,7 @@ func (x *invocation) readNames() {
 	}
 }
 
-func (x *invocation) printf() {
+func judgePrintf(x *invocation) {
 	opts, _ := options(x.args(), "v")
 	o, ok := find(opts, "-v")
 	if len(x.words) > 1 && !x.words[1].known && strings.HasPrefix(strings.TrimLeft(x.words[1].text, `"`), "$") {
@@ -196,7 +196,7 @@ func (x *invocation) printf() {
 	x.assign(o.value.text, field{}, x.scope, x.source)
 }
 
-func (x *invocation) letWords() {
+func judgeLet(x *invocation) {
 	for _, f := range x.args() {
 		if !f.known || strings.ContainsAny(f.text, "[$`") {
 			x.opaque("arithmetic on a text that is not known")
@@ -205,7 +205,7 @@ func (x *invocation) letWords() {
 	x.scope.wild = true
 }
 
-func (x *invocation) testWords() {
+func judgeTest(x *invocation) {
 	words := x.args()
 	for i, f := range words {
 		if i+1 < len(words) && !f.plain() && !words[i+1].plain() {
@@ -219,7 +219,7 @@ func (x *invocation) testWords() {
 	}
 }
 
-func (x *invocation) set() {
+func judgeSet(x *invocation) {
 	words := x.args()
 	if setsKeywords(words) {
 		x.opaque("words with \"=\" become variables of later commands")
@@ -245,7 +245,7 @@ func (x *invocation) set() {
 	}
 }
 
-func (x *invocation) shellOptions() {
+func judgeShopt(x *invocation) {
 	for _, f := range x.args() {
 		if !in(f.text, "-s -u -q -p globstar nullglob dotglob extglob failglob nocaseglob inherit_errexit lastpipe huponexit") {
 			x.opaque("an option of the shell changes how words are read")

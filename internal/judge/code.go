@@ -4,12 +4,12 @@ import (
 	"strings"
 )
 
-// interpreter programs run a script, which rules can allow by its name. What
+// judgeInterpreter programs run a script, which rules can allow by its name. What
 // comes from standard input has none.
-func (x *invocation) interpreter() {
+func judgeInterpreter(x *invocation) {
 	opts, operands := options(x.args(), "c e p r m W X E eval print require import")
 	code := false
-	x.clustered()
+	clusteredCode(x)
 	for _, o := range opts {
 		if o.given && in(o.name, "-c -e -r -E -p -n --eval --print") || strings.HasSuffix(o.name, "e") {
 			x.code(o.value)
@@ -35,9 +35,9 @@ func (x *invocation) interpreter() {
 	}
 }
 
-// clustered notes code that follows a cluster of options, such as "-lne", and files
+// clusteredCode notes code that follows a cluster of options, such as "-lne", and files
 // that are pipes in disguise.
-func (x *invocation) clustered() {
+func clusteredCode(x *invocation) {
 	letters := ""
 	switch x.base {
 	case "perl", "ruby":
@@ -58,16 +58,16 @@ func (x *invocation) clustered() {
 	}
 }
 
-// duckdb has commands of its own that run others, as words or on standard input.
-func (x *invocation) duckdb() {
+// judgeDuckdb has commands of its own that run others, as words or on standard input.
+func judgeDuckdb(x *invocation) {
 	x.wordsWith("duckdb can run commands", ".sh", ".sys")
 	if strings.Contains(x.stdin.text, ".sh") || strings.Contains(x.stdin.text, ".sys") {
 		x.opaque("duckdb can run commands that it reads")
 	}
 }
 
-// exiftool takes programs in Perl among its words.
-func (x *invocation) exiftool() {
+// judgeExiftool takes programs in Perl among its words.
+func judgeExiftool(x *invocation) {
 	for _, f := range x.args() {
 		x.code(f)
 	}

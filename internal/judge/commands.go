@@ -216,7 +216,9 @@ func baseName(name string) string {
 	return strings.TrimSuffix(base, ".exe")
 }
 
-// invocation is one command being judged.
+// invocation is one command being judged. Its methods are what every judge asks of a
+// command and says about it; what one program or builtin does is a function that takes
+// the invocation.
 type invocation struct {
 	*walker
 	words  []field

@@ -28,28 +28,28 @@ func (x *invocation) dispatch() {
 func exception(name string) func(*invocation) {
 	switch name {
 	case "shell":
-		return (*invocation).shell
+		return judgeShell
 	case "foreign":
-		return (*invocation).foreign
+		return judgeForeign
 	case "env":
-		return (*invocation).environment
+		return judgeEnv
 	case "xargs":
-		return (*invocation).xargs
+		return judgeXargs
 	case "find":
-		return (*invocation).find
+		return judgeFind
 	case "git":
-		return (*invocation).git
+		return judgeGit
 	case "sed":
-		return (*invocation).sed
+		return judgeSed
 	case "awk":
-		return (*invocation).awk
+		return judgeAwk
 	case "command":
-		return (*invocation).commandBuiltin
+		return judgeCommand
 	}
 	return nil
 }
 
-func (x *invocation) foreign() { x.opaque(x.base + " speaks another language") }
+func judgeForeign(x *invocation) { x.opaque(x.base + " speaks another language") }
 
 // wrap judges programs that run the command given to them.
 func (x *invocation) wrap(how wrapping) {
@@ -139,7 +139,7 @@ func (x *invocation) assigned(f field) {
 	}
 }
 
-func (x *invocation) environment() {
+func judgeEnv(x *invocation) {
 	opts, rest := options(x.args(), "u C S unset chdir split-string")
 	if o, ok := find(opts, "-S", "--split-string"); ok {
 		words := []field{}
@@ -163,7 +163,7 @@ func (x *invocation) environment() {
 	}
 }
 
-func (x *invocation) commandBuiltin() {
+func judgeCommand(x *invocation) {
 	opts, rest := options(x.args(), "")
 	if _, ok := find(opts, "-v", "-V"); !ok && len(rest) > 0 {
 		x.here(rest)
@@ -178,8 +178,8 @@ func (x *invocation) here(words []field) {
 	x.depth--
 }
 
-// shell judges a call of a shell: a script in a word, in standard input or in a file.
-func (x *invocation) shell() {
+// judgeShell judges a call of a shell: a script in a word, in standard input or in a file.
+func judgeShell(x *invocation) {
 	words := x.args()
 	if setsKeywords(words) {
 		x.opaque("words with \"=\" become variables of later commands")
@@ -199,7 +199,7 @@ func (x *invocation) shell() {
 		case strings.HasPrefix(text, "--"):
 			continue
 		case strings.Contains(text, "c") && text[0] == '-':
-			x.shellScript(words)
+			shellScript(x, words)
 			return
 		case strings.HasSuffix(text, "o"), strings.HasSuffix(text, "O"):
 			words = words[min(1, len(words)):]
@@ -212,7 +212,7 @@ func (x *invocation) shell() {
 		break
 	}
 	if len(words) > 0 {
-		x.shellFile(words[0])
+		shellFile(x, words[0])
 		return
 	}
 	switch {
@@ -225,7 +225,7 @@ func (x *invocation) shell() {
 }
 
 // shellScript takes the words after -c.
-func (x *invocation) shellScript(words []field) {
+func shellScript(x *invocation, words []field) {
 	for len(words) > 0 && len(words[0].text) > 1 && (words[0].text[0] == '-' || words[0].text[0] == '+') {
 		words = words[1:]
 	}
@@ -235,7 +235,7 @@ func (x *invocation) shellScript(words []field) {
 	x.innerScript(words[0], words[min(2, len(words)):])
 }
 
-func (x *invocation) shellFile(f field) {
+func shellFile(x *invocation, f field) {
 	if f.proc || !f.known || strings.HasPrefix(f.text, "/dev/") || strings.HasPrefix(f.text, "/proc/") || f.text == "-" {
 		x.opaque("a shell runs what it reads, which is not known")
 		return
@@ -247,7 +247,7 @@ func (x *invocation) shellFile(f field) {
 	}
 }
 
-func (x *invocation) xargs() {
+func judgeXargs(x *invocation) {
 	opts, rest := options(x.args(), "a d E I L n P s arg-file delimiter max-args max-procs max-chars max-lines process-slot-var replace")
 	if len(rest) == 0 {
 		return
@@ -271,7 +271,7 @@ func (x *invocation) xargs() {
 	x.inner(words)
 }
 
-func (x *invocation) find() {
+func judgeFind(x *invocation) {
 	args := x.args()
 	var starts []field
 	for len(args) > 0 && in(args[0].text, "-H -L -P") {
@@ -289,7 +289,7 @@ func (x *invocation) find() {
 	for i := 0; i < len(args); i++ {
 		switch text := args[i].text; text {
 		case "-exec", "-execdir", "-ok", "-okdir":
-			i = x.findExec(args, i+1, starts)
+			i = findExec(x, args, i+1, starts)
 		case "-delete":
 			for _, f := range starts {
 				x.writes(f, PathUse{Tree: true})
@@ -306,7 +306,7 @@ func (x *invocation) find() {
 
 // findExec judges the command of an action and returns where it ends. What is
 // found takes the place of "{}".
-func (x *invocation) findExec(args []field, from int, starts []field) int {
+func findExec(x *invocation, args []field, from int, starts []field) int {
 	to := from
 	for to < len(args) && args[to].text != ";" && (args[to].text != "+" || args[to-1].text != "{}") {
 		to++

@@ -29,13 +29,13 @@ func (x *invocation) files() {
 	how, more, _ := strings.Cut(x.prog.operands, " ")
 	switch how {
 	case "read":
-		x.readers(more == "write")
+		judgeReaders(x, more == "write")
 	case "search":
-		x.searchers(more == "tree")
+		judgeSearchers(x, more == "tree")
 	case "list":
-		x.listers(false)
+		judgeListers(x, false)
 	case "pattern":
-		x.listers(true)
+		judgeListers(x, true)
 	case "remove":
 		opts, operands := x.split()
 		x.writeAll(operands, PathUse{Tree: has(opts, "-r", "-R", "--recursive")})
@@ -43,17 +43,17 @@ func (x *invocation) files() {
 		_, operands := x.split()
 		x.writeAll(operands, PathUse{})
 	case "mode":
-		x.changeMode()
+		judgeMode(x)
 	case "copy", "move", "link":
-		x.copy(how, more == "tree")
+		judgeCopy(x, how, more == "tree")
 	case "dd":
-		x.dd()
+		judgeDd(x)
 	case "change":
-		x.inPlace(more == "read")
+		judgeInPlace(x, more == "read")
 	case "format":
-		x.format()
+		judgeFormat(x)
 	case "unpack":
-		x.unpack()
+		judgeUnpack(x)
 	}
 	x.outputs()
 	x.inputs()
@@ -77,8 +77,8 @@ func (x *invocation) writeAll(operands []field, u PathUse) {
 	}
 }
 
-// readers read their operands. Some write the second.
-func (x *invocation) readers(writeSecond bool) {
+// judgeReaders read their operands. Some write the second.
+func judgeReaders(x *invocation, writeSecond bool) {
 	_, operands := x.split()
 	if writeSecond && len(operands) > 1 {
 		x.writes(operands[1], PathUse{})
@@ -87,8 +87,8 @@ func (x *invocation) readers(writeSecond bool) {
 	x.readAll(operands, PathUse{})
 }
 
-// searchers take a pattern, unless an option gives one, and read the other operands.
-func (x *invocation) searchers(tree bool) {
+// judgeSearchers take a pattern, unless an option gives one, and read the other operands.
+func judgeSearchers(x *invocation, tree bool) {
 	opts, operands := x.split()
 	if o, ok := find(opts, "-f", "--file"); ok && o.given {
 		x.reads(o.value, PathUse{})
@@ -102,8 +102,8 @@ func (x *invocation) searchers(tree bool) {
 	}
 }
 
-// listers look at their operands without reading them. Some take a pattern first.
-func (x *invocation) listers(pattern bool) {
+// judgeListers look at their operands without reading them. Some take a pattern first.
+func judgeListers(x *invocation, pattern bool) {
 	_, operands := x.split()
 	if pattern && len(operands) > 0 {
 		operands = operands[1:]
@@ -115,7 +115,7 @@ func (x *invocation) listers(pattern bool) {
 	}
 }
 
-func (x *invocation) changeMode() {
+func judgeMode(x *invocation) {
 	words := x.args()
 	kept := words[:0:0]
 	for _, f := range words { // chmod -x is a mode
@@ -130,9 +130,9 @@ func (x *invocation) changeMode() {
 	x.writeAll(operands, PathUse{Tree: has(opts, "-R", "--recursive")})
 }
 
-// copy handles commands with sources and a destination. The destination may be a
+// judgeCopy handles commands with sources and a destination. The destination may be a
 // directory, so the file in it counts as well.
-func (x *invocation) copy(how string, tree bool) {
+func judgeCopy(x *invocation, how string, tree bool) {
 	opts, operands := x.split()
 	var dest field
 	if o, ok := find(opts, "-t", "--target-directory"); ok && o.given && x.base != "rsync" { // whose -t takes none
@@ -152,8 +152,8 @@ func (x *invocation) copy(how string, tree bool) {
 			x.writes(f, PathUse{Tree: true})
 			x.reads(f, PathUse{}) // under another name other rules bind it
 		case how == "link":
-			x.linkTarget(f, dest)
-			x.linked(f, dest)
+			linkTarget(x, f, dest)
+			noteLink(x, f, dest)
 		default:
 			x.reads(f, PathUse{Dir: tree, Tree: tree})
 		}
@@ -173,7 +173,7 @@ func (x *invocation) copy(how string, tree bool) {
 
 // linkTarget records where a new link leads: later uses of the link cannot be
 // told from other files yet.
-func (x *invocation) linkTarget(f, dest field) {
+func linkTarget(x *invocation, f, dest field) {
 	x.reads(f, PathUse{Dir: true})
 	if f.known && dest.known && !strings.HasPrefix(f.text, "/") && strings.Contains(dest.text, "/") {
 		x.reads(field{text: path.Dir(dest.text) + "/" + f.text, known: true}, PathUse{Dir: true})
@@ -186,7 +186,7 @@ func remote(s string) bool {
 	return i > 0 && !strings.Contains(s[:i], "/")
 }
 
-func (x *invocation) dd() {
+func judgeDd(x *invocation) {
 	for _, f := range x.args() {
 		name, value, _ := strings.Cut(f.text, "=")
 		v := f
@@ -200,9 +200,9 @@ func (x *invocation) dd() {
 	}
 }
 
-// inPlace handles commands that change their operands or write beside them. Some
+// judgeInPlace handles commands that change their operands or write beside them. Some
 // put what they read into a file of another name.
-func (x *invocation) inPlace(read bool) {
+func judgeInPlace(x *invocation, read bool) {
 	opts, operands := x.split()
 	if printsOnly(opts) && x.base != "ar" { // whose options have no dash
 		x.readAll(operands, PathUse{})
@@ -226,8 +226,8 @@ func printsOnly(opts []option) bool {
 	return has(opts, "-c", "--stdout", "--to-stdout", "--list", "-t", "--test", "--dry-run")
 }
 
-// format handles formatters of Go, which change files and trees only with -w.
-func (x *invocation) format() {
+// judgeFormat handles formatters of Go, which change files and trees only with -w.
+func judgeFormat(x *invocation) {
 	opts, operands := x.split()
 	switch {
 	case !has(opts, "-w"):
@@ -241,7 +241,7 @@ func (x *invocation) format() {
 	}
 }
 
-func (x *invocation) unpack() {
+func judgeUnpack(x *invocation) {
 	opts, operands := x.split()
 	if has(opts, "-l", "-t", "-Z", "-v") && x.base == "unzip" || len(operands) > 0 && in(operands[0].text, "l t") {
 		x.readAll(operands, PathUse{Dir: true})
@@ -274,14 +274,14 @@ func (x *invocation) outputs() {
 	}
 	switch {
 	case in(x.base, "sort gsort"):
-		x.sorted(args)
+		sortedInto(x, args)
 	case x.base == "wget" && !hasOption(joinWords(args), "-O"):
 		x.writes(field{text: ".", known: true}, PathUse{Tree: false})
 	}
 }
 
-// sorted records the output of sort where it stands in a cluster of options.
-func (x *invocation) sorted(args []field) {
+// sortedInto records the output of sort where it stands in a cluster of options.
+func sortedInto(x *invocation, args []field) {
 	for i, f := range args {
 		if len(f.text) < 2 || f.text[0] != '-' {
 			continue

@@ -2,10 +2,10 @@ package judge
 
 import "strings"
 
-// git judges the global options, the command and its options: git runs programs
+// judgeGit judges the global options, the command and its options: git runs programs
 // named by its configuration and by many options.
-func (x *invocation) git() {
-	args := x.gitGlobals(x.args())
+func judgeGit(x *invocation) {
+	args := gitGlobals(x, x.args())
 	if len(args) == 0 {
 		return
 	}
@@ -19,12 +19,12 @@ func (x *invocation) git() {
 	case !sub.known || !in(sub.text, x.prog.known):
 		x.opaque("git " + sub.text + " may be an alias, which can run anything")
 	}
-	x.gitOptions(sub.text, args[1:])
-	x.gitCommand(sub.text, args[1:])
+	gitOptions(x, sub.text, args[1:])
+	gitCommand(x, sub.text, args[1:])
 }
 
 // gitGlobals reads what stands before the command.
-func (x *invocation) gitGlobals(args []field) []field {
+func gitGlobals(x *invocation, args []field) []field {
 	for len(args) > 0 && strings.HasPrefix(args[0].text, "-") {
 		name, value, given := strings.Cut(args[0].text, "=")
 		f := field{text: value, known: args[0].known}
@@ -36,13 +36,13 @@ func (x *invocation) gitGlobals(args []field) []field {
 		} else if name == "-c" { // -c name=value in one word does not exist, but -cname=value might
 			f = args[0]
 		}
-		x.gitGlobal(name, f, given)
+		gitGlobal(x, name, f, given)
 		args = args[1:]
 	}
 	return args
 }
 
-func (x *invocation) gitGlobal(name string, f field, given bool) {
+func gitGlobal(x *invocation, name string, f field, given bool) {
 	switch name {
 	case "-C":
 		x.reads(f, PathUse{Dir: true})
@@ -50,7 +50,7 @@ func (x *invocation) gitGlobal(name string, f field, given bool) {
 		x.scope.enter(f, x.env.Home)
 		x.scope.alt = nil
 	case "-c":
-		x.gitConfig(f)
+		gitConfig(x, f)
 	case "--git-dir", "--work-tree":
 		x.opaque("git takes its configuration from another directory")
 	case "--exec-path":
@@ -64,7 +64,7 @@ func (x *invocation) gitGlobal(name string, f field, given bool) {
 	}
 }
 
-func (x *invocation) gitConfig(f field) {
+func gitConfig(x *invocation, f field) {
 	key, value, _ := strings.Cut(f.text, "=")
 	if !f.known || !in(key, x.prog.settings) && (key != "core.pager" || value != "cat") && (key != "core.editor" || value != "true") {
 		x.opaque("the setting " + key + " of git can run commands")
@@ -72,7 +72,7 @@ func (x *invocation) gitConfig(f field) {
 }
 
 // gitOptions looks for options that run programs or write files.
-func (x *invocation) gitOptions(sub string, args []field) {
+func gitOptions(x *invocation, sub string, args []field) {
 	row := lookup("git " + sub)
 	if len(row.network) > 0 {
 		x.reaches("git " + sub)
@@ -91,7 +91,7 @@ func (x *invocation) gitOptions(sub string, args []field) {
 			x.opaque("an address of git can run programs")
 		}
 	}
-	x.gitStrategy(sub, args)
+	gitStrategy(x, sub, args)
 	for _, f := range args {
 		if len(f.text) > 1 && f.text[0] == '-' && f.text[1] != '-' && hasOption(f.text, row.executes) {
 			x.opaque("the option " + f.text + " of git can run programs or write files")
@@ -101,7 +101,7 @@ func (x *invocation) gitOptions(sub string, args []field) {
 
 // gitStrategy judges the strategy of a merge: one that git does not know is the
 // program git-merge-NAME.
-func (x *invocation) gitStrategy(sub string, args []field) {
+func gitStrategy(x *invocation, sub string, args []field) {
 	if !in(sub, "merge rebase pull cherry-pick revert") {
 		return
 	}
@@ -120,8 +120,8 @@ func (x *invocation) gitStrategy(sub string, args []field) {
 }
 
 // gitCommand judges commands that run others and those that write named files.
-func (x *invocation) gitCommand(sub string, args []field) {
-	x.gitContents(sub, args)
+func gitCommand(x *invocation, sub string, args []field) {
+	gitContents(x, sub, args)
 	first := field{}
 	if len(args) > 0 {
 		first = args[0]
@@ -138,7 +138,7 @@ func (x *invocation) gitCommand(sub string, args []field) {
 			x.opaque("git submodule foreach runs a command")
 		}
 	case "config":
-		x.gitConfigure(args)
+		gitConfigure(x, args)
 	case "maintenance", "fast-import", "filter-branch", "merge-index":
 		x.opaque("git " + sub + " can run programs or write files")
 	case "rm", "mv", "checkout-index", "merge-file":
@@ -153,7 +153,7 @@ func (x *invocation) gitCommand(sub string, args []field) {
 			x.writes(field{text: ".", known: true}, PathUse{Tree: true})
 		}
 	case "restore", "checkout":
-		x.gitRestore(sub, args, operands)
+		gitRestore(x, sub, args, operands)
 	case "init":
 		if len(operands) == 0 {
 			x.writes(field{text: ".", known: true}, PathUse{Tree: true})
@@ -173,7 +173,7 @@ func (x *invocation) gitCommand(sub string, args []field) {
 			x.writes(f, PathUse{Tree: true})
 		}
 	case "bundle", "pack-objects", "mailinfo", "interpret-trailers":
-		x.gitOutput(sub, args, operands)
+		gitOutput(x, sub, args, operands)
 	case "reset", "read-tree":
 		if hasAny(args, "--hard", "--merge", "--keep", "-u") {
 			x.writes(field{text: ".", known: true}, PathUse{Tree: true})
@@ -210,7 +210,7 @@ func (x *invocation) gitCommand(sub string, args []field) {
 }
 
 // gitOutput records the files that commands write by name.
-func (x *invocation) gitOutput(sub string, args, operands []field) {
+func gitOutput(x *invocation, sub string, args, operands []field) {
 	from := 0
 	switch sub {
 	case "bundle":
@@ -240,7 +240,7 @@ func hasAny(args []field, names ...string) bool {
 }
 
 // gitRestore records files that are overwritten by name.
-func (x *invocation) gitRestore(sub string, args, operands []field) {
+func gitRestore(x *invocation, sub string, args, operands []field) {
 	if sub == "restore" {
 		if hasAny(args, "--staged", "-S") && !hasAny(args, "--worktree", "-W") {
 			return
@@ -269,7 +269,7 @@ func (x *invocation) gitRestore(sub string, args, operands []field) {
 }
 
 // gitConfigure allows reading settings and changing harmless ones.
-func (x *invocation) gitConfigure(args []field) {
+func gitConfigure(x *invocation, args []field) {
 	opts, operands := permuted(args, "f t file blob type default comment value url")
 	for _, f := range args {
 		if f.text == "-f" || strings.HasPrefix(f.text, "--fi") && f.text != "--fixed-value" || strings.HasPrefix(f.text, "-f") && !strings.HasPrefix(f.text, "--") {

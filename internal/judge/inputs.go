@@ -26,9 +26,9 @@ func (x *invocation) inputs() {
 	}
 	switch x.base {
 	case "curl":
-		x.curled(args)
+		curlInputs(x, args)
 	case "openssl", "gpg", "age", "docker", "podman":
-		x.sent(args)
+		sentOperands(x, args)
 	case "socat", "socat1":
 		for _, f := range args {
 			if kind, name, ok := strings.Cut(f.text, ":"); ok && in(strings.ToLower(kind), "file open gopen rdonly") {
@@ -58,13 +58,13 @@ func optionValue(args []field, i int, name string) (field, bool) {
 	return field{}, false
 }
 
-// curled records the files that curl sends or fetches by a file: address.
-func (x *invocation) curled(args []field) {
+// curlInputs records the files that curl sends or fetches by a file: address.
+func curlInputs(x *invocation, args []field) {
 	for i, f := range args {
 		option, value := f.text, field{}
 		switch {
 		case strings.HasPrefix(strings.ToLower(f.text), "file:"):
-			x.addressed(f)
+			fileAddress(x, f)
 			continue
 		case strings.HasPrefix(option, "--"):
 			if i+1 < len(args) {
@@ -82,11 +82,11 @@ func (x *invocation) curled(args []field) {
 		default:
 			continue
 		}
-		x.curlValue(option, value)
+		curlValue(x, option, value)
 	}
 }
 
-func (x *invocation) curlValue(option string, value field) {
+func curlValue(x *invocation, option string, value field) {
 	rest := value
 	switch {
 	case option == "-T" || len(option) > 4 && strings.HasPrefix("--upload-file", option) || strings.HasPrefix(option, "--netrc-f"):
@@ -109,8 +109,8 @@ func (x *invocation) curlValue(option string, value field) {
 	}
 }
 
-// addressed records the file of a file: address. curl knows patterns in it.
-func (x *invocation) addressed(f field) {
+// fileAddress records the file of a file: address. curl knows patterns in it.
+func fileAddress(x *invocation, f field) {
 	name := f.text[len("file:"):]
 	if host, ok := strings.CutPrefix(name, "//"); ok {
 		name = host[max(strings.IndexByte(host, '/'), 0):]
@@ -122,8 +122,8 @@ func (x *invocation) addressed(f field) {
 	x.reads(field{text: name, known: f.known}, PathUse{})
 }
 
-// sent records the operands of programs that put files into another form.
-func (x *invocation) sent(args []field) {
+// sentOperands records the operands of programs that put files into another form.
+func sentOperands(x *invocation, args []field) {
 	words := args[min(1, len(args)):]
 	switch {
 	case len(args) == 0:
@@ -146,7 +146,7 @@ func (x *invocation) sent(args []field) {
 }
 
 // gitContents records the files whose content a command of git shows by name.
-func (x *invocation) gitContents(sub string, args []field) {
+func gitContents(x *invocation, sub string, args []field) {
 	switch sub {
 	case "log", "whatchanged", "stash":
 		if !hasAny(args, "-p", "--patch", "-u", "--cc", "-c", "-m") {
@@ -170,9 +170,9 @@ func (x *invocation) gitContents(sub string, args []field) {
 	}
 }
 
-// linked notes where a new link leads, so that what is read through it later in the
+// noteLink notes where a new link leads, so that what is read through it later in the
 // script counts as what it leads to.
-func (x *invocation) linked(f, dest field) {
+func noteLink(x *invocation, f, dest field) {
 	if !f.known || !dest.known || f.glob || dest.glob {
 		return
 	}

@@ -28,32 +28,32 @@ func (x *invocation) program() {
 func addition(name string) func(*invocation) {
 	switch name {
 	case "elsewhere":
-		return (*invocation).elsewhere
+		return judgeElsewhere
 	case "editor":
-		return (*invocation).editor
+		return judgeEditor
 	case "pager":
-		return (*invocation).pager
+		return judgePager
 	case "make":
-		return (*invocation).make
+		return judgeMake
 	case "cmake":
-		return (*invocation).cmake
+		return judgeCmake
 	case "tar":
-		return (*invocation).tar
+		return judgeTar
 	case "interpreter":
-		return (*invocation).interpreter
+		return judgeInterpreter
 	case "npm", "gh":
-		return (*invocation).settings
+		return judgeSettings
 	case "duckdb":
-		return (*invocation).duckdb
+		return judgeDuckdb
 	case "exiftool":
-		return (*invocation).exiftool
+		return judgeExiftool
 	case "go":
-		return (*invocation).golang
+		return judgeGo
 	}
 	return nil
 }
 
-func (x *invocation) elsewhere() { x.opaque(x.base + " runs commands elsewhere") }
+func judgeElsewhere(x *invocation) { x.opaque(x.base + " runs commands elsewhere") }
 
 // hasOption reports whether a word gives one of the options: long ones may be
 // shortened or carry a value, short ones stand in a cluster or carry a value.
@@ -79,20 +79,20 @@ func hasOption(word, list string) bool {
 	return false
 }
 
-// editor judges programs that run commands given to them in many ways. There is
+// judgeEditor judges programs that run commands given to them in many ways. There is
 // nothing that they are known not to do.
-func (x *invocation) editor() {
-	x.takesInput()
-	if x.prog.is("waits") && !x.stdin.piped && !x.scripted() {
+func judgeEditor(x *invocation) {
+	takesInput(x)
+	if x.prog.is("waits") && !x.stdin.piped && !scripted(x) {
 		x.out.Waits = x.base
 	}
 	x.opaque(x.base + " can run commands and change files")
 }
 
-// pager judges programs that show or edit a file and can run commands: only a plain
+// judgePager judges programs that show or edit a file and can run commands: only a plain
 // list of files is clear.
-func (x *invocation) pager() {
-	x.takesInput()
+func judgePager(x *invocation) {
+	takesInput(x)
 	if in(x.base, "bc dc") && x.stdin.piped && (!x.stdin.known || strings.Contains(x.stdin.text, "!")) {
 		x.opaque(x.base + " can run commands that it reads")
 	}
@@ -106,14 +106,14 @@ func (x *invocation) pager() {
 	}
 }
 
-func (x *invocation) takesInput() {
+func takesInput(x *invocation) {
 	if x.stdin.piped && !x.prog.is("input-is-data") {
 		x.opaque(x.base + " takes commands from standard input")
 	}
 }
 
 // scripted reports whether an editor is told by its options what to do.
-func (x *invocation) scripted() bool {
+func scripted(x *invocation) bool {
 	for _, f := range x.args() {
 		if !f.known || strings.HasPrefix(f.text, "+") || hasOption(f.text, "-c -S -s -e -E -es -Es --cmd --headless --version -h --help -W -w -l") {
 			return true
@@ -122,18 +122,18 @@ func (x *invocation) scripted() bool {
 	return false
 }
 
-func (x *invocation) make() { x.makeWords(x.args()) }
+func judgeMake(x *invocation) { makeWords(x, x.args()) }
 
-// cmake passes what follows "--" to the builder.
-func (x *invocation) cmake() {
+// judgeCmake passes what follows "--" to the builder.
+func judgeCmake(x *invocation) {
 	for i, f := range x.args() {
 		if f.text == "--" {
-			x.makeWords(x.args()[i+1:])
+			makeWords(x, x.args()[i+1:])
 		}
 	}
 }
 
-func (x *invocation) makeWords(words []field) {
+func makeWords(x *invocation, words []field) {
 	for _, f := range words {
 		name, value, given := strings.Cut(f.text, "=")
 		switch {
@@ -162,8 +162,8 @@ func (x *invocation) wordsWith(reason string, signs ...string) {
 	}
 }
 
-// settings judges commands that change what the program itself runs later.
-func (x *invocation) settings() {
+// judgeSettings judges commands that change what the program itself runs later.
+func judgeSettings(x *invocation) {
 	words := x.args()
 	if len(words) < 2 {
 		return
@@ -196,7 +196,7 @@ func (x *invocation) settings() {
 	}
 }
 
-func (x *invocation) golang() {
+func judgeGo(x *invocation) {
 	for _, f := range x.args() {
 		if hasGoOption(f.text, "exec toolexec vettool modfile overlay C pkgdir") || strings.Contains(f.text, "-extld") {
 			x.opaque("the option " + f.text + " of go can run or change other things")
@@ -215,15 +215,15 @@ func hasGoOption(word, list string) bool {
 	return dashed && in(name, list)
 }
 
-// sed judges its script: "w", "W" and "e" write files and run commands.
-func (x *invocation) sed() {
+// judgeSed judges its script: "w", "W" and "e" write files and run commands.
+func judgeSed(x *invocation) {
 	opts, operands := permuted(x.args(), "e f l expression file line-length")
 	given := false
 	for _, o := range opts {
 		switch o.name {
 		case "-e", "--expression":
 			given = true
-			x.sedScript(o.value)
+			sedScript(x, o.value)
 		case "-f", "--file":
 			given = true
 			x.opaque("sed takes its script from a file")
@@ -233,7 +233,7 @@ func (x *invocation) sed() {
 		}
 	}
 	if !given && len(operands) > 0 {
-		x.sedScript(operands[0])
+		sedScript(x, operands[0])
 		operands = operands[1:]
 	}
 	inPlace := false
@@ -249,7 +249,7 @@ func (x *invocation) sed() {
 	}
 }
 
-func (x *invocation) sedScript(f field) {
+func sedScript(x *invocation, f field) {
 	if !f.known {
 		x.opaque("the script of sed is not known")
 		return
@@ -351,15 +351,15 @@ func sedSubstitution(s string, i int, kind byte) (next int, flags string, ok boo
 	return i, s[from:i], i == len(s) || strings.IndexByte(";\n }#", s[i]) >= 0
 }
 
-// awk judges its program: it can run commands and write files.
-func (x *invocation) awk() {
+// judgeAwk judges its program: it can run commands and write files.
+func judgeAwk(x *invocation) {
 	opts, operands := options(x.args(), "F f v i l E e D L field-separator file assign include load exec source dump-variables lint")
 	given := false
 	for _, o := range opts {
 		switch o.name {
 		case "-e", "--source":
 			given = true
-			x.awkProgram(o.value)
+			awkProgram(x, o.value)
 		case "-F", "--field-separator", "-v", "--assign", "--lint", "--posix", "--traditional", "--version", "-V", "--csv", "-k", "-S", "--sandbox", "-b", "-t", "--re-interval", "-r":
 		default:
 			given = given || o.name != "-n"
@@ -367,7 +367,7 @@ func (x *invocation) awk() {
 		}
 	}
 	if !given && len(operands) > 0 {
-		x.awkProgram(operands[0])
+		awkProgram(x, operands[0])
 		operands = operands[1:]
 	}
 	for _, f := range operands {
@@ -377,7 +377,7 @@ func (x *invocation) awk() {
 	}
 }
 
-func (x *invocation) awkProgram(f field) {
+func awkProgram(x *invocation, f field) {
 	if !f.known {
 		x.opaque("the program of awk is not known")
 		return
@@ -425,8 +425,8 @@ func awkCode(program string) string {
 	return out.String()
 }
 
-// tar unpacks into a directory or writes an archive.
-func (x *invocation) tar() {
+// judgeTar unpacks into a directory or writes an archive.
+func judgeTar(x *invocation) {
 	words := x.args()
 	if len(words) > 0 && words[0].known && words[0].text != "" && words[0].text[0] != '-' { // the old style
 		words = append([]field{{text: "-" + words[0].text, known: true}}, words[1:]...)

@@ -27,7 +27,7 @@ func (x *invocation) rewrites() {
 	}
 	switch x.base {
 	case "perl", "ruby":
-		x.editedBy(args)
+		editedBy(x, args)
 	case "script":
 		_, operands := permuted(args, "E I O B T m o c log-out log-in command")
 		x.writeAll(operands, PathUse{})
@@ -41,7 +41,7 @@ func (x *invocation) rewrites() {
 }
 
 // editedBy records the files that perl and ruby change in place.
-func (x *invocation) editedBy(args []field) {
+func editedBy(x *invocation, args []field) {
 	inPlace, code := false, false
 	var operands []field
 	for i := 0; i < len(args); i++ {
