@@ -29,12 +29,11 @@ func reportRoutes() []route {
 // interrupts that, and the next search goes on with it.
 func (c reports) search() (any, error) {
 	f := store.SearchFilter{Session: lathe.SessionID(c.query("session"))}
-	if f.Session == "" && c.query("everywhere") != "true" {
-		dir, err := c.dir()
-		if err != nil {
+	if f.Session == "" {
+		var err error
+		if f.Directory, err = c.scope(); err != nil {
 			return nil, err
 		}
-		f.Directory = dir
 	}
 	limit, err := c.number("limit")
 	if err != nil {
@@ -71,6 +70,9 @@ func (c reports) searchIndex() (any, error) {
 // stats sums what sessions used.
 func (c reports) stats() (any, error) {
 	since, err := c.number("since")
+	if err == nil {
+		err = c.needAnywhere()
+	}
 	if err != nil {
 		return nil, err
 	}

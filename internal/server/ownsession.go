@@ -47,12 +47,9 @@ func (c lives) list() (any, error) {
 	default:
 		f.Active = true
 	}
-	if c.query("everywhere") != "true" {
-		dir, err := c.dir()
-		if err != nil {
-			return nil, err
-		}
-		f.Directory = dir
+	var err error
+	if f.Directory, err = c.scope(); err != nil {
+		return nil, err
 	}
 	limit, err := c.number("limit")
 	if err != nil {
@@ -61,6 +58,15 @@ func (c lives) list() (any, error) {
 	f.Limit = int(min(limit, 1<<20))
 	list, err := c.s.opts.Service.List(c.ctx(), f)
 	return wire.EncodeSessions(list), err
+}
+
+// scope returns the directory whose sessions are meant; empty means every directory,
+// where that was asked for.
+func (c *call) scope() (string, error) {
+	if c.query("everywhere") == "true" {
+		return "", c.needAnywhere()
+	}
+	return c.dir()
 }
 
 // change renames a session, puts it away or takes it out again.

@@ -24,11 +24,25 @@ type reach struct {
 	fine  map[string]bool // directories that passed
 }
 
-// mayUse says what is wrong with a directory that a request names.
-func (c *call) mayUse(dir string) error {
+// anywhere reports whether a request may be about any directory.
+func (c *call) anywhere() bool {
 	o := &c.s.opts
 	addr, _ := c.r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if o.Trusted || addr != nil && addr.Network() == "unix" || o.Password != "" && len(o.Directories) == 0 || dir == o.Dir {
+	return o.Trusted || addr != nil && addr.Network() == "unix" || o.Password != "" && len(o.Directories) == 0
+}
+
+// needAnywhere refuses what is told of every directory to who may not use them all.
+func (c *call) needAnywhere() error {
+	if c.anywhere() {
+		return nil
+	}
+	return lathe.Errorf(lathe.CodePermission, "give the server a password with --password-file, or use its private socket",
+		"this server tells of every directory only to its own user")
+}
+
+// mayUse says what is wrong with a directory that a request names.
+func (c *call) mayUse(dir string) error {
+	if c.anywhere() || dir == c.s.opts.Dir {
 		return nil
 	}
 	real, err := workspace.Resolve(dir)

@@ -63,6 +63,12 @@ func TestDirectoriesOfRequests(t *testing.T) {
 					t.Errorf("%s by header: %d", dir, res.status)
 				}
 			}
+			want := map[bool]int{true: http.StatusOK, false: http.StatusForbidden}[tt.other]
+			for _, path := range []string{"/lathe/session?everywhere=true", "/lathe/search?query=x&everywhere=true", "/lathe/stats"} {
+				if res := r.do("GET", path, "", header...); res.status != want {
+					t.Errorf("%s: %d %s", path, res.status, res.body)
+				}
+			}
 		})
 	}
 }
