@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -20,8 +19,12 @@ const (
 // Analyze lists what a script would do. It runs nothing and opens no file. Its
 // time is bounded: what is too long or too deep is not judged, and says so.
 func Analyze(script string, env Env) Analysis {
-	w := &walker{env: env, out: &Analysis{}, steps: new(int), written: map[string]input{}, names: map[string]string{}, links: &[]link{}}
-	s := &scope{steps: w.steps, vars: map[string]value{}, funcs: map[string][]function{}}
+	w := &walker{
+		findings: findings{out: &Analysis{}, steps: new(int)},
+		made:     made{written: map[string]input{}, names: map[string]string{}, links: &[]link{}},
+		env:      env,
+	}
+	s := &scope{steps: w.steps, env: &w.env, vars: map[string]value{}, funcs: map[string][]function{}}
 	if env.Dir != "" {
 		s.dirs = []string{env.Dir}
 	}
@@ -38,18 +41,12 @@ func Analyze(script string, env Env) Analysis {
 
 // walker goes through a script in the order in which it would run.
 type walker struct {
-	env     Env
-	out     *Analysis
-	src     string
-	depth   int
-	steps   *int
-	spent   bool // the budget ran out and that was said
-	reasons list
-	stdin   input
-	funcs   []*declared
-	written map[string]input  // files that the script wrote so far
-	links   *[]link           // those that it made
-	names   map[string]string // files that it copied, moved or linked, and what they were called
+	findings
+	made
+	env   Env
+	depth int
+	stdin input
+	funcs []*declared
 }
 
 // declared is a function, to be judged at the end if nothing called it.
@@ -85,17 +82,6 @@ func (w *walker) script(src string, s *scope) error {
 	w.depth--
 	w.src = outer
 	return nil
-}
-
-// checkControls reports characters that shells, or the person who is asked, read
-// differently from what they do. The parser leaves some of them out.
-func (w *walker) checkControls(src string) {
-	for _, r := range src {
-		if r == '\r' || r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
-			w.dynamic(src, "the script has the control character "+strconv.QuoteRuneToASCII(r))
-			return
-		}
-	}
 }
 
 func parse(src string) (*syntax.File, error) {
@@ -138,63 +124,11 @@ func nesting(src string) int {
 	return most
 }
 
-// spend counts work and reports, and says once, that it is too much.
-func (w *walker) spend(n int) bool {
-	if *w.steps += n; *w.steps <= maxSteps {
-		return false
-	}
-	if !w.spent {
-		w.spent = true
-		w.dynamic(w.src, "the script is too long to judge")
-		w.pieces(w.src)
-	}
-	return true
-}
-
-// dynamic adds a command that cannot be judged, and why.
-func (w *walker) dynamic(source, reason string) {
-	source = strings.TrimSpace(source)
-	w.reasons.add(reason)
-	for _, c := range w.out.Commands {
-		if c.Dynamic && c.Text == source {
-			return
-		}
-	}
-	w.out.Commands = append(w.out.Commands, Cmd{Text: source, Dynamic: true})
-}
-
-// pieces adds what looks like a command in a script that is not judged to the
-// newest command, so that deny rules still have something to match: a shell runs
-// the lines before the one that it cannot read.
-func (w *walker) pieces(script string) {
-	script = script[:min(len(script), maxAnalyzed)]
-	var texts list
-	for part := range strings.FieldsFuncSeq(script, func(r rune) bool { return strings.ContainsRune("\n\r\x00;&|()`{}", r) }) {
-		words := strings.Fields(strings.NewReplacer(`"`, "", "'", "", `\`, "").Replace(part))
-		if len(words) > 0 && len(texts.items) < 2000 {
-			texts.add(strings.Join(words, " "))
-		}
-	}
-	c := &w.out.Commands[len(w.out.Commands)-1]
-	c.Also = append(c.Also, texts.items...)
-}
-
 // quiet returns a walker whose findings are lost.
 func (w *walker) quiet() *walker {
 	q := *w
 	q.out, q.reasons, q.funcs, q.spent = &Analysis{}, list{}, nil, true
 	return &q
-}
-
-func (w *walker) source(n syntax.Node) string {
-	if n == nil {
-		return ""
-	}
-	from, to := int(n.Pos().Offset()), int(n.End().Offset())
-	if from > to || to > len(w.src) {
-		return w.src
-	}
-	return w.src[from:to]
 }
 
 func (w *walker) stmts(list []*syntax.Stmt, s *scope) {
@@ -248,12 +182,12 @@ func (w *walker) command(stmt *syntax.Stmt, s *scope) {
 		w.declClause(c, s)
 	case *syntax.LetClause:
 		for _, x := range c.Exprs {
-			w.arithm(x, s)
+			evaluation{w, s}.arithm(x)
 		}
 	case *syntax.ArithmCmd:
-		w.arithm(c.X, s)
+		evaluation{w, s}.arithm(c.X)
 	case *syntax.TestClause:
-		w.test(c.X, s)
+		evaluation{w, s}.test(c.X)
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
 			w.stmt(c.Stmt, s)
@@ -347,7 +281,7 @@ func (w *walker) ifClause(c *syntax.IfClause, s *scope) {
 
 // loop walks a body that runs any number of times.
 func (w *walker) loop(s *scope, body []*syntax.Stmt) {
-	w.taint(s, body, 0)
+	s.taint(&w.findings, body, 0)
 	once := s.clone()
 	w.stmts(body, once)
 	s.merge(once)
@@ -357,10 +291,10 @@ func (w *walker) forClause(c *syntax.ForClause, s *scope) {
 	iter, ok := c.Loop.(*syntax.WordIter)
 	if !ok {
 		if loop, ok := c.Loop.(*syntax.CStyleLoop); ok {
-			w.arithm(loop.Init, s)
-			w.taintArithm(s, loop)
-			w.arithm(loop.Cond, s)
-			w.arithm(loop.Post, s)
+			evaluation{w, s}.arithm(loop.Init)
+			s.taintArithm(&w.findings, loop)
+			evaluation{w, s}.arithm(loop.Cond)
+			evaluation{w, s}.arithm(loop.Post)
 		}
 		w.loop(s, c.Do)
 		return
@@ -372,14 +306,14 @@ func (w *walker) forClause(c *syntax.ForClause, s *scope) {
 			s.vars[iter.Name.Value] = value{num: true}
 		}
 		num := s.vars[iter.Name.Value]
-		w.taint(s, c.Do, 0)
+		s.taint(&w.findings, c.Do, 0)
 		s.vars[iter.Name.Value] = num
 		once := s.clone()
 		w.stmts(c.Do, once)
 		s.merge(once)
 		return
 	}
-	w.taint(s, c.Do, 0)
+	s.taint(&w.findings, c.Do, 0)
 	start := s.clone()
 	for _, item := range items {
 		once := start.clone()
@@ -387,13 +321,6 @@ func (w *walker) forClause(c *syntax.ForClause, s *scope) {
 		w.stmts(c.Do, once)
 		s.merge(once)
 	}
-}
-
-func (w *walker) taintArithm(s *scope, n syntax.Node) {
-	syntax.Walk(n, func(n syntax.Node) bool {
-		w.taintNode(s, n, 0)
-		return true
-	})
 }
 
 func allKnown(items []field) bool {
@@ -526,12 +453,12 @@ func (w *walker) declOption(c *syntax.DeclClause, a *syntax.Assign, s *scope) {
 // assignNode handles one assignment of the script.
 func (w *walker) assignNode(a *syntax.Assign, s *scope) {
 	if a.Index != nil {
-		w.arithm(a.Index, s)
+		evaluation{w, s}.arithm(a.Index)
 	}
 	if a.Array != nil {
 		for _, e := range a.Array.Elems {
 			if e.Index != nil {
-				w.arithm(e.Index, s)
+				evaluation{w, s}.arithm(e.Index)
 			}
 			if e.Value != nil {
 				w.expand(e.Value, s)

@@ -6,35 +6,41 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// evaluation looks at what arithmetic and tests evaluate in a scope.
+type evaluation struct {
+	walker *walker
+	scope  *scope
+}
+
 // arithm looks at an arithmetic expression. The value of a variable in it is
 // evaluated again, and an index in that value can run commands.
-func (w *walker) arithm(x syntax.ArithmExpr, s *scope) {
+func (e evaluation) arithm(x syntax.ArithmExpr) {
 	switch x := x.(type) {
 	case nil:
 	case *syntax.Word:
-		w.arithmWord(x, s)
+		e.arithmWord(x)
 	case *syntax.BinaryArithm:
-		w.arithmBinary(x, s)
+		e.arithmBinary(x)
 	case *syntax.UnaryArithm:
-		w.arithm(x.X, s)
+		e.arithm(x.X)
 	case *syntax.ParenArithm:
-		w.arithm(x.X, s)
+		e.arithm(x.X)
 	default:
-		w.dynamic(w.source(x), "an arithmetic expression cannot be judged")
+		e.walker.dynamic(e.walker.source(x), "an arithmetic expression cannot be judged")
 	}
 }
 
-func (w *walker) arithmBinary(x *syntax.BinaryArithm, s *scope) {
+func (e evaluation) arithmBinary(x *syntax.BinaryArithm) {
 	if word, ok := x.X.(*syntax.Word); ok && x.Op == syntax.Assgn && syntax.ValidName(word.Lit()) {
-		w.arithm(x.Y, s)
-		w.assign(word.Lit(), field{safe: true}, s, w.source(x))
+		e.arithm(x.Y)
+		e.walker.assign(word.Lit(), field{safe: true}, e.scope, e.walker.source(x))
 		return
 	}
-	w.arithm(x.X, s)
-	w.arithm(x.Y, s)
+	e.arithm(x.X)
+	e.arithm(x.Y)
 }
 
-func (w *walker) arithmWord(word *syntax.Word, s *scope) {
+func (e evaluation) arithmWord(word *syntax.Word) {
 	lit := word.Lit()
 	if p := loneParam(word); p != nil && p.Index == nil {
 		lit = p.Param.Value
@@ -42,30 +48,20 @@ func (w *walker) arithmWord(word *syntax.Word, s *scope) {
 	switch {
 	case isNumber(lit):
 	case syntax.ValidName(lit):
-		if v := w.get(lit, s); !v.num && !(v.known && (v.text == "" || isNumber(v.text))) && !w.fresh(lit, s) {
-			w.dynamic(w.source(word), "the variable "+lit+" is evaluated as arithmetic, and what it holds is not known")
+		if v := e.scope.get(lit); !v.num && !(v.known && (v.text == "" || isNumber(v.text))) && !e.scope.fresh(lit) {
+			e.walker.dynamic(e.walker.source(word), "the variable "+lit+" is evaluated as arithmetic, and what it holds is not known")
 		}
 	case lit == "@" || lit == "*" || lit == "":
-		for _, f := range w.expand(word, s) {
+		for _, f := range e.walker.expand(word, e.scope) {
 			if !f.safe || f.known && !isHexNumber(f.text) {
-				w.dynamic(w.source(word), "arithmetic on a text that is not known")
+				e.walker.dynamic(e.walker.source(word), "arithmetic on a text that is not known")
 			}
 		}
 	default:
-		if f := w.single(word, s); !f.plain() || f.known && !isHexNumber(f.text) && !syntax.ValidName(f.text) && !isPositional(lit) {
-			w.dynamic(w.source(word), "arithmetic on a text that is not known")
+		if f := e.walker.single(word, e.scope); !f.plain() || f.known && !isHexNumber(f.text) && !syntax.ValidName(f.text) && !isPositional(lit) {
+			e.walker.dynamic(e.walker.source(word), "arithmetic on a text that is not known")
 		}
 	}
-}
-
-// fresh reports whether a variable is unset for all that is known: counters often are.
-func (w *walker) fresh(name string, s *scope) bool {
-	_, set := s.vars[name]
-	if set || s.wild || w.env.Lookup == nil {
-		return false
-	}
-	_, set = w.env.Lookup(name)
-	return !set
 }
 
 func loneParam(word *syntax.Word) *syntax.ParamExp {
@@ -88,26 +84,26 @@ func isHexNumber(s string) bool {
 	return s != "" && s[0] >= '0' && s[0] <= '9' && strings.Trim(s, "0123456789abcdefABCDEFxX#") == ""
 }
 
-func (w *walker) test(x syntax.TestExpr, s *scope) {
+func (e evaluation) test(x syntax.TestExpr) {
 	switch x := x.(type) {
 	case nil:
 	case *syntax.Word:
-		w.single(x, s)
+		e.walker.single(x, e.scope)
 	case *syntax.ParenTest:
-		w.test(x.X, s)
+		e.test(x.X)
 	case *syntax.UnaryTest:
-		w.test(x.X, s)
+		e.test(x.X)
 		if word, ok := x.X.(*syntax.Word); ok && (x.Op == syntax.TsVarSet || x.Op == syntax.TsRefVar) {
-			if f := w.single(word, s); !f.known || !syntax.ValidName(f.text) {
-				w.dynamic(w.source(word), "a name with an index is evaluated, which can run commands")
+			if f := e.walker.single(word, e.scope); !f.known || !syntax.ValidName(f.text) {
+				e.walker.dynamic(e.walker.source(word), "a name with an index is evaluated, which can run commands")
 			}
 		}
 	case *syntax.BinaryTest:
-		w.binaryTest(x, s)
+		e.binaryTest(x)
 	}
 }
 
-func (w *walker) binaryTest(x *syntax.BinaryTest, s *scope) {
+func (e evaluation) binaryTest(x *syntax.BinaryTest) {
 	switch x.Op {
 	case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
 		for _, side := range []syntax.TestExpr{x.X, x.Y} {
@@ -115,14 +111,14 @@ func (w *walker) binaryTest(x *syntax.BinaryTest, s *scope) {
 			if !ok {
 				continue
 			}
-			f := w.single(word, s)
+			f := e.walker.single(word, e.scope)
 			if f.safe && !f.known || f.known && isHexNumber(f.text) || f.known && f.text == "" {
 				continue
 			}
-			w.dynamic(w.source(word), "arithmetic on a text that is not known")
+			e.walker.dynamic(e.walker.source(word), "arithmetic on a text that is not known")
 		}
 	default:
-		w.test(x.X, s)
-		w.test(x.Y, s)
+		e.test(x.X)
+		e.test(x.Y)
 	}
 }

@@ -116,37 +116,6 @@ func climbs(p string) (string, bool) {
 	return "", false
 }
 
-// useGlob records a path with wildcards: it lies below what comes before them.
-func (w *walker) useGlob(list *[]PathUse, text string, s *scope, u PathUse) {
-	i := strings.IndexAny(text, "*?[")
-	if i < 0 {
-		i = 0
-	}
-	base := text[:strings.LastIndexByte(text[:i], '/')+1]
-	u.Path, u.Dynamic = text, true
-	dirs := s.resolve(base)
-	if strings.Contains(text[i:], "..") || len(dirs) == 0 {
-		dirs = []string{""}
-	}
-	for _, dir := range dirs {
-		u.Within = dir
-		w.addUse(list, u)
-	}
-}
-
-func (w *walker) addUse(list *[]PathUse, u PathUse) {
-	for _, have := range *list {
-		if have == u {
-			return
-		}
-	}
-	if len(*list) < 2000 {
-		*list = append(*list, u)
-	} else {
-		w.dynamic(w.src, "the script names too many files")
-	}
-}
-
 // call handles a simple command of the script.
 func (w *walker) call(c *syntax.CallExpr, s *scope) {
 	if len(c.Args) == 0 {

@@ -190,17 +190,3 @@ func noteLink(x *invocation, f, dest field) {
 		}
 	}
 }
-
-// link is one that a script makes.
-type link struct{ at, to string }
-
-// through returns where a path may lead by the links that the script made.
-func (w *walker) through(name string) []string {
-	var out []string
-	for _, l := range *w.links {
-		if rest, ok := strings.CutPrefix(name, l.at); ok && (rest == "" || rest[0] == '/') {
-			out = append(out, l.to+rest)
-		}
-	}
-	return out
-}

@@ -5,9 +5,9 @@
 //
 // [Analyze] parses the script and walks it in the order in which it would run
 // (analyze.go), with what is known of the shell at each point: variables,
-// directories, functions (scope.go). Words are expanded where they are static
-// (words.go, arithm.go), and each simple command becomes an invocation
-// (commands.go). What a program does with its words is a row of programs.txt, and
+// directories, functions (scope.go), and notes what it finds (findings.go). Words are
+// expanded where they are static (words.go, expansion.go, arithm.go), and each simple
+// command becomes an invocation (commands.go). What a program does with its words is a row of programs.txt, and
 // what a variable does a row of variables.txt (table.go, variables.go). Functions
 // know what no row can say: the shell's own commands (builtins.go), programs that
 // take other commands among their words (dispatch.go, runners.go), git (git.go), and

@@ -24,9 +24,3 @@ func (x *invocation) reach() {
 		x.reaches(x.base + " " + operands[0].text)
 	}
 }
-
-func (w *walker) reaches(by string) {
-	if !slices.Contains(w.out.Reaches, by) {
-		w.out.Reaches = append(w.out.Reaches, by)
-	}
-}

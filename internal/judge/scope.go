@@ -37,6 +37,7 @@ type scope struct {
 	ifs   bool     // words are split at other characters than usual
 	funcs map[string][]function
 	steps *int // the walker's count of work
+	env   *Env // the walker's
 }
 
 func (s *scope) clone() *scope {
@@ -107,35 +108,6 @@ func (s *scope) merge(others ...*scope) {
 	}
 }
 
-// get returns what a variable holds.
-func (w *walker) get(name string, s *scope) value {
-	if variableOf(name).is("set-by-shell") {
-		return value{}
-	}
-	if v, ok := s.vars[name]; ok {
-		return v
-	}
-	if s.wild {
-		return value{}
-	}
-	switch {
-	case name == "PWD" && len(s.dirs) == 1:
-		return value{known: true, text: s.dirs[0]}
-	case name == "PWD", name == "OLDPWD":
-		return value{}
-	case name == "HOME" && w.env.Home != "":
-		return value{known: true, text: w.env.Home}
-	case variableOf(name).is("number"):
-		return value{num: true}
-	}
-	if w.env.Lookup != nil {
-		if text, ok := w.env.Lookup(name); ok {
-			return value{known: true, text: text, num: isNumber(text)}
-		}
-	}
-	return value{}
-}
-
 func isNumber(s string) bool {
 	s = strings.TrimPrefix(s, "-")
 	if s == "" || len(s) > 18 {
@@ -175,45 +147,92 @@ func (s *scope) enter(dir field, home string) {
 	}
 }
 
+func isArithmetic(word *syntax.Word) bool {
+	if len(word.Parts) != 1 {
+		return false
+	}
+	_, ok := word.Parts[0].(*syntax.ArithmExp)
+	return ok
+}
+
+// get returns what a variable holds.
+func (s *scope) get(name string) value {
+	if variableOf(name).is("set-by-shell") {
+		return value{}
+	}
+	if v, ok := s.vars[name]; ok {
+		return v
+	}
+	if s.wild {
+		return value{}
+	}
+	switch {
+	case name == "PWD" && len(s.dirs) == 1:
+		return value{known: true, text: s.dirs[0]}
+	case name == "PWD", name == "OLDPWD":
+		return value{}
+	case name == "HOME" && s.env.Home != "":
+		return value{known: true, text: s.env.Home}
+	case variableOf(name).is("number"):
+		return value{num: true}
+	}
+	if s.env.Lookup != nil {
+		if text, ok := s.env.Lookup(name); ok {
+			return value{known: true, text: text, num: isNumber(text)}
+		}
+	}
+	return value{}
+}
+
+// fresh reports whether a variable is unset for all that is known: counters often are.
+func (s *scope) fresh(name string) bool {
+	_, set := s.vars[name]
+	if set || s.wild || s.env.Lookup == nil {
+		return false
+	}
+	_, set = s.env.Lookup(name)
+	return !set
+}
+
 // taint forgets what a loop body or a function may change.
-func (w *walker) taint(s *scope, nodes []*syntax.Stmt, depth int) {
+func (s *scope) taint(g *findings, nodes []*syntax.Stmt, depth int) {
 	for _, stmt := range nodes {
 		syntax.Walk(stmt, func(n syntax.Node) bool {
-			if w.spend(1) {
+			if g.spend(1) {
 				return false
 			}
-			w.taintNode(s, n, depth)
+			s.taintNode(g, n, depth)
 			return true
 		})
 	}
 }
 
-func (w *walker) taintNode(s *scope, n syntax.Node, depth int) {
+func (s *scope) taintNode(g *findings, n syntax.Node, depth int) {
 	switch n := n.(type) {
 	case *syntax.Assign:
 		if n.Name != nil {
-			w.forget(s, n.Name.Value, n.Value != nil && isArithmetic(n.Value))
+			s.forget(n.Name.Value, n.Value != nil && isArithmetic(n.Value))
 		}
 	case *syntax.WordIter:
-		w.forget(s, n.Name.Value, false)
+		s.forget(n.Name.Value, false)
 	case *syntax.BinaryArithm:
 		if word, ok := n.X.(*syntax.Word); ok && word.Lit() != "" {
-			w.forget(s, word.Lit(), true)
+			s.forget(word.Lit(), true)
 		}
 	case *syntax.UnaryArithm:
 		if word, ok := n.X.(*syntax.Word); ok && word.Lit() != "" {
-			w.forget(s, word.Lit(), true)
+			s.forget(word.Lit(), true)
 		}
 	case *syntax.ParamExp:
 		if n.Param != nil && n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) {
-			w.forget(s, n.Param.Value, false)
+			s.forget(n.Param.Value, false)
 		}
 	case *syntax.CallExpr:
-		w.taintCall(s, n, depth)
+		s.taintCall(g, n, depth)
 	}
 }
 
-func (w *walker) taintCall(s *scope, n *syntax.CallExpr, depth int) {
+func (s *scope) taintCall(g *findings, n *syntax.CallExpr, depth int) {
 	if len(n.Args) == 0 {
 		return
 	}
@@ -225,7 +244,7 @@ func (w *walker) taintCall(s *scope, n *syntax.CallExpr, depth int) {
 		s.blind = true
 	case "read", "mapfile", "readarray", "getopts", "printf", "unset", "let", "wait":
 		for _, arg := range n.Args[1:] {
-			w.forget(s, arg.Lit(), false)
+			s.forget(arg.Lit(), false)
 		}
 	case "", "eval", "source", ".", "command", "builtin", "export", "declare", "typeset", "local", "readonly":
 		s.wild, s.dirs = true, nil
@@ -235,23 +254,23 @@ func (w *walker) taintCall(s *scope, n *syntax.CallExpr, depth int) {
 	}
 	for _, f := range s.funcs[name] {
 		if depth < maxDepth {
-			w.taint(s, []*syntax.Stmt{f.body}, depth+1)
+			s.taint(g, []*syntax.Stmt{f.body}, depth+1)
 		}
 	}
 }
 
-func (w *walker) forget(s *scope, name string, number bool) {
+// taintArithm forgets what an arithmetic expression may change.
+func (s *scope) taintArithm(g *findings, n syntax.Node) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		s.taintNode(g, n, 0)
+		return true
+	})
+}
+
+func (s *scope) forget(name string, number bool) {
 	if name == "" {
 		return
 	}
-	old := w.get(name, s)
+	old := s.get(name)
 	s.put(name, value{num: number && (old.num || isNumber(old.text))})
-}
-
-func isArithmetic(word *syntax.Word) bool {
-	if len(word.Parts) != 1 {
-		return false
-	}
-	_, ok := word.Parts[0].(*syntax.ArithmExp)
-	return ok
 }

@@ -8,6 +8,39 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// made is what the files are that the script made so far.
+type made struct {
+	written map[string]input
+	links   *[]link
+	names   map[string]string // files that it copied, moved or linked, and what they were called
+}
+
+// link is one that a script makes.
+type link struct{ at, to string }
+
+// through returns where a path may lead by the links that the script made.
+func (m *made) through(name string) []string {
+	var out []string
+	for _, l := range *m.links {
+		if rest, ok := strings.CutPrefix(name, l.at); ok && (rest == "" || rest[0] == '/') {
+			out = append(out, l.to+rest)
+		}
+	}
+	return out
+}
+
+func (m *made) wroteFile(f field, s *scope, text string, known, more bool) {
+	if !f.known || f.glob {
+		return
+	}
+	for _, file := range s.resolve(f.text) {
+		if have, ok := m.written[file]; ok && more {
+			text, known = have.text+text, have.known && known
+		}
+		m.written[file] = input{text: text, known: known}
+	}
+}
+
 // remember notes what a statement writes into files, for the case that the script
 // runs one of them later.
 func (w *walker) remember(stmt *syntax.Stmt, s *scope) {
@@ -30,18 +63,6 @@ func (w *walker) remember(stmt *syntax.Stmt, s *scope) {
 		}
 		text, known := w.output([]*syntax.Stmt{&bare}, s)
 		w.wroteFile(f, s, text, known, r.Op == syntax.AppOut || r.Op == syntax.AppAll)
-	}
-}
-
-func (w *walker) wroteFile(f field, s *scope, text string, known, more bool) {
-	if !f.known || f.glob {
-		return
-	}
-	for _, file := range s.resolve(f.text) {
-		if have, ok := w.written[file]; ok && more {
-			text, known = have.text+text, have.known && known
-		}
-		w.written[file] = input{text: text, known: known}
 	}
 }
 
