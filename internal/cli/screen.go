@@ -87,7 +87,10 @@ func showScreen(ctx context.Context, env *Env, kind screenKind, opts tui.Options
 
 // screenDesk returns what the screen can use where the person sits.
 func screenDesk(env *Env, paths config.Paths, dir string, conf *config.Config) tui.Desk {
-	d := tui.Desk{Memory: memory.Open(filepath.Join(paths.State, "screen"), dir), Clipboard: clip.New(env.Getenv)}
+	d := tui.Desk{
+		Memory: memory.Open(filepath.Join(paths.State, "screen"), dir), Clipboard: clip.New(env.Getenv),
+		Getenv: env.Getenv, Editor: strings.Fields(firstOf(env.Getenv("VISUAL"), env.Getenv("EDITOR"))),
+	}
 	if conf.TUI != nil {
 		if on, ok := conf.TUI.Get("images").Any().(bool); ok {
 			d.NoPictures = !on

@@ -124,8 +124,8 @@ func showTUI(ctx context.Context, env *Env, f *face, o tuiOptions) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	tuiScreen(ctx, env, f, o, &opts, screenFacts{conf, paths, where})
 	opts.Desk = screenDesk(env, paths, where.Directory, conf)
+	tuiScreen(ctx, env, f, o, &opts, screenFacts{conf, paths, where})
 	id, err := showScreen(ctx, env, kindOfScreen(env, o, conf), opts)
 	if err != nil {
 		return err
@@ -206,7 +206,7 @@ const branchTime = 5 * time.Second
 func tuiScreen(ctx context.Context, env *Env, f *face, o tuiOptions, opts *tui.Options, is screenFacts) {
 	dir := is.where.Directory
 	opts.Engine = &tuiEngine{tuiAbilities: tuiAbilities{f.Client}, now: env.Now, defaultAgent: is.conf.DefaultAgent}
-	opts.Now, opts.Getenv, opts.Dir = env.Now, env.Getenv, shortDir(is.where.Home, dir)
+	opts.Now, opts.Dir = env.Now, shortDir(is.where.Home, dir)
 	opts.Branch = func() string {
 		ctx, cancel := context.WithTimeout(ctx, branchTime)
 		defer cancel()
@@ -219,14 +219,13 @@ func tuiScreen(ctx context.Context, env *Env, f *face, o tuiOptions, opts *tui.O
 	opts.Theme, opts.Keys, opts.User = is.conf.Theme, keybinds(is.conf.Keybinds), is.conf.Username
 	opts.Themes, opts.Notices = userThemes(is.paths, workspace.Root{Dir: dir, TopLevel: is.where.Worktree})
 	opts.ASCII, opts.Mouse = asciiTerminal(env.Getenv), true
-	opts.Editor = strings.Fields(firstOf(env.Getenv("VISUAL"), env.Getenv("EDITOR")))
 	opts.Prefs = loadPrefs(is.paths.State)
 	opts.SavePrefs = func(p prefs.Prefs) error { return savePrefs(is.paths.State, p) }
 	beside := dir
 	if f.app == nil { // files that the screen writes stay with the person
 		beside, opts.Server = env.Dir, f.server
 	}
-	opts.WriteFile = func(name string, data []byte) (string, error) { return writeNumbered(beside, name, data) }
+	opts.Desk.WriteFile = func(name string, data []byte) (string, error) { return writeNumbered(beside, name, data) }
 	opts.LastModel = o.model == "" && is.conf.Model == ""
 	if t := is.conf.TUI; t != nil {
 		if on, ok := t.Get("mouse").Any().(bool); ok {

@@ -34,17 +34,13 @@ import (
 
 // Options configure an [App]. Engine is needed.
 type Options struct {
-	Engine  engine.Engine
-	Desk    Desk
-	Now     func() time.Time
-	Dir     string // as it is shown
-	Branch  func() string
-	User    string          // what the person is called
-	Session lathe.SessionID // to open; empty: a new one
-	Agent   string
-	Model   lathe.ModelRef
-	Prompt  string   // to send at once
-	Notices []string // told at the start
+	Engine engine.Engine
+	Desk   Desk
+	Start
+	Now    func() time.Time
+	Dir    string // as it is shown
+	Branch func() string
+	User   string // what the person is called
 
 	Theme  string            // empty: by the terminal's background
 	Themes []*theme.Theme    // beside the built-in ones
@@ -55,47 +51,39 @@ type Options struct {
 	// Stacked draws changes in one column, however wide the screen is.
 	Stacked bool
 	Mouse   bool
-	Inline  bool                // leave the terminal's other screen alone
-	Getenv  func(string) string // may be nil
-	Editor  []string            // the person's own editor and its arguments; empty: none
+	Inline  bool // leave the terminal's other screen alone
 
 	// Prefs is what the screen remembers; SavePrefs keeps it and may be nil.
 	Prefs     prefs.Prefs
 	SavePrefs func(prefs.Prefs) error
-	// WriteFile writes a new file where the person works and returns its path; nil:
-	// files cannot be written.
-	WriteFile func(name string, data []byte) (string, error)
 	// Server is where the engine runs, if not in this process.
 	Server string
+}
+
+// Start is what the screen begins with.
+type Start struct {
+	Session lathe.SessionID // to open; empty: a new one
+	Agent   string
+	Model   lathe.ModelRef
+	Prompt  string   // to send at once
+	Notices []string // told at the start
 	// LastModel takes the model of the run before; not where one is configured.
 	LastModel bool
 }
 
-// App is the screen's state. It is a tea.Model; only its loop may touch it. It puts the
-// rooms together: messages go to them, and what they want done comes back.
+// App is the screen: the view, and what happens to it. It is a tea.Model; only its loop
+// may touch it. It puts the rooms together: messages go to them, and what they want done
+// comes back.
 type App struct {
-	opts   Options
-	access *engine.Access
-	keys   *keys.Map
-	prefs  *prefs.Book
-	sheets dialog.Stack
-	rooms
-	visit
-	pace
-
-	look     look.Look
-	height   int
-	toast    toast
-	noTitle  bool // the terminal's title is left alone
-	sideOpen bool // where there is little room, the person asked for the sidebar
-	focused  bool
-	dirty    bool // something changed since the last frame
+	view
+	focused bool
+	dirty   bool // something changed since the last frame
 }
 
 // rooms are the parts of the screen that have a state of their own.
 type rooms struct {
 	conv     *chat.Conversation
-	mouse    chat.Selection
+	mouse    pointer
 	flowed   chat.Flow // of the inline screen
 	input    *compose.Composer
 	choice   *choice.Choice
@@ -107,8 +95,10 @@ type rooms struct {
 	style    *style.Style
 }
 
-// visit is what is known of the session on screen, and of the engine.
+// visit is what is known of the session on screen, and of the engine. It reads and
+// sends; what comes back is a message.
 type visit struct {
+	access  *engine.Access
 	session lathe.Session // zero ID: none yet
 	status  map[lathe.SessionID]lathe.Status
 	since   time.Time // when the session on screen became busy
@@ -125,11 +115,8 @@ type visit struct {
 	meanwhile []lathe.Envelope // events of the session that is being opened
 }
 
-// pace is what depends on when something happened.
+// pace keeps time running while something moves.
 type pace struct {
-	leader  time.Time // when the leader key was pressed; zero: it was not
-	armed   string    // the key that does something when pressed again
-	armedAt time.Time
 	ticking bool
 	after   func(time.Duration) tea.Cmd // sends a tickMsg
 }
@@ -146,18 +133,21 @@ func New(ctx context.Context, o Options) *App {
 		o.Leader = 2 * time.Second
 	}
 	a := &App{
-		opts: o, access: engine.Reach(ctx, o.Engine), focused: true,
-		visit: visit{status: map[lathe.SessionID]lathe.Status{}},
-		prefs: prefs.NewBook(o.Prefs, o.SavePrefs),
+		focused: true,
+		view: view{
+			opts:  o,
+			visit: visit{access: engine.Reach(ctx, o.Engine), status: map[lathe.SessionID]lathe.Status{}},
+			prefs: prefs.NewBook(o.Prefs, o.SavePrefs),
+		},
 	}
 	a.conv = chat.New(func() look.Look { return a.pane() })
-	a.mouse = chat.Selection{Files: len(o.Editor) > 0}
-	a.after = a.wake
+	a.mouse.Files = len(o.Desk.Editor) > 0
+	a.after = func(d time.Duration) tea.Cmd { return wake(a.access, d) }
 	a.choice = choice.New(a, a.access, a.prefs, o.LastModel)
-	a.input = compose.New(a, a.access, a.choice, o.Desk.Memory, o.Desk.Clipboard, o.Editor, a.commandOffers)
+	a.input = compose.New(a, a.access, a.choice, o.Desk.Memory, o.Desk.Clipboard, o.Desk.Editor, a.commandOffers)
 	a.side = side.New(a, a.access)
 	a.about = about.New(a, a.access)
-	a.sessions = sessions.New(a, a.access, sessions.Files{Write: o.WriteFile, Editor: o.Editor})
+	a.sessions = sessions.New(a, a.access, sessions.Files{Write: o.Desk.WriteFile, Editor: o.Desk.Editor})
 	a.jobs = jobs.New(a.access)
 	a.setup = setup.New(a, a.access, a.choice, a.prefs)
 	a.choice.Begin(o.Agent, o.Model)
@@ -189,7 +179,7 @@ func New(ctx context.Context, o Options) *App {
 
 // Init begins: it looks at what there is to choose from and opens the session.
 func (a *App) Init() tea.Cmd {
-	cmds := []tea.Cmd{a.choice.Load(), a.loadWaiting(), a.setup.Trust(a.opts.Now)}
+	cmds := []tea.Cmd{a.choice.Load(), a.loadWaiting(a.sheets.waitingIDs()), a.setup.Trust(a.opts.Now)}
 	if a.opts.Session != "" {
 		cmds = append(cmds, a.open(a.opts.Session))
 	}
@@ -242,7 +232,7 @@ type (
 func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch m := msg.(type) {
 	case tea.KeyPressMsg:
-		return a, a.key(m)
+		return a, a.keyboard.key(a, m)
 	case tea.PasteMsg:
 		return a, a.paste(m.Content)
 	case tea.ClipboardMsg:
@@ -254,7 +244,7 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		a.input.Resize(a.look.Width, a.look.Method)
 		return a, a.loadSide()
 	case tea.MouseWheelMsg, tea.MouseClickMsg, tea.MouseMotionMsg, tea.MouseReleaseMsg:
-		return a, a.mouseEvent(m)
+		return a, a.mouse.mouseEvent(a, m)
 	case tea.ModeReportMsg, tea.BackgroundColorMsg, tea.FocusMsg, tea.BlurMsg:
 		a.terminal(m)
 	case tickMsg:
@@ -309,17 +299,17 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 	case branchMsg:
 		a.branch = string(m)
 	case waitingMsg:
-		a.settled(m)
+		a.sheets.settle(m)
 		for _, q := range m.asks {
-			a.asked(q)
+			a.sheets.asked(q, a.session.ID)
 		}
 		for _, q := range m.questions {
-			a.questioned(q)
+			a.sheets.questioned(q, a.session.ID)
 		}
 	case sentMsg:
 		return a.sent(m)
 	case chat.Older:
-		return a.loadOlder(m)
+		return a.visit.older(m)
 	case choice.ShowModels:
 		return a.apply(a.choice.ShowModels(m.Provider))
 	case choice.Connect:
@@ -339,7 +329,7 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 	case chat.OpenSession:
 		return a.open(m.ID)
 	case chat.EditFile:
-		return a.apply(editor.Open(a.opts.Editor, m.Name))
+		return a.apply(editor.Open(a.opts.Desk.Editor, m.Name))
 	case takenBack:
 		return a.bringBack(m)
 	case redone:
@@ -386,7 +376,7 @@ func (a *App) do(text string, fn func(ctx context.Context) error) tea.Cmd {
 }
 
 // fail shows an error. The end of the program is none.
-func (a *App) fail(err error) {
+func (v *view) fail(err error) {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return
 	}
@@ -394,7 +384,7 @@ func (a *App) fail(err error) {
 	if e, ok := errors.AsType[*lathe.Error](err); ok && e.Hint != "" {
 		text += " — " + e.Hint
 	}
-	a.notify(dialog.Failure, look.InScreen(text))
+	v.notify(dialog.Failure, look.InScreen(text))
 }
 
 // apply does what a sheet or a command wants done. It is the only way to what is
@@ -436,7 +426,7 @@ func (a *App) apply(msg tea.Msg) tea.Cmd {
 	case dialog.Hush:
 		a.toast = toast{}
 	case dialog.Scroll:
-		return a.scrollKey(m.Stroke)
+		return a.keyboard.scrollKey(a, m.Stroke)
 	case dialog.Soon:
 		return a.soon(m)
 	case dialog.Done:
@@ -473,57 +463,31 @@ func (a *App) done(m dialog.Done) tea.Cmd {
 	return a.tick()
 }
 
-// Now returns the time.
-func (a *App) Now() time.Time { return a.opts.Now() }
-
-// Waits reports whether a session waits for the person.
-func (a *App) Waits(id lathe.SessionID) bool {
-	return slices.ContainsFunc(a.sheets.Waiting(), func(s dialog.Sheet) bool {
-		q, ok := s.(*ask.Permission)
-		return ok && q.Ask.SessionID == id
-	})
-}
-
-// Used returns the tokens that fill the window, and its size.
-func (a *App) Used() (tokens, window int64) { return a.contextUsed() }
-
-// Conversation returns what is on screen.
-func (a *App) Conversation() *chat.Conversation { return a.conv }
-
-// Keys returns what keys stand for.
-func (a *App) Keys() *keys.Map { return a.keys }
-
-// Look returns how things look now.
-func (a *App) Look() look.Look { return a.look }
-
-// push opens a sheet.
-func (a *App) push(s dialog.Sheet) { a.apply(dialog.Open{Sheet: s}) }
-
 // tick keeps time running while something moves: a turn, or a toast that ends.
-func (a *App) tick() tea.Cmd {
-	if a.ticking || !a.busy() && a.toast.text == "" && !a.lost {
+func (v *view) tick() tea.Cmd {
+	if v.ticking || !v.busy() && v.toast.text == "" && !v.lost {
 		return nil
 	}
-	a.ticking = true
+	v.ticking = true
 	wait := 250 * time.Millisecond
 	switch {
-	case a.busy(), a.lost: // the time until it is tried again goes by
+	case v.busy(), v.lost: // the time until it is tried again goes by
 	default:
-		wait = max(a.toast.until.Sub(a.opts.Now()), 10*time.Millisecond)
+		wait = max(v.toast.until.Sub(v.opts.Now()), 10*time.Millisecond)
 	}
-	return a.after(wait)
+	return v.after(wait)
 }
 
 // wake returns a command that sends a tickMsg after a while. It ends with the
 // screen, so that leaving waits for no timer.
-func (a *App) wake(d time.Duration) tea.Cmd {
+func wake(access *engine.Access, d time.Duration) tea.Cmd {
 	return func() tea.Msg {
 		t := time.NewTimer(d)
 		defer t.Stop()
 		select {
 		case <-t.C:
 			return tickMsg{}
-		case <-a.access.Context().Done():
+		case <-access.Context().Done():
 			return nil
 		}
 	}

@@ -16,39 +16,39 @@ const (
 )
 
 // sidebar returns how wide the sidebar is; 0: it is not shown.
-func (a *App) sidebar() int {
+func (v *view) sidebar() int {
 	switch {
-	case a.opts.Inline || a.session.ID == "" || a.look.Width < sideAtAll:
+	case v.opts.Inline || v.session.ID == "" || v.look.Width < sideAtAll:
 		return 0
-	case a.look.Width < sideAlways && !a.sideOpen, a.look.Width >= sideAlways && a.prefs.NoSidebar:
+	case v.look.Width < sideAlways && !v.sideOpen, v.look.Width >= sideAlways && v.prefs.NoSidebar:
 		return 0
 	}
 	return sideWidth
 }
 
 // pane is the look of the conversation, beside which other things may stand.
-func (a *App) pane() look.Look {
-	l := a.look
-	l.Width -= a.sidebar() + a.barWidth()
+func (v *view) pane() look.Look {
+	l := v.look
+	l.Width -= v.sidebar() + v.barWidth()
 	return l
 }
 
 // widen changes how wide the conversation is; the person reads on where they did.
-func (a *App) widen(change func()) {
-	read := a.conv.Reading()
+func (v *view) widen(change func()) {
+	read := v.conv.Reading()
 	change()
-	a.conv.ReadOn(read)
+	v.conv.ReadOn(read)
 }
 
 // toggleSidebar shows the sidebar or hides it. Where there is no room beside the
 // conversation it is a page.
-func (a *App) toggleSidebar() tea.Cmd {
+func toggleSidebar(a *App) tea.Cmd {
 	switch {
 	case a.opts.Inline || a.look.Width < sideAtAll:
-		a.push(&dialog.Page{Title: "session", Lines: func(l look.Look) []styled.Line {
+		a.apply(dialog.Open{Sheet: &dialog.Page{Title: "session", Lines: func(l look.Look) []styled.Line {
 			l.Width -= 3
 			return a.side.Lines(l, 1<<20)
-		}})
+		}}})
 		return a.side.Fill()
 	case a.look.Width < sideAlways:
 		a.widen(func() { a.sideOpen = !a.sideOpen })
@@ -59,32 +59,32 @@ func (a *App) toggleSidebar() tea.Cmd {
 }
 
 // loadSide reads what the sidebar shows, where it is shown.
-func (a *App) loadSide() tea.Cmd {
-	if a.sidebar() == 0 {
+func (v *view) loadSide() tea.Cmd {
+	if v.sidebar() == 0 {
 		return nil
 	}
-	return a.side.Fill()
+	return v.side.Fill()
 }
 
 // beside puts the scroll bar and the sidebar beside the conversation.
-func (a *App) beside(lines []styled.Line, height int) []styled.Line {
-	wide := a.pane().Width
-	if wide == a.look.Width {
+func (v *view) beside(lines []styled.Line, height int) []styled.Line {
+	wide := v.pane().Width
+	if wide == v.look.Width {
 		return lines
 	}
-	l := a.look
+	l := v.look
 	var bar, rows []styled.Line
-	if a.barWidth() > 0 {
-		bar = a.conv.BarLines(a.sidebar() > 0)
+	if v.barWidth() > 0 {
+		bar = v.conv.BarLines(v.sidebar() > 0)
 	}
 	border := styled.Span{Text: l.Glyph("│", "|") + " ", Style: l.FG(theme.Border)}
 	if bar != nil { // it is border enough
 		border.Text = "  "
 	}
-	if a.sidebar() > 0 {
+	if v.sidebar() > 0 {
 		inner := l
 		inner.Width = sideWidth - 3
-		rows = a.side.Lines(inner, height)
+		rows = v.side.Lines(inner, height)
 	}
 	out := make([]styled.Line, height)
 	for y := range out {
@@ -96,7 +96,7 @@ func (a *App) beside(lines []styled.Line, height int) []styled.Line {
 		if bar != nil {
 			line = append(line, bar[y]...)
 		}
-		if a.sidebar() > 0 {
+		if v.sidebar() > 0 {
 			line = append(line, border)
 			if y < len(rows) {
 				line = append(line, rows[y]...)
@@ -105,17 +105,4 @@ func (a *App) beside(lines []styled.Line, height int) []styled.Line {
 		out[y] = line
 	}
 	return out
-}
-
-// pressSide handles a press beside the text of the conversation.
-func (a *App) pressSide(x, y int) (tea.Cmd, bool) {
-	wide := a.pane().Width
-	switch {
-	case x < wide || wide == a.look.Width:
-		return nil, false
-	case x == wide && a.barWidth() > 0:
-		a.mouse.Hold()
-		return a.apply(a.conv.DragBar(y)), true
-	}
-	return nil, true
 }

@@ -25,13 +25,13 @@ type command struct {
 	action keys.Action
 	title  string
 	group  string
-	when   func(a *App) bool // nil: always
+	when   func(v *view) bool // nil: always
 	run    func(a *App) tea.Cmd
 }
 
-func (c *command) can(a *App) bool { return c.when == nil || c.when(a) }
+func (c *command) can(v *view) bool { return c.when == nil || c.when(v) }
 
-func hasSession(a *App) bool { return a.session.ID != "" }
+func hasSession(v *view) bool { return v.session.ID != "" }
 
 // allCommands returns the commands in the order they are listed.
 func allCommands() []command {
@@ -42,17 +42,17 @@ func sessionCommands() []command {
 	return []command{
 		{[]string{"new", "clear"}, keys.NewSession, "new session", "session", nil, func(a *App) tea.Cmd { a.fresh(); return nil }},
 		{[]string{"sessions", "resume", "continue"}, keys.Sessions, "switch to a session; rename, archive, delete", "session", nil, func(a *App) tea.Cmd { return a.apply(a.sessions.List()) }},
-		{[]string{"archived"}, "", "sessions that were put away", "session", func(a *App) bool { return a.access.Able.Archive != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Archived()) }},
+		{[]string{"archived"}, "", "sessions that were put away", "session", func(v *view) bool { return v.access.Able.Archive != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Archived()) }},
 		{[]string{"timeline"}, keys.Timeline, "jump to a message, undo to it, fork, copy it", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.Timeline(a.access.Able, a.opts.Now().Location())) }},
 		{[]string{"rename"}, keys.Rename, "rename the session", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.sessions.Rename(a.session)) }},
-		{[]string{"fork"}, keys.Fork, "fork the session", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Fork != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Fork(a.session.ID, "", "")) }},
-		{[]string{"compact", "summarize"}, keys.Compact, "compact the session", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Compact != nil }, (*App).compact},
-		{[]string{"undo"}, keys.Undo, "undo the last message and its changes", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Undo != nil }, (*App).undo},
-		{[]string{"redo"}, keys.Redo, "redo what was undone", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Undo != nil && a.conv.Undone() != "" }, (*App).redo},
-		{[]string{"share"}, keys.Share, "share the session: a link, or a web page to send", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Share != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Share(a.session)) }},
-		{[]string{"unshare"}, keys.Unshare, "take a shared session back", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Share != nil && a.session.Share != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Unshare(a.session)) }},
-		{[]string{"export"}, keys.Export, "export the session: Markdown, JSON, web page", "session", func(a *App) bool { return hasSession(a) && a.access.Able.Export != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Export(a.session)) }},
-		{[]string{"parent"}, keys.Parent, "back to the parent session", "session", func(a *App) bool { return a.session.ParentID != "" }, func(a *App) tea.Cmd { return a.open(a.session.ParentID) }},
+		{[]string{"fork"}, keys.Fork, "fork the session", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Fork != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Fork(a.session.ID, "", "")) }},
+		{[]string{"compact", "summarize"}, keys.Compact, "compact the session", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Compact != nil }, compact},
+		{[]string{"undo"}, keys.Undo, "undo the last message and its changes", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Undo != nil }, undo},
+		{[]string{"redo"}, keys.Redo, "redo what was undone", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Undo != nil && v.conv.Undone() != "" }, redo},
+		{[]string{"share"}, keys.Share, "share the session: a link, or a web page to send", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Share != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Share(a.session)) }},
+		{[]string{"unshare"}, keys.Unshare, "take a shared session back", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Share != nil && v.session.Share != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Unshare(a.session)) }},
+		{[]string{"export"}, keys.Export, "export the session: Markdown, JSON, web page", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Export != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Export(a.session)) }},
+		{[]string{"parent"}, keys.Parent, "back to the parent session", "session", func(v *view) bool { return v.session.ParentID != "" }, func(a *App) tea.Cmd { return a.open(a.session.ParentID) }},
 		{[]string{"children"}, "", "sessions of subagents", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.sessions.Children(a.session.ID)) }},
 		{nil, keys.ChildNext, "next subagent session", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.sessions.Child(1)) }},
 		{nil, keys.ChildPrevious, "previous subagent session", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.sessions.Child(-1)) }},
@@ -62,8 +62,8 @@ func sessionCommands() []command {
 func agentCommands() []command {
 	return []command{
 		{[]string{"models"}, keys.Models, "choose a model", "agent", nil, func(a *App) tea.Cmd { return a.apply(a.choice.ModelList()) }},
-		{[]string{"connect"}, "", "connect a provider with a key", "agent", func(a *App) bool { return a.access.Able.Keys != nil }, func(a *App) tea.Cmd { return a.apply(choice.Connect{}) }},
-		{[]string{"setup"}, "", "what can answer: keys, local servers, the offline guide", "agent", func(a *App) bool { return a.access.Able.Found != nil }, func(a *App) tea.Cmd { return a.setup.Look() }},
+		{[]string{"connect"}, "", "connect a provider with a key", "agent", func(v *view) bool { return v.access.Able.Keys != nil }, func(a *App) tea.Cmd { return a.apply(choice.Connect{}) }},
+		{[]string{"setup"}, "", "what can answer: keys, local servers, the offline guide", "agent", func(v *view) bool { return v.access.Able.Found != nil }, func(a *App) tea.Cmd { return a.setup.Look() }},
 		{[]string{"agents"}, keys.Agents, "choose an agent", "agent", nil, func(a *App) tea.Cmd { return a.apply(a.choice.AgentList()) }},
 		{[]string{"variants", "variant"}, keys.VariantList, "choose a variant of the model", "agent", nil, func(a *App) tea.Cmd { return a.apply(a.choice.VariantList()) }},
 		{nil, keys.Variant, "next variant of the model", "", nil, func(a *App) tea.Cmd { return a.apply(a.choice.NextVariant()) }},
@@ -73,36 +73,36 @@ func agentCommands() []command {
 		{nil, keys.ModelPrevious, "previous recent model", "", nil, func(a *App) tea.Cmd { return a.apply(a.choice.CycleModel(-1)) }},
 		{nil, keys.FavoriteNext, "next favourite model", "", nil, func(a *App) tea.Cmd { return a.apply(a.choice.CycleFavorite(1)) }},
 		{nil, keys.FavoritePrev, "previous favourite model", "", nil, func(a *App) tea.Cmd { return a.apply(a.choice.CycleFavorite(-1)) }},
-		{[]string{"trust"}, "", "whether this repository may steer lathe", "agent", func(a *App) bool { return a.access.Able.Trust != nil }, func(a *App) tea.Cmd { return a.apply(a.setup.TrustPage()) }},
-		{[]string{"permissions"}, "", "what you allowed from now on; take it back", "agent", func(a *App) bool { return a.access.Able.Approvals != nil }, func(a *App) tea.Cmd { return a.apply(a.setup.Approvals()) }},
-		{[]string{"jobs"}, "", "processes that live on: output, stop", "agent", func(a *App) bool { return hasSession(a) && a.access.Able.Jobs != nil }, func(a *App) tea.Cmd { return a.apply(a.jobs.List(a.session.ID)) }},
-		{[]string{"keep"}, "", "let the running command go on as a job", "agent", func(a *App) bool { return hasSession(a) && a.access.Able.Jobs != nil }, func(a *App) tea.Cmd { return a.apply(a.jobs.Keep(a.session.ID)) }},
-		{[]string{"skills"}, "", "skills that models can load", "agent", func(a *App) bool { return a.access.Able.Setup != nil }, func(a *App) tea.Cmd { return a.apply(a.about.Skills()) }},
+		{[]string{"trust"}, "", "whether this repository may steer lathe", "agent", func(v *view) bool { return v.access.Able.Trust != nil }, func(a *App) tea.Cmd { return a.apply(a.setup.TrustPage()) }},
+		{[]string{"permissions"}, "", "what you allowed from now on; take it back", "agent", func(v *view) bool { return v.access.Able.Approvals != nil }, func(a *App) tea.Cmd { return a.apply(a.setup.Approvals()) }},
+		{[]string{"jobs"}, "", "processes that live on: output, stop", "agent", func(v *view) bool { return hasSession(v) && v.access.Able.Jobs != nil }, func(a *App) tea.Cmd { return a.apply(a.jobs.List(a.session.ID)) }},
+		{[]string{"keep"}, "", "let the running command go on as a job", "agent", func(v *view) bool { return hasSession(v) && v.access.Able.Jobs != nil }, func(a *App) tea.Cmd { return a.apply(a.jobs.Keep(a.session.ID)) }},
+		{[]string{"skills"}, "", "skills that models can load", "agent", func(v *view) bool { return v.access.Able.Setup != nil }, func(a *App) tea.Cmd { return a.apply(a.about.Skills()) }},
 	}
 }
 
 func viewCommands() []command {
 	return []command{
-		{[]string{"copy"}, keys.Copy, "copy the last answer", "view", nil, (*App).copyAnswer},
+		{[]string{"copy"}, keys.Copy, "copy the last answer", "view", nil, copyAnswer},
 		{[]string{"details"}, keys.Details, "show or fold the details of tools", "view", nil, func(a *App) tea.Cmd { a.look.Details = !a.look.Details; return nil }},
 		{[]string{"thinking"}, keys.Thinking, "show or fold reasoning", "view", nil, func(a *App) tea.Cmd { a.look.Thinking = !a.look.Thinking; return nil }},
-		{[]string{"timestamps"}, keys.Timestamps, "show or hide the time of messages", "view", nil, (*App).toggleTimes},
-		{[]string{"usernames"}, keys.Username, "show or hide who wrote a prompt", "view", nil, (*App).toggleNames},
-		{[]string{"sidebar"}, keys.Sidebar, "show or hide the sidebar", "view", hasSession, (*App).toggleSidebar},
-		{[]string{"scrollbar"}, keys.Scrollbar, "show or hide the scroll bar", "view", notInline, (*App).toggleScrollbar},
+		{[]string{"timestamps"}, keys.Timestamps, "show or hide the time of messages", "view", nil, toggleTimes},
+		{[]string{"usernames"}, keys.Username, "show or hide who wrote a prompt", "view", nil, toggleNames},
+		{[]string{"sidebar"}, keys.Sidebar, "show or hide the sidebar", "view", hasSession, toggleSidebar},
+		{[]string{"scrollbar"}, keys.Scrollbar, "show or hide the scroll bar", "view", notInline, toggleScrollbar},
 		{[]string{"markdown"}, keys.Conceal, "Markdown as it was written, or drawn", "view", hasSession, func(a *App) tea.Cmd { a.look.Raw = !a.look.Raw; return nil }},
-		{[]string{"tips"}, keys.Tips, "show or hide what a new session tells", "view", func(a *App) bool { return a.session.ID == "" }, (*App).toggleTips},
+		{[]string{"tips"}, keys.Tips, "show or hide what a new session tells", "view", func(v *view) bool { return v.session.ID == "" }, toggleTips},
 		{[]string{"themes"}, keys.Themes, "choose a theme", "view", nil, func(a *App) tea.Cmd { return a.apply(a.style.ThemeList()) }},
 		{[]string{"mode"}, keys.ThemeMode, "dark or light", "view", nil, func(a *App) tea.Cmd { return a.apply(a.style.ToggleMode()) }},
 		{[]string{"status", "mcps", "mcp", "lsp"}, keys.Status, "how lathe is set up: servers, configuration, sandbox", "view", nil, func(a *App) tea.Cmd { return a.apply(a.about.Status()) }},
-		{[]string{"context", "cost"}, keys.Context, "what fills the window, and what it cost", "view", func(a *App) bool { return hasSession(a) && a.access.Able.Weigh != nil }, func(a *App) tea.Cmd { return a.apply(a.about.Context()) }},
+		{[]string{"context", "cost"}, keys.Context, "what fills the window, and what it cost", "view", func(v *view) bool { return hasSession(v) && v.access.Able.Weigh != nil }, func(a *App) tea.Cmd { return a.apply(a.about.Context()) }},
 		{[]string{"doctor"}, "", "look whether all works", "view", nil, func(a *App) tea.Cmd { return a.apply(a.about.Doctor()) }},
 		{[]string{"editor"}, keys.Editor, "write in your own editor", "view", nil, func(a *App) tea.Cmd { return a.apply(a.input.Edit()) }},
 		{nil, keys.Stash, "put what is written aside: stash it", "view", stashes, func(a *App) tea.Cmd { return a.apply(compose.Shelf{Composer: a.input}.Stash()) }},
 		{[]string{"unstash"}, keys.StashPop, "take back what was put aside last", "view", stashes, func(a *App) tea.Cmd { return a.apply(compose.Shelf{Composer: a.input}.StashPop()) }},
 		{[]string{"stash"}, keys.StashList, "what was put aside; words after it are put aside too", "view", stashes, func(a *App) tea.Cmd { return a.apply(compose.Shelf{Composer: a.input}.StashList(a.sheets.Take())) }},
-		{[]string{"help"}, keys.Help, "help with all keys", "view", nil, (*App).help},
-		{nil, keys.Commands, "all commands", "", nil, (*App).palette},
+		{[]string{"help"}, keys.Help, "help with all keys", "view", nil, help},
+		{nil, keys.Commands, "all commands", "", nil, palette},
 		{nil, keys.MessageNext, "to the next message", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.ToMessage(1)) }},
 		{nil, keys.MessagePrev, "to the message before", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.ToMessage(-1)) }},
 		{nil, keys.MessageUser, "to your last message", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.conv.ToMessage(0)) }},
@@ -111,10 +111,10 @@ func viewCommands() []command {
 	}
 }
 
-func stashes(a *App) bool { return a.input.Stashes() }
+func stashes(v *view) bool { return v.input.Stashes() }
 
 // commandFor returns the command that an action stands for.
-func (a *App) commandFor(act keys.Action) *command {
+func commandFor(act keys.Action) *command {
 	if act == "" {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (a *App) commandFor(act keys.Action) *command {
 }
 
 // slash returns the screen's command of a name.
-func (a *App) slash(name string) *command {
+func slash(name string) *command {
 	for _, c := range allCommands() {
 		if slices.Contains(c.names, name) {
 			return &c
@@ -158,12 +158,12 @@ func (a *App) commandOffers(query string) []compose.Completion {
 		}
 	}
 	for _, c := range allCommands() {
-		if len(c.names) > 0 && c.can(a) {
+		if len(c.names) > 0 && c.can(&a.view) {
 			add(c.names, c.title, true)
 		}
 	}
 	for _, c := range a.choice.Commands() {
-		if a.slash(c.Name) == nil {
+		if slash(c.Name) == nil {
 			add([]string{c.Name}, c.Description, false)
 		}
 	}
@@ -178,12 +178,12 @@ func (a *App) commandOffers(query string) []compose.Completion {
 }
 
 // palette lists everything that can be done now.
-func (a *App) palette() tea.Cmd {
+func palette(a *App) tea.Cmd {
 	l := dialog.List{Title: "commands", Hint: "enter run · esc close"}
 	runs := map[string]func(*App) tea.Cmd{}
 	var more []dialog.Item
 	for _, c := range allCommands() {
-		if !c.can(a) || c.action == keys.Commands {
+		if !c.can(&a.view) || c.action == keys.Commands {
 			continue
 		}
 		it := dialog.Item{ID: string(c.action), Title: c.title, Group: look.Or(c.group, "more"), Right: a.keys.For(c.action)}
@@ -198,7 +198,7 @@ func (a *App) palette() tea.Cmd {
 		}
 	}
 	for _, c := range a.choice.Commands() {
-		if a.slash(c.Name) == nil {
+		if slash(c.Name) == nil {
 			l.Items = append(l.Items, dialog.Item{ID: c.Name, Title: "/" + styled.OneLine(c.Name), Detail: styled.OneLine(c.Description), Group: "project"})
 		}
 	}
@@ -210,11 +210,11 @@ func (a *App) palette() tea.Cmd {
 		a.input.Set("/" + it.ID + " ")
 		return nil
 	}
-	a.push(dialog.NewList(l))
+	a.apply(dialog.Open{Sheet: dialog.NewList(l)})
 	return nil
 }
 
-func (a *App) copyAnswer() tea.Cmd {
+func copyAnswer(a *App) tea.Cmd {
 	text := a.conv.Answer()
 	if text == "" {
 		a.notify(dialog.Warning, "there is no answer to copy")
@@ -223,7 +223,7 @@ func (a *App) copyAnswer() tea.Cmd {
 	return a.copy(text, "copied the last answer")
 }
 
-func (a *App) undo() tea.Cmd {
+func undo(a *App) tea.Cmd {
 	if id, ok := a.conv.LastPrompt(); ok {
 		return a.revertTo(id)
 	}
@@ -264,24 +264,25 @@ func (a *App) takeAway(m redone) tea.Cmd {
 	return a.tick()
 }
 
-func (a *App) redo() tea.Cmd {
+func redo(a *App) tea.Cmd {
 	r, s, text := a.access.Able.Undo, a.session.ID, strings.TrimSpace(a.conv.Text(a.conv.Undone()))
 	return func() tea.Msg {
 		return dialog.Done{Text: "redone", Err: r.Unrevert(a.access.Context(), s), Then: redone{s, text}}
 	}
 }
 
-func (a *App) compact() tea.Cmd {
+func compact(a *App) tea.Cmd {
 	c, model := a.access.Able.Compact, a.choice.Current()
-	return a.onSession("", func(ctx context.Context, s lathe.SessionID) error { return c.Compact(ctx, s, model) })
+	id := a.session.ID
+	return a.do("", func(ctx context.Context) error { return c.Compact(ctx, id, model) })
 }
 
 // help shows every key and command.
-func (a *App) help() tea.Cmd {
+func help(a *App) tea.Cmd {
 	var list []about.Command
 	for _, c := range allCommands() {
 		list = append(list, about.Command{Names: c.names, Title: c.title, Action: c.action})
 	}
-	project := slices.DeleteFunc(slices.Clone(a.choice.Commands()), func(c api.Command) bool { return a.slash(c.Name) != nil })
+	project := slices.DeleteFunc(slices.Clone(a.choice.Commands()), func(c api.Command) bool { return slash(c.Name) != nil })
 	return a.apply(about.Help(a.keys, list, project))
 }

@@ -67,7 +67,7 @@ func (a *App) commanded(name string) tea.Cmd {
 		a.input.Reset()
 		return a.apply(a.input.Changed())
 	case "session.interrupt":
-		cmd, _ := a.interrupt("interrupt")
+		cmd, _ := a.keyboard.interrupt(a, "interrupt")
 		return cmd
 	}
 	if act, ok := scrolls[name]; ok {
@@ -75,7 +75,7 @@ func (a *App) commanded(name string) tea.Cmd {
 		return a.apply(m)
 	}
 	if act, ok := controls[name]; ok {
-		cmd, _ := a.action(act, "")
+		cmd, _ := a.keyboard.action(a, act, "")
 		return cmd
 	}
 	return nil

@@ -80,7 +80,7 @@ func TestModelsGoneThrough(t *testing.T) {
 // is named, and that it is what prompts ask for.
 func TestLastModel(t *testing.T) {
 	f := newAble()
-	d := drive(t, Options{Engine: f, LastModel: true, Prefs: prefs.Prefs{Recent: []lathe.ModelRef{{Provider: "acme", Model: "small"}}}})
+	d := drive(t, Options{Engine: f, Start: Start{LastModel: true}, Prefs: prefs.Prefs{Recent: []lathe.ModelRef{{Provider: "acme", Model: "small"}}}})
 	d.shows("acme/small")
 	d.typed("x")
 	d.press("enter")
@@ -99,7 +99,7 @@ func TestVariants(t *testing.T) {
 }
 
 func TestSessionDialog(t *testing.T) {
-	d, f := ableTo(t, Options{WriteFile: func(name string, data []byte) (string, error) { return "/out/" + name, nil }})
+	d, f := ableTo(t, Options{Desk: Desk{WriteFile: func(name string, data []byte) (string, error) { return "/out/" + name, nil }}})
 	d.press("ctrl+x", "l")
 	d.shows("today", "yesterday", "日本語の文書を直す", "● A title")
 	d.press("down", "ctrl+d")
@@ -148,10 +148,10 @@ func TestSessionDialog(t *testing.T) {
 
 func TestExportAndShare(t *testing.T) {
 	var written []string
-	d, _ := ableTo(t, Options{WriteFile: func(name string, data []byte) (string, error) {
+	d, _ := ableTo(t, Options{Desk: Desk{WriteFile: func(name string, data []byte) (string, error) {
 		written = append(written, name+": "+string(data))
 		return "/out/" + name, nil
-	}, Editor: []string{"vi"}}, question(1, "hello"))
+	}, Editor: []string{"vi"}}}, question(1, "hello"))
 	d.press("ctrl+x", "x")
 	d.shows("export A title", "Markdown, to a file", "JSON, to your editor")
 	d.press("enter")
@@ -409,7 +409,7 @@ func TestTrustAsked(t *testing.T) {
 	for key, want := range map[string][]string{"y": {"trust d1 keep=false"}, "r ctrl+y": {"trust d1 keep=true"}, "r esc esc": nil, "r enter n": nil, "n": nil, "esc": nil, "enter": nil} {
 		f := newAble()
 		f.trust = brought
-		d := drive(t, Options{Engine: f, Notices: []string{"this repository is not trusted, so 1 setting takes no effect"}})
+		d := drive(t, Options{Engine: f, Start: Start{Notices: []string{"this repository is not trusted, so 1 setting takes no effect"}}})
 		d.shows("may this repository steer lathe?", "permission.bash", "it would loosen a rule")
 		d.press(strings.Fields(key)...)
 		d.calls(want...)
@@ -592,7 +592,7 @@ func TestHelpIsWhole(t *testing.T) {
 	var text strings.Builder
 	l := d.app.look
 	l.Width = 200
-	d.do(d.app.help())
+	d.do(help(d.app))
 	for _, line := range d.app.sheets.Top().(*dialog.Page).Lines(l) {
 		text.WriteString(line.Text() + "\n")
 	}
@@ -633,10 +633,9 @@ func TestHelpIsWhole(t *testing.T) {
 
 // TestCommandsOfOpenCode holds the names of its slash commands.
 func TestCommandsOfOpenCode(t *testing.T) {
-	d, _ := ableTo(t, Options{})
 	for _, name := range strings.Fields(`new clear sessions resume continue models agents mcps share unshare rename timeline fork compact summarize
 		undo redo export timestamps thinking themes status connect editor help exit quit q copy`) {
-		if d.app.slash(name) == nil {
+		if slash(name) == nil {
 			t.Errorf("there is no /%s", name)
 		}
 	}
@@ -659,7 +658,7 @@ func TestWalks(t *testing.T) {
 		"home", "end", "space", "1", "ctrl+p", "ctrl+x", "ctrl+x", "m", "l", "g", "t", "s", "x", "n", "h", "f1", "ctrl+r", "ctrl+d", "ctrl+f", "ctrl+y", "ctrl+a", "ctrl+t", "ctrl+u", "ctrl+k", "ctrl+w"}
 	commands := allCommands()
 	rapid.Check(t, func(rt *rapid.T) {
-		d, f := ableTo(t, Options{WriteFile: func(string, []byte) (string, error) { return "/x", nil }}, question(1, "one"), reply(2, &lathe.Text{Text: "two"}))
+		d, f := ableTo(t, Options{Desk: Desk{WriteFile: func(string, []byte) (string, error) { return "/x", nil }}}, question(1, "one"), reply(2, &lathe.Text{Text: "two"}))
 		f.tests = slices.Repeat([]api.KeyTest{{Outcome: api.KeyRefused}}, 40)
 		f.trust = api.Trust{LeftOut: []api.LeftOut{{Path: "a", Where: "b", Reason: "c"}}}
 		d.send(tea.WindowSizeMsg{Width: rapid.IntRange(20, 200).Draw(rt, "width"), Height: rapid.IntRange(6, 60).Draw(rt, "height")})
@@ -673,7 +672,7 @@ func TestWalks(t *testing.T) {
 				d.event(lathe.QuestionAsked{Ask: lathe.QuestionAsk{ID: "que_1", Questions: []lathe.Question{{Text: "?", Options: []lathe.QuestionOption{{Label: "a"}}, Custom: true}, {Text: "!", Multiple: true}}}})
 			case 2:
 				c := commands[rapid.IntRange(0, len(commands)-1).Draw(rt, "command")]
-				if c.can(d.app) && c.group != "" && !slices.Contains(c.names, "exit") {
+				if c.can(&d.app.view) && c.group != "" && !slices.Contains(c.names, "exit") {
 					d.do(c.run(d.app))
 				}
 			default:

@@ -89,17 +89,17 @@ func (a *App) other(e lathe.Envelope) tea.Cmd {
 	case lathe.SessionDiff:
 		a.side.Changed(ev)
 	case lathe.PermissionAsked:
-		a.asked(ev.Ask)
+		a.sheets.asked(ev.Ask, a.session.ID)
 		return a.attention("lathe needs your permission")
 	case lathe.PermissionReplied:
-		a.settledAsk(ev.AskID)
+		a.sheets.settled(ev.AskID)
 	case lathe.QuestionAsked:
-		a.questioned(ev.Ask)
+		a.sheets.questioned(ev.Ask, a.session.ID)
 		return a.attention("lathe has a question")
 	case lathe.QuestionReplied:
-		a.settledAsk(ev.AskID)
+		a.sheets.settled(ev.AskID)
 	case lathe.QuestionRejected:
-		a.settledAsk(ev.AskID)
+		a.sheets.settled(ev.AskID)
 	case lathe.ClientEvent:
 		return a.controlled(ev)
 	}
@@ -113,14 +113,7 @@ func (a *App) setSession(s lathe.Session) {
 		a.choice.DropAgent()
 	}
 	a.session = s
-	for _, w := range a.sheets.Waiting() { // they may have come before the session was read
-		switch q := w.(type) {
-		case *ask.Permission:
-			q.Other = q.Ask.SessionID != s.ID
-		case *ask.Question:
-			q.Other = q.Ask.SessionID != s.ID
-		}
-	}
+	a.sheets.visiting(s.ID) // they may have come before the session was read
 	a.conv.Undo("")
 	if s.Revert != nil {
 		a.conv.Undo(s.Revert.MessageID)
@@ -148,51 +141,11 @@ func (a *App) statusChanged(ev lathe.SessionStatus) tea.Cmd {
 		}
 		a.since = time.Time{}
 		if took > 10*time.Second {
-			return tea.Batch(a.loadBranch(), a.attention("lathe is done"))
+			return tea.Batch(a.opts.loadBranch(), a.attention("lathe is done"))
 		}
-		return a.loadBranch()
+		return a.opts.loadBranch()
 	}
 	return nil
-}
-
-// asked queues a permission ask.
-func (a *App) asked(q lathe.Ask) {
-	for _, s := range a.sheets.Waiting() {
-		if open, ok := s.(*ask.Permission); ok && open.Ask.ID == q.ID {
-			return
-		}
-	}
-	a.sheets.Wait(ask.New(q, q.SessionID != a.session.ID, a.opts.Now()))
-}
-
-// questioned queues a question.
-func (a *App) questioned(q lathe.QuestionAsk) {
-	for _, s := range a.sheets.Waiting() {
-		if open, ok := s.(*ask.Question); ok && open.Ask.ID == q.ID {
-			return
-		}
-	}
-	if len(q.Questions) > 0 {
-		a.sheets.Wait(ask.NewQuestion(q, q.SessionID != a.session.ID, a.opts.Now()))
-	}
-}
-
-// settledAsk closes what was answered, here or elsewhere.
-func (a *App) settledAsk(id lathe.AskID) {
-	for _, s := range a.sheets.Waiting() {
-		switch q := s.(type) {
-		case *ask.Permission:
-			if q.Ask.ID == id {
-				a.sheets.Close(s)
-				return
-			}
-		case *ask.Question:
-			if q.Ask.ID == id {
-				a.sheets.Close(s)
-				return
-			}
-		}
-	}
 }
 
 // reply answers an ask. What it allowed for longer is told.

@@ -29,7 +29,7 @@ func FuzzHarmless(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		d := withHistory(t, Options{Dir: s, Branch: func() string { return s }, Notices: []string{s}, User: s, Prefs: prefs.Prefs{Names: true}})
+		d := withHistory(t, Options{Dir: s, Branch: func() string { return s }, Start: Start{Notices: []string{s}}, User: s, Prefs: prefs.Prefs{Names: true}})
 		field := func(name string) []byte {
 			data, _ := json.Marshal(map[string]any{name: s, "filePath": s, "subagent_type": s, "todos": []any{map[string]any{"content": s, "status": s}}, "content": s})
 			return data

@@ -11,33 +11,33 @@ import (
 
 // flow returns the lines that are final since it was called last. They are shown
 // once, above the region that is drawn anew.
-func (a *App) flow() []styled.Line {
-	a.conv.Queue(a.busy(), a.opts.Now())
-	out := a.flowed.Take(a.conv, chat.Heading{Session: a.session.ID, Title: a.title(), Greeting: a.keys.For(keys.Help) + " shows all keys"})
+func (v *view) flow() []styled.Line {
+	v.conv.Queue(v.busy(), v.opts.Now())
+	out := v.flowed.Take(v.conv, chat.Heading{Session: v.session.ID, Title: v.title(), Greeting: v.keys.For(keys.Help) + " shows all keys"})
 	for i, line := range out {
-		out[i] = a.style.Fitted(line)
+		out[i] = v.style.Fitted(line)
 	}
 	return out
 }
 
 // region returns what is still open, and the input below it.
-func (a *App) region() paint.Region {
-	a.conv.Queue(a.busy(), a.opts.Now())
-	bottom, x, y := a.bottom()
-	most := max(0, a.height-len(bottom)-1)
-	open := a.flowed.Open(a.conv, most)
-	if a.conv.Undone() != "" {
-		open = append(open, nil, a.undoneNote())
+func (v *view) region() paint.Region {
+	v.conv.Queue(v.busy(), v.opts.Now())
+	bottom, x, y := v.bottom()
+	most := max(0, v.height-len(bottom)-1)
+	open := v.flowed.Open(v.conv, most)
+	if v.conv.Undone() != "" {
+		open = append(open, nil, v.undoneNote())
 		open = open[max(0, len(open)-most):]
 	}
-	a.conv.Resize(len(open))
-	a.mouse.Blind()
-	r := paint.Region{Title: a.windowTitle()}
+	v.conv.Resize(len(open))
+	v.mouse.Blind()
+	r := paint.Region{Title: v.windowTitle()}
 	for _, line := range append(open, bottom...) {
-		r.Lines = append(r.Lines, a.style.Fitted(line.Cut(a.look.Width, a.look.Method)))
+		r.Lines = append(r.Lines, v.style.Fitted(line.Cut(v.look.Width, v.look.Method)))
 	}
 	if x >= 0 && y >= 0 {
-		r.Cursor = tea.NewCursor(min(x, a.look.Width-1), len(open)+y)
+		r.Cursor = tea.NewCursor(min(x, v.look.Width-1), len(open)+y)
 	}
 	return r
 }

@@ -9,21 +9,28 @@ import (
 	"lathe/internal/tui/keys"
 )
 
+// keyboard routes keystrokes and knows which of them begin or repeat something.
+type keyboard struct {
+	leader  time.Time // when the leader key was pressed; zero: it was not
+	armed   string    // the key that does something when pressed again
+	armedAt time.Time
+}
+
 // key routes a keystroke: to the leader, to the sheet on top, else to the input
 // and the conversation.
-func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
-	stroke := dialog.Stroke(k)
-	armed := a.armed
-	if a.opts.Now().Sub(a.armedAt) > again {
+func (k *keyboard) key(a *App, press tea.KeyPressMsg) tea.Cmd {
+	stroke := dialog.Stroke(press)
+	armed := k.armed
+	if a.opts.Now().Sub(k.armedAt) > again {
 		armed = ""
 	}
-	a.armed = ""
+	k.armed = ""
 	a.sheets.Give("")
-	if !a.leader.IsZero() {
-		late := a.opts.Now().Sub(a.leader) > a.opts.Leader
-		a.leader = time.Time{}
+	if !k.leader.IsZero() {
+		late := a.opts.Now().Sub(k.leader) > a.opts.Leader
+		k.leader = time.Time{}
 		if !late {
-			return a.led(stroke)
+			return k.led(a, stroke)
 		}
 	}
 	if a.sheets.Belated() && !a.keys.IsLeader(stroke) {
@@ -33,44 +40,44 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 		if a.sheets.Opened() { // an ask may stand below
 			a.sheets.Deafen(dialog.Quiet)
 		}
-		return a.apply(s.Key(a, k))
+		return a.apply(s.Key(a, press))
 	}
 	if a.keys.IsLeader(stroke) {
-		return a.lead()
+		return k.lead(a)
 	}
 	if m, ok := a.input.Offer(stroke); ok {
 		return a.apply(m)
 	}
 	for _, act := range a.keys.Plain(stroke) {
-		if cmd, ok := a.action(act, armed); ok {
+		if cmd, ok := k.action(a, act, armed); ok {
 			return cmd
 		}
 	}
-	if k.Text != "" {
+	if press.Text != "" {
 		a.sheets.Write()
-		return tea.Batch(a.apply(a.input.Write(k.Text)), a.lookLater())
+		return tea.Batch(a.apply(a.input.Write(press.Text)), a.lookLater())
 	}
 	return nil
 }
 
 // led carries out what the leader and a key stand for.
-func (a *App) led(stroke string) tea.Cmd {
+func (k *keyboard) led(a *App, stroke string) tea.Cmd {
 	for _, act := range a.keys.Led(stroke) {
 		if act == keys.Exit {
 			return tea.Quit
 		}
-		if c := a.commandFor(act); c != nil && c.can(a) {
+		if c := commandFor(act); c != nil && c.can(&a.view) {
 			return c.run(a)
 		}
-		if cmd, ok := a.action(act, ""); ok {
+		if cmd, ok := k.action(a, act, ""); ok {
 			return cmd
 		}
 	}
-	return a.meaningless(stroke)
+	return k.meaningless(a, stroke)
 }
 
 // action carries out an action, if it means something now.
-func (a *App) action(act keys.Action, armed string) (tea.Cmd, bool) {
+func (k *keyboard) action(a *App, act keys.Action, armed string) (tea.Cmd, bool) {
 	empty := a.input.Empty()
 	switch act {
 	case keys.Submit:
@@ -86,9 +93,9 @@ func (a *App) action(act keys.Action, armed string) (tea.Cmd, bool) {
 		}
 		return a.apply(a.input.Clear()), true
 	case keys.Exit:
-		return a.exit(armed)
+		return k.exit(a, armed)
 	case keys.Interrupt:
-		return a.interrupt(armed)
+		return k.interrupt(a, armed)
 	case keys.HistoryPrevious, keys.HistoryNext:
 		a.input.UpDown(act)
 		return nil, true
@@ -107,7 +114,7 @@ func (a *App) action(act keys.Action, armed string) (tea.Cmd, bool) {
 	case keys.Suspend:
 		return tea.Suspend, true
 	}
-	if c := a.commandFor(act); c != nil && c.can(a) {
+	if c := commandFor(act); c != nil && c.can(&a.view) {
 		return c.run(a), true
 	}
 	if m, ok := a.conv.Act(act); ok {
@@ -121,17 +128,17 @@ func (a *App) action(act keys.Action, armed string) (tea.Cmd, bool) {
 // the screen says so.
 const again = 4 * time.Second
 
-func (a *App) arm(what string) { a.armed, a.armedAt = what, a.opts.Now() }
+func (k *keyboard) arm(what string, now time.Time) { k.armed, k.armedAt = what, now }
 
 // exit leaves with an empty input, when the key is pressed twice.
-func (a *App) exit(armed string) (tea.Cmd, bool) {
+func (k *keyboard) exit(a *App, armed string) (tea.Cmd, bool) {
 	if !a.input.Empty() {
 		return nil, false
 	}
 	if armed == "exit" {
 		return tea.Quit, true
 	}
-	a.arm("exit")
+	k.arm("exit", a.opts.Now())
 	text := "press it again to leave"
 	if a.busy() {
 		text = "press it again to leave and stop the turn"
@@ -141,12 +148,12 @@ func (a *App) exit(armed string) (tea.Cmd, bool) {
 }
 
 // interrupt stops the turn when it is pressed twice.
-func (a *App) interrupt(armed string) (tea.Cmd, bool) {
+func (k *keyboard) interrupt(a *App, armed string) (tea.Cmd, bool) {
 	if !a.busy() {
 		return nil, true
 	}
 	if armed != "interrupt" {
-		a.arm("interrupt")
+		k.arm("interrupt", a.opts.Now())
 		a.notify(dialog.Info, "press "+a.keys.For(keys.Interrupt)+" again to stop the turn")
 		return a.tick(), true
 	}
@@ -156,7 +163,7 @@ func (a *App) interrupt(armed string) (tea.Cmd, bool) {
 }
 
 // scrollKey scrolls the conversation while a sheet has the keys.
-func (a *App) scrollKey(stroke string) tea.Cmd {
+func (k *keyboard) scrollKey(a *App, stroke string) tea.Cmd {
 	for _, act := range a.keys.Plain(stroke) {
 		if m, ok := a.conv.Act(act); ok {
 			return a.apply(m)

@@ -2,14 +2,12 @@ package tui
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
-	"lathe/internal/tui/ask"
 	"lathe/internal/tui/engine"
 )
 
@@ -134,7 +132,7 @@ func (a *App) linked(l engine.Link) tea.Cmd {
 
 // reread reads again what is shown, since events are missing.
 func (a *App) reread() tea.Cmd {
-	cmds := []tea.Cmd{a.loadWaiting()}
+	cmds := []tea.Cmd{a.loadWaiting(a.sheets.waitingIDs())}
 	for id := range a.status {
 		if id != a.session.ID {
 			delete(a.status, id)
@@ -149,36 +147,12 @@ func (a *App) reread() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// waitingIDs returns the asks and questions on screen.
-func (a *App) waitingIDs() (ids []lathe.AskID) {
-	for _, s := range a.sheets.Waiting() {
-		switch q := s.(type) {
-		case *ask.Permission:
-			ids = append(ids, q.Ask.ID)
-		case *ask.Question:
-			ids = append(ids, q.Ask.ID)
-		}
-	}
-	return ids
-}
-
-// settled closes what was on screen and waits no longer.
-func (a *App) settled(m waitingMsg) {
-	for _, id := range m.shown {
-		waits := slices.ContainsFunc(m.asks, func(q lathe.Ask) bool { return q.ID == id }) ||
-			slices.ContainsFunc(m.questions, func(q lathe.QuestionAsk) bool { return q.ID == id })
-		if !waits {
-			a.settledAsk(id)
-		}
-	}
-}
-
 // branchMsg is the branch that is checked out.
 type branchMsg string
 
-func (a *App) loadBranch() tea.Cmd {
-	if a.opts.Branch == nil {
+func (o *Options) loadBranch() tea.Cmd {
+	if o.Branch == nil {
 		return nil
 	}
-	return func() tea.Msg { return branchMsg(a.opts.Branch()) }
+	return func() tea.Msg { return branchMsg(o.Branch()) }
 }

@@ -94,7 +94,7 @@ func TestCatchingUp(t *testing.T) {
 		f := newFake()
 		f.sessions["ses_1"] = lathe.Session{ID: "ses_1", Agent: "build"}
 		f.history["ses_1"] = s.history(0)
-		d := drive(t, Options{Engine: f, Session: "ses_1"})
+		d := drive(t, Options{Engine: f, Start: Start{Session: "ses_1"}})
 		pump := func(from, to int) {
 			d.send(merged(rt, s.events[from:to]))
 			for _, p := range shown(d.app) {

@@ -1,42 +1,15 @@
 package tui
 
 import (
-	"context"
 	"fmt"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
-	"lathe/internal/tui/chat"
-	"lathe/internal/tui/compose"
 	"lathe/internal/tui/dialog"
-	"lathe/internal/tui/edit"
 	"lathe/internal/tui/engine"
 )
-
-const (
-	firstPage = 60 // messages that are read when a session opens
-	nextPage  = 100
-)
-
-// open reads a session and shows it. What is on screen stays until it is read.
-func (a *App) open(id lathe.SessionID) tea.Cmd {
-	a.opening, a.meanwhile, a.goal = id, nil, ""
-	a.reads++
-	read := a.reads
-	return func() tea.Msg {
-		m := openedMsg{id: id, read: read}
-		if m.session, m.err = a.access.Get(a.access.Context(), id); m.err != nil {
-			return m
-		}
-		m.history, m.err = a.access.History(a.access.Context(), id, 0, firstPage)
-		m.more = len(m.history) == firstPage
-		m.todos, _ = a.access.Todos(a.access.Context(), id) // a screen without them is still one
-		m.status = a.access.Status(a.access.Context(), id)
-		return m
-	}
-}
 
 func (a *App) opened(m openedMsg) tea.Cmd {
 	if m.id != a.opening || m.read != a.reads {
@@ -50,7 +23,7 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 	}
 	again := m.id == a.session.ID
 	if !again {
-		a.leave()
+		a.apply(a.input.Put())
 		a.choice.Begin(a.opts.Agent, a.opts.Model)
 		a.input.Begin(m.id)
 		if a.session.ID != "" {
@@ -77,38 +50,12 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// leave keeps the draft of the session that is left.
-func (a *App) leave() {
-	a.apply(a.input.Put())
-}
-
 // fresh shows an empty session, which is made when something is sent.
 func (a *App) fresh() {
-	a.leave()
+	a.apply(a.input.Put())
 	a.session, a.conv, a.opening, a.todos = lathe.Session{}, a.conv.Next(), "", nil
 	a.input.Begin("")
 	a.since = time.Time{}
-}
-
-func (a *App) loadOlder(o chat.Older) tea.Cmd {
-	id, before := a.session.ID, o.Before
-	return func() tea.Msg {
-		m := olderMsg{id: id}
-		m.history, m.err = a.access.History(a.access.Context(), id, before, nextPage)
-		m.more = len(m.history) == nextPage
-		return m
-	}
-}
-
-func (a *App) loadWaiting() tea.Cmd {
-	shown := a.waitingIDs()
-	return func() tea.Msg {
-		asks, questions, err := a.access.Waiting(a.access.Context())
-		if err != nil {
-			return doneMsg{err: err}
-		}
-		return waitingMsg{asks, questions, shown}
-	}
 }
 
 // submit sends what was written: a command of the screen, one of the engine, a
@@ -119,10 +66,10 @@ func (a *App) submit() tea.Cmd {
 		return nil
 	}
 	if t.Command != "" {
-		if c := a.slash(t.Command); c != nil {
+		if c := slash(t.Command); c != nil {
 			a.input.Done(t.Args != "")
 			a.sheets.Give(t.Args)
-			if !c.can(a) {
+			if !c.can(&a.view) {
 				a.notify(dialog.Warning, "/"+t.Command+" cannot be used now")
 				return a.tick()
 			}
@@ -140,30 +87,9 @@ func (a *App) submit() tea.Cmd {
 	if a.since.IsZero() {
 		a.since = a.opts.Now()
 	}
-	return tea.Batch(a.send(t, before, files), kept, a.tick())
-}
-
-// send hands what was written to the engine, in a new session if there is none.
-func (a *App) send(t compose.Typed, before edit.Editor, files []edit.File) tea.Cmd {
 	agent, model := a.choice.Chosen()
-	sess, p := a.session, engine.Prompt{Text: t.Text, Agent: agent, Model: model, Files: files}
-	return func() tea.Msg {
-		m := sentMsg{session: sess, before: before}
-		if sess.ID == "" {
-			if m.session, m.err = a.access.Create(a.access.Context()); m.err != nil {
-				return m
-			}
-		}
-		switch {
-		case t.Shell != "":
-			m.err = a.access.Shell(a.access.Context(), m.session.ID, t.Shell, p)
-		case t.Command != "":
-			m.err = a.access.Command(a.access.Context(), m.session.ID, t.Command, t.Args, p)
-		default:
-			m.err = a.access.Prompt(a.access.Context(), m.session.ID, p)
-		}
-		return m
-	}
+	p := engine.Prompt{Text: t.Text, Agent: agent, Model: model, Files: files}
+	return tea.Batch(a.send(t, p, before), kept, a.tick())
 }
 
 // sent follows a new session; what could not be sent comes back to the input.
@@ -187,12 +113,6 @@ func (a *App) sent(m sentMsg) tea.Cmd {
 		return tea.Batch(a.open(m.session.ID), a.tick())
 	}
 	return a.tick()
-}
-
-// onSession runs something for the session on screen.
-func (a *App) onSession(text string, fn func(ctx context.Context, id lathe.SessionID) error) tea.Cmd {
-	id := a.session.ID
-	return a.do(text, func(ctx context.Context) error { return fn(ctx, id) })
 }
 
 // toGoal jumps to the message that is looked for, if it was read; else older ones

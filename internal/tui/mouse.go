@@ -3,25 +3,29 @@ package tui
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"lathe/internal/tui/chat"
 	"lathe/internal/tui/dialog"
 )
 
+// pointer is the mouse: what it selects, drags and presses.
+type pointer struct{ chat.Selection }
+
 // mouseEvent handles what the mouse does.
-func (a *App) mouseEvent(msg tea.Msg) tea.Cmd {
+func (p *pointer) mouseEvent(a *App, msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
 	case tea.MouseWheelMsg:
-		return a.wheelIn(m)
+		return p.wheelIn(a, m)
 	case tea.MouseClickMsg:
 		if m.Button == tea.MouseLeft {
-			return a.press(m.X, m.Y)
+			return p.press(a, m.X, m.Y)
 		}
 	case tea.MouseMotionMsg:
-		if a.mouse.Held() {
-			return a.apply(a.mouse.Drag(a.conv, m.X, m.Y))
+		if p.Held() {
+			return a.apply(p.Drag(a.conv, m.X, m.Y))
 		}
 	case tea.MouseReleaseMsg:
-		if a.mouse.Held() {
-			return a.apply(a.mouse.Release(a.conv))
+		if p.Held() {
+			return a.apply(p.Release(a.conv))
 		}
 	}
 	return nil
@@ -29,7 +33,7 @@ func (a *App) mouseEvent(msg tea.Msg) tea.Cmd {
 
 // wheelIn turns the wheel in a list or a page that is open, else in the
 // conversation.
-func (a *App) wheelIn(m tea.MouseWheelMsg) tea.Cmd {
+func (p *pointer) wheelIn(a *App, m tea.MouseWheelMsg) tea.Cmd {
 	s := a.sheets.Top()
 	switch s := s.(type) {
 	case *dialog.List, *dialog.Page:
@@ -39,11 +43,11 @@ func (a *App) wheelIn(m tea.MouseWheelMsg) tea.Cmd {
 			by = -by
 		}
 		if m.Y < a.conv.Height() || !s.Wheel(by) {
-			return a.wheel(m)
+			return p.wheel(a, m)
 		}
 		return nil
 	default:
-		return a.wheel(m)
+		return p.wheel(a, m)
 	}
 	k := tea.KeyPressMsg{Code: tea.KeyDown}
 	if m.Button == tea.MouseWheelUp {
@@ -55,8 +59,8 @@ func (a *App) wheelIn(m tea.MouseWheelMsg) tea.Cmd {
 }
 
 // press begins a selection, chooses in a sheet, or puts the caret.
-func (a *App) press(x, y int) tea.Cmd {
-	a.mouse.Drop()
+func (p *pointer) press(a *App, x, y int) tea.Cmd {
+	p.Drop()
 	if y >= a.conv.Height() {
 		y -= a.conv.Height()
 		if s := a.sheets.Taking(); s != nil {
@@ -67,15 +71,15 @@ func (a *App) press(x, y int) tea.Cmd {
 		}
 		return a.apply(a.input.Click(x, y, a.offerRows()))
 	}
-	if cmd, ok := a.pressSide(x, y); ok {
+	if cmd, ok := p.pressSide(a, x, y); ok {
 		return cmd
 	}
-	a.mouse.Press(x, y)
+	p.Press(x, y)
 	return nil
 }
 
 // wheel turns the wheel in the conversation.
-func (a *App) wheel(m tea.MouseWheelMsg) tea.Cmd {
+func (p *pointer) wheel(a *App, m tea.MouseWheelMsg) tea.Cmd {
 	by := a.opts.Scroll
 	if m.Button == tea.MouseWheelUp {
 		by = -by
@@ -83,4 +87,17 @@ func (a *App) wheel(m tea.MouseWheelMsg) tea.Cmd {
 		return nil
 	}
 	return a.apply(a.conv.Scroll(by))
+}
+
+// pressSide handles a press beside the text of the conversation.
+func (p *pointer) pressSide(a *App, x, y int) (tea.Cmd, bool) {
+	wide := a.pane().Width
+	switch {
+	case x < wide || wide == a.look.Width:
+		return nil, false
+	case x == wide && a.barWidth() > 0:
+		p.Hold()
+		return a.apply(a.conv.DragBar(y)), true
+	}
+	return nil, true
 }

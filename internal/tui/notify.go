@@ -15,7 +15,7 @@ import (
 // programs of the desktop or of tmux.
 func (a *App) copy(text, said string) tea.Cmd {
 	board := a.opts.Desk.Clipboard
-	cmds := []tea.Cmd{tea.Raw(clip.New(a.getenv).Sequence(text))}
+	cmds := []tea.Cmd{tea.Raw(clip.New(a.opts.Desk.getenv).Sequence(text))}
 	if board != nil {
 		cmds = append(cmds, func() tea.Msg {
 			if err := board.Copy(a.access.Context(), text); err != nil {
@@ -28,11 +28,11 @@ func (a *App) copy(text, said string) tea.Cmd {
 	return tea.Batch(append(cmds, a.tick())...)
 }
 
-func (a *App) getenv(name string) string {
-	if a.opts.Getenv == nil {
+func (d *Desk) getenv(name string) string {
+	if d.Getenv == nil {
 		return ""
 	}
-	return a.opts.Getenv(name)
+	return d.Getenv(name)
 }
 
 // attention tells a person who looks elsewhere, with the terminal's own means.
@@ -40,7 +40,7 @@ func (a *App) attention(text string) tea.Cmd {
 	if a.focused {
 		return nil
 	}
-	return tea.Raw(Notification(text, a.opts.Desk.Notify, a.getenv))
+	return tea.Raw(Notification(text, a.opts.Desk.Notify, a.opts.Desk.getenv))
 }
 
 // Notification returns the sequence that shows a text as a notification, and rings
@@ -78,4 +78,9 @@ type Desk struct {
 	Notify string
 	// NoPictures shows the names of pictures alone.
 	NoPictures bool
+	Getenv     func(string) string // may be nil
+	Editor     []string            // the person's own editor and its arguments; empty: none
+	// WriteFile writes a new file where the person works and returns its path; nil:
+	// files cannot be written.
+	WriteFile func(name string, data []byte) (string, error)
 }

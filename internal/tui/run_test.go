@@ -71,7 +71,7 @@ func startSession(t testing.TB, f *fakeEngine, w, h int) *session {
 		t.Fatal(err)
 	}
 	s := &session{in: in, out: &lockedEmulator{Terminal: emulator.New(w, h)}, done: make(chan error, 1)}
-	s.app = New(context.Background(), Options{Engine: f, Session: "ses_1"})
+	s.app = New(context.Background(), Options{Engine: f, Start: Start{Session: "ses_1"}})
 	go func() {
 		s.done <- Run(context.Background(), s.app, Terminal{In: r, Out: s.out, Env: xterm, Width: w, Height: h})
 		r.Close()
@@ -253,7 +253,7 @@ func BenchmarkOpen(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		d := drive(b, Options{Engine: f, Session: "ses_1"})
+		d := drive(b, Options{Engine: f, Start: Start{Session: "ses_1"}})
 		d.app.View()
 	}
 }
@@ -265,7 +265,7 @@ func BenchmarkScrollToTop(b *testing.B) {
 		f.history["ses_1"] = append(f.history["ses_1"], reply(i, &lathe.Text{Text: "Some *words* and `code`.\n\n- a\n- b"}))
 	}
 	for b.Loop() {
-		d := drive(b, Options{Engine: f, Session: "ses_1"})
+		d := drive(b, Options{Engine: f, Start: Start{Session: "ses_1"}})
 		d.app.View()
 		for len(d.app.conv.Messages()) < 10_000 {
 			d.press("home")

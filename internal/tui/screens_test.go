@@ -105,9 +105,9 @@ func TestScreens(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, f := ableTo(t, Options{
-				Branch: func() string { return "main" }, Editor: []string{"vi"}, WriteFile: func(n string, _ []byte) (string, error) { return "~/proj/" + n, nil },
-				Desk:  Desk{Memory: memory.Open(t.TempDir(), "/p")},
-				Prefs: prefs.Prefs{Favorite: []lathe.ModelRef{{Provider: "acme", Model: "big"}}, Recent: []lathe.ModelRef{{Provider: "acme", Model: "small"}}},
+				Branch: func() string { return "main" },
+				Desk:   Desk{Memory: memory.Open(t.TempDir(), "/p"), Editor: []string{"vi"}, WriteFile: func(n string, _ []byte) (string, error) { return "~/proj/" + n, nil }},
+				Prefs:  prefs.Prefs{Favorite: []lathe.ModelRef{{Provider: "acme", Model: "big"}}, Recent: []lathe.ModelRef{{Provider: "acme", Model: "small"}}},
 			}, question(1, "Make the tests faster."), reply(2, &lathe.Text{Text: "They waited for **one** timer. It is gone now:\n\n- 4.1 s before\n- 0.3 s after"}), question(3, "And the flaky one?"), reply(4, &lathe.Text{Text: "It raced with the clean-up; fixed."}))
 			f.tests = []api.KeyTest{{Outcome: api.KeyRefused, Detail: "Incorrect API key provided (HTTP 401)", Hint: "copy it again from the provider's console"}}
 			for _, s := range steps {

@@ -21,7 +21,7 @@ func TestSearchInSessions(t *testing.T) {
 		f.history["ses_2"] = append(f.history["ses_2"], question(i+1, strings.Repeat("something else\n", 3)))
 	}
 	f.history["ses_2"][0] = question(1, "where the kettle stands")
-	d := drive(t, Options{Engine: f, Session: "ses_1"})
+	d := drive(t, Options{Engine: f, Start: Start{Session: "ses_1"}})
 	d.app.after = func(pause time.Duration) tea.Cmd {
 		if pause == sessions.SearchPause {
 			return func() tea.Msg { return tickMsg{} }

@@ -21,10 +21,10 @@ type segment struct {
 
 // statusLine is the last line: agent, model and place on the left; what the
 // window holds, cost, cache, time and connection on the right.
-func (a *App) statusLine() styled.Line {
-	l := a.look
+func (v *view) statusLine() styled.Line {
+	l := v.look
 	sep := styled.Span{Text: l.Glyph(" · ", " - "), Style: l.FG(theme.Border)}
-	all := slices.Concat(a.whoAndWhere(l), a.figures(l))
+	all := slices.Concat(v.whoAndWhere(l), v.figures(l))
 	for {
 		left, right := styled.Line{{Text: " "}}, styled.Line{}
 		least := -1
@@ -50,39 +50,39 @@ func (a *App) statusLine() styled.Line {
 	}
 }
 
-func (a *App) whoAndWhere(l look.Look) []segment {
+func (v *view) whoAndWhere(l look.Look) []segment {
 	key := theme.Primary
-	if a.choice.AgentName() != "build" {
+	if v.choice.AgentName() != "build" {
 		key = theme.Secondary
 	}
-	out := []segment{{line: styled.Plain(styled.OneLine(a.choice.AgentName()), l.FG(key, styled.Bold)), worth: 100}}
-	if ref := a.choice.Current(); !ref.IsZero() {
+	out := []segment{{line: styled.Plain(styled.OneLine(v.choice.AgentName()), l.FG(key, styled.Bold)), worth: 100}}
+	if ref := v.choice.Current(); !ref.IsZero() {
 		out = append(out, segment{line: styled.Plain(styled.OneLine(ref.String()+look.VariantText(ref)), l.FG(theme.Text)), worth: 90})
 	}
 	muted := l.FG(theme.Muted)
-	place := styled.OneLine(a.opts.Dir)
-	if a.branch != "" {
-		place += ":" + styled.OneLine(a.branch)
+	place := styled.OneLine(v.opts.Dir)
+	if v.branch != "" {
+		place += ":" + styled.OneLine(v.branch)
 	}
-	if a.session.ParentID != "" {
-		back := styled.Line{{Text: "subagent", Style: l.FG(theme.Secondary)}, {Text: " " + a.keys.For(keys.Parent) + " goes back", Style: muted}}
+	if v.session.ParentID != "" {
+		back := styled.Line{{Text: "subagent", Style: l.FG(theme.Secondary)}, {Text: " " + v.keys.For(keys.Parent) + " goes back", Style: muted}}
 		out = append(out, segment{line: back, worth: 95})
 	}
 	return append(out, segment{line: styled.Plain(place, muted), worth: 30})
 }
 
 // figures are what the turn and the session took so far.
-func (a *App) figures(l look.Look) (out []segment) {
+func (v *view) figures(l look.Look) (out []segment) {
 	add := func(text string, key theme.Key, worth int) {
 		out = append(out, segment{styled.Plain(text, l.FG(key)), worth, true})
 	}
-	if a.opts.Server != "" {
-		add(styled.OneLine(a.opts.Server), theme.Muted, 45)
+	if v.opts.Server != "" {
+		add(styled.OneLine(v.opts.Server), theme.Muted, 45)
 	}
-	if a.lost {
-		add(l.Glyph("⚠ ", "! ")+a.linkText(a.opts.Now()), theme.Warning, 95)
+	if v.lost {
+		add(l.Glyph("⚠ ", "! ")+v.linkText(v.opts.Now()), theme.Warning, 95)
 	}
-	if used, window := a.contextUsed(); used > 0 {
+	if used, window := v.Used(); used > 0 {
 		text, key := look.Short(used), theme.Muted
 		if window > 0 {
 			text += fmt.Sprintf(" %d%%", used*100/window)
@@ -92,14 +92,14 @@ func (a *App) figures(l look.Look) (out []segment) {
 		}
 		add(text, key, 80)
 	}
-	if a.session.Cost > 0 {
-		add(a.session.Cost.String(), theme.Muted, 70)
+	if v.session.Cost > 0 {
+		add(v.session.Cost.String(), theme.Muted, 70)
 	}
-	if hit, ok := a.conv.CacheHit(); ok {
+	if hit, ok := v.conv.CacheHit(); ok {
 		add(fmt.Sprintf("cache %d%%", hit), theme.Muted, 50)
 	}
-	if !a.busy() {
-		if took := a.conv.LastTook(); took != "" {
+	if !v.busy() {
+		if took := v.conv.LastTook(); took != "" {
 			add(took, theme.Muted, 40)
 		}
 	}

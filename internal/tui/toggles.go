@@ -7,7 +7,7 @@ import (
 	"lathe/internal/tui/styled"
 )
 
-func (a *App) toggleTimes() tea.Cmd {
+func toggleTimes(a *App) tea.Cmd {
 	a.look.Times = !a.look.Times
 	a.prefs.Times = a.look.Times
 	return a.prefs.Save()
@@ -21,29 +21,29 @@ func shownName(o Options) string {
 	return look.Or(styled.OneLine(o.User), "you")
 }
 
-func (a *App) toggleNames() tea.Cmd {
+func toggleNames(a *App) tea.Cmd {
 	a.prefs.Names = !a.prefs.Names
 	a.opts.Prefs.Names = a.prefs.Names
 	a.look.Name = shownName(a.opts)
 	return a.prefs.Save()
 }
 
-func (a *App) toggleTips() tea.Cmd {
+func toggleTips(a *App) tea.Cmd {
 	a.prefs.NoTips = !a.prefs.NoTips
 	return a.prefs.Save()
 }
 
-func notInline(a *App) bool { return !a.opts.Inline }
+func notInline(v *view) bool { return !v.opts.Inline }
 
 // barWidth returns how many columns the scroll bar takes.
-func (a *App) barWidth() int {
-	if !a.prefs.Scrollbar || a.opts.Inline || a.session.ID == "" {
+func (v *view) barWidth() int {
+	if !v.prefs.Scrollbar || v.opts.Inline || v.session.ID == "" {
 		return 0
 	}
 	return 1
 }
 
-func (a *App) toggleScrollbar() tea.Cmd {
+func toggleScrollbar(a *App) tea.Cmd {
 	a.widen(func() { a.prefs.Scrollbar = !a.prefs.Scrollbar })
 	return a.prefs.Save()
 }

@@ -9,50 +9,71 @@ import (
 
 	"lathe"
 	"lathe/internal/tui/dialog"
+	"lathe/internal/tui/keys"
 	"lathe/internal/tui/look"
+	"lathe/internal/tui/prefs"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
 
+// view is what is on screen and how it is drawn: the rooms, the session, and what the
+// screen itself has to say. It runs nothing: what happens is the [App]'s.
+type view struct {
+	opts   Options
+	keys   *keys.Map
+	prefs  *prefs.Book
+	sheets sheets
+	rooms
+	visit
+	pace
+	keyboard keyboard
+
+	look     look.Look
+	height   int
+	toast    toast
+	noTitle  bool // the terminal's title is left alone
+	sideOpen bool // where there is little room, the person asked for the sidebar
+}
+
 // View draws the screen: the conversation, a sheet or the input, the status line.
-func (a *App) View() tea.View {
-	lines, cursor := a.screen()
+func (v *view) View() tea.View {
+	lines, cursor := v.screen()
 	var b strings.Builder
-	base := a.look.Theme.Base()
+	base := v.look.Theme.Base()
 	for i, l := range lines {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		if a.look.Theme.BG(theme.Background) != "" {
-			l = l.Pad(a.look.Width, a.look.Method, "")
+		if v.look.Theme.BG(theme.Background) != "" {
+			l = l.Pad(v.look.Width, v.look.Method, "")
 		}
-		a.style.Fitted(l).Write(&b, base)
+		v.style.Fitted(l).Write(&b, base)
 	}
-	v := tea.NewView(b.String())
-	v.AltScreen, v.ReportFocus, v.Cursor = true, true, cursor
-	if a.opts.Mouse {
-		v.MouseMode = tea.MouseModeCellMotion
+	out := tea.NewView(b.String())
+	out.AltScreen, out.ReportFocus, out.Cursor = true, true, cursor
+	if v.opts.Mouse {
+		out.MouseMode = tea.MouseModeCellMotion
 	}
-	v.WindowTitle = a.windowTitle()
-	return v
+	out.WindowTitle = v.windowTitle()
+	return out
 }
 
-func (a *App) windowTitle() string {
-	if t := a.title(); t != "" && !a.noTitle {
+func (v *view) windowTitle() string {
+	if t := v.title(); t != "" && !v.noTitle {
 		return "lathe · " + t
 	}
 	return "lathe"
 }
 
 // screen returns exactly as many lines as the terminal has, and the caret.
-func (a *App) screen() ([]styled.Line, *tea.Cursor) {
-	l := a.look
-	bottom, x, y := a.bottom()
-	a.conv.Resize(a.height - len(bottom))
-	out := make([]styled.Line, 0, a.height)
-	top := a.conv.Height()
+func (v *view) screen() ([]styled.Line, *tea.Cursor) {
+	l := v.look
+	bottom, x, y := v.bottom()
+	v.conv.Resize(v.height - len(bottom))
+	out := make([]styled.Line, 0, v.height)
+	top := v.conv.Height()
 	if top > 0 {
-		out = append(out, a.beside(a.conversationLines(top), top)...)
+		out = append(out, v.beside(v.conversationLines(top), top)...)
 	}
 	for len(out) < top {
 		out = append(out, nil)
@@ -68,91 +89,91 @@ func (a *App) screen() ([]styled.Line, *tea.Cursor) {
 
 // bottom returns what is below the conversation, at most as high as the terminal,
 // and where in it the caret stands; a negative place means that it is hidden.
-func (a *App) bottom() (bottom []styled.Line, x, y int) {
-	l := a.look
-	bottom, x, y = a.sheets.Draw(l, a.height)
-	last := a.statusLine()
-	if a.sheets.Top() == nil || a.sheets.Interrupted() {
-		bottom = append(append(bottom, a.hint(l)...), a.told(l)...)
-		input, ix, iy := a.drawInput()
+func (v *view) bottom() (bottom []styled.Line, x, y int) {
+	l := v.look
+	bottom, x, y = v.sheets.Draw(l, v.height)
+	last := v.statusLine()
+	if v.sheets.Top() == nil || v.sheets.Interrupted() {
+		bottom = append(append(bottom, v.keyboard.hint(v, l)...), v.told(l)...)
+		input, ix, iy := v.drawInput()
 		y, x = len(bottom)+iy, ix
 		bottom = append(bottom, input...)
 	} else {
-		if above := a.hint(l); !a.sheets.Opened() && len(above) > 0 {
+		if above := v.keyboard.hint(v, l); !v.sheets.Opened() && len(above) > 0 {
 			bottom, y = append(above, bottom...), y+len(above)
 		}
-		if more := a.told(l); len(more) > 0 { // its place is covered
+		if more := v.told(l); len(more) > 0 { // its place is covered
 			bottom = append(bottom, more...)
-		} else if a.toast.text != "" {
-			last = styled.Join(styled.Plain(" "), a.toast.line(l))
+		} else if v.toast.text != "" {
+			last = styled.Join(styled.Plain(" "), v.toast.line(l))
 		}
 	}
 	bottom = append(bottom, last)
-	if over := len(bottom) - a.height; over > 0 {
+	if over := len(bottom) - v.height; over > 0 {
 		bottom, y = bottom[over:], y-over
 	}
 	return bottom, x, y
 }
 
-func (a *App) conversationLines(height int) []styled.Line {
-	a.conv.Queue(a.busy(), a.opts.Now())
-	lines := a.mouse.See(a.conv)
-	if len(lines) == 0 && a.conv.Empty() {
-		return a.welcome(height)
+func (v *view) conversationLines(height int) []styled.Line {
+	v.conv.Queue(v.busy(), v.opts.Now())
+	lines := v.mouse.See(v.conv)
+	if len(lines) == 0 && v.conv.Empty() {
+		return v.welcome(height)
 	}
-	if a.conv.Undone() != "" && a.conv.Following() {
-		lines = append(lines, nil, a.undoneNote())
+	if v.conv.Undone() != "" && v.conv.Following() {
+		lines = append(lines, nil, v.undoneNote())
 		over := max(0, len(lines)-height)
 		lines = lines[over:]
-		a.mouse.Scrolled(over)
+		v.mouse.Scrolled(over)
 	}
 	return lines
 }
 
 // undoneNote says that what comes after is undone.
-func (a *App) undoneNote() styled.Line {
-	return styled.Plain(" "+a.look.Glyph("↶", "<")+" later messages are undone; "+
-		a.keys.For("messages_redo")+" redoes, a new message drops them", a.look.FG(theme.Warning)).Cut(a.pane().Width-1, a.look.Method)
+func (v *view) undoneNote() styled.Line {
+	return styled.Plain(" "+v.look.Glyph("↶", "<")+" later messages are undone; "+
+		v.keys.For("messages_redo")+" redoes, a new message drops them", v.look.FG(theme.Warning)).Cut(v.pane().Width-1, v.look.Method)
 }
 
 // offerRows is how many completions are shown at once.
-func (a *App) offerRows() int { return max(1, a.height/3) }
+func (v *view) offerRows() int { return max(1, v.height/3) }
 
-func (a *App) drawInput() (lines []styled.Line, x, y int) {
-	l := a.look
+func (v *view) drawInput() (lines []styled.Line, x, y int) {
+	l := v.look
 	key := theme.Primary
-	if names := a.choice.AgentName(); names != "" && names != "build" {
+	if names := v.choice.AgentName(); names != "" && names != "build" {
 		key = theme.Secondary
 	}
-	text := a.input.Text()
+	text := v.input.Text()
 	mark, hint := l.Glyph(" ❯ ", " > "), "ask anything"
 	if strings.HasPrefix(text, "!") {
 		key = theme.Warning
 	}
-	if a.busy() {
+	if v.busy() {
 		hint = "write on; it is taken up at the next step"
 	}
-	if a.session.ParentID != "" {
-		hint = "a subagent works here; " + a.keys.For("session_parent") + " goes back"
+	if v.session.ParentID != "" {
+		hint = "a subagent works here; " + v.keys.For("session_parent") + " goes back"
 	}
-	rule := a.rule(key)
-	offers := a.input.DrawOffer(l, a.offerRows())
-	body, x, y := a.input.Draw(l, styled.Plain(mark, l.FG(key, styled.Bold)), hint)
+	rule := v.rule(key)
+	offers := v.input.DrawOffer(l, v.offerRows())
+	body, x, y := v.input.Draw(l, styled.Plain(mark, l.FG(key, styled.Bold)), hint)
 	lines = append(append(append(lines, offers...), rule), body...)
 	return lines, x, y + len(offers) + 1
 }
 
 // rule is the line above the input, with what happens and the session's title.
-func (a *App) rule(key theme.Key) styled.Line {
-	l := a.look
+func (v *view) rule(key theme.Key) styled.Line {
+	l := v.look
 	dash := l.Glyph("─", "-")
 	style := l.FG(theme.Border)
 	left := styled.Line{{Text: strings.Repeat(dash, 2), Style: style}}
-	if act := a.activity(); len(act) > 0 {
+	if act := v.activity(); len(act) > 0 {
 		left = styled.Join(left, styled.Plain(" "), act, styled.Plain(" "))
 	}
 	right := styled.Line{}
-	if t := a.title(); t != "" {
+	if t := v.title(); t != "" {
 		right = styled.Line{{Text: " " + t + " ", Style: l.FG(theme.Muted)}, {Text: strings.Repeat(dash, 2), Style: style}}
 	}
 	room := l.Width - left.Width(l.Method)
@@ -169,21 +190,21 @@ var (
 )
 
 // activity says what the turn does, or what the screen has to tell.
-func (a *App) activity() styled.Line {
-	l := a.look
-	if a.toast.text != "" && a.toast.fits(l) {
-		return a.toast.line(l)
+func (v *view) activity() styled.Line {
+	l := v.look
+	if v.toast.text != "" && v.toast.fits(l) {
+		return v.toast.line(l)
 	}
-	if !a.conv.Following() {
-		return styled.Plain("earlier messages; "+a.keys.For("messages_last")+" for the newest", l.FG(theme.Info))
+	if !v.conv.Following() {
+		return styled.Plain("earlier messages; "+v.keys.For("messages_last")+" for the newest", l.FG(theme.Info))
 	}
-	if !a.busy() {
+	if !v.busy() {
 		return nil
 	}
-	if a.lost {
+	if v.lost {
 		return styled.Plain("not connected; it was working when last heard of", l.FG(theme.Warning)).Cut(l.Width-8, l.Method)
 	}
-	now := a.opts.Now()
+	now := v.opts.Now()
 	tick := int(now.UnixMilli() / 250)
 	spin := spinner[tick%len(spinner)]
 	if l.ASCII {
@@ -191,20 +212,20 @@ func (a *App) activity() styled.Line {
 	}
 	text := "working"
 	key := theme.Primary
-	if r, ok := a.status[a.session.ID].(lathe.Retrying); ok {
+	if r, ok := v.status[v.session.ID].(lathe.Retrying); ok {
 		key = theme.Warning
 		text = fmt.Sprintf("%s; attempt %d in %s", styled.OneLine(r.Message), r.Attempt+1, max(0, r.Next.Sub(now)).Round(time.Second))
 	}
 	line := styled.Line{{Text: spin + " " + text, Style: l.FG(key)}}
-	if !a.since.IsZero() {
+	if !v.since.IsZero() {
 		gap := " "
 		if key == theme.Warning { // it ends with a time of its own
 			gap = " · "
 		}
-		line = append(line, styled.Span{Text: gap + look.Seconds(now.Sub(a.since)), Style: l.FG(theme.Muted)})
+		line = append(line, styled.Span{Text: gap + look.Seconds(now.Sub(v.since)), Style: l.FG(theme.Muted)})
 	}
-	line = append(line, styled.Span{Text: " · " + a.keys.For("session_interrupt") + " stops", Style: l.FG(theme.Muted)},
-		styled.Span{Text: a.doing(), Style: l.FG(theme.Accent)})
+	line = append(line, styled.Span{Text: " · " + v.keys.For("session_interrupt") + " stops", Style: l.FG(theme.Muted)},
+		styled.Span{Text: v.doing(), Style: l.FG(theme.Accent)})
 	return line.Cut(l.Width-8, l.Method)
 }
 
@@ -216,12 +237,12 @@ type toast struct {
 }
 
 // notify shows a toast. One that tells of an error is not pushed aside by less.
-func (a *App) notify(kind dialog.Kind, text string) {
+func (v *view) notify(kind dialog.Kind, text string) {
 	last := again
 	if kind == dialog.Failure {
 		last = 10 * time.Second
 	}
-	a.toast = toast{kind, styled.OneLine(text), a.opts.Now().Add(last)}
+	v.toast = toast{kind, styled.OneLine(text), v.opts.Now().Add(last)}
 }
 
 func (t *toast) expire(now time.Time) {
@@ -250,12 +271,12 @@ func (t *toast) fits(l look.Look) bool { return t.styled(l).Width(l.Method) <= l
 const maxTold = 4
 
 // told draws a toast that one line has no room for: what to do stands at its end.
-func (a *App) told(l look.Look) []styled.Line {
-	if a.toast.text == "" || a.toast.fits(l) {
+func (v *view) told(l look.Look) []styled.Line {
+	if v.toast.text == "" || v.toast.fits(l) {
 		return nil
 	}
-	lines := styled.Wrap(a.toast.styled(l), l.Width-2, l.Method)
-	if most := min(maxTold, max(1, a.height/4)); len(lines) > most {
+	lines := styled.Wrap(v.toast.styled(l), l.Width-2, l.Method)
+	if most := min(maxTold, max(1, v.height/4)); len(lines) > most {
 		lines = lines[:most]
 		lines[most-1] = styled.Join(lines[most-1], styled.Plain("…")).Cut(l.Width-2, l.Method)
 	}
@@ -265,11 +286,11 @@ func (a *App) told(l look.Look) []styled.Line {
 	return lines
 }
 
-// contextUsed returns the tokens that fill the window, and its size.
-func (a *App) contextUsed() (used, window int64) {
-	used, model := a.conv.Used()
+// Used returns the tokens that fill the window, and its size.
+func (v *view) Used() (used, window int64) {
+	used, model := v.conv.Used()
 	if used == 0 {
 		return 0, 0
 	}
-	return used, int64(a.choice.ModelInfo(model).Context)
+	return used, int64(v.choice.ModelInfo(model).Context)
 }

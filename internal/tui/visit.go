@@ -5,7 +5,13 @@ import (
 	"strings"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"lathe"
+	"lathe/internal/tui/chat"
+	"lathe/internal/tui/compose"
+	"lathe/internal/tui/edit"
+	"lathe/internal/tui/engine"
 	"lathe/internal/tui/styled"
 )
 
@@ -67,4 +73,71 @@ func (v *visit) linkText(now time.Time) string {
 		return "connecting"
 	}
 	return fmt.Sprintf("not connected: trying again in %d s", int((wait+time.Second-1)/time.Second))
+}
+
+const (
+	firstPage = 60 // messages that are read when a session opens
+	nextPage  = 100
+)
+
+// open reads a session and shows it. What is on screen stays until it is read.
+func (v *visit) open(id lathe.SessionID) tea.Cmd {
+	v.opening, v.meanwhile, v.goal = id, nil, ""
+	v.reads++
+	read := v.reads
+	return func() tea.Msg {
+		m := openedMsg{id: id, read: read}
+		if m.session, m.err = v.access.Get(v.access.Context(), id); m.err != nil {
+			return m
+		}
+		m.history, m.err = v.access.History(v.access.Context(), id, 0, firstPage)
+		m.more = len(m.history) == firstPage
+		m.todos, _ = v.access.Todos(v.access.Context(), id) // a screen without them is still one
+		m.status = v.access.Status(v.access.Context(), id)
+		return m
+	}
+}
+
+// older reads messages before those on screen.
+func (v *visit) older(o chat.Older) tea.Cmd {
+	id, before := v.session.ID, o.Before
+	return func() tea.Msg {
+		m := olderMsg{id: id}
+		m.history, m.err = v.access.History(v.access.Context(), id, before, nextPage)
+		m.more = len(m.history) == nextPage
+		return m
+	}
+}
+
+// loadWaiting reads what waits for an answer, of all sessions; shown is on screen.
+func (v *visit) loadWaiting(shown []lathe.AskID) tea.Cmd {
+	return func() tea.Msg {
+		asks, questions, err := v.access.Waiting(v.access.Context())
+		if err != nil {
+			return doneMsg{err: err}
+		}
+		return waitingMsg{asks, questions, shown}
+	}
+}
+
+// send hands what was written to the engine, in a new session if there is none.
+func (v *visit) send(t compose.Typed, p engine.Prompt, before edit.Editor) tea.Cmd {
+	sess := v.session
+	return func() tea.Msg {
+		m := sentMsg{session: sess, before: before}
+		if sess.ID == "" {
+			if m.session, m.err = v.access.Create(v.access.Context()); m.err != nil {
+				return m
+			}
+		}
+		switch {
+		case t.Shell != "":
+			m.err = v.access.Shell(v.access.Context(), m.session.ID, t.Shell, p)
+		case t.Command != "":
+			m.err = v.access.Command(v.access.Context(), m.session.ID, t.Command, t.Args, p)
+		default:
+			m.err = v.access.Prompt(v.access.Context(), m.session.ID, p)
+		}
+		return m
+	}
 }

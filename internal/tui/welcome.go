@@ -8,8 +8,8 @@ import (
 )
 
 // welcome is what an empty session shows.
-func (a *App) welcome(height int) []styled.Line {
-	l := a.pane()
+func (v *view) welcome(height int) []styled.Line {
+	l := v.pane()
 	muted, accent := l.FG(theme.Muted), l.FG(theme.Accent)
 	out := []styled.Line{nil, {{Text: "   lathe ", Style: l.FG(theme.Primary, styled.Bold)}, {Text: lathe.Version, Style: muted}}, nil}
 	row := func(key, text string) {
@@ -26,21 +26,21 @@ func (a *App) welcome(height int) []styled.Line {
 			out = append(out, append(styled.Line{{Text: "   "}}, line...))
 		}
 	}
-	if !a.prefs.NoTips {
+	if !v.prefs.NoTips {
 		row("enter", "send what you wrote")
 		row("@", "name a file, a directory or an agent")
 		row("/", "commands")
 		row("!", "run a shell command")
-		row(a.keys.For(keys.AgentNext), "next agent")
-		row(a.keys.For(keys.Models), "choose a model")
-		row(a.keys.For(keys.Sessions), "earlier sessions")
-		row(a.keys.For(keys.Help), "all keys")
+		row(v.keys.For(keys.AgentNext), "next agent")
+		row(v.keys.For(keys.Models), "choose a model")
+		row(v.keys.For(keys.Sessions), "earlier sessions")
+		row(v.keys.For(keys.Help), "all keys")
 	}
-	if a.choice.Current().Provider == "offline" {
+	if v.choice.Current().Provider == "offline" {
 		tell("No model is connected, so the offline guide answers: a set of rules, not a language model. Connect one with /connect, or a key in the environment.", theme.Warning)
 	}
-	tell(a.setup.Found(), theme.Info)
-	for _, n := range a.opts.Notices {
+	tell(v.setup.Found(), theme.Info)
+	for _, n := range v.opts.Notices {
 		tell(n, theme.Warning)
 	}
 	for i, line := range out {

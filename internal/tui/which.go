@@ -20,8 +20,8 @@ const leaderHint = 400 * time.Millisecond
 type hintMsg struct{}
 
 // lead begins a leader sequence.
-func (a *App) lead() tea.Cmd {
-	a.leader = a.opts.Now()
+func (k *keyboard) lead(a *App) tea.Cmd {
+	k.leader = a.opts.Now()
 	later := func(d time.Duration) tea.Cmd {
 		wait := a.after(d)
 		if wait == nil {
@@ -38,23 +38,23 @@ func (a *App) lead() tea.Cmd {
 }
 
 // hint draws what may follow the leader key, in columns.
-func (a *App) hint(l look.Look) []styled.Line {
-	waited := a.opts.Now().Sub(a.leader)
-	if a.leader.IsZero() || waited < leaderHint || waited > a.opts.Leader {
+func (k *keyboard) hint(v *view, l look.Look) []styled.Line {
+	waited := v.opts.Now().Sub(k.leader)
+	if k.leader.IsZero() || waited < leaderHint || waited > v.opts.Leader {
 		return nil
 	}
 	const column = 38
 	columns := max(1, (l.Width-2)/column)
 	var cells []styled.Line
-	for _, s := range a.keys.Sequences() {
-		if c := a.commandFor(s.Action); c != nil && !c.can(a) {
+	for _, s := range v.keys.Sequences() {
+		if c := commandFor(s.Action); c != nil && !c.can(v) {
 			continue
 		}
 		cell := append(styled.Plain(s.Key, l.FG(theme.Accent, styled.Bold)).Pad(7, l.Method, ""), styled.Span{Text: s.Help, Style: l.FG(theme.Text)})
 		cells = append(cells, cell.Cut(column-2, l.Method).Pad(column, l.Method, ""))
 	}
-	rows := min((len(cells)+columns-1)/columns, max(1, a.height/2))
-	out := []styled.Line{l.Title(a.keys.Leader(), "esc leave")}
+	rows := min((len(cells)+columns-1)/columns, max(1, v.height/2))
+	out := []styled.Line{l.Title(v.keys.Leader(), "esc leave")}
 	for r := range rows {
 		line := styled.Line{{Text: "  "}}
 		for c := r; c < len(cells); c += rows {
@@ -66,7 +66,7 @@ func (a *App) hint(l look.Look) []styled.Line {
 }
 
 // meaningless says that nothing follows the leader with a key.
-func (a *App) meaningless(stroke string) tea.Cmd {
+func (k *keyboard) meaningless(a *App, stroke string) tea.Cmd {
 	if stroke != "esc" && !a.keys.IsLeader(stroke) {
 		a.notify(dialog.Info, a.keys.Leader()+" "+stroke+" stands for nothing; "+a.keys.For(keys.Help)+" lists the keys")
 	}
