@@ -13,7 +13,7 @@ import (
 // the same message: permission, hooks and result are those of a call that the
 // model made itself.
 func (s *step) beside(ctx context.Context, name string, raw json.RawMessage) (tool.Result, error) {
-	r := &running{started: s.Now(), done: make(chan struct{}), name: name, input: raw}
+	r := &running{s: s, started: s.Now(), done: make(chan struct{}), name: name, input: raw}
 	defer close(r.done)
 	if len(raw) == 0 {
 		r.input = json.RawMessage("{}")
@@ -33,10 +33,10 @@ func (s *step) beside(ctx context.Context, name string, raw json.RawMessage) (to
 		return tool.Result{}, err
 	}
 	if r.tool == nil {
-		s.settleLate(ctx, r, unknown, nil)
+		r.settleLate(ctx, unknown, nil)
 		return unknown, nil
 	}
-	res, err := s.execute(ctx, r)
-	s.settleLate(ctx, r, res, err)
+	res, err := r.execute(ctx)
+	r.settleLate(ctx, res, err)
 	return res, err
 }

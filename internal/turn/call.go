@@ -23,8 +23,10 @@ const (
 // errNotStarted is of a call whose turn never came.
 var errNotStarted = errors.New("the call was not started")
 
-// running is a call that was started.
+// running is a call that was started: it runs beside the stream of its step, and
+// records how it goes.
 type running struct {
+	s        *step
 	part     *lathe.Part
 	callID   string
 	name     string
@@ -36,13 +38,13 @@ type running struct {
 	started  time.Time
 	repeats  string // why the call looks like part of a loop, or ""
 	done     chan struct{}
-	metadata map[string]any // newest progress; guarded by step.mu
+	metadata map[string]any // newest progress; guarded by s.mu
 }
 
 // startCall records a complete call as running and runs it beside the stream.
 // Calls on the same file wait for each other in the model's order.
 func (s *step) startCall(ctx context.Context, c *call) error {
-	r := &running{part: c.part, done: make(chan struct{}), started: s.Now()}
+	r := &running{s: s, part: c.part, done: make(chan struct{}), started: s.Now()}
 	if c.cut {
 		return s.cutOff(ctx, r, c.name)
 	}
@@ -50,7 +52,7 @@ func (s *step) startCall(ctx context.Context, c *call) error {
 	body := c.part.Body.(*lathe.ToolCall)
 	r.callID = body.CallID
 	if r.tool == nil {
-		return s.settle(ctx, r, tool.Failf("there is no tool %q", c.name), nil)
+		return r.settle(ctx, tool.Failf("there is no tool %q", c.name), nil)
 	}
 	if _, no := r.tool.(refused); !no { // nobody is asked about a call that does nothing
 		r.repeats = s.Loop.See(r.name, r.input)
@@ -71,7 +73,7 @@ func (s *step) startCall(ctx context.Context, c *call) error {
 	}
 	s.wg.Go(func() {
 		defer close(r.done)
-		s.runCall(ctx, r, after)
+		r.run(ctx, after)
 	})
 	return nil
 }
@@ -102,66 +104,64 @@ func (s *step) conflicts(r *running) []<-chan struct{} {
 	return after
 }
 
-func (s *step) runCall(ctx context.Context, r *running, after []<-chan struct{}) {
+func (r *running) run(ctx context.Context, after []<-chan struct{}) {
 	for _, done := range after {
 		select {
 		case <-done:
 		case <-ctx.Done():
 		}
 	}
-	res, err := s.execute(ctx, r)
-	s.settleLate(ctx, r, res, err)
+	res, err := r.execute(ctx)
+	r.settleLate(ctx, res, err)
 }
 
 // settleLate records how a call ended on a context that outlives the turn.
-func (s *step) settleLate(ctx context.Context, r *running, res tool.Result, err error) {
+func (r *running) settleLate(ctx context.Context, res tool.Result, err error) {
 	save, done := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer done()
-	if err := s.settle(save, r, res, err); err != nil {
-		s.Logger.Error("a tool result could not be recorded", "session", s.Session.ID, "tool", r.name, "err", err)
-		s.stopWith(&lathe.UnknownFailure{Message: fmt.Sprintf("record the result of %s: %v", r.name, err)})
+	if err := r.settle(save, res, err); err != nil {
+		r.s.Logger.Error("a tool result could not be recorded", "session", r.s.Session.ID, "tool", r.name, "err", err)
+		r.s.stopWith(&lathe.UnknownFailure{Message: fmt.Sprintf("record the result of %s: %v", r.name, err)})
 	}
 }
 
 // survive makes a panic of a tool a failed result of its call. It is deferred around
 // everything that runs a tool's code, its hooks included.
-func (s *step) survive(r *running, res *tool.Result, err *error) {
+func (r *running) survive(res *tool.Result, err *error) {
 	if p := recover(); p != nil {
-		s.Logger.Error("a tool panicked", "tool", r.name, "err", p, "stack", string(debug.Stack()))
+		r.s.Logger.Error("a tool panicked", "tool", r.name, "err", p, "stack", string(debug.Stack()))
 		*res, *err = tool.Failf("the %s tool failed inside lathe: %v", r.name, p), nil
 	}
 }
 
 // execute checks and runs the call. A panic of the tool becomes a failed result.
-func (s *step) execute(ctx context.Context, r *running) (res tool.Result, err error) {
-	defer s.survive(r, &res, &err)
+func (r *running) execute(ctx context.Context) (res tool.Result, err error) {
+	defer r.survive(&res, &err)
 	if ctx.Err() != nil {
 		return tool.Result{}, errNotStarted
 	}
-	input, err := s.beforeCall(ctx, r)
+	input, err := r.beforeCall(ctx)
 	if err != nil {
 		return tool.Failf("%v", err), nil
 	}
-	if err := s.gate(ctx, r, input); err != nil {
+	if err := r.gate(ctx, input); err != nil {
 		return tool.Result{}, err
 	}
-	if err := s.awaitSnapshot(ctx, r); err != nil {
+	if err := r.awaitSnapshot(ctx); err != nil {
 		return tool.Result{}, err
 	}
 	res, err = r.tool.Run(ctx, &tool.Call{
-		SessionID: s.Session.ID, MessageID: s.msg.ID, CallID: r.callID,
-		Agent: s.agent.Name, Model: s.modelRef(), UserAsked: s.userAsked(r.name, input),
-		Input: input, Messages: s.History, Outputs: s.Outputs, Reading: s.tools.Reading,
-		Ask:      func(ctx context.Context, req tool.Request) error { return s.ask(ctx, r, req) },
-		Progress: func(title string, metadata map[string]any) { s.progress(r, title, metadata) },
-		Beside: func(ctx context.Context, name string, input json.RawMessage) (tool.Result, error) {
-			return s.beside(ctx, name, input)
-		},
+		SessionID: r.s.Session.ID, MessageID: r.s.msg.ID, CallID: r.callID,
+		Agent: r.s.agent.Name, Model: r.s.modelRef(), UserAsked: r.userAsked(input),
+		Input: input, Messages: r.s.History, Outputs: r.s.Outputs, Reading: r.s.tools.Reading,
+		Ask:      r.ask,
+		Progress: r.progress,
+		Beside:   r.s.beside,
 	})
-	return s.afterCall(ctx, r, input, res, err)
+	return r.afterCall(ctx, input, res, err)
 }
 
-func (s *step) ask(ctx context.Context, r *running, req tool.Request) error {
+func (r *running) ask(ctx context.Context, req tool.Request) error {
 	if _, named := req.Metadata["tool"]; !named && req.Permission == "external_directory" { // its name says nothing of what is done
 		req.Metadata = maps.Clone(req.Metadata)
 		if req.Metadata == nil {
@@ -169,34 +169,34 @@ func (s *step) ask(ctx context.Context, r *running, req tool.Request) error {
 		}
 		req.Metadata["tool"] = r.name
 	}
-	return s.Host.Ask(ctx, permission.AskInput{
-		SessionID: s.Session.ID,
-		Tool:      &lathe.ToolRef{MessageID: s.msg.ID, CallID: r.callID},
+	return r.s.Host.Ask(ctx, permission.AskInput{
+		SessionID: r.s.Session.ID,
+		Tool:      &lathe.ToolRef{MessageID: r.s.msg.ID, CallID: r.callID},
 		Request:   req,
-		Policy:    s.tools.Policy,
+		Policy:    r.s.tools.Policy,
 	})
 }
 
 // gate stops a model that repeats itself, unless the user lets it go on.
-func (s *step) gate(ctx context.Context, r *running, input json.RawMessage) error {
+func (r *running) gate(ctx context.Context, input json.RawMessage) error {
 	why := r.repeats
 	if why == "" {
 		return nil
 	}
-	err := s.Host.Ask(ctx, permission.AskInput{
-		SessionID: s.Session.ID,
-		Tool:      &lathe.ToolRef{MessageID: s.msg.ID, CallID: r.callID},
+	err := r.s.Host.Ask(ctx, permission.AskInput{
+		SessionID: r.s.Session.ID,
+		Tool:      &lathe.ToolRef{MessageID: r.s.msg.ID, CallID: r.callID},
 		Request: tool.Request{
 			Permission: "doom_loop", Patterns: []string{r.name}, Always: []string{permission.Literal(r.name)},
 			Metadata: map[string]any{"tool": r.name, "input": input, "reason": why},
 		},
-		Policy: permission.Policy{Rules: s.agent.Rules, Ceilings: s.tools.Ceilings},
+		Policy: permission.Policy{Rules: r.s.agent.Rules, Ceilings: r.s.tools.Ceilings},
 	})
 	if err == nil {
 		return nil
 	}
 	if _, corrected := errors.AsType[*permission.Corrected](err); !corrected && ctx.Err() == nil {
-		s.stopWith(&lathe.LimitFailure{Limit: "doom_loop", Message: "the model repeats itself: " + why})
+		r.s.stopWith(&lathe.LimitFailure{Limit: "doom_loop", Message: "the model repeats itself: " + why})
 	}
 	return err
 }
@@ -211,9 +211,9 @@ func (s *step) stopWith(f lathe.Failure) {
 
 // progress publishes a running call. It holds mu until that is done, so that it
 // can never overtake the call's end.
-func (s *step) progress(r *running, title string, metadata map[string]any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (r *running) progress(title string, metadata map[string]any) {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
 	body := *r.part.Body.(*lathe.ToolCall)
 	state, ok := body.State.(*lathe.ToolRunning)
 	if !ok {
@@ -223,17 +223,17 @@ func (s *step) progress(r *running, title string, metadata map[string]any) {
 	next.Title, next.Metadata = title, metadata
 	body.State = &next
 	r.part.Body, r.metadata = &body, metadata
-	s.Log.Progress(*r.part)
+	r.s.Log.Progress(*r.part)
 }
 
 // settle records how a call ended.
-func (s *step) settle(ctx context.Context, r *running, res tool.Result, err error) error {
-	s.mu.Lock()
+func (r *running) settle(ctx context.Context, res tool.Result, err error) error {
+	r.s.mu.Lock()
 	body := *r.part.Body.(*lathe.ToolCall)
-	span := lathe.Span{Start: r.started, End: s.Now()}
+	span := lathe.Span{Start: r.started, End: r.s.Now()}
 	switch {
 	case err != nil:
-		body.State = s.failedState(r, err, span)
+		body.State = r.failedState(err, span)
 	case res.Failed:
 		body.State = &lathe.ToolFailed{Input: r.input, Error: res.Output, Metadata: res.Metadata, Time: span}
 	default:
@@ -243,8 +243,8 @@ func (s *step) settle(ctx context.Context, r *running, res tool.Result, err erro
 		}
 	}
 	r.part.Body = &body
-	s.mu.Unlock()
-	return s.record(ctx, r.part)
+	r.s.mu.Unlock()
+	return r.s.record(ctx, r.part)
 }
 
 func nonNil(m map[string]any) map[string]any {
@@ -256,12 +256,12 @@ func nonNil(m map[string]any) map[string]any {
 
 // failedState turns an error that ended a call from outside into its state, and
 // notes whether the turn has to stop for it.
-func (s *step) failedState(r *running, err error, span lathe.Span) *lathe.ToolFailed {
+func (r *running) failedState(err error, span lathe.Span) *lathe.ToolFailed {
 	st := &lathe.ToolFailed{Input: r.input, Error: err.Error(), Metadata: r.metadata, Time: span}
 	var rejected *permission.Rejected
 	switch {
 	case errors.As(err, &rejected):
-		s.blocked = true
+		r.s.blocked = true
 	case errors.Is(err, errNotStarted):
 		st.Error, st.Interrupted = queuedCall, true
 	case isCancel(err):

@@ -26,7 +26,7 @@ type compaction struct {
 	manual   bool // a user asked: without a summary nothing changes
 	overflow bool // the provider refused a request for its size
 	ask      *lathe.Message
-	load     *load // of the next request, where it was measured already
+	weighed  *load // the next request, where it was measured already
 }
 
 // summary is what the model answered, or that it did not.
@@ -38,34 +38,42 @@ type summary struct {
 	finish lathe.Finish
 }
 
+// compactor carries out one compaction for the message that is to be answered: it
+// asks for the summary and arranges the messages that take the place of the old ones.
+type compactor struct {
+	draft
+	compaction
+	load load // what the next request weighs without it
+}
+
 // compaction replaces old history by a summary and a ledger. Until the result is
 // there and fits, nothing is stored: whatever ends it before leaves the session
 // as it was. The failure says why it cannot be done.
 func (t *Turn) compaction(ctx context.Context, who cast, c compaction) (failure lathe.Failure, err error) {
-	s := &step{Turn: t, cast: who}
-	if c.load == nil {
-		l, err := s.measure(ctx)
+	d := draft{Turn: t, cast: who}
+	if c.weighed == nil {
+		l, err := d.measure(ctx)
 		if err != nil {
-			return classify(ctx, err, s.modelRef()), nil
+			return classify(ctx, err, d.modelRef()), nil
 		}
-		c.load = &l
+		c.weighed = &l
 	}
-	l := *c.load
+	l := *c.weighed
 	w := t.win()
 	if t.budget.steps-w.lastStep > workSteps {
 		w.inARow = 0
 	}
 	if w.inARow++; w.inARow > maxCompactions {
-		return s.tooLarge(l, fmt.Sprintf("after %d compactions in a row", maxCompactions)), nil
+		return d.tooLarge(l, fmt.Sprintf("after %d compactions in a row", maxCompactions)), nil
 	}
 	if l.usable > 0 && l.fixed+ledger.DefaultBudget/2 >= l.usable {
-		return s.tooLarge(l, "whatever is compacted"), nil
+		return d.tooLarge(l, "whatever is compacted"), nil
 	}
 	w.lastStep = t.budget.steps
 	if err := t.Context.Compacting(ctx, true); err != nil {
 		return nil, err
 	}
-	done, failure, err := t.carryOut(ctx, s, l, c)
+	done, failure, err := t.carryOut(ctx, &compactor{draft: d, compaction: c, load: l})
 	if !done {
 		save, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 		defer cancel()
@@ -74,12 +82,12 @@ func (t *Turn) compaction(ctx context.Context, who cast, c compaction) (failure 
 	return failure, err
 }
 
-func (t *Turn) carryOut(ctx context.Context, s *step, l load, c compaction) (done bool, failure lathe.Failure, err error) {
+func (t *Turn) carryOut(ctx context.Context, c *compactor) (done bool, failure lathe.Failure, err error) {
 	facts, err := t.facts(ctx)
 	if err != nil {
 		return false, nil, err
 	}
-	sum, failure := s.summarise(ctx, l, c)
+	sum, failure := c.summarise(ctx)
 	if failure != nil {
 		return false, failure, nil
 	}
@@ -89,7 +97,7 @@ func (t *Turn) carryOut(ctx context.Context, s *step, l load, c compaction) (don
 		}
 		t.Logger.Warn("the model gave no usable summary; the ledger stands in for it", "session", t.Session.ID)
 	}
-	out, failure := s.arrange(ctx, l, c, sum, facts)
+	out, failure := c.arrange(ctx, sum, facts)
 	if failure != nil {
 		return false, failure, nil
 	}
@@ -98,7 +106,7 @@ func (t *Turn) carryOut(ctx context.Context, s *step, l load, c compaction) (don
 		return false, nil, err
 	}
 	t.replace(out, arrived)
-	t.Logger.Info("history was compacted", "session", t.Session.ID, "auto", c.auto, "tokens", l.used)
+	t.Logger.Info("history was compacted", "session", t.Session.ID, "auto", c.auto, "tokens", c.load.used)
 	return true, nil, nil
 }
 
@@ -143,41 +151,41 @@ func (t *Turn) replace(c *Compacted, arrived []lathe.Message) {
 }
 
 // tooLarge explains what fills a window that nothing can be cleared from.
-func (s *step) tooLarge(l load, when string) lathe.Failure {
+func (d *draft) tooLarge(l load, when string) lathe.Failure {
 	return &lathe.OverflowFailure{Message: fmt.Sprintf(
 		"the conversation does not fit the window of %s, %s: the system prompt and instructions take %d tokens, the tools %d, of %d usable, and the newest messages what is left; "+
 			"shorten the instruction files, switch tools off, or choose a model with a larger window (see: lathe context)",
-		s.model.Ref, when, l.prompt, l.tools, l.usable)}
+		d.model.Ref, when, l.prompt, l.tools, l.usable)}
 }
 
 // summarise asks for the summary: with the running prefix, so that the provider
 // has it cached, or where that does not fit or another model is set for it, with
 // a transcript. An empty text means that no answer was of use. A failure means
 // that the provider could not be asked.
-func (s *step) summarise(ctx context.Context, l load, c compaction) (summary, lathe.Failure) {
-	agent, model, own := s.summariser()
-	hooked := s.Hooks.Compacting(ctx, plugin.CompactingInput{SessionID: s.Session.ID}, plugin.Compacting{Prompt: s.override(agent)})
+func (c *compactor) summarise(ctx context.Context) (summary, lathe.Failure) {
+	agent, model, own := c.summariser()
+	hooked := c.Hooks.Compacting(ctx, plugin.CompactingInput{SessionID: c.Session.ID}, plugin.Compacting{Prompt: c.override(agent)})
 	request := compact.Request(hooked.Prompt, hooked.Context)
 	window := int64(model.Limit.Context)
-	shared := !own && !c.overflow && (window == 0 || l.used+2000 < window)
-	budget := l.usable
+	shared := !own && !c.overflow && (window == 0 || c.load.used+2000 < window)
+	budget := c.load.usable
 	if own || budget <= 0 {
-		budget = windowOf(model, s.Context.Settings).Usable()
+		budget = windowOf(model, c.Context.Settings).Usable()
 	}
 	if budget <= 0 {
-		budget = max(l.used/2, 8000)
+		budget = max(c.load.used/2, 8000)
 	}
 	for try := 0; try < 3; try++ {
 		var req *llm.Request
 		if shared {
 			var err error
-			if req, err = s.sharedRequest(ctx, request); err != nil {
-				return summary{}, classify(ctx, err, s.modelRef())
+			if req, err = c.sharedRequest(ctx, request); err != nil {
+				return summary{}, classify(ctx, err, c.modelRef())
 			}
 		} else {
-			req = s.transcriptRequest(agent, model, request, budget*7/10)
+			req = c.transcriptRequest(agent, model, request, budget*7/10)
 		}
-		sum, failure := s.askSummary(ctx, l, model, req, request)
+		sum, failure := c.askSummary(ctx, model, req, request)
 		_, refused := failure.(*lathe.OverflowFailure)
 		switch {
 		case refused:
@@ -195,27 +203,27 @@ func (s *step) summarise(ctx context.Context, l load, c compaction) (summary, la
 
 // summariser returns the compaction agent and its model, and whether that is
 // another than the conversation's.
-func (s *step) summariser() (Agent, *provider.Model, bool) {
-	agent, err := s.Host.Agent("compaction")
+func (c *compactor) summariser() (Agent, *provider.Model, bool) {
+	agent, err := c.Host.Agent("compaction")
 	if err != nil {
-		return Agent{}, s.model, false
+		return Agent{}, c.model, false
 	}
-	if agent.Model.IsZero() || (agent.Model.Provider == s.model.Ref.Provider && agent.Model.Model == s.model.Ref.Model) {
-		return agent, s.model, false
+	if agent.Model.IsZero() || (agent.Model.Provider == c.model.Ref.Provider && agent.Model.Model == c.model.Ref.Model) {
+		return agent, c.model, false
 	}
-	model, err := s.Host.Model(agent.Model)
+	model, err := c.Host.Model(agent.Model)
 	if err != nil {
-		s.Logger.Warn("the model of the compaction agent cannot be used; the conversation's is", "model", agent.Model.String(), "err", err)
-		return agent, s.model, false
+		c.Logger.Warn("the model of the compaction agent cannot be used; the conversation's is", "model", agent.Model.String(), "err", err)
+		return agent, c.model, false
 	}
 	return agent, model, true
 }
 
 // override returns what the user set in place of the built-in request: the
 // configuration's, else the compaction agent's own prompt.
-func (s *step) override(agent Agent) string {
-	if s.Context.Prompt != "" {
-		return s.Context.Prompt
+func (c *compactor) override(agent Agent) string {
+	if c.Context.Prompt != "" {
+		return c.Context.Prompt
 	}
 	if agent.Prompt != prompt.AgentText("compaction") {
 		return agent.Prompt
@@ -226,24 +234,24 @@ func (s *step) override(agent Agent) string {
 // sharedRequest is the request that the next step would make, with the question
 // appended. Anthropic's cache of messages ends where the tool choice changes, so
 // there it stays and the question alone forbids calls.
-func (s *step) sharedRequest(ctx context.Context, question string) (*llm.Request, error) {
-	req, err := s.request(ctx)
+func (c *compactor) sharedRequest(ctx context.Context, question string) (*llm.Request, error) {
+	req, err := c.request(ctx)
 	if err != nil {
 		return nil, err
 	}
 	ask := llm.Message{Role: llm.RoleUser, Content: []llm.Content{llm.Text{Text: question}}}
 	if n := len(req.Messages); n > 0 {
 		last := req.Messages[n-1]
-		req.Messages = append(req.Messages[:n-1:n-1], s.model.Normalize([]llm.Message{last, ask})...)
+		req.Messages = append(req.Messages[:n-1:n-1], c.model.Normalize([]llm.Message{last, ask})...)
 	}
-	if len(req.Tools) > 0 && s.model.Protocol != provider.ProtocolAnthropic {
+	if len(req.Tools) > 0 && c.model.Protocol != provider.ProtocolAnthropic {
 		req.Choice = llm.ChoiceNone
 	}
 	return req, nil
 }
 
-func (s *step) transcriptRequest(agent Agent, model *provider.Model, question string, budget int64) *llm.Request {
-	text := compact.Transcript(prompt.View(s.History), budget) + "\n\n" + question
+func (c *compactor) transcriptRequest(agent Agent, model *provider.Model, question string, budget int64) *llm.Request {
+	text := compact.Transcript(prompt.View(c.History), budget) + "\n\n" + question
 	system := agent.Prompt
 	if system == "" {
 		system = prompt.AgentText("compaction")
@@ -252,14 +260,14 @@ func (s *step) transcriptRequest(agent Agent, model *provider.Model, question st
 		System:   []string{system},
 		Messages: []llm.Message{{Role: llm.RoleUser, Content: []llm.Content{llm.Text{Text: text}}}},
 	}
-	model.Prepare(req, provider.Params{Temperature: agent.Temperature, TopP: agent.TopP, Options: agent.Options, SessionID: s.Session.ID})
+	model.Prepare(req, provider.Params{Temperature: agent.Temperature, TopP: agent.TopP, Options: agent.Options, SessionID: c.Session.ID})
 	return req
 }
 
 // askSummary takes in one answer, repeating the request as a step does.
-func (s *step) askSummary(ctx context.Context, l load, model *provider.Model, req *llm.Request, question string) (summary, lathe.Failure) {
+func (c *compactor) askSummary(ctx context.Context, model *provider.Model, req *llm.Request, question string) (summary, lathe.Failure) {
 	for n := 1; ; n++ {
-		sum, err := s.streamSummary(ctx, l, model, req, question)
+		sum, err := c.streamSummary(ctx, model, req, question)
 		if err == nil {
 			return sum, nil
 		}
@@ -267,11 +275,11 @@ func (s *step) askSummary(ctx context.Context, l load, model *provider.Model, re
 		if ctx.Err() != nil {
 			return sum, failure
 		}
-		wait, again := s.Retries.next(n, err, s.Jitter)
+		wait, again := c.Retries.next(n, err)
 		if !again {
-			return sum, s.Retries.explain(n, failure, err)
+			return sum, c.Retries.explain(n, failure, err)
 		}
-		if err := s.wait(ctx, n, wait, failure); err != nil {
+		if err := c.wait(ctx, n, wait, failure); err != nil {
 			return sum, classify(ctx, err, model.Ref)
 		}
 	}
@@ -280,7 +288,7 @@ func (s *step) askSummary(ctx context.Context, l load, model *provider.Model, re
 // maxSummary bounds the bytes of a summary that is taken in.
 const maxSummary = 256 << 10
 
-func (s *step) streamSummary(ctx context.Context, l load, model *provider.Model, req *llm.Request, question string) (summary, error) {
+func (c *compactor) streamSummary(ctx context.Context, model *provider.Model, req *llm.Request, question string) (summary, error) {
 	sum := summary{model: model.Ref}
 	var text strings.Builder
 	for ev, err := range model.LLM.Stream(ctx, req) {
@@ -296,8 +304,8 @@ func (s *step) streamSummary(ctx context.Context, l load, model *provider.Model,
 			sum.finish = lathe.Finish(ev.Reason)
 			sum.usage = model.Tokens(ev.Usage)
 			sum.cost = model.Cost(sum.usage)
-			s.budget.spend(sum.cost, sum.usage)
-			if answer := strings.TrimSpace(text.String()); compact.Useful(answer, question, l.used-l.fixed) {
+			c.budget.spend(sum.cost, sum.usage)
+			if answer := strings.TrimSpace(text.String()); compact.Useful(answer, question, c.load.used-c.load.fixed) {
 				sum.text = answer
 			}
 			return sum, nil
@@ -312,59 +320,59 @@ func (s *step) streamSummary(ctx context.Context, l load, model *provider.Model,
 // arrange makes the messages of the compaction and checks that they help: the
 // ledger is there, and all of it fits well under the window. A tail that is too
 // large for that goes.
-func (s *step) arrange(ctx context.Context, l load, c compaction, sum summary, facts *ledger.Facts) (*Compacted, lathe.Failure) {
-	now := s.Now()
+func (c *compactor) arrange(ctx context.Context, sum summary, facts *ledger.Facts) (*Compacted, lathe.Failure) {
+	now := c.Now()
 	out := &Compacted{Facts: facts, Cost: sum.cost, Tokens: sum.usage}
-	out.Ask = s.askMessage(c, now)
-	block := facts.Render(ledger.Options{Root: s.Context.Root, Recall: s.Context.Recall, Budget: s.ledgerBudget(l)})
+	out.Ask = c.askMessage(now)
+	block := facts.Render(ledger.Options{Root: c.Context.Root, Recall: c.Context.Recall, Budget: c.ledgerBudget()})
 	text := sum.text
 	if text == "" {
 		text = compact.NoSummary
 	}
 	out.Summary = lathe.Message{
-		ID: s.IDs.Message(), SessionID: s.Session.ID, Created: now,
+		ID: c.IDs.Message(), SessionID: c.Session.ID, Created: now,
 		Info: &lathe.Assistant{
-			ParentID: out.Ask.ID, Agent: "compaction", Model: sum.model, Cwd: s.Session.Directory, Root: s.Session.Directory,
+			ParentID: out.Ask.ID, Agent: "compaction", Model: sum.model, Cwd: c.Session.Directory, Root: c.Session.Directory,
 			Completed: now, Finish: lathe.FinishStop, Summary: true, Cost: sum.cost, Tokens: sum.usage,
 		},
 	}
-	s.addPart(&out.Summary, &lathe.StepStart{})
-	s.addPart(&out.Summary, &lathe.Text{Text: text, Time: lathe.Span{Start: now, End: now}})
-	s.addPart(&out.Summary, &lathe.Text{Text: block, Synthetic: true, Time: lathe.Span{Start: now, End: now}})
-	s.addPart(&out.Summary, &lathe.StepFinish{Reason: lathe.FinishStop, Cost: sum.cost, Tokens: sum.usage})
+	c.addPart(&out.Summary, &lathe.StepStart{})
+	c.addPart(&out.Summary, &lathe.Text{Text: text, Time: lathe.Span{Start: now, End: now}})
+	c.addPart(&out.Summary, &lathe.Text{Text: block, Synthetic: true, Time: lathe.Span{Start: now, End: now}})
+	c.addPart(&out.Summary, &lathe.StepFinish{Reason: lathe.FinishStop, Cost: sum.cost, Tokens: sum.usage})
 	if c.auto {
-		out.GoOn = func(arrived []lathe.Message) *lathe.Message { return s.continueMessage(now, arrived) }
+		out.GoOn = func(arrived []lathe.Message) *lathe.Message { return c.continueMessage(now, arrived) }
 	}
-	meter, k := s.window.meter, s.Context.Correction(s.model.Ref)
-	head := l.fixed + k.Apply(meter.Message(&out.Ask)+meter.Message(&out.Summary))
-	most := l.usable * 8 / 10
-	budget := s.Context.TailBudget(l.usable)
-	if l.usable > 0 {
+	meter, k := c.window.meter, c.Context.Correction(c.model.Ref)
+	head := c.load.fixed + k.Apply(meter.Message(&out.Ask)+meter.Message(&out.Summary))
+	most := c.load.usable * 8 / 10
+	budget := c.Context.TailBudget(c.load.usable)
+	if c.load.usable > 0 {
 		if head >= most {
-			return nil, s.tooLarge(l, "even with a summary in place of the conversation")
+			return nil, c.tooLarge(c.load, "even with a summary in place of the conversation")
 		}
 		budget = min(budget, most-head)
 	}
 	turns := 0
-	if s.Context.TailTurns != nil {
-		turns = *s.Context.TailTurns
+	if c.Context.TailTurns != nil {
+		turns = *c.Context.TailTurns
 	}
-	i := compact.Tail(s.History, turns, budget, func(m *lathe.Message) int64 { return k.Apply(meter.Message(m)) })
-	if n := s.unseen(); n >= 0 && n < i {
+	i := compact.Tail(c.History, turns, budget, func(m *lathe.Message) int64 { return k.Apply(meter.Message(m)) })
+	if n := c.unseen(); n >= 0 && n < i {
 		room := most - head
-		if l.usable <= 0 {
+		if c.load.usable <= 0 {
 			room = budget
 		}
-		fits, err := s.cutUnseen(ctx, room)
+		fits, err := c.cutUnseen(ctx, room)
 		if err != nil {
-			return nil, classify(ctx, err, s.modelRef())
+			return nil, classify(ctx, err, c.modelRef())
 		}
 		if fits {
 			i = n
 		}
 	}
-	if i < len(s.History) {
-		out.Tail = &s.History[i]
+	if i < len(c.History) {
+		out.Tail = &c.History[i]
 		mark := prompt.Mark(&out.Ask)
 		mark.TailStart = out.Tail.ID
 	}
@@ -372,21 +380,21 @@ func (s *step) arrange(ctx context.Context, l load, c compaction, sum summary, f
 }
 
 // ledgerBudget gives the ledger less in a small window.
-func (s *step) ledgerBudget(l load) int {
-	if l.usable <= 0 {
+func (c *compactor) ledgerBudget() int {
+	if c.load.usable <= 0 {
 		return ledger.DefaultBudget
 	}
-	return int(min(ledger.DefaultBudget, max(400, (l.usable-l.fixed)/4)))
+	return int(min(ledger.DefaultBudget, max(400, (c.load.usable-c.load.fixed)/4)))
 }
 
 // askMessage returns the message that asks for the compaction, stored already or
 // new. Its mark may be changed.
-func (s *step) askMessage(c compaction, now time.Time) lathe.Message {
-	info := *s.user.Info.(*lathe.User)
+func (c *compactor) askMessage(now time.Time) lathe.Message {
+	info := *c.user.Info.(*lathe.User)
 	info.Steers, info.System, info.Tools, info.Summary = false, "", nil, nil
-	ask := lathe.Message{ID: s.IDs.Message(), SessionID: s.Session.ID, Created: now, Info: &info}
+	ask := lathe.Message{ID: c.IDs.Message(), SessionID: c.Session.ID, Created: now, Info: &info}
 	if c.ask == nil {
-		s.addPart(&ask, &lathe.CompactionMark{Auto: c.auto, Overflow: c.overflow})
+		c.addPart(&ask, &lathe.CompactionMark{Auto: c.auto, Overflow: c.overflow})
 		return ask
 	}
 	ask = *c.ask
@@ -402,25 +410,25 @@ func (s *step) askMessage(c compaction, now time.Time) lathe.Message {
 
 // continueMessage asks the model to go on, as the newest prompt wants it, and tells
 // again what only the messages that left said: the mode of the agent.
-func (s *step) continueMessage(now time.Time, arrived []lathe.Message) *lathe.Message {
-	newest := s.user
+func (c *compactor) continueMessage(now time.Time, arrived []lathe.Message) *lathe.Message {
+	newest := c.user
 	if n := len(arrived); n > 0 {
 		newest = &arrived[n-1]
 	}
 	info := *newest.Info.(*lathe.User)
 	info.Steers, info.Summary = false, nil
-	m := &lathe.Message{ID: s.IDs.Message(), SessionID: s.Session.ID, Created: now, Info: &info}
+	m := &lathe.Message{ID: c.IDs.Message(), SessionID: c.Session.ID, Created: now, Info: &info}
 	span := lathe.Span{Start: now, End: now}
-	s.addPart(m, &lathe.Text{Text: continueText, Synthetic: true, Time: span})
+	c.addPart(m, &lathe.Text{Text: continueText, Synthetic: true, Time: span})
 	for _, note := range prompt.Changes(prompt.State{}, prompt.State{Agent: info.Agent}, nil) {
-		s.addPart(m, &lathe.Text{Text: note, Synthetic: true, Time: span})
+		c.addPart(m, &lathe.Text{Text: note, Synthetic: true, Time: span})
 	}
 	return m
 }
 
-func (s *step) addPart(m *lathe.Message, body lathe.PartBody) {
+func (c *compactor) addPart(m *lathe.Message, body lathe.PartBody) {
 	m.Parts = append(m.Parts, lathe.Part{
-		ID: s.IDs.Part(), MessageID: m.ID, SessionID: m.SessionID, Seq: int64(len(m.Parts) + 1), Body: body,
+		ID: c.IDs.Part(), MessageID: m.ID, SessionID: m.SessionID, Seq: int64(len(m.Parts) + 1), Body: body,
 	})
 }
 
@@ -470,13 +478,13 @@ func (t *Turn) failRefused(ctx context.Context, failure lathe.Failure) error {
 }
 
 // learn notes that the model takes less than was sent.
-func (s *step) learn(ctx context.Context) {
-	l, err := s.measure(ctx)
+func (d *draft) learn(ctx context.Context) {
+	l, err := d.measure(ctx)
 	if err != nil {
 		return
 	}
 	limit := l.used * 8 / 10
-	if known := s.window.learned; known == 0 || limit < known {
-		s.window.learned = limit
+	if known := d.window.learned; known == 0 || limit < known {
+		d.window.learned = limit
 	}
 }

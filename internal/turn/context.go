@@ -93,16 +93,16 @@ func (l load) full() bool { return l.usable > 0 && l.used >= l.usable }
 // measure weighs the next request. The provider's count of the last answer is the
 // base where it can be believed, and what came after is estimated; otherwise
 // everything is.
-func (s *step) measure(ctx context.Context) (load, error) {
-	w := s.win()
-	system, err := s.Host.System(ctx, s.agent, s.model, s.user.Info.(*lathe.User))
+func (d *draft) measure(ctx context.Context) (load, error) {
+	w := d.win()
+	system, err := d.Host.System(ctx, d.agent, d.model, d.user.Info.(*lathe.User))
 	if err != nil {
 		return load{}, err
 	}
-	k := s.Context.Correction(s.model.Ref)
+	k := d.Context.Correction(d.model.Ref)
 	var l load
-	promptRaw, toolsRaw := s.fixed(system)
-	view := prompt.View(s.History)
+	promptRaw, toolsRaw := d.fixed(system)
+	view := prompt.View(d.History)
 	i := lastAnswer(view)
 	if i >= 0 {
 		a := compact.Answer(&view[i])
@@ -120,16 +120,16 @@ func (s *step) measure(ctx context.Context) (load, error) {
 	if l.used == 0 {
 		l.used = l.fixed + k.Apply(w.meter.Messages(view))
 	}
-	l.usable = s.usable()
+	l.usable = d.usable()
 	return l, nil
 }
 
 // fixed weighs what every request begins with; it is weighed again when it changed.
-func (s *step) fixed(system []string) (prompt, tools int64) {
-	w := &s.window
-	if w.tools == nil || w.tools != s.tools || !slices.Equal(w.system, system) {
-		w.system, w.tools = slices.Clone(system), s.tools
-		w.promptWeight, w.toolsWeight = compact.Fixed(system, s.toolDefs())
+func (d *draft) fixed(system []string) (prompt, tools int64) {
+	w := &d.window
+	if w.tools == nil || w.tools != d.tools || !slices.Equal(w.system, system) {
+		w.system, w.tools = slices.Clone(system), d.tools
+		w.promptWeight, w.toolsWeight = compact.Fixed(system, d.toolDefs())
 	}
 	return w.promptWeight, w.toolsWeight
 }
@@ -162,9 +162,9 @@ func (t *Turn) win() *window {
 	return &t.window
 }
 
-func (s *step) usable() int64 {
-	n := windowOf(s.model, s.Context.Settings).Usable()
-	if learned := s.window.learned; learned > 0 && (n == 0 || learned < n) {
+func (d *draft) usable() int64 {
+	n := windowOf(d.model, d.Context.Settings).Usable()
+	if learned := d.window.learned; learned > 0 && (n == 0 || learned < n) {
 		return learned
 	}
 	return n
@@ -188,8 +188,8 @@ func (t *Turn) fit(ctx context.Context, c cast) (again bool, failure lathe.Failu
 		failure, err = t.compaction(ctx, c, compaction{auto: mark.Auto, overflow: mark.Overflow, ask: c.user})
 		return true, failure, err
 	}
-	s := &step{Turn: t, cast: c}
-	l, err := s.measure(ctx)
+	d := &draft{Turn: t, cast: c}
+	l, err := d.measure(ctx)
 	if err != nil {
 		return false, nil, nil // the step tells
 	}
@@ -198,19 +198,19 @@ func (t *Turn) fit(ctx context.Context, c cast) (again bool, failure lathe.Failu
 		if err != nil {
 			return false, nil, err
 		}
-		l.used -= t.Context.Correction(s.model.Ref).Apply(freed)
+		l.used -= t.Context.Correction(d.model.Ref).Apply(freed)
 	}
 	if !t.Context.Auto || !l.full() {
 		return false, nil, nil
 	}
 	// What one step read may be more than a window holds. Half of it goes to that.
-	if _, err := s.cutUnseen(ctx, (l.usable-l.fixed)/2); err != nil {
+	if _, err := d.cutUnseen(ctx, (l.usable-l.fixed)/2); err != nil {
 		return false, nil, err
 	}
-	if l, err = s.measure(ctx); err != nil || !l.full() {
+	if l, err = d.measure(ctx); err != nil || !l.full() {
 		return false, nil, nil // the step tells
 	}
-	failure, err = t.compaction(ctx, c, compaction{auto: true, load: &l})
+	failure, err = t.compaction(ctx, c, compaction{auto: true, weighed: &l})
 	return true, failure, err
 }
 
@@ -285,9 +285,9 @@ func (t *Turn) run(ctx context.Context) (Outcome, error) {
 }
 
 // sent tells the session what is asked of the model.
-func (s *step) sent(req *llm.Request) {
-	if s.Context != nil && s.Context.Sent != nil {
-		s.Context.Sent(req)
+func (d *draft) sent(req *llm.Request) {
+	if d.Context != nil && d.Context.Sent != nil {
+		d.Context.Sent(req)
 	}
 }
 

@@ -35,12 +35,12 @@ func called(m *lathe.Message) bool {
 // cutUnseen shortens the results that the model has not seen to a budget of tokens,
 // and reports whether they fit it then. They are told to be cut, and are stored
 // whole.
-func (s *step) cutUnseen(ctx context.Context, budget int64) (fits bool, err error) {
-	i := s.unseen()
+func (d *draft) cutUnseen(ctx context.Context, budget int64) (fits bool, err error) {
+	i := d.unseen()
 	if i < 0 {
 		return false, nil
 	}
-	msg, meter, k := &s.History[i], s.window.meter, s.Context.Correction(s.model.Ref)
+	msg, meter, k := &d.History[i], d.window.meter, d.Context.Correction(d.model.Ref)
 	parts := meter.Cut(msg, int64(float64(budget)/k.Factor()))
 	if len(parts) == 0 {
 		return k.Apply(meter.Message(msg)) <= budget, nil
@@ -49,7 +49,7 @@ func (s *step) cutUnseen(ctx context.Context, budget int64) (fits bool, err erro
 	for j := range parts {
 		changes[j] = Change{Part: &parts[j]}
 	}
-	if err := s.Log.Commit(ctx, changes...); err != nil {
+	if err := d.Log.Commit(ctx, changes...); err != nil {
 		return false, err
 	}
 	for j := range msg.Parts {
@@ -59,6 +59,6 @@ func (s *step) cutUnseen(ctx context.Context, budget int64) (fits bool, err erro
 			}
 		}
 	}
-	s.Logger.Info("results were cut to fit the model's window", "session", s.Session.ID, "parts", len(parts))
+	d.Logger.Info("results were cut to fit the model's window", "session", d.Session.ID, "parts", len(parts))
 	return k.Apply(meter.Message(msg)) <= budget, nil
 }

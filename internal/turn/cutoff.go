@@ -20,7 +20,7 @@ func (s *step) cutOff(ctx context.Context, r *running, name string) error {
 	s.mu.Lock()
 	s.calls, s.cut = append(s.calls, r), true
 	s.mu.Unlock()
-	return s.settle(ctx, r, tool.Result{Failed: true, Output: cutText(name, s.limit)}, nil)
+	return r.settle(ctx, tool.Result{Failed: true, Output: cutText(name, s.limit)}, nil)
 }
 
 // cutText says what became of a call that was cut off.

@@ -10,35 +10,35 @@ import (
 )
 
 // params returns the settings of the step's request.
-func (s *step) params(ctx context.Context) plugin.ChatParams {
-	return s.Hooks.ChatParams(ctx, plugin.ChatParamsInput{
-		SessionID: s.Session.ID, Agent: s.agent.Name, Model: s.modelRef(), Message: *s.user,
-	}, plugin.ChatParams{Temperature: s.agent.Temperature, TopP: s.agent.TopP, Options: s.agent.Options})
+func (d *draft) params(ctx context.Context) plugin.ChatParams {
+	return d.Hooks.ChatParams(ctx, plugin.ChatParamsInput{
+		SessionID: d.Session.ID, Agent: d.agent.Name, Model: d.modelRef(), Message: *d.user,
+	}, plugin.ChatParams{Temperature: d.agent.Temperature, TopP: d.agent.TopP, Options: d.agent.Options})
 }
 
 // beforeCall returns the arguments of a call, checked after hooks had them.
-func (s *step) beforeCall(ctx context.Context, r *running) (json.RawMessage, error) {
-	input, err := s.Hooks.ToolBefore(ctx, s.toolInput(r, r.input))
+func (r *running) beforeCall(ctx context.Context) (json.RawMessage, error) {
+	input, err := r.s.Hooks.ToolBefore(ctx, r.toolInput(r.input))
 	if err != nil {
 		return nil, err
 	}
-	return s.tools.Check(r.name, input)
+	return r.s.tools.Check(r.name, input)
 }
 
 // afterCall passes a result through the hooks; an error that ended the call from
 // outside is none of their business.
-func (s *step) afterCall(ctx context.Context, r *running, input json.RawMessage, res tool.Result, err error) (tool.Result, error) {
+func (r *running) afterCall(ctx context.Context, input json.RawMessage, res tool.Result, err error) (tool.Result, error) {
 	if err != nil {
 		return res, err
 	}
-	if s.tools.Cut != nil {
-		res = s.tools.Cut(res)
+	if r.s.tools.Cut != nil {
+		res = r.s.tools.Cut(res)
 	}
-	return s.Hooks.ToolAfter(ctx, s.toolInput(r, input), res), nil
+	return r.s.Hooks.ToolAfter(ctx, r.toolInput(input), res), nil
 }
 
-func (s *step) toolInput(r *running, args json.RawMessage) plugin.ToolInput {
-	return plugin.ToolInput{Tool: r.name, SessionID: s.Session.ID, CallID: r.callID, Args: args}
+func (r *running) toolInput(args json.RawMessage) plugin.ToolInput {
+	return plugin.ToolInput{Tool: r.name, SessionID: r.s.Session.ID, CallID: r.callID, Args: args}
 }
 
 // completeText passes a text that the model ended through the hooks.
@@ -59,8 +59,8 @@ func (s *step) completeText(ctx context.Context, p *lathe.Part) {
 
 // userAsked reports whether the user named the subagent of a call with "@" in
 // the message that is answered; the call is then not asked about.
-func (s *step) userAsked(name string, input json.RawMessage) bool {
-	if name != taskTool {
+func (r *running) userAsked(input json.RawMessage) bool {
+	if r.name != taskTool {
 		return false
 	}
 	var in struct {
@@ -69,7 +69,7 @@ func (s *step) userAsked(name string, input json.RawMessage) bool {
 	if json.Unmarshal(input, &in) != nil {
 		return false
 	}
-	for _, p := range s.user.Parts {
+	for _, p := range r.s.user.Parts {
 		if m, ok := p.Body.(*lathe.AgentMention); ok && m.Name == in.Agent {
 			return true
 		}

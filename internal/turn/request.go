@@ -10,31 +10,39 @@ import (
 	"lathe/internal/provider"
 )
 
+// draft is the next request as the turn would make it for who answers: what it says,
+// what it weighs, and what is cut so that it fits.
+type draft struct {
+	*Turn
+	cast
+	last bool // the agent's step limit: no more tools after this
+}
+
 // request builds the model request of the step from the history. The same
 // history gives the same request, and a longer one only appends to it.
-func (s *step) request(ctx context.Context) (*llm.Request, error) {
-	info := s.user.Info.(*lathe.User)
-	system, err := s.Host.System(ctx, s.agent, s.model, info)
+func (d *draft) request(ctx context.Context) (*llm.Request, error) {
+	info := d.user.Info.(*lathe.User)
+	system, err := d.Host.System(ctx, d.agent, d.model, info)
 	if err != nil {
 		return nil, err
 	}
-	system = s.Hooks.System(ctx, plugin.SystemInput{SessionID: s.Session.ID, Agent: s.agent.Name, Model: s.modelRef()}, system)
-	messages := prompt.Messages(s.Hooks.Messages(ctx, plugin.MessagesInput{SessionID: s.Session.ID}, s.History))
-	req := &llm.Request{System: system, Choice: llm.ChoiceAuto, Tools: s.toolDefs()}
-	if s.closing.nudge {
-		messages, s.closing.nudge = note(messages, nudgeText), false
+	system = d.Hooks.System(ctx, plugin.SystemInput{SessionID: d.Session.ID, Agent: d.agent.Name, Model: d.modelRef()}, system)
+	messages := prompt.Messages(d.Hooks.Messages(ctx, plugin.MessagesInput{SessionID: d.Session.ID}, d.History))
+	req := &llm.Request{System: system, Choice: llm.ChoiceAuto, Tools: d.toolDefs()}
+	if d.closing.nudge {
+		messages, d.closing.nudge = note(messages, nudgeText), false
 	}
-	if s.last {
+	if d.last {
 		messages, req.Choice = note(messages, prompt.MaxSteps()), llm.ChoiceNone
 	}
 	if len(req.Tools) == 0 {
 		req.Choice = ""
 	}
-	req.Messages = s.model.Normalize(messages)
-	params := s.params(ctx)
-	s.model.Prepare(req, provider.Params{
+	req.Messages = d.model.Normalize(messages)
+	params := d.params(ctx)
+	d.model.Prepare(req, provider.Params{
 		Temperature: params.Temperature, TopP: params.TopP, Options: params.Options,
-		Variant: info.Model.Variant, SessionID: s.Session.ID,
+		Variant: info.Model.Variant, SessionID: d.Session.ID,
 	})
 	return req, nil
 }
@@ -47,18 +55,18 @@ type offered struct {
 }
 
 // toolDefs returns what the model is offered. Nobody may change it.
-func (s *step) toolDefs() []llm.Tool {
-	if s.tools == nil {
+func (d *draft) toolDefs() []llm.Tool {
+	if d.tools == nil {
 		return nil
 	}
-	if o := &s.offered; o.set == s.tools && o.model == s.model {
+	if o := &d.offered; o.set == d.tools && o.model == d.model {
 		return o.defs
 	}
-	specs := s.tools.Specs()
+	specs := d.tools.Specs()
 	defs := make([]llm.Tool, len(specs))
 	for i, sp := range specs {
-		defs[i] = llm.Tool{Name: sp.Name, Description: sp.Description, Schema: s.model.Schema(sp.Schema)}
+		defs[i] = llm.Tool{Name: sp.Name, Description: sp.Description, Schema: d.model.Schema(sp.Schema)}
 	}
-	s.offered = offered{s.tools, s.model, defs}
+	d.offered = offered{d.tools, d.model, defs}
 	return defs
 }

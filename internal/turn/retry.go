@@ -15,7 +15,7 @@ import (
 // next returns how long to wait before the n-th repetition, and whether there is
 // one. A provider's own wish counts, unless it is longer than Longest; otherwise
 // the delay doubles from Base up to Cap, with up to a quarter of jitter.
-func (r Retries) next(n int, err error, jitter func() float64) (time.Duration, bool) {
+func (r Retries) next(n int, err error) (time.Duration, bool) {
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok || !e.Retryable || n > r.Max {
 		return 0, false
@@ -24,7 +24,7 @@ func (r Retries) next(n int, err error, jitter func() float64) (time.Duration, b
 		return e.RetryAfter, e.RetryAfter <= r.Longest
 	}
 	d := time.Duration(math.Min(float64(r.Base)*math.Pow(2, float64(n-1)), float64(r.Cap)))
-	return d + time.Duration(float64(d)*0.25*jitter()), true
+	return d + time.Duration(float64(d)*0.25*r.Jitter()), true
 }
 
 // explain says in the failure why the request is not repeated again.

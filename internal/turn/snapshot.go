@@ -89,15 +89,15 @@ func (s *step) takeSnapshot(ctx context.Context) {
 }
 
 // awaitSnapshot waits until a call that can change files may do so.
-func (s *step) awaitSnapshot(ctx context.Context, r *running) error {
-	s.mu.Lock()
-	done := s.guard.done
+func (r *running) awaitSnapshot(ctx context.Context) error {
+	r.s.mu.Lock()
+	done := r.s.guard.done
 	if done == nil || r.readOnly {
-		s.mu.Unlock()
+		r.s.mu.Unlock()
 		return nil
 	}
-	s.guard.ran = true
-	s.mu.Unlock()
+	r.s.guard.ran = true
+	r.s.mu.Unlock()
 	select {
 	case <-done:
 		return nil

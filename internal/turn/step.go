@@ -21,11 +21,10 @@ type stepResult struct {
 	failure lathe.Failure
 }
 
-// step is one model request and the tool calls it asked for.
+// step is one model request and the tool calls it asked for. Each call carries itself
+// out: see running.
 type step struct {
-	*Turn
-	cast
-	last   bool // the agent's step limit: no more tools after this
+	draft
 	msg    lathe.Message
 	usage  lathe.Tokens
 	cost   lathe.Money
@@ -45,7 +44,7 @@ type step struct {
 // step carries out one step for the message that is to be answered. The error is for
 // what could not be recorded.
 func (t *Turn) step(ctx context.Context, c cast, last bool) (stepResult, error) {
-	s := &step{Turn: t, cast: c, last: last || c.agent.Steps > 0 && t.budget.steps >= c.agent.Steps}
+	s := &step{draft: draft{Turn: t, cast: c, last: last || c.agent.Steps > 0 && t.budget.steps >= c.agent.Steps}}
 	req, err := s.request(ctx)
 	if err != nil {
 		return t.failEarly(ctx, c.user, classify(ctx, err, s.modelRef()))
@@ -102,7 +101,7 @@ func (s *step) attempt(ctx context.Context, req *llm.Request) lathe.Failure {
 			return failure
 		}
 		s.failures++
-		wait, again := s.Retries.next(s.failures, err, s.Jitter)
+		wait, again := s.Retries.next(s.failures, err)
 		if !again {
 			return s.Retries.explain(s.failures, failure, err)
 		}
@@ -122,12 +121,12 @@ func (s *step) attempt(ctx context.Context, req *llm.Request) lathe.Failure {
 	}
 }
 
-func (s *step) modelRef() lathe.ModelRef { return s.user.Info.(*lathe.User).Model }
+func (d *draft) modelRef() lathe.ModelRef { return d.user.Info.(*lathe.User).Model }
 
 // wait tells what is waited for, and waits.
-func (s *step) wait(ctx context.Context, attempt int, d time.Duration, why lathe.Failure) error {
-	s.Log.Publish(lathe.SessionStatus{SessionID: s.Session.ID, Status: lathe.Retrying{
-		Attempt: attempt, Message: why.Error(), Next: s.Now().Add(d),
+func (t *Turn) wait(ctx context.Context, attempt int, d time.Duration, why lathe.Failure) error {
+	t.Log.Publish(lathe.SessionStatus{SessionID: t.Session.ID, Status: lathe.Retrying{
+		Attempt: attempt, Message: why.Error(), Next: t.Now().Add(d),
 	}})
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -136,7 +135,7 @@ func (s *step) wait(ctx context.Context, attempt int, d time.Duration, why lathe
 		return context.Cause(ctx)
 	case <-timer.C:
 	}
-	s.Log.Publish(lathe.SessionStatus{SessionID: s.Session.ID, Status: lathe.Busy{}})
+	t.Log.Publish(lathe.SessionStatus{SessionID: t.Session.ID, Status: lathe.Busy{}})
 	return nil
 }
 

@@ -43,8 +43,8 @@ func (t *Turn) subtasks(ctx context.Context, user *lathe.Message, tasks []*lathe
 	if failure != nil {
 		return t.failEarly(ctx, user, failure)
 	}
-	c.agent.Name = tasks[0].Agent // as the message is shown
-	s := &step{Turn: t, cast: c}  // it makes no request, so it does not count as a step
+	c.agent.Name = tasks[0].Agent              // as the message is shown
+	s := &step{draft: draft{Turn: t, cast: c}} // it makes no request, so it does not count as a step
 	if err := s.begin(ctx); err != nil {
 		return stepResult{}, err
 	}
@@ -72,7 +72,7 @@ func (s *step) startSubtask(ctx context.Context, task *lathe.Subtask) error {
 	if err != nil { // strings always encode
 		panic(err)
 	}
-	r := &running{callID: s.IDs.New(lathe.PrefixCall), name: taskTool, tool: s.Task, input: input, started: s.Now(), done: make(chan struct{})}
+	r := &running{s: s, callID: s.IDs.New(lathe.PrefixCall), name: taskTool, tool: s.Task, input: input, started: s.Now(), done: make(chan struct{})}
 	s.mu.Lock()
 	r.part = s.fold.add(&lathe.ToolCall{CallID: r.callID, Tool: taskTool, State: &lathe.ToolRunning{Input: input, Start: r.started}})
 	s.calls = append(s.calls, r)
@@ -87,25 +87,25 @@ func (s *step) startSubtask(ctx context.Context, task *lathe.Subtask) error {
 	}
 	s.wg.Go(func() {
 		defer close(r.done)
-		res, err := s.runSubtask(ctx, r, model)
+		res, err := r.runSubtask(ctx, model)
 		if res.Failed {
 			res.Output = "Tool execution failed: " + res.Output
 		}
-		s.settleLate(ctx, r, res, err)
+		r.settleLate(ctx, res, err)
 	})
 	return nil
 }
 
-func (s *step) runSubtask(ctx context.Context, r *running, model lathe.ModelRef) (res tool.Result, err error) {
-	defer s.survive(r, &res, &err)
+func (r *running) runSubtask(ctx context.Context, model lathe.ModelRef) (res tool.Result, err error) {
+	defer r.survive(&res, &err)
 	if r.tool == nil {
 		return tool.Failf("no subagents can be run here"), nil
 	}
 	return r.tool.Run(ctx, &tool.Call{
-		SessionID: s.Session.ID, MessageID: s.msg.ID, CallID: r.callID,
-		Agent: s.user.Info.(*lathe.User).Agent, Model: model, Input: r.input, Messages: s.History, UserAsked: true, Direct: true,
+		SessionID: r.s.Session.ID, MessageID: r.s.msg.ID, CallID: r.callID,
+		Agent: r.s.user.Info.(*lathe.User).Agent, Model: model, Input: r.input, Messages: r.s.History, UserAsked: true, Direct: true,
 		Ask:      func(context.Context, tool.Request) error { return nil },
-		Progress: func(title string, metadata map[string]any) { s.progress(r, title, metadata) },
+		Progress: r.progress,
 	})
 }
 

@@ -116,6 +116,7 @@ type Retries struct {
 	// Longest is the longest delay a provider may ask for; a longer one fails
 	// the turn with the time named. Default 10 minutes.
 	Longest time.Duration
+	Jitter  func() float64 // 0 to 1, of a quarter of our own delays; default random
 }
 
 func (r Retries) withDefaults() Retries {
@@ -130,6 +131,9 @@ func (r Retries) withDefaults() Retries {
 	}
 	if r.Longest == 0 {
 		r.Longest = 10 * time.Minute
+	}
+	if r.Jitter == nil {
+		r.Jitter = rand.Float64
 	}
 	return r
 }
@@ -167,9 +171,13 @@ type Turn struct {
 	// ContinueOnDeny keeps the turn going after a rejected permission.
 	ContinueOnDeny bool
 	Now            func() time.Time // nil: time.Now
-	Jitter         func() float64   // 0 to 1; nil: random
 	Logger         *slog.Logger     // nil: none
 
+	course
+}
+
+// course is how far a turn has come, from the beginning of Run.
+type course struct {
 	budget   budget
 	failures int // failed requests since the last complete answer
 	cuts     int // answers in a row that ended within a call
@@ -210,9 +218,6 @@ func (t *Turn) setDefaults() {
 	t.Retries = t.Retries.withDefaults()
 	if t.Now == nil {
 		t.Now = time.Now
-	}
-	if t.Jitter == nil {
-		t.Jitter = rand.Float64
 	}
 	if t.Logger == nil {
 		t.Logger = slog.New(slog.DiscardHandler)

@@ -253,7 +253,7 @@ func newRig(t *testing.T, script string, tools ...tool.Tool) *rig {
 	r := &rig{log: newMemory(), server: llmtest.New(t, steps), agent: turn.Agent{Name: "build"}, tools: append(tools, invalid(), named("noop"))}
 	r.Turn = &turn.Turn{
 		Session: lathe.Session{ID: "ses_1", Directory: "/"}, Host: r, Log: r.log, IDs: lathe.NewIDs(nil, nil),
-		Retries: turn.Retries{Base: time.Millisecond, Cap: 2 * time.Millisecond}, Jitter: func() float64 { return 0 },
+		Retries: turn.Retries{Base: time.Millisecond, Cap: 2 * time.Millisecond, Jitter: func() float64 { return 0 }},
 	}
 	r.History = []lathe.Message{r.user("go")}
 	return r
