@@ -62,7 +62,7 @@ func (s *Store) Apply(ctx context.Context, targets []Target, force bool) (Applie
 		return Applied{}, err
 	}
 	out := Applied{Before: before, After: before}
-	s.tidyWorktree(targets)
+	tidyWorktree(targets)
 	plan, err := s.plan(ctx, targets, force, &out)
 	if err != nil {
 		return out, err
@@ -80,7 +80,7 @@ func (s *Store) Apply(ctx context.Context, targets []Target, force bool) (Applie
 
 // tidyWorktree removes what a process that died while it wrote has left where the
 // targets are.
-func (s *Store) tidyWorktree(targets []Target) {
+func tidyWorktree(targets []Target) {
 	dirs := map[string]bool{}
 	for _, t := range targets {
 		dirs[filepath.Dir(t.Path)] = true
@@ -169,12 +169,6 @@ func differs(entries map[string]map[string]entry, trees [2]string, rel string) b
 	return a != nil && b != nil && a[rel] != b[rel]
 }
 
-// standsIn reports whether something other than a directory is at the path.
-func (s *Store) standsIn(rel string) bool {
-	info, err := os.Lstat(filepath.Join(s.top, filepath.FromSlash(rel)))
-	return err == nil && !info.IsDir()
-}
-
 // entries looks files up in a tree.
 func (s *Store) entries(ctx context.Context, tree string, paths []string) (map[string]entry, error) {
 	found := map[string]entry{}
@@ -242,7 +236,7 @@ func (s *Store) carryOut(ctx context.Context, plan []deed, out *Applied) error {
 		return -strings.Compare(a.path, b.path)
 	})
 	for _, d := range plan {
-		full := filepath.Join(s.top, filepath.FromSlash(d.path))
+		full := s.full(d.path)
 		body, have := bodies[d.to.oid]
 		if d.writes() && !have {
 			out.Conflicts = append(out.Conflicts, Conflict{full, reasonGone})

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"lathe/internal/workspace"
 )
 
 // git keeps no empty directories. Where the worktree is watched, those that the
@@ -76,16 +74,6 @@ func (s *Store) findBare(ctx context.Context, among iter.Seq[string]) map[string
 	return found
 }
 
-// isBare reports whether a directory is there and empty.
-func (s *Store) isBare(dir string) bool {
-	name := filepath.Join(s.top, filepath.FromSlash(dir))
-	if info, err := os.Lstat(name); err != nil || !info.IsDir() {
-		return false
-	}
-	entries, err := workspace.ReadDir(name, 1)
-	return err == nil && len(entries) == 0
-}
-
 // bareChanges adds to changed what became of empty directories.
 func bareChanges(was, now map[string]bool, changed map[string]change) {
 	for d := range was {
@@ -103,19 +91,19 @@ func bareChanges(was, now map[string]bool, changed map[string]change) {
 // dropEmptied removes the directories that an Apply which was cut off left empty:
 // it had removed the last file of each, and not yet the directory. They are known
 // by targets that are to be gone and are, in a directory that is not in the tree.
-func (s *Store) dropEmptied(ctx context.Context, targets []Target) (dropped bool) {
+func (g *gitDir) dropEmptied(ctx context.Context, targets []Target) (dropped bool) {
 	looked := map[string]bool{}
 	for _, t := range targets {
 		if _, err := os.Lstat(t.Path); err == nil {
 			continue
 		}
-		for dir := filepath.Dir(t.Path); within(s.top, dir) && !looked[t.To+dir]; dir = filepath.Dir(dir) {
+		for dir := filepath.Dir(t.Path); within(g.top, dir) && !looked[t.To+dir]; dir = filepath.Dir(dir) {
 			looked[t.To+dir] = true
 			if _, err := os.Lstat(dir); err != nil {
 				continue // an outer one may be left
 			}
-			rel, err := filepath.Rel(s.top, dir)
-			if err != nil || !s.isBare(rel) || s.stood(ctx, t.To, filepath.ToSlash(rel)) || os.Remove(dir) != nil {
+			rel, err := filepath.Rel(g.top, dir)
+			if err != nil || !g.isBare(rel) || g.stood(ctx, t.To, filepath.ToSlash(rel)) || os.Remove(dir) != nil {
 				break
 			}
 			dropped = true
@@ -131,22 +119,22 @@ func within(top, dir string) bool {
 }
 
 // stood reports whether there was a directory at a path, or may have been.
-func (s *Store) stood(ctx context.Context, tree, rel string) bool {
-	tree, bits, err := s.resolve(tree)
+func (g *gitDir) stood(ctx context.Context, tree, rel string) bool {
+	tree, bits, err := g.resolve(tree)
 	if err != nil || bits.bare[rel] {
 		return true
 	}
-	out, err := s.run(ctx, nil, "ls-tree", "-z", "--full-tree", tree, "--", rel)
+	out, err := g.run(ctx, nil, "ls-tree", "-z", "--full-tree", tree, "--", rel)
 	return err != nil || len(out) > 0
 }
 
 // bareBetween returns the directories that are empty in one of two snapshots.
-func (s *Store) bareBetween(from, to string) ([]string, error) {
-	_, a, err := s.resolve(from)
+func (g *gitDir) bareBetween(from, to string) ([]string, error) {
+	_, a, err := g.resolve(from)
 	if err != nil {
 		return nil, err
 	}
-	_, b, err := s.resolve(to)
+	_, b, err := g.resolve(to)
 	if err != nil {
 		return nil, err
 	}

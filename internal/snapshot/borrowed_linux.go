@@ -22,11 +22,11 @@ var errGone = errors.New("the project dropped objects that the snapshot index na
 
 // stamp changes when the project packs, fetches or prunes objects, or gets other
 // ones. It is empty where nothing is borrowed.
-func (s *Store) stamp() string {
-	if s.common == "" {
+func (g *gitDir) stamp() string {
+	if g.common == "" {
 		return ""
 	}
-	objects := filepath.Join(s.common, "objects")
+	objects := filepath.Join(g.common, "objects")
 	info, err := os.Stat(objects)
 	if err != nil {
 		return "none"
@@ -43,20 +43,20 @@ func (s *Store) stamp() string {
 }
 
 // noteStamp says that what the index names is there.
-func (s *Store) noteStamp(stamp string) {
+func (g *gitDir) noteStamp(stamp string) {
 	if stamp == "" {
 		return
 	}
-	if err := s.replaceFile(filepath.Join(s.dir, stampFile), []byte(stamp), 0o600); err != nil {
-		s.log.Warn("the snapshot store could not note what it borrows", "err", err)
+	if err := g.replaceFile(filepath.Join(g.dir, stampFile), []byte(stamp), 0o600); err != nil {
+		g.log.Warn("the snapshot store could not note what it borrows", "err", err)
 	}
 }
 
 // checkBorrowed makes sure that what the records name is still there, if the
 // project's objects changed since that was known.
-func (s *Store) checkBorrowed(ctx context.Context, records []record) error {
-	now := s.stamp()
-	was, err := workspace.ReadFile(filepath.Join(s.dir, stampFile), 1<<10)
+func (g *gitDir) checkBorrowed(ctx context.Context, records []record) error {
+	now := g.stamp()
+	was, err := workspace.ReadFile(filepath.Join(g.dir, stampFile), 1<<10)
 	if now == "" || err == nil && string(was) == now {
 		return nil
 	}
@@ -67,13 +67,13 @@ func (s *Store) checkBorrowed(ctx context.Context, records []record) error {
 			in.WriteByte('\n')
 		}
 	}
-	out, err := s.run(ctx, in.Bytes(), "cat-file", "--buffer", "--batch-check=%(objecttype)")
+	out, err := g.run(ctx, in.Bytes(), "cat-file", "--buffer", "--batch-check=%(objecttype)")
 	if err != nil {
 		return err
 	}
 	if bytes.Contains(out, []byte(" missing\n")) {
 		return errGone
 	}
-	s.noteStamp(now)
+	g.noteStamp(now)
 	return nil
 }

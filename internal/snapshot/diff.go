@@ -27,7 +27,7 @@ func (s *Store) between(ctx context.Context, from, to string) ([]string, error) 
 	if from == to {
 		return nil, nil
 	}
-	if paths, ok := s.remembered(from, to); ok {
+	if paths, ok := s.steps.between(from, to); ok {
 		return paths, nil
 	}
 	pairs, err := s.raw(ctx, from, to)
@@ -47,13 +47,13 @@ func (s *Store) between(ctx context.Context, from, to string) ([]string, error) 
 	return slices.Compact(paths), err
 }
 
-// remembered answers from the steps this process made.
-func (s *Store) remembered(from, to string) ([]string, bool) {
-	if len(s.steps) == 0 || s.steps[len(s.steps)-1].to != to {
+// between answers from the steps this process made.
+func (h history) between(from, to string) ([]string, bool) {
+	if len(h) == 0 || h[len(h)-1].to != to {
 		return nil, false
 	}
 	sum := map[string]change{}
-	for _, step := range slices.Backward(s.steps) {
+	for _, step := range slices.Backward(h) {
 		for path, c := range step.changed {
 			later, seen := sum[path]
 			if seen {
@@ -77,12 +77,12 @@ func (s *Store) remembered(from, to string) ([]string, bool) {
 }
 
 // raw compares two trees with git.
-func (s *Store) raw(ctx context.Context, from, to string) ([]pair, error) {
-	from, to, err := s.trees(from, to)
+func (g *gitDir) raw(ctx context.Context, from, to string) ([]pair, error) {
+	from, to, err := g.trees(from, to)
 	if err != nil || from == to {
 		return nil, err
 	}
-	out, err := s.run(ctx, nil, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--full-index", from, to)
+	out, err := g.run(ctx, nil, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--full-index", from, to)
 	if err != nil {
 		return nil, fmt.Errorf("compare snapshots: %w", err)
 	}
@@ -90,9 +90,9 @@ func (s *Store) raw(ctx context.Context, from, to string) ([]pair, error) {
 }
 
 // trees returns the trees of two snapshots.
-func (s *Store) trees(from, to string) (a, b string, err error) {
-	if a, _, err = s.resolve(from); err == nil {
-		b, _, err = s.resolve(to)
+func (g *gitDir) trees(from, to string) (a, b string, err error) {
+	if a, _, err = g.resolve(from); err == nil {
+		b, _, err = g.resolve(to)
 	}
 	return a, b, err
 }
@@ -210,12 +210,12 @@ func text(e entry, bodies map[oid][]byte) (string, bool) {
 }
 
 // counts returns the lines added and removed by file; -1 for binary ones.
-func (s *Store) counts(ctx context.Context, from, to string) (map[string][2]int, error) {
-	from, to, err := s.trees(from, to)
+func (g *gitDir) counts(ctx context.Context, from, to string) (map[string][2]int, error) {
+	from, to, err := g.trees(from, to)
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.run(ctx, nil, "diff-tree", "-r", "-z", "--numstat", "--no-renames", from, to)
+	out, err := g.run(ctx, nil, "diff-tree", "-r", "-z", "--numstat", "--no-renames", from, to)
 	if err != nil {
 		return nil, fmt.Errorf("compare snapshots: %w", err)
 	}

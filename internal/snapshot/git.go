@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"slices"
@@ -16,6 +17,22 @@ import (
 
 // maxOutput bounds what is taken from one git process.
 const maxOutput = 512 << 20
+
+// gitDir is the git directory of a store, and how git is run on it. It knows nothing
+// of what the store holds in memory.
+type gitDir struct {
+	worktree
+	dir     string // the directory itself
+	project string // the project's git directory, or empty
+	common  string // the one with the project's objects
+	data    string // lathe's data directory
+	env     []string
+	timeout time.Duration
+	log     *slog.Logger
+	git     string // the program
+
+	writes int // objects written; the store's lock guards it
+}
 
 // gitEnv is an environment in which git knows the store and the worktree, and
 // nothing of the user's or the repository's settings.
@@ -58,14 +75,14 @@ func (e *gitError) Error() string {
 func (e *gitError) Unwrap() error { return e.err }
 
 // run runs git on the store and returns what it printed.
-func (s *Store) run(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
-	return s.runIn(ctx, s.top, s.env, stdin, args...)
+func (g *gitDir) run(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	return g.runIn(ctx, g.top, g.env, stdin, args...)
 }
 
-func (s *Store) runIn(ctx context.Context, dir string, env []string, stdin []byte, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, s.timeout, fmt.Errorf("no end within %v", s.timeout))
+func (g *gitDir) runIn(ctx context.Context, dir string, env []string, stdin []byte, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, g.timeout, fmt.Errorf("no end within %v", g.timeout))
 	defer cancel()
-	cmd := exec.CommandContext(ctx, s.git, append(slices.Clone(safe), args...)...)
+	cmd := exec.CommandContext(ctx, g.git, append(slices.Clone(safe), args...)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, env, time.Second
 	if stdin != nil {
 		cmd.Stdin = bytes.NewReader(stdin)

@@ -17,13 +17,13 @@ import (
 )
 
 // writeObject stores an object, unless the store has it, and returns its name.
-func (s *Store) writeObject(kind string, body []byte) (oid, error) {
+func (g *gitDir) writeObject(kind string, body []byte) (oid, error) {
 	head := kind + " " + strconv.Itoa(len(body)) + "\x00"
 	h := sha1.New()
 	io.WriteString(h, head)
 	h.Write(body)
 	id := oid(h.Sum(nil))
-	path := s.objectPath(id)
+	path := g.objectPath(id)
 	if exists(path) {
 		return id, nil
 	}
@@ -38,20 +38,20 @@ func (s *Store) writeObject(kind string, body []byte) (oid, error) {
 	if err = errors.Join(err, w.Close()); err != nil {
 		return id, err
 	}
-	s.writes++
-	return id, s.putObject(path, z.Bytes())
+	g.writes++
+	return id, g.putObject(path, z.Bytes())
 }
 
-func (s *Store) objectPath(id oid) string {
+func (g *gitDir) objectPath(id oid) string {
 	name := id.String()
-	return filepath.Join(s.dir, "objects", name[:2], name[2:])
+	return filepath.Join(g.dir, "objects", name[:2], name[2:])
 }
 
-func (s *Store) putObject(path string, data []byte) error {
-	err := s.replaceFile(path, data, 0o444)
+func (g *gitDir) putObject(path string, data []byte) error {
+	err := g.replaceFile(path, data, 0o444)
 	if errors.Is(err, os.ErrNotExist) {
 		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-			err = s.replaceFile(path, data, 0o444)
+			err = g.replaceFile(path, data, 0o444)
 		}
 	}
 	if err != nil {
@@ -62,11 +62,11 @@ func (s *Store) putObject(path string, data []byte) error {
 
 // tempDir is where files are written before they get their name. Each begins
 // with the process that writes it.
-func (s *Store) tempDir() string { return filepath.Join(s.dir, "partial") }
+func (g *gitDir) tempDir() string { return filepath.Join(g.dir, "partial") }
 
 // replaceFile writes a file of the store in one step.
-func (s *Store) replaceFile(path string, data []byte, mode os.FileMode) error {
-	temp := filepath.Join(s.tempDir(), strconv.Itoa(os.Getpid())+"-"+rand.Text()[:12])
+func (g *gitDir) replaceFile(path string, data []byte, mode os.FileMode) error {
+	temp := filepath.Join(g.tempDir(), strconv.Itoa(os.Getpid())+"-"+rand.Text()[:12])
 	err := os.WriteFile(temp, data, mode)
 	if err == nil {
 		err = os.Rename(temp, path)
@@ -79,7 +79,7 @@ func (s *Store) replaceFile(path string, data []byte, mode os.FileMode) error {
 
 // blobs returns the contents of objects by name. One that is gone, or is larger
 // than max, is not in the answer.
-func (s *Store) blobs(ctx context.Context, ids map[oid]bool, max int64) (map[oid][]byte, error) {
+func (g *gitDir) blobs(ctx context.Context, ids map[oid]bool, max int64) (map[oid][]byte, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -88,7 +88,7 @@ func (s *Store) blobs(ctx context.Context, ids map[oid]bool, max int64) (map[oid
 		in.WriteString(id.String())
 		in.WriteByte('\n')
 	}
-	check, err := s.run(ctx, in.Bytes(), "cat-file", "--batch-check")
+	check, err := g.run(ctx, in.Bytes(), "cat-file", "--batch-check")
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (s *Store) blobs(ctx context.Context, ids map[oid]bool, max int64) (map[oid
 	if in.Len() == 0 {
 		return nil, nil
 	}
-	out, err := s.run(ctx, in.Bytes(), "cat-file", "--batch")
+	out, err := g.run(ctx, in.Bytes(), "cat-file", "--batch")
 	if err != nil {
 		return nil, err
 	}

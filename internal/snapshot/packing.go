@@ -82,26 +82,26 @@ func (s *Store) pack(ctx context.Context) error {
 }
 
 // crowded guesses from one of the 256 directories whether there are many loose objects.
-func (s *Store) crowded() bool {
-	sample, err := os.ReadDir(filepath.Join(s.dir, "objects", "17"))
+func (g *gitDir) crowded() bool {
+	sample, err := os.ReadDir(filepath.Join(g.dir, "objects", "17"))
 	return err == nil && len(sample)*256 >= packAfter
 }
 
 // packAll puts all loose objects into one file. It needs no lock: what is written
 // meanwhile stays loose, and git looks for what has moved into a pack.
-func (s *Store) packAll(ctx context.Context) error {
+func (g *gitDir) packAll(ctx context.Context) error {
 	var in bytes.Buffer
-	s.eachLoose(func(path, id string, _ fs.FileInfo) {
+	g.eachLoose(func(path, id string, _ fs.FileInfo) {
 		if id == "" {
 			removeStale(path)
 			return
 		}
 		fmt.Fprintln(&in, id)
 	})
-	if _, err := s.run(ctx, in.Bytes(), "pack-objects", "-q", "--non-empty", "--threads=1", filepath.Join(s.dir, "objects", "pack", "pack")); err != nil {
+	if _, err := g.run(ctx, in.Bytes(), "pack-objects", "-q", "--non-empty", "--threads=1", filepath.Join(g.dir, "objects", "pack", "pack")); err != nil {
 		return fmt.Errorf("pack snapshots: %w", err)
 	}
-	if _, err := s.run(ctx, nil, "prune-packed", "-q"); err != nil {
+	if _, err := g.run(ctx, nil, "prune-packed", "-q"); err != nil {
 		return fmt.Errorf("pack snapshots: %w", err)
 	}
 	return nil

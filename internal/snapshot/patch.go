@@ -48,7 +48,7 @@ func (s *Store) GitPatch(ctx context.Context, from, to string, paths []string) (
 	return patch, nil
 }
 
-func (s *Store) patch(ctx context.Context, from, to string, rels []string, how ...string) ([]byte, error) {
+func (g *gitDir) patch(ctx context.Context, from, to string, rels []string, how ...string) ([]byte, error) {
 	args := append([]string{"diff-tree", "-r", "-p", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/"}, how...)
-	return s.run(ctx, nil, append(append(args, from, to, "--"), rels...)...)
+	return g.run(ctx, nil, append(append(args, from, to, "--"), rels...)...)
 }

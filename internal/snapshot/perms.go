@@ -64,7 +64,7 @@ type permsDoc struct {
 	Bare  []string          `json:"bare,omitempty"`
 }
 
-func (s *Store) permsFile(id string) string { return filepath.Join(s.dir, "perms", id+".json") }
+func (g *gitDir) permsFile(id string) string { return filepath.Join(g.dir, "perms", id+".json") }
 
 // name returns the snapshot that the index makes with its tree: the tree itself
 // where that tells all, else a document that names it.
@@ -94,12 +94,12 @@ func (s *Store) name(tree string) (string, error) {
 }
 
 // resolve returns the tree of a snapshot and the bits of its files.
-func (s *Store) resolve(id string) (tree string, p perms, err error) {
+func (g *gitDir) resolve(id string) (tree string, p perms, err error) {
 	p = perms{usual: 0o644}
 	if err := checkTrees(id); err != nil {
 		return "", p, err
 	}
-	data, err := os.ReadFile(s.permsFile(id))
+	data, err := os.ReadFile(g.permsFile(id))
 	if err != nil {
 		return id, p, nil
 	}

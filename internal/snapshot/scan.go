@@ -74,19 +74,19 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err := s.tidy(); err != nil {
 		return err
 	}
-	s.readLost()
+	s.lost.read(&s.gitDir)
 	s.ready = true
 	return nil
 }
 
 // excludes are the ignore rules beside those in the worktree.
-func (s *Store) excludes() string {
+func (g *gitDir) excludes() string {
 	rules := never
-	if rel, err := filepath.Rel(s.top, s.data); err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(g.top, g.data); err == nil && filepath.IsLocal(rel) {
 		rules += "/" + filepath.ToSlash(rel) + "/\n"
 	}
-	if s.common != "" {
-		if own, err := workspace.ReadFile(filepath.Join(s.common, "info", "exclude"), maxExclude); err == nil {
+	if g.common != "" {
+		if own, err := workspace.ReadFile(filepath.Join(g.common, "info", "exclude"), maxExclude); err == nil {
 			rules += string(own)
 		}
 	}
@@ -130,9 +130,9 @@ func (s *Store) scan(ctx context.Context) (string, error) {
 }
 
 // lock keeps other processes from the store's index until unlock is called.
-func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
-	lock := flock.New(s.lockFile(), flock.SetPermissions(0o600))
-	wait, cancel := context.WithTimeoutCause(ctx, s.timeout, errors.New("another process holds the snapshot store"))
+func (g *gitDir) lock(ctx context.Context) (unlock func(), err error) {
+	lock := flock.New(g.lockFile(), flock.SetPermissions(0o600))
+	wait, cancel := context.WithTimeoutCause(ctx, g.timeout, errors.New("another process holds the snapshot store"))
 	defer cancel()
 	if _, err := lock.TryLockContext(wait, 5*time.Millisecond); err != nil {
 		if cause := context.Cause(wait); cause != nil {
@@ -141,7 +141,7 @@ func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 		return nil, err
 	}
 	// Whoever held the lock before and died left git's own lock behind.
-	_ = os.Remove(filepath.Join(s.dir, "index.lock"))
+	_ = os.Remove(filepath.Join(g.dir, "index.lock"))
 	return func() { _ = lock.Close() }, nil
 }
 
@@ -205,7 +205,7 @@ func (s *Store) load(ctx context.Context) error {
 	return s.read()
 }
 
-func (s *Store) indexFile() string { return filepath.Join(s.dir, "index") }
+func (g *gitDir) indexFile() string { return filepath.Join(g.dir, "index") }
 
 func (s *Store) read() error {
 	data, err := os.ReadFile(s.indexFile())
@@ -225,12 +225,12 @@ func (s *Store) read() error {
 
 // seed fills a new index with the tree of the project's HEAD, so that unchanged
 // files cost no space.
-func (s *Store) seed(ctx context.Context) error {
-	if s.project == "" {
+func (g *gitDir) seed(ctx context.Context) error {
+	if g.project == "" {
 		return errors.New("there is no project")
 	}
-	env := append(gitEnv(s.env, s.project, s.top), "GIT_OPTIONAL_LOCKS=0")
-	out, err := s.runIn(ctx, s.top, env, nil, "rev-parse", "--verify", "--quiet", "HEAD^{tree}")
+	env := append(gitEnv(g.env, g.project, g.top), "GIT_OPTIONAL_LOCKS=0")
+	out, err := g.runIn(ctx, g.top, env, nil, "rev-parse", "--verify", "--quiet", "HEAD^{tree}")
 	if err != nil {
 		return err
 	}
@@ -238,21 +238,21 @@ func (s *Store) seed(ctx context.Context) error {
 	if _, err := parseOID(tree); err != nil {
 		return err
 	}
-	if _, err := s.run(ctx, nil, "read-tree", tree); err != nil {
+	if _, err := g.run(ctx, nil, "read-tree", tree); err != nil {
 		return err
 	}
-	return s.verifyIndex(ctx)
+	return g.verifyIndex(ctx)
 }
 
 // updateIndex takes files that changed into git's index, and others out of it.
-func (s *Store) updateIndex(ctx context.Context, changed, gone []string) error {
+func (g *gitDir) updateIndex(ctx context.Context, changed, gone []string) error {
 	if len(gone) > 0 {
-		if _, err := s.run(ctx, zjoin(gone), "update-index", "-z", "--force-remove", "--stdin"); err != nil {
+		if _, err := g.run(ctx, zjoin(gone), "update-index", "-z", "--force-remove", "--stdin"); err != nil {
 			return err
 		}
 	}
 	if len(changed) > 0 {
-		if _, err := s.run(ctx, zjoin(changed), "update-index", "-z", "--add", "--remove", "--replace", "--stdin"); err != nil {
+		if _, err := g.run(ctx, zjoin(changed), "update-index", "-z", "--add", "--remove", "--replace", "--stdin"); err != nil {
 			return err
 		}
 	}
@@ -275,7 +275,7 @@ func (s *Store) status(ctx context.Context) (paths, gone []string, err error) {
 		}
 		seen[path] = true
 		if tag == "?" && workspace.IsTemp(path) { // whatever a .gitignore takes in
-			workspace.RemoveStaleTemp(filepath.Join(s.top, filepath.FromSlash(path)))
+			workspace.RemoveStaleTemp(s.full(path))
 			continue
 		}
 		limit := int64(MaxFile)
@@ -307,7 +307,7 @@ const (
 
 // takes says what becomes of a path that changed.
 func (s *Store) takes(path string, limit int64) (size int64, f fate) {
-	full := filepath.Join(s.top, filepath.FromSlash(path))
+	full := s.full(path)
 	info, err := os.Lstat(full)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
@@ -343,14 +343,6 @@ func (s *Store) readPerms() <-chan map[string]fs.FileMode {
 		done <- found
 	}()
 	return done
-}
-
-func (s *Store) perm(path string) (fs.FileMode, bool) {
-	info, err := os.Lstat(filepath.Join(s.top, filepath.FromSlash(path)))
-	if err != nil || !info.Mode().IsRegular() {
-		return 0, false
-	}
-	return info.Mode().Perm(), true
 }
 
 // notePerms notes the bits that were found, and those of files that are new

@@ -87,16 +87,8 @@ type Options struct {
 // Store takes and applies snapshots of one worktree. It is safe for concurrent
 // use; other processes may work on the same store. Close it.
 type Store struct {
-	top     string // the worktree
-	dir     string // the git directory
-	project string // the project's git directory, or empty
-	common  string // the one with the project's objects
-	data    string
-	env     []string
-	quota   int64
-	timeout time.Duration
-	log     *slog.Logger
-	git     string // the program
+	gitDir
+	quota int64
 
 	mu      sync.Mutex // held by every operation
 	ready   bool
@@ -106,17 +98,27 @@ type Store struct {
 	known   bool
 	watch   *watcher // nil: each track asks git
 	noise   map[string]bool
-	lost    map[string]bool // borrowed objects that should be kept, by hash
-	steps   []transition
-	writes  int
+	lost    lost
+	steps   history
 	looked  int      // writes when the loose objects were counted last
 	packing *packing // nil: none runs
 }
+
+// history is how the newest trees of this process came about, the oldest first.
+type history []transition
 
 // transition is how one tree became the next: what the paths were before.
 type transition struct {
 	from, to string
 	changed  map[string]change
+}
+
+// add remembers at least the newest 32 steps and at most 64.
+func (h *history) add(t transition) {
+	*h = append(*h, t)
+	if len(*h) > 64 {
+		*h = append((*h)[:0], (*h)[32:]...)
+	}
 }
 
 type change struct{ before, after entry }
@@ -147,9 +149,11 @@ func Open(_ context.Context, o Options) (*Store, error) {
 		project = workspace.GlobalID
 	}
 	s := &Store{
-		top: top, dir: Dir(o.DataDir, project, top), project: o.Root.GitDir, common: o.Root.CommonDir, data: o.DataDir,
-		quota: o.Quota, timeout: o.Timeout, log: o.Log, git: program,
-		noise: map[string]bool{}, lost: map[string]bool{},
+		gitDir: gitDir{
+			worktree: worktree{top}, dir: Dir(o.DataDir, project, top), project: o.Root.GitDir, common: o.Root.CommonDir, data: o.DataDir,
+			timeout: o.Timeout, log: o.Log, git: program,
+		},
+		quota: o.Quota, noise: map[string]bool{}, lost: lost{},
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
@@ -196,7 +200,7 @@ func (s *Store) Close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
 	defer cancel()
-	return errors.Join(s.anchor(ctx), s.pack(ctx))
+	return errors.Join(s.lost.anchor(ctx, &s.gitDir), s.pack(ctx))
 }
 
 // end marks the store as closed; false: it was before.
@@ -270,11 +274,8 @@ func (s *Store) refresh(ctx context.Context) (string, error) {
 // settle makes the index's tree the known one, and remembers what changed.
 func (s *Store) settle(tree string, changed map[string]change) string {
 	if s.known && tree != s.tree && changed != nil {
-		s.steps = append(s.steps, transition{from: s.tree, to: tree, changed: changed})
-		if len(s.steps) > 64 {
-			s.steps = append(s.steps[:0], s.steps[32:]...)
-		}
-		s.borrowed(changed)
+		s.steps.add(transition{from: s.tree, to: tree, changed: changed})
+		s.lost.note(&s.gitDir, changed)
 	} else if tree != s.tree {
 		s.steps = nil
 	}
@@ -293,7 +294,7 @@ func (s *Store) Patch(ctx context.Context, hash string) (p lathe.Patch, now stri
 	p.Hash = hash
 	paths, err := s.between(ctx, hash, now)
 	for _, path := range paths {
-		p.Files = append(p.Files, filepath.Join(s.top, filepath.FromSlash(path)))
+		p.Files = append(p.Files, s.full(path))
 	}
 	return p, now, err
 }
@@ -308,7 +309,7 @@ func (s *Store) Changed(ctx context.Context, from, to string) ([]string, error) 
 	}
 	paths, err := s.between(ctx, from, to)
 	for i, path := range paths {
-		paths[i] = filepath.Join(s.top, filepath.FromSlash(path))
+		paths[i] = s.full(path)
 	}
 	return paths, err
 }
@@ -317,7 +318,7 @@ func (s *Store) Changed(ctx context.Context, from, to string) ([]string, error) 
 func (s *Store) Top() string { return s.top }
 
 // lockFile keeps other processes from the store's index.
-func (s *Store) lockFile() string { return filepath.Join(s.dir, "lathe.lock") }
+func (g *gitDir) lockFile() string { return filepath.Join(g.dir, "lathe.lock") }
 
 func exists(path string) bool {
 	_, err := os.Lstat(path)

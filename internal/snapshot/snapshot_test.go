@@ -374,7 +374,7 @@ func TestContentSurvivesThatTheProjectDropsIt(t *testing.T) {
 }
 
 func hashBlob(body string) oid {
-	s := &Store{dir: os.TempDir()}
+	s := &Store{gitDir: gitDir{dir: os.TempDir()}}
 	tmp, _ := os.MkdirTemp("", "obj")
 	defer os.RemoveAll(tmp)
 	s.dir = tmp

@@ -133,8 +133,6 @@ func (u *updater) lookThrough(dir string) {
 	})
 }
 
-func (u *updater) full(p string) string { return filepath.Join(u.top, filepath.FromSlash(p)) }
-
 // filter drops what the project ignores from the new paths.
 func (u *updater) filter(ctx context.Context) (fresh []string, ok bool) {
 	var ask []string
@@ -169,14 +167,14 @@ func (u *updater) filter(ctx context.Context) (fresh []string, ok bool) {
 
 // ignored tells which of the paths the project's rules leave out. None of them
 // is in the index.
-func (s *Store) ignored(ctx context.Context, paths []string) (map[string]bool, error) {
+func (g *gitDir) ignored(ctx context.Context, paths []string) (map[string]bool, error) {
 	// This command knows no literal pathspecs; "./" keeps a name from being magic.
-	env := slices.DeleteFunc(slices.Clone(s.env), func(kv string) bool { return strings.HasPrefix(kv, "GIT_LITERAL_PATHSPECS=") })
+	env := slices.DeleteFunc(slices.Clone(g.env), func(kv string) bool { return strings.HasPrefix(kv, "GIT_LITERAL_PATHSPECS=") })
 	var in bytes.Buffer
 	for _, p := range paths {
 		in.WriteString("./" + p + "\x00")
 	}
-	out, err := s.runIn(ctx, s.top, env, in.Bytes(), "check-ignore", "--no-index", "-z", "--stdin")
+	out, err := g.runIn(ctx, g.top, env, in.Bytes(), "check-ignore", "--no-index", "-z", "--stdin")
 	if err != nil && exitCode(err) != 1 {
 		return nil, err
 	}
@@ -213,8 +211,8 @@ func (u *updater) take(f string) error {
 var errSkip = errors.New("left out of the snapshot")
 
 // entryOf stores the content of a file and returns its entry.
-func (s *Store) entryOf(f string, limit int64) (e entry, err error) {
-	full := filepath.Join(s.top, filepath.FromSlash(f))
+func (g *gitDir) entryOf(f string, limit int64) (e entry, err error) {
+	full := g.full(f)
 	info, err := os.Lstat(full)
 	if err != nil {
 		return e, err
@@ -242,7 +240,7 @@ func (s *Store) entryOf(f string, limit int64) (e entry, err error) {
 			e.mode = modeExec
 		}
 	}
-	e.oid, err = s.writeObject("blob", body)
+	e.oid, err = g.writeObject("blob", body)
 	return e, err
 }
 

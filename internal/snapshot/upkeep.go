@@ -23,20 +23,20 @@ const (
 )
 
 // tidy removes what a process that died left behind.
-func (s *Store) tidy() error {
-	partial, err := os.ReadDir(s.tempDir())
+func (g *gitDir) tidy() error {
+	partial, err := os.ReadDir(g.tempDir())
 	if err != nil {
 		return err
 	}
 	for _, e := range partial {
-		path := filepath.Join(s.tempDir(), e.Name())
+		path := filepath.Join(g.tempDir(), e.Name())
 		if pid, _, _ := strings.Cut(e.Name(), "-"); lives(pid) {
 			removeStale(path)
 			continue
 		}
 		_ = os.Remove(path)
 	}
-	pack := filepath.Join(s.dir, "objects", "pack")
+	pack := filepath.Join(g.dir, "objects", "pack")
 	entries, err := os.ReadDir(pack)
 	if err != nil {
 		return err
@@ -68,58 +68,61 @@ const lostFile = "lost"
 // maxLost bounds what is read of that list.
 const maxLost = 4 << 20
 
-// borrowed notes objects of the project that a file no longer has, so that the
+// lost are borrowed objects that should be kept, by hash.
+type lost map[string]bool
+
+// note takes in objects of the project that a file no longer has, so that the
 // store gets them before the project drops them.
-func (s *Store) borrowed(changed map[string]change) {
-	if s.common == "" {
+func (l lost) note(g *gitDir, changed map[string]change) {
+	if g.common == "" {
 		return
 	}
 	var fresh strings.Builder
 	for _, c := range changed {
-		if c.before.mode == 0 || c.before.mode == modeRepo || c.before == bareDir || exists(s.objectPath(c.before.oid)) {
+		if c.before.mode == 0 || c.before.mode == modeRepo || c.before == bareDir || exists(g.objectPath(c.before.oid)) {
 			continue
 		}
-		if id := c.before.oid.String(); !s.lost[id] {
-			s.lost[id] = true
+		if id := c.before.oid.String(); !l[id] {
+			l[id] = true
 			fresh.WriteString(id + "\n")
 		}
 	}
 	if fresh.Len() == 0 {
 		return
 	}
-	f, err := os.OpenFile(filepath.Join(s.dir, lostFile), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(filepath.Join(g.dir, lostFile), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err == nil {
 		_, err = f.WriteString(fresh.String())
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
-		s.log.Warn("what is borrowed from the project could not be noted", "err", err)
+		g.log.Warn("what is borrowed from the project could not be noted", "err", err)
 	}
 }
 
-// readLost takes over what a process that died had noted.
-func (s *Store) readLost() {
-	data, err := workspace.ReadFile(filepath.Join(s.dir, lostFile), maxLost)
+// read takes over what a process that died had noted.
+func (l lost) read(g *gitDir) {
+	data, err := workspace.ReadFile(filepath.Join(g.dir, lostFile), maxLost)
 	if err != nil {
 		return
 	}
 	for line := range strings.Lines(string(data)) {
 		if id := strings.TrimSuffix(line, "\n"); checkTrees(id) == nil {
-			s.lost[id] = true
+			l[id] = true
 		}
 	}
 }
 
 // anchor copies the noted objects into the store.
-func (s *Store) anchor(ctx context.Context) error {
-	if len(s.lost) == 0 {
+func (l lost) anchor(ctx context.Context, g *gitDir) error {
+	if len(l) == 0 {
 		return nil
 	}
 	var in bytes.Buffer
-	for id := range s.lost {
+	for id := range l {
 		fmt.Fprintln(&in, id)
 	}
-	there, err := s.run(ctx, in.Bytes(), "cat-file", "--batch-check=%(objectname) %(objecttype)")
+	there, err := g.run(ctx, in.Bytes(), "cat-file", "--batch-check=%(objectname) %(objecttype)")
 	if err != nil {
 		return fmt.Errorf("keep the project's versions of changed files: %w", err)
 	}
@@ -129,20 +132,20 @@ func (s *Store) anchor(ctx context.Context) error {
 			fmt.Fprintln(&in, id)
 		}
 	}
-	_, err = s.run(ctx, in.Bytes(), "pack-objects", "-q", "--non-empty", "--threads=1", "--window=0", filepath.Join(s.dir, "objects", "pack", "pack"))
+	_, err = g.run(ctx, in.Bytes(), "pack-objects", "-q", "--non-empty", "--threads=1", "--window=0", filepath.Join(g.dir, "objects", "pack", "pack"))
 	if err != nil {
 		return fmt.Errorf("keep the project's versions of changed files: %w", err)
 	}
-	clear(s.lost)
-	if err := os.Remove(filepath.Join(s.dir, lostFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	clear(l)
+	if err := os.Remove(filepath.Join(g.dir, lostFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
 // eachLoose calls f with each loose object; id is empty for other files.
-func (s *Store) eachLoose(f func(path, id string, info fs.FileInfo)) {
-	objects := filepath.Join(s.dir, "objects")
+func (g *gitDir) eachLoose(f func(path, id string, info fs.FileInfo)) {
+	objects := filepath.Join(g.dir, "objects")
 	for i := range 256 {
 		prefix := fmt.Sprintf("%02x", i)
 		entries, err := os.ReadDir(filepath.Join(objects, prefix))

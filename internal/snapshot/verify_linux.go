@@ -24,8 +24,8 @@ const settled = 100 * time.Millisecond
 // what lstat says of those that are as the tree has them. It is what git
 // update-index --refresh does, on all processors. What is not noted counts as
 // changed.
-func (s *Store) verifyIndex(ctx context.Context) error {
-	data, err := os.ReadFile(s.indexFile())
+func (g *gitDir) verifyIndex(ctx context.Context) error {
+	data, err := os.ReadFile(g.indexFile())
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (s *Store) verifyIndex(ctx context.Context) error {
 	var wg sync.WaitGroup
 	for range max(2, runtime.GOMAXPROCS(0)) {
 		wg.Go(func() {
-			v := verifier{top: s.top, buf: make([]byte, 0, 64<<10)}
+			v := verifier{top: g.top, buf: make([]byte, 0, 64<<10)}
 			for ctx.Err() == nil {
 				i := next.Add(1) - 1
 				if int(i) >= len(offsets) {
@@ -53,7 +53,7 @@ func (s *Store) verifyIndex(ctx context.Context) error {
 	}
 	sum := sha1.Sum(data[:len(data)-sha1.Size])
 	copy(data[len(data)-sha1.Size:], sum[:])
-	return s.replaceFile(s.indexFile(), data, 0o600)
+	return g.replaceFile(g.indexFile(), data, 0o600)
 }
 
 // entryOffsets returns where the entries of a well-formed index start.

@@ -248,7 +248,7 @@ func (s *Store) startWatch(ctx context.Context) {
 }
 
 // ignoredDirs asks git about directories without files of the index.
-func (s *Store) ignoredDirs(ctx context.Context, dirs []string, indexed map[string]bool) (map[string]bool, error) {
+func (g *gitDir) ignoredDirs(ctx context.Context, dirs []string, indexed map[string]bool) (map[string]bool, error) {
 	var ask []string
 	for _, d := range dirs {
 		if !indexed[d] {
@@ -258,7 +258,7 @@ func (s *Store) ignoredDirs(ctx context.Context, dirs []string, indexed map[stri
 	if len(ask) == 0 {
 		return nil, nil
 	}
-	found, err := s.ignored(ctx, ask)
+	found, err := g.ignored(ctx, ask)
 	if err != nil {
 		return nil, err
 	}

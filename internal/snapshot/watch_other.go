@@ -23,13 +23,13 @@ func (s *Store) startWatch(context.Context) {}
 func (s *Store) resume(context.Context) (tree string, done bool, err error) { return "", false, nil }
 
 // stamp and noteStamp serve resume.
-func (s *Store) stamp() string    { return "" }
-func (s *Store) noteStamp(string) {}
+func (g *gitDir) stamp() string    { return "" }
+func (g *gitDir) noteStamp(string) {}
 
 // verifyIndex has git compare the files with the index. The exit code tells that
 // some differ, which the scan will find.
-func (s *Store) verifyIndex(ctx context.Context) error {
-	if _, err := s.run(ctx, nil, "update-index", "-q", "--refresh"); err != nil && exitCode(err) != 1 {
+func (g *gitDir) verifyIndex(ctx context.Context) error {
+	if _, err := g.run(ctx, nil, "update-index", "-q", "--refresh"); err != nil && exitCode(err) != 1 {
 		return err
 	}
 	return nil
