@@ -215,7 +215,7 @@ func palette(a *App) tea.Cmd {
 }
 
 func copyAnswer(a *App) tea.Cmd {
-	text := a.conv.Answer()
+	text := a.conv.Shown().Answer()
 	if text == "" {
 		a.notify(dialog.Warning, "there is no answer to copy")
 		return a.tick()
@@ -224,7 +224,7 @@ func copyAnswer(a *App) tea.Cmd {
 }
 
 func undo(a *App) tea.Cmd {
-	if id, ok := a.conv.LastPrompt(); ok {
+	if id, ok := a.conv.Shown().LastPrompt(); ok {
 		return a.revertTo(id)
 	}
 	a.notify(dialog.Warning, "there is nothing to undo")

@@ -39,7 +39,7 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 	}
 	a.since = time.Time{}
 	if _, idle := m.status.(lathe.Idle); !idle && m.status != nil {
-		a.status[m.id], a.since = m.status, a.conv.Begun(a.opts.Now())
+		a.status[m.id], a.since = m.status, a.conv.Shown().Begun(a.opts.Now())
 	} else {
 		delete(a.status, m.id)
 	}

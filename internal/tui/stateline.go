@@ -95,11 +95,11 @@ func (v *view) figures(l look.Look) (out []segment) {
 	if v.session.Cost > 0 {
 		add(v.session.Cost.String(), theme.Muted, 70)
 	}
-	if hit, ok := v.conv.CacheHit(); ok {
+	if hit, ok := v.conv.Shown().CacheHit(); ok {
 		add(fmt.Sprintf("cache %d%%", hit), theme.Muted, 50)
 	}
 	if !v.busy() {
-		if took := v.conv.LastTook(); took != "" {
+		if took := v.conv.Shown().LastTook(); took != "" {
 			add(took, theme.Muted, 40)
 		}
 	}

@@ -288,7 +288,7 @@ func (v *view) told(l look.Look) []styled.Line {
 
 // Used returns the tokens that fill the window, and its size.
 func (v *view) Used() (used, window int64) {
-	used, model := v.conv.Used()
+	used, model := v.conv.Shown().Used()
 	if used == 0 {
 		return 0, 0
 	}

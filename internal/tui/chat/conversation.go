@@ -8,7 +8,6 @@ package chat
 import (
 	"slices"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -22,23 +21,40 @@ import (
 // Conversation is the messages of the session on screen and how far the person
 // scrolled.
 type Conversation struct {
-	entries []*entry // by sequence
+	entries Messages // by sequence
 	byID    map[lathe.MessageID]*entry
 	more    bool // there are older messages than these
 	loading bool
 
-	// bottom is the last entry on screen and how many of its lines show; a nil
-	// entry follows the newest text.
-	bottom struct {
-		e     *entry
-		lines int
-	}
+	bottom bottom
 	revert lathe.MessageID // messages from here on are undone
 
-	pictures []*piece // to be made ready
+	pictures pictures
 
 	look   func() look.Look // of the place that it has
 	height int              // of that place, as of the last drawing
+}
+
+// bottom is the last entry on screen and how many of its lines show; a nil entry
+// follows the newest text.
+type bottom struct {
+	e     *entry
+	lines int
+}
+
+// index returns where in a list the last entry on screen is, and how many lines of it
+// show.
+func (b *bottom) index(list Messages, draw func(*entry) []styled.Line) (i, lines int) {
+	if b.e != nil {
+		if i = slices.Index(list, b.e); i >= 0 {
+			return i, min(b.lines, len(draw(list[i])))
+		}
+		b.e = nil
+	}
+	if len(list) == 0 {
+		return -1, 0
+	}
+	return len(list) - 1, len(draw(list[len(list)-1]))
 }
 
 // entry is a message and what was drawn of it.
@@ -118,14 +134,11 @@ func (c *Conversation) Messages() []lathe.Message {
 // Height returns how many lines it has on screen.
 func (c *Conversation) Height() int { return c.height }
 
-// Some reports whether any message is shown.
-func (c *Conversation) Some() bool { return len(c.visible()) > 0 }
-
 // Reach goes to a message, and asks for older ones while it was not read. It
 // reports whether that is over.
 func (c *Conversation) Reach(id lathe.MessageID) (want tea.Msg, over bool) {
 	switch {
-	case c.has(id):
+	case c.byID[id] != nil:
 		c.jump(id)
 	case !c.more:
 	case c.loading:
@@ -144,9 +157,6 @@ func (c *Conversation) Extend(list []lathe.Message, more bool, err error) {
 	}
 	c.loading = false
 }
-
-// has reports whether a message was read.
-func (c *Conversation) has(id lathe.MessageID) bool { return c.byID[id] != nil }
 
 // Text returns what was written in a message that was read.
 func (c *Conversation) Text(id lathe.MessageID) string {
@@ -168,7 +178,7 @@ func (c *Conversation) Undo(from lathe.MessageID) { c.revert = from }
 // Undone returns the first message that is undone, or "".
 func (c *Conversation) Undone() lathe.MessageID { return c.revert }
 
-// Prompts returns what the person wrote, oldest first.
+// Prompts returns what the person wrote, oldest first, what is undone too.
 func (c *Conversation) Prompts() (out []string) {
 	for _, e := range c.entries {
 		if _, ok := e.m.Info.(*lathe.User); ok {
@@ -176,16 +186,6 @@ func (c *Conversation) Prompts() (out []string) {
 		}
 	}
 	return out
-}
-
-// LastPrompt returns the newest message of the person's that is shown.
-func (c *Conversation) LastPrompt() (id lathe.MessageID, ok bool) {
-	for _, e := range slices.Backward(c.visible()) {
-		if _, ok := e.m.Info.(*lathe.User); ok && e.text() != "" {
-			return e.m.ID, true
-		}
-	}
-	return "", false
 }
 
 // Load puts messages, oldest first, before those that are there.
@@ -214,18 +214,8 @@ func (c *Conversation) Message(m lathe.Message) {
 		at--
 	}
 	c.entries = slices.Insert(c.entries, at, e)
-	c.link(at)
-	c.link(at + 1)
-}
-
-// link tells an entry which one is before it.
-func (c *Conversation) link(at int) {
-	if at < len(c.entries) {
-		c.entries[at].before = nil
-		if at > 0 {
-			c.entries[at].before = c.entries[at-1]
-		}
-	}
+	c.entries.link(at)
+	c.entries.link(at + 1)
 }
 
 // Part adds a part or changes it.
@@ -239,7 +229,7 @@ func (c *Conversation) Part(p lathe.Part) {
 		if old.part.ID == p.ID {
 			if p.Body = newer(old.part.Body, p.Body); p.Body != nil {
 				old.part, old.fresh = p, pen{}
-				c.wantPicture(old)
+				c.pictures.want(old)
 			}
 			return
 		}
@@ -249,13 +239,7 @@ func (c *Conversation) Part(p lathe.Part) {
 		at--
 	}
 	e.pieces = slices.Insert(e.pieces, at, &piece{part: p})
-	c.wantPicture(e.pieces[at])
-}
-
-func (c *Conversation) wantPicture(p *piece) {
-	if !p.asked && p.picture == nil && pictureData(p.part.Body) != "" {
-		c.pictures = append(c.pictures, p)
-	}
+	c.pictures.want(e.pieces[at])
 }
 
 // newer returns what is to be shown of a part that is there already, nil for what
@@ -357,7 +341,7 @@ func (c *Conversation) RemoveMessage(id lathe.MessageID) {
 	}
 	c.entries = slices.Delete(c.entries, at, at+1)
 	delete(c.byID, id)
-	c.link(at)
+	c.entries.link(at)
 	if c.bottom.e != nil && c.bottom.e.m.ID == id {
 		c.bottom.e = nil
 	}
@@ -370,28 +354,14 @@ func (c *Conversation) RemovePart(m lathe.MessageID, id lathe.PartID) {
 	}
 }
 
-// visible returns the entries that are shown: those that were not undone.
-func (c *Conversation) visible() []*entry {
+// Shown returns the messages that are shown: those that were not undone.
+func (c *Conversation) Shown() Messages {
 	if c.revert != "" {
 		if i := slices.IndexFunc(c.entries, func(e *entry) bool { return e.m.ID == c.revert }); i >= 0 {
 			return c.entries[:i]
 		}
 	}
 	return c.entries
-}
-
-// index returns where the last entry on screen is, and how many lines of it show.
-func (c *Conversation) index(list []*entry, draw func(*entry) []styled.Line) (i, lines int) {
-	if c.bottom.e != nil {
-		if i = slices.Index(list, c.bottom.e); i >= 0 {
-			return i, min(c.bottom.lines, len(draw(list[i])))
-		}
-		c.bottom.e = nil
-	}
-	if len(list) == 0 {
-		return -1, 0
-	}
-	return len(list) - 1, len(draw(list[len(list)-1]))
 }
 
 // place is a line of an entry.
@@ -403,8 +373,8 @@ type place struct {
 // screen returns the lines that fit into the height, and where they are from.
 // Only entries that are on screen are drawn.
 func (c *Conversation) screen() ([]styled.Line, []place) {
-	list, draw, height := c.visible(), c.pen().draw, c.height
-	i, n := c.index(list, draw)
+	list, draw, height := c.Shown(), c.pen().draw, c.height
+	i, n := c.bottom.index(list, draw)
 	var parts [][]styled.Line
 	var from []place
 	left := height
@@ -443,13 +413,13 @@ func (c *Conversation) Scroll(by int) tea.Msg {
 // older asks for older messages.
 func (c *Conversation) older() tea.Msg {
 	c.loading = true
-	return Older{c.oldest()}
+	return Older{c.entries.oldest()}
 }
 
 // move moves by lines, and reports whether older messages are needed.
 func (c *Conversation) move(by int) (older bool) {
-	list, draw, height := c.visible(), c.pen().draw, c.height
-	i, n := c.index(list, draw)
+	list, draw, height := c.Shown(), c.pen().draw, c.height
+	i, n := c.bottom.index(list, draw)
 	if i < 0 {
 		return false
 	}
@@ -505,7 +475,7 @@ func (c *Conversation) ReadOn(part float64) {
 
 // jump brings an entry to the top of the screen.
 func (c *Conversation) jump(id lathe.MessageID) {
-	list := c.visible()
+	list := c.Shown()
 	i := slices.IndexFunc(list, func(e *entry) bool { return e.m.ID == id })
 	if i < 0 {
 		return
@@ -514,59 +484,12 @@ func (c *Conversation) jump(id lathe.MessageID) {
 	c.move(c.height - 1)
 }
 
-// Answer returns the text of the newest answer.
-func (c *Conversation) Answer() string {
-	for _, e := range slices.Backward(c.visible()) {
-		if _, ok := e.m.Info.(*lathe.Assistant); !ok {
-			continue
-		}
-		if t := e.text(); t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
 // text returns what was written in a message, without what lathe added.
 func (e *entry) text() string {
 	var words []string
 	for _, p := range e.pieces {
 		if t, ok := p.part.Body.(*lathe.Text); ok && !t.Synthetic && strings.TrimSpace(t.Text) != "" {
 			words = append(words, t.Text)
-		}
-	}
-	return strings.Join(words, "\n\n")
-}
-
-// oldest returns the sequence number of the first message, or 0.
-func (c *Conversation) oldest() int64 {
-	if len(c.entries) == 0 {
-		return 0
-	}
-	return c.entries[0].m.Seq
-}
-
-// Begun returns when the turn that is running was asked for, as far as that is known.
-func (c *Conversation) Begun(now time.Time) time.Time {
-	for _, e := range slices.Backward(c.visible()) {
-		if _, ok := e.m.Info.(*lathe.User); ok && !e.m.Created.IsZero() && e.m.Created.Before(now) {
-			return e.m.Created
-		}
-	}
-	return now
-}
-
-// answerTo returns what was answered to a message, up to the next one of the
-// person's.
-func (c *Conversation) answerTo(e *entry) string {
-	list := c.visible()
-	var words []string
-	for _, o := range list[slices.Index(list, e)+1:] {
-		if _, ok := o.m.Info.(*lathe.User); ok {
-			break
-		}
-		if t := o.text(); t != "" {
-			words = append(words, t)
 		}
 	}
 	return strings.Join(words, "\n\n")

@@ -35,7 +35,7 @@ func (f *Flow) Take(c *Conversation, h Heading) []styled.Line {
 	if !f.begun || f.session != h.Session {
 		out = f.begin(c, l, h)
 	}
-	for _, e := range c.visible() {
+	for _, e := range c.Shown() {
 		if f.done[e.m.ID] {
 			continue
 		}
@@ -178,7 +178,7 @@ func closed(p *piece) bool {
 func (f *Flow) Open(c *Conversation, most int) []styled.Line {
 	l := c.pen()
 	var out []styled.Line
-	for _, e := range c.visible() {
+	for _, e := range c.Shown() {
 		_, answer := e.m.Info.(*lathe.Assistant)
 		switch {
 		case f.done[e.m.ID]:

@@ -30,13 +30,13 @@ func (c *Conversation) Queue(busy bool, now time.Time) {
 			continue
 		}
 		open := info.Completed.IsZero() && info.Error == nil
-		e.say(c.standing(open && !busy, unfinished, e, now))
+		e.say(standing(c.revert == "" && open && !busy, unfinished, e, now))
 		for _, after := range c.entries[i+1:] {
 			if busy && open {
 				after.say(queued)
 				continue
 			}
-			after.say(c.standing(!busy, unanswered, after, now))
+			after.say(standing(c.revert == "" && !busy, unanswered, after, now))
 		}
 		for _, before := range slices.Backward(c.entries[:i]) { // which this answers
 			if _, ok := before.m.Info.(*lathe.User); !ok {
@@ -49,8 +49,8 @@ func (c *Conversation) Queue(busy bool, now time.Time) {
 }
 
 // standing returns a note of what is at rest, if it holds and is not new.
-func (c *Conversation) standing(holds bool, n note, e *entry, now time.Time) note {
-	if !holds || c.revert != "" || now.Sub(e.m.Created) < settling {
+func standing(holds bool, n note, e *entry, now time.Time) note {
+	if !holds || now.Sub(e.m.Created) < settling {
 		return ""
 	}
 	return n

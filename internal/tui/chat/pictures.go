@@ -59,6 +59,16 @@ func pictureData(b lathe.PartBody) string {
 	return ""
 }
 
+// pictures are pieces whose picture is to be made ready.
+type pictures []*piece
+
+// want notes a piece that has a picture, once.
+func (w *pictures) want(p *piece) {
+	if !p.asked && p.picture == nil && pictureData(p.part.Body) != "" {
+		*w = append(*w, p)
+	}
+}
+
 // LoadPictures makes the pictures ready that came since it was called last.
 func (c *Conversation) LoadPictures() tea.Cmd {
 	want, mode := c.pictures, c.look().Pictures

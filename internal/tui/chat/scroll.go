@@ -37,7 +37,7 @@ func (c *Conversation) Act(act keys.Action) (tea.Msg, bool) {
 // ToMessage scrolls to the next message, the one before, or for 0 to the
 // person's last one.
 func (c *Conversation) ToMessage(dir int) tea.Msg {
-	list, draw := c.visible(), c.pen().draw
+	list, draw := c.Shown(), c.pen().draw
 	if dir == 0 {
 		for _, e := range slices.Backward(list) {
 			if _, ok := e.m.Info.(*lathe.User); ok && e.text() != "" {
@@ -47,7 +47,7 @@ func (c *Conversation) ToMessage(dir int) tea.Msg {
 		}
 		return nil
 	}
-	i, shown := c.index(list, draw)
+	i, shown := c.bottom.index(list, draw)
 	y := c.height - shown // the line on screen where the entry begins
 	var next *entry
 	for ; i >= 0; i-- {

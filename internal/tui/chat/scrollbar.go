@@ -28,8 +28,8 @@ func (e *entry) height(l pen) int {
 
 // extent returns how many lines there are above the screen, and in all.
 func (c *Conversation) extent(l pen) (above, total int) {
-	list := c.visible()
-	at, lines := c.index(list, l.draw)
+	list := c.Shown()
+	at, lines := c.bottom.index(list, l.draw)
 	bottom := 0
 	for i, e := range list {
 		n := e.height(l)
@@ -98,7 +98,7 @@ func (c *Conversation) DragBar(y int) tea.Msg {
 		return nil
 	}
 	bottom := height + y*(total-height)/(height-1)
-	for _, e := range c.visible() {
+	for _, e := range c.Shown() {
 		if n := e.height(l); bottom > n {
 			bottom -= n
 			continue

@@ -48,12 +48,12 @@ func TestThumb(t *testing.T) {
 func TestTimeOfAFoundTurn(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	c := New(plainLook)
-	if got := c.Begun(now); !got.Equal(now) {
+	if got := c.Shown().Begun(now); !got.Equal(now) {
 		t.Errorf("an empty one begun at %v", got)
 	}
 	asked := now.Add(-42 * time.Second)
 	c.Load([]lathe.Message{{ID: "msg_1", Seq: 1, Info: &lathe.User{}, Created: asked}}, false)
-	if got := c.Begun(now); !got.Equal(asked) {
+	if got := c.Shown().Begun(now); !got.Equal(asked) {
 		t.Errorf("begun at %v, want %v", got, asked)
 	}
 }

@@ -246,7 +246,7 @@ func (s *Selection) selected(c *Conversation) string {
 		return ""
 	}
 	var out []string
-	list, l := c.visible(), c.pen()
+	list, l := c.Shown(), c.pen()
 	first, last := slices.Index(list, from.e), slices.Index(list, till.e)
 	if first < 0 || last < first {
 		return ""

@@ -23,7 +23,7 @@ type (
 // Timeline lists the person's messages, newest last.
 func (c *Conversation) Timeline(can engine.Capabilities, zone *time.Location) tea.Msg {
 	l := dialog.List{Title: "timeline", Hint: "enter jump to it", Empty: "nothing was said yet"}
-	for _, e := range c.visible() {
+	for _, e := range c.Shown() {
 		if _, ok := e.m.Info.(*lathe.User); !ok || e.text() == "" {
 			continue
 		}
@@ -56,7 +56,7 @@ func (c *Conversation) actions(id lathe.MessageID, can engine.Capabilities) tea.
 	}
 	l := dialog.List{Title: "message", Hint: "enter do it · esc stay here"}
 	l.Items = []dialog.Item{{ID: "stay", Title: "stay here"}, {ID: "copy", Title: "copy its text"}}
-	answer := c.answerTo(e)
+	answer := c.Shown().answerTo(e)
 	if answer != "" {
 		l.Items = append(l.Items, dialog.Item{ID: "answer", Title: "copy the answer to it"})
 	}

@@ -176,7 +176,7 @@ func (b *Bar) sideContext(l look.Look) section {
 		switch {
 		case b.host.Busy():
 			text = "the first answer is on its way"
-		case b.host.Conversation().Some():
+		case len(b.host.Conversation().Shown()) > 0:
 			text = "no answer told its tokens yet"
 		}
 		s.rows = append(s.rows, styled.Plain(text, l.FG(theme.Muted)))
@@ -190,7 +190,7 @@ func (b *Bar) sideContext(l look.Look) section {
 		}
 	}
 	s.rows = append(s.rows, styled.Plain(text, l.FG(key)))
-	if hit, ok := b.host.Conversation().CacheHit(); ok {
+	if hit, ok := b.host.Conversation().Shown().CacheHit(); ok {
 		s.rows = append(s.rows, styled.Plain(fmt.Sprintf("%d%% from the cache", hit), l.FG(theme.Muted)))
 	}
 	return section{head: s.head, rows: append(s.rows, styled.Plain(b.host.Session().Cost.String()+" spent", l.FG(theme.Muted)))}
