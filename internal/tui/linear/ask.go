@@ -9,7 +9,7 @@ import (
 
 // ask tells all that a permission ask is about, and its answers.
 func (t *talk) ask(a lathe.Ask) {
-	t.asking = a.ID
+	t.menu.asking = a.ID
 	t.say("Permission needed: %s.", a.Permission)
 	if a.SessionID != t.session.ID {
 		t.say("Another session, such as a subagent's, asks.")
@@ -17,7 +17,7 @@ func (t *talk) ask(a lathe.Ask) {
 	for _, f := range approval.Facts(a) {
 		t.fact(f)
 	}
-	t.askedAt = t.Now()
+	t.menu.askedAt = t.Now()
 	t.answers(a)
 }
 
@@ -49,11 +49,11 @@ func (t *talk) answers(a lathe.Ask) {
 	}
 	list = append(list, choice{"reject", t.reply(a, lathe.Reply{Kind: lathe.Reject}, "Rejected.")}, choice{"reject and tell why", func() {
 		t.say("Type why and press enter.")
-		t.asking = a.ID
-		t.free = func(why string) { t.reply(a, lathe.Reply{Kind: lathe.Reject, Message: why}, "Rejected.")() }
+		t.menu.asking = a.ID
+		t.menu.free = func(why string) { t.reply(a, lathe.Reply{Kind: lathe.Reject, Message: why}, "Rejected.")() }
 	}})
-	t.asking = a.ID
-	t.offer(list)
+	t.menu.asking = a.ID
+	t.menu.offer(list)
 }
 
 func (t *talk) reply(a lathe.Ask, r lathe.Reply, said string) func() {
@@ -71,8 +71,8 @@ func (t *talk) lasting(a lathe.Ask, o approval.Offer) {
 		t.say("%s", w)
 	}
 	t.say("Type session to allow that %s, or project to allow it %s, and press enter. Anything else goes back.", approval.Where(false), approval.Where(true))
-	t.asking = a.ID
-	t.free = func(word string) {
+	t.menu.asking = a.ID
+	t.menu.free = func(word string) {
 		said := o.Granted(word == "project")
 		switch word {
 		case "project":

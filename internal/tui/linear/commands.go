@@ -101,7 +101,7 @@ func (t *talk) sessions(words string) {
 	for _, s := range list[:min(len(list), 20)] {
 		out = append(out, choice{s.Title + ", " + s.Updated.Format("2 January 15:04"), func() { t.open(s.ID) }})
 	}
-	t.offer(out)
+	t.menu.offer(out)
 }
 
 // open tells the end of a session and goes on in it.
@@ -191,7 +191,7 @@ func (t *talk) models(words string) {
 	case len(out) > 30:
 		t.say("%d models. Type /models and a word of the name.", len(out))
 	default:
-		t.offer(out)
+		t.menu.offer(out)
 	}
 }
 
@@ -225,7 +225,7 @@ func (t *talk) agents(name string) {
 		}
 		out = append(out, choice{strings.TrimSuffix(a.Name+", "+a.Description, ", "), choose})
 	}
-	t.offer(out)
+	t.menu.offer(out)
 }
 
 func (t *talk) about() {
@@ -313,17 +313,17 @@ func (t *talk) askedBefore() {
 	if t.fail(err) {
 		return
 	}
-	open := t.asking
+	open := t.menu.asking
 	waits := slices.ContainsFunc(asks, func(a lathe.Ask) bool { return a.ID == open }) ||
 		slices.ContainsFunc(questions, func(q lathe.QuestionAsk) bool { return q.ID == open })
 	if open != "" && !waits {
-		t.settled(open)
+		t.menu.settled(open)
 	}
 	for _, a := range asks {
-		t.wanted(a.ID, func() { t.ask(a) })
+		t.menu.wanted(a.ID, func() { t.ask(a) })
 	}
 	for _, q := range questions {
-		t.wanted(q.ID, func() { t.question(q, 0, nil) })
+		t.menu.wanted(q.ID, func() { t.question(q, 0, nil) })
 	}
 }
 
@@ -335,9 +335,9 @@ func (t *talk) question(q lathe.QuestionAsk, n int, answers [][]string) {
 		}
 		return
 	}
-	t.asking = q.ID
+	t.menu.asking = q.ID
 	if n == 0 && answers == nil {
-		t.askedAt = t.Now()
+		t.menu.askedAt = t.Now()
 	}
 	ask := q.Questions[n]
 	t.say("Question %d of %d: %s", n+1, len(q.Questions), ask.Text)
@@ -347,7 +347,7 @@ func (t *talk) question(q lathe.QuestionAsk, n int, answers [][]string) {
 		list = append(list, choice{strings.TrimSuffix(o.Label+", "+o.Description, ", "), func() { next(o.Label) }})
 	}
 	list = append(list, choice{"dismiss the question", func() { t.fail(t.Engine.Dismiss(t.ctx, q.ID)) }})
-	t.free = func(text string) {
+	t.menu.free = func(text string) {
 		labels, ok := pick(ask, text)
 		if !ok {
 			t.say("That is not one of the answers.")
@@ -356,7 +356,7 @@ func (t *talk) question(q lathe.QuestionAsk, n int, answers [][]string) {
 		}
 		next(labels...)
 	}
-	t.menu = list
+	t.menu.choices = list
 	for i, c := range list {
 		t.say("%d. %s", i+1, printable.Line(c.label))
 	}

@@ -49,37 +49,37 @@ func (t *talk) happen(h happened) {
 			t.say("Undo is off here, so what is changed cannot be taken back: %s", printable.Line(ev.Reason))
 		}
 	case lathe.PermissionAsked:
-		t.wanted(ev.Ask.ID, func() { t.ask(ev.Ask) })
+		t.menu.wanted(ev.Ask.ID, func() { t.ask(ev.Ask) })
 	case lathe.PermissionReplied:
-		t.settled(ev.AskID)
+		t.menu.settled(ev.AskID)
 	case lathe.QuestionReplied:
-		t.settled(ev.AskID)
+		t.menu.settled(ev.AskID)
 	case lathe.QuestionRejected:
-		t.settled(ev.AskID)
+		t.menu.settled(ev.AskID)
 	case lathe.QuestionAsked:
-		t.wanted(ev.Ask.ID, func() { t.question(ev.Ask, 0, nil) })
+		t.menu.wanted(ev.Ask.ID, func() { t.question(ev.Ask, 0, nil) })
 	}
 }
 
 // wanted asks the person for something, once.
-func (t *talk) wanted(id lathe.AskID, do func()) {
-	if !t.asked[id] {
-		t.asked[id] = true
-		t.queue(do)
+func (m *menu) wanted(id lathe.AskID, do func()) {
+	if !m.asked[id] {
+		m.asked[id] = true
+		m.queue(do)
 	}
 }
 
 // settled closes a menu whose ask was answered, here or elsewhere.
-func (t *talk) settled(id lathe.AskID) {
-	if t.asking == id && (len(t.menu) > 0 || t.free != nil) {
-		t.chosen(func() { t.say("Answered elsewhere.") })
+func (m *menu) settled(id lathe.AskID) {
+	if m.asking == id && m.open() {
+		m.chosen(func() { m.voice.say("Answered elsewhere.") })
 	}
 }
 
 // queue does something now, or when the present menu is answered.
-func (t *talk) queue(do func()) {
-	if len(t.menu) > 0 || t.free != nil {
-		t.waiting = append(t.waiting, do)
+func (m *menu) queue(do func()) {
+	if m.open() {
+		m.waiting = append(m.waiting, do)
 		return
 	}
 	do()
@@ -117,12 +117,12 @@ func (t *talk) status(ev lathe.SessionStatus) {
 	}
 }
 
-func (t *talk) failure(f lathe.Failure) {
+func (v *voice) failure(f lathe.Failure) {
 	if _, ok := f.(*lathe.AbortedFailure); ok {
-		t.say("Stopped.")
+		v.say("Stopped.")
 		return
 	}
-	t.say("Error: %s", printable.Line(f.Error()))
+	v.say("Error: %s", printable.Line(f.Error()))
 }
 
 // part tells what is new about a part.
@@ -155,21 +155,21 @@ func (t *talk) part(p lathe.Part) {
 }
 
 // mark tells once that something happened.
-func (t *talk) mark(s *said, b lathe.PartBody) {
+func (v *voice) mark(s *said, b lathe.PartBody) {
 	if s.done {
 		return
 	}
 	s.done = true
 	switch b := b.(type) {
 	case *lathe.Retry:
-		t.say("Attempt %d failed.", b.Attempt)
+		v.say("Attempt %d failed.", b.Attempt)
 	case *lathe.CompactionMark:
-		t.say("Earlier messages are replaced by a summary.")
+		v.say("Earlier messages are replaced by a summary.")
 	}
 }
 
 // tell says the paragraphs of a text that are complete.
-func (t *talk) tell(s *said, all bool) {
+func (v *voice) tell(s *said, all bool) {
 	end := len(s.text)
 	if !all {
 		i := strings.LastIndex(s.text[min(s.shown, len(s.text)):], "\n\n")
@@ -180,7 +180,7 @@ func (t *talk) tell(s *said, all bool) {
 	}
 	if s.shown < end {
 		if text := strings.Trim(Words(s.text[s.shown:end]), "\n"); text != "" {
-			t.say("%s", text)
+			v.say("%s", text)
 		}
 		s.shown = end
 	}
@@ -220,12 +220,12 @@ func Words(text string) string {
 }
 
 // tool tells that a tool begins, and how it ended.
-func (t *talk) tool(s *said, c chat.Summary) {
+func (v *voice) tool(s *said, c chat.Summary) {
 	about := strings.TrimSpace(c.Name + " " + c.About)
 	if c.Running {
 		if s.kind == "" && c.About != "" {
 			s.kind = "tool"
-			t.say("Tool: %s", about)
+			v.say("Tool: %s", about)
 		}
 		return
 	}
@@ -248,49 +248,49 @@ func (t *talk) tool(s *said, c chat.Summary) {
 			words = append(words, w)
 		}
 	}
-	t.say("%s.", strings.Join(words, ", "))
+	v.say("%s.", strings.Join(words, ", "))
 	switch {
 	case c.Failed || c.Name == "bash":
-		t.output(c.Output)
+		v.output(c.Output)
 	case c.Diff != "":
-		t.change(c.Diff, diffLines)
+		v.change(c.Diff, diffLines)
 	case len(c.Todos) > 0:
 		for _, todo := range c.Todos {
-			t.say("%s: %s", strings.ReplaceAll(todo.Status, "_", " "), todo.Content)
+			v.say("%s: %s", strings.ReplaceAll(todo.Status, "_", " "), todo.Content)
 		}
 	}
 }
 
 // output tells the last lines of an output.
-func (t *talk) output(text string) {
+func (v *voice) output(text string) {
 	text = strings.Trim(printable.Text(text, printable.Options{Tab: " ", Return: printable.RewriteLine}), "\n")
 	if text == "" {
 		return
 	}
 	lines := strings.Split(text, "\n")
 	if over := len(lines) - outputLines; over > 0 {
-		t.say("Output, the last %d of %d lines:", outputLines, len(lines))
+		v.say("Output, the last %d of %d lines:", outputLines, len(lines))
 		lines = lines[over:]
 	} else {
-		t.say("Output:")
+		v.say("Output:")
 	}
 	for _, l := range lines {
-		t.say("%s", l)
+		v.say("%s", l)
 	}
 }
 
 // change tells the lines of a diff that were removed and added, at most so many.
-func (t *talk) change(diff string, most int) {
+func (v *voice) change(diff string, most int) {
 	list := change.Changes(diff)
 	for i, c := range list {
 		if i == most {
-			t.say("%d changed lines more.", len(list)-i)
+			v.say("%d changed lines more.", len(list)-i)
 			return
 		}
 		if c.Line == 0 {
-			t.say("%s: %s", c.What, c.Text)
+			v.say("%s: %s", c.What, c.Text)
 			continue
 		}
-		t.say("%s line %d: %s", c.What, c.Line, c.Text)
+		v.say("%s line %d: %s", c.What, c.Line, c.Text)
 	}
 }

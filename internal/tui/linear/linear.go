@@ -57,7 +57,7 @@ func Run(ctx context.Context, o Options) (lathe.SessionID, error) {
 		o.Still = 30 * time.Second
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	t := &talk{Options: o, ctx: ctx, session: lathe.Session{ID: o.Session}, parts: map[lathe.PartID]*said{}, own: map[lathe.MessageID]bool{}, asked: map[lathe.AskID]bool{}, results: make(chan error)}
+	t := newTalk(ctx, o)
 	lines, stop, err := t.read()
 	if err != nil {
 		cancel(nil)
@@ -76,6 +76,7 @@ func Run(ctx context.Context, o Options) (lathe.SessionID, error) {
 // talk is the state of the conversation with the person. One goroutine owns it.
 type talk struct {
 	Options
+	voice
 	ctx      context.Context
 	wg       sync.WaitGroup
 	session  lathe.Session
@@ -86,15 +87,38 @@ type talk struct {
 	cut      bool // the connection is lost
 	stopping bool // the person interrupted the turn
 	since    time.Time
-	menu     []choice             // what a number stands for
-	free     func(string)         // takes a line that is no number; nil: it is a request
-	waiting  []func()             // asks and questions that come after the present menu
-	asking   lathe.AskID          // what the menu is about
-	askedAt  time.Time            // when the newest ask or question was told
-	asked    map[lathe.AskID]bool // what the person was asked, or will be
-	draft    string               // lines that end with a backslash
-	results  chan error           // of what runs in the background
-	failed   error                // writing failed
+	menu     menu
+	draft    string     // lines that end with a backslash
+	results  chan error // of what runs in the background
+}
+
+// voice tells the person something, line by line.
+type voice struct {
+	out    io.Writer
+	failed error // writing failed
+}
+
+// menu is what the person chooses from, and what they are asked.
+type menu struct {
+	voice   *voice
+	choices []choice             // what a number stands for
+	free    func(string)         // takes a line that is no number; nil: it is a request
+	waiting []func()             // asks and questions that come after the present menu
+	asking  lathe.AskID          // what the menu is about
+	askedAt time.Time            // when the newest ask or question was told
+	asked   map[lathe.AskID]bool // what the person was asked, or will be
+}
+
+// open reports whether something is to be chosen or answered.
+func (m *menu) open() bool { return len(m.choices) > 0 || m.free != nil }
+
+func newTalk(ctx context.Context, o Options) *talk {
+	t := &talk{
+		Options: o, voice: voice{out: o.Out}, ctx: ctx, session: lathe.Session{ID: o.Session},
+		parts: map[lathe.PartID]*said{}, own: map[lathe.MessageID]bool{}, results: make(chan error),
+	}
+	t.menu = menu{voice: &t.voice, asked: map[lathe.AskID]bool{}}
+	return t
 }
 
 // choice is what a number stands for.
@@ -114,10 +138,10 @@ type said struct {
 var errLeave = errors.New("leave")
 
 // say writes a line. Every text that it is given passes here and is made harmless.
-func (t *talk) say(format string, args ...any) {
+func (v *voice) say(format string, args ...any) {
 	text := printable.Text(fmt.Sprintf(format, args...), printable.Options{Tab: "    ", Return: printable.BreakLine})
-	if _, err := io.WriteString(t.Out, text+"\n"); err != nil && t.failed == nil {
-		t.failed = fmt.Errorf("write to the terminal: %w", err)
+	if _, err := io.WriteString(v.out, text+"\n"); err != nil && v.failed == nil {
+		v.failed = fmt.Errorf("write to the terminal: %w", err)
 	}
 }
 
@@ -168,7 +192,7 @@ func (t *talk) begin() {
 func (t *talk) loop(lines <-chan typed, events <-chan happened) error {
 	still := time.NewTimer(t.Still)
 	defer still.Stop()
-	for t.failed == nil {
+	for t.voice.failed == nil {
 		select {
 		case <-t.ctx.Done():
 			return context.Cause(t.ctx)
@@ -191,7 +215,7 @@ func (t *talk) loop(lines <-chan typed, events <-chan happened) error {
 		case err := <-t.results:
 			t.fail(err)
 		case <-still.C:
-			if t.busy && len(t.menu) == 0 {
+			if t.busy && len(t.menu.choices) == 0 {
 				t.say("Still working, %s.", duration(t.Now().Sub(t.since)))
 			}
 		}
@@ -202,7 +226,7 @@ func (t *talk) loop(lines <-chan typed, events <-chan happened) error {
 			still.Stop()
 		}
 	}
-	return t.failed
+	return t.voice.failed
 }
 
 // typed is a line of the person's, and when it came.
@@ -214,7 +238,7 @@ type typed struct {
 // take takes a line that was typed. One that came before a question was told is no
 // answer to it.
 func (t *talk) take(line typed) error {
-	if t.asking == "" || !line.at.Before(t.askedAt) || strings.HasPrefix(line.text, "/") {
+	if t.menu.asking == "" || !line.at.Before(t.menu.askedAt) || strings.HasPrefix(line.text, "/") {
 		return t.line(line.text)
 	}
 	t.say("That was typed before the question and does not answer it: %s", printable.Line(line.text))
@@ -230,22 +254,22 @@ func (t *talk) line(line string) error {
 	text := strings.TrimSpace(t.draft + line)
 	t.draft = ""
 	if text == "" {
-		if len(t.menu) > 0 {
-			t.menuAgain()
+		if len(t.menu.choices) > 0 {
+			t.menu.again()
 		}
 		return nil
 	}
-	if n, err := strconv.Atoi(text); err == nil && len(t.menu) > 0 {
-		if n < 1 || n > len(t.menu) {
-			t.say("There is no number %d. Type a number from 1 to %d.", n, len(t.menu))
+	if n, err := strconv.Atoi(text); err == nil && len(t.menu.choices) > 0 {
+		if n < 1 || n > len(t.menu.choices) {
+			t.say("There is no number %d. Type a number from 1 to %d.", n, len(t.menu.choices))
 			return nil
 		}
-		t.chosen(t.menu[n-1].do)
+		t.menu.chosen(t.menu.choices[n-1].do)
 		return nil
 	}
-	if t.free != nil && !strings.HasPrefix(text, "/") {
-		free := t.free
-		t.chosen(func() { free(text) })
+	if t.menu.free != nil && !strings.HasPrefix(text, "/") {
+		free := t.menu.free
+		t.menu.chosen(func() { free(text) })
 		return nil
 	}
 	if strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "//") {
@@ -259,31 +283,31 @@ func (t *talk) line(line string) error {
 }
 
 // chosen closes the menu, does what was chosen, and opens what waits.
-func (t *talk) chosen(do func()) {
-	t.menu, t.free, t.asking = nil, nil, ""
+func (m *menu) chosen(do func()) {
+	m.choices, m.free, m.asking = nil, nil, ""
 	do()
-	if len(t.menu) == 0 && t.free == nil && len(t.waiting) > 0 {
-		next := t.waiting[0]
-		t.waiting = t.waiting[1:]
+	if !m.open() && len(m.waiting) > 0 {
+		next := m.waiting[0]
+		m.waiting = m.waiting[1:]
 		next()
 	}
 }
 
 // offer tells numbered choices.
-func (t *talk) offer(list []choice) {
-	t.menu = list
-	t.menuAgain()
+func (m *menu) offer(list []choice) {
+	m.choices = list
+	m.again()
 }
 
-func (t *talk) menuAgain() {
-	for i, c := range t.menu {
-		t.say("%d. %s", i+1, printable.Line(c.label))
+func (m *menu) again() {
+	for i, c := range m.choices {
+		m.voice.say("%d. %s", i+1, printable.Line(c.label))
 	}
-	t.say("Type a number and press enter.")
+	m.voice.say("Type a number and press enter.")
 }
 
 // fail tells an error. The end of the program is none.
-func (t *talk) fail(err error) bool {
+func (v *voice) fail(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err != nil
 	}
@@ -291,7 +315,7 @@ func (t *talk) fail(err error) bool {
 	if e, ok := errors.AsType[*lathe.Error](err); ok && e.Hint != "" {
 		text += ". " + e.Hint
 	}
-	t.say("Error: %s", printable.Line(text))
+	v.say("Error: %s", printable.Line(text))
 	return true
 }
 

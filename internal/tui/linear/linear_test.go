@@ -372,7 +372,7 @@ func TestTypedBeforeAnAsk(t *testing.T) {
 	now := time.Unix(1000, 0)
 	var out bytes.Buffer
 	e := &fake{}
-	talk := &talk{Options: Options{Engine: e, Out: &out, Now: func() time.Time { return now }}, ctx: t.Context()}
+	talk := newTalk(t.Context(), Options{Engine: e, Out: &out, Now: func() time.Time { return now }})
 	early := typed{"1", now.Add(-time.Second)}
 	talk.ask(lathe.Ask{ID: "per_1", Permission: "external_directory", Patterns: []string{"/tmp/*"}, Metadata: map[string]any{
 		"tool": "write", "filepath": "/tmp/x", "content": strings.Repeat("line\n", 99) + "the last"}})
