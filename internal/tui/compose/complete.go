@@ -77,7 +77,7 @@ func agentOffers(list []api.Agent, query string) []Completion {
 func (c *Composer) Offer(stroke string) (tea.Msg, bool) {
 	o := &c.offer
 	n := len(o.items)
-	if !c.offered() {
+	if !c.offer.shown() {
 		return nil, false
 	}
 	switch stroke {
@@ -107,7 +107,7 @@ func (c *Composer) UpDown(act keys.Action) tea.Msg {
 	if c.Vertical(dir, c.width, c.method) {
 		return nil
 	}
-	c.recall(act)
+	c.walk(act)
 	return nil
 }
 

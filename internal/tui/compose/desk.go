@@ -234,23 +234,3 @@ func (c *Composer) draftOf(id lathe.SessionID) edit.Editor {
 	}
 	return e
 }
-
-// sentNow remembers what was sent, here and for later runs, and forgets its draft.
-func (c *Composer) sentNow(text string) tea.Msg {
-	c.history.Add(text)
-	m, id := c.memory, string(c.host.Session().ID)
-	if m == nil {
-		return nil
-	}
-	return func() tea.Msg { return dialog.Done{Err: errors.Join(m.Sent(text), m.Keep(id, edit.Draft{}))} }
-}
-
-// recallHistory takes what earlier runs sent.
-func (c *Composer) recallHistory() {
-	if c.memory == nil {
-		return
-	}
-	for _, text := range c.memory.History() {
-		c.history.Add(text)
-	}
-}

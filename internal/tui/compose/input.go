@@ -28,15 +28,14 @@ const maxInputRows = 10
 // was sent before, and drafts.
 type Composer struct {
 	edit.Editor
-	host      Host
-	access    *engine.Access
-	choice    *choice.Choice
-	memory    *memory.Memory  // of earlier runs; nil: none
+	host   Host
+	access *engine.Access
+	choice *choice.Choice
+	past
 	clipboard *clip.Clipboard // nil: the terminal's alone
 	commands  func(query string) []Completion
 	editor    []string // the person's own; empty: none
 
-	history  edit.History
 	offer    offer
 	width    int
 	method   styled.Method
@@ -62,32 +61,14 @@ type (
 // New returns an empty input. commands returns what a word after "/" can
 // become.
 func New(h Host, access *engine.Access, c *choice.Choice, m *memory.Memory, board *clip.Clipboard, editor []string, commands func(string) []Completion) *Composer {
-	i := &Composer{host: h, access: access, choice: c, memory: m, clipboard: board, editor: editor, commands: commands, drafts: map[lathe.SessionID]edit.Editor{}}
-	i.recallHistory()
+	i := &Composer{host: h, access: access, choice: c, past: past{memory: m}, clipboard: board, editor: editor, commands: commands, drafts: map[lathe.SessionID]edit.Editor{}}
+	i.past.recall()
 	return i
 }
 
 // Begin takes up the draft of the session that is on screen now, and without a memory
 // of earlier runs what was sent in it.
 func (i *Composer) Begin(id lathe.SessionID) { i.Editor = i.draftOf(id) }
-
-// Remember takes what was sent before, as far as it is not known.
-func (i *Composer) Remember(sent []string) {
-	if len(i.history.Items()) > 0 {
-		return
-	}
-	for _, text := range sent {
-		i.history.Add(text)
-	}
-}
-
-// Forget forgets what was sent in the session that is left, unless later runs
-// remember it.
-func (i *Composer) Forget() {
-	if i.memory == nil {
-		i.history = edit.History{}
-	}
-}
 
 // Leave keeps a draft for a session until it is on screen.
 func (i *Composer) Leave(id lathe.SessionID, e edit.Editor) { i.drafts[id] = e }
@@ -124,7 +105,7 @@ func (i *Composer) Done(remember bool) {
 
 // Sent empties the input after its text was sent, and remembers it.
 func (i *Composer) Sent() tea.Msg {
-	kept := i.sentNow(i.Value())
+	kept := i.past.sent(i.host.Session().ID, i.Value())
 	i.Reset()
 	i.offer = offer{}
 	return kept
@@ -156,7 +137,7 @@ func (i *Composer) Act(act keys.Action) (tea.Msg, bool) {
 func (i *Composer) Click(x, y, most int) tea.Msg {
 	offers := len(i.DrawOffer(i.host.Look(), most))
 	if y < offers {
-		i.offer.at = i.firstOffer(most) + y
+		i.offer.at = i.offer.first(most) + y
 		return i.chosen()
 	}
 	if row := y - offers - 1; row >= 0 {
@@ -171,22 +152,6 @@ func (i *Composer) chosen() tea.Msg {
 		return Submit{}
 	}
 	return i.Changed()
-}
-
-// offer is a list of Completions for the word at the caret.
-type offer struct {
-	kind  byte   // '@', '/' or 0 for none
-	from  int    // where the word begins, its mark included
-	query string // without the mark
-	items []Completion
-	at    int
-	off   string // the word for which the person waved it away
-}
-
-// Completion is one thing to complete to.
-type Completion struct {
-	Insert, Label, Detail string
-	Run                   bool // choosing it sends it
 }
 
 func (i *Composer) Resize(width int, m styled.Method) { i.width, i.method = max(width-3, 8), m }
@@ -230,9 +195,6 @@ func (i *Composer) watch() bool {
 	return true
 }
 
-// offered reports whether Completions are shown.
-func (i *Composer) offered() bool { return i.offer.kind != 0 && len(i.offer.items) > 0 }
-
 func (i *Composer) wave() {
 	_, from, _ := i.word()
 	i.offer = offer{off: i.Text()[from:i.Caret()]}
@@ -261,8 +223,8 @@ func (i *Composer) into() {
 	i.offer = offer{}
 }
 
-// recall walks through what was sent before, at the first and last row only.
-func (i *Composer) recall(a keys.Action) bool {
+// walk goes through what was sent before, at the first and last row only.
+func (i *Composer) walk(a keys.Action) bool {
 	text, ok := "", false
 	if a == keys.HistoryPrevious {
 		text, ok = i.history.Previous(i.Value())
@@ -329,11 +291,6 @@ func (i *Composer) shown(r edit.Row, style styled.Style) styled.Line {
 	}
 }
 
-// firstOffer returns which Completion is the first that is shown.
-func (i *Composer) firstOffer(most int) int {
-	return max(0, min(i.offer.at-most/2, len(i.offer.items)-most))
-}
-
 // put sets the caret to a cell of the input as it is drawn.
 func (i *Composer) put(x, y int) {
 	rows, row, _ := i.Layout(i.width, i.method)
@@ -342,23 +299,4 @@ func (i *Composer) put(x, y int) {
 }
 
 // DrawOffer returns the Completions as lines.
-func (i *Composer) DrawOffer(l look.Look, most int) []styled.Line {
-	if !i.offered() || most < 1 {
-		return nil
-	}
-	items := i.offer.items
-	first := i.firstOffer(most)
-	wide := 0
-	for _, c := range items {
-		wide = max(wide, styled.Width(c.Label, l.Method))
-	}
-	wide = min(wide, l.Width*2/3)
-	var out []styled.Line
-	for n := first; n < min(len(items), first+most); n++ {
-		c := items[n]
-		line := styled.Plain(" "+c.Label, l.FG(theme.Text)).Cut(wide+1, l.Method).Pad(wide+1, l.Method, "")
-		line = append(line, styled.Span{Text: "  " + c.Detail, Style: l.FG(theme.Muted)})
-		out = append(out, l.Row(line, n == i.offer.at))
-	}
-	return out
-}
+func (i *Composer) DrawOffer(l look.Look, most int) []styled.Line { return i.offer.draw(l, most) }
