@@ -11,6 +11,11 @@
 // what they want in one place (apply), and never waits, since everything that may take
 // time runs as a command and comes back as a message.
 //
+// Of the App, the view is what is on screen and draws it; the visit is the session on
+// screen and reads and sends through the engine; the keyboard and the pointer route what
+// the person does; the sheets know what waits for an answer. What can be done by name is
+// a function in the table of commands.
+//
 // Events of the engine are collected and applied at most 30 times a second.
 // What is finished is drawn once and kept; only the open part is drawn anew.
 // Nothing ticks while nothing runs.
