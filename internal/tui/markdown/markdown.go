@@ -14,7 +14,8 @@ import (
 	"lathe/internal/tui/theme"
 )
 
-// Styles are what Markdown is drawn with.
+// Styles are what Markdown is drawn with: a table, one field for each thing that looks
+// different.
 type Styles struct {
 	Text, Heading, Strong, Emph, Strike, Code, CodeBlock, Link, Quote, Rule, Marker styled.Style
 
