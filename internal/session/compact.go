@@ -88,7 +88,7 @@ func ledgerDoc(summary lathe.MessageID) store.Document[*ledger.Facts] {
 
 // turnContext returns how turns of the session keep their history within bounds.
 func (r *runner) turnContext(ctx context.Context) *turn.Context {
-	w := r.window
+	w, c := r.window, &compactions{r}
 	w.Load(ctx)
 	conf := r.inst.Config
 	_, recall := r.inst.Tools.Lookup("recall")
@@ -97,24 +97,28 @@ func (r *runner) turnContext(ctx context.Context) *turn.Context {
 			Auto: conf.CompactAuto(), Prune: conf.PruneOn(), Reserved: conf.Compaction.Reserved, TailTurns: conf.Compaction.TailTurns,
 			PreserveRecentTokens: conf.Compaction.PreserveRecentTokens, Prompt: conf.Compaction.Prompt,
 		},
-		Correction: w.Correction, Facts: r.facts, Compacting: r.compacting, Install: r.install, Pruned: r.pruned,
+		Correction: w.Correction, Facts: c.facts, Compacting: c.compacting, Install: c.install, Pruned: c.pruned,
 		Sent: w.Sent, Recall: recall, Root: r.current().Directory,
 	}
 }
 
+// compactions does for the compactions of a session's turns what they cannot: it
+// knows the ledger, and stores what they arranged.
+type compactions struct{ r *runner }
+
 // facts returns the ledger up to the newest summary, with the task list and the
 // permissions of now.
-func (r *runner) facts(ctx context.Context, newest lathe.MessageID) (*ledger.Facts, error) {
+func (c *compactions) facts(ctx context.Context, newest lathe.MessageID) (*ledger.Facts, error) {
 	f := &ledger.Facts{}
 	if newest != "" {
-		stored, _, err := ledgerDoc(newest).Get(ctx, r.s.opts.Store, r.current().ID)
+		stored, _, err := ledgerDoc(newest).Get(ctx, c.r.s.opts.Store, c.r.current().ID)
 		if f = stored; err != nil || f == nil {
-			if f, err = r.gatherFacts(ctx); err != nil {
+			if f, err = c.gatherFacts(ctx); err != nil {
 				return nil, err
 			}
 		}
 	}
-	todos, err := r.s.opts.Store.Todos(ctx, r.current().ID)
+	todos, err := c.r.s.opts.Store.Todos(ctx, c.r.current().ID)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +126,7 @@ func (r *runner) facts(ctx context.Context, newest lathe.MessageID) (*ledger.Fac
 		f.SetTodos(todos)
 	}
 	f.Allowed = nil
-	for _, rule := range r.inst.Permission.Approved() {
+	for _, rule := range c.r.inst.Permission.Approved() {
 		f.Allowed = append(f.Allowed, fmt.Sprintf("always allowed: %s %s", rule.Permission, rule.Pattern))
 	}
 	return f, nil
@@ -130,8 +134,8 @@ func (r *runner) facts(ctx context.Context, newest lathe.MessageID) (*ledger.Fac
 
 // gatherFacts makes the ledger from all messages, for a session that was
 // compacted by another program.
-func (r *runner) gatherFacts(ctx context.Context) (*ledger.Facts, error) {
-	all, err := r.s.Messages(ctx, r.current().ID, 0)
+func (c *compactions) gatherFacts(ctx context.Context) (*ledger.Facts, error) {
+	all, err := c.r.s.Messages(ctx, c.r.current().ID, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -141,12 +145,12 @@ func (r *runner) gatherFacts(ctx context.Context) (*ledger.Facts, error) {
 }
 
 // compacting notes that a compaction runs, or that it ended without success.
-func (r *runner) compacting(ctx context.Context, on bool) error {
+func (c *compactions) compacting(ctx context.Context, on bool) error {
 	at := time.Time{}
 	if on {
-		at = r.s.opts.Now()
+		at = c.r.s.opts.Now()
 	}
-	_, err := r.s.Update(ctx, r.current().ID, func(s *lathe.Session) error {
+	_, err := c.r.s.Update(ctx, c.r.current().ID, func(s *lathe.Session) error {
 		s.Compacting = at
 		return nil
 	})
@@ -154,46 +158,46 @@ func (r *runner) compacting(ctx context.Context, on bool) error {
 }
 
 // pruned counts a prune and tells of it.
-func (r *runner) pruned(_ context.Context, results int, freed int64) {
-	r.rec.Publish(lathe.SessionPruned{SessionID: r.current().ID, Results: results, Tokens: freed})
-	r.window.Pruned(freed)
+func (c *compactions) pruned(_ context.Context, results int, freed int64) {
+	c.r.rec.Publish(lathe.SessionPruned{SessionID: c.r.current().ID, Results: results, Tokens: freed})
+	c.r.window.Pruned(freed)
 }
 
 // install stores a compaction in one transaction: the messages, the boundary, the
 // ledger and a system prompt made anew. Messages that arrived while the summary
 // was written stay word for word.
-func (r *runner) install(ctx context.Context, c *turn.Compacted) ([]lathe.Message, error) {
-	fresh := r.window.Renew(ctx)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	arrived := r.arrived
+func (c *compactions) install(ctx context.Context, out *turn.Compacted) ([]lathe.Message, error) {
+	fresh := c.r.window.Renew(ctx)
+	c.r.mu.Lock()
+	defer c.r.mu.Unlock()
+	arrived := c.r.arrived
 	if len(arrived) > 0 {
-		keepArrived(c, &arrived[0])
+		keepArrived(out, &arrived[0])
 	}
-	if c.GoOn != nil {
-		c.Continue = c.GoOn(arrived)
+	if out.GoOn != nil {
+		out.Continue = out.GoOn(arrived)
 	}
-	r.rec.mu.Lock()
-	defer r.rec.mu.Unlock()
-	restore := r.window.Compacted(fresh, c.Continue != nil)
-	isNew := c.Ask.Seq == 0
-	err := r.s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error {
-		sess, err := r.storeCompaction(tx, c)
-		tx.Then(r.window.Broken)
-		r.tellCompaction(tx, c, sess)
+	c.r.rec.mu.Lock()
+	defer c.r.rec.mu.Unlock()
+	restore := c.r.window.Compacted(fresh, out.Continue != nil)
+	isNew := out.Ask.Seq == 0
+	err := c.r.s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error {
+		sess, err := c.storeCompaction(tx, out)
+		tx.Then(c.r.window.Broken)
+		c.tellCompaction(tx, out, sess)
 		return err
 	})
 	if err != nil {
 		restore()
 		if isNew {
-			c.Ask.Seq = 0
+			out.Ask.Seq = 0
 		}
 		return nil, fmt.Errorf("store the compaction: %w", err)
 	}
-	if c.Continue == nil {
+	if out.Continue == nil {
 		arrived = nil // the next turn answers them
 	} else {
-		r.arrived = nil
+		c.r.arrived = nil
 	}
 	return arrived, nil
 }
@@ -214,52 +218,52 @@ func keepArrived(c *turn.Compacted, m *lathe.Message) {
 	}
 }
 
-func (r *runner) storeCompaction(tx store.Tx, c *turn.Compacted) (sess lathe.Session, err error) {
-	if c.Ask.Seq == 0 {
-		err = tx.AddMessage(&c.Ask)
+func (c *compactions) storeCompaction(tx store.Tx, out *turn.Compacted) (sess lathe.Session, err error) {
+	if out.Ask.Seq == 0 {
+		err = tx.AddMessage(&out.Ask)
 	} else {
-		for i := range c.Ask.Parts {
-			err = errors.Join(err, tx.PutPart(&c.Ask.Parts[i]))
+		for i := range out.Ask.Parts {
+			err = errors.Join(err, tx.PutPart(&out.Ask.Parts[i]))
 		}
 	}
 	if err == nil {
-		err = tx.AddMessage(&c.Summary)
+		err = tx.AddMessage(&out.Summary)
 	}
-	boundary := c.Ask.Seq
-	if c.Tail != nil && c.Tail.Seq < boundary {
-		boundary = c.Tail.Seq
-	}
-	if err == nil {
-		err = tx.SetBoundary(r.current().ID, boundary)
-	}
-	if err == nil && c.Continue != nil {
-		err = tx.AddMessage(c.Continue)
+	boundary := out.Ask.Seq
+	if out.Tail != nil && out.Tail.Seq < boundary {
+		boundary = out.Tail.Seq
 	}
 	if err == nil {
-		err = ledgerDoc(c.Summary.ID).Set(tx, r.current().ID, c.Facts)
+		err = tx.SetBoundary(c.r.current().ID, boundary)
+	}
+	if err == nil && out.Continue != nil {
+		err = tx.AddMessage(out.Continue)
 	}
 	if err == nil {
-		err = errors.Join(r.window.SaveFrozen(tx), r.window.Save(tx))
+		err = ledgerDoc(out.Summary.ID).Set(tx, c.r.current().ID, out.Facts)
+	}
+	if err == nil {
+		err = errors.Join(c.r.window.SaveFrozen(tx), c.r.window.Save(tx))
 	}
 	if err != nil {
 		return sess, err
 	}
-	return tx.UpdateSession(r.current().ID, func(s *lathe.Session) error {
+	return tx.UpdateSession(c.r.current().ID, func(s *lathe.Session) error {
 		s.Compacting = time.Time{}
-		s.Cost += c.Cost
-		s.Tokens = s.Tokens.Add(c.Tokens)
+		s.Cost += out.Cost
+		s.Tokens = s.Tokens.Add(out.Tokens)
 		return nil
 	})
 }
 
 // tellCompaction tells of a compaction.
-func (r *runner) tellCompaction(tx *commit.Tx, c *turn.Compacted, sess lathe.Session) {
-	for _, m := range []*lathe.Message{&c.Ask, &c.Summary, c.Continue} {
+func (c *compactions) tellCompaction(tx *commit.Tx, out *turn.Compacted, sess lathe.Session) {
+	for _, m := range []*lathe.Message{&out.Ask, &out.Summary, out.Continue} {
 		if m != nil {
-			tx.Tell(r.rec.dir, added(m)...)
+			tx.Tell(c.r.rec.dir, added(m)...)
 		}
 	}
-	tx.Tell(r.rec.dir, lathe.SessionUpdated{Session: sess}, lathe.SessionCompacted{SessionID: r.current().ID})
+	tx.Tell(c.r.rec.dir, lathe.SessionUpdated{Session: sess}, lathe.SessionCompacted{SessionID: c.r.current().ID})
 }
 
 // takeAsked returns the compaction that this run begins with.

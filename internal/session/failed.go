@@ -11,38 +11,38 @@ import (
 
 // answered tells a prompt how the turn ended that has seen it. A turn that left no
 // message for it has failed, and the prompt gets one that says so.
-func (r *runner) answered(j *work, w *waiting, out turn.Outcome, err error) {
+func (j *work) answered(w *waiting, out turn.Outcome, err error) {
 	switch {
 	case w.message == nil:
 		j.answer(w, out, err)
 	case err != nil:
-		r.refuseAs(j, w, out, failureOf(err), err)
+		j.refuseAs(w, out, failureOf(err), err)
 	case out.Last == nil || out.Last.Seq <= w.message.Seq:
 		f := out.Failure
 		if f == nil {
 			f = &lathe.UnknownFailure{Message: "the turn ended without an answer"}
 		}
-		r.refuseAs(j, w, out, f, nil)
+		j.refuseAs(w, out, f, nil)
 	default:
 		j.answer(w, out, nil)
 	}
 }
 
 // refuse answers a prompt with a failure: a message of its own, which stays.
-func (r *runner) refuse(j *work, w *waiting, f lathe.Failure, err error) {
-	r.refuseAs(j, w, turn.Outcome{}, f, err)
+func (j *work) refuse(w *waiting, f lathe.Failure, err error) {
+	j.refuseAs(w, turn.Outcome{}, f, err)
 }
 
-func (r *runner) refuseAs(j *work, w *waiting, out turn.Outcome, f lathe.Failure, cause error) {
+func (j *work) refuseAs(w *waiting, out turn.Outcome, f lathe.Failure, cause error) {
 	out.Failure = f
 	if w.message != nil {
-		out.Last = r.failedAnswer(w, f)
-		if err := r.saveAnswer(context.Background(), out.Last); err != nil {
-			r.s.opts.Log.Error("why a prompt was not answered could not be stored; it is tried again", "session", r.current().ID, "message", w.message.ID, "err", err)
-			r.owed = append(r.owed, out.Last)
-			r.s.owed.owes(r)
+		out.Last = j.r.failedAnswer(w, f)
+		if err := j.r.saveAnswer(context.Background(), out.Last); err != nil {
+			j.r.s.opts.Log.Error("why a prompt was not answered could not be stored; it is tried again", "session", j.r.current().ID, "message", w.message.ID, "err", err)
+			j.r.owed = append(j.r.owed, out.Last)
+			j.r.s.owed.owes(j.r)
 		}
-		r.rec.Publish(lathe.SessionFailed{SessionID: r.current().ID, Failure: f})
+		j.r.rec.Publish(lathe.SessionFailed{SessionID: j.r.current().ID, Failure: f})
 	}
 	j.answer(w, out, cause)
 }

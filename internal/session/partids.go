@@ -14,24 +14,24 @@ type partIDs map[lathe.PartBody]lathe.PartID
 // expandAll expands the parts of a prompt and notes which of the results is the
 // part that the client sent. What is added to it gets identifiers of our own, and
 // so does a part whose identifier is taken.
-func (r *runner) expandAll(ctx context.Context, m *lathe.Message, p Prompt) ([]lathe.PartBody, partIDs, error) {
+func (i *intake) expandAll(ctx context.Context, p Prompt) ([]lathe.PartBody, partIDs, error) {
 	var all []lathe.PartBody
 	ids, taken := partIDs{}, map[lathe.PartID]bool{"": true}
-	for i, part := range p.Parts {
-		bodies, err := r.expand(ctx, m, []lathe.PartBody{part})
+	for n, part := range p.Parts {
+		bodies, err := i.expand(ctx, []lathe.PartBody{part})
 		if err != nil {
 			return nil, nil, err
 		}
 		all = append(all, bodies...)
-		if i >= len(p.PartIDs) || taken[p.PartIDs[i]] {
+		if n >= len(p.PartIDs) || taken[p.PartIDs[n]] {
 			continue
 		}
-		id := p.PartIDs[i]
+		id := p.PartIDs[n]
 		if err := lathe.CheckID(string(id), lathe.PrefixPart); err != nil {
-			return nil, nil, lathe.Errorf(lathe.CodeInvalid, "", "part %d: %v", i, err)
+			return nil, nil, lathe.Errorf(lathe.CodeInvalid, "", "part %d: %v", n, err)
 		}
 		taken[id] = true
-		if has, err := r.s.opts.Store.HasPart(ctx, id); err != nil {
+		if has, err := i.store.HasPart(ctx, id); err != nil {
 			return nil, nil, fmt.Errorf("take the prompt: %w", err)
 		} else if main := sent(bodies); main != nil && !has {
 			ids[main] = id

@@ -12,26 +12,26 @@ import (
 )
 
 // chatMessage passes a prompt through the hooks of plugins.
-func (r *runner) chatMessage(ctx context.Context, m *lathe.Message, parts []lathe.PartBody) []lathe.PartBody {
-	hooks := r.inst.Hooks
+func (i *intake) chatMessage(ctx context.Context, parts []lathe.PartBody) []lathe.PartBody {
+	hooks := i.inst.Hooks
 	if !hooks.Has() {
 		return parts
 	}
-	info := m.Info.(*lathe.User)
-	out := hooks.ChatMessage(ctx, plugin.ChatMessageInput{SessionID: m.SessionID, MessageID: m.ID, Agent: info.Agent, Model: info.Model},
+	info := i.m.Info.(*lathe.User)
+	out := hooks.ChatMessage(ctx, plugin.ChatMessageInput{SessionID: i.m.SessionID, MessageID: i.m.ID, Agent: info.Agent, Model: info.Model},
 		plugin.ChatMessage{User: *info, Parts: parts})
 	out.User.Agent, out.User.Model = info.Agent, info.Model // these were checked
-	m.Info = &out.User
+	i.m.Info = &out.User
 	return out.Parts
 }
 
 // expandMention stores an "@agent" with what it means.
-func (r *runner) expandMention(m *lathe.Message, b *lathe.AgentMention) ([]lathe.PartBody, error) {
-	caller, err := r.inst.Agents.Get(m.Info.(*lathe.User).Agent)
+func (i *intake) expandMention(b *lathe.AgentMention) ([]lathe.PartBody, error) {
+	caller, err := i.inst.Agents.Get(i.m.Info.(*lathe.User).Agent)
 	if err != nil {
 		return nil, err
 	}
-	note, err := mentionNote(r.inst, b.Name, caller)
+	note, err := mentionNote(i.inst, b.Name, caller)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (r *runner) expandMention(m *lathe.Message, b *lathe.AgentMention) ([]lathe
 
 // expandData takes in an attachment that is not a file of this machine: text is
 // shown as if it was read, pictures are made to fit.
-func (r *runner) expandData(f *lathe.File) ([]lathe.PartBody, error) {
+func (i *intake) expandData(f *lathe.File) ([]lathe.PartBody, error) {
 	data, ok := prompt.DataURL(f.URL)
 	if !ok {
 		if strings.HasPrefix(f.URL, "data:") {
@@ -56,7 +56,7 @@ func (r *runner) expandData(f *lathe.File) ([]lathe.PartBody, error) {
 		return []lathe.PartBody{synthetic(readNote(map[string]any{"filePath": f.Filename})), synthetic(text), f}, nil
 	}
 	file := *f
-	if err := fitPicture(r.inst, &file, data); err != nil {
+	if err := fitPicture(i.inst, &file, data); err != nil {
 		return nil, err
 	}
 	return []lathe.PartBody{&file}, nil

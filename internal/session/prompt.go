@@ -13,6 +13,8 @@ import (
 
 	"lathe"
 	"lathe/internal/commit"
+	"lathe/internal/instance"
+	"lathe/internal/store"
 	"lathe/internal/tool"
 	"lathe/internal/turn"
 	"lathe/internal/workspace"
@@ -95,11 +97,12 @@ func (r *runner) userMessage(ctx context.Context, p Prompt) (*lathe.Message, err
 	if p.Refs {
 		p.Parts = resolve(r.inst, p.Parts, nil)
 	}
-	bodies, ids, err := r.expandAll(ctx, m, p)
+	in := &intake{inst: r.inst, store: r.s.opts.Store, m: m}
+	bodies, ids, err := in.expandAll(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	bodies = r.chatMessage(ctx, m, bodies)
+	bodies = in.chatMessage(ctx, bodies)
 	for _, b := range bodies {
 		id, chosen := ids[b]
 		if !chosen {
@@ -164,14 +167,22 @@ func toolRules(tools map[string]bool) []lathe.Rule {
 	return rules
 }
 
+// intake makes the parts of a prompt those of the message that is stored: what is
+// attached is read, and what is named is explained.
+type intake struct {
+	inst  *instance.Instance
+	store *store.Store
+	m     *lathe.Message // who is asked is settled; it has no parts yet
+}
+
 // expand resolves the parts of a prompt: files become what the read tool shows
 // of them, images and PDFs become their content.
-func (r *runner) expand(ctx context.Context, m *lathe.Message, parts []lathe.PartBody) ([]lathe.PartBody, error) {
+func (i *intake) expand(ctx context.Context, parts []lathe.PartBody) ([]lathe.PartBody, error) {
 	var out []lathe.PartBody
 	for _, p := range parts {
 		switch b := p.(type) {
 		case *lathe.File:
-			bodies, err := r.expandFile(ctx, m, b)
+			bodies, err := i.expandFile(ctx, b)
 			if err != nil {
 				return nil, err
 			}
@@ -179,11 +190,11 @@ func (r *runner) expand(ctx context.Context, m *lathe.Message, parts []lathe.Par
 		case *lathe.Text:
 			text := *b
 			if text.Time.Start.IsZero() {
-				text.Time = lathe.Span{Start: m.Created, End: m.Created}
+				text.Time = lathe.Span{Start: i.m.Created, End: i.m.Created}
 			}
 			out = append(out, &text)
 		case *lathe.AgentMention:
-			bodies, err := r.expandMention(m, b)
+			bodies, err := i.expandMention(b)
 			if err != nil {
 				return nil, err
 			}
@@ -204,13 +215,13 @@ func expandResource(f *lathe.File) []lathe.PartBody {
 	}
 }
 
-func (r *runner) expandFile(ctx context.Context, m *lathe.Message, f *lathe.File) ([]lathe.PartBody, error) {
+func (i *intake) expandFile(ctx context.Context, f *lathe.File) ([]lathe.PartBody, error) {
 	if f.Source != nil && f.Source.Kind == "resource" {
 		return expandResource(f), nil
 	}
 	u, err := url.Parse(f.URL)
 	if err != nil || u.Scheme != "file" {
-		return r.expandData(f)
+		return i.expandData(f)
 	}
 	path := u.Path
 	info, err := os.Stat(path)
@@ -226,24 +237,24 @@ func (r *runner) expandFile(ctx context.Context, m *lathe.Message, f *lathe.File
 	case info.IsDir():
 		file.MIME = "application/x-directory"
 	case isMedia(file.MIME):
-		return r.expandMedia(path, &file)
+		return i.expandMedia(path, &file)
 	default:
 		file.MIME = "text/plain"
 	}
-	return r.expandText(ctx, m, path, u.Query(), &file), nil
+	return i.expandText(ctx, path, u.Query(), &file), nil
 }
 
 func isMedia(mime string) bool {
 	return (strings.HasPrefix(mime, "image/") && mime != "image/svg+xml") || mime == "application/pdf"
 }
 
-func (r *runner) expandMedia(path string, file *lathe.File) ([]lathe.PartBody, error) {
+func (i *intake) expandMedia(path string, file *lathe.File) ([]lathe.PartBody, error) {
 	data, err := workspace.ReadFile(path, maxMedia)
 	if err != nil {
 		return nil, lathe.Errorf(lathe.CodeInvalid, "attach a smaller file", "attach %s: %v", path, err)
 	}
 	file.URL = "data:" + file.MIME + ";base64," + base64.StdEncoding.EncodeToString(data)
-	if err := fitPicture(r.inst, file, data); err != nil {
+	if err := fitPicture(i.inst, file, data); err != nil {
 		return nil, err
 	}
 	return []lathe.PartBody{synthetic(readNote(map[string]any{"filePath": path})), file}, nil
@@ -251,7 +262,7 @@ func (r *runner) expandMedia(path string, file *lathe.File) ([]lathe.PartBody, e
 
 // expandText shows a file or directory as the read tool does. A failure is
 // told to the model in the file's place.
-func (r *runner) expandText(ctx context.Context, m *lathe.Message, path string, q url.Values, file *lathe.File) []lathe.PartBody {
+func (i *intake) expandText(ctx context.Context, path string, q url.Values, file *lathe.File) []lathe.PartBody {
 	args := map[string]any{"filePath": path}
 	if start, err := strconv.Atoi(q.Get("start")); err == nil && start > 0 {
 		args["offset"] = start
@@ -262,7 +273,7 @@ func (r *runner) expandText(ctx context.Context, m *lathe.Message, path string, 
 		}
 	}
 	out := []lathe.PartBody{synthetic(readNote(args))}
-	res, err := r.readFor(ctx, m, args)
+	res, err := i.readFor(ctx, args)
 	if err != nil {
 		res = tool.Failf("%v", err)
 	}
@@ -274,8 +285,8 @@ func (r *runner) expandText(ctx context.Context, m *lathe.Message, path string, 
 }
 
 // readFor runs the read tool for the user, who needs no permission.
-func (r *runner) readFor(ctx context.Context, m *lathe.Message, args map[string]any) (tool.Result, error) {
-	read, ok := r.inst.Tools.Lookup("read")
+func (i *intake) readFor(ctx context.Context, args map[string]any) (tool.Result, error) {
+	read, ok := i.inst.Tools.Lookup("read")
 	if !ok {
 		return tool.Failf("there is no read tool"), nil
 	}
@@ -284,7 +295,7 @@ func (r *runner) readFor(ctx context.Context, m *lathe.Message, args map[string]
 		return tool.Result{}, err
 	}
 	return read.Run(ctx, &tool.Call{
-		SessionID: m.SessionID, MessageID: m.ID, Input: input, UserAsked: true,
+		SessionID: i.m.SessionID, MessageID: i.m.ID, Input: input, UserAsked: true,
 		Ask:      func(context.Context, tool.Request) error { return nil },
 		Progress: func(string, map[string]any) {},
 	})

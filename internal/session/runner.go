@@ -32,7 +32,7 @@ type runner struct {
 	untold   []*Run
 
 	bounds bounds // of the running turn
-	titled bool
+	titles namer
 
 	outputsOnce sync.Once
 	outputsDir  string // see outputs
@@ -49,6 +49,7 @@ func newRunner(s *Service, sess lathe.Session, inst *instance.Instance) *runner 
 	r := &runner{s: s, inst: inst}
 	r.sess.Store(&sess)
 	r.ids.Store(s.opts.IDs)
+	r.titles = namer{s: s, inst: inst, current: r.current}
 	r.window = window.New(window.Options{Session: sess.ID, Instance: inst, Store: s.opts.Store, Now: s.opts.Now, Log: s.opts.Log})
 	r.changes = undo.New(undo.Options{
 		Sessions: s, Store: s.opts.Store, Writer: s.opts.Writer, Log: s.opts.Log, Instance: inst,
@@ -243,7 +244,7 @@ func (r *runner) oneTurn(ctx context.Context) (turn.Outcome, error) {
 	r.changes.RecoverPatch(ctx, history)
 	r.s.Shares.Keep(ctx, r.inst, *r.current())
 	h := &host{runner: r, rules: r.bounds.rules, toolsets: map[string]*turn.Toolset{}}
-	r.title(history)
+	r.titles.title(history)
 	t := &turn.Turn{
 		Session: *r.current(), History: history, Host: h, Log: r.rec, IDs: r.ids.Load(),
 		Limits: r.bounds.limits, Outputs: r.outputs(), Spent: r.bounds.spent, Task: r.inst.Tools.Task(), Hooks: r.inst.Hooks, Retries: r.s.opts.Retries, ContinueOnDeny: r.inst.Config.Experimental.ContinueLoopOnDeny,

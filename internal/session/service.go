@@ -43,7 +43,8 @@ type Options struct {
 	Sharing share.Remote
 }
 
-// Service owns the sessions of a process. It is safe for concurrent use.
+// Service owns the sessions of a process. It is safe for concurrent use. Its methods
+// are a few more than forty because each is one thing that a face asks of a session.
 type Service struct {
 	Instances *instance.Set    // what directories are equipped with
 	Questions *Questions       // those that wait for an answer

@@ -18,21 +18,29 @@ const (
 	titleTime = 30 * time.Second
 )
 
+// namer gives a session its title.
+type namer struct {
+	s       *Service
+	inst    *instance.Instance
+	current func() *lathe.Session
+	begun   bool // once is enough; only the session's turn looks
+}
+
 // title names a session after its first message, with the small model. It runs
 // beside the turn and outlives it; nothing waits for it but the service's Close,
 // which ends it. Until it answers, and when it fails, the title is the beginning
 // of the message.
-func (r *runner) title(history []lathe.Message) {
-	if !r.needsTitle(history) {
+func (n *namer) title(history []lathe.Message) {
+	if !n.needsTitle(history) {
 		return
 	}
-	r.titled = true
+	n.begun = true
 	first := history[0]
 	fallback := firstLine(textOf(first))
-	r.s.wg.Go(func() {
-		ctx, cancel := context.WithTimeout(r.s.ctx, titleTime)
+	n.s.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(n.s.ctx, titleTime)
 		defer cancel()
-		title := r.askTitle(ctx, first)
+		title := n.askTitle(ctx, first)
 		if title == "" {
 			title = fallback
 		}
@@ -41,14 +49,14 @@ func (r *runner) title(history []lathe.Message) {
 		}
 		save, done := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer done()
-		if err := r.setTitle(save, title); err != nil {
-			r.s.opts.Log.Warn("the session's title could not be stored", "session", r.current().ID, "err", err)
+		if err := n.setTitle(save, title); err != nil {
+			n.s.opts.Log.Warn("the session's title could not be stored", "session", n.current().ID, "err", err)
 		}
 	})
 }
 
-func (r *runner) needsTitle(history []lathe.Message) bool {
-	if r.titled || r.current().ParentID != "" || !strings.HasPrefix(r.current().Title, titlePrefix) || len(history) == 0 {
+func (n *namer) needsTitle(history []lathe.Message) bool {
+	if n.begun || n.current().ParentID != "" || !strings.HasPrefix(n.current().Title, titlePrefix) || len(history) == 0 {
 		return false
 	}
 	if _, ok := history[0].Info.(*lathe.User); !ok {
@@ -80,8 +88,8 @@ func textOf(m lathe.Message) string {
 }
 
 // setTitle stores a title unless somebody else gave one meanwhile.
-func (r *runner) setTitle(ctx context.Context, title string) error {
-	_, err := r.s.Update(ctx, r.current().ID, func(s *lathe.Session) error {
+func (n *namer) setTitle(ctx context.Context, title string) error {
+	_, err := n.s.Update(ctx, n.current().ID, func(s *lathe.Session) error {
 		if strings.HasPrefix(s.Title, titlePrefix) {
 			s.Title = title
 		}
@@ -91,28 +99,28 @@ func (r *runner) setTitle(ctx context.Context, title string) error {
 }
 
 // askTitle asks the small model; the answer is empty when it fails.
-func (r *runner) askTitle(ctx context.Context, first lathe.Message) string {
+func (n *namer) askTitle(ctx context.Context, first lathe.Message) string {
 	info := first.Info.(*lathe.User)
-	agent, err := r.inst.Agents.Get("title")
+	agent, err := n.inst.Agents.Get("title")
 	if err != nil {
 		return ""
 	}
 	ref := agent.Model
 	if ref.IsZero() {
-		ref = r.inst.Models.Small(info.Model)
+		ref = n.inst.Models.Small(info.Model)
 	}
-	m, err := r.inst.Models.Get(ref)
+	m, err := n.inst.Models.Get(ref)
 	if err != nil {
 		return ""
 	}
 	req := titleRequest(m, agent, first)
 	m.Prepare(req, provider.Params{
-		Temperature: agent.Temperature, TopP: agent.TopP, Options: agent.Options, Small: true, SessionID: r.current().ID,
+		Temperature: agent.Temperature, TopP: agent.TopP, Options: agent.Options, Small: true, SessionID: n.current().ID,
 	})
 	var text strings.Builder
 	for ev, err := range m.LLM.Stream(ctx, req) {
 		if err != nil {
-			r.s.opts.Log.Debug("no title from the model", "session", r.current().ID, "err", err)
+			n.s.opts.Log.Debug("no title from the model", "session", n.current().ID, "err", err)
 			return ""
 		}
 		if d, ok := ev.(llm.TextDelta); ok && text.Len() < 64<<10 {

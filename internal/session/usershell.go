@@ -72,113 +72,120 @@ func (s *Service) Shell(ctx context.Context, id lathe.SessionID, in ShellInput) 
 
 // shellRun runs the command, then answers what was asked meanwhile.
 func (r *runner) shellRun(j *work, user *lathe.Message, command string) {
-	out, err := r.userShell(j.ctx, user, command)
-	if !r.settle(j, out, err) {
-		r.turns(j)
+	out, err := (&userCall{r: r, user: user, command: command}).userShell(j.ctx)
+	if !j.settle(out, err) {
+		j.turns()
 	}
 }
 
+// userCall is a command of the user's that a session runs.
+type userCall struct {
+	r       *runner
+	user    *lathe.Message
+	command string
+}
+
 // userShell records the command as a tool call and runs it.
-func (r *runner) userShell(ctx context.Context, user *lathe.Message, command string) (turn.Outcome, error) {
-	info := user.Info.(*lathe.User)
-	now := r.s.opts.Now()
-	answer := &lathe.Assistant{ParentID: user.ID, Agent: info.Agent, Model: info.Model, Cwd: r.current().Directory, Root: r.current().Directory}
-	m := lathe.Message{ID: r.ids.Load().Message(), SessionID: user.SessionID, Created: now, Info: answer}
-	input, err := json.Marshal(map[string]string{"command": command})
+func (c *userCall) userShell(ctx context.Context) (turn.Outcome, error) {
+	info := c.user.Info.(*lathe.User)
+	now := c.r.s.opts.Now()
+	answer := &lathe.Assistant{ParentID: c.user.ID, Agent: info.Agent, Model: info.Model, Cwd: c.r.current().Directory, Root: c.r.current().Directory}
+	m := lathe.Message{ID: c.r.ids.Load().Message(), SessionID: c.user.SessionID, Created: now, Info: answer}
+	input, err := json.Marshal(map[string]string{"command": c.command})
 	if err != nil {
 		return turn.Outcome{}, err
 	}
-	call := lathe.ToolCall{CallID: r.ids.Load().New(lathe.PrefixCall), Tool: "bash", State: &lathe.ToolRunning{Input: input, Start: now}}
-	p := lathe.Part{ID: r.ids.Load().Part(), MessageID: m.ID, SessionID: m.SessionID, Body: &call}
+	call := lathe.ToolCall{CallID: c.r.ids.Load().New(lathe.PrefixCall), Tool: "bash", State: &lathe.ToolRunning{Input: input, Start: now}}
+	p := lathe.Part{ID: c.r.ids.Load().Part(), MessageID: m.ID, SessionID: m.SessionID, Body: &call}
 	// An abort from here on has a call to end.
-	if err := r.rec.Commit(context.WithoutCancel(ctx), turn.Change{Message: &m}, turn.Change{Part: &p}); err != nil {
+	if err := c.r.rec.Commit(context.WithoutCancel(ctx), turn.Change{Message: &m}, turn.Change{Part: &p}); err != nil {
 		return turn.Outcome{}, err
 	}
-	undo := r.beforeShell(ctx)
-	res, err := r.runUserShell(ctx, p, call, command)
-	changed := r.shellChanges(ctx, undo, m)
+	undo := c.beforeShell(ctx)
+	res, err := c.runUserShell(ctx, p, call)
+	changed := c.shellChanges(ctx, undo, m)
 	save, done := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer done()
-	span := lathe.Span{Start: now, End: r.s.opts.Now()}
+	span := lathe.Span{Start: now, End: c.r.s.opts.Now()}
 	end := call
-	end.State = &lathe.ToolDone{Input: input, Output: res.Output, Title: command, Metadata: res.Metadata, Time: span}
+	end.State = &lathe.ToolDone{Input: input, Output: res.Output, Title: c.command, Metadata: res.Metadata, Time: span}
 	if err != nil {
 		end.State = &lathe.ToolFailed{Input: input, Error: fmt.Sprintf("run the command: %v", err), Time: span}
 	}
 	p.Body = &end
 	finished := *answer
-	finished.Completed = r.s.opts.Now()
+	finished.Completed = c.r.s.opts.Now()
 	m.Info = &finished
 	changes := []turn.Change{{Part: &p}}
 	for i := range changed {
 		changes = append(changes, turn.Change{Part: &changed[i]})
 	}
-	if err := r.rec.Commit(save, append(changes, turn.Change{Message: &m})...); err != nil {
+	if err := c.r.rec.Commit(save, append(changes, turn.Change{Message: &m})...); err != nil {
 		return turn.Outcome{}, err
 	}
 	m.Parts = append([]lathe.Part{p}, changed...)
-	r.changes.Summarise(save, []lathe.Message{*user, m})
+	c.r.changes.Summarise(save, []lathe.Message{*c.user, m})
 	return turn.Outcome{Last: &m}, nil
 }
 
 // beforeShell returns the tree before a command of the user's, or "".
-func (r *runner) beforeShell(ctx context.Context) string {
-	store, err := r.inst.Snapshots()
+func (c *userCall) beforeShell(ctx context.Context) string {
+	store, err := c.r.inst.Snapshots()
 	if err != nil {
-		if r.inst.Config.SnapshotOn() {
-			r.changes.ReportOff(err)
+		if c.r.inst.Config.SnapshotOn() {
+			c.r.changes.ReportOff(err)
 		}
 		return ""
 	}
 	tree, err := store.Track(ctx)
 	if err != nil && ctx.Err() == nil {
-		r.changes.ReportOff(err)
-		r.s.opts.Log.Warn("a command cannot be undone", "session", r.current().ID, "err", err)
+		c.r.changes.ReportOff(err)
+		c.r.s.opts.Log.Warn("a command cannot be undone", "session", c.r.current().ID, "err", err)
 	}
 	return tree
 }
 
 // shellChanges returns the parts of a message that tell what the command changed,
 // so that to revert it takes that back.
-func (r *runner) shellChanges(ctx context.Context, before string, m lathe.Message) (parts []lathe.Part) {
-	store, err := r.inst.Snapshots()
+func (c *userCall) shellChanges(ctx context.Context, before string, m lathe.Message) (parts []lathe.Part) {
+	store, err := c.r.inst.Snapshots()
 	if err != nil || before == "" {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shellSnapshot)
 	defer cancel()
-	patch, now, err := r.changes.Patch(ctx, store, before)
+	patch, now, err := c.r.changes.Patch(ctx, store, before)
 	if err != nil {
-		r.s.opts.Log.Warn("what a command changed is not known", "session", r.current().ID, "err", err)
+		c.r.s.opts.Log.Warn("what a command changed is not known", "session", c.r.current().ID, "err", err)
 		return nil
 	}
 	if len(patch.Files) == 0 {
 		return nil
 	}
 	for _, b := range []lathe.PartBody{&patch, &lathe.SnapshotMark{Snapshot: now}} {
-		parts = append(parts, lathe.Part{ID: r.ids.Load().Part(), MessageID: m.ID, SessionID: m.SessionID, Body: b})
+		parts = append(parts, lathe.Part{ID: c.r.ids.Load().Part(), MessageID: m.ID, SessionID: m.SessionID, Body: b})
 	}
 	return parts
 }
 
 // runUserShell runs the command and shows its output as it comes.
-func (r *runner) runUserShell(ctx context.Context, p lathe.Part, call lathe.ToolCall, command string) (tool.Result, error) {
-	limits := r.inst.Limits.In(r.outputs())
+func (c *userCall) runUserShell(ctx context.Context, p lathe.Part, call lathe.ToolCall) (tool.Result, error) {
+	limits := c.r.inst.Limits.In(c.r.outputs())
 	spool := shell.NewSpool(shell.SpoolOptions{Head: shellPreview, Tail: limits.Bytes(), Create: func() (io.WriteCloser, error) { return limits.Create() }})
 	defer spool.Close()
 	running := *call.State.(*lathe.ToolRunning)
 	var shown time.Time
-	exit, err := r.inst.Shell.Runner.Run(ctx, shell.Command{
-		Script: command, Dir: r.inst.Root.Dir, Shell: r.inst.Shell.Path,
-		Env: r.inst.Shell.Env,
+	exit, err := c.r.inst.Shell.Runner.Run(ctx, shell.Command{
+		Script: c.command, Dir: c.r.inst.Root.Dir, Shell: c.r.inst.Shell.Path,
+		Env: c.r.inst.Shell.Env,
 		Output: func(chunk []byte) {
 			_, _ = spool.Write(chunk)
-			if now := r.s.opts.Now(); now.Sub(shown) >= shellProgress {
+			if now := c.r.s.opts.Now(); now.Sub(shown) >= shellProgress {
 				shown = now
 				state, live := running, call
-				state.Title, state.Metadata = command, map[string]any{"output": string(spool.Head()), "description": ""}
+				state.Title, state.Metadata = c.command, map[string]any{"output": string(spool.Head()), "description": ""}
 				live.State, p.Body = &state, &live
-				r.rec.Progress(p)
+				c.r.rec.Progress(p)
 			}
 		},
 	})

@@ -12,12 +12,13 @@ import (
 // work is what keeps a session busy: turns one after the other, until no prompt is
 // left without an answer.
 type work struct {
+	r       *runner
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	done    chan struct{} // closed when all of it is recorded
 	lease   store.Lease
-	waiting []*waiting // guarded by runner.mu
-	ended   []*Run     // answered, and not told yet; guarded by runner.mu
+	waiting []*waiting // guarded by r.mu
+	ended   []*Run     // answered, and not told yet; guarded by r.mu
 }
 
 // waiting is a prompt that is stored and not answered.
@@ -35,13 +36,13 @@ func newWaiting(m *lathe.Message, p Prompt) *waiting {
 // start runs turns until some prompts, and those that come meanwhile, are answered.
 // The caller holds mu.
 func (r *runner) start(lease store.Lease, all ...*waiting) {
-	r.begin(lease, all, func(j *work) { r.turns(j) })
+	r.begin(lease, all, (*work).turns)
 }
 
 // begin makes the session busy. The caller holds mu.
 func (r *runner) begin(lease store.Lease, all []*waiting, body func(*work)) {
 	ctx, cancel := context.WithCancelCause(r.s.ctx)
-	j := &work{ctx: ctx, cancel: cancel, done: make(chan struct{}), lease: lease, waiting: all}
+	j := &work{r: r, ctx: ctx, cancel: cancel, done: make(chan struct{}), lease: lease, waiting: all}
 	r.work = j
 	r.serve(all)
 	r.rec = newRecorder(r.s, *r.current())
@@ -69,10 +70,10 @@ func (r *runner) serve(all []*waiting) {
 
 // turns runs turns until no prompt is left without an answer: one may arrive after
 // the loop looked for the last time.
-func (r *runner) turns(j *work) {
+func (j *work) turns() {
 	for {
-		out, err := r.oneTurn(j.ctx)
-		if r.settle(j, out, err) {
+		out, err := j.r.oneTurn(j.ctx)
+		if j.settle(out, err) {
 			return
 		}
 	}
@@ -81,31 +82,31 @@ func (r *runner) turns(j *work) {
 // settle tells the prompts that a turn has seen what became of them, and ends the
 // work when no other is left. All of it happens under mu, so a prompt either comes
 // before and is answered, or after and starts work of its own.
-func (r *runner) settle(j *work, out turn.Outcome, err error) (over bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	defer r.tell(j) // at last: who asked may leave once it has the answer, and has all events by then
-	seen, left := r.split(j, err)
+func (j *work) settle(out turn.Outcome, err error) (over bool) {
+	j.r.mu.Lock()
+	defer j.r.mu.Unlock()
+	defer j.tell() // at last: who asked may leave once it has the answer, and has all events by then
+	seen, left := j.split(err)
 	if err != nil {
-		r.s.opts.Log.Error("a turn could not be recorded", "session", r.current().ID, "err", err)
+		j.r.s.opts.Log.Error("a turn could not be recorded", "session", j.r.current().ID, "err", err)
 	}
 	for _, w := range seen {
-		r.answered(j, w, out, err)
+		j.answered(w, out, err)
 	}
 	j.waiting = left
 	if j.ctx.Err() == nil && len(left) > 0 {
-		r.serve(left)
+		j.r.serve(left)
 		return false
 	}
-	r.end(j)
+	j.end()
 	return true
 }
 
 // split returns the prompts that the turn has seen, and the others. A turn that
 // failed before it could look has seen all, so that the next one is not the same.
-func (r *runner) split(j *work, err error) (seen, left []*waiting) {
+func (j *work) split(err error) (seen, left []*waiting) {
 	for _, w := range j.waiting {
-		if w.late || r.hasArrived(w) {
+		if w.late || j.r.hasArrived(w) {
 			left = append(left, w)
 		} else {
 			seen = append(seen, w)
@@ -113,7 +114,7 @@ func (r *runner) split(j *work, err error) (seen, left []*waiting) {
 	}
 	if err != nil && len(seen) == 0 {
 		seen, left = left, nil
-		r.arrived = nil
+		j.r.arrived = nil
 	}
 	return seen, left
 }
@@ -124,26 +125,26 @@ func (r *runner) hasArrived(w *waiting) bool {
 
 // end makes the session idle. What waits for its turn is refused when the work was
 // stopped, except what came after that: it is answered by work of its own.
-func (r *runner) end(j *work) {
+func (j *work) end() {
 	var late []*waiting
 	for _, w := range j.waiting {
-		if w.late && r.s.ctx.Err() == nil && !r.removing {
+		if w.late && j.r.s.ctx.Err() == nil && !j.r.removing {
 			w.late = false
 			late = append(late, w)
 			continue
 		}
-		r.refuse(j, w, &lathe.AbortedFailure{Message: "It was stopped before it was answered."}, nil)
+		j.refuse(w, &lathe.AbortedFailure{Message: "It was stopped before it was answered."}, nil)
 	}
-	j.waiting, r.arrived = nil, nil
-	r.rec.close()
+	j.waiting, j.r.arrived = nil, nil
+	j.r.rec.close()
 	defer close(j.done)
 	if len(late) > 0 {
-		r.start(j.lease, late...)
+		j.r.start(j.lease, late...)
 		return
 	}
-	r.release(j.ctx, j.lease)
-	r.work = nil
-	r.s.opts.Writer.Tell(r.current().Directory, lathe.SessionStatus{SessionID: r.current().ID, Status: lathe.Idle{}})
+	j.r.release(j.ctx, j.lease)
+	j.r.work = nil
+	j.r.s.opts.Writer.Tell(j.r.current().Directory, lathe.SessionStatus{SessionID: j.r.current().ID, Status: lathe.Idle{}})
 }
 
 // newestWaiting returns the newest prompt that waits for an answer, or "".
@@ -182,10 +183,10 @@ func (j *work) answer(w *waiting, out turn.Outcome, err error) {
 
 // tell lets everybody go on who waits for an answer that there is. The caller holds
 // mu.
-func (r *runner) tell(j *work) {
+func (j *work) tell() {
 	for _, run := range j.ended {
-		if r.removing && !run.inner {
-			r.untold = append(r.untold, run)
+		if j.r.removing && !run.inner {
+			j.r.untold = append(j.r.untold, run)
 			continue
 		}
 		close(run.done)
