@@ -270,19 +270,20 @@ func (r *Runner) start(c Command, call uint64, with pipes) (*process, error) {
 	return p, nil
 }
 
-// spawn starts the shell and marks it and what it may have started already. One is
-// started at a time, so that none is taken for what left another.
+// spawn starts the shell with its marks. One is started at a time: where it is marked
+// only while it runs already, what left it must not be taken for another's.
 func (r *Runner) spawn(sh string, args []string, attr *os.ProcAttr, m mark) (*os.Process, error) {
 	r.spawning.Lock()
 	defer r.spawning.Unlock()
 	begin := time.Now()
-	proc, err := os.StartProcess(sh, args, attr)
+	proc, held, err := startMarked(sh, args, attr, func(pid int) {
+		r.lead(m.call, pid)
+		m.set(pid)
+	})
 	if err != nil {
 		return nil, err
 	}
-	r.lead(m.call, proc.Pid)
-	m.set(proc.Pid)
-	if time.Since(begin) > quickStart {
+	if !held && time.Since(begin) > quickStart {
 		r.setLate(m, proc.Pid)
 	}
 	return proc, nil

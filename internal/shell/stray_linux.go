@@ -59,8 +59,8 @@ func (t *tree) ofAnother(pid int, m mark) bool {
 	})
 }
 
-// setLate marks what left the shell before that was marked: while the machine was
-// busy it may have become a child of lathe already. What has a terminal is a
+// setLate marks what left the shell before that was marked, where it could not be
+// held until then: it may have become a child of lathe already. What has a terminal is a
 // person's.
 func (t *tree) setLate(m mark, leader int) {
 	begin, ok := readStat(leader)
