@@ -58,6 +58,7 @@ func (e editTools) multieditTool() tool.Tool {
 		editProperties+`},"required":["oldString","newString"],"additionalProperties":false}}},`+
 		`"required":["filePath","edits"],"additionalProperties":false}`)
 	s.Permission, s.PathArg = "edit", "filePath"
+	s.Quiet = true // several calls of edit do the same
 	return typed[multieditInput]{s, func(ctx context.Context, call *tool.Call, in multieditInput) (tool.Result, error) {
 		return e.edit(ctx, call, in.FilePath, in.Edits)
 	}}

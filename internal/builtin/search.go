@@ -32,9 +32,12 @@ type globInput struct {
 }
 
 type grepInput struct {
-	Pattern string `json:"pattern"`
-	Path    string `json:"path"`
-	Include string `json:"include"`
+	Pattern    string `json:"pattern"`
+	Path       string `json:"path"`
+	Include    string `json:"include"`
+	IgnoreCase bool   `json:"ignoreCase"`
+	Context    int    `json:"context"`
+	FilesOnly  bool   `json:"filesOnly"`
 }
 
 type listInput struct {
@@ -55,7 +58,10 @@ func (e searchTools) grepTool() tool.Tool {
 	s := spec("grep", grepText, `{"type":"object","properties":{`+
 		`"pattern":{"type":"string","description":"Regular expression"},`+
 		`"path":{"type":"string","description":"Directory or file to search; the session's directory if left out"},`+
-		`"include":{"type":"string","description":"Glob of the files to search, such as *.go or *.{ts,tsx}"}},`+
+		`"include":{"type":"string","description":"Glob of the files to search, such as *.go or *.{ts,tsx}"},`+
+		`"ignoreCase":{"type":"boolean"},`+
+		`"context":{"type":"integer","minimum":0,"maximum":10,"description":"Lines to show before and after each match"},`+
+		`"filesOnly":{"type":"boolean","description":"Names of files and their number of matches only"}},`+
 		`"required":["pattern"],"additionalProperties":false}`)
 	s.ReadOnly = true
 	return typed[grepInput]{s, e.grep}
@@ -66,7 +72,7 @@ func (e searchTools) listTool() tool.Tool {
 		`"path":{"type":"string","description":"Directory to list; the session's directory if left out"},`+
 		`"ignore":{"type":"array","items":{"type":"string"},"description":"Globs of what to leave out"}},`+
 		`"additionalProperties":false}`)
-	s.ReadOnly = true
+	s.ReadOnly, s.Quiet = true, true // read and glob do the same
 	return typed[listInput]{s, e.list}
 }
 
@@ -175,7 +181,10 @@ func (e searchTools) grep(ctx context.Context, call *tool.Call, in grepInput) (t
 		return tool.Result{}, err
 	}
 	opt := search.GrepOptions{
-		FileOptions: e.options(dir), Pattern: in.Pattern, Include: in.Include, Limit: maxFound, LineLimit: readLine,
+		FileOptions: e.options(dir), Pattern: in.Pattern, Include: in.Include, IgnoreCase: in.IgnoreCase, Limit: maxFound, LineLimit: readLine,
+	}
+	if in.FilesOnly {
+		opt.Limit = maxCounted
 	}
 	base, note := dir, func() string { return "" }
 	if isDir(dir) {
@@ -197,6 +206,9 @@ func (e searchTools) grep(ctx context.Context, call *tool.Call, in grepInput) (t
 	if err != nil {
 		return tool.Result{}, failf("grep %q: %v", in.Pattern, err)
 	}
+	if in.FilesOnly {
+		return grepFiles(in.Pattern, base, found, note()), nil
+	}
 	view, file := e.viewer(call), ""
 	for _, m := range found.Matches {
 		if m.Path != file {
@@ -204,7 +216,7 @@ func (e searchTools) grep(ctx context.Context, call *tool.Call, in grepInput) (t
 			view.lines(filepath.Join(base, filepath.FromSlash(file)))
 		}
 	}
-	return grepResult(in.Pattern, base, found, note()), nil
+	return grepResult(in.Pattern, base, found, in.Context, note()), nil
 }
 
 // searchTime is how long one search may take: a tree of a million files on a slow
@@ -223,18 +235,23 @@ const (
 )
 
 // grepResult lists the matches by file.
-func grepResult(title, base string, found search.GrepResult, note string) tool.Result {
+func grepResult(title, base string, found search.GrepResult, context int, note string) tool.Result {
 	var b strings.Builder
 	shown, file := 0, ""
+	around := vicinity{lines: context}
 	for _, m := range found.Matches {
 		if b.Len() > grepBytes {
 			found.Truncated = true
 			break
 		}
 		if m.Path != file {
+			around.rest(&b)
 			file = m.Path
-			fmt.Fprintf(&b, "\n%s:\n", filepath.Join(base, filepath.FromSlash(file)))
+			name := filepath.Join(base, filepath.FromSlash(file))
+			fmt.Fprintf(&b, "\n%s:\n", name)
+			around.open(name)
 		}
+		around.before(&b, m.Line)
 		text := strings.ToValidUTF8(m.Text, "\ufffd")
 		if m.Cut {
 			text += "..."
@@ -242,6 +259,7 @@ func grepResult(title, base string, found search.GrepResult, note string) tool.R
 		fmt.Fprintf(&b, "  Line %d: %s\n", m.Line, text)
 		shown++
 	}
+	around.rest(&b)
 	out := "No line matches"
 	if shown > 0 {
 		more := ""

@@ -46,7 +46,7 @@ func (e sessionTools) todowriteTool() tool.Tool {
 
 func (e sessionTools) todoreadTool() tool.Tool {
 	s := spec("todoread", todoreadText, `{"type":"object","properties":{},"additionalProperties":false}`)
-	s.ReadOnly = true
+	s.ReadOnly, s.Quiet = true, true // todowrite answers with what is open
 	return typed[struct{}]{s, e.todoread}
 }
 
@@ -70,7 +70,23 @@ func (e sessionTools) todowrite(ctx context.Context, call *tool.Call, in todowri
 	if err := e.Todos.SetTodos(ctx, call.SessionID, todos); err != nil {
 		return tool.Result{}, failf("The task list could not be saved: %v", err)
 	}
-	return todoResult(todos), nil
+	res := todoResult(todos)
+	res.Output = left(todos)
+	return res, nil
+}
+
+// left tells how much is open; the model knows the list, for it has just written it.
+func left(todos []lathe.Todo) string {
+	open := 0
+	for _, t := range todos {
+		if t.Status != "completed" && t.Status != "cancelled" {
+			open++
+		}
+	}
+	if open == 0 {
+		return "Nothing is open."
+	}
+	return fmt.Sprintf("%d open.", open)
 }
 
 func (e sessionTools) todoread(ctx context.Context, call *tool.Call, _ struct{}) (tool.Result, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -349,6 +350,53 @@ func TestPendingMarkIsATask(t *testing.T) {
 	view := prompt.View(p.tail(id))
 	if out.Failure != nil || len(view) < 2 || !view[1].Info.(*lathe.Assistant).Summary {
 		t.Errorf("failure %v, a view of %d messages", out.Failure, len(view))
+	}
+}
+
+// The first request of a session without instructions, skills and further tools stays
+// below 4,000 tokens, what it says of the environment among them.
+func TestFirstRequestIsSmall(t *testing.T) {
+	p, _ := readerPlay(t, 0, func() say { return say{text: "done"} })
+	id := p.session()
+	p.prompt(id, session.Prompt{}, "hello")
+	w, err := p.svc.Window(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Used < 2000 || w.Used > 4000 {
+		t.Errorf("the first request takes %d tokens: %+v", w.Used, w.Kinds)
+	}
+}
+
+// What a session has no use for yet is not told to the model, and the set that is told
+// changes with a compaction alone.
+func TestToolsWithNothingToDo(t *testing.T) {
+	p, _ := readerPlay(t, 2, func() say { return say{text: goodSummary} })
+	id := p.session()
+	p.prompt(id, session.Prompt{}, "Read all files.")
+	names := func() (out []string) {
+		for _, r := range p.asked() {
+			if len(r.Tools) == 0 {
+				continue // a title or a summary
+			}
+			out = nil
+			for _, t := range r.Tools {
+				out = append(out, t.Name)
+			}
+		}
+		return out
+	}
+	before := names()
+	for _, quiet := range []string{"recall", "skill", "list", "multiedit", "todoread"} {
+		if slices.Contains(before, quiet) {
+			t.Errorf("%s is offered: %v", quiet, before)
+		}
+	}
+	p.prompt(id, session.Prompt{Parts: []lathe.PartBody{&lathe.CompactionMark{}}})
+	p.prompt(id, session.Prompt{}, "Go on.")
+	after := names()
+	if !slices.Contains(after, "recall") || slices.Contains(after, "skill") {
+		t.Errorf("after a compaction: %v", after)
 	}
 }
 

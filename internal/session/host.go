@@ -40,7 +40,7 @@ func (h *host) Model(ref lathe.ModelRef) (*provider.Model, error) { return h.ins
 // so its order and bytes stay.
 func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Toolset {
 	ceilings := h.runCeilings()
-	key := a.Name + "\x00" + m.Ref.String() + "\x00" + strings.Join(disabled(u.Tools), ",") + "\x00" + strconv.Itoa(len(ceilings))
+	key := a.Name + "\x00" + m.Ref.String() + "\x00" + strings.Join(disabled(u.Tools), ",") + "\x00" + strconv.Itoa(len(ceilings)) + "\x00" + strings.Join(h.quiet(), ",")
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if set := h.toolsets[key]; set != nil {
@@ -62,9 +62,21 @@ func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Tools
 		}
 		kept = append(kept, t)
 	}
-	set := &turn.Toolset{Registry: tool.NewRegistry(kept...), Policy: policy, Reading: h.inst.ReadingBy(policy), Cut: h.withNews(cutResults(h.inst, a.Name, h.outputs()))}
+	set := &turn.Toolset{Registry: tool.NewRegistry(kept...).Quietly(h.quiet()...), Policy: policy, Reading: h.inst.ReadingBy(policy), Cut: h.withNews(cutResults(h.inst, a.Name, h.outputs()))}
 	h.toolsets[key] = set
 	return set
+}
+
+// quiet names the tools that have nothing to do yet: they are understood, and not
+// offered. It changes with a compaction only, which makes the prefix anew anyway.
+func (h *host) quiet() (names []string) {
+	if !h.window.HasCompacted() {
+		names = append(names, "recall")
+	}
+	if len(h.window.Skills(h.s.ctx)) == 0 {
+		names = append(names, "skill")
+	}
+	return names
 }
 
 func disabled(tools map[string]bool) []string {

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 
 	"lathe/internal/workspace"
 )
@@ -123,36 +124,38 @@ func find(path, name string) string {
 	return ""
 }
 
-var (
-	dotted     = regexp.MustCompile(`\d+(\.\d+)+`)
-	suffix     = regexp.MustCompile(`[a-z]-?(\d+(?:\.\d+)*)$`)
-	nodeHeader = regexp.MustCompile(`(?m)^#define NODE_(?:MAJOR|MINOR|PATCH)_VERSION (\d+)`)
-	javaLine   = regexp.MustCompile(`(?m)^JAVA_VERSION="([^"]+)"`)
-)
+// patterns are compiled when a session asks, not at each start.
+var patterns = sync.OnceValue(func() (p struct{ dotted, suffix, nodeHeader, javaLine *regexp.Regexp }) {
+	p.dotted = regexp.MustCompile(`\d+(\.\d+)+`)
+	p.suffix = regexp.MustCompile(`[a-z]-?(\d+(?:\.\d+)*)$`)
+	p.nodeHeader = regexp.MustCompile(`(?m)^#define NODE_(?:MAJOR|MINOR|PATCH)_VERSION (\d+)`)
+	p.javaLine = regexp.MustCompile(`(?m)^JAVA_VERSION="([^"]+)"`)
+	return p
+})
 
 // version reads the version of a program from the files that come with it.
 func version(name, program string) string {
 	home := filepath.Dir(filepath.Dir(program))
 	switch name {
 	case "go":
-		return dotted.FindString(read(filepath.Join(home, "VERSION")))
+		return patterns().dotted.FindString(read(filepath.Join(home, "VERSION")))
 	case "node":
 		var parts []string
-		for _, m := range nodeHeader.FindAllStringSubmatch(read(filepath.Join(home, "include", "node", "node_version.h")), 3) {
+		for _, m := range patterns().nodeHeader.FindAllStringSubmatch(read(filepath.Join(home, "include", "node", "node_version.h")), 3) {
 			parts = append(parts, m[1])
 		}
 		return strings.Join(parts, ".")
 	case "npm", "pnpm", "yarn":
 		return packageVersion(filepath.Join(home, "package.json"))
 	case "java":
-		if m := javaLine.FindStringSubmatch(read(filepath.Join(home, "release"))); m != nil {
+		if m := patterns().javaLine.FindStringSubmatch(read(filepath.Join(home, "release"))); m != nil {
 			return m[1]
 		}
 	case "cargo", "rustc":
-		return dotted.FindString(filepath.Base(home)) // a toolchain of rustup
+		return patterns().dotted.FindString(filepath.Base(home)) // a toolchain of rustup
 	}
 	// Distributions name the file by its version: python3.13, gcc-14.
-	if m := suffix.FindStringSubmatch(filepath.Base(program)); m != nil && filepath.Base(program) != name {
+	if m := patterns().suffix.FindStringSubmatch(filepath.Base(program)); m != nil && filepath.Base(program) != name {
 		return m[1]
 	}
 	return ""
@@ -165,23 +168,29 @@ func packageVersion(file string) string {
 	if json.Unmarshal([]byte(read(file)), &p) != nil || len(p.Version) > 40 {
 		return ""
 	}
-	return dotted.FindString(p.Version)
+	return patterns().dotted.FindString(p.Version)
 }
 
-// wishes are where a project says which version it wants.
-var wishes = map[string][]struct {
+// wish is where a project says which version of a program it wants.
+type wish struct {
 	file string
 	line *regexp.Regexp
-}{
-	"go":      {{"go.mod", regexp.MustCompile(`(?m)^go (\d[\d.a-z]{0,20})\s*$`)}, {"go.work", regexp.MustCompile(`(?m)^go (\d[\d.a-z]{0,20})\s*$`)}},
-	"rustc":   {{"rust-toolchain.toml", regexp.MustCompile(`channel\s*=\s*"([\w.-]{1,30})"`)}, {"rust-toolchain", regexp.MustCompile(`^([\w.-]{1,30})\s*$`)}},
-	"node":    {{".nvmrc", regexp.MustCompile(`^(v?[\w.*/-]{1,30})\s*$`)}, {".node-version", regexp.MustCompile(`^(v?[\d.]{1,20})\s*$`)}},
-	"python3": {{".python-version", regexp.MustCompile(`^([\w.-]{1,30})\s*$`)}, {"pyproject.toml", regexp.MustCompile(`(?m)^requires-python\s*=\s*"([^"\n]{1,30})"`)}},
-	"ruby":    {{".ruby-version", regexp.MustCompile(`^([\w.-]{1,30})\s*$`)}},
 }
 
+var wishes = sync.OnceValue(func() map[string][]wish {
+	goLine := regexp.MustCompile(`(?m)^go (\d[\d.a-z]{0,20})\s*$`)
+	name := regexp.MustCompile(`^([\w.-]{1,30})\s*$`)
+	return map[string][]wish{
+		"go":      {{"go.mod", goLine}, {"go.work", goLine}},
+		"rustc":   {{"rust-toolchain.toml", regexp.MustCompile(`channel\s*=\s*"([\w.-]{1,30})"`)}, {"rust-toolchain", name}},
+		"node":    {{".nvmrc", regexp.MustCompile(`^(v?[\w.*/-]{1,30})\s*$`)}, {".node-version", regexp.MustCompile(`^(v?[\d.]{1,20})\s*$`)}},
+		"python3": {{".python-version", name}, {"pyproject.toml", regexp.MustCompile(`(?m)^requires-python\s*=\s*"([^"\n]{1,30})"`)}},
+		"ruby":    {{".ruby-version", name}},
+	}
+})
+
 func wanted(dir, name string) string {
-	for _, w := range wishes[name] {
+	for _, w := range wishes()[name] {
 		if m := w.line.FindStringSubmatch(read(filepath.Join(dir, w.file))); m != nil {
 			return w.file + " asks for " + m[1]
 		}

@@ -49,11 +49,34 @@ func (r *Registry) Tools() []Tool {
 	return out
 }
 
-// Specs returns what is offered to the model, in order: every tool but "invalid".
+// Quietly returns a registry of the same tools that does not offer those of the
+// names; see [Spec.Quiet].
+func (r *Registry) Quietly(names ...string) *Registry {
+	out := &Registry{list: slices.Clone(r.list), byName: r.byName}
+	for _, name := range names {
+		if i, ok := out.byName[name]; ok {
+			out.list[i].spec.Quiet = true
+		}
+	}
+	return out
+}
+
+// Quiet returns the names of the tools that are not offered.
+func (r *Registry) Quiet() (names []string) {
+	for _, e := range r.list {
+		if e.spec.Quiet {
+			names = append(names, e.spec.Name)
+		}
+	}
+	return names
+}
+
+// Specs returns what is offered to the model, in order: every tool that is not quiet,
+// and never "invalid".
 func (r *Registry) Specs() []Spec {
 	out := make([]Spec, 0, len(r.list))
 	for _, e := range r.list {
-		if e.spec.Name != InvalidName {
+		if e.spec.Name != InvalidName && !e.spec.Quiet {
 			out = append(out, e.spec)
 		}
 	}

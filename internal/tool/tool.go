@@ -39,6 +39,9 @@ type Spec struct {
 	// save that two ReadOnly ones may overlap. "*" conflicts with every call
 	// that has a PathArg; empty with none.
 	PathArg string
+	// Quiet tools are not offered to the model. A call of one is carried out all the
+	// same, since models know such tools from elsewhere.
+	Quiet bool
 	// Overlaps lets calls of this tool run beside each other even where their
 	// PathArg makes them conflict.
 	Overlaps bool

@@ -82,7 +82,7 @@ func refusing(r *tool.Registry) *tool.Registry {
 	for _, t := range r.Tools() {
 		list = append(list, refused{t})
 	}
-	return tool.NewRegistry(list...)
+	return tool.NewRegistry(list...).Quietly(r.Quiet()...)
 }
 
 type refused struct{ tool.Tool }

@@ -106,6 +106,24 @@ func (w *Window) System(ctx context.Context, a turn.Agent, m *provider.Model, of
 	return blocks, nil
 }
 
+// Skills returns the skills that the system prompt tells of.
+func (w *Window) Skills(ctx context.Context) []instance.Skill {
+	w.fmu.Lock()
+	defer w.fmu.Unlock()
+	f, err := w.load(ctx)
+	if err != nil {
+		return nil
+	}
+	return f.Skills
+}
+
+// HasCompacted reports whether something left the session's window for a summary.
+func (w *Window) HasCompacted() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.stats.Compactions > 0
+}
+
 // Frozen is a system prompt that was made anew and is not used yet.
 type Frozen struct{ f *frozen }
 
