@@ -111,3 +111,13 @@ func (c turns) Summarize(ctx context.Context, id lathe.SessionID, model lathe.Mo
 func (c turns) Window(ctx context.Context, id lathe.SessionID) (api.Window, error) {
 	return get(ctx, c.conn, "/lathe"+sessionPath(id)+"/weight", nil, plain[api.Window])
 }
+
+// Replay returns the requests of a session, each with what it had beside the one before,
+// or only request number step with all of it (0: all requests).
+func (c turns) Replay(ctx context.Context, id lathe.SessionID, step int) (api.Replay, error) {
+	query := url.Values{}
+	if step != 0 {
+		query.Set("step", strconv.Itoa(step))
+	}
+	return get(ctx, c.conn, "/lathe"+sessionPath(id)+"/replay", query, plain[api.Replay])
+}

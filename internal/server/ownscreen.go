@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"strconv"
 
 	"lathe"
 	"lathe/internal/api"
@@ -26,6 +27,7 @@ func (s *Server) screenRoutes() []route {
 		{http.MethodGet, "/lathe/found", on(faces.found), ""},
 		{http.MethodPost, "/lathe/provider/{providerID}/test", on(faces.keyTest), ""},
 		{http.MethodGet, "/lathe/session/{sessionID}/weight", on(faces.weight), ""},
+		{http.MethodGet, "/lathe/session/{sessionID}/replay", on(faces.replay), ""},
 		{http.MethodGet, "/lathe/trust", on(faces.trustState), ""},
 		{http.MethodPost, "/lathe/trust/decision", on(faces.trustDecide), ""},
 		{http.MethodDelete, "/lathe/trust/decision", on(faces.trustWithdraw), ""},
@@ -39,6 +41,22 @@ func (c faces) weight() (any, error) {
 		return nil, err
 	}
 	return c.s.opts.Service.Window(c.ctx(), sess.ID)
+}
+
+// replay tells what the requests of a session were: what each had beside the one before,
+// or with "step", all of that one.
+func (c faces) replay() (any, error) {
+	sess, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	step := 0
+	if said := c.query("step"); said != "" {
+		if step, err = strconv.Atoi(said); err != nil || step < 1 {
+			return nil, lathe.Errorf(lathe.CodeInvalid, "requests are numbered from 1", "%q is not the number of a request", said)
+		}
+	}
+	return c.s.opts.Service.Replay(c.ctx(), sess.ID, step)
 }
 
 func (c faces) trustState() (any, error) {

@@ -54,6 +54,13 @@ func (w *Window) load(ctx context.Context) (*frozen, error) {
 	return w.frozen, nil
 }
 
+// Stored reports whether the system prompt is the one that was sent: without a record
+// of it, System makes it of what there is now.
+func (w *Window) Stored(ctx context.Context) (bool, error) {
+	_, ok, err := frozenDoc.Get(ctx, w.store, w.id)
+	return ok, err
+}
+
 // Reminders returns what the model has to be told before it answers for the agent,
 // and notes that it was. Alone says whether nobody can answer; nil: as before. Before is
 // the agent that it answered for until now.

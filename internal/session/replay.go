@@ -1,0 +1,169 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"lathe"
+	"lathe/internal/api"
+	"lathe/internal/llm"
+	"lathe/internal/prompt"
+	"lathe/internal/turn"
+	"lathe/internal/window"
+)
+
+// Replay makes the requests of a session again from what is stored, with the code that
+// made them, and compares each with the one before it. Step is the number of the only
+// one that is wanted, which is whole then; with 0 they are all told, each with what the
+// one before did not have.
+func (s *Service) Replay(ctx context.Context, id lathe.SessionID, step int) (api.Replay, error) {
+	r, err := s.runner(ctx, id)
+	if err != nil {
+		return api.Replay{}, err
+	}
+	all, err := s.Messages(ctx, id, 0)
+	if err != nil {
+		return api.Replay{}, err
+	}
+	p := &replaying{runner: r, all: all}
+	for i := range all {
+		if turn.Answers(all, i) {
+			p.answers = append(p.answers, i)
+		}
+	}
+	if step < 0 || step > len(p.answers) {
+		return api.Replay{}, lathe.Errorf(lathe.CodeNotFound, "they are numbered from 1; leave the number out to see them all",
+			"session %s has %d requests, not %d", id, len(p.answers), step)
+	}
+	out := api.Replay{SessionID: id, Title: r.current().Title, Count: len(p.answers), Steps: []api.ReplayStep{}}
+	if out.Notes, err = p.notes(ctx); err != nil {
+		return api.Replay{}, err
+	}
+	for n := range p.answers {
+		if step != 0 && n != step-1 && n != step-2 {
+			continue
+		}
+		told, err := p.step(ctx, n, step != 0)
+		if err != nil {
+			return api.Replay{}, err
+		}
+		if step == 0 || n == step-1 {
+			out.Steps = append(out.Steps, told)
+		}
+	}
+	return out, nil
+}
+
+// replaying makes the requests of a session again, in order.
+type replaying struct {
+	*runner
+	all     []lathe.Message
+	answers []int        // where they stand in all
+	before  *llm.Request // the last one that could be made
+}
+
+// notes says what is not stored of any request.
+func (p *replaying) notes(ctx context.Context) ([]string, error) {
+	notes := []string{"tools, agents, models and their settings are those of now: what the configuration said before, and the rules of a single run, are not stored"}
+	sess := p.current()
+	if sess.Version != lathe.Version {
+		notes = append(notes, fmt.Sprintf("the session was begun with lathe %s, whose texts may have been others than those of %s", sess.Version, lathe.Version))
+	}
+	stored, err := p.window.Stored(ctx)
+	if err == nil && !stored {
+		notes = append(notes, "no system prompt is stored with the session, as with one that was imported: it is made of what there is now")
+	}
+	if p.inst.Hooks.Has() {
+		notes = append(notes, "hooks of plugins took part, and have taken part again")
+	}
+	return notes, err
+}
+
+func (p *replaying) step(ctx context.Context, n int, whole bool) (api.ReplayStep, error) {
+	i := p.answers[n]
+	info := p.all[i].Info.(*lathe.Assistant)
+	out := api.ReplayStep{Number: n + 1, Answer: p.all[i].ID, Kind: "step", Agent: info.Agent, Model: info.Model.String()}
+	if info.Summary {
+		out.Kind = "compaction"
+	}
+	req, notes, failure := p.turn(ctx, i).Replay(ctx, p.all, i)
+	if ctx.Err() != nil {
+		return out, context.Cause(ctx)
+	}
+	if failure != nil {
+		out.Notes = []string{"the request cannot be made again: " + failure.Error()}
+		return out, nil
+	}
+	out.Notes, out.Request = append(p.renewed(i), notes...), window.Request(req)
+	if p.before != nil {
+		out.Change = window.Changed(p.before, req)
+		out.Change.Because = p.because(n, out.Change)
+	}
+	if !whole {
+		out.Request = window.Added(out.Request, out.Change)
+	}
+	p.before = req
+	return out, nil
+}
+
+// turn returns a turn that answered the message at i, as far as its requests go.
+func (p *replaying) turn(ctx context.Context, i int) *turn.Turn {
+	h := &host{runner: p.runner, toolsets: map[string]*turn.Toolset{}}
+	if prompt.Alone(p.all[:i]) {
+		h.rules = []lathe.Rule{{Permission: "question", Pattern: "*", Action: lathe.Deny}}
+	}
+	return &turn.Turn{
+		Session: *p.current(), Host: h, IDs: p.ids.Load(), Hooks: p.inst.Hooks, Now: p.s.opts.Now, Context: p.turnContext(ctx),
+	}
+}
+
+// renewed notes that the system prompt of an earlier window is not stored any more.
+func (p *replaying) renewed(i int) []string {
+	later := 0
+	for _, m := range p.all[i:] {
+		if a, ok := m.Info.(*lathe.Assistant); ok && a.Summary && a.Error == nil {
+			later++
+		}
+	}
+	if later == 0 {
+		return nil
+	}
+	return []string{"a compaction has made the system prompt anew since: date, branch, instructions and skills in it are those of the newest window"}
+}
+
+// because says why a request does not begin with the one before it, where that is known.
+func (p *replaying) because(n int, c *api.Change) string {
+	if c.Differs == "" {
+		return ""
+	}
+	before, now := &p.all[p.answers[n-1]], &p.all[p.answers[n]]
+	a, b := before.Info.(*lathe.Assistant), now.Info.(*lathe.Assistant)
+	switch {
+	case a.Summary:
+		return "compaction"
+	case a.Agent != b.Agent && !b.Summary:
+		return "another agent"
+	case a.Model != b.Model:
+		return "another model"
+	case p.pruned(before.Created, now.Created):
+		return "prune"
+	}
+	return ""
+}
+
+// pruned reports whether outputs were cleared between two times.
+func (p *replaying) pruned(from, to time.Time) bool {
+	return slices.ContainsFunc(p.all, func(m lathe.Message) bool {
+		return slices.ContainsFunc(m.Parts, func(part lathe.Part) bool {
+			call, ok := part.Body.(*lathe.ToolCall)
+			if !ok {
+				return false
+			}
+			done, ok := call.State.(*lathe.ToolDone)
+			return ok && done.Compacted.After(from) && !done.Compacted.After(to)
+		})
+	})
+}
+
