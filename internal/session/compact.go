@@ -243,7 +243,7 @@ func (c *compactions) storeCompaction(tx store.Tx, out *turn.Compacted) (sess la
 		err = ledgerDoc(out.Summary.ID).Set(tx, c.r.current().ID, out.Facts)
 	}
 	if err == nil {
-		err = errors.Join(c.r.window.SaveFrozen(tx), c.r.window.Save(tx))
+		err = errors.Join(c.r.window.SaveCompacted(tx, out.Summary.ID), c.r.window.Save(tx))
 	}
 	if err != nil {
 		return sess, err

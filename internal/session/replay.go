@@ -10,6 +10,7 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/llm"
 	"lathe/internal/prompt"
+	"lathe/internal/provider"
 	"lathe/internal/turn"
 	"lathe/internal/window"
 )
@@ -88,15 +89,22 @@ func (p *replaying) step(ctx context.Context, n int, whole bool) (api.ReplayStep
 	if info.Summary {
 		out.Kind = "compaction"
 	}
-	req, notes, failure := p.turn(ctx, i).Replay(ctx, p.all, i)
+	frozen, ok, err := p.frozen(ctx, i)
+	if err != nil {
+		return out, err
+	}
+	if !ok {
+		out.Notes = []string{"a compaction has made the system prompt anew since, and what it was before is not stored: date, branch, instructions and skills in it are those of a later window"}
+	}
+	req, notes, failure := p.turn(ctx, i, frozen).Replay(ctx, p.all, i)
 	if ctx.Err() != nil {
 		return out, context.Cause(ctx)
 	}
 	if failure != nil {
-		out.Notes = []string{"the request cannot be made again: " + failure.Error()}
+		out.Notes = append(out.Notes, "the request cannot be made again: "+failure.Error())
 		return out, nil
 	}
-	out.Notes, out.Request = append(p.renewed(i), notes...), window.Request(req)
+	out.Notes, out.Request = append(out.Notes, notes...), window.Request(req)
 	if p.before != nil {
 		out.Change = window.Changed(p.before, req)
 		out.Change.Because = p.because(n, out.Change)
@@ -109,8 +117,8 @@ func (p *replaying) step(ctx context.Context, n int, whole bool) (api.ReplayStep
 }
 
 // turn returns a turn that answered the message at i, as far as its requests go.
-func (p *replaying) turn(ctx context.Context, i int) *turn.Turn {
-	h := &host{runner: p.runner, toolsets: map[string]*turn.Toolset{}}
+func (p *replaying) turn(ctx context.Context, i int, frozen *window.Window) *turn.Turn {
+	h := &pastHost{host{runner: p.runner, toolsets: map[string]*turn.Toolset{}}, frozen}
 	if prompt.Alone(p.all[:i]) {
 		h.rules = []lathe.Rule{{Permission: "question", Pattern: "*", Action: lathe.Deny}}
 	}
@@ -119,18 +127,26 @@ func (p *replaying) turn(ctx context.Context, i int) *turn.Turn {
 	}
 }
 
-// renewed notes that the system prompt of an earlier window is not stored any more.
-func (p *replaying) renewed(i int) []string {
-	later := 0
+// frozen returns the window that the message at i was answered in, and whether it is
+// known: the one that the next summary closed, or the newest.
+func (p *replaying) frozen(ctx context.Context, i int) (w *window.Window, ok bool, err error) {
 	for _, m := range p.all[i:] {
-		if a, ok := m.Info.(*lathe.Assistant); ok && a.Summary && a.Error == nil {
-			later++
+		if a, is := m.Info.(*lathe.Assistant); is && a.Summary && a.Error == nil {
+			return p.window.Before(ctx, m.ID)
 		}
 	}
-	if later == 0 {
-		return nil
-	}
-	return []string{"a compaction has made the system prompt anew since: date, branch, instructions and skills in it are those of the newest window"}
+	return p.window, true, nil
+}
+
+// pastHost answers a turn with what was frozen in an earlier window.
+type pastHost struct {
+	host
+	frozen *window.Window
+}
+
+// System returns the system blocks of that window.
+func (h *pastHost) System(ctx context.Context, a turn.Agent, m *provider.Model, u *lathe.User) ([]string, error) {
+	return h.frozen.System(ctx, a, m, h.inst.Agents.Offering(a, h.rulesOf(a)), u.System)
 }
 
 // because says why a request does not begin with the one before it, where that is known.
@@ -166,4 +182,3 @@ func (p *replaying) pruned(from, to time.Time) bool {
 		})
 	})
 }
-

@@ -72,7 +72,11 @@ func TestReplay(t *testing.T) {
 		}
 		return say{text: "done"}
 	}
+	writeFile(t, filepath.Join(p.dir, "AGENTS.md"), "Use tabs.\n") // each window has its own system prompt
 	p.prompt(id, session.Prompt{}, "say nothing")
+	if err := p.svc.Summarize(t.Context(), id, lathe.ModelRef{}, false); err != nil {
+		t.Fatal(err)
+	}
 	p.prompt(id, session.Prompt{Agent: "plan"}, "look around")
 	deny := []lathe.Rule{{Permission: "question", Pattern: "*", Action: lathe.Deny}}
 	p.prompt(id, session.Prompt{Rules: deny, Limits: turn.Limits{Steps: 1}}, "look again")
@@ -92,11 +96,10 @@ func TestReplay(t *testing.T) {
 	if len(kinds) == 0 || !strings.Contains(strings.Join(because, " "), "compaction") {
 		t.Errorf("kinds %q, because %q: no compaction is told", kinds, because)
 	}
-	if notes := strings.Join(all.Steps[0].Notes, "\n"); !strings.Contains(notes, "a compaction has made the system prompt anew") {
-		t.Errorf("the first request is not said to have had another system prompt: %q", notes)
-	}
-	if notes := all.Steps[len(all.Steps)-1].Notes; len(notes) > 0 {
-		t.Errorf("the last request has notes: %q", notes)
+	for _, s := range all.Steps {
+		if s.Kind == "step" && len(s.Notes) > 0 {
+			t.Errorf("request %d has notes: %q", s.Number, s.Notes)
+		}
 	}
 	_, err := p.svc.Replay(t.Context(), id, all.Count+1)
 	if lathe.CodeOf(err) != lathe.CodeNotFound {

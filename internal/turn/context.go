@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"slices"
+	"time"
 
 	"lathe"
 	"lathe/internal/compact"
@@ -64,6 +65,7 @@ type window struct {
 	learned  int64           // most that the model took, after a refusal; 0: unknown
 	counted  lathe.MessageID // answer whose usage was looked at last
 	freed    int64           // by prunes since then
+	pruned   time.Time       // when the newest of them was
 	inARow   int             // compactions without much work between them
 	lastStep int             // steps when the last one was
 
@@ -219,7 +221,7 @@ func (t *Turn) prune(ctx context.Context, p compact.Plan) (freed int64, err erro
 	if len(p.Parts) == 0 {
 		return 0, nil
 	}
-	now := t.Now()
+	now := t.pruneTime()
 	changes := make([]Change, len(p.Parts))
 	for i, part := range p.Parts {
 		call := *part.Body.(*lathe.ToolCall)
@@ -242,6 +244,19 @@ func (t *Turn) prune(ctx context.Context, p compact.Plan) (freed int64, err erro
 		t.Context.Pruned(ctx, len(p.Parts), p.Tokens)
 	}
 	return p.Tokens, nil
+}
+
+// pruneTime returns when outputs count as cleared: after the step that still saw them,
+// and not after the next one, to the millisecond that is stored.
+func (t *Turn) pruneTime() time.Time {
+	now := t.Now()
+	if m := t.newestAssistant(); m != nil {
+		if next := m.Created.Truncate(time.Millisecond).Add(time.Millisecond); now.Before(next) {
+			now = next
+		}
+	}
+	t.window.pruned = now
+	return now
 }
 
 // pruneEnd prunes by age when a turn has ended.

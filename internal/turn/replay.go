@@ -3,7 +3,6 @@ package turn
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -154,16 +153,17 @@ func goesOn(m *lathe.Message) bool {
 	})
 }
 
-var stepsTold = regexp.MustCompile(`This run ends after (\d+) requests to you`)
-
 // toldSteps returns how many steps a message says that the run may take, or 0.
 func toldSteps(m *lathe.Message) int {
 	for _, p := range m.Parts {
-		if text, ok := p.Body.(*lathe.Text); ok && text.Synthetic {
-			if told := stepsTold.FindStringSubmatch(text.Text); told != nil {
-				n, _ := strconv.Atoi(told[1])
-				return n
-			}
+		text, ok := p.Body.(*lathe.Text)
+		if !ok || !text.Synthetic {
+			continue
+		}
+		if _, told, ok := strings.Cut(text.Text, "This run ends after "); ok {
+			n, _, _ := strings.Cut(told, " requests to you")
+			steps, _ := strconv.Atoi(n) // 0 where another limit was told
+			return steps
 		}
 	}
 	return 0

@@ -64,8 +64,12 @@ func (t *Turn) step(ctx context.Context, c cast, last bool) (stepResult, error) 
 
 // begin records the assistant message and its step start.
 func (s *step) begin(ctx context.Context) error {
+	created := s.Now()
+	if created.Before(s.window.pruned) {
+		created = s.window.pruned
+	}
 	s.msg = lathe.Message{
-		ID: s.IDs.Message(), SessionID: s.Session.ID, Created: s.Now(),
+		ID: s.IDs.Message(), SessionID: s.Session.ID, Created: created,
 		Info: s.info(nil, time.Time{}),
 	}
 	s.fold = newFold(&s.msg, s.IDs.Part, s.Now)

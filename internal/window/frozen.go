@@ -61,6 +61,37 @@ func (w *Window) Stored(ctx context.Context) (bool, error) {
 	return ok, err
 }
 
+// leftDoc is the record of the frozen prompt of the window that a summary closed. Only
+// replay reads it.
+func leftDoc(summary lathe.MessageID) store.Document[frozen] {
+	return store.Document[frozen]("prompt:" + string(summary))
+}
+
+// SaveCompacted is SaveFrozen for a compaction: it also keeps what was frozen before it.
+func (w *Window) SaveCompacted(tx store.Tx, summary lathe.MessageID) error {
+	w.fmu.Lock()
+	left := w.left
+	w.fmu.Unlock()
+	if left != nil {
+		if err := leftDoc(summary).Set(tx, w.id, *left); err != nil {
+			return err
+		}
+	}
+	return w.SaveFrozen(tx)
+}
+
+// Before returns the window as it was before a summary, to look at, and whether what
+// was frozen in it is stored; it is not with sessions of older versions.
+func (w *Window) Before(ctx context.Context, summary lathe.MessageID) (before *Window, ok bool, err error) {
+	f, ok, err := leftDoc(summary).Get(ctx, w.store, w.id)
+	if err != nil || !ok {
+		return w, false, err
+	}
+	before = New(Options{Session: w.id, Instance: w.inst, Store: w.store, Now: w.now, Log: w.log})
+	before.frozen = &f
+	return before, true, nil
+}
+
 // Reminders returns what the model has to be told before it answers for the agent,
 // and notes that it was. Alone says whether nobody can answer; nil: as before. Before is
 // the agent that it answered for until now.
@@ -150,7 +181,7 @@ func (w *Window) Compacted(fresh Frozen, keepAgent bool) (restore func()) {
 	if old != nil && keepAgent {
 		fresh.f.Told.Agent = old.Told.Agent // the message that goes on says it again
 	}
-	w.frozen = fresh.f
+	w.frozen, w.left = fresh.f, old
 	w.count(1)
 	return func() {
 		w.fmu.Lock()

@@ -37,6 +37,7 @@ type Window struct {
 
 	fmu    sync.Mutex // over what is frozen, which may have to be fetched
 	frozen *frozen
+	left   *frozen // what the newest compaction of this process took the place of
 
 	mu     sync.Mutex
 	loaded bool

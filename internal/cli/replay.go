@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"lathe/internal/api"
+)
+
+func newDebug(env *Env) *cobra.Command {
+	cmd := &cobra.Command{Use: "debug", Short: "Look into what lathe does: what a model was sent"}
+	cmd.AddCommand(newReplay(env))
+	return cmd
+}
+
+func newReplay(env *Env) *cobra.Command {
+	var format string
+	var step int
+	cmd := &cobra.Command{
+		Use: "replay [SESSION]", Short: "Show each request of a session as the model saw it",
+		Long: `Replay makes the requests of a session again from what is stored of it, with the code
+that made them: the system prompt, the tools and the messages, word for word. The
+session is the newest of this directory unless one is named.
+
+The first request is shown whole, and of each later one what it has beside the one
+before. A request should begin with all of the one before, which a provider has in
+its cache; where it does not, replay says what is the first piece that differs, and
+why. --step N shows all of request N.
+
+What is not stored cannot be shown as it was: tools, agents and settings are those
+of now. It is said where that may matter. Requests for titles are left out, and so are headers; of attached files only
+the kind, size and checksum are told. A request that was repeated is shown once.`,
+		Example: `  lathe debug replay | less
+  lathe debug replay ses_… --step 3
+  lathe debug replay --format json | jq '.steps[] | {number, change}'`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usageError{fmt.Errorf("expected one session id at most, got %d arguments", len(args))}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if format != "text" && format != "json" {
+				return usageError{fmt.Errorf("--format %q is neither text nor json", format)}
+			}
+			if step < 1 && cmd.Flags().Changed("step") {
+				return usageError{fmt.Errorf("--step %d: requests are numbered from 1", step)}
+			}
+			return withFace(cmd.Context(), env, func(f *face, _ string) error {
+				sess, err := f.session(cmd.Context(), args)
+				if err != nil {
+					return err
+				}
+				r, err := f.Replay(cmd.Context(), sess.ID, step)
+				if err != nil {
+					return err
+				}
+				if format == "json" {
+					return printJSON(env, r)
+				}
+				replayPrinter{env.Stdout, newStyle(env.StdoutTTY, env.Getenv), step != 0}.print(r)
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "text", "text or json")
+	cmd.Flags().IntVar(&step, "step", 0, "show all of this request, by its number")
+	return cmd
+}
+
+// replayPrinter writes requests for people to read.
+type replayPrinter struct {
+	out   io.Writer
+	style style
+	whole bool
+}
+
+func (p replayPrinter) print(r api.Replay) {
+	fmt.Fprintf(p.out, "%s\n%s  %d requests\n", p.style.bold(oneLine(r.Title, 200)), r.SessionID, r.Count)
+	for _, n := range r.Notes {
+		p.note(n)
+	}
+	for _, s := range r.Steps {
+		p.step(s)
+	}
+}
+
+func (p replayPrinter) note(text string) {
+	fmt.Fprintf(p.out, "%s\n", p.style.dim("note: "+clean(text)))
+}
+
+func (p replayPrinter) step(s api.ReplayStep) {
+	fmt.Fprintf(p.out, "\n%s\n", p.style.bold(fmt.Sprintf("━━ request %d · %s · %s · %s · answered by %s", s.Number, s.Kind, clean(s.Agent), clean(s.Model), s.Answer)))
+	for _, n := range s.Notes {
+		p.note(n)
+	}
+	if s.Change != nil {
+		fmt.Fprintln(p.out, changeText(*s.Change))
+	}
+	if s.Request == nil {
+		return
+	}
+	p.settings(s.Request, s.Change == nil || s.Change.Settings || p.whole)
+	for i, text := range s.Request.System {
+		p.piece(fmt.Sprintf("system %d", i+1), text)
+	}
+	for _, t := range s.Request.Tools {
+		p.piece("tool definition "+t.Name, t.Description+"\n"+string(t.Schema))
+	}
+	first := 1
+	if s.Change != nil && !p.whole {
+		first += s.Change.Kept
+	}
+	for i, m := range s.Request.Messages {
+		for _, c := range m.Content {
+			p.content(fmt.Sprintf("message %d (%s)", first+i, m.Role), c)
+		}
+	}
+}
+
+// changeText says what became of the request before.
+func changeText(c api.Change) string {
+	if c.Differs == "" {
+		text := fmt.Sprintf("begins with all of the request before; %d messages added", c.Added)
+		if c.Settings {
+			text += "; other settings"
+		}
+		return text
+	}
+	text := "the beginning is another than before: first at " + clean(c.Differs)
+	if c.Because != "" {
+		text += " (" + clean(c.Because) + ")"
+	}
+	text += fmt.Sprintf("; %d messages kept, %d gone, %d added", c.Kept, c.Gone, c.Added)
+	if c.System {
+		text += "; another system prompt"
+	}
+	if c.Tools {
+		text += "; other tools"
+	}
+	if c.Settings {
+		text += "; other settings"
+	}
+	return text
+}
+
+func (p replayPrinter) settings(r *api.Request, show bool) {
+	if !show {
+		return
+	}
+	text := "model " + r.Model
+	if r.Choice != "" {
+		text += ", tool choice " + r.Choice
+	}
+	if r.MaxTokens > 0 {
+		text += fmt.Sprintf(", at most %d tokens", r.MaxTokens)
+	}
+	if r.Temperature != nil {
+		text += fmt.Sprintf(", temperature %v", *r.Temperature)
+	}
+	if r.TopP != nil {
+		text += fmt.Sprintf(", top p %v", *r.TopP)
+	}
+	if r.TopK != nil {
+		text += fmt.Sprintf(", top k %d", *r.TopK)
+	}
+	if len(r.Options) > 0 {
+		text += fmt.Sprintf(", options %v", r.Options)
+	}
+	fmt.Fprintln(p.out, clean(text))
+}
+
+func (p replayPrinter) content(of string, c api.RequestContent) {
+	switch c.Type {
+	case "call":
+		p.piece(of+" · call "+c.Name+" "+c.ID, string(c.Input))
+	case "result":
+		head := of + " · result " + c.Name + " " + c.ID
+		if c.Failed {
+			head += " · failed"
+		}
+		p.piece(head, c.Text)
+		for _, f := range c.Files {
+			p.content(of, f)
+		}
+	case "file":
+		p.piece(of+" · file", strings.TrimSpace(fmt.Sprintf("%s %s %s %d bytes %s", c.MIME, c.Name, c.URL, c.Size, c.SHA256)))
+	case "reasoning":
+		p.piece(of+" · reasoning", cmp.Or(c.Text, "(only "+strings.Join(c.Meta, ", ")+")"))
+	default:
+		p.piece(of, c.Text)
+	}
+}
+
+func (p replayPrinter) piece(head, text string) {
+	fmt.Fprintf(p.out, "\n%s\n%s\n", p.style.dim("── "+clean(head)), cleanLines(text))
+}
