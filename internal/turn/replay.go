@@ -54,17 +54,18 @@ func (t *Turn) Replay(ctx context.Context, all []lathe.Message, i int) (req *llm
 	if failure != nil {
 		return nil, nil, failure
 	}
-	s := &step{Turn: &r, cast: c}
+	d := draft{Turn: &r, cast: c}
 	r.History = past(all, i, user)
 	if info.Summary {
-		return s.replaySummary(ctx, all[:i], info)
+		c := &compactor{draft: d}
+		return c.replay(ctx, all[:i], info)
 	}
-	s.last, r.closing.nudge = s.wasLast(all[:i]), r.wasNudged(user)
-	req, err := s.request(ctx)
+	d.last, r.closing.nudge = d.wasLast(all[:i]), r.wasNudged(user)
+	req, err := d.request(ctx)
 	if err != nil {
 		return nil, nil, classify(ctx, err, info.Model)
 	}
-	return req, s.unoffered(&all[i]), nil
+	return req, d.unoffered(&all[i]), nil
 }
 
 // asked returns the user message that an answer was made for: the newest one that a
@@ -127,7 +128,7 @@ func (t *Turn) wasNudged(user *lathe.Message) bool {
 
 // wasLast reports whether a limit on steps made the next step after these messages the
 // turn's last: that of the agent, or that of the run, which the model was told.
-func (s *step) wasLast(before []lathe.Message) bool {
+func (d *draft) wasLast(before []lathe.Message) bool {
 	steps, limit := 1, 0
 	for i := len(before) - 1; i >= 0; i-- {
 		m := &before[i]
@@ -142,7 +143,7 @@ func (s *step) wasLast(before []lathe.Message) bool {
 			steps++
 		}
 	}
-	return s.agent.Steps > 0 && steps >= s.agent.Steps || limit > 0 && steps > limit
+	return d.agent.Steps > 0 && steps >= d.agent.Steps || limit > 0 && steps > limit
 }
 
 // goesOn reports whether a message is the one that a compaction goes on with.
@@ -170,11 +171,11 @@ func toldSteps(m *lathe.Message) int {
 }
 
 // unoffered notes the tools that an answer called although they are not offered now.
-func (s *step) unoffered(answer *lathe.Message) (notes []string) {
+func (d *draft) unoffered(answer *lathe.Message) (notes []string) {
 	var names []string
 	for _, p := range answer.Parts {
 		call, ok := p.Body.(*lathe.ToolCall)
-		if !ok || slices.Contains(names, call.Tool) || slices.ContainsFunc(s.toolDefs(), func(d llm.Tool) bool { return d.Name == call.Tool }) {
+		if !ok || slices.Contains(names, call.Tool) || slices.ContainsFunc(d.toolDefs(), func(d llm.Tool) bool { return d.Name == call.Tool }) {
 			continue
 		}
 		names = append(names, call.Tool)
@@ -185,19 +186,19 @@ func (s *step) unoffered(answer *lathe.Message) (notes []string) {
 	return []string{fmt.Sprintf("the model called %s here, which is not among the tools that would be offered now", strings.Join(names, ", "))}
 }
 
-// replaySummary makes the request for a summary again where it had the conversation's
+// replay makes the request for a summary again where it had the conversation's
 // beginning; of one that was made with a transcript too little is known.
-func (s *step) replaySummary(ctx context.Context, before []lathe.Message, info *lathe.Assistant) (*llm.Request, []string, lathe.Failure) {
-	if s.Context == nil {
+func (c *compactor) replay(ctx context.Context, before []lathe.Message, info *lathe.Assistant) (*llm.Request, []string, lathe.Failure) {
+	if c.Context == nil {
 		return nil, nil, &lathe.UnknownFailure{Message: "compactions are not made again here"}
 	}
 	i := slices.IndexFunc(before, func(m lathe.Message) bool { return m.ID == info.ParentID })
-	agent, model, own := s.summariser()
+	agent, model, own := c.summariser()
 	if i < 0 || own || prompt.Mark(&before[i]) != nil && prompt.Mark(&before[i]).Overflow || info.Model.Model != model.Ref.Model {
 		return nil, nil, &lathe.UnknownFailure{Message: "the summary was asked for with a transcript of the conversation, which is not stored"}
 	}
-	hooked := s.Hooks.Compacting(ctx, plugin.CompactingInput{SessionID: s.Session.ID}, plugin.Compacting{Prompt: s.override(agent)})
-	req, err := s.sharedRequest(ctx, compact.Request(hooked.Prompt, hooked.Context))
+	hooked := c.Hooks.Compacting(ctx, plugin.CompactingInput{SessionID: c.Session.ID}, plugin.Compacting{Prompt: c.override(agent)})
+	req, err := c.sharedRequest(ctx, compact.Request(hooked.Prompt, hooked.Context))
 	if err != nil {
 		return nil, nil, classify(ctx, err, info.Model)
 	}
