@@ -178,7 +178,7 @@ func firstPrompt(t *testing.T, w *world, id string) string {
 	var doc struct {
 		Messages []struct{ Info struct{ ID string } }
 	}
-	if err := json.Unmarshal([]byte(w.must(w.run("export", id))), &doc); err != nil || len(doc.Messages) == 0 {
+	if err := json.Unmarshal([]byte(w.must(w.run("export", id, "--reverted"))), &doc); err != nil || len(doc.Messages) == 0 {
 		t.Fatal("no messages", err)
 	}
 	return doc.Messages[0].Info.ID
