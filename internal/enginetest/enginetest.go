@@ -14,10 +14,12 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/builtin"
 	"lathe/internal/bus"
 	"lathe/internal/commit"
 	"lathe/internal/config"
 	"lathe/internal/instance"
+	"lathe/internal/job"
 	"lathe/internal/session"
 	"lathe/internal/shell"
 	"lathe/internal/store/sqlite"
@@ -41,6 +43,7 @@ type Engine struct {
 	DB       *sqlite.DB
 	Bus      *bus.Bus
 	Writer   *commit.Writer
+	Jobs     *job.Manager
 	Instance instance.Options // what instances are opened with; may be changed before that
 
 	session session.Options
@@ -86,6 +89,12 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if in.Runner == nil {
 		in.Runner = shell.New(shell.Options{})
 	}
+	if in.Jobs == nil {
+		in.Jobs = job.NewManager(job.Options{Runner: in.Runner, Now: in.Now, Log: in.Log, Alarm: builtin.ErrorLine, Changed: func(i job.Info) {
+			e.Writer.Tell(i.Directory, lathe.JobChanged{SessionID: i.Session, JobID: i.ID, Running: i.Running()})
+		}})
+	}
+	e.Jobs, se.Jobs = in.Jobs, in.Jobs
 	in.Publish = func(dir string, ev lathe.Event) { se.Bus.Publish(dir, ev) }
 	e.Instance = in
 	se.Store, se.Writer, se.IDs, se.Now, se.Owner = db.Store(), e.Writer, in.IDs, in.Now, sqlite.Self()
@@ -94,7 +103,11 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e.session = se
 	e.Restart()
-	e.close = sync.OnceValue(func() error { return errors.Join(e.Service.Close(), in.Runner.Close(), db.Close()) })
+	e.close = sync.OnceValue(func() error {
+		err := e.Service.Close()
+		e.Jobs.Close()
+		return errors.Join(err, in.Runner.Close(), db.Close())
+	})
 	return e, nil
 }
 

@@ -81,7 +81,7 @@ func TestParallelSubagents(t *testing.T) {
 	for _, req := range p.asked() {
 		switch text := last(&req); {
 		case text == "one":
-			if diff := cmp.Diff([]string{"bash", "glob", "grep", "read", "webfetch"}, offered(req)[:5]); diff != "" || strings.Contains(strings.Join(offered(req), " "), "edit") {
+			if diff := cmp.Diff([]string{"bash", "glob", "grep", "job", "read", "webfetch"}, offered(req)[:6]); diff != "" || strings.Contains(strings.Join(offered(req), " "), "edit") {
 				t.Errorf("explore got %v", offered(req))
 			}
 		case strings.HasPrefix(text, "two"):
