@@ -125,7 +125,7 @@ func hostileRound(r *rig) error {
 			r.wrong("hostile", "%s: no end", bad)
 		case status != 200:
 			r.wrong("hostile", "%s: the prompt answers %d", bad, status)
-		case m.Info.Error == nil && len(m.Parts) == 0:
+		case m.Info.Error == nil && !says(m):
 			r.wrong("hostile", "%s: the answer tells neither words nor an error", bad)
 		}
 		if peak := r.memory("VmHWM"); peak > maxMemory {
@@ -157,4 +157,15 @@ func (r *rig) memory(key string) int64 {
 		}
 	}
 	return 0
+}
+
+// says reports whether an answer holds anything that a person or a program would see:
+// words, a call, or a step that the provider itself ended.
+func says(m message) bool {
+	for _, p := range m.Parts {
+		if p.Type == "tool" || p.Type == "step-finish" || p.Text != "" {
+			return true
+		}
+	}
+	return false
 }
