@@ -105,8 +105,8 @@ func conversation(r llmtest.Request) []string {
 func contentWords(protocol string, c llm.Content, names map[string]string) string {
 	switch c := c.(type) {
 	case llm.Text:
-		if strings.HasPrefix(c.Text, "Called the Read tool") {
-			return ""
+		if strings.HasPrefix(c.Text, "Called the Read tool") || strings.HasPrefix(c.Text, "<system-reminder>") {
+			return "" // what lathe says beside the person
 		}
 		return "text " + c.Text
 	case llm.Reasoning:

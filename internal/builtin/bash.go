@@ -61,7 +61,7 @@ func (e shellTools) bashTool() tool.Tool {
 
 func (e shellTools) bash(ctx context.Context, call *tool.Call, in bashInput) (tool.Result, error) {
 	if patch, ok := tool.PatchInShell(call.Input); ok { // models know it as a program
-		return editTools{e.Env}.applyPatch(ctx, call, patchInput{PatchText: patch})
+		return editTools(e).applyPatch(ctx, call, patchInput{PatchText: patch})
 	}
 	timeout, err := e.timeout(in.Timeout)
 	if err != nil {

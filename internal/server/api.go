@@ -215,7 +215,7 @@ func (c apis) apiFind() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := files{c.call}.find(inst, query, int(min(limit, filesMost)), kind != "directory", kind != "file")
+	names, err := files(c).find(inst, query, int(min(limit, filesMost)), kind != "directory", kind != "file")
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +243,7 @@ func (c apis) apiList() (any, error) {
 		r.URL = &u
 		c.call = &call{s: c.s, w: c.w, r: &r}
 	}
-	listed, err := files{c.call}.fileList()
+	listed, err := files(c).fileList()
 	if err != nil {
 		return nil, err
 	}

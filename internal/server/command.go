@@ -92,12 +92,12 @@ func (c sessions) command() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return messages{c.call}.awaitOr(m, run)
+	return messages(c).awaitOr(m, run)
 }
 
 func (c sessions) run(sess lathe.Session, in session.CommandInput) (*lathe.Message, *session.Run, error) {
 	m, run, err := c.s.opts.Service.Command(context.WithoutCancel(c.ctx()), sess.ID, in)
-	messages{c.call}.tellFailed(sess, err)
+	messages(c).tellFailed(sess, err)
 	return m, run, err
 }
 
@@ -124,5 +124,5 @@ func (c sessions) shell() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return messages{c.call}.awaitOr(m, run)
+	return messages(c).awaitOr(m, run)
 }

@@ -185,7 +185,7 @@ func mediaType(path string, data []byte) string {
 
 // fileStatus lists what changed since the last commit.
 func (c files) fileStatus() (any, error) {
-	changes, err := projects{c.call}.changes(worktree.Since{})
+	changes, err := projects(c).changes(worktree.Since{})
 	out := []fileStatus{}
 	for _, f := range changes {
 		out = append(out, fileStatus{Path: f.File, Added: f.Added, Removed: f.Removed, Status: f.Status})

@@ -81,7 +81,7 @@ func (c faces) files() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	paths, err := files{c.call}.listed(inst.Root.Dir)
+	paths, err := files(c).listed(inst.Root.Dir)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 type host struct {
 	*runner
 	rules []lathe.Rule // of this run alone, after the session's
+	past  *past        // nil: it is now
 
 	mu       sync.Mutex
 	toolsets map[string]*turn.Toolset
@@ -70,10 +71,14 @@ func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Tools
 // quiet names the tools that have nothing to do yet: they are understood, and not
 // offered. It changes with a compaction only, which makes the prefix anew anyway.
 func (h *host) quiet() (names []string) {
-	if !h.window.HasCompacted() {
+	w, compacted := h.window, h.window.HasCompacted()
+	if h.past != nil {
+		w, compacted = h.past.frozen, h.past.compacted
+	}
+	if !compacted {
 		names = append(names, "recall")
 	}
-	if len(h.window.Skills(h.s.ctx)) == 0 {
+	if len(w.Skills(h.s.ctx)) == 0 {
 		names = append(names, "skill")
 	}
 	return names

@@ -118,7 +118,7 @@ func (p *replaying) step(ctx context.Context, n int, whole bool) (api.ReplayStep
 
 // turn returns a turn that answered the message at i, as far as its requests go.
 func (p *replaying) turn(ctx context.Context, i int, frozen *window.Window) *turn.Turn {
-	h := &pastHost{host{runner: p.runner, toolsets: map[string]*turn.Toolset{}}, frozen}
+	h := &pastHost{host{runner: p.runner, toolsets: map[string]*turn.Toolset{}, past: &past{frozen, summarised(p.all[:i])}}}
 	if prompt.Alone(p.all[:i]) {
 		h.rules = []lathe.Rule{{Permission: "question", Pattern: "*", Action: lathe.Deny}}
 	}
@@ -139,14 +139,25 @@ func (p *replaying) frozen(ctx context.Context, i int) (w *window.Window, ok boo
 }
 
 // pastHost answers a turn with what was frozen in an earlier window.
-type pastHost struct {
-	host
-	frozen *window.Window
+type pastHost struct{ host }
+
+// past is what a session's window was when a request was made.
+type past struct {
+	frozen    *window.Window
+	compacted bool // something had left the window before
+}
+
+// summarised reports whether messages hold a summary that took effect.
+func summarised(list []lathe.Message) bool {
+	return slices.ContainsFunc(list, func(m lathe.Message) bool {
+		a, ok := m.Info.(*lathe.Assistant)
+		return ok && a.Summary && a.Error == nil
+	})
 }
 
 // System returns the system blocks of that window.
 func (h *pastHost) System(ctx context.Context, a turn.Agent, m *provider.Model, u *lathe.User) ([]string, error) {
-	return h.frozen.System(ctx, a, m, h.inst.Agents.Offering(a, h.rulesOf(a)), u.System)
+	return h.past.frozen.System(ctx, a, m, h.inst.Agents.Offering(a, h.rulesOf(a)), u.System)
 }
 
 // because says why a request does not begin with the one before it, where that is known.
