@@ -41,7 +41,7 @@ func (r *Runner) Start(c Command, o StartOptions) (*Process, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	p, err := r.begin(c, pipes{live: true, StartOptions: o})
+	p, err := r.beginCommand(c, pipes{live: true, StartOptions: o})
 	if err != nil {
 		return nil, err
 	}

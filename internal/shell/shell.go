@@ -1,8 +1,9 @@
 // Package shell runs commands for tools. What a command would do is judged
 // beforehand, by package judge.
 //
-// [Runner.Run] is the one function that starts processes for tools. It merges
-// standard output and error in order, keeps nothing in memory itself, and lets
+// A [Runner] starts all processes of tools: a command with [Runner.Run], one that goes
+// on with [Runner.Start], and a program with pipes of its own, such as a server, with
+// [Runner.Open]. Run merges standard output and error in order, keeps nothing in memory itself, and lets
 // no process of the command outlive the call: on Linux every process that
 // descends from a command carries two marks, a resource limit that nothing else
 // uses and an environment variable, so that it is found whatever session, group
@@ -157,7 +158,7 @@ func (r *Runner) Run(ctx context.Context, c Command) (Exit, error) {
 		return Exit{}, err
 	}
 	begin := time.Now()
-	p, err := r.begin(c, pipes{})
+	p, err := r.beginCommand(c, pipes{})
 	if err != nil {
 		return Exit{}, err
 	}
@@ -170,7 +171,7 @@ func (r *Runner) Run(ctx context.Context, c Command) (Exit, error) {
 }
 
 // begin starts a call. Whoever ends it says so by leave.
-func (r *Runner) begin(c Command, with pipes) (*process, error) {
+func (r *Runner) begin(start func(call uint64) (*process, error)) (*process, error) {
 	call := r.calls.Add(1)
 	r.enter(call)
 	if r.opts.Hide != nil {
@@ -178,11 +179,16 @@ func (r *Runner) begin(c Command, with pipes) (*process, error) {
 	}
 	closeOnExec()
 	r.supervise()
-	p, err := r.start(c, call, with)
+	p, err := start(call)
 	if err != nil {
 		r.leave(call)
 	}
 	return p, err
+}
+
+// beginCommand starts a call whose process is a shell.
+func (r *Runner) beginCommand(c Command, with pipes) (*process, error) {
+	return r.begin(func(call uint64) (*process, error) { return r.start(c, call, with) })
 }
 
 func (c *Command) check() error {
@@ -192,12 +198,16 @@ func (c *Command) check() error {
 	if len(c.Script) > maxScript {
 		return fmt.Errorf("run command: the script has %d bytes, more than %d; write it to a file and run that", len(c.Script), maxScript)
 	}
-	info, err := os.Stat(c.Dir)
+	return checkDir("run command", c.Dir)
+}
+
+func checkDir(doing, dir string) error {
+	info, err := os.Stat(dir)
 	if err != nil {
-		return fmt.Errorf("run command in %q: %w", c.Dir, unwrapPath(err))
+		return fmt.Errorf("%s in %q: %w", doing, dir, unwrapPath(err))
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("run command in %q: not a directory", c.Dir)
+		return fmt.Errorf("%s in %q: not a directory", doing, dir)
 	}
 	return nil
 }
@@ -233,8 +243,7 @@ type process struct {
 	closed bool
 }
 
-// start spawns the shell. It is the only place where processes for tools begin;
-// confinement wraps argv and attr here.
+// start starts the shell of a command.
 func (r *Runner) start(c Command, call uint64, with pipes) (*process, error) {
 	sh := c.Shell
 	if sh == "" {
@@ -245,29 +254,51 @@ func (r *Runner) start(c Command, call uint64, with pipes) (*process, error) {
 		return nil, fmt.Errorf("run command: %w", err)
 	}
 	defer ends.closeChild()
-	m := mark{instance: r.instance, call: call}
 	script, files := c.Script, ends.child[:]
 	var told, end *os.File
 	if c.Parts && tellsParts(sh) {
 		script, files, told, end = askParts(script, files)
 		defer end.Close()
 	}
-	attr := &os.ProcAttr{Dir: c.Dir, Env: m.env(c.Env), Files: files, Sys: sysAttr()}
-	with.attr(attr.Sys, r.supervised())
-	proc, err := r.spawn(sh, shellArgs(sh, script), attr, m)
+	p := &process{r: r, out: ends.out, in: ends.in, output: c.Output, told: told}
+	err = p.launch(launch{path: sh, args: shellArgs(sh, script), dir: c.Dir, env: c.Env, files: files, call: call, pipes: with})
 	if err != nil {
 		ends.closeOwn()
 		readParts(told)
 		return nil, fmt.Errorf("run command with shell %q: %w", sh, unwrapPath(err))
 	}
-	p := &process{r: r, proc: proc, out: ends.out, in: ends.in, mark: m, exited: make(chan struct{}), drained: make(chan struct{}), output: c.Output, told: told}
-	if with.live {
+	return p, nil
+}
+
+// launch is what a process is started with.
+type launch struct {
+	path  string
+	args  []string
+	dir   string
+	env   []string
+	files []*os.File
+	call  uint64
+	pipes pipes
+	kind  Kind
+}
+
+// launch starts the process and what looks after it. It is the only place where
+// processes for tools, servers, hooks and the like begin.
+func (p *process) launch(l launch) (err error) {
+	p.mark = mark{instance: p.r.instance, call: l.call}
+	attr := &os.ProcAttr{Dir: l.dir, Env: p.mark.env(l.env), Files: l.files, Sys: sysAttr()}
+	l.pipes.attr(attr.Sys, p.r.supervised())
+	if p.proc, err = p.r.spawn(l.path, l.args, attr, p.mark); err != nil {
+		return err
+	}
+	p.exited, p.drained = make(chan struct{}), make(chan struct{})
+	if l.pipes.live {
 		go p.waitIdly()
 	} else {
 		go p.wait() // ended by finish or attend, which wait for exited
 	}
 	go p.copy() // ended by settle, which waits for drained
-	return p, nil
+	return nil
 }
 
 // spawn starts the shell with its marks. One is started at a time: where it is marked
