@@ -35,6 +35,7 @@ type Info struct {
 	Output    int64 // bytes so far
 	Path      string
 	Files     []string // that it is known to have changed; absolute
+	Kept      string   // the name under which it was left to the person; see [Manager.HandOver]
 }
 
 // Running reports whether the job has not ended.
@@ -45,6 +46,8 @@ func (i Info) End() string {
 	switch {
 	case i.Running():
 		return "running"
+	case i.Kept != "":
+		return "left to the user as " + i.Kept
 	case i.Stopped:
 		return "stopped"
 	case i.Left:

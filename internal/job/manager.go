@@ -38,6 +38,8 @@ type Options struct {
 	Log    *slog.Logger
 	// Alarm returns the first line of some output that looks like an error, or "".
 	Alarm func(chunk []byte) string
+	// Keepers keep the jobs that are left to the person; the zero value: none can be.
+	Keepers Keepers
 	// Changed is told of a job that began or ended. It must not call the Manager.
 	Changed func(Info)
 }

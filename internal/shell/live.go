@@ -29,10 +29,11 @@ type Process struct {
 	stop chan struct{}
 	once sync.Once
 
-	grace time.Duration // set before stop is closed
-	done  chan struct{} // closed when exit and err are set
-	exit  Exit
-	err   error
+	grace  time.Duration // set before stop is closed
+	handed bool          // likewise: a keeper has it
+	done   chan struct{} // closed when exit and err are set
+	exit   Exit
+	err    error
 }
 
 // Start starts a command and leaves it running. Its Timeout, Keep and Adopt mean
@@ -59,7 +60,11 @@ func (p *process) live() *Process {
 // attend waits for the end of everything, or brings it about.
 func (l *Process) attend(begin time.Time) {
 	defer close(l.done)
-	defer l.p.r.leave(l.p.mark.call)
+	defer func() {
+		if !l.exit.Handed { // else its marks count until the runner is closed
+			l.p.r.leave(l.p.mark.call)
+		}
+	}()
 	select {
 	case <-l.p.exited:
 		l.p.awaitRest(l.stop)
@@ -67,6 +72,11 @@ func (l *Process) attend(begin time.Time) {
 	}
 	select {
 	case <-l.stop:
+		if l.handed {
+			l.p.close()
+			l.exit = Exit{Code: -1, Handed: true, Duration: time.Since(begin)}
+			return
+		}
 		l.exit.Aborted = true
 		l.p.terminateWithin(l.grace)
 	default:

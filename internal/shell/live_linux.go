@@ -15,8 +15,8 @@ import (
 
 // attr makes what goes on by itself independent of the thread that started it: the
 // supervisor ends it with lathe. Without a supervisor the kernel has to.
-func (o pipes) attr(sys *syscall.SysProcAttr, supervised bool) {
-	if o.live && supervised {
+func (o pipes) attr(sys *syscall.SysProcAttr, free bool) {
+	if free {
 		sys.Pdeathsig = 0
 	}
 	sys.Setctty = o.Terminal // its descriptor 0
@@ -46,15 +46,18 @@ func (p *process) alive() []int {
 
 // awaitRest waits until what the shell left behind has ended, or for stop. It sleeps
 // until the kernel tells of an end.
-func (p *process) awaitRest(stop <-chan struct{}) {
+func (p *process) awaitRest(stop <-chan struct{}) { awaitAll(p.alive, stop) }
+
+// awaitAll waits until nothing is listed any more; false means that stop was closed.
+func awaitAll(list func() []int, stop <-chan struct{}) bool {
 	for {
-		pids := p.alive()
+		pids := list()
 		if len(pids) == 0 {
-			return
+			return true
 		}
 		for _, pid := range pids {
 			if !awaitGone(pid, stop) {
-				return
+				return false
 			}
 		}
 	}

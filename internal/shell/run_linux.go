@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -94,7 +93,8 @@ func (p *process) sweep(grace time.Duration) []string {
 }
 
 // SupervisorMain waits until standard input ends, then kills every process that
-// carries the mark of the lathe process named by its one argument. Commands call
+// carries the mark of the lathe process named by its one argument, except those of the
+// calls that lathe named as handed over; see [Process.HandOver]. Commands call
 // it as "<program> __supervise <instance>"; it returns the exit code.
 func SupervisorMain(args []string) int {
 	if len(args) != 1 {
@@ -107,17 +107,18 @@ func SupervisorMain(args []string) int {
 		return 2
 	}
 	signal.Ignore(unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGPIPE)
-	said, _ := io.ReadAll(io.LimitReader(os.Stdin, 1<<10))
+	said, _ := io.ReadAll(io.LimitReader(os.Stdin, 64<<10))
 	m := mark{instance: instance}
 	rounds := supervisorRounds
-	if bytes.Equal(said, quit) {
+	orderly, spared := parseQuit(said)
+	if orderly {
 		rounds = 1
 	}
 	for i := range rounds {
 		if i > 0 {
 			time.Sleep(supervisorPause)
 		}
-		killAll(func() []int { return m.tree(0) })
+		killAll(func() []int { return m.but(spared) })
 	}
 	return 0
 }

@@ -72,6 +72,8 @@ type Exit struct {
 	Leftover []string
 	// Kept says that the command itself goes on, as Live.
 	Kept bool
+	// Handed says that it goes on with a keeper; see [Process.HandOver].
+	Handed bool
 	// Live is what goes on after the call: the command, or what it left behind. Nil
 	// for nothing. Who gets it stops it.
 	Live *Process
@@ -107,6 +109,7 @@ type Runner struct {
 	sup         *supervisor
 	supErr      error
 	closed      bool
+	handed      []uint64 // calls that go on with keepers
 }
 
 // New returns a Runner. Nothing is started before the first command.
@@ -135,12 +138,15 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 // are not waited for; the supervisor ends them.
 func (r *Runner) Close() error {
 	r.supervising.Lock()
-	sup, err := r.sup, r.supErr
-	r.sup, r.closed = nil, true
+	sup, err, handed := r.sup, r.supErr, r.handed
+	r.sup, r.closed, r.handed = nil, true, nil
 	r.supervising.Unlock()
 	if sup != nil {
 		err = sup.close()
 		r.help(sup.proc.Pid, false)
+	}
+	for _, call := range handed {
+		r.leave(call)
 	}
 	return errors.Join(err, r.hideErr)
 }
@@ -227,6 +233,7 @@ type process struct {
 	out  *os.File // read end of the output, or its terminal
 	in   *os.File // write end of the input, or its terminal; nil: there is none
 	mark mark
+	free bool     // it may outlive lathe: the kernel does not end it with that
 	told *os.File // from which the shell's parts are read when it has ended; may be nil
 
 	exited  chan struct{} // closed when state is set
@@ -287,7 +294,8 @@ type launch struct {
 func (p *process) launch(l launch) (err error) {
 	p.mark = mark{instance: p.r.instance, call: l.call}
 	attr := &os.ProcAttr{Dir: l.dir, Env: p.mark.env(l.env), Files: l.files, Sys: sysAttr()}
-	l.pipes.attr(attr.Sys, p.r.supervised())
+	p.free = l.pipes.live && p.r.supervised()
+	l.pipes.attr(attr.Sys, p.free)
 	if p.proc, err = p.r.spawn(l.path, l.args, attr, p.mark); err != nil {
 		return err
 	}

@@ -16,6 +16,9 @@ type supervisor struct {
 // commands: one look is then enough.
 var quit = []byte("quit")
 
+// saySpare, a call and a line end tell it that the call goes on when lathe ends.
+const saySpare = "spare "
+
 // supervise starts the supervisor once, before the first command: a lathe that
 // is killed the moment after leaves nothing behind either. It does not wait until
 // the supervisor runs; that finds the pipe ended whenever it looks. A failure is
