@@ -11,15 +11,22 @@ import (
 	"golang.org/x/term"
 
 	"lathe/internal/cli"
+	"lathe/internal/job"
 	"lathe/internal/shell"
 )
 
 // supervise is the argument that makes this program the supervisor of its commands.
 const supervise = "__supervise"
 
+// keep makes it the keeper of a job that outlives it.
+const keep = "__keep"
+
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == supervise {
 		os.Exit(shell.SupervisorMain(os.Args[2:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == keep {
+		os.Exit(job.KeeperMain(os.Args[2:]))
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -45,7 +52,7 @@ func main() {
 	}
 	os.Exit(cli.Main(cli.Env{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Dir: dir, Getenv: os.Getenv, Environ: os.Environ(), Supervisor: []string{self, supervise}, Hide: hide, Now: time.Now,
+		Dir: dir, Getenv: os.Getenv, Environ: os.Environ(), Supervisor: []string{self, supervise}, Keeper: []string{self, keep}, Hide: hide, Now: time.Now,
 		Signals: signals, Exit: os.Exit, Width: width,
 		StdinTTY:  term.IsTerminal(int(os.Stdin.Fd())),
 		StdoutTTY: term.IsTerminal(int(os.Stdout.Fd())),

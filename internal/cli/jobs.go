@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lathe"
 	"lathe/internal/api"
 )
 
@@ -26,10 +27,11 @@ func newJob(env *Env) *cobra.Command {
 	var o jobOptions
 	cmd := &cobra.Command{
 		Use:   "job",
-		Short: "List, follow and stop the jobs of a running server",
+		Short: "List, follow and stop jobs",
 		Long: `Job works with the processes that sessions of a running server have started in the
-background. They end with their session and with the server. (A job of lathe run or
-of the screen ends with that; the screen shows its own with /jobs.)`,
+background, which end with their session and with the server, and with those that
+lathe run --keep-jobs left to you (kept_1, …), which need no server. (Other jobs of
+lathe run and of the screen end with that; the screen shows its own with /jobs.)`,
 	}
 	f := cmd.PersistentFlags()
 	f.StringVar(&o.attach, "attach", "auto", "address of the server (http://…, or unix:PATH); auto: one that runs here")
@@ -37,7 +39,7 @@ of the screen ends with that; the screen shows its own with /jobs.)`,
 	list := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List jobs, oldest first", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.with(cmd.Context(), env, func(f *face) error { return listJobs(cmd.Context(), env, f, o.all) })
+			return o.list(cmd.Context(), env)
 		},
 	}
 	list.Flags().BoolVar(&o.all, "all", false, "those of every directory")
@@ -45,6 +47,13 @@ of the screen ends with that; the screen shows its own with /jobs.)`,
 	logs := &cobra.Command{
 		Use: "logs JOB", Short: "Print what a job has printed", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			k, err := o.kept(env, args[0])
+			switch {
+			case err != nil:
+				return err
+			case k != nil:
+				return printKept(cmd.Context(), env, k, follow)
+			}
 			return o.with(cmd.Context(), env, func(f *face) error { return jobLogs(cmd.Context(), env, f, args[0], follow) })
 		},
 	}
@@ -52,6 +61,17 @@ of the screen ends with that; the screen shows its own with /jobs.)`,
 	stop := &cobra.Command{
 		Use: "stop JOB", Short: "Stop a job; the model is told", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			k, err := o.kept(env, args[0])
+			switch {
+			case err != nil:
+				return err
+			case k != nil:
+				if err := k.Stop(); err != nil {
+					return err
+				}
+				fmt.Fprintf(env.Stdout, "%s stopped\n", k.ID)
+				return nil
+			}
 			return o.with(cmd.Context(), env, func(f *face) error {
 				j, err := f.StopJob(cmd.Context(), args[0])
 				if err == nil {
@@ -81,17 +101,36 @@ func (o *jobOptions) with(ctx context.Context, env *Env, do func(*face) error) e
 	return errors.Join(do(f), f.Close())
 }
 
-func listJobs(ctx context.Context, env *Env, f *face, all bool) error {
-	jobs, err := f.Jobs(ctx, api.JobFilter{All: all})
-	if err != nil {
-		return err
-	}
+// list prints the jobs that were kept on this machine, then those of the server. That
+// none runs is an error only where there is nothing else to show.
+func (o *jobOptions) list(ctx context.Context, env *Env) error {
 	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
-	for _, j := range jobs {
-		since := env.Now().Sub(time.UnixMilli(j.Started)).Round(time.Second)
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", j.ID, clean(j.State), since, portList(j.Ports), oneLine(j.Command, 100))
+	kept := 0
+	if o.attach == "auto" {
+		dir, err := workDir(env, "")
+		if err != nil {
+			return err
+		}
+		if kept, err = listKept(env, w, dir, o.all); err != nil {
+			return err
+		}
 	}
-	return w.Flush()
+	err := o.with(ctx, env, func(f *face) error {
+		jobs, err := f.Jobs(ctx, api.JobFilter{All: o.all})
+		for _, j := range jobs {
+			jobLine(env, w, j)
+		}
+		return err
+	})
+	if kept > 0 && lathe.CodeOf(err) == lathe.CodeNotFound {
+		err = nil
+	}
+	return errors.Join(w.Flush(), err)
+}
+
+func jobLine(env *Env, w *tabwriter.Writer, j api.Job) {
+	since := env.Now().Sub(time.UnixMilli(j.Started)).Round(time.Second)
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", j.ID, clean(j.State), since, portList(j.Ports), oneLine(j.Command, 100))
 }
 
 func portList(ports []int) string {
@@ -113,30 +152,22 @@ func jobLogs(ctx context.Context, env *Env, f *face, id string, follow bool) err
 		_, err = io.Copy(env.Stdout, out)
 		return err
 	}
-	buf := make([]byte, 32<<10)
-	var rest []byte
-	for {
-		n, err := out.Read(buf)
-		data := append(rest, buf[:n]...)
-		whole := len(data)
-		if err == nil {
-			whole = wholeRunes(data)
-		}
-		_, _ = io.WriteString(env.Stdout, clean(string(data[:whole])))
-		rest = append([]byte(nil), data[whole:]...)
-		if err != nil {
-			if ctx.Err() != nil || errors.Is(err, io.EOF) {
-				err = nil
-			}
-			return err
-		}
+	w := &cleanWriter{to: env.Stdout}
+	_, err = io.Copy(w, out)
+	if ctx.Err() != nil {
+		err = nil
 	}
+	return errors.Join(err, w.flush())
 }
 
 // tellJobs says what becomes of the session's jobs when the run is over: they end
-// with an engine of this process, and live on in a server.
+// with an engine of this process unless they are to be kept, and live on in a server.
 func (v *view) tellJobs(ctx context.Context) {
 	if v.c.app != nil && v.c.app.jobs.Running(v.root.ID) == 0 {
+		return
+	}
+	if v.c.app != nil && v.opts.keepJobs {
+		v.keepJobs()
 		return
 	}
 	jobs, err := v.c.Jobs(ctx, api.JobFilter{SessionID: v.root.ID})

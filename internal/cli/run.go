@@ -15,6 +15,7 @@ import (
 	"lathe"
 	"lathe/internal/api"
 	"lathe/internal/client"
+	"lathe/internal/job"
 	"lathe/internal/workspace"
 )
 
@@ -48,6 +49,7 @@ type runOptions struct {
 	command    string
 	shell      bool
 	share      bool
+	keepJobs   bool
 }
 
 func newRun(env *Env) *cobra.Command {
@@ -112,6 +114,7 @@ is busy in another process; 130 aborted; 141 nobody reads the output. Ctrl-C abo
 	f.IntVar(&o.maxSteps, "max-steps", 0, "stop after this many model requests, and one for an answer; 0: no limit")
 	f.StringVar(&o.maxCost, "max-cost", "", "stop when the run has cost this many dollars")
 	f.DurationVar(&o.maxTime, "max-time", 0, "stop after this time, such as 10m; 0: no limit")
+	f.BoolVar(&o.keepJobs, "keep-jobs", false, "leave running jobs to you at the end instead of stopping them (on Linux); see: lathe job")
 	f.BoolVar(&o.thinking, "thinking", false, "show the model's reasoning")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print the answer only")
 	f.BoolVar(&o.raw, "raw", false, "into a pipe or file, print the answer with its control characters and escape sequences")
@@ -181,6 +184,9 @@ func (o *runOptions) check(env *Env) (api.Limits, error) {
 	}
 	if err := o.checkRefusal(env); err != nil {
 		return lim, err
+	}
+	if o.keepJobs && o.attach == "" && !job.CanKeep {
+		return lim, usageError{errors.New("--keep-jobs: on this system no process outlives lathe; run it in a server with --attach")}
 	}
 	if o.maxSteps < 0 {
 		return lim, usageError{fmt.Errorf("--max-steps %d is less than one step", o.maxSteps)}

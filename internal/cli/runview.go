@@ -51,12 +51,11 @@ func (v *view) start(ctx context.Context, p api.Prompt) (err error) {
 	v.c.warn(ctx, v.out)
 	v.started = v.env.Now()
 	v.family = v.relatives(ctx)
+	defer v.tellJobs(context.WithoutCancel(ctx))
 	if err := v.follow(ctx, p); err != nil {
 		return err
 	}
-	err = v.end(context.WithoutCancel(ctx))
-	v.tellJobs(context.WithoutCancel(ctx))
-	return err
+	return v.end(context.WithoutCancel(ctx))
 }
 
 // follow sends the prompt once the events flow, and shows what happens until the

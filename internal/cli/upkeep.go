@@ -65,6 +65,7 @@ func (a *app) upkeep(ctx context.Context) {
 	if err != nil && ctx.Err() == nil {
 		a.log.Warn("unused files of the store could not be removed", "err", err)
 	}
+	keepers(a.env, a.paths).Clean(a.env.Now().Add(-local.KeepOutputs))
 	a.removeOldLogs()
 	a.removeOldScratch(ctx)
 	a.log.Debug("upkeep", "outputs", cleaned, "store", swept)

@@ -128,14 +128,14 @@ func (s Keepers) newKept(i Info) (*Kept, error) {
 	}
 }
 
-// List returns the kept jobs, oldest first. One that has ended is returned once: its
-// record and its output are removed, unless hold is set.
-func (s Keepers) List(hold bool) ([]Kept, error) {
+// List shows the kept jobs, oldest first, and returns how many show accepted. One that
+// has ended and was shown is removed, with its output.
+func (s Keepers) List(show func(*Kept) bool) (n int, err error) {
 	entries, err := os.ReadDir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return 0, nil
 	}
-	var out []Kept
+	var all []*Kept
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), KeptPrefix) {
 			continue
@@ -144,13 +144,19 @@ func (s Keepers) List(hold bool) ([]Kept, error) {
 		if err != nil {
 			continue // it is being made, or removed
 		}
-		if k.look(); !k.Running() && !hold {
+		all = append(all, k)
+	}
+	slices.SortFunc(all, func(a, b *Kept) int { return a.Started.Compare(b.Started) })
+	for _, k := range all {
+		k.look()
+		if !show(k) {
+			continue
+		}
+		if n++; !k.Running() {
 			k.remove()
 		}
-		out = append(out, *k)
 	}
-	slices.SortFunc(out, func(a, b Kept) int { return a.Started.Compare(b.Started) })
-	return out, err
+	return n, err
 }
 
 // Clean removes what is left of jobs that ended before a time and were not looked at

@@ -30,12 +30,17 @@ func keeping(t testing.TB) (*rig, Keepers) {
 	r.Manager = NewManager(Options{Runner: r.runner, Keepers: k})
 	t.Cleanup(r.leave)
 	t.Cleanup(func() {
-		all, _ := k.List(false)
+		all, _ := listed(k)
 		for _, left := range all {
 			_ = left.Stop()
 		}
 	})
 	return r, k
+}
+
+func listed(k Keepers) (all []*Kept, err error) {
+	_, err = k.List(func(k *Kept) bool { all = append(all, k); return true })
+	return all, err
 }
 
 // leave ends what lathe ends when it ends.
@@ -96,7 +101,7 @@ func TestHandOver(t *testing.T) {
 	if got := k.process.PIDs(); len(got) == 0 || got[0] != pids[0] {
 		t.Fatalf("the processes %v are %v", pids, got)
 	}
-	all, err := keepers.List(false)
+	all, err := listed(keepers)
 	if err != nil || len(all) != 1 || !all[0].Running() || all[0].Directory != r.dir {
 		t.Fatalf("%+v %v", all, err)
 	}
@@ -166,10 +171,10 @@ func TestKeptJobEnds(t *testing.T) {
 	if err := got.Copy(t.Context(), &out, true); err != nil || !strings.HasPrefix(out.String(), "/dev/pts/") || !strings.HasSuffix(out.String(), "bye\r\n") {
 		t.Errorf("%q %v", out.String(), err)
 	}
-	if all, err := keepers.List(false); err != nil || len(all) != 1 || all[0].Running() {
+	if all, err := listed(keepers); err != nil || len(all) != 1 || all[0].Running() {
 		t.Errorf("%+v %v", all, err)
 	}
-	if all, err := keepers.List(false); err != nil || len(all) != 0 {
+	if all, err := listed(keepers); err != nil || len(all) != 0 {
 		t.Errorf("shown again: %+v %v", all, err)
 	}
 }
@@ -233,7 +238,7 @@ func TestKeeperIsKilled(t *testing.T) {
 	if err := k.Copy(t.Context(), io.Discard, true); err != nil { // ends with the keeper
 		t.Error(err)
 	}
-	all, err := keepers.List(false)
+	all, err := listed(keepers)
 	if err != nil || len(all) != 1 || !all[0].Running() {
 		t.Fatalf("%+v %v", all, err)
 	}
@@ -306,7 +311,7 @@ func TestKilledLatheKeepsWhatWasHandedOver(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	goneAll(t, []int{other})
-	all, err := keepers.List(false)
+	all, err := listed(keepers)
 	if err != nil || len(all) != 1 || !all[0].Running() || !slices.Contains(all[0].process.PIDs(), kept) {
 		t.Fatalf("%+v %v", all, err)
 	}

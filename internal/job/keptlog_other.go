@@ -18,3 +18,6 @@ func watchDir(context.Context, string, shell.Handle) (*watch, error) {
 
 func (*watch) next() bool { return false }
 func (*watch) close()     {}
+
+// CanKeep says whether a job can outlive lathe on this system.
+const CanKeep = false
