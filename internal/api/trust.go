@@ -9,6 +9,7 @@ type Trust struct {
 	State   string    `json:"state"`             // in words
 	Files   []string  `json:"files"`             // that steer lathe
 	LeftOut []LeftOut `json:"leftOut"`           // what has no effect without trust
+	Unused  []LeftOut `json:"unused,omitempty"`  // what has no effect with it either, since this build does not use it
 	Digest  string    `json:"digest"`            // of the files, to decide about these alone
 }
 
@@ -30,6 +31,20 @@ type LeftOut struct {
 type Decision struct {
 	Digest string `json:"digest"`
 	Keep   bool   `json:"keep"`
+}
+
+// Trusted is a directory that was trusted for good.
+type Trusted struct {
+	Dir   string `json:"dir"`
+	Time  int64  `json:"time"`  // of the decision, in milliseconds since 1970
+	Files int    `json:"files"` // how many files it is bound to
+}
+
+// Withdrawn says what became of decisions that were taken back.
+type Withdrawn struct {
+	Dir   string `json:"dir"`             // that they were about
+	Found bool   `json:"found"`           // there was one
+	Still string `json:"still,omitempty"` // why it is trusted all the same, in words
 }
 
 // Approval is something that a person allowed from then on.

@@ -77,12 +77,11 @@ type app struct {
 	log    *slog.Logger
 	level  slog.LevelVar // info unless the environment or the configuration says otherwise
 	logTo  *logFile
-	trust  bool
 	own    netguard.Listeners // of this process, which tools may not reach
 	// attended says that somebody can answer asks.
 	attended bool
 
-	decisions  trusting // about repositories, beside the stored ones
+	decisions  *instance.Decisions // about repositories
 	background context.CancelFunc
 	wg         sync.WaitGroup
 }
@@ -110,7 +109,7 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 	if err := config.Ensure(paths.Data); err != nil {
 		return nil, lathe.Errorf(lathe.CodeInternal, "let LATHE_HOME (or XDG_DATA_HOME) name a directory that can be written", "%v", err)
 	}
-	a = &app{env: env, trust: o.trust, attended: o.attended, flags: flags, paths: paths, auth: creds, bus: bus.New(bus.Options{Now: env.Now})}
+	a = &app{env: env, attended: o.attended, flags: flags, paths: paths, auth: creds, bus: bus.New(bus.Options{Now: env.Now})}
 	a.own.Others = func() []string { return client.Addresses(runDir(paths)) }
 	half := a // a returned error leaves no a
 	defer func() {
@@ -118,7 +117,7 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 			err = errors.Join(err, half.Close())
 		}
 	}()
-	a.decisions.app = a
+	a.decisions = instance.NewDecisions(func() instance.Options { return a.instanceOptions(nil) }, flags.Trust || o.trust)
 	a.openLog()
 	if a.db, err = sqlite.Open(ctx, sqlite.Options{Dir: paths.Data, Log: a.log, Now: env.Now}); err != nil {
 		return nil, err
@@ -180,8 +179,8 @@ func (a *app) instanceOptions(models *catalog.Catalog) instance.Options {
 		Publish:   a.writer.Tell,
 		IDs:       lathe.NewIDs(a.env.Now, nil),
 		Builtin:   builtinModel(a.env.Dir, guide.Options{Attended: a.attended}),
-		Trusted:   func(root workspace.Root) bool { return a.flags.Trust || a.trust || a.decisions.trusts(root) },
-		Trust:     trust.Open(trustFile(a.paths)),
+		Trusted:   a.decisions.Trusted,
+		Trust:     trust.Open(a.paths.TrustFile()),
 		Approvals: a.kept(),
 		Secrets:   secrets,
 		Own:       &a.own,

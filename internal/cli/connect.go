@@ -44,7 +44,7 @@ func connect(ctx context.Context, env *Env, t target) (*face, error) {
 	}
 	srv := server.New(server.Options{
 		Service: a.svc, Store: a.store, Bus: a.bus, Jobs: a.jobs, Auth: a.auth, Paths: a.paths, Catalog: a.models, Refresh: a.refreshCatalog, Now: env.Now, Log: a.log,
-		Dir: t.dir, Trusted: true, Local: true, Trusting: &a.decisions,
+		Dir: t.dir, Trusted: true, Local: true, Trusting: a.decisions,
 	})
 	c, err := client.New(client.Options{URL: "http://localhost", Transport: client.InProcess(srv), Source: srv, Dir: t.dir})
 	if err != nil {
@@ -54,8 +54,13 @@ func connect(ctx context.Context, env *Env, t target) (*face, error) {
 }
 
 // withFace runs fn with an engine of this process, for this directory.
-func withFace(ctx context.Context, env *Env, fn func(f *face, dir string) error) (err error) {
-	dir, err := workDir(env, "")
+func withFace(ctx context.Context, env *Env, fn func(f *face, dir string) error) error {
+	return withFaceIn(ctx, env, "", fn)
+}
+
+// withFaceIn is withFace for a directory; empty means this one.
+func withFaceIn(ctx context.Context, env *Env, dir string, fn func(f *face, dir string) error) (err error) {
+	dir, err = workDir(env, dir)
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,13 @@ func (t tuiAbilities) Decide(ctx context.Context, shown api.Trust, keep bool) er
 }
 
 // Distrust takes a decision back.
-func (t tuiAbilities) Distrust(ctx context.Context) error { return t.c.Distrust(ctx) }
+func (t tuiAbilities) Distrust(ctx context.Context) error {
+	out, err := t.c.Distrust(ctx, "")
+	if err == nil && out.Still != "" {
+		err = lathe.Errorf(lathe.CodeInvalid, "start lathe without it", "%s", out.Still)
+	}
+	return err
+}
 
 // Weigh returns what fills a session's window.
 func (t tuiAbilities) Weigh(ctx context.Context, id lathe.SessionID) (api.Window, error) {

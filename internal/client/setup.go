@@ -32,20 +32,3 @@ func (c directory) RemoveKey(ctx context.Context, provider string) error {
 	_, err := c.call(ctx, http.MethodPost, "/instance/dispose", nil, nil)
 	return err
 }
-
-// TrustState returns what the directory's repository brings, and whether it counts.
-func (c directory) TrustState(ctx context.Context) (api.Trust, error) {
-	return get(ctx, c.conn, "/lathe/trust", nil, plain[api.Trust])
-}
-
-// Decide trusts the repository as a [Client.TrustState] showed it.
-func (c directory) Decide(ctx context.Context, d api.Decision) error {
-	_, err := c.call(ctx, http.MethodPost, "/lathe/trust/decision", nil, d)
-	return err
-}
-
-// Distrust takes the decisions about the repository back.
-func (c directory) Distrust(ctx context.Context) error {
-	_, err := c.call(ctx, http.MethodDelete, "/lathe/trust/decision", nil, nil)
-	return err
-}

@@ -58,6 +58,10 @@ func (p Paths) AuthFile() (own, behind string) {
 	return filepath.Join(p.Data, "auth.json"), filepath.Join(p.OpenCodeData, "auth.json")
 }
 
+// TrustFile returns where decisions about repositories are kept: with the credentials,
+// in a place that no tool may write.
+func (p Paths) TrustFile() string { return filepath.Join(p.Data, "trust.json") }
+
 // Ensure makes a directory, and those above it, for the owner only.
 func Ensure(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {

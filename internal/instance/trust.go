@@ -33,16 +33,21 @@ func FindCheckout(ctx context.Context, dir string, o Options) (Checkout, error) 
 	if err != nil {
 		return Checkout{}, err
 	}
-	c := Checkout{Root: root, Dir: root.TopLevel}
-	if root.VCS == "" {
-		c.Dir = root.Dir
-	}
+	c := checkoutOf(root)
 	c.Project, err = workspace.ProjectID(ctx, root, filepath.Join(o.Paths.Cache, "project"))
 	if err != nil {
 		o.Log.Warn("the project could not be identified", "err", err)
 		c.Project = workspace.GlobalID
 	}
 	return c, nil
+}
+
+func checkoutOf(root workspace.Root) Checkout {
+	c := Checkout{Root: root, Dir: root.TopLevel}
+	if root.VCS == "" {
+		c.Dir = root.Dir
+	}
+	return c
 }
 
 // Scan hashes what could steer lathe in the checkout.

@@ -1,9 +1,7 @@
 package server
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -92,38 +90,5 @@ func TestSetupAndWeight(t *testing.T) {
 	}
 	if w.Used == 0 || len(w.Kinds) == 0 || len(w.ByModel) != 1 || w.ByModel[0].Answers != 1 || w.ByModel[0].Model != "script/w.txt" {
 		t.Errorf("weight: %+v", w)
-	}
-}
-
-// decisions notes what it is asked for.
-type decisions struct{ calls []string }
-
-func (d *decisions) State(context.Context, string) (api.Trust, error) {
-	return api.Trust{State: "not trusted", Digest: "abc"}, nil
-}
-
-func (d *decisions) Decide(_ context.Context, dir string, in api.Decision) error {
-	d.calls = append(d.calls, fmt.Sprint("decide ", filepath.Base(dir), in))
-	return nil
-}
-
-func (d *decisions) Withdraw(_ context.Context, dir string) error {
-	d.calls = append(d.calls, "withdraw "+filepath.Base(dir))
-	return nil
-}
-
-func TestTrustDecisions(t *testing.T) {
-	d := &decisions{}
-	r := newRig(t, func(o *Options) { o.Trusting = d })
-	if got := r.ok("GET", "/lathe/trust", "").(map[string]any)["digest"]; got != "abc" {
-		t.Errorf("digest %v", got)
-	}
-	r.ok("POST", "/lathe/trust/decision", `{"digest":"abc","keep":true}`)
-	r.ok("DELETE", "/lathe/trust/decision", "")
-	if diff := cmp.Diff([]string{"decide repo{abc true}", "withdraw repo"}, d.calls); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
-	}
-	if res := newRig(t).do("GET", "/lathe/trust", ""); res.status < 400 {
-		t.Errorf("without decisions: %d %s", res.status, res.body)
 	}
 }

@@ -1,0 +1,44 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"lathe/internal/api"
+)
+
+// TrustState returns what the directory's repository brings, and whether it counts.
+func (c directory) TrustState(ctx context.Context) (api.Trust, error) {
+	return get(ctx, c.conn, "/lathe/trust", nil, plain[api.Trust])
+}
+
+// Trusted returns the directories that were trusted for good.
+func (c directory) Trusted(ctx context.Context) ([]api.Trusted, error) {
+	return get(ctx, c.conn, "/lathe/trust/list", nil, plain[[]api.Trusted])
+}
+
+// Decide trusts the repository as a [Client.TrustState] showed it.
+func (c directory) Decide(ctx context.Context, d api.Decision) error {
+	_, err := c.call(ctx, http.MethodPost, "/lathe/trust/decision", nil, d)
+	return err
+}
+
+// Distrust takes the decisions about a repository back: the directory's when of is empty,
+// else that of a directory which may be gone.
+func (c directory) Distrust(ctx context.Context, of string) (out api.Withdrawn, err error) {
+	q := url.Values{}
+	if of != "" {
+		q.Set("of", of)
+	}
+	raw, err := c.call(ctx, http.MethodDelete, "/lathe/trust/decision", q, nil)
+	if err != nil {
+		return out, err
+	}
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return out, fmt.Errorf("read the server's answer: %w", err)
+	}
+	return out, nil
+}
