@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,15 +10,13 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/auth"
-	"lathe/internal/catalog"
-	"lathe/internal/provider"
 )
 
 func newAuth(env *Env) *cobra.Command {
@@ -45,20 +42,17 @@ host how to log in (/.well-known/opencode).`,
 		Example: "  lathe auth login anthropic\n  echo $KEY | lathe auth login openai",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return login(cmd.Context(), env, args)
+			id := ""
+			if len(args) > 0 {
+				id = auth.ID(args[0])
+			}
+			return login(cmd.Context(), env, id)
 		},
 	}
 }
 
-func login(ctx context.Context, env *Env, args []string) error {
-	_, _, store, err := places(env)
-	if err != nil {
-		return err
-	}
-	id := ""
-	if len(args) > 0 {
-		id = auth.ID(args[0])
-	}
+// login asks before it opens anything: what is wrong with a key is said at once.
+func login(ctx context.Context, env *Env, id string) (err error) {
 	in := bufio.NewReader(io.LimitReader(env.Stdin, 1<<20))
 	if id == "" {
 		if id, err = askProvider(env, in); err != nil {
@@ -66,7 +60,7 @@ func login(ctx context.Context, env *Env, args []string) error {
 		}
 	}
 	if strings.HasPrefix(id, "http://") || strings.HasPrefix(id, "https://") {
-		return loginWellKnown(ctx, env, store, id)
+		return loginWellKnown(ctx, env, id)
 	}
 	if !validProvider(id) {
 		return usageError{fmt.Errorf("provider %q is not a name of small letters, digits and hyphens", id)}
@@ -75,14 +69,16 @@ func login(ctx context.Context, env *Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := store.Set(ctx, id, auth.API{Key: auth.NewSecret(key)}); err != nil {
-		return err
-	}
-	fmt.Fprintf(env.Stderr, "lathe: stored a key for %s\n", id)
-	if _, known := catalog.Embedded().Info(id); !known {
-		fmt.Fprintf(env.Stderr, "lathe: %s is not in the catalogue; define it under \"provider\" in the configuration\n", id)
-	}
-	return nil
+	return withFace(ctx, env, func(f *face, _ string) error {
+		if err := f.SetKey(ctx, id, key); err != nil {
+			return err
+		}
+		fmt.Fprintf(env.Stderr, "lathe: stored a key for %s\n", id)
+		if known, err := f.Providers(ctx); err == nil && !slices.ContainsFunc(known, func(p api.Provider) bool { return p.ID == id }) {
+			fmt.Fprintf(env.Stderr, "lathe: %s is not in the catalogue; define it under \"provider\" in the configuration\n", id)
+		}
+		return nil
+	})
 }
 
 func validProvider(id string) bool {
@@ -132,28 +128,20 @@ func readKey(env *Env, in *bufio.Reader, id string) (string, error) {
 
 // loginWellKnown asks a host how to log in, and runs the command it names once
 // the person agrees.
-func loginWellKnown(ctx context.Context, env *Env, store *auth.Store, address string) error {
-	var doc struct {
-		Auth struct {
-			Command []string `json:"command"`
-			Env     string   `json:"env"`
-		} `json:"auth"`
-	}
-	if err := fetchJSON(ctx, address+"/.well-known/opencode", &doc); err != nil {
+func loginWellKnown(ctx context.Context, env *Env, address string) error {
+	how, err := auth.Discover(ctx, http.DefaultClient, address)
+	if err != nil {
 		return err
 	}
-	if len(doc.Auth.Command) == 0 || doc.Auth.Env == "" {
-		return lathe.Errorf(lathe.CodeProvider, "", "%s does not say how to log in", address)
-	}
 	if !env.StdinTTY {
-		return usageError{fmt.Errorf("%s wants to run %q; run the login on a terminal to agree", address, clean(strings.Join(doc.Auth.Command, " ")))}
+		return usageError{fmt.Errorf("%s wants to run %q; run the login on a terminal to agree", address, clean(strings.Join(how.Command, " ")))}
 	}
-	fmt.Fprintf(env.Stderr, "%s wants to run this command to log in:\n  %s\nRun it? [y/N] ", address, clean(strings.Join(doc.Auth.Command, " ")))
+	fmt.Fprintf(env.Stderr, "%s wants to run this command to log in:\n  %s\nRun it? [y/N] ", address, clean(strings.Join(how.Command, " ")))
 	line, _ := bufio.NewReader(env.Stdin).ReadString('\n')
 	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
 		return lathe.Errorf(lathe.CodeAborted, "", "nothing was stored")
 	}
-	cmd := exec.CommandContext(ctx, doc.Auth.Command[0], doc.Auth.Command[1:]...)
+	cmd := exec.CommandContext(ctx, how.Command[0], how.Command[1:]...)
 	cmd.Stderr, cmd.Stdin, cmd.Env = env.Stderr, env.Stdin, env.Environ
 	out, err := cmd.Output()
 	if err != nil {
@@ -163,103 +151,58 @@ func loginWellKnown(ctx context.Context, env *Env, store *auth.Store, address st
 	if token == "" {
 		return lathe.Errorf(lathe.CodeProvider, "", "the login command of %s printed no token", address)
 	}
-	if err := store.Set(ctx, address, auth.WellKnown{Key: doc.Auth.Env, Token: auth.NewSecret(token)}); err != nil {
-		return err
-	}
-	fmt.Fprintf(env.Stderr, "lathe: logged in to %s\n", address)
-	return nil
-}
-
-func fetchJSON(ctx context.Context, url string, into any) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return usageError{err}
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return lathe.Errorf(lathe.CodeProvider, "check the address and the network", "fetch %s: %v", url, err)
-	}
-	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		return lathe.Errorf(lathe.CodeProvider, "check the address", "fetch %s: HTTP status %d", url, res.StatusCode)
-	}
-	if err := json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(into); err != nil {
-		return lathe.Errorf(lathe.CodeProvider, "check the address", "%s is not the document that was expected: %v", url, err)
-	}
-	return nil
+	return withFace(ctx, env, func(f *face, _ string) error {
+		if err := f.SetToken(ctx, address, how.Env, token); err != nil {
+			return err
+		}
+		fmt.Fprintf(env.Stderr, "lathe: logged in to %s\n", address)
+		return nil
+	})
 }
 
 func newLogout(env *Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "logout provider", Short: "Remove a stored credential", Args: exactArgs(1, "one provider"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, _, store, err := places(env)
-			if err != nil {
-				return err
-			}
-			id := auth.ID(args[0])
-			had, err := store.Remove(cmd.Context(), id)
-			if err != nil {
-				return err
-			}
-			if !had {
-				return lathe.Errorf(lathe.CodeNotFound, "list them with: lathe auth list", "no credential is stored for %q", id)
-			}
-			fmt.Fprintf(env.Stderr, "lathe: removed the credential of %s\n", id)
-			return nil
+			return withFace(cmd.Context(), env, func(f *face, _ string) error { return logout(cmd.Context(), env, f, auth.ID(args[0])) })
 		},
 	}
+}
+
+func logout(ctx context.Context, env *Env, f *face, id string) error {
+	have, err := f.Credentials(ctx)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(have.Stored, func(c api.Credential) bool { return c.Provider == id }) {
+		return lathe.Errorf(lathe.CodeNotFound, "list them with: lathe auth list", "no credential is stored for %q", id)
+	}
+	if err := f.RemoveKey(ctx, id); err != nil {
+		return err
+	}
+	fmt.Fprintf(env.Stderr, "lathe: removed the credential of %s\n", id)
+	return nil
 }
 
 func newAuthList(env *Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List stored credentials and keys in the environment", Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, _, store, err := places(env)
-			if err != nil {
-				return err
-			}
-			all, err := store.All()
-			if err != nil {
-				return err
-			}
-			for _, id := range sortedNames(all) {
-				fmt.Fprintf(env.Stdout, "%-24s %s\n", clean(id), kindOf(id, all[id], env.Now()))
-			}
-			for _, info := range catalog.Embedded().Providers() {
-				for _, name := range info.Env {
-					if env.Getenv(name) != "" {
-						fmt.Fprintf(env.Stdout, "%-24s %s in the environment\n", info.ID, name)
-					}
-				}
-			}
-			return nil
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withFace(cmd.Context(), env, func(f *face, _ string) error { return listCredentials(cmd.Context(), env, f) })
 		},
 	}
 }
 
-func kindOf(id string, e auth.Entry, now time.Time) string {
-	switch e := e.(type) {
-	case auth.API:
-		return "key"
-	case auth.OAuth:
-		if why := provider.LoginProblem(id, e, now); why != "" {
-			return "login (oauth), cannot be used: " + why
-		}
-		return "login (oauth)"
-	case auth.WellKnown:
-		return "organisation"
+func listCredentials(ctx context.Context, env *Env, f *face) error {
+	have, err := f.Credentials(ctx)
+	if err != nil {
+		return err
 	}
-	return "of a kind lathe does not know"
-}
-
-func sortedNames[V any](m map[string]V) []string {
-	names := make([]string, 0, len(m))
-	for n := range m {
-		names = append(names, n)
+	for _, c := range have.Stored {
+		fmt.Fprintf(env.Stdout, "%-24s %s\n", clean(c.Provider), c.Kind)
 	}
-	slices.Sort(names)
-	return names
+	for _, k := range have.Environment {
+		fmt.Fprintf(env.Stdout, "%-24s %s in the environment\n", clean(k.Provider), clean(k.Variable))
+	}
+	return nil
 }

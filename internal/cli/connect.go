@@ -43,7 +43,7 @@ func connect(ctx context.Context, env *Env, t target) (*face, error) {
 		return nil, err
 	}
 	srv := server.New(server.Options{
-		Service: a.svc, Store: a.store, Bus: a.bus, Jobs: a.jobs, Auth: a.auth, Paths: a.paths, Catalog: a.models, Refresh: a.refreshCatalog, Now: env.Now, Log: a.log,
+		Service: a.svc, Store: a.store, Bus: a.bus, Jobs: a.jobs, Auth: a.auth, Paths: a.paths, Catalog: a.models, Refresh: a.refreshCatalog, Now: env.Now, Getenv: env.Getenv, Log: a.log,
 		Dir: t.dir, Trusted: true, Local: true, Trusting: a.decisions,
 	})
 	c, err := client.New(client.Options{URL: "http://localhost", Transport: client.InProcess(srv), Source: srv, Dir: t.dir})

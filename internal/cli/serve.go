@@ -247,7 +247,7 @@ func newServer(a *app, o serveOptions, dir, password string, served func(*http.R
 		hosts = append(hosts, o.domain())
 	}
 	return server.New(server.Options{
-		Service: a.svc, Store: a.store, Bus: a.bus, Jobs: a.jobs, Auth: a.auth, Paths: a.paths, Catalog: a.models, Refresh: a.refreshCatalog, Now: a.env.Now, Log: a.log,
+		Service: a.svc, Store: a.store, Bus: a.bus, Jobs: a.jobs, Auth: a.auth, Paths: a.paths, Catalog: a.models, Refresh: a.refreshCatalog, Now: a.env.Now, Getenv: a.env.Getenv, Log: a.log,
 		Dir: dir, Directories: o.directories, User: a.flags.ServerUsername, Password: password, Hosts: hosts, Origins: o.cors,
 		Environ: environ, Shell: shell.Choose(environ), Trusting: a.decisions,
 		Served: served, Commands: a.runner,

@@ -38,16 +38,6 @@ func (c directory) Providers(ctx context.Context) ([]api.Provider, error) {
 	return get(ctx, c.conn, "/lathe/provider", nil, plain[[]api.Provider])
 }
 
-// SetKey stores a provider's key, and lets the directory's configuration be read
-// anew, so that it counts.
-func (c directory) SetKey(ctx context.Context, provider, key string) error {
-	if _, err := c.call(ctx, http.MethodPut, "/auth/"+url.PathEscape(provider), nil, map[string]string{"type": "api", "key": key}); err != nil {
-		return err
-	}
-	_, err := c.call(ctx, http.MethodPost, "/instance/dispose", nil, nil)
-	return err
-}
-
 // Files returns the files and directories of the project that match best;
 // directories end in a slash.
 func (c directory) Files(ctx context.Context, query string, limit int) ([]string, error) {

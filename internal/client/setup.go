@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 
 	"lathe/internal/api"
@@ -21,14 +20,4 @@ func (c directory) Found(ctx context.Context) (api.Found, error) {
 // TestKey tries the key of a connected provider with one small request.
 func (c directory) TestKey(ctx context.Context, provider string) (api.KeyTest, error) {
 	return post(ctx, c.conn, "/lathe/provider/"+url.PathEscape(provider)+"/test", nil, plain[api.KeyTest])
-}
-
-// RemoveKey forgets a provider's key, and lets the directory's configuration be
-// read anew.
-func (c directory) RemoveKey(ctx context.Context, provider string) error {
-	if _, err := c.call(ctx, http.MethodDelete, "/auth/"+url.PathEscape(provider), nil, nil); err != nil {
-		return err
-	}
-	_, err := c.call(ctx, http.MethodPost, "/instance/dispose", nil, nil)
-	return err
 }

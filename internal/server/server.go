@@ -43,6 +43,8 @@ type Options struct {
 	Auth    *auth.Store
 	Paths   config.Paths
 	Catalog *catalog.Catalog // what is known of models, wherever they are used; may be nil
+	// Getenv reads the environment, in which there may be keys; nil: it is empty.
+	Getenv func(string) string
 	// Refresh, when set, fetches the newest catalogue.
 	Refresh func(ctx context.Context) error
 	IDs     *lathe.IDs
@@ -122,6 +124,9 @@ var errStopping = errors.New("the server is stopping")
 func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Getenv == nil {
+		o.Getenv = func(string) string { return "" }
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
