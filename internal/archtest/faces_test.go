@@ -11,14 +11,12 @@ import (
 // engineFiles are the files of internal/cli that may hold an engine in their hands.
 // Every other command reaches it through the client, as the screen does.
 var engineFiles = map[string]string{
-	"app.go":       "wires the engine",
-	"connect.go":   "makes the client of an engine in this process",
-	"serve.go":     "is the server",
-	"upkeep.go":    "looks after the store in the background",
-	"dbcmd.go":     "is about the database itself",
-	"dbcheck.go":   "is about the database itself",
-	"import.go":    "writes sessions of other programs, which no face asks for",
-	"importall.go": "writes sessions of other programs, which no face asks for",
+	"app.go":     "wires the engine",
+	"connect.go": "makes the client of an engine in this process",
+	"serve.go":   "is the server",
+	"upkeep.go":  "looks after the store in the background",
+	"dbcmd.go":   "is about the database itself",
+	"dbcheck.go": "is about the database itself",
 }
 
 // inHand is how a file of internal/cli gets hold of the engine.

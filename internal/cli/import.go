@@ -2,23 +2,16 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"lathe"
-	"lathe/internal/opencode/disk"
-	"lathe/internal/opencode/wire"
-	"lathe/internal/session"
-	"lathe/internal/workspace"
+	"lathe/internal/api"
 )
-
-// maxImport bounds an exported session.
-const maxImport = 1 << 30
 
 type importOptions struct {
 	dry    bool
@@ -34,28 +27,11 @@ func newImport(env *Env) *cobra.Command {
 			"what went on here since is kept. Every session is read back and compared with what was read; --report lists\n" +
 			"them with their numbers and hashes.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withApp(cmd.Context(), env, func(a *app, dir string) error {
-				path := args[0]
-				if path == "opencode" {
-					path = a.paths.OpenCodeData
-				}
-				if !filepath.IsAbs(path) {
-					path = filepath.Join(env.Dir, path)
-				}
-				info, err := os.Stat(path)
-				if err != nil {
-					return lathe.Errorf(lathe.CodeNotFound, "", "%v", err)
-				}
-				switch {
-				case info.IsDir():
-					return importAll(cmd.Context(), env, a, path, o)
-				case filepath.Base(path) == disk.Database:
-					return importAll(cmd.Context(), env, a, filepath.Dir(path), o)
-				case o != (importOptions{}):
-					return usageError{errors.New("--dry-run and --report are for OpenCode's data directory")}
-				}
-				return importFile(cmd.Context(), env, a, dir, path)
-			})
+			in := api.Import{DryRun: o.dry, Store: o.report != ""}
+			if args[0] != "opencode" {
+				in.Path = absolute(env, args[0])
+			}
+			return withFace(cmd.Context(), env, func(f *face, _ string) error { return importSessions(cmd.Context(), env, f, in, o) })
 		},
 	}
 	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "only say what there is")
@@ -63,66 +39,86 @@ func newImport(env *Env) *cobra.Command {
 	return cmd
 }
 
-// importFile takes in one exported session, into this directory.
-func importFile(ctx context.Context, env *Env, a *app, dir, path string) error {
-	raw, err := workspace.ReadFile(path, maxImport)
-	if err != nil {
-		return err
+// importSessions prints what an import does.
+func importSessions(ctx context.Context, env *Env, f *face, in api.Import, o importOptions) (err error) {
+	rep := &importReport{}
+	if o.report != "" {
+		file, err := newFile(env, o.report)
+		if err != nil {
+			return err
+		}
+		defer func() {
+			err = errors.Join(err, file.Close())
+			if rep.last == nil && rep.sum == nil { // nothing was read
+				err = errors.Join(err, os.Remove(file.Name()))
+			}
+		}()
+		rep.lines = file
+		fmt.Fprintln(file, "session\toutcome\tmessages\tparts\tread\tstored")
 	}
-	in, err := decodeExport(raw)
-	if err != nil {
-		return lathe.Errorf(lathe.CodeInvalid, "it must have been written by: lathe export, or opencode export", "import %s: %v", path, err)
-	}
-	inst, err := a.svc.Instance(ctx, dir)
-	if err != nil {
-		return err
-	}
-	in.Session.Directory, in.Session.ProjectID = dir, inst.Project.ID
-	in.Session.Rules = nil
-	if r := in.Session.Revert; r != nil { // what it hid stays hidden; the files are elsewhere
-		in.Session.Revert = &lathe.Revert{MessageID: r.MessageID, PartID: r.PartID}
-	}
-	if in.Hash, err = disk.Hash(in.Messages); err != nil {
-		return err
-	}
-	if have, err := a.svc.Messages(ctx, in.Session.ID, 0); err == nil && len(have) > 0 {
-		if hash, err := disk.Hash(have); err == nil && hash == in.Hash {
-			fmt.Fprintf(env.Stderr, "lathe: %s, %d messages\n", session.ImportSame, len(have))
-			_, err = fmt.Fprintln(env.Stdout, in.Session.ID)
+	for n, err := range f.Import(ctx, in) {
+		if err != nil {
+			return err
+		}
+		if err := rep.add(env, n); err != nil {
 			return err
 		}
 	}
-	out, err := a.svc.Importer.Add(ctx, in)
-	if err == nil && out == session.ImportKept {
-		a.svc.Importer.NewIDs(&in)
-		out, err = a.svc.Importer.Add(ctx, in)
-	}
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(env.Stderr, "lathe: %s, %d messages\n", out, len(in.Messages))
-	_, err = fmt.Fprintln(env.Stdout, in.Session.ID)
-	return err
+	return rep.print(env, o.dry)
 }
 
-func decodeExport(raw []byte) (in session.Import, err error) {
-	var doc struct {
-		Info     json.RawMessage   `json:"info"`
-		Messages []json.RawMessage `json:"messages"`
-	}
-	if err := json.Unmarshal(raw, &doc); err != nil {
-		return in, err
-	}
-	if in.Session, err = wire.DecodeSession(doc.Info); err != nil {
-		return in, err
-	}
-	for _, m := range doc.Messages {
-		msg, err := wire.DecodeMessage(m)
-		if err != nil {
-			return in, err
+// importReport prints the news of an import.
+type importReport struct {
+	lines io.Writer // lists sessions; nil: they are not listed
+	last  *api.ImportedSession
+	sum   *api.ImportSum
+}
+
+func (rep *importReport) add(env *Env, n api.ImportNews) error {
+	switch {
+	case n.LeftOut != "":
+		fmt.Fprintf(env.Stderr, "lathe: left out: %s\n", clean(n.LeftOut))
+	case n.Sum != nil:
+		rep.sum = n.Sum
+	case n.Session != nil:
+		rep.last = n.Session
+		if s := n.Session; rep.lines != nil && s.Outcome != api.ImportFailed {
+			_, err := fmt.Fprintf(rep.lines, "%s\t%s\t%d\t%d\t%s\t%s\n", s.ID, s.Outcome, s.Messages, s.Parts, s.Read, s.Stored)
+			return err
 		}
-		msg.SessionID = in.Session.ID
-		in.Messages = append(in.Messages, msg)
 	}
-	return in, nil
+	return nil
+}
+
+// print tells what came of it; a single session by its identifier.
+func (rep *importReport) print(env *Env, dry bool) error {
+	s := rep.sum
+	if s.Export {
+		fmt.Fprintf(env.Stderr, "lathe: %s, %d messages\n", rep.last.Outcome, s.Messages)
+		_, err := fmt.Fprintln(env.Stdout, rep.last.ID)
+		return err
+	}
+	fmt.Fprintf(env.Stdout, "read: %d sessions, %d messages, %d parts; %d pieces could not be read\n", s.Sessions, s.Messages, s.Parts, s.Problems)
+	if dry {
+		return nil
+	}
+	fmt.Fprintf(env.Stdout, "stored: %d added, %d updated, %d the same as before, %d kept since they went on here\n",
+		s.Outcomes[api.ImportAdded], s.Outcomes[api.ImportUpdated], s.Outcomes[api.ImportSame], s.Outcomes[api.ImportKept])
+	if n := s.Outcomes[api.ImportFailed]; n > 0 {
+		return fmt.Errorf("%d sessions could not be stored; what is said above of each tells why", n)
+	}
+	if len(s.Differ) > 0 {
+		return fmt.Errorf("%d sessions differ from what was read, the first is %s", len(s.Differ), s.Differ[0])
+	}
+	fmt.Fprintln(env.Stdout, "checked: every session that was stored reads back the same, by count and by hash")
+	return nil
+}
+
+// newFile makes a file that must not exist.
+func newFile(env *Env, path string) (*os.File, error) {
+	f, err := os.OpenFile(absolute(env, path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, lathe.Errorf(lathe.CodeInvalid, "name another file", "%v", err)
+	}
+	return f, nil
 }

@@ -191,5 +191,5 @@ func (m *routeMux) group(name string) *http.ServeMux {
 }
 
 func (s *Server) allRoutes() []route {
-	return slices.Concat(s.routes(), s.ownRoutes(), lifeRoutes(), reportRoutes(), gearRoutes(), authRoutes(), s.screenRoutes(), s.jobRoutes())
+	return slices.Concat(s.routes(), s.ownRoutes(), lifeRoutes(), reportRoutes(), gearRoutes(), authRoutes(), importRoutes(), s.screenRoutes(), s.jobRoutes())
 }

@@ -1,0 +1,54 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"lathe"
+	"lathe/internal/api"
+	"lathe/internal/importer"
+)
+
+// imports answers what takes in sessions from files on this machine.
+type imports struct{ *call }
+
+func importRoutes() []route {
+	return []route{{http.MethodPost, "/lathe/import", on(imports.run), ""}}
+}
+
+// run takes in what a path names and answers a line of JSON for each thing that happens.
+// A client that leaves ends it.
+func (c imports) run() (any, error) {
+	dir, err := c.dir()
+	if err == nil {
+		err = c.needAnywhere()
+	}
+	var in api.Import
+	if err == nil {
+		err = c.need(&in)
+	}
+	if err != nil {
+		return nil, err
+	}
+	rc := http.NewResponseController(c.w)
+	_ = rc.SetReadDeadline(time.Time{})
+	c.w.Header().Set("Content-Type", "application/x-ndjson")
+	lines, begun := json.NewEncoder(c.w), false
+	tell := func(n api.ImportNews) error {
+		begun = true
+		_ = rc.SetWriteDeadline(time.Now().Add(c.s.patience.Stall))
+		return errors.Join(lines.Encode(n), rc.Flush())
+	}
+	err = importer.Importer{Service: c.s.opts.Service, OpenCode: c.s.opts.Paths.OpenCodeData}.Run(c.ctx(), dir, in, tell)
+	if err == nil || !begun {
+		return done{}, err
+	}
+	why := api.ImportFailure{Code: lathe.CodeOf(err), Message: err.Error()}
+	if e, ok := errors.AsType[*lathe.Error](err); ok {
+		why.Message, why.Hint = e.Msg, e.Hint
+	}
+	_ = tell(api.ImportNews{Failed: &why})
+	return done{}, nil
+}
