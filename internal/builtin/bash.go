@@ -80,7 +80,7 @@ func (e shellTools) bash(ctx context.Context, call *tool.Call, in bashInput) (to
 	if !isDir(dir) {
 		return tool.Result{}, failf("The working directory %s does not exist or is not a directory.%s", dir, e.meant(ctx, call, dir))
 	}
-	c := shell.Command{Script: in.Command, Dir: dir, Env: e.ShellEnv, Shell: e.Shell, Timeout: timeout}
+	c := shell.Command{Script: in.Command, Dir: dir, Env: e.commandEnv(ctx, call, dir), Shell: e.Shell, Timeout: timeout}
 	if e.Scratch != "" && !exists(e.Scratch) {
 		_ = os.MkdirAll(e.Scratch, 0o700) // a command that wants it says what is wrong
 	}
@@ -102,6 +102,14 @@ func (e shellTools) bash(ctx context.Context, call *tool.Call, in bashInput) (to
 	view.output(would, dir, text)
 	meta["description"] = in.Description
 	return tool.Result{Title: in.title(), Output: text, Metadata: meta}, nil
+}
+
+// commandEnv returns the environment of a call's command.
+func (e shellTools) commandEnv(ctx context.Context, call *tool.Call, dir string) []string {
+	if e.EnvFor == nil {
+		return e.ShellEnv
+	}
+	return e.EnvFor(ctx, call, dir)
 }
 
 func (e shellTools) timeout(ms *float64) (time.Duration, error) {

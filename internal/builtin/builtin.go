@@ -74,6 +74,8 @@ type Commands struct {
 	Shell    string   // path of the shell; empty means the environment's
 	ShellEnv []string // whole environment of commands
 	Runner   Runner
+	// EnvFor returns the environment of one call's command. Nil: it is ShellEnv.
+	EnvFor func(ctx context.Context, call *tool.Call, dir string) []string
 	// Scratch is a directory outside the workspace that commands may use; it is made
 	// when the first one runs. Optional.
 	Scratch     string

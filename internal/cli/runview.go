@@ -129,6 +129,9 @@ func (v *view) take(ctx context.Context, e lathe.Envelope) (done bool) {
 	if c, ok := e.Event.(lathe.SessionCreated); ok && v.family[c.Session.ParentID] {
 		v.family[c.Session.ID] = true
 	}
+	if told, ok := e.Event.(lathe.ClientEvent); ok {
+		v.out.toast(told)
+	}
 	if !v.family[lathe.SessionOf(e.Event)] {
 		return false
 	}

@@ -126,6 +126,54 @@ func (p *Plugin) decode(d *decoder, v *jsonc.Value, path string) {
 	}
 }
 
+func (h *Hooks) decode(d *decoder, v *jsonc.Value, path string) {
+	if v.Kind != jsonc.Object {
+		d.want(v, path, "an object of lists")
+		return
+	}
+	*h = nil
+	for _, m := range v.Members {
+		at := join(path, m.Key)
+		if m.Value.Kind == jsonc.Null {
+			continue
+		}
+		if m.Value.Kind != jsonc.Array {
+			d.want(m.Value, at, "a list of objects")
+			continue
+		}
+		for i, e := range m.Value.Items {
+			if hook, ok := decodeHook(d, e, join(at, strconv.Itoa(i))); ok {
+				hook.Name = m.Key
+				*h = append(*h, hook)
+			}
+		}
+	}
+}
+
+func decodeHook(d *decoder, v *jsonc.Value, path string) (Hook, bool) {
+	var s struct {
+		Match   string   `conf:"match"`
+		Command []string `conf:"command,required"`
+		Timeout float64  `conf:"timeout"`
+	}
+	before := len(d.issues)
+	d.object(v, path, reflect.ValueOf(&s).Elem())
+	switch {
+	case len(d.issues) > before:
+		return Hook{}, false
+	case len(s.Command) == 0 || s.Command[0] == "":
+		d.fail(v, join(path, "command"), "should be a list that begins with a program")
+		return Hook{}, false
+	case s.Timeout < 0 || s.Timeout > maxHookTime:
+		d.fail(v, join(path, "timeout"), "should be a number of seconds up to %d", maxHookTime)
+		return Hook{}, false
+	}
+	return Hook{Match: s.Match, Command: s.Command, Timeout: s.Timeout, Pos: v.Pos()}, true
+}
+
+// maxHookTime is the longest a hook can be given, in seconds.
+const maxHookTime = 600
+
 func (f *Formatters) decode(d *decoder, v *jsonc.Value, path string) {
 	f.Set, f.On = true, v.Kind != jsonc.Bool || v.True
 	if v.Kind != jsonc.Bool {

@@ -164,6 +164,7 @@ func (l *loader) add(root *jsonc.Value, s Source) error {
 		}
 	}
 	l.plugins(root)
+	hookPaths(root)
 	l.separate(root, untrusted)
 	merge(l.root, root, "")
 	return nil
@@ -185,6 +186,28 @@ func (l *loader) plugins(root *jsonc.Value) {
 		if strings.HasPrefix(spec.Text, "./") || strings.HasPrefix(spec.Text, "../") {
 			if file := spec.Pos().File; filepath.IsAbs(file) {
 				spec.Text = "file://" + filepath.ToSlash(filepath.Join(filepath.Dir(file), spec.Text))
+			}
+		}
+	}
+}
+
+// hookPaths makes the relative paths of programs of hooks absolute while it is known
+// which file they are meant from.
+func hookPaths(root *jsonc.Value) {
+	hooks := root.Get("hooks")
+	if hooks == nil {
+		return
+	}
+	for _, m := range hooks.Members {
+		for _, e := range m.Value.Items {
+			command := e.Get("command")
+			if command == nil {
+				continue
+			}
+			for _, word := range command.Items {
+				if file := word.Pos().File; filepath.IsAbs(file) && (strings.HasPrefix(word.Text, "./") || strings.HasPrefix(word.Text, "../")) {
+					word.Text = filepath.Join(filepath.Dir(file), word.Text)
+				}
 			}
 		}
 	}

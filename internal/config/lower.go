@@ -180,8 +180,8 @@ func permissionObject(v *jsonc.Value) *jsonc.Value {
 }
 
 // merge lays src over dst: objects key by key, an overridden key keeping its
-// place, everything else replaced; the lists "plugin" and "instructions" are
-// joined instead. dst is changed; src is not, but may be shared.
+// place, everything else replaced; the lists "plugin" and "instructions", and those
+// of "hooks", are joined instead. dst is changed; src is not, but may be shared.
 func merge(dst, src *jsonc.Value, path string) {
 	for _, m := range src.Members {
 		old := dst.Get(m.Key)
@@ -200,7 +200,9 @@ func merge(dst, src *jsonc.Value, path string) {
 }
 
 // joined lists add up over the sources.
-func joined(path string) bool { return path == "plugin" || path == "instructions" }
+func joined(path string) bool {
+	return path == "plugin" || path == "instructions" || strings.HasPrefix(path, "hooks.")
+}
 
 func joinLists(dst, src *jsonc.Value) {
 	have := map[string]bool{}

@@ -43,6 +43,7 @@ var blocked = map[string]string{
 	"plugin":     "it runs code",
 	"lsp":        "it starts programs",
 	"formatter":  "it starts programs",
+	"hooks":      "it runs programs",
 	"shell":      "it names a program to run",
 	"server":     "it could open a port",
 	"keep_env":   "it would hand your keys to commands",

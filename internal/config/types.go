@@ -23,6 +23,7 @@ type Config struct {
 	References []Reference `conf:"references"`
 	Watcher    Watcher     `conf:"watcher"`
 	Plugins    []Plugin    `conf:"plugin"`
+	Hooks      Hooks       `conf:"hooks"`
 
 	Snapshot   *bool      `conf:"snapshot"` // nil: on
 	Share      string     `conf:"share,enum=manual|auto|disabled"`
@@ -128,6 +129,17 @@ type (
 	Plugin struct {
 		Spec    string
 		Options map[string]any
+		Pos     jsonc.Pos
+	}
+	// Hooks are programs that take part in what happens, in the order they are called.
+	Hooks []Hook
+	// Hook is a program that a hook runs. A path in Command that began with "./" or "../"
+	// is absolute.
+	Hook struct {
+		Name    string // "tool.execute.before" …
+		Match   string // patterns with "|" between them; empty: always
+		Command []string
+		Timeout float64 // seconds; 0: the default
 		Pos     jsonc.Pos
 	}
 	// Agent is the configuration of an agent, built in or new. Nil and empty

@@ -48,6 +48,7 @@ type Instance struct {
 
 	links    *reading.Links
 	sessions Sessions
+	closing  []func()
 	trees    *snapshots
 }
 
@@ -105,7 +106,8 @@ type Options struct {
 	Trust *trust.Store
 	// Approvals holds what the person approved for good; nil: nothing is kept.
 	Approvals Approvals
-	// Hooks are what plugins take part in; nil: nothing.
+	// Hooks are what takes part in the sessions of every directory; nil: nothing. What a
+	// directory is configured with comes after it.
 	Hooks *plugin.Chain
 	// Own is where this process and its like listen, which no tool may reach.
 	Own *netguard.Listeners
@@ -189,8 +191,15 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 	}, o)
 }
 
+// BeforeClose has a function called when the instance is closed, while its parts still
+// run. It is called before the instance is used by others.
+func (i *Instance) BeforeClose(f func()) { i.closing = append(i.closing, f) }
+
 // Close ends what the instance keeps waiting, and its parts.
 func (i *Instance) Close() error {
 	i.Permission.Close()
+	for _, f := range i.closing {
+		f()
+	}
 	return i.Parts.Close()
 }

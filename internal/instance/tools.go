@@ -28,7 +28,11 @@ type Tools struct {
 // them, and makes them.
 func (i *Instance) offer(env builtin.Env, o Options) {
 	flags := i.Config.Flags
-	i.Shell.Runner, i.Shell.Env, i.Limits, i.Hooks = o.Runner, env.ShellEnv, env.Limits, o.Hooks
+	i.Shell.Runner, i.Shell.Env, i.Limits = o.Runner, env.ShellEnv, env.Limits
+	i.Hooks = i.hookChain(o)
+	env.EnvFor = func(ctx context.Context, call *tool.Call, dir string) []string {
+		return i.EnvFor(ctx, call.SessionID, call.CallID, dir)
+	}
 	env.Locks = &workspace.Locks{}
 	env.Window = func(ref lathe.ModelRef) int {
 		m, err := i.Models.Get(ref)

@@ -4,15 +4,18 @@
 // Hooks are called one after the other in the order they were loaded; each sees
 // what the one before made of the value. A hook that fails, or panics, is
 // reported and counts as if it had not been called: whatever it did to its value
-// is dropped. Only [Hooks.ToolBefore] can stop what it is called for.
+// is dropped. Two can stop what they are called for: [Hooks.ToolBefore] with any error
+// that is no [NotCalled], and [Hooks.ChatMessage] with a [Refusal].
 package plugin
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"lathe"
 	"lathe/internal/tool"
@@ -29,6 +32,8 @@ type Hooks struct {
 	ChatMessage func(ctx context.Context, in ChatMessageInput, out *ChatMessage) error
 	// ChatParams sees the settings of a model request.
 	ChatParams func(ctx context.Context, in ChatParamsInput, out *ChatParams) error
+	// ChatHeaders sees the headers that are added to a model request.
+	ChatHeaders func(ctx context.Context, in ChatParamsInput, out *map[string]string) error
 	// SystemTransform sees the system blocks of a request.
 	SystemTransform func(ctx context.Context, in SystemInput, out *[]string) error
 	// MessagesTransform sees the history that a request is made of; what it changes
@@ -39,6 +44,10 @@ type Hooks struct {
 	ToolBefore func(ctx context.Context, in ToolInput, args *json.RawMessage) error
 	// ToolAfter sees the result of a call.
 	ToolAfter func(ctx context.Context, in ToolInput, out *tool.Result) error
+	// ToolDefinition sees how a tool is told to the model, once for each set of tools.
+	ToolDefinition func(ctx context.Context, in ToolDefinitionInput, out *ToolDefinition) error
+	// ShellEnv sees the variables that a command gets beside its environment.
+	ShellEnv func(ctx context.Context, in ShellEnvInput, out *map[string]string) error
 	// PermissionAsk sees a request that the rules would ask the user about, and may
 	// set the action to Allow or Deny.
 	PermissionAsk func(ctx context.Context, in lathe.Ask, out *lathe.Action) error
@@ -46,6 +55,11 @@ type Hooks struct {
 	TextComplete func(ctx context.Context, in TextInput, out *string) error
 	// Compacting sees what a compaction asks the model.
 	Compacting func(ctx context.Context, in CompactingInput, out *Compacting) error
+	// Autocontinue sees whether the model goes on by itself after a compaction.
+	Autocontinue func(ctx context.Context, in AutocontinueInput, out *bool) error
+	// Stop sees that the model has answered and asks for nothing more. A text that it
+	// leaves is said to the model, which then goes on.
+	Stop func(ctx context.Context, in StopInput, out *string) error
 	// CommandBefore sees the parts of a command before they are sent.
 	CommandBefore func(ctx context.Context, in CommandInput, parts *[]lathe.PartBody) error
 	// Event sees what happens, in order, some time after it happened.
@@ -76,6 +90,7 @@ type (
 	// ChatParams are the settings of a request. Nil is the model's default.
 	ChatParams struct {
 		Temperature, TopP *float64
+		TopK, MaxOutput   *int
 		Options           map[string]any
 	}
 	// SystemInput says what a system prompt is for.
@@ -92,6 +107,34 @@ type (
 		SessionID lathe.SessionID
 		CallID    string
 		Args      json.RawMessage
+	}
+	// ToolDefinitionInput names a tool.
+	ToolDefinitionInput struct{ Tool string }
+	// ToolDefinition is how a tool is told to the model.
+	ToolDefinition struct {
+		Description string
+		Schema      json.RawMessage
+	}
+	// ShellEnvInput says which command gets the variables; what a person runs has no call.
+	ShellEnvInput struct {
+		Dir       string
+		SessionID lathe.SessionID
+		CallID    string
+	}
+	// AutocontinueInput says which compaction is done.
+	AutocontinueInput struct {
+		SessionID lathe.SessionID
+		Agent     string
+		Model     lathe.ModelRef
+		Message   lathe.Message // the user message that is answered
+		Overflow  bool          // the provider had refused a request for its size
+	}
+	// StopInput says which turn is about to end.
+	StopInput struct {
+		SessionID lathe.SessionID
+		Agent     string
+		Subagent  bool
+		Continued bool // a hook had the model go on before in this turn
 	}
 	// TextInput names a text part.
 	TextInput struct {
@@ -120,6 +163,7 @@ type (
 type Chain struct {
 	hooks  []Hooks
 	report func(plugin string, err error)
+	account
 }
 
 // NewChain returns a chain of hooks in load order. Report gets the errors of
@@ -142,13 +186,41 @@ func transform[T any](c *Chain, name string, value T, clone func(T) T, pick func
 			continue
 		}
 		next := clone(value)
-		if err := guard(func() error { return hook(&next) }); err != nil {
-			c.report(c.hooks[i].Name, fmt.Errorf("hook %s: %w", name, err))
+		if err := c.run(&c.hooks[i], name, func() error { return hook(&next) }); err != nil {
 			continue
 		}
 		value = next
 	}
 	return value
+}
+
+// run calls a hook, keeps account of it, and reports what went wrong.
+func (c *Chain) run(h *Hooks, name string, f func() error) error {
+	begin := time.Now()
+	err := guard(f)
+	c.add(h.Name, name, time.Since(begin), err)
+	if err != nil {
+		c.report(h.Name, fmt.Errorf("hook %s: %w", name, err))
+	}
+	return err
+}
+
+// With returns a chain that calls the hooks of c, then more. The account is its own.
+func (c *Chain) With(report func(plugin string, err error), more ...Hooks) *Chain {
+	if c == nil {
+		return NewChain(report, more...)
+	}
+	all := NewChain(report, slices.Concat(c.hooks, more)...)
+	all.report = func(plugin string, err error) {
+		if slices.ContainsFunc(c.hooks, func(h Hooks) bool { return h.Name == plugin }) {
+			c.report(plugin, err)
+			return
+		}
+		if report != nil {
+			report(plugin, err)
+		}
+	}
+	return all
 }
 
 // guard turns a panic of foreign code into an error.
@@ -163,21 +235,35 @@ func guard(f func() error) (err error) {
 
 func same[T any](v T) T { return v }
 
-// ChatMessage passes a prompt through the hooks.
-func (c *Chain) ChatMessage(ctx context.Context, in ChatMessageInput, v ChatMessage) ChatMessage {
+// ChatMessage passes a prompt through the hooks. The error is the [Refusal] of one
+// that does not want it to be answered; the others are not called then.
+func (c *Chain) ChatMessage(ctx context.Context, in ChatMessageInput, v ChatMessage) (ChatMessage, error) {
 	clone := func(v ChatMessage) ChatMessage {
 		v.Parts, v.User.Tools = slices.Clone(v.Parts), maps.Clone(v.User.Tools)
 		return v
 	}
-	return transform(c, "chat.message", v, clone, func(h *Hooks) func(*ChatMessage) error {
-		return bind(ctx, in, h.ChatMessage)
+	var refused *Refusal
+	out := transform(c, "chat.message", v, clone, func(h *Hooks) func(*ChatMessage) error {
+		if h.ChatMessage == nil || refused != nil {
+			return nil
+		}
+		return func(out *ChatMessage) error {
+			err := h.ChatMessage(ctx, in, out)
+			refused, _ = errors.AsType[*Refusal](err)
+			return err
+		}
 	})
+	if refused != nil {
+		return v, refused
+	}
+	return out, nil
 }
 
 // ChatParams passes the settings of a request through the hooks.
 func (c *Chain) ChatParams(ctx context.Context, in ChatParamsInput, v ChatParams) ChatParams {
 	clone := func(v ChatParams) ChatParams {
 		v.Temperature, v.TopP, v.Options = copied(v.Temperature), copied(v.TopP), maps.Clone(v.Options)
+		v.TopK, v.MaxOutput = copied(v.TopK), copied(v.MaxOutput)
 		return v
 	}
 	return transform(c, "chat.params", v, clone, func(h *Hooks) func(*ChatParams) error {
@@ -185,18 +271,18 @@ func (c *Chain) ChatParams(ctx context.Context, in ChatParamsInput, v ChatParams
 	})
 }
 
-func copied(f *float64) *float64 {
-	if f == nil {
+func copied[T any](v *T) *T {
+	if v == nil {
 		return nil
 	}
-	return new(*f)
+	return new(*v)
 }
 
 // System passes the system blocks of a request through the hooks. An empty list
 // is not taken, and what stands after an unchanged first block becomes one block,
 // so that there are never more than two to cache.
 func (c *Chain) System(ctx context.Context, in SystemInput, blocks []string) []string {
-	out := transform(c, "system.transform", blocks, slices.Clone, func(h *Hooks) func(*[]string) error {
+	out := transform(c, "experimental.chat.system.transform", blocks, slices.Clone, func(h *Hooks) func(*[]string) error {
 		return bind(ctx, in, h.SystemTransform)
 	})
 	switch {
@@ -221,7 +307,7 @@ func (c *Chain) Messages(ctx context.Context, in MessagesInput, history []lathe.
 		}
 		return list
 	}
-	return transform(c, "messages.transform", history, clone, func(h *Hooks) func(*[]lathe.Message) error {
+	return transform(c, "experimental.chat.messages.transform", history, clone, func(h *Hooks) func(*[]lathe.Message) error {
 		return bind(ctx, in, h.MessagesTransform)
 	})
 }
@@ -238,9 +324,15 @@ func (c *Chain) ToolBefore(ctx context.Context, in ToolInput) (json.RawMessage, 
 			continue
 		}
 		args := slices.Clone(in.Args)
+		begin := time.Now()
 		err := guard(func() error { return h.ToolBefore(ctx, in, &args) })
 		if err == nil && !json.Valid(args) {
 			err = fmt.Errorf("it left arguments that are not JSON")
+		}
+		c.add(h.Name, "tool.execute.before", time.Since(begin), err)
+		if _, not := errors.AsType[*NotCalled](err); not {
+			c.report(h.Name, fmt.Errorf("hook tool.execute.before: %w", err))
+			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("plugin %s: tool.execute.before: %w", h.Name, err)
@@ -274,8 +366,7 @@ func (c *Chain) PermissionAsk(ctx context.Context, ask lathe.Ask) lathe.Action {
 			continue
 		}
 		next := action
-		if err := guard(func() error { return h.PermissionAsk(ctx, ask, &next) }); err != nil {
-			c.report(h.Name, fmt.Errorf("hook permission.ask: %w", err))
+		if err := c.run(h, "permission.ask", func() error { return h.PermissionAsk(ctx, ask, &next) }); err != nil {
 			continue
 		}
 		if next == lathe.Deny {
@@ -290,7 +381,7 @@ func (c *Chain) PermissionAsk(ctx context.Context, ask lathe.Ask) lathe.Action {
 
 // TextComplete passes a complete text of the model through the hooks.
 func (c *Chain) TextComplete(ctx context.Context, in TextInput, text string) string {
-	return transform(c, "text.complete", text, same, func(h *Hooks) func(*string) error {
+	return transform(c, "experimental.text.complete", text, same, func(h *Hooks) func(*string) error {
 		return bind(ctx, in, h.TextComplete)
 	})
 }
@@ -301,7 +392,7 @@ func (c *Chain) Compacting(ctx context.Context, in CompactingInput, v Compacting
 		v.Context = slices.Clone(v.Context)
 		return v
 	}
-	return transform(c, "session.compacting", v, clone, func(h *Hooks) func(*Compacting) error {
+	return transform(c, "experimental.session.compacting", v, clone, func(h *Hooks) func(*Compacting) error {
 		return bind(ctx, in, h.Compacting)
 	})
 }
@@ -339,8 +430,6 @@ func (c *Chain) Event(ctx context.Context, ev lathe.Envelope) {
 		if h.Event == nil {
 			continue
 		}
-		if err := guard(func() error { return h.Event(ctx, ev) }); err != nil {
-			c.report(h.Name, fmt.Errorf("hook event: %w", err))
-		}
+		_ = c.run(h, "event", func() error { return h.Event(ctx, ev) })
 	}
 }

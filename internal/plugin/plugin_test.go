@@ -34,7 +34,7 @@ func TestOrderAndFailures(t *testing.T) {
 	if got := c.TextComplete(t.Context(), plugin.TextInput{}, "x"); got != "xac" {
 		t.Errorf("text %q", got)
 	}
-	want := []string{"b: hook text.complete: no", "boom: hook text.complete: panic: oops"}
+	want := []string{"b: hook experimental.text.complete: no", "boom: hook experimental.text.complete: panic: oops"}
 	if diff := cmp.Diff(want, reports); diff != "" {
 		t.Errorf("reports (-want +got):\n%s", diff)
 	}
@@ -76,7 +76,7 @@ func TestFailedHooksCorruptNothing(t *testing.T) {
 	})
 	text := &lathe.Text{Text: "t"}
 	msg := plugin.ChatMessage{User: lathe.User{Tools: map[string]bool{}}, Parts: []lathe.PartBody{text}}
-	if got := c.ChatMessage(ctx, plugin.ChatMessageInput{}, msg); got.Parts[0] != text || len(got.User.Tools) != 0 {
+	if got, err := c.ChatMessage(ctx, plugin.ChatMessageInput{}, msg); err != nil || got.Parts[0] != text || len(got.User.Tools) != 0 {
 		t.Errorf("message %+v", got)
 	}
 	params := plugin.ChatParams{Temperature: new(1.0), Options: map[string]any{"a": 1}}

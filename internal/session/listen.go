@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"lathe/internal/bus"
 	"lathe/internal/instance"
@@ -17,10 +18,17 @@ type listener struct {
 	s    *Service
 	inst *instance.Instance
 
-	missed atomic.Int64 // times that plugins were too slow
-	cancel context.CancelFunc
-	wg     sync.WaitGroup
+	missed  atomic.Int64 // times that plugins were too slow
+	waiting context.Context
+	cancel  context.CancelFunc // ends waiting: what is queued by then is still handed over
+	handing context.Context
+	abandon context.CancelFunc // ends handing over
+	wg      sync.WaitGroup
 }
+
+// lastEvents is how long plugins may take over the events that wait at the end: that
+// a session is idle, say.
+const lastEvents = 3 * time.Second
 
 // listen adds the listener to an instance whose plugins want events.
 func listen(ctx context.Context, s *Service, inst *instance.Instance) error {
@@ -39,29 +47,30 @@ func (*listener) Name() string { return "plugin events" }
 
 // Start subscribes; what is published from then on is handed over.
 func (l *listener) Start(context.Context, func()) error {
-	ctx, cancel := context.WithCancel(l.s.ctx)
-	l.cancel = cancel
-	sub := l.subscribe(ctx)
-	l.wg.Go(func() { l.follow(ctx, sub) })
+	l.waiting, l.cancel = context.WithCancel(context.Background())
+	l.handing, l.abandon = context.WithCancel(context.Background())
+	sub := l.subscribe()
+	l.wg.Go(func() { l.follow(sub) })
+	l.inst.BeforeClose(l.drain)
 	return nil
 }
 
-func (l *listener) subscribe(ctx context.Context) *bus.Subscription {
-	return l.s.opts.Bus.Subscribe(ctx, bus.Filter{Directory: l.inst.Root.Dir}, bus.Limits{})
+func (l *listener) subscribe() *bus.Subscription {
+	return l.s.opts.Bus.Subscribe(l.handing, bus.Filter{Directory: l.inst.Root.Dir}, bus.Limits{})
 }
 
-func (l *listener) follow(ctx context.Context, sub *bus.Subscription) {
+func (l *listener) follow(sub *bus.Subscription) {
 	for {
-		ev, err := sub.Next(ctx)
+		ev, err := sub.Next(l.waiting)
 		switch {
-		case err == nil:
-			l.inst.Hooks.Event(ctx, ev)
+		case err == nil && l.handing.Err() == nil:
+			l.inst.Hooks.Event(l.handing, ev)
 			continue
 		case errors.Is(err, bus.ErrSlow):
 			l.missed.Add(1)
 			l.s.opts.Log.Warn("plugins were too slow and missed events", "dir", l.inst.Root.Dir)
 			sub.Close()
-			sub = l.subscribe(ctx)
+			sub = l.subscribe()
 			continue
 		}
 		sub.Close()
@@ -77,9 +86,15 @@ func (l *listener) Status() string {
 	return ""
 }
 
-// Close ends the handing over and waits for the event that is being handed over.
-func (l *listener) Close() error {
+// drain hands over what is queued while the plugins still run, and ends.
+func (l *listener) drain() {
 	l.cancel()
+	defer time.AfterFunc(lastEvents, l.abandon).Stop()
 	l.wg.Wait()
+}
+
+// Close does nothing: what it follows ended before the parts.
+func (l *listener) Close() error {
+	l.abandon()
 	return nil
 }

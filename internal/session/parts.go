@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"strings"
 
 	"lathe"
@@ -12,17 +13,20 @@ import (
 )
 
 // chatMessage passes a prompt through the hooks of plugins.
-func (i *intake) chatMessage(ctx context.Context, parts []lathe.PartBody) []lathe.PartBody {
+func (i *intake) chatMessage(ctx context.Context, parts []lathe.PartBody) ([]lathe.PartBody, error) {
 	hooks := i.inst.Hooks
 	if !hooks.Has() {
-		return parts
+		return parts, nil
 	}
 	info := i.m.Info.(*lathe.User)
-	out := hooks.ChatMessage(ctx, plugin.ChatMessageInput{SessionID: i.m.SessionID, MessageID: i.m.ID, Agent: info.Agent, Model: info.Model},
+	out, err := hooks.ChatMessage(ctx, plugin.ChatMessageInput{SessionID: i.m.SessionID, MessageID: i.m.ID, Agent: info.Agent, Model: info.Model},
 		plugin.ChatMessage{User: *info, Parts: parts})
+	if refused, ok := errors.AsType[*plugin.Refusal](err); ok {
+		return nil, lathe.Errorf(lathe.CodePermission, "change the prompt, or the hook (see: lathe plugin list)", "the hook %s refused the prompt: %s", refused.Plugin, refused.Reason)
+	}
 	out.User.Agent, out.User.Model = info.Agent, info.Model // these were checked
 	i.m.Info = &out.User
-	return out.Parts
+	return out.Parts, err
 }
 
 // expandMention stores an "@agent" with what it means.

@@ -102,7 +102,9 @@ func (r *runner) userMessage(ctx context.Context, p Prompt) (*lathe.Message, err
 	if err != nil {
 		return nil, err
 	}
-	bodies = in.chatMessage(ctx, bodies)
+	if bodies, err = in.chatMessage(ctx, bodies); err != nil {
+		return nil, err
+	}
 	for _, b := range bodies {
 		id, chosen := ids[b]
 		if !chosen {

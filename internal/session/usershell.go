@@ -177,7 +177,7 @@ func (c *userCall) runUserShell(ctx context.Context, p lathe.Part, call lathe.To
 	var shown time.Time
 	exit, err := c.r.inst.Shell.Runner.Run(ctx, shell.Command{
 		Script: c.command, Dir: c.r.inst.Root.Dir, Shell: c.r.inst.Shell.Path,
-		Env: c.r.inst.Shell.Env,
+		Env: c.r.inst.EnvFor(ctx, p.SessionID, "", c.r.inst.Root.Dir),
 		Output: func(chunk []byte) {
 			_, _ = spool.Write(chunk)
 			if now := c.r.s.opts.Now(); now.Sub(shown) >= shellProgress {

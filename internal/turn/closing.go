@@ -6,14 +6,16 @@ import (
 
 	"lathe"
 	"lathe/internal/llm"
+	"lathe/internal/plugin"
 	"lathe/internal/prompt"
 	"lathe/internal/tool"
 )
 
 // closing is how a turn comes to a good end where the model or a limit would not.
 type closing struct {
-	nudged bool // an empty answer was asked about; once a turn
-	nudge  bool // the next request asks
+	nudged bool   // an empty answer was asked about; once a turn
+	nudge  string // what the next request says on top
+	held   int    // times that a hook had the model go on
 }
 
 const nudgeText = "Your last answer was empty: it said nothing and called no tool. If work remains, go on with it now; otherwise answer the user."
@@ -23,7 +25,28 @@ func (t *Turn) nudges(user *lathe.Message) bool {
 	if t.closing.nudged || prompt.Mark(user) != nil || !t.saidNothing() {
 		return false
 	}
-	t.closing = closing{nudged: true, nudge: true}
+	t.closing.nudged, t.closing.nudge = true, nudgeText
+	return true
+}
+
+// mostHeld is how often hooks can have the model go on in one turn.
+const mostHeld = 8
+
+// heldOn reports whether a hook wants the model to go on, and has the next request say
+// why.
+func (t *Turn) heldOn(ctx context.Context, user *lathe.Message) bool {
+	last, ok := t.History[len(t.History)-1].Info.(*lathe.Assistant)
+	if !ok || last.Error != nil || prompt.Mark(user) != nil || t.closing.held == mostHeld || ctx.Err() != nil {
+		return false
+	}
+	why := t.Hooks.Stop(ctx, plugin.StopInput{
+		SessionID: t.Session.ID, Agent: last.Agent, Subagent: t.Session.ParentID != "", Continued: t.closing.held > 0,
+	})
+	if why == "" {
+		return false
+	}
+	t.closing.held++
+	t.closing.nudge = why
 	return true
 }
 

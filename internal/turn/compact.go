@@ -340,7 +340,9 @@ func (c *compactor) arrange(ctx context.Context, sum summary, facts *ledger.Fact
 	c.addPart(&out.Summary, &lathe.Text{Text: text, Time: lathe.Span{Start: now, End: now}})
 	c.addPart(&out.Summary, &lathe.Text{Text: block, Synthetic: true, Time: lathe.Span{Start: now, End: now}})
 	c.addPart(&out.Summary, &lathe.StepFinish{Reason: lathe.FinishStop, Cost: sum.cost, Tokens: sum.usage})
-	if c.auto {
+	if c.auto && c.Hooks.Autocontinue(ctx, plugin.AutocontinueInput{
+		SessionID: c.Session.ID, Agent: c.agent.Name, Model: c.modelRef(), Message: *c.user, Overflow: c.overflow,
+	}, true) {
 		out.GoOn = func(arrived []lathe.Message) *lathe.Message { return c.continueMessage(now, arrived) }
 	}
 	meter, k := c.window.meter, c.Context.Correction(c.model.Ref)

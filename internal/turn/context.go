@@ -103,7 +103,7 @@ func (d *draft) measure(ctx context.Context) (load, error) {
 	}
 	k := d.Context.Correction(d.model.Ref)
 	var l load
-	promptRaw, toolsRaw := d.fixed(system)
+	promptRaw, toolsRaw := d.fixed(ctx, system)
 	view := prompt.View(d.History)
 	i := lastAnswer(view)
 	if i >= 0 {
@@ -127,11 +127,11 @@ func (d *draft) measure(ctx context.Context) (load, error) {
 }
 
 // fixed weighs what every request begins with; it is weighed again when it changed.
-func (d *draft) fixed(system []string) (prompt, tools int64) {
+func (d *draft) fixed(ctx context.Context, system []string) (prompt, tools int64) {
 	w := &d.window
 	if w.tools == nil || w.tools != d.tools || !slices.Equal(w.system, system) {
 		w.system, w.tools = slices.Clone(system), d.tools
-		w.promptWeight, w.toolsWeight = compact.Fixed(system, d.toolDefs())
+		w.promptWeight, w.toolsWeight = compact.Fixed(system, d.toolDefs(ctx))
 	}
 	return w.promptWeight, w.toolsWeight
 }

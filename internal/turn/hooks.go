@@ -5,15 +5,31 @@ import (
 	"encoding/json"
 
 	"lathe"
+	"lathe/internal/llm"
 	"lathe/internal/plugin"
 	"lathe/internal/tool"
 )
 
 // params returns the settings of the step's request.
 func (d *draft) params(ctx context.Context) plugin.ChatParams {
-	return d.Hooks.ChatParams(ctx, plugin.ChatParamsInput{
-		SessionID: d.Session.ID, Agent: d.agent.Name, Model: d.modelRef(), Message: *d.user,
-	}, plugin.ChatParams{Temperature: d.agent.Temperature, TopP: d.agent.TopP, Options: d.agent.Options})
+	return d.Hooks.ChatParams(ctx, d.chatInput(), plugin.ChatParams{Temperature: d.agent.Temperature, TopP: d.agent.TopP, Options: d.agent.Options})
+}
+
+func (d *draft) chatInput() plugin.ChatParamsInput {
+	return plugin.ChatParamsInput{SessionID: d.Session.ID, Agent: d.agent.Name, Model: d.modelRef(), Message: *d.user}
+}
+
+// hookedParams applies what hooks set and the model's own settings do not know of.
+func (d *draft) hookedParams(ctx context.Context, req *llm.Request, p plugin.ChatParams) {
+	if p.TopK != nil {
+		req.TopK = p.TopK
+	}
+	if p.MaxOutput != nil && *p.MaxOutput > 0 {
+		req.MaxTokens = *p.MaxOutput
+	}
+	if d.Hooks.Has() {
+		req.Headers = d.Hooks.ChatHeaders(ctx, d.chatInput(), req.Headers)
+	}
 }
 
 // beforeCall returns the arguments of a call, checked after hooks had them.

@@ -60,12 +60,14 @@ func (t *Turn) Replay(ctx context.Context, all []lathe.Message, i int) (req *llm
 		c := &compactor{draft: d}
 		return c.replay(ctx, all[:i], info)
 	}
-	d.last, r.closing.nudge = d.wasLast(all[:i]), r.wasNudged(user)
+	if d.last = d.wasLast(all[:i]); r.wasNudged(user) {
+		r.closing.nudge = nudgeText
+	}
 	req, err := d.request(ctx)
 	if err != nil {
 		return nil, nil, classify(ctx, err, info.Model)
 	}
-	return req, d.unoffered(&all[i]), nil
+	return req, d.unoffered(ctx, &all[i]), nil
 }
 
 // asked returns the user message that an answer was made for: the newest one that a
@@ -171,11 +173,11 @@ func toldSteps(m *lathe.Message) int {
 }
 
 // unoffered notes the tools that an answer called although they are not offered now.
-func (d *draft) unoffered(answer *lathe.Message) (notes []string) {
+func (d *draft) unoffered(ctx context.Context, answer *lathe.Message) (notes []string) {
 	var names []string
 	for _, p := range answer.Parts {
 		call, ok := p.Body.(*lathe.ToolCall)
-		if !ok || slices.Contains(names, call.Tool) || slices.ContainsFunc(d.toolDefs(), func(d llm.Tool) bool { return d.Name == call.Tool }) {
+		if !ok || slices.Contains(names, call.Tool) || slices.ContainsFunc(d.toolDefs(ctx), func(d llm.Tool) bool { return d.Name == call.Tool }) {
 			continue
 		}
 		names = append(names, call.Tool)

@@ -28,9 +28,9 @@ func (d *draft) request(ctx context.Context) (*llm.Request, error) {
 	}
 	system = d.Hooks.System(ctx, plugin.SystemInput{SessionID: d.Session.ID, Agent: d.agent.Name, Model: d.modelRef()}, system)
 	messages := prompt.Messages(d.Hooks.Messages(ctx, plugin.MessagesInput{SessionID: d.Session.ID}, d.History))
-	req := &llm.Request{System: system, Choice: llm.ChoiceAuto, Tools: d.toolDefs()}
-	if d.closing.nudge {
-		messages, d.closing.nudge = note(messages, nudgeText), false
+	req := &llm.Request{System: system, Choice: llm.ChoiceAuto, Tools: d.toolDefs(ctx)}
+	if d.closing.nudge != "" {
+		messages, d.closing.nudge = note(messages, d.closing.nudge), ""
 	}
 	if d.last {
 		messages, req.Choice = note(messages, prompt.MaxSteps()), llm.ChoiceNone
@@ -44,6 +44,7 @@ func (d *draft) request(ctx context.Context) (*llm.Request, error) {
 		Temperature: params.Temperature, TopP: params.TopP, Options: params.Options,
 		Variant: info.Model.Variant, SessionID: d.Session.ID,
 	})
+	d.hookedParams(ctx, req, params)
 	return req, nil
 }
 
@@ -55,7 +56,7 @@ type offered struct {
 }
 
 // toolDefs returns what the model is offered. Nobody may change it.
-func (d *draft) toolDefs() []llm.Tool {
+func (d *draft) toolDefs(ctx context.Context) []llm.Tool {
 	if d.tools == nil {
 		return nil
 	}
@@ -65,6 +66,8 @@ func (d *draft) toolDefs() []llm.Tool {
 	specs := d.tools.Specs()
 	defs := make([]llm.Tool, len(specs))
 	for i, sp := range specs {
+		told := d.Hooks.ToolDefinition(ctx, plugin.ToolDefinitionInput{Tool: sp.Name}, plugin.ToolDefinition{Description: sp.Description, Schema: sp.Schema})
+		sp.Description, sp.Schema = told.Description, told.Schema
 		defs[i] = llm.Tool{Name: sp.Name, Description: sp.Description, Schema: d.model.Schema(sp.Schema)}
 	}
 	d.offered = offered{d.tools, d.model, defs}

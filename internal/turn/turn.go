@@ -238,7 +238,7 @@ func (t *Turn) loop(ctx context.Context) (Outcome, error) {
 		if user == nil {
 			return Outcome{}, lathe.Errorf(lathe.CodeInvalid, "send a prompt first", "session %s has no user message", t.Session.ID)
 		}
-		if t.answered(user) && !t.nudges(user) {
+		if t.answered(user) && !t.nudges(user) && !t.heldOn(ctx, user) {
 			return Outcome{}, nil
 		}
 		if ctx.Err() != nil {

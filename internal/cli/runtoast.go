@@ -1,0 +1,19 @@
+package cli
+
+import (
+	"encoding/json"
+
+	"lathe"
+)
+
+// toast tells a person on the command line what a screen would show for a while: that
+// a hook failed, say. What merely informs is left to screens.
+func (o *output) toast(ev lathe.ClientEvent) {
+	var in struct{ Title, Message, Variant string }
+	if ev.Type != "tui.toast.show" || json.Unmarshal(ev.Properties, &in) != nil || in.Message == "" {
+		return
+	}
+	if in.Variant == "warning" || in.Variant == "error" {
+		o.warning(in.Message)
+	}
+}

@@ -1,0 +1,90 @@
+package plugin
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+)
+
+// NotCalled is the error of a hook that was not carried out to its end: it took too
+// long, or what runs it died. It stops nothing.
+type NotCalled struct{ Why string }
+
+// Error returns why.
+func (e *NotCalled) Error() string { return e.Why }
+
+// Refusal is the error of a hook that does not want what it was called for. Reason is
+// for whoever asked: the model, or the person.
+type Refusal struct{ Plugin, Reason string }
+
+// Error names the plugin and its reason.
+func (e *Refusal) Error() string { return e.Plugin + ": " + e.Reason }
+
+// Account is what the calls of one hook of a plugin came to.
+type Account struct {
+	Plugin, Hook string
+	Calls        int
+	Failed       int
+	Time         time.Duration // of all calls
+	Longest      time.Duration
+	LastError    string
+}
+
+// account counts calls. The zero value is ready.
+type account struct {
+	mu  sync.Mutex
+	all map[[2]string]*Account
+}
+
+func (a *account) add(plugin, hook string, took time.Duration, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	key := [2]string{plugin, hook}
+	one := a.all[key]
+	if one == nil {
+		if a.all == nil {
+			a.all = map[[2]string]*Account{}
+		}
+		one = &Account{Plugin: plugin, Hook: hook}
+		a.all[key] = one
+	}
+	one.Calls++
+	one.Time += took
+	one.Longest = max(one.Longest, took)
+	if err != nil {
+		one.Failed++
+		one.LastError = err.Error()
+	}
+}
+
+// Accounts returns what the hooks were called for so far, by plugin and hook.
+func (c *Chain) Accounts() []Account {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make([]Account, 0, len(c.all))
+	for _, one := range c.all {
+		out = append(out, *one)
+	}
+	slices.SortFunc(out, func(a, b Account) int {
+		return cmp.Or(cmp.Compare(a.Plugin, b.Plugin), cmp.Compare(a.Hook, b.Hook))
+	})
+	return out
+}
+
+// Plugins returns the names of those that take part, in load order, each once.
+func (c *Chain) Plugins() []string {
+	if c == nil {
+		return nil
+	}
+	var out []string
+	for i := range c.hooks {
+		if name := c.hooks[i].Name; !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
