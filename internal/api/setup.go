@@ -13,7 +13,6 @@ type Setup struct {
 	Sandbox    string       `json:"sandbox,omitempty"`
 	Snapshots  string       `json:"snapshots"`
 	Share      string       `json:"share"`
-	Checks     []Check      `json:"checks"`
 }
 
 // Configured is something that the configuration names.
@@ -34,7 +33,9 @@ type Skill struct {
 type Check struct {
 	Name   string `json:"name"`
 	OK     bool   `json:"ok"`
+	Broken bool   `json:"broken,omitempty"` // not OK, and lathe does not work as it should
 	Detail string `json:"detail"`
+	Hint   string `json:"hint,omitempty"` // what to do
 }
 
 // Found is what can answer, beside what a stored key connects.

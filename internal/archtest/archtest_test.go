@@ -24,7 +24,7 @@ var floors = [...]string{
 	3: `approval builtin compact plugin provider readable`,
 	4: `turn plugin/jsonhook plugin/hookcmd`,
 	5: `commit instance project session share stats undo window`,
-	6: `enginetest importer opencode/disk transcript tui tui/...`,
+	6: `doctor enginetest importer opencode/disk transcript tui tui/...`,
 	7: `client server server/events server/gate`,
 	8: `cli`,
 	9: `lathe/cmd/lathe lathe/cmd/dist`,

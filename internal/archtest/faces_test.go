@@ -17,6 +17,7 @@ var engineFiles = map[string]string{
 	"upkeep.go":  "looks after the store in the background",
 	"dbcmd.go":   "is about the database itself",
 	"dbcheck.go": "is about the database itself",
+	"doctor.go":  "reads the whole database",
 }
 
 // inHand is how a file of internal/cli gets hold of the engine.

@@ -87,6 +87,9 @@ func (t tuiAbilities) Distrust(ctx context.Context) error {
 	return err
 }
 
+// Checks looks at what lathe needs to work.
+func (t tuiAbilities) Checks(ctx context.Context) ([]api.Check, error) { return t.c.Checks(ctx) }
+
 // Weigh returns what fills a session's window.
 func (t tuiAbilities) Weigh(ctx context.Context, id lathe.SessionID) (api.Window, error) {
 	return t.c.Window(ctx, id)

@@ -82,7 +82,7 @@ func TestScreenAbilities(t *testing.T) {
 	if diff := cmp.Diff([]api.Configured{{Name: "docs", Kind: "remote", State: "configured; this build runs none"}}, setup.MCP); diff != "" {
 		t.Errorf("MCP servers (-want +got):\n%s", diff)
 	}
-	if len(setup.Skills) != 1 || len(setup.Files) == 0 || len(setup.Checks) == 0 {
+	if len(setup.Skills) != 1 || len(setup.Files) == 0 {
 		t.Errorf("setup: %+v", setup)
 	}
 

@@ -1,9 +1,7 @@
 package instance
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"lathe"
@@ -12,7 +10,7 @@ import (
 
 // Setup tells how lathe is set up for the directory. What this build cannot run, it
 // says so.
-func (i *Instance) Setup(ctx context.Context) api.Setup {
+func (i *Instance) Setup() api.Setup {
 	conf := i.Config
 	out := api.Setup{
 		Version: lathe.Version, MCP: []api.Configured{}, LSP: []api.Configured{}, Formatters: []api.Configured{},
@@ -32,7 +30,7 @@ func (i *Instance) Setup(ctx context.Context) api.Setup {
 	for _, e := range conf.Formatter.Entries {
 		out.Formatters = append(out.Formatters, api.Configured{Name: e.Name, Kind: strings.Join(e.Extensions, " "), State: offOr(e.Disabled, none)})
 	}
-	skills, problems := i.Skills.All()
+	skills, _ := i.Skills.All()
 	for _, s := range skills {
 		out.Skills = append(out.Skills, api.Skill{Name: s.Name, Description: s.Description, Path: s.File})
 	}
@@ -42,23 +40,29 @@ func (i *Instance) Setup(ctx context.Context) api.Setup {
 	for _, s := range conf.Sources {
 		out.Files = append(out.Files, s.Name)
 	}
-	for _, w := range conf.Warnings {
-		out.Warnings = append(out.Warnings, w.String())
-	}
-	for _, p := range problems {
-		if !errors.Is(p, ErrShadowed) {
-			out.Warnings = append(out.Warnings, p.Error())
-		}
-	}
-	if n := i.Notice(); n != "" {
-		out.Warnings = append(out.Warnings, n)
-	}
-	out.Warnings = append(out.Warnings, i.Unused()...)
+	out.Warnings = append(append(out.Warnings, i.Complaints()...), i.Unused()...)
 	out.Snapshots = "on"
 	if _, err := i.Snapshots(); err != nil {
 		out.Snapshots = "off: " + err.Error()
 	}
-	out.Checks = i.checks(ctx, out)
+	return out
+}
+
+// Complaints say what is wrong with the directory's configuration and skills, and what
+// has no effect as long as the repository is not trusted.
+func (i *Instance) Complaints() (out []string) {
+	for _, w := range i.Config.Warnings {
+		out = append(out, w.String())
+	}
+	_, problems := i.Skills.All()
+	for _, p := range problems {
+		if !errors.Is(p, ErrShadowed) { // two of one name are common
+			out = append(out, p.Error())
+		}
+	}
+	if n := i.Notice(); n != "" {
+		out = append(out, n)
+	}
 	return out
 }
 
@@ -77,34 +81,4 @@ func shareWords(mode string) string {
 		return "switched off"
 	}
 	return "when asked for"
-}
-
-// checks look at what the work depends on.
-func (i *Instance) checks(ctx context.Context, s api.Setup) []api.Check {
-	var out []api.Check
-	add := func(name string, ok bool, detail string) {
-		out = append(out, api.Check{Name: name, OK: ok, Detail: detail})
-	}
-	ref, why, err := i.Models.Default(ctx)
-	switch {
-	case err != nil:
-		add("model", false, err.Error())
-	case ref.Provider == "offline":
-		add("model", false, "none is connected, so the offline guide answers; /connect connects one")
-	default:
-		add("model", true, ref.String()+": "+why)
-	}
-	if i.Root.VCS == "" {
-		add("repository", true, "not a git repository; undo works all the same")
-	} else {
-		add("repository", true, "git, at "+i.Root.Worktree)
-	}
-	add("undo", s.Snapshots == "on", "snapshots are "+s.Snapshots)
-	unused := i.Unused()
-	complaints := len(s.Warnings) - len(unused)
-	add("configuration", complaints == 0, fmt.Sprintf("%d files, %d complaints", len(s.Files), complaints))
-	for _, line := range unused {
-		add("not used", false, line)
-	}
-	return out
 }

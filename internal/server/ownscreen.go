@@ -5,13 +5,14 @@ import (
 	"strconv"
 
 	"lathe"
-	"lathe/internal/api"
+	"lathe/internal/doctor"
 )
 
 // screenRoutes are what the screen asks for beside the other own routes.
 func (s *Server) screenRoutes() []route {
 	return append(append(approvalRoutes(), trustRoutes()...), []route{
 		{http.MethodGet, "/lathe/setup", on(faces.setup), ""},
+		{http.MethodGet, "/lathe/check", on(faces.checks), ""},
 		{http.MethodGet, "/lathe/found", on(faces.found), ""},
 		{http.MethodPost, "/lathe/provider/{providerID}/test", on(faces.keyTest), ""},
 		{http.MethodGet, "/lathe/session/{sessionID}/weight", on(faces.weight), ""},
@@ -50,13 +51,17 @@ func (c faces) setup() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := inst.Setup(c.ctx())
-	credentials := api.Check{Name: "credentials", OK: true, Detail: "auth.json can be read"}
-	if _, err := c.s.opts.Auth.All(); err != nil {
-		credentials.OK, credentials.Detail = false, err.Error()
+	return inst.Setup(), nil
+}
+
+// checks look at what lathe needs to work, in the directory and on this machine.
+func (c faces) checks() (any, error) {
+	dir, err := c.dir()
+	if err != nil {
+		return nil, err
 	}
-	out.Checks = append(out.Checks, credentials)
-	return out, nil
+	o := c.s.opts
+	return doctor.Doctor{Service: o.Service, Store: o.Store, Auth: o.Auth, Data: o.Paths.Data}.Look(c.ctx(), dir), nil
 }
 
 // found tells what can answer.

@@ -78,8 +78,22 @@ func TestSetupAndWeight(t *testing.T) {
 	if err := json.Unmarshal(r.do("GET", "/lathe/setup", "").body, &s); err != nil {
 		t.Fatal(err)
 	}
-	if len(s.MCP) != 2 || len(s.LSP) != 1 || s.MCP[1].State != "switched off" || s.Snapshots != "on" || s.Version != lathe.Version || len(s.Checks) == 0 {
+	if len(s.MCP) != 2 || len(s.LSP) != 1 || s.MCP[1].State != "switched off" || s.Snapshots != "on" || s.Version != lathe.Version {
 		t.Errorf("setup: %+v", s)
+	}
+	var checks []api.Check
+	if err := json.Unmarshal(r.do("GET", "/lathe/check", "").body, &checks); err != nil {
+		t.Fatal(err)
+	}
+	state := map[string]bool{}
+	for _, c := range checks {
+		state[c.Name] = c.OK
+	}
+	want := map[string]bool{
+		"data": true, "credentials": true, "git": true, "sandbox": true, "undo": true, "model": false, "repository": true, "configuration": true, "not used": false,
+	}
+	if diff := cmp.Diff(want, state); diff != "" {
+		t.Errorf("checks (-want +got):\n%s", diff)
 	}
 	name := r.script("w.txt", "text hello")
 	path := r.session()

@@ -126,8 +126,11 @@ func (f *ableFake) Setup(context.Context) (api.Setup, error) {
 		Version: lathe.Version, MCP: []api.Configured{{Name: "docs", Kind: "remote", State: "configured; this build runs none"}},
 		Skills: []api.Skill{{Name: "release", Description: "how a release is made", Path: "~/proj/.lathe/skills/release/SKILL.md"}},
 		Files:  []string{"~/proj/lathe.json"}, Snapshots: "on", Share: "when asked for",
-		Checks: []api.Check{{Name: "model", OK: true, Detail: "acme/big: ACME_API_KEY is set"}, {Name: "credentials", OK: false, Detail: "auth.json cannot be read"}},
 	}, nil
+}
+
+func (f *ableFake) Checks(context.Context) ([]api.Check, error) {
+	return []api.Check{{Name: "model", OK: true, Detail: "acme/big: ACME_API_KEY is set"}, {Name: "credentials", OK: false, Detail: "auth.json cannot be read"}}, nil
 }
 
 func (f *ableFake) Search(_ context.Context, words string, _ int) ([]api.Hit, error) {

@@ -109,22 +109,34 @@ func (r *Room) statusLines(l look.Look, s api.Setup, err error) []styled.Line {
 
 // Doctor shows what was looked at and whether it works.
 func (r *Room) Doctor() tea.Msg {
-	return r.withSetup(func(s api.Setup, err error) tea.Msg {
-		return dialog.Open{Sheet: &dialog.Page{Title: "doctor", Lines: func(l look.Look) []styled.Line {
-			f := dialog.Facts{Look: l}
-			if err != nil {
-				f.Colored("engine", err.Error(), theme.Error)
+	e := r.access.Able.Setup
+	if e == nil {
+		return r.checks(nil, nil)
+	}
+	return r.access.Do(func(ctx context.Context) tea.Msg { return r.checks(e.Checks(ctx)) })
+}
+
+func (r *Room) checks(found []api.Check, err error) tea.Msg {
+	return dialog.Open{Sheet: &dialog.Page{Title: "doctor", Lines: func(l look.Look) []styled.Line {
+		f := dialog.Facts{Look: l}
+		if err != nil {
+			f.Colored("engine", err.Error(), theme.Error)
+		}
+		for _, c := range append(slices.Clone(found), r.host.Checks()...) {
+			mark, key := l.Glyph("✓ ", "ok "), theme.Success
+			switch {
+			case c.Broken:
+				mark, key = l.Glyph("✗ ", "x "), theme.Error
+			case !c.OK:
+				mark, key = l.Glyph("✗ ", "x "), theme.Warning
 			}
-			for _, c := range append(slices.Clone(s.Checks), r.host.Checks()...) {
-				mark, key := l.Glyph("✓ ", "ok "), theme.Success
-				if !c.OK {
-					mark, key = l.Glyph("✗ ", "x "), theme.Warning
-				}
-				f.Colored(mark+c.Name, c.Detail, key)
+			f.Colored(mark+c.Name, c.Detail, key)
+			if c.Hint != "" {
+				f.Note(c.Hint)
 			}
-			return f.Out
-		}}}
-	})
+		}
+		return f.Out
+	}}}
 }
 
 // Skills lists the skills that models can load.

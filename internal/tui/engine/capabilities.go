@@ -118,9 +118,10 @@ type Weigher interface {
 	Weigh(ctx context.Context, id lathe.SessionID) (api.Window, error)
 }
 
-// Inspector tells how it is set up.
+// Inspector tells how it is set up, and whether all that it needs works.
 type Inspector interface {
 	Setup(ctx context.Context) (api.Setup, error)
+	Checks(ctx context.Context) ([]api.Check, error)
 }
 
 // Differ knows which files a session changed.

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"lathe"
+	"lathe/internal/api"
+	"lathe/internal/doctor"
+	"lathe/internal/snapshot"
+	"lathe/internal/store/local"
+)
+
+func newDoctor(env *Env) *cobra.Command {
+	return &cobra.Command{
+		Use: "doctor", Short: "Check lathe's data and what it needs of this machine", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withApp(cmd.Context(), env, func(a *app, dir string) error {
+				found := checkDatabase(cmd.Context(), a)
+				look := doctor.Doctor{Service: a.svc, Store: a.store, Auth: a.auth, Data: a.paths.Data}
+				return printChecks(env, append(found, look.Look(cmd.Context(), dir)...))
+			})
+		},
+	}
+}
+
+// printChecks prints what was found; what is broken makes the command fail.
+func printChecks(env *Env, found []api.Check) error {
+	line := func(name, text string) { fmt.Fprintf(env.Stdout, "%-13s %s\n", name, clean(text)) }
+	line("version", fmt.Sprintf("lathe %s, %s %s/%s", lathe.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH))
+	broken, last := 0, ""
+	for _, c := range found {
+		name := c.Name
+		if c.Broken {
+			broken++
+			c.Detail = "PROBLEM: " + c.Detail
+			if name == last {
+				name = ""
+			}
+		}
+		last = c.Name
+		line(name, c.Detail)
+		if c.Hint != "" {
+			line("", c.Hint)
+		}
+	}
+	if broken > 0 {
+		return exitError{ExitFailed, fmt.Errorf("%d problems were found", broken)}
+	}
+	return nil
+}
+
+// checkDatabase reads the whole database. It is about SQLite's own files, which no other
+// face asks for.
+func checkDatabase(ctx context.Context, a *app) (out []api.Check) {
+	c, err := a.db.Counts(ctx)
+	if err != nil {
+		out = append(out, doctor.Broken("database", err))
+	} else {
+		out = append(out, api.Check{Name: "database", OK: true, Detail: fmt.Sprintf("schema %d, journal %s, %s; %d projects, %d sessions, %d messages, %d parts",
+			c.Schema, a.db.Journal(), byteSize(c.DatabaseBytes), c.Projects, c.Sessions, c.Messages, c.Parts)})
+	}
+	out = append(out, checkIntegrity(ctx, a)...)
+	spill, _ := snapshot.Size(filepath.Join(a.paths.Data, local.OutputsDir))
+	snaps, _ := snapshot.Size(filepath.Join(a.paths.Data, "snapshot"))
+	return append(out, api.Check{Name: "files", OK: true, Detail: fmt.Sprintf("%s bodies, %s tool output, %s snapshots, %s backups",
+		byteSize(c.BlobBytes), byteSize(spill), byteSize(snaps), byteSize(c.BackupBytes))})
+}
+
+func checkIntegrity(ctx context.Context, a *app) (out []api.Check) {
+	found, err := a.db.Check(ctx)
+	if err != nil {
+		return []api.Check{doctor.Broken("integrity", err)}
+	}
+	if len(found) == 0 {
+		return []api.Check{{Name: "integrity", OK: true, Detail: "sound"}}
+	}
+	lines, hints := injuries(found)
+	for _, what := range lines {
+		out = append(out, api.Check{Name: "integrity", Broken: true, Detail: what})
+	}
+	for _, hint := range hints {
+		out = append(out, api.Check{Name: "", Detail: hint})
+	}
+	return out
+}
