@@ -26,6 +26,7 @@ const SideText = "A short text"
 type Handler struct {
 	scripted bool
 	lenient  bool
+	answerer func(*Request) Step
 	seed     uint64
 
 	mu       sync.Mutex
@@ -43,6 +44,10 @@ func Scripted() Option { return func(h *Handler) { h.scripted = true } }
 
 // Lenient answers requests that a real provider would refuse.
 func Lenient() Option { return func(h *Handler) { h.lenient = true } }
+
+// Answering has a function answer requests with tools in place of the script, one after
+// the other in the order they come.
+func Answering(f func(*Request) Step) Option { return func(h *Handler) { h.answerer = f } }
 
 // Chunks sends bodies in pieces of random sizes, which may split a character.
 func Chunks(seed uint64) Option { return func(h *Handler) { h.seed = seed } }
@@ -194,6 +199,9 @@ func (h *Handler) take(req Request, refused bool) (step Step, n int, found bool)
 		return step, n, false
 	}
 	side := len(req.Tools) == 0 && !h.scripted
+	if h.answerer != nil && !side {
+		return h.answerer(&req), n, true
+	}
 	for i := range h.script {
 		s := &h.script[i]
 		if s.Side != side && !h.scripted || s.When != "" && !strings.Contains(req.LastText(), s.When) {
