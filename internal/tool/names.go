@@ -2,6 +2,7 @@ package tool
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -10,15 +11,49 @@ var otherNames = map[string]string{
 	"shell": "bash", "runcommand": "bash", "executecommand": "bash", "runterminalcmd": "bash", "runshellcommand": "bash", "terminal": "bash", "execcommand": "bash", "localshell": "bash",
 	"readfile": "read", "view": "read", "viewfile": "read", "openfile": "read", "cat": "read",
 	"writefile": "write", "createfile": "write", "writetofile": "write",
-	"editfile": "edit", "strreplace": "edit", "searchreplace": "edit", "replaceinfile": "edit", "strreplaceeditor": "edit", "replace": "edit",
+	"editfile": "edit", "strreplace": "edit", "searchreplace": "edit", "replaceinfile": "edit", "replace": "edit",
 	"grepsearch": "grep", "searchfiles": "grep", "ripgrep": "grep", "search": "grep", "searchfilecontent": "grep",
 	"filesearch": "glob", "findfiles": "glob", "find": "glob",
 	"listdir": "list", "ls": "list", "listdirectory": "list", "listfiles": "list", "readfolder": "list",
+	"exec":  "bash",
 	"fetch": "webfetch", "todo": "todowrite", "updateplan": "todowrite", "agent": "task", "patch": "apply_patch",
 }
 
-// named returns the tool that a call means: by its name, by its name in another
-// spelling, or by what other agents call such a tool.
+// editorNames are what the text editor of other agents is called, whose first argument
+// says what it does.
+var editorNames = []string{"strreplacebasededittool", "strreplaceeditor", "texteditor", "editor"}
+
+// editorCommands are the tools that do what such an editor does.
+var editorCommands = map[string]string{"view": "read", "create": "write"}
+
+// called returns the tool that a call with these arguments means.
+func (r *Registry) called(name, raw string) (string, bool) {
+	if _, own := r.byName[name]; !own && slices.Contains(editorNames, Canonical(name)) {
+		var args struct{ Command string }
+		if json.Unmarshal([]byte(raw), &args) == nil && editorCommands[args.Command] != "" {
+			name = editorCommands[args.Command]
+		} else {
+			name = "edit"
+		}
+	}
+	own, ok := r.named(name)
+	if _, bare, scoped := cutLast(name, ".:/"); !ok && scoped { // functions.bash, default_api:bash
+		own, ok = r.named(bare)
+	}
+	return own, ok
+}
+
+// cutLast cuts a text at the last of some characters.
+func cutLast(s, chars string) (before, after string, found bool) {
+	i := strings.LastIndexAny(s, chars)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+1:], true
+}
+
+// named returns the tool of a name: its own, the same in another spelling, or what
+// other agents call such a tool.
 func (r *Registry) named(name string) (string, bool) {
 	if _, ok := r.byName[name]; ok {
 		return name, true

@@ -104,16 +104,18 @@ func (r *Registry) Lookup(name string) (Tool, bool) {
 
 // Resolve finds the tool that a model's call means and the input to give it. A
 // name in another spelling, or that of another agent's tool of the kind, is put right,
-// and so are the names of arguments of an [Adapter]. An unknown name, or arguments
+// and so are the names of arguments of an [Adapter], and slips of JSON that can only mean
+// one thing. An unknown name, or arguments
 // that are not JSON, become a call of "invalid" that carries the reason; Resolve
 // reports the name it chose. It returns a nil Tool only if "invalid" is needed
 // and not registered. The input is not yet checked against the schema: hooks may
 // change it first.
 func (r *Registry) Resolve(name, raw string) (string, Tool, json.RawMessage) {
-	own, ok := r.named(name)
 	if strings.TrimSpace(raw) == "" {
 		raw = "{}"
 	}
+	raw = mended(raw)
+	own, ok := r.called(name, raw)
 	if !ok {
 		return r.invalid(name, fmt.Sprintf("there is no tool %q; the tools are: %s", name, strings.Join(r.Names(), ", ")))
 	}
