@@ -90,7 +90,7 @@ func (e shellTools) bash(ctx context.Context, call *tool.Call, in bashInput) (to
 	view := e.viewer(call)
 	known := view.current(would)
 	out := e.newOutput(call, in.title(), in.Description)
-	out.pipelines = would.Pipelines
+	out.pipelines, out.command = would.Pipelines, in.Command
 	c.Output, c.Parts = out.write, len(would.Pipelines) > 0
 	exit, note, err := e.attended(ctx, call, c, out, in)
 	out.close()
@@ -232,6 +232,7 @@ type output struct {
 	title, desc string
 	room        int        // bytes that the model is shown
 	pipelines   [][]string // see [judge.Analysis]
+	command     string
 	spool       *shell.Spool
 	job         string // that goes on after the command
 
@@ -345,6 +346,9 @@ func (o *output) result(exit shell.Exit, timeout time.Duration, note string) (st
 		notes = strings.TrimPrefix(notes+"\n"+failed, "\n")
 		meta["parts"] = exit.Parts
 	}
+	if exit.Code == 0 && onlyMoves().MatchString(o.command) {
+		notes = strings.TrimPrefix(notes+"\nThe next command starts in the session's directory again: give it a workdir, or join it to this one with &&.", "\n")
+	}
 	if notes != "" {
 		kept = strings.TrimRight(kept, "\n") + "\n\n<bash_metadata>\n" + notes + "\n</bash_metadata>"
 	}
@@ -398,6 +402,9 @@ func notes(exit shell.Exit, timeout time.Duration, text, note string) string {
 		out = append(out, "The command was ended by a signal: "+exit.Signal)
 	case exit.Code != 0:
 		out = append(out, exitCode(exit.Code))
+		if exit.Code == 127 && strings.Contains(text, "apply_patch: ") {
+			out = append(out, "apply_patch is no program: call the tool of that name with the patch, or use edit.")
+		}
 		if unattended().MatchString(text) {
 			out = append(out, "Commands have no terminal and nobody to answer: give everything as arguments (git commit -m …), and use edit or write in place of an editor.")
 		}
@@ -414,6 +421,10 @@ func notes(exit shell.Exit, timeout time.Duration, text, note string) string {
 // unattended is what programs say that wanted a terminal or an answer.
 var unattended = pattern(`(?i)not (?:from |to )?an? (?:terminal|tty)|/dev/tty|failed tty get|terminal is required|terminal prompts disabled|` +
 	`due to empty commit message|problem with the editor|inappropriate ioctl for device`)
+
+// onlyMoves is a command that does nothing but change the directory, or that ends with
+// it: models believe that the next one runs there.
+var onlyMoves = pattern(`(?:^|[;&\n])\s*(?:cd|pushd)(?:\s+[^;&|<>()\n]+)?\s*;?\s*$`)
 
 // exitCode says what an exit code other than 0 means.
 func exitCode(code int) string {

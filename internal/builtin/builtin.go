@@ -50,7 +50,8 @@ type Env struct {
 	// Diagnostics tells what is wrong with the files, and with others because
 	// of them, by path. Optional.
 	Diagnostics func(ctx context.Context, paths []string) map[string][]Diagnostic
-	// Patch offers apply_patch instead of edit, multiedit and write.
+	// Patch offers apply_patch instead of edit and write, which are carried out all the
+	// same, as apply_patch is without it.
 	Patch bool
 }
 
@@ -135,11 +136,7 @@ func New(env Env) []tool.Tool {
 		tools = append(tools, shellTools{e}.jobTool())
 	}
 	tools = append(tools, e.readTool(), searchTools{e}.listTool(), searchTools{e}.globTool(), searchTools{e}.grepTool())
-	if e.Patch {
-		tools = append(tools, editTools{e}.patchTool())
-	} else {
-		tools = append(tools, editTools{e}.editTool(), editTools{e}.multieditTool(), editTools{e}.writeTool())
-	}
+	tools = append(tools, e.changing()...)
 	if e.Spawn != nil && e.Subagents != nil {
 		tools = append(tools, sessionTools{e}.taskTool())
 	}
@@ -160,6 +157,19 @@ func New(env Env) []tool.Tool {
 		tools = append(tools, sessionTools{e}.planTool("plan_exit"), sessionTools{e}.planTool("plan_enter"))
 	}
 	return tools
+}
+
+// changing returns the tools that change files. Models know both kinds; one is offered.
+func (e *Env) changing() []tool.Tool {
+	files := []tool.Tool{editTools{e}.editTool(), editTools{e}.multieditTool(), editTools{e}.writeTool()}
+	patch := editTools{e}.patchTool()
+	if !e.Patch {
+		return append(files, quietly(patch))
+	}
+	for i, t := range files {
+		files[i] = quietly(t)
+	}
+	return append([]tool.Tool{patch}, files...)
 }
 
 func (e *Env) complete() {

@@ -44,7 +44,7 @@ var aliases = map[string]map[string]string{
 	},
 	"webfetch":    {"uri": "url", "link": "url", "address": "url"},
 	"task":        {"subagent": "subagent_type", "agent": "subagent_type", "agenttype": "subagent_type", "agentname": "subagent_type", "instructions": "prompt", "message": "prompt", "task": "prompt", "title": "description"},
-	"todowrite":   {"items": "todos", "list": "todos", "tasks": "todos", "todolist": "todos"},
+	"todowrite":   {"items": "todos", "list": "todos", "tasks": "todos", "todolist": "todos", "plan": "todos", "steps": "todos"},
 	"apply_patch": {"patch": "patchText", "input": "patchText", "diff": "patchText", "text": "patchText", "content": "patchText"},
 	"skill":       {"skill": "name", "skillname": "name"},
 	"recall":      {"q": "query", "pattern": "query", "text": "query"},
@@ -182,6 +182,9 @@ func finish(name string, args map[string]any) {
 			args["patchText"] = argv[len(argv)-1]
 		}
 	case "read":
+		if lines, ok := args["view_range"].([]any); ok && len(lines) == 2 && args["offset"] == nil {
+			args["offset"], args["end"] = lines[0], lines[1]
+		}
 		first, ok := number(args["offset"])
 		last, given := number(firstOf(args, "end_line", "endLine", "end", "to"))
 		if _, limited := args["limit"]; given && !limited && last >= max(first, 1) {

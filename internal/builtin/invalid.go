@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 	_ "embed" // the description
+	"strings"
 
 	"lathe/internal/tool"
 )
@@ -23,8 +24,29 @@ func invalidTool() tool.Tool {
 	return typed[invalidInput]{s, func(_ context.Context, _ *tool.Call, in invalidInput) (tool.Result, error) {
 		return tool.Result{
 			Title:    "Invalid Tool",
-			Output:   "The arguments provided to the tool are invalid: " + in.Error,
+			Output:   in.told(),
 			Metadata: map[string]any{},
 		}, nil
 	}}
+}
+
+// told says what was wrong with a call, and what to do in the place of a tool that is
+// offered only where a person is there.
+func (in invalidInput) told() string {
+	switch {
+	case !strings.HasPrefix(in.Error, "there is no tool"):
+		return "The arguments provided to the tool are invalid: " + in.Error
+	case asksPerson(in.Tool):
+		return "Nobody is there to answer: decide yourself, go on, and say in your answer what you assumed."
+	}
+	return "The call was not understood: " + in.Error
+}
+
+// asksPerson reports whether a tool of this name asks a person, here or in other agents.
+func asksPerson(name string) bool {
+	switch tool.Canonical(name) {
+	case "question", "askuserquestion", "askfollowupquestion", "askuser", "askhuman", "requestuserinput":
+		return true
+	}
+	return false
 }

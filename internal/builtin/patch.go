@@ -64,8 +64,11 @@ func parsePatch(text string) ([]hunk, error) {
 		return func(line string) bool { return strings.TrimSpace(line) == marker }
 	}
 	begin, end := slices.IndexFunc(lines, is(patchBegin)), slices.IndexFunc(lines, is(patchEnd))
-	if begin < 0 || end < begin {
-		return nil, failf("Invalid patch format: missing Begin/End markers")
+	if begin < 0 || end >= 0 && end < begin || begin == len(lines)-1 {
+		return nil, failf("Invalid patch format: missing Begin/End markers. A patch begins with the line %q and ends with %q; a unified diff is not understood.", patchBegin, patchEnd)
+	}
+	if end < 0 { // models forget it
+		end = len(lines)
 	}
 	p := patchLines{lines: lines[begin+1 : end]}
 	var hunks []hunk

@@ -79,6 +79,13 @@ func DescribeTask(t tool.Tool, subagents []Subagent) tool.Tool {
 	return described{t, s}
 }
 
+// quietly returns a tool that is carried out and not offered.
+func quietly(t tool.Tool) tool.Tool {
+	s := t.Spec()
+	s.Quiet = true
+	return described{t, s}
+}
+
 // described is a tool with another Spec.
 type described struct {
 	tool.Tool

@@ -230,7 +230,7 @@ func TestInvalid(t *testing.T) {
 	call.Input = input
 	res, err := tl.Run(t.Context(), call)
 	if err != nil || res.Failed || res.Title != "Invalid Tool" || name != "invalid" ||
-		!strings.HasPrefix(res.Output, `The arguments provided to the tool are invalid: there is no tool "nope"`) {
+		!strings.HasPrefix(res.Output, `The call was not understood: there is no tool "nope"`) {
 		t.Errorf("%s: %+v, %v", name, res, err)
 	}
 }

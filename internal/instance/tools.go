@@ -102,20 +102,22 @@ func writesPatches(apiID string) bool {
 	return strings.Contains(id, "gpt-") && !strings.Contains(id, "oss") && !strings.Contains(id, "gpt-4")
 }
 
-// swapEdits puts apply_patch in the place of the tools it stands for. Tools that
-// others added stay.
+// swapEdits offers apply_patch in the place of the tools it stands for, which are
+// carried out all the same. Tools that others added stay.
 func (t *Tools) swapEdits(tools []tool.Tool) []tool.Tool {
-	patch, ok := t.patching().Lookup("apply_patch")
-	if !ok {
-		return tools
+	changing := []string{"apply_patch", "edit", "multiedit", "write"}
+	var swapped []tool.Tool
+	for _, name := range changing {
+		if one, ok := t.patching().Lookup(name); ok {
+			swapped = append(swapped, one)
+		}
 	}
 	var out []tool.Tool
 	for _, t := range tools {
-		switch t.Spec().Name {
-		case "edit":
-			out = append(out, patch)
-		case "multiedit", "write":
-		default:
+		switch name := t.Spec().Name; {
+		case name == "edit":
+			out = append(out, swapped...)
+		case !slices.Contains(changing, name):
 			out = append(out, t)
 		}
 	}
