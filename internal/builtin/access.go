@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -36,6 +37,7 @@ func (e *Env) external(ctx context.Context, call *tool.Call, path string, dir bo
 	}
 	req := judge.External(parent)
 	req.Metadata = map[string]any{"filepath": path, "parentDir": parent}
+	req.Doing = fmt.Sprintf("this call uses %s, which is outside the project (%s)", path, e.Root.Dir)
 	proposed(call.Input, path, req.Metadata)
 	return ask(ctx, call, req)
 }

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -170,7 +171,7 @@ func (e shellTools) describe(req *tool.Request, a judge.Analysis) {
 	case "read":
 		req.Doing = "this command reads " + strings.Join(req.Patterns, ", ")
 	case "external_directory":
-		req.Doing = "this command uses files outside the project: " + strings.Join(req.Patterns, ", ")
+		req.Doing = fmt.Sprintf("this command uses files outside the project (%s): %s", e.Root.Dir, strings.Join(req.Patterns, ", "))
 	case "bash":
 		req.Doing = "this command runs " + clip(strings.Join(req.Patterns, ", "), 200)
 	}

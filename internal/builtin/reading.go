@@ -71,7 +71,7 @@ func (s *sieve) ask(ctx context.Context, call *tool.Call, rel string) error {
 		return nil
 	}
 	s.granted = v.Rule
-	return ask(ctx, call, tool.Request{Permission: reading.Name, Patterns: []string{rel}, Always: []string{"*"}})
+	return ask(ctx, call, tool.Request{Permission: reading.Name, Patterns: []string{rel}, Always: []string{"*"}, Doing: "this call reads " + rel + ", which may hold secrets"})
 }
 
 func (s *sieve) passes(v tool.Verdict) bool {

@@ -107,15 +107,17 @@ func (r *refusals) unfinished(onRefusal string) bool {
 // refuse makes the reply for an ask that nobody is there to answer, or may not.
 func (v *view) refuse(a lathe.Ask, what string) lathe.Reply {
 	protected := a.Metadata[tool.MetaProtected] == true
-	v.refusals.add(refusal{what: what, rule: ruleFor(a), protected: protected}, toolOf(a), a.Tool)
+	if a.Permission != "doom_loop" || v.opts.onRefusal != refusalContinue { // a model that minds it goes on unharmed
+		v.refusals.add(refusal{what: what, rule: ruleFor(a), protected: protected}, toolOf(a), a.Tool)
+	}
 	reply := lathe.Reply{Kind: lathe.Reject}
 	if v.opts.onRefusal == refusalStop {
 		return reply
 	}
 	reply.Alone = true
-	reply.Message = "Refused: " + what + ". Nobody can be asked in this run."
+	reply.Message = "Nobody can be asked in this run."
 	if protected {
-		reply.Message = "Refused: " + what + ". It is protected, and only a person at a terminal can allow it."
+		reply.Message = "It is protected, and only a person at a terminal can allow it."
 	}
 	reply.Message += " Go on without it or in another way, and say in your answer what was left out."
 	return reply

@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -101,4 +102,14 @@ func allowed(permission string, rules []lathe.Rule) []string {
 		}
 	}
 	return out[:min(len(out), maxAllowed)]
+}
+
+// unanswered is the refusal of requests that nobody was there to answer: in words of what
+// the call would have done.
+func unanswered(wants []tool.Request, message string) *Unanswered {
+	var doing []string
+	for _, req := range wants {
+		doing = append(doing, cmp.Or(req.Doing, req.Permission+": "+strings.Join(req.Patterns, ", ")))
+	}
+	return &Unanswered{Why: "Refused: " + strings.Join(doing, ", and ") + ". " + cmp.Or(message, "Nobody can be asked.")}
 }

@@ -4,7 +4,6 @@
 package permission
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -290,7 +289,7 @@ func (s *Service) reject(e *entry, reply lathe.Reply) {
 	var err error = &Rejected{}
 	switch {
 	case reply.Alone:
-		s.settle(e, lathe.Reject, &Unanswered{Why: cmp.Or(reply.Message, "Refused: nobody can be asked.")})
+		s.settle(e, lathe.Reject, unanswered(e.wants, reply.Message))
 		return
 	case reply.Message != "":
 		err = &Corrected{Feedback: reply.Message}

@@ -456,7 +456,7 @@ func TestRefusalOfOneAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := <-answers[0]
-		if u, ok := errors.AsType[*Unanswered](err); !ok || u.Why != "go on" {
+		if u, ok := errors.AsType[*Unanswered](err); !ok || u.Why != "Refused: bash: a. go on" {
 			t.Errorf("got %v", err)
 		}
 		if diff := cmp.Diff(waiting[1:], s.Pending()); diff != "" {
