@@ -177,7 +177,8 @@ func (r *running) ask(ctx context.Context, req tool.Request) error {
 	})
 }
 
-// gate stops a model that repeats itself, unless the user lets it go on.
+// gate stops a model that repeats itself, unless the user lets it go on. Where nobody is
+// there to say so, the model is told once before.
 func (r *running) gate(ctx context.Context, input json.RawMessage) error {
 	why := r.repeats
 	if why == "" {
@@ -195,10 +196,22 @@ func (r *running) gate(ctx context.Context, input json.RawMessage) error {
 	if err == nil {
 		return nil
 	}
+	if _, alone := errors.AsType[*permission.Unanswered](err); alone && r.s.warn() {
+		return fmt.Errorf("Not run: %s. Its answer stays the same: look at what it said, and do something else, or answer with what you have.", why)
+	}
 	if _, corrected := errors.AsType[*permission.Corrected](err); !corrected && ctx.Err() == nil {
 		r.s.stopWith(&lathe.LimitFailure{Limit: "doom_loop", Message: "the model repeats itself: " + why})
 	}
 	return err
+}
+
+// warn reports whether the model has not been told yet that it repeats itself; it is now.
+func (s *step) warn() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first := !s.warned
+	s.warned = true
+	return first
 }
 
 func (s *step) stopWith(f lathe.Failure) {

@@ -2,7 +2,6 @@ package turn
 
 import (
 	"context"
-	"strings"
 
 	"lathe"
 	"lathe/internal/llm"
@@ -13,20 +12,10 @@ import (
 
 // closing is how a turn comes to a good end where the model or a limit would not.
 type closing struct {
-	nudged bool   // an empty answer was asked about; once a turn
-	nudge  string // what the next request says on top
-	held   int    // times that a hook had the model go on
-}
-
-const nudgeText = "Your last answer was empty: it said nothing and called no tool. If work remains, go on with it now; otherwise answer the user."
-
-// nudges reports whether the answer that would end the turn is empty, and asks once.
-func (t *Turn) nudges(user *lathe.Message) bool {
-	if t.closing.nudged || prompt.Mark(user) != nil || !t.saidNothing() {
-		return false
-	}
-	t.closing.nudged, t.closing.nudge = true, nudgeText
-	return true
+	nudged []string // what was asked about
+	nudge  string   // what the next request says on top
+	last   bool     // the newest step was to be the last
+	held   int      // times that a hook had the model go on
 }
 
 // mostHeld is how often hooks can have the model go on in one turn.
@@ -47,21 +36,6 @@ func (t *Turn) heldOn(ctx context.Context, user *lathe.Message) bool {
 	}
 	t.closing.held++
 	t.closing.nudge = why
-	return true
-}
-
-// saidNothing reports whether the newest message has no word for the user.
-func (t *Turn) saidNothing() bool {
-	last := &t.History[len(t.History)-1]
-	info, ok := last.Info.(*lathe.Assistant)
-	if !ok || info.Error != nil || info.Finish != lathe.FinishStop {
-		return false
-	}
-	for _, p := range last.Parts {
-		if text, ok := p.Body.(*lathe.Text); ok && strings.TrimSpace(text.Text) != "" {
-			return false
-		}
-	}
 	return true
 }
 

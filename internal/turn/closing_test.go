@@ -2,6 +2,7 @@ package turn_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -76,6 +77,34 @@ func TestEmptyAnswersAreAskedAbout(t *testing.T) {
 		})
 	}
 	r := newRig(t, "reasoning one\n---\nreasoning two\n---\ntext three", echo())
+	if r.run(t); len(r.server.Requests()) != 2 {
+		t.Errorf("%d requests: asked more than once", len(r.server.Requests()))
+	}
+}
+
+// An answer that stops in the middle of the work is asked about, and the work goes on.
+func TestLapsesAreAskedAbout(t *testing.T) {
+	for name, c := range map[string]struct{ script, told string }{
+		"announced":      {"text I found it. Let me edit it now.\n---\ntool echo {}\n---\ntext done", "announces what you do next"},
+		"a call as text": {"text <tool_call>{\"name\": \"echo\", \"arguments\": {}}</tool_call>\n---\ntool echo {}\n---\ntext done", "has a tool call in its text"},
+		"cut off":        {"text First I look at\nfinish length\n---\ntool echo {}\n---\ntext done", "was cut off at your output limit"},
+	} {
+		for _, anthropic := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, %v", name, anthropic), func(t *testing.T) {
+				r := newRig(t, c.script, echo())
+				r.anthropic = anthropic
+				if out := r.run(t); out.Failure != nil || out.Steps != 3 {
+					t.Fatalf("%v after %d steps", out.Failure, out.Steps)
+				}
+				for i, req := range r.server.Requests() {
+					if told := strings.Contains(string(req.Body), c.told); told != (i == 1) {
+						t.Errorf("request %d tells: %v", i, told)
+					}
+				}
+			})
+		}
+	}
+	r := newRig(t, "text Let me edit it now.\ntimes 5", echo())
 	if r.run(t); len(r.server.Requests()) != 2 {
 		t.Errorf("%d requests: asked more than once", len(r.server.Requests()))
 	}

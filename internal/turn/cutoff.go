@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"strings"
 
+	"lathe"
 	"lathe/internal/tool"
 )
 
-// maxCuts is how many answers in a row may end within a call before the turn ends.
+// maxCuts is how many answers in a row may be cut off before the turn ends.
 const maxCuts = 3
 
 // cutOff records a call whose arguments the answer's limit cut off. It is not run:
@@ -46,10 +47,10 @@ func thousands(n int) string {
 	return digits
 }
 
-// cutTooOften counts the answers in a row that ended within a call. The caller
-// holds mu.
+// cutTooOften counts the answers in a row that the output limit ended, within a call or
+// before there was one. The caller holds mu.
 func (s *step) cutTooOften() bool {
-	if !s.cut {
+	if !s.cut && (s.finish != lathe.FinishLength || len(s.calls) > 0) {
 		s.cuts = 0
 		return false
 	}

@@ -60,9 +60,8 @@ func (t *Turn) Replay(ctx context.Context, all []lathe.Message, i int) (req *llm
 		c := &compactor{draft: d}
 		return c.replay(ctx, all[:i], info)
 	}
-	if d.last = d.wasLast(all[:i]); r.wasNudged(user) {
-		r.closing.nudge = nudgeText
-	}
+	d.toolDefs(ctx) // what an answer lapsed into depends on what was offered
+	d.last, r.closing.nudge = d.wasLast(all[:i]), r.nudgedBy(user)
 	req, err := d.request(ctx)
 	if err != nil {
 		return nil, nil, classify(ctx, err, info.Model)
@@ -119,13 +118,16 @@ func uncleared(b lathe.PartBody, at *lathe.Message) lathe.PartBody {
 	return &next
 }
 
-// wasNudged reports whether the request asked about an empty answer.
-func (t *Turn) wasNudged(user *lathe.Message) bool {
-	if len(t.History) == 0 || prompt.Mark(user) != nil || !t.saidNothing() {
-		return false
+// nudgedBy returns what the request asked about the answer before it, or nothing.
+func (t *Turn) nudgedBy(user *lathe.Message) string {
+	if len(t.History) == 0 || prompt.Mark(user) != nil {
+		return ""
 	}
-	a := t.History[len(t.History)-1].Info.(*lathe.Assistant)
-	return a.ParentID == user.ID
+	text := t.lapse()
+	if text == "" || called(&t.History[len(t.History)-1]) || t.History[len(t.History)-1].Info.(*lathe.Assistant).ParentID != user.ID {
+		return ""
+	}
+	return text
 }
 
 // wasLast reports whether a limit on steps made the next step after these messages the

@@ -45,6 +45,7 @@ type step struct {
 // what could not be recorded.
 func (t *Turn) step(ctx context.Context, c cast, last bool) (stepResult, error) {
 	s := &step{draft: draft{Turn: t, cast: c, last: last || c.agent.Steps > 0 && t.budget.steps >= c.agent.Steps}}
+	t.closing.last = s.last
 	req, err := s.request(ctx)
 	if err != nil {
 		return t.failEarly(ctx, c.user, classify(ctx, err, s.modelRef()))
@@ -333,7 +334,7 @@ func (s *step) ended(ctx context.Context) lathe.Failure {
 		return s.halt
 	case s.finish == lathe.FinishFilter:
 		return &lathe.FilterFailure{Message: "the provider withheld the answer (content filter)"}
-	case s.finish == lathe.FinishLength && (len(s.calls) == 0 || cutTooOften):
+	case s.finish == lathe.FinishLength && cutTooOften:
 		return &lathe.OutputLengthFailure{}
 	}
 	return nil

@@ -180,10 +180,11 @@ type Turn struct {
 type course struct {
 	budget   budget
 	failures int // failed requests since the last complete answer
-	cuts     int // answers in a row that ended within a call
+	cuts     int // answers in a row that were cut off
 	window   window
 	offered  offered
 	closing  closing
+	warned   bool // the model was told that it repeats itself
 }
 
 // Outcome is how a turn ended. Failure is nil when the model finished its work.

@@ -590,6 +590,23 @@ func TestDoomLoop(t *testing.T) {
 	}
 }
 
+// TestDoomLoopAlone holds that a model which repeats itself where nobody is there is told
+// so before the turn ends for it.
+func TestDoomLoopAlone(t *testing.T) {
+	for script, want := range map[string]int{"tool echo {\"a\":1}\ntimes 3\n---\ntext I stop here": 4, "tool echo {\"a\":1}\ntimes 10": 4} {
+		r := newRig(t, script, echo())
+		r.ask = func(context.Context, permission.AskInput) error { return &permission.Unanswered{Why: "nobody"} }
+		out := r.run(t)
+		requests := r.server.Requests()
+		if stopped := strings.Contains(script, "10"); len(requests) != want || (out.Failure != nil) != stopped {
+			t.Errorf("%q: %d requests, %v", script, len(requests), out.Failure)
+		}
+		if !strings.Contains(string(requests[3].Body), "Not run: echo was called 3 times in a row with the same input.") {
+			t.Errorf("%q: not told: %s", script, requests[3].Body)
+		}
+	}
+}
+
 func TestLimits(t *testing.T) {
 	for _, tt := range []struct {
 		limits turn.Limits
@@ -644,7 +661,7 @@ func TestSteering(t *testing.T) {
 
 func TestLengthAndFilter(t *testing.T) {
 	for finish, want := range map[string]error{"length": &lathe.OutputLengthFailure{}, "content-filter": &lathe.FilterFailure{}} {
-		r := newRig(t, "text half\nfinish "+finish)
+		r := newRig(t, "text half\nfinish "+finish+"\ntimes 3")
 		out := r.run(t)
 		if fmt.Sprintf("%T", out.Failure) != fmt.Sprintf("%T", want) {
 			t.Errorf("finish %s gave %v", finish, out.Failure)
