@@ -217,12 +217,12 @@ func (j *Job) wait(ctx context.Context, l Look, from int64) (s Seen) {
 		quiet = idle.C
 	}
 	scan := scanner{out: j.out, at: from}
-	for at := from; ; {
+	for {
+		at := j.out.Total() // before the look: what comes meanwhile is news
 		if l.Until != nil && scan.find(l.Until) {
 			s.Matched = true
 			return s
 		}
-		at = max(at, j.out.Total())
 		select {
 		case <-j.done:
 			s.Matched = l.Until != nil && scan.find(l.Until)

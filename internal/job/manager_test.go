@@ -1,6 +1,7 @@
 package job
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -136,6 +137,23 @@ func TestLookWaits(t *testing.T) {
 		}
 		if s := j.wait(t.Context(), Look{End: true, For: time.Hour}, 3); s.Idle || time.Since(begin) != time.Hour+5*time.Second {
 			t.Errorf("%+v after %s", s, time.Since(begin))
+		}
+	})
+}
+
+// What comes while the output is looked through is not missed: the wait goes on from
+// where the look began.
+func TestLookMissesNothing(t *testing.T) {
+	filler := bytes.Repeat([]byte("x"), inMemory-100) // takes a while to look through
+	synctest.Test(t, func(t *testing.T) {
+		for i := range 300 {
+			j := &Job{m: NewManager(Options{}), out: newOutput(nil), done: make(chan struct{})}
+			j.take(filler)
+			go j.take([]byte("needle"))
+			if s := j.wait(t.Context(), until("(x*)*needle"), 0); !s.Matched {
+				t.Fatalf("look %d did not find it: %+v", i, s)
+			}
+			synctest.Wait()
 		}
 	})
 }
