@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -10,7 +11,18 @@ import (
 // A pipeline has the exit code of its last part, so the model is told of the others
 // that failed; nothing else about the command changes.
 func TestFailedPartsOfPipelines(t *testing.T) {
-	r := newRig(t)
+	for _, name := range []string{"bash", "zsh"} {
+		t.Run(name, func(t *testing.T) {
+			sh, err := exec.LookPath(name)
+			if err != nil {
+				t.Skipf("%s is not installed", name)
+			}
+			testFailedParts(t, newRig(t, func(e *Env) { e.Shell = sh }), name)
+		})
+	}
+}
+
+func testFailedParts(t *testing.T, r *rig, name string) {
 	const last = ". The exit code of the command is that of its last part."
 	tests := []struct {
 		command, want string // want is what the notes say
@@ -31,6 +43,9 @@ func TestFailedPartsOfPipelines(t *testing.T) {
 		{"exec 41>&-; false | cat", ""},
 	}
 	for _, tt := range tests {
+		if name == "zsh" && strings.HasPrefix(tt.command, "exec 41") {
+			continue // zsh opens files by one digit only
+		}
 		t.Run(tt.command, func(t *testing.T) {
 			out := r.ok("bash", m{"command": tt.command}).Output
 			_, notes, _ := strings.Cut(out, "<bash_metadata>\n")
@@ -41,6 +56,9 @@ func TestFailedPartsOfPipelines(t *testing.T) {
 				t.Errorf("output %q", out)
 			}
 		})
+	}
+	if name != "bash" {
+		return
 	}
 	if got := r.ok("bash", m{"command": "echo $LINENO; false | cat; echo \"$BASH_COMMAND\" | cat"}).Output; !strings.HasPrefix(got, "1\n") {
 		t.Errorf("lines are counted otherwise: %q", got)

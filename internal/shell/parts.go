@@ -7,21 +7,32 @@ import (
 	"strings"
 )
 
-// A bash script tells how the parts of its last pipeline ended through a descriptor of
-// its own: one that scripts leave alone, above those that they open by number and below
-// those that bash takes itself.
+// A script for bash or zsh tells how the parts of its last pipeline ended through a
+// descriptor of its own: one that scripts leave alone, above those that they open by
+// number and below those that the shells take themselves.
 const (
-	partsFD   = 41
-	partsTrap = `trap '{ printf "%s " "${PIPESTATUS[@]}" >&41; } 2>/dev/null' EXIT; `
-	maxParts  = 4 << 10 // bytes of what it tells
+	partsFD  = 41
+	maxParts = 4 << 10 // bytes of what it tells
 )
 
-// tellsParts reports whether a shell can tell how the parts of a pipeline ended.
-func tellsParts(sh string) bool { return canTellParts && filepath.Base(sh) == "bash" }
+// partsTraps are what makes a shell tell, by its name.
+var partsTraps = map[string]string{
+	"bash": `trap '{ printf "%s " "${PIPESTATUS[@]}" >&41; } 2>/dev/null' EXIT; `,
+	"zsh":  `trap '{ printf "%s " "${pipestatus[@]}" >&41; } 2>/dev/null' EXIT; `,
+}
+
+// partsTrap returns what comes before a script whose shell can tell how the parts of a
+// pipeline ended; empty where none can.
+func partsTrap(sh string) string {
+	if !canTellParts {
+		return ""
+	}
+	return partsTraps[filepath.Base(sh)]
+}
 
 // askParts returns the script and the files with which the shell tells the parts, and
 // the end to read them from; files and script stay as they are where that fails.
-func askParts(script string, files []*os.File) (asking string, with []*os.File, told, end *os.File) {
+func askParts(trap, script string, files []*os.File) (asking string, with []*os.File, told, end *os.File) {
 	told, end, err := os.Pipe()
 	if err != nil {
 		return script, files, nil, nil
@@ -29,7 +40,7 @@ func askParts(script string, files []*os.File) (asking string, with []*os.File, 
 	with = make([]*os.File, partsFD+1)
 	copy(with, files)
 	with[partsFD] = end
-	return partsTrap + script, with, told, end
+	return trap + script, with, told, end
 }
 
 // readParts returns the exit codes that a shell told before it ended, and closes the

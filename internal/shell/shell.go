@@ -42,7 +42,7 @@ type Command struct {
 	Shell   string   // path of the shell; empty means [Choose] on Env
 	Timeout time.Duration
 	// Parts asks for the exit codes of the parts of a pipeline that ends the script,
-	// which bash can tell; see [Exit].
+	// which bash and zsh can tell; see [Exit].
 	Parts bool
 	// Output gets standard output and error as they arrive, one call at a time.
 	// The bytes are only valid during the call. A slow Output slows the command.
@@ -263,8 +263,8 @@ func (r *Runner) start(c Command, call uint64, with pipes) (*process, error) {
 	defer ends.closeChild()
 	script, files := c.Script, ends.child[:]
 	var told, end *os.File
-	if c.Parts && tellsParts(sh) {
-		script, files, told, end = askParts(script, files)
+	if trap := partsTrap(sh); c.Parts && trap != "" {
+		script, files, told, end = askParts(trap, script, files)
 		defer end.Close()
 	}
 	p := &process{r: r, out: ends.out, in: ends.in, output: c.Output, told: told}
