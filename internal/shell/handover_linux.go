@@ -69,7 +69,12 @@ func (h Handle) Wait(stop <-chan struct{}) bool { return awaitAll(h.PIDs, stop) 
 // are gone.
 func (h Handle) Stop(grace time.Duration) bool {
 	endAll(h.PIDs(), grace)
-	killAll(h.PIDs)
+	for range maxHops {
+		killAll(h.PIDs)
+		if h.Instance == 0 || !(mark{h.Instance, h.Call}).chaseNewest(nil) {
+			break
+		}
+	}
 	return len(h.PIDs()) == 0
 }
 

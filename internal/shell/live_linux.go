@@ -30,10 +30,7 @@ func (p *process) waitIdly() {
 
 // remains reports whether the shell left processes behind that carry its marks.
 func (p *process) remains() bool {
-	if len(p.mark.marked(p.leader())) == 0 && len(p.r.strays(p.mark)) == 0 {
-		return false
-	}
-	return len(p.alive()) > 0
+	return !p.quiet() && len(p.alive()) > 0
 }
 
 // alive lists the live processes of the command by its marks. A process that dropped

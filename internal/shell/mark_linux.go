@@ -136,6 +136,23 @@ func childrenOf(task string) []int {
 
 // adopted lists our own children: orphans of commands are among them.
 func adopted() []int {
+	return listWhole(ownChildren, func(pid int) bool { return unix.Kill(pid, 0) != unix.ESRCH })
+}
+
+// listWhole reads a list of children that is whole. The kernel goes on from the child it
+// listed last; if that was collected meanwhile it passes over as many others as were. So
+// a list counts if all that is on it is there, dead or alive, after it was read.
+func listWhole(list func() []int, there func(pid int) bool) (pids []int) {
+	for range 20 {
+		pids = list()
+		if !slices.ContainsFunc(pids, func(pid int) bool { return !there(pid) }) {
+			break
+		}
+	}
+	return pids
+}
+
+func ownChildren() []int {
 	dir, err := os.Open("/proc/self/task")
 	if err != nil {
 		return nil
@@ -308,19 +325,20 @@ func allPIDs() []int {
 	return pids
 }
 
-// killAll kills what list returns until it returns nothing. All are stopped
-// before any is killed, so that none can fork or notice.
-func killAll(list func() []int) {
-	for range 100 {
+// killAll kills what list returns until it returns nothing, and reports whether there
+// was anything. All are stopped before any is killed, so that none can fork or notice.
+func killAll(list func() []int) bool {
+	for i := range 100 {
 		pids := list()
 		if len(pids) == 0 {
-			return
+			return i > 0
 		}
 		for _, pid := range pids {
 			_ = unix.Kill(pid, unix.SIGSTOP)
 		}
 		signalAndWait(pids, unix.SIGKILL, 100*time.Millisecond)
 	}
+	return true
 }
 
 // endAll asks the processes to stop and waits for that.

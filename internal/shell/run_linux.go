@@ -20,6 +20,7 @@ const canSupervise = true
 const (
 	supervisorRounds = 5
 	supervisorPause  = 20 * time.Millisecond
+	maxHops          = 200 // of the bursts in which it kills what hops
 )
 
 // sysAttr puts the shell in its own session, away from lathe's terminal. The
@@ -60,22 +61,15 @@ func (p *process) signalTree(kill bool) {
 	p.clear()
 }
 
-// clear kills until nothing of the command is alive, then collects what died while
-// it was looked at.
-func (p *process) clear() {
-	killAll(p.hunt)
-	p.r.strays(p.mark)
-}
-
 // hunt lists the live processes of the command.
 func (p *process) hunt() []int {
-	return p.mark.tree(p.leader(), p.r.strays(p.mark)...)
+	pids, _ := p.hunted()
+	return pids
 }
 
-// sweep ends what outlived the shell and returns the names. It costs one system
-// call for each process of the machine.
+// sweep ends what outlived the shell and returns the names.
 func (p *process) sweep(grace time.Duration) []string {
-	if len(p.mark.marked(p.leader())) == 0 && len(p.r.strays(p.mark)) == 0 {
+	if p.quiet() {
 		return nil
 	}
 	pids := p.hunt()
@@ -88,7 +82,9 @@ func (p *process) sweep(grace time.Duration) []string {
 		names = append(names, processName(pid))
 	}
 	endAll(pids, grace)
-	p.clear()
+	if p.clear() && len(names) == 0 {
+		names = append(names, "a program that started itself again and again")
+	}
 	return names
 }
 
@@ -119,6 +115,8 @@ func SupervisorMain(args []string) int {
 			time.Sleep(supervisorPause)
 		}
 		killAll(func() []int { return m.but(spared) })
+		for n := 0; !orderly && n < maxHops && m.chaseNewest(spared); n++ {
+		}
 	}
 	return 0
 }

@@ -261,8 +261,12 @@ func TestConcurrentCommands(t *testing.T) {
 func victim(dir string) {
 	exe, _ := os.Executable()
 	r := New(Options{Supervisor: []string{exe, "__supervise"}})
+	script := os.Getenv("SHELL_TEST_SCRIPT")
+	if script == "" {
+		script = escapes["double fork"]
+	}
 	_, _ = r.Run(context.Background(), Command{Dir: dir, Shell: "/bin/bash", Env: []string{"PATH=" + os.Getenv("PATH")},
-		Script: escapes["double fork"] + "; echo ready > ready; sleep 1000"})
+		Script: script + "; echo ready > ready; sleep 1000"})
 	os.Exit(1)
 }
 

@@ -28,15 +28,18 @@ func (t *tree) stray(pid int, st stat) bool {
 }
 
 // strays lists the live strays that a call has to end: its own, and those that
-// belong to no running call. The dead ones are collected.
-func (t *tree) strays(m mark) []int {
-	var out []int
+// belong to no running call. The dead ones are collected; stirred says that there were
+// such, or that somebody else collected a child at this moment.
+func (t *tree) strays(m mark) (out []int, stirred bool) {
 	held := false
 	for _, pid := range adopted() {
 		st, ok := readStat(pid)
 		switch {
-		case !ok || !t.stray(pid, st):
+		case !ok:
+			stirred = true
+		case !t.stray(pid, st):
 		case st.dead:
+			stirred = stirred || !t.ofAnother(pid, m)
 			collect(pid)
 		case unix.Kill(pid, 0) != nil:
 			held = true // another user's: it cannot be ended, but it stays refused
@@ -47,7 +50,7 @@ func (t *tree) strays(m mark) []int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.held = held
-	return out
+	return out, stirred
 }
 
 // ofAnother reports whether a process carries the mark of another call that runs.
