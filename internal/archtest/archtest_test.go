@@ -25,7 +25,7 @@ var floors = [...]string{
 	4: `turn plugin/jsonhook plugin/hookcmd`,
 	5: `commit instance project session share stats undo window`,
 	6: `doctor enginetest importer opencode/disk transcript tui tui/...`,
-	7: `client server server/events server/gate`,
+	7: `acp client server server/events server/gate`,
 	8: `cli`,
 	9: `lathe/cmd/lathe lathe/cmd/dist`,
 }
@@ -61,6 +61,7 @@ var edges = []edge{
 	{"importer", "opencode/disk", "it reads what OpenCode stored"},
 	{"plugin/hookcmd", "plugin/jsonhook", "a program gets a hook as JSON"},
 	{"tui/...", "tui/...", "the rooms of the screen; what they may import of each other is theirs"},
+	{"acp", "client", "an editor is a client like any other"},
 	{"server", "server/gate", "who may call is decided before anything else"},
 	{"server", "server/events", "the streams of events are routes, too"},
 	{"server/events", "server/gate", "how long a client may take to read is a matter of who may call"},

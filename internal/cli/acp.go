@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"lathe"
+	"lathe/internal/acp"
+)
+
+// acpOptions are the settings of `lathe acp`.
+type acpOptions struct {
+	attach       string
+	passwordFile string
+	trust        bool
+}
+
+func newACP(env *Env) *cobra.Command {
+	var o acpOptions
+	cmd := &cobra.Command{
+		Use: "acp", Short: "Let an editor drive lathe (Agent Client Protocol)",
+		Args: cobra.NoArgs,
+		Long: `Acp speaks the Agent Client Protocol on standard input and output, for editors
+that know it: Zed, JetBrains' IDEs, Neovim, Emacs and others. You do not run it by
+hand; an editor starts it. docs/editors.md has the settings for each.
+
+The editor's sessions are lathe's: lathe session list shows them, the screen opens
+them, and everything can be undone. With --attach the editor works in a server that
+runs already, and its turns go on when the editor is closed.
+
+What is logged goes to lathe's log, or to standard error with --print-logs.`,
+		Example: `  lathe acp
+  lathe acp --attach auto
+  lathe acp --attach http://127.0.0.1:4096 --password-file ~/.config/lathe/password`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runACP(cmd.Context(), env, o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.attach, "attach", "", "work in a running server: http://host:port, unix:PATH, or auto to find one")
+	f.StringVar(&o.passwordFile, "password-file", "", "file with the server's password, readable by you alone")
+	f.BoolVar(&o.trust, "trust", false, "trust this repository's configuration in this run")
+	return cmd
+}
+
+func runACP(ctx context.Context, env *Env, o acpOptions) error {
+	if env.StdinTTY {
+		return lathe.Errorf(lathe.CodeInvalid, "see docs/editors.md; to work in the terminal, run lathe", "lathe acp talks to an editor, and standard input is a terminal")
+	}
+	password, err := passwordFrom(o.passwordFile)
+	if err != nil {
+		return err
+	}
+	dir, err := workDir(env, "")
+	if err != nil {
+		return err
+	}
+	f, err := connect(ctx, env, target{attach: o.attach, password: password, dir: dir, trust: o.trust, attended: true})
+	if err != nil {
+		return err
+	}
+	in := acp.Options{Client: f.Client, In: env.Stdin, Out: env.Stdout, Now: env.Now, Leave: f.app == nil}
+	if f.app != nil {
+		in.Log = f.app.log
+	}
+	return errors.Join(acp.Serve(ctx, in), f.Close())
+}
