@@ -116,6 +116,11 @@ type (
 		SessionID SessionID
 		Todos     []Todo
 	}
+	// MCPToolsChanged tells that a server of the model context protocol offers other
+	// tools than before.
+	MCPToolsChanged struct{ Server string }
+	// MCPBrowserFailed tells that no browser could be opened for the login to a server.
+	MCPBrowserFailed struct{ Server, URL string }
 	// FileEdited tells that a tool wrote a file.
 	FileEdited struct{ File string }
 	// FileWatched tells that a file was added, changed or removed ("add",
@@ -167,6 +172,8 @@ func (QuestionAsked) isEvent()     {}
 func (QuestionReplied) isEvent()   {}
 func (QuestionRejected) isEvent()  {}
 func (TodoUpdated) isEvent()       {}
+func (MCPToolsChanged) isEvent()   {}
+func (MCPBrowserFailed) isEvent()  {}
 func (FileEdited) isEvent()        {}
 func (FileWatched) isEvent()       {}
 func (CommandExecuted) isEvent()   {}

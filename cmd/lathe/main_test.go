@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"lathe/internal/mcp/mcptest"
 )
 
 // asMain makes the test binary behave as lathe.
@@ -18,7 +20,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asMain) != "" || len(os.Args) > 1 && (os.Args[1] == supervise || os.Args[1] == keep) {
 		main()
 	}
-	testscript.Main(m, map[string]func(){"lathe": scriptMain})
+	testscript.Main(m, map[string]func(){"lathe": scriptMain, "mcp-server": func() { mcptest.Serve(os.Getenv("MCP_TEST_SERVER")) }})
 }
 
 // TestScripts runs the scripts in testdata against the real program. Each has

@@ -79,7 +79,7 @@ func TestScreenAbilities(t *testing.T) {
 	must(e.Decide(ctx, trust, false))
 	setup, err := e.Setup(ctx)
 	must(err)
-	if diff := cmp.Diff([]api.Configured{{Name: "docs", Kind: "remote", State: "configured; this build runs none"}}, setup.MCP); diff != "" {
+	if diff := cmp.Diff([]api.Configured{{Name: "docs", Kind: "remote", State: "starts when it is needed"}}, setup.MCP); diff != "" {
 		t.Errorf("MCP servers (-want +got):\n%s", diff)
 	}
 	if len(setup.Skills) != 1 || len(setup.Files) == 0 {

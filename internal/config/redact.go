@@ -142,3 +142,19 @@ func secretKey(key string) bool {
 	}
 	return strings.HasSuffix(low, "token")
 }
+
+// HideArguments returns the arguments of a program without what their names call a
+// secret, and without credentials in addresses.
+func HideArguments(args []string) []string {
+	items := make([]*jsonc.Value, len(args))
+	for i, a := range args {
+		items[i] = jsonc.NewString(a)
+	}
+	list := &jsonc.Value{Kind: jsonc.Array, Items: items}
+	new(redaction).object(list, false)
+	out := make([]string, len(args))
+	for i, item := range list.Items {
+		out[i] = item.Text
+	}
+	return out
+}

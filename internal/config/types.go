@@ -39,6 +39,7 @@ type Config struct {
 	Agents            []Agent    `conf:"agent"`
 	Providers         []Provider `conf:"provider"`
 	MCP               []MCP      `conf:"mcp"`
+	MCPTools          string     `conf:"mcp_tools,enum=auto|direct|deferred"` // how tools of servers are offered
 	Formatter         Formatters `conf:"formatter"`
 	LSP               Servers    `conf:"lsp"`
 	Instructions      []string   `conf:"instructions"`
@@ -250,6 +251,8 @@ type (
 		OAuth       OAuth             `conf:"oauth"`
 		Enabled     *bool             `conf:"enabled"`       // nil: yes
 		Timeout     int               `conf:"timeout,min=1"` // ms; 0: default
+		LazyStart   *bool             `conf:"lazy"`          // nil: yes
+		Confined    *bool             `conf:"confined"`      // nil: yes
 		Pos         jsonc.Pos         `conf:",pos"`
 	}
 	// OAuth is how to authorise with a remote server; Off switches it off.

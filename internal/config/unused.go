@@ -20,7 +20,6 @@ type Unused struct {
 // withoutEffect are the settings that this build reads and does not act on, with
 // what they are called. Who teaches lathe to act on one takes it out here.
 var withoutEffect = map[string]string{
-	"mcp":                   "MCP servers",
 	"lsp":                   "language servers",
 	"formatter":             "formatters",
 	"plugin":                "plugins",
@@ -60,11 +59,6 @@ func (c *Config) Unused() []Unused {
 		u := Unused{withoutEffect[kind], name, pos.File}
 		if !slices.Contains(out, u) {
 			out = append(out, u)
-		}
-	}
-	for _, m := range c.MCP {
-		if m.Type != "" && (m.Enabled == nil || *m.Enabled) {
-			add("mcp", m.Name, m.Pos)
 		}
 	}
 	for _, s := range c.LSP.Entries {

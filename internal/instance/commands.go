@@ -16,6 +16,7 @@ import (
 
 	"lathe"
 	"lathe/internal/config"
+	"lathe/internal/mcp"
 	"lathe/internal/shell"
 )
 
@@ -41,23 +42,31 @@ type Command struct {
 	Model       string
 	Variant     string
 	Subtask     *bool
-	Source      string // "built in", "command" or "skill"
-	File        string // where it is written; empty for built-in ones
-	Repository  bool   // the template is part of the repository
-	Untrusted   bool   // the repository is not trusted, or a command that stands for this one is of such a repository
+	Source      string     // "built in", "command", "skill" or "mcp"
+	File        string     // where it is written; empty for built-in ones
+	Repository  bool       // the template is part of the repository
+	prompt      *mcp.Texts // of a server, which makes the text; nil: Template does
+	Untrusted   bool       // the repository is not trusted, or a command that stands for this one is of such a repository
 }
 
 // Commands are the commands of a directory: built in, configured, and one for each
 // skill.
 type Commands struct {
 	*place
-	skills *Skills
-	shell  *Shell
+	skills  *Skills
+	shell   *Shell
+	servers *mcp.Servers
 }
 
 // Hints returns the placeholders of the template: $1, $2 …, then $ARGUMENTS.
 func (c Command) Hints() []string {
 	var out []string
+	if c.prompt != nil {
+		for n := range c.prompt.Arguments {
+			out = append(out, "$"+strconv.Itoa(n+1))
+		}
+		return out
+	}
 	for _, m := range placeholders().FindAllString(c.Template, -1) {
 		if !slices.Contains(out, m) {
 			out = append(out, m)
@@ -105,6 +114,9 @@ func (cs *Commands) All() []Command {
 			Name: s.Name, Description: s.Description, Source: "skill", File: s.File, Repository: s.Repository, Untrusted: s.Repository && !cs.Trust.Given,
 			Template: "Load the skill " + strconv.Quote(s.Name) + " and do what it says.\n\n$ARGUMENTS",
 		}, false)
+	}
+	for _, p := range cs.servers.Prompts() {
+		add(Command{Name: p.Command, Description: cmp.Or(p.Description, p.Title), Source: "mcp", prompt: &p}, false)
 	}
 	slices.SortFunc(list, func(a, b Command) int { return strings.Compare(a.Name, b.Name) })
 	return list
@@ -156,6 +168,13 @@ func (cs *Commands) expand(ctx context.Context, name string, args given, chain [
 	if err != nil {
 		return c, "", err
 	}
+	if c.prompt != nil { // foreign text: nothing in it is a placeholder, a command or a shell line
+		text, err := cs.servers.Prompt(ctx, *c.prompt, splitArguments(args.text))
+		if err != nil {
+			return c, "", fmt.Errorf("command %q: %w", name, err)
+		}
+		return c, shortened(text), nil
+	}
 	text, err := cs.expandTemplate(ctx, c, args)
 	if err != nil {
 		return c, "", fmt.Errorf("command %q: %w", name, err)
@@ -177,6 +196,13 @@ func (cs *Commands) expand(ctx context.Context, name string, args given, chain [
 	}
 	inner.Repository, inner.Untrusted = inner.Repository || c.Repository, inner.Untrusted || c.Untrusted
 	return inner, text, nil
+}
+
+func shortened(text string) string {
+	if len(text) > maxTemplate {
+		return strings.ToValidUTF8(text[:maxTemplate], "") + "\n(the rest was left out)"
+	}
+	return text
 }
 
 // standsFor reports which command a template stands for, if it begins with "/" and

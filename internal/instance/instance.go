@@ -15,6 +15,7 @@ import (
 	"lathe/internal/catalog"
 	"lathe/internal/config"
 	"lathe/internal/job"
+	"lathe/internal/mcp"
 	"lathe/internal/netguard"
 	"lathe/internal/permission"
 	"lathe/internal/plugin"
@@ -38,6 +39,7 @@ type Instance struct {
 	Instructions *Instructions
 	Commands     *Commands
 	Parts        *Parts // what starts and closes with it
+	MCP          *mcp.Servers
 	Permission   *permission.Service
 	Grants       Grants     // what "always" replies allowed
 	Seen         *tool.Seen // what the sessions have read
@@ -74,6 +76,8 @@ type Sessions interface {
 	SwitchAgent(ctx context.Context, i *Instance, call *tool.Call, agent string) error
 	// History yields the messages of a session before one, newest first.
 	History(ctx context.Context, id lathe.SessionID, before int64) iter.Seq2[lathe.Message, error]
+	// Sample has the model of a call's session answer a server, and counts its cost.
+	Sample(ctx context.Context, i *Instance, call *tool.Call, in mcp.Sampling) (mcp.Sampled, error)
 	// JobOwner returns the session that the jobs of a session's calls belong to.
 	JobOwner(ctx context.Context, id lathe.SessionID) lathe.SessionID
 }
@@ -144,6 +148,9 @@ func Open(ctx context.Context, dir string, o Options) (*Instance, error) {
 	}
 	inst.Models = &Models{Registry: models, made: map[lathe.ModelRef]*provider.Model{}}
 	inst.equip(ctx, o)
+	if err := inst.connectServers(o); err != nil {
+		return nil, err
+	}
 	return inst, nil
 }
 

@@ -17,13 +17,7 @@ func (i *Instance) Setup() api.Setup {
 		Skills: []api.Skill{}, Plugins: []string{}, Files: []string{}, Warnings: []string{}, Share: shareWords(conf.Share),
 	}
 	const none = "configured; this build runs none"
-	for _, m := range conf.MCP {
-		state := none
-		if m.Enabled != nil && !*m.Enabled {
-			state = "switched off"
-		}
-		out.MCP = append(out.MCP, api.Configured{Name: m.Name, Kind: m.Type, State: state})
-	}
+	out.MCP = i.configuredServers()
 	for _, e := range conf.LSP.Entries {
 		out.LSP = append(out.LSP, api.Configured{Name: e.Name, Kind: strings.Join(e.Extensions, " "), State: offOr(e.Disabled, none)})
 	}

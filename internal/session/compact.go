@@ -98,7 +98,7 @@ func (r *runner) turnContext(ctx context.Context) *turn.Context {
 			PreserveRecentTokens: conf.Compaction.PreserveRecentTokens, Prompt: conf.Compaction.Prompt,
 		},
 		Correction: w.Correction, Facts: c.facts, Compacting: c.compacting, Install: c.install, Pruned: c.pruned,
-		Sent: w.Sent, Recall: recall, Root: r.current().Directory,
+		Sent: r.sent, Recall: recall, Root: r.current().Directory,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"lathe"
+	"lathe/internal/mcp"
 	"lathe/internal/permission"
 	"lathe/internal/provider"
 	"lathe/internal/tool"
@@ -41,7 +42,7 @@ func (h *host) Model(ref lathe.ModelRef) (*provider.Model, error) { return h.ins
 // so its order and bytes stay.
 func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Toolset {
 	ceilings := h.runCeilings()
-	key := a.Name + "\x00" + m.Ref.String() + "\x00" + strings.Join(disabled(u.Tools), ",") + "\x00" + strconv.Itoa(len(ceilings)) + "\x00" + strings.Join(h.quiet(), ",")
+	key := a.Name + "\x00" + m.Ref.String() + "\x00" + strings.Join(disabled(u.Tools), ",") + "\x00" + strconv.Itoa(len(ceilings)) + "\x00" + strings.Join(h.quiet(), ",") + "\x00" + strconv.Itoa(h.inst.MCP.State())
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if set := h.toolsets[key]; set != nil {
@@ -50,7 +51,12 @@ func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Tools
 	policy := permission.Policy{Rules: h.rulesOf(a), Ceilings: slices.Concat(a.Ceilings, ceilings)}
 	var kept []tool.Tool
 	offer := permission.Policy{Rules: h.inst.Agents.Offering(a, policy.Rules), Ceilings: policy.Ceilings}
-	for _, t := range h.inst.Tools.For(m) {
+	suits := func(name string) bool {
+		off, named := u.Tools[name]
+		return !(named && !off) && !offer.Hidden(name)
+	}
+	servers := h.inst.MCP.Tools(h.offered(), m.Limit.Context, suits)
+	for _, t := range append(h.inst.Tools.For(m), servers...) {
 		if t = h.inst.Tools.ForAgent(t, offer); t == nil {
 			continue
 		}
@@ -66,6 +72,14 @@ func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Tools
 	set := &turn.Toolset{Registry: tool.NewRegistry(kept...).Quietly(h.quiet()...), Policy: policy, Reading: h.inst.ReadingBy(policy), Cut: h.withNews(cutResults(h.inst, a.Name, h.outputs()))}
 	h.toolsets[key] = set
 	return set
+}
+
+// offered is what servers of tools offered when the window began.
+func (h *host) offered() *mcp.Offer {
+	if h.past != nil {
+		return h.past.frozen.Offer(h.s.ctx)
+	}
+	return h.window.Offer(h.s.ctx)
 }
 
 // quiet names the tools that have nothing to do yet: they are understood, and not

@@ -156,7 +156,7 @@ func TestResourceIsToldOf(t *testing.T) {
 		MIME: "text/plain", Filename: "page", URL: "docs://page", Source: &lathe.FileSource{Kind: "resource", Client: "docs", URI: "docs://page"},
 	}}}, "what does it say?")
 	text := said(p.asked()[0].Messages)
-	for _, want := range []string{"Reading MCP resource: page (docs://page)", `Failed to read MCP resource page: no MCP server "docs" is connected`, "what does it say?"} {
+	for _, want := range []string{"Reading MCP resource: page (docs://page)", `Failed to read MCP resource page: there is no MCP server "docs"`, "what does it say?"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the model was told %q, which has no %q", text, want)
 		}

@@ -208,18 +208,9 @@ func (i *intake) expand(ctx context.Context, parts []lathe.PartBody) ([]lathe.Pa
 	return out, nil
 }
 
-// expandResource stands for a resource of an MCP server. No server is connected
-// to a session yet, so the model is told that it could not be read.
-func expandResource(f *lathe.File) []lathe.PartBody {
-	return []lathe.PartBody{
-		synthetic(fmt.Sprintf("Reading MCP resource: %s (%s)", f.Filename, f.Source.URI)),
-		synthetic(fmt.Sprintf("Failed to read MCP resource %s: no MCP server %q is connected", f.Filename, f.Source.Client)),
-	}
-}
-
 func (i *intake) expandFile(ctx context.Context, f *lathe.File) ([]lathe.PartBody, error) {
 	if f.Source != nil && f.Source.Kind == "resource" {
-		return expandResource(f), nil
+		return i.expandResource(ctx, f), nil
 	}
 	u, err := url.Parse(f.URL)
 	if err != nil || u.Scheme != "file" {

@@ -125,6 +125,11 @@ func (r *Registry) Resolve(name, raw string) (string, Tool, json.RawMessage) {
 		_, err := decode(input)
 		return r.invalid(own, err.Error())
 	}
+	if p, ok := e.tool.(Proxy); ok {
+		if to, args, ok := p.Stands(input); ok && to != own && r.has(to) {
+			return r.Resolve(to, string(args))
+		}
+	}
 	if own == "bash" {
 		if patch, ok := PatchInShell(input); ok {
 			if i, ok := r.byName["apply_patch"]; ok {
@@ -133,6 +138,23 @@ func (r *Registry) Resolve(name, raw string) (string, Tool, json.RawMessage) {
 		}
 	}
 	return own, e.tool, input
+}
+
+// Proxy is a tool whose calls stand for calls of another one of its registry.
+type Proxy interface {
+	Tool
+	// Stands returns the call that is meant; ok is false where none can be made out.
+	Stands(input json.RawMessage) (name string, args json.RawMessage, ok bool)
+}
+
+// has reports whether a name is that of a tool which stands for no other.
+func (r *Registry) has(name string) bool {
+	i, ok := r.byName[name]
+	if !ok {
+		return false
+	}
+	_, proxy := r.list[i].tool.(Proxy)
+	return !proxy
 }
 
 // patch makes a call of apply_patch out of a command line.

@@ -78,6 +78,9 @@ type Call struct {
 	// Beside runs another tool as a part of its own in the same message, asks and
 	// all. It is nil where that cannot be.
 	Beside func(ctx context.Context, name string, input json.RawMessage) (Result, error)
+	// Spend counts what a model was made to do for this call. Its error is the limit
+	// that is reached; with zeros it only looks. It is nil where nothing is counted.
+	Spend func(cost lathe.Money, tokens lathe.Tokens) error
 	// Progress shows a title and metadata while the call runs. It never blocks
 	// for long and may be called from several goroutines.
 	Progress func(title string, metadata map[string]any)

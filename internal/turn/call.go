@@ -157,6 +157,7 @@ func (r *running) execute(ctx context.Context) (res tool.Result, err error) {
 		Ask:      r.ask,
 		Progress: r.progress,
 		Beside:   r.s.beside,
+		Spend:    r.spend,
 	})
 	return r.afterCall(ctx, input, res, err)
 }

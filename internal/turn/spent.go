@@ -21,15 +21,24 @@ type Spent struct {
 func (s *Spent) take(l Limits) lathe.Failure {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case l.Steps > 0 && s.steps >= l.Steps:
+	if l.Steps > 0 && s.steps >= l.Steps {
 		return &lathe.LimitFailure{Limit: "steps", Message: fmt.Sprintf("the limit of %d steps was reached", l.Steps)}
+	}
+	if f := s.over(l); f != nil {
+		return f
+	}
+	s.steps++
+	return nil
+}
+
+// over returns the limit of money or tokens that was reached. The caller holds mu.
+func (s *Spent) over(l Limits) lathe.Failure {
+	switch {
 	case l.Cost > 0 && s.cost >= l.Cost:
 		return &lathe.LimitFailure{Limit: "cost", Message: fmt.Sprintf("the budget of %s is used up (%s)", l.Cost, s.cost)}
 	case l.Tokens > 0 && s.tokens.Total() >= l.Tokens:
 		return &lathe.LimitFailure{Limit: "tokens", Message: fmt.Sprintf("the budget of %d tokens is used up (%d)", l.Tokens, s.tokens.Total())}
 	}
-	s.steps++
 	return nil
 }
 

@@ -256,6 +256,8 @@ func (s *step) take(ctx context.Context, ev llm.Event) error {
 }
 
 func (s *step) account(fin llm.Finish) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.finish = lathe.Finish(fin.Reason)
 	s.usage = s.model.Tokens(fin.Usage)
 	s.cost += s.model.Cost(s.usage)

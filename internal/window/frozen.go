@@ -9,6 +9,7 @@ import (
 
 	"lathe"
 	"lathe/internal/instance"
+	"lathe/internal/mcp"
 	"lathe/internal/prompt"
 	"lathe/internal/provider"
 	"lathe/internal/store"
@@ -31,7 +32,10 @@ type frozen struct {
 	Instructions []prompt.Instruction `json:"instructions,omitempty"`
 	Extra        []string             `json:"extra,omitempty"`
 	Skills       []instance.Skill     `json:"skills,omitempty"`
-	Told         prompt.State         `json:"told"` // what the model knows by now
+	Told         prompt.State         `json:"told"`          // what the model knows by now
+	MCP          string               `json:"mcp,omitempty"` // which offer of servers of tools; see Offer
+
+	offer *mcp.Offer
 }
 
 // frozenDoc is the record in the store.
@@ -118,6 +122,9 @@ func (w *Window) Reminders(ctx context.Context, agent string, alone *bool) (note
 func (w *Window) SaveFrozen(tx store.Tx) error {
 	w.fmu.Lock()
 	defer w.fmu.Unlock()
+	if err := w.saveOffer(tx); err != nil {
+		return err
+	}
 	return frozenDoc.Set(tx, w.id, *w.frozen)
 }
 
@@ -208,6 +215,12 @@ func freeze(ctx context.Context, i *instance.Instance, now time.Time) *frozen {
 	f.Instructions = append(i.Instructions.Read(), i.Instructions.Fetch(ctx)...)
 	f.Told = prompt.State{Date: f.Date, Instructions: hashes(f.Instructions)}
 	f.Facts = facts()
+	if servers := i.Servers(ctx); servers.Any() {
+		f.take(servers.Offer())
+		if told := f.offer.Instructions(); told != "" {
+			f.Extra = append(f.Extra, told)
+		}
+	}
 	return f
 }
 

@@ -35,9 +35,10 @@ type Window struct {
 	now   func() time.Time
 	log   *slog.Logger
 
-	fmu    sync.Mutex // over what is frozen, which may have to be fetched
-	frozen *frozen
-	left   *frozen // what the newest compaction of this process took the place of
+	fmu       sync.Mutex // over what is frozen, which may have to be fetched
+	frozen    *frozen
+	keptOffer string  // which offer of servers is stored
+	left      *frozen // what the newest compaction of this process took the place of
 
 	mu     sync.Mutex
 	loaded bool

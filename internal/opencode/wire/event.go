@@ -189,6 +189,10 @@ func describeRest(ev lathe.Event) (string, any) {
 		return "question.rejected", questionRejected{ev.SessionID, ev.AskID}
 	case lathe.TodoUpdated:
 		return "todo.updated", todoUpdated{ev.SessionID, EncodeTodos(ev.Todos)}
+	case lathe.MCPToolsChanged:
+		return "mcp.tools.changed", mcpServer{ev.Server}
+	case lathe.MCPBrowserFailed:
+		return "mcp.browser.open.failed", mcpBrowser{ev.Server, ev.URL}
 	case lathe.FileEdited:
 		return "file.edited", fileEdited{ev.File}
 	case lathe.FileWatched:
@@ -209,6 +213,15 @@ func describeRest(ev lathe.Event) (string, any) {
 		return ev.Type, rawJSON(ev.Properties)
 	}
 	return "", nil
+}
+
+type mcpServer struct {
+	Server string `json:"server"`
+}
+
+type mcpBrowser struct {
+	Name string `json:"mcpName"`
+	URL  string `json:"url"`
 }
 
 func answers(in [][]string) [][]string {

@@ -264,6 +264,10 @@ func decodeOwn(kind string, data []byte) (lathe.Event, error) {
 			}
 			return out
 		})
+	case "mcp.tools.changed":
+		return decodeProps(data, func(p mcpServer) lathe.Event { return lathe.MCPToolsChanged{Server: p.Server} })
+	case "mcp.browser.open.failed":
+		return decodeProps(data, func(p mcpBrowser) lathe.Event { return lathe.MCPBrowserFailed{Server: p.Name, URL: p.URL} })
 	case "question.replied":
 		return decodeProps(data, func(p questionReplied) lathe.Event {
 			return lathe.QuestionReplied{SessionID: p.SessionID, AskID: p.RequestID, Answers: p.Answers}

@@ -1,0 +1,116 @@
+package instance
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"lathe"
+	"lathe/internal/api"
+	"lathe/internal/mcp"
+	"lathe/internal/shell"
+	"lathe/internal/tool"
+)
+
+// serverEnv are the variables that a local server gets without being given them: what
+// a program needs to find itself, its files, its language and the network. All others
+// are the configuration's to give.
+var serverEnv = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR", "TEMP", "TMP", "XDG_*", "DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS",
+	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
+	"NVM_*", "VOLTA_HOME", "FNM_*", "ASDF_*", "MISE_*", "PYENV_ROOT", "UV_CACHE_DIR", "UV_PYTHON*", "npm_config_cache", "npm_config_registry", "npm_config_prefix", "COREPACK_HOME",
+	"GOPATH", "GOROOT", "CARGO_HOME", "RUSTUP_HOME", "JAVA_HOME", "DENO_DIR", "BUN_INSTALL", "DOCKER_HOST", "DOCKER_CONFIG", "DOCKER_CONTEXT",
+	"SYSTEMROOT", "SystemRoot", "SYSTEMDRIVE", "SystemDrive", "COMSPEC", "ComSpec", "PATHEXT", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "ProgramFiles", "USERPROFILE", "USERNAME", "HOMEDRIVE", "HOMEPATH", "WINDIR", "windir",
+}
+
+// serverEnvironment returns what local servers start with: those variables of the
+// person's, and what keep_env names, without the keys of providers.
+func (i *Instance) serverEnvironment() []string {
+	return slices.DeleteFunc(slices.Clone(i.Shell.Env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return !shell.Named(name, serverEnv) && !shell.Named(name, i.Config.KeepEnv)
+	})
+}
+
+// connectServers makes the servers of the model context protocol. They cost nothing
+// until they are needed.
+func (i *Instance) connectServers(o Options) error {
+	i.MCP = mcp.New(mcp.Options{
+		Dir: i.Root.Dir, Servers: i.Config.MCP, Mode: cmp.Or(i.Config.MCPTools, "auto"),
+		Timeout: time.Duration(i.Config.Experimental.MCPTimeout) * time.Millisecond,
+		Cache:   filepath.Join(i.Paths.Cache, "mcp"), Env: i.serverEnvironment(), Open: o.Runner.Open, HTTP: o.HTTP, Log: o.Log, Now: o.Now,
+		Publish: func(ev lathe.Event) { o.Publish(i.Root.Dir, ev) }, Reserved: i.Tools.names, Host: servedBy{i},
+	})
+	i.Commands.servers = i.MCP
+	return i.Parts.Add(i.MCP)
+}
+
+// Servers returns the servers of the directory, with those begun that do not wait for
+// their first call; it waits for none.
+func (i *Instance) Servers(ctx context.Context) *mcp.Servers {
+	if i.MCP.Any() {
+		_ = i.Parts.Start(ctx, i.MCP.Name()) // it fails only when the instance is closed
+	}
+	return i.MCP
+}
+
+// names returns the names of all tools.
+func (t *Tools) names() []string {
+	out := []string{"apply_patch"}
+	for _, one := range t.Tools() {
+		out = append(out, one.Spec().Name)
+	}
+	return out
+}
+
+// servedBy lets servers ask what only sessions can do.
+type servedBy struct{ i *Instance }
+
+// Questions puts a server's questions to the person.
+func (h servedBy) Questions(ctx context.Context, call *tool.Call, list []lathe.Question) ([][]string, error) {
+	return h.i.sessions.Ask(ctx, h.i, call, list)
+}
+
+// Sample has the model of a session answer a server.
+func (h servedBy) Sample(ctx context.Context, call *tool.Call, in mcp.Sampling) (mcp.Sampled, error) {
+	return h.i.sessions.Sample(ctx, h.i, call, in)
+}
+
+// configuredServers tells of the servers in words.
+func (i *Instance) configuredServers() []api.Configured {
+	out := []api.Configured{}
+	for _, s := range i.MCP.List() {
+		kind := "local"
+		if s.Remote {
+			kind = "remote"
+		}
+		out = append(out, api.Configured{Name: s.Name, Kind: kind, State: serverWords(s)})
+	}
+	return out
+}
+
+// serverWords tells how a server is doing.
+func serverWords(s mcp.Status) string {
+	what := ""
+	if s.Known != nil {
+		what = fmt.Sprintf(", %d tools", len(s.Known.Tools))
+	}
+	switch s.State {
+	case mcp.Disabled:
+		return "switched off"
+	case mcp.Waiting:
+		return "starts when it is needed" + what
+	case mcp.Starting:
+		return "starts"
+	case mcp.Connected:
+		return "connected" + what
+	case mcp.NeedsAuth, mcp.NeedsRegistration:
+		return s.Why
+	}
+	return "failed: " + s.Why
+}

@@ -1,0 +1,211 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"lathe"
+)
+
+// conn is a connection to a running server.
+type conn struct {
+	server  *server
+	session *mcp.ClientSession
+	since   time.Time
+	proc    *process // nil: it runs elsewhere
+	done    chan struct{}
+	once    sync.Once
+
+	mu     sync.Mutex
+	why    error
+	calls  []*inflight // oldest first
+	tokens int64
+
+	relearn atomic.Bool // what it offers has changed and is asked for
+}
+
+// legacy is the newest version of the protocol that begins with "initialize".
+const legacy = "2025-11-25"
+
+// discoverTime is how long a server may take to say whether it knows the newest
+// version of the protocol. Old ones may never answer what they do not know.
+const discoverTime = 3 * time.Second
+
+// dial connects to the server and asks it what it has. It ends what it began where
+// that fails.
+func (s *server) dial(ctx context.Context) (*conn, *Known, error) {
+	version := ""
+	if k := s.known(); k != nil {
+		version = k.Protocol
+	}
+	c, known, err := s.dialWith(ctx, version)
+	if err != nil && ctx.Err() == nil && version != legacy && s.conf.Type == "local" && !isLogin(err) && errors.Is(err, mcp.ErrConnectionClosed) {
+		return s.dialWith(ctx, legacy) // some die of a question that they do not know
+	}
+	return c, known, err
+}
+
+func isLogin(err error) bool {
+	_, ok := errors.AsType[*LoginError](err)
+	return ok
+}
+
+func (s *server) dialWith(ctx context.Context, version string) (*conn, *Known, error) {
+	if s.conf.Type == "local" {
+		return s.dialLocal(ctx, version)
+	}
+	return s.dialRemote(ctx, version)
+}
+
+// open makes a connection of a transport. What begins with it is ended by end.
+func (s *server) open(ctx context.Context, t mcp.Transport, version string, proc *process) (*conn, *Known, error) {
+	c := &conn{server: s, since: s.set.o.Now(), proc: proc, done: make(chan struct{})}
+	limit, stop := context.WithTimeoutCause(ctx, s.timeout(), fmt.Errorf("it did not answer within %s", s.timeout()))
+	defer stop()
+	client := c.client()
+	session, err := client.Connect(limit, t, &mcp.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		c.end()
+		return nil, nil, c.because(limit, "connect", err)
+	}
+	c.session = session
+	known, err := c.learn(limit)
+	if err != nil {
+		c.end()
+		return nil, nil, c.because(limit, "Failed to get tools", err)
+	}
+	return c, known, nil
+}
+
+// because words why a start failed.
+func (c *conn) because(ctx context.Context, doing string, err error) error {
+	if isLogin(err) {
+		return err
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if told := c.told(); told != "" {
+		return &startError{doing + ": " + told, err}
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// startError says why a server could not be started in the words of its process.
+type startError struct {
+	text  string
+	cause error
+}
+
+func (e *startError) Error() string { return e.text }
+func (e *startError) Unwrap() error { return e.cause }
+
+// client returns what speaks for lathe with this server alone.
+func (c *conn) client() *mcp.Client {
+	o := c.server.set.o
+	client := mcp.NewClient(&mcp.Implementation{Name: "lathe", Title: "lathe", Version: lathe.Version}, &mcp.ClientOptions{
+		Capabilities: &mcp.ClientCapabilities{
+			RootsV2:     &mcp.RootCapabilities{},
+			Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}},
+		},
+		ElicitationHandler:          c.elicit,
+		CreateMessageHandler:        c.sample,
+		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { c.learnAgain() },
+		PromptListChangedHandler:    func(context.Context, *mcp.PromptListChangedRequest) { c.learnAgain() },
+		ResourceListChangedHandler:  func(context.Context, *mcp.ResourceListChangedRequest) { c.learnAgain() },
+		LoggingMessageHandler:       c.log,
+		ProgressNotificationHandler: c.progress,
+	})
+	client.AddRoots(&mcp.Root{URI: fileURL(o.Dir), Name: "project"})
+	client.AddSendingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			if method != "server/discover" {
+				return next(ctx, method, req)
+			}
+			short, stop := context.WithTimeout(ctx, discoverTime)
+			defer stop()
+			return next(short, method, req)
+		}
+	})
+	return client
+}
+
+// end ends the connection and what was started for it, and waits for that.
+func (c *conn) end() { c.endWith(nil) }
+
+// endWith says why, to the calls that are still made.
+func (c *conn) endWith(why error) {
+	c.once.Do(func() {
+		c.mu.Lock()
+		if c.why == nil {
+			c.why = why
+		}
+		c.mu.Unlock()
+		c.cancelCalls()
+		if c.session != nil {
+			closed := make(chan struct{})
+			c.server.set.wg.Go(func() { // it waits for what a server may never answer
+				defer close(closed)
+				_ = c.session.Close()
+			})
+			waitFor(closed, time.Second)
+		}
+		if c.proc != nil {
+			c.proc.stop()
+		}
+		close(c.done)
+	})
+	<-c.done
+}
+
+func waitFor(done <-chan struct{}, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+}
+
+// wait returns when the connection has ended, with the reason.
+func (c *conn) wait() error {
+	err := c.session.Wait()
+	c.mu.Lock()
+	why := c.why
+	c.mu.Unlock()
+	c.end()
+	if told := c.told(); told != "" && why == nil {
+		why = errors.New(told)
+	}
+	if why == nil && err != nil {
+		why = errors.New(strings.TrimSpace(err.Error()))
+	}
+	if why == nil {
+		why = errors.New("it closed the connection")
+	}
+	c.mu.Lock()
+	c.why = why
+	c.mu.Unlock()
+	return why
+}
+
+// told returns what the process of the server said of its end, once it has ended.
+func (c *conn) told() string {
+	if c.proc == nil {
+		return ""
+	}
+	return c.proc.ending()
+}
+
+// log hands on what a server says of itself.
+func (c *conn) log(_ context.Context, req *mcp.LoggingMessageRequest) {
+	c.server.set.o.Log.Debug("an MCP server says", "server", c.server.conf.Name, "level", clean(string(req.Params.Level), 20),
+		"text", clean(fmt.Sprint(req.Params.Data), 2000))
+}

@@ -1,0 +1,64 @@
+package mcp
+
+import (
+	"context"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Texts is a prompt with the server that has it.
+type Texts struct {
+	Command string // what a person types after "/"
+	Server  string
+	Prompt
+}
+
+// Prompts lists the prompts of the servers that are known. It starts nothing.
+func (s *Servers) Prompts() []Texts {
+	var out []Texts
+	for _, srv := range s.all() {
+		k := srv.known()
+		if k == nil || !srv.enabled() {
+			continue
+		}
+		for _, p := range k.Prompts {
+			out = append(out, Texts{Sanitize(srv.conf.Name) + ":" + Sanitize(p.Name), srv.conf.Name, p})
+		}
+	}
+	return out
+}
+
+// Prompt has a server make a prompt from arguments, in the order in which it names
+// them, and starts the server where it does not run.
+func (s *Servers) Prompt(ctx context.Context, p Texts, given []string) (string, error) {
+	srv, err := s.find(p.Server)
+	if err != nil {
+		return "", err
+	}
+	args := map[string]string{}
+	for i, name := range p.Arguments {
+		if i < len(given) {
+			args[name] = given[i]
+		}
+	}
+	if n := len(p.Arguments); n > 0 && len(given) > n { // the last takes the rest
+		args[p.Arguments[n-1]] = strings.Join(given[n-1:], " ")
+	}
+	var res *mcp.GetPromptResult
+	err = srv.with(ctx, func(ctx context.Context, c *conn) error {
+		var err error
+		res, err = c.session.GetPrompt(ctx, &mcp.GetPromptParams{Name: p.Name, Arguments: args})
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	g := gather{}
+	for _, m := range res.Messages {
+		if m != nil {
+			g.add(m.Content)
+		}
+	}
+	return strings.Join(g.texts, "\n"), nil
+}

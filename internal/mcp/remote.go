@@ -1,0 +1,147 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"lathe"
+)
+
+// dialRemote reaches a server by Streamable HTTP, and by the older SSE where it does
+// not know that.
+func (s *server) dialRemote(ctx context.Context, version string) (*conn, *Known, error) {
+	at, err := url.Parse(s.conf.URL)
+	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
+		return nil, nil, fmt.Errorf("the address %q is not one of http or https", where(s.conf))
+	}
+	client := s.httpClient(at)
+	streamable := &mcp.StreamableClientTransport{Endpoint: s.conf.URL, HTTPClient: client, MaxEventSize: maxMessage}
+	if s.conf.OAuth.Off || s.set.o.Logins == nil {
+		client.Transport.(*carrier).refuse = true
+	} else {
+		streamable.OAuthHandler = s.set.o.Logins.handler(s.conf)
+	}
+	c, known, err := s.open(ctx, streamable, version, nil)
+	if err == nil || isLogin(err) || ctx.Err() != nil || !olderTransport(err) {
+		return c, known, wordLogin(err)
+	}
+	old := &mcp.SSEClientTransport{Endpoint: s.conf.URL, HTTPClient: client, MaxEventSize: maxMessage}
+	client.Transport.(*carrier).login(streamable.OAuthHandler)
+	c, known, again := s.open(ctx, old, legacy, nil)
+	if again != nil {
+		return nil, nil, wordLogin(errors.Join(err, again))
+	}
+	return c, known, nil
+}
+
+// olderTransport reports whether a failure may be that of a server which knows the
+// older transport only.
+func olderTransport(err error) bool {
+	text := err.Error()
+	for _, status := range []string{"Not Found", "Method Not Allowed", "Bad Request", "Not Acceptable", "Unsupported Media Type", "405", "404", "400"} {
+		if strings.Contains(text, status) {
+			return true
+		}
+	}
+	return false
+}
+
+// wordLogin tells a refusal of a server that cannot be logged in to for what it is.
+func wordLogin(err error) error {
+	if err == nil || isLogin(err) {
+		return err
+	}
+	if e, ok := errors.AsType[*refusedError](err); ok {
+		return e
+	}
+	return err
+}
+
+// refusedError is of a server that refuses what it is sent, where lathe does not log in.
+type refusedError struct{ status string }
+
+func (e *refusedError) Error() string {
+	return "the server refuses the request (" + e.status + "); check its headers in the configuration"
+}
+
+// httpClient returns what carries the requests of one server.
+func (s *server) httpClient(at *url.URL) *http.Client {
+	base := s.set.o.HTTP
+	if base == nil {
+		base = http.DefaultClient
+	}
+	next := base.Transport
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	return &http.Client{Transport: &carrier{next: next, origin: at.Scheme + "://" + at.Host, headers: s.conf.Headers}}
+}
+
+// carrier adds the configured headers to what goes to the configured place, and bounds
+// what comes back.
+type carrier struct {
+	next    http.RoundTripper
+	origin  string
+	headers map[string]string
+	refuse  bool // a login is not possible: say so where one is wanted
+	tokens  tokenSource
+}
+
+// tokenSource gives the value of the Authorization header, or "".
+type tokenSource func(ctx context.Context) (string, error)
+
+// RoundTrip carries a request.
+func (c *carrier) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.URL.Scheme+"://"+req.URL.Host == c.origin {
+		req = req.Clone(req.Context())
+		req.Header.Set("User-Agent", "lathe/"+lathe.Version)
+		for name, value := range c.headers {
+			req.Header.Set(name, value)
+		}
+		if c.tokens != nil {
+			token, err := c.tokens(req.Context())
+			if err != nil {
+				return nil, err
+			}
+			if token != "" {
+				req.Header.Set("Authorization", token)
+			}
+		}
+	}
+	resp, err := c.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if c.refuse && resp.StatusCode == http.StatusUnauthorized {
+		_ = resp.Body.Close()
+		return nil, &refusedError{resp.Status}
+	}
+	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		resp.Body = &bounded{resp.Body, maxMessage}
+	}
+	return resp, nil
+}
+
+// bounded is a body that ends in an error where it is too long. Streams of events are
+// bounded for each event.
+type bounded struct {
+	io.ReadCloser
+	left int
+}
+
+// Read reads the next piece.
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errTooLong
+	}
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}

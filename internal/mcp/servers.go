@@ -1,0 +1,253 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"lathe"
+	"lathe/internal/config"
+	"lathe/internal/shell"
+)
+
+// Options say what [Servers] work with.
+type Options struct {
+	Dir     string // of the instance; local servers run in it
+	Servers []config.MCP
+	// Mode is how tools are offered: "direct", "deferred", or "" for whichever fits.
+	Mode    string
+	Timeout time.Duration // of a call, where a server has none of its own; 0: a minute
+	Cache   string        // directory of what servers had to offer; "": nothing is kept
+	Env     []string      // the environment of local servers, before their own
+	Open    func(shell.Program) (*shell.Service, error)
+	HTTP    *http.Client // nil: [http.DefaultClient]
+	Logins  *Logins      // nil: servers that want a login cannot be used
+	Log     *slog.Logger
+	Now     func() time.Time
+	// Publish tells of what changed.
+	Publish func(lathe.Event)
+	// Reserved are names that tools of servers do not get.
+	Reserved func() []string
+	// Host does for a server what it asks of the client.
+	Host Host
+}
+
+// Servers are the servers of a directory. They are safe for concurrent use. Nothing
+// runs before it is needed; Close ends what does.
+type Servers struct {
+	o      Options
+	cache  cache
+	ctx    context.Context // the life of all servers
+	cancel context.CancelCauseFunc
+	wg     sync.WaitGroup // what runs beside calls
+
+	mu       sync.Mutex
+	list     []*server // in the order of the configuration
+	changed  int       // how often what is offered changed
+	prepared bool
+	warming  bool
+}
+
+// New returns the servers of a directory. It starts nothing and reads nothing.
+func New(o Options) *Servers {
+	s := &Servers{o: o, cache: cache{o.Cache}}
+	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+	for _, c := range o.Servers {
+		if c.Type != "" {
+			s.list = append(s.list, newServer(s, c))
+		}
+	}
+	return s
+}
+
+// ErrClosed means that the servers of the directory were ended with it.
+var ErrClosed = fmt.Errorf("the servers of this directory are closed")
+
+// Name is what it is called among the parts of an instance.
+func (s *Servers) Name() string { return "mcp" }
+
+// Start begins with the servers that are not to wait for their first call. It does not
+// wait for them.
+func (s *Servers) Start(context.Context, func()) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.prepared {
+		return nil
+	}
+	s.prepared = true
+	for _, srv := range s.list {
+		if !srv.conf.Lazy() && srv.enabled() {
+			srv.keepUp()
+		}
+	}
+	return nil
+}
+
+// Status tells how many servers are connected.
+func (s *Servers) Status() string {
+	up, all := 0, s.all()
+	for _, srv := range all {
+		if srv.status().State == Connected {
+			up++
+		}
+	}
+	return fmt.Sprintf("%d of %d servers run", up, len(all))
+}
+
+// Close ends all servers and what runs beside them, and returns when they are gone.
+func (s *Servers) Close() error {
+	s.cancel(ErrClosed)
+	var wg sync.WaitGroup
+	for _, srv := range s.all() {
+		wg.Go(srv.close)
+	}
+	wg.Wait()
+	s.wg.Wait()
+	return nil
+}
+
+// Any reports whether there is a server at all.
+func (s *Servers) Any() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.list) > 0
+}
+
+func (s *Servers) all() []*server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.list)
+}
+
+// find returns a server by its name.
+func (s *Servers) find(name string) (*server, error) {
+	for _, srv := range s.all() {
+		if srv.conf.Name == name {
+			return srv, nil
+		}
+	}
+	return nil, &UnknownError{Name: name}
+}
+
+// UnknownError means that no server has a name.
+type UnknownError struct{ Name string }
+
+// Error names it.
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("there is no MCP server %q", clean(e.Name, 80))
+}
+
+// Add takes a server in, or puts it in the place of one of the same name, which is
+// ended. It lasts as long as the instance.
+func (s *Servers) Add(c config.MCP) {
+	srv := newServer(s, c)
+	s.mu.Lock()
+	i := slices.IndexFunc(s.list, func(old *server) bool { return old.conf.Name == c.Name })
+	var old *server
+	if i < 0 {
+		s.list = append(s.list, srv)
+	} else {
+		old, s.list[i] = s.list[i], srv
+	}
+	s.changed++
+	s.mu.Unlock()
+	if old != nil {
+		old.close()
+	}
+}
+
+// Connect starts a server, also one that was switched off, and waits until it is
+// connected or why it cannot be.
+func (s *Servers) Connect(ctx context.Context, name string) error {
+	srv, err := s.find(name)
+	if err != nil {
+		return err
+	}
+	srv.switchOn(true)
+	_, err = srv.connect(ctx, true)
+	return err
+}
+
+// Disconnect ends a server and keeps it from starting again.
+func (s *Servers) Disconnect(name string) error {
+	srv, err := s.find(name)
+	if err != nil {
+		return err
+	}
+	srv.switchOn(false)
+	return nil
+}
+
+// warmAfter lets the request that is about to be made leave first.
+const warmAfter = 250 * time.Millisecond
+
+// Warm starts, a little later and beside everything else, the servers of which nothing
+// is known yet, so that the next session begins with what they offer.
+func (s *Servers) Warm() {
+	cold := s.cold()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(cold) == 0 || s.warming || s.ctx.Err() != nil {
+		return
+	}
+	s.warming = true
+	s.wg.Go(func() {
+		if pause(s.ctx, warmAfter) == nil {
+			for _, srv := range cold {
+				srv.startBeside()
+			}
+		}
+		s.mu.Lock()
+		s.warming = false
+		s.mu.Unlock()
+	})
+}
+
+// cold are the servers of which nothing is known and that nobody tried to start.
+func (s *Servers) cold() []*server {
+	return slices.DeleteFunc(s.all(), func(srv *server) bool {
+		return !srv.enabled() || srv.known() != nil || !srv.untried()
+	})
+}
+
+// Settle starts what is not known yet and waits until all that starts has ended
+// starting, or ctx ends.
+func (s *Servers) Settle(ctx context.Context) {
+	for _, srv := range s.cold() {
+		srv.startBeside()
+	}
+	for _, srv := range s.all() {
+		srv.awaitStart(ctx)
+	}
+}
+
+// List tells how all servers are doing.
+func (s *Servers) List() []Status {
+	all := s.all()
+	out := make([]Status, 0, len(all))
+	for _, srv := range all {
+		out = append(out, srv.status())
+	}
+	return out
+}
+
+// generation counts the changes of what there is to offer.
+func (s *Servers) generation() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changed
+}
+
+// toolsChanged notes and tells that a server has other tools now.
+func (s *Servers) toolsChanged(name string) {
+	s.mu.Lock()
+	s.changed++
+	s.mu.Unlock()
+	if s.o.Publish != nil {
+		s.o.Publish(lathe.MCPToolsChanged{Server: name})
+	}
+}

@@ -1,0 +1,119 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"lathe/internal/tool"
+)
+
+// remoteTool is a tool of a server.
+type remoteTool struct {
+	set *Servers
+	Named
+	quiet bool
+}
+
+// Spec describes it to the model. The description begins with the server's name, so
+// that no tool can pass for another server's.
+func (t *remoteTool) Spec() tool.Spec {
+	return tool.Spec{Name: t.Key, Description: t.description(), Schema: t.Schema, Quiet: t.quiet}
+}
+
+func (t *remoteTool) description() string {
+	text := t.Description
+	if text == "" {
+		text = t.Title
+	}
+	return strings.TrimSpace("[MCP server " + clean(t.Server, 80) + "] " + text)
+}
+
+// Run asks for permission and makes the call.
+func (t *remoteTool) Run(ctx context.Context, call *tool.Call) (tool.Result, error) {
+	srv, err := t.set.find(t.Server)
+	if err != nil {
+		return tool.Failf("%v; it was there when this session began", err), nil
+	}
+	if !srv.enabled() {
+		return tool.Failf("MCP server %q is switched off", t.Server), nil
+	}
+	if err := call.Ask(ctx, t.request(srv)); err != nil {
+		return tool.Result{}, err
+	}
+	return srv.call(ctx, t.Name, call.Input, call)
+}
+
+// request is what the person is asked, with what the server claims of the tool.
+func (t *remoteTool) request(srv *server) tool.Request {
+	meta := map[string]any{"server": clean(t.Server, 80), "tool": clean(t.Name, 80)}
+	if hints := t.Hints.words(); hints != "" {
+		meta["hints"] = hints
+	}
+	if k := srv.known(); k != nil && slices.Contains(k.Changed, t.Name) {
+		meta["changed"] = "the server has changed what this tool says of itself since you looked; see: lathe mcp tools " + clean(t.Server, 80)
+	}
+	return tool.Request{
+		Permission: t.Key, Patterns: []string{"*"}, Always: []string{"*"}, Metadata: meta,
+		Doing: fmt.Sprintf("this calls %s of the MCP server %s", clean(t.Name, 80), clean(t.Server, 80)),
+	}
+}
+
+// words tells people what a server claims of a tool.
+func (h Hints) words() string {
+	var out []string
+	switch {
+	case h.ReadOnly:
+		out = append(out, "only reads, it says")
+	case h.Destructive != nil && *h.Destructive:
+		out = append(out, "may destroy")
+	case h.Destructive != nil:
+		out = append(out, "only adds, it says")
+	}
+	if h.OpenWorld != nil && *h.OpenWorld {
+		out = append(out, "reaches the outside world")
+	}
+	return strings.Join(out, ", ")
+}
+
+// Tools returns the tools for a model of a window: those of an offer, and quietly
+// whatever else is known by now, so that what was found by a search can be called.
+// Suits says which may be found and called; nil: all.
+func (s *Servers) Tools(o *Offer, window int, suits func(name string) bool) []tool.Tool {
+	if o.Empty() {
+		return nil
+	}
+	deferred := o.deferred(s.o.Mode, window)
+	var out []tool.Tool
+	var hidden []Named
+	offered := map[[2]string]bool{}
+	for _, t := range o.Tools {
+		offered[[2]string{t.Server, t.Tool.Name}] = true
+		out = append(out, &remoteTool{s, t, deferred})
+		if deferred {
+			hidden = append(hidden, t)
+		}
+	}
+	now := s.Offer()
+	taken := map[string]bool{}
+	for _, t := range o.Tools {
+		taken[t.Key] = true
+	}
+	for _, t := range now.Tools {
+		if !offered[[2]string{t.Server, t.Tool.Name}] && !taken[t.Key] {
+			out = append(out, &remoteTool{s, t, true})
+			hidden = append(hidden, t)
+		}
+	}
+	if deferred || o.anyNew() {
+		out = append(out, &searchTool{s, o, hidden, suits}, &callTool{s})
+	}
+	if slices.ContainsFunc(o.Servers, func(s Offered) bool { return s.Resources }) {
+		out = append(out, s.resourceTools()...)
+	}
+	return out
+}
+
+// State tells whether [Servers.Tools] would return something else than before.
+func (s *Servers) State() int { return s.generation() }

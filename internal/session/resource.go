@@ -1,0 +1,31 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"lathe"
+)
+
+// expandResource stands for a resource of an MCP server: what it holds, or why it could
+// not be read. The prompt goes on either way.
+func (i *intake) expandResource(ctx context.Context, f *lathe.File) []lathe.PartBody {
+	out := []lathe.PartBody{synthetic(fmt.Sprintf("Reading MCP resource: %s (%s)", f.Filename, f.Source.URI))}
+	content, err := i.inst.Servers(ctx).ReadResource(ctx, f.Source.Client, f.Source.URI)
+	if err != nil {
+		return append(out, synthetic(fmt.Sprintf("Failed to read MCP resource %s: %v", f.Filename, err)))
+	}
+	if len(content.Texts) > 0 {
+		text := i.inst.Limits.Head(strings.Join(content.Texts, "\n\n"), false)
+		out = append(out, synthetic(text.Text))
+	}
+	for _, file := range content.Files {
+		bodies, err := i.expandData(&file)
+		if err != nil {
+			bodies = []lathe.PartBody{synthetic(fmt.Sprintf("[a part of %s is left out: %v]", f.Filename, err))}
+		}
+		out = append(out, bodies...)
+	}
+	return out
+}

@@ -1,0 +1,98 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"lathe"
+	"lathe/internal/instance"
+	"lathe/internal/llm"
+	"lathe/internal/mcp"
+	"lathe/internal/prompt"
+	"lathe/internal/provider"
+	"lathe/internal/tool"
+)
+
+// maxSampled bounds the answer that a server gets, in tokens and bytes.
+const (
+	maxSampled      = 8192
+	maxSampledBytes = 1 << 20
+)
+
+// sent is told of each request before it is made. Servers of which nothing is known yet
+// are asked what they have while the model answers.
+func (r *runner) sent(req *llm.Request) {
+	r.window.Sent(req)
+	r.inst.MCP.Warm()
+}
+
+// Sample has the model of a call's session answer a server. What it costs counts like
+// the call's step.
+func (s sessions) Sample(ctx context.Context, i *instance.Instance, call *tool.Call, in mcp.Sampling) (mcp.Sampled, error) {
+	if call.Spend != nil {
+		if err := call.Spend(0, lathe.Tokens{}); err != nil {
+			return mcp.Sampled{}, err
+		}
+	}
+	m, err := i.Models.Get(call.Model)
+	if err != nil {
+		return mcp.Sampled{}, err
+	}
+	req := &llm.Request{Messages: m.Normalize(sampleMessages(in)), MaxTokens: min(max(in.MaxTokens, 1), maxSampled)}
+	if in.System != "" {
+		req.System = []string{in.System}
+	}
+	params := provider.Params{SessionID: call.SessionID}
+	if in.Temperature > 0 {
+		params.Temperature = &in.Temperature
+	}
+	limit := req.MaxTokens
+	m.Prepare(req, params)
+	req.MaxTokens = limit
+	out := mcp.Sampled{Model: m.Ref.Model}
+	var text strings.Builder
+	for ev, err := range m.LLM.Stream(ctx, req) {
+		if err != nil {
+			return out, fmt.Errorf("the model did not answer the server: %w", err)
+		}
+		switch ev := ev.(type) {
+		case llm.TextDelta:
+			if text.Len()+len(ev.Text) > maxSampledBytes {
+				return out, errors.New("the model's answer to the server is too long")
+			}
+			text.WriteString(ev.Text)
+		case llm.Finish:
+			out.Cut = ev.Reason == llm.FinishLength
+			used := m.Tokens(ev.Usage)
+			if call.Spend != nil {
+				_ = call.Spend(m.Cost(used), used) // the next one is refused where this was the last
+			}
+		}
+	}
+	out.Text = text.String()
+	return out, nil
+}
+
+func sampleMessages(in mcp.Sampling) []llm.Message {
+	var out []llm.Message
+	for _, said := range in.Messages {
+		m := llm.Message{Role: llm.RoleUser}
+		if said.Model {
+			m.Role = llm.RoleAssistant
+		}
+		if said.Text != "" {
+			m.Content = append(m.Content, llm.Text{Text: said.Text})
+		}
+		if said.File != nil && !said.Model {
+			if data, ok := prompt.DataURL(said.File.URL); ok {
+				m.Content = append(m.Content, llm.Media{MIME: said.File.MIME, Data: data})
+			}
+		}
+		if len(m.Content) > 0 {
+			out = append(out, m)
+		}
+	}
+	return out
+}
