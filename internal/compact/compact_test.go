@@ -121,18 +121,19 @@ func TestTail(t *testing.T) {
 		history []lathe.Message
 		turns   int
 		budget  int64
-		want    int
+		want    compact.Kept
 	}{
-		"what fits":                   {turns, 0, 30, 2},
-		"half a turn":                 {turns, 0, 20, 3},
-		"nothing fits":                {turns, 0, 9, 5},
-		"at most one turn":            {turns, 1, 1000, 2},
-		"all fits: nothing stays":     {turns, 0, 1000, 5},
-		"an old compaction is no end": {append([]lathe.Message{turns[0], mark, sum}, turns[2:]...), 0, 30, 3},
-		"all after one":               {append([]lathe.Message{mark, sum}, turns[2:]...), 0, 1000, 5},
+		"what fits":                   {turns, 0, 30, compact.Kept{Start: 2, Next: 1}},
+		"half a turn":                 {turns, 0, 25, compact.Kept{Start: 3, Next: 2, Left: 5}},
+		"nothing fits":                {turns, 0, 9, compact.Kept{Start: 5, Next: 4, Left: 9}},
+		"at most one turn":            {turns, 1, 1000, compact.Kept{Start: 2, Next: -1, Left: 970}},
+		"all fits: nothing stays":     {turns, 0, 1000, compact.Kept{Start: 5, Next: -1}},
+		"all but the first":           {turns, 0, 45, compact.Kept{Start: 1, Next: -1, Left: 5}},
+		"an old compaction is no end": {append([]lathe.Message{turns[0], mark, sum}, turns[2:]...), 0, 30, compact.Kept{Start: 3, Next: -1}},
+		"all after one":               {append([]lathe.Message{mark, sum}, turns[2:]...), 0, 1000, compact.Kept{Start: 5, Next: -1}},
 	} {
-		if got := compact.Tail(tt.history, tt.turns, tt.budget, ten); got != tt.want {
-			t.Errorf("%s: the tail begins at %d, want %d", name, got, tt.want)
+		if diff := cmp.Diff(tt.want, compact.Tail(tt.history, tt.turns, tt.budget, ten)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }
@@ -194,7 +195,7 @@ func TestTranscript(t *testing.T) {
 		}
 		history = append(history, asked("the newest request"))
 		budget := int64(rapid.IntRange(1000, 20_000).Draw(t, "budget"))
-		got := compact.Transcript(history, budget)
+		got := compact.Transcript(history, nil, budget)
 		if n := int64(tokens.Count(got)); n > budget+budget/2+200 {
 			t.Fatalf("%d tokens for a budget of %d", n, budget)
 		}
@@ -243,12 +244,28 @@ func TestMeterFollowsPrunes(t *testing.T) {
 	}
 }
 
+// TestTranscriptOfWhatGoes holds that a summariser is shown all of what is about to go,
+// where what stays leaves the room for it.
+func TestTranscriptOfWhatGoes(t *testing.T) {
+	goes, stays := reading("a", 4000), reading("b", 4000)
+	goes.ID, stays.ID = "1", "2"
+	whole := goes.Parts[0].Body.(*lathe.ToolCall).State.(*lathe.ToolDone).Output
+	history := []lathe.Message{asked("read"), goes, stays}
+	budget := int64(tokens.Count(whole)) * 3 / 2
+	if got := compact.Transcript(history, map[lathe.MessageID]bool{"2": true}, budget); !strings.Contains(got, whole) {
+		t.Error("what goes is cut although what stays leaves room for it")
+	}
+	if got := compact.Transcript(history, nil, budget); strings.Contains(got, whole) {
+		t.Error("both fit: the budget says nothing")
+	}
+}
+
 func FuzzTranscript(f *testing.F) {
 	f.Add("text\xff", `{"a":1}`, "out", int64(100))
 	f.Fuzz(func(t *testing.T, text, input, output string, budget int64) {
 		budget %= 1 << 20
 		compact.Transcript([]lathe.Message{asked(text), message(&lathe.Assistant{Summary: true}, &lathe.Text{Text: output}),
-			message(&lathe.Assistant{}, &lathe.ToolCall{Tool: text, State: &lathe.ToolDone{Input: json.RawMessage(input), Output: output}})}, budget)
+			message(&lathe.Assistant{}, &lathe.ToolCall{Tool: text, State: &lathe.ToolDone{Input: json.RawMessage(input), Output: output}})}, nil, budget)
 		compact.Useful(text, output, int64(len(text)))
 	})
 }

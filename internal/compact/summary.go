@@ -72,16 +72,17 @@ func Useful(answer, request string, conversation int64) bool {
 const leastBytes = 2000
 
 // Transcript renders messages as plain text within a budget of tokens, for a
-// model that is asked for a summary without the running prefix. All of the text is
-// in it if it fits; else the longest texts are cut in the middle, as little as the
-// budget allows, and at last the oldest messages are left out. An earlier summary
-// is always shown.
-func Transcript(view []lathe.Message, budget int64) string {
-	least := longest(view)
-	for least > leastBytes && weighAll(view, least) > budget {
-		least /= 2
+// model that is asked for a summary without the running prefix. What stays word for word
+// beside the summary is shown shortly, and all of the text that is about to go is in it if
+// it fits; else the longest texts are cut in the middle, as little as the budget allows,
+// and at last the oldest messages are left out. An earlier summary is always shown.
+func Transcript(view []lathe.Message, stays map[lathe.MessageID]bool, budget int64) string {
+	t := transcript{view: view, stays: stays, most: longest(view)}
+	for t.most > leastBytes && t.weight() > budget {
+		t.most /= 2
 	}
-	return transcript(view, budget, max(least, leastBytes))
+	t.most = max(t.most, leastBytes)
+	return t.text(budget)
 }
 
 // longest returns the length of the longest text of messages.
@@ -102,30 +103,43 @@ func longest(view []lathe.Message) int {
 	return n
 }
 
-func weighAll(view []lathe.Message, most int) (sum int64) {
-	for i := range view {
-		sum += int64(tokens.Count(render(&view[i], most)))
+// transcript shows most bytes of each result that goes.
+type transcript struct {
+	view  []lathe.Message
+	stays map[lathe.MessageID]bool
+	most  int
+}
+
+func (t *transcript) render(m *lathe.Message) string {
+	if t.stays[m.ID] {
+		return render(m, leastBytes)
+	}
+	return render(m, t.most)
+}
+
+func (t *transcript) weight() (sum int64) {
+	for i := range t.view {
+		sum += int64(tokens.Count(t.render(&t.view[i])))
 	}
 	return sum
 }
 
-// transcript shows most bytes of each result.
-func transcript(view []lathe.Message, budget int64, most int) string {
+func (t *transcript) text(budget int64) string {
 	var prior string
 	var lines []string
 	left := budget
-	for i := range view {
-		if a := Answer(&view[i]); a != nil && a.Summary {
-			prior = clip(said(&view[i]), int(budget)) // about a quarter of it at most
+	for i := range t.view {
+		if a := Answer(&t.view[i]); a != nil && a.Summary {
+			prior = clip(said(&t.view[i]), int(budget)) // about a quarter of it at most
 			left -= int64(tokens.Count(prior))
 		}
 	}
-	for i := len(view) - 1; i >= 0; i-- {
-		m := &view[i]
+	for i := len(t.view) - 1; i >= 0; i-- {
+		m := &t.view[i]
 		if a := Answer(m); a != nil && a.Summary {
 			continue
 		}
-		text := render(m, most)
+		text := t.render(m)
 		w := int64(tokens.Count(text))
 		if w > left {
 			if left > 200 {

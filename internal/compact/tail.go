@@ -28,22 +28,35 @@ func (s Settings) TailBudget(usable int64) int64 {
 	return min(max(usable/4, leastTail), mostTail)
 }
 
+// Kept says which messages stay word for word.
+type Kept struct {
+	Start int   // of the history; its length if none stays
+	Next  int   // the message that did not fit whole; -1 if the budget was not what ended it
+	Left  int64 // tokens of the budget that are left for a part of it
+}
+
 // Tail returns where in history the messages begin that stay word for word: the
 // newest turns that fit the budget, at most turns of them (0: as many as fit),
-// and of the first that does not fit its newest messages. It is len(history) when
-// none stays, also when all would: then there would be nothing to summarise. At
-// most a hundred messages stay.
+// and of the first that does not fit its newest messages. None stays also when all
+// would: then there would be nothing to summarise. At most a hundred messages stay.
 // Weights are by weigh.
-func Tail(history []lathe.Message, turns int, budget int64, weigh func(*lathe.Message) int64) int {
-	start, seen, kept := len(history), 0, 0
+func Tail(history []lathe.Message, turns int, budget int64, weigh func(*lathe.Message) int64) Kept {
+	start, next, seen, kept := len(history), -1, 0, 0
+	oldest := first(history)
 	for i := len(history) - 1; i >= 0; i-- {
 		m := &history[i]
 		if Answer(m) != nil && Answer(m).Summary || prompt.Mark(m) != nil {
 			continue
 		}
 		w := weigh(m)
-		if kept++; w > budget || kept > mostMessages {
-			return start
+		if kept++; kept > mostMessages {
+			break
+		}
+		if w > budget {
+			if i > oldest {
+				next = i
+			}
+			break
 		}
 		budget -= w
 		start = i
@@ -53,10 +66,10 @@ func Tail(history []lathe.Message, turns int, budget int64, weigh func(*lathe.Me
 			}
 		}
 	}
-	if first(history) >= start {
-		return len(history)
+	if oldest >= start {
+		return Kept{Start: len(history), Next: -1}
 	}
-	return start
+	return Kept{Start: start, Next: next, Left: budget}
 }
 
 // first returns the first message that is not part of a compaction.

@@ -86,3 +86,62 @@ func TestBatchOfLargeReads(t *testing.T) {
 		})
 	}
 }
+
+// TestNewestStepStays holds that a compaction keeps the newest step also where its results
+// are more than stays word for word: cut, and said to be, with the line to read on from.
+func TestNewestStepStays(t *testing.T) {
+	for _, tt := range []struct{ window, files int }{{24_000, 1}, {128_000, 3}, {200_000, 4}} {
+		t.Run(fmt.Sprintf("%d tokens", tt.window), func(t *testing.T) {
+			t.Parallel()
+			tree := map[string]string{"repo/opencode.json": fmt.Sprintf(
+				`{"provider":{"script":{"models":{"m":{"limit":{"context":%d,"output":6000}}}}},"permission":"allow"}`, tt.window)}
+			for i := range tt.files {
+				var b strings.Builder
+				for line := range 600 {
+					fmt.Fprintf(&b, "value %d of the file number %d is here\n", line*7919+i, i)
+				}
+				tree[fmt.Sprintf("repo/f%d.txt", i)] = b.String()
+			}
+			p := newPlay(t, tree, nil)
+			p.answer = func(req *llm.Request) say {
+				switch {
+				case asksSummary(req):
+					return say{text: goodSummary}
+				case strings.Contains(last(req), "Read all files"):
+					var all []use
+					for i := range tt.files {
+						all = append(all, use{"read", args{"filePath": filepath.Join(p.dir, fmt.Sprintf("f%d.txt", i))}})
+					}
+					return say{calls: all}
+				}
+				return say{text: "All is read."}
+			}
+			p.open()
+			id := p.session()
+			for _, text := range []string{"Say hello.", "Read all files."} {
+				if out := p.prompt(id, session.Prompt{}, text); out.Failure != nil {
+					t.Fatal(out.Failure)
+				}
+			}
+			if err := p.svc.Summarize(t.Context(), id, scripted, false); err != nil {
+				t.Fatal(err)
+			}
+			if out := p.prompt(id, session.Prompt{}, "What is in the third line?"); out.Failure != nil {
+				t.Fatal(out.Failure)
+			}
+			asked := p.asked()
+			text := said(asked[len(asked)-1].Messages)
+			if !strings.Contains(text, goodSummary) {
+				t.Fatal("nothing was compacted")
+			}
+			for i := range tt.files {
+				if want := fmt.Sprintf("value %d of the file number %d is here", 7919*2+i, i); !strings.Contains(text, want) {
+					t.Errorf("the third line of file %d is gone", i)
+				}
+			}
+			if n := strings.Count(text, "; read from line "); n != tt.files {
+				t.Errorf("%d of %d results say where to read on", n, tt.files)
+			}
+		})
+	}
+}

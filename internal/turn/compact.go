@@ -251,7 +251,7 @@ func (c *compactor) sharedRequest(ctx context.Context, question string) (*llm.Re
 }
 
 func (c *compactor) transcriptRequest(agent Agent, model *provider.Model, question string, budget int64) *llm.Request {
-	text := compact.Transcript(prompt.View(c.History), budget) + "\n\n" + question
+	text := compact.Transcript(prompt.View(c.History), c.staying(), budget) + "\n\n" + question
 	system := agent.Prompt
 	if system == "" {
 		system = prompt.AgentText("compaction")
@@ -345,33 +345,9 @@ func (c *compactor) arrange(ctx context.Context, sum summary, facts *ledger.Fact
 	}, true) {
 		out.GoOn = func(arrived []lathe.Message) *lathe.Message { return c.continueMessage(now, arrived) }
 	}
-	meter, k := c.window.meter, c.Context.Correction(c.model.Ref)
-	head := c.load.fixed + k.Apply(meter.Message(&out.Ask)+meter.Message(&out.Summary))
-	most := c.load.usable * 8 / 10
-	budget := c.Context.TailBudget(c.load.usable)
-	if c.load.usable > 0 {
-		if head >= most {
-			return nil, c.tooLarge(c.load, "even with a summary in place of the conversation")
-		}
-		budget = min(budget, most-head)
-	}
-	turns := 0
-	if c.Context.TailTurns != nil {
-		turns = *c.Context.TailTurns
-	}
-	i := compact.Tail(c.History, turns, budget, func(m *lathe.Message) int64 { return k.Apply(meter.Message(m)) })
-	if n := c.unseen(); n >= 0 && n < i {
-		room := most - head
-		if c.load.usable <= 0 {
-			room = budget
-		}
-		fits, err := c.cutUnseen(ctx, room)
-		if err != nil {
-			return nil, classify(ctx, err, c.modelRef())
-		}
-		if fits {
-			i = n
-		}
+	i, failure := c.tail(ctx, c.Context.Correction(c.model.Ref).Apply(c.window.meter.Message(&out.Ask)+c.window.meter.Message(&out.Summary)))
+	if failure != nil {
+		return nil, failure
 	}
 	if i < len(c.History) {
 		out.Tail = &c.History[i]

@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"slices"
 
 	"lathe"
 	"lathe/internal/compact"
@@ -33,32 +34,47 @@ func called(m *lathe.Message) bool {
 }
 
 // cutUnseen shortens the results that the model has not seen to a budget of tokens,
-// and reports whether they fit it then. They are told to be cut, and are stored
-// whole.
+// and reports whether they fit it then.
 func (d *draft) cutUnseen(ctx context.Context, budget int64) (fits bool, err error) {
 	i := d.unseen()
 	if i < 0 {
 		return false, nil
 	}
-	msg, meter, k := &d.History[i], d.window.meter, d.Context.Correction(d.model.Ref)
-	parts := meter.Cut(msg, int64(float64(budget)/k.Factor()))
-	if len(parts) == 0 {
-		return k.Apply(meter.Message(msg)) <= budget, nil
-	}
-	changes := make([]Change, len(parts))
-	for j := range parts {
-		changes[j] = Change{Part: &parts[j]}
-	}
-	if err := d.Log.Commit(ctx, changes...); err != nil {
-		return false, err
-	}
-	for j := range msg.Parts {
-		for n := range parts {
-			if msg.Parts[j].ID == parts[n].ID {
-				msg.Parts[j].Body = parts[n].Body
-			}
+	return d.cutResults(ctx, i, budget)
+}
+
+// cutResults shortens the results of a message to a budget of tokens, and reports whether
+// it fits it then. They are told to be cut, and are stored whole.
+func (d *draft) cutResults(ctx context.Context, i int, budget int64) (fits bool, err error) {
+	msg := &d.History[i]
+	parts, cut := d.planCut(msg, budget)
+	if len(parts) > 0 {
+		changes := make([]Change, len(parts))
+		for j := range parts {
+			changes[j] = Change{Part: &parts[j]}
 		}
+		if err := d.Log.Commit(ctx, changes...); err != nil {
+			return false, err
+		}
+		msg.Parts = cut.Parts
+		d.Logger.Info("results were cut to fit the model's window", "session", d.Session.ID, "parts", len(parts))
 	}
-	d.Logger.Info("results were cut to fit the model's window", "session", d.Session.ID, "parts", len(parts))
-	return k.Apply(meter.Message(msg)) <= budget, nil
+	return d.weighs(msg) <= budget, nil
+}
+
+// planCut returns the parts that are to be cut so that a message fits a budget, and the
+// message as it is then.
+func (d *draft) planCut(msg *lathe.Message, budget int64) (parts []lathe.Part, cut lathe.Message) {
+	factor := d.Context.Correction(d.model.Ref).Factor()
+	parts, cut = d.window.meter.Cut(msg, int64(float64(budget)/factor)), *msg
+	cut.Parts = slices.Clone(msg.Parts)
+	for _, p := range parts {
+		j := slices.IndexFunc(cut.Parts, func(q lathe.Part) bool { return q.ID == p.ID })
+		cut.Parts[j].Body = p.Body
+	}
+	return parts, cut
+}
+
+func (d *draft) weighs(msg *lathe.Message) int64 {
+	return d.Context.Correction(d.model.Ref).Apply(d.window.meter.Message(msg))
 }
