@@ -188,7 +188,7 @@ type slip struct {
 }
 
 // troubled is what any word of trouble looks like, however little it helps.
-var troubled = regexp.MustCompile(`(?i)error|fail|not |n't|invalid|refus|reject|denied|unknown|missing|required|must|exit code|no such|unable|could`)
+var troubled = regexp.MustCompile(`(?i)error|fail|multiple|warning|nothing|no changes|not |n't|invalid|refus|reject|denied|unknown|missing|required|must|exit code|no such|unable|could`)
 
 // slip makes a mistake and goes on as a model does that reads what it is told. It
 // returns the result of the call that did the work.
