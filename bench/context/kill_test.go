@@ -56,7 +56,7 @@ func TestKilledWhileCompacting(t *testing.T) {
 	if err != nil || len(before) != 2 {
 		t.Fatalf("%d messages, %v", len(before), err)
 	}
-	live, err := svc.Live(t.Context(), sess.ID)
+	live, err := svc.Windows.Live(t.Context(), sess.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

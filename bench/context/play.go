@@ -243,11 +243,11 @@ func (m *model) report(ctx context.Context, svc *session.Service, id lathe.Sessi
 			m.facts = append(m.facts, fact{"continuation", t["content"].(string)})
 		}
 	}
-	live, err := svc.Live(ctx, id)
+	live, err := svc.Windows.Live(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	stats, err := svc.ContextStats(ctx, id)
+	stats, err := svc.Windows.Stats(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -209,14 +209,14 @@ func (a *app) drain(env *Env, patience time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	env.signals.onSecond(cancel)
-	n := a.svc.Running()
+	n := a.svc.Turns.Running()
 	if n == 0 || patience == 0 {
 		return
 	}
 	a.log.Info("the server drains", "running", n, "limit", patience)
 	fmt.Fprintf(env.Stderr, "lathe: stopping: %s still running; waiting up to %s (interrupt again to abort)\n", sessionCount(n), patience)
-	if a.svc.Drain(ctx) != nil {
-		fmt.Fprintf(env.Stderr, "lathe: aborting %s\n", sessionCount(a.svc.Running()))
+	if a.svc.Turns.Drain(ctx) != nil {
+		fmt.Fprintf(env.Stderr, "lathe: aborting %s\n", sessionCount(a.svc.Turns.Running()))
 	}
 }
 

@@ -192,7 +192,7 @@ func TestDrain(t *testing.T) {
 	}
 	frames := l.until("permission.asked")
 	ask := frames[len(frames)-1].props["id"].(string)
-	if n := r.svc.Running(); n != 1 {
+	if n := r.svc.Turns.Running(); n != 1 {
 		t.Errorf("%d run", n)
 	}
 	r.srv.Drain()
@@ -217,7 +217,7 @@ func TestDrain(t *testing.T) {
 			t.Errorf("%s %s: no Retry-After", tt.method, tt.path)
 		}
 	}
-	if err := r.svc.Drain(t.Context()); err != nil {
+	if err := r.svc.Turns.Drain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(r.dir, "made")); err != nil {

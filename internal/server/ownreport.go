@@ -92,7 +92,7 @@ func (s *Server) window(ctx context.Context, id lathe.SessionID) (api.WindowStat
 	if err != nil {
 		return api.WindowStats{}, lathe.ModelRef{}, false, err
 	}
-	w, err := s.opts.Service.ContextStats(ctx, id)
+	w, err := s.opts.Service.Windows.Stats(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
 		err = nil
 	}

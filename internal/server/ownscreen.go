@@ -26,7 +26,7 @@ func (c faces) weight() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.s.opts.Service.Window(c.ctx(), sess.ID)
+	return c.s.opts.Service.Windows.Of(c.ctx(), sess.ID)
 }
 
 // replay tells what the requests of a session were: what each had beside the one before,
@@ -42,7 +42,7 @@ func (c faces) replay() (any, error) {
 			return nil, lathe.Errorf(lathe.CodeInvalid, "requests are numbered from 1", "%q is not the number of a request", said)
 		}
 	}
-	return c.s.opts.Service.Replay(c.ctx(), sess.ID, step)
+	return c.s.opts.Service.Windows.Replay(c.ctx(), sess.ID, step)
 }
 
 // setup tells how lathe is set up for the directory.

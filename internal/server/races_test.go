@@ -237,7 +237,7 @@ func race(r *racer, seed uint64) {
 		})
 	}
 	wg.Wait()
-	if err := r.svc.Drain(r.t.Context()); err != nil {
+	if err := r.svc.Turns.Drain(r.t.Context()); err != nil {
 		r.t.Fatal(err)
 	}
 	r.answers()

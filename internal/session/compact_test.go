@@ -250,7 +250,7 @@ func TestFloorLargerThanWindow(t *testing.T) {
 // tail returns the live history of a session, as a turn loads it.
 func (p *play) tail(id lathe.SessionID) []lathe.Message {
 	p.t.Helper()
-	list, err := p.svc.Live(p.t.Context(), id)
+	list, err := p.svc.Windows.Live(p.t.Context(), id)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -294,7 +294,7 @@ func TestPruneComesFirst(t *testing.T) {
 			}
 		}
 	}
-	stats, err := p.svc.ContextStats(t.Context(), id)
+	stats, err := p.svc.Windows.Stats(t.Context(), id)
 	if err != nil || cleared < 4 || stats.Prunes == 0 || stats.Prunes > 5 || stats.Pruned < 8000 {
 		t.Errorf("%d outputs cleared in %d prunes of %d tokens, %v", cleared, stats.Prunes, stats.Pruned, err)
 	}
@@ -359,7 +359,7 @@ func TestFirstRequestIsSmall(t *testing.T) {
 	p, _ := readerPlay(t, 0, func() say { return say{text: "done"} })
 	id := p.session()
 	p.prompt(id, session.Prompt{}, "hello")
-	w, err := p.svc.Window(t.Context(), id)
+	w, err := p.svc.Windows.Of(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -404,7 +404,7 @@ func TestWindow(t *testing.T) {
 	p, _ := readerPlay(t, 2, func() say { return say{text: goodSummary} })
 	id := p.session()
 	p.prompt(id, session.Prompt{}, "Read all files.")
-	w, err := p.svc.Window(t.Context(), id)
+	w, err := p.svc.Windows.Of(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}

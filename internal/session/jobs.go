@@ -11,7 +11,7 @@ import (
 
 // JobOwner returns the session that the jobs of a session's calls belong to: those
 // of a subagent are the jobs of the session it works for.
-func (s *Service) JobOwner(ctx context.Context, id lathe.SessionID) lathe.SessionID {
+func (s sessions) JobOwner(ctx context.Context, id lathe.SessionID) lathe.SessionID {
 	sess, err := s.opts.Store.Session(ctx, id)
 	if err != nil {
 		return id

@@ -19,12 +19,12 @@ import (
 // made them, and compares each with the one before it. Step is the number of the only
 // one that is wanted, which is whole then; with 0 they are all told, each with what the
 // one before did not have.
-func (s *Service) Replay(ctx context.Context, id lathe.SessionID, step int) (api.Replay, error) {
-	r, err := s.runner(ctx, id)
+func (v *Windows) Replay(ctx context.Context, id lathe.SessionID, step int) (api.Replay, error) {
+	r, err := v.s.runner(ctx, id)
 	if err != nil {
 		return api.Replay{}, err
 	}
-	all, err := s.Messages(ctx, id, 0)
+	all, err := v.s.Messages(ctx, id, 0)
 	if err != nil {
 		return api.Replay{}, err
 	}

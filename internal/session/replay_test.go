@@ -19,7 +19,7 @@ import (
 // and returns the overview.
 func (p *play) checkReplay(id lathe.SessionID) api.Replay {
 	p.t.Helper()
-	all, err := p.svc.Replay(p.t.Context(), id, 0)
+	all, err := p.svc.Windows.Replay(p.t.Context(), id, 0)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func (p *play) checkReplay(id lathe.SessionID) api.Replay {
 		p.t.Fatalf("%d requests of %d, but the model got %d", len(all.Steps), all.Count, len(asked))
 	}
 	for i := range asked {
-		one, err := p.svc.Replay(p.t.Context(), id, i+1)
+		one, err := p.svc.Windows.Replay(p.t.Context(), id, i+1)
 		if err != nil {
 			p.t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func TestReplay(t *testing.T) {
 			t.Errorf("request %d has notes: %q", s.Number, s.Notes)
 		}
 	}
-	_, err := p.svc.Replay(t.Context(), id, all.Count+1)
+	_, err := p.svc.Windows.Replay(t.Context(), id, all.Count+1)
 	if lathe.CodeOf(err) != lathe.CodeNotFound {
 		t.Errorf("a request that there is not: %v", err)
 	}
@@ -120,7 +120,7 @@ func TestReplayOfAPrune(t *testing.T) {
 			prunes++
 		}
 	}
-	stats, err := p.svc.ContextStats(t.Context(), id)
+	stats, err := p.svc.Windows.Stats(t.Context(), id)
 	if err != nil || prunes == 0 || prunes != stats.Prunes {
 		t.Errorf("replay tells of %d prunes, there were %d, %v", prunes, stats.Prunes, err)
 	}

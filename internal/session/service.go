@@ -43,8 +43,8 @@ type Options struct {
 	Sharing share.Remote
 }
 
-// Service owns the sessions of a process. It is safe for concurrent use. Its methods
-// are a few more than forty because each is one thing that a face asks of a session.
+// Service owns the sessions of a process. It is safe for concurrent use. Its methods are
+// what one asks of a session; what is a subject of its own has a type of its own.
 type Service struct {
 	Instances *instance.Set    // what directories are equipped with
 	Questions *Questions       // those that wait for an answer
@@ -54,6 +54,8 @@ type Service struct {
 	Editor    *Editor          // changes what is stored of an idle session
 	Undo      *Undo            // takes back what sessions did to files
 	Diffs     *Diffs           // what sessions changed
+	Windows   *Windows         // what models see of sessions
+	Turns     *Turns           // those that run here
 
 	opts Options
 	ctx  context.Context // ends all turns
@@ -91,6 +93,7 @@ func New(o Options) *Service {
 	s.Instances = instance.NewSet(s.open)
 	s.Questions = &Questions{writer: o.Writer, ids: o.IDs}
 	s.Importer, s.Editor, s.Undo, s.Diffs = &Importer{s}, &Editor{s}, &Undo{s}, &Diffs{s}
+	s.Windows, s.Turns = &Windows{s}, &Turns{s}
 	s.Projects = project.New(project.Options{Sessions: s, Instances: s.Instances, Store: o.Store, Writer: o.Writer, Log: o.Log, Now: o.Now, NewName: newSlug})
 	s.Shares = share.New(share.Options{Remote: o.Sharing, Sessions: s, Instances: s.Instances, Store: o.Store, Bus: o.Bus, Log: o.Log})
 	return s

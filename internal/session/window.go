@@ -13,14 +13,16 @@ import (
 	"lathe/internal/window"
 )
 
-// Window tells what a session would send with its next request, and what it cost so
-// far.
-func (s *Service) Window(ctx context.Context, id lathe.SessionID) (api.Window, error) {
-	r, err := s.runner(ctx, id)
+// Windows tells what models see of sessions, saw of them, and what that cost.
+type Windows struct{ s *Service }
+
+// Of tells what a session would send with its next request, and what it cost so far.
+func (v *Windows) Of(ctx context.Context, id lathe.SessionID) (api.Window, error) {
+	r, err := v.s.runner(ctx, id)
 	if err != nil {
 		return api.Window{}, err
 	}
-	sess, err := s.Get(ctx, id)
+	sess, err := v.s.Get(ctx, id)
 	if err != nil {
 		return api.Window{}, err
 	}
@@ -36,7 +38,7 @@ func (s *Service) Window(ctx context.Context, id lathe.SessionID) (api.Window, e
 	if err != nil {
 		return api.Window{}, err
 	}
-	history, err := s.Live(ctx, id)
+	history, err := v.Live(ctx, id)
 	if err != nil {
 		return api.Window{}, err
 	}
@@ -53,25 +55,25 @@ func (s *Service) Window(ctx context.Context, id lathe.SessionID) (api.Window, e
 	out := window.Weigh(window.Input{Model: model, System: system, Tools: defs, History: history}, r.window.Correction(model.Ref))
 	out.SessionID, out.Title, out.Model = sess.ID, sess.Title, ref.String()
 	out.Usable = turn.Usable(model, r.turnContext(ctx).Settings)
-	if out.Stats, err = s.ContextStats(ctx, id); err != nil {
+	if out.Stats, err = v.Stats(ctx, id); err != nil {
 		return api.Window{}, err
 	}
 	cache := &out.Stats.Cache
 	out.Compactions, out.Prunes = out.Stats.Compactions, out.Stats.Prunes
 	out.CacheRead, out.CacheWritten, out.CacheFresh = cache.Read, cache.Written, cache.Fresh
-	all, err := s.Messages(ctx, id, 0)
+	all, err := v.s.Messages(ctx, id, 0)
 	out.ByModel = window.ByModel(all)
 	return out, err
 }
 
-// ContextStats returns what became of a session's window so far.
-func (s *Service) ContextStats(ctx context.Context, id lathe.SessionID) (api.WindowStats, error) {
-	return window.LoadStats(ctx, s.opts.Store, id)
+// Stats returns what became of a session's window so far.
+func (v *Windows) Stats(ctx context.Context, id lathe.SessionID) (api.WindowStats, error) {
+	return window.LoadStats(ctx, v.s.opts.Store, id)
 }
 
 // Live returns the messages that a model still sees something of, oldest first.
-func (s *Service) Live(ctx context.Context, id lathe.SessionID) ([]lathe.Message, error) {
-	return s.opts.Store.Tail(ctx, id)
+func (v *Windows) Live(ctx context.Context, id lathe.SessionID) ([]lathe.Message, error) {
+	return v.s.opts.Store.Tail(ctx, id)
 }
 
 // System returns the session's system blocks for an agent and a model.

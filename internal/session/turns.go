@@ -1,0 +1,45 @@
+package session
+
+import "context"
+
+// Turns are those that run in this process.
+type Turns struct{ s *Service }
+
+// Running returns how many sessions have one.
+func (t *Turns) Running() int { return len(t.running()) }
+
+func (t *Turns) running() []*work {
+	t.s.mu.Lock()
+	runners := make([]*runner, 0, len(t.s.runners))
+	for _, r := range t.s.runners {
+		runners = append(runners, r)
+	}
+	t.s.mu.Unlock()
+	var out []*work
+	for _, r := range runners {
+		r.mu.Lock()
+		if r.work != nil {
+			out = append(out, r.work)
+		}
+		r.mu.Unlock()
+	}
+	return out
+}
+
+// Drain returns when none runs any more, or with the cause of ctx. Somebody
+// else keeps new ones from starting.
+func (t *Turns) Drain(ctx context.Context) error {
+	for {
+		all := t.running()
+		if len(all) == 0 {
+			return nil
+		}
+		for _, j := range all {
+			select {
+			case <-j.done:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+	}
+}
