@@ -2,26 +2,21 @@ package instance
 
 import (
 	"context"
-	"fmt"
 	"strings"
-	"time"
 
 	"lathe/internal/prompt"
 	"lathe/internal/surroundings"
 	"lathe/internal/worktree"
 )
 
-const (
-	factsWait = 50 * time.Millisecond // for git, which in most projects answers in five
-	maxDirty  = 8                     // changed files that are named
-)
+// Expect says that a session is about to start in the directory: git begins to look at
+// what is not committed while that session is stored and its first prompt comes.
+func (i *Instance) Expect() { i.uncommitted.expect() }
 
-// Facts begins to look at the surroundings of a session that starts in the
-// directory; the returned function gives what was found. It waits for git a moment
-// only: in a huge project what is not committed stays untold.
+// Facts begins to look at the surroundings of a session that starts in the directory; the
+// returned function gives what was found.
 func (i *Instance) Facts(ctx context.Context) func() []prompt.Fact {
-	dirty := make(chan string, 1)
-	go func() { dirty <- i.dirty(ctx) }()
+	dirty := i.uncommitted.take()
 	return func() (facts []prompt.Fact) {
 		add := func(name, text string) {
 			if text != "" {
@@ -34,14 +29,7 @@ func (i *Instance) Facts(ctx context.Context) func() []prompt.Fact {
 		}
 		add("Top level", surroundings.Top(i.Root.Dir))
 		add("Toolchains", surroundings.Toolchains(i.Root.Dir, searchPath(i.Shell.Env)))
-		wait := time.NewTimer(factsWait)
-		defer wait.Stop()
-		select {
-		case text := <-dirty:
-			add("Not committed at the start", text)
-		case <-wait.C:
-		case <-ctx.Done():
-		}
+		add("Not committed at the start", dirty.wait(ctx))
 		return facts
 	}
 }
@@ -49,32 +37,6 @@ func (i *Instance) Facts(ctx context.Context) func() []prompt.Fact {
 func orText(text, otherwise string) string {
 	if text == "" {
 		return otherwise
-	}
-	return text
-}
-
-// dirty tells which files are changed and not committed; nothing outside git, and
-// where git does not say.
-func (i *Instance) dirty(ctx context.Context) string {
-	repo, err := worktree.Open(worktree.Options{Root: i.Root, Environ: i.Shell.Env, Trusted: i.Trust.Given})
-	if err != nil {
-		return ""
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-	defer cancel()
-	files, all, err := repo.Dirty(ctx, maxDirty)
-	switch {
-	case err != nil:
-		return ""
-	case all == 0:
-		return "nothing"
-	}
-	for n, f := range files {
-		files[n] = surroundings.Shown(f)
-	}
-	text := strings.Join(files, ", ")
-	if more := all - len(files); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
 }

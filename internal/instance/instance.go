@@ -52,6 +52,8 @@ type Instance struct {
 	sessions Sessions
 	closing  []func()
 	trees    *snapshots
+
+	uncommitted *uncommitted
 }
 
 // Shell is how commands run in a directory.
@@ -184,6 +186,8 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 	if i.Shell.Path == "" {
 		i.Shell.Path = shell.Choose(env)
 	}
+	i.uncommitted = newUncommitted(i.dirty)
+	i.BeforeClose(i.uncommitted.close)
 	i.Seen = &tool.Seen{Off: i.Config.Flags.DisableFiletimeCheck}
 	i.offer(builtin.Env{
 		Places: builtin.Places{

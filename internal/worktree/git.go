@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -112,7 +113,7 @@ func freeLocks(ctx context.Context, dir string) (free []string) {
 // withoutFilters returns the options that switch off the filters which an
 // untrusted repository's own configuration names.
 func (r *Repo) withoutFilters(ctx context.Context, dir string) ([]string, error) {
-	if r.o.Trusted {
+	if r.o.Trusted || !mayFilter(ctx, dir) {
 		return nil, nil
 	}
 	out, err := r.run(ctx, dir, "config", "--show-scope", "--null", "--name-only", "--get-regexp", `^filter\.`)
@@ -138,6 +139,30 @@ func (r *Repo) withoutFilters(ctx context.Context, dir string) ([]string, error)
 		}
 	}
 	return off, nil
+}
+
+// maxConfig bounds the configuration of a repository that is looked at without git.
+const maxConfig = 1 << 20
+
+// mayFilter reports whether the own configuration of the repository that a directory is in
+// may name filters. A section is written out where it stands, so that a text without these
+// words has none and includes none; git is asked about all others.
+func mayFilter(ctx context.Context, dir string) bool {
+	root, err := workspace.Find(ctx, dir)
+	if err != nil || root.VCS != "git" {
+		return true
+	}
+	for _, path := range []string{filepath.Join(root.CommonDir, "config"), filepath.Join(root.GitDir, "config.worktree")} {
+		text, err := workspace.ReadFile(path, maxConfig)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		text = bytes.ToLower(text)
+		if err != nil || bytes.Contains(text, []byte("filter")) || bytes.Contains(text, []byte("include")) {
+			return true
+		}
+	}
+	return false
 }
 
 // failed is a git that could not do what was asked.
