@@ -134,7 +134,7 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 		return nil, err
 	}
 	a.runner = shell.New(shell.Options{Supervisor: env.Supervisor, Hide: env.Hide})
-	a.jobs = job.NewManager(job.Options{Runner: a.runner, Now: env.Now, Log: a.log, Alarm: builtin.ErrorLine, Keepers: keepers(env, paths), Changed: func(i job.Info) {
+	a.jobs = job.NewManager(job.Options{Runner: a.runner, Now: env.Now, Log: a.log, Alarm: builtin.ErrorLine, Keepers: keepers(env, paths), Ledger: ledger(paths), Changed: func(i job.Info) {
 		a.writer.Tell(i.Directory, lathe.JobChanged{SessionID: i.Session, JobID: i.ID, Running: i.Running()})
 	}})
 	a.svc = session.New(session.Options{

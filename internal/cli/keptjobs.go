@@ -13,11 +13,17 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/config"
 	"lathe/internal/job"
+	"lathe/internal/store/local"
 )
 
 // keepers says where the jobs are recorded that lathe run left to the person.
 func keepers(env *Env, paths config.Paths) job.Keepers {
 	return job.Keepers{Dir: filepath.Join(paths.Data, "jobs"), Args: env.Keeper}
+}
+
+// ledger notes the jobs of sessions for a later lathe.
+func ledger(paths config.Paths) job.Ledger {
+	return job.Ledger{Dir: filepath.Join(paths.Data, "jobs", "of"), Self: local.Self}
 }
 
 // kept returns the kept job of a name; nil: it is the name of no such job, but of a

@@ -35,6 +35,7 @@ type Info struct {
 	Output    int64 // bytes so far
 	Path      string
 	Files     []string // that it is known to have changed; absolute
+	Lost      bool     // it ended with the lathe that ran it, before this one
 	Kept      string   // the name under which it was left to the person; see [Manager.HandOver]
 }
 
@@ -48,6 +49,8 @@ func (i Info) End() string {
 		return "running"
 	case i.Kept != "":
 		return "left to the user as " + i.Kept
+	case i.Lost:
+		return "ended with lathe"
 	case i.Stopped:
 		return "stopped"
 	case i.Left:
@@ -61,7 +64,8 @@ func (i Info) End() string {
 // Job is a process of a session that lives on. It is safe for concurrent use.
 type Job struct {
 	m    *Manager
-	proc *shell.Process
+	proc *shell.Process // nil: it ran in a lathe that is gone
+	note string         // the file that the ledger has of it; never changes
 	out  *Output
 	done chan struct{} // closed when it has ended and that is noted
 
@@ -71,12 +75,16 @@ type Job struct {
 	alarm   string // first line since then that looks like an error
 	told    bool   // the alarm
 	endTold bool
+	dropped bool   // from the ledger
 	line    []byte // typed, not sent off
 }
 
 // Info returns what the job is, with the ports that it listens on now.
 func (j *Job) Info() Info {
-	ports := j.proc.Ports()
+	var ports []int
+	if j.proc != nil {
+		ports = j.proc.Ports()
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	info := j.info
@@ -96,6 +104,9 @@ func (j *Job) Done() <-chan struct{} { return j.done }
 
 // Write gives the job input, or keys where it has a terminal.
 func (j *Job) Write(data []byte) error {
+	if j.proc == nil {
+		return shell.ErrNoInput
+	}
 	n, err := j.proc.Write(data)
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -124,6 +135,8 @@ func (j *Job) Line() string {
 func (j *Job) Key(name string) error {
 	code, ok := keys[strings.ToLower(name)]
 	switch {
+	case j.proc == nil:
+		return shell.ErrNoInput
 	case !ok:
 		return fmt.Errorf("there is no key %q; there are %s", name, strings.Join(Keys(), ", "))
 	case j.info.Terminal:
@@ -139,7 +152,12 @@ func (j *Job) Key(name string) error {
 }
 
 // Resize changes the size of the job's terminal.
-func (j *Job) Resize(rows, cols uint16) error { return j.proc.Resize(rows, cols) }
+func (j *Job) Resize(rows, cols uint16) error {
+	if j.proc == nil {
+		return shell.ErrNoInput
+	}
+	return j.proc.Resize(rows, cols)
+}
 
 // take is given what the job prints.
 func (j *Job) take(chunk []byte) {
@@ -162,13 +180,16 @@ func (j *Job) attend() {
 	j.info.Stopped = exit.Aborted
 	j.mu.Unlock()
 	j.out.end()
+	j.m.noteEnd(j)
 	j.m.ended(j)
 	close(j.done)
 }
 
 // stop ends the job and returns when all of it is gone.
 func (j *Job) stop(grace time.Duration) {
-	j.proc.Stop(grace)
+	if j.proc != nil {
+		j.proc.Stop(grace)
+	}
 	<-j.done
 }
 
@@ -200,7 +221,10 @@ func (j *Job) Look(ctx context.Context, l Look) Seen {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.seen, j.alarm, j.told = s.To, "", false
-	j.endTold = j.endTold || !s.Info.Running()
+	if !s.Info.Running() && !j.endTold {
+		j.endTold = true
+		j.drop()
+	}
 	return s
 }
 

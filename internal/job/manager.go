@@ -40,6 +40,8 @@ type Options struct {
 	Alarm func(chunk []byte) string
 	// Keepers keep the jobs that are left to the person; the zero value: none can be.
 	Keepers Keepers
+	// Ledger remembers jobs for a later lathe; the zero value: nothing does.
+	Ledger Ledger
 	// Changed is told of a job that began or ended. It must not call the Manager.
 	Changed func(Info)
 }
@@ -144,16 +146,27 @@ func (m *Manager) room(id lathe.SessionID) error {
 
 func (m *Manager) add(j *Job, proc *shell.Process) {
 	m.mu.Lock()
-	m.last++
-	j.info.ID = lathe.PrefixJob + "_" + strconv.Itoa(m.last)
+	j.info.ID = m.free()
 	j.proc, j.info.PID = proc, proc.PID()
 	m.all = append(m.all, j)
 	late := m.closed
 	m.mu.Unlock()
+	m.note(j)
 	m.change(j)
 	m.wg.Go(j.attend)
 	if late { // closed since room said yes
 		j.stop(0)
+	}
+}
+
+// free returns a name that no job has. The caller holds mu.
+func (m *Manager) free() string {
+	for {
+		m.last++
+		id := lathe.PrefixJob + "_" + strconv.Itoa(m.last)
+		if !slices.ContainsFunc(m.all, func(j *Job) bool { return j.info.ID == id }) {
+			return id
+		}
 	}
 }
 
@@ -198,6 +211,11 @@ func (m *Manager) ended(j *Job) {
 func (m *Manager) forget(j *Job) {
 	m.all = slices.DeleteFunc(slices.Clone(m.all), func(o *Job) bool { return o == j })
 	j.out.remove()
+	if !m.closed { // else they ended with lathe, and the next one tells it
+		j.mu.Lock()
+		j.drop()
+		j.mu.Unlock()
+	}
 }
 
 // Of returns the jobs of a session, oldest first; an empty id means all.
@@ -220,12 +238,16 @@ func (m *Manager) Running(id lathe.SessionID) int {
 
 // Get returns a job of a session; an empty session means of any.
 func (m *Manager) Get(session lathe.SessionID, id string) (*Job, error) {
+	var found *Job
 	for _, j := range m.Of(session) {
-		if j.info.ID == id {
-			return j, nil
+		if j.info.ID == id && (found == nil || j.proc != nil) { // a lost one may have the name of another session's
+			found = j
 		}
 	}
-	return nil, fmt.Errorf("%w: %q", ErrNotFound, id)
+	if found == nil {
+		return nil, fmt.Errorf("%w: %q", ErrNotFound, id)
+	}
+	return found, nil
 }
 
 // Stop ends a job and returns when all of it is gone. It stays among the ended ones,
@@ -240,7 +262,10 @@ func (m *Manager) Forget(j *Job) {
 }
 
 // End stops the jobs of a session and forgets them, with their output.
-func (m *Manager) End(id lathe.SessionID) { m.end(id, grace) }
+func (m *Manager) End(id lathe.SessionID) {
+	m.end(id, grace)
+	m.opts.Ledger.forget(id)
+}
 
 func (m *Manager) end(id lathe.SessionID, grace time.Duration) {
 	var wg sync.WaitGroup
@@ -323,8 +348,14 @@ func (j *Job) news() string {
 	switch {
 	case !j.info.Running() && !j.endTold:
 		j.endTold, j.told = true, true
+		j.drop()
 		end := j.info.End()
-		if j.info.Stopped {
+		switch {
+		case j.info.Kept != "":
+			end = "was " + end + ": it is not among your jobs any more"
+		case j.info.Lost:
+			end = "ended with the lathe that ran it; start it again if it is needed"
+		case j.info.Stopped:
 			end = "was stopped by the user"
 		}
 		last, _ := j.out.Part(max(j.seen, j.out.Total()-lastWords), lastWords)

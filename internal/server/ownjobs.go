@@ -40,6 +40,7 @@ func (c jobs) list() (any, error) {
 		return nil, err
 	}
 	session := lathe.SessionID(c.query("session"))
+	c.s.opts.Jobs.Recall(session)
 	for _, j := range c.s.opts.Jobs.Of(session) {
 		info := j.Info()
 		if session != "" || c.query("all") == "true" || info.Directory == dir {

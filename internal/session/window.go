@@ -91,6 +91,9 @@ func (r *runner) reminders(ctx context.Context, agent string, p Prompt) []string
 	if told := p.Limits.Told(); told != "" && r.current().ParentID == "" {
 		notes = append(notes, prompt.Reminder(told))
 	}
+	if r.s.opts.Jobs != nil {
+		r.s.opts.Jobs.Recall(r.current().ID)
+	}
 	if news := r.jobNews(); news != "" {
 		notes = append(notes, news)
 	}
