@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -324,6 +325,43 @@ func TestListForkDelete(t *testing.T) {
 	r.call("session/delete", `{"sessionId":"`+fork.SessionID+`"}`, nil)
 	if d := cmp.Diff([]string{id}, list()); d != "" {
 		t.Errorf("the sessions after one was deleted (-want +got):\n%s", d)
+	}
+}
+
+// What is not saved in the editor is what tools read and change, subagents' too.
+func TestUnsavedText(t *testing.T) {
+	for _, who := range []string{"agent", "subagent"} {
+		t.Run(who, func(t *testing.T) {
+			r := newRig(t, `{"fs":{"readTextFile":true,"writeTextFile":true}}`)
+			work := "tool read {\"filePath\":\"a.txt\"}\n---\ntool edit {\"filePath\":\"a.txt\",\"oldString\":\"unsaved\",\"newString\":\"edited\"}\n---\ntext Done.\n"
+			if who == "subagent" {
+				work = "tool task {\"description\":\"edit\",\"prompt\":\"edit it\",\"subagent_type\":\"general\"}\n---\n" + work + "---\ntext All done.\n"
+			}
+			r.script(work)
+			path := filepath.Join(r.dir, "a.txt")
+			var mu sync.Mutex
+			shown := "hello\nunsaved world\n"
+			r.answers(func(_ context.Context, method string, p map[string]any) (any, bool) {
+				mu.Lock()
+				defer mu.Unlock()
+				if p["path"] != path {
+					t.Errorf("%s of %v", method, p["path"])
+				}
+				if method == "fs/write_text_file" {
+					shown = p["content"].(string)
+					return map[string]any{}, true
+				}
+				return map[string]any{"content": shown}, method == "fs/read_text_file"
+			})
+			r.prompt(r.open(), "go")
+			want := "hello\nedited world\n"
+			if shown != want {
+				t.Errorf("the editor shows %q", shown)
+			}
+			if disk, err := os.ReadFile(path); string(disk) != want || err != nil {
+				t.Errorf("the disk has %q, %v", disk, err)
+			}
+		})
 	}
 }
 

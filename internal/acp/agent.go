@@ -15,6 +15,7 @@ import (
 
 	"lathe"
 	"lathe/internal/client"
+	"lathe/internal/tool"
 )
 
 // Options configure [Serve]. Client, In and Out are needed.
@@ -29,7 +30,7 @@ type Options struct {
 	Leave bool
 	// Files takes over the editor's files for a session: what is not saved yet is what
 	// tools read and change. It returns what ends that. Nil: tools work on the disk.
-	Files func(id lathe.SessionID, f Files) (release func())
+	Files func(id lathe.SessionID, f tool.Files) (release func())
 }
 
 // Serve speaks the protocol until the editor closes its end or the context ends. It

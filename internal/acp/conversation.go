@@ -25,14 +25,13 @@ type conversation struct {
 	ids  *lathe.IDs
 	tell *teller
 
-	release func() // gives the editor's files back; nil: they were not taken over
-
 	mu      sync.Mutex
 	title   string
 	chosen  choices
 	waiting []*turn                            // prompts that are not answered yet
 	stops   int                                // how often the editor stopped turns
 	asks    map[lathe.AskID]context.CancelFunc // that the editor has
+	lent    []func()                           // give the editor's files back
 	closed  bool
 }
 
@@ -100,10 +99,21 @@ func (t *conversation) begin(ctx context.Context) error {
 	a.talks[t.id] = t
 	a.mu.Unlock()
 	f.join(t)
-	if can := a.able(); a.Files != nil && can.FS.ReadTextFile && can.FS.WriteTextFile {
-		t.release = a.Files(t.id, editorFiles{a, t.id})
-	}
+	t.lend(t.id)
 	return nil
+}
+
+// lend has the tools of a session work on the editor's files: those of the conversation
+// itself, and of its subagents.
+func (t *conversation) lend(id lathe.SessionID) {
+	can := t.a.able()
+	if t.a.Files == nil || !can.FS.ReadTextFile || !can.FS.WriteTextFile {
+		return
+	}
+	release := t.a.Files(id, &editorFiles{t.a, t.id})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.lent = append(t.lent, release)
 }
 
 // close ends the conversation; stop ends its turns too.
@@ -114,7 +124,7 @@ func (t *conversation) close(stop bool) {
 		return
 	}
 	t.closed = true
-	waiting := t.waiting
+	waiting, lent := t.waiting, t.lent
 	t.mu.Unlock()
 	if stop && len(waiting) > 0 {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.a.ctx), abortTime)
@@ -124,10 +134,10 @@ func (t *conversation) close(stop bool) {
 	for _, w := range waiting {
 		w.end()
 	}
-	if t.release != nil {
-		t.release()
-	}
 	t.feed.leave(t)
+	for _, release := range lent {
+		release()
+	}
 	t.a.mu.Lock()
 	delete(t.a.talks, t.id)
 	t.a.mu.Unlock()

@@ -119,12 +119,10 @@ func (f *feed) all() []*conversation {
 // take hands an event to the conversation that it is about.
 func (f *feed) take(ctx context.Context, ev lathe.Event) {
 	id := lathe.SessionOf(ev)
-	f.mu.Lock()
 	if c, ok := ev.(lathe.SessionCreated); ok && c.Session.ParentID != "" {
-		if root, ours := f.rootOf(c.Session.ParentID); ours {
-			f.roots[c.Session.ID] = root
-		}
+		f.born(c.Session)
 	}
+	f.mu.Lock()
 	t := f.talks[id]
 	f.mu.Unlock()
 	if t != nil {
@@ -146,6 +144,20 @@ func (f *feed) take(ctx context.Context, ev lathe.Event) {
 		f.settled(ev.AskID)
 	case lathe.QuestionRejected:
 		f.settled(ev.AskID)
+	}
+}
+
+// born takes note of a subagent's session.
+func (f *feed) born(s lathe.Session) {
+	f.mu.Lock()
+	root, ours := f.rootOf(s.ParentID)
+	if ours {
+		f.roots[s.ID] = root
+	}
+	t := f.talks[root]
+	f.mu.Unlock()
+	if ours && t != nil {
+		t.lend(s.ID)
 	}
 }
 

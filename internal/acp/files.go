@@ -2,31 +2,18 @@ package acp
 
 import (
 	"context"
-	"errors"
 
 	"lathe"
 )
 
-// ErrNotShown means that an editor does not have a file open for us: the disk has it.
-var ErrNotShown = errors.New("the editor does not show the file")
-
-// Files are the files of a session as its editor has them, with what is not saved.
-type Files interface {
-	// ReadText returns the text of a file, by its absolute path.
-	ReadText(ctx context.Context, path string) (string, error)
-	// WriteText makes the text of a file what is given. Whether it is saved at once is
-	// the editor's.
-	WriteText(ctx context.Context, path, text string) error
-}
-
-// editorFiles asks the editor.
+// editorFiles are the files as the editor has them.
 type editorFiles struct {
 	a  *agent
 	id lathe.SessionID
 }
 
 // ReadText asks for the text of a file.
-func (f editorFiles) ReadText(ctx context.Context, path string) (string, error) {
+func (f *editorFiles) ReadText(ctx context.Context, path string) (string, error) {
 	var out struct {
 		Content string `json:"content"`
 	}
@@ -39,7 +26,7 @@ func (f editorFiles) ReadText(ctx context.Context, path string) (string, error) 
 }
 
 // WriteText hands over the new text of a file.
-func (f editorFiles) WriteText(ctx context.Context, path, text string) error {
+func (f *editorFiles) WriteText(ctx context.Context, path, text string) error {
 	in := struct {
 		SessionID lathe.SessionID `json:"sessionId"`
 		Path      string          `json:"path"`

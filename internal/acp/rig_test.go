@@ -28,6 +28,7 @@ import (
 	"lathe/internal/llm/script"
 	"lathe/internal/server"
 	"lathe/internal/session"
+	"lathe/internal/tool"
 	"lathe/internal/workspace"
 )
 
@@ -38,10 +39,11 @@ const testLimit = time.Minute
 
 // rig is an engine with a repository, and an editor that drives it.
 type rig struct {
-	t      *testing.T
-	dir    string // the repository
-	client *client.Client
-	script func(text string) // what the model says from now on
+	t       *testing.T
+	dir     string // the repository
+	client  *client.Client
+	buffers tool.Buffers
+	script  func(text string) // what the model says from now on
 
 	editor *jsonrpc2.Conn
 	served chan error
@@ -97,7 +99,7 @@ func (r *rig) engine(home, file string) *client.Client {
 	e, err := enginetest.Open(t.Context(), enginetest.Options{
 		Env: env, Session: session.Options{Bus: b},
 		Instance: instance.Options{
-			Auth: creds, Trusted: func(workspace.Root) bool { return true },
+			Auth: creds, Buffers: &r.buffers, Trusted: func(workspace.Root) bool { return true },
 			Builtin: func(ref lathe.ModelRef) (llm.Model, bool) {
 				return script.New(func() ([]byte, error) { return os.ReadFile(file) }), ref.Provider == "script"
 			},
@@ -142,7 +144,7 @@ func (p pair) Close() error {
 func (r *rig) serve(capabilities string, options []func(*Options)) {
 	fromEditor, toAgent := io.Pipe()
 	fromAgent, toEditor := io.Pipe()
-	o := Options{Client: r.client, In: fromEditor, Out: toEditor}
+	o := Options{Client: r.client, In: fromEditor, Out: toEditor, Files: r.buffers.Take}
 	for _, change := range options {
 		change(&o)
 	}

@@ -111,7 +111,7 @@ func (e editTools) patchPaths(ctx context.Context, call *tool.Call, hunks []hunk
 func (e editTools) verify(ctx context.Context, call *tool.Call, hunks []hunk, paths patchPaths) ([]patchChange, error) {
 	var out []patchChange
 	for i, h := range hunks {
-		from, err := e.look(paths.from[i])
+		from, err := e.look(ctx, call, paths.from[i])
 		if err != nil {
 			return nil, failf("apply_patch verification failed: %v", err)
 		}
@@ -142,7 +142,7 @@ func (e editTools) verify(ctx context.Context, call *tool.Call, hunks []hunk, pa
 				var to string
 				to, paths.to = paths.to[0], paths.to[1:]
 				if to != from.path {
-					state, err := e.look(to)
+					state, err := e.look(ctx, call, to)
 					if err == nil && state.exists {
 						err = failf("%s exists already, so nothing can be moved there", h.moveTo)
 					}

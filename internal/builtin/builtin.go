@@ -28,6 +28,8 @@ type Env struct {
 	Limits *tool.Limits
 	Seen   *tool.Seen
 	Locks  *workspace.Locks
+	// Buffers has the files of sessions whose person edits them meanwhile. Optional.
+	Buffers *tool.Buffers
 	HTTP   *http.Client // for webfetch, which guards the connections it makes, and searches; optional
 	Todos  Todos
 	// Own is where lathe listens, which webfetch must not reach. Optional.

@@ -31,7 +31,7 @@ type fileState struct {
 }
 
 // look reads the file that a change is about. It asks for nothing.
-func (e editTools) look(path string) (fileState, error) {
+func (e editTools) look(ctx context.Context, call *tool.Call, path string) (fileState, error) {
 	s := fileState{path: path, rel: e.Root.Rel(path), name: e.Root.Name(path)}
 	info, err := os.Stat(path)
 	switch {
@@ -46,6 +46,9 @@ func (e editTools) look(path string) (fileState, error) {
 		return s, explain("read", path, err)
 	}
 	s.exists, s.info = true, info
+	if text, ok := e.unsaved(ctx, call, path, s.data); ok {
+		s.data = text
+	}
 	return s, nil
 }
 
@@ -119,14 +122,14 @@ func (e editTools) approve(ctx context.Context, call *tool.Call, shown string, c
 // store writes a change and tells about it. The file must still be as it was
 // when the change was made: the user may have taken a while to answer.
 func (e editTools) store(ctx context.Context, call *tool.Call, c change) (fileState, error) {
-	now, err := e.look(c.from.path)
+	now, err := e.look(ctx, call, c.from.path)
 	if err != nil {
 		return now, err
 	}
 	if now.exists != c.from.exists || !bytes.Equal(now.data, c.from.data) {
 		return now, failf("%s changed while the change was being prepared; read it again.", c.from.path)
 	}
-	if err := workspace.WriteReal(c.from.path, c.after, 0); err != nil {
+	if err := e.put(ctx, call, c.from.path, c.after); err != nil {
 		return now, explain("write", c.from.path, err)
 	}
 	e.Publish(lathe.FileEdited{File: c.from.path})
@@ -144,11 +147,11 @@ func (e editTools) settle(ctx context.Context, call *tool.Call, c change) fileSt
 	final := fileState{path: c.from.path, rel: c.from.rel, name: c.from.name, exists: true, data: c.after}
 	if e.Format != nil {
 		_ = e.Format(ctx, c.from.path) // it reports its own failures; the change stands
-		if now, err := e.look(c.from.path); err == nil && now.exists {
+		if now, err := e.look(ctx, call, c.from.path); err == nil && now.exists {
 			final = now
 			if mark := []byte("\ufeff"); bytes.HasPrefix(c.after, mark) && !bytes.HasPrefix(now.data, mark) {
 				final.data = append(mark, now.data...)
-				if workspace.WriteReal(final.path, final.data, 0) != nil {
+				if e.put(ctx, call, final.path, final.data) != nil {
 					final.data = now.data
 				}
 			}

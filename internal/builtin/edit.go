@@ -75,7 +75,7 @@ func (e editTools) edit(ctx context.Context, call *tool.Call, path string, edits
 		return tool.Result{}, err
 	}
 	defer unlock()
-	from, err := e.look(path)
+	from, err := e.look(ctx, call, path)
 	if err != nil {
 		return tool.Result{}, err
 	}

@@ -116,6 +116,9 @@ func (r *reader) file(ctx context.Context, call *tool.Call, path, rel string, w 
 	if err != nil {
 		return tool.Result{}, explain("read", path, err)
 	}
+	if unsaved, ok := r.env.unsaved(ctx, call, path, data); ok && data != nil {
+		src, data = bytes.NewReader(unsaved), unsaved
+	}
 	text, err := w.read(src, path)
 	if err != nil {
 		return tool.Result{}, err

@@ -37,7 +37,7 @@ func (e editTools) write(ctx context.Context, call *tool.Call, in writeInput) (t
 		return tool.Result{}, err
 	}
 	defer unlock()
-	from, err := e.look(path)
+	from, err := e.look(ctx, call, path)
 	if err != nil {
 		return tool.Result{}, err
 	}

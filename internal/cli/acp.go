@@ -62,6 +62,7 @@ func runACP(ctx context.Context, env *Env, o acpOptions) error {
 	in := acp.Options{Client: f.Client, In: env.Stdin, Out: env.Stdout, Now: env.Now, Leave: f.app == nil}
 	if f.app != nil {
 		in.Log = f.app.log
+		in.Files = f.app.buffers.Take
 	}
 	return errors.Join(acp.Serve(ctx, in), f.Close())
 }

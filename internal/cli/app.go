@@ -30,6 +30,7 @@ import (
 	"lathe/internal/shell"
 	"lathe/internal/store"
 	"lathe/internal/store/sqlite"
+	"lathe/internal/tool"
 	"lathe/internal/trust"
 	"lathe/internal/turn"
 	"lathe/internal/workspace"
@@ -62,22 +63,23 @@ type appOptions struct {
 
 // app is everything that a command works with, wired together. Close it.
 type app struct {
-	env    *Env
-	flags  config.Flags
-	paths  config.Paths
-	auth   *auth.Store
-	db     *sqlite.DB
-	store  *store.Store
-	writer *commit.Writer
-	models *catalog.Catalog
-	bus    *bus.Bus
-	svc    *session.Service
-	runner *shell.Runner
-	jobs   *job.Manager
-	log    *slog.Logger
-	level  slog.LevelVar // info unless the environment or the configuration says otherwise
-	logTo  *logFile
-	own    netguard.Listeners // of this process, which tools may not reach
+	env     *Env
+	flags   config.Flags
+	paths   config.Paths
+	auth    *auth.Store
+	db      *sqlite.DB
+	store   *store.Store
+	writer  *commit.Writer
+	models  *catalog.Catalog
+	bus     *bus.Bus
+	svc     *session.Service
+	runner  *shell.Runner
+	jobs    *job.Manager
+	log     *slog.Logger
+	level   slog.LevelVar // info unless the environment or the configuration says otherwise
+	logTo   *logFile
+	own     netguard.Listeners // of this process, which tools may not reach
+	buffers tool.Buffers       // of sessions that an editor drives
 	// attended says that somebody can answer asks.
 	attended bool
 
@@ -184,6 +186,7 @@ func (a *app) instanceOptions(models *catalog.Catalog) instance.Options {
 		Approvals: a.kept(),
 		Secrets:   secrets,
 		Own:       &a.own,
+		Buffers:   &a.buffers,
 	}
 }
 

@@ -117,6 +117,8 @@ type Options struct {
 	Hooks *plugin.Chain
 	// Own is where this process and its like listen, which no tool may reach.
 	Own *netguard.Listeners
+	// Buffers has the files of sessions that an editor drives; nil: there are none.
+	Buffers *tool.Buffers
 	// Secrets names the variables that commands must not see.
 	Secrets []string
 }
@@ -197,7 +199,7 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 		Commands: builtin.Commands{
 			Shell: i.Shell.Path, ShellEnv: env, Scratch: i.Shell.Scratch, Runner: o.Runner, BashTimeout: i.Config.Flags.BashDefaultTimeout(),
 		},
-		Limits: limits, Seen: i.Seen, HTTP: o.HTTP, Own: o.Own, Todos: o.Todos, Publish: publish, Now: o.Now,
+		Limits: limits, Seen: i.Seen, Buffers: o.Buffers, HTTP: o.HTTP, Own: o.Own, Todos: o.Todos, Publish: publish, Now: o.Now,
 		Known: i.Instructions.Known,
 	}, o)
 }

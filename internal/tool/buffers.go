@@ -1,0 +1,51 @@
+package tool
+
+import (
+	"context"
+	"sync"
+
+	"lathe"
+)
+
+// Files are files as somebody has them open who edits them, with what is not saved.
+type Files interface {
+	// ReadText returns the text of a file, by its absolute path. An error means that
+	// the disk has it.
+	ReadText(ctx context.Context, path string) (string, error)
+	// WriteText makes the text of a file what is given.
+	WriteText(ctx context.Context, path, text string) error
+}
+
+// Buffers knows whose files the sessions work on. Without an entry it is the disk's. It
+// is safe for concurrent use; a nil Buffers has no entries.
+type Buffers struct {
+	mu    sync.Mutex
+	files map[lathe.SessionID]Files
+}
+
+// Take gives a session the files. The newest entry counts; release ends this one.
+func (b *Buffers) Take(id lathe.SessionID, f Files) (release func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.files == nil {
+		b.files = map[lathe.SessionID]Files{}
+	}
+	b.files[id] = f
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.files[id] == f {
+			delete(b.files, id)
+		}
+	}
+}
+
+// Of returns the files of a session, or nil.
+func (b *Buffers) Of(id lathe.SessionID) Files {
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.files[id]
+}
