@@ -30,8 +30,8 @@ type Env struct {
 	Locks  *workspace.Locks
 	// Buffers has the files of sessions whose person edits them meanwhile. Optional.
 	Buffers *tool.Buffers
-	HTTP   *http.Client // for webfetch, which guards the connections it makes, and searches; optional
-	Todos  Todos
+	HTTP    *http.Client // for webfetch, which guards the connections it makes, and searches; optional
+	Todos   Todos
 	// Own is where lathe listens, which webfetch must not reach. Optional.
 	Own *netguard.Listeners
 	// Search is where and how web and code searches go. Optional: without it
