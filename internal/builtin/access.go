@@ -26,8 +26,9 @@ func (e Places) resolve(path string) (string, error) {
 	return real, nil
 }
 
-// external asks for permission to leave the workspace, if the path does.
-func (e *Env) external(ctx context.Context, call *tool.Call, path string, dir bool) error {
+// external asks for permission to leave the workspace, if the path does. Next is what the
+// call then does there; nil if it only looks.
+func (e *Env) external(ctx context.Context, call *tool.Call, path string, dir bool, next *tool.Next) error {
 	if e.Root.Contains(path) {
 		return nil
 	}
@@ -39,6 +40,7 @@ func (e *Env) external(ctx context.Context, call *tool.Call, path string, dir bo
 	req.Metadata = map[string]any{"filepath": path, "parentDir": parent}
 	req.Doing = fmt.Sprintf("this call uses %s, which is outside the project (%s)", path, e.Root.Dir)
 	proposed(call.Input, path, req.Metadata)
+	req.Next = next
 	return ask(ctx, call, req)
 }
 

@@ -69,7 +69,7 @@ func (e editTools) applyPatch(ctx context.Context, call *tool.Call, in patchInpu
 	if err != nil {
 		return tool.Result{}, err
 	}
-	if err := e.approvePatch(ctx, call, changes); err != nil {
+	if err := e.approvePatch(ctx, call, paths.tickets, changes); err != nil {
 		return tool.Result{}, err
 	}
 	if err := e.commitPatch(ctx, call, changes); err != nil {
@@ -80,28 +80,31 @@ func (e editTools) applyPatch(ctx context.Context, call *tool.Call, in patchInpu
 
 // patchPaths are the resolved paths of the hunks; to holds only those of moves,
 // in the order of the hunks that have one.
-type patchPaths struct{ from, to []string }
+type patchPaths struct {
+	from, to []string
+	tickets  []*tool.Next // see [editTools.reserve]
+}
 
 func (e editTools) patchPaths(ctx context.Context, call *tool.Call, hunks []hunk) (patchPaths, error) {
 	var p patchPaths
 	for _, h := range hunks {
-		path, err := e.reserve(ctx, call, h.target())
+		path, ticket, err := e.reserve(ctx, call, h.target())
 		if err != nil {
 			return p, err
 		}
 		if slices.Contains(p.from, path) || slices.Contains(p.to, path) {
 			return p, failf("apply_patch verification failed: %s is in the patch twice; put all its changes in one section", h.target())
 		}
-		p.from = append(p.from, path)
+		p.from, p.tickets = append(p.from, path), append(p.tickets, ticket)
 		if u, ok := h.(updateFile); ok && u.moveTo != "" {
-			to, err := e.reserve(ctx, call, u.moveTo)
+			to, ticket, err := e.reserve(ctx, call, u.moveTo)
 			if err != nil {
 				return p, err
 			}
 			if to != path && (slices.Contains(p.from, to) || slices.Contains(p.to, to)) {
 				return p, failf("apply_patch verification failed: %s is in the patch twice", u.moveTo)
 			}
-			p.to = append(p.to, to)
+			p.to, p.tickets = append(p.to, to), append(p.tickets, ticket)
 		}
 	}
 	return p, nil
@@ -187,7 +190,7 @@ func (c patchChange) diff() string {
 	return diff.Unified(oldName, newName, before, after, diff.Context)
 }
 
-func (e editTools) approvePatch(ctx context.Context, call *tool.Call, changes []patchChange) error {
+func (e editTools) approvePatch(ctx context.Context, call *tool.Call, tickets []*tool.Next, changes []patchChange) error {
 	var plain []change
 	var shown strings.Builder
 	for _, c := range changes {
@@ -197,7 +200,7 @@ func (e editTools) approvePatch(ctx context.Context, call *tool.Call, changes []
 		}
 		shown.WriteString(c.diff())
 	}
-	return e.approve(ctx, call, shown.String(), plain...)
+	return e.approve(ctx, call, shown.String(), tickets, plain...)
 }
 
 // commitPatch writes the files in order. A failure half way is told with what

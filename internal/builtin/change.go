@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -30,9 +31,13 @@ type fileState struct {
 	data   []byte
 }
 
+func (e editTools) place(path string) fileState {
+	return fileState{path: path, rel: e.Root.Rel(path), name: e.Root.Name(path)}
+}
+
 // look reads the file that a change is about. It asks for nothing.
 func (e editTools) look(ctx context.Context, call *tool.Call, path string) (fileState, error) {
-	s := fileState{path: path, rel: e.Root.Rel(path), name: e.Root.Name(path)}
+	s := e.place(path)
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -59,19 +64,21 @@ type change struct {
 }
 
 // reserve resolves the path of a file that will be changed and asks to leave the
-// workspace, if need be. Paths that no tool writes are refused.
-func (e editTools) reserve(ctx context.Context, call *tool.Call, path string) (string, error) {
+// workspace, if need be, and for the change in the same breath. Paths that no tool writes
+// are refused. The ticket is for [editTools.approve].
+func (e editTools) reserve(ctx context.Context, call *tool.Call, path string) (string, *tool.Next, error) {
 	if strings.TrimSpace(path) == "" {
-		return "", failf("filePath is required")
+		return "", nil, failf("filePath is required")
 	}
 	real, err := e.resolve(path)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if e.closed(real) {
-		return "", failf("%s belongs to lathe itself and cannot be changed by tools.", real)
+		return "", nil, failf("%s belongs to lathe itself and cannot be changed by tools.", real)
 	}
-	return real, e.external(ctx, call, real, false)
+	next := &tool.Next{Request: e.changeRequest(e.place(real))}
+	return real, next, e.external(ctx, call, real, false, next)
 }
 
 // texts returns both sides for a diff: no byte order mark, LF line ends.
@@ -99,24 +106,39 @@ func (c change) unified() string {
 	return diff.Unified(c.from.path, c.from.path, before, after, diff.Context)
 }
 
-// approve asks for permission to make the changes. The diff is what the user sees.
-func (e editTools) approve(ctx context.Context, call *tool.Call, shown string, changes ...change) error {
-	req := tool.Request{Permission: "edit", Always: []string{"*"}, Doing: "this would change " + changes[0].from.name}
-	var paths []string
-	for _, c := range changes {
-		req.Patterns = append(req.Patterns, c.from.rel)
-		paths = append(paths, c.from.path)
+// approve asks for permission to make the changes, unless it was given with all of the
+// tickets. The diff is what the user sees.
+func (e editTools) approve(ctx context.Context, call *tool.Call, shown string, tickets []*tool.Next, changes ...change) error {
+	if len(tickets) > 0 && !slices.ContainsFunc(tickets, func(n *tool.Next) bool { return !n.Given }) {
+		return nil
 	}
-	req.Metadata = map[string]any{"filepath": strings.Join(paths, ", "), "diff": shown}
+	var files []fileState
 	for _, c := range changes {
-		if why := e.protected(c.from.path); why != "" {
+		files = append(files, c.from)
+	}
+	req := e.changeRequest(files...)
+	req.Metadata["diff"] = shown
+	return ask(ctx, call, req)
+}
+
+// changeRequest is the request to change files.
+func (e editTools) changeRequest(files ...fileState) tool.Request {
+	req := tool.Request{Permission: "edit", Always: []string{"*"}, Doing: "this would change " + files[0].name}
+	var paths []string
+	for _, f := range files {
+		req.Patterns = append(req.Patterns, f.rel)
+		paths = append(paths, f.path)
+	}
+	req.Metadata = map[string]any{"filepath": strings.Join(paths, ", ")}
+	for _, f := range files {
+		if why := e.protected(f.path); why != "" {
 			req.Always = nil
 			req.Metadata[tool.MetaProtected] = true
-			req.Metadata["reason"] = c.from.name + ": " + why
+			req.Metadata["reason"] = f.name + ": " + why
 			break
 		}
 	}
-	return ask(ctx, call, req)
+	return req
 }
 
 // store writes a change and tells about it. The file must still be as it was

@@ -66,7 +66,7 @@ func (e editTools) multieditTool() tool.Tool {
 
 // edit applies the replacements to one file, all or none.
 func (e editTools) edit(ctx context.Context, call *tool.Call, path string, edits []replacement) (tool.Result, error) {
-	path, err := e.reserve(ctx, call, path)
+	path, ticket, err := e.reserve(ctx, call, path)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -89,7 +89,7 @@ func (e editTools) edit(ctx context.Context, call *tool.Call, path string, edits
 	}
 	c := change{from: from, after: done.data}
 	patch := c.unified()
-	if err := e.approve(ctx, call, diff.Dedent(patch), c); err != nil {
+	if err := e.approve(ctx, call, diff.Dedent(patch), []*tool.Next{ticket}, c); err != nil {
 		return tool.Result{}, err
 	}
 	final, err := e.store(ctx, call, c)

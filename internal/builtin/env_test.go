@@ -30,6 +30,7 @@ type rig struct {
 	mu       sync.Mutex
 	asks     []tool.Request
 	deny     func(tool.Request) error
+	given    bool // an answer covers what is asked for next
 	reading  tool.Reading
 	events   []lathe.Event
 	progress []map[string]any
@@ -102,6 +103,9 @@ func (r *rig) call(input any) *tool.Call {
 				if r.deny != nil && r.deny(one) != nil {
 					return r.deny(one)
 				}
+			}
+			if req.Next != nil {
+				req.Next.Given = r.given
 			}
 			return nil
 		},

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -31,6 +32,44 @@ func TestProposed(t *testing.T) {
 		_, _ = r.run(name, tt.in)
 		if diff := cmp.Diff(tt.want, m(r.asks[0].Metadata)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestChangeOutsideIsAskedOnce holds that a change outside the project needs one answer,
+// and that one which the first ask did not cover is asked about as ever.
+func TestChangeOutsideIsAskedOnce(t *testing.T) {
+	r := newRig(t)
+	file := filepath.Join(r.env.Home, "outside.txt")
+	for _, given := range []bool{true, false} {
+		for name, in := range map[string]m{
+			"write": {"filePath": file, "content": "a\n"}, "edit": {"filePath": file, "oldString": "a", "newString": "a"},
+			"apply_patch": {"patchText": "*** Begin Patch\n*** Update File: " + file + "\n@@\n-a\n+b\n*** End Patch"},
+		} {
+			if name == "edit" {
+				in["newString"] = "c"
+			}
+			if err := os.WriteFile(file, []byte("a\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r.run("read", m{"filePath": file})
+			r.asks, r.given = nil, given
+			r.run(name, in)
+			var asked []string
+			for _, req := range r.asks {
+				asked = append(asked, req.Permission)
+			}
+			want := []string{"external_directory"}
+			if !given {
+				want = append(want, "edit")
+			}
+			if diff := cmp.Diff(want, asked); diff != "" {
+				t.Errorf("%s, given %v (-want +got):\n%s", name, given, diff)
+			}
+			next := r.asks[0].Next
+			if next == nil || next.Request.Permission != "edit" {
+				t.Errorf("%s: the ask says nothing of the change", name)
+			}
 		}
 	}
 }

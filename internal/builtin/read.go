@@ -69,7 +69,7 @@ func (r *reader) run(ctx context.Context, call *tool.Call, in readInput) (tool.R
 	}
 	info, statErr := os.Stat(path)
 	dir := statErr == nil && info.IsDir()
-	if err := e.external(ctx, call, path, dir); err != nil {
+	if err := e.external(ctx, call, path, dir, nil); err != nil {
 		return tool.Result{}, err
 	}
 	rel := e.Root.Name(path)

@@ -37,7 +37,7 @@ func (e *Env) mayRead(ctx context.Context, call *tool.Call, path string) error {
 			req.Patterns = append(req.Patterns, e.Root.Rel(other))
 			continue
 		}
-		if err := e.external(ctx, call, other, false); err != nil {
+		if err := e.external(ctx, call, other, false, nil); err != nil {
 			return err
 		}
 	}

@@ -88,7 +88,7 @@ func (e searchTools) where(ctx context.Context, call *tool.Call, path string) (s
 	if e.secret(call, real) {
 		return "", failf("%s belongs to lathe itself and cannot be searched.", real)
 	}
-	if err := e.external(ctx, call, real, isDir(real)); err != nil {
+	if err := e.external(ctx, call, real, isDir(real), nil); err != nil {
 		return "", err
 	}
 	if !exists(real) {

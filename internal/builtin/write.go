@@ -28,7 +28,7 @@ func (e editTools) writeTool() tool.Tool {
 }
 
 func (e editTools) write(ctx context.Context, call *tool.Call, in writeInput) (tool.Result, error) {
-	path, err := e.reserve(ctx, call, in.FilePath)
+	path, ticket, err := e.reserve(ctx, call, in.FilePath)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -47,7 +47,7 @@ func (e editTools) write(ctx context.Context, call *tool.Call, in writeInput) (t
 		}
 	}
 	c := change{from: from, after: rewritten(from, in.Content)}
-	if err := e.approve(ctx, call, diff.Dedent(c.unified()), c); err != nil {
+	if err := e.approve(ctx, call, diff.Dedent(c.unified()), []*tool.Next{ticket}, c); err != nil {
 		return tool.Result{}, err
 	}
 	final, err := e.store(ctx, call, c)

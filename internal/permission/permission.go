@@ -109,20 +109,37 @@ func (s *Service) Ask(ctx context.Context, in AskInput) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return s.wait(ctx, &entry{ask: s.combine(in, wants), wants: wants, answer: make(chan error, 1)})
+	err = s.wait(ctx, &entry{ask: s.combine(in, wants), wants: wants, answer: make(chan error, 1)})
+	if err == nil && in.Request.Next != nil {
+		in.Request.Next.Given = true
+	}
+	return err
 }
 
-// wanted returns the requests that a person has to be asked about. One that a rule
-// denies is a *[Denied], whatever the others are.
+// wanted returns the requests that a person has to be asked about; with any of them,
+// what the call asks for next. One that a rule denies is a *[Denied], whatever the others
+// are.
 func (s *Service) wanted(in AskInput) (wants []tool.Request, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, req := range append([]tool.Request{in.Request}, in.Request.Also...) {
-		req.Also = nil
-		switch s.judge(req, in.Policy) {
+	wants, err = s.needed(append([]tool.Request{in.Request}, in.Request.Also...), in.Policy)
+	if len(wants) == 0 || in.Request.Next == nil {
+		return wants, err
+	}
+	more, err := s.needed([]tool.Request{in.Request.Next.Request}, in.Policy)
+	if err != nil {
+		return nil, err
+	}
+	return append(wants, more...), nil
+}
+
+func (s *Service) needed(reqs []tool.Request, p Policy) (wants []tool.Request, err error) {
+	for _, req := range reqs {
+		req.Also, req.Next = nil, nil
+		switch s.judge(req, p) {
 		case lathe.Allow:
 		case lathe.Deny:
-			return nil, denied(req, in.Policy)
+			return nil, denied(req, p)
 		default:
 			wants = append(wants, req)
 		}

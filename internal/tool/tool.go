@@ -119,10 +119,20 @@ type Request struct {
 	// Also is what else the same call needs, judged with the rest and asked about
 	// once. Requests in it have none of their own.
 	Also []Request
+	// Next is what the call will ask for after this, if it will. Optional.
+	Next *Next
 	// Doing says what the call would do, and Instead what could be done in its place,
 	// for the model if the call is refused: "this command writes c.txt", "drop the
 	// redirection". Both may be empty.
 	Doing, Instead string
+}
+
+// Next is a request that follows another of the same call. Where a person has to be asked
+// about the first anyway, both are one ask, and Given is set when the answer was yes; the
+// call then need not ask again. Where not, nothing is done with it.
+type Next struct {
+	Request Request
+	Given   bool
 }
 
 // MetaAlso is the key of an ask's metadata that lists what else one answer
