@@ -28,9 +28,13 @@ func (p *process) waitIdly() {
 	p.wait()
 }
 
-// remains reports whether the shell left processes behind that carry its marks.
-func (p *process) remains() bool {
-	return !p.quiet() && len(p.alive()) > 0
+// remains reports whether the shell left processes behind that carry its marks, and
+// whether it is certain that it left nothing at all.
+func (p *process) remains() (live, nothing bool) {
+	if p.quiet() {
+		return false, true
+	}
+	return len(p.alive()) > 0, false
 }
 
 // alive lists the live processes of the command by its marks. A process that dropped

@@ -401,12 +401,18 @@ func (r *Runner) finish(ctx context.Context, p *process, c Command) (Exit, error
 		p.terminate(r.opts.Grace)
 	} else {
 		waitEither(p.drained, ctx.Done(), r.opts.Drain)
-		if c.Adopt && ctx.Err() == nil && p.remains() {
+		live, nothing := false, false
+		if c.Adopt && ctx.Err() == nil {
+			live, nothing = p.remains()
+		}
+		switch {
+		case live:
 			p.describe(&exit)
 			exit.Live = p.live()
 			return exit, nil
+		case !nothing: // a look costs a system call for each process of the machine
+			exit.Leftover = p.sweep(r.opts.Drain)
 		}
-		exit.Leftover = p.sweep(r.opts.Drain)
 	}
 	err := p.settle()
 	p.describe(&exit)
