@@ -73,7 +73,7 @@ func (p *process) sweep(grace time.Duration) []string {
 		return nil
 	}
 	pids := p.hunt()
-	names := make([]string, 0, min(len(pids), maxNames+1))
+	var names []string // nil if what was there ended by itself
 	for i, pid := range pids {
 		if i == maxNames {
 			names = append(names, fmt.Sprintf("and %d more", len(pids)-maxNames))
