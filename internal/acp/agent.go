@@ -18,13 +18,15 @@ import (
 	"lathe/internal/tool"
 )
 
-// Options configure [Serve]. Client, In and Out are needed.
+// Options configure [Serve]. Open, In and Out are needed.
 type Options struct {
-	Client *client.Client
-	In     io.Reader // the editor's messages; its end ends Serve
-	Out    io.Writer
-	Log    *slog.Logger     // nil: none
-	Now    func() time.Time // nil: time.Now
+	// Open connects to the engine. It is called once, while the editor reads the answer to
+	// its first message; who gave it closes what it opened.
+	Open func() (*client.Client, error)
+	In   io.Reader // the editor's messages; its end ends Serve
+	Out  io.Writer
+	Log  *slog.Logger     // nil: none
+	Now  func() time.Time // nil: time.Now
 	// Leave says that turns go on when the editor goes away, because a server runs
 	// them. Otherwise they are stopped: nobody could answer them.
 	Leave bool
@@ -46,7 +48,7 @@ func Serve(ctx context.Context, o Options) error {
 	defer cancel(nil)
 	a := &agent{
 		Options: o, ctx: ctx, talks: map[lathe.SessionID]*conversation{}, feeds: map[string]*feed{},
-		requests: map[string]context.CancelFunc{}, stop: cancel,
+		requests: map[string]context.CancelFunc{}, stop: cancel, engine: sync.OnceValues(o.Open),
 	}
 	s := newStream(o.In, o.Out, o.Log)
 	in := &input{stream: s}
@@ -100,12 +102,13 @@ func (q quiet) Printf(format string, args ...any) {
 // agent is the connection to one editor and all that it has open.
 type agent struct {
 	Options
-	ctx   context.Context // of the connection
-	conn  *jsonrpc2.Conn  // set with the first message
-	begun sync.Once
-	stop  context.CancelCauseFunc
-	work  sync.WaitGroup
-	calls atomic.Uint64 // requests that were made of the editor
+	ctx    context.Context // of the connection
+	engine func() (*client.Client, error)
+	conn   *jsonrpc2.Conn // set with the first message
+	begun  sync.Once
+	stop   context.CancelCauseFunc
+	work   sync.WaitGroup
+	calls  atomic.Uint64 // requests that were made of the editor
 
 	mu       sync.Mutex
 	can      clientCapabilities
@@ -273,6 +276,15 @@ func (a *agent) able() clientCapabilities {
 	return a.can
 }
 
+// in returns the engine's client for a directory.
+func (a *agent) in(dir string) (*client.Client, error) {
+	c, err := a.engine()
+	if err != nil {
+		return nil, err
+	}
+	return c.In(dir), nil
+}
+
 // talk returns a conversation that is open, or nil.
 func (a *agent) talk(id lathe.SessionID) *conversation {
 	a.mu.Lock()
@@ -315,6 +327,7 @@ func (a *agent) initialize(_ context.Context, p initializeRequest) (initializeRe
 	if p.Capabilities.Auth.Terminal {
 		out.AuthMethods = append(out.AuthMethods, authMethod{ID: "lathe-terminal", Type: "terminal", Name: "Connect a provider in a terminal", Args: []string{"auth", "login"}})
 	}
+	a.work.Go(func() { _, _ = a.engine() }) // whoever needs it gets the error
 	out.Capabilities.LoadSession = true
 	out.Capabilities.Prompt.Image, out.Capabilities.Prompt.EmbeddedContext = true, true
 	return out, nil

@@ -56,7 +56,10 @@ func (a *agent) newSession(ctx context.Context, p sessionRequest) (sessionRespon
 	if err := checkCwd(p.Cwd); err != nil {
 		return sessionResponse{}, nil, err
 	}
-	c := a.Client.In(p.Cwd)
+	c, err := a.in(p.Cwd)
+	if err != nil {
+		return sessionResponse{}, nil, err
+	}
 	s, err := c.Create(ctx, api.SessionRequest{})
 	if err != nil {
 		return sessionResponse{}, nil, err
@@ -69,7 +72,7 @@ func (a *agent) open(ctx context.Context, c *client.Client, s lathe.Session, p s
 	t := a.talk(s.ID)
 	if t == nil {
 		if s.Directory != "" {
-			c = a.Client.In(s.Directory)
+			c = c.In(s.Directory)
 		}
 		t = &conversation{a: a, id: s.ID, dir: s.Directory, c: c, title: s.Title, ids: lathe.NewIDs(a.Now, nil), asks: map[lathe.AskID]context.CancelFunc{}}
 		t.tell = newTeller(t)
@@ -167,7 +170,10 @@ func (a *agent) reopen(ctx context.Context, p sessionRequest) (sessionResponse, 
 	if err := checkCwd(p.Cwd); err != nil {
 		return sessionResponse{}, nil, err
 	}
-	c := a.Client.In(p.Cwd)
+	c, err := a.in(p.Cwd)
+	if err != nil {
+		return sessionResponse{}, nil, err
+	}
 	s, err := c.Get(ctx, lathe.SessionID(p.SessionID))
 	if err != nil {
 		return sessionResponse{}, nil, err
@@ -179,7 +185,10 @@ func (a *agent) forkSession(ctx context.Context, p sessionRequest) (sessionRespo
 	if err := checkCwd(p.Cwd); err != nil {
 		return sessionResponse{}, nil, err
 	}
-	c := a.Client.In(p.Cwd)
+	c, err := a.in(p.Cwd)
+	if err != nil {
+		return sessionResponse{}, nil, err
+	}
 	s, _, err := c.Fork(ctx, lathe.SessionID(p.SessionID), api.Fork{})
 	if err != nil {
 		return sessionResponse{}, nil, err
@@ -191,12 +200,16 @@ func (a *agent) forkSession(ctx context.Context, p sessionRequest) (sessionRespo
 const pageSize = 50
 
 func (a *agent) listSessions(ctx context.Context, p listRequest) (listResponse, error) {
-	c, everywhere := a.Client, true
+	c, err := a.engine()
+	if err != nil {
+		return listResponse{}, err
+	}
+	everywhere := true
 	if p.Cwd != "" {
 		if err := checkCwd(p.Cwd); err != nil {
 			return listResponse{}, err
 		}
-		c, everywhere = a.Client.In(p.Cwd), false
+		c, everywhere = c.In(p.Cwd), false
 	}
 	from := 0
 	if p.Cursor != "" {
@@ -235,7 +248,11 @@ func (a *agent) deleteSession(ctx context.Context, p sessionRequest) (struct{}, 
 	if t := a.talk(lathe.SessionID(p.SessionID)); t != nil {
 		t.close(true)
 	}
-	return struct{}{}, a.Client.Delete(ctx, lathe.SessionID(p.SessionID))
+	c, err := a.engine()
+	if err != nil {
+		return struct{}{}, err
+	}
+	return struct{}{}, c.Delete(ctx, lathe.SessionID(p.SessionID))
 }
 
 // replay tells the whole history.

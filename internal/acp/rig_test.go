@@ -144,7 +144,7 @@ func (p pair) Close() error {
 func (r *rig) serve(capabilities string, options []func(*Options)) {
 	fromEditor, toAgent := io.Pipe()
 	fromAgent, toEditor := io.Pipe()
-	o := Options{Client: r.client, In: fromEditor, Out: toEditor, Files: r.buffers.Take}
+	o := Options{Open: func() (*client.Client, error) { return r.client, nil }, In: fromEditor, Out: toEditor, Files: r.buffers.Take}
 	for _, change := range options {
 		change(&o)
 	}

@@ -3,11 +3,15 @@ package cli
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
 	"lathe"
 	"lathe/internal/acp"
+	"lathe/internal/client"
+	"lathe/internal/tool"
 )
 
 // acpOptions are the settings of `lathe acp`.
@@ -55,14 +59,54 @@ func runACP(ctx context.Context, env *Env, o acpOptions) error {
 	if err != nil {
 		return err
 	}
-	f, err := connect(ctx, env, target{attach: o.attach, password: password, dir: dir, trust: o.trust, attended: true})
-	if err != nil {
-		return err
+	var f *face
+	var opened atomic.Pointer[app]
+	in := acp.Options{
+		In: env.Stdin, Out: env.Stdout, Now: env.Now, Leave: o.attach != "",
+		Files: func(id lathe.SessionID, files tool.Files) func() {
+			if f.app == nil { // the server's tools work on its disk
+				return func() {}
+			}
+			return f.app.buffers.Take(id, files)
+		},
+		Open: func() (_ *client.Client, err error) {
+			f, err = connect(ctx, env, target{attach: o.attach, password: password, dir: dir, trust: o.trust, attended: true})
+			if err != nil {
+				return nil, err
+			}
+			opened.Store(f.app)
+			return f.Client, nil
+		},
 	}
-	in := acp.Options{Client: f.Client, In: env.Stdin, Out: env.Stdout, Now: env.Now, Leave: f.app == nil}
-	if f.app != nil {
-		in.Log = f.app.log
-		in.Files = f.app.buffers.Take
+	in.Log = slog.New(&laterLog{func() *slog.Logger {
+		if a := opened.Load(); a != nil {
+			return a.log
+		}
+		return nil
+	}})
+	err = acp.Serve(ctx, in)
+	if f != nil {
+		err = errors.Join(err, f.Close())
 	}
-	return errors.Join(acp.Serve(ctx, in), f.Close())
+	return err
 }
+
+// laterLog is a log that there is only once something has opened it.
+type laterLog struct{ get func() *slog.Logger }
+
+// Enabled reports whether the log is there and takes the level.
+func (l *laterLog) Enabled(ctx context.Context, level slog.Level) bool {
+	log := l.get()
+	return log != nil && log.Enabled(ctx, level)
+}
+
+// Handle writes a record.
+func (l *laterLog) Handle(ctx context.Context, r slog.Record) error {
+	return l.get().Handler().Handle(ctx, r)
+}
+
+// WithAttrs is not used: records are whole.
+func (l *laterLog) WithAttrs([]slog.Attr) slog.Handler { return l }
+
+// WithGroup is not used: records are whole.
+func (l *laterLog) WithGroup(string) slog.Handler { return l }
