@@ -241,9 +241,11 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// Write counts before it writes, so that whoever has an answer finds the question counted.
 func (c *counted) Write(b []byte) (int, error) {
+	c.count(&c.account.Sent, len(b))
 	n, err := c.Conn.Write(b)
-	c.count(&c.account.Sent, n)
+	c.count(&c.account.Sent, n-len(b))
 	return n, err
 }
 
