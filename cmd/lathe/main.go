@@ -2,6 +2,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/signal"
@@ -12,11 +13,15 @@ import (
 
 	"lathe/internal/cli"
 	"lathe/internal/job"
+	"lathe/internal/sandbox/proxy"
 	"lathe/internal/shell"
 )
 
 // supervise is the argument that makes this program the supervisor of its commands.
 const supervise = "__supervise"
+
+// connect is the argument that makes this program ssh's way through the proxy of commands.
+const connect = "__connect"
 
 // keep makes it the keeper of a job that outlives it.
 const keep = "__keep"
@@ -27,6 +32,13 @@ func main() {
 	}
 	if len(os.Args) > 1 && os.Args[1] == keep {
 		os.Exit(job.KeeperMain(os.Args[2:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == connect {
+		if err := proxy.Connect(context.Background(), os.Args[2:], os.Getenv, os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "lathe:", err)
+			os.Exit(cli.ExitFailed)
+		}
+		return
 	}
 	self, err := os.Executable()
 	if err != nil {

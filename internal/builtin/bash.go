@@ -73,7 +73,7 @@ func (e shellTools) bash(ctx context.Context, call *tool.Call, in bashInput) (to
 			return tool.Result{}, err
 		}
 	}
-	would, err := e.judge(ctx, call, in, dir)
+	would, reached, err := e.judge(ctx, call, in, dir)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -84,8 +84,16 @@ func (e shellTools) bash(ctx context.Context, call *tool.Call, in bashInput) (to
 	if e.Scratch != "" && !exists(e.Scratch) {
 		_ = os.MkdirAll(e.Scratch, 0o700) // a command that wants it says what is wrong
 	}
+	net, err := e.open(ctx, call, in, reached, &c)
+	if err != nil {
+		return tool.Result{}, err
+	}
 	if in.Background || in.PTY {
-		return e.background(ctx, call, c, in)
+		res, err := e.background(ctx, call, c, in)
+		if err != nil {
+			net.close()
+		}
+		return res, err
 	}
 	view := e.viewer(call)
 	known := view.current(would)
@@ -97,7 +105,8 @@ func (e shellTools) bash(ctx context.Context, call *tool.Call, in bashInput) (to
 	if err != nil {
 		return tool.Result{}, failf("The command could not be run: %v", err)
 	}
-	text, meta := out.result(exit, timeout, note)
+	text, meta := out.result(exit, timeout, strings.Trim(note+"\n"+net.note(), "\n"))
+	net.tell(meta)
 	view.formatted(known)
 	view.output(would, dir, text)
 	meta["description"] = in.Description
@@ -123,15 +132,15 @@ func (e shellTools) timeout(ms *float64) (time.Duration, error) {
 }
 
 // judge asks for everything the command needs permission for, and returns what it
-// would do.
-func (e shellTools) judge(ctx context.Context, call *tool.Call, in bashInput, dir string) (judge.Analysis, error) {
+// would do and which hosts it was allowed to reach.
+func (e shellTools) judge(ctx context.Context, call *tool.Call, in bashInput, dir string) (judge.Analysis, []string, error) {
 	env := judge.Env{Dir: dir, Home: e.Home, Lookup: e.variable, FoldCase: runtime.GOOS == "darwin" || runtime.GOOS == "windows"}
 	a := judge.Analyze(in.Command, env)
 	if err := e.refuse(call, a); err != nil {
-		return a, err
+		return a, nil, err
 	}
 	if a.Waits != "" && !in.PTY {
-		return a, failf("%s waits for keys, and commands have no terminal: nothing was run. Use edit or write to change a file, or give %s a script (-c).", a.Waits, a.Waits)
+		return a, nil, failf("%s waits for keys, and commands have no terminal: nothing was run. Use edit or write to change a file, or give %s a script (-c).", a.Waits, a.Waits)
 	}
 	if !e.Root.Contains(dir) {
 		a.Reads = append(a.Reads, judge.PathUse{Path: dir, Dir: true, By: "workdir"})
@@ -156,11 +165,13 @@ func (e shellTools) judge(ctx context.Context, call *tool.Call, in bashInput, di
 	}
 	change := effects{root: e.Root, env: env}
 	all = append(all, change.request(a, in.Command)...)
+	reach, known := e.reach(a, in)
+	all = append(all, reach...)
 	if len(all) == 0 {
-		return a, nil
+		return a, nil, nil
 	}
 	all[0].Also = all[1:]
-	return a, ask(ctx, call, all[0])
+	return a, known, ask(ctx, call, all[0])
 }
 
 // variable returns a variable of the commands' environment.

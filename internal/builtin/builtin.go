@@ -83,6 +83,9 @@ type Commands struct {
 	// when the first one runs. Optional.
 	Scratch     string
 	BashTimeout time.Duration // default for commands; 0 means 2 minutes
+	// Network opens the ways of commands to other hosts. Optional: without it they have
+	// the machine's network.
+	Network OpenWay
 	// Jobs are the processes that live on. Optional: without them no command goes on
 	// in the background, and there is no job tool.
 	Jobs *Jobs

@@ -185,7 +185,7 @@ func (a *app) instanceOptions(models *catalog.Catalog) instance.Options {
 		Trust:     trust.Open(a.paths.TrustFile()),
 		Approvals: a.kept(),
 		Secrets:   secrets,
-		Own:       &a.own,
+		Own:       &a.own, Connect: a.env.Connect,
 		Buffers:   &a.buffers,
 	}
 }

@@ -40,6 +40,8 @@ type Env struct {
 	// Supervisor is the command line that becomes [shell.SupervisorMain]; see
 	// [shell.Options] for what is lost without one.
 	Supervisor []string
+	// Connect is the command line that becomes [proxy.Connect]; empty: there is none.
+	Connect []string
 	// Keeper is the command line that becomes [job.KeeperMain]; empty: no job is kept.
 	Keeper []string
 	// Hide keeps other programs from reading this process; nil: nothing does.

@@ -26,6 +26,7 @@ func (d *decoder) lower(root *jsonc.Value) {
 	if p := root.Delete("permissions"); p != nil {
 		d.fail(p, "permissions", `is not understood; write the rules under "permission"`)
 	}
+	d.lowerNetwork(root)
 	d.lowerCompaction(root.Get("compaction"))
 	d.lowerModes(root)
 	if agents := root.Get("agent"); agents != nil {
@@ -58,6 +59,33 @@ func (d *decoder) rename(obj *jsonc.Value, path, from, to string) {
 		return
 	}
 	obj.Rename(from, to)
+}
+
+// lowerNetwork takes the rules for hosts, which may stand for themselves, among the
+// others.
+func (d *decoder) lowerNetwork(root *jsonc.Value) {
+	rules := root.Get("network")
+	if rules == nil || rules.Kind == jsonc.Null {
+		return
+	}
+	if rules.Kind != jsonc.Object && rules.Kind != jsonc.String {
+		d.want(root.Delete("network"), "network", "an action or an object of hosts")
+		return
+	}
+	perm := permissionObject(root.Get("permission"))
+	if perm.Kind != jsonc.Object {
+		return // told elsewhere
+	}
+	if perm.Get("network") != nil {
+		d.warnings = append(d.warnings, Issue{"network", rules.Pos(), `"network" is another name for "permission.network", which is set too and wins`})
+		root.Delete("network")
+		return
+	}
+	root.Delete("network")
+	if root.Get("permission") == nil || root.Get("permission").Kind != jsonc.Object {
+		root.Set("permission", perm)
+	}
+	perm.Set("network", rules)
 }
 
 func (d *decoder) lowerCompaction(c *jsonc.Value) {

@@ -119,6 +119,9 @@ type Options struct {
 	Own *netguard.Listeners
 	// Buffers has the files of sessions that an editor drives; nil: there are none.
 	Buffers *tool.Buffers
+	// Connect is the command line that connects standard input and output to a host and
+	// a port by the proxy of commands; see [proxy.Connect]. Empty: there is none.
+	Connect []string
 	// Secrets names the variables that commands must not see.
 	Secrets []string
 }
@@ -180,7 +183,7 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 	i.links = reading.NewLinks(i.Root, o.Now, secretFiles(i.Paths)...)
 	publish := func(ev lathe.Event) { o.Publish(i.Root.Dir, ev) }
 	asks := i.permissionOptions(ctx, o)
-	asks.Decide = i.decide
+	asks.Decide, asks.Usual = i.decide, i.usualHosts()
 	i.Permission = permission.New(asks)
 	i.Grants = Grants{asks: i.Permission, store: o.Approvals, owner: i.ApprovalOwner()}
 	env := i.commandEnv(o)
@@ -198,6 +201,7 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 		},
 		Commands: builtin.Commands{
 			Shell: i.Shell.Path, ShellEnv: env, Scratch: i.Shell.Scratch, Runner: o.Runner, BashTimeout: i.Config.Flags.BashDefaultTimeout(),
+			Network: i.ways(o, env),
 		},
 		Limits: limits, Seen: i.Seen, Buffers: o.Buffers, HTTP: o.HTTP, Own: o.Own, Todos: o.Todos, Publish: publish, Now: o.Now,
 		Known: i.Instructions.Known,

@@ -142,12 +142,23 @@ func Evaluate(permission, pattern string, rulesets ...[]lathe.Rule) lathe.Rule {
 	for i := len(rulesets) - 1; i >= 0; i-- {
 		for j := len(rulesets[i]) - 1; j >= 0; j-- {
 			r := rulesets[i][j]
-			if Match(r.Permission, permission) && Match(r.Pattern, pattern) {
+			if covers(r, permission, pattern) {
 				return r
 			}
 		}
 	}
 	return lathe.Rule{Permission: permission, Pattern: "*", Action: lathe.AskMe}
+}
+
+// covers reports whether a rule is about a request.
+func covers(r lathe.Rule, permission, pattern string) bool {
+	if !Match(r.Permission, permission) {
+		return false
+	}
+	if permission == Network {
+		return matchHost(r.Pattern, pattern)
+	}
+	return Match(r.Pattern, pattern)
 }
 
 // EvaluateUnder judges a request for anything that begins with the prefix: it

@@ -33,7 +33,8 @@ func byName(req tool.Request, rules []lathe.Rule) bool {
 	}
 	for _, pattern := range req.Patterns {
 		if !slices.ContainsFunc(rules, func(r lathe.Rule) bool {
-			return r.Action == lathe.Allow && strings.HasPrefix(r.Pattern, name) && Match(r.Permission, req.Permission) && Match(r.Pattern, pattern)
+			return r.Action == lathe.Allow && (strings.HasPrefix(r.Pattern, name) || req.Permission == Network && namesHost(r.Pattern)) &&
+				covers(r, req.Permission, pattern)
 		}) {
 			return false
 		}

@@ -59,6 +59,9 @@ type Options struct {
 	// Decide may answer an ask at once, for runs without a person. Nil, or false,
 	// means that the ask waits.
 	Decide func(lathe.Ask) (lathe.Reply, bool)
+	// Usual reports whether a host, as a request for [Network] has it, is one that the
+	// project's package managers use: commands reach it unless a rule names it. Nil: none is.
+	Usual func(host string) bool
 }
 
 // Service keeps the asks of one instance. It is safe for concurrent use.
@@ -151,8 +154,11 @@ func (s *Service) needed(reqs []tool.Request, p Policy) (wants []tool.Request, e
 // among the later ones counts. An approval answers what would be asked; it does
 // not lift a denial, for it may have been given to another agent.
 func (s *Service) judge(req tool.Request, p Policy) lathe.Action {
-	if req.Permission == Change {
+	switch req.Permission {
+	case Change:
 		p = p.naming(Change)
+	case Network:
+		p = p.reaching()
 	}
 	action := lathe.Allow
 	for _, a := range actions(req.Permission, req.Patterns, req.Metadata, p, s.approved) {
@@ -165,6 +171,9 @@ func (s *Service) judge(req tool.Request, p Policy) lathe.Action {
 	}
 	if protected(req.Metadata) && !s.named(req, p) {
 		return lathe.AskMe
+	}
+	if action == lathe.AskMe && s.usual(req, p) {
+		return lathe.Allow
 	}
 	return action
 }

@@ -38,6 +38,7 @@ func Defaults(p Paths) []lathe.Rule {
 		{Permission: "*", Pattern: "*", Action: lathe.Allow},
 		{Permission: "doom_loop", Pattern: "*", Action: lathe.AskMe},
 		{Permission: "external_directory", Pattern: "*", Action: lathe.AskMe},
+		{Permission: Network, Pattern: "*", Action: lathe.AskMe},
 	}
 	rules = append(rules, p.external()...)
 	rules = append(rules,

@@ -92,6 +92,9 @@ func shellArgs(sh, script string) []string {
 	return []string{sh, "-c", script}
 }
 
+// Getenv returns the value of a variable in an environment, "" if it is not there.
+func Getenv(env []string, name string) string { return lookup(env, name) }
+
 func lookup(env []string, name string) string {
 	for _, kv := range slices.Backward(env) {
 		if value, ok := strings.CutPrefix(kv, name+"="); ok {

@@ -39,11 +39,13 @@ type Process struct {
 // Start starts a command and leaves it running. Its Timeout, Keep and Adopt mean
 // nothing here. It ends when the shell and all that it started are gone.
 func (r *Runner) Start(c Command, o StartOptions) (*Process, error) {
-	if err := c.check(); err != nil {
-		return nil, err
+	err := c.check()
+	var p *process
+	if err == nil {
+		p, err = r.beginCommand(c, pipes{live: true, StartOptions: o})
 	}
-	p, err := r.beginCommand(c, pipes{live: true, StartOptions: o})
 	if err != nil {
+		closeNetwork(c.Network)
 		return nil, err
 	}
 	return p.live(), nil
@@ -64,6 +66,7 @@ func (l *Process) attend(begin time.Time) {
 		if !l.exit.Handed { // else its marks count until the runner is closed
 			l.p.r.leave(l.p.mark.call)
 		}
+		closeNetwork(l.p.network)
 	}()
 	select {
 	case <-l.p.exited:

@@ -53,6 +53,23 @@ type Command struct {
 	// Adopt lets what outlives the shell go on, where its processes can be told apart
 	// (Linux); see [Exit.Live]. Otherwise they are ended.
 	Adopt bool
+	// Network is the command's way to other hosts; nil: it has none of its own. It is
+	// closed when the command and all that it started are gone, or if it did not start.
+	Network Network
+}
+
+// Network is the way of one command to other hosts.
+type Network interface {
+	// Waited is how long the command has waited so far for a person to say whether it
+	// may reach a host: that is not taken from its Timeout.
+	Waited() time.Duration
+	Close()
+}
+
+func closeNetwork(n Network) {
+	if n != nil {
+		n.Close()
+	}
 }
 
 // Exit is how a command ended.
@@ -156,7 +173,12 @@ func (r *Runner) Close() error {
 // stop and killed after the grace; that is told in Exit and is no error. Nor is
 // a non-zero exit code. An error means that the command could not be started or
 // could not be ended.
-func (r *Runner) Run(ctx context.Context, c Command) (Exit, error) {
+func (r *Runner) Run(ctx context.Context, c Command) (exit Exit, err error) {
+	defer func() {
+		if exit.Live == nil {
+			closeNetwork(c.Network)
+		}
+	}()
 	if ctx.Err() != nil {
 		return Exit{Code: -1, Aborted: true}, nil
 	}
@@ -168,7 +190,7 @@ func (r *Runner) Run(ctx context.Context, c Command) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
-	exit, err := r.finish(ctx, p, c)
+	exit, err = r.finish(ctx, p, c)
 	exit.Duration = time.Since(begin)
 	if exit.Live == nil {
 		r.leave(p.mark.call)
@@ -243,6 +265,8 @@ type process struct {
 	read    atomic.Int64  // bytes of output so far
 	busy    atomic.Bool   // the output is being taken
 
+	network Network // may be nil
+
 	taking sync.Mutex // held while output is taken
 	output func([]byte)
 
@@ -267,7 +291,7 @@ func (r *Runner) start(c Command, call uint64, with pipes) (*process, error) {
 		script, files, told, end = askParts(trap, script, files)
 		defer end.Close()
 	}
-	p := &process{r: r, out: ends.out, in: ends.in, output: c.Output, told: told}
+	p := &process{r: r, out: ends.out, in: ends.in, output: c.Output, told: told, network: c.Network}
 	err = p.launch(launch{path: sh, args: shellArgs(sh, script), dir: c.Dir, env: c.Env, files: files, call: call, pipes: with})
 	if err != nil {
 		ends.closeOwn()
@@ -381,8 +405,8 @@ func (p *process) follow(output func([]byte)) {
 // finish waits for the end of the shell and clears up behind it.
 func (r *Runner) finish(ctx context.Context, p *process, c Command) (Exit, error) {
 	var exit Exit
-	expired, stop := after(c.Timeout)
-	defer stop()
+	expired := c.deadline()
+	defer expired.Stop()
 	watch := p.watch(r.opts.Patience)
 	select {
 	case <-p.exited:
@@ -393,7 +417,7 @@ func (r *Runner) finish(ctx context.Context, p *process, c Command) (Exit, error
 		return exit, nil
 	case <-ctx.Done():
 		exit.Aborted = true
-	case <-expired:
+	case <-expired.passed:
 		exit.TimedOut = true
 	}
 	watch.stop()
@@ -487,12 +511,4 @@ func waitEither(a, b <-chan struct{}, d time.Duration) bool {
 	case <-timer.C:
 	}
 	return false
-}
-
-func after(d time.Duration) (<-chan time.Time, func() bool) {
-	if d <= 0 {
-		return nil, func() bool { return false }
-	}
-	t := time.NewTimer(d)
-	return t.C, t.Stop
 }

@@ -1,0 +1,113 @@
+package permission
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"lathe"
+	"lathe/internal/tool"
+)
+
+// Network is the permission of commands to reach a host. Its patterns are a host, or a
+// host and a port that is not one of the web's: "example.org", "example.org:22". In a
+// rule a host without a port is meant with any port, "*.example.org" are the names
+// below that one, and "10.0.0.0/8" are addresses. Rules for "*" deny nothing here: who
+// denies everything that is not named means tools, and is asked.
+const Network = "network"
+
+// reaching returns the policy as it counts for [Network].
+func (p Policy) reaching() Policy {
+	soft := func(rules []lathe.Rule) []lathe.Rule {
+		if !slices.ContainsFunc(rules, deniesAll) {
+			return rules
+		}
+		out := slices.Clone(rules)
+		for i := range out {
+			if deniesAll(out[i]) {
+				out[i].Action = lathe.AskMe
+			}
+		}
+		return out
+	}
+	out := Policy{Rules: soft(p.Rules)}
+	for _, rules := range p.Ceilings {
+		out.Ceilings = append(out.Ceilings, soft(rules))
+	}
+	return out
+}
+
+func deniesAll(r lathe.Rule) bool { return r.Action == lathe.Deny && Everything(r.Permission) }
+
+// usual reports whether all hosts of a request are such that nobody needs to be asked.
+// One in a private network is not.
+func (s *Service) usual(req tool.Request, p Policy) bool {
+	if req.Permission != Network || s.opts.Usual == nil || protected(req.Metadata) || len(req.Patterns) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(req.Patterns, func(host string) bool {
+		return !s.opts.Usual(host) || !p.unnamed(Network, host)
+	})
+}
+
+// matchHost reports whether a rule's pattern covers a host as a request names it.
+func matchHost(pattern, host string) bool {
+	if pattern == "*" {
+		return true
+	}
+	wantHost, wantPort := splitHost(strings.ToLower(pattern))
+	name, port := splitHost(host)
+	switch {
+	case wantPort == "":
+	case port == "" && !Match(wantPort, "443") && !Match(wantPort, "80"):
+		return false
+	case port != "" && !Match(wantPort, port):
+		return false
+	}
+	ip, err := netip.ParseAddr(name)
+	if wide, wideErr := netip.ParsePrefix(wantHost); wideErr == nil {
+		return err == nil && wide.Contains(ip)
+	}
+	if err != nil && numbers(wantHost) {
+		return false // 10.* is about addresses, and a name may begin so, too
+	}
+	if same, sameErr := netip.ParseAddr(wantHost); sameErr == nil && err == nil {
+		return same.Unmap() == ip
+	}
+	return Match(strings.TrimSuffix(wantHost, "."), name)
+}
+
+// splitHost takes a port off. An address of IPv6 has one only behind brackets.
+func splitHost(text string) (host, port string) {
+	if rest, ok := strings.CutPrefix(text, "["); ok && !strings.HasPrefix(text, "[*]") && !strings.HasPrefix(text, "[?]") {
+		host, port, _ = strings.Cut(rest, "]")
+		return host, strings.TrimPrefix(port, ":")
+	}
+	if strings.Count(text, ":") == 1 {
+		host, port, _ = strings.Cut(text, ":")
+		return host, port
+	}
+	return text, ""
+}
+
+// numbers reports whether a pattern can only be meant for addresses of IPv4.
+func numbers(pattern string) bool {
+	return strings.Trim(pattern, "0123456789.*?") == "" && strings.ContainsAny(pattern, "0123456789")
+}
+
+// namesHost reports whether a pattern says of hosts which are meant: one, those below a
+// name of at least two parts, or a range of addresses that is not nearly all of them.
+func namesHost(pattern string) bool {
+	host, _ := splitHost(pattern)
+	if wide, err := netip.ParsePrefix(host); err == nil {
+		return wide.Bits() >= 8
+	}
+	if !strings.ContainsAny(host, "*?") {
+		return host != ""
+	}
+	rest, below := strings.CutPrefix(host, "*.")
+	if numbers(host) {
+		rest, below = strings.CutSuffix(host, ".*")
+	}
+	return below && strings.Contains(rest, ".") && !strings.ContainsAny(rest, "*?")
+}
