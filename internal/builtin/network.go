@@ -96,10 +96,13 @@ func (e shellTools) hostRequest(a proxy.Attempt, in bashInput) tool.Request {
 	return req
 }
 
+// byRule begins why a host was not allowed where a person decided that beforehand.
+const byRule = "the rule "
+
 // whyNot says in a few words why a host was not allowed.
 func whyNot(err error) string {
 	if d, ok := errors.AsType[*permission.Denied](err); ok {
-		return fmt.Sprintf("the rule %q for the network denies it", d.Rule.Pattern)
+		return fmt.Sprintf(byRule+"%q for the network denies it", d.Rule.Pattern)
 	}
 	if c, ok := errors.AsType[*permission.Corrected](err); ok {
 		return "the user refused it: " + c.Feedback
@@ -116,14 +119,17 @@ func (w *way) note() string {
 		return ""
 	}
 	var out []string
+	hint := ""
 	for _, r := range w.door.Refused() {
 		out = append(out, fmt.Sprintf("%s was not reached: %s", r.Label(), strings.TrimSuffix(r.Why, ".")))
+		if hint == "" && !strings.HasPrefix(r.Why, byRule) {
+			hint = fmt.Sprintf("Commands reach other hosts by rule alone. The user can allow one: \"network\": {%q: \"allow\"} in their configuration.", r.Label())
+		}
 	}
-	if len(out) == 0 {
-		return ""
+	if hint != "" {
+		out = append(out, hint)
 	}
-	label := w.door.Refused()[0].Label()
-	return strings.Join(out, "\n") + fmt.Sprintf("\nCommands reach other hosts by rule alone. The user can allow one: \"network\": {%q: \"allow\"} in their configuration.", label)
+	return strings.Join(out, "\n")
 }
 
 // tell adds what was sent and what was refused to a result's metadata.
