@@ -17,7 +17,7 @@ const asMain = "LATHE_TEST_MAIN"
 // TestMain lets the test binary be lathe itself: under its name in scripts, with
 // asMain set in the other tests, and as the supervisor of commands and the keeper of jobs in both.
 func TestMain(m *testing.M) {
-	if os.Getenv(asMain) != "" || len(os.Args) > 1 && (os.Args[1] == supervise || os.Args[1] == keep) {
+	if os.Getenv(asMain) != "" || len(os.Args) > 1 && (os.Args[1] == supervise || os.Args[1] == keep || os.Args[1] == connect) {
 		main()
 	}
 	testscript.Main(m, map[string]func(){"lathe": scriptMain, "mcp-server": func() { mcptest.Serve(os.Getenv("MCP_TEST_SERVER")) }})

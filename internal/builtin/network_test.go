@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -22,7 +23,10 @@ import (
 func internet(t *testing.T, addresses map[string]string) (OpenWay, *[]*proxy.Door) {
 	t.Helper()
 	s := serve(t, map[string]http.HandlerFunc{
-		"/": answer("text/plain", "front"), "/page": answer("text/plain", "the page"),
+		"/page": func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			answer("text/plain", "the page")(w, r)
+		},
 	})
 	p := proxy.New(proxy.Options{
 		Lookup: func(_ context.Context, host string) ([]netip.Addr, error) {

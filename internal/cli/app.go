@@ -186,7 +186,7 @@ func (a *app) instanceOptions(models *catalog.Catalog) instance.Options {
 		Approvals: a.kept(),
 		Secrets:   secrets,
 		Own:       &a.own, Connect: a.env.Connect,
-		Buffers:   &a.buffers,
+		Buffers: &a.buffers,
 	}
 }
 
