@@ -52,7 +52,7 @@ func (s *step) startCall(ctx context.Context, c *call) error {
 	body := c.part.Body.(*lathe.ToolCall)
 	r.callID = body.CallID
 	if r.tool == nil {
-		return r.settle(ctx, tool.Failf("there is no tool %q", c.name), nil)
+		return r.settle(ctx, tool.Failf("The call was not understood: %s", unusable(r.input)), nil)
 	}
 	if _, no := r.tool.(refused); !no { // nobody is asked about a call that does nothing
 		r.repeats = s.Loop.See(r.name, r.input)
@@ -76,6 +76,15 @@ func (s *step) startCall(ctx context.Context, c *call) error {
 		r.run(ctx, after)
 	})
 	return nil
+}
+
+// unusable returns why a call cannot be taken, for agents without the tool that says so.
+func unusable(input json.RawMessage) string {
+	var in struct{ Error string }
+	if err := json.Unmarshal(input, &in); err != nil || in.Error == "" {
+		return "no tool takes it"
+	}
+	return in.Error
 }
 
 // pathOf returns the file that a call names, "*" for all, or "".

@@ -141,3 +141,19 @@ func TestCallBehindAnAbortedOne(t *testing.T) {
 		t.Errorf("last message (-want +got):\n%s", d)
 	}
 }
+
+// TestUnusableCalls holds that an agent hears what was wrong with a call, and which tools
+// there are, also where it has no tool for such calls.
+func TestUnusableCalls(t *testing.T) {
+	r := newRig(t, "tool nothing {}\ntool echo {\"a\n---\ntext done")
+	r.tools = []tool.Tool{echo()}
+	if out := r.run(t); out.Failure != nil {
+		t.Fatal(out.Failure)
+	}
+	text := r.server.Requests()[1].LastText()
+	for _, want := range []string{`there is no tool "nothing"; the tools are: echo`, "the arguments are not JSON"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %q", want, text)
+		}
+	}
+}
