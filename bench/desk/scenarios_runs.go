@@ -22,6 +22,7 @@ var commandMistakes = []scenario{
 	once("commands", "a pager", slip{runs("git log"), runs("git --no-pager log"), "first", "pager", nil}, nil),
 	once("commands", "a password", slip{runs(`sh -c 'printf "Password: " > /dev/tty; read x < /dev/tty'`), runs("true"), "", `terminal|tty`, nil}, nil),
 	once("commands", "an exit code and no word", slip{runs("test -f nothing.txt"), runs("test -f main.go"), "", `exit code 1|exit status 1|code: 1`, nil}, nil),
+	once("commands", "ended by a signal", slip{runs("kill -9 $$"), runs("true"), "", `signal|SIGKILL|killed|137`, nil}, nil),
 	once("commands", "a program that is not there", slip{runs("pythonx --version"), runs("python3 --version"), "", `not found`, nil}, nil),
 	once("commands", "a pipeline whose first part fails", slip{runs("sh -c 'echo building; exit 2' | tail -3"), runs("sh -c 'echo building; exit 0' | tail -3"), "", `exit(?:ed with)?(?: code)? 2|code 2`, nil}, nil),
 	once("commands", "40,000 lines", slip{runs(long), asEdit, "", `undefined: bye`, []call{runs("(" + long + ") | grep error")}}, isEdited),
@@ -110,6 +111,13 @@ var answerMistakes = []scenario{
 		}
 		m.use(asEdit)
 	}, done: isEdited},
+	{class: "answers", name: "a call behind a mark of its own", play: func(m *model) {
+		if m.errs {
+			_, rest := m.step(llmtest.Text("[TOOL_CALLS] [{\"name\": \"read\", \"arguments\": {\"filePath\": \"main.go\"}}]"))
+			m.judge(rest, "", "call")
+		}
+		m.use(asEdit)
+	}, done: isEdited},
 	{class: "answers", name: "the same call again and again", play: func(m *model) {
 		n := 2 // which is what the model wastes by itself
 		if m.errs {
@@ -132,6 +140,10 @@ var modeMistakes = []scenario{
 	{class: "modes", name: "git stash in plan mode", agent: plan, git: true, setup: "", play: refusal(runs("git stash"), `plan.*stash`)},
 	{class: "modes", name: "a script that writes in plan mode", agent: plan, files: map[string]string{"gen.sh": "#!/bin/sh\necho x > c.txt\n"}, play: refusal(runs("sh gen.sh"), `plan.*(?:gen\.sh|c\.txt)`), done: untouched("c.txt")},
 	{class: "modes", name: "sed -i in plan mode", agent: plan, play: refusal(runs("sed -i s/hello/bye/ main.go"), `plan.*main\.go`), done: contains("main.go", "hello")},
+	{class: "modes", name: "sed through python in plan mode", agent: plan, play: refusal(runs(`python3 -c 'open("c.txt", "w").write("x")'`), `plan.*writes`), done: untouched("c.txt")},
+	{class: "modes", name: "a write in plan mode", agent: plan, play: refusal(writes("c.txt", "x"), `plan`), done: untouched("c.txt")},
+	{class: "modes", name: "a patch in plan mode", agent: plan, play: refusal(call{"apply_patch", args{"patchText": addPatch}}, `plan`), done: contains("main.go", "hello")},
+	{class: "modes", name: "git commit in plan mode", agent: plan, git: true, play: refusal(runs("git commit --allow-empty -m x"), `plan.*commit`)},
 	{class: "modes", name: "a file outside the project", play: refusal(reads("/etc/hostname"), `outside|external`)},
 	{class: "modes", name: "a command outside the project", play: refusal(runs("ls /var/log"), `outside|external`)},
 	{class: "modes", name: "what a rule refuses", config: map[string]any{"permission": map[string]any{"bash": map[string]any{"git push *": "deny"}}}, play: refusal(runs("git push origin main"), `git push`)},
