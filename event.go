@@ -59,6 +59,13 @@ type (
 		SessionID SessionID
 		Reason    string
 	}
+	// Notice is something that a person should know and need not act on, such as a
+	// language server that is not there. OpenCode's clients are shown the text.
+	Notice struct{ Title, Text string }
+	// LSPUpdated tells that a language server started or ended.
+	LSPUpdated struct{}
+	// LSPDiagnosed tells that a language server knows something new of a file.
+	LSPDiagnosed struct{ Server, Path string }
 	// MessageUpdated tells that a message is new or its info changed; Parts is nil.
 	MessageUpdated struct{ Message Message }
 	// MessageRemoved tells that a message and its parts are gone.
@@ -160,6 +167,9 @@ func (SessionDiff) isEvent()       {}
 func (SessionCompacted) isEvent()  {}
 func (SessionPruned) isEvent()     {}
 func (UndoOff) isEvent()           {}
+func (Notice) isEvent()            {}
+func (LSPUpdated) isEvent()        {}
+func (LSPDiagnosed) isEvent()      {}
 func (JobChanged) isEvent()        {}
 func (MessageUpdated) isEvent()    {}
 func (MessageRemoved) isEvent()    {}

@@ -60,6 +60,10 @@ type (
 		SessionID lathe.SessionID `json:"sessionID"`
 		Todos     any             `json:"todos"`
 	}
+	lspDiagnosed struct {
+		ServerID string `json:"serverID"`
+		Path     string `json:"path"`
+	}
 	fileEdited struct {
 		File string `json:"file"`
 	}
@@ -209,6 +213,12 @@ func describeRest(ev lathe.Event) (string, any) {
 		return "server.instance.disposed", disposed{ev.Directory}
 	case lathe.UndoOff:
 		return "tui.toast.show", toast{"Undo is off here", "What is changed cannot be taken back: " + ev.Reason, "warning"}
+	case lathe.Notice:
+		return "tui.toast.show", toast{ev.Title, ev.Text, "info"}
+	case lathe.LSPUpdated:
+		return "lsp.updated", struct{}{}
+	case lathe.LSPDiagnosed:
+		return "lsp.client.diagnostics", lspDiagnosed{ev.Server, ev.Path}
 	case lathe.ClientEvent:
 		return ev.Type, rawJSON(ev.Properties)
 	}

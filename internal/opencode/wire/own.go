@@ -163,6 +163,14 @@ type jobProps struct {
 	Running   bool            `json:"running"`
 }
 
+// noticeEvent tells a person something; other clients are shown a toast.
+const noticeEvent = "lathe.notice"
+
+type noticeProps struct {
+	Title string `json:"title"`
+	Text  string `json:"text"`
+}
+
 type undoOffProps struct {
 	SessionID lathe.SessionID `json:"sessionID"`
 	Reason    string          `json:"reason"`
@@ -192,6 +200,8 @@ func EncodeOwnEvent(env lathe.Envelope) (Output, bool) {
 		out.Lathe = &ownMore{End: ev.End}
 	case lathe.UndoOff:
 		out.Type, out.Properties = undoOffEvent, undoOffProps(ev)
+	case lathe.Notice:
+		out.Type, out.Properties = noticeEvent, noticeProps(ev)
 	case lathe.JobChanged:
 		out.Type, out.Properties = jobEvent, jobProps(ev)
 	case lathe.SessionPruned:
@@ -276,6 +286,12 @@ func decodeOwn(kind string, data []byte) (lathe.Event, error) {
 		return decodeProps(data, func(p questionRejected) lathe.Event {
 			return lathe.QuestionRejected{SessionID: p.SessionID, AskID: p.RequestID}
 		})
+	case "lsp.updated":
+		return lathe.LSPUpdated{}, nil
+	case "lsp.client.diagnostics":
+		return decodeProps(data, func(p lspDiagnosed) lathe.Event { return lathe.LSPDiagnosed{Server: p.ServerID, Path: p.Path} })
+	case noticeEvent:
+		return decodeProps(data, func(p noticeProps) lathe.Event { return lathe.Notice(p) })
 	case "file.edited":
 		return decodeProps(data, func(p fileEdited) lathe.Event { return lathe.FileEdited(p) })
 	case "command.executed":

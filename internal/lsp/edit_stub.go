@@ -1,0 +1,3 @@
+package lsp
+
+type workspaceEdit struct{}

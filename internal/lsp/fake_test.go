@@ -1,0 +1,269 @@
+package lsp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMain is also the fake server: LSP_FAKE says how it behaves.
+func TestMain(m *testing.M) {
+	if how := os.Getenv("LSP_FAKE"); how != "" {
+		fakeServer(how)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// fake is a language server for texts in which "bad" is an error and "poor" a warning.
+type fake struct {
+	how  map[string]bool
+	in   *bufio.Reader
+	log  *os.File
+	docs map[string]string
+}
+
+func fakeServer(how string) {
+	f := &fake{how: map[string]bool{}, in: bufio.NewReader(os.Stdin), docs: map[string]string{}}
+	for w := range strings.FieldsSeq(how) {
+		f.how[w] = true
+	}
+	if path := os.Getenv("LSP_FAKE_LOG"); path != "" {
+		f.log, _ = os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	}
+	switch {
+	case f.how["exit"]:
+		fmt.Fprintln(os.Stderr, "warning: old\ncannot find its library")
+		os.Exit(3)
+	case f.how["hang"]:
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		return
+	case f.how["garbage"]:
+		for range 200 {
+			fmt.Print("Content-Length: 20\r\n\r\nthis is not any JSON")
+		}
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		return
+	case f.how["noise"]:
+		fmt.Print("Server v1 is starting\nplease wait: here\n\n")
+	}
+	for {
+		msg, ok := f.read()
+		if !ok {
+			return
+		}
+		f.handle(msg)
+	}
+}
+
+type fakeMessage struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+}
+
+func (f *fake) read() (m fakeMessage, ok bool) {
+	size := 0
+	for {
+		line, err := f.in.ReadString('\n')
+		if err != nil {
+			return m, false
+		}
+		if line = strings.TrimSpace(line); line == "" {
+			break
+		}
+		if v, ok := strings.CutPrefix(line, "Content-Length: "); ok {
+			size, _ = strconv.Atoi(v)
+		}
+	}
+	body := make([]byte, size)
+	if _, err := io.ReadFull(f.in, body); err != nil {
+		return m, false
+	}
+	_ = json.Unmarshal(body, &m)
+	if f.log != nil {
+		fmt.Fprintf(f.log, "%s %s\n", m.Method, m.Params)
+	}
+	return m, true
+}
+
+func (f *fake) send(v map[string]any) {
+	v["jsonrpc"] = "2.0"
+	body, _ := json.Marshal(v)
+	fmt.Printf("Content-Length: %d\r\n\r\n%s", len(body), body)
+}
+
+func (f *fake) reply(m fakeMessage, result any) {
+	f.send(map[string]any{"id": m.ID, "result": result})
+}
+
+func (f *fake) handle(m fakeMessage) {
+	switch m.Method {
+	case "initialize":
+		f.initialize(m)
+	case "shutdown":
+		f.reply(m, nil)
+	case "exit":
+		os.Exit(0)
+	case "textDocument/didOpen":
+		var p struct{ TextDocument docItem }
+		_ = json.Unmarshal(m.Params, &p)
+		f.changed(p.TextDocument.URI, p.TextDocument.Text, p.TextDocument.Version)
+	case "textDocument/didChange":
+		var p struct {
+			TextDocument   docID
+			ContentChanges []contentChange
+		}
+		_ = json.Unmarshal(m.Params, &p)
+		text := p.ContentChanges[0].Text
+		if r := p.ContentChanges[0].Range; r != nil {
+			old := f.docs[p.TextDocument.URI]
+			text = old[:offsetIn(old, r.Start)] + text + old[offsetIn(old, r.End):]
+		}
+		f.changed(p.TextDocument.URI, text, *p.TextDocument.Version)
+	case "textDocument/diagnostic":
+		var p docParams
+		_ = json.Unmarshal(m.Params, &p)
+		f.reply(m, map[string]any{"kind": "full", "items": f.diagnostics(f.docs[p.TextDocument.URI])})
+	default:
+		if m.ID != nil && m.Method != "" {
+			f.ask(m)
+		}
+	}
+}
+
+// ask answers what the lsp tool asks.
+func (f *fake) ask(m fakeMessage) {
+	var p struct {
+		placeParams
+		NewName string
+	}
+	_ = json.Unmarshal(m.Params, &p)
+	uri := p.TextDocument.URI
+	switch m.Method {
+	case "textDocument/hover":
+		f.reply(m, map[string]any{"contents": map[string]any{"kind": "markdown", "value": "about " + fmt.Sprint(p.Position)}})
+	case "textDocument/definition":
+		f.reply(m, []any{map[string]any{"targetUri": uri, "targetRange": Range{}, "targetSelectionRange": Range{p.Position, p.Position}}})
+	case "textDocument/documentSymbol":
+		f.reply(m, []any{map[string]any{"name": "Outer", "kind": 5, "range": Range{Position{0, 0}, Position{4, 0}}, "selectionRange": Range{Position{0, 6}, Position{0, 11}},
+			"children": []any{map[string]any{"name": "inner", "kind": 6, "range": Range{Position{1, 0}, Position{2, 1}}, "selectionRange": Range{Position{1, 0}, Position{1, 5}}}}}})
+	case "workspace/symbol":
+		var list []any
+		for i := range 15 {
+			list = append(list, map[string]any{"name": fmt.Sprint("sym", i), "kind": []int{12, 15}[i%2], "location": map[string]any{"uri": "file:///x.bad", "range": Range{}}})
+		}
+		f.reply(m, list)
+	case "textDocument/rename":
+		changes := map[string]any{}
+		for uri, text := range f.docs {
+			var edits []any
+			for n, line := range strings.Split(text, "\n") {
+				if i := strings.Index(line, "old"); i >= 0 {
+					edits = append(edits, map[string]any{"range": Range{Position{n, i}, Position{n, i + 3}}, "newText": p.NewName})
+				}
+			}
+			if edits != nil {
+				changes[uri] = edits
+			}
+		}
+		f.reply(m, map[string]any{"changes": changes})
+	default:
+		f.send(map[string]any{"id": m.ID, "error": map[string]any{"code": -32601, "message": "no " + m.Method}})
+	}
+}
+
+func (f *fake) initialize(m fakeMessage) {
+	caps := map[string]any{
+		"textDocumentSync": map[string]any{"openClose": true, "change": 1, "save": true}, "hoverProvider": true, "definitionProvider": true,
+		"documentSymbolProvider": true, "workspaceSymbolProvider": map[string]any{}, "renameProvider": true,
+	}
+	if f.how["incremental"] {
+		caps["textDocumentSync"] = 2
+	}
+	if f.how["pull"] {
+		caps["diagnosticProvider"] = map[string]any{"identifier": "fake"}
+	}
+	if f.how["bytes"] {
+		caps["positionEncoding"] = "utf-8"
+	}
+	if f.how["folders"] {
+		caps["workspace"] = map[string]any{"workspaceFolders": map[string]any{"supported": true, "changeNotifications": "id"}}
+	}
+	f.reply(m, map[string]any{"capabilities": caps})
+	f.send(map[string]any{"id": 1, "method": "workspace/configuration", "params": map[string]any{"items": []any{map[string]any{"section": "fake.level"}, map[string]any{}}}})
+	if f.how["deaf"] {
+		time.Sleep(time.Hour)
+	}
+}
+
+func (f *fake) changed(uri, text string, version int) {
+	f.docs[uri] = text
+	switch {
+	case f.how["crash"] && strings.Contains(text, "bad"):
+		fmt.Fprintln(os.Stderr, "panic: bad text")
+		os.Exit(2)
+	case f.how["mute"], f.how["pull"]:
+		return
+	case f.how["flood"]:
+		text = strings.Repeat("poor\n", 100_000) + text
+	case f.how["stale"]:
+		f.publish(uri, "bad bad bad", version-1)
+	case f.how["late"] && strings.Contains(text, "bad"):
+		for len(f.docs) < 2 { // until another file is opened
+			m, ok := f.read()
+			if !ok {
+				return
+			}
+			f.handle(m)
+		}
+	}
+	f.publish(uri, text, version)
+	if f.how["others"] { // each file has the errors of all
+		for other := range f.docs {
+			if other != uri {
+				f.publish(other, text, -1)
+			}
+		}
+	}
+}
+
+func (f *fake) publish(uri, text string, version int) {
+	params := map[string]any{"uri": uri, "diagnostics": f.diagnostics(text)}
+	if version >= 0 {
+		params["version"] = version
+	}
+	f.send(map[string]any{"method": "textDocument/publishDiagnostics", "params": params})
+}
+
+func (f *fake) diagnostics(text string) []any {
+	out := []any{}
+	for n, line := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+		for word, severity := range map[string]int{"bad": 1, "poor": 2} {
+			if i := strings.Index(line, word); i >= 0 {
+				at := i
+				if !f.how["bytes"] {
+					at = utf16Units.units(line, i)
+				}
+				out = append(out, map[string]any{"range": Range{Position{n, at}, Position{n, at + len(word)}}, "severity": severity, "message": word + " word", "source": "fake", "code": 7})
+			}
+		}
+	}
+	return out
+}
+
+func readLog(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(bytes.TrimSpace(data))
+}
