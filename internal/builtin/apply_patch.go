@@ -8,6 +8,7 @@ import (
 
 	"lathe"
 	"lathe/internal/diff"
+	"lathe/internal/lsp"
 	"lathe/internal/tool"
 	"lathe/internal/workspace"
 )
@@ -69,13 +70,19 @@ func (e editTools) applyPatch(ctx context.Context, call *tool.Call, in patchInpu
 	if err != nil {
 		return tool.Result{}, err
 	}
+	watch := e.watch(states(changes, false)...)
+	defer watch.Drop()
 	if err := e.approvePatch(ctx, call, paths.tickets, changes); err != nil {
 		return tool.Result{}, err
 	}
 	if err := e.commitPatch(ctx, call, changes); err != nil {
 		return tool.Result{}, err
 	}
-	return e.patchResult(ctx, changes), nil
+	var now []lsp.File
+	for _, f := range states(changes, true) {
+		now = append(now, f.language())
+	}
+	return e.patchResult(changes, watch.After(ctx, now...)), nil
 }
 
 // patchPaths are the resolved paths of the hunks; to holds only those of moves,
@@ -203,30 +210,40 @@ func (e editTools) approvePatch(ctx context.Context, call *tool.Call, tickets []
 	return e.approve(ctx, call, shown.String(), tickets, plain...)
 }
 
-// commitPatch writes the files in order. A failure half way is told with what
-// was written before it.
+// commitPatch writes the files in order, then formats all. A failure half way is told
+// with what was written before it.
 func (e editTools) commitPatch(ctx context.Context, call *tool.Call, changes []patchChange) error {
 	var done []string
+	var failed error
+	var written []*patchChange
 	for i := range changes {
 		c := &changes[i]
-		if err := e.commitFile(ctx, call, c); err != nil {
-			if len(done) > 0 {
-				return failf("%v\nThese files were changed before that: %s", err, strings.Join(done, ", "))
-			}
-			return err
+		if failed = e.commitFile(ctx, call, c); failed != nil {
+			break
 		}
 		done = append(done, c.written().path)
+		if c.kind != "delete" {
+			written = append(written, c)
+		}
 	}
-	return nil
+	plain := make([]change, len(written))
+	for n, c := range written {
+		plain[n] = change{from: c.written(), after: c.after}
+	}
+	for n, final := range e.settle(ctx, call, plain...) {
+		written[n].after = final.data
+	}
+	if failed != nil && len(done) > 0 {
+		return failf("%v\nThese files were changed before that: %s", failed, strings.Join(done, ", "))
+	}
+	return failed
 }
 
 func (e editTools) commitFile(ctx context.Context, call *tool.Call, c *patchChange) error {
 	if c.kind != "delete" {
-		final, err := e.store(ctx, call, change{from: c.written(), after: c.after})
-		if err != nil {
+		if err := e.commit(ctx, call, change{from: c.written(), after: c.after}); err != nil {
 			return err
 		}
-		c.after = final.data
 	}
 	if c.kind == "delete" || c.kind == "move" {
 		if err := workspace.RemoveReal(c.from.path); err != nil {
@@ -240,7 +257,31 @@ func (e editTools) commitFile(ctx context.Context, call *tool.Call, c *patchChan
 	return nil
 }
 
-func (e editTools) patchResult(ctx context.Context, changes []patchChange) tool.Result {
+// states are the files of a patch as they were before it, or are after it.
+func states(changes []patchChange, after bool) (out []fileState) {
+	for _, c := range changes {
+		from := c.from
+		if !after {
+			out = append(out, from)
+			if c.to != nil {
+				out = append(out, *c.to)
+			}
+			continue
+		}
+		if c.kind == "delete" || c.to != nil {
+			from.exists, from.data = false, nil
+			out = append(out, from)
+		}
+		if c.kind != "delete" {
+			w := c.written()
+			w.exists, w.data = true, c.after
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+func (e editTools) patchResult(changes []patchChange, found lsp.Report) tool.Result {
 	lines := []string{"Success. Updated the following files:"}
 	var paths []string
 	var files []any
@@ -257,14 +298,14 @@ func (e editTools) patchResult(ctx context.Context, changes []patchChange) tool.
 		files = append(files, c.meta())
 		all.WriteString(c.diff())
 	}
-	found := e.diagnose(ctx, paths...)
 	out := strings.Join(lines, "\n")
 	for _, c := range changes {
 		w := c.written()
-		out = withErrors(out, "\n\nLSP errors detected in "+w.name+", please fix:\n", errorBlock(w.path, found[w.path]))
+		out = withErrors(out, "\n\nLSP errors detected in "+w.name+", please fix:\n", errorBlock(w.path, found.New[w.path]))
 	}
+	out = e.withRest(out, found, paths...)
 	return tool.Result{Title: out, Output: out, Metadata: map[string]any{
-		"diff": all.String(), "files": files, "diagnostics": diagnosticsMeta(found), "truncated": false,
+		"diff": all.String(), "files": files, "diagnostics": diagnosticsMeta(found.All), "truncated": false,
 	}}
 }
 

@@ -47,11 +47,11 @@ type Env struct {
 	// Known reports whether an instruction file is already part of the system
 	// prompt. Optional.
 	Known func(path string) bool
-	// Format formats a file that was just written. Optional.
-	Format func(ctx context.Context, path string) error
-	// Diagnostics tells what is wrong with the files, and with others because
-	// of them, by path. Optional.
-	Diagnostics func(ctx context.Context, paths []string) map[string][]Diagnostic
+	// Format formats files that were just written. What it cannot format it leaves as
+	// it is. Optional.
+	Format func(ctx context.Context, paths []string)
+	// Languages tell what a change breaks. Optional.
+	Languages Languages
 	// Patch offers apply_patch instead of edit and write, which are carried out all the
 	// same, as apply_patch is without it.
 	Patch bool

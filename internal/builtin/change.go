@@ -141,18 +141,26 @@ func (e editTools) changeRequest(files ...fileState) tool.Request {
 	return req
 }
 
-// store writes a change and tells about it. The file must still be as it was
-// when the change was made: the user may have taken a while to answer.
+// store writes a change, tells about it and settles it.
 func (e editTools) store(ctx context.Context, call *tool.Call, c change) (fileState, error) {
+	if err := e.commit(ctx, call, c); err != nil {
+		return fileState{}, err
+	}
+	return e.settle(ctx, call, c)[0], nil
+}
+
+// commit writes a change and tells about it. The file must still be as it was when the
+// change was made: the user may have taken a while to answer.
+func (e editTools) commit(ctx context.Context, call *tool.Call, c change) error {
 	now, err := e.look(ctx, call, c.from.path)
 	if err != nil {
-		return now, err
+		return err
 	}
 	if now.exists != c.from.exists || !bytes.Equal(now.data, c.from.data) {
-		return now, failf("%s changed while the change was being prepared; read it again.", c.from.path)
+		return failf("%s changed while the change was being prepared; read it again.", c.from.path)
 	}
 	if err := e.put(ctx, call, c.from.path, c.after); err != nil {
-		return now, explain("write", c.from.path, err)
+		return explain("write", c.from.path, err)
 	}
 	e.Publish(lathe.FileEdited{File: c.from.path})
 	op := "add"
@@ -160,15 +168,32 @@ func (e editTools) store(ctx context.Context, call *tool.Call, c change) (fileSt
 		op = "change"
 	}
 	e.Publish(lathe.FileWatched{File: c.from.path, Op: op})
-	return e.settle(ctx, call, c), nil
+	return nil
 }
 
-// settle formats a file that was written, and returns and records what it then
-// holds. A formatter that fails leaves the file as the tool wrote it.
-func (e editTools) settle(ctx context.Context, call *tool.Call, c change) fileState {
+// settle formats the files that were written, all at once, and returns and records
+// what they then hold. A formatter that fails leaves a file as the tool wrote it.
+func (e editTools) settle(ctx context.Context, call *tool.Call, changes ...change) []fileState {
+	if e.Format != nil && len(changes) > 0 {
+		paths := make([]string, len(changes))
+		for n, c := range changes {
+			paths[n] = c.from.path
+		}
+		e.Format(ctx, paths) // it tells of its own failures; the changes stand
+	}
+	out := make([]fileState, len(changes))
+	for n, c := range changes {
+		out[n] = e.final(ctx, call, c)
+		e.Seen.Record(call.SessionID, out[n].path, out[n].info, out[n].data)
+	}
+	return out
+}
+
+// final is what a file holds after it was written and formatted. It keeps its byte order
+// mark.
+func (e editTools) final(ctx context.Context, call *tool.Call, c change) fileState {
 	final := fileState{path: c.from.path, rel: c.from.rel, name: c.from.name, exists: true, data: c.after}
 	if e.Format != nil {
-		_ = e.Format(ctx, c.from.path) // it reports its own failures; the change stands
 		if now, err := e.look(ctx, call, c.from.path); err == nil && now.exists {
 			final = now
 			if mark := []byte("\ufeff"); bytes.HasPrefix(c.after, mark) && !bytes.HasPrefix(now.data, mark) {
@@ -180,7 +205,6 @@ func (e editTools) settle(ctx context.Context, call *tool.Call, c change) fileSt
 		}
 	}
 	final.info, _ = os.Stat(final.path)
-	e.Seen.Record(call.SessionID, final.path, final.info, final.data)
 	return final
 }
 

@@ -89,6 +89,8 @@ func (e editTools) edit(ctx context.Context, call *tool.Call, path string, edits
 	}
 	c := change{from: from, after: done.data}
 	patch := c.unified()
+	watch := e.watch(from)
+	defer watch.Drop()
 	if err := e.approve(ctx, call, diff.Dedent(patch), []*tool.Next{ticket}, c); err != nil {
 		return tool.Result{}, err
 	}
@@ -103,14 +105,14 @@ func (e editTools) edit(ctx context.Context, call *tool.Call, path string, edits
 	meta := c.describe(patch)
 	meta["diagnostics"] = map[string]any{}
 	progress(call, final.name, maps.Clone(meta)) // who was told reads it while we go on
-	found := e.diagnose(ctx, path)
-	meta["diagnostics"] = diagnosticsMeta(found)
+	found := watch.After(ctx, final.language())
+	meta["diagnostics"] = diagnosticsMeta(found.All)
 	meta["truncated"] = false
 	out := "Edit applied successfully." + done.told(bytes.Equal(done.data, final.data)) + since(stale, from.exists)
 	out += formatted(done.data, final.data)
 	return tool.Result{
 		Title:    final.name,
-		Output:   withErrors(out, diagnosticsThisFile, errorBlock(path, found[path])),
+		Output:   e.withReport(out, path, found),
 		Metadata: meta,
 	}, nil
 }

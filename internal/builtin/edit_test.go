@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -229,42 +228,6 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	r.fails("write", m{"filePath": "a", "content": "x"}, "Path is a directory")
-}
-
-func TestDiagnosticsAndFormat(t *testing.T) {
-	r := newRig(t, func(e *Env) {
-		e.Format = func(_ context.Context, path string) error {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			return os.WriteFile(path, []byte(strings.ToUpper(string(data))), 0o644)
-		}
-		e.Diagnostics = func(_ context.Context, paths []string) map[string][]Diagnostic {
-			list := []Diagnostic{{Severity: 2, Message: "only a warning"}}
-			for i := range 22 {
-				list = append(list, Diagnostic{Line: i, Severity: 1, Message: "bad"})
-			}
-			return map[string][]Diagnostic{paths[0]: list, "/other": {{Severity: 1, Message: "also bad"}}}
-		}
-	})
-	res := r.ok("write", m{"filePath": "a", "content": "abc\n"})
-	if r.get("a") != "ABC\n" {
-		t.Errorf("content %q", r.get("a"))
-	}
-	for _, want := range []string{
-		"\n\nLSP errors detected in this file, please fix:\n<diagnostics file=\"" + r.path("a") + "\">\nERROR [1:1] bad\n",
-		"ERROR [20:1] bad\n... and 2 more\n</diagnostics>",
-		"\n\nLSP errors detected in other files:\n<diagnostics file=\"/other\">\nERROR [1:1] also bad\n</diagnostics>",
-	} {
-		if !strings.Contains(res.Output, want) {
-			t.Errorf("no %q in\n%s", want, res.Output)
-		}
-	}
-	res = r.ok("edit", m{"filePath": "a", "oldString": "ABC", "newString": "def"}) // the formatted file is seen
-	if diff := res.Metadata["diff"].(string); !strings.Contains(diff, "-ABC\n+DEF\n") {
-		t.Errorf("the diff is not that of the formatted file:\n%s", diff)
-	}
 }
 
 func TestMultiedit(t *testing.T) {

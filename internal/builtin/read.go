@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"lathe"
+	"lathe/internal/lsp"
 	"lathe/internal/tool"
 	"lathe/internal/workspace"
 )
@@ -124,6 +125,9 @@ func (r *reader) file(ctx context.Context, call *tool.Call, path, rel string, w 
 		return tool.Result{}, err
 	}
 	r.env.Seen.Record(call.SessionID, path, info, data)
+	if r.env.Languages != nil && data != nil {
+		r.env.Languages.Read(lsp.File{Path: path, Text: languageText(data)})
+	}
 	loaded, reminder := r.instructions(call, path)
 	return text.result(path, rel, loaded, reminder), nil
 }

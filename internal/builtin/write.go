@@ -47,6 +47,8 @@ func (e editTools) write(ctx context.Context, call *tool.Call, in writeInput) (t
 		}
 	}
 	c := change{from: from, after: rewritten(from, in.Content)}
+	watch := e.watch(from)
+	defer watch.Drop()
 	if err := e.approve(ctx, call, diff.Dedent(c.unified()), []*tool.Next{ticket}, c); err != nil {
 		return tool.Result{}, err
 	}
@@ -54,11 +56,10 @@ func (e editTools) write(ctx context.Context, call *tool.Call, in writeInput) (t
 	if err != nil {
 		return tool.Result{}, err
 	}
-	found := e.diagnose(ctx, path)
-	out := withErrors("Wrote file successfully.", diagnosticsThisFile, errorBlock(path, found[path]))
-	out = withErrors(out, diagnosticsOthers, otherErrors(path, found))
+	found := watch.After(ctx, final.language())
+	out := e.withReport("Wrote file successfully."+formatted(c.after, final.data), path, found)
 	return tool.Result{Title: final.name, Output: out, Metadata: map[string]any{
-		"filepath": path, "exists": from.exists, "diagnostics": diagnosticsMeta(found), "truncated": false,
+		"filepath": path, "exists": from.exists, "diagnostics": diagnosticsMeta(found.All), "truncated": false,
 	}}, nil
 }
 

@@ -24,6 +24,7 @@ import (
 	"lathe/internal/llm"
 	"lathe/internal/llm/guide"
 	"lathe/internal/llm/script"
+	"lathe/internal/lsp"
 	"lathe/internal/netguard"
 	"lathe/internal/session"
 	"lathe/internal/share"
@@ -63,23 +64,24 @@ type appOptions struct {
 
 // app is everything that a command works with, wired together. Close it.
 type app struct {
-	env     *Env
-	flags   config.Flags
-	paths   config.Paths
-	auth    *auth.Store
-	db      *sqlite.DB
-	store   *store.Store
-	writer  *commit.Writer
-	models  *catalog.Catalog
-	bus     *bus.Bus
-	svc     *session.Service
-	runner  *shell.Runner
-	jobs    *job.Manager
-	log     *slog.Logger
-	level   slog.LevelVar // info unless the environment or the configuration says otherwise
-	logTo   *logFile
-	own     netguard.Listeners // of this process, which tools may not reach
-	buffers tool.Buffers       // of sessions that an editor drives
+	env       *Env
+	flags     config.Flags
+	paths     config.Paths
+	auth      *auth.Store
+	db        *sqlite.DB
+	store     *store.Store
+	writer    *commit.Writer
+	models    *catalog.Catalog
+	bus       *bus.Bus
+	svc       *session.Service
+	runner    *shell.Runner
+	jobs      *job.Manager
+	log       *slog.Logger
+	level     slog.LevelVar // info unless the environment or the configuration says otherwise
+	logTo     *logFile
+	own       netguard.Listeners // of this process, which tools may not reach
+	buffers   tool.Buffers       // of sessions that an editor drives
+	languages *lsp.Pool          // language servers
 	// attended says that somebody can answer asks.
 	attended bool
 
@@ -139,6 +141,7 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 	a.jobs = job.NewManager(job.Options{Runner: a.runner, Now: env.Now, Log: a.log, Alarm: builtin.ErrorLine, Keepers: keepers(env, paths), Ledger: ledger(paths), Changed: func(i job.Info) {
 		a.writer.Tell(i.Directory, lathe.JobChanged{SessionID: i.Session, JobID: i.ID, Running: i.Running()})
 	}})
+	a.languages = lsp.NewPool(lsp.PoolOptions{Open: a.runner.Open, Now: env.Now})
 	a.svc = session.New(session.Options{
 		Store: a.store, Bus: a.bus, Writer: a.writer, Jobs: a.jobs, Now: env.Now, Log: a.log, Owner: sqlite.Self(), Retries: retries(env), Sharing: share.Remote{Encode: encodeShared},
 		Open: func(ctx context.Context, dir string) (*instance.Instance, error) {
@@ -186,7 +189,8 @@ func (a *app) instanceOptions(models *catalog.Catalog) instance.Options {
 		Approvals: a.kept(),
 		Secrets:   secrets,
 		Own:       &a.own, Connect: a.env.Connect,
-		Buffers: &a.buffers,
+		Buffers:   &a.buffers,
+		Languages: a.languages,
 	}
 }
 
@@ -281,6 +285,9 @@ func (a *app) Close() error {
 		a.background()
 	}
 	a.wg.Wait()
+	if a.languages != nil {
+		a.languages.Close()
+	}
 	if a.jobs != nil {
 		a.jobs.Close()
 	}

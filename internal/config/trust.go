@@ -44,6 +44,7 @@ var blocked = map[string]string{
 	"lsp":        "it starts programs",
 	"formatter":  "it starts programs",
 	"hooks":      "it runs programs",
+	"languages":  "it could take your machine's memory and time",
 	"shell":      "it names a program to run",
 	"server":     "it could open a port",
 	"keep_env":   "it would hand your keys to commands",

@@ -42,6 +42,7 @@ type Config struct {
 	MCPTools          string     `conf:"mcp_tools,enum=auto|direct|deferred"` // how tools of servers are offered
 	Formatter         Formatters `conf:"formatter"`
 	LSP               Servers    `conf:"lsp"`
+	Languages         Languages  `conf:"languages"`
 	Instructions      []string   `conf:"instructions"`
 	Layout            string     `conf:"layout"`
 	// Permission holds the rules of the key "permission" and the older "tools",
@@ -290,6 +291,16 @@ type (
 		Extensions     []string          `conf:"extensions"`
 		Env            map[string]string `conf:"env"`
 		Initialization map[string]any    `conf:"initialization"`
+	}
+	// Languages says what language servers and formatters may cost, and what models are
+	// told; 0: the default. Times are in milliseconds, Memory is in MiB.
+	Languages struct {
+		Diagnostics string `conf:"diagnostics,enum=new|all"` // of a changed file; default new
+		Wait        int    `conf:"wait,min=1"`               // for what servers say of a change
+		FormatWait  int    `conf:"format_wait,min=1"`        // for the formatters of a change
+		Idle        int    `conf:"idle,min=1"`               // until an unused server is stopped
+		Memory      int    `conf:"memory,min=1"`             // of all servers together
+		Tool        *bool  `conf:"tool"`                     // offer the lsp tool; nil: as its flag says
 	}
 	// Attachment bounds attached files.
 	Attachment struct {

@@ -20,8 +20,6 @@ type Unused struct {
 // withoutEffect are the settings that this build reads and does not act on, with
 // what they are called. Who teaches lathe to act on one takes it out here.
 var withoutEffect = map[string]string{
-	"lsp":                   "language servers",
-	"formatter":             "formatters",
 	"plugin":                "plugins",
 	"plugins":               "plugins",
 	"tool":                  "custom tools",
@@ -60,22 +58,6 @@ func (c *Config) Unused() []Unused {
 		if !slices.Contains(out, u) {
 			out = append(out, u)
 		}
-	}
-	for _, s := range c.LSP.Entries {
-		if !s.Disabled {
-			add("lsp", s.Name, c.from("lsp", s.Name))
-		}
-	}
-	if c.LSP.Set && c.LSP.On && len(c.LSP.Entries) == 0 {
-		add("lsp", "those that OpenCode brings", c.from("lsp"))
-	}
-	for _, f := range c.Formatter.Entries {
-		if !f.Disabled {
-			add("formatter", f.Name, c.from("formatter", f.Name))
-		}
-	}
-	if c.Formatter.Set && c.Formatter.On && len(c.Formatter.Entries) == 0 {
-		add("formatter", "those that OpenCode brings", c.from("formatter"))
 	}
 	for _, p := range c.Plugins {
 		add("plugin", p.Spec, p.Pos)

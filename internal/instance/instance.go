@@ -15,6 +15,7 @@ import (
 	"lathe/internal/catalog"
 	"lathe/internal/config"
 	"lathe/internal/job"
+	"lathe/internal/lsp"
 	"lathe/internal/mcp"
 	"lathe/internal/netguard"
 	"lathe/internal/permission"
@@ -40,6 +41,7 @@ type Instance struct {
 	Commands     *Commands
 	Parts        *Parts // what starts and closes with it
 	MCP          *mcp.Servers
+	Languages    *Languages
 	Permission   *permission.Service
 	Grants       Grants     // what "always" replies allowed
 	Seen         *tool.Seen // what the sessions have read
@@ -122,6 +124,8 @@ type Options struct {
 	// Connect is the command line that connects standard input and output to a host and
 	// a port by the proxy of commands; see [proxy.Connect]. Empty: there is none.
 	Connect []string
+	// Languages owns the language servers of the process; nil: there are none.
+	Languages *lsp.Pool
 	// Secrets names the variables that commands must not see.
 	Secrets []string
 }
@@ -193,6 +197,7 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 	}
 	i.uncommitted = newUncommitted(i.dirty)
 	i.BeforeClose(i.uncommitted.close)
+	i.Languages = i.newLanguages(o, env, publish)
 	i.Seen = &tool.Seen{Off: i.Config.Flags.DisableFiletimeCheck}
 	i.offer(builtin.Env{
 		Places: builtin.Places{
@@ -204,7 +209,7 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 			Network: i.ways(o, env),
 		},
 		Limits: limits, Seen: i.Seen, Buffers: o.Buffers, HTTP: o.HTTP, Own: o.Own, Todos: o.Todos, Publish: publish, Now: o.Now,
-		Known: i.Instructions.Known,
+		Known: i.Instructions.Known, Format: i.Languages.format(), Languages: i.Languages.servers(),
 	}, o)
 }
 

@@ -189,7 +189,7 @@ func (f *Facts) addProblems(seq int64, meta map[string]any) {
 	}
 	slices.Sort(paths)
 	for _, path := range paths {
-		list, _ := all[path].([]any)
+		list := errorsAmong(all[path])
 		f.Problems = remove(f.Problems, path)
 		if len(list) == 0 {
 			continue
@@ -198,6 +198,27 @@ func (f *Facts) addProblems(seq int64, meta map[string]any) {
 		text := fmt.Sprintf("%s: %d, first: %v", path, len(list), first["message"])
 		f.Problems = replace(f.Problems, Fact{Seq: seq, Key: path, Text: clip(oneLine(text), maxOutcome)}, maxFailures)
 	}
+}
+
+// errorsAmong returns the diagnostics that are errors; one that does not say how grave it
+// is counts as one.
+func errorsAmong(list any) (out []any) {
+	all, _ := list.([]any)
+	for _, d := range all {
+		m, _ := d.(map[string]any)
+		switch severity := m["severity"].(type) {
+		case float64:
+			if severity != 1 {
+				continue
+			}
+		case int:
+			if severity != 1 {
+				continue
+			}
+		}
+		out = append(out, d)
+	}
+	return out
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"lathe"
+	"lathe/internal/builtin"
 	"lathe/internal/prompt"
 	"lathe/internal/tool"
 )
@@ -25,13 +26,17 @@ func (s *Service) endJobs(id lathe.SessionID) {
 	}
 }
 
-// jobNews returns what the model has to be told of the session's jobs, or "". A
+// jobNews returns what the model has to be told of the session's jobs and of errors that
+// language servers found late, or "". A
 // subagent is told nothing: the session that it works for is.
 func (r *runner) jobNews() string {
-	if r.s.opts.Jobs == nil {
-		return ""
+	var news []string
+	if r.s.opts.Jobs != nil {
+		news = r.s.opts.Jobs.News(r.current().ID)
 	}
-	news := r.s.opts.Jobs.News(r.current().ID)
+	if late := builtin.LateReport(r.inst.Languages.News()); late != "" {
+		news = append(news, late)
+	}
 	if len(news) == 0 {
 		return ""
 	}

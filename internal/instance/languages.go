@@ -1,0 +1,153 @@
+package instance
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"lathe"
+	"lathe/internal/builtin"
+	"lathe/internal/config"
+	"lathe/internal/format"
+	"lathe/internal/lsp"
+)
+
+// Languages are the language servers and formatters of a directory: a part, which starts
+// with the first file that is changed. Either is nil where it is switched off.
+type Languages struct {
+	Servers    *lsp.Servers
+	Formatters *format.Formatters
+	parts      *Parts
+}
+
+const languagesPart = "languages"
+
+// LanguageDir is where lathe puts the language servers that it installs.
+func LanguageDir(paths config.Paths) string { return filepath.Join(paths.Data, "languages") }
+
+// newLanguages makes the part. It looks for nothing and starts nothing.
+func (i *Instance) newLanguages(o Options, env []string, publish func(lathe.Event)) *Languages {
+	l := &Languages{parts: i.Parts}
+	if o.Languages == nil || o.Runner == nil {
+		return l
+	}
+	conf := i.Config
+	notice := func(title string) func(string) {
+		return func(text string) { publish(lathe.Notice{Title: title, Text: text}) }
+	}
+	place := i.LanguagePlace(env)
+	if conf.LSP.Set && conf.LSP.On {
+		l.Servers = lsp.New(lsp.Options{
+			Place: place, Pool: o.Languages, Repository: i.Root.CommonDir,
+			Specs: lsp.Configure(serverSettings(conf.LSP.Entries), conf.Flags.ExperimentalLSPTy),
+			Wait:  millis(conf.Languages.Wait), Idle: millis(conf.Languages.Idle), Memory: int64(conf.Languages.Memory) << 20,
+			Everything: conf.Languages.Diagnostics == "all",
+			Notice:     notice("Language servers"),
+			Changed:    func() { publish(lathe.LSPUpdated{}) },
+			Diagnosed:  func(server, path string) { publish(lathe.LSPDiagnosed{Server: server, Path: path}) },
+		})
+	}
+	if conf.Formatter.Set && conf.Formatter.On {
+		l.Formatters = format.New(format.Options{
+			Place: format.Place{
+				Dir: place.Dir, Worktree: place.Worktree, Env: env, Own: lsp.ProgramDirs(place), Trusted: place.Trusted, Oxfmt: conf.Flags.ExperimentalOxfmt,
+			},
+			Specs: formatterSpecs(conf.Formatter.Entries), Open: o.Runner.Open, Wait: millis(conf.Languages.FormatWait), Notice: notice("Formatters"), Now: o.Now,
+		})
+	}
+	if l.Servers != nil {
+		_ = i.Parts.Add(l) // its name is its own
+	}
+	return l
+}
+
+// LanguagePlace is where language servers of the directory are looked for.
+func (i *Instance) LanguagePlace(env []string) lsp.Place {
+	top := i.Root.TopLevel
+	if i.Root.VCS == "" {
+		top = i.Root.Dir
+	}
+	return lsp.Place{
+		Dir: i.Root.Dir, Worktree: top, Env: env, Home: i.Paths.Home, Own: LanguageDir(i.Paths), Trusted: i.Trust.Given,
+	}
+}
+
+func millis(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+
+func serverSettings(entries []config.LanguageServer) (out []lsp.Setting) {
+	for _, e := range entries {
+		out = append(out, lsp.Setting{ID: e.Name, Disabled: e.Disabled, Command: e.Command, Extensions: e.Extensions, Env: e.Env, Initial: e.Initialization})
+	}
+	return out
+}
+
+// formatterSpecs are those of the table as a configuration changes them, and those that
+// it adds.
+func formatterSpecs(entries []config.Formatter) []format.Spec {
+	specs := format.BuiltIn()
+	for _, e := range entries {
+		i := slices.IndexFunc(specs, func(s format.Spec) bool { return s.Name == e.Name })
+		switch {
+		case i >= 0 && (e.Disabled || len(e.Command) > 0):
+			if specs = slices.Delete(specs, i, i+1); e.Disabled {
+				continue
+			}
+		case i >= 0:
+			specs[i] = specs[i].With(e.Extensions, e.Environment)
+			continue
+		}
+		if len(e.Command) > 0 && !e.Disabled {
+			specs = append(specs, format.Custom(e.Name, e.Command, slices.Clone(e.Extensions), e.Environment))
+		}
+	}
+	return specs
+}
+
+// Name is "languages".
+func (*Languages) Name() string { return languagesPart }
+
+// Start does nothing: each server starts with the first file that it serves.
+func (*Languages) Start(context.Context, func()) error { return nil }
+
+// Status is empty; [lsp.Servers.Status] tells of each server.
+func (*Languages) Status() string { return "" }
+
+// Close ends the servers that no other directory uses.
+func (l *Languages) Close() error {
+	l.Servers.Close()
+	return nil
+}
+
+// format returns what formats files that tools wrote, or nil.
+func (l *Languages) format() func(context.Context, []string) {
+	if l.Formatters == nil {
+		return nil
+	}
+	return l.Formatters.Format
+}
+
+// servers returns the language servers as tools use them, or nil.
+func (l *Languages) servers() builtin.Languages {
+	if l.Servers == nil {
+		return nil
+	}
+	return changing{l}
+}
+
+// News tells what servers found late, for the model; see [builtin.LateReport].
+func (l *Languages) News() lsp.Report { return l.Servers.News() }
+
+// changing starts the part with its first use.
+type changing struct{ *Languages }
+
+// Before tells the servers of files that are about to be changed.
+func (l changing) Before(files ...lsp.File) builtin.Change {
+	if l.parts.Start(context.Background(), languagesPart) != nil { // the instance is closed
+		return (*lsp.Change)(nil)
+	}
+	return l.Servers.Before(files...)
+}
+
+// Read tells the servers that run of a file that was read.
+func (l changing) Read(f lsp.File) { l.Servers.Read(f) }
