@@ -34,7 +34,7 @@ type Info struct {
 	Ports     []int // that it listens on
 	Output    int64 // bytes so far
 	Path      string
-	Files     []string // that it is known to have changed; absolute
+	Files     []string // that changed while it ran and no tool did: its, as a rule; absolute
 	Lost      bool     // it ended with the lathe that ran it, before this one
 	Kept      string   // the name under which it was left to the person; see [Manager.HandOver]
 }
@@ -75,8 +75,9 @@ type Job struct {
 	alarm   string // first line since then that looks like an error
 	told    bool   // the alarm
 	endTold bool
-	dropped bool   // from the ledger
-	line    []byte // typed, not sent off
+	dropped bool                 // from the ledger
+	line    []byte               // typed, not sent off
+	files   map[string]time.Time // that it changed, and when that was noticed last
 }
 
 // Info returns what the job is, with the ports that it listens on now.

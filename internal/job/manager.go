@@ -172,17 +172,25 @@ func (m *Manager) free() string {
 
 func (m *Manager) change(j *Job) {
 	if m.opts.Changed != nil {
-		m.opts.Changed(j.plain())
+		m.opts.Changed(j.Brief())
 	}
 }
 
-// plain is Info without a look at the processes.
-func (j *Job) plain() Info {
+// Brief is [Job.Info] without a look at the processes: it tells no ports.
+func (j *Job) Brief() Info {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	info := j.info
+	info.Files = slices.Clone(info.Files)
 	info.Output, info.Path = j.out.Total(), j.out.Path()
 	return info
+}
+
+// Rename changes what the job is called.
+func (j *Job) Rename(title string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.info.Title = title
 }
 
 func (j *Job) running() bool {
@@ -377,17 +385,3 @@ func firstLine(s string) string {
 	}
 	return line
 }
-
-// Changed notes files that a running job is known to have changed; see [Info.Files].
-func (j *Job) Changed(files ...string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for _, f := range files {
-		if i, known := slices.BinarySearch(j.info.Files, f); !known && len(j.info.Files) < maxFiles {
-			j.info.Files = slices.Insert(j.info.Files, i, f)
-		}
-	}
-}
-
-// maxFiles bounds what is remembered of a job that writes a lot.
-const maxFiles = 1000

@@ -18,7 +18,7 @@ func (m *Manager) noteEnd(j *Job) {
 	m.mu.Lock()
 	with := m.closed
 	m.mu.Unlock()
-	if info := j.plain(); !with || info.Kept != "" {
+	if info := j.Brief(); !with || info.Kept != "" {
 		m.put(j)
 	}
 }

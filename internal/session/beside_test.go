@@ -169,7 +169,7 @@ func (p *pair) changed(id lathe.SessionID) []string {
 	return files
 }
 
-const shared = "another session may have changed it at the same time"
+const shared = "another session or a job may have changed it at the same time"
 
 // What one session writes by name while the command of another runs is its own.
 func TestBesideACommand(t *testing.T) {

@@ -53,6 +53,7 @@ func newRunner(s *Service, sess lathe.Session, inst *instance.Instance) *runner 
 	r.window = window.New(window.Options{Session: sess.ID, Instance: inst, Store: s.opts.Store, Now: s.opts.Now, Log: s.opts.Log})
 	r.changes = undo.New(undo.Options{
 		Sessions: s, Store: s.opts.Store, Writer: s.opts.Writer, Log: s.opts.Log, Instance: inst,
+		Jobs: s.opts.Jobs, Now: s.opts.Now,
 		Current: r.current, Stored: func(now *lathe.Session) { r.sess.Store(now) }, NewPart: func() lathe.PartID { return r.ids.Load().Part() },
 	})
 	return r

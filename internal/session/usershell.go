@@ -137,6 +137,7 @@ func (c *userCall) beforeShell(ctx context.Context) string {
 		}
 		return ""
 	}
+	c.r.changes.WatchJobs(store.Top())
 	tree, err := store.Track(ctx)
 	if err != nil && ctx.Err() == nil {
 		c.r.changes.ReportOff(err)

@@ -46,7 +46,7 @@ type Applied struct {
 const (
 	reasonChanged = "it was changed since by somebody else"
 	reasonBetween = "it was changed by somebody else between steps of the session"
-	reasonShared  = "another session may have changed it at the same time"
+	reasonShared  = "another session or a job may have changed it at the same time"
 	reasonUnknown = "it is ignored or too large, so its present content could not be brought back"
 	reasonGone    = "the content it had is not in the snapshot store"
 )

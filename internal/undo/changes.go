@@ -5,10 +5,12 @@ import (
 	"log/slog"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"lathe"
 	"lathe/internal/commit"
 	"lathe/internal/instance"
+	"lathe/internal/job"
 	"lathe/internal/snapshot"
 	"lathe/internal/store"
 )
@@ -31,6 +33,8 @@ type Options struct {
 	Current func() *lathe.Session
 	Stored  func(*lathe.Session)
 	NewPart func() lathe.PartID
+	Jobs    *job.Manager     // may be nil
+	Now     func() time.Time // nil: time.Now
 }
 
 // Changes are what the steps of one session did to files.
@@ -43,13 +47,20 @@ type Changes struct {
 	current  func() *lathe.Session
 	stored   func(*lathe.Session)
 	newPart  func() lathe.PartID
+	jobs     *job.Manager
+	now      func() time.Time
+	watching watching
 
 	told atomic.Bool // the person knows that changes cannot be undone
 }
 
 // New returns the changes of a session. It costs nothing until it is used.
 func New(o Options) *Changes {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	return &Changes{
+		jobs: o.Jobs, now: o.Now,
 		sessions: o.Sessions, store: o.Store, writer: o.Writer, log: o.Log, inst: o.Instance,
 		current: o.Current, stored: o.Stored, newPart: o.NewPart,
 	}
@@ -61,9 +72,21 @@ type turnSnapshots struct {
 	u *Changes
 }
 
+func (t turnSnapshots) Known() (string, bool) {
+	tree, ok := t.Store.Known()
+	if ok {
+		t.u.WatchJobs(t.Store.Top())
+	}
+	return tree, ok
+}
+
 func (t turnSnapshots) Track(ctx context.Context) (string, error) {
+	t.u.WatchJobs(t.Store.Top())
 	tree, err := t.Store.Track(ctx)
-	if err != nil && ctx.Err() == nil {
+	switch {
+	case err == nil:
+		t.u.seen(ctx, t.Store, tree, true)
+	case ctx.Err() == nil:
 		t.u.ReportOff(err)
 	}
 	return tree, err

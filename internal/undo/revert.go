@@ -132,11 +132,14 @@ func (u *Changes) Revert(ctx context.Context, sess lathe.Session, in Input) (out
 		mark.Snapshot = sess.Revert.Snapshot
 		targets = retarget(targets, old, mark.Snapshot)
 	}
+	kept := u.jobsKept(ctx, messages[message].Created, targets) // before the files change
 	if len(targets) > 0 {
 		if mark.Diff, err = u.takeBack(ctx, sess, mark, targets, old, in.Force, &out); err != nil {
 			return out, err
 		}
 	}
+	out.Conflicts = append(out.Conflicts, kept...)
+	u.forgetTree()
 	undone, err := u.diff(ctx, gather(messages[message:]))
 	if err != nil {
 		return out, err
@@ -285,6 +288,7 @@ func (u *Changes) Unrevert(ctx context.Context, sess lathe.Session, force bool) 
 			return out, fmt.Errorf("unrevert: %w", err)
 		}
 	}
+	u.forgetTree()
 	all, err := u.changed(ctx)
 	if err != nil {
 		return out, err

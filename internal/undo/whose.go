@@ -25,24 +25,39 @@ import (
 // tree of now.
 func (u *Changes) Patch(ctx context.Context, store *snapshot.Store, from string) (p lathe.Patch, now string, err error) {
 	p, now, err = store.Patch(ctx, from)
-	if err != nil || len(p.Files) == 0 {
+	if err != nil {
 		return p, now, err
 	}
+	u.seen(ctx, store, now, false)
+	if len(p.Files) == 0 {
+		return p, now, nil
+	}
+	jobs := u.writingJobs(store.Top())
 	beside, err := u.store.Beside(ctx, u.current().ID)
 	if err != nil {
 		u.log.Warn("what other sessions changed meanwhile is not known", "session", u.current().ID, "err", err)
 		return p, now, nil
 	}
-	if len(beside.Others) == 0 && !beside.More {
+	if len(beside.Others) == 0 && !beside.More && len(jobs) == 0 {
 		return p, now, nil
 	}
-	w := writers{own: wroteBy(u.inst, u.inst.Root.Dir, beside.Answer), more: beside.More}
+	if len(jobs) > 0 && beside.Answer.ID == "" { // not read where there are no other sessions
+		if beside.Answer, err = u.answer(ctx); err != nil {
+			return p, now, err
+		}
+	}
+	w := writers{own: wroteBy(u.inst, u.inst.Root.Dir, inForeground(beside.Answer)), more: beside.More}
 	for _, o := range beside.Others {
 		if workspace.Within(store.Top(), o.Directory) {
 			w.others = append(w.others, wroteBy(u.inst, o.Directory, o.Message))
 		}
 	}
 	p.Files, p.Shared = w.sort(p.Files)
+	if len(jobs) > 0 {
+		p.Shared = append(p.Shared, w.sortJobs(p.Files, jobs, u.now())...)
+		slices.Sort(p.Shared)
+		p.Shared = slices.Compact(p.Shared)
+	}
 	return p, now, nil
 }
 

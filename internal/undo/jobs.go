@@ -1,0 +1,196 @@
+package undo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"lathe"
+	"lathe/internal/job"
+	"lathe/internal/snapshot"
+	"lathe/internal/workspace"
+)
+
+// A job writes when it likes. What changes while no tool of a step can have done it is
+// noted as the job's; what a command of the same step may have done, too, is shared. A
+// person's own editor cannot be told from a job.
+
+// watching is what is known of jobs since a moment.
+type watching struct {
+	mu    sync.Mutex
+	since time.Time
+	wrote map[*job.Job]int64 // how much each had written then
+	tree  string             // the last tree that is known; empty: none
+	at    time.Time          // of that
+}
+
+// WatchJobs begins to watch what jobs write: a step or a command comes next. It costs
+// nothing while none runs.
+func (u *Changes) WatchJobs(top string) {
+	if u.jobs == nil {
+		return
+	}
+	w := &u.watching
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.since, w.wrote = u.now(), nil
+	for _, j := range u.jobs.During(top, w.since) {
+		if n, ok := j.Wrote(); ok {
+			if w.wrote == nil {
+				w.wrote = map[*job.Job]int64{}
+			}
+			w.wrote[j] = n
+		}
+	}
+}
+
+// writingJobs returns the jobs that may have written files since the watch began.
+func (u *Changes) writingJobs(top string) (jobs []*job.Job) {
+	if u.jobs == nil {
+		return nil
+	}
+	w := &u.watching
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, j := range u.jobs.During(top, w.since) {
+		n, ok := j.Wrote()
+		if before := w.wrote[j]; !ok || n != before { // one that began since then had written nothing
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs
+}
+
+// seen notes the tree of now. What differs from the tree before changed between the
+// steps of the session: jobs that ran meanwhile did it, as a rule.
+func (u *Changes) seen(ctx context.Context, store *snapshot.Store, tree string, between bool) {
+	if u.jobs == nil {
+		return
+	}
+	w := &u.watching
+	w.mu.Lock()
+	last, at := w.tree, w.at
+	w.tree, w.at = tree, u.now()
+	w.mu.Unlock()
+	if !between || last == "" || last == tree {
+		return
+	}
+	u.attribute(ctx, store, last, tree, at)
+}
+
+// forgetTree is for what lathe itself changes between steps.
+func (u *Changes) forgetTree() {
+	u.watching.mu.Lock()
+	defer u.watching.mu.Unlock()
+	u.watching.tree = ""
+}
+
+func (u *Changes) attribute(ctx context.Context, store *snapshot.Store, from, to string, since time.Time) {
+	jobs := u.jobs.During(store.Top(), since)
+	if len(jobs) == 0 {
+		return
+	}
+	files, err := store.Changed(ctx, from, to)
+	if err != nil {
+		u.log.Warn("what jobs changed is not known", "session", u.current().ID, "err", err)
+		return
+	}
+	for _, j := range jobs {
+		j.Changed(u.now(), files...)
+	}
+}
+
+// sortJobs tells which of a step's files jobs may have written. Those that no tool of the
+// step can have written are noted as theirs. All of these are shared.
+func (w writers) sortJobs(files []string, jobs []*job.Job, now time.Time) (shared []string) {
+	for _, f := range files {
+		end, mine := w.own.named[f]
+		switch {
+		case mine && unchangedSince(f, end):
+			continue
+		case !mine && !w.own.unnamed && !w.own.writing[f]:
+			for _, j := range jobs {
+				j.Changed(now, f)
+			}
+		}
+		shared = append(shared, f)
+	}
+	return shared
+}
+
+// answer returns the newest message of the session.
+func (u *Changes) answer(ctx context.Context) (lathe.Message, error) {
+	newest, err := u.sessions.Messages(ctx, u.current().ID, 1)
+	if err != nil || len(newest) == 0 {
+		return lathe.Message{}, err
+	}
+	return newest[len(newest)-1], nil
+}
+
+// inForeground returns an answer without the calls that only started jobs: what these
+// write is theirs.
+func inForeground(m lathe.Message) lathe.Message {
+	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p lathe.Part) bool {
+		call, ok := p.Body.(*lathe.ToolCall)
+		if !ok || call.Tool != "bash" {
+			return false
+		}
+		done, ok := call.State.(*lathe.ToolDone)
+		var in struct{ Background, PTY bool }
+		return ok && json.Unmarshal(done.Input, &in) == nil && (in.Background || in.PTY)
+	})
+	return m
+}
+
+// namedFiles bounds how many files a revert names of one job.
+const namedFiles = 50
+
+// jobsKept returns, as conflicts, what jobs wrote since a time beside the steps: nothing
+// was recorded from which it could be taken back.
+func (u *Changes) jobsKept(ctx context.Context, since time.Time, targets []snapshot.Target) (out []snapshot.Conflict) {
+	if u.jobs == nil {
+		return nil
+	}
+	store, err := u.inst.Snapshots()
+	if err != nil {
+		return nil
+	}
+	jobs := u.jobs.During(store.Top(), since)
+	if len(jobs) == 0 {
+		return nil
+	}
+	if now, err := store.Track(ctx); err == nil {
+		u.seen(ctx, store, now, true)
+	}
+	named := map[string]bool{}
+	for _, t := range targets {
+		named[t.Path] = true
+	}
+	for _, j := range jobs {
+		files := slices.DeleteFunc(j.ChangedSince(since), func(f string) bool { return named[f] || !workspace.Within(store.Top(), f) })
+		info := j.Info()
+		reason := fmt.Sprintf("%s (%s) wrote it, or somebody outside of lathe", info.ID, brief(info.Command))
+		if info.Running() {
+			reason += ", and goes on"
+		}
+		for i, f := range files {
+			if i == namedFiles {
+				out = append(out, snapshot.Conflict{Path: store.Top(), Reason: fmt.Sprintf("%s wrote %d more files", info.ID, len(files)-i)})
+				break
+			}
+			named[f] = true
+			out = append(out, snapshot.Conflict{Path: f, Reason: reason})
+		}
+	}
+	return out
+}
+
+func brief(command string) string {
+	if r := []rune(command); len(r) > 60 {
+		command = string(r[:59]) + "…"
+	}
+	return command
+}
