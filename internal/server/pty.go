@@ -33,7 +33,7 @@ func (c terminals) list() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.EncodePTYs(listedTerminals(c.s.ptys.List(dir))), nil
+	return wire.EncodePTYs(listedTerminals(append(c.s.ptys.List(dir), c.s.jobTerminals(dir)...))), nil
 }
 
 func (c terminals) create() (any, error) {
@@ -79,10 +79,13 @@ func (c terminals) create() (any, error) {
 	return wire.EncodePTY(listedTerminal(t.Info())), nil
 }
 
-func (c terminals) terminal() (*terminal.Terminal, error) {
+func (c terminals) terminal() (pty, error) {
 	id, err := c.id("ptyID", lathe.PrefixPTY)
 	if err != nil {
 		return nil, err
+	}
+	if t, ok := c.s.jobTerminal(id); ok {
+		return t, nil
 	}
 	t, err := c.s.ptys.Get(id)
 	if err != nil {
@@ -151,13 +154,14 @@ func (c terminals) connect() (any, error) {
 	conn.SetReadLimit(ptyMessage)
 	ctx, cancel := context.WithCancel(c.ctx())
 	defer cancel()
+	defer context.AfterFunc(c.s.ctx, cancel)()
 	reading, giveUp := context.WithCancel(context.Background())
 	defer giveUp()
 	c.s.wg.Go(func() {
 		defer cancel()
 		typed(reading, conn, t)
 	})
-	r := t.Attach()
+	r := attachTo(t)
 	defer r.Close()
 	shown(ctx, conn, r)
 	code := websocket.StatusNormalClosure
@@ -195,7 +199,7 @@ func hasToken(h http.Header, name, token string) bool {
 }
 
 // typed passes on what the client types, until it leaves or breaks the rules.
-func typed(ctx context.Context, conn *websocket.Conn, t *terminal.Terminal) {
+func typed(ctx context.Context, conn *websocket.Conn, t pty) {
 	for {
 		kind, msg, err := conn.Read(ctx)
 		if err != nil {
@@ -213,7 +217,7 @@ func typed(ctx context.Context, conn *websocket.Conn, t *terminal.Terminal) {
 
 // shown sends output, until the program ends or the client is gone. A character
 // that is cut waits for its rest.
-func shown(ctx context.Context, conn *websocket.Conn, r *terminal.Reader) {
+func shown(ctx context.Context, conn *websocket.Conn, r ptyReader) {
 	var rest []byte
 	for {
 		data, ok := r.Next(ctx.Done())
