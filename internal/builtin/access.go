@@ -28,7 +28,7 @@ func (e Places) resolve(path string) (string, error) {
 
 // external asks for permission to leave the workspace, if the path does. Next is what the
 // call then does there; nil if it only looks.
-func (e *Env) external(ctx context.Context, call *tool.Call, path string, dir bool, next *tool.Next) error {
+func (e Places) external(ctx context.Context, call *tool.Call, path string, dir bool, next *tool.Next) error {
 	if e.Root.Contains(path) {
 		return nil
 	}

@@ -95,7 +95,7 @@ func (e shellTools) bash(ctx context.Context, call *tool.Call, in bashInput) (to
 		}
 		return res, err
 	}
-	view := e.viewer(call)
+	view := viewerOf(e.Seen, call)
 	known := view.current(would)
 	out := e.newOutput(call, in.title(), in.Description)
 	out.pipelines, out.command = would.Pipelines, in.Command

@@ -132,34 +132,35 @@ type Todos interface {
 func New(env Env) []tool.Tool {
 	e := &env
 	e.complete()
+	session, find, web := sessionTools{e.Places, e.Abilities, e.Todos}, searchTools{e.Places, e.Seen}, webTools{e.HTTP, e.Own, e.Now, e.Search}
 	tools := []tool.Tool{invalidTool()}
 	if e.Ask != nil {
-		tools = append(tools, sessionTools{e}.questionTool())
+		tools = append(tools, session.questionTool())
 	}
 	tools = append(tools, shellTools{e}.bashTool())
 	if e.Jobs != nil {
 		tools = append(tools, shellTools{e}.jobTool())
 	}
-	tools = append(tools, e.readTool(), searchTools{e}.listTool(), searchTools{e}.globTool(), searchTools{e}.grepTool())
+	tools = append(tools, e.readTool(), find.listTool(), find.globTool(), find.grepTool())
 	tools = append(tools, e.changing()...)
 	if e.Spawn != nil && e.Subagents != nil {
-		tools = append(tools, sessionTools{e}.taskTool())
+		tools = append(tools, session.taskTool())
 	}
-	tools = append(tools, webTools{e}.webfetchTool(), sessionTools{e}.todowriteTool(), sessionTools{e}.todoreadTool())
+	tools = append(tools, web.webfetchTool(), session.todowriteTool(), session.todoreadTool())
 	if e.History != nil {
-		tools = append(tools, sessionTools{e}.recallTool())
+		tools = append(tools, session.recallTool())
 	}
 	if e.Search != nil {
-		tools = append(tools, webTools{e}.websearchTool(), webTools{e}.codesearchTool())
+		tools = append(tools, web.websearchTool(), web.codesearchTool())
 	}
 	if e.Skills != nil {
-		tools = append(tools, sessionTools{e}.skillTool())
+		tools = append(tools, session.skillTool())
 	}
 	if e.Call != nil {
-		tools = append(tools, sessionTools{e}.batchTool())
+		tools = append(tools, session.batchTool())
 	}
 	if e.Ask != nil && e.SwitchAgent != nil {
-		tools = append(tools, sessionTools{e}.planTool("plan_exit"), sessionTools{e}.planTool("plan_enter"))
+		tools = append(tools, session.planTool("plan_exit"), session.planTool("plan_enter"))
 	}
 	return tools
 }
@@ -288,9 +289,21 @@ func failf(format string, args ...any) error { return failure(fmt.Sprintf(format
 
 // The kinds of tools. Each has the methods that only it needs.
 type (
-	shellTools   struct{ *Env } // bash and job
-	editTools    struct{ *Env } // edit, multiedit, write and apply_patch
-	searchTools  struct{ *Env } // list, glob and grep
-	webTools     struct{ *Env } // webfetch, websearch and codesearch
-	sessionTools struct{ *Env } // what concerns the session: tasks, questions, todos, skills, its past
+	shellTools  struct{ *Env } // bash and job
+	editTools   struct{ *Env } // edit, multiedit, write and apply_patch
+	searchTools struct {       // list, glob and grep
+		Places
+		seen *tool.Seen
+	}
+	webTools struct { // webfetch, websearch and codesearch
+		http   *http.Client
+		own    *netguard.Listeners
+		now    func() time.Time
+		search *SearchService
+	}
+	sessionTools struct { // what concerns the session: tasks, questions, todos, skills, its past
+		Places
+		Abilities
+		todos Todos
+	}
 )

@@ -44,9 +44,9 @@ func (v *visit) to(ctx context.Context, u *url.URL) (page, error) {
 		}
 	}
 	for {
-		begin := v.env.Now()
+		begin := v.now()
 		p, err := v.get(context.WithValue(ctx, permitKey{}, v.permit), u, v.format, v.left)
-		v.left -= v.env.Now().Sub(begin)
+		v.left -= v.now().Sub(begin)
 		l, leads := errors.AsType[*leads](err)
 		if !leads || l.kind != netguard.Private || len(v.permit.addrs) == mostLeads {
 			return p, err
@@ -134,7 +134,7 @@ func (f *fetcher) refuses(u *url.URL, kind netguard.Kind) bool {
 		}
 		ip = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	}
-	return f.env.Own.Reaches(netip.AddrPortFrom(ip, portOf(u)))
+	return f.own.Reaches(netip.AddrPortFrom(ip, portOf(u)))
 }
 
 func portOf(u *url.URL) uint16 {
@@ -195,13 +195,13 @@ func (l *leads) where() string {
 
 // fetchTransport is the client's own transport, guarded if it makes connections.
 func (e webTools) fetchTransport() http.RoundTripper {
-	if e.HTTP != nil && e.HTTP.Transport != nil {
-		if t, ok := e.HTTP.Transport.(*http.Transport); ok {
-			return guarded(t, e.Own)
+	if e.http != nil && e.http.Transport != nil {
+		if t, ok := e.http.Transport.(*http.Transport); ok {
+			return guarded(t, e.own)
 		}
-		return e.HTTP.Transport
+		return e.http.Transport
 	}
-	return guarded(http.DefaultTransport.(*http.Transport), e.Own)
+	return guarded(http.DefaultTransport.(*http.Transport), e.own)
 }
 
 // guarded looks at the address of every connection when it is made, so
@@ -243,7 +243,7 @@ const lookupTime = 5 * time.Second
 func (f *fetcher) judge(ctx context.Context, u *url.URL, p *permit) error {
 	host := u.Hostname()
 	if ip, err := netip.ParseAddr(host); err == nil {
-		return p.check(f.env.Own, netip.AddrPortFrom(ip, portOf(u)))
+		return p.check(f.own, netip.AddrPortFrom(ip, portOf(u)))
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookupTime)
 	defer cancel()
@@ -252,7 +252,7 @@ func (f *fetcher) judge(ctx context.Context, u *url.URL, p *permit) error {
 		return nil
 	}
 	for _, ip := range addrs {
-		if err := p.check(f.env.Own, netip.AddrPortFrom(ip, portOf(u))); err != nil {
+		if err := p.check(f.own, netip.AddrPortFrom(ip, portOf(u))); err != nil {
 			return err
 		}
 	}

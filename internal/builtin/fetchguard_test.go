@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -133,12 +134,9 @@ func proxied(t *testing.T, own *netguard.Listeners, answers map[string]http.Hand
 		t.Fatal(err)
 	}
 	r := newRig(t)
-	env := r.env
-	env.Own = own
-	env.complete()
 	transport := guarded(&http.Transport{Proxy: http.ProxyURL(at)}, own)
 	return r, &fetcher{
-		env: &env, transport: func() http.RoundTripper { return transport },
+		own: own, now: time.Now, transport: func() http.RoundTripper { return transport },
 		lookup: func(_ context.Context, _, host string) ([]netip.Addr, error) {
 			if ip := names[host]; ip != "" {
 				return []netip.Addr{netip.MustParseAddr("93.184.216.34"), netip.MustParseAddr(ip)}, nil

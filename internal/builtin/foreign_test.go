@@ -90,7 +90,7 @@ func TestForeignCallsRefused(t *testing.T) {
 
 // A subagent is found whatever the case of its name.
 func TestSubagentNames(t *testing.T) {
-	e := sessionTools{&Env{Abilities: Abilities{Subagents: func() []Subagent { return []Subagent{{Name: "explore"}, {Name: "General-Purpose"}} }}}}
+	e := sessionTools{Abilities: Abilities{Subagents: func() []Subagent { return []Subagent{{Name: "explore"}, {Name: "General-Purpose"}} }}}
 	for name, want := range map[string]string{"explore": "explore", "Explore": "explore", "general_purpose": "General-Purpose", "none": ""} {
 		got, err := e.subagent(name)
 		if got != want || (err == nil) != (want != "") {

@@ -18,12 +18,12 @@ const (
 )
 
 // missing makes the error for a missing file, with paths that may be meant.
-func (e *Env) missing(ctx context.Context, call *tool.Call, path string) error {
+func (e Places) missing(ctx context.Context, call *tool.Call, path string) error {
 	return failf("File not found: %s%s", path, e.meant(ctx, call, path))
 }
 
 // meant is what an error about a missing path adds: the paths that may be meant.
-func (e *Env) meant(ctx context.Context, call *tool.Call, path string) string {
+func (e Places) meant(ctx context.Context, call *tool.Call, path string) string {
 	near := nearby(path)
 	if len(near) == 0 {
 		near = e.elsewhere(ctx, call, path)
@@ -87,7 +87,7 @@ func below(dir string, names []string) []string {
 }
 
 // elsewhere returns files of the workspace that have the name of a missing one.
-func (e *Env) elsewhere(ctx context.Context, call *tool.Call, path string) []string {
+func (e Places) elsewhere(ctx context.Context, call *tool.Call, path string) []string {
 	name := filepath.Base(path)
 	if strings.ContainsAny(name, `*?[]{}\!`) {
 		return nil

@@ -16,7 +16,7 @@ import (
 
 // reading returns what the rules say of reading files; where a call brings none,
 // those are the built-in ones.
-func (e *Env) reading(call *tool.Call) tool.Reading {
+func (e Places) reading(call *tool.Call) tool.Reading {
 	if call.Reading != nil {
 		return call.Reading()
 	}
@@ -25,7 +25,7 @@ func (e *Env) reading(call *tool.Call) tool.Reading {
 
 // mayRead asks for permission to read a file with a resolved path. A file that has
 // another name which is restricted is asked about under that one as well.
-func (e *Env) mayRead(ctx context.Context, call *tool.Call, path string) error {
+func (e Places) mayRead(ctx context.Context, call *tool.Call, path string) error {
 	req := tool.Request{Permission: reading.Name, Patterns: []string{e.Root.Rel(path)}, Always: []string{"*"}}
 	if call.UserAsked {
 		return nil
@@ -57,7 +57,7 @@ type sieve struct {
 }
 
 // sieve returns what keeps a search of a directory to files that may be read.
-func (e *Env) sieve(call *tool.Call, dir string) *sieve {
+func (e Places) sieve(call *tool.Call, dir string) *sieve {
 	s := &sieve{rules: e.reading(call), dir: dir}
 	s.below = s.rules.Below(dir)
 	return s

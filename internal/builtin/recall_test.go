@@ -50,8 +50,7 @@ func past() History {
 
 func recallWith(t *testing.T, input string) tool.Result {
 	t.Helper()
-	e := sessionTools{&Env{Abilities: Abilities{History: past()}}}
-	e.complete()
+	e := sessionTools{Abilities: Abilities{History: past()}}
 	res, err := e.recallTool().Run(t.Context(), &tool.Call{SessionID: "ses_1", Input: json.RawMessage(input)})
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +91,7 @@ func FuzzRecall(f *testing.F) {
 	f.Add("search", "output", "1.2", 3, int64(9), "text\xff İ")
 	f.Add("read", "", "1", -1, int64(-1), strings.Repeat("é", 20000))
 	f.Fuzz(func(t *testing.T, mode, query, part string, offset int, before int64, text string) {
-		e := sessionTools{&Env{Abilities: Abilities{History: pastOf(lathe.Message{Seq: 1, Info: &lathe.User{}, Parts: []lathe.Part{{Seq: 1, Body: &lathe.Text{Text: text}}}})}}}
+		e := sessionTools{Abilities: Abilities{History: pastOf(lathe.Message{Seq: 1, Info: &lathe.User{}, Parts: []lathe.Part{{Seq: 1, Body: &lathe.Text{Text: text}}}})}}
 		input, err := json.Marshal(recallInput{Mode: mode, Query: query, Part: part, Offset: offset, Before: before})
 		if err != nil {
 			t.Skip()

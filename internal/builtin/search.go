@@ -209,7 +209,7 @@ func (e searchTools) grep(ctx context.Context, call *tool.Call, in grepInput) (t
 	if in.FilesOnly {
 		return grepFiles(in.Pattern, base, found, note()), nil
 	}
-	view, file := e.viewer(call), ""
+	view, file := viewerOf(e.seen, call), ""
 	for _, m := range found.Matches {
 		if m.Path != file {
 			file = m.Path

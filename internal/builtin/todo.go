@@ -64,10 +64,10 @@ func (e sessionTools) todowrite(ctx context.Context, call *tool.Call, in todowri
 		}
 		todos[i] = lathe.Todo{ID: t.ID, Content: t.Content, Status: t.Status, Priority: t.Priority}
 	}
-	if e.Todos == nil {
+	if e.todos == nil {
 		return tool.Result{}, failf("No task list is kept in this session.")
 	}
-	if err := e.Todos.SetTodos(ctx, call.SessionID, todos); err != nil {
+	if err := e.todos.SetTodos(ctx, call.SessionID, todos); err != nil {
 		return tool.Result{}, failf("The task list could not be saved: %v", err)
 	}
 	res := todoResult(todos)
@@ -93,10 +93,10 @@ func (e sessionTools) todoread(ctx context.Context, call *tool.Call, _ struct{})
 	if err := ask(ctx, call, tool.Request{Permission: "todoread", Patterns: []string{"*"}, Always: []string{"*"}}); err != nil {
 		return tool.Result{}, err
 	}
-	if e.Todos == nil {
+	if e.todos == nil {
 		return tool.Result{}, failf("No task list is kept in this session.")
 	}
-	todos, err := e.Todos.Todos(ctx, call.SessionID)
+	todos, err := e.todos.Todos(ctx, call.SessionID)
 	if err != nil {
 		return tool.Result{}, failf("The task list could not be read: %v", err)
 	}

@@ -22,7 +22,7 @@ type viewer struct {
 	session lathe.SessionID
 }
 
-func (e *Env) viewer(call *tool.Call) viewer { return viewer{e.Seen, call.SessionID} }
+func viewerOf(seen *tool.Seen, call *tool.Call) viewer { return viewer{seen, call.SessionID} }
 
 // lines notes that some lines of a file were shown.
 func (v viewer) lines(path string) {

@@ -26,6 +26,7 @@ import (
 	"golang.org/x/net/idna"
 
 	"lathe"
+	"lathe/internal/netguard"
 	"lathe/internal/tool"
 	"lathe/internal/workspace"
 )
@@ -54,13 +55,14 @@ func (e webTools) webfetchTool() tool.Tool {
 		`"timeout":{"type":"number","description":"Seconds to wait, at most 120; 30 if left out"}},`+
 		`"required":["url"],"additionalProperties":false}`)
 	s.ReadOnly = true
-	f := &fetcher{env: e.Env, transport: sync.OnceValue(e.fetchTransport), lookup: net.DefaultResolver.LookupNetIP}
+	f := &fetcher{own: e.own, now: e.now, transport: sync.OnceValue(e.fetchTransport), lookup: net.DefaultResolver.LookupNetIP}
 	return typed[webfetchInput]{s, f.run}
 }
 
 // fetcher is the webfetch tool.
 type fetcher struct {
-	env       *Env
+	own       *netguard.Listeners
+	now       func() time.Time
 	transport func() http.RoundTripper
 	lookup    func(ctx context.Context, network, host string) ([]netip.Addr, error)
 }

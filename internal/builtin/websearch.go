@@ -101,11 +101,11 @@ func (e webTools) remoteSearch(ctx context.Context, call *tool.Call, r remote) (
 	if err != nil {
 		return tool.Result{}, err
 	}
-	if e.Search.Key == "" {
+	if e.search.Key == "" {
 		return tool.Result{}, failf("%s needs a key of the Exa search service, and none is set. "+
 			"Tell the user to set EXA_API_KEY, or go on without a search.", r.permission)
 	}
-	text, err := e.Search.call(ctx, e.HTTP, r)
+	text, err := e.search.call(ctx, e.http, r)
 	if err != nil {
 		return tool.Result{}, err
 	}
