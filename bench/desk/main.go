@@ -53,7 +53,7 @@ func run(ctx context.Context, lathe, opencode, only string, verbose bool) error 
 		programs = append(programs, &program{name: "lathe", path: lathe, env: latheEnv, strict: true, limit: time.Minute})
 	}
 	if opencode != "" {
-		programs = append(programs, &program{name: "opencode", path: opencode, env: opencodeEnv, limit: time.Minute})
+		programs = append(programs, &program{name: "opencode", path: opencode, env: opencodeEnv, limit: 4 * time.Minute})
 	}
 	if programs == nil {
 		return errors.New("name a program: -lathe, -opencode")
@@ -71,7 +71,7 @@ func run(ctx context.Context, lathe, opencode, only string, verbose bool) error 
 				return context.Cause(ctx)
 			}
 			if row = append(row, r); verbose {
-				fmt.Fprintf(os.Stderr, "== %s, %s: %s\n%s\n", p.name, s.class, s.name, strings.Join(append(append(r.right.log, "---"), r.wrong.log...), "\n"))
+				fmt.Fprintf(os.Stderr, "== %s, %s: %s (%v)\n%s\n", p.name, s.class, s.name, r.missed(), strings.Join(append(append(r.right.log, "---"), r.wrong.log...), "\n"))
 			}
 		}
 		t.add(s, row)

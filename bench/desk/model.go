@@ -42,13 +42,14 @@ type model struct {
 	errs  bool
 	yield func(llmtest.Step) bool
 
-	mu    sync.Mutex // over what follows: requests come from the harness
-	req   *llmtest.Request
-	next  func() (llmtest.Step, bool)
-	steps int
-	calls int
-	log   []string
-	ended bool // it gave up
+	mu      sync.Mutex // over what follows: requests come from the harness
+	req     *llmtest.Request
+	next    func() (llmtest.Step, bool)
+	steps   int
+	calls   int
+	log     []string
+	ended   bool // it gave up
+	through bool // its case was played to the end
 
 	untold []string // mistakes of which a result said nothing of use
 	silent []string // those of which it said nothing at all
@@ -67,6 +68,7 @@ func (m *model) start(play func(*model)) (stop func()) {
 		}()
 		m.yield = yield
 		play(m)
+		m.through = true
 		for {
 			m.step(llmtest.Text("All of it is done."))
 		}

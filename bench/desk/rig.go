@@ -95,6 +95,8 @@ func (p *program) play(ctx context.Context, s *scenario, errs bool) (out outcome
 	case out.err != nil:
 	case m.ended:
 		out.err = errors.New("the model gave up")
+	case !m.through:
+		out.err = errors.New("the run ended before the work was done")
 	case s.done != nil:
 		out.err = s.done(dir)
 	}
