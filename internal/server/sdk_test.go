@@ -119,3 +119,22 @@ func (r *rig) run(t *testing.T, name string, args ...string) string {
 	}
 	return string(out)
 }
+
+// The SDK lists, resizes, watches and ends the terminal of a job as any other.
+func TestJavaScriptSDKTerminals(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not installed")
+	}
+	for _, pkg := range []string{"@opencode-ai/sdk", "opencode-sdk-newest"} {
+		for _, version := range []string{"v1", "v2"} {
+			t.Run(strings.ReplaceAll(pkg, "/", "-")+"-"+version, func(t *testing.T) {
+				sdk := npm(t, pkg)
+				f := newJobFace(t, `tool bash {"command":"echo ready; while read x; do stty size; echo got $x; done","pty":true,"description":"Ask"}`)
+				if out := f.rig.run(t, node, "testdata/sdkpty.mjs", sdk, version, f.rig.url, f.rig.dir); strings.TrimSpace(out) != "ok" {
+					t.Errorf("%s", out)
+				}
+			})
+		}
+	}
+}
