@@ -53,11 +53,12 @@ type Client struct {
 	turns
 	asks
 	jobs
+	servers
 	directory
 }
 
 func newClient(c *conn) *Client {
-	return &Client{c, sessions{c}, turns{c}, asks{c}, jobs{c}, directory{c}}
+	return &Client{c, sessions{c}, turns{c}, asks{c}, jobs{c}, servers{c}, directory{c}}
 }
 
 type (
@@ -69,6 +70,8 @@ type (
 	asks struct{ *conn }
 	// jobs are the calls about processes that live on.
 	jobs struct{ *conn }
+	// servers are the calls about servers of the model context protocol.
+	servers struct{ *conn }
 	// directory are the calls about what a directory is equipped with.
 	directory struct{ *conn }
 )

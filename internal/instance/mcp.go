@@ -44,6 +44,7 @@ func (i *Instance) connectServers(o Options) error {
 		Dir: i.Root.Dir, Servers: i.Config.MCP, Mode: cmp.Or(i.Config.MCPTools, "auto"),
 		Timeout: time.Duration(i.Config.Experimental.MCPTimeout) * time.Millisecond,
 		Cache:   filepath.Join(i.Paths.Cache, "mcp"), Env: i.serverEnvironment(), Open: o.Runner.Open, HTTP: o.HTTP, Log: o.Log, Now: o.Now,
+		Logins:  &mcp.Logins{Path: filepath.Join(i.Paths.Data, "mcp-auth.json"), HTTP: o.HTTP, Now: o.Now},
 		Publish: func(ev lathe.Event) { o.Publish(i.Root.Dir, ev) }, Reserved: i.Tools.names, Host: servedBy{i},
 	})
 	i.Commands.servers = i.MCP

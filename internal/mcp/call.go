@@ -141,7 +141,7 @@ func (s *server) call(ctx context.Context, name string, args json.RawMessage, ca
 		return tool.Result{}, context.Cause(ctx)
 	}
 	if err != nil {
-		return tool.Failf("%s", clean(s.word(err), 2000)), nil
+		return tool.Failf("%s", clean(s.hide(s.word(err)), 2000)), nil
 	}
 	return result(res), nil
 }
@@ -177,11 +177,11 @@ func (s *server) callOnce(ctx context.Context, name string, args json.RawMessage
 
 // word says what went wrong, as a model should read it.
 func (s *server) word(err error) string {
-	if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
-		return fmt.Sprintf("MCP error %d: %s", e.Code, e.Message)
-	}
 	if e, ok := errors.AsType[*LoginError](err); ok {
 		return e.Error()
 	}
-	return err.Error()
+	if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		return fmt.Sprintf("MCP error %d: %s", e.Code, e.Message)
+	}
+	return plain(err)
 }

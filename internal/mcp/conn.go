@@ -95,7 +95,23 @@ func (c *conn) because(ctx context.Context, doing string, err error) error {
 	if told := c.told(); told != "" {
 		return &startError{doing + ": " + told, err}
 	}
-	return fmt.Errorf("%s: %w", doing, err)
+	return &startError{doing + ": " + plain(err), err}
+}
+
+// plain leaves out of an error what only tells how the protocol's library works.
+func plain(err error) string {
+	text := err.Error()
+	for _, noise := range []string{`calling "`, `sending "`} {
+		for {
+			_, rest, ok := strings.Cut(text, noise)
+			_, after, closed := strings.Cut(rest, `": `)
+			if !ok || !closed {
+				break
+			}
+			text = after
+		}
+	}
+	return strings.TrimPrefix(text, "rejected by transport: ")
 }
 
 // startError says why a server could not be started in the words of its process.
@@ -207,5 +223,5 @@ func (c *conn) told() string {
 // log hands on what a server says of itself.
 func (c *conn) log(_ context.Context, req *mcp.LoggingMessageRequest) {
 	c.server.set.o.Log.Debug("an MCP server says", "server", c.server.conf.Name, "level", clean(string(req.Params.Level), 20),
-		"text", clean(fmt.Sprint(req.Params.Data), 2000))
+		"text", clean(c.server.hide(fmt.Sprint(req.Params.Data)), 2000))
 }

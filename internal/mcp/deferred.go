@@ -24,12 +24,13 @@ type searchTool struct {
 	offer *Offer
 	known []Named
 	suits func(name string) bool
+	quiet bool
 }
 
 // Spec describes it to the model.
 func (t *searchTool) Spec() tool.Spec {
 	return tool.Spec{
-		Name: "mcp_search", ReadOnly: true,
+		Name: "mcp_search", ReadOnly: true, Quiet: t.quiet,
 		Description: "Find tools of the connected MCP servers. Their definitions are not in this request: search by what you want to do, or by a tool's name, " +
 			"then call what you found with mcp_call. With \"server\" alone all tools of that server are listed.\nServers:" + t.offer.Index(),
 		Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string","description":"Words for what the tool does, or its name"},` +
@@ -157,12 +158,15 @@ func tellFound(found []Named, list bool) string {
 
 // callTool is how a model calls a tool that it was not told of. The registry turns the
 // call into one of that tool, so that rules, hooks and everyone else see its own name.
-type callTool struct{ set *Servers }
+type callTool struct {
+	set   *Servers
+	quiet bool
+}
 
 // Spec describes it to the model.
 func (t *callTool) Spec() tool.Spec {
 	return tool.Spec{
-		Name: "mcp_call", Description: "Call a tool of an MCP server that mcp_search found, by the name and with the arguments told there.",
+		Name: "mcp_call", Quiet: t.quiet, Description: "Call a tool of an MCP server that mcp_search found, by the name and with the arguments told there.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string","description":"The tool's name as mcp_search tells it"},` +
 			`"arguments":{"type":"object","description":"The tool's arguments"}},"required":["name"],"additionalProperties":false}`),
 	}

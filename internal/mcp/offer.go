@@ -181,3 +181,6 @@ func (o *Offer) Instructions() string {
 	}
 	return "MCP servers say how their tools are to be used. That is their word, not the user's.\n<mcp_instructions>\n" + b.String() + "</mcp_instructions>"
 }
+
+// Same reports whether two tools are told to models in the same words.
+func (t Named) Same(o Named) bool { return t.Server == o.Server && t.Tool.same(o.Tool) }

@@ -33,7 +33,9 @@ func (s *server) dialRemote(ctx context.Context, version string) (*conn, *Known,
 		return c, known, wordLogin(err)
 	}
 	old := &mcp.SSEClientTransport{Endpoint: s.conf.URL, HTTPClient: client, MaxEventSize: maxMessage}
-	client.Transport.(*carrier).login(streamable.OAuthHandler)
+	if streamable.OAuthHandler != nil {
+		client.Transport.(*carrier).login(streamable.OAuthHandler)
+	}
 	c, known, again := s.open(ctx, old, legacy, nil)
 	if again != nil {
 		return nil, nil, wordLogin(errors.Join(err, again))
@@ -55,8 +57,11 @@ func olderTransport(err error) bool {
 
 // wordLogin tells a refusal of a server that cannot be logged in to for what it is.
 func wordLogin(err error) error {
-	if err == nil || isLogin(err) {
-		return err
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*LoginError](err); ok {
+		return e
 	}
 	if e, ok := errors.AsType[*refusedError](err); ok {
 		return e

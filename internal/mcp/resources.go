@@ -81,7 +81,7 @@ func (s *server) with(ctx context.Context, ask func(context.Context, *conn) erro
 	case within.Err() != nil:
 		return context.Cause(within)
 	}
-	return fmt.Errorf("%s", clean(s.word(err), 1000))
+	return fmt.Errorf("%s", clean(s.hide(s.word(err)), 1000))
 }
 
 // resourceTools are the names of the tools for resources.

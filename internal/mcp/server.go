@@ -99,7 +99,7 @@ func (s *server) status() Status {
 		OAuth: s.conf.Type == "remote" && !s.conf.OAuth.Off,
 	}
 	if s.why != nil && s.state != Connected {
-		st.Why = clean(s.why.Error(), 500)
+		st.Why = clean(s.hide(s.why.Error()), 500)
 	}
 	if !s.on {
 		st.State, st.Why = Disabled, ""
@@ -208,7 +208,7 @@ func (s *server) start(ctx context.Context, wait time.Duration) {
 		c, known, err = s.dial(ctx)
 	}
 	if err != nil && s.set.ctx.Err() == nil {
-		s.set.o.Log.Warn("an MCP server could not be started", "server", s.conf.Name, "err", err)
+		s.set.o.Log.Warn("an MCP server could not be started", "server", s.conf.Name, "err", s.hide(err.Error()))
 	}
 	s.mu.Lock()
 	if err == nil && (s.closed || !s.on) {
@@ -280,7 +280,7 @@ func (s *server) watch(c *conn) {
 	}
 	s.mu.Unlock()
 	if s.set.ctx.Err() == nil && s.enabled() {
-		s.set.o.Log.Warn("an MCP server ended", "server", s.conf.Name, "err", why)
+		s.set.o.Log.Warn("an MCP server ended", "server", s.conf.Name, "err", s.hide(why.Error()))
 	}
 }
 

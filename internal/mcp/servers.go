@@ -251,3 +251,21 @@ func (s *Servers) toolsChanged(name string) {
 		s.o.Publish(lathe.MCPToolsChanged{Server: name})
 	}
 }
+
+// Seen notes that a person has looked at a server's tools as they are now.
+func (s *Servers) Seen(name string) error {
+	srv, err := s.find(name)
+	if err != nil {
+		return err
+	}
+	k := srv.known()
+	if k == nil || len(k.Changed) == 0 {
+		return nil
+	}
+	now := *k
+	now.Changed = nil
+	srv.mu.Lock()
+	srv.memo = &now
+	srv.mu.Unlock()
+	return s.cache.put(srv.conf, &now)
+}

@@ -48,7 +48,7 @@ func (t *remoteTool) Run(ctx context.Context, call *tool.Call) (tool.Result, err
 // request is what the person is asked, with what the server claims of the tool.
 func (t *remoteTool) request(srv *server) tool.Request {
 	meta := map[string]any{"server": clean(t.Server, 80), "tool": clean(t.Name, 80)}
-	if hints := t.Hints.words(); hints != "" {
+	if hints := t.Hints.Words(); hints != "" {
 		meta["hints"] = hints
 	}
 	if k := srv.known(); k != nil && slices.Contains(k.Changed, t.Name) {
@@ -60,8 +60,8 @@ func (t *remoteTool) request(srv *server) tool.Request {
 	}
 }
 
-// words tells people what a server claims of a tool.
-func (h Hints) words() string {
+// Words tells people what a server claims of a tool.
+func (h Hints) Words() string {
 	var out []string
 	switch {
 	case h.ReadOnly:
@@ -106,9 +106,8 @@ func (s *Servers) Tools(o *Offer, window int, suits func(name string) bool) []to
 			hidden = append(hidden, t)
 		}
 	}
-	if deferred || o.anyNew() {
-		out = append(out, &searchTool{s, o, hidden, suits}, &callTool{s})
-	}
+	quiet := !deferred && !o.anyNew() // they are understood all the same: tools may come later
+	out = append(out, &searchTool{s, o, hidden, suits, quiet}, &callTool{s, quiet})
 	if slices.ContainsFunc(o.Servers, func(s Offered) bool { return s.Resources }) {
 		out = append(out, s.resourceTools()...)
 	}

@@ -256,6 +256,19 @@ func TestContract(t *testing.T) {
 	check("POST /permission/{requestID}/reply", "/permission/per_none/reply", `{"reply":"maybe"}`, "400")
 	check("POST /question/{requestID}/reply", "/question/que_none/reply", `{"answers":[["x"]]}`, "404")
 	check("POST /question/{requestID}/reject", "/question/que_none/reject", "", "404")
+	check("POST /mcp", "/mcp", `{"name":"gone","config":{"type":"local","command":["no-such-server"]}}`, "200")
+	check("POST /mcp", "/mcp", `{"name":"gone","config":{"type":"other"}}`, "400")
+	check("GET /mcp", "/mcp", "", "200")
+	check("POST /mcp/{name}/connect", "/mcp/gone/connect", "", "200")
+	check("POST /mcp/{name}/connect", "/mcp/none/connect", "", "404")
+	check("POST /mcp/{name}/disconnect", "/mcp/gone/disconnect", "", "200")
+	check("POST /mcp/{name}/disconnect", "/mcp/none/disconnect", "", "404")
+	check("POST /mcp/{name}/auth", "/mcp/gone/auth", "", "400")
+	check("POST /mcp/{name}/auth/authenticate", "/mcp/gone/auth/authenticate", "", "400")
+	check("POST /mcp/{name}/auth/callback", "/mcp/gone/auth/callback", `{}`, "400")
+	check("POST /mcp/{name}/auth/callback", "/mcp/none/auth/callback", `{"code":"x"}`, "404")
+	check("DELETE /mcp/{name}/auth", "/mcp/gone/auth", "", "200")
+	check("DELETE /mcp/{name}/auth", "/mcp/none/auth", "", "404")
 	check("PUT /auth/{providerID}", "/auth/acme", `{"type":"api","key":"TOPSECRET"}`, "200")
 	check("PUT /auth/{providerID}", "/auth/acme", `{"type":"api"}`, "400")
 	check("POST /log", "/log", `{"service":"t","level":"info","message":"m"}`, "200")
@@ -336,8 +349,7 @@ func TestContract(t *testing.T) {
 // cannotSucceed are operations of the contract that lathe has no engine for.
 var cannotSucceed = map[string]bool{
 	"POST /provider/{providerID}/oauth/authorize": true, "POST /provider/{providerID}/oauth/callback": true,
-	"POST /mcp": true, "POST /mcp/{name}/connect": true, "POST /mcp/{name}/disconnect": true, "POST /mcp/{name}/auth": true,
-	"DELETE /mcp/{name}/auth": true, "POST /mcp/{name}/auth/callback": true, "POST /mcp/{name}/auth/authenticate": true,
+	"POST /mcp/{name}/auth": true, "POST /mcp/{name}/auth/callback": true, "POST /mcp/{name}/auth/authenticate": true, // without a server to log in to
 	"POST /session/{sessionID}/share": true, // without a service
 	// Streams, checked event by event, and terminals have tests of their own; the
 	// last waits for what a screen is asked, which is nothing.

@@ -111,10 +111,6 @@ func not(what string) handler {
 	return func(*call) (any, error) { return nil, &unsupported{what} }
 }
 
-func noServer(c *call) (any, error) {
-	return nil, notFound("MCP server not found: %s", clip(c.r.PathValue("name"), 80))
-}
-
 func noRoute(c *call) (any, error) {
 	return nil, notFound("there is no %s %s here; GET /doc lists what there is", clip(c.r.Method, 10), clip(c.r.URL.Path, 200))
 }

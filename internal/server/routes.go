@@ -25,8 +25,7 @@ func (s *Server) routes() []route {
 		message = session + "/message/{messageID}"
 		part    = message + "/part/{partID}"
 	)
-	oauth := not("OAuth with MCP servers over the API")
-	return append(apiRoutes(), []route{
+	return append(append(apiRoutes(), mcpRoutes()...), []route{
 		{get, "/doc", (*call).doc, line18},
 
 		{get, "/global/health", (*call).health, ""},
@@ -61,20 +60,10 @@ func (s *Server) routes() []route {
 		{get, "/formatter", emptyList, ""},
 		{get, "/experimental/tool/ids", on(equipment.toolIDs), ""},
 		{get, "/experimental/tool", on(equipment.toolList), ""},
-		{get, "/experimental/resource", emptyObject, ""},
 		{get, "/experimental/worktree", on(projects.worktreeList), ""},
 		{post, "/experimental/worktree", on(projects.worktreeCreate), ""},
 		{del, "/experimental/worktree", on(projects.worktreeRemove), ""},
 		{post, "/experimental/worktree/reset", on(projects.worktreeReset), ""},
-
-		{get, "/mcp", emptyObject, ""},
-		{post, "/mcp", not("adding MCP servers over the API"), ""},
-		{post, "/mcp/{name}/connect", noServer, ""},
-		{post, "/mcp/{name}/disconnect", noServer, ""},
-		{post, "/mcp/{name}/auth", oauth, ""},
-		{del, "/mcp/{name}/auth", oauth, ""},
-		{post, "/mcp/{name}/auth/callback", oauth, ""},
-		{post, "/mcp/{name}/auth/authenticate", oauth, ""},
 
 		{get, "/session", on(sessions.list), ""},
 		{post, "/session", on(sessions.create), ""},
@@ -191,5 +180,5 @@ func (m *routeMux) group(name string) *http.ServeMux {
 }
 
 func (s *Server) allRoutes() []route {
-	return slices.Concat(s.routes(), s.ownRoutes(), lifeRoutes(), reportRoutes(), gearRoutes(), authRoutes(), importRoutes(), s.screenRoutes(), s.jobRoutes())
+	return slices.Concat(s.routes(), s.ownRoutes(), lifeRoutes(), reportRoutes(), gearRoutes(), authRoutes(), importRoutes(), s.screenRoutes(), s.jobRoutes(), ownServerRoutes())
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"lathe"
+	"lathe/internal/api"
+	"lathe/internal/commit"
 	"lathe/internal/instance"
 	"lathe/internal/llm"
 	"lathe/internal/mcp"
@@ -95,4 +97,21 @@ func sampleMessages(in mcp.Sampling) []llm.Message {
 		}
 	}
 	return out
+}
+
+// RefreshServers takes up in a session what the servers of tools offer now, and tells
+// what that changes and about how many tokens are sent anew for it.
+func (s *Service) RefreshServers(ctx context.Context, id lathe.SessionID) (api.MCPRefreshed, error) {
+	r, err := s.runner(ctx, id)
+	if err != nil {
+		return api.MCPRefreshed{}, err
+	}
+	out, err := r.window.Refresh(ctx)
+	if err != nil || len(out.Added)+len(out.Gone)+len(out.Changed) == 0 {
+		return out, err
+	}
+	if w, err := s.Window(ctx, id); err == nil {
+		out.Resent = w.Used
+	}
+	return out, s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error { return r.window.SaveFrozen(tx.Tx) })
 }

@@ -35,6 +35,8 @@ type frozen struct {
 	Told         prompt.State         `json:"told"`          // what the model knows by now
 	MCP          string               `json:"mcp,omitempty"` // which offer of servers of tools; see Offer
 
+	ToldMCP string `json:"toldMCP,omitempty"` // the newest offer that the model was told of
+
 	offer *mcp.Offer
 }
 
@@ -114,6 +116,9 @@ func (w *Window) Reminders(ctx context.Context, agent string, alone *bool) (note
 		now.Alone = *alone
 	}
 	notes = prompt.Changes(f.Told, now, contents)
+	if news := w.serverNews(ctx, f); news != "" {
+		notes = append(notes, news)
+	}
 	f.Told = now
 	return notes, before
 }

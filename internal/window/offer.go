@@ -2,8 +2,14 @@ package window
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
+	"lathe/internal/api"
 	"lathe/internal/mcp"
+	"lathe/internal/prompt"
 	"lathe/internal/store"
 )
 
@@ -51,3 +57,95 @@ func (f *frozen) take(o mcp.Offer) {
 		f.MCP, f.offer = o.ID(), &o
 	}
 }
+
+// Refresh takes up what the servers of tools offer now and reports what that changes.
+// The next request breaks the prefix on purpose.
+func (w *Window) Refresh(ctx context.Context) (api.MCPRefreshed, error) {
+	before := w.Offer(ctx)
+	w.fmu.Lock()
+	f, err := w.load(ctx)
+	if err != nil {
+		w.fmu.Unlock()
+		return api.MCPRefreshed{}, err
+	}
+	fresh := *f
+	fresh.take(w.inst.Servers(ctx).Offer())
+	fresh.ToldMCP = fresh.MCP
+	out := differences(before, fresh.offer)
+	changed := fresh.MCP != f.MCP
+	if changed {
+		w.frozen = &fresh
+	}
+	w.fmu.Unlock()
+	if changed {
+		w.Broken()
+	}
+	return out, nil
+}
+
+// differences tells what one offer has that another has not.
+func differences(before, now *mcp.Offer) api.MCPRefreshed {
+	out := api.MCPRefreshed{Added: []string{}, Gone: []string{}, Changed: []string{}}
+	old := map[string]mcp.Named{}
+	if before != nil {
+		for _, t := range before.Tools {
+			old[t.Key] = t
+		}
+	}
+	if now != nil {
+		for _, t := range now.Tools {
+			was, had := old[t.Key]
+			switch {
+			case !had:
+				out.Added = append(out.Added, t.Key)
+			case !was.Same(t):
+				out.Changed = append(out.Changed, t.Key)
+			}
+			delete(old, t.Key)
+		}
+	}
+	out.Gone = append(out.Gone, slices.Sorted(maps.Keys(old))...)
+	return out
+}
+
+// serverNews tells the model, once, that the servers of tools offer something else than
+// when the window began. The caller holds fmu.
+func (w *Window) serverNews(ctx context.Context, f *frozen) string {
+	if !w.inst.MCP.Any() || f.MCP == "" {
+		return ""
+	}
+	now := w.inst.MCP.Offer()
+	id := now.ID()
+	if id == f.MCP || id == f.ToldMCP {
+		return ""
+	}
+	before := f.offer
+	if before == nil {
+		kept, ok, err := offerDoc(f.MCP).Get(ctx, w.store, w.id)
+		if err != nil || !ok {
+			return ""
+		}
+		before = &kept
+	}
+	f.ToldMCP = id
+	d := differences(before, &now)
+	var b strings.Builder
+	tell := func(what string, names []string) {
+		if n := len(names); n > newsShown {
+			names = append(slices.Clone(names[:newsShown]), fmt.Sprintf("and %d more", n-newsShown))
+		}
+		if len(names) > 0 {
+			b.WriteString(what + strings.Join(names, ", ") + ". ")
+		}
+	}
+	tell("They can be called from now on, and mcp_search tells their arguments: ", d.Added)
+	tell("They are gone: ", d.Gone)
+	tell("Their definitions are not what they were when this session began, so trust what you are told of them less: ", d.Changed)
+	if b.Len() == 0 {
+		return ""
+	}
+	return prompt.Reminder("MCP servers offer other tools than before. " + strings.TrimSpace(b.String()))
+}
+
+// newsShown is how many names are told.
+const newsShown = 40

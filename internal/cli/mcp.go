@@ -1,0 +1,219 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"lathe"
+	"lathe/internal/api"
+)
+
+// mcpOptions say whose servers are meant.
+type mcpOptions struct {
+	attach, passFile, dir string
+	trust                 bool
+}
+
+func newMCP(env *Env) *cobra.Command {
+	var o mcpOptions
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Manage the servers of the model context protocol",
+		Long: `Servers of the model context protocol give models further tools, resources and
+prompts. They are part of the configuration (mcp in lathe.json or opencode.json) and
+start when they are first needed. Those of a repository start only when it is
+trusted.`,
+	}
+	f := cmd.PersistentFlags()
+	f.StringVar(&o.attach, "attach", "", "address of a running server of lathe; auto: one that runs here; empty: none")
+	f.StringVar(&o.passFile, "password-file", "", "file with that server's password, readable by you alone")
+	f.StringVar(&o.dir, "dir", "", "directory whose servers are meant")
+	f.BoolVar(&o.trust, "trust", false, "use the configuration of this repository in this run")
+	cmd.AddCommand(o.list(env), o.tools(env), o.debug(env), o.add(env), o.remove(env), o.auth(env), o.logout(env))
+	return cmd
+}
+
+func (o *mcpOptions) with(ctx context.Context, env *Env, do func(*face) error) error {
+	password, err := passwordFrom(o.passFile)
+	if err != nil {
+		return err
+	}
+	dir, err := attachDir(env, o.attach, o.dir)
+	if err != nil {
+		return err
+	}
+	f, err := connect(ctx, env, target{attach: o.attach, password: password, dir: dir, trust: o.trust})
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(f), f.Close())
+}
+
+func (o *mcpOptions) list(env *Env) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List servers and how they are doing", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.with(cmd.Context(), env, func(f *face) error { return listServers(cmd.Context(), env, f) })
+		},
+	}
+}
+
+func listServers(ctx context.Context, env *Env, f *face) error {
+	all, err := f.Servers(ctx, true)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(env.Stderr, "no MCP server is configured; add one with: lathe mcp add")
+		return nil
+	}
+	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+	for _, s := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", clean(s.Name), serverState(s), serverHas(s), oneLine(s.Where, 80))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, s := range all {
+		if s.Why != "" {
+			fmt.Fprintf(env.Stdout, "\n%s: %s\n", clean(s.Name), clean(s.Why))
+		}
+		if len(s.Changed) > 0 {
+			fmt.Fprintf(env.Stdout, "\n%s: what it says of these tools has changed since you looked: %s; look with: lathe mcp tools %s\n",
+				clean(s.Name), clean(strings.Join(s.Changed, ", ")), clean(s.Name))
+		}
+	}
+	return nil
+}
+
+// serverState tells a state as people say it.
+func serverState(s api.MCPServer) string {
+	switch s.State {
+	case "waiting":
+		return "starts when needed"
+	case "needs_auth":
+		return "needs a login"
+	case "needs_client_registration":
+		return "needs a clientId"
+	}
+	return s.State
+}
+
+func serverHas(s api.MCPServer) string {
+	if !s.Known {
+		return "-"
+	}
+	out := fmt.Sprintf("%d tools", s.Tools)
+	if s.Resources > 0 {
+		out += fmt.Sprintf(", %d resources", s.Resources)
+	}
+	if s.Prompts > 0 {
+		out += fmt.Sprintf(", %d prompts", s.Prompts)
+	}
+	return out
+}
+
+func (o *mcpOptions) tools(env *Env) *cobra.Command {
+	var schema bool
+	cmd := &cobra.Command{
+		Use: "tools SERVER", Short: "List the tools of a server, by the names that rules know", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.with(cmd.Context(), env, func(f *face) error { return listTools(cmd.Context(), env, f, args[0], schema) })
+		},
+	}
+	cmd.Flags().BoolVar(&schema, "schema", false, "with the arguments that each takes")
+	return cmd
+}
+
+func listTools(ctx context.Context, env *Env, f *face, name string, schema bool) error {
+	fmt.Fprintf(env.Stderr, "asking %s what it has …\n", clean(name))
+	d, err := f.Server(ctx, name, true)
+	if err != nil {
+		return err
+	}
+	if !d.Known {
+		return lathe.Errorf(lathe.CodeNotFound, "see what is wrong with: lathe mcp debug "+clean(name), "server %q cannot be asked: %s", name, clean(d.Why))
+	}
+	for _, t := range d.List {
+		line := t.Key
+		if t.Hints != "" {
+			line += " (" + t.Hints + ")"
+		}
+		for _, c := range d.Changed {
+			if c == t.Name {
+				line += " [changed]"
+			}
+		}
+		fmt.Fprintln(env.Stdout, clean(line))
+		if text := oneLine(t.Description, 200); text != "" {
+			fmt.Fprintln(env.Stdout, "    "+text)
+		}
+		if schema {
+			fmt.Fprintln(env.Stdout, "    "+clean(string(t.Schema)))
+		}
+	}
+	for _, n := range d.Notes {
+		fmt.Fprintf(env.Stderr, "note: %s\n", clean(n))
+	}
+	return f.SeenServer(ctx, name)
+}
+
+func (o *mcpOptions) debug(env *Env) *cobra.Command {
+	return &cobra.Command{
+		Use: "debug SERVER", Short: "Start a server and tell what happens", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.with(cmd.Context(), env, func(f *face) error { return debugServer(cmd.Context(), env, f, args[0]) })
+		},
+	}
+}
+
+func debugServer(ctx context.Context, env *Env, f *face, name string) error {
+	before := env.Now()
+	d, err := f.Server(ctx, name, true)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+	row := func(what, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%s\t%s\n", what, clean(value))
+		}
+	}
+	kind := "local"
+	if d.Remote {
+		kind = "remote"
+	}
+	row("server", d.Name+", "+kind)
+	row("where", d.Where)
+	row("state", serverState(d.MCPServer))
+	row("why", d.Why)
+	row("login", d.Login)
+	row("says it is", d.Title)
+	row("protocol", d.Protocol)
+	row("has", serverHas(d.MCPServer))
+	row("took", env.Now().Sub(before).Round(1e6).String())
+	for _, n := range d.Notes {
+		row("note", n)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if d.State == "failed" {
+		return lathe.Errorf(lathe.CodeProvider, "its log is in lathe's log: lathe debug paths", "server %q cannot be used", name)
+	}
+	return nil
+}
+
+func hasServer(all []api.MCPServer, name string) bool {
+	for _, s := range all {
+		if s.Name == name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,131 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"time"
+
+	"lathe"
+	"lathe/internal/shell"
+)
+
+// Login begins the login to a server and returns its address.
+func (s *Servers) Login(ctx context.Context, name string) (*Login, error) {
+	srv, err := s.find(name)
+	if err != nil {
+		return nil, err
+	}
+	if s.o.Logins == nil {
+		return nil, ErrNoLogin
+	}
+	return s.o.Logins.Begin(ctx, srv.conf)
+}
+
+// FinishLogin gives the login that waits what the browser answered, and connects.
+func (s *Servers) FinishLogin(ctx context.Context, name, answer string) error {
+	srv, err := s.find(name)
+	if err != nil {
+		return err
+	}
+	f := s.o.Logins.Pending(name)
+	if f == nil {
+		return errors.New("no login of this server is under way")
+	}
+	if err := f.Finish(ctx, answer); err != nil {
+		return err
+	}
+	return srv.loggedIn(ctx)
+}
+
+// AwaitLogin waits for a login that was begun, and connects.
+func (s *Servers) AwaitLogin(ctx context.Context, name string, f *Login) error {
+	srv, err := s.find(name)
+	if err != nil {
+		return err
+	}
+	if err := f.Wait(ctx); err != nil {
+		return err
+	}
+	return srv.loggedIn(ctx)
+}
+
+func (s *server) loggedIn(ctx context.Context) error {
+	s.restart()
+	_, err := s.connect(ctx, true)
+	return err
+}
+
+// Logout forgets the login of a server and ends its connection.
+func (s *Servers) Logout(name string) error {
+	srv, err := s.find(name)
+	if err != nil {
+		return err
+	}
+	if s.o.Logins == nil {
+		return nil
+	}
+	if err := s.o.Logins.Forget(srv.conf); err != nil {
+		return err
+	}
+	if srv.conf.Type == "remote" {
+		srv.restart()
+	}
+	return nil
+}
+
+// LoginState tells whether there is a login for a server.
+func (s *Servers) LoginState(name string) string {
+	srv, err := s.find(name)
+	if err != nil || s.o.Logins == nil {
+		return NotLoggedIn
+	}
+	return s.o.Logins.State(srv.conf)
+}
+
+// browserTime is how long a browser's program may take to fail.
+const browserTime = 500 * time.Millisecond
+
+// OpenBrowser has a login's address opened. Where that does not work it is told as an
+// event, and the login goes on waiting.
+func (s *Servers) OpenBrowser(name string, f *Login) bool {
+	args := []string{"xdg-open", f.URL}
+	switch runtime.GOOS {
+	case "darwin":
+		args[0] = "open"
+	case "windows":
+		args = []string{"rundll32", "url.dll,FileProtocolHandler", f.URL}
+	}
+	p, err := s.o.Open(shell.Program{Args: args, Dir: s.o.Dir, Env: s.o.Env, Kind: shell.KindCommand})
+	if err == nil {
+		s.wg.Go(func() {
+			select {
+			case <-p.Done():
+			case <-s.ctx.Done():
+				p.Stop(grace)
+			}
+			_, _ = p.Stdin.Close(), p.Stdout.Close()
+		})
+		waitFor(p.Done(), browserTime)
+		select {
+		case <-p.Done():
+			if exit, _ := p.Exit(); exit.Code == 0 {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	if s.o.Publish != nil {
+		s.o.Publish(lathe.MCPBrowserFailed{Server: name, URL: f.URL})
+	}
+	return false
+}
+
+// PendingLogin returns the login to a server that is under way; nil for none.
+func (s *Servers) PendingLogin(name string) *Login {
+	if s.o.Logins == nil {
+		return nil
+	}
+	return s.o.Logins.Pending(name)
+}
