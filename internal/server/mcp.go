@@ -427,5 +427,5 @@ func (c servers) refresh() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.s.opts.Service.RefreshServers(c.ctx(), lathe.SessionID(sess.ID))
+	return c.s.opts.Service.Windows.RefreshServers(c.ctx(), lathe.SessionID(sess.ID))
 }

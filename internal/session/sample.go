@@ -101,8 +101,8 @@ func sampleMessages(in mcp.Sampling) []llm.Message {
 
 // RefreshServers takes up in a session what the servers of tools offer now, and tells
 // what that changes and about how many tokens are sent anew for it.
-func (s *Service) RefreshServers(ctx context.Context, id lathe.SessionID) (api.MCPRefreshed, error) {
-	r, err := s.runner(ctx, id)
+func (v *Windows) RefreshServers(ctx context.Context, id lathe.SessionID) (api.MCPRefreshed, error) {
+	r, err := v.s.runner(ctx, id)
 	if err != nil {
 		return api.MCPRefreshed{}, err
 	}
@@ -110,8 +110,8 @@ func (s *Service) RefreshServers(ctx context.Context, id lathe.SessionID) (api.M
 	if err != nil || len(out.Added)+len(out.Gone)+len(out.Changed) == 0 {
 		return out, err
 	}
-	if w, err := s.Window(ctx, id); err == nil {
+	if w, err := v.Of(ctx, id); err == nil {
 		out.Resent = w.Used
 	}
-	return out, s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error { return r.window.SaveFrozen(tx.Tx) })
+	return out, v.s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error { return r.window.SaveFrozen(tx) })
 }
