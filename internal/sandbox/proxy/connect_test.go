@@ -59,6 +59,12 @@ func TestEnv(t *testing.T) {
 		"MAVEN_OPTS": "-Xmx1g " + java, "GRADLE_OPTS": java, "SBT_OPTS": java,
 		"GIT_SSH_COMMAND": `ssh -o 'ProxyCommand='\''/opt/my tools/lathe'\'' __connect %h %p'`,
 	}
+	for _, name := range silent {
+		if got[name] != "1" && got[name] != "0" {
+			t.Errorf("%s is %q", name, got[name])
+		}
+		delete(got, name)
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -12,6 +12,14 @@ const Variable = "LATHE_PROXY"
 // near is never sent to the proxy: servers that the command starts itself.
 const near = "localhost,127.0.0.1,::1,.localhost"
 
+// silent are the variables by which programs leave out what they only tell their makers:
+// nobody should be asked about that.
+var silent = []string{
+	"DO_NOT_TRACK", "CHECKPOINT_DISABLE", "DOTNET_CLI_TELEMETRY_OPTOUT", "NEXT_TELEMETRY_DISABLED", "ASTRO_TELEMETRY_DISABLED",
+	"GATSBY_TELEMETRY_DISABLED", "NUXT_TELEMETRY_DISABLED", "STORYBOOK_DISABLE_TELEMETRY", "TURBO_TELEMETRY_DISABLED",
+	"HOMEBREW_NO_ANALYTICS", "SAM_CLI_TELEMETRY", "AZURE_CORE_COLLECT_TELEMETRY",
+}
+
 // Env returns the variables that lead programs to a proxy. Self is the command line that
 // connects standard input and output to a host and a port behind it, for ssh; none: ssh
 // is left alone. Get returns the value that a variable has already.
@@ -27,6 +35,15 @@ func Env(at *url.URL, self []string, get func(string) string) map[string]string 
 		"NO_PROXY": near, "no_proxy": near,
 		"NODE_USE_ENV_PROXY": "1", // Node's own fetch and http look at no variable otherwise
 		"YARN_HTTP_PROXY":    address, "YARN_HTTPS_PROXY": address,
+	}
+	for _, name := range silent {
+		switch {
+		case get(name) != "":
+		case name == "SAM_CLI_TELEMETRY" || name == "AZURE_CORE_COLLECT_TELEMETRY": // these say yes, not no
+			env[name] = "0"
+		default:
+			env[name] = "1"
+		}
 	}
 	if at.User == nil { // Java has no place for a user name
 		for _, name := range []string{"MAVEN_OPTS", "GRADLE_OPTS", "SBT_OPTS"} {
