@@ -194,14 +194,15 @@ var parallelMistakes = []scenario{
 		m.use(two)
 	}, done: isEdited},
 	{class: "calls at once", name: "two edits, the second of what the first replaced", play: func(m *model) {
-		one, two := edits("docs/list.md", "two\nthree", "2\n3"), edits("docs/list.md", "three\n", "three\nfour\n")
+		one := edits("cli/cli.go", "func Run() int {\n\treturn 0", "func Run(code int) int {\n\treturn code")
+		two := edits("cli/cli.go", "// Run runs.\nfunc Run() int {", "// Run returns its code.\nfunc Run() int {")
 		if m.errs {
-			m.judge(m.useAll(one, two)[1], "applied", `3: 3|nearest`)
+			m.judge(m.useAll(one, two)[1], "applied", `4: func Run\(code int\)`)
 		} else {
 			m.use(one)
 		}
-		m.use(edits("docs/list.md", "3\n", "3\nfour\n"))
-	}, done: holds("docs/list.md", "one\n2\n3\nfour\n")},
+		m.use(edits("cli/cli.go", "// Run runs.", "// Run returns its code."))
+	}, done: contains("cli/cli.go", "// Run returns its code.\nfunc Run(code int) int {\n\treturn code")},
 	{class: "calls at once", name: "one of them is broken", play: func(m *model) {
 		if m.errs {
 			results := m.useAll(reads("main.go"), call{"read", `{"filePath":`}, reads("cli/cli.go"))
