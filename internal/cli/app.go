@@ -230,7 +230,7 @@ func retries(env *Env) turn.Retries {
 // Without a usable file there is no log; that never stops a run.
 func (a *app) openLog() {
 	a.setLevel(a.flags.LogLevel)
-	opts := &slog.HandlerOptions{Level: &a.level}
+	opts := &slog.HandlerOptions{Level: &a.level, ReplaceAttr: withoutSecrets}
 	a.log = slog.New(slog.DiscardHandler)
 	if a.flags.PrintLogs {
 		a.log = slog.New(slog.NewTextHandler(a.env.Stderr, opts))

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"lathe/internal/redact"
 )
 
 // lazyLog opens its file with the first record, so that a run without anything
@@ -49,4 +51,22 @@ func (l *lazyLog) open() slog.Handler {
 		l.inner = slog.NewJSONHandler(f, l.opts)
 	})
 	return l.inner
+}
+
+// withoutSecrets takes out of an attribute what looks like a credential: an error may
+// repeat what a provider, a proxy or a program said.
+func withoutSecrets(_ []string, a slog.Attr) slog.Attr {
+	v := a.Value.Resolve()
+	switch v.Kind() {
+	case slog.KindString:
+		if redact.Secret(a.Key) {
+			return slog.String(a.Key, redact.Hidden)
+		}
+		return slog.String(a.Key, redact.Text(v.String()))
+	case slog.KindAny:
+		if err, ok := v.Any().(error); ok {
+			return slog.String(a.Key, redact.Text(err.Error()))
+		}
+	}
+	return a
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/redact"
 )
 
 // Session is what a transcript is made of.
@@ -33,7 +34,7 @@ func (s Session) hiddenNote() string {
 }
 
 // Redacted returns a copy without what looks like a secret.
-func Redacted(s Session) Session { return mapTexts(s, mapper{text: Redact}) }
+func Redacted(s Session) Session { return mapTexts(s, mapper{text: redact.Text}) }
 
 // Sanitized returns a copy that shows what happened but not what was said: texts,
 // names and contents are replaced by their length.
@@ -212,8 +213,8 @@ func mapValue(v any, f mapper) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, e := range v {
-			if text, ok := e.(string); ok && text != "" && !f.all && secretName().MatchString(k) {
-				out[k] = hidden
+			if text, ok := e.(string); ok && text != "" && !f.all && redact.Secret(k) {
+				out[k] = redact.Hidden
 				continue
 			}
 			out[k] = mapValue(e, f)

@@ -71,21 +71,7 @@ func TestMarkdownFencesCannotBeEnded(t *testing.T) {
 	}
 }
 
-func TestRedact(t *testing.T) {
-	for text, want := range map[string]string{
-		"sk-proj-abcdefghijklmnopqrst":                                              hidden,
-		"Authorization: Bearer abcdefghijklmnop1":                                   "Authorization: Bearer " + hidden,
-		"postgres://me:hunter2@db/x":                                                "postgres://me:" + hidden + "@db/x",
-		`"api_key": "0123456789abcdef"`:                                             `"api_key": "` + hidden + `"`,
-		"DB_PASSWORD=correcthorse":                                                  "DB_PASSWORD=" + hidden,
-		"-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----\nrest": hidden + "\nrest",
-		"nothing to see: tokens 12, passwords are bad":                              "nothing to see: tokens 12, passwords are bad",
-		"commit 0123456789abcdef0123456789abcdef01234567":                           "commit 0123456789abcdef0123456789abcdef01234567",
-	} {
-		if got := Redact(text); got != want {
-			t.Errorf("Redact(%q) is %q, want %q", text, got, want)
-		}
-	}
+func TestRedacted(t *testing.T) {
 	whole, err := json.Marshal(Redacted(sample()))
 	if err != nil {
 		t.Fatal(err)
@@ -111,19 +97,6 @@ func TestSanitizedSaysNothing(t *testing.T) {
 	}
 	if again := sample(); again.Messages[0].Parts[0].Body.(*lathe.Text).Text == "" {
 		t.Error("the original was changed")
-	}
-}
-
-func FuzzRedact(f *testing.F) {
-	f.Add("password = x")
-	f.Fuzz(func(t *testing.T, s string) { Redact(s) })
-}
-
-func BenchmarkRedact(b *testing.B) {
-	text := strings.Repeat("func main() { fmt.Println(\"hello, world\") } // a line of code\n", 16<<10)
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		Redact(text)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"lathe/internal/llm"
+	"lathe/internal/redact"
 )
 
 // networkError says why no response came. reached tells that the provider answered
@@ -95,24 +96,22 @@ func cutError(err error) error {
 	return &llm.Error{Kind: llm.KindCut, Message: message, Retryable: true, RetryAfter: -1, Cause: err}
 }
 
-// redact removes the credentials of the call from everything that an error
-// shows: some providers repeat the key they refuse.
+// redact removes the credentials of the call, and what else looks like one, from
+// everything that an error shows: some providers repeat the key they refuse, and what
+// stands between may tell of its own.
 func (t *Transport) redact(err error, c Call) error {
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok {
 		return err
 	}
-	secrets := t.secrets(c)
-	if len(secrets) == 0 {
-		return e
-	}
-	r := strings.NewReplacer(secrets...)
+	own := strings.NewReplacer(t.secrets(c)...)
+	hide := func(text string) string { return redact.Text(own.Replace(text)) }
 	clean := *e
-	clean.Message, clean.Body, clean.Code = r.Replace(e.Message), r.Replace(e.Body), r.Replace(e.Code)
+	clean.Message, clean.Body, clean.Code = hide(e.Message), hide(e.Body), own.Replace(e.Code)
 	clean.Header = e.Header.Clone()
 	for _, values := range clean.Header {
 		for i, v := range values {
-			values[i] = r.Replace(v)
+			values[i] = hide(v)
 		}
 	}
 	return &clean

@@ -120,6 +120,8 @@ func TestStatusErrors(t *testing.T) {
 		{"should retry", 400, map[string]string{"X-Should-Retry": "true"}, `odd`, llm.Error{Kind: llm.KindInvalid, Message: "odd", Retryable: true, RetryAfter: -1}},
 		{"gateway", 403, nil, "<!DOCTYPE html><title>no</title>",
 			llm.Error{Kind: llm.KindAuth, Message: "a gateway or proxy in front of the provider refused the request with a web page; check the network's proxy, the credential and the base URL", RetryAfter: -1}},
+		{"another's key", 401, nil, `{"error":{"message":"key sk-proj-0123456789abcdefghij of postgres://me:hunter2@db is refused"}}`,
+			llm.Error{Kind: llm.KindAuth, Message: "key [secret removed] of postgres://me:[secret removed]@db is refused", RetryAfter: -1}},
 		{"filter", 400, nil, `{"error":{"message":"filtered","code":"content_filter"}}`, llm.Error{Kind: llm.KindFilter, Message: "filtered", Code: "content_filter", RetryAfter: -1}},
 	}
 	for _, tt := range tests {
@@ -142,7 +144,7 @@ func TestStatusErrors(t *testing.T) {
 			if diff := cmp.Diff(&tt.want, got, cmpopts.IgnoreFields(llm.Error{}, "Header", "Body", "Cause")); diff != "" {
 				t.Errorf("error (-want +got):\n%s", diff)
 			}
-			if shown := fmt.Sprintf("%+v", *got); strings.Contains(shown, key) || strings.Contains(shown, "a=b") {
+			if shown := fmt.Sprintf("%+v", *got); strings.Contains(shown, key) || strings.Contains(shown, "a=b") || strings.Contains(shown, "hunter2") {
 				t.Errorf("error shows a secret: %s", shown)
 			}
 		})

@@ -1,4 +1,7 @@
-package transcript
+// Package redact takes out of texts what looks like a credential, by the forms in which
+// credentials are written. It errs on the side of taking out too much. Exports, log lines
+// and what providers say about an error pass through it.
+package redact
 
 import (
 	"regexp"
@@ -6,19 +9,24 @@ import (
 	"sync"
 )
 
-const hidden = "[secret removed]"
+// Hidden stands for what was taken out.
+const Hidden = "[secret removed]"
 
 // form is a way in which credentials are written. Only a line that holds one of
 // the hints is looked at. The first group of a match, what comes before the
 // secret, is kept.
 type form struct {
 	hints []string // in lower case
-	expr  *regexp.Regexp
+	expr  func() *regexp.Regexp
 	after string // what is kept of what comes after
 }
 
+// forms compile their expressions when the first line holds a hint of theirs: most
+// processes meet none.
 var forms = sync.OnceValue(func() []form {
-	f := func(expr, after string, hints ...string) form { return form{hints, regexp.MustCompile(expr), after} }
+	f := func(expr, after string, hints ...string) form {
+		return form{hints, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) }), after}
+	}
 	return []form{
 		f(`()\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}`, "", "sk-", "pk-", "rk-"),
 		f(`()\b(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{10,}`, "", "k_live_", "k_test_"),
@@ -48,14 +56,16 @@ var secretName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:.*[_-])?(?:api[_-]?key|secret|passw(?:or)?d|token|authorization|private[_-]?key|client[_-]?secret)$`)
 })
 
-// Redact replaces what looks like a secret in a text. It errs on the side of
-// removing too much.
-func Redact(text string) string {
+// Secret reports whether a field of this name holds a credential, whatever it looks like.
+func Secret(name string) bool { return secretName().MatchString(name) }
+
+// Text replaces what looks like a credential in a text.
+func Text(text string) string {
 	if len(text) < 8 {
 		return text
 	}
 	if strings.Contains(text, "PRIVATE KEY-----") {
-		text = keyBlock().ReplaceAllString(text, hidden)
+		text = keyBlock().ReplaceAllString(text, Hidden)
 	}
 	if !hinted(strings.ToLower(text)) {
 		return text
@@ -83,7 +93,7 @@ func redactLine(line, lower string) string {
 	for _, f := range forms() {
 		for _, h := range f.hints {
 			if strings.Contains(lower, h) {
-				line = f.expr.ReplaceAllString(line, "${1}"+hidden+f.after)
+				line = f.expr().ReplaceAllString(line, "${1}"+Hidden+f.after)
 				break
 			}
 		}
