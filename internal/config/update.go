@@ -2,7 +2,6 @@ package config
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -79,7 +78,7 @@ func update(ctx context.Context, p Paths, dir string, names []string, fresh stri
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("change the configuration: %w", err)
 	}
-	if text, err = apply(text, nil, tree); err != nil {
+	if text, err = jsonc.Merge(text, tree); err != nil {
 		return "", fmt.Errorf("change %s: %w", path, err)
 	}
 	if err := check(path, text, p.Home); err != nil {
@@ -107,34 +106,6 @@ func lockFile(ctx context.Context, p Paths, path string) (func(), error) {
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
 	return func() { _ = l.Close() }, nil
-}
-
-// apply sets the leaves of the patch one by one.
-func apply(text []byte, path []string, patch *jsonc.Value) (out []byte, err error) {
-	for _, m := range patch.Members {
-		at := append(path[:len(path):len(path)], m.Key)
-		switch {
-		case m.Value.Kind == jsonc.Null:
-			text, err = jsonc.Delete(text, at)
-		case m.Value.Kind == jsonc.Object && len(m.Value.Members) > 0 && isObject(text, at):
-			text, err = apply(text, at, m.Value)
-		default:
-			text, err = jsonc.Set(text, at, json.RawMessage(m.Value.Append(nil)))
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return text, nil
-}
-
-func isObject(text []byte, path []string) bool {
-	v, err := jsonc.Parse("", text)
-	if err != nil {
-		return false
-	}
-	v = v.Path(path...)
-	return v != nil && v.Kind == jsonc.Object
 }
 
 // check reports type errors of a configuration; placeholders count as they stand.

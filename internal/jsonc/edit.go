@@ -2,51 +2,13 @@ package jsonc
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
 )
 
-// Set returns the text with the value at a path of keys set, comments and
-// layout of everything else kept. Missing objects are made; empty text counts
-// as an empty object. A value on the way that is no object is an error.
-func Set(text []byte, path []string, value json.RawMessage) ([]byte, error) {
-	if len(path) == 0 {
-		return nil, fmt.Errorf("set: the path is empty")
-	}
-	val, err := hujson.Parse(bytes.Clone(value))
-	if err != nil {
-		return nil, fmt.Errorf("set %s: the value is not JSON", strings.Join(path, "."))
-	}
-	return editText(text, func(root *hujson.Value) error {
-		obj, err := walk(root, path[:len(path)-1], true)
-		if err != nil {
-			return fmt.Errorf("set %s: %w", strings.Join(path, "."), err)
-		}
-		layout(&val, len(path))
-		val.BeforeExtra, val.AfterExtra = hujson.Extra(" "), nil
-		setMember(obj, path[len(path)-1], val, len(path))
-		return nil
-	})
-}
-
-// Delete returns the text without the value at a path of keys. A path that does
-// not exist changes nothing.
-func Delete(text []byte, path []string) ([]byte, error) {
-	if len(path) == 0 {
-		return nil, fmt.Errorf("delete: the path is empty")
-	}
-	return editText(text, func(root *hujson.Value) error {
-		if obj, err := walk(root, path[:len(path)-1], false); err == nil && obj != nil {
-			deleteMember(root, obj, path)
-		}
-		return nil
-	})
-}
-
+// editText changes a text through its tree.
 func editText(text []byte, change func(*hujson.Value) error) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
@@ -69,35 +31,17 @@ func editText(text []byte, change func(*hujson.Value) error) ([]byte, error) {
 	return bytes.TrimSuffix(root.Pack(), []byte("\n")), nil // the one parseable added
 }
 
-// walk returns the object at a path, making missing ones if create is set.
-func walk(v *hujson.Value, path []string, create bool) (*hujson.Object, error) {
+// walk returns the object at a path, or nil.
+func walk(v *hujson.Value, path []string) *hujson.Object {
 	obj, ok := v.Value.(*hujson.Object)
-	if !ok {
-		return nil, fmt.Errorf("a value on the way is not an object")
+	if !ok || len(path) == 0 {
+		return obj
 	}
-	if len(path) == 0 {
-		return obj, nil
+	m := find(obj, path[0])
+	if m == nil {
+		return nil
 	}
-	if m := find(obj, path[0]); m != nil {
-		return walk(&m.Value, path[1:], create)
-	}
-	if !create {
-		return nil, nil
-	}
-	depth := indentOf(v, obj)
-	setMember(obj, path[0], hujson.Value{BeforeExtra: hujson.Extra(" "), Value: &hujson.Object{}}, depth)
-	return walk(&find(obj, path[0]).Value, path[1:], create)
-}
-
-// indentOf is only used for an object made on the way: its own members show the
-// depth when it has any, and the root has depth one.
-func indentOf(_ *hujson.Value, obj *hujson.Object) int {
-	if n := len(obj.Members); n > 0 {
-		if ws := indentation(obj.Members[n-1].Name.BeforeExtra); ws != "" {
-			return max(1, len(strings.ReplaceAll(ws, "\t", "  "))/2)
-		}
-	}
-	return 1
+	return walk(&m.Value, path[1:])
 }
 
 func find(obj *hujson.Object, key string) *hujson.ObjectMember {
@@ -109,11 +53,8 @@ func find(obj *hujson.Object, key string) *hujson.ObjectMember {
 	return nil
 }
 
-func setMember(obj *hujson.Object, key string, val hujson.Value, depth int) {
-	if m := find(obj, key); m != nil {
-		m.Value.Value = val.Value
-		return
-	}
+// addMember adds a member that the object does not have, laid out as those are that it has.
+func addMember(obj *hujson.Object, key string, val hujson.Value, depth int) {
 	indent := "\n" + strings.Repeat("  ", depth)
 	closing := "\n" + strings.Repeat("  ", depth-1)
 	name := hujson.Value{BeforeExtra: hujson.Extra(indent), Value: hujson.String(key)}

@@ -145,7 +145,7 @@ func TestExpandedAgrees(t *testing.T) {
 // TestDeleteOfManyTimesTheSame deletes a key that was written again and again.
 func TestDeleteOfManyTimesTheSame(t *testing.T) {
 	text := "{\n  // why\n  \"a\": 0,\n  \"b\": 1,\n" + strings.Repeat("  \"a\": 2,\n", 20_000) + "  \"c\": 3\n}\n"
-	got, err := Delete([]byte(text), []string{"a"})
+	got, err := edited([]byte(text), []string{"a"}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

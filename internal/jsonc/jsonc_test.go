@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,14 +77,12 @@ func TestEdit(t *testing.T) {
 		{"trailing comma", "{\n\t\"a\": 1,\n}", "b", `2`, "{\n\t\"a\": 1,\n\t\"b\": 2,\n}"},
 		{"delete", text, "model", "", "{\n  \"agent\": {\n    \"build\": {\"steps\": 3} // few\n  }\n}\n"},
 		{"delete deep", text, "agent.build.steps", "", strings.Replace(text, "{\"steps\": 3}", "{}", 1)},
-		{"delete nothing", text, "agent.no.way", "", text},
+		{"in the place of a number", `{"a": 1}`, "a.b", `1`, "{\"a\": {\n    \"b\": 1\n  }}"},
+		{"delete nothing", text, "agent.no", "", text},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := strings.Split(tt.path, ".")
-			got, err := Set([]byte(tt.in), path, json.RawMessage(tt.value))
-			if tt.value == "" {
-				got, err = Delete([]byte(tt.in), path)
-			}
+			got, err := edited([]byte(tt.in), path, tt.value)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,13 +91,74 @@ func TestEdit(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Set([]byte(`{"a": 1}`), []string{"a", "b"}, json.RawMessage("1")); err == nil {
-		t.Error("set below a number worked")
+}
+
+// edited sets one value, or with none removes it.
+func edited(text []byte, path []string, value string) ([]byte, error) {
+	if value == "" {
+		value = "null"
+	}
+	for _, key := range slices.Backward(path) {
+		value = fmt.Sprintf("{%s:%s}", quote(key), value)
+	}
+	patch, err := Parse("change", []byte(value))
+	if err != nil {
+		return nil, err
+	}
+	return Merge(text, patch)
+}
+
+// TestMergeOfMany changes, adds and removes as many members as a patch can hold.
+func TestMergeOfMany(t *testing.T) {
+	const n = 30_000
+	var text, patch, want strings.Builder
+	text.WriteString("{\n  // mine\n  \"stays\": 1, // good\n  \"deep\": {")
+	patch.WriteString("{\"deep\": {")
+	want.WriteString(`{"stays":1,"deep":{`)
+	comma := func(b *strings.Builder, i int) {
+		if i > 0 {
+			b.WriteString(",")
+		}
+	}
+	for i := range n {
+		comma(&text, i)
+		fmt.Fprintf(&text, "\n    \"k%d\": 0", i)
+		comma(&patch, i)
+		if i%2 == 0 {
+			fmt.Fprintf(&patch, `"k%d":null`, i)
+		} else {
+			fmt.Fprintf(&patch, `"k%d":%d,"new%d":{"a":[1]}`, i, i, i)
+		}
+	}
+	text.WriteString("\n  }\n}\n")
+	patch.WriteString("}}")
+	for i := 1; i < n; i += 2 {
+		comma(&want, i-1)
+		fmt.Fprintf(&want, `"k%d":%d`, i, i)
+	}
+	for i := 1; i < n; i += 2 {
+		fmt.Fprintf(&want, `,"new%d":{"a":[1]}`, i)
+	}
+	want.WriteString("}}")
+	change, err := Parse("change", []byte(patch.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Merge([]byte(text.String()), change)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := Parse("merged", got)
+	if err != nil || string(v.Append(nil)) != want.String() {
+		t.Errorf("%v, %.300s", err, got)
+	}
+	if !strings.HasPrefix(string(got), "{\n  // mine\n  \"stays\": 1, // good\n  \"deep\": {\n    \"k1\": 1,") {
+		t.Errorf("it begins %.200s", got)
 	}
 }
 
 // A value that was set is read back, and the other keys are as before.
-func TestSetReadsBack(t *testing.T) {
+func TestMergeReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		key := rapid.StringMatching(`[a-z/~ "]{1,6}`)
 		text := []byte("{}")
@@ -107,12 +167,12 @@ func TestSetReadsBack(t *testing.T) {
 			k := key.Draw(t, "key")
 			var err error
 			if rapid.Bool().Draw(t, "delete") {
-				text, err = Delete(text, []string{k})
+				text, err = edited(text, []string{k}, "")
 				delete(want, k)
 			} else {
 				s := rapid.String().Draw(t, "value")
 				raw, _ := json.Marshal(s)
-				text, err = Set(text, []string{k}, raw)
+				text, err = edited(text, []string{k}, string(raw))
 				want[k] = s
 			}
 			if err != nil {
@@ -153,7 +213,7 @@ func FuzzParse(f *testing.F) {
 		}
 		_ = v.Any()
 		if v.Kind == Object {
-			set, err := Set(text, []string{"k", "x"}, json.RawMessage(`{"y":[1]}`))
+			set, err := edited(text, []string{"k", "x"}, `{"y":[1]}`)
 			if err != nil {
 				return
 			}
