@@ -38,6 +38,14 @@ func (p *process) quiet() bool {
 	return len(alive) == 0 && !stirred
 }
 
+// stirs reports whether something of the command is there, or just was.
+func (p *process) stirs() bool {
+	pids, stirred := p.r.strays(p.mark)
+	return stirred || slices.ContainsFunc(pids, func(pid int) bool {
+		return p.mark.hasLimit(pid) || p.mark.hasVar(pid) || unix.Kill(pid, 0) == unix.ESRCH
+	})
+}
+
 // clear kills until nothing of the command is left, and reports whether there was
 // anything. It gives up on what hops faster than it can be killed for long.
 func (p *process) clear() (any bool) {

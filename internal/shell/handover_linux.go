@@ -63,7 +63,16 @@ func (h Handle) PIDs() []int {
 func (h Handle) Ports() []int { return listening(h.PIDs()) }
 
 // Wait returns when all processes have ended; false means that stop was closed before.
-func (h Handle) Wait(stop <-chan struct{}) bool { return awaitAll(h.PIDs, stop) }
+func (h Handle) Wait(stop <-chan struct{}) bool {
+	for {
+		if !awaitAll(h.PIDs, stop) {
+			return false
+		}
+		if waitEither(stop, nil, secondLook); len(h.PIDs()) == 0 {
+			return true
+		}
+	}
+}
 
 // Stop asks the processes to end, kills them after the grace, and reports whether they
 // are gone.

@@ -114,3 +114,32 @@ func goesOnSoon(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "beat"))
 	return err == nil
 }
+
+// A job that becomes a daemon in many steps is not taken for ended meanwhile.
+func TestDaemonInTheMaking(t *testing.T) {
+	needsPython(t)
+	r := New(Options{})
+	for range 2 {
+		dir := t.TempDir()
+		l, _ := begin(t, r, dir, `python3 -c '
+import os, time
+for n in range(100):
+    if os.fork(): os._exit(0)
+open("there", "w").close()
+while not os.path.exists("go"): time.sleep(0.01)
+'`, StartOptions{})
+		eventually(t, "it is there, or was taken for ended", func() bool {
+			_, err := os.Stat(dir + "/there")
+			return err == nil || closed(l.Done())
+		})
+		if closed(l.Done()) || len(l.PIDs()) == 0 {
+			t.Fatalf("processes %v", l.PIDs())
+		}
+		if err := os.WriteFile(dir+"/go", nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if exit := ended(t, l); exit.Aborted || exit.Code != 0 {
+			t.Errorf("%+v", exit)
+		}
+	}
+}

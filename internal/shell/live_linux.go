@@ -47,7 +47,23 @@ func (p *process) alive() []int {
 
 // awaitRest waits until what the shell left behind has ended, or for stop. It sleeps
 // until the kernel tells of an end.
-func (p *process) awaitRest(stop <-chan struct{}) { awaitAll(p.alive, stop) }
+func (p *process) awaitRest(stop <-chan struct{}) {
+	for range maxLooks {
+		if !awaitAll(p.alive, stop) {
+			return
+		}
+		// One that became a daemon at this moment was gone and not there yet.
+		if !p.stirs() {
+			return
+		}
+		waitEither(stop, nil, secondLook)
+	}
+}
+
+const (
+	secondLook = 20 * time.Millisecond // for one that hops to be seen
+	maxLooks   = 50                    // for one that goes on hopping
+)
 
 // awaitAll waits until nothing is listed any more; false means that stop was closed.
 func awaitAll(list func() []int, stop <-chan struct{}) bool {
