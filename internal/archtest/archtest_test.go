@@ -22,7 +22,7 @@ var floors = [...]string{
 	2: `config format job ledger lsp permission prompt reading snapshot telemetry trust worktree
 		surroundings opencode/wire sandbox/proxy sandbox/registry llm/adapter llm/anthropic llm/google llm/guide llm/llmtest llm/openai llm/openaichat llm/script`,
 	3: `approval builtin compact mcp mcp/mcptest plugin provider readable`,
-	4: `turn plugin/jsonhook plugin/hookcmd`,
+	4: `turn plugin/jsonhook plugin/hookcmd plugin/host`,
 	5: `commit instance project session share stats undo window`,
 	6: `doctor enginetest importer opencode/disk transcript tui tui/...`,
 	7: `acp client server server/events server/gate`,
@@ -60,6 +60,7 @@ var edges = []edge{
 	{"session", "window", "each session has its window"},
 	{"importer", "opencode/disk", "it reads what OpenCode stored"},
 	{"plugin/hookcmd", "plugin/jsonhook", "a program gets a hook as JSON"},
+	{"plugin/host", "plugin/jsonhook", "a plugin gets a hook as JSON"},
 	{"tui/...", "tui/...", "the rooms of the screen; what they may import of each other is theirs"},
 	{"acp", "client", "an editor is a client like any other"},
 	{"server", "server/gate", "who may call is decided before anything else"},

@@ -11,13 +11,14 @@ import (
 // engineFiles are the files of internal/cli that may hold an engine in their hands.
 // Every other command reaches it through the client, as the screen does.
 var engineFiles = map[string]string{
-	"app.go":     "wires the engine",
-	"connect.go": "makes the client of an engine in this process",
-	"serve.go":   "is the server",
-	"upkeep.go":  "looks after the store in the background",
-	"dbcmd.go":   "is about the database itself",
-	"dbcheck.go": "is about the database itself",
-	"doctor.go":  "reads the whole database",
+	"app.go":        "wires the engine",
+	"connect.go":    "makes the client of an engine in this process",
+	"serve.go":      "is the server",
+	"upkeep.go":     "looks after the store in the background",
+	"dbcmd.go":      "is about the database itself",
+	"dbcheck.go":    "is about the database itself",
+	"doctor.go":     "reads the whole database",
+	"plugindoor.go": "lets the plugins of this process in",
 }
 
 // inHand is how a file of internal/cli gets hold of the engine.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -86,6 +87,7 @@ type app struct {
 	attended bool
 
 	decisions  *instance.Decisions // about repositories
+	door       pluginDoor
 	background context.CancelFunc
 	wg         sync.WaitGroup
 }
@@ -191,6 +193,7 @@ func (a *app) instanceOptions(models *catalog.Catalog) instance.Options {
 		Own:       &a.own, Connect: a.env.Connect,
 		Buffers:   &a.buffers,
 		Languages: a.languages,
+		Door:      func() http.RoundTripper { return a.door.open(a) },
 	}
 }
 
@@ -281,6 +284,7 @@ func (a *app) Close() error {
 	if a.svc != nil {
 		errs = append(errs, a.svc.Close())
 	}
+	errs = append(errs, a.door.close())
 	if a.background != nil {
 		a.background()
 	}

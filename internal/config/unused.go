@@ -2,8 +2,6 @@ package config
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -20,10 +18,6 @@ type Unused struct {
 // withoutEffect are the settings that this build reads and does not act on, with
 // what they are called. Who teaches lathe to act on one takes it out here.
 var withoutEffect = map[string]string{
-	"plugin":                "plugins",
-	"plugins":               "plugins",
-	"tool":                  "custom tools",
-	"tools":                 "custom tools",
 	"references":            "references",
 	"experimental.hook":     "hooks",
 	"experimental.policies": "policies",
@@ -34,13 +28,8 @@ var withoutEffect = map[string]string{
 func HasEffect(path string) bool { return kindWithoutEffect(path) == "" }
 
 func kindWithoutEffect(path string) string {
-	for _, base := range []string{".opencode/", ".lathe/"} { // folders with programs
-		if folder, ok := strings.CutPrefix(path, base); ok {
-			return withoutEffect[folder]
-		}
-	}
 	keys := strings.Split(path, ".")
-	if kind := withoutEffect[keys[0]]; kind != "" && keys[0] != "tools" && keys[0] != "tool" {
+	if kind := withoutEffect[keys[0]]; kind != "" {
 		return kind
 	}
 	if len(keys) > 1 {
@@ -59,9 +48,6 @@ func (c *Config) Unused() []Unused {
 			out = append(out, u)
 		}
 	}
-	for _, p := range c.Plugins {
-		add("plugin", p.Spec, p.Pos)
-	}
 	for _, r := range c.References {
 		add("references", r.Name, r.Pos)
 	}
@@ -70,31 +56,13 @@ func (c *Config) Unused() []Unused {
 			add("experimental."+key, key, o.Pos)
 		}
 	}
-	return append(append(out, c.programs()...), c.deniedUnused()...)
+	return append(out, c.deniedUnused()...)
 }
 
 // from returns where the value at the keys, or the first below it, was written.
 func (c *Config) from(keys ...string) jsonc.Pos {
 	o, _ := c.Origin(keys...)
 	return o.Pos
-}
-
-// programs lists the plugins and tools that lie in the config directories.
-func (c *Config) programs() (out []Unused) {
-	for _, d := range c.CodeDirectories() {
-		for _, folder := range codeFolders {
-			entries, err := os.ReadDir(filepath.Join(d.Path, folder))
-			if err != nil {
-				continue
-			}
-			for _, e := range entries {
-				if ext := filepath.Ext(e.Name()); !e.IsDir() && slices.Contains([]string{".ts", ".js", ".mjs", ".cjs"}, ext) {
-					out = append(out, Unused{withoutEffect[folder], e.Name(), filepath.Join(d.Path, folder)})
-				}
-			}
-		}
-	}
-	return out
 }
 
 // deniedUnused lists what an untrusted repository was denied for nothing.

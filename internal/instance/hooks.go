@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 
 	"lathe"
@@ -15,7 +16,11 @@ import (
 // hookChain returns what takes part in the directory's sessions: what the process
 // brought along, then the programs of the configuration. Nothing is started.
 func (i *Instance) hookChain(o Options) *plugin.Chain {
-	if len(i.Config.Hooks) == 0 {
+	var mine []plugin.Hooks
+	if i.Plugins != nil {
+		mine = i.Plugins.Hooks()
+	}
+	if len(i.Config.Hooks) == 0 && mine == nil {
 		return o.Hooks
 	}
 	var usable = i.Config.Hooks[:0:0]
@@ -26,11 +31,8 @@ func (i *Instance) hookChain(o Options) *plugin.Chain {
 		}
 		usable = append(usable, h)
 	}
-	t := &troubles{log: func(name string, err error) {
-		i.Log.Warn("a hook failed", "plugin", name, "dir", i.Root.Dir, "err", err)
-	}, tell: func(text string) { o.Publish(i.Root.Dir, warning(text)) }}
 	place := hookcmd.Place{Runner: o.Runner, Dir: i.Root.Dir, Env: i.Shell.Env}
-	return o.Hooks.With(t.report, hookcmd.Hooks(usable, place)...)
+	return o.Hooks.With(i.troubles.report, append(mine, hookcmd.Hooks(usable, place)...)...)
 }
 
 // EnvFor returns the environment of a command of a session, with what hooks add; a
@@ -50,6 +52,29 @@ type troubles struct {
 
 	mu   sync.Mutex
 	told map[string]bool
+	all  []string // what the person was told
+}
+
+func newTroubles(dir string, o Options) *troubles {
+	return &troubles{
+		log:  func(name string, err error) { o.Log.Warn("a hook failed", "plugin", name, "dir", dir, "err", err) },
+		tell: func(text string) { o.Publish(dir, warning(text)) },
+	}
+}
+
+// warn tells the person something.
+func (t *troubles) warn(text string) {
+	t.mu.Lock()
+	t.all = append(t.all, text)
+	t.mu.Unlock()
+	t.tell(text)
+}
+
+// said returns what the person was told.
+func (t *troubles) said() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.all)
 }
 
 func (t *troubles) report(plugin string, err error) {
@@ -62,7 +87,7 @@ func (t *troubles) report(plugin string, err error) {
 	t.told[plugin] = true
 	t.mu.Unlock()
 	if !known {
-		t.tell(fmt.Sprintf("%s: %v (see: lathe plugin list)", plugin, err))
+		t.warn(fmt.Sprintf("%s: %v (see: lathe plugin list)", plugin, err))
 	}
 }
 

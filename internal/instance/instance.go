@@ -2,6 +2,7 @@ package instance
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -48,10 +49,12 @@ type Instance struct {
 	Shell        *Shell
 	Limits       *tool.Limits // of what tools print
 	Hooks        *plugin.Chain
+	Plugins      *Plugins // nil: there are none
 	Log          *slog.Logger
 
 	links    *reading.Links
 	sessions Sessions
+	troubles *troubles
 	closing  []func()
 	trees    *snapshots
 
@@ -88,7 +91,12 @@ type Sessions interface {
 
 // Serve gives the tools the sessions that they run in. It is called once, before
 // the instance is used.
-func (i *Instance) Serve(s Sessions) { i.sessions = s }
+func (i *Instance) Serve(s Sessions) {
+	i.sessions = s
+	if i.Plugins != nil {
+		i.Plugins.Open()
+	}
+}
 
 // Options say what instances are made of.
 type Options struct {
@@ -117,6 +125,8 @@ type Options struct {
 	// Hooks are what takes part in the sessions of every directory; nil: nothing. What a
 	// directory is configured with comes after it.
 	Hooks *plugin.Chain
+	// Door opens the way by which plugins reach this engine; nil: they do not.
+	Door Door
 	// Own is where this process and its like listen, which no tool may reach.
 	Own *netguard.Listeners
 	// Buffers has the files of sessions that an editor drives; nil: there are none.
@@ -146,12 +156,25 @@ func Open(ctx context.Context, dir string, o Options) (*Instance, error) {
 		Log:   o.Log, Parts: &Parts{}, Shell: &Shell{},
 		Project: lathe.Project{ID: checkout.Project, Worktree: root.Worktree, VCS: root.VCS, Created: o.Now(), Updated: o.Now()},
 	}
+	inst.troubles = newTroubles(root.Dir, o)
+	if inst.Plugins, err = startPlugins(ctx, inst.place, inst.Project, o, inst.troubles); err != nil {
+		return nil, err
+	}
+	conf = inst.Config
+	if inst.Plugins != nil {
+		if err := inst.Parts.Add(inst.Plugins); err != nil {
+			return nil, errors.Join(err, inst.Plugins.Close())
+		}
+		if err := inst.Parts.Start(ctx, inst.Plugins.Name()); err != nil {
+			return nil, errors.Join(err, inst.Plugins.Close())
+		}
+	}
 	models, err := provider.New(provider.Options{
 		Config: conf, Auth: o.Auth, Catalog: o.Catalog, Getenv: o.Getenv, HTTP: o.HTTP, Now: o.Now,
 		Builtin: o.Builtin, Dir: root.Dir,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("providers: %w", err)
+		return nil, errors.Join(fmt.Errorf("providers: %w", err), inst.Parts.Close())
 	}
 	inst.trees = &snapshots{open: inst.openSnapshots}
 	if err := inst.Parts.Add(inst.trees); err != nil {

@@ -76,7 +76,7 @@ func (i *Instance) offer(env builtin.Env, o Options) {
 	key := o.Getenv("EXA_API_KEY")
 	env.Search = &builtin.SearchService{Key: key}
 	i.Tools.search = key != "" || flags.EnableExa || flags.ExperimentalExa
-	i.Tools.Registry = tool.NewRegistry(builtin.New(env)...)
+	i.Tools.Registry = tool.NewRegistry(i.withPlugins(builtin.New(env))...)
 	env.Patch = true
 	i.Tools.patching = sync.OnceValue(func() *tool.Registry { return tool.NewRegistry(builtin.New(env)...) })
 }

@@ -120,3 +120,16 @@ func isProgram(file string) bool {
 	info, err := os.Stat(file)
 	return err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
 }
+
+// Lookup returns a variable of an environment; the last one counts.
+func Lookup(env []string, name string) string { return lookup(env, name) }
+
+// Find returns the path of a program in the PATH of an environment, or "".
+func Find(env []string, name string) string {
+	for _, ext := range extensions(env) {
+		if path := onPath(lookup(env, "PATH"), name+ext); path != "" {
+			return path
+		}
+	}
+	return ""
+}

@@ -1,0 +1,119 @@
+package instance
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"lathe"
+	"lathe/internal/config"
+	"lathe/internal/opencode/wire"
+	"lathe/internal/plugin/host"
+	"lathe/internal/provider"
+	"lathe/internal/shell"
+	"lathe/internal/tool"
+)
+
+// Plugins are the plugins and custom tools of a directory, in JavaScript or TypeScript.
+// Nil: there are none.
+type Plugins struct {
+	*host.Host
+	troubles *troubles
+}
+
+// Name is that of the part.
+func (*Plugins) Name() string { return "plugins" }
+
+// Start does nothing: they were started when the instance was made.
+func (*Plugins) Start(context.Context, func()) error { return nil }
+
+// Status tells which do not work.
+func (p *Plugins) Status() string {
+	var bad []string
+	for _, one := range p.Plugins() {
+		if one.Error != "" {
+			bad = append(bad, one.Name)
+		}
+	}
+	if bad == nil {
+		return ""
+	}
+	return "not working: " + fewOf(bad, func(s string) string { return s })
+}
+
+// startPlugins starts what the configuration names, and returns the configuration as
+// they leave it. Where there is nothing to start, nothing is done.
+func startPlugins(ctx context.Context, p *place, project lathe.Project, o Options, t *troubles) (*Plugins, error) {
+	sources := host.Sources(p.Config)
+	if len(sources) == 0 || o.Runner == nil {
+		return nil, nil
+	}
+	env, err := pluginEnv(p.Config, o)
+	if err != nil {
+		return nil, err
+	}
+	plugins := &Plugins{troubles: t}
+	opts := host.Options{
+		Dir: p.Root.Dir, Worktree: p.Root.Worktree, Project: wire.EncodeProject(project), Runner: o.Runner, Env: env,
+		Cache: p.Paths.Cache, Data: p.Paths.Data, Log: o.Log, Tell: t.warn, Report: t.report,
+		Offline: o.Getenv("LATHE_OFFLINE") != "", Scripts: o.Getenv("LATHE_PLUGIN_SCRIPTS") == "1",
+	}
+	if o.Door != nil {
+		opts.Door = o.Door()
+	}
+	plugins.Host = host.New(sources, opts)
+	if err := plugins.Host.Start(ctx, p.Config.Whole()); err != nil {
+		t.warn(fmt.Sprintf("no plugin works: %v", err))
+	}
+	if changed := plugins.Config(); len(changed) > 0 {
+		conf, err := p.Config.With("plugins", p.Paths.Home, changed)
+		if err != nil {
+			t.report("plugins", fmt.Errorf("what they made of the configuration is not taken: %w", err))
+		} else {
+			p.Config = conf
+		}
+	}
+	return plugins, nil
+}
+
+// pluginEnv is the environment of the plugins' process: the person's, without what is
+// lathe's own and without the keys of providers, unless keep_env names them.
+func pluginEnv(conf *config.Config, o Options) ([]string, error) {
+	models, err := provider.New(provider.Options{Config: conf, Auth: o.Auth, Catalog: o.Catalog, Getenv: o.Getenv, Now: o.Now})
+	if err != nil {
+		return nil, fmt.Errorf("providers: %w", err)
+	}
+	hidden := slices.DeleteFunc(append(models.KeyVariables(), conf.SecretVariables(o.Getenv)...), func(name string) bool {
+		return shell.Named(name, conf.KeepEnv)
+	})
+	return shell.Env(o.Environ, map[string]string{"LATHE": "1", "OPENCODE": "1"}, append(hidden, o.Secrets...)...), nil
+}
+
+// Problems says what of the plugins does not work, for people.
+func (p *Plugins) Problems() []string {
+	if p == nil {
+		return nil
+	}
+	return p.troubles.said()
+}
+
+// Door is how plugins reach the engine of their own process.
+type Door func() http.RoundTripper
+
+// withPlugins adds the tools of plugins to those that are built in. One that is called
+// like a built-in tool takes its place.
+func (i *Instance) withPlugins(tools []tool.Tool) []tool.Tool {
+	if i.Plugins == nil {
+		return tools
+	}
+	for _, t := range i.Plugins.Tools() {
+		n := slices.IndexFunc(tools, func(o tool.Tool) bool { return o.Spec().Name == t.Spec().Name })
+		if n >= 0 {
+			tools[n] = t
+		} else {
+			tools = append(tools, t)
+		}
+	}
+	return tools
+}
