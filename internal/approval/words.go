@@ -22,6 +22,7 @@ var phrases = map[string]phrase{
 	"list":               {"listing %s", "listing anything in %s", `listing directories like "%s"`},
 	"task":               {"starting the subagent %s", "", `starting subagents like "%s"`},
 	"skill":              {"loading the skill %s", "", `loading skills like "%s"`},
+	"budget":             {"going on beyond the budget for %s", "", `going on beyond the budget for "%s"`},
 	"doom_loop":          {"going on when %s repeats itself", "", `going on when tools like "%s" repeat themselves`},
 }
 

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"lathe"
 	"lathe/internal/catalog"
@@ -36,6 +37,15 @@ func (m *Millis) decode(d *decoder, v *jsonc.Value, path string) {
 		return
 	}
 	*m = Millis(f)
+}
+
+func (l *Lasting) decode(d *decoder, v *jsonc.Value, path string) {
+	t, err := time.ParseDuration(v.Text)
+	if v.Kind != jsonc.String || err != nil || t < 0 {
+		d.fail(v, path, `should be a time such as "90s", "30m" or "8h"`)
+		return
+	}
+	*l = Lasting(t)
 }
 
 func (i *Interleaved) decode(d *decoder, v *jsonc.Value, path string) {

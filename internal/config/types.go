@@ -4,6 +4,7 @@ import (
 	"lathe"
 	"lathe/internal/catalog"
 	"lathe/internal/jsonc"
+	"time"
 )
 
 // Config is the merged configuration. It is read-only. Lists that are objects
@@ -57,6 +58,7 @@ type Config struct {
 	Enterprise   Enterprise      `conf:"enterprise"`
 	ToolOutput   ToolOutput      `conf:"tool_output"`
 	Compaction   Compaction      `conf:"compaction"`
+	Budget       Budget          `conf:"budget"`
 	Experimental Experimental    `conf:"experimental"`
 
 	// Flags are those of the environment; where they override a key, the key
@@ -329,6 +331,21 @@ type (
 		Reserved             *int   `conf:"reserved,min=0"`
 		Prompt               string `conf:"prompt"` // replaces the built-in request for a summary
 	}
+	// Budget bounds what may be used. What is zero is not bounded.
+	Budget struct {
+		Session Allowance `conf:"session"` // its subagents included
+		Day     Allowance `conf:"day"`     // of every session, from midnight on
+		Project Allowance `conf:"project"` // of every session there ever was
+	}
+	// Allowance is what may be used.
+	Allowance struct {
+		Cost   float64 `conf:"cost"` // in dollars
+		Tokens int64   `conf:"tokens,min=0"`
+		Steps  int64   `conf:"steps,min=0"`
+		Time   Lasting `conf:"time"` // that models and tools were at work
+	}
+	// Lasting is a length of time, written like "90s", "30m" or "8h".
+	Lasting time.Duration
 	// Experimental holds what may change.
 	Experimental struct {
 		DisablePasteSummary bool         `conf:"disable_paste_summary"`

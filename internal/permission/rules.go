@@ -37,6 +37,7 @@ func Defaults(p Paths) []lathe.Rule {
 	rules := []lathe.Rule{
 		{Permission: "*", Pattern: "*", Action: lathe.Allow},
 		{Permission: "doom_loop", Pattern: "*", Action: lathe.AskMe},
+		{Permission: "budget", Pattern: "*", Action: lathe.AskMe},
 		{Permission: "external_directory", Pattern: "*", Action: lathe.AskMe},
 		{Permission: Network, Pattern: "*", Action: lathe.AskMe},
 	}

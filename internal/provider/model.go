@@ -55,6 +55,12 @@ type Caps struct {
 	Interleaved string
 }
 
+// Priced reports whether the price is known: there is one, or the catalogue says that
+// there is none, as it does of the models of lathe's own.
+func (m *Model) Priced() bool {
+	return m.origin != nil || m.Price.Prices != (lathe.Prices{}) || m.Ref.Provider == "offline" || m.Ref.Provider == "script"
+}
+
 // Cost returns what a request cost, by the prices that hold for its prompt size.
 func (m *Model) Cost(u lathe.Tokens) lathe.Money {
 	return m.Price.For(u.Prompt()).Cost(u)

@@ -38,6 +38,7 @@ type Prompt struct {
 	Rules     []lathe.Rule // for the turn that this prompt starts, after the session's
 
 	spent    *turn.Spent    // shared with the parent's turn
+	purse    *purse         // likewise
 	ceilings [][]lathe.Rule // no agent of the turn may go beyond them
 }
 

@@ -72,6 +72,7 @@ type bounds struct {
 	ceilings [][]lathe.Rule // of every agent that takes part
 	limits   turn.Limits    // its subagents included
 	spent    *turn.Spent    // what counts against them
+	purse    *purse         // what holds them to the configured budget; nil: there is none
 }
 
 // runner returns the session's runner, making it on first use.
@@ -245,11 +246,12 @@ func (r *runner) oneTurn(ctx context.Context) (turn.Outcome, error) {
 	r.changes.RecoverPatch(ctx, history)
 	r.s.Shares.Keep(ctx, r.inst, *r.current())
 	h := &host{runner: r, rules: r.bounds.rules, toolsets: map[string]*turn.Toolset{}}
-	r.titles.title(history)
+	r.titles.title(history, r.bounds.purse)
 	t := &turn.Turn{
 		Session: *r.current(), History: history, Host: h, Log: r.rec, IDs: r.ids.Load(),
 		Limits: r.bounds.limits, Outputs: r.outputs(), Spent: r.bounds.spent, Task: r.inst.Tools.Task(), Hooks: r.inst.Hooks, Retries: r.s.opts.Retries, ContinueOnDeny: r.inst.Config.Experimental.ContinueLoopOnDeny,
-		Now: r.s.opts.Now, Logger: r.s.opts.Log, Snapshots: r.changes.Snapshots(),
+		Budget: r.budgetCheck(h, r.bounds.purse),
+		Now:    r.s.opts.Now, Logger: r.s.opts.Log, Snapshots: r.changes.Snapshots(),
 		Context: r.turnContext(ctx), Asked: r.newestWaiting(),
 	}
 	r.takeAsked().apply(t)

@@ -42,6 +42,7 @@ func (s sessions) Spawn(ctx context.Context, i *instance.Instance, in builtin.Sp
 		p.Model = agent.Model
 	}
 	p.Limits, p.spent, p.Rules, p.ceilings = parent.shared()
+	p.purse = parent.purse()
 	p.Limits.Time = 0 // the parent's own clock ends its context
 	if !in.Call.Direct {
 		caller, err := i.Agents.Get(in.Call.Agent)
@@ -197,6 +198,13 @@ func (r *runner) shared() (turn.Limits, *turn.Spent, []lathe.Rule, [][]lathe.Rul
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.bounds.limits, r.bounds.spent, r.bounds.rules, slices.Clone(r.bounds.ceilings)
+}
+
+// purse returns what holds a running turn, and its subagents, to the budget.
+func (r *runner) purse() *purse {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.bounds.purse
 }
 
 // stopRun stops a run if it is still the one that runs.

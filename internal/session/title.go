@@ -30,7 +30,7 @@ type namer struct {
 // beside the turn and outlives it; nothing waits for it but the service's Close,
 // which ends it. Until it answers, and when it fails, the title is the beginning
 // of the message.
-func (n *namer) title(history []lathe.Message) {
+func (n *namer) title(history []lathe.Message, p *purse) {
 	if !n.needsTitle(history) {
 		return
 	}
@@ -40,7 +40,7 @@ func (n *namer) title(history []lathe.Message) {
 	n.s.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(n.s.ctx, titleTime)
 		defer cancel()
-		title := n.askTitle(ctx, first)
+		title := n.askTitle(ctx, first, p)
 		if title == "" {
 			title = fallback
 		}
@@ -99,7 +99,7 @@ func (n *namer) setTitle(ctx context.Context, title string) error {
 }
 
 // askTitle asks the small model; the answer is empty when it fails.
-func (n *namer) askTitle(ctx context.Context, first lathe.Message) string {
+func (n *namer) askTitle(ctx context.Context, first lathe.Message, p *purse) string {
 	info := first.Info.(*lathe.User)
 	agent, err := n.inst.Agents.Get("title")
 	if err != nil {
@@ -113,6 +113,9 @@ func (n *namer) askTitle(ctx context.Context, first lathe.Message) string {
 	if err != nil {
 		return ""
 	}
+	if !p.mayAside(ctx, m) {
+		return ""
+	}
 	req := titleRequest(m, agent, first)
 	m.Prepare(req, provider.Params{
 		Temperature: agent.Temperature, TopP: agent.TopP, Options: agent.Options, Small: true, SessionID: n.current().ID,
@@ -123,8 +126,13 @@ func (n *namer) askTitle(ctx context.Context, first lathe.Message) string {
 			n.s.opts.Log.Debug("no title from the model", "session", n.current().ID, "err", err)
 			return ""
 		}
-		if d, ok := ev.(llm.TextDelta); ok && text.Len() < 64<<10 {
-			text.WriteString(d.Text)
+		switch ev := ev.(type) {
+		case llm.TextDelta:
+			if text.Len() < 64<<10 {
+				text.WriteString(ev.Text)
+			}
+		case llm.Finish:
+			p.count(m, ev.Usage)
 		}
 	}
 	return cleanTitle(text.String())

@@ -59,12 +59,13 @@ func (r *runner) begin(lease store.Lease, all []*waiting, body func(*work)) {
 // turn, within what bounds any of them. The caller holds mu.
 func (r *runner) serve(all []*waiting) {
 	first := all[0].prompt
-	r.bounds = bounds{rules: first.Rules, limits: first.Limits, spent: first.spent}
+	r.bounds = bounds{rules: first.Rules, limits: first.Limits, spent: first.spent, purse: first.purse}
 	for _, w := range all {
 		r.bounds.ceilings = append(r.bounds.ceilings, w.prompt.ceilings...)
 	}
 	if r.bounds.spent == nil {
 		r.bounds.spent = &turn.Spent{}
+		r.bounds.purse = newPurse(r, r.bounds.spent)
 	}
 }
 

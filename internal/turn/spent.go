@@ -50,6 +50,9 @@ func (s *Spent) add(cost lathe.Money, tokens lathe.Tokens) {
 	s.tokens = s.tokens.Add(tokens)
 }
 
+// Add counts what was used beside the turns, such as for a title.
+func (s *Spent) Add(cost lathe.Money, tokens lathe.Tokens) { s.add(cost, tokens) }
+
 // Total returns what was used so far.
 func (s *Spent) Total() (steps int, cost lathe.Money, tokens lathe.Tokens) {
 	s.mu.Lock()

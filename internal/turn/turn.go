@@ -156,6 +156,9 @@ type Turn struct {
 	// Spent is shared with the turns whose use counts against the same limits; nil
 	// means that this turn counts alone.
 	Spent *Spent
+	// Budget returns why no further request may be made; nil means that nothing beyond
+	// Limits bounds the turn. It may ask the person, and is called before each request.
+	Budget func(ctx context.Context, a Agent, m *provider.Model) lathe.Failure
 	// Task runs the subtasks that a user message asks for; nil means it cannot.
 	Task tool.Tool
 	// Hooks are what plugins take part in; nil means none.
@@ -265,6 +268,11 @@ func (t *Turn) round(ctx context.Context, user *lathe.Message) (stepResult, erro
 	c, f := t.castFor(user)
 	if f != nil {
 		return t.failEarly(ctx, user, f)
+	}
+	if t.Budget != nil {
+		if f := t.Budget(ctx, c.agent, c.model); f != nil {
+			return t.failEarly(ctx, user, f)
+		}
 	}
 	again, f, err := t.fit(ctx, c)
 	if err == nil && f == nil && !again {
