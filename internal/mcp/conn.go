@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,7 +20,8 @@ type conn struct {
 	server  *server
 	session *mcp.ClientSession
 	since   time.Time
-	proc    *process // nil: it runs elsewhere
+	proc    *process           // nil: it runs elsewhere
+	cancel  context.CancelFunc // of what the connection lives by; nil: nothing
 	done    chan struct{}
 	once    sync.Once
 
@@ -69,6 +71,9 @@ func (s *server) open(ctx context.Context, t mcp.Transport, version string, proc
 	c := &conn{server: s, since: s.set.o.Now(), proc: proc, done: make(chan struct{})}
 	limit, stop := context.WithTimeoutCause(ctx, s.timeout(), fmt.Errorf("it did not answer within %s", s.timeout()))
 	defer stop()
+	if l, ok := t.(*lasting); ok {
+		c.cancel = l.end
+	}
 	client := c.client()
 	session, err := client.Connect(limit, t, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
@@ -90,9 +95,9 @@ func (c *conn) because(ctx context.Context, doing string, err error) error {
 		return err
 	}
 	if ctx.Err() != nil {
-		err = context.Cause(ctx)
+		return fmt.Errorf("%s: %w", doing, context.Cause(ctx))
 	}
-	if told := c.told(); told != "" {
+	if told := c.told(); told != "" && (errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, io.EOF)) {
 		return &startError{doing + ": " + told, err}
 	}
 	return &startError{doing + ": " + plain(err), err}
@@ -172,6 +177,9 @@ func (c *conn) endWith(why error) {
 				_ = c.session.Close()
 			})
 			waitFor(closed, time.Second)
+		}
+		if c.cancel != nil {
+			c.cancel()
 		}
 		if c.proc != nil {
 			c.proc.stop()

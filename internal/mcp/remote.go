@@ -36,11 +36,32 @@ func (s *server) dialRemote(ctx context.Context, version string) (*conn, *Known,
 	if streamable.OAuthHandler != nil {
 		client.Transport.(*carrier).login(streamable.OAuthHandler)
 	}
-	c, known, again := s.open(ctx, old, legacy, nil)
+	c, known, again := s.open(ctx, newLasting(s.set.ctx, old), legacy, nil)
 	if again != nil {
 		return nil, nil, wordLogin(errors.Join(err, again))
 	}
 	return c, known, nil
+}
+
+// lasting is a transport whose connection would end with the context that it is made
+// with, and is to live on.
+type lasting struct {
+	mcp.Transport
+	life context.Context
+	end  context.CancelFunc
+}
+
+func newLasting(life context.Context, t mcp.Transport) *lasting {
+	l := &lasting{Transport: t}
+	l.life, l.end = context.WithCancel(life)
+	return l
+}
+
+// Connect connects; the end of ctx ends that, and nothing later.
+func (l *lasting) Connect(ctx context.Context) (mcp.Connection, error) {
+	stop := context.AfterFunc(ctx, l.end)
+	defer stop()
+	return l.Transport.Connect(l.life)
 }
 
 // olderTransport reports whether a failure may be that of a server which knows the

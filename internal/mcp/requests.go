@@ -127,6 +127,7 @@ func elicitForm(says string, schema any, ask func([]lathe.Question) ([][]string,
 		if err != nil {
 			return &mcp.ElicitResult{Action: "cancel"}, nil
 		}
+		list = slices.Clone(list)
 		content, wrong := map[string]any{}, false
 		for i, f := range fields {
 			var given []string
