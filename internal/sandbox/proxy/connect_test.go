@@ -122,3 +122,18 @@ func TestEnvLeadsPrograms(t *testing.T) {
 		mu.Unlock()
 	}
 }
+
+// BenchmarkDoor is what a command pays that reaches nothing.
+func BenchmarkDoor(b *testing.B) {
+	p := New(Options{})
+	defer p.Close()
+	for b.Loop() {
+		d := p.Open(allowAll)
+		at, err := d.Local()
+		if err != nil {
+			b.Fatal(err)
+		}
+		Env(at, []string{"lathe", "__connect"}, func(string) string { return "" })
+		d.Close()
+	}
+}
