@@ -25,7 +25,7 @@ var floors = [...]string{
 	4: `turn plugin/jsonhook plugin/hookcmd plugin/host`,
 	5: `commit instance project session share stats undo window`,
 	6: `doctor enginetest importer opencode/disk transcript tui tui/...`,
-	7: `acp client server server/events server/gate`,
+	7: `acp client mcpserve server server/events server/gate`,
 	8: `cli`,
 	9: `lathe/cmd/lathe lathe/cmd/dist`,
 }
@@ -62,6 +62,7 @@ var edges = []edge{
 	{"plugin/hookcmd", "plugin/jsonhook", "a program gets a hook as JSON"},
 	{"plugin/host", "plugin/jsonhook", "a plugin gets a hook as JSON"},
 	{"tui/...", "tui/...", "the rooms of the screen; what they may import of each other is theirs"},
+	{"mcpserve", "client", "another agent is a client like any other"},
 	{"acp", "client", "an editor is a client like any other"},
 	{"server", "server/gate", "who may call is decided before anything else"},
 	{"server", "server/events", "the streams of events are routes, too"},

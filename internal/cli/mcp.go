@@ -16,7 +16,7 @@ import (
 // mcpOptions say whose servers are meant.
 type mcpOptions struct {
 	attach, passFile, dir string
-	trust                 bool
+	trust, attended       bool
 }
 
 func newMCP(env *Env) *cobra.Command {
@@ -34,7 +34,7 @@ trusted.`,
 	f.StringVar(&o.passFile, "password-file", "", "file with that server's password, readable by you alone")
 	f.StringVar(&o.dir, "dir", "", "directory whose servers are meant")
 	f.BoolVar(&o.trust, "trust", false, "use the configuration of this repository in this run")
-	cmd.AddCommand(o.list(env), o.tools(env), o.debug(env), o.add(env), o.remove(env), o.auth(env), o.logout(env))
+	cmd.AddCommand(o.list(env), o.tools(env), o.debug(env), o.add(env), o.remove(env), o.auth(env), o.logout(env), o.serve(env))
 	return cmd
 }
 
@@ -47,7 +47,7 @@ func (o *mcpOptions) with(ctx context.Context, env *Env, do func(*face) error) e
 	if err != nil {
 		return err
 	}
-	f, err := connect(ctx, env, target{attach: o.attach, password: password, dir: dir, trust: o.trust})
+	f, err := connect(ctx, env, target{attach: o.attach, password: password, dir: dir, trust: o.trust, attended: o.attended})
 	if err != nil {
 		return err
 	}

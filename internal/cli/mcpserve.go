@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"lathe"
+	"lathe/internal/mcpserve"
+)
+
+func (o *mcpOptions) serve(env *Env) *cobra.Command {
+	return &cobra.Command{
+		Use: "serve", Short: "Be an MCP server, for other agents and editors", Args: noArgs,
+		Long: `Serve speaks the model context protocol on standard input and output: other agents
+and editors start sessions of lathe in this directory, prompt and continue them, look
+at them and search them. Permissions are asked for where the other side can show a
+question, and refused where it cannot.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if env.StdinTTY {
+				return lathe.Errorf(lathe.CodeInvalid, "put it into the other program's configuration", "lathe mcp serve talks to a program, and standard input is a terminal")
+			}
+			attended := *o
+			attended.attended = true
+			return attended.with(cmd.Context(), env, func(f *face) error {
+				return mcpserve.Run(cmd.Context(), f.Client, env.Stdin, openWriter{env.Stdout})
+			})
+		},
+	}
+}
+
+// openWriter is a writer that is not closed.
+type openWriter struct{ io.Writer }
+
+// Close does nothing.
+func (openWriter) Close() error { return nil }
