@@ -64,6 +64,9 @@ func (l *Logins) Begin(ctx context.Context, conf config.MCP) (*Login, error) {
 		stop()
 		return nil, err
 	}
+	if said := l.lastSaid(conf); said != nil && resp.StatusCode != http.StatusUnauthorized {
+		resp.StatusCode, resp.Header = http.StatusUnauthorized, said
+	}
 	if resp.StatusCode != http.StatusUnauthorized && len(f.wanted(l)) == 0 {
 		resp.Body.Close()
 		stop()
@@ -92,6 +95,12 @@ func (l *Logins) Begin(ctx context.Context, conf config.MCP) (*Login, error) {
 		cancel(context.Cause(ctx))
 		return nil, context.Cause(ctx)
 	}
+}
+
+func (l *Logins) lastSaid(conf config.MCP) http.Header {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.said[conf.URL]
 }
 
 // wordFlow words how a login failed.

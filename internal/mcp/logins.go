@@ -46,8 +46,9 @@ type Logins struct {
 	Now  func() time.Time
 
 	mu    sync.Mutex
-	flows map[string]*Login // by state
-	http  *http.Server      // takes callbacks while there are flows
+	flows map[string]*Login      // by state
+	said  map[string]http.Header // with which a server refused something last, by its address
+	http  *http.Server           // takes callbacks while there are flows
 }
 
 // stored is the login of one server, in the form in which OpenCode keeps it.

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -25,6 +26,13 @@ func TestMain(m *testing.M) {
 			hostile()
 		} else {
 			mcptest.Serve(kind)
+		}
+		os.Exit(0)
+	}
+	if os.Getenv("MCP_TEST_CONFORM") != "" {
+		if err := conform(os.Args[len(os.Args)-1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
 		}
 		os.Exit(0)
 	}

@@ -93,6 +93,7 @@ func (a *access) Authorize(ctx context.Context, req *http.Request, resp *http.Re
 	defer resp.Body.Close()
 	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
 	challenges, _ := oauthex.ParseWWWAuthenticate(resp.Header.Values("WWW-Authenticate"))
+	a.l.refused(a.conf, resp.Header)
 	if resp.StatusCode == http.StatusForbidden {
 		scopes := insufficient(challenges)
 		if scopes == nil {
@@ -113,6 +114,17 @@ func (a *access) Authorize(ctx context.Context, req *http.Request, resp *http.Re
 		}
 	}
 	return &LoginError{Server: a.conf.Name, Register: !a.canRegister(ctx, challenges)}
+}
+
+// refused keeps what a server said when it wanted a login: some want one for a part of
+// what they do, and the request with which a login begins is none of that.
+func (l *Logins) refused(conf config.MCP, said http.Header) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.said == nil {
+		l.said = map[string]http.Header{}
+	}
+	l.said[conf.URL] = said.Clone()
 }
 
 func (a *access) has() bool {
