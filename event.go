@@ -2,8 +2,8 @@ package lathe
 
 import "time"
 
-// Event is a fact that happened. Subscribers get events in the order they
-// happened, and never one that a restart would forget, save for [PartDelta].
+// Event is a fact that happened. Subscribers get events in the order in which they happened. Apart
+// from [PartDelta], they never get one that a restart would forget.
 type Event interface{ isEvent() }
 
 // Envelope is an event as the bus carries it. Seq counts the events of one
@@ -11,78 +11,78 @@ type Event interface{ isEvent() }
 type Envelope struct {
 	Seq       uint64
 	Time      time.Time
-	Directory string // instance it belongs to; empty for events of the process
+	Directory string // the instance it belongs to; empty for events of the process
 	Event     Event
 }
 
 type (
-	// SessionCreated tells of a new session.
+	// SessionCreated announces a new session.
 	SessionCreated struct{ Session Session }
-	// SessionUpdated tells that a session's own fields changed.
+	// SessionUpdated reports that a session's own fields changed.
 	SessionUpdated struct{ Session Session }
-	// SessionDeleted tells that a session and all that belongs to it is gone.
+	// SessionDeleted reports that a session and everything that belongs to it is gone.
 	SessionDeleted struct{ Session Session }
-	// SessionStatus tells what a session is doing. An [Idle] one ends a turn.
+	// SessionStatus says what a session is doing. [Idle] means that a turn has ended.
 	SessionStatus struct {
 		SessionID SessionID
 		Status    Status
 	}
-	// SessionFailed tells that a turn met an error. SessionID may be empty.
+	// SessionFailed reports that a turn met an error. SessionID may be empty.
 	SessionFailed struct {
 		SessionID SessionID
 		Failure   Failure
 	}
-	// SessionDiff tells what a session changed so far.
+	// SessionDiff lists what a session has changed so far.
 	SessionDiff struct {
 		SessionID SessionID
 		Diff      []FileDiff
 	}
-	// SessionCompacted tells that a summary took the place of old messages.
+	// SessionCompacted reports that a summary took the place of old messages.
 	SessionCompacted struct{ SessionID SessionID }
-	// SessionPruned tells that old tool results were cleared from the model's
-	// view, and about how many tokens that frees. OpenCode has no such event.
+	// SessionPruned reports that old tool results were cleared from the model's view, and about how
+	// many tokens that frees. OpenCode has no such event.
 	SessionPruned struct {
 		SessionID SessionID
 		Results   int
 		Tokens    int64
 	}
-	// JobChanged tells that a job of a session began or ended.
+	// JobChanged reports that a job of a session began or ended.
 	JobChanged struct {
 		SessionID SessionID
 		JobID     string
 		Running   bool
 	}
-	// UndoOff tells that what the session's tools change from here on is not
-	// recorded and cannot be undone, and why. It comes before the first such change.
-	// OpenCode has no such event; its clients are shown the text.
+	// UndoOff reports that changes made by the session's tools are no longer recorded, so they
+	// cannot be undone, and why. It comes before the first such change. OpenCode has no such event;
+	// its clients are shown the text.
 	UndoOff struct {
 		SessionID SessionID
 		Reason    string
 	}
-	// Notice is something that a person should know and need not act on, such as a
-	// language server that is not there. OpenCode's clients are shown the text.
+	// Notice is something that a person should know but need not act on, such as a language server
+	// that is missing. OpenCode's clients are shown the text.
 	Notice struct{ Title, Text string }
-	// LSPUpdated tells that a language server started or ended.
+	// LSPUpdated reports that a language server started or ended.
 	LSPUpdated struct{}
-	// LSPDiagnosed tells that a language server knows something new of a file.
+	// LSPDiagnosed reports that a language server has new diagnostics for a file.
 	LSPDiagnosed struct{ Server, Path string }
-	// MessageUpdated tells that a message is new or its info changed; Parts is nil.
+	// MessageUpdated reports that a message is new or that its info changed; Parts is nil.
 	MessageUpdated struct{ Message Message }
-	// MessageRemoved tells that a message and its parts are gone.
+	// MessageRemoved reports that a message and its parts are gone.
 	MessageRemoved struct {
 		SessionID SessionID
 		MessageID MessageID
 	}
-	// PartUpdated tells that a part opened, changed state or closed. New is set where
-	// it is told of for the first time: the parts of a message are in that order.
+	// PartUpdated reports that a part opened, changed state or closed. New is set the first time
+	// that a part is reported; the parts of a message are first reported in their order.
 	PartUpdated struct {
 		Part Part
 		New  bool
 	}
-	// PartDelta is text appended to an open text or reasoning part. End is the
-	// length of the part's text with it, for readers that may have some of it
-	// already; 0 where that is not known. Whole, where it is set, is all of the
-	// part's text so far, so that who needs that does not keep a second copy.
+	// PartDelta is text appended to an open text or reasoning part. End is the length of the part's
+	// text with the delta included, for readers that may have some of it already; 0 if it is not
+	// known. Whole, if set, is all of the part's text so far, so that a reader who needs it does
+	// not have to keep a second copy.
 	PartDelta struct {
 		SessionID SessionID
 		MessageID MessageID
@@ -91,67 +91,65 @@ type (
 		End       int
 		Whole     Streamed
 	}
-	// PartRemoved tells that a part is gone.
+	// PartRemoved reports that a part is gone.
 	PartRemoved struct {
 		SessionID SessionID
 		MessageID MessageID
 		PartID    PartID
 	}
-	// PermissionAsked tells that a tool call waits for the user.
+	// PermissionAsked reports that a tool call is waiting for the user.
 	PermissionAsked struct{ Ask Ask }
-	// PermissionReplied tells how an ask ended.
+	// PermissionReplied says how an ask ended.
 	PermissionReplied struct {
 		SessionID SessionID
 		AskID     AskID
 		Reply     ReplyKind
 	}
-	// QuestionAsked tells that a tool call waits for answers.
+	// QuestionAsked reports that a tool call is waiting for answers.
 	QuestionAsked struct{ Ask QuestionAsk }
-	// QuestionReplied tells the answers: labels or free text for each question.
+	// QuestionReplied carries the answers: labels or free text for each question.
 	QuestionReplied struct {
 		SessionID SessionID
 		AskID     AskID
 		Answers   [][]string
 	}
-	// QuestionRejected tells that the user dismissed the questions.
+	// QuestionRejected reports that the user dismissed the questions.
 	QuestionRejected struct {
 		SessionID SessionID
 		AskID     AskID
 	}
-	// TodoUpdated tells a session's new task list.
+	// TodoUpdated carries a session's new task list.
 	TodoUpdated struct {
 		SessionID SessionID
 		Todos     []Todo
 	}
-	// MCPToolsChanged tells that a server of the model context protocol offers other
-	// tools than before.
+	// MCPToolsChanged reports that an MCP server now offers different tools.
 	MCPToolsChanged struct{ Server string }
-	// MCPBrowserFailed tells that no browser could be opened for the login to a server.
+	// MCPBrowserFailed reports that no browser could be opened to log in to a server.
 	MCPBrowserFailed struct{ Server, URL string }
-	// FileEdited tells that a tool wrote a file.
+	// FileEdited reports that a tool wrote a file.
 	FileEdited struct{ File string }
-	// FileWatched tells that a file was added, changed or removed ("add",
-	// "change", "unlink").
+	// FileWatched reports that a file was added, changed or removed ("add", "change", "unlink").
 	FileWatched struct{ File, Op string }
-	// CommandExecuted tells that a command prompt was run.
+	// CommandExecuted reports that a command prompt was run.
 	CommandExecuted struct {
 		Name      string
 		SessionID SessionID
 		Arguments string
 		MessageID MessageID
 	}
-	// ProjectUpdated tells that a project's fields changed.
+	// ProjectUpdated reports that a project's fields changed.
 	ProjectUpdated struct{ Project Project }
-	// WorktreeReady tells that the files of a new linked worktree are there.
+	// WorktreeReady reports that the files of a new linked worktree are there.
 	WorktreeReady struct{ Name, Branch string }
-	// WorktreeFailed tells that a linked worktree could not be prepared, or that its
-	// start command failed.
+	// WorktreeFailed reports that a linked worktree could not be prepared, or that its start
+	// command failed.
 	WorktreeFailed struct{ Message string }
-	// InstanceDisposed tells that a directory's instance ended.
+	// InstanceDisposed reports that a directory's instance ended.
 	InstanceDisposed struct{ Directory string }
-	// ClientEvent is something that clients tell each other through lathe, which
-	// only passes it on: a wish for the screen, a terminal that opened. Properties
-	// is a JSON object in the form that clients agreed on.
+	// ClientEvent is something that clients tell each other through lathe, which only passes it on:
+	// a request to the screen, a terminal that was opened. Properties is a JSON object in a form
+	// that the clients agreed on.
 	ClientEvent struct {
 		Type       string
 		Properties []byte
@@ -247,15 +245,15 @@ func SessionOf(ev Event) SessionID {
 
 // Streamed is text that grows. It is safe for concurrent use.
 type Streamed interface {
-	// Slice returns the bytes from one offset up to another. What it returned once
-	// it returns always.
+	// Slice returns the bytes from one offset up to another. Bytes that it has returned once never
+	// change.
 	Slice(from, to int) string
 	// HasPrefix reports whether the text begins with s.
 	HasPrefix(s string) bool
 }
 
-// Beyond returns the delta without what a reader has who has the first have bytes
-// of the part's text. It is whole where its end is not known.
+// Beyond returns the delta without the part that a reader already has, which holds the first have
+// bytes of the part's text. If the end of the delta is not known, all of it is returned.
 func (d PartDelta) Beyond(have int) PartDelta {
 	if missing := d.End - have; d.End > 0 && missing < len(d.Delta) {
 		d.Delta = d.Delta[len(d.Delta)-max(missing, 0):]

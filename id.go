@@ -59,7 +59,7 @@ type IDs struct {
 	mu      sync.Mutex
 	ms      int64
 	counter int64
-	floor   int64 // identifiers come after it
+	floor   int64 // new identifiers come after it
 }
 
 // NewIDs returns a source of identifiers. A nil now means [time.Now], a nil
@@ -114,11 +114,10 @@ func (g *IDs) next() int64 {
 	return n
 }
 
-// After returns a source of identifiers that sort after id as well: g itself where
-// they do anyway. Clients show messages in the order of their identifiers, and a
-// session that comes from a machine whose clock is ahead has some of the future.
-// An id of another form changes nothing, and neither does one from so far ahead
-// that it is taken for an old one.
+// After returns a source whose identifiers also sort after id: g itself if they do anyway. Clients
+// show messages in the order of their identifiers, and a session that comes from a machine whose
+// clock is ahead has identifiers from the future. An id in another form changes nothing, and
+// neither does one so far ahead that it counts as an old one.
 func (g *IDs) After(id string) *IDs {
 	_, rest, _ := strings.Cut(id, "_")
 	if len(rest) != idTimeHex+idTailLen {

@@ -44,15 +44,15 @@ type Project struct {
 	Created  time.Time
 	Updated  time.Time
 
-	// What the person set; all may be empty.
+	// Set by the person; all may be empty.
 	Name  string
 	Icon  Icon
 	Start string // command that prepares a new linked worktree
 
-	// StartIn is the worktree that Start was set for. It runs in no other clone.
+	// StartIn is the worktree that Start was set for. Start runs in no other clone.
 	StartIn string
 
-	Sandboxes []string // linked worktrees that are there; found, not stored
+	Sandboxes []string // linked worktrees that exist; found, not stored
 }
 
 // Icon is what a project looks like in a list.
@@ -94,8 +94,8 @@ type SessionSummary struct {
 	Files     int
 }
 
-// Share is where a session was published. Secret authorises later syncs, and goes
-// to no other address than Service, which gave it.
+// Share says where a session was published. Secret authorises later syncs; it is sent only to
+// Service, the address that issued it.
 type Share struct {
 	ID      string // what the service calls the session
 	URL     string // where people look at it
@@ -112,8 +112,8 @@ type Revert struct {
 	Diff      string
 }
 
-// Standing returns the messages without what the revert hides, and how many of
-// them it touches. A nil Revert hides nothing.
+// Standing returns the messages that the revert does not hide, and how many it hides wholly or in
+// part. A nil Revert hides nothing.
 func (r *Revert) Standing(messages []Message) (kept []Message, hidden int) {
 	if r == nil {
 		return messages, 0

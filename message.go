@@ -14,12 +14,12 @@ type Message struct {
 	Created   time.Time
 	Info      MessageInfo
 	Parts     []Part
-	// Damage is why what was stored cannot be read, so that something stands in
-	// for Info; empty for a message that is whole.
+	// Damage says why the stored message cannot be read, so that Info is only a stand-in; empty for
+	// an intact message.
 	Damage string
 }
 
-// MessageInfo is what a message carries beside its parts: *[User] or *[Assistant].
+// MessageInfo is what a message carries apart from its parts: *[User] or *[Assistant].
 type MessageInfo interface{ isMessageInfo() }
 
 // User is what a person (or a synthetic prompt) asked.
@@ -76,8 +76,8 @@ type Part struct {
 	SessionID SessionID
 	Seq       int64
 	Body      PartBody
-	// Damage is why what was stored cannot be read, so that Body says so in its
-	// place; empty for a part that is whole.
+	// Damage says why the stored part cannot be read, so that Body only says so; empty for an
+	// intact part.
 	Damage string
 }
 
@@ -207,8 +207,8 @@ type SnapshotMark struct{ Snapshot string }
 type Patch struct {
 	Hash  string
 	Files []string // absolute paths
-	// Shared are those of Files that another session may have changed at the same
-	// time. To take the step back leaves them as they are, unless it is forced.
+	// Shared lists those of Files that another session may have changed at the same time. Undoing
+	// the step leaves them as they are, unless it is forced.
 	Shared []string
 }
 
@@ -225,10 +225,10 @@ type Retry struct {
 	Created time.Time
 }
 
-// CompactionMark asks for (in a user message) a compaction at this point.
+// CompactionMark, in a user message, asks for a compaction at this point.
 type CompactionMark struct {
 	Auto      bool
-	Overflow  bool      // a provider refused the request for its size
+	Overflow  bool      // a provider refused the request because of its size
 	TailStart MessageID // first message that stays word for word
 }
 

@@ -59,12 +59,11 @@ const (
 	Reject ReplyKind = "reject"
 )
 
-// Reply answers an ask. Message goes with a rejection and tells the model what
-// to do instead; without it a rejection stops the turn. Project makes an
-// "always" last: it is stored for the project in this place. Patterns take the
-// place of those that the ask offers for an "always"; without any it is those. Alone
-// goes with a rejection by a program, for nobody is there: it is of this ask and no
-// other, and the turn goes on.
+// Reply answers an ask. Message goes with a rejection and tells the model what to do instead;
+// without it a rejection stops the turn. Project makes an "always" permanent: it is stored for this
+// project on this machine. Patterns replace the ones that the ask offers for an "always"; if empty,
+// those are used. Alone goes with a rejection that a program sends because nobody is there: it
+// applies to this ask only, and the turn goes on.
 type Reply struct {
 	Kind     ReplyKind
 	Message  string

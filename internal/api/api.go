@@ -13,38 +13,38 @@ import (
 	"lathe"
 )
 
-// ErrLost ends a stream of events whose reader fell behind: what it has read is
-// old. It reads the session again and follows anew.
+// ErrLost ends a stream of events whose reader fell behind, so that what it has read is out of
+// date. The reader must read the session again and follow it from there.
 var ErrLost = errors.New("events were lost")
 
 // SessionFilter chooses sessions.
 type SessionFilter struct {
-	Search       string // words of the title
-	Everywhere   bool   // of every directory
-	Archived     bool   // these too
-	OnlyArchived bool   // these alone
+	Search       string // words in the title
+	Everywhere   bool   // in every directory
+	Archived     bool   // archived ones too
+	OnlyArchived bool   // only archived ones
 	Limit        int    // 0: all
 }
 
-// SessionRequest creates or changes a session. Nil means that nothing was said.
+// SessionRequest creates or changes a session. Nil leaves a field unset or unchanged.
 type SessionRequest struct {
 	ParentID lathe.SessionID
 	Title    *string
 	Rules    []lathe.Rule
 	HasRules bool
 	Agent    string
-	Archived *float64 // ms since 1970; 0 takes it back
+	Archived *float64 // ms since 1970; 0 takes it out of the archive
 }
 
-// History is a page of messages, oldest first. Event names an event that it
-// includes, More says that there are older ones.
+// History is a page of messages, oldest first. Event names an event whose effect it includes; More
+// says that there are older messages.
 type History struct {
 	Messages []lathe.Message
 	Event    string
 	More     bool
 }
 
-// SessionChange changes what people say of a session. Nil means that nothing was said.
+// SessionChange changes what people set on a session. Nil leaves a field as it is.
 type SessionChange struct {
 	Title    *string `json:"title,omitempty"`
 	Archived *bool   `json:"archived,omitempty"`
@@ -54,25 +54,25 @@ type SessionChange struct {
 type Revert struct {
 	MessageID lathe.MessageID `json:"messageID,omitempty"` // empty: see Last
 	PartID    lathe.PartID    `json:"partID,omitempty"`    // empty: the whole message
-	// Last stands for the newest prompt that is not hidden; with Force, for what a
-	// revert before this one began at, if there was one.
+	// Last stands for the newest prompt that is not hidden. With Force it is where an earlier
+	// revert, if there was one, began.
 	Last  bool `json:"last,omitempty"`
-	Force bool `json:"force,omitempty"` // also files that somebody else changed since
+	Force bool `json:"force,omitempty"` // also files that somebody else has changed since
 }
 
-// Unrevert says how a revert is taken back.
+// Unrevert says how to take a revert back.
 type Unrevert struct {
-	Force bool `json:"force,omitempty"` // also files that somebody else changed since
-	// Fork brings back, where nothing was reverted, what a fork with its files did.
+	Force bool `json:"force,omitempty"` // also files that somebody else has changed since
+	// Fork restores, if nothing was reverted, the files that a fork changed.
 	Fork bool `json:"fork,omitempty"`
 }
 
-// Reverted is what became of the files that a revert or unrevert was about.
+// Reverted says what became of the files that a revert or unrevert touched.
 type Reverted struct {
-	Conflicts  int      `json:"conflicts"`            // left alone, since somebody else changed them
-	Unrecorded string   `json:"unrecorded,omitempty"` // why other changes could not be taken back; empty if there are none
-	Files      []string `json:"files,omitempty"`      // that were left alone, the first of them
-	Changed    []string `json:"changed,omitempty"`    // paths of what was changed
+	Conflicts  int      `json:"conflicts"`            // files left alone because somebody else changed them
+	Unrecorded string   `json:"unrecorded,omitempty"` // why other changes could not be undone; empty if there are none
+	Files      []string `json:"files,omitempty"`      // the first of the files that were left alone
+	Changed    []string `json:"changed,omitempty"`    // paths that were changed
 	Kept       []Kept   `json:"kept,omitempty"`       // everything that was left alone, and why
 }
 
@@ -86,33 +86,33 @@ type Kept struct {
 type Fork struct {
 	MessageID lathe.MessageID `json:"messageID,omitempty"` // the first that is left out; empty: none
 	Files     bool            `json:"files,omitempty"`     // take the files back to that point too
-	Title     string          `json:"title,omitempty"`     // empty: that of the other, numbered
+	Title     string          `json:"title,omitempty"`     // empty: the other session's title with a number
 }
 
-// Hit is a part of a message that holds the words looked for.
+// Hit is a part of a message that contains the words searched for.
 type Hit struct {
 	Session lathe.SessionID `json:"sessionID"`
 	Message lathe.MessageID `json:"messageID"`
 	Part    lathe.PartID    `json:"partID"`
-	Title   string          `json:"title"`   // of the session
-	Updated int64           `json:"updated"` // the session, in ms since 1970
+	Title   string          `json:"title"`   // the session's title
+	Updated int64           `json:"updated"` // when the session was updated, in ms since 1970
 	Role    string          `json:"role"`
 	Kind    string          `json:"kind"`
-	Text    string          `json:"text"` // around the first word, on one line
+	Text    string          `json:"text"` // the text around the first word, on one line
 }
 
 // Search says what to look for, and where.
 type Search struct {
 	Words      string
-	Session    lathe.SessionID // in this one alone
+	Session    lathe.SessionID // only in this session
 	Everywhere bool            // in every directory
 	Limit      int             // 0: 20
 }
 
-// SearchIndex is how far the index is behind what is stored.
+// SearchIndex says how far the index is behind what is stored.
 type SearchIndex struct {
-	Pending  int  `json:"pending"`  // messages that are not in it
-	ReadOnly bool `json:"readOnly"` // and cannot be taken in
+	Pending  int  `json:"pending"`  // messages not indexed yet
+	ReadOnly bool `json:"readOnly"` // and they cannot be indexed
 }
 
 // Formats that sessions are exported in.
@@ -122,9 +122,9 @@ const (
 	FormatHTML     = "html"
 )
 
-// Export says how a session is written down.
+// Export says how to write a session out.
 type Export struct {
 	Format   string // one of the above
-	Sanitize bool   // without texts, names and contents
-	Reverted bool   // with what was reverted
+	Sanitize bool   // leave out texts, names and contents
+	Reverted bool   // include what was reverted
 }

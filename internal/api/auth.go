@@ -1,7 +1,7 @@
 package api
 
-// Credentials are what is stored and what the environment holds to log in to providers.
-// No secret is told.
+// Credentials lists the stored credentials and those in the environment with which to log in to
+// providers. It holds no secrets.
 type Credentials struct {
 	Stored      []Credential `json:"stored"`
 	Environment []FoundKey   `json:"environment"`
@@ -10,5 +10,5 @@ type Credentials struct {
 // Credential is a stored way to log in.
 type Credential struct {
 	Provider string `json:"provider"` // its id, or the address of an organisation
-	Kind     string `json:"kind"`     // in words, and why it cannot be used
+	Kind     string `json:"kind"`     // in words; if it cannot be used, why
 }

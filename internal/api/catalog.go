@@ -30,8 +30,8 @@ type Provider struct {
 	Connected bool   `json:"connected"`
 }
 
-// ListedProvider is a provider with its models, as far as anybody may see them: no
-// key, and no header or option that may hold one.
+// ListedProvider is a provider with its models, as anyone may see it: it has no key, and no header
+// or option that may hold one.
 type ListedProvider struct {
 	ID, Name string
 	Source   string // "env", "config", "api", "custom" or "builtin"; empty: not connected
@@ -40,10 +40,10 @@ type ListedProvider struct {
 	Models   []ListedModel
 }
 
-// ListedModel is a model with what is known of it.
+// ListedModel is a model and what is known about it.
 type ListedModel struct {
 	Ref           lathe.ModelRef // without a variant
-	APIID         string         // what the provider is told
+	APIID         string         // the name that the provider is sent
 	Name, Family  string
 	Released      string // a date
 	Status        string // "active", "alpha", "beta" or "deprecated"
@@ -52,17 +52,17 @@ type ListedModel struct {
 	Input, Output int // limits in tokens; 0: unknown
 	Abilities     Abilities
 	Price         lathe.Prices
-	PriceOver200K *lathe.Prices // for prompts of more than 200,000 tokens, when it differs
+	PriceOver200K *lathe.Prices // for prompts of more than 200,000 tokens, if it differs
 	Variants      []Variant
 }
 
-// Abilities is what a model can do.
+// Abilities says what a model can do.
 type Abilities struct {
 	Temperature, Reasoning, Attachment, ToolCall bool
 
 	Takes, Gives Kinds
-	// Interleaved is the message field that carries reasoning back, "true" for
-	// one that is not known, and empty without one.
+	// Interleaved is the message field that sends reasoning back; "true" if the field is not known,
+	// empty if there is none.
 	Interleaved string
 }
 
@@ -90,20 +90,20 @@ type Agent struct {
 	Steps             int // most steps of one turn; 0 is no limit of its own
 }
 
-// Subagent reports an agent that cannot be chosen, only mentioned.
+// Subagent reports whether the agent can only be mentioned, not chosen.
 func (a Agent) Subagent() bool { return a.Mode == "subagent" }
 
 // Command is a command that the engine expands.
 type Command struct {
 	Name, Description string
-	Agent, Model      string // that it names; empty: those of the session
+	Agent, Model      string // the ones it names; empty: those of the session
 	Template          string
-	Subtask           *bool    // nil: not said
+	Subtask           *bool    // nil: not set
 	Source            string   // "skill", or anything else for a command
 	Hints             []string // placeholders of the template: $1, $2 …, then $ARGUMENTS
 }
 
-// Tool is a tool as a model is given it.
+// Tool is a tool as it is given to a model.
 type Tool struct {
 	Name, Description string
 	Schema            json.RawMessage

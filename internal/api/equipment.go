@@ -6,18 +6,18 @@ import (
 	"lathe"
 )
 
-// RuledAgent is an agent with the rules that hold for it, and where each comes from.
+// RuledAgent is an agent with the rules that apply to it, and where each rule comes from.
 type RuledAgent struct {
 	Name        string        `json:"name"`
 	Description string        `json:"description"`
 	Mode        string        `json:"mode"`
 	Model       string        `json:"model,omitempty"`
 	Hidden      bool          `json:"hidden,omitempty"`
-	Capped      bool          `json:"capped,omitempty"` // the default agent's rules bind it too
+	Capped      bool          `json:"capped,omitempty"` // bound by the default agent's rules too
 	Rules       []SourcedRule `json:"rules"`
 }
 
-// SourcedRule is a rule and the place it was written at, "default", or "built into NAME".
+// SourcedRule is a rule and where it was written: a place, "default", or "built into NAME".
 type SourcedRule struct {
 	Permission string       `json:"permission"`
 	Pattern    string       `json:"pattern"`
@@ -34,14 +34,14 @@ type NamedCommand struct {
 	Hints       []string `json:"hints,omitempty"`
 }
 
-// AgentDraft is what a model makes of the wish for an agent.
+// AgentDraft is what a model makes of a description of an agent.
 type AgentDraft struct {
 	Identifier   string `json:"identifier"`
 	WhenToUse    string `json:"whenToUse"`
 	SystemPrompt string `json:"systemPrompt"`
 }
 
-// Config is the configuration that holds, without its credentials.
+// Config is the configuration in effect, without its credentials.
 type Config struct {
 	Values   json.RawMessage `json:"values"`
 	Origins  []Origin        `json:"origins"` // of each value
@@ -50,7 +50,7 @@ type Config struct {
 	LeftOut  []LeftOut       `json:"leftOut"`
 }
 
-// Origin tells where a value was written. Path is its keys, separated by dots.
+// Origin says where a value was written. Path is its keys, separated by dots.
 type Origin struct {
 	Path  string `json:"path"`
 	Where string `json:"where"`
@@ -66,14 +66,14 @@ type ConfigSource struct {
 // ModelFilter chooses models of the catalogue.
 type ModelFilter struct {
 	Provider string // empty: any
-	All      bool   // also what is not connected
+	All      bool   // also models that are not connected
 	Details  bool
 }
 
-// ModelList is what a [ModelFilter] lets through.
+// ModelList is what a [ModelFilter] selects.
 type ModelList struct {
 	Models   []ModelEntry `json:"models"`
-	Unusable []Unusable   `json:"unusable"` // logins that were found
+	Unusable []Unusable   `json:"unusable"` // logins that were found but cannot be used
 }
 
 // ModelEntry is a model of the catalogue.
@@ -89,7 +89,7 @@ type Unusable struct {
 	Why      string `json:"why"`
 }
 
-// ModelDetail is what is known of a model. Prices are in dollars for a million tokens.
+// ModelDetail is what is known about a model. Prices are in dollars per million tokens.
 type ModelDetail struct {
 	APIID       string      `json:"apiID"`
 	Attachments bool        `json:"attachments"`
@@ -106,7 +106,7 @@ type ModelDetail struct {
 	Variants    []string    `json:"variants"`
 }
 
-// ModelPrices are prices in dollars for a million tokens.
+// ModelPrices are prices in dollars per million tokens.
 type ModelPrices struct {
 	CacheRead  float64 `json:"cache_read"`
 	CacheWrite float64 `json:"cache_write"`

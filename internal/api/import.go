@@ -8,30 +8,30 @@ const (
 	ImportSame    = "same"    // it was imported before
 	ImportUpdated = "updated" // the source has changed since it was imported
 	ImportKept    = "kept"    // the session went on here and stays as it is
-	ImportRead    = "read"    // nothing was to be stored
-	ImportFailed  = "failed"  // it could not be stored; nothing of it is
+	ImportRead    = "read"    // it was only read; nothing was to be stored
+	ImportFailed  = "failed"  // it could not be stored, not even in part
 )
 
-// Import says what to take in, on the machine of the engine.
+// Import says what to import, on the engine's machine.
 type Import struct {
-	// Path is a session that was exported as JSON, or OpenCode's data directory or
-	// database; absolute. Empty: OpenCode's data directory where it usually is.
+	// Path is a session exported as JSON, or OpenCode's data directory or database; it is absolute.
+	// Empty means OpenCode's data directory in its usual place.
 	Path   string `json:"path,omitempty"`
-	DryRun bool   `json:"dryRun,omitempty"` // only say what there is
-	Store  bool   `json:"store,omitempty"`  // the path has to be OpenCode's data
+	DryRun bool   `json:"dryRun,omitempty"` // only say what is there
+	Store  bool   `json:"store,omitempty"`  // the path must be OpenCode's data
 }
 
 // ImportNews is one thing that happened during an import: exactly one field is set. The
 // last is Sum or Failed.
 type ImportNews struct {
-	LeftOut string           `json:"leftOut,omitempty"` // what could not be read, or not be stored, in words
+	LeftOut string           `json:"leftOut,omitempty"` // what could not be read or stored, in words
 	Session *ImportedSession `json:"session,omitempty"`
 	Sum     *ImportSum       `json:"sum,omitempty"`
 	Failed  *ImportFailure   `json:"failed,omitempty"` // why the import ended
 }
 
-// ImportedSession is what became of one session. The hashes stand for its messages as they
-// were read and as they are stored now; Stored is empty when nothing is.
+// ImportedSession is what became of one session. The hashes identify its messages as they were read
+// and as they are stored now; Stored is empty when nothing is stored.
 type ImportedSession struct {
 	ID       lathe.SessionID `json:"id"`
 	Outcome  string          `json:"outcome"`
@@ -48,8 +48,8 @@ type ImportSum struct {
 	Parts    int            `json:"parts"`
 	Problems int            `json:"problems"`         // pieces that could not be read
 	Outcomes map[string]int `json:"outcomes"`         // sessions, by what became of them
-	Export   bool           `json:"export,omitempty"` // a single session that was exported
-	// Differ are sessions that are stored otherwise than they were read.
+	Export   bool           `json:"export,omitempty"` // the source was a single exported session
+	// Differ lists sessions that are stored differently from how they were read.
 	Differ []lathe.SessionID `json:"differ,omitempty"`
 }
 

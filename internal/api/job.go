@@ -2,17 +2,17 @@ package api
 
 import "lathe"
 
-// Job is a process of a session that lives on. Times are milliseconds since 1970.
+// Job is a process of a session that outlives its call. Times are milliseconds since 1970.
 type Job struct {
 	ID        string          `json:"id"`
 	SessionID lathe.SessionID `json:"sessionID"`
-	CallID    string          `json:"callID,omitempty"` // the tool call that it comes from
+	CallID    string          `json:"callID,omitempty"` // the tool call that started it
 	Command   string          `json:"command"`
 	Title     string          `json:"title,omitempty"`
 	Dir       string          `json:"cwd"`
 	Directory string          `json:"directory"`
 	PID       int             `json:"pid"`
-	Terminal  bool            `json:"terminal"` // it has one
+	Terminal  bool            `json:"terminal"` // it runs in a terminal
 	Left      bool            `json:"left"`     // a command left it behind
 	Running   bool            `json:"running"`
 	State     string          `json:"state"` // in words: "running", or how it ended
@@ -22,11 +22,11 @@ type Job struct {
 	Ports     []int           `json:"ports,omitempty"` // that it listens on
 	Output    int64           `json:"output"`          // bytes so far
 	Path      string          `json:"path,omitempty"`  // file with the newest output
-	Files     []string        `json:"files,omitempty"` // that it is known to have changed
+	Files     []string        `json:"files,omitempty"` // files that it is known to have changed
 }
 
-// JobFilter chooses jobs: those of a session, else those of the directory, else of
-// all directories.
+// JobFilter chooses jobs: those of a session if one is named, else those of the directory, else
+// those of all directories.
 type JobFilter struct {
 	SessionID lathe.SessionID
 	All       bool
@@ -44,7 +44,7 @@ type JobSize struct {
 	Cols uint16 `json:"cols"`
 }
 
-// KeepCall names a running command that is to go on as a job.
+// KeepCall names a running command that should go on as a job.
 type KeepCall struct {
 	CallID string `json:"callID"`
 }

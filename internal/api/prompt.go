@@ -2,26 +2,26 @@ package api
 
 import "lathe"
 
-// Prompt asks for a turn: of what the parts say, of a command when that is named, or
-// of a shell command of the person's when there is one.
+// Prompt asks for a turn that answers the parts, or a command if one is named, or runs a shell
+// command of the person's if one is given.
 type Prompt struct {
 	MessageID lathe.MessageID // empty: the engine chooses
 	Model     lathe.ModelRef
 	Agent     string
-	NoReply   bool // it is stored, and nothing answers
+	NoReply   bool // only store it; nothing answers
 	System    string
 	Tools     map[string]bool
 	Parts     []lathe.PartBody
-	PartIDs   []lathe.PartID // that the client chose, of all parts in order; nil: none
+	PartIDs   []lathe.PartID // chosen by the client for all parts, in order; nil: none
 
 	Refs               bool // attach what the texts name with "@"
 	Limits             Limits
-	Rules              []lathe.Rule // for this turn alone
+	Rules              []lathe.Rule // for this turn only
 	Command, Arguments string
 	Shell              string
 }
 
-// Limits bound a turn. Zero values are none.
+// Limits bound a turn. A zero value sets no limit.
 type Limits struct {
 	Steps  int         `json:"steps,omitempty"`
 	Cost   lathe.Money `json:"cost,omitempty"` // in units of [lathe.Money]
@@ -37,5 +37,5 @@ type Outcome struct {
 	Steps   int
 	Cost    lathe.Money
 	Tokens  lathe.Tokens
-	Running bool // it has not ended yet; nothing else counts
+	Running bool // it has not ended yet; no other field counts
 }

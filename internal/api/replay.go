@@ -6,13 +6,12 @@ import (
 	"lathe"
 )
 
-// Replay is the requests of a session, made again from what is stored of it by the
-// code that made them.
+// Replay is the requests of a session, rebuilt from what is stored by the code that made them.
 type Replay struct {
 	SessionID lathe.SessionID `json:"sessionID"`
 	Title     string          `json:"title"`
-	Notes     []string        `json:"notes"` // where all of it may differ from what was sent
-	Count     int             `json:"count"` // requests of the session
+	Notes     []string        `json:"notes"` // where all of them may differ from what was sent
+	Count     int             `json:"count"` // how many requests the session has
 	Steps     []ReplayStep    `json:"steps"`
 }
 
@@ -25,18 +24,18 @@ type ReplayStep struct {
 	Model   string          `json:"model"`
 	Notes   []string        `json:"notes,omitempty"`   // where it may differ from what was sent
 	Change  *Change         `json:"change,omitempty"`  // nil for the first request
-	Request *Request        `json:"request,omitempty"` // nil: it cannot be made again
+	Request *Request        `json:"request,omitempty"` // nil: it cannot be rebuilt
 }
 
-// Change says what became of the request before. A request whose Differs is empty
-// begins with all of it.
+// Change compares a request with the one before it. If Differs is empty, the request begins with
+// all of the one before.
 type Change struct {
-	Differs  string `json:"differs,omitempty"` // the first piece that is another: "tools", "system 2", "message 12 (tool read)"
-	Because  string `json:"because,omitempty"` // if that is known
-	System   bool   `json:"system,omitempty"`  // the system prompt is another
-	Tools    bool   `json:"tools,omitempty"`   // the tools are others
-	Kept     int    `json:"kept"`              // messages at the beginning that both have
-	Gone     int    `json:"gone,omitempty"`    // messages after those that only the one before had
+	Differs  string `json:"differs,omitempty"` // the first piece that changed: "tools", "system 2", "message 12 (tool read)"
+	Because  string `json:"because,omitempty"` // why, if that is known
+	System   bool   `json:"system,omitempty"`  // the system prompt changed
+	Tools    bool   `json:"tools,omitempty"`   // the tools changed
+	Kept     int    `json:"kept"`              // messages at the beginning that both requests have
+	Gone     int    `json:"gone,omitempty"`    // messages after those that only the earlier request had
 	Added    int    `json:"added"`             // messages after those that are new
 	Settings bool   `json:"settings,omitempty"`
 }
@@ -68,7 +67,7 @@ type RequestMessage struct {
 	Content []RequestContent `json:"content"`
 }
 
-// RequestContent is a piece of a message. Which fields it has follows from its type.
+// RequestContent is a piece of a message. Its type determines which fields are set.
 type RequestContent struct {
 	Type   string          `json:"type"` // "text", "reasoning", "file", "call" or "result"
 	Text   string          `json:"text,omitempty"`
@@ -80,7 +79,7 @@ type RequestContent struct {
 	Size   int             `json:"size,omitempty"`   // of the file, in bytes
 	SHA256 string          `json:"sha256,omitempty"` // of the file, whose content is left out
 	URL    string          `json:"url,omitempty"`
-	// Files are what a result shows beside its text.
+	// Files are what a result shows in addition to its text.
 	Files []RequestContent `json:"files,omitempty"`
-	Meta  []string         `json:"meta,omitempty"` // names of what the protocol attached, as signatures
+	Meta  []string         `json:"meta,omitempty"` // names of what the protocol attached, such as signatures
 }

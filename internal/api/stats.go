@@ -6,9 +6,9 @@ import (
 	"lathe"
 )
 
-// StatsFilter chooses what is summed.
+// StatsFilter chooses what is summed up.
 type StatsFilter struct {
-	Since     time.Time // zero: since ever
+	Since     time.Time // zero: everything
 	Directory string    // of the sessions; empty: any
 }
 
@@ -23,22 +23,22 @@ type Stats struct {
 	Windows  WindowTally           `json:"windows"`
 }
 
-// Tally is what some answers used.
+// Tally is what a group of answers used.
 type Tally struct {
 	Answers int          `json:"answers"`
 	Tokens  lathe.Tokens `json:"tokens"`
 	USD     float64      `json:"cost"`
 }
 
-// ToolTally is how often a tool was called, and how long that took.
+// ToolTally is how often a tool was called, and how long it took.
 type ToolTally struct {
 	Calls  int   `json:"calls"`
 	Failed int   `json:"failed"`
 	Millis int64 `json:"ms"`
 }
 
-// WindowTally sums what became of the sessions' windows: compactions, prunes, and how
-// much of the prefix that requests shared came from the providers' caches.
+// WindowTally sums up what happened to the sessions' windows: compactions, prunes, and how much of
+// the prefix that requests shared came from the providers' caches.
 type WindowTally struct {
 	Compactions int     `json:"compactions"`
 	Prunes      int     `json:"prunes"`
@@ -49,6 +49,6 @@ type WindowTally struct {
 	Announced   int     `json:"announced"`
 	Ours        int     `json:"ours"`
 	Theirs      int     `json:"theirs"`
-	Missed      int64   `json:"missed"`     // tokens that were sent anew
-	MissedUSD   float64 `json:"missed_usd"` // what that cost more than reading them would have
+	Missed      int64   `json:"missed"`     // tokens that were sent again
+	MissedUSD   float64 `json:"missed_usd"` // how much more that cost than reading them would have
 }

@@ -5,24 +5,24 @@ import "lathe"
 // Window is what the next request of a session would send, and what that costs.
 type Window struct {
 	SessionID lathe.SessionID `json:"sessionID"`
-	Title     string          `json:"title"` // of the session
+	Title     string          `json:"title"` // the session's title
 	Model     string          `json:"model"`
 
 	Used       int64       `json:"used"`    // tokens, estimated and corrected
-	Limit      int64       `json:"window"`  // of the model; 0: unknown
-	Usable     int64       `json:"usable"`  // what is compacted at; 0: unknown
-	Counted    int64       `json:"counted"` // by the provider for the newest answer; 0: it did not
-	Factor     float64     `json:"factor"`  // that estimates are corrected by
+	Limit      int64       `json:"window"`  // the model's window; 0: unknown
+	Usable     int64       `json:"usable"`  // where compaction begins; 0: unknown
+	Counted    int64       `json:"counted"` // tokens counted by the provider for the newest answer; 0: not reported
+	Factor     float64     `json:"factor"`  // by which estimates are corrected
 	Fresh      string      `json:"fresh"`   // Cost in words
 	Cached     string      `json:"cached"`  // CostCached in words
 	Cost       lathe.Money `json:"cost"`    // with nothing in the provider's cache
 	CostCached lathe.Money `json:"costCached"`
 
-	Kinds   []Portion   `json:"kinds"` // what there is, largest first
+	Kinds   []Portion   `json:"kinds"` // what fills the window, largest first
 	Parts   []Portion   `json:"parts"` // the largest parts
 	ByModel []ModelCost `json:"byModel"`
 
-	// What became of the window so far. Stats has all of it.
+	// What has happened to the window so far. Stats has all of it.
 	Compactions  int         `json:"compactions"`
 	Prunes       int         `json:"prunes"`
 	CacheRead    int64       `json:"read"`
@@ -34,7 +34,7 @@ type Window struct {
 // Portion is something that fills a window.
 type Portion struct {
 	Name   string      `json:"name"`
-	Part   string      `json:"part,omitempty"` // where it stands, for the recall tool: "12.3"
+	Part   string      `json:"part,omitempty"` // its place, for the recall tool: "12.3"
 	Count  int         `json:"count"`
 	Tokens int64       `json:"tokens"`
 	Cost   lathe.Money `json:"cost"` // to send it once without a cache
@@ -50,17 +50,17 @@ type ModelCost struct {
 	Cost     string `json:"cost"`
 }
 
-// WindowStats counts what became of a session's window: compactions, prunes and the
-// provider's cache. It is stored with the session as it is.
+// WindowStats counts what has happened to a session's window: compactions, prunes and the
+// provider's cache. It is stored with the session in this form.
 type WindowStats struct {
-	Factors     map[string]float64 `json:"factors,omitempty"` // that estimates are corrected by, by model
+	Factors     map[string]float64 `json:"factors,omitempty"` // by which estimates are corrected, by model
 	Compactions int                `json:"compactions,omitempty"`
 	Prunes      int                `json:"prunes,omitempty"`
 	Pruned      int64              `json:"pruned,omitempty"` // tokens that prunes freed
 	Cache       CacheStats         `json:"cache"`
 }
 
-// CacheStats sums what a session's requests read from the provider's cache.
+// CacheStats sums up what a session's requests read from the provider's cache.
 type CacheStats struct {
 	Requests int   `json:"requests,omitempty"` // that followed another one
 	Expected int64 `json:"expected,omitempty"` // tokens they shared with the one before, estimated
@@ -69,13 +69,13 @@ type CacheStats struct {
 	Fresh    int64 `json:"fresh,omitempty"` // tokens sent without the cache
 
 	Announced int `json:"announced,omitempty"` // prefixes that a prune or a compaction broke
-	Ours      int `json:"ours,omitempty"`      // prefixes that lathe broke otherwise
+	Ours      int `json:"ours,omitempty"`      // prefixes that lathe broke in other ways
 	Theirs    int `json:"theirs,omitempty"`    // whole prefixes that the provider did not have
 
 	Steps []CacheStep `json:"steps,omitempty"` // the newest ones
 }
 
-// CacheStep is the account of one request.
+// CacheStep accounts for one request.
 type CacheStep struct {
 	Expected int64  `json:"expected"`
 	Read     int64  `json:"read"`

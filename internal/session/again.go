@@ -46,8 +46,8 @@ func (r *runner) stored(ctx context.Context, id lathe.MessageID) (*lathe.Message
 	return &m, run, err
 }
 
-// past returns the run that answered a message, from what is stored; nil if there
-// is no answer.
+// past returns the run that answered a message, rebuilt from what is stored; nil if there is no
+// answer.
 func (r *runner) past(ctx context.Context, user lathe.Message) (*Run, error) {
 	var out turn.Outcome
 	for m, err := range r.s.opts.Store.Messages(ctx, user.SessionID, store.MessageFilter{}) {
@@ -75,7 +75,7 @@ func (r *runner) past(ctx context.Context, user lathe.Message) (*Run, error) {
 	return run, nil
 }
 
-// twice answers a prompt whose message another request stored in the meantime.
+// twice answers a prompt whose message another request has stored in the meantime.
 func (r *runner) twice(ctx context.Context, id lathe.MessageID, err error) (*lathe.Message, *Run, error) {
 	if !errors.Is(err, store.ErrExists) || id == "" {
 		return nil, nil, err

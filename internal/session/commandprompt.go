@@ -18,8 +18,8 @@ type CommandInput struct {
 	Name      string
 	Arguments string
 	MessageID lathe.MessageID
-	Agent     string         // where the command names none
-	Model     lathe.ModelRef // where the command and its agent name none
+	Agent     string         // if the command names none
+	Model     lathe.ModelRef // if neither the command nor its agent names one
 	Parts     []lathe.PartBody
 	PartIDs   []lathe.PartID // as in [Prompt]
 	Limits    turn.Limits
@@ -54,8 +54,7 @@ func (s *Service) Command(ctx context.Context, id lathe.SessionID, in CommandInp
 	return m, run, err
 }
 
-// idsOf returns the identifiers that the client gave to those parts of a prompt that
-// it sent itself.
+// idsOf returns the identifiers that the client gave to the parts of a prompt that it sent itself.
 func (in CommandInput) idsOf(parts []lathe.PartBody) []lathe.PartID {
 	if len(in.PartIDs) == 0 {
 		return nil
@@ -88,7 +87,7 @@ func commandPrompt(i *instance.Instance, c instance.Command, text string, in Com
 		model.Variant = cmp.Or(c.Variant, model.Variant)
 	}
 	if c.Untrusted && agent.Name != "" && !c.InSubagent(agent) && !i.Agents.MayLead(agent) {
-		c.Agent, agent = "", instance.Agent{} // one of the person's commands names it, but did not choose to run
+		c.Agent, agent = "", instance.Agent{} // one of the person's own commands names it, but did not choose to run
 	}
 	if c.Untrusted && c.InSubagent(agent) {
 		p.ceilings = permission.Policy{}.Below(i.Agents.Persons().Policy()).Ceilings
@@ -114,7 +113,7 @@ func commandPrompt(i *instance.Instance, c instance.Command, text string, in Com
 	case c.Untrusted: // it attaches nothing that the agent would have to ask for
 		may = readableBy(i, i.Agents.Persons(), nil, nil)
 	case c.Repository:
-		may = i.Inside // a file of the repository does not attach the user's other files
+		may = i.Inside // a file of the repository must not attach the user's other files
 	}
 	p.Parts = resolve(i, append([]lathe.PartBody{&lathe.Text{Text: text}}, in.Parts...), may)
 	if c.Repository { // what the user named is theirs to attach

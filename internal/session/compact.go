@@ -14,9 +14,9 @@ import (
 	"lathe/internal/turn"
 )
 
-// Summarize compacts a session now and returns when that is done. The model is
-// the one to ask for the summary; zero means the session's. With auto the model
-// goes on with its work afterwards. Nothing changes when it cannot be done.
+// Summarize compacts a session now and returns when that is done. The model writes the summary;
+// zero means the session's model. With auto the model goes on with its work afterwards. If it
+// cannot be done, nothing changes.
 func (s *Service) Summarize(ctx context.Context, id lathe.SessionID, model lathe.ModelRef, auto bool) error {
 	run, err := s.StartSummarize(ctx, id, model, auto)
 	if err != nil {
@@ -41,8 +41,8 @@ func failureCode(f lathe.Failure) lathe.Code {
 	return lathe.CodeProvider
 }
 
-// StartSummarize begins what [Service.Summarize] does. A session that works
-// already is refused as busy.
+// StartSummarize begins what [Service.Summarize] does. A session that is already working is refused
+// as busy.
 func (s *Service) StartSummarize(ctx context.Context, id lathe.SessionID, model lathe.ModelRef, auto bool) (*Run, error) {
 	r, err := s.runner(ctx, id)
 	if err != nil {
@@ -81,12 +81,12 @@ type asked struct {
 	auto  bool
 }
 
-// ledgerDoc are the facts as they were with a summary.
+// ledgerDoc stores the facts as they were when a summary was made.
 func ledgerDoc(summary lathe.MessageID) store.Document[*ledger.Facts] {
 	return store.Document[*ledger.Facts]("ledger:" + string(summary))
 }
 
-// turnContext returns how turns of the session keep their history within bounds.
+// turnContext returns how the session's turns keep their history within bounds.
 func (r *runner) turnContext(ctx context.Context) *turn.Context {
 	w, c := r.window, &compactions{r}
 	w.Load(ctx)
@@ -102,12 +102,11 @@ func (r *runner) turnContext(ctx context.Context) *turn.Context {
 	}
 }
 
-// compactions does for the compactions of a session's turns what they cannot: it
-// knows the ledger, and stores what they arranged.
+// compactions does what turns cannot do for their own compactions: it knows the ledger and stores
+// the result.
 type compactions struct{ r *runner }
 
-// facts returns the ledger up to the newest summary, with the task list and the
-// permissions of now.
+// facts returns the ledger up to the newest summary, with the current task list and permissions.
 func (c *compactions) facts(ctx context.Context, newest lathe.MessageID) (*ledger.Facts, error) {
 	f := &ledger.Facts{}
 	if newest != "" {
@@ -132,8 +131,7 @@ func (c *compactions) facts(ctx context.Context, newest lathe.MessageID) (*ledge
 	return f, nil
 }
 
-// gatherFacts makes the ledger from all messages, for a session that was
-// compacted by another program.
+// gatherFacts makes the ledger from all messages, for a session that another program compacted.
 func (c *compactions) gatherFacts(ctx context.Context) (*ledger.Facts, error) {
 	all, err := c.r.s.Messages(ctx, c.r.current().ID, 0)
 	if err != nil {
@@ -144,7 +142,7 @@ func (c *compactions) gatherFacts(ctx context.Context) (*ledger.Facts, error) {
 	return f, nil
 }
 
-// compacting notes that a compaction runs, or that it ended without success.
+// compacting records that a compaction is running, or that it ended without success.
 func (c *compactions) compacting(ctx context.Context, on bool) error {
 	at := time.Time{}
 	if on {
@@ -157,15 +155,15 @@ func (c *compactions) compacting(ctx context.Context, on bool) error {
 	return err
 }
 
-// pruned counts a prune and tells of it.
+// pruned counts a prune and publishes it.
 func (c *compactions) pruned(_ context.Context, results int, freed int64) {
 	c.r.rec.Publish(lathe.SessionPruned{SessionID: c.r.current().ID, Results: results, Tokens: freed})
 	c.r.window.Pruned(freed)
 }
 
-// install stores a compaction in one transaction: the messages, the boundary, the
-// ledger and a system prompt made anew. Messages that arrived while the summary
-// was written stay word for word.
+// install stores a compaction in one transaction: the messages, the boundary, the ledger and a
+// newly made system prompt. Messages that arrived while the summary was being written stay word for
+// word.
 func (c *compactions) install(ctx context.Context, out *turn.Compacted) ([]lathe.Message, error) {
 	fresh := c.r.window.Renew(ctx)
 	c.r.mu.Lock()
@@ -256,7 +254,7 @@ func (c *compactions) storeCompaction(tx store.Tx, out *turn.Compacted) (sess la
 	})
 }
 
-// tellCompaction tells of a compaction.
+// tellCompaction publishes a compaction.
 func (c *compactions) tellCompaction(tx *commit.Tx, out *turn.Compacted, sess lathe.Session) {
 	for _, m := range []*lathe.Message{&out.Ask, &out.Summary, out.Continue} {
 		if m != nil {
@@ -266,7 +264,7 @@ func (c *compactions) tellCompaction(tx *commit.Tx, out *turn.Compacted, sess la
 	tx.Tell(c.r.rec.dir, lathe.SessionUpdated{Session: sess}, lathe.SessionCompacted{SessionID: c.r.current().ID})
 }
 
-// takeAsked returns the compaction that this run begins with.
+// takeAsked returns the compaction that this run begins with, if any, and clears it.
 func (r *runner) takeAsked() *asked {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -275,7 +273,7 @@ func (r *runner) takeAsked() *asked {
 	return a
 }
 
-// apply makes a turn begin with the compaction that was asked for.
+// apply makes a turn begin with the requested compaction.
 func (a *asked) apply(t *turn.Turn) {
 	if a == nil {
 		return

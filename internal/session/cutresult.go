@@ -10,8 +10,8 @@ import (
 	"lathe/internal/tool"
 )
 
-// cutResults returns what bounds the results of an agent's tools. outputs is where the
-// whole of what is cut goes.
+// cutResults returns the function that bounds the results of an agent's tools. outputs is where the
+// whole of a cut result is stored.
 func cutResults(i *instance.Instance, agent, outputs string) func(tool.Result) tool.Result {
 	limits := i.Limits.In(outputs)
 	return func(res tool.Result) tool.Result {
@@ -19,8 +19,8 @@ func cutResults(i *instance.Instance, agent, outputs string) func(tool.Result) t
 	}
 }
 
-// fitAttachments makes the pictures of a result small enough, and leaves out those
-// where that fails.
+// fitAttachments makes the pictures in a result small enough, and leaves out those where that
+// fails.
 func fitAttachments(i *instance.Instance, res tool.Result) tool.Result {
 	if len(res.Attachments) == 0 {
 		return res

@@ -8,9 +8,8 @@ import (
 	"lathe/internal/store"
 )
 
-// Delete ends a session's running turn, then removes it and its children with
-// all that belongs to them. Prompts that wait for an answer are told that the
-// session is not there any more.
+// Delete ends a session's running turn, then removes it and its children with everything that
+// belongs to them. Prompts that are waiting for an answer fail because the session is gone.
 func (s *Service) Delete(ctx context.Context, id lathe.SessionID) error {
 	if _, err := s.Get(ctx, id); err != nil {
 		return err
@@ -35,15 +34,15 @@ func (s *Service) Delete(ctx context.Context, id lathe.SessionID) error {
 	return err
 }
 
-// beginRemoval keeps new work from a session. What waits for an answer is told when
-// it is known whether the session is gone.
+// beginRemoval keeps new work away from a session. Waiting prompts are answered once it is known
+// whether the session is gone.
 func (r *runner) beginRemoval() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.removing = true
 }
 
-// isGone is the error of whatever comes to a session that was deleted under it.
+// isGone returns the error for anything that reaches a session after it was deleted.
 func (r *runner) isGone() error {
 	return lathe.Errorf(lathe.CodeNotFound, "", "session %s was deleted", r.current().ID)
 }
@@ -84,7 +83,7 @@ func (t tree) below(ctx context.Context, id lathe.SessionID) ([]lathe.SessionID,
 	return out, nil
 }
 
-// endRemoval tells those that wait, and forgets a session that is gone.
+// endRemoval answers the waiting prompts, and forgets a session that is gone.
 func (t tree) endRemoval(id lathe.SessionID, gone bool) {
 	r := t.s.known(id)
 	if r == nil {

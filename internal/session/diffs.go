@@ -7,18 +7,17 @@ import (
 	"lathe/internal/undo"
 )
 
-// Standing is a session as it stands: without what a revert hides.
+// Standing is a session without what a revert hides.
 type Standing struct {
 	Messages []lathe.Message
-	Hidden   int // messages that a revert hides, wholly or in part
+	Hidden   int // messages hidden by a revert, wholly or in part
 	Diffs    []lathe.FileDiff
 }
 
-// Diffs tells what sessions changed.
+// Diffs says what sessions changed.
 type Diffs struct{ s *Service }
 
-// Standing returns what a session holds without what it was reverted to leave
-// out, and what the rest changed.
+// Standing returns what a session holds without what a revert hides, and what the rest changed.
 func (d *Diffs) Standing(ctx context.Context, sess lathe.Session) (out Standing, err error) {
 	messages, err := d.s.Messages(ctx, sess.ID, 0)
 	if err != nil {
@@ -34,8 +33,7 @@ func (d *Diffs) Standing(ctx context.Context, sess lathe.Session) (out Standing,
 	return out, err
 }
 
-// StandingDiff returns what a session changed without what it was reverted to
-// leave out.
+// StandingDiff returns what a session changed, without what a revert hides.
 func (d *Diffs) StandingDiff(ctx context.Context, sess lathe.Session) ([]lathe.FileDiff, error) {
 	if sess.Revert == nil {
 		return d.Of(ctx, sess.ID, "")
@@ -44,8 +42,7 @@ func (d *Diffs) StandingDiff(ctx context.Context, sess lathe.Session) ([]lathe.F
 	return st.Diffs, err
 }
 
-// Of returns what a session changed, or what the turn changed that answered a
-// user message.
+// Of returns what a session changed, or what the turn that answered a user message changed.
 func (d *Diffs) Of(ctx context.Context, id lathe.SessionID, message lathe.MessageID) ([]lathe.FileDiff, error) {
 	if message == "" {
 		if _, err := d.s.Get(ctx, id); err != nil {
@@ -72,7 +69,7 @@ func (d *Diffs) first(ctx context.Context, sess lathe.Session, messages []lathe.
 		return nil, nil
 	}
 	r, err := d.s.runner(ctx, sess.ID)
-	if err != nil { // its directory is gone, and with it what is known of changes
+	if err != nil { // its directory is gone, and its record of changes with it
 		d.s.opts.Log.Info("what a part of a session changed cannot be told", "session", sess.ID, "err", err)
 		return nil, nil
 	}

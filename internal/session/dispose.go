@@ -7,9 +7,8 @@ import (
 	"lathe"
 )
 
-// Dispose ends what runs in a directory and forgets its instance; the next use
-// makes a new one from the files as they are then. It does nothing where there
-// is none.
+// Dispose ends what runs in a directory and forgets its instance; the next use makes a new one from
+// the files as they are then. If there is none it does nothing.
 func (s *Service) Dispose(ctx context.Context, dir string) error {
 	inst := s.Instances.Opened(ctx, dir)
 	if inst == nil {
@@ -38,7 +37,7 @@ func (s *Service) Dispose(ctx context.Context, dir string) error {
 	return errors.Join(errs...)
 }
 
-// Failed tells that a session could not do what was asked, and why.
+// Failed publishes that a session could not do what was asked, and why.
 func (s *Service) Failed(dir string, id lathe.SessionID, f lathe.Failure) {
 	s.opts.Writer.Tell(dir, lathe.SessionFailed{SessionID: id, Failure: f})
 }

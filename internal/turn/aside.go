@@ -2,16 +2,16 @@ package turn
 
 import "lathe"
 
-// exceeded returns the limit of money or tokens that was reached; nil: none was.
+// exceeded returns the limit of money or tokens that was reached, or nil.
 func (s *Spent) exceeded(l Limits) lathe.Failure {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.over(l)
 }
 
-// spend counts what a model was made to do beside the step, for one of its calls: in the
-// step's cost and against the turn's limits, not in its tokens, which tell how full the
-// window is. The error is the limit that is reached.
+// spend counts model use that one of the step's calls caused outside the step's own request. It
+// goes into the step's cost and counts against the turn's limits, but not into the step's tokens,
+// which say how full the window is. The error is the limit that was reached.
 func (r *running) spend(cost lathe.Money, tokens lathe.Tokens) error {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()

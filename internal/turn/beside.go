@@ -9,9 +9,8 @@ import (
 	"lathe/internal/tool"
 )
 
-// beside runs another tool for a call that is running, as a part of its own in
-// the same message: permission, hooks and result are those of a call that the
-// model made itself.
+// beside runs another tool on behalf of a running call. It is a part of its own in the same
+// message; permission, hooks and result work as for a call that the model made itself.
 func (s *step) beside(ctx context.Context, name string, raw json.RawMessage) (tool.Result, error) {
 	r := &running{s: s, started: s.Now(), done: make(chan struct{}), name: name, input: raw}
 	defer close(r.done)

@@ -2,8 +2,8 @@ package turn
 
 import "lathe"
 
-// budget is what a turn may use and what it has used. What it uses counts against the
-// limits that it shares with the turns above and below it.
+// budget is what a turn may use and what it has used. Its use counts against the limits that it
+// shares with the turns above and below it.
 type budget struct {
 	limits Limits
 	shared *Spent
@@ -13,8 +13,7 @@ type budget struct {
 	tokens lathe.Tokens
 }
 
-// step counts a step that is about to begin, or returns the limit that does not
-// allow it.
+// step counts a step that is about to begin, or returns the limit that forbids it.
 func (b *budget) step() lathe.Failure {
 	if f := b.shared.take(b.limits); f != nil {
 		return f

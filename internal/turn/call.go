@@ -20,11 +20,11 @@ const (
 	queuedCall  = "Not started, nothing changed: the turn was aborted before this call could begin."
 )
 
-// errNotStarted is of a call whose turn never came.
+// errNotStarted ends a call that was still waiting when the turn was stopped.
 var errNotStarted = errors.New("the call was not started")
 
-// running is a call that was started: it runs beside the stream of its step, and
-// records how it goes.
+// running is a call that was started: it runs while its step is still streaming, and records its
+// own progress.
 type running struct {
 	s        *step
 	part     *lathe.Part
@@ -32,7 +32,7 @@ type running struct {
 	name     string
 	tool     tool.Tool
 	input    json.RawMessage
-	path     string // file it works on, for the order of conflicting calls
+	path     string // the file it works on, which orders conflicting calls
 	readOnly bool
 	overlaps bool
 	started  time.Time
@@ -41,8 +41,8 @@ type running struct {
 	metadata map[string]any // newest progress; guarded by s.mu
 }
 
-// startCall records a complete call as running and runs it beside the stream.
-// Calls on the same file wait for each other in the model's order.
+// startCall records a complete call as running and starts it while the stream goes on. Calls on the
+// same file wait for each other in the model's order.
 func (s *step) startCall(ctx context.Context, c *call) error {
 	r := &running{s: s, part: c.part, done: make(chan struct{}), started: s.Now()}
 	if c.cut {
@@ -54,7 +54,7 @@ func (s *step) startCall(ctx context.Context, c *call) error {
 	if r.tool == nil {
 		return r.settle(ctx, tool.Failf("The call was not understood: %s", unusable(r.input)), nil)
 	}
-	if _, no := r.tool.(refused); !no { // nobody is asked about a call that does nothing
+	if _, no := r.tool.(refused); !no { // no one is asked about a call that does nothing
 		r.repeats = s.Loop.See(r.name, r.input)
 	}
 	spec := r.tool.Spec()
@@ -78,7 +78,7 @@ func (s *step) startCall(ctx context.Context, c *call) error {
 	return nil
 }
 
-// unusable returns why a call cannot be taken, for agents without the tool that says so.
+// unusable returns why a call cannot be run, for agents that lack the tool that would say so.
 func unusable(input json.RawMessage) string {
 	var in struct{ Error string }
 	if err := json.Unmarshal(input, &in); err != nil || in.Error == "" {
@@ -124,7 +124,7 @@ func (r *running) run(ctx context.Context, after []<-chan struct{}) {
 	r.settleLate(ctx, res, err)
 }
 
-// settleLate records how a call ended on a context that outlives the turn.
+// settleLate records how a call ended, on a context that outlives the turn.
 func (r *running) settleLate(ctx context.Context, res tool.Result, err error) {
 	save, done := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer done()
@@ -134,8 +134,8 @@ func (r *running) settleLate(ctx context.Context, res tool.Result, err error) {
 	}
 }
 
-// survive makes a panic of a tool a failed result of its call. It is deferred around
-// everything that runs a tool's code, its hooks included.
+// survive turns a panic of a tool into a failed result of its call. It is deferred around
+// everything that runs a tool's code, including its hooks.
 func (r *running) survive(res *tool.Result, err *error) {
 	if p := recover(); p != nil {
 		r.s.Logger.Error("a tool panicked", "tool", r.name, "err", p, "stack", string(debug.Stack()))
@@ -172,7 +172,7 @@ func (r *running) execute(ctx context.Context) (res tool.Result, err error) {
 }
 
 func (r *running) ask(ctx context.Context, req tool.Request) error {
-	if _, named := req.Metadata["tool"]; !named && req.Permission == "external_directory" { // its name says nothing of what is done
+	if _, named := req.Metadata["tool"]; !named && req.Permission == "external_directory" { // its name does not say what is being done
 		req.Metadata = maps.Clone(req.Metadata)
 		if req.Metadata == nil {
 			req.Metadata = map[string]any{}
@@ -187,8 +187,8 @@ func (r *running) ask(ctx context.Context, req tool.Request) error {
 	})
 }
 
-// gate stops a model that repeats itself, unless the user lets it go on. Where nobody is
-// there to say so, the model is told once before.
+// gate stops a model that repeats itself, unless the user lets it go on. If nobody is there to
+// decide, the model is warned once first.
 func (r *running) gate(ctx context.Context, input json.RawMessage) error {
 	why := r.repeats
 	if why == "" {
@@ -215,7 +215,7 @@ func (r *running) gate(ctx context.Context, input json.RawMessage) error {
 	return err
 }
 
-// warn reports whether the model has not been told yet that it repeats itself; it is now.
+// warn reports whether the model has yet to be warned that it repeats itself, and counts it as warned.
 func (s *step) warn() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -232,8 +232,8 @@ func (s *step) stopWith(f lathe.Failure) {
 	}
 }
 
-// progress publishes a running call. It holds mu until that is done, so that it
-// can never overtake the call's end.
+// progress publishes the state of a running call. It holds mu until that is done, so that it can
+// never come after the call's end.
 func (r *running) progress(title string, metadata map[string]any) {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()

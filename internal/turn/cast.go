@@ -5,9 +5,8 @@ import (
 	"lathe/internal/provider"
 )
 
-// cast is who takes part in a round of the loop: the user message that is to be
-// answered, and the agent, model and tools that answer it. It is resolved once a
-// round, and everything the round does has the same one.
+// cast is who takes part in a round of the loop: the user message to be answered, and the agent,
+// model and tools that answer it. It is resolved once per round and used for everything in it.
 type cast struct {
 	user  *lathe.Message
 	agent Agent

@@ -10,19 +10,18 @@ import (
 	"lathe/internal/tool"
 )
 
-// closing is how a turn comes to a good end where the model or a limit would not.
+// closing brings a turn to a good end where the model or a limit would not.
 type closing struct {
-	nudged []string // what was asked about
-	nudge  string   // what the next request says on top
+	nudged []string // reasons the model was nudged for
+	nudge  string   // what the next request says in addition
 	last   bool     // the newest step was to be the last
-	held   int      // times that a hook had the model go on
+	held   int      // times that a hook made the model go on
 }
 
-// mostHeld is how often hooks can have the model go on in one turn.
+// mostHeld is how often hooks can make the model go on in one turn.
 const mostHeld = 8
 
-// heldOn reports whether a hook wants the model to go on, and has the next request say
-// why.
+// heldOn reports whether a hook wants the model to go on; if so, the next request says why.
 func (t *Turn) heldOn(ctx context.Context, user *lathe.Message) bool {
 	last, ok := t.History[len(t.History)-1].Info.(*lathe.Assistant)
 	if !ok || last.Error != nil || prompt.Mark(user) != nil || t.closing.held == mostHeld || ctx.Err() != nil {
@@ -39,13 +38,13 @@ func (t *Turn) heldOn(ctx context.Context, user *lathe.Message) bool {
 	return true
 }
 
-// note appends what the model is told in this request alone.
+// note appends text that the model sees in this request only.
 func note(messages []llm.Message, text string) []llm.Message {
 	return append(messages, llm.Message{Role: llm.RoleUser, Content: []llm.Content{llm.Text{Text: prompt.Reminder(text)}}})
 }
 
-// farewell reports whether a limit that does not allow another step leaves work without
-// an answer: the model may then say, without tools, what was done and what was not.
+// farewell reports whether a limit that forbids another step would leave work without an answer. If
+// so, the model may still say, without tools, what was done and what was not.
 func (t *Turn) farewell(f lathe.Failure) bool {
 	limit, ok := f.(*lathe.LimitFailure)
 	if !ok || limit.Limit != "steps" || t.budget.steps == 0 {
@@ -55,7 +54,7 @@ func (t *Turn) farewell(f lathe.Failure) bool {
 	return answer
 }
 
-// lastWords has the model answer once more before the turn ends with the limit.
+// lastWords lets the model answer once more before the limit ends the turn.
 func (t *Turn) lastWords(ctx context.Context, c cast, f lathe.Failure) (stepResult, error) {
 	c.tools = &Toolset{Registry: refusing(c.tools.Registry), Policy: c.tools.Policy, Reading: c.tools.Reading, Cut: c.tools.Cut}
 	t.budget.steps++
@@ -72,8 +71,8 @@ func isSteps(f lathe.Failure) bool {
 	return ok && limit.Limit == "steps"
 }
 
-// refusing returns tools of the same description, so that the request begins with the
-// same bytes, none of which can be called.
+// refusing returns tools with the same descriptions, so that the request begins with the same
+// bytes, but none of them can be called.
 func refusing(r *tool.Registry) *tool.Registry {
 	var list []tool.Tool
 	for _, t := range r.Tools() {

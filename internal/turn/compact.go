@@ -20,16 +20,16 @@ import (
 // continueText asks the model to go on after a compaction that it did not ask for.
 const continueText = "Continue with the next step if there is one; the work and the task list above say where you are. Otherwise stop and say what is left for the user to decide."
 
-// compaction is what asked for one.
+// compaction says why one is needed.
 type compaction struct {
 	auto     bool // the model goes on afterwards
-	manual   bool // a user asked: without a summary nothing changes
+	manual   bool // a user asked for it: without a summary nothing changes
 	overflow bool // the provider refused a request for its size
 	ask      *lathe.Message
-	weighed  *load // the next request, where it was measured already
+	weighed  *load // the measured next request, if it was measured already
 }
 
-// summary is what the model answered, or that it did not.
+// summary is what the model answered; an empty text means that it did not.
 type summary struct {
 	text   string
 	model  lathe.ModelRef
@@ -43,12 +43,12 @@ type summary struct {
 type compactor struct {
 	draft
 	compaction
-	load load // what the next request weighs without it
+	load load // what the next request weighs without the compaction
 }
 
-// compaction replaces old history by a summary and a ledger. Until the result is
-// there and fits, nothing is stored: whatever ends it before leaves the session
-// as it was. The failure says why it cannot be done.
+// compaction replaces old history with a summary and a ledger. Nothing is stored until the result
+// is there and fits: whatever ends it earlier leaves the session as it was. The failure says why it
+// cannot be done.
 func (t *Turn) compaction(ctx context.Context, who cast, c compaction) (failure lathe.Failure, err error) {
 	d := draft{Turn: t, cast: who}
 	if c.weighed == nil {
@@ -126,7 +126,7 @@ func (t *Turn) facts(ctx context.Context) (*ledger.Facts, error) {
 	return facts, nil
 }
 
-// replace makes the live history what the store now returns.
+// replace makes what the store now returns the live history.
 func (t *Turn) replace(c *Compacted, arrived []lathe.Message) {
 	var kept []lathe.Message
 	if c.Tail != nil {
@@ -150,7 +150,7 @@ func (t *Turn) replace(c *Compacted, arrived []lathe.Message) {
 	t.Loop.Reset()
 }
 
-// tooLarge explains what fills a window that nothing can be cleared from.
+// tooLarge explains what fills a window from which nothing can be cleared.
 func (d *draft) tooLarge(l load, when string) lathe.Failure {
 	return &lathe.OverflowFailure{Message: fmt.Sprintf(
 		"the conversation does not fit the window of %s, %s: the system prompt and instructions take %d tokens, the tools %d, of %d usable, and the newest messages what is left; "+
@@ -158,10 +158,9 @@ func (d *draft) tooLarge(l load, when string) lathe.Failure {
 		d.model.Ref, when, l.prompt, l.tools, l.usable)}
 }
 
-// summarise asks for the summary: with the running prefix, so that the provider
-// has it cached, or where that does not fit or another model is set for it, with
-// a transcript. An empty text means that no answer was of use. A failure means
-// that the provider could not be asked.
+// summarise asks for the summary. It uses the running prefix, which the provider has cached; if
+// that does not fit, or if another model is set for summaries, it sends a transcript. An empty text
+// means that no answer was usable. A failure means that the provider could not be asked.
 func (c *compactor) summarise(ctx context.Context) (summary, lathe.Failure) {
 	agent, model, own := c.summariser()
 	hooked := c.Hooks.Compacting(ctx, plugin.CompactingInput{SessionID: c.Session.ID}, plugin.Compacting{Prompt: c.override(agent)})
@@ -194,15 +193,15 @@ func (c *compactor) summarise(ctx context.Context) (summary, lathe.Failure) {
 		case failure != nil:
 			return summary{}, failure
 		case sum.text == "" && try == 0:
-			continue // once more; a stray empty answer is not worth losing the summary for
+			continue // try once more; a stray empty answer is not worth losing the summary for
 		}
 		return sum, nil
 	}
 	return summary{model: model.Ref}, nil
 }
 
-// summariser returns the compaction agent and its model, and whether that is
-// another than the conversation's.
+// summariser returns the compaction agent and its model, and whether that model differs from the
+// conversation's.
 func (c *compactor) summariser() (Agent, *provider.Model, bool) {
 	agent, err := c.Host.Agent("compaction")
 	if err != nil {
@@ -219,8 +218,8 @@ func (c *compactor) summariser() (Agent, *provider.Model, bool) {
 	return agent, model, true
 }
 
-// override returns what the user set in place of the built-in request: the
-// configuration's, else the compaction agent's own prompt.
+// override returns the user's replacement for the built-in request: the configured one, else the
+// compaction agent's own prompt.
 func (c *compactor) override(agent Agent) string {
 	if c.Context.Prompt != "" {
 		return c.Context.Prompt
@@ -264,7 +263,7 @@ func (c *compactor) transcriptRequest(agent Agent, model *provider.Model, questi
 	return req
 }
 
-// askSummary takes in one answer, repeating the request as a step does.
+// askSummary reads one answer, repeating the request as a step does.
 func (c *compactor) askSummary(ctx context.Context, model *provider.Model, req *llm.Request, question string) (summary, lathe.Failure) {
 	for n := 1; ; n++ {
 		sum, err := c.streamSummary(ctx, model, req, question)
@@ -285,7 +284,7 @@ func (c *compactor) askSummary(ctx context.Context, model *provider.Model, req *
 	}
 }
 
-// maxSummary bounds the bytes of a summary that is taken in.
+// maxSummary bounds the bytes of a summary that are read.
 const maxSummary = 256 << 10
 
 func (c *compactor) streamSummary(ctx context.Context, model *provider.Model, req *llm.Request, question string) (summary, error) {
@@ -317,9 +316,8 @@ func (c *compactor) streamSummary(ctx context.Context, model *provider.Model, re
 	return sum, &llm.Error{Kind: llm.KindCut, Message: "the model's answer ended early", Retryable: true, RetryAfter: -1}
 }
 
-// arrange makes the messages of the compaction and checks that they help: the
-// ledger is there, and all of it fits well under the window. A tail that is too
-// large for that goes.
+// arrange makes the messages of the compaction and checks that they help: the ledger is included,
+// and everything fits comfortably in the window. A tail that is too large for that is dropped.
 func (c *compactor) arrange(ctx context.Context, sum summary, facts *ledger.Facts) (*Compacted, lathe.Failure) {
 	now := c.Now()
 	out := &Compacted{Facts: facts, Cost: sum.cost, Tokens: sum.usage}
@@ -357,7 +355,7 @@ func (c *compactor) arrange(ctx context.Context, sum summary, facts *ledger.Fact
 	return out, nil
 }
 
-// ledgerBudget gives the ledger less in a small window.
+// ledgerBudget makes the ledger smaller for a small window.
 func (c *compactor) ledgerBudget() int {
 	if c.load.usable <= 0 {
 		return ledger.DefaultBudget
@@ -365,8 +363,8 @@ func (c *compactor) ledgerBudget() int {
 	return int(min(ledger.DefaultBudget, max(400, (c.load.usable-c.load.fixed)/4)))
 }
 
-// askMessage returns the message that asks for the compaction, stored already or
-// new. Its mark may be changed.
+// askMessage returns the message that asks for the compaction, whether it is stored already or new.
+// Its mark may be changed.
 func (c *compactor) askMessage(now time.Time) lathe.Message {
 	info := *c.user.Info.(*lathe.User)
 	info.Steers, info.System, info.Tools, info.Summary = false, "", nil, nil
@@ -386,8 +384,8 @@ func (c *compactor) askMessage(now time.Time) lathe.Message {
 	return ask
 }
 
-// continueMessage asks the model to go on, as the newest prompt wants it, and tells
-// again what only the messages that left said: the mode of the agent.
+// continueMessage asks the model to go on in the way the newest prompt asked, and repeats what only
+// the messages that left the window said: the agent's mode.
 func (c *compactor) continueMessage(now time.Time, arrived []lathe.Message) *lathe.Message {
 	newest := c.user
 	if n := len(arrived); n > 0 {
@@ -410,15 +408,15 @@ func (c *compactor) addPart(m *lathe.Message, body lathe.PartBody) {
 	})
 }
 
-// refusedForSize reports whether an answer failed because the request was too
-// large, and a compaction can help.
+// refusedForSize reports whether an answer failed because the request was too large and a
+// compaction can help.
 func (s *step) refusedForSize(failure lathe.Failure) bool {
 	_, overflow := failure.(*lathe.OverflowFailure)
 	return overflow && s.Context != nil && s.Context.Auto && len(s.calls) == 0
 }
 
-// endRefused closes the answer of a request that was refused for its size: it
-// stays as a failed attempt, and the step is made again after a compaction.
+// endRefused closes the answer to a request that was refused for its size. It stays as a failed
+// attempt, and the step is repeated after a compaction.
 func (s *step) endRefused(ctx context.Context, failure lathe.Failure) (stepResult, error) {
 	save, done := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer done()
@@ -455,7 +453,7 @@ func (t *Turn) failRefused(ctx context.Context, failure lathe.Failure) error {
 	return nil
 }
 
-// learn notes that the model takes less than was sent.
+// learn notes that the model accepts less than was sent.
 func (d *draft) learn(ctx context.Context) {
 	l, err := d.measure(ctx)
 	if err != nil {

@@ -14,26 +14,25 @@ import (
 	"lathe/internal/tokens"
 )
 
-// Context is how a turn keeps its history within the model's window, and what it
-// needs of its session for that. The functions are called from the turn's own
-// goroutine.
+// Context keeps a turn's history within the model's window, and says what it needs from the session
+// to do so. The functions are called from the turn's own goroutine.
 type Context struct {
 	compact.Settings
-	// Correction returns what was learned about the counts of a model.
+	// Correction returns how a model's counts differ from the estimates, as learned so far.
 	Correction func(lathe.ModelRef) *tokens.Correction
-	// Facts returns what the ledger knows of the messages before the live history,
-	// and the newest summary in it ("" for none); with all that is stored now.
+	// Facts returns what the ledger knows about the messages before the live history, and the
+	// newest summary among them ("" if there is none), including everything stored so far.
 	Facts func(ctx context.Context, newest lathe.MessageID) (*ledger.Facts, error)
-	// Compacting tells that a compaction begins or has ended without success.
+	// Compacting reports that a compaction begins, or that it ended without success.
 	Compacting func(ctx context.Context, on bool) error
-	// Install makes a compaction take effect, all of it or nothing, and tells of
-	// it. It returns the user messages that arrived meanwhile.
+	// Install makes a compaction take effect, completely or not at all, and publishes it. It
+	// returns the user messages that arrived in the meantime.
 	Install func(ctx context.Context, c *Compacted) ([]lathe.Message, error)
-	// Sent is told of each request before it is made; nil: nobody looks.
+	// Sent is called with each request before it is made; may be nil.
 	Sent func(req *llm.Request)
-	// Pruned is told what a prune freed, beside the parts it changed.
+	// Pruned is called with the number of parts that a prune changed and the tokens it freed.
 	Pruned func(ctx context.Context, parts int, freed int64)
-	// Recall is set when the model has a tool to read what left the window.
+	// Recall is set if the model has a tool to read what left the window.
 	Recall bool
 	// Root is what paths in the ledger are relative to.
 	Root string
@@ -41,17 +40,17 @@ type Context struct {
 
 // CompactNow is a compaction that a user asked for.
 type CompactNow struct {
-	Model lathe.ModelRef // zero: that of the newest message
+	Model lathe.ModelRef // zero: the newest message's
 	Auto  bool           // the model goes on afterwards
 }
 
-// Compacted is a compaction that can take effect. Install gives the new messages
-// their sequence numbers.
+// Compacted is a compaction that is ready to take effect. Install gives the new messages their
+// sequence numbers.
 type Compacted struct {
 	Ask      lathe.Message // the user message that asks for it; stored already if it has a Seq
 	Summary  lathe.Message
 	Continue *lathe.Message // tells the model to go on; nil: it waits for the user
-	// GoOn makes Continue from the messages that arrived meanwhile; nil: there is none.
+	// GoOn makes Continue from the messages that arrived in the meantime; nil if there is none.
 	GoOn   func(arrived []lathe.Message) *lathe.Message
 	Tail   *lathe.Message // the first message that stays word for word; nil: none
 	Facts  *ledger.Facts
@@ -59,23 +58,23 @@ type Compacted struct {
 	Tokens lathe.Tokens
 }
 
-// window is what a turn knows of how full its model's window is.
+// window is what a turn knows about how full its model's window is.
 type window struct {
 	meter    *compact.Meter
-	learned  int64           // most that the model took, after a refusal; 0: unknown
-	counted  lathe.MessageID // answer whose usage was looked at last
+	learned  int64           // the most that the model accepted, learned from a refusal; 0: unknown
+	counted  lathe.MessageID // the newest answer whose usage was taken into account
 	freed    int64           // by prunes since then
 	pruned   time.Time       // when the newest of them was
-	inARow   int             // compactions without much work between them
-	lastStep int             // steps when the last one was
+	inARow   int             // compactions in a row with too little work between them
+	lastStep int             // the step count at the latest compaction
 
-	system       []string // what promptWeight and toolsWeight are of
+	system       []string // the blocks that promptWeight and toolsWeight were measured for
 	tools        *Toolset
 	promptWeight int64
 	toolsWeight  int64
 }
 
-// maxCompactions is how often a turn compacts without having worked in between.
+// maxCompactions is how often a turn may compact without working in between.
 const maxCompactions = 3
 
 // workSteps is how many steps count as having worked.
@@ -83,18 +82,17 @@ const workSteps = 10
 
 // load is what the next request weighs.
 type load struct {
-	used   int64 // tokens, by the best knowledge
+	used   int64 // tokens, as well as is known
 	usable int64 // 0: unknown
-	fixed  int64 // of the system prompt and tools, corrected
+	fixed  int64 // the system prompt and tools, corrected
 	prompt int64
 	tools  int64
 }
 
 func (l load) full() bool { return l.usable > 0 && l.used >= l.usable }
 
-// measure weighs the next request. The provider's count of the last answer is the
-// base where it can be believed, and what came after is estimated; otherwise
-// everything is.
+// measure weighs the next request. It starts from the provider's count for the last answer if that
+// can be trusted, and estimates only what came after; otherwise it estimates everything.
 func (d *draft) measure(ctx context.Context) (load, error) {
 	w := d.win()
 	system, err := d.Host.System(ctx, d.agent, d.model, d.user.Info.(*lathe.User))
@@ -126,7 +124,7 @@ func (d *draft) measure(ctx context.Context) (load, error) {
 	return l, nil
 }
 
-// fixed weighs what every request begins with; it is weighed again when it changed.
+// fixed weighs what every request begins with; it weighs it again only when that changed.
 func (d *draft) fixed(ctx context.Context, system []string) (prompt, tools int64) {
 	w := &d.window
 	if w.tools == nil || w.tools != d.tools || !slices.Equal(w.system, system) {
@@ -136,8 +134,8 @@ func (d *draft) fixed(ctx context.Context, system []string) (prompt, tools int64
 	return w.promptWeight, w.toolsWeight
 }
 
-// lastAnswer returns the newest answer whose count is about this view: one that
-// follows the summary, if there is one, in time.
+// lastAnswer returns the newest answer whose count applies to this view: if there is a summary, one
+// that is later than it.
 func lastAnswer(view []lathe.Message) int {
 	var since int64
 	for i := range view {
@@ -180,8 +178,8 @@ func windowOf(m *provider.Model, set compact.Settings) compact.Window {
 	return compact.Window{Context: m.Limit.Context, Input: m.Limit.Input, Output: out, Reserved: set.Reserved}
 }
 
-// fit makes room before a step: it prunes where that pays and compacts when the
-// window is full. again means that the history changed and the loop looks anew.
+// fit makes room before a step: it prunes if that pays off and compacts if the window is full.
+// again means that the history changed and the loop has to look at it again.
 func (t *Turn) fit(ctx context.Context, c cast) (again bool, failure lathe.Failure, err error) {
 	if t.Context == nil {
 		return false, nil, nil
@@ -193,7 +191,7 @@ func (t *Turn) fit(ctx context.Context, c cast) (again bool, failure lathe.Failu
 	d := &draft{Turn: t, cast: c}
 	l, err := d.measure(ctx)
 	if err != nil {
-		return false, nil, nil // the step tells
+		return false, nil, nil // the step reports it
 	}
 	if t.Context.Prune {
 		freed, err := t.prune(ctx, compact.PruneByWorth(t.History, t.window.meter, l.used, l.usable))
@@ -205,18 +203,18 @@ func (t *Turn) fit(ctx context.Context, c cast) (again bool, failure lathe.Failu
 	if !t.Context.Auto || !l.full() {
 		return false, nil, nil
 	}
-	// What one step read may be more than a window holds. Half of it goes to that.
+	// What one step has read may be more than a window holds. It gets half of the window.
 	if _, err := d.cutUnseen(ctx, (l.usable-l.fixed)/2); err != nil {
 		return false, nil, err
 	}
 	if l, err = d.measure(ctx); err != nil || !l.full() {
-		return false, nil, nil // the step tells
+		return false, nil, nil // the step reports it
 	}
 	failure, err = t.compaction(ctx, c, compaction{auto: true, weighed: &l})
 	return true, failure, err
 }
 
-// prune clears the outputs of a plan from the model's view, in one go.
+// prune clears the outputs of a plan from the model's view, all at once.
 func (t *Turn) prune(ctx context.Context, p compact.Plan) (freed int64, err error) {
 	if len(p.Parts) == 0 {
 		return 0, nil
@@ -246,8 +244,8 @@ func (t *Turn) prune(ctx context.Context, p compact.Plan) (freed int64, err erro
 	return p.Tokens, nil
 }
 
-// pruneTime returns when outputs count as cleared: after the step that still saw them,
-// and not after the next one, to the millisecond that is stored.
+// pruneTime returns the time at which outputs count as cleared: after the step that still saw them
+// and before the next one, in the milliseconds that are stored.
 func (t *Turn) pruneTime() time.Time {
 	now := t.Now()
 	if m := t.newestAssistant(); m != nil {
@@ -299,7 +297,7 @@ func (t *Turn) run(ctx context.Context) (Outcome, error) {
 	return out, err
 }
 
-// sent tells the session what is asked of the model.
+// sent passes each request to the session before it is made.
 func (d *draft) sent(req *llm.Request) {
 	if d.Context != nil && d.Context.Sent != nil {
 		d.Context.Sent(req)

@@ -8,13 +8,13 @@ import (
 	"lathe/internal/compact"
 )
 
-// unseen returns where in the history the results stand that no request has shown to
-// the model yet: those of the newest step. It is -1 if there are none.
+// unseen returns where in the history the results begin that no request has shown to the model yet:
+// those of the newest step. It is -1 if there are none.
 func (t *Turn) unseen() int {
 	for i := len(t.History) - 1; i >= 0; i-- {
 		a := compact.Answer(&t.History[i])
 		switch {
-		case a == nil || a.Error != nil && !called(&t.History[i]): // what arrived, or a refused request
+		case a == nil || a.Error != nil && !called(&t.History[i]): // a message that arrived, or a refused request
 			continue
 		case !a.Summary && called(&t.History[i]):
 			return i
@@ -33,8 +33,8 @@ func called(m *lathe.Message) bool {
 	return false
 }
 
-// cutUnseen shortens the results that the model has not seen to a budget of tokens,
-// and reports whether they fit it then.
+// cutUnseen shortens the results that the model has not seen to a budget of tokens, and reports
+// whether they then fit.
 func (d *draft) cutUnseen(ctx context.Context, budget int64) (fits bool, err error) {
 	i := d.unseen()
 	if i < 0 {
@@ -43,8 +43,8 @@ func (d *draft) cutUnseen(ctx context.Context, budget int64) (fits bool, err err
 	return d.cutResults(ctx, i, budget)
 }
 
-// cutResults shortens the results of a message to a budget of tokens, and reports whether
-// it fits it then. They are told to be cut, and are stored whole.
+// cutResults shortens the results of a message to a budget of tokens, and reports whether they then
+// fit. The model is told that they are cut; they are stored whole.
 func (d *draft) cutResults(ctx context.Context, i int, budget int64) (fits bool, err error) {
 	msg := &d.History[i]
 	parts, cut := d.planCut(msg, budget)
@@ -62,8 +62,8 @@ func (d *draft) cutResults(ctx context.Context, i int, budget int64) (fits bool,
 	return d.weighs(msg) <= budget, nil
 }
 
-// planCut returns the parts that are to be cut so that a message fits a budget, and the
-// message as it is then.
+// planCut returns the parts that have to be cut for a message to fit a budget, and the message with
+// them cut.
 func (d *draft) planCut(msg *lathe.Message, budget int64) (parts []lathe.Part, cut lathe.Message) {
 	factor := d.Context.Correction(d.model.Ref).Factor()
 	parts, cut = d.window.meter.Cut(msg, int64(float64(budget)/factor)), *msg

@@ -13,8 +13,8 @@ import (
 // maxCuts is how many answers in a row may be cut off before the turn ends.
 const maxCuts = 3
 
-// cutOff records a call whose arguments the answer's limit cut off. It is not run:
-// what came of it is not what the model meant. The model is told how to go on.
+// cutOff records a call whose arguments the output limit cut off. It is not run, because the
+// arguments are not what the model meant. The model is told how to go on.
 func (s *step) cutOff(ctx context.Context, r *running, name string) error {
 	defer close(r.done)
 	r.name, r.input = name, json.RawMessage("{}")
@@ -24,7 +24,7 @@ func (s *step) cutOff(ctx context.Context, r *running, name string) error {
 	return r.settle(ctx, tool.Result{Failed: true, Output: cutText(name, s.limit)}, nil)
 }
 
-// cutText says what became of a call that was cut off.
+// cutText says what happened to a call that was cut off.
 func cutText(name string, limit int) string {
 	at := "its output limit"
 	if limit > 0 {
@@ -47,7 +47,7 @@ func thousands(n int) string {
 	return digits
 }
 
-// cutTooOften counts the answers in a row that the output limit ended, within a call or
+// cutTooOften counts the answers in a row that the output limit ended, either within a call or
 // before there was one. The caller holds mu.
 func (s *step) cutTooOften() bool {
 	if !s.cut && (s.finish != lathe.FinishLength || len(s.calls) > 0) {

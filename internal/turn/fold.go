@@ -24,7 +24,7 @@ type fold struct {
 	open  map[string]*block
 }
 
-// large is a text whose end is worth a collection.
+// large is the length of a text after which a garbage collection pays off.
 const large = 8 << 20
 
 // block is a stream block that is not ended yet.
@@ -54,7 +54,7 @@ type call struct {
 	cut   bool   // the answer's limit ended them
 }
 
-// apply takes one event in. Events of blocks it does not know are ignored.
+// apply applies one event. Events of blocks it does not know are ignored.
 func (f *fold) apply(ev llm.Event) effect {
 	switch ev := ev.(type) {
 	case llm.TextStart:
@@ -111,7 +111,7 @@ func (f *fold) end(id string, meta map[string]json.RawMessage) effect {
 // close gives an open text or reasoning part its text and end time.
 func (f *fold) close(b *block, meta lathe.Meta) {
 	if b.text.Len() > large {
-		runtime.GC() // what streaming left and the copy of it all must not add up
+		runtime.GC() // what streaming left behind and the copy of the text must not add up
 	}
 	switch body := b.part.Body.(type) {
 	case *lathe.Text:

@@ -19,7 +19,7 @@ func (d *draft) chatInput() plugin.ChatParamsInput {
 	return plugin.ChatParamsInput{SessionID: d.Session.ID, Agent: d.agent.Name, Model: d.modelRef(), Message: *d.user}
 }
 
-// hookedParams applies what hooks set and the model's own settings do not know of.
+// hookedParams applies settings from hooks that the model's own settings do not cover.
 func (d *draft) hookedParams(ctx context.Context, req *llm.Request, p plugin.ChatParams) {
 	if p.TopK != nil {
 		req.TopK = p.TopK
@@ -32,7 +32,7 @@ func (d *draft) hookedParams(ctx context.Context, req *llm.Request, p plugin.Cha
 	}
 }
 
-// beforeCall returns the arguments of a call, checked after hooks had them.
+// beforeCall returns the arguments of a call, checked after hooks had a chance to change them.
 func (r *running) beforeCall(ctx context.Context) (json.RawMessage, error) {
 	input, err := r.s.Hooks.ToolBefore(ctx, r.toolInput(r.input))
 	if err != nil {
@@ -41,8 +41,8 @@ func (r *running) beforeCall(ctx context.Context) (json.RawMessage, error) {
 	return r.s.tools.Check(r.name, input)
 }
 
-// afterCall passes a result through the hooks; an error that ended the call from
-// outside is none of their business.
+// afterCall passes a result through the hooks; an error that ended the call from outside does not
+// concern them.
 func (r *running) afterCall(ctx context.Context, input json.RawMessage, res tool.Result, err error) (tool.Result, error) {
 	if err != nil {
 		return res, err
@@ -73,8 +73,8 @@ func (s *step) completeText(ctx context.Context, p *lathe.Part) {
 	s.mu.Unlock()
 }
 
-// userAsked reports whether the user named the subagent of a call with "@" in
-// the message that is answered; the call is then not asked about.
+// userAsked reports whether the user named the subagent of a call with "@" in the message being
+// answered; the call then needs no permission.
 func (r *running) userAsked(input json.RawMessage) bool {
 	if r.name != taskTool {
 		return false

@@ -18,9 +18,9 @@ const (
 	announced = "Your last answer announces what you do next, but it called no tool, and so the turn would end. If you meant to do it now, do it; otherwise answer the user."
 )
 
-// nudges reports whether the answer that would end the turn is a lapse that the model
-// gets over when it is told, and has the next request tell it: once for each kind, save
-// that [maxCuts] bounds how often an answer may be cut off.
+// nudges reports whether the answer that would end the turn is a lapse that the model can recover
+// from, and has the next request point it out: once for each kind, except that an answer may be cut
+// off up to [maxCuts] times.
 func (t *Turn) nudges(user *lathe.Message) bool {
 	if prompt.Mark(user) != nil {
 		return false
@@ -33,7 +33,7 @@ func (t *Turn) nudges(user *lathe.Message) bool {
 	return true
 }
 
-// lapse returns what the model has to be told about its newest answer, or nothing.
+// lapse returns what the model has to be told about its newest answer, or "".
 func (t *Turn) lapse() string {
 	last := &t.History[len(t.History)-1]
 	info, ok := last.Info.(*lathe.Assistant)
@@ -64,12 +64,12 @@ func (t *Turn) lapse() string {
 	return ""
 }
 
-// callMarks begin a call, where whoever serves the model does not understand them.
+// callMarks are how a call begins when whoever serves the model did not recognise it as one.
 var callMarks = []string{"<tool_call>", "<function=", "<function_calls>", "<invoke name=", "<|tool_call", "[TOOL_CALLS]", "<｜tool▁call▁begin｜>", "<｜tool▁calls▁begin｜>"}
 
 var callJSON = lazily(`"name"\s*:\s*"([\w-]+)"\s*,\s*"(?:arguments|parameters|input)"\s*:\s*\{`)
 
-// writesCall reports whether an answer ends in a call of an offered tool, as text.
+// writesCall reports whether an answer ends with a call to an offered tool written as text.
 func writesCall(text string, tools []llm.Tool) bool {
 	end := strings.TrimRight(text, " \n`")
 	if end == "" || !strings.ContainsAny(end[len(end)-1:], ">}]") {
@@ -94,18 +94,18 @@ func offers(tools []llm.Tool, name string) bool {
 	return slices.ContainsFunc(tools, func(t llm.Tool) bool { return t.Name == name })
 }
 
-// starts are the words of which each announcement has some.
+// starts are words of which each announcement contains at least one.
 var starts = []string{"let me ", "let's ", "i'll ", "i will ", "i'm now ", "i am now ", "让我", "我来", "我现在", "接下来我"}
 
-// announcement is a last sentence that says what is done now, in the words that models
-// use for it. It is no question and nothing that is left to the user.
+// announcement matches a last sentence that says what will be done now, in the words that models
+// use. A question, or something left to the user, does not match.
 var announcement = lazily(`^(?:(?:ok(?:ay)?|great|good|perfect|alright|right|now|next|first|then|so)[,.! ]+)*(?:let me|let's|i'll now|i will now|now i'll|now i will|i'm now going to|i am now going to)` +
 	` (?:(?:now|first|also|then|just|quickly|go ahead and|start by|begin by) )*(?:check|look|read|edit|run|fix|update|create|write|add|search|open|examine|inspect|implement|apply|make|test|verify|start|modify|change|find|` +
 	`explore|try|see|view|list|rename|remove|delete|install|build|proceed|continue|checking|looking|reading|editing|running|creating|writing)\b|` +
 	`^(?:好的?[，,。]?|现在|接下来|首先|那么)*(?:让我|我现在|我来|接下来我)(?:先|来|再|将|会|要|就)*(?:看|读|查|检查|运行|修改|编辑|创建|写|执行|搜索|测试|验证|更新|添加|修复)`)
 
-// announces reports whether an answer ends before what it announces: with a colon that
-// nothing follows, or with the words of somebody who is about to do something.
+// announces reports whether an answer stops before doing what it announces: it ends with a colon,
+// or with the words of somebody who is about to do something.
 func announces(text string) bool {
 	if strings.Count(text, "```")%2 != 0 {
 		return false

@@ -15,8 +15,8 @@ import (
 	"lathe/internal/prompt"
 )
 
-// Answers reports whether the message at i is what a model answered to a request, or
-// tried to. All is the whole session, oldest first.
+// Answers reports whether the message at i is a model's answer to a request, or an attempt at one.
+// All is the whole session, oldest first.
 func Answers(all []lathe.Message, i int) bool {
 	info, ok := all[i].Info.(*lathe.Assistant)
 	if !ok || !slices.ContainsFunc(all[i].Parts, func(p lathe.Part) bool { _, starts := p.Body.(*lathe.StepStart); return starts }) {
@@ -25,8 +25,8 @@ func Answers(all []lathe.Message, i int) bool {
 	return !runsSubtasks(all[:i], info.ParentID)
 }
 
-// runsSubtasks reports whether the next answer to a user message is that of the
-// subtasks in it, for which no model is asked.
+// runsSubtasks reports whether the next answer to a user message comes from its subtasks, for which
+// no model is asked.
 func runsSubtasks(before []lathe.Message, user lathe.MessageID) bool {
 	for i := len(before) - 1; i >= 0; i-- {
 		if a, ok := before[i].Info.(*lathe.Assistant); ok && a.ParentID == user {
@@ -39,9 +39,9 @@ func runsSubtasks(before []lathe.Message, user lathe.MessageID) bool {
 	return false
 }
 
-// Replay makes the request again that the message at i answered; see [Answers]. It uses
-// the turn's Session, Host, Hooks and Context, and changes nothing. The notes say where
-// it may differ from what was sent. A failure says why there is none.
+// Replay rebuilds the request that the message at i answered; see [Answers]. It uses the turn's
+// Session, Host, Hooks and Context, and changes nothing. The notes say where it may differ from
+// what was sent. A failure says why there is none.
 func (t *Turn) Replay(ctx context.Context, all []lathe.Message, i int) (req *llm.Request, notes []string, failure lathe.Failure) {
 	r := *t
 	r.setDefaults()
@@ -60,7 +60,7 @@ func (t *Turn) Replay(ctx context.Context, all []lathe.Message, i int) (req *llm
 		c := &compactor{draft: d}
 		return c.replay(ctx, all[:i], info)
 	}
-	d.toolDefs(ctx) // what an answer lapsed into depends on what was offered
+	d.toolDefs(ctx) // what counts as a lapse depends on what was offered
 	d.last, r.closing.nudge = d.wasLast(all[:i]), r.nudgedBy(user)
 	req, err := d.request(ctx)
 	if err != nil {
@@ -69,8 +69,8 @@ func (t *Turn) Replay(ctx context.Context, all []lathe.Message, i int) (req *llm
 	return req, d.unoffered(ctx, &all[i]), nil
 }
 
-// asked returns the user message that an answer was made for: the newest one that a
-// compaction found, for a summary.
+// asked returns the user message that an answer was made for; for a summary, the newest one before
+// the compaction.
 func asked(before []lathe.Message, a *lathe.Assistant) *lathe.Message {
 	for i := len(before) - 1; i >= 0; i-- {
 		m := &before[i]
@@ -84,9 +84,8 @@ func asked(before []lathe.Message, a *lathe.Assistant) *lathe.Message {
 	return nil
 }
 
-// past returns the history as it was when the answer at i was asked for: without what
-// arrived later than the message that it answers, and with the output that a prune has
-// cleared since.
+// past returns the history as it was when the answer at i was requested: without what arrived after
+// the message being answered, and with outputs that have been pruned since.
 func past(all []lathe.Message, i int, user *lathe.Message) []lathe.Message {
 	out := make([]lathe.Message, 0, i)
 	summary := all[i].Info.(*lathe.Assistant).Summary
@@ -118,7 +117,7 @@ func uncleared(b lathe.PartBody, at *lathe.Message) lathe.PartBody {
 	return &next
 }
 
-// nudgedBy returns what the request asked about the answer before it, or nothing.
+// nudgedBy returns what the request pointed out about the answer before it, or "".
 func (t *Turn) nudgedBy(user *lathe.Message) string {
 	if len(t.History) == 0 || prompt.Mark(user) != nil {
 		return ""
@@ -130,8 +129,8 @@ func (t *Turn) nudgedBy(user *lathe.Message) string {
 	return text
 }
 
-// wasLast reports whether a limit on steps made the next step after these messages the
-// turn's last: that of the agent, or that of the run, which the model was told.
+// wasLast reports whether a step limit made the step after these messages the turn's last: the
+// agent's limit, or the run's, which the model was told about.
 func (d *draft) wasLast(before []lathe.Message) bool {
 	steps, limit := 1, 0
 	for i := len(before) - 1; i >= 0; i-- {
@@ -150,7 +149,7 @@ func (d *draft) wasLast(before []lathe.Message) bool {
 	return d.agent.Steps > 0 && steps >= d.agent.Steps || limit > 0 && steps > limit
 }
 
-// goesOn reports whether a message is the one that a compaction goes on with.
+// goesOn reports whether a message is the one with which a compaction continues the work.
 func goesOn(m *lathe.Message) bool {
 	return len(m.Parts) > 0 && slices.ContainsFunc(m.Parts, func(p lathe.Part) bool {
 		text, ok := p.Body.(*lathe.Text)
@@ -158,7 +157,7 @@ func goesOn(m *lathe.Message) bool {
 	})
 }
 
-// toldSteps returns how many steps a message says that the run may take, or 0.
+// toldSteps returns how many steps a message says the run may take, or 0.
 func toldSteps(m *lathe.Message) int {
 	for _, p := range m.Parts {
 		text, ok := p.Body.(*lathe.Text)
@@ -167,14 +166,14 @@ func toldSteps(m *lathe.Message) int {
 		}
 		if _, told, ok := strings.Cut(text.Text, "This run ends after "); ok {
 			n, _, _ := strings.Cut(told, " requests to you")
-			steps, _ := strconv.Atoi(n) // 0 where another limit was told
+			steps, _ := strconv.Atoi(n) // 0 if the message names another limit
 			return steps
 		}
 	}
 	return 0
 }
 
-// unoffered notes the tools that an answer called although they are not offered now.
+// unoffered notes tools that an answer called although they are not offered now.
 func (d *draft) unoffered(ctx context.Context, answer *lathe.Message) (notes []string) {
 	var names []string
 	for _, p := range answer.Parts {
@@ -190,8 +189,8 @@ func (d *draft) unoffered(ctx context.Context, answer *lathe.Message) (notes []s
 	return []string{fmt.Sprintf("the model called %s here, which is not among the tools that would be offered now", strings.Join(names, ", "))}
 }
 
-// replay makes the request for a summary again where it had the conversation's
-// beginning; of one that was made with a transcript too little is known.
+// replay rebuilds the request for a summary if it began like the conversation; too little is known
+// about one that used a transcript.
 func (c *compactor) replay(ctx context.Context, before []lathe.Message, info *lathe.Assistant) (*llm.Request, []string, lathe.Failure) {
 	if c.Context == nil {
 		return nil, nil, &lathe.UnknownFailure{Message: "compactions are not made again here"}

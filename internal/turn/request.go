@@ -10,8 +10,8 @@ import (
 	"lathe/internal/provider"
 )
 
-// draft is the next request as the turn would make it for who answers: what it says,
-// what it weighs, and what is cut so that it fits.
+// draft is the turn's next request for the cast: what it says, what it weighs, and what is cut so
+// that it fits.
 type draft struct {
 	*Turn
 	cast
@@ -48,14 +48,14 @@ func (d *draft) request(ctx context.Context) (*llm.Request, error) {
 	return req, nil
 }
 
-// offered is how a set of tools is told to a model: the same in every step.
+// offered is a set of tools as the model is given it: the same in every step.
 type offered struct {
 	set   *Toolset
 	model *provider.Model
 	defs  []llm.Tool
 }
 
-// toolDefs returns what the model is offered. Nobody may change it.
+// toolDefs returns what the model is offered. It must not be changed.
 func (d *draft) toolDefs(ctx context.Context) []llm.Tool {
 	if d.tools == nil {
 		return nil

@@ -12,9 +12,9 @@ import (
 	"lathe/internal/llm"
 )
 
-// next returns how long to wait before the n-th repetition, and whether there is
-// one. A provider's own wish counts, unless it is longer than Longest; otherwise
-// the delay doubles from Base up to Cap, with up to a quarter of jitter.
+// next returns how long to wait before the n-th repetition, and whether there is one. The delay
+// that a provider asks for is used unless it is longer than Longest; otherwise the delay doubles
+// from Base up to Cap, with up to a quarter of jitter.
 func (r Retries) next(n int, err error) (time.Duration, bool) {
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok || !e.Retryable || n > r.Max {
@@ -27,7 +27,7 @@ func (r Retries) next(n int, err error) (time.Duration, bool) {
 	return d + time.Duration(float64(d)*0.25*r.Jitter()), true
 }
 
-// explain says in the failure why the request is not repeated again.
+// explain adds to the failure why the request is not repeated again.
 func (r Retries) explain(n int, failure lathe.Failure, err error) lathe.Failure {
 	api, ok := failure.(*lathe.APIFailure)
 	e, isLLM := errors.AsType[*llm.Error](err)

@@ -7,13 +7,12 @@ import (
 	"lathe"
 )
 
-// snapshotTime bounds what a step's last snapshot takes after a turn was
-// cancelled.
+// snapshotTime bounds a step's last snapshot after its turn was cancelled.
 const snapshotTime = 30 * time.Second
 
 // Snapshots records the tree that a turn's tools work on.
 type Snapshots interface {
-	// Known returns the current tree if it is certain at once.
+	// Known returns the current tree if it is known for certain without looking.
 	Known() (hash string, ok bool)
 	// Track returns the current tree.
 	Track(ctx context.Context) (hash string, err error)
@@ -21,10 +20,9 @@ type Snapshots interface {
 	Patch(ctx context.Context, from string) (p lathe.Patch, now string, err error)
 }
 
-// guard holds the tools of a step that can change files until the tree is
-// recorded as it was before. It is in use from the moment the model begins to
-// call such a tool, so the snapshot is taken while the arguments arrive; a step
-// that calls none costs nothing. The step's mu guards it.
+// guard makes a step's file-changing tools wait until the tree is recorded as it was before. It
+// starts as soon as the model begins to call such a tool, so the snapshot is taken while the
+// arguments arrive; a step without such a call pays nothing. The step's mu guards it.
 type guard struct {
 	start *lathe.Part   // the step start
 	done  chan struct{} // nil: no snapshot was asked for
@@ -38,9 +36,8 @@ func (s *step) canChange(name string) bool {
 	return ok && !t.Spec().ReadOnly
 }
 
-// expectChange begins the step's snapshot if the tool needs one. A known tree is
-// put into the step start at once, which is then returned to be stored with what
-// is stored next.
+// expectChange begins the step's snapshot if the tool needs one. If the tree is known already it
+// goes into the step start, which is then returned to be stored with the next change.
 func (s *step) expectChange(ctx context.Context, name string) []*lathe.Part {
 	if s.Snapshots == nil || !s.canChange(name) {
 		return nil
@@ -70,8 +67,8 @@ func (s *step) setSnapshot(hash string) {
 	s.guard.start.Body = &lathe.StepStart{Snapshot: hash}
 }
 
-// takeSnapshot records the tree before it is changed. Without it the work goes
-// on, and this step cannot be undone.
+// takeSnapshot records the tree before it is changed. If that fails the work goes on, and this step
+// cannot be undone.
 func (s *step) takeSnapshot(ctx context.Context) {
 	hash, err := s.Snapshots.Track(ctx)
 	if err != nil {
@@ -106,8 +103,8 @@ func (r *running) awaitSnapshot(ctx context.Context) error {
 	}
 }
 
-// changes returns the tree that the step ended with and, if files differ, the
-// part that lists them. No tool runs any more.
+// changes returns the tree that the step ended with and, if files differ, the part that lists them.
+// It is called when no tool runs any more.
 func (s *step) changes(ctx context.Context) (now string, patch *lathe.Patch) {
 	if !s.guard.ran || s.guard.hash == "" {
 		return "", nil
@@ -125,8 +122,8 @@ func (s *step) changes(ctx context.Context) (now string, patch *lathe.Patch) {
 	return now, &p
 }
 
-// addPatch returns the parts that record a patch. The tree after it is named
-// where no step finish does that.
+// addPatch returns the parts that record a patch. The resulting tree is named in a part of its own
+// if no step finish does that.
 func (s *step) addPatch(p *lathe.Patch, now string) []*lathe.Part {
 	if p == nil {
 		return nil

@@ -16,8 +16,7 @@ type Spent struct {
 	tokens lathe.Tokens
 }
 
-// take counts a step that is about to begin, or returns the limit that does not
-// allow it.
+// take counts a step that is about to begin, or returns the limit that forbids it.
 func (s *Spent) take(l Limits) lathe.Failure {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -31,7 +30,7 @@ func (s *Spent) take(l Limits) lathe.Failure {
 	return nil
 }
 
-// over returns the limit of money or tokens that was reached. The caller holds mu.
+// over returns the limit of money or tokens that was reached, or nil. The caller holds mu.
 func (s *Spent) over(l Limits) lathe.Failure {
 	switch {
 	case l.Cost > 0 && s.cost >= l.Cost:

@@ -13,16 +13,15 @@ import (
 // saveTime bounds what is still recorded after a turn was cancelled.
 const saveTime = 5 * time.Second
 
-// stepResult tells the loop how a step ended.
+// stepResult says how a step ended.
 type stepResult struct {
 	stop    bool
 	blocked bool
-	refused bool // for the size of the request; nothing was answered
+	refused bool // because the request was too large; nothing was answered
 	failure lathe.Failure
 }
 
-// step is one model request and the tool calls it asked for. Each call carries itself
-// out: see running.
+// step is one model request and the tool calls it asked for. Each call runs itself: see running.
 type step struct {
 	draft
 	msg    lathe.Message
@@ -30,19 +29,19 @@ type step struct {
 	cost   lathe.Money
 	finish lathe.Finish
 
-	mu      sync.Mutex // guards fold and what follows; tools run beside the stream
+	mu      sync.Mutex // guards fold and what follows; tools run while the answer streams
 	fold    *fold
 	calls   []*running
 	wg      sync.WaitGroup
 	blocked bool
-	halt    lathe.Failure // a limit that a call ran into
+	halt    lathe.Failure // a limit that a call reached
 	guard   guard
 	limit   int  // of the answer, in tokens
 	cut     bool // the answer's limit ended it within a call
 }
 
-// step carries out one step for the message that is to be answered. The error is for
-// what could not be recorded.
+// step carries out one step for the message to be answered. The error is for what could not be
+// recorded.
 func (t *Turn) step(ctx context.Context, c cast, last bool) (stepResult, error) {
 	s := &step{draft: draft{Turn: t, cast: c, last: last || c.agent.Steps > 0 && t.budget.steps >= c.agent.Steps}}
 	t.closing.last = s.last
@@ -76,7 +75,7 @@ func (s *step) begin(ctx context.Context) error {
 	s.fold = newFold(&s.msg, s.IDs.Part, s.Now)
 	start := s.fold.add(&lathe.StepStart{})
 	s.guard.start = start
-	// An abort from here on has a message to end.
+	// From here on there is a message for an abort to end.
 	if err := s.Log.Commit(context.WithoutCancel(ctx), Change{Message: &s.msg}, Change{Part: start}); err != nil {
 		return err
 	}
@@ -119,7 +118,7 @@ func (s *step) attempt(ctx context.Context, req *llm.Request) lathe.Failure {
 			return classify(ctx, err, s.modelRef())
 		}
 		if called {
-			// Tools ran already: their results go to the model in the next step.
+			// Tools have already run: their results go to the model in the next step.
 			s.finish = lathe.FinishToolCalls
 			return nil
 		}
@@ -128,7 +127,7 @@ func (s *step) attempt(ctx context.Context, req *llm.Request) lathe.Failure {
 
 func (d *draft) modelRef() lathe.ModelRef { return d.user.Info.(*lathe.User).Model }
 
-// wait tells what is waited for, and waits.
+// wait announces the wait and its reason, and waits.
 func (t *Turn) wait(ctx context.Context, attempt int, d time.Duration, why lathe.Failure) error {
 	t.Log.Publish(lathe.SessionStatus{SessionID: t.Session.ID, Status: lathe.Retrying{
 		Attempt: attempt, Message: why.Error(), Next: t.Now().Add(d),
@@ -144,9 +143,9 @@ func (t *Turn) wait(ctx context.Context, attempt int, d time.Duration, why lathe
 	return nil
 }
 
-// dropAttempt removes what a failed attempt said, so that the repetition does
-// not say it twice. Once a call was started the words stay with it and only
-// calls whose arguments never became complete go; it reports which it was.
+// dropAttempt removes what a failed attempt said, so that the repetition does not say it twice. If
+// a call was started, the words stay with it and only calls with incomplete arguments go. It
+// reports whether a call was started.
 func (s *step) dropAttempt(ctx context.Context) (called bool, err error) {
 	s.mu.Lock()
 	called = len(s.calls) > 0
@@ -186,8 +185,8 @@ func clone(p *lathe.Part) *lathe.Part {
 	return &c
 }
 
-// record commits parts as they are now. Tools change parts beside the stream, so
-// the log gets copies; the sequence numbers it gives go back to the originals.
+// record commits parts as they are now. Tools change parts while the answer streams, so the log
+// gets copies; the sequence numbers it assigns are put into the originals.
 func (s *step) record(ctx context.Context, parts ...*lathe.Part) error {
 	if len(parts) == 0 {
 		return nil
@@ -209,8 +208,8 @@ func (s *step) record(ctx context.Context, parts ...*lathe.Part) error {
 	return nil
 }
 
-// stream takes in one answer. A nil error means that it is complete; the calls
-// it asked for may still run.
+// stream reads one answer. A nil error means that it is complete; the calls it asked for may still
+// be running.
 func (s *step) stream(ctx context.Context, req *llm.Request) error {
 	for ev, err := range s.model.LLM.Stream(ctx, req) {
 		if err != nil {
@@ -244,7 +243,7 @@ func (s *step) take(ctx context.Context, ev llm.Event) error {
 	case eff.delta != nil:
 		s.Log.Delta(ctx, eff.delta, eff.text, eff.whole)
 	case eff.changed != nil:
-		// A part that ends as the turn is aborted is open no more: end would not
+		// A part that ends while the turn is being aborted no longer counts as open: end would not
 		// find it, and what was shown of it would be lost.
 		save, done := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 		defer done()
@@ -311,9 +310,8 @@ func (s *step) limitAfter(failure lathe.Failure, called bool) lathe.Failure {
 	return failure
 }
 
-// commitFinish records the step finish, the message with its tokens and cost, and
-// what the step changed: all of it or nothing, since a step that is finished has no
-// changes but those that are recorded.
+// commitFinish records the step finish, the message with its tokens and cost, and what the step
+// changed, all in one transaction: a finished step has no changes other than the recorded ones.
 func (s *step) commitFinish(ctx context.Context, failure lathe.Failure, tree string, patch *lathe.Patch) error {
 	s.mu.Lock()
 	part := s.fold.add(&lathe.StepFinish{Reason: s.finish, Snapshot: tree, Cost: s.cost, Tokens: s.usage})
@@ -326,7 +324,7 @@ func (s *step) commitFinish(ctx context.Context, failure lathe.Failure, tree str
 	return s.Log.Commit(ctx, changes...)
 }
 
-// ended returns the failure that a complete answer still stands for.
+// ended returns the failure, if any, that a complete answer amounts to.
 func (s *step) ended(ctx context.Context) lathe.Failure {
 	cutTooOften := s.cutTooOften()
 	switch {
@@ -342,8 +340,8 @@ func (s *step) ended(ctx context.Context) lathe.Failure {
 	return nil
 }
 
-// failEarly records a failure that came before a request could be made, as an
-// answer of its own so that it is not lost.
+// failEarly records a failure from before a request could be made, as an answer of its own so that
+// it is not lost.
 func (t *Turn) failEarly(ctx context.Context, user *lathe.Message, failure lathe.Failure) (stepResult, error) {
 	info := user.Info.(*lathe.User)
 	now := t.Now()

@@ -12,8 +12,8 @@ import (
 // taskTool is the tool that runs subtasks.
 const taskTool = "task"
 
-// pendingSubtasks returns the subtasks that no answer follows yet, and the user
-// message that holds the first of them.
+// pendingSubtasks returns the subtasks that have no answer yet, and the user message that holds the
+// first of them.
 func (t *Turn) pendingSubtasks() (*lathe.Message, []*lathe.Subtask) {
 	var user *lathe.Message
 	var tasks []*lathe.Subtask
@@ -35,15 +35,14 @@ func (t *Turn) pendingSubtasks() (*lathe.Message, []*lathe.Subtask) {
 	return user, tasks
 }
 
-// subtasks runs what the user asked subagents for, all at once, as an assistant
-// message of its own; no model is asked. Then the loop goes on, so that the model
-// learns of the results.
+// subtasks runs the subagents that the user asked for, all at once, in an assistant message of its
+// own; no model is asked. Then the loop goes on, so that the model sees the results.
 func (t *Turn) subtasks(ctx context.Context, user *lathe.Message, tasks []*lathe.Subtask) (stepResult, error) {
 	c, failure := t.castFor(user)
 	if failure != nil {
 		return t.failEarly(ctx, user, failure)
 	}
-	c.agent.Name = tasks[0].Agent              // as the message is shown
+	c.agent.Name = tasks[0].Agent              // which is how the message is shown
 	s := &step{draft: draft{Turn: t, cast: c}} // it makes no request, so it does not count as a step
 	if err := s.begin(ctx); err != nil {
 		return stepResult{}, err
@@ -109,8 +108,8 @@ func (r *running) runSubtask(ctx context.Context, model lathe.ModelRef) (res too
 	})
 }
 
-// askToGoOn adds a user message after the subtask of a command, since a command
-// leaves nothing else to answer.
+// askToGoOn adds a user message after a command's subtask, because a command leaves nothing else to
+// answer.
 func (t *Turn) askToGoOn(ctx context.Context, user *lathe.Message, tasks []*lathe.Subtask) error {
 	command := false
 	for _, task := range tasks {

@@ -7,14 +7,13 @@ import (
 	"lathe/internal/compact"
 )
 
-// leastKept is how many tokens there have to be for the beginnings of a step's results
-// to be worth keeping.
+// leastKept is how many tokens have to be left for the beginnings of a step's results to be worth
+// keeping.
 const leastKept = 800
 
-// tail returns where in the history the messages begin that stay word for word after a
-// compaction whose own messages weigh so much. What the model has not seen stays, and so
-// does as much of the newest steps as fits: the first step that does not fit whole is
-// kept with its results cut.
+// tail returns where in the history the messages begin that stay word for word after a compaction
+// whose own messages weigh summary tokens. What the model has not seen stays, and so does as much
+// of the newest steps as fits: the first step that does not fit whole is kept with its results cut.
 func (c *compactor) tail(ctx context.Context, summary int64) (int, lathe.Failure) {
 	head := c.load.fixed + summary
 	most := c.load.usable * 8 / 10
@@ -44,7 +43,7 @@ func (c *compactor) tail(ctx context.Context, summary int64) (int, lathe.Failure
 	return kept.Start, nil
 }
 
-// fitsCut reports whether a message would fit a budget of tokens with its results cut.
+// fitsCut reports whether a message with its results cut would fit a budget of tokens.
 func (c *compactor) fitsCut(i int, budget int64) bool {
 	if !called(&c.History[i]) {
 		return false
@@ -62,8 +61,8 @@ func (c *compactor) stays(budget int64) compact.Kept {
 	return compact.Tail(c.History, turns, budget, c.weighs)
 }
 
-// staying returns the messages that will stay word for word as far as can be told before
-// there is a summary: of those a summariser need not be shown everything.
+// staying returns the messages that will stay word for word, as far as that is known before there
+// is a summary. The summariser need not be shown all of them.
 func (c *compactor) staying() map[lathe.MessageID]bool {
 	out := map[lathe.MessageID]bool{}
 	for _, m := range c.History[c.stays(c.Context.TailBudget(c.load.usable)).Start:] {

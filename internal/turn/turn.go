@@ -40,12 +40,12 @@ type Change struct {
 type Log interface {
 	// Commit stores the changes in one transaction, then publishes them in order.
 	Commit(ctx context.Context, changes ...Change) error
-	// Delta publishes text appended to an open part, which is whole with it, and
-	// checkpoints it soon.
+	// Delta publishes text appended to an open part, whose whole text is whole, and checkpoints it
+	// soon.
 	Delta(ctx context.Context, part *lathe.Part, text string, whole lathe.Streamed)
-	// Progress publishes a running tool call; it is stored at the log's leisure.
+	// Progress publishes the state of a running tool call; it may be stored later.
 	Progress(part lathe.Part)
-	// Publish tells what is not stored: status and failures.
+	// Publish publishes what is not stored: status and failures.
 	Publish(ev lathe.Event)
 }
 
@@ -55,11 +55,11 @@ type Agent struct {
 	Prompt      string
 	Model       lathe.ModelRef
 	Rules       []lathe.Rule
-	Ceilings    [][]lathe.Rule // no answer is looser than that of any of them
+	Ceilings    [][]lathe.Rule // no answer may be looser than any of them
 	Temperature *float64
 	TopP        *float64
 	Options     map[string]any
-	Steps       int // most steps of one turn; 0 is no limit of its own
+	Steps       int // most steps in one turn; 0: no limit of its own
 }
 
 // Host is what a turn asks its session for. Everything it returns may be cached
@@ -73,7 +73,7 @@ type Host interface {
 	System(ctx context.Context, a Agent, m *provider.Model, u *lathe.User) ([]string, error)
 	// Tools returns what the agent may use, in a fixed order.
 	Tools(a Agent, m *provider.Model, u *lathe.User) *Toolset
-	// Arrived returns the user messages that were stored since the last call.
+	// Arrived returns the user messages stored since the last call.
 	Arrived() []lathe.Message
 	// Ask asks for permission; see permission.Service.
 	Ask(ctx context.Context, in permission.AskInput) error
@@ -87,7 +87,7 @@ type Limits struct {
 	Time   time.Duration
 }
 
-// Told says in words where a turn ends, or nothing where it is not limited.
+// Told describes the limits in words for the model; "" if there are none.
 func (l Limits) Told() string {
 	var all []string
 	if l.Steps > 0 {
@@ -112,11 +112,11 @@ func (l Limits) Told() string {
 type Retries struct {
 	Max  int           // repetitions of one request; default 5
 	Base time.Duration // first delay, doubled each time; default 2 s
-	Cap  time.Duration // longest delay of our own choice; default 30 s
-	// Longest is the longest delay a provider may ask for; a longer one fails
-	// the turn with the time named. Default 10 minutes.
+	Cap  time.Duration // longest delay of our own; default 30 s
+	// Longest is the longest delay a provider may ask for; a longer one fails the turn and names
+	// the time. Default 10 minutes.
 	Longest time.Duration
-	Jitter  func() float64 // 0 to 1, of a quarter of our own delays; default random
+	Jitter  func() float64 // 0 to 1, scales a jitter of a quarter of our own delays; default random
 }
 
 func (r Retries) withDefaults() Retries {
@@ -151,25 +151,25 @@ type Turn struct {
 	// Snapshots records the tree before tools change it; nil means that nothing
 	// can be undone.
 	Snapshots Snapshots
-	// Loop notices a model that repeats itself; nil means a fresh one.
+	// Loop detects a model that repeats itself; nil means a new one.
 	Loop *permission.Loop
-	// Spent is shared with the turns whose use counts against the same limits; nil
-	// means that this turn counts alone.
+	// Spent is shared by the turns that count against the same limits; nil means that this turn
+	// counts alone.
 	Spent *Spent
 	// Budget returns why no further request may be made; nil means that nothing beyond
 	// Limits bounds the turn. It may ask the person, and is called before each request.
 	Budget func(ctx context.Context, a Agent, m *provider.Model) lathe.Failure
 	// Task runs the subtasks that a user message asks for; nil means it cannot.
 	Task tool.Tool
-	// Hooks are what plugins take part in; nil means none.
+	// Hooks are the plugins' hooks; nil means none.
 	Hooks *plugin.Chain
-	// Context keeps the history within the model's window; nil means that nobody does.
+	// Context keeps the history within the model's window; nil means that nothing does.
 	Context *Context
-	// Asked is the newest message that is to be answered. It tells a prompt that came
-	// while a compaction ran from the messages that the compaction answered; empty:
-	// the newest user message is to be answered.
+	// Asked is the newest message to be answered. It distinguishes a prompt that came during a
+	// compaction from the messages that the compaction answered. If empty, the newest user message
+	// is to be answered.
 	Asked lathe.MessageID
-	// Compact is a compaction that the user asked for; the turn begins with it.
+	// Compact is a compaction that the user asked for; the turn begins with it if set.
 	Compact *CompactNow
 	// ContinueOnDeny keeps the turn going after a rejected permission.
 	ContinueOnDeny bool
@@ -179,7 +179,7 @@ type Turn struct {
 	course
 }
 
-// course is how far a turn has come, from the beginning of Run.
+// course is how far a turn has come since Run began.
 type course struct {
 	budget   budget
 	failures int // failed requests since the last complete answer
@@ -187,7 +187,7 @@ type course struct {
 	window   window
 	offered  offered
 	closing  closing
-	warned   bool // the model was told that it repeats itself
+	warned   bool // the model was warned that it repeats itself
 }
 
 // Outcome is how a turn ended. Failure is nil when the model finished its work.
@@ -201,11 +201,10 @@ type Outcome struct {
 	Tokens  lathe.Tokens
 }
 
-// Run carries out the turn. It returns when the newest user message is answered
-// or the turn cannot go on; everything that happened is recorded by then, and no
-// tool of it runs any more. The error is for what could not be recorded;
-// failures of models and tools are in the Outcome. Cancelling ctx ends the turn
-// with the context's cause.
+// Run carries out the turn. It returns when the newest user message is answered or the turn cannot
+// go on; by then everything that happened is recorded and none of its tools is running. The error
+// is for what could not be recorded; failures of models and tools are in the Outcome. Cancelling
+// ctx ends the turn with the context's cause.
 func (t *Turn) Run(ctx context.Context) (Outcome, error) {
 	t.setDefaults()
 	if t.Limits.Time > 0 {
@@ -262,8 +261,8 @@ func (t *Turn) loop(ctx context.Context) (Outcome, error) {
 	}
 }
 
-// round makes room in the window where it is short, and else does a step. After a
-// round that neither stops nor fails the loop looks at the history anew.
+// round makes room in the window if it is short, and otherwise does a step. If it neither stops nor
+// fails, the loop looks at the history again.
 func (t *Turn) round(ctx context.Context, user *lathe.Message) (stepResult, error) {
 	c, f := t.castFor(user)
 	if f != nil {
@@ -305,8 +304,8 @@ func (t *Turn) takeArrived() {
 	}
 }
 
-// toAnswer returns the user message that the next step answers: the newest, but not
-// the request of a compaction that is done, before which a prompt waited.
+// toAnswer returns the user message that the next step answers: the newest one, but not the request
+// for a finished compaction if a prompt was waiting before it.
 func (t *Turn) toAnswer() *lathe.Message {
 	user := t.newestUser()
 	if t.Asked == "" || user == nil || !t.summarised(user) {
@@ -345,8 +344,8 @@ func (t *Turn) newestAssistant() *lathe.Message {
 	return nil
 }
 
-// answered is the exit rule: the newest message is an assistant's that ended and
-// asked for no tool. Order is that of the history, never that of identifiers.
+// answered is the exit rule: the newest message is an assistant's, has ended and asked for no tool.
+// Order is that of the history, never that of identifiers.
 func (t *Turn) answered(user *lathe.Message) bool {
 	last := &t.History[len(t.History)-1]
 	info, ok := last.Info.(*lathe.Assistant)
@@ -354,7 +353,7 @@ func (t *Turn) answered(user *lathe.Message) bool {
 		return false
 	}
 	if user.ID == t.Asked && info.ParentID != user.ID {
-		return false // it was on its way when the message came
+		return false // the answer had begun before the message came
 	}
 	for _, p := range last.Parts {
 		if _, calls := p.Body.(*lathe.ToolCall); calls {
@@ -367,11 +366,11 @@ func (t *Turn) answered(user *lathe.Message) bool {
 // Toolset is what a model may use in a turn.
 type Toolset struct {
 	*tool.Registry
-	// Policy judges the tools' asks: the agent's rules, then the session's, under
-	// the ceilings of the agent and of this run.
+	// Policy decides the tools' asks: the agent's rules, then the session's, under the ceilings of
+	// the agent and of this run.
 	permission.Policy
-	// Reading returns what the policy says of reading files now; nil means that it
-	// says nothing.
+	// Reading returns what the policy currently says about reading files; nil means that it says
+	// nothing.
 	Reading func() tool.Reading
 	// Cut bounds what a result tells the model; nil means it may be any length.
 	Cut func(tool.Result) tool.Result
