@@ -148,32 +148,20 @@ func (r result) String() string {
 
 // measure starts a run whose provider answers with a.
 func measure(program, format string, a answer, environ ...string) (r result, err error) {
-	var sent atomic.Int64
-	srv := httptest.NewServer(provider(a, &sent))
-	defer srv.Close()
-	dir, err := os.MkdirTemp("", "runaway-")
+	p, err := newPlace(a, environ)
 	if err != nil {
 		return r, err
 	}
-	defer os.RemoveAll(dir)
-	repo := filepath.Join(dir, "repo")
-	if err := prepare(repo, srv.URL, a.limit); err != nil {
-		return r, err
-	}
-	env := append(append(os.Environ(), environ...), "LATHE_HOME="+filepath.Join(dir, "home"), "LATHE_DISABLE_MODELS_FETCH=1")
+	defer p.close()
 	first := exec.Command(program, "session", "list") // makes the database, once for all runs
-	first.Dir, first.Env = repo, env
+	first.Dir, first.Env = p.repo, p.env
 	if out, err := first.CombinedOutput(); err != nil {
 		return r, fmt.Errorf("%w: %s", err, out)
 	}
 	cmd := exec.Command(program, "run", "--trust", "--title", "t", "--permission", "allow", "--format", format, "-m", "p/m", "go on")
-	cmd.Dir = repo
-	cmd.Env = env
-	if a.limit == 0 {
-		cmd.Env = append(cmd.Env, "LATHE_EXPERIMENTAL_OUTPUT_TOKEN_MAX=100000000") // else it is 32,000
-	}
+	cmd.Dir, cmd.Env = p.repo, p.env
 	var told strings.Builder
-	out, err := os.Create(filepath.Join(dir, "out"))
+	out, err := os.Create(filepath.Join(p.dir, "out"))
 	if err != nil {
 		return r, err
 	}
@@ -185,7 +173,7 @@ func measure(program, format string, a answer, environ ...string) (r result, err
 	}
 	stop := time.AfterFunc(timeout, func() { _ = cmd.Process.Kill() })
 	defer stop.Stop()
-	r = result{name: a.name, err: cmd.Wait(), wall: time.Since(began), came: sent.Load(), told: told.String()}
+	r = result{name: a.name, err: cmd.Wait(), wall: time.Since(began), came: p.came.Load(), told: told.String()}
 	r.used = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		r.peak = usage.Maxrss << 10
@@ -195,6 +183,38 @@ func measure(program, format string, a answer, environ ...string) (r result, err
 		r.printed = info.Size()
 	}
 	return r, err
+}
+
+// place is where the program runs: a repository, a home of its own, and a provider.
+type place struct {
+	dir, repo string
+	env       []string // of the program
+	came      atomic.Int64
+	upstream  *httptest.Server
+}
+
+// newPlace makes a place with a provider that answers with a. Close it.
+func newPlace(a answer, environ []string) (*place, error) {
+	dir, err := os.MkdirTemp("", "runaway-")
+	if err != nil {
+		return nil, err
+	}
+	p := &place{dir: dir, repo: filepath.Join(dir, "repo")}
+	p.upstream = httptest.NewServer(provider(a, &p.came))
+	p.env = append(append(os.Environ(), environ...), "LATHE_HOME="+filepath.Join(dir, "home"), "LATHE_DISABLE_MODELS_FETCH=1")
+	if a.limit == 0 {
+		p.env = append(p.env, "LATHE_EXPERIMENTAL_OUTPUT_TOKEN_MAX=100000000") // else it is 32,000
+	}
+	if err := prepare(p.repo, p.upstream.URL, a.limit); err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *place) close() {
+	p.upstream.Close()
+	_ = os.RemoveAll(p.dir)
 }
 
 func prepare(repo, url string, limit int) error {

@@ -11,10 +11,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -42,26 +40,15 @@ const giveBack = 20 * time.Second
 // serve starts a server whose provider answers with a, waits for the answer over
 // HTTP, and lets as many clients follow the events, which are sent whole parts.
 func serve(program string, listeners int, a answer, environ ...string) (s served, err error) {
-	var said atomic.Int64
-	upstream := httptest.NewServer(provider(a, &said))
-	defer upstream.Close()
-	dir, err := os.MkdirTemp("", "runaway-")
+	p, err := newPlace(a, environ)
 	if err != nil {
 		return s, err
 	}
-	defer os.RemoveAll(dir)
-	repo := filepath.Join(dir, "repo")
-	if err := prepare(repo, upstream.URL, a.limit); err != nil {
-		return s, err
-	}
+	defer p.close()
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, "serve", "--port", "0")
-	cmd.Dir = repo
-	cmd.Env = append(append(os.Environ(), environ...), "LATHE_HOME="+filepath.Join(dir, "home"), "LATHE_DISABLE_MODELS_FETCH=1", "LATHE_TRUST=1")
-	if a.limit == 0 {
-		cmd.Env = append(cmd.Env, "LATHE_EXPERIMENTAL_OUTPUT_TOKEN_MAX=100000000")
-	}
+	cmd.Dir, cmd.Env = p.repo, append(p.env, "LATHE_TRUST=1")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.StdoutPipe()
