@@ -34,6 +34,7 @@ type Config struct {
 	EnabledProviders  []string   `conf:"enabled_providers"` // nil: all
 	Model             string     `conf:"model"`             // "provider/model" or "provider/model#variant"
 	SmallModel        string     `conf:"small_model"`
+	Fallback          []string   `conf:"fallback"` // models that answer where another's provider is down
 	DefaultAgent      string     `conf:"default_agent"`
 	SubagentDepth     *int       `conf:"subagent_depth,min=0"` // nil: 1
 	Username          string     `conf:"username"`

@@ -27,6 +27,7 @@ import (
 	"lathe/internal/store/local"
 	"lathe/internal/tool"
 	"lathe/internal/trust"
+	"lathe/internal/turn"
 	"lathe/internal/workspace"
 )
 
@@ -35,6 +36,7 @@ type Instance struct {
 	*place       // Root, Paths, Config and Trust
 	Project      lathe.Project
 	Models       *Models
+	StandIns     *turn.StandIns // answer where a model's provider is down; nil: nobody does
 	Agents       *Agents
 	Tools        *Tools
 	Skills       *Skills
@@ -181,6 +183,7 @@ func Open(ctx context.Context, dir string, o Options) (*Instance, error) {
 		return nil, err
 	}
 	inst.Models = &Models{Registry: models, made: map[lathe.ModelRef]*provider.Model{}}
+	inst.StandIns = inst.standIns()
 	inst.equip(ctx, o)
 	if err := inst.connectServers(o); err != nil {
 		return nil, err

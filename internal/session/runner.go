@@ -250,8 +250,8 @@ func (r *runner) oneTurn(ctx context.Context) (turn.Outcome, error) {
 	t := &turn.Turn{
 		Session: *r.current(), History: history, Host: h, Log: r.rec, IDs: r.ids.Load(),
 		Limits: r.bounds.limits, Outputs: r.outputs(), Spent: r.bounds.spent, Task: r.inst.Tools.Task(), Hooks: r.inst.Hooks, Retries: r.s.opts.Retries, ContinueOnDeny: r.inst.Config.Experimental.ContinueLoopOnDeny,
-		Budget: r.budgetCheck(h, r.bounds.purse),
-		Now:    r.s.opts.Now, Logger: r.s.opts.Log, Snapshots: r.changes.Snapshots(),
+		Budget: r.budgetCheck(h, r.bounds.purse), StandIns: r.inst.StandIns,
+		Now: r.s.opts.Now, Logger: r.s.opts.Log, Snapshots: r.changes.Snapshots(),
 		Context: r.turnContext(ctx), Asked: r.newestWaiting(),
 	}
 	r.takeAsked().apply(t)

@@ -11,6 +11,7 @@ type cast struct {
 	user  *lathe.Message
 	agent Agent
 	model *provider.Model
+	ref   lathe.ModelRef // what the model is called, with its variant
 	tools *Toolset
 }
 
@@ -21,9 +22,9 @@ func (t *Turn) castFor(user *lathe.Message) (cast, lathe.Failure) {
 	if err != nil {
 		return cast{}, &lathe.UnknownFailure{Message: withHint(err)}
 	}
-	model, err := t.Host.Model(info.Model)
+	model, ref, err := t.answering(info.Model)
 	if err != nil {
 		return cast{}, modelFailure(err, info.Model)
 	}
-	return cast{user, agent, model, t.Host.Tools(agent, model, info)}, nil
+	return cast{user, agent, model, ref, t.Host.Tools(agent, model, info)}, nil
 }

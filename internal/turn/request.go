@@ -42,7 +42,7 @@ func (d *draft) request(ctx context.Context) (*llm.Request, error) {
 	params := d.params(ctx)
 	d.model.Prepare(req, provider.Params{
 		Temperature: params.Temperature, TopP: params.TopP, Options: params.Options,
-		Variant: info.Model.Variant, SessionID: d.Session.ID,
+		Variant: d.ref.Variant, SessionID: d.Session.ID,
 	})
 	d.hookedParams(ctx, req, params)
 	return req, nil

@@ -106,6 +106,9 @@ func (s *step) attempt(ctx context.Context, req *llm.Request) lathe.Failure {
 		}
 		s.failures++
 		wait, again := s.Retries.next(s.failures, err)
+		if s.failures >= standInAfter && s.replaceable(s.ref) {
+			return failure
+		}
 		if !again {
 			return s.Retries.explain(s.failures, failure, err)
 		}
@@ -125,7 +128,7 @@ func (s *step) attempt(ctx context.Context, req *llm.Request) lathe.Failure {
 	}
 }
 
-func (d *draft) modelRef() lathe.ModelRef { return d.user.Info.(*lathe.User).Model }
+func (d *draft) modelRef() lathe.ModelRef { return d.ref }
 
 // wait announces the wait and its reason, and waits.
 func (t *Turn) wait(ctx context.Context, attempt int, d time.Duration, why lathe.Failure) error {

@@ -156,6 +156,8 @@ type Turn struct {
 	// Spent is shared by the turns that count against the same limits; nil means that this turn
 	// counts alone.
 	Spent *Spent
+	// StandIns answer where a model's provider refuses or is down; nil: nobody does.
+	StandIns *StandIns
 	// Budget returns why no further request may be made; nil means that nothing beyond
 	// Limits bounds the turn. It may ask the person, and is called before each request.
 	Budget func(ctx context.Context, a Agent, m *provider.Model) lathe.Failure
@@ -288,6 +290,9 @@ func (t *Turn) round(ctx context.Context, user *lathe.Message) (stepResult, erro
 		return stepResult{}, nil
 	}
 	res, err := t.step(ctx, c, false)
+	if err == nil && res.failure != nil && t.standIn(c, res.failure) {
+		return stepResult{}, nil
+	}
 	if !res.refused {
 		return res, err
 	}
