@@ -21,6 +21,7 @@ import (
 	"lathe/internal/netguard"
 	"lathe/internal/permission"
 	"lathe/internal/plugin"
+	"lathe/internal/plugin/host"
 	"lathe/internal/provider"
 	"lathe/internal/reading"
 	"lathe/internal/shell"
@@ -57,6 +58,7 @@ type Instance struct {
 	links    *reading.Links
 	sessions Sessions
 	troubles *troubles
+	install  func() (host.Options, error) // what packages of plugins are installed with
 	closing  []func()
 	trees    *snapshots
 
@@ -159,6 +161,7 @@ func Open(ctx context.Context, dir string, o Options) (*Instance, error) {
 		Project: lathe.Project{ID: checkout.Project, Worktree: root.Worktree, VCS: root.VCS, Created: o.Now(), Updated: o.Now()},
 	}
 	inst.troubles = newTroubles(root.Dir, o)
+	inst.install = func() (host.Options, error) { return hostOptions(inst.place, o) }
 	if inst.Plugins, err = startPlugins(ctx, inst.place, inst.Project, o, inst.troubles); err != nil {
 		return nil, err
 	}

@@ -49,20 +49,15 @@ func startPlugins(ctx context.Context, p *place, project lathe.Project, o Option
 	if len(sources) == 0 || o.Runner == nil {
 		return nil, nil
 	}
-	env, err := pluginEnv(p.Config, o)
+	opts, err := hostOptions(p, o)
 	if err != nil {
 		return nil, err
 	}
-	plugins := &Plugins{troubles: t}
-	opts := host.Options{
-		Dir: p.Root.Dir, Worktree: p.Root.Worktree, Project: wire.EncodeProject(project), Runner: o.Runner, Env: env,
-		Cache: p.Paths.Cache, Data: p.Paths.Data, Log: o.Log, Tell: t.warn, Report: t.report,
-		Offline: o.Getenv("LATHE_OFFLINE") != "", Scripts: o.Getenv("LATHE_PLUGIN_SCRIPTS") == "1",
-	}
+	opts.Project, opts.Tell, opts.Report = wire.EncodeProject(project), t.warn, t.report
 	if o.Door != nil {
 		opts.Door = o.Door()
 	}
-	plugins.Host = host.New(sources, opts)
+	plugins := &Plugins{Host: host.New(sources, opts), troubles: t}
 	if err := plugins.Host.Start(ctx, p.Config.Whole()); err != nil {
 		t.warn(fmt.Sprintf("no plugin works: %v", err))
 	}
@@ -75,6 +70,16 @@ func startPlugins(ctx context.Context, p *place, project lathe.Project, o Option
 		}
 	}
 	return plugins, nil
+}
+
+// hostOptions are what plugins run with, and are installed with.
+func hostOptions(p *place, o Options) (host.Options, error) {
+	env, err := pluginEnv(p.Config, o)
+	return host.Options{
+		Dir: p.Root.Dir, Worktree: p.Root.Worktree, Runner: o.Runner, Env: env, Cache: p.Paths.Cache, Data: p.Paths.Data, Log: o.Log,
+		Offline: o.Getenv("LATHE_OFFLINE") != "", Scripts: o.Getenv("LATHE_PLUGIN_SCRIPTS") == "1",
+		Credential: func(provider string) any { return credential(o.Auth, provider) },
+	}, err
 }
 
 // pluginEnv is the environment of the plugins' process: the person's, without what is
@@ -116,4 +121,14 @@ func (i *Instance) withPlugins(tools []tool.Tool) []tool.Tool {
 		}
 	}
 	return tools
+}
+
+// InstallPlugin installs a package for a directory, with fresh in the newest version that
+// its spec allows. A file has to be there.
+func InstallPlugin(ctx context.Context, i *Instance, spec string, fresh bool) error {
+	o, err := i.install()
+	if err != nil {
+		return err
+	}
+	return host.New(nil, o).Have(ctx, spec, fresh)
 }

@@ -38,6 +38,18 @@ func (h *Host) learn(t toldPlugin) {
 	}
 }
 
+// listed notes the plugins, none of which works.
+func (h *Host) listed(why error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range h.sources {
+		h.told = append(h.told, Plugin{Source: s, Error: why.Error()})
+	}
+	for i := range h.told {
+		h.told[i].File = "" // it was given to no process
+	}
+}
+
 // position finds the plugin that the process knows by a number: only those that could
 // be had were given to it.
 func (h *Host) position(index int) int {

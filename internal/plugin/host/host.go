@@ -120,6 +120,10 @@ func (h *Host) Open() { close(h.opened) }
 // plugin that cannot be had or loaded is told in [Host.Plugins]; an error means that
 // none can. Config is the configuration that they may change.
 func (h *Host) Start(ctx context.Context, config json.RawMessage) error {
+	if _, err := Runtime(h.o.Env); err != nil {
+		h.listed(err)
+		return err // and nothing is installed in vain
+	}
 	ready := h.resolve(ctx)
 	params := loadParams{
 		Directory: h.o.Dir, Worktree: h.o.Worktree, Project: h.o.Project, ServerURL: ServerURL, Config: config, Plugins: ready,

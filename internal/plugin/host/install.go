@@ -45,7 +45,7 @@ func (h *Host) resolve(ctx context.Context) []loadPlugin {
 	for i, s := range h.sources {
 		told[i].Source = s
 		if s.Package() {
-			dir, err := h.Install(ctx, s.Spec, false)
+			dir, err := h.Install(ctx, s.Spec)
 			if err == nil {
 				told[i].File, err = entry(filepath.Join(dir, "node_modules", filepath.FromSlash(packageName(s.Spec))))
 			}
@@ -208,43 +208,22 @@ var (
 	validVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9.+~^<>=|* -]+$`) })
 )
 
-// Install returns the directory into which a package is installed, with fresh anew and
-// in the newest version that its spec allows. What was installed is pinned.
-func (h *Host) Install(ctx context.Context, spec string, fresh bool) (string, error) {
+// Install returns the directory into which a package is installed, installing it if it
+// is not. What was installed is pinned.
+func (h *Host) Install(ctx context.Context, spec string) (string, error) {
 	name := packageName(spec)
 	if !validName().MatchString(name) || strings.Contains(name, "..") || !validVersion().MatchString(version(spec)) {
 		return "", fmt.Errorf("%q is no package and version of a registry, and no file", spec)
 	}
 	pinned := filepath.Join(h.o.Data, "plugins", safe(spec))
 	files := map[string][]byte{"package.json": manifest(map[string]string{name: version(spec)})}
-	if !fresh {
-		for _, lock := range lockNames {
-			if text, err := os.ReadFile(filepath.Join(pinned, lock)); err == nil {
-				files[lock] = text
-			}
+	for _, lock := range lockNames {
+		if text, err := os.ReadFile(filepath.Join(pinned, lock)); err == nil {
+			files[lock] = text
 		}
 	}
 	dir, err := h.installed(ctx, "pkg-"+safe(spec), files, func(dir string) error { return pin(dir, pinned) })
 	return dir, err
-}
-
-// Forget removes the pins of a package, so that it is installed anew.
-func (h *Host) Forget(spec string) error {
-	return errors.Join(os.RemoveAll(filepath.Join(h.o.Data, "plugins", safe(spec))), removeMatching(filepath.Join(h.o.Cache, "plugins"), "pkg-"+safe(spec)+"-"))
-}
-
-func removeMatching(dir, prefix string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	var errs []error
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), prefix) {
-			errs = append(errs, os.RemoveAll(filepath.Join(dir, e.Name())))
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // pin keeps the lock files of an installation beside lathe's data.
@@ -279,14 +258,10 @@ func safe(spec string) string {
 // installed, installing them if they are not. Once done is called with it after that. An
 // installation that fails leaves nothing.
 func (h *Host) installed(ctx context.Context, name string, files map[string][]byte, once func(dir string) error) (string, error) {
-	key := sha256.New()
-	key.Write(files["package.json"])
-	for _, lock := range lockNames {
-		if name == "base" || name == "dir" {
-			key.Write(files[lock])
-		}
+	dir, err := h.place(name, files)
+	if err != nil {
+		return "", err
 	}
-	dir := filepath.Join(h.o.Cache, "plugins", name+"-"+hex.EncodeToString(key.Sum(nil))[:10])
 	if done(dir) {
 		return dir, nil
 	}
@@ -325,6 +300,21 @@ func (h *Host) installed(ctx context.Context, name string, files map[string][]by
 		}
 		return once(tmp)
 	})
+}
+
+// place is where the packages of a package.json are, or would be.
+func (h *Host) place(name string, files map[string][]byte) (string, error) {
+	if h.o.Cache == "" {
+		return "", errors.New("there is no directory to install into")
+	}
+	key := sha256.New()
+	key.Write(files["package.json"])
+	for _, lock := range lockNames {
+		if name == "base" || name == "dir" {
+			key.Write(files[lock])
+		}
+	}
+	return filepath.Join(h.o.Cache, "plugins", name+"-"+hex.EncodeToString(key.Sum(nil))[:10]), nil
 }
 
 func done(dir string) bool {
@@ -424,4 +414,39 @@ func (t *tail) reason() string {
 		return "it gave no reason"
 	}
 	return strings.Join(lines, "; ")
+}
+
+// Have sees to it that a plugin can be loaded: a package is installed, a file is there.
+func (h *Host) Have(ctx context.Context, spec string, fresh bool) error {
+	if file, ok := fileOf(spec); ok {
+		_, err := localEntry(file)
+		return err
+	}
+	if fresh {
+		return h.renew(ctx, spec)
+	}
+	_, err := h.Install(ctx, spec)
+	return err
+}
+
+// renew installs a package anew beside what is there, and takes its place only if that
+// works.
+func (h *Host) renew(ctx context.Context, spec string) error {
+	name := packageName(spec)
+	files := map[string][]byte{"package.json": manifest(map[string]string{name: version(spec)})}
+	fresh, err := h.installed(ctx, "new-"+safe(spec)+"-"+fmt.Sprint(time.Now().UnixNano()), files, nil)
+	if err != nil {
+		return err
+	}
+	old, err := h.place("pkg-"+safe(spec), files)
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(old); err != nil {
+		return err
+	}
+	if err := os.Rename(fresh, old); err != nil {
+		return err
+	}
+	return pin(old, filepath.Join(h.o.Data, "plugins", safe(spec)))
 }

@@ -30,6 +30,9 @@ func (m *missing) Error() string { return m.what }
 // bun, else node, as the environment's PATH has them.
 func Runtime(env []string) (string, error) {
 	if path := shell.Lookup(env, "LATHE_PLUGIN_RUNTIME"); path != "" {
+		if _, err := os.Stat(path); err != nil {
+			return "", &missing{"LATHE_PLUGIN_RUNTIME names " + path + ", which is not there"}
+		}
 		return path, nil
 	}
 	for _, name := range []string{"bun", "node"} {

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"lathe"
+	"lathe/internal/api"
+)
+
+func newPlugin(env *Env) *cobra.Command {
+	var dir string
+	var trust bool
+	cmd := &cobra.Command{
+		Use: "plugin", Aliases: []string{"plugins"}, Short: "Manage plugins, custom tools and hooks",
+		Long: `Plugins are packages or files in JavaScript or TypeScript that take part in what
+lathe does; OpenCode's run as they are, under bun or node 22. Hooks are programs in any
+language. Those of a repository run only when it is trusted.`,
+	}
+	cmd.PersistentFlags().StringVar(&dir, "dir", "", "directory whose plugins are meant")
+	cmd.PersistentFlags().BoolVar(&trust, "trust", false, "use the configuration of this repository in this run")
+	with := func(ctx context.Context, do func(*face) error) error {
+		dir, err := workDir(env, dir)
+		if err != nil {
+			return err
+		}
+		f, err := connect(ctx, env, target{dir: dir, trust: trust})
+		if err != nil {
+			return err
+		}
+		if err := do(f); err != nil {
+			_ = f.Close()
+			return err
+		}
+		return f.Close()
+	}
+	show := func(use, short string, do func(context.Context, *Env, *face) error) *cobra.Command {
+		return &cobra.Command{Use: use, Short: short, Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+			return with(cmd.Context(), func(f *face) error { return do(cmd.Context(), env, f) })
+		}}
+	}
+	list := show("list", "List plugins, tools and hooks, and what they take part in", listPlugins)
+	list.Aliases = []string{"ls"}
+	cmd.AddCommand(list, show("doctor", "Say what runs plugins, and what is wrong with them", pluginDoctor),
+		changePlugin(env, with, "add", "Install a package, or take a file, and add it to your configuration"),
+		changePlugin(env, with, "remove", "Remove a plugin from your configuration"),
+		changePlugin(env, with, "update", "Install the newest version that the configuration allows"))
+	return cmd
+}
+
+func listPlugins(ctx context.Context, env *Env, f *face) error {
+	all, err := f.Plugins(ctx)
+	if err != nil {
+		return err
+	}
+	if len(all.Plugins) == 0 {
+		fmt.Fprintln(env.Stderr, "there are none; add one with: lathe plugin add PACKAGE")
+		return nil
+	}
+	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+	for _, p := range all.Plugins {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", clean(oneLine(p.Name, 60)), p.Kind, whose(p), clean(does(p)))
+	}
+	return w.Flush()
+}
+
+// whose says who brought a plugin.
+func whose(p api.Plugin) string {
+	if p.Repository {
+		return "of the repository"
+	}
+	return "yours"
+}
+
+func does(p api.Plugin) string {
+	if p.Error != "" {
+		return "does not work: " + oneLine(p.Error, 200)
+	}
+	var parts []string
+	for _, kind := range []struct {
+		what  string
+		names []string
+	}{{"hooks", p.Hooks}, {"tools", p.Tools}, {"logs in to", p.Logins}} {
+		if len(kind.names) > 0 {
+			parts = append(parts, kind.what+" "+strings.Join(kind.names, ", "))
+		}
+	}
+	if p.Late {
+		parts = append(parts, "not ready yet")
+	}
+	return strings.Join(parts, "; ")
+}
+
+func pluginDoctor(ctx context.Context, env *Env, f *face) error {
+	all, err := f.Plugins(ctx)
+	if err != nil {
+		return err
+	}
+	if all.Runtime != "" {
+		fmt.Fprintf(env.Stdout, "runtime  %s\n", clean(all.Runtime))
+	}
+	bad := len(all.Problems)
+	for _, text := range all.Problems {
+		fmt.Fprintf(env.Stdout, "problem  %s\n", clean(text))
+	}
+	for _, p := range all.Plugins {
+		from := p.From
+		if p.File != "" {
+			from = p.File
+		}
+		fmt.Fprintf(env.Stdout, "%s  %s, %s (%s): %s\n", p.Kind, clean(p.Name), whose(p), clean(from), clean(does(p)))
+		if p.Error != "" {
+			bad++
+		}
+	}
+	for _, a := range all.Accounts {
+		fmt.Fprintf(env.Stdout, "calls    %s %s: %d, %.1f ms in all, %.1f ms the longest, %d failed\n", clean(a.Plugin), clean(a.Hook), a.Calls, a.Millis, a.Longest, a.Failed)
+	}
+	if bad > 0 {
+		return lathe.Errorf(lathe.CodeInvalid, "", "%d things are wrong with the plugins", bad)
+	}
+	fmt.Fprintln(env.Stdout, "all is well")
+	return nil
+}
+
+func changePlugin(env *Env, with func(context.Context, func(*face) error) error, do, short string) *cobra.Command {
+	var project bool
+	use, args := do+" PLUGIN", cobra.ExactArgs(1)
+	if do == "update" {
+		use, args = "update [PLUGIN]", cobra.MaximumNArgs(1)
+	}
+	cmd := &cobra.Command{Use: use, Short: short, Args: args, RunE: func(cmd *cobra.Command, args []string) error {
+		in := api.PluginChange{Do: do, Project: project}
+		if len(args) > 0 {
+			in.Spec = args[0]
+		}
+		if do != "update" && (strings.HasPrefix(in.Spec, "./") || strings.HasPrefix(in.Spec, "../") || filepath.IsAbs(in.Spec)) {
+			path, err := filepath.Abs(filepath.Join(env.Dir, in.Spec))
+			if filepath.IsAbs(in.Spec) {
+				path, err = filepath.Clean(in.Spec), nil
+			}
+			if err != nil {
+				return err
+			}
+			in.Spec = "file://" + filepath.ToSlash(path)
+		}
+		return with(cmd.Context(), func(f *face) error {
+			done, err := f.ChangePlugin(cmd.Context(), in)
+			if err != nil {
+				return err
+			}
+			switch {
+			case do == "update" && len(done.Updated) == 0:
+				fmt.Fprintln(env.Stdout, "no plugin is a package")
+			case do == "update":
+				fmt.Fprintf(env.Stdout, "updated %s\n", clean(strings.Join(done.Updated, ", ")))
+			default:
+				fmt.Fprintf(env.Stdout, "%s %s in %s\n", map[string]string{"add": "added", "remove": "removed"}[do], clean(in.Spec), clean(done.File))
+			}
+			return nil
+		})
+	}}
+	if do != "update" {
+		cmd.Flags().BoolVar(&project, "project", false, "in this directory's configuration instead of your own")
+	}
+	return cmd
+}
