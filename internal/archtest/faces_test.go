@@ -21,8 +21,9 @@ var engineFiles = map[string]string{
 	"plugindoor.go": "lets the plugins of this process in",
 }
 
-// inHand is how a file of internal/cli gets hold of the engine.
-var inHand = regexp.MustCompile(`\b(withApp|openApp)\(|\.(svc|db|store)\b[^/"]`)
+// inHand is how a file of internal/cli gets hold of the engine, or of what is stored
+// beside it: credentials, decisions about repositories, other programs' sessions.
+var inHand = regexp.MustCompile(`\b(withApp|openApp|auth\.Open|trust\.Open|disk\.Read)\(|\.(svc|db|store)\b[^/"]`)
 
 func TestCommandsAreClients(t *testing.T) {
 	files, err := filepath.Glob("../cli/*.go")
