@@ -10,10 +10,11 @@ import (
 )
 
 // again returns the message that a client chose the identifier of, when it is
-// stored already: the answer to it was lost, and it was sent again. The run is the
-// one that answers it, or one that is over. Without a message the prompt is new.
+// stored already: the client may not have seen the reply, and sent it again. The
+// run is the one that answers the message, or a finished one. If there is no
+// such message, the prompt is new.
 //
-// What is hidden by a revert is about to go, so its identifiers are free.
+// What a revert hides is about to be removed, so its identifiers are free.
 func (r *runner) again(ctx context.Context, id lathe.MessageID) (*lathe.Message, *Run, error) {
 	if id == "" {
 		return nil, nil, nil

@@ -9,8 +9,8 @@ import (
 	"lathe/internal/store"
 )
 
-// Editor changes what is stored of sessions, for clients that edit the past. A busy
-// session refuses.
+// Editor changes what is stored about sessions, for clients that edit the past. It
+// refuses while the session is busy.
 type Editor struct{ s *Service }
 
 // PutPart stores a part that a client changed, while the session is idle. The

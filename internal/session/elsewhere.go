@@ -11,21 +11,22 @@ import (
 	"lathe/internal/store"
 )
 
-// Another process may be at work in a session that is looked at here: two screens on
-// one session without a server. Nothing tells this process what that one does, so it
-// is looked up as long as the other has the session, and told as if it happened here.
+// Another process may be working in a session that is looked at here: two screens on
+// one session without a server. That process does not tell this one anything, so its
+// work is polled as long as it holds the session, and published here as if it had
+// happened here.
 const elsewhereEvery = 300 * time.Millisecond
 
-// elsewhere are the sessions that are being looked up.
+// elsewhere holds the sessions that are being polled.
 type elsewhere struct {
 	mu sync.Mutex
 	on map[lathe.SessionID]bool
 }
 
-// Follow tells of what another process does in a session, if one does: that it is
-// busy, what changes, and when it is idle. It is to be called with what was read of
-// the session, oldest first, and costs nothing where the newest answer has ended. It
-// ends with the other's turn or with the service.
+// Follow publishes what another process does in a session, if one does: that it is
+// busy, what changes, and when it is idle. Call it with what was read of the
+// session, oldest first; it costs nothing if the newest answer has ended. It ends
+// with the other process's turn or with the service.
 func (s *Service) Follow(sess lathe.Session, messages []lathe.Message) {
 	last := len(messages) - 1
 	for ; last >= 0; last-- {
@@ -59,7 +60,7 @@ func (s *Service) Follow(sess lathe.Session, messages []lathe.Message) {
 	})
 }
 
-// onlooker looks at what another process does in a session.
+// onlooker watches what another process does in a session.
 type onlooker struct {
 	s     *Service
 	sess  lathe.Session
@@ -68,8 +69,8 @@ type onlooker struct {
 	infos map[lathe.MessageID]lathe.MessageInfo
 }
 
-// follow returns when the other process has ended its turn, or this one works in the
-// session itself.
+// follow returns when the other process has ended its turn, or when this one works
+// in the session itself.
 func (w *onlooker) follow() {
 	ctx := w.s.ctx
 	held, err := w.held(ctx)
@@ -98,8 +99,8 @@ func (w *onlooker) follow() {
 	}
 }
 
-// held reports whether another process has the session. What one that died left
-// open is closed.
+// held reports whether another process has the session. If that process died,
+// what it left open is closed.
 func (w *onlooker) held(ctx context.Context) (bool, error) {
 	by, living, err := w.s.opts.Store.Holder(ctx, w.sess.ID)
 	if err != nil || living && by.Owner != w.s.opts.Owner {
@@ -109,7 +110,7 @@ func (w *onlooker) held(ctx context.Context) (bool, error) {
 	return false, err
 }
 
-// look tells what has changed since the last time.
+// look publishes what has changed since the last time.
 func (w *onlooker) look(ctx context.Context) error {
 	var messages []lathe.Message
 	for m, err := range w.s.opts.Store.Messages(ctx, w.sess.ID, store.MessageFilter{}) {

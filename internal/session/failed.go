@@ -9,8 +9,8 @@ import (
 	"lathe/internal/turn"
 )
 
-// answered tells a prompt how the turn ended that has seen it. A turn that left no
-// message for it has failed, and the prompt gets one that says so.
+// answered tells a prompt how the turn that saw it ended. A turn that left no
+// message for it has failed, and the prompt gets a message that says so.
 func (j *work) answered(w *waiting, out turn.Outcome, err error) {
 	switch {
 	case w.message == nil:
@@ -28,7 +28,7 @@ func (j *work) answered(w *waiting, out turn.Outcome, err error) {
 	}
 }
 
-// refuse answers a prompt with a failure: a message of its own, which stays.
+// refuse answers a prompt with a failure, in a message of its own, which stays.
 func (j *work) refuse(w *waiting, f lathe.Failure, err error) {
 	j.refuseAs(w, turn.Outcome{}, f, err)
 }
@@ -47,7 +47,7 @@ func (j *work) refuseAs(w *waiting, out turn.Outcome, f lathe.Failure, cause err
 	j.answer(w, out, cause)
 }
 
-// failedAnswer returns the answer to a prompt that failed: what the turn began and
+// failedAnswer returns the answer to a prompt that failed: what the turn began but
 // could not end, or a new message.
 func (r *runner) failedAnswer(w *waiting, f lathe.Failure) *lathe.Message {
 	now := r.s.opts.Now()
@@ -65,7 +65,7 @@ func (r *runner) failedAnswer(w *waiting, f lathe.Failure) *lathe.Message {
 	}
 }
 
-// openAnswer returns the answer to a message that did not end, or nil.
+// openAnswer returns the unfinished answer to a message, or nil.
 func (r *runner) openAnswer(user *lathe.Message) *lathe.Message {
 	for m, err := range r.s.opts.Store.Messages(context.Background(), user.SessionID, store.MessageFilter{}) {
 		if err != nil || m.Seq <= user.Seq {
@@ -78,7 +78,7 @@ func (r *runner) openAnswer(user *lathe.Message) *lathe.Message {
 	return nil
 }
 
-// saveAnswer stores an answer that failed and closes what is open of it.
+// saveAnswer stores a failed answer and closes whatever is open in it.
 func (r *runner) saveAnswer(ctx context.Context, m *lathe.Message) error {
 	began := m.Seq > 0
 	err := r.rec.Commit(ctx, turn.Change{Message: m})
@@ -88,8 +88,8 @@ func (r *runner) saveAnswer(ctx context.Context, m *lathe.Message) error {
 	return err
 }
 
-// failureOf says in a message why a turn could not be recorded. What is not meant
-// for people stays in the log.
+// failureOf says in a message why a turn could not be recorded. Details that are
+// not meant for people go to the log only.
 func failureOf(err error) lathe.Failure {
 	if errors.Is(err, turn.ErrAborted) || errors.Is(err, context.Canceled) {
 		return &lathe.AbortedFailure{Message: "The operation was aborted."}
@@ -105,12 +105,12 @@ func failureOf(err error) lathe.Failure {
 	return &lathe.UnknownFailure{Message: msg}
 }
 
-// pay stores the answers that could not be stored. The caller holds mu.
+// pay stores the answers that could not be stored earlier. The caller holds mu.
 func (r *runner) pay(ctx context.Context) error {
 	for len(r.owed) > 0 {
 		m := r.owed[0]
 		err := r.rec.Commit(ctx, turn.Change{Message: m})
-		if err != nil && !errors.Is(err, store.ErrNotFound) { // it is gone with its session
+		if err != nil && !errors.Is(err, store.ErrNotFound) { // the answer is gone with its session
 			return err
 		}
 		r.owed = r.owed[1:]

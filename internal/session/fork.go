@@ -21,21 +21,21 @@ import (
 type ForkInput struct {
 	// MessageID is the first message that is left out; empty copies all.
 	MessageID lathe.MessageID
-	// Files also takes the files of the worktree back to what they were there.
+	// Files says to take the files of the worktree back to that point too.
 	Files bool
 	Title string // empty: the session's, numbered
 }
 
-// Forked is a new session, with what became of the files if they were asked for.
+// Forked is a new session, and what became of the files if they were asked for.
 type Forked struct {
 	Session   lathe.Session
 	Files     []string
 	Conflicts []snapshot.Conflict
 }
 
-// Fork makes a session that begins with the messages of another. The other one
-// stays as it is; what it was reverted to is not carried over, what it hides is
-// left out.
+// Fork makes a session that begins with the messages of another, which stays as
+// it is. A revert of the other session is not carried over; the messages it
+// hides are left out.
 func (s *Service) Fork(ctx context.Context, id lathe.SessionID, in ForkInput) (out Forked, err error) {
 	sess, err := s.Get(ctx, id)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Service) Fork(ctx context.Context, id lathe.SessionID, in ForkInput) (o
 		if err := tx.SetValue(fork.ID, outputsKey, outputs); err != nil {
 			return err
 		}
-		// An answer that never ended, of another program or a crash, ends in the copy.
+		// An answer that never ended, because of another program or a crash, ends in the copy.
 		_, err := tx.Recover(fork.ID, s.opts.Owner)
 		tx.Tell(fork.Directory, lathe.SessionCreated{Session: fork}, lathe.SessionUpdated{Session: fork})
 		return err
@@ -112,7 +112,8 @@ func forkPoint(messages []lathe.Message, sess lathe.Session, before lathe.Messag
 }
 
 // settled returns how many of the messages come before the answer that is being
-// made right now, if there is one. What is asked after it waits for its turn.
+// made right now, if there is one. Questions asked after it wait for their
+// turn.
 func settled(messages []lathe.Message) int {
 	for i, m := range slices.Backward(messages) {
 		a, ok := m.Info.(*lathe.Assistant)
@@ -135,7 +136,7 @@ func boundaryOf(ctx context.Context, kept *store.Store, id lathe.SessionID) int6
 	return tail[0].Seq
 }
 
-// copyMessages stores the fork with copies of the messages under new identifiers.
+// copyMessages stores the fork with copies of the messages, which get new identifiers.
 func copyMessages(fresh *lathe.IDs, tx store.Tx, fork lathe.Session, messages []lathe.Message, diffs []lathe.FileDiff, boundary int64) error {
 	ids := make(map[lathe.MessageID]lathe.MessageID, len(messages))
 	for _, m := range messages {
@@ -173,8 +174,8 @@ func copyMessages(fresh *lathe.IDs, tx store.Tx, fork lathe.Session, messages []
 	return undo.Copy(tx, fork.ID, messages)
 }
 
-// copyMessage returns a message for another session. Ids are the new identifiers of
-// the messages that are copied with it.
+// copyMessage returns a message for another session. Ids maps the old identifiers
+// of all copied messages to the new ones.
 func copyMessage(fresh *lathe.IDs, m lathe.Message, session lathe.SessionID, ids map[lathe.MessageID]lathe.MessageID) lathe.Message {
 	c := lathe.Message{ID: ids[m.ID], SessionID: session, Created: m.Created, Info: m.Info}
 	if a, ok := m.Info.(*lathe.Assistant); ok {
@@ -196,7 +197,7 @@ func copyMessage(fresh *lathe.IDs, m lathe.Message, session lathe.SessionID, ids
 
 var forkNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*) \(fork #(\d{1,6})\)$`) })
 
-// forkTitle numbers the forks of a title.
+// forkTitle adds or counts up the number at the end of a title.
 func forkTitle(title string) string {
 	m := forkNumber().FindStringSubmatch(title)
 	if m == nil {

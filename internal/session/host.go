@@ -19,8 +19,8 @@ import (
 // host answers what a turn asks of its session.
 type host struct {
 	*runner
-	rules []lathe.Rule // of this run alone, after the session's
-	past  *past        // nil: it is now
+	rules []lathe.Rule // for this run only, after the session's
+	past  *past        // nil: the present
 
 	mu       sync.Mutex
 	toolsets map[string]*turn.Toolset
@@ -38,8 +38,8 @@ func (h *host) Agent(name string) (turn.Agent, error) {
 // Model returns a model that can be called.
 func (h *host) Model(ref lathe.ModelRef) (*provider.Model, error) { return h.inst.Models.Get(ref) }
 
-// Tools returns what the agent may use. The set of an agent is made once a run,
-// so its order and bytes stay.
+// Tools returns what the agent may use. An agent's set is made once per run, so
+// its order and bytes stay the same.
 func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Toolset {
 	ceilings := h.runCeilings()
 	key := a.Name + "\x00" + m.Ref.String() + "\x00" + strings.Join(disabled(u.Tools), ",") + "\x00" + strconv.Itoa(len(ceilings)) + "\x00" + strings.Join(h.quiet(), ",") + "\x00" + strconv.Itoa(h.inst.MCP.State())
@@ -74,7 +74,7 @@ func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Tools
 	return set
 }
 
-// offered is what servers of tools offered when the window began.
+// offered returns what the tool servers offered when the window began.
 func (h *host) offered() *mcp.Offer {
 	if h.past != nil {
 		return h.past.frozen.Offer(h.s.ctx)
@@ -82,8 +82,9 @@ func (h *host) offered() *mcp.Offer {
 	return h.window.Offer(h.s.ctx)
 }
 
-// quiet names the tools that have nothing to do yet: they are understood, and not
-// offered. It changes with a compaction only, which makes the prefix anew anyway.
+// quiet names the tools that have nothing to do yet: a call is understood, but
+// they are not offered. It changes only with a compaction, which makes a new
+// prefix anyway.
 func (h *host) quiet() (names []string) {
 	w, compacted := h.window, h.window.HasCompacted()
 	if h.past != nil {
@@ -131,7 +132,7 @@ func (h *host) Ask(ctx context.Context, in permission.AskInput) error {
 
 var _ turn.Host = (*host)(nil)
 
-// rulesOf returns what an agent is judged by in this run.
+// rulesOf returns the rules that an agent is judged by in this run.
 func (h *host) rulesOf(a turn.Agent) []lathe.Rule {
 	return slices.Concat(a.Rules, h.current().Rules, h.rules)
 }

@@ -21,7 +21,7 @@ const (
 	imageAttempts = 32
 )
 
-// imageLimits bound the pictures that a model is sent.
+// imageLimits bound the pictures sent to a model.
 type imageLimits struct {
 	resize        bool
 	width, height int
@@ -49,15 +49,15 @@ func (l imageLimits) fits(data []byte) bool {
 	return base64.StdEncoding.EncodedLen(len(data)) <= l.base64
 }
 
-// normalise returns a picture that is within the limits: the same if it is, else
-// a smaller one as PNG or JPEG.
+// normalise returns a picture within the limits: unchanged if it fits, else a
+// smaller one as PNG or JPEG.
 func (l imageLimits) normalise(data []byte, mime string) ([]byte, string, error) {
 	if mime == "application/pdf" {
 		return data, mime, nil
 	}
 	conf, _, err := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
-		if mime == "image/webp" && l.fits(data) { // cannot be measured here; models read it
+		if mime == "image/webp" && l.fits(data) { // cannot be measured here; models can read it
 			return data, mime, nil
 		}
 		return nil, "", fmt.Errorf("the picture (%s) cannot be read: %w", mime, err)

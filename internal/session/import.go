@@ -19,14 +19,14 @@ type Import struct {
 	Messages []lathe.Message
 	Todos    []lathe.Todo
 	Diffs    []lathe.FileDiff
-	// Hash names the messages, so that the same import is known again.
+	// Hash identifies the messages, so that a repeated import is recognised.
 	Hash string
-	// Copied is how many of the first messages are copies of those of another
-	// session, as a fork has them.
+	// Copied is how many of the first messages are copies of another session's,
+	// as in a fork.
 	Copied int
 }
 
-// Imported says what became of an import.
+// Imported says what an import did.
 type Imported string
 
 // Outcomes of [Importer.Add].
@@ -39,11 +39,11 @@ const (
 
 const importKey = "import"
 
-// Importer takes in sessions that come from elsewhere.
+// Importer imports sessions from elsewhere.
 type Importer struct{ s *Service }
 
-// Add stores a session under its own identifier. To repeat it changes
-// nothing; a session that went on here since is left alone.
+// Add stores a session under its own identifier. Repeating it changes nothing;
+// a session that has gone on here since is left alone.
 func (i *Importer) Add(ctx context.Context, in Import) (Imported, error) {
 	out := ImportAdded
 	old, err := i.s.opts.Store.Session(ctx, in.Session.ID)
@@ -69,7 +69,7 @@ func (i *Importer) Add(ctx context.Context, in Import) (Imported, error) {
 	return out, nil
 }
 
-// again decides about a session that is here already: it is replaced if the
+// again decides about a session that is already here: it is replaced if the
 // import is newer and nothing was added here.
 func (i *Importer) again(ctx context.Context, old lathe.Session, in Import) (Imported, error) {
 	before, err := i.s.opts.Store.Value(ctx, old.ID, importKey)
@@ -79,7 +79,7 @@ func (i *Importer) again(ctx context.Context, old lathe.Session, in Import) (Imp
 	if string(before) == in.Hash && in.Hash != "" {
 		return ImportSame, nil
 	}
-	// An imported session that went on here was updated later than its source.
+	// An imported session that went on here has a later update time than its source.
 	if len(before) == 0 || old.Updated.After(in.Session.Updated) {
 		return ImportKept, nil
 	}
@@ -128,8 +128,8 @@ func storeImport(tx store.Tx, in Import) error {
 	return tx.SetValue(in.Session.ID, importKey, []byte(in.Hash))
 }
 
-// liveTail returns the sequence number from which on a model is told what
-// happened, as the newest compaction says, or 0.
+// liveTail returns the sequence number from which on a model still sees what
+// happened, according to the newest compaction, or 0.
 func liveTail(messages []lathe.Message) int64 {
 	view := prompt.View(messages)
 	if len(view) == 0 || len(view) == len(messages) {
@@ -142,8 +142,8 @@ func liveTail(messages []lathe.Message) int64 {
 	return first
 }
 
-// NewIDs gives a session and all in it identifiers of its own, so that it can be
-// stored beside the one it was copied from.
+// NewIDs gives a session and everything in it new identifiers, so that it can be
+// stored alongside the one it was copied from.
 func (i *Importer) NewIDs(in *Import) {
 	ids := make(map[lathe.MessageID]lathe.MessageID, len(in.Messages))
 	for _, m := range in.Messages {

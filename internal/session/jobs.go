@@ -10,8 +10,8 @@ import (
 	"lathe/internal/tool"
 )
 
-// JobOwner returns the session that the jobs of a session's calls belong to: those
-// of a subagent are the jobs of the session it works for.
+// JobOwner returns the session that owns the jobs of a session's calls: a
+// subagent's jobs belong to the session it works for.
 func (s sessions) JobOwner(ctx context.Context, id lathe.SessionID) lathe.SessionID {
 	sess, err := s.opts.Store.Session(ctx, id)
 	if err != nil {
@@ -26,9 +26,9 @@ func (s *Service) endJobs(id lathe.SessionID) {
 	}
 }
 
-// jobNews returns what the model has to be told of the session's jobs and of errors that
-// language servers found late, or "". A
-// subagent is told nothing: the session that it works for is.
+// jobNews returns what the model has to be told about the session's jobs and about
+// errors that language servers found late, or "". A subagent is told nothing, because
+// the session it works for is.
 func (r *runner) jobNews() string {
 	var news []string
 	if r.s.opts.Jobs != nil {
@@ -43,8 +43,8 @@ func (r *runner) jobNews() string {
 	return prompt.Reminder(strings.Join(news, "\n"))
 }
 
-// withNews adds to a result what happened to jobs meanwhile, so that the model knows
-// with its next step.
+// withNews adds to a result what has happened to jobs in the meantime, so that the
+// model learns of it in its next step.
 func (r *runner) withNews(cut func(tool.Result) tool.Result) func(tool.Result) tool.Result {
 	return func(res tool.Result) tool.Result {
 		res = cut(res)

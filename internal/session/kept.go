@@ -8,8 +8,8 @@ import (
 	"lathe/internal/store"
 )
 
-// Kept keeps in a store what tools and people leave behind between prompts: task
-// lists and approvals.
+// Kept stores what tools and people leave behind between prompts: task lists and
+// approvals.
 type Kept struct {
 	Store  *store.Store
 	Writer *commit.Writer
@@ -20,7 +20,7 @@ func (k Kept) Todos(ctx context.Context, session lathe.SessionID) ([]lathe.Todo,
 	return k.Store.Todos(ctx, session)
 }
 
-// SetTodos replaces the task list of a session and tells of it.
+// SetTodos replaces the task list of a session and publishes it.
 func (k Kept) SetTodos(ctx context.Context, session lathe.SessionID, todos []lathe.Todo) error {
 	sess, err := k.Store.Session(ctx, session)
 	if err != nil {
@@ -42,7 +42,7 @@ func (k Kept) PutApproval(ctx context.Context, owner string, r lathe.Rule) error
 	return k.Writer.Commit(ctx, func(tx *commit.Tx) error { return tx.PutApproval(owner, r) })
 }
 
-// DeleteApproval forgets one approval of an owner. One that is not stored is no error.
+// DeleteApproval forgets one approval of an owner. It is no error if that approval is not stored.
 func (k Kept) DeleteApproval(ctx context.Context, owner string, r lathe.Rule) error {
 	return k.Writer.Commit(ctx, func(tx *commit.Tx) error { return tx.DeleteApproval(owner, r) })
 }

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// maxPath is the length above which a word of a call names no file.
+	// maxPath is the length above which a word in a call cannot name a file.
 	maxPath = 4 << 10
 	// maxPatchPaths bounds the files that are looked for in one text.
 	maxPatchPaths = 1_000
 )
 
-// sweepTemps removes what calls that were cut off left where they wrote: the
-// files that were to replace others.
+// sweepTemps removes the temporary files that interrupted calls left where they
+// were writing, meant to replace others.
 func sweepTemps(dir string, parts []lathe.Part) (swept int) {
 	dirs := map[string]bool{}
 	for _, p := range parts {
@@ -35,7 +35,7 @@ func sweepTemps(dir string, parts []lathe.Part) (swept int) {
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(dir, path)
 			}
-			if real, err := workspace.Resolve(path); err == nil { // a link's target is what is written
+			if real, err := workspace.Resolve(path); err == nil { // what is written is a link's target
 				dirs[filepath.Dir(real)] = true
 			}
 		}
@@ -47,7 +47,7 @@ func sweepTemps(dir string, parts []lathe.Part) (swept int) {
 }
 
 // pathsIn returns every word of a tool's input that may name a file, and the
-// files of a patch. Words that name none do no harm.
+// files of a patch. Words that turn out not to do no harm.
 func pathsIn(input json.RawMessage) []string {
 	var value any
 	if json.Unmarshal(input, &value) != nil {

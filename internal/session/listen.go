@@ -18,16 +18,16 @@ type listener struct {
 	s    *Service
 	inst *instance.Instance
 
-	missed  atomic.Int64 // times that plugins were too slow
+	missed  atomic.Int64 // how often plugins were too slow
 	waiting context.Context
-	cancel  context.CancelFunc // ends waiting: what is queued by then is still handed over
+	cancel  context.CancelFunc // ends the waiting: what is queued by then is still handed over
 	handing context.Context
-	abandon context.CancelFunc // ends handing over
+	abandon context.CancelFunc // ends the handing over
 	wg      sync.WaitGroup
 }
 
-// lastEvents is how long plugins may take over the events that wait at the end: that
-// a session is idle, say.
+// lastEvents is how long plugins may take over the events still waiting at the end,
+// for instance that a session is idle.
 const lastEvents = 3 * time.Second
 
 // listen adds the listener to an instance whose plugins want events.
@@ -45,7 +45,7 @@ func listen(ctx context.Context, s *Service, inst *instance.Instance) error {
 // Name returns "plugin events".
 func (*listener) Name() string { return "plugin events" }
 
-// Start subscribes; what is published from then on is handed over.
+// Start subscribes; events published from then on are handed over.
 func (l *listener) Start(context.Context, func()) error {
 	l.waiting, l.cancel = context.WithCancel(context.Background())
 	l.handing, l.abandon = context.WithCancel(context.Background())
@@ -78,7 +78,7 @@ func (l *listener) follow(sub *bus.Subscription) {
 	}
 }
 
-// Status tells whether plugins missed events.
+// Status says whether plugins missed events.
 func (l *listener) Status() string {
 	if n := l.missed.Load(); n > 0 {
 		return fmt.Sprintf("plugins were too slow %d times and missed events", n)
@@ -93,7 +93,7 @@ func (l *listener) drain() {
 	l.wg.Wait()
 }
 
-// Close does nothing: what it follows ended before the parts.
+// Close does nothing: what the listener follows has ended before the parts close.
 func (l *listener) Close() error {
 	l.abandon()
 	return nil

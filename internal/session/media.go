@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// mediaType returns what a file holds, judged by its first bytes: a picture or a
-// PDF is one whatever its name says, and what is only named so is not, since a
-// provider would refuse the whole request for it.
+// mediaType returns what a file holds, judged by its first bytes. A picture or a
+// PDF counts as one whatever its name says, and a file that only has such a name
+// does not, because a provider would refuse the whole request for it.
 func mediaType(path string, info os.FileInfo, named string) string {
 	if !info.Mode().IsRegular() {
 		return named
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return named // reading it says why
+		return named // reading the file will say why
 	}
 	defer f.Close()
 	head := make([]byte, 512)
@@ -31,7 +31,7 @@ func mediaType(path string, info os.FileInfo, named string) string {
 	return named
 }
 
-// sendable reports kinds that every provider with eyes accepts.
+// sendable reports whether every provider that reads pictures accepts the kind.
 func sendable(kind string) bool {
 	switch kind {
 	case "image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf":

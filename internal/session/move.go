@@ -9,9 +9,9 @@ import (
 	"lathe/internal/store"
 )
 
-// Move lets a session go on in another directory, such as one that was imported
-// from another machine. What its steps did to files stays where it was and cannot
-// be undone from there, so a session that is reverted refuses.
+// Move lets a session go on in another directory, for instance one imported from
+// another machine. What its steps did to files stays where it was and cannot be
+// undone from there, so a session that is reverted refuses.
 func (s *Service) Move(ctx context.Context, id lathe.SessionID, dir string) (lathe.Session, error) {
 	sess, err := s.Get(ctx, id)
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *Service) Move(ctx context.Context, id lathe.SessionID, dir string) (lat
 	return s.change(ctx, id, func(sess *lathe.Session) { sess.Directory, sess.ProjectID = dir, inst.Project.ID })
 }
 
-// gone explains that the directory of a session is not there.
+// gone explains that a session's directory does not exist.
 func gone(err error, sess lathe.Session) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -47,14 +47,14 @@ func gone(err error, sess lathe.Session) error {
 
 func busyIn(id lathe.SessionID, by store.Holder) error {
 	hint := "wait for it, stop it, or work in a new session"
-	if by.Unseen { // it cannot be looked at from here
+	if by.Unseen { // it cannot be checked from here
 		hint += "; if that machine is gone: lathe session unlock " + string(id)
 	}
 	return lathe.Errorf(lathe.CodeBusy, hint, "session %s is busy in %s", id, by.Name)
 }
 
-// Unlock takes a session from a process on another machine, which a person knows
-// to be gone. One that lives on this machine keeps it.
+// Unlock takes a session away from a process on another machine that a person
+// knows to be gone. A process alive on this machine keeps it.
 func (s *Service) Unlock(ctx context.Context, id lathe.SessionID) error {
 	if _, err := s.Get(ctx, id); err != nil {
 		return err

@@ -7,15 +7,15 @@ import (
 	"lathe/internal/store"
 )
 
-// outputsKey is where a fork keeps whose directory of whole outputs it shares.
+// outputsKey is where a fork records whose directory of whole outputs it shares.
 const outputsKey = "outputs"
 
-// maxParents bounds how far up a session's parents are looked for.
+// maxParents bounds how far up a chain of parents the search goes.
 const maxParents = 64
 
-// outputs names the directory for the whole of what the session's tools print. A
-// session shares it with its subagents, who look through what it was told of, and
-// with its forks, whose history names the files.
+// outputs names the directory for the complete output of the session's tools. A
+// session shares it with its subagents, which search what it was given, and with
+// its forks, whose history names the files.
 func (r *runner) outputs() string {
 	r.outputsOnce.Do(func() {
 		r.outputsDir = outputsOf(context.WithoutCancel(r.s.ctx), r.s.opts.Store, *r.current())
@@ -23,7 +23,7 @@ func (r *runner) outputs() string {
 	return r.outputsDir
 }
 
-// top returns the session that a subagent works for in the end.
+// top returns the session at the top of the chain that a subagent works for.
 func top(ctx context.Context, kept *store.Store, sess lathe.Session) lathe.Session {
 	for range maxParents {
 		if sess.ParentID == "" {

@@ -12,20 +12,20 @@ import (
 )
 
 // debts are what a full or broken disk kept the service from storing: leases that
-// were not given back, and sessions whose last answer is not there. It is tried
-// again until it works, so that half a second without space ends nothing but the
-// turns that fell into it.
+// were not given back, and sessions whose last answer is missing. Storing is
+// retried until it works, so that half a second without space ends only the turns
+// that fell into it.
 type debts struct {
 	store *store.Store
 	owner store.Owner
 	log   *slog.Logger
-	ctx   context.Context // of the service
-	wg    *sync.WaitGroup // that Close waits for
+	ctx   context.Context // the service's
+	wg    *sync.WaitGroup // Close waits for it
 
 	mu      sync.Mutex
 	leases  map[lathe.SessionID]store.Lease
 	runners map[*runner]struct{}
-	busy    bool // somebody tries
+	busy    bool // somebody is trying
 }
 
 // Waits between attempts to store what is owed.
@@ -34,7 +34,7 @@ const (
 	owedMost  = 2 * time.Second
 )
 
-// lease takes the lease of a session, or the one that could not be given back.
+// lease takes the lease of a session, reusing one that could not be given back.
 func (d *debts) lease(ctx context.Context, id lathe.SessionID) (store.Lease, error) {
 	d.mu.Lock()
 	l := d.leases[id]
@@ -64,7 +64,7 @@ func (d *debts) giveBack(ctx context.Context, id lathe.SessionID, l store.Lease)
 	d.tryLater()
 }
 
-// owes notes that a session's last answer is not stored.
+// owes notes that a session's last answer still has to be stored.
 func (d *debts) owes(r *runner) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -75,8 +75,8 @@ func (d *debts) owes(r *runner) {
 	d.tryLater()
 }
 
-// tryLater makes sure that somebody tries again. The caller holds mu, and is
-// one whom Close waits for or comes before it.
+// tryLater makes sure that somebody tries again. The caller holds mu, and
+// either Close waits for it or it runs before Close.
 func (d *debts) tryLater() {
 	if d.busy {
 		return
@@ -85,8 +85,8 @@ func (d *debts) tryLater() {
 	d.wg.Go(d.pay)
 }
 
-// pay tries to store what is owed, less and less often, until it is stored. At
-// the end of the service it tries once more.
+// pay tries to store what is owed, at growing intervals, until it is stored. It
+// tries once more when the service ends.
 func (d *debts) pay() {
 	for wait := owedFirst; ; wait = min(2*wait, owedMost) {
 		select {
@@ -99,7 +99,7 @@ func (d *debts) pay() {
 	}
 }
 
-// payAll reports whether nothing is owed any more.
+// payAll stores what is owed and reports whether nothing is left.
 func (d *debts) payAll(ctx context.Context) bool {
 	d.mu.Lock()
 	var runners []*runner
@@ -135,13 +135,13 @@ func (r *runner) payIdle(ctx context.Context) error {
 		err = r.closeOpen(ctx)
 	}
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrBusy) {
-		return nil // it is gone, or another process has it
+		return nil // the session is gone, or another process has it
 	}
 	return err
 }
 
 // heldElsewhere returns an error that names the process in which a turn of the
-// session runs, if that is not this one.
+// session runs, if it is not this one.
 func (d *debts) heldElsewhere(ctx context.Context, id lathe.SessionID) error {
 	by, held, err := d.store.Holder(ctx, id)
 	if err != nil || !held || by.Owner == d.owner {

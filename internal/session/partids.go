@@ -7,13 +7,13 @@ import (
 	"lathe"
 )
 
-// partIDs are the identifiers that a client chose for parts of its prompt: pages
-// show a part before it is stored, and know it again by its identifier.
+// partIDs maps parts to the identifiers that a client chose for them: pages show
+// a part before it is stored, and recognise it later by its identifier.
 type partIDs map[lathe.PartBody]lathe.PartID
 
-// expandAll expands the parts of a prompt and notes which of the results is the
-// part that the client sent. What is added to it gets identifiers of our own, and
-// so does a part whose identifier is taken.
+// expandAll expands the parts of a prompt and notes which result is the part that
+// the client sent. Added parts get identifiers of our own, and so does a part
+// whose identifier is taken.
 func (i *intake) expandAll(ctx context.Context, p Prompt) ([]lathe.PartBody, partIDs, error) {
 	var all []lathe.PartBody
 	ids, taken := partIDs{}, map[lathe.PartID]bool{"": true}
@@ -40,7 +40,7 @@ func (i *intake) expandAll(ctx context.Context, p Prompt) ([]lathe.PartBody, par
 	return all, ids, nil
 }
 
-// sent returns the one of the results that is the part itself, not what was added.
+// sent returns the result that is the client's part itself, rather than an addition.
 func sent(bodies []lathe.PartBody) lathe.PartBody {
 	if len(bodies) == 1 {
 		return bodies[0]

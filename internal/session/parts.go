@@ -12,7 +12,7 @@ import (
 	"lathe/internal/prompt"
 )
 
-// chatMessage passes a prompt through the hooks of plugins.
+// chatMessage passes a prompt through the plugins' hooks.
 func (i *intake) chatMessage(ctx context.Context, parts []lathe.PartBody) ([]lathe.PartBody, error) {
 	hooks := i.inst.Hooks
 	if !hooks.Has() {
@@ -24,12 +24,12 @@ func (i *intake) chatMessage(ctx context.Context, parts []lathe.PartBody) ([]lat
 	if refused, ok := errors.AsType[*plugin.Refusal](err); ok {
 		return nil, lathe.Errorf(lathe.CodePermission, "change the prompt, or the hook (see: lathe plugin list)", "the hook %s refused the prompt: %s", refused.Plugin, refused.Reason)
 	}
-	out.User.Agent, out.User.Model = info.Agent, info.Model // these were checked
+	out.User.Agent, out.User.Model = info.Agent, info.Model // these have been checked
 	i.m.Info = &out.User
 	return out.Parts, err
 }
 
-// expandMention stores an "@agent" with what it means.
+// expandMention stores an "@agent" together with what it means.
 func (i *intake) expandMention(b *lathe.AgentMention) ([]lathe.PartBody, error) {
 	caller, err := i.inst.Agents.Get(i.m.Info.(*lathe.User).Agent)
 	if err != nil {
@@ -42,8 +42,8 @@ func (i *intake) expandMention(b *lathe.AgentMention) ([]lathe.PartBody, error) 
 	return []lathe.PartBody{b, synthetic(note)}, nil
 }
 
-// expandData takes in an attachment that is not a file of this machine: text is
-// shown as if it was read, pictures are made to fit.
+// expandData expands an attachment that is not a file of this machine: text is
+// shown as if it had been read, pictures are made to fit.
 func (i *intake) expandData(f *lathe.File) ([]lathe.PartBody, error) {
 	data, ok := prompt.DataURL(f.URL)
 	if !ok {
@@ -66,8 +66,8 @@ func (i *intake) expandData(f *lathe.File) ([]lathe.PartBody, error) {
 	return []lathe.PartBody{&file}, nil
 }
 
-// fitPicture gives a file the content, made smaller where it is a picture that is
-// too large.
+// fitPicture puts the content into a file, after shrinking a picture that is too
+// large.
 func fitPicture(i *instance.Instance, file *lathe.File, data []byte) error {
 	if !strings.HasPrefix(file.MIME, "image/") || file.MIME == "image/svg+xml" {
 		return nil

@@ -26,8 +26,8 @@ func planFile(i *instance.Instance, sess lathe.Session) string {
 	return filepath.Join(i.Root.TopLevel, ".lathe", "plans", name)
 }
 
-// SwitchAgent makes a session go on with another agent: it stores a user message
-// for it, which the running turn answers next.
+// SwitchAgent lets a session go on with another agent: it stores a user message
+// for that agent, which the running turn answers next.
 func (s sessions) SwitchAgent(ctx context.Context, i *instance.Instance, call *tool.Call, agent string) error {
 	if _, err := i.Agents.Get(agent); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (s sessions) SwitchAgent(ctx context.Context, i *instance.Instance, call *t
 }
 
 // planNotes tells a model that enters plan mode where its plan goes, and one that
-// leaves it where the plan is. Only where the plan tools are offered.
+// leaves plan mode where the plan is, if the plan tools are offered.
 func planNotes(i *instance.Instance, sess lathe.Session, before, now string, alone bool) []string {
 	if !i.Config.Flags.ExperimentalPlanMode || before == now || (before != "plan" && now != "plan") {
 		return nil
@@ -63,7 +63,7 @@ func planNotes(i *instance.Instance, sess lathe.Session, before, now string, alo
 		}
 		return []string{prompt.Reminder("The plan is in " + file + ". Follow it.")}
 	}
-	_ = os.MkdirAll(filepath.Dir(file), 0o755) // writing the plan would say what is wrong
+	_ = os.MkdirAll(filepath.Dir(file), 0o755) // if this failed, writing the plan says why
 	state := "It does not exist yet; create it."
 	if exists {
 		state = "It exists already; read it and bring it up to date."

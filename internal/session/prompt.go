@@ -23,11 +23,11 @@ import (
 // maxMedia bounds an attachment that is sent as it is.
 const maxMedia = 20 << 20
 
-// Prompt is what a person, or a program for them, asks of a session.
+// Prompt is what a person, or a program on their behalf, asks of a session.
 type Prompt struct {
 	MessageID lathe.MessageID // chosen by the client; empty means a new one
 	Parts     []lathe.PartBody
-	PartIDs   []lathe.PartID // chosen by the client, for the parts in order; empty ones are ours to choose
+	PartIDs   []lathe.PartID // chosen by the client, for the parts in order; empty ones get one from us
 	Agent     string         // empty: the session's, then the default
 	Model     lathe.ModelRef // zero: the agent's, the session's, then the default
 	System    string
@@ -42,12 +42,12 @@ type Prompt struct {
 	ceilings [][]lathe.Rule // no agent of the turn may go beyond them
 }
 
-// Prompt stores a user message and starts a turn that answers it, or hands it to
-// the one that runs. It returns when the message is durable; the run is nil for
-// NoReply. Nothing is stored when the prompt cannot be answered (an unknown
-// agent or model, a session that another process owns). A prompt that was sent
-// before, with the same MessageID, is not stored again: the stored one counts, and
-// the run is the one that answers it.
+// Prompt stores a user message and starts a turn to answer it, or hands it to the
+// running turn. It returns when the message is durable; the run is nil for
+// NoReply. Nothing is stored if the prompt cannot be answered (an unknown agent or
+// model, a session that another process owns). A prompt that was sent before with
+// the same MessageID is not stored again: the stored one counts, and the run is
+// the one that answers it.
 func (s *Service) Prompt(ctx context.Context, id lathe.SessionID, p Prompt) (*lathe.Message, *Run, error) {
 	r, err := s.runner(ctx, id)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *Service) Prompt(ctx context.Context, id lathe.SessionID, p Prompt) (*la
 	return m, run, nil
 }
 
-// userMessage resolves a prompt to the message that is stored.
+// userMessage turns a prompt into the message to be stored.
 func (r *runner) userMessage(ctx context.Context, p Prompt) (*lathe.Message, error) {
 	sess, err := r.s.Get(ctx, r.current().ID)
 	if err != nil {
@@ -119,8 +119,8 @@ func (r *runner) userMessage(ctx context.Context, p Prompt) (*lathe.Message, err
 	return m, nil
 }
 
-// storeUser stores a user message with what the model has to be told since the
-// last one, then publishes it.
+// storeUser stores a user message, with what the model has to be told since the
+// last one, and publishes it.
 func (r *runner) storeUser(ctx context.Context, m *lathe.Message, p Prompt) error {
 	if err := r.changes.DropReverted(ctx); err != nil {
 		return err
@@ -170,16 +170,16 @@ func toolRules(tools map[string]bool) []lathe.Rule {
 	return rules
 }
 
-// intake makes the parts of a prompt those of the message that is stored: what is
-// attached is read, and what is named is explained.
+// intake turns the parts of a prompt into those of the stored message:
+// attachments are read, and what is named is explained.
 type intake struct {
 	inst  *instance.Instance
 	store *store.Store
-	m     *lathe.Message // who is asked is settled; it has no parts yet
+	m     *lathe.Message // agent and model are settled; it has no parts yet
 }
 
-// expand resolves the parts of a prompt: files become what the read tool shows
-// of them, images and PDFs become their content.
+// expand resolves the parts of a prompt: a file becomes what the read tool
+// shows of it, an image or PDF becomes its content.
 func (i *intake) expand(ctx context.Context, parts []lathe.PartBody) ([]lathe.PartBody, error) {
 	var out []lathe.PartBody
 	for _, p := range parts {
@@ -254,8 +254,8 @@ func (i *intake) expandMedia(path string, file *lathe.File) ([]lathe.PartBody, e
 	return []lathe.PartBody{synthetic(readNote(map[string]any{"filePath": path})), file}, nil
 }
 
-// expandText shows a file or directory as the read tool does. A failure is
-// told to the model in the file's place.
+// expandText shows a file or directory as the read tool does. If that fails,
+// the model sees the error in its place.
 func (i *intake) expandText(ctx context.Context, path string, q url.Values, file *lathe.File) []lathe.PartBody {
 	args := map[string]any{"filePath": path}
 	if start, err := strconv.Atoi(q.Get("start")); err == nil && start > 0 {

@@ -14,8 +14,8 @@ import (
 // maxAnswer bounds one typed answer.
 const maxAnswer = 64 << 10
 
-// Questions are those that tools put to the user and that wait for an answer. It is
-// safe for concurrent use.
+// Questions holds the questions from tools that are waiting for the user's answer.
+// It is safe for concurrent use.
 type Questions struct {
 	writer *commit.Writer
 	ids    *lathe.IDs
@@ -31,7 +31,8 @@ type question struct {
 }
 
 // ask puts the questions of a tool call to the user and waits. A dismissed
-// question is a *[builtin.Dismissed]; the end of the context withdraws it.
+// question returns a *[builtin.Dismissed]; the end of the context withdraws the
+// questions.
 func (s *Questions) ask(ctx context.Context, dir string, call *tool.Call, list []lathe.Question) ([][]string, error) {
 	q := &question{
 		ask: lathe.QuestionAsk{
@@ -51,7 +52,7 @@ func (s *Questions) ask(ctx context.Context, dir string, call *tool.Call, list [
 		}
 		return answers, nil
 	case <-ctx.Done():
-		_ = s.settle(q.ask.ID, nil) // an answer that came first is lost with the turn
+		_ = s.settle(q.ask.ID, nil) // an answer that came just before is lost with the turn
 		return nil, context.Cause(ctx)
 	}
 }
@@ -70,8 +71,8 @@ func (s *Questions) List(dir string) []lathe.QuestionAsk {
 	return out
 }
 
-// Answer answers a question: for each of its questions the labels that were
-// chosen or what was typed; nothing means unanswered.
+// Answer answers a set of questions: for each one, the labels that were chosen
+// or the text that was typed; an empty list means unanswered.
 func (s *Questions) Answer(_ context.Context, id lathe.AskID, answers [][]string) error {
 	q := s.find(id)
 	if q == nil {
@@ -100,7 +101,7 @@ func (s *Questions) find(id lathe.AskID) *question {
 	return nil
 }
 
-// settle ends a waiting question; nil answers dismiss it.
+// settle ends the wait for an answer; nil answers dismiss the questions.
 func (s *Questions) settle(id lathe.AskID, answers [][]string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,13 +19,13 @@ const (
 	// progressEvery is how often the progress of a running tool is stored before it
 	// is published; what comes sooner is stored at the next checkpoint.
 	progressEvery = 30 * time.Millisecond
-	// checkpointSize is how much of a text may be unsaved: what comes faster waits
-	// until it is written.
+	// checkpointSize is how much of a text may be unsaved: more text has to wait
+	// until that is written.
 	checkpointSize = 512 << 10
 )
 
-// recorder is the one writer of a session while its turn runs: it stores, then
-// publishes, in one order for all.
+// recorder is the only writer of a session while its turn runs: it stores, then
+// publishes, in one order for everybody.
 type recorder struct {
 	writer *commit.Writer
 	dir    string
@@ -33,26 +33,26 @@ type recorder struct {
 	now    func() time.Time
 	log    *slog.Logger
 
-	mu       sync.Mutex // held over a commit, and over a delta: a part's events have one order
+	mu       sync.Mutex // held during a commit and during a delta, so that a part's events have one order
 	open     map[lathe.PartID]*openText
 	timer    *time.Timer
 	closed   bool
-	onStep   func(store.Tx, *lathe.StepFinish) error // stores what a step tells about the window; may be nil
+	onStep   func(store.Tx, *lathe.StepFinish) error // stores what a step says about the window; may be nil
 	progress map[lathe.PartID]*shown
 }
 
 // shown is the progress of a running tool.
 type shown struct {
 	saved  time.Time
-	ahead  *lathe.Part // the newest, if it is not stored
-	failed bool        // it was said that it cannot be stored
+	ahead  *lathe.Part // the newest progress, if it is not stored
+	failed bool        // the failure to store it was logged
 }
 
 // openText is streamed text that is ahead of the store.
 type openText struct {
 	saved  int64
 	text   []byte
-	failed bool // it was said that it cannot be stored
+	failed bool // the failure to store it was logged
 }
 
 func newRecorder(s *Service, sess lathe.Session) *recorder {
@@ -99,9 +99,9 @@ func (r *recorder) settle(changes []turn.Change) {
 	}
 }
 
-// unnumbered tells which changes are of what is new, and returns a function that
-// takes the numbers of those away again: a transaction that failed has given them
-// out in vain, and what is tried again must not pass for stored.
+// unnumbered says which changes are of something new, and returns a function that
+// takes their numbers away again: a failed transaction has handed them out in
+// vain, and what is retried must not pass for stored.
 func unnumbered(changes []turn.Change) (fresh []bool, forget func()) {
 	var seqs []*int64
 	fresh = make([]bool, len(changes))
@@ -155,7 +155,7 @@ func (r *recorder) addUsage(tx store.Tx, fin *lathe.StepFinish) error {
 	return err
 }
 
-// told is the event of a change, of something new or not.
+// told returns the event for a change; fresh says that it is of something new.
 func told(c turn.Change, fresh bool) lathe.Event {
 	switch {
 	case c.Message != nil:
@@ -166,14 +166,14 @@ func told(c turn.Change, fresh bool) lathe.Event {
 	return lathe.PartUpdated{Part: *c.Part, New: fresh}
 }
 
-// bare is the event of a message, whose parts are told one by one.
+// bare returns the event for a message, without the parts, which have events of their own.
 func bare(m *lathe.Message) lathe.MessageUpdated {
 	b := *m
 	b.Parts = nil
 	return lathe.MessageUpdated{Message: b}
 }
 
-// added are the events of a new message and its parts.
+// added returns the events for a new message and its parts.
 func added(m *lathe.Message) []lathe.Event {
 	events := []lathe.Event{bare(m)}
 	for _, p := range m.Parts {
@@ -221,7 +221,7 @@ func (r *recorder) checkpoint() {
 	}
 }
 
-// saveText appends what streamed to the stored text. The caller holds mu.
+// saveText appends the streamed text to the stored text. The caller holds mu.
 func (r *recorder) saveText(id lathe.PartID, o *openText) {
 	err := r.writer.AppendText(context.Background(), id, o.saved, string(o.text))
 	if err != nil && !o.failed {
@@ -234,8 +234,8 @@ func (r *recorder) saveText(id lathe.PartID, o *openText) {
 	o.text = o.text[:0]
 }
 
-// Progress stores what a running tool call shows, and publishes it. It survives
-// the process as streamed text does.
+// Progress stores what a running tool call shows, and publishes it. Like
+// streamed text, it survives the end of the process.
 func (r *recorder) Progress(part lathe.Part) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -266,7 +266,7 @@ func (r *recorder) saveProgress(p *shown) {
 	p.saved, p.ahead = r.now(), nil
 }
 
-// Publish tells what is not stored.
+// Publish publishes what is not stored.
 func (r *recorder) Publish(ev lathe.Event) { r.writer.Tell(r.dir, ev) }
 
 // close stops the checkpoints. The turn has ended, so every part is closed.

@@ -10,8 +10,8 @@ import (
 )
 
 // CloseInterrupted closes what processes that died left open, in all sessions, so
-// that nobody is shown a tool that seems to run. What a living process works on
-// stays as it is. It is to be called when a store was opened.
+// that nobody sees a tool that only seems to run. Work of a living process is
+// left alone. Call it when a store has been opened.
 func (s *Service) CloseInterrupted(ctx context.Context) error {
 	ids, err := s.opts.Store.Unclosed(ctx)
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *Service) CloseInterrupted(ctx context.Context) error {
 }
 
 // recover closes what an owner that is gone left open in a session. What it closed is
-// told in dir; nobody listens where that is empty.
+// published in dir; if dir is empty, nobody is listening.
 func (s *Service) recover(ctx context.Context, id lathe.SessionID, dir string) (closed []lathe.Part, err error) {
 	err = s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error {
 		closed, err = tx.Recover(id, s.opts.Owner)
@@ -46,8 +46,8 @@ func (s *Service) recover(ctx context.Context, id lathe.SessionID, dir string) (
 	return closed, err
 }
 
-// sweepAfter removes the files that a session's closed calls were about to put in
-// the place of others.
+// sweepAfter removes the temporary files with which a session's closed calls were
+// about to replace others.
 func sweepAfter(ctx context.Context, kept *store.Store, id lathe.SessionID, closed []lathe.Part) {
 	if len(closed) == 0 {
 		return

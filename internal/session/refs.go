@@ -19,15 +19,15 @@ import (
 // maxReferences bounds how many files and agents one text can name.
 const maxReferences = 50
 
-// reference is an "@name" in a text. Start and End are byte offsets of it.
+// reference is an "@name" in a text. Start and End are its byte offsets.
 type reference struct {
 	name       string
 	start, end int
 }
 
-// findReferences returns what stands behind "@" in a text, each name once. An "@"
-// in a word or after a back-tick does not count; a name ends before white space,
-// a comma, a back-tick or a closing dot.
+// findReferences returns what follows each "@" in a text, each name once. An "@"
+// inside a word or after a backtick does not count; a name ends before white
+// space, a comma, a backtick or a full stop at its end.
 func findReferences(text string) []reference {
 	var out []reference
 	seen := map[string]bool{}
@@ -44,7 +44,7 @@ func findReferences(text string) []reference {
 	return out
 }
 
-// joins reports whether an "@" after this text belongs to the word before it.
+// joins reports whether an "@" after this text is part of the word before it.
 func joins(before string) bool {
 	r, _ := utf8.DecodeLastRuneInString(before)
 	return r == '`' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)
@@ -65,16 +65,16 @@ func referenceName(s string) string {
 	return strings.TrimSuffix(s[:end], ".")
 }
 
-// dotContinues reports whether a dot is inside a name: something of the name
-// follows it.
+// dotContinues reports whether a dot is inside a name: more of the name follows
+// it.
 func dotContinues(after string) bool {
 	r, size := utf8.DecodeRuneInString(after)
 	return size > 0 && r != '.' && r != ',' && r != '`' && !unicode.IsSpace(r)
 }
 
 // references returns the files, directories and agents that a text names with
-// "@", as parts of a prompt. What names nothing is left as text. Files for which
-// may is not nil and false are left out.
+// "@", as parts of a prompt. A name that matches nothing stays text. If may is
+// not nil, files for which it returns false are left out.
 func references(i *instance.Instance, text string, may func(path string) bool) []lathe.PartBody {
 	var out []lathe.PartBody
 	for _, ref := range findReferences(text) {
@@ -128,7 +128,7 @@ func findReferenced(i *instance.Instance, name string) (path string, info os.Fil
 }
 
 // lineQuery turns "12-34" or "12" into the query of a file URL; anything else
-// into none.
+// becomes an empty query.
 func lineQuery(lines string) string {
 	from, to, _ := strings.Cut(lines, "-")
 	start, err := strconv.Atoi(from)
@@ -179,8 +179,9 @@ func utf16Len(s string) int {
 	return n
 }
 
-// readableBy returns which files an agent may read without an ask. What a model
-// wrote is resolved only as far as its own tools would read it.
+// readableBy returns a function that says which files an agent may read without
+// an ask. Names in text written by a model are resolved only as far as its own
+// tools could read the files.
 func readableBy(i *instance.Instance, a instance.Agent, session []lathe.Rule, ceilings [][]lathe.Rule) func(path string) bool {
 	policy := permission.Policy{Rules: slices.Concat(a.Rules, session), Ceilings: slices.Concat(a.Ceilings, ceilings)}
 	return func(path string) bool {

@@ -15,10 +15,10 @@ import (
 	"lathe/internal/window"
 )
 
-// Replay makes the requests of a session again from what is stored, with the code that
-// made them, and compares each with the one before it. Step is the number of the only
-// one that is wanted, which is whole then; with 0 they are all told, each with what the
-// one before did not have.
+// Replay rebuilds the requests of a session from what is stored, with the code that
+// made them, and compares each with the one before it. If step is not 0, only that
+// request is returned, in full; otherwise all are, each with only what the one before
+// did not have.
 func (v *Windows) Replay(ctx context.Context, id lathe.SessionID, step int) (api.Replay, error) {
 	r, err := v.s.runner(ctx, id)
 	if err != nil {
@@ -57,15 +57,15 @@ func (v *Windows) Replay(ctx context.Context, id lathe.SessionID, step int) (api
 	return out, nil
 }
 
-// replaying makes the requests of a session again, in order.
+// replaying rebuilds the requests of a session, in order.
 type replaying struct {
 	*runner
 	all     []lathe.Message
-	answers []int        // where they stand in all
-	before  *llm.Request // the last one that could be made
+	answers []int        // their indexes in all
+	before  *llm.Request // the last request that could be rebuilt
 }
 
-// notes says what is not stored of any request.
+// notes says what is not stored for any request.
 func (p *replaying) notes(ctx context.Context) ([]string, error) {
 	notes := []string{"tools, agents, models and their settings are those of now: what the configuration said before, and the rules of a single run, are not stored"}
 	sess := p.current()
@@ -116,7 +116,7 @@ func (p *replaying) step(ctx context.Context, n int, whole bool) (api.ReplayStep
 	return out, nil
 }
 
-// turn returns a turn that answered the message at i, as far as its requests go.
+// turn returns the turn that answered the message at i, as far as its requests go.
 func (p *replaying) turn(ctx context.Context, i int, frozen *window.Window) *turn.Turn {
 	h := &pastHost{host{runner: p.runner, toolsets: map[string]*turn.Toolset{}, past: &past{frozen, summarised(p.all[:i])}}}
 	if prompt.Alone(p.all[:i]) {
@@ -127,8 +127,8 @@ func (p *replaying) turn(ctx context.Context, i int, frozen *window.Window) *tur
 	}
 }
 
-// frozen returns the window that the message at i was answered in, and whether it is
-// known: the one that the next summary closed, or the newest.
+// frozen returns the window in which the message at i was answered, and whether it
+// is known: the one that the next summary closed, or the newest.
 func (p *replaying) frozen(ctx context.Context, i int) (w *window.Window, ok bool, err error) {
 	for _, m := range p.all[i:] {
 		if a, is := m.Info.(*lathe.Assistant); is && a.Summary && a.Error == nil {
@@ -144,7 +144,7 @@ type pastHost struct{ host }
 // past is what a session's window was when a request was made.
 type past struct {
 	frozen    *window.Window
-	compacted bool // something had left the window before
+	compacted bool // something had already left the window
 }
 
 // summarised reports whether messages hold a summary that took effect.
@@ -160,7 +160,7 @@ func (h *pastHost) System(ctx context.Context, a turn.Agent, m *provider.Model, 
 	return h.past.frozen.System(ctx, a, m, h.inst.Agents.Offering(a, h.rulesOf(a)), u.System)
 }
 
-// because says why a request does not begin with the one before it, where that is known.
+// because says why a request does not begin with the one before it, if that is known.
 func (p *replaying) because(n int, c *api.Change) string {
 	if c.Differs == "" {
 		return ""

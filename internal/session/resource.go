@@ -8,8 +8,8 @@ import (
 	"lathe"
 )
 
-// expandResource stands for a resource of an MCP server: what it holds, or why it could
-// not be read. The prompt goes on either way.
+// expandResource expands a resource of an MCP server into its content, or into the
+// reason why it could not be read. The prompt goes on either way.
 func (i *intake) expandResource(ctx context.Context, f *lathe.File) []lathe.PartBody {
 	out := []lathe.PartBody{synthetic(fmt.Sprintf("Reading MCP resource: %s (%s)", f.Filename, f.Source.URI))}
 	content, err := i.inst.Servers(ctx).ReadResource(ctx, f.Source.Client, f.Source.URI)

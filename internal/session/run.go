@@ -13,16 +13,15 @@ type Run struct {
 	done    chan struct{}
 	outcome turn.Outcome
 	err     error
-	inner   bool // a turn of a session above waits for it
+	inner   bool // a turn of the parent session waits for it
 }
 
 // Done is closed when the prompt is answered.
 func (r *Run) Done() <-chan struct{} { return r.done }
 
-// Wait returns what the prompt was answered. Outcome.Last is never a message that
-// was there before the prompt. The error is for what could not be recorded;
-// failures of models and tools are in the outcome. Cancelling ctx stops the
-// waiting, not the turn.
+// Wait waits for the prompt's answer. Outcome.Last is never a message from before
+// the prompt. The error is for what could not be recorded; failures of models and
+// tools are in the outcome. Cancelling ctx stops the waiting, not the turn.
 func (r *Run) Wait(ctx context.Context) (turn.Outcome, error) {
 	select {
 	case <-r.done:
@@ -32,7 +31,7 @@ func (r *Run) Wait(ctx context.Context) (turn.Outcome, error) {
 	}
 }
 
-// Last returns the message that answered the prompt, or nil while there is none.
+// Last returns the message that answered the prompt, or nil if there is none yet.
 func (r *Run) Last() *lathe.Message {
 	select {
 	case <-r.done:

@@ -18,7 +18,7 @@ import (
 type runner struct {
 	s    *Service
 	sess atomic.Pointer[lathe.Session] // see current
-	ids  atomic.Pointer[lathe.IDs]     // sort after what the session has
+	ids  atomic.Pointer[lathe.IDs]     // new ones sort after those in the session
 	inst *instance.Instance
 
 	mu      sync.Mutex
@@ -26,8 +26,8 @@ type runner struct {
 	arrived []lathe.Message  // stored, not yet seen by the turn
 	owed    []*lathe.Message // failed answers that could not be stored
 	rec     *recorder
-	// removing says that the session is being deleted or gone; untold are those that
-	// wait for an answer meanwhile.
+	// removing says that the session is being deleted or is gone; untold are the
+	// prompts waiting for an answer in the meantime.
 	removing bool
 	untold   []*Run
 
@@ -38,7 +38,7 @@ type runner struct {
 	outputsDir  string // see outputs
 
 	changes *undo.Changes // of files
-	// restored says that the read tracker knows of earlier processes.
+	// restored says that the read tracker knows what earlier processes read.
 	restored bool
 	window   *window.Window
 	asked    *asked // the compaction that the next turn begins with; guarded by mu
@@ -59,18 +59,18 @@ func newRunner(s *Service, sess lathe.Session, inst *instance.Instance) *runner 
 	return r
 }
 
-// after makes new identifiers sort after that of a message.
+// after makes new identifiers sort after a message's.
 func (r *runner) after(id lathe.MessageID) { r.ids.Store(r.ids.Load().After(string(id))) }
 
-// current returns the session as it was stored last by this runner. It is not to
-// be changed.
+// current returns the session as this runner last stored it. It must not be
+// changed.
 func (r *runner) current() *lathe.Session { return r.sess.Load() }
 
-// bounds are what holds for one turn alone.
+// bounds are limits and rules that apply to one turn only.
 type bounds struct {
 	rules    []lathe.Rule   // after the session's
-	ceilings [][]lathe.Rule // of every agent that takes part
-	limits   turn.Limits    // its subagents included
+	ceilings [][]lathe.Rule // for every agent that takes part
+	limits   turn.Limits    // including its subagents
 	spent    *turn.Spent    // what counts against them
 	purse    *purse         // what holds them to the configured budget; nil: there is none
 }
@@ -122,10 +122,10 @@ func (s *Service) Status(id lathe.SessionID) lathe.Status {
 	return lathe.Busy{}
 }
 
-// Abort stops what the session does, prompts that wait their turn included, and
-// returns when the end of it is recorded. An idle session stays idle. The error is
-// that of ctx, or says which other process works in the session: that one has to stop
-// it.
+// Abort stops what the session is doing, including prompts that wait for their turn,
+// and returns when the end of it is recorded. An idle session stays idle. The error
+// is that of ctx, or names another process that works in the session: that process
+// has to stop it.
 func (s *Service) Abort(ctx context.Context, id lathe.SessionID) error {
 	r := s.known(id)
 	if r == nil {
@@ -148,9 +148,9 @@ func (s *Service) Abort(ctx context.Context, id lathe.SessionID) error {
 	}
 }
 
-// submit stores a user message and makes sure that it is answered. One that comes
-// while a turn runs steers that turn; one that comes when it was stopped already
-// is answered after it.
+// submit stores a user message and makes sure that it is answered. A message that
+// comes while a turn runs steers that turn; one that comes when the turn has
+// already been stopped is answered after it.
 func (r *runner) submit(ctx context.Context, m *lathe.Message, p Prompt, store func(*lathe.Message) error) (*Run, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -179,7 +179,7 @@ func (r *runner) submit(ctx context.Context, m *lathe.Message, p Prompt, store f
 	return w.run, nil
 }
 
-// join stores a message for the work that goes on. The caller holds mu.
+// join stores a message for the work that is in progress. The caller holds mu.
 func (r *runner) join(m *lathe.Message, p Prompt, store func(*lathe.Message) error) (*Run, error) {
 	late := r.work.ctx.Err() != nil
 	m.Info.(*lathe.User).Steers = !late
@@ -196,8 +196,8 @@ func (r *runner) join(m *lathe.Message, p Prompt, store func(*lathe.Message) err
 	return w.run, nil
 }
 
-// acquire makes this process the session's owner and closes what a crashed one
-// left open.
+// acquire makes this process the owner of the session and closes what a crashed
+// one left open.
 func (r *runner) acquire(ctx context.Context) (store.Lease, error) {
 	if r.removing {
 		return nil, r.isGone()
@@ -219,7 +219,7 @@ func (r *runner) acquire(ctx context.Context) (store.Lease, error) {
 	return lease, nil
 }
 
-// closeOpen closes what a turn that could not record its end left open.
+// closeOpen closes what is left open by a turn that could not record its end.
 func (r *runner) closeOpen(ctx context.Context) error {
 	changed, err := r.s.recover(ctx, r.current().ID, r.current().Directory)
 	if err != nil {
@@ -229,14 +229,14 @@ func (r *runner) closeOpen(ctx context.Context) error {
 	return nil
 }
 
-// release makes the session free for other processes, now or as soon as that can
-// be stored.
+// release frees the session for other processes, now or as soon as that can be
+// stored.
 func (r *runner) release(ctx context.Context, lease store.Lease) {
 	r.s.owed.giveBack(context.WithoutCancel(ctx), r.current().ID, lease)
 }
 
 func (r *runner) oneTurn(ctx context.Context) (turn.Outcome, error) {
-	// A turn that was aborted before it began still records that it was.
+	// A turn that was aborted before it began still records the abort.
 	history, err := r.s.opts.Store.TurnTail(context.WithoutCancel(ctx), r.current().ID)
 	if err != nil {
 		return turn.Outcome{}, err
@@ -256,7 +256,7 @@ func (r *runner) oneTurn(ctx context.Context) (turn.Outcome, error) {
 	}
 	r.takeAsked().apply(t)
 	out, err := t.Run(ctx)
-	if r.current().ParentID == "" { // what its subagents used was used for it
+	if r.current().ParentID == "" { // what a session's subagents used was used on its behalf
 		_, out.Cost, out.Tokens = r.bounds.spent.Total()
 	}
 	r.changes.Summarise(ctx, t.History)

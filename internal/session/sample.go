@@ -17,20 +17,20 @@ import (
 	"lathe/internal/tool"
 )
 
-// maxSampled bounds the answer that a server gets, in tokens and bytes.
+// maxSampled bounds the answer that an MCP server gets, in tokens and bytes.
 const (
 	maxSampled      = 8192
 	maxSampledBytes = 1 << 20
 )
 
-// sent is told of each request before it is made. Servers of which nothing is known yet
-// are asked what they have while the model answers.
+// sent is called with each request before it is made. While the model answers, servers
+// about which nothing is known yet are asked what they offer.
 func (r *runner) sent(req *llm.Request) {
 	r.window.Sent(req)
 	r.inst.MCP.Warm()
 }
 
-// Sample has the model of a call's session answer a server. What it costs counts like
+// Sample lets the model of a call's session answer a server. Its cost counts towards
 // the call's step.
 func (s sessions) Sample(ctx context.Context, i *instance.Instance, call *tool.Call, in mcp.Sampling) (mcp.Sampled, error) {
 	if call.Spend != nil {
@@ -69,7 +69,7 @@ func (s sessions) Sample(ctx context.Context, i *instance.Instance, call *tool.C
 			out.Cut = ev.Reason == llm.FinishLength
 			used := m.Tokens(ev.Usage)
 			if call.Spend != nil {
-				_ = call.Spend(m.Cost(used), used) // the next one is refused where this was the last
+				_ = call.Spend(m.Cost(used), used) // if this reached the limit, the next one is refused
 			}
 		}
 	}
@@ -99,8 +99,8 @@ func sampleMessages(in mcp.Sampling) []llm.Message {
 	return out
 }
 
-// RefreshServers takes up in a session what the servers of tools offer now, and tells
-// what that changes and about how many tokens are sent anew for it.
+// RefreshServers makes a session use what the tool servers offer now. It returns what
+// that changes and about how many tokens have to be sent again for it.
 func (v *Windows) RefreshServers(ctx context.Context, id lathe.SessionID) (api.MCPRefreshed, error) {
 	r, err := v.s.runner(ctx, id)
 	if err != nil {

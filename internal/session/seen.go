@@ -10,12 +10,12 @@ import (
 	"lathe/internal/workspace"
 )
 
-// readers are the tools after whose success a session knows a file.
+// readers are the tools that make a file known to the session when they succeed.
 var readers = []string{"read", "write", "edit", "multiedit"}
 
 // restoreSeen tells the read tracker what the session read and wrote in earlier
 // processes, so that a resumed session need not read again. A file that changed
-// after the call is left out. It does its work once.
+// after the call is left out. Only the first call does anything.
 func (r *runner) restoreSeen(history []lathe.Message) {
 	if r.restored {
 		return

@@ -24,38 +24,38 @@ import (
 type Options struct {
 	Store *store.Store
 	Bus   *bus.Bus
-	// Writer is what changes the store and tells the bus; nil: one is made. All that
-	// writes to the store in this process has the same.
+	// Writer changes the store and publishes on the bus; nil: one is made.
+	// Everything in this process that writes to the store uses the same Writer.
 	Writer *commit.Writer
 	IDs    *lathe.IDs
 	Now    func() time.Time
 	Log    *slog.Logger
 	// Open makes the instance of a directory; it is called once for each.
 	Open func(ctx context.Context, dir string) (*instance.Instance, error)
-	// Jobs are the processes of sessions that live on; nil: there are none. Its owner
-	// closes it after the service.
+	// Jobs are the sessions' processes that outlive their calls; nil: there are none.
+	// Its owner closes it after the service.
 	Jobs *job.Manager
 	// Retries overrides how failed model requests are repeated.
 	Retries turn.Retries
 	// Owner identifies this process in leases.
 	Owner store.Owner
-	// Sharing publishes sessions; the zero value: it cannot be done.
+	// Sharing publishes sessions; with the zero value it cannot be done.
 	Sharing share.Remote
 }
 
 // Service owns the sessions of a process. It is safe for concurrent use. Its methods are
-// what one asks of a session; what is a subject of its own has a type of its own.
+// what one asks of a session; separate subjects have types of their own.
 type Service struct {
 	Instances *instance.Set    // what directories are equipped with
-	Questions *Questions       // those that wait for an answer
+	Questions *Questions       // those that are waiting for an answer
 	Shares    *share.Service   // publishes sessions
 	Projects  *project.Service // projects and worktrees
-	Importer  *Importer        // takes sessions in from elsewhere
+	Importer  *Importer        // imports sessions from elsewhere
 	Editor    *Editor          // changes what is stored of an idle session
-	Undo      *Undo            // takes back what sessions did to files
-	Diffs     *Diffs           // what sessions changed
+	Undo      *Undo            // undoes what sessions did to files
+	Diffs     *Diffs           // says what sessions changed
 	Windows   *Windows         // what models see of sessions
-	Turns     *Turns           // those that run here
+	Turns     *Turns           // the turns running in this process
 
 	opts Options
 	ctx  context.Context // ends all turns
@@ -125,7 +125,7 @@ func (s *Service) open(ctx context.Context, dir string) (*instance.Instance, err
 	return inst, nil
 }
 
-// Create says what session is wanted. Directory is needed.
+// Create says what session to create. Directory is required.
 type Create struct {
 	Directory string
 	ParentID  lathe.SessionID
@@ -134,13 +134,13 @@ type Create struct {
 	Agent     string
 }
 
-// titlePrefix begins the title of a session that was not named yet.
+// titlePrefix begins the title of a session that has not been named yet.
 const (
 	titlePrefix      = "New session - "
 	childTitlePrefix = "Child session - "
 )
 
-// Instance returns what belongs to a directory, making it on first use.
+// Instance returns a directory's instance, making it on first use.
 func (s *Service) Instance(ctx context.Context, dir string) (*instance.Instance, error) {
 	return s.Instances.Get(ctx, dir)
 }
@@ -204,7 +204,7 @@ func (s *Service) List(ctx context.Context, f store.SessionFilter) ([]lathe.Sess
 	return s.opts.Store.Sessions(ctx, f)
 }
 
-// Update changes a session's own fields and tells of it.
+// Update changes a session's own fields and publishes the change.
 func (s *Service) Update(ctx context.Context, id lathe.SessionID, change func(*lathe.Session) error) (sess lathe.Session, err error) {
 	err = s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error {
 		sess, err = tx.UpdateSession(id, change)

@@ -8,14 +8,14 @@ import (
 	"lathe/internal/bus"
 )
 
-// statuses knows what every session does, of this process or as it was seen in
-// others, from what was published about it.
+// statuses knows what every session is doing, in this process or as it was seen
+// in others, from what was published about it.
 type statuses struct {
 	bus *bus.Bus
 	sub *bus.Subscription
 
 	mu sync.Mutex
-	of map[lathe.SessionID]doing // without those that are idle
+	of map[lathe.SessionID]doing // idle sessions are left out
 }
 
 type doing struct {
@@ -23,8 +23,8 @@ type doing struct {
 	status lathe.Status
 }
 
-// newStatuses taps the bus at once, so that nothing published later is missed. Close
-// it.
+// newStatuses subscribes to the bus at once, so that nothing published later is
+// missed. Close it.
 func newStatuses(b *bus.Bus) *statuses {
 	t := &statuses{bus: b, of: map[lathe.SessionID]doing{}}
 	t.sub = b.Subscribe(context.Background(), bus.Filter{Match: tellsStatus, Tap: t.take}, bus.Limits{})
@@ -41,7 +41,7 @@ func tellsStatus(ev lathe.Event) bool {
 
 func (t *statuses) close() { t.sub.Close() }
 
-// take takes an event in. It runs while the event is published.
+// take processes an event. It runs while the event is being published.
 func (t *statuses) take(env lathe.Envelope) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -58,7 +58,7 @@ func (t *statuses) take(env lathe.Envelope) {
 }
 
 func (t *statuses) in(dir string) map[lathe.SessionID]lathe.Status {
-	t.bus.Seq() // returns when the event that is being published is: who has seen it gets what it says
+	t.bus.Seq() // this returns when the event being published is done, so whoever has seen it gets what it says
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out := map[lathe.SessionID]lathe.Status{}
@@ -70,7 +70,7 @@ func (t *statuses) in(dir string) map[lathe.SessionID]lathe.Status {
 	return out
 }
 
-// Statuses returns what the sessions of a directory do that are not idle, as
-// subscribers were told: also that one waits to try again, and what other processes
-// do in sessions that are followed here. See [Service.Status] for this process alone.
+// Statuses returns what the non-idle sessions of a directory are doing, as
+// subscribers were told. That includes waiting to retry, and what other processes do
+// in sessions that are followed here. See [Service.Status] for this process alone.
 func (s *Service) Statuses(dir string) map[lathe.SessionID]lathe.Status { return s.statuses.in(dir) }

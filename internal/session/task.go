@@ -19,11 +19,11 @@ import (
 
 const (
 	maxAncestors   = 32
-	maxTaskSummary = 100 // calls of a subagent that the parent's part lists, the newest
+	maxTaskSummary = 100 // how many calls of a subagent the parent's part lists, newest ones
 )
 
-// Spawn runs a subagent in a session of its own and returns when it ended. The
-// end of ctx aborts it, and is waited for.
+// Spawn runs a subagent in a session of its own and returns when it has ended.
+// The end of ctx aborts it, and Spawn waits for that.
 func (s sessions) Spawn(ctx context.Context, i *instance.Instance, in builtin.SpawnInput) (builtin.SpawnResult, error) {
 	agent, err := i.Agents.Get(in.Agent)
 	if err != nil {
@@ -80,9 +80,9 @@ func (s sessions) Spawn(ctx context.Context, i *instance.Instance, in builtin.Sp
 	}, nil
 }
 
-// taskFiles returns the files that a task names with "@". A model wrote it, so
-// there are only those that the subagent may read without an ask, and an agent
-// that is named stays text: a mention of the user's would be permission to call it.
+// taskFiles returns the files that a task names with "@". Since a model wrote it,
+// only those are returned that the subagent may read without an ask, and the name
+// of an agent stays text: a mention by the user would be permission to call it.
 func taskFiles(i *instance.Instance, text string, agent instance.Agent, rules []lathe.Rule, ceilings [][]lathe.Rule) []lathe.PartBody {
 	return slices.DeleteFunc(references(i, text, readableBy(i, agent, rules, ceilings)), func(p lathe.PartBody) bool {
 		_, file := p.(*lathe.File)
@@ -91,7 +91,7 @@ func taskFiles(i *instance.Instance, text string, agent instance.Agent, rules []
 }
 
 // childSession returns the session that a subagent works in: the one to resume,
-// or a new one below the caller's.
+// or a new child of the caller's.
 func (s sessions) childSession(ctx context.Context, i *instance.Instance, agent instance.Agent, in builtin.SpawnInput) (lathe.Session, error) {
 	parent, err := s.Get(ctx, in.Call.SessionID)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s sessions) childSession(ctx context.Context, i *instance.Instance, agent 
 			return old, fmt.Errorf("session %s is not one of this session's subagents; leave task_id out to start a new one", in.Resume)
 		case lathe.CodeOf(err) != lathe.CodeNotFound:
 			return old, err
-		} // what a model made up starts anew
+		} // an id that a model made up starts a new one
 	}
 	limit := 1
 	if d := i.Config.SubagentDepth; d != nil {
@@ -130,7 +130,7 @@ func (s sessions) childSession(ctx context.Context, i *instance.Instance, agent 
 	})
 }
 
-// depth returns how many sessions stand above one.
+// depth returns how many ancestors a session has.
 func (s sessions) depth(ctx context.Context, sess lathe.Session) (int, error) {
 	n := 0
 	for sess.ParentID != "" && n < maxAncestors {
@@ -144,10 +144,10 @@ func (s sessions) depth(ctx context.Context, sess lathe.Session) (int, error) {
 	return n, nil
 }
 
-// childRules derives the rules of a subagent's session. It gets what the parent's
-// session denies and what it says of outside directories, but nothing that is
-// allowed there; no task list and no subagents of its own unless its agent says
-// so; and no edits if the calling agent makes none.
+// childRules derives the rules of a subagent's session. It inherits what the
+// parent's session denies and its rules for outside directories, but nothing else
+// that is allowed there. It gets no task list and no subagents of its own unless
+// its agent says so, and no edits if the calling agent makes none.
 func childRules(parent []lathe.Rule, caller, agent instance.Agent, primary []string) []lathe.Rule {
 	var rules []lathe.Rule
 	deny := func(name string) {
@@ -172,7 +172,7 @@ func childRules(parent []lathe.Rule, caller, agent instance.Agent, primary []str
 	return rules
 }
 
-// readOnly reports whether the last rule of an agent for editing any file denies.
+// readOnly reports whether an agent's last rule for editing any file denies.
 func readOnly(a instance.Agent) bool {
 	denied := false
 	for _, r := range a.Rules {
@@ -183,8 +183,8 @@ func readOnly(a instance.Agent) bool {
 	return denied
 }
 
-// childRunRules returns what the rules of one run mean for a subagent of it: all
-// but what they allow against a denial of the subagent's agent.
+// childRunRules returns what the rules of one run mean for its subagents:
+// everything except allowing what the subagent's agent denies.
 func childRunRules(run []lathe.Rule, agent instance.Agent) []lathe.Rule {
 	return slices.DeleteFunc(slices.Clone(run), func(r lathe.Rule) bool {
 		return r.Action == lathe.Allow && slices.ContainsFunc(agent.Rules, func(a lathe.Rule) bool {
@@ -207,7 +207,7 @@ func (r *runner) purse() *purse {
 	return r.bounds.purse
 }
 
-// stopRun stops a run if it is still the one that runs.
+// stopRun stops a run if it is still the running one.
 func (r *runner) stopRun(run *Run, cause error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -216,7 +216,7 @@ func (r *runner) stopRun(run *Run, cause error) {
 	}
 }
 
-// lastText returns the last words of a message.
+// lastText returns the last text of a message.
 func lastText(m *lathe.Message) string {
 	if m == nil {
 		return ""
@@ -229,7 +229,7 @@ func lastText(m *lathe.Message) string {
 	return ""
 }
 
-// whyFailed returns why a subagent did not finish, with what it said before, or "".
+// whyFailed returns why a subagent did not finish, followed by what it said before, or "".
 func whyFailed(out turn.Outcome) string {
 	why := ""
 	switch {
@@ -246,7 +246,7 @@ func whyFailed(out turn.Outcome) string {
 	return why
 }
 
-// taskWatch shows what a subagent does in the part of the call that started it.
+// taskWatch shows a subagent's work in the part of the call that started it.
 type taskWatch struct {
 	call  *tool.Call
 	title string
@@ -294,7 +294,7 @@ func (w *taskWatch) follow(sub *bus.Subscription) {
 	}
 }
 
-// update takes in a tool part; it reports whether its state or title changed.
+// update applies a tool part; it reports whether the part's state or title changed.
 func (w *taskWatch) update(p lathe.Part) bool {
 	body := p.Body.(*lathe.ToolCall)
 	now := taskCall{id: p.ID, tool: body.Tool}
@@ -327,7 +327,7 @@ func (w *taskWatch) show() {
 	}
 }
 
-// metadata is what clients know: how to find the child, and what it does.
+// metadata is what clients read: how to find the child, and what it is doing.
 func (w *taskWatch) metadata() map[string]any {
 	summary := make([]any, len(w.calls))
 	for i, c := range w.calls {
@@ -348,8 +348,8 @@ func (s *Service) Children(ctx context.Context, id lathe.SessionID) ([]lathe.Ses
 	return s.opts.Store.Sessions(ctx, store.SessionFilter{ParentID: id})
 }
 
-// callerPolicy is what the caller of a subagent is judged by: its agent, its
-// session and its run.
+// callerPolicy is what a subagent's caller is judged by: its agent, its session
+// and its run.
 func callerPolicy(caller instance.Agent, parent lathe.Session, run []lathe.Rule) permission.Policy {
 	p := caller.Policy()
 	p.Rules = slices.Concat(p.Rules, parent.Rules, run)

@@ -23,13 +23,13 @@ type namer struct {
 	s       *Service
 	inst    *instance.Instance
 	current func() *lathe.Session
-	begun   bool // once is enough; only the session's turn looks
+	begun   bool // once is enough; only the session's turn reads it
 }
 
 // title names a session after its first message, with the small model. It runs
-// beside the turn and outlives it; nothing waits for it but the service's Close,
-// which ends it. Until it answers, and when it fails, the title is the beginning
-// of the message.
+// alongside the turn and outlives it; only the service's Close waits for it, and
+// ends it. Until the answer comes, or if it fails, the title is the beginning of
+// the message.
 func (n *namer) title(history []lathe.Message, p *purse) {
 	if !n.needsTitle(history) {
 		return
@@ -80,14 +80,14 @@ func textOf(m lathe.Message) string {
 			if !b.Synthetic && !b.Ignored {
 				words = append(words, b.Text)
 			}
-		case *lathe.Subtask: // what a command had a subagent do
+		case *lathe.Subtask: // what a command asked a subagent to do
 			words = append(words, b.Prompt)
 		}
 	}
 	return strings.TrimSpace(strings.Join(words, "\n"))
 }
 
-// setTitle stores a title unless somebody else gave one meanwhile.
+// setTitle stores a title unless somebody else has set one in the meantime.
 func (n *namer) setTitle(ctx context.Context, title string) error {
 	_, err := n.s.Update(ctx, n.current().ID, func(s *lathe.Session) error {
 		if strings.HasPrefix(s.Title, titlePrefix) {
@@ -98,7 +98,7 @@ func (n *namer) setTitle(ctx context.Context, title string) error {
 	return err
 }
 
-// askTitle asks the small model; the answer is empty when it fails.
+// askTitle asks the small model; the answer is empty if that fails.
 func (n *namer) askTitle(ctx context.Context, first lathe.Message, p *purse) string {
 	info := first.Info.(*lathe.User)
 	agent, err := n.inst.Agents.Get("title")
@@ -159,8 +159,8 @@ func titleRequest(m *provider.Model, agent instance.Agent, first lathe.Message) 
 	}
 }
 
-// cleanTitle takes the first line of an answer, without reasoning, quotes or
-// what is too long.
+// cleanTitle takes the first line of an answer and removes reasoning, quotes
+// and excess length.
 func cleanTitle(answer string) string {
 	for {
 		before, rest, ok := strings.Cut(answer, "<think>")

@@ -2,10 +2,10 @@ package session
 
 import "context"
 
-// Turns are those that run in this process.
+// Turns are the turns running in this process.
 type Turns struct{ s *Service }
 
-// Running returns how many sessions have one.
+// Running returns how many sessions have a running turn.
 func (t *Turns) Running() int { return len(t.running()) }
 
 func (t *Turns) running() []*work {
@@ -26,8 +26,8 @@ func (t *Turns) running() []*work {
 	return out
 }
 
-// Drain returns when none runs any more, or with the cause of ctx. Somebody
-// else keeps new ones from starting.
+// Drain returns when no turn is running any more, or with the cause of ctx. The
+// caller has to keep new ones from starting.
 func (t *Turns) Drain(ctx context.Context) error {
 	for {
 		all := t.running()

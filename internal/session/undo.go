@@ -7,14 +7,14 @@ import (
 	"lathe/internal/undo"
 )
 
-// Undo takes back what sessions did to files, and brings it back. A busy session
-// refuses.
+// Undo undoes what sessions did to files, and redoes it. It refuses while the
+// session is busy.
 type Undo struct{ s *Service }
 
-// Revert takes back what the session's steps did to files from a message or part
-// on, and hides the messages. They stay until the next prompt, and [Undo.Unrevert]
-// brings all of it back. A whole turn is undone at a time, unless the part named
-// has words or tool calls of its message before it. It fails while the session is busy.
+// Revert undoes what the session's steps did to files from a message or part on, and
+// hides the messages. They stay until the next prompt, and [Undo.Unrevert] brings all
+// of it back. A whole turn is undone at a time, unless the named part is preceded by
+// text or tool calls in its message. It fails while the session is busy.
 func (u *Undo) Revert(ctx context.Context, id lathe.SessionID, in undo.Input) (undo.Result, error) {
 	var out undo.Result
 	err := u.s.alone(ctx, id, func(r *runner, sess lathe.Session) (err error) {
@@ -24,8 +24,8 @@ func (u *Undo) Revert(ctx context.Context, id lathe.SessionID, in undo.Input) (u
 	return out, err
 }
 
-// Unrevert brings back what [Undo.Revert] took. A session that is not
-// reverted stays as it is.
+// Unrevert restores what [Undo.Revert] undid. A session that is not reverted
+// stays as it is.
 func (u *Undo) Unrevert(ctx context.Context, id lathe.SessionID, force bool) (undo.Result, error) {
 	var out undo.Result
 	err := u.s.alone(ctx, id, func(r *runner, sess lathe.Session) (err error) {
@@ -35,7 +35,7 @@ func (u *Undo) Unrevert(ctx context.Context, id lathe.SessionID, force bool) (un
 	return out, err
 }
 
-// ForkFiles brings back what a fork with its files changed in the worktree. It
+// ForkFiles restores what a fork with its files changed in the worktree. It
 // does nothing for other sessions.
 func (u *Undo) ForkFiles(ctx context.Context, id lathe.SessionID, force bool) (out undo.Result, err error) {
 	err = u.s.alone(ctx, id, func(r *runner, sess lathe.Session) (err error) {

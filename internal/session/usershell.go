@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	shellPreview  = 30_000 // bytes of output that are shown while a command runs
+	shellPreview  = 30_000 // bytes of output shown while a command runs
 	shellProgress = 100 * time.Millisecond
 	shellSnapshot = 30 * time.Second
 )
@@ -30,10 +30,10 @@ type ShellInput struct {
 	Model     lathe.ModelRef
 }
 
-// Shell runs a command of the user's in a session: no permission is asked and no
-// model, but the model sees it with the next prompt. It fails while the session
-// is busy. Abort ends the command; prompts that come meanwhile are answered after
-// it.
+// Shell runs a command of the user's in a session. No permission is needed and no
+// model is asked, but the model sees it with the next prompt. It fails while the
+// session is busy. Abort ends the command; prompts that arrive in the meantime
+// are answered after it.
 func (s *Service) Shell(ctx context.Context, id lathe.SessionID, in ShellInput) (*lathe.Message, *Run, error) {
 	r, err := s.runner(ctx, id)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Service) Shell(ctx context.Context, id lathe.SessionID, in ShellInput) 
 	return m, w.run, nil
 }
 
-// shellRun runs the command, then answers what was asked meanwhile.
+// shellRun runs the command, then answers what was asked in the meantime.
 func (r *runner) shellRun(j *work, user *lathe.Message, command string) {
 	out, err := (&userCall{r: r, user: user, command: command}).userShell(j.ctx)
 	if !j.settle(out, err) {
@@ -78,7 +78,7 @@ func (r *runner) shellRun(j *work, user *lathe.Message, command string) {
 	}
 }
 
-// userCall is a command of the user's that a session runs.
+// userCall is a user's command that a session runs.
 type userCall struct {
 	r       *runner
 	user    *lathe.Message
@@ -97,7 +97,7 @@ func (c *userCall) userShell(ctx context.Context) (turn.Outcome, error) {
 	}
 	call := lathe.ToolCall{CallID: c.r.ids.Load().New(lathe.PrefixCall), Tool: "bash", State: &lathe.ToolRunning{Input: input, Start: now}}
 	p := lathe.Part{ID: c.r.ids.Load().Part(), MessageID: m.ID, SessionID: m.SessionID, Body: &call}
-	// An abort from here on has a call to end.
+	// From here on there is a call for an abort to end.
 	if err := c.r.rec.Commit(context.WithoutCancel(ctx), turn.Change{Message: &m}, turn.Change{Part: &p}); err != nil {
 		return turn.Outcome{}, err
 	}
@@ -128,7 +128,7 @@ func (c *userCall) userShell(ctx context.Context) (turn.Outcome, error) {
 	return turn.Outcome{Last: &m}, nil
 }
 
-// beforeShell returns the tree before a command of the user's, or "".
+// beforeShell returns the tree before a user's command, or "".
 func (c *userCall) beforeShell(ctx context.Context) string {
 	store, err := c.r.inst.Snapshots()
 	if err != nil {
@@ -146,8 +146,8 @@ func (c *userCall) beforeShell(ctx context.Context) string {
 	return tree
 }
 
-// shellChanges returns the parts of a message that tell what the command changed,
-// so that to revert it takes that back.
+// shellChanges returns the message parts that record what the command changed, so
+// that reverting the message undoes it.
 func (c *userCall) shellChanges(ctx context.Context, before string, m lathe.Message) (parts []lathe.Part) {
 	store, err := c.r.inst.Snapshots()
 	if err != nil || before == "" {
@@ -169,7 +169,7 @@ func (c *userCall) shellChanges(ctx context.Context, before string, m lathe.Mess
 	return parts
 }
 
-// runUserShell runs the command and shows its output as it comes.
+// runUserShell runs the command and shows its output as it arrives.
 func (c *userCall) runUserShell(ctx context.Context, p lathe.Part, call lathe.ToolCall) (tool.Result, error) {
 	limits := c.r.inst.Limits.In(c.r.outputs())
 	spool := shell.NewSpool(shell.SpoolOptions{Head: shellPreview, Tail: limits.Bytes(), Create: func() (io.WriteCloser, error) { return limits.Create() }})

@@ -13,10 +13,10 @@ import (
 	"lathe/internal/window"
 )
 
-// Windows tells what models see of sessions, saw of them, and what that cost.
+// Windows says what models see and saw of sessions, and what that cost.
 type Windows struct{ s *Service }
 
-// Of tells what a session would send with its next request, and what it cost so far.
+// Of says what a session would send with its next request, and what it has cost so far.
 func (v *Windows) Of(ctx context.Context, id lathe.SessionID) (api.Window, error) {
 	r, err := v.s.runner(ctx, id)
 	if err != nil {
@@ -66,12 +66,12 @@ func (v *Windows) Of(ctx context.Context, id lathe.SessionID) (api.Window, error
 	return out, err
 }
 
-// Stats returns what became of a session's window so far.
+// Stats returns what has happened to a session's window so far.
 func (v *Windows) Stats(ctx context.Context, id lathe.SessionID) (api.WindowStats, error) {
 	return window.LoadStats(ctx, v.s.opts.Store, id)
 }
 
-// Live returns the messages that a model still sees something of, oldest first.
+// Live returns the messages that a model still sees, at least in part, oldest first.
 func (v *Windows) Live(ctx context.Context, id lathe.SessionID) ([]lathe.Message, error) {
 	return v.s.opts.Store.Tail(ctx, id)
 }
@@ -81,10 +81,10 @@ func (h *host) System(ctx context.Context, a turn.Agent, m *provider.Model, u *l
 	return h.window.System(ctx, a, m, h.inst.Agents.Offering(a, h.rulesOf(a)), u.System)
 }
 
-// reminders returns what the model has to be told before it answers for the agent.
+// reminders returns what the model has to be told before it answers as the agent.
 func (r *runner) reminders(ctx context.Context, agent string, p Prompt) []string {
 	var alone *bool
-	if p.Parts != nil { // else it is none of a client's
+	if p.Parts != nil { // otherwise no client sent it
 		alone = new(nobody(r.current().Rules, p.Rules))
 	}
 	notes, before := r.window.Reminders(ctx, agent, alone)
@@ -101,7 +101,7 @@ func (r *runner) reminders(ctx context.Context, agent string, p Prompt) []string
 }
 
 // nobody reports whether the rules of a session or a run say that questions cannot be
-// answered, as clients without a person send them.
+// answered, as clients without a person declare.
 func nobody(rules ...[]lathe.Rule) bool {
 	return permission.Evaluate("question", "*", rules...).Action == lathe.Deny
 }

@@ -18,23 +18,23 @@ type work struct {
 	done    chan struct{} // closed when all of it is recorded
 	lease   store.Lease
 	waiting []*waiting // guarded by r.mu
-	ended   []*Run     // answered, and not told yet; guarded by r.mu
+	ended   []*Run     // answered but not notified yet; guarded by r.mu
 }
 
-// waiting is a prompt that is stored and not answered.
+// waiting is a prompt that is stored but not answered.
 type waiting struct {
-	message *lathe.Message // nil: nobody said anything, a compaction was asked for
+	message *lathe.Message // nil: there is no message, a compaction was asked for
 	prompt  Prompt
 	run     *Run
-	late    bool // it came when the turn was stopped already
+	late    bool // it came after the turn had been stopped
 }
 
 func newWaiting(m *lathe.Message, p Prompt) *waiting {
 	return &waiting{message: m, prompt: p, run: &Run{done: make(chan struct{}), inner: p.spent != nil}}
 }
 
-// start runs turns until some prompts, and those that come meanwhile, are answered.
-// The caller holds mu.
+// start runs turns until the given prompts, and those that arrive in the meantime,
+// are answered. The caller holds mu.
 func (r *runner) start(lease store.Lease, all ...*waiting) {
 	r.begin(lease, all, (*work).turns)
 }
@@ -47,7 +47,7 @@ func (r *runner) begin(lease store.Lease, all []*waiting, body func(*work)) {
 	r.serve(all)
 	r.rec = newRecorder(r.s, *r.current())
 	r.rec.onStep = r.window.Step
-	// Who was told that the prompt is taken must not see the session idle.
+	// Whoever was told that the prompt is accepted must not see the session idle.
 	r.rec.Publish(lathe.SessionStatus{SessionID: r.current().ID, Status: lathe.Busy{}})
 	r.s.wg.Go(func() {
 		defer cancel(nil)
@@ -55,8 +55,8 @@ func (r *runner) begin(lease store.Lease, all []*waiting, body func(*work)) {
 	})
 }
 
-// serve makes the rules and limits of the first of some prompts those of the next
-// turn, within what bounds any of them. The caller holds mu.
+// serve gives the next turn the rules and limits of the first of the prompts,
+// within the bounds of all of them. The caller holds mu.
 func (r *runner) serve(all []*waiting) {
 	first := all[0].prompt
 	r.bounds = bounds{rules: first.Rules, limits: first.Limits, spent: first.spent, purse: first.purse}
@@ -70,7 +70,7 @@ func (r *runner) serve(all []*waiting) {
 }
 
 // turns runs turns until no prompt is left without an answer: one may arrive after
-// the loop looked for the last time.
+// the loop has looked for the last time.
 func (j *work) turns() {
 	for {
 		out, err := j.r.oneTurn(j.ctx)
@@ -80,13 +80,13 @@ func (j *work) turns() {
 	}
 }
 
-// settle tells the prompts that a turn has seen what became of them, and ends the
-// work when no other is left. All of it happens under mu, so a prompt either comes
-// before and is answered, or after and starts work of its own.
+// settle tells the prompts that a turn has seen how it ended, and ends the work if
+// no other prompt is left. All of it happens under mu, so a prompt either comes
+// before and is answered, or comes after and starts work of its own.
 func (j *work) settle(out turn.Outcome, err error) (over bool) {
 	j.r.mu.Lock()
 	defer j.r.mu.Unlock()
-	defer j.tell() // at last: who asked may leave once it has the answer, and has all events by then
+	defer j.tell() // last of all: whoever asked may leave once it has the answer, and by then it has all events
 	seen, left := j.split(err)
 	if err != nil {
 		j.r.s.opts.Log.Error("a turn could not be recorded", "session", j.r.current().ID, "err", err)
@@ -104,7 +104,8 @@ func (j *work) settle(out turn.Outcome, err error) (over bool) {
 }
 
 // split returns the prompts that the turn has seen, and the others. A turn that
-// failed before it could look has seen all, so that the next one is not the same.
+// failed before it could look counts as having seen all of them, so that the next
+// one does not fail in the same way.
 func (j *work) split(err error) (seen, left []*waiting) {
 	for _, w := range j.waiting {
 		if w.late || j.r.hasArrived(w) {
@@ -124,8 +125,9 @@ func (r *runner) hasArrived(w *waiting) bool {
 	return w.message != nil && slices.ContainsFunc(r.arrived, func(m lathe.Message) bool { return m.ID == w.message.ID })
 }
 
-// end makes the session idle. What waits for its turn is refused when the work was
-// stopped, except what came after that: it is answered by work of its own.
+// end makes the session idle. If the work was stopped, prompts waiting for their
+// turn are refused, except those that came after the stop: they are answered by
+// work of their own.
 func (j *work) end() {
 	var late []*waiting
 	for _, w := range j.waiting {
@@ -148,7 +150,7 @@ func (j *work) end() {
 	j.r.s.opts.Writer.Tell(j.r.current().Directory, lathe.SessionStatus{SessionID: j.r.current().ID, Status: lathe.Idle{}})
 }
 
-// newestWaiting returns the newest prompt that waits for an answer, or "".
+// newestWaiting returns the newest prompt that is waiting for an answer, or "".
 func (r *runner) newestWaiting() lathe.MessageID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -176,14 +178,13 @@ func (r *runner) runOf(id lathe.MessageID) *Run {
 	return nil
 }
 
-// answer notes what became of a prompt.
+// answer notes how a prompt was answered.
 func (j *work) answer(w *waiting, out turn.Outcome, err error) {
 	w.run.outcome, w.run.err = out, err
 	j.ended = append(j.ended, w.run)
 }
 
-// tell lets everybody go on who waits for an answer that there is. The caller holds
-// mu.
+// tell wakes everybody whose answer is ready. The caller holds mu.
 func (j *work) tell() {
 	for _, run := range j.ended {
 		if j.r.removing && !run.inner {
@@ -195,7 +196,7 @@ func (j *work) tell() {
 	j.ended = nil
 }
 
-// runs reports whether a run is one of the session's. The caller holds mu.
+// runs reports whether a run belongs to this work. The caller holds mu.
 func (j *work) runs(run *Run) bool {
 	return j != nil && slices.ContainsFunc(j.waiting, func(w *waiting) bool { return w.run == run })
 }
