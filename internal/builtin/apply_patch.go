@@ -70,9 +70,15 @@ func (e editTools) applyPatch(ctx context.Context, call *tool.Call, in patchInpu
 	if err != nil {
 		return tool.Result{}, err
 	}
+	return e.carryOut(ctx, call, paths.tickets, changes)
+}
+
+// carryOut asks for permission to make changes of several files, makes them, and tells
+// what became of them. The files are locked.
+func (e editTools) carryOut(ctx context.Context, call *tool.Call, tickets []*tool.Next, changes []patchChange) (tool.Result, error) {
 	watch := e.watch(states(changes, false)...)
 	defer watch.Drop()
-	if err := e.approvePatch(ctx, call, paths.tickets, changes); err != nil {
+	if err := e.approvePatch(ctx, call, tickets, changes); err != nil {
 		return tool.Result{}, err
 	}
 	if err := e.commitPatch(ctx, call, changes); err != nil {

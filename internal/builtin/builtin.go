@@ -52,6 +52,8 @@ type Env struct {
 	Format func(ctx context.Context, paths []string)
 	// Languages tell what a change breaks. Optional.
 	Languages Languages
+	// Code answers questions about code. Without it there is no lsp tool.
+	Code Code
 	// Patch offers apply_patch instead of edit and write, which are carried out all the
 	// same, as apply_patch is without it.
 	Patch bool
@@ -155,6 +157,9 @@ func New(env Env) []tool.Tool {
 	}
 	if e.Skills != nil {
 		tools = append(tools, session.skillTool())
+	}
+	if e.Code != nil {
+		tools = append(tools, codeTools{editTools{e}}.lspTool())
 	}
 	if e.Call != nil {
 		tools = append(tools, session.batchTool())

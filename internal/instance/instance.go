@@ -238,7 +238,7 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 			Network: i.ways(o, env),
 		},
 		Limits: limits, Seen: i.Seen, Buffers: o.Buffers, HTTP: o.HTTP, Own: o.Own, Todos: o.Todos, Publish: publish, Now: o.Now,
-		Known: i.Instructions.Known, Format: i.Languages.format(), Languages: i.Languages.servers(),
+		Known: i.Instructions.Known, Format: i.Languages.format(), Languages: i.Languages.servers(), Code: i.Languages.code(),
 	}, o)
 }
 

@@ -2,8 +2,10 @@ package instance
 
 import (
 	"context"
+	"encoding/json"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"lathe"
@@ -18,6 +20,9 @@ import (
 type Languages struct {
 	Servers    *lsp.Servers
 	Formatters *format.Formatters
+	// OffersTool reports whether models are offered the lsp tool: where that is wished,
+	// and a server is there that could serve the project. It is looked up once.
+	OffersTool func() bool
 	parts      *Parts
 }
 
@@ -28,7 +33,7 @@ func LanguageDir(paths config.Paths) string { return filepath.Join(paths.Data, "
 
 // newLanguages makes the part. It looks for nothing and starts nothing.
 func (i *Instance) newLanguages(o Options, env []string, publish func(lathe.Event)) *Languages {
-	l := &Languages{parts: i.Parts}
+	l := &Languages{parts: i.Parts, OffersTool: func() bool { return false }}
 	if o.Languages == nil || o.Runner == nil {
 		return l
 	}
@@ -55,6 +60,13 @@ func (i *Instance) newLanguages(o Options, env []string, publish func(lathe.Even
 			},
 			Specs: formatterSpecs(conf.Formatter.Entries), Open: o.Runner.Open, Wait: millis(conf.Languages.FormatWait), Notice: notice("Formatters"), Now: o.Now,
 		})
+	}
+	wished := conf.Flags.ExperimentalLSPTool
+	if conf.Languages.Tool != nil {
+		wished = *conf.Languages.Tool
+	}
+	if wished {
+		l.OffersTool = sync.OnceValue(l.Servers.Could)
 	}
 	if l.Servers != nil {
 		_ = i.Parts.Add(l) // its name is its own
@@ -133,6 +145,48 @@ func (l *Languages) servers() builtin.Languages {
 		return nil
 	}
 	return changing{l}
+}
+
+// code returns what answers questions about code, or nil.
+func (l *Languages) code() builtin.Code {
+	if l.Servers == nil {
+		return nil
+	}
+	return asked{l}
+}
+
+// asked starts the part with the first question.
+type asked struct{ l *Languages }
+
+func (a asked) servers() (*lsp.Servers, error) {
+	return a.l.Servers, a.l.parts.Start(context.Background(), languagesPart)
+}
+
+// Ask asks the servers of a file.
+func (a asked) Ask(ctx context.Context, op lsp.Operation, f lsp.File, at lsp.Position, query string) ([]json.RawMessage, error) {
+	s, err := a.servers()
+	if err != nil {
+		return nil, err
+	}
+	return s.Ask(ctx, op, f, at, query)
+}
+
+// Rename returns the edits of a rename.
+func (a asked) Rename(ctx context.Context, f lsp.File, at lsp.Position, name string) ([]lsp.Edit, error) {
+	s, err := a.servers()
+	if err != nil {
+		return nil, err
+	}
+	return s.Rename(ctx, f, at, name)
+}
+
+// Actions lists what servers offer for a range.
+func (a asked) Actions(ctx context.Context, f lsp.File, at lsp.Range, kind string) ([]lsp.Action, error) {
+	s, err := a.servers()
+	if err != nil {
+		return nil, err
+	}
+	return s.Actions(ctx, f, at, kind)
 }
 
 // News tells what servers found late, for the model; see [builtin.LateReport].

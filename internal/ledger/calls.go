@@ -57,7 +57,7 @@ func (f *Facts) addDone(seq int64, tool string, in input, s *lathe.ToolDone) {
 		}
 	case "edit", "multiedit":
 		f.touch(seq, target, changed)
-	case "apply_patch", "patch":
+	case "apply_patch", "patch", "lsp":
 		f.addPatch(seq, s.Metadata)
 	case "bash":
 		f.addRun(seq, in.Command, s.Metadata, s.Output)

@@ -46,7 +46,8 @@ type client struct {
 	folders []string
 	docs    documents
 	findings
-	complaint []byte // the end of its standard error
+	commands  sync.Mutex // held while a command of the server runs
+	complaint []byte     // the end of its standard error
 	applied   *[]workspaceEdit
 }
 

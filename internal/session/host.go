@@ -96,6 +96,9 @@ func (h *host) quiet() (names []string) {
 	if len(w.Skills(h.s.ctx)) == 0 {
 		names = append(names, "skill")
 	}
+	if !h.inst.Languages.OffersTool() {
+		names = append(names, "lsp")
+	}
 	return names
 }
 

@@ -1,3 +1,0 @@
-package lsp
-
-type workspaceEdit struct{}
