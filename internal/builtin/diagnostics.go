@@ -57,11 +57,11 @@ func (e *Env) watch(files ...fileState) Change {
 
 // language is the file as a language server is told it.
 func (s fileState) language() lsp.File {
-	return lsp.File{Path: s.path, Text: languageText(s.data), Missing: !s.exists}
+	return lsp.File{Path: s.path, Text: LanguageText(s.data), Missing: !s.exists}
 }
 
-// languageText is a text as servers read it: UTF-8 without a mark, with its line ends.
-func languageText(data []byte) string {
+// LanguageText is a text as language servers read it: UTF-8 without a mark, with its line ends.
+func LanguageText(data []byte) string {
 	text := strings.TrimPrefix(string(data), "\ufeff")
 	if utf8.ValidString(text) {
 		return text

@@ -132,7 +132,7 @@ func (e codeTools) question(ctx context.Context, in lspInput, file fileState, at
 func (e codeTools) action(ctx context.Context, call *tool.Call, in lspInput, file fileState, at lsp.Position) (tool.Result, error) {
 	span, kind := lsp.Range{Start: at, End: at}, ""
 	if in.Operation == opImports {
-		text := languageText(file.data)
+		text := LanguageText(file.data)
 		span, kind = lsp.Range{End: lsp.Position{Line: strings.Count(text, "\n")}}, "source.organizeImports"
 	}
 	actions, err := e.Code.Actions(ctx, file.language(), span, kind)
@@ -268,7 +268,7 @@ func (e codeTools) proposed(ctx context.Context, call *tool.Call, edit lsp.Edit)
 // editedBytes applies an edit to what a file holds and keeps its mark and encoding.
 func editedBytes(data []byte, edit lsp.Edit) ([]byte, error) {
 	raw, marked := bytes.CutPrefix(data, []byte("\ufeff"))
-	if languageText(data) == string(raw) {
+	if LanguageText(data) == string(raw) {
 		text, err := edit.Apply(string(raw))
 		if err != nil {
 			return nil, err

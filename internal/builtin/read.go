@@ -126,7 +126,7 @@ func (r *reader) file(ctx context.Context, call *tool.Call, path, rel string, w 
 	}
 	r.env.Seen.Record(call.SessionID, path, info, data)
 	if r.env.Languages != nil && data != nil {
-		r.env.Languages.Read(lsp.File{Path: path, Text: languageText(data)})
+		r.env.Languages.Read(lsp.File{Path: path, Text: LanguageText(data)})
 	}
 	loaded, reminder := r.instructions(call, path)
 	return text.result(path, rel, loaded, reminder), nil

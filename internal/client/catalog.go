@@ -44,6 +44,11 @@ func (c directory) Files(ctx context.Context, query string, limit int) ([]string
 	return get(ctx, c.conn, "/lathe/file", url.Values{"query": {query}, "limit": {strconv.Itoa(limit)}}, plain[[]string])
 }
 
+// Symbols returns what language servers that run know by a name.
+func (c directory) Symbols(ctx context.Context, query string) ([]api.Symbol, error) {
+	return get(ctx, c.conn, "/find/symbol", url.Values{"query": {query}}, plain[[]api.Symbol])
+}
+
 // Notices returns what a person should know about the directory's configuration.
 func (c directory) Notices(ctx context.Context) (api.Notices, error) {
 	return get(ctx, c.conn, "/lathe/notice", nil, plain[api.Notices])

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"lathe"
+	"lathe/internal/api"
 	"lathe/internal/builtin"
 	"lathe/internal/config"
 	"lathe/internal/format"
@@ -187,6 +189,36 @@ func (a asked) Actions(ctx context.Context, f lsp.File, at lsp.Range, kind strin
 		return nil, err
 	}
 	return s.Actions(ctx, f, at, kind)
+}
+
+// Configured tells of the servers that were started how they are doing, and of the
+// formatters which the directory uses.
+func (l *Languages) Configured(dir string) (servers, formatters []api.Configured) {
+	servers, formatters = []api.Configured{}, []api.Configured{}
+	for _, s := range l.Servers.Status() {
+		c := api.Configured{Name: s.ID, State: s.Told()}
+		if root, err := filepath.Rel(dir, s.Root); err == nil && root != "." {
+			c.Kind = "in " + root
+		}
+		servers = append(servers, c)
+	}
+	if l.Servers != nil && len(servers) == 0 {
+		servers = append(servers, api.Configured{Name: "switched on", State: "each starts with the first file that it serves"})
+	}
+	for _, f := range l.Formatters.Status() {
+		if f.Enabled {
+			formatters = append(formatters, api.Configured{Name: f.Name, Kind: strings.Join(f.Extensions, " "), State: "used"})
+		}
+	}
+	return servers, formatters
+}
+
+// SymbolAt returns the range of the symbol that begins in a line.
+func (l *Languages) SymbolAt(ctx context.Context, f lsp.File, line int) (lsp.Range, bool) {
+	if l.Servers == nil || l.parts.Start(ctx, languagesPart) != nil {
+		return lsp.Range{}, false
+	}
+	return l.Servers.SymbolAt(ctx, f, line)
 }
 
 // News tells what servers found late, for the model; see [builtin.LateReport].

@@ -2,7 +2,6 @@ package instance
 
 import (
 	"errors"
-	"strings"
 
 	"lathe"
 	"lathe/internal/api"
@@ -16,14 +15,8 @@ func (i *Instance) Setup() api.Setup {
 		Version: lathe.Version, MCP: []api.Configured{}, LSP: []api.Configured{}, Formatters: []api.Configured{},
 		Skills: []api.Skill{}, Plugins: []string{}, Files: []string{}, Warnings: []string{}, Share: shareWords(conf.Share),
 	}
-	const none = "configured; this build runs none"
 	out.MCP = i.configuredServers()
-	for _, e := range conf.LSP.Entries {
-		out.LSP = append(out.LSP, api.Configured{Name: e.Name, Kind: strings.Join(e.Extensions, " "), State: offOr(e.Disabled, none)})
-	}
-	for _, e := range conf.Formatter.Entries {
-		out.Formatters = append(out.Formatters, api.Configured{Name: e.Name, Kind: strings.Join(e.Extensions, " "), State: offOr(e.Disabled, none)})
-	}
+	out.LSP, out.Formatters = i.Languages.Configured(i.Root.Dir)
 	skills, _ := i.Skills.All()
 	for _, s := range skills {
 		out.Skills = append(out.Skills, api.Skill{Name: s.Name, Description: s.Description, Path: s.File})

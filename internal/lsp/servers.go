@@ -274,6 +274,28 @@ type Status struct {
 	Memory   int64 // bytes; 0 where that is not known
 }
 
+// Told says how a server is doing in a few words.
+func (s Status) Told() string {
+	words := []string{s.State}
+	if s.Why != "" {
+		words = append(words, s.Why)
+	}
+	for _, n := range []struct {
+		count int
+		what  string
+	}{{s.Errors, "error"}, {s.Warnings, "warning"}} {
+		if n.count == 1 {
+			words = append(words, "1 "+n.what)
+		} else if n.count > 1 {
+			words = append(words, fmt.Sprintf("%d %ss", n.count, n.what))
+		}
+	}
+	if s.Memory > 0 {
+		words = append(words, size(s.Memory))
+	}
+	return strings.Join(words, ", ")
+}
+
 // Status lists the servers that were started.
 func (s *Servers) Status() []Status {
 	if s == nil {

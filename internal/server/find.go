@@ -180,11 +180,3 @@ func hidden(name string) string {
 	}
 	return "0"
 }
-
-// findSymbols answers nothing, as OpenCode 1.1 does.
-func (c files) findSymbols() (any, error) {
-	if !c.r.URL.Query().Has("query") {
-		return nil, badQuery("query", "expected a text")
-	}
-	return []any{}, nil
-}

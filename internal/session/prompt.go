@@ -12,8 +12,10 @@ import (
 	"strings"
 
 	"lathe"
+	"lathe/internal/builtin"
 	"lathe/internal/commit"
 	"lathe/internal/instance"
+	"lathe/internal/lsp"
 	"lathe/internal/store"
 	"lathe/internal/tool"
 	"lathe/internal/turn"
@@ -261,7 +263,8 @@ func (i *intake) expandText(ctx context.Context, path string, q url.Values, file
 	if start, err := strconv.Atoi(q.Get("start")); err == nil && start > 0 {
 		args["offset"] = start
 		if end, err := strconv.Atoi(q.Get("end")); err == nil && end >= start {
-			args["limit"] = end - start + 1
+			first, last := i.symbol(ctx, path, start, end)
+			args["offset"], args["limit"] = first, last-first+1
 		} else {
 			args["limit"] = 1
 		}
@@ -276,6 +279,31 @@ func (i *intake) expandText(ctx context.Context, path string, q url.Values, file
 		return append(out, synthetic(text))
 	}
 	return append(out, synthetic(res.Output), file)
+}
+
+// symbol returns the first and the last line of what begins in a line, where that alone
+// is named: clients name symbols so. Without a language server it is the line itself.
+func (i *intake) symbol(ctx context.Context, path string, start, end int) (first, last int) {
+	if start != end {
+		return start, end
+	}
+	real, err := workspace.Resolve(path)
+	if err != nil {
+		return start, end
+	}
+	data, err := workspace.ReadFile(real, maxMedia)
+	if err != nil {
+		return start, end
+	}
+	r, ok := i.inst.Languages.SymbolAt(ctx, lsp.File{Path: real, Text: builtin.LanguageText(data)}, start-1)
+	if !ok || r.End.Line < r.Start.Line {
+		return start, end
+	}
+	last = r.End.Line + 1
+	if r.End.Character == 0 && r.End.Line > r.Start.Line {
+		last--
+	}
+	return r.Start.Line + 1, last
 }
 
 // readFor runs the read tool for the user, who needs no permission.

@@ -136,7 +136,7 @@ func lineQuery(lines string) string {
 		return ""
 	}
 	q := url.Values{"start": {strconv.Itoa(start)}}
-	if end, err := strconv.Atoi(to); err == nil && end > start {
+	if end, err := strconv.Atoi(to); err == nil && end >= start && to != "" {
 		q.Set("end", strconv.Itoa(end))
 	}
 	return q.Encode()

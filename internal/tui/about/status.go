@@ -88,8 +88,8 @@ func (r *Room) statusLines(l look.Look, s api.Setup, err error) []styled.Line {
 		}
 	}
 	configured("MCP servers", "none is configured", s.MCP)
-	configured("language servers", "none is configured", s.LSP)
-	configured("formatters", "none is configured", s.Formatters)
+	configured("language servers", "switched off; \"lsp\": true in the configuration switches them on", s.LSP)
+	configured("formatters", "none is used; \"formatter\": true in the configuration uses those of the project", s.Formatters)
 	f.Head("configuration")
 	for _, file := range s.Files {
 		f.Row("read", file)

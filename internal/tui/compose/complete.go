@@ -51,6 +51,7 @@ func (c *Composer) complete() tea.Msg {
 				}
 				items = append(items, Completion{Insert: insert, Label: f})
 			}
+			items = append(items, c.symbols(query)...)
 			return done
 		}
 	}

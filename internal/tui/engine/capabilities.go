@@ -26,6 +26,14 @@ type Capabilities struct {
 	Weigh     Weigher
 	Setup     Inspector
 	Jobs      Jobber
+	Symbols   SymbolFinder
+}
+
+// SymbolFinder finds what has a name in the directory's code.
+type SymbolFinder interface {
+	Symbols(ctx context.Context, query string) ([]api.Symbol, error)
+	// Dir is the directory that paths are told relative to; empty if that is not known.
+	Dir() string
 }
 
 // Jobber sees to the processes of sessions that live on.

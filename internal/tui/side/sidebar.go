@@ -46,6 +46,12 @@ func New(h Host, access *engine.Access) *Bar { return &Bar{host: h, access: acce
 // Stale says that what was read of the session may lack something.
 func (b *Bar) Stale() { b.of = "" }
 
+// Servers says that what was read of servers has changed, and reads it again.
+func (b *Bar) Servers() tea.Cmd {
+	b.asked = false
+	return b.Fill()
+}
+
 // reading is what was read for the sidebar.
 type reading struct {
 	of      lathe.SessionID

@@ -1,0 +1,41 @@
+package compose
+
+import (
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"lathe/internal/tui/styled"
+)
+
+const (
+	minSymbol   = 2  // letters from which on names are looked for
+	mostSymbols = 10 // that are offered
+)
+
+// symbols returns what has such a name in the code. What is chosen is sent as its file
+// and line, which stand for the whole of it.
+func (c *Composer) symbols(query string) (out []Completion) {
+	finder := c.access.Able.Symbols
+	if finder == nil || len(query) < minSymbol || strings.ContainsAny(query, "/.") {
+		return nil
+	}
+	found, err := finder.Symbols(c.access.Context(), query)
+	if err != nil {
+		return nil // files are offered all the same
+	}
+	for _, s := range found[:min(len(found), mostSymbols)] {
+		u, err := url.Parse(s.Location.URI)
+		if err != nil {
+			continue
+		}
+		path := filepath.FromSlash(u.Path)
+		if rel, err := filepath.Rel(finder.Dir(), path); err == nil && !strings.HasPrefix(rel, "..") {
+			path = rel
+		}
+		line := strconv.Itoa(s.Location.Range.Start.Line + 1)
+		out = append(out, Completion{Insert: "@" + path + "#" + line + "-" + line + " ", Label: styled.OneLine(s.Name), Detail: styled.OneLine(path + ":" + line)})
+	}
+	return out
+}
