@@ -92,8 +92,6 @@ func (o *output) event(e lathe.Envelope, root lathe.SessionID) {
 		}
 	case lathe.UndoOff:
 		o.warning("undo is off here, so what is changed cannot be taken back: " + ev.Reason)
-	case lathe.Notice:
-		o.notice(ev.Text)
 	case lathe.SessionFailed:
 		if ev.Failure != nil {
 			o.errLine("lathe: " + o.style.red("error: ") + clean(ev.Failure.Error()))

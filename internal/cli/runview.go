@@ -129,8 +129,11 @@ func (v *view) take(ctx context.Context, e lathe.Envelope) (done bool) {
 	if c, ok := e.Event.(lathe.SessionCreated); ok && v.family[c.Session.ParentID] {
 		v.family[c.Session.ID] = true
 	}
-	if told, ok := e.Event.(lathe.ClientEvent); ok {
+	switch told := e.Event.(type) {
+	case lathe.ClientEvent:
 		v.out.toast(told)
+	case lathe.Notice:
+		v.out.notice(told.Text)
 	}
 	if !v.family[lathe.SessionOf(e.Event)] {
 		return false

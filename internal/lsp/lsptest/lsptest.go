@@ -1,25 +1,24 @@
-package lsp
+// Package lsptest is a language server for tests. It finds the words "bad" and "poor" in
+// texts, and misbehaves as it is told.
+package lsptest
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"strconv"
 	"strings"
-	"testing"
 	"time"
 )
 
-// TestMain is also the fake server: LSP_FAKE says how it behaves.
-func TestMain(m *testing.M) {
-	if how := os.Getenv("LSP_FAKE"); how != "" {
-		fakeServer(how)
-		return
-	}
-	os.Exit(m.Run())
+// Serve is the server, from standard input to standard output. How names its abilities
+// and what is wrong with it: pull, incremental, bytes, folders, others; noise, exit, hang,
+// garbage, flood, crash, mute, deaf, stale, late. What it is told is written to
+// $LSP_FAKE_LOG, if that is set.
+func Serve(how string) {
+	fakeServer(how)
 }
 
 // fake is a language server for texts in which "bad" is an error and "poor" a warning.
@@ -113,23 +112,28 @@ func (f *fake) handle(m fakeMessage) {
 	case "exit":
 		os.Exit(0)
 	case "textDocument/didOpen":
-		var p struct{ TextDocument docItem }
+		var p struct {
+			TextDocument struct {
+				URI, Text string
+				Version   int
+			}
+		}
 		_ = json.Unmarshal(m.Params, &p)
 		f.changed(p.TextDocument.URI, p.TextDocument.Text, p.TextDocument.Version)
 	case "textDocument/didChange":
 		var p struct {
 			TextDocument   docID
-			ContentChanges []contentChange
+			ContentChanges []change
 		}
 		_ = json.Unmarshal(m.Params, &p)
 		text := p.ContentChanges[0].Text
 		if r := p.ContentChanges[0].Range; r != nil {
 			old := f.docs[p.TextDocument.URI]
-			text = old[:offsetIn(old, r.Start)] + text + old[offsetIn(old, r.End):]
+			text = old[:offset(old, r.Start)] + text + old[offset(old, r.End):]
 		}
 		f.changed(p.TextDocument.URI, text, *p.TextDocument.Version)
 	case "textDocument/diagnostic":
-		var p docParams
+		var p struct{ TextDocument docID }
 		_ = json.Unmarshal(m.Params, &p)
 		f.reply(m, map[string]any{"kind": "full", "items": f.diagnostics(f.docs[p.TextDocument.URI])})
 	default:
@@ -142,7 +146,8 @@ func (f *fake) handle(m fakeMessage) {
 // ask answers what the lsp tool asks.
 func (f *fake) ask(m fakeMessage) {
 	var p struct {
-		placeParams
+		TextDocument docID
+		Position     position
 		NewName string
 	}
 	_ = json.Unmarshal(m.Params, &p)
@@ -151,14 +156,14 @@ func (f *fake) ask(m fakeMessage) {
 	case "textDocument/hover":
 		f.reply(m, map[string]any{"contents": map[string]any{"kind": "markdown", "value": "about " + fmt.Sprint(p.Position)}})
 	case "textDocument/definition":
-		f.reply(m, []any{map[string]any{"targetUri": uri, "targetRange": Range{}, "targetSelectionRange": Range{p.Position, p.Position}}})
+		f.reply(m, []any{map[string]any{"targetUri": uri, "targetRange": span{}, "targetSelectionRange": span{p.Position, p.Position}}})
 	case "textDocument/documentSymbol":
-		f.reply(m, []any{map[string]any{"name": "Outer", "kind": 5, "range": Range{Position{0, 0}, Position{4, 0}}, "selectionRange": Range{Position{0, 6}, Position{0, 11}},
-			"children": []any{map[string]any{"name": "inner", "kind": 6, "range": Range{Position{1, 0}, Position{2, 1}}, "selectionRange": Range{Position{1, 0}, Position{1, 5}}}}}})
+		f.reply(m, []any{map[string]any{"name": "Outer", "kind": 5, "range": span{position{0, 0}, position{4, 0}}, "selectionRange": span{position{0, 6}, position{0, 11}},
+			"children": []any{map[string]any{"name": "inner", "kind": 6, "range": span{position{1, 0}, position{2, 1}}, "selectionRange": span{position{1, 0}, position{1, 5}}}}}})
 	case "workspace/symbol":
 		var list []any
 		for i := range 15 {
-			list = append(list, map[string]any{"name": fmt.Sprint("sym", i), "kind": []int{12, 15}[i%2], "location": map[string]any{"uri": "file:///x.bad", "range": Range{}}})
+			list = append(list, map[string]any{"name": fmt.Sprint("sym", i), "kind": []int{12, 15}[i%2], "location": map[string]any{"uri": "file:///x.bad", "range": span{}}})
 		}
 		f.reply(m, list)
 	case "textDocument/rename":
@@ -167,7 +172,7 @@ func (f *fake) ask(m fakeMessage) {
 			var edits []any
 			for n, line := range strings.Split(text, "\n") {
 				if i := strings.Index(line, "old"); i >= 0 {
-					edits = append(edits, map[string]any{"range": Range{Position{n, i}, Position{n, i + 3}}, "newText": p.NewName})
+					edits = append(edits, map[string]any{"range": span{position{n, i}, position{n, i + 3}}, "newText": p.NewName})
 				}
 			}
 			if edits != nil {
@@ -250,20 +255,59 @@ func (f *fake) diagnostics(text string) []any {
 			if i := strings.Index(line, word); i >= 0 {
 				at := i
 				if !f.how["bytes"] {
-					at = utf16Units.units(line, i)
+					at = units(line[:i])
 				}
-				out = append(out, map[string]any{"range": Range{Position{n, at}, Position{n, at + len(word)}}, "severity": severity, "message": word + " word", "source": "fake", "code": 7})
+				out = append(out, map[string]any{"range": span{position{n, at}, position{n, at + len(word)}}, "severity": severity, "message": word + " word", "source": "fake", "code": 7})
 			}
 		}
 	}
 	return out
 }
 
-func readLog(t *testing.T, path string) string {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+type (
+	position struct {
+		Line      int `json:"line"`
+		Character int `json:"character"`
 	}
-	return string(bytes.TrimSpace(data))
+	span struct {
+		Start position `json:"start"`
+		End   position `json:"end"`
+	}
+	docID struct {
+		URI     string `json:"uri"`
+		Version *int   `json:"version"`
+	}
+	change struct {
+		Range *span  `json:"range"`
+		Text  string `json:"text"`
+	}
+)
+
+// units is how many UTF-16 units the beginning of a line is.
+func units(line string) (n int) {
+	for _, r := range line {
+		if n++; r > 0xffff {
+			n++
+		}
+	}
+	return n
+}
+
+// offset is the byte at a place; lines end in LF here.
+func offset(text string, p position) int {
+	at := 0
+	for range p.Line {
+		i := strings.IndexByte(text[at:], '\n')
+		if i < 0 {
+			return len(text)
+		}
+		at += i + 1
+	}
+	for n, r := range text[at:] {
+		if p.Character <= 0 || r == '\n' {
+			return at + n
+		}
+		p.Character -= units(string(r))
+	}
+	return len(text)
 }
