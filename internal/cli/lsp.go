@@ -39,7 +39,7 @@ npm, go, pip or the package manager of the system, and says what it runs.`,
 			if err != nil {
 				return err
 			}
-			return listServers(env.Stdout, place, all)
+			return listLanguages(env.Stdout, place, all)
 		},
 	}
 	list.Flags().BoolVar(&all, "all", false, "also those that are not there, with how to install them")
@@ -76,7 +76,7 @@ func languagePlace(env *Env) (lsp.Place, error) {
 	return lsp.Place{Dir: dir, Worktree: dir, Env: env.Environ, Home: paths.Home, Own: instance.LanguageDir(paths), Trusted: true}, nil
 }
 
-func listServers(out io.Writer, place lsp.Place, all bool) error {
+func listLanguages(out io.Writer, place lsp.Place, all bool) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	found := 0
 	for _, s := range lsp.BuiltIn() {
