@@ -148,7 +148,7 @@ func (f *fake) ask(m fakeMessage) {
 	var p struct {
 		TextDocument docID
 		Position     position
-		NewName string
+		NewName      string
 	}
 	_ = json.Unmarshal(m.Params, &p)
 	uri := p.TextDocument.URI
