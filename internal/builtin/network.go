@@ -67,6 +67,9 @@ func (w *way) judge(ctx context.Context, a proxy.Attempt) error {
 	if err == nil {
 		return nil
 	}
+	if _, quiet := errors.AsType[*permission.Reporting](err); quiet {
+		return fmt.Errorf("%w: %w", proxy.ErrQuiet, err)
+	}
 	return errors.New(whyNot(err))
 }
 

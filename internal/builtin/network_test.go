@@ -154,6 +154,10 @@ func TestHostRefused(t *testing.T) {
 			t.Errorf("metadata %v", got)
 		}
 	}
+	r.deny = refuse(&permission.Reporting{})
+	if res := r.ok("bash", m{"command": "sh fetch.sh"}); res.Metadata["unreached"] != nil || strings.Count(res.Output, "was not reached") != 1 {
+		t.Errorf("a report is told: %v\n%s", res.Metadata, res.Output)
+	}
 	if _, err := r.run("bash", m{"command": "curl http://example.org/"}); err == nil {
 		t.Error("a command that names a refused host ran")
 	}

@@ -24,6 +24,7 @@ import (
 	"lathe/internal/plugin/host"
 	"lathe/internal/provider"
 	"lathe/internal/reading"
+	"lathe/internal/sandbox/registry"
 	"lathe/internal/shell"
 	"lathe/internal/store/local"
 	"lathe/internal/tool"
@@ -216,7 +217,7 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 	i.links = reading.NewLinks(i.Root, o.Now, secretFiles(i.Paths)...)
 	publish := func(ev lathe.Event) { o.Publish(i.Root.Dir, ev) }
 	asks := i.permissionOptions(ctx, o)
-	asks.Decide, asks.Usual = i.decide, i.usualHosts()
+	asks.Decide, asks.Usual, asks.Reports = i.decide, i.usualHosts(), registry.Reports
 	i.Permission = permission.New(asks)
 	i.Grants = Grants{asks: i.Permission, store: o.Approvals, owner: i.ApprovalOwner()}
 	env := i.commandEnv(o)

@@ -50,6 +50,24 @@ func (s *Service) usual(req tool.Request, p Policy) bool {
 	})
 }
 
+// Reporting means that a host was refused without an ask: programs report to their
+// makers there. It is nobody's loss, so nobody needs to be told.
+type Reporting struct{}
+
+// Error says so.
+func (*Reporting) Error() string {
+	return "programs report to their makers there; a rule that names the host can allow it"
+}
+
+// reports reports whether a request is for hosts of [Options.Reports] alone, and no rule
+// names one.
+func (s *Service) reports(req tool.Request, p Policy) bool {
+	if req.Permission != Network || s.opts.Reports == nil || len(req.Patterns) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(req.Patterns, func(host string) bool { return !s.opts.Reports(host) || !p.unnamed(Network, host) })
+}
+
 // matchHost reports whether a rule's pattern covers a host as a request names it.
 func matchHost(pattern, host string) bool {
 	if pattern == "*" {

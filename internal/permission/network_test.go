@@ -1,6 +1,8 @@
 package permission
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"lathe"
@@ -106,3 +108,27 @@ func TestNetworkApproval(t *testing.T) {
 		}
 	}
 }
+
+// Where programs report to their makers nobody is asked, unless a rule says so.
+func TestReportsAreRefusedQuietly(t *testing.T) {
+	s := New(Options{Reports: func(host string) bool { return host == "reports.example" }})
+	ask := func(host string, rules ...lathe.Rule) error {
+		ctx, done := context.WithCancelCause(t.Context())
+		done(errAsked)
+		return s.Ask(ctx, AskInput{Request: tool.Request{Permission: Network, Patterns: []string{host}}, Policy: Policy{Rules: append(Defaults(Paths{}), rules...)}})
+	}
+	if _, quiet := errors.AsType[*Reporting](ask("reports.example")); !quiet {
+		t.Error("a report was asked about")
+	}
+	if err := ask("example.org"); !errors.Is(err, errAsked) {
+		t.Errorf("another host: %v", err)
+	}
+	if err := ask("reports.example", lathe.Rule{Permission: Network, Pattern: "reports.example", Action: lathe.AskMe}); !errors.Is(err, errAsked) {
+		t.Errorf("a rule asks: %v", err)
+	}
+	if err := ask("reports.example", lathe.Rule{Permission: Network, Pattern: "*", Action: lathe.Allow}); err != nil {
+		t.Errorf("a rule allows: %v", err)
+	}
+}
+
+var errAsked = errors.New("asked")

@@ -62,6 +62,9 @@ type Options struct {
 	// Usual reports whether a host, as a request for [Network] has it, is one that the
 	// project's package managers use: commands reach it unless a rule names it. Nil: none is.
 	Usual func(host string) bool
+	// Reports reports whether a host is one at which programs only report to their
+	// makers, or look for newer versions of themselves: nobody is asked about it. Nil: none is.
+	Reports func(host string) bool
 }
 
 // Service keeps the asks of one instance. It is safe for concurrent use.
@@ -144,6 +147,9 @@ func (s *Service) needed(reqs []tool.Request, p Policy) (wants []tool.Request, e
 		case lathe.Deny:
 			return nil, denied(req, p)
 		default:
+			if s.reports(req, p) {
+				return nil, &Reporting{}
+			}
 			wants = append(wants, req)
 		}
 	}

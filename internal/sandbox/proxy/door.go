@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -32,6 +33,9 @@ type Attempt struct {
 // answer. What an error says is told to the command and kept by the door. It is asked
 // once for each host of a door; ctx ends with the door.
 type Judge func(ctx context.Context, a Attempt) error
+
+// ErrQuiet is wrapped by a judge's error that is told to the command alone.
+var ErrQuiet = errors.New("it is not allowed")
 
 // Refused is an attempt that was not allowed.
 type Refused struct {
@@ -100,6 +104,13 @@ func (d *Door) Serve(l net.Listener) error {
 	return d.p.Serve(l, func(string) *Door { return d })
 }
 
+// Offer serves the door on a listener in the background, and returns the address for the
+// command. The listener is closed with the door.
+func (d *Door) Offer(l net.Listener) *url.URL {
+	d.p.wg.Go(func() { _ = d.Serve(l) })
+	return &url.URL{Scheme: "http", Host: l.Addr().String()}
+}
+
 // Traffic returns what passed so far, for each host in the order they were reached.
 func (d *Door) Traffic() []Traffic {
 	d.mu.Lock()
@@ -156,7 +167,10 @@ func (d *Door) ask(a Attempt, to *answer) {
 	if d.asking--; d.asking == 0 {
 		d.waited += time.Since(d.since)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrQuiet):
+		to.err = &Refused{a.Target, err.Error()}
+	case err != nil:
 		to.err = d.refuse(a.Target, err.Error())
 	}
 	close(to.done)

@@ -14,6 +14,26 @@ import (
 //go:embed hosts.txt
 var table string
 
+//go:embed reports.txt
+var reportTable string
+
+var reports = sync.OnceValue(func() map[string]bool {
+	out := map[string]bool{}
+	for line := range strings.Lines(reportTable) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			out[line] = true
+		}
+	}
+	return out
+})
+
+// Reports reports whether a host is one at which programs only report to their makers or
+// look for newer versions of themselves.
+func Reports(host string) bool {
+	_, parent, _ := strings.Cut(host, ".")
+	return reports()[host] || reports()["*."+parent]
+}
+
 type ecosystem struct {
 	name         string
 	files, hosts []string

@@ -59,3 +59,20 @@ func TestTable(t *testing.T) {
 		t.Errorf("%d ecosystems", len(seen))
 	}
 }
+
+func TestReports(t *testing.T) {
+	for host, want := range map[string]bool{
+		"update.googleapis.com": true, "redirector.gvt1.com": true, "gvt1.com": false, "storage.googleapis.com": false, "": false, "example.org": false,
+	} {
+		if Reports(host) != want {
+			t.Errorf("%q: %v", host, !want)
+		}
+	}
+	for _, e := range ecosystems() {
+		for _, host := range e.hosts {
+			if Reports(host) {
+				t.Errorf("%s is in both tables", host)
+			}
+		}
+	}
+}
