@@ -329,6 +329,24 @@ func TestListForkDelete(t *testing.T) {
 	}
 }
 
+// Tool servers that the editor passes are offered to the model; one that does not work is
+// told of.
+func TestToolServers(t *testing.T) {
+	r := newRig(t, `{"session":{"notices":{}}}`)
+	var s sessionResponse
+	r.call("session/new", `{"cwd":`+quote(r.dir)+`,"mcpServers":[{"name":"gone","command":"/no/such/program","args":["x"],"env":[{"name":"A","value":"1"}]}]}`, &s)
+	r.prompt(s.SessionID, "hello")
+	list, err := r.client.Servers(t.Context(), false)
+	if err != nil || len(list) != 1 || list[0].Name != "gone" {
+		t.Errorf("the servers are %+v, %v", list, err)
+	}
+	want := map[string]any{"type": "remote", "url": "http://h", "headers": map[string]string{"K": "v"}}
+	got := mcpServer{Type: "http", Name: "n", URL: "http://h", Headers: []nameValue{{"K", "v"}}}.settings()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("a remote server (-want +got):\n%s", d)
+	}
+}
+
 // What is not saved in the editor is what tools read and change, subagents' too.
 func TestUnsavedText(t *testing.T) {
 	for _, who := range []string{"agent", "subagent"} {

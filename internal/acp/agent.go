@@ -329,6 +329,7 @@ func (a *agent) initialize(_ context.Context, p initializeRequest) (initializeRe
 	}
 	a.work.Go(func() { _, _ = a.engine() }) // whoever needs it gets the error
 	out.Capabilities.LoadSession = true
+	out.Capabilities.MCP.HTTP, out.Capabilities.MCP.SSE = true, true
 	out.Capabilities.Prompt.Image, out.Capabilities.Prompt.EmbeddedContext = true, true
 	return out, nil
 }

@@ -31,6 +31,7 @@ type conversation struct {
 	waiting []*turn                            // prompts that are not answered yet
 	stops   int                                // how often the editor stopped turns
 	asks    map[lathe.AskID]context.CancelFunc // that the editor has
+	ready   chan struct{}                      // closed once the editor's tool servers were added
 	lent    []func()                           // give the editor's files back
 	closed  bool
 }
@@ -84,10 +85,14 @@ func (a *agent) open(ctx context.Context, c *client.Client, s lathe.Session, p s
 	if err := t.chosen.read(ctx, t); err != nil {
 		return sessionResponse{}, nil, err
 	}
-	t.addServers(ctx, p.MCPServers)
 	out := t.chosen.response()
 	out.SessionID = string(s.ID)
-	return out, func() { t.tellCommands(a.ctx) }, nil
+	ready := t.equipping()
+	return out, func() {
+		t.tellCommands(a.ctx)
+		t.addServers(a.ctx, p.MCPServers)
+		close(ready)
+	}, nil
 }
 
 // begin follows the session's events and takes over the editor's files.
@@ -290,6 +295,7 @@ func (a *agent) prompt(ctx context.Context, p promptRequest) (promptResponse, er
 	if err != nil {
 		return promptResponse{}, err
 	}
+	t.equipped(ctx)
 	in := api.Prompt{Refs: true}
 	t.mu.Lock()
 	in.Agent, in.Model = t.chosen.agent, t.chosen.ref()
@@ -432,11 +438,59 @@ func (t *conversation) saw(id lathe.MessageID) (ours bool) {
 	return false
 }
 
-// addServers gives the session the tool servers that the editor brings.
-func (t *conversation) addServers(_ context.Context, list []mcpServer) {
-	for _, s := range list {
-		t.a.Log.Warn("a tool server of the editor is not used", "session", t.id, "server", s.Name)
+// serversTime bounds how long a prompt waits for the editor's tool servers. What is there
+// later is offered from the next compaction on.
+const serversTime = 5 * time.Second
+
+// equipping begins a time in which prompts wait for tool servers; closing it ends that.
+func (t *conversation) equipping() chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ready = make(chan struct{})
+	return t.ready
+}
+
+// equipped waits until the tool servers are there, or long enough.
+func (t *conversation) equipped(ctx context.Context) {
+	t.mu.Lock()
+	ready := t.ready
+	t.mu.Unlock()
+	timer := time.NewTimer(serversTime)
+	defer timer.Stop()
+	select {
+	case <-ready:
+	case <-timer.C:
+	case <-ctx.Done():
 	}
+}
+
+// addServers gives the session the tool servers that the editor brings.
+// One that does not work is told of and harms nothing else.
+func (t *conversation) addServers(ctx context.Context, list []mcpServer) {
+	var all sync.WaitGroup
+	for _, s := range list {
+		all.Go(func() { // bounded by the server's own timeout
+			if err := t.c.AddServer(ctx, s.Name, s.settings()); err != nil {
+				t.notice("warning", "The tool server "+s.Name+" cannot be used: "+err.Error())
+			}
+		})
+	}
+	all.Wait()
+}
+
+// settings are those of a server in the form of the configuration.
+func (s mcpServer) settings() map[string]any {
+	pairs := func(list []nameValue) map[string]string {
+		out := make(map[string]string, len(list))
+		for _, v := range list {
+			out[v.Name] = v.Value
+		}
+		return out
+	}
+	if s.URL != "" {
+		return map[string]any{"type": "remote", "url": s.URL, "headers": pairs(s.Headers)}
+	}
+	return map[string]any{"type": "local", "command": append([]string{s.Command}, s.Args...), "environment": pairs(s.Env)}
 }
 
 // parts turns the blocks of a prompt into parts.

@@ -28,6 +28,13 @@ func (c servers) Server(ctx context.Context, name string, connect bool) (api.MCP
 	return get(ctx, c.conn, "/lathe"+serverPath(name), q, plain[api.MCPDetail])
 }
 
+// AddServer gives the directory a server of tools, as long as the engine runs. The
+// settings have the form of the configuration's.
+func (c servers) AddServer(ctx context.Context, name string, settings map[string]any) error {
+	_, err := c.call(ctx, http.MethodPost, "/mcp", nil, map[string]any{"name": name, "config": settings})
+	return err
+}
+
 // SwitchServer turns a server on, and starts it, or off.
 func (c servers) SwitchServer(ctx context.Context, name string, on bool) error {
 	what := "/disconnect"
