@@ -50,13 +50,30 @@ func stuckScript(after ...llmtest.Step) llmtest.Script {
 	}}}, after...)
 }
 
-// gone waits until a process ended.
-func gone(t testing.TB, pid string) {
-	t.Helper()
-	n, err := strconv.Atoi(pid)
-	if err != nil {
-		t.Fatalf("process id %q", pid)
+// outer returns the process of a command that says of itself that it is pid: confined
+// it has a number of its own.
+func (w *world) outer(pid string) (n int) {
+	w.t.Helper()
+	all, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range all {
+		if cwd, err := os.Readlink(filepath.Join(dir, "cwd")); err != nil || cwd != w.dir {
+			continue
+		}
+		status, _ := os.ReadFile(filepath.Join(dir, "status"))
+		_, line, _ := strings.Cut(string(status), "\nNSpid:")
+		line, _, _ = strings.Cut(line, "\n")
+		if f := strings.Fields(line); len(f) > 0 && f[len(f)-1] == pid {
+			n, _ = strconv.Atoi(filepath.Base(dir))
+			return n
+		}
 	}
+	w.t.Fatalf("there is no process %q in %s", pid, w.dir)
+	return 0
+}
+
+// gone waits until a process ended.
+func gone(t testing.TB, n int) {
+	t.Helper()
 	for end := time.Now().Add(patience); alive(n); {
 		if time.Now().After(end) {
 			t.Fatalf("process %d is still there", n)
@@ -89,7 +106,7 @@ func TestInterrupt(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			pid := started()
+			pid := w.outer(started())
 			if err := cmd.Process.Signal(sig); err != nil {
 				t.Fatal(err)
 			}
@@ -158,7 +175,7 @@ func TestInterruptTwice(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	pid := started()
+	pid := w.outer(started())
 	_ = cmd.Process.Signal(syscall.SIGINT)
 	_ = cmd.Process.Signal(syscall.SIGINT)
 	_ = cmd.Process.Signal(syscall.SIGTERM)

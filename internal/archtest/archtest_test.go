@@ -17,7 +17,7 @@ import (
 // a named edge. Names are below lathe/internal where they do not begin with lathe.
 var floors = [...]string{
 	0: `lathe`,
-	1: `api auth bus catalog diff judge jsonc llm mdns netguard printable redact rope search shell sse store store/codec
+	1: `api auth bus catalog diff judge jsonc llm mdns netguard printable redact rope sandbox search shell sse store store/codec
 		store/local store/sqlite store/storetest terminal tokens tool typo workspace`,
 	2: `config format job ledger lsp lsp/lsptest permission prompt reading snapshot telemetry trust worktree
 		surroundings opencode/wire sandbox/proxy sandbox/registry llm/adapter llm/anthropic llm/google llm/guide llm/llmtest llm/openai llm/openaichat llm/script`,
@@ -45,6 +45,7 @@ var edges = []edge{
 	{"tool", "store/local", "the whole of what a tool printed is kept there"},
 	{"llm/...", "llm/adapter", "what the protocols share"},
 	{"llm/llmtest", "llm/script", "the test server plays the same scripts"},
+	{"shell", "sandbox", "what starts processes confines them"},
 	{"reading", "permission", "which files may be shown is a matter of rules"},
 	{"project", "instance", "a project is found by its directory's instance"},
 	{"share", "instance", "the share service and the models of a directory"},

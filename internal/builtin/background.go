@@ -36,6 +36,9 @@ func (e shellTools) start(ctx context.Context, call *tool.Call, c shell.Command,
 		Create: func() (*os.File, error) { return limits.Create() },
 	}
 	s.Rows, s.Cols = 40, 120
+	if runner, ok := e.Runner.(job.Runner); ok { // confined as the other commands are
+		s.Runner = runner
+	}
 	return s
 }
 

@@ -80,7 +80,7 @@ func (e shellTools) bash(ctx context.Context, call *tool.Call, in bashInput) (to
 	if !isDir(dir) {
 		return tool.Result{}, failf("The working directory %s does not exist or is not a directory.%s", dir, e.meant(ctx, call, dir))
 	}
-	c := shell.Command{Script: in.Command, Dir: dir, Env: e.commandEnv(ctx, call, dir), Shell: e.Shell, Timeout: timeout}
+	c := shell.Command{Script: in.Command, Dir: dir, Env: e.commandEnv(ctx, call, dir), Shell: e.Shell, Timeout: timeout, Allow: e.grant(would)}
 	if e.Scratch != "" && !exists(e.Scratch) {
 		_ = os.MkdirAll(e.Scratch, 0o700) // a command that wants it says what is wrong
 	}
@@ -107,6 +107,7 @@ func (e shellTools) bash(ctx context.Context, call *tool.Call, in bashInput) (to
 	}
 	text, meta := out.result(exit, timeout, strings.Trim(note+"\n"+net.note(), "\n"))
 	net.tell(meta)
+	confined(meta, exit)
 	view.formatted(known)
 	view.output(would, dir, text)
 	meta["description"] = in.Description
@@ -420,6 +421,7 @@ func notes(exit shell.Exit, timeout time.Duration, text, note string) string {
 			out = append(out, "Commands have no terminal and nobody to answer: give everything as arguments (git commit -m …), and use edit or write in place of an editor.")
 		}
 	}
+	out = append(out, refusals(exit)...)
 	if len(exit.Leftover) > 0 {
 		out = append(out, "Processes that were still running when the command ended were stopped: "+strings.Join(exit.Leftover, ", "))
 	}

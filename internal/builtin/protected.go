@@ -1,9 +1,11 @@
 package builtin
 
 import (
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"lathe/internal/workspace"
@@ -171,3 +173,117 @@ func (e Places) hooksPath() string {
 	}
 	return real
 }
+
+// Protected lists what is there of the files that need an explicit permission: git's
+// configuration and hooks, lathe's configuration, and what steers other programs at
+// the top of the workspace, in dirs. The order is not defined.
+func Protected(root workspace.Root, home string, dirs []string) []string {
+	e := Places{Root: root, Home: home}
+	list := gitFiles(root)
+	if hooks := e.hooksPath(); hooks != "" && root.Contains(hooks) {
+		list = append(list, hooks)
+	}
+	for _, dir := range dirs {
+		list = append(list, steeringIn(dir)...)
+	}
+	return slices.DeleteFunc(list, func(path string) bool { return !exists(path) })
+}
+
+// gitFiles lists what git executes, or may execute by its configuration.
+func gitFiles(root workspace.Root) (list []string) {
+	if root.GitDir == "" {
+		git := filepath.Join(root.Dir, ".git") // a command may make one
+		return []string{filepath.Join(git, "config"), filepath.Join(git, "hooks")}
+	}
+	for _, dir := range append([]string{root.CommonDir, root.GitDir}, modules(root.CommonDir)...) {
+		list = append(list, filepath.Join(dir, "config"), filepath.Join(dir, "config.worktree"), filepath.Join(dir, "hooks"))
+	}
+	list = append(list, filepath.Join(root.GitDir, "commondir"), filepath.Join(root.GitDir, "gitdir"))
+	if link := filepath.Join(root.TopLevel, ".git"); link != root.GitDir {
+		list = append(list, link)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// maxModules bounds how many submodules are looked at.
+const maxModules = 200
+
+// modules lists the git directories of submodules.
+func modules(common string) (dirs []string) {
+	top := filepath.Join(common, "modules")
+	if !exists(top) {
+		return nil
+	}
+	_ = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || len(dirs) >= maxModules:
+			return fs.SkipAll
+		case d.IsDir() && exists(filepath.Join(path, "HEAD")):
+			dirs = append(dirs, path)
+			dirs = append(dirs, modules(path)...)
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return dirs
+}
+
+// steeringIn lists what a directory has of the files that steer lathe and other programs.
+func steeringIn(dir string) (list []string) {
+	top := lowerNames(dir)
+	for name, real := range top {
+		switch name {
+		case ".opencode", ".lathe", "opencode.json", "opencode.jsonc", "lathe.json", "lathe.jsonc":
+			list = append(list, filepath.Join(dir, real))
+		}
+	}
+	for _, s := range steerings() {
+		for _, entry := range s.names {
+			list = append(list, found(dir, top, strings.Split(strings.TrimSuffix(entry, "/"), "/"))...)
+		}
+	}
+	return list
+}
+
+// found lists the files that an entry of the list means in a directory with some names.
+func found(dir string, names map[string]string, entry []string) (list []string) {
+	match := func(name string) {
+		at := filepath.Join(dir, names[name])
+		if len(entry) == 1 {
+			list = append(list, at)
+		} else {
+			list = append(list, found(at, lowerNames(at), entry[1:])...)
+		}
+	}
+	if !strings.Contains(entry[0], "*") {
+		if _, ok := names[entry[0]]; ok {
+			match(entry[0])
+		}
+		return list
+	}
+	for name := range names {
+		if ok, _ := path.Match(entry[0], name); ok {
+			match(name)
+		}
+	}
+	return list
+}
+
+// lowerNames lists a directory, by names in lower case.
+func lowerNames(dir string) map[string]string {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	names, _ := d.Readdirnames(maxEntries)
+	out := make(map[string]string, len(names))
+	for _, name := range names {
+		out[strings.ToLower(name)] = name
+	}
+	return out
+}
+
+// maxEntries bounds how much of a directory is looked at.
+const maxEntries = 10_000

@@ -182,7 +182,7 @@ func withApp(ctx context.Context, env *Env, fn func(a *app, dir string) error) (
 func (a *app) instanceOptions(models *catalog.Catalog) instance.Options {
 	return instance.Options{
 		Paths: a.paths, Getenv: a.env.Getenv, Environ: a.env.Environ, Auth: a.auth, Catalog: models,
-		Log: a.log, Now: a.env.Now, Runner: a.runner, Jobs: a.jobs, Todos: a.kept(),
+		Log: a.log, Now: a.env.Now, Runner: a.runner, Sandbox: sandboxOptions(a.env.Getenv), Jobs: a.jobs, Todos: a.kept(),
 		Publish:   a.writer.Tell,
 		IDs:       lathe.NewIDs(a.env.Now, nil),
 		Builtin:   builtinModel(a.env.Dir, guide.Options{Attended: a.attended}),

@@ -154,6 +154,9 @@ func (l *loader) add(root *jsonc.Value, s Source) error {
 	l.c.Warnings = append(l.c.Warnings, d.warnings...)
 	l.c.Sources = append(l.c.Sources, s)
 	l.c.trust[origin(root)] = s.Trust
+	if s.Trust == Repository {
+		l.personal(root)
+	}
 	untrusted := s.Trust == Repository && !l.o.Trusted
 	if untrusted {
 		l.repo.apply(root)

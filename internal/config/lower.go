@@ -28,6 +28,7 @@ func (d *decoder) lower(root *jsonc.Value) {
 	}
 	d.lowerNetwork(root)
 	d.lowerCompaction(root.Get("compaction"))
+	d.lowerShell(root)
 	d.lowerModes(root)
 	if agents := root.Get("agent"); agents != nil {
 		for _, m := range agents.Members {
@@ -99,6 +100,25 @@ func (d *decoder) lowerCompaction(c *jsonc.Value) {
 		}
 	}
 	d.rename(c, "compaction", "buffer", "reserved")
+}
+
+// lowerShell takes apart what may be written together: the program, and the variables
+// that commands get although they look like secrets.
+func (d *decoder) lowerShell(root *jsonc.Value) {
+	sh := root.Get("shell")
+	if sh == nil || sh.Kind != jsonc.Object {
+		return
+	}
+	root.Delete("shell")
+	if env := sh.Get("env"); env != nil {
+		if kept := root.Get("keep_env"); kept != nil && kept.Kind == jsonc.Array && env.Kind == jsonc.Array {
+			env.Items = append(env.Items, kept.Items...)
+		}
+		root.Set("keep_env", env)
+	}
+	if path := sh.Get("path"); path != nil {
+		root.Set("shell", path)
+	}
 }
 
 // lowerModes turns "mode" entries into primary agents.

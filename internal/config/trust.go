@@ -72,6 +72,14 @@ func (f *filter) out(path string, pos jsonc.Pos, reason string) {
 
 func pass(*filter, *jsonc.Value, string) bool { return true }
 
+// personal leaves out of a repository's configuration, trusted or not, what only the
+// person says: whether commands are confined.
+func (l *loader) personal(root *jsonc.Value) {
+	if v := root.Delete("sandbox"); v != nil {
+		l.c.LeftOut = append(l.c.LeftOut, LeftOut{"sandbox", v.Pos(), "only your own configuration says how commands are confined"})
+	}
+}
+
 // What an untrusted repository may define, all its files together. Every agent has
 // every rule: without a bound a file of a few megabytes could fill the memory.
 const (

@@ -16,8 +16,11 @@ type Config struct {
 	TUI      *jsonc.Value `conf:"tui,kind=object"`      // as written
 	Shell    string       `conf:"shell"`
 	KeepEnv  []string     `conf:"keep_env"` // key variables that commands get all the same; "*" at the end stands for any rest
-	LogLevel string       `conf:"logLevel,enum=DEBUG|INFO|WARN|ERROR"`
-	Server   Server       `conf:"server"`
+	// Sandbox says how commands are confined: "" as far as the system can, "required" not
+	// below the highest level, "off" not at all. Repositories cannot say it.
+	Sandbox  string `conf:"sandbox,enum=on|required|off"`
+	LogLevel string `conf:"logLevel,enum=DEBUG|INFO|WARN|ERROR"`
+	Server   Server `conf:"server"`
 
 	Commands   []Command   `conf:"command"`
 	Skills     Skills      `conf:"skills"`

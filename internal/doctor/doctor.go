@@ -14,6 +14,7 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/auth"
 	"lathe/internal/instance"
+	"lathe/internal/sandbox"
 	"lathe/internal/session"
 	"lathe/internal/snapshot"
 	"lathe/internal/store"
@@ -32,7 +33,7 @@ type Doctor struct {
 // at: to open it is noted.
 func (d Doctor) Look(ctx context.Context, dir string) []api.Check {
 	out := append([]api.Check{ok("data", "%s", d.Data)}, d.unclosed(ctx)...)
-	out = append(out, d.credentials(), git(ctx), sandbox())
+	out = append(out, d.credentials(), git(ctx))
 	if d.Store.ReadOnly() {
 		return append(out, note("writing", "not possible: sessions can be read, nothing can be changed"), note("undo", "not here: nothing can be run"))
 	}
@@ -95,8 +96,18 @@ func git(ctx context.Context) api.Check {
 	return ok("git", "%s", strings.TrimSpace(string(out)))
 }
 
-func sandbox() api.Check {
-	return ok("sandbox", "none: what tools run has your rights; permission rules decide what is run")
+// confinement tells how far commands are confined, and which caches they may write.
+func confinement(c *instance.Confinement) []api.Check {
+	level := ok("sandbox", "%s", c.Words())
+	level.OK = c.Level() == sandbox.Full
+	var caches []string
+	for _, cache := range c.Caches() {
+		caches = append(caches, cache.Path)
+	}
+	if len(caches) == 0 || c.Level() == sandbox.RulesOnly {
+		return []api.Check{level}
+	}
+	return []api.Check{level, ok("caches", "commands may write %s", strings.Join(caches, ", "))}
 }
 
 func writable(dir string) error {
@@ -110,6 +121,7 @@ func writable(dir string) error {
 // directory looks at what work in a directory depends on.
 func directory(ctx context.Context, inst *instance.Instance, dir string) []api.Check {
 	out := []api.Check{undo(ctx, inst, dir), model(ctx, inst), repository(inst), configuration(inst)}
+	out = append(out, confinement(inst.Confinement)...)
 	for _, line := range inst.Unused() {
 		out = append(out, note("not used", "%s", line))
 	}

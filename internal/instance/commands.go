@@ -353,7 +353,7 @@ func (cs *Commands) capture(ctx context.Context, script, arguments string) strin
 	defer spool.Close()
 	exit, err := cs.shell.Runner.Run(ctx, shell.Command{
 		Script: script, Dir: cs.Root.Dir, Env: shell.Env(cs.shell.Env, map[string]string{"ARGUMENTS": arguments}),
-		Shell: cs.shell.Path, Timeout: commandTime, Output: func(chunk []byte) { _, _ = spool.Write(chunk) },
+		Shell: cs.shell.Path, Timeout: commandTime, Kind: shell.KindCommand, Output: func(chunk []byte) { _, _ = spool.Write(chunk) },
 	})
 	out := strings.TrimRight(strings.ToValidUTF8(string(bytes.TrimRight(spool.Head(), "\n")), "\uFFFD"), " \t")
 	note := func(format string, a ...any) {

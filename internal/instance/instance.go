@@ -24,6 +24,7 @@ import (
 	"lathe/internal/plugin/host"
 	"lathe/internal/provider"
 	"lathe/internal/reading"
+	"lathe/internal/sandbox"
 	"lathe/internal/sandbox/registry"
 	"lathe/internal/shell"
 	"lathe/internal/store/local"
@@ -51,6 +52,7 @@ type Instance struct {
 	Grants       Grants     // what "always" replies allowed
 	Seen         *tool.Seen // what the sessions have read
 	Shell        *Shell
+	Confinement  *Confinement // what its processes may do
 	Limits       *tool.Limits // of what tools print
 	Hooks        *plugin.Chain
 	Plugins      *Plugins // nil: there are none
@@ -114,7 +116,8 @@ type Options struct {
 	Log     *slog.Logger
 	Now     func() time.Time
 	Runner  *shell.Runner
-	Jobs    *job.Manager // nil: no process lives on
+	Sandbox sandbox.Options // of confined processes
+	Jobs    *job.Manager    // nil: no process lives on
 	Todos   builtin.Todos
 	Publish func(dir string, ev lathe.Event)
 	IDs     *lathe.IDs
@@ -220,6 +223,10 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 	asks.Decide, asks.Usual, asks.Reports = i.decide, i.usualHosts(), registry.Reports
 	i.Permission = permission.New(asks)
 	i.Grants = Grants{asks: i.Permission, store: o.Approvals, owner: i.ApprovalOwner()}
+	i.Confinement = i.confinement(o)
+	if o.Runner != nil {
+		o.Runner = o.Runner.Confined(i.Confinement.confine)
+	}
 	env := i.commandEnv(o)
 	i.Shell.Path = i.Config.Shell
 	if i.Shell.Path == "" {
@@ -253,5 +260,5 @@ func (i *Instance) Close() error {
 	for _, f := range i.closing {
 		f()
 	}
-	return i.Parts.Close()
+	return errors.Join(i.Parts.Close(), i.Confinement.Close())
 }

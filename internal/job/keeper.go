@@ -44,6 +44,7 @@ func keep(dir string) error {
 	if err != nil {
 		return err
 	}
+	shell.AttendKept()
 	ready := os.NewFile(shell.KeptReady, "ready")
 	if _, err := ready.Write([]byte{1}); err != nil {
 		return err

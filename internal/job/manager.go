@@ -77,6 +77,8 @@ type Start struct {
 	Directory string
 	Command   shell.Command // its Output is the job's
 	shell.StartOptions
+	// Runner starts it; nil: the manager's own does.
+	Runner Runner
 	// Create makes the file for the output; nil: none is wanted.
 	Create func() (*os.File, error)
 }
@@ -89,7 +91,11 @@ func (m *Manager) Start(s Start) (*Job, error) {
 	j := m.job(s)
 	j.info.Terminal = s.Terminal
 	s.Command.Output = j.take
-	proc, err := m.opts.Runner.Start(s.Command, s.StartOptions)
+	runner := s.Runner
+	if runner == nil {
+		runner = m.opts.Runner
+	}
+	proc, err := runner.Start(s.Command, s.StartOptions)
 	if err != nil {
 		return nil, err
 	}

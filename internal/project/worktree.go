@@ -174,7 +174,7 @@ func (s *Service) prepare(inst *instance.Instance, dir string, fill func(context
 func runStart(ctx context.Context, i *instance.Instance, dir, script string) error {
 	var said []byte
 	exit, err := i.Shell.Runner.Run(ctx, shell.Command{
-		Script: script, Dir: dir, Shell: i.Shell.Path, Env: i.Shell.Env, Timeout: startLimit,
+		Script: script, Dir: dir, Shell: i.Shell.Path, Env: i.Shell.Env, Timeout: startLimit, Kind: shell.KindTerminal,
 		Output: func(chunk []byte) {
 			said = append(said, chunk...)
 			said = said[max(0, len(said)-startSays):]

@@ -7,19 +7,21 @@ import (
 	"net/http"
 
 	"lathe"
+	"lathe/internal/sandbox"
 )
 
 type health struct {
 	Healthy bool   `json:"healthy"`
 	Version string `json:"version"`
 	State   string `json:"state"`
+	Sandbox string `json:"sandbox,omitempty"` // how far commands are confined, once that was found
 	Message string `json:"message,omitempty"` // what is wrong, and what to do
 }
 
 // health answers 503 once the server is about to stop, so that what balances
 // between servers sends no more, and while nothing can be stored.
 func (c *call) health() (any, error) {
-	h := health{Healthy: true, Version: lathe.Version, State: c.s.state()}
+	h := health{Healthy: true, Version: lathe.Version, State: c.s.state(), Sandbox: sandbox.Found()}
 	if !c.s.draining.Load() {
 		c.storage(&h)
 	}

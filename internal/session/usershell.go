@@ -178,7 +178,7 @@ func (c *userCall) runUserShell(ctx context.Context, p lathe.Part, call lathe.To
 	var shown time.Time
 	exit, err := c.r.inst.Shell.Runner.Run(ctx, shell.Command{
 		Script: c.command, Dir: c.r.inst.Root.Dir, Shell: c.r.inst.Shell.Path,
-		Env: c.r.inst.EnvFor(ctx, p.SessionID, "", c.r.inst.Root.Dir),
+		Env: c.r.inst.EnvFor(ctx, p.SessionID, "", c.r.inst.Root.Dir), Kind: shell.KindTerminal,
 		Output: func(chunk []byte) {
 			_, _ = spool.Write(chunk)
 			if now := c.r.s.opts.Now(); now.Sub(shown) >= shellProgress {

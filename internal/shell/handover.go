@@ -89,7 +89,17 @@ func (p *process) startKeeper(args []string) (h Handle, err error) {
 	if p.in != nil && p.in != p.out {
 		files = append(files, p.in)
 	}
-	proc, err := os.StartProcess(args[0], args, &os.ProcAttr{Dir: "/", Env: []string{"GOMAXPROCS=1", "GOGC=50"}, Files: files, Sys: supervisorAttr()})
+	own := len(files)
+	files, env, err := p.bounds.handOver(files, []string{"GOMAXPROCS=1", "GOGC=50"})
+	defer func() {
+		for _, f := range files[own:] {
+			f.Close()
+		}
+	}()
+	if err != nil {
+		return h, err
+	}
+	proc, err := os.StartProcess(args[0], args, &os.ProcAttr{Dir: "/", Env: env, Files: files, Sys: supervisorAttr()})
 	say.Close()
 	if err != nil {
 		return h, err
@@ -103,6 +113,7 @@ func (p *process) startKeeper(args []string) (h Handle, err error) {
 		p.r.help(h.PID, false)
 		return h, fmt.Errorf("it did not begin: %w", err)
 	}
+	p.bounds.release()
 	return h, proc.Release() // whoever adopts it collects it
 }
 

@@ -87,6 +87,7 @@ func (l *Process) attend(begin time.Time) {
 	}
 	l.err = l.p.settle()
 	l.p.describe(&l.exit)
+	l.p.bounds.end(&l.exit)
 	l.exit.Duration = time.Since(begin)
 }
 

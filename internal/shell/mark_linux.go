@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"lathe/internal/sandbox"
 )
 
 // mark tells the processes of one command from all others. It is kept in the
@@ -93,6 +95,13 @@ func (m mark) env(base []string) []string {
 	return append(out, markVar+"="+value)
 }
 
+// limit returns the limit that a process begins with which is marked.
+func (m mark) limit() sandbox.Limit {
+	own, _ := limit(os.Getpid())
+	top := min(m.ceiling(), own.Max)
+	return sandbox.Limit{Cur: min(m.value(), top), Max: top}
+}
+
 // set marks a process that was just started, and what it may have started before
 // it was marked.
 func (m mark) set(pid int) {
@@ -134,7 +143,16 @@ func childrenOf(task string) []int {
 	return out
 }
 
-// adopted lists our own children: orphans of commands are among them.
+// adopted lists the children of lathe, and of the processes that hold sandboxes:
+// orphans of commands are among them.
+func (t *tree) adopted() []int {
+	out := adopted()
+	for _, pid := range t.holders() {
+		out = append(out, children(pid)...)
+	}
+	return out
+}
+
 func adopted() []int {
 	return listWhole(ownChildren, func(pid int) bool { return unix.Kill(pid, 0) != unix.ESRCH })
 }

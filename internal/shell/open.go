@@ -23,7 +23,7 @@ const (
 	KindFormatter Kind = "formatter"
 	KindPlugin    Kind = "plugin"
 	KindHook      Kind = "hook"
-	KindTerminal  Kind = "terminal"
+	KindTerminal  Kind = "terminal" // the person's own, which nothing confines
 )
 
 // Program is a program with pipes of its own, which lives until it ends or is stopped:

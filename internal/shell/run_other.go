@@ -2,7 +2,11 @@
 
 package shell
 
-import "time"
+import (
+	"time"
+
+	"lathe/internal/sandbox"
+)
 
 const canSupervise = false
 
@@ -15,6 +19,7 @@ func (mark) env(base []string) []string { return base }
 func (mark) set(int)                    {}
 func (mark) setOwn() bool               { return false }
 func (*tree) setLate(mark, int)         {}
+func (mark) limit() (l sandbox.Limit)   { return l }
 func adoptOrphans(bool)                 {}
 
 // sweep kills the group, without knowing what was in it.

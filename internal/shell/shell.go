@@ -21,6 +21,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"lathe/internal/sandbox"
 )
 
 const (
@@ -56,6 +58,10 @@ type Command struct {
 	// Network is the command's way to other hosts; nil: it has none of its own. It is
 	// closed when the command and all that it started are gone, or if it did not start.
 	Network Network
+	// Kind says who it is for; empty means [KindCommand].
+	Kind Kind
+	// Allow is what the command may do besides although it is confined.
+	Allow sandbox.Grant
 }
 
 // Network is the way of one command to other hosts.
@@ -94,6 +100,10 @@ type Exit struct {
 	// Live is what goes on after the call: the command, or what it left behind. Nil
 	// for nothing. Who gets it stops it.
 	Live *Process
+	// Level is how far the command was confined, and Refused what was taken back of what it
+	// did, as far as that is known.
+	Level   sandbox.Level
+	Refused []sandbox.Refusal
 }
 
 // Options set up a [Runner].
@@ -112,8 +122,15 @@ type Options struct {
 	Patience time.Duration
 }
 
-// Runner runs commands. It is safe for concurrent use; a process needs one.
+// Runner runs commands. It is safe for concurrent use; a process needs one, and views
+// of it with [Runner.Confined].
 type Runner struct {
+	*machine
+	confine Confine // nil: processes are not confined
+}
+
+// machine is what all views of a Runner share.
+type machine struct {
 	opts Options
 	*tree
 
@@ -143,7 +160,7 @@ func New(opts Options) *Runner {
 	if opts.Typed <= 0 {
 		opts.Typed = defaultTyped
 	}
-	return &Runner{opts: opts, tree: processTree()}
+	return &Runner{machine: &machine{opts: opts, tree: processTree()}}
 }
 
 // Run runs one command without a supervisor; see [Runner.Run].
@@ -250,13 +267,14 @@ func unwrapPath(err error) error {
 
 // process is a started command.
 type process struct {
-	r    *Runner
-	proc *os.Process
-	out  *os.File // read end of the output, or its terminal
-	in   *os.File // write end of the input, or its terminal; nil: there is none
-	mark mark
-	free bool     // it may outlive lathe: the kernel does not end it with that
-	told *os.File // from which the shell's parts are read when it has ended; may be nil
+	r      *Runner
+	proc   *os.Process
+	out    *os.File // read end of the output, or its terminal
+	in     *os.File // write end of the input, or its terminal; nil: there is none
+	mark   mark
+	free   bool     // it may outlive lathe: the kernel does not end it with that
+	told   *os.File // from which the shell's parts are read when it has ended; may be nil
+	bounds bounds
 
 	exited  chan struct{} // closed when state is set
 	state   *os.ProcessState
@@ -292,7 +310,7 @@ func (r *Runner) start(c Command, call uint64, with pipes) (*process, error) {
 		defer end.Close()
 	}
 	p := &process{r: r, out: ends.out, in: ends.in, output: c.Output, told: told, network: c.Network}
-	err = p.launch(launch{path: sh, args: shellArgs(sh, script), dir: c.Dir, env: c.Env, files: files, call: call, pipes: with})
+	err = p.launch(launch{path: sh, args: shellArgs(sh, script), dir: c.Dir, env: c.Env, files: files, call: call, pipes: with, kind: c.Kind, allow: c.Allow})
 	if err != nil {
 		ends.closeOwn()
 		readParts(told)
@@ -311,16 +329,21 @@ type launch struct {
 	call  uint64
 	pipes pipes
 	kind  Kind
+	allow sandbox.Grant
 }
 
 // launch starts the process and what looks after it. It is the only place where
 // processes for tools, servers, hooks and the like begin.
 func (p *process) launch(l launch) (err error) {
 	p.mark = mark{instance: p.r.instance, call: l.call}
-	attr := &os.ProcAttr{Dir: l.dir, Env: p.mark.env(l.env), Files: l.files, Sys: sysAttr()}
 	p.free = l.pipes.live && p.r.supervised()
-	l.pipes.attr(attr.Sys, p.free)
-	if p.proc, err = p.r.spawn(l.path, l.args, attr, p.mark); err != nil {
+	confined, err := p.confined(l)
+	if err == nil && !confined {
+		attr := &os.ProcAttr{Dir: l.dir, Env: p.mark.env(l.env), Files: l.files, Sys: sysAttr()}
+		l.pipes.attr(attr.Sys, p.free)
+		p.proc, err = p.r.spawn(l.path, l.args, attr, p.mark)
+	}
+	if err != nil {
 		return err
 	}
 	p.exited, p.drained = make(chan struct{}), make(chan struct{})
@@ -440,6 +463,7 @@ func (r *Runner) finish(ctx context.Context, p *process, c Command) (Exit, error
 	}
 	err := p.settle()
 	p.describe(&exit)
+	p.bounds.end(&exit)
 	return exit, err
 }
 

@@ -16,7 +16,7 @@ import (
 
 // stray reports whether a process is one.
 func (t *tree) stray(pid int, st stat) bool {
-	if st.parent != os.Getpid() || st.session == ownSession() || t.leads(pid) {
+	if st.parent != os.Getpid() && !t.helps(st.parent) || st.session == ownSession() || t.leads(pid) {
 		return false
 	}
 	lim, ok := limit(pid)
@@ -32,7 +32,7 @@ func (t *tree) stray(pid int, st stat) bool {
 // such, or that somebody else collected a child at this moment.
 func (t *tree) strays(m mark) (out []int, stirred bool) {
 	held := false
-	for _, pid := range adopted() {
+	for _, pid := range t.adopted() {
 		st, ok := readStat(pid)
 		switch {
 		case !ok:
@@ -70,7 +70,7 @@ func (t *tree) setLate(m mark, leader int) {
 	if !ok {
 		return
 	}
-	for _, pid := range adopted() {
+	for _, pid := range t.adopted() {
 		st, ok := readStat(pid)
 		lim, unmarked := limit(pid)
 		unmarked = unmarked && (lim.Cur == m.own() || !t.ownLimit && !mark{instance: m.instance}.hasLimit(pid))

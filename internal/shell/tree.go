@@ -17,7 +17,7 @@ type tree struct {
 
 	mu      sync.Mutex
 	running map[uint64]int // the shells of the calls that run; 0 where one is being started
-	helpers map[int]bool   // supervisors
+	helpers map[int]bool   // supervisors, keepers, and what holds sandboxes
 	held    bool           // a process of a command could not be ended
 	idle    chan struct{}  // closed when no call goes on; nil: nobody waits for that
 }
@@ -67,6 +67,20 @@ func (t *tree) help(pid int, runs bool) {
 	} else {
 		delete(t.helpers, pid)
 	}
+}
+
+// helps reports whether the process is a helper.
+func (t *tree) helps(pid int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.helpers[pid]
+}
+
+// holders lists the helpers.
+func (t *tree) holders() []int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Collect(maps.Keys(t.helpers))
 }
 
 // leads reports whether the process is the shell of a call that runs, or a

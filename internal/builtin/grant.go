@@ -1,0 +1,99 @@
+package builtin
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"lathe/internal/judge"
+	"lathe/internal/sandbox"
+	"lathe/internal/shell"
+)
+
+// grant returns what a command may do although it is confined: what was asked about by
+// name before it runs, and what git writes in its configuration.
+func (e shellTools) grant(would judge.Analysis) (g sandbox.Grant) {
+	for _, w := range would.Writes {
+		path, ok := e.realPath(w)
+		switch {
+		case !ok || e.closed(path):
+		case !e.Root.Contains(path):
+			g.Within = append(g.Within, place(path, w))
+		case e.protected(path) != "":
+			g.Change = append(g.Change, path)
+		}
+	}
+	for _, r := range would.Reads {
+		if path, ok := e.realPath(r); ok && !e.inner(path) && !e.Root.Contains(path) {
+			g.Read = append(g.Read, path)
+		}
+	}
+	for _, c := range would.Commands {
+		g.Change = append(g.Change, e.gitWrites(c)...)
+	}
+	return g
+}
+
+// place is the directory that has to be writable for a file to be changed: many
+// programs write a new one and rename it.
+func place(path string, w judge.PathUse) string {
+	if w.Tree || w.Dir || isDir(path) {
+		return path
+	}
+	return filepath.Dir(path)
+}
+
+// gitConfigures are commands of git that write its configuration: remotes, branches
+// that follow others, submodules.
+var gitConfigures = []string{"remote", "submodule", "branch", "checkout", "switch", "push", "pull", "fetch", "clone", "init", "worktree", "config",
+	"lfs", "sparse-checkout", "maintenance", "flow", "subtree", "rebase", "merge"}
+
+// gitWrites lists the configuration that a command of git may write. What it writes
+// there is looked at when it has ended.
+func (e shellTools) gitWrites(c judge.Cmd) []string {
+	if len(c.Args) < 2 || filepath.Base(c.Args[0]) != "git" || e.Root.CommonDir == "" ||
+		!slices.ContainsFunc(c.Args[1:], func(arg string) bool { return slices.Contains(gitConfigures, arg) }) {
+		return nil
+	}
+	list := []string{filepath.Join(e.Root.CommonDir, "config"), filepath.Join(e.Root.GitDir, "config.worktree")}
+	if slices.Contains(c.Args[1:], "submodule") || slices.Contains(c.Args[1:], "clone") {
+		list = append(list, filepath.Join(e.Root.CommonDir, "modules"))
+	}
+	return list
+}
+
+// maxRefusals bounds how many refusals the model is told of one command.
+const maxRefusals = 8
+
+// confined notes how far a command was confined, and what it was refused.
+func confined(meta map[string]any, exit shell.Exit) {
+	if exit.Level > sandbox.RulesOnly {
+		meta["sandbox"] = exit.Level.String()
+	}
+	if len(exit.Refused) > 0 {
+		meta["refused"] = exit.Refused
+	}
+}
+
+// refusals tells the model what a command was refused, and what it can do about it.
+func refusals(exit shell.Exit) (lines []string) {
+	for i, r := range exit.Refused {
+		if r.Undone == "" && exit.Code == 0 && exit.Signal == "" {
+			continue // it did without
+		}
+		if i == maxRefusals {
+			lines = append(lines, fmt.Sprintf("and %d more", len(exit.Refused)-i))
+			break
+		}
+		line := "Not allowed by the sandbox: " + r.Op + " " + r.Path
+		if r.Undone != "" {
+			line += "; " + r.Undone
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) > 0 {
+		lines = append(lines, "Commands may write in the project, $LATHE_SCRATCH, /tmp and the caches of tools, not in files that steer other programs. "+
+			"To write elsewhere, use the edit or write tool, or name the path in the command itself (a redirect, cp, mkdir): then the user is asked.")
+	}
+	return lines
+}

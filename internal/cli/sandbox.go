@@ -1,0 +1,14 @@
+package cli
+
+import "lathe/internal/sandbox"
+
+// sandboxOptions reads how far commands are confined at most, which tests of lower
+// levels set.
+func sandboxOptions(getenv func(string) string) (o sandbox.Options) {
+	for _, level := range []sandbox.Level{sandbox.RulesOnly, sandbox.Files, sandbox.Full} {
+		if getenv("LATHE_SANDBOX_LEVEL") == level.String() {
+			o.Most = &level
+		}
+	}
+	return o
+}

@@ -1,0 +1,583 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// idleTime is how long the namespaces of a box are kept after its last process.
+const idleTime = 30 * time.Second
+
+// Box starts processes that are confined alike. Those that it starts see each other and
+// share a network, and nothing else does. It makes its namespaces when it first needs
+// them, and gives them back soon after its last process. It is safe for concurrent use.
+// Close it.
+type Box struct {
+	opts Options
+
+	mu     sync.Mutex
+	spaces *spaces // nil: none yet, or not any more
+	users  int
+	idle   *time.Timer
+	closed bool
+}
+
+// NewBox returns a box in which nothing runs yet.
+func NewBox(o Options) *Box { return &Box{opts: o} }
+
+// Start starts a process in a session of its own, bound by a policy.
+func (b *Box) Start(proc Process, policy Policy) (run *Run, err error) {
+	level := b.Level()
+	if policy.Required && level < Full {
+		return nil, fmt.Errorf("%w: %s", ErrLevel, level.Words())
+	}
+	rules, err := policy.rules(level)
+	if err != nil {
+		return nil, err
+	}
+	defer rules.close()
+	p := newProgram()
+	leave := func() {}
+	if level == Full {
+		spaces, err := b.enter()
+		if err != nil {
+			return nil, err
+		}
+		leave = b.leave
+		spaces.join(p)
+		p.add("start the process", nextProcess)
+	}
+	proc.begin(p)
+	if level == Full {
+		policy.mounts(p)
+	}
+	var told *passes
+	if detect().tells {
+		if told, err = newPasses(); err != nil {
+			leave()
+			return nil, err
+		}
+		defer told.close()
+	}
+	proc.become(p, rules, told)
+	guard := policy.guard(level)
+	pid, failed, errno := p.run(false)
+	runtime.KeepAlive(proc.Files)
+	if errno != 0 {
+		leave()
+		return nil, &os.PathError{Op: failed, Path: proc.Path, Err: errno}
+	}
+	giveWay(pid)
+	run = &Run{PID: pid, Level: level, ended: func() []Refusal {
+		leave()
+		return guard.check()
+	}}
+	if told != nil {
+		if fd, err := told.take(); err == nil {
+			run.told = newTeller(&policy, fd)
+		}
+	}
+	return run, nil
+}
+
+// Level is how far the processes of the box are confined.
+func (b *Box) Level() Level {
+	level := Detect()
+	if b.opts.Most != nil {
+		level = min(level, *b.opts.Most)
+	}
+	return level
+}
+
+// Detect finds out how far processes can be confined here. That takes a few
+// milliseconds once.
+func Detect() Level {
+	level := detect().level
+	found.Store(&level)
+	return level
+}
+
+// Missing says why it is not further; empty at the highest level.
+func Missing() string {
+	if err := detect().missing; err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+type detected struct {
+	level   Level
+	missing error
+	tells   bool // refusals can be told; in another's sandbox they are its to tell
+}
+
+var detect = sync.OnceValue(func() detected {
+	if abi := landlockABI(); abi < minLandlock {
+		return detected{level: RulesOnly, missing: fmt.Errorf("the kernel has no Landlock, or an old one (version %d, needed %d)", abi, minLandlock)}
+	}
+	d := detected{level: Full, tells: try(Files, true) == nil}
+	if err := try(Files, d.tells); err != nil {
+		return detected{level: RulesOnly, missing: err}
+	}
+	if err := try(Full, d.tells); err != nil {
+		d.level, d.missing = Files, err
+	}
+	return d
+})
+
+// try starts a process at a level.
+func try(level Level, telling bool) error {
+	p := newProgram()
+	if level == Full {
+		s, err := new(Box).newSpaces()
+		if err != nil {
+			return err
+		}
+		defer s.close()
+		s.join(p)
+		p.add("start a process", nextProcess)
+		(&Policy{Hide: []string{"/usr"}, Protect: func() []string { return []string{"/etc"} }, Write: []string{"/"}}).mounts(p)
+	}
+	rules, err := newRuleset(false)
+	if err != nil {
+		return err
+	}
+	defer rules.close()
+	var told *passes
+	if telling {
+		if told, err = newPasses(); err != nil {
+			return err
+		}
+		defer told.close()
+	}
+	bind(p, rules, told)
+	return p.help(false)
+}
+
+// enter returns the namespaces and counts a user of them.
+func (b *Box) enter() (*spaces, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil, errors.New("the sandbox is closed")
+	}
+	if b.spaces == nil {
+		s, err := b.newSpaces()
+		if err != nil {
+			return nil, err
+		}
+		b.spaces = s
+	}
+	if b.idle != nil {
+		b.idle.Stop()
+		b.idle = nil
+	}
+	b.users++
+	return b.spaces, nil
+}
+
+func (b *Box) leave() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.users--; b.users > 0 || b.spaces == nil {
+		return
+	}
+	if b.closed {
+		b.drop()
+		return
+	}
+	b.idle = time.AfterFunc(idleTime, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.users == 0 {
+			b.drop()
+		}
+	})
+}
+
+// drop gives the namespaces back. The caller holds mu.
+func (b *Box) drop() {
+	if b.spaces != nil {
+		b.spaces.close()
+		b.spaces = nil
+	}
+}
+
+// Hold returns a file that keeps the namespaces as long as any process has it open; nil
+// if there are none. Whoever gets it closes it.
+func (b *Box) Hold() *os.File {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.spaces == nil {
+		return nil
+	}
+	fd, err := unix.FcntlInt(b.spaces.pipe.Fd(), unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return nil
+	}
+	b.spaces.held = true
+	return os.NewFile(uintptr(fd), "sandbox")
+}
+
+// Close gives the namespaces back once nothing uses them. Processes are not waited for.
+func (b *Box) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	if b.idle != nil {
+		b.idle.Stop()
+		b.idle = nil
+	}
+	if b.users == 0 {
+		b.drop()
+	}
+	return nil
+}
+
+// Listen returns a listener on the loopback interface of the box's own network, which
+// lathe serves and the processes of the box reach. It lasts until it is closed, and
+// keeps the namespaces meanwhile.
+func (b *Box) Listen() (net.Listener, error) {
+	s, err := b.enter()
+	if err != nil {
+		return nil, err
+	}
+	l, err := s.listen()
+	if err != nil {
+		b.leave()
+		return nil, err
+	}
+	return &inner{Listener: l, leave: sync.OnceFunc(b.leave)}, nil
+}
+
+// inner is a listener in the network of a box.
+type inner struct {
+	net.Listener
+	leave func()
+}
+
+func (l *inner) Close() error {
+	defer l.leave()
+	return l.Listener.Close()
+}
+
+// spaces are the namespaces of a box. The first process of the pid namespace holds
+// them: it waits for the end of a pipe that only lathe has, so that all end with lathe,
+// and has the kernel collect orphans.
+type spaces struct {
+	holder  *os.Process
+	pipe    *os.File
+	fds     []int // user, net, ipc, pid
+	network Network
+	leader  func(int, bool)
+	held    bool // by another process, too
+}
+
+// holders are programs that do nothing until their input ends.
+var holders = []string{"/bin/cat", "/usr/bin/cat", "/run/current-system/sw/bin/cat"}
+
+func (b *Box) newSpaces() (*spaces, error) {
+	s := &spaces{network: b.opts.Network, leader: b.opts.Leader}
+	if err := s.make(); err != nil {
+		s.close()
+		return nil, fmt.Errorf("make namespaces: %w", err)
+	}
+	return s, nil
+}
+
+func (s *spaces) make() error {
+	at := slices.IndexFunc(holders, func(name string) bool {
+		_, err := os.Stat(name)
+		return err == nil
+	})
+	if at < 0 {
+		return errors.New("there is no cat")
+	}
+	if err := s.hold(holders[at]); err != nil {
+		return err
+	}
+	if err := s.mapUsers(); err != nil {
+		return err
+	}
+	for _, name := range []string{"user", "net", "ipc", "pid"} {
+		if name == "net" && s.network == HostNetwork {
+			continue
+		}
+		fd, err := unix.Open(s.proc("ns/"+name), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return fmt.Errorf("open namespace %s: %w", name, err)
+		}
+		s.fds = append(s.fds, fd)
+	}
+	return s.up()
+}
+
+func (s *spaces) proc(name string) string {
+	return "/proc/" + strconv.Itoa(s.holder.Pid) + "/" + name
+}
+
+// hold starts the process that holds the namespaces.
+func (s *spaces) hold(program string) error {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	s.pipe = w
+	p := newProgram()
+	p.flags = unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWIPC
+	if s.network == OwnNetwork {
+		p.flags |= unix.CLONE_NEWNET
+	}
+	ignored := &[4]uintptr{1} // struct sigaction with SIG_IGN
+	p.add("ignore the end of children", unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), pointer(p, ignored), 0, 8)
+	p.add("begin a session", unix.SYS_SETSID)
+	p.files([]*os.File{r, null, null})
+	p.add("change directory", unix.SYS_CHDIR, p.str("/"))
+	p.add("execute", unix.SYS_EXECVE, p.str(program), p.strs([]string{"lathe-sandbox"}), p.strs(nil))
+	pid, failed, errno := p.run(false)
+	runtime.KeepAlive(r)
+	if errno != 0 {
+		return fmt.Errorf("%s: %w", failed, errno)
+	}
+	if s.leader != nil {
+		s.leader(pid, true)
+	}
+	s.holder, err = os.FindProcess(pid)
+	return err
+}
+
+// mapUsers gives the namespace the users of this one: all of them if lathe is root,
+// else the one that it is.
+func (s *spaces) mapUsers() error {
+	uid, gid := os.Geteuid(), os.Getegid()
+	if uid == 0 {
+		err := s.mapAll()
+		if err == nil {
+			return nil
+		}
+	}
+	if err := os.WriteFile(s.proc("setgroups"), []byte("deny"), 0); err != nil {
+		return err
+	}
+	if err := os.WriteFile(s.proc("uid_map"), fmt.Appendf(nil, "%d %d 1\n", uid, uid), 0); err != nil {
+		return err
+	}
+	return os.WriteFile(s.proc("gid_map"), fmt.Appendf(nil, "%d %d 1\n", gid, gid), 0)
+}
+
+func (s *spaces) mapAll() error {
+	for _, name := range []string{"uid_map", "gid_map"} {
+		raw, err := os.ReadFile("/proc/self/" + name)
+		if err != nil {
+			return err
+		}
+		text, err := identity(string(raw))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(s.proc(name), []byte(text), 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// up brings up the loopback interface of an own network.
+func (s *spaces) up() error {
+	if s.network == HostNetwork {
+		return nil
+	}
+	req, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	req.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
+	p := newProgram()
+	fd := new(uintptr)
+	s.reach(p, unix.SOCK_DGRAM, fd)
+	up := p.add("bring up the loopback interface", unix.SYS_IOCTL, 0, unix.SIOCSIFFLAGS, pointer(p, req))
+	up.arg0 = fd
+	return p.help(false)
+}
+
+// reach adds the steps of a helper that opens a socket of the namespaces' network.
+func (s *spaces) reach(p *program, kind uintptr, fd *uintptr) {
+	p.keep = append(p.keep, fd)
+	p.add("enter the user namespace", unix.SYS_SETNS, uintptr(s.fds[0]), unix.CLONE_NEWUSER)
+	p.add("enter the network", unix.SYS_SETNS, uintptr(s.fds[1]), unix.CLONE_NEWNET)
+	p.add("open a socket", unix.SYS_SOCKET, unix.AF_INET, kind|unix.SOCK_CLOEXEC, 0).save = fd
+}
+
+// listen makes a listener in the namespaces' network. Sockets stay in the network that
+// they were made in, so a helper that shares lathe's descriptors opens it.
+func (s *spaces) listen() (net.Listener, error) {
+	if s.network == HostNetwork {
+		return net.Listen("tcp", "127.0.0.1:0")
+	}
+	p, fd := newProgram(), new(uintptr)
+	s.reach(p, unix.SOCK_STREAM, fd)
+	if err := p.help(true); err != nil {
+		return nil, err
+	}
+	file := os.NewFile(*fd, "sandbox")
+	defer file.Close()
+	if err := unix.Bind(int(*fd), &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		return nil, err
+	}
+	if err := unix.Listen(int(*fd), 128); err != nil {
+		return nil, err
+	}
+	return net.FileListener(file)
+}
+
+// join adds the steps with which a process enters the namespaces. The pid namespace is
+// that of its children.
+func (s *spaces) join(p *program) {
+	for _, fd := range s.fds {
+		p.add("enter a namespace", unix.SYS_SETNS, uintptr(fd), 0)
+	}
+}
+
+func (s *spaces) close() {
+	for _, fd := range s.fds {
+		_ = unix.Close(fd)
+	}
+	if s.pipe != nil {
+		_ = s.pipe.Close()
+	}
+	if s.holder == nil {
+		return
+	}
+	if s.held {
+		_ = s.holder.Release()
+		return
+	}
+	_ = s.holder.Kill()
+	_, _ = s.holder.Wait()
+	if s.leader != nil {
+		s.leader(s.holder.Pid, false)
+	}
+}
+
+// giveWay has the kernel end commands before it ends lathe, or an editor, when memory
+// gets short.
+func giveWay(pid int) {
+	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	_, _ = unix.Write(fd, []byte("500"))
+	_ = unix.Close(fd)
+}
+
+// begin adds what a process does first. It is marked before it leaves lathe's session.
+func (proc *Process) begin(p *program) {
+	p.add("set the mark", unix.SYS_PRLIMIT64, 0, unix.RLIMIT_RTTIME, pointer(p, &unix.Rlimit{Cur: proc.Mark.Cur, Max: proc.Mark.Max}), 0)
+	p.add("begin a session", unix.SYS_SETSID)
+}
+
+// become adds what makes the process what it is to be.
+func (proc *Process) become(p *program, rules *ruleset, told *passes) {
+	p.add("change to "+proc.Dir, unix.SYS_CHDIR, p.str(proc.Dir))
+	p.files(proc.Files)
+	if proc.Terminal {
+		p.add("take the terminal", unix.SYS_IOCTL, 0, unix.TIOCSCTTY, 0)
+	}
+	if proc.EndsWithLathe {
+		p.add("end with lathe", unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0)
+	}
+	bind(p, rules, told)
+	p.add("execute", unix.SYS_EXECVE, p.str(proc.Path), p.strs(proc.Args), p.strs(proc.Env))
+}
+
+// rootsCapabilities are what root keeps in a sandbox: what building and installing
+// needs below the directories that may be written.
+var rootsCapabilities = []uintptr{unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_KILL,
+	unix.CAP_SETGID, unix.CAP_SETUID, unix.CAP_NET_BIND_SERVICE, unix.CAP_SYS_CHROOT, unix.CAP_SETFCAP}
+
+// bind adds what binds a process for the rest of its life. With told its filter tells
+// what it is asked; then something has to listen.
+func bind(p *program, rules *ruleset, told *passes) {
+	if os.Geteuid() == 0 {
+		for c := range uintptr(unix.CAP_LAST_CAP + 1) {
+			if !slices.Contains(rootsCapabilities, c) {
+				p.add("drop a capability", unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, c, 0, 0, 0).mayFail = true
+			}
+		}
+	}
+	p.add("give up privileges", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+	p.add("confine files", unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(rules.fd), 0)
+	code, flags := filter(), uintptr(unix.SECCOMP_FILTER_FLAG_SPEC_ALLOW)
+	if told != nil {
+		code, flags = tellingFilter(), flags|unix.SECCOMP_FILTER_FLAG_NEW_LISTENER
+	}
+	fprog := &unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
+	p.keep = append(p.keep, code)
+	confine := p.add("confine system calls", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, pointer(p, fprog))
+	if told != nil {
+		confine.save = told.listener()
+		told.add(p)
+	}
+}
+
+// files gives the process its descriptors. They are first copied above all others, so
+// that none is overwritten before it is in its place, and all but its own are closed. Fd
+// makes them block, which programs expect.
+func (p *program) files(files []*os.File) {
+	above := uintptr(len(files) + 64)
+	for i, f := range files {
+		if f == nil {
+			continue
+		}
+		at := new(uintptr)
+		p.keep = append(p.keep, at, f)
+		p.add("copy a descriptor", unix.SYS_FCNTL, f.Fd(), unix.F_DUPFD_CLOEXEC, above).save = at
+		p.late = append(p.late, late{at, uintptr(i)})
+	}
+	p.add("close descriptors on exec", unix.SYS_CLOSE_RANGE, 3, uintptr(^uint32(0)), unix.CLOSE_RANGE_CLOEXEC).mayFail = true
+	for _, l := range p.late {
+		p.add("place a descriptor", unix.SYS_DUP3, 0, l.to, 0).arg0 = l.from
+	}
+	p.late = nil
+}
+
+type late struct {
+	from *uintptr
+	to   uintptr
+}
+
+// help runs a helper to its end. With files it shares lathe's descriptors.
+func (p *program) help(files bool) error {
+	p.add("end", unix.SYS_EXIT, 0)
+	pid, failed, errno := p.run(files)
+	if errno != 0 {
+		return fmt.Errorf("%s: %w", failed, errno)
+	}
+	var status unix.WaitStatus
+	_, err := unix.Wait4(pid, &status, 0, nil)
+	if err == nil && status.ExitStatus() != 0 {
+		err = errors.New("the process did not start")
+	}
+	if err == syscall.ECHILD { // collected with a command's orphans
+		err = nil
+	}
+	return err
+}

@@ -1,0 +1,168 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// devices are what programs write to that is no file of anybody.
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"}
+
+// rules makes Landlock's part of the policy. Close it.
+func (policy *Policy) rules(level Level) (*ruleset, error) {
+	r, err := newRuleset(level < Full)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range slices.Concat(policy.Write, policy.Given, devices) {
+		if err == nil {
+			err = r.write(path)
+		}
+	}
+	if level < Full && err == nil {
+		err = r.read("/", policy.hidden())
+	}
+	if err != nil {
+		r.close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// hidden lists what is hidden and there, without links, and around what is shown.
+func (policy *Policy) hidden() []string {
+	shown := existing(slices.Concat(policy.Show, policy.Given))
+	var out []string
+	var hide func(path string)
+	hide = func(path string) {
+		around := slices.ContainsFunc(shown, func(s string) bool { return below(s, path) })
+		if slices.Contains(shown, path) {
+			return
+		}
+		if !around {
+			out = append(out, path)
+			return
+		}
+		entries, _ := os.ReadDir(path)
+		for _, e := range entries {
+			if e.Type()&os.ModeSymlink == 0 {
+				hide(filepath.Join(path, e.Name()))
+			}
+		}
+	}
+	for _, path := range outermost(existing(policy.Hide)) {
+		hide(path)
+	}
+	return out
+}
+
+// protected lists what is protected and there, and the directories above it, which must
+// not be moved away, each after those that it lies in.
+func (policy *Policy) protected() (readonly, pinned []string) {
+	roots := existing(policy.Write)
+	for _, path := range outermost(existing(policy.guarded())) {
+		if !slices.Contains(roots, path) && slices.ContainsFunc(roots, func(root string) bool { return below(path, root) }) {
+			readonly = append(readonly, path)
+		}
+	}
+	for _, path := range readonly {
+		for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+			inside := slices.ContainsFunc(roots, func(root string) bool { return dir != root && below(dir, root) })
+			if !inside {
+				break
+			}
+			pinned = append(pinned, dir)
+		}
+	}
+	slices.Sort(pinned)
+	return readonly, slices.Compact(pinned)
+}
+
+// existing resolves the links of what is there.
+func existing(paths []string) []string {
+	var out []string
+	for _, path := range paths {
+		if _, err := os.Lstat(path); err != nil {
+			continue
+		}
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			out = append(out, real)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// outermost leaves out what lies in another of the sorted paths.
+func outermost(paths []string) []string {
+	var out []string
+	for _, path := range paths {
+		if !slices.ContainsFunc(out, func(dir string) bool { return below(path, dir) }) {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// mounts adds the steps that make the process's own view of the files.
+func (policy *Policy) mounts(p *program) {
+	p.add("make a mount namespace", unix.SYS_UNSHARE, unix.CLONE_NEWNS)
+	p.add("keep mounts apart", unix.SYS_MOUNT, p.str("none"), p.str("/"), 0, unix.MS_REC|unix.MS_SLAVE, 0)
+	p.add("mount /proc", unix.SYS_MOUNT, p.str("proc"), p.str("/proc"), p.str("proc"), unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, 0)
+	readonly, pinned := policy.protected()
+	for _, dir := range pinned {
+		p.add("bind "+dir, unix.SYS_MOUNT, p.str(dir), p.str(dir), 0, unix.MS_BIND|unix.MS_REC, 0).skip = 0
+	}
+	for _, path := range readonly {
+		p.lay(path, path, unix.MOUNT_ATTR_RDONLY)
+	}
+	empty := ""
+	for _, path := range policy.hidden() {
+		info, err := os.Lstat(path)
+		switch {
+		case err != nil:
+		case !info.IsDir():
+			p.lay(os.DevNull, path, unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_RDONLY)
+		case empty == "":
+			empty = path
+			p.add("hide "+path, unix.SYS_MOUNT, p.str("none"), p.str(path), p.str("tmpfs"),
+				unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC|unix.MS_RDONLY, p.str("size=4k,nr_inodes=1,mode=000"))
+		default:
+			p.bind(empty, path, 0)
+		}
+	}
+}
+
+// bind lays a file or directory over another. What is not there any more by then is
+// left alone, with the steps that follow.
+func (p *program) bind(from, to string, skip int) {
+	p.add("bind "+to, unix.SYS_MOUNT, p.str(from), p.str(to), 0, unix.MS_BIND, 0).skip = skip
+}
+
+// lay is bind with restrictions.
+func (p *program) lay(from, path string, attrs uint64) {
+	p.bind(from, path, 1)
+	attr := &unix.MountAttr{Attr_set: attrs}
+	dir := -1 // the path is absolute
+	p.add("protect "+path, unix.SYS_MOUNT_SETATTR, uintptr(dir), p.str(path), 0, pointer(p, attr), unsafe.Sizeof(*attr))
+}
+
+// identity turns a map of user ids into one of the same ids onto themselves.
+func identity(text string) (string, error) {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line)
+		if len(f) != 3 {
+			return "", unix.EINVAL
+		}
+		out.WriteString(f[0] + " " + f[0] + " " + f[2] + "\n")
+	}
+	return out.String(), nil
+}

@@ -1,0 +1,341 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// What the kernel refuses it tells nobody but the program. So the calls that change
+// files are shown to lathe before the kernel decides: lathe notes which of them a
+// policy refuses, and lets all go on. A program that lies to it fools nobody but the
+// reader of that note.
+
+// maxRefusals bounds what is noted of one process and all that it starts.
+const maxRefusals = 64
+
+// writeFlags are those of open(2) that change something.
+const writeFlags = unix.O_WRONLY | unix.O_RDWR | unix.O_CREAT | unix.O_TRUNC
+
+// tell adds that calls which change files are told. at is where the flags of an open stand.
+func (f *bpf) tellOpen(nr uint32, at uint32) {
+	f.inCase(nr, func(f *bpf) {
+		f.load(at)
+		f.add(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, writeFlags, 0, 1)
+		f.ret(unix.SECCOMP_RET_USER_NOTIF)
+	})
+}
+
+// teller is the filter's end that lathe holds.
+type teller struct {
+	policy *Policy
+	roots  []string // that may be written
+	shut   []string // below them, that may not
+	fd     int
+	quit   int // an event that ends the attention
+
+	mu      sync.Mutex
+	refused []Refusal
+	seen    map[string]bool
+	ended   chan struct{}
+}
+
+// passes are how the descriptor gets from the new process to lathe.
+type passes struct {
+	mine, its int
+	msg       unix.Msghdr
+	iov       unix.Iovec
+	cmsg      [3]uint64 // a header, and the descriptor
+	dot       [1]byte
+}
+
+// newPasses makes a pair of sockets.
+func newPasses() (*passes, error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	p := &passes{mine: fds[0], its: fds[1]}
+	header := (*unix.Cmsghdr)(unsafe.Pointer(&p.cmsg[0]))
+	header.Level, header.Type = unix.SOL_SOCKET, unix.SCM_RIGHTS
+	header.SetLen(unix.CmsgLen(4))
+	p.iov = unix.Iovec{Base: &p.dot[0]}
+	p.iov.SetLen(1)
+	p.msg = unix.Msghdr{Iov: &p.iov, Control: (*byte)(unsafe.Pointer(&p.cmsg[0]))}
+	p.msg.SetIovlen(1)
+	p.msg.SetControllen(unix.CmsgSpace(4))
+	return p, nil
+}
+
+// add adds the step that passes the descriptor.
+func (p *passes) add(prog *program) {
+	prog.keep = append(prog.keep, p)
+	prog.add("tell lathe of refusals", unix.SYS_SENDMSG, uintptr(p.its), uintptr(unsafe.Pointer(&p.msg)), 0)
+}
+
+// listener is where the filter's descriptor is to be written.
+func (p *passes) listener() *uintptr { return (*uintptr)(unsafe.Pointer(&p.cmsg[2])) }
+
+// take receives it.
+func (p *passes) take() (int, error) {
+	oob := make([]byte, unix.CmsgSpace(4))
+	_, n, _, _, err := unix.Recvmsg(p.mine, make([]byte, 1), oob, unix.MSG_DONTWAIT|unix.MSG_CMSG_CLOEXEC)
+	if err != nil {
+		return -1, err
+	}
+	list, err := unix.ParseSocketControlMessage(oob[:n])
+	if err != nil || len(list) == 0 {
+		return -1, unix.EBADMSG
+	}
+	fds, err := unix.ParseUnixRights(&list[0])
+	if err != nil || len(fds) == 0 {
+		return -1, unix.EBADMSG
+	}
+	return fds[0], nil
+}
+
+func (p *passes) close() {
+	_ = unix.Close(p.mine)
+	_ = unix.Close(p.its)
+}
+
+// notif is struct seccomp_notif, answer struct seccomp_notif_resp.
+type notif struct {
+	id    uint64
+	pid   uint32
+	flags uint32
+	nr    int32
+	arch  uint32
+	ip    uint64
+	args  [6]uint64
+}
+
+type answer struct {
+	id    uint64
+	val   int64
+	err   int32
+	flags uint32
+}
+
+const (
+	ioctlRecv = 0xc0502100 // SECCOMP_IOCTL_NOTIF_RECV
+	ioctlSend = 0xc0182101 // SECCOMP_IOCTL_NOTIF_SEND
+	ioctlFlag = 0x40082104 // SECCOMP_IOCTL_NOTIF_SET_FLAGS
+)
+
+// newTeller answers until all processes of a filter have ended.
+func newTeller(policy *Policy, fd int) *teller {
+	quit, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
+	if err != nil {
+		quit = -1 // only a handover needs it
+	}
+	t := &teller{policy: policy, fd: fd, quit: quit, seen: map[string]bool{}, ended: make(chan struct{})}
+	t.roots = existing(slices.Concat(policy.Write, policy.Given, devices))
+	t.shut = existing(policy.guarded())
+	go func() {
+		defer close(t.ended)
+		attend(fd, quit, t.note)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		_ = unix.Close(fd)
+		_ = unix.Close(quit)
+		t.fd, t.quit = -1, -1
+	}()
+	return t
+}
+
+// share returns the filter's descriptor for another process.
+func (t *teller) share() (*os.File, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.fd < 0 {
+		return nil, nil
+	}
+	fd, err := unix.FcntlInt(uintptr(t.fd), unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), "refusals"), nil
+}
+
+// stop ends the attention and waits for that.
+func (t *teller) stop() {
+	t.mu.Lock()
+	if t.quit >= 0 {
+		_, _ = unix.Write(t.quit, []byte{1, 0, 0, 0, 0, 0, 0, 0})
+	}
+	t.mu.Unlock()
+	<-t.ended
+}
+
+// Attend answers what the filter of a process tells, until the process and all that it
+// started have ended; then it closes the file. All calls go on.
+func Attend(f *os.File) {
+	attend(int(f.Fd()), -1, nil)
+	_ = f.Close()
+}
+
+func attend(fd, quit int, note func(*notif)) {
+	runtime.LockOSThread() // it waits in the kernel most of the time
+	defer runtime.UnlockOSThread()
+	const syncWakeUp = 1
+	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlFlag, syncWakeUp)
+	poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}, {Fd: int32(quit), Events: unix.POLLIN}}
+	for {
+		n, err := unix.Poll(poll, -1)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil || poll[1].Revents != 0 || n > 0 && poll[0].Revents&unix.POLLIN == 0:
+			return
+		}
+		var req notif
+		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlRecv, uintptr(unsafe.Pointer(&req))); errno != 0 {
+			continue // it was interrupted or ended meanwhile
+		}
+		if note != nil {
+			note(&req)
+		}
+		const goOn = 1 // SECCOMP_USER_NOTIF_FLAG_CONTINUE
+		res := answer{id: req.id, flags: goOn}
+		_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlSend, uintptr(unsafe.Pointer(&res)))
+	}
+}
+
+// all returns what was noted.
+func (t *teller) all() []Refusal {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.refused)
+}
+
+// note notes a call that the policy refuses.
+func (t *teller) note(req *notif) {
+	op, dirs, at := subject(req)
+	for i := range at {
+		raw := readString(int(req.pid), uintptr(at[i]))
+		if raw == "" {
+			continue
+		}
+		path, ok := t.allowed(req, dirs[i], raw, op == "write")
+		if ok {
+			continue
+		}
+		t.mu.Lock()
+		if key := op + " " + path; !t.seen[key] && len(t.refused) < maxRefusals {
+			t.seen[key] = true
+			t.refused = append(t.refused, Refusal{Op: op, Path: path})
+		}
+		t.mu.Unlock()
+	}
+}
+
+// allowed returns the path that a call means, and whether the policy allows that it is
+// changed.
+func (t *teller) allowed(req *notif, dir int32, path string, follow bool) (string, bool) {
+	if !filepath.IsAbs(path) {
+		link := "/proc/" + strconv.Itoa(int(req.pid)) + "/cwd"
+		if dir != unix.AT_FDCWD {
+			link = "/proc/" + strconv.Itoa(int(req.pid)) + "/fd/" + strconv.Itoa(int(dir))
+		}
+		base, err := os.Readlink(link)
+		if err != nil || !filepath.IsAbs(base) {
+			return path, true
+		}
+		path = base + "/" + path
+	}
+	for _, own := range []string{"/proc/", "/dev/fd/", "/dev/std"} { // mostly what a program has open
+		if strings.HasPrefix(path, own) {
+			return path, true
+		}
+	}
+	real := ""
+	if follow {
+		real = realPath(path)
+	}
+	if real == "" {
+		dir := realPath(filepath.Dir(filepath.Clean(path)))
+		if dir == "" {
+			return path, true // there is nothing to be refused
+		}
+		real = filepath.Join(dir, filepath.Base(path))
+	}
+	return real, strings.HasPrefix(real, "/dev/pts/") || t.writable(real)
+}
+
+// realPath resolves the links of a path; empty: there is nothing.
+func realPath(path string) string {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return ""
+	}
+	defer unix.Close(fd)
+	var buf [unix.PathMax]byte
+	n, err := unix.Readlink("/proc/self/fd/"+strconv.Itoa(fd), buf[:])
+	if err != nil {
+		return ""
+	}
+	return string(buf[:n])
+}
+
+func (t *teller) writable(path string) bool {
+	in := func(dirs []string) bool {
+		return slices.ContainsFunc(dirs, func(dir string) bool { return below(path, dir) })
+	}
+	return in(t.roots) && !in(t.shut)
+}
+
+// subject says what a call does, and where the paths of it stand, each with the
+// directory that it is relative to.
+func subject(req *notif) (op string, dirs []int32, at []uint64) {
+	a, here := req.args, int32(unix.AT_FDCWD)
+	switch int(req.nr) {
+	case unix.SYS_OPENAT, unix.SYS_OPENAT2:
+		return "write", []int32{int32(a[0])}, []uint64{a[1]}
+	case unix.SYS_MKDIRAT, unix.SYS_MKNODAT:
+		return "create", []int32{int32(a[0])}, []uint64{a[1]}
+	case unix.SYS_UNLINKAT:
+		return "remove", []int32{int32(a[0])}, []uint64{a[1]}
+	case unix.SYS_SYMLINKAT:
+		return "create", []int32{int32(a[1])}, []uint64{a[2]}
+	case unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2:
+		return "rename", []int32{int32(a[0]), int32(a[2])}, []uint64{a[1], a[3]}
+	case unix.SYS_LINKAT:
+		return "link", []int32{int32(a[0]), int32(a[2])}, []uint64{a[1], a[3]}
+	case unix.SYS_TRUNCATE:
+		return "write", []int32{here}, []uint64{a[0]}
+	}
+	return olderSubject(req)
+}
+
+// readString reads a string of another process.
+func readString(pid int, at uintptr) string {
+	buf := make([]byte, unix.PathMax)
+	first := int(4096 - at%4096) // the next page may not be there
+	local := []unix.Iovec{{Base: &buf[0]}}
+	local[0].SetLen(first)
+	n, err := unix.ProcessVMReadv(pid, local, []unix.RemoteIovec{{Base: at, Len: first}}, 0)
+	if err != nil {
+		return ""
+	}
+	if i := bytes.IndexByte(buf[:n], 0); i >= 0 {
+		return string(buf[:i])
+	}
+	local[0] = unix.Iovec{Base: &buf[n]}
+	local[0].SetLen(len(buf) - n)
+	more, err := unix.ProcessVMReadv(pid, local, []unix.RemoteIovec{{Base: at + uintptr(n), Len: len(buf) - n}}, 0)
+	if i := bytes.IndexByte(buf[:n+max(more, 0)], 0); i >= 0 && err == nil {
+		return string(buf[:i])
+	}
+	return ""
+}

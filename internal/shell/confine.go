@@ -1,0 +1,100 @@
+package shell
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+
+	"lathe/internal/sandbox"
+)
+
+// Confine says how processes of a kind are confined: in which box, nil for none, and by
+// what policy.
+type Confine func(kind Kind) (*sandbox.Box, sandbox.Policy)
+
+// Confined returns the same Runner, whose processes are confined. Close the first one.
+func (r *Runner) Confined(by Confine) *Runner { return &Runner{machine: r.machine, confine: by} }
+
+// Hold notes a process that holds the namespaces of a sandbox, or that it is gone: what
+// loses its parent there becomes its child.
+func (r *Runner) Hold(pid int, runs bool) { r.help(pid, runs) }
+
+// bounds is what is known of a confined process.
+type bounds struct {
+	box *sandbox.Box
+	run *sandbox.Run
+}
+
+// confined starts the process in its box, and reports false if it has none.
+func (p *process) confined(l launch) (bool, error) {
+	if p.r.confine == nil {
+		return false, nil
+	}
+	kind := l.kind
+	if kind == "" {
+		kind = KindCommand
+	}
+	box, policy := p.r.confine(kind)
+	switch {
+	case box == nil:
+		return false, nil
+	case box.Level() == sandbox.RulesOnly && !policy.Required:
+		return false, nil
+	}
+	run := sandbox.Process{
+		Path: l.path, Args: l.args, Dir: l.dir, Env: p.mark.env(l.env), Files: l.files,
+		Terminal: l.pipes.Terminal, EndsWithLathe: !p.free, Mark: p.mark.limit(),
+	}
+	started, err := box.Start(run, policy.With(l.allow))
+	if err != nil {
+		return true, err
+	}
+	p.r.lead(p.mark.call, started.PID)
+	p.bounds = bounds{box: box, run: started}
+	p.proc, err = os.FindProcess(started.PID)
+	if err != nil {
+		return true, fmt.Errorf("find process %d: %w", started.PID, err)
+	}
+	return true, nil
+}
+
+// end says that all processes are gone, and tells what was taken back of their work.
+func (b *bounds) end(exit *Exit) {
+	if b.run != nil {
+		exit.Level, exit.Refused = b.run.Level, b.run.Ended()
+		b.run = nil
+	}
+}
+
+// keptVar tells a keeper which of its descriptors [sandbox.Attend] is for.
+const keptVar = "LATHE_KEPT_SANDBOX"
+
+// handOver adds what a keeper has to have, as long as it runs, for the sandbox to go on.
+func (b *bounds) handOver(files []*os.File, env []string) ([]*os.File, []string, error) {
+	if b.run == nil {
+		return files, env, nil
+	}
+	if hold := b.box.Hold(); hold != nil {
+		files = append(files, hold)
+	}
+	told, err := b.run.Share()
+	if err != nil || told == nil {
+		return files, env, err
+	}
+	return append(files, told), append(env, keptVar+"="+strconv.Itoa(len(files))), nil
+}
+
+// release leaves the process to a keeper.
+func (b *bounds) release() {
+	if b.run != nil {
+		b.run.Release()
+	}
+}
+
+// AttendKept does for a process that was handed over what lathe did for its sandbox. A
+// keeper calls it before it says that it is ready.
+func AttendKept() {
+	if fd, err := strconv.Atoi(os.Getenv(keptVar)); err == nil && fd > KeptReady {
+		go sandbox.Attend(os.NewFile(uintptr(fd), "sandbox"))
+	}
+}
