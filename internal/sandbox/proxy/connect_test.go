@@ -1,9 +1,11 @@
 package proxy
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -120,6 +122,67 @@ func TestEnvLeadsPrograms(t *testing.T) {
 			t.Errorf("%v: %s, %v (-want +got):\n%s", tt.args, out, err, diff)
 		}
 		mu.Unlock()
+	}
+}
+
+// Git's ssh reaches its host through the proxy, and by rule.
+func TestGitOverSSH(t *testing.T) {
+	for _, name := range []string{"git", "ssh"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skip(name + " is not installed")
+		}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	banner := make(chan string, 1)
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		line, _ := bufio.NewReader(conn).ReadString('\n')
+		banner <- line
+	}()
+	w := newWorld(t, echoHost, nil)
+	w.server = l.Addr().String()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string]string{"example.org": "", "secure.example": "secure.example:22 was not reached: no rule allows it"} {
+		d := w.Open(func(_ context.Context, a Attempt) error {
+			if a.Label() != "example.org:22" {
+				return errors.New("no rule allows it")
+			}
+			return nil
+		})
+		at, err := d.Local()
+		if err != nil {
+			t.Fatal(err)
+		}
+		env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
+		for name, value := range Env(at, []string{self, "__connect"}, func(string) string { return "" }) {
+			env = append(env, name+"="+value)
+		}
+		cmd := exec.CommandContext(t.Context(), "git", "ls-remote", "ssh://git@"+host+"/r.git")
+		cmd.Env, cmd.Dir = env, t.TempDir()
+		out, _ := cmd.CombinedOutput() // nobody serves git here
+		if !strings.Contains(string(out), want) {
+			t.Errorf("%s: %s", host, out)
+		}
+		if want == "" {
+			if line := <-banner; !strings.HasPrefix(line, "SSH-2.0-") {
+				t.Errorf("the server heard %q\n%s", line, out)
+			}
+		}
+		d.Close()
+	}
+	if diff := cmp.Diff([]string{public + ":22"}, w.dialled); diff != "" {
+		t.Errorf("dialled (-want +got):\n%s", diff)
 	}
 }
 
