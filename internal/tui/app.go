@@ -24,6 +24,7 @@ import (
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/look"
 	"lathe/internal/tui/prefs"
+	"lathe/internal/tui/servers"
 	"lathe/internal/tui/sessions"
 	"lathe/internal/tui/setup"
 	"lathe/internal/tui/side"
@@ -89,6 +90,7 @@ type rooms struct {
 	choice   *choice.Choice
 	sessions *sessions.Room
 	jobs     *jobs.Room
+	servers  *servers.Room
 	setup    *setup.Room
 	about    *about.Room
 	side     *side.Bar
@@ -149,6 +151,7 @@ func New(ctx context.Context, o Options) *App {
 	a.about = about.New(a, a.access)
 	a.sessions = sessions.New(a, a.access, sessions.Files{Write: o.Desk.WriteFile, Editor: o.Desk.Editor})
 	a.jobs = jobs.New(a.access)
+	a.servers = servers.New(a.access)
 	a.setup = setup.New(a, a.access, a.choice, a.prefs)
 	a.choice.Begin(o.Agent, o.Model)
 	a.sheets.Now = o.Now

@@ -76,6 +76,7 @@ func agentCommands() []command {
 		{[]string{"trust"}, "", "whether this repository may steer lathe", "agent", func(v *view) bool { return v.access.Able.Trust != nil }, func(a *App) tea.Cmd { return a.apply(a.setup.TrustPage()) }},
 		{[]string{"permissions"}, "", "what you allowed from now on; take it back", "agent", func(v *view) bool { return v.access.Able.Approvals != nil }, func(a *App) tea.Cmd { return a.apply(a.setup.Approvals()) }},
 		{[]string{"jobs"}, "", "processes that live on: output, stop", "agent", func(v *view) bool { return hasSession(v) && v.access.Able.Jobs != nil }, func(a *App) tea.Cmd { return a.apply(a.jobs.List(a.session.ID)) }},
+		{[]string{"mcps", "mcp"}, "", "MCP servers: their state and tools, on and off", "agent", nil, showServers},
 		{[]string{"keep"}, "", "let the running command go on as a job", "agent", func(v *view) bool { return hasSession(v) && v.access.Able.Jobs != nil }, func(a *App) tea.Cmd { return a.apply(a.jobs.Keep(a.session.ID)) }},
 		{[]string{"skills"}, "", "skills that models can load", "agent", func(v *view) bool { return v.access.Able.Setup != nil }, func(a *App) tea.Cmd { return a.apply(a.about.Skills()) }},
 	}
@@ -94,7 +95,7 @@ func viewCommands() []command {
 		{[]string{"tips"}, keys.Tips, "show or hide what a new session tells", "view", func(v *view) bool { return v.session.ID == "" }, toggleTips},
 		{[]string{"themes"}, keys.Themes, "choose a theme", "view", nil, func(a *App) tea.Cmd { return a.apply(a.style.ThemeList()) }},
 		{[]string{"mode"}, keys.ThemeMode, "dark or light", "view", nil, func(a *App) tea.Cmd { return a.apply(a.style.ToggleMode()) }},
-		{[]string{"status", "mcps", "mcp", "lsp"}, keys.Status, "how lathe is set up: servers, configuration, sandbox", "view", nil, func(a *App) tea.Cmd { return a.apply(a.about.Status()) }},
+		{[]string{"status", "lsp"}, keys.Status, "how lathe is set up: servers, configuration, sandbox", "view", nil, func(a *App) tea.Cmd { return a.apply(a.about.Status()) }},
 		{[]string{"context", "cost"}, keys.Context, "what fills the window, and what it cost", "view", func(v *view) bool { return hasSession(v) && v.access.Able.Weigh != nil }, func(a *App) tea.Cmd { return a.apply(a.about.Context()) }},
 		{[]string{"doctor"}, "", "look whether all works", "view", nil, func(a *App) tea.Cmd { return a.apply(a.about.Doctor()) }},
 		{[]string{"editor"}, keys.Editor, "write in your own editor", "view", nil, func(a *App) tea.Cmd { return a.apply(a.input.Edit()) }},
@@ -285,4 +286,13 @@ func help(a *App) tea.Cmd {
 	}
 	project := slices.DeleteFunc(slices.Clone(a.choice.Commands()), func(c api.Command) bool { return slash(c.Name) != nil })
 	return a.apply(about.Help(a.keys, list, project))
+}
+
+// showServers shows the MCP servers; where the engine tells no more of them, with the
+// rest of how lathe is set up.
+func showServers(a *App) tea.Cmd {
+	if a.access.Able.Servers == nil {
+		return a.apply(a.about.Status())
+	}
+	return a.apply(a.servers.List(a.session.ID))
 }

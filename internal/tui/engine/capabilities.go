@@ -27,6 +27,7 @@ type Capabilities struct {
 	Setup     Inspector
 	Jobs      Jobber
 	Symbols   SymbolFinder
+	Servers   Servers
 }
 
 // SymbolFinder finds what has a name in the directory's code.
@@ -146,4 +147,13 @@ type FileChange struct {
 // Searcher finds what was said in the sessions of this directory.
 type Searcher interface {
 	Search(ctx context.Context, words string, limit int) ([]api.Hit, error)
+}
+
+// Servers are the servers of the model context protocol.
+type Servers interface {
+	Servers(ctx context.Context, start bool) ([]api.MCPServer, error)
+	Server(ctx context.Context, name string, connect bool) (api.MCPDetail, error)
+	SwitchServer(ctx context.Context, name string, on bool) error
+	SeenServer(ctx context.Context, name string) error
+	RefreshServers(ctx context.Context, id lathe.SessionID) (api.MCPRefreshed, error)
 }
