@@ -184,7 +184,7 @@ func (m *model) useAll(calls ...call) []string {
 // slip is a deliberate mistake and how a model gets over it.
 type slip struct {
 	wrong, right call
-	done         string // pattern of a result: what was meant was done all the same
+	done         string // pattern of a result: what was meant was done anyway
 	tells        string // pattern of a result: it says what to do instead
 	look         []call // what the model does when the result does not say it
 }

@@ -104,7 +104,7 @@ func (p *program) play(ctx context.Context, s *scenario, errs bool) (out outcome
 }
 
 // run starts the program and waits for its end. That it could not do all of the work is
-// no error: the scenario tells that.
+// no error: the scenario reports that.
 func (p *program) run(ctx context.Context, s *scenario, dir, home string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.limit)
 	defer cancel()

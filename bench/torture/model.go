@@ -228,7 +228,7 @@ func pieces(text string, n int) (out []string) {
 	return out
 }
 
-// wordsOf returns a text of a length that tells who said it.
+// wordsOf returns a text of a length that says who said it.
 func wordsOf(tag, length int) string {
 	return strings.Repeat(fmt.Sprintf("word %d 文 ", tag), length/12+1)
 }

@@ -49,7 +49,7 @@ func (r *report) violation(kind, where, format string, args ...any) {
 	fmt.Fprintf(r.out, "VIOLATION %s (%s): %.600s\n", kind, where, text)
 }
 
-// progress tells how far it is, once in a while.
+// progress says how far it is, once in a while.
 func (r *report) progress(what string, n, of int) {
 	if step := max(of/20, 1); n%step == 0 || n == of {
 		r.mu.Lock()

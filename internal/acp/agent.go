@@ -160,7 +160,7 @@ func invalid(format string, args ...any) *jsonrpc2.Error {
 	return &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: fmt.Sprintf(format, args...)}
 }
 
-// Handle takes one message. Requests run beside each other, notifications in order.
+// Handle takes one message. Requests run at the same time, notifications in order.
 func (a *agent) Handle(_ context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) {
 	a.begun.Do(func() { a.conn = conn })
 	raw := json.RawMessage("{}")

@@ -236,8 +236,8 @@ func (c *choices) set(option, value string) error {
 	return nil
 }
 
-// led tells that the engine gave the session to another agent, as when a plan is
-// carried out.
+// led reports that the engine gave the session to another agent, as when a plan
+// is carried out.
 func (t *conversation) led(agent string) {
 	t.mu.Lock()
 	known := slices.ContainsFunc(t.chosen.agents, func(a api.Agent) bool { return a.Name == agent })

@@ -370,7 +370,7 @@ func (t *conversation) forget(w *turn) {
 func (t *conversation) outcome(ctx context.Context, sent lathe.MessageID) (promptResponse, error) {
 	out, err := t.c.Outcome(ctx, t.id, sent)
 	if err != nil {
-		if lathe.CodeOf(err) == lathe.CodeNotFound { // the server was started anew
+		if lathe.CodeOf(err) == lathe.CodeNotFound { // the server was started again
 			return promptResponse{stopEndTurn}, nil
 		}
 		return promptResponse{}, err

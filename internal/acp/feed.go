@@ -64,7 +64,7 @@ func (f *feed) run(ctx context.Context) {
 	}
 }
 
-// end tells that no events come any more. Who asks for the directory next tries anew.
+// end reports that no events come any more. Who asks for the directory next tries again.
 func (f *feed) end(err error, opened func()) {
 	f.a.mu.Lock()
 	if f.a.feeds[f.dir] == f {
@@ -205,7 +205,7 @@ func (f *feed) owner(ctx context.Context, id lathe.SessionID) *conversation {
 // caughtUp is how many messages are read again after events were lost.
 const caughtUp = 200
 
-// resync tells what was missed, and ends the turns that ended meanwhile.
+// resync says what was missed, and ends the turns that ended in the meantime.
 func (f *feed) resync(ctx context.Context) {
 	for _, t := range f.all() {
 		status, err := t.c.Status(ctx, t.id) // first: what follows it comes as events

@@ -80,8 +80,8 @@ type sessionRequest struct {
 	MCPServers []mcpServer `json:"mcpServers"`
 }
 
-// mcpServer is a server of tools that the editor wants in a session. Without a type
-// it is a program.
+// mcpServer is a tool server that the editor wants in a session. Without a type it
+// is a program.
 type mcpServer struct {
 	Type    string      `json:"type"`
 	Name    string      `json:"name"`

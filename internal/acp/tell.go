@@ -78,7 +78,7 @@ func (t *conversation) take(ev lathe.Event) {
 	}
 }
 
-// updated tells what changed of the session itself.
+// updated says what changed of the session itself.
 func (t *conversation) updated(s lathe.Session) {
 	t.tell.mu.Lock()
 	t.tell.cost = s.Cost
@@ -110,7 +110,7 @@ func (t *conversation) say(text string) {
 	t.a.notify(t.id, chunkUpdate{Update: "agent_message_chunk", Content: textBlock(text)})
 }
 
-// compacted tells that a compaction runs or has ended.
+// compacted reports that a compaction runs or has ended.
 func (l *teller) compacted(status string) {
 	l.mu.Lock()
 	repeated := status == "in_progress" && l.compacts
@@ -159,7 +159,7 @@ func (l *teller) info(m lathe.Message) {
 	}
 }
 
-// part tells what is new in a part.
+// part says what is new in a part.
 func (l *teller) part(p lathe.Part) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -188,7 +188,7 @@ func (l *teller) part(p lathe.Part) {
 	}
 }
 
-// text tells what the editor does not have of a text. The caller holds mu.
+// text says what the editor does not have of a text. The caller holds mu.
 func (l *teller) text(p lathe.Part, kind, text string) {
 	has := l.told[p.ID]
 	if has == nil {

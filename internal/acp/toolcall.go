@@ -35,7 +35,7 @@ func kindOf(tool string) string {
 // callID names a call in the editor: models may use a name twice in a session.
 func callID(m lathe.MessageID, call string) string { return string(m) + ":" + call }
 
-// call tells how far a tool call has come. The caller holds mu.
+// call says how far a tool call has come. The caller holds mu.
 func (l *teller) call(p lathe.Part, c *lathe.ToolCall) {
 	u := toolUpdate{Update: "tool_call_update", ID: callID(p.MessageID, c.CallID)}
 	has := l.told[p.ID]
@@ -79,7 +79,7 @@ func (l *teller) call(p lathe.Part, c *lathe.ToolCall) {
 	l.t.a.notify(l.t.id, u)
 }
 
-// arguments tells what a call works on.
+// arguments says what a call works on.
 func (l *teller) arguments(u *toolUpdate, tool string, input json.RawMessage) {
 	if !json.Valid(input) {
 		return

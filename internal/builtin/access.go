@@ -27,7 +27,7 @@ func (e Places) resolve(path string) (string, error) {
 }
 
 // external asks for permission to leave the workspace, if the path does. Next is what the
-// call then does there; nil if it only looks.
+// call will do there; nil if it only looks.
 func (e Places) external(ctx context.Context, call *tool.Call, path string, dir bool, next *tool.Next) error {
 	if e.Root.Contains(path) {
 		return nil
@@ -45,7 +45,7 @@ func (e Places) external(ctx context.Context, call *tool.Call, path string, dir 
 }
 
 // secret reports whether a path is lathe's own data, which tools do not read, or
-// the whole of what another session's tools printed.
+// the full output of another session's tools.
 func (e Places) secret(call *tool.Call, path string) bool {
 	if e.DataDir == "" {
 		return false
@@ -56,12 +56,12 @@ func (e Places) secret(call *tool.Call, path string) bool {
 	return e.inner(path)
 }
 
-// spilled reports whether a path is where the whole of outputs is kept.
+// spilled reports whether a path is in the directory of full outputs.
 func (e Places) spilled(path string) bool {
 	return e.DataDir != "" && within(filepath.Join(e.DataDir, local.OutputsDir), path)
 }
 
-// inner reports whether a path is lathe's own data, besides what tools printed.
+// inner reports whether a path is lathe's own data other than tool output.
 func (e Places) inner(path string) bool {
 	if e.DataDir == "" || within(filepath.Join(e.DataDir, "plans"), path) {
 		return false
@@ -75,7 +75,7 @@ func (e Places) inner(path string) bool {
 	return within(e.DataDir, path) && (within(work, e.DataDir) || !within(work, path))
 }
 
-// closed reports whether no permission makes a path writable.
+// closed reports whether no permission can make a path writable.
 func (e Places) closed(path string) bool {
 	if e.inner(path) || e.spilled(path) {
 		return true
@@ -89,7 +89,7 @@ func (e Places) closed(path string) bool {
 }
 
 // within reports whether path is dir or below it. Case is ignored, since a file
-// system may ignore it, and being wrong that way only asks once more.
+// system may ignore it, and a wrong answer only asks once more.
 func within(dir, path string) bool {
 	if dir == "" {
 		return false
@@ -99,7 +99,7 @@ func within(dir, path string) bool {
 	return len(path) >= len(dir) && strings.EqualFold(path[:len(dir)], dir) && (len(path) == len(dir) || path[len(dir):len(dir)+1] == sep)
 }
 
-// explain turns an error of the file system into words for the model.
+// explain turns a file system error into words for the model.
 func explain(doing, path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return failf("File not found: %s", path)

@@ -23,8 +23,8 @@ func reindent(found string, n *needle, replacement string) string {
 	return table.apply(n.firstIndent(), replacement)
 }
 
-// reindentBlock is reindent for a block of which only some lines are known to be
-// those of the search: the first and the last, and what else is equal.
+// reindentBlock is reindent for a block of which only some lines are known to
+// match the search: the first and last, and any others that are equal.
 func reindentBlock(found string, n *needle, replacement string) string {
 	have := strings.Split(strings.TrimSuffix(found, "\n"), "\n")
 	want := n.lines
@@ -47,7 +47,7 @@ func reindentBlock(found string, n *needle, replacement string) string {
 // indents says how an indentation of the search is written in the file.
 type indents map[string]string
 
-// learn pairs the indentation of lines; it fails where one is written in two ways.
+// learn pairs the indentation of lines; it fails if one indentation is written in two ways.
 func learn(have, want []string) (indents, bool) {
 	table := indents{}
 	for i, line := range want {
@@ -63,7 +63,7 @@ func learn(have, want []string) (indents, bool) {
 	return table, true
 }
 
-// apply gives a text that begins with the indentation first that of the file.
+// apply gives a text that begins with the indentation first the file's indentation.
 func (t indents) apply(first, text string) string {
 	lines := strings.Split(text, "\n")
 	for _, line := range lines {
@@ -105,11 +105,10 @@ func (t indents) moved(line, from, to string) string {
 }
 
 // level returns how one level of indentation is written in the search and its
-// replacement, and how in the file; empty texts where they are the same or where that
-// cannot be told.
+// replacement, and how in the file; empty texts if they are the same or unknown.
 func (t indents) level(lines []string) (from, to string) {
 	known := slices.Sorted(maps.Keys(t))
-	for _, f1 := range known { // two depths of both tell it for sure
+	for _, f1 := range known { // two depths of both settle it
 		t1 := t[f1]
 		for _, f2 := range known {
 			t2 := t[f2]
@@ -138,7 +137,7 @@ func (t indents) level(lines []string) (from, to string) {
 	return "", ""
 }
 
-// divided makes one level of several, where both sides have as many.
+// divided reduces several levels to one, if both sides have the same number.
 func divided(from, to string) (string, string) {
 	for _, n := range []int{4, 3, 2} {
 		a, b := len(from)/n, len(to)/n
@@ -149,7 +148,7 @@ func divided(from, to string) (string, string) {
 	return from, to
 }
 
-// step returns by how many blanks lines are indented at least, or 0.
+// step returns the smallest number of blanks by which lines are indented, or 0.
 func step(lines []string) int {
 	least := 0
 	for _, line := range lines {
@@ -170,8 +169,8 @@ func (n *needle) firstIndent() string {
 	return ""
 }
 
-// unescapeSame unescapes the replacement as the search had to be, unless the
-// replacement alone has real line ends.
+// unescapeSame unescapes the replacement the way the search had to be, unless
+// only the replacement has real line ends.
 func unescapeSame(found string, n *needle, replacement string) string {
 	if found != unescape(n.text) || found == n.text {
 		return replacement
@@ -182,8 +181,8 @@ func unescapeSame(found string, n *needle, replacement string) string {
 	return unescape(replacement)
 }
 
-// trimSame takes off the replacement the white space that was taken off the
-// search, where it has the same.
+// trimSame trims from the replacement the white space that was trimmed from the
+// search, if it has the same.
 func trimSame(_ string, n *needle, replacement string) string {
 	body := strings.TrimLeftFunc(n.text, unicode.IsSpace)
 	head := n.text[:len(n.text)-len(body)]

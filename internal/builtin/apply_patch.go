@@ -190,7 +190,7 @@ func (u updateFile) bytes(data []byte) ([]byte, error) {
 	return workspace.Encode(text.With(after)), nil
 }
 
-// diff is what a file's change looks like.
+// diff returns a file's change as a diff.
 func (c patchChange) diff() string {
 	before, after := c.texts()
 	oldName, newName := c.from.path, c.written().path
@@ -216,8 +216,8 @@ func (e editTools) approvePatch(ctx context.Context, call *tool.Call, tickets []
 	return e.approve(ctx, call, shown.String(), tickets, plain...)
 }
 
-// commitPatch writes the files in order, then formats all. A failure half way is told
-// with what was written before it.
+// commitPatch writes the files in order, then formats them all. An error half way
+// says what was written before it.
 func (e editTools) commitPatch(ctx context.Context, call *tool.Call, changes []patchChange) error {
 	var done []string
 	var failed error

@@ -13,11 +13,12 @@ import (
 	"lathe/internal/tool"
 )
 
-// Jobs are what tools need of the processes that live on.
+// Jobs are what tools need to work with jobs.
 type Jobs struct {
 	*job.Manager
-	// Owner returns the session that the jobs of a session's calls belong to: a
-	// subagent's are those of the session it works for. Nil: each its own.
+	// Owner returns the session that owns the jobs of a session's calls: a
+	// subagent's belong to the session it works for. Nil: each session owns its
+	// own.
 	Owner func(ctx context.Context, id lathe.SessionID) lathe.SessionID
 }
 
@@ -60,15 +61,15 @@ func (e shellTools) background(ctx context.Context, call *tool.Call, c shell.Com
 	}, nil
 }
 
-// attended runs a command that may go on as a job: when a person wants it to be
-// kept, or because it leaves processes behind. The note says so to the model.
+// attended runs a command that may go on as a job, because a person wants to
+// keep it or because it leaves processes behind. The note tells the model.
 func (e shellTools) attended(ctx context.Context, call *tool.Call, c shell.Command, out *output, in bashInput) (exit shell.Exit, note string, err error) {
 	if e.Jobs == nil {
 		exit, err = e.Runner.Run(ctx, c)
 		return exit, "", err
 	}
 	c.Adopt = true
-	if call.Progress != nil { // somebody may look
+	if call.Progress != nil { // somebody may be watching
 		keep, withdraw := e.Jobs.Offer(call.SessionID, call.CallID)
 		defer withdraw()
 		c.Keep = keep

@@ -82,7 +82,7 @@ func (e shellTools) bash(ctx context.Context, call *tool.Call, in bashInput) (to
 	}
 	c := shell.Command{Script: in.Command, Dir: dir, Env: e.commandEnv(ctx, call, dir), Shell: e.Shell, Timeout: timeout, Allow: e.grant(would)}
 	if e.Scratch != "" && !exists(e.Scratch) {
-		_ = os.MkdirAll(e.Scratch, 0o700) // a command that wants it says what is wrong
+		_ = os.MkdirAll(e.Scratch, 0o700) // if this fails, a command that needs it will say so
 	}
 	net, err := e.open(ctx, call, in, reached, &c)
 	if err != nil {
@@ -198,7 +198,7 @@ func (e shellTools) refuse(call *tool.Call, a judge.Analysis) error {
 	}
 	for _, r := range a.Reads {
 		path, ok := e.realPath(r)
-		if !ok { // a pattern: the place that it begins with says enough of outputs
+		if !ok { // for a pattern, the place it begins with says enough about outputs
 			path = filepath.Clean(r.Path)
 			ok = e.spilled(path)
 		}
@@ -225,7 +225,7 @@ func (e shellTools) guard(writes []judge.PathUse, req *tool.Request) {
 			continue
 		}
 		why := e.protected(path)
-		if why == "" && w.Tree && w.By != "rm" && w.By != "git" { // it may bring a directory that steers
+		if why == "" && w.Tree && w.By != "rm" && w.By != "git" { // it may contain a directory that steers a program
 			why = steeredWithin(e.below(path))
 		}
 		if why != "" {
@@ -242,11 +242,11 @@ type output struct {
 	env         *Env
 	call        *tool.Call
 	title, desc string
-	room        int        // bytes that the model is shown
+	room        int        // how many bytes the model is shown
 	pipelines   [][]string // see [judge.Analysis]
 	command     string
 	spool       *shell.Spool
-	job         string // that goes on after the command
+	job         string // the job that goes on after the command
 
 	errors lookout // used by write, one call at a time, and after the command
 
@@ -333,8 +333,8 @@ func preview(tail []byte, total int64) string {
 	return "...\n\n" + text
 }
 
-// result returns what the model is told: the output, of a long one its beginning and
-// end and where the whole is, and how the command ended.
+// result returns what the model is told: the output, or for a long one its
+// beginning, its end and where the whole is, and how the command ended.
 func (o *output) result(exit shell.Exit, timeout time.Duration, note string) (string, map[string]any) {
 	closeErr := o.spool.Close()
 	total, tail := o.spool.Total(), o.spool.Tail()
@@ -380,7 +380,7 @@ func (o *output) abridged(cut abridged, tail []byte, err error, meta map[string]
 	return strings.TrimRight(cut.head, "\n") + "\n\n" + gap + "\n\n" + cut.tail
 }
 
-// saved says where the whole of a cut output is.
+// saved says where the whole of a shortened output is.
 func (o *output) saved(tail []byte, err error, meta map[string]any) string {
 	o.mu.Lock()
 	path := o.path
@@ -398,7 +398,7 @@ func (o *output) saved(tail []byte, err error, meta map[string]any) string {
 	return "the whole output is in " + path
 }
 
-// notes tells how a command ended that did not end well.
+// notes says how a command ended if it did not end well.
 func notes(exit shell.Exit, timeout time.Duration, text, note string) string {
 	var out []string
 	switch {
@@ -431,12 +431,12 @@ func notes(exit shell.Exit, timeout time.Duration, text, note string) string {
 	return strings.Join(out, "\n")
 }
 
-// unattended is what programs say that wanted a terminal or an answer.
+// unattended is what programs print that wanted a terminal or an answer.
 var unattended = pattern(`(?i)not (?:from |to )?an? (?:terminal|tty)|/dev/tty|failed tty get|terminal is required|terminal prompts disabled|` +
 	`due to empty commit message|problem with the editor|inappropriate ioctl for device`)
 
-// onlyMoves is a command that does nothing but change the directory, or that ends with
-// it: models believe that the next one runs there.
+// onlyMoves matches a command that only changes the directory, or ends by doing so:
+// models believe that the next one runs there.
 var onlyMoves = pattern(`(?:^|[;&\n])\s*(?:cd|pushd)(?:\s+[^;&|<>()\n]+)?\s*;?\s*$`)
 
 // exitCode says what an exit code other than 0 means.

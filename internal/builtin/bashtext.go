@@ -15,13 +15,13 @@ const (
 	shownBytes  = 20 << 10 // of a command's output, unless tool_output says otherwise
 	smallest    = 4 << 10
 	tokenBytes  = 3   // bytes of a token, roughly
-	windowShare = 24  // of the window, one output takes at most one part
-	headShare   = 4   // a quarter of that from the beginning, the rest from the end
+	windowShare = 24  // fraction of the window that one output may take
+	headShare   = 4   // a quarter of the room goes to the beginning, the rest to the end
 	errorBytes  = 600 // of the first error in what is left out
 	errorLines  = 4
 )
 
-// shown is how many bytes of an output a model is shown: less where its window is
+// shown is how many bytes of an output a model is shown: fewer if its window is
 // small. No model means any.
 func (e shellTools) shown(model lathe.ModelRef) int {
 	if e.Limits.MaxBytes > 0 {
@@ -37,7 +37,7 @@ func (e shellTools) shown(model lathe.ModelRef) int {
 }
 
 // plain returns output as a terminal would leave it: without escape sequences, and
-// of a line that was written over again and again only the last state.
+// with only the last state of a line that was overwritten.
 func plain(raw []byte) string {
 	text := strings.ToValidUTF8(string(raw), "\ufffd")
 	if strings.ContainsRune(text, '\x1b') {
@@ -53,7 +53,7 @@ func plain(raw []byte) string {
 	return strings.Join(lines, "\n")
 }
 
-// overwritten returns what stands in a line in the end.
+// overwritten returns what a line finally shows.
 func overwritten(line string) string {
 	line = strings.TrimRight(line, "\r")
 	if i := strings.LastIndexByte(line, '\r'); i >= 0 {
@@ -80,9 +80,9 @@ type abridged struct {
 	last       int // lines in tail
 }
 
-// abridge returns what is shown of an output of which the beginning and the end are
-// at hand, within room bytes and most lines; whole says that they are the same. ok is
-// false if nothing is left out.
+// abridge returns what is shown of an output whose beginning and end are available,
+// within room bytes and most lines; whole says that they are the same. ok is false if
+// nothing is left out.
 func abridge(begin, end []byte, whole bool, room, most int) (a abridged, text string, ok bool) {
 	if whole {
 		text = plain(end)
@@ -94,7 +94,7 @@ func abridge(begin, end []byte, whole bool, room, most int) (a abridged, text st
 		return a, text, true
 	}
 	a.head, a.first = firstLines(plain(begin), most/headShare, room/headShare)
-	if i := bytes.IndexByte(end, '\n'); i >= 0 { // the memory may begin within a line
+	if i := bytes.IndexByte(end, '\n'); i >= 0 { // the buffer may begin in the middle of a line
 		end = end[i+1:]
 	}
 	a.tail, a.last = lastLines(plain(end), most-most/headShare, room-room/headShare)
@@ -102,7 +102,7 @@ func abridge(begin, end []byte, whole bool, room, most int) (a abridged, text st
 }
 
 // firstLines returns whole lines from the beginning, with their line ends, and how
-// many they are. Of a first line that is too long it returns the beginning.
+// many there are. If the first line is too long, it returns its beginning.
 func firstLines(text string, lines, room int) (string, int) {
 	at, n := 0, 0
 	for n < lines && at < len(text) {
@@ -134,7 +134,7 @@ func lastLines(text string, lines, room int) (string, int) {
 	return text[at:], n
 }
 
-// gap says what is left out between head and tail of an output of so many lines.
+// gap says what is left out between head and tail of an output with that many lines.
 func (a abridged) gap(lines int, total int64) string {
 	from, to := a.first+1, lines-a.last
 	if a.first == 0 || a.last == 0 || to < from {
@@ -143,7 +143,7 @@ func (a abridged) gap(lines int, total int64) string {
 	return fmt.Sprintf("lines %s to %s of %s left out", grouped(int64(from)), grouped(int64(to)), grouped(int64(lines)))
 }
 
-// grouped writes a number as people do: 39,960.
+// grouped writes a number with separators: 39,960.
 func grouped(n int64) string {
 	s := fmt.Sprint(max(n, 0))
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -152,7 +152,7 @@ func grouped(n int64) string {
 	return s
 }
 
-// lookout finds the first error in the part of an output that may be left out, while
+// lookout finds the first error in the part of an output that may be left out, as
 // the output passes by.
 type lookout struct {
 	skip  int // bytes at the beginning that are shown anyway
@@ -160,10 +160,10 @@ type lookout struct {
 	part  []byte
 	at    int // line of the error
 	text  []byte
-	more  int // lines that still belong to it
+	more  int // how many more lines belong to it
 }
 
-// signs are what a line with an error most often has; a look for these is cheap.
+// signs are strings that a line with an error usually contains; searching for them is cheap.
 var signs = [][]byte{[]byte("rror"), []byte("RROR"), []byte("FAIL"), []byte("anic"), []byte("atal"), []byte("xception"), []byte("Traceback"), []byte("ndefined"), []byte("not found")}
 
 var errorLine = pattern(`(?i)\berror\b|error:|\w+Error\b|\bFAIL(ED|URE)?\b|^panic:|\bfatal\b|exception\b|^Traceback|\bundefined\b|not found`)
@@ -224,7 +224,7 @@ func hasSign(text []byte) bool {
 	return false
 }
 
-// found returns the error if it stands in the lines that are left out.
+// found returns the error if it is among the lines left out.
 func (l *lookout) found(from, to int) string {
 	if l.at < from || l.at > to {
 		return ""

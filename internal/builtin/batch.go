@@ -35,7 +35,7 @@ func (e sessionTools) batchTool() tool.Tool {
 	return typed[batchInput]{s, e.batch}
 }
 
-// outcome is how one call of a batch ended; err ends the batch too.
+// outcome is how one call of a batch ended; a non-nil err also ends the batch.
 type outcome struct {
 	result tool.Result
 	err    error

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// readTime is how long the reading of one file may take. Some files of the kernel
-// wait for more and never end.
+// readTime is how long reading one file may take. Some kernel files wait for more
+// data and never end.
 const readTime = 10 * time.Second
 
 var errEndless = errors.New("it gave no more within 10 seconds; it is no file that ends")
@@ -19,10 +19,10 @@ type bounded struct {
 	file *os.File
 }
 
-// bound returns a reader of the file; stop ends what watches over it.
+// bound returns a reader of the file; stop ends the watching.
 func bound(ctx context.Context, f *os.File) (r *bounded, stop func()) {
 	ctx, cancel := context.WithTimeoutCause(ctx, readTime, errEndless)
-	unwatch := context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Unix(1, 0)) }) // a file on a disk has no deadline, and no need of one
+	unwatch := context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Unix(1, 0)) }) // a file on a disk has no deadline and does not need one
 	return &bounded{ctx, f}, func() { unwatch(); cancel() }
 }
 

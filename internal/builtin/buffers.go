@@ -8,8 +8,8 @@ import (
 	"lathe/internal/workspace"
 )
 
-// unsaved returns what an editor holds of a text file of the workspace, if that is not
-// what the disk has.
+// unsaved returns what an editor holds of a text file of the workspace, if it differs
+// from the disk.
 func (e *Env) unsaved(ctx context.Context, call *tool.Call, path string, disk []byte) ([]byte, bool) {
 	f := e.Buffers.Of(call.SessionID)
 	if f == nil || !e.Root.Contains(path) || workspace.IsBinary(path, disk) {
@@ -30,8 +30,8 @@ func plainLines(text string) string {
 	return string(bytes.ReplaceAll([]byte(text), []byte("\r\n"), []byte("\n")))
 }
 
-// put writes a file, through the editor that has it open. The disk has it afterwards in
-// any case: commands and snapshots see no editor.
+// put writes a file, through the editor if that has it open. Afterwards it is on disk
+// in any case: commands and snapshots do not see the editor.
 func (e *Env) put(ctx context.Context, call *tool.Call, path string, data []byte) error {
 	if f := e.Buffers.Of(call.SessionID); f != nil && e.Root.Contains(path) && !workspace.IsBinary(path, data) {
 		if f.WriteText(ctx, path, string(data)) == nil {

@@ -17,9 +17,9 @@ import (
 	"lathe/internal/workspace"
 )
 
-// Env is what the tools of one instance work with. Fields marked optional may
-// be nil or zero. Each kind of tool is a type of its own over it; what several kinds
-// share are methods of Env and of its parts.
+// Env is what the tools of one instance work with. Fields marked optional may be nil
+// or zero. Each kind of tool is its own type over it; what several kinds share are
+// methods of Env and its parts.
 type Env struct {
 	Places
 	Commands
@@ -28,7 +28,7 @@ type Env struct {
 	Limits *tool.Limits
 	Seen   *tool.Seen
 	Locks  *workspace.Locks
-	// Buffers has the files of sessions whose person edits them meanwhile. Optional.
+	// Buffers has the files of sessions that a person is editing. Optional.
 	Buffers *tool.Buffers
 	HTTP    *http.Client // for webfetch, which guards the connections it makes, and searches; optional
 	Todos   Todos
@@ -65,7 +65,7 @@ type Places struct {
 	Home string // the user's home directory; optional
 
 	// DataDir is where lathe keeps sessions and credentials. Tools neither read
-	// nor write in it, save for the spilled outputs and plans.
+	// nor write in it, except for the spilled outputs and plans.
 	DataDir string
 	// GlobalIgnore is the user's ignore file for all repositories; optional.
 	GlobalIgnore string
@@ -93,15 +93,15 @@ type Commands struct {
 	Jobs *Jobs
 }
 
-// Abilities are what sessions can do for tools. All are optional: without one the tools
-// that need it are not there.
+// Abilities are what sessions can do for tools. All are optional: tools that need a
+// missing one are not there.
 type Abilities struct {
 	// Delegate reports whether the agent may use the task tool.
 	Delegate func(agent string) bool
 	// Ask puts questions to the user and returns, for each, the chosen labels.
 	// An error of it ends the call. Without it there is no question tool.
 	Ask func(ctx context.Context, call *tool.Call, questions []lathe.Question) ([][]string, error)
-	// Call runs another tool as a part of its own beside the call. Without it there is
+	// Call runs another tool for the call, as a part of its own. Without it there is
 	// no batch tool.
 	Call func(ctx context.Context, call *tool.Call, name string, input json.RawMessage) (tool.Result, error)
 	// SwitchAgent makes the session go on with another agent ("build", "plan").
@@ -109,8 +109,8 @@ type Abilities struct {
 	SwitchAgent func(ctx context.Context, call *tool.Call, agent string) error
 	// Skills lists what the skill tool can load.
 	Skills func(ctx context.Context) ([]Skill, error)
-	// Spawn has a subagent do a piece of work and returns when it ended; its error
-	// ends the call. Without it, and Subagents, there is no task tool.
+	// Spawn has a subagent do a piece of work and returns when it has ended; its
+	// error ends the call. Without it, and Subagents, there is no task tool.
 	Spawn func(ctx context.Context, in SpawnInput) (SpawnResult, error)
 	// Subagents lists the agents that Spawn can start.
 	Subagents func() []Subagent
@@ -123,7 +123,7 @@ type Runner interface {
 	Run(ctx context.Context, c shell.Command) (shell.Exit, error)
 }
 
-// Todos keeps the task list of each session, and tells of a new one.
+// Todos keeps the task list of each session, and publishes changes.
 type Todos interface {
 	Todos(ctx context.Context, id lathe.SessionID) ([]lathe.Todo, error)
 	SetTodos(ctx context.Context, id lathe.SessionID, todos []lathe.Todo) error
@@ -170,7 +170,7 @@ func New(env Env) []tool.Tool {
 	return tools
 }
 
-// changing returns the tools that change files. Models know both kinds; one is offered.
+// changing returns the tools that change files. Models know both kinds; one kind is offered.
 func (e *Env) changing() []tool.Tool {
 	files := []tool.Tool{editTools{e}.editTool(), editTools{e}.multieditTool(), editTools{e}.writeTool()}
 	patch := editTools{e}.patchTool()
@@ -218,8 +218,8 @@ func (e *Env) complete() {
 	}
 }
 
-// resolved follows the links of a directory that lathe was given, since it is
-// compared with resolved paths.
+// resolved resolves symbolic links in a directory that lathe was given, because
+// it is compared with resolved paths.
 func resolved(path string) string {
 	if real, err := workspace.Resolve(path); err == nil {
 		return real
@@ -289,7 +289,7 @@ type failure string
 
 func (f failure) Error() string { return string(f) }
 
-// failf makes an error whose text is for the model as it stands.
+// failf makes an error whose text goes to the model verbatim.
 func failf(format string, args ...any) error { return failure(fmt.Sprintf(format, args...)) }
 
 // The kinds of tools. Each has the methods that only it needs.

@@ -24,8 +24,8 @@ const maxWhole = 64 << 10
 // fileState is a file as it is on disk.
 type fileState struct {
 	path   string // resolved
-	rel    string // as permission patterns are written
-	name   string // as a person is told it
+	rel    string // the form used in permission patterns
+	name   string // the form shown to people
 	exists bool
 	info   fs.FileInfo
 	data   []byte
@@ -35,7 +35,7 @@ func (e editTools) place(path string) fileState {
 	return fileState{path: path, rel: e.Root.Rel(path), name: e.Root.Name(path)}
 }
 
-// look reads the file that a change is about. It asks for nothing.
+// look reads the file that a change is about. It needs no permission.
 func (e editTools) look(ctx context.Context, call *tool.Call, path string) (fileState, error) {
 	s := e.place(path)
 	info, err := os.Stat(path)
@@ -141,7 +141,7 @@ func (e editTools) changeRequest(files ...fileState) tool.Request {
 	return req
 }
 
-// store writes a change, tells about it and settles it.
+// store writes a change, reports it and settles it.
 func (e editTools) store(ctx context.Context, call *tool.Call, c change) (fileState, error) {
 	if err := e.commit(ctx, call, c); err != nil {
 		return fileState{}, err
@@ -149,8 +149,8 @@ func (e editTools) store(ctx context.Context, call *tool.Call, c change) (fileSt
 	return e.settle(ctx, call, c)[0], nil
 }
 
-// commit writes a change and tells about it. The file must still be as it was when the
-// change was made: the user may have taken a while to answer.
+// commit writes a change and reports it. The file must still be as it was when the
+// change was prepared: the user may have taken a while to answer.
 func (e editTools) commit(ctx context.Context, call *tool.Call, c change) error {
 	now, err := e.look(ctx, call, c.from.path)
 	if err != nil {
@@ -179,7 +179,7 @@ func (e editTools) settle(ctx context.Context, call *tool.Call, changes ...chang
 		for n, c := range changes {
 			paths[n] = c.from.path
 		}
-		e.Format(ctx, paths) // it tells of its own failures; the changes stand
+		e.Format(ctx, paths) // it reports its own failures; the changes stand
 	}
 	out := make([]fileState, len(changes))
 	for n, c := range changes {

@@ -13,31 +13,31 @@ import (
 )
 
 const (
-	maxDiagnostics      = 20 // errors told of one file
-	maxDiagnosedFiles   = 5  // other files told of
-	maxFixed            = 5  // errors told that are gone
+	maxDiagnostics      = 20 // errors reported for one file
+	maxDiagnosedFiles   = 5  // other files reported
+	maxFixed            = 5  // fixed errors reported
 	diagnosticsThisFile = "\n\nLSP errors detected in this file, please fix:\n"
 	diagnosticsOthers   = "\n\nLSP errors detected in other files:\n"
 )
 
 // Languages are the language servers of a directory.
 type Languages interface {
-	// Before tells them of files that are about to be changed, as they are, and does
-	// not wait. The change ends with After or Drop.
+	// Before tells them about files that are going to be changed, in their current
+	// state, and does not wait. The change ends with After or Drop.
 	Before(files ...lsp.File) Change
-	// Read tells them of a file that was read. It does not wait.
+	// Read tells them about a file that was read. It does not wait.
 	Read(f lsp.File)
 }
 
-// Change is a change of files, seen by language servers.
+// Change is a change to files, as language servers see it.
 type Change interface {
-	// After returns what they say of the files as they are now.
+	// After returns their diagnostics for the files as they are now.
 	After(ctx context.Context, files ...lsp.File) lsp.Report
-	// Drop ends a change that was not made. After the end it does nothing.
+	// Drop ends a change that was not made. After that, or after After, it does nothing.
 	Drop()
 }
 
-// noChange is the change where there are no language servers.
+// noChange is the change when there are no language servers.
 type noChange struct{}
 
 func (noChange) After(context.Context, ...lsp.File) lsp.Report { return lsp.Report{} }
@@ -106,8 +106,7 @@ func diagnosticsMeta(all map[string][]lsp.Diagnostic) map[string]any {
 	return out
 }
 
-// errorBlock lists the errors of a file, each with the line that it stands in, or is
-// empty.
+// errorBlock lists the errors of a file, each with its line, or is empty.
 func errorBlock(path string, list []lsp.Found) string {
 	var lines []string
 	for n, f := range list {
@@ -132,7 +131,7 @@ func (e *Env) withReport(output, path string, r lsp.Report) string {
 	return e.withRest(output, r, path)
 }
 
-// withRest appends what they say of other files, what was mended, and what is not told.
+// withRest appends diagnostics of other files, fixed errors, and how much is not shown.
 func (e *Env) withRest(output string, r lsp.Report, own ...string) string {
 	output = withErrors(output, diagnosticsOthers, otherErrors(r, own))
 	output = withErrors(output, "\n\nLSP errors that this change fixed:\n", e.fixed(r))
@@ -147,8 +146,8 @@ func (e *Env) withRest(output string, r lsp.Report, own ...string) string {
 	return output
 }
 
-// LateReport says what language servers found after the changes that brought it had been
-// told of, or is empty.
+// LateReport says what language servers found only after a change had been reported, or
+// is empty.
 func LateReport(r lsp.Report) string {
 	text := otherErrors(r, nil)
 	if text == "" {
@@ -176,7 +175,7 @@ func otherErrors(r lsp.Report, own []string) string {
 	return strings.Join(blocks, "\n")
 }
 
-// fixed lists errors that are gone.
+// fixed lists errors that no longer exist.
 func (e *Env) fixed(r lsp.Report) string {
 	var lines []string
 	more := 0

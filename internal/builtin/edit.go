@@ -118,9 +118,9 @@ func (e editTools) edit(ctx context.Context, call *tool.Call, path string, edits
 }
 
 // editable checks that the file can be edited as the model wants. A text that occurs
-// once needs no earlier read; to replace every occurrence does, since nobody says how
-// many there are, and so does a file that must not be read without being asked about:
-// what matches in it would tell what it holds.
+// once needs no earlier read. Replacing every occurrence does, since nobody says how
+// many there are, and so does a file that must not be read without an ask: what
+// matches in it would reveal its contents.
 func (e editTools) editable(ctx context.Context, call *tool.Call, from fileState, edits []replacement) error {
 	if !from.exists {
 		if edits[0].OldString == "" {
@@ -137,8 +137,8 @@ func (e editTools) editable(ctx context.Context, call *tool.Call, from fileState
 	return e.guessable(call, from)
 }
 
-// guessable refuses a change whose success would tell what a file holds that the
-// rules do not simply let the model read, unless it has read the file.
+// guessable refuses a change whose success would reveal the contents of a file
+// that the rules do not simply let the model read, unless it has read the file.
 func (e editTools) guessable(call *tool.Call, from fileState) error {
 	if from.exists && e.reading(call).Path(from.path).Action != lathe.Allow {
 		return e.Seen.Compare(call.SessionID, from.path, from.info, from.data)
@@ -151,12 +151,13 @@ type applied struct {
 	data  []byte
 	count int    // replacements of edits with replaceAll
 	every bool   // there was such an edit
-	loose string // what was overlooked
+	loose string // differences that were ignored
 	shown string // the resulting lines of an edit that was not matched exactly
 }
 
-// told says what is not plain from the call: how many replacements there were, and what
-// became of a text that was not matched exactly. Final says that the file holds it.
+// told says what is not obvious from the call: how many replacements were made, and the
+// result of a text that was not matched exactly. Final says that this is what the file
+// now holds.
 func (a applied) told(final bool) string {
 	var out string
 	if a.every {
@@ -208,7 +209,7 @@ func applyAll(from fileState, edits []replacement) (applied, error) {
 		return out, failf("No changes to apply: the file would stay as it is.")
 	}
 	if len(edits) > 1 {
-		out.shown = "" // the numbers of lines may be others by now
+		out.shown = "" // line numbers may have changed
 	}
 	return out, nil
 }

@@ -16,8 +16,8 @@ const (
 	maxScripts = 8         // of one command
 )
 
-// effects finds what a command would change besides the files that it names: by what
-// its programs are known to do, and by what stands in the scripts that it runs.
+// effects finds what a command would change besides the files it names: from what
+// its programs are known to do, and from the contents of scripts it runs.
 type effects struct {
 	root workspace.Root
 	env  judge.Env
@@ -25,8 +25,8 @@ type effects struct {
 	reqs []tool.Request
 }
 
-// request returns the permission that the changes of a command need. Nothing is asked
-// about: only an agent that is to change nothing is refused.
+// request returns the permission that a command's changes need. Nobody is asked: only
+// an agent that may not change anything is refused.
 func (e *effects) request(a judge.Analysis, source string) []tool.Request {
 	e.left = maxScripts
 	e.command(a, source, "", "leave it out")
@@ -49,7 +49,7 @@ func (e *effects) command(a judge.Analysis, source, by, instead string) {
 	}
 }
 
-// runs names a command that stands in a script.
+// runs names a command inside a script.
 func runs(by, text string) string {
 	text = clip(text, 80)
 	if by == "" {
@@ -154,12 +154,12 @@ var writes = pattern(`\bopen\s*\([^)\n]*,\s*(?:mode\s*=\s*)?['"][rbt]*[wax+][wab
 	`\b(?:Bun\.write|Deno\.(?:write\w*|remove|rename|mkdir|copyFile|truncate))\s*\(|\b(?:File|IO)\.write\b|\bFile\.(?:open|new)\s*\([^)\n]*,\s*['"][wa]|\bFile\.(?:delete|unlink|rename)\b|\bFileUtils\.\w+|\bDir\.mkdir\b|` +
 	`\bfile_put_contents\s*\(|\bfopen\s*\([^)\n]*,\s*['"][waxc]|\bunlink\s*[( ]|\bopen\s*\(?\s*(?:my\s+)?[$\w]+\s*,\s*['"]\+?>{1,2}`)
 
-// writing returns the call of a program's text that changes files, or nothing.
+// writing returns the call in a program's text that changes files, or "".
 func writing(code string) string {
 	return clip(strings.Join(strings.Fields(writes().FindString(code)), " "), 60)
 }
 
-// describe says what a judged request is about, for the model if it is refused.
+// describe says what a judged request is about, for the model in case it is refused.
 func (e shellTools) describe(req *tool.Request, a judge.Analysis) {
 	switch req.Permission {
 	case "edit":

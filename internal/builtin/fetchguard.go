@@ -17,26 +17,27 @@ import (
 	"lathe/internal/tool"
 )
 
-// visit is one fetch with its redirects: who was asked for what, and what time is
-// left. Waiting for the person costs none of it.
+// visit is one fetch with its redirects: which hosts were asked for, and how much
+// time is left. Waiting for the person does not count.
 type visit struct {
 	*fetcher
 	call   *tool.Call
 	format string
 	left   time.Duration
 
-	host    string // that was asked for last
+	host    string // the last host asked for
 	permit  *permit
-	public  bool // a host of the open internet was on the way
-	crossed bool // and that before this one
+	public  bool // a host on the open internet was visited
+	crossed bool // and that was before this one
 }
 
-// mostLeads bounds how often one host may turn out to lead somewhere else.
+// mostLeads bounds how often one host may turn out to resolve somewhere else.
 const mostLeads = 4
 
-// to fetches from one address, once it may. A redirect within a host needs no new
-// permission. Where a name leads to a private address is known when the connection
-// is made: then the person is asked about that too, and it is tried again.
+// to fetches from one address, once that is permitted. A redirect within a host
+// needs no new permission. Whether a name leads to a private address is only known
+// when the connection is made: then the person is asked about that too, and it is
+// tried again.
 func (v *visit) to(ctx context.Context, u *url.URL) (page, error) {
 	if u.Host != v.host {
 		if err := v.enter(ctx, u); err != nil {
@@ -83,8 +84,8 @@ func (v *visit) enter(ctx context.Context, u *url.URL) error {
 }
 
 // askFor asks about a name that leads to a private address. Rules that name the
-// host count, but there is nothing to allow for good: where a name leads is up to
-// whoever owns it.
+// host count, but it cannot be allowed permanently: whoever owns the name decides
+// where it leads.
 func (v *visit) askFor(ctx context.Context, u *url.URL, l *leads) error {
 	req, name := fetchRequest(u), origin(u)+"/"
 	if v.crossed {
@@ -110,8 +111,8 @@ func fetchRequest(u *url.URL) tool.Request {
 // origin is what comes before the path: it holds no wildcards, see fetchable.
 func origin(u *url.URL) string { return u.Scheme + "://" + u.Host }
 
-// protect makes a request one that the person must be asked about, or have allowed
-// under the name; an empty name cannot be allowed for good.
+// protect makes a request one that the person must be asked about, or must have
+// allowed under the name; with an empty name it cannot be allowed permanently.
 func protect(req *tool.Request, name, reason string) {
 	req.Metadata[tool.MetaProtected] = true
 	req.Metadata["reason"] = reason
@@ -122,7 +123,7 @@ func protect(req *tool.Request, name, reason string) {
 	req.Metadata[tool.MetaNamed] = name
 }
 
-// errOwnServer is told where a fetch would come out at lathe itself.
+// errOwnServer is returned if a fetch would end up at lathe itself.
 const errOwnServer = failure("It is not fetched: lathe's own server listens there, and what a model fetches must not reach it.")
 
 // refuses reports whether a host that names this machine is where lathe listens.
@@ -149,9 +150,9 @@ func portOf(u *url.URL) uint16 {
 
 // permit is where a fetch may connect.
 type permit struct {
-	kind    netguard.Kind // what the person was told from the URL itself
-	addrs   []netip.Addr  // and further
-	proxied bool          // the connection is one to the person's proxy
+	kind    netguard.Kind // what the person was told, judged by the URL itself
+	addrs   []netip.Addr  // and these too
+	proxied bool          // this is a connection to the person's proxy
 }
 
 type permitKey struct{}
@@ -176,7 +177,7 @@ func (p *permit) check(own *netguard.Listeners, at netip.AddrPort) error {
 	return &leads{addr: at.Addr().Unmap(), kind: kind}
 }
 
-// leads is the error of a name that leads to an address nobody was asked about.
+// leads is the error for a name that leads to an address that nobody was asked about.
 type leads struct {
 	addr netip.Addr
 	kind netguard.Kind
@@ -204,8 +205,8 @@ func (e webTools) fetchTransport() http.RoundTripper {
 	return guarded(http.DefaultTransport.(*http.Transport), e.own)
 }
 
-// guarded looks at the address of every connection when it is made, so
-// that no name can stand for one address when it is judged and another after.
+// guarded checks the address of every connection when it is made, so that a
+// name cannot stand for one address when judged and another one later.
 func guarded(t *http.Transport, own *netguard.Listeners) *http.Transport {
 	dialer := &net.Dialer{Timeout: 30 * time.Second}
 	dialer.ControlContext = func(ctx context.Context, _, address string, _ syscall.RawConn) error {
@@ -214,7 +215,7 @@ func guarded(t *http.Transport, own *netguard.Listeners) *http.Transport {
 			return err
 		}
 		p := permitOf(ctx)
-		if p.proxied { // what is behind the proxy was judged before
+		if p.proxied { // what is behind the proxy has already been judged
 			return nil
 		}
 		return p.check(own, at)
@@ -235,10 +236,10 @@ func behindProxy(rt http.RoundTripper, req *http.Request) bool {
 	return err == nil && proxy != nil
 }
 
-// lookupTime bounds how long a name that a proxy will look up is looked up here.
+// lookupTime bounds how long lathe itself looks up a name that a proxy will look up.
 const lookupTime = 5 * time.Second
 
-// judge looks at where a name leads that a proxy will connect to. A name that only
+// judge checks where a name leads that a proxy will connect to. A name that only
 // the proxy knows is judged by itself.
 func (f *fetcher) judge(ctx context.Context, u *url.URL, p *permit) error {
 	host := u.Hostname()

@@ -11,7 +11,7 @@ import (
 	"lathe/internal/tool"
 )
 
-// aliases are the names that other agents' tools have for an argument, by tool, as
+// aliases are the names that other agents' tools use for an argument, by tool, as
 // [tool.Canonical] writes them: models know those by heart.
 var aliases = map[string]map[string]string{
 	"bash": {
@@ -59,11 +59,11 @@ var edits = map[string]string{
 	"all": "replaceAll", "global": "replaceAll", "changes": "edits", "replacements": "edits",
 }
 
-// bare is the argument that a text alone is for.
+// bare is the argument that a plain text is taken for.
 var bare = map[string]string{"bash": "command", "apply_patch": "patchText", "read": "filePath", "webfetch": "url"}
 
-// decisive are arguments that other tools have and ours cannot carry out: without them
-// something else would be done than was meant.
+// decisive are arguments of other agents' tools that ours cannot honour: without them
+// the call would do something other than what was meant.
 var decisive = map[string]map[string]string{
 	"bash": {
 		"stdin": "commands get no input; put it into the command (a here-document)",
@@ -75,7 +75,7 @@ var decisive = map[string]map[string]string{
 // Bare and Adapt make the built-in tools a [tool.Adapter].
 func (t typed[T]) Bare() string { return bare[t.spec.Name] }
 
-// Adapt takes what models send to other agents' tools.
+// Adapt accepts what models send to other agents' tools.
 func (t typed[T]) Adapt(args map[string]any) error {
 	name := t.spec.Name
 	for key, value := range args {
@@ -101,7 +101,7 @@ func means(value any) bool {
 	return value != nil && value != false && value != "" && value != "false"
 }
 
-// translate gives arguments their own names. One that is given keeps its value.
+// translate renames arguments to our names. One given under our name keeps its value.
 func translate(names map[string]string, args map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(args)) { // the same call always gives the same bytes
 		own, ok := names[tool.Canonical(key)]
@@ -115,7 +115,7 @@ func translate(names map[string]string, args map[string]any) {
 	}
 }
 
-// prepare handles what has another unit or meaning elsewhere.
+// prepare converts arguments that have another unit or meaning elsewhere.
 func prepare(name string, args map[string]any) {
 	for key, value := range args {
 		canon := tool.Canonical(key)
@@ -168,7 +168,7 @@ var todoStates = map[string]string{
 	"started": "in_progress", "todo": "pending", "open": "pending", "notstarted": "pending", "canceled": "cancelled", "skipped": "cancelled",
 }
 
-// finish fills in what can be told from the rest.
+// finish fills in what follows from the rest.
 func finish(name string, args map[string]any) {
 	switch name {
 	case "bash":
@@ -221,8 +221,8 @@ func firstOf(args map[string]any, names ...string) any {
 	return nil
 }
 
-// commandLine joins the words of a command; of a shell and its script the script is
-// the command.
+// commandLine joins the words of a command; for a shell with a script, the script
+// is the command.
 func commandLine(argv []any) (string, bool) {
 	words := make([]string, len(argv))
 	for i, v := range argv {
@@ -243,7 +243,7 @@ func commandLine(argv []any) (string, bool) {
 	return strings.Join(words, " "), len(words) > 0
 }
 
-// todos takes a list of texts, and entries without a state or a priority.
+// todos accepts a list of texts, and entries without a state or priority.
 func todos(args map[string]any) {
 	list, _ := args["todos"].([]any)
 	for i, v := range list {

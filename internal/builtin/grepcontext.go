@@ -19,13 +19,13 @@ const (
 type vicinity struct {
 	lines int // before and after each match; 0: none
 
-	file []string // of the file that is open
-	next int      // the first line that was not shown, from 1
-	due  int      // lines up to this one follow the newest match
+	file []string // lines of the open file
+	next int      // the first line not shown yet, from 1
+	due  int      // lines up to this one belong to the newest match
 }
 
-// open begins with the next file. One that cannot be read, or is very large, is
-// shown without what surrounds its matches.
+// open begins the next file. A file that cannot be read, or is very large, is
+// shown without context lines.
 func (s *vicinity) open(name string) {
 	s.file, s.next, s.due = nil, 1, 0
 	if s.lines == 0 {
@@ -40,7 +40,7 @@ func (s *vicinity) open(name string) {
 	}
 }
 
-// before shows what follows the match before and leads to the one in a line.
+// before shows what follows the match before and leads up to the one in a line.
 func (s *vicinity) before(b *strings.Builder, line int) {
 	if s.file == nil {
 		return
@@ -67,7 +67,7 @@ func (s *vicinity) show(b *strings.Builder, last int) {
 		return
 	}
 	if n := len(s.file); s.file[n-1] == "" {
-		last = min(last, n-1) // what follows the last line end is no line
+		last = min(last, n-1) // nothing follows the last line end
 	}
 	for ; s.next <= last && s.next <= len(s.file); s.next++ {
 		fmt.Fprintf(b, "  Line %d- %s\n", s.next, shorten(strings.ToValidUTF8(s.file[s.next-1], "\ufffd")))

@@ -47,7 +47,7 @@ func (c *claims) take(call *tool.Call, path string) bool {
 }
 
 // instructions finds the instruction files between a file and the session's
-// directory that the model has not seen, and the text that tells it of them.
+// directory that the model has not seen, and the text that presents them.
 func (r *reader) instructions(call *tool.Call, path string) ([]string, string) {
 	loaded := []string{}
 	if !within(r.env.Root.Dir, path) {
@@ -98,8 +98,8 @@ func (r *reader) instruction(rules tool.Reading, dir string) (path, text string,
 	return "", "", false
 }
 
-// alreadyLoaded collects the instruction files that earlier reads told of and
-// that the model still sees.
+// alreadyLoaded collects the instruction files that earlier reads showed and
+// the model still sees.
 func alreadyLoaded(messages []lathe.Message) map[string]bool {
 	known := make(map[string]bool)
 	for _, m := range messages {

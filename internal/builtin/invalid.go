@@ -16,7 +16,7 @@ type invalidInput struct {
 	Error string `json:"error"`
 }
 
-// invalidTool answers the calls that no tool can take, so that the turn goes on.
+// invalidTool answers calls that no tool accepts, so that the turn goes on.
 func invalidTool() tool.Tool {
 	s := spec(tool.InvalidName, invalidText, `{"type":"object","properties":{`+
 		`"tool":{"type":"string"},"error":{"type":"string"}},"required":["tool","error"],"additionalProperties":false}`)
@@ -30,8 +30,8 @@ func invalidTool() tool.Tool {
 	}}
 }
 
-// told says what was wrong with a call, and what to do in the place of a tool that is
-// offered only where a person is there.
+// told says what was wrong with a call, and what to do instead of a tool that is
+// offered only when a person is present.
 func (in invalidInput) told() string {
 	switch {
 	case !strings.HasPrefix(in.Error, "there is no tool"):

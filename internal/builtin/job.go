@@ -17,11 +17,11 @@ import (
 var jobText string
 
 const (
-	lookTime  = 10 * time.Second // for a text or silence to come, unless the call says otherwise
+	lookTime  = 10 * time.Second // how long to wait for a text or silence, unless the call says otherwise
 	longLook  = 10 * time.Minute
-	replyIdle = 300 * time.Millisecond // after input, output counts as complete
+	replyIdle = 300 * time.Millisecond // silence after which the response to input counts as complete
 	replyTime = 3 * time.Second
-	wholeLook = 256 << 10 // of new output that is looked at as a whole
+	wholeLook = 256 << 10 // new output up to this size is examined as a whole
 )
 
 type jobInput struct {
@@ -45,7 +45,7 @@ func (e shellTools) jobTool() tool.Tool {
 		`"keys":{"type":"array","items":{"type":"string"},"description":"Keys to press after it: enter, ctrl-c, ctrl-d, up, esc …"}},`+
 		`"required":["action"],"additionalProperties":false}`)
 	s.Permission = "bash"
-	s.ReadOnly = true // what a job changes is the job's, not that of a step
+	s.ReadOnly = true // what a job changes belongs to the job, not to a step
 	return typed[jobInput]{s, e.job}
 }
 
@@ -71,7 +71,7 @@ func (e shellTools) job(ctx context.Context, call *tool.Call, in jobInput) (tool
 			look.Idle, look.For = replyIdle, replyTime
 		}
 	case "stop":
-		defer e.Jobs.Forget(j) // with its output, which is read before
+		defer e.Jobs.Forget(j) // with its output, which has been read by then
 		e.Jobs.Stop(j)
 	default:
 		return tool.Result{}, failf("There is no action %q; there are list, read, wait, send and stop.", in.Action)
@@ -111,7 +111,7 @@ func (in jobInput) look(longest time.Duration) (l job.Look, err error) {
 func millis(ms float64) time.Duration { return time.Duration(min(ms, 1e9) * float64(time.Millisecond)) }
 
 // send types into a job. What is typed into a shell is a command, so it is judged
-// as one, with what was typed of its line before.
+// as one, together with the rest of its line typed earlier.
 func (e shellTools) send(ctx context.Context, call *tool.Call, j *job.Job, in jobInput) error {
 	if in.Input == "" && len(in.Keys) == 0 {
 		return failf("send needs input, keys or both.")
@@ -163,8 +163,8 @@ func (e shellTools) looked(ctx context.Context, call *tool.Call, j *job.Job, in 
 	}, nil
 }
 
-// newOutputOf returns what the model is shown of new output: of much, the beginning,
-// the end and where the rest is.
+// newOutputOf returns what the model is shown of new output: if there is much, its
+// beginning, its end and where the rest is.
 func (e shellTools) newOutputOf(call *tool.Call, j *job.Job, s job.Seen) (string, map[string]any) {
 	meta := map[string]any{"truncated": false}
 	room, size := e.shown(call.Model), s.To-s.From

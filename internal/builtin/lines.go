@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// eolText is a text whose CRLF line ends were made LF for matching, and which
-// remembers each of them, so that what an edit does not touch stays as it was.
+// eolText is a text with CRLF line ends turned into LF for matching. It
+// remembers each of them, so that what an edit does not touch stays the same.
 type eolText struct {
 	lf   string
 	crlf []int // offsets in lf of the line ends that were CRLF, ascending

@@ -24,13 +24,13 @@ type span struct{ start, end int }
 type match struct {
 	spans []span
 	texts []string // one for each span
-	loose string   // what had to be overlooked to find the text; empty: nothing
+	loose string   // what had to be ignored to find the text; empty: nothing
 }
 
 // strategy finds every place that the search text may mean. A strategy runs
-// only when all earlier, stricter ones found nothing.
+// only if all earlier, stricter ones found nothing.
 type strategy struct {
-	loose string // what it overlooks
+	loose string // what it ignores
 	find  func(*source, *needle) []span
 	// adapt fits the replacement to what was found, or is nil.
 	adapt func(found string, n *needle, replacement string) string
@@ -67,7 +67,7 @@ func locate(text, old, replacement string, all bool) (match, error) {
 	return match{}, src.notFound(n)
 }
 
-// find tries the strategies; no spans and no error mean that none found anything.
+// find tries the strategies; no spans and no error means that none found anything.
 func (s *source) find(n *needle, replacement string, all bool) (match, error) {
 	for _, st := range strategies() {
 		if st.loose != "" && n.blank {
@@ -214,7 +214,7 @@ func occurrences(text, sub string) []span {
 }
 
 // findTrimmedLines compares line by line without the white space at both ends.
-// Of several matches one whose lines are indented alike is taken.
+// Among several matches, one with the same relative indentation is taken.
 func findTrimmedLines(s *source, n *needle) []span {
 	s.split()
 	var found, alike []span
@@ -311,7 +311,7 @@ type block struct{ first, last int }
 func anchored(s *source, n *needle, slack int) []block {
 	s.split()
 	first, last := n.trimmed[0], n.trimmed[len(n.trimmed)-1]
-	if first == "" || last == "" { // an empty line anchors nothing
+	if first == "" || last == "" { // an empty line cannot be an anchor
 		return nil
 	}
 	var ends []int
@@ -336,8 +336,8 @@ func anchored(s *source, n *needle, slack int) []block {
 	return out
 }
 
-// similarity averages how alike the lines are, 1 being equal. Lines that are
-// both empty say nothing.
+// similarity averages how alike the lines are, 1 being equal. Pairs of empty
+// lines do not count.
 func similarity(a, b []string) float64 {
 	n := min(len(a), len(b))
 	if n == 0 {
@@ -415,7 +415,7 @@ func findSpaced(s *source, n *needle) []span {
 	return parts
 }
 
-// joined joins collapsed lines as collapsing their text would.
+// joined joins collapsed lines the way collapsing their text would.
 func joined(lines []string) string {
 	var b strings.Builder
 	for _, line := range lines {
@@ -470,8 +470,8 @@ func wordRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.I
 func collapse(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // findEscaped is for a model that escaped its text once too often, or not at
-// all: it looks for the search with escape sequences made into characters, then
-// for lines of the file that read the same with theirs made so.
+// all. It searches for the text with escape sequences turned into characters,
+// then for lines of the file that read the same with theirs converted.
 func findEscaped(s *source, n *needle) []span {
 	plain := unescape(n.text)
 	if plain == "" || strings.TrimSpace(plain) == "" {

@@ -12,7 +12,7 @@ const (
 	nearestLeast = 3        // that are shown at least, where the file has as many
 	nearestWidth = 300      // bytes of one
 	nearestWork  = 20 << 20 // comparisons of lines
-	likeness     = 0.35     // of the lines on average, or of one of them twice that
+	likeness     = 0.35     // average similarity of the lines, or half of that of one of them
 )
 
 const notFound = "Could not find oldString in the file: it must be the file's exact text, with its indentation and line breaks."
@@ -57,9 +57,9 @@ func nearestTo(lines, want []string) string {
 	return "\nThe nearest lines of the file are:\n" + shown
 }
 
-// nearest returns the lines that are most like wanted ones, with their numbers, and
-// the number of the first wanted line that differs from its counterpart, or 0. It
-// returns nothing where none are alike.
+// nearest returns the lines most like the wanted ones, with their numbers, and the
+// number of the first wanted line that differs from its counterpart, or 0. It
+// returns nothing if none are alike.
 func nearest(lines, want []string) (shown string, differs int) {
 	want = want[:min(len(want), max(1, nearestWork/max(1, len(lines))))]
 	at, ok := mostAlike(lines, want)
@@ -118,8 +118,8 @@ func mostAlike(lines, want []string) (at int, ok bool) {
 	return at, counted > 0 && (best/float64(counted) >= likeness || peak >= 2*likeness)
 }
 
-// pairSet holds which pairs of bytes a line has, white space aside: what two lines
-// have in common can be counted without comparing them byte by byte.
+// pairSet holds which pairs of bytes a line contains, apart from white space: what
+// two lines have in common can be counted without comparing them byte by byte.
 type pairSet struct {
 	bits [4]uint64
 	n    int
@@ -163,8 +163,8 @@ func (s pairSet) like(o pairSet) float64 {
 // lineNumber is what read, and tools of other agents, put before a line.
 var lineNumber = pattern(`^[ \t]*(\d{1,7})(?:: ?|\t|\| ?|→)`)
 
-// numbered finds a search text that was copied with the numbers of its lines. It is
-// taken for that if they count up by one, and a single line if it stands there.
+// numbered finds a search text that was copied with line numbers. It counts as such
+// if the numbers go up by one, or for a single line if it has that number.
 func (s *source) numbered(n *needle, replacement string, all bool) (match, bool) {
 	old, first, ok := withoutNumbers(n.lines, true)
 	if !ok {
@@ -183,8 +183,8 @@ func (s *source) numbered(n *needle, replacement string, all bool) (match, bool)
 	return m, true
 }
 
-// withoutNumbers takes the numbers off lines. With strict every line must have one,
-// each by one higher than that before it.
+// withoutNumbers removes line numbers. With strict every line must have one, each
+// higher by one than the one before.
 func withoutNumbers(lines []string, strict bool) (out []string, first int, ok bool) {
 	for i, line := range lines {
 		m := lineNumber().FindStringSubmatch(line)
@@ -208,7 +208,7 @@ func withoutNumbers(lines []string, strict bool) (out []string, first int, ok bo
 }
 
 const (
-	resultLines = 20 // of a change that are shown whole; of a longer one both ends
+	resultLines = 20 // lines of a change that are shown in full; of a longer one both ends
 	resultEnds  = 8
 )
 

@@ -41,8 +41,8 @@ func (e Places) meant(ctx context.Context, call *tool.Call, path string) string 
 	return "\n\nDid you mean one of these?\n" + strings.Join(out, "\n")
 }
 
-// nearby returns paths that exist and differ from a missing one in a name that is
-// written a little otherwise, likeliest first.
+// nearby returns existing paths that differ from a missing one in one slightly
+// different name, likeliest first.
 func nearby(path string) []string {
 	dir, rest := filepath.Dir(path), []string{filepath.Base(path)}
 	for !isDir(dir) {
@@ -55,7 +55,7 @@ func nearby(path string) []string {
 	return below(dir, rest)
 }
 
-// below returns the paths below a directory that exist and are like the names.
+// below returns existing paths below a directory that are similar to the names.
 func below(dir string, names []string) []string {
 	if exact := filepath.Join(dir, names[0]); len(names) > 1 && isDir(exact) {
 		return below(exact, names[1:])

@@ -17,7 +17,7 @@ import (
 	"lathe/internal/tool"
 )
 
-// OpenWay opens the way of one command to other hosts: a door that asks a judge, and the
+// OpenWay opens one command's way to other hosts: a door that asks a judge, and the
 // variables that lead the command's programs to it. Whoever gets the door closes it.
 type OpenWay func(proxy.Judge) (*proxy.Door, map[string]string, error)
 
@@ -48,14 +48,14 @@ func (e shellTools) open(ctx context.Context, call *tool.Call, in bashInput, kno
 	return w, nil
 }
 
-// close gives up the way of a command that did not start.
+// close closes the way of a command that did not start.
 func (w *way) close() {
 	if w != nil {
 		w.door.Close()
 	}
 }
 
-// judge asks for one host. The end of ctx, which is that of the command, withdraws the ask.
+// judge asks for one host. The end of ctx, which is the command's, withdraws the ask.
 func (w *way) judge(ctx context.Context, a proxy.Attempt) error {
 	if slices.Contains(w.known, a.Label()) && !a.Leads.IsValid() {
 		return nil
@@ -99,7 +99,7 @@ func (e shellTools) hostRequest(a proxy.Attempt, in bashInput) tool.Request {
 	return req
 }
 
-// byRule begins why a host was not allowed where a person decided that beforehand.
+// byRule begins the reason why a host was not allowed if a person's rule decided that beforehand.
 const byRule = "the rule "
 
 // whyNot says in a few words why a host was not allowed.
@@ -156,9 +156,9 @@ func (w *way) tell(meta map[string]any) {
 	}
 }
 
-// hosts returns what a command's words say that it reaches: the addresses among the
-// arguments of programs that use the network. Servers on this machine are not among
-// them, which may be the command's own.
+// hosts returns the hosts that a command's words say it reaches: addresses among
+// the arguments of programs that use the network. Servers on this machine are left
+// out, as they may be the command's own.
 func hosts(a judge.Analysis) []proxy.Target {
 	var out []proxy.Target
 	for _, c := range a.Commands {
@@ -200,7 +200,7 @@ func targetIn(arg string) (proxy.Target, bool) {
 }
 
 // reach returns the requests for the hosts that a command names, so that they are asked
-// about with the rest and before it runs.
+// for with the rest, before it runs.
 func (e shellTools) reach(a judge.Analysis, in bashInput) (reqs []tool.Request, labels []string) {
 	if e.Network == nil {
 		return nil, nil

@@ -25,7 +25,7 @@ func (h addFile) target() string    { return h.path }
 func (h deleteFile) target() string { return h.path }
 func (h updateFile) target() string { return h.path }
 
-// chunk replaces old lines by new ones. Context is a line to look for first;
+// chunk replaces old lines with new ones. Context is a line to look for first;
 // with atEnd the old lines are the last of the file.
 type chunk struct {
 	context  string
@@ -152,7 +152,7 @@ func changes(line string) bool {
 }
 
 // chunk reads lines up to the next "@@" or "***". An empty line stands for an
-// empty context line whose blank got lost.
+// empty context line that lost its blank.
 func (p *patchLines) chunk(context string) chunk {
 	c := chunk{context: unifiedContext(context)}
 	for p.more() && !strings.HasPrefix(p.peek(), "@@") && !strings.HasPrefix(p.peek(), "***") {
@@ -175,8 +175,8 @@ func (p *patchLines) chunk(context string) chunk {
 	return c
 }
 
-// unifiedContext takes the line numbers of a unified diff off a context line
-// ("-1,4 +1,5 @@ func a()"), which say nothing here.
+// unifiedContext removes the line numbers of a unified diff from a context line
+// ("-1,4 +1,5 @@ func a()"); they mean nothing here.
 func unifiedContext(s string) string {
 	if !strings.HasPrefix(s, "-") {
 		return strings.TrimSpace(strings.TrimSuffix(s, "@@"))
@@ -245,7 +245,7 @@ func (u updateFile) apply(text string) (string, error) {
 }
 
 // seek returns where the wanted lines are at or after the cursor, or -1. It
-// compares more and more loosely.
+// compares less and less strictly.
 func seek(lines, want []string, cursor int, atEnd bool) int {
 	if len(want) > len(lines) {
 		return -1
@@ -314,5 +314,5 @@ func isASCII(s string) bool {
 	return true
 }
 
-// summary is the line that tells of a change: "A path", "M path" or "D path".
+// summary is the line that describes a change: "A path", "M path" or "D path".
 func summary(letter, rel string) string { return fmt.Sprintf("%s %s", letter, rel) }

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// brokenPipe is how a part ends whose output nobody wants any more, as in
-// "yes | head": that is no failure.
+// brokenPipe is the exit code of a part whose output nobody reads any more, as
+// in "yes | head": that is not a failure.
 const brokenPipe = 128 + 13
 
-// failedParts says which parts of the pipeline that a command did last failed, where its
-// own exit code does not: that is the last part's. Pipelines are those that may have
-// been the last.
+// failedParts says which parts of the command's last pipeline failed without showing in
+// its exit code, which is that of the last part. Pipelines are those that may have been
+// the last.
 func failedParts(pipelines [][]string, codes []int) string {
 	if len(codes) < 2 {
 		return ""

@@ -7,8 +7,8 @@ import (
 	"lathe/internal/diff"
 )
 
-// proposed adds to the metadata of an ask what a call would write, as far as its
-// own arguments tell: the file must not be read before the person allows that.
+// proposed adds to an ask's metadata what a call would write, as far as its
+// arguments say: the file must not be read before the person allows it.
 func proposed(input json.RawMessage, path string, meta map[string]any) {
 	var in struct {
 		Content   *string `json:"content"`

@@ -12,9 +12,9 @@ import (
 )
 
 // protected says why a file needs an explicit permission even where edits are
-// allowed, or nothing: it decides what lathe, git or another program will do later,
-// without being asked then. Build files are not among them: they are the project's
-// own program, which runs when somebody runs it.
+// allowed, or "": it decides what lathe, git or another program will do later
+// without asking. Build files do not count: they are the project's own program,
+// which runs when somebody runs it.
 func (e Places) protected(path string) string {
 	for _, dir := range []string{e.Root.GitDir, e.Root.CommonDir} {
 		if dir != "" && within(dir, path) {
@@ -59,14 +59,14 @@ func (e Places) below(path string) []string {
 // steering are files by which another program decides what it runs.
 type steering struct {
 	reason string
-	// names are in lower case and count in any directory. One that ends in a slash
-	// is a directory and stands for all that lies in it.
+	// names are in lower case and match in any directory. One that ends in a slash
+	// is a directory and stands for everything in it.
 	names []string
 }
 
 func steers(reason string, names ...string) steering { return steering{reason, names} }
 
-// steerings lists what is known of other programs.
+// steerings lists what is known about other programs.
 func steerings() []steering {
 	return []steering{
 		steers("git runs it as a hook", ".husky/", ".githooks/", ".pre-commit-config.yaml", ".pre-commit-config.yml", "lefthook.yml", "lefthook.yaml",
@@ -85,7 +85,7 @@ func steerings() []steering {
 	}
 }
 
-// steered says which other program a file of the workspace steers, or nothing.
+// steered says which other program a file of the workspace steers, or "".
 func steered(elements []string) string {
 	for _, s := range steerings() {
 		for _, name := range s.names {
@@ -97,8 +97,8 @@ func steered(elements []string) string {
 	return ""
 }
 
-// steeredWithin is steered for a tree that is put in place of a directory: it says
-// which program files in it could steer.
+// steeredWithin is steered for a tree that replaces a directory: it says which
+// program files in it could steer.
 func steeredWithin(elements []string) string {
 	last := elements[len(elements)-1]
 	for _, s := range steerings() {
@@ -169,7 +169,7 @@ func (e Places) hooksPath() string {
 	}
 	real, err := workspace.Resolve(dir)
 	if err != nil || real == e.Root.TopLevel || real == os.DevNull {
-		return "" // the whole checkout would be asked about
+		return "" // otherwise the whole checkout would need an ask
 	}
 	return real
 }

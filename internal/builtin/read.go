@@ -197,7 +197,7 @@ type excerpt struct {
 	lines  []string
 	first  int
 	total  int  // lines of the whole text; unknown if capped
-	capped bool // the byte limit came first
+	capped bool // the byte limit was reached first
 }
 
 // read takes the lines of the window. It reads to the end to count the lines,

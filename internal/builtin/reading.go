@@ -14,8 +14,8 @@ import (
 	"lathe/internal/tool"
 )
 
-// reading returns what the rules say of reading files; where a call brings none,
-// those are the built-in ones.
+// reading returns what the rules say about reading files; a call without rules
+// gets the built-in ones.
 func (e Places) reading(call *tool.Call) tool.Reading {
 	if call.Reading != nil {
 		return call.Reading()
@@ -23,8 +23,8 @@ func (e Places) reading(call *tool.Call) tool.Reading {
 	return reading.New(e.Root, permission.Policy{Rules: permission.Defaults(permission.Paths{})}, nil, nil)
 }
 
-// mayRead asks for permission to read a file with a resolved path. A file that has
-// another name which is restricted is asked about under that one as well.
+// mayRead asks for permission to read a file with a resolved path. If the file has
+// another, restricted name, it is asked for under that one as well.
 func (e Places) mayRead(ctx context.Context, call *tool.Call, path string) error {
 	req := tool.Request{Permission: reading.Name, Patterns: []string{e.Root.Rel(path)}, Always: []string{"*"}}
 	if call.UserAsked {
@@ -56,15 +56,15 @@ type sieve struct {
 	left    atomic.Int64
 }
 
-// sieve returns what keeps a search of a directory to files that may be read.
+// sieve returns a sieve that limits a search of a directory to files that may be read.
 func (e Places) sieve(call *tool.Call, dir string) *sieve {
 	s := &sieve{rules: e.reading(call), dir: dir}
 	s.below = s.rules.Below(dir)
 	return s
 }
 
-// ask asks for a directory that itself may not be read without an ask. What the
-// same rule asks about below it is granted then, too.
+// ask asks for a directory that cannot itself be read without an ask. Whatever
+// the same rule asks for below it is then granted too.
 func (s *sieve) ask(ctx context.Context, call *tool.Call, rel string) error {
 	v := s.rules.Path(s.dir)
 	if v.Action == lathe.Allow {
@@ -78,9 +78,9 @@ func (s *sieve) passes(v tool.Verdict) bool {
 	return v.Action == lathe.Allow || v.Action == lathe.AskMe && v.Rule == s.granted && s.granted != (lathe.Rule{})
 }
 
-// contents makes a search pass over the files that may not be read. It goes by
-// their names before it looks into them: were it told which of them match, their
-// content could be guessed piece by piece.
+// contents makes a search skip files that may not be read. It decides by name
+// before looking inside: if it reported which of them match, their content could
+// be guessed piece by piece.
 func (s *sieve) contents(opt *search.GrepOptions) {
 	if s.rules.Restricts(lathe.AskMe, lathe.Deny) {
 		opt.Skip = func(path string) bool {
@@ -96,12 +96,12 @@ func (s *sieve) contents(opt *search.GrepOptions) {
 	}
 }
 
-// hides reports whether a verdict is about a name as well: a rule for some files
-// denies it. The built-in rules ask about some names in any directory, and naming
-// those is no reason to ask; what denies reading altogether still lets files be found.
+// hides reports whether a verdict also covers a file's name: a rule for some files
+// denies it. The built-in rules ask for some names in any directory, and naming those
+// needs no ask; a rule that denies all reading still lets files be found.
 func hides(v tool.Verdict) bool { return v.Action == lathe.Deny && v.Rule.Pattern != "*" }
 
-// names makes a search pass over the files whose names are not told either.
+// names makes a search skip files whose names must not be shown either.
 func (s *sieve) names(opt *search.FileOptions) {
 	if !s.rules.Restricts(lathe.Deny) {
 		return
@@ -115,7 +115,7 @@ func (s *sieve) names(opt *search.FileOptions) {
 	}
 }
 
-// note tells how many files were left out, if any.
+// note says how many files were left out, if any.
 func (s *sieve) note(format string) string {
 	n := s.left.Load()
 	if n == 0 {

@@ -64,8 +64,8 @@ func (e sessionTools) recall(ctx context.Context, call *tool.Call, in recallInpu
 	return tool.Result{}, failf("mode %q is not list, search or read.", in.Mode)
 }
 
-// past yields the messages of the session without what was read under other rules
-// than those of the call.
+// past yields the messages of the session, without what was read under rules
+// other than the call's.
 func (e sessionTools) past(ctx context.Context, call *tool.Call, before int64) iter.Seq2[lathe.Message, error] {
 	rules := e.reading(call)
 	return func(yield func(lathe.Message, error) bool) {
@@ -107,8 +107,8 @@ func listPast(past iter.Seq2[lathe.Message, error]) (tool.Result, error) {
 	return recalled("Session", b.String(), lines), nil
 }
 
-// searchPast looks for all the words; where no part has them all, those that have most
-// of them are told.
+// searchPast looks for all the words; if no part has them all, it returns those with
+// the most of them.
 func searchPast(past iter.Seq2[lathe.Message, error], in recallInput) (tool.Result, error) {
 	words := strings.Fields(strings.ToLower(in.Query))
 	if len(words) == 0 {
@@ -196,7 +196,7 @@ func find(text string, words []string) (n, at int) {
 		}
 	}
 	if at > len(text) {
-		at = 0 // lower case may be longer than what it is of
+		at = 0 // lower case may be longer than the original
 	}
 	return n, max(at, 0)
 }

@@ -220,7 +220,7 @@ func (e searchTools) grep(ctx context.Context, call *tool.Call, in grepInput) (t
 }
 
 // searchTime is how long one search may take: a tree of a million files on a slow
-// disk, or an expression that is slow on a large file, must not hold a turn.
+// disk, or an expression that is slow on a large file, must not hold up a turn.
 const searchTime = 30 * time.Second
 
 // patient returns a context that ends with a reason for the model.
@@ -228,7 +228,7 @@ func patient(ctx context.Context, limit time.Duration) (context.Context, context
 	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("it took longer than %s; search a directory below, or use a simpler pattern", limit))
 }
 
-// What a search says of files that the rules for reading keep out of it.
+// What a search says about files that the rules for reading leave out of it.
 const (
 	leftContents = "FILES not searched: reading such files, as .env, is denied or asked about. Use read if you must."
 	leftNames    = "FILES left out: a rule does not let you read them."

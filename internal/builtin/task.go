@@ -16,7 +16,7 @@ import (
 //go:embed task.md
 var taskText string
 
-// maxAbout bounds what the description says of one subagent.
+// maxAbout bounds what the description says about one subagent.
 const maxAbout = 1000
 
 // Subagent is an agent that the task tool can start.
@@ -35,8 +35,8 @@ type SpawnInput struct {
 	Command     string          // the command that asked for it, if one did
 }
 
-// SpawnResult is how a subagent ended. Failure is empty when it finished its
-// work; Text is the last it said.
+// SpawnResult is how a subagent ended. Failure is empty if it finished its
+// work; Text is the last thing it said.
 type SpawnResult struct {
 	Session  lathe.SessionID
 	Text     string
@@ -79,14 +79,14 @@ func DescribeTask(t tool.Tool, subagents []Subagent) tool.Tool {
 	return described{t, s}
 }
 
-// quietly returns a tool that is carried out and not offered.
+// quietly returns a tool that works but is not offered.
 func quietly(t tool.Tool) tool.Tool {
 	s := t.Spec()
 	s.Quiet = true
 	return described{t, s}
 }
 
-// described is a tool with another Spec.
+// described is a tool with a different Spec.
 type described struct {
 	tool.Tool
 	spec tool.Spec
@@ -136,7 +136,7 @@ func (e sessionTools) task(ctx context.Context, call *tool.Call, in taskInput) (
 	return res.result(in.Description), nil
 }
 
-// subagent returns the name of a subagent that may be written in another case.
+// subagent returns the name of a subagent, which may be given in another letter case.
 func (e sessionTools) subagent(name string) (string, error) {
 	known := e.Subagents()
 	if slices.ContainsFunc(known, func(a Subagent) bool { return a.Name == name }) {

@@ -75,7 +75,7 @@ func (e sessionTools) todowrite(ctx context.Context, call *tool.Call, in todowri
 	return res, nil
 }
 
-// left tells how much is open; the model knows the list, for it has just written it.
+// left says how much is open; the model knows the list, because it has just written it.
 func left(todos []lathe.Todo) string {
 	open := 0
 	for _, t := range todos {

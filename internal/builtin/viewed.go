@@ -15,8 +15,8 @@ const (
 	maxCompare = 4 << 20 // bytes of one of them
 )
 
-// viewer notes which files commands and searches showed to the model, so that it need
-// not read them once more.
+// viewer notes which files commands and searches showed to the model, so that it does
+// not have to read them again.
 type viewer struct {
 	seen    *tool.Seen
 	session lathe.SessionID
@@ -68,7 +68,7 @@ func (v viewer) file(path string, shown outputLines) {
 	}
 }
 
-// hit is the beginning of a line that names a file and what stands in it.
+// hit matches the beginning of a line that names a file and quotes it.
 var hit = pattern(`(?m)^([^:\n]{1,300}):(?:\d+[:-])?.`)
 
 // hits notes the files that a search in a tree named.
@@ -143,8 +143,8 @@ func (o outputLines) some(text string) bool {
 	return false
 }
 
-// formatters are programs, and words of commands, that put files in order and change
-// nothing of what they mean.
+// formatters are programs, and words of commands, that reformat files without
+// changing their meaning.
 var formatters = pattern(`(?:^|[ /])(?:gofmt|goimports|gofumpt|golines|gci|prettier|black|isort|autopep8|yapf|ruff|rustfmt|clang-format|shfmt|dprint|biome|eslint|` +
 	`stylua|ktlint|scalafmt|swiftformat|swift-format|rubocop|standardrb|nixfmt|alejandra|taplo|ormolu|csharpier|fmt|format|--fix|lint:fix)(?: |$)`)
 
@@ -157,8 +157,8 @@ func formats(a judge.Analysis) bool {
 	return false
 }
 
-// current returns the files that the session knows as they are, where a command may
-// format them; nil for any other command.
+// current returns the files that the session knows in their current state, if a
+// command may format them; nil for any other command.
 func (v viewer) current(a judge.Analysis) []string {
 	if !formats(a) {
 		return nil
@@ -166,7 +166,7 @@ func (v viewer) current(a judge.Analysis) []string {
 	return v.seen.Current(v.session)
 }
 
-// formatted notes that files which the session knew are known as a formatter left them.
+// formatted notes that the session knows these files as the formatter left them.
 func (v viewer) formatted(paths []string) {
 	for _, path := range paths {
 		info, err := os.Stat(path)

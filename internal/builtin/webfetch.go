@@ -249,7 +249,7 @@ func (p page) result(in webfetchInput) (tool.Result, error) {
 	return res, nil
 }
 
-// text decodes the body. Of the old encodings only Latin-1 is known.
+// text decodes the body. Of the old encodings, only Latin-1 is supported.
 func (p page) text() string {
 	_, params, _ := mime.ParseMediaType(p.kind)
 	switch strings.ToLower(params["charset"]) {
@@ -269,8 +269,8 @@ func (p page) text() string {
 	return strings.ToValidUTF8(t.Content, "\ufffd")
 }
 
-// htmlMarkdown converts a page. One that cannot be parsed, because it is nested
-// too deep, is given as text.
+// htmlMarkdown converts a page. One that cannot be parsed because it is nested
+// too deeply is returned as text.
 func htmlMarkdown(page string, from *url.URL) string {
 	conv := converter.NewConverter(converter.WithPlugins(
 		base.NewBasePlugin(),
@@ -284,7 +284,7 @@ func htmlMarkdown(page string, from *url.URL) string {
 	return strings.TrimSpace(out)
 }
 
-// htmlText takes the tags off a page, and all of what is not for reading.
+// htmlText removes the tags from a page, and everything that is not for reading.
 func htmlText(page string) string {
 	z := html.NewTokenizer(strings.NewReader(page))
 	var b strings.Builder

@@ -164,7 +164,7 @@ func (s *SearchService) call(ctx context.Context, client *http.Client, r remote)
 	return searchText(all)
 }
 
-// failed leaves out the address, which holds the key.
+// failed leaves out the address, which contains the key.
 func (r remote) failed(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return failf("%s timed out", strings.TrimSuffix(r.title, ": "))

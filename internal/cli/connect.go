@@ -161,7 +161,7 @@ func gone(err error) bool {
 	return errors.Is(err, client.ErrUnreachable) || lathe.CodeOf(err) == lathe.CodeNotFound
 }
 
-// warn tells what a person should know of the directory's configuration.
+// warn says what a person should know of the directory's configuration.
 func (f *face) warn(ctx context.Context, out *output) {
 	notices, err := f.Notices(ctx)
 	if err != nil {

@@ -136,7 +136,7 @@ func ruleFor(a lathe.Ask) string {
 	return clean(a.Permission + ":" + pattern)
 }
 
-// refused tells what was refused, and what would let it through.
+// refused says what was refused, and what would let it through.
 func (o *output) refused(list []refusal) {
 	var rules []string
 	protected, question, other := false, false, false

@@ -89,8 +89,8 @@ func (v *view) follow(ctx context.Context, p api.Prompt) error {
 	return nil
 }
 
-// begin sends the prompt. One that an interrupt overtook may have been taken all
-// the same.
+// begin sends the prompt. One that an interrupt overtook may have been taken
+// anyway.
 func (v *view) begin(ctx context.Context, p api.Prompt) (err error) {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -109,8 +109,8 @@ func (v *view) abort(ctx context.Context) {
 	_ = v.c.Abort(context.WithoutCancel(ctx), v.root.ID)
 }
 
-// lost tells that the server is not reached at the moment, and ends a run that
-// cannot be followed any longer.
+// lost reports that the server is not reached at the moment, and ends a run
+// that cannot be followed any longer.
 func (v *view) lost(ctx context.Context, u client.Update) error {
 	switch now := v.env.Now(); {
 	case v.sent == "", ctx.Err() != nil:
@@ -197,7 +197,7 @@ func (v *view) catchUp(ctx context.Context) (done bool) {
 }
 
 // end reads how the turn ended, from the messages where the server was started
-// anew meanwhile.
+// again in the meantime.
 func (v *view) end(ctx context.Context) error {
 	out, err := v.c.Outcome(ctx, v.root.ID, v.sent)
 	if err == nil {

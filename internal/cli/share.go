@@ -106,7 +106,7 @@ func (v *view) tellShared(sess lathe.Session) {
 	}
 }
 
-// sharedModel is what a shared session tells of a model.
+// sharedModel is what a shared session reports a model.
 type sharedModel struct {
 	ID         string `json:"id"`
 	ProviderID string `json:"providerID"`

@@ -70,7 +70,7 @@ func (t tuiAbilities) Approvals(ctx context.Context) ([]api.Approval, error) {
 // Revoke takes an approval back.
 func (t tuiAbilities) Revoke(ctx context.Context, a api.Approval) error { return t.c.Revoke(ctx, a) }
 
-// Trust tells what the repository brings.
+// Trust says what the repository brings.
 func (t tuiAbilities) Trust(ctx context.Context) (api.Trust, error) { return t.c.TrustState(ctx) }
 
 // Decide trusts the repository as it was shown.
@@ -95,7 +95,7 @@ func (t tuiAbilities) Weigh(ctx context.Context, id lathe.SessionID) (api.Window
 	return t.c.Window(ctx, id)
 }
 
-// Setup tells how lathe is set up.
+// Setup says how lathe is set up.
 func (t tuiAbilities) Setup(ctx context.Context) (api.Setup, error) { return t.c.Setup(ctx) }
 
 // Search finds what was said in the directory's sessions.

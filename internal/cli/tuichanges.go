@@ -7,7 +7,7 @@ import (
 	"lathe/internal/tui/engine"
 )
 
-// Changes tells which files a session changed, without what was reverted.
+// Changes says which files a session changed, without what was reverted.
 func (t tuiAbilities) Changes(ctx context.Context, id lathe.SessionID) ([]engine.FileChange, error) {
 	list, err := t.c.StandingDiff(ctx, id)
 	out := make([]engine.FileChange, 0, len(list))

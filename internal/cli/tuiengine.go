@@ -23,7 +23,7 @@ type tuiEngine struct {
 
 var _ engine.Engine = (*tuiEngine)(nil)
 
-// Can tells that a lathe server can do all that screens know of.
+// Can reports that a lathe server can do all that screens know of.
 func (e *tuiEngine) Can() engine.Capabilities {
 	return engine.Capabilities{
 		Undo: e, Compact: e, Fork: e, Archive: e, Share: e, Export: e, Search: e, Changes: e, Found: e, Keys: e,

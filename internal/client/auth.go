@@ -15,7 +15,7 @@ func (c directory) Credentials(ctx context.Context) (api.Credentials, error) {
 }
 
 // SetKey stores a provider's key, and lets the directory's configuration be read
-// anew, so that it counts.
+// again, so that it counts.
 func (c directory) SetKey(ctx context.Context, provider, key string) error {
 	return c.changeLogin(ctx, http.MethodPut, provider, map[string]string{"type": "api", "key": key})
 }
@@ -31,7 +31,7 @@ func (c directory) RemoveKey(ctx context.Context, provider string) error {
 	return c.changeLogin(ctx, http.MethodDelete, provider, nil)
 }
 
-// changeLogin changes what is stored, and lets the directory's configuration be read anew.
+// changeLogin changes what is stored, and lets the directory's configuration be read again.
 func (c directory) changeLogin(ctx context.Context, method, provider string, body any) error {
 	if _, err := c.call(ctx, method, "/auth/"+url.PathEscape(provider), nil, body); err != nil {
 		return err

@@ -32,7 +32,7 @@ const (
 type Options struct {
 	// URL is http://host:port, https://… or unix:/path.
 	URL string
-	// Find, when set, names the server anew for each connection; see [Running].
+	// Find, when set, names the server again for each connection; see [Running].
 	Find func(ctx context.Context) (Running, error)
 	// Transport replaces the connection that URL names; see [InProcess].
 	Transport http.RoundTripper
@@ -70,7 +70,7 @@ type (
 	asks struct{ *conn }
 	// jobs are the calls about processes that live on.
 	jobs struct{ *conn }
-	// servers are the calls about servers of the model context protocol.
+	// servers are the calls about MCP servers.
 	servers struct{ *conn }
 	// directory are the calls about what a directory is equipped with.
 	directory struct{ *conn }

@@ -33,7 +33,7 @@ func (r Running) Name() string {
 
 const recordLimit = 64 << 10
 
-// Announce leaves a file in dir that tells where a server listens. Removing it
+// Announce leaves a file in dir that says where a server listens. Removing it
 // again is the caller's; one that was left behind is found to be stale.
 func Announce(dir string, r Running) (remove func(), err error) {
 	data, err := json.Marshal(r)

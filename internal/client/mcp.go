@@ -9,8 +9,8 @@ import (
 	"lathe/internal/api"
 )
 
-// Servers lists the servers of the model context protocol. With start those that nobody
-// knows yet are given a moment to say what they have.
+// Servers lists the MCP servers. With start those that nobody knows yet are given a
+// moment to say what they have.
 func (c servers) Servers(ctx context.Context, start bool) ([]api.MCPServer, error) {
 	q := url.Values{}
 	if start {

@@ -67,7 +67,8 @@ func (c turns) saw(id lathe.SessionID, list []lathe.Message) []lathe.Message {
 }
 
 // Outcome waits for the end of the turn that a message asked for. The error has
-// [lathe.CodeNotFound] when the server does not know: it was started anew since.
+// [lathe.CodeNotFound] when the server does not know: it was started again
+// since.
 func (c turns) Outcome(ctx context.Context, id lathe.SessionID, m lathe.MessageID) (api.Outcome, error) {
 	if c.source != nil {
 		return c.source.Outcome(ctx, m)

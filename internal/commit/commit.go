@@ -1,11 +1,11 @@
 // Package commit is the one way to change what is stored of sessions, projects and
-// approvals, and to tell of it: store, then publish, in one order for all.
+// approvals, and to publish the change: store, then publish, in one order for all.
 //
 // A change is a function that gets a [Tx], which is a transaction of the store that
-// also notes what is to be told. When the transaction is committed, what was noted is
-// published; when it is not, nobody hears of it. One lock is held over both, so the
-// events of two changes come in the order in which they were stored, and a subscriber
-// never sees what a restart would forget.
+// also collects events. If the transaction is committed, they are published; if it is
+// not, nobody hears of them. One lock is held over both, so the events of two changes
+// come in the order in which they were stored, and a subscriber never sees what a
+// restart would forget.
 //
 // Two things are not commits and say so: [Writer.Tell] publishes what is not stored,
 // such as that a session is busy, and [store.Streams] keeps the text of open parts,
@@ -20,8 +20,8 @@ import (
 	"lathe/internal/store"
 )
 
-// Writer changes a store and tells a bus. It is safe for concurrent use. A store has
-// one writer in a process.
+// Writer changes a store and publishes on a bus. It is safe for concurrent use. A
+// store has one writer in a process.
 type Writer struct {
 	store.Streams
 	to   store.Writer
@@ -29,7 +29,7 @@ type Writer struct {
 	turn chan struct{} // held over store and publish
 }
 
-// New returns the writer of a store, which tells the bus.
+// New returns the writer of a store, which publishes on the bus.
 func New(st *store.Store, b *bus.Bus) *Writer {
 	return &Writer{Streams: st.Streams, to: st.Writer, bus: b, turn: make(chan struct{}, 1)}
 }
@@ -59,10 +59,10 @@ func (tx *Tx) Tell(dir string, events ...lathe.Event) {
 // over what was stored. It must be quick and must not commit.
 func (tx *Tx) Then(do func()) { tx.then = append(tx.then, do) }
 
-// Commit runs change in one transaction and, when that is committed, publishes what it
-// told. The error is that of change or of the store; nothing has changed then and
-// nothing was told. Cancelling ctx ends the wait for other changes, not a change that
-// has begun.
+// Commit runs change in one transaction and, once that is committed, publishes the
+// events it collected. The error is that of change or of the store; in that case
+// nothing has changed and nothing was published. Cancelling ctx ends the wait for
+// other changes, not a change that has begun.
 func (w *Writer) Commit(ctx context.Context, change func(*Tx) error) error {
 	select {
 	case w.turn <- struct{}{}:
@@ -72,7 +72,7 @@ func (w *Writer) Commit(ctx context.Context, change func(*Tx) error) error {
 	defer func() { <-w.turn }()
 	var tx *Tx
 	err := w.to.Batch(ctx, func(in store.Tx) error {
-		tx = &Tx{Tx: in} // anew, should a store run it again
+		tx = &Tx{Tx: in} // a new one each time, in case a store runs it again
 		return change(tx)
 	})
 	if err != nil {
@@ -87,6 +87,6 @@ func (w *Writer) Commit(ctx context.Context, change func(*Tx) error) error {
 	return nil
 }
 
-// Tell publishes what is not stored: what a session is doing, what is asked of a
-// person, what a tool did to a file.
+// Tell publishes what is not stored: what a session is doing, what a person is
+// asked, what a tool did to a file.
 func (w *Writer) Tell(dir string, ev lathe.Event) { w.bus.Publish(dir, ev) }

@@ -74,7 +74,8 @@ func (c *Config) writers(v *jsonc.Value) (mine, foreign bool) {
 }
 
 // separate takes entries out of the merged tree that a source of the other kind
-// writes anew: a command is an untrusted repository's in all its parts or in none.
+// writes again: a command is an untrusted repository's in all its parts or in
+// none.
 func (l *loader) separate(root *jsonc.Value, untrusted bool) {
 	fresh, old := root.Get("command"), l.root.Get("command")
 	if fresh == nil || old == nil {

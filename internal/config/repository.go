@@ -52,7 +52,7 @@ func (l *loader) boundary(path string) string {
 // codeFolders hold programs of a config directory.
 var codeFolders = [...]string{"plugin", "plugins", "tool", "tools"}
 
-// noteCode tells of the programs in a config directory of an untrusted
+// noteCode reports the programs in a config directory of an untrusted
 // repository; [Config.CodeDirectories] leaves the directory out.
 func (l *loader) noteCode(dir Directory) {
 	if dir.Trust != Repository || l.o.Trusted {

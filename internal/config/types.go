@@ -245,8 +245,7 @@ type (
 	Cost struct{ catalog.Cost }
 	// Millis is a time in milliseconds; negative for false, which means no limit.
 	Millis int64
-	// MCP is a server of the model context protocol. With an empty Type only
-	// Enabled is meant.
+	// MCP is a MCP server. With an empty Type only Enabled is meant.
 	MCP struct {
 		Name        string            `conf:",key"`
 		Type        string            `conf:"type,enum=local|remote"`

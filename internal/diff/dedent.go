@@ -39,7 +39,7 @@ func Dedent(diff string) string {
 	return out.String()
 }
 
-// bodyLines tells which lines are hunk content. It counts lines by the hunk's
+// bodyLines says which lines are hunk content. It counts lines by the hunk's
 // header, since a removed "-- x" looks just like a file header.
 func bodyLines(lines []string) []bool {
 	out := make([]bool, len(lines))

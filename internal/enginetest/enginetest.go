@@ -111,9 +111,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// Restart makes the service anew on the same store, as if the one before had vanished.
-// That one is not closed; a test that has stopped it closes it.
+// Restart makes the service again on the same store, as if the one before had
+// vanished. That one is not closed; a test that has stopped it closes it.
 func (e *Engine) Restart() { e.Service = session.New(e.session) }
 
-// Close ends the turns, the commands and the store. To close twice does nothing.
+// Close ends the turns, the commands and the store. Closing twice does nothing.
 func (e *Engine) Close() error { return e.close() }

@@ -35,8 +35,8 @@ func (i Importer) all(ctx context.Context, dir string, dry bool, tell func(api.I
 	return tell(api.ImportNews{Sum: &t.sum})
 }
 
-// record takes in a session and tells of it. One that cannot be stored is left out, unless
-// nothing can be stored any more.
+// record takes in a session and publishes it. One that cannot be stored is left out,
+// unless nothing can be stored any more.
 func (t *taking) record(ctx context.Context, r *disk.Record) error {
 	for _, p := range r.Problems {
 		t.sum.Problems++

@@ -30,7 +30,7 @@ type Agent struct {
 	foreign     bool // only an untrusted repository defines it
 }
 
-// Agents are the agents of a directory, and who of them may do what.
+// Agents are the agents of a directory, and what each of them may do.
 type Agents struct {
 	all   []Agent
 	conf  *config.Config
@@ -43,7 +43,7 @@ func newAgents(conf *config.Config, paths permission.Paths) *Agents {
 	return g
 }
 
-// All returns the agents in the order they are listed; it is not to be changed.
+// All returns the agents in the order they are listed; it must not be changed.
 func (g *Agents) All() []Agent { return g.all }
 
 // builtinAgents are the agents that need no configuration, in the order they are
@@ -68,7 +68,7 @@ func resolveAgents(conf *config.Config, paths permission.Paths) []Agent {
 		a.Native, a.Prompt = true, prompt.AgentText(a.Name)
 		a.Rules = conf.Tighten(a.Name, permission.Merge(paths, permission.Builtin(a.Name, paths), conf.Permission, nil))
 	}
-	native := len(agents) // a configuration has each key once: others cannot be meant
+	native := len(agents) // the configuration has each of their keys only once
 	for _, c := range conf.Agents {
 		i := slices.IndexFunc(agents[:native], func(a Agent) bool { return a.Name == c.Key })
 		switch {
@@ -176,7 +176,7 @@ func (g *Agents) preferred() (Agent, error) {
 		}
 		return a, nil
 	}
-	for _, foreign := range []bool{false, true} { // the repository's own only where there is no other
+	for _, foreign := range []bool{false, true} { // the repository's own only if there is no other
 		for _, a := range g.all {
 			if a.Mode != ModeSubagent && !a.Hidden && a.foreign == foreign {
 				return a, nil

@@ -9,7 +9,7 @@ import (
 	"lathe/internal/workspace"
 )
 
-// Approvals stores what a person approved for good. The owner is a project in
+// Approvals stores what a person approved permanently. The owner is a project in
 // one place: a copy of it elsewhere may hold other programs under the same names.
 type Approvals interface {
 	Approvals(ctx context.Context, owner string) ([]lathe.Rule, error)
@@ -58,8 +58,8 @@ func (i *Instance) permissionOptions(ctx context.Context, o Options) permission.
 	return opts
 }
 
-// Grant is something that a person allowed from then on. A stored one holds in
-// later runs in the project, another until the process ends.
+// Grant is something that a person has allowed from then on. A stored one
+// applies to later runs in the project, any other one until the process ends.
 type Grant struct {
 	Rule   lathe.Rule
 	Stored bool
@@ -68,7 +68,7 @@ type Grant struct {
 // Grants lists what "always" replies allowed in an instance, and takes it back.
 type Grants struct {
 	asks  *permission.Service
-	store Approvals // nil: nothing is kept
+	store Approvals // nil: nothing is stored
 	owner string
 }
 
@@ -82,7 +82,7 @@ func (g Grants) List(ctx context.Context) ([]Grant, error) {
 	for _, r := range g.asks.Approved() {
 		out = append(out, Grant{Rule: r, Stored: slices.Contains(stored, r)})
 	}
-	for _, r := range stored { // by another process meanwhile
+	for _, r := range stored { // by another process in the meantime
 		if !slices.Contains(out, Grant{r, true}) {
 			out = append(out, Grant{r, true})
 		}
@@ -97,8 +97,8 @@ func (g Grants) stored(ctx context.Context) ([]lathe.Rule, error) {
 	return g.store.Approvals(ctx, g.owner)
 }
 
-// Revoke forgets a grant, in this process and for later ones. One that is not there
-// is no error.
+// Revoke forgets a grant, in this process and for later ones. It is no error if
+// there is none.
 func (g Grants) Revoke(ctx context.Context, r lathe.Rule) error {
 	if g.store != nil {
 		if err := g.store.DeleteApproval(ctx, g.owner, r); err != nil {

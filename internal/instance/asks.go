@@ -29,9 +29,9 @@ func (s *Set) Reply(ctx context.Context, dir string, id lathe.AskID, reply lathe
 	return err
 }
 
-// ReplyTo answers a permission ask of whichever instance has it; dir is looked in
-// first. It is refused when the ask is of another session than the one named;
-// an empty session is any.
+// ReplyTo answers a permission ask of whichever instance has it, looking in dir
+// first. It is refused if the ask belongs to another session than the one named;
+// an empty session matches any.
 func (s *Set) ReplyTo(ctx context.Context, dir string, session lathe.SessionID, id lathe.AskID, reply lathe.Reply) error {
 	dirs := append([]string{dir}, s.Directories()...)
 	for _, d := range dirs {

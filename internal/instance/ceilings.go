@@ -15,8 +15,8 @@ func PolicyOf(a turn.Agent) permission.Policy {
 	return permission.Policy{Rules: a.Rules, Ceilings: a.Ceilings}
 }
 
-// boundForeign puts the agents that only an untrusted repository defines under
-// the person's default agent: they may do what it may, and nothing more.
+// boundForeign puts agents that only an untrusted repository defines under the
+// person's default agent: they may do what it may, and nothing more.
 func boundForeign(agents []Agent, conf *config.Config, paths permission.Paths) {
 	ceiling := personsDefault(agents, conf, paths).Policy()
 	for i := range agents {
@@ -26,9 +26,9 @@ func boundForeign(agents []Agent, conf *config.Config, paths permission.Paths) {
 	}
 }
 
-// personsDefault returns the agent that leads where nothing is said of agents,
-// whatever an untrusted repository defines. When there is none it is build as if
-// it were enabled.
+// personsDefault returns the agent that leads when no agent is named, regardless
+// of what an untrusted repository defines. If there is none it is build, as if
+// that were enabled.
 func personsDefault(agents []Agent, conf *config.Config, paths permission.Paths) Agent {
 	leads := func(a Agent) bool { return !a.foreign && !a.Hidden && a.Mode != ModeSubagent }
 	i := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == conf.DefaultAgent && leads(a) })
@@ -43,15 +43,15 @@ func personsDefault(agents []Agent, conf *config.Config, paths permission.Paths)
 	return a
 }
 
-// Persons returns the agent that leads where nothing is said of agents,
-// whatever an untrusted repository defines.
+// Persons returns the agent that leads when no agent is named, regardless of
+// what an untrusted repository defines.
 func (g *Agents) Persons() Agent { return personsDefault(g.all, g.conf, g.paths) }
 
-// MayLead reports whether a command of an untrusted repository may have an agent
-// lead the session. The session stays with the agent afterwards, so it must be
-// one that may do no more than the person's default: that one itself, the
-// repository's own, or the built-in plan where build is the default and the
-// person gave neither rules of its own.
+// MayLead reports whether a command of an untrusted repository may make an agent
+// lead the session. The session stays with that agent afterwards, so it must be
+// one that may do no more than the person's default: the default itself, one of
+// the repository's own, or the built-in plan if build is the default and the
+// person gave neither of them rules.
 func (g *Agents) MayLead(a Agent) bool {
 	def := g.Persons()
 	if a.foreign || a.Name == def.Name {
@@ -64,7 +64,7 @@ func (g *Agents) MayLead(a Agent) bool {
 	return a.Name == "plan" && a.Native && def.Name == "build" && plain("plan") && plain("build")
 }
 
-// leaveOutLeaders tells which commands of an untrusted repository name an agent
+// leaveOutLeaders says which commands of an untrusted repository name an agent
 // that they may not choose, and takes the name out of them.
 func (g *Agents) leaveOutLeaders() {
 	for j := range g.conf.Commands {

@@ -46,7 +46,7 @@ type Command struct {
 	File        string     // where it is written; empty for built-in ones
 	Repository  bool       // the template is part of the repository
 	prompt      *mcp.Texts // of a server, which makes the text; nil: Template does
-	Untrusted   bool       // the repository is not trusted, or a command that stands for this one is of such a repository
+	Untrusted   bool       // the repository is not trusted, or a command of such a repository stands for this one
 }
 
 // Commands are the commands of a directory: built in, configured, and one for each
@@ -144,21 +144,21 @@ func (c Command) InSubagent(a Agent) bool {
 }
 
 // given are the arguments of a command. They are tainted once a command of an
-// untrusted repository passed on others than it was given itself.
+// untrusted repository has passed on something other than its own arguments.
 type given struct {
 	text    string
 	tainted bool
 }
 
-// Expand returns the command that counts in the end, and the text of its prompt. A
-// template that begins with "/name" stands for that command with what follows as
-// its arguments.
+// Expand follows a command to the one that is finally meant, and returns it with
+// the text of its prompt. A template that begins with "/name" stands for that
+// command, with what follows as its arguments.
 func (cs *Commands) Expand(ctx context.Context, name, arguments string) (Command, string, error) {
 	return cs.expand(ctx, name, given{text: arguments}, nil)
 }
 
-// expand returns the command that counts in the end and its text. Chain
-// holds the names that led here.
+// expand returns the command that is finally meant, and its text. Chain holds
+// the names that led here.
 func (cs *Commands) expand(ctx context.Context, name string, args given, chain []string) (Command, string, error) {
 	if slices.Contains(chain, name) {
 		return Command{}, "", lathe.Errorf(lathe.CodeInvalid, "change the template of one of them",
@@ -306,7 +306,7 @@ func (cs *Commands) expandTemplate(ctx context.Context, c Command, from given) (
 	return text, nil
 }
 
-// mayRun says why the shell commands of a template do not run, or nothing.
+// mayRun says why the shell commands of a template may not run; nil: they may.
 func (cs *Commands) mayRun(c Command, from given, commands int) error {
 	switch {
 	case c.Untrusted:
@@ -320,7 +320,7 @@ func (cs *Commands) mayRun(c Command, from given, commands int) error {
 	return nil
 }
 
-// runTemplate runs the shell commands of a template beside each other.
+// runTemplate runs the shell commands of a template in parallel.
 func (cs *Commands) runTemplate(ctx context.Context, c Command, spans [][]int, args []string, arguments string) ([]string, error) {
 	outputs := make([]string, len(spans))
 	var wg sync.WaitGroup
@@ -347,7 +347,7 @@ func shellArguments(sh string, args []string) string {
 	return line + "\n"
 }
 
-// capture runs a script and returns its output, with a note where it failed.
+// capture runs a script and returns its output, with a note if it failed.
 func (cs *Commands) capture(ctx context.Context, script, arguments string) string {
 	spool := shell.NewSpool(shell.SpoolOptions{Head: commandOutput})
 	defer spool.Close()

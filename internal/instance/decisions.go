@@ -19,9 +19,9 @@ import (
 	"lathe/internal/workspace"
 )
 
-// Decisions takes what the person decides about repositories: what holds for good goes
-// to the store, the rest holds in this process, for the files as they were shown. It is
-// safe for concurrent use.
+// Decisions keeps what the person decides about repositories: permanent decisions go to
+// the store, others apply in this process, to the files as they were shown. It is safe
+// for concurrent use.
 type Decisions struct {
 	options func() Options
 	always  bool // every repository is trusted in this process
@@ -30,15 +30,15 @@ type Decisions struct {
 	once map[string]string // digests by checkout
 }
 
-// NewDecisions returns decisions about the directories that the options are for. The
-// store in them keeps what holds for good. With always every repository is trusted as long
-// as the process runs.
+// NewDecisions returns decisions about the directories that the options describe. Their
+// store keeps the permanent ones. With always, every repository is trusted while the
+// process runs.
 func NewDecisions(options func() Options, always bool) *Decisions {
 	return &Decisions{options: options, always: always, once: map[string]string{}}
 }
 
-// Trusted reports whether a checkout is trusted for this process and is still what
-// it was when that was decided. It is an Options.Trusted.
+// Trusted reports whether a checkout is trusted for this process and has not
+// changed since that was decided. It serves as Options.Trusted.
 func (d *Decisions) Trusted(root workspace.Root) bool {
 	if d.always {
 		return true
@@ -54,7 +54,7 @@ func (d *Decisions) Trusted(root workspace.Root) bool {
 	return err == nil && digestOf(files) == digest
 }
 
-// State tells what a repository brings and whether it counts.
+// State says what a repository brings and whether it counts.
 func (d *Decisions) State(ctx context.Context, dir string) (api.Trust, error) {
 	o := d.options()
 	c, err := FindCheckout(ctx, dir, o)
@@ -104,8 +104,8 @@ func (t Trust) words() string {
 	return "not trusted"
 }
 
-// Decide trusts the files that a digest stands for, for good or for this process. It
-// fails with CodeInvalid when they are others by now.
+// Decide trusts the files that a digest stands for, permanently or for this process.
+// It fails with CodeInvalid if the files have changed since.
 func (d *Decisions) Decide(ctx context.Context, dir string, in api.Decision) error {
 	o := d.options()
 	c, err := FindCheckout(ctx, dir, o)
@@ -132,9 +132,9 @@ func (d *Decisions) Decide(ctx context.Context, dir string, in api.Decision) err
 	return o.Trust.Add(ctx, trust.Decision{Dir: c.Dir, Project: c.Project, Files: files, Time: o.Now().UTC().Truncate(time.Second)})
 }
 
-// Withdraw takes back what was decided about a directory, which may be gone. What the
-// command line or the environment trusts for this process stays trusted; the answer says
-// so.
+// Withdraw withdraws what was decided about a directory, which may be gone. What the
+// command line or the environment trusts for this process stays trusted, and the answer
+// says so.
 func (d *Decisions) Withdraw(ctx context.Context, dir string) (api.Withdrawn, error) {
 	o := d.options()
 	out := api.Withdrawn{Dir: filepath.Clean(dir)}
@@ -156,7 +156,7 @@ func (d *Decisions) Withdraw(ctx context.Context, dir string) (api.Withdrawn, er
 	return out, err
 }
 
-// List returns what was trusted for good, ordered by directory.
+// List returns what is trusted permanently, ordered by directory.
 func (d *Decisions) List() ([]api.Trusted, error) {
 	list, err := d.options().Trust.List()
 	out := []api.Trusted{}

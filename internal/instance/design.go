@@ -22,8 +22,8 @@ type AgentDraft struct {
 // maxDraft bounds what is read of the model's answer.
 const maxDraft = 256 << 10
 
-// DesignAgent asks a model to design an agent from a description. The models
-// that need no provider cannot; it says so.
+// DesignAgent asks a model to design an agent from a description. The built-in
+// models that need no provider cannot do this; the error says so.
 func (i *Instance) DesignAgent(ctx context.Context, ref lathe.ModelRef, description string) (AgentDraft, error) {
 	var d AgentDraft
 	if ref.IsZero() {

@@ -8,7 +8,7 @@ import (
 )
 
 // unattended is set for every command: nobody can answer it, so no editor, pager or
-// prompt may wait. "true" as an editor leaves a text as it is.
+// prompt may wait. "true" as the editor leaves a text unchanged.
 var unattended = map[string]string{
 	"LATHE": "1", "OPENCODE": "1", "AGENT": "1",
 	"TERM":  "dumb",
@@ -19,7 +19,8 @@ var unattended = map[string]string{
 }
 
 // commandEnv returns the environment of commands: the person's, without the keys of
-// providers, and such that nothing waits. What keep_env names stays as it is.
+// providers, and set up so that nothing waits for input. Variables named in
+// keep_env stay as they are.
 func (i *Instance) commandEnv(o Options) []string {
 	hidden := map[string]bool{}
 	for _, name := range append(i.Models.KeyVariables(), i.Config.SecretVariables(o.Getenv)...) {

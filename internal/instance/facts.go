@@ -14,7 +14,7 @@ import (
 func (i *Instance) Expect() { i.uncommitted.expect() }
 
 // Facts begins to look at the surroundings of a session that starts in the directory; the
-// returned function gives what was found.
+// returned function waits for the result.
 func (i *Instance) Facts(ctx context.Context) func() []prompt.Fact {
 	dirty := i.uncommitted.take()
 	return func() (facts []prompt.Fact) {

@@ -13,8 +13,8 @@ import (
 	"lathe/internal/shell"
 )
 
-// hookChain returns what takes part in the directory's sessions: what the process
-// brought along, then the programs of the configuration. Nothing is started.
+// hookChain returns the hooks for the directory's sessions: the process's own,
+// then the configured programs. Nothing is started.
 func (i *Instance) hookChain(o Options) *plugin.Chain {
 	var mine []plugin.Hooks
 	if i.Plugins != nil {
@@ -45,7 +45,7 @@ func (i *Instance) EnvFor(ctx context.Context, id lathe.SessionID, call, dir str
 	return shell.Env(i.Shell.Env, extra)
 }
 
-// troubles tells the person once of each plugin that fails, and the log each time.
+// troubles warns the person once about each plugin that fails, and logs every failure.
 type troubles struct {
 	log  func(plugin string, err error)
 	tell func(text string)
@@ -62,7 +62,7 @@ func newTroubles(dir string, o Options) *troubles {
 	}
 }
 
-// warn tells the person something.
+// warn shows the person a warning.
 func (t *troubles) warn(text string) {
 	t.mu.Lock()
 	t.all = append(t.all, text)

@@ -34,7 +34,7 @@ import (
 	"lathe/internal/workspace"
 )
 
-// Instance is what belongs to one directory. What it holds does not change.
+// Instance is what belongs to one directory. Its contents do not change.
 type Instance struct {
 	*place       // Root, Paths, Config and Trust
 	Project      lathe.Project
@@ -74,14 +74,15 @@ type Shell struct {
 	Env    []string // the environment of commands
 	Runner *shell.Runner
 	// Scratch is a directory for files that do not belong in the project: tools may use
-	// it unasked, and old files in it are removed. It is made when a command first runs.
+	// it without asking, and old files in it are removed. It is made when a command
+	// first runs.
 	Scratch string
 }
 
-// Sessions is what the tools of an instance need of the sessions they run in.
+// Sessions is what the tools of an instance need from the sessions they run in.
 type Sessions interface {
-	// Spawn runs a subagent in a session of its own and returns when it ended. The
-	// end of ctx aborts it, and is waited for.
+	// Spawn runs a subagent in a session of its own and returns when it has ended.
+	// The end of ctx aborts it, and Spawn waits for that.
 	Spawn(ctx context.Context, i *Instance, in builtin.SpawnInput) (builtin.SpawnResult, error)
 	// Ask puts the questions of a tool call to the user and waits. A dismissed
 	// question is a *[builtin.Dismissed]; the end of ctx withdraws it.
@@ -96,8 +97,8 @@ type Sessions interface {
 	JobOwner(ctx context.Context, id lathe.SessionID) lathe.SessionID
 }
 
-// Serve gives the tools the sessions that they run in. It is called once, before
-// the instance is used.
+// Serve gives the tools access to their sessions. Call it once, before the
+// instance is used.
 func (i *Instance) Serve(s Sessions) {
 	i.sessions = s
 	if i.Plugins != nil {
@@ -130,17 +131,17 @@ type Options struct {
 	Trust *trust.Store
 	// Approvals holds what the person approved for good; nil: nothing is kept.
 	Approvals Approvals
-	// Hooks are what takes part in the sessions of every directory; nil: nothing. What a
-	// directory is configured with comes after it.
+	// Hooks take part in the sessions of every directory; nil: none. The hooks
+	// configured for a directory come after them.
 	Hooks *plugin.Chain
-	// Door opens the way by which plugins reach this engine; nil: they do not.
+	// Door lets plugins reach this engine; nil: they cannot.
 	Door Door
-	// Own is where this process and its like listen, which no tool may reach.
+	// Own is where this process and others like it listen; no tool may reach that.
 	Own *netguard.Listeners
 	// Buffers has the files of sessions that an editor drives; nil: there are none.
 	Buffers *tool.Buffers
 	// Connect is the command line that connects standard input and output to a host and
-	// a port by the proxy of commands; see [proxy.Connect]. Empty: there is none.
+	// port through the commands' proxy; see [proxy.Connect]. Empty: there is none.
 	Connect []string
 	// Languages owns the language servers of the process; nil: there are none.
 	Languages *lsp.Pool
@@ -250,11 +251,11 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 	}, o)
 }
 
-// BeforeClose has a function called when the instance is closed, while its parts still
-// run. It is called before the instance is used by others.
+// BeforeClose registers a function to call when the instance is closed, while its
+// parts still run. Call it before others use the instance.
 func (i *Instance) BeforeClose(f func()) { i.closing = append(i.closing, f) }
 
-// Close ends what the instance keeps waiting, and its parts.
+// Close ends whatever is waiting on the instance, and its parts.
 func (i *Instance) Close() error {
 	i.Permission.Close()
 	for _, f := range i.closing {

@@ -152,8 +152,8 @@ func (n *Instructions) Read() []prompt.Instruction {
 	return out
 }
 
-// Fetch gets the instructions that the configuration names by
-// address. One that does not answer in time is left out.
+// Fetch fetches the instructions that the configuration names by URL. One that
+// does not answer in time is left out.
 func (n *Instructions) Fetch(ctx context.Context) []prompt.Instruction {
 	var out []prompt.Instruction
 	for _, u := range n.Config.Instructions {

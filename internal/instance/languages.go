@@ -17,8 +17,8 @@ import (
 	"lathe/internal/lsp"
 )
 
-// Languages are the language servers and formatters of a directory: a part, which starts
-// with the first file that is changed. Either is nil where it is switched off.
+// Languages are the language servers and formatters of a directory. It is a part, which
+// starts when the first file is changed. Either is nil if switched off.
 type Languages struct {
 	Servers    *lsp.Servers
 	Formatters *format.Formatters
@@ -224,10 +224,10 @@ func (l *Languages) SymbolAt(ctx context.Context, f lsp.File, line int) (lsp.Ran
 // News tells what servers found late, for the model; see [builtin.LateReport].
 func (l *Languages) News() lsp.Report { return l.Servers.News() }
 
-// changing starts the part with its first use.
+// changing starts the part on its first use.
 type changing struct{ *Languages }
 
-// Before tells the servers of files that are about to be changed.
+// Before tells the servers about files that are going to be changed.
 func (l changing) Before(files ...lsp.File) builtin.Change {
 	if l.parts.Start(context.Background(), languagesPart) != nil { // the instance is closed
 		return (*lsp.Change)(nil)
@@ -235,5 +235,5 @@ func (l changing) Before(files ...lsp.File) builtin.Change {
 	return l.Servers.Before(files...)
 }
 
-// Read tells the servers that run of a file that was read.
+// Read tells the running servers about a file that was read.
 func (l changing) Read(f lsp.File) { l.Servers.Read(f) }

@@ -16,9 +16,9 @@ import (
 	"lathe/internal/tool"
 )
 
-// serverEnv are the variables that a local server gets without being given them: what
-// a program needs to find itself, its files, its language and the network. All others
-// are the configuration's to give.
+// serverEnv are the variables that every local server gets: what a program needs to
+// find itself and its files, its language and the network. Any others have to come
+// from the configuration.
 var serverEnv = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR", "TEMP", "TMP", "XDG_*", "DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
@@ -29,7 +29,7 @@ var serverEnv = []string{
 }
 
 // serverEnvironment returns what local servers start with: those variables of the
-// person's, and what keep_env names, without the keys of providers.
+// person's, and those named in keep_env, without the keys of providers.
 func (i *Instance) serverEnvironment() []string {
 	return slices.DeleteFunc(slices.Clone(i.Shell.Env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
@@ -37,8 +37,7 @@ func (i *Instance) serverEnvironment() []string {
 	})
 }
 
-// connectServers makes the servers of the model context protocol. They cost nothing
-// until they are needed.
+// connectServers makes the MCP servers. They cost nothing until they are needed.
 func (i *Instance) connectServers(o Options) error {
 	i.MCP = mcp.New(mcp.Options{
 		Dir: i.Root.Dir, Servers: i.Config.MCP, Mode: cmp.Or(i.Config.MCPTools, "auto"),
@@ -51,8 +50,8 @@ func (i *Instance) connectServers(o Options) error {
 	return i.Parts.Add(i.MCP)
 }
 
-// Servers returns the servers of the directory, with those begun that do not wait for
-// their first call; it waits for none.
+// Servers returns the servers of the directory. It starts those that should not wait
+// for their first call, without waiting for them.
 func (i *Instance) Servers(ctx context.Context) *mcp.Servers {
 	if i.MCP.Any() {
 		_ = i.Parts.Start(ctx, i.MCP.Name()) // it fails only when the instance is closed
@@ -82,7 +81,7 @@ func (h servedBy) Sample(ctx context.Context, call *tool.Call, in mcp.Sampling) 
 	return h.i.sessions.Sample(ctx, h.i, call, in)
 }
 
-// configuredServers tells of the servers in words.
+// configuredServers describes the servers in words.
 func (i *Instance) configuredServers() []api.Configured {
 	out := []api.Configured{}
 	for _, s := range i.MCP.List() {
@@ -95,7 +94,7 @@ func (i *Instance) configuredServers() []api.Configured {
 	return out
 }
 
-// serverWords tells how a server is doing.
+// serverWords says how a server is doing.
 func serverWords(s mcp.Status) string {
 	what := ""
 	if s.Known != nil {

@@ -15,12 +15,12 @@ import (
 )
 
 // network is the part through which commands reach other hosts: a proxy, made for the
-// first command. Commands in a network of their own have no other way; for the others
-// it is advice that programs take from their environment.
+// first command. Commands in a network of their own have no other way out; to the
+// others it is only a suggestion in their environment.
 type network struct {
 	own     *netguard.Listeners
-	environ []string // lathe's own, where the person's proxy stands
-	env     []string // that of commands
+	environ []string // lathe's own, which names the person's proxy
+	env     []string // the commands'
 	connect []string // see Options.Connect
 
 	mu    sync.Mutex
@@ -30,7 +30,7 @@ type network struct {
 // Name is that of the part.
 func (n *network) Name() string { return "network" }
 
-// Status has nothing to tell.
+// Status is always empty.
 func (n *network) Status() string { return "" }
 
 // Start makes the proxy. It listens nowhere before a command needs it.
@@ -90,8 +90,8 @@ func (i *Instance) ways(o Options, env []string) builtin.OpenWay {
 	}
 }
 
-// usualHosts returns what tells the hosts of the project's package managers. The
-// project is looked at once, when it is first asked.
+// usualHosts returns a function that reports the hosts of the project's package
+// managers. The project is examined once, on first use.
 func (i *Instance) usualHosts() func(host string) bool {
 	hosts := sync.OnceValue(func() []string {
 		var out []string

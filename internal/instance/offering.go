@@ -9,10 +9,10 @@ import (
 )
 
 // Offering returns the rules that decide which tools an agent is shown. They are
-// the agent's, except that build and plan are shown the same: a change between
-// them must not change the beginning of requests, which the provider has cached.
-// What plan may do is decided when it does it. Rules that the person wrote hide
-// tools from either as they say.
+// the agent's own, except that build and plan are shown the same tools:
+// switching between them must not change the beginning of requests, which the
+// provider has cached. What plan may do is decided when it tries. Rules that the
+// person wrote hide tools from either agent as they say.
 func (g *Agents) Offering(a turn.Agent, rules []lathe.Rule) []lathe.Rule {
 	if a.Prompt != "" || !slices.Contains([]string{"build", "plan"}, a.Name) {
 		return rules

@@ -8,25 +8,25 @@ import (
 )
 
 // Part is something that an instance starts when it is first needed, and that closes
-// with it: a server of tools, a language server, a plugin. Its methods may be called
-// by any number of callers.
+// with it: a tool server, a language server, a plugin. Its methods may be called by
+// any number of callers.
 type Part interface {
 	// Name is unique within an instance.
 	Name() string
-	// Start makes it ready, or says why it cannot be. It is called again only after
+	// Start makes it ready, or says why that failed. It is called again only after
 	// a failure. Changed may be called from then on, whenever what the part offers
-	// is not what it was; it does not wait. Ctx is for the start alone and is over
-	// when it returns.
+	// has changed; it does not wait. Ctx is for the start only and ends when Start
+	// returns.
 	Start(ctx context.Context, changed func()) error
-	// Status tells how a part that was started is doing, in a few words; an empty
-	// one means that all is well.
+	// Status says in a few words how a started part is doing; empty means that
+	// all is well.
 	Status() string
 	// Close ends it and waits until it has ended. It is called once, and only if
 	// Start was called.
 	Close() error
 }
 
-// State is how far a [Part] has come.
+// State is the stage that a [Part] has reached.
 type State string
 
 // States of a part.
@@ -45,11 +45,11 @@ type PartStatus struct {
 	Detail string // why it failed, or how it is doing
 }
 
-// ErrClosed means that an instance is closed, and so are its parts.
+// ErrClosed means that the instance is closed, and its parts with it.
 var ErrClosed = errors.New("the directory's instance is closed")
 
-// Parts are the parts of an instance. One that fails harms no other. The zero value
-// is ready.
+// Parts are the parts of an instance. One that fails does not harm the others. The
+// zero value is ready.
 type Parts struct {
 	mu        sync.Mutex
 	all       []*heldPart
@@ -66,8 +66,8 @@ type heldPart struct {
 	cancel  context.CancelCauseFunc
 }
 
-// Add takes a part in. Nothing of it runs before [Parts.Start]. A name that is taken
-// is refused.
+// Add adds a part. Nothing of it runs before [Parts.Start]. A name that is taken is
+// refused.
 func (p *Parts) Add(part Part) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,16 +88,16 @@ func (p *Parts) find(name string) *heldPart {
 	return nil
 }
 
-// OnChange has a function called whenever what a part offers has changed.
+// OnChange registers a function to call whenever what a part offers has changed.
 func (p *Parts) OnChange(f func(name string)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.listeners = append(p.listeners, f)
 }
 
-// Start makes a part ready and returns when it is, or why it is not. Callers that come
-// meanwhile wait for the same start. One that is ready stays so; one that failed is
-// tried again. The end of ctx ends the waiting and, for the caller that came first, the start.
+// Start makes a part ready and returns when it is, or why it is not. Callers that arrive in
+// the meantime wait for the same start. A ready part stays ready; a failed one is tried again.
+// The end of ctx ends the waiting and, for the first caller, the start.
 func (p *Parts) Start(ctx context.Context, name string) error {
 	for {
 		p.mu.Lock()
@@ -181,8 +181,8 @@ func (p *Parts) Status() []PartStatus {
 	return out
 }
 
-// Close ends all parts, each beside the others, and returns when they have ended. A
-// start that runs is cancelled and waited for. To close twice does nothing.
+// Close ends all parts in parallel and returns when they have ended. A start in
+// progress is cancelled and waited for. Closing twice does nothing.
 func (p *Parts) Close() error {
 	p.mu.Lock()
 	p.closed = true
@@ -218,7 +218,7 @@ func (p *Parts) end(h *heldPart) error {
 	return nil
 }
 
-// guard runs a part's own code: what is wrong in it is an error of the part.
+// guard runs a part's own code: a panic in it becomes an error of the part.
 func guard(name string, f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -11,7 +11,7 @@ import (
 	"lathe/internal/workspace"
 )
 
-// place is where an instance is, and what may be taken from there.
+// place is where an instance is, and what may be used from there.
 type place struct {
 	Root    workspace.Root
 	Paths   config.Paths
@@ -38,15 +38,15 @@ func (p *place) Places(name string) []string {
 	return places
 }
 
-// Inside keeps references within the workspace.
+// Inside reports whether a path is within the workspace.
 func (p *place) Inside(path string) bool {
 	real, err := workspace.Resolve(path)
 	return err == nil && p.Root.Contains(real)
 }
 
-// ownFile reports whether a file of the repository may be shown to the model as
-// an instruction. In an untrusted one a link must not lead out of it, nor to what a rule for some
-// files keeps from being read without an ask: that could be a secret.
+// ownFile reports whether a file of the repository may be shown to the model as an instruction.
+// In an untrusted repository a link must not lead outside, nor to anything that a rule for some
+// files protects from being read without an ask: that could be a secret.
 func (p *place) ownFile(path string) bool {
 	if p.Trust.Given {
 		return true

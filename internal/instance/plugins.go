@@ -28,7 +28,7 @@ func (*Plugins) Name() string { return "plugins" }
 // Start does nothing: they were started when the instance was made.
 func (*Plugins) Start(context.Context, func()) error { return nil }
 
-// Status tells which do not work.
+// Status says which ones do not work.
 func (p *Plugins) Status() string {
 	var bad []string
 	for _, one := range p.Plugins() {
@@ -42,8 +42,8 @@ func (p *Plugins) Status() string {
 	return "not working: " + fewOf(bad, func(s string) string { return s })
 }
 
-// startPlugins starts what the configuration names, and returns the configuration as
-// they leave it. Where there is nothing to start, nothing is done.
+// startPlugins starts the configured plugins, and returns the configuration as they
+// leave it. If there is nothing to start, it does nothing.
 func startPlugins(ctx context.Context, p *place, project lathe.Project, o Options, t *troubles) (*Plugins, error) {
 	sources := host.Sources(p.Config)
 	if len(sources) == 0 || o.Runner == nil {
@@ -82,8 +82,8 @@ func hostOptions(p *place, o Options) (host.Options, error) {
 	}, err
 }
 
-// pluginEnv is the environment of the plugins' process: the person's, without what is
-// lathe's own and without the keys of providers, unless keep_env names them.
+// pluginEnv is the environment of the plugins' process: the person's, without lathe's
+// own variables and without the keys of providers, unless keep_env names them.
 func pluginEnv(conf *config.Config, o Options) ([]string, error) {
 	models, err := provider.New(provider.Options{Config: conf, Auth: o.Auth, Catalog: o.Catalog, Getenv: o.Getenv, Now: o.Now})
 	if err != nil {
@@ -95,7 +95,7 @@ func pluginEnv(conf *config.Config, o Options) ([]string, error) {
 	return shell.Env(o.Environ, map[string]string{"LATHE": "1", "OPENCODE": "1"}, append(hidden, o.Secrets...)...), nil
 }
 
-// Problems says what of the plugins does not work, for people.
+// Problems says for people which plugins do not work.
 func (p *Plugins) Problems() []string {
 	if p == nil {
 		return nil
@@ -106,8 +106,8 @@ func (p *Plugins) Problems() []string {
 // Door is how plugins reach the engine of their own process.
 type Door func() http.RoundTripper
 
-// withPlugins adds the tools of plugins to those that are built in. One that is called
-// like a built-in tool takes its place.
+// withPlugins adds the plugins' tools to the built-in ones. A tool with the name of a
+// built-in tool replaces it.
 func (i *Instance) withPlugins(tools []tool.Tool) []tool.Tool {
 	if i.Plugins == nil {
 		return tools

@@ -10,20 +10,21 @@ import (
 	"lathe/internal/tool"
 )
 
-// ReadingBy returns what a policy says of reading files, with what was approved by
-// the time it is asked.
+// ReadingBy returns what a policy says about reading files, including what has
+// been approved by the time it is asked.
 func (i *Instance) ReadingBy(policy permission.Policy) func() tool.Reading {
 	return func() tool.Reading { return reading.New(i.Root, policy, i.Permission.Approved(), i.links) }
 }
 
-// Reading says which files may be shown where no agent is at work, as in a search
+// Reading says which files may be shown when no agent is at work, as in a search
 // over the API: those that the default agent may read.
 func (i *Instance) Reading() tool.Reading {
 	return i.ReadingBy(i.Agents.Persons().Policy())()
 }
 
-// Hides returns which files below a resolved directory are not even named: those
-// that a rule for some files denies. It is nil where no rule denies any.
+// Hides returns a function that reports which files below a resolved directory
+// are not even named: those that a rule for some files denies. It is nil if no
+// rule denies any.
 func (i *Instance) Hides(dir string) func(path string) bool {
 	rules := i.Reading()
 	if !rules.Restricts(lathe.Deny) {
@@ -36,9 +37,9 @@ func (i *Instance) Hides(dir string) func(path string) bool {
 	}
 }
 
-// Denied reports whether a rule for some files keeps the default agent from
-// ReadingBy one: then no text attaches it, for a text is pasted easily. What is only
-// asked about is attached where the person names it.
+// Denied reports whether a rule for some files keeps the default agent from reading
+// one. No text can attach such a file, because text is easily pasted. A file that
+// only needs an ask is attached if the person names it.
 func (i *Instance) Denied(path string) bool {
 	real, err := i.Root.Resolve(path)
 	if err != nil {
@@ -48,8 +49,8 @@ func (i *Instance) Denied(path string) bool {
 	return v.Action == lathe.Deny && v.Rule.Pattern != "*"
 }
 
-// secretFiles lists, as globs, where people keep keys and passwords, and where
-// lathe does. A hard link to one of them is asked about under any name.
+// secretFiles lists, as globs, where people and lathe itself keep keys and
+// passwords. A hard link to one of them needs an ask under any name.
 func secretFiles(p config.Paths) []string {
 	var globs []string
 	for _, name := range []string{

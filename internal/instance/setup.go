@@ -7,8 +7,8 @@ import (
 	"lathe/internal/api"
 )
 
-// Setup tells how lathe is set up for the directory. What this build cannot run, it
-// says so.
+// Setup says how lathe is set up for the directory, and what this build cannot
+// run.
 func (i *Instance) Setup() api.Setup {
 	conf := i.Config
 	out := api.Setup{
@@ -36,7 +36,7 @@ func (i *Instance) Setup() api.Setup {
 }
 
 // Complaints say what is wrong with the directory's configuration and skills, and what
-// has no effect as long as the repository is not trusted.
+// has no effect while the repository is not trusted.
 func (i *Instance) Complaints() (out []string) {
 	for _, w := range i.Config.Warnings {
 		out = append(out, w.String())

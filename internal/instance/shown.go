@@ -10,8 +10,9 @@ import (
 	"lathe/internal/workspace"
 )
 
-// Shown returns messages for people elsewhere to read: without what calls printed
-// of files that may not be read without an ask, whoever was asked then.
+// Shown returns messages for people elsewhere to read. It leaves out what calls
+// printed from files that may not be read without an ask, even if the ask was
+// granted.
 func (s *Set) Shown(ctx context.Context, dir string, messages []lathe.Message) []lathe.Message {
 	out := slices.Clone(messages)
 	for i := range out {

@@ -28,7 +28,7 @@ const (
 	maxSkillAbout = 1024   // characters of a description that are advertised
 )
 
-// ErrShadowed means that a skill gives way to another of the same name.
+// ErrShadowed means that another skill of the same name is used instead.
 var ErrShadowed = errors.New("the latter counts")
 
 // Skill is a set of instructions for one kind of task, loaded when it is needed.
@@ -42,8 +42,8 @@ type Skill struct {
 // Dir returns the directory that holds the skill's files.
 func (s Skill) Dir() string { return filepath.Dir(s.File) }
 
-// Skills finds the skills of a directory. Those that were there when it was equipped
-// are advertised; the skill tool loads them as they are now.
+// Skills finds the skills of a directory. Those that existed when the instance was
+// made are advertised; the skill tool loads them as they are now.
 type Skills struct {
 	*place
 	started  []Skill
@@ -60,7 +60,7 @@ func newSkills(p *place) *Skills {
 }
 
 // Started returns the skills as they were when the instance was made, and Problems
-// what was wrong with others.
+// what was wrong with the others.
 func (k *Skills) Started() []Skill  { return k.started }
 func (k *Skills) Problems() []error { return k.problems }
 
@@ -70,8 +70,8 @@ type skillRoot struct {
 	repository bool
 }
 
-// roots lists the places of skills, the most special last. A skill is text
-// for the model, as AGENTS.md is, so that of an untrusted repository counts too.
+// roots lists the places of skills, the most specific last. A skill is text for
+// the model, like AGENTS.md, so skills of an untrusted repository count too.
 func (k *Skills) roots() []skillRoot {
 	var roots []skillRoot
 	flags := k.Config.Flags
@@ -139,8 +139,8 @@ func sameFile(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// find returns the SKILL.md files below a place, by path. Links of directories
-// are followed, those of the repository only within it.
+// find returns the SKILL.md files below a place, by path. Links to directories
+// are followed, but those of the repository only if they stay within it.
 func (k *Skills) find(root skillRoot) ([]string, error) {
 	if root.repository && !k.Inside(root.dir) {
 		if _, err := os.Stat(root.dir); err != nil {
@@ -162,8 +162,8 @@ func (k *Skills) find(root skillRoot) ([]string, error) {
 	return files[:min(len(files), maxSkills)], nil
 }
 
-// read reads a SKILL.md. One of the repository must lie in it: a link would
-// make other files readable.
+// read reads a SKILL.md. A repository's must be inside it: a link would make
+// other files readable.
 func (k *Skills) read(file string, repository bool) (Skill, string, error) {
 	if repository && !k.Inside(file) {
 		return Skill{}, "", errors.New("it leads out of the repository")
@@ -201,7 +201,7 @@ func (k *Skills) load(context.Context) ([]builtin.Skill, error) {
 	for _, s := range list {
 		_, body, err := k.read(s.File, s.Repository)
 		if err != nil {
-			continue // it went away this moment
+			continue // it has just been removed
 		}
 		out = append(out, builtin.Skill{Name: s.Name, Description: s.Description, Dir: s.Dir(), Body: body})
 	}
@@ -220,8 +220,8 @@ func skillDirs(list []Skill) []string {
 	return dirs
 }
 
-// SkillsBlock advertises the skills that the rules permit; empty when there are
-// none. One without a description is only loaded by name.
+// SkillsBlock advertises the skills that the rules permit; empty if there are
+// none. A skill without a description is only loaded by name.
 func SkillsBlock(list []Skill, rules []lathe.Rule) string {
 	if permission.Hidden("skill", rules) {
 		return ""

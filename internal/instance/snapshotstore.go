@@ -11,7 +11,7 @@ import (
 const snapshotsPart = "snapshots"
 
 // snapshots is the part that keeps the trees of an instance's worktree. Whether they
-// can be kept is found out once.
+// can be kept is determined once.
 type snapshots struct {
 	open func() (*snapshot.Store, error)
 
@@ -61,8 +61,8 @@ func (i *Instance) Snapshots() (*snapshot.Store, error) {
 	return i.trees.store, err
 }
 
-// TryUndo takes a snapshot of the directory and returns what keeps steps in it from
-// being undone, or nil. In a large directory it takes a moment.
+// TryUndo takes a snapshot of the directory and returns what prevents undo in it,
+// or nil. In a large directory it takes a while.
 func (i *Instance) TryUndo(ctx context.Context) error {
 	store, err := i.Snapshots()
 	if err == nil {

@@ -16,7 +16,7 @@ import (
 	"lathe/internal/workspace"
 )
 
-// Tools are the built-in tools of a directory, and which of them suit whom.
+// Tools are the tools of a directory, and which of them suit which model or agent.
 type Tools struct {
 	*tool.Registry
 	agents   *Agents
@@ -24,8 +24,8 @@ type Tools struct {
 	patching func() *tool.Registry
 }
 
-// offer completes the environment of the tools with what sessions can do for
-// them, and makes them.
+// offer completes the tools' environment with what sessions can do for them,
+// and makes the tools.
 func (i *Instance) offer(env builtin.Env, o Options) {
 	flags := i.Config.Flags
 	i.Shell.Runner, i.Shell.Env, i.Limits = o.Runner, env.ShellEnv, env.Limits
@@ -102,8 +102,8 @@ func writesPatches(apiID string) bool {
 	return strings.Contains(id, "gpt-") && !strings.Contains(id, "oss") && !strings.Contains(id, "gpt-4")
 }
 
-// swapEdits offers apply_patch in the place of the tools it stands for, which are
-// carried out all the same. Tools that others added stay.
+// swapEdits offers apply_patch in place of the tools it stands for; calls to
+// those still work. Tools that others added stay.
 func (t *Tools) swapEdits(tools []tool.Tool) []tool.Tool {
 	changing := []string{"apply_patch", "edit", "multiedit", "write"}
 	var swapped []tool.Tool
@@ -124,8 +124,8 @@ func (t *Tools) swapEdits(tools []tool.Tool) []tool.Tool {
 	return out
 }
 
-// ForAgent returns the tool as an agent under this policy gets it, or nil when it
-// has no use for it.
+// ForAgent returns the tool as an agent under this policy gets it, or nil if the
+// agent has no use for it.
 func (t *Tools) ForAgent(one tool.Tool, policy permission.Policy) tool.Tool {
 	if one.Spec().Name != "task" {
 		return one
@@ -143,7 +143,7 @@ func (t *Tools) ForAgent(one tool.Tool, policy permission.Policy) tool.Tool {
 	return builtin.DescribeTask(one, permitted)
 }
 
-// decide lets plugins answer an ask. What must be asked about cannot be allowed.
+// decide lets plugins answer an ask. They cannot allow what must be asked about.
 func (i *Instance) decide(ask lathe.Ask) (lathe.Reply, bool) {
 	switch i.Hooks.PermissionAsk(context.Background(), ask) {
 	case lathe.Deny:

@@ -63,7 +63,7 @@ func (o Options) configFor(root workspace.Root) config.Options {
 }
 
 // Judge decides whether the checkout is trusted: for this process, or by a
-// stored decision that still holds.
+// stored decision that still applies.
 func (c Checkout) Judge(o Options) Trust {
 	if o.Trusted != nil && o.Trusted(c.Root) {
 		return Trust{Given: true}
@@ -87,8 +87,8 @@ func (c Checkout) Judge(o Options) Trust {
 }
 
 // LoadConfig loads the configuration of the checkout, the repository's part in
-// full only if it is trusted. What was judged is what was loaded: a file that
-// changes in between costs the trust.
+// full only if it is trusted. What was judged is what is loaded: if a file
+// changes in between, the trust is lost.
 func (c Checkout) LoadConfig(ctx context.Context, o Options) (*config.Config, Trust, error) {
 	t := c.Judge(o)
 	opts := o.configFor(c.Root)
@@ -105,11 +105,11 @@ func (c Checkout) LoadConfig(ctx context.Context, o Options) (*config.Config, Tr
 	return conf, t, nil
 }
 
-// Notice tells in one line what an untrusted repository could not do, how to see
-// it and how to trust it; empty when there is nothing to tell.
+// Notice says in one line what an untrusted repository could not do, how to see
+// it and how to trust it; empty if there is nothing to say.
 func (i *Instance) Notice() string { return i.Trust.notice(i.Root, WithEffect(i.Config.LeftOut)) }
 
-// WithEffect returns the settings that trust would change anything for.
+// WithEffect returns the settings that would take effect with trust.
 func WithEffect(left []config.LeftOut) (out []config.LeftOut) {
 	for _, l := range left {
 		if config.HasEffect(l.Path) {
@@ -119,8 +119,8 @@ func WithEffect(left []config.LeftOut) (out []config.LeftOut) {
 	return out
 }
 
-// Unused says what was found for the directory and is not used, a line for each
-// kind: settings that this build does not act on, and logins.
+// Unused says what was found for the directory but is not used, one line for
+// each kind: settings that this build does not act on, and logins.
 func (i *Instance) Unused() []string {
 	out := config.UnusedLines(i.Config.Unused())
 	out = append(out, i.Plugins.Problems()...)
@@ -168,7 +168,7 @@ func filesOf(root workspace.Root, left []config.LeftOut) string {
 
 func changes(list []trust.Change) string { return fewOf(list, trust.Change.String) }
 
-// fewOf names the first few of a list and says how many there are beside them.
+// fewOf names the first few of a list and says how many more there are.
 func fewOf[T any](list []T, name func(T) string) string {
 	const shown = 3
 	var out []string

@@ -14,24 +14,24 @@ import (
 const (
 	dirtyWait  = 50 * time.Millisecond // for git, which in most projects answers in five
 	dirtyLimit = 2 * time.Second       // after which git is stopped
-	dirtyFresh = time.Second           // how long a look that was begun early counts
+	dirtyFresh = time.Second           // how long an early look stays valid
 	maxDirty   = 8                     // changed files that are named
 )
 
-// uncommitted looks at which files are changed and not committed. The zero value with look
-// is ready; close it.
+// uncommitted finds out which files have uncommitted changes. The zero value with look is
+// ready; close it.
 type uncommitted struct {
-	look func(ctx context.Context) string // empty where it cannot be told
+	look func(ctx context.Context) string // empty if that is not known
 
 	mu     sync.Mutex
-	early  *dirtyLook // that nobody asked for yet
+	early  *dirtyLook // started, but not asked for yet
 	closed bool
 	ctx    context.Context // ends with close
 	stop   context.CancelFunc
 	wg     sync.WaitGroup
 }
 
-// dirtyLook is one that runs, or has run.
+// dirtyLook is a look that is running or done.
 type dirtyLook struct {
 	begun time.Time
 	done  chan struct{} // closed when text is set
@@ -44,7 +44,7 @@ func newUncommitted(look func(ctx context.Context) string) *uncommitted {
 	return u
 }
 
-// expect begins a look that is likely to be asked for in a moment.
+// expect starts a look that is likely to be needed soon.
 func (u *uncommitted) expect() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -53,7 +53,7 @@ func (u *uncommitted) expect() {
 	}
 }
 
-// take returns the look that was begun a moment ago, or begins one.
+// take returns the look started a moment ago, or starts one.
 func (u *uncommitted) take() *dirtyLook {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -81,8 +81,8 @@ func (u *uncommitted) begin() *dirtyLook {
 	return l
 }
 
-// wait returns what was found. It waits for git a moment only: in a huge project what is
-// not committed stays untold.
+// wait returns what was found. It waits for git only briefly: in a huge project,
+// uncommitted changes go unreported.
 func (l *dirtyLook) wait(ctx context.Context) string {
 	limit := time.NewTimer(dirtyWait)
 	defer limit.Stop()
@@ -104,8 +104,8 @@ func (u *uncommitted) close() {
 	u.wg.Wait()
 }
 
-// dirty tells which files are changed and not committed; nothing outside git, and
-// where git does not say.
+// dirty says which files have uncommitted changes; empty outside git, and if git
+// does not say.
 func (i *Instance) dirty(ctx context.Context) string {
 	repo, err := worktree.Open(worktree.Options{Root: i.Root, Environ: i.Shell.Env, Trusted: i.Trust.Given})
 	if err != nil {

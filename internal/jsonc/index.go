@@ -13,7 +13,7 @@ type index struct {
 }
 
 // fits reports whether the index is of these members, which others may have
-// replaced meanwhile.
+// replaced in the meantime.
 func (x *index) fits(members []Member) bool {
 	return x != nil && len(members) == len(x.at) && len(members) > 0 && &members[0] == x.first
 }

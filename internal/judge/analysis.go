@@ -59,7 +59,7 @@ type PathUse struct {
 	By     string // the command that uses it
 }
 
-// Root tells which paths belong to the project, after symbolic links.
+// Root says which paths belong to the project, after symbolic links.
 type Root interface {
 	Contains(path string) bool
 	Rel(path string) string // relative to the worktree, with slashes

@@ -91,7 +91,7 @@ func gitChange(args []string) string {
 	return ""
 }
 
-// gitNames tells whether branch or tag lists names or changes them.
+// gitNames says whether branch or tag lists names or changes them.
 func gitNames(rest, words []string) string {
 	if anyOf(rest, "-d -D -m -M -c -C -f --delete --move --copy --force -u --set-upstream-to --unset-upstream --edit-description -a -s") &&
 		!(slices.Contains(rest, "-a") && len(words) == 0) {

@@ -34,7 +34,7 @@ const (
 	maxOutcome     = 400
 )
 
-// Facts are what is known of a session. The zero value knows nothing.
+// Facts are what is known about a session. The zero value knows nothing.
 type Facts struct {
 	Seq         int64    `json:"seq"` // the newest message taken in
 	Requests    []Fact   `json:"requests,omitempty"`

@@ -148,7 +148,7 @@ func (ToolResult) isContent() {}
 type Event interface{ isEvent() }
 
 type (
-	// Start tells that the provider accepted the request and answers.
+	// Start reports that the provider accepted the request and answers.
 	Start struct{}
 	// TextStart opens a text block.
 	TextStart struct{ ID string }
@@ -172,8 +172,8 @@ type (
 	ToolStart struct{ ID, CallID, Name string }
 	// ToolDelta appends to the raw arguments of a call.
 	ToolDelta struct{ ID, JSON string }
-	// ToolEnd closes a call. Input is the raw arguments as received; it need
-	// not be valid JSON. Empty arguments are given as "{}". Cut tells that the
+	// ToolEnd closes a call. Input is the raw arguments as received; it need not
+	// be valid JSON. Empty arguments are given as "{}". Cut reports that the
 	// answer ended at the output limit within the arguments: what came of them is
 	// not what the model meant to say.
 	ToolEnd struct {

@@ -69,7 +69,7 @@ type link struct {
 
 // Announce makes a service known on every network that carries multicast and that
 // the service can be reached from. It returns at once; the names are probed for
-// and announced meanwhile. Close the responder.
+// and announced in the meantime. Close the responder.
 func Announce(s Service) (*Responder, error) {
 	links, err := findLinks(s.Addr)
 	if err != nil {

@@ -100,7 +100,7 @@ func (n names) probe() ([]byte, error) {
 	return m.Pack()
 }
 
-// records are all that is known of the service where these addresses are.
+// records are all that is known about the service where these addresses are.
 type records struct {
 	names
 	port  uint16
@@ -177,7 +177,7 @@ func (r records) wants(q query) wanted {
 	return w
 }
 
-// answer returns the message that tells what is wanted.
+// answer returns the message that says what is wanted.
 func (r records) answer(q query, w wanted) ([]byte, error) {
 	m := dnsmessage.Message{Header: dnsmessage.Header{Response: true, Authoritative: true}}
 	m.Answers, m.Additionals = r.of(w.answers), r.of(w.more)

@@ -64,7 +64,7 @@ const maxHeld = 256
 type writer struct {
 	Options
 	out  []byte
-	anew bool // what comes next begins the line anew
+	anew bool // what comes next begins the line again
 }
 
 // next takes a character or an escape sequence and returns its length.

@@ -16,7 +16,7 @@ import (
 	"lathe/internal/worktree"
 )
 
-// Sessions is what projects need of the sessions of this process.
+// Sessions is what projects need from the sessions of this process.
 type Sessions interface {
 	// Dispose ends what runs in a directory and forgets its instance.
 	Dispose(ctx context.Context, dir string) error
@@ -32,7 +32,7 @@ type Options struct {
 	Writer    *commit.Writer
 	Log       *slog.Logger
 	Now       func() time.Time
-	NewName   func() string // of a worktree that was given none; it need not be unique
+	NewName   func() string // for a worktree that was given no name; need not be unique
 }
 
 // Service knows the projects that lathe ran in and makes linked worktrees of them.
@@ -79,7 +79,7 @@ func noProject(id string) error {
 	return lathe.Errorf(lathe.CodeNotFound, "a project is known once lathe ran in it; GET /project lists them", "Project not found: %.80s", id)
 }
 
-// List returns all projects with their linked worktrees, the one used last
+// List returns all projects with their linked worktrees, most recently used
 // first.
 func (s *Service) List(ctx context.Context) ([]lathe.Project, error) {
 	all, err := s.store.Projects(ctx)
@@ -100,8 +100,8 @@ func withSandboxes(ctx context.Context, p lathe.Project) lathe.Project {
 	return p
 }
 
-// Current returns the project of a directory. Clones of a repository are
-// one project; its worktree is that of the directory's own.
+// Current returns the project of a directory. Clones of a repository are one
+// project; its worktree is the one of the directory.
 func (s *Service) Current(ctx context.Context, dir string) (lathe.Project, error) {
 	inst, err := s.instances.Get(ctx, dir)
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *Service) Current(ctx context.Context, dir string) (lathe.Project, error
 
 func (s *Service) projectOf(ctx context.Context, inst *instance.Instance) (lathe.Project, error) {
 	p, err := s.store.Project(ctx, inst.Project.ID)
-	if errors.Is(err, store.ErrNotFound) { // a store that cannot be written does not know it
+	if errors.Is(err, store.ErrNotFound) { // a store that cannot be written does not have it
 		p, err = inst.Project, nil
 	}
 	p.Worktree, p.VCS = inst.Root.Worktree, inst.Root.VCS
@@ -120,10 +120,10 @@ func (s *Service) projectOf(ctx context.Context, inst *instance.Instance) (lathe
 	return p, err
 }
 
-// Update changes what a person sets about a project, and tells of it.
+// Update changes what a person sets on a project, and publishes the change.
 func (s *Service) Update(ctx context.Context, id string, change func(*lathe.Project) error) (p lathe.Project, err error) {
 	before, err := s.store.Project(ctx, id)
-	sandboxes := withSandboxes(ctx, before).Sandboxes // asks git, which no transaction is to wait for
+	sandboxes := withSandboxes(ctx, before).Sandboxes // it asks git, which no transaction should wait for
 	if err == nil {
 		err = s.writer.Commit(ctx, func(tx *commit.Tx) error {
 			p, err = tx.UpdateProject(id, func(p *lathe.Project) error {

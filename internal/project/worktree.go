@@ -17,19 +17,19 @@ import (
 
 const (
 	startLimit = 15 * time.Minute // for each start command of a worktree
-	startSays  = 2 << 10          // bytes of what it printed that are told
+	startSays  = 2 << 10          // bytes of its output that are reported
 )
 
-// errSuperseded stops the preparation of a worktree that is removed or reset.
+// errSuperseded stops preparing a worktree that is removed or reset.
 var errSuperseded = errors.New("the worktree was removed or reset meanwhile")
 
-// WorktreeInput says what worktree is wanted.
+// WorktreeInput says what worktree to make.
 type WorktreeInput struct {
 	Name  string // empty: one is made up
 	Start string // command to run in it after the project's own
 }
 
-// preparing are the worktrees whose files or start commands are on their way.
+// preparing are the worktrees whose files are being written or whose start commands are running.
 type preparing struct {
 	mu   sync.Mutex
 	dirs map[string]*preparation
@@ -40,8 +40,8 @@ type preparation struct {
 	done   chan struct{}
 }
 
-// stop ends the start commands of a worktree, and waits for them and its files: a
-// checkout that is cut short looks like work of somebody who deleted files.
+// stop ends the start commands of a worktree, and waits for them and its files:
+// an interrupted checkout looks as if somebody had deleted files.
 func (p *preparing) stop(ctx context.Context, dir string) error {
 	p.mu.Lock()
 	one := p.dirs[dir]
@@ -67,8 +67,8 @@ func (s *Service) Worktrees(ctx context.Context, dir string) ([]string, error) {
 	return worktree.Linked(ctx, inst.Root), nil
 }
 
-// worktrees returns the repository of a directory. The instance is for others too,
-// so it is made even if the request is given up.
+// worktrees returns the repository of a directory. The instance may serve others
+// too, so it is made even if the request is cancelled.
 func (s *Service) worktrees(ctx context.Context, dir string) (*instance.Instance, *worktree.Repo, error) {
 	inst, err := s.instances.Get(context.WithoutCancel(ctx), dir)
 	if err != nil {
@@ -94,10 +94,10 @@ func (s *Service) Changes(ctx context.Context, dir string, since worktree.Since)
 	return repo.Changes(ctx, since)
 }
 
-// CreateWorktree makes a linked worktree of a directory's repository. Its files
-// come, and the start commands run, when prepare is called, which does not wait;
-// [lathe.WorktreeReady] and [lathe.WorktreeFailed] tell of that in the worktree's
-// directory.
+// CreateWorktree makes a linked worktree of a directory's repository. Calling
+// prepare writes its files and runs the start commands in the background;
+// [lathe.WorktreeReady] and [lathe.WorktreeFailed] report the result in the
+// worktree's directory.
 func (s *Service) CreateWorktree(ctx context.Context, dir string, in WorktreeInput) (w worktree.Worktree, prepare func(), err error) {
 	inst, repo, err := s.worktrees(ctx, dir)
 	if err != nil {
@@ -118,8 +118,9 @@ func (s *Service) CreateWorktree(ctx context.Context, dir string, in WorktreeInp
 	return w, s.prepare(inst, w.Directory, fill, scripts), nil
 }
 
-// startCommand is what the person set for the worktrees of this checkout. What was
-// set for another clone does not run here: that one may be trusted and this not.
+// startCommand is what the person set for the worktrees of this checkout. A
+// command set for another clone does not run here: that one may be trusted and
+// this one not.
 func (s *Service) startCommand(ctx context.Context, inst *instance.Instance) []string {
 	p, err := s.store.Project(ctx, inst.Project.ID)
 	if err != nil || p.StartIn != inst.Root.Worktree {
@@ -128,9 +129,9 @@ func (s *Service) startCommand(ctx context.Context, inst *instance.Instance) []s
 	return []string{p.Start}
 }
 
-// prepare fills a worktree and runs its start commands, from when the returned
-// function is called until they end, the service closes, or the worktree is
-// removed or reset, which waits for it.
+// prepare fills a worktree and runs its start commands. That begins when the
+// returned function is called and goes on until they end, the service closes,
+// or the worktree is removed or reset, which waits for it.
 func (s *Service) prepare(inst *instance.Instance, dir string, fill func(context.Context) error, scripts []string) (begin func()) {
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	one, begun := &preparation{cancel: cancel, done: make(chan struct{})}, make(chan struct{})
@@ -170,7 +171,7 @@ func (s *Service) prepare(inst *instance.Instance, dir string, fill func(context
 	return sync.OnceFunc(func() { close(begun) })
 }
 
-// runStart runs a start command. An error tells the end of what it printed.
+// runStart runs a start command. The error includes the end of its output.
 func runStart(ctx context.Context, i *instance.Instance, dir, script string) error {
 	var said []byte
 	exit, err := i.Shell.Runner.Run(ctx, shell.Command{
@@ -192,8 +193,8 @@ func runStart(ctx context.Context, i *instance.Instance, dir, script string) err
 	return nil
 }
 
-// RemoveWorktree removes a linked worktree that lathe made. What it held that is
-// nowhere else stays on a branch, whose name is returned; see [worktree.Repo.Remove].
+// RemoveWorktree removes a linked worktree that lathe made. What exists only there is
+// kept on a branch, whose name is returned; see [worktree.Repo.Remove].
 func (s *Service) RemoveWorktree(ctx context.Context, dir, target string) (kept string, err error) {
 	inst, repo, top, err := s.settled(ctx, dir, target)
 	if err != nil {
@@ -208,9 +209,9 @@ func (s *Service) RemoveWorktree(ctx context.Context, dir, target string) (kept 
 	return kept, err
 }
 
-// ResetWorktree makes a linked worktree that lathe made as the default branch is,
-// and runs its start command again. What it held that is nowhere else stays on a
-// branch, whose name is returned; see [worktree.Repo.Reset].
+// ResetWorktree resets a linked worktree that lathe made to the default branch,
+// and runs its start command again. What exists only there is kept on a branch,
+// whose name is returned; see [worktree.Repo.Reset].
 func (s *Service) ResetWorktree(ctx context.Context, dir, target string) (kept string, err error) {
 	inst, repo, top, err := s.settled(ctx, dir, target)
 	if err != nil {
@@ -225,7 +226,7 @@ func (s *Service) ResetWorktree(ctx context.Context, dir, target string) (kept s
 	return kept, nil
 }
 
-// settled returns a worktree in which nothing goes on.
+// settled returns a worktree in which nothing is running.
 func (s *Service) settled(ctx context.Context, dir, target string) (*instance.Instance, *worktree.Repo, string, error) {
 	inst, repo, err := s.worktrees(ctx, dir)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"lathe/internal/api"
 )
 
-// Found tells what can answer: keys in the environment, model servers on this machine,
+// Found says what can answer: keys in the environment, model servers on this machine,
 // which it looks for where nothing else is connected, and providers with a stored
 // credential.
 func (r *Registry) Found(ctx context.Context) (api.Found, error) {

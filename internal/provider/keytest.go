@@ -67,7 +67,7 @@ func (r *Registry) testModel(id string) (*Model, error) {
 	return r.Lookup(best.Ref)
 }
 
-// judgeKey says what a failed request tells of the key.
+// judgeKey says what a failed request reports the key.
 func judgeKey(m *Model, err error) api.KeyTest {
 	out := api.KeyTest{Outcome: api.KeyUnknown, Model: m.Ref.String(), Detail: tool.CutHead(err.Error(), 300)}
 	e, ok := errors.AsType[*llm.Error](err)

@@ -100,7 +100,7 @@ func (m *Model) toolResult(r llm.ToolResult) llm.ToolResult {
 	return r
 }
 
-// media returns the file as it is, or text that tells why it cannot be sent.
+// media returns the file as it is, or text that says why it cannot be sent.
 func (m *Model) media(f llm.Media) llm.Content {
 	kind, name := modality(f.MIME)
 	if kind == 0 { // the adapter knows what to do with other files

@@ -109,7 +109,7 @@ func Fuzzy(query string, candidates []string, limit int) []string {
 // notASCII is the bit of a mask for other characters.
 const notASCII = 1 << 63
 
-// maskOf tells which characters a text may contain, as bits: a query whose bits
+// maskOf says which characters a text may contain, as bits: a query whose bits
 // are not all among those of a path is not in it. Capitals count as small
 // letters. A path with characters that are not ASCII has every bit, since some of
 // them become ASCII letters when they are made small.

@@ -28,7 +28,7 @@ const (
 	maxRules = 128 << 20
 )
 
-// Ignore tells which paths of a tree git would ignore, with .ignore files added
+// Ignore says which paths of a tree git would ignore, with .ignore files added
 // as ripgrep reads them. It reads the tree's ignore files as it needs them and
 // keeps them: make a new one to see changes. It is for one goroutine.
 type Ignore struct {

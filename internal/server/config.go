@@ -27,7 +27,7 @@ func (c equipment) configGet() (any, error) {
 }
 
 // configUpdate merges a patch into the directory's configuration and lets the
-// instance be made anew.
+// instance be made again.
 func (c equipment) configUpdate() (any, error) {
 	inst, dir, err := c.instance()
 	if err != nil {
@@ -229,7 +229,7 @@ func (c equipment) toolList() (any, error) {
 	return wire.EncodeTools(listedTools(inst.Tools.Specs(), schema)), nil
 }
 
-// disposeAll forgets every instance, so that each is made anew.
+// disposeAll forgets every instance, so that each is made again.
 func (s *Server) disposeAll(ctx context.Context) error {
 	for _, dir := range s.opts.Service.Instances.Directories() {
 		if err := s.opts.Service.Dispose(ctx, dir); err != nil {

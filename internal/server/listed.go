@@ -11,7 +11,7 @@ import (
 	"lathe/internal/tool"
 )
 
-// What follows tells what the engine has to choose from in the words of package api.
+// What follows says what the engine has to choose from in the words of package api.
 
 func listedProviders(all []*provider.Provider) []api.ListedProvider {
 	out := make([]api.ListedProvider, len(all))

@@ -14,7 +14,7 @@ import (
 	"lathe/internal/mcp"
 )
 
-// servers answers the routes of the servers of the model context protocol.
+// servers answers the routes of the MCP servers.
 type servers struct{ *call }
 
 // mcpRoutes are OpenCode's.

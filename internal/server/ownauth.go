@@ -15,7 +15,7 @@ func authRoutes() []route {
 	return []route{{http.MethodGet, "/lathe/auth", on(logins.list), ""}}
 }
 
-// list tells of the person's credentials, whatever directory is worked in.
+// list reports the person's credentials, whatever directory is worked in.
 func (c logins) list() (any, error) {
 	if err := c.needAnywhere(); err != nil {
 		return nil, err

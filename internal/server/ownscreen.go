@@ -20,7 +20,7 @@ func (s *Server) screenRoutes() []route {
 	}...)
 }
 
-// weight tells what a session would send next, and what it cost.
+// weight says what a session would send next, and what it cost.
 func (c faces) weight() (any, error) {
 	sess, err := c.session()
 	if err != nil {
@@ -29,7 +29,7 @@ func (c faces) weight() (any, error) {
 	return c.s.opts.Service.Windows.Of(c.ctx(), sess.ID)
 }
 
-// replay tells what the requests of a session were: what each had beside the one before,
+// replay says what the requests of a session were: what each had beside the one before,
 // or with "step", all of that one.
 func (c faces) replay() (any, error) {
 	sess, err := c.session()
@@ -45,7 +45,7 @@ func (c faces) replay() (any, error) {
 	return c.s.opts.Service.Windows.Replay(c.ctx(), sess.ID, step)
 }
 
-// setup tells how lathe is set up for the directory.
+// setup says how lathe is set up for the directory.
 func (c faces) setup() (any, error) {
 	inst, _, err := c.instance()
 	if err != nil {
@@ -64,7 +64,7 @@ func (c faces) checks() (any, error) {
 	return doctor.Doctor{Service: o.Service, Store: o.Store, Auth: o.Auth, Data: o.Paths.Data}.Look(c.ctx(), dir), nil
 }
 
-// found tells what can answer.
+// found says what can answer.
 func (c faces) found() (any, error) {
 	inst, _, err := c.instance()
 	if err != nil {

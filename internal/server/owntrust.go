@@ -98,7 +98,7 @@ func (c repositories) withdraw() (any, error) {
 	return out, err
 }
 
-// change lets what is open of the directory be read anew after a change.
+// change lets what is open of the directory be read again after a change.
 func (c repositories) change(dir string, change func(context.Context) error) error {
 	if len(c.s.opts.Service.Statuses(dir)) > 0 {
 		return lathe.Errorf(lathe.CodeBusy, "wait for it, or stop it", "a session is busy in %s", dir)

@@ -42,7 +42,7 @@ type Options struct {
 	Bus     *bus.Bus
 	Auth    *auth.Store
 	Paths   config.Paths
-	Catalog *catalog.Catalog // what is known of models, wherever they are used; may be nil
+	Catalog *catalog.Catalog // what is known about models, wherever they are used; may be nil
 	// Getenv reads the environment, in which there may be keys; nil: it is empty.
 	Getenv func(string) string
 	// Refresh, when set, fetches the newest catalogue.

@@ -24,8 +24,8 @@ const (
 	maxBatch       = 1 << 20 // bytes of one sync; a larger object goes alone
 )
 
-// errGone says that the service does not know a session, or no longer takes
-// its secret: there is no use in trying again.
+// errGone says that the service does not know a session, or no longer accepts
+// its secret: retrying is no use.
 var errGone = errors.New("the service no longer takes it")
 
 // api speaks to a share service.
@@ -42,8 +42,8 @@ func newAPI(c *http.Client) api {
 	return api{&own}
 }
 
-// baseOf checks the address of a service and returns it without a final
-// slash. Without encryption only this machine is talked to.
+// baseOf checks the address of a service and returns it without a final slash.
+// Without encryption, only this machine may be contacted.
 func baseOf(address string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	switch {
@@ -84,7 +84,7 @@ func (a api) sync(ctx context.Context, sh lathe.Share, data []json.RawMessage) e
 	return err
 }
 
-// remove takes a session back. One that the service does not know is gone already.
+// remove withdraws a session. It is no error if the service does not know it any more.
 func (a api) remove(ctx context.Context, sh lathe.Share) error {
 	_, err := a.send(ctx, http.MethodDelete, addressOf(sh), map[string]any{"secret": sh.Secret})
 	var answer status
@@ -98,7 +98,7 @@ func addressOf(sh lathe.Share) string {
 	return sh.Service + "/api/share/" + url.PathEscape(sh.ID)
 }
 
-// status is an answer that is no success.
+// status is an answer other than success.
 type status int
 
 func (s status) Error() string {

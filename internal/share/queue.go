@@ -16,10 +16,10 @@ import (
 
 const (
 	quiet         = time.Second      // changes are sent when none came for so long
-	longestWait   = 10 * time.Second // or when the oldest has waited for so long
+	longestWait   = 10 * time.Second // or if the oldest has waited this long
 	grace         = 3 * time.Second  // for what is unsent when the process ends
 	longestRetry  = time.Minute      // longest wait after a failure
-	maxUnsent     = 1000             // objects; more, and the whole session is sent anew
+	maxUnsent     = 1000             // objects; with more, the whole session is sent again
 	sessionObject = "session"
 )
 
@@ -47,9 +47,9 @@ type queue struct {
 type shared struct {
 	id      lathe.SessionID
 	share   lathe.Share
-	unsent  map[string]any // by the object's key
+	unsent  map[string]any // by object key
 	order   []string       // keys, oldest change first
-	whole   bool           // all of it must be sent
+	whole   bool           // the whole session must be sent
 	since   time.Time      // when the oldest unsent change came
 	timer   *time.Timer
 	failed  int // attempts in a row
@@ -76,7 +76,7 @@ func (q *queue) enter(ctx context.Context) error {
 
 func (q *queue) leave() { <-q.turn }
 
-// background runs fn beside everything else; close waits for it.
+// background runs fn in the background; close waits for it.
 func (q *queue) background(fn func(context.Context)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -101,8 +101,8 @@ func (q *queue) follow(sess lathe.Session) *shared {
 	return sh
 }
 
-// drop ends the sending of a session and waits for none of it; the returned
-// function takes it up again.
+// drop stops sending a session without waiting; the returned function resumes
+// it.
 func (q *queue) drop(id lathe.SessionID) (resume func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -123,7 +123,7 @@ func (q *queue) drop(id lathe.SessionID) (resume func()) {
 	}
 }
 
-// note takes a change in while it is published.
+// note records a change while it is published.
 func (q *queue) note(e lathe.Envelope) {
 	key, object := objectOf(e.Event)
 	if key == "" {
@@ -143,7 +143,7 @@ func (q *queue) note(e lathe.Envelope) {
 }
 
 // objectOf returns the object that an event is about and its key. A nil object
-// is one that is gone; the service has no word for that.
+// has been removed; the service has no message for that.
 func objectOf(ev lathe.Event) (key string, object any) {
 	switch ev := ev.(type) {
 	case lathe.SessionUpdated:
@@ -187,7 +187,7 @@ func (q *queue) schedule(sh *shared) {
 	if sh.failed > 0 {
 		wait = min(quiet<<min(sh.failed, 10), longestRetry)
 		if sh.timer != nil {
-			return // it is set already; changes do not put it off
+			return // it is already set; further changes do not postpone it
 		}
 	}
 	if sh.timer != nil {
@@ -198,7 +198,7 @@ func (q *queue) schedule(sh *shared) {
 	})
 }
 
-// sync sends what is unsent of a session now.
+// sync sends a session's unsent changes now.
 func (q *queue) sync(ctx context.Context, sh *shared) error {
 	for {
 		batch, running := q.take(sh)
@@ -227,8 +227,8 @@ type batch struct {
 	objects map[string]any
 }
 
-// take begins an attempt: nil, nil when there is nothing to send, and the end of
-// the running attempt when there is one.
+// take begins an attempt. It returns nil, nil if there is nothing to send, and
+// the end of the running attempt if there is one.
 func (q *queue) take(sh *shared) (*batch, <-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -248,7 +248,7 @@ func (q *queue) take(sh *shared) (*batch, <-chan struct{}) {
 }
 
 // settle ends an attempt. What could not be sent waits for the next one, unless
-// the service refuses the session for good.
+// the service refuses the session permanently.
 func (q *queue) settle(sh *shared, b *batch, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -260,7 +260,7 @@ func (q *queue) settle(sh *shared, b *batch, err error) {
 	case errors.Is(err, errGone):
 		q.svc.opts.Log.Warn("the share service refuses the session; it is no longer sent", "session", sh.id, "err", err)
 		sh.dropped = true
-		if q.all[sh.id] == sh { // it may have been taken back and shared anew meanwhile
+		if q.all[sh.id] == sh { // it may have been withdrawn and shared again in the meantime
 			delete(q.all, sh.id)
 		}
 		return
@@ -279,7 +279,7 @@ func (q *queue) settle(sh *shared, b *batch, err error) {
 	}
 }
 
-// close sends what is unsent, for a moment, and ends. The turns have ended.
+// close sends what is unsent, for a short time, and ends. The turns must have ended.
 func (q *queue) close() {
 	q.mu.Lock()
 	for _, sh := range q.all {

@@ -33,7 +33,7 @@ type Options struct {
 	Log       *slog.Logger
 }
 
-// Sessions is what sharing needs of the sessions of this process.
+// Sessions is what sharing needs from the sessions of this process.
 type Sessions interface {
 	Get(ctx context.Context, id lathe.SessionID) (lathe.Session, error)
 	Update(ctx context.Context, id lathe.SessionID, change func(*lathe.Session) error) (lathe.Session, error)
@@ -55,15 +55,15 @@ func New(o Options) *Service {
 	return s
 }
 
-// Close sends what is unsent, for a moment, and ends.
+// Close sends what is unsent, for a short time, and ends.
 func (s *Service) Close() { s.queue.close() }
 
 const hint = "let enterprise.url name a share service, or write a page that opens offline with: lathe share"
 
-// Share publishes a session and returns once all of it was sent; from then on
-// changes follow. A session that is shared stays so. When the error comes with
-// a session whose Share is set, the service has it but not yet its contents;
-// they are sent again.
+// Share publishes a session and returns once all of it has been sent; from then
+// on changes follow. A session that is shared stays shared. If an error comes
+// with a session whose Share is set, the service knows it but does not have its
+// contents yet; they are sent again.
 func (s *Service) Share(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
 	sess, err := s.sessions.Get(ctx, id)
 	if err != nil {
@@ -119,15 +119,15 @@ func (s *Service) publish(ctx context.Context, base string, id lathe.SessionID) 
 		x.Share = &sh
 		return nil
 	})
-	if err != nil { // nobody would ever know the secret
+	if err != nil { // otherwise nobody would ever know the secret
 		_ = s.queue.api.remove(context.WithoutCancel(ctx), sh)
 		return sess, err
 	}
 	return shared, nil
 }
 
-// Unshare takes a session back from the service. With forget it ends as well when
-// the service cannot be reached; what is there then stays there.
+// Unshare withdraws a session from the service. With forget it succeeds even if
+// the service cannot be reached; what is stored there then stays there.
 func (s *Service) Unshare(ctx context.Context, id lathe.SessionID, forget bool) (lathe.Session, error) {
 	if err := s.queue.enter(ctx); err != nil {
 		return lathe.Session{}, err
@@ -157,7 +157,7 @@ func (s *Service) withdraw(ctx context.Context, sh lathe.Share) error {
 	return s.queue.api.remove(ctx, sh)
 }
 
-// UnshareTree takes back a session and those below it, before they are deleted:
+// UnshareTree withdraws a session and those below it before they are deleted:
 // afterwards nobody knows the secrets.
 func (s *Service) UnshareTree(ctx context.Context, id lathe.SessionID) error {
 	children, err := s.sessions.Children(ctx, id)
@@ -173,8 +173,8 @@ func (s *Service) UnshareTree(ctx context.Context, id lathe.SessionID) error {
 	return err
 }
 
-// Auto publishes a new session in the background when the person wants that
-// for all. Its failure is for the log.
+// Auto publishes a new session in the background if the person wants that for
+// all sessions. A failure is only logged.
 func (s *Service) Auto(inst *instance.Instance, sess lathe.Session) {
 	if inst.Config.Share != "auto" || sess.ParentID != "" {
 		return
@@ -195,8 +195,8 @@ func (s *Service) Auto(inst *instance.Instance, sess lathe.Session) {
 	})
 }
 
-// Keep lets the service follow a session that an earlier process shared. It is
-// called before a turn of it.
+// Keep makes the service follow a session that an earlier process shared. It is
+// called before each turn of such a session.
 func (s *Service) Keep(ctx context.Context, inst *instance.Instance, known lathe.Session) {
 	if known.Share == nil || inst.Config.Share == "disabled" || s.opts.Encode == nil {
 		return

@@ -35,7 +35,7 @@ type Conflict struct {
 	Reason string
 }
 
-// Applied tells what [Store.Apply] did.
+// Applied says what [Store.Apply] did.
 type Applied struct {
 	Before, After string   // trees
 	Changed       []string // absolute paths

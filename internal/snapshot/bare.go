@@ -12,8 +12,8 @@ import (
 )
 
 // git keeps no empty directories. Where the worktree is watched, those that the
-// project does not ignore are part of a snapshot all the same, beside its tree: so
-// one that was made can go, and one that was there comes back.
+// project does not ignore are part of a snapshot anyway, beside its tree: so one
+// that was made can go, and one that was there comes back.
 
 // bareDir is the entry of an empty directory.
 var bareDir = entry{mode: modeTree}

@@ -56,7 +56,7 @@ func (s *Store) packSoon() {
 }
 
 // endPacking breaks off what runs beside the store and waits for it. The caller
-// does not hold the lock, and has closed the store, so nothing begins anew.
+// does not hold the lock, and has closed the store, so nothing begins again.
 func (s *Store) endPacking() {
 	s.mu.Lock()
 	p := s.packing

@@ -1,33 +1,31 @@
-// Package snapshot records the state of a worktree and goes back to it, without
-// touching the user's repository.
+// Package snapshot records the state of a worktree and goes back to it, without touching the
+// user's repository.
 //
-// A store is a git directory of its own below lathe's data directory, one for
-// each project and worktree. Snapshots are git trees in it, so any git can read
-// them; the project's objects are borrowed through alternates where there is a
-// project, and nothing is ever written to the project's .git. Outside git it
-// works the same, with all contents in the store.
+// A store is a git directory of its own below lathe's data directory, one for each project and
+// worktree. Snapshots are git trees in it, so any git can read them; the project's objects are
+// borrowed through alternates where there is a project, and nothing is ever written to the
+// project's .git. Outside git it works the same, with all contents in the store.
 //
 // # What a snapshot holds
 //
-// Regular files (content and whether they are executable) and symbolic links,
-// byte for byte: line-end and filter attributes are switched off. Permission
-// bits beyond the executable one are kept beside the tree, so that a file that
-// has to be made again gets the mode it had. Left out are what the project
-// ignores, what nobody wants to keep (node_modules, caches), repositories within
-// the worktree, and new files over [MaxNewFile].
+// Regular files (content and whether they are executable) and symbolic links, byte for byte:
+// line-end and filter attributes are switched off. Permission bits beyond the executable one
+// are kept beside the tree, so that a file that has to be made again gets the mode it had. Left
+// out are what the project ignores, what nobody wants to keep (node_modules, caches),
+// repositories within the worktree, and new files over [MaxNewFile].
 //
 // # What it costs
 //
-// On Linux the first Track of a process compares the worktree with what the
-// store's index remembers of it, in the process and on all processors; the first
-// ever reads every file once. After that the kernel tells which files changed (inotify delivers
-// an event before the call that caused it returns), so a Track in which nothing
-// changed is one system call, and one after a change reads the changed files and
-// writes their objects without starting a program. Where that is not to be had,
-// and after thousands of changes at once, git looks through the worktree.
+// On Linux the first Track of a process compares the worktree with what the store's index
+// remembers of it, in the process and on all processors; the first ever reads every file once.
+// After that the kernel says which files changed (inotify delivers an event before the call
+// that caused it returns), so a Track in which nothing changed is one system call, and one
+// after a change reads the changed files and writes their objects without starting a program.
+// Where that is not to be had, and after thousands of changes at once, git looks through the
+// worktree.
 //
-// What cannot be seen: a change through a hard link outside the worktree, or
-// through a memory mapping that outlives the file's close.
+// What cannot be seen: a change through a hard link outside the worktree, or through a memory
+// mapping that outlives the file's close.
 package snapshot
 
 import (

@@ -165,7 +165,7 @@ func (u *updater) filter(ctx context.Context) (fresh []string, ok bool) {
 	return fresh, true
 }
 
-// ignored tells which of the paths the project's rules leave out. None of them
+// ignored says which of the paths the project's rules leave out. None of them
 // is in the index.
 func (g *gitDir) ignored(ctx context.Context, paths []string) (map[string]bool, error) {
 	// This command knows no literal pathspecs; "./" keeps a name from being magic.

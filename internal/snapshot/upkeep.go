@@ -208,7 +208,7 @@ func (s *Store) limit() error {
 // worktreeFile names the worktree that a store is for.
 const worktreeFile = "worktree"
 
-// Collected tells what [Collect] removed.
+// Collected says what [Collect] removed.
 type Collected struct {
 	Stores int
 	Bytes  int64

@@ -33,7 +33,7 @@ type watcher struct {
 	buf    []byte
 }
 
-// newWatcher watches the worktree. ignored tells which of some directories are
+// newWatcher watches the worktree. ignored says which of some directories are
 // none of ours.
 func newWatcher(top string, ignored func(dirs []string) (map[string]bool, error)) (*watcher, error) {
 	w, err := openWatcher(top)

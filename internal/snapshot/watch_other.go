@@ -26,8 +26,8 @@ func (s *Store) resume(context.Context) (tree string, done bool, err error) { re
 func (g *gitDir) stamp() string    { return "" }
 func (g *gitDir) noteStamp(string) {}
 
-// verifyIndex has git compare the files with the index. The exit code tells that
-// some differ, which the scan will find.
+// verifyIndex has git compare the files with the index. The exit code reports
+// that some differ, which the scan will find.
 func (g *gitDir) verifyIndex(ctx context.Context) error {
 	if _, err := g.run(ctx, nil, "update-index", "-q", "--refresh"); err != nil && exitCode(err) != 1 {
 		return err

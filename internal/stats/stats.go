@@ -12,7 +12,7 @@ import (
 	"lathe/internal/store"
 )
 
-// Windows tells what became of the window of a session, and which model it talked to;
+// Windows says what became of the window of a session, and which model it talked to;
 // false when the session is gone.
 type Windows func(ctx context.Context, id lathe.SessionID) (api.WindowStats, lathe.ModelRef, bool, error)
 

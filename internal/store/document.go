@@ -8,12 +8,12 @@ import (
 	"lathe"
 )
 
-// Document is a small document that goes with a session, as JSON under a key: what
-// the engine remembers of it beside its messages. Fields may be added to T; none may
-// change its meaning.
+// Document is a small JSON document that belongs to a session under a key: what the
+// engine remembers about it in addition to its messages. Fields may be added to T;
+// none may change its meaning.
 type Document[T any] string
 
-// Get returns the document of a session; ok is false where none was stored.
+// Get returns the document of a session; ok is false if none was stored.
 func (d Document[T]) Get(ctx context.Context, from SessionReader, session lathe.SessionID) (doc T, ok bool, err error) {
 	raw, err := from.Value(ctx, session, string(d))
 	if err != nil || len(raw) == 0 {

@@ -13,7 +13,7 @@ var (
 	ErrBusy = errors.New("session is in use")
 	// ErrFull means that the disk or a quota is full. Nothing was written.
 	ErrFull = errors.New("no space left to write")
-	// ErrReadOnly means that the place of the store cannot be written: a file system
-	// that was remounted, or rights that were taken away. Nothing was written.
+	// ErrReadOnly means that the store cannot be written: for instance a file system
+	// was remounted or permissions were removed. Nothing was written.
 	ErrReadOnly = errors.New("the data directory cannot be written")
 )

@@ -8,7 +8,7 @@ import (
 )
 
 // Owner is a running lathe that may hold leases. It is opaque: stores compare
-// owners with == and know what their own mean.
+// owners with == and know what their own owners mean.
 type Owner struct {
 	ID   string // what identifies it
 	Name string // for people, such as "process 42 on anvil"
@@ -17,8 +17,8 @@ type Owner struct {
 // Holder says who has the lease of a session.
 type Holder struct {
 	Owner
-	// Unseen means that the store cannot look whether the owner still runs. The lease
-	// counts as held until a person breaks it.
+	// Unseen means that the store cannot check whether the owner still runs. The
+	// lease counts as held until a person breaks it.
 	Unseen bool
 }
 
@@ -39,11 +39,11 @@ func (*BusyError) Is(target error) bool { return target == ErrBusy }
 // Leases give one owner at a time the right to write to a session.
 type Leases interface {
 	// Acquire takes the lease of a session for the owner. A lease whose owner is gone
-	// is replaced; a living one, the same owner included, is a [*BusyError]. The error
-	// is [ErrNotFound] without the session.
+	// is replaced; a living one, even the same owner's, gives a [*BusyError]. The
+	// error is [ErrNotFound] if there is no such session.
 	Acquire(ctx context.Context, session lathe.SessionID, o Owner) (Lease, error)
-	// Holder returns who has the lease of a session; ok is false where nobody does,
-	// or nobody who lives.
+	// Holder returns who has the lease of a session; ok is false if nobody does, or
+	// if the owner is gone.
 	Holder(ctx context.Context, session lathe.SessionID) (h Holder, ok bool, err error)
 	// BreakLease takes the lease of a session from whoever holds it. Only a person
 	// can know that this is right.
@@ -56,7 +56,7 @@ type Lease interface {
 	// Release gives the lease back. It does nothing if another owner has it by now,
 	// and may be called again.
 	Release(ctx context.Context) error
-	// Valid reports whether the lease is still this one's: it was not released, and
-	// nobody broke it.
+	// Valid reports whether this lease still holds: it was neither released nor
+	// broken.
 	Valid(ctx context.Context) (bool, error)
 }

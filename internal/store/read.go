@@ -35,9 +35,9 @@ type SessionFilter struct {
 	Roots     bool      // only sessions without a parent
 	Active    bool      // only sessions that are not archived
 	Archived  bool      // only sessions that are
-	Search    string    // part of the title; letter case of ASCII is ignored
-	Since     time.Time // updated then or later
-	ByUse     bool      // the one that was prompted last comes first, not the one that was created last
+	Search    string    // part of the title; ASCII letter case is ignored
+	Since     time.Time // updated at that time or later
+	ByUse     bool      // order by the latest prompt instead of by creation
 	Limit     int       // at most this many
 }
 
@@ -52,18 +52,18 @@ type MessageReader interface {
 	// Tail returns the messages from the stored boundary on, oldest first. What lies
 	// before the boundary costs nothing.
 	Tail(ctx context.Context, session lathe.SessionID) ([]lathe.Message, error)
-	// TurnTail is Tail for a turn that goes on: without the marks of the steps before
-	// the newest answer, which are most of the parts of a long turn and say nothing to
-	// a model. A mark between two steps of one message stays.
+	// TurnTail is Tail for a turn in progress: it leaves out the step marks before the
+	// newest answer, which are most of the parts of a long turn and mean nothing to a
+	// model. A mark between two steps of one message stays.
 	TurnTail(ctx context.Context, session lathe.SessionID) ([]lathe.Message, error)
 	// NewestMessage returns the newest message of a session, or "".
 	NewestMessage(ctx context.Context, session lathe.SessionID) (lathe.MessageID, error)
 	// HasPart reports whether a part has the identifier, in whatever session.
 	HasPart(ctx context.Context, id lathe.PartID) (bool, error)
 	// Beside returns the newest answer of a session, and what other sessions of its
-	// project have answered since that was begun, or were still about. A session's
-	// subagents, and who started it, are no others. Messages that were copied or
-	// imported since count when they were made.
+	// project have answered since that began, or were still answering. A session's
+	// subagents and its parents do not count as others. Messages that were copied
+	// or imported since then count from when they were made.
 	Beside(ctx context.Context, session lathe.SessionID) (Beside, error)
 }
 
@@ -75,13 +75,13 @@ type MessageFilter struct {
 
 // Beside is what other sessions did at the time of an answer.
 type Beside struct {
-	// Answer is the newest of the session that was asked for, if there may be
-	// others. Messages have those parts alone that say what was done to files: tool
-	// calls, trees and patches.
+	// Answer is the newest answer of the requested session, if there may be others.
+	// Messages have only the parts that say what was done to files: tool calls,
+	// trees and patches.
 	Answer lathe.Message
-	// Others are answers that were given beside it or later.
+	// Others are answers given at the same time or later.
 	Others []Neighbour
-	// More means that there are more than were read.
+	// More means that there are more than those returned.
 	More bool
 }
 

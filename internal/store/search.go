@@ -8,14 +8,15 @@ import (
 
 // Searcher finds words in what was said and done.
 type Searcher interface {
-	// Search returns the parts that hold the words of a query, the best first, or the
-	// newest where there are very many. Call Index before to find what is new.
+	// Search returns the parts that contain the words of a query, the best first, or
+	// the newest first if there are very many. Call Index first to include what is
+	// new.
 	Search(ctx context.Context, query string, f SearchFilter) ([]Hit, error)
-	// Index takes what is new into the index and returns how many messages that were.
-	// It works in small transactions, so it can be stopped at any time and others can
-	// write between them.
+	// Index adds what is new to the index and returns how many messages that were. It
+	// works in small transactions, so it can be stopped at any time and others can
+	// write in between.
 	Index(ctx context.Context) (int, error)
-	// Unindexed returns how many messages the next Index has to take in.
+	// Unindexed returns how many messages the next Index has to add.
 	Unindexed(ctx context.Context) (int, error)
 }
 

@@ -7,13 +7,13 @@ import (
 	"lathe"
 )
 
-// Stats tells what answers and tool calls there were, for statistics.
+// Stats reads the answers and tool calls there were, for statistics.
 type Stats interface {
 	// Answers calls fn with each assistant message created since then, oldest first,
-	// and then with those that were removed. Copies are left out.
+	// and then with removed ones. Copies are left out.
 	Answers(ctx context.Context, since time.Time, fn func(Answer) error) error
-	// ToolUses calls fn with each tool call made since then. Copies are left out, and
-	// bodies that are kept in files.
+	// ToolUses calls fn with each tool call made since then. Copies are left out, as
+	// are bodies stored in files.
 	ToolUses(ctx context.Context, since time.Time, fn func(ToolUse) error) error
 }
 
@@ -23,8 +23,8 @@ type Answer struct {
 	Project   string
 	Directory string
 	Created   time.Time
-	// Removed answers are gone, by a revert or with their session, and have their
-	// agent, model, cost and tokens alone.
+	// Removed answers are gone, through a revert or with their session, and have
+	// only their agent, model, cost and tokens.
 	Removed bool
 	*lathe.Assistant
 }

@@ -1,15 +1,14 @@
 // Package store is the contract of what keeps sessions: their messages, parts,
-// todo lists and diffs, and the projects, approvals and leases beside them. It
-// says what the engine may rely on, whichever database is underneath; package
-// sqlite implements it for one machine, and storetest holds what every store has
-// to pass.
+// todo lists and diffs, and the related projects, approvals and leases. It says
+// what the engine may rely on, whichever database is underneath; package sqlite
+// implements it for one machine, and storetest holds what every store has to pass.
 //
 // A store is a [Store]: a handful of small parts, each an interface that says who
 // uses it. Reading ([SessionReader], [MessageReader], [ProjectReader]) sees one
 // consistent state for each call. Writing goes through [Writer.Batch], whose
-// function gets a [Tx]; what it did is durable when Batch returns nil and has
-// not happened otherwise. Text that streams in is the exception: [Streams] appends
-// to an open part without a transaction, and every read lays it over the row.
+// function gets a [Tx]; what it did is durable when Batch returns nil and has not
+// happened otherwise. Text that streams in is the exception: [Streams] appends to
+// an open part without a transaction, and every read lays it over the row.
 // [Leases] decide which running lathe may write to a session.
 //
 // Order is by sequence numbers that the store gives out, never by identifiers or
@@ -39,18 +38,18 @@ type Store struct {
 
 // Writer changes what is stored.
 type Writer interface {
-	// Batch runs fn in one transaction, which is committed when fn returns nil and
-	// undone otherwise. fn uses the Tx alone and does not keep it; another Batch
-	// would wait for this one to end. Once fn has begun, cancelling ctx changes
-	// nothing. The error is [ErrFull] or [ErrReadOnly] where the place does not take
-	// it, and whatever fn returned.
+	// Batch runs fn in one transaction, which is committed if fn returns nil and
+	// undone otherwise. fn must use only the Tx and not keep it; another Batch would
+	// wait for this one to end. Once fn has begun, cancelling ctx changes nothing.
+	// The error is [ErrFull] or [ErrReadOnly] if the store cannot be written, or
+	// whatever fn returned.
 	Batch(ctx context.Context, fn func(Tx) error) error
 }
 
 // Health says whether a store can be written.
 type Health interface {
-	// ReadOnly reports whether the store was opened for reading alone, because its
-	// place cannot be written. Every write fails then and says so.
+	// ReadOnly reports whether the store was opened read-only because it cannot be
+	// written. Every write then fails and says so.
 	ReadOnly() bool
 	// Trouble returns why nothing can be stored at the moment, an [ErrFull] or an
 	// [ErrReadOnly], and nil again after the next write that succeeds.
@@ -61,8 +60,8 @@ type Health interface {
 
 // Upkeep removes what no longer serves anything.
 type Upkeep interface {
-	// Sweep removes bodies and streamed texts that nothing names. Crashes and removed
-	// parts leave them behind; they do no harm but take space.
+	// Sweep removes bodies and streamed texts that nothing refers to. Crashes and
+	// removed parts leave them behind; they are harmless but take space.
 	Sweep(ctx context.Context) (Swept, error)
 }
 

@@ -20,7 +20,7 @@ type SessionWriter interface {
 	// which it returns. The identifier stays. An error of change undoes everything.
 	UpdateSession(id lathe.SessionID, change func(*lathe.Session) error) (lathe.Session, error)
 	// DeleteSession removes a session, the sessions below it and all that belongs to
-	// them, save for what they cost. It returns them, children first.
+	// them, except for what they cost. It returns them, children first.
 	DeleteSession(id lathe.SessionID) ([]lathe.Session, error)
 	// Recover closes what an owner that is gone left open in a session: tool calls
 	// fail as [Interrupted], texts end where they were checkpointed, unfinished
@@ -33,8 +33,8 @@ type SessionWriter interface {
 	// SetDiffs replaces what a message's turn changed, or with an empty message what
 	// the whole session changed.
 	SetDiffs(session lathe.SessionID, message lathe.MessageID, diffs []lathe.FileDiff) error
-	// SetValue keeps a small document of a caller's own beside a session, under a
-	// key. It goes with the session. Most callers use a [Document].
+	// SetValue stores a caller's own small document for a session, under a key.
+	// It is removed with the session. Most callers use a [Document].
 	SetValue(session lathe.SessionID, key string, value []byte) error
 }
 
@@ -49,25 +49,26 @@ type MessageWriter interface {
 	// AddMessage stores a message with its parts and sets their Seq. The error is
 	// [ErrExists] if an identifier is taken, [ErrNotFound] without the session.
 	AddMessage(m *lathe.Message) error
-	// UpdateMessage stores the info of a message; its parts are not looked at. One
-	// with Damage is completed, and what is stored of it stays.
+	// UpdateMessage stores the info of a message; its parts are ignored. A damaged
+	// message is marked completed, and what is stored of it stays.
 	UpdateMessage(m *lathe.Message) error
 	// RemoveMessage removes a message and its parts. A boundary that came with it
 	// goes too, and the one before it counts again. What it cost stays counted.
 	RemoveMessage(session lathe.SessionID, id lathe.MessageID) error
 	// DropMessages removes all messages of a session. What they cost stays counted.
 	DropMessages(session lathe.SessionID) error
-	// PutPart stores a part and sets its Seq: as the last of its message if it is
-	// new, in its place otherwise. A part that is stored takes over the text that
-	// streamed to it, so p holds the whole text. One with Damage is closed, and what
-	// is stored of it stays. The error is [ErrExists] if the identifier belongs to a
-	// part of another message, [ErrNotFound] without the message.
+	// PutPart stores a part and sets its Seq: a new part becomes the last of its
+	// message, an existing one stays in its place. A stored part takes over the text
+	// that was streamed to it, so p holds the whole text. A damaged part is closed,
+	// and what is stored of it stays. The error is [ErrExists] if the identifier
+	// belongs to a part of another message, [ErrNotFound] if there is no such
+	// message.
 	PutPart(p *lathe.Part) error
 	// RemovePart removes a part, or returns [ErrNotFound].
 	RemovePart(id lathe.PartID) error
 	// SetBoundary says that the live tail of the session starts at the message with
-	// the sequence number. It belongs to the newest summary of the session, or to
-	// its newest message, and is forgotten with that. 0 forgets all boundaries.
+	// the sequence number. It belongs to the newest summary of the session, or else
+	// to its newest message, and is forgotten with that. 0 forgets all boundaries.
 	SetBoundary(session lathe.SessionID, seq int64) error
 	// SetCopied says that the messages of a session up to a sequence number are
 	// copies, which statistics count where they were made.
@@ -76,15 +77,15 @@ type MessageWriter interface {
 
 // ProjectWriter changes projects and what people approved in them.
 type ProjectWriter interface {
-	// PutProject stores a project, new or seen again. When it was first seen and
-	// what a person set about it stay as they are stored.
+	// PutProject stores a project, new or seen again. The time it was first seen
+	// and what a person set on it stay as stored.
 	PutProject(p lathe.Project) error
 	// UpdateProject changes a stored project, or returns [ErrNotFound].
 	UpdateProject(id string, change func(*lathe.Project) error) (lathe.Project, error)
 	// PutApproval stores a rule that a person approved for an owner. A rule for the
 	// same permission and pattern is replaced and counts as the newest.
 	PutApproval(owner string, r lathe.Rule) error
-	// DeleteApproval forgets one approval of an owner. One that is not stored is no
-	// error.
+	// DeleteApproval forgets one approval of an owner. It is no error if none is
+	// stored.
 	DeleteApproval(owner string, r lathe.Rule) error
 }

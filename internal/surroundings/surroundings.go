@@ -1,4 +1,4 @@
-// Package surroundings tells what a person who sits down at a project would see at
+// Package surroundings says what a person who sits down at a project would see at
 // once: what lies at its top, the operating system, and which toolchains there are in
 // which version. It reads small files and starts no program, so it takes about a
 // millisecond and an untrusted project cannot make it run anything.

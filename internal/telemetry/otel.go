@@ -65,7 +65,7 @@ func wanted(getenv func(string) string) bool {
 	return getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
 }
 
-// Served tells of a request that was answered.
+// Served reports a request that was answered.
 func (t *Tracer) Served(r *http.Request, status int, start time.Time) {
 	if t == nil {
 		return
@@ -160,7 +160,7 @@ func (t *Tracer) status(open turns, env lathe.Envelope, ev lathe.SessionStatus) 
 	open[ev.SessionID] = turn{ctx, span, map[string]bool{}}
 }
 
-// step tells of a model request that is over.
+// step reports a model request that is over.
 func (t *Tracer) step(turn turn, m lathe.Message) {
 	a, ok := m.Info.(*lathe.Assistant)
 	if !ok || a.Completed.IsZero() || turn.told[string(m.ID)] {
@@ -178,7 +178,7 @@ func (t *Tracer) step(turn turn, m lathe.Message) {
 	span.End(trace.WithTimestamp(a.Completed))
 }
 
-// call tells of a tool call that is over.
+// call reports a tool call that is over.
 func (t *Tracer) call(turn turn, p lathe.Part) {
 	c := p.Body.(*lathe.ToolCall)
 	var when lathe.Span

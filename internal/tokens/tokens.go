@@ -204,7 +204,7 @@ func scanWide(c *counts, s string, i int) int {
 	return i
 }
 
-// script tells which feature a character beyond ASCII is.
+// script says which feature a character beyond ASCII is.
 func script(r rune) feature {
 	switch {
 	case r >= 0x4E00 && r <= 0x9FFF, r >= 0x3400 && r <= 0x4DBF, r >= 0x20000 && r <= 0x3FFFF, r >= 0xF900 && r <= 0xFAFF:

@@ -11,7 +11,7 @@ const maxSums = 50_000
 // LineSums is a checksum of each line of a text; nil where it has too many.
 type LineSums []uint32
 
-// Changed tells which lines of a text are others than those of an earlier one. From and
+// Changed says which lines of a text are others than those of an earlier one. From and
 // To count from 1 in the later text and are 0 where that is not known; where lines were
 // only removed, From is the line that follows them and To the one before it.
 type Changed struct {

@@ -19,8 +19,8 @@ import (
 // maxReason bounds the reason of an [ArgumentError]; validators quote the value.
 const maxReason = 600
 
-// ArgumentError tells that a call's arguments do not satisfy the tool's schema.
-// Its text is written for the model.
+// ArgumentError reports that a call's arguments do not satisfy the tool's
+// schema. Its text is written for the model.
 type ArgumentError struct {
 	Tool   string
 	Reason string

@@ -52,7 +52,7 @@ func (s *Seen) Record(id lathe.SessionID, path string, info fs.FileInfo, data []
 }
 
 // Glimpse notes that the session was shown some lines of the file, as it is now. That
-// is enough to replace all of what was searched for, and not to write the file anew.
+// is enough to replace all of what was searched for, and not to write the file again.
 func (s *Seen) Glimpse(id lathe.SessionID, path string, info fs.FileInfo) {
 	s.mu.Lock()
 	old, known := s.files[id][path]
@@ -155,7 +155,7 @@ func (m mark) sameInfo(info fs.FileInfo) bool {
 	return info != nil && m.size == info.Size() && m.modified.Equal(info.ModTime())
 }
 
-// Since tells what changed in a file, of which info and data are the present state,
+// Since says what changed in a file, of which info and data are the present state,
 // since the session read or wrote it.
 func (s *Seen) Since(id lathe.SessionID, path string, info fs.FileInfo, data []byte) Changed {
 	s.mu.Lock()

@@ -32,17 +32,17 @@ type Spec struct {
 	// write and edit); empty means Name.
 	Permission string
 	// ReadOnly tools cannot change files, so they need not wait for the
-	// snapshot of the step and may run beside each other.
+	// snapshot of the step and may run at the same time.
 	ReadOnly bool
 	// PathArg names the argument that holds the file a call works on. Calls of
 	// one step that name the same file run in the order the model gave them,
-	// save that two ReadOnly ones may overlap. "*" conflicts with every call
+	// except that two ReadOnly ones may overlap. "*" conflicts with every call
 	// that has a PathArg; empty with none.
 	PathArg string
-	// Quiet tools are not offered to the model. A call of one is carried out all the
-	// same, since models know such tools from elsewhere.
+	// Quiet tools are not offered to the model. A call of one is carried out anyway,
+	// since models know such tools from elsewhere.
 	Quiet bool
-	// Overlaps lets calls of this tool run beside each other even where their
+	// Overlaps lets calls of this tool run at the same time even where their
 	// PathArg makes them conflict.
 	Overlaps bool
 }

@@ -84,7 +84,7 @@ func (s *Store) Get(dir string) (Decision, bool, error) {
 }
 
 // Add stores a decision in place of an older one about the same checkout. Files
-// of the older one that still exist and are not named anew stay in it: they
+// of the older one that still exist and are not named again stay in it: they
 // belong to other directories of the checkout.
 func (s *Store) Add(ctx context.Context, d Decision) error {
 	return s.update(ctx, func(all []Decision) []Decision {

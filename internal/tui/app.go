@@ -97,8 +97,8 @@ type rooms struct {
 	style    *style.Style
 }
 
-// visit is what is known of the session on screen, and of the engine. It reads and
-// sends; what comes back is a message.
+// visit is what is known about the session on screen, and of the engine. It reads
+// and sends; what comes back is a message.
 type visit struct {
 	access  *engine.Access
 	session lathe.Session // zero ID: none yet
@@ -454,7 +454,7 @@ func (a *App) soon(m dialog.Soon) tea.Cmd {
 	}
 }
 
-// done tells what came of something that took time, and does what follows.
+// done says what came of something that took time, and does what follows.
 func (a *App) done(m dialog.Done) tea.Cmd {
 	a.fail(m.Err)
 	if m.Err == nil && m.Text != "" {

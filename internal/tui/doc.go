@@ -1,6 +1,6 @@
-// Package tui is the screen: a person's view of sessions, and their way to steer
-// them. It knows the engine only through [engine.Engine], which the process itself
-// or a client of a server implements.
+// Package tui is the screen: a person's view of sessions, and their way to steer them.
+// It knows the engine only through [engine.Engine], which the process itself or a client
+// of a server implements.
 //
 // # Shape
 //
@@ -16,7 +16,7 @@
 // the person does; the sheets know what waits for an answer. What can be done by name is
 // a function in the table of commands.
 //
-// Events of the engine are collected and applied at most 30 times a second.
-// What is finished is drawn once and kept; only the open part is drawn anew.
-// Nothing ticks while nothing runs.
+// Events of the engine are collected and applied at most 30 times a second. What is
+// finished is drawn once and kept; only the open part is drawn again. Nothing ticks
+// while nothing runs.
 package tui

@@ -10,7 +10,7 @@ import (
 )
 
 // flow returns the lines that are final since it was called last. They are shown
-// once, above the region that is drawn anew.
+// once, above the region that is drawn again.
 func (v *view) flow() []styled.Line {
 	v.conv.Queue(v.busy(), v.opts.Now())
 	out := v.flowed.Take(v.conv, chat.Heading{Session: v.session.ID, Title: v.title(), Greeting: v.keys.For(keys.Help) + " shows all keys"})

@@ -184,7 +184,7 @@ func (a *App) paste(text string) tea.Cmd {
 // lookMsg says that the person may have stopped typing, so that an ask takes keys.
 type lookMsg struct{}
 
-// lookLater draws the screen anew once an ask that was held takes keys.
+// lookLater draws the screen again once an ask that was held takes keys.
 func (a *App) lookLater() tea.Cmd {
 	if !a.sheets.Holds() {
 		return nil

@@ -33,7 +33,7 @@ type Terminal struct {
 // Run shows the screen until the person leaves it or the context ends. It gives
 // the terminal back as it was, and returns when everything it started has ended.
 //
-// It does what Bubble Tea's own loop does, save that it draws when something
+// It does what Bubble Tea's own loop does, except that it draws when something
 // changed and not by a clock: a screen on which nothing happens wakes nobody.
 func Run(ctx context.Context, a *App, t Terminal) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -15,21 +15,21 @@ import (
 	"lathe/internal/store"
 )
 
-// Sessions is what undoing needs of the sessions of this process.
+// Sessions is what undo needs from the sessions of this process.
 type Sessions interface {
 	Get(ctx context.Context, id lathe.SessionID) (lathe.Session, error)
 	// Messages returns all messages of a session, oldest first; limit 0 is all.
 	Messages(ctx context.Context, id lathe.SessionID, limit int) ([]lathe.Message, error)
 }
 
-// Options say whose changes a [Changes] are. All of it is needed.
+// Options say whose changes a [Changes] holds. All fields are required.
 type Options struct {
 	Sessions Sessions
 	Store    *store.Store
 	Writer   *commit.Writer
 	Log      *slog.Logger
 	Instance *instance.Instance
-	// Current returns the session as it was stored last; Stored takes note of a newer one.
+	// Current returns the session as it was last stored; Stored records a newer one.
 	Current func() *lathe.Session
 	Stored  func(*lathe.Session)
 	NewPart func() lathe.PartID
@@ -51,7 +51,7 @@ type Changes struct {
 	now      func() time.Time
 	watching watching
 
-	told atomic.Bool // the person knows that changes cannot be undone
+	told atomic.Bool // the person has been told that changes cannot be undone
 }
 
 // New returns the changes of a session. It costs nothing until it is used.
@@ -66,7 +66,7 @@ func New(o Options) *Changes {
 	}
 }
 
-// turnSnapshots are those of a session's turn: patches are its own.
+// turnSnapshots takes the snapshots for a session's turn: its patches contain only the session's own changes.
 type turnSnapshots struct {
 	*snapshot.Store
 	u *Changes
@@ -100,7 +100,7 @@ func (t turnSnapshots) Patch(ctx context.Context, from string) (lathe.Patch, str
 type stepChange struct {
 	from, to string // trees; to is empty when it is not known
 	files    []string
-	shared   []string // of these; others may have changed them, too
+	shared   []string // those of the files that others may have changed too
 }
 
 // changesOf returns what the parts say was changed, in order.
@@ -124,12 +124,12 @@ func changesOf(parts []lathe.Part) (out []stepChange) {
 }
 
 // targetsOf says how to get from after the changes to before them: each file as
-// it was before its first change, if it is still as the last one left it and
+// it was before its first change, if it is still as the last change left it and
 // nobody else changed it in between.
 func targetsOf(changes []stepChange) []snapshot.Target {
 	var targets []snapshot.Target
 	at := map[string]int{}
-	left := map[string]string{} // the tree in which a file is as the steps so far left it
+	left := map[string]string{} // the tree that has each file as the steps so far left it
 	for _, c := range changes {
 		for _, f := range c.files {
 			i, seen := at[f]
@@ -151,9 +151,9 @@ func targetsOf(changes []stepChange) []snapshot.Target {
 	return targets
 }
 
-// RecoverPatch records what a step changed whose process died before it could.
-// Changes that were made since count as the step's, those of other sessions
-// excepted; nobody can tell them apart.
+// RecoverPatch records what a step changed if its process died before it could.
+// Changes made since then count as the step's, except those of other sessions;
+// nobody can tell them apart.
 func (u *Changes) RecoverPatch(ctx context.Context, history []lathe.Message) {
 	i := len(history) - 1
 	for ; i >= 0; i-- {

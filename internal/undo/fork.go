@@ -11,14 +11,14 @@ import (
 
 const forkFiles store.Document[forkDoc] = "forkfiles"
 
-// forkDoc is what a fork did to files, kept with it, and kept before it is done.
+// forkDoc is what a fork did to files. It is stored with the fork, before any file is changed.
 type forkDoc struct {
 	revertDoc
 	Before string `json:"before"`
 }
 
-// Rewind takes files back to where a fork begins: to before the messages that it
-// leaves out. What it did is kept with the fork, for [Changes.UndoRewind].
+// Rewind takes files back to where a fork begins: before the messages that it
+// leaves out. What it did is stored with the fork, for [Changes.UndoRewind].
 func (u *Changes) Rewind(ctx context.Context, fork lathe.SessionID, later []lathe.Message) (applied snapshot.Applied, err error) {
 	targets := targetsOf(changesFrom(later, 0, 0))
 	if len(targets) == 0 {
@@ -48,7 +48,7 @@ func (u *Changes) saveForkFiles(ctx context.Context, fork lathe.SessionID, doc f
 	return u.writer.Commit(ctx, func(tx *commit.Tx) error { return forkFiles.Set(tx, fork, doc) })
 }
 
-// UndoRewind brings back what a fork with its files changed in the worktree. It
+// UndoRewind restores what a fork with its files changed in the worktree. It
 // does nothing for other sessions.
 func (u *Changes) UndoRewind(ctx context.Context, sess lathe.Session, force bool) (out Result, err error) {
 	out.Session = sess

@@ -14,21 +14,21 @@ import (
 	"lathe/internal/workspace"
 )
 
-// A job writes when it likes. What changes while no tool of a step can have done it is
-// noted as the job's; what a command of the same step may have done, too, is shared. A
-// person's own editor cannot be told from a job.
+// A job writes whenever it likes. What changes while no tool of a step could have done
+// it is recorded as the job's; what a command of the same step may have done too is
+// shared. A person's own editor cannot be told from a job.
 
-// watching is what is known of jobs since a moment.
+// watching is what is known about jobs since a certain moment.
 type watching struct {
 	mu    sync.Mutex
 	since time.Time
 	wrote map[*job.Job]int64 // how much each had written then
-	tree  string             // the last tree that is known; empty: none
-	at    time.Time          // of that
+	tree  string             // the last known tree; empty: none
+	at    time.Time          // when that was
 }
 
-// WatchJobs begins to watch what jobs write: a step or a command comes next. It costs
-// nothing while none runs.
+// WatchJobs begins to watch what jobs write, before a step or a command. It costs
+// nothing if no job runs.
 func (u *Changes) WatchJobs(top string) {
 	if u.jobs == nil {
 		return
@@ -57,15 +57,15 @@ func (u *Changes) writingJobs(top string) (jobs []*job.Job) {
 	defer w.mu.Unlock()
 	for _, j := range u.jobs.During(top, w.since) {
 		n, ok := j.Wrote()
-		if before := w.wrote[j]; !ok || n != before { // one that began since then had written nothing
+		if before := w.wrote[j]; !ok || n != before { // a job that began since then had written nothing
 			jobs = append(jobs, j)
 		}
 	}
 	return jobs
 }
 
-// seen notes the tree of now. What differs from the tree before changed between the
-// steps of the session: jobs that ran meanwhile did it, as a rule.
+// seen records the current tree. What differs from the tree before it changed
+// between the steps of the session, most likely by jobs that were running.
 func (u *Changes) seen(ctx context.Context, store *snapshot.Store, tree string, between bool) {
 	if u.jobs == nil {
 		return
@@ -81,7 +81,7 @@ func (u *Changes) seen(ctx context.Context, store *snapshot.Store, tree string, 
 	u.attribute(ctx, store, last, tree, at)
 }
 
-// forgetTree is for what lathe itself changes between steps.
+// forgetTree is called when lathe itself changes files between steps.
 func (u *Changes) forgetTree() {
 	u.watching.mu.Lock()
 	defer u.watching.mu.Unlock()
@@ -103,8 +103,8 @@ func (u *Changes) attribute(ctx context.Context, store *snapshot.Store, from, to
 	}
 }
 
-// sortJobs tells which of a step's files jobs may have written. Those that no tool of the
-// step can have written are noted as theirs. All of these are shared.
+// sortJobs says which of a step's files jobs may have written. Those that no tool of the
+// step can have written are recorded as the jobs'. All of these are shared.
 func (w writers) sortJobs(files []string, jobs []*job.Job, now time.Time) (shared []string) {
 	for _, f := range files {
 		end, mine := w.own.named[f]
@@ -130,8 +130,8 @@ func (u *Changes) answer(ctx context.Context) (lathe.Message, error) {
 	return newest[len(newest)-1], nil
 }
 
-// inForeground returns an answer without the calls that only started jobs: what these
-// write is theirs.
+// inForeground returns an answer without the calls that only started jobs: what those
+// write belongs to the jobs.
 func inForeground(m lathe.Message) lathe.Message {
 	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p lathe.Part) bool {
 		call, ok := p.Body.(*lathe.ToolCall)
@@ -145,11 +145,11 @@ func inForeground(m lathe.Message) lathe.Message {
 	return m
 }
 
-// namedFiles bounds how many files a revert names of one job.
+// namedFiles bounds how many files of one job a revert names.
 const namedFiles = 50
 
-// jobsKept returns, as conflicts, what jobs wrote since a time beside the steps: nothing
-// was recorded from which it could be taken back.
+// jobsKept returns, as conflicts, what jobs wrote outside the steps since a certain
+// time: nothing was recorded from which it could be undone.
 func (u *Changes) jobsKept(ctx context.Context, since time.Time, targets []snapshot.Target) (out []snapshot.Conflict) {
 	if u.jobs == nil {
 		return nil

@@ -16,35 +16,35 @@ import (
 type Input struct {
 	MessageID lathe.MessageID
 	PartID    lathe.PartID // empty: the whole message
-	// Force also takes back files that somebody else changed since.
+	// Force also undoes changes to files that somebody else has changed since.
 	Force bool
 }
 
-// Result is a session after a revert or unrevert, with what became of the
-// files. Conflicts were left as they are.
+// Result is a session after a revert or unrevert, and what became of the files.
+// Conflicts were left as they are.
 type Result struct {
 	Session   lathe.Session
-	Files     []string // absolute paths of what was changed
+	Files     []string // absolute paths of the changed files
 	Conflicts []snapshot.Conflict
-	// Unrecorded is why changes of the messages could not be taken back: nothing
-	// was recorded of them. Empty if there are none.
+	// Unrecorded says why changes made by the messages could not be undone:
+	// nothing was recorded for them. Empty if there are none.
 	Unrecorded string
 }
 
 const reverted store.Document[revertDoc] = "revert"
 
-// revertDoc is what lathe keeps of a revert beside what the session shows.
+// revertDoc is what lathe stores about a revert in addition to what the session shows.
 type revertDoc struct {
 	Files []string `json:"files"`           // changed by the revert
-	After string   `json:"after,omitempty"` // the tree it left; empty while it is at work
+	After string   `json:"after,omitempty"` // the tree it left; empty while it is in progress
 
-	// While it is at work, or when it was cut off: the tree from which each file
-	// is taken, and what an earlier revert had left.
+	// While it is in progress, or if it was interrupted: the tree from which
+	// each file is taken, and what an earlier revert had left.
 	Toward []string `json:"toward,omitempty"`
 	Prior  string   `json:"prior,omitempty"`
 }
 
-// states returns the trees in one of which a file is as the revert left it.
+// states returns the trees that may hold a file as the revert left it.
 func (d revertDoc) states(i int) (trees []string) {
 	if d.After != "" {
 		return []string{d.After}
@@ -104,10 +104,11 @@ func changesFrom(messages []lathe.Message, message, part int) []stepChange {
 	return out
 }
 
-// Revert takes back what the session's steps did to files from a message or part
-// on, and hides the messages. They stay until the next prompt, and [Changes.Unrevert]
-// brings all of it back. A whole turn is undone at a time, unless the part named
-// has words or tool calls of its message before it. No turn of it runs meanwhile.
+// Revert undoes what the session's steps did to files from a message or part on, and
+// hides the messages. They stay until the next prompt, and [Changes.Unrevert] brings
+// all of it back. A whole turn is undone at a time, unless the named part is
+// preceded by text or tool calls in its message. No turn of the session may run in
+// the meantime.
 func (u *Changes) Revert(ctx context.Context, sess lathe.Session, in Input) (out Result, err error) {
 	messages, err := u.sessions.Messages(ctx, sess.ID, 0)
 	if err != nil {
@@ -148,9 +149,9 @@ func (u *Changes) Revert(ctx context.Context, sess lathe.Session, in Input) (out
 	return out, err
 }
 
-// retarget adapts targets to files that an earlier revert changed: those are as
-// it left them, or as before it where an unrevert was cut off, and go back to the
-// start where the new revert leaves them alone.
+// retarget adapts targets to files that an earlier revert changed. Those are as
+// it left them, or as before it if an unrevert was interrupted, and return to the
+// start if the new revert leaves them alone.
 func retarget(targets []snapshot.Target, old revertDoc, start string) []snapshot.Target {
 	done := map[string]bool{}
 	for i, t := range targets {
@@ -181,7 +182,7 @@ func (u *Changes) takeBack(ctx context.Context, sess lathe.Session, mark *lathe.
 			return "", fmt.Errorf("revert: %w", err)
 		}
 	}
-	plan := revertDoc{Prior: old.After} // the targets have what an earlier one changed
+	plan := revertDoc{Prior: old.After} // the targets include what an earlier one changed
 	for _, t := range targets {
 		plan.Files, plan.Toward = append(plan.Files, t.Path), append(plan.Toward, t.To)
 	}
@@ -196,8 +197,8 @@ func (u *Changes) takeBack(ctx context.Context, sess lathe.Session, mark *lathe.
 	return u.settleRevert(ctx, sess.ID, mark, plan, applied, store)
 }
 
-// settleRevert keeps which files really differ from before the revert, and returns
-// how as a patch.
+// settleRevert records which files really differ from before the revert, and
+// returns the difference as a patch.
 func (u *Changes) settleRevert(ctx context.Context, id lathe.SessionID, mark *lathe.Revert, plan revertDoc, applied snapshot.Applied, store *snapshot.Store) (string, error) {
 	changed, err := store.Changed(ctx, mark.Snapshot, applied.After)
 	if err != nil {
@@ -232,7 +233,7 @@ func (u *Changes) saveRevert(ctx context.Context, id lathe.SessionID, mark *lath
 	return nil
 }
 
-// reverted returns what is kept of the revert that a session is in.
+// reverted returns what is stored about the session's current revert.
 func (u *Changes) reverted(ctx context.Context, sess lathe.Session) (doc revertDoc, err error) {
 	if sess.Revert == nil {
 		return doc, nil
@@ -262,8 +263,8 @@ func (u *Changes) storeRevert(ctx context.Context, id lathe.SessionID, mark *lat
 	return sess, nil
 }
 
-// Unrevert brings back what [Changes.Revert] took. A session that is not reverted
-// stays as it is. No turn of it runs meanwhile.
+// Unrevert restores what [Changes.Revert] undid. A session that is not reverted
+// stays as it is. No turn of the session may run in the meantime.
 func (u *Changes) Unrevert(ctx context.Context, sess lathe.Session, force bool) (out Result, err error) {
 	out.Session = sess
 	if sess.Revert == nil {
@@ -301,9 +302,9 @@ func (u *Changes) Unrevert(ctx context.Context, sess lathe.Session, force bool) 
 	return out, err
 }
 
-// DropReverted removes the messages that a revert hides. It comes before
-// anything that goes on from where the session was reverted to: a prompt, a
-// command, a compaction. Nothing happens to a session that is not reverted.
+// DropReverted removes the messages that a revert hides. Call it before
+// anything that continues from the reverted point: a prompt, a command, a
+// compaction. A session that is not reverted is left alone.
 func (u *Changes) DropReverted(ctx context.Context) error {
 	sess, err := u.sessions.Get(ctx, u.current().ID)
 	if err != nil || sess.Revert == nil {
@@ -336,7 +337,7 @@ func (u *Changes) DropReverted(ctx context.Context) error {
 	return u.remove(ctx, gone, parts, left)
 }
 
-// remove takes messages and parts out of the session and tells of each.
+// remove removes messages and parts from the session and publishes each removal.
 func (u *Changes) remove(ctx context.Context, gone []lathe.Message, parts []lathe.Part, left changedDoc) error {
 	id := u.current().ID
 	diffs, err := u.diff(ctx, left)

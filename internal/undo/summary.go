@@ -12,7 +12,7 @@ import (
 	"lathe/internal/store"
 )
 
-// maxDiffText bounds the contents that the diffs of a session carry together.
+// maxDiffText bounds the total contents that the diffs of a session carry.
 const maxDiffText = 8 << 20
 
 // Summary counts diffs; nil when there are none.
@@ -30,8 +30,9 @@ func Summary(diffs []lathe.FileDiff) *lathe.SessionSummary {
 
 const changed store.Document[changedDoc] = "changed"
 
-// changedDoc is which files some steps changed, from one tree to another. That
-// of the whole session is kept beside it, so that it need not be gathered anew.
+// changedDoc says which files some steps changed, from one tree to another. The
+// one for the whole session is stored with it, so that it need not be gathered
+// again.
 type changedDoc struct {
 	From  string   `json:"from"`
 	To    string   `json:"to"`
@@ -62,7 +63,7 @@ func gather(messages []lathe.Message) (d changedDoc) {
 	return d
 }
 
-// Any reports whether messages changed any file.
+// Any reports whether the messages changed any file.
 func Any(messages []lathe.Message) bool { return len(gather(messages).Files) > 0 }
 
 // Copy stores, for a session that begins with these messages, what they changed.
@@ -92,7 +93,7 @@ func (u *Changes) diff(ctx context.Context, d changedDoc) ([]lathe.FileDiff, err
 	}
 	store, err := u.inst.Snapshots()
 	if err != nil {
-		return nil, nil // they were switched off since
+		return nil, nil // snapshots were switched off since
 	}
 	all, err := store.Diff(ctx, d.From, d.To)
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"lathe/internal/turn"
 )
 
-// noSnapshots are those of a turn in a directory of which none are taken. The
+// noSnapshots stands in for snapshots in a directory where none are taken. The
 // session says so before its first call that can change files.
 type noSnapshots struct {
 	u   *Changes
 	why error
 }
 
-// Known returns at once that there is no tree, so that no call waits for one.
+// Known returns at once that there is no tree, so no call waits for one.
 func (n noSnapshots) Known() (string, bool) {
 	n.u.ReportOff(n.why)
 	return "", true
@@ -26,8 +26,8 @@ func (n noSnapshots) Patch(context.Context, string) (lathe.Patch, string, error)
 	return lathe.Patch{}, "", n.why
 }
 
-// Snapshots is what a turn records trees with; nil when the person switched
-// that off.
+// Snapshots is what a turn records trees with; nil if the person switched that
+// off.
 func (u *Changes) Snapshots() turn.Snapshots {
 	store, err := u.inst.Snapshots()
 	switch {
@@ -39,7 +39,7 @@ func (u *Changes) Snapshots() turn.Snapshots {
 	return nil
 }
 
-// ReportOff says once why what is changed from here on cannot be undone.
+// ReportOff says, once, why changes from here on cannot be undone.
 func (u *Changes) ReportOff(why error) {
 	if u.told.Swap(true) {
 		return
@@ -48,8 +48,8 @@ func (u *Changes) ReportOff(why error) {
 	u.writer.Tell(sess.Directory, lathe.UndoOff{SessionID: sess.ID, Reason: why.Error()})
 }
 
-// unrecorded returns why changes of these messages cannot be taken back; empty if
-// none of them is unknown. Parts before the given one of the first message do not
+// unrecorded returns why changes made by these messages cannot be undone; empty
+// if all are recorded. Parts of the first message before the given one do not
 // count.
 func (u *Changes) unrecorded(messages []lathe.Message, part int) string {
 	_, off := u.inst.Snapshots()
@@ -70,8 +70,8 @@ func (u *Changes) unrecorded(messages []lathe.Message, part int) string {
 }
 
 // changedUnseen reports whether a call that can change files ran in a step that
-// has no tree to go back to. A command of the person's own is no step: there it
-// counts whether trees are taken at all.
+// has no tree to go back to. A command of the person's own is not a step: for
+// that it matters whether trees are taken at all.
 func (u *Changes) changedUnseen(parts []lathe.Part, off bool) bool {
 	unseen := off
 	for _, p := range parts {
@@ -87,7 +87,7 @@ func (u *Changes) changedUnseen(parts []lathe.Part, off bool) bool {
 	return false
 }
 
-// canChange reports whether a tool can change files; one that is not known can.
+// canChange reports whether a tool can change files; an unknown tool can.
 func (u *Changes) canChange(name string) bool {
 	t, ok := u.inst.Tools.Lookup(name)
 	return !ok || !t.Spec().ReadOnly

@@ -15,14 +15,14 @@ import (
 	"lathe/internal/workspace"
 )
 
-// Sessions that work in one worktree at the same time see each other's changes in
-// their trees. Whose a change is can be told where a tool names the file it
-// writes. Where a command may have changed it, nobody can tell: such a file is
-// marked as shared, and a revert leaves it alone unless forced, so that no session
-// takes back what another one did.
+// Sessions working in one worktree at the same time see each other's changes in
+// their trees. A change belongs to whoever's tool names the file it writes. If a
+// command may have changed a file, nobody can tell: the file is marked as shared,
+// and a revert leaves it alone unless forced, so that no session undoes what
+// another one did.
 
 // Patch returns what the session's newest answer changed since a tree, and the
-// tree of now.
+// current tree.
 func (u *Changes) Patch(ctx context.Context, store *snapshot.Store, from string) (p lathe.Patch, now string, err error) {
 	p, now, err = store.Patch(ctx, from)
 	if err != nil {
@@ -41,7 +41,7 @@ func (u *Changes) Patch(ctx context.Context, store *snapshot.Store, from string)
 	if len(beside.Others) == 0 && !beside.More && len(jobs) == 0 {
 		return p, now, nil
 	}
-	if len(jobs) > 0 && beside.Answer.ID == "" { // not read where there are no other sessions
+	if len(jobs) > 0 && beside.Answer.ID == "" { // not read if there are no other sessions
 		if beside.Answer, err = u.answer(ctx); err != nil {
 			return p, now, err
 		}
@@ -63,20 +63,20 @@ func (u *Changes) Patch(ctx context.Context, store *snapshot.Store, from string)
 
 // wrote is what the tools of one answer did to files.
 type wrote struct {
-	named   map[string]time.Time // files that tools wrote by name; when the last did
-	writing map[string]bool      // files that tools name which have not ended well
+	named   map[string]time.Time // files that tools wrote by name, and when last
+	writing map[string]bool      // files named by calls that have not ended well
 	unnamed bool                 // a tool may have changed any file
-	patched map[string]bool      // what the answer is known to have changed; nil while it is not
+	patched map[string]bool      // what the answer is known to have changed; nil while that is unknown
 }
 
 // writers are the answers that may have changed a file.
 type writers struct {
 	own    wrote
 	others []wrote
-	more   bool // others are not all
+	more   bool // there are more than these
 }
 
-// sort leaves out the files that others wrote, and tells which they may have.
+// sort leaves out the files that others wrote, and says which ones they may have written.
 func (w writers) sort(files []string) (ours, shared []string) {
 	for _, f := range files {
 		end, mine := w.own.named[f]
@@ -97,7 +97,7 @@ func (w writers) sort(files []string) (ours, shared []string) {
 	return ours, shared
 }
 
-// unchangedSince reports whether a file is as it was at a time.
+// unchangedSince reports whether a file has not changed since a time.
 func unchangedSince(path string, end time.Time) bool {
 	info, err := os.Lstat(path)
 	return err == nil && !info.ModTime().After(end)
@@ -113,7 +113,7 @@ func wroteBy(i *instance.Instance, dir string, m lathe.Message) wrote {
 		case *lathe.ToolCall:
 			called(i, &w, dir, b)
 		case *lathe.StepStart:
-			known = known && b.Snapshot == "" // else its end tells; there is none if it was killed
+			known = known && b.Snapshot == "" // otherwise its end says so; there is none if it was killed
 		case *lathe.StepFinish, *lathe.SnapshotMark:
 			known = true
 		case *lathe.Patch:
@@ -143,7 +143,7 @@ func called(i *instance.Instance, w *wrote, dir string, call *lathe.ToolCall) {
 		input, end = st.Input, st.Time.End
 	}
 	if t, ok := i.Tools.Lookup(call.Tool); call.Tool == "task" || ok && t.Spec().ReadOnly {
-		return // what a subagent does is said by its session
+		return // what a subagent does is recorded in its own session
 	}
 	files, named := writes(call.Tool, dir, input)
 	switch {

@@ -17,11 +17,11 @@ const (
 
 const (
 	maxCacheSteps = 20
-	// leastCached is the shortest prefix that providers keep.
+	// leastCached is the shortest prefix that providers cache.
 	leastCached = 1024
 )
 
-// sentRequest is a request whose answer is not there yet.
+// sentRequest is a request that has not been answered yet.
 type sentRequest struct {
 	first     bool
 	expected  int64
@@ -29,8 +29,8 @@ type sentRequest struct {
 	announced bool
 }
 
-// announced notes that the next request breaks the prefix on purpose. The caller
-// holds mu.
+// announced notes that the next request breaks the prefix deliberately. The
+// caller holds mu.
 func (w *Window) announced() {
 	if w.sent == nil {
 		w.sent = &sentRequest{}
@@ -49,7 +49,7 @@ func (w *Window) Sent(req *llm.Request) {
 	w.prints = prints
 }
 
-// answered adds the account of the request that was answered.
+// answered adds an entry for the request that was answered.
 func (w *Window) answered(used lathe.Tokens) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -84,7 +84,7 @@ func (w *Window) answered(used lathe.Tokens) {
 	}
 }
 
-// Step stores what is known of the window with the end of a step, within its
+// Step stores what is known about the window with the end of a step, within its
 // transaction.
 func (w *Window) Step(tx store.Tx, fin *lathe.StepFinish) error {
 	w.answered(fin.Tokens)

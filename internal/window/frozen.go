@@ -17,8 +17,8 @@ import (
 )
 
 // frozen is what the system prompt of a session is made of. It is fixed with the
-// first prompt, so that every later request has the same beginning; what changes
-// afterwards is told in messages.
+// first prompt, so that every later request has the same beginning; later
+// changes are announced in messages.
 type frozen struct {
 	Dir          string               `json:"dir"`
 	Worktree     string               `json:"worktree"`
@@ -32,10 +32,10 @@ type frozen struct {
 	Instructions []prompt.Instruction `json:"instructions,omitempty"`
 	Extra        []string             `json:"extra,omitempty"`
 	Skills       []instance.Skill     `json:"skills,omitempty"`
-	Told         prompt.State         `json:"told"`          // what the model knows by now
-	MCP          string               `json:"mcp,omitempty"` // which offer of servers of tools; see Offer
+	Told         prompt.State         `json:"told"`          // what the model has been told so far
+	MCP          string               `json:"mcp,omitempty"` // which offer of the tool servers; see Offer
 
-	ToldMCP string `json:"toldMCP,omitempty"` // the newest offer that the model was told of
+	ToldMCP string `json:"toldMCP,omitempty"` // the newest offer that the model was told about
 
 	offer *mcp.Offer
 }
@@ -60,20 +60,20 @@ func (w *Window) load(ctx context.Context) (*frozen, error) {
 	return w.frozen, nil
 }
 
-// Stored reports whether the system prompt is the one that was sent: without a record
-// of it, System makes it of what there is now.
+// Stored reports whether the system prompt is the one that was sent: without a stored
+// one, System makes it from what exists now.
 func (w *Window) Stored(ctx context.Context) (bool, error) {
 	_, ok, err := frozenDoc.Get(ctx, w.store, w.id)
 	return ok, err
 }
 
-// leftDoc is the record of the frozen prompt of the window that a summary closed. Only
-// replay reads it.
+// leftDoc is the record of the frozen prompt from the window that a summary closed.
+// Only replay reads it.
 func leftDoc(summary lathe.MessageID) store.Document[frozen] {
 	return store.Document[frozen]("prompt:" + string(summary))
 }
 
-// SaveCompacted is SaveFrozen for a compaction: it also keeps what was frozen before it.
+// SaveCompacted is SaveFrozen for a compaction: it also stores what was frozen before it.
 func (w *Window) SaveCompacted(tx store.Tx, summary lathe.MessageID) error {
 	w.fmu.Lock()
 	left := w.left
@@ -86,8 +86,8 @@ func (w *Window) SaveCompacted(tx store.Tx, summary lathe.MessageID) error {
 	return w.SaveFrozen(tx)
 }
 
-// Before returns the window as it was before a summary, to look at, and whether what
-// was frozen in it is stored; it is not with sessions of older versions.
+// Before returns the window as it was before a summary, for reading only, and
+// whether what was frozen in it is stored; sessions of older versions lack that.
 func (w *Window) Before(ctx context.Context, summary lathe.MessageID) (before *Window, ok bool, err error) {
 	f, ok, err := leftDoc(summary).Get(ctx, w.store, w.id)
 	if err != nil || !ok {
@@ -98,9 +98,9 @@ func (w *Window) Before(ctx context.Context, summary lathe.MessageID) (before *W
 	return before, true, nil
 }
 
-// Reminders returns what the model has to be told before it answers for the agent,
-// and notes that it was. Alone says whether nobody can answer; nil: as before. Before is
-// the agent that it answered for until now.
+// Reminders returns what the model has to be told before it answers as the agent, and
+// notes that it was told. Alone says whether nobody can answer; nil: as before. Before
+// is the agent that it answered as until now.
 func (w *Window) Reminders(ctx context.Context, agent string, alone *bool) (notes []string, before string) {
 	w.fmu.Lock()
 	defer w.fmu.Unlock()
@@ -156,7 +156,7 @@ func (w *Window) System(ctx context.Context, a turn.Agent, m *provider.Model, of
 	return blocks, nil
 }
 
-// Skills returns the skills that the system prompt tells of.
+// Skills returns the skills that the system prompt mentions.
 func (w *Window) Skills(ctx context.Context) []instance.Skill {
 	w.fmu.Lock()
 	defer w.fmu.Unlock()
@@ -167,22 +167,22 @@ func (w *Window) Skills(ctx context.Context) []instance.Skill {
 	return f.Skills
 }
 
-// HasCompacted reports whether something left the session's window for a summary.
+// HasCompacted reports whether a summary has replaced part of the session's window.
 func (w *Window) HasCompacted() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.stats.Compactions > 0
 }
 
-// Frozen is a system prompt that was made anew and is not used yet.
+// Frozen is a new system prompt that is not in use yet.
 type Frozen struct{ f *frozen }
 
-// Renew makes the system prompt anew, as after a compaction.
+// Renew makes a new system prompt, as after a compaction.
 func (w *Window) Renew(ctx context.Context) Frozen { return Frozen{freeze(ctx, w.inst, w.now())} }
 
-// Compacted puts a renewed system prompt in the place of the frozen one and counts a
-// compaction. With keepAgent the model counts as told for which agent it answers.
-// The returned function takes both back, where they could not be stored.
+// Compacted replaces the frozen system prompt with a renewed one and counts a
+// compaction. With keepAgent, the model counts as having been told which agent it
+// answers as. The returned function undoes both, in case they could not be stored.
 func (w *Window) Compacted(fresh Frozen, keepAgent bool) (restore func()) {
 	w.fmu.Lock()
 	defer w.fmu.Unlock()
@@ -191,7 +191,7 @@ func (w *Window) Compacted(fresh Frozen, keepAgent bool) (restore func()) {
 		fresh.f.Alone, fresh.f.Told.Alone = old.Told.Alone, old.Told.Alone
 	}
 	if old != nil && keepAgent {
-		fresh.f.Told.Agent = old.Told.Agent // the message that goes on says it again
+		fresh.f.Told.Agent = old.Told.Agent // the message that continues the work repeats it
 	}
 	w.frozen, w.left = fresh.f, old
 	w.count(1)
@@ -230,8 +230,8 @@ func freeze(ctx context.Context, i *instance.Instance, now time.Time) *frozen {
 }
 
 // knownNow returns what a model should know now, and the text of the instruction
-// files. Instructions from addresses are not fetched again: they keep the hash
-// that was told.
+// files. Instructions from URLs are not fetched again: they keep the hash that
+// the model was told.
 func knownNow(i *instance.Instance, now time.Time, told map[string]string) (prompt.State, map[string]string) {
 	current := i.Instructions.Read()
 	st := prompt.State{Date: prompt.FormatDate(now), Instructions: hashes(current)}

@@ -13,11 +13,11 @@ import (
 	"lathe/internal/store"
 )
 
-// offerDoc is the record of what servers of tools offered when a prompt was frozen. It
-// is stored once, beside the prompt, which is stored with every message.
+// offerDoc is the record of what tool servers offered when a prompt was frozen. It is
+// stored once, apart from the prompt, which is stored with every message.
 func offerDoc(id string) store.Document[mcp.Offer] { return store.Document[mcp.Offer]("mcp:" + id) }
 
-// Offer returns what the servers of tools offer in this window. It is not to be
+// Offer returns what the tool servers offer in this window. It must not be
 // changed.
 func (w *Window) Offer(ctx context.Context) *mcp.Offer {
 	w.fmu.Lock()
@@ -37,7 +37,7 @@ func (w *Window) Offer(ctx context.Context) *mcp.Offer {
 	return f.offer
 }
 
-// saveOffer stores the offer unless it is. The caller holds fmu.
+// saveOffer stores the offer unless it is stored already. The caller holds fmu.
 func (w *Window) saveOffer(tx store.Tx) error {
 	f := w.frozen
 	if f.MCP == "" || f.offer == nil || w.keptOffer == f.MCP {
@@ -58,8 +58,8 @@ func (f *frozen) take(o mcp.Offer) {
 	}
 }
 
-// Refresh takes up what the servers of tools offer now and reports what that changes.
-// The next request breaks the prefix on purpose.
+// Refresh switches to what the tool servers offer now and reports what that changes.
+// The next request breaks the prefix deliberately.
 func (w *Window) Refresh(ctx context.Context) (api.MCPRefreshed, error) {
 	before := w.Offer(ctx)
 	w.fmu.Lock()
@@ -83,7 +83,7 @@ func (w *Window) Refresh(ctx context.Context) (api.MCPRefreshed, error) {
 	return out, nil
 }
 
-// differences tells what one offer has that another has not.
+// differences says what one offer has that the other does not.
 func differences(before, now *mcp.Offer) api.MCPRefreshed {
 	out := api.MCPRefreshed{Added: []string{}, Gone: []string{}, Changed: []string{}}
 	old := map[string]mcp.Named{}
@@ -108,8 +108,8 @@ func differences(before, now *mcp.Offer) api.MCPRefreshed {
 	return out
 }
 
-// serverNews tells the model, once, that the servers of tools offer something else than
-// when the window began. The caller holds fmu.
+// serverNews tells the model, once, that the tool servers now offer something other
+// than when the window began. The caller holds fmu.
 func (w *Window) serverNews(ctx context.Context, f *frozen) string {
 	if !w.inst.MCP.Any() || f.MCP == "" {
 		return ""
@@ -147,5 +147,5 @@ func (w *Window) serverNews(ctx context.Context, f *frozen) string {
 	return prompt.Reminder("MCP servers offer other tools than before. " + strings.TrimSpace(b.String()))
 }
 
-// newsShown is how many names are told.
+// newsShown is how many names are listed.
 const newsShown = 40

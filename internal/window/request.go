@@ -13,8 +13,8 @@ import (
 	"lathe/internal/llm"
 )
 
-// Request tells a request to people. It has no headers, which may hold secrets, and of
-// files only what they are.
+// Request presents a request to people. It has no headers, which may hold secrets, and
+// names files without their contents.
 func Request(req *llm.Request) *api.Request {
 	out := &api.Request{
 		Model: req.Model, System: req.System, Choice: string(req.Choice), MaxTokens: req.MaxTokens,
@@ -78,7 +78,7 @@ func Changed(before, now *llm.Request) *api.Change {
 	return c
 }
 
-// Added leaves out of a request what the one before it had as well.
+// Added removes from a request what the one before it had as well.
 func Added(req *api.Request, c *api.Change) *api.Request {
 	if c == nil {
 		return req

@@ -21,7 +21,7 @@ type Input struct {
 	Model   *provider.Model
 	System  []string
 	Tools   []llm.Tool
-	History []lathe.Message // what the model still sees something of
+	History []lathe.Message // what the model still sees, at least in part
 }
 
 // Weigh returns what the input weighs, and what it costs to send.
@@ -78,7 +78,7 @@ func (t *tally) message(m *lathe.Message) {
 	}
 }
 
-// kindOf names a part as people think of it.
+// kindOf names a part the way people think of it.
 func kindOf(m *lathe.Message, b lathe.PartBody) string {
 	a := compact.Answer(m)
 	switch b := b.(type) {

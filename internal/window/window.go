@@ -16,7 +16,7 @@ import (
 
 const statsDoc store.Document[api.WindowStats] = "context"
 
-// Options say whose window a [Window] is. All of it is needed.
+// Options say whose window a [Window] is. All fields are required.
 type Options struct {
 	Session  lathe.SessionID
 	Instance *instance.Instance
@@ -25,7 +25,7 @@ type Options struct {
 	Log      *slog.Logger
 }
 
-// Window is what is known of the window of one session: the system prompt that is
+// Window is what is known about one session's window: the system prompt that is
 // frozen in it, the corrections of token estimates, and the account of the
 // provider's cache. It is safe for concurrent use.
 type Window struct {
@@ -35,10 +35,10 @@ type Window struct {
 	now   func() time.Time
 	log   *slog.Logger
 
-	fmu       sync.Mutex // over what is frozen, which may have to be fetched
+	fmu       sync.Mutex // guards what is frozen, which may have to be fetched
 	frozen    *frozen
-	keptOffer string  // which offer of servers is stored
-	left      *frozen // what the newest compaction of this process took the place of
+	keptOffer string  // the stored offer of the tool servers
+	left      *frozen // what this process's newest compaction replaced
 
 	mu     sync.Mutex
 	loaded bool
@@ -101,7 +101,7 @@ func (w *Window) Save(tx store.Tx) error {
 	return statsDoc.Set(tx, w.id, w.stats)
 }
 
-// Pruned counts a prune, which breaks the prefix of requests on purpose.
+// Pruned counts a prune, which breaks the prefix of requests deliberately.
 func (w *Window) Pruned(freed int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -110,7 +110,7 @@ func (w *Window) Pruned(freed int64) {
 	w.announced()
 }
 
-// Broken notes that the next request breaks the prefix on purpose.
+// Broken notes that the next request breaks the prefix deliberately.
 func (w *Window) Broken() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

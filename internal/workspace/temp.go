@@ -13,8 +13,8 @@ import (
 )
 
 // A file is replaced by one that is written beside it under such a name, which
-// says what process writes it. The writer holds a lock on it meanwhile, which ends
-// with the process.
+// says what process writes it. The writer holds a lock on it in the meantime,
+// which ends with the process.
 const (
 	tempPrefix = ".lathe-"
 	tempSuffix = ".tmp"

@@ -227,7 +227,7 @@ func (r *Repo) checkout(ctx context.Context, dir string) string {
 	return root.TopLevel
 }
 
-// said is the line that tells what is wrong, among those that tell what goes on.
+// said is the line that says what is wrong, among those that tell what goes on.
 func said(text string) string {
 	first := ""
 	for line := range strings.Lines(text) {

@@ -45,12 +45,12 @@ func (a *Answer) emit(ev llm.Event) {
 	}
 }
 
-// Settle tells that the answer is complete but for usage and the end mark. The
-// transport then waits for these a few seconds only, whatever the idle limit:
-// some servers send neither and keep the connection open.
+// Settle reports that the answer is complete but for usage and the end mark.
+// The transport then waits for these a few seconds only, whatever the idle
+// limit: some servers send neither and keep the connection open.
 func (a *Answer) Settle() { a.settled = true }
 
-// Start tells that the answer began; later calls do nothing.
+// Start reports that the answer began; later calls do nothing.
 func (a *Answer) Start() {
 	if !a.started {
 		a.started = true
@@ -228,7 +228,7 @@ func (b *Block) Close(meta map[string]json.RawMessage) {
 	}
 }
 
-// end tells that a call is complete, or that it was cut off.
+// end reports that a call is complete, or that it was cut off.
 func (b *Block) end(cut bool) {
 	input := string(b.args)
 	if strings.TrimSpace(input) == "" {

@@ -13,7 +13,7 @@ import (
 )
 
 // What a body is made of. Requests ask for no compression, yet some gateways
-// compress all the same, and not all of them say so.
+// compress anyway, and not all of them say so.
 
 // blanks may stand before a body's first character.
 const blanks = " \t\r\n\xef\xbb\xbf"

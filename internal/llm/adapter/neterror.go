@@ -17,8 +17,8 @@ import (
 	"lathe/internal/redact"
 )
 
-// networkError says why no response came. reached tells that the provider answered
-// before.
+// networkError says why no response came. reached reports that the provider
+// answered before.
 func networkError(ctx context.Context, err error, reached bool) error {
 	if e, ok := errors.AsType[*llm.Error](context.Cause(ctx)); ok {
 		return e
@@ -68,7 +68,7 @@ func explainNetwork(e *llm.Error, host string, err error, reached bool) {
 	}
 }
 
-// isProxy tells whether it was a proxy that could not be reached.
+// isProxy says whether it was a proxy that could not be reached.
 func isProxy(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && op.Op == "proxyconnect"

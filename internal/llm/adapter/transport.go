@@ -107,7 +107,7 @@ type Decoder interface {
 	// Whole takes an answer that came as one JSON document.
 	Whole(a *Answer, body []byte) error
 	// End is called when the stream ended without Finish, whatever ended it. It
-	// calls Finish if the answer is complete all the same.
+	// calls Finish if the answer is complete anyway.
 	End(a *Answer)
 }
 

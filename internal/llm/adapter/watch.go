@@ -132,7 +132,7 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 }
 
 // idle returns how long the provider may still be idle, from a piece of the
-// answer on anew.
+// answer on again.
 func (b *watchedBody) idle() time.Duration {
 	if b.told != b.a.content {
 		b.told, b.quiet = b.a.content, b.w.t.Idle

@@ -64,7 +64,7 @@ func (r *reducer) schema(s *jsonc.Value) *jsonc.Value {
 	return r.reduce(s)
 }
 
-// reduce turns a resolved schema into what the protocol knows of it.
+// reduce turns a resolved schema into what the protocol knows about it.
 func (r *reducer) reduce(s *jsonc.Value) *jsonc.Value {
 	types, nullable := typesOf(s)
 	enum, null := enumOf(s)

@@ -55,7 +55,7 @@ func nearestTo(prompt string) intent {
 	return n
 }
 
-// weight tells how likely a word is what a request is about.
+// weight says how likely a word is what a request is about.
 func weight(word string) int {
 	low := strings.ToLower(word)
 	switch {

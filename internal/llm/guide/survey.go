@@ -33,7 +33,7 @@ END {
 }'`
 )
 
-// survey is what is known of the project's files.
+// survey is what is known about the project's files.
 type survey struct {
 	total   int
 	kinds   []tally
@@ -94,7 +94,7 @@ func (v *survey) order() {
 	})
 }
 
-// far tells how far a file is from where programs usually begin.
+// far says how far a file is from where programs usually begin.
 func far(file string) int {
 	n := strings.Count(file, "/")
 	if !strings.HasPrefix(file, "cmd/") && !strings.HasPrefix(file, "src/") && n > 0 {
@@ -243,7 +243,7 @@ func codes(names []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// packageJSON tells what a package.json starts; empty if nothing.
+// packageJSON says what a package.json starts; empty if nothing.
 func packageJSON(text string) []string {
 	var p struct {
 		Main    string

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// tour tells what a project is: what its README says, how large it is, in which
+// tour says what a project is: what its README says, how large it is, in which
 // languages, and where it begins.
 type tour struct{}
 
@@ -63,7 +63,7 @@ func (s state) survey() (v survey, used int, calls []toolCall) {
 
 var cutShort = lazily(`(?m)^\(Only the newest \d+ of (\d+) files`)
 
-// listed counts the files that a search listed. One that was cut short tells how
+// listed counts the files that a search listed. One that was cut short says how
 // many there are, and of what kinds only the newest.
 func (s state) listed(out string) survey {
 	paths := lines(out)

@@ -18,7 +18,7 @@ type Outcome struct {
 }
 
 // Fold reads a stream to its end and puts the answer together. Content gets the
-// origin. The error is the stream's own, or tells which promise of [llm.Event]
+// origin. The error is the stream's own, or says which promise of [llm.Event]
 // the stream broke.
 func Fold(events iter.Seq2[llm.Event, error], origin string) (Outcome, error) {
 	f := folder{origin: origin, open: map[string]*piece{}, used: map[string]bool{}}

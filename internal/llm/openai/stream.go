@@ -8,7 +8,7 @@ import (
 	"lathe/internal/sse"
 )
 
-// event is every event of the protocol at once; Type tells which members count.
+// event is every event of the protocol at once; Type says which members count.
 type event struct {
 	Type         string    `json:"type"`
 	OutputIndex  int       `json:"output_index"`

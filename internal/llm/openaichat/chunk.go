@@ -155,7 +155,7 @@ type usage struct {
 }
 
 // tokens normalises what vendors count. A total that only fits when reasoning
-// is counted beside the completion tells that these exclude it already.
+// is counted beside the completion reports that these exclude it already.
 func (u *usage) tokens() llm.Usage {
 	reasoning := u.CompletionDetails.Reasoning
 	return adapter.OpenAIUsage{

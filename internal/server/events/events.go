@@ -4,12 +4,13 @@
 //
 // # Shape
 //
-// A [Streams] reads the bus. What it knows of parts whose text grows is kept once for
-// all clients (live.go, marks.go), and an event is encoded once (frames.go). Clients
-// that asked for the same share a fanout, which encodes for all of them and lets each
-// read at its own pace (fanout.go); one that comes back and missed something has a
-// stream of its own until it has all (stream.go). own.go has the stream of lathe's
-// faces, settle.go lets an answer wait until its events are on their way.
+// A [Streams] reads the bus. What it knows about parts whose text grows is kept once
+// for all clients (live.go, marks.go), and an event is encoded once (frames.go).
+// Clients that asked for the same share a fanout, which encodes for all of them and
+// lets each read at its own pace (fanout.go); one that comes back and missed
+// something has a stream of its own until it has all (stream.go). own.go has the
+// stream of lathe's faces, settle.go lets an answer wait until its events are on
+// their way.
 package events
 
 import (

@@ -59,7 +59,7 @@ func (s *Streams) subscribeAfter(ctx context.Context, dir string, after uint64) 
 	}
 }
 
-// measured tells of a delta where it ends, so that a reader who has some of the
+// measured reports a delta where it ends, so that a reader who has some of the
 // text already can tell.
 func (s *Streams) measured(env lathe.Envelope) lathe.Envelope {
 	if d, ok := env.Event.(lathe.PartDelta); ok && d.End == 0 {

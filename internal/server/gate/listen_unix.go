@@ -10,7 +10,7 @@ import (
 )
 
 // listenPrivate makes a socket for its owner only. Who connects before the mode is
-// set is turned away by samePeer where the system tells who it is.
+// set is turned away by samePeer where the system says who it is.
 func listenPrivate(ctx context.Context, lc *net.ListenConfig, path string) (net.Listener, error) {
 	l, err := lc.Listen(ctx, "unix", path)
 	if err != nil {

@@ -66,7 +66,7 @@ func (u *upload) end() {
 	u.wait()
 }
 
-// Receive returns the body of a request, of at most limit bytes, and what is to be
+// Receive returns the body of a request, of at most limit bytes, and what must be
 // called once it is read. Reading fails when the client is slower than patience has it,
 // or when it sends too many bodies at once and this one is the oldest.
 func (l *Uploads) Receive(w http.ResponseWriter, r *http.Request, limit int64, p Patience) (body io.Reader, done func()) {

@@ -1,7 +1,7 @@
 // Package codec is the form in which documents of sessions are stored, whichever
-// database holds them: JSON beside the columns that are queried, bodies that are too
+// database holds them: JSON next to the columns that are queried, bodies that are too
 // large for a row by the hash of their content, and the lines in which a running tool
-// tells what it shows.
+// says what it shows.
 package codec
 
 import (
@@ -18,8 +18,8 @@ import (
 	"lathe"
 )
 
-// This package is the stored form. Fields may be added; none may
-// change its meaning without a migration. What a Decoder does not know it skips.
+// This package is the stored form. Fields may be added; none may change its
+// meaning without a migration. A Decoder skips what it does not know.
 
 // Spill is the size from which a body leaves the row for a blob file.
 const Spill = 64 << 10
@@ -34,7 +34,7 @@ type Ref struct {
 const MaxBody = 1 << 30
 
 // Check returns an error unless the reference may be one of ours: a damaged row
-// must not lead out of the place of blobs.
+// must not lead outside the blob directory.
 func (r Ref) Check() error {
 	if len(r.Hash) != sha256.Size*2 || strings.ContainsAny(r.Hash, `/\.`) || r.Size < 0 || r.Size > MaxBody {
 		return fmt.Errorf("blob reference %q is malformed", r.Hash)
@@ -45,11 +45,11 @@ func (r Ref) Check() error {
 // Hash returns what a body is named by.
 func Hash(s string) string {
 	h := sha256.New()
-	io.Copy(h, onlyReader{strings.NewReader(s)}) // by pieces; a hash does not fail
+	io.Copy(h, onlyReader{strings.NewReader(s)}) // piece by piece; hashing cannot fail
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// onlyReader hides that a strings.Reader writes itself, in one piece that is a copy.
+// onlyReader hides WriteTo of a strings.Reader, which would copy the whole string.
 type onlyReader struct{ io.Reader }
 
 // Encoder makes documents and collects the bodies that become blobs, by hash.
@@ -68,8 +68,8 @@ func (e *Encoder) text(s string) (string, *Ref) {
 	return "", &Ref{Hash: h, Size: int64(len(s))}
 }
 
-// Decoder reads documents. Load reads a blob. With Damage, a note stands for one that
-// cannot be read; without, that is an error.
+// Decoder reads documents. Load reads a blob. With Damage set, a note replaces a blob
+// that cannot be read; without it, that is an error.
 type Decoder struct {
 	Load   func(Ref) (string, error)
 	Damage *Damage
@@ -121,9 +121,9 @@ func (d Decoder) raw(r *raw) (json.RawMessage, error) {
 	return json.RawMessage(s), err
 }
 
-// metadata is a map whose values tools chose; a large one leaves as a whole.
-// Same names the key whose value is the text beside the metadata: what a command
-// prints is its output and in its metadata too.
+// metadata is a map with values chosen by tools; a large one is stored apart as
+// a whole. Same names the key whose value equals the text next to the metadata:
+// what a command prints is its output and in its metadata too.
 type metadata struct {
 	Map  any    `json:"map,omitempty"` // to encode, the encoded map
 	Blob *Ref   `json:"blob,omitempty"`
@@ -262,7 +262,7 @@ type revertDoc struct {
 	DiffBlob *Ref   `json:"diffBlob,omitempty"`
 }
 
-// Session returns the document of a session: what is no column.
+// Session returns the document of a session: whatever has no column of its own.
 func (e *Encoder) Session(s *lathe.Session) ([]byte, error) {
 	d := sessionDoc{
 		Slug: s.Slug, Version: s.Version, Compacting: Millis(s.Compacting), Agent: s.Agent,

@@ -9,11 +9,12 @@ import (
 	"lathe"
 )
 
-// What cannot be read does not keep the rest of a session from being read: a note
-// stands in its place, and the part or message says in Damage what is wrong. What
-// is stored stays as it is, so that a file that is brought back is read again.
+// Data that cannot be read does not prevent the rest of a session from being
+// read: a note takes its place, and the part or message says in Damage what is
+// wrong. The stored data stays as it is, so that a file that is restored can be
+// read again.
 
-// Damage gathers why something is not what was stored. A nil one means that
+// Damage records why something is not what was stored. A nil Damage means that
 // nothing may be left out.
 type Damage struct{ Why error }
 
@@ -62,8 +63,8 @@ var kindNames = map[string]string{
 	KindPatch: "the list of files that a step changed", KindSubtask: "a subtask",
 }
 
-// StandIn is what is shown for a part that cannot be decoded, or whose body is
-// nothing without what is lost.
+// StandIn returns what to show for a part that cannot be decoded, or whose body
+// means nothing without what is lost.
 func StandIn(kind string, body lathe.PartBody, why error) lathe.PartBody {
 	if body != nil {
 		if f, ok := body.(*lathe.File); ok {
@@ -88,8 +89,8 @@ func StandIn(kind string, body lathe.PartBody, why error) lathe.PartBody {
 	return &lathe.Text{Text: note(kindNames[kind], why)}
 }
 
-// StandInInfo is what is shown for a message whose own words cannot be decoded.
-// An answer is over and says so.
+// StandInInfo returns what to show for a message whose info cannot be decoded.
+// An answer counts as ended and says so.
 func StandInInfo(m *lathe.Message, role string) lathe.MessageInfo {
 	switch role {
 	case RoleUser:

@@ -42,7 +42,7 @@ func encodeFailure(f lathe.Failure) *failureDoc {
 	return &failureDoc{Kind: "unknown", Message: f.Error()}
 }
 
-// decodeFailure makes an UnknownFailure of a kind it does not know.
+// decodeFailure turns a failure of an unknown kind into an UnknownFailure.
 func decodeFailure(d *failureDoc) lathe.Failure {
 	if d == nil {
 		return nil

@@ -9,7 +9,8 @@ import (
 )
 
 // packFrom is the size from which a document is compressed in its row. The first
-// byte tells the forms apart: what starts with the mark itself is compressed too.
+// byte distinguishes the forms; a document that starts with the mark itself is
+// compressed too.
 const (
 	packFrom = 8 << 10
 	packMark = 0x01
@@ -31,12 +32,12 @@ func (p *Packer) Pack(doc []byte) any {
 	}
 	defer p.zips.Put(w)
 	w.Reset(&b)
-	w.Write(doc) // a buffer does not fail
+	w.Write(doc) // writing to a buffer cannot fail
 	w.Close()
 	return b.Bytes()
 }
 
-// Unpack returns the document that [Packer.Pack] took.
+// Unpack returns the document given to [Packer.Pack].
 func Unpack(data []byte) ([]byte, error) {
 	if len(data) == 0 || data[0] != packMark {
 		return data, nil

@@ -355,7 +355,7 @@ func (d Decoder) state(doc stateDoc) (lathe.ToolState, error) {
 	return nil, fmt.Errorf("unknown tool state %q", doc.Kind)
 }
 
-// attachments adds the files of a call. For those that are lost its output says so.
+// attachments adds the files of a call. If some are lost, its output says so.
 func (d Decoder) attachments(st *lathe.ToolDone, docs []fileDoc) error {
 	for _, doc := range docs {
 		own := Decoder{Load: d.Load}

@@ -9,21 +9,21 @@ import (
 	"lathe"
 )
 
-// What a running tool shows is kept as streamed text is: beside the row, in the
-// file that has the row's revision in its name. A line of it says what changed
-// since the line before, so that a command that prints for an hour costs what it
-// prints. A line that a kill cut short is as if it had not been written.
+// The progress of a running tool is kept like streamed text: outside the row, in
+// the file named after the row's revision. Each line says what changed since the
+// line before, so that a command that prints for an hour costs only what it
+// prints. A line cut short by a kill counts as not written.
 
 // Shown is what a running tool shows.
 type Shown struct {
 	title  string
 	rest   []byte // the metadata without its output
 	output string
-	prints bool // there is an output
+	prints bool // there is output
 }
 
-// shownDoc is a change of it. The new output is Head, what was shown from Drop
-// on, and Add.
+// shownDoc is a change of what is shown. The new output consists of Head, the
+// old output from Drop on, and Add.
 type shownDoc struct {
 	Title  *string         `json:"title,omitempty"`
 	Rest   json.RawMessage `json:"rest,omitempty"`
@@ -75,11 +75,11 @@ func (s *Shown) to(now *Shown) (d shownDoc) {
 	return d
 }
 
-// minOverlap is how much two outputs have to share for the one to go on from the
-// other.
+// minOverlap is how much two outputs must share for one to count as a
+// continuation of the other.
 const minOverlap = 64
 
-// since tells how one output follows from the one before: it grew, or it is the
+// since says how one output follows from the one before: it grew, or it is the
 // end of one that grew, after a short line that says so.
 func since(old, now string) (head string, drop int, add string) {
 	if strings.HasPrefix(now, old) {
@@ -92,7 +92,7 @@ func since(old, now string) (head string, drop int, add string) {
 	if len(rest) < minOverlap {
 		return "", len(old), now
 	}
-	if i := strings.Index(old, rest[:minOverlap]); i >= 0 && strings.HasPrefix(rest, old[i:]) { // as a rule
+	if i := strings.Index(old, rest[:minOverlap]); i >= 0 && strings.HasPrefix(rest, old[i:]) { // the usual case
 		return head, i, rest[len(old)-i:]
 	}
 	if n := overlap(old, rest); n >= minOverlap {
@@ -102,8 +102,8 @@ func since(old, now string) (head string, drop int, add string) {
 }
 
 // overlap returns how many bytes at the end of old are also the beginning of now,
-// At most. It takes time in proportion to both, however much they repeat
-// themselves (Knuth, Morris and Pratt).
+// at most. It takes time in proportion to both, however repetitive they are
+// (Knuth, Morris and Pratt).
 func overlap(old, now string) int {
 	now = now[:min(len(now), len(old))]
 	if len(now) == 0 {
@@ -170,7 +170,7 @@ func (s *Shown) take(d shownDoc) {
 	s.prints = d.Prints
 }
 
-// shift applies a change to an output, in its place where that can be.
+// shift applies a change to an output, in place if possible.
 func shift(output []byte, d shownDoc) []byte {
 	if over := d.Drop - len(d.Head); over >= 0 {
 		output = output[over:]

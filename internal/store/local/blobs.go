@@ -25,11 +25,11 @@ const (
 // BlobExt ends the names of blob files.
 const BlobExt = ".gz"
 
-// maxRoom bounds the room that is made because a row says how large its blob is.
+// maxRoom bounds the memory allocated because a row claims a size for its blob.
 const maxRoom = 64 << 20
 
-// Blobs are bodies in files, compressed and named by the hash of their content. The
-// files are written whole, and synced, before anything names them.
+// Blobs are bodies in files, compressed and named by the hash of their content. A
+// file is written completely, and synced, before anything refers to it.
 type Blobs struct{ Dir string }
 
 // Path returns where a body is.
@@ -40,7 +40,7 @@ func name(rel string) string {
 	return strings.TrimSuffix(strings.ReplaceAll(filepath.ToSlash(rel), "/", ""), BlobExt)
 }
 
-// Save keeps a body, unless it is kept already. It is durable then.
+// Save stores a body durably, unless it is stored already.
 func (b Blobs) Save(hash, body string) error {
 	path := b.Path(hash)
 	if _, err := os.Stat(path); err == nil {
@@ -74,7 +74,7 @@ func writeZip(w io.Writer, body string) error {
 	return z.Close()
 }
 
-// onlyReader hides that a strings.Reader writes itself, in one piece that is a copy.
+// onlyReader hides WriteTo of a strings.Reader, which would copy the whole string.
 type onlyReader struct{ io.Reader }
 
 // syncDir makes a rename durable, where directories can be synced.
@@ -138,7 +138,7 @@ func (b Blobs) Verify(ref codec.Ref) error {
 	return nil
 }
 
-// Remove removes a body. One that is not there is no error.
+// Remove removes a body. It is no error if there is none.
 func (b Blobs) Remove(hash string) error {
 	err := os.Remove(b.Path(hash))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -152,7 +152,7 @@ func (b Blobs) Sweep(live func(hash string) bool) (store.Swept, error) {
 	return sweep(b.Dir, func(rel string) bool { return live(name(rel)) })
 }
 
-// Stray is the file of a body.
+// Stray is the file of a body that nothing may need.
 type Stray struct {
 	Path string
 	Hash string

@@ -30,7 +30,7 @@ type Outputs struct {
 	Dir       string        // absolute; made when first needed
 	Retention time.Duration // age at which Clean removes a file
 	MaxTotal  int64         // bytes that Clean leaves at most, newest files first
-	IDs       *lathe.IDs    // nil: one of its own kind is made for each file
+	IDs       *lathe.IDs    // nil: a new source for each file
 	Now       func() time.Time
 }
 
@@ -71,7 +71,7 @@ func (o Outputs) Create() (*os.File, error) {
 	}
 	path := filepath.Join(o.Dir, ids.New(lathe.PrefixTool))
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
-	if errors.Is(err, fs.ErrNotExist) && os.MkdirAll(o.Dir, 0o700) == nil { // a Clean just took the directory
+	if errors.Is(err, fs.ErrNotExist) && os.MkdirAll(o.Dir, 0o700) == nil { // a concurrent Clean has removed the directory
 		f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 	}
 	if err != nil {
@@ -87,8 +87,8 @@ type Cleaned struct {
 }
 
 // Clean removes spill files older than the retention, then the oldest until the
-// rest fits the totao. Files that are not spill files are left alone. Run it
-// beside other work, an hour apart; it may run while tools do.
+// rest fits the total. Files that are not spill files are left alone. Run it in
+// the background about once an hour; it may run while tools do.
 func (o Outputs) Clean(ctx context.Context) (Cleaned, error) {
 	files, err := o.spilled()
 	if err != nil {
@@ -113,14 +113,14 @@ func (o Outputs) Clean(ctx context.Context) (Cleaned, error) {
 			continue
 		}
 		if !f.ModTime().Before(cutoff) {
-			room = 0 // older files go too: the newest stay
+			room = 0 // older files are removed too: only the newest stay
 		}
 		if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 			continue
 		}
 		if dir := filepath.Dir(f.path); dir != o.Dir {
-			_ = os.Remove(dir) // the last one takes it along
+			_ = os.Remove(dir) // succeeds when the directory is empty
 		}
 		done.Removed++
 		done.RemovedBytes += f.Size()
@@ -128,7 +128,7 @@ func (o Outputs) Clean(ctx context.Context) (Cleaned, error) {
 	return done, errors.Join(errs...)
 }
 
-// spillFile is one with where it is.
+// spillFile is a spill file and its path.
 type spillFile struct {
 	fs.FileInfo
 	path string
@@ -149,7 +149,7 @@ func (o Outputs) spilled() ([]spillFile, error) {
 		if !strings.HasPrefix(e.Name(), lathe.PrefixTool+"_") || !e.Type().IsRegular() {
 			return
 		}
-		if info, err := e.Info(); err == nil { // gone meanwhile
+		if info, err := e.Info(); err == nil { // gone in the meantime
 			files = append(files, spillFile{info, filepath.Join(dir, e.Name())})
 		}
 	}

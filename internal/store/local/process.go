@@ -9,7 +9,7 @@ import (
 	"lathe/internal/store"
 )
 
-// Process identifies a process beyond the reuse of its number.
+// Process identifies a process even if its number is reused.
 type Process struct {
 	PID   int
 	Start string // when it started, in the system's own terms; empty if unknown
@@ -34,7 +34,7 @@ func (p Process) Owner() store.Owner {
 	}
 }
 
-// ProcessOf returns the process that an owner is.
+// ProcessOf returns the process that an owner stands for.
 func ProcessOf(o store.Owner) (Process, error) {
 	f := strings.SplitN(o.ID, " ", 4)
 	if len(f) != 4 {
@@ -47,8 +47,8 @@ func ProcessOf(o store.Owner) (Process, error) {
 	return Process{PID: pid, Start: f[1], Boot: f[2], Host: f[3]}, nil
 }
 
-// Living reports whether the process may still run, as seen from self. One on
-// another host cannot be looked at and counts as living.
+// Living reports whether the process may still run, as seen from self. A
+// process on another host cannot be checked and counts as living.
 func (p Process) Living(self Process) bool {
 	if p.Host != self.Host {
 		return true

@@ -17,7 +17,7 @@ import (
 // file says and so leaves it behind, whether or not the process lives to remove it.
 type Texts struct{ Dir string }
 
-// Text names one.
+// Text names one text.
 type Text struct{ Row, Revision int64 }
 
 func (t Text) String() string {
@@ -26,8 +26,8 @@ func (t Text) String() string {
 
 func (x Texts) path(t Text) string { return filepath.Join(x.Dir, t.String()) }
 
-// Size returns how many bytes there are, and makes the directory that the first
-// write needs.
+// Size returns how many bytes have been written, and makes the directory for
+// the first write.
 func (x Texts) Size(t Text) (int64, error) {
 	if err := os.MkdirAll(x.Dir, dirMode); err != nil {
 		return 0, err
@@ -57,7 +57,7 @@ func (x Texts) Write(t Text, at int64, text string) error {
 // Read returns all of it. The error is [fs.ErrNotExist] if nothing was written.
 func (x Texts) Read(t Text) ([]byte, error) { return os.ReadFile(x.path(t)) }
 
-// Remove removes what a row took over. What cannot be removed is left to a sweep.
+// Remove removes a text that a row has taken over. What cannot be removed is left to a sweep.
 func (x Texts) Remove(t Text) { os.Remove(x.path(t)) }
 
 // Sweep removes all but those that are live.

@@ -14,15 +14,15 @@ import (
 const (
 	// maxBeside bounds the answers that Beside reads.
 	maxBeside = 500
-	// maxBefore is how many messages before another an answer may stand and still
-	// have gone on beside it, unless it goes on now.
+	// maxBefore is how many messages earlier an answer may be and still have
+	// overlapped with another, unless it is still open.
 	maxBefore = 300
 )
 
 // Beside returns the newest answer of a session, and what other sessions of its
-// project have answered since that was begun, or were still about. A session's
-// subagents, and who started it, are no others. Messages that were copied or
-// imported since count when they were made.
+// project have answered since that began, or were still answering. A session's
+// subagents and its parents do not count as others. Messages that were copied
+// or imported since then count from when they were made.
 func (s messages) Beside(ctx context.Context, session lathe.SessionID) (out store.Beside, err error) {
 	err = s.read(ctx, func(v *view) error {
 		var own, n, created int64
@@ -65,12 +65,12 @@ func (s messages) Beside(ctx context.Context, session lathe.SessionID) (out stor
 	return out, nil
 }
 
-// ended is true of an answer that ended after :created, and of one of which that is
-// not plain to see.
+// ended is true for an answer that ended after :created, and for one where that is
+// not obvious.
 const ended = `CASE typeof(data) WHEN 'text' THEN json_extract(data, '$.completed') > :created ELSE 1 END`
 
-// alone reports that no other session, of whatever project, did anything beside an
-// answer. It costs a tenth of finding out who did, and mostly it is so.
+// alone reports that no other session, of any project, did anything at the time of
+// an answer. It costs a tenth of finding out who did, and is usually true.
 func (v *view) alone(session, n, created int64) (alone bool, err error) {
 	err = v.row(`SELECT NOT EXISTS (SELECT 1 FROM message WHERE n > :n AND session <> :session AND role = '`+codec.RoleAssistant+`')
 		AND NOT EXISTS (SELECT 1 FROM message INDEXED BY message_open WHERE open = 1 AND session <> :session)
@@ -80,7 +80,7 @@ func (v *view) alone(session, n, created int64) (alone bool, err error) {
 	return alone, err
 }
 
-// changing reads an answer with the parts that tell of files.
+// changing reads an answer with the parts that concern files.
 func (v *view) changing(session lathe.SessionID, n int64) (lathe.Message, error) {
 	var l loader
 	err := v.load(&l, session, `m.n = ?2 AND m.role = '`+codec.RoleAssistant+`'`, n,
@@ -101,9 +101,9 @@ type neighbour struct {
 }
 
 // neighbours finds the answers of other sessions that began after one, are open, or
-// ended after it began, and some more where that is not plain to see. The order of
-// the joins is told, since the store has no statistics: it may hold thousands of
-// sessions.
+// ended after it began, and some more where that is not obvious. The order of the
+// joins is fixed by hand, because the store has no statistics: it may hold
+// thousands of sessions.
 func (v *view) neighbours(session lathe.SessionID, n, created int64) (out []neighbour, err error) {
 	rows, err := v.query(`WITH RECURSIVE
 		up (id, parent, depth) AS (SELECT id, parent, 0 FROM session WHERE id = :session UNION ALL

@@ -23,10 +23,10 @@ import (
 type Injury struct {
 	Session lathe.SessionID // empty when it is not of one session
 	What    string
-	Hint    string // what to do; empty when the usual repair does it
+	Hint    string // what to do; empty if the usual repair fixes it
 }
 
-// maxInjuries is how many are told one by one.
+// maxInjuries is how many are reported individually.
 const maxInjuries = 1000
 
 const (
@@ -34,9 +34,9 @@ const (
 	filesHint  = "bring the files back from a copy of the data directory, or let notes stand for them with: lathe db check --repair"
 )
 
-// Check reads everything that is stored, the database and the files that it names,
-// and returns what is damaged. It is slow where much is stored. The error is for
-// what keeps it from looking.
+// Check reads everything that is stored, both the database and the files it refers
+// to, and returns what is damaged. It is slow if much is stored. The error is for
+// what prevents the check.
 func (s *DB) Check(ctx context.Context) ([]Injury, error) {
 	c := &checker{s: s.core, blobs: map[string]error{}}
 	err := s.read(ctx, func(v *view) error {
@@ -61,7 +61,7 @@ func (s *DB) Check(ctx context.Context) ([]Injury, error) {
 type checker struct {
 	s     *core
 	v     *view
-	blobs map[string]error // what was found of each file that something names
+	blobs map[string]error // the result for each file that something refers to
 	found []Injury
 	more  int
 }
@@ -85,7 +85,7 @@ func (c *checker) structure(context.Context) error {
 		return nil
 	})
 	if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code() == sqlite3.SQLITE_ERROR {
-		// The question is always the same, so it is the search index that cannot answer.
+		// The query is always the same, so it must be the search index that fails.
 		c.add("", repairHint, "the search index of %s is damaged: %v", c.s.path(), err)
 		err = nil
 	}
@@ -103,7 +103,7 @@ func (c *checker) structure(context.Context) error {
 	})
 }
 
-// numbers looks for columns that hold something else than a number.
+// numbers looks for columns that should hold a number but do not.
 func (c *checker) numbers(context.Context) error {
 	var errs []error
 	for _, t := range salvaged {
@@ -123,7 +123,7 @@ func (c *checker) numbers(context.Context) error {
 	return errors.Join(errs...)
 }
 
-// each runs a query to its end. Damage that ends it is an injury and no error.
+// each runs a query to its end. Damage that ends it is an injury, not an error.
 func (c *checker) each(query string, fn func(scanner) error) error {
 	rows, err := c.v.query(query)
 	if err == nil {
@@ -184,8 +184,8 @@ func valid(data []byte) error {
 	return json.Unmarshal(data, &any)
 }
 
-// documents looks at rows of session, name, kind and document. A file that a
-// document names and that is damaged is told of once, by [checker.named].
+// documents checks rows of session, name, kind and document. A damaged file
+// that a document refers to is reported once, by [checker.named].
 func (c *checker) documents(what, query string, decode func(kind string, data []byte) error) error {
 	return c.each(query, func(row scanner) error {
 		var session, name, kind string
@@ -205,7 +205,7 @@ func (c *checker) documents(what, query string, decode func(kind string, data []
 	})
 }
 
-// errBlob says that what a document names is damaged, not the document.
+// errBlob says that a file that a document refers to is damaged, not the document itself.
 var errBlob = errors.New("a file that is named is damaged")
 
 func (c *checker) decoder() codec.Decoder {
@@ -219,16 +219,16 @@ func (c *checker) decoder() codec.Decoder {
 		if c.blobs[ref.Hash] != nil {
 			return "", errBlob
 		}
-		return "{}", nil // what it says is not looked at; metadata is JSON
+		return "{}", nil // its content is not examined; metadata is JSON
 	}}
 }
 
-// named looks whether the column of each row tells the files that the documents
-// name, since a sweep goes by it, and tells of those that are damaged.
+// named checks that the column of each row lists the files that the documents
+// refer to, because a sweep relies on it, and reports damaged files.
 func (c *checker) named(ctx context.Context) error {
 	live, err := c.v.liveBlobs()
 	if err != nil {
-		return nil // the structure told of it
+		return nil // structure has reported it
 	}
 	var missing, damaged []string
 	for h, err := range c.blobs {
@@ -262,11 +262,11 @@ func (c *checker) files(hashes []string, are string) {
 	c.add("", filesHint, "%d long texts of sessions %s, one is %s", len(hashes), are, c.s.blobs.Path(hashes[0]))
 }
 
-// strays looks for long texts that an earlier database must have named.
+// strays looks for long texts that an earlier database must have referred to.
 func (c *checker) strays(context.Context) error {
 	strays, err := c.v.strays()
 	if err != nil || len(strays) == 0 {
-		return nil // the structure told of it
+		return nil // structure has reported it
 	}
 	var bytes int64
 	for _, f := range strays {
@@ -277,7 +277,7 @@ func (c *checker) strays(context.Context) error {
 	return nil
 }
 
-// began returns when the database was made, or zero where it does not say.
+// began returns when the database was made, or zero if it does not say.
 func (v *view) began() (time.Time, error) {
 	var at string
 	if err := v.row(`SELECT coalesce(min(tstamp), '') FROM goose_db_version`).Scan(&at); err != nil {

@@ -55,7 +55,7 @@ func (s *core) full(err error) error {
 		errors.Join(store.ErrFull, err), "no space left in %s", s.dir)
 }
 
-// corrupt names the ways out.
+// corrupt says what can be done about a damaged database.
 func (s *core) corrupt(err error) error {
 	hint := repairHint
 	if backups, _ := filepath.Glob(filepath.Join(s.dir, "backup", "*.db")); len(backups) > 0 {
@@ -86,8 +86,8 @@ func isUnique(err error) bool {
 	return ok && (e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
 }
 
-// damagedSession is why a session that can be read cannot be gone on with: the
-// rules that bind it are not known.
+// damagedSession says why a readable session cannot be continued: the rules
+// that bind it are not known.
 func damagedSession(id lathe.SessionID, why error) error {
 	return wrapped(lathe.CodeInternal, "its messages can be read; to go on with it, without its own rules and its revert: lathe db check --repair",
 		why, "the settings of session %s are damaged", id)

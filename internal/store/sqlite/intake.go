@@ -14,16 +14,16 @@ import (
 	"lathe/internal/store/codec"
 )
 
-// intake puts rows into the database that a repair makes. What belongs to a
-// session or message that is lost gets one that stands in for it.
+// intake puts rows into the database that a repair makes. Rows whose session or
+// message is lost get a substitute.
 type intake struct {
 	r        *repair
 	tx       *tx
-	homeless map[string]map[int64][]columns // by table, and by what they belong to
+	homeless map[string]map[int64][]columns // by table, and by their missing parent
 }
 
-// take stores a row, unless what it belongs to is not there. A name that is taken
-// already belongs to damage.
+// take stores a row, unless its parent is missing. If its name is taken, the row
+// is damaged.
 func (in *intake) take(table string, row columns) error {
 	for _, owner := range []string{"session", "message"} {
 		n, ok := row.int(owner)
@@ -83,7 +83,7 @@ func (in *intake) insert(table string, row columns) error {
 	return nil
 }
 
-// house makes what the rows of a table belong to, and stores them.
+// house makes the missing parents of a table's rows, and stores the rows.
 func (in *intake) house(table string) error {
 	for _, n := range slices.Sorted(maps.Keys(in.homeless[table])) {
 		rows := in.homeless[table][n]
@@ -106,12 +106,12 @@ func (in *intake) house(table string) error {
 	return nil
 }
 
-// makeSession makes a session for messages that lost theirs, where they were
-// written as far as they tell.
+// makeSession makes a session for messages that lost theirs, in the directory
+// where they were written, as far as they say.
 func (in *intake) makeSession(n int64, messages []columns) error {
 	ses := lathe.Session{ProjectID: "global", Directory: "/", Title: "Recovered session", Created: in.r.old.now(), Updated: in.r.old.now()}
 	ses.ID = lathe.NewIDs(in.r.old.now, nil).Session()
-	if in.r.one != nil { // the index may know what it was called
+	if in.r.one != nil { // the index may know its name
 		_ = in.r.one.QueryRowContext(in.tx.ctx, `SELECT id FROM session INDEXED BY sqlite_autoindex_session_1 WHERE +n = ?`, n).Scan(&ses.ID)
 	}
 	for _, row := range messages {
@@ -138,13 +138,13 @@ func (in *intake) makeSession(n int64, messages []columns) error {
 	return in.tx.change(`UPDATE session SET n = ? WHERE id = ?`, n, ses.ID)
 }
 
-// assistantKinds are of parts that only an answer has.
+// assistantKinds are kinds of parts that only an answer has.
 var assistantKinds = map[string]bool{
 	codec.KindTool: true, codec.KindReasoning: true, codec.KindStepStart: true, codec.KindStepFinish: true, codec.KindPatch: true, codec.KindSnapshot: true, codec.KindRetry: true,
 }
 
-// makeMessage makes a message for parts that lost theirs, after the one that was
-// stored before it.
+// makeMessage makes a message for parts that lost theirs, placed after the
+// message that was stored before it.
 func (in *intake) makeMessage(n int64, parts []columns) error {
 	var session, near, seq, created int64
 	var before string
@@ -174,15 +174,15 @@ func (in *intake) makeMessage(n int64, parts []columns) error {
 	}
 	const add = `INSERT INTO message (n, id, session, seq, role, created, open, summary, parts, data) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, ?)`
 	_, err = in.tx.exec(add, n, id, session, seq, role, created, string(data))
-	if isUnique(err) { // the place is another's
+	if isUnique(err) { // another one has that place
 		_, err = in.tx.exec(`INSERT INTO message (n, id, session, seq, role, created, open, summary, parts, data)
 			SELECT ?, ?, ?, max(seq) + 1, ?, ?, 0, 0, 0, ? FROM message WHERE session = ?`, n, id, session, role, created, string(data), session)
 	}
 	return err
 }
 
-// indexed returns what the indices know of a message whose row is lost, if its
-// session is there.
+// indexed returns what the indices know about a message whose row is lost, if
+// its session exists.
 func (in *intake) indexed(n int64) (id string, seq, session int64, ok bool) {
 	if in.r.one == nil {
 		return "", 0, 0, false
@@ -198,13 +198,13 @@ func (in *intake) indexed(n int64) (id string, seq, session int64, ok bool) {
 	return id, seq, session, err == nil
 }
 
-// beyond returns an identifier that sorts behind another of the same moment.
+// beyond returns an identifier that sorts after another of the same moment.
 func beyond(id string, n int64) string {
 	const own = 8
 	return id[:max(len(id)-own, min(len(id), len("msg_")))] + fmt.Sprintf("zz%06d", n%1_000_000)
 }
 
-// settle makes the counters right, and lets the database be as old as it was.
+// settle corrects the counters, and gives the database its old age.
 func (in *intake) settle(ctx context.Context) error {
 	for _, q := range []string{
 		`UPDATE session SET messages = max(messages, (SELECT coalesce(max(m.seq), 0) FROM message m WHERE m.session = session.n))`,

@@ -19,15 +19,16 @@ type leases struct{ *core }
 // Self returns this process as an owner.
 func Self() store.Owner { return local.Self().Owner() }
 
-// lease is a row that names its owner by process, so that it ends with that.
+// lease is a row that names its owner by process, so that it ends with the process.
 type lease struct {
 	db      *core
 	session lathe.SessionID
 	token   string
 }
 
-// Acquire takes a lease for an owner that [Self] or another [local.Process] made.
-// One on another host counts as living: a person breaks it.
+// Acquire takes a lease for an owner that came from [Self] or another
+// [local.Process]. An owner on another host counts as living: a person has to
+// break its lease.
 func (s leases) Acquire(ctx context.Context, session lathe.SessionID, o store.Owner) (store.Lease, error) {
 	p, err := local.ProcessOf(o)
 	if err != nil {
@@ -97,7 +98,7 @@ func (s leases) BreakLease(ctx context.Context, session lathe.SessionID) error {
 	})
 }
 
-// holder returns who holds a lease; one whose process is gone is held by nobody.
+// holder returns who holds a lease; nobody holds one whose process is gone.
 func (v *view) holder(session lathe.SessionID) (h store.Holder, living bool, err error) {
 	var p local.Process
 	err = v.row(`SELECT l.pid, l.start, l.boot, l.host FROM session s JOIN lease l ON l.session = s.n WHERE s.id = ?`,

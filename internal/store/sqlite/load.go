@@ -29,8 +29,8 @@ type openPart struct {
 // batchRows is how many rows are decoded together.
 const batchRows = 64
 
-// batches decodes rows beside the reading of further ones: reading and decoding a
-// long history cost about the same, and a second core is idle at that time.
+// batches decodes rows while further ones are read: reading and decoding a long
+// history cost about the same, and a second core would be idle.
 type batches[T any] struct {
 	decode func(*T)
 	all    []*[batchRows]T
@@ -123,7 +123,7 @@ func (v *view) readMessages(into *batches[messageRead], pick string, args ...any
 	defer rows.Close()
 	for rows.Next() {
 		r := into.next()
-		if err := rows.Scan(r.dest()...); err != nil { // of a type that no column has
+		if err := rows.Scan(r.dest()...); err != nil { // has a type that no column has
 			v.db.log.Error("a message cannot be read", "err", err)
 			*r = messageRead{}
 		}

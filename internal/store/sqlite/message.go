@@ -207,8 +207,8 @@ func (s messages) Tail(ctx context.Context, session lathe.SessionID) ([]lathe.Me
 	return s.tail(ctx, session, "")
 }
 
-// TurnTail is Tail for a turn that goes on: without the marks of the steps
-// before the newest answer, which are most of the parts of a long turn and say
+// TurnTail is Tail for a turn in progress: it leaves out the step marks before
+// the newest answer, which are most of the parts of a long turn and mean
 // nothing to a model. A mark between two steps of one message stays.
 func (s messages) TurnTail(ctx context.Context, session lathe.SessionID) ([]lathe.Message, error) {
 	return s.tail(ctx, session, ` AND NOT ((kind = '`+codec.KindStepFinish+`' OR (kind = '`+codec.KindStepStart+`' AND seq = 1))

@@ -34,7 +34,7 @@ func (s sessions) Todos(ctx context.Context, session lathe.SessionID) (out []lat
 	return out, nil
 }
 
-// document decodes the one column the query selects; no row leaves it alone.
+// document decodes the one column that the query selects; if there is no row, decode is not called.
 func (s sessions) document(ctx context.Context, decode func([]byte) error, query string, args ...any) error {
 	return s.read(ctx, func(v *view) error {
 		var data []byte
@@ -96,8 +96,8 @@ func (tx *tx) PutApproval(project string, r lathe.Rule) error {
 	return nil
 }
 
-// DeleteApproval forgets one approval of a project. One that is not stored is no
-// error.
+// DeleteApproval forgets one approval of a project. It is no error if none is
+// stored.
 func (tx *tx) DeleteApproval(project string, r lathe.Rule) error {
 	_, err := tx.exec(`DELETE FROM approval WHERE project = ? AND permission = ? AND pattern = ?`, project, r.Permission, r.Pattern)
 	if err != nil {

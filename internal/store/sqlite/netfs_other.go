@@ -2,5 +2,5 @@
 
 package sqlite
 
-// networkFS cannot tell on this system and takes every directory for local.
+// networkFS cannot know on this system and treats every directory as local.
 func networkFS(string) string { return "" }

@@ -42,7 +42,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	return openOn(ctx, o, networkFS)
 }
 
-// openOn is Open with the judge of what is a network filesystem.
+// openOn is Open with a function that says what is a network filesystem.
 func openOn(ctx context.Context, o Options, network func(dir string) string) (*DB, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -81,7 +81,7 @@ type opener struct{ *core }
 
 func (s *core) path() string { return filepath.Join(s.dir, "lathe.db") }
 
-// prepare makes the directory and the file, so that they are private from the
+// prepare makes the directory and the file so that they are private from the
 // start: SQLite gives its journals the mode of the database.
 func (s opener) prepare(network func(string) string) error {
 	if s.dir == "" {
@@ -111,7 +111,7 @@ func (s opener) prepare(network func(string) string) error {
 	return nil
 }
 
-// private makes the file, or takes a wider mode from an existing one.
+// private makes the file, or restricts the mode of an existing one.
 func private(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
 	if err != nil {
@@ -190,11 +190,11 @@ func (s opener) upgrade(ctx context.Context) error {
 	return s.migrate(ctx)
 }
 
-// Restarted reports whether Open made a new database where there was one before,
-// which is gone.
+// Restarted reports whether Open made a new database in place of an earlier one
+// that is gone.
 func (s *DB) Restarted() bool { return s.restarted }
 
-// traces reports whether there are files that only a database can have named.
+// traces reports whether there are files that only a database can have referred to.
 func (s opener) traces() bool {
 	for _, pattern := range []string{"blob/??/*" + local.BlobExt, "backup/*.db", "damaged/*/lathe.db-wal"} {
 		if found, _ := filepath.Glob(filepath.Join(s.dir, filepath.FromSlash(pattern))); len(found) > 0 {
@@ -204,8 +204,8 @@ func (s opener) traces() bool {
 	return false
 }
 
-// saveLog moves the write-ahead log of a database that is gone out of the way:
-// SQLite would remove it, and it holds what was written last.
+// saveLog moves the write-ahead log of a missing database out of the way:
+// SQLite would remove it, and it holds the latest writes.
 func (s opener) saveLog() error {
 	if fi, err := os.Stat(s.path()); err == nil && fi.Size() > 0 {
 		return nil
@@ -222,7 +222,7 @@ func (s opener) saveLog() error {
 	return os.Rename(log, filepath.Join(dir, "lathe.db-wal"))
 }
 
-// damagedDir makes a directory for what is kept of something damaged.
+// damagedDir makes a directory in which to keep something damaged.
 func (s *core) damagedDir() (string, error) {
 	all := filepath.Join(s.dir, "damaged")
 	if err := os.MkdirAll(all, dirMode); err != nil {
@@ -238,18 +238,18 @@ func (s *core) tooNew(v int) error {
 		s.path(), v, lathe.Version, schema)
 }
 
-// unfinished ends the names of backups that are being written. The lock of
-// migrations is held meanwhile, so one that is found has no writer.
+// unfinished ends the names of backups that are being written. The migration
+// lock is held while they are, so one that is found has no writer any more.
 const unfinished = ".part"
 
-// backup copies the database beside it, as of now. The copy gets its name when
-// it is whole and on the disk.
+// backup copies the database as of now into the backup directory. The copy gets
+// its final name when it is complete and on disk.
 func (s opener) backup(ctx context.Context, v int) error {
 	dir := filepath.Join(s.dir, "backup")
 	if err := os.MkdirAll(dir, dirMode); err != nil {
 		return fmt.Errorf("back up database before migration: %w", err)
 	}
-	left, _ := filepath.Glob(filepath.Join(dir, "*"+unfinished+"*")) // SQLite has a journal beside it
+	left, _ := filepath.Glob(filepath.Join(dir, "*"+unfinished+"*")) // SQLite keeps a journal next to it
 	for _, path := range left {
 		_ = os.Remove(path)
 	}
@@ -278,7 +278,7 @@ func finishFile(from, to string) error {
 	return os.Rename(from, to)
 }
 
-// migrate runs goose on the writer's only connection, which it needs to itself.
+// migrate runs goose on the writer's only connection, which goose needs exclusively.
 func (s opener) migrate(ctx context.Context) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {

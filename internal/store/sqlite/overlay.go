@@ -27,8 +27,8 @@ func (s messages) overlay(ctx context.Context, l *loader) error {
 	return nil
 }
 
-// reload looks why there is no file: nothing was streamed yet, or the row took
-// the text over since it was read.
+// reload finds out why there is no file: nothing was streamed yet, or the row
+// took the text over since it was read.
 func (s messages) reload(ctx context.Context, p *lathe.Part, was local.Text) error {
 	var r partRow
 	err := s.read(ctx, func(v *view) error {
@@ -43,7 +43,7 @@ func (s messages) reload(ctx context.Context, p *lathe.Part, was local.Text) err
 		return err
 	})
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil // removed meanwhile: what was read was true then
+		return nil // removed in the meantime: what was read was true then
 	}
 	if err != nil || r.rev == was.Revision || !r.streams() {
 		return err

@@ -25,12 +25,12 @@ func (r *partRow) dest() []any {
 	return []any{&r.n, &r.id, &r.seq, &r.kind, &r.open, &r.rev, &r.size, &r.data}
 }
 
-// streams reports whether more of it may be in a file.
+// streams reports whether more of the part may be in a file.
 func (r *partRow) streams() bool {
 	return r.open && (r.kind == codec.KindText || r.kind == codec.KindReasoning || r.kind == codec.KindTool)
 }
 
-// text names the file that has more of it.
+// text names the file that holds more of the part.
 func (r *partRow) text() local.Text { return local.Text{Row: r.n, Revision: r.rev} }
 
 // part decodes a row. A kind that only a newer version knows has no Body and
@@ -40,8 +40,8 @@ func (v *view) part(r *partRow, session lathe.SessionID, message lathe.MessageID
 	return lathe.Part{ID: r.id, MessageID: message, SessionID: session, Seq: r.seq, Body: body, Damage: damage}, err
 }
 
-// body decodes what a row says. Where that cannot be read, something stands in
-// for it and damage says why.
+// body decodes the content of a row. If that is impossible, a stand-in is
+// returned and damage says why.
 func (v *view) body(r *partRow) (body lathe.PartBody, damage string, err error) {
 	d := v.decoder()
 	data, err := codec.Unpack(r.data)

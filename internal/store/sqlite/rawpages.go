@@ -9,15 +9,15 @@ import (
 	"slices"
 )
 
-// Where a page is damaged that leads to others, or that says what tables there
-// are, SQLite cannot reach rows that are whole. They are found by looking at each
-// page of the file: this file reads the pages that hold rows, as
-// "Database File Format" of SQLite describes them.
+// If a damaged page is an inner page or part of the schema, SQLite cannot reach
+// intact rows. They are found by looking at each page of the file: this file
+// reads the pages that hold rows, as SQLite's "Database File Format" describes
+// them.
 
 const (
 	dbHeader   = 100
 	leafOfRows = 0x0D
-	maxRow     = 64 << 20 // bytes of one row; what is longer leaves it
+	maxRow     = 64 << 20 // bytes; longer rows are skipped
 )
 
 type shape struct {
@@ -26,9 +26,9 @@ type shape struct {
 	holds   string
 }
 
-// shapes are what the columns of tables hold: n nothing (the number of the row
-// stands for it), i a number, t text, d a document, o text or nothing. No two
-// tables look the same.
+// shapes are what the columns of tables hold: n nothing (the row number stands
+// for it), i a number, t text, d a document, o text or nothing. No two tables
+// have the same shape.
 var shapes = []shape{
 	{"session", []string{"n", "id", "project", "parent", "directory", "title", "created", "updated", "archived", "messages", "data", "blobs"}, "ntttttiiiido"},
 	{"message", []string{"n", "id", "session", "seq", "role", "created", "open", "summary", "parts", "data", "blobs"}, "ntiitiiiido"},
@@ -58,9 +58,9 @@ func holds(kind byte, v any) bool {
 type pages struct {
 	f      *os.File
 	size   int // of a page
-	usable int // of its bytes
+	usable int // usable bytes of a page
 	count  int64
-	free   map[int64]bool // pages with what was deleted
+	free   map[int64]bool // pages that hold deleted rows
 }
 
 func openPages(path string) (*pages, error) {
@@ -78,7 +78,7 @@ func openPages(path string) (*pages, error) {
 		return nil, err
 	}
 	p := &pages{f: f, size: 4096, usable: 4096, free: map[int64]bool{}}
-	// What the first page says counts if it seems to be whole.
+	// What the first page says counts if it looks intact.
 	if n := int(binary.BigEndian.Uint16(head[16:])); n >= 512 && n&(n-1) == 0 && string(head[:6]) == "SQLite" {
 		p.size, p.usable = n, n-int(head[20])
 		p.count = info.Size() / int64(n)
@@ -115,7 +115,7 @@ func (p *pages) readFree(trunk int64) {
 }
 
 // rows calls fn with each row of a table that is on some page, by its number.
-// Cells that make no sense are passed over.
+// Cells that make no sense are skipped.
 func (p *pages) rows(table string, fn func(columns) error) error {
 	i := slices.IndexFunc(shapes, func(s shape) bool { return s.table == table })
 	if i < 0 {
@@ -147,7 +147,7 @@ func (p *pages) rows(table string, fn func(columns) error) error {
 	return nil
 }
 
-// row decodes a cell, or returns nil if it is no row of the shape.
+// row decodes a cell, or returns nil if it is not a row of that shape.
 func (p *pages) row(page []byte, at int, names []string, shape string) columns {
 	if at < 8 || at >= p.usable {
 		return nil
@@ -179,7 +179,7 @@ func (p *pages) row(page []byte, at int, names []string, shape string) columns {
 	return row
 }
 
-// payload returns the bytes of a row, which go on in other pages if they are many.
+// payload returns the bytes of a row, which continue on other pages if there are many.
 func (p *pages) payload(page []byte, at, size int) []byte {
 	local := size
 	if most := p.usable - 35; size > most {
@@ -207,7 +207,7 @@ func (p *pages) payload(page []byte, at, size int) []byte {
 	return out
 }
 
-// record decodes the columns of a row, or returns nil if there are not as many.
+// record decodes the columns of a row, or returns nil if it has fewer.
 func record(b []byte, count int) []any {
 	head, k := varint(b)
 	if k == 0 || head > int64(len(b)) || head < int64(k) {
@@ -266,7 +266,7 @@ func value(kind int64, b []byte) (any, int) {
 	return v, n
 }
 
-// varint decodes a number of up to nine bytes and returns how many it has, or 0.
+// varint decodes a number of up to nine bytes and returns its length, or 0.
 func varint(b []byte) (v int64, n int) {
 	for i, c := range b {
 		if i == 8 {

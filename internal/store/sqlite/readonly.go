@@ -36,8 +36,8 @@ func unwritable(err error) bool {
 	return code == sqlite3.SQLITE_READONLY || code == sqlite3.SQLITE_CANTOPEN || code == sqlite3.SQLITE_PERM
 }
 
-// openReadOnly opens an existing database of the current schema for reading
-// alone. why is the reason that it cannot be written; it is returned when it
+// openReadOnly opens an existing database of the current schema read-only. why
+// is the reason that it cannot be written; it is returned if the database
 // cannot be read either.
 func (s opener) openReadOnly(ctx context.Context, why error) error {
 	if fi, err := os.Stat(s.path()); err != nil || fi.Size() == 0 {
@@ -54,8 +54,8 @@ func (s opener) openReadOnly(ctx context.Context, why error) error {
 	for i := 0; i < len(modes); i++ {
 		v, err := s.connectReadOnly(ctx, modes[i])
 		if err != nil && logged && s.aside == "" {
-			// A log that a process left behind cannot be read where SQLite can make
-			// no index of it; it can beside a copy.
+			// A log left behind by a process cannot be read where SQLite cannot
+			// make an index for it; with a copy it can.
 			if err := s.copyAside(); err != nil {
 				return errors.Join(why, err)
 			}
@@ -74,8 +74,8 @@ func (s opener) openReadOnly(ctx context.Context, why error) error {
 	return errors.Join(why, s.dropAside())
 }
 
-// copyAside copies the database and its log to a temporary directory, which goes
-// when the store is closed.
+// copyAside copies the database and its log to a temporary directory, which is
+// removed when the store is closed.
 func (s opener) copyAside() error {
 	dir, err := os.MkdirTemp("", "lathe-read-*")
 	if err != nil {

@@ -18,21 +18,21 @@ import (
 	"lathe"
 )
 
-// Repaired tells what [Repair] did.
+// Repaired says what [Repair] did.
 type Repaired struct {
 	Copy  string         // directory with the database and the files as they were
 	Kept  map[string]int // rows by table
 	Lost  map[string]int // of these, those that could not be read at all
-	Noted int            // parts, messages and settings in whose place a note stands now
-	Made  int            // sessions and messages that were made for what belonged to lost ones
-	// Backup is the copy from before a migration that took the place of a database
-	// of which nothing could be read; usually empty.
+	Noted int            // parts, messages and settings that were replaced by a note
+	Made  int            // sessions and messages made to replace lost ones
+	// Backup is the pre-migration copy that replaced a database from which nothing
+	// could be read; usually empty.
 	Backup string
 }
 
-// Repair makes a new database of all that can be read of a damaged one, and puts
-// it in its place. What was there before is kept in a directory of its own. The
-// error is a busy one while any lathe uses the database.
+// Repair makes a new database from everything that can be read of a damaged one,
+// and replaces it. The old one is kept in a directory of its own. The error is a
+// busy one while any lathe uses the database.
 func Repair(ctx context.Context, o Options) (out Repaired, err error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -54,7 +54,7 @@ func Repair(ctx context.Context, o Options) (out Repaired, err error) {
 	return out, s.explain(err)
 }
 
-// repair is one under way.
+// repair is a repair in progress.
 type repair struct {
 	old   *core
 	db    *sql.DB
@@ -63,8 +63,8 @@ type repair struct {
 	names map[string][]string // of the columns of its tables
 	out   *Repaired
 	raw   *pages           // for rows that SQLite cannot reach
-	gaps  int              // rows of a table that SQLite does not get to
-	bad   map[string]error // files that hold something else than what was stored
+	gaps  int              // rows of a table that SQLite does not reach
+	bad   map[string]error // files whose content is not what was stored
 }
 
 func (r *repair) run(ctx context.Context, o Options) error {
@@ -117,8 +117,8 @@ func unreadable(err error) bool {
 	return code == sqlite3.SQLITE_NOTADB || code == sqlite3.SQLITE_CORRUPT
 }
 
-// seize opens the old database such that nobody else has it open. Leaving the
-// write-ahead log is what only the last connection can do.
+// seize opens the old database so that nobody else has it open. Only the last
+// connection can leave write-ahead mode.
 func (r *repair) seize(ctx context.Context) (err error) {
 	dsn := r.old.dsn("exclusive", "")
 	if r.db, err = sql.Open("sqlite", dsn); err != nil {
@@ -179,8 +179,8 @@ func (r *repair) keepCopy() error {
 	return nil
 }
 
-// moveBlobs puts the files that no row names any more, since they are damaged,
-// beside the copy of the database.
+// moveBlobs moves damaged files, which no row refers to any more, to the copy
+// of the database.
 func (r *repair) moveBlobs() error {
 	for hash, err := range r.bad {
 		if errors.Is(err, os.ErrNotExist) {
@@ -197,8 +197,8 @@ func (r *repair) moveBlobs() error {
 	return nil
 }
 
-// replace puts the new database in the place of the old one, in one transaction
-// on the connection that holds it. Its pages take the place of all the old ones.
+// replace replaces the old database with the new one, in one transaction on the
+// connection that holds it. Its pages replace all the old ones.
 func (r *repair) replace(ctx context.Context, path string) error {
 	return r.one.Raw(func(c any) error {
 		into, ok := c.(interface {
@@ -221,8 +221,8 @@ func (r *repair) replace(ctx context.Context, path string) error {
 	})
 }
 
-// exchange puts another file in the place of one that is no database any more: the
-// one that was made of its pages, or the newest copy from before a migration.
+// exchange replaces a file that is no longer a database, either with the one
+// rebuilt from its pages or with the newest copy from before a migration.
 func (r *repair) exchange(path string) error {
 	if r.out.Kept["session"] == 0 {
 		backups, _ := filepath.Glob(filepath.Join(r.old.dir, "backup", "*.db"))

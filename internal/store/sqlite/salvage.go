@@ -15,7 +15,7 @@ import (
 	"lathe"
 )
 
-// maxProbes bounds how often a table is read piece by piece around its damage.
+// maxProbes bounds how often a table is read piece by piece around damage.
 const maxProbes = 1 << 20
 
 // columns are the values of a row by name. Their types are those of the database.
@@ -42,15 +42,15 @@ func (c columns) document() ([]byte, error) {
 	return nil, errors.New("it is of another type")
 }
 
-// A mender brings a row into order, or says why it cannot be kept.
+// A mender repairs a row, or says why it cannot be kept.
 type mender func(r *repair, row columns) error
 
-// salvaged are the tables with what people made, those that others belong to first.
-// The search index is made again by the next search, and leases are over.
+// salvaged are the tables with people's data, parents before children. The next
+// search rebuilds the search index, and leases are void.
 var salvaged = []struct {
 	name string
 	mend mender
-	keys []string // what has to be a number
+	keys []string // columns that must hold a number
 }{
 	{"project", (*repair).mendProject, nil},
 	{"session", (*repair).mendSession, []string{"n", "messages", "created", "updated", "archived"}},
@@ -105,8 +105,8 @@ func (r *repair) salvage(ctx context.Context) error {
 	})
 }
 
-// table calls fn with every row that can be read. Where SQLite does not get to all
-// of them, their pages are looked for; some rows come twice then.
+// table calls fn with every row that can be read. If SQLite does not reach all of
+// them, it scans their pages; some rows are then passed twice.
 func (r *repair) table(ctx context.Context, name string, fn func(columns) error) error {
 	if r.one == nil {
 		return r.raw.rows(name, fn)
@@ -121,12 +121,12 @@ func (r *repair) table(ctx context.Context, name string, fn func(columns) error)
 	return err
 }
 
-// reach calls fn with every row that SQLite gets to.
+// reach calls fn with every row that SQLite reaches.
 func (r *repair) reach(ctx context.Context, name string, fn func(columns) error) error {
 	var last, given sql.NullInt64
 	err := r.one.QueryRowContext(ctx, `SELECT max(rowid) FROM `+name).Scan(&last)
-	// What counts the rows is on a page of its own. The newest page may name rows
-	// that are lower than those before it.
+	// The row counter is on a page of its own. The newest page may hold row
+	// numbers lower than those before it.
 	_ = r.one.QueryRowContext(ctx, `SELECT seq FROM sqlite_sequence WHERE name = ?`, name).Scan(&given)
 	probes := 0
 	switch {
@@ -142,8 +142,8 @@ func (r *repair) reach(ctx context.Context, name string, fn func(columns) error)
 	return r.span(ctx, name, 0, cmp.Or(given.Int64, maxProbes), &probes, fn)
 }
 
-// span reads the rows with the numbers from lo to hi, and goes round what is
-// damaged by halves.
+// span reads the rows numbered lo to hi, and avoids damage by halving the
+// range.
 func (r *repair) span(ctx context.Context, name string, lo, hi int64, probes *int, fn func(columns) error) error {
 	next, err := r.read(ctx, name, `SELECT rowid AS "row number", * FROM `+name+` WHERE rowid BETWEEN ? AND ? ORDER BY rowid`, lo, hi, fn)
 	lo = max(lo, next)
@@ -163,8 +163,8 @@ func (r *repair) span(ctx context.Context, name string, lo, hi int64, probes *in
 	return r.span(ctx, name, mid+1, hi, probes, fn)
 }
 
-// ends reads a table that has no numbers of rows from both ends to its damage. Rows
-// that are met twice are kept once.
+// ends reads a table without row numbers from both ends up to the damage. Rows
+// found twice are kept once.
 func (r *repair) ends(ctx context.Context, name string, fn func(columns) error) error {
 	const all = ` WHERE ? <= ?`
 	_, err := r.read(ctx, name, `SELECT * FROM `+name+all, 0, 0, fn)
@@ -180,8 +180,8 @@ func (r *repair) ends(ctx context.Context, name string, fn func(columns) error) 
 }
 
 // read runs a query for all columns of a table and returns the number after the
-// last row that was read. What the columns are called is what this version calls
-// them: the names in the file may be damaged, too.
+// last row read. Columns are named as in this version, because the names in the
+// file may be damaged too.
 func (r *repair) read(ctx context.Context, table, query string, lo, hi int64, fn func(columns) error) (next int64, err error) {
 	rows, err := r.one.QueryContext(ctx, query, lo, hi)
 	if err != nil {
@@ -219,7 +219,7 @@ func (r *repair) read(ctx context.Context, table, query string, lo, hi int64, fn
 	return next, rows.Err()
 }
 
-// decoder reads what rows say, and gathers the files that they name.
+// decoder reads the content of rows, and collects the files they refer to.
 func (r *repair) decoder(names *[]string) codec.Decoder {
 	return codec.Decoder{Damage: &codec.Damage{}, Load: func(ref codec.Ref) (string, error) {
 		text, err := r.old.blobs.Load(ref)
@@ -235,7 +235,7 @@ func (r *repair) decoder(names *[]string) codec.Decoder {
 	}}
 }
 
-// keep stores what a document names, or the document that takes its place.
+// keep stores what a document refers to, or its replacement document.
 func (r *repair) keep(row columns, names []string, instead func(*codec.Encoder) ([]byte, error)) error {
 	row["blobs"] = nil
 	if instead != nil {

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// searchBatch is the number of messages that are indexed in one transaction,
-	// unless their texts have more than searchBytes. Others wait that long to write.
+	// searchBatch is the number of messages indexed in one transaction, unless their
+	// texts exceed searchBytes. Other writers wait that long.
 	searchBatch = 1000
 	searchBytes = 1 << 20
-	// maxIndexed bounds the text of a part that can be found.
+	// maxIndexed bounds how much text of a part is indexed.
 	maxIndexed = 256 << 10
-	// maxRanked is the number of hits above which the newest come first: to find
-	// the best takes long then, and says little.
+	// maxRanked is the number of hits above which the newest come first: ranking
+	// then takes long and means little.
 	maxRanked = 5000
 	// snippetWidth is how much of a text a hit shows, in characters.
 	snippetWidth = 160
@@ -29,9 +29,9 @@ const (
 // searcher is a [store.Searcher].
 type searcher struct{ *core }
 
-// Index takes what is new into the full-text index. It works in small
-// transactions, so it can be stopped at any time and others can write between
-// them. It returns the number of messages that it took in.
+// Index adds what is new to the full-text index and returns how many messages
+// that were. It works in small transactions, so it can be stopped at any time
+// and others can write in between.
 func (s searcher) Index(ctx context.Context) (total int, err error) {
 	for {
 		n, err := s.indexBatch(ctx)
@@ -42,7 +42,7 @@ func (s searcher) Index(ctx context.Context) (total int, err error) {
 	}
 }
 
-// Unindexed returns how many messages the next Index has to take in.
+// Unindexed returns how many messages the next Index has to add.
 func (s searcher) Unindexed(ctx context.Context) (n int, err error) {
 	err = s.read(ctx, func(v *view) error {
 		return v.row(`SELECT count(*) FROM search_todo`).Scan(&n)
@@ -152,7 +152,7 @@ func cut(s string, n int) int {
 	return n
 }
 
-// searchText is what can be found of a part.
+// searchText is the searchable text of a part.
 func searchText(body lathe.PartBody) string {
 	switch b := body.(type) {
 	case *lathe.Text:
@@ -220,8 +220,8 @@ func grams(text string) string {
 	return out.String()
 }
 
-// matchExpr turns what a person typed into a query of the index: all words, each
-// of which may go on, in any order; "words in quotes" follow each other.
+// matchExpr turns what a person typed into an index query: all words, each as a
+// prefix, in any order; "words in quotes" must follow each other.
 func matchExpr(query string) string {
 	var terms []string
 	for i, part := range strings.Split(query, `"`) {
@@ -249,8 +249,9 @@ func appendTerm(terms []string, text string, open bool) []string {
 	return append(terms, term)
 }
 
-// Search returns the parts that hold the words of a query, the best first, or the
-// newest where there are very many. Call Index before to find what is new.
+// Search returns the parts that contain the words of a query, the best first, or
+// the newest first if there are very many. Call Index first to include what is
+// new.
 func (s searcher) Search(ctx context.Context, query string, f store.SearchFilter) (hits []store.Hit, err error) {
 	expr := matchExpr(query)
 	if expr == "" {

@@ -62,8 +62,8 @@ func (v *view) session(id lathe.SessionID) (lathe.Session, error) {
 	return ses, nil
 }
 
-// wholeSession is session for what goes on with it: one whose settings are damaged
-// is refused.
+// wholeSession is session for callers that continue it: a session with damaged
+// settings is refused.
 func (v *view) wholeSession(id lathe.SessionID) (lathe.Session, error) {
 	ses, damage, err := v.scanSession(v.row(`SELECT `+sessionColumns+` FROM session WHERE id = ?`, id))
 	if err != nil {
@@ -75,7 +75,7 @@ func (v *view) wholeSession(id lathe.SessionID) (lathe.Session, error) {
 	return ses, nil
 }
 
-// missing turns the database's word for no row into ours.
+// missing turns the database's error for no row into ours.
 func missing(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return store.ErrNotFound
@@ -85,7 +85,7 @@ func missing(err error) error {
 
 type scanner interface{ Scan(dest ...any) error }
 
-// scanSession reads a row; damage is why its settings are not what was stored.
+// scanSession reads a row; damage says why its settings are not what was stored.
 func (v *view) scanSession(row scanner) (s lathe.Session, damage, err error) {
 	var (
 		created, updated, archived int64
@@ -105,7 +105,7 @@ func (v *view) scanSession(row scanner) (s lathe.Session, damage, err error) {
 	return s, damage, nil
 }
 
-// decoder puts notes in the place of what cannot be read.
+// decoder replaces what cannot be read with notes.
 func (v *view) decoder() codec.Decoder {
 	return codec.Decoder{Load: v.db.blobs.Load, Damage: &codec.Damage{}}
 }
@@ -194,7 +194,7 @@ func (v *view) sessions(query string, args ...any) (out []lathe.Session, err err
 const maxDepth = 64
 
 // DeleteSession removes a session, the sessions below it and all that belongs to
-// them, save for what they cost. It returns them, children first.
+// them, except for what they cost. It returns them, children first.
 func (tx *tx) DeleteSession(id lathe.SessionID) (gone []lathe.Session, err error) {
 	gone, hashes, err := tx.deleteSession(id)
 	if err != nil {
@@ -239,7 +239,7 @@ func (tx *tx) deleteSession(id lathe.SessionID) (gone []lathe.Session, hashes []
 	return gone, hashes, nil
 }
 
-// dropSession deletes the row, which takes the rest along, and its open texts.
+// dropSession deletes the row, and the rest with it, and its open texts.
 func (tx *tx) dropSession(id lathe.SessionID) error {
 	rows, err := tx.query(`SELECT p.id, p.n, p.rev FROM session s JOIN message m ON m.session = s.n
 		JOIN part p ON p.message = m.n WHERE s.id = ? AND p.open = 1`, id)

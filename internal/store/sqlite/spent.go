@@ -8,11 +8,11 @@ import (
 	"lathe/internal/store/codec"
 )
 
-// An answer that is removed leaves behind what it cost, so that statistics go on
-// counting it. A copy leaves nothing: it is counted where it was made.
+// A removed answer leaves its cost behind, so that statistics still count it. A
+// copy leaves nothing: it is counted where it was made.
 
-// keepSpent notes what the answers of a session cost that are about to go: one of
-// them, or all when message is empty.
+// keepSpent records the cost of answers that are about to be removed from a
+// session: one of them, or all if message is empty.
 func (tx *tx) keepSpent(session lathe.SessionID, message lathe.MessageID) error {
 	gone, err := tx.paidAnswers(session, message)
 	if err != nil {

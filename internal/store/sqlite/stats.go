@@ -17,11 +17,11 @@ import (
 	"lathe/internal/store/codec"
 )
 
-// copiedKey is the value of a session that tells how many of its first messages
-// are copies.
+// copiedKey is the session value that says how many of its first messages are
+// copies.
 const copiedKey = "copied"
 
-// own is the condition that a message m of a session s is no copy.
+// own is the condition that a message m of a session s is not a copy.
 const own = ` AND m.seq > coalesce((SELECT CAST(v.data AS INTEGER) FROM session_value v WHERE v.session = s.n AND v.key = '` + copiedKey + `'), 0)`
 
 // SetCopied says that the messages of a session up to a sequence number are
@@ -71,7 +71,7 @@ func (s stats) Answers(ctx context.Context, since time.Time, fn func(store.Answe
 	return nil
 }
 
-// prefixed scans some columns of its own before those of another.
+// prefixed scans columns of its own before another's.
 type prefixed struct {
 	scanner
 	own []any
@@ -97,7 +97,7 @@ func (s stats) ToolUses(ctx context.Context, since time.Time, fn func(store.Tool
 				return err
 			}
 			if data, err = codec.Unpack(data); err != nil {
-				continue // "lathe doctor" tells of it
+				continue // "lathe doctor" reports it
 			}
 			body, err := bare.Part(codec.KindTool, data)
 			if err != nil {

@@ -1,5 +1,5 @@
 // Package sqlite keeps sessions: their messages, parts, todo lists and diffs,
-// and the projects, approvals and leases beside them. No SQLite type leaves it.
+// and the related projects, approvals and leases. No SQLite type leaves it.
 //
 // Everything is under one data directory:
 //
@@ -11,9 +11,9 @@
 //
 // A write is one transaction and is committed when the method returns. Blobs are
 // written, and synced, before the row that names them; a crash in between leaves
-// a file that a sweep removes. Streaming text is appended to a file of its
-// own, because a database writes whole pages for each checkpoint; the row takes
-// the text over when the part closes.
+// a file that a sweep removes. Streaming text is appended to a file of its own,
+// because a database writes whole pages for each checkpoint; the row takes the
+// text over when the part closes.
 //
 // Order is by sequence numbers that the store gives out, never by identifiers or
 // clocks. Times are kept to the millisecond. Text that is not UTF-8 comes back
@@ -39,17 +39,17 @@ type Options struct {
 	Dir string           // data directory; made with mode 0700
 	Log *slog.Logger     // nil: discarded
 	Now func() time.Time // nil: time.Now
-	// Fault is asked before each write is committed; what it returns fails the
-	// write in the disk's place. It is for tests; nil: nothing does.
+	// Fault is called before each write is committed; an error it returns fails
+	// the write as the disk would. For tests; may be nil.
 	Fault func() error
 }
 
-// DB is an open database: the parts of its [DB.Store], and what is particular to
+// DB is an open database: the parts of its [DB.Store], and what is specific to
 // SQLite and its files. It is safe for concurrent use, also by several processes.
 type DB struct{ *core }
 
-// core is what the parts of a database share: its connections, and the files beside
-// it. One of its writers is at work at a time.
+// core is what the parts of a database share: its connections and its files. One
+// writer at a time is at work.
 type core struct {
 	dir       string
 	log       *slog.Logger
@@ -59,7 +59,7 @@ type core struct {
 	onlyReads bool
 	restarted bool
 	readMode  string // how SQLite opens it then
-	aside     string // directory of a copy that is read in its place
+	aside     string // directory of a copy that is read instead
 
 	writer *sql.DB
 	conn   *sql.Conn     // the one connection of writer
@@ -70,14 +70,14 @@ type core struct {
 	fault   func() error
 	trouble atomic.Pointer[error] // see Trouble
 
-	reader *sql.DB // opened by its first query
+	reader *sql.DB // opened on the first query
 	texts  texts
 	blobs  local.Blobs
 	packer codec.Packer
 }
 
-// Close waits for a write that is under way and closes the database. It may be
-// called twice.
+// Close waits for a write in progress and closes the database. It may be called
+// twice.
 func (s *DB) Close() error { return s.close() }
 
 func (s *core) close() error {
@@ -90,7 +90,7 @@ func (s *core) close() error {
 	for _, st := range s.stmts {
 		st.Close()
 	}
-	// The writer goes last: the last connection folds the journal in.
+	// The writer is closed last: the last connection folds the journal in.
 	err := errors.Join(s.reader.Close(), s.conn.Close(), s.writer.Close(), s.dropAside())
 	if err != nil {
 		return fmt.Errorf("close database in %s: %w", s.dir, err)
@@ -126,8 +126,8 @@ func (v *view) row(query string, args ...any) *sql.Row {
 	return v.q.QueryRowContext(v.ctx, query, args...)
 }
 
-// read runs fn on a snapshot. Cancellation is looked at before, not during: a
-// read is short, and an interruptible one costs a goroutine a statement.
+// read runs fn on a snapshot. Cancellation is checked before, not during: a
+// read is short, and an interruptible one costs a goroutine per statement.
 func (s *core) read(ctx context.Context, fn func(*view) error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -219,7 +219,7 @@ func (tx *tx) exec(query string, args ...any) (sql.Result, error) {
 	return st.ExecContext(tx.ctx, args...)
 }
 
-// change runs a statement that must touch a row, or the thing is not there.
+// change runs a statement that must affect a row; otherwise the thing does not exist.
 func (tx *tx) change(query string, args ...any) error {
 	res, err := tx.exec(query, args...)
 	if err != nil {

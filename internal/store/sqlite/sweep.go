@@ -12,9 +12,9 @@ import (
 	"lathe/internal/store/local"
 )
 
-// saveBlobs writes the bodies that left a document and returns the column that
-// names them. It runs inside the write transaction, as Sweep does: a blob that is
-// found here cannot be swept before the row that needs it is committed.
+// saveBlobs writes the bodies stored outside a document and returns the column
+// that refers to them. It runs inside the write transaction, as Sweep does: a
+// blob found here cannot be swept before the row that needs it is committed.
 func (c *core) saveBlobs(blobs map[string]string) (sql.NullString, error) {
 	if len(blobs) == 0 {
 		return sql.NullString{}, nil
@@ -33,8 +33,8 @@ func (c *core) saveBlobs(blobs map[string]string) (sql.NullString, error) {
 // upkeep is a [store.Upkeep].
 type upkeep struct{ *core }
 
-// Sweep is that of [store.Upkeep]. Blobs that are older than the database stay: they
-// belong to one that is gone, and may come back.
+// Sweep is that of [store.Upkeep]. Blobs older than the database stay: they belong
+// to a database that is gone, and may come back.
 func (s upkeep) Sweep(ctx context.Context) (out store.Swept, err error) {
 	err = s.batch(ctx, func(tx *tx) error {
 		live, err := tx.liveBlobs()
@@ -61,7 +61,7 @@ func (s upkeep) Sweep(ctx context.Context) (out store.Swept, err error) {
 }
 
 // SweepStrays removes the blobs of a database that is gone. Only a person can know
-// that nobody misses them.
+// that nobody needs them.
 func (d *DB) SweepStrays(ctx context.Context) (out store.Swept, err error) {
 	err = d.batch(ctx, func(tx *tx) error {
 		strays, err := tx.strays()
@@ -76,8 +76,8 @@ func (d *DB) SweepStrays(ctx context.Context) (out store.Swept, err error) {
 	return out, err
 }
 
-// reclaim removes those of the blobs that no row names any more. The caller holds
-// the writer's turn and has committed what let go of them.
+// reclaim removes those of the blobs that no row refers to any more. The caller
+// holds the writer's turn and has committed the change that released them.
 func (c *core) reclaim(ctx context.Context, hashes []string) error {
 	err := c.transact(c.newTx(ctx), func(tx *tx) error {
 		live, err := tx.liveBlobs()
@@ -137,7 +137,7 @@ func (v *view) openTexts() (map[local.Text]bool, error) {
 	return open, rows.Err()
 }
 
-// strays lists the blobs that no row names and that are older than the database.
+// strays lists the blobs that no row refers to and that are older than the database.
 func (v *view) strays() ([]local.Stray, error) {
 	live, err := v.liveBlobs()
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"lathe/internal/store/local"
 )
 
-// The text of an open part is the text in its row followed by what is in its
-// file. What a running tool call shows is in its file alone, or in its row if
-// there is no file. A database would write whole pages for each checkpoint.
+// The text of an open part is the text in its row followed by the text in its
+// file. The progress of a running tool call is only in its file, or in its row
+// if there is no file. A database would write whole pages for each checkpoint.
 
 // texts are the files of open parts, and how long those being written are.
 type texts struct {
@@ -22,7 +22,7 @@ type texts struct {
 	m  map[lathe.PartID]*openText
 }
 
-// maxTexts bounds what is remembered; what is forgotten is looked up again.
+// maxTexts bounds what is remembered; anything else is looked up again.
 const maxTexts = 1024
 
 type openText struct {
@@ -31,7 +31,7 @@ type openText struct {
 	base  int64 // bytes in the row
 	size  int64 // bytes in the file
 	tool  bool
-	shown *codec.Shown // of a tool call: what the file says; nil: not known
+	shown *codec.Shown // a tool call's progress in the file; nil: not known
 }
 
 func (x *texts) known(part lathe.PartID) *openText {
@@ -49,7 +49,7 @@ func (x *texts) remember(part lathe.PartID, t *openText) {
 	x.m[part] = t
 }
 
-// drop forgets a text that the row took over.
+// drop forgets a text that the row has taken over.
 func (x *texts) drop(part lathe.PartID, id local.Text) {
 	x.mu.Lock()
 	delete(x.m, part)
@@ -57,8 +57,8 @@ func (x *texts) drop(part lathe.PartID, id local.Text) {
 	x.Remove(id) // usually there is none
 }
 
-// add puts what the file says into a part that was read. The error is
-// [fs.ErrNotExist] without a file.
+// add adds the file's content to a part that was read. The error is
+// [fs.ErrNotExist] if there is no file.
 func (x *texts) add(p *lathe.Part, id local.Text) error {
 	more, err := x.Read(id)
 	if err != nil {
@@ -144,7 +144,7 @@ func (s streams) find(ctx context.Context, part lathe.PartID) (*openText, error)
 	return t, err
 }
 
-// maxProgress is the size from which a file of progress is taken into the row.
+// maxProgress is the size from which a progress file is moved into the row.
 const maxProgress = 512 << 10
 
 // SaveProgress is that of [store.Streams].
@@ -174,12 +174,12 @@ func (s streams) SaveProgress(ctx context.Context, p *lathe.Part) error {
 	return nil
 }
 
-// show writes what changed of what a call shows.
+// show writes what changed in the progress of a call.
 func (s streams) show(t *openText, run *lathe.ToolRunning) (full bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.size >= maxProgress || t.shown == nil && t.size > 0 {
-		return true, nil // the next file begins anew
+		return true, nil // the next file begins again
 	}
 	now, err := codec.Showing(run)
 	if err != nil {
@@ -196,7 +196,7 @@ func (s streams) show(t *openText, run *lathe.ToolRunning) (full bool, err error
 	return false, nil
 }
 
-// takeProgress puts it into the row, unless that was written meanwhile.
+// takeProgress moves it into the row, unless the row was written in the meantime.
 func (tx *tx) takeProgress(p *lathe.Part, t *openText) error {
 	var rev int64
 	err := tx.row(`SELECT rev FROM part WHERE n = ?`, t.id.Row).Scan(&rev)

@@ -23,10 +23,10 @@ func (s health) Trouble() error {
 	return nil
 }
 
-// Probe tries whether the store can be written, by a write that changes nothing.
+// Probe finds out whether the store can be written, with a write that changes nothing.
 func (s health) Probe(ctx context.Context) error {
 	return s.batch(ctx, func(tx *tx) error {
-		// The version is in the header, so its page is written though it stays the same.
+		// The version is in the header, so its page is written even though it stays the same.
 		_, err := tx.exec(fmt.Sprintf("PRAGMA user_version = %d", schema))
 		return err
 	})

@@ -83,8 +83,8 @@ func script() []write {
 	}
 }
 
-// Crashing stores one thing after another and tells of each that is stored. It is what
-// [Under.Crash] runs.
+// Crashing stores one thing after another and reports each one stored.
+// [Under.Crash] runs it.
 func Crashing(ctx context.Context, s *Opened, tell func(string)) error {
 	for _, w := range script() {
 		if err := w.do(ctx, s); err != nil {
@@ -146,8 +146,8 @@ func states(t testing.TB, u Under) []stored {
 	return all
 }
 
-// testFault fails each transaction of the script once: nothing of it is there, the
-// store says so for a place that is full, and the same works afterwards.
+// testFault fails each transaction of the script once: nothing of it is stored,
+// the store reports itself full, and the same write works afterwards.
 func testFault(t *testing.T, u Under) {
 	want := states(t, u)
 	var fault error
@@ -167,7 +167,7 @@ func testFault(t *testing.T, u Under) {
 			t.Fatalf("%s (-want +got):\n%s", w.name, diff)
 		}
 	}
-	if most := len(script()) - 4; struck < most { // text that streams is no transaction
+	if most := len(script()) - 4; struck < most { // streamed text is not a transaction
 		t.Errorf("%d writes could be failed, of at least %d", struck, most)
 	}
 	fault = fmt.Errorf("commit: %w", store.ErrFull)
@@ -184,14 +184,14 @@ func testFault(t *testing.T, u Under) {
 	nothingLeft(t, s)
 }
 
-// testCrash ends a process at everything that it stores. What it told of is there, what
-// it was about to do is there as a whole or not at all, and one goes on from there.
+// testCrash ends a process at each of its writes. What it reported is stored, what it
+// was about to do is stored completely or not at all, and work can go on from there.
 func testCrash(t *testing.T, u Under) {
 	if u.Crash == nil {
 		t.Skip("this store has no crash to test here")
 	}
 	want := states(t, u)
-	step := 4 // each of them in some runs of it, all of them where there is time
+	step := 4 // each write in some runs, all of them if there is time
 	switch {
 	case os.Getenv("LATHE_KILL_ROUNDS") != "":
 		step = 1
@@ -247,8 +247,8 @@ func checkCrash(t *testing.T, what string, at place, want []stored, told int) {
 	must(t, s.Close())
 }
 
-// testOld opens what earlier versions left: all of it is there, it can be found and
-// written, and another opening finds the same.
+// testOld opens what earlier versions left: everything is there, can be found and
+// written, and opening it again finds the same.
 func testOld(t *testing.T, u Under) {
 	if u.Old == nil {
 		t.Skip("this store has no earlier versions")

@@ -77,8 +77,8 @@ func testLeases(t *testing.T, u Under) {
 	}
 }
 
-// testLeaseIsLost takes a lease from a process that goes on: it sees that, and does no
-// harm to who has it now.
+// testLeaseIsLost takes a lease away from a process that goes on: it notices, and does
+// no harm to the new holder.
 func testLeaseIsLost(t *testing.T, u Under) {
 	at, ctx := u.at(t), t.Context()
 	s, other := at.open(t), at.open(t)
@@ -141,8 +141,9 @@ func testOneOwnerAtATime(t *testing.T, u Under) {
 	}
 }
 
-// testOrder adds from two processes at once: numbers have no gap and no two are the
-// same, rows are read in their order, and what was told is there.
+// testOrder adds from two processes at once: numbers have no gaps and no
+// duplicates, rows are read in their order, and everything that was reported is
+// there.
 func testOrder(t *testing.T, u Under) {
 	at, ctx := u.at(t), t.Context()
 	stores := []*Opened{at.open(t), at.open(t)}

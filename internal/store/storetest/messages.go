@@ -181,9 +181,9 @@ func testTurnTail(t *testing.T, u Under) {
 	}
 }
 
-// What other sessions did beside an answer is what they began after it, what goes
-// on, and what ended after it began; not what is older, copied, elsewhere, or of
-// the session's own family.
+// What other sessions did beside an answer is what they began after it, what is
+// still open, and what ended after it began; not what is older, copied,
+// elsewhere, or from the session's own family.
 func testBeside(t *testing.T, u Under) {
 	ctx := t.Context()
 	s := u.open(t)

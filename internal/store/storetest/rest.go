@@ -119,8 +119,8 @@ func testProjectSettings(t *testing.T, u Under) {
 	}
 }
 
-// What was spent stays counted when the answer goes: alone, with its session, as a
-// copy only where it was made, and once when it comes back.
+// What was spent stays counted when the answer is removed: alone or with its
+// session, for a copy only where it was made, and once if it comes back.
 func testSpentStaysCounted(t *testing.T, u Under) {
 	ctx := t.Context()
 	at := u.at(t)

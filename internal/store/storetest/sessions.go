@@ -128,8 +128,8 @@ func testBatch(t *testing.T, u Under) {
 	}
 }
 
-// testRecover closes what was left open: with all of the text that streamed, by the store's
-// clock, and once.
+// testRecover closes what was left open: with all of the streamed text, by the store's
+// clock, and only once.
 func testRecover(t *testing.T, u Under) {
 	s, ctx := u.open(t), t.Context()
 	ses := seed(t, s, "ses_a")

@@ -81,7 +81,7 @@ func testProgressSurvives(t *testing.T, u Under) {
 		t.Errorf("recovered (-want +got):\n%s", diff)
 	}
 	nothingLeft(t, other)
-	// The process that thought it was running is too late, also with what no longer fits.
+	// The process that believed it was still running is too late, also with what no longer fits.
 	for i := range 60 {
 		late := runningCall(ses, "prt_1", "", map[string]any{"output": strings.Repeat(fmt.Sprintf("%d,", i), 10_000)})
 		must(t, s.SaveProgress(ctx, late))

@@ -15,22 +15,22 @@ import (
 type Under struct {
 	// New returns a place for a store that is new and empty.
 	New func(t testing.TB) Place
-	// Living returns an owner of leases that lives, other than the one of this process,
-	// and what ends it.
+	// Living returns a living owner of leases, other than this process, and a function
+	// that ends it.
 	Living func(t testing.TB) (o store.Owner, end func())
-	// Unseen is an owner that the store cannot look at; nil if it sees all.
+	// Unseen returns an owner that the store cannot check; nil if it can check all.
 	Unseen func() store.Owner
-	// Old returns places as earlier versions left them, by what they are.
+	// Old returns places as earlier versions left them, by name.
 	Old func(t testing.TB) map[string]Old
-	// Crash runs [Crashing] in a process of its own, which is ended before the nth thing
-	// that it stores, or by itself if there are fewer. It returns what was told. Nil if a
-	// store has no such test.
+	// Crash runs [Crashing] in a process of its own, which is ended before the nth write,
+	// or ends by itself if there are fewer. It returns what was reported. Nil if a store
+	// has no such test.
 	Crash func(t testing.TB, at Place, n int) (told []string, struck bool)
 }
 
-// Place is where a store keeps what it has, such as a directory or a schema.
+// Place is where a store keeps its data, such as a directory or a schema.
 type Place interface {
-	// Open opens the store that is there, as a process does. It may be open already.
+	// Open opens the store there, as a process does. It may be open already.
 	Open(t testing.TB, o Options) (*Opened, error)
 }
 
@@ -38,14 +38,14 @@ type Place interface {
 type Old struct {
 	Place
 	Session  lathe.SessionID
-	Messages int // each one text, which is Text of its number
+	Messages int // each with one text, which is Text of its number
 	Text     func(i int) string
 }
 
 // Options are for one opening of a store.
 type Options struct {
 	Now   func() time.Time
-	Fault func() error // asked before each commit; what it returns fails that
+	Fault func() error // called before each commit; an error it returns fails the commit
 }
 
 // Opened is an open store whose writes are transactions of their own.
@@ -58,7 +58,7 @@ type Opened struct {
 
 var epoch = time.UnixMilli(1795182093288).UTC()
 
-// large is a body that stores keep apart from rows, if they do that.
+// large is a body that stores keep outside rows, if they do so.
 const large = 100_000
 
 // Run tests that a store keeps the contract.
@@ -121,7 +121,7 @@ func equal(t testing.TB, want, got any) {
 	}
 }
 
-// nothingLeft fails the test if something is kept that nothing names.
+// nothingLeft fails the test if something is stored that nothing refers to.
 func nothingLeft(t testing.TB, s *Opened) {
 	t.Helper()
 	left, err := s.Sweep(t.Context())
@@ -160,7 +160,7 @@ func text(id, s string) lathe.Part {
 	return lathe.Part{ID: lathe.PartID(id), Body: &lathe.Text{Text: s}}
 }
 
-// openText is a text that goes on.
+// openText is a text that is not finished.
 func openText(ses lathe.SessionID, msg, id string) *lathe.Part {
 	return &lathe.Part{
 		ID: lathe.PartID(id), SessionID: ses, MessageID: lathe.MessageID(msg), Body: &lathe.Text{Time: lathe.Span{Start: epoch}},

@@ -1,4 +1,4 @@
-// Package storetest holds what every store has to pass, and helpers for tests that use one.
+// Package storetest is the suite that every store has to pass, with helpers for tests that use a store.
 package storetest
 
 import (

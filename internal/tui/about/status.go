@@ -214,7 +214,7 @@ func (r *Room) weightLines(l look.Look, w api.Window) []styled.Line {
 	return f.Out
 }
 
-// hits tells how much of what was sent came from the provider's cache.
+// hits says how much of what was sent came from the provider's cache.
 func hits(read, written, fresh int64) string {
 	all := read + written + fresh
 	if all == 0 {

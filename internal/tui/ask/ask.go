@@ -239,7 +239,7 @@ func (s *Permission) beside(l look.Look, an answer) styled.Line {
 	return nil
 }
 
-// oneRow draws the answers beside each other, for small terminals; on the smallest
+// oneRow draws the answers at the same time, for small terminals; on the smallest
 // the keys alone.
 func (s *Permission) oneRow(l look.Look) styled.Line {
 	line := s.short(l, true)

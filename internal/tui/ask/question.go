@@ -203,7 +203,7 @@ func (s *Question) enter() tea.Msg {
 	return dialog.All{dialog.Close{Sheet: s}, Answers{s.Ask, answers}}
 }
 
-// tabs draws the questions beside each other.
+// tabs draws the questions at the same time.
 func (s *Question) tabs(l look.Look) styled.Line {
 	var line styled.Line
 	for i, q := range s.Ask.Questions {

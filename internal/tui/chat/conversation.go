@@ -1,7 +1,7 @@
 // Package chat is the conversation on screen: messages and the cards of what tools do,
 // scrolling, what the mouse selects and opens, and for the inline screen what is
 // handed to the terminal's scrollback. What is finished is drawn once and kept; only
-// what is open is drawn anew. It knows no engine: what it wants done it returns as a
+// what is open is drawn again. It knows no engine: what it wants done it returns as a
 // message.
 package chat
 

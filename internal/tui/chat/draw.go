@@ -85,7 +85,7 @@ func (l pen) user(e *entry) []styled.Line {
 	return out
 }
 
-// signed tells who wrote a message and when, as far as the person wants to see it.
+// signed says who wrote a message and when, as far as the person wants to see it.
 func (l pen) signed(e *entry) string {
 	var words []string
 	if l.Name != "" {

@@ -28,7 +28,7 @@ type Heading struct {
 }
 
 // Take returns the lines that are final since it was called last. They are shown
-// once, above the region that is drawn anew.
+// once, above the region that is drawn again.
 func (f *Flow) Take(c *Conversation, h Heading) []styled.Line {
 	l := c.pen()
 	var out []styled.Line
@@ -49,7 +49,7 @@ func (f *Flow) Take(c *Conversation, h Heading) []styled.Line {
 	return out
 }
 
-// begin tells where a session begins.
+// begin says where a session begins.
 func (f *Flow) begin(c *Conversation, l pen, h Heading) []styled.Line {
 	made := f.begun && f.session == "" && h.Session != "" && len(c.entries) < 2 // by what was just sent
 	first := !f.begun

@@ -91,7 +91,7 @@ func (c *Choice) modelItems() []dialog.Item {
 	return out
 }
 
-// modelFoot tells what the marked model costs in full, and its variants.
+// modelFoot says what the marked model costs in full, and its variants.
 func (c *Choice) modelFoot(l look.Look, id string) styled.Line {
 	var m api.Model
 	for _, o := range c.models {

@@ -35,7 +35,7 @@ func (c Shelf) Stash() tea.Msg {
 		if err == nil {
 			return dialog.Tell{Kind: dialog.Info, Text: "put aside; " + look.Or(c.host.Keys().For(keys.Stash), "/unstash") + " takes it back"}
 		}
-		late := c.Text() // typed meanwhile
+		late := c.Text() // typed in the meantime
 		c.Editor = kept
 		c.Unselect()
 		c.Type(late)

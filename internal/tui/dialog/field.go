@@ -18,7 +18,7 @@ type Field struct {
 	Title, Hint string
 	Secret      bool // what is written is not shown
 	Note        string
-	Bad         bool // the note tells of a mistake
+	Bad         bool // the note reports a mistake
 	Edit        edit.Editor
 	Done        func(text string) tea.Msg
 	Left        func() tea.Msg // told that the person left; may be nil

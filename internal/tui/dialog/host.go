@@ -90,7 +90,7 @@ type (
 		Err  error
 		Then tea.Msg
 	}
-	// Copy copies a text, and tells that in words.
+	// Copy copies a text, and reports that in words.
 	Copy struct{ Text, Said string }
 	// Scroll scrolls the conversation, if the keystroke is one that does.
 	Scroll struct{ Stroke string }

@@ -40,5 +40,5 @@ func (p *Patience) interrupts(now, typed time.Time) bool {
 	return !typed.IsZero() && typed.After(p.Came.Add(-Quiet)) && now.Sub(typed) < Quiet
 }
 
-// Patient is a sheet that the engine opens, whatever the person does meanwhile.
+// Patient is a sheet that the engine opens, whatever the person does in the meantime.
 type Patient interface{ Patient() *Patience }

@@ -1,5 +1,5 @@
 // Package editor lets the person use their own editor, which has the terminal
-// meanwhile.
+// in the meantime.
 package editor
 
 import (

@@ -109,7 +109,7 @@ type Finder interface {
 type Truster interface {
 	Trust(ctx context.Context) (api.Trust, error)
 	// Decide trusts the repository as [Trust] showed it: for good, or as long as
-	// the engine runs. It fails if its files changed meanwhile.
+	// the engine runs. It fails if its files changed in the meantime.
 	Decide(ctx context.Context, t api.Trust, keep bool) error
 	// Distrust takes a decision back.
 	Distrust(ctx context.Context) error
@@ -127,7 +127,7 @@ type Weigher interface {
 	Weigh(ctx context.Context, id lathe.SessionID) (api.Window, error)
 }
 
-// Inspector tells how it is set up, and whether all that it needs works.
+// Inspector says how it is set up, and whether all that it needs works.
 type Inspector interface {
 	Setup(ctx context.Context) (api.Setup, error)
 	Checks(ctx context.Context) ([]api.Check, error)

@@ -34,7 +34,7 @@ type Engine interface {
 	Turns
 	Asks
 	Catalog
-	// Can tells what else the engine can do. It does not change.
+	// Can says what else the engine can do. It does not change.
 	Can() Capabilities
 }
 
@@ -77,7 +77,7 @@ type Asks interface {
 	Dismiss(ctx context.Context, id lathe.AskID) error
 }
 
-// Catalog tells what there is to choose from.
+// Catalog says what there is to choose from.
 type Catalog interface {
 	Models(ctx context.Context) ([]api.Model, error)
 	Agents(ctx context.Context) ([]api.Agent, error)

@@ -102,7 +102,7 @@ func foreign(name string) bool {
 	return false
 }
 
-// conflicts tells which configured keys do two things at once. What the defaults
+// conflicts says which configured keys do two things at once. What the defaults
 // share on purpose is none.
 func (m *Map) conflicts(configured map[string]string) (out []string) {
 	seen := map[string]bool{}

@@ -307,7 +307,7 @@ func (t *talk) compact() {
 	t.background(func() error { return c.Compact(t.ctx, id, model) })
 }
 
-// askedBefore tells what waits for an answer already.
+// askedBefore says what waits for an answer already.
 func (t *talk) askedBefore() {
 	asks, questions, err := t.Engine.Waiting(t.ctx)
 	if t.fail(err) {

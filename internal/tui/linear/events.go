@@ -127,7 +127,7 @@ func (v *voice) failure(f lathe.Failure) {
 	v.say("Error: %s", printable.Line(f.Error()))
 }
 
-// part tells what is new about a part.
+// part says what is new about a part.
 func (t *talk) part(p lathe.Part) {
 	if !t.own[p.MessageID] {
 		return
@@ -221,7 +221,7 @@ func Words(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// tool tells that a tool begins, and how it ended.
+// tool reports that a tool begins, and how it ended.
 func (v *voice) tool(s *said, c chat.Summary) {
 	about := strings.TrimSpace(c.Name + " " + c.About)
 	if c.Running {

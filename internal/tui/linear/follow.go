@@ -18,7 +18,7 @@ type happened struct {
 	link  *engine.Link
 }
 
-// follow returns what happens. An engine whose events end is asked for them anew.
+// follow returns what happens. An engine whose events end is asked for them again.
 func (t *talk) follow() <-chan happened {
 	out := make(chan happened, 64)
 	send := func(h happened) bool {
@@ -48,7 +48,7 @@ func (t *talk) follow() <-chan happened {
 	return out
 }
 
-// linked tells how the connection fares, once for each time that it changes.
+// linked says how the connection fares, once for each time that it changes.
 func (t *talk) linked(l engine.Link) {
 	switch {
 	case !l.Up && !t.cut:
@@ -67,7 +67,7 @@ func (t *talk) linked(l engine.Link) {
 	}
 }
 
-// catchUp tells what happened while events were missed, and nothing that was told.
+// catchUp says what happened while events were missed, and nothing that was told.
 func (t *talk) catchUp() {
 	defer t.askedBefore()
 	if t.session.ID == "" {

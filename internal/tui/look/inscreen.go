@@ -22,7 +22,7 @@ type shellHint struct {
 	here    string
 }
 
-// InScreen returns a text of the engine that tells what to do with what is done
+// InScreen returns a text of the engine that says what to do with what is done
 // here in place of commands for a shell.
 func InScreen(text string) string {
 	for _, h := range shellHints() {

@@ -84,7 +84,7 @@ func (l Look) Indent(lines []styled.Line) []styled.Line {
 	return out
 }
 
-// Counts tells how many lines were added and removed.
+// Counts says how many lines were added and removed.
 func (l Look) Counts(added, removed int) styled.Line {
 	return styled.Line{
 		{Text: fmt.Sprintf("+%d", added), Style: l.FG(theme.Success)}, {Text: " "},

@@ -1,6 +1,6 @@
 package markdown
 
-// grammarOf returns what is known of a language, or nil.
+// grammarOf returns what is known about a language, or nil.
 func grammarOf(lang string) *grammar {
 	switch lang {
 	case "go", "golang":

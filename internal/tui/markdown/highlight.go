@@ -46,7 +46,7 @@ func diffLine(l string, st *Styles) styled.Line {
 	return styled.Plain(l, style)
 }
 
-// grammar is what the highlighter knows of a language.
+// grammar is what the highlighter knows about a language.
 type grammar struct {
 	keywords, types string // between blanks
 	line            []string

@@ -28,7 +28,7 @@ type Stashed struct {
 	Draft edit.Draft
 }
 
-// stashDir has a file for each text, so that screens beside each other never
+// stashDir has a file for each text, so that screens at the same time never
 // write the same one.
 func (m *Memory) stashDir() string { return filepath.Join(m.dir, "stash", m.project) }
 

@@ -14,8 +14,8 @@ import (
 )
 
 // Inline brings the screen to the terminal without taking it over: final lines
-// stay above, and a region at the end is drawn anew, of which only the rows that
-// changed are written.
+// stay above, and a region at the end is drawn again, of which only the rows
+// that changed are written.
 type Inline struct {
 	out    io.Writer // brings colours down to what the terminal has
 	plain  io.Writer
@@ -30,7 +30,7 @@ type Inline struct {
 	simple bool
 }
 
-// Region is what is drawn anew, and the caret in it.
+// Region is what is drawn again, and the caret in it.
 type Region struct {
 	Lines  []styled.Line
 	Cursor *tea.Cursor // nil: it is hidden

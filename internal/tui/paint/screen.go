@@ -95,7 +95,7 @@ func (p *Screen) Stop() error {
 	return p.write()
 }
 
-// Resize takes the terminal's new size; all of it is drawn anew.
+// Resize takes the terminal's new size; all of it is drawn again.
 func (p *Screen) Resize(width, height int) {
 	p.width, p.height = width, height
 	method := p.cells.Method

@@ -44,7 +44,7 @@ type Book struct {
 }
 
 // saved sees to it that what is kept last is what was asked for last, though
-// commands run beside each other.
+// commands run at the same time.
 type saved struct {
 	mu   sync.Mutex
 	last int

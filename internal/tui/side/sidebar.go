@@ -173,7 +173,7 @@ func (b *Bar) sideTitle(l look.Look) section {
 	return section{rows: title[:min(len(title), 3)]}
 }
 
-// sideContext tells how full the window is and what the session cost.
+// sideContext says how full the window is and what the session cost.
 func (b *Bar) sideContext(l look.Look) section {
 	s := section{head: sideHead(l, "context", "")}
 	used, window := b.host.Used()

@@ -42,7 +42,7 @@ func New(w, h int) *Terminal {
 	return e
 }
 
-// Resize changes the size as terminals do that break no lines anew.
+// Resize changes the size as terminals do that break no lines again.
 func (e *Terminal) Resize(w, h int) {
 	cells := make([][]cell, h)
 	for y := range cells {
