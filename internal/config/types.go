@@ -258,7 +258,6 @@ type (
 		Enabled     *bool             `conf:"enabled"`       // nil: yes
 		Timeout     int               `conf:"timeout,min=1"` // ms; 0: default
 		LazyStart   *bool             `conf:"lazy"`          // nil: yes
-		Confined    *bool             `conf:"confined"`      // nil: yes
 		Pos         jsonc.Pos         `conf:",pos"`
 	}
 	// OAuth is how to authorise with a remote server; Off switches it off.

@@ -42,14 +42,14 @@ func TestMain(m *testing.M) {
 // rig is a directory with servers.
 type rig struct {
 	*Servers
-	t      *testing.T
+	t      testing.TB
 	dir    string
 	events chan lathe.Event
 	logged *strings.Builder
 }
 
 // local is the configuration of a server of the test program.
-func local(t *testing.T, name, kind string) config.MCP {
+func local(t testing.TB, name, kind string) config.MCP {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -59,7 +59,7 @@ func local(t *testing.T, name, kind string) config.MCP {
 }
 
 // newRig makes servers that share a cache with others of the same directory.
-func newRig(t *testing.T, dir string, change func(*Options), servers ...config.MCP) *rig {
+func newRig(t testing.TB, dir string, change func(*Options), servers ...config.MCP) *rig {
 	t.Helper()
 	if dir == "" {
 		dir = t.TempDir()
@@ -122,4 +122,9 @@ func (r *rig) ready() *rig {
 		}
 	}
 	return r
+}
+
+func benchRig(b *testing.B) *rig {
+	b.Helper()
+	return newRig(b, "", nil, local(b, "s", "plain")).ready()
 }
