@@ -44,7 +44,7 @@ func (e shellTools) open(ctx context.Context, call *tool.Call, in bashInput, kno
 		return nil, failf("The command was not run: its way to the network could not be opened: %v", err)
 	}
 	w.door = door
-	c.Network, c.Env = door, shell.Env(c.Env, vars)
+	c.Network, c.Env, c.Kind = door, shell.Env(c.Env, vars), shell.KindGuarded
 	return w, nil
 }
 

@@ -1,7 +1,9 @@
 package instance
 
 import (
+	"errors"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -24,6 +26,7 @@ type Confinement struct {
 	mode    string // as in the configuration
 	machine sandbox.Machine
 	box     *sandbox.Box
+	apart   *sandbox.Box          // of commands that have a network of their own; nil: none has
 	fixed   func() sandbox.Policy // what does not change
 }
 
@@ -35,6 +38,10 @@ func (i *Instance) confinement(o Options) *Confinement {
 		opts.Leader = o.Runner.Hold
 	}
 	c.box = sandbox.NewBox(opts)
+	if c.mode == "required" {
+		opts.Network = sandbox.OwnNetwork
+		c.apart = sandbox.NewBox(opts)
+	}
 	c.fixed = sync.OnceValue(c.makeFixed)
 	return c
 }
@@ -76,7 +83,7 @@ func (c *Confinement) confine(kind shell.Kind) (*sandbox.Box, sandbox.Policy) {
 		p.Write = slices.DeleteFunc(slices.Clone(p.Write), func(path string) bool { return slices.Contains(c.worktree(), path) })
 	}
 	p.Hide = slices.Concat(p.Hide, c.deniedReads())
-	return c.box, p
+	return c.boxOf(kind), p
 }
 
 // worktree is what belongs to the project: its checkout, and git's directories.
@@ -253,4 +260,26 @@ func (c *Confinement) matching(test func(rel string) bool) (list []string) {
 }
 
 // Close gives back what the sandbox holds.
-func (c *Confinement) Close() error { return c.box.Close() }
+func (c *Confinement) Close() error {
+	if c.apart == nil {
+		return c.box.Close()
+	}
+	return errors.Join(c.box.Close(), c.apart.Close())
+}
+
+// boxOf returns where processes of a kind run.
+func (c *Confinement) boxOf(kind shell.Kind) *sandbox.Box {
+	if kind == shell.KindGuarded && c.apart != nil {
+		return c.apart
+	}
+	return c.box
+}
+
+// Listen returns a listener that commands reach in the network of their own, where they
+// have one; else nil.
+func (c *Confinement) Listen() (net.Listener, error) {
+	if c.Off() || c.apart == nil || c.apart.Level() < sandbox.Full {
+		return nil, nil
+	}
+	return c.apart.Listen()
+}

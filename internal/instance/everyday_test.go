@@ -25,6 +25,7 @@ import (
 	"lathe/internal/config"
 	"lathe/internal/instance"
 	"lathe/internal/permission"
+	"lathe/internal/sandbox"
 	"lathe/internal/shell"
 	"lathe/internal/tool"
 )
@@ -113,13 +114,28 @@ const everydayVariable = "LATHE_TEST_EVERYDAY"
 
 // The commands of every day work in a fresh checkout without an ask, as far as what
 // they need is installed.
-func TestEverydayCommands(t *testing.T) {
+func TestEverydayCommands(t *testing.T) { runEveryday(t, "") }
+
+// So do they at the highest level, where they have a network of their own.
+func TestEverydayCommandsRequired(t *testing.T) {
+	if sandbox.Detect() < sandbox.Full {
+		t.Skip("commands cannot be confined that far here: " + sandbox.Missing())
+	}
+	if os.Getenv(everydayVariable) == "" {
+		t.Skip("set " + everydayVariable + " to run it")
+	}
+	runEveryday(t, `LATHE_CONFIG_CONTENT={"sandbox":"required"}`)
+}
+
+func runEveryday(t *testing.T, configured string) {
+	t.Helper()
 	rows := everydays(t)
 	if len(rows) < 150 {
 		t.Fatalf("%d commands", len(rows))
 	}
 	fixtures := txtar.Parse(everydayFixtures)
 	home, vars := everydayHome(t)
+	vars = append(vars, configured)
 	only := os.Getenv(everydayVariable)
 	var missing []string
 	ran := 0
@@ -250,7 +266,7 @@ func TestEverydayCommandsAsUser(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), binary, "-test.run=^TestEverydayCommands$", "-test.v", "-test.timeout=20m")
+	cmd := exec.CommandContext(t.Context(), binary, "-test.run=^TestEverydayCommands(Required)?$", "-test.v", "-test.timeout=20m")
 	cmd.Dir = home
 	cmd.Env = []string{"HOME=" + home, "TMPDIR=" + home, "PATH=" + os.Getenv("PATH"), "GOCACHE=" + filepath.Join(home, "go-build"), everydayVariable + "=" + os.Getenv(everydayVariable)}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}

@@ -2,6 +2,8 @@ package instance
 
 import (
 	"context"
+	"net"
+	"net/url"
 	"slices"
 	"sync"
 
@@ -22,6 +24,9 @@ type network struct {
 	environ []string // lathe's own, which names the person's proxy
 	env     []string // the commands'
 	connect []string // see Options.Connect
+	// listen returns a listener in the network that commands have, or nil where that is
+	// the machine's.
+	listen func() (net.Listener, error)
 
 	mu    sync.Mutex
 	proxy *proxy.Proxy
@@ -67,7 +72,7 @@ func (n *network) open(judge proxy.Judge) (*proxy.Door, map[string]string, error
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	door := n.proxy.Open(judge)
-	at, err := door.Local()
+	at, err := n.address(door)
 	if err != nil {
 		door.Close()
 		return nil, nil, err
@@ -75,10 +80,22 @@ func (n *network) open(judge proxy.Judge) (*proxy.Door, map[string]string, error
 	return door, proxy.Env(at, n.connect, func(name string) string { return shell.Getenv(n.env, name) }), nil
 }
 
+// address offers a door where commands find it.
+func (n *network) address(door *proxy.Door) (*url.URL, error) {
+	l, err := n.listen()
+	if err != nil {
+		return nil, err
+	}
+	if l == nil {
+		return door.Local()
+	}
+	return door.Offer(l), nil
+}
+
 // ways returns what opens the ways of commands, which starts the part when it is first
 // used.
 func (i *Instance) ways(o Options, env []string) builtin.OpenWay {
-	n := &network{own: o.Own, environ: o.Environ, env: env, connect: o.Connect}
+	n := &network{own: o.Own, environ: o.Environ, env: env, connect: o.Connect, listen: i.Confinement.Listen}
 	if err := i.Parts.Add(n); err != nil {
 		panic(err) // it is the only one of its name
 	}

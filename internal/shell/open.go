@@ -18,6 +18,7 @@ type Kind string
 // The kinds. The zero value is a command.
 const (
 	KindCommand   Kind = "command"
+	KindGuarded   Kind = "guarded" // a command that reaches other hosts by its Network alone
 	KindMCP       Kind = "mcp"
 	KindLSP       Kind = "lsp"
 	KindFormatter Kind = "formatter"
