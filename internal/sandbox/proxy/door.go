@@ -65,6 +65,7 @@ type Door struct {
 	traffic []*Traffic // in the order of the first connection
 	refused []Refused
 	conns   map[net.Conn]struct{}
+	listen  []net.Listener
 	pooled  http.RoundTripper // for plain requests; see forward
 	asking  int
 	since   time.Time     // when asking became more than 0
@@ -90,8 +91,11 @@ func (d *Door) Close() {
 	d.close(errDoor)
 	d.p.forget(d)
 	d.mu.Lock()
-	open := slices.Collect(maps.Keys(d.conns))
+	open, listen := slices.Collect(maps.Keys(d.conns)), d.listen
 	d.mu.Unlock()
+	for _, l := range listen {
+		l.Close()
+	}
 	for _, c := range open {
 		c.Close()
 	}
@@ -99,8 +103,13 @@ func (d *Door) Close() {
 
 // Serve takes connections of this door alone from a listener; see [Proxy.Serve].
 func (d *Door) Serve(l net.Listener) error {
-	stop := context.AfterFunc(d.ctx, func() { l.Close() })
-	defer stop()
+	d.mu.Lock()
+	d.listen = append(d.listen, l)
+	ended := d.ctx.Err() != nil
+	d.mu.Unlock()
+	if ended {
+		l.Close()
+	}
 	return d.p.Serve(l, func(string) *Door { return d })
 }
 
