@@ -33,12 +33,14 @@ need no login. Credentials that OpenCode stored are used too.`,
 }
 
 func newLogin(env *Env) *cobra.Command {
-	return &cobra.Command{
+	var method string
+	cmd := &cobra.Command{
 		Use:   "login [provider | address]",
 		Short: "Store a key for a provider",
 		Long: `Login stores a key. It asks for the key without showing it, or reads it from
 standard input when that is not a terminal. With an http(s) address it asks that
-host how to log in (/.well-known/opencode).`,
+host how to log in (/.well-known/opencode). Where a plugin brings ways to log in to the
+provider, it offers them.`,
 		Example: "  lathe auth login anthropic\n  echo $KEY | lathe auth login openai",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -46,13 +48,15 @@ host how to log in (/.well-known/opencode).`,
 			if len(args) > 0 {
 				id = auth.ID(args[0])
 			}
-			return login(cmd.Context(), env, id)
+			return login(cmd.Context(), env, id, method)
 		},
 	}
+	cmd.Flags().StringVarP(&method, "method", "m", "", "the way to log in, by its number or label, where plugins bring some")
+	return cmd
 }
 
 // login asks before it opens anything: what is wrong with a key is said at once.
-func login(ctx context.Context, env *Env, id string) (err error) {
+func login(ctx context.Context, env *Env, id, method string) (err error) {
 	in := bufio.NewReader(io.LimitReader(env.Stdin, 1<<20))
 	if id == "" {
 		if id, err = askProvider(env, in); err != nil {
@@ -64,6 +68,9 @@ func login(ctx context.Context, env *Env, id string) (err error) {
 	}
 	if !validProvider(id) {
 		return usageError{fmt.Errorf("provider %q is not a name of small letters, digits and hyphens", id)}
+	}
+	if err := loginByPlugin(ctx, env, in, id, method); !errors.Is(err, errByKey) {
+		return err
 	}
 	key, err := readKey(env, in, id)
 	if err != nil {

@@ -181,7 +181,7 @@ func Open(ctx context.Context, dir string, o Options) (*Instance, error) {
 	}
 	models, err := provider.New(provider.Options{
 		Config: conf, Auth: o.Auth, Catalog: o.Catalog, Getenv: o.Getenv, HTTP: o.HTTP, Now: o.Now,
-		Builtin: o.Builtin, Dir: root.Dir,
+		Builtin: o.Builtin, Dir: root.Dir, Loaders: inst.Plugins.loaders(),
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("providers: %w", err), inst.Parts.Close())

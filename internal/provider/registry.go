@@ -35,11 +35,23 @@ type Options struct {
 	Now     func() time.Time
 	Dir     string // what relative files of script models are meant from
 	Builtin BuiltinModels
+	// Loaders prepare the requests to providers that a plugin logged in to.
+	Loaders map[string]Loader
 	// Local are the servers looked for on this machine; nil means the usual
 	// ones, an empty list none.
 	Local []LocalServer
 	// LocalWait is how long they have to answer; 0 means 150 ms.
 	LocalWait time.Duration
+}
+
+// Loader says how requests to a provider are made. It is called once for each model.
+type Loader func() (Loaded, error)
+
+// Loaded is what a plugin says of requests. Empty fields change nothing.
+type Loaded struct {
+	Key, BaseURL string
+	Header       map[string]string
+	Client       *http.Client
 }
 
 // Provider is an account and address with its models.
@@ -77,6 +89,7 @@ type entry struct {
 	public   bool   // only free models, without a key
 	login    string // why a stored sign-in cannot be used
 	disabled string // why it may not be used
+	loader   Loader // of a plugin, where there is a login
 
 	reached atomic.Bool // it answered a request
 
@@ -152,6 +165,9 @@ func (r *Registry) addEntry(info catalog.Info, stored map[string]auth.Entry) {
 	case auth.OAuth:
 		e.oauth(s, r.o.Now())
 	}
+	if stored[info.ID] != nil && r.o.Loaders[info.ID] != nil {
+		e.source, e.login, e.loader = "custom", "", r.o.Loaders[info.ID]
+	}
 	if c := e.conf; c != nil {
 		e.source = "config"
 		if c.Options.APIKey != "" {
@@ -196,7 +212,7 @@ func (r *Registry) disabled(id string) string {
 
 // connected reports whether the models can be called.
 func (e *entry) connected() bool {
-	return e.disabled == "" && (!e.key.IsZero() || e.keyless())
+	return e.disabled == "" && (!e.key.IsZero() || e.loader != nil || e.keyless())
 }
 
 // keyless: configured by hand with an address and without a variable that would
@@ -344,8 +360,17 @@ func (r *Registry) connect(e *entry, m *Model) (*Model, error) {
 			Header: duration(c.Options.HeaderTimeout), Idle: duration(c.Options.ChunkTimeout), Total: duration(c.Options.Timeout),
 		}
 	}
+	if e.loader != nil {
+		l, err := e.loader()
+		if err != nil {
+			return nil, keyError(e.info.ID, "run: lathe auth login "+e.info.ID, "the plugin that logs in to %q cannot use its login: %v", e.info.ID, err)
+		}
+		endpoint.Key, endpoint.BaseURL = cmp.Or(l.Key, endpoint.Key), cmp.Or(l.BaseURL, endpoint.BaseURL)
+		maps.Copy(endpoint.Header, l.Header)
+		endpoint.Client = cmp.Or(l.Client, endpoint.Client)
+	}
 	usable := *m
-	usable.URL = url
+	usable.URL = endpoint.BaseURL
 	usable.LLM = speak(m.Protocol, endpoint)
 	return &usable, nil
 }

@@ -120,13 +120,6 @@ func (c equipment) providerList() (any, error) {
 	return withoutSecrets(inst.Config, providerListOut{wire.EncodeProviders(listedProviders(all)), inst.Models.Newest(c.ctx(), all), connected}, nil)
 }
 
-// providerAuth lists ways to log in other than by key; there are none.
-func (c equipment) providerAuth() (any, error) { return emptyObject(c.call) }
-
-func (c equipment) providerOAuth() (any, error) {
-	return nil, &unsupported{"logging in to a provider over the network; store a key with PUT /auth/{providerID}"}
-}
-
 // authSet stores a credential. Instances that are open go on without it until
 // they are disposed of, as in OpenCode: their turns are not cut short.
 func (c equipment) authSet() (any, error) {

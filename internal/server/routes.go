@@ -48,8 +48,8 @@ func (s *Server) routes() []route {
 		{get, "/config/providers", on(equipment.configProviders), ""},
 		{get, "/provider", on(equipment.providerList), ""},
 		{get, "/provider/auth", on(equipment.providerAuth), ""},
-		{post, "/provider/{providerID}/oauth/authorize", on(equipment.providerOAuth), ""},
-		{post, "/provider/{providerID}/oauth/callback", on(equipment.providerOAuth), ""},
+		{post, "/provider/{providerID}/oauth/authorize", on(equipment.authorize), ""},
+		{post, "/provider/{providerID}/oauth/callback", on(equipment.loggedIn), ""},
 		{put, "/auth/{providerID}", on(equipment.authSet), ""},
 		{del, "/auth/{providerID}", on(equipment.authRemove), line18},
 

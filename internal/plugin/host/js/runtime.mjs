@@ -104,6 +104,11 @@ function load(url, context, next) {
   if (typed.test(file)) {
     return source(own(module.stripTypeScriptTypes(fs.readFileSync(file, "utf8"), { mode: "transform", sourceUrl: url })))
   }
+  if (file.endsWith(".js") && !file.includes("/node_modules/")) {
+    // As under bun, what a file says decides, not the package.json that happens to lie above.
+    const text = fs.readFileSync(file, "utf8")
+    if (/^\s*(export|import)\b/m.test(text)) return source(own(text))
+  }
   const out = next(url, context)
   if (file && out.format === "module" && out.source) return { ...out, source: own(String(out.source)) }
   return out
