@@ -12,17 +12,17 @@ import (
 // or a message. Requests share a prefix as far as their prints are equal.
 type Print struct {
 	Label  string // for people: "system 1", "tools", "message 12 (tool read)"
-	Sum    uint64 // of this process alone
+	Sum    uint64 // valid in this process only
 	Size   int
 	Tokens int64 // estimated; 0 until a later request shares the piece
 }
 
 var seed = maphash.MakeSeed()
 
-// Prints returns the fingerprints of a request in the order that providers cache:
-// tools, system, messages. A piece is weighed when it is seen again, since only
-// what requests share is counted, and once: the prints of the request before say
-// what is known.
+// Prints returns the fingerprints of a request in the order in which providers
+// cache: tools, system, messages. A piece is weighed only when it is seen a
+// second time, because only shared pieces are counted, and only once: earlier
+// prints say what is already known.
 func Prints(req *llm.Request, earlier []Print) []Print {
 	out := make([]Print, 0, 1+len(req.System)+len(req.Messages))
 	add := func(label func() string, weigh func() int64, p Print) {
@@ -61,7 +61,7 @@ func (p *Print) add(s string) { p.mix(maphash.String(seed, s), len(s)) }
 
 func (p *Print) addBytes(b []byte) { p.mix(maphash.Bytes(seed, b), len(b)) }
 
-// mix takes in the next text: order counts, and where one ends.
+// mix adds the next text; both the order of texts and where each one ends matter.
 func (p *Print) mix(sum uint64, n int) {
 	const odd = 0x9e3779b97f4a7c15
 	p.Sum = (p.Sum^sum)*odd + uint64(n)

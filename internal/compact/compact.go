@@ -49,7 +49,7 @@ func (w Window) Usable() int64 {
 	return int64(max(limit-free, limit/2))
 }
 
-// What things weigh beside their text.
+// What things weigh apart from their text.
 const (
 	messageWeight = 4
 	callWeight    = 12
@@ -89,8 +89,8 @@ func (m *Meter) Message(msg *lathe.Message) int64 {
 	return sum
 }
 
-// Results returns the weight of what the tools of a message answered: what came
-// after the provider counted.
+// Results returns the weight of what the tools of a message answered, which
+// comes after the provider counted.
 func (m *Meter) Results(msg *lathe.Message) int64 {
 	var sum int64
 	for i := range msg.Parts {

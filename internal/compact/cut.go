@@ -9,13 +9,13 @@ import (
 	"lathe/internal/tokens"
 )
 
-// leastShown is how many tokens of a result are shown however little room there is.
+// leastShown is how many tokens of a result are always shown, however little room there is.
 const leastShown = 100
 
-// Cut plans how the results of a message are shortened so that it weighs no more
-// than budget, where that can be: the longest go first, and each keeps its
-// beginning. It returns the parts as they are then; none when nothing has to go. The
-// whole outputs stay stored.
+// Cut plans how to shorten the results of a message so that it weighs no more than
+// budget, if possible: the longest are shortened first, and each keeps its
+// beginning. It returns the changed parts, or none if nothing has to be cut. The
+// full outputs stay stored.
 func (m *Meter) Cut(msg *lathe.Message, budget int64) []lathe.Part {
 	if m.Message(msg) <= budget {
 		return nil
@@ -36,8 +36,8 @@ func (m *Meter) Cut(msg *lathe.Message, budget int64) []lathe.Part {
 	return out
 }
 
-// share returns how much each result may weigh so that all fit: those that are
-// smaller leave more to the others.
+// share returns how much each result may weigh so that all fit: smaller ones
+// leave more for the others.
 func (m *Meter) share(msg *lathe.Message, budget int64) int64 {
 	var weights []int64
 	room := budget - m.Message(msg)
@@ -60,8 +60,8 @@ func (m *Meter) share(msg *lathe.Message, budget int64) int64 {
 	return max(share, leastShown+prompt.CutNote)
 }
 
-// fitting returns how many bytes of a text weigh no more than so many tokens, to the
-// end of a line where there is one.
+// fitting returns how many bytes of a text weigh at most that many tokens, ending at
+// a line end if there is one.
 func fitting(text string, most int64) int {
 	n := len(text)
 	if w := count(text); w > most {

@@ -8,13 +8,13 @@ import (
 	"lathe"
 )
 
-// Plan is which tool outputs are cleared from the model's view, and what for.
+// Plan says which tool outputs are cleared from the model's view, and why.
 type Plan struct {
 	Parts  []*lathe.Part // of completed calls, oldest first
 	Tokens int64         // what clearing them frees
 }
 
-// What pruning leaves alone, and the least it is done for.
+// What pruning leaves alone, and the least that makes it worthwhile.
 const (
 	protectTokens = 40_000
 	leastTokens   = 20_000
@@ -23,8 +23,8 @@ const (
 )
 
 // PruneOld plans what is cleared when a turn has ended: outputs older than the
-// newest 40,000 tokens of them and the last two turns, if that frees more than
-// 20,000. It stops at a summary and at what was cleared before.
+// newest 40,000 tokens' worth and the last two turns, if that frees more than
+// 20,000 tokens. It stops at a summary and at what was cleared before.
 func PruneOld(history []lathe.Message, m *Meter) Plan {
 	var p Plan
 	var kept int64
@@ -186,8 +186,8 @@ type verdict struct{ superseded, active bool }
 // activeSteps is how recently a file was changed to count as worked on.
 const activeSteps = 12
 
-// judge tells for each output whether a later one took its place, and whether it
-// is the newest read of a file that is still worked on.
+// judge says for each output whether a later one supersedes it, and whether it
+// is the newest read of a file that is still being worked on.
 func judge(entries []output) []verdict {
 	out := make([]verdict, len(entries))
 	worked := map[string]bool{} // files changed within activeSteps

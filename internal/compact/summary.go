@@ -15,8 +15,8 @@ import (
 //go:embed summary.md
 var summaryText string
 
-// Request returns what a model is asked for a summary: the override if there is
-// one, else the built-in text, then what plugins add.
+// Request returns the request for a summary: the override if there is one, else
+// the built-in text, then what plugins add.
 func Request(override string, extra []string) string {
 	text := strings.TrimSpace(override)
 	if text == "" {
@@ -30,20 +30,20 @@ func Request(override string, extra []string) string {
 	return text
 }
 
-// NoSummary stands in the place of a summary that could not be had.
+// NoSummary replaces a summary that could not be obtained.
 const NoSummary = "No summary of the earlier conversation could be made. What lathe recorded of it follows."
 
-// Letters that a summary has at the least: a word, a letter more for so many tokens
-// of what it sums up, and never more than a short sentence.
+// The least number of letters in a summary: a word, plus one letter for a number of
+// tokens that it sums up, and never more than a short sentence.
 const (
 	leastLetters    = 4
 	tokensPerLetter = 200
 	mostLetters     = 24
 )
 
-// Useful reports whether an answer sums up a conversation of so many tokens: it has
-// words, and is not a refusal or an echo of the request. What is short may be summed
-// up shortly.
+// Useful reports whether an answer is a summary of a conversation of that many
+// tokens: it has words, and is neither a refusal nor an echo of the request. A short
+// conversation may have a short summary.
 func Useful(answer, request string, conversation int64) bool {
 	answer = strings.TrimSpace(answer)
 	letters := 0
@@ -67,15 +67,15 @@ func Useful(answer, request string, conversation int64) bool {
 	return true
 }
 
-// leastBytes is how much of a tool's output a transcript shows at the least, and a
-// quarter of what it shows of a message.
+// leastBytes is the least that a transcript shows of a tool's output, and a
+// quarter of the least it shows of a message.
 const leastBytes = 2000
 
-// Transcript renders messages as plain text within a budget of tokens, for a
-// model that is asked for a summary without the running prefix. What stays word for word
-// beside the summary is shown shortly, and all of the text that is about to go is in it if
-// it fits; else the longest texts are cut in the middle, as little as the budget allows,
-// and at last the oldest messages are left out. An earlier summary is always shown.
+// Transcript renders messages as plain text within a budget of tokens, for a model that
+// writes a summary without the running prefix. What stays word for word is shown briefly.
+// All text that is about to go is included if it fits; otherwise the longest texts are cut
+// in the middle, as little as possible, and finally the oldest messages are left out. An
+// earlier summary is always included.
 func Transcript(view []lathe.Message, stays map[lathe.MessageID]bool, budget int64) string {
 	t := transcript{view: view, stays: stays, most: longest(view)}
 	for t.most > leastBytes && t.weight() > budget {
@@ -103,7 +103,7 @@ func longest(view []lathe.Message) int {
 	return n
 }
 
-// transcript shows most bytes of each result that goes.
+// transcript shows at most most bytes of each result that goes.
 type transcript struct {
 	view  []lathe.Message
 	stays map[lathe.MessageID]bool

@@ -31,15 +31,15 @@ func (s Settings) TailBudget(usable int64) int64 {
 // Kept says which messages stay word for word.
 type Kept struct {
 	Start int   // of the history; its length if none stays
-	Next  int   // the message that did not fit whole; -1 if the budget was not what ended it
-	Left  int64 // tokens of the budget that are left for a part of it
+	Next  int   // the message that did not fit whole; -1 if the budget was not what ended the tail
+	Left  int64 // tokens of the budget left for a part of that message
 }
 
 // Tail returns where in history the messages begin that stay word for word: the
-// newest turns that fit the budget, at most turns of them (0: as many as fit),
-// and of the first that does not fit its newest messages. None stays also when all
-// would: then there would be nothing to summarise. At most a hundred messages stay.
-// Weights are by weigh.
+// newest turns that fit the budget, at most turns of them (0: as many as fit), and
+// the newest messages of the first turn that does not fit. If everything would
+// stay, nothing does, because there would be nothing to summarise. At most a
+// hundred messages stay. weigh returns the weight of a message.
 func Tail(history []lathe.Message, turns int, budget int64, weigh func(*lathe.Message) int64) Kept {
 	start, next, seen, kept := len(history), -1, 0, 0
 	oldest := first(history)

@@ -33,8 +33,8 @@ func arity(words []field) int {
 	return max(p.always[""], 1)
 }
 
-// alwaysPattern is the pattern that allows the like of a command from then on. A
-// wildcard in the words stays a character.
+// alwaysPattern is the pattern that allows similar commands from then on. A
+// wildcard in the words stays a literal character.
 func alwaysPattern(words []field) string {
 	n := min(arity(words), len(words))
 	for _, f := range words[:n] {

@@ -10,8 +10,8 @@ import (
 )
 
 // Analysis is what a script would do, as far as that can be known without
-// running it. Commands that are there but not listed do not exist: what cannot
-// be judged is listed as dynamic and has a reason.
+// running it. A command that is not listed will not run: what cannot be judged
+// is listed as dynamic, with a reason.
 type Analysis struct {
 	Commands []Cmd
 	Reads    []PathUse
@@ -22,10 +22,10 @@ type Analysis struct {
 	Reasons []string // why something cannot be judged, for people
 	// Waits names a program that would wait for keys: an editor without a script.
 	Waits string
-	// Pipelines are those that may be the last thing the script does, by the source of
+	// Pipelines are those that may be the last thing the script runs, by the source of
 	// their parts.
 	Pipelines [][]string
-	Unparsed  error // the script is no shell script; then there is one dynamic command
+	Unparsed  error // set if this is not a shell script; then there is one dynamic command
 }
 
 // Cmd is one command that would run.
@@ -38,13 +38,13 @@ type Cmd struct {
 	// Prefix is what the text of a dynamic command is known to begin with. Empty: it
 	// may run anything.
 	Prefix string
-	// Also are other texts that deny rules know it by: its name without the
-	// directory, for instance.
+	// Also lists other texts under which deny rules know it, for instance its
+	// name without the directory.
 	Also []string
-	// Spelt are those of Also that spell the name of the same program otherwise.
+	// Spelt lists those of Also that are other spellings of the same program's name.
 	Spelt []string
-	// Runs are texts of commands that it may run on top of that. Only denials
-	// count for them: a person who allows "npx *" means what npx runs.
+	// Runs lists commands that it may run in turn. Only denials count for them:
+	// a person who allows "npx *" means what npx runs.
 	Runs []string
 }
 
@@ -59,7 +59,7 @@ type PathUse struct {
 	By     string // the command that uses it
 }
 
-// Root says which paths belong to the project, after symbolic links.
+// Root says which paths belong to the project, after resolving symbolic links.
 type Root interface {
 	Contains(path string) bool
 	Rel(path string) string // relative to the worktree, with slashes
@@ -109,9 +109,10 @@ func (a Analysis) external(root Root) []string {
 	return dirs.items
 }
 
-// External is the request to leave the project for what lies below directories.
-// It offers to remember just those: their names are no wildcards, and the root of
-// the file system is not offered, since that would be everything.
+// External is the request to leave the project for whatever is below the
+// directories. It offers to remember exactly those: their names contain no
+// wildcards, and the root of the file system is not offered, because that would
+// be everything.
 func External(dirs ...string) tool.Request {
 	req := tool.Request{Permission: "external_directory"}
 	for _, dir := range dirs {
@@ -195,8 +196,8 @@ func (a Analysis) commandRequest() (tool.Request, bool) {
 	return req, true
 }
 
-// spelt returns the texts that only spell the name of a command otherwise, with the
-// text of the command. One that is a command of its own is not among them.
+// spelt returns the texts that are only other spellings of a command's name, with
+// the command's text. A text that is a command of its own is left out.
 func (a Analysis) spelt() map[string]string {
 	out := map[string]string{}
 	for _, c := range a.Commands {
@@ -241,6 +242,6 @@ type Env struct {
 	// Lookup returns the value of an environment variable that is the same for
 	// the script. It may be nil.
 	Lookup func(name string) (string, bool)
-	// FoldCase is set where the file system takes RM for rm.
+	// FoldCase is set if the file system treats RM as rm.
 	FoldCase bool
 }

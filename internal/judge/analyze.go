@@ -12,12 +12,13 @@ import (
 const (
 	maxAnalyzed = 256 << 10 // bytes of a script
 	maxDepth    = 12        // scripts within scripts, calls of functions
-	maxSteps    = 50000     // words and statements looked at, and what costs as much
+	maxSteps    = 50000     // words and statements examined, and anything as costly
 	maxNesting  = 400       // open brackets
 )
 
 // Analyze lists what a script would do. It runs nothing and opens no file. Its
-// time is bounded: what is too long or too deep is not judged, and says so.
+// time is bounded: what is too long or too deep is not judged, and the result
+// says so.
 func Analyze(script string, env Env) Analysis {
 	w := &walker{
 		findings: findings{out: &Analysis{}, steps: new(int)},
@@ -34,7 +35,7 @@ func Analyze(script string, env Env) Analysis {
 		w.pieces(script)
 	}
 	w.uncalled()
-	w.spend(0) // says so if the end was not looked at
+	w.spend(0) // reports it if the end was not reached
 	w.out.Reasons = w.reasons.items
 	return *w.out
 }
@@ -124,7 +125,7 @@ func nesting(src string) int {
 	return most
 }
 
-// quiet returns a walker whose findings are lost.
+// quiet returns a walker whose findings are discarded.
 func (w *walker) quiet() *walker {
 	q := *w
 	q.out, q.reasons, q.funcs, q.spent = &Analysis{}, list{}, nil, true
@@ -224,7 +225,7 @@ func (w *walker) binary(c *syntax.BinaryCmd, s *scope) {
 	}
 }
 
-// and walks "x && y". Y only runs where x worked, which matters after cd.
+// and walks "x && y". Y only runs if x succeeded, which matters after cd.
 func (w *walker) and(c *syntax.BinaryCmd, s *scope) {
 	w.stmt(c.X, s)
 	skipped := s.clone()
@@ -370,7 +371,7 @@ func (w *walker) declare(c *syntax.FuncDecl, s *scope) {
 }
 
 // uncalled judges the functions that no command named: something may call them
-// in a way that is not seen.
+// in a way that is not visible.
 func (w *walker) uncalled() {
 	for i := 0; i < len(w.funcs); i++ {
 		f := w.funcs[i]
@@ -489,7 +490,7 @@ func (w *walker) assignText(name, text string, s *scope, source string) {
 }
 
 // subscript reports an array index in a name given as text: bash evaluates it,
-// and with it any command in it.
+// including any command in it.
 func (w *walker) subscript(name, source string) {
 	if strings.ContainsAny(name, "[$`") {
 		w.dynamic(source, "a name with an index is evaluated, which can run commands")

@@ -7,8 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// put sets a variable. One whose assignments are not what it holds afterwards, as
-// of a read-only variable, is not known from then on.
+// put sets a variable. A variable that does not hold what it was assigned, such
+// as a read-only one, counts as unknown from then on.
 func (s *scope) put(name string, v value) {
 	if s.vars[name].pinned {
 		v = value{pinned: true}
@@ -16,8 +16,8 @@ func (s *scope) put(name string, v value) {
 	s.vars[name] = v
 }
 
-// pin notes that later assignments to a variable say nothing about what it holds.
-// What it holds now stays known if keep is set.
+// pin notes that later assignments say nothing about what a variable holds. Its
+// current value stays known if keep is set.
 func (s *scope) pin(name string, keep bool) {
 	v := s.vars[name]
 	if !keep {
@@ -52,8 +52,8 @@ func hasLetter(text, letters string) bool {
 	return strings.HasPrefix(text, "-") && strings.ContainsAny(text, letters)
 }
 
-// pinTrapped pins the variables that a trap sets: it may run at any time, but for one
-// that waits for the end of the shell.
+// pinTrapped pins the variables that a trap sets: it may run at any time, unless it
+// waits for the end of the shell.
 func pinTrapped(x *invocation, after *scope, signals []field) {
 	if !slices.ContainsFunc(signals, func(f field) bool { return !in(f.text, "EXIT 0 SIGEXIT exit") }) {
 		return
@@ -67,8 +67,8 @@ func pinTrapped(x *invocation, after *scope, signals []field) {
 	}
 }
 
-// setsKeywords reports whether options of a shell have it take NAME=value for a
-// variable wherever it stands among the words of a command.
+// setsKeywords reports whether a shell's options make it treat NAME=value as a
+// variable anywhere among a command's words.
 func setsKeywords(words []field) bool {
 	for i, f := range words {
 		switch {

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Change is a command that changes what it does not name as a file: the state of a
-// repository, installed packages, a service.
+// Change is a command that changes something it does not name as a file: the state
+// of a repository, installed packages, a service.
 type Change struct {
 	Text string // of the command, as rules see it
 	What string // what it changes
 }
 
 // Changes lists the commands of a script that change something besides the files in
-// Writes, as far as their words tell. What a program of the project does is not known
-// by its words: a test run or a build is no change.
+// Writes, as far as their words say. What a program of the project does cannot be
+// known from its words: a test run or a build does not count as a change.
 func (a Analysis) Changes() []Change {
 	var out []Change
 	for _, c := range a.Commands {
@@ -61,7 +61,7 @@ func (c change) by(words []string) bool {
 	return len(words) > 0 && (c.words == "words" || in(words[0], c.words))
 }
 
-// operands leaves out the options; one with a value in a word of its own is not told
+// operands leaves out the options; an option with a separate value cannot be told
 // from a flag, so the value stays.
 func operands(args []string) []string {
 	return slices.DeleteFunc(slices.Clone(args), func(w string) bool { return strings.HasPrefix(w, "-") })
@@ -91,7 +91,7 @@ func gitChange(args []string) string {
 	return ""
 }
 
-// gitNames says whether branch or tag lists names or changes them.
+// gitNames reports whether branch or tag lists names rather than changing them.
 func gitNames(rest, words []string) string {
 	if anyOf(rest, "-d -D -m -M -c -C -f --delete --move --copy --force -u --set-upstream-to --unset-upstream --edit-description -a -s") &&
 		!(slices.Contains(rest, "-a") && len(words) == 0) {

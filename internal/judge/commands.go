@@ -185,9 +185,9 @@ func baseName(name string) string {
 	return strings.TrimSuffix(base, ".exe")
 }
 
-// invocation is one command being judged. Its methods are what every judge asks of a
-// command and says about it; what one program or builtin does is a function that takes
-// the invocation.
+// invocation is one command being judged. Its methods are what every judge asks about
+// a command and says about it; what one program or builtin does is a function that
+// takes the invocation.
 type invocation struct {
 	*walker
 	words  []field
@@ -228,10 +228,10 @@ func joinWords(words []field) string {
 	return strings.Join(texts, " ")
 }
 
-// opaque marks the command as one whose effect is not known: it may run anything.
+// opaque marks the command as one whose effect is unknown: it may run anything.
 func (x *invocation) opaque(reason string) { x.unclear(reason, "") }
 
-// unclear marks the command as one that is not known beyond how its text begins.
+// unclear marks the command as one of which only the beginning of its text is known.
 func (x *invocation) unclear(reason, prefix string) {
 	x.reasons.add(reason)
 	c := &x.out.Commands[x.at]
@@ -263,8 +263,8 @@ func (x *invocation) also(words []field) {
 	c.Also = append(c.Also, joinWords(words))
 }
 
-// checkWords looks at words that are not known before the shell runs. They could
-// be options.
+// checkWords checks words that are unknown before the shell runs. They could be
+// options.
 func (x *invocation) checkWords() {
 	unclear := false
 	for i, f := range x.words[1:] {
@@ -278,8 +278,8 @@ func (x *invocation) checkWords() {
 	}
 }
 
-// known returns the text before a word, where that cannot be an option that makes
-// the program run another.
+// known returns the text before a word, if that word cannot be an option that
+// makes the program run another.
 func (x *invocation) known(i int) string {
 	if x.prog.is("runs-by-option") {
 		return ""
@@ -287,8 +287,8 @@ func (x *invocation) known(i int) string {
 	return joinWords(x.words[:i]) + " "
 }
 
-// isMessage reports whether the word is the text of a commit or the like, which
-// is no option and no name, whatever it is.
+// isMessage reports whether the word is the text of a commit message or the
+// like, which is neither an option nor a name.
 func (x *invocation) isMessage(i int) bool {
 	if x.base != "git" || x.words[i].multi || !in(x.words[1].text, "commit tag merge") {
 		return false

@@ -10,7 +10,7 @@ import (
 // dispatch judges what a command runs or changes by its nature.
 func (x *invocation) dispatch() {
 	judge := exception(x.prog.judge)
-	if judge == nil && x.words[0].text == x.base { // a program of a directory is not the shell's own
+	if judge == nil && x.words[0].text == x.base { // a program in a directory is not the shell's own
 		judge = builtin(x.prog.judge)
 	}
 	switch {
@@ -23,8 +23,9 @@ func (x *invocation) dispatch() {
 	}
 }
 
-// exception returns the function of programs whose command line no row can say: they
-// take other commands, or programs of a language, among their words.
+// exception returns the function for programs whose command line no row can
+// describe: they take other commands, or programs in some language, among their
+// words.
 func exception(name string) func(*invocation) {
 	switch name {
 	case "shell":
@@ -55,7 +56,7 @@ func judgeForeign(x *invocation) { x.opaque(x.base + " speaks another language")
 func (x *invocation) wrap(how wrapping) {
 	valued := x.prog.values + " " + how.script
 	opts, rest := options(x.args(), valued)
-	if how.how == "script" { // these take options after the user or file, too
+	if how.how == "script" { // they take options after the user or file too
 		opts, rest = permuted(x.args(), valued)
 	}
 	for _, o := range opts {
@@ -81,7 +82,7 @@ func (x *invocation) wrap(how wrapping) {
 	}
 }
 
-// wrapped judges what programs do beside running the command given to them.
+// wrapped judges what programs do besides running the command given to them.
 func (x *invocation) wrapped(how wrapping, opts []option, rest []field) {
 	if in("unfollowed", how.marks) && len(x.words) > 1 && !has(opts, "--version") {
 		x.opaque(x.base + " runs commands in ways that are not followed")
@@ -89,10 +90,10 @@ func (x *invocation) wrapped(how wrapping, opts []option, rest []field) {
 	if in("loose", how.marks) {
 		x.anyOf(x.args())
 	}
-	if o, ok := find(opts, "-o", "--output"); ok && in(x.base, "time gtime") { // what follows the command is none of theirs
+	if o, ok := find(opts, "-o", "--output"); ok && in(x.base, "time gtime") { // what follows the command is not theirs
 		x.writes(o.value, PathUse{})
 	}
-	if x.base == "runuser" && has(opts, "-u", "--user") { // then it takes a command
+	if x.base == "runuser" && has(opts, "-u", "--user") { // it takes a command then
 		x.inner(rest)
 	}
 	if x.prog.is("runs-input") && x.stdin.piped {
@@ -100,8 +101,8 @@ func (x *invocation) wrapped(how wrapping, opts []option, rest []field) {
 	}
 }
 
-// anyOf notes that the command may begin at any of the words: which option takes a
-// value is not known of every version.
+// anyOf notes that the command may begin at any of the words: which options take a
+// value differs between versions.
 func (x *invocation) anyOf(words []field) {
 	for i := range min(len(words), 6) {
 		if x.named(words[i]) {
@@ -170,8 +171,8 @@ func judgeCommand(x *invocation) {
 	}
 }
 
-// here judges a command that runs in this shell. A function of its name is judged
-// as well, which may be more than runs.
+// here judges a command that runs in this shell. A function with its name is
+// judged as well, which may be more than runs.
 func (x *invocation) here(words []field) {
 	x.depth++
 	x.run(words, x.scope, joinWords(words))

@@ -167,7 +167,7 @@ func (b *builder) split(text string) {
 	if text == "" {
 		return
 	}
-	for i, word := range strings.FieldsFunc(text+".", isBlank) { // the dot keeps a final blank
+	for i, word := range strings.FieldsFunc(text+".", isBlank) { // the dot keeps a trailing blank
 		if i > 0 || isBlank(rune(text[0])) {
 			b.cut()
 		}

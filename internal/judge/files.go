@@ -23,7 +23,7 @@ func (x *invocation) writes(f field, u PathUse) {
 	x.use(&x.out.Writes, f, x.scope, u)
 }
 
-// files records the paths that the row of a program tells, and those that only
+// files records the paths that a program's row names, and those that only
 // functions know.
 func (x *invocation) files() {
 	how, more, _ := strings.Cut(x.prog.operands, " ")
@@ -131,11 +131,11 @@ func judgeMode(x *invocation) {
 }
 
 // judgeCopy handles commands with sources and a destination. The destination may be a
-// directory, so the file in it counts as well.
+// directory, so the file inside it counts as well.
 func judgeCopy(x *invocation, how string, tree bool) {
 	opts, operands := x.split()
 	var dest field
-	if o, ok := find(opts, "-t", "--target-directory"); ok && o.given && x.base != "rsync" { // whose -t takes none
+	if o, ok := find(opts, "-t", "--target-directory"); ok && o.given && x.base != "rsync" { // whose -t takes no value
 		dest = o.value
 	} else if len(operands) > 0 && (len(operands) > 1 || x.base != "ln") {
 		dest, operands = operands[len(operands)-1], operands[:len(operands)-1]
@@ -150,7 +150,7 @@ func judgeCopy(x *invocation, how string, tree bool) {
 			x.reaches(x.base)
 		case how == "move" || has(opts, "--remove-source-files"):
 			x.writes(f, PathUse{Tree: true})
-			x.reads(f, PathUse{}) // under another name other rules bind it
+			x.reads(f, PathUse{}) // other rules apply to it under another name
 		case how == "link":
 			linkTarget(x, f, dest)
 			noteLink(x, f, dest)
@@ -171,8 +171,8 @@ func judgeCopy(x *invocation, how string, tree bool) {
 	}
 }
 
-// linkTarget records where a new link leads: later uses of the link cannot be
-// told from other files yet.
+// linkTarget records where a new link leads: later uses of the link cannot yet
+// be told from other files.
 func linkTarget(x *invocation, f, dest field) {
 	x.reads(f, PathUse{Dir: true})
 	if f.known && dest.known && !strings.HasPrefix(f.text, "/") && strings.Contains(dest.text, "/") {
@@ -200,8 +200,8 @@ func judgeDd(x *invocation) {
 	}
 }
 
-// judgeInPlace handles commands that change their operands or write beside them. Some
-// put what they read into a file of another name.
+// judgeInPlace handles commands that change their operands or write next to them.
+// Some put what they read into a file with another name.
 func judgeInPlace(x *invocation, read bool) {
 	opts, operands := x.split()
 	if printsOnly(opts) && x.base != "ar" { // whose options have no dash
@@ -226,7 +226,7 @@ func printsOnly(opts []option) bool {
 	return has(opts, "-c", "--stdout", "--to-stdout", "--list", "-t", "--test", "--dry-run")
 }
 
-// judgeFormat handles formatters of Go, which change files and trees only with -w.
+// judgeFormat handles Go formatters, which change files and trees only with -w.
 func judgeFormat(x *invocation) {
 	opts, operands := x.split()
 	switch {
@@ -265,7 +265,7 @@ func (x *invocation) outputs() {
 			case !ok || long && rest != "" && rest[0] != '=':
 			case rest == "" && i+1 < len(args):
 				x.writes(args[i+1], PathUse{})
-			case rest != "" && x.base != "go": // whose -output is no -o
+			case rest != "" && x.base != "go": // whose -output is not -o
 				x.writes(field{text: strings.TrimPrefix(rest, "="), known: f.known}, PathUse{})
 			case strings.HasPrefix(rest, "="):
 				x.writes(field{text: rest[1:], known: f.known}, PathUse{})

@@ -14,7 +14,7 @@ type findings struct {
 	out     *Analysis
 	src     string // the script that is walked now
 	steps   *int
-	spent   bool // the budget ran out and that was said
+	spent   bool // the budget ran out, and that was reported
 	reasons list
 }
 
@@ -43,9 +43,9 @@ func (g *findings) dynamic(source, reason string) {
 	g.out.Commands = append(g.out.Commands, Cmd{Text: source, Dynamic: true})
 }
 
-// pieces adds what looks like a command in a script that is not judged to the
-// newest command, so that deny rules still have something to match: a shell runs
-// the lines before the one that it cannot read.
+// pieces adds what looks like a command in an unjudged script to the newest
+// command, so that deny rules still have something to match: a shell runs the
+// lines before the one it cannot read.
 func (g *findings) pieces(script string) {
 	script = script[:min(len(script), maxAnalyzed)]
 	var texts list
@@ -100,7 +100,7 @@ func (g *findings) addUse(list *[]PathUse, u PathUse) {
 	}
 }
 
-// useGlob records a path with wildcards: it lies below what comes before them.
+// useGlob records a path with wildcards: it is below the directory in front of them.
 func (g *findings) useGlob(list *[]PathUse, text string, s *scope, u PathUse) {
 	i := strings.IndexAny(text, "*?[")
 	if i < 0 {
@@ -118,8 +118,8 @@ func (g *findings) useGlob(list *[]PathUse, text string, s *scope, u PathUse) {
 	}
 }
 
-// checkSpaces reports characters that look like a separator and are none, or are
-// none here and one elsewhere.
+// checkSpaces reports characters that look like a separator but are not, or are
+// one only elsewhere.
 func (g *findings) checkSpaces(text string) {
 	for _, r := range text {
 		if r != ' ' && r != '\n' && r != '\t' && (unicode.IsSpace(r) || unicode.Is(unicode.Cf, r)) {

@@ -39,8 +39,8 @@ func (x *invocation) inputs() {
 	}
 }
 
-// optionValue returns the value of an option that the i-th word is, whether it
-// stands in the word or after it. Long options may be shortened.
+// optionValue returns the value of an option given by the i-th word, whether
+// inside the word or after it. Long options may be shortened.
 func optionValue(args []field, i int, name string) (field, bool) {
 	f := args[i]
 	given, value, joined := strings.Cut(f.text, "=")
@@ -122,7 +122,7 @@ func fileAddress(x *invocation, f field) {
 	x.reads(field{text: name, known: f.known}, PathUse{})
 }
 
-// sentOperands records the operands of programs that put files into another form.
+// sentOperands records the operands of programs that convert files into another form.
 func sentOperands(x *invocation, args []field) {
 	words := args[min(1, len(args)):]
 	switch {
@@ -171,7 +171,7 @@ func gitContents(x *invocation, sub string, args []field) {
 }
 
 // noteLink notes where a new link leads, so that what is read through it later in the
-// script counts as what it leads to.
+// script counts as its target.
 func noteLink(x *invocation, f, dest field) {
 	if !f.known || !dest.known || f.glob || dest.glob {
 		return

@@ -79,8 +79,8 @@ func hasOption(word, list string) bool {
 	return false
 }
 
-// judgeEditor judges programs that run commands given to them in many ways. There is
-// nothing that they are known not to do.
+// judgeEditor judges programs that run commands given to them in many ways. Nothing
+// can be ruled out for them.
 func judgeEditor(x *invocation) {
 	takesInput(x)
 	if x.prog.is("waits") && !x.stdin.piped && !scripted(x) {
@@ -90,7 +90,7 @@ func judgeEditor(x *invocation) {
 }
 
 // judgePager judges programs that show or edit a file and can run commands: only a plain
-// list of files is clear.
+// list of files is harmless.
 func judgePager(x *invocation) {
 	takesInput(x)
 	if in(x.base, "bc dc") && x.stdin.piped && (!x.stdin.known || strings.Contains(x.stdin.text, "!")) {
@@ -112,7 +112,7 @@ func takesInput(x *invocation) {
 	}
 }
 
-// scripted reports whether an editor is told by its options what to do.
+// scripted reports whether an editor's options tell it what to do.
 func scripted(x *invocation) bool {
 	for _, f := range x.args() {
 		if !f.known || strings.HasPrefix(f.text, "+") || hasOption(f.text, "-c -S -s -e -E -es -Es --cmd --headless --version -h --help -W -w -l") {
@@ -259,7 +259,7 @@ func sedScript(x *invocation, f field) {
 	}
 }
 
-// sedDanger walks a sed script by its grammar and says what it does beside
+// sedDanger walks a sed script by its grammar and says what it does besides
 // editing; anything unusual counts.
 func sedDanger(script string) string {
 	for i := 0; i < len(script); {
@@ -291,7 +291,7 @@ func sedDanger(script string) string {
 			if strings.ContainsAny(flags, "ew") {
 				return "runs commands or writes files"
 			}
-		default: // e, w, W, r, R and what is not known
+		default: // e, w, W, r, R and unknown ones
 			return "runs commands, or reads or writes files"
 		}
 	}
@@ -317,8 +317,8 @@ func sedAddress(s string, i int) int {
 }
 
 // sedRegexp returns where the text up to the delimiter ends. A slash inside
-// brackets ends it for some seds and not for others; the shorter reading leaves
-// more to judge.
+// brackets ends it in some versions of sed and not in others; the shorter
+// reading leaves more to judge.
 func sedRegexp(s string, i int, delim byte) int {
 	for i < len(s) && s[i] != delim {
 		if s[i] == '\\' {
@@ -387,9 +387,10 @@ func awkProgram(x *invocation, f field) {
 	}
 }
 
-// awkDanger reports whether a program, its texts left out, has what runs
-// commands or writes files. Regular expressions are not left out: where they
-// begin takes a parser, and one with such a sign only causes a question.
+// awkDanger reports whether a program, without its string literals, contains
+// what runs commands or writes files. Regular expressions are not left out:
+// finding where they begin takes a parser, and one that contains such a sign
+// merely causes a question.
 func awkDanger(program string) bool {
 	code := awkCode(program)
 	for _, sign := range []string{"system", "getline", "@", "close", "fflush", "extension"} {
@@ -410,7 +411,7 @@ func awkDanger(program string) bool {
 
 func awkCode(program string) string {
 	if strings.Contains(program, "/") || strings.Count(program, `"`)%2 == 1 {
-		return program // a quote may stand in a regular expression: nothing is left out
+		return program // a quote may be inside a regular expression: nothing is left out
 	}
 	var out strings.Builder
 	for i := 0; i < len(program); i++ {

@@ -51,7 +51,7 @@ func editedBy(x *invocation, args []field) {
 			continue
 		}
 		for j := 1; j < len(text); j++ {
-			if strings.IndexByte("MmIFxeEiCr", text[j]) < 0 { // the others take nothing after them
+			if strings.IndexByte("MmIFxeEiCr", text[j]) < 0 { // the others take no value
 				continue
 			}
 			inPlace = inPlace || text[j] == 'i'

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// runner notes the program that a package manager or an environment runs for its
-// caller. A person who allows "npx *" means that, so only denials count for it.
+// runner notes the program that a package manager or environment runs for its
+// caller. A person who allows "npx *" means that program, so only denials count
+// for it.
 func (x *invocation) runner() {
 	args := x.args()
 	for _, lead := range x.prog.runs {
@@ -34,8 +35,8 @@ func (x *invocation) runner() {
 	}
 }
 
-// shellCommand reports whether a word is the option of a shell, named before, after
-// which a script comes: "-ec" of "bash -ec".
+// shellCommand reports whether a word is the option of a shell, named in the words
+// before, that is followed by a script: "-ec" in "bash -ec".
 func shellCommand(before []field, word string) bool {
 	return strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && strings.HasSuffix(word, "c") &&
 		slices.ContainsFunc(before, func(f field) bool {
@@ -80,7 +81,7 @@ func (x *invocation) runsScript(f field) {
 	}
 }
 
-// code notes what may be commands in a program given as a word, where the program
+// code notes what may be commands in a program given as a word, if the program
 // looks as if it ran any. Its language is not parsed.
 func (x *invocation) code(f field) {
 	if len(f.text) > maxText || !slices.ContainsFunc([]string{"system", "exec", "spawn", "popen", "Popen", "subprocess", "child_process", "`", "shell", "Open3", "qx", "%x", "pty", "fork", "import os", `"|`, `|"`, `'|`, `|'`},

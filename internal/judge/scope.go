@@ -10,13 +10,13 @@ import (
 
 const maxDirs = 8 // directories a script may be in at one point, before that is unknown
 
-// value is what a shell variable holds: a text, some number, or nobody knows.
+// value is what a shell variable holds: a text, some number, or something unknown.
 type value struct {
 	known bool
 	num   bool // a plain number, even if not known which
 	text  string
-	// pinned is set where later assignments say nothing about what it holds: it is
-	// read-only, changes letters, or a trap sets it.
+	// pinned is set if later assignments say nothing about what it holds: it is
+	// read-only, changes case, or a trap sets it.
 	pinned bool
 }
 
@@ -184,7 +184,7 @@ func (s *scope) get(name string) value {
 	return value{}
 }
 
-// fresh reports whether a variable is unset for all that is known: counters often are.
+// fresh reports whether a variable is unset as far as is known: counters often are.
 func (s *scope) fresh(name string) bool {
 	_, set := s.vars[name]
 	if set || s.wild || s.env.Lookup == nil {

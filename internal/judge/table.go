@@ -10,8 +10,9 @@ import (
 	"sync"
 )
 
-// program is one row of programs.txt, which says what each column means. Lists of
-// options are kept as words, as the functions that look for them want them.
+// program is one row of programs.txt, which explains what each column means.
+// Lists of options are kept as words, in the form that the functions searching
+// them want.
 type program struct {
 	judge string // name of the function that knows the rest
 	wraps wrapping
@@ -21,7 +22,7 @@ type program struct {
 	signs    []string
 	because  string
 
-	operands string // how the words are used that are no options
+	operands string // how the words that are not options are used
 	values   string // options that take the next word, without dashes
 	reads    string
 	writes   string
@@ -29,7 +30,7 @@ type program struct {
 	rewrites []string // options with dashes
 
 	changes  change
-	content  string   // what the files hold that it writes
+	content  string   // what the files it writes contain
 	network  []string // commands of it, or "always"
 	flags    string
 	known    string // commands of git
@@ -46,7 +47,7 @@ type wrapping struct {
 	marks  string
 }
 
-// change is what a program changes besides the files that it names.
+// change is what a program changes besides the files it names.
 type change struct {
 	words string // first words with which it does; or "always", or "words" for any
 	what  string
@@ -66,7 +67,7 @@ var programs = sync.OnceValue(func() *table {
 	return t
 })
 
-// nothing is the row of programs that are not in the table.
+// nothing is the row of programs that the table does not contain.
 var nothing = &program{}
 
 // lookup returns the row of a name, or one that says nothing.
@@ -88,7 +89,7 @@ type table struct {
 	stars  []string          // names that begin or end in "*"
 }
 
-// row is the text of one row, and the program that it tells once it was asked for.
+// row is the text of one row, and the program it describes once that has been asked for.
 type row struct {
 	body string
 	once sync.Once
@@ -171,7 +172,7 @@ func cutBody(text string) (body, rest string) {
 	return text[:end], text[end:]
 }
 
-// canonical returns the name that a program is judged by where it has several.
+// canonical returns the name under which a program with several names is judged.
 func (t *table) canonical(name string) string {
 	if known := t.others[name]; known != "" {
 		return known

@@ -34,8 +34,8 @@ type builder struct {
 	cur     strings.Builder
 	begun   bool // an empty field counts, too
 	field   field
-	bracket bool // has a "[" that was not quoted
-	over    bool // the result is too long to be followed
+	bracket bool // has a "[" that is not quoted
+	over    bool // the result is too long to follow
 }
 
 func (w *walker) builder(s *scope) *builder {
@@ -168,7 +168,7 @@ func unescape(s, special string) string {
 	return out.String()
 }
 
-// ansiC decodes the inside of $'…'.
+// ansiC decodes the contents of $'…'.
 func ansiC(s string) string {
 	var out strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -239,7 +239,7 @@ func (s *scope) arg(n int) value {
 
 func isBlank(r rune) bool { return r == ' ' || r == '\t' || r == '\n' }
 
-// paramEffects looks at what an expansion does beside giving a text.
+// paramEffects examines what an expansion does besides producing text.
 func (w *walker) paramEffects(p *syntax.ParamExp, s *scope) {
 	if p.Index != nil {
 		evaluation{w, s}.arithm(p.Index)
@@ -268,7 +268,7 @@ func (w *walker) paramEffects(p *syntax.ParamExp, s *scope) {
 	}
 }
 
-// printfText returns what printf prints for formats of text and "%s" alone.
+// printfText returns what printf prints for formats that consist of text and "%s" only.
 func printfText(words []string) (string, bool) {
 	if len(words) == 0 || strings.HasPrefix(words[0], "-") {
 		return "", false

@@ -8,17 +8,17 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// made is what the files are that the script made so far.
+// made is what is known about the files that the script has made so far.
 type made struct {
 	written map[string]input
 	links   *[]link
-	names   map[string]string // files that it copied, moved or linked, and what they were called
+	names   map[string]string // files that it copied, moved or linked, and their earlier names
 }
 
 // link is one that a script makes.
 type link struct{ at, to string }
 
-// through returns where a path may lead by the links that the script made.
+// through returns where a path may lead through links that the script made.
 func (m *made) through(name string) []string {
 	var out []string
 	for _, l := range *m.links {
@@ -41,8 +41,8 @@ func (m *made) wroteFile(f field, s *scope, text string, known, more bool) {
 	}
 }
 
-// remember notes what a statement writes into files, for the case that the script
-// runs one of them later.
+// remember notes what a statement writes into files, in case the script runs one
+// of them later.
 func (w *walker) remember(stmt *syntax.Stmt, s *scope) {
 	for _, r := range stmt.Redirs {
 		switch r.Op {
@@ -66,7 +66,7 @@ func (w *walker) remember(stmt *syntax.Stmt, s *scope) {
 	}
 }
 
-// wrote judges a file that is run as a script, where the script before wrote it.
+// wrote judges a file that is run as a script, if the script wrote it earlier.
 func (x *invocation) wrote(f field) {
 	if !f.known {
 		return
@@ -78,14 +78,14 @@ func (x *invocation) wrote(f field) {
 		case !in.known:
 			x.opaque(x.base + " runs what was written before, which is not known")
 		case in.text != "":
-			delete(x.written, file) // once: it may run itself
+			delete(x.written, file) // only once: it may run itself
 			x.innerScript(field{text: in.text, known: true}, nil)
 			x.written[file] = in
 		}
 	}
 }
 
-// fetched notes the files that programs fill with what is not known.
+// fetched notes the files that programs fill with unknown content.
 func (x *invocation) fetched() {
 	switch x.prog.content {
 	case "unknown", "input":
@@ -107,7 +107,7 @@ func (x *invocation) teed() input {
 	return input{}
 }
 
-// renamed notes that a program has got another name.
+// renamed notes that a program has been given another name.
 func (x *invocation) renamed() {
 	_, operands := permuted(x.args(), "t S m o g target-directory suffix mode owner group")
 	if len(operands) != 2 || !operands[0].known || !operands[1].known {
@@ -130,8 +130,8 @@ func (x *invocation) first() string {
 	return x.scope.dirs[0]
 }
 
-// runsFile judges a command that is named by its path, where the script before
-// wrote or renamed that file.
+// runsFile judges a command named by its path, if the script wrote or renamed
+// that file earlier.
 func (x *invocation) runsFile() {
 	name := x.words[0]
 	if !strings.Contains(name.text, "/") {

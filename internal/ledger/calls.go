@@ -9,7 +9,7 @@ import (
 	"lathe"
 )
 
-// input is what the ledger looks at in a call's arguments.
+// input is what the ledger reads from a call's arguments.
 type input struct {
 	FilePath string `json:"filePath"`
 	Path     string `json:"path"`
@@ -25,7 +25,7 @@ type input struct {
 	Offset int `json:"offset"`
 }
 
-// decode reads arguments. A field of another type than expected leaves the rest.
+// decode reads arguments. A field of an unexpected type does not affect the others.
 func decode(raw json.RawMessage) (in input) {
 	_ = json.Unmarshal(raw, &in)
 	return in
@@ -118,8 +118,8 @@ func subject(in input) string {
 	return ""
 }
 
-// addRun notes a command. The newest run of the same command replaces the older
-// ones, so a failure that was mended does not stay.
+// addRun notes a command. The newest run replaces older runs of the same
+// command, so a failure that was fixed does not stay.
 func (f *Facts) addRun(seq int64, command string, meta map[string]any, output string) {
 	script := command
 	command = clip(oneLine(command), maxCommandText)
@@ -200,8 +200,8 @@ func (f *Facts) addProblems(seq int64, meta map[string]any) {
 	}
 }
 
-// errorsAmong returns the diagnostics that are errors; one that does not say how grave it
-// is counts as one.
+// errorsAmong returns the diagnostics that are errors; one without a severity counts as
+// an error.
 func errorsAmong(list any) (out []any) {
 	all, _ := list.([]any)
 	for _, d := range all {

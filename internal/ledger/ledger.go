@@ -17,8 +17,8 @@ import (
 	"lathe"
 )
 
-// Bounds of what is kept. What does not fit the block for the model is dropped
-// from the oldest on, and the messages themselves are never touched.
+// Bounds of what is kept. What does not fit the model's block is dropped,
+// oldest first; the messages themselves are never touched.
 const (
 	maxRequests    = 64
 	maxSentences   = 64
@@ -50,19 +50,19 @@ type Facts struct {
 	Allowed     []string `json:"allowed,omitempty"`  // what "always" allows
 	Last        string   `json:"last,omitempty"`     // the end of the model's last words
 
-	// Names are the identifiers that commands printed and that were used later;
-	// Printed are those that were not used yet, the newest.
+	// Names are identifiers that commands printed and that were used later;
+	// Printed are the newest ones that have not been used yet.
 	Names   []Fact `json:"names,omitempty"`
 	Printed []Fact `json:"printed,omitempty"`
 }
 
-// Fact is something said or found. Key tells facts apart that replace each other.
+// Fact is something said or found. Facts with the same Key replace each other.
 type Fact struct {
 	Seq  int64  `json:"seq"`
 	Key  string `json:"key,omitempty"`
 	Text string `json:"text"`
-	// Of a long text only the beginning is Text, and the end is Tail: Cut bytes are
-	// left out between them. Part is the number of the part that has all of it.
+	// Of a long text, Text is only the beginning and Tail the end; Cut bytes
+	// between them are left out. Part is the number of the part that has all of it.
 	Tail string `json:"tail,omitempty"`
 	Cut  int    `json:"cut,omitempty"`
 	Part int64  `json:"part,omitempty"`
@@ -101,11 +101,11 @@ type Run struct {
 	Exit    int    `json:"exit"`
 	Ended   bool   `json:"ended"` // false: stopped, or no exit code
 	Times   int    `json:"times"`
-	Sure    bool   `json:"sure,omitempty"`    // its exit code 0 says that all of it went well
-	Outcome string `json:"outcome,omitempty"` // the end of its output, when it failed or that is not known
+	Sure    bool   `json:"sure,omitempty"`    // its exit code 0 means that all of it succeeded
+	Outcome string `json:"outcome,omitempty"` // the end of its output, if it failed or that is not known
 }
 
-// Add takes messages in, oldest first. Those up to Seq are known and skipped.
+// Add adds messages, oldest first. Those up to Seq are already included and skipped.
 func (f *Facts) Add(messages []lathe.Message) {
 	for i := range messages {
 		m := &messages[i]
@@ -155,16 +155,16 @@ func (f *Facts) addUser(m *lathe.Message) {
 	}
 }
 
-// addRequest keeps what the user asked for. What they say again, such as "go on",
-// is kept once.
+// addRequest keeps what the user asked for. Repeated requests, such as "go on",
+// are kept once.
 func (f *Facts) addRequest(seq, part int64, text string) {
 	r := shorten(Fact{Seq: seq, Text: strings.TrimSpace(text), Part: part}, maxRequestText)
 	f.Requests = slices.DeleteFunc(f.Requests, func(o Fact) bool { return o.Text == r.Text && o.Tail == r.Tail && o.Cut == r.Cut })
 	f.Requests = push(f.Requests, r, maxRequests)
 }
 
-// shorten cuts a long text in its middle to about n bytes: what is wanted often
-// stands at the end of what was pasted.
+// shorten cuts a long text in the middle to about n bytes: what is wanted often
+// comes at the end of pasted text.
 func shorten(r Fact, n int) Fact {
 	size := len(r.Text) + len(r.Tail) + r.Cut
 	if size <= n || len(r.Text)+len(r.Tail) <= n {
@@ -207,12 +207,12 @@ func (f *Facts) addAssistant(m *lathe.Message) {
 	}
 }
 
-// known reports whether a call of the same message told more about the file.
+// known reports whether another call of the same message said more about the file.
 func (f *Facts) known(path string, seq int64) bool {
 	return slices.ContainsFunc(f.Files, func(x File) bool { return x.Path == path && x.Seq == seq && x.State != read })
 }
 
-// touch notes what was done to a file. Reading does not undo that it was changed;
+// touch notes what was done to a file. Reading a changed file leaves it changed;
 // changing a created file leaves it created.
 func (f *Facts) touch(seq int64, path, state string) {
 	if path == "" || len(path) > 1024 {
@@ -240,7 +240,7 @@ func push[T any](list []T, v T, limit int) []T {
 	return list
 }
 
-// replace appends a fact in the place of one with the same key.
+// replace appends a fact, replacing one with the same key.
 func replace(list []Fact, v Fact, limit int) []Fact {
 	return push(remove(list, v.Key), v, limit)
 }

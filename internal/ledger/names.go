@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Versions, hashes, ports, ticket numbers and the like stand nowhere but in what a
+// Versions, hashes, ports, ticket numbers and the like are found only in what a
 // command printed. Which of them matter shows when a later step uses one.
 
 const (
@@ -26,7 +26,7 @@ var (
 	fileLike = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.[A-Za-z][A-Za-z0-9]{0,4}$`) })
 )
 
-// print takes in what a command printed.
+// print reads what a command printed.
 func (f *Facts) print(seq int64, command, output string) {
 	if len(output) > printHead+printTail {
 		output = output[:printHead] + "\n" + output[len(output)-printTail:]
@@ -42,7 +42,7 @@ func (f *Facts) print(seq int64, command, output string) {
 			found = append(found, Fact{Seq: seq, Key: name, Text: name + ": " + clip(oneLine(line), maxContext) + " (" + clip(oneLine(command), 80) + ")"})
 		}
 	}
-	if n := len(found) - maxPerRun; n > 0 { // results stand at the end
+	if n := len(found) - maxPerRun; n > 0 { // results are at the end
 		found = found[n:]
 	}
 	f.Printed = slices.DeleteFunc(f.Printed, func(o Fact) bool { return seen[o.Key] })

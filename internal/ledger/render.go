@@ -18,14 +18,14 @@ type Options struct {
 	Recall bool   // the model can look up what was left out
 }
 
-// Header and footer of a rendered ledger; a stored block is told by them.
+// Header and footer of a rendered ledger, by which a stored block is recognised.
 const (
 	Header = "<ledger>"
 	Footer = "</ledger>"
 )
 
 // section is a heading and its lines, oldest first. share is the part of the
-// budget that it may use before the others had theirs.
+// budget that it may use before the others have had theirs.
 type section struct {
 	title string
 	lines []string
@@ -61,7 +61,7 @@ func (f *Facts) Render(o Options) string {
 	return b.String()
 }
 
-// fill takes lines into the sections, newest first, and returns what is left of
+// fill puts lines into the sections, newest first, and returns what is left of
 // the budget.
 func fill(secs []section, left int, shares bool, budget int) int {
 	for i := range secs {
@@ -140,7 +140,7 @@ func (f *Facts) requestLines(o Options) []string {
 	return out
 }
 
-// whole returns the text of a fact with what is left out of it named.
+// whole returns the text of a fact, saying how much is left out of it.
 func (r Fact) whole(recall bool) string {
 	switch {
 	case r.Cut == 0:

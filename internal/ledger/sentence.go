@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Words that make a sentence a constraint or a decision, in lower case. They are
-// looked for as whole words where the script has words.
+// Words that mark a sentence as a constraint or decision, in lower case. They
+// are matched as whole words if the script has words.
 var (
 	constraintWords = []string{
 		"never", "must", "always", "don't", "do not", "dont", "only", "without", "avoid", "keep", "instead of", "should not",
@@ -51,8 +51,8 @@ func edge(s string, i int) bool {
 	return !(b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b == '_')
 }
 
-// sentences returns the sentences of a text that want accepts, cut to a bound.
-// Code blocks are left out.
+// sentences returns the sentences of a text that want accepts, shortened to a
+// limit. Code blocks are left out.
 func sentences(text string, want func(string) bool) []string {
 	var out []string
 	code := false

@@ -40,7 +40,7 @@ func certainStmt(s *syntax.Stmt) bool {
 	return false
 }
 
-// cannotFail reports whether a statement sets something and does no more.
+// cannotFail reports whether a statement only sets something.
 func cannotFail(s *syntax.Stmt) bool {
 	switch c := s.Cmd.(type) {
 	case *syntax.DeclClause:

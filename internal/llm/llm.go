@@ -148,7 +148,7 @@ func (ToolResult) isContent() {}
 type Event interface{ isEvent() }
 
 type (
-	// Start reports that the provider accepted the request and answers.
+	// Start reports that the provider accepted the request and is answering.
 	Start struct{}
 	// TextStart opens a text block.
 	TextStart struct{ ID string }

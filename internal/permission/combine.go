@@ -8,9 +8,9 @@ import (
 	"lathe/internal/tool"
 )
 
-// combine makes one ask of the requests that need one. The command itself comes
-// first, where one of them is about a command: the first is what clients that know
-// of no others show and what patterns of the person's own are for.
+// combine makes one ask from the requests that need one. If one of them is about a
+// command, that comes first: it is the one that clients without support for
+// several show, and the one that the person's own patterns apply to.
 func (s *Service) combine(in AskInput, wants []tool.Request) lathe.Ask {
 	if i := slices.IndexFunc(wants, func(r tool.Request) bool { return r.Permission == "bash" }); i > 0 {
 		first := wants[i]

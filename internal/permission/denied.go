@@ -17,12 +17,12 @@ type Denied struct {
 	Rule       lathe.Rule // that refused it
 	Mode       Mode       // whose built-in rule it is
 	Allowed    []string   // patterns that rules allow for the permission
-	// Doing says what the call would have done, and Instead what can be done in its
-	// place; either may be empty.
+	// Doing says what the call would have done, and Instead what could be done
+	// instead; either may be empty.
 	Doing, Instead string
 }
 
-// Mode is what an agent is for, where its built-in rules bound it.
+// Mode is what an agent is for, if its built-in rules bound it.
 type Mode int
 
 // Modes of agents.
@@ -81,7 +81,7 @@ func refusable(req tool.Request) []string {
 	return slices.Concat(req.Patterns, texts(req.Metadata, tool.MetaRuns))
 }
 
-// mode tells by the rules of an agent what it is for.
+// mode tells from an agent's rules what it is for.
 func mode(rules []lathe.Rule) Mode {
 	switch {
 	case !slices.Contains(rules, lathe.Rule{Permission: Change, Pattern: "*", Action: lathe.Deny}):
@@ -104,8 +104,8 @@ func allowed(permission string, rules []lathe.Rule) []string {
 	return out[:min(len(out), maxAllowed)]
 }
 
-// unanswered is the refusal of requests that nobody was there to answer: in words of what
-// the call would have done.
+// unanswered is the refusal of requests that nobody was there to answer, described by
+// what the call would have done.
 func unanswered(wants []tool.Request, message string) *Unanswered {
 	var doing []string
 	for _, req := range wants {

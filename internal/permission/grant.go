@@ -17,8 +17,8 @@ const (
 	maxPattern  = 2000
 )
 
-// Everything reports whether a pattern would allow whatever is asked for: it has
-// a wildcard and nothing beside it that narrows it down.
+// Everything reports whether a pattern would allow anything that is asked for:
+// it has a wildcard and nothing else that narrows it down.
 func Everything(pattern string) bool {
 	return strings.Contains(pattern, "*") && strings.Trim(pattern, "*?/\\. ") == ""
 }
@@ -43,9 +43,9 @@ func (s *Service) grant(ctx context.Context, e *entry, reply lathe.Reply) error 
 	return nil
 }
 
-// withPatterns returns a request with the patterns that the person wrote in place
-// of those it offers. One that offers none takes none, and nobody allows
-// everything by a pattern: that is what rules are for.
+// withPatterns returns a request with the patterns that the person wrote instead
+// of those it offers. A request that offers none accepts none, and no pattern may
+// allow everything: that is what rules are for.
 func withPatterns(req tool.Request, patterns []string) (tool.Request, error) {
 	if len(req.Always) == 0 {
 		return req, lathe.Errorf(lathe.CodeInvalid, "allow it once", "this cannot be allowed for good")
@@ -68,10 +68,10 @@ func withPatterns(req tool.Request, patterns []string) (tool.Request, error) {
 	return req, nil
 }
 
-// approve remembers what an "always" allows. One to a protected request is for
-// that call alone unless it goes by a name: its patterns would allow what nobody
-// was asked about. A pattern
-// that allows everything is never stored, only what was asked for in its place.
+// approve remembers what an "always" allows. For a protected request it applies
+// to that call only, unless the request has a name: its patterns would allow
+// what nobody was asked about. A pattern that allows everything is never stored;
+// what was asked for is stored instead.
 func (s *Service) approve(ctx context.Context, wants []tool.Request, store bool) error {
 	if slices.ContainsFunc(wants, func(r tool.Request) bool { return protected(r.Metadata) && nameOf(r.Metadata) == "" }) {
 		return nil
@@ -105,9 +105,9 @@ func (s *Service) approve(ctx context.Context, wants []tool.Request, store bool)
 	return nil
 }
 
-// Narrow returns what may be remembered for good of a pattern that a request
-// offers: the pattern, or, where it would allow everything, what the request asks
-// for, as it stands. A tool whose every use is alike asks for "*" itself.
+// Narrow returns what may be remembered permanently of a pattern that a request
+// offers: the pattern, or, if that would allow everything, exactly what the
+// request asks for. A tool whose uses are all alike asks for "*" itself.
 func Narrow(asked []string, offered string) []string {
 	if !Everything(offered) || offered == "*" && slices.Contains(asked, "*") {
 		return []string{offered}
@@ -128,7 +128,7 @@ func narrowed(req tool.Request) (out []string) {
 	return out
 }
 
-// release lets go the asks of a session that approvals alone allow.
+// release grants those asks of a session that approvals alone allow.
 func (s *Service) release(session lathe.SessionID) {
 	for _, e := range slices.Clone(s.waiting) {
 		if e.ask.SessionID == session && !slices.ContainsFunc(e.wants, s.unapproved) {
@@ -137,7 +137,7 @@ func (s *Service) release(session lathe.SessionID) {
 	}
 }
 
-// unapproved reports whether approvals alone do not allow a request.
+// unapproved reports whether a request needs more than approvals to be allowed.
 func (s *Service) unapproved(req tool.Request) bool {
 	return protected(req.Metadata) && !byName(req, s.approved) || slices.ContainsFunc(actions(req.Permission, req.Patterns, req.Metadata, Policy{}, s.approved), func(a lathe.Action) bool { return a != lathe.Allow })
 }

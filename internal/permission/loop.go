@@ -65,7 +65,7 @@ func (l *Loop) reason(period int) string {
 	return fmt.Sprintf("the same %d calls (%s) were made %d times over", period, strings.Join(names, ", "), loopRepeats)
 }
 
-// normalise gives inputs that say the same one spelling: order of keys, number
+// normalise gives inputs that mean the same one spelling: order of keys, number
 // format and white space do not count, nor does the description of a command.
 // In file content white space does count.
 func normalise(input json.RawMessage) string {

@@ -48,7 +48,7 @@ func token(p string) (k kind, r rune, rest string) {
 	return char, r, rest
 }
 
-// next reads one character; bytes that are no UTF-8 stay apart from each other.
+// next reads one character; bytes that are not UTF-8 count as one each.
 func next(s string) (rune, string) {
 	r, n := utf8.DecodeRuneInString(s)
 	if r == utf8.RuneError && n == 1 {
@@ -100,8 +100,8 @@ func matchSome(pattern, prefix string) bool {
 	return viable(pattern, prefix)
 }
 
-// viable follows all ways to read the prefix at once. The states are what is
-// left of the pattern, told apart by its length.
+// viable follows all ways to match the prefix at once. A state is the rest of
+// the pattern, identified by its length.
 func viable(pattern, prefix string) bool {
 	states := spread(map[int]bool{}, pattern)
 	for prefix != "" && len(states) > 0 {
@@ -185,7 +185,7 @@ func EvaluateUnder(permission, prefix string, rulesets ...[]lathe.Rule) lathe.Ac
 }
 
 // Hidden reports whether a tool with the permission name is not worth offering:
-// the last rule for it, whatever its pattern, denies everything.
+// the last rule for it denies everything.
 func Hidden(permission string, rules []lathe.Rule) bool {
 	for i := len(rules) - 1; i >= 0; i-- {
 		if Match(rules[i].Permission, permission) {

@@ -11,12 +11,12 @@ import (
 
 // Network is the permission of commands to reach a host. Its patterns are a host, or a
 // host and a port that is not one of the web's: "example.org", "example.org:22". In a
-// rule a host without a port is meant with any port, "*.example.org" are the names
-// below that one, and "10.0.0.0/8" are addresses. Rules for "*" deny nothing here: who
-// denies everything that is not named means tools, and is asked.
+// rule, a host without a port means any port, "*.example.org" means the names below
+// it, and "10.0.0.0/8" is a range of addresses. Rules for "*" deny nothing here:
+// somebody who denies everything not named means tools, and is asked about hosts.
 const Network = "network"
 
-// reaching returns the policy as it counts for [Network].
+// reaching returns the policy as it applies to [Network].
 func (p Policy) reaching() Policy {
 	soft := func(rules []lathe.Rule) []lathe.Rule {
 		if !slices.ContainsFunc(rules, deniesAll) {
@@ -39,8 +39,8 @@ func (p Policy) reaching() Policy {
 
 func deniesAll(r lathe.Rule) bool { return r.Action == lathe.Deny && Everything(r.Permission) }
 
-// usual reports whether all hosts of a request are such that nobody needs to be asked.
-// One in a private network is not.
+// usual reports whether nobody needs to be asked about any host of a request. A host
+// in a private network does not qualify.
 func (s *Service) usual(req tool.Request, p Policy) bool {
 	if req.Permission != Network || s.opts.Usual == nil || protected(req.Metadata) || len(req.Patterns) == 0 {
 		return false
@@ -87,7 +87,7 @@ func matchHost(pattern, host string) bool {
 		return err == nil && wide.Contains(ip)
 	}
 	if err != nil && numbers(wantHost) {
-		return false // 10.* is about addresses, and a name may begin so, too
+		return false // 10.* is meant for addresses, but a name may begin like that too
 	}
 	if same, sameErr := netip.ParseAddr(wantHost); sameErr == nil && err == nil {
 		return same.Unmap() == ip
@@ -95,7 +95,7 @@ func matchHost(pattern, host string) bool {
 	return Match(strings.TrimSuffix(wantHost, "."), name)
 }
 
-// splitHost takes a port off. An address of IPv6 has one only behind brackets.
+// splitHost removes a port. An IPv6 address has one only if it is in brackets.
 func splitHost(text string) (host, port string) {
 	if rest, ok := strings.CutPrefix(text, "["); ok && !strings.HasPrefix(text, "[*]") && !strings.HasPrefix(text, "[?]") {
 		host, port, _ = strings.Cut(rest, "]")
@@ -108,12 +108,12 @@ func splitHost(text string) (host, port string) {
 	return text, ""
 }
 
-// numbers reports whether a pattern can only be meant for addresses of IPv4.
+// numbers reports whether a pattern can only match IPv4 addresses.
 func numbers(pattern string) bool {
 	return strings.Trim(pattern, "0123456789.*?") == "" && strings.ContainsAny(pattern, "0123456789")
 }
 
-// namesHost reports whether a pattern says of hosts which are meant: one, those below a
+// namesHost reports whether a pattern says which hosts it means: one, those below a
 // name of at least two parts, or a range of addresses that is not nearly all of them.
 func namesHost(pattern string) bool {
 	host, _ := splitHost(pattern)

@@ -45,22 +45,23 @@ func (e *Unanswered) Error() string { return e.Why }
 
 // Options set up a [Service].
 type Options struct {
-	// Publish tells of asks and replies. It is called in order and must neither
-	// wait nor call the Service. Nil means nobody listens.
+	// Publish is called with asks and replies, in order. It must neither wait
+	// nor call the Service. Nil means nobody listens.
 	Publish func(lathe.Event)
 	IDs     *lathe.IDs // nil means new ones
 	// Approved are approvals remembered from before.
 	Approved []lathe.Rule
-	// OnApprove stores approvals that were given for the project, before they
-	// count. On an error they do not.
+	// OnApprove stores approvals that were given for the project before they
+	// take effect. On an error they do not.
 	OnApprove func(context.Context, []lathe.Rule) error
-	// KeepAlways gives every "always" for the project.
+	// KeepAlways makes every "always" apply to the project.
 	KeepAlways bool
 	// Decide may answer an ask at once, for runs without a person. Nil, or false,
 	// means that the ask waits.
 	Decide func(lathe.Ask) (lathe.Reply, bool)
-	// Usual reports whether a host, as a request for [Network] has it, is one that the
-	// project's package managers use: commands reach it unless a rule names it. Nil: none is.
+	// Usual reports whether a host, as a request for [Network] names it, is one that the
+	// project's package managers use: commands may reach it unless a rule names it. Nil: none
+	// is.
 	Usual func(host string) bool
 	// Reports reports whether a host is one at which programs only report to their
 	// makers, or look for newer versions of themselves: nobody is asked about it. Nil: none is.
@@ -103,10 +104,10 @@ type AskInput struct {
 	Policy
 }
 
-// Ask returns nil when the request is allowed, by the rules, by an approval or by
-// the reply it waits for. Otherwise it returns a *[Denied], *[Rejected],
-// *[Corrected] or *[Unanswered], or the cause when the context ends, which withdraws the ask. A
-// request with others beside it is one ask about those that need one.
+// Ask returns nil when the request is allowed, by the rules, by an approval or by the reply it
+// waits for. Otherwise it returns a *[Denied], *[Rejected], *[Corrected] or *[Unanswered], or
+// the cause when the context ends, which withdraws the ask. A request that comes with others
+// becomes one ask about those that need it.
 func (s *Service) Ask(ctx context.Context, in AskInput) error {
 	wants, err := s.wanted(in)
 	if err != nil || len(wants) == 0 {
@@ -122,9 +123,9 @@ func (s *Service) Ask(ctx context.Context, in AskInput) error {
 	return err
 }
 
-// wanted returns the requests that a person has to be asked about; with any of them,
-// what the call asks for next. One that a rule denies is a *[Denied], whatever the others
-// are.
+// wanted returns the requests that a person has to be asked about and, if there are any,
+// what the call asks for next. If a rule denies one of them, the error is a *[Denied],
+// whatever the others are.
 func (s *Service) wanted(in AskInput) (wants []tool.Request, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,9 +157,9 @@ func (s *Service) needed(reqs []tool.Request, p Policy) (wants []tool.Request, e
 	return wants, nil
 }
 
-// judge looks at every pattern before it settles for asking, so that a denial
-// among the later ones counts. An approval answers what would be asked; it does
-// not lift a denial, for it may have been given to another agent.
+// judge checks every pattern before it settles on asking, so that a denial
+// among later ones counts. An approval answers what would be asked; it does not
+// lift a denial, because it may have been given to another agent.
 func (s *Service) judge(req tool.Request, p Policy) lathe.Action {
 	switch req.Permission {
 	case Change:
@@ -184,15 +185,15 @@ func (s *Service) judge(req tool.Request, p Policy) lathe.Action {
 	return action
 }
 
-// protected requests need a person's word for this very call.
+// protected requests need a person's consent for this particular call.
 func protected(meta map[string]any) bool {
 	yes, _ := meta[tool.MetaProtected].(bool)
 	return yes
 }
 
 // actions judges each pattern, then each prefix under which anything may be meant.
-// Of reading, only denials count there: the default rules ask about some names in
-// any directory, and a listing of files is no reason to ask.
+// For reading, only denials count there: the default rules ask about some names in
+// any directory, and listing files is no reason to ask.
 func actions(permission string, patterns []string, meta map[string]any, policy Policy, approved []lathe.Rule) []lathe.Action {
 	var out []lathe.Action
 	for _, pattern := range patterns {
@@ -221,9 +222,9 @@ func actions(permission string, patterns []string, meta map[string]any, policy P
 	return out
 }
 
-// speltOtherwise reports whether a pattern that is asked about only spells the name
-// of a command otherwise which is allowed by its name: by an approval, or by a rule
-// where no rule names the other spelling.
+// speltOtherwise reports whether a pattern that needs an ask is only another
+// spelling of a command that is allowed by its name: by an approval, or by a rule
+// if no rule names the other spelling.
 func speltOtherwise(permission, pattern string, meta map[string]any, policy Policy, approved []lathe.Rule) bool {
 	spelt, _ := meta[tool.MetaSpelt].(map[string]string)
 	text, ok := spelt[pattern]
@@ -278,7 +279,7 @@ func (s *Service) enter(e *entry) error {
 	return nil
 }
 
-// withdraw ends an ask that nobody waits for any more.
+// withdraw ends an ask that nobody is waiting for any more.
 func (s *Service) withdraw(e *entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -288,10 +289,9 @@ func (s *Service) withdraw(e *entry) {
 	}
 }
 
-// Reply answers a waiting ask. "always" remembers its Always patterns and
-// releases the asks of the session that they allow; "reject" also rejects the
-// other asks of the session, unless it is of one alone. It returns [ErrNotFound] for an ask that does not
-// wait.
+// Reply answers a waiting ask. "always" remembers its Always patterns and releases the asks of the
+// session that they allow; "reject" also rejects the other asks of the session, unless Alone is set. It
+// returns [ErrNotFound] for an ask that is not waiting.
 func (s *Service) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

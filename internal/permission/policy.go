@@ -6,8 +6,8 @@ import (
 	"lathe"
 )
 
-// Policy is what requests are judged by: rules, of which the last that matches
-// counts, and ceilings, each a whole set of rules of its own. No answer is looser
+// Policy is what requests are judged by: rules, the last match of which counts,
+// and ceilings, each of which is a complete set of rules. No answer is looser
 // than that of any ceiling, whatever the rules say.
 type Policy struct {
 	Rules    []lathe.Rule
@@ -37,8 +37,8 @@ func (p Policy) Below(ceiling Policy) Policy {
 	return p
 }
 
-// unnamed reports whether what is said of a pattern is said of everything: no rule
-// that counts for it names anything.
+// unnamed reports whether the same is said of a pattern as of everything: no rule
+// that applies to it names anything.
 func (p Policy) unnamed(permission, pattern string) bool {
 	for _, rules := range append([][]lathe.Rule{p.Rules}, p.Ceilings...) {
 		if r := Evaluate(permission, pattern, rules); r.Action != lathe.Allow && !Everything(r.Pattern) {
@@ -48,7 +48,7 @@ func (p Policy) unnamed(permission, pattern string) bool {
 	return true
 }
 
-// without returns the policy less the rules with an action.
+// without returns the policy without the rules that have an action.
 func (p Policy) without(action lathe.Action) Policy {
 	drop := func(rules []lathe.Rule) []lathe.Rule {
 		return slices.DeleteFunc(slices.Clone(rules), func(r lathe.Rule) bool { return r.Action == action })
@@ -60,14 +60,14 @@ func (p Policy) without(action lathe.Action) Policy {
 	return out
 }
 
-// Change is the permission of calls that change what they do not name: the state of a
-// repository, installed packages, files that a script writes. Only rules that name it
-// count, since nobody who denies everything else means it: agents that are to change
-// nothing have one.
+// Change is the permission for calls that change what they do not name: the state of
+// a repository, installed packages, files that a script writes. Only rules that name
+// it count, because nobody who denies everything else means it: agents that must not
+// change anything have such a rule.
 const Change = "change"
 
-// naming returns the policy with nothing but the rules that name a permission, which
-// is allowed where none does.
+// naming returns the policy with only the rules that name a permission, which is
+// allowed if there are none.
 func (p Policy) naming(permission string) Policy {
 	only := func(rules []lathe.Rule) []lathe.Rule {
 		out := []lathe.Rule{{Permission: permission, Pattern: "*", Action: lathe.Allow}}

@@ -2,8 +2,8 @@ package prompt
 
 import "lathe"
 
-// Alone reports whether a model that has seen these messages was told last that nobody
-// can answer. It has to be all of a session up to some point.
+// Alone reports whether a model that has seen these messages was last told that nobody
+// can answer. History must be a session's messages from the beginning.
 func Alone(history []lathe.Message) bool {
 	for i := len(history) - 1; i >= 0; i-- {
 		for _, p := range history[i].Parts {

@@ -10,11 +10,11 @@ import (
 	"lathe"
 )
 
-// CutNote is about how many tokens a model is told with for a result that was cut.
+// CutNote is roughly how many tokens the note about a cut result takes.
 const CutNote = 50
 
-// Shown returns what a model is shown of a tool's output: all of it, or where it did
-// not fit beside the others of its step, its beginning and how to get at the rest.
+// Shown returns what a model is shown of a tool's output: all of it, or, if it did
+// not fit with the others of its step, its beginning and how to get the rest.
 func Shown(tool string, s *lathe.ToolDone) string {
 	if s.Shown <= 0 || s.Shown >= len(s.Output) {
 		return s.Output

@@ -10,8 +10,8 @@ import (
 	"lathe/internal/llm"
 )
 
-// Texts that stand in the place of something in what the model sees. Clients and
-// models of OpenCode know them.
+// Texts that replace something in what the model sees. OpenCode's clients and
+// models know them.
 const (
 	clearedOutput   = "[Old tool result content cleared]"
 	interruptedCall = "[Tool execution was interrupted]"
@@ -62,8 +62,8 @@ func userContent(m *lathe.Message, info *lathe.User) []llm.Content {
 	return out
 }
 
-// steered wraps what the user typed while a turn ran, so that the model goes on
-// instead of starting over. Whether it is wrapped never changes afterwards.
+// steered wraps what the user typed while a turn was running, so that the model
+// goes on instead of starting over. Whether it is wrapped never changes later.
 func steered(t *lathe.Text, steers bool) string {
 	if !steers || t.Synthetic || strings.TrimSpace(t.Text) == "" {
 		return t.Text
@@ -108,9 +108,9 @@ func DataURL(raw string) ([]byte, bool) {
 	return data, err == nil
 }
 
-// appendAssistant adds an assistant message and the results of its calls. An
-// answer that failed is left out whole, unless a tool ran in it: what a tool did
-// stays done, so the model has to know of it.
+// appendAssistant adds an assistant message and the results of its calls. A
+// failed answer is left out completely unless a tool ran in it: what a tool did
+// stays done, so the model has to know about it.
 func appendAssistant(out []llm.Message, m *lathe.Message, info *lathe.Assistant) []llm.Message {
 	if info.Error != nil && !worthKeeping(m, info) {
 		return out
@@ -147,8 +147,8 @@ func appendAssistant(out []llm.Message, m *lathe.Message, info *lathe.Assistant)
 	return out
 }
 
-// worthKeeping reports whether a failed answer has something that the model
-// must see: a tool that ran, or words before an abort.
+// worthKeeping reports whether a failed answer contains something that the
+// model must see: a tool that ran, or words before an abort.
 func worthKeeping(m *lathe.Message, info *lathe.Assistant) bool {
 	_, aborted := info.Error.(*lathe.AbortedFailure)
 	for _, p := range m.Parts {
@@ -196,8 +196,8 @@ func fillResult(res *llm.ToolResult, tool string, s *lathe.ToolDone) {
 	}
 }
 
-// failedOutput is what the model is told of a failed call. An interrupted one
-// shows what it had printed until then.
+// failedOutput is what the model is told about a failed call. An interrupted
+// one shows what it had printed until then.
 func failedOutput(s *lathe.ToolFailed) string {
 	if out, ok := s.Metadata["output"].(string); s.Interrupted && ok && out != "" {
 		return out + "\n\n" + s.Error

@@ -172,9 +172,9 @@ func Reminder(note string) string {
 	return "<system-reminder>\n" + note + "\n</system-reminder>"
 }
 
-// State is what the model was last told about things that may change while a
-// session lives. What differs from it is announced in the next user message
-// instead of by a changed system prompt.
+// State is what the model was last told about things that may change during a
+// session. Differences are announced in the next user message instead of in a
+// changed system prompt.
 type State struct {
 	Agent        string            `json:"agent,omitempty"`
 	Date         string            `json:"date,omitempty"`
@@ -182,7 +182,7 @@ type State struct {
 	Alone        bool              `json:"alone,omitempty"`        // nobody can answer
 }
 
-// What a model is told of who is there.
+// What a model is told about who is present.
 const (
 	aloneText = "Nobody is there to answer in this run. Ask no questions: decide what is unclear as the request most likely means it, and state your assumptions in the answer. " +
 		"What would need a permission is refused; go on without it or in another way, and say what was left out."

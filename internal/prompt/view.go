@@ -40,7 +40,7 @@ func TailStart(m *lathe.Message) lathe.MessageID {
 	return ""
 }
 
-// Mark returns the request for a compaction that a user message is, or nil.
+// Mark returns the request for a compaction that a user message makes, or nil.
 func Mark(m *lathe.Message) *lathe.CompactionMark {
 	if _, ok := m.Info.(*lathe.User); !ok {
 		return nil

@@ -7,9 +7,10 @@ import (
 )
 
 // chatOptions spells options for a Chat Completions endpoint. A gateway or cloud
-// that serves models of several vendors is spoken to in this protocol, while its
-// catalogue and the family tables tell reasoning as the vendors' own protocols do;
-// sent as they are, these would be unknown members of the request.
+// with models from several vendors is addressed in this protocol, while the
+// catalogue and the family tables describe reasoning in the vendors' own
+// protocols; sent unchanged, those options would be unknown members of the
+// request.
 func (m *Model) chatOptions(o object) {
 	level, budget := "", any(nil)
 	if t, ok := o["thinkingConfig"].(object); ok { // Gemini's
@@ -47,7 +48,7 @@ func either(a, b any) any {
 	return b
 }
 
-// gateways take a number of reasoning tokens in Chat Completions.
+// gateways accept a number of reasoning tokens in Chat Completions.
 var gateways = []string{npmOpenRouter, npmLLMGateway, npmGateway}
 
 // anthropicThinking tells Anthropic's option from the one of the same name that

@@ -10,14 +10,14 @@ import (
 )
 
 // favourites are ids of models that suit the work, best last; asides are
-// variations of one that are not meant to be a default.
+// variants of one that are not meant to be a default.
 var (
 	favourites = [][]string{{"gpt-5"}, {"gpt-6"}, {"claude-opus"}, {"claude-sonnet"}, {"big-pickle"}, {"gemini-", "pro"}}
 	asides     = []string{"-fast", "-mini", "-nano", "-lite", "-chat", "-image", "-tts", "-audio", "-live", "realtime", "embed", "rerank", "whisper",
 		"-search", "research", "-spark", "computer-use", "customtools", "safeguard", "guard", "moderation", "-codex", "translate"}
 )
 
-// best returns the model to take of a provider: a favourite, then the newest.
+// best returns a provider's model to use: a favourite, else the newest.
 func best(models []*Model) *Model {
 	var top *Model
 	for _, m := range models {
@@ -65,9 +65,9 @@ var smallFamilies = map[string][]string{
 	"azure":          {},
 }
 
-// Small returns the model for titles and other small requests beside a model:
-// the configured one, else the newest small one of the same provider, else the
-// model itself.
+// Small returns the model for titles and other small requests that goes with a
+// model: the configured one, else the newest small one of the same provider,
+// else the model itself.
 func (r *Registry) Small(ref lathe.ModelRef) lathe.ModelRef {
 	if r.conf.SmallModel != "" {
 		if small, err := r.ParseRef(r.conf.SmallModel); err == nil {

@@ -28,7 +28,7 @@ var protocols = map[string]Protocol{
 	npmBedrock:             "",
 }
 
-// needs says what is missing for adapters without a protocol.
+// needs says what adapters without a protocol are missing.
 var needs = map[string]string{
 	npmVertexAnth: "Google Cloud credentials are not supported yet",
 	npmVertex:     "Google Cloud credentials are not supported yet",
@@ -115,8 +115,9 @@ func keyNames(id string, env []string) []string {
 	return env
 }
 
-// shared are variables that programs other than lathe need for other ends than a
-// model: gh, git, aws, training code. They are no secrets from commands.
+// shared are variables that programs other than lathe need for purposes other
+// than a model: gh, git, aws, training code. They are not kept secret from
+// commands.
 var shared = []string{
 	"GITHUB_TOKEN", "GITLAB_TOKEN", "HF_TOKEN", "WANDB_API_KEY", "DATABRICKS_TOKEN", "VULTR_API_KEY",
 	"CLOUDFLARE_API_TOKEN", "CLOUDFLARE_API_KEY", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",

@@ -7,8 +7,8 @@ import (
 	"lathe/internal/catalog"
 )
 
-// What vendors and model families want beside their protocol. These tables are
-// data: a new family is a new row, not a branch.
+// What vendors and model families want in addition to their protocol. These
+// tables are data: a new family is a new row, not a branch.
 
 const (
 	npmAnthropic  = "@ai-sdk/anthropic"
@@ -85,7 +85,7 @@ var fixedSampling = []match{
 	{providers: []string{"opencode"}, ids: gpt5, reasoning: true, not: []string{"-chat"}},
 }
 
-// oneSampling are models that take temperature or top-p, not both.
+// oneSampling are models that accept temperature or top-p, but not both.
 var oneSampling = []match{{ids: []string{"claude"}}}
 
 // placeholderTool are providers that refuse a history with tool calls when no
@@ -101,9 +101,9 @@ const sessionKey = "\x00session"
 
 type object = map[string]any
 
-// optionRow adds provider options. All rows that hold are merged, later ones
-// over earlier ones. With small set it is only for requests such as titles,
-// else only for the main ones; both means either.
+// optionRow adds provider options. All matching rows are merged, later ones
+// over earlier ones. With small set it applies only to requests such as titles,
+// otherwise only to the main ones; both means either.
 type optionRow struct {
 	match
 	when uint8
@@ -243,8 +243,8 @@ func effortVariants(m *Model, levels []string) []catalog.Variant {
 	return list
 }
 
-// effort returns the options that set a reasoning level, as the model's
-// protocol and vendor spell it.
+// effort returns the options that set a reasoning level, in the spelling of the
+// model's protocol and vendor.
 func effort(m *Model, level string) object {
 	switch {
 	case m.NPM == npmBedrock:

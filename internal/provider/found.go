@@ -6,9 +6,9 @@ import (
 	"lathe/internal/api"
 )
 
-// Found says what can answer: keys in the environment, model servers on this machine,
-// which it looks for where nothing else is connected, and providers with a stored
-// credential.
+// Found says what could answer: keys in the environment, model servers on this
+// machine (which it looks for if nothing else is connected), and providers with a
+// stored credential.
 func (r *Registry) Found(ctx context.Context) (api.Found, error) {
 	_, _, _ = r.Default(ctx) // looks for local servers
 	list, err := r.List()

@@ -6,8 +6,8 @@ import (
 	"lathe"
 )
 
-// KeyError is why a provider cannot be called until the person gives it something:
-// a key, or a part of its address. It wraps an error of [lathe.CodeAuth].
+// KeyError says why a provider cannot be called until the person supplies
+// something: a key, or part of its address. It wraps an error of [lathe.CodeAuth].
 type KeyError struct {
 	Provider string
 	err      *lathe.Error

@@ -16,8 +16,8 @@ import (
 
 const testPatience = 20 * time.Second
 
-// TestKey asks the cheapest model of a connected provider for one word and says what
-// came back, within 20 s. The error says that there is nobody to ask.
+// TestKey asks the cheapest model of a connected provider for one word and reports
+// the outcome, within 20 s. The error says that there is no model to ask.
 func (r *Registry) TestKey(ctx context.Context, id string) (api.KeyTest, error) {
 	m, err := r.testModel(id)
 	if err != nil {
@@ -67,7 +67,7 @@ func (r *Registry) testModel(id string) (*Model, error) {
 	return r.Lookup(best.Ref)
 }
 
-// judgeKey says what a failed request reports the key.
+// judgeKey says what a failed request reveals about the key.
 func judgeKey(m *Model, err error) api.KeyTest {
 	out := api.KeyTest{Outcome: api.KeyUnknown, Model: m.Ref.String(), Detail: tool.CutHead(err.Error(), 300)}
 	e, ok := errors.AsType[*llm.Error](err)

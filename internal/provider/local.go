@@ -37,7 +37,7 @@ const (
 	probeFresh   = 30 * time.Second
 	maxProbe     = 1 << 20
 	maxLocal     = 200 // models of one server
-	// localContext is assumed when a server does not tell its window: small
+	// localContext is assumed if a server does not report its window: small
 	// enough for what such servers usually offer.
 	localContext = 32_768
 )
@@ -62,8 +62,8 @@ func (r *Registry) isLocal(id string) bool {
 	return slices.ContainsFunc(r.servers(), func(s LocalServer) bool { return s.ID == id })
 }
 
-// discover asks all local servers at once which models they have, for as long as
-// Options.LocalWait at most. What it finds counts for half a minute.
+// discover asks all local servers at once which models they have, for at most
+// Options.LocalWait. The result is valid for half a minute.
 func (r *Registry) discover(ctx context.Context) []*Provider {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -149,8 +149,8 @@ func (r *Registry) serverModel(s LocalServer, id string, context int) *Model {
 	}
 }
 
-// localModel returns a model of a local server. One that was not seen yet is
-// taken at its word: the server answers whether it has it.
+// localModel returns a model of a local server. A model that has not been seen
+// yet is accepted: the server will say whether it has it.
 func (r *Registry) localModel(ref lathe.ModelRef) (*Model, bool) {
 	i := slices.IndexFunc(r.servers(), func(s LocalServer) bool { return s.ID == ref.Provider })
 	if i < 0 || ref.Model == "" || r.disabled(ref.Provider) != "" {

@@ -7,7 +7,7 @@ import (
 	"lathe/internal/auth"
 )
 
-// signIns are providers whose sign-in gives a token that is no key, and why.
+// signIns are providers whose sign-in yields a token that is not a key, and why.
 var signIns = map[string]string{
 	"openai":    "it signs in to ChatGPT, whose tokens are not for other programs; a key of the API works",
 	"anthropic": "it signs in to a Claude subscription, whose tokens are not for other programs; a key of the API works",
@@ -31,8 +31,8 @@ func LoginProblem(provider string, s auth.OAuth, now time.Time) string {
 // Login is a stored login that lathe cannot use, and why.
 type Login struct{ Provider, Name, Why string }
 
-// UnusableLogins lists the logins that lathe found and cannot use, of providers
-// that have no key beside.
+// UnusableLogins lists the logins that lathe found but cannot use, for
+// providers that have no key besides.
 func (r *Registry) UnusableLogins() (out []Login) {
 	for _, id := range r.order {
 		if e := r.entries[id]; e.login != "" && e.key.IsZero() {

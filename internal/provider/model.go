@@ -18,8 +18,8 @@ const (
 	ProtocolBuiltin    Protocol = "builtin"
 )
 
-// Model is a model that can be used: what is known about it and the adapter
-// that reaches it. It is immutable and safe for concurrent use.
+// Model is a usable model: what is known about it and the adapter that reaches
+// it. It is immutable and safe for concurrent use.
 type Model struct {
 	Ref      lathe.ModelRef // without a variant
 	APIID    string         // what the provider is told

@@ -91,7 +91,7 @@ func (m *Model) toolResult(r llm.ToolResult) llm.ToolResult {
 		}
 		kept = append(kept, media)
 	}
-	if len(kept) == 0 && len(r.Media) > 0 { // what was read is not to be seen: it did not go well
+	if len(kept) == 0 && len(r.Media) > 0 { // what was read cannot be seen: the call did not go well
 		if first, rest, _ := strings.Cut(r.Output, "\n"); strings.HasSuffix(first, " read successfully") {
 			r.Output = rest
 		}
@@ -100,7 +100,7 @@ func (m *Model) toolResult(r llm.ToolResult) llm.ToolResult {
 	return r
 }
 
-// media returns the file as it is, or text that says why it cannot be sent.
+// media returns the file unchanged, or text that says why it cannot be sent.
 func (m *Model) media(f llm.Media) llm.Content {
 	kind, name := modality(f.MIME)
 	if kind == 0 { // the adapter knows what to do with other files

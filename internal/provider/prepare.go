@@ -15,8 +15,8 @@ import (
 // is lower.
 const DefaultOutputMax = 32_000
 
-// Params is what a caller of [Model.Prepare] wants beside the model's own
-// settings.
+// Params is what a caller of [Model.Prepare] wants in addition to the model's
+// own settings.
 type Params struct {
 	// Temperature, TopP and Options are the agent's.
 	Temperature *float64
@@ -67,7 +67,7 @@ func (m *Model) sample(req *llm.Request, p Params) {
 		}
 		break
 	}
-	if !m.Caps.Temperature || p.Small && m.Protocol == ProtocolAnthropic { // whose API gives it up
+	if !m.Caps.Temperature || p.Small && m.Protocol == ProtocolAnthropic { // whose API deprecates it
 		req.Temperature = nil
 	}
 	if req.Options["reasoningEffort"] != "none" && holdsAny(fixedSampling, m) {
@@ -78,8 +78,8 @@ func (m *Model) sample(req *llm.Request, p Params) {
 	}
 }
 
-// addPlaceholder offers a tool that does nothing where a history with calls
-// needs one and the request has none.
+// addPlaceholder offers a tool that does nothing, if a history with calls needs
+// a tool and the request has none.
 func (m *Model) addPlaceholder(req *llm.Request) {
 	if len(req.Tools) > 0 || !m.proxied && !holdsAny(placeholderTool, m) || !slices.ContainsFunc(req.Messages, hasCall) {
 		return
@@ -234,9 +234,10 @@ func (m *Model) marks() bool {
 	return !own && holdsAny(cacheMarked, m)
 }
 
-// reasoningBack are families that think between their calls and go on from what
-// they thought, where no field is configured. Other adapters' vendors refuse a
-// field that they do not know, and the first DeepSeek models this one.
+// reasoningBack are families that think between their calls and build on
+// earlier thinking, if no field is configured. Vendors behind other adapters
+// refuse a field they do not know, and the first DeepSeek models refuse this
+// one.
 var reasoningBack = []match{
 	{npms: []string{npmCompatible, npmAlibaba}, ids: []string{"glm", "kimi", "deepseek", "qwen", "qwq"}, not: []string{"deepseek-r1"}},
 }

@@ -33,7 +33,7 @@ type Options struct {
 	Getenv  func(string) string // nil: an empty environment
 	HTTP    *http.Client        // for models and local servers; nil: the adapters' own
 	Now     func() time.Time
-	Dir     string // what relative files of script models are meant from
+	Dir     string // what relative paths of script models are relative to
 	Builtin BuiltinModels
 	// Loaders prepare the requests to providers that a plugin logged in to.
 	Loaders map[string]Loader
@@ -78,8 +78,8 @@ type Registry struct {
 	local localCache
 }
 
-// entry is a provider of the catalogue or the configuration. All but what load
-// fills in is set by New.
+// entry is a provider from the catalogue or the configuration. New sets
+// everything except what load fills in.
 type entry struct {
 	info     catalog.Info
 	conf     *config.Provider
@@ -99,8 +99,8 @@ type entry struct {
 	err    error
 }
 
-// New returns the registry. It reads credentials and the index of the
-// catalogue, and goes nowhere. A credential file that cannot be read is an error.
+// New returns the registry. It reads credentials and the catalogue's index, and
+// makes no requests. A credential file that cannot be read is an error.
 func New(o Options) (*Registry, error) {
 	if o.Config == nil {
 		o.Config = &config.Config{}
@@ -143,8 +143,8 @@ func (r *Registry) getenv(name string) string {
 	return r.o.Getenv(name)
 }
 
-// addEntry decides whether a provider is connected: by a variable, then a
-// stored credential, then its configuration, of which the last one wins.
+// addEntry decides whether a provider is connected: by a variable, a stored
+// credential or its configuration; the last of these that applies wins.
 func (r *Registry) addEntry(info catalog.Info, stored map[string]auth.Entry) {
 	e := &entry{info: info, conf: r.conf.Provider(info.ID)}
 	if c := e.conf; c != nil {

@@ -68,7 +68,7 @@ func (r *Registry) resolve(e *entry, p *catalog.Provider) []*Model {
 	return list
 }
 
-// hide says why a model is not offered, or "".
+// hide says why a model is not offered; "" if it is.
 func (r *Registry) hide(e *entry, m *Model) string {
 	id := m.Ref.Model
 	switch {
@@ -93,7 +93,7 @@ func (r *Registry) hide(e *entry, m *Model) string {
 	return ""
 }
 
-// newModel lays the configuration over what the catalogue says. Either may be nil.
+// newModel applies the configuration on top of what the catalogue says. Either may be nil.
 func newModel(e *entry, c *catalog.Model, conf *config.Model) *Model {
 	if c == nil {
 		c = &catalog.Model{ToolCall: true, Input: catalog.Text, Output: catalog.Text, NPM: ""}
@@ -169,10 +169,10 @@ func (m *Model) override(e *entry, c *config.Model) {
 	}
 }
 
-// baseURL returns a model's address: the configured one, the one that is known
-// for the vendor, its own, the provider's. The known one comes before what the
-// catalogue says, which is fetched, so that a vendor's key cannot be sent
-// elsewhere by a change of the catalogue.
+// baseURL returns a model's address: the configured one, the known one of the
+// vendor, its own, or the provider's, in this order. The known one takes
+// precedence over the catalogue, which is fetched, so that a change of the
+// catalogue cannot send a vendor's key elsewhere.
 func baseURL(e *entry, c *catalog.Model) string {
 	if e.conf != nil {
 		if url := cmp.Or(e.conf.Options.BaseURL, e.conf.API); url != "" {

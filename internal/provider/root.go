@@ -9,11 +9,11 @@ import (
 	"lathe/internal/llm/adapter"
 )
 
-// What the arguments of a tool look like at their root is where providers are
-// strictest: an object, with properties of its own, named in plain letters.
+// Providers are strictest about the root of a tool's arguments: it must be an
+// object, with properties of its own, whose names use plain letters.
 
-// rootKeywords are what providers refuse at the root of a schema, or do not
-// understand as an object there.
+// rootKeywords are keywords at the root of a schema that providers refuse, or
+// do not understand on an object.
 var rootKeywords = []string{"anyOf", "oneOf", "allOf", "not", "enum", "const", "$ref"}
 
 // maxProperty is the longest name of a property that every provider takes.
@@ -51,9 +51,9 @@ func plainProperty(name string) bool {
 }
 
 // flatRoot returns the schema with a plain root: alternatives and references there
-// are merged into one object, which offers the properties of all, and properties
-// whose names are refused are told in the description. A model can still send
-// those; what it sends is checked against the tool's own schema.
+// are merged into one object with the properties of all of them, and properties
+// with refused names are listed in the description. A model can still send those;
+// what it sends is checked against the tool's own schema.
 func flatRoot(raw json.RawMessage) json.RawMessage {
 	tree, err := jsonc.Parse("schema", raw)
 	if err != nil { // nested too deeply, say
@@ -94,8 +94,8 @@ type gatherer struct {
 	left        int
 }
 
-// gather takes one schema in; always is false for one of several alternatives,
-// which can require nothing.
+// gather adds one schema; always is false for one of several alternatives,
+// which cannot require anything.
 func (g *gatherer) gather(s *jsonc.Value, always bool, depth int) {
 	if g.left--; s == nil || s.Kind != jsonc.Object || depth < 0 || g.left < 0 {
 		return
@@ -133,7 +133,7 @@ func rootRef(root *jsonc.Value, ref string) *jsonc.Value {
 	return root.Path(strings.Split(path, "/")...)
 }
 
-// describeOdd takes properties out whose names are refused and tells of them.
+// describeOdd removes properties with refused names and lists them in the description.
 func describeOdd(root, props *jsonc.Value) {
 	var odd []string
 	props.Members = slices.DeleteFunc(props.Members, func(m jsonc.Member) bool {

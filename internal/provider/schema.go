@@ -9,10 +9,10 @@ import (
 	"lathe/internal/llm/google"
 )
 
-// Schema returns a tool's JSON Schema as the model's provider accepts it. Most
-// take it as it stands, if it is a plain object at its root. The same schema
-// always gives the same bytes; one that is not a JSON object becomes an object
-// schema without properties.
+// Schema returns a tool's JSON Schema in the form that the model's provider
+// accepts. Most accept it unchanged if its root is a plain object. The same
+// schema always gives the same bytes; anything other than a JSON object becomes
+// an object schema without properties.
 func (m *Model) Schema(raw json.RawMessage) json.RawMessage {
 	if raw = bytes.TrimSpace(raw); !bytes.HasPrefix(raw, []byte("{")) || !json.Valid(raw) {
 		return json.RawMessage(`{"type":"object","properties":{}}`)
@@ -82,8 +82,8 @@ func typeOf(s *jsonc.Value) string {
 	return ""
 }
 
-// geminiSchema: values of an enum are strings, lists say what they hold,
-// several types are alternatives, and only objects have properties.
+// geminiSchema: enum values are strings, lists say what they hold, several
+// types become alternatives, and only objects have properties.
 func geminiSchema(s *jsonc.Value) *jsonc.Value {
 	if s.Kind != jsonc.Object {
 		return s
@@ -173,7 +173,7 @@ func geminiEnum(s *jsonc.Value) {
 	}
 }
 
-// kimiSchema: nothing stands beside a $ref, and a tuple is a list of its first
+// kimiSchema: a $ref stands alone, and a tuple becomes a list of its first
 // element.
 func kimiSchema(s *jsonc.Value) *jsonc.Value {
 	if s.Kind != jsonc.Object {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// defaultPatience is how long a list waits for the servers of this machine, of which
-// one may have the default model.
+// defaultPatience is how long a list waits for local servers, one of which may have
+// the default model.
 const defaultPatience = 2 * time.Second
 
 // Usable returns the connected providers. A default model that its provider does
@@ -36,8 +36,8 @@ func (r *Registry) Usable(ctx context.Context) ([]*Provider, error) {
 	return list, nil
 }
 
-// Newest names a model of each provider to begin with: the newest that can
-// call tools; of the default model's provider that one.
+// Newest names a model of each provider to begin with: the newest that can call
+// tools, or the default model for its own provider.
 func (r *Registry) Newest(ctx context.Context, list []*Provider) map[string]string {
 	out := make(map[string]string, len(list))
 	for _, p := range list {

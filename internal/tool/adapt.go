@@ -12,20 +12,20 @@ import (
 
 // Adapter is a tool that understands how models call other agents' tools of its kind.
 type Adapter interface {
-	// Adapt turns arguments, in place, into the tool's own. The error says why they
-	// cannot be carried out: to ignore what is too much would change the meaning.
+	// Adapt converts arguments, in place, to the tool's own. The error says why
+	// they cannot be carried out: ignoring what is extra would change the meaning.
 	Adapt(args map[string]any) error
-	// Bare names the argument that a text in place of an object is for, or is empty.
+	// Bare names the argument that a text given instead of an object is for, or is empty.
 	Bare() string
 }
 
-// Canonical is a name as it is compared: file_path, FilePath and file-path are one.
+// Canonical returns a name in the form used for comparison: file_path, FilePath and file-path are the same.
 func Canonical(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
 }
 
 // adapt returns the input as the tool takes it, if the tool is an [Adapter]: names are
-// put right, and what it does not know is left out.
+// corrected, and unknown ones are left out.
 func (e *entry) adapt(input json.RawMessage) (json.RawMessage, error) {
 	a, ok := e.tool.(Adapter)
 	if !ok {
@@ -78,7 +78,7 @@ func copied(v any) any {
 	return v
 }
 
-// object returns the arguments, of a bare text those it stands for.
+// object returns the arguments; a bare text becomes the argument it stands for.
 func (e *entry) object(a Adapter, input json.RawMessage) (args map[string]any, changed bool) {
 	value, err := decode(input)
 	if err != nil {
@@ -158,7 +158,7 @@ func objects(schema, value any) []item {
 	return out
 }
 
-// needs says what a tool needs and what it was given, where something is missing.
+// needs says what a tool needs and what it was given, if something is missing.
 func (e *entry) needs(input json.RawMessage) string {
 	c, err := e.schema.compile()
 	if err != nil {

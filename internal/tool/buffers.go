@@ -7,23 +7,23 @@ import (
 	"lathe"
 )
 
-// Files are files as somebody has them open who edits them, with what is not saved.
+// Files are files as an editor has them open, including what is not saved.
 type Files interface {
 	// ReadText returns the text of a file, by its absolute path. An error means that
-	// the disk has it.
+	// the file has to be read from disk.
 	ReadText(ctx context.Context, path string) (string, error)
-	// WriteText makes the text of a file what is given.
+	// WriteText replaces the text of a file.
 	WriteText(ctx context.Context, path, text string) error
 }
 
-// Buffers knows whose files the sessions work on. Without an entry it is the disk's. It
-// is safe for concurrent use; a nil Buffers has no entries.
+// Buffers knows which session's files are open in an editor. A session without an entry
+// uses the disk. It is safe for concurrent use; a nil Buffers has no entries.
 type Buffers struct {
 	mu    sync.Mutex
 	files map[lathe.SessionID]Files
 }
 
-// Take gives a session the files. The newest entry counts; release ends this one.
+// Take makes a session use the files. The newest entry counts; release removes this one.
 func (b *Buffers) Take(id lathe.SessionID, f Files) (release func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

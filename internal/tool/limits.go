@@ -132,7 +132,7 @@ func (l *Limits) Window(text string, tail bool) (kept, removed string) {
 }
 
 // firstLines returns the whole lines at the beginning of body that fit, and how
-// many they are; none fits means a cut first line.
+// many there are; zero means that the first line was cut.
 func firstLines(body string, maxLines, maxBytes int) (string, int) {
 	end, n := -1, 0 // body[:end] are n lines; end is at a newline
 	for n < maxLines && end < len(body) {

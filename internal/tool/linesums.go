@@ -26,7 +26,7 @@ func Lines(data []byte) LineSums {
 	if n > maxSums {
 		return nil
 	}
-	castagnoli := crc32.MakeTable(crc32.Castagnoli) // made when first asked for, not at every start
+	castagnoli := crc32.MakeTable(crc32.Castagnoli) // made when first needed, not at every start
 	out := make(LineSums, 0, n)
 	for line := range bytes.Lines(data) {
 		out = append(out, crc32.Checksum(line, castagnoli))

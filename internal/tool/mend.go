@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// mended puts arguments right that are JSON but for slips which can only mean one thing:
-// line ends and tabs within a text, a backslash before a character that needs none, a
-// comma too many, a fence around it all. Nothing is ever added at the end: what was cut
-// off stays cut off. Any other text is returned as it is.
+// mended repairs arguments that would be JSON but for slips that can only mean one
+// thing: line ends and tabs inside a text, a backslash before a character that needs
+// none, an extra comma, a fence around it all. Nothing is ever added at the end: what
+// was cut off stays cut off. Any other text is returned unchanged.
 func mended(raw string) string {
 	if json.Valid([]byte(raw)) {
 		return raw

@@ -52,8 +52,8 @@ func cutLast(s, chars string) (before, after string, found bool) {
 	return s[:i], s[i+1:], true
 }
 
-// named returns the tool of a name: its own, the same in another spelling, or what
-// other agents call such a tool.
+// named returns the tool for a name: its own, the same in another spelling, or
+// what other agents call such a tool.
 func (r *Registry) named(name string) (string, bool) {
 	if _, ok := r.byName[name]; ok {
 		return name, true
@@ -93,7 +93,7 @@ func PatchInShell(input json.RawMessage) (string, bool) {
 		return "", false
 	}
 	if rest := strings.Trim(line[to+len(patchEnd):], " \t\n\"'"); rest != "" && strings.ContainsAny(rest, " \t\n;&|") {
-		return "", false // more follows: that is for the shell
+		return "", false // more follows, so this is for the shell
 	}
 	return line[from : to+len(patchEnd)], true
 }

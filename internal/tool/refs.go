@@ -10,9 +10,10 @@ var (
 	errForeign  = errors.New("schema: only references to its own definitions are supported")
 )
 
-// checkRefs refuses a schema that a validator could follow for ever: one whose
-// references come round without going deeper into the value. Only references of
-// the form "#/$defs/name" and "#/definitions/name" are accepted.
+// checkRefs refuses a schema that a validator could follow for ever: one with
+// references that come back to themselves without going deeper into the value.
+// Only references of the form "#/$defs/name" and "#/definitions/name" are
+// accepted.
 func checkRefs(root map[string]any) error {
 	c := refChecker{root: root, state: make(map[string]int)}
 	return c.walk(root, true)

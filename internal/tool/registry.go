@@ -23,8 +23,8 @@ type entry struct {
 	schema *Schema
 }
 
-// NewRegistry returns a registry of the tools in the order given. A tool whose
-// name was given before takes the earlier one's place.
+// NewRegistry returns a registry of the tools in the order given. A tool
+// replaces an earlier one of the same name.
 func NewRegistry(tools ...Tool) *Registry {
 	r := &Registry{byName: make(map[string]int, len(tools))}
 	for _, t := range tools {
@@ -120,7 +120,7 @@ func (r *Registry) Resolve(name, raw string) (string, Tool, json.RawMessage) {
 		return r.invalid(name, fmt.Sprintf("there is no tool %q; the tools are: %s", name, strings.Join(r.Names(), ", ")))
 	}
 	e := &r.list[r.byName[own]]
-	input, _ := e.adapt(json.RawMessage(raw)) // what is wrong with it is told by Check
+	input, _ := e.adapt(json.RawMessage(raw)) // Check reports what is wrong with it
 	if !json.Valid(input) {
 		_, err := decode(input)
 		return r.invalid(own, err.Error())
@@ -140,14 +140,14 @@ func (r *Registry) Resolve(name, raw string) (string, Tool, json.RawMessage) {
 	return own, e.tool, input
 }
 
-// Proxy is a tool whose calls stand for calls of another one of its registry.
+// Proxy is a tool whose calls stand for calls of another tool in its registry.
 type Proxy interface {
 	Tool
-	// Stands returns the call that is meant; ok is false where none can be made out.
+	// Stands returns the call that is meant; ok is false if it cannot be determined.
 	Stands(input json.RawMessage) (name string, args json.RawMessage, ok bool)
 }
 
-// has reports whether a name is that of a tool which stands for no other.
+// has reports whether a name belongs to a tool that is not a [Proxy].
 func (r *Registry) has(name string) bool {
 	i, ok := r.byName[name]
 	if !ok {
@@ -157,7 +157,7 @@ func (r *Registry) has(name string) bool {
 	return !proxy
 }
 
-// patch makes a call of apply_patch out of a command line.
+// patch turns a command line into a call of apply_patch.
 func (r *Registry) patch(i int, patch, name string, input json.RawMessage) (string, Tool, json.RawMessage) {
 	mended, err := encode(map[string]any{"patchText": patch})
 	if err != nil {
@@ -179,7 +179,7 @@ func (r *Registry) invalid(name, reason string) (string, Tool, json.RawMessage) 
 }
 
 // Check validates the input of the named tool and returns it with harmless
-// mistakes mended. The error is an [*ArgumentError].
+// mistakes corrected. The error is an [*ArgumentError].
 func (r *Registry) Check(name string, input json.RawMessage) (json.RawMessage, error) {
 	i, ok := r.byName[name]
 	if !ok {

@@ -49,7 +49,7 @@ type Schema struct {
 type compiled struct {
 	resolved *jsonschema.Resolved
 	root     map[string]any
-	// each is the schema without what must be there, to ask about one property
+	// each is the schema without its required list, for checking one property
 	// alone; nil if it cannot be made.
 	each func() *jsonschema.Resolved
 }
@@ -102,9 +102,9 @@ func (s *Schema) Err() error {
 // Fix checks the input and returns it, mended where models commonly slip and the
 // meaning is not in doubt: an object given as JSON text or wrapped in an array of
 // one, numbers and booleans given as strings, arrays and objects given as JSON
-// text, null for an optional property. An input that needs no mending is
-// returned as it stands. With a schema that does not compile (a foreign tool's)
-// only objects are accepted and nothing else is checked.
+// text, null for an optional property. An input that needs no mending is returned
+// unchanged. With a schema that does not compile (a foreign tool's) only objects
+// are accepted and nothing else is checked.
 func (s *Schema) Fix(input json.RawMessage) (json.RawMessage, error) {
 	if len(bytes.TrimSpace(input)) == 0 {
 		input = json.RawMessage("{}")
@@ -145,8 +145,8 @@ func (c *compiled) validate(input json.RawMessage) error {
 	return nil
 }
 
-// reasons tells every property that is wrong, in the order of their names, since
-// the validator stops at one, whichever it meets first.
+// reasons names every property that is wrong, ordered by name, because the
+// validator stops at the first one it happens to meet.
 func (c *compiled) reasons(instance any, first error) string {
 	args, _ := instance.(map[string]any)
 	each := c.each()
@@ -295,8 +295,8 @@ func allowsNull(schema map[string]any) bool {
 	return !ok || t == "null"
 }
 
-// mendString turns text into what the schema's single type asks for, when the
-// text is exactly that written out.
+// mendString turns text into the single type that the schema asks for, if the
+// text is exactly such a value written out.
 func mendString(schema map[string]any, s string, depth int) (any, bool) {
 	typ, _ := schema["type"].(string)
 	trimmed := strings.TrimSpace(s)
@@ -325,8 +325,8 @@ func mendString(schema map[string]any, s string, depth int) (any, bool) {
 	return s, false
 }
 
-// mendInteger writes an integer that has a fraction of zero or an exponent
-// ("12.0") as Go reads integers.
+// mendInteger writes an integer with a zero fraction or an exponent ("12.0")
+// the way Go reads integers.
 func mendInteger(schema map[string]any, n json.Number) (json.Number, bool) {
 	if schema["type"] != "integer" || !strings.ContainsAny(string(n), ".eE") {
 		return n, false

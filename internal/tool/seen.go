@@ -20,7 +20,7 @@ const maxHash = 16 << 20
 // then, so that a tool never overwrites what the model has not seen. The zero
 // value is ready; it is safe for concurrent use.
 type Seen struct {
-	// Off switches the check off; records are still kept.
+	// Off turns the check off; records are still kept.
 	Off bool
 
 	mu    sync.Mutex
@@ -38,8 +38,8 @@ type mark struct {
 }
 
 // Record notes that the session now knows the file. Data is the whole content
-// as it was read or written, or nil when it is larger than what is kept in
-// memory; then info counts.
+// as read or written, or nil if it is too large to be kept in memory; then info
+// counts.
 func (s *Seen) Record(id lathe.SessionID, path string, info fs.FileInfo, data []byte) {
 	m := mark{size: int64(len(data))}
 	if info != nil {
@@ -51,14 +51,15 @@ func (s *Seen) Record(id lathe.SessionID, path string, info fs.FileInfo, data []
 	s.put(id, path, m)
 }
 
-// Glimpse notes that the session was shown some lines of the file, as it is now. That
-// is enough to replace all of what was searched for, and not to write the file again.
+// Glimpse notes that the session was shown some lines of the file in its current
+// state. That is enough to replace all occurrences of a text, but not to write the
+// whole file.
 func (s *Seen) Glimpse(id lathe.SessionID, path string, info fs.FileInfo) {
 	s.mu.Lock()
 	old, known := s.files[id][path]
 	s.mu.Unlock()
 	if known && !old.part && old.sameInfo(info) {
-		return // it knows more
+		return // it already knows more
 	}
 	s.put(id, path, mark{modified: info.ModTime(), size: info.Size(), part: true})
 }
@@ -112,8 +113,8 @@ func (s *Seen) Compare(id lathe.SessionID, path string, info fs.FileInfo, data [
 	return s.compare(id, path, info, data)
 }
 
-// CompareAny is [Seen.Compare] for a change for which it is enough to have been shown
-// some lines of the file.
+// CompareAny is [Seen.Compare] for a change that only requires some lines of the file
+// to have been shown.
 func (s *Seen) CompareAny(id lathe.SessionID, path string, info fs.FileInfo, data []byte) error {
 	if s.Off {
 		return nil
@@ -155,8 +156,8 @@ func (m mark) sameInfo(info fs.FileInfo) bool {
 	return info != nil && m.size == info.Size() && m.modified.Equal(info.ModTime())
 }
 
-// Since says what changed in a file, of which info and data are the present state,
-// since the session read or wrote it.
+// Since says what changed in a file since the session read or wrote it; info and
+// data are its present state.
 func (s *Seen) Since(id lathe.SessionID, path string, info fs.FileInfo, data []byte) Changed {
 	s.mu.Lock()
 	m, ok := s.files[id][path]
@@ -169,7 +170,7 @@ func (s *Seen) Since(id lathe.SessionID, path string, info fs.FileInfo, data []b
 	return c
 }
 
-// Same reports whether a file's state is that which the session knows.
+// Same reports whether a file is in the state that the session knows.
 func (s *Seen) Same(id lathe.SessionID, path string, info fs.FileInfo) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -31,19 +31,19 @@ type Spec struct {
 	// Permission is the permission name that can hide the tool ("edit" for
 	// write and edit); empty means Name.
 	Permission string
-	// ReadOnly tools cannot change files, so they need not wait for the
-	// snapshot of the step and may run at the same time.
+	// ReadOnly tools cannot change files, so they do not wait for the step's
+	// snapshot and may run in parallel.
 	ReadOnly bool
 	// PathArg names the argument that holds the file a call works on. Calls of
-	// one step that name the same file run in the order the model gave them,
-	// except that two ReadOnly ones may overlap. "*" conflicts with every call
-	// that has a PathArg; empty with none.
+	// one step that name the same file run in the order in which the model made
+	// them, except that two ReadOnly ones may overlap. "*" conflicts with every
+	// call that has a PathArg; empty with none.
 	PathArg string
-	// Quiet tools are not offered to the model. A call of one is carried out anyway,
-	// since models know such tools from elsewhere.
+	// Quiet tools are not offered to the model. A call of one still runs, because
+	// models know such tools from elsewhere.
 	Quiet bool
-	// Overlaps lets calls of this tool run at the same time even where their
-	// PathArg makes them conflict.
+	// Overlaps lets calls of this tool run in parallel even if their PathArg
+	// makes them conflict.
 	Overlaps bool
 }
 
@@ -55,9 +55,9 @@ type Call struct {
 	Agent     string
 	Model     lathe.ModelRef
 	Input     json.RawMessage
-	// Outputs names the directory, below that of all whole outputs, which the call's
-	// session shares with its subagents and forks; see [Limits.In]. Tools read no
-	// other one. Empty for calls of the user, who may read them all.
+	// Outputs names the directory, below the one for all full outputs, that the
+	// call's session shares with its subagents and forks; see [Limits.In]. Tools
+	// read no other one. It is empty for calls by the user, who may read them all.
 	Outputs string
 	// Messages is the history the model saw, newest last. Tools read it only.
 	Messages []lathe.Message
@@ -68,43 +68,43 @@ type Call struct {
 	// did, so nothing bounds it but the user's own rules.
 	Direct bool
 
-	// Reading returns what the rules for reading say of files, as they are now. It
-	// is nil where no rules bound the call.
+	// Reading returns what the rules for reading currently say about files. It is
+	// nil if no rules bound the call.
 	Reading func() Reading
 
 	// Ask asks for permission and returns nil when it is given. Otherwise the
 	// tool returns the error as it is.
 	Ask func(ctx context.Context, req Request) error
-	// Beside runs another tool as a part of its own in the same message, asks and
-	// all. It is nil where that cannot be.
+	// Beside runs another tool as a part of its own in the same message,
+	// including its asks. It is nil if that is not possible.
 	Beside func(ctx context.Context, name string, input json.RawMessage) (Result, error)
-	// Spend counts what a model was made to do for this call. Its error is the limit
-	// that is reached; with zeros it only looks. It is nil where nothing is counted.
+	// Spend counts model use that this call caused. Its error is the limit that was
+	// reached; with zeros it only checks. It is nil if nothing is counted.
 	Spend func(cost lathe.Money, tokens lathe.Tokens) error
 	// Progress shows a title and metadata while the call runs. It never blocks
 	// for long and may be called from several goroutines.
 	Progress func(title string, metadata map[string]any)
 }
 
-// Reading says whether the content of files may be shown, as the rules for reading
-// have it. Paths are resolved. It is safe for concurrent use.
+// Reading says whether the contents of files may be shown, according to the rules
+// for reading. Paths are resolved. It is safe for concurrent use.
 type Reading interface {
-	// Restricts reports whether any file may get an answer with one of the actions.
+	// Restricts reports whether one of the actions can apply to any file.
 	Restricts(actions ...lathe.Action) bool
 	// Path judges a file by its name alone.
 	Path(path string) Verdict
 	// Below returns Path for the files below a directory, by their path relative to
 	// it with forward slashes. It is cheap enough for every file of a large tree.
 	Below(dir string) func(path string) Verdict
-	// Content judges what a file holds: by its name, and by the others that hard
-	// links give it.
+	// Content judges a file's contents: by its name, and by other names that
+	// hard links give it.
 	Content(path string) Verdict
-	// Others returns the other paths of a hard-linked file under which its content
-	// is restricted. Sure is false when not all could be looked for.
+	// Others returns the other paths of a hard-linked file under which its
+	// contents are restricted. Sure is false if not all could be looked for.
 	Others(path string) (paths []string, sure bool)
 }
 
-// Verdict is what rules say, and the rule that decides.
+// Verdict is what the rules say, and the rule that decides.
 type Verdict struct {
 	Action lathe.Action
 	Rule   lathe.Rule
@@ -116,20 +116,20 @@ type Request struct {
 	Patterns   []string // what is being done now
 	Always     []string // what an "always" reply allows
 	Metadata   map[string]any
-	// Also is what else the same call needs, judged with the rest and asked about
-	// once. Requests in it have none of their own.
+	// Also is what else the same call needs. It is judged together with the rest
+	// and asked about once. Requests in it have no Also of their own.
 	Also []Request
-	// Next is what the call will ask for after this, if it will. Optional.
+	// Next is what the call will ask for after this, if anything. Optional.
 	Next *Next
-	// Doing says what the call would do, and Instead what could be done in its place,
-	// for the model if the call is refused: "this command writes c.txt", "drop the
+	// Doing says what the call would do, and Instead what could be done instead, for
+	// the model if the call is refused: "this command writes c.txt", "drop the
 	// redirection". Both may be empty.
 	Doing, Instead string
 }
 
-// Next is a request that follows another of the same call. Where a person has to be asked
-// about the first anyway, both are one ask, and Given is set when the answer was yes; the
-// call then need not ask again. Where not, nothing is done with it.
+// Next is a request that follows another in the same call. If a person has to be asked
+// about the first anyway, both become one ask, and Given is set if the answer was yes;
+// the call then need not ask again. Otherwise it has no effect.
 type Next struct {
 	Request Request
 	Given   bool
@@ -139,25 +139,25 @@ type Next struct {
 // allows: objects with permission, patterns and always.
 const MetaAlso = "also"
 
-// MetaProtected is a key of Request.Metadata. If it is true the user must be
-// asked even where the rules allow (a rule that denies still denies), an earlier
-// "always" does not count, and where nobody can be asked the answer is no.
-// Metadata "reason" says why, for people.
+// MetaProtected is a key of Request.Metadata. If it is true, the user must be
+// asked even if the rules allow it (a rule that denies still denies), an earlier
+// "always" does not count, and if nobody can be asked the answer is no. Metadata
+// "reason" says why, for people.
 const MetaProtected = "protected"
 
-// MetaNamed is a key of Request.Metadata beside MetaProtected: how a rule names
-// what is asked for, without wildcards, such as "http://localhost:3000/". A rule
-// that allows counts all the same if its pattern begins so, and an approval too
-// where the request offers one.
+// MetaNamed is a key of Request.Metadata that goes with MetaProtected: how a
+// rule names what is asked for, without wildcards, such as
+// "http://localhost:3000/". A rule that allows still counts if its pattern
+// begins like this, and so does an approval if the request offers one.
 const MetaNamed = "named"
 
-// Result is what a call gives back.
+// Result is what a call returns.
 type Result struct {
 	Title       string
 	Output      string
 	Metadata    map[string]any
 	Attachments []lathe.File
-	// Failed marks a failure that is told to the model; Output is the message.
+	// Failed marks a failure that the model is told about; Output is the message.
 	Failed bool
 }
 

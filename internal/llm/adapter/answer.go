@@ -26,16 +26,16 @@ type Answer struct {
 	taken    map[string]bool // call ids of the conversation
 	left     int             // bytes that it may still hold
 	failure  *llm.Error      // a bound was exceeded
-	content  int             // grows with everything that was told
+	content  int             // grows with every event passed on
 }
 
-// NewAnswer returns an Answer to req that yields what it is told.
+// NewAnswer returns an Answer to req that passes its events to yield.
 func NewAnswer(req *llm.Request, yield func(llm.Event, error) bool) *Answer {
 	return &Answer{yield: yield, req: req, left: answerLimit(req)}
 }
 
-// Done reports whether nothing more can be told: Finish was called or the
-// reader left.
+// Done reports whether no more events can be passed on: Finish was called or
+// the reader left.
 func (a *Answer) Done() bool { return a.stopped || a.finished }
 
 func (a *Answer) emit(ev llm.Event) {
@@ -45,12 +45,12 @@ func (a *Answer) emit(ev llm.Event) {
 	}
 }
 
-// Settle reports that the answer is complete but for usage and the end mark.
-// The transport then waits for these a few seconds only, whatever the idle
+// Settle says that the answer is complete except for usage and the end mark.
+// The transport then waits only a few seconds for these, whatever the idle
 // limit: some servers send neither and keep the connection open.
 func (a *Answer) Settle() { a.settled = true }
 
-// Start reports that the answer began; later calls do nothing.
+// Start reports that the answer has begun; later calls do nothing.
 func (a *Answer) Start() {
 	if !a.started {
 		a.started = true
@@ -68,7 +68,7 @@ type Block struct {
 	args         []byte
 	sent         bool
 	closed       bool
-	held         bool // closed, but how the answer ends decides what it was
+	held         bool // closed, but only the end of the answer decides what it was
 	meta         map[string]json.RawMessage
 }
 
@@ -182,8 +182,9 @@ func (b *Block) Append(s string) {
 	}
 }
 
-// Complete gives the whole content of a block whose pieces may not have come.
-// A tool call's arguments are then what it says; text that was already told stays.
+// Complete supplies the whole content of a block whose pieces may not have
+// arrived. It replaces a tool call's arguments; text that was already passed on
+// stays.
 func (b *Block) Complete(s string) {
 	switch {
 	case b == nil || b.closed || s == "":
@@ -198,14 +199,14 @@ func (b *Block) Complete(s string) {
 // Sent reports whether anything was appended.
 func (b *Block) Sent() bool { return b != nil && b.sent }
 
-// Whole reports whether a tool call's arguments are a complete JSON object,
-// which nothing that follows can belong to.
+// Whole reports whether a tool call's arguments are a complete JSON object, so
+// that nothing that follows can belong to them.
 func (b *Block) Whole() bool {
 	return b != nil && len(b.args) > 1 && b.args[len(b.args)-1] == '}' && json.Valid(b.args)
 }
 
-// Close ends the block. A call whose arguments are no complete JSON is told when
-// the answer finishes.
+// Close ends the block. A call whose arguments are not complete JSON is passed
+// on only when the answer finishes.
 func (b *Block) Close(meta map[string]json.RawMessage) {
 	if b == nil || b.closed {
 		return
@@ -221,14 +222,14 @@ func (b *Block) Close(meta map[string]json.RawMessage) {
 		b.a.emit(llm.ReasoningEnd{ID: b.id, Meta: meta})
 	case blockTool:
 		if b.meta = meta; !json.Valid(b.args) {
-			b.held = true // cut off, or the model's mistake: the finish reason tells
+			b.held = true // cut off, or the model's mistake: the finish reason decides
 			return
 		}
 		b.end(false)
 	}
 }
 
-// end reports that a call is complete, or that it was cut off.
+// end passes on that a call is complete, or that it was cut off.
 func (b *Block) end(cut bool) {
 	input := string(b.args)
 	if strings.TrimSpace(input) == "" {
@@ -238,9 +239,9 @@ func (b *Block) end(cut bool) {
 	b.a.emit(llm.ToolEnd{ID: b.id, CallID: b.callID, Name: b.name, Input: input, Cut: cut, Meta: b.meta})
 }
 
-// Finish closes what is open and ends the answer. Calls that were made turn a
-// reason that does not speak of them into [FinishToolCalls], and without calls
-// that reason becomes [FinishStop]: a turn that went on would have nothing to say.
+// Finish closes what is open and ends the answer. If calls were made, any other
+// reason to stop becomes [FinishToolCalls]; if none were, that reason becomes
+// [FinishStop], because a turn that went on would have nothing to say.
 func (a *Answer) Finish(reason llm.FinishReason, raw string, usage llm.Usage) {
 	if a.Done() || a.failure != nil {
 		return

@@ -12,8 +12,8 @@ import (
 	"lathe/internal/llm"
 )
 
-// What a body is made of. Requests ask for no compression, yet some gateways
-// compress anyway, and not all of them say so.
+// Finding out what a body contains. Requests ask for no compression, but some
+// gateways compress anyway, and not all of them say so.
 
 // blanks may stand before a body's first character.
 const blanks = " \t\r\n\xef\xbb\xbf"
@@ -69,8 +69,8 @@ func readError(r io.Reader) []byte {
 
 var gzipMark = []byte{0x1f, 0x8b}
 
-// begin returns the first bytes of a body, from which can be told what it is, and
-// the body after them. One that is compressed without saying so is unpacked.
+// begin returns the first bytes of a body, from which its kind can be recognised,
+// and the whole body. A body that is compressed without saying so is unpacked.
 func begin(r io.Reader) (head []byte, rest io.Reader, err error) {
 	if head, err = firstBytes(r); err != nil || !bytes.HasPrefix(head, gzipMark) {
 		return head, r, err
@@ -85,8 +85,8 @@ func begin(r io.Reader) (head []byte, rest io.Reader, err error) {
 // eventFields are the fields of server-sent events; a comment has an empty name.
 var eventFields = []string{"data", "event", "id", "retry", ""}
 
-// firstBytes reads until it can be told what a body is: past white space, and past
-// the name of the first field where it may be one.
+// firstBytes reads until the kind of a body can be recognised: past white space,
+// and past the name of the first field if it may be one.
 func firstBytes(r io.Reader) ([]byte, error) {
 	var head []byte
 	buf := make([]byte, 4<<10)

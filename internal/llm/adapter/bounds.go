@@ -7,15 +7,15 @@ import (
 )
 
 // What one answer may hold. A provider that never ends its answer costs memory
-// in every place that keeps it, so the bounds are on what is kept, not on what
-// comes over the wire, most of which is wrapping.
+// wherever it is kept, so the limits are on what is kept, not on what comes
+// over the wire, most of which is wrapping.
 const (
 	maxContent   = 32 << 20 // text, reasoning and arguments of an answer together
 	maxArguments = 16 << 20 // of one call
 	maxCalls     = 256
 	maxBlocks    = 4096
 
-	// An answer cannot be longer than the output limit it was asked with: a token is
+	// An answer cannot be longer than the output limit of its request: a token is
 	// four bytes on average, and rarely more than 16. The margin is for reasoning
 	// that a provider does not count.
 	bytesPerToken = 16
@@ -31,9 +31,9 @@ func answerLimit(req *llm.Request) int {
 }
 
 // Keep counts n bytes that the answer, or its decoder, holds until the end. It
-// returns false when they are more than an answer may hold: the answer then ends
-// with an error, and nothing more is told. Text that is appended to a block is
-// counted already.
+// returns false if they exceed what an answer may hold: the answer then ends
+// with an error, and nothing more is passed on. Text appended to a block is
+// already counted.
 func (a *Answer) Keep(n int) bool {
 	if a.left -= n; a.left < 0 {
 		limit := answerLimit(a.req)

@@ -34,8 +34,8 @@ func StatusError(status int, header http.Header, body []byte) *llm.Error {
 	return e
 }
 
-// StreamError returns the error that an error object means which came with
-// HTTP status 200, inside a stream or in place of it.
+// StreamError returns the error for an error object that came with HTTP status
+// 200, inside a stream or instead of one.
 func StreamError(data []byte) *llm.Error {
 	p := parseProblem(data)
 	e := &llm.Error{Code: p.code, Message: p.message, Body: clip(string(data)), RetryAfter: p.delay}
@@ -49,7 +49,7 @@ func StreamError(data []byte) *llm.Error {
 	return e
 }
 
-// problem is what providers say about an error, whatever shape they say it in.
+// problem is what a provider says about an error, in whatever form.
 type problem struct {
 	message string
 	code    string // the most telling of code, type and status
@@ -146,8 +146,8 @@ func (p *problem) says(names ...string) bool {
 }
 
 // classify finds the kind of the error and whether another attempt can help.
-// Status 0 is an error object inside a stream, where whatever is not known to
-// be final is worth another attempt.
+// Status 0 is an error object inside a stream, where anything not known to be
+// final is worth another attempt.
 func (p *problem) classify(status int, bodyless bool) (llm.Kind, bool) {
 	message := strings.ToLower(p.message)
 	switch {

@@ -22,9 +22,10 @@ type Endpoint struct {
 	Client *http.Client
 	// Timeouts bound the phases of a request.
 	Timeouts Timeouts
-	// Reached is set when the provider answered; those who make several endpoints
-	// of one address may share it. A name that was found once and is not now is
-	// worth another attempt, one that never was is told at once. May be nil.
+	// Reached is set when the provider has answered; several endpoints with the
+	// same address may share it. A host name that resolved once and no longer
+	// does is worth another attempt; one that never did is reported at once. May
+	// be nil.
 	Reached *atomic.Bool
 }
 

@@ -13,9 +13,9 @@ import (
 	"lathe/internal/llm"
 )
 
-// Writer writes one JSON document in the order it is told, so that a body's
-// growing part can come last. Commas are its own work; brackets and keys are
-// the caller's. The zero value is ready.
+// Writer writes one JSON document in call order, so that a body's growing part
+// can come last. It adds the commas; the caller writes brackets and keys. The
+// zero value is ready.
 type Writer struct{ buf []byte }
 
 // Grow makes room for n more bytes.

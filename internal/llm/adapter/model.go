@@ -7,12 +7,12 @@ import (
 	"lathe/internal/llm"
 )
 
-// Protocol is what one wire protocol knows.
+// Protocol is what is specific to one wire protocol.
 type Protocol struct {
 	// Encode returns the body of a request.
 	Encode func(*llm.Request) ([]byte, error)
-	// URL is where requests go, and Header what they carry beside the body, the
-	// credential included.
+	// URL is where requests go, and Header what they carry besides the body,
+	// including the credential.
 	URL    func(*llm.Request) string
 	Header func(*llm.Request) map[string]string
 	// Decoder returns a decoder for one answer.

@@ -17,7 +17,7 @@ import (
 	"lathe/internal/redact"
 )
 
-// networkError says why no response came. reached reports that the provider
+// networkError says why no response came. reached says that the provider has
 // answered before.
 func networkError(ctx context.Context, err error, reached bool) error {
 	if e, ok := errors.AsType[*llm.Error](context.Cause(ctx)); ok {
@@ -68,7 +68,7 @@ func explainNetwork(e *llm.Error, host string, err error, reached bool) {
 	}
 }
 
-// isProxy says whether it was a proxy that could not be reached.
+// isProxy reports whether it was a proxy that could not be reached.
 func isProxy(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && op.Op == "proxyconnect"
@@ -96,9 +96,9 @@ func cutError(err error) error {
 	return &llm.Error{Kind: llm.KindCut, Message: message, Retryable: true, RetryAfter: -1, Cause: err}
 }
 
-// redact removes the credentials of the call, and what else looks like one, from
-// everything that an error shows: some providers repeat the key they refuse, and what
-// stands between may tell of its own.
+// redact removes the call's credentials, and whatever else looks like one, from
+// everything that an error shows: some providers repeat the key they refuse, and a
+// gateway in between may reveal its own.
 func (t *Transport) redact(err error, c Call) error {
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok {

@@ -59,8 +59,8 @@ func (o Options) FillOpenAI(req *llm.Request) {
 	}
 }
 
-// OpenAIUsage is what both protocols count: cached and written tokens are within the
-// input, and the reasoning within the output unless it is beside it.
+// OpenAIUsage is what both protocols count: input includes cached and written
+// tokens, and output includes reasoning unless that is listed separately.
 type OpenAIUsage struct {
 	Input, Cached, Written, Output, Reasoning Count
 	Beside                                    bool

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Scan walks a JSON document without building anything: the quick way for the
+// Scan walks a JSON document without building anything: the fast path for the
 // one kind of event that a stream has thousands of. Whatever it does not expect
 // makes it fail, and the caller then decodes the document with [Decode].
 //

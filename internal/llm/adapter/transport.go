@@ -106,7 +106,7 @@ type Decoder interface {
 	Event(a *Answer, ev sse.Event) error
 	// Whole takes an answer that came as one JSON document.
 	Whole(a *Answer, body []byte) error
-	// End is called when the stream ended without Finish, whatever ended it. It
+	// End is called if the stream ended without Finish, for whatever reason. It
 	// calls Finish if the answer is complete anyway.
 	End(a *Answer)
 }
@@ -175,8 +175,9 @@ func (t *Transport) send(ctx context.Context, c Call, w *watch) (*http.Response,
 	return t.client.Do(req)
 }
 
-// read tells by how it begins what came: some proxies answer a streaming request
-// with one JSON document, or with a web page or a sentence, under any content type.
+// read recognises what arrived by how it begins: some proxies answer a streaming
+// request with one JSON document, or with a web page or a sentence, under any
+// content type.
 func (t *Transport) read(d Decoder, a *Answer, body io.Reader, w *watch, resp *http.Response) error {
 	head, body, err := begin(body)
 	if err != nil {
@@ -207,10 +208,10 @@ func (t *Transport) read(d Decoder, a *Answer, body io.Reader, w *watch, resp *h
 	return err
 }
 
-// maxQuoted is how much of what came in place of an answer an error quotes.
+// maxQuoted is how much of something that is not an answer an error quotes.
 const maxQuoted = 200
 
-// notAnAnswer says what came in place of a model's answer, with how it begins.
+// notAnAnswer says what arrived instead of a model's answer, and how it begins.
 func notAnAnswer(what string, r io.Reader, resp *http.Response) error {
 	data, _ := io.ReadAll(io.LimitReader(r, maxBody))
 	message := fmt.Sprintf("%s answered with %s instead of a model's answer; check the provider's base URL", resp.Request.URL.Host, what)

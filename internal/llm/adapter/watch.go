@@ -86,10 +86,10 @@ func stopTimer(t *time.Timer) {
 	}
 }
 
-// watchedBody reads a response body within the idle limit, which is on the time
+// watchedBody reads a response body within the idle limit, which is the time
 // without a piece of the answer: comments, pings and bytes that complete nothing
-// do not count. The clock runs only while a read waits, so a slow consumer does
-// not count as a silent provider.
+// do not count. The clock runs only while a read is waiting, so a slow consumer
+// does not count as a silent provider.
 type watchedBody struct {
 	ctx   context.Context
 	r     io.Reader
@@ -131,8 +131,8 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// idle returns how long the provider may still be idle, from a piece of the
-// answer on again.
+// idle returns how long the provider may still be idle; each piece of the
+// answer resets it.
 func (b *watchedBody) idle() time.Duration {
 	if b.told != b.a.content {
 		b.told, b.quiet = b.a.content, b.w.t.Idle

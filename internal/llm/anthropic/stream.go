@@ -168,8 +168,8 @@ func (d *decoder) End(a *adapter.Answer) {
 	}
 }
 
-// unread is what a block counts for beside what it holds, since there are kinds
-// that are not read.
+// unread is how many bytes a block counts for beyond its content, since some
+// kinds are not read.
 const unread = 256
 
 func (d *decoder) begin(a *adapter.Answer, index int, b *block) {
@@ -235,8 +235,8 @@ func (d *decoder) end(index int) {
 	o.Close(adapter.Meta(name, meta{Signature: string(o.signature), Redacted: o.redacted}))
 }
 
-// count takes over the numbers that a usage object has; later ones are totals
-// and replace earlier ones, unless they are zero.
+// count copies the numbers that a usage object has; later ones are totals and
+// replace earlier ones, unless they are zero.
 func (d *decoder) count(u *usage) {
 	if u == nil {
 		return

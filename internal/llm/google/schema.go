@@ -26,8 +26,9 @@ const (
 // which is a small subset: it refuses a request for a single keyword that it
 // does not know. References are resolved, allOf is merged, oneOf becomes anyOf,
 // and what has no field but helps a model (a default, a format) moves into the
-// description. The same schema always gives the same bytes, and the result given
-// again gives itself. What is no schema of an object gives [NoArguments].
+// description. The same schema always gives the same bytes, and converting a
+// result again leaves it unchanged. Anything other than an object schema becomes
+// [NoArguments].
 func Schema(raw json.RawMessage) json.RawMessage {
 	tree, err := jsonc.Parse("schema", raw)
 	if err != nil || tree.Kind != jsonc.Object { // nested too deeply, say
@@ -45,7 +46,7 @@ type reducer struct {
 	following []string // references around the current schema
 }
 
-// whole reduces the schema of all arguments, which is an object whatever it says.
+// whole reduces the schema of all arguments, which becomes an object whatever it says.
 func (r *reducer) whole(s *jsonc.Value) *jsonc.Value {
 	s, done := r.resolve(s)
 	defer done()
@@ -136,8 +137,8 @@ func knownFormat(typ, format string) bool {
 	return slices.Contains(known[typ], format)
 }
 
-// object reduces properties. Those of alternatives are offered as well: they say
-// which may stand together, which the protocol cannot.
+// object reduces properties. Properties of alternatives are included too; the
+// protocol cannot say which of them go together.
 func (r *reducer) object(out, s *jsonc.Value) {
 	props := jsonc.NewObject()
 	r.properties(props, s)
@@ -408,8 +409,8 @@ func anyOf(each []*jsonc.Value) *jsonc.Value {
 	return out
 }
 
-// anything stands for a value of which nothing is known. The protocol demands a
-// type, so the plain ones are offered.
+// anything stands for a value about which nothing is known. The protocol
+// demands a type, so the plain ones are offered.
 func anything() *jsonc.Value {
 	return anyOf([]*jsonc.Value{typed("STRING"), typed("NUMBER"), typed("BOOLEAN")})
 }
@@ -457,7 +458,7 @@ func copyCounts(out, s *jsonc.Value, keys ...string) {
 	}
 }
 
-// bound copies a limit of a number; an exclusive one is the nearest there is.
+// bound copies a limit of a number; an exclusive limit becomes the nearest inclusive one.
 func bound(out, s *jsonc.Value, key, exclusive string) {
 	for _, k := range []string{key, exclusive} {
 		if v := s.Get(k); v != nil && v.Kind == jsonc.Number {
@@ -469,8 +470,8 @@ func bound(out, s *jsonc.Value, key, exclusive string) {
 	}
 }
 
-// overlay lays one schema on top of another: properties, required and allOf add
-// up, of the rest the upper one counts.
+// overlay lays one schema on top of another: properties, required and allOf are
+// combined; for everything else the upper one counts.
 func overlay(base, over *jsonc.Value) *jsonc.Value {
 	out := clone(base)
 	for _, m := range over.Members {

@@ -193,8 +193,8 @@ func (d *decoder) take(a *adapter.Answer, data []byte) error {
 	return nil
 }
 
-// isMalformed reports whether the model broke off because its own call was no
-// call; another attempt often works.
+// isMalformed reports whether the model stopped because its own call was
+// malformed; another attempt often works.
 func isMalformed(stop string) bool {
 	switch stop {
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE", "MISSING_THOUGHT_SIGNATURE":

@@ -1,7 +1,7 @@
 package guide
 
-// demo is a change that shows what lathe does with one: the diff, the ask and
-// the way back. It touches one new file of its own.
+// demo is a change that shows how lathe makes one: the diff, the ask and the
+// way back. It touches one new file of its own.
 type demo struct{}
 
 const (

@@ -17,7 +17,7 @@ import (
 	"lathe/internal/llm"
 )
 
-// Options are what the guide has to know of where it runs.
+// Options are what the guide has to know about where it runs.
 type Options struct {
 	// Attended says that somebody can answer when a tool asks for permission. A
 	// demonstration asks only then.

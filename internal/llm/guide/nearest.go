@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// nearest answers a request that takes a language model with the part of it that
-// the guide can do: show the file that it is about, or where its words stand.
+// nearest answers a request that needs a language model with the part of it that
+// the guide can do: show the file in question, or where its words occur.
 type nearest struct {
 	file string // named in the request
 	word string // what it seems to be about; empty if nothing does
@@ -21,7 +21,7 @@ var (
 	identifier = lazily(`[a-z][A-Z]|_|\.[A-Za-z]|^[A-Z][A-Z0-9]{2,}$|::`)
 )
 
-// filler are words that say nothing of what a request is about.
+// filler are words that say nothing about the subject of a request.
 var filler = strings.Fields(`about above add adds added after again all also always and another any anything are around ask back bad bash because been before below better between both bug bugs build but
 	call can cannot change changes clean code command commands compile could create delete did different does doing done down each easy edit else error errors even every everything example explain
 	fast faster feature few file files find first fix folder for from full function get give good hard has have help here how idea implement improve instead into issue issues its just keep know last less let like
@@ -55,7 +55,7 @@ func nearestTo(prompt string) intent {
 	return n
 }
 
-// weight says how likely a word is what a request is about.
+// weight says how likely it is that a word is the subject of a request.
 func weight(word string) int {
 	low := strings.ToLower(word)
 	switch {

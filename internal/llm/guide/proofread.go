@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// proofread mends the misspellings of a file that everybody makes.
+// proofread corrects common misspellings in a file.
 type proofread struct{ file string }
 
 // misspelled are words that are always wrong in English, and what they should be.
@@ -75,7 +75,7 @@ func slipsIn(line string) []slip {
 			found = append(found, place{at, first})
 		}
 	}
-	slices.SortFunc(found, func(a, b place) int { return b.at[0] - a.at[0] }) // from the end: places before stay
+	slices.SortFunc(found, func(a, b place) int { return b.at[0] - a.at[0] }) // from the end, so that earlier positions stay valid
 	mended := line
 	for _, f := range found {
 		mended = mended[:f.at[0]] + f.right + mended[f.at[1]:]

@@ -11,7 +11,7 @@ import (
 )
 
 // A survey is one command that prints a few lines however large the tree is:
-// what is rare in it is left out, and what it counts is counted to the end.
+// rare things are left out, and what it counts is counted completely.
 const (
 	// lister prints the files of the directory below it, one a line: those that git
 	// knows or would add, else what a walk finds, up to a bound.
@@ -243,7 +243,7 @@ func codes(names []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// packageJSON says what a package.json starts; empty if nothing.
+// packageJSON returns what a package.json starts; empty if nothing.
 func packageJSON(text string) []string {
 	var p struct {
 		Main    string

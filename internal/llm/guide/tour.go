@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// tour says what a project is: what its README says, how large it is, in which
+// tour describes a project: what its README says, how large it is, in which
 // languages, and where it begins.
 type tour struct{}
 
@@ -63,8 +63,8 @@ func (s state) survey() (v survey, used int, calls []toolCall) {
 
 var cutShort = lazily(`(?m)^\(Only the newest \d+ of (\d+) files`)
 
-// listed counts the files that a search listed. One that was cut short says how
-// many there are, and of what kinds only the newest.
+// listed counts the files that a search listed. A listing that was cut short
+// says how many there are, but shows only the kinds of the newest.
 func (s state) listed(out string) survey {
 	paths := lines(out)
 	for i := range paths {

@@ -154,8 +154,8 @@ type usage struct {
 	Cached   adapter.Count `json:"cached_tokens"`
 }
 
-// tokens normalises what vendors count. A total that only fits when reasoning
-// is counted beside the completion reports that these exclude it already.
+// tokens normalises what vendors count. If a total only adds up with reasoning
+// counted next to the completion, the completion already excludes it.
 func (u *usage) tokens() llm.Usage {
 	reasoning := u.CompletionDetails.Reasoning
 	return adapter.OpenAIUsage{

@@ -248,7 +248,7 @@ func (d *decoder) call(a *adapter.Answer, c *call) {
 
 // find returns the open call that a piece belongs to, or nil for a new one.
 // Some vendors leave the index out, others give every call the same one: a new
-// identifier with a name then reports that another call begins.
+// identifier with a name then means that another call begins.
 func (d *decoder) find(c *call) *open {
 	var o *open
 	switch {
