@@ -10,6 +10,7 @@ import (
 
 	"lathe/internal/lsp/lsptest"
 	"lathe/internal/mcp/mcptest"
+	"lathe/internal/sandbox"
 )
 
 // asMain makes the test binary behave as lathe.
@@ -37,7 +38,13 @@ func scriptParams() testscript.Params {
 		RequireUniqueNames:  true,
 		Setup:               setupScript,
 		Condition: func(name string) (bool, error) {
-			return name == "root" && os.Getuid() == 0, nil
+			switch name {
+			case "root":
+				return os.Getuid() == 0, nil
+			case "confined":
+				return sandbox.Detect() > sandbox.RulesOnly, nil
+			}
+			return false, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":      cmdExits,

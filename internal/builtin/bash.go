@@ -18,6 +18,7 @@ import (
 
 	"lathe"
 	"lathe/internal/judge"
+	"lathe/internal/sandbox"
 	"lathe/internal/shell"
 	"lathe/internal/tool"
 )
@@ -84,16 +85,37 @@ func (e shellTools) bash(ctx context.Context, call *tool.Call, in bashInput) (to
 	if e.Scratch != "" && !exists(e.Scratch) {
 		_ = os.MkdirAll(e.Scratch, 0o700) // if this fails, a command that needs it will say so
 	}
-	net, err := e.open(ctx, call, in, reached, &c)
+	run := bashRun{e, call, in, would, reached}
+	res, refused, err := run.once(ctx, c)
+	if dirs := run.again(ctx, res.Output, refused); err == nil && len(dirs) > 0 {
+		c.Allow.Within = append(c.Allow.Within, dirs...)
+		res, _, err = run.once(ctx, c)
+	}
+	return res, err
+}
+
+// bashRun is a command that was judged.
+type bashRun struct {
+	shellTools
+	call    *tool.Call
+	in      bashInput
+	would   judge.Analysis
+	reached []string
+}
+
+// once runs the command, and tells what it was refused if it failed.
+func (e bashRun) once(ctx context.Context, c shell.Command) (res tool.Result, refused []sandbox.Refusal, err error) {
+	call, in, would := e.call, e.in, e.would
+	net, err := e.open(ctx, call, in, e.reached, &c)
 	if err != nil {
-		return tool.Result{}, err
+		return res, nil, err
 	}
 	if in.Background || in.PTY {
 		res, err := e.background(ctx, call, c, in)
 		if err != nil {
 			net.close()
 		}
-		return res, err
+		return res, nil, err
 	}
 	view := viewerOf(e.Seen, call)
 	known := view.current(would)
@@ -103,15 +125,18 @@ func (e shellTools) bash(ctx context.Context, call *tool.Call, in bashInput) (to
 	exit, note, err := e.attended(ctx, call, c, out, in)
 	out.close()
 	if err != nil {
-		return tool.Result{}, failf("The command could not be run: %v", err)
+		return res, nil, failf("The command could not be run: %v", err)
 	}
-	text, meta := out.result(exit, timeout, strings.Trim(note+"\n"+net.note(), "\n"))
+	if exit.Code > 0 {
+		refused = exit.Refused
+	}
+	text, meta := out.result(exit, c.Timeout, strings.Trim(note+"\n"+net.note(), "\n"))
 	net.tell(meta)
 	confined(meta, exit)
 	view.formatted(known)
-	view.output(would, dir, text)
+	view.output(would, c.Dir, text)
 	meta["description"] = in.Description
-	return tool.Result{Title: in.title(), Output: text, Metadata: meta}, nil
+	return tool.Result{Title: in.title(), Output: text, Metadata: meta}, refused, nil
 }
 
 // commandEnv returns the environment of a call's command.

@@ -1,9 +1,11 @@
 package builtin
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"lathe/internal/judge"
 	"lathe/internal/sandbox"
@@ -96,4 +98,32 @@ func refusals(exit shell.Exit) (lines []string) {
 			"To write elsewhere, use the edit or write tool, or name the path in the command itself (a redirect, cp, mkdir): then the user is asked.")
 	}
 	return lines
+}
+
+// again asks once whether a command that failed may run again with the directories that
+// it was refused, and returns them if so. Only what it complained about itself counts:
+// many programs try something and do without.
+func (e bashRun) again(ctx context.Context, output string, refused []sandbox.Refusal) (dirs []string) {
+	said, _, _ := strings.Cut(output, "<bash_metadata>")
+	var files []string
+	for _, r := range refused {
+		named := strings.Contains(said, r.Path) || strings.Contains(said, filepath.Base(r.Path))
+		if r.Undone != "" || !named || e.Root.Contains(r.Path) || e.closed(r.Path) {
+			continue
+		}
+		if dir := filepath.Dir(r.Path); dir != "/" && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+		files = append(files, r.Op+" "+r.Path)
+	}
+	if len(dirs) == 0 || e.call.Ask == nil {
+		return nil
+	}
+	req := judge.External(dirs...)
+	req.Metadata = map[string]any{"command": e.in.Command, "again": true, "refused": files,
+		"reason": "the command failed since it may not " + strings.Join(files, ", ") + "; allowed, it runs again"}
+	if err := ask(ctx, e.call, req); err != nil {
+		return nil // the model has the output, which says what was refused
+	}
+	return dirs
 }
