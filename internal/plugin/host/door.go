@@ -32,13 +32,7 @@ func (h *Host) asked(c *conn, m message) {
 	case "metadata":
 		h.progress(m.Params)
 	case "auth":
-		var in struct{ Provider string }
-		_ = json.Unmarshal(m.Params, &in)
-		var stored any
-		if h.o.Credential != nil {
-			stored = h.o.Credential(in.Provider)
-		}
-		c.answer(m.ID, stored, nil)
+		go h.credential(c, m)
 	case "late":
 		var t toldPlugin
 		if json.Unmarshal(m.Params, &t) == nil {
@@ -46,12 +40,23 @@ func (h *Host) asked(c *conn, m message) {
 			go h.late(t)
 		}
 	case "stray":
-		h.stray(m.Params)
+		go h.stray(m.Params) // the process may be loading, which holds the host
 	default:
 		if m.ID != "" {
 			c.answer(m.ID, nil, fmt.Errorf("there is no %q", m.Method))
 		}
 	}
+}
+
+// credential answers what is stored for a provider, if a plugin logs in to it.
+func (h *Host) credential(c *conn, m message) {
+	var in struct{ Provider string }
+	_ = json.Unmarshal(m.Params, &in)
+	if _, err := h.owner(in.Provider); err != nil || h.o.Credential == nil {
+		c.answer(m.ID, nil, err)
+		return
+	}
+	c.answer(m.ID, h.o.Credential(in.Provider), nil)
 }
 
 func (h *Host) late(t toldPlugin) {

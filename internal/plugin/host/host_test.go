@@ -384,6 +384,12 @@ export const E = async () => ({ async event({ event }) { seen.push(event.type); 
 		if got := c.TextComplete(t.Context(), plugin.TextInput{}, ""); got != "session.status,message.part.delta,session.status,session.idle" {
 			t.Errorf("events %q", got)
 		}
+		for range 1000 { // it is reported beside the answers
+			if strings.Contains(r.said(), "e: event: no") {
+				break
+			}
+			h.Settle(time.Second)
+		}
 		if !strings.Contains(r.said(), "e: event: no") {
 			t.Errorf("reported %q", r.said())
 		}
