@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -30,6 +31,7 @@ type process struct {
 	name    string
 	service *shell.Service
 	in      *queue
+	out     *lines
 	stopped bool // by lathe; set before stop waits
 
 	mu   sync.Mutex
@@ -53,8 +55,8 @@ func (s *server) dialLocal(ctx context.Context, version string) (*conn, *Known, 
 	if err != nil {
 		return nil, nil, err
 	}
-	p.service, p.in = service, newQueue(service.Stdin)
-	return s.open(ctx, &mcp.IOTransport{Reader: newLines(service.Stdout), Writer: p.in, MaxLineLength: maxMessage}, version, p)
+	p.service, p.in, p.out = service, newQueue(service.Stdin), newLines(service.Stdout)
+	return s.open(ctx, &mcp.IOTransport{Reader: p.out, Writer: p.in, MaxLineLength: maxMessage}, version, p)
 }
 
 // printed keeps the end of what the server prints beside the protocol.
@@ -90,6 +92,9 @@ func (p *process) ending() string {
 	default:
 		return ""
 	}
+	if p.out.over.Load() { // the rest follows from that
+		return errTooLong.Error()
+	}
 	exit, _ := p.service.Exit()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,6 +124,7 @@ type lines struct {
 	from io.ReadCloser
 	r    *bufio.Reader
 	rest []byte
+	over atomic.Bool // a message was too long
 }
 
 func newLines(from io.ReadCloser) *lines {
@@ -153,6 +159,7 @@ func (l *lines) line() ([]byte, error) {
 		}
 		switch {
 		case len(line) > maxMessage:
+			l.over.Store(true)
 			return nil, errTooLong
 		case errors.Is(err, bufio.ErrBufferFull) && noise:
 			if err := l.skip(); err != nil {
