@@ -31,10 +31,10 @@ that know it: Zed, JetBrains' IDEs, Neovim, Emacs and others. You do not run it 
 hand; an editor starts it. docs/editors.md has the settings for each.
 
 The editor's sessions are lathe's: lathe session list shows them, the screen opens
-them, and everything can be undone. With --attach the editor works in a server that
-runs already, and its turns go on when the editor is closed.
+them, and everything can be undone. With --attach the editor works in a running
+server, and its turns go on when the editor is closed.
 
-What is logged goes to lathe's log, or to standard error with --print-logs.`,
+Log output goes to lathe's log, or to standard error with --print-logs.`,
 		Example: `  lathe acp
   lathe acp --attach auto
   lathe acp --attach http://127.0.0.1:4096 --password-file ~/.config/lathe/password`,

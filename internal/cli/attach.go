@@ -6,19 +6,19 @@ func newAttach(env *Env) *cobra.Command {
 	o := tuiOptions{attach: "auto"}
 	var passwordFile string
 	cmd := &cobra.Command{
-		Use: "attach [address]", Short: "Open the screen on a server that runs already",
+		Use: "attach [address]", Short: "Open the screen on a running server",
 		Args: cobra.MaximumNArgs(1),
 		Long: `Attach opens the same screen as lathe alone, on the sessions of a server: what
 one screen does, all others on that server see at once, and any of them can answer
 what lathe asks. Leaving the screen stops nothing.
 
 The address is what lathe serve printed: http://host:port, or unix:PATH. Without
-one, a server of yours on this machine is used: the one for this directory, else
-the one that was started last.
+one, a server of yours on this machine is used: the one for this directory,
+else the one started last.
 
 The screen is about this directory; with a server on another machine, about that
-server's own, unless --dir names one there. A connection that breaks is made
-again, and what was missed is caught up with.
+server's own, unless --dir names one there. A broken connection is re-established, and
+the screen catches up with what it missed.
 
 A server with a password is given it from LATHE_SERVER_PASSWORD, from a file with
 --password-file, or in the address (http://user:password@host, which other users

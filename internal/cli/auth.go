@@ -25,7 +25,7 @@ func newAuth(env *Env) *cobra.Command {
 		Aliases: []string{"providers"},
 		Short:   "Manage the credentials of model providers",
 		Long: `Credentials are kept in auth.json in lathe's data directory, readable by you
-alone. Keys in the environment (ANTHROPIC_API_KEY and its like) work as well and
+alone. Keys in the environment (such as ANTHROPIC_API_KEY) work as well and
 need no login. Credentials that OpenCode stored are used too.`,
 	}
 	cmd.AddCommand(newLogin(env), newLogout(env), newAuthList(env))
@@ -39,7 +39,7 @@ func newLogin(env *Env) *cobra.Command {
 		Short: "Store a key for a provider",
 		Long: `Login stores a key. It asks for the key without showing it, or reads it from
 standard input when that is not a terminal. With an http(s) address it asks that
-host how to log in (/.well-known/opencode). Where a plugin brings ways to log in to the
+host how to log in (/.well-known/opencode). If a plugin adds ways to log in to the
 provider, it offers them.`,
 		Example: "  lathe auth login anthropic\n  echo $KEY | lathe auth login openai",
 		Args:    cobra.MaximumNArgs(1),
@@ -51,7 +51,7 @@ provider, it offers them.`,
 			return login(cmd.Context(), env, id, method)
 		},
 	}
-	cmd.Flags().StringVarP(&method, "method", "m", "", "the way to log in, by its number or label, where plugins bring some")
+	cmd.Flags().StringVarP(&method, "method", "m", "", "the way to log in, by its number or label, if plugins add any")
 	return cmd
 }
 

@@ -15,7 +15,7 @@ func newCommands(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "commands",
 		Short: "List the commands that lathe run --command knows",
-		Long: `Commands lists prompts with names: built-in ones, those of the configuration and of
+		Long: `Commands lists named prompts: built-in ones, those from the configuration and from
 command files, and one for each skill. Run one with:
 
   lathe run --command NAME [arguments …]`,

@@ -17,8 +17,8 @@ func newConfig(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config [key]",
 		Short: "Show the effective configuration and where each value comes from",
-		Long: `Config shows the configuration that holds in this directory, merged from all its
-sources. Each line is a key, its value, and the place it was written at. A key
+		Long: `Config shows the configuration in effect in this directory, merged from all its
+sources. Each line is a key, its value, and the place where it was written. A key
 such as agent.build limits it to what is below that key. Credentials are hidden.
 
 The sources, lowest first: organisations, your own files, the file that

@@ -22,8 +22,8 @@ const shownInjuries = 20
 func newDBCheck(env *Env) *cobra.Command {
 	var repair bool
 	cmd := &cobra.Command{
-		Use: "check", Short: "Read everything that is stored and report damage", Args: noArgs,
-		Long: "Check reads the whole database and every file that it names, compares them with their checksums, and reports what is\n" +
+		Use: "check", Short: "Read everything in the store and report damage", Args: noArgs,
+		Long: "Check reads the whole database and every file that it refers to, compares them with their checksums, and reports what is\n" +
 			"damaged. --repair makes a new database of all that can be read; notes stand for the rest. What was there before\n" +
 			"is kept in the data directory, below damaged. No other lathe may use the database meanwhile.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -52,7 +52,7 @@ func newDBCheck(env *Env) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&repair, "repair", false, "keep what can be read, and let notes stand for the rest")
+	cmd.Flags().BoolVar(&repair, "repair", false, "keep what can be read, and replace the rest with notes")
 	return cmd
 }
 
@@ -124,12 +124,12 @@ func counted(rows map[string]int) string {
 func newDBVacuum(env *Env) *cobra.Command {
 	var strays bool
 	cmd := &cobra.Command{
-		Use: "vacuum", Short: "Give unused space back to the file system, and drop snapshots of directories that are gone", Args: noArgs,
+		Use: "vacuum", Short: "Return unused space to the file system, and drop snapshots of directories that no longer exist", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withApp(cmd.Context(), env, func(a *app, _ string) error { return vacuum(cmd.Context(), env, a, strays) })
 		},
 	}
-	cmd.Flags().BoolVar(&strays, "strays", false, "also remove long texts that only a lost database can have named")
+	cmd.Flags().BoolVar(&strays, "strays", false, "also remove long texts that only a lost database can have referred to")
 	return cmd
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 func newDB(env *Env) *cobra.Command {
-	cmd := &cobra.Command{Use: "db", Short: "Look after the database"}
+	cmd := &cobra.Command{Use: "db", Short: "Check, back up and query the database"}
 	sub := func(use, short string, args cobra.PositionalArgs, run func(ctx context.Context, a *app, args []string) error) {
 		cmd.AddCommand(&cobra.Command{Use: use, Short: short, Args: args, RunE: func(cmd *cobra.Command, args []string) error {
 			return withApp(cmd.Context(), env, func(a *app, _ string) error { return run(cmd.Context(), a, args) })
@@ -21,7 +21,7 @@ func newDB(env *Env) *cobra.Command {
 		return err
 	})
 	cmd.AddCommand(newDBCheck(env), newDBVacuum(env))
-	sub("backup file", "Copy the database, also while it is in use", exactArgs(1, "the file to write"), func(ctx context.Context, a *app, args []string) error {
+	sub("backup file", "Copy the database, even while it is in use", exactArgs(1, "the file to write"), func(ctx context.Context, a *app, args []string) error {
 		path := args[0]
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(env.Dir, path)

@@ -17,7 +17,7 @@ import (
 
 func newDoctor(env *Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "doctor", Short: "Check lathe's data and what it needs of this machine", Args: noArgs,
+		Use: "doctor", Short: "Check lathe's data and what it needs from this machine", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withApp(cmd.Context(), env, func(a *app, dir string) error {
 				found := checkDatabase(cmd.Context(), a)

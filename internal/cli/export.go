@@ -23,8 +23,8 @@ func newExport(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "export [id]", Short: "Write a session as JSON, Markdown or a web page", Args: cobra.MaximumNArgs(1),
 		Long: "Export writes a session, the newest of this directory unless one is named, to standard output or a file.\n" +
-			"JSON can be imported again, here or in OpenCode. From Markdown and HTML secrets and what files hold that may not be read without an ask are removed.\n" +
-			"What was reverted is left out; --reverted brings it along. --sanitize removes all that was said, and keeps what happened.",
+			"JSON can be imported again, here or in OpenCode. Markdown and HTML leave out secrets, and the contents of files that may not be read without an ask.\n" +
+			"What was reverted is left out; --reverted includes it. --sanitize removes everything that was said, and keeps what happened.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch o.Format {
 			case api.FormatJSON, api.FormatMarkdown, api.FormatHTML:
@@ -45,7 +45,7 @@ func newExport(env *Env) *cobra.Command {
 	cmd.Flags().StringVar(&o.Format, "format", api.FormatJSON, "json, markdown or html")
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "the file to write; it must not exist")
 	cmd.Flags().BoolVar(&o.Sanitize, "sanitize", false, "remove texts, names and contents")
-	cmd.Flags().BoolVar(&o.Reverted, "reverted", false, "with what was reverted")
+	cmd.Flags().BoolVar(&o.Reverted, "reverted", false, "include what was reverted")
 	return cmd
 }
 

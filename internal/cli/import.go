@@ -21,7 +21,7 @@ type importOptions struct {
 func newImport(env *Env) *cobra.Command {
 	var o importOptions
 	cmd := &cobra.Command{
-		Use: "import file | directory | opencode", Short: "Take in an exported session, or all of OpenCode's", Args: exactArgs(1, "a file or directory"),
+		Use: "import file | directory | opencode", Short: "Import an exported session, or all of OpenCode's", Args: exactArgs(1, "a file or directory"),
 		Long: "Import reads a session that was exported as JSON, or the sessions in OpenCode's data directory (\"opencode\"\n" +
 			"stands for where it usually is): the files of 1.1 and the database of 1.18. To repeat an import changes nothing;\n" +
 			"what went on here since is kept. Every session is read back and compared with what was read; --report lists\n" +

@@ -31,10 +31,10 @@ func newJob(env *Env) *cobra.Command {
 		Long: `Job works with the processes that sessions of a running server have started in the
 background, which end with their session and with the server, and with those that
 lathe run --keep-jobs left to you (kept_1, …), which need no server. (Other jobs of
-lathe run and of the screen end with that; the screen shows its own with /jobs.)`,
+lathe run and of the screen end when it does; the screen lists its own with /jobs.)`,
 	}
 	f := cmd.PersistentFlags()
-	f.StringVar(&o.attach, "attach", "auto", "address of the server (http://…, or unix:PATH); auto: one that runs here")
+	f.StringVar(&o.attach, "attach", "auto", "address of the server (http://…, or unix:PATH); auto: one running here")
 	f.StringVar(&o.passFile, "password-file", "", "file with the server's password, readable by you alone")
 	list := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List jobs, oldest first", Args: noArgs,
@@ -42,10 +42,10 @@ lathe run and of the screen end with that; the screen shows its own with /jobs.)
 			return o.list(cmd.Context(), env)
 		},
 	}
-	list.Flags().BoolVar(&o.all, "all", false, "those of every directory")
+	list.Flags().BoolVar(&o.all, "all", false, "the jobs of every directory")
 	var follow bool
 	logs := &cobra.Command{
-		Use: "logs JOB", Short: "Print what a job has printed", Args: cobra.ExactArgs(1),
+		Use: "logs JOB", Short: "Print a job's output", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			k, err := o.kept(env, args[0])
 			switch {
@@ -57,7 +57,7 @@ lathe run and of the screen end with that; the screen shows its own with /jobs.)
 			return o.with(cmd.Context(), env, func(f *face) error { return jobLogs(cmd.Context(), env, f, args[0], follow) })
 		},
 	}
-	logs.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the job ends")
+	logs.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing until the job ends")
 	stop := &cobra.Command{
 		Use: "stop JOB", Short: "Stop a job; the model is told", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

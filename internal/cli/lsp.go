@@ -21,19 +21,19 @@ import (
 func newLSP(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lsp",
-		Short: "See and install language servers",
-		Long: `Language servers tell the model which errors its changes bring. They are switched on
-by "lsp": true in the configuration; each starts with the first file that it serves.
+		Short: "List and install language servers",
+		Long: `Language servers tell the model which errors its changes cause. They are switched on
+by "lsp": true in the configuration; each starts when the first file it serves is used.
 
-Lathe downloads nothing by itself. Install puts a server where lathe finds it, with
-npm, go, pip or the package manager of the system, and says what it runs.`,
+Lathe downloads nothing by itself. Install puts a server where lathe finds it,
+using npm, go, pip or the system's package manager, and shows what it runs.`,
 		Example: "  lathe lsp list\n  lathe lsp install gopls\n  lathe lsp install --print pyright",
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var all, print bool
 	list := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List the servers that are there", Args: noArgs,
+		Use: "list", Aliases: []string{"ls"}, Short: "List installed servers", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			place, err := languagePlace(env)
 			if err != nil {
@@ -42,7 +42,7 @@ npm, go, pip or the package manager of the system, and says what it runs.`,
 			return listLanguages(env.Stdout, place, all)
 		},
 	}
-	list.Flags().BoolVar(&all, "all", false, "also those that are not there, with how to install them")
+	list.Flags().BoolVar(&all, "all", false, "also those that are not installed, and how to install them")
 	install := &cobra.Command{
 		Use: "install NAME...", Short: "Install language servers", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

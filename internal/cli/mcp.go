@@ -23,16 +23,16 @@ func newMCP(env *Env) *cobra.Command {
 	var o mcpOptions
 	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "Manage the servers of the model context protocol",
-		Long: `Servers of the model context protocol give models further tools, resources and
+		Short: "Manage MCP servers",
+		Long: `MCP servers give models additional tools, resources and
 prompts. They are part of the configuration (mcp in lathe.json or opencode.json) and
-start when they are first needed. Those of a repository start only when it is
+start when they are first needed. A repository's servers start only if it is
 trusted.`,
 	}
 	f := cmd.PersistentFlags()
 	f.StringVar(&o.attach, "attach", "", "address of a running server of lathe; auto: one that runs here; empty: none")
 	f.StringVar(&o.passFile, "password-file", "", "file with that server's password, readable by you alone")
-	f.StringVar(&o.dir, "dir", "", "directory whose servers are meant")
+	f.StringVar(&o.dir, "dir", "", "directory whose servers to use")
 	f.BoolVar(&o.trust, "trust", false, "use the configuration of this repository in this run")
 	cmd.AddCommand(o.list(env), o.tools(env), o.debug(env), o.add(env), o.remove(env), o.auth(env), o.logout(env), o.serve(env))
 	return cmd
@@ -121,12 +121,12 @@ func serverHas(s api.MCPServer) string {
 func (o *mcpOptions) tools(env *Env) *cobra.Command {
 	var schema bool
 	cmd := &cobra.Command{
-		Use: "tools SERVER", Short: "List the tools of a server, by the names that rules know", Args: cobra.ExactArgs(1),
+		Use: "tools SERVER", Short: "List a server's tools, by the names that rules use", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.with(cmd.Context(), env, func(f *face) error { return listTools(cmd.Context(), env, f, args[0], schema) })
 		},
 	}
-	cmd.Flags().BoolVar(&schema, "schema", false, "with the arguments that each takes")
+	cmd.Flags().BoolVar(&schema, "schema", false, "show the arguments of each tool")
 	return cmd
 }
 
@@ -165,7 +165,7 @@ func listTools(ctx context.Context, env *Env, f *face, name string, schema bool)
 
 func (o *mcpOptions) debug(env *Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "debug SERVER", Short: "Start a server and tell what happens", Args: cobra.ExactArgs(1),
+		Use: "debug SERVER", Short: "Start a server and show what happens", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.with(cmd.Context(), env, func(f *face) error { return debugServer(cmd.Context(), env, f, args[0]) })
 		},

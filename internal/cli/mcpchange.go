@@ -45,7 +45,7 @@ func (o *mcpOptions) add(env *Env) *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVar(&a.url, "url", "", "address of a remote server")
 	fl.StringArrayVar(&a.headers, "header", nil, "NAME=VALUE that is sent to it; {env:NAME} keeps a secret out of the file")
-	fl.StringArrayVar(&a.env, "env", nil, "NAME=VALUE that a local server is given; likewise")
+	fl.StringArrayVar(&a.env, "env", nil, "NAME=VALUE for a local server's environment; {env:NAME} works here too")
 	fl.StringVar(&a.cwd, "cwd", "", "directory that a local server runs in")
 	fl.IntVar(&a.timeout, "timeout", 0, "milliseconds to wait for it")
 	fl.BoolVar(&a.project, "project", false, "write it into this directory's lathe.json instead of your own")
@@ -154,7 +154,7 @@ func (o *mcpOptions) remove(env *Env) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&project, "project", false, "from this directory's configuration instead of your own")
+	cmd.Flags().BoolVar(&project, "project", false, "remove it from this directory's configuration instead of your own")
 	return cmd
 }
 
@@ -179,9 +179,8 @@ func (o *mcpOptions) auth(env *Env) *cobra.Command {
 		Use:   "auth NAME",
 		Short: "Log in to a remote server",
 		Long: `Auth logs in to a remote server: it opens the server's page in a browser and waits
-for you to allow lathe there. Where no browser can reach this machine, open the
-printed address elsewhere and paste the address that the browser is sent to at the
-end, or the code, here.`,
+for you to allow lathe there. If no browser can reach this machine,
+open the printed address elsewhere and paste the final address, or the code, here.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.with(cmd.Context(), env, func(f *face) error { return loginServer(cmd.Context(), env, f, args[0], !noBrowser) })

@@ -11,11 +11,9 @@ import (
 
 func (o *mcpOptions) serve(env *Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "serve", Short: "Be an MCP server, for other agents and editors", Args: noArgs,
-		Long: `Serve speaks the model context protocol on standard input and output: other agents
-and editors start sessions of lathe in this directory, prompt and continue them, look
-at them and search them. Permissions are asked for where the other side can show a
-question, and refused where it cannot.`,
+		Use: "serve", Short: "Serve lathe as an MCP server, for other agents and editors", Args: noArgs,
+		Long: `Serve speaks the Model Context Protocol on standard input and output: other agents
+and editors can start lathe sessions in this directory, prompt and continue them, read them and search them. You are asked for permission if the other side can show a question; otherwise it is refused.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if env.StdinTTY {
 				return lathe.Errorf(lathe.CodeInvalid, "put it into the other program's configuration", "lathe mcp serve talks to a program, and standard input is a terminal")

@@ -38,7 +38,7 @@ A provider is connected by a key in the environment or by: lathe auth login`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&filter.Details, "verbose", false, "print what is known of each model, as JSON")
+	cmd.Flags().BoolVar(&filter.Details, "verbose", false, "print what is known about each model, as JSON")
 	cmd.Flags().BoolVar(&refresh, "refresh", false, "fetch the newest catalogue first")
 	cmd.Flags().BoolVar(&filter.All, "all", false, "list the whole catalogue, connected or not")
 	return cmd

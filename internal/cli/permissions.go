@@ -15,11 +15,10 @@ import (
 func newPermissions(env *Env) *cobra.Command {
 	var agent string
 	cmd := &cobra.Command{
-		Use: "permissions", Aliases: []string{"permission"}, Short: "Show the rules for tools, and what you approved for good",
-		Long: `Permissions lists the rules of each agent in order, with the place that each comes
-from. The last rule that matches a request wins. Below them stand the approvals
-that you gave for this project; they answer what would be asked, and never lift
-a denial.`,
+		Use: "permissions", Aliases: []string{"permission"}, Short: "Show the rules for tools, and your permanent approvals",
+		Long: `Permissions lists the rules of each agent in order, and where each comes
+from. The last rule that matches a request wins. Below them are the approvals
+that you gave for this project; they answer what would be asked, and never lift a denial.`,
 		Example: "  lathe permissions\n  lathe permissions --agent plan\n  lathe permissions revoke 'git push *'\n  lathe permissions revoke --all",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -70,7 +69,7 @@ func printPermissions(ctx context.Context, env *Env, f *face, agent string) erro
 func newRevoke(env *Env) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
-		Use: "revoke [pattern …]", Short: "Take approvals of this project back",
+		Use: "revoke [pattern …]", Short: "Withdraw approvals of this project",
 		Long: `Revoke forgets the approvals whose pattern, or PERMISSION:PATTERN, is given as
 lathe permissions shows it; wildcards match several.`,
 		RunE: func(cmd *cobra.Command, args []string) error {

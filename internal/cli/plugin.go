@@ -19,10 +19,10 @@ func newPlugin(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "plugin", Aliases: []string{"plugins"}, Short: "Manage plugins, custom tools and hooks",
 		Long: `Plugins are packages or files in JavaScript or TypeScript that take part in what
-lathe does; OpenCode's run as they are, under bun or node 22. Hooks are programs in any
-language. Those of a repository run only when it is trusted.`,
+lathe does; OpenCode's plugins run unchanged, under bun or node 22. Hooks are programs in any language.
+A repository's plugins and hooks run only if it is trusted.`,
 	}
-	cmd.PersistentFlags().StringVar(&dir, "dir", "", "directory whose plugins are meant")
+	cmd.PersistentFlags().StringVar(&dir, "dir", "", "directory whose plugins to use")
 	cmd.PersistentFlags().BoolVar(&trust, "trust", false, "use the configuration of this repository in this run")
 	with := func(ctx context.Context, do func(*face) error) error {
 		dir, err := workDir(env, dir)
@@ -47,7 +47,7 @@ language. Those of a repository run only when it is trusted.`,
 	list := show("list", "List plugins, tools and hooks, and what they take part in", listPlugins)
 	list.Aliases = []string{"ls"}
 	cmd.AddCommand(list, show("doctor", "Say what runs plugins, and what is wrong with them", pluginDoctor),
-		changePlugin(env, with, "add", "Install a package, or take a file, and add it to your configuration"),
+		changePlugin(env, with, "add", "Add a package (which is installed) or a file to your configuration"),
 		changePlugin(env, with, "remove", "Remove a plugin from your configuration"),
 		changePlugin(env, with, "update", "Install the newest version that the configuration allows"))
 	return cmd

@@ -12,7 +12,7 @@ import (
 )
 
 func newDebug(env *Env) *cobra.Command {
-	cmd := &cobra.Command{Use: "debug", Short: "Look into what lathe does: what a model was sent"}
+	cmd := &cobra.Command{Use: "debug", Short: "Inspect what lathe does: what a model was sent"}
 	cmd.AddCommand(newReplay(env))
 	return cmd
 }
@@ -22,18 +22,16 @@ func newReplay(env *Env) *cobra.Command {
 	var step int
 	cmd := &cobra.Command{
 		Use: "replay [SESSION]", Short: "Show each request of a session as the model saw it",
-		Long: `Replay makes the requests of a session again from what is stored of it, with the code
+		Long: `Replay rebuilds the requests of a session from what is stored, with the code
 that made them: the system prompt, the tools and the messages, word for word. The
 session is the newest of this directory unless one is named.
 
-The first request is shown whole, and of each later one what it has beside the one
-before. A request should begin with all of the one before, which a provider has in
-its cache; where it does not, replay says what is the first piece that differs, and
-why. --step N shows all of request N.
+The first request is shown in full, each later one only as far as it adds to the one
+before. A request should begin with all of the one before, which the provider has
+cached; if it does not, replay names the first piece that differs, and says why. --step N shows all of request N.
 
-What is not stored cannot be shown as it was: tools, agents and settings are those
-of now. It is said where that may matter. Requests for titles are left out, and so are headers; of attached files only
-the kind, size and checksum are told. A request that was repeated is shown once.`,
+What is not stored cannot be shown as it was: tools, agents and settings are the
+current ones, and replay says where that may matter. Requests for titles are left out, and so are headers; for attached files only the kind, size and checksum are shown. A request that was repeated is shown once.`,
 		Example: `  lathe debug replay | less
   lathe debug replay ses_… --step 3
   lathe debug replay --format json | jq '.steps[] | {number, change}'`,

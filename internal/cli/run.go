@@ -61,15 +61,15 @@ func newRun(env *Env) *cobra.Command {
 
 The message is the arguments, standard input, or both (the arguments first). The
 final answer goes to standard output, everything else to standard error, so the
-answer can be piped on.
+answer can be piped.
 
 Permission: --permission says who answers when a tool needs permission.
-  ask    you are asked on the terminal (the default where there is one)
+  ask    you are asked on the terminal (the default if there is one)
   deny   it is refused (the default without a terminal)
   allow  it is given, except where a rule denies it
---on-refusal says what follows when nobody gives it:
+--on-refusal says what happens when it is not given:
   continue  the model is told and goes on without (the default)
-  fail      the same, and the exit code is 3 whatever it achieves
+  fail      the same, but the exit code is 3 whatever the run achieves
   stop      the run ends with exit code 3
 LATHE_ON_REFUSAL sets another default.
 --allow and --deny add rules for this run: PERMISSION or PERMISSION:PATTERN.
@@ -95,29 +95,29 @@ is busy in another process; 130 aborted; 141 nobody reads the output. Ctrl-C abo
 	f.StringVarP(&o.model, "model", "m", "", "model as provider/model")
 	f.StringVar(&o.variant, "variant", "", "variant of the model, usually a reasoning effort")
 	f.StringVar(&o.agent, "agent", "", "agent to use")
-	f.BoolVarP(&o.cont, "continue", "c", false, "continue the session of this directory that was used last")
+	f.BoolVarP(&o.cont, "continue", "c", false, "continue the last session used in this directory")
 	f.StringVarP(&o.session, "session", "s", "", "continue the session with this id")
 	f.StringVar(&o.command, "command", "", "run this command with the message as its arguments; see: lathe commands")
 	f.BoolVar(&o.shell, "shell", false, "run the message as a shell command of yours; the model sees it with the next prompt")
-	f.BoolVar(&o.share, "share", false, "share the session on the service that enterprise.url names, and print where")
+	f.BoolVar(&o.share, "share", false, "share the session on the service configured as enterprise.url, and print its address")
 	f.StringArrayVarP(&o.files, "file", "f", nil, "attach a file, FILE:5-20 (lines) or a directory (repeatable)")
-	f.StringVar(&o.title, "title", "", "title of a new session; empty for one from the message")
+	f.StringVar(&o.title, "title", "", "title of a new session; by default made from the message")
 	f.StringVar(&o.format, "format", "default", "output: default or json (one event a line)")
 	f.StringVar(&o.dir, "dir", "", "directory to work in")
 	f.StringVar(&o.attach, "attach", "", "run in the server at this address (http://…, or unix:PATH); auto: one that runs here")
 	f.StringVar(&o.passFile, "password-file", "", "with --attach: file with the server's password, readable by you alone")
 	f.StringVar(&o.permission, "permission", "", "who answers permission asks: ask, allow or deny")
-	f.StringVar(&o.onRefusal, "on-refusal", "", "what follows a refused permission: continue, fail or stop")
+	f.StringVar(&o.onRefusal, "on-refusal", "", "what happens after a refused permission: continue, fail or stop")
 	f.StringArrayVar(&o.allow, "allow", nil, "allow PERMISSION[:PATTERN] in this run (repeatable)")
 	f.StringArrayVar(&o.deny, "deny", nil, "deny PERMISSION[:PATTERN] in this run (repeatable)")
 	f.BoolVar(&o.trust, "trust", false, "trust this repository's configuration in this run")
 	f.IntVar(&o.maxSteps, "max-steps", 0, "stop after this many model requests, and one for an answer; 0: no limit")
 	f.StringVar(&o.maxCost, "max-cost", "", "stop when the run has cost this many dollars")
 	f.DurationVar(&o.maxTime, "max-time", 0, "stop after this time, such as 10m; 0: no limit")
-	f.BoolVar(&o.keepJobs, "keep-jobs", false, "leave running jobs to you at the end instead of stopping them (on Linux); see: lathe job")
+	f.BoolVar(&o.keepJobs, "keep-jobs", false, "leave running jobs to you at the end, instead of stopping them (on Linux); see: lathe job")
 	f.BoolVar(&o.thinking, "thinking", false, "show the model's reasoning")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print the answer only")
-	f.BoolVar(&o.raw, "raw", false, "into a pipe or file, print the answer with its control characters and escape sequences")
+	f.BoolVar(&o.raw, "raw", false, "keep control characters and escape sequences when the answer goes into a pipe or file")
 	return cmd
 }
 

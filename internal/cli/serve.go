@@ -48,10 +48,9 @@ func newServe(env *Env) *cobra.Command {
 		Long: `Serve answers OpenCode's HTTP and event interface, for editors, SDKs and other
 programs, until it is interrupted. GET /doc describes it.
 
-It listens on this machine only. Any other address needs a password, since who
-reaches the server can run commands as you: name with --password-file a file that
-only you can read (or set LATHE_SERVER_PASSWORD, which the shell that you set it in
-and the programs that it starts can read too). Clients send it as HTTP basic
+It listens on this machine only. Any other address needs a password, because whoever
+reaches the server can run commands as you: use --password-file with a file that only you can read (or set LATHE_SERVER_PASSWORD, which your shell and the
+programs that it starts can read too). Clients send it as HTTP basic
 authentication; the user is "opencode" unless LATHE_SERVER_USERNAME says otherwise.
 Traffic is not encrypted: for other machines put a TLS proxy or an SSH tunnel in
 front.
@@ -74,12 +73,12 @@ interrupt aborts at once, a third kills.`,
 	f.IntVar(&o.port, "port", -1, "port to listen on; 0 for any (default 4096, or any when that is taken)")
 	f.StringVar(&o.socket, "socket", "", "also listen on a unix socket at this path, which only you can reach")
 	f.StringArrayVar(&o.cors, "cors", nil, "web origin that may call, such as https://example.com (repeatable)")
-	f.StringArrayVar(&o.hosts, "host", nil, "name or address that the server is reached by, beside localhost and those it listens on (repeatable)")
+	f.StringArrayVar(&o.hosts, "host", nil, "further name or address under which the server is reached, besides localhost and those it listens on (repeatable)")
 	f.StringVar(&o.passwordFile, "password-file", "", "file with the password")
 	f.StringVar(&o.dir, "dir", "", "directory for requests that name none")
 	f.DurationVar(&o.drain, "drain", 0, "how long running turns may go on after an interrupt (default: they are aborted)")
-	f.BoolVar(&o.mdns, "mdns", false, "make the server known on the local network; listens on 0.0.0.0 unless --hostname says otherwise")
-	f.StringVar(&o.mdnsDomain, "mdns-domain", "", "name to be known by (default "+defaultDomain+")")
+	f.BoolVar(&o.mdns, "mdns", false, "announce the server on the local network; listens on 0.0.0.0 unless --hostname says otherwise")
+	f.StringVar(&o.mdnsDomain, "mdns-domain", "", "name to announce (default "+defaultDomain+")")
 	return cmd
 }
 

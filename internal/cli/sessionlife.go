@@ -55,7 +55,7 @@ func newSessionRevert(env *Env) *cobra.Command {
 	var in api.Revert
 	var message, part string
 	cmd := onLastUsed(env, &cobra.Command{
-		Use: "revert [id]", Short: "Take back what a session did to files, from a message on",
+		Use: "revert [id]", Short: "Undo what a session did to files, from a message on",
 		Long: "Revert takes files back to what they were before a message (the newest prompt, unless --message names one)\n" +
 			"of a session (the one used last here, unless its id is given) and hides the messages from there on, until the next prompt removes them. Files that were changed by others\n" +
 			"since are kept and named; --force takes them back too. Unrevert undoes it.",
@@ -71,15 +71,15 @@ func newSessionRevert(env *Env) *cobra.Command {
 		}
 		return tellFiles(env, out)
 	})
-	cmd.Flags().StringVar(&message, "message", "", "the first message to take back")
-	cmd.Flags().StringVar(&part, "part", "", "the first part of it to take back")
-	cmd.Flags().BoolVar(&in.Force, "force", false, "also files that others changed since")
+	cmd.Flags().StringVar(&message, "message", "", "the first message to undo")
+	cmd.Flags().StringVar(&part, "part", "", "the first part of it to undo")
+	cmd.Flags().BoolVar(&in.Force, "force", false, "also files that others have changed since")
 	return cmd
 }
 
 func newSessionUnrevert(env *Env) *cobra.Command {
 	in := api.Unrevert{Fork: true}
-	cmd := onLastUsed(env, &cobra.Command{Use: "unrevert [id]", Short: "Bring back what revert took, or what a fork with --files did"},
+	cmd := onLastUsed(env, &cobra.Command{Use: "unrevert [id]", Short: "Restore what a revert undid, or what a fork with --files changed"},
 		func(ctx context.Context, f *face, sess lathe.Session) error {
 			out, err := f.Unrevert(ctx, sess.ID, in)
 			if err != nil {
@@ -91,7 +91,7 @@ func newSessionUnrevert(env *Env) *cobra.Command {
 			}
 			return tellFiles(env, out)
 		})
-	cmd.Flags().BoolVar(&in.Force, "force", false, "also files that others changed since")
+	cmd.Flags().BoolVar(&in.Force, "force", false, "also files that others have changed since")
 	return cmd
 }
 
@@ -130,7 +130,7 @@ func newSessionFork(env *Env) *cobra.Command {
 	var in api.Fork
 	var message string
 	cmd := onSession(env, &cobra.Command{
-		Use: "fork id", Short: "Begin a new session with the messages of another",
+		Use: "fork id", Short: "Start a new session with the messages of another",
 		Long: "Fork copies the messages, all or those before --message, and prints the new session. With --files the files of\n" +
 			"the directory go back to what they were there; unrevert, with the new session, brings them back.",
 	}, "",
@@ -229,7 +229,7 @@ func newSessionMove(env *Env) *cobra.Command {
 
 func newSessionUnlock(env *Env) *cobra.Command {
 	return onSession(env, &cobra.Command{
-		Use: "unlock id", Short: "Take a session from a process on a machine that is gone",
+		Use: "unlock id", Short: "Unlock a session held by a process on a machine that is gone",
 		Long: "A session belongs to the process that works in it. One that died on this machine is noticed; whether one on\n" +
 			"another machine, or in a container with another name, still lives only you can know.",
 	}, "", func(ctx context.Context, f *face, sess lathe.Session, _ []string) error {
@@ -239,7 +239,7 @@ func newSessionUnlock(env *Env) *cobra.Command {
 
 func newSessionArchive(env *Env) *cobra.Command {
 	var undo bool
-	cmd := onSession(env, &cobra.Command{Use: "archive id", Short: "Put a session away; nothing of it is removed"}, "",
+	cmd := onSession(env, &cobra.Command{Use: "archive id", Short: "Archive a session; nothing of it is removed"}, "",
 		func(ctx context.Context, f *face, sess lathe.Session, _ []string) error {
 			_, err := f.Archive(ctx, sess.ID, !undo)
 			return err

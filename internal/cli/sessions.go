@@ -27,8 +27,8 @@ func newSessionList(env *Env) *cobra.Command {
 	var filter api.SessionFilter
 	var format string
 	cmd := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List sessions, the one used last first", Args: noArgs,
-		Long: "List shows the sessions of this directory, the one that was used last first; --all those of every directory.\n" +
+		Use: "list", Aliases: []string{"ls"}, Short: "List sessions, most recently used first", Args: noArgs,
+		Long: "List shows the sessions of this directory, the one that was used last first; --all the jobs of every directory.\n" +
 			"Sessions that were archived are left out, unless --archived asks for them alone.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if format != "table" && format != "json" {
@@ -46,7 +46,7 @@ func newSessionList(env *Env) *cobra.Command {
 	cmd.Flags().IntVarP(&filter.Limit, "max-count", "n", 50, "how many at most; 0 for all")
 	cmd.Flags().BoolVar(&filter.Everywhere, "all", false, "of every directory")
 	cmd.Flags().BoolVar(&filter.OnlyArchived, "archived", false, "those that were put away")
-	cmd.Flags().StringVar(&filter.Search, "title", "", "only those whose title has this in it")
+	cmd.Flags().StringVar(&filter.Search, "title", "", "only those whose title contains this")
 	cmd.Flags().StringVar(&format, "format", "table", "table or json")
 	return cmd
 }

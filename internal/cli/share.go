@@ -22,7 +22,7 @@ func newShare(env *Env) *cobra.Command {
 		Use: "share [id]", Short: "Write a session as one web page that opens offline, or publish it", Args: cobra.MaximumNArgs(1),
 		Long: "Share writes a session, the newest of this directory unless one is named, as a single HTML file without\n" +
 			"scripts, to be sent to others. With --service it is published instead, on the share service that\n" +
-			"enterprise.url names in the configuration, and what is said later follows; lathe unshare takes it back.\n" +
+			"enterprise.url names in the configuration, and later messages follow; lathe unshare withdraws it.\n" +
 			"Secrets are removed as far as they are recognised; look at it before you send it.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if service && (o.Sanitize || o.output != "") {
@@ -62,7 +62,7 @@ func publish(ctx context.Context, env *Env, f *face, sess lathe.Session) error {
 func newUnshare(env *Env) *cobra.Command {
 	var forget bool
 	cmd := &cobra.Command{
-		Use: "unshare [id]", Short: "Take a published session back", Args: cobra.MaximumNArgs(1),
+		Use: "unshare [id]", Short: "Withdraw a published session", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withFace(cmd.Context(), env, func(f *face, _ string) error {
 				sess, err := f.session(cmd.Context(), args)
@@ -78,7 +78,7 @@ func newUnshare(env *Env) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&forget, "forget", false, "also when the service cannot be reached; what is there stays there")
+	cmd.Flags().BoolVar(&forget, "forget", false, "even if the service cannot be reached; what is stored there stays there")
 	return cmd
 }
 

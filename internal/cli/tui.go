@@ -47,8 +47,7 @@ func newTUI(env *Env) *cobra.Command {
 what lathe asks. Without arguments and on a terminal, lathe does the same.
 
 In it, f1 shows all keys and commands. Environment: NO_COLOR turns colours off,
-LATHE_ASCII=1 does without unicode, LATHE_SCREEN_READER=1 means plain lines,
-EDITOR or VISUAL is your own editor.`,
+LATHE_ASCII=1 avoids Unicode, LATHE_SCREEN_READER=1 prints plain lines, EDITOR or VISUAL names your editor.`,
 		Example: "  lathe\n  lathe tui ../other\n  lathe tui -c\n  lathe tui -m anthropic/claude-sonnet-4-5 --prompt \"explain main.go\"",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -66,10 +65,10 @@ func addTUIFlags(cmd *cobra.Command, o *tuiOptions) {
 	f := cmd.Flags()
 	f.StringVarP(&o.model, "model", "m", "", "model as provider/model")
 	f.StringVar(&o.agent, "agent", "", "agent to use")
-	f.BoolVarP(&o.cont, "continue", "c", false, "continue the session of this directory that was used last")
+	f.BoolVarP(&o.cont, "continue", "c", false, "continue the last session used in this directory")
 	f.StringVarP(&o.session, "session", "s", "", "open the session with this id")
 	f.StringVar(&o.prompt, "prompt", "", "send this at once")
-	f.BoolVar(&o.inline, "inline", false, "leave what is done in the terminal's scrollback, instead of the whole screen")
+	f.BoolVar(&o.inline, "inline", false, "keep finished output in the terminal's scrollback instead of using the whole screen")
 	f.BoolVar(&o.reader, "screen-reader", false, "plain lines without drawing, for screen readers")
 	f.BoolVar(&o.trust, "trust", false, "trust this repository's configuration in this run")
 }
