@@ -12,8 +12,10 @@ func newContext(env *Env) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use: "context [session]", Short: "Show what occupies a session's window, and what it costs",
-		Long: `Context shows the size of what a session's next request would send, by kind and by part,
-with prices; the session is the newest of this directory unless one is named. It also shows what has happened to the window so far: compactions, prunes and the provider's cache.`,
+		Long: `Context shows the size of what a session's next request would send, by kind and by
+part, with prices; the session is the newest of this directory unless one is named. It
+also shows what has happened to the window so far: compactions, prunes and the
+provider's cache.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usageError{fmt.Errorf("expected one session id at most, got %d arguments", len(args))}

@@ -24,7 +24,7 @@ func newDBCheck(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "check", Short: "Read everything in the store and report damage", Args: noArgs,
 		Long: "Check reads the whole database and every file that it refers to, compares them with their checksums, and reports what is\n" +
-			"damaged. --repair makes a new database of all that can be read; notes stand for the rest. What was there before\n" +
+			"damaged. --repair makes a new database from everything that can be read; notes replace the rest. What was there before\n" +
 			"is kept in the data directory, below damaged. No other lathe may use the database meanwhile.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if repair {

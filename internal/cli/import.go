@@ -23,7 +23,7 @@ func newImport(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "import file | directory | opencode", Short: "Import an exported session, or all of OpenCode's", Args: exactArgs(1, "a file or directory"),
 		Long: "Import reads a session that was exported as JSON, or the sessions in OpenCode's data directory (\"opencode\"\n" +
-			"stands for where it usually is): the files of 1.1 and the database of 1.18. To repeat an import changes nothing;\n" +
+			"stands for where it usually is): the files of 1.1 and the database of 1.18. Repeating an import changes nothing;\n" +
 			"what went on here since is kept. Every session is read back and compared with what was read; --report lists\n" +
 			"them with their numbers and hashes.",
 		RunE: func(cmd *cobra.Command, args []string) error {

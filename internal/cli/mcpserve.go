@@ -12,8 +12,10 @@ import (
 func (o *mcpOptions) serve(env *Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "serve", Short: "Serve lathe as an MCP server, for other agents and editors", Args: noArgs,
-		Long: `Serve speaks the Model Context Protocol on standard input and output: other agents
-and editors can start lathe sessions in this directory, prompt and continue them, read them and search them. You are asked for permission if the other side can show a question; otherwise it is refused.`,
+		Long: `Serve speaks the Model Context Protocol on standard input and output: other agents and
+editors can start lathe sessions in this directory, prompt and continue them, read
+them and search them. You are asked for permission if the other side can show a
+question; otherwise it is refused.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if env.StdinTTY {
 				return lathe.Errorf(lathe.CodeInvalid, "put it into the other program's configuration", "lathe mcp serve talks to a program, and standard input is a terminal")

@@ -18,9 +18,9 @@ func newPlugin(env *Env) *cobra.Command {
 	var trust bool
 	cmd := &cobra.Command{
 		Use: "plugin", Aliases: []string{"plugins"}, Short: "Manage plugins, custom tools and hooks",
-		Long: `Plugins are packages or files in JavaScript or TypeScript that take part in what
-lathe does; OpenCode's plugins run unchanged, under bun or node 22. Hooks are programs in any language.
-A repository's plugins and hooks run only if it is trusted.`,
+		Long: `Plugins are packages or files in JavaScript or TypeScript that take part in what lathe
+does; OpenCode's plugins run unchanged, under bun or node 22. Hooks are programs in
+any language. A repository's plugins and hooks run only if it is trusted.`,
 	}
 	cmd.PersistentFlags().StringVar(&dir, "dir", "", "directory whose plugins to use")
 	cmd.PersistentFlags().BoolVar(&trust, "trust", false, "use the configuration of this repository in this run")

@@ -28,10 +28,13 @@ session is the newest of this directory unless one is named.
 
 The first request is shown in full, each later one only as far as it adds to the one
 before. A request should begin with all of the one before, which the provider has
-cached; if it does not, replay names the first piece that differs, and says why. --step N shows all of request N.
+cached; if it does not, replay names the first piece that differs, and says why.
+--step N shows all of request N.
 
 What is not stored cannot be shown as it was: tools, agents and settings are the
-current ones, and replay says where that may matter. Requests for titles are left out, and so are headers; for attached files only the kind, size and checksum are shown. A request that was repeated is shown once.`,
+current ones, and replay says where that may matter. Requests for titles are left out,
+and so are headers; for attached files only the kind, size and checksum are shown. A
+request that was repeated is shown once.`,
 		Example: `  lathe debug replay | less
   lathe debug replay ses_… --step 3
   lathe debug replay --format json | jq '.steps[] | {number, change}'`,

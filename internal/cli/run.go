@@ -74,9 +74,10 @@ Permission: --permission says who answers when a tool needs permission.
 LATHE_ON_REFUSAL sets another default.
 --allow and --deny add rules for this run: PERMISSION or PERMISSION:PATTERN.
 
-Exit codes: 0 done; 1 the model or provider failed; 2 wrong usage or
-configuration; 3 a permission was refused and the work not finished; 4 a limit was reached; 5 the session
-is busy in another process; 130 aborted; 141 nobody reads the output. Ctrl-C aborts cleanly, twice kills.`,
+Exit codes: 0 done; 1 the model or provider failed; 2 wrong usage or configuration; 3
+a permission was refused and the work not finished; 4 a limit was reached; 5 the
+session is busy in another process; 130 aborted; 141 nobody reads the output. Ctrl-C
+aborts cleanly, twice kills.`,
 		Example: `  lathe run "fix the failing test in ./parser"
   lathe run -c "now document it"
   lathe run -m anthropic/claude-sonnet-4-5 -f design.png "build this page"

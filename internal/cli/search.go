@@ -17,8 +17,8 @@ func newSearch(env *Env) *cobra.Command {
 	var id, format string
 	cmd := &cobra.Command{
 		Use: "search words …", Short: "Search the messages and tool output of sessions", Args: cobra.MinimumNArgs(1),
-		Long: "Search finds the messages and tool outputs that hold all the words; \"words in quotes\" follow each other.\n" +
-			"It looks through the sessions of this directory, --all through the jobs of every directory.",
+		Long: "Search finds messages and tool outputs that contain all the words; \"words in quotes\" must follow each other.\n" +
+			"It looks through the sessions of this directory, --all through those of every directory.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if format != "text" && format != "json" {
 				return usageError{fmt.Errorf("--format %q is neither text nor json", format)}

@@ -49,11 +49,11 @@ func newServe(env *Env) *cobra.Command {
 programs, until it is interrupted. GET /doc describes it.
 
 It listens on this machine only. Any other address needs a password, because whoever
-reaches the server can run commands as you: use --password-file with a file that only you can read (or set LATHE_SERVER_PASSWORD, which your shell and the
-programs that it starts can read too). Clients send it as HTTP basic
-authentication; the user is "opencode" unless LATHE_SERVER_USERNAME says otherwise.
-Traffic is not encrypted: for other machines put a TLS proxy or an SSH tunnel in
-front.
+reaches the server can run commands as you: use --password-file with a file that only
+you can read (or set LATHE_SERVER_PASSWORD, which your shell and the programs that it
+starts can read too). Clients send it as HTTP basic authentication; the user is
+"opencode" unless LATHE_SERVER_USERNAME says otherwise. Traffic is not encrypted: for
+other machines put a TLS proxy or an SSH tunnel in front.
 
 The flags win over "server" in your configuration (port, hostname, mdns, cors). A
 repository's configuration counts only once you trust it.

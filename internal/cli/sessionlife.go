@@ -215,7 +215,7 @@ func newSessionRename(env *Env) *cobra.Command {
 func newSessionMove(env *Env) *cobra.Command {
 	return onSession(env, &cobra.Command{
 		Use: "move id directory", Short: "Let a session go on in another directory",
-		Long: "Move is for sessions that were imported from elsewhere, or whose directory has another name by now. What they\n" +
+		Long: "Move is for sessions that were imported from elsewhere, or whose directory was renamed. What they\n" +
 			"did to files before cannot be undone from there.",
 	}, "a directory", func(ctx context.Context, f *face, sess lathe.Session, args []string) error {
 		dir, err := workDir(env, args[0])
@@ -230,7 +230,7 @@ func newSessionMove(env *Env) *cobra.Command {
 func newSessionUnlock(env *Env) *cobra.Command {
 	return onSession(env, &cobra.Command{
 		Use: "unlock id", Short: "Unlock a session held by a process on a machine that is gone",
-		Long: "A session belongs to the process that works in it. One that died on this machine is noticed; whether one on\n" +
+		Long: "A session belongs to the process that works in it. A process that died on this machine is noticed; whether one on\n" +
 			"another machine, or in a container with another name, still lives only you can know.",
 	}, "", func(ctx context.Context, f *face, sess lathe.Session, _ []string) error {
 		return f.Unlock(ctx, sess.ID)

@@ -28,7 +28,7 @@ func newSessionList(env *Env) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List sessions, most recently used first", Args: noArgs,
-		Long: "List shows the sessions of this directory, the one that was used last first; --all the jobs of every directory.\n" +
+		Long: "List shows the sessions of this directory, most recently used first; --all shows those of every directory.\n" +
 			"Sessions that were archived are left out, unless --archived asks for them alone.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if format != "table" && format != "json" {

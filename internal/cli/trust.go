@@ -15,13 +15,15 @@ func newTrust(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust",
 		Short: "Show or change whether this repository may steer lathe",
-		Long: `A repository is somebody's code. Until you trust it, its configuration can make rules stricter
-but not looser, and nothing it contains is run by lathe itself: no plugin, tool,
-MCP server, language server, formatter, command with a shell line, or provider
+		Long: `A repository is somebody's code. Until you trust it, its configuration can make rules
+stricter but not looser, and nothing it contains is run by lathe itself: no plugin,
+tool, MCP server, language server, formatter, command with a shell line, or provider
 address.
 
-Trust shows whether this repository is trusted, which files steer lathe, and which
-of their settings have no effect without trust. Trust is bound to the content of those files: when one changes, the repository is untrusted until you look at it and trust it again.
+Trust shows whether this repository is trusted, which files steer lathe, and which of
+their settings have no effect without trust. Trust is bound to the content of those
+files: when one changes, the repository is untrusted until you look at it and trust it
+again.
 
 LATHE_TRUST=1 or lathe run --trust trusts it for one process.`,
 		Example: "  lathe trust\n  lathe trust add\n  lathe trust remove ~/src/project\n  lathe trust list",

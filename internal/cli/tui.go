@@ -47,7 +47,8 @@ func newTUI(env *Env) *cobra.Command {
 what lathe asks. Without arguments and on a terminal, lathe does the same.
 
 In it, f1 shows all keys and commands. Environment: NO_COLOR turns colours off,
-LATHE_ASCII=1 avoids Unicode, LATHE_SCREEN_READER=1 prints plain lines, EDITOR or VISUAL names your editor.`,
+LATHE_ASCII=1 avoids Unicode, LATHE_SCREEN_READER=1 prints plain lines, EDITOR or
+VISUAL names your editor.`,
 		Example: "  lathe\n  lathe tui ../other\n  lathe tui -c\n  lathe tui -m anthropic/claude-sonnet-4-5 --prompt \"explain main.go\"",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
