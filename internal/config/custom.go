@@ -13,7 +13,7 @@ import (
 	"lathe/internal/jsonc"
 )
 
-// Types whose form in a file is not that of the struct.
+// Types whose form in a file differs from the struct's.
 
 func (a *Autoupdate) decode(d *decoder, v *jsonc.Value, path string) {
 	switch {

@@ -12,7 +12,7 @@ import (
 	"lathe/internal/typo"
 )
 
-// maxShown is how many issues are told one by one.
+// maxShown is how many issues are listed individually.
 const maxShown = 10
 
 // Issue is something wrong with a value of a file.

@@ -8,7 +8,7 @@ import (
 	"lathe/internal/jsonc"
 )
 
-// finish applies what the environment overrides and decodes the merged tree.
+// finish applies the environment's overrides and decodes the merged tree.
 func (l *loader) finish() (*Config, error) {
 	c := l.c
 	d := &decoder{home: l.o.Paths.Home}
@@ -92,7 +92,7 @@ func (l *loader) overrides() {
 	}
 }
 
-// uniquePlugins keeps, of the plugins with one name, the last where it stands.
+// uniquePlugins keeps only the last of several plugins with one name, in its place.
 func (l *loader) uniquePlugins() {
 	list := l.root.Get("plugin")
 	if list == nil || list.Kind != jsonc.Array {

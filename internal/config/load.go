@@ -36,7 +36,7 @@ type Options struct {
 	HTTP     *http.Client        // for organisations; nil: http.DefaultClient
 	// Trusted says that the repository's configuration counts in full.
 	Trusted bool
-	// ManagedDirs are the administrator's directories; nil: those of the system.
+	// ManagedDirs are the administrator's directories; nil: the system's.
 	ManagedDirs []string
 }
 
@@ -75,7 +75,7 @@ type loader struct {
 	root  *jsonc.Value // merged so far
 	c     *Config
 
-	repo filter // what an untrusted repository said about permissions
+	repo filter // what an untrusted repository says about permissions
 }
 
 func (l *loader) warn(path, msg string) {
@@ -100,7 +100,7 @@ func (l *loader) file(path string, trust Trust) error {
 	return l.text(path, text, filepath.Dir(path), trust)
 }
 
-// text adds the text of a source; relative files that it names are meant from dir.
+// text adds the text of a source; relative files that it names are relative to dir.
 func (l *loader) text(name string, text []byte, dir string, trust Trust) error {
 	if strings.TrimSpace(string(text)) == "" {
 		return nil
@@ -194,8 +194,8 @@ func (l *loader) plugins(root *jsonc.Value) {
 	}
 }
 
-// hookPaths makes the relative paths of programs of hooks absolute while it is known
-// which file they are meant from.
+// hookPaths makes the relative program paths of hooks absolute while it is known
+// which file they come from.
 func hookPaths(root *jsonc.Value) {
 	hooks := root.Get("hooks")
 	if hooks == nil {
@@ -314,8 +314,9 @@ func (l *loader) named() error {
 	return nil
 }
 
-// upward lists the directories from the worktree's root down to Dir. Outside one it
-// is Dir alone: what lies above, in /tmp perhaps, is somebody else's.
+// upward lists the directories from the worktree's root down to Dir. Outside a
+// worktree it is Dir alone: what lies above, for instance in /tmp, belongs to
+// somebody else.
 func (l *loader) upward() []string {
 	var dirs []string
 	if l.o.Dir == "" || l.flags.DisableProjectConfig {

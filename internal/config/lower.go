@@ -62,8 +62,8 @@ func (d *decoder) rename(obj *jsonc.Value, path, from, to string) {
 	obj.Rename(from, to)
 }
 
-// lowerNetwork takes the rules for hosts, which may stand for themselves, among the
-// others.
+// lowerNetwork moves the rules for hosts, which may have a key of their own, in
+// with the others.
 func (d *decoder) lowerNetwork(root *jsonc.Value) {
 	rules := root.Get("network")
 	if rules == nil || rules.Kind == jsonc.Null {
@@ -75,7 +75,7 @@ func (d *decoder) lowerNetwork(root *jsonc.Value) {
 	}
 	perm := permissionObject(root.Get("permission"))
 	if perm.Kind != jsonc.Object {
-		return // told elsewhere
+		return // reported elsewhere
 	}
 	if perm.Get("network") != nil {
 		d.warnings = append(d.warnings, Issue{"network", rules.Pos(), `"network" is another name for "permission.network", which is set too and wins`})
@@ -213,8 +213,8 @@ func toolPermission(tool string) string {
 	return tool
 }
 
-// permissionObject returns a permission value as an object: a single action is
-// that of every permission.
+// permissionObject returns a permission value as an object: a single action
+// applies to every permission.
 func permissionObject(v *jsonc.Value) *jsonc.Value {
 	if v == nil {
 		return jsonc.NewObject()
@@ -247,7 +247,7 @@ func merge(dst, src *jsonc.Value, path string) {
 	}
 }
 
-// joined lists add up over the sources.
+// joined reports whether a list adds up over the sources.
 func joined(path string) bool {
 	return path == "plugin" || path == "instructions" || strings.HasPrefix(path, "hooks.")
 }

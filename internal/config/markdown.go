@@ -79,7 +79,7 @@ func forgiving(block []byte) []byte {
 // front matter starts on line 2.
 func parseYAML(src *jsonc.Source, block []byte) (v *jsonc.Value, err error) {
 	defer func() {
-		if r := recover(); r != nil { // the parser is not ours and the text is foreign
+		if r := recover(); r != nil { // the parser is not ours and the text is untrusted
 			v, err = nil, errors.New("the parser gave up")
 		}
 	}()

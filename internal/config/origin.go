@@ -7,9 +7,9 @@ import (
 	"lathe/internal/jsonc"
 )
 
-// Every value of the merged tree keeps its source, and with that whoever stands
-// behind it. An entry that several sources wrote has no single origin: ask for
-// that of the value that matters.
+// Every value of the merged tree keeps its source, and thereby whoever is
+// responsible for it. An entry written by several sources has no single origin:
+// ask for that of the value that matters.
 
 // Origins lists where every value comes from, in the order of the merged keys.
 // A list counts as one value.
@@ -45,8 +45,8 @@ func (c *Config) Untrusted(keys ...string) bool {
 	return foreign
 }
 
-// OnlyUntrusted reports whether nobody but untrusted repositories wrote what is at
-// the keys.
+// OnlyUntrusted reports whether only untrusted repositories wrote what is at the
+// keys.
 func (c *Config) OnlyUntrusted(keys ...string) bool {
 	mine, foreign := c.writers(c.tree.Path(keys...))
 	return foreign && !mine
@@ -73,9 +73,9 @@ func (c *Config) writers(v *jsonc.Value) (mine, foreign bool) {
 	return mine, foreign
 }
 
-// separate takes entries out of the merged tree that a source of the other kind
-// writes again: a command is an untrusted repository's in all its parts or in
-// none.
+// separate removes entries from the merged tree that a source of the other kind
+// redefines: a command belongs to an untrusted repository entirely or not at
+// all.
 func (l *loader) separate(root *jsonc.Value, untrusted bool) {
 	fresh, old := root.Get("command"), l.root.Get("command")
 	if fresh == nil || old == nil {
@@ -88,11 +88,11 @@ func (l *loader) separate(root *jsonc.Value, untrusted bool) {
 	}
 }
 
-// builtinAgents are the person's without being written anywhere.
+// builtinAgents belong to the person without being written anywhere.
 var builtinAgents = []string{"build", "plan", "general", "explore", "compaction", "title", "summary"}
 
-// mine reports whether an agent is built in, or defined by anybody else than
-// untrusted repositories so far.
+// mine reports whether an agent is built in, or has so far been defined by
+// anybody other than untrusted repositories.
 func (l *loader) mine(agent string) bool {
 	if slices.Contains(builtinAgents, agent) {
 		return true
@@ -101,8 +101,8 @@ func (l *loader) mine(agent string) bool {
 	return mine
 }
 
-// keepLeaders leaves out what an untrusted repository said about who leads of an
-// agent that a later source turned out to define.
+// keepLeaders leaves out what an untrusted repository said about leading for
+// agents that a later source turned out to define.
 func (l *loader) keepLeaders() {
 	agents := l.root.Get("agent")
 	if agents == nil {

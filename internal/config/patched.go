@@ -14,7 +14,7 @@ import (
 // plugins are given to change.
 func (c *Config) Whole() []byte { return c.tree.Append(nil) }
 
-// TrustOf says who stands behind what was written at a place.
+// TrustOf says who is responsible for what was written at a place.
 func (c *Config) TrustOf(pos jsonc.Pos) Trust {
 	for _, s := range c.Sources {
 		if s.Name == pos.File {
@@ -25,7 +25,7 @@ func (c *Config) TrustOf(pos jsonc.Pos) Trust {
 }
 
 // With returns the configuration with some of its top-level keys replaced by what name
-// made of them. What does not fit is an error, and names no value.
+// made of them. An unsuitable value is an error, which does not quote it.
 func (c *Config) With(name, home string, changed map[string]json.RawMessage) (*Config, error) {
 	d := &decoder{home: home}
 	root := c.tree.Clone()

@@ -22,12 +22,12 @@ func (c *Config) JSON() []byte {
 	return tree.Append(nil)
 }
 
-// shortest is the length from which a secret is looked for by its text: shorter
-// ones stand in other places by chance.
+// shortest is the length from which a secret is also searched for as text:
+// shorter ones occur elsewhere by chance.
 const shortest = 8
 
-// Redactor returns what replaces the texts that [Config.JSON] hides in other JSON
-// that was made from the configuration; nil where there are none.
+// Redactor returns a function that replaces the texts hidden by [Config.JSON] in
+// other JSON made from the configuration; nil if there are none.
 func (c *Config) Redactor() func(raw []byte) []byte {
 	var r redaction
 	r.object(c.tree.Clone(), false)
@@ -45,7 +45,7 @@ func (c *Config) Redactor() func(raw []byte) []byte {
 	}
 }
 
-// quotings are the ways in which JSON may say a text.
+// quotings are the ways in which JSON may spell a text.
 func quotings(text string) [][]byte {
 	var plain bytes.Buffer
 	enc := json.NewEncoder(&plain)
@@ -58,7 +58,7 @@ func quotings(text string) [][]byte {
 // redaction hides texts of a configuration and keeps what they were.
 type redaction struct{ hidden []string }
 
-// object goes through an object; all says that each of its texts may be a secret.
+// object processes an object; all says that each of its texts may be a secret.
 func (r *redaction) object(v *jsonc.Value, all bool) {
 	if v == nil {
 		return
@@ -73,7 +73,7 @@ func (r *redaction) object(v *jsonc.Value, all bool) {
 			r.hide(m.Value, HideCredentials(m.Value.Text))
 		}
 	}
-	named := false // the item before names a secret: --token VALUE
+	named := false // the item before announces a secret: --token VALUE
 	for _, e := range v.Items {
 		if e.Kind != jsonc.String {
 			r.object(e, false)
@@ -100,7 +100,7 @@ func (r *redaction) hide(v *jsonc.Value, as string) {
 	v.Text = as
 }
 
-// shown reports whether clients need a value whatever it came from: names of models,
+// shown reports whether clients need a value wherever it came from: names of models,
 // agents and themes.
 func shown(key string) bool {
 	return slices.Contains([]string{"model", "small_model", "default_agent", "agent", "theme"}, key)
@@ -143,8 +143,8 @@ func secretKey(key string) bool {
 	return strings.HasSuffix(low, "token")
 }
 
-// HideArguments returns the arguments of a program without what their names call a
-// secret, and without credentials in addresses.
+// HideArguments returns the arguments of a program without values named like
+// secrets, and without credentials in addresses.
 func HideArguments(args []string) []string {
 	items := make([]*jsonc.Value, len(args))
 	for i, a := range args {

@@ -12,9 +12,9 @@ import (
 
 const outsideReason = "it leads out of the repository"
 
-// leaves reports whether a file or directory of an untrusted repository is a
-// link that leads out of it, and notes it. What lies outside is not the
-// repository's to show or to run: it could be a secret that goes to the model.
+// leaves reports, and notes, whether a file or directory of an untrusted
+// repository is a link that leads out of it. What lies outside is not the
+// repository's to show or run: it could be a secret that goes to the model.
 // Outside a checkout the boundary is the directory that holds the file or its
 // config directory.
 func (l *loader) leaves(path string, trust Trust) bool {
@@ -52,8 +52,8 @@ func (l *loader) boundary(path string) string {
 // codeFolders hold programs of a config directory.
 var codeFolders = [...]string{"plugin", "plugins", "tool", "tools"}
 
-// noteCode reports the programs in a config directory of an untrusted
-// repository; [Config.CodeDirectories] leaves the directory out.
+// noteCode notes the programs in a config directory of an untrusted repository;
+// [Config.CodeDirectories] leaves the directory out.
 func (l *loader) noteCode(dir Directory) {
 	if dir.Trust != Repository || l.o.Trusted {
 		return

@@ -10,7 +10,7 @@ import (
 // SecretVariables names the environment variables that the configuration takes
 // credentials from: what {env:NAME} stands for in a value that holds a secret, such
 // as "apiKey": "{env:NAME}". Headers and environments hold other things too, so there
-// the name has to sound like a secret. getenv tells the values.
+// the name has to sound like a secret. getenv returns their values.
 func (c *Config) SecretVariables(getenv func(string) string) []string {
 	if len(c.placeheld) == 0 {
 		return nil
@@ -27,8 +27,8 @@ func (c *Config) SecretVariables(getenv func(string) string) []string {
 	return out
 }
 
-// shortSecret is the length from which a value is looked for within others: a port
-// may stand in a key by chance.
+// shortSecret is the length from which a value is searched for inside others: a
+// port may occur in a key by chance.
 const shortSecret = 8
 
 func holds(list []string, value string) bool {

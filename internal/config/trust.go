@@ -62,7 +62,7 @@ type filter struct {
 	agents  map[string][]lathe.Rule // denials for single agents, in written order
 	defined int                     // agents
 	ruled   int                     // rules for single agents
-	// mine reports whether somebody else than untrusted repositories defines an agent.
+	// mine reports whether somebody other than untrusted repositories defines an agent.
 	mine func(agent string) bool
 }
 
@@ -80,14 +80,15 @@ func (l *loader) personal(root *jsonc.Value) {
 	}
 }
 
-// What an untrusted repository may define, all its files together. Every agent has
-// every rule: without a bound a file of a few megabytes could fill the memory.
+// What an untrusted repository may define in all its files together. Every agent
+// has every rule: without a limit, a file of a few megabytes could fill the
+// memory.
 const (
 	mostAgents = 500
 	mostRules  = 1000 // at the top, and as many for single agents
 )
 
-// few returns as many of the rules as there is room for beside those that are kept.
+// few returns as many of the rules as there is room for, given those already kept.
 func (f *filter) few(rules Rules, held int, path string, v *jsonc.Value) Rules {
 	room := max(0, mostRules-held)
 	if len(rules) <= room {
@@ -97,7 +98,7 @@ func (f *filter) few(rules Rules, held int, path string, v *jsonc.Value) Rules {
 	return rules[:room]
 }
 
-// bound leaves out the agents that are too many.
+// bound leaves out agents beyond the limit.
 func (f *filter) bound(agents *jsonc.Value) {
 	room := max(0, mostAgents-f.defined)
 	if n := len(agents.Members); n > room {
@@ -107,7 +108,7 @@ func (f *filter) bound(agents *jsonc.Value) {
 	f.defined += len(agents.Members)
 }
 
-// apply changes the tree in place. It was lowered and found valid before.
+// apply changes the tree in place. The tree must have been lowered and found valid.
 func (f *filter) apply(root *jsonc.Value) {
 	f.collect(root)
 	var members []jsonc.Member
@@ -188,14 +189,14 @@ func (f *filter) tighten(v *jsonc.Value, path string, denyOnly bool) *jsonc.Valu
 
 var agentKeys = []string{"name", "description", "mode", "prompt", "temperature", "top_p", "hidden", "color", "steps", "permission", "model", "variant", "disable"}
 
-// leaderKeys decide which agents can lead a session, and so which one does when
-// nothing is said. A repository sets them for its own agents only.
+// leaderKeys decide which agents can lead a session, and so which one does by
+// default. A repository may set them only for its own agents.
 var leaderKeys = []string{"mode", "hidden", "disable"}
 
 const leaderReason = "it would change which of your agents leads"
 
-// applyAgents leaves out what needs trust, and takes out the rules: merged among
-// the person's they could displace one that is stricter.
+// applyAgents leaves out what needs trust, and takes out the rules: merged with
+// the person's, they could displace a stricter one.
 func (f *filter) applyAgents(agents *jsonc.Value) {
 	f.bound(agents)
 	for _, a := range agents.Members {
@@ -352,8 +353,8 @@ func tightened(user, repo []lathe.Rule) []lathe.Rule {
 	return append(out, denies...)
 }
 
-// again returns the rules as they count over the asks: narrowed to the
-// permissions asked about, or all of them when one of those is a wildcard.
+// again returns the rules that apply again after the asks: narrowed to the
+// permissions asked about, or all of them if one of those is a wildcard.
 func again(rules, asks []lathe.Rule) []lathe.Rule {
 	var names []string
 	for _, a := range asks {

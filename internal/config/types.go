@@ -44,7 +44,7 @@ type Config struct {
 	Agents            []Agent    `conf:"agent"`
 	Providers         []Provider `conf:"provider"`
 	MCP               []MCP      `conf:"mcp"`
-	MCPTools          string     `conf:"mcp_tools,enum=auto|direct|deferred"` // how tools of servers are offered
+	MCPTools          string     `conf:"mcp_tools,enum=auto|direct|deferred"` // how MCP tools are offered
 	Formatter         Formatters `conf:"formatter"`
 	LSP               Servers    `conf:"lsp"`
 	Languages         Languages  `conf:"languages"`
@@ -66,18 +66,18 @@ type Config struct {
 	Experimental Experimental    `conf:"experimental"`
 
 	// Flags are those of the environment; where they override a key, the key
-	// above is changed already.
+	// above is already changed.
 	Flags Flags `conf:"-"`
 	// Directories are the config directories in order of application; agents,
 	// commands, skills, tools, plugins and themes are looked for in them.
 	Directories []Directory `conf:"-"`
 	// Sources are the files that were read, in order of application.
 	Sources []Source `conf:"-"`
-	// Warnings are complaints that did not stop the load.
+	// Warnings are problems that did not stop the load.
 	Warnings []Issue `conf:"-"`
 	// Trusted says that the repository's configuration counts in full.
 	Trusted bool `conf:"-"`
-	// LeftOut lists what an untrusted repository asked for in vain.
+	// LeftOut lists what an untrusted repository set without effect.
 	LeftOut []LeftOut `conf:"-"`
 	// Env holds variables that credentials of organisations define; they count
 	// like those of the environment when a provider's key is looked up.
@@ -133,7 +133,7 @@ type (
 	Watcher struct {
 		Ignore []string `conf:"ignore"`
 	}
-	// Plugin is one plugin. A relative path is meant from the file at Pos.
+	// Plugin is one plugin. A relative path is relative to the file at Pos.
 	Plugin struct {
 		Spec    string
 		Options map[string]any
@@ -200,7 +200,7 @@ type (
 	// empty fields override nothing.
 	Model struct {
 		Key          string            `conf:",key"`
-		ID           string            `conf:"id"` // what the API is told
+		ID           string            `conf:"id"` // the name that the API is sent
 		Name         string            `conf:"name"`
 		Family       string            `conf:"family"`
 		ReleaseDate  string            `conf:"release_date"`
@@ -245,7 +245,7 @@ type (
 	Cost struct{ catalog.Cost }
 	// Millis is a time in milliseconds; negative for false, which means no limit.
 	Millis int64
-	// MCP is a MCP server. With an empty Type only Enabled is meant.
+	// MCP is an MCP server. An empty Type means that only Enabled is set.
 	MCP struct {
 		Name        string            `conf:",key"`
 		Type        string            `conf:"type,enum=local|remote"`
@@ -299,7 +299,7 @@ type (
 	// Languages says what language servers and formatters may cost, and what models are
 	// told; 0: the default. Times are in milliseconds, Memory is in MiB.
 	Languages struct {
-		Diagnostics string `conf:"diagnostics,enum=new|all"` // of a changed file; default new
+		Diagnostics string `conf:"diagnostics,enum=new|all"` // which diagnostics of a changed file; default new
 		Wait        int    `conf:"wait,min=1"`               // for what servers say of a change
 		FormatWait  int    `conf:"format_wait,min=1"`        // for the formatters of a change
 		Idle        int    `conf:"idle,min=1"`               // until an unused server is stopped
@@ -324,7 +324,7 @@ type (
 		MaxLines int `conf:"max_lines,min=1"`
 		MaxBytes int `conf:"max_bytes,min=1"`
 	}
-	// Compaction says how the context is kept small. Nil Auto and Prune mean on.
+	// Compaction says how the model's window is kept from filling up. Nil Auto and Prune mean on.
 	Compaction struct {
 		Auto                 *bool  `conf:"auto"`
 		Prune                *bool  `conf:"prune"`
@@ -348,7 +348,7 @@ type (
 	}
 	// Lasting is a length of time, written like "90s", "30m" or "8h".
 	Lasting time.Duration
-	// Experimental holds what may change.
+	// Experimental holds settings that may change.
 	Experimental struct {
 		DisablePasteSummary bool         `conf:"disable_paste_summary"`
 		BatchTool           bool         `conf:"batch_tool"`
@@ -366,7 +366,7 @@ type (
 	Rules []lathe.Rule
 )
 
-// Trust says who stands behind a source.
+// Trust says who is responsible for a source.
 type Trust string
 
 // Classes of trust.
@@ -389,7 +389,7 @@ type Directory struct {
 	Trust Trust
 }
 
-// LeftOut is something that an untrusted repository asked for in vain.
+// LeftOut is something that an untrusted repository set without effect.
 type LeftOut struct {
 	Path   string // of keys, separated by dots
 	Pos    jsonc.Pos
@@ -406,7 +406,7 @@ type Origin struct {
 // SnapshotOn reports whether snapshots are taken.
 func (c *Config) SnapshotOn() bool { return c.Snapshot == nil || *c.Snapshot }
 
-// CompactAuto reports whether a full context is compacted by itself.
+// CompactAuto reports whether a full window is compacted automatically.
 func (c *Config) CompactAuto() bool { return c.Compaction.Auto == nil || *c.Compaction.Auto }
 
 // PruneOn reports whether old tool output is pruned.

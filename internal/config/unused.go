@@ -15,8 +15,8 @@ type Unused struct {
 	From string // the file that says so
 }
 
-// withoutEffect are the settings that this build reads and does not act on, with
-// what they are called. Who teaches lathe to act on one takes it out here.
+// withoutEffect are the settings that this build reads but does not act on, and
+// their names. Whoever makes lathe act on one removes it here.
 var withoutEffect = map[string]string{
 	"references":            "references",
 	"experimental.hook":     "hooks",
@@ -38,8 +38,9 @@ func kindWithoutEffect(path string) string {
 	return ""
 }
 
-// Unused lists what was found and is not used, also of a repository that is not
-// trusted: its trust would change nothing. What is switched off is left out.
+// Unused lists what was found but is not used, including settings of an
+// untrusted repository that trust would not change. What is switched off is
+// left out.
 func (c *Config) Unused() []Unused {
 	var out []Unused
 	add := func(kind, name string, pos jsonc.Pos) {
@@ -65,7 +66,7 @@ func (c *Config) from(keys ...string) jsonc.Pos {
 	return o.Pos
 }
 
-// deniedUnused lists what an untrusted repository was denied for nothing.
+// deniedUnused lists settings denied to an untrusted repository that would have no effect anyway.
 func (c *Config) deniedUnused() (out []Unused) {
 	for _, l := range c.LeftOut {
 		kind := kindWithoutEffect(l.Path)
@@ -79,7 +80,7 @@ func (c *Config) deniedUnused() (out []Unused) {
 	return out
 }
 
-// unusedShown is how many names of one kind are told.
+// unusedShown is how many names of one kind are listed.
 const unusedShown = 6
 
 // UnusedLines says what is not used, a line for each kind and file.

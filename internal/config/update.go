@@ -28,12 +28,12 @@ func UpdateGlobal(ctx context.Context, p Paths, patch []byte) (string, error) {
 	return update(ctx, p, p.Config, []string{"lathe.jsonc", "lathe.json", "opencode.jsonc", "opencode.json"}, "lathe.jsonc", patch)
 }
 
-// UpdateProject merges a patch into the configuration of a directory and
-// returns the file that was written: the one that is read last of those that
-// exist, else a new lathe.json.
+// UpdateProject merges a patch into the configuration of a directory and returns
+// the file that was written: the one that is read last of those that exist, else a
+// new lathe.json.
 //
 // A link to a configuration elsewhere is not followed: it came with the repository,
-// and what it leads to may be anybody's.
+// and may lead anywhere.
 func UpdateProject(ctx context.Context, p Paths, dir string, patch []byte) (string, error) {
 	for _, name := range fileNames {
 		path := filepath.Join(dir, name)
@@ -108,7 +108,7 @@ func lockFile(ctx context.Context, p Paths, path string) (func(), error) {
 	return func() { _ = l.Close() }, nil
 }
 
-// check reports type errors of a configuration; placeholders count as they stand.
+// check reports type errors of a configuration; placeholders are checked as written.
 func check(name string, text []byte, home string) error {
 	root, err := jsonc.Parse(name, text)
 	if err != nil {

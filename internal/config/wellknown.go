@@ -95,7 +95,7 @@ func (l *loader) remoteConfig(name string, v *jsonc.Value) error {
 	return l.add(v, Source{name, Managed})
 }
 
-// remote fetches a document, or takes the copy of the last time.
+// remote fetches a document, or returns the previous copy.
 func (l *loader) remote(addr string, header map[string]string) (*jsonc.Value, error) {
 	sum := sha256.Sum256([]byte(addr))
 	copyPath := filepath.Join(l.o.Paths.Cache, "organisation-"+hex.EncodeToString(sum[:8])+".json")

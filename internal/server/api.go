@@ -19,9 +19,9 @@ import (
 // apis answers the routes below /api of 1.18.
 type apis struct{ *call }
 
-// apiRoutes are routes that came with 1.18: of its /api family what reads, and
-// what its screen asks for at the start. The conversations of that family have a
-// form of their own, which lathe does not speak.
+// apiRoutes are routes that came with 1.18: the reading ones of its /api family,
+// and those its screen calls at the start. The conversations of that family have
+// a form of their own, which lathe does not support.
 func apiRoutes() []route {
 	const get, post = http.MethodGet, http.MethodPost
 	list := func(f func(*call) (any, error)) handler {

@@ -30,7 +30,7 @@ const (
 	maxPath     = 4096
 )
 
-// errNotJSON is for a body that does not say that it is JSON. A web page can send
+// errNotJSON rejects a body that is not declared as JSON. A web page can send
 // other kinds without the browser asking first.
 var errNotJSON = errors.New("the body is not declared as application/json")
 
@@ -39,7 +39,7 @@ func (c *call) bytes(limit int64) ([]byte, error) {
 	body, received := c.s.uploads.Receive(c.w, c.r, limit, c.s.patience)
 	data, err := io.ReadAll(body)
 	received()
-	if err == nil { // else what is left of it must not be waited for
+	if err == nil { // otherwise its rest must not be waited for
 		_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{})
 	}
 	if err != nil {
@@ -198,7 +198,7 @@ func (c *call) place(dir string) (string, error) {
 	return dir, c.mayUse(dir)
 }
 
-// instance returns what belongs to the request's directory.
+// instance returns the instance of the request's directory.
 func (c *call) instance() (*instance.Instance, string, error) {
 	dir, err := c.dir()
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 // compressFrom is the size from which an answer is worth compressing.
 const compressFrom = 16 << 10
 
-// send writes an answer, compressed if it is large and the client takes that. A
-// socket of this machine carries bytes for less than it costs to squeeze them.
+// send writes an answer, compressed if it is large and the client accepts that.
+// Over a socket of this machine, sending the bytes costs less than compressing
+// them.
 func (s *Server) send(w *answer, r *http.Request, status int, body wire.Output) {
 	h := w.Header()
 	h.Add("Vary", "Accept-Encoding")

@@ -26,8 +26,8 @@ func (c equipment) configGet() (any, error) {
 	return configAnswer(inst.Config.JSON())
 }
 
-// configUpdate merges a patch into the directory's configuration and lets the
-// instance be made again.
+// configUpdate merges a patch into the directory's configuration and has the
+// instance made again.
 func (c equipment) configUpdate() (any, error) {
 	inst, dir, err := c.instance()
 	if err != nil {
@@ -120,8 +120,8 @@ func (c equipment) providerList() (any, error) {
 	return withoutSecrets(inst.Config, providerListOut{wire.EncodeProviders(listedProviders(all)), inst.Models.Newest(c.ctx(), all), connected}, nil)
 }
 
-// authSet stores a credential. Instances that are open go on without it until
-// they are disposed of, as in OpenCode: their turns are not cut short.
+// authSet stores a credential. As in OpenCode, open instances go on without it
+// until they are disposed of: their turns are not cut short.
 func (c equipment) authSet() (any, error) {
 	id := c.r.PathValue("providerID")
 	if !validProvider(id) {
@@ -204,8 +204,8 @@ func (c equipment) toolIDs() (any, error) {
 	return ids, nil
 }
 
-// toolList shows the tools as a model is given them; with a model that is not
-// known, as they are.
+// toolList shows the tools as a model is given them, or unchanged if the model
+// is not known.
 func (c equipment) toolList() (any, error) {
 	ref := lathe.ModelRef{Provider: c.query("provider"), Model: c.query("model")}
 	if ref.Provider == "" || ref.Model == "" {

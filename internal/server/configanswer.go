@@ -9,8 +9,8 @@ import (
 	"lathe/internal/opencode/wire"
 )
 
-// withoutSecrets is an answer that was made from a configuration, without what its
-// own answer hides.
+// withoutSecrets hides in an answer made from a configuration whatever the
+// configuration's own answer hides.
 func withoutSecrets(conf *config.Config, v any, err error) (any, error) {
 	hide := conf.Redactor()
 	if err != nil || hide == nil {

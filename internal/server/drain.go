@@ -8,8 +8,8 @@ import (
 	"lathe"
 )
 
-// Drain refuses requests that would start work, from now on: the server is about
-// to stop. What runs can still be followed, answered and aborted.
+// Drain refuses requests that would start work from now on: the server is about
+// to stop. Running work can still be followed, answered and aborted.
 func (s *Server) Drain() { s.draining.Store(true) }
 
 // refuses reports whether a server that is about to stop turns a request away.
@@ -29,7 +29,7 @@ func settles(pattern string) bool {
 }
 
 // Farewell tells all clients that the instances of the given directories are
-// gone. Closing the bus afterwards ends their streams behind that.
+// gone. Closing the bus afterwards ends their streams after that event.
 func (s *Server) Farewell(dirs []string) {
 	for _, dir := range dirs {
 		s.opts.Bus.Publish(dir, lathe.InstanceDisposed{Directory: dir})
@@ -37,7 +37,7 @@ func (s *Server) Farewell(dirs []string) {
 	s.opts.Bus.Publish("", lathe.ClientEvent{Type: "global.disposed", Properties: []byte("{}")})
 }
 
-// state is what a health check is told: "ready" or "draining".
+// state is what a health check returns: "ready" or "draining".
 func (s *Server) state() string {
 	if s.draining.Load() {
 		return "draining"
@@ -45,9 +45,9 @@ func (s *Server) state() string {
 	return "ready"
 }
 
-// Stop ends the server in order: running answers and streams get until the
-// context ends, then their connections are closed. The bus is closed before, so
-// that streams end by themselves.
+// Stop ends the server in order: running answers and streams have until the
+// context ends, then their connections are closed. Close the bus first, so that
+// streams end by themselves.
 func (s *Server) Stop(ctx context.Context, hs *http.Server) error {
 	err := s.ptys.Close()
 	if late := hs.Shutdown(ctx); late != nil {

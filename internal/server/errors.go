@@ -47,8 +47,8 @@ func notFound(format string, args ...any) error {
 	return lathe.Errorf(lathe.CodeNotFound, "", format, args...)
 }
 
-// failure is an error as it is sent: OpenCode's {name, data}, with the fields of
-// its newer line beside them.
+// failure is an error as it is sent: OpenCode's {name, data}, plus the fields of
+// its newer versions.
 type failure struct {
 	Name    string      `json:"name"`
 	Tag     string      `json:"_tag,omitempty"`
@@ -62,7 +62,7 @@ type failureData struct {
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
 	Ref     string `json:"ref,omitempty"`
-	// Provider is whose credential is missing.
+	// Provider is the one whose credential is missing.
 	Provider string `json:"providerID,omitempty"`
 }
 
@@ -119,8 +119,8 @@ var names = map[lathe.Code]struct {
 	lathe.CodeReadOnly:   {http.StatusServiceUnavailable, "StorageReadOnlyError"},
 }
 
-// describe returns the status and body for an error. What is not meant for
-// people is named by a reference to the log only.
+// describe returns the status and body for an error. Details that are not meant
+// for people are replaced by a reference to the log.
 func (s *Server) describe(r *http.Request, ref string, err error) (int, any) {
 	if bad, ok := errors.AsType[*invalid](err); ok {
 		return http.StatusBadRequest, bad.body()
@@ -162,7 +162,7 @@ func (s *Server) describe(r *http.Request, ref string, err error) (int, any) {
 	}}
 }
 
-// fail sends an error. A caller in the same process is given it as it is.
+// fail sends an error. A caller in the same process gets the error itself.
 func (s *Server) fail(w *answer, r *http.Request, err error) {
 	if in, ok := w.ResponseWriter.(interface{ Fail(error) }); ok {
 		if bad, ok := errors.AsType[*invalid](err); ok {

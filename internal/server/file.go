@@ -18,7 +18,7 @@ import (
 	"lathe/internal/worktree"
 )
 
-// files answers what stands in files, and where.
+// files answers requests for the contents of files, and searches in them.
 type files struct{ *call }
 
 const (
@@ -48,7 +48,7 @@ type fileStatus struct {
 	Status  string `json:"status"`
 }
 
-// inside returns the real path that a client's path leads to. It lies in the
+// inside returns the real path that a client's path leads to. It is within the
 // project, wherever links point.
 func (c files) inside() (*instance.Instance, string, error) {
 	q := c.r.URL.Query()
@@ -122,7 +122,7 @@ func relative(from, path string) string {
 	return filepath.ToSlash(rel)
 }
 
-// pathError keeps what is wrong with a path apart from our own failures.
+// pathError distinguishes errors in a path from our own failures.
 func pathError(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return notFound("no such file or directory")

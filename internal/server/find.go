@@ -127,14 +127,14 @@ func (c files) find(inst *instance.Instance, query string, limit int, files, dir
 	})), nil
 }
 
-// namedIn returns which paths below the instance's directory may be told; those of
-// directories end in a slash.
+// namedIn returns a function that says which paths below the instance's directory
+// may be named; those of directories end in a slash.
 func namedIn(inst *instance.Instance) func(name string) bool {
 	hides := inst.Hides(inst.Root.Dir)
 	return func(name string) bool { return hides == nil || strings.HasSuffix(name, "/") || !hides(name) }
 }
 
-// found makes an empty list of none.
+// found turns nil into an empty list.
 func found(names []string) []string {
 	if names == nil {
 		return []string{}

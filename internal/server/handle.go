@@ -83,7 +83,7 @@ func (s *Server) admit(w *answer, r *http.Request) {
 	}
 }
 
-// watched is a body of which it is known whether it was read to its end.
+// watched is a body that records whether it was read to its end.
 type watched struct {
 	io.ReadCloser
 	ended bool
@@ -160,8 +160,8 @@ type call struct {
 
 func (c *call) ctx() context.Context { return c.r.Context() }
 
-// on returns the handler of one of the groups that routes fall into: types with
-// nothing but the call that they answer.
+// on returns the handler of a method on one of the route groups: types that
+// hold only the call they answer.
 func on[T ~struct{ *call }](answer func(T) (any, error)) handler {
 	return func(c *call) (any, error) { return answer(T{c}) }
 }

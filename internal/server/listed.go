@@ -11,7 +11,7 @@ import (
 	"lathe/internal/tool"
 )
 
-// What follows says what the engine has to choose from in the words of package api.
+// What follows describes the engine's choices in the types of package api.
 
 func listedProviders(all []*provider.Provider) []api.ListedProvider {
 	out := make([]api.ListedProvider, len(all))
@@ -81,7 +81,7 @@ func listedSkills(all []instance.Skill) []api.Skill {
 	return out
 }
 
-// listedTools returns tools with their schemas as schema says a model is given them.
+// listedTools returns tools with their schemas in the form that schema says a model is given.
 func listedTools(all []tool.Spec, schema func(json.RawMessage) json.RawMessage) []api.Tool {
 	out := make([]api.Tool, len(all))
 	for i, s := range all {

@@ -12,17 +12,17 @@ import (
 
 const (
 	listedFiles = 1_000_000
-	// A tree that is read so fast is read each time.
+	// A tree that can be read this fast is read each time.
 	filesQuick = 10 * time.Millisecond
-	// A listing that is older is read again, beside the answer that it still gives.
+	// An older listing is read again in the background, while it still answers.
 	filesFresh = 2 * time.Second
-	// One that nobody asked for so long is read again before it answers, and its
-	// memory is given back.
+	// A listing unused for this long is read again before it answers, and its
+	// memory is freed.
 	filesKept = time.Minute
 )
 
-// listing is what a directory held a moment ago, so that a person who types a name
-// does not have the tree read with every letter.
+// listing is what a directory held a moment ago, so that the tree is not read for
+// every letter that a person types.
 type listing struct {
 	mu      sync.Mutex
 	dir     string
@@ -72,7 +72,7 @@ func (l *listing) set(dir string, paths *search.Paths, at time.Time, took time.D
 	})
 }
 
-// renew reads a directory again. What was there stays where that fails.
+// renew reads a directory again. If that fails, the old listing stays.
 func (l *listing) renew(ctx context.Context, dir string, now func() time.Time) {
 	at := now()
 	paths, err := l.list(ctx, dir)

@@ -14,7 +14,7 @@ import (
 	"lathe/internal/mcp"
 )
 
-// servers answers the routes of the MCP servers.
+// servers answers the routes of MCP servers.
 type servers struct{ *call }
 
 // mcpRoutes are OpenCode's.
@@ -47,14 +47,14 @@ func ownServerRoutes() []route {
 	}
 }
 
-// mcpStatus is a server's state as OpenCode tells it.
+// mcpStatus is a server's state in OpenCode's form.
 type mcpStatus struct {
 	Status string `json:"status"`
 	Error  string `json:"error,omitempty"`
 }
 
-// settleTime is how long who asks for states waits for servers that nobody has started
-// yet. What has not answered by then is told as it is.
+// settleTime is how long a request for states waits for servers that nobody has
+// started yet. After that the states are returned as they are.
 const settleTime = 3 * time.Second
 
 func encodeServer(s mcp.Status) mcpStatus {
@@ -151,10 +151,10 @@ func (c servers) connect() (any, error) {
 	if err := unknownServer(all.Connect(c.ctx(), c.name())); err != nil {
 		return nil, err
 	}
-	return true, nil // how it went is told by its state
+	return true, nil // its state says how it went
 }
 
-// unknownServer keeps the error that a server does not exist, and no other.
+// unknownServer keeps only the error that a server does not exist.
 func unknownServer(err error) error {
 	if e, ok := errors.AsType[*mcp.UnknownError](err); ok {
 		return notFound("%v", e)
@@ -182,7 +182,7 @@ type noLogin struct {
 	Success bool      `json:"success"`
 }
 
-// begin begins a login; a nil Login says that the answer was given.
+// begin begins a login; a nil Login says that the request has been answered.
 func (c servers) begin() (*mcp.Servers, *mcp.Login, error) {
 	all, _, err := c.all()
 	if err != nil {
@@ -296,7 +296,7 @@ func (c servers) resources() (any, error) {
 	return out, nil
 }
 
-// list tells lathe's own faces of all servers; what runs stays as it is.
+// list describes all servers to lathe's own faces, without starting or stopping any.
 func (c servers) list() (any, error) {
 	all, _, err := c.all()
 	if err != nil {
@@ -326,8 +326,7 @@ func describeServer(all *mcp.Servers, s mcp.Status) api.MCPServer {
 	return out
 }
 
-// one tells all of a server, its tools included, and starts it for that if nobody knows
-// what it has.
+// one describes a server with its tools, and starts it if its tools are not known.
 func (c servers) one() (any, error) {
 	all, _, err := c.all()
 	if err != nil {
@@ -376,7 +375,7 @@ func (c servers) beginOpen() (any, error) {
 	return out, nil
 }
 
-// await answers when the login that is under way is made.
+// await answers when the login in progress has succeeded or failed.
 func (c servers) await() (any, error) {
 	all, _, err := c.all()
 	if err != nil {
@@ -406,7 +405,7 @@ func (c servers) known() (any, error) {
 	return out, nil
 }
 
-// seen notes that a person has looked at what a server says of its tools.
+// seen notes that a person has looked at what a server says about its tools.
 func (c servers) seen() (any, error) {
 	all, _, err := c.all()
 	if err != nil {
@@ -421,7 +420,7 @@ func (c servers) seen() (any, error) {
 	return true, nil
 }
 
-// refresh takes up in a session what the servers offer now.
+// refresh makes a session use what the servers offer now.
 func (c servers) refresh() (any, error) {
 	sess, err := c.session()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"lathe/internal/store"
 )
 
-// messages answers what is about messages: reading them, and the prompts that make them.
+// messages answers requests about messages: reading them, and the prompts that create them.
 type messages struct{ *call }
 
 // maxMessages bounds a page of messages where the client names no limit.
@@ -183,7 +183,7 @@ func (c messages) tellFailed(sess lathe.Session, err error) {
 	}
 }
 
-// notTaken is what a session shows of a prompt that could not be taken.
+// notTaken is what a session shows for a prompt that was not accepted.
 func notTaken(err error) lathe.Failure {
 	if f := provider.AuthFailure(err); f != nil {
 		return f
@@ -212,7 +212,7 @@ func (c messages) messagePrompt() (any, error) {
 	return c.awaitOr(m, run)
 }
 
-// awaitOr waits for a run. Without one the user message is the answer.
+// awaitOr waits for a run. If there is none, the user message is the answer.
 func (c messages) awaitOr(m *lathe.Message, run *session.Run) (any, error) {
 	if run == nil {
 		return wire.EncodeMessage(*m), nil
@@ -220,13 +220,13 @@ func (c messages) awaitOr(m *lathe.Message, run *session.Run) (any, error) {
 	return c.await(m.SessionID, run)
 }
 
-// keepAlive is how often a waiting answer shows that it lives: clients give up
-// on a body that says nothing for minutes.
+// keepAlive is how often a waiting answer shows that it is alive: clients give
+// up on a body that stays silent for minutes.
 const keepAlive = 30 * time.Second
 
-// await answers with the message that answers a prompt, once it is there. What
-// fails within [keepAlive] has a status of its own; then the headers are sent, and
-// white space goes before the answer. A client that leaves does not end the turn.
+// await answers with the reply to a prompt, once it is there. A failure within
+// [keepAlive] has a status of its own; after that the headers are sent, and white
+// space precedes the answer. A client that leaves does not end the turn.
 func (c messages) await(id lathe.SessionID, run *session.Run) (any, error) {
 	tick := time.NewTicker(keepAlive)
 	defer tick.Stop()
@@ -248,7 +248,7 @@ func (c messages) await(id lathe.SessionID, run *session.Run) (any, error) {
 	}
 }
 
-// showLife sends a part of an answer that says nothing.
+// showLife sends a meaningless part of an answer.
 func (c messages) showLife() error {
 	rc := http.NewResponseController(c.w)
 	c.w.Header().Set("Content-Type", "application/json")
@@ -260,9 +260,9 @@ func (c messages) showLife() error {
 	return rc.Flush()
 }
 
-// answer returns what a prompt was answered, as it is stored. What could not be
-// stored yet is answered as it will be; a session that was deleted meanwhile is
-// not found.
+// answer returns the stored answer to a prompt. An answer that could not be
+// stored yet is returned as it will be stored; a session that was deleted in
+// the meantime is not found.
 func (c messages) answer(id lathe.SessionID, run *session.Run) (any, error) {
 	ctx := context.WithoutCancel(c.ctx())
 	out, err := run.Wait(ctx)

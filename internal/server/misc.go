@@ -18,8 +18,8 @@ type health struct {
 	Message string `json:"message,omitempty"` // what is wrong, and what to do
 }
 
-// health answers 503 once the server is about to stop, so that what balances
-// between servers sends no more, and while nothing can be stored.
+// health answers 503 once the server is about to stop, so that a load balancer
+// sends no more, and while nothing can be stored.
 func (c *call) health() (any, error) {
 	h := health{Healthy: true, Version: lathe.Version, State: c.s.state(), Sandbox: sandbox.Found()}
 	if !c.s.draining.Load() {
@@ -108,7 +108,7 @@ func emptyObject(c *call) (any, error) {
 	return struct{}{}, err
 }
 
-// not returns a handler for what lathe does not support.
+// not returns a handler that refuses what lathe does not support.
 func not(what string) handler {
 	return func(*call) (any, error) { return nil, &unsupported{what} }
 }

@@ -146,8 +146,8 @@ func (c faces) outcome() (any, error) {
 	return wire.EncodeOwnOutcome(out), nil
 }
 
-// config answers what a screen has a use for of the configuration, as it was
-// written; OpenCode's clients expect it filled in.
+// config answers with the parts of the configuration that a screen needs, as
+// written; OpenCode's clients expect the defaults filled in.
 func (c faces) config() (any, error) {
 	inst, _, err := c.instance()
 	if err != nil {

@@ -15,7 +15,7 @@ func authRoutes() []route {
 	return []route{{http.MethodGet, "/lathe/auth", on(logins.list), ""}}
 }
 
-// list reports the person's credentials, whatever directory is worked in.
+// list describes the person's credentials, regardless of the directory.
 func (c logins) list() (any, error) {
 	if err := c.needAnywhere(); err != nil {
 		return nil, err

@@ -129,8 +129,8 @@ func (r *runs) add(id lathe.MessageID, run *session.Run) {
 // largeOutcome is how much text an outcome may have to be kept beyond the next prompt.
 const largeOutcome = 1 << 20
 
-// forgetLarge forgets runs whose answer takes much memory. Who asks for one reads
-// it from the session. The caller holds mu.
+// forgetLarge forgets runs whose answers take much memory. A request for one of
+// those reads it from the session. The caller holds mu.
 func (r *runs) forgetLarge() {
 	r.order = slices.DeleteFunc(r.order, func(id lathe.MessageID) bool {
 		last := r.of[id].Last()

@@ -41,8 +41,8 @@ func (c lives) export() (any, error) {
 	return done{}, err
 }
 
-// exported returns what an export of a session holds: what stands, unless what was
-// reverted is asked for too. Formats for people do without what calls printed of files
+// exported returns what an export of a session holds: what is not reverted, or
+// everything if asked for. Formats for people leave out what calls printed from files
 // that may not be read without an ask.
 func exported(ctx context.Context, svc *session.Service, sess lathe.Session, o api.Export) (transcript.Session, error) {
 	if o.Format == api.FormatJSON {

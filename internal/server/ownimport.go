@@ -11,15 +11,15 @@ import (
 	"lathe/internal/importer"
 )
 
-// imports answers what takes in sessions from files on this machine.
+// imports answers requests to import sessions from files on this machine.
 type imports struct{ *call }
 
 func importRoutes() []route {
 	return []route{{http.MethodPost, "/lathe/import", on(imports.run), ""}}
 }
 
-// run takes in what a path names and answers a line of JSON for each thing that happens.
-// A client that leaves ends it.
+// run imports what a path names and answers with a line of JSON for each thing that
+// happens. A client that leaves ends it.
 func (c imports) run() (any, error) {
 	dir, err := c.dir()
 	if err == nil {

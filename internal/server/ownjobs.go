@@ -11,7 +11,7 @@ import (
 	"lathe/internal/job"
 )
 
-// jobs answers the routes of the processes that live on.
+// jobs answers the routes for jobs.
 type jobs struct{ *call }
 
 func (s *Server) jobRoutes() []route {

@@ -13,7 +13,7 @@ import (
 	"lathe/internal/store"
 )
 
-// reports answers what people ask about all that is stored.
+// reports answers what people ask about everything stored.
 type reports struct{ *call }
 
 func reportRoutes() []route {
@@ -25,8 +25,8 @@ func reportRoutes() []route {
 }
 
 // search finds what was said and done: in one session, in those of the directory, or
-// everywhere. What is new is taken into the index first; a client that leaves
-// interrupts that, and the next search goes on with it.
+// everywhere. What is new is indexed first; a client that leaves interrupts that,
+// and the next search continues it.
 func (c reports) search() (any, error) {
 	f := store.SearchFilter{Session: lathe.SessionID(c.query("session"))}
 	if f.Session == "" {

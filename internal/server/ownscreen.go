@@ -8,7 +8,7 @@ import (
 	"lathe/internal/doctor"
 )
 
-// screenRoutes are what the screen asks for beside the other own routes.
+// screenRoutes are what the screen asks for in addition to the other own routes.
 func (s *Server) screenRoutes() []route {
 	return append(append(approvalRoutes(), trustRoutes()...), []route{
 		{http.MethodGet, "/lathe/setup", on(faces.setup), ""},
@@ -20,7 +20,7 @@ func (s *Server) screenRoutes() []route {
 	}...)
 }
 
-// weight says what a session would send next, and what it cost.
+// weight says what a session would send next, and what it has cost.
 func (c faces) weight() (any, error) {
 	sess, err := c.session()
 	if err != nil {
@@ -29,8 +29,8 @@ func (c faces) weight() (any, error) {
 	return c.s.opts.Service.Windows.Of(c.ctx(), sess.ID)
 }
 
-// replay says what the requests of a session were: what each had beside the one before,
-// or with "step", all of that one.
+// replay returns a session's requests: what each adds to the one before, or with
+// "step", all of that one.
 func (c faces) replay() (any, error) {
 	sess, err := c.session()
 	if err != nil {
@@ -64,7 +64,7 @@ func (c faces) checks() (any, error) {
 	return doctor.Doctor{Service: o.Service, Store: o.Store, Auth: o.Auth, Data: o.Paths.Data}.Look(c.ctx(), dir), nil
 }
 
-// found says what can answer.
+// found says what could answer.
 func (c faces) found() (any, error) {
 	inst, _, err := c.instance()
 	if err != nil {

@@ -36,8 +36,8 @@ func lifeRoutes() []route {
 	}
 }
 
-// list lists sessions that have no parent, the one that was used last first: those of
-// a directory that are not archived, unless others are asked for.
+// list lists sessions that have no parent, most recently used first: those of a
+// directory that are not archived, unless others are asked for.
 func (c lives) list() (any, error) {
 	f := store.SessionFilter{Roots: true, ByUse: true, Search: c.query("search")}
 	switch c.query("archived") {
@@ -61,7 +61,7 @@ func (c lives) list() (any, error) {
 }
 
 // scope returns the directory whose sessions are meant; empty means every directory,
-// where that was asked for.
+// if that was asked for.
 func (c *call) scope() (string, error) {
 	if c.query("everywhere") == "true" {
 		return "", c.needAnywhere()
@@ -69,7 +69,7 @@ func (c *call) scope() (string, error) {
 	return c.dir()
 }
 
-// change renames a session, puts it away or takes it out again.
+// change renames a session, archives it or takes it out of the archive.
 func (c lives) change() (any, error) {
 	sess, err := c.session()
 	if err != nil {
@@ -141,7 +141,7 @@ func (c lives) revert() (any, error) {
 	return encodeReverted(out), err
 }
 
-// lastPrompt completes what is to be taken back where nobody named it.
+// lastPrompt fills in what to undo if nothing was named.
 func (c lives) lastPrompt(sess lathe.Session, what undo.Input) (undo.Input, error) {
 	if what.Force && sess.Revert != nil { // repeated for what was kept
 		what.MessageID, what.PartID = sess.Revert.MessageID, sess.Revert.PartID
@@ -229,7 +229,7 @@ func (c lives) unlock() (any, error) {
 	return true, c.s.opts.Service.Unlock(c.ctx(), sess.ID)
 }
 
-// unshare takes a session back; with forget also from a service that cannot be
+// unshare withdraws a session; with forget even if the service cannot be
 // reached.
 func (c lives) unshare() (any, error) {
 	sess, err := c.session()

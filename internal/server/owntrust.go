@@ -13,18 +13,18 @@ import (
 // that requests are about.
 type Trusting interface {
 	State(ctx context.Context, dir string) (api.Trust, error)
-	// Decide trusts what a digest stands for, for good or for this process. It
-	// fails when the files are others by now.
+	// Decide trusts what a digest stands for, permanently or for this process.
+	// It fails if the files have changed since.
 	Decide(ctx context.Context, dir string, d api.Decision) error
-	// Withdraw takes every decision about a directory back.
+	// Withdraw withdraws every decision about a directory.
 	Withdraw(ctx context.Context, dir string) (api.Withdrawn, error)
-	// List returns what was trusted for good.
+	// List returns what is trusted permanently.
 	List() ([]api.Trusted, error)
 }
 
-// repositories answers what the person decided about repositories. Who may decide is who
-// may call: the gate lets no page of a stranger and no process of a command through, and
-// a decision holds for the files that were shown.
+// repositories answers what the person decided about repositories. Whoever may call may
+// decide: the gate lets neither a stranger's page nor a command's process through, and a
+// decision applies to the files that were shown.
 type repositories struct{ *call }
 
 func trustRoutes() []route {
@@ -52,7 +52,7 @@ func (c repositories) trusting() (Trusting, string, error) {
 	return c.s.opts.Trusting, dir, err
 }
 
-// list tells of every directory that was trusted for good.
+// list describes every directory that is trusted permanently.
 func (c repositories) list() (any, error) {
 	t, _, err := c.trusting()
 	if err == nil {
@@ -65,7 +65,7 @@ func (c repositories) list() (any, error) {
 }
 
 // decide trusts what the digest stands for. It is refused while a session works in the
-// directory, whose rules would change.
+// directory, because its rules would change.
 func (c repositories) decide() (any, error) {
 	t, dir, err := c.trusting()
 	if err != nil {
@@ -78,8 +78,8 @@ func (c repositories) decide() (any, error) {
 	return true, c.change(dir, func(ctx context.Context) error { return t.Decide(ctx, dir, in) })
 }
 
-// withdraw takes decisions back: about the request's directory, or about one that is
-// named with "of" and may be gone.
+// withdraw withdraws decisions: about the request's directory, or about one that is
+// named with "of" and may no longer exist.
 func (c repositories) withdraw() (any, error) {
 	t, dir, err := c.trusting()
 	of := c.query("of")
@@ -98,7 +98,7 @@ func (c repositories) withdraw() (any, error) {
 	return out, err
 }
 
-// change lets what is open of the directory be read again after a change.
+// change applies a change and makes the directory's open instance be read again.
 func (c repositories) change(dir string, change func(context.Context) error) error {
 	if len(c.s.opts.Service.Statuses(dir)) > 0 {
 		return lathe.Errorf(lathe.CodeBusy, "wait for it, or stop it", "a session is busy in %s", dir)

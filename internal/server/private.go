@@ -55,7 +55,7 @@ func (o ownPlaces) excludes(dir string) []string {
 	return out
 }
 
-// ignoreLiteral makes a rule of an ignore file from the path that it means.
+// ignoreLiteral turns a path into an ignore-file rule that matches exactly that path.
 var ignoreLiteral = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, " ", `\ `)
 
 // beneath reports whether path is dir or below it. Case is ignored, since a file

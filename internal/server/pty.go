@@ -215,8 +215,8 @@ func typed(ctx context.Context, conn *websocket.Conn, t pty) {
 	}
 }
 
-// shown sends output, until the program ends or the client is gone. A character
-// that is cut waits for its rest.
+// shown sends output until the program ends or the client is gone. An
+// incomplete character waits for its rest.
 func shown(ctx context.Context, conn *websocket.Conn, r ptyReader) {
 	var rest []byte
 	for {

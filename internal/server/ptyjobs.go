@@ -33,7 +33,7 @@ func attachTo(p pty) ptyReader {
 	panic(fmt.Sprintf("a terminal of type %T", p))
 }
 
-// ptyHistory is how much of what a job printed a client that attaches is shown.
+// ptyHistory is how much of a job's output is shown to a client that attaches.
 const ptyHistory = 256 << 10
 
 // ptyJob begins the identifiers of jobs' terminals; that of the job follows.

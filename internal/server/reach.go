@@ -12,12 +12,12 @@ import (
 	"lathe/internal/workspace"
 )
 
-// reach is which directories requests may name as theirs. Who calls over TCP
-// without a password is any program of this machine: it gets the directory that the
+// reach says which directories requests may name. A caller over TCP without a
+// password may be any program on this machine: it gets the directory that the
 // server was started in, those that the configuration lists and the projects that
-// lathe knows, and what is below them. With a password any directory, or the
-// configured ones where there are some. Private sockets and this process itself are
-// the person, who may work anywhere.
+// lathe knows, including what is below them. With a password it may name any
+// directory, or only the configured ones if there are any. Private sockets and this
+// process itself are the person, who may work anywhere.
 type reach struct {
 	mu    sync.Mutex
 	start []string        // resolved: where the server was started, with its checkout, and what is configured
@@ -31,7 +31,7 @@ func (c *call) anywhere() bool {
 	return o.Trusted || addr != nil && addr.Network() == "unix" || o.Password != "" && len(o.Directories) == 0
 }
 
-// needAnywhere refuses what is told of every directory to who may not use them all.
+// needAnywhere refuses information about every directory to callers who may not use them all.
 func (c *call) needAnywhere() error {
 	if c.anywhere() {
 		return nil

@@ -6,7 +6,7 @@ import "net/http"
 const maxRequestID = 64
 
 // requestID returns the identifier that the client or a proxy gave the request,
-// so that its log and ours can be put side by side, or a new one. It is a label
+// so that its log and ours can be compared, or a new one. It is only a label
 // and proves nothing.
 func (s *Server) requestID(r *http.Request) string {
 	given := r.Header.Values("X-Request-Id")

@@ -132,9 +132,9 @@ func (s *Server) routes() []route {
 	}...)
 }
 
-// routeMux finds the route of a request. Routes fall into groups by what their path
-// begins with, and a group is registered when it is first asked for: one command asks
-// for few, and to register them all takes longer than to answer it.
+// routeMux finds the route of a request. Routes are grouped by the beginning of their
+// path, and a group is registered when it is first needed: one command uses few of
+// them, and registering all takes longer than answering.
 type routeMux struct {
 	s *Server
 
@@ -165,7 +165,7 @@ func (m *routeMux) group(name string) *http.ServeMux {
 	}
 	mine := slices.DeleteFunc(m.s.allRoutes(), func(r route) bool { return groupOf(r.path) != name })
 	if len(mine) == 0 {
-		name = "" // whatever names a client makes up, they share one
+		name = "" // all the names that clients make up share one
 		if mux := m.groups[name]; mux != nil {
 			return mux
 		}

@@ -43,7 +43,7 @@ type Options struct {
 	Auth    *auth.Store
 	Paths   config.Paths
 	Catalog *catalog.Catalog // what is known about models, wherever they are used; may be nil
-	// Getenv reads the environment, in which there may be keys; nil: it is empty.
+	// Getenv reads the environment, which may hold keys; nil: it is empty.
 	Getenv func(string) string
 	// Refresh, when set, fetches the newest catalogue.
 	Refresh func(ctx context.Context) error
@@ -52,27 +52,28 @@ type Options struct {
 	Log     *slog.Logger
 
 	Dir string // used where a request names no directory
-	// Directories are those that requests may name, with what is below them, beside
-	// Dir and, without a password, the projects that lathe knows. With a password
-	// and none here they may name any.
+	// Directories are those that requests may name, including what is below them,
+	// in addition to Dir and, without a password, the projects that lathe knows.
+	// With a password, if none are listed, requests may name any.
 	Directories []string
 
-	// Password, when set, is asked for with every request. User is the name that
-	// goes with it, "opencode" when empty.
+	// Password, if set, is required with every request. User is the name that
+	// goes with it; "opencode" if empty.
 	User, Password string
-	// Hosts are names, beside this machine's loopback ones and the address that a
-	// connection came to, that requests may be addressed to.
+	// Hosts are names under which requests may address the server, besides this
+	// machine's loopback names and the address that a connection came to.
 	Hosts []string
-	// Origins are web origins that may call, beside, with a password, those of this
-	// machine.
+	// Origins are web origins that may call, besides (with a password) those of
+	// this machine.
 	Origins []string
 	// Trusted says that the transport itself authenticates callers (a private
-	// unix socket, a call within the process): no Host or password is asked for.
+	// unix socket, a call within the process): no Host check or password is
+	// needed.
 	Trusted bool
 	// Commands, when set, are those whose processes may not call; see package gate.
 	Commands gate.Commands
 
-	// Jobs are the processes of sessions that live on; nil: there are none.
+	// Jobs are the sessions' processes that outlive their calls; nil: there are none.
 	Jobs *job.Manager
 
 	// Environ is what terminals inherit, Shell the program they run.
@@ -81,14 +82,14 @@ type Options struct {
 
 	Heartbeat time.Duration // of event streams; 10 s when zero
 
-	// Served, when set, is told of every request that was answered, with its
-	// pattern, status and start.
+	// Served, if set, is called for every answered request, with its pattern,
+	// status and start.
 	Served func(r *http.Request, status int, start time.Time)
 
 	// Trusting, when set, keeps the person's decisions about repositories.
 	Trusting Trusting
-	// Local says that the one caller is the program itself: what it asks for is no
-	// news to the log.
+	// Local says that the only caller is the program itself: its requests are not
+	// logged as news.
 	Local bool
 }
 
@@ -171,7 +172,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-// enter counts a request in, so that Close waits for it.
+// enter counts a request, so that Close waits for it.
 func (s *Server) enter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

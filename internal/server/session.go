@@ -177,8 +177,8 @@ func (c sessions) diff() (any, error) {
 	return wire.EncodeDiffs(diffs), err
 }
 
-// abort answers true for an idle session too. It waits until the end of
-// the turn is recorded, or the client has no more patience.
+// abort answers true for an idle session too. It waits until the end of the
+// turn is recorded, or until the client gives up.
 func (c sessions) abort() (any, error) {
 	id, err := c.sessionID()
 	if err != nil {
@@ -236,9 +236,9 @@ func (c sessions) revert() (any, error) {
 	return wire.EncodeSession(out.Session), err
 }
 
-// tellConflicts says which files were left alone: somebody else changed them, or
-// what was done to them was not recorded. The
-// answer has no place for that, so screens show it.
+// tellConflicts says which files were left alone because somebody else changed
+// them, or because what was done to them was not recorded. The answer has no
+// field for that, so screens show it.
 func (c sessions) tellConflicts(sess lathe.Session, out undo.Result) {
 	toast := toastProps{Title: "Files left as they are", Variant: "warning"}
 	switch n := len(out.Conflicts); {

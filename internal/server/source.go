@@ -8,7 +8,7 @@ import (
 	"lathe/internal/api"
 )
 
-// What a face in the same process is handed as it is, since it can be large.
+// A face in the same process gets these values directly, because they can be large.
 
 // History returns up to limit messages of a session before the one with a sequence
 // number, the oldest first, or the newest ones for 0. Zero means as many as

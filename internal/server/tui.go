@@ -8,7 +8,7 @@ import (
 	"lathe/internal/opencode/wire"
 )
 
-// screens lets other programs steer the screens that follow this server.
+// screens lets other programs control the screens that follow this server.
 type screens struct{ *call }
 
 // tell passes an event on to the screens that show a directory.
@@ -165,7 +165,7 @@ func orNull(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// tuiNext waits for a request to the screen. Lathe has none to make; the wait ends
+// tuiNext waits for a request to the screen. Lathe never makes one; the wait ends
 // with the client or the server.
 func (c screens) tuiNext() (any, error) {
 	<-c.ctx().Done()

@@ -25,8 +25,8 @@ func (c projects) worktreeList() (any, error) {
 	return all, err
 }
 
-// worktreeCreate answers before the files are there, so that a client knows the
-// directory in which worktree.ready tells of them.
+// worktreeCreate answers before the files are there, so that a client knows in
+// which directory worktree.ready will be published.
 func (c projects) worktreeCreate() (any, error) {
 	var in wire.WorktreeRequest
 	if err := c.decode(&in); err != nil {
@@ -82,8 +82,8 @@ func (c projects) onWorktree(name string, do func(ctx context.Context, dir, targ
 	return true, nil
 }
 
-// tellKept says where the work of a worktree is. The answer has no place for that,
-// so screens show it.
+// tellKept says where the work of a worktree is kept. The answer has no field for
+// that, so screens show it.
 func (c projects) tellKept(dir, worktree, branch string) {
 	c.s.opts.Log.Info("the work of a worktree was kept", "worktree", worktree, "branch", branch)
 	props, err := wire.Marshal(toastProps{

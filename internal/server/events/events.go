@@ -63,9 +63,9 @@ func (s *Streams) Close() {
 	s.live.close()
 }
 
-// Overlay puts the text that streamed so far into the open parts of messages that
-// were just read.
+// Overlay adds the text streamed so far to the open parts of messages that were
+// just read.
 func (s *Streams) Overlay(messages []lathe.Message) { s.live.overlay(messages) }
 
-// TooSlow reports the end of a stream whose client did not read it.
+// TooSlow reports whether a stream ended because its client did not read it.
 func TooSlow(err error) bool { return errors.Is(err, bus.ErrSlow) }

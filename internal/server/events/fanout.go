@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	// fanoutKeep bounds what is kept for clients that are behind the others. Up to
-	// fanoutIdle nobody looks whether it is still needed.
+	// fanoutKeep bounds what is kept for clients that are behind the others. Below
+	// fanoutIdle nobody checks whether it is still needed.
 	fanoutKeep, fanoutIdle = 32 << 20, 256 << 10
 	// fanoutCounted is what one piece counts at most: the text of a larger one is held
 	// by the turn that made it, and must not cost those who read it their place.
 	fanoutCounted = 8 << 20
 	// fanoutQueue bounds the events that wait to be encoded, in number and size.
 	fanoutEvents, fanoutBytes = 1 << 16, 64 << 20
-	// Beyond crowd clients events are held back a little for each of them, up to
-	// maxPause: what is superseded meanwhile is sent to nobody.
+	// Beyond crowd clients, events are held back briefly for each additional
+	// one, up to maxPause: whatever is superseded in the meantime is not sent.
 	crowd    = 32
 	maxPause = 250 * time.Millisecond
 )
 
-// fanout makes the frames of a stream once for all the clients that asked for
-// the same: an event costs its encoding, and for each client a copy into its
-// socket. Clients read a common log at their own pace; one that is too far
-// behind has lost its place and is closed, and may resume.
+// fanout makes the frames of a stream once for all clients that asked for the
+// same: an event costs its encoding once, and one copy into each client's
+// socket. Clients read a common log at their own pace; one that falls too far
+// behind loses its place and is closed, and may resume.
 type fanout struct {
 	s    *Streams
 	key  fankey
@@ -48,7 +48,7 @@ type fanout struct {
 	interrupt context.CancelFunc // ends the wait of the one that encodes
 	flushed   time.Time          // when the log grew last
 	taken     uint64             // number of the newest event that is in the log
-	hurried   bool               // somebody waits for what was published
+	hurried   bool               // somebody is waiting for what was published
 }
 
 // fankey is what clients of one fanout have in common.
