@@ -64,7 +64,7 @@ func runACP(ctx context.Context, env *Env, o acpOptions) error {
 	in := acp.Options{
 		In: env.Stdin, Out: env.Stdout, Now: env.Now, Leave: o.attach != "",
 		Files: func(id lathe.SessionID, files tool.Files) func() {
-			if f.app == nil { // the server's tools work on its disk
+			if f.app == nil { // the server's tools work on the server's disk
 				return func() {}
 			}
 			return f.app.buffers.Take(id, files)
@@ -91,7 +91,7 @@ func runACP(ctx context.Context, env *Env, o acpOptions) error {
 	return err
 }
 
-// laterLog is a log that there is only once something has opened it.
+// laterLog is a log that does not exist until something has opened it.
 type laterLog struct{ get func() *slog.Logger }
 
 // Enabled reports whether the log is there and takes the level.

@@ -141,7 +141,7 @@ func agentName(name string) bool {
 	return name != "" && len(name) <= 64 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" && name[0] != '-'
 }
 
-// slug makes a name of the first words of a text.
+// slug makes a name from the first words of a text.
 func slug(text string) string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	name := strings.Join(words[:min(len(words), 3)], "-")
@@ -183,8 +183,8 @@ func createAgent(ctx context.Context, env *Env, f *face, o agentOptions) error {
 	return err
 }
 
-// keepTrust goes on trusting a checkout in which lathe itself has just written a
-// file for the person, if that is all that changed.
+// keepTrust keeps a checkout trusted after lathe itself has just written a file
+// for the person, if nothing else changed.
 func keepTrust(ctx context.Context, env *Env, f *face, path string) error {
 	t, err := f.TrustState(ctx)
 	if err != nil || len(t.Changed) != 1 || filepath.Join(t.Dir, filepath.FromSlash(t.Changed[0].Path)) != path {

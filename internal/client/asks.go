@@ -55,7 +55,7 @@ func (c asks) Approvals(ctx context.Context) ([]api.Approval, error) {
 	return get(ctx, c.conn, "/lathe/approval", nil, plain[[]api.Approval])
 }
 
-// Revoke takes an approval back.
+// Revoke withdraws an approval.
 func (c asks) Revoke(ctx context.Context, a api.Approval) error {
 	_, err := c.call(ctx, http.MethodPost, "/lathe/approval/revoke", nil, a)
 	return err

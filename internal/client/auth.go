@@ -8,14 +8,14 @@ import (
 	"lathe/internal/api"
 )
 
-// Credentials returns what is stored and what the environment holds to log in to
-// providers.
+// Credentials returns the stored credentials and those in the environment with
+// which to log in to providers.
 func (c directory) Credentials(ctx context.Context) (api.Credentials, error) {
 	return get(ctx, c.conn, "/lathe/auth", nil, plain[api.Credentials])
 }
 
-// SetKey stores a provider's key, and lets the directory's configuration be read
-// again, so that it counts.
+// SetKey stores a provider's key, and has the directory's configuration read
+// again so that it takes effect.
 func (c directory) SetKey(ctx context.Context, provider, key string) error {
 	return c.changeLogin(ctx, http.MethodPut, provider, map[string]string{"type": "api", "key": key})
 }
@@ -31,7 +31,7 @@ func (c directory) RemoveKey(ctx context.Context, provider string) error {
 	return c.changeLogin(ctx, http.MethodDelete, provider, nil)
 }
 
-// changeLogin changes what is stored, and lets the directory's configuration be read again.
+// changeLogin changes what is stored, and has the directory's configuration read again.
 func (c directory) changeLogin(ctx context.Context, method, provider string, body any) error {
 	if _, err := c.call(ctx, method, "/auth/"+url.PathEscape(provider), nil, body); err != nil {
 		return err

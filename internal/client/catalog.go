@@ -54,7 +54,7 @@ func (c directory) Notices(ctx context.Context) (api.Notices, error) {
 	return get(ctx, c.conn, "/lathe/notice", nil, plain[api.Notices])
 }
 
-// Settings returns what a screen has a use for of the directory's configuration.
+// Settings returns the parts of the directory's configuration that a screen needs.
 func (c directory) Settings(ctx context.Context) (json.RawMessage, error) {
 	return c.call(ctx, http.MethodGet, "/lathe/config", nil, nil)
 }

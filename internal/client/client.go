@@ -36,7 +36,7 @@ type Options struct {
 	Find func(ctx context.Context) (Running, error)
 	// Transport replaces the connection that URL names; see [InProcess].
 	Transport http.RoundTripper
-	// Source, with a server in the same process, hands events, messages and outcomes over as they are.
+	// Source, if the server is in the same process, passes events, messages and outcomes on directly.
 	Source         Source
 	User, Password string // for a server that asks for them
 	Dir            string // directory that requests are about; empty: the server's own
@@ -357,8 +357,9 @@ func list[T any](decode func([]byte) (T, error)) func([]byte) ([]T, error) {
 
 func sessionPath(id lathe.SessionID) string { return "/session/" + url.PathEscape(string(id)) }
 
-// Health returns the version of the server. One that can store nothing at the
-// moment is there all the same: it shows what it has, and tells no version.
+// Health returns the version of the server. A server that cannot store anything
+// at the moment still counts as there: it shows what it has, but reports no
+// version.
 func (c *conn) Health(ctx context.Context) (string, error) {
 	in, err := get(ctx, c, "/global/health", nil, plain[struct{ Version string }])
 	if code := lathe.CodeOf(err); code == lathe.CodeFull || code == lathe.CodeReadOnly {

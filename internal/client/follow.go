@@ -24,17 +24,17 @@ const (
 	firstRetry, lastRetry = 200 * time.Millisecond, 5 * time.Second
 )
 
-// Update is an event, or how the stream of events fares.
+// Update is an event, or a change in the state of the stream.
 type Update struct {
-	lathe.Envelope       // without an Event: how the stream fares
+	lathe.Envelope       // without an Event: the state of the stream
 	Open           bool  // the stream is open
-	Lost           bool  // with Open: events were missed, what was read is old
+	Lost           bool  // with Open: events were missed, so what was read is out of date
 	Err            error // why it is not open
 	Retry          time.Duration
 }
 
-// Source is a server in the same process; *server.Server is one. It hands over as it
-// is what can be large.
+// Source is a server in the same process; *server.Server is one. It passes on
+// directly what can be large.
 type Source interface {
 	Follow(ctx context.Context, dir string, after uint64) iter.Seq2[lathe.Envelope, error]
 	History(ctx context.Context, id lathe.SessionID, before int64, limit int) ([]lathe.Message, error)
@@ -42,9 +42,10 @@ type Source interface {
 }
 
 // Follow yields the events of the client's directory. First the stream opens;
-// what happens from then on is yielded. When it breaks that is told, and it is
-// opened again after a moment, without end; it goes on where it was, or says that
-// events were lost. An error ends it: the cause of the context, or a refusal.
+// then whatever happens is yielded. If it breaks, that is reported and it is
+// opened again after a moment, any number of times; it continues where it was, or
+// says that events were lost. An error ends it: the cause of the context, or a
+// refusal.
 func (c turns) Follow(ctx context.Context) iter.Seq2[Update, error] {
 	if c.source != nil {
 		return c.followLocal(ctx)
@@ -176,7 +177,7 @@ func (f *follower) take(ev sse.Event) {
 	if ev.ID != "" {
 		f.last = ev.ID
 	}
-	if err != nil { // of a newer server, say: what it did shows when it is read
+	if err != nil { // for instance from a newer server: its effect shows when it is read
 		f.over = !f.yield(Update{Envelope: lathe.Envelope{Seq: seq}, Open: true, Lost: true}, nil)
 		return
 	}

@@ -33,8 +33,8 @@ func (r Running) Name() string {
 
 const recordLimit = 64 << 10
 
-// Announce leaves a file in dir that says where a server listens. Removing it
-// again is the caller's; one that was left behind is found to be stale.
+// Announce leaves a file in dir that says where a server listens. The caller
+// removes it again; a file that was left behind is recognised as stale.
 func Announce(dir string, r Running) (remove func(), err error) {
 	data, err := json.Marshal(r)
 	if err != nil {

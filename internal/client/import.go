@@ -13,8 +13,8 @@ import (
 	"lathe/internal/api"
 )
 
-// Import takes in sessions from files on the machine of the engine, and returns what
-// happens. To stop reading ends it; what was stored by then stays.
+// Import imports sessions from files on the engine's machine, and yields what
+// happens. If the caller stops reading, the import ends; what has been stored stays.
 func (c sessions) Import(ctx context.Context, in api.Import) iter.Seq2[api.ImportNews, error] {
 	return func(yield func(api.ImportNews, error) bool) {
 		resp, err := c.request(ctx, http.MethodPost, "/lathe/import", nil, in)

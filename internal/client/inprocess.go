@@ -93,7 +93,7 @@ type pipeWriter struct {
 // localError is an error of the handler's own, as it is.
 type localError struct{ error }
 
-// Fail answers with an error as it is, which no status and body could say.
+// Fail answers with the error itself, which no status and body could express.
 func (w *pipeWriter) Fail(err error) {
 	w.once.Do(func() {
 		w.err = err

@@ -19,7 +19,7 @@ func (c servers) Servers(ctx context.Context, start bool) ([]api.MCPServer, erro
 	return get(ctx, c.conn, "/lathe/mcp", q, plain[[]api.MCPServer])
 }
 
-// Server tells all of a server. With connect it is started first.
+// Server describes a server in full. With connect it is started first.
 func (c servers) Server(ctx context.Context, name string, connect bool) (api.MCPDetail, error) {
 	q := url.Values{}
 	if connect {
@@ -79,7 +79,7 @@ func (c servers) LogoutServer(ctx context.Context, name string) error {
 	return err
 }
 
-// RefreshServers takes up in a session what the servers offer now.
+// RefreshServers makes a session use what the servers offer now.
 func (c servers) RefreshServers(ctx context.Context, id lathe.SessionID) (api.MCPRefreshed, error) {
 	return post(ctx, c.conn, "/lathe"+sessionPath(id)+"/mcp/refresh", struct{}{}, plain[api.MCPRefreshed])
 }

@@ -15,8 +15,8 @@ import (
 // resend is the usual [Options].Resend.
 const resend = 10 * time.Second
 
-// prompts names what is sent. A prompt whose answer was lost may have been taken;
-// sent again under the same name it is not taken twice.
+// prompts names what is sent. A prompt whose reply was lost may have been
+// accepted; if sent again under the same name it is not accepted twice.
 type prompts struct {
 	ids *lathe.IDs
 
@@ -24,7 +24,7 @@ type prompts struct {
 	unsure map[lathe.SessionID]unsure
 }
 
-// unsure is a prompt of which is not known whether it was taken.
+// unsure is a prompt that may or may not have been accepted.
 type unsure struct {
 	body [sha256.Size]byte
 	id   lathe.MessageID
@@ -65,9 +65,10 @@ func (p *prompts) seen(session lathe.SessionID, id lathe.MessageID) {
 	}
 }
 
-// Prompt asks for a turn and returns the message when it is stored; events tell the
-// rest, and [Client.Outcome] how it ended. A connection that breaks is made again
-// for a while; the prompt is taken once, however often it is sent.
+// Prompt asks for a turn and returns the message once it is stored; events report
+// the rest, and [Client.Outcome] how it ended. A broken connection is
+// re-established for a while; the prompt is accepted once, however often it is
+// sent.
 func (c turns) Prompt(ctx context.Context, id lathe.SessionID, p api.Prompt) (lathe.MessageID, error) {
 	if p.MessageID == "" {
 		raw, err := wire.Marshal(wire.EncodeOwnPrompt(p))

@@ -23,8 +23,8 @@ func (c sessions) Search(ctx context.Context, s api.Search) ([]api.Hit, error) {
 	return get(ctx, c.conn, "/lathe/search", q, plain[[]api.Hit])
 }
 
-// SearchIndex returns how far the index is behind: the next search takes that in, which
-// takes its time when it is much.
+// SearchIndex returns how far the index is behind: the next search indexes that first,
+// which takes a while if it is much.
 func (c sessions) SearchIndex(ctx context.Context) (api.SearchIndex, error) {
 	return get(ctx, c.conn, "/lathe/search/index", nil, plain[api.SearchIndex])
 }

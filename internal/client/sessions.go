@@ -25,8 +25,8 @@ func (c sessions) Get(ctx context.Context, id lathe.SessionID) (lathe.Session, e
 	return get(ctx, c.conn, sessionPath(id), nil, wire.DecodeSession)
 }
 
-// plausible refuses what cannot be the name of a session in the words for one that is
-// not there.
+// plausible refuses what cannot be a session's name, in the words for a session that
+// does not exist.
 func plausible(id lathe.SessionID) error {
 	if lathe.CheckID(string(id), lathe.PrefixSession) == nil {
 		return nil
@@ -34,8 +34,8 @@ func plausible(id lathe.SessionID) error {
 	return lathe.Errorf(lathe.CodeNotFound, "list them with: lathe session list", "there is no session %q", id)
 }
 
-// List returns the sessions of the client's directory that have no parent, the one
-// that was used last first.
+// List returns the sessions of the client's directory that have no parent, most
+// recently used first.
 func (c sessions) List(ctx context.Context, f api.SessionFilter) ([]lathe.Session, error) {
 	q := url.Values{}
 	if f.Search != "" {
@@ -66,7 +66,7 @@ func (c sessions) Rename(ctx context.Context, id lathe.SessionID, title string) 
 	return c.change(ctx, id, api.SessionChange{Title: &title})
 }
 
-// Archive puts a session away, or takes it out again.
+// Archive archives a session, or takes it out of the archive.
 func (c sessions) Archive(ctx context.Context, id lathe.SessionID, on bool) (lathe.Session, error) {
 	return c.change(ctx, id, api.SessionChange{Archived: &on})
 }
@@ -84,7 +84,7 @@ func (c sessions) Move(ctx context.Context, id lathe.SessionID, dir string) (lat
 	return post(ctx, c.conn, "/lathe"+sessionPath(id)+"/move", map[string]string{"directory": dir}, wire.DecodeSession)
 }
 
-// Unlock takes a session from a process that is gone for good.
+// Unlock takes a session away from a process that is permanently gone.
 func (c sessions) Unlock(ctx context.Context, id lathe.SessionID) error {
 	_, err := c.call(ctx, http.MethodPost, "/lathe"+sessionPath(id)+"/unlock", nil, nil)
 	return err
@@ -104,8 +104,8 @@ func (c sessions) Share(ctx context.Context, id lathe.SessionID) (lathe.Session,
 	return post(ctx, c.conn, sessionPath(id)+"/share", nil, wire.DecodeSession)
 }
 
-// Unshare takes a published session back; with forget also when the service that has
-// it cannot be reached.
+// Unshare withdraws a published session; with forget even if its service cannot be
+// reached.
 func (c sessions) Unshare(ctx context.Context, id lathe.SessionID, forget bool) (lathe.Session, error) {
 	return post(ctx, c.conn, "/lathe"+sessionPath(id)+"/unshare?forget="+strconv.FormatBool(forget), nil, wire.DecodeSession)
 }
@@ -154,7 +154,7 @@ func (c sessions) Revert(ctx context.Context, id lathe.SessionID, in api.Revert)
 	return post(ctx, c.conn, "/lathe"+sessionPath(id)+"/revert", in, plain[api.Reverted])
 }
 
-// Unrevert takes a revert back.
+// Unrevert undoes a revert.
 func (c sessions) Unrevert(ctx context.Context, id lathe.SessionID, in api.Unrevert) (api.Reverted, error) {
 	return post(ctx, c.conn, "/lathe"+sessionPath(id)+"/unrevert", in, plain[api.Reverted])
 }

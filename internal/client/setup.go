@@ -17,7 +17,7 @@ func (c directory) Checks(ctx context.Context) ([]api.Check, error) {
 	return get(ctx, c.conn, "/lathe/check", nil, plain[[]api.Check])
 }
 
-// Found returns what can answer where the engine runs.
+// Found returns what could answer on the engine's machine.
 func (c directory) Found(ctx context.Context) (api.Found, error) {
 	return get(ctx, c.conn, "/lathe/found", nil, plain[api.Found])
 }

@@ -15,7 +15,7 @@ func (c directory) TrustState(ctx context.Context) (api.Trust, error) {
 	return get(ctx, c.conn, "/lathe/trust", nil, plain[api.Trust])
 }
 
-// Trusted returns the directories that were trusted for good.
+// Trusted returns the directories that are trusted permanently.
 func (c directory) Trusted(ctx context.Context) ([]api.Trusted, error) {
 	return get(ctx, c.conn, "/lathe/trust/list", nil, plain[[]api.Trusted])
 }
@@ -26,8 +26,8 @@ func (c directory) Decide(ctx context.Context, d api.Decision) error {
 	return err
 }
 
-// Distrust takes the decisions about a repository back: the directory's when of is empty,
-// else that of a directory which may be gone.
+// Distrust withdraws the decisions about a repository: the client's directory if of is
+// empty, else a directory that may no longer exist.
 func (c directory) Distrust(ctx context.Context, of string) (out api.Withdrawn, err error) {
 	q := url.Values{}
 	if of != "" {

@@ -78,7 +78,7 @@ func Hash(messages []lathe.Message) (string, error) {
 
 // Read yields the sessions found in OpenCode's data directory, parents before
 // their children. A session that is in the database is not looked for in files.
-// An error ends it; pieces that cannot be read are told in the records.
+// An error ends it; pieces that cannot be read are listed in the records.
 func Read(ctx context.Context, dir string) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		storage, database := filepath.Join(dir, "storage"), filepath.Join(dir, Database)

@@ -22,7 +22,7 @@ type toolRef struct {
 	CallID    string          `json:"callID"`
 }
 
-// EncodeAsk returns a question whether a tool may do something.
+// EncodeAsk returns a question about whether a tool may do something.
 func EncodeAsk(a lathe.Ask) any {
 	return ask{
 		ID: a.ID, SessionID: a.SessionID, Permission: a.Permission, Patterns: list(a.Patterns),

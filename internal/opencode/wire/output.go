@@ -20,8 +20,8 @@ const (
 
 // Output is JSON, or a frame with JSON in it, that is ready to be written. Long
 // texts in it are not copied: they are escaped piece by piece on their way out, so
-// that an answer takes little beside the texts that it tells, however many
-// clients it goes to. It does not change and may be written by many at once.
+// that an answer takes little memory besides its texts, however many clients it
+// goes to. It does not change and may be written by several goroutines at once.
 type Output struct {
 	head []byte
 	rest []outputText

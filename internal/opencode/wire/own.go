@@ -14,12 +14,12 @@ import (
 // It is OpenCode's, with a field "lathe" beside it for what OpenCode has no name
 // for: decoding what was encoded loses nothing but fractions of a millisecond.
 
-// ownPart is what OpenCode does not say of a part.
+// ownPart is what OpenCode's form cannot say about a part.
 type ownPart struct {
 	Seq int64 `json:"seq,omitempty"`
 }
 
-// ownInfo is what OpenCode does not say of a message.
+// ownInfo is what OpenCode's form cannot say about a message.
 type ownInfo struct {
 	Seq    int64     `json:"seq,omitempty"`
 	Steers bool      `json:"steers,omitempty"`
@@ -144,7 +144,7 @@ type ownEvent struct {
 	Lathe      *ownMore `json:"lathe,omitempty"`
 }
 
-// ownMore is what OpenCode does not say of an event.
+// ownMore is what OpenCode's form cannot say about an event.
 type ownMore struct {
 	ownInfo
 	End int `json:"end,omitempty"` // of a delta

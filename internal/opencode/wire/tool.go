@@ -96,8 +96,8 @@ func failedMetadata(st *lathe.ToolFailed) map[string]any {
 	return out
 }
 
-// input is always an object on the wire. Arguments that are none, because a
-// model got them wrong, are shown as text.
+// input is always an object on the wire. Arguments that are not one, because
+// the model got them wrong, are shown as text.
 func input(in json.RawMessage) json.RawMessage {
 	if len(in) == 0 {
 		return json.RawMessage("{}")

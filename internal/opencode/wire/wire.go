@@ -1,14 +1,14 @@
-// Package wire says what the engine means in the JSON of OpenCode 1.1, and reads
+// Package wire puts the engine's values into the JSON of OpenCode 1.1, and reads
 // that JSON back. It is the only place that knows its names, its absent fields
 // and its numbers: milliseconds for times, dollars for money.
 //
 // Encode functions return a value for encoding/json, so that callers can put it
-// into a larger answer; [Marshal] writes it as JavaScript would. Decode
-// functions take input that nobody has checked. They ignore fields they do not
-// know and refuse what they cannot represent. Decoding what was encoded gives
-// the same value, with times to the millisecond; what OpenCode has no name for is
-// left out: sequence numbers, the share secret, totals of a session, whether a
-// prompt steers, the kind of a [lathe.LimitFailure].
+// into a larger answer; [Marshal] writes it as JavaScript would. Decode functions
+// take input that nobody has checked. They ignore fields they do not know and
+// refuse what they cannot represent. Decoding what was encoded gives the same
+// value, with times to the millisecond; what OpenCode has no name for is left
+// out: sequence numbers, the share secret, totals of a session, whether a prompt
+// steers, the kind of a [lathe.LimitFailure].
 //
 // Names that only OpenCode 1.18 has (ContextOverflowError, overflow and
 // tail_start_id of a compaction, variant of an assistant message, patch and

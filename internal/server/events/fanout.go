@@ -76,8 +76,8 @@ type fanouts struct {
 // errOver ends the streams of an instance that was disposed.
 var errOver = errors.New("the stream is over")
 
-// join makes a client a member. It gets what is published after join returned,
-// and may get some of what was published since it was called.
+// join makes a client a member. It gets everything published after join has
+// returned, and possibly some of what was published since it was called.
 func (s *Streams) join(ctx context.Context, key fankey, f bus.Filter) (*member, error) {
 	m := &member{ready: make(chan struct{})}
 	m.place = &place{key: key}
@@ -118,7 +118,7 @@ func (s *Streams) newFanout(key fankey, filter bus.Filter) *fanout {
 	return f
 }
 
-// enroll notes that a client waits to come in; it reports false after the end.
+// enroll notes that a client is waiting to come in; it reports false after the end.
 func (f *fanout) enroll(m *member) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -133,7 +133,7 @@ func (f *fanout) enroll(m *member) bool {
 	return true
 }
 
-// admit lets in those who wait, behind all that was published so far.
+// admit lets in the waiting clients, after everything published so far.
 func (f *fanout) admit(st *stream) error {
 	f.mu.Lock()
 	waiting := len(f.joining) > 0
@@ -160,8 +160,8 @@ func (f *fanout) admitLocked() {
 	f.joining = nil
 }
 
-// pause holds events back while there is a crowd, so that those that come
-// together go out together.
+// pause holds events back while there is a crowd, so that events close together
+// are sent together.
 func (f *fanout) pause(ctx context.Context) {
 	f.mu.Lock()
 	d := min(time.Duration(len(f.members)-crowd)*maxPause/1000, maxPause)
@@ -285,8 +285,8 @@ func (m *member) leave() {
 	}
 }
 
-// take returns the next piece; or the number of the newest event in those before
-// and a channel to wait at; or why there are no more.
+// take returns the next piece, or the number of the newest event in earlier
+// pieces and a channel to wait on, or the reason why there are no more.
 func (m *member) take() (piece *wire.Output, taken uint64, wake <-chan struct{}, err error) {
 	f := m.f
 	f.mu.Lock()

@@ -10,8 +10,8 @@ import (
 // keepFrames is how many encoded events are kept; streams are rarely further apart.
 const keepFrames = 512
 
-// frames shares encoded events between streams: with many of them, encoding each
-// event once is most of what there is to save.
+// frames shares encoded events between streams: with many streams, encoding each
+// event once saves the most.
 type frames struct {
 	mu   sync.Mutex
 	ring [keepFrames]encoded

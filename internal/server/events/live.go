@@ -28,15 +28,15 @@ type live struct {
 // session is idle, for streams that are not so far yet.
 type openPart struct {
 	part   lathe.Part
-	done   string         // what of the text the closed part holds anyway
-	rest   lathe.Streamed // what follows it; the writer's own where it is known
-	own    *rope.Text     // rest, where nobody else keeps it
+	done   string         // text that the closed part holds anyway
+	rest   lathe.Streamed // what follows it; the writer's own if that is known
+	own    *rope.Text     // rest, if nobody else keeps it
 	size   int
 	marks  marks
 	closed bool
 }
 
-// add takes in what came.
+// add adds a delta.
 func (o *openPart) add(seq uint64, d lathe.PartDelta) {
 	if o.rest == nil && d.Whole != nil {
 		o.rest = d.Whole
@@ -51,7 +51,7 @@ func (o *openPart) add(seq uint64, d lathe.PartDelta) {
 	}
 }
 
-// keep makes the rest of the text one that is kept here.
+// keep stores the rest of the text here.
 func (o *openPart) keep(rest string) {
 	o.own = &rope.Text{}
 	o.own.Append(rest)
@@ -95,7 +95,7 @@ func relevant(ev lathe.Event) bool {
 
 func (l *live) close() { l.sub.Close() }
 
-// take takes an event in. It runs while the event is published.
+// take processes an event. It runs while the event is being published.
 func (l *live) take(env lathe.Envelope) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -159,7 +159,7 @@ func openText(b lathe.PartBody) (string, bool) {
 // a part that is no longer kept.
 func (l *live) at(id lathe.PartID, seq uint64) (*openPart, int) {
 	if !l.has(seq) {
-		l.bus.Seq() // returns when the event that is being published is
+		l.bus.Seq() // this returns when the event being published is done
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -174,8 +174,8 @@ func (l *live) at(id lathe.PartID, seq uint64) (*openPart, int) {
 	return p, end
 }
 
-// text returns a part that [live.at] gave with its text as of an event, and whether
-// it is still kept: else its turn is over.
+// text returns a part found by [live.at] with its text as of an event, and whether
+// it is still kept; if not, its turn is over.
 func (l *live) text(id lathe.PartID, p *openPart, seq uint64) (lathe.Part, wire.Text, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -192,7 +192,7 @@ func (l *live) has(seq uint64) bool {
 // overlay puts the text that streamed so far into the open parts of messages
 // that were just read.
 func (l *live) overlay(messages []lathe.Message) {
-	l.bus.Seq() // returns when the event that is being published is: who has seen it gets what it says
+	l.bus.Seq() // this returns when the event being published is done, so whoever has seen it gets what it says
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.parts) == 0 {

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// giveBack is how long the texts of a turn are for which the memory that it took
-	// goes back to the system soon after.
+	// giveBack is how much text makes a turn's memory go back to the system soon
+	// after it ends.
 	giveBack = 8 << 20
 	// giveBackSpare is how much memory that holds nothing goes back as well; less is
 	// left to the runtime, which takes minutes.
@@ -22,7 +22,7 @@ type memory struct {
 	soon atomic.Bool // it is about to be given back
 }
 
-// idle is told that a turn has ended whose texts were so long.
+// idle is called when a turn has ended, with the total length of its texts.
 func (m *memory) idle(texts int) {
 	if texts <= giveBack && spare() <= giveBackSpare || !m.soon.CompareAndSwap(false, true) {
 		return

@@ -59,8 +59,8 @@ func (s *Streams) subscribeAfter(ctx context.Context, dir string, after uint64) 
 	}
 }
 
-// measured reports a delta where it ends, so that a reader who has some of the
-// text already can tell.
+// measured adds to a delta where it ends, so that a reader who already has some
+// of the text can tell.
 func (s *Streams) measured(env lathe.Envelope) lathe.Envelope {
 	if d, ok := env.Event.(lathe.PartDelta); ok && d.End == 0 {
 		d.End = s.live.end(d.PartID, env.Seq)
@@ -72,7 +72,7 @@ func (s *Streams) measured(env lathe.Envelope) lathe.Envelope {
 // end returns how long a part's text was after an event, 0 when it is not kept.
 func (l *live) end(id lathe.PartID, seq uint64) int {
 	if !l.has(seq) {
-		l.bus.Seq() // returns when the event that is being published is
+		l.bus.Seq() // this returns when the event being published is done
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,10 +84,10 @@ func (l *live) end(id lathe.PartID, seq uint64) int {
 	return end
 }
 
-// ServeOwn answers a request of one of lathe's own faces for the events of a
-// directory: nothing left out, nothing said twice. The first frame has the number that
-// the others follow and says whether the stream goes on where the client was. The
-// error is [bus.ErrSlow] when the client was too slow.
+// ServeOwn answers a request by one of lathe's own faces for the events of a
+// directory: nothing is left out or repeated. The first frame has the number that the
+// others follow and says whether the stream continues where the client was. The error
+// is [bus.ErrSlow] if the client was too slow.
 func (s *Streams) ServeOwn(w http.ResponseWriter, r *http.Request, dir string) error {
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Time{})

@@ -37,7 +37,7 @@ func (p *progress) reached(seq uint64) bool {
 	return p.over || seq <= p.sent
 }
 
-// end lets go of everybody who waits.
+// end releases everybody who is waiting.
 func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

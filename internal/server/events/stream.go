@@ -39,7 +39,7 @@ const (
 type stream struct {
 	s    *Streams
 	key  fankey
-	sink func(wire.Output) error // sends what was written; bytes that stand whole it must not keep
+	sink func(wire.Output) error // sends what was written; it must not keep pieces that are complete
 	fan  *fanout                 // whose stream it is; nil: that of one client
 
 	parts   map[lathe.PartID]*sending

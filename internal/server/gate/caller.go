@@ -17,7 +17,7 @@ type Commands interface {
 	Started(pid int) bool
 }
 
-// caller is who is at the other end of a connection. It is found out once, with
+// caller is who is at the other end of a connection. It is determined once, on
 // the first request.
 type caller struct {
 	conn  net.Conn
@@ -37,11 +37,11 @@ const (
 	fromUser    = "requests of another user of this machine need a password; start the server with one"
 )
 
-// checkCaller refuses what the commands of tools send, and what tools within this
-// process do: a model that could call the server would answer its own permission
-// asks. The faces of this process come without a connection. Without a password it
-// refuses other users of this machine as well. What cannot be found out passes, as does
-// what comes from other machines: those need the password.
+// checkCaller refuses requests from commands that tools run, and from tools within this
+// process: a model that could call the server would answer its own permission asks. The
+// faces of this process come without a connection. Without a password it also refuses
+// other users of this machine. Callers that cannot be identified pass, as do other
+// machines: those need the password.
 func (g *Gate) checkCaller(r *http.Request) *refusal {
 	c, ok := r.Context().Value(callerKey{}).(*caller)
 	if !ok {

@@ -55,9 +55,9 @@ type holder int
 
 const (
 	heldUnknown   holder = iota // the kernel does not say
-	heldByCommand               // or by whom it cannot be seen, while a command hides what it holds
-	// heldNoMore is a socket that was closed at once: who sends so does not want to
-	// be seen, or to hear the answer.
+	heldByCommand               // the kernel does not say by whom, while a command hides what it holds
+	// heldNoMore is a socket that was closed at once: such a sender wants neither
+	// to be seen nor to hear the answer.
 	heldNoMore
 	heldByPerson
 )
@@ -70,7 +70,8 @@ const (
 )
 
 // holderOf finds out who has the other end of a connection, and which user made it.
-// What this process has open itself, as here says, is a command's.
+// A socket that this process itself has open, according to here, counts as a
+// command's.
 func holderOf(theirs, ours netip.AddrPort, commands Commands, here func(inode uint32) bool) (uid int, from holder) {
 	for begin := time.Now(); ; time.Sleep(seekPause) {
 		inode, owner, err := socketOf(theirs, ours)

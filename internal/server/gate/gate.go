@@ -26,17 +26,18 @@ import (
 
 // Options say who may call.
 type Options struct {
-	// Password, when set, is asked for with every request. User is the name that
+	// Password, if set, is required with every request. User is the name that
 	// goes with it.
 	User, Password string
-	// Hosts are names, beside this machine's loopback ones and the address that a
-	// connection came to, that requests may be addressed to.
+	// Hosts are names under which requests may address the server, besides this
+	// machine's loopback names and the address that a connection came to.
 	Hosts []string
-	// Origins are web origins that may call, beside, with a password, those of this
-	// machine.
+	// Origins are web origins that may call, besides (with a password) those of
+	// this machine.
 	Origins []string
 	// Trusted says that the transport itself authenticates callers (a private
-	// unix socket, a call within the process): no Host or password is asked for.
+	// unix socket, a call within the process): no Host check or password is
+	// needed.
 	Trusted bool
 	// Commands, when set, are those whose processes may not call.
 	Commands Commands
@@ -118,8 +119,8 @@ func (g *Gate) check(r *http.Request) *refusal {
 	return nil
 }
 
-// authenticate asks for the password. Who guesses too often is not even told whether a
-// guess was right; see [guesses].
+// authenticate checks the password. A client that guesses too often is not even told
+// whether a guess was right; see [guesses].
 func (g *Gate) authenticate(r *http.Request) *refusal {
 	unauthorized := &refusal{status: http.StatusUnauthorized, text: "Unauthorized"}
 	if _, guess := credentials(r); !guess {

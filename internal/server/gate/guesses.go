@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// How fast passwords can be guessed: so many at once, then so many a second.
+// How fast passwords can be guessed: a number at once, then a number per second.
 const (
 	guessBurst   = 10
 	guessRate    = 2
@@ -15,11 +15,11 @@ const (
 	mostGuessers = 1024
 )
 
-// guesses slow down who guesses the password: each client has a number of wrong
-// ones that grows back with time. A client is an address, of IPv6 a network of 64
-// bits; those of unix sockets are one. The right password costs nothing, so nobody
-// who has it is slowed down by a program that has an old one, unless that asks more
-// than guessRate times a second.
+// guesses slow down anybody guessing the password: each client has a number of
+// wrong guesses that grows back with time. A client is an address, or for IPv6 a
+// network of 64 bits; all unix sockets count as one. The right password costs
+// nothing, so nobody who has it is slowed down by a program with an old one, unless
+// that tries more than guessRate times a second.
 type guesses struct {
 	now func() time.Time
 
@@ -32,8 +32,8 @@ type guesser struct {
 	at   time.Time
 }
 
-// try compares a guess, unless the client has to wait before its next one. One at
-// a time, so that many at once are no more than one after the other.
+// try compares a guess, unless the client has to wait before its next one.
+// Guesses are compared one at a time, so that sending many at once gains nothing.
 func (g *guesses) try(remote string, right func() bool) (ok, wait bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -78,7 +78,7 @@ func (c *guesser) refill(now time.Time) float64 {
 	return c.left
 }
 
-// clientOf returns what stands for a client among its like.
+// clientOf returns what identifies a client.
 func clientOf(remote string) string {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 
 const (
 	// mostUploads is how many bodies of one client may be on their way at once. One
-	// more takes the place of the oldest: who sends whole bodies is not kept waiting
-	// by who sends halves.
+	// more replaces the oldest: clients that send whole bodies are not held up by
+	// those that send halves.
 	mostUploads = 64
-	// Leftover is how long what no handler read of a body is waited for.
+	// Leftover is how long to wait for the part of a body that no handler has read.
 	Leftover = time.Second
 )
 
