@@ -1,5 +1,11 @@
 // Package cli is the command line: it reads arguments, builds everything else,
 // wires it together, and turns errors into messages and exit codes.
+//
+// A command is a file named after it: its options, how they are read, and a function that
+// runs it. Commands reach the engine as a face (connect.go), which is a server that runs
+// already or an app of this process (app.go), and call both through package client. What
+// lathe run shows is runview.go, what the screen gets of an engine tuiengine.go, and
+// standard output is a sink (sink.go).
 package cli
 
 import (

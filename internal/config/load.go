@@ -5,6 +5,14 @@
 // Every value keeps the place it was written at, for complaints and for lathe
 // config. What comes from a repository counts only as far as the repository is
 // trusted.
+//
+// [Load] (load.go) goes through the sources in order. Each becomes a tree of JSON values
+// with positions (markdown.go for agents and commands), is brought to one spelling
+// (lower.go), filtered if it comes from an untrusted repository (trust.go, repository.go),
+// and merged. The merged tree is decoded into a [Config] (finish.go, decode.go, types.go).
+// origin.go and unused.go explain the result, redact.go and secretenv.go keep secrets out
+// of what is shown, update.go writes changes back, and paths.go and flags.go read the
+// environment.
 package config
 
 import (

@@ -5,4 +5,9 @@
 // them: it knows which server serves a file, starts it at first use, and tells what
 // a change of files brought. Whatever a server does, or fails to do, costs a caller a
 // bounded time and never an error that its edit would not have had without it.
+//
+// table.go lists the known servers and configured.go what a configuration makes of them;
+// find.go looks for their roots and programs, and client.go and stream.go talk to one.
+// document.go and change.go tell servers about files and collect what they find; query.go
+// asks questions and edit.go carries out the edits they propose.
 package lsp

@@ -2,6 +2,11 @@
 // walk that honours ignore files as git and ripgrep do, globs, grep, fuzzy
 // matching of paths, and the tree of the list tool.
 //
+// walk.go goes through a tree in parallel and leaves out what ignore files name
+// (pattern.go); glob.go matches paths; grep.go looks into files with the matchers of
+// expr.go and dfa.go and keeps the hits of the newest files (best.go), looking now and
+// then at whether to stop (pace.go); fuzzy.go ranks paths; tree.go draws the tree.
+//
 // # Differences from ripgrep
 //
 // Patterns are Go regular expressions (RE2): \d, \w, \s and \b know ASCII only,

@@ -5,6 +5,14 @@
 // A turn works on a session's live history in memory and records everything
 // through its [Log], which stores before it publishes. It owns no storage, no
 // clock and no network of its own.
+//
+// A [Turn] runs in rounds (turn.go): it makes room in the window where that is short
+// (context.go, compact.go, tail.go, cut.go), and otherwise does a step. A step (step.go)
+// builds its request (request.go), streams the answer, repeating it where that may help
+// (retry.go), and folds its events into parts (fold.go). Each call of a tool runs itself
+// while the answer still streams (call.go), and waits for the snapshot that makes its
+// changes undoable (snapshot.go). A turn ends well even where the model stops short or a
+// limit is reached (lapse.go, cutoff.go, closing.go). replay.go rebuilds requests of the past.
 package turn
 
 import (

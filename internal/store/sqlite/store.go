@@ -18,6 +18,12 @@
 // Order is by sequence numbers that the store gives out, never by identifiers or
 // clocks. Times are kept to the millisecond. Text that is not UTF-8 comes back
 // with replacement characters, and numbers in metadata as float64.
+//
+// open.go opens, upgrades and backs up; store.go holds the connections and the one
+// transaction that writes; session.go, message.go, part.go, project.go and value.go store
+// what their names say, load.go and overlay.go read messages back, text.go keeps the text
+// of open parts, and search.go and stats.go answer questions about everything. Damage is
+// found by check.go and mended by repair.go, with salvage.go, rawpages.go and intake.go.
 package sqlite
 
 import (

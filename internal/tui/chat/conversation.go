@@ -3,6 +3,10 @@
 // handed to the terminal's scrollback. What is finished is drawn once and kept; only
 // what is open is drawn again. It knows no engine: what it wants done it returns as a
 // message.
+//
+// conversation.go holds the messages and puts them together; draw.go draws a message and
+// card.go a tool call; scroll.go, selection.go and timeline.go move through it; flow.go is
+// what the inline screen has handed to the scrollback.
 package chat
 
 import (
