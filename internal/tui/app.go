@@ -67,8 +67,8 @@ type Start struct {
 	Agent   string
 	Model   lathe.ModelRef
 	Prompt  string   // to send at once
-	Notices []string // told at the start
-	// LastModel takes the model of the run before; not where one is configured.
+	Notices []string // shown at the start
+	// LastModel starts with the model of the previous run, unless one is configured.
 	LastModel bool
 }
 
@@ -97,8 +97,8 @@ type rooms struct {
 	style    *style.Style
 }
 
-// visit is what is known about the session on screen, and of the engine. It reads
-// and sends; what comes back is a message.
+// visit is what is known about the session on screen, and about the engine. It
+// reads and sends; what comes back is a message.
 type visit struct {
 	access  *engine.Access
 	session lathe.Session // zero ID: none yet
@@ -390,8 +390,8 @@ func (v *view) fail(err error) {
 	v.notify(dialog.Failure, look.InScreen(text))
 }
 
-// apply does what a sheet or a command wants done. It is the only way to what is
-// beside them.
+// apply does what a sheet or a command wants done. It is the only way for them
+// to affect anything outside themselves.
 func (a *App) apply(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
 	case nil:
@@ -454,7 +454,7 @@ func (a *App) soon(m dialog.Soon) tea.Cmd {
 	}
 }
 
-// done says what came of something that took time, and does what follows.
+// done reports the outcome of something that took time, and does what follows.
 func (a *App) done(m dialog.Done) tea.Cmd {
 	a.fail(m.Err)
 	if m.Err == nil && m.Text != "" {

@@ -232,7 +232,7 @@ func undo(a *App) tea.Cmd {
 	return a.tick()
 }
 
-// revertTo goes back to before a message, which comes back to the input.
+// revertTo goes back to before a message and puts its text into the input.
 func (a *App) revertTo(id lathe.MessageID) tea.Cmd {
 	r, text, s := a.access.Able.Undo, a.conv.Text(id), a.session.ID
 	return func() tea.Msg {

@@ -10,8 +10,9 @@ import (
 	"lathe/internal/tui/keys"
 )
 
-// controls are what other programs may have the screen do, by OpenCode's names.
-// Leaving is not among them, nor answering what lathe asks: that is the person's.
+// controls are what other programs may make the screen do, by OpenCode's names.
+// Leaving is not among them, and neither is answering what lathe asks: that is up
+// to the person.
 var controls = map[string]keys.Action{
 	"help.show": keys.Help, "session.list": keys.Sessions, "session.new": keys.NewSession, "session.share": keys.Share,
 	"session.compact": keys.Compact, "session.timeline": keys.Timeline, "theme.list": keys.Themes, "model.list": keys.Models,

@@ -152,7 +152,7 @@ func (a *App) statusChanged(ev lathe.SessionStatus) tea.Cmd {
 	return nil
 }
 
-// reply answers an ask. What it allowed for longer is told.
+// reply answers an ask. If it allows something from now on, the screen says so.
 func (a *App) reply(m ask.Reply) tea.Cmd {
 	a.sheets.Deafen(dialog.Haste)
 	told := m.Granted

@@ -236,7 +236,7 @@ type toast struct {
 	until time.Time
 }
 
-// notify shows a toast. One that reports an error is not pushed aside by less.
+// notify shows a toast. A less important one does not replace an error.
 func (v *view) notify(kind dialog.Kind, text string) {
 	last := again
 	if kind == dialog.Failure {

@@ -59,7 +59,7 @@ type (
 type Permission struct {
 	dialog.Patience
 	Ask     lathe.Ask
-	Other   bool // it is of a session that is not on screen, such as a subagent's
+	Other   bool // it belongs to a session that is not on screen, such as a subagent's
 	Answers []answer
 	at      int
 	first   int // the line of the first answer, as of the last drawing
@@ -138,8 +138,8 @@ func (s *Permission) Key(h dialog.Host, k tea.KeyPressMsg) tea.Msg {
 	return nil
 }
 
-// Click marks an answer, and takes the one that is marked: a single stray click
-// allows nothing.
+// Click marks an answer, or gives it if it is already marked: a single stray
+// click allows nothing.
 func (s *Permission) Click(_ dialog.Host, y int) tea.Msg {
 	if s.grant != nil {
 		return s.granting(s.grant.click(y))

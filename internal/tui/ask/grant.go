@@ -25,7 +25,7 @@ const (
 )
 
 // grantForm shows what an answer would allow from then on, and lets the person
-// change it. Nothing is allowed until they say so once more.
+// change it. Nothing is allowed until they confirm it.
 type grantForm struct {
 	offers  []approval.Offer // the least first
 	n       int              // which of them
