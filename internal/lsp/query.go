@@ -26,7 +26,9 @@ const (
 )
 
 // ErrNoServer means that no language server serves a file.
-var ErrNoServer = errors.New("No LSP server available for this file type.") //nolint:staticcheck // a sentence for the model, as OpenCode has it
+//
+//lint:ignore ST1005 a sentence for the model, as OpenCode has it
+var ErrNoServer = errors.New("No LSP server available for this file type.")
 
 // startWait is how long somebody who asks waits for a server to start.
 const startWait = initLimit

@@ -1,5 +1,7 @@
 package mcp
 
+//lint:file-ignore SA1019 Roots, sampling and logging are deprecated in the newest protocol; servers of today use them.
+
 import (
 	"context"
 	"errors"

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -45,7 +44,6 @@ type rig struct {
 	t      testing.TB
 	dir    string
 	events chan lathe.Event
-	logged *strings.Builder
 }
 
 // local is the configuration of a server of the test program.

@@ -10,8 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const canFork = true
-
 // step is one system call that a new process makes before it executes its program.
 type step struct {
 	what    string // for an error: "mount /proc"

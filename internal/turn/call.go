@@ -207,6 +207,7 @@ func (r *running) gate(ctx context.Context, input json.RawMessage) error {
 		return nil
 	}
 	if _, alone := errors.AsType[*permission.Unanswered](err); alone && r.s.warn() {
+		//lint:ignore ST1005 sentences for the model
 		return fmt.Errorf("Not run: %s. Its answer stays the same: look at what it said, and do something else, or answer with what you have.", why)
 	}
 	if _, corrected := errors.AsType[*permission.Corrected](err); !corrected && ctx.Err() == nil {

@@ -2,6 +2,8 @@
 // program of its own.
 package mcptest
 
+//lint:file-ignore SA1019 Roots, sampling and logging are deprecated in the newest protocol; servers of today use them.
+
 import (
 	"context"
 	"encoding/json"
