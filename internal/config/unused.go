@@ -60,12 +60,6 @@ func (c *Config) Unused() []Unused {
 	return append(out, c.deniedUnused()...)
 }
 
-// from returns where the value at the keys, or the first below it, was written.
-func (c *Config) from(keys ...string) jsonc.Pos {
-	o, _ := c.Origin(keys...)
-	return o.Pos
-}
-
 // deniedUnused lists settings denied to an untrusted repository that would have no effect anyway.
 func (c *Config) deniedUnused() (out []Unused) {
 	for _, l := range c.LeftOut {

@@ -20,6 +20,7 @@ import (
 	"lathe/internal/config"
 	"lathe/internal/instance"
 	"lathe/internal/job"
+	"lathe/internal/lsp"
 	"lathe/internal/session"
 	"lathe/internal/shell"
 	"lathe/internal/store/sqlite"
@@ -89,6 +90,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if in.Runner == nil {
 		in.Runner = shell.New(shell.Options{})
 	}
+	if in.Languages == nil {
+		in.Languages = lsp.NewPool(lsp.PoolOptions{Open: in.Runner.Open, Now: in.Now})
+	}
 	if in.Jobs == nil {
 		in.Jobs = job.NewManager(job.Options{Runner: in.Runner, Now: in.Now, Log: in.Log, Alarm: builtin.ErrorLine, Changed: func(i job.Info) {
 			e.Writer.Tell(i.Directory, lathe.JobChanged{SessionID: i.Session, JobID: i.ID, Running: i.Running()})
@@ -106,6 +110,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.close = sync.OnceValue(func() error {
 		err := e.Service.Close()
 		e.Jobs.Close()
+		in.Languages.Close()
 		return errors.Join(err, in.Runner.Close(), db.Close())
 	})
 	return e, nil

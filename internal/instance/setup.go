@@ -53,13 +53,6 @@ func (i *Instance) Complaints() (out []string) {
 	return out
 }
 
-func offOr(off bool, state string) string {
-	if off {
-		return "switched off"
-	}
-	return state
-}
-
 func shareWords(mode string) string {
 	switch mode {
 	case "auto":

@@ -47,7 +47,6 @@ type found struct {
 	pushed, pulled []Diagnostic
 	pushes, pulls  int // how often
 	version        int // of the document that the last push was about; -1: not told
-	resultID       string
 }
 
 // all is both, each thing once.

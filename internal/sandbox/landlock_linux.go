@@ -39,14 +39,19 @@ var landlockABI = sync.OnceValue(func() int {
 // ruleset is a set of Landlock's rules. Close it.
 type ruleset struct{ fd int }
 
-// newRuleset makes a set that refuses all changes, and all reading if told so.
-func newRuleset(reading bool) (*ruleset, error) {
+// newRuleset makes a set that refuses all changes, and for alone, where no namespace does
+// it, all reading and signals to processes outside. Commands of one directory share
+// their processes' namespace: one may end what another has started.
+func newRuleset(alone bool) (*ruleset, error) {
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: rightsOfDirs}
-	if reading {
+	if alone {
 		attr.Handled_access_fs |= readDirs
 	}
 	if landlockABI() >= 6 {
-		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
+		if alone {
+			attr.Scoped |= unix.LANDLOCK_SCOPE_SIGNAL
+		}
 	}
 	size := uintptr(8) // of what the oldest kernels know
 	if landlockABI() >= 6 {

@@ -103,11 +103,6 @@ func emptyList(c *call) (any, error) {
 	return []any{}, err
 }
 
-func emptyObject(c *call) (any, error) {
-	_, err := c.dir()
-	return struct{}{}, err
-}
-
 // not returns a handler that refuses what lathe does not support.
 func not(what string) handler {
 	return func(*call) (any, error) { return nil, &unsupported{what} }

@@ -90,7 +90,7 @@ func TestSetupAndWeight(t *testing.T) {
 		state[c.Name] = c.OK
 	}
 	want := map[string]bool{
-		"data": true, "credentials": true, "git": true, "sandbox": true, "undo": true, "model": false, "repository": true, "configuration": true, "not used": false,
+		"data": true, "credentials": true, "git": true, "sandbox": true, "undo": true, "model": false, "repository": true, "configuration": true,
 	}
 	if diff := cmp.Diff(want, state); diff != "" {
 		t.Errorf("checks (-want +got):\n%s", diff)

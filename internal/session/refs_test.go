@@ -44,7 +44,7 @@ func many(n int) string {
 }
 
 func TestLineQuery(t *testing.T) {
-	for in, want := range map[string]string{"12-34": "end=34&start=12", "12": "start=12", "5-5": "start=5", "9-3": "start=9", "x": "", "0": "", "-3": ""} {
+	for in, want := range map[string]string{"12-34": "end=34&start=12", "12": "start=12", "5-5": "end=5&start=5", "9-3": "start=9", "x": "", "0": "", "-3": ""} {
 		if got := lineQuery(in); got != want {
 			t.Errorf("lineQuery(%q) = %q, want %q", in, got, want)
 		}
