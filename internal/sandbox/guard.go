@@ -94,6 +94,11 @@ func (g *guard) check() (refused []Refusal) {
 			refused = append(refused, g.restore(path)...)
 		}
 	}
+	for path, text := range g.configs {
+		if !now[path] && text != nil { // it was removed
+			refused = append(refused, Refusal{Op: "remove", Path: path, Undone: said(rewrite(path, string(text)), "it was put back as it was")})
+		}
+	}
 	for path := range g.content {
 		if !now[path] { // it was removed
 			refused = append(refused, g.restore(path)...)
@@ -123,7 +128,7 @@ func (g *guard) restore(path string) (refused []Refusal) {
 		return []Refusal{{Op: "write", Path: path, Undone: "its directory is another one now: " + dir}}
 	}
 	was := g.content[path]
-	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 && was != nil {
+	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 && was != nil && !strings.HasPrefix(was["."], linkTo) {
 		refused = append(refused, Refusal{Op: "create", Path: path, Undone: said(os.Remove(path), "the link was removed")})
 	}
 	now := remember(path)
@@ -148,11 +153,23 @@ func (g *guard) restore(path string) (refused []Refusal) {
 	return refused
 }
 
+// Contents of what is no regular file.
+const (
+	linkTo    = "\x00link to "
+	irregular = "\x00"
+)
+
 func rewrite(path, text string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
 	_ = os.Remove(path)
+	if target, ok := strings.CutPrefix(text, linkTo); ok {
+		return os.Symlink(target, path)
+	}
+	if strings.HasPrefix(text, irregular) {
+		return fs.ErrInvalid
+	}
 	mode := fs.FileMode(0o644)
 	if strings.HasPrefix(text, "#!") {
 		mode = 0o755
@@ -163,6 +180,10 @@ func rewrite(path, text string) error {
 // aside moves what was made out of the way.
 func (g *guard) aside(path, op string) Refusal {
 	r := Refusal{Op: op, Path: path}
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		r.Undone = said(os.Remove(path), "it was removed") // what a link leads to is not copied
+		return r
+	}
 	if err := os.MkdirAll(g.policy.Aside, 0o700); err != nil {
 		r.Undone = said(err, "")
 		return r
@@ -204,15 +225,19 @@ func remember(path string) tree {
 		if err != nil || len(t) >= maxRemembered {
 			return fs.SkipAll
 		}
-		if !d.Type().IsRegular() {
-			return nil
-		}
 		rel, err := filepath.Rel(path, at)
-		if err != nil {
-			return nil
-		}
-		if text, err := readBounded(at); err == nil {
-			t[rel] = string(text)
+		switch {
+		case err != nil || d.IsDir():
+		case d.Type()&fs.ModeSymlink != 0:
+			if target, err := os.Readlink(at); err == nil {
+				t[rel] = linkTo + target
+			}
+		case !d.Type().IsRegular():
+			t[rel] = irregular
+		default:
+			if text, err := readBounded(at); err == nil {
+				t[rel] = string(text)
+			}
 		}
 		return nil
 	})
@@ -235,6 +260,9 @@ func readBounded(path string) ([]byte, error) {
 func harmless(path string) bool {
 	if strings.HasSuffix(path, ".sample") {
 		return true
+	}
+	if info, err := os.Lstat(path); err != nil || !info.IsDir() {
+		return false // also a link to a directory that is empty as yet
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
