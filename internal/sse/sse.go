@@ -211,7 +211,7 @@ func (l *lines) fill() {
 		l.start = 0
 	}
 	if l.end == len(l.buf) {
-		grown := make([]byte, max(firstBuffer, 2*len(l.buf)))
+		grown := make([]byte, max(firstBuffer, min(2*len(l.buf), l.max+firstBuffer)))
 		copy(grown, l.buf[:l.end])
 		l.buf = grown
 	}
