@@ -122,5 +122,5 @@ func (i *Instance) usualHosts() func(host string) bool {
 		}
 		return out
 	})
-	return func(host string) bool { return slices.Contains(hosts(), host) }
+	return func(host string) bool { return slices.ContainsFunc(hosts(), func(h string) bool { return registry.Names(h, host) }) }
 }

@@ -99,3 +99,10 @@ func Of(root string) []Used {
 	}
 	return out
 }
+
+// Names reports whether an entry of the table stands for a host: by its name, or, where it
+// begins with "*.", by the domain.
+func Names(entry, host string) bool {
+	domain, all := strings.CutPrefix(entry, "*")
+	return entry == host || all && strings.HasSuffix(host, domain)
+}

@@ -50,6 +50,7 @@ func TestTable(t *testing.T) {
 		}
 		seen[e.name] = true
 		for _, host := range e.hosts {
+			host = strings.TrimPrefix(host, "*.")
 			if strings.ToLower(host) != host || !strings.Contains(host, ".") || strings.ContainsAny(host, "*/:") {
 				t.Errorf("%s: %q is no host", e.name, host)
 			}
@@ -73,6 +74,20 @@ func TestReports(t *testing.T) {
 			if Reports(host) {
 				t.Errorf("%s is in both tables", host)
 			}
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	for _, tt := range []struct {
+		entry, host string
+		want        bool
+	}{
+		{"pypi.org", "pypi.org", true}, {"pypi.org", "x.pypi.org", false}, {"*.example.org", "packages.example.org", true},
+		{"*.example.org", "example.org", false}, {"*.example.org", "badexample.org", false},
+	} {
+		if got := Names(tt.entry, tt.host); got != tt.want {
+			t.Errorf("Names(%q, %q) = %v", tt.entry, tt.host, got)
 		}
 	}
 }
