@@ -122,5 +122,7 @@ func (i *Instance) usualHosts() func(host string) bool {
 		}
 		return out
 	})
-	return func(host string) bool { return slices.ContainsFunc(hosts(), func(h string) bool { return registry.Names(h, host) }) }
+	return func(host string) bool {
+		return slices.ContainsFunc(hosts(), func(h string) bool { return registry.Names(h, host) })
+	}
 }
