@@ -3,6 +3,7 @@ package turn_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -135,9 +136,10 @@ func TestCallBehindAnAbortedOne(t *testing.T) {
 	}
 	want := []string{
 		"step start", "slow failed: Tool execution aborted",
-		"edit failed: Not started, nothing changed: the turn was aborted before this call could begin.", "step finish tool-calls",
+		"edit failed: Not started, nothing changed: the turn was aborted before this call could begin.",
 	}
-	if d := cmp.Diff(want, r.log.last()); d != "" {
+	got := slices.DeleteFunc(r.log.last(), func(what string) bool { return what == "step finish tool-calls" }) // if the answer was whole by then
+	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("last message (-want +got):\n%s", d)
 	}
 }
