@@ -165,7 +165,7 @@ func (s *server) callOnce(ctx context.Context, name string, args json.RawMessage
 	if errors.Is(err, mcp.ErrSessionMissing) {
 		return nil, err
 	}
-	if errors.Is(err, mcp.ErrConnectionClosed) {
+	if lost(err) {
 		waitFor(c.done, patience)
 		if told := c.told(); told != "" {
 			return nil, fmt.Errorf("MCP server %q ended during the call: %s", s.conf.Name, told)

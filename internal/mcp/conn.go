@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -50,7 +52,7 @@ func (s *server) dial(ctx context.Context) (*conn, *Known, error) {
 		version = k.Protocol
 	}
 	c, known, err := s.dialWith(ctx, version)
-	if err != nil && ctx.Err() == nil && version != legacy && s.conf.Type == "local" && !isLogin(err) && errors.Is(err, mcp.ErrConnectionClosed) {
+	if err != nil && ctx.Err() == nil && version != legacy && s.conf.Type == "local" && !isLogin(err) && lost(err) {
 		return s.dialWith(ctx, legacy) // some die of a question that they do not know
 	}
 	return c, known, err
@@ -59,6 +61,17 @@ func (s *server) dial(ctx context.Context) (*conn, *Known, error) {
 func isLogin(err error) bool {
 	_, ok := errors.AsType[*LoginError](err)
 	return ok
+}
+
+// lost reports whether an error only says that the other end is gone. Which of its faces
+// a caller sees depends on whether reading or writing met it first.
+func lost(err error) bool {
+	for _, face := range []error{mcp.ErrConnectionClosed, io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, os.ErrClosed, syscall.EPIPE} {
+		if errors.Is(err, face) {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *server) dialWith(ctx context.Context, version string) (*conn, *Known, error) {
@@ -99,7 +112,7 @@ func (c *conn) because(ctx context.Context, doing string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", doing, context.Cause(ctx))
 	}
-	if told := c.told(); told != "" && (errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, io.EOF)) {
+	if told := c.told(); told != "" && lost(err) {
 		return &startError{doing + ": " + told, err}
 	}
 	return &startError{doing + ": " + plain(err), err}

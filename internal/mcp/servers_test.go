@@ -3,13 +3,18 @@ package mcp
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"lathe"
 	"lathe/internal/config"
@@ -82,6 +87,18 @@ func TestDeathInACall(t *testing.T) {
 	}
 	if got := r.do(t.Context(), "s_echo", `{"text":"x"}`).Output; got != "you said x" {
 		t.Errorf("after its death: %q", got)
+	}
+}
+
+// TestLost holds that each face of a connection that is gone is told as that.
+func TestLost(t *testing.T) {
+	for _, err := range []error{mcp.ErrConnectionClosed, io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, syscall.EPIPE} {
+		if !lost(fmt.Errorf("calling %q: %w", "tools/call", err)) {
+			t.Errorf("%v is not seen as the end of a connection", err)
+		}
+	}
+	if lost(errors.New("EOF")) || lost(&jsonrpc.Error{Message: "EOF"}) {
+		t.Error("what a server says is taken for its end")
 	}
 }
 
