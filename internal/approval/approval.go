@@ -54,6 +54,8 @@ func Facts(a lathe.Ask) []Fact {
 	}
 	add(Purpose, "", text("description"))
 	add(Subject, "tool", text("tool"))
+	add(Subject, "MCP server", text("server"))
+	add(Subject, "which claims of it", text("hints"))
 	if cmd := text("command"); cmd != "" {
 		add(Command, "", cmd)
 		if a.Permission == "bash" && (len(a.Patterns) != 1 || strings.TrimSpace(a.Patterns[0]) != strings.TrimSpace(cmd)) {
@@ -72,6 +74,8 @@ func Facts(a lathe.Ask) []Fact {
 	for _, r := range texts(a.Metadata["reasons"]) {
 		add(Careful, "since", r)
 	}
+	add(Content, "with", text("arguments"))
+	add(Content, "the model would be told", text("prompt"))
 	add(Content, "writes", text("content"))
 	add(Diff, "", text("diff"))
 	return out

@@ -40,6 +40,9 @@ func TestFacts(t *testing.T) {
 			[]Fact{{Command, "", "ls /tmp"}, {Subject, "outside the project", "/tmp, /"}}},
 		"a file outside": {lathe.Ask{Permission: "external_directory", Patterns: []string{"/tmp/*"}, Metadata: meta{"tool": "write", "filepath": "/tmp/x", "content": "one\ntwo"}},
 			[]Fact{{Subject, "tool", "write"}, {Subject, "outside the project", "/tmp/x"}, {Content, "writes", "one\ntwo"}}},
+		"a tool of a server": {lathe.Ask{Permission: "docs_find", Patterns: []string{"*"}, Metadata: meta{"server": "docs", "tool": "find", "hints": "only reads, it says", "arguments": `{"q":"x"}`, "reason": "it changed"}},
+			[]Fact{{Subject, "tool", "find"}, {Subject, "MCP server", "docs"}, {Subject, "which claims of it", "only reads, it says"}, {Subject, "", "*"},
+				{Careful, "careful", "it changed"}, {Content, "with", `{"q":"x"}`}}},
 		"a change": {lathe.Ask{Permission: "edit", Patterns: []string{"a.go"}, Metadata: meta{"diff": "+x", "reason": "it configures lathe"}},
 			[]Fact{{Subject, "", "a.go"}, {Careful, "careful", "it configures lathe"}, {Diff, "", "+x"}}},
 	} {

@@ -137,13 +137,18 @@ func (s *server) call(ctx context.Context, name string, args json.RawMessage, ca
 		s.restart()
 		res, err = s.callOnce(ctx, name, args, call)
 	}
+	if err != nil || ctx.Err() != nil {
+		return s.refusal(ctx, err)
+	}
+	return result(res), nil
+}
+
+// refusal is the result of a call that could not be made, or its end from outside.
+func (s *server) refusal(ctx context.Context, err error) (tool.Result, error) {
 	if ctx.Err() != nil {
 		return tool.Result{}, context.Cause(ctx)
 	}
-	if err != nil {
-		return tool.Failf("%s", clean(s.hide(s.word(err)), 2000)), nil
-	}
-	return result(res), nil
+	return tool.Failf("%s", clean(s.hide(s.word(err)), 2000)), nil
 }
 
 func (s *server) callOnce(ctx context.Context, name string, args json.RawMessage, call *tool.Call) (*mcp.CallToolResult, error) {

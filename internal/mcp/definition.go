@@ -35,8 +35,11 @@ type Known struct {
 	HasResources bool       `json:"hasResources,omitempty"`
 	// Notes say what was left out or shortened.
 	Notes []string `json:"notes,omitempty"`
-	// Changed names tools whose definition became another one since a person looked.
+	// Changed names tools whose definition is not the one that was approved.
 	Changed []string `json:"changed,omitempty"`
+	// Approved has the digests of what was approved, of the tools that changed and of
+	// those that are gone.
+	Approved map[string]string `json:"approved,omitempty"`
 }
 
 // Tool is the definition of a server's tool.

@@ -1,11 +1,9 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -197,32 +195,4 @@ func (c *conn) learnAgain() {
 		}
 		c.server.learned(known)
 	})
-}
-
-// compare notes which tools are not what they were, and reports whether anything that
-// is offered differs.
-func (k *Known) compare(before *Known) (changed bool) {
-	if before == nil {
-		return true
-	}
-	old := map[string]Tool{}
-	for _, t := range before.Tools {
-		old[t.Name] = t
-	}
-	k.Changed = nil
-	for _, t := range k.Tools {
-		was, had := old[t.Name]
-		if had && (slices.Contains(before.Changed, t.Name) || !was.same(t)) {
-			k.Changed = append(k.Changed, t.Name)
-		}
-	}
-	return !sameOffer(k, before)
-}
-
-func sameOffer(a, b *Known) bool {
-	x, y := *a, *b
-	x.Changed, y.Changed = nil, nil
-	one, _ := json.Marshal(x) // they always encode
-	two, _ := json.Marshal(y)
-	return bytes.Equal(one, two)
 }

@@ -92,6 +92,16 @@ func newRig(t testing.TB, dir string, change func(*Options), servers ...config.M
 // do makes a call of a tool by the name that models know.
 func (r *rig) do(ctx context.Context, key, args string, change ...func(*tool.Call)) tool.Result {
 	r.t.Helper()
+	res, err := r.try(ctx, key, args, change...)
+	if err != nil {
+		r.t.Fatalf("%s: %v", key, err)
+	}
+	return res
+}
+
+// try makes a call that may be refused.
+func (r *rig) try(ctx context.Context, key, args string, change ...func(*tool.Call)) (tool.Result, error) {
+	r.t.Helper()
 	o := r.Offer()
 	var all []tool.Tool = r.Tools(&o, 0, nil)
 	reg := tool.NewRegistry(all...)
@@ -103,11 +113,7 @@ func (r *rig) do(ctx context.Context, key, args string, change ...func(*tool.Cal
 	for _, c := range change {
 		c(call)
 	}
-	res, err := one.Run(ctx, call)
-	if err != nil {
-		r.t.Fatalf("%s: %v", key, err)
-	}
-	return res
+	return one.Run(ctx, call)
 }
 
 // ready waits until the servers have said what they have.

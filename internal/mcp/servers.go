@@ -258,14 +258,5 @@ func (s *Servers) Seen(name string) error {
 	if err != nil {
 		return err
 	}
-	k := srv.known()
-	if k == nil || len(k.Changed) == 0 {
-		return nil
-	}
-	now := *k
-	now.Changed = nil
-	srv.mu.Lock()
-	srv.memo = &now
-	srv.mu.Unlock()
-	return s.cache.put(srv.conf, &now)
+	return srv.accept()
 }

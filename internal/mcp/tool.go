@@ -39,24 +39,56 @@ func (t *remoteTool) Run(ctx context.Context, call *tool.Call) (tool.Result, err
 	if !srv.enabled() {
 		return tool.Failf("MCP server %q is switched off", t.Server), nil
 	}
-	if err := call.Ask(ctx, t.request(srv)); err != nil {
+	if err := t.ask(ctx, srv, call); err != nil {
 		return tool.Result{}, err
+	}
+	if _, err := srv.connect(ctx, false); err != nil {
+		return srv.refusal(ctx, err)
+	}
+	if srv.changed(t.Name) { // as it turned out with the start
+		if err := t.ask(ctx, srv, call); err != nil {
+			return tool.Result{}, err
+		}
 	}
 	return srv.call(ctx, t.Name, call.Input, call)
 }
 
-// request is what the person is asked, with what the server claims of the tool.
-func (t *remoteTool) request(srv *server) tool.Request {
-	meta := map[string]any{"server": clean(t.Server, 80), "tool": clean(t.Name, 80)}
+// ask asks for permission. A changed definition counts as approved once a person allowed
+// the call.
+func (t *remoteTool) ask(ctx context.Context, srv *server, call *tool.Call) error {
+	changed := srv.changed(t.Name)
+	if err := call.Ask(ctx, t.request(call, changed)); err != nil || !changed {
+		return err
+	}
+	if err := srv.accept(t.Name); err != nil {
+		t.set.o.Log.Warn("that a person allowed a changed tool could not be kept", "server", t.Server, "err", err)
+	}
+	return nil
+}
+
+// maxArguments bounds what an ask shows of a call's arguments, in bytes.
+const maxArguments = 4 << 10
+
+// request is what the person is asked, with what the server claims of the tool. One whose
+// definition changed is asked about whatever the rules allow.
+func (t *remoteTool) request(call *tool.Call, changed bool) tool.Request {
+	name := clean(t.Server, 80)
+	meta := map[string]any{"server": name, "tool": clean(t.Name, 80)}
+	if args := cleanText(string(call.Input), maxArguments); args != "" && args != "{}" {
+		meta["arguments"] = args
+	}
 	if hints := t.Hints.Words(); hints != "" {
 		meta["hints"] = hints
 	}
-	if k := srv.known(); k != nil && slices.Contains(k.Changed, t.Name) {
-		meta["changed"] = "the server has changed what this tool says of itself since you looked; see: lathe mcp tools " + clean(t.Server, 80)
+	doing := fmt.Sprintf("this calls %s of the MCP server %s", clean(t.Name, 80), name)
+	if changed {
+		doing += ", which has changed what it says of the tool since it was approved"
+		meta[tool.MetaProtected] = true
+		meta["reason"] = "the server " + name + " has changed what it says of this tool since it was approved; look at it with: lathe mcp tools " + name
 	}
 	return tool.Request{
 		Permission: t.Key, Patterns: []string{"*"}, Always: []string{"*"}, Metadata: meta,
-		Doing: fmt.Sprintf("this calls %s of the MCP server %s", clean(t.Name, 80), clean(t.Server, 80)),
+		Doing: doing,
 	}
 }
 
