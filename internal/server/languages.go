@@ -11,7 +11,7 @@ import (
 type serverStatus struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"`
-	Root   string `json:"root"`   // relative to the directory
+	Root   string `json:"root"`   // relative to the directory; empty: the directory itself
 	Status string `json:"status"` // connected or error
 }
 
@@ -35,8 +35,11 @@ func (c equipment) lsp() (any, error) {
 			continue
 		}
 		root, err := filepath.Rel(inst.Root.Dir, s.Root)
-		if err != nil {
+		switch {
+		case err != nil:
 			root = s.Root
+		case root == ".":
+			root = ""
 		}
 		out = append(out, serverStatus{s.ID, s.ID, filepath.ToSlash(root), s.State})
 	}

@@ -26,12 +26,20 @@ import (
 	"lathe/internal/instance"
 	"lathe/internal/llm"
 	"lathe/internal/llm/script"
+	"lathe/internal/lsp/lsptest"
 	"lathe/internal/session"
 	"lathe/internal/turn"
 	"lathe/internal/workspace"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain is also the language server that tests configure: LSP_FAKE says how it behaves.
+func TestMain(m *testing.M) {
+	if how := os.Getenv("LSP_FAKE"); how != "" {
+		lsptest.Serve(how)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // rig is a server on loopback over a real service, with models that play scripts.
 type rig struct {

@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -161,11 +163,7 @@ func (f *fake) ask(m fakeMessage) {
 		f.reply(m, []any{map[string]any{"name": "Outer", "kind": 5, "range": span{position{0, 0}, position{4, 0}}, "selectionRange": span{position{0, 6}, position{0, 11}},
 			"children": []any{map[string]any{"name": "inner", "kind": 6, "range": span{position{1, 0}, position{2, 1}}, "selectionRange": span{position{1, 0}, position{1, 5}}}}}})
 	case "workspace/symbol":
-		var list []any
-		for i := range 15 {
-			list = append(list, map[string]any{"name": fmt.Sprint("sym", i), "kind": []int{12, 15}[i%2], "location": map[string]any{"uri": "file:///x.bad", "range": span{}}})
-		}
-		f.reply(m, list)
+		f.reply(m, f.names())
 	case "textDocument/rename":
 		changes := map[string]any{}
 		for uri, text := range f.docs {
@@ -183,6 +181,20 @@ func (f *fake) ask(m fakeMessage) {
 	default:
 		f.send(map[string]any{"id": m.ID, "error": map[string]any{"code": -32601, "message": "no " + m.Method}})
 	}
+}
+
+// names are fifteen of the first document, or of a file elsewhere if there is none; each
+// second one is a constant text, which is no name that anybody looks for.
+func (f *fake) names() (list []any) {
+	uri := "file:///x.bad"
+	if docs := slices.Sorted(maps.Keys(f.docs)); len(docs) > 0 {
+		uri = docs[0]
+	}
+	for i := range 15 {
+		at := position{i, 0}
+		list = append(list, map[string]any{"name": fmt.Sprint("sym", i), "kind": []int{12, 15}[i%2], "location": map[string]any{"uri": uri, "range": span{at, at}}})
+	}
+	return list
 }
 
 func (f *fake) initialize(m fakeMessage) {
