@@ -18,7 +18,9 @@ type ableFake struct {
 	models   []api.Model
 	hits     []api.Hit // what a search finds
 	exports  map[string]string
-	jobCalls []string // what was done to jobs
+	jobCalls []string   // what was done to jobs
+	setup    *api.Setup // in place of the usual one
+	setups   int        // how often it was asked for
 }
 
 func newAble() *ableFake {
@@ -122,6 +124,9 @@ func (f *ableFake) Weigh(context.Context, lathe.SessionID) (api.Window, error) {
 }
 
 func (f *ableFake) Setup(context.Context) (api.Setup, error) {
+	if f.setups++; f.setup != nil {
+		return *f.setup, nil
+	}
 	return api.Setup{
 		Version: lathe.Version, MCP: []api.Configured{{Name: "docs", Kind: "remote", State: "configured; this build runs none"}},
 		Skills: []api.Skill{{Name: "release", Description: "how a release is made", Path: "~/proj/.lathe/skills/release/SKILL.md"}},

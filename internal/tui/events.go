@@ -82,8 +82,9 @@ func (a *App) other(e lathe.Envelope) tea.Cmd {
 		if ev.SessionID == a.session.ID {
 			a.notify(dialog.Warning, "undo is off here: "+ev.Reason)
 		}
-	case lathe.LSPUpdated:
-		return a.side.Servers()
+	case lathe.LSPUpdated, lathe.LSPDiagnosed:
+		a.side.StaleServers()
+		return a.loadSide()
 	case lathe.Notice:
 		a.notify(dialog.Info, ev.Text)
 	case lathe.TodoUpdated:

@@ -36,7 +36,8 @@ type Bar struct {
 
 	of       lathe.SessionID // that changes were read for
 	changes  []engine.FileChange
-	asked    bool // for the servers
+	asked    bool // for the servers; what was asked for may not be read yet
+	waits    bool // for what was asked of the servers
 	Mcp, Lsp []api.Configured
 }
 
@@ -46,11 +47,8 @@ func New(h Host, access *engine.Access) *Bar { return &Bar{host: h, access: acce
 // Stale says that what was read of the session may lack something.
 func (b *Bar) Stale() { b.of = "" }
 
-// Servers says that what was read of servers has changed, and reads it again.
-func (b *Bar) Servers() tea.Cmd {
-	b.asked = false
-	return b.Fill()
-}
+// StaleServers says that what was read of servers has changed.
+func (b *Bar) StaleServers() { b.asked = false }
 
 // reading is what was read for the sidebar.
 type reading struct {
@@ -59,16 +57,19 @@ type reading struct {
 	setup   *api.Setup
 }
 
-// Fill reads what the sidebar shows and is not known yet.
+// Fill reads what the sidebar shows and is not known yet. Servers that change while they
+// are read are read once more.
 func (b *Bar) Fill() tea.Cmd {
 	d, i := b.access.Able.Changes, b.access.Able.Setup
 	changes := d != nil && b.of != b.host.Session().ID && b.host.Session().Summary != nil
-	servers := i != nil && !b.asked
+	servers := i != nil && !b.asked && !b.waits
 	if !changes && !servers {
 		return nil
 	}
 	id := b.host.Session().ID
-	b.asked = true
+	if servers {
+		b.asked, b.waits = true, true
+	}
 	return b.access.Do(func(ctx context.Context) tea.Msg { // what cannot be read is not shown: a screen without it is still one
 		m := reading{}
 		if changes {
@@ -83,6 +84,11 @@ func (b *Bar) Fill() tea.Cmd {
 		}
 		return dialog.Here(func() tea.Msg {
 			b.read(m)
+			if servers {
+				if b.waits = false; !b.asked {
+					return b.Fill()
+				}
+			}
 			return nil
 		})
 	})
