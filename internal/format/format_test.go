@@ -114,7 +114,7 @@ func TestFormatDoesNoHarm(t *testing.T) {
 		"removes the file":      {`rm "$1"`, "text", ""},
 		"removes and fails":     {`rm "$1"; exit 1`, "text", ""},
 		"empties it":            {`: >"$1"`, "text", ""},
-		"makes it a link":       {`ln -sf /etc/passwd "$1"`, "text", ""},
+		"makes it a link":       {`ln -sf "$0" "$1"`, "text", ""},
 		"makes it a directory":  {`rm "$1"; mkdir "$1"`, "text", ""},
 		"dies half way":         {`printf te >"$1"; kill -9 $$`, "text", "The formatter mine does not work: it was ended by a signal"},
 		"leaves a process":      {upper + "\nsleep 300 &", "TEXT", ""},

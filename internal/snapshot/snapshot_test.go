@@ -418,7 +418,9 @@ func (e editor) change() {
 		}
 	case 6:
 		if e.room(p) {
-			_ = os.Symlink(rapid.SampledFrom([]string{"a", "nowhere", "/etc/passwd"}).Draw(e.t, "to"), p)
+			// Later changes write through links: what lies outside must be the test's own.
+			outside := filepath.Join(filepath.Dir(e.dir), "outside")
+			_ = os.Symlink(rapid.SampledFrom([]string{"a", "nowhere", outside}).Draw(e.t, "to"), p)
 		}
 	case 7:
 		cmd := exec.Command("bash", "-c", rapid.SampledFrom([]string{
