@@ -9,12 +9,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
-// maxMemory is how much a server may take whatever its provider sends. On a quiet machine
-// it takes 190 to 240 MB; on a busy one the collector comes later.
-const maxMemory = 288 << 20
+// maxMemory is how much a server may take whatever its provider sends; it takes 90 to
+// 105 MB.
+const maxMemory = 192 << 20
 
 func chunk(delta, finish string) string {
 	return fmt.Sprintf(`data: {"id":"x","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`+"\n\n", delta, finish)
@@ -56,46 +57,49 @@ func manyCalls(n int) string {
 	return b.String() + chunk("{}", `"tool_calls"`) + done
 }
 
-// misbehaviours of a provider, by name.
-var misbehaviours = map[string]func(http.ResponseWriter, *http.Request){
-	"nothing":    sent(""),
-	"only done":  sent(done),
-	"plain text": refusing(200, "hello, this is no stream"),
-	"a page":     refusing(200, "<html><body>Sign in</body></html>"),
-	"zipped noise": func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Encoding", "gzip")
-		_, _ = w.Write([]byte("\x1f\x8b not really"))
-	},
-	"cut off":           sent(chunk(`{"content":"half of`, "null")[:60]),
-	"no finish":         sent(chunk(`{"content":"words"}`, "null") + done),
-	"two finishes":      sent(chunk(`{"content":"words"}`, `"stop"`) + chunk(`{"content":"more"}`, `"length"`) + done),
-	"not JSON":          sent("data: {{{{\n\n" + done),
-	"wrong types":       sent(`data: {"choices":{"delta":7}}` + "\n\n" + `data: [1,2,3]` + "\n\n" + done),
-	"nulls":             sent(`data: {"id":null,"choices":[{"index":0,"delta":{"content":null,"tool_calls":null},"finish_reason":"stop"}],"usage":null}` + "\n\n" + done),
-	"deep":              sent("data: " + strings.Repeat("[", 100_000) + "\n\n" + done),
-	"no name":           sent(call(0, "", "{}") + chunk("{}", `"tool_calls"`) + done),
-	"unknown tool":      sent(call(0, "frobnicate", "{}") + chunk("{}", `"tool_calls"`) + done),
-	"arguments no JSON": sent(call(0, "bash", `{"command": "ech`) + chunk("{}", `"tool_calls"`) + done),
-	"same id":           sent(call(0, "read", `{"filePath":"start.txt"}`) + strings.Replace(call(1, "read", `{"filePath":"start.txt"}`), `"c1"`, `"c0"`, 1) + chunk("{}", `"tool_calls"`) + done),
-	"huge index":        sent(call(1<<30, "read", "{}") + chunk("{}", `"tool_calls"`) + done),
-	"zero bytes":        sent(chunk(`{"content":"a\u0000b\u0000"}`, `"stop"`) + done),
-	"bad UTF-8":         sent(chunk("{\"content\":\"\xff\xfe\xc3\"}", `"stop"`) + done),
-	"one long frame":    sent(chunk(`{"content":"`+strings.Repeat("x", 40<<20)+`"}`, `"stop"`) + done),
-	"endless text":      endless("", chunk(`{"content":"`+strings.Repeat("abcd ", 2000)+`"}`, "null")),
-	"endless arguments": endless(call(0, "bash", `{"command":"`), chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"`+strings.Repeat("abcd ", 2000)+`"}}]}`, "null")),
-	"endless line":      endless("data: ", strings.Repeat("x", 64<<10)),
-	"2,000 calls":       sent(manyCalls(2000)),
-	"400":               refusing(400, `{"error":{"message":"prompt is too long: 250000 tokens > 200000 maximum"}}`),
-	"401":               refusing(401, `{"error":{"message":"no"}}`),
-	"413":               refusing(413, "too large"),
-	"429":               refusing(429, `{"error":{"message":"slow down"}}`),
-	"500":               refusing(500, "oops"),
-	"redirect": func(w http.ResponseWriter, req *http.Request) {
-		http.Redirect(w, req, "/v1/chat/completions", http.StatusTemporaryRedirect)
-	},
-}
+// misbehaviours of a provider, by name. They are made when they are first needed: a
+// server that this program plays must not be measured with them.
+var misbehaviours = sync.OnceValue(func() map[string]func(http.ResponseWriter, *http.Request) {
+	return map[string]func(http.ResponseWriter, *http.Request){
+		"nothing":    sent(""),
+		"only done":  sent(done),
+		"plain text": refusing(200, "hello, this is no stream"),
+		"a page":     refusing(200, "<html><body>Sign in</body></html>"),
+		"zipped noise": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = w.Write([]byte("\x1f\x8b not really"))
+		},
+		"cut off":           sent(chunk(`{"content":"half of`, "null")[:60]),
+		"no finish":         sent(chunk(`{"content":"words"}`, "null") + done),
+		"two finishes":      sent(chunk(`{"content":"words"}`, `"stop"`) + chunk(`{"content":"more"}`, `"length"`) + done),
+		"not JSON":          sent("data: {{{{\n\n" + done),
+		"wrong types":       sent(`data: {"choices":{"delta":7}}` + "\n\n" + `data: [1,2,3]` + "\n\n" + done),
+		"nulls":             sent(`data: {"id":null,"choices":[{"index":0,"delta":{"content":null,"tool_calls":null},"finish_reason":"stop"}],"usage":null}` + "\n\n" + done),
+		"deep":              sent("data: " + strings.Repeat("[", 100_000) + "\n\n" + done),
+		"no name":           sent(call(0, "", "{}") + chunk("{}", `"tool_calls"`) + done),
+		"unknown tool":      sent(call(0, "frobnicate", "{}") + chunk("{}", `"tool_calls"`) + done),
+		"arguments no JSON": sent(call(0, "bash", `{"command": "ech`) + chunk("{}", `"tool_calls"`) + done),
+		"same id":           sent(call(0, "read", `{"filePath":"start.txt"}`) + strings.Replace(call(1, "read", `{"filePath":"start.txt"}`), `"c1"`, `"c0"`, 1) + chunk("{}", `"tool_calls"`) + done),
+		"huge index":        sent(call(1<<30, "read", "{}") + chunk("{}", `"tool_calls"`) + done),
+		"zero bytes":        sent(chunk(`{"content":"a\u0000b\u0000"}`, `"stop"`) + done),
+		"bad UTF-8":         sent(chunk("{\"content\":\"\xff\xfe\xc3\"}", `"stop"`) + done),
+		"one long frame":    sent(chunk(`{"content":"`+strings.Repeat("x", 40<<20)+`"}`, `"stop"`) + done),
+		"endless text":      endless("", chunk(`{"content":"`+strings.Repeat("abcd ", 2000)+`"}`, "null")),
+		"endless arguments": endless(call(0, "bash", `{"command":"`), chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"`+strings.Repeat("abcd ", 2000)+`"}}]}`, "null")),
+		"endless line":      endless("data: ", strings.Repeat("x", 64<<10)),
+		"2,000 calls":       sent(manyCalls(2000)),
+		"400":               refusing(400, `{"error":{"message":"prompt is too long: 250000 tokens > 200000 maximum"}}`),
+		"401":               refusing(401, `{"error":{"message":"no"}}`),
+		"413":               refusing(413, "too large"),
+		"429":               refusing(429, `{"error":{"message":"slow down"}}`),
+		"500":               refusing(500, "oops"),
+		"redirect": func(w http.ResponseWriter, req *http.Request) {
+			http.Redirect(w, req, "/v1/chat/completions", http.StatusTemporaryRedirect)
+		},
+	}
+})
 
-func misbehave(w http.ResponseWriter, req *http.Request, now step) { misbehaviours[now.Bad](w, req) }
+func misbehave(w http.ResponseWriter, req *http.Request, now step) { misbehaviours()[now.Bad](w, req) }
 
 // hostileRound lets the provider do everything that it should not. Each prompt
 // ends with an answer or an error that is told, in bounded memory, and the next
@@ -110,7 +114,7 @@ func hostileRound(r *rig) error {
 		return err
 	}
 	u := r.users[0]
-	for _, bad := range slices.Sorted(maps.Keys(misbehaviours)) {
+	for _, bad := range slices.Sorted(maps.Keys(misbehaviours())) {
 		if err := u.create(r.ctx); err != nil {
 			return err
 		}

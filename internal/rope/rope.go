@@ -81,6 +81,25 @@ func (t *Text) Slice(from, to int) string {
 	return b.String()
 }
 
+// Piece returns what can be had without a copy of the bytes from the first offset up
+// to the second: it begins there and is empty only if there are none.
+func (t *Text) Piece(from, to int) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	from = max(0, from)
+	at := 0
+	for _, p := range t.pieces {
+		if lo, hi := from-at, min(to-at, p.Len()); lo < hi {
+			return p.String()[lo:hi]
+		}
+		at += p.Len()
+		if at > from {
+			break
+		}
+	}
+	return ""
+}
+
 // HasPrefix reports whether the text begins with s.
 func (t *Text) HasPrefix(s string) bool {
 	t.mu.Lock()

@@ -23,6 +23,13 @@ func FuzzText(f *testing.F) {
 		if got, want := text.Slice(from, to), want[lo:max(lo, hi)]; got != want {
 			t.Fatalf("from %d to %d: %q, want %q", from, to, got, want)
 		}
+		for at := lo; at < hi; {
+			piece := text.Piece(at, hi)
+			if piece == "" || !strings.HasPrefix(want[at:hi], piece) {
+				t.Fatalf("from %d to %d: a piece %q", at, hi, piece)
+			}
+			at += len(piece)
+		}
 		if !text.HasPrefix(want[:lo]) || text.HasPrefix(want+"x") || lo > 0 && text.HasPrefix(want[:lo-1]+string(want[lo-1]+1)) {
 			t.Fatalf("it begins otherwise than %q", want[:lo])
 		}

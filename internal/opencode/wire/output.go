@@ -125,8 +125,11 @@ func newEscaper() *escaper {
 
 func (e *escaper) write(w io.Writer, t Text) (sum int64, err error) {
 	for at, size := 0, t.Len(); at < size; {
-		s := t.Slice(at, min(at+outputPiece, size))
+		s := t.piece(at, min(at+outputPiece, size))
 		if at+len(s) < size {
+			if len(s) < utf8.UTFMax { // a character may lie across two pieces
+				s = t.Slice(at, min(at+2*utf8.UTFMax, size))
+			}
 			s = s[:wholeRunes(s)]
 		}
 		if s == "" {
@@ -176,6 +179,10 @@ type Slicer interface{ Slice(from, to int) string }
 
 var _ Slicer = lathe.Streamed(nil)
 
+// Piecer is a [Slicer] that tells how much it can return without a copy: a beginning
+// of the slice, which is empty only if the slice is.
+type Piecer interface{ Piece(from, to int) string }
+
 // TextOf returns a text that is at hand.
 func TextOf(s string) Text {
 	if s == "" {
@@ -219,6 +226,19 @@ func (t Text) Slice(from, to int) string {
 		}
 	}
 	return out
+}
+
+// piece returns what can be had without a copy of the bytes from one offset up to
+// another. It is not empty if there are any.
+func (t Text) piece(from, to int) string {
+	for _, p := range t.Cut(from, to) {
+		of, ok := p.Of.(Piecer)
+		if !ok {
+			return p.Of.Slice(p.From, p.To)
+		}
+		return of.Piece(p.From, p.To)
+	}
+	return ""
 }
 
 // Cut is [Text.Slice] without a copy.

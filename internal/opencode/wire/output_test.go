@@ -12,6 +12,7 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/rope"
 )
 
 // grown is a text in a store of its own, as a writer's that still grows.
@@ -118,6 +119,41 @@ func TestOutputTakesLittle(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if n := after.TotalAlloc - before.TotalAlloc; n > 1<<20 {
 		t.Errorf("%d bytes for a text of %d", n, len(s))
+	}
+}
+
+// A text that its writer keeps in pieces is sent without copies of them, wherever
+// characters lie across two.
+func TestOutputCopiesNoPieces(t *testing.T) {
+	var text rope.Text
+	text.Append("ab")
+	for range 100_000 {
+		text.Append(strings.Repeat("𠮷漢é", 20))
+	}
+	size := text.Len()
+	out, ok := EncodeStreamPart(lathe.Part{ID: "prt_1", Body: &lathe.Text{}}, Text{{Of: &text, To: size, Growing: true}}, nil, "evt_1")
+	if !ok {
+		t.Fatal("no part")
+	}
+	want, err := Marshal(partDelta{Delta: text.String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, quoted, _ := bytes.Cut(want, []byte(`"delta":`))
+	quoted, _, _ = bytes.Cut(quoted[1:], []byte(`"`))
+	var written bytes.Buffer
+	written.Grow(2 * size)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := out.WriteTo(&written); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if !bytes.Contains(written.Bytes(), quoted) {
+		t.Error("the text is not its JSON")
+	}
+	if n := after.TotalAlloc - before.TotalAlloc; n > uint64(size)/10 {
+		t.Errorf("%d bytes for a text of %d", n, size)
 	}
 }
 

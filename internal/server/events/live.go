@@ -10,6 +10,9 @@ import (
 	"lathe/internal/rope"
 )
 
+// Long texts are sent without copies of their pieces.
+var _ wire.Piecer = (*rope.Text)(nil)
+
 // live follows the bus and knows the text of every open part at every event. Streams
 // share it: however many there are, a text is kept once, and a stream that joins in
 // the middle of a part still has the whole.

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -27,6 +28,10 @@ const BlobExt = ".gz"
 
 // maxRoom bounds the memory allocated because a row claims a size for its blob.
 const maxRoom = 64 << 20
+
+// large is the size from which a body is read only after a garbage collection: what
+// it was made from has just been dropped as a rule, and must not add up with it.
+const large = 8 << 20
 
 // Blobs are bodies in files, compressed and named by the hash of their content. A
 // file is written completely, and synced, before anything refers to it.
@@ -101,6 +106,9 @@ func (b Blobs) Load(ref codec.Ref) (string, error) {
 	z, err := gzip.NewReader(f)
 	if err != nil {
 		return "", fmt.Errorf("read blob %s: %w", ref.Hash, err)
+	}
+	if ref.Size > large {
+		runtime.GC()
 	}
 	var out strings.Builder
 	out.Grow(int(min(ref.Size, maxRoom)))
