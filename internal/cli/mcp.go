@@ -34,7 +34,7 @@ trusted.`,
 	f.StringVar(&o.passFile, "password-file", "", "file with that server's password, readable by you alone")
 	f.StringVar(&o.dir, "dir", "", "directory whose servers to use")
 	f.BoolVar(&o.trust, "trust", false, "use the configuration of this repository in this run")
-	cmd.AddCommand(o.list(env), o.tools(env), o.debug(env), o.add(env), o.remove(env), o.auth(env), o.logout(env), o.serve(env))
+	cmd.AddCommand(o.list(env), o.tools(env), o.debug(env), o.add(env), o.remove(env), o.imports(env), o.auth(env), o.logout(env), o.serve(env))
 	return cmd
 }
 
@@ -70,7 +70,7 @@ func listServers(ctx context.Context, env *Env, f *face) error {
 	}
 	if len(all) == 0 {
 		fmt.Fprintln(env.Stderr, "no MCP server is configured; add one with: lathe mcp add")
-		return nil
+		return tellImports(ctx, env, f)
 	}
 	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	for _, s := range all {
@@ -88,7 +88,7 @@ func listServers(ctx context.Context, env *Env, f *face) error {
 				clean(s.Name), clean(strings.Join(s.Changed, ", ")), clean(s.Name))
 		}
 	}
-	return nil
+	return tellImports(ctx, env, f)
 }
 
 // serverState tells a state as people say it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -150,6 +151,7 @@ func (d *Decisions) Withdraw(ctx context.Context, dir string) (api.Withdrawn, er
 	d.mu.Unlock()
 	stored, err := o.Trust.Remove(ctx, out.Dir)
 	out.Found = out.Found || stored
+	err = errors.Join(err, importAnswers(o.Paths).Forget(ctx, out.Dir))
 	if d.always {
 		out.Still = "--trust or LATHE_TRUST trusts this repository until lathe ends"
 	}

@@ -47,6 +47,7 @@ type Instance struct {
 	Commands     *Commands
 	Parts        *Parts // what starts and closes with it
 	MCP          *mcp.Servers
+	Imports      *Imports // of MCP servers, from other programs' files
 	Languages    *Languages
 	Permission   *permission.Service
 	Grants       Grants     // what "always" replies allowed

@@ -39,8 +39,9 @@ func (i *Instance) serverEnvironment() []string {
 
 // connectServers makes the MCP servers. They cost nothing until they are needed.
 func (i *Instance) connectServers(o Options) error {
+	i.Imports = &Imports{i.place, o.Getenv}
 	i.MCP = mcp.New(mcp.Options{
-		Dir: i.Root.Dir, Servers: i.Config.MCP, Mode: cmp.Or(i.Config.MCPTools, "auto"),
+		Dir: i.Root.Dir, Servers: i.Imports.servers(), Mode: cmp.Or(i.Config.MCPTools, "auto"),
 		Timeout: time.Duration(i.Config.Experimental.MCPTimeout) * time.Millisecond,
 		Cache:   filepath.Join(i.Paths.Cache, "mcp"), Env: i.serverEnvironment(), Open: o.Runner.Open, HTTP: o.HTTP, Log: o.Log, Now: o.Now,
 		Logins:  &mcp.Logins{Path: filepath.Join(i.Paths.Data, "mcp-auth.json"), HTTP: o.HTTP, Now: o.Now},

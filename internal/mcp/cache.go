@@ -82,8 +82,8 @@ func (c cache) put(conf config.MCP, k *Known) error {
 	return os.Rename(tmp.Name(), c.path(conf))
 }
 
-// where says which program or address a server is, without secrets.
-func where(c config.MCP) string {
+// Where says which program or address a server is, without secrets.
+func Where(c config.MCP) string {
 	if c.Type == "remote" {
 		if u, err := url.Parse(c.URL); err == nil {
 			u.User, u.RawQuery, u.Fragment = nil, "", ""

@@ -19,7 +19,7 @@ import (
 func (s *server) dialRemote(ctx context.Context, version string) (*conn, *Known, error) {
 	at, err := url.Parse(s.conf.URL)
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
-		return nil, nil, fmt.Errorf("the address %q is not one of http or https", where(s.conf))
+		return nil, nil, fmt.Errorf("the address %q is not one of http or https", Where(s.conf))
 	}
 	client := s.httpClient(at)
 	streamable := &mcp.StreamableClientTransport{Endpoint: s.conf.URL, HTTPClient: client, MaxEventSize: maxMessage}

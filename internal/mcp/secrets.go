@@ -14,7 +14,7 @@ const shortestSecret = 6
 // libraries and programs tell such things.
 func (s *server) hide(text string) string {
 	if s.conf.URL != "" {
-		text = strings.ReplaceAll(text, s.conf.URL, where(s.conf))
+		text = strings.ReplaceAll(text, s.conf.URL, Where(s.conf))
 	}
 	for _, secret := range s.secrets() {
 		if len(secret) >= shortestSecret {

@@ -95,7 +95,7 @@ func (s *server) status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := Status{
-		Name: s.conf.Name, Remote: s.conf.Type == "remote", Where: where(s.conf), State: s.state, Known: known,
+		Name: s.conf.Name, Remote: s.conf.Type == "remote", Where: Where(s.conf), State: s.state, Known: known,
 		OAuth: s.conf.Type == "remote" && !s.conf.OAuth.Off,
 	}
 	if s.why != nil && s.state != Connected {
