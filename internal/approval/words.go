@@ -23,6 +23,7 @@ var phrases = map[string]phrase{
 	"task":               {"starting the subagent %s", "", `starting subagents like "%s"`},
 	"skill":              {"loading the skill %s", "", `loading skills like "%s"`},
 	"budget":             {"going on beyond the budget for %s", "", `going on beyond the budget for "%s"`},
+	"hook":               {"going on with %s, which a hook wants you to see", "", `going on with tools like "%s", which a hook wants you to see`},
 	"doom_loop":          {"going on when %s repeats itself", "", `going on when tools like "%s" repeat themselves`},
 }
 

@@ -22,7 +22,7 @@ var floors = [...]string{
 	2: `config format job ledger lsp lsp/lsptest permission prompt reading snapshot telemetry trust worktree
 		surroundings opencode/wire sandbox/proxy sandbox/registry llm/adapter llm/anthropic llm/google llm/guide llm/llmtest llm/openai llm/openaichat llm/script`,
 	3: `approval builtin compact mcp mcp/mcptest mcpjson plugin provider readable`,
-	4: `turn plugin/jsonhook plugin/hookcmd plugin/host`,
+	4: `turn plugin/claude plugin/jsonhook plugin/hookcmd plugin/host`,
 	5: `commit instance project session share stats undo window`,
 	6: `doctor enginetest importer opencode/disk transcript tui tui/...`,
 	7: `acp client mcpserve server server/events server/gate`,
@@ -61,6 +61,7 @@ var edges = []edge{
 	{"session", "window", "each session has its window"},
 	{"importer", "opencode/disk", "it reads what OpenCode stored"},
 	{"plugin/hookcmd", "plugin/jsonhook", "a program gets a hook as JSON"},
+	{"plugin/claude", "plugin/hookcmd", "its hooks are programs"},
 	{"plugin/host", "plugin/jsonhook", "a plugin gets a hook as JSON"},
 	{"tui/...", "tui/...", "the rooms of the screen; what they may import of each other is theirs"},
 	{"mcpserve", "client", "another agent is a client like any other"},

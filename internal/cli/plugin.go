@@ -49,7 +49,8 @@ any language. A repository's plugins and hooks run only if it is trusted.`,
 	cmd.AddCommand(list, show("doctor", "Say what runs plugins, and what is wrong with them", pluginDoctor),
 		changePlugin(env, with, "add", "Add a package (which is installed) or a file to your configuration"),
 		changePlugin(env, with, "remove", "Remove a plugin from your configuration"),
-		changePlugin(env, with, "update", "Install the newest version that the configuration allows"))
+		changePlugin(env, with, "update", "Install the newest version that the configuration allows"),
+		newPluginHooks(env, with))
 	return cmd
 }
 
@@ -116,6 +117,16 @@ func pluginDoctor(ctx context.Context, env *Env, f *face) error {
 		fmt.Fprintf(env.Stdout, "%s  %s, %s (%s): %s\n", p.Kind, clean(p.Name), whose(p), clean(from), clean(does(p)))
 		if p.Error != "" {
 			bad++
+		}
+	}
+	foreign, err := f.ForeignHooks(ctx)
+	if err != nil {
+		return err
+	}
+	for _, h := range foreign {
+		fmt.Fprintf(env.Stdout, "hooks    %s (%s): %s\n", clean(h.File), whoseHooks(h), stateOfHooks(h))
+		for _, text := range h.Problems {
+			fmt.Fprintf(env.Stdout, "note     %s: %s\n", clean(h.File), clean(text))
 		}
 	}
 	for _, a := range all.Accounts {

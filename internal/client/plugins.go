@@ -32,3 +32,14 @@ func (c directory) EndProviderLogin(ctx context.Context, provider string, method
 	_, err := post(ctx, c.conn, "/provider/"+url.PathEscape(provider)+"/oauth/callback", map[string]any{"method": method, "code": code}, plain[bool])
 	return err
 }
+
+// ForeignHooks returns the hooks in the settings of other tools.
+func (c directory) ForeignHooks(ctx context.Context) ([]api.ForeignHooks, error) {
+	return get(ctx, c.conn, "/lathe/plugin/hooks", nil, plain[[]api.ForeignHooks])
+}
+
+// DecideHooks keeps what the person says of such hooks.
+func (c directory) DecideHooks(ctx context.Context, in api.HooksDecision) error {
+	_, err := post(ctx, c.conn, "/lathe/plugin/hooks/decision", in, plain[bool])
+	return err
+}

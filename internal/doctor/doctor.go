@@ -125,7 +125,7 @@ func directory(ctx context.Context, inst *instance.Instance, dir string) []api.C
 	for _, line := range inst.Unused() {
 		out = append(out, note("not used", "%s", line))
 	}
-	return out
+	return append(out, foreignHooks(inst)...)
 }
 
 func undo(ctx context.Context, inst *instance.Instance, dir string) api.Check {

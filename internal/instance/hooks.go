@@ -20,6 +20,9 @@ func (i *Instance) hookChain(o Options) *plugin.Chain {
 	if i.Plugins != nil {
 		mine = i.Plugins.Hooks()
 	}
+	if o.Runner != nil {
+		mine = append(mine, i.claudeHooks(hookcmd.Place{Runner: o.Runner, Dir: i.Root.Dir, Env: i.Shell.Env})...)
+	}
 	if len(i.Config.Hooks) == 0 && mine == nil {
 		return o.Hooks
 	}

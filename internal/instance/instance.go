@@ -96,6 +96,8 @@ type Sessions interface {
 	Sample(ctx context.Context, i *Instance, call *tool.Call, in mcp.Sampling) (mcp.Sampled, error)
 	// JobOwner returns the session that the jobs of a session's calls belong to.
 	JobOwner(ctx context.Context, id lathe.SessionID) lathe.SessionID
+	// Abort stops the turn of a session and waits for its end.
+	Abort(ctx context.Context, id lathe.SessionID) error
 }
 
 // Serve gives the tools access to their sessions. Call it once, before the

@@ -17,10 +17,7 @@ import (
 
 // Plugins are the plugins and custom tools of a directory, in JavaScript or TypeScript.
 // Nil: there are none.
-type Plugins struct {
-	*host.Host
-	troubles *troubles
-}
+type Plugins struct{ *host.Host }
 
 // Name is that of the part.
 func (*Plugins) Name() string { return "plugins" }
@@ -57,7 +54,7 @@ func startPlugins(ctx context.Context, p *place, project lathe.Project, o Option
 	if o.Door != nil {
 		opts.Door = o.Door()
 	}
-	plugins := &Plugins{Host: host.New(sources, opts), troubles: t}
+	plugins := &Plugins{Host: host.New(sources, opts)}
 	if err := plugins.Host.Start(ctx, p.Config.Whole()); err != nil {
 		t.warn(fmt.Sprintf("no plugin works: %v", err))
 	}
@@ -95,13 +92,8 @@ func pluginEnv(conf *config.Config, o Options) ([]string, error) {
 	return shell.Env(o.Environ, map[string]string{"LATHE": "1", "OPENCODE": "1"}, append(hidden, o.Secrets...)...), nil
 }
 
-// Problems says for people which plugins do not work.
-func (p *Plugins) Problems() []string {
-	if p == nil {
-		return nil
-	}
-	return p.troubles.said()
-}
+// PluginProblems says for people which plugins and hooks did not work.
+func (i *Instance) PluginProblems() []string { return i.troubles.said() }
 
 // Door is how plugins reach the engine of their own process.
 type Door func() http.RoundTripper

@@ -123,7 +123,7 @@ func WithEffect(left []config.LeftOut) (out []config.LeftOut) {
 // each kind: settings that this build does not act on, and logins.
 func (i *Instance) Unused() []string {
 	out := config.UnusedLines(i.Config.Unused())
-	out = append(out, i.Plugins.Problems()...)
+	out = append(out, i.PluginProblems()...)
 	for _, l := range i.Models.UnusableLogins() {
 		out = append(out, fmt.Sprintf("the login of %s cannot be used: %s (/connect, or lathe auth login %s)", l.Name, l.Why, l.Provider))
 	}

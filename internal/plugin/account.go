@@ -21,6 +21,16 @@ type Refusal struct{ Plugin, Reason string }
 // Error names the plugin and its reason.
 func (e *Refusal) Error() string { return e.Plugin + ": " + e.Reason }
 
+// Doubt is the error of a hook before a call that wants the person to be asked. The
+// call's arguments count as the hook left them.
+type Doubt struct{ Plugin, Reason string }
+
+// Error names the plugin and its reason.
+func (e *Doubt) Error() string { return e.Plugin + ": " + e.Reason }
+
+// DoubtPermission is the permission that a [Doubt] asks for.
+const DoubtPermission = "hook"
+
 // Account is what the calls of one hook of a plugin came to.
 type Account struct {
 	Plugin, Hook string

@@ -5,10 +5,12 @@
 // what the one before made of the value. A hook that fails, or panics, is
 // reported and counts as if it had not been called: whatever it did to its value
 // is dropped. Two can stop what they are called for: [Hooks.ToolBefore] with any error
-// that is no [NotCalled], and [Hooks.ChatMessage] with a [Refusal].
+// that is no [NotCalled], and [Hooks.ChatMessage] with a [Refusal]. With a [Doubt]
+// [Hooks.ToolBefore] has the person asked.
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -143,7 +145,10 @@ type (
 		PartID    lathe.PartID
 	}
 	// CompactingInput says whose history is compacted.
-	CompactingInput struct{ SessionID lathe.SessionID }
+	CompactingInput struct {
+		SessionID lathe.SessionID
+		Auto      bool // nobody asked for it
+	}
 	// Compacting is what a compaction asks: Context is added to the request, Prompt
 	// replaces it when it is not empty.
 	Compacting struct {
@@ -313,11 +318,12 @@ func (c *Chain) Messages(ctx context.Context, in MessagesInput, history []lathe.
 }
 
 // ToolBefore passes the arguments of a call through the hooks. The first error
-// ends the call.
+// ends the call. A [Doubt] does not: it comes with the arguments, once all were called.
 func (c *Chain) ToolBefore(ctx context.Context, in ToolInput) (json.RawMessage, error) {
 	if c == nil {
 		return in.Args, nil
 	}
+	var doubts error
 	for i := range c.hooks {
 		h := &c.hooks[i]
 		if h.ToolBefore == nil {
@@ -326,6 +332,9 @@ func (c *Chain) ToolBefore(ctx context.Context, in ToolInput) (json.RawMessage, 
 		args := slices.Clone(in.Args)
 		begin := time.Now()
 		err := guard(func() error { return h.ToolBefore(ctx, in, &args) })
+		if doubt, asks := errors.AsType[*Doubt](err); asks {
+			doubts, err = cmp.Or(doubts, error(doubt)), nil
+		}
 		if err == nil && !json.Valid(args) {
 			err = fmt.Errorf("it left arguments that are not JSON")
 		}
@@ -339,7 +348,7 @@ func (c *Chain) ToolBefore(ctx context.Context, in ToolInput) (json.RawMessage, 
 		}
 		in.Args = args
 	}
-	return in.Args, nil
+	return in.Args, doubts
 }
 
 // ToolAfter passes the result of a call through the hooks.

@@ -19,6 +19,8 @@ func pluginRoutes() []route {
 	return []route{
 		{http.MethodGet, "/lathe/plugin", on(plugs.list), ""},
 		{http.MethodPost, "/lathe/plugin", on(plugs.change), ""},
+		{http.MethodGet, "/lathe/plugin/hooks", on(plugs.foreign), ""},
+		{http.MethodPost, "/lathe/plugin/hooks/decision", on(plugs.decide), ""},
 	}
 }
 
@@ -27,7 +29,7 @@ func (c plugs) list() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := api.Plugins{Plugins: []api.Plugin{}, Accounts: []api.PluginAccount{}, Problems: inst.Plugins.Problems()}
+	out := api.Plugins{Plugins: []api.Plugin{}, Accounts: []api.PluginAccount{}, Problems: inst.PluginProblems()}
 	if inst.Plugins != nil {
 		out.Runtime = inst.Plugins.Runtime()
 		for _, p := range inst.Plugins.Plugins() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -97,6 +98,42 @@ func TestToolHooks(t *testing.T) {
 	p, id = hooked(t, plugin.Hooks{Name: "p", ToolBefore: func(context.Context, plugin.ToolInput, *json.RawMessage) error { return errHook }})
 	if tools := p.tools(id); tools[0] != "glob failed: plugin p: tool.execute.before: not today" {
 		t.Errorf("calls %q", tools)
+	}
+}
+
+// A hook that is in doubt has the person asked, whatever the rules allow.
+func TestDoubt(t *testing.T) {
+	for answer, want := range map[lathe.ReplyKind]string{lathe.Once: "glob done", lathe.Reject: "glob failed"} {
+		p := newPlay(t, nil, func(req *llm.Request) say {
+			if len(req.Messages) == 1 {
+				return say{calls: []use{{"glob", args{"pattern": "*.go"}}}}
+			}
+			return say{text: "ok"}
+		})
+		p.env["OPENCODE_CONFIG_CONTENT"] = `{"permission":"allow"}`
+		var asked []string
+		p.opts.Hooks = plugin.NewChain(nil, plugin.Hooks{
+			ToolBefore: func(_ context.Context, _ plugin.ToolInput, out *json.RawMessage) error {
+				*out = json.RawMessage(`{"pattern":"*.none"}`)
+				return &plugin.Doubt{Plugin: "p", Reason: "sure?"}
+			},
+			PermissionAsk: func(_ context.Context, ask lathe.Ask, out *lathe.Action) error {
+				asked = append(asked, ask.Permission, fmt.Sprint(ask.Patterns), fmt.Sprint(ask.Metadata["reason"]))
+				if *out = lathe.Allow; answer == lathe.Reject {
+					*out = lathe.Deny
+				}
+				return nil
+			},
+		})
+		p.open()
+		id := p.session()
+		p.prompt(id, session.Prompt{}, "go")
+		if tools := p.tools(id); len(tools) == 0 || !strings.HasPrefix(tools[0], want) || answer == lathe.Once && !strings.Contains(tools[0], "No files found") {
+			t.Errorf("%s: calls %q", answer, tools)
+		}
+		if !slices.Equal(asked, []string{"hook", "[glob]", "p: sure?"}) {
+			t.Errorf("%s: asked %q", answer, asked)
+		}
 	}
 }
 

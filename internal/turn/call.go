@@ -149,9 +149,12 @@ func (r *running) execute(ctx context.Context) (res tool.Result, err error) {
 	if ctx.Err() != nil {
 		return tool.Result{}, errNotStarted
 	}
-	input, err := r.beforeCall(ctx)
+	input, doubt, err := r.beforeCall(ctx)
 	if err != nil {
 		return tool.Failf("%v", err), nil
+	}
+	if err := r.settleDoubt(ctx, doubt, input); err != nil {
+		return tool.Result{}, err
 	}
 	if err := r.gate(ctx, input); err != nil {
 		return tool.Result{}, err

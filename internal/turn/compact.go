@@ -163,7 +163,7 @@ func (d *draft) tooLarge(l load, when string) lathe.Failure {
 // means that no answer was usable. A failure means that the provider could not be asked.
 func (c *compactor) summarise(ctx context.Context) (summary, lathe.Failure) {
 	agent, model, own := c.summariser()
-	hooked := c.Hooks.Compacting(ctx, plugin.CompactingInput{SessionID: c.Session.ID}, plugin.Compacting{Prompt: c.override(agent)})
+	hooked := c.Hooks.Compacting(ctx, plugin.CompactingInput{SessionID: c.Session.ID, Auto: c.auto}, plugin.Compacting{Prompt: c.override(agent)})
 	request := compact.Request(hooked.Prompt, hooked.Context)
 	window := int64(model.Limit.Context)
 	shared := !own && !c.overflow && (window == 0 || c.load.used+2000 < window)

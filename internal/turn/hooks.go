@@ -3,9 +3,12 @@ package turn
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
 
 	"lathe"
 	"lathe/internal/llm"
+	"lathe/internal/permission"
 	"lathe/internal/plugin"
 	"lathe/internal/tool"
 )
@@ -32,13 +35,33 @@ func (d *draft) hookedParams(ctx context.Context, req *llm.Request, p plugin.Cha
 	}
 }
 
-// beforeCall returns the arguments of a call, checked after hooks had a chance to change them.
-func (r *running) beforeCall(ctx context.Context) (json.RawMessage, error) {
+// beforeCall returns the arguments of a call, checked after hooks had a chance to change them, and
+// whether a hook wants the person to be asked.
+func (r *running) beforeCall(ctx context.Context) (json.RawMessage, *plugin.Doubt, error) {
 	input, err := r.s.Hooks.ToolBefore(ctx, r.toolInput(r.input))
-	if err != nil {
-		return nil, err
+	doubt, doubted := errors.AsType[*plugin.Doubt](err)
+	if err != nil && !doubted {
+		return nil, nil, err
 	}
-	return r.s.tools.Check(r.name, input)
+	input, err = r.s.tools.Check(r.name, input)
+	return input, doubt, err
+}
+
+// settleDoubt asks the person about a call that a hook is in doubt about, whatever the rules allow.
+func (r *running) settleDoubt(ctx context.Context, doubt *plugin.Doubt, input json.RawMessage) error {
+	if doubt == nil {
+		return nil
+	}
+	ask := lathe.Rule{Permission: plugin.DoubtPermission, Pattern: "*", Action: lathe.AskMe}
+	return r.s.Host.Ask(ctx, permission.AskInput{
+		SessionID: r.s.Session.ID,
+		Tool:      &lathe.ToolRef{MessageID: r.s.msg.ID, CallID: r.callID},
+		Request: tool.Request{
+			Permission: plugin.DoubtPermission, Patterns: []string{r.name},
+			Metadata: map[string]any{"tool": r.name, "input": input, "reason": doubt.Error()},
+		},
+		Policy: permission.Policy{Rules: append(slices.Clone(r.s.agent.Rules), ask), Ceilings: r.s.tools.Ceilings},
+	})
 }
 
 // afterCall passes a result through the hooks; an error that ended the call from outside does not

@@ -200,7 +200,7 @@ func (c *compactor) replay(ctx context.Context, before []lathe.Message, info *la
 	if i < 0 || own || prompt.Mark(&before[i]) != nil && prompt.Mark(&before[i]).Overflow || info.Model.Model != model.Ref.Model {
 		return nil, nil, &lathe.UnknownFailure{Message: "the summary was asked for with a transcript of the conversation, which is not stored"}
 	}
-	hooked := c.Hooks.Compacting(ctx, plugin.CompactingInput{SessionID: c.Session.ID}, plugin.Compacting{Prompt: c.override(agent)})
+	hooked := c.Hooks.Compacting(ctx, plugin.CompactingInput{SessionID: c.Session.ID, Auto: c.auto}, plugin.Compacting{Prompt: c.override(agent)})
 	req, err := c.sharedRequest(ctx, compact.Request(hooked.Prompt, hooked.Context))
 	if err != nil {
 		return nil, nil, classify(ctx, err, info.Model)
