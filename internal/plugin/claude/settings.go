@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"lathe/internal/trust"
 	"lathe/internal/workspace"
@@ -152,7 +153,10 @@ func timeout(seconds float64) time.Duration {
 	return time.Duration(min(seconds, mostTimeout.Seconds()) * float64(time.Second))
 }
 
-var plainNames = regexp.MustCompile(`^[\w |-]*$`)
+// plain reports whether a matcher is names alone.
+func plain(pattern string) bool {
+	return !strings.ContainsFunc(pattern, func(r rune) bool { return !strings.ContainsRune("_|- ", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
 
 // matcher returns what a matcher fits: names that are separated by "|" are compared whole,
 // anything else is a regular expression that may fit a part. An empty one and "*" fit all.
@@ -160,7 +164,7 @@ func matcher(pattern string) (func(string) bool, error) {
 	if pattern == "" || pattern == "*" {
 		return func(string) bool { return true }, nil
 	}
-	if plainNames.MatchString(pattern) {
+	if plain(pattern) {
 		names := strings.Split(pattern, "|")
 		for i := range names {
 			names[i] = strings.TrimSpace(names[i])

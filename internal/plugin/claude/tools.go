@@ -3,7 +3,6 @@ package claude
 import (
 	"encoding/json"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"lathe/internal/tool"
@@ -52,14 +51,21 @@ func (s *Set) calls(name string, args json.RawMessage) []call {
 	return []call{{Name: known, Input: renamed, back: true}}
 }
 
-// inNames is what does not stand in the name of a tool.
-var inNames = regexp.MustCompile(`[^\w-]`)
+// named is the name of a server as it stands in the names of its tools.
+func named(server string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
+			return r
+		}
+		return '_'
+	}, server)
+}
 
 // foreign is the name of a tool that lathe did not bring.
 func (s *Set) foreign(name string) string {
 	best := ""
 	for _, server := range s.o.Servers() {
-		server = inNames.ReplaceAllString(server, "_")
+		server = named(server)
 		if strings.HasPrefix(name, server+"_") && len(server) > len(best) {
 			best = server
 		}
