@@ -155,7 +155,9 @@ func timeout(seconds float64) time.Duration {
 
 // plain reports whether a matcher is names alone.
 func plain(pattern string) bool {
-	return !strings.ContainsFunc(pattern, func(r rune) bool { return !strings.ContainsRune("_|- ", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return !strings.ContainsFunc(pattern, func(r rune) bool {
+		return !strings.ContainsRune("_|- ", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 }
 
 // matcher returns what a matcher fits: names that are separated by "|" are compared whole,
