@@ -21,6 +21,9 @@ func (b *Box) Start(proc Process, policy Policy) (*Run, error) {
 	if policy.Required {
 		return nil, ErrLevel
 	}
+	if len(policy.Overlays) > 0 {
+		return nil, ErrOverlay
+	}
 	args := append([]string{seatbelt, "-p", policy.Seatbelt(), proc.Path}, proc.Args[1:]...)
 	attr := &os.ProcAttr{Dir: proc.Dir, Env: proc.Env, Files: proc.Files, Sys: &syscall.SysProcAttr{Setsid: true, Setctty: proc.Terminal}}
 	guard := policy.guard(Files)

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -43,6 +44,9 @@ func (b *Box) Start(proc Process, policy Policy) (run *Run, err error) {
 	if policy.Required && level < Full {
 		return nil, fmt.Errorf("%w: %s", ErrLevel, level.Words())
 	}
+	if len(policy.Overlays) > 0 && level < Full {
+		return nil, fmt.Errorf("%w: %s", ErrOverlay, level.Words())
+	}
 	rules, err := policy.rules(level)
 	if err != nil {
 		return nil, err
@@ -61,7 +65,7 @@ func (b *Box) Start(proc Process, policy Policy) (run *Run, err error) {
 	}
 	proc.begin(p)
 	if level == Full {
-		policy.mounts(p)
+		policy.mounts(p, rules)
 	}
 	var told *passes
 	if detect().tells {
@@ -77,6 +81,9 @@ func (b *Box) Start(proc Process, policy Policy) (run *Run, err error) {
 	runtime.KeepAlive(proc.Files)
 	if errno != 0 {
 		leave()
+		if strings.HasPrefix(failed, overlayStep) {
+			return nil, fmt.Errorf("%w: %s: %w", ErrOverlay, failed, errno)
+		}
 		return nil, &os.PathError{Op: failed, Path: proc.Path, Err: errno}
 	}
 	giveWay(pid)
@@ -148,7 +155,7 @@ func try(level Level, telling bool) error {
 		defer s.close()
 		s.join(p)
 		p.add("start a process", nextProcess)
-		(&Policy{Hide: []string{"/usr"}, Protect: func() []string { return []string{"/etc"} }, Write: []string{"/"}}).mounts(p)
+		(&Policy{Hide: []string{"/usr"}, Protect: func() []string { return []string{"/etc"} }, Write: []string{"/"}}).mounts(p, nil)
 	}
 	rules, err := newRuleset(false)
 	if err != nil {

@@ -68,6 +68,11 @@ func (policy *Policy) guard(level Level) *guard {
 	return g
 }
 
+// Guard remembers the protected files for something that lathe itself is about to do on
+// behalf of a process. The function puts back what was changed of them, and moves away what
+// was made.
+func (policy Policy) Guard() (check func() []Refusal) { return policy.guard(Files).check }
+
 // isGitConfig reports whether a protected path is a configuration of git.
 func isGitConfig(path string) bool {
 	if name := filepath.Base(path); name != "config" && name != "config.worktree" {

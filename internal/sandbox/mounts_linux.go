@@ -112,10 +112,16 @@ func outermost(paths []string) []string {
 }
 
 // mounts adds the steps that make the process's own view of the files.
-func (policy *Policy) mounts(p *program) {
+func (policy *Policy) mounts(p *program, rules *ruleset) {
 	p.add("make a mount namespace", unix.SYS_UNSHARE, unix.CLONE_NEWNS)
 	p.add("keep mounts apart", unix.SYS_MOUNT, p.str("none"), p.str("/"), 0, unix.MS_REC|unix.MS_SLAVE, 0)
 	p.add("mount /proc", unix.SYS_MOUNT, p.str("proc"), p.str("/proc"), p.str("proc"), unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, 0)
+	for _, o := range policy.Overlays {
+		o.mount(p)
+		if rules != nil && slices.ContainsFunc(existing(policy.Write), func(dir string) bool { return below(o.Dir, dir) }) {
+			rules.allowLater(p, o.Dir)
+		}
+	}
 	readonly, pinned := policy.protected()
 	for _, dir := range pinned {
 		p.add("bind "+dir, unix.SYS_MOUNT, p.str(dir), p.str(dir), 0, unix.MS_BIND|unix.MS_REC, 0).skip = 0

@@ -22,6 +22,8 @@ type Policy struct {
 	// Hide are files and directories that cannot be read. Show are such below them
 	// that can be.
 	Hide, Show []string
+	// Overlays are where changes land elsewhere, at the level Full; see [ErrOverlay].
+	Overlays []Overlay
 	// Required says that nothing may run with less than all of this.
 	Required bool
 	// Aside is a directory for what is taken back. It is made when it is needed.
@@ -34,6 +36,8 @@ type Grant struct {
 	Change []string // files and directories, also protected or hidden ones
 	Within []string // directories in which files may be changed and made
 	Read   []string // files and directories, also hidden ones
+	// Overlays hold back what it changes.
+	Overlays []Overlay
 }
 
 // With returns the policy with a grant.
@@ -41,6 +45,7 @@ func (policy Policy) With(g Grant) Policy {
 	policy.Given = slices.Concat(policy.Given, g.Change)
 	policy.Write = slices.Concat(policy.Write, g.Within)
 	policy.Show = slices.Concat(policy.Show, g.Read)
+	policy.Overlays = slices.Concat(policy.Overlays, g.Overlays)
 	return policy
 }
 

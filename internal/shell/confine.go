@@ -27,8 +27,9 @@ type bounds struct {
 
 // confined starts the process in its box, and reports false if it has none.
 func (p *process) confined(l launch) (bool, error) {
+	held := len(l.allow.Overlays) > 0
 	if p.r.confine == nil {
-		return false, nil
+		return held, heldErr(held)
 	}
 	kind := l.kind
 	if kind == "" {
@@ -37,9 +38,9 @@ func (p *process) confined(l launch) (bool, error) {
 	box, policy := p.r.confine(kind)
 	switch {
 	case box == nil:
-		return false, nil
+		return held, heldErr(held)
 	case box.Level() == sandbox.RulesOnly && !policy.Required:
-		return false, nil
+		return held, heldErr(held)
 	}
 	run := sandbox.Process{
 		Path: l.path, Args: l.args, Dir: l.dir, Env: p.mark.env(l.env), Files: l.files,
@@ -56,6 +57,14 @@ func (p *process) confined(l launch) (bool, error) {
 		return true, fmt.Errorf("find process %d: %w", started.PID, err)
 	}
 	return true, nil
+}
+
+// heldErr keeps a process from running unconfined whose changes are to be held back.
+func heldErr(held bool) error {
+	if held {
+		return sandbox.ErrOverlay
+	}
+	return nil
 }
 
 // end says that all processes are gone, and tells what was taken back of their work.
