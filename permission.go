@@ -10,6 +10,10 @@ const (
 	Allow Action = "allow"
 	Deny  Action = "deny"
 	AskMe Action = "ask"
+	// Review lets a command run with what it changes held back, and asks whether to make
+	// the changes, if there are any. Only the permission for commands knows it; for all
+	// others it is AskMe.
+	Review Action = "review"
 )
 
 // Rule allows, denies or asks. Both Permission and Pattern are wildcards: "*"

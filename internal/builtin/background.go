@@ -64,7 +64,7 @@ func (e shellTools) background(ctx context.Context, call *tool.Call, c shell.Com
 // attended runs a command that may go on as a job, because a person wants to
 // keep it or because it leaves processes behind. The note tells the model.
 func (e shellTools) attended(ctx context.Context, call *tool.Call, c shell.Command, out *output, in bashInput) (exit shell.Exit, note string, err error) {
-	if e.Jobs == nil {
+	if e.Jobs == nil || len(c.Allow.Overlays) > 0 { // what is held back ends with the command
 		exit, err = e.Runner.Run(ctx, c)
 		return exit, "", err
 	}

@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 	_ "embed" // the description
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -74,7 +75,8 @@ func (e shellTools) bash(ctx context.Context, call *tool.Call, in bashInput) (to
 			return tool.Result{}, err
 		}
 	}
-	would, reached, err := e.judge(ctx, call, in, dir)
+	hold := &tool.Hold{}
+	would, reached, err := e.judge(ctx, call, in, dir, hold)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -86,6 +88,14 @@ func (e shellTools) bash(ctx context.Context, call *tool.Call, in bashInput) (to
 		_ = os.MkdirAll(e.Scratch, 0o700) // if this fails, a command that needs it will say so
 	}
 	run := bashRun{e, call, in, would, reached}
+	if hold.Given {
+		return run.reviewed(ctx, c)
+	}
+	return run.run(ctx, c)
+}
+
+// run runs the command, and once more if a person allows what it was refused.
+func (run bashRun) run(ctx context.Context, c shell.Command) (tool.Result, error) {
 	res, refused, err := run.once(ctx, c)
 	if dirs := run.again(ctx, res.Output, refused); err == nil && len(dirs) > 0 {
 		c.Allow.Within = append(c.Allow.Within, dirs...)
@@ -124,6 +134,9 @@ func (e bashRun) once(ctx context.Context, c shell.Command) (res tool.Result, re
 	c.Output, c.Parts = out.write, len(would.Pipelines) > 0
 	exit, note, err := e.attended(ctx, call, c, out, in)
 	out.close()
+	if errors.Is(err, sandbox.ErrOverlay) {
+		return res, nil, err
+	}
 	if err != nil {
 		return res, nil, failf("The command could not be run: %v", err)
 	}
@@ -159,7 +172,7 @@ func (e shellTools) timeout(ms *float64) (time.Duration, error) {
 
 // judge asks for everything the command needs permission for, and returns what it
 // would do and which hosts it was allowed to reach.
-func (e shellTools) judge(ctx context.Context, call *tool.Call, in bashInput, dir string) (judge.Analysis, []string, error) {
+func (e shellTools) judge(ctx context.Context, call *tool.Call, in bashInput, dir string, hold *tool.Hold) (judge.Analysis, []string, error) {
 	env := judge.Env{Dir: dir, Home: e.Home, Lookup: e.variable, FoldCase: runtime.GOOS == "darwin" || runtime.GOOS == "windows"}
 	a := judge.Analyze(in.Command, env)
 	if err := e.refuse(call, a); err != nil {
@@ -187,6 +200,9 @@ func (e shellTools) judge(ctx context.Context, call *tool.Call, in bashInput, di
 			e.guard(a.Writes, &req)
 		}
 		e.describe(&req, a)
+		if req.Permission == "bash" && e.Hold != nil && !in.Background && !in.PTY {
+			req.Hold = hold
+		}
 		all = append(all, req)
 	}
 	change := effects{root: e.Root, env: env}

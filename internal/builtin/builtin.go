@@ -88,6 +88,9 @@ type Commands struct {
 	// Network opens the ways of commands to other hosts. Optional: without it they have
 	// the machine's network.
 	Network OpenWay
+	// Hold makes what holds back the changes of one command. Optional: without it a
+	// command that is to be reviewed is asked about before it runs.
+	Hold func() (Held, error)
 	// Jobs are the processes that live on. Optional: without them no command goes on
 	// in the background, and there is no job tool.
 	Jobs *Jobs

@@ -122,7 +122,7 @@ func (e shellTools) send(ctx context.Context, call *tool.Call, j *job.Job, in jo
 		}
 	}
 	if typed := j.Line() + in.Input; strings.TrimSpace(typed) != "" {
-		if _, _, err := e.judge(ctx, call, bashInput{Command: typed, PTY: true, Description: "Input for " + j.ID()}, j.Info().Dir); err != nil {
+		if _, _, err := e.judge(ctx, call, bashInput{Command: typed, PTY: true, Description: "Input for " + j.ID()}, j.Info().Dir, nil); err != nil {
 			return err
 		}
 	}

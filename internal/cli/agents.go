@@ -64,7 +64,7 @@ func printAgents(env *Env, agents []api.RuledAgent) {
 // ruleSummary groups the rules beyond the defaults by action, in order.
 func ruleSummary(rules []api.SourcedRule) string {
 	var groups []string
-	for _, action := range []lathe.Action{lathe.Deny, lathe.AskMe, lathe.Allow} {
+	for _, action := range []lathe.Action{lathe.Deny, lathe.AskMe, lathe.Review, lathe.Allow} {
 		var names []string
 		for _, r := range rules {
 			name := r.Permission

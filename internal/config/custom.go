@@ -242,6 +242,10 @@ func (r *Rules) decode(d *decoder, v *jsonc.Value, path string) {
 
 func (r *Rules) add(d *decoder, v *jsonc.Value, path, permission, pattern string) {
 	switch a := lathe.Action(v.Text); {
+	case v.Kind == jsonc.String && a == lathe.Review && permission == "bash":
+		*r = append(*r, lathe.Rule{Permission: permission, Pattern: pattern, Action: a})
+	case v.Kind == jsonc.String && a == lathe.Review:
+		d.fail(v, path, `"review" is for bash alone: should be "allow", "deny" or "ask"`)
 	case v.Kind == jsonc.String && (a == lathe.Allow || a == lathe.Deny || a == lathe.AskMe):
 		*r = append(*r, lathe.Rule{Permission: permission, Pattern: pattern, Action: a})
 	case v.Kind == jsonc.Null:

@@ -157,7 +157,7 @@ func (f *filter) tighten(v *jsonc.Value, path string, denyOnly bool) *jsonc.Valu
 	out := jsonc.NewObject()
 	keep := func(v *jsonc.Value, at string) bool {
 		switch {
-		case v.Text == string(lathe.Deny), v.Text == string(lathe.AskMe) && !denyOnly:
+		case v.Text == string(lathe.Deny), (v.Text == string(lathe.AskMe) || v.Text == string(lathe.Review)) && !denyOnly:
 			return true
 		case v.Kind == jsonc.Null:
 			return false
@@ -342,6 +342,7 @@ func tightened(user, repo []lathe.Rule) []lathe.Rule {
 		if r.Action == lathe.Deny {
 			denies = append(denies, r)
 		} else {
+			r.Action = lathe.AskMe // a review would loosen a rule of the user's that asks
 			asks = append(asks, r)
 		}
 	}
@@ -375,7 +376,7 @@ func again(rules, asks []lathe.Rule) []lathe.Rule {
 			if name != "" {
 				r.Permission = name
 			}
-			if r.Action == lathe.Allow {
+			if r.Action == lathe.Allow || r.Action == lathe.Review {
 				r.Action = lathe.AskMe
 			}
 			out = append(out, r)

@@ -247,7 +247,7 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 		},
 		Commands: builtin.Commands{
 			Shell: i.Shell.Path, ShellEnv: env, Scratch: i.Shell.Scratch, Runner: o.Runner, BashTimeout: i.Config.Flags.BashDefaultTimeout(),
-			Network: i.ways(o, env),
+			Network: i.ways(o, env), Hold: i.Confinement.holder(),
 		},
 		Limits: limits, Seen: i.Seen, Buffers: o.Buffers, HTTP: o.HTTP, Own: o.Own, Todos: o.Todos, Publish: publish, Now: o.Now,
 		Known: i.Instructions.Known, Format: i.Languages.format(), Languages: i.Languages.servers(), Code: i.Languages.code(),

@@ -176,7 +176,7 @@ func EvaluateUnder(permission, prefix string, rulesets ...[]lathe.Rule) lathe.Ac
 			}
 		}
 	}
-	for _, action := range []lathe.Action{lathe.Allow, lathe.Deny} {
+	for _, action := range []lathe.Action{lathe.Allow, lathe.Deny, lathe.Review} {
 		if possible[action] && len(possible) == 1 {
 			return action
 		}

@@ -147,6 +147,12 @@ func (s *Service) needed(reqs []tool.Request, p Policy) (wants []tool.Request, e
 		case lathe.Allow:
 		case lathe.Deny:
 			return nil, denied(req, p)
+		case lathe.Review:
+			if req.Hold == nil {
+				wants = append(wants, req)
+			} else {
+				req.Hold.Given = true
+			}
 		default:
 			if s.reports(req, p) {
 				return nil, &Reporting{}
@@ -172,9 +178,10 @@ func (s *Service) judge(req tool.Request, p Policy) lathe.Action {
 		if a == lathe.Deny {
 			return a
 		}
-		if a != lathe.Allow {
-			action = lathe.AskMe
+		if a == lathe.Review && req.Permission != "bash" {
+			a = lathe.AskMe
 		}
+		action = stricter(action, a)
 	}
 	if protected(req.Metadata) && !s.named(req, p) {
 		return lathe.AskMe
@@ -210,7 +217,7 @@ func actions(permission string, patterns []string, meta map[string]any, policy P
 		}
 	}
 	if permission == "read" {
-		policy = policy.without(lathe.AskMe)
+		policy = policy.without(lathe.AskMe).without(lathe.Review)
 	}
 	for _, prefix := range texts(meta, tool.MetaUnder) {
 		action := policy.ActionUnder(permission, prefix)

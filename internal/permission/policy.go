@@ -94,7 +94,7 @@ func (p Policy) strictest(judge func([]lathe.Rule) lathe.Action) lathe.Action {
 }
 
 func stricter(a, b lathe.Action) lathe.Action {
-	for _, action := range []lathe.Action{lathe.Deny, lathe.AskMe} {
+	for _, action := range []lathe.Action{lathe.Deny, lathe.AskMe, lathe.Review} {
 		if a == action || b == action {
 			return action
 		}

@@ -121,6 +121,8 @@ type Request struct {
 	Also []Request
 	// Next is what the call will ask for after this, if anything. Optional.
 	Next *Next
+	// Hold says that the call can do it with what it changes held back. Optional.
+	Hold *Hold
 	// Doing says what the call would do, and Instead what could be done instead, for
 	// the model if the call is refused: "this command writes c.txt", "drop the
 	// redirection". Both may be empty.
@@ -134,6 +136,10 @@ type Next struct {
 	Request Request
 	Given   bool
 }
+
+// Hold goes with a request that a rule may want to review. Then nobody is asked, and Given is
+// set: the call holds back what it changes, and asks again, without Hold, before it changes anything.
+type Hold struct{ Given bool }
 
 // MetaAlso is the key of an ask's metadata that lists what else one answer
 // allows: objects with permission, patterns and always.

@@ -137,7 +137,7 @@ func EncodeAPIAgents(agents []api.Agent) any {
 			Color: a.Color, Steps: a.Steps, Permissions: []apiRule{},
 		}
 		for _, r := range a.Rules {
-			in := rule(r)
+			in := known(r)
 			e.Permissions = append(e.Permissions, apiRule{Action: in.Permission, Resource: in.Pattern, Effect: string(in.Action)})
 		}
 		out = append(out, e)

@@ -178,7 +178,7 @@ func EncodeAgents(agents []api.Agent) any {
 			Prompt: a.Prompt, Options: object(a.Options), Steps: a.Steps,
 		}
 		for _, r := range a.Rules {
-			e.Permission = append(e.Permission, rule(r))
+			e.Permission = append(e.Permission, known(r))
 		}
 		if !a.Model.IsZero() {
 			e.Model = new(encodeModel(a.Model))

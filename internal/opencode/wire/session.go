@@ -84,6 +84,15 @@ type rule struct {
 	Action     lathe.Action `json:"action"`
 }
 
+// known returns a rule in the words that clients know: what is reviewed before it counts
+// is an ask to them.
+func known(r lathe.Rule) rule {
+	if r.Action == lathe.Review {
+		r.Action = lathe.AskMe
+	}
+	return rule(r)
+}
+
 // EncodeSession returns a session. Its share secret stays here.
 func EncodeSession(s lathe.Session) any { return encodeSession(&s) }
 
@@ -103,7 +112,7 @@ func encodeSession(s *lathe.Session) *session {
 		Time: sessionTime{ms(s.Created), ms(s.Updated), ms(s.Compacting), ms(s.Archived)},
 	}
 	for _, r := range s.Rules {
-		out.Permission = append(out.Permission, rule(r))
+		out.Permission = append(out.Permission, known(r))
 	}
 	if v := s.Summary; v != nil {
 		out.Summary = &sessionSummary{count(v.Additions), count(v.Deletions), count(v.Files)}

@@ -44,9 +44,12 @@ type Change struct {
 // with [fs.ErrInvalid] for what is no regular file.
 func (c *Change) Before() (io.ReadCloser, error) { return open(c.Path, c.before) }
 
+// AfterPath is where the file lies before it is in the project.
+func (c *Change) AfterPath() string { return filepath.Join(c.part.Upper, c.rel) }
+
 // After is described at [Change.Before].
 func (c *Change) After() (io.ReadCloser, error) {
-	path := filepath.Join(c.part.Upper, c.rel)
+	path := c.AfterPath()
 	info, err := os.Lstat(path)
 	if err != nil {
 		return nil, err
