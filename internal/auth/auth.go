@@ -2,7 +2,7 @@
 // its owner only, changed under a lock that other lathe processes honour.
 //
 // Entries of a kind this version does not know are kept as they are. A second
-// file (OpenCode's) may stand behind the first; it is read and never written.
+// file (OpenCode's) may serve as a fallback; it is read but never written.
 package auth
 
 import (
@@ -64,11 +64,11 @@ func (Unknown) isEntry()   {}
 // removed marks an entry that exists in the fallback file and was removed here.
 const removed = "removed"
 
-// Options say where credentials are.
+// Options say where credentials are kept.
 type Options struct {
 	Path     string // lathe's own file
-	Fallback string // read behind it; empty for none
-	// Content stands for both files when it is not empty (LATHE_AUTH_CONTENT);
+	Fallback string // read if Path has no entry; empty for none
+	// Content replaces both files if it is not empty (LATHE_AUTH_CONTENT);
 	// nothing can then be stored.
 	Content string
 }
@@ -146,7 +146,7 @@ func (s *Store) Remove(ctx context.Context, id string) (bool, error) {
 	id = ID(id)
 	behind, err := read(s.opts.Fallback)
 	if err != nil {
-		behind = nil // not ours to repair, and the mark below is right either way
+		behind = nil // not ours to repair, and the mark below is correct either way
 	}
 	found := false
 	err = s.update(ctx, func(tree *jsonc.Value) {
@@ -255,7 +255,7 @@ func write(path string, tree *jsonc.Value) error {
 		return fmt.Errorf("write credentials: %w", err)
 	}
 	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, ".auth-*") // mode 0600
+	f, err := os.CreateTemp(dir, ".auth-*") // has mode 0600
 	if err != nil {
 		return fmt.Errorf("write credentials: %w", err)
 	}
@@ -268,7 +268,7 @@ func write(path string, tree *jsonc.Value) error {
 		_ = os.Remove(f.Name())
 		return fmt.Errorf("write credentials: %w", err)
 	}
-	if d, err := os.Open(dir); err == nil { // the rename outlives a power cut
+	if d, err := os.Open(dir); err == nil { // so that the rename survives a power cut
 		_ = d.Sync()
 		_ = d.Close()
 	}

@@ -10,14 +10,14 @@ import (
 	"lathe"
 )
 
-// Method is how a host wants people to log in.
+// Method is how a host lets people log in.
 type Method struct {
-	Command []string // prints a token
-	Env     string   // the variable that stands for the token
+	Command []string // a program that prints a token
+	Env     string   // the variable that holds the token
 }
 
-// Discover asks a host how to log in to it, for at most ten seconds. What it answers comes
-// from that host: nothing of it is run before the person has agreed.
+// Discover asks a host how to log in to it, for at most ten seconds. The answer comes from
+// that host: nothing in it is run before the person has agreed.
 func Discover(ctx context.Context, client *http.Client, address string) (Method, error) {
 	var doc struct{ Auth Method }
 	if err := fetch(ctx, client, address+"/.well-known/opencode", &doc); err != nil {

@@ -60,7 +60,7 @@ func collect(tree *jsonc.Value) map[string]Entry {
 	return all
 }
 
-// decode returns nil for what is no entry at all.
+// decode returns nil for something that is not an entry at all.
 func decode(v *jsonc.Value) Entry {
 	switch kind := text(v, "type"); kind {
 	case "":
@@ -117,7 +117,7 @@ func number(v *jsonc.Value, key string) int64 {
 	return int64(f)
 }
 
-// known lists the fields that encode writes, and so decides about.
+// known reports whether encode writes a field and so decides about it.
 func known(key string) bool {
 	switch key {
 	case "type", "key", "metadata", "refresh", "access", "expires", "accountId", "enterpriseUrl", "token":

@@ -43,7 +43,7 @@ type Model struct {
 	Family   string
 	Released string // "2026-09-22"
 	Status   string // "alpha", "beta", "deprecated" or empty
-	NPM, API string // where they differ from the provider's
+	NPM, API string // if they differ from the provider's
 
 	Attachment, Reasoning, Temperature, ToolCall bool
 
@@ -64,8 +64,8 @@ type Model struct {
 	HasVariants      bool
 }
 
-// Limit is measured in tokens; zero means unknown. Input is zero where only the
-// whole window is bounded.
+// Limit is measured in tokens; zero means unknown. Input is zero if only the
+// whole window is limited.
 type Limit struct{ Context, Input, Output int }
 
 // Cost is a price list. The Over200K prices hold for prompts of more than
@@ -167,7 +167,7 @@ type Catalog struct {
 	chunks []chunk
 	byID   map[string]int
 	data   []byte
-	behind *Catalog // asked for what does not decode here
+	behind *Catalog // asked for what cannot be decoded here
 
 	mu    sync.Mutex
 	cache map[string]*Provider

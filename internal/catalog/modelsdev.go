@@ -11,7 +11,7 @@ import (
 	"lathe"
 )
 
-// Bounds of what Parse keeps of a foreign catalogue.
+// Limits on what Parse keeps of a foreign catalogue.
 const (
 	maxModels = 20_000 // of one provider
 	maxText   = 500    // bytes of a name or an address

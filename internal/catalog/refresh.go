@@ -20,7 +20,7 @@ import (
 // DefaultURL is where the catalogue is fetched from.
 const DefaultURL = "https://models.dev"
 
-// Bounds of a refresh.
+// Limits of a refresh.
 const (
 	maxFetch     = 64 << 20
 	fetchTimeout = 10 * time.Second
@@ -31,14 +31,14 @@ const (
 type Options struct {
 	CacheDir string       // where the fetched copy is kept; empty: nowhere
 	URL      string       // of the service, without "/api.json"; empty: DefaultURL
-	Path     string       // a file in models.dev shape that stands for all others
+	Path     string       // a file in models.dev's format that replaces all others
 	NoFetch  bool         // never go online
 	Client   *http.Client // nil: one of its own
 	Now      func() time.Time
 }
 
 // Open returns the catalogue: the file at Path, else the fetched copy, else the
-// embedded one. It does not go online. A broken cached copy is passed over and
+// embedded one. It does not go online. A broken cached copy is skipped and
 // removed; a broken file at Path is an error.
 func Open(o Options) (*Catalog, error) {
 	if o.Path != "" {
@@ -107,7 +107,7 @@ func (o Options) cacheFile() string {
 // Refresh fetches the catalogue, checks it and puts it in the cache for the
 // next Open. It does nothing when fetching is off, when the cached copy is
 // younger than five minutes (unless force is set), or while another process
-// fetches. It reports whether there is a new copy. Callers run it beside a
+// fetches. It reports whether there is a new copy. Callers run it during a
 // start, never before it.
 func Refresh(ctx context.Context, o Options, force bool) (bool, error) {
 	if o.NoFetch || o.Path != "" || o.CacheDir == "" {

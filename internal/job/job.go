@@ -34,7 +34,7 @@ type Info struct {
 	Ports     []int // that it listens on
 	Output    int64 // bytes so far
 	Path      string
-	Files     []string // that changed while it ran and no tool did: its, as a rule; absolute
+	Files     []string // that changed while it ran and that no tool changed, so usually by the job; absolute
 	Lost      bool     // it ended with the lathe that ran it, before this one
 	Kept      string   // the name under which it was left to the person; see [Manager.HandOver]
 }
@@ -64,23 +64,23 @@ func (i Info) End() string {
 // Job is a process of a session that lives on. It is safe for concurrent use.
 type Job struct {
 	m    *Manager
-	proc *shell.Process // nil: it ran in a lathe that is gone
-	note string         // the file that the ledger has of it; never changes
+	proc *shell.Process // nil if it ran in a lathe that is gone
+	note string         // the ledger's file about it; never changes
 	out  *Output
-	done chan struct{} // closed when it has ended and that is noted
+	done chan struct{} // closed when it has ended and its end is noted
 
 	mu      sync.Mutex
 	info    Info
-	seen    int64  // output that the model was shown
+	seen    int64  // output that the model has seen
 	alarm   string // first line since then that looks like an error
-	told    bool   // the alarm
+	told    bool   // whether the model was told of the alarm
 	endTold bool
-	dropped bool                 // from the ledger
-	line    []byte               // typed, not sent off
-	files   map[string]time.Time // that it changed, and when that was noticed last
+	dropped bool                 // no longer in the ledger
+	line    []byte               // typed but not yet sent
+	files   map[string]time.Time // that it changed, and when each change was last noticed
 }
 
-// Info returns what the job is, with the ports that it listens on now.
+// Info describes the job, with the ports that it listens on now.
 func (j *Job) Info() Info {
 	var ports []int
 	if j.proc != nil {
@@ -103,7 +103,7 @@ func (j *Job) Output() *Output { return j.out }
 // Done is closed when the job has ended.
 func (j *Job) Done() <-chan struct{} { return j.done }
 
-// Write gives the job input, or keys where it has a terminal.
+// Write gives the job input, or keys if it has a terminal.
 func (j *Job) Write(data []byte) error {
 	if j.proc == nil {
 		return shell.ErrNoInput
@@ -124,7 +124,7 @@ func (j *Job) Write(data []byte) error {
 // maxLine bounds a line that is never ended.
 const maxLine = 16 << 10
 
-// Line returns what was typed of a line that was not sent off yet.
+// Line returns the beginning of a line that was typed but not yet sent.
 func (j *Job) Line() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -170,7 +170,7 @@ func (j *Job) take(chunk []byte) {
 	j.out.write(chunk)
 }
 
-// attend notes the end.
+// attend waits for the end and notes it.
 func (j *Job) attend() {
 	exit, err := j.proc.Exit()
 	if err != nil {
@@ -197,12 +197,12 @@ func (j *Job) stop(grace time.Duration) {
 // Look says what to wait for before new output is returned.
 type Look struct {
 	Until *regexp.Regexp // new output that matches; nil: nothing
-	Idle  time.Duration  // this long without output; 0: no matter
+	Idle  time.Duration  // this long without output; 0: do not wait for silence
 	End   bool           // the end of the job
 	For   time.Duration  // at most
 }
 
-// Seen is new output of a job: where it begins and ends, and why it is returned now.
+// Seen is a job's new output: where it begins and ends, and why it is returned now.
 type Seen struct {
 	From, To int64
 	Info     Info
@@ -243,7 +243,7 @@ func (j *Job) wait(ctx context.Context, l Look, from int64) (s Seen) {
 	}
 	scan := scanner{out: j.out, at: from}
 	for {
-		at := j.out.Total() // before the look: what comes meanwhile is news
+		at := j.out.Total() // taken first, so that output arriving from now on counts as new
 		if l.Until != nil && scan.find(l.Until) {
 			s.Matched = true
 			return s
@@ -268,12 +268,12 @@ func (j *Job) wait(ctx context.Context, l Look, from int64) (s Seen) {
 // scanner looks for a text in output that grows.
 type scanner struct {
 	out *Output
-	at  int64 // the beginning of what may still match
+	at  int64 // position from which a match may still begin
 }
 
 const (
-	window  = 64 << 10 // that is looked at at once
-	overlap = 4 << 10  // of that, looked at again: a match may lie across an end
+	window  = 64 << 10 // how much is searched at a time
+	overlap = 4 << 10  // searched again, because a match may lie across two windows
 )
 
 func (s *scanner) find(re *regexp.Regexp) bool {

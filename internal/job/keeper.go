@@ -12,8 +12,8 @@ import (
 	"lathe/internal/shell"
 )
 
-// keptDrain is how long output may be silent after the end of a job before it counts
-// as complete: a stranger can hold it open.
+// keptDrain is how long the output may be silent after the job's end before it
+// counts as complete, since an unrelated process can hold it open.
 const keptDrain = 200 * time.Millisecond
 
 // KeeperMain takes the output of a job until that ends. Its one argument is the
@@ -102,8 +102,9 @@ func (o *Output) span() span {
 	return span{o.first, o.from, o.total}
 }
 
-// moveTo moves what is kept of the output to a directory, for a keeper to go on with.
-// Nothing is written meanwhile, and nothing can be read here any more.
+// moveTo moves what is kept of the output to a directory, where a keeper continues
+// it. Nothing may be written in the meantime, and nothing can be read here
+// afterwards.
 func (o *Output) moveTo(dir string) (s span, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -122,8 +123,8 @@ func (o *Output) moveTo(dir string) (s span, err error) {
 	return s, err
 }
 
-// HandOver leaves a running job to the person: it goes on when lathe ends. A job that
-// cannot be left is stopped when the manager is closed, as any other.
+// HandOver leaves a running job to the person: it keeps running when lathe ends. A
+// job that cannot be left is stopped when the manager is closed, as any other.
 func (m *Manager) HandOver(j *Job) (*Kept, error) {
 	if len(m.opts.Keepers.Args) == 0 {
 		return nil, errors.New("jobs cannot be kept here")
@@ -133,7 +134,7 @@ func (m *Manager) HandOver(j *Job) (*Kept, error) {
 		return nil, err
 	}
 	j.mu.Lock()
-	j.info.Kept = k.ID // before it ends for this process
+	j.info.Kept = k.ID // set before the job counts as ended in this process
 	j.mu.Unlock()
 	keeper := shell.Keeper{Args: append(append([]string(nil), m.opts.Keepers.Args...), k.dir)}
 	keeper.Prepare = func(h shell.Handle) (err error) {

@@ -27,8 +27,8 @@ const (
 )
 
 // Kept is a job that was left to the person: it outlives the lathe that started it,
-// with a keeper that takes its output. It has a directory of its own, in which the
-// newest output is.
+// with a keeper that takes its output. Its newest output is in a directory of its
+// own.
 type Kept struct {
 	ID        string // its name, unique among kept jobs
 	Job       string // its name in its session
@@ -142,7 +142,7 @@ func (s Keepers) List(show func(*Kept) bool) (n int, err error) {
 		}
 		k, err := loadKept(filepath.Join(s.Dir, e.Name()))
 		if err != nil {
-			continue // it is being made, or removed
+			continue // it is just being made or removed
 		}
 		all = append(all, k)
 	}
@@ -160,7 +160,7 @@ func (s Keepers) List(show func(*Kept) bool) (n int, err error) {
 }
 
 // Clean removes what is left of jobs that ended before a time and were not looked at
-// since, and what a lathe left that was killed while it made a record.
+// since, and anything left by a lathe that was killed while it made a record.
 func (s Keepers) Clean(before time.Time) {
 	entries, _ := os.ReadDir(s.Dir)
 	for _, e := range entries {
@@ -181,7 +181,7 @@ func (s Keepers) Clean(before time.Time) {
 	}
 }
 
-// Get returns a kept job, also one that has ended.
+// Get returns a kept job, even one that has ended.
 func (s Keepers) Get(id string) (*Kept, error) {
 	if !strings.HasPrefix(id, KeptPrefix) || filepath.Base(id) != id {
 		return nil, fmt.Errorf("%w: %q", ErrNotFound, id)
@@ -194,7 +194,7 @@ func (s Keepers) Get(id string) (*Kept, error) {
 	return k, nil
 }
 
-// look finds out how the job is.
+// look finds out the job's state.
 func (k *Kept) look() {
 	if k.Ended.IsZero() && len(k.process.PIDs()) == 0 {
 		k.Ended = time.Now()
@@ -216,7 +216,7 @@ func (k *Kept) Stop() error {
 	return nil
 }
 
-// remove waits for the keeper first, which may still write.
+// remove first waits for the keeper, which may still be writing.
 func (k *Kept) remove() {
 	late := make(chan struct{})
 	timer := time.AfterFunc(keeperEnd, func() { close(late) })

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// Copy writes what is kept of the output; with follow it goes on until the job or its
-// keeper ends, or ctx does.
+// Copy writes what is kept of the output; with follow it continues until the job or
+// its keeper ends, or ctx does.
 func (k *Kept) Copy(ctx context.Context, w io.Writer, follow bool) error {
 	var changed *watch
 	if follow && k.Running() {

@@ -11,7 +11,7 @@ import (
 	"lathe/internal/shell"
 )
 
-// watch tells of changes in a directory, as long as a process lives.
+// watch reports changes in a directory, as long as a process lives.
 type watch struct {
 	file *os.File
 	stop chan struct{}

@@ -15,18 +15,18 @@ import (
 	"lathe/internal/store/local"
 )
 
-// Ledger notes the jobs whose end the models of their sessions were not told yet, so
-// that a later lathe can tell it: a file for each, in a directory of its session. The
-// zero value notes nothing.
+// Ledger records the jobs whose end the model has not been told yet, so that a later
+// lathe can report it: one file per job, in a directory per session. The zero value
+// notes nothing.
 type Ledger struct {
 	Dir  string
-	Self func() local.Process // that runs the jobs; needed
+	Self func() local.Process // the process that runs the jobs; required
 }
 
-// entry is a job as the ledger has it. One without an end whose lathe is gone ended with
-// that.
+// entry is a job as the ledger has it. If it has no end and its lathe is gone, it ended
+// with that lathe.
 type entry struct {
-	Lathe     string          `json:"lathe"` // that runs it
+	Lathe     string          `json:"lathe"` // the process that runs it
 	ID        string          `json:"id"`
 	Session   lathe.SessionID `json:"session"`
 	CallID    string          `json:"call,omitempty"`
@@ -57,7 +57,7 @@ func (l Ledger) path(i Info) (string, bool) {
 	return filepath.Join(dir, strconv.Itoa(self.PID)+"-"+self.Start+"-"+i.ID), true
 }
 
-// put notes how a job is.
+// put records a job's state.
 func (l Ledger) put(i Info) error {
 	path, ok := l.path(i)
 	if !ok {
@@ -74,12 +74,12 @@ func (l Ledger) put(i Info) error {
 	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(part, raw, 0o600), os.Rename(part, path))
 }
 
-// drop forgets a job, the model having been told.
+// drop forgets a job once the model has been told.
 func (l Ledger) drop(path string) {
 	if path == "" || os.Remove(path) != nil {
 		return
 	}
-	_ = os.Remove(filepath.Dir(path)) // the last one takes it along
+	_ = os.Remove(filepath.Dir(path)) // fails unless this was the last file
 }
 
 // forget removes what is noted of a session.
@@ -95,8 +95,8 @@ type lost struct {
 	path string
 }
 
-// lost returns the jobs of a session that lathes ran which are gone; an empty id means of
-// all sessions.
+// lost returns the jobs of a session whose lathe is gone; an empty id means those of all
+// sessions.
 func (l Ledger) lost(id lathe.SessionID) (out []lost) {
 	if id == "" && l.Dir != "" {
 		dirs, _ := os.ReadDir(l.Dir)
@@ -109,7 +109,7 @@ func (l Ledger) lost(id lathe.SessionID) (out []lost) {
 	if !ok {
 		return nil
 	}
-	files, _ := os.ReadDir(dir) // as a rule there is none
+	files, _ := os.ReadDir(dir) // usually there are none
 	for _, f := range files {
 		path := filepath.Join(dir, f.Name())
 		if i, ok := l.read(path); ok {

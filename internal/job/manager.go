@@ -38,9 +38,9 @@ type Options struct {
 	Log    *slog.Logger
 	// Alarm returns the first line of some output that looks like an error, or "".
 	Alarm func(chunk []byte) string
-	// Keepers keep the jobs that are left to the person; the zero value: none can be.
+	// Keepers keep the jobs that are left to the person; with the zero value no job can be left.
 	Keepers Keepers
-	// Ledger remembers jobs for a later lathe; the zero value: nothing does.
+	// Ledger remembers jobs for a later lathe; with the zero value nothing is remembered.
 	Ledger Ledger
 	// Changed is told of a job that began or ended. It must not call the Manager.
 	Changed func(Info)
@@ -79,7 +79,7 @@ type Start struct {
 	shell.StartOptions
 	// Runner starts it; nil: the manager's own does.
 	Runner Runner
-	// Create makes the file for the output; nil: none is wanted.
+	// Create makes the file for the output; nil if no file is wanted.
 	Create func() (*os.File, error)
 }
 
@@ -103,9 +103,10 @@ func (m *Manager) Start(s Start) (*Job, error) {
 	return j, nil
 }
 
-// Adopt makes what goes on after a command a job: the command itself, which was
-// kept, or what it left behind. It never fails: what cannot be a job is stopped, and
-// the error says so. shown is what was printed so far, which the model has seen.
+// Adopt turns what is still running after a command's call into a job: the command
+// itself, if it was kept, or what it left behind. What cannot become a job is
+// stopped, and the error says so. shown is the output so far, which the model has
+// seen.
 func (m *Manager) Adopt(s Start, exit shell.Exit, shown []byte) (*Job, error) {
 	if err := m.room(s.Session); err != nil {
 		exit.Live.Stop(0)
@@ -182,7 +183,7 @@ func (m *Manager) change(j *Job) {
 	}
 }
 
-// Brief is [Job.Info] without a look at the processes: it tells no ports.
+// Brief is [Job.Info] without looking at the processes, and so without ports.
 func (j *Job) Brief() Info {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -225,7 +226,7 @@ func (m *Manager) ended(j *Job) {
 func (m *Manager) forget(j *Job) {
 	m.all = slices.DeleteFunc(slices.Clone(m.all), func(o *Job) bool { return o == j })
 	j.out.remove()
-	if !m.closed { // else they ended with lathe, and the next one tells it
+	if !m.closed { // else they ended with lathe, and the next lathe reports it
 		j.mu.Lock()
 		j.drop()
 		j.mu.Unlock()
@@ -239,7 +240,7 @@ func (m *Manager) Of(id lathe.SessionID) []*Job {
 	return slices.DeleteFunc(slices.Clone(m.all), func(j *Job) bool { return id != "" && j.info.Session != id })
 }
 
-// Running returns how many jobs of a session run; an empty id means of all.
+// Running returns how many jobs of a session run; an empty id means all sessions.
 func (m *Manager) Running(id lathe.SessionID) int {
 	n := 0
 	for _, j := range m.Of(id) {
@@ -250,7 +251,7 @@ func (m *Manager) Running(id lathe.SessionID) int {
 	return n
 }
 
-// Get returns a job of a session; an empty session means of any.
+// Get returns a job of a session; an empty session means any.
 func (m *Manager) Get(session lathe.SessionID, id string) (*Job, error) {
 	var found *Job
 	for _, j := range m.Of(session) {
@@ -304,7 +305,7 @@ func (m *Manager) Close() {
 	m.wg.Wait()
 }
 
-// offer is a running command that can be kept.
+// offer is a running command that can be turned into a job.
 type offer struct {
 	session lathe.SessionID
 	callID  string
@@ -312,7 +313,7 @@ type offer struct {
 }
 
 // Offer says that the command of a call can be kept. The channel is closed when a
-// person wants that. Withdraw it when the call ends.
+// person asks for it. Withdraw the offer when the call ends.
 func (m *Manager) Offer(session lathe.SessionID, callID string) (keep <-chan struct{}, withdraw func()) {
 	o := &offer{session, callID, make(chan struct{})}
 	m.mu.Lock()
@@ -325,8 +326,8 @@ func (m *Manager) Offer(session lathe.SessionID, callID string) (keep <-chan str
 	}
 }
 
-// Keep lets the running command of a call go on as a job; without a call the newest
-// of the session.
+// Keep turns the running command of a call into a job; without a call, the
+// session's newest command.
 func (m *Manager) Keep(session lathe.SessionID, callID string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -341,7 +342,8 @@ func (m *Manager) Keep(session lathe.SessionID, callID string) error {
 }
 
 // News returns what the model of a session has not been told of its jobs, one line
-// or a few for each: that one ended, or printed an error. It counts as told.
+// or a few for each: that one ended, or printed an error. What is returned counts
+// as told.
 func (m *Manager) News(id lathe.SessionID) []string {
 	var out []string
 	for _, j := range m.Of(id) {
@@ -352,7 +354,7 @@ func (m *Manager) News(id lathe.SessionID) []string {
 	return out
 }
 
-// lastWords is how much of its output is told when a job ends by itself.
+// lastWords is how many bytes of a job's last output are reported when it ends by itself.
 const lastWords = 600
 
 func (j *Job) news() string {

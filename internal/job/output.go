@@ -11,7 +11,7 @@ import (
 
 const (
 	inMemory = 16 << 10 // output of a quiet job needs no file
-	segment  = 8 << 20  // of the file; the newest one or two are kept
+	segment  = 8 << 20  // size of a segment of the file; the newest one or two are kept
 	// A job that floods is slowed down, so that it neither wears out the disk nor
 	// takes the machine from others.
 	burst = 64 << 20 // bytes before that
@@ -28,14 +28,14 @@ type Output struct {
 	total  int64
 	memory []byte   // all that is kept, until there is a file
 	file   *os.File // the newest segment
-	path   string   // of it; the one before is at path+older
+	path   string   // path of file; the previous segment is at path+older
 	from   int64    // position of its first byte
-	first  int64    // of what is kept
+	first  int64    // position of the first byte that is kept
 	err    error    // why there is no file
 	more   chan struct{}
 	ended  bool
 	budget int64     // bytes until it is slowed down
-	refill time.Time // when it was last added to
+	refill time.Time // when budget was last increased
 }
 
 const older = ".old"
@@ -75,7 +75,7 @@ func (o *Output) pace(n int, now time.Time) time.Duration {
 	return min(time.Duration(-o.budget)*time.Second/rate, 100*time.Millisecond)
 }
 
-// put stores the beginning of some output and returns how much. The caller holds mu.
+// put stores the beginning of p and returns how much it stored. The caller holds mu.
 func (o *Output) put(p []byte) int {
 	if o.file == nil && (o.err != nil || o.create == nil || len(o.memory)+len(p) <= inMemory) {
 		o.remember(p)
@@ -104,7 +104,7 @@ func (o *Output) remember(p []byte) {
 	}
 }
 
-// next begins a segment. The caller holds mu.
+// next begins a new segment. The caller holds mu.
 func (o *Output) next() error {
 	if o.file == nil {
 		file, err := o.create()
@@ -127,7 +127,7 @@ func (o *Output) next() error {
 	return nil
 }
 
-// fail goes on in memory: a disk that is full ends no job.
+// fail continues in memory: a full disk does not end a job.
 func (o *Output) fail(err error) {
 	o.err = fmt.Errorf("save the output of a job: %w", err)
 	if o.path != "" {
@@ -193,7 +193,7 @@ func (o *Output) Next(than int64) <-chan struct{} {
 }
 
 // Read fills p from a position on and returns what is there, where it begins, and
-// whether no more will ever come after it. What is not kept any more is passed over.
+// whether no more will ever come after it. What is no longer kept is skipped.
 func (o *Output) Read(p []byte, from int64) (n int, at int64, over bool, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -229,7 +229,7 @@ func readFile(path string, p []byte, at int64) (int, error) {
 func (o *Output) Part(from int64, size int) (data []byte, at int64) {
 	buf := make([]byte, min(int64(size), max(o.Total()-from, 0)))
 	n, at, _, err := o.Read(buf, from)
-	for err == nil && n < len(buf) { // it may lie in two files
+	for err == nil && n < len(buf) { // the part may lie in two files
 		more, _, _, again := o.Read(buf[n:], at+int64(n))
 		if more == 0 || again != nil {
 			break

@@ -12,8 +12,8 @@ func (m *Manager) note(j *Job) {
 	m.put(j)
 }
 
-// noteEnd notes how a job ended. One that ends with lathe stays noted as running: the next
-// lathe knows from that.
+// noteEnd records how a job ended. A job that ends with lathe stays recorded as running,
+// which tells the next lathe that it was lost.
 func (m *Manager) noteEnd(j *Job) {
 	m.mu.Lock()
 	with := m.closed
@@ -34,18 +34,18 @@ func (m *Manager) put(j *Job) {
 	}
 }
 
-// drop takes the job out of the ledger: its end was told, or is nobody's business. The
+// drop takes the job out of the ledger: its end was told, or nobody needs to know. The
 // caller holds j.mu.
 func (j *Job) drop() {
 	j.dropped = true
 	j.m.opts.Ledger.drop(j.note)
 }
 
-// Recall takes in the jobs of a session that ended with a lathe before this one and
-// were not told of, so that they are listed and are news; an empty id means of all
-// sessions. It costs a look for a directory where there are none.
+// Recall adds the session's jobs that ended with an earlier lathe and were not
+// reported yet, so that they are listed and reported; an empty id means those of
+// all sessions. If there are none it costs one look for a directory.
 func (m *Manager) Recall(id lathe.SessionID) {
-	for _, l := range slices.Backward(m.opts.Ledger.lost(id)) { // each goes before the others
+	for _, l := range slices.Backward(m.opts.Ledger.lost(id)) { // each is inserted in front
 		j := &Job{m: m, out: newOutput(nil), done: make(chan struct{}), info: l.info, note: l.path}
 		j.out.end()
 		close(j.done)
@@ -57,8 +57,8 @@ func (m *Manager) Recall(id lathe.SessionID) {
 	}
 }
 
-// knows reports whether a job was recalled before, and sees to its name. The caller
-// holds mu.
+// knows reports whether a job was recalled before, and makes sure that its name is
+// free. The caller holds mu.
 func (m *Manager) knows(lost *Job) bool {
 	for _, j := range m.all {
 		if j.note == lost.note {

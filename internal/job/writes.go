@@ -8,7 +8,7 @@ import (
 	"lathe/internal/workspace"
 )
 
-// maxFiles bounds what is remembered of a job that writes a lot.
+// maxFiles limits how many files are remembered for a job that writes a lot.
 const maxFiles = 1000
 
 // During returns the jobs in a directory and below that ran at some time since then.
@@ -19,8 +19,8 @@ func (m *Manager) During(top string, since time.Time) []*Job {
 	})
 }
 
-// Wrote tells how much the job has written to files; see [shell.Process.Wrote]. Of one
-// that has ended nothing can be told.
+// Wrote says how much the job has written to files; see [shell.Process.Wrote].
+// Nothing is known of one that has ended.
 func (j *Job) Wrote() (int64, bool) {
 	if j.proc == nil || !j.running() {
 		return 0, false

@@ -7,12 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startMarked starts a process that has its marks before it runs its first
-// instruction: it is traced up to there, so that nothing it starts can be without
-// them, however busy the machine is. Where tracing is not allowed (some containers, or
-// a lathe that is traced itself) it is marked while it already runs; held is false then.
+// startMarked starts a process that has its marks before it runs its first instruction:
+// it is traced until then, so that everything it starts carries them, however busy the
+// machine is. Where tracing is not allowed (some containers, or a lathe that is traced
+// itself) it is marked while it already runs; held is false then.
 func startMarked(name string, args []string, attr *os.ProcAttr, mark func(pid int)) (proc *os.Process, held bool, err error) {
-	// The tracer is a thread. Unlocked again it lives on, as Pdeathsig wants it to.
+	// The tracer is a thread. It is unlocked again and stays alive, because Pdeathsig fires when it ends.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	sys := *attr.Sys
@@ -27,13 +27,13 @@ func startMarked(name string, args []string, attr *os.ProcAttr, mark func(pid in
 	}
 	held = awaitStop(proc.Pid)
 	mark(proc.Pid)
-	// It fails for what was killed meanwhile, which its owner collects.
+	// It fails for what was killed in the meantime, which its owner collects.
 	_ = unix.PtraceDetach(proc.Pid)
 	return proc, held, nil
 }
 
 // awaitStop waits until a traced process has stopped. False means that it ended
-// before; its status is left for its owner.
+// first; its status is left for its owner.
 func awaitStop(pid int) bool {
 	for {
 		var info unix.Siginfo

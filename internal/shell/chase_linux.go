@@ -12,9 +12,9 @@ import (
 
 // A program can hop: each generation of it starts the next one and ends, so that every
 // process is gone by the time it is looked at. Its eldest living process is always a
-// child of lathe, though, and each that ended stays one until lathe collects it. So a
-// look that finds neither proves that nothing is left, and one that finds the dead alone
-// is no proof.
+// child of lathe, though, and each that ended stays one until lathe collects it. So
+// finding neither proves that nothing is left, while finding only dead ones proves
+// nothing.
 
 const (
 	chaseBurst = 20 * time.Millisecond
@@ -22,7 +22,7 @@ const (
 )
 
 // hunted lists the live processes of the command, and reports whether some ended
-// meanwhile.
+// in the meantime.
 func (p *process) hunted() (pids []int, stirred bool) {
 	stray, stirred := p.r.strays(p.mark)
 	return p.mark.tree(p.leader(), stray...), stirred
@@ -38,7 +38,7 @@ func (p *process) quiet() bool {
 	return len(alive) == 0 && !stirred
 }
 
-// stirs reports whether something of the command is there, or just was.
+// stirs reports whether some process of the command is there, or was a moment ago.
 func (p *process) stirs() bool {
 	pids, stirred := p.r.strays(p.mark)
 	return stirred || slices.ContainsFunc(pids, func(pid int) bool {
@@ -47,7 +47,8 @@ func (p *process) stirs() bool {
 }
 
 // clear kills until nothing of the command is left, and reports whether there was
-// anything. It gives up on what hops faster than it can be killed for long.
+// anything. It gives up on a program that keeps hopping faster than it can be
+// killed.
 func (p *process) clear() (any bool) {
 	for begin := time.Now(); time.Since(begin) < maxChase; any = true {
 		any = killAll(p.hunt) || any
@@ -59,9 +60,9 @@ func (p *process) clear() (any bool) {
 	return true
 }
 
-// chase kills what it sees without a look at the rest of the machine: between a look at
-// lathe's children and the kill there is no time to hop on. A process that was killed
-// cannot start another any more.
+// chase kills what it sees without looking at the rest of the machine, so that there is
+// no time to hop between the look at lathe's children and the kill. A process that was
+// killed cannot start another any more.
 func (p *process) chase() {
 	self := "/proc/self/task/" + strconv.Itoa(os.Getpid()) // orphans become children of the first thread
 	for begin := time.Now(); time.Since(begin) < chaseBurst; {
@@ -80,8 +81,8 @@ func (p *process) chase() {
 	}
 }
 
-// owns reports whether a child of lathe, dead or alive, is the command's to end, and not
-// its leader.
+// owns reports whether a child of lathe, dead or alive, has to be ended with the command
+// and is not its leader.
 func (p *process) owns(pid int) bool {
 	if pid == p.proc.Pid {
 		return false
@@ -94,8 +95,8 @@ func (p *process) owns(pid int) bool {
 }
 
 // chaseNewest kills the processes with a mark, except those of some calls, that are
-// among the newest of the machine: where lathe is gone nothing else leads to one that
-// hops. It reports whether there were any.
+// among the machine's newest: when lathe is gone, nothing else leads to a process
+// that hops. It reports whether there were any.
 func (m mark) chaseNewest(spared []uint64) (any bool) {
 	const newest = 8
 	for begin := time.Now(); time.Since(begin) < chaseBurst/4; {

@@ -12,11 +12,11 @@ import (
 // what policy.
 type Confine func(kind Kind) (*sandbox.Box, sandbox.Policy)
 
-// Confined returns the same Runner, whose processes are confined. Close the first one.
+// Confined returns a view of the same Runner whose processes are confined. Only the original needs to be closed.
 func (r *Runner) Confined(by Confine) *Runner { return &Runner{machine: r.machine, confine: by} }
 
-// Hold notes a process that holds the namespaces of a sandbox, or that it is gone: what
-// loses its parent there becomes its child.
+// Hold notes that a process holds the namespaces of a sandbox, or that it is gone.
+// Processes that lose their parent in there become its children.
 func (r *Runner) Hold(pid int, runs bool) { r.help(pid, runs) }
 
 // bounds is what is known of a confined process.
@@ -78,7 +78,7 @@ func (b *bounds) end(exit *Exit) {
 // keptVar tells a keeper which of its descriptors [sandbox.Attend] is for.
 const keptVar = "LATHE_KEPT_SANDBOX"
 
-// handOver adds what a keeper has to have, as long as it runs, for the sandbox to go on.
+// handOver adds what a keeper has to hold for as long as the sandbox is needed.
 func (b *bounds) handOver(files []*os.File, env []string) ([]*os.File, []string, error) {
 	if b.run == nil {
 		return files, env, nil

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// deadline is when a command has had its time. What it waited for a person does not count.
+// deadline is the end of a command's time. Time spent waiting for a person does not count.
 type deadline struct {
 	passed chan struct{} // closed then; nil: never
 
@@ -31,7 +31,7 @@ func (c *Command) deadline() *deadline {
 		}
 		if c.Network != nil {
 			if waited := c.Network.Waited(); waited > granted {
-				d.timer.Reset(max(waited-granted, time.Second)) // it may go on waiting
+				d.timer.Reset(max(waited-granted, time.Second)) // it may still be waiting
 				granted = waited
 				return
 			}

@@ -43,9 +43,9 @@ func Named(name string, list []string) bool {
 }
 
 // Choose returns the shell for an environment: $SHELL unless that is fish or nu,
-// which speak another language, or what accounts of services have in its place; else
-// bash; else sh. On macOS zsh goes before
-// bash; on Windows it is Git's bash if there is one, else the command processor.
+// which speak another language, or the stand-in that service accounts have; else
+// bash; else sh. On macOS zsh goes before bash; on Windows it is Git's bash if there
+// is one, else the command processor.
 func Choose(env []string) string {
 	get := func(name string) string { return lookup(env, name) }
 	if runtime.GOOS == "windows" {

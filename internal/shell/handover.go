@@ -15,7 +15,7 @@ type Handle struct {
 	Instance uint64 `json:"instance,omitempty"`
 	Call     uint64 `json:"call,omitempty"`
 	PID      int    `json:"pid"`
-	Began    uint64 `json:"began"` // in ticks since the boot
+	Began    uint64 `json:"began"` // in clock ticks since boot
 }
 
 // Keeper is a program that takes over what lathe holds of a process.
@@ -24,7 +24,7 @@ type Keeper struct {
 	// [KeptOutput] and writes a byte to [KeptReady] once it reads that. The input stays
 	// open as long as the keeper runs.
 	Args []string
-	// Prepare is called when no output is taken any more, before the keeper starts.
+	// Prepare is called when lathe has stopped reading the output, before the keeper starts.
 	Prepare func(process Handle) error
 }
 
@@ -38,7 +38,8 @@ const keeperPatience = 10 * time.Second // for a keeper to start on a busy machi
 
 // HandOver leaves the process to a keeper: it outlives lathe, and only its handle
 // reaches it. When HandOver returns an error, the process has ended or has to be
-// stopped, since its output is not taken any more; else Exit tells Handed.
+// stopped, because nobody reads its output any more; otherwise Exit has Handed
+// set.
 func (l *Process) HandOver(k Keeper) (process, keeper Handle, err error) {
 	if !canSupervise {
 		return process, keeper, errors.New("on this system no process outlives lathe")
@@ -117,7 +118,7 @@ func (p *process) startKeeper(args []string) (h Handle, err error) {
 	return h, proc.Release() // whoever adopts it collects it
 }
 
-// spare tells the supervisor that a call goes on when lathe ends.
+// spare tells the supervisor to leave a call's processes running when lathe ends.
 func (r *Runner) spare(call uint64) error {
 	r.supervising.Lock()
 	defer r.supervising.Unlock()

@@ -105,7 +105,7 @@ func parseQuit(said []byte) (orderly bool, spared []uint64) {
 }
 
 // but lists the live processes of the instance, except those of some calls. What these
-// start meanwhile is theirs, too: they are looked at last.
+// start in the meantime is theirs, too: they are looked at last.
 func (m mark) but(calls []uint64) []int {
 	pids := m.tree(0)
 	for _, call := range calls {

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// HideSelf keeps this process from what other processes of the same user could read
-// of it: the kernel's copy of its environment is blanked, except for the mark of an
-// outer lathe, and the process is made not dumpable, which closes its memory and
-// its descriptors to all but root, debuggers included. The program's own view,
-// [os.Environ], stays. It may be called again.
+// HideSelf hides this process from other processes of the same user: the kernel's
+// copy of its environment is blanked, except for the mark of an outer lathe, and
+// the process is made not dumpable, which closes its memory and its descriptors to
+// all but root, debuggers included. The program's own view, [os.Environ], stays. It
+// may be called again.
 func HideSelf() error {
 	if on, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0); err == nil && on != 1 {
 		return nil

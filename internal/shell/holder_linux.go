@@ -10,11 +10,11 @@ import (
 // maxWalk bounds how many processes are looked at for one answer.
 const maxWalk = 4096
 
-// Holder tells who has the socket with this inode open. It costs nothing while no
+// Holder says who has the socket with this inode open. It costs nothing while no
 // command runs.
 //
 // The processes of commands are looked at first, then all that can be seen. Not
-// to be found among the former proves little: a process that ends has closed its
+// being found among the former proves little: a process that ends has closed its
 // file table before its sockets, and one whose parent ends moves in the process
 // tree. So the answer HeldByOther is given only for a holder that was seen.
 func (r *Runner) Holder(inode uint64) Holder {
@@ -27,7 +27,7 @@ func (r *Runner) Holder(inode uint64) Holder {
 	if w.holds(adopted(), false) {
 		return HeldByCommand
 	}
-	last := int(r.lastOther.Load()) // most often the same client again
+	last := int(r.lastOther.Load()) // most often it is the same client again
 	if last != 0 && opens(last, link) == openYes && !r.startedBy(last) {
 		return HeldByOther
 	}
@@ -48,7 +48,7 @@ func (r *Runner) Holder(inode uint64) Holder {
 }
 
 // Started reports whether a running command started the process. While a command
-// runs, a process that is not there any more counts as one of its own.
+// runs, a process that is already gone counts as started by it.
 func (r *Runner) Started(pid int) bool {
 	return r.mayHold() && r.startedBy(pid)
 }
@@ -87,13 +87,13 @@ type walk struct {
 	hidden bool // a process of a command did not show what it has open
 }
 
-// holds looks at processes, and at all below them. What descends from a process
-// of a command is of that command, whatever it did to its marks.
+// holds looks at processes and all their descendants. A descendant of a
+// command's process belongs to that command, whatever it did to its marks.
 func (w *walk) holds(pids []int, ours bool) bool {
 	m := mark{instance: w.r.instance}
 	for _, pid := range pids {
 		if w.left--; w.left < 0 {
-			return true // that many processes are not a person's client
+			return true // no client of a person is that many processes
 		}
 		mine := ours || w.r.leads(pid) || m.hasLimit(pid) || m.hasVar(pid)
 		if st, ok := readStat(pid); !mine && ok {

@@ -11,7 +11,7 @@ import (
 // ErrNoInput means that a process has no input, or not any more.
 var ErrNoInput = errors.New("the process takes no input")
 
-// StartOptions say how a command is started that goes on by itself.
+// StartOptions say how a command is started that runs without a call.
 type StartOptions struct {
 	// Terminal gives the command a terminal of its own, with this many rows and
 	// columns; without one its input is a pipe.
@@ -19,9 +19,9 @@ type StartOptions struct {
 	Rows, Cols uint16
 }
 
-// Process is a command that goes on without a call: started by [Runner.Start], kept
-// or left behind by [Runner.Run]. Its processes are marked like those of any
-// command: they may not call lathe's server, and end when lathe does. It is safe for
+// Process is a command that runs without a call: started by [Runner.Start], kept or
+// left behind by [Runner.Run]. Its processes are marked like those of any command:
+// they may not call lathe's server, and end when lathe does. It is safe for
 // concurrent use. Stop it, unless it ends by itself.
 type Process struct {
 	p    *process
@@ -36,8 +36,8 @@ type Process struct {
 	err    error
 }
 
-// Start starts a command and leaves it running. Its Timeout, Keep and Adopt mean
-// nothing here. It ends when the shell and all that it started are gone.
+// Start starts a command and leaves it running. Its Timeout, Keep and Adopt are
+// ignored. It ends when the shell and all that it started are gone.
 func (r *Runner) Start(c Command, o StartOptions) (*Process, error) {
 	err := c.check()
 	var p *process
@@ -63,7 +63,7 @@ func (p *process) live() *Process {
 func (l *Process) attend(begin time.Time) {
 	defer close(l.done)
 	defer func() {
-		if !l.exit.Handed { // else its marks count until the runner is closed
+		if !l.exit.Handed { // otherwise its marks stay valid until the runner is closed
 			l.p.r.leave(l.p.mark.call)
 		}
 		closeNetwork(l.p.network)
@@ -83,7 +83,7 @@ func (l *Process) attend(begin time.Time) {
 		l.exit.Aborted = true
 		l.p.terminateWithin(l.grace)
 	default:
-		l.p.sweep(l.p.r.opts.Drain) // what lost its marks
+		l.p.sweep(l.p.r.opts.Drain) // processes that lost their marks
 	}
 	l.err = l.p.settle()
 	l.p.describe(&l.exit)
@@ -105,7 +105,8 @@ func (l *Process) Exit() (Exit, error) {
 }
 
 // Stop asks all processes to end, kills them after the grace, and waits for that. It
-// may be called again, also when everything has ended; the first grace counts.
+// may be called again, even when everything has ended; the first call's grace
+// counts.
 func (l *Process) Stop(grace time.Duration) {
 	l.once.Do(func() {
 		l.grace = grace
@@ -114,12 +115,12 @@ func (l *Process) Stop(grace time.Duration) {
 	<-l.done
 }
 
-// Follow sends the output to a function from now on; see [Command.Output]. What took
-// it so far is not called any more when Follow returns.
+// Follow sends the output to a function from now on; see [Command.Output]. The
+// function that took it so far is no longer called when Follow returns.
 func (l *Process) Follow(output func(chunk []byte)) { l.p.follow(output) }
 
 // Write gives the process input: keys where it has a terminal. It fails when
-// the input is not read within [Options.Typed], and tells how much was taken.
+// the input is not read within [Options.Typed], and says how much was taken.
 func (l *Process) Write(data []byte) (int, error) {
 	if l.p.in == nil {
 		return 0, ErrNoInput
@@ -163,7 +164,7 @@ func (l *Process) Resize(rows, cols uint16) error {
 	return l.p.resize(rows, cols)
 }
 
-// PIDs lists the processes that are alive, where that can be told.
+// PIDs lists the processes that are alive, where the system shows it.
 func (l *Process) PIDs() []int {
 	select {
 	case <-l.done:
@@ -185,5 +186,5 @@ func (l *Process) Names() []string {
 	return names
 }
 
-// Ports lists the TCP ports that the process listens on, where that can be told.
+// Ports lists the TCP ports that the process listens on, where the system shows it.
 func (l *Process) Ports() []int { return listening(l.PIDs()) }

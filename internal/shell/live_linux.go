@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attr makes what goes on by itself independent of the thread that started it: the
-// supervisor ends it with lathe. Without a supervisor the kernel has to.
+// attr makes a process without a call independent of the thread that started it:
+// the supervisor ends it with lathe. Without a supervisor the kernel has to.
 func (o pipes) attr(sys *syscall.SysProcAttr, free bool) {
 	if free {
 		sys.Pdeathsig = 0
@@ -22,14 +22,14 @@ func (o pipes) attr(sys *syscall.SysProcAttr, free bool) {
 	sys.Setctty = o.Terminal // its descriptor 0
 }
 
-// waitIdly is wait, but takes no thread meanwhile.
+// waitIdly is wait, but takes no thread in the meantime.
 func (p *process) waitIdly() {
 	awaitGone(p.proc.Pid, nil)
 	p.wait()
 }
 
 // remains reports whether the shell left processes behind that carry its marks, and
-// whether it is certain that it left nothing at all.
+// whether it certainly left nothing at all.
 func (p *process) remains() (live, nothing bool) {
 	if p.quiet() {
 		return false, true
@@ -38,7 +38,7 @@ func (p *process) remains() (live, nothing bool) {
 }
 
 // alive lists the live processes of the command by its marks. A process that dropped
-// both is none of them: it is ended with the next command that ends.
+// both is not listed: it is ended with the next command that ends.
 func (p *process) alive() []int {
 	pids := p.mark.tree(p.leader())
 	slices.Sort(pids)
@@ -46,13 +46,13 @@ func (p *process) alive() []int {
 }
 
 // awaitRest waits until what the shell left behind has ended, or for stop. It sleeps
-// until the kernel tells of an end.
+// until the kernel reports an end.
 func (p *process) awaitRest(stop <-chan struct{}) {
 	for range maxLooks {
 		if !awaitAll(p.alive, stop) {
 			return
 		}
-		// One that became a daemon at this moment was gone and not there yet.
+		// A process that was just becoming a daemon was gone already and not there yet.
 		if !p.stirs() {
 			return
 		}
@@ -61,8 +61,8 @@ func (p *process) awaitRest(stop <-chan struct{}) {
 }
 
 const (
-	secondLook = 20 * time.Millisecond // for one that hops to be seen
-	maxLooks   = 50                    // for one that goes on hopping
+	secondLook = 20 * time.Millisecond // long enough to see a process that hops
+	maxLooks   = 50                    // for one that keeps hopping
 )
 
 // awaitAll waits until nothing is listed any more; false means that stop was closed.
@@ -137,12 +137,12 @@ func (p *process) terminateWithin(grace time.Duration) {
 
 func interruptGroup(leader int) bool { return unix.Kill(-leader, unix.SIGINT) == nil }
 
-// collectPause is how far apart the dead are collected, at least.
+// collectPause is the least time between two collections of dead processes.
 const collectPause = time.Second
 
-// collectMeanwhile collects dead orphans of commands for as long as calls go on.
-// Nobody waits for these, and a command that lives long may leave many. It is woken
-// by the kernel when a child ends.
+// collectMeanwhile collects dead orphans of commands while calls are running.
+// Nobody else waits for them, and a long command may leave many. It is woken by the
+// kernel when a child ends.
 func (r *Runner) collectMeanwhile() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -6,7 +6,7 @@ import "time"
 
 func (p *process) waitIdly() { p.wait() }
 
-// remains is not known here: what outlives the shell is ended with it.
+// remains cannot be found out here: whatever outlives the shell is ended with it.
 func (p *process) remains() (live, nothing bool) { return false, false }
 
 func (p *process) awaitRest(<-chan struct{}) {}

@@ -17,7 +17,7 @@ import (
 
 // mark tells the processes of one command from all others. It is kept in the
 // limit RLIMIT_RTTIME, which is inherited over fork, exec and setsid, survives a
-// cleared environment, has no effect at such a height and none on processes
+// cleared environment, has no effect at such a high value and none on processes
 // outside the real-time classes; and in an environment variable, which survives a
 // reset of the limit. The soft limit names the call, the hard limit the instance:
 // without root's rights no process can raise that again. lathe itself, and so
@@ -41,7 +41,7 @@ func newInstance() uint64 {
 }
 
 // instanceBelow picks one below the hard limit that lathe was started with. It is
-// odd, since the even one above is that of lathe itself.
+// odd, because the even number above it is lathe's own.
 func instanceBelow(hard uint64) uint64 {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -95,7 +95,7 @@ func (m mark) env(base []string) []string {
 	return append(out, markVar+"="+value)
 }
 
-// limit returns the limit that a process begins with which is marked.
+// limit returns the resource limit that a marked process begins with.
 func (m mark) limit() sandbox.Limit {
 	own, _ := limit(os.Getpid())
 	top := min(m.ceiling(), own.Max)
@@ -143,8 +143,8 @@ func childrenOf(task string) []int {
 	return out
 }
 
-// adopted lists the children of lathe, and of the processes that hold sandboxes:
-// orphans of commands are among them.
+// adopted lists the children of lathe and of the processes that hold sandboxes,
+// which include orphans of commands.
 func (t *tree) adopted() []int {
 	out := adopted()
 	for _, pid := range t.holders() {
@@ -157,9 +157,9 @@ func adopted() []int {
 	return listWhole(ownChildren, func(pid int) bool { return unix.Kill(pid, 0) != unix.ESRCH })
 }
 
-// listWhole reads a list of children that is whole. The kernel goes on from the child it
-// listed last; if that was collected meanwhile it passes over as many others as were. So
-// a list counts if all that is on it is there, dead or alive, after it was read.
+// listWhole reads a complete list of children. The kernel continues from the child it
+// listed last; if children were collected in the meantime, it skips as many others. So a
+// list is complete if everything on it still exists, dead or alive, after it was read.
 func listWhole(list func() []int, there func(pid int) bool) (pids []int) {
 	for range 20 {
 		pids = list()
@@ -215,7 +215,7 @@ func (m mark) hasVar(pid int) bool {
 
 // environ returns the environment of a process. One that executes another program
 // at this moment shows none, so an orphan that became our child is looked at again,
-// for as long as a busy machine may keep it from going on.
+// for as long as a busy machine may delay it.
 func environ(pid int) (raw []byte, err error) {
 	for range 50 {
 		raw, err = os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
@@ -241,9 +241,9 @@ func (m mark) marked(leader int) []int {
 	return out
 }
 
-// tree lists the live processes that carry either mark, are among also, or descend
-// from one of those, and collects the dead ones that became our children. A leader
-// counts as marked, but is left for its owner to collect.
+// tree lists the live processes that carry either mark, are listed in also, or
+// descend from one of those, and collects the dead ones that became our children.
+// A leader counts as marked, but is left for its owner to collect.
 func (m mark) tree(leader int, also ...int) []int {
 	parent := map[int]int{}
 	ours := map[int]bool{}
@@ -320,7 +320,7 @@ func readStat(pid int) (stat, bool) {
 	}
 	session, _ := strconv.Atoi(fields[3])
 	began, _ := strconv.ParseUint(fields[19], 10, 64)
-	// A process whose first thread ended shows that thread's Z while others go on.
+	// A process whose first thread has ended is shown as a zombie while its other threads run on.
 	threads, _ := strconv.Atoi(fields[17])
 	user, _ := strconv.ParseUint(fields[11], 10, 64)
 	system, _ := strconv.ParseUint(fields[12], 10, 64)
@@ -386,7 +386,7 @@ func signalAndWait(pids []int, sig unix.Signal, limit time.Duration) {
 	waitDead(fds, limit)
 }
 
-// waitDead waits until each of the process descriptors tells of an end.
+// waitDead waits until each of the process descriptors reports an end.
 func waitDead(fds []unix.PollFd, limit time.Duration) {
 	deadline := time.Now().Add(limit)
 	for i := range fds {

@@ -18,7 +18,7 @@ type Kind string
 // The kinds. The zero value is a command.
 const (
 	KindCommand   Kind = "command"
-	KindGuarded   Kind = "guarded" // a command that reaches other hosts by its Network alone
+	KindGuarded   Kind = "guarded" // a command that reaches other hosts only through its Network
 	KindMCP       Kind = "mcp"
 	KindLSP       Kind = "lsp"
 	KindFormatter Kind = "formatter"
@@ -87,7 +87,7 @@ func (r *Runner) open(p Program, path string, call uint64, s *Service) (*process
 	return run, nil
 }
 
-// openThree opens a pipe for each of the standard files. Out is that of the errors.
+// openThree opens a pipe for each of the standard files. Out is the pipe for errors.
 func openThree() (e ends, stdout *os.File, err error) {
 	defer func() {
 		if err == nil {
@@ -109,7 +109,7 @@ func openThree() (e ends, stdout *os.File, err error) {
 	return e, stdout, err
 }
 
-// find checks what can be checked beforehand, and returns the program's path.
+// find checks what can be checked before the start, and returns the program's path.
 func (p *Program) find() (string, error) {
 	if len(p.Args) == 0 || p.Args[0] == "" {
 		return "", errors.New("start a program: no name was given")
@@ -136,7 +136,7 @@ func (p *Program) find() (string, error) {
 	return "", fmt.Errorf("start %q: %w", name, &exec.Error{Name: name, Err: exec.ErrNotFound})
 }
 
-// extensions are those that a program's name may lack.
+// extensions are the file extensions that may be left out of a program's name.
 func extensions(env []string) []string {
 	if runtime.GOOS != "windows" {
 		return []string{""}

@@ -11,7 +11,7 @@ import (
 const canTellParts = true
 
 // readAvailable reads what is in a pipe, without waiting for its end: a process that
-// goes on may hold it open.
+// is still running may hold it open.
 func readAvailable(f *os.File, most int) []byte {
 	conn, err := f.SyscallConn()
 	if err != nil {

@@ -4,7 +4,7 @@ import "os"
 
 // pipes says what a command's input and output are.
 type pipes struct {
-	live bool // it goes on by itself, and has an input
+	live bool // it runs without a call and has an input
 	StartOptions
 }
 
@@ -35,7 +35,7 @@ func (o pipes) open() (e ends, err error) {
 	return e, nil
 }
 
-// closeChild closes what the child has by now.
+// closeChild closes the child's ends, once the child has them.
 func (e *ends) closeChild() {
 	for i, f := range e.child {
 		if f != nil && (i == 0 || f != e.child[i-1]) {
@@ -64,8 +64,8 @@ func (p *process) close() {
 	_ = p.out.Close()
 }
 
-// resize changes the size of the terminal. What is closed has none: its descriptor
-// may be another file's by now.
+// resize changes the size of the terminal. A closed terminal is left alone: its
+// descriptor may belong to another file by now.
 func (p *process) resize(rows, cols uint16) error {
 	p.sizing.Lock()
 	defer p.sizing.Unlock()

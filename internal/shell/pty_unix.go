@@ -26,7 +26,7 @@ func (o pipes) terminal() (e ends, err error) {
 }
 
 // pollable replaces a file by one whose reads and writes take no thread and end at a
-// deadline. To open a terminal makes its descriptor block.
+// deadline. Opening a terminal makes its descriptor blocking.
 func pollable(f *os.File) (*os.File, error) {
 	defer f.Close()
 	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 3)

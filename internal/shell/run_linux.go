@@ -20,7 +20,7 @@ const canSupervise = true
 const (
 	supervisorRounds = 5
 	supervisorPause  = 20 * time.Millisecond
-	maxHops          = 200 // of the bursts in which it kills what hops
+	maxHops          = 200 // of the rounds in which it kills processes that hop
 )
 
 // sysAttr puts the shell in its own session, away from lathe's terminal. The
@@ -33,9 +33,10 @@ func sysAttr() *syscall.SysProcAttr {
 
 func supervisorAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// adoptOrphans makes lathe the new parent of its descendants' orphans, so that none
-// of a command's leaves its tree and dead ones can be collected. It is off between
-// commands: orphans of language servers and the like are not ours to collect.
+// adoptOrphans makes lathe the new parent of its descendants' orphans, so that no
+// process of a command leaves its tree, and dead ones can be collected. It is off
+// between commands, because orphans of language servers and the like are not ours
+// to collect.
 func adoptOrphans(on bool) {
 	var flag uintptr
 	if on {
@@ -73,7 +74,7 @@ func (p *process) sweep(grace time.Duration) []string {
 		return nil
 	}
 	pids := p.hunt()
-	var names []string // nil if what was there ended by itself
+	var names []string // nil if everything ended by itself
 	for i, pid := range pids {
 		if i == maxNames {
 			names = append(names, fmt.Sprintf("and %d more", len(pids)-maxNames))

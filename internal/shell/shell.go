@@ -1,15 +1,13 @@
-// Package shell runs commands for tools. What a command would do is judged
-// beforehand, by package judge.
+// Package shell runs commands for tools. What a command would do is judged beforehand, by package judge.
 //
-// A [Runner] starts all processes of tools: a command with [Runner.Run], one that goes
-// on with [Runner.Start], and a program with pipes of its own, such as a server, with
-// [Runner.Open]. Run merges standard output and error in order, keeps nothing in memory itself, and lets
-// no process of the command outlive the call: on Linux every process that
-// descends from a command carries two marks, a resource limit that nothing else
-// uses and an environment variable, so that it is found whatever session, group
-// or parent it moved to; and what drops both becomes a child of lathe that lathe
-// did not start, which counts as a command's too. A supervisor process ends the
-// marked processes when lathe itself is killed.
+// A [Runner] starts all processes of tools: a command with [Runner.Run], one that keeps running with
+// [Runner.Start], and a program with pipes of its own, such as a server, with [Runner.Open]. Run merges
+// standard output and error in order, keeps nothing in memory itself, and lets no process of the command
+// outlive the call: on Linux every process that descends from a command carries two marks, a resource
+// limit that nothing else uses and an environment variable, so that it is found whatever session, group
+// or parent it moved to; and a process that drops both becomes a child of lathe that lathe did not
+// start, which also counts as a command's. A supervisor process ends the marked processes when lathe
+// itself is killed.
 package shell
 
 import (
@@ -32,7 +30,7 @@ const (
 	maxScript    = 120 << 10            // Linux takes at most 128 KiB in one argument
 	maxPipe      = 2 << 20              // output that can wait in a pipe
 	maxNames     = 8                    // left-over processes that are named
-	quickStart   = 2 * time.Millisecond // in less no shell has left a process behind
+	quickStart   = 2 * time.Millisecond // a shell that ended faster has left no process behind
 	maxDying     = 10 * time.Second     // a busy machine takes its time to end what was killed
 )
 
@@ -44,30 +42,30 @@ type Command struct {
 	Shell   string   // path of the shell; empty means [Choose] on Env
 	Timeout time.Duration
 	// Parts asks for the exit codes of the parts of a pipeline that ends the script,
-	// which bash and zsh can tell; see [Exit].
+	// which bash and zsh can report; see [Exit].
 	Parts bool
 	// Output gets standard output and error as they arrive, one call at a time.
 	// The bytes are only valid during the call. A slow Output slows the command.
 	Output func(chunk []byte)
-	// Keep lets the command go on without the call once it is closed; see
-	// [Exit.Live]. Nil: never.
+	// Once Keep is closed, the command keeps running without the call; see
+	// [Exit.Live]. Nil means never.
 	Keep <-chan struct{}
-	// Adopt lets what outlives the shell go on, where its processes can be told apart
-	// (Linux); see [Exit.Live]. Otherwise they are ended.
+	// Adopt keeps what outlives the shell running, where its processes can be
+	// identified (Linux); see [Exit.Live]. Otherwise they are ended.
 	Adopt bool
 	// Network is the command's way to other hosts; nil: it has none of its own. It is
 	// closed when the command and all that it started are gone, or if it did not start.
 	Network Network
 	// Kind says who it is for; empty means [KindCommand].
 	Kind Kind
-	// Allow is what the command may do besides although it is confined.
+	// Allow is what the command may do in addition, although it is confined.
 	Allow sandbox.Grant
 }
 
 // Network is the way of one command to other hosts.
 type Network interface {
 	// Waited is how long the command has waited so far for a person to say whether it
-	// may reach a host: that is not taken from its Timeout.
+	// may reach a host: that does not count towards its Timeout.
 	Waited() time.Duration
 	Close()
 }
@@ -85,23 +83,23 @@ type Exit struct {
 	TimedOut bool   // stopped because Timeout passed
 	Aborted  bool   // stopped because the context ended
 	// Waiting says what the command waited for when it was stopped because it waited
-	// for keys on a terminal that nobody sits at (on Linux); else empty.
+	// for keys on a terminal where nobody is (on Linux); else empty.
 	Waiting  string
 	Duration time.Duration
-	// Parts are the exit codes of the parts of the pipeline that the script did last,
-	// if Command asked for them and the shell told.
+	// Parts are the exit codes of the parts of the script's last pipeline, if Command
+	// asked for them and the shell reported them.
 	Parts []int
 	// Leftover names processes that outlived the shell and were ended with it.
 	Leftover []string
-	// Kept says that the command itself goes on, as Live.
+	// Kept says that the command itself is still running, as Live.
 	Kept bool
-	// Handed says that it goes on with a keeper; see [Process.HandOver].
+	// Handed says that it was handed to a keeper; see [Process.HandOver].
 	Handed bool
-	// Live is what goes on after the call: the command, or what it left behind. Nil
-	// for nothing. Who gets it stops it.
+	// Live is what is still running after the call: the command, or what it left
+	// behind; nil if nothing is. Whoever receives it stops it.
 	Live *Process
-	// Level is how far the command was confined, and Refused what was taken back of what it
-	// did, as far as that is known.
+	// Level is how far the command was confined, and Refused what it was refused or had
+	// undone, as far as that is known.
 	Level   sandbox.Level
 	Refused []sandbox.Refusal
 }
@@ -109,16 +107,16 @@ type Exit struct {
 // Options set up a [Runner].
 type Options struct {
 	// Supervisor is the command line that runs [SupervisorMain], usually the
-	// running program and "__supervise". Empty means no supervisor: then a
-	// killed lathe leaves processes behind that left their parent.
+	// running program and "__supervise". Empty means no supervisor: if lathe is
+	// killed, processes that detached from their parent are then left behind.
 	Supervisor []string
 	Grace      time.Duration // from the request to stop to the kill; 0 means 250 ms
 	Drain      time.Duration // for output after the shell has exited; 0 means 100 ms
 	Typed      time.Duration // for a process to read its input; 0 means 2 s
-	// Hide is called before the first command, usually [HideSelf]; nil: nothing is.
+	// Hide is called before the first command, usually [HideSelf]; nil means nothing.
 	Hide func() error
-	// Patience is how long a command is silent before it is looked at whether it waits
-	// for a terminal; 0 means 2 s.
+	// Patience is how long a command may be silent before lathe checks whether it
+	// waits for a terminal; 0 means 2 s.
 	Patience time.Duration
 }
 
@@ -134,7 +132,7 @@ type machine struct {
 	opts Options
 	*tree
 
-	lastOther atomic.Int64 // process that [Runner.Holder] found last; not of a command
+	lastOther atomic.Int64 // the process that [Runner.Holder] found last, if not a command's
 
 	hide    sync.Once
 	hideErr error
@@ -143,7 +141,7 @@ type machine struct {
 	sup         *supervisor
 	supErr      error
 	closed      bool
-	handed      []uint64 // calls that go on with keepers
+	handed      []uint64 // calls that were handed to keepers
 }
 
 // New returns a Runner. Nothing is started before the first command.
@@ -187,7 +185,7 @@ func (r *Runner) Close() error {
 
 // Run runs the command and returns when it and every process it started are
 // gone. When the context ends or the timeout passes, all of them are asked to
-// stop and killed after the grace; that is told in Exit and is no error. Nor is
+// stop and killed after the grace; Exit says so, and it is not an error; nor is
 // a non-zero exit code. An error means that the command could not be started or
 // could not be ended.
 func (r *Runner) Run(ctx context.Context, c Command) (exit Exit, err error) {
@@ -215,7 +213,7 @@ func (r *Runner) Run(ctx context.Context, c Command) (exit Exit, err error) {
 	return exit, err
 }
 
-// begin starts a call. Whoever ends it says so by leave.
+// begin starts a call. Whoever ends it calls leave.
 func (r *Runner) begin(start func(call uint64) (*process, error)) (*process, error) {
 	call := r.calls.Add(1)
 	r.enter(call)
@@ -273,7 +271,7 @@ type process struct {
 	in     *os.File // write end of the input, or its terminal; nil: there is none
 	mark   mark
 	free   bool     // it may outlive lathe: the kernel does not end it with that
-	told   *os.File // from which the shell's parts are read when it has ended; may be nil
+	told   *os.File // from which the exit codes of the shell's parts are read when it has ended; may be nil
 	bounds bounds
 
 	exited  chan struct{} // closed when state is set
@@ -356,8 +354,9 @@ func (p *process) launch(l launch) (err error) {
 	return nil
 }
 
-// spawn starts the shell with its marks. One is started at a time: where it is marked
-// only while it runs already, what left it must not be taken for another's.
+// spawn starts the shell with its marks. One is started at a time: if it can only be
+// marked once it is running, a process that left it before must not be taken for
+// another call's.
 func (r *Runner) spawn(sh string, args []string, attr *os.ProcAttr, m mark) (*os.Process, error) {
 	r.spawning.Lock()
 	defer r.spawning.Unlock()
@@ -378,7 +377,7 @@ func (r *Runner) spawn(sh string, args []string, attr *os.ProcAttr, m mark) (*os
 func (p *process) wait() {
 	p.state, _ = p.proc.Wait()
 	p.parts = readParts(p.told)
-	p.r.lead(p.mark.call, 0) // the number may be another's from here on
+	p.r.lead(p.mark.call, 0) // from here on the number may belong to another process
 	close(p.exited)
 }
 
@@ -417,8 +416,8 @@ func (p *process) take(chunk []byte) {
 	}
 }
 
-// follow sends the output elsewhere. What took it so far is not called any more
-// when it returns.
+// follow sends the output elsewhere. The function that took it so far is no
+// longer called when it returns.
 func (p *process) follow(output func([]byte)) {
 	p.taking.Lock()
 	defer p.taking.Unlock()
@@ -467,7 +466,7 @@ func (r *Runner) finish(ctx context.Context, p *process, c Command) (Exit, error
 	return exit, err
 }
 
-// terminate ends the whole tree: first politely, then not.
+// terminate ends the whole tree: first politely, then by force.
 func (p *process) terminate(grace time.Duration) {
 	p.signalTree(false)
 	timer := time.NewTimer(grace)
@@ -484,8 +483,9 @@ func (p *process) terminate(grace time.Duration) {
 }
 
 // settle waits for what was killed and for the rest of the output. A process can
-// only resist while the kernel holds it; a stranger (made by sudo) can hold the
-// output open, which shows by its silence or by more than a pipe can hold.
+// only survive while the kernel holds it; an unrelated one (started by sudo) can
+// hold the output open, which shows in its silence or in more output than a pipe
+// can hold.
 func (p *process) settle() error {
 	defer p.close()
 	gone := waitEither(p.exited, nil, maxDying)

@@ -43,8 +43,8 @@ func NewSpool(opts SpoolOptions) *Spool {
 	return &Spool{opts: opts}
 }
 
-// Write takes output. It never fails: what goes wrong with the file is told by
-// Close, and the previews go on.
+// Write takes output. It never fails: Close reports what went wrong with the
+// file, and the previews still work.
 func (s *Spool) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,24 +12,24 @@ import (
 // such a child that nothing else accounts for: it is no running command's shell, is
 // not in lathe's session, where lathe starts its own programs and where no process
 // of a command can get to, and does not have the limit that terminals and editors
-// inherit from lathe. It is taken for a command's.
+// inherit from lathe. Such a process counts as a command's.
 
-// stray reports whether a process is one.
+// stray reports whether a process is a stray.
 func (t *tree) stray(pid int, st stat) bool {
 	if st.parent != os.Getpid() && !t.helps(st.parent) || st.session == ownSession() || t.leads(pid) {
 		return false
 	}
 	lim, ok := limit(pid)
 	if !ok {
-		return true // another user's: made by sudo
+		return true // another user's, started by sudo
 	}
 	m := mark{instance: t.instance}
 	return t.ownLimit && lim.Cur != m.own() || m.hasLimit(pid) || m.hasVar(pid)
 }
 
-// strays lists the live strays that a call has to end: its own, and those that
-// belong to no running call. The dead ones are collected; stirred says that there were
-// such, or that somebody else collected a child at this moment.
+// strays lists the live strays that a call has to end: its own, and those that belong
+// to no running call. The dead ones are collected; stirred says that there were dead
+// ones, or that somebody else collected a child at this moment.
 func (t *tree) strays(m mark) (out []int, stirred bool) {
 	held := false
 	for _, pid := range t.adopted() {
@@ -42,7 +42,7 @@ func (t *tree) strays(m mark) (out []int, stirred bool) {
 			stirred = stirred || !t.ofAnother(pid, m)
 			collect(pid)
 		case unix.Kill(pid, 0) != nil:
-			held = true // another user's: it cannot be ended, but it stays refused
+			held = true // another user's: it cannot be ended, but stays refused by the server
 		case !t.ofAnother(pid, m):
 			out = append(out, pid)
 		}
@@ -62,9 +62,9 @@ func (t *tree) ofAnother(pid int, m mark) bool {
 	})
 }
 
-// setLate marks what left the shell before that was marked, where it could not be
-// held until then: it may have become a child of lathe already. What has a terminal is a
-// person's.
+// setLate marks processes that left the shell before the shell was marked, if it could
+// not be held until then; they may already be children of lathe. One that has a terminal
+// is a person's.
 func (t *tree) setLate(m mark, leader int) {
 	begin, ok := readStat(leader)
 	if !ok {

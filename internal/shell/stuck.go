@@ -12,9 +12,9 @@ const (
 	maxPatience     = 10 * time.Second
 )
 
-// watch looks after a command that says nothing: one that waits for keys on a terminal
-// that nobody sits at would wait until its timeout. It costs a timer as long as the
-// command prints or is short.
+// watch looks at a command that has become silent, because one that waits for keys on
+// a terminal where nobody is would wait until its timeout. While a command prints, or
+// if it is short, it costs only a timer.
 type watch struct {
 	p     *process
 	found chan string // gets what the command waits for
@@ -26,9 +26,9 @@ type watch struct {
 	ended  bool
 }
 
-// idle is what a command that does nothing looks like.
+// idle describes a command that does nothing.
 type idle struct {
-	waiting string // what it waits for; empty: it is not known to wait
+	waiting string // what it waits for; empty if it is not known to wait
 	used    uint64 // processor time
 	read    int64  // bytes of output
 }
@@ -43,7 +43,7 @@ func (p *process) watch(patience time.Duration) *watch {
 	return w
 }
 
-// look compares how the command is with how it was.
+// look compares the command's state with its previous one.
 func (w *watch) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,7 +70,7 @@ func (w *watch) look() {
 	w.timer.Reset(next)
 }
 
-// stop ends the watch and waits for a look that goes on.
+// stop ends the watch and waits for a look in progress.
 func (w *watch) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

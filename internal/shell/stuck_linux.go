@@ -11,8 +11,8 @@ import (
 const canSeeWaiting = true
 
 // waiting says which process of the command waits for keys on a terminal, or was
-// stopped as one is that wants a terminal, while no other does or plans anything; and
-// how much processor time all of them used.
+// stopped because it wants a terminal, while no other process does or is about to do
+// anything; and how much processor time all of them used.
 func (p *process) waiting() (what string, used uint64) {
 	for _, pid := range p.mark.tree(p.proc.Pid) {
 		st, ok := readStat(pid)
@@ -48,7 +48,7 @@ func callOf(pid int) (c call, ok bool) {
 	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/syscall")
 	fields := strings.Fields(string(raw))
 	if err != nil || len(fields) < 7 {
-		return c, false // it runs
+		return c, false // it is running
 	}
 	if c.number, err = strconv.Atoi(fields[0]); err != nil {
 		return c, false
@@ -84,7 +84,7 @@ func (c call) wantsKeys(pid int) bool {
 	switch c.number {
 	case unix.SYS_READ:
 		return isTerminal(pid, int(c.args[0]))
-	case sysSelect, unix.SYS_PSELECT6: // of the descriptors below a number
+	case sysSelect, unix.SYS_PSELECT6: // the descriptors below a number
 		return c.args[0] == 1 && isTerminal(pid, 0)
 	case sysPoll, unix.SYS_PPOLL:
 		return c.args[1] == 1 && c.endless() && isTerminal(pid, 0)
@@ -94,8 +94,8 @@ func (c call) wantsKeys(pid int) bool {
 	return false
 }
 
-// pollsKeys reports whether a process polls a terminal, and besides only what comes
-// from itself.
+// pollsKeys reports whether a process polls a terminal and otherwise only things
+// that come from itself.
 func pollsKeys(pid, poll int) bool {
 	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/fdinfo/" + strconv.Itoa(poll))
 	if err != nil {

@@ -2,7 +2,7 @@
 
 package shell
 
-// Calls that newer architectures do not have, each a number of none.
+// System calls that newer architectures do not have, each with a number that no call has.
 const (
 	sysPoll      = -1
 	sysSelect    = -2

@@ -2,7 +2,7 @@
 
 package shell
 
-// What a process waits for is not told by this system.
+// This system does not say what a process waits for.
 const canSeeWaiting = false
 
 func (*process) waiting() (string, uint64) { return "", 0 }

@@ -5,24 +5,25 @@ import (
 	"os"
 )
 
-// supervisor is a process that outlives lathe by a moment: it waits for the end
-// of a pipe that only lathe holds and then ends what lathe's commands left.
+// supervisor is a process that outlives lathe by a moment: it waits until a
+// pipe that only lathe holds is closed, and then ends what lathe's commands
+// left.
 type supervisor struct {
 	proc *os.Process
 	pipe *os.File
 }
 
-// quit tells the supervisor that lathe ends in order, having waited for its
-// commands: one look is then enough.
+// quit tells the supervisor that lathe ends in an orderly way, having waited
+// for its commands, so that one look is enough.
 var quit = []byte("quit")
 
-// saySpare, a call and a line end tell it that the call goes on when lathe ends.
+// saySpare, a call and a line end tell it to spare that call when lathe ends.
 const saySpare = "spare "
 
-// supervise starts the supervisor once, before the first command: a lathe that
-// is killed the moment after leaves nothing behind either. It does not wait until
-// the supervisor runs; that finds the pipe ended whenever it looks. A failure is
-// told by Close.
+// supervise starts the supervisor once, before the first command: a lathe killed
+// a moment later leaves nothing behind either. It does not wait until the
+// supervisor runs, which finds the pipe closed whenever it looks. Close reports a
+// failure.
 func (r *Runner) supervise() {
 	if len(r.opts.Supervisor) == 0 || !canSupervise {
 		return
@@ -37,7 +38,7 @@ func (r *Runner) supervise() {
 	}
 }
 
-// supervised reports whether somebody ends what is left when lathe is killed.
+// supervised reports whether a supervisor ends what is left if lathe is killed.
 func (r *Runner) supervised() bool {
 	r.supervising.Lock()
 	defer r.supervising.Unlock()

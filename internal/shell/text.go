@@ -17,7 +17,7 @@ func clip(s string, n int) string {
 	return s[:n]
 }
 
-// printable replaces what a terminal would obey by a question mark.
+// printable replaces characters that a terminal would obey with question marks.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

@@ -8,7 +8,8 @@ import (
 )
 
 // tree is what a process knows of its children. All runners of the process share
-// one, since the kernel lets it adopt orphans, and tells its children, as a whole.
+// one, because the kernel lets only the process as a whole adopt orphans and list
+// its children.
 type tree struct {
 	instance uint64
 	ownLimit bool // lathe has the limit that tells its own programs from commands'
@@ -19,7 +20,7 @@ type tree struct {
 	running map[uint64]int // the shells of the calls that run; 0 where one is being started
 	helpers map[int]bool   // supervisors, keepers, and what holds sandboxes
 	held    bool           // a process of a command could not be ended
-	idle    chan struct{}  // closed when no call goes on; nil: nobody waits for that
+	idle    chan struct{}  // closed when no call is running; nil if nobody waits for that
 }
 
 var processTree = sync.OnceValue(func() *tree {
@@ -28,7 +29,7 @@ var processTree = sync.OnceValue(func() *tree {
 	return t
 })
 
-// enter notes a call that runs from now on.
+// enter notes that a call has begun.
 func (t *tree) enter(call uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -49,7 +50,7 @@ func (t *tree) leave(call uint64) {
 	}
 }
 
-// lead notes the shell of a call, or by 0 that it has ended.
+// lead notes the shell of a call, or with 0 that it has ended.
 func (t *tree) lead(call uint64, pid int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

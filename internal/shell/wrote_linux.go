@@ -9,9 +9,9 @@ import (
 )
 
 // Wrote returns how many bytes the live processes, and those they waited for, have
-// written elsewhere than to the output of the process: to files, as a rule. It is an
-// estimate to be compared with an earlier one: one that is the same means that nothing
-// was written to files. False: it cannot be told.
+// written elsewhere than to the output of the process: to files, usually. It is an
+// estimate to be compared with an earlier one: if both are the same, nothing was
+// written to files. False means that it cannot be found out.
 func (l *Process) Wrote() (n int64, ok bool) {
 	for _, pid := range l.PIDs() {
 		one, ok := wrote(pid)

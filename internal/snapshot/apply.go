@@ -18,14 +18,14 @@ import (
 // Target says what a file should become.
 type Target struct {
 	Path string // absolute
-	To   string // tree whose version it gets; a file that is not in it goes
-	// Expect are trees that hold what the file may be now; one that is none of
-	// it was changed by somebody else. Empty expects nothing.
+	To   string // tree whose version it gets; a file that is not in it is removed
+	// Expect are the trees that have what the file may be now; a file that
+	// matches none of them was changed by somebody else. Empty expects nothing.
 	Expect []string
-	// Same are pairs of trees in which the file is the same; where it is not,
-	// somebody else changed it in between.
+	// Same are pairs of trees in which the file has to be the same; if it is
+	// not, somebody else changed it in between.
 	Same [][2]string
-	// Shared: what the target undoes may in part be somebody else's.
+	// Shared says that part of what the target undoes may be somebody else's.
 	Shared bool
 }
 
@@ -53,7 +53,7 @@ const (
 
 // Apply changes files to what they were in a tree and touches no others. A file
 // that is not what the target expects is kept and reported as a conflict, unless
-// forced. The error is for what keeps all of it from being done.
+// forced. An error means that nothing could be done.
 func (s *Store) Apply(ctx context.Context, targets []Target, force bool) (Applied, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,8 +78,8 @@ func (s *Store) Apply(ctx context.Context, targets []Target, force bool) (Applie
 	return out, err
 }
 
-// tidyWorktree removes what a process that died while it wrote has left where the
-// targets are.
+// tidyWorktree removes what a process that died while writing has left in the
+// targets' directories.
 func tidyWorktree(targets []Target) {
 	dirs := map[string]bool{}
 	for _, t := range targets {
@@ -121,7 +121,7 @@ func (s *Store) plan(ctx context.Context, targets []Target, force bool, out *App
 		if err != nil && exitCode(err) <= 0 {
 			return nil, err
 		}
-		if err == nil { // else the tree is not in the store: dropped, or made elsewhere
+		if err == nil { // otherwise the tree is not in the store: dropped, or made elsewhere
 			entries[tree] = found
 		}
 	}
@@ -154,7 +154,7 @@ func (s *Store) plan(ctx context.Context, targets []Target, force bool, out *App
 	return plan, nil
 }
 
-// trees are all that the target names.
+// trees are all trees that the target names.
 func (t Target) trees() []string {
 	all := append([]string{t.To}, t.Expect...)
 	for _, p := range t.Same {
@@ -212,7 +212,7 @@ func (s *Store) entries(ctx context.Context, tree string, paths []string) (map[s
 	return found, nil
 }
 
-// carryOut removes first, the deepest paths first, then writes.
+// carryOut first removes, deepest paths first, and then writes.
 func (s *Store) carryOut(ctx context.Context, plan []deed, out *Applied) error {
 	want := map[oid]bool{}
 	for _, d := range plan {

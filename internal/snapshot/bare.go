@@ -12,13 +12,14 @@ import (
 )
 
 // git keeps no empty directories. Where the worktree is watched, those that the
-// project does not ignore are part of a snapshot anyway, beside its tree: so one
-// that was made can go, and one that was there comes back.
+// project does not ignore are part of a snapshot anyway, in addition to its
+// tree, so that one that was made can be removed and one that was removed can
+// come back.
 
 // bareDir is the entry of an empty directory.
 var bareDir = entry{mode: modeTree}
 
-// at returns what is at a path, be it an empty directory.
+// at returns what is at a path, which may be an empty directory.
 func (x *index) at(path string) entry {
 	if e, ok := x.files[path]; ok || !x.perms.bare[path] {
 		return e
@@ -39,7 +40,7 @@ func (u *updater) bareNow(ctx context.Context, dirty map[string]bool) map[string
 	return u.findBare(ctx, maps.Keys(look))
 }
 
-// findBare returns those of the worktree's directories that are empty.
+// findBare returns those of the directories that are empty.
 func (s *Store) findBare(ctx context.Context, among iter.Seq[string]) map[string]bool {
 	if s.watch == nil {
 		return nil
@@ -88,9 +89,10 @@ func bareChanges(was, now map[string]bool, changed map[string]change) {
 	}
 }
 
-// dropEmptied removes the directories that an Apply which was cut off left empty:
-// it had removed the last file of each, and not yet the directory. They are known
-// by targets that are to be gone and are, in a directory that is not in the tree.
+// dropEmptied removes the directories that an interrupted Apply left empty: it
+// had removed the last file of each, but not yet the directory. They are
+// recognised by targets that should be gone and are gone, in a directory that is
+// not in the tree.
 func (g *gitDir) dropEmptied(ctx context.Context, targets []Target) (dropped bool) {
 	looked := map[string]bool{}
 	for _, t := range targets {
@@ -100,7 +102,7 @@ func (g *gitDir) dropEmptied(ctx context.Context, targets []Target) (dropped boo
 		for dir := filepath.Dir(t.Path); within(g.top, dir) && !looked[t.To+dir]; dir = filepath.Dir(dir) {
 			looked[t.To+dir] = true
 			if _, err := os.Lstat(dir); err != nil {
-				continue // an outer one may be left
+				continue // an outer one may remain
 			}
 			rel, err := filepath.Rel(g.top, dir)
 			if err != nil || !g.isBare(rel) || g.stood(ctx, t.To, filepath.ToSlash(rel)) || os.Remove(dir) != nil {

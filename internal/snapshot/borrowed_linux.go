@@ -13,15 +13,15 @@ import (
 	"lathe/internal/workspace"
 )
 
-// stampFile says which objects of the project the store's index was last made or
-// checked with.
+// stampFile records the state of the project's objects when the store's index
+// was last made or checked.
 const stampFile = "borrowed"
 
 // errGone means that the index names objects that the project no longer has.
 var errGone = errors.New("the project dropped objects that the snapshot index names")
 
-// stamp changes when the project packs, fetches or prunes objects, or gets other
-// ones. It is empty where nothing is borrowed.
+// stamp changes whenever the project packs, fetches or prunes objects, or gets
+// new ones. It is empty if nothing is borrowed.
 func (g *gitDir) stamp() string {
 	if g.common == "" {
 		return ""
@@ -42,7 +42,7 @@ func (g *gitDir) stamp() string {
 	return fmt.Sprintf("%d %s\n", inode, packs)
 }
 
-// noteStamp says that what the index names is there.
+// noteStamp records that everything the index names is there.
 func (g *gitDir) noteStamp(stamp string) {
 	if stamp == "" {
 		return
@@ -52,8 +52,8 @@ func (g *gitDir) noteStamp(stamp string) {
 	}
 }
 
-// checkBorrowed makes sure that what the records name is still there, if the
-// project's objects changed since that was known.
+// checkBorrowed makes sure that the objects the records name still exist, if
+// the project's objects changed since the last check.
 func (g *gitDir) checkBorrowed(ctx context.Context, records []record) error {
 	now := g.stamp()
 	was, err := workspace.ReadFile(filepath.Join(g.dir, stampFile), 1<<10)

@@ -15,7 +15,7 @@ import (
 	"lathe/internal/workspace"
 )
 
-// maxOutput bounds what is taken from one git process.
+// maxOutput limits how much output is read from one git process.
 const maxOutput = 512 << 20
 
 // gitDir is the git directory of a store, and how git is run on it. It knows nothing

@@ -35,7 +35,7 @@ type entry struct {
 // index is the files of a worktree and the trees they make.
 type index struct {
 	files map[string]entry
-	trees map[string]oid // of directories, as they were when it was read
+	trees map[string]oid // of directories, as of when the index was read
 	perms perms
 	root  *node // nil until the first change
 }
@@ -49,16 +49,16 @@ type node struct {
 
 func newNode() *node { return &node{dirs: map[string]*node{}, files: map[string]entry{}} }
 
-// record is a file as git's index tells it: its entry, and what lstat said of it
-// when its content was read.
+// record is a file as git's index has it: its entry, and what lstat said about
+// it when its content was read.
 type record struct {
 	path string
 	entry
 	seen stat
 }
 
-// stat is what git remembers of a file to tell that it was not touched, each as 32
-// bits.
+// stat is what git remembers about a file to see whether it was touched, each
+// value as 32 bits.
 type stat struct {
 	ctime, ctimeNS, mtime, mtimeNS uint32
 	ino, uid, gid, size            uint32
@@ -141,8 +141,8 @@ func recordOf(b []byte, path string) record {
 	}
 }
 
-// parseTrees reads the cached trees among an index's extensions. What it does
-// not understand it leaves out: a tree that is not known is made again.
+// parseTrees reads the cached trees among an index's extensions. It leaves out
+// what it does not understand: a tree that is missing is made again.
 func parseTrees(ext []byte) map[string]oid {
 	for len(ext) >= 8 {
 		name, size := string(ext[:4]), binary.BigEndian.Uint32(ext[4:])

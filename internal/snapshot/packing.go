@@ -13,11 +13,11 @@ import (
 const (
 	// packAfter is the number of loose objects above which they are packed.
 	packAfter = 6_000
-	// packLook is after how many written objects a store that is in use looks
-	// whether there are too many.
+	// packLook is the number of written objects after which a store in use
+	// checks whether there are too many.
 	packLook = 1_000
-	// packAtClose bounds packing where somebody waits for the end. What it breaks
-	// off, the next one does.
+	// packAtClose limits packing when somebody waits for the end. What is left
+	// then is done the next time.
 	packAtClose = 10 * time.Second
 )
 
@@ -27,7 +27,7 @@ type packing struct {
 	done chan struct{}
 }
 
-// packSoon begins to pack when enough was written. The caller holds the lock.
+// packSoon starts packing when enough was written. The caller holds the lock.
 func (s *Store) packSoon() {
 	if s.packing != nil || s.writes-s.looked < packLook {
 		return
@@ -55,8 +55,9 @@ func (s *Store) packSoon() {
 	}()
 }
 
-// endPacking breaks off what runs beside the store and waits for it. The caller
-// does not hold the lock, and has closed the store, so nothing begins again.
+// endPacking stops the packing in the background and waits for its end. The
+// caller does not hold the lock and has closed the store, so no new packing
+// begins.
 func (s *Store) endPacking() {
 	s.mu.Lock()
 	p := s.packing
@@ -88,7 +89,7 @@ func (g *gitDir) crowded() bool {
 }
 
 // packAll puts all loose objects into one file. It needs no lock: what is written
-// meanwhile stays loose, and git looks for what has moved into a pack.
+// in the meantime stays loose, and git looks for what has moved into a pack.
 func (g *gitDir) packAll(ctx context.Context) error {
 	var in bytes.Buffer
 	g.eachLoose(func(path, id string, _ fs.FileInfo) {

@@ -10,8 +10,8 @@ import (
 // maxPatch is the size above which a patch leaves out the bytes of binary files.
 const maxPatch = 8 << 20
 
-// GitPatch returns what changed in files from one tree to another, such that
-// `git apply` takes it: with modes, files that come and go, links and binary
+// GitPatch returns what changed in files from one tree to another, in a form that
+// `git apply` accepts: with modes, files that come and go, links and binary
 // files. paths are absolute. Beyond [maxPatch] bytes a binary file is only named.
 func (s *Store) GitPatch(ctx context.Context, from, to string, paths []string) (string, error) {
 	if from == to || len(paths) == 0 {

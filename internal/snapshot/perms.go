@@ -18,7 +18,7 @@ import (
 type perms struct {
 	usual fs.FileMode            // of files that are not executable
 	odd   map[string]fs.FileMode // those that differ from it
-	bare  map[string]bool        // empty directories; not written to once it is here
+	bare  map[string]bool        // empty directories; never changed once it is stored here
 }
 
 // expect returns the usual bits for a mode of git's.
@@ -33,7 +33,7 @@ func (p perms) expect(mode uint32) fs.FileMode {
 	return usual
 }
 
-// note takes in the bits of a file; its zero entry forgets it.
+// note records the bits of a file; a zero entry forgets them.
 func (p *perms) note(path string, e entry) {
 	if e.mode != modeFile && e.mode != modeExec || e.perm == p.expect(e.mode) {
 		delete(p.odd, path)
@@ -56,7 +56,7 @@ func (p perms) of(path string, mode uint32) fs.FileMode {
 	return p.expect(mode)
 }
 
-// permsDoc is a snapshot with what its tree does not tell.
+// permsDoc is a snapshot together with what its tree cannot hold.
 type permsDoc struct {
 	Tree  string            `json:"tree"`
 	Usual uint32            `json:"usual"`
@@ -66,8 +66,8 @@ type permsDoc struct {
 
 func (g *gitDir) permsFile(id string) string { return filepath.Join(g.dir, "perms", id+".json") }
 
-// name returns the snapshot that the index makes with its tree: the tree itself
-// where that tells all, else a document that names it.
+// name returns the name of the index's snapshot: the tree itself if that holds
+// everything, otherwise a document that names the tree.
 func (s *Store) name(tree string) (string, error) {
 	p := s.index.perms
 	if len(p.odd) == 0 && len(p.bare) == 0 && p.expect(modeFile) == 0o644 {
@@ -107,7 +107,7 @@ func (g *gitDir) resolve(id string) (tree string, p perms, err error) {
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return "", p, fmt.Errorf("snapshot %s: %w", id, err)
 	}
-	if doc.Tree == "" { // of a store in which trees named snapshots
+	if doc.Tree == "" { // from a store in which trees named snapshots
 		doc.Tree = id
 	}
 	if err := checkTrees(doc.Tree); err != nil {

@@ -19,8 +19,8 @@ import (
 
 // resume takes the first snapshot of a process without git: it compares what the
 // store's index remembers of each file with what lstat says now, watches the
-// directories on the way, and takes in what differs. done is false where git has
-// to look through the worktree instead.
+// directories on the way, and updates what differs. done is false if git has to
+// look through the worktree instead.
 func (s *Store) resume(ctx context.Context) (tree string, done bool, err error) {
 	if s.index != nil || s.watch != nil || !s.begun(ctx) {
 		return "", false, nil
@@ -29,7 +29,7 @@ func (s *Store) resume(ctx context.Context) (tree string, done bool, err error) 
 	if errors.Is(err, ErrRefused) {
 		return "", false, err
 	} else if err != nil {
-		return "", false, nil // scan says what is wrong with the index
+		return "", false, nil // scan will say what is wrong with the index
 	}
 	if err := s.checkBorrowed(ctx, r.records); errors.Is(err, errGone) {
 		s.log.Warn("the snapshot index is made again", "err", err)
@@ -95,7 +95,7 @@ func (s *Store) begun(ctx context.Context) bool {
 	return exists(s.indexFile())
 }
 
-// unignored leaves out the paths that the project's rules leave out.
+// unignored returns the paths that the project does not ignore.
 func (s *Store) unignored(ctx context.Context, paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, nil
@@ -117,7 +117,7 @@ type resumer struct {
 	store   *Store
 	records []record
 	trees   map[string]oid
-	racy    int64              // what was touched at or after this time may differ unseen
+	racy    int64              // a file touched at or after this time may differ unnoticed
 	dirs    map[string][]int32 // the records of each directory's files
 	known   map[string]bool    // directories that files of the index are in
 
@@ -133,7 +133,7 @@ type resumer struct {
 	wake    *sync.Cond
 	failed  error
 	news    []string // files that the index does not know
-	bare    []string // empty directories
+	bare    []string // empty ones
 	size    int64    // bytes of files that are new or may have changed
 	watches []watch
 }
@@ -189,8 +189,8 @@ func (r *resumer) group() {
 
 func parent(path string) string { return path[:max(0, strings.LastIndexByte(path, '/'))] }
 
-// walk looks at every directory that is ours, with as many goroutines as there
-// are processors, and ends when they have ended.
+// walk looks at every directory that belongs to the worktree, with one
+// goroutine per processor, and returns when all have ended.
 func (r *resumer) walk(ctx context.Context, w *watcher) error {
 	defer context.AfterFunc(ctx, func() { r.fail(context.Cause(ctx)) })()
 	r.queue = []string{""}
@@ -306,7 +306,7 @@ type dirReader struct {
 	inotify int
 	buf     []byte
 	list    []string
-	names   map[string]int32 // of the directory at hand: its records
+	names   map[string]int32 // of the current directory: its records
 	st      unix.Stat_t
 
 	news, bare []string
@@ -314,7 +314,7 @@ type dirReader struct {
 	watches    []watch
 }
 
-// hand gives what was found to the resumer.
+// hand passes what was found to the resumer.
 func (d *dirReader) hand() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -328,8 +328,8 @@ var errManyDirs = errors.New("the worktree has too many directories to watch")
 
 // read watches a directory, compares its files, and returns the directories in
 // it: those to go on with, and those of which it is not known whether they are
-// ignored. A repository within the worktree is none of ours, and what goes away
-// meanwhile is told by an event.
+// ignored. A repository within the worktree is not ours, and what goes away in
+// the meantime is told by an event.
 func (d *dirReader) read(dir string) (below, parked []string, err error) {
 	if d.watched.Add(1) > maxWatched {
 		return nil, nil, errManyDirs
@@ -387,8 +387,8 @@ func (d *dirReader) readNames(fd int) error {
 	}
 }
 
-// entry compares what is at a name; it returns the path of a directory that may
-// be ours.
+// entry compares what has a name; it returns the path of a directory that may
+// belong to the worktree.
 func (d *dirReader) entry(fd int, dir, name string) (sub string, isDir bool) {
 	if err := unix.Fstatat(fd, name, &d.st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return "", false
@@ -402,7 +402,7 @@ func (d *dirReader) entry(fd int, dir, name string) (sub string, isDir bool) {
 	case kind == unix.S_IFDIR:
 		return join(dir, name), !hidden(name)
 	case known || kind != unix.S_IFREG && kind != unix.S_IFLNK || name == ".git" || name == ".DS_Store":
-	case workspace.IsTemp(name): // whatever a .gitignore takes in
+	case workspace.IsTemp(name): // even if a .gitignore includes it
 		workspace.RemoveStaleTemp(filepath.Join(d.store.top, dir, name))
 	default:
 		d.news = append(d.news, join(dir, name))

@@ -18,7 +18,7 @@ import (
 
 const maxExclude = 1 << 20 // bytes of the project's own info/exclude
 
-// never are patterns of what no snapshot holds, in a project or outside.
+// never has patterns for what is never part of a snapshot, in a project or outside.
 const never = `.git
 node_modules/
 bower_components/
@@ -79,7 +79,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	return nil
 }
 
-// excludes are the ignore rules beside those in the worktree.
+// excludes are the ignore rules in addition to those in the worktree.
 func (g *gitDir) excludes() string {
 	rules := never
 	if rel, err := filepath.Rel(g.top, g.data); err == nil && filepath.IsLocal(rel) {
@@ -244,7 +244,7 @@ func (g *gitDir) seed(ctx context.Context) error {
 	return g.verifyIndex(ctx)
 }
 
-// updateIndex takes files that changed into git's index, and others out of it.
+// updateIndex updates git's index with files that changed and removes those that are gone.
 func (g *gitDir) updateIndex(ctx context.Context, changed, gone []string) error {
 	if len(gone) > 0 {
 		if _, err := g.run(ctx, zjoin(gone), "update-index", "-z", "--force-remove", "--stdin"); err != nil {
@@ -259,8 +259,8 @@ func (g *gitDir) updateIndex(ctx context.Context, changed, gone []string) error 
 	return nil
 }
 
-// status returns the paths whose index entries are out of date and that belong
-// into a snapshot, and those that are gone.
+// status returns the paths that belong in a snapshot and whose index entries
+// are out of date, and those that are gone.
 func (s *Store) status(ctx context.Context) (paths, gone []string, err error) {
 	out, err := s.run(ctx, nil, "ls-files", "-z", "-t", "--modified", "--deleted", "--others", "--exclude-standard")
 	if err != nil {
@@ -274,7 +274,7 @@ func (s *Store) status(ctx context.Context) (paths, gone []string, err error) {
 			continue
 		}
 		seen[path] = true
-		if tag == "?" && workspace.IsTemp(path) { // whatever a .gitignore takes in
+		if tag == "?" && workspace.IsTemp(path) { // even if a .gitignore includes it
 			workspace.RemoveStaleTemp(s.full(path))
 			continue
 		}
@@ -330,7 +330,7 @@ func (s *Store) takes(path string, limit int64) (size int64, f fate) {
 	return info.Size(), fateTaken
 }
 
-// readPerms reads the permission bits of the files in the index, beside git.
+// readPerms reads the permission bits of the files in the index while git is running.
 func (s *Store) readPerms() <-chan map[string]fs.FileMode {
 	files, done := s.index.files, make(chan map[string]fs.FileMode, 1)
 	go func() {
@@ -346,7 +346,7 @@ func (s *Store) readPerms() <-chan map[string]fs.FileMode {
 }
 
 // notePerms notes the bits that were found, and those of files that are new
-// since. What most files have is the usual.
+// since. The bits that most files have are the usual ones.
 func (s *Store) notePerms(found map[string]fs.FileMode) {
 	x := s.index
 	count := map[fs.FileMode]int{}
@@ -373,7 +373,7 @@ func (s *Store) notePerms(found map[string]fs.FileMode) {
 	}
 }
 
-// most returns the bits that are there most often, the higher of two.
+// most returns the most frequent bits, and the higher ones if two are equally frequent.
 func most(count map[fs.FileMode]int) (usual fs.FileMode) {
 	best := 0
 	for m, n := range count {

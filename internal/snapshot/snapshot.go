@@ -10,18 +10,18 @@
 //
 // Regular files (content and whether they are executable) and symbolic links, byte for byte:
 // line-end and filter attributes are switched off. Permission bits beyond the executable one
-// are kept beside the tree, so that a file that has to be made again gets the mode it had. Left
-// out are what the project ignores, what nobody wants to keep (node_modules, caches),
+// are kept in addition to the tree, so that a file that has to be recreated gets the mode it
+// had. Left out are what the project ignores, what nobody wants to keep (node_modules, caches),
 // repositories within the worktree, and new files over [MaxNewFile].
 //
 // # What it costs
 //
 // On Linux the first Track of a process compares the worktree with what the store's index
-// remembers of it, in the process and on all processors; the first ever reads every file once.
+// remembers of it, without git and on all processors; the first ever reads every file once.
 // After that the kernel says which files changed (inotify delivers an event before the call
 // that caused it returns), so a Track in which nothing changed is one system call, and one
 // after a change reads the changed files and writes their objects without starting a program.
-// Where that is not to be had, and after thousands of changes at once, git looks through the
+// Where that is not available, and after thousands of changes at once, git looks through the
 // worktree.
 //
 // What cannot be seen: a change through a hard link outside the worktree, or through a memory
@@ -55,16 +55,16 @@ const (
 
 	defaultQuota   = 4 << 30
 	defaultTimeout = 60 * time.Second
-	// maxTracked is the number of files above which a worktree is refused: at about
-	// 150 bytes each they are kept in memory.
+	// maxTracked is the number of files above which a worktree is refused: they are
+	// kept in memory, at about 150 bytes each.
 	maxTracked = 500_000
-	// Outside git everything is copied, so what may be copied is bounded.
+	// Outside git everything is copied, so there is a limit to what may be copied.
 	maxFirstFiles = 100_000
 	maxFirstBytes = 1 << 30
 )
 
 var (
-	// ErrRefused means that the directory is too wide to take snapshots of.
+	// ErrRefused means that the directory is too large a place to take snapshots of.
 	ErrRefused = errors.New("snapshots are not taken here")
 	// ErrNoGit means that there is no git program.
 	ErrNoGit = errors.New("snapshots need the git program, which was not found")
@@ -75,7 +75,7 @@ type Options struct {
 	Root    workspace.Root
 	Project string // project id; part of the store's path
 	DataDir string // lathe's data directory
-	Home    string // refused, and what is above it
+	Home    string // refused, like everything above it
 	Environ []string
 	Quota   int64         // bytes that the store may take; 0: 4 GiB
 	Timeout time.Duration // longest run of one git process; 0: a minute
@@ -98,14 +98,14 @@ type Store struct {
 	noise   map[string]bool
 	lost    lost
 	steps   history
-	looked  int      // writes when the loose objects were counted last
-	packing *packing // nil: none runs
+	looked  int      // value of writes when the loose objects were last counted
+	packing *packing // nil if none is running
 }
 
 // history is how the newest trees of this process came about, the oldest first.
 type history []transition
 
-// transition is how one tree became the next: what the paths were before.
+// transition is how one tree became the next: what the changed paths were before.
 type transition struct {
 	from, to string
 	changed  map[string]change
@@ -127,9 +127,9 @@ func Dir(dataDir, project, top string) string {
 	return filepath.Join(dataDir, "snapshot", project, hex.EncodeToString(sum[:8]))
 }
 
-// Open returns the store of a worktree. It does no work yet: what there is to
-// prepare waits for the first Track. The error is [ErrRefused] for the root of
-// the file system, the home directory and what is above it.
+// Open returns the store of a worktree. It does no work yet: all preparation
+// waits for the first Track. The error is [ErrRefused] for the root of the file
+// system, the home directory and what is above it.
 func Open(_ context.Context, o Options) (*Store, error) {
 	top := o.Root.TopLevel
 	if o.Root.VCS == "" {
@@ -201,7 +201,7 @@ func (s *Store) Close() error {
 	return errors.Join(s.lost.anchor(ctx, &s.gitDir), s.pack(ctx))
 }
 
-// end marks the store as closed; false: it was before.
+// end marks the store as closed; false means that it was closed before.
 func (s *Store) end() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,7 +223,7 @@ func (s *Store) track(ctx context.Context) (string, error) {
 	}
 	tree, err := s.refresh(ctx)
 	if exitCode(err) > 0 {
-		// The index may name what the project has pruned since: it is made again.
+		// The index may name what the project has pruned since: it is rebuilt.
 		s.log.Warn("the snapshot index is made again", "err", err)
 		s.index, s.known = nil, false
 		if err = os.Remove(s.indexFile()); err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -238,8 +238,8 @@ func (s *Store) track(ctx context.Context) (string, error) {
 	return tree, nil
 }
 
-// Known returns the tree of the last Track if it is certain, at once, that
-// nothing changed since.
+// Known returns the tree of the last Track if it is known without any work that
+// nothing has changed since.
 func (s *Store) Known() (string, bool) {
 	if !s.mu.TryLock() {
 		return "", false
@@ -282,7 +282,7 @@ func (s *Store) settle(tree string, changed map[string]change) string {
 }
 
 // Patch returns the files that differ between a tree and the worktree as it is
-// now, and the tree of now. The patch has no files when nothing changed.
+// now, and the current tree. The patch has no files when nothing changed.
 func (s *Store) Patch(ctx context.Context, hash string) (p lathe.Patch, now string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -298,7 +298,7 @@ func (s *Store) Patch(ctx context.Context, hash string) (p lathe.Patch, now stri
 }
 
 // Changed returns the files that differ between two snapshots, as absolute paths,
-// those included of which only permission bits differ.
+// including those that differ only in permission bits.
 func (s *Store) Changed(ctx context.Context, from, to string) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

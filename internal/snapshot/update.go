@@ -18,7 +18,7 @@ const (
 	// maxDirty is the number of changed paths above which git is faster.
 	maxDirty = 2_000
 	// maxDirtyBytes is how much they may hold at the start of a process. Above that
-	// git takes them in, which bounds what is copied.
+	// git adds them, which limits what is copied.
 	maxDirtyBytes = 64 << 20
 )
 
@@ -74,14 +74,14 @@ func (s *Store) update(ctx context.Context, dirty map[string]bool) (tree string,
 type updater struct {
 	*Store
 	changed map[string]change
-	found   []string        // paths that are there and no directories
+	found   []string        // paths that exist and are not directories
 	known   []string        // those of them that are in the index
 	dirs    []string        // directories that were looked through
 	here    map[string]bool // what was found in them
 	below   []string        // directories in them
 }
 
-// undo puts the index's files back, for git to be asked.
+// undo restores the index's files, so that git can be asked instead.
 func (u *updater) undo() {
 	for p, c := range u.changed {
 		if c.before == (entry{}) || c.before == bareDir {
@@ -92,7 +92,7 @@ func (u *updater) undo() {
 	}
 }
 
-// look sorts a path by what is there now.
+// look classifies a path by what is there now.
 func (u *updater) look(p string) {
 	info, err := os.Lstat(u.full(p))
 	switch {
@@ -107,7 +107,7 @@ func (u *updater) look(p string) {
 	}
 }
 
-// lookThrough finds the files of a directory that is new or was exchanged.
+// lookThrough finds the files of a directory that is new or was replaced.
 func (u *updater) lookThrough(dir string) {
 	if hidden(path.Base(dir)) || exists(filepath.Join(u.full(dir), ".git")) {
 		return
@@ -168,7 +168,7 @@ func (u *updater) filter(ctx context.Context) (fresh []string, ok bool) {
 // ignored says which of the paths the project's rules leave out. None of them
 // is in the index.
 func (g *gitDir) ignored(ctx context.Context, paths []string) (map[string]bool, error) {
-	// This command knows no literal pathspecs; "./" keeps a name from being magic.
+	// This command knows no literal pathspecs; "./" keeps a name from being read as a magic pathspec.
 	env := slices.DeleteFunc(slices.Clone(g.env), func(kv string) bool { return strings.HasPrefix(kv, "GIT_LITERAL_PATHSPECS=") })
 	var in bytes.Buffer
 	for _, p := range paths {
@@ -193,7 +193,7 @@ func (u *updater) take(f string) error {
 	}
 	e, err := u.entryOf(f, limit)
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // gone again
+	case errors.Is(err, fs.ErrNotExist): // already gone
 		u.index.set(f, entry{}, u.changed)
 		return nil
 	case errors.Is(err, errSkip):
@@ -207,7 +207,7 @@ func (u *updater) take(f string) error {
 	return nil
 }
 
-// errSkip marks what does not belong into a snapshot.
+// errSkip marks what does not belong in a snapshot.
 var errSkip = errors.New("left out of the snapshot")
 
 // entryOf stores the content of a file and returns its entry.

@@ -49,7 +49,7 @@ func (g *gitDir) tidy() error {
 	return nil
 }
 
-// lives reports whether there is a process with the number.
+// lives reports whether a process with this number exists.
 func lives(pid string) bool {
 	n, err := strconv.Atoi(pid)
 	return err == nil && workspace.Lives(n)
@@ -71,8 +71,8 @@ const maxLost = 4 << 20
 // lost are borrowed objects that should be kept, by hash.
 type lost map[string]bool
 
-// note takes in objects of the project that a file no longer has, so that the
-// store gets them before the project drops them.
+// note adds objects of the project that a file no longer has, so that the store
+// copies them before the project drops them.
 func (l lost) note(g *gitDir, changed map[string]change) {
 	if g.common == "" {
 		return
@@ -166,8 +166,8 @@ func (g *gitDir) eachLoose(f func(path, id string, info fs.FileInfo)) {
 	}
 }
 
-// limit drops the oldest packs while the store is over its quota. A week of
-// snapshots stays whatever it takes.
+// limit drops the oldest packs while the store is over its quota. The last
+// week's snapshots stay, however large they are.
 func (s *Store) limit() error {
 	size, err := Size(s.dir)
 	if err != nil || size <= s.quota {
@@ -214,8 +214,9 @@ type Collected struct {
 	Bytes  int64
 }
 
-// Collect removes the stores of worktrees that are gone. What sessions did there
-// can then not be undone should the directory come back, so a person has to ask.
+// Collect removes the stores of worktrees that are gone. If the directory came
+// back, what sessions did there could no longer be undone, so a person has to
+// ask for it.
 func Collect(dataDir string) (out Collected, err error) {
 	names, err := filepath.Glob(filepath.Join(dataDir, "snapshot", "*", "*", worktreeFile))
 	if err != nil {

@@ -16,14 +16,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// settled is how long ago a file must have been touched for its times to tell
+// settled is how long ago a file must have been touched for its times to show
 // whether it was touched again: longer than a tick of the kernel's clock.
 const settled = 100 * time.Millisecond
 
-// verifyIndex reads the files of an index that was made from a tree, and notes
-// what lstat says of those that are as the tree has them. It is what git
-// update-index --refresh does, on all processors. What is not noted counts as
-// changed.
+// verifyIndex reads the files of an index that was made from a tree, and
+// records what lstat says about those that match the tree. This is what git
+// update-index --refresh does, but on all processors. Files without a record
+// count as changed.
 func (g *gitDir) verifyIndex(ctx context.Context) error {
 	data, err := os.ReadFile(g.indexFile())
 	if err != nil {

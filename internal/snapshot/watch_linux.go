@@ -23,8 +23,8 @@ const watchMask = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MODIFY | unix.IN_ATT
 	unix.IN_ONLYDIR | unix.IN_DONT_FOLLOW | unix.IN_EXCL_UNLINK
 
 // watcher knows which paths of a worktree changed. The kernel queues an event
-// before the system call that causes it returns, so nobody has to wait: what
-// happened is there to be read. It runs nothing of its own.
+// before the system call that causes it returns, so there is no waiting:
+// everything that happened can be read. It runs nothing in the background.
 type watcher struct {
 	top    string
 	fd     int
@@ -34,7 +34,7 @@ type watcher struct {
 }
 
 // newWatcher watches the worktree. ignored says which of some directories are
-// none of ours.
+// not ours.
 func newWatcher(top string, ignored func(dirs []string) (map[string]bool, error)) (*watcher, error) {
 	w, err := openWatcher(top)
 	if err != nil {
@@ -204,7 +204,7 @@ func (w *watcher) take(b []byte, dirty map[string]bool) bool {
 	return true
 }
 
-// note takes one event in.
+// note handles one event.
 func (w *watcher) note(p, name string, mask uint32, dirty map[string]bool) bool {
 	if mask&unix.IN_ISDIR == 0 {
 		dirty[p] = true

@@ -7,8 +7,8 @@ import (
 	"iter"
 )
 
-// watcher is for systems that cannot tell at once what changed: there is none,
-// and each snapshot asks git.
+// watcher is for systems that cannot tell at once what changed: it never
+// exists, and each snapshot asks git.
 type watcher struct{}
 
 func (*watcher) close()                                  {}
@@ -19,15 +19,15 @@ func (*watcher) watched() iter.Seq[string] { return func(func(string) bool) {} }
 
 func (s *Store) startWatch(context.Context) {}
 
-// resume is not to be had without a watcher.
+// resume needs a watcher, so it does nothing here.
 func (s *Store) resume(context.Context) (tree string, done bool, err error) { return "", false, nil }
 
 // stamp and noteStamp serve resume.
 func (g *gitDir) stamp() string    { return "" }
 func (g *gitDir) noteStamp(string) {}
 
-// verifyIndex has git compare the files with the index. The exit code reports
-// that some differ, which the scan will find.
+// verifyIndex has git compare the files with the index. The exit code says that
+// some differ, which the scan will find anyway.
 func (g *gitDir) verifyIndex(ctx context.Context) error {
 	if _, err := g.run(ctx, nil, "update-index", "-q", "--refresh"); err != nil && exitCode(err) != 1 {
 		return err

@@ -21,7 +21,7 @@ const (
 	maxTerminals = 64
 	// keepOutput is how much of the newest output a client that attaches is shown.
 	keepOutput = 256 << 10
-	// queueBytes is how far a client may fall behind before it is let go.
+	// queueBytes is how many bytes a client may fall behind before it is disconnected.
 	queueBytes = 4 << 20
 )
 
@@ -58,7 +58,7 @@ const (
 // Options configure a [Manager].
 type Options struct {
 	IDs *lathe.IDs
-	// Publish tells of changes. It must not call the Manager.
+	// Publish reports changes. It must not call the Manager.
 	Publish func(Kind, Info)
 }
 
@@ -218,7 +218,7 @@ func (m *Manager) Close() error {
 	return nil
 }
 
-// Info returns what the terminal is.
+// Info describes the terminal.
 func (t *Terminal) Info() Info {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -249,7 +249,7 @@ func (t *Terminal) Remove() {
 	t.m.opts.Publish(Deleted, t.Info())
 }
 
-// kill ends the program, and through the closed terminal what it started.
+// kill ends the program, and, by closing the terminal, what it started.
 func (t *Terminal) kill() {
 	killGroup(t.cmd)
 	t.hangUp()
@@ -265,8 +265,8 @@ func (t *Terminal) hangUp() {
 	}
 }
 
-// resize changes the size. What is closed has none: its descriptor may be another
-// file's by now.
+// resize changes the size. A closed terminal is left alone: its descriptor may
+// belong to another file by now.
 func (t *Terminal) resize(rows, cols uint16) error {
 	t.sizing.Lock()
 	defer t.sizing.Unlock()

@@ -16,7 +16,7 @@ import (
 	"lathe/internal/workspace"
 )
 
-// Bounds of a scan. What is larger cannot be trusted.
+// Limits of a scan. Anything larger cannot be trusted.
 const (
 	maxFiles = 20_000
 	maxBytes = 256 << 20
@@ -34,15 +34,15 @@ type Files map[string]string
 // ErrTooMuch means that a repository's configuration is too large to be trusted.
 var ErrTooMuch = errors.New("there is too much configuration to bind trust to it")
 
-// passedOver are entries of a config directory that do not steer: what lathe
-// writes there itself, and looks.
+// passedOver are entries of a config directory that do not steer lathe: what it
+// writes there itself, and themes.
 var passedOver = map[string]bool{"plans": true, "themes": true, ".gitignore": true, ".git": true}
 
 // Scan hashes configuration files and all files below config directories, links
 // followed, and the files of the checkout that the configuration files name: the
 // programs of servers, plugins and formatters, texts that are read in, and the
 // programs in the shell lines and the front matter of commands. Base is the top of
-// the checkout. What does not exist is passed over.
+// the checkout. What does not exist is skipped.
 func Scan(base string, files, dirs []string) (Files, error) {
 	s := &scan{base: base, found: Files{}, left: maxBytes}
 	for _, path := range files {
@@ -65,7 +65,7 @@ type scan struct {
 	left  int64 // bytes that may still be read
 	named int
 
-	top      string // the config directory at hand
+	top      string // the current config directory
 	commands int    // words of commands that may name a file
 }
 
@@ -76,7 +76,7 @@ func (s *scan) config(path string) error {
 	}
 	text, err := workspace.ReadFile(path, jsonc.MaxSize)
 	if err != nil {
-		return nil // as large as it is, config refuses it
+		return nil // it is so large that config refuses it
 	}
 	root, err := jsonc.Parse(path, text)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *scan) config(path string) error {
 	return s.names(root, filepath.Dir(path))
 }
 
-// names adds the files that words in a tree name.
+// names adds the files named by words in a tree.
 func (s *scan) names(v *jsonc.Value, dir string) error {
 	for _, m := range v.Members {
 		if prose(m.Key) {
@@ -125,7 +125,7 @@ func (s *scan) insideAny(name string, dirs ...string) error {
 }
 
 // prose reports keys whose text is words for people or models. A {file:…} in
-// them is found nevertheless, as part of the source would be: see words.
+// them is still found; see words.
 func prose(key string) bool { return key == "instructions" || key == "$schema" || key == "description" }
 
 // words returns what in a text could be a path: itself, its words, and what a
@@ -163,7 +163,7 @@ func (s *scan) inside(dir, name string) error {
 	return s.file(path)
 }
 
-// entry adds what an interpreter runs when it is given a directory.
+// entry adds the file that an interpreter runs when it is given a directory.
 func (s *scan) entry(dir string) error {
 	if dir == s.base {
 		return nil // as in "lint .", which means the files
@@ -180,8 +180,8 @@ func (s *scan) entry(dir string) error {
 	return nil
 }
 
-// runs returns what of a Markdown command says what to run: its front matter,
-// less what is said to people, and its shell lines.
+// runs returns the parts of a Markdown command that say what to run: its front
+// matter, without the texts for people, and its shell lines.
 func runs(text string) string {
 	var b strings.Builder
 	if head, _, ok := strings.Cut(strings.TrimPrefix(text, "---"), "\n---"); ok && head != text {
@@ -217,7 +217,7 @@ func (s *scan) command(dir, path string) error {
 	}
 	text, err := workspace.ReadFile(path, maxCommand)
 	if err != nil {
-		return nil // as large as it is, config passes it over
+		return nil // it is so large that config skips it
 	}
 	for _, word := range words(runs(string(text))) {
 		if s.commands++; s.commands > maxCommands {
@@ -297,7 +297,7 @@ func (s *scan) file(path string) error {
 	if s.left -= info.Size(); s.left < 0 || len(s.found) >= maxFiles {
 		return fmt.Errorf("%s: %w", path, ErrTooMuch)
 	}
-	if info.Size() == 0 { // also what has no size and no end, as in /proc
+	if info.Size() == 0 { // or a file without a size and an end, as in /proc
 		s.found[rel] = hex.EncodeToString(sha256.New().Sum(nil))
 		return nil
 	}

@@ -2,7 +2,7 @@
 //
 // A decision is bound to a checkout's directory, to its project, and to the
 // content of every file that could steer lathe at the time: when one of them
-// changes, goes away or is new, the decision no longer holds and says why.
+// changes, disappears or is new, the decision no longer holds and says why.
 package trust
 
 import (
@@ -83,7 +83,7 @@ func (s *Store) Get(dir string) (Decision, bool, error) {
 	return all[i], true, nil
 }
 
-// Add stores a decision in place of an older one about the same checkout. Files
+// Add stores a decision instead of an older one about the same checkout. Files
 // of the older one that still exist and are not named again stay in it: they
 // belong to other directories of the checkout.
 func (s *Store) Add(ctx context.Context, d Decision) error {
@@ -149,7 +149,7 @@ func (s *Store) update(ctx context.Context, change func([]Decision) []Decision) 
 // Change is a difference between what was trusted and what is there now.
 type Change struct {
 	Path string // relative to the checkout, with forward slashes
-	What string // "changed", "new", "gone"; or "another project" for the whole
+	What string // "changed", "new", "gone"; or "another project" for all of it
 }
 
 // String describes the change.
@@ -160,8 +160,9 @@ func (c Change) String() string {
 	return c.Path + " is " + c.What
 }
 
-// Check compares a decision with what is there now; it holds if nothing is
-// returned. Files of directories that were not scanned now are passed over.
+// Check compares a decision with what is there now; it still holds if nothing
+// is returned. Files in directories that were not scanned this time are
+// skipped.
 func (d Decision) Check(project string, now Files) []Change {
 	var out []Change
 	if d.Project != project && d.Project != workspace.GlobalID {

@@ -8,8 +8,8 @@ import (
 )
 
 // ReadFile is [ReadFile] for a resolved path in the workspace. The file is opened
-// beneath the workspace's directory, so that a link that takes its place meanwhile
-// leads nowhere else; one that would fails with an error.
+// beneath the workspace's directory, so that a link that takes its place in the
+// meantime leads nowhere else; one that would fails with an error.
 func (r Root) ReadFile(real string, limit int64) ([]byte, error) {
 	if limit <= 0 {
 		limit = DefaultLimit
@@ -44,8 +44,8 @@ func (r Root) ReadDir(real string, limit int) ([]fs.DirEntry, error) {
 	return entries, ended(err)
 }
 
-// open opens a path beneath the workspace. What is no file or directory is refused
-// before, since opening alone can act.
+// open opens a path beneath the workspace. Anything but a file or directory is
+// refused first, since merely opening it can have an effect.
 func (r Root) open(real string) (*os.File, error) {
 	base := r.Dir
 	if !Within(base, real) && r.TopLevel != "/" {

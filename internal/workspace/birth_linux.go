@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// birth tells a directory from a later one at the same path.
+// birth distinguishes a directory from a later one at the same path.
 func birth(dir string) string {
 	var st unix.Statx_t
 	if err := unix.Statx(unix.AT_FDCWD, dir, 0, unix.STATX_INO|unix.STATX_BTIME, &st); err != nil {

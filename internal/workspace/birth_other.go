@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// birth tells a directory from a later one at the same path: git init writes the
-// description file and nothing changes it afterwards.
+// birth distinguishes a directory from a later one at the same path: git init
+// writes the description file, and nothing changes it afterwards.
 func birth(dir string) string {
 	info, err := os.Stat(filepath.Join(dir, "description"))
 	if err != nil {

@@ -21,8 +21,9 @@ var (
 )
 
 // Open opens a regular file for reading. Anything else is refused before it is
-// opened, since opening alone can block (a pipe) or act (a device), and again
-// afterwards, in case it was exchanged in between.
+// opened, since merely opening it can block (a pipe) or have an effect (a
+// device), and is checked again afterwards, in case the file was replaced in
+// between.
 func Open(path string) (*os.File, fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -46,7 +47,7 @@ func Open(path string) (*os.File, fs.FileInfo, error) {
 }
 
 // ReadDir returns at most limit entries of a directory, in no order. Unlike
-// [os.Open] it does not wait where a named pipe stands in its place.
+// [os.Open] it does not block if the path is a named pipe.
 func ReadDir(path string, limit int) ([]fs.DirEntry, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -64,7 +65,7 @@ func ReadDir(path string, limit int) ([]fs.DirEntry, error) {
 	return entries, ended(err)
 }
 
-// ended takes the end of a directory for no error.
+// ended returns nil for the end of a directory, and any other error as it is.
 func ended(err error) error {
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -115,18 +116,19 @@ func readFrom(open func(string) (*os.File, fs.FileInfo, error), path string, lim
 	return data, nil
 }
 
-// WriteFile replaces the content of a file, or creates it and its parent
-// directories. After a crash the file has the old content or the new, whole.
+// WriteFile replaces the content of a file, or creates it and its parent directories.
+// After a crash the file has the old content or the new, whole.
 //
 // The new content is written beside the file, synced, and renamed over it; what a
-// process leaves that dies meanwhile is found by [SweepTemps]. An
-// existing file keeps its mode and, where we may set it, its owner; mode is for
-// a new file (0: 0o644), less the umask. A symbolic link stays and its target is
-// written. Extended attributes are not kept.
+// process leaves that dies in the meantime is found by [SweepTemps]. An existing file
+// keeps its mode and, where we may set it, its owner; mode is for a new file (0:
+// 0o644), less the umask. A symbolic link stays and its target is written. Extended
+// attributes are not kept.
 //
-// Where a rename cannot be, it is written in place, and so not atomically: when it
-// is a mount point, and when its directory is not writable but it is. Other hard links
-// of a file keep the old content: they may be in a place that must not be written.
+// If a rename is impossible, the file is written in place and so not atomically: when
+// it is a mount point, or when it is writable but its directory is not. Other hard
+// links of a file keep the old content: they may be in a place that must not be
+// written.
 func WriteFile(path string, data []byte, mode fs.FileMode) error {
 	if err := writeFile(path, data, mode); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)

@@ -16,12 +16,12 @@ type Locks struct {
 
 type lock struct {
 	slot  chan struct{} // holds one value while taken
-	users int           // holders and waiters; the entry goes when there are none
+	users int           // holders and waiters; the entry is removed when there are none
 }
 
 // Lock waits until none of the paths is locked and locks them all; unlock may be
 // called more than once. The paths must be resolved. Two calls with the same
-// paths in different order cannot block each other for ever, but a caller that
+// paths in different order cannot block each other forever, but a caller that
 // holds a lock must not ask for a second one. It fails only with the context's
 // cause.
 func (l *Locks) Lock(ctx context.Context, paths ...string) (unlock func(), err error) {

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openFlags keep an open from blocking on what became a pipe, and a terminal
-// from becoming ours.
+// openFlags keep an open from blocking on what has become a pipe, and from
+// making a terminal our controlling terminal.
 const openFlags = syscall.O_NONBLOCK | syscall.O_NOCTTY
 
 // noFollow keeps an open from following a link.
@@ -51,7 +51,7 @@ func keepOwner(f *os.File, old fs.FileInfo) {
 }
 
 // writable reports whether the file's own mode lets us write it: a rename would
-// get round a file that was made read-only.
+// get around a file that was made read-only.
 func writable(path string) bool { return unix.Access(path, unix.W_OK) == nil }
 
 func mustOverwrite(err error) bool {

@@ -19,10 +19,10 @@ import (
 // repository without commits.
 const GlobalID = "global"
 
-// idTimeout bounds the walk over a repository's whole history.
+// idTimeout limits the walk over a repository's whole history.
 const idTimeout = 30 * time.Second
 
-// errNoGit stands for a git that ran too long or printed nonsense.
+// errNoGit means that git ran too long or printed nonsense.
 var errNoGit = errors.New("git gave no usable answer")
 
 // ProjectID returns the identity of the root's project: the first, in
@@ -67,7 +67,7 @@ func ProjectID(ctx context.Context, root Root, cacheDir string) (string, error) 
 	return id, nil
 }
 
-// isHash keeps foreign files from putting anything but a commit id into paths.
+// isHash accepts only a commit id, so that a foreign file cannot put anything else into a path.
 func isHash(s string) bool {
 	return len(s) >= 40 && len(s) <= 64 && strings.Trim(s, "0123456789abcdef") == ""
 }

@@ -10,13 +10,13 @@ import (
 	"syscall"
 )
 
-// ErrMoved means that a path which was resolved before leads elsewhere now: a
-// symbolic link took the place of a part of it.
+// ErrMoved means that a path that was resolved earlier now leads elsewhere: a
+// symbolic link has replaced a part of it.
 var ErrMoved = errors.New("a symbolic link has taken the place of a part of the path")
 
-// OpenReal is [Open] for a path that [Resolve] returned: what was judged by that path
-// is what is opened. It follows no symbolic link and fails with [ErrMoved] where one
-// has appeared since.
+// OpenReal is [Open] for a path that [Resolve] returned: what is opened is what was
+// judged by that path. It follows no symbolic link and fails with [ErrMoved] where
+// one has appeared since.
 func OpenReal(real string) (*os.File, fs.FileInfo, error) {
 	info, err := os.Lstat(real)
 	if err != nil {
@@ -153,7 +153,7 @@ func sameReal(real string, opened fs.FileInfo) error {
 	return nil
 }
 
-// moved says in our words that a link stands in the way.
+// moved says in our own words that a link is in the way.
 func moved(real string, err error) error {
 	if errors.Is(err, syscall.ELOOP) {
 		return &fs.PathError{Op: "open", Path: real, Err: ErrMoved}

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openReal opens a path of which no part may be a symbolic link.
+// openReal opens a path in which no part may be a symbolic link.
 func openReal(real string, flags int) (*os.File, error) {
 	how := &unix.OpenHow{Flags: uint64(flags) | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
 	for {
@@ -25,8 +25,8 @@ func openReal(real string, flags int) (*os.File, error) {
 	}
 }
 
-// openRoot opens a directory so. The descriptor is what holds it; the name in /proc
-// only carries it into the Root.
+// openRoot opens a directory in the same way. The descriptor is what holds it; the
+// name in /proc only carries it into the Root.
 func openRoot(real string) (*os.Root, error) {
 	f, err := openReal(real, unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {

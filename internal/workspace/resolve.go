@@ -15,7 +15,7 @@ const (
 	maxPath  = 64 << 10
 )
 
-// ErrLoop means that symbolic links lead round in a circle, or are too many.
+// ErrLoop means that symbolic links lead round in a circle, or that there are too many.
 var ErrLoop = errors.New("too many symbolic links")
 
 // Resolve returns the real path of an absolute path: links are followed, also

@@ -12,20 +12,20 @@ import (
 	"time"
 )
 
-// A file is replaced by one that is written beside it under such a name, which
-// says what process writes it. The writer holds a lock on it in the meantime,
-// which ends with the process.
+// A file is replaced by one written in the same directory under such a name,
+// which says which process writes it. The writer holds a lock on it in the
+// meantime, which ends with the process.
 const (
 	tempPrefix = ".lathe-"
 	tempSuffix = ".tmp"
-	tempRandom = 16 // letters of chance in the name
+	tempRandom = 16 // random letters in the name
 )
 
 const (
 	// unlockedFor is how old an unlocked temporary file is when it has no writer,
 	// whatever process has the number in its name: a writer locks it at once.
 	unlockedFor = 10 * time.Second
-	// abandonedAfter is the age at which one has no writer where locks tell nothing.
+	// abandonedAfter is the age at which a temporary file counts as abandoned where locks say nothing.
 	abandonedAfter = time.Hour
 )
 
@@ -45,8 +45,8 @@ func IsTemp(name string) bool {
 	return ok
 }
 
-// tempWriter returns the number of the process that a temporary file's name tells,
-// 0 for a name without one, which earlier versions gave.
+// tempWriter returns the process number in a temporary file's name, 0 for a name
+// without one, as earlier versions made them.
 func tempWriter(name string) (pid int, ok bool) {
 	name, begins := strings.CutPrefix(filepath.Base(name), tempPrefix)
 	name, ends := strings.CutSuffix(name, tempSuffix)
@@ -66,9 +66,9 @@ func tempWriter(name string) (pid int, ok bool) {
 	return pid, true
 }
 
-// SweepTemps removes from a directory what processes that died while they
-// replaced a file have left in it, and returns the number. It may be called
-// anywhere and at any time: what is still being written stays.
+// SweepTemps removes from a directory what was left by processes that died
+// while replacing a file, and returns the number. It may be called anywhere and
+// at any time: what is still being written stays.
 func SweepTemps(dir string) int {
 	info, err := os.Stat(dir)
 	if err != nil || !info.IsDir() {
@@ -123,7 +123,7 @@ func staleTemp(path string, info fs.FileInfo, pid int) bool {
 }
 
 // Lives reports whether there is a process with the number; one that cannot be
-// looked at counts as living.
+// inspected counts as living.
 func Lives(pid int) bool {
 	if pid <= 0 {
 		return false

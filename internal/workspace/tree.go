@@ -9,15 +9,15 @@ import (
 )
 
 // Tree finds files below a directory that anybody may have filled: it looks at a
-// bounded number of entries, those nearest first, and follows links of directories
-// only where that is bounded as well.
+// bounded number of entries, those nearest first, and follows links to directories
+// only within that bound.
 type Tree struct {
-	Depth   int // levels of directories below the root that are looked into
-	Entries int // entries that are looked at in all
+	Depth   int // levels of directories below the root to look into
+	Entries int // entries to look at in all
 	// Enter reports whether a directory to which a link leads is looked into, by its
 	// resolved path; nil means yes. One that holds the root never is.
 	Enter func(real string) bool
-	// Pass reports whether a directory is passed over, by its name; nil means none is.
+	// Pass reports whether to skip a directory, by its name; nil skips none.
 	Pass func(name string) bool
 }
 

@@ -6,8 +6,7 @@
 //
 // A path is judged by where it really leads. [Resolve] follows every symbolic
 // link as the kernel would, so callers resolve once, judge the result, and open
-// that same result. Containment compares whole elements: /repo-evil is not in
-// /repo.
+// that result. Containment compares whole elements: /repo-evil is not in /repo.
 //
 // Case and normalisation: on Linux two spellings are two files. On macOS and
 // Windows a path that differs from the root in case or in Unicode form is
@@ -34,9 +33,10 @@ type Root struct {
 	// Dir is the directory the session runs in.
 	Dir string
 	// Worktree is the main checkout of the project: the same for all linked
-	// worktrees of a repository. It is "/" outside git. What belongs to a place,
-	// such as approvals, is kept under it, so a directory that only claims to be a
-	// linked worktree is its own: the repository must point back at it.
+	// worktrees of a repository. It is "/" outside git. Things that belong to a
+	// place, such as approvals, are stored under it, so a directory that only
+	// claims to be a linked worktree counts as a place of its own: the repository
+	// must point back at it.
 	Worktree string
 	// TopLevel is the top of the checkout that Dir is in, "/" outside git. It
 	// differs from Worktree only in a linked worktree. Path rules use this one.
@@ -116,9 +116,9 @@ func repository(dir string) (gitDir, commonDir string, ok bool) {
 }
 
 // linkedFrom reports whether a checkout is a linked worktree that its repository
-// knows: its git directory is one of the repository's, where only those write who
-// may write there, and points back at the checkout. What stands in the checkout
-// itself proves nothing.
+// knows: its git directory is one of the repository's, where only those can write
+// who may write to the repository, and it points back at the checkout. What the
+// checkout itself says proves nothing.
 func linkedFrom(gitDir, commonDir, top string) bool {
 	if filepath.Dir(gitDir) != filepath.Join(commonDir, "worktrees") {
 		return false
@@ -189,8 +189,8 @@ func (r Root) Rel(path string) string {
 	return filepath.ToSlash(rel)
 }
 
-// Name returns the path as a person is told it: like [Root.Rel] in a checkout.
-// Outside git it is relative to the session's directory, and whole where it is not
+// Name returns the path as shown to a person: like [Root.Rel] in a checkout.
+// Outside git it is relative to the session's directory, or absolute if it is not
 // below that.
 func (r Root) Name(path string) string {
 	if r.VCS != "" {

@@ -25,17 +25,17 @@ type Change struct {
 
 // Since says what a checkout is compared with, and how.
 type Since struct {
-	Branch  bool // where it left the default branch, in place of its last commit
+	Branch  bool // where it left the default branch, instead of its last commit
 	Patches bool
 	Context int // lines around a change in a patch
 }
 
-// bigFile is the size from which a file is not compared line by line.
+// bigFile is the size from which files are not compared line by line.
 const bigFile = "4m"
 
-// Changes lists the files below the root's Dir that differ from a commit, those
-// that git does not know yet among them, in the order of their names. There are
-// none where there is no default branch to compare with.
+// Changes lists the files below the root's Dir that differ from a commit,
+// including those that git does not know yet, in the order of their names.
+// There are none if there is no default branch to compare with.
 func (r *Repo) Changes(ctx context.Context, since Since) ([]Change, error) {
 	base, err := r.base(ctx, since.Branch)
 	if err != nil || base == "" {
@@ -89,14 +89,15 @@ func (r *Repo) base(ctx context.Context, branch bool) (string, error) {
 		return "", nil
 	}
 	base, err := r.line(ctx, r.o.Root.Dir, "merge-base", head, ref)
-	if exitCode(err) > 0 { // they have nothing in common, or the ref leads nowhere
+	if exitCode(err) > 0 { // the histories have nothing in common, or the ref leads nowhere
 		return "", nil
 	}
 	return base, err
 }
 
 // withUntracked returns the repository with an index of its own, in which the
-// files that git does not know are to be added, and what takes it away again.
+// files that git does not know are to be added, and a function that removes
+// that index again.
 func (r *Repo) withUntracked(ctx context.Context) (*Repo, func(), error) {
 	fresh, err := r.runFiles(ctx, r.o.Root.Dir, "ls-files", "--others", "--exclude-standard", "-z")
 	if err != nil {
@@ -134,7 +135,7 @@ func (r *Repo) withUntracked(ctx context.Context) (*Repo, func(), error) {
 }
 
 // copyIndex copies an index, which may be missing, with its time: git compares it
-// with those of files, to see which may have changed since unnoticed.
+// with those of files, to see which may have changed unnoticed.
 func copyIndex(to, from string) error {
 	in, info, err := workspace.Open(from)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -191,8 +192,8 @@ func parseChanges(out string) []Change {
 const patchBegins = "diff --git "
 
 // splitPatches cuts a patch into those of its files, by their headers. No line of
-// a file's content begins as a header does: each has a mark in front. A file that
-// became a link, or the other way round, has two patches.
+// a file's content can look like a header, because each has a mark in front. A
+// file that became a link, or the other way round, has two patches.
 func splitPatches(text string) map[string]string {
 	out := map[string]string{}
 	for len(text) > 0 {

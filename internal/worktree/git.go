@@ -22,7 +22,7 @@ const (
 	quickly   = time.Minute
 	patiently = 15 * time.Minute
 
-	stopTime  = 5 * time.Second // to clean up when it is stopped
+	stopTime  = 5 * time.Second // for git to clean up when it is stopped
 	maxOutput = 64 << 20
 )
 
@@ -52,7 +52,7 @@ var settings = []string{
 	"-c", "core.quotePath=false",
 }
 
-// environment is that of git. What is committed for safekeeping is lathe's doing.
+// environment is git's environment. Commits made for safekeeping have lathe as their author.
 func environment(environ []string) []string {
 	env := slices.DeleteFunc(slices.Clone(environ), func(kv string) bool { return strings.HasPrefix(kv, "GIT_") })
 	return append(env,
@@ -61,7 +61,7 @@ func environment(environ []string) []string {
 	)
 }
 
-// run runs a git that is over soon and touches no files of a checkout. It returns
+// run runs a short git command that touches no files of a checkout. It returns
 // what git printed.
 func (r *Repo) run(ctx context.Context, dir string, args ...string) (string, error) {
 	return r.exec(ctx, dir, quickly, nil, args)
@@ -90,7 +90,7 @@ func (r *Repo) runFiles(ctx context.Context, dir string, args ...string) (string
 }
 
 // freeLocks returns the lock files of a linked worktree that nobody holds. A git
-// that is stopped in the moment in which it takes one leaves it behind.
+// that is stopped just as it takes a lock leaves it behind.
 func freeLocks(ctx context.Context, dir string) (free []string) {
 	root, err := workspace.Find(ctx, dir)
 	if err != nil || root.GitDir == root.CommonDir {
@@ -117,7 +117,7 @@ func (r *Repo) withoutFilters(ctx context.Context, dir string) ([]string, error)
 		return nil, nil
 	}
 	out, err := r.run(ctx, dir, "config", "--show-scope", "--null", "--name-only", "--get-regexp", `^filter\.`)
-	if err != nil && exitCode(err) != 1 { // 1: there is none
+	if err != nil && exitCode(err) != 1 { // 1 means that there is none
 		return nil, err
 	}
 	var off []string
@@ -145,8 +145,8 @@ func (r *Repo) withoutFilters(ctx context.Context, dir string) ([]string, error)
 const maxConfig = 1 << 20
 
 // mayFilter reports whether the own configuration of the repository that a directory is in
-// may name filters. A section is written out where it stands, so that a text without these
-// words has none and includes none; git is asked about all others.
+// may name filters. A section has to be spelt out, so a text without these words has no
+// such section and includes none; git is asked about all others.
 func mayFilter(ctx context.Context, dir string) bool {
 	root, err := workspace.Find(ctx, dir)
 	if err != nil || root.VCS != "git" {
@@ -176,7 +176,7 @@ type failed struct {
 func (e *failed) Error() string { return fmt.Sprintf("git %s: %v: %s", e.what, e.err, e.msg) }
 func (e *failed) Unwrap() error { return e.err }
 
-// exec runs git. An error of git's own tells people what git said.
+// exec runs git. If git itself fails, the error tells people what git said.
 func (r *Repo) exec(ctx context.Context, dir string, limit time.Duration, options, args []string) (string, error) {
 	what := args[0]
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, lathe.Errorf(lathe.CodeInvalid, "", "git %s took longer than %v", what, limit))
@@ -227,7 +227,7 @@ func (r *Repo) checkout(ctx context.Context, dir string) string {
 	return root.TopLevel
 }
 
-// said is the line that says what is wrong, among those that tell what goes on.
+// said picks the line that says what is wrong from git's output.
 func said(text string) string {
 	first := ""
 	for line := range strings.Lines(text) {

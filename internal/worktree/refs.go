@@ -10,8 +10,8 @@ import (
 
 const maxPacked = 16 << 20
 
-// Branch returns the branch that is checked out, or nothing: outside git, and
-// where a commit is checked out by itself.
+// Branch returns the branch that is checked out, or nothing outside git and
+// with a detached HEAD.
 func Branch(root workspace.Root) string {
 	if root.GitDir == "" {
 		return ""
@@ -20,8 +20,8 @@ func Branch(root workspace.Root) string {
 	return name
 }
 
-// DefaultBranch returns the branch that work begins from, without its remote: what
-// the remote calls so, or main or master. It is empty where there is none.
+// DefaultBranch returns the branch that work begins from, without its remote: the
+// one that the remote names, or main or master. It is empty if there is none.
 func DefaultBranch(root workspace.Root) string {
 	ref := defaultRef(root)
 	if name, ok := strings.CutPrefix(ref, "refs/remotes/origin/"); ok {
@@ -67,7 +67,7 @@ func (r *Repo) commit(ctx context.Context, dir, name string) (string, error) {
 	return out, err
 }
 
-// branchCommit returns the commit of a branch, or nothing where there is no such.
+// branchCommit returns the commit of a branch, or nothing if there is no such branch.
 func (r *Repo) branchCommit(ctx context.Context, branch string) (string, error) {
 	return r.commit(ctx, r.o.Root.CommonDir, "refs/heads/"+branch)
 }

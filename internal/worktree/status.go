@@ -6,8 +6,8 @@ import (
 )
 
 // Dirty lists the files below the root's Dir that are changed and not committed,
-// staged and unknown ones among them, as git status does: at most max of them, and how
-// many there are.
+// including staged and untracked ones, as git status does: at most max of them, and
+// how many there are in all.
 func (r *Repo) Dirty(ctx context.Context, max int) (files []string, all int, err error) {
 	with := *r
 	with.options = []string{"--no-optional-locks"}

@@ -4,5 +4,5 @@ package worktree
 
 import "os"
 
-// stop ends git; it cannot be asked to here.
+// stop kills git, which cannot be asked to stop on this system.
 func stop(p *os.Process) error { return p.Kill() }

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// stop asks git to end, so that it takes back what it has half done.
+// stop asks git to end, so that it can clean up what is half done.
 func stop(p *os.Process) error { return p.Signal(syscall.SIGTERM) }

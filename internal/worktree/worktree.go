@@ -4,9 +4,9 @@
 //
 // The worktrees of a [Repo] lie in one directory, which is lathe's, and have
 // branches that begin with [BranchPrefix]. Others are listed by [Linked] and
-// otherwise left alone. What is removed or reset is kept: commits that no other
-// branch has, and files that were not committed, go on a branch of their own
-// first. Ignored files are not kept.
+// otherwise left alone. What a removed or reset worktree held is kept: commits
+// that are on no other branch, and uncommitted files, are first saved on a
+// branch of their own. Ignored files are not kept.
 //
 // Git runs without the repository's hooks, without the network, and, in a
 // repository that is not trusted, without the filters of its own configuration.
@@ -39,7 +39,7 @@ const (
 	KeptPrefix = "lathe-kept/"
 
 	maxName   = 64   // bytes of a name
-	maxLinked = 1000 // worktrees of a repository that are looked at
+	maxLinked = 1000 // most worktrees of a repository that are looked at
 	attempts  = 20   // to find a name that is free
 
 	lockPause = 20 * time.Millisecond // between looks at a lock that others hold
@@ -74,7 +74,7 @@ type Options struct {
 type Repo struct {
 	o     Options
 	git   string // the program
-	index string // in place of the checkout's own
+	index string // instead of the checkout's own
 
 	options []string // of every git
 }
@@ -94,8 +94,8 @@ func Open(o Options) (*Repo, error) {
 	return &Repo{o: o, git: program}, nil
 }
 
-// Linked returns the tops of the linked worktrees of a root's repository that are
-// there, in order. It runs no program.
+// Linked returns the tops of the linked worktrees of a root's repository that
+// exist, in order. It runs no program.
 func Linked(ctx context.Context, root workspace.Root) []string {
 	if root.CommonDir == "" {
 		return nil
@@ -122,7 +122,7 @@ func Linked(ctx context.Context, root workspace.Root) []string {
 	return slices.Compact(out)
 }
 
-// Slug returns the name that a worktree gets for a wish: letters, digits and
+// Slug turns a requested name into a worktree's name: letters, digits and
 // single hyphens, which are safe as a directory, a branch and an argument. An
 // error is [ErrName] and says what is wrong.
 func Slug(wish string) (string, error) {
@@ -157,7 +157,7 @@ func badName(format string, args ...any) error {
 
 // Add makes a worktree at the commit of the root's checkout, on a new branch, and
 // without files; [Repo.Fill] puts them there. An empty wish gets a made-up name; a
-// name that is taken gets another word. When it fails it leaves nothing behind.
+// name that is taken gets another word. If it fails it leaves nothing behind.
 func (r *Repo) Add(ctx context.Context, wish string) (Worktree, error) {
 	base := ""
 	if strings.TrimSpace(wish) != "" {
@@ -189,8 +189,9 @@ func (r *Repo) Add(ctx context.Context, wish string) (Worktree, error) {
 	return w, nil
 }
 
-// alone keeps others away who add and remove worktrees here, until release is
-// called: git fails where it comes upon one that another git has half made.
+// alone keeps others from adding and removing worktrees here until release is
+// called: git fails if it comes across a worktree that another git has only
+// half made.
 func (r *Repo) alone(ctx context.Context) (release func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(r.o.Dir), 0o700); err != nil {
 		return nil, fmt.Errorf("make the directory of worktrees: %w", err)
@@ -202,7 +203,7 @@ func (r *Repo) alone(ctx context.Context) (release func(), err error) {
 	return func() { _ = lock.Close() }, nil
 }
 
-// claim finds a free name and makes its directory, which nobody else gets then.
+// claim finds a free name and makes its directory, so that nobody else gets it.
 func (r *Repo) claim(ctx context.Context, base string) (Worktree, error) {
 	if err := os.MkdirAll(r.o.Dir, 0o700); err != nil {
 		return Worktree{}, fmt.Errorf("make the directory of worktrees: %w", err)
@@ -275,8 +276,8 @@ func (r *Repo) Own(ctx context.Context, dir string) (workspace.Root, error) {
 }
 
 // Remove removes a worktree that lathe made, and its branch if that is lathe's
-// too. What would be lost with them goes on a branch first, whose name is
-// returned; it is empty where nothing would be.
+// too. What would be lost is first saved on a branch, whose name is returned;
+// it is empty if nothing would be lost.
 func (r *Repo) Remove(ctx context.Context, dir string) (kept string, err error) {
 	w, err := r.Own(ctx, dir)
 	if err != nil {
@@ -312,8 +313,8 @@ func (r *Repo) Remove(ctx context.Context, dir string) (kept string, err error) 
 	return kept, err
 }
 
-// removable refuses what git would only remove together with things that cannot
-// be kept.
+// removable returns an error if removing the worktree would lose things that
+// cannot be saved.
 func (r *Repo) removable(w workspace.Root) error {
 	if _, err := os.Lstat(filepath.Join(w.GitDir, "locked")); err == nil {
 		return lathe.Errorf(lathe.CodeInvalid, "unlock it with: git worktree unlock", "the worktree is locked")
@@ -324,9 +325,9 @@ func (r *Repo) removable(w workspace.Root) error {
 	return nil
 }
 
-// Reset makes the branch and the files of a worktree that lathe made those of the
-// default branch, as it is known here: nothing is fetched. What would be lost
-// goes on a branch first, whose name is returned. Ignored files stay.
+// Reset sets the branch and files of a worktree that lathe made to those of the
+// default branch as it is known here: nothing is fetched. What would be lost is
+// first saved on a branch, whose name is returned. Ignored files stay.
 func (r *Repo) Reset(ctx context.Context, dir string) (kept string, err error) {
 	w, err := r.Own(ctx, dir)
 	if err != nil {
@@ -406,7 +407,7 @@ func (r *Repo) commitFiles(ctx context.Context, w workspace.Root, head string) (
 	if _, err := r.runFiles(ctx, w.TopLevel, "add", "--all", "--", "."); err != nil {
 		return "", err
 	}
-	tree, err := r.runFiles(ctx, w.TopLevel, "write-tree") // which looks at files that changed just now
+	tree, err := r.runFiles(ctx, w.TopLevel, "write-tree") // also looks at files that changed just now
 	if err != nil {
 		return "", err
 	}
