@@ -106,7 +106,13 @@ func ports(info job.Info) string {
 	if len(info.Ports) == 0 {
 		return ""
 	}
-	return ", listening on " + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(info.Ports)), ", "), "[]")
+	text := ", listening on " + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(info.Ports)), ", "), "[]")
+	for _, port := range info.Ports {
+		if at := info.Elsewhere[port]; at != 0 {
+			text += fmt.Sprintf(" (%d is taken on the user's machine: they find it at 127.0.0.1:%d)", port, at)
+		}
+	}
+	return text
 }
 
 // ErrorLine returns the first line of some output that looks like an error, or "".

@@ -463,6 +463,9 @@ func notes(exit shell.Exit, timeout time.Duration, text, note string) string {
 		}
 	}
 	out = append(out, refusals(exit)...)
+	if lost := astray(exit); lost != "" {
+		out = append(out, lost)
+	}
 	if len(exit.Leftover) > 0 {
 		out = append(out, "Processes that were still running when the command ended were stopped: "+strings.Join(exit.Leftover, ", "))
 	}

@@ -100,6 +100,27 @@ func refusals(exit shell.Exit) (lines []string) {
 	return lines
 }
 
+// astray tells the model where a command that failed tried to go without the proxy.
+func astray(exit shell.Exit) string {
+	if len(exit.Lost) == 0 || exit.Code == 0 && exit.Signal == "" {
+		return ""
+	}
+	var to []string
+	for i, at := range exit.Lost {
+		if i == maxRefusals {
+			to = append(to, fmt.Sprintf("and %d more", len(exit.Lost)-i))
+			break
+		}
+		word := at.String()
+		if at.Port() == 53 {
+			word = "a server of names (" + word + ")"
+		}
+		to = append(to, word)
+	}
+	return "It tried to reach " + strings.Join(to, ", ") + " by itself. Commands have a network of their own, and reach other hosts through the proxy in HTTPS_PROXY and ALL_PROXY alone " +
+		"(HTTP CONNECT and SOCKS5): use a program, or an option, that goes through it."
+}
+
 // again asks once whether a command that failed may run again with the directories that
 // it was refused, and returns them if so. Only what it complained about itself counts:
 // many programs try something and do without.

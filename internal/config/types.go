@@ -17,8 +17,9 @@ type Config struct {
 	Shell    string       `conf:"shell"`
 	KeepEnv  []string     `conf:"keep_env"` // key variables that commands get all the same; "*" at the end stands for any rest
 	// Sandbox says how commands are confined: "" as far as the system can, "required" not
-	// below the highest level, "off" not at all. Repositories cannot say it.
-	Sandbox  string `conf:"sandbox,enum=on|required|off"`
+	// below the highest level, "machine-network" without a network of their own, "off" not
+	// at all. Repositories cannot say it.
+	Sandbox  string `conf:"sandbox,enum=on|required|machine-network|off"`
 	LogLevel string `conf:"logLevel,enum=DEBUG|INFO|WARN|ERROR"`
 	Server   Server `conf:"server"`
 

@@ -26,7 +26,7 @@ type Confinement struct {
 	mode    string // as in the configuration
 	machine sandbox.Machine
 	box     *sandbox.Box
-	apart   *sandbox.Box          // of commands that have a network of their own; nil: none has
+	apart   *sandbox.Box          // of processes that have a network of their own
 	fixed   func() sandbox.Policy // what does not change
 }
 
@@ -38,10 +38,8 @@ func (i *Instance) confinement(o Options) *Confinement {
 		opts.Leader = o.Runner.Hold
 	}
 	c.box = sandbox.NewBox(opts)
-	if c.mode == "required" {
-		opts.Network = sandbox.OwnNetwork
-		c.apart = sandbox.NewBox(opts)
-	}
+	opts.Network = sandbox.OwnNetwork
+	c.apart = sandbox.NewBox(opts)
 	c.fixed = sync.OnceValue(c.makeFixed)
 	return c
 }
@@ -63,10 +61,17 @@ func (c *Confinement) Words() string {
 	case c.Off():
 		return "off: commands are not confined (\"sandbox\" in your configuration)"
 	case level == sandbox.Full:
-		return level.String() + ": " + level.Words()
+		return level.String() + ": " + level.Words() + ", " + c.networkWords()
 	default:
 		return level.String() + ": " + level.Words() + "; not more: " + sandbox.Missing()
 	}
+}
+
+func (c *Confinement) networkWords() string {
+	if c.OwnNetwork() {
+		return "and they have a network of their own"
+	}
+	return "on the machine's network"
 }
 
 // Caches lists the directories of tools that commands may write.
@@ -260,25 +265,32 @@ func (c *Confinement) matching(test func(rel string) bool) (list []string) {
 }
 
 // Close gives back what the sandbox holds.
-func (c *Confinement) Close() error {
-	if c.apart == nil {
-		return c.box.Close()
-	}
-	return errors.Join(c.box.Close(), c.apart.Close())
-}
+func (c *Confinement) Close() error { return errors.Join(c.box.Close(), c.apart.Close()) }
 
 // boxOf returns where processes of a kind run.
 func (c *Confinement) boxOf(kind shell.Kind) *sandbox.Box {
-	if kind == shell.KindGuarded && c.apart != nil {
+	if kind == shell.KindGuarded && c.OwnNetwork() {
 		return c.apart
 	}
 	return c.box
 }
 
+// OwnNetwork reports whether commands have a network of their own, whose only way out is
+// lathe's proxy.
+func (c *Confinement) OwnNetwork() bool {
+	switch c.mode {
+	case "off", "machine-network":
+		return false
+	case "required":
+		return c.apart.Level() == sandbox.Full
+	}
+	return c.apart.HasNetwork()
+}
+
 // Listen returns a listener that commands reach in the network of their own, where they
 // have one; else nil.
 func (c *Confinement) Listen() (net.Listener, error) {
-	if c.Off() || c.apart == nil || c.apart.Level() < sandbox.Full {
+	if !c.OwnNetwork() {
 		return nil, nil
 	}
 	return c.apart.Listen()

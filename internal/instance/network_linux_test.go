@@ -23,9 +23,14 @@ import (
 	"lathe/internal/tool"
 )
 
-// With "sandbox": "required" commands have a network of their own, of which the one way
-// out is the proxy.
+// Commands have a network of their own, of which the one way out is the proxy.
 func TestCommandsHaveANetworkOfTheirOwn(t *testing.T) {
+	for _, mode := range []string{"on", "required"} {
+		t.Run(mode, func(t *testing.T) { ownNetwork(t, mode) })
+	}
+}
+
+func ownNetwork(t *testing.T, mode string) {
 	if sandbox.Detect() < sandbox.Full {
 		t.Skip("there are no namespaces here: " + sandbox.Missing())
 	}
@@ -35,8 +40,12 @@ func TestCommandsHaveANetworkOfTheirOwn(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "from outside") }))
 	defer s.Close()
 	outside := strings.TrimPrefix(s.URL, "http://")
+	database := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "from the database") }))
+	defer database.Close()
+	lent := database.URL[strings.LastIndexByte(database.URL, ':')+1:]
+	port := outside[strings.LastIndexByte(outside, ':')+1:]
 	home, vars := everydayHome(t)
-	vars = append(vars, `LATHE_CONFIG_CONTENT={"sandbox":"required","network":{"`+outside+`":"allow"}}`)
+	vars = append(vars, `LATHE_CONFIG_CONTENT={"sandbox":"`+mode+`","network":{"`+outside+`":"allow","localhost:`+lent+`":"allow"}}`)
 	dir := filepath.Join(home, "work")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -64,6 +73,9 @@ func TestCommandsHaveANetworkOfTheirOwn(t *testing.T) {
 	for _, tt := range []struct{ name, command, want, not string }{
 		{"no other interface", "cat /proc/net/dev | wc -l", "3\n", ""},
 		{"no way to this machine", "curl -sS --noproxy '*' " + s.URL + " || true", "Failed to connect", "from outside"},
+		{"which is told", "curl -sS --noproxy '*' " + s.URL, "localhost:" + port + " was not reached", "from outside"},
+		{"but where a rule allows it", "curl -sS --noproxy '*' " + database.URL, "from the database", ""},
+		{"a way past the proxy is told", "curl -sS --noproxy '*' -m 2 http://93.184.216.34/", "It tried to reach 93.184.216.34:80 by itself", ""},
 		{"nor to another", "curl -sS --noproxy '*' -m 2 http://93.184.216.34/ || true", "curl: (7)", ""},
 		{"nor to a server of names", "getent hosts example.org; echo looked", "looked", "2606"},
 		{"but by the proxy, where a rule allows it", "curl -sS --noproxy '' " + s.URL, "from outside", ""},

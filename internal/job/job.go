@@ -32,6 +32,9 @@ type Info struct {
 	Stopped   bool      // somebody ended it
 	Exit      shell.Exit
 	Ports     []int // that it listens on
+	// Elsewhere are those of them that this machine's programs find at another port,
+	// since that one is taken.
+	Elsewhere map[int]int
 	Output    int64 // bytes so far
 	Path      string
 	Files     []string // that changed while it ran and that no tool changed, so usually by the job; absolute
@@ -83,14 +86,15 @@ type Job struct {
 // Info describes the job, with the ports that it listens on now.
 func (j *Job) Info() Info {
 	var ports []int
+	var elsewhere map[int]int
 	if j.proc != nil {
-		ports = j.proc.Ports()
+		ports, elsewhere = j.proc.Ports(), j.proc.Elsewhere()
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	info := j.info
 	info.Files = slices.Clone(info.Files)
-	info.Ports, info.Output, info.Path = ports, j.out.Total(), j.out.Path()
+	info.Ports, info.Elsewhere, info.Output, info.Path = ports, elsewhere, j.out.Total(), j.out.Path()
 	return info
 }
 

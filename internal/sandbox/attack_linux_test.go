@@ -55,6 +55,20 @@ func attack(name string) int {
 		err = unix.Mount(filepath.Join(base, "outside"), filepath.Join(base, "work/sub"), "", unix.MS_BIND, "")
 	case "open_tree":
 		_, err = unix.OpenTree(unix.AT_FDCWD, base, unix.OPEN_TREE_CLONE)
+	case "open_tree_attr":
+		path, attr := []byte(base+"\x00"), unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY}
+		here := unix.AT_FDCWD
+		err = raw(467, uintptr(here), uintptr(unsafe.Pointer(&path[0])), unix.OPEN_TREE_CLONE, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr))
+		if err == unix.ENOSYS {
+			err = nil // the filter comes before the kernel
+		}
+	case "file_setattr":
+		path, attr := []byte(outside+"\x00"), [4]uint64{}
+		here := unix.AT_FDCWD
+		err = raw(469, uintptr(here), uintptr(unsafe.Pointer(&path[0])), uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
+		if err != unix.EPERM {
+			err = nil
+		}
 	case "umount":
 		err = unix.Unmount(filepath.Join(base, "secret"), unix.MNT_DETACH)
 	case "remount":

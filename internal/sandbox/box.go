@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"errors"
+	"net"
+	"net/netip"
 	"os"
 )
 
@@ -33,6 +35,20 @@ type Process struct {
 	EndsWithLathe bool
 	// Mark is the limit RLIMIT_RTTIME that it begins with.
 	Mark Limit
+	// Near is asked when a process in a network of its own connects to a server of the
+	// machine's loopback. The process waits meanwhile. If it may, serve is given a
+	// listener at that address in the process's network; nil: it may not.
+	Near Near
+}
+
+// Near says whether a process may reach a server of the machine's loopback.
+type Near func(to netip.AddrPort) (serve func(net.Listener), ok bool)
+
+// Port is a TCP server of a process in a network of its own, and where the machine's
+// programs find it on their loopback.
+type Port struct {
+	Port int // that the process listens on
+	At   int // the machine's; another one where Port is taken there
 }
 
 // Run is a process that was started.
@@ -47,7 +63,36 @@ type Run struct {
 type listener interface {
 	all() []Refusal
 	share() (*os.File, error)
+	shareNetwork() ([]*os.File, string, error)
 	stop()
+	publish()
+	published() []Port
+	lost() []netip.AddrPort
+}
+
+// Publish makes the servers of a process in a network of its own, those that listen and
+// those to come, reachable on the machine's loopback, until it has ended or is released.
+func (r *Run) Publish() {
+	if r.told != nil {
+		r.told.publish()
+	}
+}
+
+// Published lists those servers.
+func (r *Run) Published() []Port {
+	if r.told == nil {
+		return nil
+	}
+	return r.told.published()
+}
+
+// Lost lists addresses to which the process connected although its own network does not
+// lead there.
+func (r *Run) Lost() []netip.AddrPort {
+	if r.told == nil {
+		return nil
+	}
+	return r.told.lost()
 }
 
 // Ended must be called once, when the process and all that it started are gone. It tells
@@ -66,6 +111,15 @@ func (r *Run) Share() (*os.File, error) {
 		return nil, nil
 	}
 	return r.told.share()
+}
+
+// ShareNetwork returns files, and words for them, with which [Attend] keeps the servers
+// of the process published; none if there is nothing to keep. Whoever gets them closes them.
+func (r *Run) ShareNetwork() ([]*os.File, string, error) {
+	if r.told == nil {
+		return nil, "", nil
+	}
+	return r.told.shareNetwork()
 }
 
 // Release leaves the process to whoever has what Share returned. Ended is not called.

@@ -42,6 +42,9 @@ func (b *Box) Level() Level {
 	return Detect()
 }
 
+// HasNetwork is false: there are no networks of one's own.
+func (b *Box) HasNetwork() bool { return false }
+
 // Detect is [Files] where the system has Seatbelt.
 func Detect() Level {
 	if _, err := os.Stat(seatbelt); err != nil {
@@ -63,4 +66,4 @@ func (b *Box) Hold() *os.File { return nil }
 func (b *Box) Close() error { return nil }
 
 // Attend has nothing to do on this system.
-func Attend(*os.File) {}
+func Attend(*os.File, []*os.File, string) {}

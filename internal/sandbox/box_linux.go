@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"runtime"
 	"slices"
@@ -33,6 +34,7 @@ type Box struct {
 	users  int
 	idle   *time.Timer
 	closed bool
+	lent   map[netip.AddrPort]bool // servers of the machine that are there in its network
 }
 
 // NewBox returns a box in which nothing runs yet.
@@ -54,12 +56,17 @@ func (b *Box) Start(proc Process, policy Policy) (run *Run, err error) {
 	defer rules.close()
 	p := newProgram()
 	leave := func() {}
+	var conns *connections
 	if level == Full {
 		spaces, err := b.enter()
 		if err != nil {
 			return nil, err
 		}
 		leave = b.leave
+		if b.opts.Network == OwnNetwork {
+			conns = &connections{box: b, spaces: spaces, near: proc.Near}
+			leave = func() { conns.close(); b.leave() }
+		}
 		spaces.join(p)
 		p.add("start the process", nextProcess)
 	}
@@ -75,7 +82,14 @@ func (b *Box) Start(proc Process, policy Policy) (run *Run, err error) {
 		}
 		defer told.close()
 	}
-	proc.become(p, rules, told)
+	code := filter()
+	switch {
+	case told != nil && conns != nil:
+		code = netFilter()
+	case told != nil:
+		code = tellingFilter()
+	}
+	proc.become(p, rules, told, code)
 	guard := policy.guard(level)
 	pid, failed, errno := p.run(false)
 	runtime.KeepAlive(proc.Files)
@@ -93,7 +107,7 @@ func (b *Box) Start(proc Process, policy Policy) (run *Run, err error) {
 	}}
 	if told != nil {
 		if fd, err := told.take(); err == nil {
-			run.told = newTeller(&policy, fd)
+			run.told = newTeller(&policy, fd, conns)
 		}
 	}
 	return run, nil
@@ -106,6 +120,12 @@ func (b *Box) Level() Level {
 		level = min(level, *b.opts.Most)
 	}
 	return level
+}
+
+// HasNetwork reports whether its processes have a network of their own in which lathe
+// sees what they listen on and connect to.
+func (b *Box) HasNetwork() bool {
+	return b.opts.Network == OwnNetwork && b.Level() == Full && detect().tells
 }
 
 // Detect finds out how far processes can be confined here. That takes a few
@@ -169,7 +189,11 @@ func try(level Level, telling bool) error {
 		}
 		defer told.close()
 	}
-	bind(p, rules, told)
+	code := filter()
+	if telling {
+		code = tellingFilter()
+	}
+	bind(p, rules, told, code)
 	return p.help(false)
 }
 
@@ -261,7 +285,7 @@ func (b *Box) Listen() (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := s.listen()
+	l, err := s.listen(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 0))
 	if err != nil {
 		b.leave()
 		return nil, err
@@ -419,40 +443,22 @@ func (s *spaces) up() error {
 	req.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
 	p := newProgram()
 	fd := new(uintptr)
-	s.reach(p, unix.SOCK_DGRAM, fd)
+	s.reach(p, unix.AF_INET, unix.SOCK_DGRAM, fd)
 	up := p.add("bring up the loopback interface", unix.SYS_IOCTL, 0, unix.SIOCSIFFLAGS, pointer(p, req))
 	up.arg0 = fd
 	return p.help(false)
 }
 
 // reach adds the steps of a helper that opens a socket of the namespaces' network.
-func (s *spaces) reach(p *program, kind uintptr, fd *uintptr) {
-	p.keep = append(p.keep, fd)
-	p.add("enter the user namespace", unix.SYS_SETNS, uintptr(s.fds[0]), unix.CLONE_NEWUSER)
-	p.add("enter the network", unix.SYS_SETNS, uintptr(s.fds[1]), unix.CLONE_NEWNET)
-	p.add("open a socket", unix.SYS_SOCKET, unix.AF_INET, kind|unix.SOCK_CLOEXEC, 0).save = fd
+func (s *spaces) reach(p *program, family, kind uintptr, fd *uintptr) {
+	reach(p, s.fds[0], s.fds[1], family, kind, fd)
 }
 
-// listen makes a listener in the namespaces' network. Sockets stay in the network that
-// they were made in, so a helper that shares lathe's descriptors opens it.
-func (s *spaces) listen() (net.Listener, error) {
-	if s.network == HostNetwork {
-		return net.Listen("tcp", "127.0.0.1:0")
-	}
-	p, fd := newProgram(), new(uintptr)
-	s.reach(p, unix.SOCK_STREAM, fd)
-	if err := p.help(true); err != nil {
-		return nil, err
-	}
-	file := os.NewFile(*fd, "sandbox")
-	defer file.Close()
-	if err := unix.Bind(int(*fd), &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		return nil, err
-	}
-	if err := unix.Listen(int(*fd), 128); err != nil {
-		return nil, err
-	}
-	return net.FileListener(file)
+func reach(p *program, user, network int, family, kind uintptr, fd *uintptr) {
+	p.keep = append(p.keep, fd)
+	p.add("enter the user namespace", unix.SYS_SETNS, uintptr(user), unix.CLONE_NEWUSER)
+	p.add("enter the network", unix.SYS_SETNS, uintptr(network), unix.CLONE_NEWNET)
+	p.add("open a socket", unix.SYS_SOCKET, family, kind|unix.SOCK_CLOEXEC, 0).save = fd
 }
 
 // join adds the steps with which a process enters the namespaces. The pid namespace is
@@ -502,7 +508,7 @@ func (proc *Process) begin(p *program) {
 }
 
 // become adds what makes the process what it is to be.
-func (proc *Process) become(p *program, rules *ruleset, told *passes) {
+func (proc *Process) become(p *program, rules *ruleset, told *passes, code []unix.SockFilter) {
 	p.add("change to "+proc.Dir, unix.SYS_CHDIR, p.str(proc.Dir))
 	p.files(proc.Files)
 	if proc.Terminal {
@@ -511,7 +517,7 @@ func (proc *Process) become(p *program, rules *ruleset, told *passes) {
 	if proc.EndsWithLathe {
 		p.add("end with lathe", unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0)
 	}
-	bind(p, rules, told)
+	bind(p, rules, told, code)
 	p.add("execute", unix.SYS_EXECVE, p.str(proc.Path), p.strs(proc.Args), p.strs(proc.Env))
 }
 
@@ -520,9 +526,9 @@ func (proc *Process) become(p *program, rules *ruleset, told *passes) {
 var rootsCapabilities = []uintptr{unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_KILL,
 	unix.CAP_SETGID, unix.CAP_SETUID, unix.CAP_NET_BIND_SERVICE, unix.CAP_SYS_CHROOT, unix.CAP_SETFCAP}
 
-// bind adds what binds a process for the rest of its life. With told its filter tells
+// bind adds what binds a process for the rest of its life. With told the filter tells
 // what it is asked; then something has to listen.
-func bind(p *program, rules *ruleset, told *passes) {
+func bind(p *program, rules *ruleset, told *passes, code []unix.SockFilter) {
 	if os.Geteuid() == 0 {
 		for c := range uintptr(unix.CAP_LAST_CAP + 1) {
 			if !slices.Contains(rootsCapabilities, c) {
@@ -532,9 +538,9 @@ func bind(p *program, rules *ruleset, told *passes) {
 	}
 	p.add("give up privileges", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 	p.add("confine files", unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(rules.fd), 0)
-	code, flags := filter(), uintptr(unix.SECCOMP_FILTER_FLAG_SPEC_ALLOW)
+	flags := uintptr(unix.SECCOMP_FILTER_FLAG_SPEC_ALLOW)
 	if told != nil {
-		code, flags = tellingFilter(), flags|unix.SECCOMP_FILTER_FLAG_NEW_LISTENER
+		flags |= unix.SECCOMP_FILTER_FLAG_NEW_LISTENER
 	}
 	fprog := &unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
 	p.keep = append(p.keep, code)

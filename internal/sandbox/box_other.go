@@ -22,6 +22,9 @@ func (b *Box) Start(Process, Policy) (*Run, error) {
 // Level is [RulesOnly].
 func (b *Box) Level() Level { return RulesOnly }
 
+// HasNetwork is false.
+func (b *Box) HasNetwork() bool { return false }
+
 // Detect returns [RulesOnly].
 func Detect() Level { return RulesOnly }
 
@@ -38,4 +41,4 @@ func (b *Box) Hold() *os.File { return nil }
 func (b *Box) Close() error { return nil }
 
 // Attend has nothing to do on this system.
-func Attend(*os.File) {}
+func Attend(*os.File, []*os.File, string) {}

@@ -15,7 +15,7 @@ import (
 // TestAttacks tries to change what lies outside, to read secrets and to reach other
 // processes, at each level. What a lower level lets through is marked.
 func TestAttacks(t *testing.T) {
-	calls := strings.Fields(`io_uring bpf perf keyctl userfaultfd handle mount bind open_tree umount remount setns ptrace vm_write kill pidfd prlimit
+	calls := strings.Fields(`io_uring bpf perf keyctl userfaultfd handle mount bind open_tree open_tree_attr file_setattr umount remount setns ptrace vm_write kill pidfd prlimit
 		packet raw vsock alg tiocsti truncate openat2 dirfd opath link linkat_empty rename_exchange memfd mmap mknod chroot userns swapon hostname
 		clock module reboot descriptors`)
 	scripts := []struct{ name, script string }{

@@ -38,11 +38,12 @@ func (f *bpf) tellOpen(nr uint32, at uint32) {
 
 // teller is the filter's end that lathe holds.
 type teller struct {
-	policy *Policy
-	roots  []string // that may be written
-	shut   []string // below them, that may not
-	fd     int
-	quit   int // an event that ends the attention
+	*connections // nil: it has the machine's network
+	policy       *Policy
+	roots        []string // that may be written
+	shut         []string // below them, that may not
+	fd           int
+	quit         int // an event that ends the attention
 
 	mu      sync.Mutex
 	refused []Refusal
@@ -134,17 +135,17 @@ const (
 )
 
 // newTeller answers until all processes of a filter have ended.
-func newTeller(policy *Policy, fd int) *teller {
+func newTeller(policy *Policy, fd int, conns *connections) *teller {
 	quit, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
 	if err != nil {
 		quit = -1 // only a handover needs it
 	}
-	t := &teller{policy: policy, fd: fd, quit: quit, seen: map[string]bool{}, ended: make(chan struct{})}
+	t := &teller{connections: conns, policy: policy, fd: fd, quit: quit, seen: map[string]bool{}, ended: make(chan struct{})}
 	t.roots = existing(slices.Concat(policy.Write, policy.Given, devices))
 	t.shut = existing(policy.guarded())
 	go func() {
 		defer close(t.ended)
-		attend(fd, quit, t.note)
+		attend(fd, quit, t.hear)
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		_ = unix.Close(fd)
@@ -168,6 +169,21 @@ func (t *teller) share() (*os.File, error) {
 	return os.NewFile(uintptr(fd), "refusals"), nil
 }
 
+// shareNetwork returns what keeps the process's servers published.
+func (t *teller) shareNetwork() ([]*os.File, string, error) {
+	if t.connections == nil {
+		return nil, "", nil
+	}
+	t.connections.publish()
+	t.connections.mu.Lock()
+	open := t.connections.ports
+	t.connections.mu.Unlock()
+	if open == nil {
+		return nil, "", nil
+	}
+	return open.share()
+}
+
 // stop ends the attention and waits for that.
 func (t *teller) stop() {
 	t.mu.Lock()
@@ -176,16 +192,70 @@ func (t *teller) stop() {
 	}
 	t.mu.Unlock()
 	<-t.ended
+	if t.connections != nil {
+		t.connections.close()
+	}
 }
 
 // Attend answers what the filter of a process tells, until the process and all that it
-// started have ended; then it closes the file. All calls go on.
-func Attend(f *os.File) {
-	attend(int(f.Fd()), -1, nil)
+// started have ended; then it closes the file. All calls go on. With what
+// [Run.ShareNetwork] returned the servers of the process stay published.
+func Attend(f *os.File, network []*os.File, words string) {
+	hear := func(*notif) bool { return false }
+	if len(network) > 0 {
+		if p, err := resumePorts(network, words); err == nil {
+			defer p.close()
+			c := &connections{ports: p}
+			hear = func(req *notif) bool {
+				if req.nr == unix.SYS_LISTEN {
+					c.listens(req)
+				}
+				return false
+			}
+		}
+	}
+	attend(int(f.Fd()), -1, hear)
 	_ = f.Close()
 }
 
-func attend(fd, quit int, note func(*notif)) {
+// hear notes a call, and reports whether it is answered later.
+func (t *teller) hear(req *notif) (later bool) {
+	switch {
+	case t.connections == nil:
+		t.note(req)
+	case req.nr == unix.SYS_LISTEN:
+		t.listens(req)
+	case req.nr == unix.SYS_CONNECT:
+		ask := t.connects(req)
+		if ask == nil {
+			return false
+		}
+		go func() { // ended by who is asked, with the command at the latest
+			errno := ask()
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			if t.fd >= 0 {
+				reply(t.fd, req.id, errno)
+			}
+		}()
+		return true
+	default:
+		t.note(req)
+	}
+	return false
+}
+
+// reply answers a call that was told: it goes on, or fails with an error.
+func reply(fd int, id uint64, errno unix.Errno) {
+	const goOn = 1 // SECCOMP_USER_NOTIF_FLAG_CONTINUE
+	res := answer{id: id, flags: goOn}
+	if errno != 0 {
+		res = answer{id: id, err: -int32(errno)}
+	}
+	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlSend, uintptr(unsafe.Pointer(&res)))
+}
+
+func attend(fd, quit int, hear func(*notif) (later bool)) {
 	runtime.LockOSThread() // it waits in the kernel most of the time
 	defer runtime.UnlockOSThread()
 	const syncWakeUp = 1
@@ -199,16 +269,13 @@ func attend(fd, quit int, note func(*notif)) {
 		case err != nil || poll[1].Revents != 0 || n > 0 && poll[0].Revents&unix.POLLIN == 0:
 			return
 		}
-		var req notif
-		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlRecv, uintptr(unsafe.Pointer(&req))); errno != 0 {
+		req := new(notif)
+		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlRecv, uintptr(unsafe.Pointer(req))); errno != 0 {
 			continue // it was interrupted or ended meanwhile
 		}
-		if note != nil {
-			note(&req)
+		if !hear(req) {
+			reply(fd, req.id, 0)
 		}
-		const goOn = 1 // SECCOMP_USER_NOTIF_FLAG_CONTINUE
-		res := answer{id: req.id, flags: goOn}
-		_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlSend, uintptr(unsafe.Pointer(&res)))
 	}
 }
 

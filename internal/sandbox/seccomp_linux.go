@@ -15,13 +15,19 @@ var refusedCalls = []uint32{
 	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY,
 	unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD,
 	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_MOVE_MOUNT, unix.SYS_FSOPEN, unix.SYS_FSMOUNT,
-	unix.SYS_FSCONFIG, unix.SYS_FSPICK, unix.SYS_OPEN_TREE, unix.SYS_MOUNT_SETATTR, unix.SYS_SETNS,
+	unix.SYS_FSCONFIG, unix.SYS_FSPICK, unix.SYS_OPEN_TREE, openTreeAttr, unix.SYS_MOUNT_SETATTR, unix.SYS_SETNS, fileSetattr,
 	unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_REBOOT, unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD,
 	unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE,
 	unix.SYS_ACCT, unix.SYS_QUOTACTL, unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX,
 	unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_FANOTIFY_INIT,
 	unix.SYS_VHANGUP, unix.SYS_NFSSERVCTL, unix.SYS_LOOKUP_DCOOKIE, unix.SYS_SYSLOG,
 }
+
+// Calls that golang.org/x/sys does not name yet; they have one number everywhere.
+const (
+	openTreeAttr = 467 // open_tree and mount_setattr in one
+	fileSetattr  = 469 // flags such as immutable, by path
+)
 
 // absentCalls are refused as if the kernel did not have them, so that programs do
 // without. What goes through io_uring no filter sees.
@@ -48,14 +54,18 @@ const (
 var tellingCalls = append([]uint32{unix.SYS_OPENAT2, unix.SYS_MKDIRAT, unix.SYS_MKNODAT, unix.SYS_UNLINKAT, unix.SYS_SYMLINKAT, unix.SYS_RENAMEAT,
 	unix.SYS_RENAMEAT2, unix.SYS_LINKAT, unix.SYS_TRUNCATE}, olderCalls...)
 
-// filter returns the seccomp filter, and tellingFilter one that tells lathe of calls
-// which change files.
+// filter returns the seccomp filter, tellingFilter one that tells lathe of calls which
+// change files, and netFilter one that tells of servers and connections, too.
 var (
-	filter        = sync.OnceValue(func() []unix.SockFilter { return makeFilter(false) })
-	tellingFilter = sync.OnceValue(func() []unix.SockFilter { return makeFilter(true) })
+	filter        = sync.OnceValue(func() []unix.SockFilter { return makeFilter(nil) })
+	tellingFilter = sync.OnceValue(func() []unix.SockFilter { return makeFilter(tellingCalls) })
+	netFilter     = sync.OnceValue(func() []unix.SockFilter {
+		return makeFilter(append([]uint32{unix.SYS_CONNECT, unix.SYS_LISTEN}, tellingCalls...))
+	})
 )
 
-func makeFilter(telling bool) []unix.SockFilter {
+// makeFilter makes the filter that tells of calls; nil: of none.
+func makeFilter(telling []uint32) []unix.SockFilter {
 	var f bpf
 	f.load(dataArch)
 	f.unless(auditArch(), retNoSys)
@@ -85,13 +95,13 @@ func makeFilter(telling bool) []unix.SockFilter {
 	})
 	f.inCase(unix.SYS_SOCKET, func(f *bpf) { f.sockets() })
 	f.inCase(unix.SYS_SOCKETPAIR, func(f *bpf) { f.sockets() })
-	if telling {
+	if telling != nil {
 		f.tellOpen(unix.SYS_OPENAT, dataArg2)
 		if olderOpen != 0 {
 			f.tellOpen(olderOpen, dataArg1)
 		}
 		f.load(dataNr)
-		for _, nr := range tellingCalls {
+		for _, nr := range telling {
 			f.is(nr, unix.SECCOMP_RET_USER_NOTIF)
 		}
 	}

@@ -5,6 +5,7 @@ package sandbox
 import (
 	"fmt"
 	"io"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,7 +20,9 @@ import (
 // TestMain lets the test program be the program that tries to get out, and run the tests
 // again as another user.
 func TestMain(m *testing.M) {
-	if name := os.Getenv("SANDBOX_TEST_ATTACK"); name != "" {
+	if name := os.Getenv("SANDBOX_TEST_ATTACK"); name == "serve" {
+		os.Exit(serve(os.Args[1]))
+	} else if name != "" {
 		os.Exit(attack(name))
 	}
 	goleak.VerifyTestMain(m)
@@ -94,10 +97,18 @@ type ran struct {
 	out     string
 	code    int
 	refused []Refusal
+	lost    []netip.AddrPort
 }
 
 // run runs a script of bash in a box.
 func (w *world) run(b *Box, policy Policy, script string, env ...string) ran {
+	w.t.Helper()
+	return w.runNear(b, policy, nil, script, nil, env...)
+}
+
+// runNear is run for a script that may reach servers of the machine as near says. What
+// has to happen while it runs is done by meanwhile, if that is not nil.
+func (w *world) runNear(b *Box, policy Policy, near Near, script string, meanwhile func(*Run), env ...string) ran {
 	w.t.Helper()
 	r, out, err := os.Pipe()
 	if err != nil {
@@ -114,10 +125,14 @@ func (w *world) run(b *Box, policy Policy, script string, env ...string) ran {
 		Env: append([]string{"PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME=" + w.base, "LC_ALL=C",
 			"BASE=" + w.base, "SELF=" + w.self, fmt.Sprint("LATHE=", os.Getpid())}, env...),
 		Files: []*os.File{null, out, out}, Mark: Limit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY},
+		Near: near,
 	}, policy)
 	out.Close()
 	if err != nil {
 		w.t.Fatal(err)
+	}
+	if meanwhile != nil {
+		meanwhile(started)
 	}
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -127,7 +142,8 @@ func (w *world) run(b *Box, policy Policy, script string, env ...string) ran {
 	if _, err := unix.Wait4(started.PID, &status, 0, nil); err != nil {
 		w.t.Fatal(err)
 	}
-	return ran{string(text), status.ExitStatus(), started.Ended()}
+	lost := started.Lost()
+	return ran{string(text), status.ExitStatus(), started.Ended(), lost}
 }
 
 // state is what lies outside the project, and what steers programs in it.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 
 	"lathe/internal/sandbox"
 )
@@ -46,6 +47,9 @@ func (p *process) confined(l launch) (bool, error) {
 		Path: l.path, Args: l.args, Dir: l.dir, Env: p.mark.env(l.env), Files: l.files,
 		Terminal: l.pipes.Terminal, EndsWithLathe: !p.free, Mark: p.mark.limit(),
 	}
+	if n, ok := p.network.(Neighbours); ok {
+		run.Near = n.Near
+	}
 	started, err := box.Start(run, policy.With(l.allow))
 	if err != nil {
 		return true, err
@@ -70,13 +74,25 @@ func heldErr(held bool) error {
 // end says that all processes are gone, and tells what was taken back of their work.
 func (b *bounds) end(exit *Exit) {
 	if b.run != nil {
-		exit.Level, exit.Refused = b.run.Level, b.run.Ended()
+		exit.Level, exit.Lost = b.run.Level, b.run.Lost()
+		exit.Refused = b.run.Ended()
 		b.run = nil
 	}
 }
 
-// keptVar tells a keeper which of its descriptors [sandbox.Attend] is for.
-const keptVar = "LATHE_KEPT_SANDBOX"
+// publish makes what the process serves in a network of its own reachable on the machine.
+func (b *bounds) publish() {
+	if b.run != nil {
+		b.run.Publish()
+	}
+}
+
+// keptVar tells a keeper which of its descriptors [sandbox.Attend] is for, and keptPorts
+// how many before that are for its network, and which is for what.
+const (
+	keptVar   = "LATHE_KEPT_SANDBOX"
+	keptPorts = "LATHE_KEPT_PORTS"
+)
 
 // handOver adds what a keeper has to hold for as long as the sandbox is needed.
 func (b *bounds) handOver(files []*os.File, env []string) ([]*os.File, []string, error) {
@@ -86,10 +102,16 @@ func (b *bounds) handOver(files []*os.File, env []string) ([]*os.File, []string,
 	if hold := b.box.Hold(); hold != nil {
 		files = append(files, hold)
 	}
+	network, words, err := b.run.ShareNetwork()
+	files = append(files, network...)
+	if err != nil {
+		return files, env, err
+	}
 	told, err := b.run.Share()
 	if err != nil || told == nil {
 		return files, env, err
 	}
+	env = append(env, fmt.Sprintf("%s=%d %s", keptPorts, len(network), words))
 	return append(files, told), append(env, keptVar+"="+strconv.Itoa(len(files))), nil
 }
 
@@ -103,7 +125,15 @@ func (b *bounds) release() {
 // AttendKept does for a process that was handed over what lathe did for its sandbox. A
 // keeper calls it before it says that it is ready.
 func AttendKept() {
-	if fd, err := strconv.Atoi(os.Getenv(keptVar)); err == nil && fd > KeptReady {
-		go sandbox.Attend(os.NewFile(uintptr(fd), "sandbox"))
+	fd, err := strconv.Atoi(os.Getenv(keptVar))
+	if err != nil || fd <= KeptReady {
+		return
 	}
+	count, words, _ := strings.Cut(os.Getenv(keptPorts), " ")
+	n, _ := strconv.Atoi(count)
+	var network []*os.File
+	for i := fd - n; n > 0 && i > KeptReady && i < fd; i++ {
+		network = append(network, os.NewFile(uintptr(i), "sandbox"))
+	}
+	go sandbox.Attend(os.NewFile(uintptr(fd), "sandbox"), network, words)
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"lathe/internal/sandbox"
 )
 
 // ErrNoInput means that a process has no input, or not any more.
@@ -26,6 +28,7 @@ type StartOptions struct {
 type Process struct {
 	p    *process
 	pid  int
+	run  *sandbox.Run // nil: it is not confined
 	stop chan struct{}
 	once sync.Once
 
@@ -48,12 +51,13 @@ func (r *Runner) Start(c Command, o StartOptions) (*Process, error) {
 		closeNetwork(c.Network)
 		return nil, err
 	}
+	p.bounds.publish()
 	return p.live(), nil
 }
 
 // live hands the rest of a call to a goroutine, which ends when all of it is gone.
 func (p *process) live() *Process {
-	l := &Process{p: p, pid: p.proc.Pid, stop: make(chan struct{}), done: make(chan struct{})}
+	l := &Process{p: p, pid: p.proc.Pid, run: p.bounds.run, stop: make(chan struct{}), done: make(chan struct{})}
 	p.r.collectMeanwhile()
 	go l.attend(time.Now())
 	return l
@@ -188,3 +192,21 @@ func (l *Process) Names() []string {
 
 // Ports lists the TCP ports that the process listens on, where the system shows it.
 func (l *Process) Ports() []int { return listening(l.PIDs()) }
+
+// Elsewhere tells of the ports that it listens on in a network of its own, and that the
+// machine's programs find at another one.
+func (l *Process) Elsewhere() map[int]int {
+	if l.run == nil {
+		return nil
+	}
+	var other map[int]int
+	for _, port := range l.run.Published() {
+		if port.Port != port.At {
+			if other == nil {
+				other = map[int]int{}
+			}
+			other[port.Port] = port.At
+		}
+	}
+	return other
+}

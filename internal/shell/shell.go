@@ -14,6 +14,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
 	"os"
 	"strings"
 	"sync"
@@ -70,6 +72,12 @@ type Network interface {
 	Close()
 }
 
+// Neighbours is a Network that also says whether a command in a network of its own may
+// reach a server of this machine; see [sandbox.Near].
+type Neighbours interface {
+	Near(to netip.AddrPort) (serve func(net.Listener), ok bool)
+}
+
 func closeNetwork(n Network) {
 	if n != nil {
 		n.Close()
@@ -102,6 +110,9 @@ type Exit struct {
 	// undone, as far as that is known.
 	Level   sandbox.Level
 	Refused []sandbox.Refusal
+	// Lost are addresses to which it connected although no way leads there from a network
+	// of its own.
+	Lost []netip.AddrPort
 }
 
 // Options set up a [Runner].
@@ -435,6 +446,7 @@ func (r *Runner) finish(ctx context.Context, p *process, c Command) (Exit, error
 	case exit.Waiting = <-watch.found:
 	case <-c.Keep:
 		watch.stop()
+		p.bounds.publish()
 		exit.Code, exit.Kept, exit.Live = -1, true, p.live()
 		return exit, nil
 	case <-ctx.Done():
@@ -454,6 +466,7 @@ func (r *Runner) finish(ctx context.Context, p *process, c Command) (Exit, error
 		switch {
 		case live:
 			p.describe(&exit)
+			p.bounds.publish()
 			exit.Live = p.live()
 			return exit, nil
 		case !nothing: // a look costs a system call for each process of the machine
