@@ -134,7 +134,7 @@ func (d *desk) expect(what string, r Report, want ...string) {
 
 // What a change brings is told, what was there before is counted, what it mends is said.
 func TestReportTellsWhatTheChangeBrought(t *testing.T) {
-	for _, how := range []string{"push", "pull", "push incremental", "pull incremental", "noise stale", "bytes"} {
+	for _, how := range []string{"push", "pull", "push incremental", "pull incremental", "noise stale", "bytes", "registers"} {
 		t.Run(how, func(t *testing.T) {
 			d := newDesk(t, how)
 			d.expect("an error", d.change("a.fake", "old bad\nfine\n", "old bad\nthe 😀 bad one\npoor\n"), "new a.fake 1:7 bad word|the 😀 bad one", "older 1")

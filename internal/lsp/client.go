@@ -46,6 +46,7 @@ type client struct {
 	folders []string
 	docs    documents
 	findings
+	works     works
 	commands  sync.Mutex // held while a command of the server runs
 	complaint []byte     // the end of its standard error
 	applied   *[]workspaceEdit
@@ -316,11 +317,14 @@ func (h handler) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.
 		params = *req.Params
 	}
 	if req.Notif {
-		if req.Method == "textDocument/publishDiagnostics" {
+		switch req.Method {
+		case "textDocument/publishDiagnostics":
 			var p published
 			if json.Unmarshal(params, &p) == nil {
 				h.c.publish(p)
 			}
+		case "$/progress":
+			h.c.works.note(params)
 		}
 		return
 	}
@@ -403,6 +407,7 @@ func (c *client) register(params json.RawMessage) {
 			var about diagnosticAbout
 			_ = json.Unmarshal(r.Options, &about)
 			c.pulls[r.ID] = about
+			c.tell()
 		}
 	}
 }

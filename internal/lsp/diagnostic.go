@@ -258,11 +258,11 @@ func (c *client) asks() bool { return len(c.pulls) > 0 || c.spec.Sync != "" }
 
 // ask begins to ask the server about files, if it is one that is asked, and returns
 // those whose answers are to come. It waits for none.
-func (c *client) ask(paths []string) []string {
+func (c *client) ask(paths []string) (yes bool, about []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.asks() {
-		return paths
+		return false, paths
 	}
 	asked := slices.Clone(paths[:min(len(paths), maxPulls)])
 	if c.spec.Sync != "" {
@@ -283,7 +283,7 @@ func (c *client) ask(paths []string) []string {
 			})
 		}
 	}
-	return asked
+	return true, asked
 }
 
 // others are open files that a change of some may break, the last used first. The caller
@@ -399,7 +399,8 @@ func (c *client) check(ctx context.Context, limit time.Duration, files []File) o
 		}
 		return said
 	}
-	asked := c.ask(changed)
+	w := waiting{changed: changed, since: since}
+	w.asked, w.about = c.ask(changed)
 	c.mu.Lock()
 	owes := len(c.late) > 0
 	for _, path := range changed {
@@ -410,26 +411,39 @@ func (c *client) check(ctx context.Context, limit time.Duration, files []File) o
 	if owes {
 		return owing
 	}
-	return c.await(ctx, asked, since, patience)
+	return c.await(ctx, w, patience)
 }
 
-// await waits for what the server says of files.
-func (c *client) await(ctx context.Context, paths []string, since map[string]counts, patience time.Duration) outcome {
+// waiting is what somebody waits for.
+type waiting struct {
+	changed []string // files that the server was told of
+	since   map[string]counts
+	about   []string // files whose answers are to come
+	asked   bool     // the server was asked for them; else it sends them by itself
+}
+
+// await waits for what the server says of files. One that says only now that it is to be
+// asked, as some do after they have started, is asked then.
+func (c *client) await(ctx context.Context, w waiting, patience time.Duration) outcome {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
 		c.mu.Lock()
-		done, news := c.answered(paths, since), c.news
+		done, news, ask := c.answered(w.about, w.since), c.news, !w.asked && c.asks()
 		c.mu.Unlock()
-		if done {
-			return c.settled(ctx, paths)
+		switch {
+		case ask:
+			w.asked, w.about = c.ask(w.changed)
+			continue
+		case done:
+			return c.settled(ctx, w.about)
 		}
 		select {
 		case <-news:
 		case <-c.gone():
 			return owing
 		case <-ctx.Done():
-			return c.silence(paths)
+			return c.silence(w.about)
 		}
 	}
 }

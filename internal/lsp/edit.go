@@ -154,6 +154,7 @@ func (s *Servers) Rename(ctx context.Context, f File, at Position, name string) 
 		if !c.caps.Rename {
 			continue
 		}
+		c.ready(ctx)
 		var edit *workspaceEdit
 		err = c.request(ctx, "textDocument/rename", map[string]any{
 			"textDocument": docID{URI: uriOf(f.Path)}, "position": linesOf(f.Text).position(at, utf16Units, c.enc), "newName": name,
@@ -166,6 +167,15 @@ func (s *Servers) Rename(ctx context.Context, f File, at Position, name string) 
 		}
 	}
 	return nil, err
+}
+
+// ready waits for a server that is still reading the project: it would know only some of
+// the places that a name has.
+func (c *client) ready(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	defer context.AfterFunc(c.live, cancel)()
+	c.works.wait(ctx)
 }
 
 // Action is a change that a server offers for a place.
@@ -189,7 +199,6 @@ func (s *Servers) Actions(ctx context.Context, f File, at Range, kind string) ([
 		if !c.caps.CodeAction.Can {
 			continue
 		}
-		c.check(ctx, s.wait, []File{f}) // quick fixes are for what it has found
 		about := map[string]any{"diagnostics": c.wireIn(f.Path, at), "triggerKind": 1}
 		if kind != "" {
 			about["only"] = []string{kind}

@@ -51,7 +51,7 @@ func (s *Servers) serve(ctx context.Context, f File) ([]*client, error) {
 			failed = fmt.Errorf("language server %s: %w", w.spec.ID, err)
 			continue
 		}
-		c.touch([]File{f})
+		c.check(ctx, s.wait, []File{f}) // several answer only once they have looked at a file
 		out = append(out, c)
 	}
 	if len(out) == 0 {

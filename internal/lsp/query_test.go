@@ -1,12 +1,15 @@
 package lsp
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -81,6 +84,40 @@ func TestRename(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"a.fake": "é new\r\nname\r\nx\r\n", "b.fake": "new\nname\n"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+}
+
+// A server that still reads the project would rename in a part of it: it is waited for.
+func TestRenameWaitsForTheProject(t *testing.T) {
+	d := newDesk(t, "reading")
+	edits, err := d.servers.Rename(t.Context(), d.file("a.fake", "old\n"), Position{}, "new")
+	if err != nil || len(edits) != 1 {
+		t.Errorf("%+v, %v", edits, err)
+	}
+}
+
+// Work that does not end is waited for once, whatever else is told of it.
+func TestWorksAreWaitedForOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var w works
+		for _, raw := range []string{`{"token":1,"value":{"kind":"end"}}`, `{"token":1,"value":{"kind":"begin"}}`, `{"token":"1","value":{"kind":"begin"}}`, `{"token":1,"value":{"kind":"end"}}`, `no`} {
+			w.note([]byte(raw))
+		}
+		for _, want := range []time.Duration{callLimit, 0} {
+			ctx, cancel := context.WithTimeout(t.Context(), callLimit)
+			begin := time.Now()
+			w.wait(ctx)
+			cancel()
+			if got := time.Since(begin); got != want {
+				t.Errorf("waited %v, want %v", got, want)
+			}
+		}
+		for i := range 3 * maxWorks {
+			w.note(fmt.Appendf(nil, `{"token":%d,"value":{"kind":"begin"}}`, i))
+		}
+		if len(w.names) != maxWorks {
+			t.Errorf("%d are known", len(w.names))
+		}
+	})
 }
 
 func TestEditsOfOneFile(t *testing.T) {

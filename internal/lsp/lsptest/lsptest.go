@@ -12,12 +12,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
 // Serve is the server, from standard input to standard output. How names its abilities
-// and what is wrong with it: pull, incremental, bytes, folders, others; noise, exit, hang,
-// garbage, flood, crash, mute, deaf, stale, late. What it is told is written to
+// and what is wrong with it: pull, registers, incremental, bytes, folders, others; noise, exit, hang,
+// garbage, flood, crash, mute, deaf, stale, late, reading. What it is told is written to
 // $LSP_FAKE_LOG, if that is set.
 func Serve(how string) {
 	fakeServer(how)
@@ -29,6 +30,7 @@ type fake struct {
 	in   *bufio.Reader
 	log  *os.File
 	docs map[string]string
+	done atomic.Bool // it has read the project
 }
 
 func fakeServer(how string) {
@@ -166,6 +168,10 @@ func (f *fake) ask(m fakeMessage) {
 		f.reply(m, f.names())
 	case "textDocument/rename":
 		changes := map[string]any{}
+		if f.how["reading"] && !f.done.Load() {
+			f.reply(m, map[string]any{"changes": changes})
+			return
+		}
 		for uri, text := range f.docs {
 			var edits []any
 			for n, line := range strings.Split(text, "\n") {
@@ -216,6 +222,13 @@ func (f *fake) initialize(m fakeMessage) {
 	}
 	f.reply(m, map[string]any{"capabilities": caps})
 	f.send(map[string]any{"id": 1, "method": "workspace/configuration", "params": map[string]any{"items": []any{map[string]any{"section": "fake.level"}, map[string]any{}}}})
+	if f.how["reading"] {
+		f.send(map[string]any{"method": "$/progress", "params": map[string]any{"token": "r", "value": map[string]any{"kind": "begin", "title": "reading"}}})
+		time.AfterFunc(50*time.Millisecond, func() {
+			f.done.Store(true)
+			f.send(map[string]any{"method": "$/progress", "params": map[string]any{"token": "r", "value": map[string]any{"kind": "end"}}})
+		})
+	}
 	if f.how["deaf"] {
 		time.Sleep(time.Hour)
 	}
@@ -223,11 +236,16 @@ func (f *fake) initialize(m fakeMessage) {
 
 func (f *fake) changed(uri, text string, version int) {
 	f.docs[uri] = text
+	if f.how["registers"] && len(f.docs) == 1 && version == 0 {
+		f.send(map[string]any{"id": 2, "method": "client/registerCapability", "params": map[string]any{"registrations": []any{
+			map[string]any{"id": "late", "method": "textDocument/diagnostic", "registerOptions": map[string]any{"identifier": "fake"}},
+		}}})
+	}
 	switch {
 	case f.how["crash"] && strings.Contains(text, "bad"):
 		fmt.Fprintln(os.Stderr, "panic: bad text")
 		os.Exit(2)
-	case f.how["mute"], f.how["pull"]:
+	case f.how["mute"], f.how["pull"], f.how["registers"]:
 		return
 	case f.how["flood"]:
 		text = strings.Repeat("poor\n", 100_000) + text
