@@ -44,15 +44,15 @@ type Options struct {
 	User   string // what the person is called
 
 	Theme  string            // empty: by the terminal's background
-	Themes []*theme.Theme    // beside the built-in ones
+	Themes []*theme.Theme    // in addition to the built-in ones
 	Keys   map[string]string // as configured
 	Leader time.Duration     // how long the leader key waits; 2 s
 	ASCII  bool              // no unicode
 	Scroll int               // lines that the wheel moves; 3
-	// Stacked draws changes in one column, however wide the screen is.
+	// Stacked draws changes in one column even on a wide screen.
 	Stacked bool
 	Mouse   bool
-	Inline  bool // leave the terminal's other screen alone
+	Inline  bool // do not use the terminal's alternate screen
 
 	// Prefs is what the screen remembers; SavePrefs keeps it and may be nil.
 	Prefs     prefs.Prefs
@@ -73,8 +73,8 @@ type Start struct {
 }
 
 // App is the screen: the view, and what happens to it. It is a tea.Model; only its loop
-// may touch it. It puts the rooms together: messages go to them, and what they want done
-// comes back.
+// may touch it. It puts the rooms together: it passes them messages and does what they
+// ask for.
 type App struct {
 	view
 	focused bool
@@ -107,14 +107,14 @@ type visit struct {
 	todos   []lathe.Todo
 	sending int
 	branch  string
-	looked  bool // for what could answer
+	looked  bool // whether it was looked for what could answer
 	link    engine.Link
-	lost    bool // the engine is not reached
+	lost    bool // the engine cannot be reached
 
 	opening   lathe.SessionID
 	reads     int
 	goal      lathe.MessageID  // to jump to when it is read
-	meanwhile []lathe.Envelope // events of the session that is being opened
+	meanwhile []lathe.Envelope // events of the session that is being opened, kept until it is read
 }
 
 // pace keeps time running while something moves.
@@ -123,7 +123,7 @@ type pace struct {
 	after   func(time.Duration) tea.Cmd // sends a tickMsg
 }
 
-// New returns the screen. Its commands end with the context.
+// New returns the screen. Its commands end when the context does.
 func New(ctx context.Context, o Options) *App {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -199,7 +199,7 @@ func (a *App) Init() tea.Cmd {
 type (
 	openedMsg struct {
 		id      lathe.SessionID
-		read    int // number of the reading; a newer one counts
+		read    int // number of this reading; only the newest counts
 		session lathe.Session
 		history []lathe.Message
 		more    bool
@@ -260,7 +260,7 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return a, nil
 }
 
-// terminal learns what the terminal tells of itself.
+// terminal handles what the terminal reports about itself.
 func (a *App) terminal(msg tea.Msg) {
 	switch m := msg.(type) {
 	case tea.ModeReportMsg:
@@ -277,7 +277,7 @@ func (a *App) terminal(msg tea.Msg) {
 	}
 }
 
-// result takes what a command brought back.
+// result handles what a command brought back.
 func (a *App) result(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
 	case openedMsg:
@@ -378,7 +378,7 @@ func (a *App) do(text string, fn func(ctx context.Context) error) tea.Cmd {
 	return func() tea.Msg { return doneMsg{text: text, err: fn(a.access.Context())} }
 }
 
-// fail shows an error. The end of the program is none.
+// fail shows an error. That the program is ending is not an error.
 func (v *view) fail(err error) {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return
@@ -397,7 +397,7 @@ func (a *App) apply(msg tea.Msg) tea.Cmd {
 	case nil:
 	case tea.Cmd:
 		return m
-	case func() tea.Msg: // the same without its name
+	case func() tea.Msg: // the same type without its name
 		return m
 	case dialog.All:
 		var cmds []tea.Cmd
@@ -474,7 +474,7 @@ func (v *view) tick() tea.Cmd {
 	v.ticking = true
 	wait := 250 * time.Millisecond
 	switch {
-	case v.busy(), v.lost: // the time until it is tried again goes by
+	case v.busy(), v.lost: // the time until the next attempt is counting down
 	default:
 		wait = max(v.toast.until.Sub(v.opts.Now()), 10*time.Millisecond)
 	}
@@ -496,7 +496,7 @@ func wake(access *engine.Access, d time.Duration) tea.Cmd {
 	}
 }
 
-// trusted forgets what was told of a repository that was not trusted.
+// trusted removes the notices about a repository that was not trusted.
 func (a *App) trusted() tea.Cmd {
 	a.opts.Notices = slices.DeleteFunc(a.opts.Notices, func(n string) bool {
 		return strings.HasPrefix(n, "this repository ") || strings.HasPrefix(n, "this directory ")

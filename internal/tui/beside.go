@@ -11,8 +11,8 @@ import (
 
 const (
 	sideWidth  = 38  // columns of the sidebar, its border included
-	sideAlways = 120 // columns from which on it is shown without being asked for
-	sideAtAll  = 90  // and can be shown
+	sideAlways = 120 // columns from which it is shown unasked
+	sideAtAll  = 90  // columns from which it can be shown at all
 )
 
 // sidebar returns how wide the sidebar is; 0: it is not shown.
@@ -26,21 +26,21 @@ func (v *view) sidebar() int {
 	return sideWidth
 }
 
-// pane is the look of the conversation, beside which other things may stand.
+// pane is the look of the conversation, which may have to leave room for other things.
 func (v *view) pane() look.Look {
 	l := v.look
 	l.Width -= v.sidebar() + v.barWidth()
 	return l
 }
 
-// widen changes how wide the conversation is; the person reads on where they did.
+// widen changes how wide the conversation is; the person stays at the place they were reading.
 func (v *view) widen(change func()) {
 	read := v.conv.Reading()
 	change()
 	v.conv.ReadOn(read)
 }
 
-// toggleSidebar shows the sidebar or hides it. Where there is no room beside the
+// toggleSidebar shows the sidebar or hides it. If there is no room next to the
 // conversation it is a page.
 func toggleSidebar(a *App) tea.Cmd {
 	switch {
@@ -66,7 +66,7 @@ func (v *view) loadSide() tea.Cmd {
 	return v.side.Fill()
 }
 
-// beside puts the scroll bar and the sidebar beside the conversation.
+// beside puts the scroll bar and the sidebar next to the conversation.
 func (v *view) beside(lines []styled.Line, height int) []styled.Line {
 	wide := v.pane().Width
 	if wide == v.look.Width {
@@ -78,7 +78,7 @@ func (v *view) beside(lines []styled.Line, height int) []styled.Line {
 		bar = v.conv.BarLines(v.sidebar() > 0)
 	}
 	border := styled.Span{Text: l.Glyph("│", "|") + " ", Style: l.FG(theme.Border)}
-	if bar != nil { // it is border enough
+	if bar != nil { // the scroll bar is border enough
 		border.Text = "  "
 	}
 	if v.sidebar() > 0 {

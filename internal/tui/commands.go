@@ -241,7 +241,7 @@ func (a *App) revertTo(id lathe.MessageID) tea.Cmd {
 	}
 }
 
-// takenBack says that a message was undone, or with redone that it is there again.
+// takenBack says that a message was undone, redone that it is back.
 type takenBack struct {
 	session lathe.SessionID
 	text    string
@@ -288,8 +288,8 @@ func help(a *App) tea.Cmd {
 	return a.apply(about.Help(a.keys, list, project))
 }
 
-// showServers shows the MCP servers; where the engine tells no more of them, with the
-// rest of how lathe is set up.
+// showServers shows the MCP servers; if the engine cannot say more about them, they
+// are shown with the rest of lathe's setup.
 func showServers(a *App) tea.Cmd {
 	if a.access.Able.Servers == nil {
 		return a.apply(a.about.Status())

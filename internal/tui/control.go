@@ -11,8 +11,8 @@ import (
 )
 
 // controls are what other programs may make the screen do, by OpenCode's names.
-// Leaving is not among them, and neither is answering what lathe asks: that is up
-// to the person.
+// They cannot leave the screen or answer what lathe asks: that is up to the
+// person.
 var controls = map[string]keys.Action{
 	"help.show": keys.Help, "session.list": keys.Sessions, "session.new": keys.NewSession, "session.share": keys.Share,
 	"session.compact": keys.Compact, "session.timeline": keys.Timeline, "theme.list": keys.Themes, "model.list": keys.Models,
@@ -26,7 +26,7 @@ var scrolls = map[string]keys.Action{
 }
 
 // controlled does what another program asks of the screen, such as an editor that
-// puts a selection into the input. What is malformed or unknown is left.
+// puts a selection into the input. Anything malformed or unknown is ignored.
 func (a *App) controlled(ev lathe.ClientEvent) tea.Cmd {
 	var in struct {
 		Text, Command, Title, Message, Variant string

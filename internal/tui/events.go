@@ -118,7 +118,7 @@ func (a *App) setSession(s lathe.Session) {
 		a.choice.DropAgent()
 	}
 	a.session = s
-	a.sheets.visiting(s.ID) // they may have come before the session was read
+	a.sheets.visiting(s.ID) // asks may have come before the session was read
 	a.conv.Undo("")
 	if s.Revert != nil {
 		a.conv.Undo(s.Revert.MessageID)

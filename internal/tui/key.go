@@ -12,7 +12,7 @@ import (
 // keyboard routes keystrokes and knows which of them begin or repeat something.
 type keyboard struct {
 	leader  time.Time // when the leader key was pressed; zero: it was not
-	armed   string    // the key that does something when pressed again
+	armed   string    // the key that acts when pressed a second time
 	armedAt time.Time
 }
 
@@ -37,7 +37,7 @@ func (k *keyboard) key(a *App, press tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	if s := a.sheets.Taking(); s != nil && (a.sheets.Opened() || !a.keys.IsLeader(stroke)) {
-		if a.sheets.Opened() { // an ask may stand below
+		if a.sheets.Opened() { // an ask may be below it
 			a.sheets.Deafen(dialog.Quiet)
 		}
 		return a.apply(s.Key(a, press))
@@ -124,8 +124,8 @@ func (k *keyboard) action(a *App, act keys.Action, armed string) (tea.Cmd, bool)
 	return a.apply(m), ok
 }
 
-// again is how long a key does something when it is pressed once more: as long as
-// the screen says so.
+// again is how long a key can be pressed a second time to act: as long as the
+// screen says so.
 const again = 4 * time.Second
 
 func (k *keyboard) arm(what string, now time.Time) { k.armed, k.armedAt = what, now }

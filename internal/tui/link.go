@@ -11,7 +11,7 @@ import (
 	"lathe/internal/tui/engine"
 )
 
-// frame is how often events reach the screen at most.
+// frame is the least time between two updates of the screen by events.
 const frame = time.Second / 30
 
 // Events is what happened since the last frame. Lost means that some was missed,
@@ -19,7 +19,7 @@ const frame = time.Second / 30
 type Events struct {
 	List []lathe.Envelope
 	Lost bool
-	Link *engine.Link // nil when the connection is as it was
+	Link *engine.Link // nil when the connection has not changed
 }
 
 // pump reads events and hands them on in batches, at most one a frame.
@@ -119,8 +119,8 @@ func (p *pump) flush() {
 	p.send(batch)
 }
 
-// linked takes how the connection fares. What was read before it was first up may
-// lack what happened until then.
+// linked handles a change of the connection. What was read before the first
+// connection may be out of date.
 func (a *App) linked(l engine.Link) tea.Cmd {
 	first := a.link == engine.Link{}
 	a.lost, a.link = !l.Up, l

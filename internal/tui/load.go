@@ -31,7 +31,7 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 		}
 	}
 	a.conv, a.todos = a.conv.Next(), m.todos
-	a.side.Stale() // what it changed meanwhile was not told
+	a.side.Stale() // what it changed in the meantime was not told
 	a.conv.Load(m.history, m.more)
 	a.setSession(m.session)
 	if !again {
@@ -44,7 +44,7 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 		delete(a.status, m.id)
 	}
 	cmds := []tea.Cmd{a.tick(), a.conv.LoadPictures(), a.toGoal(), a.loadSide()}
-	for _, e := range meanwhile { // what happened while it was read
+	for _, e := range meanwhile { // events that came while it was read
 		cmds = append(cmds, a.event(e))
 	}
 	return tea.Batch(cmds...)
@@ -115,8 +115,8 @@ func (a *App) sent(m sentMsg) tea.Cmd {
 	return a.tick()
 }
 
-// toGoal jumps to the message that is looked for, if it was read; else older ones
-// are.
+// toGoal jumps to the message that is looked for; if it has not been read yet,
+// older ones are read.
 func (a *App) toGoal() tea.Cmd {
 	if a.goal == "" {
 		return nil

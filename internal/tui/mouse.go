@@ -31,8 +31,7 @@ func (p *pointer) mouseEvent(a *App, msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// wheelIn turns the wheel in a list or a page that is open, else in the
-// conversation.
+// wheelIn scrolls the open list or page, else the conversation.
 func (p *pointer) wheelIn(a *App, m tea.MouseWheelMsg) tea.Cmd {
 	s := a.sheets.Top()
 	switch s := s.(type) {
@@ -78,7 +77,7 @@ func (p *pointer) press(a *App, x, y int) tea.Cmd {
 	return nil
 }
 
-// wheel turns the wheel in the conversation.
+// wheel scrolls the conversation.
 func (p *pointer) wheel(a *App, m tea.MouseWheelMsg) tea.Cmd {
 	by := a.opts.Scroll
 	if m.Button == tea.MouseWheelUp {

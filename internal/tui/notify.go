@@ -68,8 +68,8 @@ func Notification(text, how string, getenv func(string) string) string {
 	return seq + bell
 }
 
-// Desk is what the screen can use where the person sits. Its zero value has
-// nothing.
+// Desk is what the screen can use on the person's own machine. Its zero value
+// has nothing.
 type Desk struct {
 	Memory    *memory.Memory
 	Clipboard *clip.Clipboard

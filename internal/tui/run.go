@@ -23,10 +23,10 @@ import (
 
 // Terminal is where the screen is shown.
 type Terminal struct {
-	In  io.Reader // raw mode is set where it is a terminal's file
+	In  io.Reader // put into raw mode if it is a terminal's file
 	Out io.Writer
 	Env []string
-	// Size is used where Out is no terminal's file.
+	// Width and Height are used if Out is not a terminal's file.
 	Width, Height int
 }
 
@@ -34,7 +34,8 @@ type Terminal struct {
 // the terminal back as it was, and returns when everything it started has ended.
 //
 // It does what Bubble Tea's own loop does, except that it draws when something
-// changed and not by a clock: a screen on which nothing happens wakes nobody.
+// changed and not by a clock: a screen on which nothing happens uses no
+// processor time.
 func Run(ctx context.Context, a *App, t Terminal) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	l := &loop{app: a, term: t, ctx: ctx, msgs: make(chan tea.Msg, 64), events: make(chan uv.Event, 64)}
@@ -167,7 +168,7 @@ func (l *loop) draw() error {
 	return l.on.(*paint.Screen).Paint(l.app.View())
 }
 
-// last handles what came before the input ended, and returns why it did.
+// last handles what came before the input ended, and returns why it ended.
 func (l *loop) last() error {
 	for {
 		select {
@@ -185,7 +186,7 @@ func (l *loop) last() error {
 	}
 }
 
-// handle applies a message: what is about the terminal itself, then the App.
+// handle applies a message, first to the terminal itself and then to the App.
 func (l *loop) handle(m tea.Msg) error {
 	switch m := m.(type) {
 	case nil:
@@ -269,8 +270,7 @@ func (l *loop) take() error {
 	return l.on.Start()
 }
 
-// release gives the terminal back. What was typed meanwhile is lost to us, not
-// to the shell.
+// release gives the terminal back. What is typed afterwards goes to the shell.
 func (l *loop) release() error {
 	if l.input == nil {
 		return nil
@@ -282,7 +282,7 @@ func (l *loop) release() error {
 		case <-l.reading:
 			ended = true
 		case <-l.events: // the reader must not wait for us
-		case <-time.After(500 * time.Millisecond): // a read that cannot be cancelled
+		case <-time.After(500 * time.Millisecond): // for a read that cannot be cancelled
 			ended = true
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"lathe/internal/tui/theme"
 )
 
-// segment is a piece of the state line. Where they do not all fit, those of the
-// least worth go first.
+// segment is a piece of the state line. If they do not all fit, the least
+// important are left out first.
 type segment struct {
 	line  styled.Line
 	worth int

@@ -11,7 +11,7 @@ import (
 const canSuspend = true
 
 // stopProcess stops the process group, as the shell expects of ctrl+z, and
-// returns when it goes on.
+// returns when it continues.
 func stopProcess() {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGCONT)

@@ -17,7 +17,7 @@ import (
 )
 
 // view is what is on screen and how it is drawn: the rooms, the session, and what the
-// screen itself has to say. It runs nothing: what happens is the [App]'s.
+// screen itself has to say. It runs nothing: events are the [App]'s business.
 type view struct {
 	opts   Options
 	keys   *keys.Map
@@ -32,7 +32,7 @@ type view struct {
 	height   int
 	toast    toast
 	noTitle  bool // the terminal's title is left alone
-	sideOpen bool // where there is little room, the person asked for the sidebar
+	sideOpen bool // the person asked for the sidebar although there is little room
 }
 
 // View draws the screen: the conversation, a sheet or the input, the status line.
@@ -102,7 +102,7 @@ func (v *view) bottom() (bottom []styled.Line, x, y int) {
 		if above := v.keyboard.hint(v, l); !v.sheets.Opened() && len(above) > 0 {
 			bottom, y = append(above, bottom...), y+len(above)
 		}
-		if more := v.told(l); len(more) > 0 { // its place is covered
+		if more := v.told(l); len(more) > 0 { // the line with it is covered
 			bottom = append(bottom, more...)
 		} else if v.toast.text != "" {
 			last = styled.Join(styled.Plain(" "), v.toast.line(l))
@@ -163,7 +163,7 @@ func (v *view) drawInput() (lines []styled.Line, x, y int) {
 	return lines, x, y + len(offers) + 1
 }
 
-// rule is the line above the input, with what happens and the session's title.
+// rule is the line above the input, with what is happening and the session's title.
 func (v *view) rule(key theme.Key) styled.Line {
 	l := v.look
 	dash := l.Glyph("─", "-")
@@ -219,7 +219,7 @@ func (v *view) activity() styled.Line {
 	line := styled.Line{{Text: spin + " " + text, Style: l.FG(key)}}
 	if !v.since.IsZero() {
 		gap := " "
-		if key == theme.Warning { // it ends with a time of its own
+		if key == theme.Warning { // it has its own time at the end
 			gap = " · "
 		}
 		line = append(line, styled.Span{Text: gap + look.Seconds(now.Sub(v.since)), Style: l.FG(theme.Muted)})
@@ -270,7 +270,7 @@ func (t *toast) fits(l look.Look) bool { return t.styled(l).Width(l.Method) <= l
 // maxTold bounds the lines of a toast.
 const maxTold = 4
 
-// told draws a toast that one line has no room for: what to do stands at its end.
+// told draws a toast that does not fit on one line, because what to do is said at its end.
 func (v *view) told(l look.Look) []styled.Line {
 	if v.toast.text == "" || v.toast.fits(l) {
 		return nil

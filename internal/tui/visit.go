@@ -40,13 +40,13 @@ func (v *visit) Todos() []lathe.Todo { return v.todos }
 // Busy reports whether a turn runs in the session on screen.
 func (v *visit) Busy() bool { return v.busy() }
 
-// Working reports whether a turn runs in a session.
+// Working reports whether a turn is running in a session.
 func (v *visit) Working(id lathe.SessionID) bool { return v.status[id] != nil }
 
 // Session returns the session on screen; a zero one is not begun yet.
 func (v *visit) Session() lathe.Session { return v.session }
 
-// doing is the entry of the task list that is worked on, and how far it is.
+// doing is the current entry of the task list, and how many are done.
 func (v *visit) doing() string {
 	done, now := 0, ""
 	for _, t := range v.todos {
@@ -63,7 +63,7 @@ func (v *visit) doing() string {
 	return fmt.Sprintf(" · %s (%d of %d done)", now, done, len(v.todos))
 }
 
-// linkText says how the connection fares, for the state line; empty when it is up.
+// linkText describes the connection for the state line; empty when it is up.
 func (v *visit) linkText(now time.Time) string {
 	if !v.lost {
 		return ""
@@ -92,7 +92,7 @@ func (v *visit) open(id lathe.SessionID) tea.Cmd {
 		}
 		m.history, m.err = v.access.History(v.access.Context(), id, 0, firstPage)
 		m.more = len(m.history) == firstPage
-		m.todos, _ = v.access.Todos(v.access.Context(), id) // a screen without them is still one
+		m.todos, _ = v.access.Todos(v.access.Context(), id) // a screen without them is still useful
 		m.status = v.access.Status(v.access.Context(), id)
 		return m
 	}

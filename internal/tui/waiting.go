@@ -25,7 +25,7 @@ func (s *sheets) waitingIDs() (ids []lathe.AskID) {
 	return ids
 }
 
-// settle closes what was on screen and waits no longer.
+// settle closes asks on screen that no longer wait.
 func (s *sheets) settle(m waitingMsg) {
 	for _, id := range m.shown {
 		waits := slices.ContainsFunc(m.asks, func(q lathe.Ask) bool { return q.ID == id }) ||

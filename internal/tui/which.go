@@ -13,10 +13,10 @@ import (
 )
 
 // leaderHint is how long the leader key waits before the screen shows what may
-// follow it; a person who knows never sees that.
+// follow it; a person who knows the key never sees that.
 const leaderHint = 400 * time.Millisecond
 
-// hintMsg says that the hint may be due, or over.
+// hintMsg says that the hint may be due or may have to go.
 type hintMsg struct{}
 
 // lead begins a leader sequence.
@@ -65,7 +65,7 @@ func (k *keyboard) hint(v *view, l look.Look) []styled.Line {
 	return out
 }
 
-// meaningless says that nothing follows the leader with a key.
+// meaningless says that a key means nothing after the leader.
 func (k *keyboard) meaningless(a *App, stroke string) tea.Cmd {
 	if stroke != "esc" && !a.keys.IsLeader(stroke) {
 		a.notify(dialog.Info, a.keys.Leader()+" "+stroke+" stands for nothing; "+a.keys.For(keys.Help)+" lists the keys")

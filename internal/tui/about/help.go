@@ -42,14 +42,14 @@ var Fixed = [...]struct {
 	{"a repository asks for trust", [][2]string{{"y", "trust it until lathe ends"}, {"r, then " + dialog.GiveKey, "trust it as it is now, and remember"}, {"n, esc", "do not trust it"}}},
 }
 
-// Command is a command of the screen as the help tells of it.
+// Command is a command of the screen as the help shows it.
 type Command struct {
-	Names  []string // after "/"; those without one are keys alone
+	Names  []string // after "/"; commands without a name have only keys
 	Title  string
 	Action keys.Action
 }
 
-// help is what the help tells of.
+// help is what the help reports.
 type help struct {
 	keys     *keys.Map
 	commands []Command

@@ -1,4 +1,4 @@
-// Package about has the pages that tell how things are: the state, the doctor, skills,
+// Package about has the pages that show how things are: the state, the doctor, skills,
 // what fills the window, and help.
 package about
 
@@ -29,7 +29,7 @@ type Host interface {
 	Write(text string) tea.Msg
 }
 
-// Room is where one reads how things are.
+// Room is where a person reads how things are.
 type Room struct {
 	host   Host
 	access *engine.Access

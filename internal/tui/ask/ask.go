@@ -1,6 +1,6 @@
 // Package ask has the sheets that the engine opens because a turn waits for the
-// person: whether something is permitted, and the questions of a tool. What was
-// answered they return as a message.
+// person: permission asks, and the questions of a tool. They return the answer
+// as a message.
 package ask
 
 import (
@@ -51,7 +51,7 @@ type (
 		Ask     lathe.QuestionAsk
 		Answers [][]string
 	}
-	// Dismissed says that the person does not want to be asked that.
+	// Dismissed says that the person does not want to answer.
 	Dismissed struct{ Ask lathe.QuestionAsk }
 )
 
@@ -64,8 +64,8 @@ type Permission struct {
 	at      int
 	first   int // the line of the first answer, as of the last drawing
 	body    dialog.Reader
-	grant   *grantForm   // while the person looks at what they would allow
-	message *edit.Editor // of a rejection, while it is written
+	grant   *grantForm   // set while the person looks at what they would allow
+	message *edit.Editor // the reason for a rejection, while it is being written
 }
 
 func New(ask lathe.Ask, other bool, now time.Time) *Permission {
@@ -84,7 +84,7 @@ func (s *Permission) Tall() bool {
 	return s.body.Full
 }
 
-// Paste takes text for what is written at the moment.
+// Paste adds text to what is being written.
 func (s *Permission) Paste(text string) {
 	switch {
 	case s.message != nil:
@@ -102,7 +102,7 @@ func (s *Permission) Wheel(by int) bool {
 	return s.body.Wheel(by)
 }
 
-// Key answers, or goes through the answers and what is asked for.
+// Key answers, moves through the answers, or scrolls what is asked for.
 func (s *Permission) Key(h dialog.Host, k tea.KeyPressMsg) tea.Msg {
 	stroke := dialog.Stroke(k)
 	switch {
@@ -138,7 +138,7 @@ func (s *Permission) Key(h dialog.Host, k tea.KeyPressMsg) tea.Msg {
 	return nil
 }
 
-// Click marks an answer, or gives it if it is already marked: a single stray
+// Click marks an answer, or gives it if it is already marked: so a single stray
 // click allows nothing.
 func (s *Permission) Click(_ dialog.Host, y int) tea.Msg {
 	if s.grant != nil {
@@ -159,7 +159,7 @@ func (s *Permission) reply(r lathe.Reply) tea.Msg {
 	return dialog.All{dialog.Close{Sheet: s}, Reply{Ask: s.Ask, Reply: r}}
 }
 
-// granting does what came of the form: it allows from now on, goes back, or goes on.
+// granting carries out the form's outcome: it allows from now on, goes back, or stays in the form.
 func (s *Permission) granting(done grantStep) tea.Msg {
 	switch done {
 	case grantBack:
@@ -200,7 +200,7 @@ func (s *Permission) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 	}
 	out := []styled.Line{l.Title(title, "the turn waits for you")}
 	rows := len(s.Answers)
-	short := height < rows+4 // the answers on one line leave room to read
+	short := height < rows+4 // putting the answers on one line leaves room to read
 	if short || s.message != nil {
 		rows = 1
 	}
@@ -214,7 +214,7 @@ func (s *Permission) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 		x := 2 + len("tell it: ") + styled.Width(s.message.Text()[:s.message.Caret()], l.Method)
 		return append(out, l.Row(line, false)), min(x, l.Width-1), len(out)
 	case short:
-		s.first = len(out) + 1 // no row is one answer
+		s.first = len(out) + 1 // a row is not a single answer
 		return append(out, s.oneRow(l)), -1, 0
 	}
 	for i, an := range s.Answers {
@@ -227,8 +227,8 @@ func (s *Permission) label(l look.Look, an answer) styled.Line {
 	return styled.Line{{Text: an.Key + "  ", Style: l.FG(theme.Accent, styled.Bold)}, {Text: an.label, Style: l.FG(theme.Text)}}
 }
 
-// beside is what stands beside an answer: how much was not shown of what it
-// allows, or what it would allow.
+// beside is the remark next to an answer: how much of what it allows has not
+// been shown, or what it would allow.
 func (s *Permission) beside(l look.Look, an answer) styled.Line {
 	switch n := s.body.Unread(); {
 	case an.Key == allowOnce.Key && n > 0:
@@ -239,8 +239,8 @@ func (s *Permission) beside(l look.Look, an answer) styled.Line {
 	return nil
 }
 
-// oneRow draws the answers at the same time, for small terminals; on the smallest
-// the keys alone.
+// oneRow draws the answers in one row, for small terminals; on the smallest only
+// the keys.
 func (s *Permission) oneRow(l look.Look) styled.Line {
 	line := s.short(l, true)
 	if line.Width(l.Method) > l.Width-3 {
@@ -277,7 +277,7 @@ func (s *Permission) what(l look.Look) []styled.Line {
 	return out
 }
 
-// fact draws something that the person has to know.
+// fact draws one thing that the person has to know.
 func fact(l look.Look, f approval.Fact) []styled.Line {
 	text := strings.TrimSpace(styled.Clean(f.Text))
 	line := func(label string, key theme.Key) []styled.Line {

@@ -15,7 +15,7 @@ import (
 	"lathe/internal/tui/theme"
 )
 
-// grantStep is what comes of a key in a [grantForm].
+// grantStep is the outcome of a key in a [grantForm].
 type grantStep int
 
 const (
@@ -28,9 +28,9 @@ const (
 // change it. Nothing is allowed until they confirm it.
 type grantForm struct {
 	offers  []approval.Offer // the least first
-	n       int              // which of them
+	n       int              // index of the one shown
 	project bool             // for good; else until lathe ends
-	own     *edit.Editor     // while the patterns are changed
+	own     *edit.Editor     // set while the person edits the patterns
 	note    string           // what is wrong with them
 	at      int              // the marked row
 	first   int              // the line of the first row, as of the last drawing

@@ -17,8 +17,8 @@ import (
 	"lathe/internal/tui/theme"
 )
 
-// Question asks the questions of a tool. Several are tabs: answering one
-// goes to the next that has no answer yet.
+// Question asks the questions of a tool. Several questions are tabs: answering
+// one moves to the next without an answer.
 type Question struct {
 	Ask   lathe.QuestionAsk
 	n     int // the question that is shown
@@ -28,7 +28,7 @@ type Question struct {
 	first int // the line of the first row, as of the last drawing
 }
 
-// answering is what was answered to one question so far.
+// answering is the answer to one question so far.
 type answering struct {
 	at     int // the row that is marked
 	top    int // the first row shown
@@ -116,7 +116,7 @@ func (s *Question) Tall() bool { return s.now().body.Full }
 // Wheel scrolls the question.
 func (s *Question) Wheel(by int) bool { return s.now().body.Wheel(by) }
 
-// Click chooses what a row says, or puts the caret into the answer of one's own.
+// Click chooses the option in a row, or puts the caret into the person's own answer.
 func (s *Question) Click(_ dialog.Host, y int) tea.Msg {
 	q, r := s.question(), s.now()
 	i := y - s.first + r.top
@@ -177,8 +177,8 @@ func (s *Question) labels(n int) []string {
 	return out
 }
 
-// enter takes the answer and goes to the next question without one, at last to
-// the engine.
+// enter takes the answer and goes to the next question without one; after the
+// last it sends all answers.
 func (s *Question) enter() tea.Msg {
 	q, r := s.question(), s.now()
 	switch {
@@ -203,7 +203,7 @@ func (s *Question) enter() tea.Msg {
 	return dialog.All{dialog.Close{Sheet: s}, Answers{s.Ask, answers}}
 }
 
-// tabs draws the questions at the same time.
+// tabs draws the questions as a row of tabs.
 func (s *Question) tabs(l look.Look) styled.Line {
 	var line styled.Line
 	for i, q := range s.Ask.Questions {

@@ -16,15 +16,15 @@ import (
 // sideBySide is the width from which a change is drawn in two columns.
 const sideBySide = 130
 
-// change is one line of a diff: what it was, and what it is.
+// change is one line of a diff: its kind and its text.
 type change struct {
 	op       byte // ' ', '-', '+', '@' for a hunk, '#' for a file
 	old, new int
 	text     string
 }
 
-// parseDiff reads a unified diff. A line that a carriage return or such breaks is
-// several, all of them shown.
+// parseDiff reads a unified diff. A line broken by a carriage return or the like
+// becomes several lines, all of them shown.
 func parseDiff(text string) []change {
 	var out []change
 	for _, l := range diff.Read(text) {
@@ -125,7 +125,7 @@ func lineNumber(n int) string {
 	return strconv.Itoa(n)
 }
 
-// columnsOf draws a block of changes with the old lines left and the new ones right.
+// columnsOf draws a block of changes with the old lines on the left and the new ones on the right.
 func columnsOf(l look.Look, block []change, width int) []styled.Line {
 	half := (width - 3) / 2
 	var left, right []change

@@ -52,7 +52,7 @@ func newCall(c *lathe.ToolCall) call {
 		out.failed, input, out.meta, out.output = true, st.Input, st.Metadata, st.Error
 	}
 	out.output = readable.Output(out.output)
-	_ = json.Unmarshal(input, &out.input) // what is not an object shows no arguments
+	_ = json.Unmarshal(input, &out.input) // input that is not an object shows no arguments
 	return out
 }
 
@@ -161,14 +161,14 @@ func (c call) counted() (text string, bad bool) {
 	switch n, ok := number(c.meta["exit"]); {
 	case !ok || n == 0 || c.running:
 		return "", false
-	case n < 0: // a signal ended it, most likely the person's
+	case n < 0: // a signal ended it, most likely sent by the person
 		return "stopped", true
 	default:
 		return fmt.Sprintf("exit %d", n), true
 	}
 }
 
-// number reads a count, which has another type when it came over the wire.
+// number reads a count, whose type differs if it came over the network.
 func number(v any) (int, bool) {
 	switch n := v.(type) {
 	case int:
@@ -222,7 +222,7 @@ func lastLines(text string, n int) []string {
 	return strings.Split(text[at+1:], "\n")
 }
 
-// gutter puts the line that ties a body to its card before it.
+// gutter puts the line that ties a body to its card in front of it.
 func (l pen) gutter(lines []styled.Line) []styled.Line {
 	bar := styled.Span{Text: "   " + l.Glyph("│", "|") + " ", Style: l.FG(theme.Border)}
 	out := make([]styled.Line, len(lines))
@@ -329,11 +329,11 @@ func listOf(v any) []map[string]any {
 	return out
 }
 
-// Summary is what can be said of a tool call in words.
+// Summary is a tool call in words.
 type Summary struct {
 	Name, About     string // about is on one line
 	Counted, Took   string // how much it found, how long it took
-	Output, Diff    string // as they came, not yet harmless
+	Output, Diff    string // as they came, not yet cleaned
 	Running, Failed bool
 	Todos           []lathe.Todo
 	Session         lathe.SessionID // of a subagent

@@ -1,8 +1,7 @@
 // Package chat is the conversation on screen: messages and the cards of what tools do,
-// scrolling, what the mouse selects and opens, and for the inline screen what is
-// handed to the terminal's scrollback. What is finished is drawn once and kept; only
-// what is open is drawn again. It knows no engine: what it wants done it returns as a
-// message.
+// scrolling, mouse selection, and for the inline screen what goes to the terminal's
+// scrollback. What is finished is drawn once and kept; only what is open is drawn again.
+// It does not know the engine: what it wants done it returns as a message.
 //
 // conversation.go holds the messages and puts them together; draw.go draws a message and
 // card.go a tool call; scroll.go, selection.go and timeline.go move through it; flow.go is
@@ -35,7 +34,7 @@ type Conversation struct {
 
 	pictures pictures
 
-	look   func() look.Look // of the place that it has
+	look   func() look.Look // how to draw it in its place
 	height int              // of that place, as of the last drawing
 }
 
@@ -68,9 +67,9 @@ type entry struct {
 	before *entry // the message before it
 
 	lines []styled.Line
-	fresh pen // what the lines were drawn with; changed content zeroes it
+	fresh pen // what the lines were drawn with; zeroed when the content changes
 	where []stretch
-	note  note // what is to be said of where it stands
+	note  note // remark on its state, such as queued
 }
 
 // stretch is which lines of an entry a piece has.
@@ -80,7 +79,7 @@ type stretch struct {
 }
 
 // at returns the piece that has a line of the entry as drawn, or nil. shown is how
-// many lines of it are shown: the first, blank one may be left out.
+// many of its lines are shown: the first, blank one may be left out.
 func (e *entry) at(line, shown int) *piece {
 	line += len(e.lines) - shown
 	for _, s := range e.where {
@@ -139,7 +138,7 @@ func (c *Conversation) Messages() []lathe.Message {
 func (c *Conversation) Height() int { return c.height }
 
 // Reach goes to a message, and asks for older ones while it was not read. It
-// reports whether that is over.
+// reports whether the search is over.
 func (c *Conversation) Reach(id lathe.MessageID) (want tea.Msg, over bool) {
 	switch {
 	case c.byID[id] != nil:
@@ -182,7 +181,7 @@ func (c *Conversation) Undo(from lathe.MessageID) { c.revert = from }
 // Undone returns the first message that is undone, or "".
 func (c *Conversation) Undone() lathe.MessageID { return c.revert }
 
-// Prompts returns what the person wrote, oldest first, what is undone too.
+// Prompts returns what the person wrote, oldest first, including what was undone.
 func (c *Conversation) Prompts() (out []string) {
 	for _, e := range c.entries {
 		if _, ok := e.m.Info.(*lathe.User); ok {
@@ -247,8 +246,8 @@ func (c *Conversation) Part(p lathe.Part) {
 }
 
 // newer returns what is to be shown of a part that is there already, nil for what
-// is there. An update that was under way while the part was read can be old: what
-// is closed stays closed, and text does not get shorter.
+// is there. An update sent before the part was read can be out of date: a closed
+// part stays closed, and text does not get shorter.
 func newer(have, next lathe.PartBody) lathe.PartBody {
 	switch h := have.(type) {
 	case *lathe.Text:
@@ -278,9 +277,9 @@ func ended(st lathe.ToolState) bool {
 	return false
 }
 
-// Delta appends text to an open part, save what it has already. The stored part is
-// not changed, since others may hold it. It reports false when text before it is
-// missing.
+// Delta appends text to an open part, except for what it already has. The stored
+// part is not changed, since others may hold it. It reports false when text before
+// it is missing.
 func (c *Conversation) Delta(d lathe.PartDelta) bool {
 	e := c.byID[d.MessageID]
 	if e == nil {
@@ -301,8 +300,8 @@ func (c *Conversation) Delta(d lathe.PartDelta) bool {
 	return true
 }
 
-// grown returns a copy of an open part with a delta at its end, or nil when there
-// is nothing to add; false says that text before the delta is missing.
+// grown returns a copy of an open part with a delta at its end, or nil if there
+// is nothing to add; false means that text before the delta is missing.
 func grown(b lathe.PartBody, d lathe.PartDelta) (lathe.PartBody, bool) {
 	var text string
 	switch b := b.(type) {
@@ -440,7 +439,7 @@ func (c *Conversation) move(by int) (older bool) {
 		c.bottom.e = nil
 		return false
 	}
-	// The first page stays full.
+	// Keep the first page full.
 	above, j := n, i-1
 	for ; j >= 0 && above < height; j-- {
 		above += len(draw(list[j]))
@@ -461,8 +460,8 @@ func (c *Conversation) move(by int) (older bool) {
 	return older || by < 0 && c.more && j < 2
 }
 
-// Reading is how far into the last entry on screen the person has read, of 1; 0 at
-// the newest text.
+// Reading is how far into the last entry on screen the person has read, from 0 to
+// 1; 0 at the newest text.
 func (c *Conversation) Reading() float64 {
 	if c.bottom.e == nil {
 		return 0

@@ -47,7 +47,7 @@ func (l pen) drawn(e *entry) []styled.Line {
 	return out
 }
 
-// user draws what the person wrote beside a bar.
+// user draws what the person wrote, with a bar at its side.
 func (l pen) user(e *entry) []styled.Line {
 	bar := styled.Span{Text: " " + l.Glyph("▌", "|") + " ", Style: l.FG(theme.Primary)}
 	var body []styled.Line
@@ -85,7 +85,7 @@ func (l pen) user(e *entry) []styled.Line {
 	return out
 }
 
-// signed says who wrote a message and when, as far as the person wants to see it.
+// signed says who wrote a message and when, if the person wants to see that.
 func (l pen) signed(e *entry) string {
 	var words []string
 	if l.Name != "" {
@@ -122,7 +122,7 @@ func (l pen) assistant(e *entry, info *lathe.Assistant) []styled.Line {
 	return out
 }
 
-// standing draws what is to be said of where an entry stands.
+// standing draws the remark on an entry's state, such as queued.
 func (l pen) standing(e *entry) []styled.Line {
 	return l.Indent(styled.Wrap(styled.Plain(string(e.note), l.FG(theme.Warning)), l.Width-4, l.Method))
 }
@@ -235,8 +235,8 @@ func failureText(f lathe.Failure) string {
 	return f.Error()
 }
 
-// reasoning draws what a model thought, folded to its last line while it thinks
-// and to how long it took after.
+// reasoning draws what a model thought, folded to its last line while the model
+// thinks, and afterwards to how long that took.
 func (l pen) reasoning(b *lathe.Reasoning) []styled.Line {
 	text := strings.TrimSpace(styled.Clean(b.Text))
 	if text == "" {

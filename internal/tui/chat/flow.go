@@ -10,8 +10,8 @@ import (
 	"lathe/internal/tui/theme"
 )
 
-// Flow is what of a session the inline screen has handed to the terminal's own
-// scrollback, where it cannot change any more.
+// Flow is the part of a session that the inline screen has handed to the
+// terminal's own scrollback, where it can no longer change.
 type Flow struct {
 	session lathe.SessionID
 	begun   bool
@@ -20,7 +20,7 @@ type Flow struct {
 	card    bool                 // the last line is a tool call of one line
 }
 
-// Heading is what a session is called where it begins in the scrollback.
+// Heading is what the scrollback shows where a session begins.
 type Heading struct {
 	Session  lathe.SessionID // empty: a new one
 	Title    string          // empty: it has none yet
@@ -49,9 +49,9 @@ func (f *Flow) Take(c *Conversation, h Heading) []styled.Line {
 	return out
 }
 
-// begin says where a session begins.
+// begin draws the beginning of a session.
 func (f *Flow) begin(c *Conversation, l pen, h Heading) []styled.Line {
-	made := f.begun && f.session == "" && h.Session != "" && len(c.entries) < 2 // by what was just sent
+	made := f.begun && f.session == "" && h.Session != "" && len(c.entries) < 2 // the session was made by what was just sent
 	first := !f.begun
 	*f = Flow{session: h.Session, begun: true, done: map[lathe.MessageID]bool{}, pieces: map[lathe.PartID]int{}}
 	switch {
@@ -67,7 +67,7 @@ func (f *Flow) begin(c *Conversation, l pen, h Heading) []styled.Line {
 }
 
 // entry returns what is final of an entry and was not shown, and whether that is
-// all there will be. What is said of where it stands may change: it is not final.
+// all there will be. Remarks on its state may change, so they are not final.
 func (f *Flow) entry(l pen, e *entry) (out []styled.Line, done bool) {
 	info, ok := e.m.Info.(*lathe.Assistant)
 	if !ok {
@@ -153,7 +153,7 @@ func (l pen) rendered(text string) []styled.Line {
 	return l.Indent(markdown.Render(text, l.Width-4, l.MD, l.Method))
 }
 
-// closed reports a piece that will not change.
+// closed reports whether a piece will no longer change.
 func closed(p *piece) bool {
 	if p.asked {
 		return false
@@ -173,8 +173,8 @@ func closed(p *piece) bool {
 	return true
 }
 
-// Open returns the end of what was not handed to the scrollback, and what is to be
-// said of what was.
+// Open returns the end of what was not handed to the scrollback, and remarks on
+// what was.
 func (f *Flow) Open(c *Conversation, most int) []styled.Line {
 	l := c.pen()
 	var out []styled.Line

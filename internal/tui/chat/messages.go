@@ -9,8 +9,8 @@ import (
 	"lathe/internal/tui/look"
 )
 
-// Messages are messages of a conversation, oldest first, and what can be told of
-// them.
+// Messages are messages of a conversation, oldest first, and what can be found
+// out about them.
 type Messages []*entry
 
 // LastPrompt returns the newest message of the person's that is shown.
@@ -80,7 +80,7 @@ func (m Messages) link(at int) {
 }
 
 // CacheHit returns how much of the last prompt was read from the provider's
-// cache, in percent. Providers that tell nothing of one have none.
+// cache, in percent. Providers that report none have none.
 func (m Messages) CacheHit() (int64, bool) {
 	for _, e := range slices.Backward(m) {
 		info, ok := e.m.Info.(*lathe.Assistant)

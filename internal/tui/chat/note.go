@@ -7,7 +7,7 @@ import (
 	"lathe"
 )
 
-// note is what is to be said of a message beside what it holds.
+// note is a remark on a message's state.
 type note string
 
 const (
@@ -16,13 +16,13 @@ const (
 	unfinished note = "not finished: it was cut off, or another lathe is still writing it"
 )
 
-// settling is how long a message is new: the turn that takes it up may be about to
-// begin.
+// settling is how long a message counts as new: the turn that will read it may be
+// about to begin.
 const settling = 2 * time.Second
 
-// Queue notes of the newest messages where they stand. While a turn runs, what was
-// sent behind an answer that is still being written waits for it. When none runs,
-// nothing answers what stands at the end, and an answer that is open is not final.
+// Queue sets the notes of the newest messages. While a turn runs, messages after
+// an answer that is still being written wait for it. If none runs, nothing answers
+// the messages at the end, and an answer that is still open was not finished.
 func (c *Conversation) Queue(busy bool, now time.Time) {
 	for i, e := range slices.Backward(c.entries) {
 		info, ok := e.m.Info.(*lathe.Assistant)
@@ -48,7 +48,7 @@ func (c *Conversation) Queue(busy bool, now time.Time) {
 	}
 }
 
-// standing returns a note of what is at rest, if it holds and is not new.
+// standing returns the note if it holds and the entry is not new.
 func standing(holds bool, n note, e *entry, now time.Time) note {
 	if !holds || now.Sub(e.m.Created) < settling {
 		return ""

@@ -18,8 +18,8 @@ import (
 const maxPictures = 60
 
 // PictureMode says how a terminal shows pictures. The placeholders of the kitty
-// protocol need a terminal of its own, since multiplexers do not hand pictures on
-// unless they are told to.
+// protocol need a terminal of its own, because multiplexers do not pass pictures
+// on unless they are told to.
 func PictureMode(p colorprofile.Profile, env []string) picture.Mode {
 	get := uv.Environ(env).Getenv
 	term := get("TERM")
@@ -88,7 +88,7 @@ func (c *Conversation) LoadPictures() tea.Cmd {
 			}
 			h := fnv.New32a()
 			h.Write([]byte(msg.part))
-			msg.pic, _ = picture.Decode(data, h.Sum32(), mode) // of one that is none the name is shown
+			msg.pic, _ = picture.Decode(data, h.Sum32(), mode) // for one that is not a picture the name is shown
 			return msg
 		})
 	}

@@ -65,7 +65,7 @@ func (c *Conversation) ToMessage(dir int) tea.Msg {
 	}
 	switch {
 	case dir < 0:
-		return c.Scroll(-c.height) // where older ones are read, if there are any
+		return c.Scroll(-c.height) // which reads older ones, if there are any
 	case next == nil:
 		c.Follow()
 	default:

@@ -44,7 +44,7 @@ func (c *Conversation) extent(l pen) (above, total int) {
 }
 
 // thumb returns where the handle of the bar begins and how long it is; a length of
-// 0 says that all is on screen.
+// 0 means that everything is on screen.
 func (c *Conversation) thumb() (from, length int) {
 	above, total := c.extent(c.pen())
 	height := c.height
@@ -63,8 +63,8 @@ func (c *Conversation) thumb() (from, length int) {
 	return max(min(1, room), min(from, room)), length // older messages may follow: the top is not reached
 }
 
-// BarLines draws the scroll bar. Where all is on screen it is left out, unless it
-// is a border.
+// BarLines draws the scroll bar. If everything is on screen it is left out,
+// unless it is a border.
 func (c *Conversation) BarLines(border bool) []styled.Line {
 	l := c.pen()
 	from, length := c.thumb()
@@ -84,7 +84,7 @@ func (c *Conversation) BarLines(border bool) []styled.Line {
 	return out
 }
 
-// DragBar goes to where the person holds the bar.
+// DragBar scrolls to where the person drags the bar.
 func (c *Conversation) DragBar(y int) tea.Msg {
 	l, height := c.pen(), c.height
 	_, total := c.extent(l)

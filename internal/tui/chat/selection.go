@@ -18,11 +18,11 @@ type Selection struct {
 	shown      []place // what the rows of the conversation show, as of the last drawing
 	pressed    bool
 	dragged    bool
-	bar        bool  // it is the scroll bar that is dragged
+	bar        bool  // the scroll bar is being dragged
 	from, till point // of the selection
 }
 
-// point is a cell of the conversation that stays where it is when text moves.
+// point is a cell of the conversation, which stays valid when text moves.
 type point struct {
 	place
 	col int
@@ -65,7 +65,7 @@ func (s *Selection) Hold() { s.pressed, s.bar = true, true }
 // Held reports whether the mouse is pressed in the conversation.
 func (s *Selection) Held() bool { return s.pressed }
 
-// See draws what is on screen of a conversation, what is selected of it reversed.
+// See draws the visible part of a conversation, with the selection reversed.
 func (s *Selection) See(c *Conversation) []styled.Line {
 	lines, places := c.screen()
 	s.highlight(c.pen(), lines, places)
@@ -73,10 +73,10 @@ func (s *Selection) See(c *Conversation) []styled.Line {
 	return lines
 }
 
-// Scrolled says that what was seen begins so many lines lower.
+// Scrolled says that the first lines of what was drawn are covered.
 func (s *Selection) Scrolled(by int) { s.shown = s.shown[min(by, len(s.shown)):] }
 
-// Blind says that nothing on screen can be selected.
+// Blind says that nothing on screen can be selected now.
 func (s *Selection) Blind() { s.shown = nil }
 
 // Drag extends the selection; at the edges the conversation scrolls.
@@ -120,7 +120,7 @@ func (s *Selection) Release(c *Conversation) tea.Msg {
 	return nil
 }
 
-// openAt opens what stands at a point: the session of a subagent, the file of a
+// openAt opens what is at a point: the session of a subagent, the file of a
 // tool in the person's editor, or else a card folds or unfolds.
 func (s *Selection) openAt(conv *Conversation, at point) tea.Msg {
 	p := at.e.at(at.line, len(conv.pen().draw(at.e)))
@@ -164,8 +164,8 @@ func (s *Selection) fileAt(l pen, c call, p *piece, at point) string {
 
 func sameLine(x, y styled.Line) bool { return len(x) > 0 && len(y) > 0 && &x[0] == &y[0] }
 
-// body returns the column where the text of a line begins, behind what is drawn
-// before it to tie it to something, and how it goes on from the line before.
+// body returns the column where a line's text begins, after what is drawn in
+// front of it, and how it continues the line before.
 func (l pen) body(line styled.Line) (col int, cont styled.Cont) {
 	bars := l.Glyph("│┊▌", "|:")
 	at := 0
@@ -239,7 +239,7 @@ func (s *Selection) highlight(l pen, lines []styled.Line, places []place) {
 }
 
 // selected returns the text that is selected. Lines that were broken to fit are
-// whole in it.
+// joined again.
 func (s *Selection) selected(c *Conversation) string {
 	from, till, ok := s.ends()
 	if !ok {
@@ -260,7 +260,7 @@ func (s *Selection) selected(c *Conversation) string {
 			x, y := columns(p.place, from, till, l.Width)
 			begin, cont := l.body(line)
 			_, text := line.Between(max(x, begin), y, l.Method, "")
-			if n := len(out) - 1; n >= 0 && cont != styled.Own { // it is the line before that goes on
+			if n := len(out) - 1; n >= 0 && cont != styled.Own { // it continues the line before
 				if cont == styled.Blank {
 					out[n] = strings.TrimRight(out[n], " ") + " "
 				}

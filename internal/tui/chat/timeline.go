@@ -15,8 +15,8 @@ import (
 type (
 	// Undo goes back to before a message of the person's.
 	Undo struct{ Message lathe.MessageID }
-	// Fork copies the session up to a message of the person's, whose text stands in
-	// the input of the copy.
+	// Fork copies the session up to a message of the person's, whose text goes into
+	// the copy's input.
 	Fork struct{ Message lathe.MessageID }
 )
 

@@ -16,7 +16,7 @@ import (
 	"lathe/internal/tui/styled"
 )
 
-// Host is what the room has to know of the screen.
+// Host is what the room has to know about the screen.
 type Host interface {
 	dialog.Host
 	Session() lathe.Session // on screen
@@ -37,7 +37,7 @@ type Choice struct {
 	model    lathe.ModelRef // zero: the agent's, the session's or the default one
 }
 
-// Listed is what there is to choose from, as far as it was read.
+// Listed is what there is to choose from, as far as it has been read.
 type Listed struct {
 	models   []api.Model
 	agents   []api.Agent
@@ -51,21 +51,21 @@ type Connect struct{}
 // ShowModels offers the models, the mark on the first one of a provider.
 type ShowModels struct{ Provider string }
 
-// New returns a choice among nothing yet. With last the model of the run
-// before is taken where nothing names one.
+// New returns a choice among nothing yet. With last set, the model of the
+// previous run is used if nothing names one.
 func New(h Host, access *engine.Access, book *prefs.Book, last bool) *Choice {
 	return &Choice{host: h, access: access, book: book, last: last}
 }
 
-// Begin takes the agent and the model that a session begins with; empty ones are
-// its own.
+// Begin sets the agent and model that a session begins with; empty ones mean the
+// session's own.
 func (c *Choice) Begin(agent string, model lathe.ModelRef) { c.agent, c.model = agent, model }
 
-// Chosen returns the agent and the model that the person chose; empty ones are the
-// session's own.
+// Chosen returns the agent and the model that the person chose; empty ones mean
+// the session's own.
 func (c *Choice) Chosen() (agent string, model lathe.ModelRef) { return c.agent, c.model }
 
-// DropAgent takes the agent of the session again.
+// DropAgent goes back to the session's agent.
 func (c *Choice) DropAgent() { c.agent = "" }
 
 // Take takes what was read.
@@ -87,7 +87,7 @@ func (c *Choice) Subagents() (out []api.Agent) {
 	return out
 }
 
-// Guide takes the offline guide, unless it answers anyway.
+// Guide chooses the offline guide, unless it answers anyway.
 func (c *Choice) Guide() {
 	for _, m := range c.models {
 		if m.Ref().Provider == "offline" && c.Current().Provider != "offline" {

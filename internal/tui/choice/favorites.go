@@ -77,7 +77,7 @@ func (c *Choice) toggleFavorite(ref lathe.ModelRef) tea.Msg {
 	return c.book.Save()
 }
 
-// lastModel takes up the model of the run before, where neither the command line
+// lastModel chooses the model of the previous run if neither the command line
 // nor the configuration, the agent or the session names one.
 func (c *Choice) lastModel() {
 	if !c.model.IsZero() || !c.host.Session().Model.IsZero() || !c.last {

@@ -81,7 +81,7 @@ func (c *Choice) modelItems() []dialog.Item {
 		add(c.ModelInfo(r), "recent")
 	}
 	for _, m := range c.models {
-		if m.Ref().Model != "<file>" { // scripts are named, not chosen
+		if m.Ref().Model != "<file>" { // scripts are named, not chosen from a list
 			add(m, styled.OneLine(m.ProviderID))
 		}
 	}

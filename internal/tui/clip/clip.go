@@ -1,6 +1,6 @@
-// Package clip reaches the clipboard of the person in front of the terminal: by
-// the terminal's own sequence (OSC 52), which passes SSH, and by the programs of
-// the desktop or the multiplexer where they are at hand.
+// Package clip reaches the clipboard of the person in front of the terminal:
+// through the terminal's own sequence (OSC 52), which works over SSH, and
+// through programs of the desktop or the multiplexer if there are any.
 package clip
 
 import (
@@ -35,8 +35,8 @@ func New(getenv func(string) string) *Clipboard {
 }
 
 // Sequence returns what to write to the terminal so that it copies the text: once
-// as it is, which terminals and a tmux with set-clipboard understand, and within
-// a multiplexer once more wrapped, for one that hands it on.
+// plain, which terminals and a tmux with set-clipboard understand, and in a
+// multiplexer a second time wrapped, for one that passes it on.
 func (c *Clipboard) Sequence(text string) string {
 	seq := osc52.New(text).Limit(maxSequence)
 	switch {
@@ -48,7 +48,7 @@ func (c *Clipboard) Sequence(text string) string {
 	return seq.String()
 }
 
-// Copy hands the text to a program that copies it, if there is one here. Where
+// Copy hands the text to a program that copies it, if there is one here. If
 // there is none, the sequence has to do.
 func (c *Clipboard) Copy(ctx context.Context, text string) error {
 	argv := c.writer()
@@ -59,7 +59,7 @@ func (c *Clipboard) Copy(ctx context.Context, text string) error {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stdin, cmd.WaitDelay = strings.NewReader(text), time.Second
-	if err := cmd.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) { // xclip stays to serve the selection
+	if err := cmd.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) { // xclip keeps running to serve the selection
 		return fmt.Errorf("copy with %s: %w", argv[0], err)
 	}
 	return nil
@@ -101,15 +101,15 @@ func (c *Clipboard) first(list ...[]string) []string {
 	return nil
 }
 
-// Image returns the picture in the clipboard as PNG. It reports false where there
-// is none or it cannot be reached.
+// Image returns the picture in the clipboard as PNG. It reports false if there is
+// none or it cannot be reached.
 func (c *Clipboard) Image(ctx context.Context) ([]byte, bool) {
 	data := c.read(ctx, c.reader("image/png"))
 	return data, bytes.HasPrefix(data, []byte("\x89PNG"))
 }
 
-// Text returns the text in the clipboard. It reports false where it cannot be
-// reached, so that the terminal has to be asked.
+// Text returns the text in the clipboard. It reports false if it cannot be
+// reached and the terminal has to be asked.
 func (c *Clipboard) Text(ctx context.Context) (string, bool) {
 	data := c.read(ctx, c.reader("text"))
 	return string(data), len(data) > 0

@@ -14,7 +14,7 @@ import (
 
 const offered = 50 // files that are offered to complete
 
-// complete looks for what the word at the caret can become.
+// complete looks for completions of the word at the caret.
 func (c *Composer) complete() tea.Msg {
 	o := c.offer
 	switch o.kind {
@@ -58,7 +58,7 @@ func (c *Composer) complete() tea.Msg {
 	return nil
 }
 
-// onlyLines reports a range of lines, such as "10" or "10-20", or its beginning.
+// onlyLines reports whether s is a range of lines, such as "10" or "10-20", or its beginning.
 func onlyLines(s string) bool {
 	return strings.Trim(s, "0123456789-") == ""
 }
@@ -74,7 +74,7 @@ func agentOffers(list []api.Agent, query string) []Completion {
 	return out
 }
 
-// Offer handles the keys of the completions, and reports whether it was one.
+// Offer handles the keys of the completions, and reports whether the key was one.
 func (c *Composer) Offer(stroke string) (tea.Msg, bool) {
 	o := &c.offer
 	n := len(o.items)
@@ -99,7 +99,7 @@ func (c *Composer) Offer(stroke string) (tea.Msg, bool) {
 	return nil, true
 }
 
-// UpDown moves in the text, and at its edges through what was sent before.
+// UpDown moves in the text, and at its edges through earlier prompts.
 func (c *Composer) UpDown(act keys.Action) tea.Msg {
 	dir := -1
 	if act == keys.HistoryNext {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	_ "image/gif" // their sizes are told
+	_ "image/gif" // registers the decoder, which reports sizes
 	_ "image/jpeg"
 	_ "image/png"
 	"net/url"
@@ -29,15 +29,15 @@ const (
 	draftPause  = 800 * time.Millisecond
 )
 
-// attachMsg brings pictures to attach, or the text that was none.
+// attachMsg brings pictures to attach, or the text that did not name any.
 type attachMsg struct {
 	files []edit.File
 	text  string
 	err   error
 }
 
-// PasteClipboard pastes the picture or the text in the clipboard. What no program
-// can reach the terminal is asked for.
+// PasteClipboard pastes the picture or the text in the clipboard. If no program
+// can read it, the terminal is asked.
 func (c *Composer) PasteClipboard() tea.Msg {
 	board := c.clipboard
 	if board == nil {
@@ -112,7 +112,7 @@ func picturePaths(text string) []string {
 }
 
 // shellWords splits a text as a shell would: at blanks and line breaks that are
-// neither quoted nor escaped. An open quote makes it none at all.
+// neither quoted nor escaped. A text with an open quote has no words.
 func shellWords(text string) []string {
 	var out []string
 	var word strings.Builder
@@ -171,7 +171,7 @@ func readPicture(name string) (edit.File, error) {
 	return edit.File{Name: filepath.Base(name), MIME: kind, Data: data}, nil
 }
 
-// bring hands over what was read beside the screen.
+// bring handles what was read in the background.
 func (c *Composer) bring(m attachMsg) tea.Msg {
 	return dialog.Here(func() tea.Msg { return c.attach(m) })
 }
@@ -218,7 +218,7 @@ func (c *Composer) keepDraft() tea.Msg {
 	return func() tea.Msg { return dialog.Done{Err: c.memory.Keep(id, d)} }
 }
 
-// Keep keeps the draft, as it has to be when the session is left or the screen ends.
+// Keep stores the draft; it is called when the session is left or the screen ends.
 func (c *Composer) Keep() error {
 	if c.memory == nil {
 		return nil

@@ -1,5 +1,5 @@
-// Package compose is where the person writes: the input and what it completes to, what
-// was sent before, drafts, texts put aside, and pictures that are pasted or dropped.
+// Package compose is where the person writes: the input with its completions, earlier
+// prompts, drafts, texts put aside, and pictures that are pasted or dropped.
 package compose
 
 import (
@@ -43,7 +43,7 @@ type Composer struct {
 	drafting bool // the draft will be kept after a pause
 }
 
-// Host is what the room has to know of the screen.
+// Host is what the room has to know about the screen.
 type Host interface {
 	dialog.Host
 	Session() lathe.Session // on screen
@@ -58,16 +58,15 @@ type (
 	Writing struct{}
 )
 
-// New returns an empty input. commands returns what a word after "/" can
-// become.
+// New returns an empty input. commands returns the completions of a word after
+// "/".
 func New(h Host, access *engine.Access, c *choice.Choice, m *memory.Memory, board *clip.Clipboard, editor []string, commands func(string) []Completion) *Composer {
 	i := &Composer{host: h, access: access, choice: c, past: past{memory: m}, clipboard: board, editor: editor, commands: commands, drafts: map[lathe.SessionID]edit.Editor{}}
 	i.past.recall()
 	return i
 }
 
-// Begin takes up the draft of the session that is on screen now, and without a memory
-// of earlier runs what was sent in it.
+// Begin loads the draft of the session that is now on screen.
 func (i *Composer) Begin(id lathe.SessionID) { i.Editor = i.draftOf(id) }
 
 // Leave keeps a draft for a session until it is on screen.
@@ -111,7 +110,7 @@ func (i *Composer) Sent() tea.Msg {
 	return kept
 }
 
-// Append puts a text behind what is written.
+// Append adds a text at the end of what is written.
 func (i *Composer) Append(text string) tea.Msg {
 	i.DoShown(keys.BufferEnd, i.width, i.method)
 	i.Paste(text)
@@ -133,7 +132,7 @@ func (i *Composer) Act(act keys.Action) (tea.Msg, bool) {
 }
 
 // Click chooses a Completion or puts the caret to where it was clicked. y counts from
-// the first line as it is drawn with at most so many Completions.
+// the first line, as drawn with at most that many Completions.
 func (i *Composer) Click(x, y, most int) tea.Msg {
 	offers := len(i.DrawOffer(i.host.Look(), most))
 	if y < offers {
@@ -204,15 +203,15 @@ func (i *Composer) wave() {
 func (i *Composer) choose() (send bool) {
 	c := i.offer.items[i.offer.at]
 	if strings.HasSuffix(c.Insert, "/") {
-		c.Insert += " " // the directory itself is meant
+		c.Insert += " " // the directory itself is chosen
 	}
 	i.Replace(i.offer.from, c.Insert)
 	i.offer = offer{}
 	return c.Run
 }
 
-// into completes to the item that is marked; of a directory, what is in it is
-// offered next.
+// into completes to the marked item; for a directory, its contents are offered
+// next.
 func (i *Composer) into() {
 	c := i.offer.items[i.offer.at]
 	if c.Insert == i.Text()[i.offer.from:i.Caret()] {
@@ -223,7 +222,7 @@ func (i *Composer) into() {
 	i.offer = offer{}
 }
 
-// walk goes through what was sent before, at the first and last row only.
+// walk goes through earlier prompts, at the first and last row only.
 func (i *Composer) walk(a keys.Action) bool {
 	text, ok := "", false
 	if a == keys.HistoryPrevious {
@@ -238,7 +237,7 @@ func (i *Composer) walk(a keys.Action) bool {
 	return ok
 }
 
-// Typed is what the person wrote, taken apart.
+// Typed is what the person wrote, split into its parts.
 type Typed struct {
 	Text    string
 	Command string // without "/"
@@ -279,7 +278,7 @@ func (i *Composer) Draw(l look.Look, mark styled.Line, hint string) (lines []sty
 	return lines, col + 3, row - top
 }
 
-// shown returns the text of a row, what is selected of it reversed.
+// shown returns the text of a row, with the selected part reversed.
 func (i *Composer) shown(r edit.Row, style styled.Style) styled.Line {
 	text := i.Text()
 	from, to, ok := i.Selection()

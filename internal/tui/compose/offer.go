@@ -13,7 +13,7 @@ type offer struct {
 	query string // without the mark
 	items []Completion
 	at    int
-	off   string // the word for which the person waved it away
+	off   string // the word for which the person dismissed it
 }
 
 // Completion is one thing to complete to.
@@ -25,7 +25,7 @@ type Completion struct {
 // shown reports whether Completions are shown.
 func (o *offer) shown() bool { return o.kind != 0 && len(o.items) > 0 }
 
-// first returns which Completion is the first that is shown.
+// first returns the index of the first Completion shown.
 func (o *offer) first(most int) int {
 	return max(0, min(o.at-most/2, len(o.items)-most))
 }

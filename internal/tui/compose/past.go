@@ -17,7 +17,7 @@ type past struct {
 	history edit.History
 }
 
-// Remember takes what was sent before, as far as it is not known.
+// Remember adds what was sent earlier and is not known yet.
 func (p *past) Remember(sent []string) {
 	if len(p.history.Items()) > 0 {
 		return
@@ -27,15 +27,15 @@ func (p *past) Remember(sent []string) {
 	}
 }
 
-// Forget forgets what was sent in the session that is left, unless later runs
-// remember it.
+// Forget forgets what was sent in the session being left, unless it is
+// remembered for later runs.
 func (p *past) Forget() {
 	if p.memory == nil {
 		p.history = edit.History{}
 	}
 }
 
-// sent remembers what was sent, here and for later runs, and forgets its draft.
+// sent remembers a prompt, here and for later runs, and forgets its draft.
 func (p *past) sent(id lathe.SessionID, text string) tea.Msg {
 	p.history.Add(text)
 	m := p.memory

@@ -43,7 +43,7 @@ func (c Shelf) Stash() tea.Msg {
 	}), c.Changed()}
 }
 
-// putAside keeps a draft in the stash, and says how that went.
+// putAside keeps a draft in the stash, and reports the outcome.
 func (c Shelf) putAside(d edit.Draft, then func(error) tea.Msg) tea.Msg {
 	m, now := c.memory, c.host.Now()
 	return tea.Cmd(func() tea.Msg {
@@ -72,13 +72,13 @@ func (c Shelf) StashPop() tea.Msg {
 }
 
 // takeBack brings a text that was put aside to the input. What is written there
-// takes its place in the stash.
+// is put aside in exchange.
 func (c Shelf) takeBack(s memory.Stashed) tea.Msg {
 	m := c.memory
 	take := func() tea.Msg {
 		c.Editor = edit.FromDraft(s.Draft)
 		unstash := tea.Cmd(func() tea.Msg { return dialog.Fail(m.Unstash(s.ID)) })
-		return dialog.All{Writing{}, dialog.Hush{}, unstash, c.Changed()} // what is told may be that it is put aside
+		return dialog.All{Writing{}, dialog.Hush{}, unstash, c.Changed()} // the text shown may still say that it is put aside
 	}
 	if c.Empty() {
 		return take()

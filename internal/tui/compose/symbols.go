@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	minSymbol   = 2  // letters from which on names are looked for
+	minSymbol   = 2  // letters from which names are looked for
 	mostSymbols = 10 // that are offered
 )
 
-// symbols returns what has such a name in the code. What is chosen is sent as its file
-// and line, which stand for the whole of it.
+// symbols returns the code's symbols with such a name. A chosen one is sent as its
+// file and line, which stand for the whole symbol.
 func (c *Composer) symbols(query string) (out []Completion) {
 	finder := c.access.Able.Symbols
 	if finder == nil || len(query) < minSymbol || strings.ContainsAny(query, "/.") {
@@ -23,7 +23,7 @@ func (c *Composer) symbols(query string) (out []Completion) {
 	}
 	found, err := finder.Symbols(c.access.Context(), query)
 	if err != nil {
-		return nil // files are offered all the same
+		return nil // files are still offered
 	}
 	for _, s := range found[:min(len(found), mostSymbols)] {
 		u, err := url.Parse(s.Location.URI)

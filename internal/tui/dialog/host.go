@@ -1,17 +1,17 @@
-// Package dialog has the sheets of the screen: what stands between the conversation
-// and the status line and takes the keys. A [List] is chosen from, a [Field] is
-// written into, a [Page] is read. A [Stack] holds those that are open.
+// Package dialog has the sheets of the screen: what appears between the conversation
+// and the status line and takes the keys. A [List] is for choosing, a [Field] for
+// writing, a [Page] for reading. A [Stack] holds those that are open.
 //
-// A sheet changes nothing but itself. What else it wants done it returns as a
-// message: to open or close a sheet, to tell something, to run a command, or a
-// message of the room that it belongs to, which the app hands to that room.
+// A sheet changes nothing but itself. Anything else it wants done it returns as a
+// message: to open or close a sheet, to show a text, to run a command, or a message
+// of the room it belongs to, which the app passes to that room.
 //
 // To add a sheet, write a function in its room that builds it, in most cases a List
-// whose Pick returns the message for what was chosen. What takes time goes into a
-// tea.Cmd that returns [Done], with the next message in Then. Return [Open] with the
-// sheet, and add a line to the app's table of commands that calls the function. A
-// sheet of another form implements [Sheet], and where it needs them [Tall], [Wheeled]
-// and [Clicked].
+// whose Pick returns the message for what was chosen. Anything that takes time goes
+// into a tea.Cmd that returns [Done], with the next message in Then. Return [Open]
+// with the sheet, and add a line to the app's table of commands that calls the
+// function. A sheet of another kind implements [Sheet], and if needed [Tall],
+// [Wheeled] and [Clicked].
 package dialog
 
 import (
@@ -25,11 +25,11 @@ import (
 	"lathe/internal/tui/styled"
 )
 
-// Sheet is something that stands between the conversation and the status line and
-// takes the keys. It changes nothing but itself: what else is to be done it returns
-// as a message.
+// Sheet is something that appears between the conversation and the status line and
+// takes the keys. It changes nothing but itself: whatever else has to be done it
+// returns as a message.
 type Sheet interface {
-	// Key handles a keystroke and returns what is to be done; nil is nothing.
+	// Key handles a keystroke and returns what is to be done; nil for nothing.
 	Key(h Host, k tea.KeyPressMsg) tea.Msg
 	// Paste takes pasted text.
 	Paste(text string)
@@ -39,7 +39,7 @@ type Sheet interface {
 }
 
 // Tall is a sheet that may want the whole screen, such as a page to read. Others
-// leave something of the conversation.
+// leave part of the conversation visible.
 type Tall interface{ Tall() bool }
 
 // Wheeled is a sheet that scrolls by lines.
@@ -54,14 +54,14 @@ type Clicked interface {
 	Click(h Host, y int) tea.Msg
 }
 
-// Host is what a sheet may know of the screen that it stands on.
+// Host is what a sheet may know about the screen it is on.
 type Host interface {
 	Keys() *keys.Map
 	Look() look.Look
 }
 
-// What sheets and rooms want done. A tea.Cmd is one more of these messages: it is
-// run beside the screen, and what it returns comes back as a message.
+// What sheets and rooms want done. A tea.Cmd is also such a message: it is run in
+// the background, and what it returns comes back as a message.
 type (
 	// All is several messages, one after the other.
 	All []tea.Msg
@@ -81,16 +81,16 @@ type (
 		Cmd  *exec.Cmd
 		Done func(error) tea.Msg
 	}
-	// Hush takes away what is told.
+	// Hush removes the text that is shown for a while.
 	Hush struct{}
-	// Done says what came of something that took time. Text is told, and Then done,
-	// if there was no error.
+	// Done is the outcome of something that took time. If there was no error, Text
+	// is shown and Then is done.
 	Done struct {
 		Text string
 		Err  error
 		Then tea.Msg
 	}
-	// Copy copies a text, and reports that in words.
+	// Copy copies a text, and says so with the text Said.
 	Copy struct{ Text, Said string }
 	// Scroll scrolls the conversation, if the keystroke is one that does.
 	Scroll struct{ Stroke string }
@@ -110,17 +110,17 @@ type (
 	}
 )
 
-// Kind is how grave a text is that the screen tells.
+// Kind is how serious a text is that the screen shows.
 type Kind int
 
-// Kinds of what is told.
+// The kinds.
 const (
 	Info Kind = iota
 	Warning
 	Failure
 )
 
-// Fail tells an error. The end of the program is none.
+// Fail shows an error. That the program is ending is not an error.
 func Fail(err error) tea.Msg { return Done{Err: err} }
 
 // Stroke returns a keystroke as the keymap spells it.

@@ -18,7 +18,7 @@ type Item struct {
 	ID, Title, Detail, Right string
 	Group                    string
 	Current                  bool
-	Found                    bool // it holds the words of the filter elsewhere; it comes last
+	Found                    bool // the filter's words were found elsewhere than in its text; it comes last
 }
 
 // List is a sheet to choose from, with a filter.
@@ -28,19 +28,19 @@ type List struct {
 	Items []Item
 	Empty string // shown when there is nothing
 	Pick  func(it Item) tea.Msg
-	// Move is told about the item that is marked now; may be nil.
+	// Move is called with the item that is now marked; may be nil.
 	Move func(it Item) tea.Msg
-	// Closed is told that the person left without choosing; may be nil.
+	// Closed is called when the person leaves without choosing; may be nil.
 	Closed func() tea.Msg
-	// Keys are further actions on the marked item, strokes such keystrokes that
-	// have no name in the configuration.
+	// Keys are further actions on the marked item, Strokes those for keystrokes
+	// that have no name in the configuration.
 	Keys    map[keys.Action]func(it Item) tea.Msg
 	Strokes map[string]func(it Item) tea.Msg
 	// Always are actions that need no item.
 	Always map[keys.Action]func() tea.Msg
-	// Asked is told about other words in the filter; may be nil.
+	// Asked is called when the filter's words change; may be nil.
 	Asked func() tea.Msg
-	// Foot tells more of the marked item, below the list; may be nil.
+	// Foot says more about the marked item, below the list; may be nil.
 	Foot func(l look.Look, it Item) styled.Line
 
 	Filter edit.Editor
@@ -216,7 +216,7 @@ func (s *List) Draw(l look.Look, height int) (lines []styled.Line, x, y int) {
 	return append(append(lines, s.rows(l, body)...), foot...), x, y
 }
 
-// groups counts the headings that are shown: only without a filter.
+// groups counts the headings that are shown; with a filter there are none.
 func (s *List) groups() int {
 	if s.Filter.Text() != "" {
 		return 0
@@ -263,7 +263,7 @@ func drawItem(l look.Look, it Item) styled.Line {
 	return styled.Join(line.Cut(room-1, l.Method).Pad(room, l.Method, ""), right)
 }
 
-// Click chooses what a row of the list says.
+// Click chooses the item in a row of the list.
 func (s *List) Click(h Host, y int) tea.Msg {
 	var rows []int // what each row is: an index, or -1 for a heading
 	mark, last := 0, ""

@@ -6,7 +6,8 @@ import (
 )
 
 // Match scores how well a text has the characters of a query, in order; whole
-// words and their beginnings count most. It reports false where it has not.
+// words and their beginnings count most. It reports false if the text does not
+// have them.
 func Match(query, text string) (score int, ok bool) {
 	query, text = strings.ToLower(query), strings.ToLower(text)
 	for w := range strings.FieldsSeq(query) {

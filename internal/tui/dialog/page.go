@@ -57,7 +57,7 @@ func (s *Page) Key(h Host, k tea.KeyPressMsg) tea.Msg {
 	return nil
 }
 
-// look takes the keys of a search, and reports whether one was.
+// look handles the keys of a search, and reports whether the key was one.
 func (s *Page) look(h Host, k tea.KeyPressMsg, stroke string) bool {
 	switch {
 	case stroke == "esc" || stroke == "ctrl+c":
@@ -77,7 +77,7 @@ func (s *Page) look(h Host, k tea.KeyPressMsg, stroke string) bool {
 	return true
 }
 
-// found returns the lines that hold the words looked for.
+// found returns the lines that contain the words searched for.
 func (s *Page) found(body []styled.Line) []styled.Line {
 	words := strings.Fields(strings.ToLower(s.search.Text()))
 	var out []styled.Line

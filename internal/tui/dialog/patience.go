@@ -3,21 +3,22 @@ package dialog
 import "time"
 
 const (
-	// Quiet is how long the person must not have typed, or used a dialog, before an
-	// ask takes keys, so that nobody approves in the middle of a word.
+	// Quiet is how long the person must have paused typing, or using a dialog,
+	// before an ask takes keys, so that nobody approves something in the middle of
+	// a word.
 	Quiet = 700 * time.Millisecond
-	// Haste is how long after the reply to an ask further keys are held to belong to
-	// it. Who replies to several in a row looks at them.
+	// Haste is how long after the reply to an ask further keys still count as meant
+	// for it. A person who replies to several in a row looks at each.
 	Haste = 300 * time.Millisecond
-	// Reaction is how long an ask is on screen before it takes keys: nobody answers
-	// faster what they have to read first. Keys that come before it were typed blind.
+	// Reaction is how long an ask is on screen before it takes keys: nobody can read
+	// and answer it faster. Keys that come sooner were not meant for it.
 	Reaction = 400 * time.Millisecond
 )
 
 // Patience is what keeps an ask from taking keys that were not meant for it.
 type Patience struct {
 	Came  time.Time // when it was asked
-	Drawn time.Time // when it could be read first; zero: not yet
+	Drawn time.Time // when it could first be read; zero: not yet
 }
 
 func (p *Patience) Patient() *Patience { return p }
@@ -35,10 +36,10 @@ func (p *Patience) ready(now, typed time.Time) bool {
 }
 
 // interrupts reports whether it came while the person was typing, and they have
-// not stopped since.
+// not paused since.
 func (p *Patience) interrupts(now, typed time.Time) bool {
 	return !typed.IsZero() && typed.After(p.Came.Add(-Quiet)) && now.Sub(typed) < Quiet
 }
 
-// Patient is a sheet that the engine opens, whatever the person does in the meantime.
+// Patient is a sheet that the engine opens, whatever the person is doing.
 type Patient interface{ Patient() *Patience }

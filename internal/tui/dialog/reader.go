@@ -8,12 +8,12 @@ import (
 	"lathe/internal/tui/theme"
 )
 
-// FillKey makes a text that does not fit fill the screen, and back. It is no
-// letter, since letters answer questions.
+// FillKey makes a text that does not fit fill the screen, and shrinks it again.
+// It is not a letter, because letters answer questions.
 const FillKey = "ctrl+f"
 
-// Reader shows a text of which there may be more than fits, and knows how far it
-// was shown.
+// Reader shows a text that may be longer than fits, and knows how much of it has
+// been shown.
 type Reader struct {
 	top, room, total int
 	reached          int  // lines that were shown, from the first
@@ -30,7 +30,7 @@ func (r *Reader) overflows() bool { return r.total > r.room }
 // says what is left out.
 func (r *Reader) Window(l look.Look, lines []styled.Line, room int) []styled.Line {
 	if len(lines) != r.total {
-		r.total, r.reached = len(lines), 0 // drawn for another width
+		r.total, r.reached = len(lines), 0 // the text was drawn for another width
 	}
 	if len(lines) <= room {
 		r.top, r.room, r.reached = 0, room, len(lines)
@@ -94,6 +94,7 @@ func (r *Reader) Wheel(by int) bool {
 	return true
 }
 
-// GiveKey is what allows from now on. It is no letter, and not the key that opens
-// the form: a word or a line that somebody types never gives anything for good.
+// GiveKey is the key that allows something from now on. It is not a letter and
+// not the key that opens the form, so that typing a word or a line never allows
+// anything for good.
 const GiveKey = "ctrl+y"

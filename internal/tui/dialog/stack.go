@@ -18,9 +18,9 @@ type Stack struct {
 
 	opened  []Sheet
 	waiting []Sheet
-	words   string    // that were written after a command, for the sheet that it opens
+	words   string    // written after a command, for the sheet that it opens
 	typed   time.Time // when the person last typed elsewhere
-	deaf    time.Time // until then keys are held to belong to what stood where an ask stands now
+	deaf    time.Time // until then keys count as meant for what was on screen before the ask
 }
 
 // Open puts a sheet on top and returns what it wants done.
@@ -29,7 +29,7 @@ func (s *Stack) Open(o Sheet) tea.Msg {
 	return s.give(o)
 }
 
-// Close takes a sheet away wherever it stands.
+// Close removes a sheet wherever it is in the stack.
 func (s *Stack) Close(o Sheet) {
 	gone := func(x Sheet) bool { return x == o }
 	s.opened = slices.DeleteFunc(s.opened, gone)
@@ -60,8 +60,8 @@ func (s *Stack) Top() Sheet {
 // Opened reports whether the person opened a sheet.
 func (s *Stack) Opened() bool { return len(s.opened) > 0 }
 
-// Draw draws the sheet on top, if there is one, on a screen of so many lines, and
-// returns where in it the caret stands.
+// Draw draws the sheet on top, if there is one, on a screen of the given height,
+// and returns where in it the caret stands.
 func (s *Stack) Draw(l look.Look, height int) (lines []styled.Line, x, y int) {
 	top := s.Top()
 	if top == nil {
@@ -82,7 +82,7 @@ func (s *Stack) Draw(l look.Look, height int) (lines []styled.Line, x, y int) {
 // opens: a list searches them, a field holds them. The next key drops them.
 func (s *Stack) Give(words string) { s.words = words }
 
-// Take returns the words that wait for a sheet, which do so no longer.
+// Take returns the words that wait for a sheet, and drops them.
 func (s *Stack) Take() string {
 	words := s.words
 	s.words = ""
@@ -112,12 +112,12 @@ func (s *Stack) give(o Sheet) tea.Msg {
 // Typed notes that the person writes elsewhere.
 func (s *Stack) Typed() { s.typed = s.Now() }
 
-// Write notes that the person types a text elsewhere: what they type next belongs
-// to it.
+// Write notes that the person is typing a text elsewhere, so that what they type
+// next belongs to that.
 func (s *Stack) Write() { s.typed, s.deaf = s.Now(), time.Time{} }
 
-// Deafen holds the keys that come before the time is over to belong to what stood
-// where an ask stands now.
+// Deafen makes keys that come within the given time count as meant for what was
+// on screen before the ask.
 func (s *Stack) Deafen(d time.Duration) { s.deaf = s.Now().Add(d) }
 
 // Holds reports whether the sheet on top must not take keys yet, since it appeared
@@ -129,20 +129,20 @@ func (s *Stack) Holds() bool {
 }
 
 // Interrupted reports whether the sheet on top came while the person was typing:
-// what they type goes on into the input, which stays on screen.
+// what they type continues to go into the input, which stays on screen.
 func (s *Stack) Interrupted() bool {
 	p, ok := s.Top().(Patient)
 	return ok && len(s.opened) == 0 && p.Patient().interrupts(s.Now(), s.typed)
 }
 
-// Belated reports whether a key is held to belong to what stood where an ask
-// stands now.
+// Belated reports whether a key counts as meant for what was on screen before
+// the ask.
 func (s *Stack) Belated() bool {
 	_, ok := s.Top().(Patient)
 	return ok && len(s.opened) == 0 && s.Now().Before(s.deaf)
 }
 
-// Taking returns the sheet that a key goes to, or nil where none takes keys now.
+// Taking returns the sheet that a key goes to, or nil if none takes keys now.
 func (s *Stack) Taking() Sheet {
 	if s.Holds() {
 		return nil

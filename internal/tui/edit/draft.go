@@ -2,8 +2,8 @@ package edit
 
 import "strings"
 
-// Draft is what is kept of a text that was not sent. Files that were attached are
-// not: they may be large, and have to be attached again.
+// Draft is what is kept of a text that was not sent. Attached files are not kept:
+// they may be large, and have to be attached again.
 type Draft struct {
 	Text  string            `json:"text"`
 	Caret int               `json:"caret"`
@@ -24,8 +24,8 @@ func (e *Editor) Draft() Draft {
 	return d
 }
 
-// FromDraft returns an editor with a draft that was kept. What is wrong with it is
-// put right, since it was read from a file.
+// FromDraft returns an editor with a draft that was kept. Invalid values are
+// corrected, since it was read from a file.
 func FromDraft(d Draft) Editor {
 	var e Editor
 	e.Type(d.Text)

@@ -1,5 +1,6 @@
-// Package edit is the text that a person types: several lines, moved through by
-// grapheme clusters, with undo, and with chips that stand for long pasted text.
+// Package edit is the text that a person types: several lines, with a caret
+// that moves by grapheme clusters, undo, and chips that stand for long pasted
+// text.
 package edit
 
 import (
@@ -100,7 +101,7 @@ func (e *Editor) Files() []File {
 	}
 }
 
-// Attach adds a file as a chip. what says of what kind and size it is.
+// Attach adds a file as a chip. what says its kind and size.
 func (e *Editor) Attach(f File, what string) {
 	e.save(false)
 	e.count++
@@ -152,7 +153,7 @@ func (e *Editor) insert(text string) {
 	e.goal = -1
 }
 
-// Paste inserts pasted text. Long text becomes a chip.
+// Paste inserts a pasted text. Long text becomes a chip.
 func (e *Editor) Paste(text string) {
 	text = strings.TrimRight(styled.Clean(text), "\n")
 	lines := strings.Count(text, "\n") + 1
@@ -175,7 +176,7 @@ func (e *Editor) Chip(label, content string) {
 	e.insert(label)
 }
 
-// Replace puts text in the place of the bytes from a to the caret.
+// Replace replaces the bytes from a to the caret with text.
 func (e *Editor) Replace(a int, text string) {
 	if a < 0 || a > e.at {
 		return
@@ -186,8 +187,8 @@ func (e *Editor) Replace(a int, text string) {
 	e.insert(styled.Clean(text))
 }
 
-// Do carries out an editing action and reports whether it is one, and whether it
-// had an effect. Moves up and down need the layout; see [Editor.Vertical].
+// Do carries out an editing action and reports whether it was one and had an
+// effect. Moves up and down need the layout; see [Editor.Vertical].
 func (e *Editor) Do(a keys.Action) bool {
 	var at int
 	from, to, selected := e.Selection()

@@ -52,7 +52,7 @@ func (e *Editor) rows(rows []Row, from, end, width int, m styled.Method) []Row {
 	return append(rows, Row{from, end})
 }
 
-// rowOf returns the row of the caret: where two rows touch, the later one.
+// rowOf returns the row of the caret: where two rows meet, the later one.
 func (e *Editor) rowOf(rows []Row) int {
 	row := 0
 	for i, r := range rows {

@@ -15,7 +15,7 @@ func (e *Editor) Selection() (from, to int, ok bool) {
 	return from, to, e.sel > 0 && from < to
 }
 
-// Selected returns the text that is selected, chips as their labels.
+// Selected returns the text that is selected, with chips as their labels.
 func (e *Editor) Selected() string {
 	from, to, ok := e.Selection()
 	if !ok {
@@ -27,7 +27,7 @@ func (e *Editor) Selected() string {
 // Unselect ends the selection; the text stays.
 func (e *Editor) Unselect() { e.sel = 0 }
 
-// cut removes what is selected. Undo is the caller's.
+// cut removes what is selected. Saving for undo is up to the caller.
 func (e *Editor) cut() {
 	if from, to, ok := e.Selection(); ok {
 		e.text, e.at = e.text[:from]+e.text[to:], from
@@ -74,9 +74,9 @@ func (e *Editor) extend(move func() bool) bool {
 	return moved
 }
 
-// DoShown carries out an action in an editor that shows its rows and what is
-// selected of them: those of [Editor.Do], those that select, and those that know
-// rows. Moves up and down themselves are [Editor.Vertical].
+// DoShown carries out an action in an editor that shows its rows and the
+// selection: those of [Editor.Do], those that select, and those that depend on
+// rows. Plain moves up and down are [Editor.Vertical].
 func (e *Editor) DoShown(a keys.Action, width int, m styled.Method) bool {
 	switch a {
 	case keys.SelectAll:

@@ -1,5 +1,5 @@
-// Package editor lets the person use their own editor, which has the terminal
-// in the meantime.
+// Package editor lets the person use their own editor, which takes over the
+// terminal while it runs.
 package editor
 
 import (
@@ -18,7 +18,7 @@ import (
 // maxEdited bounds what is read back from an editor.
 const maxEdited = 4 << 20
 
-// Edit lets the person change a text, and hands over what it is then.
+// Edit lets the person change a text, and passes on the result.
 func Edit(editor []string, text string, changed func(string) tea.Msg) tea.Cmd {
 	f, err := os.CreateTemp("", "lathe-*.md")
 	if err != nil {
@@ -80,7 +80,7 @@ func Read(editor []string, name string, data []byte) tea.Cmd {
 	}
 }
 
-// Open opens a file that stands where the person works.
+// Open opens a file on the person's machine.
 func Open(editor []string, name string) tea.Msg {
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return dialog.Tell{Kind: dialog.Warning, Text: "there is no file " + styled.OneLine(name) + " here"}

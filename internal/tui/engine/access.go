@@ -22,7 +22,7 @@ func (a *Access) During(ctx context.Context) { a.ctx = ctx }
 // Context returns the context that calls are made with.
 func (a *Access) Context() context.Context { return a.ctx }
 
-// Do returns a command that calls the engine beside the screen.
+// Do returns a command that calls the engine in the background.
 func (a *Access) Do(call func(ctx context.Context) tea.Msg) tea.Cmd {
 	return func() tea.Msg { return call(a.ctx) }
 }

@@ -8,8 +8,8 @@ import (
 	"lathe/internal/api"
 )
 
-// Capabilities is what an engine can do beyond [Engine]. What it cannot do is nil,
-// and the screen does not offer it.
+// Capabilities is what an engine can do beyond [Engine]. The rest is nil, and the
+// screen does not offer it.
 type Capabilities struct {
 	Undo      Undoer
 	Compact   Compacter
@@ -30,23 +30,23 @@ type Capabilities struct {
 	Servers   Servers
 }
 
-// SymbolFinder finds what has a name in the directory's code.
+// SymbolFinder finds symbols in the directory's code by name.
 type SymbolFinder interface {
 	Symbols(ctx context.Context, query string) ([]api.Symbol, error)
-	// Dir is the directory that paths are told relative to; empty if that is not known.
+	// Dir is the directory that paths are relative to; empty if that is not known.
 	Dir() string
 }
 
-// Jobber sees to the processes of sessions that live on.
+// Jobber manages jobs, the processes of sessions that keep running.
 type Jobber interface {
 	Jobs(ctx context.Context, f api.JobFilter) ([]api.Job, error)
-	// JobOutput returns what a job has printed from a position on, and goes on until
-	// it ends if follow says so. The caller closes it.
+	// JobOutput returns what a job has printed from a position on, and with follow
+	// continues until the job ends. The caller closes it.
 	JobOutput(ctx context.Context, id string, from int64, follow bool) (out io.ReadCloser, at int64, err error)
 	TypeJob(ctx context.Context, id string, in api.JobInput) error
 	StopJob(ctx context.Context, id string) (api.Job, error)
-	// KeepCall lets the running command of a call go on as a job; without a call the
-	// newest of the session.
+	// KeepCall turns the running command of a call into a job; without a call, the
+	// session's newest command.
 	KeepCall(ctx context.Context, id lathe.SessionID, callID string) error
 }
 
@@ -54,7 +54,7 @@ type Jobber interface {
 type Undoer interface {
 	// Revert goes back to before a user message.
 	Revert(ctx context.Context, id lathe.SessionID, m lathe.MessageID) error
-	// Unrevert takes all of that back.
+	// Unrevert undoes all reverts.
 	Unrevert(ctx context.Context, id lathe.SessionID) error
 }
 
@@ -108,15 +108,14 @@ type Finder interface {
 // takes the person's decision.
 type Truster interface {
 	Trust(ctx context.Context) (api.Trust, error)
-	// Decide trusts the repository as [Trust] showed it: for good, or as long as
-	// the engine runs. It fails if its files changed in the meantime.
+	// Decide trusts the repository as [Trust] showed it: for good, or for as
+	// long as the engine runs. It fails if its files changed in the meantime.
 	Decide(ctx context.Context, t api.Trust, keep bool) error
-	// Distrust takes a decision back.
+	// Distrust withdraws a decision.
 	Distrust(ctx context.Context) error
 }
 
-// Revoker knows what the person allowed from then on, and takes
-// it back.
+// Revoker knows what the person allowed from then on, and withdraws it.
 type Revoker interface {
 	Approvals(ctx context.Context) ([]api.Approval, error)
 	Revoke(ctx context.Context, a api.Approval) error
@@ -127,7 +126,7 @@ type Weigher interface {
 	Weigh(ctx context.Context, id lathe.SessionID) (api.Window, error)
 }
 
-// Inspector says how it is set up, and whether all that it needs works.
+// Inspector says how lathe is set up, and whether everything it needs works.
 type Inspector interface {
 	Setup(ctx context.Context) (api.Setup, error)
 	Checks(ctx context.Context) ([]api.Check, error)

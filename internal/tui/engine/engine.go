@@ -1,6 +1,6 @@
 // Package engine is what a screen works with: sessions and their turns, what waits
 // for an answer, and what there is to choose from. The process itself or a client
-// of a server implements it. What an engine can do beyond that it tells once, as
+// of a server implements it. What an engine can do beyond that it says once, as
 // [Capabilities].
 package engine
 
@@ -14,13 +14,13 @@ import (
 	"lathe/internal/tui/edit"
 )
 
-// Update is an event, or how the connection to the engine fares.
+// Update is an event, or a change of the connection to the engine.
 type Update struct {
 	lathe.Envelope
 	Link *Link // nil for an event
 }
 
-// Link is how the screen is connected to the engine. The zero value is not yet.
+// Link is how the screen is connected to the engine. The zero value means not yet connected.
 type Link struct {
 	Up    bool
 	Lost  bool      // with Up: events were missed; what was read is old
@@ -63,8 +63,8 @@ type Turns interface {
 	// Abort stops the turn of a session and returns when that is recorded.
 	Abort(ctx context.Context, id lathe.SessionID) error
 	Status(ctx context.Context, id lathe.SessionID) lathe.Status
-	// Follow yields what happens from now on, and how the connection to the engine
-	// fares. It connects again by itself; when it ends all the same it may be called
+	// Follow yields what happens from now on, and changes of the connection to the
+	// engine. It reconnects by itself; if it ends nevertheless, it may be called
 	// again.
 	Follow(ctx context.Context) iter.Seq2[Update, error]
 }

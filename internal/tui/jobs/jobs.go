@@ -1,5 +1,6 @@
-// Package jobs shows the processes of a session that live on: a list of them, what
-// each prints as it comes, and a way to type into one and to stop it.
+// Package jobs shows a session's jobs, which are processes that keep running: a
+// list of them, what each prints as it comes, and a way to type into one and to
+// stop it.
 package jobs
 
 import (
@@ -27,12 +28,12 @@ const (
 	piece = 16 << 10
 )
 
-// Room is where a person sees to jobs.
+// Room is where a person looks after jobs.
 type Room struct {
 	access *engine.Access
 }
 
-// New returns the room. The engine can do jobs.
+// New returns the room. The engine must support jobs.
 func New(access *engine.Access) *Room { return &Room{access} }
 
 // List shows the jobs of a session.
@@ -58,7 +59,7 @@ func (r *Room) list(all []api.Job) dialog.List {
 	return l
 }
 
-// state says how a job is, and where it listens.
+// state describes a job's state and where it listens.
 func state(j api.Job) string {
 	out := j.State
 	for _, p := range j.Ports {
@@ -74,7 +75,7 @@ func (r *Room) stop(id string) tea.Msg {
 	})
 }
 
-// Keep lets the command that runs in a session go on as a job.
+// Keep turns the command running in a session into a job.
 func (r *Room) Keep(session lathe.SessionID) tea.Msg {
 	return r.access.Do(func(ctx context.Context) tea.Msg {
 		return dialog.Done{Text: "the command goes on as a job: see /jobs", Err: r.access.Able.Jobs.KeepCall(ctx, session, "")}
@@ -88,14 +89,14 @@ func (r *Room) watch(j api.Job) tea.Msg {
 	return dialog.All{dialog.Open{Sheet: o}, o.follow(ctx, max(0, j.Output-kept))}
 }
 
-// output is a sheet with what a job prints. Where the job has a terminal, what is
+// output is a sheet with what a job prints. If the job has a terminal, what is
 // typed goes to it.
 type output struct {
 	room *Room
 	job  api.Job
 	stop context.CancelFunc
 	text []byte
-	over string // why no more comes
+	over string // why there is no more output
 	up   int    // lines scrolled up from the end
 	rows int
 }
@@ -115,7 +116,7 @@ func (o *output) follow(ctx context.Context, from int64) tea.Cmd {
 	}
 }
 
-// next waits for more output, off the screen's own loop.
+// next waits for more output, outside the screen's own loop.
 func (o *output) next(body io.ReadCloser) tea.Cmd {
 	return func() tea.Msg {
 		buf := make([]byte, piece)

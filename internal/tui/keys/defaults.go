@@ -110,8 +110,8 @@ const (
 	ThemeMode   Action = "theme_mode_toggle"
 )
 
-// scope is where an action takes its keys. Actions of one scope get in each
-// other's way, those of a list do not reach beyond it.
+// scope is where an action's keys work. Actions of one scope can conflict;
+// those of a list work only there.
 type scope byte
 
 const (

@@ -20,7 +20,7 @@ type Binding struct {
 	Action Action
 	Keys   []string // normalised; a leader sequence begins with "<leader>"
 	Help   string
-	List   bool // it works in lists alone
+	List   bool // it works only in lists
 }
 
 // Map finds actions by keystroke. It is read-only once made.
@@ -33,7 +33,7 @@ type Map struct {
 }
 
 // New returns the defaults with the configured keys over them. What cannot be
-// understood is left at its default and told in problems.
+// understood keeps its default and is reported in problems.
 func New(configured map[string]string) (m *Map, problems []string) {
 	m = &Map{plain: map[string][]Action{}, led: map[string][]Action{}}
 	known := []string{"leader"}
@@ -89,7 +89,7 @@ var idle = [...]string{
 	"session_child_first", "session_background", "session_queued_prompts", "session_pin_toggle", "display_thinking",
 }
 
-// foreign reports names that configurations for OpenCode hold rightly.
+// foreign reports whether a name is valid in configurations for OpenCode.
 func foreign(name string) bool {
 	if slices.Contains(idle[:], name) || strings.Contains(name, ".") {
 		return true
@@ -102,8 +102,8 @@ func foreign(name string) bool {
 	return false
 }
 
-// conflicts says which configured keys do two things at once. What the defaults
-// share on purpose is none.
+// conflicts says which configured keys do two things at once. Keys that the
+// defaults share on purpose are not conflicts.
 func (m *Map) conflicts(configured map[string]string) (out []string) {
 	seen := map[string]bool{}
 	for i, d := range defaults {
@@ -145,7 +145,7 @@ func shared(key string, a, b Action) bool {
 }
 
 // parse reads a configured value: alternatives between commas, "none" for none.
-// What is no key is told and left out.
+// What is not a key is reported and left out.
 func parse(name, spec string, problems []string) ([]string, []string) {
 	var out []string
 	for alt := range strings.SplitSeq(spec, ",") {

@@ -7,7 +7,7 @@ import (
 	"lathe/internal/approval"
 )
 
-// ask tells all that a permission ask is about, and its answers.
+// ask prints everything a permission ask is about, and its answers.
 func (t *talk) ask(a lathe.Ask) {
 	t.menu.asking = a.ID
 	t.say("Permission needed: %s.", a.Permission)
@@ -24,7 +24,7 @@ func (t *talk) ask(a lathe.Ask) {
 // names are what facts without a label are called.
 var names = map[approval.Kind]string{approval.Purpose: "for", approval.Command: "command", approval.Subject: "about"}
 
-// fact tells something that the person has to know.
+// fact prints one thing that the person has to know.
 func (t *talk) fact(f approval.Fact) {
 	label := firstOf(f.Label, names[f.Kind])
 	switch {

@@ -104,7 +104,7 @@ func (t *talk) sessions(words string) {
 	t.menu.offer(out)
 }
 
-// open tells the end of a session and goes on in it.
+// open prints the end of a session and continues in it.
 func (t *talk) open(id lathe.SessionID) {
 	s, err := t.Engine.Get(t.ctx, id)
 	if t.fail(err) {

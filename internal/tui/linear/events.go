@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	outputLines = 8  // that are told of a tool's output
-	diffLines   = 40 // and of a change
-	earlier     = 6  // messages that are told when a session opens
+	outputLines = 8  // lines that are printed of a tool's output
+	diffLines   = 40 // lines that are printed of a change
+	earlier     = 6  // messages that are printed when a session opens
 )
 
-// happen tells an event of the session.
+// happen prints an event of the session.
 func (t *talk) happen(h happened) {
 	if h.link != nil {
 		t.linked(*h.link)
@@ -127,7 +127,7 @@ func (v *voice) failure(f lathe.Failure) {
 	v.say("Error: %s", printable.Line(f.Error()))
 }
 
-// part says what is new about a part.
+// part prints what is new in a part.
 func (t *talk) part(p lathe.Part) {
 	if !t.own[p.MessageID] {
 		return
@@ -156,7 +156,7 @@ func (t *talk) part(p lathe.Part) {
 	}
 }
 
-// mark tells once that something happened.
+// mark prints once that something happened.
 func (v *voice) mark(s *said, b lathe.PartBody) {
 	if s.done {
 		return
@@ -170,7 +170,7 @@ func (v *voice) mark(s *said, b lathe.PartBody) {
 	}
 }
 
-// tell says the paragraphs of a text that are complete.
+// tell prints the paragraphs of a text that are complete.
 func (v *voice) tell(s *said, all bool) {
 	end := len(s.text)
 	if !all {
@@ -188,8 +188,8 @@ func (v *voice) tell(s *said, all bool) {
 	}
 }
 
-// Words returns Markdown as it is said: marks of emphasis are left out, headings
-// and code are named.
+// Words returns Markdown as it is read aloud: marks of emphasis are left out,
+// headings and code are named.
 func Words(text string) string {
 	var out []string
 	code := false
@@ -239,7 +239,7 @@ func (v *voice) tool(s *said, c chat.Summary) {
 	if c.Failed {
 		words[0] = c.Name + " failed"
 	}
-	if s.kind == "" { // its beginning was not told
+	if s.kind == "" { // its beginning was not printed
 		words[0] = "Tool: " + about + ", done"
 		if c.Failed {
 			words[0] = "Tool: " + about + ", failed"
@@ -263,7 +263,7 @@ func (v *voice) tool(s *said, c chat.Summary) {
 	}
 }
 
-// output tells the last lines of an output.
+// output prints the last lines of an output.
 func (v *voice) output(text string) {
 	text = strings.Trim(printable.Text(text, printable.Options{Tab: " ", Return: printable.RewriteLine}), "\n")
 	if text == "" {
@@ -281,7 +281,7 @@ func (v *voice) output(text string) {
 	}
 }
 
-// change tells the lines of a diff that were removed and added, at most so many.
+// change prints the removed and added lines of a diff, at most that many.
 func (v *voice) change(diff string, most int) {
 	list := change.Changes(diff)
 	for i, c := range list {

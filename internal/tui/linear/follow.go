@@ -12,13 +12,13 @@ import (
 // missed is how many messages are read again after events were missed.
 const missed = 200
 
-// happened is an event, or how the connection fares.
+// happened is an event, or a change of the connection.
 type happened struct {
 	event lathe.Event
 	link  *engine.Link
 }
 
-// follow returns what happens. An engine whose events end is asked for them again.
+// follow returns what happens. If the engine's events end, it is asked for them again.
 func (t *talk) follow() <-chan happened {
 	out := make(chan happened, 64)
 	send := func(h happened) bool {
@@ -48,7 +48,7 @@ func (t *talk) follow() <-chan happened {
 	return out
 }
 
-// linked says how the connection fares, once for each time that it changes.
+// linked prints each change of the connection.
 func (t *talk) linked(l engine.Link) {
 	switch {
 	case !l.Up && !t.cut:
@@ -67,7 +67,7 @@ func (t *talk) linked(l engine.Link) {
 	}
 }
 
-// catchUp says what happened while events were missed, and nothing that was told.
+// catchUp prints what happened while events were missed, and nothing that was already printed.
 func (t *talk) catchUp() {
 	defer t.askedBefore()
 	if t.session.ID == "" {
@@ -84,13 +84,13 @@ func (t *talk) catchUp() {
 			t.message(m)
 		}
 		for _, p := range m.Parts {
-			t.part(p) // of what is over, nothing
+			t.part(p) // for finished parts this prints nothing
 		}
 	}
 	t.status(lathe.SessionStatus{SessionID: t.session.ID, Status: status})
 }
 
-// told notes that a message was told as far as it has come.
+// told notes that a message was printed as far as it has come.
 func (t *talk) told(m lathe.Message) {
 	t.message(m)
 	for _, p := range m.Parts {
@@ -107,7 +107,7 @@ func (t *talk) told(m lathe.Message) {
 	}
 }
 
-// over forgets what was told: none of it changes any more.
+// over forgets what was printed, since none of it can change any more.
 func (t *talk) over() {
 	t.parts = map[lathe.PartID]*said{}
 	for id := range t.own {

@@ -1,10 +1,10 @@
-// Package linear is the screen for those who listen to it or feel it, and for
-// terminals that can do nothing: plain lines, one after the other. Nothing is
-// drawn over, nothing moves, no line or box is made of characters, and what has
-// to be chosen is a list of numbers.
+// Package linear is the screen for people who listen to it or read it in Braille,
+// and for terminals that can do nothing else: plain lines, one after the other.
+// Nothing is drawn over, nothing moves, no line or box is made of characters, and
+// what has to be chosen is a list of numbers.
 //
 // The terminal edits the line that is typed, as it does for every simple program,
-// so that a screen reader knows it.
+// so screen readers can handle it.
 package linear
 
 import (
@@ -43,7 +43,7 @@ type Options struct {
 	// Interrupts are what the person sends with ctrl+c: the first stops the turn, or
 	// leaves where none runs. May be nil.
 	Interrupts <-chan struct{}
-	// Still is how often a turn that says nothing is told to go on; 30 s.
+	// Still is how often a silent turn is reported to be still working; 30 s by default.
 	Still time.Duration
 }
 
@@ -81,7 +81,7 @@ type talk struct {
 	wg       sync.WaitGroup
 	session  lathe.Session
 	parts    map[lathe.PartID]*said
-	own      map[lathe.MessageID]bool // messages of the model; false: told to their end
+	own      map[lathe.MessageID]bool // messages of the model; false: printed completely
 	newest   int64                    // sequence number of the newest message
 	busy     bool
 	cut      bool // the connection is lost
@@ -102,10 +102,10 @@ type voice struct {
 type menu struct {
 	voice   *voice
 	choices []choice             // what a number stands for
-	free    func(string)         // takes a line that is no number; nil: it is a request
+	free    func(string)         // handles a line that is not a number; nil: the line is a request
 	waiting []func()             // asks and questions that come after the present menu
 	asking  lathe.AskID          // what the menu is about
-	askedAt time.Time            // when the newest ask or question was told
+	askedAt time.Time            // when the newest ask or question was printed
 	asked   map[lathe.AskID]bool // what the person was asked, or will be
 }
 
@@ -127,17 +127,17 @@ type choice struct {
 	do    func()
 }
 
-// said is what was told of a part.
+// said is what was printed of a part.
 type said struct {
 	kind  string
 	text  string // of an open part
-	shown int    // bytes of it that were told
+	shown int    // bytes of it that were printed
 	done  bool
 }
 
 var errLeave = errors.New("leave")
 
-// say writes a line. Every text that it is given passes here and is made harmless.
+// say writes a line. Every text it is given passes through here and is cleaned.
 func (v *voice) say(format string, args ...any) {
 	text := printable.Text(fmt.Sprintf(format, args...), printable.Options{Tab: "    ", Return: printable.BreakLine})
 	if _, err := io.WriteString(v.out, text+"\n"); err != nil && v.failed == nil {
@@ -235,8 +235,8 @@ type typed struct {
 	at   time.Time
 }
 
-// take takes a line that was typed. One that came before a question was told is no
-// answer to it.
+// take handles a line that was typed. One that came before a question was printed
+// is not an answer to it.
 func (t *talk) take(line typed) error {
 	if t.menu.asking == "" || !line.at.Before(t.menu.askedAt) || strings.HasPrefix(line.text, "/") {
 		return t.line(line.text)
@@ -245,7 +245,7 @@ func (t *talk) take(line typed) error {
 	return nil
 }
 
-// line takes a line that was typed.
+// line handles a line that was typed.
 func (t *talk) line(line string) error {
 	if rest, more := strings.CutSuffix(line, "\\"); more {
 		t.draft += rest + "\n"
@@ -293,7 +293,7 @@ func (m *menu) chosen(do func()) {
 	}
 }
 
-// offer tells numbered choices.
+// offer prints numbered choices.
 func (m *menu) offer(list []choice) {
 	m.choices = list
 	m.again()
@@ -306,7 +306,7 @@ func (m *menu) again() {
 	m.voice.say("Type a number and press enter.")
 }
 
-// fail tells an error. The end of the program is none.
+// fail prints an error. That the program is ending is not an error.
 func (v *voice) fail(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err != nil
@@ -340,7 +340,7 @@ func (t *talk) request(text string) {
 	t.fail(t.Engine.Prompt(t.ctx, t.session.ID, p))
 }
 
-// background runs what may take as long as a turn. Its failure is told.
+// background runs what may take as long as a turn. It reports a failure.
 func (t *talk) background(do func() error) {
 	t.wg.Go(func() {
 		err := do()

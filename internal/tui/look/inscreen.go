@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// shellHints are commands for a shell that hints of the engine name, and what the
-// screen has for it.
+// shellHints are shell commands that the engine's hints name, each with the
+// screen's way to do the same.
 var shellHints = sync.OnceValue(func() []shellHint {
 	return []shellHint{
 		{regexp.MustCompile(`(?:run: )?\blathe auth login(?: [A-Za-z0-9][A-Za-z0-9._-]*)?`), "/connect"},
@@ -22,8 +22,8 @@ type shellHint struct {
 	here    string
 }
 
-// InScreen returns a text of the engine that says what to do with what is done
-// here in place of commands for a shell.
+// InScreen returns a text of the engine with the shell commands it names
+// replaced by the screen's way to do the same.
 func InScreen(text string) string {
 	for _, h := range shellHints() {
 		text = h.command.ReplaceAllString(text, h.here)

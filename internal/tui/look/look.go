@@ -14,8 +14,8 @@ import (
 	"lathe/internal/tui/theme"
 )
 
-// Look is everything that the drawing of something depends on beside itself. Two that
-// are equal draw the same.
+// Look is everything that a drawing depends on besides its content. Equal looks draw
+// the same content alike.
 type Look struct {
 	Width    int
 	Method   styled.Method
@@ -26,13 +26,13 @@ type Look struct {
 	Thinking bool // reasoning is unfolded
 	Pictures picture.Mode
 	Child    string // the key that leads to the session of a subagent
-	Times    bool   // messages tell when they were written
+	Times    bool   // messages show when they were written
 	Raw      bool   // Markdown is shown as it was written
 	Stacked  bool   // changes are never drawn in two columns
-	Name     string // who wrote the prompts; empty: they do not tell
+	Name     string // name shown at prompts; empty for none
 }
 
-// Glyph returns a mark, or what stands for it where there is no unicode.
+// Glyph returns a mark, or its replacement on a screen without unicode.
 func (l Look) Glyph(unicode, ascii string) string {
 	if l.ASCII {
 		return ascii
@@ -92,7 +92,7 @@ func (l Look) Counts(added, removed int) styled.Line {
 	}
 }
 
-// Ending returns the end of a path, which tells more than its beginning.
+// Ending returns the end of a path, which says more than its beginning.
 func (l Look) Ending(path string, room int) string {
 	wide := styled.Width(path, l.Method)
 	if wide <= room {

@@ -124,8 +124,8 @@ func marker(line string) (shown string, width int, ok bool) {
 	return shown, n + 1, true
 }
 
-// list draws the items of a list. An item goes on over lines that are indented to
-// its text, and over lazy lines that begin no block.
+// list draws the items of a list. An item continues over lines that are indented
+// to its text, and over unindented lines that do not begin a block.
 func (r renderer) list(src []string, width, depth int) (out []styled.Line, n int) {
 	for n < len(src) {
 		line := strings.TrimLeft(src[n], " ")
@@ -162,7 +162,7 @@ func (r renderer) list(src []string, width, depth int) (out []styled.Line, n int
 }
 
 // continues reports whether line i belongs to an item whose text begins at column
-// text and whose marker stands at column mark.
+// text and whose marker is at column mark.
 func (r renderer) continues(src []string, i, text, mark int) bool {
 	line := strings.TrimLeft(src[i], " ")
 	indent := len(src[i]) - len(line)
@@ -264,7 +264,8 @@ func (r renderer) paragraph(src []string, width, depth int) ([]styled.Line, int)
 }
 
 // joined puts the lines of a paragraph together. Two blanks or a backslash at the
-// end of a line break it; models mean other line breaks too when lines are short.
+// end of a line break it; when lines are short, models mean other line breaks
+// too.
 func joined(src []string) string {
 	var b strings.Builder
 	for i, l := range src {
@@ -285,7 +286,7 @@ func joined(src []string) string {
 	return b.String()
 }
 
-// fenced draws a fenced code block; without its end it reaches to the last line.
+// fenced draws a fenced code block; without an end it reaches to the last line.
 func (r renderer) fenced(src []string, fence string, indent, width int) ([]styled.Line, int) {
 	n := 1
 	for ; n < len(src); n++ {

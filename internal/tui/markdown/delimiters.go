@@ -1,9 +1,9 @@
 package markdown
 
-// delimiters remembers where what opens in a text is closed, so that the work stays
-// linear in the text, whatever it holds.
+// delimiters remembers where each opening mark in a text is closed, so that the
+// work stays linear in the text, whatever it contains.
 type delimiters struct {
-	unclosed              map[string]bool // runs that were looked for in vain
+	unclosed              map[string]bool // runs that were looked for and not found
 	brackets, parentheses []int32         // where each is closed; 0: nowhere. nil: not looked for yet
 }
 

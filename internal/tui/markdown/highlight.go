@@ -53,7 +53,7 @@ type grammar struct {
 	open, close     string // of block comments
 	quotes          string
 	long            []string // quotes that span lines
-	fold            bool     // letter case of keywords does not count
+	fold            bool     // keywords match in any letter case
 	dash            bool     // words may hold "-"
 	markup          bool     // tags instead of words
 }
@@ -80,7 +80,7 @@ func (h *highlighter) emit(text string, style styled.Style) {
 }
 
 // maxCode bounds the lines whose parts are told apart, in bytes: a longer one was
-// made by a program, and nobody reads it by its colours.
+// made by a program, and colours would not help to read it.
 const maxCode = 4096
 
 func (h *highlighter) line(l string) styled.Line {

@@ -23,11 +23,11 @@ func (r renderer) inline(text string, style styled.Style) styled.Line {
 	return p.out
 }
 
-// inliner collects spans. What is drawn alike is one of them.
+// inliner collects spans. Neighbours that look the same are one span.
 type inliner struct {
 	renderer
 	out   styled.Line
-	text  []byte // of the span that is not in out yet
+	text  []byte // text of the span that is not in out yet
 	style styled.Style
 	leads string
 }
@@ -152,7 +152,7 @@ func (p *inliner) emphasis(mark string) styled.Style {
 	return p.Emph
 }
 
-// link draws a link; where it leads is shown unless the label says it already.
+// link draws a link; the address is shown unless the label already says it.
 func (p *inliner) link(label, url string, style styled.Style, depth int) {
 	target := ""
 	if address(url) {

@@ -3,7 +3,7 @@
 //
 // It understands what answers are made of: headings, paragraphs, lists, quotes,
 // tables, rules, fenced and indented code, emphasis, code spans, links and bare
-// addresses. HTML is shown as it stands. It needs nothing at start-up, which is
+// addresses. HTML is shown as it is written. It has no start-up cost, which is
 // why it is not built on a general parser.
 package markdown
 
@@ -24,8 +24,8 @@ type Styles struct {
 	Bar, Dash, Bullet, Done, Open string // "│", "─", "•", "☑", "☐"
 }
 
-// NewStyles returns the styles of a theme. Without unicode, ASCII stands in for
-// lines and bullets.
+// NewStyles returns the styles of a theme. Without unicode, lines and bullets
+// are drawn in ASCII.
 func NewStyles(t *theme.Theme, unicode bool) *Styles {
 	s := &Styles{
 		Text: t.FG(theme.Text), Heading: t.FG(theme.Heading, styled.Bold), Strong: t.FG(theme.Strong, styled.Bold),
@@ -78,7 +78,7 @@ func (s *Stream) Lines(text string, width int, st *Styles, m styled.Method) []st
 // drawing, in bytes.
 func (s *Stream) Settled() int { return s.split }
 
-// spaced adds the blank line that stands between blocks.
+// spaced adds the blank line between blocks.
 func (s *Stream) spaced(lines []styled.Line) []styled.Line {
 	if len(lines) == 0 {
 		return lines

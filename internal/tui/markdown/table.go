@@ -52,7 +52,7 @@ func cells(row string) []string {
 	return append(out, strings.TrimSpace(row[from:]))
 }
 
-// table draws a table as wide as its content, or as narrow as the screen asks.
+// table draws a table as wide as its content, or as narrow as the screen requires.
 func (r renderer) table(src []string, width int) ([]styled.Line, int) {
 	aligns := cells(src[1])
 	n := len(aligns)
@@ -81,8 +81,8 @@ func (r renderer) row(texts []string, n int, style styled.Style) []styled.Line {
 	return row
 }
 
-// columns returns the widths of the columns: those of the content, of which the
-// widest shrink until the row fits.
+// columns returns the widths of the columns: those of the content, with the
+// widest shrunk until the row fits.
 func (r renderer) columns(rows [][]styled.Line, n, width int) []int {
 	widths := make([]int, n)
 	for _, row := range rows {
@@ -123,7 +123,7 @@ func (r renderer) drawRow(row []styled.Line, widths []int, aligns []string) []st
 		wrapped[i] = styled.Wrap(c, widths[i], r.m)
 		for _, line := range wrapped[i] {
 			if len(line) > 0 {
-				line[0].Cont = styled.Own // what is beside it goes on too
+				line[0].Cont = styled.Own // the cells next to it continue too
 			}
 		}
 		height = max(height, len(wrapped[i]))

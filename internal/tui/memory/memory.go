@@ -1,5 +1,5 @@
 // Package memory keeps what a person wrote from one run of the screen to the
-// next: what was sent, so that it can be called back, and what was not sent yet.
+// next: what was sent, so that it can be recalled, and what was not sent yet.
 //
 // Everything stays in a directory that only its owner can read. Several screens
 // may use it at once: history is appended to, and a draft belongs to a session.
@@ -39,7 +39,7 @@ type Memory struct {
 }
 
 // Open returns the memory that is kept in a directory, for a project. Nothing is
-// made before something is kept.
+// created before something is stored.
 func Open(dir, project string) *Memory {
 	sum := sha256.Sum256([]byte(project))
 	name := hex.EncodeToString(sum[:8])

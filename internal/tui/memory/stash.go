@@ -18,7 +18,7 @@ import (
 )
 
 // maxStash bounds how many texts are put aside in a project. Nothing is dropped to
-// make room: the person says what goes.
+// make room: the person decides what goes.
 const maxStash = 100
 
 // Stashed is a text that was put aside.
@@ -28,8 +28,8 @@ type Stashed struct {
 	Draft edit.Draft
 }
 
-// stashDir has a file for each text, so that screens at the same time never
-// write the same one.
+// stashDir has a file for each text, so that several screens never write the
+// same one.
 func (m *Memory) stashDir() string { return filepath.Join(m.dir, "stash", m.project) }
 
 // Stash puts a text aside.
@@ -78,8 +78,8 @@ func (m *Memory) Stashed() []Stashed {
 	return out
 }
 
-// Unstash deletes what was put aside. What is not there any more, since another
-// screen took it, is no mistake.
+// Unstash deletes what was put aside. If it is no longer there because another
+// screen took it, that is not an error.
 func (m *Memory) Unstash(id string) error {
 	if !isStashID(id) {
 		return fmt.Errorf("delete what was put aside: %.40q names nothing", id)

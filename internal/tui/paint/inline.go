@@ -17,15 +17,15 @@ import (
 // stay above, and a region at the end is drawn again, of which only the rows
 // that changed are written.
 type Inline struct {
-	out    io.Writer // brings colours down to what the terminal has
+	out    io.Writer // reduces colours to what the terminal has
 	plain  io.Writer
 	buf    bytes.Buffer
 	sync   bool
 	method styled.Method
 	on     bool
 	width  int
-	rows   []styled.Line // of the region as it stands
-	row    int           // of the cursor in it
+	rows   []styled.Line // rows of the region as shown
+	row    int           // row of the cursor in it
 	title  string
 	simple bool
 }
@@ -40,7 +40,7 @@ type Region struct {
 // NewInline returns an inline screen, which is not shown before Start.
 func NewInline(out io.Writer, env []string, width, _ int) *Inline {
 	return &Inline{
-		// The least profile would drop every sequence, not only colours.
+		// The lowest profile would drop every sequence, not only colours.
 		out:   &colorprofile.Writer{Forward: out, Profile: max(Profile(out, env), colorprofile.ASCII)},
 		plain: out, simple: Simple(env), width: width, method: styled.WcWidth,
 	}
@@ -63,7 +63,7 @@ func (p *Inline) Ask() error {
 	return p.Raw(questions)
 }
 
-// Stop takes the region away and leaves the cursor where it began.
+// Stop removes the region and leaves the cursor where it began.
 func (p *Inline) Stop() error {
 	if !p.on {
 		return nil
@@ -88,8 +88,8 @@ func (p *Inline) up() {
 	}
 }
 
-// Resize takes the region away. A terminal that became narrower has broken its
-// rows into more, which are counted.
+// Resize removes the region. A terminal that became narrower has broken its
+// rows into more rows, which are counted.
 func (p *Inline) Resize(width, _ int) {
 	if !p.on {
 		return
@@ -106,7 +106,7 @@ func (p *Inline) Resize(width, _ int) {
 	p.width, p.rows, p.row = width, nil, 0
 }
 
-// Synchronize lets the terminal show a frame at once.
+// Synchronize says that the terminal can show a whole frame at once.
 func (p *Inline) Synchronize() { p.sync = true }
 
 // Graphemes makes the terminal measure whole clusters.
@@ -144,8 +144,8 @@ func (p *Inline) Paint(final []styled.Line, r Region) error {
 	return p.frame(r.Cursor != nil)
 }
 
-// region writes the rows that changed. The cursor stands in the first one before,
-// and in the last one after.
+// region writes the rows that changed. The cursor is in the first row before and
+// in the last row after.
 func (p *Inline) region(rows []styled.Line) {
 	for i, row := range rows {
 		if i > 0 {
@@ -164,7 +164,7 @@ func (p *Inline) region(rows []styled.Line) {
 	p.row = max(0, len(rows)-1)
 }
 
-// change writes what of a row differs from what stands there.
+// change writes the part of a row that differs from what is shown.
 func (p *Inline) change(old, row styled.Line) {
 	same, col := 0, 0
 	for same < len(row) && same < len(old) && row[same] == old[same] {
@@ -185,12 +185,12 @@ func (p *Inline) change(old, row styled.Line) {
 		p.buf.WriteString(ansi.CursorForward(col))
 	}
 	if row.Width(p.method) < old.Width(p.method) {
-		p.buf.WriteString(ansi.EraseLineRight) // behind a full row it would take its end
+		p.buf.WriteString(ansi.EraseLineRight) // after a full row it would erase the row's end
 	}
 	p.buf.WriteString(rest.String())
 }
 
-// appended returns what was added to a span, if that begins a cluster of its own.
+// appended returns what was added to a span, if that begins a new cluster.
 func appended(old, span styled.Span) (more string, ok bool) {
 	more, ok = strings.CutPrefix(span.Text, old.Text)
 	ok = ok && old.Style == span.Style && old.Link == span.Link && old.Text != "" && more != "" &&

@@ -8,7 +8,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 )
 
-// Profile returns how many colours the terminal has and may be used: none where
+// Profile returns how many colours the terminal has and may be used: none if
 // NO_COLOR is set to anything, or on the oldest terminals.
 func Profile(out io.Writer, env []string) colorprofile.Profile {
 	p := colorprofile.Detect(out, env)
@@ -19,8 +19,8 @@ func Profile(out io.Writer, env []string) colorprofile.Profile {
 	return p
 }
 
-// Simple reports a terminal that must be sent nothing but what it has always
-// known: it would show the rest as text.
+// Simple reports whether the terminal understands only the oldest sequences and
+// would show others as text.
 func Simple(env []string) bool {
 	term := uv.Environ(env).Getenv("TERM")
 	for _, begin := range []string{"linux", "ansi", "cons25", "vt1", "vt2", "vt52"} {
@@ -31,8 +31,8 @@ func Simple(env []string) bool {
 	return false
 }
 
-// FewColors reports a terminal of sixteen colours or less, for which a theme that
-// names no others is the right one.
+// FewColors reports whether the terminal has sixteen colours or fewer, so that a
+// theme that uses only those is right for it.
 func FewColors(env []string) bool {
 	get := uv.Environ(env).Getenv
 	return colorprofile.Env(env) <= colorprofile.ANSI && get("TMUX") == "" && get("TERM") != ""

@@ -12,8 +12,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Screen brings views to a terminal: of each it writes only what differs from
-// what is there.
+// Screen brings views to a terminal, writing only what differs from what is
+// shown.
 type Screen struct {
 	out    io.Writer
 	buf    bytes.Buffer
@@ -106,7 +106,7 @@ func (p *Screen) Resize(width, height int) {
 	p.fresh = true
 }
 
-// Synchronize lets the terminal show a frame at once.
+// Synchronize says that the terminal can show a whole frame at once.
 func (p *Screen) Synchronize() { p.sync = true }
 
 // Graphemes makes the terminal measure whole clusters.
@@ -149,7 +149,7 @@ func sameCursor(a, b *tea.Cursor) bool {
 	return a == nil && b == nil || a != nil && b != nil && a.Position == b.Position
 }
 
-// modes writes what a view changes beside its content.
+// modes writes what a view changes besides its content.
 func (p *Screen) modes(v tea.View) {
 	if p.simple {
 		return
@@ -166,8 +166,8 @@ func (p *Screen) modes(v tea.View) {
 	}
 }
 
-// wrap puts what is to be written between marks that keep the terminal from
-// showing half of it, or at least the cursor from flying around.
+// wrap puts the output between marks that keep the terminal from showing half
+// of it, or at least hide the moving cursor.
 func (p *Screen) wrap(cursor bool) {
 	before, after := ansi.ResetModeTextCursorEnable, ""
 	if cursor {

@@ -48,7 +48,7 @@ type Picture struct {
 	fine  *image.RGBA // for the kitty protocol
 }
 
-// Decode reads a PNG, JPEG or GIF. The id tells pictures apart on the terminal.
+// Decode reads a PNG, JPEG or GIF. The id identifies the picture on the terminal.
 func Decode(data []byte, id uint32, m Mode) (*Picture, error) {
 	if len(data) > maxBytes {
 		return nil, fmt.Errorf("the picture has more than %d MB", maxBytes>>20)
@@ -73,8 +73,8 @@ func Decode(data []byte, id uint32, m Mode) (*Picture, error) {
 	return p, nil
 }
 
-// fit returns the cells of a picture: as large as it is, or as it may be. A cell is
-// twice as high as wide.
+// fit returns the size of a picture in cells: its own size, or the largest allowed.
+// A cell is twice as high as it is wide.
 func fit(w, h int) image.Point {
 	k := min(1, float64(maxWidth*cellWidth)/float64(w), float64(maxHeight*cellHeight)/float64(h))
 	return image.Pt(max(1, int(float64(w)*k/cellWidth+0.5)), max(1, int(float64(h)*k/cellHeight+0.5)))
@@ -148,8 +148,8 @@ func block(top, bottom color.RGBA) styled.Span {
 	return styled.Span{Text: "▀", Style: paint("38", top).With(paint("48", bottom))}
 }
 
-// placeholders stand for the cells of a picture that the terminal has; the colour
-// says of which one.
+// placeholders stand for the cells of a picture that the terminal holds; their
+// colour says which picture.
 func (p *Picture) placeholders() []styled.Line {
 	style := styled.Style(fmt.Sprintf("38;2;%d;%d;%d", p.id>>16&255, p.id>>8&255, p.id&255))
 	out := make([]styled.Line, p.cells.Y)
@@ -165,8 +165,8 @@ func (p *Picture) placeholders() []styled.Line {
 	return out
 }
 
-// Transmit returns what hands the picture to the terminal, before its lines are
-// shown; nothing where they are all there is.
+// Transmit returns the sequence that sends the picture to the terminal, before
+// its lines are shown; nothing if the lines are all there is.
 func (p *Picture) Transmit() string {
 	if p.fine == nil {
 		return ""

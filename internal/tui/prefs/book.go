@@ -21,11 +21,11 @@ type Prefs struct {
 	Mode     string // "dark", "light", or "" for what the terminal says
 	NoTips   bool
 	Times    bool
-	Guided   bool // the person chose to go on with the offline guide
+	Guided   bool // the person chose to continue with the offline guide
 
 	NoSidebar bool
 	Scrollbar bool
-	Names     bool // prompts tell who wrote them
+	Names     bool // prompts show who wrote them
 }
 
 // clone returns a copy that another goroutine may hold.
@@ -43,15 +43,15 @@ type Book struct {
 	saved saved
 }
 
-// saved sees to it that what is kept last is what was asked for last, though
+// saved makes sure that the newest preferences are stored last, although
 // commands run at the same time.
 type saved struct {
 	mu   sync.Mutex
 	last int
 }
 
-// NewBook returns a book that begins with some preferences. keep writes them down
-// and may be nil.
+// NewBook returns a book that begins with some preferences. keep stores them and
+// may be nil.
 func NewBook(p Prefs, keep func(Prefs) error) *Book { return &Book{Prefs: p.clone(), keep: keep} }
 
 // Save keeps the preferences as they are now, if there is a place for them.

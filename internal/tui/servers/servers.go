@@ -1,5 +1,6 @@
 // Package servers shows the servers of the model context protocol: how they are doing
-// and what they have, and lets the person switch them and take up what they offer now.
+// and what they have, and lets the person switch them on and off and apply what they
+// offer now.
 package servers
 
 import (
@@ -16,7 +17,7 @@ import (
 	"lathe/internal/tui/styled"
 )
 
-// Room is where a person sees to servers.
+// Room is where a person looks after servers.
 type Room struct {
 	access *engine.Access
 }
@@ -24,7 +25,7 @@ type Room struct {
 // New returns the room.
 func New(access *engine.Access) *Room { return &Room{access} }
 
-// List shows the servers. The session may be "": then nothing can be taken up.
+// List shows the servers. The session may be "": then nothing can be refreshed.
 func (r *Room) List(session lathe.SessionID) tea.Msg {
 	return r.access.Do(func(ctx context.Context) tea.Msg {
 		all, err := r.access.Able.Servers.Servers(ctx, true)
@@ -94,7 +95,7 @@ func (r *Room) tools(name string) tea.Msg {
 		if !d.Known {
 			return dialog.Fail(fmt.Errorf("%s cannot be used: %s", name, d.Why))
 		}
-		_ = r.access.Able.Servers.SeenServer(ctx, name) // it is only a mark
+		_ = r.access.Able.Servers.SeenServer(ctx, name) // it only sets a mark
 		l := dialog.List{Title: styled.OneLine(name), Hint: "esc close", Empty: "it has no tools", Pick: func(dialog.Item) tea.Msg { return nil }}
 		for _, t := range d.List {
 			l.Items = append(l.Items, dialog.Item{ID: t.Key, Title: styled.OneLine(t.Key), Detail: styled.OneLine(t.Description), Right: styled.OneLine(t.Hints)})
@@ -103,7 +104,7 @@ func (r *Room) tools(name string) tea.Msg {
 	})
 }
 
-// Refresh takes up in a session what the servers offer now, and says what that costs.
+// Refresh applies what the servers offer now to a session, and says what that costs.
 func (r *Room) Refresh(session lathe.SessionID) tea.Msg {
 	if session == "" {
 		return dialog.Done{Text: "a new session begins with what the servers offer now"}

@@ -46,7 +46,7 @@ func fileName(s lathe.Session, format string) string {
 	return string(s.ID) + ext[format]
 }
 
-// exported takes what was written to where it goes.
+// exported puts an export where the person wanted it.
 func (r *Room) exported(s lathe.Session, to, format string, data []byte) tea.Msg {
 	switch to {
 	case "copy":
@@ -68,7 +68,7 @@ func (r *Room) writeFile(name string, data []byte) tea.Msg {
 	}
 }
 
-// Share publishes a session, or writes it as a file where no service is set up.
+// Share publishes a session, or writes it to a file if no service is set up.
 func (r *Room) Share(s lathe.Session) tea.Msg {
 	l := dialog.List{Title: "share " + styled.OneLine(s.Title) + "?", Hint: "enter do it · esc leave"}
 	if s.Share != nil {
@@ -98,7 +98,7 @@ func (r *Room) Share(s lathe.Session) tea.Msg {
 	return dialog.Open{Sheet: dialog.NewList(l)}
 }
 
-// Unshare takes a shared session back.
+// Unshare withdraws a shared session.
 func (r *Room) Unshare(s lathe.Session) tea.Msg {
 	return r.access.Do(func(ctx context.Context) tea.Msg {
 		return dialog.Done{Text: "it is shared no more", Err: r.access.Able.Share.Unshare(ctx, s.ID)}

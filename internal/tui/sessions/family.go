@@ -37,7 +37,7 @@ func (r *Room) rename(s lathe.Session, back func() tea.Msg) tea.Msg {
 	return dialog.Open{Sheet: f}
 }
 
-// nobody says that a session has no subagents.
+// nobody is shown if a session has no subagents.
 var nobody = dialog.Tell{Kind: dialog.Info, Text: "no subagent worked in this session"}
 
 // Child goes to the next session that a subagent works in, or for -1 to the one
@@ -79,8 +79,8 @@ func (r *Room) Children(of lathe.SessionID) tea.Msg {
 	})
 }
 
-// Fork copies a session, before a message if one is named, whose text stands in the
-// input of the copy then.
+// Fork copies a session, up to a message if one is named, whose text then goes into
+// the copy's input.
 func (r *Room) Fork(id lathe.SessionID, upTo lathe.MessageID, text string) tea.Msg {
 	return r.access.Do(func(ctx context.Context) tea.Msg {
 		s, err := r.access.Able.Fork.Fork(ctx, id, upTo)

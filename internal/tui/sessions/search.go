@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	SearchPause = 250 * time.Millisecond // in the typing, before what was said is searched
+	SearchPause = 250 * time.Millisecond // pause in typing before what was said is searched
 	searchHits  = 30
 )
 
 // searchLater searches what was said for the words of a list's filter, when the
-// person pauses. What is found stands below the titles.
+// person pauses. What is found is listed below the titles.
 func (r *Room) searchLater(s *dialog.List, found func(api.Hit) dialog.Item) tea.Msg {
 	words := strings.TrimSpace(s.Filter.Text())
 	s.Items = slices.DeleteFunc(s.Items, func(it dialog.Item) bool { return it.Found })

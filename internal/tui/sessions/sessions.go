@@ -31,7 +31,7 @@ type Host interface {
 	Waits(id lathe.SessionID) bool
 }
 
-// Files is how the room writes where the person works.
+// Files is how the room writes on the person's machine.
 type Files struct {
 	// Write writes a new file and returns its path; nil: files cannot be written.
 	Write  func(name string, data []byte) (string, error)

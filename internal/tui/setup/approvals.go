@@ -11,7 +11,7 @@ import (
 	"lathe/internal/tui/styled"
 )
 
-// Approvals shows what the person allowed from then on, and takes back what they
+// Approvals shows what the person allowed from then on, and withdraws what they
 // choose.
 func (r *Room) Approvals() tea.Msg {
 	return r.access.Do(func(ctx context.Context) tea.Msg {

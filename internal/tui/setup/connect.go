@@ -23,7 +23,7 @@ var signIn = map[string]string{
 	"github-copilot-enterprise": "GitHub Copilot Enterprise",
 }
 
-// plans say what a provider's subscription is called, which no key stands for.
+// plans are the names of providers' subscriptions, for which there is no key.
 var plans = map[string]string{"anthropic": "Claude Pro or Max", "openai": "ChatGPT Plus or Pro", "google": "Gemini with a Google account"}
 
 // Connect asks which provider, then for its key.
@@ -111,7 +111,7 @@ func (r *Room) storeKey(it dialog.Item, key string) tea.Msg {
 	})}
 }
 
-// tried says what came of a key, and what to do.
+// tried shows the outcome of trying a key, and what to do.
 func (r *Room) tried(it dialog.Item, t api.KeyTest, err error) tea.Msg {
 	if err != nil {
 		t = api.KeyTest{Outcome: api.KeyUnknown, Detail: err.Error()}

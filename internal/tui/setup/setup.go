@@ -1,5 +1,6 @@
-// Package setup is the first hour and what comes back to it: what can answer, keys of
-// providers, whether the repository may steer lathe, and what was allowed for good.
+// Package setup is for the first hour and what is changed later: what can answer,
+// keys of providers, whether the repository may steer lathe, and what was allowed for
+// good.
 package setup
 
 import (
@@ -30,7 +31,7 @@ type Room struct {
 
 // Messages of the room.
 type (
-	// Began says what could answer, as it was looked for at the start.
+	// Began says what was found at the start that could answer.
 	Began struct{ Found api.Found }
 	// Offered says what can answer, to be chosen from.
 	Offered struct{ Found api.Found }
@@ -43,8 +44,8 @@ func New(h dialog.Host, access *engine.Access, c *choice.Choice, book *prefs.Boo
 	return &Room{host: h, access: access, choice: c, book: book}
 }
 
-// Begin looks, at a start without a connected model, for what could answer. What
-// cannot be looked for is left: the welcome says how to connect a provider.
+// Begin looks, at a start without a connected model, for what could answer. If
+// that fails nothing is shown: the welcome says how to connect a provider.
 func (r *Room) Begin() tea.Cmd {
 	return r.look(func(f api.Found) tea.Msg { return Began{f} }, func(error) tea.Msg { return nil })
 }
@@ -68,8 +69,8 @@ func (r *Room) look(found func(api.Found) tea.Msg, failed func(error) tea.Msg) t
 	})
 }
 
-// Take takes what was found at the start, and reports whether it is worth being
-// offered: nothing but the offline guide can answer, which the person did not choose.
+// Take takes what was found at the start, and reports whether to offer it: if only
+// the offline guide can answer and the person did not choose it.
 func (r *Room) Take(f api.Found) (offer bool) {
 	r.found = f
 	return r.choice.Guided() && !r.book.Guided
@@ -129,7 +130,7 @@ func (r *Room) modelsOf(provider string) tea.Msg {
 	})
 }
 
-// Found tells on the welcome what was found and is used without having been
+// Found says on the welcome page what was found and is used without having been
 // stored.
 func (r *Room) Found() string {
 	provider := r.choice.Current().Provider

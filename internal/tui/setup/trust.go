@@ -23,7 +23,7 @@ type trustSheet struct {
 	t      api.Trust
 	at     int
 	first  int  // the line of the first answer, as of the last drawing
-	sure   bool // the person wants it remembered, and is asked once more
+	sure   bool // the person wants it remembered and is asked to confirm
 	body   dialog.Reader
 }
 
@@ -31,8 +31,8 @@ var trustAnswers = [...][2]string{
 	{"y", "trust it until lathe ends"}, {"r", "trust it as it is now, and remember"}, {"n", "no; it works without what it brings"},
 }
 
-// Trust asks the question at the start, if there is one. What cannot be read is
-// told by /trust.
+// Trust asks the question at the start, if there is one. If that cannot be
+// read, /trust says so.
 func (r *Room) Trust(now func() time.Time) tea.Cmd {
 	e := r.access.Able.Trust
 	if e == nil {
@@ -56,7 +56,7 @@ func (s *trustSheet) Wheel(by int) bool { return s.body.Wheel(by) }
 // Paste does nothing.
 func (s *trustSheet) Paste(string) {}
 
-// Key answers, or goes through the answers and what is told.
+// Key answers, moves through the answers, or scrolls.
 func (s *trustSheet) Key(_ dialog.Host, k tea.KeyPressMsg) tea.Msg {
 	n := len(trustAnswers)
 	switch stroke := dialog.Stroke(k); stroke {

@@ -36,18 +36,18 @@ type Bar struct {
 
 	of       lathe.SessionID // that changes were read for
 	changes  []engine.FileChange
-	asked    bool // for the servers; what was asked for may not be read yet
-	waits    bool // for what was asked of the servers
+	asked    bool // whether the servers were asked for; the answer may not have come yet
+	waits    bool // whether the answer about the servers is still awaited
 	Mcp, Lsp []api.Configured
 }
 
 // New returns the sidebar.
 func New(h Host, access *engine.Access) *Bar { return &Bar{host: h, access: access} }
 
-// Stale says that what was read of the session may lack something.
+// Stale says that what was read about the session may be out of date.
 func (b *Bar) Stale() { b.of = "" }
 
-// StaleServers says that what was read of servers has changed.
+// StaleServers says that what was read about servers may be out of date.
 func (b *Bar) StaleServers() { b.asked = false }
 
 // reading is what was read for the sidebar.
@@ -57,8 +57,8 @@ type reading struct {
 	setup   *api.Setup
 }
 
-// Fill reads what the sidebar shows and is not known yet. Servers that change while they
-// are read are read once more.
+// Fill reads what the sidebar shows and does not know yet. Servers that change while
+// they are being read are read once more.
 func (b *Bar) Fill() tea.Cmd {
 	d, i := b.access.Able.Changes, b.access.Able.Setup
 	changes := d != nil && b.of != b.host.Session().ID && b.host.Session().Summary != nil
@@ -70,7 +70,7 @@ func (b *Bar) Fill() tea.Cmd {
 	if servers {
 		b.asked, b.waits = true, true
 	}
-	return b.access.Do(func(ctx context.Context) tea.Msg { // what cannot be read is not shown: a screen without it is still one
+	return b.access.Do(func(ctx context.Context) tea.Msg { // what cannot be read is not shown: the screen is useful without it
 		m := reading{}
 		if changes {
 			if list, err := d.Changes(ctx, id); err == nil {
@@ -94,7 +94,7 @@ func (b *Bar) Fill() tea.Cmd {
 	})
 }
 
-// read takes what was read. What an event told meanwhile is newer.
+// read takes what was read. What an event told in the meantime is newer.
 func (b *Bar) read(m reading) {
 	if m.of == b.host.Session().ID && b.of != m.of {
 		b.of, b.changes = m.of, m.changes
@@ -147,8 +147,8 @@ func (b *Bar) Lines(l look.Look, height int) []styled.Line {
 	return out[:min(len(out), height)]
 }
 
-// fitSections takes rows from the longest sections until all fit, as far as that
-// goes.
+// fitSections takes rows from the longest sections until all fit, as far as
+// possible.
 func fitSections(list []section, height int) {
 	total := -1
 	for _, s := range list {
@@ -208,8 +208,8 @@ func (b *Bar) sideContext(l look.Look) section {
 	return section{head: s.head, rows: append(s.rows, styled.Plain(b.host.Session().Cost.String()+" spent", l.FG(theme.Muted)))}
 }
 
-// sideTodos shows at most so many rows of the task list; of one that is done only
-// that it is.
+// sideTodos shows at most that many rows of the task list; a finished list is
+// only one row.
 func (b *Bar) sideTodos(l look.Look, most int) section {
 	done := 0
 	for _, t := range b.host.Todos() {
@@ -233,7 +233,7 @@ func (b *Bar) sideTodos(l look.Look, most int) section {
 	return s
 }
 
-// sideFiles shows which files the session changed, at most so many.
+// sideFiles shows which files the session changed, at most that many.
 func (b *Bar) sideFiles(l look.Look, most int) section {
 	what := "changed files"
 	if b.host.Session().Revert != nil {

@@ -1,5 +1,5 @@
-// Package style is in which colours and characters the screen is drawn: the theme, dark
-// or light, and what the terminal can show of it.
+// Package style decides the colours and characters of the screen: the theme, dark or
+// light, and what the terminal can show of it.
 package style
 
 import (
@@ -22,15 +22,14 @@ import (
 type Style struct {
 	look       *look.Look
 	book       *prefs.Book
-	themes     []*theme.Theme // beside the built-in ones
+	themes     []*theme.Theme // in addition to the built-in ones
 	configured string         // the theme that the configuration names
 	dark       bool
-	reduce     func(*theme.Theme) *theme.Theme // to the colours that the terminal has; nil: it has all
+	reduce     func(*theme.Theme) *theme.Theme // reduces to the colours that the terminal has; nil: it has all
 	noLinks    bool                            // the terminal would show addresses as text
 }
 
-// New gives a look its theme, and says what is wrong with the one that is
-// configured.
+// New gives a look its theme, and says what is wrong with the configured one.
 func New(l *look.Look, book *prefs.Book, themes []*theme.Theme, configured string) (s *Style, problem string) {
 	s = &Style{look: l, book: book, themes: themes, configured: configured, dark: book.Mode != "light"}
 	s.setTheme(s.themeNamed(s.chosenTheme()))
@@ -62,7 +61,7 @@ func (s *Style) setTheme(t *theme.Theme) {
 	s.look.Theme, s.look.MD = t, markdown.NewStyles(t, !s.look.ASCII)
 }
 
-// Background takes up what the terminal says of its background.
+// Background handles what the terminal says about its background.
 func (s *Style) Background(dark bool) {
 	if s.book.Mode != "" {
 		return
@@ -110,7 +109,7 @@ func (s *Style) themeProblem(name string) string {
 	return text
 }
 
-// ThemeList shows themes as they are gone through.
+// ThemeList lists the themes, and shows each as it is marked.
 func (s *Style) ThemeList() tea.Msg {
 	before, dark := s.look.Theme, s.dark
 	l := dialog.List{Title: "themes", Hint: "enter choose · tab dark or light · esc keep " + styled.OneLine(before.Name), Items: s.themeItems(before.Name)}
@@ -212,7 +211,7 @@ func (s *Style) ReduceTo(p colorprofile.Profile) {
 }
 
 // Fitted returns a line as this terminal can show it: without links where they
-// would be text, with simple clusters where whole ones are not measured.
+// would be text, and with simple clusters if whole ones are not measured.
 func (s *Style) Fitted(l styled.Line) styled.Line {
 	if !s.noLinks && !s.look.ASCII && s.look.Method == styled.Grapheme {
 		return l
@@ -240,6 +239,6 @@ func (s *Style) Fitted(l styled.Line) styled.Line {
 	return out
 }
 
-// unmarked puts a character of one cell in the place of the few marks that are
-// drawn everywhere.
+// unmarked replaces the few marks that are drawn everywhere with ASCII
+// characters.
 var unmarked = strings.NewReplacer("…", "~", "·", "-", "—", "-", "↑", "^", "↓", "v")

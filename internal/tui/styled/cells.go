@@ -1,8 +1,8 @@
 package styled
 
 // Between returns the line with the cells from one column up to another drawn in
-// a style over their own, and the text of these cells. A cluster belongs to them
-// when its first cell does.
+// a style on top of their own, and the text of these cells. A cluster belongs to
+// them if its first cell does.
 func (l Line) Between(from, to int, m Method, style Style) (out Line, text string) {
 	if from >= to {
 		return l, ""

@@ -4,13 +4,13 @@ import "lathe/internal/printable"
 
 const tab = "    "
 
-// Clean makes text from models, tools and files harmless, as the screen shows it:
-// tabs are blanks, carriage returns and other separators line breaks.
+// Clean makes text from models, tools and files safe to show: tabs become blanks,
+// carriage returns and other separators become line breaks.
 func Clean(text string) string {
 	return printable.Text(text, printable.Options{Tab: tab, Return: printable.BreakLine})
 }
 
-// Output is Clean for what a program wrote: what it wrote over is gone, as on a
+// Output is Clean for a program's output: overwritten text is dropped, as on a
 // terminal.
 func Output(text string) string {
 	return printable.Text(text, printable.Options{Tab: tab, Return: printable.RewriteLine})

@@ -7,9 +7,10 @@ import (
 
 // Simple returns the text as it has to be drawn on a terminal that does not
 // measure whole clusters, where some clusters take fewer or more cells than one
-// would think, and not the same everywhere: joined emoji are their first one,
-// skin tones and the wish for colour are left out, and letters of Hangul are
-// syllables. Widths by [WcWidth] are those of the simple text.
+// would think, and not the same everywhere: a joined emoji is reduced to its
+// first one, skin tones and colour selectors are left out, and Hangul letters
+// are combined into syllables. Widths by [WcWidth] are those of the simple
+// text.
 func Simple(text string) string {
 	if !strings.ContainsFunc(text, special) {
 		return text
@@ -23,7 +24,7 @@ func Simple(text string) string {
 	return b.String()
 }
 
-// special reports characters that make a cluster one that is not simple.
+// special reports characters that make a cluster not simple.
 func special(r rune) bool {
 	return r == '\u200d' || r == '\ufe0f' || r >= 0x1f3fb && r <= 0x1f3ff || vowel(r) || final(r)
 }
@@ -37,7 +38,7 @@ func simple(c string) string {
 		return c
 	}
 	first, size := utf8.DecodeRuneInString(c)
-	if first >= 0x2190 { // a symbol, of which only the first one stays
+	if first >= 0x2190 { // a symbol: only the first one stays
 		if i := strings.IndexRune(c, '\u200d'); i >= size {
 			c = c[:i]
 		}

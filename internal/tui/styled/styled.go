@@ -52,14 +52,14 @@ type Span struct {
 	Cont  Cont
 }
 
-// Cont says of the first span of a line how the text before goes on in it.
+// Cont says how the first span of a line continues the text before it.
 type Cont byte
 
-// The ways in which a line goes on from the one before.
+// The ways in which a line continues the one before.
 const (
 	Own    Cont = iota // it does not
-	Blank              // it was broken at a blank, which is in neither
-	Within             // it was broken where nothing is left out
+	Blank              // it was broken at a blank, which is in neither line
+	Within             // it was broken with nothing left out
 )
 
 // Line is one row of spans. Its text holds no line breaks.
@@ -173,7 +173,7 @@ func cluster(text string, m Method) (string, int) {
 	return c, w
 }
 
-// Cut returns the line cut to width cells. What was cut is told by an ellipsis.
+// Cut returns the line cut to width cells. An ellipsis shows that something was cut.
 func (l Line) Cut(width int, m Method) Line {
 	if l.Width(m) <= width {
 		return l

@@ -27,7 +27,7 @@ type wrapper struct {
 	out              []Line
 	line, gap, word  []piece
 	lineW, gapW, wdW int
-	next             Cont // how the next line goes on
+	next             Cont // how the next line continues
 }
 
 func (w *wrapper) span(i int) {
@@ -53,8 +53,8 @@ func (w *wrapper) span(i int) {
 	}
 }
 
-// clings reports closing punctuation of East Asian text, which may not begin a
-// line.
+// clings reports whether a cluster is closing punctuation of East Asian text,
+// which must not begin a line.
 func clings(c string) bool {
 	return strings.ContainsAny(c, "、。，．・：；？！）］｝」』】〉》ー")
 }

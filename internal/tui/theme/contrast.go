@@ -5,14 +5,14 @@ import (
 	"math"
 )
 
-// Least is the contrast that text has on everything it stands on: what WCAG asks
-// of text of a usual size.
+// Least is the contrast that text has on each of its backgrounds: what WCAG
+// requires for text of normal size.
 const Least = 4.5
 
-const high = 7 // of the themes for eyes that need more
+const high = 7 // for the themes with high contrast
 
-// A terminal's own background is not known; these are the least favourable ones
-// that are common.
+// A terminal's own background is not known; these are the least favourable
+// common ones.
 const (
 	commonDark  = "#21252b"
 	commonLight = "#f4f4f4"
@@ -22,7 +22,7 @@ const (
 // that is marked.
 var textKeys = [...]Key{Text, Muted, Primary, Secondary, Accent, Error, Warning, Success, Info}
 
-// backdrop is a background as text stands on it.
+// backdrop is the colour of a background behind text.
 func (t *Theme) backdrop(k Key) string {
 	if c := t.color(k); c != "" {
 		return c
@@ -33,13 +33,13 @@ func (t *Theme) backdrop(k Key) string {
 	return commonDark
 }
 
-// pair is a kind of text, and what it stands on.
+// pair is a kind of text and its backgrounds.
 type pair struct {
 	text Key
 	on   []Key
 }
 
-// pairs returns all text there is.
+// pairs returns all kinds of text.
 func pairs() []pair {
 	var out []pair
 	for _, k := range textKeys {
@@ -49,7 +49,7 @@ func pairs() []pair {
 		pair{DiffNumber, []Key{DiffAddedBg, DiffRemovedBg, Background, Panel}})
 }
 
-// legible moves the colours of text away from what they stand on, as far as is
+// legible moves the colours of text away from their backgrounds, as far as is
 // needed to read them, and keeps their hue.
 func (t *Theme) legible(least float64) *Theme {
 	for _, p := range pairs() {
@@ -71,7 +71,7 @@ func (t *Theme) legible(least float64) *Theme {
 	return t
 }
 
-// reads reports whether a colour can be read on all that it stands on.
+// reads reports whether a colour can be read on all its backgrounds.
 func (t *Theme) reads(c string, on []Key, least float64) bool {
 	for _, k := range on {
 		if contrast(c, t.backdrop(k)) < least {

@@ -49,7 +49,7 @@ var sketches = [...]sketch{
 	{"zenburn", false, [10]string{"#3f3f3f", "#dcdccc", "#a6a695", "#8cd0d3", "#dc8cc3", "#f0dfaf", "#dc9d9d", "#dfaf8f", "#9fc59f", "#93e0e3"}},
 }
 
-// lightOf names the theme that stands for another one on a light background.
+// lightOf names the theme that replaces another one on a light background.
 // Themes without one stay dark.
 var lightOf = map[string]string{
 	"lathe": "lathe-light", "system": "system-light", "opencode": "lathe-light", "contrast": "contrast-light", "gruvbox": "gruvbox-light",
@@ -59,7 +59,7 @@ var lightOf = map[string]string{
 	"catppuccin": "catppuccin-latte", "catppuccin-frappe": "catppuccin-latte", "catppuccin-macchiato": "catppuccin-latte",
 }
 
-// alias maps names that configurations for OpenCode hold.
+// alias maps theme names used in configurations for OpenCode.
 var alias = map[string]string{"opencode": "lathe"}
 
 func (s *sketch) theme() *Theme {

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Palette returns the theme in the 256 colours that nearly every terminal has. What
-// has a hue keeps one, so that what is red stays red, and text stays legible on
-// what it stands on.
+// Palette returns the theme in the 256 colours that nearly every terminal has.
+// Colours with a hue keep it, so that red stays red, and text stays legible on its
+// backgrounds.
 func (t *Theme) Palette() *Theme {
 	out := &Theme{Name: t.Name, Light: t.Light, own: t.own, colors: map[Key]string{}}
 	if t.light != nil {
@@ -69,8 +69,9 @@ var colors256 = sync.OnceValue(func() (out [256]seen) {
 	return out
 })
 
-// nearest returns the number of the palette's colour that is least apart from c
-// among those that will do; a palette number and the terminal's own colour stay.
+// nearest returns the number of the palette's colour nearest to c among those
+// that will accepts; palette numbers and the terminal's own colour stay as they
+// are.
 func nearest(c string, apart func(a, b seen) float64, will func(c string) bool) string {
 	if _, _, _, ok := rgb(c); !ok {
 		return c
@@ -88,20 +89,20 @@ func nearest(c string, apart func(a, b seen) float64, will func(c string) bool) 
 	return strconv.Itoa(best)
 }
 
-// apart is how far two backgrounds are from each other. How light they are counts
-// most: text stands on them.
+// apart is how far two backgrounds are from each other. Lightness counts most,
+// because text is drawn on them.
 func apart(a, b seen) float64 { return 4*sq(a.l-b.l) + sq(a.rg-b.rg) + sq(a.yb-b.yb) }
 
-// distance says how different two colours of text look. A hue that is lost or turned
-// counts more than one that is lighter or darker.
+// distance says how different two colours of text look. A lost or changed hue counts
+// more than a difference in lightness.
 func distance(a, b seen) float64 {
 	d := sq(a.l-b.l) + 4*(sq(a.rg-b.rg)+sq(a.yb-b.yb))
 	switch {
 	case a.hue() <= 12:
 	case b.hue() < a.hue()/3:
-		return d + 1e6 // grey is not what it was
+		return d + 1e6 // a colour must not become grey
 	case a.turned(b) < 0.8:
-		return d + 1e5 // another colour
+		return d + 1e5 // a different hue
 	}
 	return d
 }

@@ -179,8 +179,8 @@ func Default(dark bool) *Theme {
 	return t.For(dark)
 }
 
-// For returns the theme as it is on a dark or a light background. A theme that
-// knows one alone is the same on both.
+// For returns the theme as it is on a dark or a light background. A theme with
+// only one form is the same on both.
 func (t *Theme) For(dark bool) *Theme {
 	if dark {
 		return t

@@ -23,7 +23,7 @@ type Terminal struct {
 	top, bot int      // scroll region
 	last     string
 	pending  bool     // the cursor stands behind the last column
-	Unknown  []string // sequences that it does not know
+	Unknown  []string // sequences that it did not understand
 	rest     string
 	Bytes    int      // that were written
 	History  []string // lines that left at the top
@@ -42,7 +42,7 @@ func New(w, h int) *Terminal {
 	return e
 }
 
-// Resize changes the size as terminals do that break no lines again.
+// Resize changes the size as terminals do that do not rewrap lines.
 func (e *Terminal) Resize(w, h int) {
 	cells := make([][]cell, h)
 	for y := range cells {
@@ -296,7 +296,7 @@ func (e *Terminal) Lines() []string {
 	return out
 }
 
-// line is what stands in a row.
+// line is the text of a row.
 func line(row []cell) string {
 	var b strings.Builder
 	for _, c := range row {

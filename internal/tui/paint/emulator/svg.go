@@ -9,7 +9,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 )
 
-// Measures of a picture, in its own units: what most monospaced fonts have at 14.
+// Measures of a picture, in its own units: what most monospaced fonts measure at size 14.
 const (
 	cellWidth  = 8.43
 	cellHeight = 19.0
@@ -19,8 +19,8 @@ const (
 )
 
 // Picture is a drawing of what the terminal shows, as an SVG without scripts or
-// foreign parts. Text is drawn as text, each run as wide as its places, so it looks
-// alike whatever font there is.
+// foreign parts. Text is drawn as text, each run as wide as its cells, so that it
+// looks the same with any font.
 type Picture struct {
 	Title                  string // of the window
 	Foreground, Background color.Color
@@ -76,8 +76,8 @@ func (p Picture) run(b *strings.Builder, cells []cell, x, y float64) {
 	}
 }
 
-// gap is whether a new text begins between two cells: after two spaces, so that what
-// stands in columns stays in them.
+// gap reports whether a new text begins between two cells: after two spaces, so that
+// columns stay aligned.
 func gap(c []cell) bool { return c[0].text == " " && c[1].text == " " }
 
 func (p Picture) text(b *strings.Builder, cells []cell, x, y float64, style uv.Style, fg color.Color) {
@@ -94,7 +94,7 @@ func (p Picture) text(b *strings.Builder, cells []cell, x, y float64, style uv.S
 		x, y, float64(width)*cellWidth, hex(fg), looks(style), html.EscapeString(text))
 }
 
-// looks are the attributes of a text besides its colour.
+// looks are a text's attributes other than its colour.
 func looks(style uv.Style) string {
 	out := ""
 	if style.Attrs&uv.AttrBold != 0 {
