@@ -49,6 +49,7 @@ func (b *Box) Start(proc Process, policy Policy) (run *Run, err error) {
 	if len(policy.Overlays) > 0 && level < Full {
 		return nil, fmt.Errorf("%w: %s", ErrOverlay, level.Words())
 	}
+	policy.now = newSight()
 	rules, err := policy.rules(level)
 	if err != nil {
 		return nil, err

@@ -25,10 +25,17 @@ func (policy *Policy) protectedNow() []string {
 	if policy.Protect == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(policy.Protect()), func(path string) bool {
+	if policy.now != nil && policy.now.looked {
+		return slices.Clone(policy.now.protected)
+	}
+	list := slices.DeleteFunc(slices.Clone(policy.Protect()), func(path string) bool {
 		_, err := os.Lstat(path)
 		return err != nil
 	})
+	if policy.now != nil {
+		policy.now.protected, policy.now.looked = slices.Clone(list), true
+	}
+	return list
 }
 
 func (policy *Policy) given(path string) bool {
@@ -50,9 +57,9 @@ type guard struct {
 type tree map[string]string
 
 func (policy *Policy) guard(level Level) *guard {
-	g := &guard{policy: policy, level: level, before: map[string]bool{}, content: map[string]tree{}, dirs: map[string]string{}, configs: map[string][]byte{}}
+	g := &guard{policy: policy.later(), level: level, before: map[string]bool{}, content: map[string]tree{}, dirs: map[string]string{}, configs: map[string][]byte{}}
 	for _, path := range policy.protectedNow() {
-		g.dirs[path], _ = filepath.EvalSymlinks(filepath.Dir(path))
+		g.dirs[path] = policy.realOf(filepath.Dir(path), evalSymlinks)
 		switch {
 		case isGitConfig(path):
 			g.before[path] = true
@@ -72,6 +79,11 @@ func (policy *Policy) guard(level Level) *guard {
 // behalf of a process. The function puts back what was changed of them, and moves away what
 // was made.
 func (policy Policy) Guard() (check func() []Refusal) { return policy.guard(Files).check }
+
+func evalSymlinks(path string) string {
+	real, _ := filepath.EvalSymlinks(path)
+	return real
+}
 
 // isGitConfig reports whether a protected path is a configuration of git.
 func isGitConfig(path string) bool {

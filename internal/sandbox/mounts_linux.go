@@ -21,7 +21,7 @@ func (policy *Policy) rules(level Level) (*ruleset, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range slices.Concat(policy.Write, policy.Given, devices) {
+	for _, path := range policy.existing(slices.Concat(policy.Write, policy.Given, devices)) {
 		if err == nil {
 			err = r.write(path)
 		}
@@ -38,7 +38,7 @@ func (policy *Policy) rules(level Level) (*ruleset, error) {
 
 // hidden lists what is hidden and there, without links, and around what is shown.
 func (policy *Policy) hidden() []string {
-	shown := existing(slices.Concat(policy.Show, policy.Given))
+	shown := policy.existing(slices.Concat(policy.Show, policy.Given))
 	var out []string
 	var hide func(path string)
 	hide = func(path string) {
@@ -57,7 +57,7 @@ func (policy *Policy) hidden() []string {
 			}
 		}
 	}
-	for _, path := range outermost(existing(policy.Hide)) {
+	for _, path := range outermost(policy.existing(policy.Hide)) {
 		hide(path)
 	}
 	return out
@@ -66,8 +66,8 @@ func (policy *Policy) hidden() []string {
 // protected lists what is protected and there, and the directories above it, which must
 // not be moved away, each after those that it lies in.
 func (policy *Policy) protected() (readonly, pinned []string) {
-	roots := existing(policy.Write)
-	for _, path := range outermost(existing(policy.guarded())) {
+	roots := policy.existing(policy.Write)
+	for _, path := range outermost(policy.existing(policy.guarded())) {
 		if !slices.Contains(roots, path) && slices.ContainsFunc(roots, func(root string) bool { return below(path, root) }) {
 			readonly = append(readonly, path)
 		}
@@ -86,13 +86,10 @@ func (policy *Policy) protected() (readonly, pinned []string) {
 }
 
 // existing resolves the links of what is there.
-func existing(paths []string) []string {
+func (policy *Policy) existing(paths []string) []string {
 	var out []string
 	for _, path := range paths {
-		if _, err := os.Lstat(path); err != nil {
-			continue
-		}
-		if real, err := filepath.EvalSymlinks(path); err == nil {
+		if real := policy.realOf(path, realPath); real != "" {
 			out = append(out, real)
 		}
 	}
@@ -118,7 +115,7 @@ func (policy *Policy) mounts(p *program, rules *ruleset) {
 	p.add("mount /proc", unix.SYS_MOUNT, p.str("proc"), p.str("/proc"), p.str("proc"), unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, 0)
 	for _, o := range policy.Overlays {
 		o.mount(p)
-		if rules != nil && slices.ContainsFunc(existing(policy.Write), func(dir string) bool { return below(o.Dir, dir) }) {
+		if rules != nil && slices.ContainsFunc(policy.existing(policy.Write), func(dir string) bool { return below(o.Dir, dir) }) {
 			rules.allowLater(p, o.Dir)
 		}
 	}

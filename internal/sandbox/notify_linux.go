@@ -141,8 +141,8 @@ func newTeller(policy *Policy, fd int, conns *connections) *teller {
 		quit = -1 // only a handover needs it
 	}
 	t := &teller{connections: conns, policy: policy, fd: fd, quit: quit, seen: map[string]bool{}, ended: make(chan struct{})}
-	t.roots = existing(slices.Concat(policy.Write, policy.Given, devices))
-	t.shut = existing(policy.guarded())
+	t.roots = policy.existing(slices.Concat(policy.Write, policy.Given, devices))
+	t.shut = policy.existing(policy.guarded())
 	go func() {
 		defer close(t.ended)
 		attend(fd, quit, t.hear)

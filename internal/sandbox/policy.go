@@ -28,6 +28,8 @@ type Policy struct {
 	Required bool
 	// Aside is a directory for what is taken back. It is made when it is needed.
 	Aside string
+
+	now *sight // what was found while a process starts; nil: look
 }
 
 // Grant is what one process may do besides its policy, since a person or a rule allowed
