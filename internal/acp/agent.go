@@ -20,18 +20,18 @@ import (
 
 // Options configure [Serve]. Open, In and Out are needed.
 type Options struct {
-	// Open connects to the engine. It is called once, while the editor reads the answer to
-	// its first message; who gave it closes what it opened.
+	// Open connects to the engine. It is called once, while the editor reads the response
+	// to its first message; whoever provides it closes what it opens.
 	Open func() (*client.Client, error)
 	In   io.Reader // the editor's messages; its end ends Serve
 	Out  io.Writer
 	Log  *slog.Logger     // nil: none
 	Now  func() time.Time // nil: time.Now
-	// Leave says that turns go on when the editor goes away, because a server runs
-	// them. Otherwise they are stopped: nobody could answer them.
+	// Leave says that turns continue when the editor goes away, because a server
+	// runs them. Otherwise they are stopped, since nobody could answer their asks.
 	Leave bool
-	// Files takes over the editor's files for a session: what is not saved yet is what
-	// tools read and change. It returns what ends that. Nil: tools work on the disk.
+	// Files makes a session's tools read and change the editor's unsaved text. It
+	// returns a function that ends this. If nil, tools work on the disk.
 	Files func(id lathe.SessionID, f tool.Files) (release func())
 }
 
@@ -59,7 +59,7 @@ func Serve(ctx context.Context, o Options) error {
 	}
 	a.end()
 	cancel(nil)
-	_ = conn.Close() // it is closed already unless the context ended
+	_ = conn.Close() // already closed unless the context ended
 	a.work.Wait()
 	return in.failure()
 }
@@ -99,7 +99,7 @@ func (q quiet) Printf(format string, args ...any) {
 	q.log.Debug("editor connection", "what", fmt.Sprintf(format, args...))
 }
 
-// agent is the connection to one editor and all that it has open.
+// agent is the connection to one editor and everything it has open.
 type agent struct {
 	Options
 	ctx    context.Context // of the connection
@@ -108,7 +108,7 @@ type agent struct {
 	begun  sync.Once
 	stop   context.CancelCauseFunc
 	work   sync.WaitGroup
-	calls  atomic.Uint64 // requests that were made of the editor
+	calls  atomic.Uint64 // requests sent to the editor
 
 	mu       sync.Mutex
 	can      clientCapabilities
@@ -118,8 +118,8 @@ type agent struct {
 	ended    bool
 }
 
-// method handles one request. What it returns beside the answer is done right after
-// the answer was sent.
+// method handles one request. The function it returns with the answer is called
+// right after the answer was sent.
 type method func(a *agent, ctx context.Context, raw json.RawMessage) (answer any, after func(), err error)
 
 // methods are the requests that an editor may make.
@@ -155,7 +155,7 @@ func followed[P, R any](do func(*agent, context.Context, P) (R, func(), error)) 
 	}
 }
 
-// invalid is the error of a request that cannot be meant so.
+// invalid is the error of a request that makes no sense.
 func invalid(format string, args ...any) *jsonrpc2.Error {
 	return &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: fmt.Sprintf(format, args...)}
 }
@@ -233,7 +233,7 @@ func (a *agent) failure(err error) *jsonrpc2.Error {
 	return out
 }
 
-// notified takes a notification. One that is not known is none of ours.
+// notified handles a notification. Unknown ones are ignored.
 func (a *agent) notified(name string, raw json.RawMessage) {
 	switch name {
 	case "session/cancel":
@@ -301,7 +301,7 @@ func (a *agent) opened(id string) (*conversation, error) {
 	return nil, invalid("the session %q is not open: session/load or session/resume opens it", id)
 }
 
-// end closes what is open: no request begins any more.
+// end closes what is open; no further request can begin.
 func (a *agent) end() {
 	a.mu.Lock()
 	a.ended = true

@@ -27,8 +27,8 @@ func (a *agent) call(ctx context.Context, name string, params, result any) error
 	return err
 }
 
-// beginAsk makes an ask one that the editor has. The context ends when somebody else
-// answers it; it is nil if the editor has the ask already.
+// beginAsk notes that the editor is being asked. The context ends when somebody else
+// answers it; it is nil if the editor is being asked already.
 func (t *conversation) beginAsk(id lathe.AskID) (ctx context.Context, done func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -55,7 +55,7 @@ func (t *conversation) settled(id lathe.AskID) {
 	}
 }
 
-// permission asks the person whether a call may go on.
+// permission asks the person whether a call may proceed.
 func (t *conversation) permission(ask lathe.Ask) {
 	ctx, done := t.beginAsk(ask.ID)
 	if ctx == nil {
@@ -73,7 +73,7 @@ func (t *conversation) permission(ask lathe.Ask) {
 	})
 }
 
-// Answers to a permission ask. What can be allowed from then on comes between them.
+// Answers to a permission ask. The choices to allow something from then on come between them.
 const (
 	allowOnce  = "once"
 	rejectOnce = "reject"
@@ -81,7 +81,7 @@ const (
 	forProject = "project:"
 )
 
-// decide returns what the person answered. An editor that cannot ask rejects.
+// decide returns what the person answered. If the editor cannot ask, the answer is a rejection.
 func (t *conversation) decide(ctx context.Context, ask lathe.Ask) (lathe.Reply, bool) {
 	offers := approval.Offers(ask)
 	in := permissionRequest{SessionID: string(t.id), ToolCall: asked(ask), Options: []permissionOption{{allowOnce, "Allow once", "allow_once"}}}
@@ -103,7 +103,7 @@ func (t *conversation) decide(ctx context.Context, ask lathe.Ask) (lathe.Reply, 
 	return answered(offers, out.Outcome.OptionID), true
 }
 
-// answered turns the chosen option into a reply. Anything that was not offered rejects.
+// answered turns the chosen option into a reply. Anything that was not offered is a rejection.
 func answered(offers []approval.Offer, option string) lathe.Reply {
 	if option == allowOnce {
 		return lathe.Reply{Kind: lathe.Once}
@@ -120,7 +120,7 @@ func answered(offers []approval.Offer, option string) lathe.Reply {
 	return lathe.Reply{Kind: lathe.Reject}
 }
 
-// asked is the call that an ask is about, with all that has to be known to answer.
+// asked is the call that an ask is about, with everything needed to answer.
 func asked(ask lathe.Ask) toolUpdate {
 	u := toolUpdate{ID: string(ask.ID), Status: "pending", Title: ask.Permission, Kind: kinds[ask.Permission]}
 	if ask.Tool != nil {
@@ -143,7 +143,7 @@ func asked(ask lathe.Ask) toolUpdate {
 	return u
 }
 
-// fact puts something that a person has to know into Markdown.
+// fact writes something that a person has to know as Markdown.
 func fact(kind approval.Kind, label, text string) string {
 	head := ""
 	if label != "" {
@@ -166,7 +166,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// question asks the person what a tool wants to know.
+// question asks the person a tool's question.
 func (t *conversation) question(ask lathe.QuestionAsk) {
 	ctx, done := t.beginAsk(ask.ID)
 	if ctx == nil {
@@ -190,8 +190,8 @@ func (t *conversation) question(ask lathe.QuestionAsk) {
 	})
 }
 
-// fill has the questions answered: in a form where the editor has forms, else one
-// after the other as a choice.
+// fill gets the questions answered: in a form if the editor has forms, else one
+// after the other as choices.
 func (t *conversation) fill(ctx context.Context, ask lathe.QuestionAsk) (answers [][]string, ok bool) {
 	if can := t.a.able().Elicitation; can != nil && can.Form != nil {
 		return t.form(ctx, ask)
@@ -267,7 +267,7 @@ func values(raw json.RawMessage) []string {
 	return []string{}
 }
 
-// pick has one question answered as a choice of one option.
+// pick gets one question answered as a choice of one option.
 func (t *conversation) pick(ctx context.Context, ask lathe.QuestionAsk, q lathe.Question) ([]string, bool) {
 	in := permissionRequest{SessionID: string(t.id), ToolCall: toolUpdate{ID: string(ask.ID), Title: q.Text, Kind: "other", Status: "pending"}}
 	if ask.Tool != nil {
@@ -292,7 +292,7 @@ func (t *conversation) pick(ctx context.Context, ask lathe.QuestionAsk, q lathe.
 	return []string{q.Options[i].Label}, true
 }
 
-// pending asks what was asked before the session was opened here.
+// pending puts asks and questions to the person that came before the session was opened here.
 func (t *conversation) pending(ctx context.Context) {
 	asks, err := t.c.Asks(ctx)
 	if err != nil {

@@ -19,18 +19,18 @@ const (
 // noEffort is the value of the effort that is the model's own.
 const noEffort = "default"
 
-// choices is what can be chosen in a conversation, and what is. The conversation's mu
-// guards it.
+// choices is what can be chosen in a conversation, and what has been chosen. The
+// conversation's mu guards it.
 type choices struct {
 	agents  []api.Agent
 	models  []api.Model
 	agent   string
 	model   lathe.ModelRef
-	picked  bool // the model was chosen here, so it goes with each prompt
+	picked  bool // the model was chosen here, so it is sent with each prompt
 	variant string
 }
 
-// read finds out what there is, and what holds where nothing was chosen.
+// read finds out what there is to choose from, and the defaults.
 func (c *choices) read(ctx context.Context, t *conversation) error {
 	agents, err := t.c.Agents(ctx)
 	if err != nil {
@@ -58,7 +58,7 @@ func (c *choices) read(ctx context.Context, t *conversation) error {
 	return nil
 }
 
-// leader returns the agent that leads where none was chosen.
+// leader returns the agent that is used if none was chosen.
 func (c *choices) leader(ctx context.Context, t *conversation) string {
 	var conf struct {
 		Agent string `json:"default_agent"`
@@ -77,7 +77,7 @@ func (c *choices) leader(ctx context.Context, t *conversation) string {
 	return ""
 }
 
-// ref is the model that a prompt names: none where the session's own holds.
+// ref is the model that a prompt names: none if the session's own is used.
 func (c *choices) ref() lathe.ModelRef {
 	if !c.picked {
 		return lathe.ModelRef{}
@@ -98,7 +98,7 @@ func (c *choices) response() sessionResponse {
 	return out
 }
 
-// options are the choices in the protocol's form.
+// options returns the choices in the protocol's format.
 func (c *choices) options() []configOption {
 	out := []configOption{}
 	if len(c.agents) > 0 {
@@ -236,7 +236,7 @@ func (c *choices) set(option, value string) error {
 	return nil
 }
 
-// led reports that the engine gave the session to another agent, as when a plan
+// led notes that the engine gave the session to another agent, as when a plan
 // is carried out.
 func (t *conversation) led(agent string) {
 	t.mu.Lock()

@@ -52,8 +52,8 @@ func isOwn(name string) bool {
 	return false
 }
 
-// slash makes a command of a prompt that begins with one. It reports whether that is
-// done already.
+// slash turns a prompt that begins with a slash command into that command. It
+// reports whether the command is already done.
 func (t *conversation) slash(ctx context.Context, in *api.Prompt) (done bool, err error) {
 	first, ok := in.Parts[0].(*lathe.Text)
 	if !ok || !strings.HasPrefix(first.Text, "/") {
@@ -108,7 +108,7 @@ func (t *conversation) redo(ctx context.Context) error {
 	return nil
 }
 
-// undone says what became of the files.
+// undone describes what happened to the files.
 func undone(what string, r api.Reverted) string {
 	text := fmt.Sprintf("%s: %d files changed.", what, len(r.Changed))
 	if r.Conflicts > 0 {

@@ -20,7 +20,7 @@ type conversation struct {
 	a    *agent
 	id   lathe.SessionID
 	dir  string
-	c    *client.Client // about dir
+	c    *client.Client // a client for dir
 	feed *feed
 	ids  *lathe.IDs
 	tell *teller
@@ -29,10 +29,10 @@ type conversation struct {
 	title   string
 	chosen  choices
 	waiting []*turn                            // prompts that are not answered yet
-	stops   int                                // how often the editor stopped turns
-	asks    map[lathe.AskID]context.CancelFunc // that the editor has
+	stops   int                                // how many times the editor stopped turns
+	asks    map[lathe.AskID]context.CancelFunc // asks that the editor is showing
 	ready   chan struct{}                      // closed once the editor's tool servers were added
-	lent    []func()                           // give the editor's files back
+	lent    []func()                           // functions that stop using the editor's files
 	closed  bool
 }
 
@@ -111,8 +111,8 @@ func (t *conversation) begin(ctx context.Context) error {
 	return nil
 }
 
-// lend has the tools of a session work on the editor's files: those of the conversation
-// itself, and of its subagents.
+// lend makes the tools of a session, the conversation's own or a subagent's, work on
+// the editor's files.
 func (t *conversation) lend(id lathe.SessionID) {
 	can := t.a.able()
 	if t.a.Files == nil || !can.FS.ReadTextFile || !can.FS.WriteTextFile {
@@ -151,7 +151,7 @@ func (t *conversation) close(stop bool) {
 	t.a.mu.Unlock()
 }
 
-// abortTime bounds how long the end of a turn is waited for.
+// abortTime limits how long to wait for the end of a turn.
 const abortTime = 10 * time.Second
 
 func (a *agent) loadSession(ctx context.Context, p sessionRequest) (sessionResponse, func(), error) {
@@ -260,7 +260,7 @@ func (a *agent) deleteSession(ctx context.Context, p sessionRequest) (struct{}, 
 	return struct{}{}, c.Delete(ctx, lathe.SessionID(p.SessionID))
 }
 
-// replay tells the whole history.
+// replay sends the editor the whole history.
 func (t *conversation) replay(ctx context.Context) error {
 	var pages [][]lathe.Message
 	for before := int64(0); ; {
@@ -324,9 +324,9 @@ func (t *conversation) ask(ctx context.Context, in api.Prompt) (promptResponse, 
 		return promptResponse{}, err
 	}
 	t.mu.Lock()
-	renamed := sent != w.sent // the engine chose another name: what the stream said of it passed by
+	renamed := sent != w.sent // the engine chose another id, so its message in the stream was not recognised
 	w.sent, w.seen = sent, w.seen || renamed
-	stopped := t.stops != stops // before the engine had it
+	stopped := t.stops != stops // stopped before the engine had the prompt
 	t.mu.Unlock()
 	if stopped {
 		_ = t.c.Abort(ctx, t.id)
@@ -366,7 +366,7 @@ func (t *conversation) forget(w *turn) {
 	}
 }
 
-// outcome puts the end of a turn into a reason.
+// outcome translates the end of a turn into a stop reason.
 func (t *conversation) outcome(ctx context.Context, sent lathe.MessageID) (promptResponse, error) {
 	out, err := t.c.Outcome(ctx, t.id, sent)
 	if err != nil {
@@ -400,7 +400,7 @@ func (t *conversation) outcome(ctx context.Context, sent lathe.MessageID) (promp
 	}
 }
 
-// cancel stops the turn. The prompts that wait are answered when it has ended.
+// cancel stops the turn. Waiting prompts are answered when it has ended.
 func (t *conversation) cancel() {
 	t.mu.Lock()
 	t.stops++
@@ -438,11 +438,11 @@ func (t *conversation) saw(id lathe.MessageID) (ours bool) {
 	return false
 }
 
-// serversTime bounds how long a prompt waits for the editor's tool servers. What is there
-// later is offered from the next compaction on.
+// serversTime bounds how long a prompt waits for the editor's tool servers. Servers that
+// are ready later are offered from the next compaction on.
 const serversTime = 5 * time.Second
 
-// equipping begins a time in which prompts wait for tool servers; closing it ends that.
+// equipping makes prompts wait for tool servers until the returned channel is closed.
 func (t *conversation) equipping() chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -450,7 +450,7 @@ func (t *conversation) equipping() chan struct{} {
 	return t.ready
 }
 
-// equipped waits until the tool servers are there, or long enough.
+// equipped waits until the tool servers are ready, or for serversTime at most.
 func (t *conversation) equipped(ctx context.Context) {
 	t.mu.Lock()
 	ready := t.ready
@@ -464,8 +464,8 @@ func (t *conversation) equipped(ctx context.Context) {
 	}
 }
 
-// addServers gives the session the tool servers that the editor brings.
-// One that does not work is told of and harms nothing else.
+// addServers gives the session the tool servers that the editor brings. One
+// that does not work is reported and affects nothing else.
 func (t *conversation) addServers(ctx context.Context, list []mcpServer) {
 	var all sync.WaitGroup
 	for _, s := range list {
@@ -478,7 +478,7 @@ func (t *conversation) addServers(ctx context.Context, list []mcpServer) {
 	all.Wait()
 }
 
-// settings are those of a server in the form of the configuration.
+// settings returns a server's settings in the configuration's format.
 func (s mcpServer) settings() map[string]any {
 	pairs := func(list []nameValue) map[string]string {
 		out := make(map[string]string, len(list))
@@ -522,8 +522,8 @@ func parts(blocks []contentBlock, dir string) ([]lathe.PartBody, error) {
 	return out, nil
 }
 
-// linked is something that the prompt names. A file is read by the engine, as one
-// that the person named; anything else is told by its address.
+// linked is something that the prompt names. A file is read by the engine, as if
+// the person had named it; of anything else the model gets the address.
 func linked(b contentBlock, _ string) lathe.PartBody {
 	if strings.HasPrefix(b.URI, "file://") {
 		mime := b.MIMEType

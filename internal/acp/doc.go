@@ -2,8 +2,8 @@
 // Protocol, version 1, over a pair of streams.
 //
 // It is a light face. Everything it does goes through [client.Client], so an editor
-// sees the sessions that the screen and the command line see, and what one of them
-// answers the others need not. The shape of the package:
+// sees the same sessions as the screen and the command line, and whoever answers an
+// ask first answers for all. The shape of the package:
 //
 //   - [Serve] owns the connection (stream.go: one JSON object a line, bounded) and
 //     hands each request to its method (agent.go). An answer can be followed by

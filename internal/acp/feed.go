@@ -64,7 +64,7 @@ func (f *feed) run(ctx context.Context) {
 	}
 }
 
-// end reports that no events come any more. Who asks for the directory next tries again.
+// end reports that no more events will come. The next request for the directory tries again.
 func (f *feed) end(err error, opened func()) {
 	f.a.mu.Lock()
 	if f.a.feeds[f.dir] == f {
@@ -92,7 +92,7 @@ func (f *feed) join(t *conversation) {
 	f.talks[t.id] = t
 }
 
-// leave takes a conversation out. A feed without any ends.
+// leave removes a conversation. A feed without conversations ends.
 func (f *feed) leave(t *conversation) {
 	f.a.mu.Lock()
 	defer f.a.mu.Unlock()
@@ -116,7 +116,7 @@ func (f *feed) all() []*conversation {
 	return list
 }
 
-// take hands an event to the conversation that it is about.
+// take passes an event to the conversation that it is about.
 func (f *feed) take(ctx context.Context, ev lathe.Event) {
 	id := lathe.SessionOf(ev)
 	if c, ok := ev.(lathe.SessionCreated); ok && c.Session.ParentID != "" {
@@ -147,7 +147,7 @@ func (f *feed) take(ctx context.Context, ev lathe.Event) {
 	}
 }
 
-// born takes note of a subagent's session.
+// born notes a subagent's session.
 func (f *feed) born(s lathe.Session) {
 	f.mu.Lock()
 	root, ours := f.rootOf(s.ParentID)
@@ -205,7 +205,7 @@ func (f *feed) owner(ctx context.Context, id lathe.SessionID) *conversation {
 // caughtUp is how many messages are read again after events were lost.
 const caughtUp = 200
 
-// resync says what was missed, and ends the turns that ended in the meantime.
+// resync tells the editor what was missed, and ends the turns that ended in the meantime.
 func (f *feed) resync(ctx context.Context) {
 	for _, t := range f.all() {
 		status, err := t.c.Status(ctx, t.id) // first: what follows it comes as events

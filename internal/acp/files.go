@@ -6,13 +6,13 @@ import (
 	"lathe"
 )
 
-// editorFiles are the files as the editor has them.
+// editorFiles gives access to files as the editor has them.
 type editorFiles struct {
 	a  *agent
 	id lathe.SessionID
 }
 
-// ReadText asks for the text of a file.
+// ReadText asks the editor for the text of a file.
 func (f *editorFiles) ReadText(ctx context.Context, path string) (string, error) {
 	var out struct {
 		Content string `json:"content"`
@@ -25,7 +25,7 @@ func (f *editorFiles) ReadText(ctx context.Context, path string) (string, error)
 	return out.Content, err
 }
 
-// WriteText hands over the new text of a file.
+// WriteText gives the editor the new text of a file.
 func (f *editorFiles) WriteText(ctx context.Context, path, text string) error {
 	in := struct {
 		SessionID lathe.SessionID `json:"sessionId"`

@@ -20,7 +20,7 @@ type implementation struct {
 	Version string `json:"version"`
 }
 
-// clientCapabilities is what an editor can do. A nil pointer is "not said".
+// clientCapabilities is what an editor can do. A nil pointer means that the editor did not say.
 type clientCapabilities struct {
 	FS struct {
 		ReadTextFile  bool `json:"readTextFile"`
@@ -73,7 +73,7 @@ type authMethod struct {
 	Args        []string `json:"args,omitempty"`
 }
 
-// sessionRequest is what the methods that open a session have in common.
+// sessionRequest has the fields that all methods which open a session share.
 type sessionRequest struct {
 	SessionID  string      `json:"sessionId"`
 	Cwd        string      `json:"cwd"`
@@ -168,8 +168,8 @@ const (
 	stopCancelled = "cancelled"
 )
 
-// contentBlock is a piece of a prompt or an answer; which fields count follows from
-// the type.
+// contentBlock is a piece of a prompt or an answer; which fields are used depends
+// on the type.
 type contentBlock struct {
 	Type     string    `json:"type"`
 	Text     string    `json:"text,omitempty"`
@@ -213,7 +213,7 @@ type chunkUpdate struct {
 	MessageID string       `json:"messageId,omitempty"`
 }
 
-// toolUpdate begins a tool call or changes it; what is empty stays as it was.
+// toolUpdate begins a tool call or changes it; empty fields stay as they were.
 type toolUpdate struct {
 	Update    string          `json:"sessionUpdate,omitempty"` // tool_call or tool_call_update
 	ID        string          `json:"toolCallId"`

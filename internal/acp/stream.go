@@ -16,8 +16,9 @@ const maxLine = 64 << 20
 
 var errLongLine = fmt.Errorf("a message of more than %d MiB", maxLine>>20)
 
-// stream is a connection of one JSON object a line. What is no JSON is left out with a
-// word in the log, as other agents do: some editors' wrappers print to it.
+// stream is a connection of one JSON object a line. Lines that are not JSON are
+// skipped and logged, as other agents do, because some editors' wrappers print to the
+// stream.
 type stream struct {
 	in   *bufio.Reader
 	long []byte
@@ -31,7 +32,7 @@ func newStream(in io.Reader, out io.Writer, log *slog.Logger) *stream {
 	return &stream{in: bufio.NewReaderSize(in, 64<<10), out: out, log: log}
 }
 
-// WriteObject writes a message as a line. A message is one call of Write.
+// WriteObject writes a message as a line. Each message is written with one call of Write.
 func (s *stream) WriteObject(v any) error {
 	line, err := json.Marshal(v)
 	if err != nil {
@@ -88,5 +89,5 @@ func (s *stream) line() ([]byte, error) {
 	return long, err
 }
 
-// Close is called by the connection; who opened the streams closes them.
+// Close does nothing: whoever opened the streams closes them.
 func (s *stream) Close() error { return nil }

@@ -18,19 +18,19 @@ type teller struct {
 	told     map[lathe.PartID]*told
 	cost     lathe.Money
 	used     int64
-	compacts bool // a compaction was told to run
+	compacts bool // the editor was told that a compaction is running
 }
 
 type role int
 
 const (
 	unknown role = iota
-	own          // sent by this editor, which shows it already
+	own          // sent by this editor, which already shows it
 	user
 	assistant
 )
 
-// told is what the editor has of a part.
+// told is what the editor already has of a part.
 type told struct {
 	kind  string // sessionUpdate of its text; empty for a call
 	sent  int    // bytes of the text
@@ -41,7 +41,7 @@ func newTeller(t *conversation) *teller {
 	return &teller{t: t, roles: map[lathe.MessageID]role{}, told: map[lathe.PartID]*told{}}
 }
 
-// take takes one event of the session.
+// take handles one event of the session.
 func (t *conversation) take(ev lathe.Event) {
 	switch ev := ev.(type) {
 	case lathe.MessageUpdated:
@@ -78,7 +78,7 @@ func (t *conversation) take(ev lathe.Event) {
 	}
 }
 
-// updated says what changed of the session itself.
+// updated tells the editor what changed in the session itself.
 func (t *conversation) updated(s lathe.Session) {
 	t.tell.mu.Lock()
 	t.tell.cost = s.Cost
@@ -95,8 +95,8 @@ func (t *conversation) updated(s lathe.Session) {
 	}
 }
 
-// notice tells the person something that is not the model's. An editor that knows no
-// notices shows it as a thought.
+// notice tells the person something that does not come from the model. An editor
+// without notices shows it as reasoning.
 func (t *conversation) notice(severity, text string) {
 	if t.a.able().Session.Notices != nil {
 		t.a.notify(t.id, noticeUpdate{"notice", severity, text})
@@ -105,7 +105,7 @@ func (t *conversation) notice(severity, text string) {
 	t.a.notify(t.id, chunkUpdate{Update: "agent_thought_chunk", Content: textBlock(text + "\n\n")})
 }
 
-// say tells something in lathe's own name, as an answer.
+// say writes something in lathe's own name, as an answer.
 func (t *conversation) say(text string) {
 	t.a.notify(t.id, chunkUpdate{Update: "agent_message_chunk", Content: textBlock(text)})
 }
@@ -121,7 +121,7 @@ func (l *teller) compacted(status string) {
 	}
 }
 
-// message tells a whole message.
+// message sends a whole message.
 func (l *teller) message(m lathe.Message) {
 	l.info(m)
 	for _, p := range m.Parts {
@@ -129,7 +129,7 @@ func (l *teller) message(m lathe.Message) {
 	}
 }
 
-// info takes what a message says of itself.
+// info handles a message's own fields.
 func (l *teller) info(m lathe.Message) {
 	switch info := m.Info.(type) {
 	case *lathe.User:
@@ -159,7 +159,7 @@ func (l *teller) info(m lathe.Message) {
 	}
 }
 
-// part says what is new in a part.
+// part sends what is new in a part.
 func (l *teller) part(p lathe.Part) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -188,7 +188,7 @@ func (l *teller) part(p lathe.Part) {
 	}
 }
 
-// text says what the editor does not have of a text. The caller holds mu.
+// text sends the part of a text that the editor does not have yet. The caller holds mu.
 func (l *teller) text(p lathe.Part, kind, text string) {
 	has := l.told[p.ID]
 	if has == nil {
@@ -202,7 +202,7 @@ func (l *teller) text(p lathe.Part, kind, text string) {
 	has.sent = len(text)
 }
 
-// delta tells text as it streams.
+// delta sends text as it streams.
 func (l *teller) delta(d lathe.PartDelta) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -224,7 +224,7 @@ func (l *teller) chunk(m lathe.MessageID, kind, text string) {
 	l.t.a.notify(l.t.id, chunkUpdate{Update: kind, Content: textBlock(text), MessageID: string(m)})
 }
 
-// file tells an attachment of a prompt. The caller holds mu.
+// file sends an attachment of a prompt. The caller holds mu.
 func (l *teller) file(p lathe.Part, f *lathe.File) {
 	b := contentBlock{Type: "resource_link", URI: f.URL, Name: f.Filename, MIMEType: f.MIME}
 	if data, ok := inlineImage(f); ok {
@@ -237,7 +237,7 @@ func (l *teller) file(p lathe.Part, f *lathe.File) {
 	l.t.a.notify(l.t.id, chunkUpdate{Update: "user_message_chunk", Content: b, MessageID: string(p.MessageID)})
 }
 
-// plan puts a task list into the protocol's form. What was cancelled is not in it.
+// plan converts a task list to the protocol's format, without cancelled tasks.
 func plan(todos []lathe.Todo) planUpdate {
 	out := planUpdate{Update: "plan", Entries: []planEntry{}}
 	for _, t := range todos {

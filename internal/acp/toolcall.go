@@ -32,10 +32,10 @@ func kindOf(tool string) string {
 	return "other"
 }
 
-// callID names a call in the editor: models may use a name twice in a session.
+// callID names a call in the editor: models may use an id twice in a session.
 func callID(m lathe.MessageID, call string) string { return string(m) + ":" + call }
 
-// call says how far a tool call has come. The caller holds mu.
+// call sends the state of a tool call. The caller holds mu.
 func (l *teller) call(p lathe.Part, c *lathe.ToolCall) {
 	u := toolUpdate{Update: "tool_call_update", ID: callID(p.MessageID, c.CallID)}
 	has := l.told[p.ID]
@@ -79,7 +79,7 @@ func (l *teller) call(p lathe.Part, c *lathe.ToolCall) {
 	l.t.a.notify(l.t.id, u)
 }
 
-// arguments says what a call works on.
+// arguments adds what a call works on.
 func (l *teller) arguments(u *toolUpdate, tool string, input json.RawMessage) {
 	if !json.Valid(input) {
 		return
@@ -89,7 +89,7 @@ func (l *teller) arguments(u *toolUpdate, tool string, input json.RawMessage) {
 	u.Title, u.Locations = describe(tool, input, l.t.dir)
 }
 
-// described are the arguments that tell what a call does.
+// described has the arguments that show what a call does.
 type described struct {
 	FilePath    string `json:"filePath"`
 	Path        string `json:"path"`
@@ -198,8 +198,8 @@ type changed struct {
 	After    *string `json:"after"`
 }
 
-// changes returns the changes that a tool recorded. Where it left out the texts, since
-// they are large, there are none.
+// changes returns the changes that a tool recorded. There are none if the tool left
+// out the texts because they are large.
 func changes(metadata map[string]any) []toolContent {
 	raw, err := json.Marshal(map[string]any{"filediff": metadata["filediff"], "files": metadata["files"]})
 	if err != nil {
@@ -238,7 +238,7 @@ func textContent(text string) toolContent {
 	return toolContent{Type: "content", Content: &b}
 }
 
-// fenced puts output into a block of Markdown that it cannot end.
+// fenced puts output into a Markdown code block that the output cannot close.
 func fenced(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {

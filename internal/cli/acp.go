@@ -64,7 +64,7 @@ func runACP(ctx context.Context, env *Env, o acpOptions) error {
 	in := acp.Options{
 		In: env.Stdin, Out: env.Stdout, Now: env.Now, Leave: o.attach != "",
 		Files: func(id lathe.SessionID, files tool.Files) func() {
-			if f.app == nil { // the server's tools work on the server's disk
+			if f.app == nil { // a server's tools work on the server's disk
 				return func() {}
 			}
 			return f.app.buffers.Take(id, files)

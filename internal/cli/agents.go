@@ -61,7 +61,7 @@ func printAgents(env *Env, agents []api.RuledAgent) {
 	}
 }
 
-// ruleSummary groups the rules beyond the defaults by action, in order.
+// ruleSummary groups the rules other than the defaults by action, in order.
 func ruleSummary(rules []api.SourcedRule) string {
 	var groups []string
 	for _, action := range []lathe.Action{lathe.Deny, lathe.AskMe, lathe.Review, lathe.Allow} {
@@ -183,8 +183,8 @@ func createAgent(ctx context.Context, env *Env, f *face, o agentOptions) error {
 	return err
 }
 
-// keepTrust keeps a checkout trusted after lathe itself has just written a file
-// for the person, if nothing else changed.
+// keepTrust keeps a checkout trusted after lathe itself has written a file for
+// the person, if nothing else changed.
 func keepTrust(ctx context.Context, env *Env, f *face, path string) error {
 	t, err := f.TrustState(ctx)
 	if err != nil || len(t.Changed) != 1 || filepath.Join(t.Dir, filepath.FromSlash(t.Changed[0].Path)) != path {

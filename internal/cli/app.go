@@ -45,8 +45,8 @@ var secrets = []string{
 	"LATHE_AUTH_CONTENT", "OPENCODE_AUTH_CONTENT", "LATHE_CONSOLE_TOKEN", "OPENCODE_CONSOLE_TOKEN",
 }
 
-// hideSecrets hides the process from other programs at once if its environment holds
-// what they must not see; otherwise it is hidden before the first command.
+// hideSecrets hides the process from other programs right away if its environment
+// holds secrets; otherwise it is hidden before the first command.
 func (e *Env) hideSecrets() {
 	if e.Hide == nil || !slices.ContainsFunc(secrets, func(name string) bool { return e.Getenv(name) != "" }) {
 		return
@@ -117,7 +117,7 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 	}
 	a = &app{env: env, attended: o.attended, flags: flags, paths: paths, auth: creds, bus: bus.New(bus.Options{Now: env.Now})}
 	a.own.Others = func() []string { return client.Addresses(runDir(paths)) }
-	half := a // a returned error leaves no a
+	half := a // a is nil when an error is returned, but half has to be closed
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, half.Close())
@@ -165,7 +165,7 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 
 func (a *app) kept() session.Kept { return session.Kept{Store: a.store, Writer: a.writer} }
 
-// withApp runs fn with everything open, for what is about the database itself.
+// withApp runs fn with everything open, for commands about the database itself.
 func withApp(ctx context.Context, env *Env, fn func(a *app, dir string) error) (err error) {
 	dir, err := workDir(env, "")
 	if err != nil {
@@ -214,7 +214,7 @@ func builtinModel(dir string, o guide.Options) func(lathe.ModelRef) (llm.Model, 
 	}
 }
 
-// retries reads how often and how patiently failed requests are repeated.
+// retries reads how often failed requests are repeated, and after which delay.
 func retries(env *Env) turn.Retries {
 	var r turn.Retries
 	if n, err := strconv.Atoi(env.Getenv("LATHE_RETRY_MAX")); err == nil && n >= 0 {
@@ -230,7 +230,7 @@ func retries(env *Env) turn.Retries {
 }
 
 // openLog sends the log to a file of the day, or to standard error when asked.
-// Without a usable file there is no log; that never stops a run.
+// If no file can be used there is no log; that never stops a run.
 func (a *app) openLog() {
 	a.setLevel(a.flags.LogLevel)
 	opts := &slog.HandlerOptions{Level: &a.level, ReplaceAttr: withoutSecrets}
@@ -242,7 +242,7 @@ func (a *app) openLog() {
 	a.log = slog.New(&lazyLog{dir: filepath.Join(a.paths.Data, "log"), day: a.env.Now().Format("2006-01-02"), opts: opts, app: a})
 }
 
-// setLevel changes which records are written; what is no level changes nothing.
+// setLevel changes which records are written; a name that is not a level changes nothing.
 func (a *app) setLevel(name string) {
 	var level slog.Level
 	if name != "" && level.UnmarshalText([]byte(name)) == nil {
@@ -261,9 +261,9 @@ func (a *app) refreshCatalog(ctx context.Context) error {
 	return err
 }
 
-// startBackground starts what runs beside the work: upkeep, and the look for a
-// newer catalogue. It is cancelled when the program ends and never waited for
-// longer than that takes.
+// startBackground starts the background work: upkeep, and the check for a newer
+// catalogue. It is cancelled when the program ends, which waits only until it
+// has stopped.
 func (a *app) startBackground() {
 	ctx, cancel := context.WithCancel(context.Background())
 	a.background = cancel
@@ -278,7 +278,7 @@ func (a *app) startBackground() {
 	})
 }
 
-// Close ends what runs and closes everything; it may be called on a half-open app.
+// Close ends what is running and closes everything; it may be called on an app that is only partly open.
 func (a *app) Close() error {
 	var errs []error
 	if a.svc != nil {

@@ -34,7 +34,7 @@ func (v *view) answer(ctx context.Context, a lathe.Ask) {
 		v.out.notice("allowed (--permission allow): " + what)
 	case "ask":
 		if reply = v.askPerson(ctx, a); ctx.Err() != nil {
-			return // the abort ends the ask; a refusal that overtook it would end the run as refused
+			return // the abort ends the ask; a reply sent before it would make the run count as refused
 		}
 		if reply.Kind == lathe.Reject && reply.Message == "" {
 			v.refusals.add(refusal{what: what, person: true}, toolOf(a), a.Tool)
@@ -52,7 +52,7 @@ func (v *view) answer(ctx context.Context, a lathe.Ask) {
 func describeAsk(a lathe.Ask) string {
 	text := a.Permission
 	if path, _ := a.Metadata["filepath"].(string); len(a.Patterns) == 1 && path == "/"+a.Patterns[0] {
-		text += ": " + path // outside git patterns are relative to the root
+		text += ": " + path // outside git, patterns are relative to the root
 	} else if len(a.Patterns) > 0 {
 		text += ": " + strings.Join(a.Patterns, ", ")
 	}
@@ -65,8 +65,9 @@ func describeAsk(a lathe.Ask) string {
 	return oneLine(text, 300)
 }
 
-// askPerson asks on the terminal, and shows all of what is asked for: the terminal
-// scrolls. An ended input rejects; after an interrupt the reply means nothing.
+// askPerson asks on the terminal and shows everything that is asked for, since the
+// terminal scrolls. The end of the input rejects; after an interrupt the reply is
+// not used.
 func (v *view) askPerson(ctx context.Context, a lathe.Ask) lathe.Reply {
 	v.out.progress.hold(true)
 	defer v.out.progress.hold(false)
@@ -107,7 +108,7 @@ func (v *view) askPerson(ctx context.Context, a lathe.Ask) lathe.Reply {
 }
 
 // askLasting says what would be allowed from then on, and takes the words that allow
-// it: how long, and which of several. Anything else goes back.
+// it: how long, and which of several. Anything else goes back to the ask.
 func (v *view) askLasting(ctx context.Context, offers []approval.Offer, since time.Time) (lathe.Reply, bool) {
 	st := v.out.style
 	v.out.errLine("  without being asked again:")
@@ -146,8 +147,8 @@ func (v *view) askLasting(ctx context.Context, offers []approval.Offer, since ti
 	return offers[n-1].Reply(project), true
 }
 
-// fresh returns since when lines that are typed count as answers: what was typed
-// before a question could be read is no answer to it.
+// fresh returns the time from which typed lines count as answers: what was typed
+// before a question could be read is not an answer to it.
 func (v *view) fresh() time.Time {
 	if v.env.Stdin != nil && v.env.StdinTTY {
 		flushInput(v.env.Stdin)
@@ -161,8 +162,8 @@ type typed struct {
 	at   time.Time
 }
 
-// readLine reads a line from the terminal that was typed since a time, or reports
-// false when the input ended or the run was stopped.
+// readLine reads a line that was typed on the terminal after since, or reports
+// false if the input ended or the run was stopped.
 func (v *view) readLine(ctx context.Context, since time.Time) (string, bool) {
 	if v.lines == nil {
 		v.lines = make(chan typed)

@@ -8,7 +8,7 @@ import (
 	"lathe/internal/diff"
 )
 
-// ask shows all that a permission ask is about, to the last line.
+// ask shows everything a permission ask is about, to the last line.
 func (o *output) ask(a lathe.Ask) {
 	st := o.style
 	o.errLine(st.yellow("permission ") + st.bold(oneLine(a.Permission, 100)))
@@ -37,14 +37,14 @@ func (o *output) ask(a lathe.Ask) {
 	}
 }
 
-// lines shows a text whole, each line behind the margin.
+// lines shows a whole text, each line after the margin.
 func (o *output) lines(margin, text string) {
 	for _, l := range strings.Split(text, "\n") {
 		o.errLine(margin + l)
 	}
 }
 
-// changes shows a diff whole.
+// changes shows a whole diff.
 func (o *output) changes(d string) {
 	for _, l := range diffLinesOf(o.style, d) {
 		o.errLine("    " + l.paint(l.text))
@@ -57,8 +57,8 @@ type shownLine struct {
 	paint func(string) string
 }
 
-// diffLinesOf returns the lines of a diff as they are shown: without the names of
-// files, which stand above.
+// diffLinesOf returns the lines of a diff as they are shown: without file names,
+// which are shown above.
 func diffLinesOf(st style, d string) []shownLine {
 	var out []shownLine
 	for _, l := range diff.Read(d) {

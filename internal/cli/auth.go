@@ -55,7 +55,7 @@ provider, it offers them.`,
 	return cmd
 }
 
-// login asks before it opens anything: what is wrong with a key is said at once.
+// login asks for the key before it opens anything, so that a wrong key is reported at once.
 func login(ctx context.Context, env *Env, id, method string) (err error) {
 	in := bufio.NewReader(io.LimitReader(env.Stdin, 1<<20))
 	if id == "" {

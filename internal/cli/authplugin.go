@@ -12,11 +12,12 @@ import (
 	"lathe/internal/api"
 )
 
-// errByKey means that the person logs in with a key.
+// errByKey means that the person wants to log in with a key.
 var errByKey = errors.New("a key is to be stored")
 
-// loginByPlugin logs in by a method that a plugin brings, which is chosen by its number
-// or asked for. Without such methods, or where the person wants none, it is [errByKey].
+// loginByPlugin logs in by a method that a plugin brings, chosen by its number, or by
+// asking. If there are no such methods, or the person wants none of them, the error is
+// [errByKey].
 func loginByPlugin(ctx context.Context, env *Env, in *bufio.Reader, id, chosen string) error {
 	if !env.StdinTTY && chosen == "" {
 		return errByKey // a key comes through the pipe
@@ -90,7 +91,7 @@ func loginAnswer(in *bufio.Reader) (string, error) {
 	return strings.TrimSpace(line), nil
 }
 
-// askInputs asks what a method wants to know beforehand.
+// askInputs asks for what a method needs to know beforehand.
 func askInputs(env *Env, in *bufio.Reader, prompts []api.LoginPrompt) (map[string]string, error) {
 	inputs := map[string]string{}
 	for _, p := range prompts {

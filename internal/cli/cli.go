@@ -1,11 +1,11 @@
-// Package cli is the command line: it reads arguments, builds everything else,
-// wires it together, and turns errors into messages and exit codes.
+// Package cli is the command line: it reads arguments, builds everything else, wires it
+// together, and turns errors into messages and exit codes.
 //
 // A command is a file named after it: its options, how they are read, and a function that
-// runs it. Commands reach the engine as a face (connect.go), which is a server that runs
-// already or an app of this process (app.go), and call both through package client. What
-// lathe run shows is runview.go, what the screen gets of an engine tuiengine.go, and
-// standard output is a sink (sink.go).
+// runs it. Commands reach the engine through a face (connect.go): a server that is
+// already running, or an app in this process (app.go), both called through package
+// client. runview.go has what lathe run shows, tuiengine.go the engine as the screen sees
+// it, and sink.go standard output.
 package cli
 
 import (
@@ -33,7 +33,7 @@ const (
 	ExitUnread     = 141 // whoever read standard output went away, as head does
 )
 
-// Env is the world that the program runs in.
+// Env is the environment the program runs in: arguments, variables, streams, clock.
 type Env struct {
 	Args   []string // without the program's name
 	Stdin  *os.File
@@ -48,7 +48,7 @@ type Env struct {
 	Supervisor []string
 	// Connect is the command line that becomes [proxy.Connect]; empty: there is none.
 	Connect []string
-	// Keeper is the command line that becomes [job.KeeperMain]; empty: no job is kept.
+	// Keeper is the command line that becomes [job.KeeperMain]; empty: no job can be kept.
 	Keeper []string
 	// Hide keeps other programs from reading this process; nil: nothing does.
 	Hide func() error
@@ -108,7 +108,7 @@ func Main(env Env) int {
 		}
 	}
 	if _, ended := errors.AsType[exitError](err); err != nil && !ended && errors.Is(context.Cause(ctx), errInterrupted) {
-		err = errInterrupted // whatever it was that the interrupt broke off
+		err = errInterrupted // whatever the interrupt broke off
 	}
 	if err != nil {
 		report(&env, err)

@@ -15,16 +15,16 @@ import (
 	"lathe/internal/server/gate"
 )
 
-// target says which engine a face works with.
+// target says which engine to connect to.
 type target struct {
 	attach   string // address of a server, "auto" for one that runs here; empty: an engine within the process
-	password string // of that server; else the environment's
+	password string // the server's password; empty: the environment's
 	dir      string
 	trust    bool // the directory's repository, in this run
 	attended bool // somebody can answer asks
 }
 
-// face is a connection to an engine, as every face of lathe has it. Close it.
+// face is a connection to an engine, the same for every kind of command. Close it.
 type face struct {
 	*client.Client
 	server string // as it is shown
@@ -72,7 +72,7 @@ func withFaceIn(ctx context.Context, env *Env, dir string, fn func(f *face, dir 
 	return fn(f, dir)
 }
 
-// session returns the named session, or the one of the directory that was used last.
+// session returns the named session, or the directory's last used one.
 func (f *face) session(ctx context.Context, args []string) (lathe.Session, error) {
 	if len(args) == 1 {
 		return f.Get(ctx, lathe.SessionID(args[0]))
@@ -133,7 +133,7 @@ func attach(ctx context.Context, env *Env, t target) (*face, error) {
 	return f, nil
 }
 
-// trustThere trusts the repository as it is now, as long as the server runs.
+// trustThere trusts the repository as it is now, for as long as the server runs.
 func trustThere(ctx context.Context, c *client.Client) error {
 	state, err := c.TrustState(ctx)
 	if err != nil || state.Given {
@@ -142,26 +142,26 @@ func trustThere(ctx context.Context, c *client.Client) error {
 	return c.Decide(ctx, api.Decision{Digest: state.Digest})
 }
 
-// attachDir returns the directory that an attached face is about: what was named,
-// else this one where it is on the same machine, else the server's own.
+// attachDir returns the directory for an attached face: the one that was named,
+// else this one if the server is on the same machine, else the server's own.
 func attachDir(env *Env, address, dir string) (string, error) {
 	switch u, err := url.Parse(address); {
 	case dir == "" && err == nil && u.Host != "" && !gate.Loopback(u.Hostname()):
 		return "", nil
 	case dir != "" && filepath.IsAbs(dir):
-		if _, err := os.Stat(dir); err != nil { // it is on the server's machine
+		if _, err := os.Stat(dir); err != nil { // it may be on the server's machine
 			return filepath.Clean(dir), nil
 		}
 	}
 	return workDir(env, dir)
 }
 
-// gone reports an error that says that a server is not there any more.
+// gone reports whether an error means that a server is no longer there.
 func gone(err error) bool {
 	return errors.Is(err, client.ErrUnreachable) || lathe.CodeOf(err) == lathe.CodeNotFound
 }
 
-// warn says what a person should know of the directory's configuration.
+// warn says what a person should know about the directory's configuration.
 func (f *face) warn(ctx context.Context, out *output) {
 	notices, err := f.Notices(ctx)
 	if err != nil {

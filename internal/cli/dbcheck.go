@@ -109,7 +109,7 @@ func repairDB(ctx context.Context, env *Env) error {
 	return nil
 }
 
-// counted tells numbers of rows, the largest first.
+// counted lists numbers of rows, the largest first.
 func counted(rows map[string]int) string {
 	names := slices.SortedFunc(maps.Keys(rows), func(a, b string) int { return cmp.Or(cmp.Compare(rows[b], rows[a]), cmp.Compare(a, b)) })
 	var words []string

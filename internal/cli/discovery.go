@@ -21,7 +21,7 @@ const socketPath = 100
 
 // beFound makes a server known to lathe attach: it listens on a private socket as
 // well and leaves a file that says where. Without them the server still works. The
-// function it returns takes the file back.
+// function it returns removes the file.
 func (a *app) beFound(ctx context.Context, listeners []net.Listener, dir string) (all []net.Listener, leave func()) {
 	run := runDir(a.paths)
 	if err := config.Ensure(run); err != nil {
@@ -50,7 +50,7 @@ func (a *app) beFound(ctx context.Context, listeners []net.Listener, dir string)
 	return listeners, leave
 }
 
-// reachable returns an address of this machine for one that stands for all.
+// reachable returns an address of this machine in place of one that means all addresses.
 func reachable(tcp *net.TCPAddr) string {
 	if tcp.IP.IsUnspecified() {
 		return fmt.Sprintf("127.0.0.1:%d", tcp.Port)
@@ -58,8 +58,8 @@ func reachable(tcp *net.TCPAddr) string {
 	return tcp.String()
 }
 
-// findServer returns a running server of this user: the one that works in the
-// directory, else the one that was started last.
+// findServer returns a running server of this user: the one that was started in
+// the directory, else the newest one.
 func findServer(ctx context.Context, env *Env, dir string) (client.Running, error) {
 	paths, _, _, err := places(env)
 	if err != nil {

@@ -54,8 +54,8 @@ func printChecks(env *Env, found []api.Check) error {
 	return nil
 }
 
-// checkDatabase reads the whole database. It is about SQLite's own files, which no other
-// face asks for.
+// checkDatabase reads the whole database. It concerns SQLite's own files, which no other
+// face needs.
 func checkDatabase(ctx context.Context, a *app) (out []api.Check) {
 	c, err := a.db.Counts(ctx)
 	if err != nil {

@@ -11,9 +11,9 @@ var pathVariables = []string{
 	"OPENCODE_CONFIG", "LATHE_CONFIG", "OPENCODE_TUI_CONFIG", "LATHE_TUI_CONFIG", "OPENCODE_CONFIG_DIR", "LATHE_CONFIG_DIR",
 }
 
-// fromHere makes relative paths in the environment mean what they mean to the
-// person who set them: from where lathe was started. A request names another
-// directory, and what lies in that is not the person's.
+// fromHere makes relative paths in environment variables relative to where
+// lathe was started, as the person who set them meant. A request may name
+// another directory, whose content is not the person's.
 func fromHere(getenv func(string) string, dir string) func(string) string {
 	return func(name string) string {
 		v := getenv(name)

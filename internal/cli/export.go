@@ -66,7 +66,7 @@ func export(ctx context.Context, env *Env, f *face, sess lathe.Session, o export
 	}
 	_, err = io.Copy(file, in)
 	if err := errors.Join(err, file.Close()); err != nil {
-		return errors.Join(err, os.Remove(file.Name())) // half a session is none
+		return errors.Join(err, os.Remove(file.Name())) // do not leave half a session behind
 	}
 	_, err = fmt.Fprintln(env.Stdout, file.Name())
 	return err

@@ -90,7 +90,7 @@ func (rep *importReport) add(env *Env, n api.ImportNews) error {
 	return nil
 }
 
-// print says what came of it; a single session by its identifier.
+// print reports the outcome; for a single session, its identifier.
 func (rep *importReport) print(env *Env, dry bool) error {
 	s := rep.sum
 	if s.Export {

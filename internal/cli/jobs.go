@@ -17,7 +17,7 @@ import (
 	"lathe/internal/api"
 )
 
-// jobOptions say in which server jobs are, and where it looks for its own.
+// jobOptions say which server has the jobs, and where kept jobs are recorded.
 type jobOptions struct {
 	attach, passFile string
 	all              bool
@@ -102,7 +102,7 @@ func (o *jobOptions) with(ctx context.Context, env *Env, do func(*face) error) e
 }
 
 // list prints the jobs that were kept on this machine, then those of the server. That
-// none runs is an error only where there is nothing else to show.
+// no server is running is an error only if there is nothing else to show.
 func (o *jobOptions) list(ctx context.Context, env *Env) error {
 	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	kept := 0
@@ -160,8 +160,9 @@ func jobLogs(ctx context.Context, env *Env, f *face, id string, follow bool) err
 	return errors.Join(err, w.flush())
 }
 
-// tellJobs says what becomes of the session's jobs when the run is over: they end
-// with an engine of this process unless they are to be kept, and live on in a server.
+// tellJobs says what happens to the session's jobs when the run is over: they end
+// with an engine in this process unless they are to be kept, and keep running in a
+// server.
 func (v *view) tellJobs(ctx context.Context) {
 	if v.c.app != nil && v.c.app.jobs.Running(v.root.ID) == 0 {
 		return

@@ -21,13 +21,12 @@ func keepers(env *Env, paths config.Paths) job.Keepers {
 	return job.Keepers{Dir: filepath.Join(paths.Data, "jobs"), Args: env.Keeper}
 }
 
-// ledger notes the jobs of sessions for a later lathe.
+// ledger records the jobs of sessions for a later lathe.
 func ledger(paths config.Paths) job.Ledger {
 	return job.Ledger{Dir: filepath.Join(paths.Data, "jobs", "of"), Self: local.Self}
 }
 
-// kept returns the kept job of a name; nil: it is the name of no such job, but of a
-// server's.
+// kept returns the kept job of a name; nil: the name is a server's job.
 func (o *jobOptions) kept(env *Env, id string) (*job.Kept, error) {
 	if !strings.HasPrefix(id, job.KeptPrefix) {
 		return nil, nil
@@ -44,7 +43,7 @@ func (o *jobOptions) kept(env *Env, id string) (*job.Kept, error) {
 }
 
 // listKept prints the kept jobs of a directory, or of all, and returns how many there
-// are. What has ended is shown for the last time.
+// are. Jobs that have ended are shown for the last time.
 func listKept(env *Env, w *tabwriter.Writer, dir string, all bool) (int, error) {
 	paths, _, _, err := places(env)
 	if err != nil {
@@ -72,10 +71,10 @@ func printKept(ctx context.Context, env *Env, k *job.Kept, follow bool) error {
 	return errors.Join(k.Copy(ctx, w, follow), w.flush())
 }
 
-// cleanWriter leaves out what could steer a terminal.
+// cleanWriter removes what could control a terminal.
 type cleanWriter struct {
 	to   io.Writer
-	rest []byte // of a character that is cut
+	rest []byte // beginning of an incomplete character
 }
 
 func (w *cleanWriter) Write(p []byte) (int, error) {
@@ -92,8 +91,8 @@ func (w *cleanWriter) flush() error {
 	return err
 }
 
-// keepJobs leaves the running jobs of the session to the person, and says how they are
-// reached. One that cannot be left is stopped.
+// keepJobs leaves the running jobs of the session to the person, and says how to reach
+// them. One that cannot be left is stopped.
 func (v *view) keepJobs() {
 	a := v.c.app
 	for _, j := range a.jobs.Of(v.root.ID) {

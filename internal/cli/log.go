@@ -53,8 +53,8 @@ func (l *lazyLog) open() slog.Handler {
 	return l.inner
 }
 
-// withoutSecrets takes out of an attribute what looks like a credential: an error may
-// repeat what a provider, a proxy or a program said.
+// withoutSecrets removes anything that looks like a credential from an attribute,
+// because an error may repeat what a provider, a proxy or a program said.
 func withoutSecrets(_ []string, a slog.Attr) slog.Attr {
 	v := a.Value.Resolve()
 	switch v.Kind() {

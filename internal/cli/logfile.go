@@ -7,12 +7,12 @@ import (
 	"sync"
 )
 
-// maxLog is the size at which a log begins again; the one before it is kept. A
+// maxLog is the size at which a new log is begun; the previous one is kept. A
 // server that runs for months has one file.
 const maxLog = 16 << 20
 
 // logFile is a log that does not grow without end. Several processes may append to
-// one; each begins again when it has written as much itself.
+// one; each begins a new one when it has written that much itself.
 type logFile struct {
 	path string
 

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// logFlags makes --print-logs and --log-level say what LATHE_PRINT_LOGS and
-// LATHE_LOG_LEVEL would, which is where everything else looks.
+// logFlags turns --print-logs and --log-level into LATHE_PRINT_LOGS and
+// LATHE_LOG_LEVEL, which is where everything else looks.
 func logFlags(env *Env, cmd *cobra.Command) error {
 	flags := cmd.Flags()
 	over := map[string]string{}

@@ -63,7 +63,7 @@ using npm, go, pip or the system's package manager, and shows what it runs.`,
 	return cmd
 }
 
-// languagePlace is where servers are looked for from here, whatever project it is.
+// languagePlace is where language servers are looked for from this directory, whatever the project.
 func languagePlace(env *Env) (lsp.Place, error) {
 	dir, err := workDir(env, "")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"lathe/internal/api"
 )
 
-// mcpOptions say whose servers are meant.
+// mcpOptions say which servers are meant: the person's or the project's.
 type mcpOptions struct {
 	attach, passFile, dir string
 	trust, attended       bool
@@ -91,7 +91,7 @@ func listServers(ctx context.Context, env *Env, f *face) error {
 	return tellImports(ctx, env, f)
 }
 
-// serverState tells a state as people say it.
+// serverState describes a server's state for people.
 func serverState(s api.MCPServer) string {
 	switch s.State {
 	case "waiting":

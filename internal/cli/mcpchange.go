@@ -210,7 +210,7 @@ func loginServer(ctx context.Context, env *Env, f *face, name string, open bool)
 	defer stop()
 	ended := make(chan error, 2)
 	go func() { ended <- f.AwaitLogin(ctx, name) }() // ends with ctx
-	go func() {                                      // a read that nobody can stop; the program ends
+	go func() {                                      // a read that cannot be stopped; it ends with the program
 		if line := firstInput(env.Stdin); line != "" {
 			ended <- f.FinishLogin(ctx, name, line)
 		}

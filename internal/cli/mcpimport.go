@@ -53,7 +53,7 @@ it answers for all of them, or for the files that you name, also those answered 
 	return cmd
 }
 
-// importsOf returns the files that arguments name; all without any.
+// importsOf returns the files that the arguments name, or all of them without arguments.
 func importsOf(env *Env, all []api.MCPImport, args []string) ([]api.MCPImport, error) {
 	if len(args) == 0 {
 		return all, nil
@@ -73,7 +73,7 @@ func importsOf(env *Env, all []api.MCPImport, args []string) ([]api.MCPImport, e
 	return out, nil
 }
 
-// askImport asks at the terminal. What was answered already is not asked again.
+// askImport asks at the terminal. Answers already given are not asked for again.
 func askImport(env *Env, in *bufio.Reader, m api.MCPImport) (use, answered bool) {
 	if !m.Open() {
 		return false, false
@@ -138,7 +138,7 @@ func showImport(env *Env, m api.MCPImport) {
 	}
 }
 
-// importScope says whose servers they are.
+// importScope says whether the servers are the person's or the project's.
 func importScope(m api.MCPImport) string {
 	switch m.Scope {
 	case "project":

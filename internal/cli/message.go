@@ -16,14 +16,14 @@ const (
 	// maxStdin bounds the message that standard input may give.
 	maxStdin = 10 << 20
 	// stdinPatience is how long a run with a message waits for the first byte of
-	// an open standard input before it goes on without.
+	// an open standard input before it continues without it.
 	stdinPatience = 2 * time.Second
 )
 
 // readMessage returns the message from the arguments, standard input, or both. It
-// never waits for ever on an input that someone forgot to close: with a message
-// in the arguments, an input that stays silent is left alone. The argument "-"
-// asks to wait for it.
+// never waits forever on an input that someone forgot to close: with a message in
+// the arguments, an input that stays silent is ignored. The argument "-" asks to
+// wait for it.
 func readMessage(ctx context.Context, env *Env, args []string) (string, error) {
 	given := len(args)
 	args = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "-" })
@@ -54,8 +54,8 @@ func readMessage(ctx context.Context, env *Env, args []string) (string, error) {
 	return message, nil
 }
 
-// readStdin reads standard input to its end. When it need not be there, a first
-// byte has to come soon.
+// readStdin reads standard input to its end. If it is not needed, a first byte
+// has to come soon.
 func readStdin(ctx context.Context, env *Env, needed bool) (string, error) {
 	type chunk struct {
 		data []byte

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// notifyManager tells the service manager (systemd with Type=notify) of a state,
-// where there is one. Nothing depends on it, so failures are left alone.
+// notifyManager tells the service manager (systemd with Type=notify) a state, if
+// there is one. Nothing depends on it, so failures are ignored.
 func notifyManager(getenv func(string) string, state string) {
 	path := getenv("NOTIFY_SOCKET")
 	if path == "" {
 		return
 	}
-	if name, ok := strings.CutPrefix(path, "@"); ok { // of the abstract namespace
+	if name, ok := strings.CutPrefix(path, "@"); ok { // in the abstract namespace
 		path = "\x00" + name
 	}
 	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"})

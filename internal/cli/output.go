@@ -28,18 +28,18 @@ type output struct {
 	json     bool
 	quiet    bool
 	thinking bool
-	raw      bool // the answer goes into a pipe as the model wrote it
+	raw      bool // the answer is written exactly as the model wrote it
 	live     bool // standard output is a terminal: text is shown as it comes
 
 	answer   string                  // text of the newest finished text part
-	atStart  bool                    // nothing stands on the current line of the terminal
+	atStart  bool                    // the terminal's current line is empty
 	streamed map[lathe.PartID]int    // bytes of text that were shown as they came
-	held     map[lathe.PartID]string // end of a delta that may be half a sequence
+	held     map[lathe.PartID]string // end of a delta that may be an incomplete escape sequence
 	kind     map[lathe.PartID]string
 	shown    map[lathe.PartID]bool
-	working  map[lathe.MessageID]bool // answers that began in this run; parts of others are old news
-	failed   bool                     // the failure of the run was told
-	progress *progress                // of calls that take long; nil to say nothing of it
+	working  map[lathe.MessageID]bool // answers that began in this run; parts of others were shown before
+	failed   bool                     // the failure of the run was printed
+	progress *progress                // reports long calls; nil to report none
 
 	mu sync.Mutex // held while something is written
 }
@@ -168,7 +168,7 @@ func (o *output) text(id lathe.PartID, b *lathe.Text) {
 	}
 	o.shown[id] = true
 	if n := o.streamed[id]; n > 0 {
-		if n < len(b.Text) { // the end came while nobody listened
+		if n < len(b.Text) { // the end came while events were lost
 			o.write(o.env.Stdout, clean(b.Text[n:]))
 		}
 		o.answer = ""
@@ -216,7 +216,7 @@ func (o *output) tool(id lathe.PartID, c *lathe.ToolCall, own bool) {
 	}
 }
 
-// invalid shows a call that names no tool or carries no arguments that make sense.
+// invalid shows a call of an unknown tool, or one whose arguments make no sense.
 func (o *output) invalid(st *lathe.ToolDone, own bool) {
 	var in struct{ Tool, Error string }
 	_ = json.Unmarshal(st.Input, &in)
@@ -226,7 +226,7 @@ func (o *output) invalid(st *lathe.ToolDone, own bool) {
 
 func (o *output) toolLine(mark, tool, title string, input json.RawMessage, span lathe.Span, own bool) {
 	if command := summary(input); title == "" || tool == "bash" && command != "" {
-		title = command // what a model says that a command does is not what ran
+		title = command // a model's description of a command is not what ran
 	}
 	if tool == "glob" {
 		title = globTitle(title, input)
@@ -242,7 +242,7 @@ func (o *output) toolLine(mark, tool, title string, input json.RawMessage, span 
 	o.errLine(fmt.Sprintf("%s%s %s  %s%s", indent, mark, o.style.bold(clean(tool)), oneLine(title, o.width()-len(tool)-14), took))
 }
 
-// globTitle says what was looked for beside where.
+// globTitle says what was searched for as well as where.
 func globTitle(where string, input json.RawMessage) string {
 	var in struct{ Pattern string }
 	if json.Unmarshal(input, &in) != nil || in.Pattern == "" || in.Pattern == where {
@@ -292,7 +292,7 @@ func (o *output) toolBody(tool string, st *lathe.ToolDone) {
 	}
 }
 
-// ending says how a command ended if not well.
+// ending says how a command ended if it failed.
 func ending(st *lathe.ToolDone) string {
 	switch code := st.Metadata["exit"].(type) {
 	case int:
@@ -344,7 +344,7 @@ func (o *output) block(text string, most int, paint func(string) string) {
 	}
 }
 
-// diff shows a change, of a long one the beginning.
+// diff shows a change; of a long one, the beginning.
 func (o *output) diff(d string) {
 	lines := diffLinesOf(o.style, d)
 	for i, l := range lines {
@@ -363,14 +363,14 @@ func cut(s string, n int) string {
 	return s
 }
 
-// notice tells something about the run itself.
+// notice prints something about the run itself.
 func (o *output) notice(text string) {
 	if !o.quiet {
 		o.errLine(o.style.yellow("lathe: ") + clean(text))
 	}
 }
 
-// warning tells something that holds even in a quiet run.
+// warning prints something that is shown even in a quiet run.
 func (o *output) warning(text string) { o.errLine(o.style.yellow("lathe: warning: ") + clean(text)) }
 
 // end prints the answer and what the run cost.
@@ -380,7 +380,7 @@ func (o *output) end(out turn.Outcome, took time.Duration) {
 	}
 	if o.answer != "" {
 		text := o.answer
-		if !o.raw || o.env.StdoutTTY { // the next program of a pipe is often a terminal
+		if !o.raw || o.env.StdoutTTY { // what a pipe leads to is often a terminal
 			text = clean(text)
 		}
 		o.newline()

@@ -83,7 +83,7 @@ lathe permissions shows it; wildcards match several.`,
 	return cmd
 }
 
-// revoke takes back the approvals that a pattern names; no patterns means all.
+// revoke withdraws the approvals that the patterns name; no patterns means all.
 func revoke(ctx context.Context, env *Env, f *face, patterns []string) error {
 	stored, err := f.Approvals(ctx)
 	if err != nil {
@@ -106,8 +106,8 @@ func revoke(ctx context.Context, env *Env, f *face, patterns []string) error {
 	return nil
 }
 
-// names reports whether one of the patterns means the rule. A pattern that is
-// spelled exactly as the rule's counts first, so that its wildcards are letters.
+// names reports whether one of the patterns means the rule. A pattern spelled
+// exactly like the rule's matches literally, wildcards included.
 func names(patterns []string, r api.Approval) bool {
 	for _, p := range patterns {
 		full := r.Permission + ":" + r.Pattern

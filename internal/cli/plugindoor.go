@@ -9,14 +9,14 @@ import (
 )
 
 // pluginDoor answers the requests that plugins send to the engine of their own process.
-// No address leads to it: what comes in came through the pipe of the plugins' process.
-// The zero value is ready.
+// It has no address: requests come only through the pipe of the plugins' process. The
+// zero value is ready.
 type pluginDoor struct {
 	once sync.Once
 	srv  *server.Server
 }
 
-// open returns the way in, making what answers on first use.
+// open returns the transport for these requests, making the server on first use.
 func (d *pluginDoor) open(a *app) http.RoundTripper {
 	d.once.Do(func() {
 		d.srv = server.New(server.Options{

@@ -11,7 +11,7 @@ import (
 	"lathe/internal/api"
 )
 
-// withFaceOf opens the engine of a directory for as long as a function takes.
+// withFaceOf calls a function with the engine of a directory open.
 type withFaceOf func(ctx context.Context, do func(*face) error) error
 
 // newPluginHooks is the command about hooks in the settings of Claude Code.

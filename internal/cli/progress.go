@@ -9,9 +9,9 @@ import (
 	"lathe"
 )
 
-// progress tells of tool calls that take long that they still run, and what they
-// printed last: a person who watches `go test` for a minute should not wonder.
-// It says nothing while it is held, and may be used concurrently.
+// progress reports that long tool calls are still running, and what they last
+// printed, so that a person who watches `go test` for a minute need not wonder.
+// It is silent while held, and may be used concurrently.
 type progress struct {
 	say   func(string)
 	now   func() time.Time
@@ -34,7 +34,7 @@ func newProgress(o *output) *progress {
 	return &progress{say: o.errLine, now: o.env.Now, width: o.width(), calls: map[lathe.PartID]*longCall{}}
 }
 
-// pause returns how long to wait before a call is told of for the nth time.
+// pause returns how long to wait before a call is reported for the nth time.
 func pause(n int) time.Duration {
 	switch n {
 	case 0:
@@ -47,7 +47,7 @@ func pause(n int) time.Duration {
 	return 30 * time.Second
 }
 
-// running takes the news of a call that runs. A task tells of itself by its calls.
+// running notes the state of a running call. A task is not reported, because its own calls are.
 func (p *progress) running(id lathe.PartID, c *lathe.ToolCall, st *lathe.ToolRunning) {
 	if p == nil || c.Tool == "task" {
 		return
@@ -78,7 +78,7 @@ func (p *progress) ended(id lathe.PartID) {
 	}
 }
 
-// hold keeps progress silent, while a person is asked something.
+// hold keeps progress silent while a person is asked something.
 func (p *progress) hold(on bool) {
 	if p == nil {
 		return

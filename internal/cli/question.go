@@ -13,19 +13,19 @@ import (
 	"lathe/internal/turn"
 )
 
-// nobody are the rules of a run in which nobody can answer: the tools that ask
-// the user are not offered.
+// nobody is the rules for a run in which nobody can answer: tools that ask the
+// user are not offered.
 var nobody = []lathe.Rule{
 	{Permission: "question", Pattern: "*", Action: lathe.Deny},
 	{Permission: "plan_enter", Pattern: "*", Action: lathe.Deny},
 	{Permission: "plan_exit", Pattern: "*", Action: lathe.Deny},
 }
 
-// answers reports whether a person is there who can answer questions.
+// answers reports whether a person is there to answer questions.
 func (v *view) answers() bool { return v.env.StdinTTY && v.env.StderrTTY && v.opts.format != "json" }
 
-// question answers a question of the model's as the person at the terminal does,
-// or dismisses it where there is none.
+// question puts a question of the model's to the person at the terminal, or
+// dismisses it if nobody is there.
 func (v *view) question(ctx context.Context, q lathe.QuestionAsk) {
 	if v.answered[q.ID] {
 		return
@@ -63,7 +63,7 @@ func (v *view) settled(err error) {
 }
 
 // askQuestion shows one question and reads its answer: numbers of options, words
-// where those are taken, "-" for none. An ended input dismisses.
+// where they are accepted, "-" for none. The end of the input dismisses.
 func (v *view) askQuestion(ctx context.Context, q lathe.Question) ([]string, bool) {
 	st := v.out.style
 	v.out.errLine(st.yellow("question ") + st.bold(oneLine(q.Text, 500)))
@@ -98,7 +98,7 @@ func howToAnswer(q lathe.Question) string {
 	return strings.Join(append(ways, "x to dismiss"), ", ")
 }
 
-// readAnswer turns a typed line into an answer; false when it is none.
+// readAnswer turns a typed line into an answer; false if it is not one.
 func readAnswer(q lathe.Question, line string) ([]string, bool) {
 	if line == "" || line == "x" {
 		return nil, false
@@ -158,7 +158,7 @@ func (v *view) send(ctx context.Context, p api.Prompt) (lathe.MessageID, error) 
 	return v.c.Prompt(ctx, v.root.ID, p)
 }
 
-// shellOutput prints what the user's shell command said.
+// shellOutput prints the output of the user's shell command.
 func (v *view) shellOutput(out turn.Outcome) {
 	if !v.opts.shell || out.Last == nil || v.opts.format == "json" {
 		return

@@ -9,14 +9,14 @@ import (
 	"lathe/internal/tool"
 )
 
-// What follows when a permission is refused for nobody is there to give it.
+// What happens when a permission is refused because nobody is there to grant it.
 const (
 	refusalContinue = "continue" // the model is told and goes on
-	refusalFail     = "fail"     // that, and the run counts as refused
+	refusalFail     = "fail"     // the same, but the run counts as refused
 	refusalStop     = "stop"     // the run ends
 )
 
-// checkRefusal fills in and validates what follows a refusal.
+// checkRefusal fills in and validates what happens after a refusal.
 func (o *runOptions) checkRefusal(env *Env) error {
 	from := "--on-refusal"
 	if o.onRefusal == "" {
@@ -32,11 +32,11 @@ func (o *runOptions) checkRefusal(env *Env) error {
 	return nil
 }
 
-// refusals are the permissions that nobody gave in a run.
+// refusals are the permissions that were not granted in a run.
 type refusals struct {
 	list []refusal
-	// step is the message whose call was refused last, tool what it called, and redone
-	// says that a later call can have made up for it.
+	// step is the message whose call was last refused, tool the tool it called; redone
+	// says that a later call may have made up for it.
 	step   lathe.MessageID
 	tool   string
 	redone bool
@@ -45,10 +45,10 @@ type refusals struct {
 // refusal is one of them.
 type refusal struct {
 	what      string // on one line
-	rule      string // for --allow; empty: none would help
+	rule      string // a rule for --allow; empty if none would help
 	protected bool
 	question  bool
-	person    bool // who was asked said no
+	person    bool // a person was asked and said no
 }
 
 func (r *refusals) add(one refusal, tool string, ref *lathe.ToolRef) {
@@ -64,7 +64,7 @@ var (
 	looking  = []string{"read", "glob", "grep", "list", "webfetch", "websearch", "codesearch"}
 )
 
-// standsFor reports whether what a refused tool was to do can have been done by another.
+// standsFor reports whether another tool may have done what the refused tool was meant to do.
 func standsFor(other, refused string) bool {
 	switch {
 	case other == refused, refused == "bash" && slices.Contains(changing, other), other == "bash" && slices.Contains(looking, refused):
@@ -98,8 +98,8 @@ func (r *refusals) saw(p lathe.Part) {
 	}
 }
 
-// unfinished reports whether a run whose model ended counts as refused: nothing that
-// can have made up for the refusal went well after it, or any refusal counts.
+// unfinished reports whether a run that ended normally counts as refused: either no
+// later call could have made up for the refusal, or every refusal counts.
 func (r *refusals) unfinished(onRefusal string) bool {
 	return len(r.list) > 0 && (onRefusal != refusalContinue || !r.redone)
 }
@@ -107,7 +107,7 @@ func (r *refusals) unfinished(onRefusal string) bool {
 // refuse makes the reply for an ask that nobody is there to answer, or may not.
 func (v *view) refuse(a lathe.Ask, what string) lathe.Reply {
 	protected := a.Metadata[tool.MetaProtected] == true
-	if a.Permission != "doom_loop" || v.opts.onRefusal != refusalContinue { // a model that minds it goes on unharmed
+	if a.Permission != "doom_loop" || v.opts.onRefusal != refusalContinue { // a model that heeds the refusal can go on
 		v.refusals.add(refusal{what: what, rule: ruleFor(a), protected: protected}, toolOf(a), a.Tool)
 	}
 	reply := lathe.Reply{Kind: lathe.Reject}
@@ -123,8 +123,8 @@ func (v *view) refuse(a lathe.Ask, what string) lathe.Reply {
 	return reply
 }
 
-// ruleFor returns a rule for --allow that lets an ask through; empty where none does or
-// its text is not one pattern that a shell takes as it stands.
+// ruleFor returns a rule for --allow that would allow an ask; empty if there is none,
+// or if its text cannot be given to a shell as a single pattern.
 func ruleFor(a lathe.Ask) string {
 	if a.Permission == "doom_loop" || a.Metadata[tool.MetaProtected] == true || a.Metadata[tool.MetaAlso] != nil || len(a.Patterns) != 1 {
 		return ""
@@ -136,7 +136,7 @@ func ruleFor(a lathe.Ask) string {
 	return clean(a.Permission + ":" + pattern)
 }
 
-// refused says what was refused, and what would let it through.
+// refused prints what was refused, and what would allow it.
 func (o *output) refused(list []refusal) {
 	var rules []string
 	protected, question, other := false, false, false

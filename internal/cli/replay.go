@@ -123,7 +123,7 @@ func (p replayPrinter) step(s api.ReplayStep) {
 	}
 }
 
-// changeText says what became of the request before.
+// changeText says how a request differs from the one before.
 func changeText(c api.Change) string {
 	if c.Differs == "" {
 		text := fmt.Sprintf("begins with all of the request before; %d messages added", c.Added)

@@ -14,8 +14,8 @@ import (
 	"lathe"
 )
 
-// openWith is lathe with arguments that are no command: a directory to work in, a
-// request, or both in this order. Where no screen can be shown the request is
+// openWith is lathe with arguments that are not a command: a directory to work
+// in, a request, or both in this order. If no screen can be shown, the request is
 // carried out as by lathe run.
 func openWith(ctx context.Context, cmd *cobra.Command, env *Env, o tuiOptions, args []string) error {
 	rest := args
@@ -52,14 +52,14 @@ func directoryArg(env *Env, arg string) (string, bool) {
 	return arg, err == nil && info.IsDir()
 }
 
-// isRequest reports whether an argument is put in words: it has blanks, or letters
-// that no command has.
+// isRequest reports whether an argument looks like a request in words: it has
+// blanks, or letters that no command has.
 func isRequest(arg string) bool {
 	return strings.ContainsFunc(strings.TrimSpace(arg), unicode.IsSpace) ||
 		strings.ContainsFunc(arg, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsLetter(r) })
 }
 
-// notUnderstood says what to write in place of arguments that are no command.
+// notUnderstood says what to write instead of arguments that are no command.
 func notUnderstood(cmd *cobra.Command, env *Env, args []string) error {
 	word := args[0]
 	if cmd.SuggestionsMinimumDistance = 2; len(cmd.SuggestionsFor(word)) > 0 {

@@ -157,7 +157,7 @@ func (o *runOptions) place(env *Env) (string, error) {
 	return workDir(env, o.dir)
 }
 
-// check validates what can be validated before anything is opened.
+// check validates everything that can be validated before anything is opened.
 func (o *runOptions) check(env *Env) (api.Limits, error) {
 	lim := api.Limits{Steps: o.maxSteps}
 	if o.format != "default" && o.format != "json" {
@@ -282,8 +282,8 @@ func runIn(ctx context.Context, env *Env, f *face, o runOptions, message string,
 	v.share(ctx)
 	err = v.start(ctx, p)
 	if err != nil && created && v.sent == "" && !errors.Is(err, client.ErrUnreachable) {
-		// A session that never got a message is of no use to anyone. Where the answer
-		// was lost it may have got one.
+		// A session that never got a message is of no use to anyone. If the reply was
+		// lost, it may have got one.
 		err = errors.Join(err, f.Delete(context.WithoutCancel(ctx), sess.ID))
 	}
 	return err

@@ -8,9 +8,10 @@ import (
 	"lathe/internal/instance"
 )
 
-// leader returns the agent that a run asks for, or none and why where that agent
-// cannot lead a session: a subagent works for another, a hidden one for lathe. An
-// unknown name is left to the session, which tells the names there are.
+// leader returns the agent that a run asks for, or none and the reason if that
+// agent cannot lead a session: a subagent works for another agent, a hidden one
+// for lathe. An unknown name is left to the session, which lists the names there
+// are.
 func leader(ctx context.Context, c *client.Client, name string) (agent, warning string, err error) {
 	if name == "" {
 		return "", "", nil

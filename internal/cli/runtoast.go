@@ -6,8 +6,8 @@ import (
 	"lathe"
 )
 
-// toast tells a person on the command line what a screen would show for a while: that
-// a hook failed, say. What merely informs is left to screens.
+// toast shows a person on the command line what a screen would show for a while, such
+// as a failed hook. Merely informative texts are left to screens.
 func (o *output) toast(ev lathe.ClientEvent) {
 	var in struct{ Title, Message, Variant string }
 	if ev.Type != "tui.toast.show" || json.Unmarshal(ev.Properties, &in) != nil || in.Message == "" {

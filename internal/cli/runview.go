@@ -12,7 +12,7 @@ import (
 	"lathe/internal/turn"
 )
 
-// giveUp is how long a run tries to reach a server that it has lost.
+// giveUp is how long a run tries to reconnect to a server.
 const giveUp = 2 * time.Minute
 
 // view shows one run and answers its asks.
@@ -20,14 +20,14 @@ type view struct {
 	env  *Env
 	c    *face
 	root lathe.Session
-	// created says that the session is this run's own, and has no others yet.
+	// created says that this run created the session, which therefore has no subagents yet.
 	created bool
 	out     *output
 	opts    runOptions
 
 	message  string // what was typed, or the arguments of the command
 	attached []lathe.PartBody
-	shared   bool // where it is shared was told
+	shared   bool // where it is shared was printed
 	refusals refusals
 	started  time.Time
 	lines    chan typed // what the person types; nil until it is needed
@@ -89,8 +89,8 @@ func (v *view) follow(ctx context.Context, p api.Prompt) error {
 	return nil
 }
 
-// begin sends the prompt. One that an interrupt overtook may have been taken
-// anyway.
+// begin sends the prompt. If an interrupt comes first, the prompt may have been
+// accepted anyway.
 func (v *view) begin(ctx context.Context, p api.Prompt) (err error) {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -109,8 +109,8 @@ func (v *view) abort(ctx context.Context) {
 	_ = v.c.Abort(context.WithoutCancel(ctx), v.root.ID)
 }
 
-// lost reports that the server is not reached at the moment, and ends a run
-// that cannot be followed any longer.
+// lost reports that the server cannot be reached at the moment, and ends a run
+// that can no longer be followed.
 func (v *view) lost(ctx context.Context, u client.Update) error {
 	switch now := v.env.Now(); {
 	case v.sent == "", ctx.Err() != nil:
@@ -151,7 +151,7 @@ func (v *view) take(ctx context.Context, e lathe.Envelope) (done bool) {
 		v.tellShared(ev.Session)
 	case lathe.SessionStatus:
 		if _, idle := ev.Status.(lathe.Idle); idle && ev.SessionID == v.root.ID {
-			return v.begun // else it is the end of what ran before
+			return v.begun // otherwise this is the end of an earlier turn
 		}
 	}
 	v.out.event(e, v.root.ID)
@@ -196,8 +196,8 @@ func (v *view) catchUp(ctx context.Context) (done bool) {
 	return idle
 }
 
-// end reads how the turn ended, from the messages where the server was started
-// again in the meantime.
+// end reads how the turn ended, from the messages if the server was restarted
+// in the meantime.
 func (v *view) end(ctx context.Context) error {
 	out, err := v.c.Outcome(ctx, v.root.ID, v.sent)
 	if err == nil {

@@ -2,8 +2,8 @@ package cli
 
 import "lathe/internal/sandbox"
 
-// sandboxOptions reads how far commands are confined at most, which tests of lower
-// levels set.
+// sandboxOptions reads the highest level of confinement to use, which tests of
+// lower levels set.
 func sandboxOptions(getenv func(string) string) (o sandbox.Options) {
 	for _, level := range []sandbox.Level{sandbox.RulesOnly, sandbox.Files, sandbox.Full} {
 		if getenv("LATHE_SANDBOX_LEVEL") == level.String() {

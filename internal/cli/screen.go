@@ -19,8 +19,8 @@ type screenKind int
 
 const (
 	fullScreen   screenKind = iota
-	inlineScreen            // what is done stays in the terminal's own scrollback
-	plainLines              // for screen readers, and terminals that can do nothing
+	inlineScreen            // finished output stays in the terminal's own scrollback
+	plainLines              // for screen readers, and for terminals that can do nothing else
 )
 
 // kindOfScreen says which screen is shown: what the flags ask for, else the
@@ -63,7 +63,7 @@ func showScreen(ctx context.Context, env *Env, kind screenKind, opts tui.Options
 				select {
 				case interrupts <- struct{}{}:
 					return true
-				default: // nobody takes them
+				default: // nobody is waiting for them
 					return false
 				}
 			})
@@ -85,7 +85,7 @@ func showScreen(ctx context.Context, env *Env, kind screenKind, opts tui.Options
 	return a.SessionID(), err
 }
 
-// screenDesk returns what the screen can use where the person sits.
+// screenDesk returns what the screen can use on the person's own machine.
 func screenDesk(env *Env, paths config.Paths, dir string, conf *config.Config) tui.Desk {
 	d := tui.Desk{
 		Memory: memory.Open(filepath.Join(paths.State, "screen"), dir), Clipboard: clip.New(env.Getenv),
@@ -107,8 +107,8 @@ func screenDesk(env *Env, paths config.Paths, dir string, conf *config.Config) t
 	return d
 }
 
-// asciiTerminal reports a terminal that shows no unicode: one that is too old for
-// it, or whose locale has another character set.
+// asciiTerminal reports whether the terminal shows no unicode: it is too old, or
+// its locale has another character set.
 func asciiTerminal(getenv func(string) string) bool {
 	if getenv("LATHE_ASCII") != "" {
 		return true

@@ -43,12 +43,12 @@ func newSearch(env *Env) *cobra.Command {
 	return cmd
 }
 
-// tellIndexing is the number of messages above which taking them into the index
-// takes long enough to say so.
+// tellIndexing is the number of messages above which indexing them takes long
+// enough to say so.
 const tellIndexing = 20_000
 
-// tellIndex says what a search is going to take into the index when that takes long,
-// or cannot.
+// tellIndex says that a search will first index messages if that takes long, or that
+// it cannot.
 func tellIndex(ctx context.Context, env *Env, f *face) error {
 	index, err := f.SearchIndex(ctx)
 	switch {

@@ -37,7 +37,7 @@ type serveOptions struct {
 	drain        time.Duration
 	mdns         bool
 	mdnsDomain   string
-	directories  []string // that requests may name
+	directories  []string // directories that requests may name
 	unused       []string // settings that were found and are not used
 }
 
@@ -97,8 +97,8 @@ func serve(ctx context.Context, env *Env, o serveOptions, given func(string) boo
 	return errors.Join(serveWith(ctx, env, a, o, dir), a.Close())
 }
 
-// serveSettings fills in from the configuration what no flag said, and checks
-// the whole.
+// serveSettings fills in from the configuration what no flag set, and checks
+// all settings.
 func (a *app) serveSettings(ctx context.Context, dir string, o *serveOptions, given func(string) bool) error {
 	opts := instance.Options{Paths: a.paths, Getenv: a.env.Getenv, Auth: a.auth, Log: a.log}
 	full := a.instanceOptions(nil)
@@ -229,7 +229,7 @@ func (a *app) stopServer(srv *server.Server, hs *http.Server, tracer *telemetry.
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
 	err = errors.Join(err, srv.Stop(ctx, hs))
-	if err := tracer.Close(ctx); err != nil { // a collector that is away stops nobody
+	if err := tracer.Close(ctx); err != nil { // an unreachable collector must not stop the server
 		a.log.Warn("telemetry is lost", "err", err)
 	}
 	a.log.Info("the server stopped")
@@ -272,7 +272,7 @@ func (o *serveOptions) listen(ctx context.Context, password bool) ([]net.Listene
 	return []net.Listener{l, s}, nil
 }
 
-// announce says where the server is. The second line is what launchers of
+// announce prints where the server is. The second line is what launchers of
 // OpenCode's SDKs wait for.
 func announce(env *Env, a *app, listeners []net.Listener, password bool) {
 	if !password {

@@ -34,8 +34,8 @@ func passwordFrom(file string) (string, error) {
 	return password, err
 }
 
-// passwordIn reads a file that only its owner can read. What is checked is
-// what is read.
+// passwordIn reads a file that only its owner can read. The file that is
+// checked is the one that is read.
 func passwordIn(file string) (password string, err error) {
 	f, err := os.Open(file)
 	if err != nil {

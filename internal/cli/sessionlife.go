@@ -32,8 +32,8 @@ func onSession(env *Env, cmd *cobra.Command, rest string, run func(ctx context.C
 	return cmd
 }
 
-// onLastUsed makes a command that takes a session, or the one of this directory
-// that was used last, and then says which that is.
+// onLastUsed makes a command that takes a session, or this directory's last
+// used one, and then says which that is.
 func onLastUsed(env *Env, cmd *cobra.Command, run func(ctx context.Context, f *face, sess lathe.Session) error) *cobra.Command {
 	cmd.Args = cobra.MaximumNArgs(1)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -112,8 +112,8 @@ func tellFiles(env *Env, out api.Reverted) error {
 	return nil
 }
 
-// tellUnrecorded prints what was changed, and that other changes stay since
-// nothing was recorded of them: that is no success.
+// tellUnrecorded prints what was changed, and that other changes stay because
+// they were not recorded, which counts as a failure.
 func tellUnrecorded(env *Env, id lathe.SessionID, out api.Reverted) error {
 	what := "no file was taken back"
 	if len(out.Changed)+len(out.Kept) > 0 {

@@ -118,7 +118,7 @@ func printJSON(env *Env, v any) error {
 
 func showText(env *Env, sess lathe.Session, msgs []lathe.Message) {
 	out := *env
-	out.Stderr = env.Stdout // everything is what was asked for
+	out.Stderr = env.Stdout // all output is what was asked for
 	st := newStyle(env.StdoutTTY, env.Getenv)
 	fmt.Fprintf(env.Stdout, "%s\n%s  %s  %s\n", st.bold(oneLine(sess.Title, 200)), sess.ID, clean(sess.Directory), sess.Created.Local().Format(time.DateTime))
 	o := newOutput(&out, runOptions{})
@@ -130,7 +130,7 @@ func showText(env *Env, sess lathe.Session, msgs []lathe.Message) {
 		switch info := m.Info.(type) {
 		case *lathe.User:
 			words := userWords(m)
-			if words == "" { // lathe's own: a request to compact, a reminder to go on
+			if words == "" { // a message of lathe's own: a request to compact, a reminder to go on
 				continue
 			}
 			fmt.Fprintf(env.Stdout, "\n%s\n", st.blue("▌ "+strings.ReplaceAll(clean(words), "\n", "\n▌ ")))

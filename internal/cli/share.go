@@ -82,8 +82,8 @@ func newUnshare(env *Env) *cobra.Command {
 	return cmd
 }
 
-// share publishes the session of a run that asked for it. What goes wrong is
-// told and does not stop the run.
+// share publishes the session of a run that asked for it. A failure is reported
+// and does not stop the run.
 func (v *view) share(ctx context.Context) {
 	if v.opts.share {
 		sess, err := v.c.Share(ctx, v.root.ID)
@@ -98,7 +98,7 @@ func (v *view) share(ctx context.Context) {
 	}
 }
 
-// tellShared tells, once, where the session of the run is shared.
+// tellShared prints, once, where the run's session is shared.
 func (v *view) tellShared(sess lathe.Session) {
 	if sess.ID == v.root.ID && sess.Share != nil && !v.shared {
 		v.shared = true
@@ -106,14 +106,14 @@ func (v *view) tellShared(sess lathe.Session) {
 	}
 }
 
-// sharedModel is what a shared session reports a model.
+// sharedModel is what a shared session says about a model.
 type sharedModel struct {
 	ID         string `json:"id"`
 	ProviderID string `json:"providerID"`
 	Name       string `json:"name"`
 }
 
-// encodeShared returns an object as a share service takes it, without secrets.
+// encodeShared returns an object as a share service expects it, without secrets.
 func encodeShared(object any) (json.RawMessage, error) {
 	switch o := object.(type) {
 	case lathe.Session:

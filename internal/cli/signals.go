@@ -7,7 +7,7 @@ import (
 )
 
 // signals are the interrupts of the program. The first cancels the context; the
-// next ends the program at once, unless a command asked to be told of one more.
+// next ends the program at once, unless a command asked for one more.
 type signals struct {
 	from   <-chan os.Signal
 	exit   func(code int)
@@ -18,8 +18,7 @@ type signals struct {
 // onSecond makes the second interrupt call f; the third then ends the program.
 func (s *signals) onSecond(f func()) { s.second.Store(&f) }
 
-// onKey lets f take what the person interrupts with a key, as long as it returns
-// true.
+// onKey lets f handle interrupts by key for as long as it returns true.
 func (s *signals) onKey(f func() bool) { s.keys.Store(&f) }
 
 // watch cancels on the first interrupt, until the returned function is called.

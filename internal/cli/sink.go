@@ -10,7 +10,8 @@ import (
 )
 
 // sink is standard output. It remembers the first write that failed, so that no
-// command can lose its output unnoticed, and ends the work that nobody reads.
+// command can lose its output unnoticed, and ends work whose output nobody
+// reads.
 type sink struct {
 	to   io.Writer
 	stop func(cause error)
@@ -19,7 +20,7 @@ type sink struct {
 	err error
 }
 
-// Write passes data on until a write failed.
+// Write passes data on until a write fails.
 func (s *sink) Write(p []byte) (int, error) {
 	return s.pass(func() (int, error) { return s.to.Write(p) })
 }
@@ -43,8 +44,8 @@ func (s *sink) pass(write func() (int, error)) (int, error) {
 	return n, s.err
 }
 
-// unread reports whether a write failed since nobody reads: no failure of ours, and
-// nothing to tell those who wanted one line.
+// unread reports whether a write failed because nobody reads any more: that is not
+// our failure, and need not be reported to someone who wanted only one line.
 func unread(err error) bool {
 	const noData = syscall.Errno(232) // of a pipe that is being closed, on Windows
 	return errors.Is(err, syscall.EPIPE) || runtime.GOOS == "windows" && (errors.Is(err, noData) || errors.Is(err, syscall.Errno(109)))

@@ -48,7 +48,7 @@ func newStats(env *Env) *cobra.Command {
 	return cmd
 }
 
-// money is an amount that was told in dollars.
+// money converts an amount in dollars.
 func money(usd float64) lathe.Money { return lathe.Money(math.Round(usd * 1e12)) }
 
 // hits is the share of what was sent that came from a cache, in percent.

@@ -24,8 +24,8 @@ func (s style) green(t string) string  { return s.paint("32", t) }
 func (s style) yellow(t string) string { return s.paint("33", t) }
 func (s style) blue(t string) string   { return s.paint("34", t) }
 
-// clean makes text from models, tools and files harmless for a terminal. New
-// lines and tabs stay.
+// clean makes text from models, tools and files safe for a terminal. New lines
+// and tabs stay.
 func clean(text string) string { return printable.Text(text, printable.Options{}) }
 
 // oneLine returns text as a single line of at most max characters.

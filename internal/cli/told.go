@@ -11,15 +11,15 @@ import (
 	"lathe/internal/workspace"
 )
 
-// toldFile remembers, in the state directory, what was told once: the digests of
-// the lines, so that a line which says something else is told again.
+// toldFile, in the state directory, remembers what was already said: digests of
+// the lines, so that a line that says something else is shown again.
 const (
 	toldFile = "told"
 	maxTold  = 256 << 10
 )
 
-// unsaid returns the lines that the person was not told yet, and remembers them.
-// A memory that cannot be read or kept means that they are told again.
+// unsaid returns the lines that the person has not been shown yet, and remembers
+// them. If that memory cannot be read or written, they are shown again.
 func (f *face) unsaid(lines []string) []string {
 	if len(lines) == 0 {
 		return nil

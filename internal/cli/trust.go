@@ -112,7 +112,7 @@ func trustAdd(ctx context.Context, env *Env, f *face) error {
 	return nil
 }
 
-// trustRemove takes a directory that may be gone already.
+// trustRemove accepts a directory that may no longer exist.
 func trustRemove(ctx context.Context, env *Env, f *face, dir string) error {
 	out, err := f.Distrust(ctx, dir)
 	if err != nil {
@@ -142,7 +142,7 @@ func trustList(ctx context.Context, env *Env, f *face) error {
 	return nil
 }
 
-// absolute returns the path that a person means by a name.
+// absolute returns the absolute path that a person means.
 func absolute(env *Env, path string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(env.Dir, path)

@@ -32,7 +32,7 @@ type tuiOptions struct {
 	prompt  string
 	trust   bool
 	inline  bool
-	reader  bool // a screen reader
+	reader  bool // the screen for a screen reader
 
 	attach   string // address of a server, "auto" for one that runs here; empty: none
 	password string
@@ -97,7 +97,7 @@ func runTUI(ctx context.Context, env *Env, o tuiOptions) error {
 	return errors.Join(showTUI(ctx, env, f, o), f.Close())
 }
 
-// place returns the directory that the screen is about.
+// place returns the directory that the screen is opened for.
 func (o *tuiOptions) place(env *Env) (string, error) {
 	if o.attach != "" {
 		return attachDir(env, o.attach, o.dir)
@@ -136,7 +136,7 @@ func showTUI(ctx context.Context, env *Env, f *face, o tuiOptions) error {
 	return err
 }
 
-// command is how the person came here, without the password of an address.
+// command is the command line the person used, without an address's password.
 func (o *tuiOptions) command() string {
 	switch {
 	case o.attach == "":
@@ -147,8 +147,8 @@ func (o *tuiOptions) command() string {
 	return "lathe attach " + client.Shown(o.attach)
 }
 
-// tuiSession adds what to open to the options. The client is then about the
-// directory of the session.
+// tuiSession adds what to open to the options. The client then works in the
+// session's directory.
 func tuiSession(ctx context.Context, f *face, o tuiOptions, opts tui.Options) (tui.Options, error) {
 	var err error
 	opts.Agent, opts.Prompt = o.agent, o.prompt
@@ -177,8 +177,8 @@ func tuiSession(ctx context.Context, f *face, o tuiOptions, opts tui.Options) (t
 	return opts, err
 }
 
-// screenConfig returns the part of the configuration that screens have a use for,
-// as it is where the engine runs.
+// screenConfig returns the part of the configuration that screens use, as it is
+// where the engine runs.
 func screenConfig(ctx context.Context, f *face) (*config.Config, error) {
 	raw, err := f.Settings(ctx)
 	if err != nil {
@@ -199,7 +199,7 @@ type screenFacts struct {
 	where api.Paths
 }
 
-// branchTime bounds how long the branch is asked for.
+// branchTime limits how long asking for the branch may take.
 const branchTime = 5 * time.Second
 
 // tuiScreen says how the screen should look.
@@ -222,7 +222,7 @@ func tuiScreen(ctx context.Context, env *Env, f *face, o tuiOptions, opts *tui.O
 	opts.Prefs = loadPrefs(is.paths.State)
 	opts.SavePrefs = func(p prefs.Prefs) error { return savePrefs(is.paths.State, p) }
 	beside := dir
-	if f.app == nil { // files that the screen writes stay with the person
+	if f.app == nil { // files that the screen writes stay on the person's machine
 		beside, opts.Server = env.Dir, f.server
 	}
 	opts.Desk.WriteFile = func(name string, data []byte) (string, error) { return writeNumbered(beside, name, data) }
@@ -264,8 +264,8 @@ func shortDir(home, dir string) string {
 	return dir
 }
 
-// keybinds returns the configured keys as text: what is false or empty is "none",
-// a list is its alternatives.
+// keybinds returns the configured keys as text: false or empty becomes "none", a
+// list its alternatives.
 func keybinds(v *jsonc.Value) map[string]string {
 	if v == nil {
 		return nil
@@ -297,7 +297,8 @@ func keybinds(v *jsonc.Value) map[string]string {
 }
 
 // userThemes reads the themes that the person wrote. Those of a repository are
-// data too: they only choose colours. A file that is wrong is left out and told.
+// used without trust, since they only choose colours. A faulty file is left out
+// and reported.
 func userThemes(paths config.Paths, root workspace.Root) (out []*theme.Theme, problems []string) {
 	dirs := []string{filepath.Join(paths.OpenCodeConfig, "themes"), filepath.Join(paths.Config, "themes")}
 	for _, base := range []string{root.TopLevel, root.Dir} {

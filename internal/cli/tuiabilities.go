@@ -10,7 +10,7 @@ import (
 	"lathe/internal/client"
 )
 
-// tuiAbilities is what the screen can do beyond what it must, over the client.
+// tuiAbilities are the engine's optional capabilities for the screen, through the client.
 type tuiAbilities struct{ c *client.Client }
 
 // Archive puts a session away, or brings it back.
@@ -33,13 +33,13 @@ func (t tuiAbilities) Share(ctx context.Context, id lathe.SessionID) (string, er
 	return s.Share.URL, nil
 }
 
-// Unshare takes a session back.
+// Unshare withdraws a published session.
 func (t tuiAbilities) Unshare(ctx context.Context, id lathe.SessionID) error {
 	_, err := t.c.Unshare(ctx, id, false)
 	return err
 }
 
-// Export writes a session down, as lathe export does.
+// Export exports a session as lathe export does.
 func (t tuiAbilities) Export(ctx context.Context, id lathe.SessionID, format string) (data []byte, err error) {
 	file, err := t.c.Export(ctx, id, api.Export{Format: format})
 	if err != nil {
@@ -67,7 +67,7 @@ func (t tuiAbilities) Approvals(ctx context.Context) ([]api.Approval, error) {
 	return t.c.Approvals(ctx)
 }
 
-// Revoke takes an approval back.
+// Revoke withdraws an approval.
 func (t tuiAbilities) Revoke(ctx context.Context, a api.Approval) error { return t.c.Revoke(ctx, a) }
 
 // Trust says what the repository brings.
@@ -78,7 +78,7 @@ func (t tuiAbilities) Decide(ctx context.Context, shown api.Trust, keep bool) er
 	return t.c.Decide(ctx, api.Decision{Digest: shown.Digest, Keep: keep})
 }
 
-// Distrust takes a decision back.
+// Distrust withdraws a decision.
 func (t tuiAbilities) Distrust(ctx context.Context) error {
 	out, err := t.c.Distrust(ctx, "")
 	if err == nil && out.Still != "" {

@@ -14,7 +14,7 @@ import (
 	"lathe/internal/tui/engine"
 )
 
-// tuiEngine shows an engine to the screen, in this process or in a server.
+// tuiEngine is the engine as the screen sees it, in this process or in a server.
 type tuiEngine struct {
 	tuiAbilities
 	now          func() time.Time
@@ -23,7 +23,7 @@ type tuiEngine struct {
 
 var _ engine.Engine = (*tuiEngine)(nil)
 
-// Can reports that a lathe server can do all that screens know of.
+// Can says that a lathe server has all capabilities that screens know of.
 func (e *tuiEngine) Can() engine.Capabilities {
 	return engine.Capabilities{
 		Undo: e, Compact: e, Fork: e, Archive: e, Share: e, Export: e, Search: e, Changes: e, Found: e, Keys: e,
@@ -93,12 +93,12 @@ func (e *tuiEngine) Abort(ctx context.Context, id lathe.SessionID) error { retur
 func (e *tuiEngine) Status(ctx context.Context, id lathe.SessionID) lathe.Status {
 	st, err := e.c.Status(ctx, id)
 	if err != nil {
-		return lathe.Idle{} // events tell
+		return lathe.Idle{} // events will say
 	}
 	return st
 }
 
-// Follow yields what happens from now on, and how the connection fares.
+// Follow yields what happens from now on, and changes of the connection.
 func (e *tuiEngine) Follow(ctx context.Context) iter.Seq2[engine.Update, error] {
 	return func(yield func(engine.Update, error) bool) {
 		for u, err := range e.c.Follow(ctx) {
@@ -139,8 +139,7 @@ func (e *tuiEngine) Dismiss(ctx context.Context, id lathe.AskID) error {
 
 func (e *tuiEngine) Models(ctx context.Context) ([]api.Model, error) { return e.c.Models(ctx) }
 
-// Agents returns the agents that are shown, the one that is meant without a choice
-// first.
+// Agents returns the agents that are shown, with the default one first.
 func (e *tuiEngine) Agents(ctx context.Context) ([]api.Agent, error) {
 	list, err := e.c.Agents(ctx)
 	if err != nil {
@@ -176,7 +175,7 @@ func (e *tuiEngine) Unrevert(ctx context.Context, id lathe.SessionID) error {
 	return notTakenBack(out, err)
 }
 
-// notTakenBack is the error of a revert that left files as they are.
+// notTakenBack is the error of a revert that left some files as they are.
 func notTakenBack(out api.Reverted, err error) error {
 	switch {
 	case err != nil:
@@ -203,8 +202,8 @@ func namedFiles(names []string, all int) string {
 	return text
 }
 
-// Compact compacts a session. Where no model is chosen the one that last answered
-// in it does that, or else the default one.
+// Compact compacts a session. If no model is chosen, the one that last answered
+// in it is used, or else the default one.
 func (e *tuiEngine) Compact(ctx context.Context, id lathe.SessionID, model lathe.ModelRef) (err error) {
 	if model.IsZero() {
 		if model, err = e.answering(ctx, id); err != nil {
@@ -242,7 +241,7 @@ func (e *tuiEngine) Providers(ctx context.Context) ([]api.Provider, error) {
 	return e.c.Providers(ctx)
 }
 
-// Connect stores a key where the engine runs, and lets it count.
+// Connect stores a key where the engine runs, and makes it take effect.
 func (e *tuiEngine) Connect(ctx context.Context, provider, key string) error {
 	if !validProvider(provider) {
 		return lathe.Errorf(lathe.CodeInvalid, "", "provider %q is not a name of small letters, digits and hyphens", provider)

@@ -41,13 +41,13 @@ type otherStateFile struct {
 	Times  bool   `json:"timestamps,omitempty"`
 	Guided bool   `json:"guide_chosen,omitempty"`
 
-	Sidebar   string `json:"sidebar,omitempty"` // "hide"; else it is shown where there is room
+	Sidebar   string `json:"sidebar,omitempty"` // "hide"; otherwise it is shown if there is room
 	Scrollbar bool   `json:"scrollbar_visible,omitempty"`
 	Names     bool   `json:"username_visible,omitempty"`
 }
 
-// loadPrefs reads what the screen remembers. What cannot be read is forgotten: no
-// memory is worth a screen that does not open.
+// loadPrefs reads what the screen remembers. What cannot be read is forgotten: it
+// must not keep the screen from opening.
 func loadPrefs(dir string) prefs.Prefs {
 	var m modelStateFile
 	var o otherStateFile
@@ -113,8 +113,8 @@ func savePrefs(dir string, p prefs.Prefs) error {
 		"theme", "theme_mode", "tips_hidden", "timestamps", "guide_chosen", "sidebar", "scrollbar_visible", "username_visible"})
 }
 
-// mergeState puts the keys of a value over those of a file. Of ours, what the
-// value leaves out is removed.
+// mergeState sets the keys of a value in a file. Of the keys in ours, those
+// that the value leaves out are removed.
 func mergeState(path string, value any, ours []string) error {
 	doc := map[string]json.RawMessage{}
 	readState(path, &doc)
@@ -134,8 +134,8 @@ func mergeState(path string, value any, ours []string) error {
 	return workspace.WriteFile(path, append(raw, '\n'), 0o600)
 }
 
-// writeNumbered writes a file that does not exist yet; of a name that is taken it
-// numbers further ones.
+// writeNumbered writes a file that does not exist yet; if the name is taken, it
+// adds a number.
 func writeNumbered(dir, name string, data []byte) (string, error) {
 	base, ext := strings.TrimSuffix(name, filepath.Ext(name)), filepath.Ext(name)
 	for n := 1; n <= 99; n++ {

@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	upkeepAfter = 2 * time.Second // a short run is over by then
+	upkeepAfter = 2 * time.Second // short runs are over by then
 	upkeepEvery = time.Hour
 	indexAfter  = 30 * time.Second // later than an import of usual size, which it would slow
 	indexFor    = 10 * time.Second
 	keptLogs    = 10
 )
 
-// startUpkeep removes what has served its time: old spill files, blobs and open
-// texts that no row names, old logs. It runs beside the work, at most once an
+// startUpkeep removes what is no longer needed: old spill files, blobs and open
+// texts that no row names, old logs. It runs in the background, at most once an
 // hour for all processes, and ends with the app.
 func (a *app) startUpkeep(ctx context.Context) {
 	a.wg.Go(func() {
@@ -71,14 +71,14 @@ func (a *app) upkeep(ctx context.Context) {
 	a.log.Debug("upkeep", "outputs", cleaned, "store", swept)
 }
 
-// removeOldScratch removes what lies in scratch directories and was not changed for as
+// removeOldScratch removes files in scratch directories that were not changed for as
 // long as spilled output is kept.
 func (a *app) removeOldScratch(ctx context.Context) {
 	cutoff := a.env.Now().Add(-local.KeepOutputs)
 	var dirs []string
 	_ = filepath.WalkDir(filepath.Join(a.paths.Cache, instance.ScratchName), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || ctx.Err() != nil {
-			return ctx.Err() // what cannot be read stays
+			return ctx.Err() // what cannot be read is kept
 		}
 		if d.IsDir() {
 			dirs = append(dirs, path)
@@ -91,13 +91,13 @@ func (a *app) removeOldScratch(ctx context.Context) {
 	})
 	for _, dir := range slices.Backward(dirs[min(1, len(dirs)):]) { // the deepest first
 		if info, err := os.Stat(dir); err == nil && info.ModTime().Before(cutoff) {
-			_ = os.Remove(dir) // only an empty one goes
+			_ = os.Remove(dir) // removes it only if it is empty
 		}
 	}
 }
 
-// index takes new messages into the search index, so that the next search need
-// not. Of a history that was just imported it takes a part at a time.
+// index adds new messages to the search index, so that the next search need
+// not. A history that was just imported is added bit by bit.
 func (a *app) index(ctx context.Context) {
 	select {
 	case <-ctx.Done():

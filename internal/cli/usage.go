@@ -12,8 +12,8 @@ import (
 	"lathe/internal/typo"
 )
 
-// typeUsage makes every complaint about arguments, of cobra's own checks too, a
-// usage error that names the command whose help explains them.
+// typeUsage turns every complaint about arguments, including cobra's own, into
+// a usage error that names the command whose help explains them.
 func typeUsage(cmd *cobra.Command) {
 	check := cmd.Args
 	if check == nil {
@@ -43,8 +43,8 @@ func typeUsage(cmd *cobra.Command) {
 	}
 }
 
-// runGroup is what a command does that only holds others: without an argument it
-// shows its help, and any other is a mistake.
+// runGroup runs a command that only holds others: without an argument it shows
+// its help, and any argument is an unknown command.
 func runGroup(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()
@@ -52,7 +52,7 @@ func runGroup(cmd *cobra.Command, args []string) error {
 	return unknownCommand(cmd, args[0])
 }
 
-// unknownCommand says that a command is unknown and which may have been meant.
+// unknownCommand says that a command is unknown, and which one may have been meant.
 func unknownCommand(cmd *cobra.Command, name string) error {
 	hint := "list them with: " + cmd.CommandPath() + " --help"
 	cmd.SuggestionsMinimumDistance = 2
@@ -62,8 +62,8 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 	return lathe.Errorf(lathe.CodeInvalid, hint, "unknown command %q for %q", name, cmd.CommandPath())
 }
 
-// usageOf adds to a complaint where the right usage is told. A flag that is not
-// known gets the one that it resembles.
+// usageOf adds to a complaint where the usage is explained. For an unknown flag
+// it suggests the one that it resembles.
 func usageOf(cmd *cobra.Command, err error) error {
 	if e, ok := errors.AsType[*lathe.Error](err); ok && e.Hint != "" {
 		return err

@@ -11,8 +11,8 @@ import (
 // reach the limit of lines.
 type best struct {
 	limit int
-	// full is set once more lines than the limit were seen. From then on older
-	// files than oldest change nothing.
+	// full is set once more lines than the limit were seen. From then on files
+	// older than oldest change nothing.
 	full atomic.Bool
 
 	mu    sync.Mutex
@@ -38,7 +38,7 @@ func (b *best) tooOld(mod time.Time, name string) bool {
 	return byAge(last.mod, mod, last.name, name) < 0
 }
 
-// add takes the matches of one file; more says that it has others.
+// add takes the matches of one file; more says that the file has further matches.
 func (b *best) add(mod time.Time, name string, matches []Match, more bool) {
 	if len(matches) == 0 {
 		return

@@ -9,7 +9,7 @@ import (
 const (
 	maxProgram = 2000    // instructions; a larger program runs on package regexp
 	maxStates  = 2000    // of one automaton, about 2.5 MB of tables
-	maxWide    = 1 << 16 // steps for other characters than ASCII that are kept, of all states
+	maxWide    = 1 << 16 // steps for non-ASCII characters that are kept, in all states
 	maxFlushes = 20      // after that the pattern has too many states to be worth it
 )
 
@@ -36,12 +36,12 @@ type dfaState struct {
 	insts []uint32
 	prev  prevChar // the character that led here
 	ascii [utf8.RuneSelf]*dfaState
-	// wide holds the steps for other characters.
+	// wide holds the steps for non-ASCII characters.
 	wide map[rune]*dfaState
 	end  *dfaState // the step at the end of the text
 }
 
-// prevChar is what an assertion has to know of the character before it.
+// prevChar is what an assertion has to know about the character before it.
 type prevChar uint8
 
 const (
@@ -50,7 +50,7 @@ const (
 	otherChar
 )
 
-// found is where a line that matches leads to.
+// found is the state reached by a line that matches.
 var found = new(dfaState)
 
 // endOfText stands for the character after the last one.
@@ -72,8 +72,8 @@ func (a *automaton) flush() {
 }
 
 // find returns a place in the first line of the text that matches, or -1. The
-// text starts a line, and ends with one. With ok false the automaton gave up, and
-// should not be asked again.
+// text starts a line, and ends with one. If ok is false, the automaton gave up
+// and should not be asked again.
 func (a *automaton) find(text []byte) (at int, ok bool) {
 	s := a.start
 	for i := 0; i < len(text); {
@@ -111,7 +111,7 @@ func (a *automaton) find(text []byte) (at int, ok bool) {
 	return -1, true
 }
 
-// step computes where a character leads, and keeps it. It returns nil when there
+// step computes where a character leads, and keeps it. It returns nil if there
 // were too many states too often.
 func (a *automaton) step(s *dfaState, r rune) *dfaState {
 	to := a.compute(s, r)
@@ -159,7 +159,7 @@ func (a *automaton) compute(s *dfaState, r rune) *dfaState {
 }
 
 // closure fills a.set with what is reached from a state, and from the start of
-// the pattern, without reading. It reports whether a match is.
+// the pattern, without reading. It reports whether that includes a match.
 func (a *automaton) closure(s *dfaState, ops syntax.EmptyOp) bool {
 	a.set.clear()
 	a.stack = append(a.stack[:0], s.insts...)

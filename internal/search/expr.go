@@ -27,10 +27,10 @@ const maxPattern = 16 << 10
 type expr struct {
 	re   *regexp.Regexp
 	prog *syntax.Prog
-	// dfa tells lines that match from others, faster than re; nil where it gave up.
+	// dfa finds lines that match faster than re does; nil if it gave up.
 	dfa *automaton
 	// needs are texts of which every match contains at least one; empty if there
-	// are none. only says that one is all a line needs to match.
+	// are none. only says that a line matches if it contains one of them.
 	needs [][]byte
 	only  bool
 }
@@ -83,7 +83,7 @@ func (e *expr) clone() *expr {
 // matches reports whether a line matches.
 func (e *expr) matches(line []byte) bool {
 	if e.only {
-		return true // it has the needed text
+		return true // the line has the needed text
 	}
 	if e.dfa != nil {
 		if at, ok := e.dfa.find(line); ok {
@@ -94,7 +94,7 @@ func (e *expr) matches(line []byte) bool {
 	return e.re.Match(line)
 }
 
-// patternError explains what Go's parser refuses, for someone used to another
+// patternError explains an error of Go's parser to someone used to another
 // dialect.
 func patternError(pattern string, err error) error {
 	e := &PatternError{Pattern: pattern, Reason: err.Error()}
@@ -211,7 +211,7 @@ func required(re *syntax.Regexp) []string {
 	return nil
 }
 
-// worth is how well texts tell lines apart: the length of the shortest, less for
+// worth is how well texts select lines: the length of the shortest, less for
 // many of them.
 func worth(texts []string) int {
 	if len(texts) == 0 {
@@ -248,7 +248,7 @@ func (e *expr) next(text []byte, pos int) (start, end int, ok bool) {
 	return 0, 0, false
 }
 
-// candidate returns where the first needed text is, or -1.
+// candidate returns the position of the first needed text, or -1.
 func (e *expr) candidate(text []byte, pos int) int {
 	if len(e.needs) == 1 {
 		if i := bytes.Index(text[pos:], e.needs[0]); i >= 0 {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Paths are paths that a person looks for by parts of their names, one query
+// Paths are paths that a person searches by parts of their names, one query
 // after another. They are never changed, and safe for concurrent use.
 type Paths struct {
 	names []string
@@ -111,8 +111,8 @@ const notASCII = 1 << 63
 
 // maskOf says which characters a text may contain, as bits: a query whose bits
 // are not all among those of a path is not in it. Capitals count as small
-// letters. A path with characters that are not ASCII has every bit, since some of
-// them become ASCII letters when they are made small.
+// letters. A path with characters that are not ASCII has every bit, because some
+// of them become ASCII letters in lower case.
 func maskOf(s string) uint64 {
 	var mask uint64
 	for i := range len(s) {
@@ -141,7 +141,7 @@ type query struct {
 func newQuery(words []string) query {
 	q := query{}
 	for i, w := range words {
-		if slices.Contains(words[:i], w) { // says nothing new
+		if slices.Contains(words[:i], w) { // the word adds nothing
 			continue
 		}
 		fold := strings.IndexFunc(w, unicode.IsUpper) < 0

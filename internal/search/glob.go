@@ -26,7 +26,7 @@ const (
 type Matcher struct {
 	base   bool
 	suffix string // for "*.go" and "**/*.go"
-	lead   string // directories that all matches are in, "" or "a/b/"
+	lead   string // directory that all matches are in, "" or "a/b/"
 	depth  int    // slashes that a match has at most; -1 for any number
 	re     *regexp.Regexp
 }
@@ -87,7 +87,7 @@ func (m *Matcher) mayHold(dir string) bool {
 }
 
 // cutLead returns the directories that a glob begins with, "" or "a/b/", and the
-// rest, which is the last name where the glob has no wildcard.
+// rest, which is the last name if the glob has no wildcard.
 func cutLead(glob string) (lead, rest string) {
 	end := len(glob)
 	if special := strings.IndexAny(glob, wild); special >= 0 {
@@ -164,7 +164,7 @@ func starExpr(out *strings.Builder, glob string, i int) int {
 		out.WriteString(`[^/]*`)
 	case end+1 < len(glob) && glob[end+1] == '/':
 		out.WriteString(`(?:.*/)?`)
-		for strings.HasPrefix(glob[end+2:], "**/") { // say no more than one
+		for strings.HasPrefix(glob[end+2:], "**/") { // mean the same as one
 			end += len("**/")
 		}
 		return end + 1
@@ -240,11 +240,11 @@ func Glob(ctx context.Context, dir, glob string, limit int, opt FileOptions) (Gl
 	return out, nil
 }
 
-// Expand returns the files that a glob names from dir on, relative to it and sorted,
-// as a shell would: hidden and ignored ones as well, and links to files. Directories
-// that it names without a wildcard may be links, too; those that a wildcard finds are
-// not followed. A glob without a slash means files of dir itself. What leads out of
-// dir names nothing.
+// Expand returns the files below dir that a glob names, relative to dir and sorted,
+// as a shell would: including hidden and ignored ones, and links to files.
+// Directories that it names without a wildcard may be links, too; links that a
+// wildcard finds are not followed. A glob without a slash means files of dir itself.
+// A glob that leads out of dir names nothing.
 func Expand(ctx context.Context, dir, glob string) ([]string, error) {
 	for strings.HasPrefix(glob, "./") {
 		glob = glob[2:]

@@ -75,12 +75,12 @@ type Match struct {
 type Submatch struct{ Start, End int }
 
 // Grep finds lines that match a regular expression in the files below dir, or in
-// dir itself if it is a file. Binary files are passed over: those with a NUL byte
+// dir itself if it is a file. Binary files are skipped: those with a NUL byte
 // near the start. UTF-16 with a byte order mark is read as text. A pattern that
 // does not compile is a [*PatternError].
 //
 // The lines returned are those of the newest files in the whole tree. Files that
-// are too old to be among them are not read any more once that is known.
+// turn out too old to be among them are not read.
 func Grep(ctx context.Context, dir string, opt GrepOptions) (GrepResult, error) {
 	expr, err := compile(opt)
 	if err != nil {
@@ -143,7 +143,7 @@ type scanner struct {
 	buf  []byte
 	pace pace
 
-	// The file at hand.
+	// The current file.
 	name  string
 	mod   time.Time
 	line  int   // number of the line at counted
@@ -182,8 +182,8 @@ func (s *scanner) file(path, name string) error {
 }
 
 // read searches a file block by block. What follows the last line end of a block
-// is carried over to the next one. A file that is read to its size has ended: it
-// is not asked once more.
+// is carried over to the next one. A file read up to its size counts as ended,
+// without another read.
 func (s *scanner) read(f io.Reader, size int64) error {
 	buf := s.buf[:0]
 	defer func() { s.buf = buf[:0] }()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// regularFile is an open file with what was told of it when it was opened.
+// regularFile is an open file with the information from when it was opened.
 type regularFile struct {
 	*os.File
 	size int64

@@ -39,7 +39,7 @@ func openRegular(name string) (*regularFile, error) {
 	return &regularFile{fd, st.Size, time.Unix(st.Mtim.Unix())}, nil
 }
 
-// Read reads as [io.Reader] says. It never waits: what is not there yet is an
+// Read is [io.Reader]'s Read. It never waits: data that is not there yet is an
 // error.
 func (f *regularFile) Read(buf []byte) (int, error) {
 	n, err := again(func() (int, error) { return unix.Read(f.fd, buf) })

@@ -9,8 +9,8 @@ const (
 	longTime   = 20 * time.Millisecond
 )
 
-// pace says how much is searched before a look at whether to stop. Most expressions
-// take a block at once; a few take milliseconds for a kilobyte.
+// pace decides how much is searched before checking whether to stop. Most
+// expressions take a block at once; a few take milliseconds for a kilobyte.
 type pace struct{ piece int }
 
 // next returns how many bytes of text to search: whole lines, unless a line is long
@@ -23,7 +23,7 @@ func (p *pace) next(text []byte, e *expr) int {
 		return len(text)
 	}
 	end := min(lineEnd(text, p.piece)+1, len(text))
-	if end > 16*p.piece { // a long line: what would it take?
+	if end > 16*p.piece { // a long line: would it take too long?
 		begin := time.Now()
 		e.matches(text[:p.piece])
 		p.took(p.piece, time.Since(begin))

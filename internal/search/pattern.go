@@ -54,7 +54,7 @@ func trimBlanks(s string) string {
 		if s[i] == '\\' {
 			i++
 			if i == len(s) {
-				return s // git leaves such a line alone
+				return s // git leaves such a line as it is
 			}
 			end = i + 1
 		} else if s[i] != ' ' {
@@ -88,9 +88,9 @@ func (p *pattern) match(path, base string, dir bool) bool {
 // text's.
 type glob struct {
 	tokens []token
-	// need is a text that every match contains; most texts are told by it alone.
+	// need is a text that every match contains; it rules out most texts by itself.
 	need string
-	// least is how many bytes every match has: what is longer than any path costs
+	// least is how many bytes every match has: patterns longer than any path cost
 	// nothing to compare.
 	least int
 }
@@ -122,7 +122,7 @@ const (
 	anyRun                      // bytes without a slash, or none
 	anyPath                     // any bytes, or none
 	maybeDirs                   // nothing, or the inDirs that always follows it
-	inDirs                      // any bytes and a slash
+	inDirs                      // any bytes followed by a slash
 	impossible                  // never
 )
 
@@ -203,7 +203,7 @@ func appendStars(out []token, s string, start, end int, path bool) ([]token, int
 	case start > 0 && s[start-1] != '/', rest != "" && rest[0] != '/' && !strings.HasPrefix(rest, `\/`):
 		return append(out, token{kind: anyRun}), end
 	case rest != "" && rest[0] == '/':
-		if n := len(out); n > 0 && out[n-1].kind == inDirs { // "**/**/" says no more than "**/"
+		if n := len(out); n > 0 && out[n-1].kind == inDirs { // "**/**/" means the same as "**/"
 			return out, end + 1
 		}
 		return append(out, token{kind: maybeDirs}, token{kind: inDirs}), end + 1
@@ -221,7 +221,7 @@ func class(s string, i int) (set *byteSet, end int) {
 		i++
 	}
 	prev := 0   // the start of a possible range
-	closed := 0 // where the next "]" is, once it was looked for
+	closed := 0 // position of the next "]", once it was looked for
 	for first := true; ; first = false {
 		if i >= len(s) {
 			return nil, -1

@@ -1,6 +1,6 @@
-// Package search finds files and text without running any program: a parallel
-// walk that honours ignore files as git and ripgrep do, globs, grep, fuzzy
-// matching of paths, and the tree of the list tool.
+// Package search finds files and text without running any program: a parallel walk
+// that honours ignore files as git and ripgrep do, globs, grep, fuzzy matching of
+// paths, and the tree of the list tool.
 //
 // walk.go goes through a tree in parallel and leaves out what ignore files name
 // (pattern.go); glob.go matches paths; grep.go looks into files with the matchers of
@@ -9,11 +9,11 @@
 //
 // # Differences from ripgrep
 //
-// Patterns are Go regular expressions (RE2): \d, \w, \s and \b know ASCII only,
-// where ripgrep's know Unicode; write \p{Nd} or \p{L} instead. Both lack
-// look-around and back-references. A match never spans lines. .gitignore files
-// count outside git as well. Paths are compared byte by byte: on a
-// case-insensitive file system, ignore rules still tell case apart.
+// Patterns are Go regular expressions (RE2): \d, \w, \s and \b know ASCII only, where
+// ripgrep's know Unicode; write \p{Nd} or \p{L} instead. Both lack look-around and
+// back-references. A match never spans lines. .gitignore files count outside git as
+// well. Paths are compared byte by byte: even on a case-insensitive file system,
+// ignore rules are case-sensitive.
 package search
 
 import (
@@ -75,7 +75,7 @@ func (ig *Ignore) level(dir string) *level {
 	return l
 }
 
-// level holds the ignore rules that one directory adds to those above it.
+// level holds the ignore rules that a directory adds to those above it.
 type level struct {
 	up      *level
 	base    string    // the directory relative to the top, "" or "a/b/"
@@ -94,7 +94,7 @@ type present struct{ gitignore, ignore, repo bool }
 var probe = present{true, true, true}
 
 // newLevel reads the ignore files of a directory. It returns up itself if there
-// are none, unless there is no up.
+// are none, unless up is nil.
 func newLevel(up *level, dir, base string, global []pattern, has present) *level {
 	l := level{up: up, base: base, global: global}
 	if up != nil {
@@ -151,8 +151,9 @@ func join(dir, name string) string {
 }
 
 // readPatterns reads an ignore file; one that cannot be read has no rules. Git
-// does not follow a .gitignore that is a link, and neither does this. What the
-// rules need is taken from left, if it is not nil; without enough there are none.
+// does not follow a .gitignore that is a link, and neither does this. The memory
+// for the rules is taken from left, if that is not nil; if there is not enough,
+// there are no rules.
 func readPatterns(file string, left *atomic.Int64) []pattern {
 	if file == "" {
 		return nil
@@ -171,7 +172,7 @@ func readPatterns(file string, left *atomic.Int64) []pattern {
 	return rules
 }
 
-// weigh returns about how much memory rules need, with the text that they are of.
+// weigh estimates how much memory rules need, with the text they were parsed from.
 func weigh(text []byte, rules []pattern) int64 {
 	n := len(text)
 	for _, p := range rules {

@@ -35,10 +35,10 @@ type FileOptions struct {
 	Skip func(path string) bool
 	// Glob selects files, see [Glob]; empty selects all.
 	Glob string
-	// Follow follows symbolic links; without it they are passed over. A
-	// directory outside the tree is covered once however many links lead there; a
-	// link to a directory in the tree, or to one that holds it, adds nothing.
-	// Check the permission first: links may lead anywhere.
+	// Follow follows symbolic links; without it they are skipped. A directory
+	// outside the tree is covered once however many links lead there; a link to a
+	// directory in the tree, or to one that holds it, adds nothing. Check the
+	// permission first: links may lead anywhere.
 	Follow bool
 	// FileLinks yields links to files without following those to directories.
 	FileLinks bool
@@ -72,7 +72,7 @@ var ErrGlob = errors.New("malformed glob")
 
 // Files yields the files below a directory. The only errors are a directory that
 // cannot be read, a malformed glob and the context's cause; each ends the
-// sequence. Breaking off stops the walk before the loop is left.
+// sequence. Breaking out of the loop stops the walk first.
 func Files(ctx context.Context, dir string, opt FileOptions) iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)
@@ -124,7 +124,7 @@ func Files(ctx context.Context, dir string, opt FileOptions) iter.Seq2[File, err
 				}
 			}
 		}
-		if err != nil { // written before out was closed
+		if err != nil { // set before out was closed
 			yield(File{}, err)
 		}
 	}
@@ -154,8 +154,9 @@ type walker struct {
 }
 
 // job is a directory to read. Its name is relative to the searched directory, ""
-// or "a/b/". With open set the rest of it is to be read, with entries set those
-// are to be visited; level then includes the directory's own rules.
+// or "a/b/". If open is set, the rest of the directory has to be read; if
+// entries is set, those have to be visited, and level includes the directory's
+// own rules.
 type job struct {
 	name    string
 	depth   int
@@ -215,7 +216,7 @@ func (w *walker) top() *level {
 		if base = filepath.ToSlash(base) + "/"; base == "./" {
 			base = ""
 		}
-		if w.start = base; dir != w.dir { // its own files are read by the walk
+		if w.start = base; dir != w.dir { // its own ignore files are read by the walk
 			l = newLevel(l, dir, base, w.global, probe)
 		}
 	}
@@ -325,7 +326,7 @@ func below(dir, name string) bool {
 // chunk is how many entries of a directory are held at a time.
 const chunk = 4096
 
-// share is how many of them one worker takes.
+// share is how many of these entries one worker takes.
 const share = 256
 
 // read visits the entries of one directory, or of a part of one.
@@ -389,7 +390,7 @@ func (w *walker) entries(ctx context.Context, worker int, j job, abs string, ent
 	}
 }
 
-// readSorted reads a directory and at once those below it.
+// readSorted reads a directory and, right away, those below it.
 func (w *walker) readSorted(ctx context.Context, worker int, j job, abs string, f *os.File) {
 	entries, err := f.ReadDir(-1)
 	f.Close()
@@ -414,8 +415,8 @@ func (w *walker) skip() {
 	}
 }
 
-// levelOf adds the ignore files of a directory to its rules. When more entries
-// follow than are known, it looks for them by name.
+// levelOf adds the ignore files of a directory to its rules. If not all entries
+// are known yet, it looks for the files by name.
 func (w *walker) levelOf(j job, abs string, entries []fs.DirEntry, more bool) *level {
 	if w.opt.NoIgnore {
 		return nil
@@ -451,7 +452,7 @@ func (w *walker) entry(worker int, j job, abs string, e fs.DirEntry) (sub job, i
 		}
 		info, err := os.Stat(filepath.Join(abs, base))
 		if err != nil {
-			return job{}, false // dangling, or a loop
+			return job{}, false // a dangling link, or a loop
 		}
 		mode = info.Mode().Type()
 		if mode == fs.ModeDir && !w.opt.Follow {
