@@ -19,6 +19,10 @@ const asMain = "LATHE_TEST_MAIN"
 // TestMain lets the test binary be lathe itself: under its name in scripts, with
 // asMain set in the other tests, and as the supervisor of commands and the keeper of jobs in both.
 func TestMain(m *testing.M) {
+	if how := os.Getenv("LSP_FAKE"); how != "" { // a language server of a configuration
+		lsptest.Serve(how)
+		return
+	}
 	if os.Getenv(asMain) != "" || len(os.Args) > 1 && (os.Args[1] == supervise || os.Args[1] == keep || os.Args[1] == connect) {
 		main()
 	}

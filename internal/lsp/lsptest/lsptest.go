@@ -9,16 +9,19 @@ import (
 	"io"
 	"maps"
 	"os"
+	"os/exec"
+	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
 // Serve is the server, from standard input to standard output. How names its abilities
 // and what is wrong with it: pull, registers, incremental, bytes, folders, others; noise, exit, hang,
-// garbage, flood, crash, mute, deaf, stale, late, reading. What it is told is written to
+// garbage, flood, crash, mute, deaf, stale, late, reading, stays. What it is told is written to
 // $LSP_FAKE_LOG, if that is set.
 func Serve(how string) {
 	fakeServer(how)
@@ -54,6 +57,10 @@ func fakeServer(how string) {
 		}
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		return
+	case f.how["stays"]: // whatever it is told, and its child too
+		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+		_ = exec.Command("sleep", "1000").Start()
+		defer time.Sleep(time.Hour)
 	case f.how["noise"]:
 		fmt.Print("Server v1 is starting\nplease wait: here\n\n")
 	}
@@ -114,7 +121,9 @@ func (f *fake) handle(m fakeMessage) {
 	case "shutdown":
 		f.reply(m, nil)
 	case "exit":
-		os.Exit(0)
+		if !f.how["stays"] {
+			os.Exit(0)
+		}
 	case "textDocument/didOpen":
 		var p struct {
 			TextDocument struct {
