@@ -32,9 +32,16 @@ using npm, go, pip or the system's package manager, and shows what it runs.`,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var all, print bool
+	var running runningLanguages
 	list := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List installed servers", Args: noArgs,
+		Long: `List shows the language servers that are installed. With --attach it shows those that
+run for this directory in a server of lathe: how they are doing, how many errors they know
+of, and their memory.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if running.attach != "" {
+				return running.list(cmd.Context(), env)
+			}
 			place, err := languagePlace(env)
 			if err != nil {
 				return err
@@ -43,6 +50,7 @@ using npm, go, pip or the system's package manager, and shows what it runs.`,
 		},
 	}
 	list.Flags().BoolVar(&all, "all", false, "also those that are not installed, and how to install them")
+	running.flags(list.Flags())
 	install := &cobra.Command{
 		Use: "install NAME...", Short: "Install language servers", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
