@@ -116,10 +116,19 @@ func (cs *Commands) All() []Command {
 		}, false)
 	}
 	for _, p := range cs.servers.Prompts() {
-		add(Command{Name: p.Command, Description: cmp.Or(p.Description, p.Title), Source: "mcp", prompt: &p}, false)
+		add(Command{Name: p.Command, Description: describePrompt(p), Source: "mcp", prompt: &p}, false)
 	}
 	slices.SortFunc(list, func(a, b Command) int { return strings.Compare(a.Name, b.Name) })
 	return list
+}
+
+// describePrompt says what a server's prompt is, and what it is given.
+func describePrompt(p mcp.Texts) string {
+	text := cmp.Or(p.Description, p.Title, "prompt of "+p.Server)
+	if len(p.Arguments) > 0 {
+		text += " (" + strings.Join(p.Arguments, ", ") + ")"
+	}
+	return text
 }
 
 // get returns a command by name.

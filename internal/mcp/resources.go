@@ -36,6 +36,29 @@ func (s *Servers) Resources() []Found {
 	return out
 }
 
+// Resource returns a resource that a server is known to have, or may have since it has
+// such with addresses to fill in. It starts nothing.
+func (s *Servers) Resource(server, uri string) (Found, bool) {
+	srv, err := s.find(server)
+	if err != nil || !srv.enabled() {
+		return Found{}, false
+	}
+	k := srv.known()
+	if k == nil || uri == "" {
+		return Found{}, false
+	}
+	for _, r := range k.Resources {
+		if r.URI == uri {
+			return Found{server, r}, true
+		}
+	}
+	if strings.TrimRight(uri, `)]}>"':;!?`) != uri { // the end of a sentence, more likely
+		return Found{}, false
+	}
+	scheme, _, whole := strings.Cut(uri, "://")
+	return Found{server, Resource{URI: uri, Name: uri}}, whole && slices.ContainsFunc(k.Templates, func(t Template) bool { return strings.HasPrefix(t.URI, scheme+"://") })
+}
+
 // Content is what a resource holds.
 type Content struct {
 	Texts []string

@@ -101,6 +101,11 @@ func referencePart(i *instance.Instance, text string, ref reference, may func(st
 				Source: &lathe.FileSource{Kind: "file", Path: path, Text: sourceText(text, ref)},
 			}
 		}
+		if may == nil {
+			if f := referencedResource(i, text, ref); f != nil {
+				return f
+			}
+		}
 		if a, err := i.Agents.Get(name); err == nil && a.Mode != instance.ModePrimary {
 			src := sourceText(text, ref)
 			return &lathe.AgentMention{Name: a.Name, Source: &src}
@@ -223,7 +228,11 @@ func attachNamed(i *instance.Instance, parts []lathe.PartBody, text string) []la
 		if !ok || slices.ContainsFunc(parts, func(p lathe.PartBody) bool { o, ok := p.(*lathe.File); return ok && o.URL == f.URL }) {
 			continue
 		}
-		f.Source = nil // its place is that in the arguments, not in the prompt
+		if f.Source.Kind == "resource" {
+			f.Source.Text = lathe.SourceText{}
+		} else {
+			f.Source = nil // its place is that in the arguments, not in the prompt
+		}
 		parts = append(parts, f)
 	}
 	return parts

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lathe"
+	"lathe/internal/instance"
 )
 
 // expandResource expands a resource of an MCP server into its content, or into the
@@ -28,4 +29,25 @@ func (i *intake) expandResource(ctx context.Context, f *lathe.File) []lathe.Part
 		out = append(out, bodies...)
 	}
 	return out
+}
+
+// referencedResource returns a resource of an MCP server that a text names as
+// "@server:address", or nil. The server must be known to have it, or resources whose
+// addresses have a part to fill in.
+func referencedResource(i *instance.Instance, text string, ref reference) *lathe.File {
+	for at := range len(ref.name) { // a server's name may hold a colon
+		if ref.name[at] != ':' {
+			continue
+		}
+		r, ok := i.MCP.Resource(ref.name[:at], ref.name[at+1:])
+		if !ok {
+			continue
+		}
+		mime := r.MIME
+		if mime == "" {
+			mime = "text/plain"
+		}
+		return &lathe.File{MIME: mime, Filename: r.Name, URL: r.URI, Source: &lathe.FileSource{Kind: "resource", Client: r.Server, URI: r.URI, Text: sourceText(text, ref)}}
+	}
+	return nil
 }

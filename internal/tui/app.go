@@ -182,7 +182,7 @@ func New(ctx context.Context, o Options) *App {
 
 // Init begins: it looks at what there is to choose from and opens the session.
 func (a *App) Init() tea.Cmd {
-	cmds := []tea.Cmd{a.choice.Load(), a.loadWaiting(a.sheets.waitingIDs()), a.setup.Trust(a.opts.Now)}
+	cmds := []tea.Cmd{a.choice.Load(), a.loadWaiting(a.sheets.waitingIDs()), a.setup.Trust(a.opts.Now), a.servers.Ask(a.opts.Now)}
 	if a.opts.Session != "" {
 		cmds = append(cmds, a.open(a.opts.Session))
 	}
@@ -329,6 +329,8 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 		return a.apply(a.setup.Offer(m.Found))
 	case setup.Trusted:
 		return a.trusted()
+	case servers.Imported:
+		return a.choice.Load()
 	case chat.OpenSession:
 		return a.open(m.ID)
 	case chat.EditFile:

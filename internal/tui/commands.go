@@ -294,5 +294,8 @@ func showServers(a *App) tea.Cmd {
 	if a.access.Able.Servers == nil {
 		return a.apply(a.about.Status())
 	}
+	if a.sheets.Took("refresh") {
+		return a.apply(a.servers.Refresh(a.session.ID))
+	}
 	return a.apply(a.servers.List(a.session.ID))
 }

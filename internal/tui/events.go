@@ -82,6 +82,8 @@ func (a *App) other(e lathe.Envelope) tea.Cmd {
 		if ev.SessionID == a.session.ID {
 			a.notify(dialog.Warning, "undo is off here: "+ev.Reason)
 		}
+	case lathe.MCPToolsChanged:
+		return a.choice.Load() // its prompts are commands
 	case lathe.LSPUpdated, lathe.LSPDiagnosed:
 		a.side.StaleServers()
 		return a.loadSide()

@@ -21,6 +21,7 @@ import (
 
 // fakeEngine is a small engine in memory. What is asked of it is noted in calls.
 type fakeEngine struct {
+	commands []api.Command // beside the usual one
 	mu       sync.Mutex
 	calls    []string
 	sessions map[lathe.SessionID]lathe.Session
@@ -158,7 +159,7 @@ func (f *fakeEngine) Agents(context.Context) ([]api.Agent, error) {
 	return []api.Agent{{Name: "build"}, {Name: "plan"}, {Name: "explore", Mode: "subagent"}}, nil
 }
 func (f *fakeEngine) Commands(context.Context) ([]api.Command, error) {
-	return []api.Command{{Name: "review", Description: "review changes"}}, nil
+	return append([]api.Command{{Name: "review", Description: "review changes"}}, f.commands...), nil
 }
 func (f *fakeEngine) Files(_ context.Context, query string, _ int) ([]string, error) {
 	var out []string

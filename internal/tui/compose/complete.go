@@ -32,12 +32,14 @@ func (c *Composer) complete() tea.Msg {
 				}
 				return nil
 			})
+			resources := c.resources(o.query)
 			query, lines := o.query, ""
 			if i := strings.LastIndexAny(query, "#:"); i >= 0 && onlyLines(query[i+1:]) {
 				query, lines = query[:i], query[i+1:]
 			}
 			files, err := c.access.Files(c.access.Context(), query, offered)
 			if err != nil {
+				items = append(items, resources...)
 				return done
 			}
 			for _, f := range files {
@@ -51,7 +53,7 @@ func (c *Composer) complete() tea.Msg {
 				}
 				items = append(items, Completion{Insert: insert, Label: f})
 			}
-			items = append(items, c.symbols(query)...)
+			items = append(append(items, c.symbols(query)...), resources...)
 			return done
 		}
 	}

@@ -82,6 +82,15 @@ func (s *Stack) Draw(l look.Look, height int) (lines []styled.Line, x, y int) {
 // opens: a list searches them, a field holds them. The next key drops them.
 func (s *Stack) Give(words string) { s.words = words }
 
+// Took takes those words if they are these, and reports whether they were.
+func (s *Stack) Took(words string) bool {
+	same := s.words == words
+	if same {
+		s.words = ""
+	}
+	return same
+}
+
 // Take returns the words that wait for a sheet, and drops them.
 func (s *Stack) Take() string {
 	words := s.words

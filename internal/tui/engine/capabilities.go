@@ -28,6 +28,7 @@ type Capabilities struct {
 	Jobs      Jobber
 	Symbols   SymbolFinder
 	Servers   Servers
+	Imports   Imports
 }
 
 // SymbolFinder finds symbols in the directory's code by name.
@@ -155,4 +156,12 @@ type Servers interface {
 	SwitchServer(ctx context.Context, name string, on bool) error
 	SeenServer(ctx context.Context, name string) error
 	RefreshServers(ctx context.Context, id lathe.SessionID) (api.MCPRefreshed, error)
+	// Resources lists what servers that are known can be asked to read.
+	Resources(ctx context.Context) ([]api.MCPResource, error)
+}
+
+// Imports are files of other programs that name servers.
+type Imports interface {
+	Imports(ctx context.Context) ([]api.MCPImport, error)
+	AnswerImport(ctx context.Context, in api.MCPImportAnswer) error
 }

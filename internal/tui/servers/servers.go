@@ -32,11 +32,17 @@ func (r *Room) List(session lathe.SessionID) tea.Msg {
 		if err != nil {
 			return dialog.Fail(err)
 		}
-		return dialog.Open{Sheet: dialog.NewList(r.list(all, session))}
+		var more []api.MCPImport
+		if r.access.Able.Imports != nil {
+			if more, err = r.access.Able.Imports.Imports(ctx); err != nil {
+				return dialog.Fail(err)
+			}
+		}
+		return dialog.Open{Sheet: dialog.NewList(r.list(all, more, session))}
 	})
 }
 
-func (r *Room) list(all []api.MCPServer, session lathe.SessionID) dialog.List {
+func (r *Room) list(all []api.MCPServer, more []api.MCPImport, session lathe.SessionID) dialog.List {
 	l := dialog.List{
 		Title: "MCP servers", Hint: "enter tools · ctrl+k on or off · ctrl+r take up now · esc close", Empty: "none is configured: lathe mcp add",
 	}
@@ -49,9 +55,20 @@ func (r *Room) list(all []api.MCPServer, session lathe.SessionID) dialog.List {
 		}
 		l.Items = append(l.Items, dialog.Item{ID: s.Name, Title: styled.OneLine(s.Name), Detail: styled.OneLine(detail), Right: styled.OneLine(state(s))})
 	}
-	l.Pick = func(it dialog.Item) tea.Msg { return r.tools(it.ID) }
+	l.Items = append(l.Items, imports(more)...)
+	l.Pick = func(it dialog.Item) tea.Msg {
+		if strings.HasPrefix(it.ID, importID) {
+			return r.open(more, it.ID)
+		}
+		return r.tools(it.ID)
+	}
 	l.Strokes = map[string]func(dialog.Item) tea.Msg{
-		"ctrl+k": func(it dialog.Item) tea.Msg { return r.turn(byName[it.ID]) },
+		"ctrl+k": func(it dialog.Item) tea.Msg {
+			if strings.HasPrefix(it.ID, importID) {
+				return r.open(more, it.ID)
+			}
+			return r.turn(byName[it.ID])
+		},
 		"ctrl+r": func(dialog.Item) tea.Msg { return r.Refresh(session) },
 	}
 	return l
@@ -79,7 +96,7 @@ func (r *Room) turn(s api.MCPServer) tea.Msg {
 	return r.access.Do(func(ctx context.Context) tea.Msg {
 		text := s.Name + " is off; a running session keeps its tools' definitions until it is compacted, so that nothing is sent anew"
 		if on {
-			text = s.Name + " is on"
+			text = s.Name + " is on; a running session is told of its tools, and has their definitions from its next compaction on, or at once with ctrl+r, which sends its history anew"
 		}
 		return dialog.Done{Text: text, Err: r.access.Able.Servers.SwitchServer(ctx, s.Name, on)}
 	})
