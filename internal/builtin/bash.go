@@ -395,6 +395,9 @@ func (o *output) result(exit shell.Exit, timeout time.Duration, note string) (st
 		meta["job"] = o.job
 	}
 	notes := notes(exit, timeout, kept, note)
+	if held := o.heldBack(exit, kept); held != "" {
+		notes = strings.TrimPrefix(notes+"\n"+held, "\n")
+	}
 	if failed := failedParts(o.pipelines, exit.Parts); failed != "" && exit.Code >= 0 {
 		notes = strings.TrimPrefix(notes+"\n"+failed, "\n")
 		meta["parts"] = exit.Parts

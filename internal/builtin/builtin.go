@@ -78,6 +78,9 @@ type Places struct {
 type Commands struct {
 	Shell    string   // path of the shell; empty means the environment's
 	ShellEnv []string // whole environment of commands
+	// HeldBack names variables of the person that ShellEnv does not have, since they look
+	// like secrets.
+	HeldBack []string
 	Runner   Runner
 	// EnvFor returns the environment of one call's command. Nil: it is ShellEnv.
 	EnvFor func(ctx context.Context, call *tool.Call, dir string) []string

@@ -121,6 +121,30 @@ func astray(exit shell.Exit) string {
 		"(HTTP CONNECT and SOCKS5): use a program, or an option, that goes through it."
 }
 
+// heldBack tells the model which variables a command that failed speaks of and was not
+// given.
+func (o *output) heldBack(exit shell.Exit, text string) string {
+	if exit.Code == 0 && exit.Signal == "" {
+		return ""
+	}
+	var names []string
+	for _, name := range o.env.HeldBack {
+		if slices.Contains(strings.FieldsFunc(text, notOfName), name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return strings.Join(names, ", ") + ": set in the user's environment, but commands are not given what looks like a secret. " +
+		`The user can let them have it: "shell": {"env": ["` + names[0] + `"]} in their configuration.`
+}
+
+// notOfName reports whether a character does not belong to the name of a variable.
+func notOfName(r rune) bool {
+	return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+}
+
 // again asks once whether a command that failed may run again with the directories that
 // it was refused, and returns them if so. Only what it complained about itself counts:
 // many programs try something and do without.

@@ -122,6 +122,9 @@ func writable(dir string) error {
 func directory(ctx context.Context, inst *instance.Instance, dir string) []api.Check {
 	out := []api.Check{undo(ctx, inst, dir), model(ctx, inst), repository(inst), configuration(inst)}
 	out = append(out, confinement(inst.Confinement)...)
+	if held := inst.Shell.HeldBack; len(held) > 0 {
+		out = append(out, ok("environment", "commands are not given %s; \"shell\": {\"env\": […]} in your configuration lets them have one", strings.Join(held, ", ")))
+	}
 	for _, line := range inst.Unused() {
 		out = append(out, note("not used", "%s", line))
 	}

@@ -335,7 +335,7 @@ func (cs *Commands) runTemplate(ctx context.Context, c Command, spans [][]int, a
 	var wg sync.WaitGroup
 	for j, m := range spans {
 		script := shellArguments(cs.shell.Path, args) + c.Template[m[2]:m[3]]
-		wg.Go(func() { outputs[j] = cs.capture(ctx, script, arguments) })
+		wg.Go(func() { outputs[j] = cs.capture(ctx, c, script, arguments) })
 	}
 	wg.Wait()
 	if ctx.Err() != nil {
@@ -356,13 +356,21 @@ func shellArguments(sh string, args []string) string {
 	return line + "\n"
 }
 
-// capture runs a script and returns its output, with a note if it failed.
-func (cs *Commands) capture(ctx context.Context, script, arguments string) string {
+// own reports whether the person wrote the template: its lines are the person's own
+// commands, those of others are confined.
+func (c *Command) own() bool { return c.Source == "command" && !c.Repository && !c.Untrusted }
+
+// capture runs a script of a command and returns its output, with a note if it failed.
+func (cs *Commands) capture(ctx context.Context, c Command, script, arguments string) string {
+	env, kind := cs.shell.Env, shell.KindCommand
+	if c.own() {
+		env, kind = cs.shell.Own, shell.KindTerminal
+	}
 	spool := shell.NewSpool(shell.SpoolOptions{Head: commandOutput})
 	defer spool.Close()
 	exit, err := cs.shell.Runner.Run(ctx, shell.Command{
-		Script: script, Dir: cs.Root.Dir, Env: shell.Env(cs.shell.Env, map[string]string{"ARGUMENTS": arguments}),
-		Shell: cs.shell.Path, Timeout: commandTime, Kind: shell.KindCommand, Output: func(chunk []byte) { _, _ = spool.Write(chunk) },
+		Script: script, Dir: cs.Root.Dir, Env: shell.Env(env, map[string]string{"ARGUMENTS": arguments}),
+		Shell: cs.shell.Path, Timeout: commandTime, Kind: kind, Output: func(chunk []byte) { _, _ = spool.Write(chunk) },
 	})
 	out := strings.TrimRight(strings.ToValidUTF8(string(bytes.TrimRight(spool.Head(), "\n")), "\uFFFD"), " \t")
 	note := func(format string, a ...any) {

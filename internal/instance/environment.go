@@ -1,9 +1,9 @@
 package instance
 
 import (
-	"slices"
 	"strings"
 
+	"lathe/internal/redact"
 	"lathe/internal/shell"
 )
 
@@ -19,8 +19,9 @@ var unattended = map[string]string{
 }
 
 // commandEnv returns the environment of commands: the person's, without the keys of
-// providers, and set up so that nothing waits for input. Variables named in
-// keep_env stay as they are.
+// providers and what else looks like a secret, and set up so that nothing waits for
+// input. Variables named in keep_env stay as they are. What looks like a secret is there
+// in the environment of the person's own commands.
 func (i *Instance) commandEnv(o Options) []string {
 	hidden := map[string]bool{}
 	for _, name := range append(i.Models.KeyVariables(), i.Config.SecretVariables(o.Getenv)...) {
@@ -32,12 +33,22 @@ func (i *Instance) commandEnv(o Options) []string {
 			extra[name] = value
 		}
 	}
-	base := slices.DeleteFunc(slices.Clone(o.Environ), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return hidden[name] && !shell.Named(name, i.Config.KeepEnv)
-	})
 	if dir := i.Shell.Scratch; dir != "" {
 		extra["LATHE_SCRATCH"] = dir
 	}
+	var base, own []string
+	for _, kv := range o.Environ {
+		name, value, _ := strings.Cut(kv, "=")
+		kept := shell.Named(name, i.Config.KeepEnv)
+		if kept || !hidden[name] {
+			own = append(own, kv)
+		}
+		if kept || !hidden[name] && !redact.Variable(name, value) {
+			base = append(base, kv)
+		} else if !shell.Named(name, o.Secrets) {
+			i.Shell.HeldBack = append(i.Shell.HeldBack, name)
+		}
+	}
+	i.Shell.Own = shell.Env(own, extra, o.Secrets...)
 	return shell.Env(base, extra, o.Secrets...)
 }

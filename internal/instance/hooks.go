@@ -41,11 +41,15 @@ func (i *Instance) hookChain(o Options) *plugin.Chain {
 // EnvFor returns the environment of a command of a session, with what hooks add; a
 // command of the person's has no call.
 func (i *Instance) EnvFor(ctx context.Context, id lathe.SessionID, call, dir string) []string {
+	env := i.Shell.Env
+	if call == "" {
+		env = i.Shell.Own
+	}
 	extra := i.Hooks.ShellEnv(ctx, plugin.ShellEnvInput{Dir: dir, SessionID: id, CallID: call})
 	if len(extra) == 0 {
-		return i.Shell.Env
+		return env
 	}
-	return shell.Env(i.Shell.Env, extra)
+	return shell.Env(env, extra)
 }
 
 // troubles warns the person once about each plugin that fails, and logs every failure.

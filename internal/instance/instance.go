@@ -74,6 +74,10 @@ type Shell struct {
 	Path   string   // the shell program
 	Env    []string // the environment of commands
 	Runner *shell.Runner
+	Own    []string // that of the person's own commands
+	// HeldBack names the person's variables that commands do not get, since they look
+	// like secrets.
+	HeldBack []string
 	// Scratch is a directory for files that do not belong in the project: tools may use
 	// it without asking, and old files in it are removed. It is made when a command
 	// first runs.
@@ -246,7 +250,7 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 			Private: []string{i.Paths.Config, i.Paths.State, i.Paths.OpenCodeConfig, i.Paths.OpenCodeData},
 		},
 		Commands: builtin.Commands{
-			Shell: i.Shell.Path, ShellEnv: env, Scratch: i.Shell.Scratch, Runner: o.Runner, BashTimeout: i.Config.Flags.BashDefaultTimeout(),
+			Shell: i.Shell.Path, ShellEnv: env, HeldBack: i.Shell.HeldBack, Scratch: i.Shell.Scratch, Runner: o.Runner, BashTimeout: i.Config.Flags.BashDefaultTimeout(),
 			Network: i.ways(o, env), Hold: i.Confinement.holder(),
 		},
 		Limits: limits, Seen: i.Seen, Buffers: o.Buffers, HTTP: o.HTTP, Own: o.Own, Todos: o.Todos, Publish: publish, Now: o.Now,
