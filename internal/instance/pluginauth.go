@@ -20,20 +20,20 @@ func (p *Plugins) loaders() map[string]provider.Loader {
 		return nil
 	}
 	out := map[string]provider.Loader{}
-	for id, login := range p.Logins() {
+	for id, login := range p.Logins().All() {
 		if !login.Loader {
 			continue
 		}
 		out[id] = func() (provider.Loaded, error) {
 			ctx, cancel := context.WithTimeout(context.Background(), loadTime)
 			defer cancel()
-			l, err := p.Load(ctx, id, map[string]any{"id": id, "name": id, "source": "custom", "env": []string{}, "options": map[string]any{}, "models": map[string]any{}})
+			l, err := p.Logins().Load(ctx, id, map[string]any{"id": id, "name": id, "source": "custom", "env": []string{}, "options": map[string]any{}, "models": map[string]any{}})
 			if err != nil {
 				return provider.Loaded{}, err
 			}
 			out := provider.Loaded{Key: l.APIKey, BaseURL: l.BaseURL, Header: l.Headers}
 			if l.Fetches {
-				out.Client = &http.Client{Transport: p.Transport(id)}
+				out.Client = &http.Client{Transport: p.Logins().Transport(id)}
 			}
 			return out, nil
 		}

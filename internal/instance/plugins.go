@@ -122,5 +122,5 @@ func InstallPlugin(ctx context.Context, i *Instance, spec string, fresh bool) er
 	if err != nil {
 		return err
 	}
-	return host.New(nil, o).Have(ctx, spec, fresh)
+	return host.NewPackages(o).Have(ctx, spec, fresh)
 }

@@ -16,7 +16,7 @@ func (c equipment) providerAuth() (any, error) {
 	}
 	out := map[string][]host.Method{}
 	if inst.Plugins != nil {
-		for id, l := range inst.Plugins.Logins() {
+		for id, l := range inst.Plugins.Logins().All() {
 			out[id] = l.Methods
 		}
 	}
@@ -29,7 +29,7 @@ func (c equipment) loginsOf(id string) (*instance.Plugins, error) {
 	if err != nil {
 		return nil, err
 	}
-	if inst.Plugins == nil || len(inst.Plugins.Logins()[id].Methods) == 0 {
+	if inst.Plugins == nil || len(inst.Plugins.Logins().All()[id].Methods) == 0 {
 		return nil, &unsupported{"logging in to a provider without a plugin for it; store a key with PUT /auth/{providerID}"}
 	}
 	return inst.Plugins, nil
@@ -49,7 +49,7 @@ func (c equipment) authorize() (any, error) {
 	if err := c.need(&in); err != nil {
 		return nil, err
 	}
-	begun, err := plugins.Authorize(c.ctx(), id, in.Method, in.Inputs)
+	begun, err := plugins.Logins().Authorize(c.ctx(), id, in.Method, in.Inputs)
 	if err != nil {
 		return nil, lathe.Errorf(lathe.CodeAuth, "try again, or another method", "the login to %s cannot be begun: %v", id, err)
 	}
@@ -74,7 +74,7 @@ func (c equipment) loggedIn() (any, error) {
 	if err := c.need(&in); err != nil {
 		return nil, err
 	}
-	left, err := plugins.Callback(c.ctx(), id, in.Code)
+	left, err := plugins.Logins().Callback(c.ctx(), id, in.Code)
 	if err != nil {
 		return nil, lathe.Errorf(lathe.CodeAuth, "try again, or another method", "the login to %s did not work: %v", id, err)
 	}

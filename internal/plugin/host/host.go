@@ -66,8 +66,9 @@ type Options struct {
 
 // Host is the process of a directory's plugins. It is safe for concurrent use. Close it.
 type Host struct {
-	o       Options
-	sources []Source
+	o        Options
+	sources  []Source
+	packages Packages
 
 	mu      sync.Mutex
 	live    *conn
@@ -97,6 +98,12 @@ type Plugin struct {
 
 // New returns the host of some plugins. Nothing is started.
 func New(sources []Source, o Options) *Host {
+	o = o.complete()
+	return &Host{o: o, sources: sources, packages: Packages{o}, opened: make(chan struct{})}
+}
+
+// complete puts something in the place of what may be left out.
+func (o Options) complete() Options {
 	if o.Limit <= 0 {
 		o.Limit = DefaultLimit
 	}
@@ -109,7 +116,7 @@ func New(sources []Source, o Options) *Host {
 	if o.Report == nil {
 		o.Report = func(string, error) {}
 	}
-	return &Host{o: o, sources: sources, opened: make(chan struct{})}
+	return o
 }
 
 // Open lets the requests of plugins in. Until then the directory is being made, and

@@ -37,6 +37,14 @@ var baseLock []byte
 // lockNames are the files in which npm and bun pin what they install.
 var lockNames = []string{"package-lock.json", "bun.lock"}
 
+// Packages installs packages into lathe's cache. It is safe for concurrent use, also by
+// several processes.
+type Packages struct{ o Options }
+
+// NewPackages returns what installs packages with a host's options; Dir and what is said
+// of hooks and clients does not matter.
+func NewPackages(o Options) Packages { return Packages{o.complete()} }
+
 // resolve finds the file of each plugin, installing packages that are not there, and
 // returns those that can be loaded.
 func (h *Host) resolve(ctx context.Context) []loadPlugin {
@@ -45,7 +53,7 @@ func (h *Host) resolve(ctx context.Context) []loadPlugin {
 	for i, s := range h.sources {
 		told[i].Source = s
 		if s.Package() {
-			dir, err := h.Install(ctx, s.Spec)
+			dir, err := h.packages.Install(ctx, s.Spec)
 			if err == nil {
 				told[i].File, err = entry(filepath.Join(dir, "node_modules", filepath.FromSlash(packageName(s.Spec))))
 			}
@@ -140,7 +148,7 @@ func condition(raw json.RawMessage) []string {
 // configuration directories were installed that bring none along. What cannot be had is
 // told in the log; plugins that need it say so.
 func (h *Host) shared(ctx context.Context) (modules string, roots []root) {
-	dir, err := h.installed(ctx, "base", map[string][]byte{"package.json": basePackage, "package-lock.json": baseLock}, nil)
+	dir, err := h.packages.installed(ctx, "base", map[string][]byte{"package.json": basePackage, "package-lock.json": baseLock}, nil)
 	if err != nil {
 		h.o.Log.Warn("what plugins share could not be installed", "err", err)
 		h.o.Tell(fmt.Sprintf("plugins cannot use OpenCode's client or schemas: %v", err))
@@ -154,7 +162,7 @@ func (h *Host) shared(ctx context.Context) (modules string, roots []root) {
 		if slices.ContainsFunc(roots, func(r root) bool { return r.Dir == top }) {
 			continue
 		}
-		if own := h.ownPackages(ctx, top); own != "" {
+		if own := h.packages.ownPackages(ctx, top); own != "" {
 			roots = append(roots, root{top, own})
 		}
 	}
@@ -163,7 +171,7 @@ func (h *Host) shared(ctx context.Context) (modules string, roots []root) {
 
 // ownPackages installs the dependencies of a configuration directory that has none
 // installed, and returns where.
-func (h *Host) ownPackages(ctx context.Context, dir string) string {
+func (p Packages) ownPackages(ctx context.Context, dir string) string {
 	text, err := os.ReadFile(filepath.Join(dir, "package.json"))
 	if err != nil {
 		return ""
@@ -185,9 +193,9 @@ func (h *Host) ownPackages(ctx context.Context, dir string) string {
 			files[name] = lock
 		}
 	}
-	made, err := h.installed(ctx, "dir", files, nil)
+	made, err := p.installed(ctx, "dir", files, nil)
 	if err != nil {
-		h.o.Tell(fmt.Sprintf("the packages of %s cannot be had: %v", dir, err))
+		p.o.Tell(fmt.Sprintf("the packages of %s cannot be had: %v", dir, err))
 		return ""
 	}
 	return made
@@ -210,19 +218,19 @@ var (
 
 // Install returns the directory into which a package is installed, installing it if it
 // is not. What was installed is pinned.
-func (h *Host) Install(ctx context.Context, spec string) (string, error) {
+func (p Packages) Install(ctx context.Context, spec string) (string, error) {
 	name := packageName(spec)
 	if !validName().MatchString(name) || strings.Contains(name, "..") || !validVersion().MatchString(version(spec)) {
 		return "", fmt.Errorf("%q is no package and version of a registry, and no file", spec)
 	}
-	pinned := filepath.Join(h.o.Data, "plugins", safe(spec))
+	pinned := filepath.Join(p.o.Data, "plugins", safe(spec))
 	files := map[string][]byte{"package.json": manifest(map[string]string{name: version(spec)})}
 	for _, lock := range lockNames {
 		if text, err := os.ReadFile(filepath.Join(pinned, lock)); err == nil {
 			files[lock] = text
 		}
 	}
-	dir, err := h.installed(ctx, "pkg-"+safe(spec), files, func(dir string) error { return pin(dir, pinned) })
+	dir, err := p.installed(ctx, "pkg-"+safe(spec), files, func(dir string) error { return pin(dir, pinned) })
 	return dir, err
 }
 
@@ -257,15 +265,15 @@ func safe(spec string) string {
 // installed returns a directory of the cache in which the packages of a package.json are
 // installed, installing them if they are not. Once done is called with it after that. An
 // installation that fails leaves nothing.
-func (h *Host) installed(ctx context.Context, name string, files map[string][]byte, once func(dir string) error) (string, error) {
-	dir, err := h.place(name, files)
+func (p Packages) installed(ctx context.Context, name string, files map[string][]byte, once func(dir string) error) (string, error) {
+	dir, err := p.place(name, files)
 	if err != nil {
 		return "", err
 	}
 	if done(dir) {
 		return dir, nil
 	}
-	if h.o.Offline {
+	if p.o.Offline {
 		return "", errors.New("it is not installed, and lathe is told to stay offline")
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
@@ -287,7 +295,7 @@ func (h *Host) installed(ctx context.Context, name string, files map[string][]by
 				return err
 			}
 		}
-		if err := h.fetch(ctx, tmp, files["package-lock.json"] != nil); err != nil {
+		if err := p.fetch(ctx, tmp, files["package-lock.json"] != nil); err != nil {
 			return err
 		}
 		if name == "base" {
@@ -303,8 +311,8 @@ func (h *Host) installed(ctx context.Context, name string, files map[string][]by
 }
 
 // place is where the packages of a package.json are, or would be.
-func (h *Host) place(name string, files map[string][]byte) (string, error) {
-	if h.o.Cache == "" {
+func (p Packages) place(name string, files map[string][]byte) (string, error) {
+	if p.o.Cache == "" {
 		return "", errors.New("there is no directory to install into")
 	}
 	key := sha256.New()
@@ -314,7 +322,7 @@ func (h *Host) place(name string, files map[string][]byte) (string, error) {
 			key.Write(files[lock])
 		}
 	}
-	return filepath.Join(h.o.Cache, "plugins", name+"-"+hex.EncodeToString(key.Sum(nil))[:10]), nil
+	return filepath.Join(p.o.Cache, "plugins", name+"-"+hex.EncodeToString(key.Sum(nil))[:10]), nil
 }
 
 func done(dir string) bool {
@@ -339,13 +347,13 @@ func helper(dir string) error {
 
 // fetch runs npm, or bun where there is no npm, in a directory with a package.json.
 // Pinned means that the lock file says what to install.
-func (h *Host) fetch(ctx context.Context, dir string, pinned bool) error {
-	args, err := h.installer(pinned)
+func (p Packages) fetch(ctx context.Context, dir string, pinned bool) error {
+	args, err := p.installer(pinned)
 	if err != nil {
 		return err
 	}
 	var told tail
-	svc, err := h.o.Runner.Open(shell.Program{Args: args, Dir: dir, Env: h.o.Env, Kind: shell.KindPlugin, Stderr: func(b []byte) { told.Write(b) }})
+	svc, err := p.o.Runner.Open(shell.Program{Args: args, Dir: dir, Env: p.o.Env, Kind: shell.KindPlugin, Stderr: func(b []byte) { told.Write(b) }})
 	if err != nil {
 		return err
 	}
@@ -373,19 +381,19 @@ func (h *Host) fetch(ctx context.Context, dir string, pinned bool) error {
 	return nil
 }
 
-func (h *Host) installer(pinned bool) ([]string, error) {
+func (p Packages) installer(pinned bool) ([]string, error) {
 	scripts := []string{"--ignore-scripts"}
-	if h.o.Scripts {
+	if p.o.Scripts {
 		scripts = nil
 	}
-	if npm := shell.Find(h.o.Env, "npm"); npm != "" {
+	if npm := shell.Find(p.o.Env, "npm"); npm != "" {
 		verb := "install"
 		if pinned {
 			verb = "ci"
 		}
 		return append([]string{npm, verb, "--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=1", "--no-update-notifier"}, scripts...), nil
 	}
-	if path, err := Runtime(h.o.Env); err == nil && isBun(path) {
+	if path, err := Runtime(p.o.Env); err == nil && isBun(path) {
 		return append([]string{path, "install", "--no-progress"}, scripts...), nil
 	}
 	return nil, &missing{"packages are installed by npm or bun, and neither is on PATH"}
@@ -417,28 +425,28 @@ func (t *tail) reason() string {
 }
 
 // Have sees to it that a plugin can be loaded: a package is installed, a file is there.
-func (h *Host) Have(ctx context.Context, spec string, fresh bool) error {
+func (p Packages) Have(ctx context.Context, spec string, fresh bool) error {
 	if file, ok := fileOf(spec); ok {
 		_, err := localEntry(file)
 		return err
 	}
 	if fresh {
-		return h.renew(ctx, spec)
+		return p.renew(ctx, spec)
 	}
-	_, err := h.Install(ctx, spec)
+	_, err := p.Install(ctx, spec)
 	return err
 }
 
 // renew installs a package anew beside what is there, and takes its place only if that
 // works.
-func (h *Host) renew(ctx context.Context, spec string) error {
+func (p Packages) renew(ctx context.Context, spec string) error {
 	name := packageName(spec)
 	files := map[string][]byte{"package.json": manifest(map[string]string{name: version(spec)})}
-	fresh, err := h.installed(ctx, "new-"+safe(spec)+"-"+fmt.Sprint(time.Now().UnixNano()), files, nil)
+	fresh, err := p.installed(ctx, "new-"+safe(spec)+"-"+fmt.Sprint(time.Now().UnixNano()), files, nil)
 	if err != nil {
 		return err
 	}
-	old, err := h.place("pkg-"+safe(spec), files)
+	old, err := p.place("pkg-"+safe(spec), files)
 	if err != nil {
 		return err
 	}
@@ -448,5 +456,5 @@ func (h *Host) renew(ctx context.Context, spec string) error {
 	if err := os.Rename(fresh, old); err != nil {
 		return err
 	}
-	return pin(old, filepath.Join(h.o.Data, "plugins", safe(spec)))
+	return pin(old, filepath.Join(p.o.Data, "plugins", safe(spec)))
 }

@@ -54,12 +54,18 @@ type When struct {
 // waitForPerson is how long a login may take in the browser.
 const waitForPerson = 10 * time.Minute
 
-// Logins returns how plugins log in, by provider; of several for one the last counts.
-func (h *Host) Logins() map[string]Login {
+// Logins are the ways in which the plugins of a host log in to providers.
+type Logins struct{ h *Host }
+
+// Logins returns the ways in which plugins log in.
+func (h *Host) Logins() Logins { return Logins{h} }
+
+// All returns how plugins log in, by provider; of several for one the last counts.
+func (l Logins) All() map[string]Login {
 	out := map[string]Login{}
-	for _, p := range h.Plugins() {
-		for _, l := range p.Auth {
-			out[l.Provider] = l
+	for _, p := range l.h.Plugins() {
+		for _, one := range p.Auth {
+			out[one.Provider] = one
 		}
 	}
 	return out
@@ -102,12 +108,12 @@ type Credential struct {
 }
 
 // Authorize begins a login by one of a provider's methods.
-func (h *Host) Authorize(ctx context.Context, provider string, method int, inputs map[string]string) (out Authorization, err error) {
-	owner, err := h.owner(provider)
+func (l Logins) Authorize(ctx context.Context, provider string, method int, inputs map[string]string) (out Authorization, err error) {
+	owner, err := l.h.owner(provider)
 	if err != nil {
 		return out, err
 	}
-	raw, err := h.callWithin(ctx, time.Minute, "authorize", map[string]any{"plugin": owner, "provider": provider, "method": method, "inputs": inputs})
+	raw, err := l.h.callWithin(ctx, time.Minute, "authorize", map[string]any{"plugin": owner, "provider": provider, "method": method, "inputs": inputs})
 	if err != nil {
 		return out, err
 	}
@@ -115,8 +121,8 @@ func (h *Host) Authorize(ctx context.Context, provider string, method int, input
 }
 
 // Callback waits for the end of a login; a code is what the person brought back.
-func (h *Host) Callback(ctx context.Context, provider, code string) (out Credential, err error) {
-	raw, err := h.callWithin(ctx, waitForPerson, "callback", map[string]any{"provider": provider, "code": code})
+func (l Logins) Callback(ctx context.Context, provider, code string) (out Credential, err error) {
+	raw, err := l.h.callWithin(ctx, waitForPerson, "callback", map[string]any{"provider": provider, "code": code})
 	if err != nil {
 		return out, err
 	}
@@ -138,12 +144,12 @@ type Loaded struct {
 }
 
 // Load has a plugin prepare the requests to a provider that it logged in to.
-func (h *Host) Load(ctx context.Context, provider string, info any) (out Loaded, err error) {
-	owner, err := h.owner(provider)
+func (l Logins) Load(ctx context.Context, provider string, info any) (out Loaded, err error) {
+	owner, err := l.h.owner(provider)
 	if err != nil {
 		return out, err
 	}
-	raw, err := h.callWithin(ctx, time.Minute, "loader", map[string]any{"plugin": owner, "provider": provider, "info": info})
+	raw, err := l.h.callWithin(ctx, time.Minute, "loader", map[string]any{"plugin": owner, "provider": provider, "info": info})
 	if err != nil {
 		return out, err
 	}
@@ -151,8 +157,8 @@ func (h *Host) Load(ctx context.Context, provider string, info any) (out Loaded,
 }
 
 // Transport carries out requests with the fetch of a plugin's loader.
-func (h *Host) Transport(provider string) http.RoundTripper {
-	return &transport{h: h, provider: provider}
+func (l Logins) Transport(provider string) http.RoundTripper {
+	return &transport{h: l.h, provider: provider}
 }
 
 type transport struct {

@@ -46,30 +46,30 @@ func TestLoginOfAPlugin(t *testing.T) {
 		r.o.Credential = func(string) any { return map[string]any{"type": "oauth", "access": "token"} }
 		r.write("plugin/l.js", loginPlugin)
 		h := r.start(`{}`)
-		begun, err := h.Authorize(t.Context(), "acme", 0, map[string]string{"team": "x"})
+		begun, err := h.Logins().Authorize(t.Context(), "acme", 0, map[string]string{"team": "x"})
 		want := host.Authorization{URL: "http://acme.test/login?team=x", Method: "code", Instructions: "paste the code"}
 		if diff := cmp.Diff(want, begun); err != nil || diff != "" {
 			t.Errorf("begun: %v (-want +got):\n%s", err, diff)
 		}
-		if _, err := h.Callback(t.Context(), "acme", "bad"); err == nil {
+		if _, err := h.Logins().Callback(t.Context(), "acme", "bad"); err == nil {
 			t.Error("a login that failed is no error")
 		}
-		left, err := h.Callback(t.Context(), "acme", "good")
+		left, err := h.Logins().Callback(t.Context(), "acme", "good")
 		if diff := cmp.Diff(host.Credential{Type: "success", Refresh: "r", Access: "a", Expires: 5000}, left); err != nil || diff != "" {
 			t.Errorf("left: %v (-want +got):\n%s", err, diff)
 		}
-		begun, err = h.Authorize(t.Context(), "acme", 1, nil)
+		begun, err = h.Logins().Authorize(t.Context(), "acme", 1, nil)
 		if err != nil || begun.Result == nil || begun.Result.Key != "k" {
 			t.Errorf("key: %+v, %v", begun, err)
 		}
-		if _, err := h.Authorize(t.Context(), "other", 0, nil); err == nil {
+		if _, err := h.Logins().Authorize(t.Context(), "other", 0, nil); err == nil {
 			t.Error("a provider that no plugin knows was logged in to")
 		}
-		loaded, err := h.Load(t.Context(), "acme", map[string]any{"id": "acme"})
+		loaded, err := h.Logins().Load(t.Context(), "acme", map[string]any{"id": "acme"})
 		if diff := cmp.Diff(host.Loaded{APIKey: "token", BaseURL: "http://acme.test/v1", Headers: map[string]string{"X-Acme": "acme"}, Fetches: true}, loaded); err != nil || diff != "" {
 			t.Errorf("loaded: %v (-want +got):\n%s", err, diff)
 		}
-		client := &http.Client{Transport: h.Transport("acme")}
+		client := &http.Client{Transport: h.Logins().Transport("acme")}
 		resp, err := client.Post("http://acme.test/v1/chat", "application/json", strings.NewReader(`{"q":"é"}`))
 		if err != nil {
 			t.Fatal(err)
