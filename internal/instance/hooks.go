@@ -34,7 +34,7 @@ func (i *Instance) hookChain(o Options) *plugin.Chain {
 		}
 		usable = append(usable, h)
 	}
-	place := hookcmd.Place{Runner: o.Runner, Dir: i.Root.Dir, Env: i.Shell.Env}
+	place := hookcmd.Place{Runner: o.Runner, Dir: i.Root.Dir, Env: i.Shell.Env, Describe: i.describe}
 	return o.Hooks.With(i.troubles.report, append(mine, hookcmd.Hooks(usable, place)...)...)
 }
 

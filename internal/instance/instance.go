@@ -174,7 +174,7 @@ func Open(ctx context.Context, dir string, o Options) (*Instance, error) {
 	}
 	inst.troubles = newTroubles(root.Dir, o)
 	inst.install = func() (host.Options, error) { return hostOptions(inst.place, o) }
-	if inst.Plugins, err = startPlugins(ctx, inst.place, inst.Project, o, inst.troubles); err != nil {
+	if inst.Plugins, err = startPlugins(ctx, inst, o); err != nil {
 		return nil, err
 	}
 	conf = inst.Config

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 
-	"lathe"
 	"lathe/internal/config"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/plugin/host"
@@ -17,7 +16,10 @@ import (
 
 // Plugins are the plugins and custom tools of a directory, in JavaScript or TypeScript.
 // Nil: there are none.
-type Plugins struct{ *host.Host }
+type Plugins struct {
+	*host.Host
+	troubles *troubles
+}
 
 // Name is that of the part.
 func (*Plugins) Name() string { return "plugins" }
@@ -41,7 +43,8 @@ func (p *Plugins) Status() string {
 
 // startPlugins starts the configured plugins, and returns the configuration as they
 // leave it. If there is nothing to start, it does nothing.
-func startPlugins(ctx context.Context, p *place, project lathe.Project, o Options, t *troubles) (*Plugins, error) {
+func startPlugins(ctx context.Context, i *Instance, o Options) (*Plugins, error) {
+	p, t := i.place, i.troubles
 	sources := host.Sources(p.Config)
 	if len(sources) == 0 || o.Runner == nil {
 		return nil, nil
@@ -50,11 +53,12 @@ func startPlugins(ctx context.Context, p *place, project lathe.Project, o Option
 	if err != nil {
 		return nil, err
 	}
-	opts.Project, opts.Tell, opts.Report = wire.EncodeProject(project), t.warn, t.report
+	opts.Project, opts.Tell, opts.Report = wire.EncodeProject(i.Project), t.warn, t.report
+	opts.Describe = i.describe
 	if o.Door != nil {
 		opts.Door = o.Door()
 	}
-	plugins := &Plugins{Host: host.New(sources, opts)}
+	plugins := &Plugins{Host: host.New(sources, opts), troubles: t}
 	if err := plugins.Host.Start(ctx, p.Config.Whole()); err != nil {
 		t.warn(fmt.Sprintf("no plugin works: %v", err))
 	}
@@ -65,6 +69,9 @@ func startPlugins(ctx context.Context, p *place, project lathe.Project, o Option
 		} else {
 			p.Config = conf
 		}
+	}
+	if err := plugins.pluginModels(ctx, p, o); err != nil {
+		t.report("plugins", err)
 	}
 	return plugins, nil
 }

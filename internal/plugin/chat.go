@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"lathe"
 )
 
 // ChatHeaders passes the headers of a request through the hooks.
@@ -78,5 +80,13 @@ func (c *Chain) Autocontinue(ctx context.Context, in AutocontinueInput, on bool)
 func (c *Chain) Stop(ctx context.Context, in StopInput) string {
 	return transform(c, "stop", "", same, func(h *Hooks) func(*string) error {
 		return bind(ctx, in, h.Stop)
+	})
+}
+
+// SmallModel passes the model for titles and the like through the hooks; zero means that
+// lathe chooses.
+func (c *Chain) SmallModel(ctx context.Context, in SmallModelInput) lathe.ModelRef {
+	return transform(c, "experimental.provider.small_model", lathe.ModelRef{}, same, func(h *Hooks) func(*lathe.ModelRef) error {
+		return bind(ctx, in, h.SmallModel)
 	})
 }

@@ -62,6 +62,8 @@ type Hooks struct {
 	// Stop sees that the model has answered and asks for nothing more. A text that it
 	// leaves is said to the model, which then goes on.
 	Stop func(ctx context.Context, in StopInput, out *string) error
+	// SmallModel sees which model makes titles and the like beside another one.
+	SmallModel func(ctx context.Context, in SmallModelInput, out *lathe.ModelRef) error
 	// CommandBefore sees the parts of a command before they are sent.
 	CommandBefore func(ctx context.Context, in CommandInput, parts *[]lathe.PartBody) error
 	// Event sees what happens, in order, some time after it happened.
@@ -138,6 +140,8 @@ type (
 		Subagent  bool
 		Continued bool // a hook had the model go on before in this turn
 	}
+	// SmallModelInput names the model that is used for all else.
+	SmallModelInput struct{ Model lathe.ModelRef }
 	// TextInput names a text part.
 	TextInput struct {
 		SessionID lathe.SessionID

@@ -247,11 +247,28 @@ func (r *Registry) list(all bool) ([]*Provider, error) {
 		if len(models) == 0 {
 			continue
 		}
-		list = append(list, &Provider{ID: id, Name: e.info.Name, Source: e.source, Env: e.info.Env,
-			NPM: e.info.NPM, API: e.info.API, Models: models, Connected: e.connected()})
+		list = append(list, e.provider(id, models))
 	}
 	list = append(list, r.localProviders()...)
 	return append(list, r.builtins()...), nil
+}
+
+func (e *entry) provider(id string, models []*Model) *Provider {
+	return &Provider{ID: id, Name: e.info.Name, Source: e.source, Env: e.info.Env, NPM: e.info.NPM, API: e.info.API, Models: models, Connected: e.connected()}
+}
+
+// Provider returns a provider of the catalogue or the configuration, connected or not,
+// with its models if they are wanted; nil if it is not known.
+func (r *Registry) Provider(id string, withModels bool) *Provider {
+	e := r.entries[id]
+	if e == nil {
+		return nil
+	}
+	var models []*Model
+	if withModels {
+		models, _ = r.models(e) // one whose models cannot be read has none
+	}
+	return e.provider(id, models)
 }
 
 // Models returns the models of the connected providers, or of all, sorted by

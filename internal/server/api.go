@@ -151,7 +151,7 @@ func (c apis) apiProviders() (any, error) {
 	all, err := c.providers()
 	out := make([]any, 0, len(all))
 	for _, p := range all {
-		out = append(out, wire.EncodeAPIProvider(listedProvider(p)))
+		out = append(out, wire.EncodeAPIProvider(instance.ListedProvider(p)))
 	}
 	return out, err
 }
@@ -166,7 +166,7 @@ func (c apis) apiProvider() (any, error) {
 	if i < 0 {
 		return nil, notFound("Provider not found: %s", clip(id, 80))
 	}
-	return wire.EncodeAPIProvider(listedProvider(all[i])), nil
+	return wire.EncodeAPIProvider(instance.ListedProvider(all[i])), nil
 }
 
 func (c apis) apiCommands() (any, error) {

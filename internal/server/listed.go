@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	"lathe/internal/api"
-	"lathe/internal/catalog"
 	"lathe/internal/instance"
 	"lathe/internal/provider"
 	"lathe/internal/terminal"
@@ -16,39 +15,9 @@ import (
 func listedProviders(all []*provider.Provider) []api.ListedProvider {
 	out := make([]api.ListedProvider, len(all))
 	for i, p := range all {
-		out[i] = listedProvider(p)
+		out[i] = instance.ListedProvider(p)
 	}
 	return out
-}
-
-func listedProvider(p *provider.Provider) api.ListedProvider {
-	out := api.ListedProvider{ID: p.ID, Name: p.Name, Source: p.Source, Env: p.Env, NPM: p.NPM, URL: p.API, Models: make([]api.ListedModel, len(p.Models))}
-	for i, m := range p.Models {
-		out.Models[i] = listedModel(m)
-	}
-	return out
-}
-
-func listedModel(m *provider.Model) api.ListedModel {
-	out := api.ListedModel{
-		Ref: m.Ref, APIID: m.APIID, Name: m.Name, Family: m.Family, Released: m.Released, Status: m.Status, NPM: m.NPM, URL: m.URL,
-		Context: m.Limit.Context, Input: m.Limit.Input, Output: m.Limit.Output, Price: m.Price.Prices, PriceOver200K: m.Price.Over200K,
-		Abilities: api.Abilities{
-			Temperature: m.Caps.Temperature, Reasoning: m.Caps.Reasoning, Attachment: m.Caps.Attachment, ToolCall: m.Caps.ToolCall,
-			Takes: kindsOf(m.Caps.Input), Gives: kindsOf(m.Caps.Output), Interleaved: m.Caps.Interleaved,
-		},
-	}
-	for _, v := range m.Variants {
-		out.Variants = append(out.Variants, api.Variant(v))
-	}
-	return out
-}
-
-func kindsOf(m catalog.Modality) api.Kinds {
-	return api.Kinds{
-		Text: m.Has(catalog.Text), Audio: m.Has(catalog.Audio), Image: m.Has(catalog.Image),
-		Video: m.Has(catalog.Video), PDF: m.Has(catalog.PDF),
-	}
 }
 
 func listedAgents(all []instance.Agent) []api.Agent {

@@ -107,7 +107,7 @@ func (n *namer) askTitle(ctx context.Context, first lathe.Message, p *purse) str
 	}
 	ref := agent.Model
 	if ref.IsZero() {
-		ref = n.inst.Models.Small(info.Model)
+		ref = n.inst.SmallModel(ctx, info.Model)
 	}
 	m, err := n.inst.Models.Get(ref)
 	if err != nil {

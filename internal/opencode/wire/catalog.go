@@ -88,6 +88,9 @@ func EncodeProvider(p api.ListedProvider) any {
 	return out
 }
 
+// EncodeModel returns a model as it stands in its provider.
+func EncodeModel(m api.ListedModel) any { return encodeListed(&m) }
+
 // EncodeProviders returns a list of them.
 func EncodeProviders(all []api.ListedProvider) any {
 	out := make([]any, 0, len(all))

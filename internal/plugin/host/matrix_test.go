@@ -102,6 +102,12 @@ var hookCases = []hookCase{
 		}
 		return "old"
 	}},
+	{jsonhook.SmallModel, "output.model = { providerID: \"p\" }; output.model.id = v", func(ctx context.Context, c *plugin.Chain) string {
+		if small := c.SmallModel(ctx, plugin.SmallModelInput{}); small.Model != "" {
+			return small.Model
+		}
+		return "old"
+	}},
 	{jsonhook.Stop, "output.continue = v", func(ctx context.Context, c *plugin.Chain) string {
 		if why := c.Stop(ctx, plugin.StopInput{}); why != "" {
 			return why
@@ -123,12 +129,14 @@ func TestHooksAndWhatCanGoWrong(t *testing.T) {
 		{"dies", `process.exit(3)`, "old"},
 	}
 	each(t, func(t *testing.T, r *rig) {
-		r.o.Limit = 250 * time.Millisecond
 		if testing.Short() {
 			t.Skip("it starts many processes")
 		}
 		for _, mode := range modes {
 			shared := mode.name != "dies"
+			if r.o.Limit = time.Minute; mode.name == "hangs" {
+				r.o.Limit = 250 * time.Millisecond
+			}
 			var h interface{ Hooks() []plugin.Hooks }
 			if shared {
 				h = r.with(mode.body, hookCases...)
@@ -138,7 +146,6 @@ func TestHooksAndWhatCanGoWrong(t *testing.T) {
 					h = r.with(mode.body, hc)
 				}
 				if mode.name == "large" {
-					r.o.Limit = time.Minute
 					h = r.with(mode.body, hc)
 				}
 				want := mode.want
@@ -153,7 +160,6 @@ func TestHooksAndWhatCanGoWrong(t *testing.T) {
 					t.Errorf("%s %s: %.60q, want %.60q", hc.hook, mode.name, got, want)
 				}
 			}
-			r.o.Limit = 250 * time.Millisecond
 		}
 	})
 }

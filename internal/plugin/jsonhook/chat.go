@@ -2,6 +2,7 @@ package jsonhook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -266,6 +267,28 @@ func (c *carrier) autocontinue(ctx context.Context, in plugin.AutocontinueInput,
 		*v = *out.Enabled
 	}
 	return err
+}
+
+func (c *carrier) smallModel(ctx context.Context, in plugin.SmallModelInput, v *lathe.ModelRef) error {
+	_, provider := c.describe(in.Model)
+	input := struct {
+		Provider any `json:"provider"`
+	}{provider}
+	var out struct {
+		Model *struct {
+			ID         string `json:"id"`
+			ProviderID string `json:"providerID"`
+		} `json:"model"`
+	}
+	changed, err := c.carry(ctx, SmallModel, input, struct{}{}, &out)
+	if !changed || out.Model == nil {
+		return err
+	}
+	if out.Model.ID == "" {
+		return errors.New("the model it left has no id")
+	}
+	*v = lathe.ModelRef{Provider: cmp.Or(out.Model.ProviderID, in.Model.Provider), Model: out.Model.ID}
+	return nil
 }
 
 func (c *carrier) stop(ctx context.Context, in plugin.StopInput, v *string) error {

@@ -72,6 +72,7 @@ func Hooks(name string, names []string, call Caller, describe Describe) plugin.H
 		Compacting:        func() { h.Compacting = c.compacting },
 		Autocontinue:      func() { h.Autocontinue = c.autocontinue },
 		TextComplete:      func() { h.TextComplete = c.textComplete },
+		SmallModel:        func() { h.SmallModel = c.smallModel },
 		Stop:              func() { h.Stop = c.stop },
 		Event:             func() { h.Event = c.event },
 	} {

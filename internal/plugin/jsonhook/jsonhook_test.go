@@ -51,6 +51,7 @@ func values(c *plugin.Chain) map[string]any {
 	out[jsonhook.Compacting] = c.Compacting(ctx, plugin.CompactingInput{SessionID: session}, plugin.Compacting{Context: []string{"c"}})
 	out[jsonhook.Autocontinue] = c.Autocontinue(ctx, plugin.AutocontinueInput{SessionID: session, Message: history[0]}, true)
 	out[jsonhook.TextComplete] = c.TextComplete(ctx, plugin.TextInput{}, "text")
+	out[jsonhook.SmallModel] = c.SmallModel(ctx, plugin.SmallModelInput{Model: ref})
 	out[jsonhook.Stop] = c.Stop(ctx, plugin.StopInput{SessionID: session})
 	return out
 }
@@ -122,6 +123,7 @@ func TestChanged(t *testing.T) {
 		jsonhook.Compacting:      `{"context":[],"prompt":"P"}`,
 		jsonhook.Autocontinue:    `{"enabled":false}`,
 		jsonhook.TextComplete:    `{"text":""}`,
+		jsonhook.SmallModel:      `{"model":{"id":"small/one","providerID":"q"}}`,
 		jsonhook.Stop:            `{"continue":"more"}`,
 	}
 	got := values(chain(t, func(_ context.Context, hook string, _, _ json.RawMessage) (json.RawMessage, error) {
@@ -148,6 +150,7 @@ func TestChanged(t *testing.T) {
 		jsonhook.Compacting:      plugin.Compacting{Context: []string{}, Prompt: "P"},
 		jsonhook.Autocontinue:    false,
 		jsonhook.TextComplete:    "",
+		jsonhook.SmallModel:      lathe.ModelRef{Provider: "q", Model: "small/one"},
 		jsonhook.Stop:            "more",
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b error) bool { return errors.Is(a, b) })); diff != "" {

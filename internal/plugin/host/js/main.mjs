@@ -32,7 +32,6 @@ peer.handle({
   tool: (p) => plugins.runTool(p),
   abort: (p) => plugins.abortTool(p),
   models: (p) => plugins.models(p),
-  small: (p) => plugins.smallModel(p),
   authorize: (p) => login.authorize(p),
   prompted: (p) => login.prompted(p),
   callback: (p) => login.callback(p),

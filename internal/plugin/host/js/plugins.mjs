@@ -163,12 +163,6 @@ export class Plugins {
     return h.provider.models(provider, { auth })
   }
 
-  async smallModel({ plugin, provider }) {
-    const output = {}
-    for (const h of this.list[plugin].hooks) await h["experimental.provider.small_model"]?.({ provider }, output)
-    return output
-  }
-
   // The member that logs in to a provider.
   auth(plugin, provider) {
     const h = this.list[plugin]?.hooks.find((h) => h.auth?.provider === provider)
