@@ -122,6 +122,15 @@ func (f *findings) forget(path string) {
 	delete(f.owed, path)
 }
 
+// forgetBelow forgets what was found below a directory. The caller holds mu.
+func (f *findings) forgetBelow(dir string) {
+	for path := range f.files {
+		if within(dir, path) {
+			f.forget(path)
+		}
+	}
+}
+
 // tell wakes who waits for news. The caller holds mu.
 func (f *findings) tell() {
 	close(f.news)
@@ -149,7 +158,7 @@ func (c *client) publish(p published) {
 		return // of a text that was
 	}
 	before := at.pushed
-	at.pushed, at.pushes = c.convert(doc, p.Diagnostics), at.pushes+1
+	at.pushed, at.pushes = diagnosticsOf(doc, p.Diagnostics, c.enc), at.pushes+1
 	if doc != nil && !doc.sent.IsZero() {
 		c.measure(c.now().Sub(doc.sent))
 		c.caughtUp(doc.sent)
@@ -206,18 +215,18 @@ func (f *findings) patience(limit time.Duration) time.Duration {
 	return min(limit, max(minPatient, 2*f.pace))
 }
 
-// convert turns diagnostics of a file into ours. Places in text that is not open are
+// diagnosticsOf turns diagnostics of a file into ours. Places in text that is not open are
 // taken as they are, unless the server counts in another way. The caller holds mu.
-func (c *client) convert(doc *document, list diagnosticList) []Diagnostic {
+func diagnosticsOf(doc *document, list diagnosticList, enc encoding) []Diagnostic {
 	var text lines
-	if doc != nil && c.enc != utf16Units {
+	if doc != nil && enc != utf16Units {
 		text = linesOf(doc.text)
 	}
 	out := make([]Diagnostic, 0, len(list))
 	for _, w := range list {
 		d := Diagnostic{Range: w.Range, Severity: Severity(w.Severity), Message: shorten(string(w.Message)), Source: w.Source, Code: codeText(w.Code), wire: &w}
 		if text != nil {
-			d.Range = text.span(w.Range, c.enc, utf16Units)
+			d.Range = text.span(w.Range, enc, utf16Units)
 		}
 		d.Range.Start.Line, d.Range.Start.Character = max(0, d.Range.Start.Line), max(0, d.Range.Start.Character)
 		if d.Severity < Error || d.Severity > Hint {
@@ -341,13 +350,13 @@ func (c *client) keep(path string, p pulled) (changed bool) {
 	at.pulls++
 	if p.Kind != "unchanged" {
 		before := at.pulled
-		at.pulled = c.convert(c.docs.open[path], p.Items)
+		at.pulled = diagnosticsOf(c.docs.open[path], p.Items, c.enc)
 		changed = !slices.EqualFunc(before, at.pulled, Diagnostic.same)
 	}
 	for uri, other := range p.Related {
 		if path := pathOf(uri); path != "" && other.Kind != "unchanged" {
 			if at := c.of(path); at != nil {
-				at.pulled = c.convert(c.docs.open[path], other.Items)
+				at.pulled = diagnosticsOf(c.docs.open[path], other.Items, c.enc)
 			}
 		}
 	}

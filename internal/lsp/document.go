@@ -29,13 +29,21 @@ type document struct {
 	used    int       // for the order in which documents are closed
 }
 
-// documents are those of a client, whose mutex guards them.
+// documents are the files that a server has open, as it knows them. The client's mutex
+// guards them.
 type documents struct {
-	open  map[string]*document
-	clock int
+	open   map[string]*document
+	clock  int
+	caps   *capabilities
+	enc    *encoding
+	now    func() time.Time
+	notify func(method string, params any)
+	forget func(path string) // the file is no longer one that the server is to speak of
 }
 
-func (d *documents) init() { d.open = map[string]*document{} }
+func newDocuments(c *client) documents {
+	return documents{open: map[string]*document{}, caps: &c.caps, enc: &c.enc, now: c.now, notify: c.notify, forget: c.forget}
+}
 
 // Kinds of what happens to files, as the protocol numbers them.
 const (
@@ -50,21 +58,25 @@ const (
 func (c *client) touch(files []File) (changed []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.docs.touch(files)
+}
+
+func (d *documents) touch(files []File) (changed []string) {
 	var events []fileEvent
 	for _, f := range files {
-		if kind := c.docs.kind(f); kind != unchanged {
+		if kind := d.kind(f); kind != unchanged {
 			events = append(events, fileEvent{uriOf(f.Path), kind})
 		}
 	}
 	if len(events) > 0 {
-		c.notify("workspace/didChangeWatchedFiles", map[string]any{"changes": events})
+		d.notify("workspace/didChangeWatchedFiles", map[string]any{"changes": events})
 	}
 	for _, f := range files {
-		if c.touchOne(f) {
+		if d.touchOne(f) {
 			changed = append(changed, f.Path)
 		}
 	}
-	c.closeOldest(files)
+	d.closeOldest(files)
 	return changed
 }
 
@@ -83,51 +95,51 @@ func (d *documents) kind(f File) int {
 
 // touchOne opens, changes or closes a document and reports whether the server has
 // something to say of it. The caller holds mu.
-func (c *client) touchOne(f File) bool {
-	doc := c.docs.open[f.Path]
-	c.docs.clock++
+func (d *documents) touchOne(f File) bool {
+	doc := d.open[f.Path]
+	d.clock++
 	switch {
 	case f.Missing || !f.usable():
 		if doc != nil {
-			c.closeOne(f.Path)
+			d.closeOne(f.Path)
 		}
-		c.forget(f.Path)
+		d.forget(f.Path)
 		return false
 	case doc == nil:
-		c.docs.open[f.Path] = &document{text: f.Text, sent: c.now(), used: c.docs.clock}
-		c.notify("textDocument/didOpen", map[string]any{"textDocument": docItem{uriOf(f.Path), languageID(baseOf(f.Path)), 0, f.Text}})
+		d.open[f.Path] = &document{text: f.Text, sent: d.now(), used: d.clock}
+		d.notify("textDocument/didOpen", map[string]any{"textDocument": docItem{uriOf(f.Path), languageID(baseOf(f.Path)), 0, f.Text}})
 		return true
 	case doc.text == f.Text:
-		doc.used = c.docs.clock
+		doc.used = d.clock
 		return false
 	}
-	c.change(f.Path, doc, f.Text)
+	d.change(f.Path, doc, f.Text)
 	return true
 }
 
 func baseOf(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
 // change gives an open document another text. The caller holds mu.
-func (c *client) change(path string, doc *document, text string) {
+func (d *documents) change(path string, doc *document, text string) {
 	change := contentChange{Text: text}
-	if c.caps.Sync.Incremental {
-		change = c.difference(doc.text, text)
+	if d.caps.Sync.Incremental {
+		change = difference(doc.text, text, *d.enc)
 	}
 	doc.version++
-	doc.text, doc.sent, doc.used = text, c.now(), c.docs.clock
+	doc.text, doc.sent, doc.used = text, d.now(), d.clock
 	uri := uriOf(path)
-	c.notify("textDocument/didChange", map[string]any{"textDocument": docID{uri, &doc.version}, "contentChanges": []contentChange{change}})
-	if c.caps.Sync.Save {
+	d.notify("textDocument/didChange", map[string]any{"textDocument": docID{uri, &doc.version}, "contentChanges": []contentChange{change}})
+	if d.caps.Sync.Save {
 		params := map[string]any{"textDocument": docID{URI: uri}}
-		if c.caps.Sync.SaveText {
+		if d.caps.Sync.SaveText {
 			params["text"] = text
 		}
-		c.notify("textDocument/didSave", params)
+		d.notify("textDocument/didSave", params)
 	}
 }
 
 // difference is the change of the lines that differ, from the first to the last.
-func (c *client) difference(before, after string) contentChange {
+func difference(before, after string, enc encoding) contentChange {
 	start := 0
 	for n := min(len(before), len(after)); start < n && before[start] == after[start]; start++ {
 	}
@@ -145,50 +157,44 @@ func (c *client) difference(before, after string) contentChange {
 	old := a[:len(a)-end]
 	last := Position{Line: first + strings.Count(old, "\n")}
 	if i := strings.LastIndexByte(old, '\n'); end == 0 {
-		last.Character = c.enc.units(old[i+1:], len(old))
+		last.Character = enc.units(old[i+1:], len(old))
 	}
 	if strings.Contains(strings.ReplaceAll(before, "\r\n", ""), "\r") { // CR alone ends a line, too: leave no doubt
 		all := linesOf(before)
 		n := len(all) - 1
-		return contentChange{Range: &Range{End: Position{n, c.enc.units(all[n], len(all[n]))}}, Text: after}
+		return contentChange{Range: &Range{End: Position{n, enc.units(all[n], len(all[n]))}}, Text: after}
 	}
 	return contentChange{Range: &Range{Start: Position{Line: first}, End: last}, Text: b[:len(b)-end]}
 }
 
 // closeOne closes a document. The caller holds mu.
-func (c *client) closeOne(path string) {
-	delete(c.docs.open, path)
-	c.notify("textDocument/didClose", docParams{docID{URI: uriOf(path)}})
+func (d *documents) closeOne(path string) {
+	delete(d.open, path)
+	d.notify("textDocument/didClose", docParams{docID{URI: uriOf(path)}})
 }
 
 // closeOldest keeps the number of open documents in bounds, but for those in use. The
 // caller holds mu.
-func (c *client) closeOldest(keep []File) {
-	over := len(c.docs.open) - max(maxOpen, len(keep))
+func (d *documents) closeOldest(keep []File) {
+	over := len(d.open) - max(maxOpen, len(keep))
 	if over <= 0 {
 		return
 	}
-	paths := make([]string, 0, len(c.docs.open))
-	for path := range c.docs.open {
+	paths := make([]string, 0, len(d.open))
+	for path := range d.open {
 		paths = append(paths, path)
 	}
-	slices.SortFunc(paths, func(a, b string) int { return c.docs.open[a].used - c.docs.open[b].used })
+	slices.SortFunc(paths, func(a, b string) int { return d.open[a].used - d.open[b].used })
 	for _, path := range paths[:over] {
-		c.closeOne(path)
+		d.closeOne(path)
 	}
 }
 
-// closeBelow closes what is open below a directory and forgets what was found there.
-// The caller holds mu.
-func (c *client) closeBelow(dir string) {
-	for path := range c.docs.open {
+// closeBelow closes what is open below a directory. The caller holds mu.
+func (d *documents) closeBelow(dir string) {
+	for path := range d.open {
 		if within(dir, path) {
-			c.closeOne(path)
-		}
-	}
-	for path := range c.files {
-		if within(dir, path) {
-			c.forget(path)
+			d.closeOne(path)
 		}
 	}
 }

@@ -384,7 +384,7 @@ func (p *Pool) weigh() (list []weighed, sum int64) {
 	var all []running
 	for _, e := range p.all {
 		if e.client != nil {
-			all = append(all, running{e, e.client.svc.PIDs()})
+			all = append(all, running{e, e.client.proc.PIDs()})
 		}
 	}
 	p.mu.Unlock()

@@ -29,8 +29,7 @@ func TestDifference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("ab😀é\n\r")))
 		before, after := text.Draw(t, "before"), text.Draw(t, "after")
-		c := &client{enc: utf16Units}
-		change := c.difference(before, after)
+		change := difference(before, after, utf16Units)
 		start, end := offsetIn(before, change.Range.Start), offsetIn(before, change.Range.End)
 		if start > end {
 			t.Fatalf("%+v", change)

@@ -87,8 +87,7 @@ func FuzzDiagnostics(f *testing.F) {
 		if len(p.Diagnostics) > maxKept {
 			t.Error("too many are kept")
 		}
-		c := &client{enc: utf8Units}
-		for _, d := range c.convert(&document{text: "a\n😀b\r\nc"}, p.Diagnostics) {
+		for _, d := range diagnosticsOf(&document{text: "a\n😀b\r\nc"}, p.Diagnostics, utf8Units) {
 			if d.Range.Start.Line < 0 || d.Range.Start.Character < 0 || d.Severity < Error || d.Severity > Hint {
 				t.Errorf("%+v", d)
 			}

@@ -64,7 +64,7 @@ func (c *client) replace(path string, list diagnosticList) (changed bool) {
 		return false
 	}
 	before := at.pushed
-	at.pushed = c.convert(c.docs.open[path], list)
+	at.pushed = diagnosticsOf(c.docs.open[path], list, c.enc)
 	at.pulls++
 	return len(before) != len(at.pushed)
 }
