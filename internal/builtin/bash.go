@@ -88,6 +88,7 @@ func (e shellTools) bash(ctx context.Context, call *tool.Call, in bashInput) (to
 		_ = os.MkdirAll(e.Scratch, 0o700) // if this fails, a command that needs it will say so
 	}
 	run := bashRun{e, call, in, would, reached}
+	c.Confine = run.confine(hold.Given)
 	if hold.Given {
 		return run.reviewed(ctx, c)
 	}
@@ -97,11 +98,24 @@ func (e shellTools) bash(ctx context.Context, call *tool.Call, in bashInput) (to
 // run runs the command, and once more if a person allows what it was refused.
 func (run bashRun) run(ctx context.Context, c shell.Command) (tool.Result, error) {
 	res, refused, err := run.once(ctx, c)
-	if dirs := run.again(ctx, res.Output, refused); err == nil && len(dirs) > 0 {
-		c.Allow.Within = append(c.Allow.Within, dirs...)
-		res, _, err = run.once(ctx, c)
+	if err != nil {
+		return res, err
 	}
+	more := run.again(ctx, res.Output, refused)
+	if !more.ok {
+		return more.tell(res), nil
+	}
+	res, _, err = run.once(ctx, more.allow(run, c))
 	return res, err
+}
+
+// confine says how the command is confined. What the person typed is bound by their own
+// rules alone.
+func (e bashRun) confine(edits bool) shell.Confine {
+	if e.Confine == nil || e.call.Rules == nil || e.call.UserAsked {
+		return nil
+	}
+	return e.Confine(e.call.Rules, edits)
 }
 
 // bashRun is a command that was judged.
@@ -394,7 +408,7 @@ func (o *output) result(exit shell.Exit, timeout time.Duration, note string) (st
 	if o.job != "" {
 		meta["job"] = o.job
 	}
-	notes := notes(exit, timeout, kept, note)
+	notes := notes(exit, o.call.Rules, timeout, kept, note)
 	if held := o.heldBack(exit, kept); held != "" {
 		notes = strings.TrimPrefix(notes+"\n"+held, "\n")
 	}
@@ -443,7 +457,7 @@ func (o *output) saved(tail []byte, err error, meta map[string]any) string {
 }
 
 // notes says how a command ended if it did not end well.
-func notes(exit shell.Exit, timeout time.Duration, text, note string) string {
+func notes(exit shell.Exit, rules tool.Rules, timeout time.Duration, text, note string) string {
 	var out []string
 	switch {
 	case exit.Kept:
@@ -465,7 +479,7 @@ func notes(exit shell.Exit, timeout time.Duration, text, note string) string {
 			out = append(out, "Commands have no terminal and nobody to answer: give everything as arguments (git commit -m …), and use edit or write in place of an editor.")
 		}
 	}
-	out = append(out, refusals(exit)...)
+	out = append(out, refusals(exit, rules)...)
 	if lost := astray(exit); lost != "" {
 		out = append(out, lost)
 	}

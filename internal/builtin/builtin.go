@@ -91,6 +91,9 @@ type Commands struct {
 	// Network opens the ways of commands to other hosts. Optional: without it they have
 	// the machine's network.
 	Network OpenWay
+	// Confine says how the commands of a call are confined: by the rules of its agent,
+	// with edits as if whatever they ask about had been allowed. Nil: as the Runner says.
+	Confine func(rules tool.Rules, edits bool) shell.Confine
 	// Hold makes what holds back the changes of one command. Optional: without it a
 	// command that is to be reviewed is asked about before it runs.
 	Hold func() (Held, error)

@@ -1,15 +1,16 @@
 package builtin
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"lathe"
 	"lathe/internal/judge"
 	"lathe/internal/sandbox"
 	"lathe/internal/shell"
+	"lathe/internal/tool"
 )
 
 // grant returns what a command may do although it is confined: what was asked about by
@@ -78,7 +79,7 @@ func confined(meta map[string]any, exit shell.Exit) {
 }
 
 // refusals tells the model what a command was refused, and what it can do about it.
-func refusals(exit shell.Exit) (lines []string) {
+func refusals(exit shell.Exit, rules tool.Rules) (lines []string) {
 	for i, r := range exit.Refused {
 		if r.Undone == "" && exit.Code == 0 && exit.Signal == "" {
 			continue // it did without
@@ -92,6 +93,9 @@ func refusals(exit shell.Exit) (lines []string) {
 			line += "; " + r.Undone
 		}
 		lines = append(lines, line)
+	}
+	if len(lines) > 0 && rules != nil && rules.Action("edit", anyFile) != lathe.Allow {
+		return append(lines, "Commands may write in $LATHE_SCRATCH, /tmp and the caches of tools. Files of the project may not be edited here without permission.")
 	}
 	if len(lines) > 0 {
 		lines = append(lines, "Commands may write in the project, $LATHE_SCRATCH, /tmp and the caches of tools, not in files that steer other programs. "+
@@ -143,32 +147,4 @@ func (o *output) heldBack(exit shell.Exit, text string) string {
 // notOfName reports whether a character does not belong to the name of a variable.
 func notOfName(r rune) bool {
 	return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-}
-
-// again asks once whether a command that failed may run again with the directories that
-// it was refused, and returns them if so. Only what it complained about itself counts:
-// many programs try something and do without.
-func (e bashRun) again(ctx context.Context, output string, refused []sandbox.Refusal) (dirs []string) {
-	said, _, _ := strings.Cut(output, "<bash_metadata>")
-	var files []string
-	for _, r := range refused {
-		named := strings.Contains(said, r.Path) || strings.Contains(said, filepath.Base(r.Path))
-		if r.Undone != "" || !named || e.Root.Contains(r.Path) || e.closed(r.Path) {
-			continue
-		}
-		if dir := filepath.Dir(r.Path); dir != "/" && !slices.Contains(dirs, dir) {
-			dirs = append(dirs, dir)
-		}
-		files = append(files, r.Op+" "+r.Path)
-	}
-	if len(dirs) == 0 || e.call.Ask == nil {
-		return nil
-	}
-	req := judge.External(dirs...)
-	req.Metadata = map[string]any{"command": e.in.Command, "again": true, "refused": files,
-		"reason": "the command failed since it may not " + strings.Join(files, ", ") + "; allowed, it runs again"}
-	if err := ask(ctx, e.call, req); err != nil {
-		return nil // the model has the output, which says what was refused
-	}
-	return dirs
 }

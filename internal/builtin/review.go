@@ -23,7 +23,7 @@ type Held interface {
 	Changes() ([]overlay.Change, error)
 	// Apply makes the changes, and tells what of them was taken back since it steers
 	// other programs and is not allowed.
-	Apply(changes []overlay.Change, allow sandbox.Grant) ([]sandbox.Refusal, error)
+	Apply(changes []overlay.Change, by shell.Confine, allow sandbox.Grant) ([]sandbox.Refusal, error)
 	Close() error
 }
 
@@ -33,20 +33,22 @@ const quietGit = "GIT_OPTIONAL_LOCKS=0"
 // reviewed runs the command with what it changes held back, and asks whether to make the
 // changes, if there are any. Where they cannot be held back it is asked about first.
 func (e bashRun) reviewed(ctx context.Context, c shell.Command) (tool.Result, error) {
-	var within []string
-	for {
-		res, refused, err := e.heldOnce(ctx, c, within)
+	for last := false; ; last = true {
+		res, refused, err := e.heldOnce(ctx, c)
 		if errors.Is(err, sandbox.ErrOverlay) {
 			if err := e.askFirst(ctx, err); err != nil {
 				return tool.Result{}, err
 			}
 			return e.run(ctx, c)
 		}
-		more := e.again(ctx, res.Output, refused)
-		if err != nil || len(more) == 0 || len(within) > 0 {
+		if err != nil || last {
 			return res, err
 		}
-		within = more
+		more := e.again(ctx, res.Output, refused)
+		if !more.ok {
+			return more.tell(res), nil
+		}
+		c = more.allow(e, c)
 	}
 }
 
@@ -77,14 +79,13 @@ func (e bashRun) commandRequest() (tool.Request, bool) {
 
 // heldOnce runs the command once, and tells what it was refused if it failed and changed
 // nothing.
-func (e bashRun) heldOnce(ctx context.Context, c shell.Command, within []string) (tool.Result, []sandbox.Refusal, error) {
+func (e bashRun) heldOnce(ctx context.Context, c shell.Command) (tool.Result, []sandbox.Refusal, error) {
 	held, err := e.Hold()
 	if err != nil {
 		return tool.Result{}, nil, err
 	}
 	defer held.Close()
 	c.Env = append(slices.Clone(c.Env), quietGit)
-	c.Allow.Within = slices.Concat(c.Allow.Within, within)
 	c.Allow.Overlays = held.Overlays()
 	view := viewerOf(e.Seen, e.call)
 	known := view.current(e.would)
@@ -102,12 +103,12 @@ func (e bashRun) heldOnce(ctx context.Context, c shell.Command, within []string)
 	if err := e.askForChanges(ctx, res, changes); err != nil {
 		return tool.Result{}, nil, err
 	}
-	taken, err := held.Apply(changes, c.Allow)
+	taken, err := held.Apply(changes, c.Confine, c.Allow)
 	if err != nil {
 		return res, nil, failf("The command ran, but what it changed is not in the project: %v. Look at what is there now, and run it again.", err)
 	}
 	view.formatted(known)
-	if lines := refusals(shell.Exit{Refused: taken}); len(lines) > 0 {
+	if lines := refusals(shell.Exit{Refused: taken}, nil); len(lines) > 0 {
 		res.Output += "\n\n" + strings.Join(lines, "\n")
 	}
 	return res, nil, nil

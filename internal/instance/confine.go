@@ -2,7 +2,6 @@ package instance
 
 import (
 	"errors"
-	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -11,12 +10,11 @@ import (
 	"strings"
 	"sync"
 
-	"lathe"
-	"lathe/internal/builtin"
 	"lathe/internal/permission"
 	"lathe/internal/sandbox"
 	"lathe/internal/shell"
 	"lathe/internal/store/local"
+	"lathe/internal/tool"
 )
 
 // Confinement says what the processes of a directory may do. Nothing of it is made
@@ -79,15 +77,26 @@ func (c *Confinement) Caches() []sandbox.Cache { return c.machine.Caches(false) 
 
 // confine is the [shell.Confine] of the directory.
 func (c *Confinement) confine(kind shell.Kind) (*sandbox.Box, sandbox.Policy) {
+	return c.by(bounds{c, c.persons(), false}, kind)
+}
+
+// of is how the commands of a call are confined, by the rules of its agent; with edits as
+// if what they ask about had been allowed.
+func (c *Confinement) of(rules tool.Rules, edits bool) shell.Confine {
+	policy, ok := rules.(permission.Policy)
+	if !ok {
+		return c.confine
+	}
+	return func(kind shell.Kind) (*sandbox.Box, sandbox.Policy) { return c.by(bounds{c, policy, edits}, kind) }
+}
+
+func (c *Confinement) by(b bounds, kind shell.Kind) (*sandbox.Box, sandbox.Policy) {
 	if c.Off() || kind == shell.KindTerminal {
 		return nil, sandbox.Policy{}
 	}
 	p := c.fixed()
 	p.Required = c.mode == "required"
-	if c.deniesEdits() {
-		p.Write = slices.DeleteFunc(slices.Clone(p.Write), func(path string) bool { return slices.Contains(c.worktree(), path) })
-	}
-	p.Hide = slices.Concat(p.Hide, c.deniedReads())
+	b.bound(&p)
 	return c.boxOf(kind), p
 }
 
@@ -105,7 +114,7 @@ func (c *Confinement) worktree() []string {
 func (c *Confinement) makeFixed() sandbox.Policy {
 	i, paths := c.i, c.i.Paths
 	p := sandbox.Policy{
-		Write: c.worktree(), Protect: c.protected,
+		Write: c.worktree(),
 		Hide:  slices.Concat(c.machine.Hidden(), []string{paths.Data, paths.Config, paths.State, paths.OpenCodeConfig, paths.OpenCodeData}, c.sockets()),
 		Show:  slices.Concat(c.worktree(), skillDirs(i.Skills.Started())),
 		Aside: filepath.Join(i.Shell.Scratch, "not-allowed"),
@@ -128,7 +137,6 @@ func (c *Confinement) makeFixed() sandbox.Policy {
 	for _, cache := range c.machine.Caches(true) {
 		p.Write = append(p.Write, cache.Path)
 	}
-	p.Write = slices.Concat(p.Write, c.allowedOutside())
 	return p
 }
 
@@ -163,41 +171,8 @@ func (c *Confinement) sockets() (list []string) {
 	return list
 }
 
-// protected lists what steers programs, and what the rules do not let be edited.
-func (c *Confinement) protected() []string {
-	i := c.i
-	list := builtin.Protected(i.Root, i.Paths.Home, i.upward())
-	list = append(list, c.machine.StartUp()...)
-	return append(list, c.deniedEdits()...)
-}
-
 // persons returns the rules of the agent that the person works with.
 func (c *Confinement) persons() permission.Policy { return c.i.Agents.Persons().Policy() }
-
-// deniesEdits reports whether nothing at all may be edited.
-func (c *Confinement) deniesEdits() bool {
-	return c.persons().ActionUnder("edit", "") == lathe.Deny
-}
-
-// allowedOutside lists the directories outside the project that the rules let tools
-// write unasked.
-func (c *Confinement) allowedOutside() (dirs []string) {
-	policy := c.persons()
-	if policy.ActionUnder("external_directory", "/") == lathe.Allow && policy.ActionUnder("edit", "/") == lathe.Allow {
-		return []string{"/"}
-	}
-	for _, r := range policy.Rules {
-		dir, whole := strings.CutSuffix(r.Pattern, "*")
-		if r.Permission != "external_directory" || r.Action != lathe.Allow || !whole || strings.ContainsAny(dir, "*?[") || !filepath.IsAbs(dir) {
-			continue
-		}
-		dir = filepath.Clean(dir)
-		if policy.Action("external_directory", r.Pattern) == lathe.Allow && policy.ActionUnder("edit", dir) == lathe.Allow && !c.own(dir) {
-			dirs = append(dirs, dir)
-		}
-	}
-	return dirs
-}
 
 // own reports whether a directory holds lathe's own files, or lies among them.
 func (c *Confinement) own(dir string) bool {
@@ -210,58 +185,6 @@ func (c *Confinement) own(dir string) bool {
 func within(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
-}
-
-// maxJudged bounds how many files of the project are compared with rules for some files.
-const maxJudged = 50_000
-
-// deniedEdits lists the files that a rule for some files does not let be edited unasked.
-func (c *Confinement) deniedEdits() []string {
-	policy := c.persons()
-	if !restricts(policy, "edit", lathe.Deny, lathe.AskMe) {
-		return nil
-	}
-	return c.matching(func(rel string) bool { return policy.Action("edit", rel) != lathe.Allow })
-}
-
-// deniedReads lists the files that a rule for some files denies reading.
-func (c *Confinement) deniedReads() []string {
-	policy := c.persons()
-	if !restricts(policy, "read", lathe.Deny) {
-		return nil
-	}
-	return c.matching(func(rel string) bool { return policy.Action("read", rel) == lathe.Deny })
-}
-
-// restricts reports whether a rule for some files has one of the actions.
-func restricts(policy permission.Policy, name string, actions ...lathe.Action) bool {
-	return slices.ContainsFunc(slices.Concat(append([][]lathe.Rule{policy.Rules}, policy.Ceilings...)...), func(r lathe.Rule) bool {
-		return r.Permission == name && !permission.Everything(r.Pattern) && slices.Contains(actions, r.Action)
-	})
-}
-
-// matching lists the files of the project, by absolute path, for which a test of the
-// path that rules see holds.
-func (c *Confinement) matching(test func(rel string) bool) (list []string) {
-	top, left := c.i.Root.Dir, maxJudged
-	if c.i.Root.VCS != "" {
-		top = c.i.Root.TopLevel
-	}
-	_ = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-		if left--; left < 0 {
-			return fs.SkipAll
-		}
-		switch {
-		case err != nil:
-			return nil
-		case d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules"):
-			return fs.SkipDir
-		case !d.IsDir() && test(c.i.Root.Name(path)):
-			list = append(list, path)
-		}
-		return nil
-	})
-	return list
 }
 
 // Close gives back what the sandbox holds.

@@ -37,8 +37,11 @@ type heldChanges struct {
 
 // Apply makes the changes, but for those of protected files that the command was not
 // allowed by name.
-func (h *heldChanges) Apply(list []overlay.Change, allow sandbox.Grant) ([]sandbox.Refusal, error) {
-	_, policy := h.c.confine(shell.KindCommand)
+func (h *heldChanges) Apply(list []overlay.Change, by shell.Confine, allow sandbox.Grant) ([]sandbox.Refusal, error) {
+	if by == nil {
+		by = h.c.confine
+	}
+	_, policy := by(shell.KindCommand)
 	check := policy.With(allow).Guard()
 	err := h.Held.Apply(list)
 	return check(), err

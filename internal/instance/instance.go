@@ -251,7 +251,7 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 		},
 		Commands: builtin.Commands{
 			Shell: i.Shell.Path, ShellEnv: env, HeldBack: i.Shell.HeldBack, Scratch: i.Shell.Scratch, Runner: o.Runner, BashTimeout: i.Config.Flags.BashDefaultTimeout(),
-			Network: i.ways(o, env), Hold: i.Confinement.holder(),
+			Network: i.ways(o, env), Hold: i.Confinement.holder(), Confine: i.Confinement.of,
 		},
 		Limits: limits, Seen: i.Seen, Buffers: o.Buffers, HTTP: o.HTTP, Own: o.Own, Todos: o.Todos, Publish: publish, Now: o.Now,
 		Known: i.Instructions.Known, Format: i.Languages.format(), Languages: i.Languages.servers(), Code: i.Languages.code(),

@@ -29,14 +29,18 @@ type bounds struct {
 // confined starts the process in its box, and reports false if it has none.
 func (p *process) confined(l launch) (bool, error) {
 	held := len(l.allow.Overlays) > 0
-	if p.r.confine == nil {
+	by := p.r.confine
+	if by != nil && l.by != nil {
+		by = l.by
+	}
+	if by == nil {
 		return held, heldErr(held)
 	}
 	kind := l.kind
 	if kind == "" {
 		kind = KindCommand
 	}
-	box, policy := p.r.confine(kind)
+	box, policy := by(kind)
 	switch {
 	case box == nil:
 		return held, heldErr(held)

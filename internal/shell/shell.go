@@ -62,6 +62,8 @@ type Command struct {
 	Kind Kind
 	// Allow is what the command may do in addition, although it is confined.
 	Allow sandbox.Grant
+	// Confine says how it is confined; nil: as the Runner's other processes.
+	Confine Confine
 }
 
 // Network is the way of one command to other hosts.
@@ -319,7 +321,7 @@ func (r *Runner) start(c Command, call uint64, with pipes) (*process, error) {
 		defer end.Close()
 	}
 	p := &process{r: r, out: ends.out, in: ends.in, output: c.Output, told: told, network: c.Network}
-	err = p.launch(launch{path: sh, args: shellArgs(sh, script), dir: c.Dir, env: c.Env, files: files, call: call, pipes: with, kind: c.Kind, allow: c.Allow})
+	err = p.launch(launch{path: sh, args: shellArgs(sh, script), dir: c.Dir, env: c.Env, files: files, call: call, pipes: with, kind: c.Kind, allow: c.Allow, by: c.Confine})
 	if err != nil {
 		ends.closeOwn()
 		readParts(told)
@@ -339,6 +341,7 @@ type launch struct {
 	pipes pipes
 	kind  Kind
 	allow sandbox.Grant
+	by    Confine // nil: as the Runner says
 }
 
 // launch starts the process and what looks after it. It is the only place where

@@ -72,6 +72,10 @@ type Call struct {
 	// nil if no rules bound the call.
 	Reading func() Reading
 
+	// Rules are what the call is judged by. Nil: nothing bounds it but the person's own
+	// rules.
+	Rules Rules
+
 	// Ask asks for permission and returns nil when it is given. Otherwise the
 	// tool returns the error as it is.
 	Ask func(ctx context.Context, req Request) error
@@ -102,6 +106,11 @@ type Reading interface {
 	// Others returns the other paths of a hard-linked file under which its
 	// contents are restricted. Sure is false if not all could be looked for.
 	Others(path string) (paths []string, sure bool)
+}
+
+// Rules say what may be done.
+type Rules interface {
+	Action(permission, pattern string) lathe.Action
 }
 
 // Verdict is what the rules say, and the rule that decides.

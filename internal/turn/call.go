@@ -165,7 +165,7 @@ func (r *running) execute(ctx context.Context) (res tool.Result, err error) {
 	res, err = r.tool.Run(ctx, &tool.Call{
 		SessionID: r.s.Session.ID, MessageID: r.s.msg.ID, CallID: r.callID,
 		Agent: r.s.agent.Name, Model: r.s.modelRef(), UserAsked: r.userAsked(input),
-		Input: input, Messages: r.s.History, Outputs: r.s.Outputs, Reading: r.s.tools.Reading,
+		Input: input, Messages: r.s.History, Outputs: r.s.Outputs, Reading: r.s.tools.Reading, Rules: r.s.tools.Policy,
 		Ask:      r.ask,
 		Progress: r.progress,
 		Beside:   r.s.beside,
