@@ -1,4 +1,4 @@
-// Package format puts files in the form that a project wants, with the formatters that
-// it uses. A formatter is asked after a tool wrote a file. One that is missing, fails,
-// does not end or removes the file leaves what the tool wrote.
+// Package format formats files with the formatters that a project uses, after a tool
+// has written them. A formatter that is missing, fails, hangs or removes the file does
+// no harm: what the tool wrote stays.
 package format

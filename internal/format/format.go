@@ -25,15 +25,15 @@ const DefaultWait = 10 * time.Second
 const (
 	mostArgs = 100 // files of one command line
 	grace    = 100 * time.Millisecond
-	offFor   = 5 * time.Minute // a formatter that did not end
+	offFor   = 5 * time.Minute // for a formatter that did not end
 )
 
 // Place is where formatters work.
 type Place struct {
 	Dir      string // of the instance, in which formatters run
-	Worktree string // top of the checkout: what a project uses is looked for up to it
+	Worktree string // top of the checkout: what a project uses is searched for up to it
 	Env      []string
-	Own      []string // directories with programs besides PATH
+	Own      []string // directories with programs, in addition to PATH
 	Trusted  bool     // what the repository brings may be run
 	Oxfmt    bool     // the experiment of that name is switched on
 }
@@ -55,7 +55,7 @@ type Formatters struct {
 
 	mu      sync.Mutex
 	noticed map[string]bool
-	off     map[string]time.Time // formatters that did not end, until when they are not asked
+	off     map[string]time.Time // formatters that did not end, and until when they are not used
 }
 
 // New returns the formatters of a directory. Nothing is looked for or started.
@@ -76,7 +76,7 @@ type Status struct {
 	Enabled    bool
 }
 
-// Status tells of all formatters whether the directory uses them.
+// Status reports all formatters whether the directory uses them.
 func (f *Formatters) Status() []Status {
 	out := []Status{}
 	if f == nil {
@@ -91,8 +91,8 @@ func (f *Formatters) Status() []Status {
 }
 
 // Format formats files that were just written, each with all formatters that the project
-// uses for it, one after the other. What goes wrong is told to the person and leaves
-// the files as they were. Paths are absolute and resolved.
+// uses for it, one after the other. If something goes wrong the person is told, and the
+// files stay as they were. Paths are absolute and resolved.
 func (f *Formatters) Format(ctx context.Context, paths []string) {
 	if f == nil {
 		return
@@ -151,8 +151,8 @@ func (f *Formatters) notice(text string) {
 }
 
 // lookup returns the path of a program: from the node_modules above the file in a
-// trusted project, from PATH, or from where lathe installs. Own means that the
-// repository brings it.
+// trusted project, from PATH, or from where lathe installs. Own means that it
+// comes from the repository.
 func (p Place) lookup(path, name string) (program string, own bool) {
 	if strings.ContainsAny(name, `/\`) {
 		if !filepath.IsAbs(name) {
@@ -223,14 +223,14 @@ func (f *Formatters) run(ctx context.Context, s *Spec, program string, paths []s
 			return
 		case ctx.Err() != nil:
 			return
-		case err != nil && !errors.As(err, new(*exitError)): // a code may mean that the file has errors
+		case err != nil && !errors.As(err, new(*exitError)): // the exit code may only mean that the file has errors
 			f.notice(fmt.Sprintf("The formatter %s does not work: %v.", s.Name, err))
 		}
 	}
 }
 
-// exitError is a formatter's exit with a code that is not 0. Several report so what they
-// could not mend, having mended the rest.
+// exitError is a formatter's exit with a code that is not 0. Several use it to report
+// what they could not fix, after fixing the rest.
 type exitError struct {
 	code int
 	said string
@@ -283,7 +283,7 @@ func (f *Formatters) once(ctx context.Context, s *Spec, args []string) error {
 	return nil
 }
 
-// kept is what files held before a formatter saw them.
+// kept is the content of files before they were formatted.
 type kept map[string]keptFile
 
 type keptFile struct {
@@ -305,8 +305,8 @@ func keep(paths []string) kept {
 	return k
 }
 
-// mend puts back files that are gone, are no files any more or are empty; and all that
-// differ, if the formatter did not come to its end.
+// mend restores files that are gone, no longer regular files, or empty; with all,
+// every file that differs, because the formatter did not finish.
 func (k kept) mend(all bool) {
 	for path, was := range k {
 		info, err := os.Lstat(path)
@@ -321,6 +321,6 @@ func (k kept) mend(all bool) {
 				continue
 			}
 		}
-		_ = workspace.WriteReal(path, was.data, was.mode) // else the tool sees that it is gone
+		_ = workspace.WriteReal(path, was.data, was.mode) // if this fails, the tool sees that it is gone
 	}
 }

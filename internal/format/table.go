@@ -12,21 +12,21 @@ import (
 type Spec struct {
 	Name  string
 	Files string // extensions without the dot
-	// Command has $FILE where the file goes. Where it is the last word, several files
-	// may take its place.
+	// Command has $FILE where the file goes. If it is the last word, it may stand for
+	// several files.
 	Command string
-	// Above are names of which one must lie in the file's directory or above it.
+	// Above are names; one of them must exist in the file's directory or above it.
 	Above string
 	// Dependency is a package that a package.json above must name.
 	Dependency string
-	// Uses says in another way whether the project uses the formatter: a rule of
-	// [Place.uses].
+	// Uses names another rule that decides whether the project uses the
+	// formatter; see [Place.uses].
 	Uses string
 	// Runs means that it executes what the repository brings, such as the plugins that
 	// its configuration names.
 	Runs bool
 
-	command []string // in place of Command: a custom formatter's
+	command []string // instead of Command: a custom formatter's
 	env     map[string]string
 	custom  bool
 }
@@ -74,7 +74,7 @@ func Custom(name string, command, extensions []string, env map[string]string) Sp
 	return Spec{Name: name, Files: strings.Join(extensions, " "), command: command, env: env, custom: true}
 }
 
-// With returns the formatter with other files and more environment, where they are given.
+// With returns the formatter with other files and further environment variables, if given.
 func (s Spec) With(extensions []string, env map[string]string) Spec {
 	if len(extensions) > 0 {
 		s.Files = Custom("", nil, slices.Clone(extensions), nil).Files
@@ -101,8 +101,8 @@ func (s *Spec) words() []string {
 	return strings.Fields(s.Command)
 }
 
-// formats reports whether a file, by its name, is one of the formatter's. The case
-// counts where an extension is known in both, such as C.
+// formats reports whether a file, by its name, is one of the formatter's. Case
+// matters for extensions that exist in both cases, such as C.
 func (s *Spec) formats(name string) bool {
 	for f := range strings.FieldsSeq(s.Files) {
 		if strings.HasSuffix(name, "."+f) {
@@ -131,7 +131,7 @@ func within(top, path string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// used reports whether the project of a file uses a formatter, as far as its files say.
+// used reports whether the project of a file uses a formatter, as far as its files show.
 func (p Place) used(s *Spec, path string) bool {
 	if s.Above != "" && !p.above(path, func(dir string) bool { return anyOf(dir, s.Above) }) {
 		return false

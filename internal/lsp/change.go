@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Found is a diagnostic with the line that it stands in.
+// Found is a diagnostic with the line it is in.
 type Found struct {
 	Diagnostic
 	Line string // without blanks around it; may be empty
@@ -16,15 +16,15 @@ type Found struct {
 
 // Report is what servers say after a change.
 type Report struct {
-	// All is everything that is known of the changed files, and the errors of others.
+	// All has all diagnostics of the changed files, and the errors of others.
 	All map[string][]Diagnostic
-	// New are the errors that the change brought, Fixed those that it took away, by file.
+	// New are the errors that the change introduced, Fixed those that it removed, by file.
 	New, Fixed map[string][]Found
 	// Older is how many errors the changed files had before and still have, which New
 	// leaves out.
 	Older int
-	// Waiting names servers that have not said yet what they think of the change. What
-	// they find is part of a later report.
+	// Waiting names servers that have not reported on the change yet. What they find
+	// is part of a later report.
 	Waiting []string
 }
 
@@ -42,14 +42,14 @@ type member struct {
 	done   chan struct{}
 	client *client // nil: it does not run
 	before map[string][]Diagnostic
-	known  bool // before holds all that the server had to say
+	known  bool // before has everything that the server had to say
 	failed error
 }
 
-// Before tells the servers of files what they hold before a change, so that what the
-// change brings can be told from what was there. It starts them if need be and does not
-// wait. The files of one change come in one call. Whoever called it calls
-// [Change.After] or [Change.Drop].
+// Before tells the servers of files their content before a change, so that new errors
+// can be distinguished from old ones. It starts servers if need be and does not wait.
+// All files of a change go into one call. The caller then calls [Change.After] or
+// [Change.Drop].
 func (s *Servers) Before(files ...File) *Change {
 	if s == nil {
 		return nil
@@ -70,7 +70,7 @@ func (s *Servers) Before(files ...File) *Change {
 	return ch
 }
 
-// prepare has the server say what it thinks of the files as they are.
+// prepare gets the server's diagnostics of the files as they are.
 func (m *member) prepare(ctx context.Context) {
 	defer close(m.done)
 	s := m.want.by
@@ -112,9 +112,9 @@ func (ch *Change) Drop() {
 	}
 }
 
-// After tells the servers what the files hold now and returns what they say of it. It
-// waits for each at most for the time that was set for it, and not at all for one that
-// did not answer an earlier change.
+// After tells the servers the new content of the files and returns what they say about
+// it. It waits for each server at most for the configured time, and not at all for one
+// that has not answered an earlier change.
 func (ch *Change) After(ctx context.Context, files ...File) Report {
 	r := Report{All: map[string][]Diagnostic{}, New: map[string][]Found{}, Fixed: map[string][]Found{}}
 	if ch == nil || ch.over {
@@ -196,8 +196,8 @@ func (m *member) present(now map[string]File) []File {
 	return out
 }
 
-// later tells a server that starts what the files hold, once it runs, so that what it
-// finds is told with a later change.
+// later tells a starting server the content of the files once it runs, so that what
+// it finds is reported with a later change.
 func (m *member) later(files []File) {
 	s := m.want.by
 	s.wg.Go(func() {
@@ -231,8 +231,8 @@ func (m *member) later(files []File) {
 	})
 }
 
-// News returns what servers found of earlier changes after those were told of, and
-// forgets it.
+// News returns what servers found about earlier changes after those were reported,
+// and forgets it.
 func (s *Servers) News() Report {
 	r := Report{New: map[string][]Found{}, Fixed: map[string][]Found{}}
 	if s == nil {
@@ -254,7 +254,7 @@ func (s *Servers) News() Report {
 // it, too late.
 type lateAnswer struct{ before, now []Diagnostic }
 
-// answeredLate takes the answers that came late.
+// answeredLate returns the answers that came late, and forgets them.
 func (c *client) answeredLate() map[string]lateAnswer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -274,15 +274,15 @@ func (c *client) answeredLate() map[string]lateAnswer {
 	return out
 }
 
-// settle notes which files the server still owes an answer about, with what it said of
-// them before.
+// settle notes which files the server still owes an answer about, with what it said
+// about them before.
 func (m *member) settle(files []File, came outcome) {
 	c := m.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for path, debt := range c.owed {
 		if c.spoken(path) > debt.said {
-			delete(c.owed, path) // it is part of this report
+			delete(c.owed, path) // included in this report
 		}
 	}
 	if came == said {
@@ -308,7 +308,7 @@ func (c *client) renamed(before []File, now map[string]File) {
 	}
 }
 
-// add takes in what one server says.
+// add adds what one server says.
 func (r *Report) add(m *member, current map[string][]Diagnostic, now map[string]File, texts *texts, everything bool) {
 	was := map[string]string{}
 	for _, f := range m.files {
@@ -328,7 +328,7 @@ func (r *Report) add(m *member, current map[string][]Diagnostic, now map[string]
 		case mine:
 			r.All[path] = append(r.All[path], list...)
 		case busy[path]:
-			continue // another change tells of it
+			continue // another change reports it
 		case len(m.before[path]) == 0 && len(list) == 0:
 			continue
 		}
@@ -336,7 +336,7 @@ func (r *Report) add(m *member, current map[string][]Diagnostic, now map[string]
 		if mine && everything {
 			before = nil
 		} else if !m.known && !mine {
-			continue // whether it was there before is not known
+			continue // it is not known whether it was there before
 		}
 		shift := shift{}
 		if mine {
@@ -370,10 +370,10 @@ func errorsOf(list []Diagnostic) (out []Diagnostic) {
 	return out
 }
 
-// shift says where lines of a text are after a change.
+// shift maps lines of a text to where they are after a change.
 type shift struct {
 	from, to int // the lines before the change that it replaced
-	by       int // how far those behind it went
+	by       int // how far the lines after it moved
 }
 
 // shiftOf compares two texts by their first and last lines.
@@ -404,9 +404,9 @@ func (s shift) line(n int) (int, bool) {
 	return n, false
 }
 
-// compare tells which errors are new and which are gone. What says the same as before
-// is not new, as often as it was said; among several the one that stands where an old
-// one did is the old one.
+// compare says which errors are new and which are gone. As many errors with the same
+// text as before are not new; among several, the one in the place of an old one
+// counts as the old one.
 func compare(before, after []Diagnostic, s shift) (brought, gone []Diagnostic) {
 	old := map[string][]Diagnostic{}
 	for _, d := range errorsOf(before) {
@@ -441,8 +441,8 @@ func compare(before, after []Diagnostic, s shift) (brought, gone []Diagnostic) {
 	return brought, gone
 }
 
-// texts shows lines of files. Those that were not changed are read when they are asked
-// for, a few of them.
+// texts shows lines of files. A few files that were not changed are read when their
+// lines are needed.
 type texts struct {
 	files map[string]File
 	lines map[string]lines

@@ -16,7 +16,7 @@ type client struct {
 	options any
 	caps    capabilities
 	enc     encoding
-	told    func(path string) // what was found in a file has changed
+	told    func(path string) // called when the diagnostics of a file have changed
 	now     func() time.Time
 
 	works    works
@@ -41,8 +41,9 @@ type launch struct {
 	now     func() time.Time
 }
 
-// connect starts a server and makes it ready. It returns when it is, or why it is not;
-// then nothing of it is left. The end of ctx ends the start alone.
+// connect starts a server and makes it ready. It returns once the server is ready, or
+// the reason why it is not; then nothing of it is left. The end of ctx ends only the
+// start.
 func connect(ctx context.Context, l launch) (*client, error) {
 	c := newClient(l)
 	svc, err := l.open(shell.Program{Args: l.args, Dir: l.root, Env: l.env, Kind: shell.KindLSP, Stderr: c.complaints.add})
@@ -71,7 +72,7 @@ func (c *client) initialize(ctx context.Context) error {
 	defer cancel()
 	root := uriOf(c.folders[0])
 	params := map[string]any{
-		"processId": nil, // it may run where lathe's number means nothing
+		"processId": nil, // it may run where lathe's process number means nothing
 		"clientInfo": map[string]string{
 			"name": "lathe",
 		},

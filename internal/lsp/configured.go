@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Setting is what a configuration says of a server: one of the table, or one of its own.
+// Setting is what a configuration says about a server, one in the table or one of its own.
 type Setting struct {
 	ID         string
 	Disabled   bool
@@ -16,7 +16,7 @@ type Setting struct {
 }
 
 // Configure returns the servers of the table as a configuration changes them, and those
-// that it adds. Ty takes the place of pyright.
+// that it adds. With ty set, ty replaces pyright.
 func Configure(settings []Setting, ty bool) []Spec {
 	specs := slices.DeleteFunc(BuiltIn(), func(s Spec) bool {
 		return s.ID == "ty" && !ty || s.ID == "pyright" && ty

@@ -10,7 +10,7 @@ import (
 	"lathe/internal/workspace"
 )
 
-// Severity says how grave a diagnostic is.
+// Severity says how serious a diagnostic is.
 type Severity int
 
 // The severities of the protocol.
@@ -36,20 +36,20 @@ const (
 	maxFiles   = 5000 // files that a server may have diagnostics of
 	maxWords   = 2000 // bytes of one message
 	maxPulls   = 40   // files of one change that are asked about one by one
-	maxOthers  = 10   // open files that are asked about beside them
+	maxOthers  = 10   // further open files that are asked about
 	quiet      = 40 * time.Millisecond
-	minPatient = 150 * time.Millisecond // for a server that says nothing where nothing is new
-	maxPatient = 2 * time.Second        // for one that has always said something
+	minPatient = 150 * time.Millisecond // for a server that says nothing if nothing is new
+	maxPatient = 2 * time.Second        // for one that has always answered
 )
 
-// found is what a server said of a file: what it sent, and what it was asked for.
+// found is what a server said about a file: unasked (pushes) and when asked (pulls).
 type found struct {
 	pushed, pulled []Diagnostic
-	pushes, pulls  int // how often
-	version        int // of the document that the last push was about; -1: not told
+	pushes, pulls  int // how many there were
+	version        int // version of the document in the last push; -1: not given
 }
 
-// all is both, each thing once.
+// all returns both, without duplicates.
 func (f *found) all() []Diagnostic {
 	if len(f.pushed) == 0 || len(f.pulled) == 0 {
 		return slices.Concat(f.pushed, f.pulled)
@@ -68,30 +68,30 @@ func (d Diagnostic) same(e Diagnostic) bool {
 	return d.Range == e.Range && d.key() == e.key()
 }
 
-// key is what a diagnostic says, wherever it stands.
+// key is what a diagnostic says, regardless of its place.
 func (d Diagnostic) key() string { return d.Source + "\x00" + d.Code + "\x00" + d.Message }
 
-// findings are what a client knows of files. The client's mutex guards them.
+// findings are what a client knows about files. The client's mutex guards them.
 type findings struct {
 	files map[string]*found
-	pulls map[string]diagnosticAbout // how it is asked, by registration
+	pulls map[string]diagnosticAbout // how to ask it, by registration
 	news  chan struct{}              // closed and replaced when something was found
-	pace  time.Duration              // how long it takes to say something of a change
-	skips bool                       // it says nothing of some changes
+	pace  time.Duration              // how long it takes to report on a change
+	skips bool                       // it does not report on some changes
 	late  map[string]bool            // files it owes an answer about
-	owed  map[string]debt            // what may still be said of earlier changes
+	owed  map[string]debt            // what it may still say about earlier changes
 	busy  map[string]int             // files that are being changed
-	asked map[string]int             // running pulls
+	asked map[string]int             // pulls in progress
 }
 
-// debt is what was known of a file before a change of which the server has said nothing,
-// and how often it had spoken of the file by then.
+// debt is what was known about a file before a change that the server has not reported
+// on, and how often it had reported on the file by then.
 type debt struct {
 	before []Diagnostic
 	said   int
 }
 
-// spoken is how often the server spoke of a file. The caller holds mu.
+// spoken is how often the server reported on a file. The caller holds mu.
 func (f *findings) spoken(path string) int {
 	at := f.files[path]
 	if at == nil {
@@ -105,8 +105,8 @@ func (f *findings) init() {
 	f.late, f.owed, f.busy, f.asked = map[string]bool{}, map[string]debt{}, map[string]int{}, map[string]int{}
 }
 
-// of returns what is known of a file, for changing; nil when there is no room. The
-// caller holds mu.
+// of returns what is known about a file, to be changed; nil if there is no room.
+// The caller holds mu.
 func (f *findings) of(path string) *found {
 	at := f.files[path]
 	if at == nil && len(f.files) < maxFiles {
@@ -137,7 +137,7 @@ func (f *findings) tell() {
 	f.news = make(chan struct{})
 }
 
-// publish takes what a server sends of a file.
+// publish handles diagnostics that a server sends.
 func (c *client) publish(p published) {
 	path := c.known(pathOf(p.URI))
 	if path == "" {
@@ -155,7 +155,7 @@ func (c *client) publish(p published) {
 	}
 	if doc != nil && at.version >= 0 && at.version < doc.version {
 		c.mu.Unlock()
-		return // of a text that was
+		return // about an earlier text
 	}
 	before := at.pushed
 	at.pushed, at.pushes = diagnosticsOf(doc, p.Diagnostics, c.enc), at.pushes+1
@@ -173,8 +173,8 @@ func (c *client) publish(p published) {
 	}
 }
 
-// caughtUp notes that the server has come to what it was told at a time: it has nothing
-// to say of what it was told before. The caller holds mu.
+// caughtUp notes that the server has processed what it was told at a time, and has
+// nothing more to say about anything earlier. The caller holds mu.
 func (c *client) caughtUp(with time.Time) {
 	for path := range c.late {
 		if doc := c.docs.open[path]; c.asked[path] == 0 && (doc == nil || doc.sent.Before(with)) {
@@ -203,8 +203,8 @@ func (f *findings) measure(d time.Duration) {
 	f.pace = max(d, (3*f.pace+d)/4)
 }
 
-// patience is how long it makes sense to wait for a server that says nothing when
-// nothing has changed. The caller holds mu.
+// patience is how long it makes sense to wait, given that the server may say
+// nothing when nothing has changed. The caller holds mu.
 func (f *findings) patience(limit time.Duration) time.Duration {
 	switch {
 	case f.pace == 0:
@@ -262,11 +262,11 @@ func codeText(raw json.RawMessage) string {
 	return strings.TrimSpace(string(raw))
 }
 
-// asks reports whether the server is asked what it thinks. The caller holds mu.
+// asks reports whether the server has to be asked for diagnostics. The caller holds mu.
 func (c *client) asks() bool { return len(c.pulls) > 0 || c.spec.Sync != "" }
 
-// ask begins to ask the server about files, if it is one that is asked, and returns
-// those whose answers are to come. It waits for none.
+// ask begins to ask the server about files, if it has to be asked, and returns
+// those with answers to come. It waits for none.
 func (c *client) ask(paths []string) (yes bool, about []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -295,8 +295,8 @@ func (c *client) ask(paths []string) (yes bool, about []string) {
 	return true, asked
 }
 
-// others are open files that a change of some may break, the last used first. The caller
-// holds mu.
+// others returns open files that a change to the given ones may break, most recently
+// used first. The caller holds mu.
 func (c *client) others(than []string) (out []string) {
 	for path := range c.docs.open {
 		if !slices.Contains(than, path) {
@@ -307,7 +307,7 @@ func (c *client) others(than []string) (out []string) {
 	return out[:min(len(out), maxOthers)]
 }
 
-// inquire asks one thing and takes in the answer.
+// inquire asks one thing and stores the answer.
 func (c *client) inquire(path string, ask func(ctx context.Context, path string) (keep func() bool, err error)) {
 	ctx, cancel := context.WithTimeout(c.live, initLimit)
 	defer cancel()
@@ -330,7 +330,7 @@ func (c *client) inquire(path string, ask func(ctx context.Context, path string)
 	}
 }
 
-// pull asks as the protocol has it.
+// pull asks with the protocol's own request.
 func (c *client) pull(ctx context.Context, path, identifier string) (func() bool, error) {
 	params := map[string]any{"textDocument": docID{URI: uriOf(path)}}
 	if identifier != "" {
@@ -341,7 +341,7 @@ func (c *client) pull(ctx context.Context, path, identifier string) (func() bool
 	return func() bool { return c.keep(path, result) }, err
 }
 
-// keep notes an answer, and what it says of other files. The caller holds mu.
+// keep stores an answer, and what it says about other files. The caller holds mu.
 func (c *client) keep(path string, p pulled) (changed bool) {
 	at := c.of(path)
 	if at == nil {
@@ -381,18 +381,18 @@ func (c *client) mark(paths []string) map[string]counts {
 	return out
 }
 
-// outcome is what came of asking a server.
+// outcome is the result of asking a server.
 type outcome int
 
 const (
-	owing  outcome = iota // it has to say something yet
+	owing  outcome = iota // it still has to say something
 	silent                // it said nothing, and has probably nothing to say
 	said
 )
 
-// check tells the server what the files hold and waits until it has said what it thinks
-// of them: until it is known that it has, or it has been silent for longer than it takes
-// usually, or ctx ends. A server that owes an answer is not waited for.
+// check tells the server the content of the files and waits for its diagnostics: until
+// it has certainly sent them, or has been silent for longer than usual, or ctx ends. It
+// does not wait for a server that owes an answer.
 func (c *client) check(ctx context.Context, limit time.Duration, files []File) outcome {
 	paths := make([]string, 0, len(files))
 	for _, f := range files {
@@ -427,12 +427,12 @@ func (c *client) check(ctx context.Context, limit time.Duration, files []File) o
 type waiting struct {
 	changed []string // files that the server was told of
 	since   map[string]counts
-	about   []string // files whose answers are to come
-	asked   bool     // the server was asked for them; else it sends them by itself
+	about   []string // files with answers to come
+	asked   bool     // the server was asked for diagnostics; else it sends them by itself
 }
 
-// await waits for what the server says of files. One that says only now that it is to be
-// asked, as some do after they have started, is asked then.
+// await waits for the server's diagnostics. A server that says only now that it has to
+// be asked, as some do after their start, is then asked.
 func (c *client) await(ctx context.Context, w waiting, patience time.Duration) outcome {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -457,8 +457,8 @@ func (c *client) await(ctx context.Context, w waiting, patience time.Duration) o
 	}
 }
 
-// answered reports whether the server spoke of all files. Where it is asked, its
-// answers count; else what it sends by itself. The caller holds mu.
+// answered reports whether the server reported on all files. If it is asked, its
+// answers count; otherwise what it sends by itself. The caller holds mu.
 func (c *client) answered(paths []string, since map[string]counts) bool {
 	for _, path := range paths {
 		at := c.files[path]
@@ -473,7 +473,7 @@ func (c *client) answered(paths []string, since map[string]counts) bool {
 	return true
 }
 
-// settled waits a moment for what else the server says, such as of other files.
+// settled waits a moment for whatever else the server says, for example about other files.
 func (c *client) settled(ctx context.Context, paths []string) outcome {
 	for {
 		c.mu.Lock()
@@ -499,8 +499,8 @@ func (c *client) settled(ctx context.Context, paths []string) outcome {
 	}
 }
 
-// silence says what to make of a server that said nothing in time. One that spoke of a
-// file before has probably nothing new to say of it; else it owes an answer.
+// silence says what to make of a server that said nothing in time. If it has reported
+// on the file before, it probably has nothing new to say; otherwise it owes an answer.
 func (c *client) silence(paths []string) outcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -516,8 +516,8 @@ func (c *client) silence(paths []string) outcome {
 	return silent
 }
 
-// snapshot returns what is known of all files. What was owed when an earlier change was
-// told of is as it was before that one.
+// snapshot returns what is known about all files. For files with an answer still owed,
+// it is what was known before that change.
 func (c *client) snapshot() map[string][]Diagnostic {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -531,7 +531,7 @@ func (c *client) snapshot() map[string][]Diagnostic {
 	return out
 }
 
-// current returns what is known of all files now.
+// current returns what is now known about all files.
 func (c *client) current() map[string][]Diagnostic {
 	c.mu.Lock()
 	defer c.mu.Unlock()

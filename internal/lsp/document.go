@@ -11,11 +11,11 @@ const (
 	maxOpen = 200      // files that stay open at a server
 )
 
-// File is a file and what it holds.
+// File is a file and its content.
 type File struct {
 	Path    string // absolute, links resolved
 	Text    string // decoded, with the line ends it has
-	Missing bool   // there is none
+	Missing bool   // the file does not exist
 }
 
 // usable reports whether servers are given the file.
@@ -45,7 +45,7 @@ func newDocuments(c *client) documents {
 	return documents{open: map[string]*document{}, caps: &c.caps, enc: &c.enc, now: c.now, notify: c.notify, forget: c.forget}
 }
 
-// Kinds of what happens to files, as the protocol numbers them.
+// Kinds of changes to files, as the protocol numbers them.
 const (
 	unchanged = iota
 	fileCreated
@@ -53,8 +53,9 @@ const (
 	fileDeleted
 )
 
-// touch makes sure that the server knows the files as they are, and returns those of
-// which it has to say something new. All are told before anything is asked.
+// touch makes sure that the server knows the files as they are, and returns those
+// for which it has to send new diagnostics. It is told about all of them before it
+// is asked anything.
 func (c *client) touch(files []File) (changed []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,7 +81,7 @@ func (d *documents) touch(files []File) (changed []string) {
 	return changed
 }
 
-// kind is what happens to a file that a server is told of.
+// kind is the kind of change that a server is told.
 func (d *documents) kind(f File) int {
 	switch doc := d.open[f.Path]; {
 	case f.Missing:
@@ -159,7 +160,7 @@ func difference(before, after string, enc encoding) contentChange {
 	if i := strings.LastIndexByte(old, '\n'); end == 0 {
 		last.Character = enc.units(old[i+1:], len(old))
 	}
-	if strings.Contains(strings.ReplaceAll(before, "\r\n", ""), "\r") { // CR alone ends a line, too: leave no doubt
+	if strings.Contains(strings.ReplaceAll(before, "\r\n", ""), "\r") { // a lone CR ends a line, too: send the whole text to be safe
 		all := linesOf(before)
 		n := len(all) - 1
 		return contentChange{Range: &Range{End: Position{n, enc.units(all[n], len(all[n]))}}, Text: after}

@@ -30,14 +30,14 @@ type textEdit struct {
 	NewText string `json:"newText"`
 }
 
-// workspaceEdit is a server's edit of several files: either form of the protocol.
+// workspaceEdit is a server's edit of several files: in either of the protocol's forms.
 type workspaceEdit struct {
 	Changes   map[string][]textEdit `json:"changes"`
 	Documents []documentEdit        `json:"documentChanges"`
 }
 
 type documentEdit struct {
-	Kind     string     `json:"kind"` // create, rename or delete; else the edits count
+	Kind     string     `json:"kind"` // create, rename or delete; otherwise it is a text edit
 	URI      string     `json:"uri"`
 	OldURI   string     `json:"oldUri"`
 	NewURI   string     `json:"newUri"`
@@ -97,8 +97,8 @@ func (w workspaceEdit) edits(enc encoding) ([]Edit, error) {
 	return out, nil
 }
 
-// Apply returns the text after the edit. It has the line ends that the server gave it,
-// and CRLF where the text has nothing else.
+// Apply returns the text after the edit. It has the server's line ends, except that a
+// text with only CRLF keeps CRLF.
 func (e Edit) Apply(text string) (string, error) {
 	type span struct {
 		from, to int
@@ -143,7 +143,7 @@ func (e Edit) offset(text string, p Position) int {
 	return line + e.enc.offset(rest, p.Character)
 }
 
-// Rename asks for the edits that give what stands at a place another name.
+// Rename asks for the edits that rename the symbol at a place.
 func (s *Servers) Rename(ctx context.Context, f File, at Position, name string) ([]Edit, error) {
 	clients, err := s.serve(ctx, f)
 	if err != nil {
@@ -170,7 +170,7 @@ func (s *Servers) Rename(ctx context.Context, f File, at Position, name string) 
 }
 
 // ready waits for a server that is still reading the project: it would know only some of
-// the places that a name has.
+// the uses of a name.
 func (c *client) ready(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -188,7 +188,7 @@ type Action struct {
 	raw    json.RawMessage
 }
 
-// Actions lists what the servers of a file offer for a range, of one kind or of all.
+// Actions lists what the servers of a file offer for a range, of one kind, or all.
 func (s *Servers) Actions(ctx context.Context, f File, at Range, kind string) ([]Action, error) {
 	clients, err := s.serve(ctx, f)
 	if err != nil {
@@ -234,8 +234,8 @@ func (c *client) wireIn(path string, at Range) []wireDiagnostic {
 	return out
 }
 
-// Edits returns what an action does. A command of the server is run, and what it wants
-// edited is returned and not done.
+// Edits returns what an action does. If the action is a command of the server, the
+// command is run, and the edits that it wants are returned but not made.
 func (a Action) Edits(ctx context.Context) ([]Edit, error) {
 	if a.Disabled != "" {
 		return nil, fmt.Errorf("the action %q cannot be done: %s", a.Title, a.Disabled)
@@ -243,7 +243,7 @@ func (a Action) Edits(ctx context.Context) ([]Edit, error) {
 	raw := a.raw
 	var action struct {
 		Edit    *workspaceEdit
-		Command json.RawMessage // an object, or the name where the action is a command itself
+		Command json.RawMessage // an object, or the name if the action itself is a command
 		Args    []any           `json:"arguments"`
 	}
 	if err := json.Unmarshal(raw, &action); err != nil {
@@ -275,8 +275,8 @@ func (a Action) Edits(ctx context.Context) ([]Edit, error) {
 	return all, nil
 }
 
-// run carries out a command of the server and gathers the edits that it wants made. One
-// command runs at a time.
+// run carries out a command of the server and collects the edits that it wants made.
+// One command runs at a time.
 func (c *client) run(ctx context.Context, command json.RawMessage, args []any) ([]Edit, error) {
 	var name string
 	if json.Unmarshal(command, &name) != nil {

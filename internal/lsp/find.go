@@ -18,8 +18,8 @@ type Place struct {
 	Trusted  bool   // programs that the repository brings may be run
 }
 
-// root returns the root of a file for a server, or "" where it does not serve it. Both
-// paths are resolved.
+// root returns the root of a file for a server, or "" if it does not serve the file.
+// Both paths are resolved.
 func (p Place) root(s *Spec, path string) string {
 	if s.Unless != "" && p.marker(path, s.Unless) != "" {
 		return ""
@@ -100,7 +100,7 @@ func (p Place) cargoWorkspace(dir string) string {
 // program is what is run for a server.
 type program struct {
 	args []string
-	own  bool // the repository brings it
+	own  bool // it comes from the repository
 }
 
 // find returns the first of a server's command lines whose program is there.
@@ -205,7 +205,7 @@ func (p Place) module(root, name string) (found string) {
 }
 
 // typescript returns the library directory of the project's typescript, else of the one
-// that lathe installed beside the server.
+// that lathe installed along with the server.
 func (p Place) typescript(root string) string {
 	if dir := p.module(root, "typescript"); dir != "" && p.Trusted {
 		return filepath.Join(dir, "lib")
@@ -239,8 +239,8 @@ func (p Place) python(root string) string {
 	return ""
 }
 
-// options returns the initialisation options of a server. What depends on something that
-// is not there is left out.
+// options returns the initialisation options of a server. Options that depend on
+// something missing are left out.
 func (p Place) options(s *Spec, root string) any {
 	if s.initial != nil {
 		return s.initial
@@ -281,7 +281,7 @@ func (p Place) fill(v map[string]any, holes map[string]func() string) map[string
 	return out
 }
 
-// fillText replaces a placeholder at the beginning of a text.
+// fillText fills in a placeholder at the beginning of a text.
 func fillText(text string, holes map[string]func() string) (string, bool) {
 	for hole, value := range holes {
 		if rest, ok := strings.CutPrefix(text, hole); ok {

@@ -25,11 +25,11 @@ func ownDirs(own string) []string {
 type Step struct {
 	Args []string
 	Env  []string // added to the environment
-	Dir  string   // made before, if it is not there; may be empty
+	Dir  string   // created first if it does not exist; may be empty
 	Root bool     // it needs the rights of the system's administrator
 }
 
-// String is the step as a person would type it.
+// String returns the step as a person would type it.
 func (s Step) String() string {
 	words := slices.Concat(s.Env, s.Args)
 	if s.Root {
@@ -114,7 +114,7 @@ func (s *Spec) systemStep(name string, find func(string) string) ([]Step, error)
 	return nil, fmt.Errorf("no package manager was found to install %s with; install it so that %q is on PATH", s.ID, s.Program())
 }
 
-// packageName is what a manager calls a program, where it is not its name.
+// packageName is what a package manager calls a program, if not by its name.
 func packageName(manager, name string) string {
 	names := map[string]string{
 		"brew clangd": "llvm", "dnf clangd": "clang-tools-extra", "pacman clangd": "clang", "apk clangd": "clang-extra-tools", "zypper clangd": "clang-tools",
@@ -123,7 +123,7 @@ func packageName(manager, name string) string {
 	return cmp.Or(names[manager+" "+name], name)
 }
 
-// RunStep carries out a step and lets it print. The end of ctx ends it.
+// RunStep carries out a step, with its output going to out. The end of ctx ends it.
 func RunStep(ctx context.Context, s Step, env []string, out io.Writer) error {
 	if s.Dir != "" {
 		if err := os.MkdirAll(s.Dir, 0o755); err != nil {
@@ -148,7 +148,7 @@ func RunStep(ctx context.Context, s Step, env []string, out io.Writer) error {
 	return nil
 }
 
-// Where returns the path of the program of a server, or "" where there is none.
+// Where returns the path of the program of a server, or "" if there is none.
 func (p Place) Where(s *Spec) string {
 	prog, ok := p.find(s, p.Dir)
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// resident returns how many bytes processes have in memory together, where ps tells.
+// resident returns how many bytes processes have in memory together, where ps reports it.
 func resident(pids []int) (sum int64) {
 	if len(pids) == 0 {
 		return 0

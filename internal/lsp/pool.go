@@ -15,7 +15,7 @@ import (
 	"lathe/internal/shell"
 )
 
-// Bounds of servers, where nothing else is said.
+// Limits of servers, unless configured otherwise.
 const (
 	DefaultIdle   = 10 * time.Minute
 	DefaultMemory = 4 << 30
@@ -28,7 +28,7 @@ const (
 type PoolOptions struct {
 	Open func(shell.Program) (*shell.Service, error)
 	Now  func() time.Time // optional
-	// Memory tells how much processes have resident, in bytes; nil: as the system says,
+	// Memory says how much processes have resident, in bytes; nil: as the system says,
 	// where it does.
 	Memory func(pids []int) int64
 }
@@ -58,16 +58,16 @@ func NewPool(o PoolOptions) *Pool {
 // entry is a server: one that starts, runs, or could not be started.
 type entry struct {
 	pool  *Pool
-	base  string // what a server must have in common to be shared
+	base  string // what users must have in common to share the server
 	spec  *Spec
 	ready chan struct{} // closed when client or err is set
 
 	// The pool's mutex guards what follows.
 	client  *client
 	err     error
-	until   time.Time // from when on it may be started again
+	until   time.Time // time from which it may be started again
 	crashes []time.Time
-	late    bool // somebody waited for its start in vain
+	late    bool // somebody gave up waiting for its start
 	used    time.Time
 	users   map[*Servers][]string // roots
 	heavy   time.Time             // when it was stopped for its memory
@@ -93,7 +93,7 @@ type wanted struct {
 	by   *Servers
 }
 
-// base is what wishes have in common that one server can serve.
+// base is what requests must have in common to be served by one server.
 func (w wanted) base() string {
 	options, _ := json.Marshal(w.by.place.options(w.spec, w.root)) // made of JSON
 	return strings.Join(slices.Concat([]string{w.spec.ID, w.by.repository, fmt.Sprint(w.by.place.Trusted), string(options)}, w.prog.args, w.by.env(w.spec)), "\x00")
@@ -121,7 +121,7 @@ func (p *Pool) get(w wanted) (*entry, error) {
 		case e.client != nil && (serves || e.client.add(w.root)), e.client == nil && serves:
 			p.use(e, w)
 			return e, nil
-		case e.client == nil: // it takes the root as soon as it runs, or another one is started then
+		case e.client == nil: // it gets the root as soon as it runs, or another one is started
 			return e, nil
 		}
 	}
@@ -187,7 +187,7 @@ func (p *Pool) watch(e *entry, c *client) {
 	p.mu.Lock()
 	if e.client != c {
 		p.mu.Unlock()
-		return // it was stopped
+		return // lathe stopped it
 	}
 	c.rpc.Close()
 	now := p.opts.Now()
@@ -205,7 +205,7 @@ func (p *Pool) watch(e *entry, c *client) {
 }
 
 // await waits until a server runs and has the root. It does not wait for one that
-// somebody waited for in vain.
+// somebody has already given up on.
 func (e *entry) await(ctx context.Context, root string) (*client, error) {
 	p := e.pool
 	p.mu.Lock()
@@ -238,7 +238,7 @@ func (e *entry) await(ctx context.Context, root string) (*client, error) {
 	return e.client, nil
 }
 
-// giveUp notes that somebody waited in vain for the start of a server.
+// giveUp notes that somebody gave up waiting for a server's start.
 func (p *Pool) giveUp(w wanted) {
 	base := w.base()
 	p.mu.Lock()
@@ -255,7 +255,7 @@ var (
 	errOther = errors.New("it serves another directory")
 )
 
-// told passes on what was found in a file to the directories that use the server.
+// told tells the directories that use the server that a file's diagnostics changed.
 func (p *Pool) told(e *entry, path string) {
 	p.mu.Lock()
 	users := slices.Collect(maps.Keys(e.users))
@@ -265,8 +265,8 @@ func (p *Pool) told(e *entry, path string) {
 	}
 }
 
-// release takes a directory off all servers, and ends those that nobody uses any more.
-// It returns when they have ended.
+// release removes a directory from all servers, and ends those that nobody uses any
+// more. It returns when they have ended.
 func (p *Pool) release(s *Servers) {
 	p.mu.Lock()
 	var over []*entry
@@ -299,7 +299,7 @@ func (e *entry) needs(root string) bool {
 	return false
 }
 
-// end stops servers and takes them out of the pool.
+// end stops servers and removes them from the pool.
 func (p *Pool) end(list []*entry) {
 	p.mu.Lock()
 	p.all = slices.DeleteFunc(p.all, func(e *entry) bool { return slices.Contains(list, e) })
@@ -333,8 +333,8 @@ func (p *Pool) Close() {
 	p.wg.Wait()
 }
 
-// look stops servers that were idle for long, and the largest while all together have
-// more memory than they may. It runs from time to time while there are servers.
+// look stops servers that were idle for long, and the largest ones while all together
+// use too much memory. It runs from time to time while there are servers.
 func (p *Pool) look() {
 	p.mu.Lock()
 	if p.closed || p.looking == nil {
@@ -359,8 +359,8 @@ func (p *Pool) look() {
 	p.bound()
 }
 
-// idle is how long the server may be unused: as long as the most patient of its users
-// says.
+// idle is how long the server may be unused: the longest time that any of its users
+// set.
 func (e *entry) idle() (d time.Duration) {
 	for s := range e.users {
 		d = max(d, s.idle)
@@ -397,7 +397,7 @@ func (p *Pool) weigh() (list []weighed, sum int64) {
 }
 
 // bound stops the largest servers while all have too much. One that is used again is
-// started anew, unless that happened just before.
+// started again, unless that happened just before.
 func (p *Pool) bound() {
 	list, sum := p.weigh()
 	for _, w := range list {

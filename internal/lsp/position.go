@@ -43,7 +43,7 @@ func (e encoding) width(r rune, bytes int) int {
 	return 2
 }
 
-// offset returns the byte offset in a line that so many units are, at most its length.
+// offset converts a number of units to a byte offset in a line, at most its length.
 func (e encoding) offset(line string, units int) int {
 	at := 0
 	for at < len(line) && units > 0 {
@@ -54,7 +54,7 @@ func (e encoding) offset(line string, units int) int {
 	return at
 }
 
-// units returns how many units a byte offset in a line is.
+// units converts a byte offset in a line to a number of units.
 func (e encoding) units(line string, offset int) (units int) {
 	for at := 0; at < min(offset, len(line)); {
 		r, n := utf8.DecodeRuneInString(line[at:])
@@ -106,8 +106,8 @@ func (l lines) span(r Range, from, to encoding) Range {
 	return Range{l.position(r.Start, from, to), l.position(r.End, from, to)}
 }
 
-// offsetIn returns the byte offset of a UTF-16 position in a text. Beyond the end of a
-// line is its end, beyond the last line the end of the text.
+// offsetIn returns the byte offset of a UTF-16 position in a text. A position beyond
+// the end of a line means that end, one beyond the last line the end of the text.
 func offsetIn(text string, p Position) int {
 	at := 0
 	for range p.Line {

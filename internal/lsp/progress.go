@@ -8,15 +8,15 @@ import (
 
 const maxWorks = 100 // pieces of work of a server that are known at once
 
-// works are what a server says that it is busy with, such as reading the project. The
-// zero value is a server that is idle.
+// works are what a server says it is busy with, such as reading the project. The zero
+// value means idle.
 type works struct {
 	mu    sync.Mutex
 	names map[string]bool
 	idle  chan struct{} // closed when the last of names ends
 }
 
-// note takes what a server tells of its work.
+// note takes what a server reports its work.
 func (w *works) note(params json.RawMessage) {
 	var p struct {
 		Token json.RawMessage `json:"token"`
@@ -42,8 +42,8 @@ func (w *works) note(params json.RawMessage) {
 	}
 }
 
-// wait returns when the server is idle, or ctx ends. Work that does not end is waited for
-// once.
+// wait returns when the server is idle, or ctx ends. It waits for work that does not end
+// only once.
 func (w *works) wait(ctx context.Context) {
 	w.mu.Lock()
 	idle, busy := w.idle, len(w.names) > 0

@@ -153,7 +153,7 @@ func (s *syncKind) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// text is a string, or marked-up text of which the value counts.
+// text is a string, or a marked-up text, of which only the value is used.
 type text string
 
 // UnmarshalJSON reads either form.
@@ -173,13 +173,13 @@ func (t *text) UnmarshalJSON(data []byte) error {
 
 const (
 	maxKept    = 500     // diagnostics of one file that are kept
-	maxDecoded = 200_000 // that are read to find the errors among them
+	maxDecoded = 200_000 // diagnostics that are read to find the errors among them
 )
 
-// diagnosticList keeps at most maxKept, errors before all else, however many come.
+// diagnosticList keeps at most maxKept diagnostics, errors first, however many there are.
 type diagnosticList []wireDiagnostic
 
-// UnmarshalJSON reads them one by one. One that makes no sense is left out.
+// UnmarshalJSON reads them one by one. Those that make no sense are left out.
 func (l *diagnosticList) UnmarshalJSON(data []byte) error {
 	*l = nil
 	dec := json.NewDecoder(bytes.NewReader(data))

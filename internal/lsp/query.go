@@ -60,7 +60,7 @@ func (s *Servers) serve(ctx context.Context, f File) ([]*client, error) {
 	return out, nil
 }
 
-// forgive has a start that took long be waited for again.
+// forgive makes lathe wait again for a start that took too long.
 func (p *Pool) forgive(wishes []wanted) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,8 +73,8 @@ func (p *Pool) forgive(wishes []wanted) {
 	}
 }
 
-// Ask asks the servers of a file and returns what they answer, as the protocol has it.
-// Query is for symbols of the workspace. What a server cannot do it has no answer to.
+// Ask asks the servers of a file and returns their answers in the protocol's format.
+// Query is for symbols of the workspace. A server without the ability gives no answer.
 func (s *Servers) Ask(ctx context.Context, op Operation, f File, at Position, query string) ([]json.RawMessage, error) {
 	clients, err := s.serve(ctx, f)
 	if err != nil {
@@ -138,8 +138,8 @@ type Symbol struct {
 	Range
 }
 
-// symbolKinds are those that are looked for: classes, methods, enums, interfaces,
-// functions, variables, constants and structs.
+// symbolKinds are the kinds that are searched: classes, methods, enums,
+// interfaces, functions, variables, constants and structs.
 var symbolKinds = []int{5, 6, 10, 11, 12, 13, 14, 23}
 
 const mostSymbols = 10 // of one server
@@ -182,7 +182,7 @@ func (s *Servers) Symbols(ctx context.Context, query string) []Symbol {
 }
 
 // SymbolAt returns the range of the symbol that begins in a line of a file, whose name
-// may stand in a later one. Only servers that run are asked.
+// may be on a later line. Only servers that run are asked.
 func (s *Servers) SymbolAt(ctx context.Context, f File, line int) (Range, bool) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()

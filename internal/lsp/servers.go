@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// DefaultWait is how long a change of files waits at most for what servers say of it.
+// DefaultWait is the longest time that a change of files waits for servers.
 const DefaultWait = 5 * time.Second
 
 // Options set up the servers of a directory.
@@ -25,11 +25,11 @@ type Options struct {
 	Wait       time.Duration // for what servers say of a change; 0: DefaultWait
 	Idle       time.Duration // until an unused server is stopped; 0: DefaultIdle
 	Memory     int64         // bytes that all servers may have together; 0: DefaultMemory
-	Everything bool          // reports hold all errors of a changed file, not only new ones
+	Everything bool          // reports contain all errors of a changed file, not only new ones
 
 	Notice    func(text string)         // tells the person something, once; optional
 	Changed   func()                    // a server started, ended or failed; optional
-	Diagnosed func(server, path string) // what is known of a file changed; optional
+	Diagnosed func(server, path string) // the diagnostics of a file changed; optional
 }
 
 // Servers are the language servers of a directory. A nil one has none. It is safe for
@@ -46,13 +46,13 @@ type Servers struct {
 
 	mu      sync.Mutex
 	noticed map[string]bool
-	last    map[string]time.Time // when a file was told of last
+	last    map[string]time.Time // when a file's change was last reported
 	wg      sync.WaitGroup
 	ctx     context.Context
 	end     context.CancelFunc
 }
 
-// New returns the servers of a directory. Nothing is looked for or started.
+// New returns the servers of a directory. It looks for nothing and starts nothing.
 func New(o Options) *Servers {
 	s := &Servers{
 		place: o.Place, pool: o.Pool, repository: o.Repository, specs: o.Specs, wait: o.Wait, idle: o.Idle, memory: o.Memory,
@@ -104,7 +104,7 @@ func (s *Servers) notice(text string) {
 	}
 }
 
-// changed tells that a server runs, ended or failed.
+// changed reports that a server runs, ended or failed.
 func (s *Servers) changed(spec *Spec, failure error) {
 	if failure != nil && !errors.Is(failure, errEnded) {
 		s.notice(fmt.Sprintf("The language server %s does not work: %v.", spec.ID, failure))
@@ -114,7 +114,7 @@ func (s *Servers) changed(spec *Spec, failure error) {
 	}
 }
 
-// often is how often at most one file is told of.
+// often is the least time between two reports about one file.
 const often = 100 * time.Millisecond
 
 func (s *Servers) diagnosed(server, path string) {
@@ -136,8 +136,8 @@ func (s *Servers) diagnosed(server, path string) {
 	}
 }
 
-// serving returns the servers of a file, each with its root. Those that cannot be
-// started are told to the person, once.
+// serving returns the servers of a file, each with its root. The person is told
+// once about those that cannot be started.
 func (s *Servers) serving(path string) (out []wanted) {
 	if s == nil || !within(s.place.Worktree, path) {
 		return nil
@@ -181,7 +181,8 @@ func (s *Servers) want(spec *Spec, root string) (wanted, bool) {
 	return wanted{spec, prog, root, s}, true
 }
 
-// optional servers are beside another one for the same files, and are not missed.
+// optional reports whether the server only supplements another one for the same files, so that its absence is not
+// reported.
 func (s *Spec) optional() bool {
 	switch s.ID {
 	case "eslint", "oxlint", "biome", "ty", "razor":
@@ -253,7 +254,7 @@ func (s *Servers) clients() (out []*client) {
 	return out
 }
 
-// Read tells the servers that run what a file holds, since it may be changed soon. It
+// Read tells the running servers the content of a file that may be changed soon. It
 // does not wait.
 func (s *Servers) Read(f File) {
 	for _, c := range s.running(f.Path) {
@@ -274,7 +275,7 @@ type Status struct {
 	Memory   int64 // bytes; 0 where that is not known
 }
 
-// Told says how a server is doing in a few words.
+// Told describes a server's state in a few words.
 func (s Status) Told() string {
 	words := []string{s.State}
 	if s.Why != "" {
@@ -352,8 +353,8 @@ func (s *Servers) Enabled() []Spec {
 	return s.specs
 }
 
-// Could reports whether a server is there that could serve the project: its program is
-// found, and the directory has one of its markers or files.
+// Could reports whether a server for the project is installed: its program is found,
+// and the directory has one of its markers or files.
 func (s *Servers) Could() bool {
 	if s == nil {
 		return false
@@ -370,7 +371,7 @@ func (s *Servers) Could() bool {
 	return false
 }
 
-// looksLike reports whether a directory has a server's markers or, right in it, files.
+// looksLike reports whether a directory has a server's markers or files directly in it.
 func (p Place) looksLike(s *Spec) bool {
 	for _, group := range strings.Split(s.Markers, "|") {
 		for name := range strings.FieldsSeq(group) {

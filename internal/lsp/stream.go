@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	maxMessage = 64 << 20 // bytes of one message; larger ones are passed over
+	maxMessage = 64 << 20 // bytes of one message; larger ones are skipped
 	maxQueued  = 64 << 20 // bytes that wait for a server to read them
-	maxNoise   = 1 << 20  // bytes between messages that are none
-	maxBad     = 100      // messages in a row that are no JSON-RPC
+	maxNoise   = 1 << 20  // bytes of noise between messages
+	maxBad     = 100      // messages in a row that are not JSON-RPC
 )
 
 var (
@@ -36,7 +36,7 @@ type stream struct {
 	mu     sync.Mutex
 	queue  [][]byte
 	queued int
-	err    error // why nothing is written any more
+	err    error // why nothing more is written
 	wake   chan struct{}
 }
 
@@ -101,7 +101,7 @@ func (s *stream) write() {
 	}
 }
 
-// ReadObject reads the next message. What is too large or no JSON-RPC is passed over.
+// ReadObject reads the next message. Messages that are too large or not JSON-RPC are skipped.
 func (s *stream) ReadObject(v any) error {
 	for range maxBad {
 		size, err := s.header()
@@ -114,7 +114,7 @@ func (s *stream) ReadObject(v any) error {
 			}
 			continue
 		}
-		var body bytes.Buffer // grows with what comes, whatever was announced
+		var body bytes.Buffer // grows with what arrives, whatever was announced
 		if _, err := io.CopyN(&body, s.in, size); err != nil {
 			return err
 		}
@@ -125,8 +125,8 @@ func (s *stream) ReadObject(v any) error {
 	return errNoise
 }
 
-// header reads up to a body and returns its length. Lines that are no header fields
-// are passed over: some servers print to their standard output.
+// header reads up to a body and returns its length. Lines that are not header
+// fields are skipped, because some servers print to their standard output.
 func (s *stream) header() (int64, error) {
 	size := int64(-1)
 	for noise := 0; noise <= maxNoise; {
@@ -135,7 +135,7 @@ func (s *stream) header() (int64, error) {
 			return 0, err
 		}
 		name, value, _ := bytes.Cut(line, []byte(":"))
-		if i := bytes.LastIndexByte(name, '}'); i >= 0 { // it stands right after a body
+		if i := bytes.LastIndexByte(name, '}'); i >= 0 { // it directly follows a body
 			name = name[i+1:]
 		}
 		switch {

@@ -6,22 +6,22 @@ import (
 )
 
 // Spec describes a language server. Lists are words with blanks between them, so that
-// the table costs nothing before somebody looks into it.
+// the table costs nothing until it is used.
 type Spec struct {
 	ID string
 	// Files are extensions without the dot, or whole names of files.
 	Files string
-	// Markers are names and patterns of what lies in a root. The root is the directory
-	// of the nearest one, from the file's own upwards. Several groups, separated by "|",
+	// Markers are names and patterns of files in a root. The root is the nearest
+	// directory with one, from the file's own upwards. Several groups, separated by "|",
 	// are tried one after the other.
 	Markers string
-	// Unless are names that, above the file, make the server not serve it.
+	// Unless are names of files that, in the file's directory or above, mean that the server does not serve it.
 	Unless string
 	// Required means that there is no root without a marker; otherwise it is the
 	// directory of the instance.
 	Required bool
-	// Commands are command lines of which the first that is found is run, separated
-	// by "|".
+	// Commands are command lines, separated by "|"; the first whose program is
+	// found is run.
 	Commands string
 	// Needs is a package that must be in the project's node_modules.
 	Needs string
@@ -29,19 +29,19 @@ type Spec struct {
 	// interpreter, {typescript} the directory of its typescript's library.
 	Init string
 	// Runs means that the server executes what a repository brings: build scripts,
-	// macros, plugins, an interpreter, packages of node_modules. It is not started in one
-	// that is not trusted.
+	// macros, plugins, an interpreter, packages of node_modules. It is not started in an
+	// untrusted repository.
 	Runs bool
-	// Sync names a way to ask for diagnostics that the server has besides those of the
-	// protocol: "tsserver" for commands that are handed to TypeScript's own server.
+	// Sync names a way to ask for diagnostics that the server has in addition to the
+	// protocol's: "tsserver" for commands that are handed to TypeScript's own server.
 	Sync string
-	// Install says how the program is got: a manager (npm, go, pip, gem, dotnet, cargo,
-	// system, or "by hand") and what it is asked for.
+	// Install says how to install the program: a package manager (npm, go, pip, gem,
+	// dotnet, cargo, system, or "by hand") and the package.
 	Install string
 
-	command []string          // in place of Commands, word by word: a custom server's
+	command []string          // replaces Commands for a custom server, word by word
 	env     map[string]string // added to the environment
-	initial map[string]any    // in place of Init
+	initial map[string]any    // instead of Init
 	config  bool              // the configuration names it
 }
 
@@ -141,7 +141,7 @@ func (s *Spec) commandLines() [][]string {
 	return out
 }
 
-// Program is the name of the program that the server is.
+// Program is the name of the server's program.
 func (s *Spec) Program() string { return s.commandLines()[0][0] }
 
 // languages are the identifiers of languages by extension, where they are not the

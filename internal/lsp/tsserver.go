@@ -56,8 +56,7 @@ func (d tsDiagnostic) diagnostic() wireDiagnostic {
 	return wireDiagnostic{Range: Range{at(d.Start), at(d.End)}, Severity: int(severity), Code: code, Source: "typescript", Message: text(d.Text)}
 }
 
-// replace takes an answer in the place of what the server sent last. The caller holds
-// mu.
+// replace stores an answer, replacing what the server last sent. The caller holds mu.
 func (c *client) replace(path string, list diagnosticList) (changed bool) {
 	at := c.of(path)
 	if at == nil {

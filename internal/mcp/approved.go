@@ -9,11 +9,11 @@ import (
 	"slices"
 )
 
-// A tool counts as approved in the words in which it was first offered. When they change,
-// the next call of it is asked about, whatever the rules allow.
+// A tool counts as approved with the definition in which it was first offered. When that
+// changes, the tool's next call is asked about, whatever the rules allow.
 
-// compare notes which tools are not what was approved, and reports whether anything that
-// is offered differs.
+// compare notes which tools differ from what was approved, and reports whether anything
+// on offer differs.
 func (k *Known) compare(before *Known) (changed bool) {
 	if before == nil {
 		return true
@@ -28,7 +28,7 @@ func (k *Known) compare(before *Known) (changed bool) {
 			k.Approved[t.Name] = was
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(approved)) { // they are gone, and may come back as something else
+	for _, name := range slices.Sorted(maps.Keys(approved)) { // these are gone, and may come back as something else
 		if len(k.Approved) < maxTools {
 			k.Approved[name] = approved[name]
 		}
@@ -46,8 +46,8 @@ func (k *Known) approved() map[string]string {
 	return out
 }
 
-// accept returns the same with the definitions of some tools approved as they are now;
-// with none named, all.
+// accept returns a copy with the current definitions of the named tools approved;
+// without names, of all.
 func (k *Known) accept(names ...string) *Known {
 	out := *k
 	out.Approved = maps.Clone(k.Approved)
@@ -61,7 +61,7 @@ func (k *Known) accept(names ...string) *Known {
 	return &out
 }
 
-// digest tells one definition of a tool from another.
+// digest identifies a tool's definition.
 func (t Tool) digest() string {
 	raw, _ := json.Marshal(t) // it always encodes
 	sum := sha256.Sum256(raw)
@@ -77,14 +77,14 @@ func sameOffer(a, b *Known) bool {
 	return bytes.Equal(one, two)
 }
 
-// changed reports whether what the server says of a tool is not what was approved.
+// changed reports whether a tool's definition is not the approved one.
 func (s *server) changed(name string) bool {
 	k := s.known()
 	return k != nil && slices.Contains(k.Changed, name)
 }
 
-// accept notes that a person saw what the server says now of some tools; with none named,
-// of all.
+// accept notes that a person has seen the current definitions of some tools; without
+// names, of all.
 func (s *server) accept(names ...string) error {
 	k := s.known()
 	if k == nil || len(k.Changed) == 0 {

@@ -15,18 +15,19 @@ import (
 	"lathe/internal/config"
 )
 
-// relearnAfter lets a server that says many times that it changed finish.
+// relearnAfter is how long lathe waits before it reads a changed server again, since a server may announce many changes
+// in a row.
 const relearnAfter = 50 * time.Millisecond
 
-// maxCached bounds what is read of a remembered server.
+// maxCached limits how much is read of a remembered server.
 const maxCached = 64 << 20
 
 // cache remembers what servers had to offer, one file for each. Files hold nothing that
 // the configuration keeps secret. An empty directory keeps nothing.
 type cache struct{ dir string }
 
-// path returns the file of a server. It is another one when its command, directory or
-// address changes, or which variables and headers it is given.
+// path returns the file of a server. A server whose command, directory, address, or
+// names of variables or headers change gets another file.
 func (c cache) path(conf config.MCP) string {
 	what, _ := json.Marshal([]any{ // texts always encode
 		conf.Type, conf.Command, conf.Cwd, conf.URL,
@@ -82,7 +83,7 @@ func (c cache) put(conf config.MCP, k *Known) error {
 	return os.Rename(tmp.Name(), c.path(conf))
 }
 
-// Where says which program or address a server is, without secrets.
+// Where returns a server's program or address, without secrets.
 func Where(c config.MCP) string {
 	if c.Type == "remote" {
 		if u, err := url.Parse(c.URL); err == nil {

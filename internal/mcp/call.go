@@ -18,20 +18,20 @@ import (
 // inflight is a call that a server works on.
 type inflight struct {
 	token  string
-	call   *tool.Call // nil: no model made it
+	call   *tool.Call // nil if no model made it
 	cancel context.CancelCauseFunc
 
 	mu    sync.Mutex
 	timer *time.Timer
 	limit time.Duration
-	held  int // how often the clock was stopped
+	held  int // how many times the clock was stopped
 }
 
-// errTimeout ends a call that takes too long. The words are those that clients know.
+// errTimeout ends a call that takes too long. Clients know this text.
 var errTimeout = errors.New("MCP error -32001: Request timed out")
 
-// begin notes a call. Its context ends with the connection, or when nothing is heard
-// of it for as long as the server may take.
+// begin notes a call. Its context ends with the connection, or when the server says
+// nothing about it for as long as it may take.
 func (c *conn) begin(ctx context.Context, call *tool.Call) (context.Context, *inflight) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	f := &inflight{call: call, cancel: cancel, limit: c.server.callTimeout()}
@@ -52,7 +52,7 @@ func (c *conn) over(f *inflight) {
 	f.cancel(nil)
 }
 
-// cancelCalls ends the calls that are still made.
+// cancelCalls ends the calls that are still running.
 func (c *conn) cancelCalls() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,7 +66,7 @@ func (c *conn) cancelCalls() {
 }
 
 // newest returns the call that a server most likely means when it asks something: the
-// one that was made last; nil where none is made.
+// newest; nil if none is running.
 func (c *conn) newest() *inflight {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,7 +94,7 @@ func (f *inflight) hold() func() {
 	}
 }
 
-// heard gives a call its whole time again.
+// heard restarts a call's time.
 func (f *inflight) heard() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -103,7 +103,7 @@ func (f *inflight) heard() {
 	}
 }
 
-// progress shows how far a call is, and gives it time.
+// progress shows a call's progress and restarts its time.
 func (c *conn) progress(_ context.Context, req *mcp.ProgressNotificationClientRequest) {
 	p := req.Params
 	c.mu.Lock()
@@ -130,7 +130,7 @@ func (c *conn) progress(_ context.Context, req *mcp.ProgressNotificationClientRe
 	f.call.Progress(title, map[string]any{"progress": p.Progress, "total": p.Total, "server": c.server.conf.Name})
 }
 
-// call makes a call of a tool and starts the server where it does not run.
+// call makes a call of a tool and starts the server if it is not running.
 func (s *server) call(ctx context.Context, name string, args json.RawMessage, call *tool.Call) (tool.Result, error) {
 	res, err := s.callOnce(ctx, name, args, call)
 	if errors.Is(err, mcp.ErrSessionMissing) { // the server forgot the session: nothing was done
@@ -143,7 +143,7 @@ func (s *server) call(ctx context.Context, name string, args json.RawMessage, ca
 	return result(res), nil
 }
 
-// refusal is the result of a call that could not be made, or its end from outside.
+// refusal is the result of a call that could not be made, or the error if it was ended from outside.
 func (s *server) refusal(ctx context.Context, err error) (tool.Result, error) {
 	if ctx.Err() != nil {
 		return tool.Result{}, context.Cause(ctx)

@@ -24,8 +24,8 @@ type conn struct {
 	server  *server
 	session *mcp.ClientSession
 	since   time.Time
-	proc    *process           // nil: it runs elsewhere
-	cancel  context.CancelFunc // of what the connection lives by; nil: nothing
+	proc    *process           // nil if the server runs elsewhere
+	cancel  context.CancelFunc // ends what the connection depends on; nil: nothing
 	done    chan struct{}
 	once    sync.Once
 
@@ -34,18 +34,19 @@ type conn struct {
 	calls  []*inflight // oldest first
 	tokens int64
 
-	relearn atomic.Bool // what it offers has changed and is asked for
+	relearn atomic.Bool // what it offers has changed and is being read again
 }
 
 // legacy is the newest version of the protocol that begins with "initialize".
 const legacy = "2025-11-25"
 
 // discoverTime is how long a server may take to say whether it knows the newest
-// version of the protocol. Old ones may never answer what they do not know.
+// version of the protocol. Old ones may never answer a request that they do not
+// know.
 const discoverTime = 3 * time.Second
 
-// dial connects to the server and asks it what it has. It ends what it began where
-// that fails.
+// dial connects to the server and asks it what it has. If that fails, it ends what
+// it began.
 func (s *server) dial(ctx context.Context) (*conn, *Known, error) {
 	version := ""
 	if k := s.known(); k != nil {
@@ -53,7 +54,7 @@ func (s *server) dial(ctx context.Context) (*conn, *Known, error) {
 	}
 	c, known, err := s.dialWith(ctx, version)
 	if err != nil && ctx.Err() == nil && version != legacy && s.conf.Type == "local" && !isLogin(err) && lost(err) {
-		return s.dialWith(ctx, legacy) // some die of a question that they do not know
+		return s.dialWith(ctx, legacy) // some crash on a request that they do not know
 	}
 	return c, known, err
 }
@@ -63,8 +64,8 @@ func isLogin(err error) bool {
 	return ok
 }
 
-// lost reports whether an error only says that the other end is gone. Which of its faces
-// a caller sees depends on whether reading or writing met it first.
+// lost reports whether an error only says that the other end is gone. Which form it
+// takes depends on whether reading or writing noticed it first.
 func lost(err error) bool {
 	for _, face := range []error{mcp.ErrConnectionClosed, io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, os.ErrClosed, syscall.EPIPE} {
 		if errors.Is(err, face) {
@@ -81,7 +82,7 @@ func (s *server) dialWith(ctx context.Context, version string) (*conn, *Known, e
 	return s.dialRemote(ctx, version)
 }
 
-// open makes a connection of a transport. What begins with it is ended by end.
+// open makes a connection over a transport. What begins with it is ended by end.
 func (s *server) open(ctx context.Context, t mcp.Transport, version string, proc *process) (*conn, *Known, error) {
 	c := &conn{server: s, since: s.set.o.Now(), proc: proc, done: make(chan struct{})}
 	limit, stop := context.WithTimeoutCause(ctx, s.timeout(), fmt.Errorf("it did not answer within %s", s.timeout()))
@@ -104,7 +105,7 @@ func (s *server) open(ctx context.Context, t mcp.Transport, version string, proc
 	return c, known, nil
 }
 
-// because words why a start failed.
+// because says why a start failed.
 func (c *conn) because(ctx context.Context, doing string, err error) error {
 	if isLogin(err) {
 		return err
@@ -118,7 +119,7 @@ func (c *conn) because(ctx context.Context, doing string, err error) error {
 	return &startError{doing + ": " + plain(err), err}
 }
 
-// plain leaves out of an error what only tells how the protocol's library works.
+// plain leaves out of an error what only says how the protocol's library works.
 func plain(err error) string {
 	text := err.Error()
 	for _, noise := range []string{`calling "`, `sending "`} {
@@ -143,7 +144,7 @@ type startError struct {
 func (e *startError) Error() string { return e.text }
 func (e *startError) Unwrap() error { return e.cause }
 
-// client returns what speaks for lathe with this server alone.
+// client returns lathe's protocol client for this server alone.
 func (c *conn) client() *mcp.Client {
 	o := c.server.set.o
 	client := mcp.NewClient(&mcp.Implementation{Name: "lathe", Title: "lathe", Version: lathe.Version}, &mcp.ClientOptions{
@@ -176,7 +177,7 @@ func (c *conn) client() *mcp.Client {
 // end ends the connection and what was started for it, and waits for that.
 func (c *conn) end() { c.endWith(nil) }
 
-// endWith says why, to the calls that are still made.
+// endWith also tells the running calls why.
 func (c *conn) endWith(why error) {
 	c.once.Do(func() {
 		c.mu.Lock()
@@ -187,7 +188,7 @@ func (c *conn) endWith(why error) {
 		c.cancelCalls()
 		if c.session != nil {
 			closed := make(chan struct{})
-			c.server.set.wg.Go(func() { // it waits for what a server may never answer
+			c.server.set.wg.Go(func() { // this waits for what a server may never answer
 				defer close(closed)
 				_ = c.session.Close()
 			})
@@ -235,7 +236,7 @@ func (c *conn) wait() error {
 	return why
 }
 
-// told returns what the process of the server said of its end, once it has ended.
+// told returns what the server's process said about its end, once it has ended.
 func (c *conn) told() string {
 	if c.proc == nil {
 		return ""
@@ -243,7 +244,7 @@ func (c *conn) told() string {
 	return c.proc.ending()
 }
 
-// log hands on what a server says of itself.
+// log passes a server's log messages on.
 func (c *conn) log(_ context.Context, req *mcp.LoggingMessageRequest) {
 	c.server.set.o.Log.Debug("an MCP server says", "server", c.server.conf.Name, "level", clean(string(req.Params.Level), 20),
 		"text", clean(c.server.hide(fmt.Sprint(req.Params.Data)), 2000))

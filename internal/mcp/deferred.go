@@ -18,7 +18,7 @@ const (
 	foundBudget = 24 << 10         // bytes of definitions in one answer
 )
 
-// searchTool finds tools of servers that the model is not told of.
+// searchTool finds servers' tools that were not sent to the model.
 type searchTool struct {
 	set   *Servers
 	offer *Offer
@@ -38,7 +38,7 @@ func (t *searchTool) Spec() tool.Spec {
 	}
 }
 
-// Run finds tools, and starts servers of which nothing is known yet.
+// Run finds tools, and starts servers about which nothing is known yet.
 func (t *searchTool) Run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 	var in struct{ Query, Server string }
 	if err := json.Unmarshal(call.Input, &in); err != nil {
@@ -83,7 +83,7 @@ func (t *searchTool) wake(ctx context.Context, only string) string {
 	return b.String()
 }
 
-// rank returns the tools that a query means, the best first.
+// rank returns the tools that match a query, best first.
 func rank(all []Named, query, server string) []Named {
 	words := strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return strings.ContainsRune(" ,.;:/_-\"'()", r) })
 	type scored struct {
@@ -107,7 +107,7 @@ func rank(all []Named, query, server string) []Named {
 	return out
 }
 
-// score weighs a tool: its name counts more than what is said of it.
+// score weighs a tool: its name counts more than its description.
 func score(t Named, query string, words []string) int {
 	name, title, text := strings.ToLower(t.Key), strings.ToLower(t.Title), strings.ToLower(t.Description)
 	n := 0
@@ -128,7 +128,7 @@ func score(t Named, query string, words []string) int {
 	return n
 }
 
-// tellFound writes definitions down: whole ones of the best, names of the rest.
+// tellFound writes down what was found: whole definitions of the best, names of the rest.
 func tellFound(found []Named, list bool) string {
 	if len(found) == 0 {
 		return "No tool was found. Try other words, or list the tools of one server with \"server\" alone."
@@ -156,8 +156,9 @@ func tellFound(found []Named, list bool) string {
 	return strings.TrimSpace(b.String()) + "\n\nCall one with mcp_call: {\"name\": …, \"arguments\": {…}}"
 }
 
-// callTool is how a model calls a tool that it was not told of. The registry turns the
-// call into one of that tool, so that rules, hooks and everyone else see its own name.
+// callTool is how a model calls a tool whose definition it was not sent. The registry
+// turns the call into one of that tool, so that rules, hooks and everyone else see its
+// own name.
 type callTool struct {
 	set   *Servers
 	quiet bool
@@ -187,7 +188,7 @@ func (t *callTool) Stands(input json.RawMessage) (name string, args json.RawMess
 	return in.Name, in.Arguments, true
 }
 
-// Run is only reached for a tool that there is not.
+// Run is only reached for a tool that does not exist.
 func (t *callTool) Run(_ context.Context, call *tool.Call) (tool.Result, error) {
 	name, _, _ := t.Stands(call.Input)
 	return tool.Failf("there is no MCP tool %q, or you may not use it; look for one with mcp_search", clean(name, 80)), nil

@@ -9,8 +9,8 @@ import (
 	"lathe/internal/printable"
 )
 
-// Bounds of what a server may offer. What is beyond them is left out or shortened, and
-// that is told.
+// Limits on what a server may offer. Anything beyond them is left out or shortened,
+// which is reported.
 const (
 	maxTools       = 2000
 	maxEntries     = 2000      // resources, templates, prompts, each
@@ -23,7 +23,7 @@ const (
 	maxMessage     = 16 << 20  // bytes of one message
 )
 
-// Known is what a server had to offer when it was asked last.
+// Known is what a server had to offer when it was last asked.
 type Known struct {
 	Protocol     string     `json:"protocol"`
 	Title        string     `json:"title,omitempty"` // what it calls itself, and its version
@@ -35,10 +35,10 @@ type Known struct {
 	HasResources bool       `json:"hasResources,omitempty"`
 	// Notes say what was left out or shortened.
 	Notes []string `json:"notes,omitempty"`
-	// Changed names tools whose definition is not the one that was approved.
+	// Changed names tools whose definition is not the approved one.
 	Changed []string `json:"changed,omitempty"`
-	// Approved has the digests of what was approved, of the tools that changed and of
-	// those that are gone.
+	// Approved has the approved digests of tools that changed and of those that are
+	// gone.
 	Approved map[string]string `json:"approved,omitempty"`
 }
 
@@ -51,7 +51,7 @@ type Tool struct {
 	Hints       Hints           `json:"hints,omitzero"`
 }
 
-// Hints are what a server says of a tool. They are claims, and grant nothing.
+// Hints are what a server says about a tool. They are claims, and grant nothing.
 type Hints struct {
 	ReadOnly    bool  `json:"readOnly,omitempty"`
 	Destructive *bool `json:"destructive,omitempty"`
@@ -84,17 +84,17 @@ type Prompt struct {
 	Arguments   []string `json:"arguments,omitempty"`
 }
 
-// same reports whether two definitions are the same to whoever approved one.
+// same reports whether two definitions are the same to someone who approved one.
 func (t Tool) same(o Tool) bool {
 	a, _ := json.Marshal(t) // they always encode
 	b, _ := json.Marshal(o)
 	return bytes.Equal(a, b)
 }
 
-// clean makes foreign text harmless and short: of one line, at most n bytes.
+// clean makes foreign text safe to show: one line of at most n bytes.
 func clean(text string, n int) string { return shorten(printable.Line(text), n) }
 
-// cleanText does so and keeps its lines.
+// cleanText does the same but keeps line breaks.
 func cleanText(text string, n int) string {
 	return shorten(printable.Text(text, printable.Options{}), n)
 }
@@ -110,7 +110,7 @@ func shorten(text string, n int) string {
 	return text + "…"
 }
 
-// bound returns a definition within the bounds, and what had to be done for that.
+// bound returns a definition within the limits, and says what was changed for that.
 func (t Tool) bound() (out Tool, note string) {
 	t.Title, t.Description = clean(t.Title, maxName), cleanText(t.Description, maxDescription)
 	schema, why := boundSchema(t.Schema)
@@ -120,11 +120,11 @@ func (t Tool) bound() (out Tool, note string) {
 	return t, note
 }
 
-// anything is the schema of a tool that takes whatever object it is given.
+// anything is the schema of a tool that accepts any object.
 var anything = json.RawMessage(`{"properties":{},"type":"object"}`)
 
-// boundSchema returns a schema that is an object's, and no larger or deeper than the
-// bounds. It says why where that made another one of it.
+// boundSchema returns a schema of an object, no larger or deeper than the limits. If
+// that changed it, it says why.
 func boundSchema(raw json.RawMessage) (json.RawMessage, string) {
 	if len(bytes.TrimSpace(raw)) == 0 || bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
 		return anything, ""
@@ -153,7 +153,7 @@ func boundSchema(raw json.RawMessage) (json.RawMessage, string) {
 	return out, ""
 }
 
-// depth returns how deep a JSON text is nested, as its brackets say.
+// depth returns how deep a JSON text is nested, by counting brackets.
 func depth(raw []byte) int {
 	now, most, quoted := 0, 0, false
 	for i := 0; i < len(raw); i++ {

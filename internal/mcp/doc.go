@@ -1,10 +1,10 @@
 // Package mcp connects a directory to the servers of the model context protocol that
 // its configuration names, and offers what they have as tools, resources and prompts.
 //
-// [Servers] are all servers of a directory. Nothing of them runs before it is needed:
-// what a server offers is remembered from the last time it ran (cache.go), so the
-// model is told of its tools at once and the server starts with the first call. One
-// that was never seen is offered through mcp_search and mcp_call, which start it.
+// [Servers] are all servers of a directory. None runs before it is needed: what a
+// server offers is remembered from the last time it ran (cache.go), so the model is
+// told of its tools at once and the server starts with the first call. One that was
+// never seen is offered through mcp_search and mcp_call, which start it.
 //
 //   - server.go has the life of one server: start, calls, death, back-off;
 //   - stdio.go and remote.go reach it; oauth.go logs in to it;
@@ -15,6 +15,6 @@
 //   - requests.go answers what servers ask of a client;
 //   - resources.go and prompts.go are for people: what they attach and type.
 //
-// Whatever a server says is foreign: it is bounded, and made harmless where it is
-// shown. A server that hangs, floods or dies costs its own calls and nothing else.
+// Whatever a server says is foreign: it is limited in size, and made safe where it is
+// shown. A server that hangs, floods or dies affects only its own calls.
 package mcp

@@ -30,18 +30,18 @@ const (
 // Login is a login that waits for the person to allow it in a browser.
 type Login struct {
 	URL      string // to be opened
-	Listens  bool   // the browser's answer is heard; else it has to be pasted
+	Listens  bool   // lathe listens for the browser's answer; else it has to be pasted
 	Already  bool   // no login is needed
 	conf     config.MCP
 	state    string
 	given    chan *auth.AuthorizationResult
 	cancel   context.CancelCauseFunc
 	done     chan struct{}
-	err      error // once done is closed
+	err      error // valid once done is closed
 	redirect string
 }
 
-// ErrNoLogin means that a server takes no logins.
+// ErrNoLogin means that a server does not support logins.
 var ErrNoLogin = errors.New("it does not support OAuth")
 
 // Begin begins a login and returns when its address is known. It ends by itself after
@@ -103,7 +103,7 @@ func (l *Logins) lastSaid(conf config.MCP) http.Header {
 	return l.said[conf.URL]
 }
 
-// wordFlow words how a login failed.
+// wordFlow says how a login failed.
 func wordFlow(ctx context.Context, conf config.MCP, err error) error {
 	switch {
 	case err == nil:
@@ -124,7 +124,7 @@ func (f *Login) wanted(l *Logins) []string {
 	return nil
 }
 
-// knock sends the server a request without a token, to be told where to log in.
+// knock sends the server a request without a token, to learn where to log in.
 func (l *Logins) knock(ctx context.Context, conf config.MCP) (*http.Request, *http.Response, error) {
 	body := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + legacy + `","capabilities":{},"clientInfo":{"name":"lathe","version":"0"}}}`
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, conf.URL, bytes.NewBufferString(body))
@@ -140,7 +140,7 @@ func (l *Logins) knock(ctx context.Context, conf config.MCP) (*http.Request, *ht
 	return req, resp, err
 }
 
-// flowHandler returns what carries the login out.
+// flowHandler returns the handler that carries the login out.
 func (l *Logins) flowHandler(f *Login, known chan struct{}) (*auth.AuthorizationCodeHandler, error) {
 	c := &auth.AuthorizationCodeHandlerConfig{
 		RedirectURL: f.redirect, RequestRefreshToken: true, AcceptUnadvertisedIss: true, Client: l.client(),
@@ -185,8 +185,8 @@ func (l *Logins) flowHandler(f *Login, known chan struct{}) (*auth.Authorization
 	return auth.NewAuthorizationCodeHandler(c)
 }
 
-// clientOf returns who lathe is to the server: as configured, or as it registered
-// before for the same address to return to.
+// clientOf returns who lathe is to the server: as configured, or as registered
+// earlier with the same redirect address.
 func (l *Logins) clientOf(conf config.MCP, redirect string) (id, secret string) {
 	if conf.OAuth.ClientID != "" {
 		return conf.OAuth.ClientID, conf.OAuth.ClientSecret
@@ -199,7 +199,7 @@ func (l *Logins) clientOf(conf config.MCP, redirect string) (id, secret string) 
 }
 
 // scopes are the rights to ask for: the configured ones, else those that the server
-// names; with those that it wanted later or gave before.
+// names, plus those that it asked for later or granted earlier.
 func (l *Logins) scopes(conf config.MCP, found []string) []string {
 	out := found
 	if conf.OAuth.Scope != "" {
@@ -229,7 +229,7 @@ func redirectOf(conf config.MCP) string {
 }
 
 // Finish gives a login the code, or the whole address that the browser was sent to,
-// and returns when the login is made.
+// and returns when the login is complete.
 func (f *Login) Finish(ctx context.Context, answer string) error {
 	r, err := f.read(strings.TrimSpace(answer))
 	if err != nil {
@@ -263,7 +263,7 @@ func (f *Login) read(answer string) (*auth.AuthorizationResult, error) {
 	return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
 }
 
-// Wait returns when the login is made, or why it is not.
+// Wait returns when the login is complete, or why it failed.
 func (f *Login) Wait(ctx context.Context) error {
 	select {
 	case <-f.done:
@@ -273,7 +273,7 @@ func (f *Login) Wait(ctx context.Context) error {
 	}
 }
 
-// Pending returns the login of a server that is under way, the newest; nil for none.
+// Pending returns a server's newest login in progress; nil if there is none.
 func (l *Logins) Pending(name string) *Login {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -285,8 +285,8 @@ func (l *Logins) Pending(name string) *Login {
 	return nil
 }
 
-// listen has the browser's answer heard, and reports whether that is possible. An
-// earlier login of the same server ends.
+// listen begins to listen for the browser's answer, and reports whether that is
+// possible. An earlier login of the same server ends.
 func (l *Logins) listen(f *Login) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -308,7 +308,7 @@ func (l *Logins) listen(f *Login) bool {
 	}
 	at, err := net.Listen("tcp", u.Host)
 	if err != nil {
-		return false // another lathe listens there, maybe: the address can be pasted
+		return false // perhaps another lathe listens there: the address can be pasted
 	}
 	if l.http != nil {
 		l.http.Close()
@@ -336,8 +336,8 @@ func (l *Logins) drop(f *Login) {
 	}
 }
 
-// callback takes the browser's answer. One whose state belongs to no login is refused,
-// and the logins that wait go on waiting.
+// callback handles the browser's answer. One whose state belongs to no login is
+// refused, and pending logins go on.
 func (l *Logins) callback(w http.ResponseWriter, r *http.Request) {
 	u, _ := url.Parse("http://" + r.Host + r.URL.String())
 	l.mu.Lock()
@@ -372,5 +372,5 @@ func page(w http.ResponseWriter, status int, title, text string) {
 	fmt.Fprintf(w, "<!doctype html><title>lathe</title><body style=\"font:16px sans-serif;margin:4em\"><h1>%s</h1><p>%s</p>", html.EscapeString(title), html.EscapeString(clean(text, 1000)))
 }
 
-// State is what tells the login from others in the browser's answer.
+// State identifies the login in the browser's answer.
 func (f *Login) State() string { return f.state }

@@ -8,8 +8,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// learn asks a server what it has. Only the tools must be there where it says that it
-// has some; what else it does not tell is left out.
+// learn asks a server what it has. Only reading tools may fail it, if the server says
+// that it has some; anything else that cannot be read is left out.
 func (c *conn) learn(ctx context.Context) (*Known, error) {
 	init := c.session.InitializeResult()
 	k := &Known{Protocol: init.ProtocolVersion, Instructions: cleanText(init.Instructions, maxText), Tools: []Tool{}}
@@ -41,8 +41,8 @@ func (c *conn) note(k *Known, err error) {
 	}
 }
 
-// pages reads all pages of a list. One that repeats itself or does not end is an error
-// if nothing is kept of it.
+// pages reads all pages of a list. A list that repeats itself or does not end is an
+// error if nothing of it is kept.
 func pages[T any](ctx context.Context, most int, ask func(ctx context.Context, cursor string) ([]T, string, error)) (all []T, over bool, err error) {
 	seen, cursor := map[string]bool{}, ""
 	for range maxPages {
@@ -137,7 +137,7 @@ func (c *conn) learnResources(ctx context.Context, k *Known) error {
 		return res.ResourceTemplates, res.NextCursor, nil
 	})
 	if err != nil {
-		return nil // servers without templates may not know the question
+		return nil // servers without templates may not know the request
 	}
 	for _, t := range templates {
 		if t != nil && t.URITemplate != "" && len(t.URITemplate) <= maxText {
@@ -176,7 +176,7 @@ func (c *conn) learnPrompts(ctx context.Context, k *Known) error {
 }
 
 // learnAgain asks the server what it has now. However often it says that something
-// changed, one question is under way and one waits.
+// changed, at most one request is running and one waiting.
 func (c *conn) learnAgain() {
 	if c.relearn.Swap(true) {
 		return

@@ -22,7 +22,7 @@ func (s *Servers) Login(ctx context.Context, name string) (*Login, error) {
 	return s.o.Logins.Begin(ctx, srv.conf)
 }
 
-// FinishLogin gives the login that waits what the browser answered, and connects.
+// FinishLogin gives the pending login the browser's answer, and connects.
 func (s *Servers) FinishLogin(ctx context.Context, name, answer string) error {
 	srv, err := s.find(name)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Servers) FinishLogin(ctx context.Context, name, answer string) error {
 	return srv.loggedIn(ctx)
 }
 
-// AwaitLogin waits for a login that was begun, and connects.
+// AwaitLogin waits for a pending login, and connects.
 func (s *Servers) AwaitLogin(ctx context.Context, name string, f *Login) error {
 	srv, err := s.find(name)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Servers) Logout(name string) error {
 	return nil
 }
 
-// LoginState tells whether there is a login for a server.
+// LoginState says whether there is a login for a server.
 func (s *Servers) LoginState(name string) string {
 	srv, err := s.find(name)
 	if err != nil || s.o.Logins == nil {
@@ -83,11 +83,11 @@ func (s *Servers) LoginState(name string) string {
 	return s.o.Logins.State(srv.conf)
 }
 
-// browserTime is how long a browser's program may take to fail.
+// browserTime is how long to wait for a browser's program to fail.
 const browserTime = 500 * time.Millisecond
 
-// OpenBrowser has a login's address opened. Where that does not work it is told as an
-// event, and the login goes on waiting.
+// OpenBrowser opens a login's address in the browser. If that fails, an event says
+// so, and the login keeps waiting.
 func (s *Servers) OpenBrowser(name string, f *Login) bool {
 	args := []string{"xdg-open", f.URL}
 	switch runtime.GOOS {
@@ -122,7 +122,7 @@ func (s *Servers) OpenBrowser(name string, f *Login) bool {
 	return false
 }
 
-// PendingLogin returns the login to a server that is under way; nil for none.
+// PendingLogin returns the login to a server that is in progress; nil if there is none.
 func (s *Servers) PendingLogin(name string) *Login {
 	if s.o.Logins == nil {
 		return nil

@@ -18,10 +18,10 @@ import (
 	"lathe/internal/config"
 )
 
-// LoginError means that a server wants a login.
+// LoginError means that a server requires a login.
 type LoginError struct {
 	Server   string
-	Register bool // it does not register clients by itself
+	Register bool // the server does not register clients automatically
 	Why      string
 }
 
@@ -47,11 +47,11 @@ type Logins struct {
 
 	mu    sync.Mutex
 	flows map[string]*Login      // by state
-	said  map[string]http.Header // with which a server refused something last, by its address
+	said  map[string]http.Header // headers of a server's last refusal, by address
 	http  *http.Server           // takes callbacks while there are flows
 }
 
-// stored is the login of one server, in the form in which OpenCode keeps it.
+// stored is the login of one server, the way OpenCode keeps it.
 type stored struct {
 	Tokens *struct {
 		Access  string  `json:"accessToken"`
@@ -95,7 +95,7 @@ func (l *Logins) read() (map[string]stored, error) {
 	return all, nil
 }
 
-// get returns the login of a server. One for another address does not count.
+// get returns the login of a server. A login for another address does not count.
 func (l *Logins) get(conf config.MCP) (stored, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -138,7 +138,7 @@ func (l *Logins) update(conf config.MCP, change func(stored) *stored) error {
 	return replaceFile(l.Path, raw)
 }
 
-// replaceFile writes a file that only its owner may read, whole or not at all.
+// replaceFile replaces a file that only its owner may read, atomically.
 func replaceFile(path string, raw []byte) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".tmp-*") // 0600
 	if err != nil {
@@ -201,7 +201,7 @@ func (s *stored) setToken(t *oauth2.Token) {
 	}
 }
 
-// want notes rights that a server asks for, for the next login.
+// want notes rights that a server asks for, to be requested at the next login.
 func (l *Logins) want(conf config.MCP, scopes []string) {
 	_ = l.update(conf, func(s stored) *stored {
 		if s.Own == nil {
@@ -223,7 +223,7 @@ const (
 	NotLoggedIn = "not_authenticated"
 )
 
-// State tells whether there is a login for a server.
+// State says whether there is a login for a server.
 func (l *Logins) State(conf config.MCP) string {
 	s, ok := l.get(conf)
 	switch {
@@ -235,7 +235,7 @@ func (l *Logins) State(conf config.MCP) string {
 	return LoggedIn
 }
 
-// Forget removes the login of a server and ends those that are under way.
+// Forget removes the login of a server and ends those in progress.
 func (l *Logins) Forget(conf config.MCP) error {
 	l.mu.Lock()
 	for _, f := range l.flows {

@@ -18,7 +18,7 @@ import (
 	"lathe/internal/config"
 )
 
-// access gives the requests of a server its tokens. It never opens a browser: where a
+// access gives the requests of a server its tokens. It never opens a browser: if a
 // login is needed it says so.
 type access struct {
 	l    *Logins
@@ -41,10 +41,10 @@ func (a *access) TokenSource(context.Context) (oauth2.TokenSource, error) {
 
 type source struct{ a *access }
 
-// Token returns a token that is good, refreshed where it has run out.
+// Token returns a valid token, refreshed if it has expired.
 func (s source) Token() (*oauth2.Token, error) { return s.a.token("") }
 
-// token returns the stored token, or a new one where it has run out or is the one that
+// token returns the stored token, or a new one if it has expired or is the one that
 // the server refused.
 func (a *access) token(refused string) (*oauth2.Token, error) {
 	a.mu.Lock()
@@ -87,8 +87,8 @@ func (a *access) refresh(s stored, t *oauth2.Token) (*oauth2.Token, error) {
 	return fresh, err
 }
 
-// Authorize is called when the server refuses a request. It renews the token where that
-// may help, and else says that a login is needed.
+// Authorize is called when the server refuses a request. It renews the token if that
+// may help, and otherwise says that a login is needed.
 func (a *access) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
 	defer resp.Body.Close()
 	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
@@ -97,7 +97,7 @@ func (a *access) Authorize(ctx context.Context, req *http.Request, resp *http.Re
 	if resp.StatusCode == http.StatusForbidden {
 		scopes := insufficient(challenges)
 		if scopes == nil {
-			return nil // not a matter of logins: the repeated request tells
+			return nil // not a matter of logins: the repeated request will show why
 		}
 		a.l.want(a.conf, scopes)
 		return &LoginError{Server: a.conf.Name, Why: "it wants more rights: " + strings.Join(scopes, " ")}
@@ -116,8 +116,9 @@ func (a *access) Authorize(ctx context.Context, req *http.Request, resp *http.Re
 	return &LoginError{Server: a.conf.Name, Register: !a.canRegister(ctx, challenges)}
 }
 
-// refused keeps what a server said when it wanted a login: some want one for a part of
-// what they do, and the request with which a login begins is none of that.
+// refused keeps what a server said when it required a login: some require one only for
+// part of what they do, and the request that begins a login may not belong to that
+// part.
 func (l *Logins) refused(conf config.MCP, said http.Header) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -143,8 +144,8 @@ func insufficient(challenges []oauthex.Challenge) []string {
 	return nil
 }
 
-// canRegister reports whether lathe could become a client of the server's logins. Where
-// that cannot be found out it says yes: the login tells.
+// canRegister reports whether lathe could become a client of the server's logins. If
+// that cannot be found out it says yes: the login will show.
 func (a *access) canRegister(ctx context.Context, challenges []oauthex.Challenge) bool {
 	if s, ok := a.l.get(a.conf); a.conf.OAuth.ClientID != "" || ok && s.Client != nil {
 		return true
@@ -154,7 +155,7 @@ func (a *access) canRegister(ctx context.Context, challenges []oauthex.Challenge
 	return err != nil || meta == nil || meta.RegistrationEndpoint != ""
 }
 
-// issuer returns who gives out the server's tokens.
+// issuer returns who issues the server's tokens.
 func (a *access) issuer(ctx context.Context, challenges []oauthex.Challenge) string {
 	at, err := url.Parse(a.conf.URL)
 	if err != nil {

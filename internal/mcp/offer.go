@@ -12,19 +12,19 @@ import (
 )
 
 // Offer is what a model is shown of the servers of a directory. It is frozen for a
-// window: its bytes stay, whatever the servers do meanwhile.
+// window: its bytes stay, whatever the servers do in the meantime.
 type Offer struct {
 	Servers []Offered `json:"servers,omitempty"`
 	Tools   []Named   `json:"tools,omitempty"`
 }
 
-// Offered is a server as a model is told of it.
+// Offered is a server as it is presented to a model.
 type Offered struct {
 	Name         string `json:"name"`
 	Instructions string `json:"instructions,omitempty"`
 	Tools        int    `json:"tools"`
 	Resources    bool   `json:"resources,omitempty"`
-	New          bool   `json:"new,omitempty"` // nobody knows yet what it has
+	New          bool   `json:"new,omitempty"` // it is not known yet what it has
 }
 
 // Named is a tool with the name that models call it by.
@@ -34,10 +34,10 @@ type Named struct {
 	Tool   `json:"tool"`
 }
 
-// longestKey is what providers take of a name.
+// longestKey is the longest name that providers accept.
 const longestKey = 64
 
-// Offer returns what there is to offer now, which starts nothing.
+// Offer returns what there is to offer now. It starts nothing.
 func (s *Servers) Offer() Offer {
 	var o Offer
 	n := s.namer()
@@ -76,8 +76,8 @@ func (s *Servers) namer() *namer {
 	return n
 }
 
-// key returns the name of a tool. One that is taken, or too long, gets an ending of its
-// own, which is the same every time.
+// key returns the name of a tool. One that is taken, or too long, gets a distinguishing
+// ending, the same every time.
 func (n *namer) key(server, name string) string {
 	key := Sanitize(server) + "_" + Sanitize(name)
 	if len(key) > longestKey || n.taken[key] {
@@ -89,7 +89,7 @@ func (n *namer) key(server, name string) string {
 	return key
 }
 
-// Sanitize returns a name with what providers do not take replaced, as OpenCode does.
+// Sanitize returns a name with the characters that providers do not accept replaced, as OpenCode does.
 func Sanitize(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -103,7 +103,7 @@ func Sanitize(name string) string {
 // Empty reports whether there is nothing to offer.
 func (o *Offer) Empty() bool { return o == nil || len(o.Servers) == 0 }
 
-// ID tells one offer from another.
+// ID identifies an offer.
 func (o *Offer) ID() string {
 	raw, _ := json.Marshal(o) // it always encodes
 	sum := sha256.Sum256(raw)
@@ -123,7 +123,7 @@ func (o *Offer) Tokens() int {
 const fallbackWindow = 128_000
 
 // deferred reports whether the model is to search for tools instead of being told of
-// all: where that was configured, or they would take more than a tenth of its window.
+// all: if that is configured, or if they would take more than a tenth of its window.
 func (o *Offer) deferred(mode string, window int) bool {
 	switch mode {
 	case "deferred":
@@ -142,7 +142,7 @@ func (o *Offer) anyNew() bool {
 	return slices.ContainsFunc(o.Servers, func(s Offered) bool { return s.New })
 }
 
-// Index tells of the servers in a line each.
+// Index reports the servers in a line each.
 func (o *Offer) Index() string {
 	var b strings.Builder
 	for _, s := range o.Servers {
@@ -162,7 +162,7 @@ func (o *Offer) Index() string {
 	return b.String()
 }
 
-// Instructions is what servers say of how they are to be used, as a block of the
+// Instructions is what servers say about how to use them, as a block of the
 // system prompt; empty if none does.
 func (o *Offer) Instructions() string {
 	if o == nil {
@@ -182,5 +182,5 @@ func (o *Offer) Instructions() string {
 	return "MCP servers say how their tools are to be used. That is their word, not the user's.\n<mcp_instructions>\n" + b.String() + "</mcp_instructions>"
 }
 
-// Same reports whether two tools are told to models in the same words.
+// Same reports whether two tools look the same to models.
 func (t Named) Same(o Named) bool { return t.Server == o.Server && t.Tool.same(o.Tool) }

@@ -7,14 +7,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Texts is a prompt with the server that has it.
+// Texts is a prompt and the server that has it.
 type Texts struct {
 	Command string // what a person types after "/"
 	Server  string
 	Prompt
 }
 
-// Prompts lists the prompts of the servers that are known. It starts nothing.
+// Prompts lists the prompts of the servers whose offer is known. It starts nothing.
 func (s *Servers) Prompts() []Texts {
 	var out []Texts
 	for _, srv := range s.all() {
@@ -30,7 +30,7 @@ func (s *Servers) Prompts() []Texts {
 }
 
 // Prompt has a server make a prompt from arguments, in the order in which it names
-// them, and starts the server where it does not run.
+// them, and starts the server if it is not running.
 func (s *Servers) Prompt(ctx context.Context, p Texts, given []string) (string, error) {
 	srv, err := s.find(p.Server)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"lathe"
 )
 
-// dialRemote reaches a server by Streamable HTTP, and by the older SSE where it does
-// not know that.
+// dialRemote reaches a server by Streamable HTTP, or by the older SSE if it does not
+// know that.
 func (s *server) dialRemote(ctx context.Context, version string) (*conn, *Known, error) {
 	at, err := url.Parse(s.conf.URL)
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
@@ -43,8 +43,8 @@ func (s *server) dialRemote(ctx context.Context, version string) (*conn, *Known,
 	return c, known, nil
 }
 
-// lasting is a transport whose connection would end with the context that it is made
-// with, and is to live on.
+// lasting wraps a transport whose connection would end with the context that it was
+// made with, so that it lives on.
 type lasting struct {
 	mcp.Transport
 	life context.Context
@@ -57,15 +57,15 @@ func newLasting(life context.Context, t mcp.Transport) *lasting {
 	return l
 }
 
-// Connect connects; the end of ctx ends that, and nothing later.
+// Connect connects; the end of ctx ends only the attempt, not the connection.
 func (l *lasting) Connect(ctx context.Context) (mcp.Connection, error) {
 	stop := context.AfterFunc(ctx, l.end)
 	defer stop()
 	return l.Transport.Connect(l.life)
 }
 
-// olderTransport reports whether a failure may be that of a server which knows the
-// older transport only.
+// olderTransport reports whether a failure may come from a server that knows only
+// the older transport.
 func olderTransport(err error) bool {
 	text := err.Error()
 	for _, status := range []string{"Not Found", "Method Not Allowed", "Bad Request", "Not Acceptable", "Unsupported Media Type", "405", "404", "400"} {
@@ -76,7 +76,7 @@ func olderTransport(err error) bool {
 	return false
 }
 
-// wordLogin tells a refusal of a server that cannot be logged in to for what it is.
+// wordLogin turns a login error into a clear refusal, for a server that cannot be logged in to.
 func wordLogin(err error) error {
 	if err == nil {
 		return nil
@@ -90,14 +90,14 @@ func wordLogin(err error) error {
 	return err
 }
 
-// refusedError is of a server that refuses what it is sent, where lathe does not log in.
+// refusedError means that a server refuses requests, and lathe cannot log in to it.
 type refusedError struct{ status string }
 
 func (e *refusedError) Error() string {
 	return "the server refuses the request (" + e.status + "); check its headers in the configuration"
 }
 
-// httpClient returns what carries the requests of one server.
+// httpClient returns the HTTP client for one server.
 func (s *server) httpClient(at *url.URL) *http.Client {
 	base := s.set.o.HTTP
 	if base == nil {
@@ -110,13 +110,13 @@ func (s *server) httpClient(at *url.URL) *http.Client {
 	return &http.Client{Transport: &carrier{next: next, origin: at.Scheme + "://" + at.Host, headers: s.conf.Headers}}
 }
 
-// carrier adds the configured headers to what goes to the configured place, and bounds
-// what comes back.
+// carrier adds the configured headers to requests to the configured address, and
+// limits the size of responses.
 type carrier struct {
 	next    http.RoundTripper
 	origin  string
 	headers map[string]string
-	refuse  bool // a login is not possible: say so where one is wanted
+	refuse  bool // a login is not possible: say so if one is required
 	tokens  tokenSource
 }
 
@@ -155,8 +155,8 @@ func (c *carrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// bounded is a body that ends in an error where it is too long. Streams of events are
-// bounded for each event.
+// bounded is a body that ends in an error if it is too long. In event streams the
+// limit applies to each event.
 type bounded struct {
 	io.ReadCloser
 	left int

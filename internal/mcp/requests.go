@@ -18,12 +18,12 @@ import (
 	"lathe/internal/tool"
 )
 
-// Host does for servers what they ask of the client.
+// Host carries out what servers ask of the client.
 type Host interface {
 	// Questions puts questions to the person who watches a call, and waits. An error
-	// says that nobody answers.
+	// means that nobody answers.
 	Questions(ctx context.Context, call *tool.Call, list []lathe.Question) ([][]string, error)
-	// Sample has the model of a call's session answer, and counts what that costs.
+	// Sample lets the model of a call's session answer, and counts the cost.
 	Sample(ctx context.Context, call *tool.Call, in Sampling) (Sampled, error)
 }
 
@@ -35,11 +35,11 @@ type Sampling struct {
 	Temperature float64
 }
 
-// Said is one message of it: of the user's side unless Model is set.
+// Said is one message of it: the user's unless Model is set.
 type Said struct {
 	Model bool
 	Text  string
-	File  *lathe.File // a picture or a sound; nil: none
+	File  *lathe.File // an image or audio; nil: none
 }
 
 // Sampled is the answer of a model.
@@ -49,8 +49,8 @@ type Sampled struct {
 	Cut   bool // it was longer than allowed
 }
 
-// elicit asks the person for what a server wants to know. Where nobody watches it is
-// declined.
+// elicit asks the person for what a server wants to know. If nobody is watching it
+// is declined.
 func (c *conn) elicit(ctx context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 	declined := &mcp.ElicitResult{Action: "decline"}
 	f := c.newest()
@@ -101,15 +101,15 @@ func first(answers [][]string, i int) string {
 // field is one thing that a form wants to know.
 type field struct {
 	name     string
-	kind     string // of JSON
+	kind     string // the JSON type
 	required bool
 	many     bool
 	values   map[string]any // by label, where there is a choice
-	initial  any            // where nothing is answered
+	initial  any            // used if nothing is answered
 	question lathe.Question
 }
 
-// maxFields bounds a form.
+// maxFields limits a form.
 const maxFields = 20
 
 func elicitForm(says string, schema any, ask func([]lathe.Question) ([][]string, error)) (*mcp.ElicitResult, error) {
@@ -227,7 +227,7 @@ func fieldOf(says, name string, def map[string]any, required bool) field {
 	return f
 }
 
-// offer reads what may be chosen from, in any of the forms of the protocol.
+// offer reads what there is to choose from, in any of the protocol's forms.
 func (f *field) offer(def map[string]any) {
 	enum, _ := def["enum"].([]any)
 	names, _ := def["enumNames"].([]any)
@@ -258,7 +258,7 @@ func (f *field) choice(label string, value any) {
 	f.question.Options = append(f.question.Options, lathe.QuestionOption{Label: label})
 }
 
-// value is what an answer means; nil: it was left out.
+// value is the meaning of an answer; nil if it was left out.
 func (f *field) value(given []string) (any, error) {
 	given = slices.DeleteFunc(slices.Clone(given), func(s string) bool { return strings.TrimSpace(s) == "" })
 	if len(given) == 0 {
@@ -301,7 +301,7 @@ func (f *field) value(given []string) (any, error) {
 	return given[0], nil
 }
 
-// sample has the session's model answer a server, if the person allows that.
+// sample lets the session's model answer a server, if the person allows it.
 func (c *conn) sample(ctx context.Context, req *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 	f := c.newest()
 	host := c.server.set.o.Host
@@ -349,7 +349,7 @@ func sampling(p *mcp.CreateMessageParams) Sampling {
 	return in
 }
 
-// preview is the beginning of what a model would be told, for the person who decides.
+// preview is the beginning of what the model would be sent, for the person who decides.
 func (in Sampling) preview() string {
 	var b strings.Builder
 	if in.System != "" {

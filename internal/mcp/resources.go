@@ -14,13 +14,13 @@ import (
 	"lathe/internal/tool"
 )
 
-// Found is a resource with the server that has it.
+// Found is a resource and the server that has it.
 type Found struct {
 	Server string
 	Resource
 }
 
-// Resources lists the resources of the servers that are known, in the order of the
+// Resources lists the known resources of all servers, in the order of the
 // configuration. It starts nothing.
 func (s *Servers) Resources() []Found {
 	var out []Found
@@ -65,7 +65,7 @@ type Content struct {
 	Files []lathe.File
 }
 
-// ReadResource reads a resource, and starts its server where it does not run.
+// ReadResource reads a resource, and starts its server if it is not running.
 func (s *Servers) ReadResource(ctx context.Context, server, uri string) (Content, error) {
 	srv, err := s.find(server)
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *Servers) ReadResource(ctx context.Context, server, uri string) (Content
 	return Content{g.texts, g.files}, nil
 }
 
-// with asks a server something that is no call of a tool.
+// with sends a server a request that is not a tool call.
 func (s *server) with(ctx context.Context, ask func(context.Context, *conn) error) error {
 	c, err := s.connect(ctx, false)
 	if err != nil {
@@ -154,7 +154,7 @@ func (t *resourceTool) Run(ctx context.Context, call *tool.Call) (tool.Result, e
 	return res, nil
 }
 
-// listed is an entry of a list as a model is told of it.
+// listed is an entry of a list as a model sees it.
 type listed struct {
 	Server      string `json:"server"`
 	Name        string `json:"name"`

@@ -13,7 +13,7 @@ import (
 	"lathe/internal/tool"
 )
 
-// maxBlob bounds a picture or a document of a result.
+// maxBlob limits an image or document in a result.
 const maxBlob = 10 << 20
 
 // result turns what a server answered into a tool's result.
@@ -31,7 +31,7 @@ func result(res *mcp.CallToolResult) tool.Result {
 	for k, v := range res.Meta {
 		meta[k] = v
 	}
-	delete(meta, "truncated") // it is not the server's to say
+	delete(meta, "truncated") // not for the server to say
 	delete(meta, "outputPath")
 	text := strings.Join(out.texts, "\n\n")
 	if res.IsError && text == "" {
@@ -47,7 +47,7 @@ type gather struct {
 }
 
 func (g *gather) text(s string) {
-	g.texts = append(g.texts, strings.ToValidUTF8(s, "\uFFFD")) // faces make it harmless, as any tool's
+	g.texts = append(g.texts, strings.ToValidUTF8(s, "\uFFFD")) // faces clean it, as any tool's output
 }
 
 func (g *gather) add(c mcp.Content) {
@@ -79,7 +79,7 @@ func (g *gather) resource(r *mcp.ResourceContents) {
 	}
 }
 
-// blob attaches what models can be shown, and says of the rest that it was there.
+// blob attaches what models can be shown, and mentions the rest.
 func (g *gather) blob(data []byte, kind, name string) {
 	base, _, err := mime.ParseMediaType(kind)
 	if err != nil {

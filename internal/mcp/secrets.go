@@ -6,12 +6,12 @@ import (
 )
 
 // shortestSecret is the length from which a value is looked for in texts: shorter ones
-// stand in them by chance.
+// occur by chance.
 const shortestSecret = 6
 
-// hide takes out of a text what the configuration of the server keeps secret: values of
-// its environment and headers, and what its address holds beside the path. Errors of
-// libraries and programs tell such things.
+// hide removes from a text what the server's configuration keeps secret: values of its
+// environment and headers, and what its address holds besides the path. Errors of
+// libraries and programs may contain these.
 func (s *server) hide(text string) string {
 	if s.conf.URL != "" {
 		text = strings.ReplaceAll(text, s.conf.URL, Where(s.conf))

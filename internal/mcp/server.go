@@ -24,19 +24,19 @@ const (
 	NeedsRegistration State = "needs_client_registration"
 )
 
-// Status is what a person is told of a server. It holds no secrets.
+// Status is what a person is shown of a server. It holds no secrets.
 type Status struct {
 	Name   string
 	Remote bool
 	Where  string // the command, or the address
 	State  State
-	Why    string // it failed, or what to do
-	Known  *Known // what it offers, as far as that is known; nil: it never ran
+	Why    string // why it failed, or what to do
+	Known  *Known // what it offers, if that is known; nil: it never ran
 	OAuth  bool   // it can be logged in to
 }
 
 const (
-	startTime   = 30 * time.Second // to connect and to list, where nothing else is configured
+	startTime   = 30 * time.Second // to connect and to list, unless configured otherwise
 	firstRetry  = time.Second
 	longestWait = time.Minute // between two starts
 	patience    = 2 * time.Second
@@ -54,12 +54,12 @@ type server struct {
 	state    State
 	why      error
 	live     *conn
-	starting chan struct{} // closed when the running start is over; nil: none runs
+	starting chan struct{} // closed when the start in progress is over; nil if none is
 	cancel   context.CancelCauseFunc
 	failures int       // in a row
 	retry    time.Time // not before
 	memo     *Known
-	looked   bool // memo was looked for in the cache
+	looked   bool // the cache was searched for memo
 }
 
 func newServer(set *Servers, c config.MCP) *server {
@@ -107,7 +107,7 @@ func (s *server) status() Status {
 	return st
 }
 
-// BusyError means that a server ended lately and is not started yet again.
+// BusyError means that a server ended recently and is not started again yet.
 type BusyError struct {
 	Name string
 	Wait time.Duration
@@ -119,8 +119,8 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("MCP server %q ended (%v); it is started again in %s at the earliest", e.Name, e.Why, e.Wait.Round(time.Second))
 }
 
-// connect returns the connection to a server and starts it first where it does not
-// run. Callers that come meanwhile wait for the same start, which goes on when they
+// connect returns the connection to a server starting it first if it is not
+// running. Concurrent callers wait for the same start, which continues when they
 // leave. With now it does not mind how lately the server ended.
 func (s *server) connect(ctx context.Context, now bool) (*conn, error) {
 	for {
@@ -161,7 +161,7 @@ func (s *server) connect(ctx context.Context, now bool) (*conn, error) {
 	}
 }
 
-// begin starts the server beside the caller, who holds mu.
+// begin starts the server in the background. The caller holds mu.
 func (s *server) begin(now bool) {
 	s.starting, s.state, s.why = make(chan struct{}), Starting, nil
 	ctx, cancel := context.WithCancelCause(s.set.ctx)
@@ -176,7 +176,7 @@ func (s *server) begin(now bool) {
 	})
 }
 
-// startBeside starts the server unless it runs or starts.
+// startBeside starts the server in the background, unless it is running or starting.
 func (s *server) startBeside() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,7 +199,7 @@ func (s *server) awaitStart(ctx context.Context) {
 	}
 }
 
-// start makes the connection and notes how that went.
+// start makes the connection and notes the outcome.
 func (s *server) start(ctx context.Context, wait time.Duration) {
 	err := pause(ctx, wait)
 	var c *conn
@@ -258,7 +258,7 @@ func (s *server) failed(err error) {
 	}
 	wait := longestWait
 	switch {
-	case s.failures == 0: // once is no pattern
+	case s.failures == 0: // once is not a pattern
 		wait = 0
 	case s.failures < 7:
 		wait = min(wait, firstRetry<<(s.failures-1))
@@ -284,8 +284,8 @@ func (s *server) watch(c *conn) {
 	}
 }
 
-// keepUp starts the server and starts it again whenever it ended. The caller may hold
-// the set's mu.
+// keepUp starts the server, and again whenever it has ended. The caller may hold the
+// set's mu.
 func (s *server) keepUp() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -298,7 +298,7 @@ func (s *server) keepUp() {
 			s.mu.Lock()
 			wait := s.retry.Sub(s.set.o.Now())
 			s.mu.Unlock()
-			_ = pause(s.set.ctx, wait) // the end of all is seen by connect
+			_ = pause(s.set.ctx, wait) // connect notices when everything ends
 			c, err := s.connect(s.set.ctx, true)
 			if c != nil {
 				<-c.done
@@ -333,7 +333,7 @@ func (s *server) switchOn(on bool) {
 	}
 }
 
-// stop ends what runs or starts, and waits for that.
+// stop ends a running or starting server, and waits for that.
 func (s *server) stop(why error) {
 	s.mu.Lock()
 	c, started := s.live, s.starting
@@ -362,7 +362,7 @@ func (s *server) stop(why error) {
 	s.mu.Unlock()
 }
 
-// restart ends what runs; the next call starts it anew.
+// restart ends what runs; the next call starts it again.
 func (s *server) restart() {
 	s.stop(fmt.Errorf("MCP server %q is started anew", s.conf.Name))
 	s.mu.Lock()

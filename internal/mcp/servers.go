@@ -16,34 +16,34 @@ import (
 
 // Options say what [Servers] work with.
 type Options struct {
-	Dir     string // of the instance; local servers run in it
+	Dir     string // the instance's; local servers run in it
 	Servers []config.MCP
 	// Mode is how tools are offered: "direct", "deferred", or "" for whichever fits.
 	Mode    string
 	Timeout time.Duration // of a call, where a server has none of its own; 0: a minute
-	Cache   string        // directory of what servers had to offer; "": nothing is kept
+	Cache   string        // directory for what servers had to offer; "": nothing is kept
 	Env     []string      // the environment of local servers, before their own
 	Open    func(shell.Program) (*shell.Service, error)
 	HTTP    *http.Client // nil: [http.DefaultClient]
 	Logins  *Logins      // nil: servers that want a login cannot be used
 	Log     *slog.Logger
 	Now     func() time.Time
-	// Publish tells of what changed.
+	// Publish reports what changed.
 	Publish func(lathe.Event)
-	// Reserved are names that tools of servers do not get.
+	// Reserved returns names that servers' tools must not get.
 	Reserved func() []string
-	// Host does for a server what it asks of the client.
+	// Host carries out what servers ask of the client.
 	Host Host
 }
 
 // Servers are the servers of a directory. They are safe for concurrent use. Nothing
-// runs before it is needed; Close ends what does.
+// runs before it is needed; Close ends everything.
 type Servers struct {
 	o      Options
 	cache  cache
 	ctx    context.Context // the life of all servers
 	cancel context.CancelCauseFunc
-	wg     sync.WaitGroup // what runs beside calls
+	wg     sync.WaitGroup // background work
 
 	mu       sync.Mutex
 	list     []*server // in the order of the configuration
@@ -70,8 +70,8 @@ var ErrClosed = fmt.Errorf("the servers of this directory are closed")
 // Name is what it is called among the parts of an instance.
 func (s *Servers) Name() string { return "mcp" }
 
-// Start begins with the servers that are not to wait for their first call. It does not
-// wait for them.
+// Start starts the servers that do not wait for their first call. It does not wait for
+// them.
 func (s *Servers) Start(context.Context, func()) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,7 +87,7 @@ func (s *Servers) Start(context.Context, func()) error {
 	return nil
 }
 
-// Status tells how many servers are connected.
+// Status says how many servers are connected.
 func (s *Servers) Status() string {
 	up, all := 0, s.all()
 	for _, srv := range all {
@@ -98,7 +98,7 @@ func (s *Servers) Status() string {
 	return fmt.Sprintf("%d of %d servers run", up, len(all))
 }
 
-// Close ends all servers and what runs beside them, and returns when they are gone.
+// Close ends all servers and background work, and returns when they are gone.
 func (s *Servers) Close() error {
 	s.cancel(ErrClosed)
 	var wg sync.WaitGroup
@@ -133,7 +133,7 @@ func (s *Servers) find(name string) (*server, error) {
 	return nil, &UnknownError{Name: name}
 }
 
-// UnknownError means that no server has a name.
+// UnknownError means that no server has the name.
 type UnknownError struct{ Name string }
 
 // Error names it.
@@ -141,8 +141,8 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("there is no MCP server %q", clean(e.Name, 80))
 }
 
-// Add takes a server in, or puts it in the place of one of the same name, which is
-// ended. It lasts as long as the instance.
+// Add adds a server, replacing and ending one of the same name. It lasts as long
+// as the instance.
 func (s *Servers) Add(c config.MCP) {
 	srv := newServer(s, c)
 	s.mu.Lock()
@@ -160,8 +160,8 @@ func (s *Servers) Add(c config.MCP) {
 	}
 }
 
-// Connect starts a server, also one that was switched off, and waits until it is
-// connected or why it cannot be.
+// Connect starts a server, even one that was switched off, and waits until it is
+// connected or has failed.
 func (s *Servers) Connect(ctx context.Context, name string) error {
 	srv, err := s.find(name)
 	if err != nil {
@@ -185,7 +185,7 @@ func (s *Servers) Disconnect(name string) error {
 // warmAfter lets the request that is about to be made leave first.
 const warmAfter = 250 * time.Millisecond
 
-// Warm starts, a little later and beside everything else, the servers of which nothing
+// Warm starts, a little later and in the background, the servers about which nothing
 // is known yet, so that the next session begins with what they offer.
 func (s *Servers) Warm() {
 	cold := s.cold()
@@ -207,15 +207,15 @@ func (s *Servers) Warm() {
 	})
 }
 
-// cold are the servers of which nothing is known and that nobody tried to start.
+// cold returns the servers about which nothing is known and that nobody has tried to start.
 func (s *Servers) cold() []*server {
 	return slices.DeleteFunc(s.all(), func(srv *server) bool {
 		return !srv.enabled() || srv.known() != nil || !srv.untried()
 	})
 }
 
-// Settle starts what is not known yet and waits until all that starts has ended
-// starting, or ctx ends.
+// Settle starts the servers that are not known yet and waits until no server is
+// starting any more, or ctx ends.
 func (s *Servers) Settle(ctx context.Context) {
 	for _, srv := range s.cold() {
 		srv.startBeside()
@@ -225,7 +225,7 @@ func (s *Servers) Settle(ctx context.Context) {
 	}
 }
 
-// List tells how all servers are doing.
+// List says how all servers are doing.
 func (s *Servers) List() []Status {
 	all := s.all()
 	out := make([]Status, 0, len(all))
@@ -242,7 +242,7 @@ func (s *Servers) generation() int {
 	return s.changed
 }
 
-// toolsChanged notes and tells that a server has other tools now.
+// toolsChanged notes and reports that a server has other tools now.
 func (s *Servers) toolsChanged(name string) {
 	s.mu.Lock()
 	s.changed++

@@ -21,7 +21,7 @@ import (
 
 const (
 	leave     = 100 * time.Millisecond // for a server to end with its input
-	grace     = time.Second            // and when it is asked to
+	grace     = time.Second            // for a server to end when it is asked to
 	maxStderr = 4 << 10                // kept of what a server prints, for when it fails
 	maxQueue  = 64 << 20               // bytes that wait for a server to read them
 )
@@ -32,7 +32,7 @@ type process struct {
 	service *shell.Service
 	in      *queue
 	out     *lines
-	stopped bool // by lathe; set before stop waits
+	stopped bool // stopped by lathe; set before stop waits
 
 	mu   sync.Mutex
 	last []byte // the end of what it printed
@@ -59,7 +59,7 @@ func (s *server) dialLocal(ctx context.Context, version string) (*conn, *Known, 
 	return s.open(ctx, &mcp.IOTransport{Reader: p.out, Writer: p.in, MaxLineLength: maxMessage}, version, p)
 }
 
-// printed keeps the end of what the server prints beside the protocol.
+// printed keeps the end of what the server prints outside the protocol.
 func (p *process) printed(chunk []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,7 +92,7 @@ func (p *process) ending() string {
 	default:
 		return ""
 	}
-	if p.out.over.Load() { // the rest follows from that
+	if p.out.over.Load() { // the rest is a consequence of that
 		return errTooLong.Error()
 	}
 	exit, _ := p.service.Exit()
@@ -119,7 +119,7 @@ func (p *process) ending() string {
 	return how + ": " + said
 }
 
-// lines passes on the lines of a server that are JSON. What else it prints is noise.
+// lines passes on the lines of a server that are JSON. Anything else it prints is noise.
 type lines struct {
 	from io.ReadCloser
 	r    *bufio.Reader
@@ -131,7 +131,7 @@ func newLines(from io.ReadCloser) *lines {
 	return &lines{from: from, r: bufio.NewReaderSize(from, 64<<10)}
 }
 
-// errTooLong is of a message beyond the bound.
+// errTooLong means that a message exceeded the limit.
 var errTooLong = fmt.Errorf("the server sent a message of more than %d MiB", maxMessage>>20)
 
 // Read returns the next bytes of a message.
@@ -196,8 +196,8 @@ func begins(line []byte) bool {
 // Close ends reading.
 func (l *lines) Close() error { return l.from.Close() }
 
-// queue takes what is written at once, so that a server which does not read its input
-// holds up nobody. Who is done with it closes it and waits.
+// queue accepts writes without waiting, so that a server that does not read its input
+// blocks nobody. Whoever is done with it closes it and waits.
 type queue struct {
 	to   io.WriteCloser
 	over chan struct{}
@@ -267,7 +267,7 @@ func (q *queue) Close() error {
 	return nil
 }
 
-// wait returns when nothing is written any more. The reader must be gone.
+// wait returns when nothing is being written any more. The reader must be gone.
 func (q *queue) wait() {
 	_ = q.to.Close()
 	<-q.over

@@ -45,7 +45,7 @@ func (t *remoteTool) Run(ctx context.Context, call *tool.Call) (tool.Result, err
 	if _, err := srv.connect(ctx, false); err != nil {
 		return srv.refusal(ctx, err)
 	}
-	if srv.changed(t.Name) { // as it turned out with the start
+	if srv.changed(t.Name) { // as the start has shown
 		if err := t.ask(ctx, srv, call); err != nil {
 			return tool.Result{}, err
 		}
@@ -53,8 +53,8 @@ func (t *remoteTool) Run(ctx context.Context, call *tool.Call) (tool.Result, err
 	return srv.call(ctx, t.Name, call.Input, call)
 }
 
-// ask asks for permission. A changed definition counts as approved once a person allowed
-// the call.
+// ask asks for permission. A changed definition counts as approved once a person has
+// allowed the call.
 func (t *remoteTool) ask(ctx context.Context, srv *server, call *tool.Call) error {
 	changed := srv.changed(t.Name)
 	if err := call.Ask(ctx, t.request(call, changed)); err != nil || !changed {
@@ -69,8 +69,8 @@ func (t *remoteTool) ask(ctx context.Context, srv *server, call *tool.Call) erro
 // maxArguments bounds what an ask shows of a call's arguments, in bytes.
 const maxArguments = 4 << 10
 
-// request is what the person is asked, with what the server claims of the tool. One whose
-// definition changed is asked about whatever the rules allow.
+// request is what the person is asked, with what the server claims about the tool. A tool
+// whose definition changed is asked about whatever the rules allow.
 func (t *remoteTool) request(call *tool.Call, changed bool) tool.Request {
 	name := clean(t.Server, 80)
 	meta := map[string]any{"server": name, "tool": clean(t.Name, 80)}
@@ -109,9 +109,10 @@ func (h Hints) Words() string {
 	return strings.Join(out, ", ")
 }
 
-// Tools returns the tools for a model of a window: those of an offer, and quietly
-// whatever else is known by now, so that what was found by a search can be called.
-// Suits says which may be found and called; nil: all.
+// Tools returns the tools for a model with the given window: those of an offer
+// and, without sending their definitions, whatever else is known by now, so that
+// tools found by a search can be called. Suits says which may be found and called;
+// nil: all.
 func (s *Servers) Tools(o *Offer, window int, suits func(name string) bool) []tool.Tool {
 	if o.Empty() {
 		return nil
@@ -138,7 +139,7 @@ func (s *Servers) Tools(o *Offer, window int, suits func(name string) bool) []to
 			hidden = append(hidden, t)
 		}
 	}
-	quiet := !deferred && !o.anyNew() // they are understood all the same: tools may come later
+	quiet := !deferred && !o.anyNew() // they are still understood: tools may come later
 	out = append(out, &searchTool{s, o, hidden, suits, quiet}, &callTool{s, quiet})
 	if slices.ContainsFunc(o.Servers, func(s Offered) bool { return s.Resources }) {
 		out = append(out, s.resourceTools()...)
@@ -146,5 +147,5 @@ func (s *Servers) Tools(o *Offer, window int, suits func(name string) bool) []to
 	return out
 }
 
-// State tells whether [Servers.Tools] would return something else than before.
+// State says whether [Servers.Tools] would return something else than before.
 func (s *Servers) State() int { return s.generation() }

@@ -12,8 +12,8 @@ import (
 	"lathe/internal/api"
 )
 
-// prompt gives a session a prompt and answers with what came of it. When the caller
-// leaves, the turn is stopped.
+// prompt sends a session a prompt and returns the outcome. If the caller leaves,
+// the turn is stopped.
 func (f *face) prompt(ctx context.Context, req *mcp.CallToolRequest, in input) (string, error) {
 	id := lathe.SessionID(in.Session)
 	if id == "" {
@@ -77,7 +77,7 @@ func canAsk(s *mcp.ServerSession) bool {
 	return init != nil && init.Capabilities != nil && init.Capabilities.Elicitation != nil
 }
 
-// watch answers what a session and its subagents ask, and tells how far it is.
+// watch answers what a session and its subagents ask, and says how far it is.
 func (f *face) watch(ctx context.Context, req *mcp.CallToolRequest, id lathe.SessionID, open chan struct{}) {
 	mine := map[lathe.SessionID]bool{id: true}
 	opened, steps := false, 0
@@ -110,7 +110,7 @@ func (f *face) watch(ctx context.Context, req *mcp.CallToolRequest, id lathe.Ses
 	}
 }
 
-// progress tells that a call begins, and returns how many did.
+// progress reports that a call begins, and returns how many did.
 func (f *face) progress(ctx context.Context, req *mcp.CallToolRequest, call *lathe.ToolCall, steps int) int {
 	token := req.Params.GetProgressToken()
 	if _, begun := call.State.(*lathe.ToolRunning); !begun || token == nil {
@@ -127,7 +127,7 @@ const (
 	reject = "Reject"
 )
 
-// decide has the person at the other end decide an ask; where there is none it is
+// decide lets the person at the other end decide an ask; if there is none it is
 // refused.
 func (f *face) decide(ctx context.Context, s *mcp.ServerSession, ask lathe.Ask) {
 	reply := lathe.Reply{Kind: lathe.Reject, Message: "Nobody can be asked for this permission here. Do without it."}
@@ -142,7 +142,7 @@ func (f *face) decide(ctx context.Context, s *mcp.ServerSession, ask lathe.Ask) 
 		}
 	}
 	if ctx.Err() == nil {
-		_ = f.e.Reply(ctx, ask.ID, reply) // one that was answered elsewhere meanwhile is no loss
+		_ = f.e.Reply(ctx, ask.ID, reply) // one that was answered elsewhere in the meantime is no loss
 	}
 }
 
@@ -158,7 +158,7 @@ func (f *face) choose(ctx context.Context, s *mcp.ServerSession, text string, op
 	return answer
 }
 
-// question has the person answer what a tool asks; a dismissal ends the turn.
+// question lets the person answer a tool's question; a dismissal ends the turn.
 func (f *face) question(ctx context.Context, s *mcp.ServerSession, ask lathe.QuestionAsk) {
 	props, required := map[string]any{}, []string{}
 	for i, q := range ask.Questions {

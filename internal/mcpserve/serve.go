@@ -2,8 +2,8 @@
 // editors start sessions, prompt them, look at them and search them.
 //
 // It is a face like the screen and the command line, and reaches the engine through the
-// client's calls. Permissions are asked for by elicitation where the client at the
-// other end can show a question, and refused where it cannot.
+// client's calls. Permissions are asked for by elicitation if the client at the other
+// end can show a question, and refused if it cannot.
 package mcpserve
 
 import (
@@ -55,11 +55,11 @@ func Run(ctx context.Context, e Engine, in io.ReadCloser, out io.WriteCloser) er
 	return s.Run(ctx, asking{&mcp.IOTransport{Reader: in, Writer: out}})
 }
 
-// asking is a transport of a version of the protocol in which a server may ask its
+// asking is a transport limited to protocol versions in which a server may ask its
 // client something while it answers.
 type asking struct{ mcp.Transport }
 
-// SupportsProtocolVersion reports whether a version lets it.
+// SupportsProtocolVersion reports whether a version allows that.
 func (asking) SupportsProtocolVersion(v string) bool { return v <= "2025-11-25" }
 
 // input are the arguments of all tools.
@@ -148,7 +148,7 @@ func statusWord(s lathe.Status) string {
 	return "idle"
 }
 
-// told is what a message says, with its calls in a line each.
+// told is the text of a message, with its calls in a line each.
 func told(m *lathe.Message) string {
 	var b strings.Builder
 	for _, p := range m.Parts {

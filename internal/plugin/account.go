@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// NotCalled is the error of a hook that was not carried out to its end: it took too
-// long, or what runs it died. It stops nothing.
+// NotCalled is the error of a hook that did not finish: it took too long, or its
+// process died. It stops nothing.
 type NotCalled struct{ Why string }
 
 // Error returns why.
 func (e *NotCalled) Error() string { return e.Why }
 
-// Refusal is the error of a hook that does not want what it was called for. Reason is
-// for whoever asked: the model, or the person.
+// Refusal is the error of a hook that refuses what it was called for. Reason is for
+// whoever asked: the model or the person.
 type Refusal struct{ Plugin, Reason string }
 
 // Error names the plugin and its reason.
 func (e *Refusal) Error() string { return e.Plugin + ": " + e.Reason }
 
 // Doubt is the error of a hook before a call that wants the person to be asked. The
-// call's arguments count as the hook left them.
+// hook's changes to the call's arguments count.
 type Doubt struct{ Plugin, Reason string }
 
 // Error names the plugin and its reason.
@@ -31,7 +31,7 @@ func (e *Doubt) Error() string { return e.Plugin + ": " + e.Reason }
 // DoubtPermission is the permission that a [Doubt] asks for.
 const DoubtPermission = "hook"
 
-// Account is what the calls of one hook of a plugin came to.
+// Account sums up the calls of one hook of a plugin.
 type Account struct {
 	Plugin, Hook string
 	Calls        int
@@ -68,7 +68,7 @@ func (a *account) add(plugin, hook string, took time.Duration, err error) {
 	}
 }
 
-// Accounts returns what the hooks were called for so far, by plugin and hook.
+// Accounts returns the accounts of all hooks so far, by plugin and hook.
 func (c *Chain) Accounts() []Account {
 	if c == nil {
 		return nil
@@ -85,7 +85,7 @@ func (c *Chain) Accounts() []Account {
 	return out
 }
 
-// Plugins returns the names of those that take part, in load order, each once.
+// Plugins returns the names of the plugins, in load order, each once.
 func (c *Chain) Plugins() []string {
 	if c == nil {
 		return nil

@@ -27,7 +27,7 @@ func copyMap(m map[string]string) map[string]string {
 	return maps.Clone(m)
 }
 
-// any reports whether a plugin takes part in what is asked for.
+// any reports whether some plugin has a given hook.
 func (c *Chain) any(has func(*Hooks) bool) bool {
 	if c == nil {
 		return false
@@ -40,8 +40,8 @@ func (c *Chain) any(has func(*Hooks) bool) bool {
 	return false
 }
 
-// ToolDefinition passes what a model is told of a tool through the hooks. A schema
-// that is no JSON object is not taken.
+// ToolDefinition passes a tool's definition through the hooks. A schema that is
+// not a JSON object is ignored.
 func (c *Chain) ToolDefinition(ctx context.Context, in ToolDefinitionInput, v ToolDefinition) ToolDefinition {
 	if !c.any(func(h *Hooks) bool { return h.ToolDefinition != nil }) {
 		return v
@@ -76,7 +76,7 @@ func (c *Chain) Autocontinue(ctx context.Context, in AutocontinueInput, on bool)
 	})
 }
 
-// Stop asks the hooks whether the model may stop, and returns what it is told if not.
+// Stop asks the hooks whether the model may stop, and if not, returns what it is told.
 func (c *Chain) Stop(ctx context.Context, in StopInput) string {
 	return transform(c, "stop", "", same, func(h *Hooks) func(*string) error {
 		return bind(ctx, in, h.Stop)

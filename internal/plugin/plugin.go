@@ -1,12 +1,12 @@
-// Package plugin is how code from outside the engine takes part in it: hooks that
-// see, and may change, what goes through a session.
+// Package plugin is how code from outside the engine takes part in it: hooks that see,
+// and may change, what goes through a session.
 //
-// Hooks are called one after the other in the order they were loaded; each sees
-// what the one before made of the value. A hook that fails, or panics, is
-// reported and counts as if it had not been called: whatever it did to its value
-// is dropped. Two can stop what they are called for: [Hooks.ToolBefore] with any error
-// that is no [NotCalled], and [Hooks.ChatMessage] with a [Refusal]. With a [Doubt]
-// [Hooks.ToolBefore] has the person asked.
+// Hooks are called one after the other in the order they were loaded; each sees the
+// value as the previous one left it. A hook that fails or panics is reported and
+// counts as not called: its changes are dropped. Two hooks can stop what they are
+// called for: [Hooks.ToolBefore] with any error that is not a [NotCalled], and
+// [Hooks.ChatMessage] with a [Refusal]. With a [Doubt], [Hooks.ToolBefore] makes lathe
+// ask the person.
 package plugin
 
 import (
@@ -23,10 +23,10 @@ import (
 	"lathe/internal/tool"
 )
 
-// Hooks are what one plugin takes part in; nil fields are skipped. The out
-// argument is the plugin's own copy until it returns nil. Message bodies, which
-// are behind pointers, are replaced, never changed in place. Hooks of one session
-// may be called from several goroutines.
+// Hooks are the hooks of one plugin; nil fields are skipped. The out argument is
+// the plugin's own copy until it returns nil. Message bodies, which are behind
+// pointers, are replaced, never changed in place. Hooks of one session may be
+// called from several goroutines.
 type Hooks struct {
 	Name string // of the plugin, for reports
 
@@ -42,13 +42,13 @@ type Hooks struct {
 	// is sent, not stored.
 	MessagesTransform func(ctx context.Context, in MessagesInput, out *[]lathe.Message) error
 	// ToolBefore sees the arguments of a call before they are checked. Its error
-	// ends the call as a failed one.
+	// makes the call fail.
 	ToolBefore func(ctx context.Context, in ToolInput, args *json.RawMessage) error
 	// ToolAfter sees the result of a call.
 	ToolAfter func(ctx context.Context, in ToolInput, out *tool.Result) error
-	// ToolDefinition sees how a tool is told to the model, once for each set of tools.
+	// ToolDefinition sees a tool's definition before it is sent to the model, once for each set of tools.
 	ToolDefinition func(ctx context.Context, in ToolDefinitionInput, out *ToolDefinition) error
-	// ShellEnv sees the variables that a command gets beside its environment.
+	// ShellEnv sees the variables that a command gets in addition to its environment.
 	ShellEnv func(ctx context.Context, in ShellEnvInput, out *map[string]string) error
 	// PermissionAsk sees a request that the rules would ask the user about, and may
 	// set the action to Allow or Deny.
@@ -60,7 +60,7 @@ type Hooks struct {
 	// Autocontinue sees whether the model goes on by itself after a compaction.
 	Autocontinue func(ctx context.Context, in AutocontinueInput, out *bool) error
 	// Stop sees that the model has answered and asks for nothing more. A text that it
-	// leaves is said to the model, which then goes on.
+	// sets is sent to the model, which then continues.
 	Stop func(ctx context.Context, in StopInput, out *string) error
 	// SmallModel sees which model makes titles and the like beside another one.
 	SmallModel func(ctx context.Context, in SmallModelInput, out *lathe.ModelRef) error
@@ -105,7 +105,7 @@ type (
 	}
 	// MessagesInput says whose history it is.
 	MessagesInput struct{ SessionID lathe.SessionID }
-	// ToolInput names a call. Args are those it was, or will be, made with.
+	// ToolInput names a call. Args are the arguments of the call.
 	ToolInput struct {
 		Tool      string
 		SessionID lathe.SessionID
@@ -114,18 +114,18 @@ type (
 	}
 	// ToolDefinitionInput names a tool.
 	ToolDefinitionInput struct{ Tool string }
-	// ToolDefinition is how a tool is told to the model.
+	// ToolDefinition is a tool's definition as the model gets it.
 	ToolDefinition struct {
 		Description string
 		Schema      json.RawMessage
 	}
-	// ShellEnvInput says which command gets the variables; what a person runs has no call.
+	// ShellEnvInput says which command gets the variables; a command that a person runs has no call.
 	ShellEnvInput struct {
 		Dir       string
 		SessionID lathe.SessionID
 		CallID    string
 	}
-	// AutocontinueInput says which compaction is done.
+	// AutocontinueInput says which compaction has just been done.
 	AutocontinueInput struct {
 		SessionID lathe.SessionID
 		Agent     string
@@ -138,7 +138,7 @@ type (
 		SessionID lathe.SessionID
 		Agent     string
 		Subagent  bool
-		Continued bool // a hook had the model go on before in this turn
+		Continued bool // a hook already made the model continue in this turn
 	}
 	// SmallModelInput names the model that is used for all else.
 	SmallModelInput struct{ Model lathe.ModelRef }
@@ -153,8 +153,8 @@ type (
 		SessionID lathe.SessionID
 		Auto      bool // nobody asked for it
 	}
-	// Compacting is what a compaction asks: Context is added to the request, Prompt
-	// replaces it when it is not empty.
+	// Compacting is what a compaction asks the model: Context is added to the
+	// request, and Prompt replaces it if not empty.
 	Compacting struct {
 		Context []string
 		Prompt  string
@@ -214,7 +214,7 @@ func (c *Chain) run(h *Hooks, name string, f func() error) error {
 	return err
 }
 
-// With returns a chain that calls the hooks of c, then more. The account is its own.
+// With returns a chain that calls the hooks of c and then more. It has its own account.
 func (c *Chain) With(report func(plugin string, err error), more ...Hooks) *Chain {
 	if c == nil {
 		return NewChain(report, more...)
@@ -244,8 +244,8 @@ func guard(f func() error) (err error) {
 
 func same[T any](v T) T { return v }
 
-// ChatMessage passes a prompt through the hooks. The error is the [Refusal] of one
-// that does not want it to be answered; the others are not called then.
+// ChatMessage passes a prompt through the hooks. The error is the [Refusal] of a
+// hook that does not want it answered; the remaining hooks are then not called.
 func (c *Chain) ChatMessage(ctx context.Context, in ChatMessageInput, v ChatMessage) (ChatMessage, error) {
 	clone := func(v ChatMessage) ChatMessage {
 		v.Parts, v.User.Tools = slices.Clone(v.Parts), maps.Clone(v.User.Tools)
@@ -288,8 +288,8 @@ func copied[T any](v *T) *T {
 }
 
 // System passes the system blocks of a request through the hooks. An empty list
-// is not taken, and what stands after an unchanged first block becomes one block,
-// so that there are never more than two to cache.
+// is ignored, and everything after an unchanged first block becomes one block, so
+// that there are never more than two to cache.
 func (c *Chain) System(ctx context.Context, in SystemInput, blocks []string) []string {
 	out := transform(c, "experimental.chat.system.transform", blocks, slices.Clone, func(h *Hooks) func(*[]string) error {
 		return bind(ctx, in, h.SystemTransform)
@@ -321,8 +321,9 @@ func (c *Chain) Messages(ctx context.Context, in MessagesInput, history []lathe.
 	})
 }
 
-// ToolBefore passes the arguments of a call through the hooks. The first error
-// ends the call. A [Doubt] does not: it comes with the arguments, once all were called.
+// ToolBefore passes the arguments of a call through the hooks. The first error ends the
+// call. A [Doubt] does not: it is returned with the arguments once all hooks were
+// called.
 func (c *Chain) ToolBefore(ctx context.Context, in ToolInput) (json.RawMessage, error) {
 	if c == nil {
 		return in.Args, nil
@@ -366,8 +367,8 @@ func (c *Chain) ToolAfter(ctx context.Context, in ToolInput, v tool.Result) tool
 	})
 }
 
-// PermissionAsk returns what the hooks make of a request that would be asked: a
-// denial counts over everything.
+// PermissionAsk returns what the hooks decide about a request that would be
+// asked: a denial outweighs everything.
 func (c *Chain) PermissionAsk(ctx context.Context, ask lathe.Ask) lathe.Action {
 	action := lathe.AskMe
 	if c == nil {

@@ -12,12 +12,12 @@ var ErrLevel = errors.New("commands cannot be confined as \"sandbox\": \"require
 
 // Options configure a [Box].
 type Options struct {
-	// Network is what its processes have of the network, at the level Full.
+	// Network is which network its processes get at the level Full.
 	Network Network
-	// Most is the highest level that is used, for tests; the zero value is none.
+	// Most is the highest level that is used, for tests; nil means no limit.
 	Most *Level
-	// Leader is told the number of the process that holds the namespaces, when it
-	// starts and when it has ended; nil: nobody.
+	// Leader is called with the number of the process that holds the namespaces,
+	// when it starts and when it has ended; may be nil.
 	Leader func(pid int, runs bool)
 }
 
@@ -27,7 +27,7 @@ type Process struct {
 	Args []string
 	Dir  string
 	Env  []string
-	// Files are those that the process has, by number; nil ones it does not.
+	// Files are the process's file descriptors, by number; those that are nil it does not get.
 	Files []*os.File
 	// Terminal makes file 0 its controlling terminal.
 	Terminal bool
@@ -36,8 +36,9 @@ type Process struct {
 	// Mark is the limit RLIMIT_RTTIME that it begins with.
 	Mark Limit
 	// Near is asked when a process in a network of its own connects to a server of the
-	// machine's loopback. The process waits meanwhile. If it may, serve is given a
-	// listener at that address in the process's network; nil: it may not.
+	// machine's loopback. The process waits in the meantime. If it may connect, serve
+	// gets a listener at that address in the process's network; if Near is nil, it may
+	// not.
 	Near Near
 }
 
@@ -48,7 +49,7 @@ type Near func(to netip.AddrPort) (serve func(net.Listener), ok bool)
 // programs find it on their loopback.
 type Port struct {
 	Port int // that the process listens on
-	At   int // the machine's; another one where Port is taken there
+	At   int // the machine's port; different if Port is taken there
 }
 
 // Run is a process that was started.
@@ -59,7 +60,7 @@ type Run struct {
 	told  listener
 }
 
-// listener is what knows of refusals while the process runs.
+// listener learns of refusals while the process runs.
 type listener interface {
 	all() []Refusal
 	share() (*os.File, error)
@@ -71,7 +72,8 @@ type listener interface {
 }
 
 // Publish makes the servers of a process in a network of its own, those that listen and
-// those to come, reachable on the machine's loopback, until it has ended or is released.
+// those to come, reachable on the machine's loopback until the process has ended or is
+// released.
 func (r *Run) Publish() {
 	if r.told != nil {
 		r.told.publish()
@@ -95,7 +97,7 @@ func (r *Run) Lost() []netip.AddrPort {
 	return r.told.lost()
 }
 
-// Ended must be called once, when the process and all that it started are gone. It tells
+// Ended must be called once, when the process and all that it started are gone. It says
 // what was refused or taken back.
 func (r *Run) Ended() (refused []Refusal) {
 	if r.told != nil {
@@ -104,8 +106,8 @@ func (r *Run) Ended() (refused []Refusal) {
 	return append(refused, r.ended()...)
 }
 
-// Share returns a file with which [Attend] goes on for the process in another process,
-// and which that closes; nil if nothing needs to go on.
+// Share returns a file with which [Attend] in another process takes over for this one,
+// and which Attend closes; nil if there is nothing to take over.
 func (r *Run) Share() (*os.File, error) {
 	if r.told == nil {
 		return nil, nil
@@ -129,5 +131,5 @@ func (r *Run) Release() {
 	}
 }
 
-// Limit is a resource limit: the one that counts, and how far it can be raised.
+// Limit is a resource limit: the current value, and how far it can be raised.
 type Limit struct{ Cur, Max uint64 }

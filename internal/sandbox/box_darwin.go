@@ -10,13 +10,13 @@ import (
 // seatbelt is the system's own program that confines another.
 const seatbelt = "/usr/bin/sandbox-exec"
 
-// Box starts processes that Seatbelt confines. Nobody has tried it on a Mac yet.
+// Box starts processes that Seatbelt confines. It has not been tried on a Mac yet.
 type Box struct{ opts Options }
 
 // NewBox returns a box in which nothing runs yet.
 func NewBox(o Options) *Box { return &Box{opts: o} }
 
-// Start starts a process in a session of its own, bound by a policy.
+// Start starts a process in a session of its own, confined by a policy.
 func (b *Box) Start(proc Process, policy Policy) (*Run, error) {
 	if policy.Required {
 		return nil, ErrLevel
@@ -42,7 +42,7 @@ func (b *Box) Level() Level {
 	return Detect()
 }
 
-// HasNetwork is false: there are no networks of one's own.
+// HasNetwork is false: there are no separate networks.
 func (b *Box) HasNetwork() bool { return false }
 
 // Detect is [Files] where the system has Seatbelt.

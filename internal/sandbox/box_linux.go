@@ -22,10 +22,10 @@ import (
 // idleTime is how long the namespaces of a box are kept after its last process.
 const idleTime = 30 * time.Second
 
-// Box starts processes that are confined alike. Those that it starts see each other and
-// share a network, and nothing else does. It makes its namespaces when it first needs
-// them, and gives them back soon after its last process. It is safe for concurrent use.
-// Close it.
+// Box starts processes that are confined in the same way. Its processes see each other
+// and share a network with nothing else. It makes its namespaces when it first needs
+// them, and releases them soon after its last process has ended. It is safe for
+// concurrent use. Close it.
 type Box struct {
 	opts Options
 
@@ -34,13 +34,13 @@ type Box struct {
 	users  int
 	idle   *time.Timer
 	closed bool
-	lent   map[netip.AddrPort]bool // servers of the machine that are there in its network
+	lent   map[netip.AddrPort]bool // servers of the machine that are reachable in its network
 }
 
 // NewBox returns a box in which nothing runs yet.
 func NewBox(o Options) *Box { return &Box{opts: o} }
 
-// Start starts a process in a session of its own, bound by a policy.
+// Start starts a process in a session of its own, confined by a policy.
 func (b *Box) Start(proc Process, policy Policy) (run *Run, err error) {
 	level := b.Level()
 	if policy.Required && level < Full {
@@ -123,7 +123,7 @@ func (b *Box) Level() Level {
 	return level
 }
 
-// HasNetwork reports whether its processes have a network of their own in which lathe
+// HasNetwork reports whether its processes have their own network, in which lathe
 // sees what they listen on and connect to.
 func (b *Box) HasNetwork() bool {
 	return b.opts.Network == OwnNetwork && b.Level() == Full && detect().tells
@@ -148,7 +148,7 @@ func Missing() string {
 type detected struct {
 	level   Level
 	missing error
-	tells   bool // refusals can be told; in another's sandbox they are its to tell
+	tells   bool // refusals can be reported; in somebody else's sandbox that is not ours to do
 }
 
 var detect = sync.OnceValue(func() detected {
@@ -239,7 +239,7 @@ func (b *Box) leave() {
 	})
 }
 
-// drop gives the namespaces back. The caller holds mu.
+// drop releases the namespaces. The caller holds mu.
 func (b *Box) drop() {
 	if b.spaces != nil {
 		b.spaces.close()
@@ -247,8 +247,8 @@ func (b *Box) drop() {
 	}
 }
 
-// Hold returns a file that keeps the namespaces as long as any process has it open; nil
-// if there are none. Whoever gets it closes it.
+// Hold returns a file that keeps the namespaces alive as long as any process has it
+// open; nil if there are none. Whoever gets it closes it.
 func (b *Box) Hold() *os.File {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -263,7 +263,7 @@ func (b *Box) Hold() *os.File {
 	return os.NewFile(uintptr(fd), "sandbox")
 }
 
-// Close gives the namespaces back once nothing uses them. Processes are not waited for.
+// Close releases the namespaces once nothing uses them. It does not wait for processes.
 func (b *Box) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -280,7 +280,7 @@ func (b *Box) Close() error {
 
 // Listen returns a listener on the loopback interface of the box's own network, which
 // lathe serves and the processes of the box reach. It lasts until it is closed, and
-// keeps the namespaces meanwhile.
+// keeps the namespaces in the meantime.
 func (b *Box) Listen() (net.Listener, error) {
 	s, err := b.enter()
 	if err != nil {
@@ -306,15 +306,15 @@ func (l *inner) Close() error {
 }
 
 // spaces are the namespaces of a box. The first process of the pid namespace holds
-// them: it waits for the end of a pipe that only lathe has, so that all end with lathe,
-// and has the kernel collect orphans.
+// them: it waits until a pipe that only lathe holds is closed, so that everything ends
+// with lathe, and lets the kernel collect orphans.
 type spaces struct {
 	holder  *os.Process
 	pipe    *os.File
 	fds     []int // user, net, ipc, pid
 	network Network
 	leader  func(int, bool)
-	held    bool // by another process, too
+	held    bool // another process holds them, too
 }
 
 // holders are programs that do nothing until their input ends.
@@ -396,8 +396,8 @@ func (s *spaces) hold(program string) error {
 	return err
 }
 
-// mapUsers gives the namespace the users of this one: all of them if lathe is root,
-// else the one that it is.
+// mapUsers maps this namespace's users into the new one: all of them if lathe is
+// root, otherwise only its own.
 func (s *spaces) mapUsers() error {
 	uid, gid := os.Geteuid(), os.Getegid()
 	if uid == 0 {
@@ -432,7 +432,7 @@ func (s *spaces) mapAll() error {
 	return nil
 }
 
-// up brings up the loopback interface of an own network.
+// up brings up the loopback interface of a new network.
 func (s *spaces) up() error {
 	if s.network == HostNetwork {
 		return nil
@@ -491,8 +491,8 @@ func (s *spaces) close() {
 	}
 }
 
-// giveWay has the kernel end commands before it ends lathe, or an editor, when memory
-// gets short.
+// giveWay makes the kernel end commands before lathe or an editor when memory runs
+// out.
 func giveWay(pid int) {
 	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", unix.O_WRONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -508,7 +508,7 @@ func (proc *Process) begin(p *program) {
 	p.add("begin a session", unix.SYS_SETSID)
 }
 
-// become adds what makes the process what it is to be.
+// become adds the steps that give the process its final identity and limits.
 func (proc *Process) become(p *program, rules *ruleset, told *passes, code []unix.SockFilter) {
 	p.add("change to "+proc.Dir, unix.SYS_CHDIR, p.str(proc.Dir))
 	p.files(proc.Files)
@@ -523,11 +523,11 @@ func (proc *Process) become(p *program, rules *ruleset, told *passes, code []uni
 }
 
 // rootsCapabilities are what root keeps in a sandbox: what building and installing
-// needs below the directories that may be written.
+// need below the directories that may be written.
 var rootsCapabilities = []uintptr{unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_KILL,
 	unix.CAP_SETGID, unix.CAP_SETUID, unix.CAP_NET_BIND_SERVICE, unix.CAP_SYS_CHROOT, unix.CAP_SETFCAP}
 
-// bind adds what binds a process for the rest of its life. With told the filter tells
+// bind adds what binds a process for the rest of its life. With told the filter says
 // what it is asked; then something has to listen.
 func bind(p *program, rules *ruleset, told *passes, code []unix.SockFilter) {
 	if os.Geteuid() == 0 {
@@ -553,7 +553,7 @@ func bind(p *program, rules *ruleset, told *passes, code []unix.SockFilter) {
 }
 
 // files gives the process its descriptors. They are first copied above all others, so
-// that none is overwritten before it is in its place, and all but its own are closed. Fd
+// that none is overwritten before it is in its place, and all others are closed. Fd
 // makes them block, which programs expect.
 func (p *program) files(files []*os.File) {
 	above := uintptr(len(files) + 64)

@@ -15,23 +15,23 @@ type step struct {
 	what    string // for an error: "mount /proc"
 	nr      uintptr
 	args    [6]uintptr
-	arg0    *uintptr // if set: where the first argument stands by then
-	save    *uintptr // if set: where the result goes
+	arg0    *uintptr // if set: where the first argument will be by then
+	save    *uintptr // if set: where to store the result
 	mayFail bool
-	// skip is how many steps are left out together with this one when what it is about
-	// is not there any more; -1: it has to be there.
+	// skip is how many steps to leave out, with this one, if its file no longer
+	// exists; -1: it has to exist.
 	skip int
 }
 
-// nextProcess is a step of its own: the steps that follow are another process's, a
+// nextProcess is a special step: the steps after it are for another process, a
 // child of the same parent.
 const nextProcess = ^uintptr(0)
 
 // program is what runs between the start of a process and its exec. Everything that its
 // steps point to is kept in keep.
 //
-// Its processes share lathe's memory, while the thread that started them waits. So what
-// they run is one function that splits no stack, allocates nothing and only makes
+// Its processes share lathe's memory, while the thread that started them waits. So they
+// run a single function that does not grow the stack, allocates nothing and only makes
 // system calls.
 type program struct {
 	steps []*step
@@ -39,7 +39,7 @@ type program struct {
 	late  []late
 	flags uintptr // of clone(2), besides those that all have
 
-	at    int     // the step that is made
+	at    int     // the current step
 	pid   uintptr // of the last process
 	errno uintptr // why the step at at failed
 	first uintptr // the first process, if it is not the last
@@ -99,8 +99,8 @@ func afterForkInChild()
 //go:noescape
 func fork(flags uintptr) (pid, errno uintptr)
 
-// run starts a process that makes the steps, the last of which executes something or is
-// none, and returns when it did. With files its descriptors are lathe's own.
+// run starts a process that makes the steps, the last of which may execute a program,
+// and returns when that is done. With files it shares lathe's descriptors.
 func (p *program) run(files bool) (pid int, failed string, errno syscall.Errno) {
 	flags := shared | p.flags
 	if files {
@@ -143,7 +143,8 @@ func (p *program) start(flags uintptr) {
 	p.started(pid, errno)
 }
 
-// started is the parent's part. The child has left start's own variables alone.
+// started is the parent's part. The child has not touched start's own
+// variables.
 //
 //go:noinline
 //go:norace

@@ -6,7 +6,8 @@ import (
 )
 
 // executesMore reports whether a configuration of git makes it execute, read or reach
-// something that it did not before. That of a submodule says where its files are.
+// something that it did not before. A submodule's configuration says where its files
+// are.
 func executesMore(before, after []byte, submodule bool) bool {
 	old := gitSettings(before)
 	return slices.ContainsFunc(gitSettings(after), func(s setting) bool {
@@ -36,7 +37,7 @@ var harmlessKeys = map[string]string{
 const harmlessSections = "branch user author committer extensions init push pull fetch rebase color advice status log gc pack index feature lfs commit tag rerere apply " +
 	"am blame checkout column clone format grep maintenance notes receive stash versionsort worktree i18n transfer fsck"
 
-// executes reports whether a setting is not known to be harmless.
+// executes reports whether a setting may be harmful, that is, is not known to be harmless.
 func (s setting) executes() bool {
 	if s.section == "filter" && s.sub == "lfs" {
 		return s.key != "required" && !strings.HasPrefix(s.value, "git-lfs ")

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// Bounds of what is remembered of protected files.
+// Limits on what is remembered of protected files.
 const (
 	maxRemembered = 256     // files of one directory
 	maxContent    = 1 << 20 // bytes of one file
 )
 
-// guarded lists what is protected and not given by name.
+// guarded lists what is protected and was not allowed by name.
 func (policy *Policy) guarded() []string {
 	return slices.DeleteFunc(policy.protectedNow(), policy.given)
 }
@@ -42,18 +42,18 @@ func (policy *Policy) given(path string) bool {
 	return slices.ContainsFunc(policy.Given, func(dir string) bool { return below(path, dir) })
 }
 
-// guard looks after what the kernel cannot: a protected file that comes into being and,
+// guard handles what the kernel cannot prevent: a protected file that is created and,
 // where there are no mounts, one that is changed.
 type guard struct {
 	policy  *Policy
 	level   Level
 	before  map[string]bool   // the protected paths that were there
-	content map[string]tree   // and what they held, below the level Full
-	dirs    map[string]string // the directories that they were in, without links
+	content map[string]tree   // and their content, below the level Full
+	dirs    map[string]string // the directories that they are in, with links resolved
 	configs map[string][]byte
 }
 
-// tree is what a file or directory holds: contents by relative path.
+// tree is the content of a file or directory: contents by relative path.
 type tree map[string]string
 
 func (policy *Policy) guard(level Level) *guard {
@@ -76,8 +76,8 @@ func (policy *Policy) guard(level Level) *guard {
 }
 
 // Guard remembers the protected files for something that lathe itself is about to do on
-// behalf of a process. The function puts back what was changed of them, and moves away what
-// was made.
+// behalf of a process. The function restores what was changed, and moves away what was
+// created.
 func (policy Policy) Guard() (check func() []Refusal) { return policy.guard(Files).check }
 
 func evalSymlinks(path string) string {
@@ -94,7 +94,7 @@ func isGitConfig(path string) bool {
 	return err == nil
 }
 
-// check puts back what was changed and moves away what was made.
+// check restores what was changed and moves away what was created.
 func (g *guard) check() (refused []Refusal) {
 	now := map[string]bool{}
 	for _, path := range g.policy.protectedNow() {
@@ -124,7 +124,7 @@ func (g *guard) check() (refused []Refusal) {
 	return refused
 }
 
-// checkConfig puts a configuration of git back that would execute something new.
+// checkConfig restores a git configuration that would execute something new.
 func (g *guard) checkConfig(path string) []Refusal {
 	now, err := readBounded(path)
 	before, was := g.configs[path]
@@ -139,7 +139,7 @@ func (g *guard) checkConfig(path string) []Refusal {
 	return []Refusal{{Op: "write", Path: path, Undone: said(rewrite(path, string(before)), "it was put back as it was")}}
 }
 
-// restore puts back what a protected path held.
+// restore restores the content of a protected path.
 func (g *guard) restore(path string) (refused []Refusal) {
 	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err != nil && !os.IsNotExist(err) || err == nil && dir != g.dirs[path] {
 		return []Refusal{{Op: "write", Path: path, Undone: "its directory is another one now: " + dir}}
@@ -170,7 +170,7 @@ func (g *guard) restore(path string) (refused []Refusal) {
 	return refused
 }
 
-// Contents of what is no regular file.
+// Contents that stand for what is not a regular file.
 const (
 	linkTo    = "\x00link to "
 	irregular = "\x00"
@@ -194,7 +194,7 @@ func rewrite(path, text string) error {
 	return os.WriteFile(path, []byte(text), mode)
 }
 
-// aside moves what was made out of the way.
+// aside moves what was created out of the way.
 func (g *guard) aside(path, op string) Refusal {
 	r := Refusal{Op: op, Path: path}
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -272,14 +272,14 @@ func readBounded(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// harmless reports whether something that was made steers nothing: the sample hooks of
-// a new repository.
+// harmless reports whether something that was created steers nothing: the sample hooks
+// of a new repository.
 func harmless(path string) bool {
 	if strings.HasSuffix(path, ".sample") {
 		return true
 	}
 	if info, err := os.Lstat(path); err != nil || !info.IsDir() {
-		return false // also a link to a directory that is empty as yet
+		return false // even a link to a directory that is still empty
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {

@@ -39,9 +39,9 @@ var landlockABI = sync.OnceValue(func() int {
 // ruleset is a set of Landlock's rules. Close it.
 type ruleset struct{ fd int }
 
-// newRuleset makes a set that refuses all changes, and for alone, where no namespace does
-// it, all reading and signals to processes outside. Commands of one directory share
-// their processes' namespace: one may end what another has started.
+// newRuleset makes a set that refuses all changes and, with alone (where no namespace
+// does it), all reading and signals to processes outside. Commands of one directory share
+// a pid namespace: one may end what another has started.
 func newRuleset(alone bool) (*ruleset, error) {
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: rightsOfDirs}
 	if alone {
@@ -67,8 +67,8 @@ func newRuleset(alone bool) (*ruleset, error) {
 
 func (r *ruleset) close() { _ = unix.Close(r.fd) }
 
-// allow lets a file, or a directory with all it holds, be changed or read. What is not
-// there is left out.
+// allow lets a file, or a directory with all it holds, be changed or read. Missing
+// paths are ignored.
 func (r *ruleset) allow(path string, dirRights, fileRights uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// devices are what programs write to that is no file of anybody.
+// devices are what programs write to that are not anybody's files.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"}
 
 // rules makes Landlock's part of the policy. Close it.
@@ -36,7 +36,7 @@ func (policy *Policy) rules(level Level) (*ruleset, error) {
 	return r, nil
 }
 
-// hidden lists what is hidden and there, without links, and around what is shown.
+// hidden lists existing hidden paths, with links resolved, and without what is shown.
 func (policy *Policy) hidden() []string {
 	shown := policy.existing(slices.Concat(policy.Show, policy.Given))
 	var out []string
@@ -63,8 +63,8 @@ func (policy *Policy) hidden() []string {
 	return out
 }
 
-// protected lists what is protected and there, and the directories above it, which must
-// not be moved away, each after those that it lies in.
+// protected lists existing protected paths, and the directories above them, which must
+// not be moved away, outer ones first.
 func (policy *Policy) protected() (readonly, pinned []string) {
 	roots := policy.existing(policy.Write)
 	for _, path := range outermost(policy.existing(policy.guarded())) {
@@ -85,7 +85,7 @@ func (policy *Policy) protected() (readonly, pinned []string) {
 	return readonly, slices.Compact(pinned)
 }
 
-// existing resolves the links of what is there.
+// existing returns the paths that exist, with links resolved.
 func (policy *Policy) existing(paths []string) []string {
 	var out []string
 	for _, path := range paths {
@@ -108,7 +108,7 @@ func outermost(paths []string) []string {
 	return out
 }
 
-// mounts adds the steps that make the process's own view of the files.
+// mounts adds the steps that build the process's own view of the files.
 func (policy *Policy) mounts(p *program, rules *ruleset) {
 	p.add("make a mount namespace", unix.SYS_UNSHARE, unix.CLONE_NEWNS)
 	p.add("keep mounts apart", unix.SYS_MOUNT, p.str("none"), p.str("/"), 0, unix.MS_REC|unix.MS_SLAVE, 0)
@@ -143,8 +143,8 @@ func (policy *Policy) mounts(p *program, rules *ruleset) {
 	}
 }
 
-// bind lays a file or directory over another. What is not there any more by then is
-// left alone, with the steps that follow.
+// bind mounts a file or directory over another. If it no longer exists by then, it
+// is skipped along with the following steps.
 func (p *program) bind(from, to string, skip int) {
 	p.add("bind "+to, unix.SYS_MOUNT, p.str(from), p.str(to), 0, unix.MS_BIND, 0).skip = skip
 }

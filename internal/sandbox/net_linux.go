@@ -16,15 +16,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bounds of what is noted of one process and all that it starts.
+// Limits on what is noted about one process and everything it starts.
 const (
 	maxListened = 256
 	maxLost     = 16
 )
 
-// connections is what lathe does about the sockets of a process in a network of its own:
-// servers of the machine are lent to it, if it may reach them, and its own are published.
-// Like what is refused, what it listens on and connects to is told by the filter.
+// connections handles the sockets of a process in a network of its own: servers of the
+// machine are lent to it if it may reach them, and its own are published. The filter
+// reports what it listens on and connects to, as it reports refusals.
 type connections struct {
 	box    *Box
 	spaces *spaces
@@ -37,7 +37,7 @@ type connections struct {
 	closed   bool
 }
 
-// close ends what is published.
+// close ends what was published.
 func (c *connections) close() {
 	c.mu.Lock()
 	c.closed = true
@@ -56,7 +56,7 @@ func (c *connections) listens(req *notif) {
 	}
 	c.mu.Lock()
 	if !slices.Contains(c.listened, at) {
-		if len(c.listened) >= maxListened { // test programs listen often, and for moments
+		if len(c.listened) >= maxListened { // test programs listen often and briefly
 			c.listened = c.listened[1:]
 		}
 		c.listened = append(c.listened, at)
@@ -108,8 +108,8 @@ func (c *connections) lost() []netip.AddrPort {
 	return slices.Clone(c.missed)
 }
 
-// connects looks at a connection that is about to be made. It returns nil if that goes on
-// at once, else what waits for an answer.
+// connects looks at a connection that is about to be made. It returns nil if the call may
+// continue at once, else a function that waits for the answer.
 func (c *connections) connects(req *notif) func() unix.Errno {
 	to, ok := readAddress(int(req.pid), uintptr(req.args[1]), int(req.args[2]))
 	switch {
@@ -128,12 +128,12 @@ func (c *connections) connects(req *notif) func() unix.Errno {
 		return nil
 	}
 	if c.near == nil && !lent {
-		return nil // nobody could say yes, and the kernel says no
+		return nil // nobody could allow it, and the kernel will refuse it
 	}
 	return func() unix.Errno { return c.lend(to) }
 }
 
-// lend asks for a server of the machine, and makes it reachable.
+// lend asks whether a server of the machine may be reached, and makes it reachable.
 func (c *connections) lend(to netip.AddrPort) unix.Errno {
 	if c.near == nil {
 		return unix.ECONNREFUSED
@@ -154,7 +154,7 @@ func (b *Box) isLent(to netip.AddrPort) bool {
 	return b.lent[to]
 }
 
-// lend returns a listener at an address of the box's network; nil if there is one.
+// lend returns a listener at an address of the box's network; nil if there already is one.
 func (b *Box) lend(to netip.AddrPort) net.Listener {
 	s, err := b.enter()
 	if err != nil {
@@ -241,7 +241,7 @@ func readAddress(pid int, at uintptr, size int) (to netip.AddrPort, ok bool) {
 	return netip.AddrPortFrom(onLoopback(ip), port), true
 }
 
-// onLoopback is where a connection to no address comes out.
+// onLoopback replaces the unspecified address, which connects to loopback.
 func onLoopback(ip netip.Addr) netip.Addr {
 	switch {
 	case !ip.IsUnspecified():

@@ -16,18 +16,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What the kernel refuses it tells nobody but the program. So the calls that change
-// files are shown to lathe before the kernel decides: lathe notes which of them a
-// policy refuses, and lets all go on. A program that lies to it fools nobody but the
-// reader of that note.
+// The kernel reports a refusal only to the program. So calls that change files are
+// shown to lathe before the kernel decides: lathe notes which of them a policy
+// refuses, and lets all of them continue. A program that deceives it falsifies only
+// that note.
 
-// maxRefusals bounds what is noted of one process and all that it starts.
+// maxRefusals limits what is noted about one process and everything it starts.
 const maxRefusals = 64
 
 // writeFlags are those of open(2) that change something.
 const writeFlags = unix.O_WRONLY | unix.O_RDWR | unix.O_CREAT | unix.O_TRUNC
 
-// tell adds that calls which change files are told. at is where the flags of an open stand.
+// tellOpen makes the filter report opens that may change files. at is where the flags are.
 func (f *bpf) tellOpen(nr uint32, at uint32) {
 	f.inCase(nr, func(f *bpf) {
 		f.load(at)
@@ -36,14 +36,14 @@ func (f *bpf) tellOpen(nr uint32, at uint32) {
 	})
 }
 
-// teller is the filter's end that lathe holds.
+// teller is lathe's end of the filter.
 type teller struct {
 	*connections // nil: it has the machine's network
 	policy       *Policy
-	roots        []string // that may be written
-	shut         []string // below them, that may not
+	roots        []string // directories that may be written
+	shut         []string // paths below them that may not
 	fd           int
-	quit         int // an event that ends the attention
+	quit         int // an event that ends attend
 
 	mu      sync.Mutex
 	refused []Refusal
@@ -51,7 +51,7 @@ type teller struct {
 	ended   chan struct{}
 }
 
-// passes are how the descriptor gets from the new process to lathe.
+// passes carries the descriptor from the new process to lathe.
 type passes struct {
 	mine, its int
 	msg       unix.Msghdr
@@ -134,7 +134,7 @@ const (
 	ioctlFlag = 0x40082104 // SECCOMP_IOCTL_NOTIF_SET_FLAGS
 )
 
-// newTeller answers until all processes of a filter have ended.
+// newTeller starts a teller, which answers until all processes of the filter have ended.
 func newTeller(policy *Policy, fd int, conns *connections) *teller {
 	quit, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
 	if err != nil {
@@ -184,7 +184,7 @@ func (t *teller) shareNetwork() ([]*os.File, string, error) {
 	return open.share()
 }
 
-// stop ends the attention and waits for that.
+// stop ends the teller's work and waits for that.
 func (t *teller) stop() {
 	t.mu.Lock()
 	if t.quit >= 0 {
@@ -197,9 +197,9 @@ func (t *teller) stop() {
 	}
 }
 
-// Attend answers what the filter of a process tells, until the process and all that it
-// started have ended; then it closes the file. All calls go on. With what
-// [Run.ShareNetwork] returned the servers of the process stay published.
+// Attend answers a process's filter until the process and everything it started have
+// ended; then it closes the file. It lets all calls continue. With what
+// [Run.ShareNetwork] returned, the servers of the process stay published.
 func Attend(f *os.File, network []*os.File, words string) {
 	hear := func(*notif) bool { return false }
 	if len(network) > 0 {
@@ -218,7 +218,7 @@ func Attend(f *os.File, network []*os.File, words string) {
 	_ = f.Close()
 }
 
-// hear notes a call, and reports whether it is answered later.
+// hear notes a call, and reports whether it will be answered later.
 func (t *teller) hear(req *notif) (later bool) {
 	switch {
 	case t.connections == nil:
@@ -245,7 +245,7 @@ func (t *teller) hear(req *notif) (later bool) {
 	return false
 }
 
-// reply answers a call that was told: it goes on, or fails with an error.
+// reply answers a reported call: it continues, or fails with an error.
 func reply(fd int, id uint64, errno unix.Errno) {
 	const goOn = 1 // SECCOMP_USER_NOTIF_FLAG_CONTINUE
 	res := answer{id: id, flags: goOn}
@@ -271,7 +271,7 @@ func attend(fd, quit int, hear func(*notif) (later bool)) {
 		}
 		req := new(notif)
 		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlRecv, uintptr(unsafe.Pointer(req))); errno != 0 {
-			continue // it was interrupted or ended meanwhile
+			continue // it was interrupted or ended in the meantime
 		}
 		if !hear(req) {
 			reply(fd, req.id, 0)
@@ -307,8 +307,8 @@ func (t *teller) note(req *notif) {
 	}
 }
 
-// allowed returns the path that a call means, and whether the policy allows that it is
-// changed.
+// allowed returns the path that a call refers to, and whether the policy allows
+// changing it.
 func (t *teller) allowed(req *notif, dir int32, path string, follow bool) (string, bool) {
 	if !filepath.IsAbs(path) {
 		link := "/proc/" + strconv.Itoa(int(req.pid)) + "/cwd"
@@ -333,14 +333,14 @@ func (t *teller) allowed(req *notif, dir int32, path string, follow bool) (strin
 	if real == "" {
 		dir := realPath(filepath.Dir(filepath.Clean(path)))
 		if dir == "" {
-			return path, true // there is nothing to be refused
+			return path, true // there is nothing to refuse
 		}
 		real = filepath.Join(dir, filepath.Base(path))
 	}
 	return real, strings.HasPrefix(real, "/dev/pts/") || t.writable(real)
 }
 
-// realPath resolves the links of a path; empty: there is nothing.
+// realPath resolves the links of a path; empty if it does not exist.
 func realPath(path string) string {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -362,8 +362,8 @@ func (t *teller) writable(path string) bool {
 	return in(t.roots) && !in(t.shut)
 }
 
-// subject says what a call does, and where the paths of it stand, each with the
-// directory that it is relative to.
+// subject says what a call does and where its paths are, each with the
+// directory it is relative to.
 func subject(req *notif) (op string, dirs []int32, at []uint64) {
 	a, here := req.args, int32(unix.AT_FDCWD)
 	switch int(req.nr) {
@@ -388,7 +388,7 @@ func subject(req *notif) (op string, dirs []int32, at []uint64) {
 // readString reads a string of another process.
 func readString(pid int, at uintptr) string {
 	buf := make([]byte, unix.PathMax)
-	first := int(4096 - at%4096) // the next page may not be there
+	first := int(4096 - at%4096) // the next page may not be mapped
 	local := []unix.Iovec{{Base: &buf[0]}}
 	local[0].SetLen(first)
 	n, err := unix.ProcessVMReadv(pid, local, []unix.RemoteIovec{{Base: at, Len: first}}, 0)

@@ -11,9 +11,8 @@ import (
 // overlayStep begins the name of the step that lays an overlay.
 const overlayStep = "hold back changes of "
 
-// overlayOptions keep what lies in Upper readable without the file system: with the
-// attributes of ordinary users no directory is told by a reference, no file by its
-// attributes alone.
+// overlayOptions keep Upper readable without overlayfs: no directory or file in it
+// is only a reference or an attribute.
 const overlayOptions = "userxattr,index=off,xino=off"
 
 func (o Overlay) mount(p *program) {
@@ -22,8 +21,9 @@ func (o Overlay) mount(p *program) {
 	p.add(overlayStep+o.Dir, unix.SYS_MOUNT, p.str("overlay"), p.str(o.Dir), p.str("overlay"), unix.MS_NOSUID|unix.MS_NODEV, p.str(options))
 }
 
-// allowLater adds the steps that let a directory be changed which is something else by
-// then than it is now. Rules of Landlock are about what lies at a path, not about paths.
+// allowLater adds the steps that allow changes in a directory that will have been
+// replaced by then, because Landlock's rules apply to the file at a path, not to the
+// path.
 func (r *ruleset) allowLater(p *program, dir string) {
 	// struct landlock_path_beneath_attr is packed: the rights, and 32 bits of descriptor
 	attr := &[2]uintptr{rightsOfDirs}

@@ -27,7 +27,7 @@ var places = sync.OnceValue(func() (rows []place) {
 	return rows
 })
 
-// Machine is where a person's files are.
+// Machine says where a person's files are.
 type Machine struct {
 	Home   string
 	Getenv func(string) string
@@ -36,8 +36,8 @@ type Machine struct {
 // Cache is a directory that a program keeps between its runs.
 type Cache struct{ Program, Path string }
 
-// Caches lists those of the programs that are installed. A cache that is not there yet
-// is made if made is set: nothing below a directory that is not there can be allowed.
+// Caches lists those of the programs that are installed. With made, missing ones are
+// created, because nothing below a directory that does not exist can be allowed.
 func (m Machine) Caches(made bool) (list []Cache) {
 	installed := map[string]bool{}
 	for _, row := range places() {
@@ -72,8 +72,8 @@ func (m Machine) installed(program string) bool {
 	return false
 }
 
-// Hidden lists what nobody may read: credentials, and ways to other programs that do
-// what they are told.
+// Hidden lists what nobody may read: credentials, and sockets of programs that carry
+// out requests.
 func (m Machine) Hidden() []string { return m.all("hide") }
 
 // StartUp lists what makes programs of the person run something.
@@ -103,7 +103,7 @@ func (m Machine) first(paths []string) string {
 	return ""
 }
 
-// expand returns an absolute path, or nothing where a variable of it is not set.
+// expand returns an absolute path, or nothing if a variable in it is not set.
 func (m Machine) expand(path string) string {
 	missing := false
 	path = os.Expand(path, func(name string) string {

@@ -6,43 +6,43 @@ import (
 	"sync/atomic"
 )
 
-// Policy is what a process may do. Paths are absolute. What is listed but not there is
-// left out.
+// Policy is what a process may do. Paths are absolute. Paths that do not exist are
+// ignored.
 type Policy struct {
-	// Write are files and directories that may be changed with all they hold.
+	// Write are files and directories that may be changed, with everything in them.
 	Write []string
-	// Protect lists the files and directories below those of Write that are there and
-	// may not be changed all the same. It is asked again when the processes have ended:
-	// what came into being meanwhile is moved to Aside, unless it is harmless. Nil: none.
+	// Protect lists the existing files and directories below Write that may not be
+	// changed. It is called again when the processes have ended: anything created in the
+	// meantime is moved to Aside, unless it is harmless. Nil: none.
 	Protect func() []string
 	// Given are files and directories that a person, or a rule, allowed by name: they
-	// may be changed and read although they are protected or hidden. A configuration of
-	// git among them is put back where it makes git execute something new.
+	// may be changed and read although they are protected or hidden. A git
+	// configuration among them is restored if it would make git execute something new.
 	Given []string
-	// Hide are files and directories that cannot be read. Show are such below them
-	// that can be.
+	// Hide are files and directories that cannot be read. Show are paths below
+	// them that can.
 	Hide, Show []string
-	// Overlays are where changes land elsewhere, at the level Full; see [ErrOverlay].
+	// Overlays are directories whose changes are redirected, at the level Full; see [ErrOverlay].
 	Overlays []Overlay
 	// Required says that nothing may run with less than all of this.
 	Required bool
-	// Aside is a directory for what is taken back. It is made when it is needed.
+	// Aside is a directory for files that are moved away. It is created when needed.
 	Aside string
 
 	now *sight // what was found while a process starts; nil: look
 }
 
-// Grant is what one process may do besides its policy, since a person or a rule allowed
-// it by name.
+// Grant is what one process may do in addition to its policy, because a person or a
+// rule allowed it by name.
 type Grant struct {
-	Change []string // files and directories, also protected or hidden ones
+	Change []string // files and directories, including protected or hidden ones
 	Within []string // directories in which files may be changed and made
-	Read   []string // files and directories, also hidden ones
+	Read   []string // files and directories, including hidden ones
 	// Overlays hold back what it changes.
 	Overlays []Overlay
 }
 
-// With returns the policy with a grant.
+// With returns the policy extended by a grant.
 func (policy Policy) With(g Grant) Policy {
 	policy.Given = slices.Concat(policy.Given, g.Change)
 	policy.Write = slices.Concat(policy.Write, g.Within)
@@ -51,7 +51,7 @@ func (policy Policy) With(g Grant) Policy {
 	return policy
 }
 
-// Network is what a process has of the network.
+// Network says which network a process has.
 type Network int
 
 // Networks.
@@ -96,10 +96,10 @@ func (l Level) Words() string {
 	return "commands are judged before they run, not confined"
 }
 
-// found is the level that [Detect] found; nil: it was not asked yet.
+// found is the level that [Detect] found; nil if it was not called yet.
 var found atomic.Pointer[Level]
 
-// Found names the level if it was found already; it does not look for it.
+// Found returns the name of the level if [Detect] has found it already; it does not call Detect.
 func Found() string {
 	if level := found.Load(); level != nil {
 		return level.String()
@@ -107,11 +107,11 @@ func Found() string {
 	return ""
 }
 
-// Refusal is something that a policy kept a process from, or that was taken back.
+// Refusal is something that a policy prevented, or that was undone.
 type Refusal struct {
 	Op   string `json:"op"` // "write", "create"
 	Path string `json:"path"`
-	// Undone says what was done about it, where it had happened already.
+	// Undone says what was done about it if it had already happened.
 	Undone string `json:"undone,omitempty"`
 }
 

@@ -18,8 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ports are servers of a network that are served on the machine's loopback. They are safe
-// for concurrent use. Close them.
+// ports are a network's servers that are reachable on the machine's loopback. They are
+// safe for concurrent use. Close them.
 type ports struct {
 	user, network int        // namespaces
 	files         []*os.File // that they are, if they are its own
@@ -31,13 +31,13 @@ type ports struct {
 	conns  map[net.Conn]struct{}
 }
 
-// served is one of them.
+// served is one of these servers.
 type served struct {
-	listen []net.Listener // on 127.0.0.1 and, where that can be had, on ::1
+	listen []net.Listener // on 127.0.0.1 and, if possible, on ::1
 	Port
 }
 
-// maxPublished bounds the ports of one process, and maxPassed the connections to them.
+// maxPublished limits the ports of one process, and maxPassed the connections to them.
 const (
 	maxPublished = 64
 	maxPassed    = 512
@@ -47,7 +47,7 @@ func newPorts(user, network int) *ports {
 	return &ports{user: user, network: network, served: map[netip.AddrPort]*served{}, conns: map[net.Conn]struct{}{}}
 }
 
-// open serves the server at an address from now on.
+// open makes the server at an address reachable from now on.
 func (p *ports) open(at netip.AddrPort) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,7 +70,7 @@ func (p *ports) open(at netip.AddrPort) {
 	}
 }
 
-// listenNear listens on the machine's loopback, at a port or, if that is taken, another.
+// listenNear listens on the machine's loopback, at the port or, if that is taken, at another.
 func listenNear(port int) (list []net.Listener, at int) {
 	for _, try := range []int{port, 0} {
 		l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(try)))
@@ -193,8 +193,8 @@ func (p *ports) close() {
 	}
 }
 
-// share returns what another process needs to go on with it: the namespaces and the
-// listeners, and in words which of these is for what. Whoever gets the files closes them.
+// share returns what another process needs to continue: the namespaces and the listeners,
+// and a text that says which is which. Whoever gets the files closes them.
 func (p *ports) share() (files []*os.File, words string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -219,7 +219,7 @@ func (p *ports) share() (files []*os.File, words string, err error) {
 	return files, strings.Join(list, " "), nil
 }
 
-// resumePorts goes on with what share returned.
+// resumePorts continues with what share returned.
 func resumePorts(files []*os.File, words string) (*ports, error) {
 	list := strings.Fields(words)
 	if len(files) != len(list)+2 {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Seatbelt returns the policy as a profile for macOS. The last rule that matches
-// counts there. Nobody has tried it on a Mac yet.
+// Seatbelt returns the policy as a profile for macOS. In a profile the last
+// matching rule counts. It has not been tried on a Mac yet.
 func (policy *Policy) Seatbelt() string {
 	var b strings.Builder
 	b.WriteString("(version 1)\n(allow default)\n(deny file-write*)\n")
@@ -21,7 +21,7 @@ func (policy *Policy) Seatbelt() string {
 	return b.String()
 }
 
-// rule writes one rule for paths with all they hold.
+// rule writes one rule for paths and everything in them.
 func rule(b *strings.Builder, what string, paths []string) {
 	if len(paths) == 0 {
 		return

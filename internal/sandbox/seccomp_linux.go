@@ -23,14 +23,14 @@ var refusedCalls = []uint32{
 	unix.SYS_VHANGUP, unix.SYS_NFSSERVCTL, unix.SYS_LOOKUP_DCOOKIE, unix.SYS_SYSLOG,
 }
 
-// Calls that golang.org/x/sys does not name yet; they have one number everywhere.
+// Calls that golang.org/x/sys does not name yet; they have the same number on all architectures.
 const (
 	openTreeAttr = 467 // open_tree and mount_setattr in one
 	fileSetattr  = 469 // flags such as immutable, by path
 )
 
 // absentCalls are refused as if the kernel did not have them, so that programs do
-// without. What goes through io_uring no filter sees.
+// without them. No filter sees what goes through io_uring.
 var absentCalls = []uint32{unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER}
 
 // Return values of a filter.
@@ -41,7 +41,7 @@ const (
 	retAFam  = unix.SECCOMP_RET_ERRNO | uint32(unix.EAFNOSUPPORT)
 )
 
-// Places in what a filter looks at, on machines that store the low half first.
+// Offsets in the data that a filter sees, on little-endian machines.
 const (
 	dataNr   = 0
 	dataArch = 4
@@ -55,7 +55,7 @@ var tellingCalls = append([]uint32{unix.SYS_OPENAT2, unix.SYS_MKDIRAT, unix.SYS_
 	unix.SYS_RENAMEAT2, unix.SYS_LINKAT, unix.SYS_TRUNCATE}, olderCalls...)
 
 // filter returns the seccomp filter, tellingFilter one that tells lathe of calls which
-// change files, and netFilter one that tells of servers and connections, too.
+// change files, and netFilter one that reports servers and connections, too.
 var (
 	filter        = sync.OnceValue(func() []unix.SockFilter { return makeFilter(nil) })
 	tellingFilter = sync.OnceValue(func() []unix.SockFilter { return makeFilter(tellingCalls) })
@@ -64,7 +64,7 @@ var (
 	})
 )
 
-// makeFilter makes the filter that tells of calls; nil: of none.
+// makeFilter makes a filter that reports the given calls; nil: none.
 func makeFilter(telling []uint32) []unix.SockFilter {
 	var f bpf
 	f.load(dataArch)
@@ -109,8 +109,8 @@ func makeFilter(telling []uint32) []unix.SockFilter {
 	return f.code
 }
 
-// sockets lets through those of everyday use: not packet sockets, those to the machine
-// that this one runs in, those of the kernel's ciphers, and their like.
+// sockets allows those in everyday use, but not packet sockets, those to a virtual
+// machine's host, those of the kernel's ciphers, and the like.
 func (f *bpf) sockets() {
 	f.load(dataArg0)
 	for _, family := range []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK} {
@@ -144,7 +144,7 @@ func (f *bpf) atLeast(value, ret uint32) {
 	f.ret(ret)
 }
 
-// inCase adds what looks at the arguments of one call, and allows it at the end.
+// inCase adds code that checks the arguments of one call and allows it at the end.
 func (f *bpf) inCase(nr uint32, look func(*bpf)) {
 	var inner bpf
 	look(&inner)

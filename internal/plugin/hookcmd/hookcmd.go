@@ -23,7 +23,7 @@ import (
 const (
 	defaultTimeout = 5 * time.Second
 	maxOutput      = 32 << 20 // bytes that are taken from a program
-	maxTold        = 4 << 10  // bytes of its errors that are told
+	maxTold        = 4 << 10  // bytes of its error output that are reported
 	stopGrace      = 200 * time.Millisecond
 	refuses        = 2 // the exit code that refuses what the hook was called for
 )
@@ -50,7 +50,7 @@ func Hooks(list []config.Hook, p Place) []plugin.Hooks {
 	return out
 }
 
-// Name is what a person is told of a hook.
+// Name is what people are shown as a hook's name.
 func Name(h config.Hook) string { return "hook " + strings.Join(h.Command, " ") }
 
 // request is what a program reads.
@@ -87,8 +87,8 @@ func (p Place) caller(h config.Hook) jsonhook.Caller {
 	}
 }
 
-// merge lays what a program printed over the output it was given, key by key. It may
-// print nothing.
+// merge merges what a program printed into the output it was given, key by key. It
+// may have printed nothing.
 func merge(output json.RawMessage, printed []byte) (json.RawMessage, error) {
 	if printed = bytes.TrimSpace(printed); len(printed) == 0 || len(output) == 0 {
 		return nil, nil
@@ -107,13 +107,13 @@ func merge(output json.RawMessage, printed []byte) (json.RawMessage, error) {
 }
 
 // subject is what a hook's match is compared with: the tool, the command, or the kind
-// of an event. It is empty where there is nothing to choose by.
+// of an event. It is empty if there is nothing to match.
 func subject(hook string, input json.RawMessage) string {
 	var in struct {
 		Tool, ToolID, Command, Permission string
 		Event                             struct{ Type string }
 	}
-	_ = json.Unmarshal(input, &in) // a foreign shape has no subject
+	_ = json.Unmarshal(input, &in) // input of another shape has no subject
 	switch hook {
 	case jsonhook.ToolBefore, jsonhook.ToolAfter:
 		return in.Tool
@@ -145,7 +145,7 @@ type Call struct {
 	Args    []string
 	Input   []byte
 	Timeout time.Duration
-	Env     []string // beside the place's
+	Env     []string // in addition to the place's
 }
 
 // Done is how a program ended.
@@ -166,9 +166,9 @@ func (d Done) Failure() string {
 	return fmt.Sprintf("it ended with exit code %d: %s", d.Code, d.reason())
 }
 
-// Run runs a program and returns when it has ended. One that takes too long is ended,
-// which is a [plugin.NotCalled], as is one that cannot be started. What a program
-// leaves running is ended with it.
+// Run runs a program and returns when it has ended. One that takes too long is ended
+// and counts as [plugin.NotCalled], as does one that cannot be started. What a
+// program leaves running is ended with it.
 func (p Place) Run(ctx context.Context, c Call) (Done, error) {
 	errs := &head{most: maxTold}
 	svc, err := p.Runner.Open(shell.Program{

@@ -37,7 +37,7 @@ type conn struct {
 	mu      sync.Mutex
 	waiting map[string]chan message
 	streams map[string]func(chunk)
-	cancels map[string]context.CancelFunc // requests of plugins
+	cancels map[string]context.CancelFunc // running requests of plugins
 	err     error                         // why it is over
 }
 
@@ -57,7 +57,7 @@ type failure struct {
 // Error returns the message.
 func (f *failure) Error() string { return f.Message }
 
-// chunk is a piece of a body. End is set with the last: empty, or why it broke off.
+// chunk is a piece of a body. End is set in the last one: empty, or why the body broke off.
 type chunk struct {
 	Stream string  `json:"stream"`
 	Text   *string `json:"text,omitempty"`
@@ -69,7 +69,7 @@ func (c chunk) bytes() []byte {
 	if c.Text != nil {
 		return []byte(*c.Text)
 	}
-	data, _ := base64.StdEncoding.DecodeString(c.Data) // the host's own program writes it
+	data, _ := base64.StdEncoding.DecodeString(c.Data) // written by the host's own program
 	return data
 }
 
@@ -82,7 +82,7 @@ func newConn(svc *shell.Service, h *Host) *conn {
 	return c
 }
 
-// read takes the messages of the process until its output ends.
+// read handles the messages of the process until its output ends.
 func (c *conn) read() {
 	r := bufio.NewReaderSize(c.svc.Stdout, 64<<10)
 	for {
@@ -152,7 +152,7 @@ func (c *conn) take(m message) {
 
 func (c *conn) greeted(params json.RawMessage) {
 	var in struct{ Runtime, Version string }
-	_ = json.Unmarshal(params, &in) // the host's own program writes it
+	_ = json.Unmarshal(params, &in) // written by the host's own program
 	select {
 	case <-c.hello:
 	default:
@@ -174,7 +174,7 @@ func (c *conn) usable() error {
 	return nil
 }
 
-// call sends a request and waits for its answer. Params are what JSON makes of them.
+// call sends a request and waits for its answer. Params are sent as JSON.
 func (c *conn) call(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	id := strconv.FormatInt(c.next.Add(1), 10)
 	ch := make(chan message, 1)
@@ -207,7 +207,7 @@ func (c *conn) call(ctx context.Context, method string, params any) (json.RawMes
 	}
 }
 
-// send writes a message. Without an id nothing is answered.
+// send writes a message. A message without an id gets no answer.
 func (c *conn) send(id, method string, params any) error {
 	raw, ok := params.(json.RawMessage)
 	if !ok {
@@ -252,7 +252,7 @@ func (c *conn) answer(id string, result any, err error) {
 
 func (c *conn) notify(method string, params any) { _ = c.send("", method, params) }
 
-// stream has a function called with the pieces of a body; it must not block for long.
+// stream calls a function with the pieces of a body; it must not block for long.
 func (c *conn) stream(id string, f func(chunk)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// asked carries out what the process asks for. It does not block the reading of what
-// the process writes next.
+// asked carries out what the process asks for, without blocking the reading of its
+// next messages.
 func (h *Host) asked(c *conn, m message) {
 	switch m.Method {
 	case "request":
@@ -48,7 +48,7 @@ func (h *Host) asked(c *conn, m message) {
 	}
 }
 
-// credential answers what is stored for a provider, if a plugin logs in to it.
+// credential answers with what is stored for a provider, if a plugin logs in to it.
 func (h *Host) credential(c *conn, m message) {
 	var in struct{ Provider string }
 	_ = json.Unmarshal(m.Params, &in)
@@ -83,8 +83,8 @@ func (h *Host) stray(params json.RawMessage) {
 	h.o.Report(name, errors.New(in.Message))
 }
 
-// request answers a request of the client that plugins are given. The answer's body
-// follows it in pieces.
+// request answers a request of the client that plugins are given. The response's
+// body follows in pieces.
 func (h *Host) request(c *conn, m message) {
 	var in struct {
 		Stream, Method, Path, Body string

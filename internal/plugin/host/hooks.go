@@ -12,7 +12,7 @@ import (
 	"lathe/internal/plugin/jsonhook"
 )
 
-// toldPlugin is what the process tells of a plugin.
+// toldPlugin is what the process reports a plugin.
 type toldPlugin struct {
 	Index     int      `json:"index"`
 	Late      bool     `json:"late"`
@@ -24,7 +24,7 @@ type toldPlugin struct {
 	Config    bool     `json:"config"`
 }
 
-// learn notes what a plugin takes part in. The caller holds mu.
+// learn notes a plugin's hooks. The caller holds mu.
 func (h *Host) learn(t toldPlugin) {
 	i := h.position(t.Index)
 	if i < 0 {
@@ -38,7 +38,7 @@ func (h *Host) learn(t toldPlugin) {
 	}
 }
 
-// listed notes the plugins, none of which works.
+// listed notes the plugins if none of them works.
 func (h *Host) listed(why error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -46,12 +46,12 @@ func (h *Host) listed(why error) {
 		h.told = append(h.told, Plugin{Source: s, Error: why.Error()})
 	}
 	for i := range h.told {
-		h.told[i].File = "" // it was given to no process
+		h.told[i].File = "" // no process was given it
 	}
 }
 
-// position finds the plugin that the process knows by a number: only those that could
-// be had were given to it.
+// position finds the plugin that the process knows by a number: it was given only
+// those that could be installed.
 func (h *Host) position(index int) int {
 	n := 0
 	for i := range h.told {
@@ -77,8 +77,8 @@ func (h *Host) index(position int) int {
 	return n
 }
 
-// Hooks returns what the plugins take part in, in their order. Those that are not ready
-// yet take part once they are.
+// Hooks returns the plugins' hooks, in order. Plugins that are not ready yet join once
+// they are.
 func (h *Host) Hooks() []plugin.Hooks {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -155,7 +155,7 @@ func (h *Host) event(ctx context.Context, listening []int, env lathe.Envelope) e
 	return nil
 }
 
-// Settle returns when the process has taken everything that it was sent before.
+// Settle returns when the process has handled everything that it was sent before.
 func (h *Host) Settle(limit time.Duration) {
 	h.mu.Lock()
 	c := h.live

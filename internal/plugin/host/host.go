@@ -1,8 +1,8 @@
-// Package host runs plugins that are written in JavaScript or TypeScript: one process
-// for a directory, under bun or node, which is started when a plugin is first needed.
+// Package host runs plugins that are written in JavaScript or TypeScript: one process for
+// a directory, under bun or node, which is started when a plugin is first needed.
 //
 // What such a process does wrong stays in it. A hook has a time limit; one that hangs, or
-// a process that dies, counts as not called, and the process is started anew, later each
+// a process that dies, counts as not called, and the process is started again, later each
 // time. It ends with lathe.
 package host
 
@@ -33,7 +33,7 @@ const (
 	closeGrace  = 2 * time.Second
 	firstDelay  = 500 * time.Millisecond // before the process is started again
 	lastDelay   = 30 * time.Second
-	settledTime = time.Minute // after which a process counts as a good one
+	settledTime = time.Minute // after which a process counts as healthy
 	minNode     = 22
 )
 
@@ -45,16 +45,16 @@ type Runner interface {
 // Options say what a host works with.
 type Options struct {
 	Dir, Worktree string
-	Project       any // as OpenCode describes it
+	Project       any // in OpenCode's format
 	Runner        Runner
-	Env           []string // of the process; its PATH has the runtime
+	Env           []string // environment of the process; its PATH has the runtime
 	Cache, Data   string   // lathe's directories
-	// Door answers the requests of the client that plugins are given; nil: none is.
+	// Door answers the requests of the client that plugins are given; nil: none are answered.
 	Door http.RoundTripper
-	// Credential returns what is stored of a login, as OpenCode stores it; nil: nothing.
+	// Credential returns the stored credential of a login, in OpenCode's format; nil: none.
 	Credential func(provider string) any
 	Describe   jsonhook.Describe
-	Limit      time.Duration // of a hook; 0: [DefaultLimit]
+	Limit      time.Duration // time limit of a hook; 0: [DefaultLimit]
 	Scripts    bool          // installs may run the packages' scripts
 	Offline    bool          // nothing is fetched
 	Log        *slog.Logger  // nil: none
@@ -77,23 +77,23 @@ type Host struct {
 	changed map[string]json.RawMessage
 	fails   int
 	notNow  time.Time // when the process may be started again
-	why     error     // why it is not there
+	why     error     // why it is not running
 	closed  bool
 	opened  chan struct{} // closed when the directory can answer requests
 
 	calls calls
 }
 
-// Plugin is what one of the sources turned out to be.
+// Plugin is what became of one of the sources.
 type Plugin struct {
 	Source
 	Hooks     []string
 	Tools     []Tool
 	Auth      []Login
-	Providers []string // whose models it makes
+	Providers []string // providers whose models it makes
 	Config    bool     // it changes the configuration
 	Late      bool     // it was not ready when the others were
-	Error     string   // why it does not work, or not all of it
+	Error     string   // why it does not work, or not completely
 }
 
 // New returns the host of some plugins. Nothing is started.
@@ -119,17 +119,17 @@ func (o Options) complete() Options {
 	return o
 }
 
-// Open lets the requests of plugins in. Until then the directory is being made, and
+// Open lets the requests of plugins in. Until then the instance is being made, and
 // they wait.
 func (h *Host) Open() { close(h.opened) }
 
-// Start starts the process and has it load the plugins, installing what is missing. A
-// plugin that cannot be had or loaded is told in [Host.Plugins]; an error means that
-// none can. Config is the configuration that they may change.
+// Start starts the process and loads the plugins, installing what is missing.
+// [Host.Plugins] says which could not be installed or loaded; an error means that
+// none could. Config is the configuration that they may change.
 func (h *Host) Start(ctx context.Context, config json.RawMessage) error {
 	if _, err := Runtime(h.o.Env); err != nil {
 		h.listed(err)
-		return err // and nothing is installed in vain
+		return err // do not install anything in vain
 	}
 	ready := h.resolve(ctx)
 	params := loadParams{
@@ -147,8 +147,8 @@ func (h *Host) Start(ctx context.Context, config json.RawMessage) error {
 	return err
 }
 
-// ServerURL is the address that plugins are told: no program listens there. What they
-// send to it goes through the host's pipe.
+// ServerURL is the address given to plugins. No program listens there: requests to it
+// go through the host's pipe.
 const ServerURL = "http://lathe.localhost"
 
 type loadParams struct {
@@ -175,7 +175,7 @@ type root struct {
 	Modules string `json:"modules"`
 }
 
-// Plugins returns what is known of the plugins, in their order.
+// Plugins returns what is known about the plugins, in order.
 func (h *Host) Plugins() []Plugin {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -211,7 +211,7 @@ func (h *Host) PID() int {
 	return h.live.svc.PID()
 }
 
-// connection returns the running process, starting it where that may be done again.
+// connection returns the running process, starting it if that may be done now.
 func (h *Host) connection(ctx context.Context) (*conn, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -311,13 +311,13 @@ func (h *Host) greet(ctx context.Context, c *conn) error {
 	}
 }
 
-// printed takes what plugins print: it goes to the log.
+// printed writes what plugins print to the log.
 func (h *Host) printed(chunk []byte) {
 	h.o.Log.Debug("plugins printed", "dir", h.o.Dir, "text", string(chunk[:min(len(chunk), 4096)]))
 }
 
-// call has the process do something within the hooks' limit. A process that does not
-// answer any more at all is ended.
+// call makes the process do something within the hooks' limit. A process that no
+// longer answers at all is ended.
 func (h *Host) call(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	return h.callWithin(ctx, h.o.Limit, method, params)
 }
@@ -339,7 +339,7 @@ func (h *Host) callWithin(ctx context.Context, limit time.Duration, method strin
 
 var errLimit = errors.New("the time limit of hooks is over")
 
-// look ends a process that does not answer the simplest question.
+// look ends a process that does not answer the simplest request.
 func (h *Host) look(c *conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), pingLimit)
 	defer cancel()
@@ -348,7 +348,7 @@ func (h *Host) look(c *conn) {
 	}
 }
 
-// Close has the plugins end, and ends the process. It may be called twice.
+// Close lets the plugins shut down, and ends the process. It may be called twice.
 func (h *Host) Close() error {
 	h.mu.Lock()
 	c := h.live

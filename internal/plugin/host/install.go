@@ -88,7 +88,7 @@ func localEntry(file string) (string, error) {
 	return file, nil
 }
 
-// entry returns the file that a package's directory is loaded by.
+// entry returns the file by which a package's directory is loaded.
 func entry(dir string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(dir, "package.json"))
 	if err != nil {
@@ -144,9 +144,9 @@ func condition(raw json.RawMessage) []string {
 	return nil
 }
 
-// shared returns where packages are that every plugin can use, and where those of
-// configuration directories were installed that bring none along. What cannot be had is
-// told in the log; plugins that need it say so.
+// shared returns where the packages are that every plugin can use, and where those of
+// configuration directories without installed packages were installed. What could not
+// be installed is logged; plugins that need it say so.
 func (h *Host) shared(ctx context.Context) (modules string, roots []root) {
 	dir, err := h.packages.installed(ctx, "base", map[string][]byte{"package.json": basePackage, "package-lock.json": baseLock}, nil)
 	if err != nil {
@@ -234,7 +234,7 @@ func (p Packages) Install(ctx context.Context, spec string) (string, error) {
 	return dir, err
 }
 
-// pin keeps the lock files of an installation beside lathe's data.
+// pin keeps the lock files of an installation in lathe's data directory.
 func pin(dir, pinned string) error {
 	if err := os.MkdirAll(pinned, 0o700); err != nil {
 		return err
@@ -251,7 +251,7 @@ func pin(dir, pinned string) error {
 	return nil
 }
 
-// safe is a spec as a file's name.
+// safe turns a spec into a file name.
 func safe(spec string) string {
 	sum := sha256.Sum256([]byte(spec))
 	return strings.Map(func(r rune) rune {
@@ -331,7 +331,7 @@ func done(dir string) bool {
 }
 
 // helper writes the package that plugins import their helpers from: it is a few lines,
-// where the real one brings thousands of files.
+// whereas the real one brings thousands of files.
 func helper(dir string) error {
 	top := filepath.Join(dir, "node_modules", "@opencode-ai", "plugin")
 	if err := os.MkdirAll(top, 0o700); err != nil {
@@ -345,7 +345,7 @@ func helper(dir string) error {
 	)
 }
 
-// fetch runs npm, or bun where there is no npm, in a directory with a package.json.
+// fetch runs npm, or bun if there is no npm, in a directory with a package.json.
 // Pinned means that the lock file says what to install.
 func (p Packages) fetch(ctx context.Context, dir string, pinned bool) error {
 	args, err := p.installer(pinned)
@@ -409,7 +409,7 @@ func (t *tail) Write(b []byte) {
 	}
 }
 
-// reason is what an installer said in short.
+// reason is a short form of what an installer said.
 func (t *tail) reason() string {
 	var lines []string
 	for line := range strings.Lines(string(bytes.ToValidUTF8(t.text, []byte("\uFFFD")))) {

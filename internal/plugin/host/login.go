@@ -71,7 +71,7 @@ func (l Logins) All() map[string]Login {
 	return out
 }
 
-// owner is the number by which the process knows the plugin that logs in to a provider.
+// owner is the process's number for the plugin that logs in to a provider.
 func (h *Host) owner(provider string) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -88,13 +88,13 @@ func (h *Host) owner(provider string) (int, error) {
 // Authorization is a login that was begun.
 type Authorization struct {
 	URL          string `json:"url"`
-	Method       string `json:"method"` // "auto", or "code" where the person brings one back
+	Method       string `json:"method"` // "auto", or "code" if the person pastes one
 	Instructions string `json:"instructions"`
-	// Result is that of a method that needs no browser.
+	// Result is the outcome of a method that needs no browser.
 	Result *Credential `json:"result,omitempty"`
 }
 
-// Credential is what a login leaves.
+// Credential is the result of a login.
 type Credential struct {
 	Type          string            `json:"type"` // "success" or "failed"
 	Provider      string            `json:"provider"`
@@ -135,12 +135,12 @@ func (l Logins) Callback(ctx context.Context, provider, code string) (out Creden
 	return out, nil
 }
 
-// Loaded is what a plugin says of requests to a provider.
+// Loaded is what a plugin says about requests to a provider.
 type Loaded struct {
 	APIKey  string            `json:"apiKey"`
 	BaseURL string            `json:"baseURL"`
 	Headers map[string]string `json:"headers"`
-	Fetches bool              `json:"fetches"` // it carries them out itself
+	Fetches bool              `json:"fetches"` // it makes them itself
 }
 
 // Load has a plugin prepare the requests to a provider that it logged in to.
@@ -167,7 +167,7 @@ type transport struct {
 	next     atomic.Int64
 }
 
-// RoundTrip has the process make the request; the body follows as it comes.
+// RoundTrip lets the process make the request; the body is streamed.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	var body []byte
 	if req.Body != nil {
@@ -185,7 +185,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	r, w := io.Pipe()
 	pieces := make(chan chunk, 1024)
 	c.stream(stream, func(p chunk) { pieces <- p })
-	go func() { // ends with the last piece, or when nobody reads any more
+	go func() { // ends with the last piece, or when nobody reads any longer
 		for p := range pieces {
 			if data := p.bytes(); len(data) > 0 {
 				if _, err := w.Write(data); err != nil {

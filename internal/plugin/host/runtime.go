@@ -17,7 +17,7 @@ import (
 //go:embed js
 var program embed.FS
 
-// mostMemory is what the process may use, in MiB.
+// mostMemory is how much memory the process may use, in MiB.
 const mostMemory = 1024
 
 // missing says what this machine lacks to run plugins.
@@ -27,7 +27,7 @@ type missing struct{ what string }
 func (m *missing) Error() string { return m.what }
 
 // Runtime returns the program that runs plugins: what LATHE_PLUGIN_RUNTIME names, else
-// bun, else node, as the environment's PATH has them.
+// bun, else node, whichever the environment's PATH has.
 func Runtime(env []string) (string, error) {
 	if path := shell.Lookup(env, "LATHE_PLUGIN_RUNTIME"); path != "" {
 		if _, err := os.Stat(path); err != nil {
@@ -65,8 +65,9 @@ func (h *Host) command() (args, env []string, err error) {
 	return throughShell(args), env, nil
 }
 
-// throughShell moves the pipes away from where plugins, and what they start, print to:
-// the process reads from 4 and writes to 3, its output goes where its errors go.
+// throughShell moves the pipes away from standard input and output, to which plugins
+// and their programs may print: the process reads from 4 and writes to 3, and its
+// output goes where its errors go.
 func throughShell(args []string) []string {
 	if runtime.GOOS == "windows" {
 		return args
@@ -106,7 +107,7 @@ func unpack(cache string) (string, error) {
 	})
 }
 
-// whole fills a directory beside its place and moves it there, so that it is either
+// whole fills a temporary directory and moves it to its place, so that it is either
 // complete or not there.
 func whole(dir string, fill func(tmp string) error) (err error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
@@ -116,7 +117,7 @@ func whole(dir string, fill func(tmp string) error) (err error) {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(tmp) // what was moved is not there any more
+	defer os.RemoveAll(tmp) // nothing is left there after the move
 	if err := fill(tmp); err != nil {
 		return err
 	}

@@ -16,18 +16,18 @@ type Source struct {
 	Name    string // unique among those of a directory
 	Kind    string // "plugin" or "tool"
 	Spec    string // as it is written: a package, or a file
-	File    string // of what is no package
+	File    string // path, unless it is a package
 	Options map[string]any
-	// Repository says that a repository brought it; otherwise it is the person's.
+	// Repository says that a repository brought it; otherwise it is the person's own.
 	Repository bool
 	From       string // the file or directory that names it
 }
 
-// Package reports whether it comes from a registry of packages.
+// Package reports whether it is a package from a registry.
 func (s Source) Package() bool { return s.File == "" }
 
-// Sources lists the plugins and tools of a configuration: first what it names, then what
-// lies in the directories that may hold programs.
+// Sources lists the plugins and tools of a configuration: first those that it names,
+// then those in the directories that may hold programs.
 func Sources(c *config.Config) []Source {
 	var out []Source
 	for _, p := range c.Plugins {
@@ -105,8 +105,7 @@ func version(spec string) string {
 	return "latest"
 }
 
-// distinct gives those that have one name, such as two files called alike, names that
-// tell them apart.
+// distinct makes the names unique, for example of two files with the same name.
 func distinct(list []Source) {
 	count := map[string]int{}
 	for i := range list {

@@ -56,7 +56,7 @@ func (c *calls) get(id string) *running {
 	return c.all[id]
 }
 
-// Tools returns the tools of the plugins. Of those with one name the last counts.
+// Tools returns the tools of the plugins. If several have one name, the last counts.
 func (h *Host) Tools() []tool.Tool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -85,12 +85,12 @@ type pluginTool struct {
 	tool   Tool
 }
 
-// Spec tells the model of it.
+// Spec describes it to the model.
 func (t *pluginTool) Spec() tool.Spec {
 	return tool.Spec{Name: t.tool.ID, Description: t.tool.Description, Schema: t.tool.Schema}
 }
 
-// Run has the process run it, for as long as it takes.
+// Run lets the process run it, for as long as it takes.
 func (t *pluginTool) Run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 	c, err := t.host.connection(ctx)
 	if err != nil {
@@ -140,7 +140,7 @@ func decodeResult(raw json.RawMessage) (tool.Result, error) {
 	return res, nil
 }
 
-// progress shows what a running tool tells of itself.
+// progress shows what a running tool reports about itself.
 func (h *Host) progress(params json.RawMessage) {
 	var in struct {
 		Call, Title string

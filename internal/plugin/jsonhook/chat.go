@@ -66,7 +66,7 @@ func (c *carrier) chatMessage(ctx context.Context, in plugin.ChatMessageInput, v
 	return err
 }
 
-// identify gives parts that have no identifiers yet some to be told apart by.
+// identify gives identifiers to parts that have none yet.
 func (c *carrier) identify(bodies []lathe.PartBody, session lathe.SessionID, message lathe.MessageID) []lathe.Part {
 	parts := make([]lathe.Part, len(bodies))
 	for i, b := range bodies {
@@ -83,8 +83,8 @@ func encodeParts(parts []lathe.Part) []any {
 	return out
 }
 
-// decodeBodies reads what parts were made into. Those that are as they were stay the
-// same values, so that nothing is lost that the wire does not carry.
+// decodeBodies reads the changed parts. Unchanged ones stay the same values, so that
+// nothing is lost that the wire does not carry.
 func decodeBodies(before []lathe.Part, raws []json.RawMessage) ([]lathe.PartBody, error) {
 	known := map[string]lathe.PartBody{}
 	for _, p := range before {
@@ -299,7 +299,7 @@ func (c *carrier) stop(ctx context.Context, in plugin.StopInput, v *string) erro
 		Continued bool            `json:"continued"`
 	}{in.SessionID, in.Agent, in.Subagent, in.Continued}
 	type stop struct {
-		Continue string `json:"continue"` // what the model is told in place of stopping
+		Continue string `json:"continue"` // what the model is told instead of stopping
 	}
 	var out stop
 	changed, err := c.carry(ctx, Stop, input, stop{*v}, &out)
@@ -320,7 +320,7 @@ func (c *carrier) event(ctx context.Context, env lathe.Envelope) error {
 	return nil
 }
 
-// equalJSON reports whether two texts are the same but for blanks.
+// equalJSON reports whether two texts are the same except for blanks.
 func equalJSON(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true

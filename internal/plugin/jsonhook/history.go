@@ -17,9 +17,9 @@ type historyOut struct {
 	} `json:"messages"`
 }
 
-// messagesTransform hands the history over. Messages and parts that come back as they
-// went keep what the wire does not carry; what a plugin made up gets identifiers where
-// its own are none.
+// messagesTransform passes the history through. Messages and parts that come back
+// unchanged keep what the wire does not carry; new ones get identifiers if theirs are
+// not valid.
 func (c *carrier) messagesTransform(ctx context.Context, _ plugin.MessagesInput, v *[]lathe.Message) error {
 	output := struct {
 		Messages any `json:"messages"`
@@ -53,7 +53,7 @@ func (c *carrier) messagesTransform(ctx context.Context, _ plugin.MessagesInput,
 	return nil
 }
 
-// known maps what messages and parts are on the wire to what they are.
+// known maps messages and parts in their wire form to their values.
 func known(list []lathe.Message) (infos map[string]lathe.Message, parts map[string]lathe.Part) {
 	infos, parts = map[string]lathe.Message{}, map[string]lathe.Part{}
 	for _, m := range list {
@@ -107,7 +107,7 @@ func (c *carrier) part(raw json.RawMessage, parts map[string]lathe.Part, m *lath
 	return wire.DecodePart(raw)
 }
 
-// named puts identifiers in the place of those that are none.
+// named replaces invalid identifiers.
 func named(raw json.RawMessage, prefixes, instead map[string]string) (json.RawMessage, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {

@@ -1,6 +1,5 @@
-// Package jsonhook lets hooks be carried out where Go values cannot go: in a plugin's
-// process, or by a program. Input and output are JSON in the shapes that OpenCode gives
-// them, both ways.
+// Package jsonhook runs hooks where Go values cannot go: in a plugin's process, or in a
+// program. Input and output are JSON in the shapes that OpenCode gives them, both ways.
 package jsonhook
 
 import (
@@ -35,14 +34,14 @@ const (
 	Stop              = "stop"
 )
 
-// Names are all hooks that a plugin or a program can take part in.
+// Names are all hooks that a plugin or a program can have.
 var Names = []string{
 	ChatMessage, ChatParams, ChatHeaders, CommandBefore, ToolBefore, ToolAfter, ToolDefinition, ShellEnv, PermissionAsk,
 	MessagesTransform, SystemTransform, Compacting, Autocontinue, TextComplete, SmallModel, Event, Stop,
 }
 
-// Caller carries a hook out. It returns the output as the hook left it; nil means that
-// it is as it was. An error is what [plugin.Hooks] make of one.
+// Caller runs a hook. It returns the output as the hook left it; nil means unchanged.
+// Errors mean what they mean for [plugin.Hooks].
 type Caller func(ctx context.Context, hook string, input, output json.RawMessage) (json.RawMessage, error)
 
 // Describe returns a model and its provider in OpenCode's shapes, for hooks that are
@@ -89,8 +88,8 @@ type carrier struct {
 	ids      *lathe.IDs
 }
 
-// carry encodes a hook's values, has it carried out and reads what it left into out,
-// which may hold what it was. It reports whether anything was left.
+// carry encodes a hook's values, runs it and decodes its output into out, which may
+// hold the previous value. It reports whether there was any output.
 func (c *carrier) carry(ctx context.Context, hook string, input, output, out any) (bool, error) {
 	in, err := wire.Marshal(input)
 	if err != nil {

@@ -22,7 +22,7 @@ func (c *carrier) toolBefore(ctx context.Context, in plugin.ToolInput, v *json.R
 	type args struct {
 		Args json.RawMessage `json:"args"`
 	}
-	if len(*v) == 0 || !json.Valid(*v) { // what the model gave is checked later
+	if len(*v) == 0 || !json.Valid(*v) { // the model's own arguments are checked later
 		return nil
 	}
 	var out args

@@ -13,8 +13,8 @@ import (
 )
 
 // Connect is the program of ssh's ProxyCommand: it connects in and out to the host and
-// port in args by the proxy that the environment names, and returns when one side has
-// ended. In is closed then if it can be.
+// port in args through the proxy that the environment names, and returns when one side
+// has ended. It then closes in, if possible.
 func Connect(ctx context.Context, args []string, get func(string) string, in io.Reader, out io.Writer) error {
 	if len(args) != 2 {
 		return errors.New("connect: a host and a port are needed")
@@ -44,7 +44,7 @@ func Connect(ctx context.Context, args []string, get func(string) string, in io.
 	return err
 }
 
-// open asks for a tunnel. Why is what the proxy says if it refuses.
+// open asks for a tunnel. why is what the proxy says if it refuses.
 func open(conn net.Conn, via *url.URL, t Target) (tunnel net.Conn, why string, err error) {
 	req := connectRequest(via, t)
 	if err := req.Write(conn); err != nil {

@@ -17,8 +17,8 @@ import (
 	"lathe/internal/netguard"
 )
 
-// route is how a target that was allowed is reached: at one of the addresses that were
-// judged, or by the person's own proxy.
+// route is how a target that was allowed is reached: at one of the judged addresses,
+// or through the person's own proxy.
 type route struct {
 	Target
 	addrs []netip.Addr
@@ -30,8 +30,8 @@ const (
 	whyInternal = "the name leads to %s, an address of the local link or of a cloud's metadata service; a rule can allow that only for the address itself"
 )
 
-// admit judges a target, first by its name and then by where it leads. Plain is set for
-// a request that the person's own proxy would have to send on itself.
+// admit judges a target, first by its name and then by the address it leads to. plain
+// is set for a request that the person's own proxy would have to forward itself.
 func (d *Door) admit(ctx context.Context, t Target, plain bool) (route, error) {
 	r := route{Target: t}
 	ip, literal := t.Addr()
@@ -43,7 +43,7 @@ func (d *Door) admit(ctx context.Context, t Target, plain bool) (route, error) {
 		return r, err
 	}
 	if r.via = d.p.upstream(t, plain); r.via != nil && kind != netguard.Public {
-		r.via = nil // what is near is not the proxy's to reach
+		r.via = nil // the person's proxy is not for nearby targets
 	}
 	if literal {
 		r.addrs = []netip.Addr{ip}
@@ -65,8 +65,9 @@ func (d *Door) own(t Target, ip netip.Addr, literal bool) bool {
 	return literal && d.p.opts.Own.Reaches(netip.AddrPortFrom(ip, t.Port))
 }
 
-// near judges the addresses that a name leads to. Those of the kind that the name
-// tells are what was allowed; if there are none, the judge is asked about one.
+// near judges the addresses that a name leads to. Addresses of the kind that the
+// name suggests are allowed already; if there are none, the judge is asked about
+// one.
 func (d *Door) near(ctx context.Context, t Target, kind netguard.Kind, addrs []netip.Addr) (good []netip.Addr, err error) {
 	var private, internal netip.Addr
 	for _, ip := range addrs {
@@ -125,7 +126,7 @@ func (p *Proxy) upstream(t Target, plain bool) *url.URL {
 	return via
 }
 
-// connect opens a connection along a route. It counts what passes.
+// connect opens a connection along a route. It counts the bytes.
 func (d *Door) connect(ctx context.Context, r route) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
@@ -156,7 +157,7 @@ func (p *Proxy) dial(ctx context.Context, r route) (net.Conn, error) {
 	return nil, cmp.Or(errors.Join(errs...), errTarget)
 }
 
-// through connects to a target by the person's own proxy.
+// through connects to a target through the person's own proxy.
 func through(ctx context.Context, via *url.URL, t Target) (net.Conn, error) {
 	var dialer net.Dialer
 	if via.Scheme == "socks5" || via.Scheme == "socks5h" {
@@ -182,7 +183,7 @@ func through(ctx context.Context, via *url.URL, t Target) (net.Conn, error) {
 	return tunnel, nil
 }
 
-// connectRequest is what an HTTP proxy is asked for a tunnel with.
+// connectRequest is the request that asks an HTTP proxy for a tunnel.
 func connectRequest(via *url.URL, t Target) *http.Request {
 	req := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: t.String()}, Host: t.String(), Header: http.Header{}}
 	if u := via.User; u != nil {

@@ -20,21 +20,21 @@ import (
 // Attempt is what a command wants to reach.
 type Attempt struct {
 	Target
-	// Kind is that of the host as far as its name tells, or of Leads.
+	// Kind is the host's kind as far as its name shows, or that of Leads.
 	Kind netguard.Kind
-	// Leads is the address that the name leads to, where that is not an address of the
-	// open internet although the name did not say so; else none.
+	// Leads is the address that the name leads to, if that is not on the open internet
+	// although the name did not show it; otherwise none.
 	Leads netip.Addr
 	// Sent is how many bytes the command has sent to all hosts so far.
 	Sent int64
 }
 
 // Judge says whether an attempt is allowed, nil if it is; it may wait for a person's
-// answer. What an error says is told to the command and kept by the door. It is asked
+// answer. The error's text is sent to the command and kept by the door. It is asked
 // once for each host of a door; ctx ends with the door.
 type Judge func(ctx context.Context, a Attempt) error
 
-// ErrQuiet is wrapped by a judge's error that is told to the command alone.
+// ErrQuiet is wrapped by a judge's error that only the command is told.
 var ErrQuiet = errors.New("it is not allowed")
 
 // Refused is an attempt that was not allowed.
@@ -58,7 +58,7 @@ type Door struct {
 	judge Judge
 	ctx   context.Context
 	close context.CancelCauseFunc
-	user  string // by which it is known at the proxy's own listener; see Local
+	user  string // user name by which it is known at the proxy's own listener; see Local
 
 	mu      sync.Mutex
 	answers map[string]*answer
@@ -68,8 +68,8 @@ type Door struct {
 	listen  []net.Listener
 	pooled  http.RoundTripper // for plain requests; see forward
 	asking  int
-	since   time.Time     // when asking became more than 0
-	waited  time.Duration // before that
+	since   time.Time     // when asking last rose above 0
+	waited  time.Duration // total before since
 }
 
 type answer struct {
@@ -86,7 +86,7 @@ func (p *Proxy) Open(judge Judge) *Door {
 
 var errDoor = errors.New("the command has ended")
 
-// Close ends the door's connections and what it still asks for. It may be called twice.
+// Close ends the door's connections and pending asks. It may be called twice.
 func (d *Door) Close() {
 	d.close(errDoor)
 	d.p.forget(d)
@@ -101,7 +101,7 @@ func (d *Door) Close() {
 	}
 }
 
-// Serve takes connections of this door alone from a listener; see [Proxy.Serve].
+// Serve accepts connections for this door alone from a listener; see [Proxy.Serve].
 func (d *Door) Serve(l net.Listener) error {
 	d.mu.Lock()
 	d.listen = append(d.listen, l)
@@ -138,7 +138,7 @@ func (d *Door) Refused() []Refused {
 	return slices.Clone(d.refused)
 }
 
-// Waited is how long the command has waited for answers of a judge so far.
+// Waited is how long the command has waited for the judge's answers so far.
 func (d *Door) Waited() time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -158,7 +158,7 @@ func (d *Door) may(ctx context.Context, a Attempt) error {
 		d.answers[key] = known
 		a.Sent = d.sent()
 		d.begin()
-		d.p.wg.Go(func() { d.ask(a, known) }) // it outlives a client that gives up and comes again
+		d.p.wg.Go(func() { d.ask(a, known) }) // it outlives a client that gives up and tries again
 	}
 	d.mu.Unlock()
 	select {
@@ -185,7 +185,7 @@ func (d *Door) ask(a Attempt, to *answer) {
 	close(to.done)
 }
 
-// begin notes that an answer is waited for. The caller holds mu.
+// begin notes that an answer is awaited. The caller holds mu.
 func (d *Door) begin() {
 	if d.asking++; d.asking == 1 {
 		d.since = time.Now()
@@ -229,7 +229,7 @@ func (d *Door) to(t Target) *Traffic {
 	return one
 }
 
-// enter notes a connection to a host, and counts what passes it.
+// enter notes a connection to a host, and counts its bytes.
 func (d *Door) enter(c net.Conn, t Target) (net.Conn, error) {
 	account := d.to(t)
 	d.mu.Lock()
@@ -264,7 +264,7 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write counts before it writes, so that whoever has an answer finds the question counted.
+// Write counts before it writes, so that whoever has a response finds the request counted.
 func (c *counted) Write(b []byte) (int, error) {
 	c.count(&c.account.Sent, len(b))
 	n, err := c.Conn.Write(b)
@@ -272,7 +272,7 @@ func (c *counted) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// CloseWrite says that nothing more comes.
+// CloseWrite says that nothing more will be written.
 func (c *counted) CloseWrite() error { return closeWrite(c.Conn) }
 
 // Close ends the connection.

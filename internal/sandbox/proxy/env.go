@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Variable is the one by which lathe itself finds the proxy of a command; see [Connect].
+// Variable is the variable by which lathe itself finds a command's proxy; see [Connect].
 const Variable = "LATHE_PROXY"
 
 // near is never sent to the proxy: servers that the command starts itself.
 const near = "localhost,127.0.0.1,::1,.localhost"
 
-// silent are the variables by which programs leave out what they only tell their makers:
-// nobody should be asked about that.
+// silent are the variables that stop programs from sending telemetry, so that nobody is
+// asked about that.
 var silent = []string{
 	"DO_NOT_TRACK", "CHECKPOINT_DISABLE", "DOTNET_CLI_TELEMETRY_OPTOUT", "NEXT_TELEMETRY_DISABLED", "ASTRO_TELEMETRY_DISABLED",
 	"GATSBY_TELEMETRY_DISABLED", "NUXT_TELEMETRY_DISABLED", "STORYBOOK_DISABLE_TELEMETRY", "TURBO_TELEMETRY_DISABLED",
@@ -21,25 +21,25 @@ var silent = []string{
 }
 
 // Env returns the variables that lead programs to a proxy. Self is the command line that
-// connects standard input and output to a host and a port behind it, for ssh; none: ssh
-// is left alone. Get returns the value that a variable has already.
+// connects standard input and output to a host and a port behind it, for ssh; if empty,
+// ssh is left alone. get returns a variable's present value.
 func Env(at *url.URL, self []string, get func(string) string) map[string]string {
 	address := at.String()
 	env := map[string]string{
 		Variable: address,
-		// Nothing but addresses of HTTP proxies: a client that cannot speak SOCKS
+		// Only addresses of HTTP proxies: a client that cannot speak SOCKS
 		// refuses to start if it finds one here.
 		"ALL_PROXY": address, "all_proxy": address,
 		"HTTP_PROXY": address, "http_proxy": address,
 		"HTTPS_PROXY": address, "https_proxy": address,
 		"NO_PROXY": near, "no_proxy": near,
-		"NODE_USE_ENV_PROXY": "1", // Node's own fetch and http look at no variable otherwise
+		"NODE_USE_ENV_PROXY": "1", // otherwise Node's own fetch and http ignore these variables
 		"YARN_HTTP_PROXY":    address, "YARN_HTTPS_PROXY": address,
 	}
 	for _, name := range silent {
 		switch {
 		case get(name) != "":
-		case name == "SAM_CLI_TELEMETRY" || name == "AZURE_CORE_COLLECT_TELEMETRY": // these say yes, not no
+		case name == "SAM_CLI_TELEMETRY" || name == "AZURE_CORE_COLLECT_TELEMETRY": // these mean yes, not no
 			env[name] = "0"
 		default:
 			env[name] = "1"
@@ -80,7 +80,7 @@ func quoteAll(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// quote makes one word of a shell of a text.
+// quote turns a text into one word for a shell.
 func quote(text string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-=+,@", r)

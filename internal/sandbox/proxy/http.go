@@ -38,7 +38,7 @@ func (p *Proxy) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// begin has Close wait for a request, whose connection may be taken from the server.
+// begin makes Close wait for a request, whose connection may be taken over from the server.
 func (p *Proxy) begin() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,7 +69,7 @@ func answerText(w http.ResponseWriter, status int, text string) {
 	fmt.Fprintf(w, "lathe: %s\n", text)
 }
 
-// status is how a failure to reach a target is told.
+// status is the HTTP status for a failure to reach a target.
 func status(err error) int {
 	var timeout interface{ Timeout() bool }
 	_, refused := errors.AsType[*Refused](err)
@@ -124,7 +124,7 @@ func (d *Door) tunnel(w http.ResponseWriter, r *http.Request, c *client) {
 
 type routeKey struct{}
 
-// forward sends a plain request on.
+// forward forwards a plain request.
 func (d *Door) forward(w http.ResponseWriter, r *http.Request) {
 	t, err := ParseTarget(r.URL.Host, 80)
 	if err != nil {
@@ -150,8 +150,8 @@ func (d *Door) forward(w http.ResponseWriter, r *http.Request) {
 	send.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), routeKey{}, to)))
 }
 
-// transport makes the connections for plain requests, along the route that the
-// request was allowed.
+// transport makes the connections for plain requests, along the route that was
+// allowed for the request.
 func (d *Door) transport() http.RoundTripper {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -11,9 +11,9 @@ import (
 )
 
 // Local returns the address of the door for a command that is not in a network
-// namespace of its own, with the user name that tells it from others. Whoever does not
-// take it is not held by it: it is advice. The listener is one for all doors, on
-// loopback, and is there from the first call on.
+// namespace of its own, with the user name that identifies it. A program that does not
+// use it is not bound by it: it is only advice. There is one listener for all doors,
+// on loopback, from the first call on.
 func (d *Door) Local() (*url.URL, error) {
 	p := d.p
 	p.mu.Lock()
@@ -49,8 +49,8 @@ func (p *Proxy) forget(d *Door) {
 }
 
 // Near judges a server of this machine's loopback to which the command connects without
-// the proxy. Rules name it localhost. If it may, serve passes on what comes in on a
-// listener, which it closes with the door.
+// the proxy. Rules name it localhost. If it may, serve forwards connections that arrive
+// on a listener, which it closes with the door.
 func (d *Door) Near(to netip.AddrPort) (serve func(net.Listener), ok bool) {
 	t := Target{Host: "localhost", Port: to.Port()}
 	if d.p.opts.Own.Reaches(to) {

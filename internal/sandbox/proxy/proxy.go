@@ -1,10 +1,10 @@
 // Package proxy is the one way from a command to other hosts: an HTTP proxy (CONNECT
 // and plain requests) and SOCKS5, on listeners that it is given. Each connection
 // belongs to a [Door], the way out of one command, whose [Judge] says for each host
-// whether it may be reached. That is asked before a name is looked up, and again
-// where the name leads to an address of this machine, of a private network or of the
-// local link; the address that was judged is the one that is connected to. Nothing of
-// what passes is kept or logged but the number of bytes for each host.
+// whether it may be reached. The judge is asked before a name is looked up, and again
+// if the name leads to an address of this machine, a private network or the local
+// link; the address that was judged is the one that is connected to. Nothing that
+// passes is kept or logged except the number of bytes for each host.
 package proxy
 
 import (
@@ -29,7 +29,7 @@ const (
 	headTime   = 30 * time.Second // for a request to arrive
 	dialTime   = 30 * time.Second // for a connection to be made
 	lookupTime = 10 * time.Second
-	idleTime   = 15 * time.Minute // in which nothing passes either way
+	idleTime   = 15 * time.Minute // without traffic either way
 )
 
 // Options set up a [Proxy].
@@ -58,7 +58,7 @@ type Proxy struct {
 	web    *webListener // what hands connections to the HTTP server; nil: none was needed
 	server *http.Server
 	users  map[string]*Door // by the names that their commands give; see Door.Local
-	local  net.Addr         // where they come in
+	local  net.Addr         // where their connections arrive
 	wg     sync.WaitGroup
 }
 
@@ -83,9 +83,9 @@ func New(o Options) *Proxy {
 // ErrClosed is the error of a proxy that was closed.
 var ErrClosed = errors.New("the proxy is closed")
 
-// Serve takes connections from a listener until it or the proxy is closed, and closes
-// it then. Which door a connection belongs to is what who says of the user name that
-// the client gave, "" for none; nil means that it has to give another one.
+// Serve accepts connections from a listener until it or the proxy is closed, and then
+// closes it. who returns the door for the user name that the client gave, "" for
+// none; nil means that the client has to give another name.
 func (p *Proxy) Serve(l net.Listener, who func(user string) *Door) error {
 	p.mu.Lock()
 	if p.closed {
@@ -137,7 +137,7 @@ func (p *Proxy) leave(c net.Conn) {
 	delete(p.conns, c)
 }
 
-// Close ends all doors, connections and listeners and returns when nothing runs any more.
+// Close ends all doors, connections and listeners and returns when nothing is running any more.
 func (p *Proxy) Close() error {
 	p.end(ErrClosed)
 	p.mu.Lock()
@@ -157,7 +157,7 @@ func (p *Proxy) Close() error {
 	return nil
 }
 
-// client is a connection of a command: what was read of it already, and whose it is.
+// client is a connection of a command, with what was already read from it and its door.
 type client struct {
 	net.Conn
 	in  *bufio.Reader
@@ -167,16 +167,16 @@ type client struct {
 
 func (c *client) Read(b []byte) (int, error) { return c.in.Read(b) }
 
-// Close ends the connection and gives its place free.
+// Close ends the connection and frees its place.
 func (c *client) Close() error {
 	c.end()
 	return nil
 }
 
-// CloseWrite says that nothing more comes.
+// CloseWrite says that nothing more will be written.
 func (c *client) CloseWrite() error { return closeWrite(c.Conn) }
 
-// sniff tells by its first byte what a connection speaks.
+// sniff finds out from its first byte which protocol a connection speaks.
 func (p *Proxy) sniff(conn net.Conn, who func(string) *Door) {
 	c := &client{Conn: conn, in: bufio.NewReaderSize(conn, 4<<10), who: who}
 	c.end = sync.OnceFunc(func() { p.leave(conn) })
@@ -193,7 +193,7 @@ func (p *Proxy) sniff(conn net.Conn, who func(string) *Door) {
 	}
 }
 
-// startWeb starts what speaks HTTP. The caller holds mu.
+// startWeb starts the HTTP server. The caller holds mu.
 func (p *Proxy) startWeb() {
 	if p.web != nil {
 		return
@@ -213,7 +213,7 @@ type discard struct{}
 
 func (discard) Write(b []byte) (int, error) { return len(b), nil }
 
-// webListener gives the HTTP server the connections that speak it.
+// webListener gives the HTTP server the connections that speak HTTP.
 type webListener struct {
 	conns chan net.Conn
 	done  chan struct{}
@@ -245,5 +245,5 @@ func (w *webListener) Close() error {
 	return nil
 }
 
-// Addr is nobody's.
+// Addr returns a placeholder.
 func (w *webListener) Addr() net.Addr { return &net.UnixAddr{Name: "proxy", Net: "unix"} }

@@ -17,7 +17,7 @@ const (
 	socksConnect  = 1
 	socksOpen     = 0    // no credentials
 	socksPassword = 2    // a user name and a password
-	socksNone     = 0xff // no method that suits
+	socksNone     = 0xff // no acceptable method
 )
 
 // Replies of SOCKS5.
@@ -60,8 +60,8 @@ func (p *Proxy) socks(c *client) {
 	join(c, out)
 }
 
-// hello reads who a client is and what it wants. The door is nil where the client
-// cannot be told more than that.
+// hello reads who a client is and what it wants. The door is nil if the client
+// cannot be answered any further.
 func hello(in io.Reader, out io.Writer, who func(string) *Door) (*Door, Target, byte) {
 	door, err := greet(in, out, who)
 	if err != nil || door == nil {
@@ -119,7 +119,7 @@ func readCredentials(in io.Reader) (name string, err error) {
 	return string(user), err
 }
 
-// readShort reads a text of up to 255 bytes behind its length.
+// readShort reads a text of up to 255 bytes after its length.
 func readShort(in io.Reader) ([]byte, error) {
 	var n [1]byte
 	if _, err := io.ReadFull(in, n[:]); err != nil {
@@ -130,7 +130,7 @@ func readShort(in io.Reader) ([]byte, error) {
 	return text, err
 }
 
-// readSOCKS reads a request. Only connections are made: a listener or UDP is refused.
+// readSOCKS reads a request. Only connections are supported: a listener or UDP is refused.
 func readSOCKS(in io.Reader) (Target, byte) {
 	var head [4]byte
 	if _, err := io.ReadFull(in, head[:]); err != nil || head[0] != socksVersion {
@@ -179,7 +179,7 @@ func answerSOCKS(out io.Writer, reply byte) error {
 	return err
 }
 
-// replyTo is how SOCKS5 tells why a target was not reached.
+// replyTo is how SOCKS5 says why a target was not reached.
 func replyTo(err error) byte {
 	var timeout interface{ Timeout() bool }
 	_, refused := errors.AsType[*Refused](err)
