@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -139,9 +140,14 @@ func (f *findings) tell() {
 
 // publish handles diagnostics that a server sends.
 func (c *client) publish(p published) {
-	path := c.known(pathOf(p.URI))
+	path, open := c.known(pathOf(p.URI))
 	if path == "" {
 		return
+	}
+	if !open && len(p.Diagnostics) > 0 {
+		if _, err := os.Lstat(path); err != nil {
+			p.Diagnostics = nil // it was removed meanwhile
+		}
 	}
 	c.mu.Lock()
 	doc, at := c.docs.open[path], c.of(path)
@@ -183,19 +189,23 @@ func (c *client) caughtUp(with time.Time) {
 	}
 }
 
-// known returns the path as lathe names the file: with links resolved.
-func (c *client) known(path string) string {
-	c.mu.Lock()
-	doc := c.docs.open[path]
-	c.mu.Unlock()
-	if path == "" || doc != nil {
-		return path
+// known returns the path as lathe names the file, with links resolved, and whether the
+// server has it open.
+func (c *client) known(path string) (real string, open bool) {
+	if path == "" || c.hasOpen(path) {
+		return path, path != ""
 	}
 	real, err := workspace.Resolve(path)
 	if err != nil {
-		return ""
+		return "", false
 	}
-	return real
+	return real, c.hasOpen(real)
+}
+
+func (c *client) hasOpen(path string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.docs.open[path] != nil
 }
 
 // measure notes how long an answer took. The caller holds mu.

@@ -21,7 +21,9 @@ import (
 
 // Serve is the server, from standard input to standard output. How names its abilities
 // and what is wrong with it: pull, registers, incremental, bytes, folders, others; noise, exit, hang,
-// garbage, flood, crash, mute, deaf, stale, late, reading, stays. What it is told is written to
+// garbage, flood, crash, mute, deaf, stale, late, reading, stays; and
+// dies:METHOD, which ends it at a message. What $LSP_FAKE_LINK names first is called what it
+// names second when the server speaks of a file. What it is told is written to
 // $LSP_FAKE_LOG, if that is set.
 func Serve(how string) {
 	fakeServer(how)
@@ -115,6 +117,9 @@ func (f *fake) reply(m fakeMessage, result any) {
 }
 
 func (f *fake) handle(m fakeMessage) {
+	if f.how["dies:"+m.Method] {
+		os.Exit(2)
+	}
 	switch m.Method {
 	case "initialize":
 		f.initialize(m)
@@ -280,11 +285,20 @@ func (f *fake) changed(uri, text string, version int) {
 }
 
 func (f *fake) publish(uri, text string, version int) {
-	params := map[string]any{"uri": uri, "diagnostics": f.diagnostics(text)}
+	params := map[string]any{"uri": spelled(uri), "diagnostics": f.diagnostics(text)}
 	if version >= 0 {
 		params["version"] = version
 	}
 	f.send(map[string]any{"method": "textDocument/publishDiagnostics", "params": params})
+}
+
+// spelled is a URI as a server writes it that has gone another way to the file.
+func spelled(uri string) string {
+	from, to, _ := strings.Cut(os.Getenv("LSP_FAKE_LINK"), "|")
+	if from == "" {
+		return uri
+	}
+	return strings.Replace(uri, from, to, 1)
 }
 
 func (f *fake) diagnostics(text string) []any {
