@@ -20,6 +20,7 @@ type Plugin struct {
 	Tools      []string `json:"tools,omitempty"`
 	Logins     []string `json:"logins,omitempty"` // providers that it logs in to
 	Late       bool     `json:"late,omitempty"`
+	Off        bool     `json:"off,omitempty"` // the person switched it off
 	Error      string   `json:"error,omitempty"`
 }
 
@@ -34,10 +35,10 @@ type PluginAccount struct {
 	LastError string  `json:"lastError,omitempty"`
 }
 
-// PluginChange adds, removes or updates a plugin. An update of an empty spec is one of
+// PluginChange adds, removes, updates or switches a plugin. An update of an empty spec is one of
 // all packages.
 type PluginChange struct {
-	Do      string `json:"do"` // "add", "remove" or "update"
+	Do      string `json:"do"` // "add", "remove", "update", "on" or "off"
 	Spec    string `json:"spec"`
 	Project bool   `json:"project,omitempty"` // in the directory's configuration
 }

@@ -50,6 +50,7 @@ any language. A repository's plugins and hooks run only if it is trusted.`,
 		changePlugin(env, with, "add", "Add a package (which is installed) or a file to your configuration"),
 		changePlugin(env, with, "remove", "Remove a plugin from your configuration"),
 		changePlugin(env, with, "update", "Install the newest version that the configuration allows"),
+		switchPlugin(env, with, "on", "Switch a plugin on again"), switchPlugin(env, with, "off", "Switch a plugin off, without taking it out"),
 		newPluginHooks(env, with))
 	return cmd
 }
@@ -79,6 +80,9 @@ func whose(p api.Plugin) string {
 }
 
 func does(p api.Plugin) string {
+	if p.Off {
+		return "off; lathe plugin on switches it on"
+	}
 	if p.Error != "" {
 		return "does not work: " + oneLine(p.Error, 200)
 	}

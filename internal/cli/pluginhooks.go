@@ -97,3 +97,16 @@ func decideForeignHooks(ctx context.Context, env *Env, f *face, files []string, 
 	}
 	return nil
 }
+
+// switchPlugin is the command that switches a plugin on, or off.
+func switchPlugin(env *Env, with withFaceOf, do, short string) *cobra.Command {
+	return &cobra.Command{Use: do + " PLUGIN", Short: short, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+		return with(cmd.Context(), func(f *face) error {
+			if _, err := f.ChangePlugin(cmd.Context(), api.PluginChange{Do: do, Spec: args[0]}); err != nil {
+				return err
+			}
+			fmt.Fprintf(env.Stdout, "%s is %s\n", clean(args[0]), do)
+			return nil
+		})
+	}}
+}

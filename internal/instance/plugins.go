@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"slices"
 
+	"lathe"
 	"lathe/internal/config"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/plugin/host"
@@ -45,7 +47,7 @@ func (p *Plugins) Status() string {
 // leave it. If there is nothing to start, it does nothing.
 func startPlugins(ctx context.Context, i *Instance, o Options) (*Plugins, error) {
 	p, t := i.place, i.troubles
-	sources := host.Sources(p.Config)
+	sources := slices.DeleteFunc(i.PluginSources(), func(s host.Source) bool { return s.Off })
 	if len(sources) == 0 || o.Runner == nil {
 		return nil, nil
 	}
@@ -74,6 +76,37 @@ func startPlugins(ctx context.Context, i *Instance, o Options) (*Plugins, error)
 		t.report("plugins", err)
 	}
 	return plugins, nil
+}
+
+// PluginSources lists the plugins and tools that there are, those that are off included.
+func (p *place) PluginSources() []host.Source {
+	all := host.Sources(p.Config)
+	if len(all) == 0 {
+		return nil
+	}
+	off, err := p.pluginsOff().Read()
+	if err != nil {
+		p.log.Warn("all plugins count as on", "err", err)
+	}
+	for i := range all {
+		all[i].Off = slices.Contains(off, all[i].Spec)
+	}
+	return all
+}
+
+func (p *place) pluginsOff() host.Off {
+	return host.Off{Path: filepath.Join(p.Paths.Data, "plugins-off.json")}
+}
+
+// SwitchPlugin switches a plugin or a file of tools on or off, by what names it. It counts
+// from the next start of the instance.
+func (i *Instance) SwitchPlugin(spec string, on bool) error {
+	for _, s := range i.PluginSources() {
+		if s.Spec == spec || s.Name == spec {
+			return i.pluginsOff().Switch(s.Spec, on)
+		}
+	}
+	return lathe.Errorf(lathe.CodeNotFound, "list them with: lathe plugin list", "there is no plugin %q", spec)
 }
 
 // hostOptions are what plugins run with, and are installed with.

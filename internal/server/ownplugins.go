@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -34,6 +35,11 @@ func (c plugs) list() (any, error) {
 		out.Runtime = inst.Plugins.Runtime()
 		for _, p := range inst.Plugins.Plugins() {
 			out.Plugins = append(out.Plugins, listedPlugin(p))
+		}
+	}
+	for _, s := range inst.PluginSources() {
+		if s.Off {
+			out.Plugins = append(out.Plugins, api.Plugin{Name: s.Name, Kind: s.Kind, Spec: s.Spec, File: s.File, From: s.From, Repository: s.Repository, Off: true})
 		}
 	}
 	for _, h := range inst.Config.Hooks {
@@ -91,10 +97,12 @@ func (c plugs) change() (any, error) {
 	case "remove":
 		file, err := config.ChangePlugins(c.ctx(), c.s.opts.Paths, change)
 		return api.PluginChanged{File: file}, err
+	case "on", "off":
+		return api.PluginChanged{}, repositories{c.call}.change(inst.Root.Dir, func(context.Context) error { return inst.SwitchPlugin(in.Spec, in.Do == "on") })
 	case "update":
 		return c.update(inst, in.Spec)
 	}
-	return nil, &invalid{where: "Payload", path: []string{"do"}, msg: "expected add, remove or update"}
+	return nil, &invalid{where: "Payload", path: []string{"do"}, msg: "expected add, remove, update, on or off"}
 }
 
 func (c plugs) update(inst *instance.Instance, spec string) (any, error) {

@@ -23,6 +23,7 @@ import (
 	"lathe/internal/tui/jobs"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/look"
+	"lathe/internal/tui/plugins"
 	"lathe/internal/tui/prefs"
 	"lathe/internal/tui/servers"
 	"lathe/internal/tui/sessions"
@@ -91,6 +92,7 @@ type rooms struct {
 	sessions *sessions.Room
 	jobs     *jobs.Room
 	servers  *servers.Room
+	plugins  *plugins.Room
 	setup    *setup.Room
 	about    *about.Room
 	side     *side.Bar
@@ -152,6 +154,7 @@ func New(ctx context.Context, o Options) *App {
 	a.sessions = sessions.New(a, a.access, sessions.Files{Write: o.Desk.WriteFile, Editor: o.Desk.Editor})
 	a.jobs = jobs.New(a.access)
 	a.servers = servers.New(a.access)
+	a.plugins = plugins.New(a.access)
 	a.setup = setup.New(a, a.access, a.choice, a.prefs)
 	a.choice.Begin(o.Agent, o.Model)
 	a.sheets.Now = o.Now
@@ -182,7 +185,7 @@ func New(ctx context.Context, o Options) *App {
 
 // Init begins: it looks at what there is to choose from and opens the session.
 func (a *App) Init() tea.Cmd {
-	cmds := []tea.Cmd{a.choice.Load(), a.loadWaiting(a.sheets.waitingIDs()), a.setup.Trust(a.opts.Now), a.servers.Ask(a.opts.Now)}
+	cmds := []tea.Cmd{a.choice.Load(), a.loadWaiting(a.sheets.waitingIDs()), a.setup.Trust(a.opts.Now), a.servers.Ask(a.opts.Now), a.plugins.Ask(a.opts.Now)}
 	if a.opts.Session != "" {
 		cmds = append(cmds, a.open(a.opts.Session))
 	}

@@ -77,6 +77,7 @@ func agentCommands() []command {
 		{[]string{"permissions"}, "", "what you allowed from now on; take it back", "agent", func(v *view) bool { return v.access.Able.Approvals != nil }, func(a *App) tea.Cmd { return a.apply(a.setup.Approvals()) }},
 		{[]string{"jobs"}, "", "processes that live on: output, stop", "agent", func(v *view) bool { return hasSession(v) && v.access.Able.Jobs != nil }, func(a *App) tea.Cmd { return a.apply(a.jobs.List(a.session.ID)) }},
 		{[]string{"mcps", "mcp"}, "", "MCP servers: their state and tools, on and off", "agent", nil, showServers},
+		{[]string{"plugins", "hooks"}, "", "plugins, tools and hooks: what they take part in, on and off", "agent", func(v *view) bool { return v.access.Able.Plugins != nil }, func(a *App) tea.Cmd { return a.apply(a.plugins.List()) }},
 		{[]string{"keep"}, "", "let the running command go on as a job", "agent", func(v *view) bool { return hasSession(v) && v.access.Able.Jobs != nil }, func(a *App) tea.Cmd { return a.apply(a.jobs.Keep(a.session.ID)) }},
 		{[]string{"skills"}, "", "skills that models can load", "agent", func(v *view) bool { return v.access.Able.Setup != nil }, func(a *App) tea.Cmd { return a.apply(a.about.Skills()) }},
 	}

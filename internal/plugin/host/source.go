@@ -21,6 +21,7 @@ type Source struct {
 	// Repository says that a repository brought it; otherwise it is the person's own.
 	Repository bool
 	From       string // the file or directory that names it
+	Off        bool   // the person switched it off
 }
 
 // Package reports whether it is a package from a registry.

@@ -28,6 +28,7 @@ type Capabilities struct {
 	Jobs      Jobber
 	Symbols   SymbolFinder
 	Servers   Servers
+	Plugins   Plugins
 	Imports   Imports
 }
 
@@ -164,4 +165,13 @@ type Servers interface {
 type Imports interface {
 	Imports(ctx context.Context) ([]api.MCPImport, error)
 	AnswerImport(ctx context.Context, in api.MCPImportAnswer) error
+}
+
+// Plugins are plugins, custom tools and hooks.
+type Plugins interface {
+	Plugins(ctx context.Context) (api.Plugins, error)
+	ChangePlugin(ctx context.Context, in api.PluginChange) (api.PluginChanged, error)
+	// ForeignHooks are those in the settings of other tools.
+	ForeignHooks(ctx context.Context) ([]api.ForeignHooks, error)
+	DecideHooks(ctx context.Context, in api.HooksDecision) error
 }
