@@ -261,6 +261,10 @@ func (a *app) refreshCatalog(ctx context.Context) error {
 	return err
 }
 
+// refreshAfter is how long a program has to run before it looks for a newer catalogue: a
+// command that is over at once connects to nobody.
+const refreshAfter = time.Second
+
 // startBackground starts the background work: upkeep, and the check for a newer
 // catalogue. It is cancelled when the program ends, which waits only until it
 // has stopped.
@@ -272,6 +276,11 @@ func (a *app) startBackground() {
 		return
 	}
 	a.wg.Go(func() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(refreshAfter):
+		}
 		if _, err := catalog.Refresh(ctx, a.catalogOptions(), false); err != nil && ctx.Err() == nil {
 			a.log.Debug("the model catalogue could not be refreshed", "err", err)
 		}
