@@ -185,26 +185,64 @@ func TestRequestOverride(t *testing.T) {
 	}
 }
 
-// TestTranscript holds that a transcript keeps its budget, has the newest
-// messages and the earlier summary.
+// TestTranscript holds that the parts of a transcript keep the budget, have every message
+// in its order, and begin with the earlier summary.
 func TestTranscript(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		history := []lathe.Message{message(&lathe.User{}, &lathe.CompactionMark{}), message(&lathe.Assistant{Summary: true}, &lathe.Text{Text: "earlier summary"})}
-		for i := range rapid.IntRange(1, 40).Draw(t, "messages") {
-			history = append(history, asked(fmt.Sprintf("request %d", i)), reading("f", rapid.IntRange(0, 3000).Draw(t, "weight")))
-		}
-		history = append(history, asked("the newest request"))
-		budget := int64(rapid.IntRange(1000, 20_000).Draw(t, "budget"))
-		got := compact.Transcript(history, nil, budget)
-		if n := int64(tokens.Count(got)); n > budget+budget/2+200 {
-			t.Fatalf("%d tokens for a budget of %d", n, budget)
-		}
-		for _, want := range []string{"[User]: the newest request", "<prior-summary>\nearlier summary"} {
-			if !strings.Contains(got, want) {
-				t.Fatalf("no %q", want)
+		var want []string
+		for i := range rapid.IntRange(1, 12).Draw(t, "messages") {
+			history = append(history, asked(fmt.Sprintf("request %d", i)))
+			want = append(want, fmt.Sprintf("[User]: request %d", i))
+			var text strings.Builder
+			for n := range rapid.IntRange(0, 900).Draw(t, "lines") {
+				line := fmt.Sprintf("line %d of 文件 %d", n, i)
+				text.WriteString(line + "\n")
+				want = append(want, line)
 			}
+			history = append(history, message(&lathe.Assistant{}, &lathe.ToolCall{Tool: "read", State: &lathe.ToolDone{Output: text.String()}}))
+		}
+		budget := int64(rapid.IntRange(16_000, 60_000).Draw(t, "budget"))
+		got := compact.NewTranscript(history, nil, budget)
+		if got.Prior != "earlier summary" {
+			t.Fatalf("prior %q", got.Prior)
+		}
+		all := ""
+		for i, part := range got.Parts {
+			text := got.Pass(i, "what came before")
+			if n := int64(tokens.Count(text)); n > budget+budget/10+200 {
+				t.Fatalf("part %d: %d tokens for a budget of %d", i, n, budget)
+			}
+			if !strings.Contains(text, "<prior-summary>\nwhat came before") || strings.Contains(text, "part 1.") != (i == 0 && len(got.Parts) > 1) {
+				t.Fatalf("part %d begins %.300s", i, text)
+			}
+			all += part
+		}
+		for _, w := range want {
+			_, rest, ok := strings.Cut(all, w)
+			if !ok {
+				t.Fatalf("%d parts: %q is missing or out of order", len(got.Parts), w)
+			}
+			all = rest
 		}
 	})
+}
+
+// TestTranscriptBeyondAllPasses holds that a transcript that no number of requests could
+// take is cut, and keeps what is newest.
+func TestTranscriptBeyondAllPasses(t *testing.T) {
+	var history []lathe.Message
+	for i := range 60 {
+		history = append(history, asked(fmt.Sprintf("request %d", i)), reading("f", 4000))
+	}
+	history = append(history, asked("the newest request"))
+	for _, budget := range []int64{800, 2000, 8000} {
+		got := compact.NewTranscript(history, nil, budget)
+		all := strings.Join(got.Parts, "")
+		if len(got.Parts) > compact.MostPasses || !strings.Contains(all, "the newest request") || budget < 8000 != strings.Contains(all, "[older messages are left out]") {
+			t.Errorf("budget %d: %d parts, %.200s", budget, len(got.Parts), all)
+		}
+	}
 }
 
 func TestShared(t *testing.T) {
@@ -252,11 +290,11 @@ func TestTranscriptOfWhatGoes(t *testing.T) {
 	whole := goes.Parts[0].Body.(*lathe.ToolCall).State.(*lathe.ToolDone).Output
 	history := []lathe.Message{asked("read"), goes, stays}
 	budget := int64(tokens.Count(whole)) * 3 / 2
-	if got := compact.Transcript(history, map[lathe.MessageID]bool{"2": true}, budget); !strings.Contains(got, whole) {
+	if got := compact.NewTranscript(history, map[lathe.MessageID]bool{"2": true}, budget); len(got.Parts) != 1 || !strings.Contains(got.Parts[0], whole) {
 		t.Error("what goes is cut although what stays leaves room for it")
 	}
-	if got := compact.Transcript(history, nil, budget); strings.Contains(got, whole) {
-		t.Error("both fit: the budget says nothing")
+	if got := compact.NewTranscript(history, nil, budget); len(got.Parts) < 2 || strings.Count(strings.Join(got.Parts, ""), "word") < 8000 {
+		t.Errorf("where both go, they do not fit one part, and both are shown: %d parts", len(got.Parts))
 	}
 }
 
@@ -264,8 +302,11 @@ func FuzzTranscript(f *testing.F) {
 	f.Add("text\xff", `{"a":1}`, "out", int64(100))
 	f.Fuzz(func(t *testing.T, text, input, output string, budget int64) {
 		budget %= 1 << 20
-		compact.Transcript([]lathe.Message{asked(text), message(&lathe.Assistant{Summary: true}, &lathe.Text{Text: output}),
+		got := compact.NewTranscript([]lathe.Message{asked(text), message(&lathe.Assistant{Summary: true}, &lathe.Text{Text: output}),
 			message(&lathe.Assistant{}, &lathe.ToolCall{Tool: text, State: &lathe.ToolDone{Input: json.RawMessage(input), Output: output}})}, nil, budget)
+		for i := range got.Parts {
+			got.Pass(i, output)
+		}
 		compact.Useful(text, output, int64(len(text)))
 	})
 }

@@ -22,6 +22,13 @@ func (b *budget) step() lathe.Failure {
 	return nil
 }
 
+// left returns the limit of money or tokens that forbids another request, or nil.
+func (b *budget) left() lathe.Failure {
+	b.shared.mu.Lock()
+	defer b.shared.mu.Unlock()
+	return b.shared.over(b.limits)
+}
+
 // spend counts what an answer used.
 func (b *budget) spend(cost lathe.Money, tokens lathe.Tokens) {
 	b.cost += cost

@@ -175,16 +175,17 @@ func (c *compactor) summarise(ctx context.Context) (summary, lathe.Failure) {
 		budget = max(c.load.used/2, 8000)
 	}
 	for try := 0; try < 3; try++ {
-		var req *llm.Request
+		var sum summary
+		var failure lathe.Failure
 		if shared {
-			var err error
-			if req, err = c.sharedRequest(ctx, request); err != nil {
+			req, err := c.sharedRequest(ctx, request)
+			if err != nil {
 				return summary{}, classify(ctx, err, c.modelRef())
 			}
+			sum, failure = c.askSummary(ctx, model, req, request)
 		} else {
-			req = c.transcriptRequest(agent, model, request, budget*7/10)
+			sum, failure = c.inPasses(ctx, &summariser{agent, model, request}, budget*7/10)
 		}
-		sum, failure := c.askSummary(ctx, model, req, request)
 		_, refused := failure.(*lathe.OverflowFailure)
 		switch {
 		case refused:
@@ -247,20 +248,6 @@ func (c *compactor) sharedRequest(ctx context.Context, question string) (*llm.Re
 		req.Choice = llm.ChoiceNone
 	}
 	return req, nil
-}
-
-func (c *compactor) transcriptRequest(agent Agent, model *provider.Model, question string, budget int64) *llm.Request {
-	text := compact.Transcript(prompt.View(c.History), c.staying(), budget) + "\n\n" + question
-	system := agent.Prompt
-	if system == "" {
-		system = prompt.AgentText("compaction")
-	}
-	req := &llm.Request{
-		System:   []string{system},
-		Messages: []llm.Message{{Role: llm.RoleUser, Content: []llm.Content{llm.Text{Text: text}}}},
-	}
-	model.Prepare(req, provider.Params{Temperature: agent.Temperature, TopP: agent.TopP, Options: agent.Options, SessionID: c.Session.ID})
-	return req
 }
 
 // askSummary reads one answer, repeating the request as a step does.
