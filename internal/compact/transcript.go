@@ -37,7 +37,7 @@ func NewTranscript(view []lathe.Message, stays map[lathe.MessageID]bool, budget 
 	if room := budget - count(prior); t.weight() <= room {
 		return Transcript{Prior: prior, Parts: []string{strings.Join(t.newest(room), "\n")}, room: int(budget)}
 	}
-	room := max(budget*3/4, 1) // a summary takes the rest
+	room := max(budget*3/4, 1)                // a summary takes the rest
 	all := room * (MostPasses - MostPasses/4) // see pack
 	for t.most > leastBytes && t.weight() > all {
 		t.most /= 2
