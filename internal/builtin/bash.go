@@ -409,8 +409,10 @@ func (o *output) result(exit shell.Exit, timeout time.Duration, note string) (st
 		meta["job"] = o.job
 	}
 	notes := notes(exit, o.call.Rules, timeout, kept, note)
-	if held := o.heldBack(exit, kept); held != "" {
-		notes = strings.TrimPrefix(notes+"\n"+held, "\n")
+	for _, why := range []string{o.heldBack(exit, kept), o.limited(exit, kept)} {
+		if why != "" {
+			notes = strings.TrimPrefix(notes+"\n"+why, "\n")
+		}
 	}
 	if failed := failedParts(o.pipelines, exit.Parts); failed != "" && exit.Code >= 0 {
 		notes = strings.TrimPrefix(notes+"\n"+failed, "\n")

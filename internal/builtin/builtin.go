@@ -81,7 +81,10 @@ type Commands struct {
 	// HeldBack names variables of the person that ShellEnv does not have, since they look
 	// like secrets.
 	HeldBack []string
-	Runner   Runner
+	// Processes is how many processes commands may have together, and Memory how many MB
+	// each; 0: that is not known, or not bounded.
+	Processes, Memory int
+	Runner            Runner
 	// EnvFor returns the environment of one call's command. Nil: it is ShellEnv.
 	EnvFor func(ctx context.Context, call *tool.Call, dir string) []string
 	// Scratch is a directory outside the workspace that commands may use; it is made

@@ -144,6 +144,30 @@ func (o *output) heldBack(exit shell.Exit, text string) string {
 		`The user can let them have it: "shell": {"env": ["` + names[0] + `"]} in their configuration.`
 }
 
+// tooMany is what programs print that could not start another process, or a thread, and
+// tooLarge what they print that got no memory.
+var (
+	tooMany = pattern(`(?i)fork: (?:retry: )?resource temporarily unavailable|cannot fork|unable to create (?:new )?(?:native )?thread|can't start new thread|` +
+		`failed to create new OS thread|fork/exec \S+ resource temporarily unavailable|spawn \S+ EAGAIN`)
+	tooLarge = pattern(`(?i)MemoryError|cannot allocate memory|out of memory|bad_alloc|ENOMEM`)
+)
+
+// limited tells the model by which limit a command may have failed.
+func (o *output) limited(exit shell.Exit, text string) string {
+	const set = ` Use fewer at once; the user can allow more: "shell": {"limits": {%q: …}} in their configuration.`
+	switch {
+	case exit.Code == 0 && exit.Signal == "" || exit.Level == sandbox.RulesOnly:
+		return ""
+	case exit.OutOfMemory:
+		return "The machine ran out of memory, and the kernel ended a process: commands are the first that it ends. Use less memory, or fewer processes at once."
+	case exit.Level == sandbox.Full && o.env.Processes > 0 && tooMany().MatchString(text):
+		return fmt.Sprintf("All commands of this directory together may have %d processes and threads.", o.env.Processes) + fmt.Sprintf(set, "processes")
+	case o.env.Memory > 0 && tooLarge().MatchString(text):
+		return fmt.Sprintf("Each process of a command may have %d MB of data.", o.env.Memory) + fmt.Sprintf(set, "memory")
+	}
+	return ""
+}
+
 // notOfName reports whether a character does not belong to the name of a variable.
 func notOfName(r rune) bool {
 	return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')

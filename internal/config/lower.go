@@ -102,8 +102,8 @@ func (d *decoder) lowerCompaction(c *jsonc.Value) {
 	d.rename(c, "compaction", "buffer", "reserved")
 }
 
-// lowerShell takes apart what may be written together: the program, and the variables
-// that commands get although they look like secrets.
+// lowerShell takes apart what may be written together: the program, the variables that
+// commands get although they look like secrets, and the limits of commands.
 func (d *decoder) lowerShell(root *jsonc.Value) {
 	sh := root.Get("shell")
 	if sh == nil || sh.Kind != jsonc.Object {
@@ -115,6 +115,9 @@ func (d *decoder) lowerShell(root *jsonc.Value) {
 			env.Items = append(env.Items, kept.Items...)
 		}
 		root.Set("keep_env", env)
+	}
+	if limits := sh.Get("limits"); limits != nil {
+		root.Set("limits", limits)
 	}
 	if path := sh.Get("path"); path != nil {
 		root.Set("shell", path)

@@ -47,6 +47,7 @@ var blocked = map[string]string{
 	"languages":  "it could take your machine's memory and time",
 	"shell":      "it names a program to run",
 	"server":     "it could open a port",
+	"limits":     "it could take your machine's memory and processes",
 	"keep_env":   "it would hand your keys to commands",
 	"enterprise": "it could send sessions to another address",
 

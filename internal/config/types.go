@@ -20,6 +20,7 @@ type Config struct {
 	// below the highest level, "machine-network" without a network of their own, "off" not
 	// at all. Repositories cannot say it.
 	Sandbox  string `conf:"sandbox,enum=on|required|machine-network|off"`
+	Limits   Limits `conf:"limits"` // of commands; written as "limits" of "shell"
 	LogLevel string `conf:"logLevel,enum=DEBUG|INFO|WARN|ERROR"`
 	Server   Server `conf:"server"`
 
@@ -306,6 +307,12 @@ type (
 		Idle        int    `conf:"idle,min=1"`               // until an unused server is stopped
 		Memory      int    `conf:"memory,min=1"`             // of all servers together
 		Tool        *bool  `conf:"tool"`                     // offer the lsp tool; nil: as its flag says
+	}
+	// Limits bound what commands take of the machine; 0 is the default.
+	Limits struct {
+		Processes int `conf:"processes,min=1"` // of all commands of a directory, threads counted
+		Memory    int `conf:"memory,min=1"`    // of each process, in MB
+		Files     int `conf:"files,min=1"`     // that each process has open
 	}
 	// Attachment bounds attached files.
 	Attachment struct {

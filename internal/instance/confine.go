@@ -24,7 +24,8 @@ type Confinement struct {
 	mode    string // as in the configuration
 	machine sandbox.Machine
 	box     *sandbox.Box
-	apart   *sandbox.Box          // of processes that have a network of their own
+	apart   *sandbox.Box // of processes that have a network of their own
+	limits  sandbox.Limits
 	fixed   func() sandbox.Policy // what does not change
 }
 
@@ -32,6 +33,9 @@ type Confinement struct {
 func (i *Instance) confinement(o Options) *Confinement {
 	c := &Confinement{i: i, mode: i.Config.Sandbox, machine: sandbox.Machine{Home: i.Paths.Home, Getenv: o.Getenv}}
 	opts := o.Sandbox
+	limits := i.Config.Limits
+	c.limits = sandbox.Limits{Processes: limits.Processes, Memory: uint64(limits.Memory) << 20, Files: uint64(limits.Files)}
+	opts.Limits = c.limits
 	if o.Runner != nil {
 		opts.Leader = o.Runner.Hold
 	}
@@ -52,6 +56,9 @@ func (c *Confinement) Level() sandbox.Level {
 	}
 	return c.box.Level()
 }
+
+// Processes is how many processes commands may have together.
+func (c *Confinement) Processes() int { return c.limits.Most() }
 
 // Words says the same for people, with the reason where it could be more.
 func (c *Confinement) Words() string {

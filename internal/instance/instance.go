@@ -250,7 +250,7 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 			Private: []string{i.Paths.Config, i.Paths.State, i.Paths.OpenCodeConfig, i.Paths.OpenCodeData},
 		},
 		Commands: builtin.Commands{
-			Shell: i.Shell.Path, ShellEnv: env, HeldBack: i.Shell.HeldBack, Scratch: i.Shell.Scratch, Runner: o.Runner, BashTimeout: i.Config.Flags.BashDefaultTimeout(),
+			Shell: i.Shell.Path, ShellEnv: env, HeldBack: i.Shell.HeldBack, Processes: i.Confinement.Processes(), Memory: i.Config.Limits.Memory, Scratch: i.Shell.Scratch, Runner: o.Runner, BashTimeout: i.Config.Flags.BashDefaultTimeout(),
 			Network: i.ways(o, env), Hold: i.Confinement.holder(), Confine: i.Confinement.of,
 		},
 		Limits: limits, Seen: i.Seen, Buffers: o.Buffers, HTTP: o.HTTP, Own: o.Own, Todos: o.Todos, Publish: publish, Now: o.Now,

@@ -45,7 +45,7 @@ func ownNetwork(t *testing.T, mode string) {
 	lent := database.URL[strings.LastIndexByte(database.URL, ':')+1:]
 	port := outside[strings.LastIndexByte(outside, ':')+1:]
 	home, vars := everydayHome(t)
-	vars = append(vars, `LATHE_CONFIG_CONTENT={"sandbox":"`+mode+`","network":{"`+outside+`":"allow","localhost:`+lent+`":"allow"}}`)
+	vars = append(vars, `LATHE_CONFIG_CONTENT={"sandbox":"`+mode+`","network":{"`+outside+`":"allow","localhost:`+lent+`":"allow"},"shell":{"limits":{"memory":200}}}`)
 	dir := filepath.Join(home, "work")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -80,6 +80,7 @@ func ownNetwork(t *testing.T, mode string) {
 		{"nor to a server of names", "getent hosts example.org; echo looked", "looked", "2606"},
 		{"but by the proxy, where a rule allows it", "curl -sS --noproxy '' " + s.URL, "from outside", ""},
 		{"not elsewhere", "curl -sS --noproxy '' http://127.0.0.1:9/; true", "was not reached", ""},
+		{"limits are told", "perl -e '$x = \"x\" x (300 << 20)'", "Each process of a command may have 200 MB of data.", ""},
 		{"a server of its own", "(python3 -m http.server 3217 --bind 127.0.0.1 >/dev/null 2>&1 &); curl -s --retry 9 --retry-connrefused --retry-delay 1 http://127.0.0.1:3217/", "Directory listing", ""},
 	} {
 		if strings.Contains(tt.command, "python3") {

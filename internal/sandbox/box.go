@@ -16,9 +16,19 @@ type Options struct {
 	Network Network
 	// Most is the highest level that is used, for tests; nil means no limit.
 	Most *Level
+	// Limits bound what its processes take of the machine.
+	Limits Limits
 	// Leader is called with the number of the process that holds the namespaces,
 	// when it starts and when it has ended; may be nil.
 	Leader func(pid int, runs bool)
+}
+
+// Limits bound what processes take. Zero means the default for Processes, and as lathe's
+// own for the others.
+type Limits struct {
+	Processes int    // of all processes of a box together, threads counted; at the level Full
+	Memory    uint64 // bytes of data of each process
+	Files     uint64 // that each process has open
 }
 
 // Process is what a box starts.

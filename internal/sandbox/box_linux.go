@@ -72,6 +72,7 @@ func (b *Box) Start(proc Process, policy Policy) (run *Run, err error) {
 		p.add("start the process", nextProcess)
 	}
 	proc.begin(p)
+	b.opts.Limits.limit(p, level)
 	if level == Full {
 		policy.mounts(p, rules)
 	}
@@ -326,6 +327,7 @@ func (b *Box) newSpaces() (*spaces, error) {
 		s.close()
 		return nil, fmt.Errorf("make namespaces: %w", err)
 	}
+	s.fewer(b.opts.Limits.Most())
 	return s, nil
 }
 

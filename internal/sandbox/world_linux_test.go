@@ -22,6 +22,8 @@ import (
 func TestMain(m *testing.M) {
 	if name := os.Getenv("SANDBOX_TEST_ATTACK"); name == "serve" {
 		os.Exit(serve(os.Args[1]))
+	} else if name == "forks" {
+		os.Exit(forks())
 	} else if name != "" {
 		os.Exit(attack(name))
 	}
@@ -202,7 +204,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(program, "-test.v", "-test.short", "-test.run", "^(TestConfined|TestEscapes$|TestAdversary|TestAttacks|TestRefusals|TestNetwork|TestProcesses)")
+	cmd := exec.Command(program, "-test.v", "-test.short", "-test.run", "^(TestConfined|TestEscapes$|TestAdversary|TestAttacks|TestRefusals|TestNetwork|TestProcesses|TestLimit)")
 	cmd.Dir, cmd.Env = dir, []string{"PATH=/usr/bin:/bin", "TMPDIR=" + dir, "HOME=" + dir}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, err := cmd.CombinedOutput()

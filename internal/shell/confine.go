@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"lathe/internal/sandbox"
 )
@@ -24,6 +25,8 @@ func (r *Runner) Hold(pid int, runs bool) { r.help(pid, runs) }
 type bounds struct {
 	box *sandbox.Box
 	run *sandbox.Run
+	// starved is how often the machine's memory had run out when that was looked at last.
+	starved *atomic.Uint64
 }
 
 // confined starts the process in its box, and reports false if it has none.
@@ -59,7 +62,8 @@ func (p *process) confined(l launch) (bool, error) {
 		return true, err
 	}
 	p.r.lead(p.mark.call, started.PID)
-	p.bounds = bounds{box: box, run: started}
+	p.r.counting.Do(func() { p.r.starved.Store(outOfMemory()) }) // once: it takes 0.1 ms
+	p.bounds = bounds{box: box, run: started, starved: &p.r.starved}
 	p.proc, err = os.FindProcess(started.PID)
 	if err != nil {
 		return true, fmt.Errorf("find process %d: %w", started.PID, err)
@@ -80,6 +84,10 @@ func (b *bounds) end(exit *Exit) {
 	if b.run != nil {
 		exit.Level, exit.Lost = b.run.Level, b.run.Lost()
 		exit.Refused = b.run.Ended()
+		if killed := exit.Signal == "killed" || exit.Code == 137; killed && !exit.TimedOut && !exit.Aborted {
+			now := outOfMemory()
+			exit.OutOfMemory = b.starved.Swap(now) < now
+		}
 		b.run = nil
 	}
 }

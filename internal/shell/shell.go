@@ -112,6 +112,9 @@ type Exit struct {
 	// undone, as far as that is known.
 	Level   sandbox.Level
 	Refused []sandbox.Refusal
+	// OutOfMemory says that the kernel ended a process meanwhile because the machine had no
+	// memory left, as far as that can be told.
+	OutOfMemory bool
 	// Lost are addresses to which it connected although no way leads there from a network
 	// of its own.
 	Lost []netip.AddrPort
@@ -149,6 +152,9 @@ type machine struct {
 
 	hide    sync.Once
 	hideErr error
+
+	counting sync.Once // sets starved
+	starved  atomic.Uint64
 
 	supervising sync.Mutex // guards what follows
 	sup         *supervisor
