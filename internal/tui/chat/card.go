@@ -88,7 +88,7 @@ func (l pen) card(tc *lathe.ToolCall) []styled.Line {
 	case l.Details && !c.running:
 		out = append(out, l.tail(c.output, previewLines, styled.Hard, l.FG(theme.Muted))...)
 	}
-	return out
+	return append(out, l.problems(c)...)
 }
 
 func (c call) diff() string {
@@ -139,6 +139,11 @@ func (c call) headline() string {
 			s += " in " + path.Base(in)
 		}
 		return s
+	case "lsp":
+		if c.title != "" {
+			return c.title
+		}
+		return c.arg("operation") + " " + c.arg("filePath")
 	case "task":
 		return "@" + c.arg("subagent_type") + " " + c.arg("description")
 	case "todowrite", "todoread":
@@ -150,8 +155,12 @@ func (c call) headline() string {
 	return c.title
 }
 
-// counted says how much a search found, or how a command failed, which is bad.
+// counted says how much a search found, how many errors there are after a change, or how a
+// command failed, which is bad.
 func (c call) counted() (text string, bad bool) {
+	if n := len(c.problems()); n > 0 && !c.running {
+		return look.Plural(n, "error"), true
+	}
 	if n, ok := number(c.meta["matches"]); ok {
 		return strings.Replace(look.Plural(n, "match"), "matchs", "matches", 1), false
 	}
