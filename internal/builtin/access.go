@@ -32,6 +32,14 @@ func (e Places) external(ctx context.Context, call *tool.Call, path string, dir 
 	if e.Root.Contains(path) {
 		return nil
 	}
+	req := e.outside(path, dir)
+	proposed(call.Input, path, req.Metadata)
+	req.Next = next
+	return ask(ctx, call, req)
+}
+
+// outside is the request to use a path outside the workspace.
+func (e Places) outside(path string, dir bool) tool.Request {
 	parent := path
 	if !dir {
 		parent = filepath.Dir(path)
@@ -39,8 +47,26 @@ func (e Places) external(ctx context.Context, call *tool.Call, path string, dir 
 	req := judge.External(parent)
 	req.Metadata = map[string]any{"filepath": path, "parentDir": parent}
 	req.Doing = fmt.Sprintf("this call uses %s, which is outside the project (%s)", path, e.Root.Dir)
-	proposed(call.Input, path, req.Metadata)
-	req.Next = next
+	return req
+}
+
+// externalAll is [Places.external] for the files that a call changes: one ask is about
+// all directories that they are in.
+func (e Places) externalAll(ctx context.Context, call *tool.Call, paths []string, next *tool.Next) error {
+	var all []tool.Request
+	seen := map[string]bool{}
+	for _, path := range paths {
+		if parent := filepath.Dir(path); !e.Root.Contains(path) && !seen[parent] {
+			seen[parent] = true
+			all = append(all, e.outside(path, false))
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	req := all[0]
+	req.Also, req.Next = all[1:], next
+	proposed(call.Input, req.Metadata["filepath"].(string), req.Metadata)
 	return ask(ctx, call, req)
 }
 

@@ -70,15 +70,15 @@ func (e editTools) applyPatch(ctx context.Context, call *tool.Call, in patchInpu
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return e.carryOut(ctx, call, paths.tickets, changes)
+	return e.carryOut(ctx, call, paths.ticket, changes)
 }
 
 // carryOut asks for permission to make changes of several files, makes them, and tells
 // what became of them. The files are locked.
-func (e editTools) carryOut(ctx context.Context, call *tool.Call, tickets []*tool.Next, changes []patchChange) (tool.Result, error) {
+func (e editTools) carryOut(ctx context.Context, call *tool.Call, ticket *tool.Next, changes []patchChange) (tool.Result, error) {
 	watch := e.watch(states(changes, false)...)
 	defer watch.Drop()
-	if err := e.approvePatch(ctx, call, tickets, changes); err != nil {
+	if err := e.approvePatch(ctx, call, ticket, changes); err != nil {
 		return tool.Result{}, err
 	}
 	if err := e.commitPatch(ctx, call, changes); err != nil {
@@ -95,32 +95,34 @@ func (e editTools) carryOut(ctx context.Context, call *tool.Call, tickets []*too
 // in the order of the hunks that have one.
 type patchPaths struct {
 	from, to []string
-	tickets  []*tool.Next // see [editTools.reserve]
+	ticket   *tool.Next // see [editTools.leave]
 }
 
 func (e editTools) patchPaths(ctx context.Context, call *tool.Call, hunks []hunk) (patchPaths, error) {
 	var p patchPaths
 	for _, h := range hunks {
-		path, ticket, err := e.reserve(ctx, call, h.target())
+		path, err := e.target(h.target())
 		if err != nil {
 			return p, err
 		}
 		if slices.Contains(p.from, path) || slices.Contains(p.to, path) {
 			return p, failf("apply_patch verification failed: %s is in the patch twice; put all its changes in one section", h.target())
 		}
-		p.from, p.tickets = append(p.from, path), append(p.tickets, ticket)
+		p.from = append(p.from, path)
 		if u, ok := h.(updateFile); ok && u.moveTo != "" {
-			to, ticket, err := e.reserve(ctx, call, u.moveTo)
+			to, err := e.target(u.moveTo)
 			if err != nil {
 				return p, err
 			}
 			if to != path && (slices.Contains(p.from, to) || slices.Contains(p.to, to)) {
 				return p, failf("apply_patch verification failed: %s is in the patch twice", u.moveTo)
 			}
-			p.to, p.tickets = append(p.to, to), append(p.tickets, ticket)
+			p.to = append(p.to, to)
 		}
 	}
-	return p, nil
+	var err error
+	p.ticket, err = e.leave(ctx, call, slices.Concat(p.from, p.to)...)
+	return p, err
 }
 
 // verify works out every file's new content before anything is written.
@@ -203,7 +205,7 @@ func (c patchChange) diff() string {
 	return diff.Unified(oldName, newName, before, after, diff.Context)
 }
 
-func (e editTools) approvePatch(ctx context.Context, call *tool.Call, tickets []*tool.Next, changes []patchChange) error {
+func (e editTools) approvePatch(ctx context.Context, call *tool.Call, ticket *tool.Next, changes []patchChange) error {
 	var plain []change
 	var shown strings.Builder
 	for _, c := range changes {
@@ -213,7 +215,7 @@ func (e editTools) approvePatch(ctx context.Context, call *tool.Call, tickets []
 		}
 		shown.WriteString(c.diff())
 	}
-	return e.approve(ctx, call, shown.String(), tickets, plain...)
+	return e.approve(ctx, call, shown.String(), ticket, plain...)
 }
 
 // commitPatch writes the files in order, then formats them all. An error half way

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -67,18 +66,38 @@ type change struct {
 // workspace, if need be, and for the change in the same breath. Paths that no tool writes
 // are refused. The ticket is for [editTools.approve].
 func (e editTools) reserve(ctx context.Context, call *tool.Call, path string) (string, *tool.Next, error) {
-	if strings.TrimSpace(path) == "" {
-		return "", nil, failf("filePath is required")
-	}
-	real, err := e.resolve(path)
+	real, err := e.target(path)
 	if err != nil {
 		return "", nil, err
 	}
-	if e.closed(real) {
-		return "", nil, failf("%s belongs to lathe itself and cannot be changed by tools.", real)
+	ticket, err := e.leave(ctx, call, real)
+	return real, ticket, err
+}
+
+// target resolves the path of a file that will be changed.
+func (e editTools) target(path string) (string, error) {
+	if strings.TrimSpace(path) == "" {
+		return "", failf("filePath is required")
 	}
-	next := &tool.Next{Request: e.changeRequest(e.place(real))}
-	return real, next, e.external(ctx, call, real, false, next)
+	real, err := e.resolve(path)
+	if err != nil {
+		return "", err
+	}
+	if e.closed(real) {
+		return "", failf("%s belongs to lathe itself and cannot be changed by tools.", real)
+	}
+	return real, nil
+}
+
+// leave asks once to change targets outside the workspace, if there are any, and for the
+// change of all targets.
+func (e editTools) leave(ctx context.Context, call *tool.Call, targets ...string) (ticket *tool.Next, err error) {
+	places := make([]fileState, len(targets))
+	for i, path := range targets {
+		places[i] = e.place(path)
+	}
+	ticket = &tool.Next{Request: e.changeRequest(places...)}
+	return ticket, e.externalAll(ctx, call, targets, ticket)
 }
 
 // texts returns both sides for a diff: no byte order mark, LF line ends.
@@ -106,10 +125,10 @@ func (c change) unified() string {
 	return diff.Unified(c.from.path, c.from.path, before, after, diff.Context)
 }
 
-// approve asks for permission to make the changes, unless it was given with all of the
-// tickets. The diff is what the user sees.
-func (e editTools) approve(ctx context.Context, call *tool.Call, shown string, tickets []*tool.Next, changes ...change) error {
-	if len(tickets) > 0 && !slices.ContainsFunc(tickets, func(n *tool.Next) bool { return !n.Given }) {
+// approve asks for permission to make the changes, unless it was given with the ticket.
+// The diff is what the user sees.
+func (e editTools) approve(ctx context.Context, call *tool.Call, shown string, ticket *tool.Next, changes ...change) error {
+	if ticket.Given {
 		return nil
 	}
 	var files []fileState

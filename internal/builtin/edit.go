@@ -91,7 +91,7 @@ func (e editTools) edit(ctx context.Context, call *tool.Call, path string, edits
 	patch := c.unified()
 	watch := e.watch(from)
 	defer watch.Drop()
-	if err := e.approve(ctx, call, diff.Dedent(patch), []*tool.Next{ticket}, c); err != nil {
+	if err := e.approve(ctx, call, diff.Dedent(patch), ticket, c); err != nil {
 		return tool.Result{}, err
 	}
 	final, err := e.store(ctx, call, c)

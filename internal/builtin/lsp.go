@@ -184,21 +184,24 @@ func (e codeTools) make(ctx context.Context, call *tool.Call, edits []lsp.Edit, 
 		return tool.Result{Output: "There is nothing to change."}, nil
 	}
 	var paths []string
-	var tickets []*tool.Next
 	for _, edit := range edits {
 		for _, path := range []string{edit.Path, edit.To} {
 			if path == "" {
 				continue
 			}
-			real, ticket, err := e.reserve(ctx, call, path)
+			real, err := e.target(path)
 			if err != nil {
 				return tool.Result{}, err
 			}
 			if slices.Contains(paths, real) {
 				return tool.Result{}, failf("The language server wants %s changed twice.", path)
 			}
-			paths, tickets = append(paths, real), append(tickets, ticket)
+			paths = append(paths, real)
 		}
+	}
+	ticket, err := e.leave(ctx, call, paths...)
+	if err != nil {
+		return tool.Result{}, err
 	}
 	unlock, err := e.Locks.Lock(ctx, paths...)
 	if err != nil {
@@ -218,7 +221,7 @@ func (e codeTools) make(ctx context.Context, call *tool.Call, edits []lsp.Edit, 
 	if len(changes) == 0 {
 		return tool.Result{Output: "There is nothing to change."}, nil
 	}
-	return e.carryOut(ctx, call, tickets, changes)
+	return e.carryOut(ctx, call, ticket, changes)
 }
 
 // proposed is an edit as a change of a file. Its kind is empty where nothing changes.

@@ -3,9 +3,12 @@ package builtin
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"lathe/internal/judge"
 )
 
 // TestProposed holds that an ask to leave the project says which file is meant and
@@ -71,5 +74,45 @@ func TestChangeOutsideIsAskedOnce(t *testing.T) {
 				t.Errorf("%s: the ask says nothing of the change", name)
 			}
 		}
+	}
+}
+
+// TestPatchInAndOutIsAskedOnce holds that a patch of files inside the project and in
+// several directories outside it needs one answer about all of them, and is refused whole.
+func TestPatchInAndOutIsAskedOnce(t *testing.T) {
+	r := newRig(t)
+	outside := []string{filepath.Join(r.env.Home, "one/a.txt"), filepath.Join(r.env.Home, "two/b.txt"), filepath.Join(r.env.Home, "one/c.txt")}
+	var patch strings.Builder
+	for _, path := range append([]string{"inside.txt"}, outside...) {
+		patch.WriteString("*** Add File: " + path + "\n+new\n")
+	}
+	in := m{"patchText": "*** Begin Patch\n" + patch.String() + "*** End Patch"}
+	there := func() (n int) {
+		for _, path := range append([]string{r.path("inside.txt")}, outside...) {
+			if _, err := os.Stat(path); err == nil {
+				n++
+			}
+		}
+		return n
+	}
+	r.deny = denies("external_directory")
+	if _, err := r.run("apply_patch", in); err == nil || there() != 0 {
+		t.Errorf("refused: %v, %d files made", err, there())
+	}
+	r.deny, r.asks, r.given = nil, nil, true
+	if _, err := r.run("apply_patch", in); err != nil || there() != 4 {
+		t.Errorf("allowed: %v, %d files made", err, there())
+	}
+	next := r.asks[0].Next
+	if next == nil || len(next.Request.Patterns) != 4 {
+		t.Fatalf("the ask says of the change: %+v", next)
+	}
+	want := []string{judge.External(filepath.Join(r.env.Home, "one")).Patterns[0], judge.External(filepath.Join(r.env.Home, "two")).Patterns[0]}
+	var asked []string
+	for _, req := range r.asks {
+		asked = append(asked, req.Patterns...)
+	}
+	if diff := cmp.Diff(want, asked); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
 	}
 }

@@ -49,7 +49,7 @@ func (e editTools) write(ctx context.Context, call *tool.Call, in writeInput) (t
 	c := change{from: from, after: rewritten(from, in.Content)}
 	watch := e.watch(from)
 	defer watch.Drop()
-	if err := e.approve(ctx, call, diff.Dedent(c.unified()), []*tool.Next{ticket}, c); err != nil {
+	if err := e.approve(ctx, call, diff.Dedent(c.unified()), ticket, c); err != nil {
 		return tool.Result{}, err
 	}
 	final, err := e.store(ctx, call, c)
