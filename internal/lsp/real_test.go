@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -51,7 +52,7 @@ func TestRealServers(t *testing.T) {
 			"yaml-ls", map[string]string{"a.yaml": "a: 1\nb: 2\n"}, "a.yaml", "b: 2", "a: [3", map[string]string{"a.yaml": "unique"}, Position{}, nil,
 		},
 		{
-			"bash", map[string]string{"a.sh": "#!/bin/bash\nold() { echo 1; }\nold\n"}, "a.sh", "", "", nil, Position{1, 0}, map[string]string{"a.sh": "New() { echo 1; }\nNew\n"},
+			"bash", map[string]string{"a.sh": "#!/bin/bash\nold() { echo 1; }\nold\n"}, "a.sh", "echo 1;", "if true; then echo 1;", map[string]string{"a.sh": "Couldn't parse this if"}, Position{1, 0}, map[string]string{"a.sh": "New() { echo 1; }\nNew\n"},
 		},
 	}
 	for _, tt := range tests {
@@ -75,8 +76,13 @@ func TestRealServers(t *testing.T) {
 			if len(d.servers.serving(filepath.Join(d.dir, tt.file))) == 0 {
 				t.Skipf("%s is not there", tt.server)
 			}
+			begin := time.Now()
 			if _, err := d.servers.Ask(t.Context(), DocumentSymbols, d.file(tt.file, texts[tt.file]), Position{}, ""); err != nil {
 				t.Fatal(err)
+			}
+			t.Logf("ready after %v, with %s", time.Since(begin).Round(10*time.Millisecond), size(d.servers.Status()[0].Memory))
+			if tt.server == "bash" && !onPath("shellcheck") {
+				tt.old = "" // it finds nothing by itself
 			}
 			if tt.old != "" {
 				d.breakAndMend(tt.file, texts[tt.file], strings.Replace(texts[tt.file], tt.old, tt.broken, 1), tt.errs)
@@ -101,6 +107,11 @@ func TestRealServers(t *testing.T) {
 			}
 		})
 	}
+}
+
+func onPath(name string) bool {
+	_, err := exec.LookPath(name)
+	return err == nil
 }
 
 // breakAndMend sees the errors of a change and sees them go.

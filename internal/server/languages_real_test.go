@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -95,8 +96,10 @@ func (tt realTurn) play(t *testing.T) {
 			t.Skipf("%s is not there", tt.server)
 		}
 	}
-	if tt.needs != "" && !onPath(tt.needs) {
-		t.Skipf("%s is not there", tt.needs)
+	if tt.needs != "" {
+		if _, err := exec.LookPath(tt.needs); err != nil {
+			t.Skip(err)
+		}
 	}
 	s := r.session()
 	before := r.holds(slices.Collect(maps.Keys(tt.files)))
@@ -133,15 +136,6 @@ func (tt realTurn) script(path string) string {
 		steps = append(steps, fmt.Sprintf(`tool lsp {"operation":"rename","filePath":%q,"line":%s,"character":%s,"newName":"New"}`, path, line, character))
 	}
 	return strings.Join(append(steps, "text done"), "\n---\n") + "\n"
-}
-
-func onPath(name string) bool {
-	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode()&0o111 != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // holds are the texts of files of the repository.
