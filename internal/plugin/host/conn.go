@@ -29,6 +29,7 @@ type conn struct {
 	hello   chan struct{}
 	runtime string // set before hello is closed
 	done    chan struct{}
+	lates   chan toldPlugin // those that are ready after all, for who waits for them
 
 	next atomic.Int64
 
@@ -76,6 +77,7 @@ func (c chunk) bytes() []byte {
 func newConn(svc *shell.Service, h *Host) *conn {
 	c := &conn{
 		svc: svc, host: h, begun: time.Now(), hello: make(chan struct{}), done: make(chan struct{}),
+		lates:   make(chan toldPlugin, len(h.sources)),
 		waiting: map[string]chan message{}, streams: map[string]func(chunk){}, cancels: map[string]context.CancelFunc{},
 	}
 	go c.read() // ends with the process's output

@@ -36,8 +36,11 @@ func (h *Host) asked(c *conn, m message) {
 	case "late":
 		var t toldPlugin
 		if json.Unmarshal(m.Params, &t) == nil {
-			t.Late = true
-			go h.late(t)
+			select {
+			case c.lates <- t:
+			default:
+			}
+			go h.late(t) // the process may be loading, which holds the host
 		}
 	case "stray":
 		go h.stray(m.Params) // the process may be loading, which holds the host
@@ -63,6 +66,7 @@ func (h *Host) late(t toldPlugin) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.learn(t)
+	h.remember()
 }
 
 // stray reports what a plugin did wrong outside of a call.

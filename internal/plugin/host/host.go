@@ -73,6 +73,7 @@ type Host struct {
 	mu      sync.Mutex
 	live    *conn
 	load    json.RawMessage // what the process is told to load; nil before [Host.Start]
+	key     string          // stands for the plugins as they are; set by [Host.Start]
 	told    []Plugin        // by index
 	changed map[string]json.RawMessage
 	fails   int
@@ -94,7 +95,11 @@ type Plugin struct {
 	Config    bool     // it changes the configuration
 	Late      bool     // it was not ready when the others were
 	Error     string   // why it does not work, or not completely
+
+	waited bool // it was known before, and is not ready again yet
 }
+
+func (p *Plugin) silent() bool { return len(p.Hooks) == 0 && len(p.Tools) == 0 && len(p.Auth) == 0 }
 
 // New returns the host of some plugins. Nothing is started.
 func New(sources []Source, o Options) *Host {
@@ -143,6 +148,9 @@ func (h *Host) Start(ctx context.Context, config json.RawMessage) error {
 	h.mu.Lock()
 	h.load = load
 	h.mu.Unlock()
+	if h.recall(params) {
+		return nil
+	}
 	_, err = h.connection(ctx)
 	return err
 }
@@ -290,11 +298,16 @@ func (h *Host) start(ctx context.Context) (*conn, error) {
 		return nil, fmt.Errorf("load the plugins: %w", err)
 	}
 	for _, t := range loaded.Plugins {
+		if i := h.position(t.Index); i >= 0 {
+			h.told[i].waited = t.Late && !h.told[i].silent()
+		}
 		h.learn(t)
 	}
 	if h.changed == nil {
 		h.changed = loaded.Config
 	}
+	h.await(ctx, c)
+	h.remember()
 	return c, nil
 }
 
