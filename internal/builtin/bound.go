@@ -11,7 +11,7 @@ import (
 // data and never end.
 const readTime = 10 * time.Second
 
-var errEndless = errors.New("it gave no more within 10 seconds; it is no file that ends")
+var errEndless = errors.New("nothing more came within 10 seconds; it is not a file that ends")
 
 // bounded reads a file until the context ends or readTime passes.
 type bounded struct {

@@ -32,11 +32,11 @@ import (
 // Errors that end or refuse a subscription.
 var (
 	// ErrSlow means the subscriber fell behind and lost events.
-	ErrSlow = errors.New("subscriber is too slow: read the session again and subscribe anew")
+	ErrSlow = errors.New("subscriber is too slow: read the session again and subscribe again")
 	// ErrClosed means the bus or the subscription was closed.
 	ErrClosed = errors.New("event stream is closed")
 	// ErrGone means the events asked for are no longer kept.
-	ErrGone = errors.New("events are no longer kept: read the session again and subscribe anew")
+	ErrGone = errors.New("events are no longer kept: read the session again and subscribe again")
 )
 
 const (

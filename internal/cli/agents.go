@@ -128,7 +128,7 @@ func (o *agentOptions) check() error {
 	case strings.TrimSpace(o.description) == "":
 		return usageError{errors.New("--description is needed: what should the agent do?")}
 	case !slices.Contains(modes[:], o.mode):
-		return usageError{fmt.Errorf("--mode %q is none of all, primary, subagent", o.mode)}
+		return usageError{fmt.Errorf("--mode %q is not one of all, primary, subagent", o.mode)}
 	case o.path != "" && o.global:
 		return usageError{errors.New("--path and --global exclude each other")}
 	case o.name != "" && !agentName(o.name):

@@ -48,7 +48,7 @@ func newDBCheck(env *Env) *cobra.Command {
 				for _, hint := range hints {
 					fmt.Fprintln(env.Stderr, clean("lathe: hint: "+hint))
 				}
-				return exitError{ExitFailed, fmt.Errorf("%d injuries were found", len(found))}
+				return exitError{ExitFailed, fmt.Errorf("%ddamaged places were found", len(found))}
 			})
 		},
 	}

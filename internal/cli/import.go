@@ -105,7 +105,7 @@ func (rep *importReport) print(env *Env, dry bool) error {
 	fmt.Fprintf(env.Stdout, "stored: %d added, %d updated, %d the same as before, %d kept since they went on here\n",
 		s.Outcomes[api.ImportAdded], s.Outcomes[api.ImportUpdated], s.Outcomes[api.ImportSame], s.Outcomes[api.ImportKept])
 	if n := s.Outcomes[api.ImportFailed]; n > 0 {
-		return fmt.Errorf("%d sessions could not be stored; what is said above of each tells why", n)
+		return fmt.Errorf("%d sessions could not be stored; see above for the reasons", n)
 	}
 	if len(s.Differ) > 0 {
 		return fmt.Errorf("%d sessions differ from what was read, the first is %s", len(s.Differ), s.Differ[0])

@@ -20,7 +20,7 @@ func logFlags(env *Env, cmd *cobra.Command) error {
 		switch level {
 		case "DEBUG", "INFO", "WARN", "ERROR":
 		default:
-			return usageOf(cmd, usageError{fmt.Errorf("--log-level %q is none of DEBUG, INFO, WARN, ERROR", level)})
+			return usageOf(cmd, usageError{fmt.Errorf("--log-level %q is not one of DEBUG, INFO, WARN, ERROR", level)})
 		}
 		over["LATHE_LOG_LEVEL"] = level
 	}

@@ -27,7 +27,7 @@ func (o *runOptions) checkRefusal(env *Env) error {
 		o.onRefusal = refusalContinue
 	case refusalContinue, refusalFail, refusalStop:
 	default:
-		return usageError{fmt.Errorf("%s %q is none of continue, fail, stop", from, o.onRefusal)}
+		return usageError{fmt.Errorf("%s %q is not one of continue, fail, stop", from, o.onRefusal)}
 	}
 	return nil
 }

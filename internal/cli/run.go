@@ -181,7 +181,7 @@ func (o *runOptions) check(env *Env) (api.Limits, error) {
 			return lim, usageError{errors.New("--permission ask needs a terminal; use allow or deny, or --allow rules")}
 		}
 	default:
-		return lim, usageError{fmt.Errorf("--permission %q is none of ask, allow, deny", o.permission)}
+		return lim, usageError{fmt.Errorf("--permission %q is not one of ask, allow, deny", o.permission)}
 	}
 	if err := o.checkRefusal(env); err != nil {
 		return lim, err
@@ -193,7 +193,7 @@ func (o *runOptions) check(env *Env) (api.Limits, error) {
 		return lim, usageError{fmt.Errorf("--max-steps %d is less than one step", o.maxSteps)}
 	}
 	if o.maxTime < 0 {
-		return lim, usageError{fmt.Errorf("--max-time %s is over before it begins", o.maxTime)}
+		return lim, usageError{fmt.Errorf("--max-time %s is not more than zero", o.maxTime)}
 	}
 	lim.Time = int64((o.maxTime + time.Millisecond - 1) / time.Millisecond)
 	if o.maxCost != "" {

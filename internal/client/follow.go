@@ -126,7 +126,7 @@ type follower struct {
 	wait   time.Duration
 }
 
-var errSilent = errors.New("the server has not been heard of for a while")
+var errSilent = errors.New("the server has not answered for a while")
 
 // stream reads one connection to its end.
 func (f *follower) stream(ctx context.Context) error {

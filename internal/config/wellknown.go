@@ -146,7 +146,7 @@ func (l *loader) fetch(addr string, header map[string]string) ([]byte, error) {
 		return nil, fmt.Errorf("HTTP %d", res.StatusCode)
 	}
 	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/html") {
-		return nil, errors.New("it answers with a web page; perhaps a login is needed: lathe auth login " + u.Scheme + "://" + u.Host)
+		return nil, errors.New("the answer is a web page; perhaps a login is needed: lathe auth login " + u.Scheme + "://" + u.Host)
 	}
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxRemote+1))
 	if err == nil && len(text) > maxRemote {

@@ -103,7 +103,7 @@ func (p *Plugins) pluginModels(ctx context.Context, pl *place, o Options) error 
 	}
 	conf, err := pl.Config.With("plugins", pl.Paths.Home, map[string]json.RawMessage{"provider": text})
 	if err != nil {
-		return fmt.Errorf("the models that they make are not taken: %w", err)
+		return fmt.Errorf("their models are ignored: %w", err)
 	}
 	pl.Config = conf
 	return nil
@@ -133,7 +133,7 @@ func (p *Plugins) modelsOf(ctx context.Context, known *provider.Registry, id str
 			continue // as the catalogue has it
 		}
 		if m, err := configuredModel(raw); err != nil {
-			p.troubles.report("plugins", fmt.Errorf("the model %s/%s is not taken: %w", id, key, err))
+			p.troubles.report("plugins", fmt.Errorf("the model %s/%s is ignored: %w", id, key, err))
 		} else {
 			changed[key] = m
 		}

@@ -67,7 +67,7 @@ func startPlugins(ctx context.Context, i *Instance, o Options) (*Plugins, error)
 	if changed := plugins.Config(); len(changed) > 0 {
 		conf, err := p.Config.With("plugins", p.Paths.Home, changed)
 		if err != nil {
-			t.report("plugins", fmt.Errorf("what they made of the configuration is not taken: %w", err))
+			t.report("plugins", fmt.Errorf("their changes to the configuration are ignored: %w", err))
 		} else {
 			p.Config = conf
 		}

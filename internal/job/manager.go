@@ -137,7 +137,7 @@ func (m *Manager) room(id lathe.SessionID) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
-		return errors.New("lathe is ending: no job is started any more")
+		return errors.New("lathe is ending, so no new job is started")
 	}
 	n := 0
 	for _, j := range m.all {
@@ -338,7 +338,7 @@ func (m *Manager) Keep(session lathe.SessionID, callID string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: no command runs that can be kept", ErrNotFound)
+	return fmt.Errorf("%w: no command is running that could be kept", ErrNotFound)
 }
 
 // News returns what the model of a session has not been told of its jobs, one line

@@ -112,7 +112,7 @@ func newTable(text string) (*table, error) {
 		case other:
 			for _, n := range strings.Split(left, ", ") {
 				if t.others[n] != "" {
-					return nil, fmt.Errorf("%q is told twice to be another name", n)
+					return nil, fmt.Errorf("%q is declared twice as another name", n)
 				}
 				t.others[n] = name
 			}
@@ -234,9 +234,9 @@ func (t *table) fill(p *program, body string, mayBeLike bool) error {
 		name, value, ok := strings.Cut(line, ": ")
 		switch {
 		case !ok || value == "":
-			return fmt.Errorf("the line %q is no column", line)
+			return fmt.Errorf("the line %q is not a column", line)
 		case slices.Contains(seen, name):
-			return fmt.Errorf("the column %q stands twice", name)
+			return fmt.Errorf("the column %q appears twice", name)
 		case name == "like" && (!mayBeLike || len(seen) > 0 || !strings.HasPrefix(value, "@")):
 			return errors.New(`"like" names a pattern, as the first column, and no pattern has it`)
 		}
@@ -398,7 +398,7 @@ func words(value, known string) error {
 func dashed(list, value string) (string, error) {
 	for word := range strings.FieldsSeq(value) {
 		if len(word) < 2 || word[0] != '-' || strings.Trim(word, "-") == "" {
-			return "", fmt.Errorf("%q is no option", word)
+			return "", fmt.Errorf("%q is not an option", word)
 		}
 	}
 	return join(list, value), nil
@@ -412,7 +412,7 @@ func bare(list, value string) (string, error) {
 			name = strings.TrimPrefix(word, "-")
 		}
 		if name == word || name == "" || name[0] == '-' || long != (len(name) > 1) {
-			return "", fmt.Errorf("%q is no option of the form -x or --name", word)
+			return "", fmt.Errorf("%q is not an option of the form -x or --name", word)
 		}
 		list = join(list, name)
 	}

@@ -68,12 +68,12 @@ func TestRowsAreRefused(t *testing.T) {
 	rows := map[string]string{
 		"a\n\treeds: -f\n":                      `a: column "reeds": there is no such column`,
 		"a\n\treads: -f\n\nb, a\n\treads: -g\n": `"a" has two rows`,
-		"a\n\treads: f\n":                       `a: column "reads": "f" is no option`,
-		"a\n\tvalues: -file\n":                  `a: column "values": "-file" is no option of the form -x or --name`,
-		"a\n\tvalues: --f\n":                    `a: column "values": "--f" is no option of the form -x or --name`,
-		"a\n\tvalues: f\n":                      `a: column "values": "f" is no option of the form -x or --name`,
-		"a\n\treads: -f\n\treads: -g\n":         `a: the column "reads" stands twice`,
-		"a\n\treads:\n":                         `a: the line "reads:" is no column`,
+		"a\n\treads: f\n":                       `a: column "reads": "f" is not an option`,
+		"a\n\tvalues: -file\n":                  `a: column "values": "-file" is not an option of the form -x or --name`,
+		"a\n\tvalues: --f\n":                    `a: column "values": "--f" is not an option of the form -x or --name`,
+		"a\n\tvalues: f\n":                      `a: column "values": "f" is not an option of the form -x or --name`,
+		"a\n\treads: -f\n\treads: -g\n":         `a: the column "reads" appears twice`,
+		"a\n\treads:\n":                         `a: the line "reads:" is not a column`,
 		"a\n\tjudge: nobody\n":                  `a: column "judge": there is no function "nobody"`,
 		"a\n\tis: idle\n":                       `a: column "is": "idle" is not one of: ` + marks,
 		"a\n\twraps: some\n":                    `a: column "wraps": "some" is not one of: all after here script words`,
@@ -81,7 +81,7 @@ func TestRowsAreRefused(t *testing.T) {
 		"a\n\tlike: @b\n":                       `a: column "like": there is no "@b"`,
 		"@b\n\tis: inert\n\na\n\tlike: b\n":     `a: "like" names a pattern, as the first column, and no pattern has it`,
 		"\treads: -f\n":                         `the columns "\treads: -f\n" belong to no program`,
-		"x, y = a\nx = b\n":                     `"x" is told twice to be another name`,
+		"x, y = a\nx = b\n":                     `"x" is declared twice as another name`,
 	}
 	for text, want := range rows {
 		table, err := newTable(text)

@@ -64,7 +64,7 @@ func (w workspaceEdit) edits(enc encoding) ([]Edit, error) {
 	at := func(uri string) (*Edit, error) {
 		path := pathOf(uri)
 		if path == "" {
-			return nil, fmt.Errorf("the edit names what is no file: %q", uri)
+			return nil, fmt.Errorf("the edit names something that is not a file: %q", uri)
 		}
 		path, err := workspace.Resolve(path)
 		if err != nil {
@@ -88,7 +88,7 @@ func (w workspaceEdit) edits(enc encoding) ([]Edit, error) {
 			e.Remove = true
 		case "rename":
 			if e.To = pathOf(d.NewURI); e.To == "" {
-				return nil, fmt.Errorf("the edit names what is no file: %q", d.NewURI)
+				return nil, fmt.Errorf("the edit names something that is not a file: %q", d.NewURI)
 			}
 		default:
 			e.texts = append(e.texts, d.Edits...)

@@ -149,7 +149,7 @@ func TestWorkspaceEdits(t *testing.T) {
 		`{"documentChanges":[{"kind":"create","uri":"file:///n"},{"textDocument":{"uri":"file:///n"},"edits":[{"newText":"x"}]}]}`:            "[{/n  true false 1}]",
 		`{"documentChanges":[{"kind":"rename","oldUri":"file:///o","newUri":"file:///p"},{"textDocument":{"uri":"file:///p"},"edits":[{}]}]}`: "[{/o /p false false 1}]",
 		`{"documentChanges":[{"kind":"delete","uri":"file:///d"}]}`:                                                                           "[{/d  false true 0}]",
-		`{"changes":{"https://x/a":[]}}`: `the edit names what is no file: "https://x/a"`,
+		`{"changes":{"https://x/a":[]}}`: `the edit names something that is not a file: "https://x/a"`,
 	}
 	for in, want := range tests {
 		var w workspaceEdit

@@ -19,8 +19,8 @@ const (
 )
 
 var (
-	errNoise  = errors.New("it prints what is no message of the protocol")
-	errUnread = errors.New("it does not read what it is sent")
+	errNoise  = errors.New("it prints something that is not a message of the protocol")
+	errUnread = errors.New("it does not read what is sent to it")
 	errEnded  = errors.New("the connection is closed")
 )
 

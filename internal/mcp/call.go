@@ -175,7 +175,7 @@ func (s *server) callOnce(ctx context.Context, name string, args json.RawMessage
 		if told := c.told(); told != "" {
 			return nil, fmt.Errorf("MCP server %q ended during the call: %s", s.conf.Name, told)
 		}
-		return nil, fmt.Errorf("MCP server %q closed the connection during the call; it is started again with the next one", s.conf.Name)
+		return nil, fmt.Errorf("MCP server %q closed the connection during the call; it is started again by the next call", s.conf.Name)
 	}
 	return nil, err
 }

@@ -248,7 +248,7 @@ func (f *Login) read(answer string) (*auth.AuthorizationResult, error) {
 	}
 	u, err := url.Parse(answer)
 	if err != nil {
-		return nil, errors.New("that is no address")
+		return nil, errors.New("that is not an address")
 	}
 	q := u.Query()
 	if e := q.Get("error"); e != "" {

@@ -240,7 +240,7 @@ func (l *Logins) Forget(conf config.MCP) error {
 	l.mu.Lock()
 	for _, f := range l.flows {
 		if f.conf.Name == conf.Name {
-			f.cancel(errors.New("the login was given up"))
+			f.cancel(errors.New("the login was abandoned"))
 		}
 	}
 	l.mu.Unlock()

@@ -306,7 +306,7 @@ func (c *conn) sample(ctx context.Context, req *mcp.CreateMessageRequest) (*mcp.
 	f := c.newest()
 	host := c.server.set.o.Host
 	if f == nil || host == nil {
-		return nil, errors.New("no session is at work that could sample")
+		return nil, errors.New("no session is running whose model could answer")
 	}
 	defer f.hold()()
 	name := clean(c.server.conf.Name, 80)

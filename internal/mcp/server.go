@@ -364,7 +364,7 @@ func (s *server) stop(why error) {
 
 // restart ends what runs; the next call starts it again.
 func (s *server) restart() {
-	s.stop(fmt.Errorf("MCP server %q is started anew", s.conf.Name))
+	s.stop(fmt.Errorf("MCP server %q is being restarted", s.conf.Name))
 	s.mu.Lock()
 	s.retry, s.failures = time.Time{}, 0
 	s.mu.Unlock()

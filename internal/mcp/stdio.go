@@ -227,7 +227,7 @@ func (q *queue) Write(p []byte) (int, error) {
 	case q.err != nil:
 		return 0, q.err
 	case q.size+len(p) > maxQueue:
-		return 0, errors.New("the server does not read what it is sent")
+		return 0, errors.New("the server does not read what is sent to it")
 	}
 	q.list, q.size = append(q.list, bytes.Clone(p)), q.size+len(p)
 	q.more.Signal()

@@ -34,7 +34,7 @@ func (t *remoteTool) description() string {
 func (t *remoteTool) Run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 	srv, err := t.set.find(t.Server)
 	if err != nil {
-		return tool.Failf("%v; it was there when this session began", err), nil
+		return tool.Failf("%v; it existed when this session began", err), nil
 	}
 	if !srv.enabled() {
 		return tool.Failf("MCP server %q is switched off", t.Server), nil

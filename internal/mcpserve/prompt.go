@@ -29,7 +29,7 @@ func (f *face) prompt(ctx context.Context, req *mcp.CallToolRequest, in input) (
 	if in.Model != "" {
 		provider, model, ok := strings.Cut(in.Model, "/")
 		if !ok {
-			return "", fmt.Errorf("%q is no model: write provider/model", in.Model)
+			return "", fmt.Errorf("%q is not a model: write provider/model", in.Model)
 		}
 		p.Model = lathe.ModelRef{Provider: provider, Model: model}
 	}

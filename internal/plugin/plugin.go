@@ -341,7 +341,7 @@ func (c *Chain) ToolBefore(ctx context.Context, in ToolInput) (json.RawMessage, 
 			doubts, err = cmp.Or(doubts, error(doubt)), nil
 		}
 		if err == nil && !json.Valid(args) {
-			err = fmt.Errorf("it left arguments that are not JSON")
+			err = fmt.Errorf("it returned arguments that are not JSON")
 		}
 		c.add(h.Name, "tool.execute.before", time.Since(begin), err)
 		if _, not := errors.AsType[*NotCalled](err); not {

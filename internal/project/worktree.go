@@ -21,7 +21,7 @@ const (
 )
 
 // errSuperseded stops preparing a worktree that is removed or reset.
-var errSuperseded = errors.New("the worktree was removed or reset meanwhile")
+var errSuperseded = errors.New("the worktree was removed or reset in the meantime")
 
 // WorktreeInput says what worktree to make.
 type WorktreeInput struct {

@@ -337,7 +337,7 @@ func (s *spaces) make() error {
 		return err == nil
 	})
 	if at < 0 {
-		return errors.New("there is no cat")
+		return errors.New("cat, which holds the namespaces, was not found")
 	}
 	if err := s.hold(holders[at]); err != nil {
 		return err

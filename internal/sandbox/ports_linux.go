@@ -239,7 +239,7 @@ func resumePorts(files []*os.File, words string) (*ports, error) {
 		}
 		at, ok := l.Addr().(*net.TCPAddr)
 		if !ok {
-			return nil, errors.New("a listener is none of TCP")
+			return nil, errors.New("a listener is not a TCP listener")
 		}
 		s := p.served[to]
 		if s == nil {

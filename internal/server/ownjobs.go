@@ -191,7 +191,7 @@ func (c jobs) keep() (any, error) {
 		err = c.s.opts.Jobs.Keep(sess.ID, in.CallID)
 	}
 	if errors.Is(err, job.ErrNotFound) {
-		return nil, notFound("no command runs that can be kept")
+		return nil, notFound("no command is running that could be kept")
 	}
 	return err == nil, err
 }

@@ -26,7 +26,7 @@ const (
 
 // errGone says that the service does not know a session, or no longer accepts
 // its secret: retrying is no use.
-var errGone = errors.New("the service no longer takes it")
+var errGone = errors.New("the service no longer accepts it")
 
 // api speaks to a share service.
 type api struct{ http *http.Client }

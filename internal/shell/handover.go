@@ -47,7 +47,7 @@ func (l *Process) HandOver(k Keeper) (process, keeper Handle, err error) {
 	p := l.p
 	switch {
 	case !p.free && p.leader() != 0 || !p.r.supervised():
-		return process, keeper, errors.New("it was not started to go on by itself")
+		return process, keeper, errors.New("it was not started to run without a call")
 	case len(l.PIDs()) == 0:
 		return process, keeper, errors.New("it has ended")
 	}

@@ -112,7 +112,7 @@ func parseRaw(fields []string) ([]pair, error) {
 	for i := 0; i+1 < len(fields); i += 2 {
 		head := strings.Fields(strings.TrimPrefix(fields[i], ":"))
 		if len(head) != 5 {
-			return nil, fmt.Errorf("git diff-tree: %q is no change", fields[i])
+			return nil, fmt.Errorf("git diff-tree: %q is not a change", fields[i])
 		}
 		p := pair{path: fields[i+1]}
 		var err error
@@ -130,7 +130,7 @@ func parseRaw(fields []string) ([]pair, error) {
 func parseEntry(mode, id string) (e entry, err error) {
 	m, err := strconv.ParseUint(mode, 8, 32)
 	if err != nil {
-		return e, fmt.Errorf("git: %q is no mode", mode)
+		return e, fmt.Errorf("git: %q is not a mode", mode)
 	}
 	e.mode = uint32(m)
 	e.oid, err = parseOID(id)

@@ -144,12 +144,12 @@ func parseBatch(out []byte) (map[oid][]byte, error) {
 
 func parseOID(name string) (id oid, err error) {
 	if len(name) != 2*len(id) {
-		return id, fmt.Errorf("%q is no object name", name)
+		return id, fmt.Errorf("%q is not an object name", name)
 	}
 	for i := range id {
 		b, err := strconv.ParseUint(name[2*i:2*i+2], 16, 8)
 		if err != nil {
-			return id, fmt.Errorf("%q is no object name", name)
+			return id, fmt.Errorf("%q is not an object name", name)
 		}
 		id[i] = byte(b)
 	}

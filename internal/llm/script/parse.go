@@ -110,7 +110,7 @@ func (p *parser) line(line string) error {
 // script may hold secrets, and the error goes to whoever named the file.
 func unknownWord(word string) error {
 	if len(word) > 12 || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") != "" {
-		return errors.New("it does not begin with a word of scripts; is the file one?")
+		return errors.New("it does not begin with a word of the script language; is this a script file?")
 	}
 	return fmt.Errorf("unknown word %q", word)
 }

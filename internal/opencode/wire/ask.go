@@ -66,7 +66,7 @@ func DecodeReply(data []byte) (lathe.Reply, error) {
 	case lathe.Once:
 		return lathe.Reply{Kind: kind, Message: in.Message}, nil
 	}
-	return lathe.Reply{}, fmt.Errorf("decode reply: %q is none of %q, %q and %q", kind, lathe.Once, lathe.Always, lathe.Reject)
+	return lathe.Reply{}, fmt.Errorf("decode reply: %q is not one of %q, %q and %q", kind, lathe.Once, lathe.Always, lathe.Reject)
 }
 
 type questionAsk struct {

@@ -124,7 +124,7 @@ func decodeStatus(data []byte) (lathe.Status, error) {
 	case "retry":
 		return lathe.Retrying{Attempt: int(in.Attempt), Message: in.Message, Next: in.Next.time()}, nil
 	}
-	return nil, fmt.Errorf("status %q is none of idle, busy and retry", in.Type)
+	return nil, fmt.Errorf("status %q is not one of idle, busy and retry", in.Type)
 }
 
 func decodeAsk(data []byte) (lathe.Event, error) {

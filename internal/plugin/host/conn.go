@@ -95,7 +95,7 @@ func (c *conn) read() {
 		}
 		var m message
 		if err := json.Unmarshal(line, &m); err != nil {
-			c.end(errors.New("it wrote what is no message"))
+			c.end(errors.New("it wrote something that is not a message"))
 			return
 		}
 		c.take(m)

@@ -350,14 +350,14 @@ func (h *Host) callWithin(ctx context.Context, limit time.Duration, method strin
 	return nil, &plugin.NotCalled{Why: fmt.Sprintf("it took longer than %s", limit)}
 }
 
-var errLimit = errors.New("the time limit of hooks is over")
+var errLimit = errors.New("the hook took longer than the time limit")
 
 // look ends a process that does not answer the simplest request.
 func (h *Host) look(c *conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), pingLimit)
 	defer cancel()
 	if _, err := c.call(ctx, "ping", struct{}{}); err != nil && !c.over() {
-		c.end(errors.New("a plugin did not let go of it and it was ended"))
+		c.end(errors.New("a plugin blocked it, so it was ended"))
 	}
 }
 

@@ -221,7 +221,7 @@ var (
 func (p Packages) Install(ctx context.Context, spec string) (string, error) {
 	name := packageName(spec)
 	if !validName().MatchString(name) || strings.Contains(name, "..") || !validVersion().MatchString(version(spec)) {
-		return "", fmt.Errorf("%q is no package and version of a registry, and no file", spec)
+		return "", fmt.Errorf("%q is neither a package (NAME or NAME@VERSION) nor a file", spec)
 	}
 	pinned := filepath.Join(p.o.Data, "plugins", safe(spec))
 	files := map[string][]byte{"package.json": manifest(map[string]string{name: version(spec)})}
@@ -283,7 +283,7 @@ func (p Packages) installed(ctx context.Context, name string, files map[string][
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
 	if ok, err := lock.TryLockContext(ctx, 200*time.Millisecond); err != nil || !ok {
-		return "", fmt.Errorf("another lathe installs it for long: %w", err)
+		return "", fmt.Errorf("another lathe has been installing it for a long time: %w", err)
 	}
 	defer func() { _ = lock.Unlock() }()
 	if done(dir) {

@@ -112,7 +112,7 @@ func (t *pluginTool) Run(ctx context.Context, call *tool.Call) (tool.Result, err
 		c.notify("abort", map[string]string{"call": id})
 		return tool.Result{}, context.Cause(ctx)
 	case errors.As(err, &gone):
-		return tool.Failf("The tool was not carried out to its end: %v", err), nil
+		return tool.Failf("The tool did not finish: %v", err), nil
 	case err != nil:
 		return tool.Failf("%v", err), nil
 	}
@@ -131,7 +131,7 @@ func decodeResult(raw json.RawMessage) (tool.Result, error) {
 		} `json:"attachments"`
 	}
 	if err := json.Unmarshal(raw, &out); err != nil {
-		return tool.Failf("The tool left no result: %v", err), nil
+		return tool.Failf("The tool returned no result: %v", err), nil
 	}
 	res := tool.Result{Title: out.Title, Output: out.Output, Metadata: out.Metadata}
 	for _, a := range out.Attachments {

@@ -55,7 +55,7 @@ func (c *carrier) chatMessage(ctx context.Context, in plugin.ChatMessageInput, v
 		}
 		u, ok := info.Info.(*lathe.User)
 		if !ok {
-			return errors.New("the message it left is not a user's")
+			return errors.New("the message it returned is not a user message")
 		}
 		v.User.System, v.User.Tools = u.System, u.Tools
 	}
@@ -285,7 +285,7 @@ func (c *carrier) smallModel(ctx context.Context, in plugin.SmallModelInput, v *
 		return err
 	}
 	if out.Model.ID == "" {
-		return errors.New("the model it left has no id")
+		return errors.New("the model it returned has no id")
 	}
 	*v = lathe.ModelRef{Provider: cmp.Or(out.Model.ProviderID, in.Model.Provider), Model: out.Model.ID}
 	return nil

@@ -30,7 +30,7 @@ func (c *carrier) messagesTransform(ctx context.Context, _ plugin.MessagesInput,
 		return err
 	}
 	if out.Messages == nil {
-		return fmt.Errorf("it left no messages")
+		return fmt.Errorf("it returned no messages")
 	}
 	infos, parts := known(*v)
 	list := make([]lathe.Message, 0, len(out.Messages))

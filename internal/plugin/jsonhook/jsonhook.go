@@ -104,7 +104,7 @@ func (c *carrier) carry(ctx context.Context, hook string, input, output, out any
 		return false, err
 	}
 	if err := json.Unmarshal(after, out); err != nil {
-		return false, fmt.Errorf("what it left is not of the hook's shape: %w", err)
+		return false, fmt.Errorf("what it returned does not have the hook's shape: %w", err)
 	}
 	return true, nil
 }

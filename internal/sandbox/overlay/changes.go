@@ -238,7 +238,7 @@ func sameText(a, b io.Reader) (bool, error) {
 }
 
 // ErrChanged means that the project is not any more as the command saw it. Nothing was changed.
-var ErrChanged = errors.New("it was changed by something else meanwhile")
+var ErrChanged = errors.New("something else changed it in the meantime")
 
 // unchanged checks that the project still has what a change was compared with, and had
 // it when the command began.

@@ -283,9 +283,9 @@ func CheckOrigin(origin string) error {
 	u, err := url.Parse(origin)
 	switch {
 	case strings.Contains(origin, "*"):
-		return errors.New("any page of the web could drive the server")
+		return errors.New("any web page could control the server")
 	case err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != origin || strings.ToLower(origin) != origin:
-		return errors.New("this is no web origin")
+		return errors.New("this is not a web origin")
 	}
 	return nil
 }

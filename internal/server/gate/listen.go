@@ -55,7 +55,7 @@ func ListenSocket(ctx context.Context, path string) (net.Listener, error) {
 	}
 	if info, err := os.Lstat(path); err == nil {
 		if info.Mode()&os.ModeSocket == 0 {
-			return nil, fmt.Errorf("socket %s: there is a file that is no socket; name another path", path)
+			return nil, fmt.Errorf("socket %s: a file that is not a socket is there; name another path", path)
 		}
 		c, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", path)
 		if err == nil {

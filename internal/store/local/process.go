@@ -38,11 +38,11 @@ func (p Process) Owner() store.Owner {
 func ProcessOf(o store.Owner) (Process, error) {
 	f := strings.SplitN(o.ID, " ", 4)
 	if len(f) != 4 {
-		return Process{}, fmt.Errorf("owner %q is no process", o.ID)
+		return Process{}, fmt.Errorf("owner %q is not a process", o.ID)
 	}
 	pid, err := strconv.Atoi(f[0])
 	if err != nil {
-		return Process{}, fmt.Errorf("owner %q is no process: %w", o.ID, err)
+		return Process{}, fmt.Errorf("owner %q is not a process: %w", o.ID, err)
 	}
 	return Process{PID: pid, Start: f[1], Boot: f[2], Host: f[3]}, nil
 }

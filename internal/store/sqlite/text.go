@@ -154,7 +154,7 @@ func (s streams) SaveProgress(ctx context.Context, p *lathe.Part) error {
 	}
 	call, ok := p.Body.(*lathe.ToolCall)
 	if !ok {
-		return fmt.Errorf("save progress of part %s: it is no tool call", p.ID)
+		return fmt.Errorf("save progress of part %s: it is not a tool call", p.ID)
 	}
 	run, ok := call.State.(*lathe.ToolRunning)
 	if !ok {
