@@ -11,6 +11,11 @@
 //
 // The seed of a round is printed with each violation: it fixes what is done and
 // when the server is killed, though not how threads take turns.
+//
+// A round (rounds.go) sets up a rig (rig.go): the server (child.go), its provider
+// (model.go, hostile.go) and clients (user.go), with faults of the disk
+// (fault_linux.go) and of what is stored (trouble.go). told.go compares, report.go
+// prints, and soak.go runs a server for hours.
 package main
 
 import (

@@ -8,6 +8,15 @@
 // or parent it moved to; and a process that drops both becomes a child of lathe that lathe did not
 // start, which also counts as a command's. A supervisor process ends the marked processes when lathe
 // itself is killed.
+//
+// shell.go has commands and the one place where a process is launched; open.go has programs, live.go what
+// runs without a call, pipes.go the files of both. Finding and ending every process is most of the rest:
+// mark_linux.go sets and reads the marks, born_linux.go marks a process before it runs, tree.go knows what
+// belongs to which call, stray_linux.go finds what dropped its marks and chase_linux.go what keeps forking,
+// run_linux.go ends them all, and supervise.go does so after lathe. confine.go puts processes into a sandbox;
+// stuck.go notices those that wait for a terminal; parts.go reads the exit codes of a pipeline; holder.go
+// says which process has a socket open; handover.go leaves a process to a keeper; spool.go keeps output in
+// bounded memory.
 package shell
 
 import (

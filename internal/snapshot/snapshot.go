@@ -26,6 +26,15 @@
 //
 // What cannot be seen: a change through a hard link outside the worktree, or through a memory
 // mapping that outlives the file's close.
+//
+// # Shape
+//
+// A [Store] (snapshot.go) keeps an index of the worktree in memory (index.go). The first Track
+// compares it with the files (resume_linux.go, verify_linux.go); later ones take in what the
+// watcher saw (watch_linux.go, update.go), or ask git (scan.go, git.go). object.go writes blobs
+// and trees, perms.go and bare.go what git does not keep: permission bits and empty directories.
+// diff.go and patch.go compare snapshots, apply.go changes files back. borrowed_linux.go looks
+// after objects of the project, packing.go and upkeep.go after the store's size.
 package snapshot
 
 import (

@@ -13,6 +13,12 @@
 // Names that only OpenCode 1.18 has (ContextOverflowError, overflow and
 // tail_start_id of a compaction, variant of an assistant message, patch and
 // status of a diff) are sent when they are set; clients of 1.1 ignore them.
+//
+// Each file has the JSON of one subject, both ways: message.go, part.go, tool.go, session.go,
+// project.go, ask.go, catalog.go, failure.go and event.go. request.go and decode.go read what
+// clients send. stream.go says an event as both lines of OpenCode take it, and output.go writes
+// frames without copying long texts, which cut.go takes out. own.go is the form of lathe's own
+// routes, api.go that of 1.18's.
 package wire
 
 import (

@@ -4,6 +4,11 @@
 // What such a process does wrong stays in it. A hook has a time limit; one that hangs, or
 // a process that dies, counts as not called, and the process is started again, later each
 // time. It ends with lathe.
+//
+// host.go starts the process and calls it; conn.go is the connection over its pipes, and door.go
+// answers what the process asks of lathe. source.go lists plugins, install.go fetches packages
+// and runtime.go finds the program. hooks.go, tools.go, models.go and login.go are what plugins
+// offer. The program that runs them is in js.
 package host
 
 import (
