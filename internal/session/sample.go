@@ -42,6 +42,9 @@ func (s sessions) Sample(ctx context.Context, i *instance.Instance, call *tool.C
 	if err != nil {
 		return mcp.Sampled{}, err
 	}
+	if err := s.affords(ctx, call, m); err != nil {
+		return mcp.Sampled{}, err
+	}
 	req := &llm.Request{Messages: m.Normalize(sampleMessages(in)), MaxTokens: min(max(in.MaxTokens, 1), maxSampled)}
 	if in.System != "" {
 		req.System = []string{in.System}
@@ -75,6 +78,21 @@ func (s sessions) Sample(ctx context.Context, i *instance.Instance, call *tool.C
 	}
 	out.Text = text.String()
 	return out, nil
+}
+
+// affords returns why the configured budget allows no further request of a call. The person
+// is asked as before a step.
+func (s sessions) affords(ctx context.Context, call *tool.Call, m *provider.Model) error {
+	r, err := s.runner(ctx, call.SessionID)
+	if err != nil {
+		return err
+	}
+	if p := r.purse(); p != nil {
+		if f := p.check(ctx, m, call.Ask); f != nil {
+			return f
+		}
+	}
+	return nil
 }
 
 func sampleMessages(in mcp.Sampling) []llm.Message {
