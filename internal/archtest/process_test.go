@@ -29,7 +29,7 @@ var starters = map[string]string{
 	"workspace/project.go":   "git without hooks and configuration of the repository",
 	"worktree/git.go":        "git without hooks and configuration of the repository",
 	"lsp/install.go":         "an installation that the person asked for",
-	"lsp/memory_other.go":    "the system's list of processes",
+	"shell/memory_other.go":    "the system's list of processes",
 	"lsp/lsptest/lsptest.go": "a child of the tests' own server",
 }
 

@@ -23,6 +23,7 @@ type newServerOptions struct {
 	timeout int
 	project bool
 	eager   bool
+	free    bool
 }
 
 func (o *mcpOptions) add(env *Env) *cobra.Command {
@@ -35,6 +36,9 @@ func (o *mcpOptions) add(env *Env) *cobra.Command {
   lathe mcp add issues --env TOKEN={env:ISSUES_TOKEN} -- issues-server`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if a.free && a.project {
+				return lathe.Errorf(lathe.CodeInvalid, "leave out --project", "only your own configuration says that a server is not confined")
+			}
 			entry, err := a.entry(args[1:])
 			if err != nil {
 				return err
@@ -50,6 +54,7 @@ func (o *mcpOptions) add(env *Env) *cobra.Command {
 	fl.IntVar(&a.timeout, "timeout", 0, "milliseconds to wait for it")
 	fl.BoolVar(&a.project, "project", false, "write it into this directory's lathe.json instead of your own")
 	fl.BoolVar(&a.eager, "eager", false, "start it with lathe instead of with its first call")
+	fl.BoolVar(&a.free, "unconfined", false, "let a local server's program use the whole machine, as programs that you start do")
 	return cmd
 }
 
@@ -86,6 +91,9 @@ func (a *newServerOptions) entry(command []string) (map[string]any, error) {
 	}
 	if a.eager {
 		out["lazy"] = false
+	}
+	if a.free {
+		out["sandbox"] = "off"
 	}
 	return out, nil
 }

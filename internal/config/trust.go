@@ -79,6 +79,15 @@ func (l *loader) personal(root *jsonc.Value) {
 	if v := root.Delete("sandbox"); v != nil {
 		l.c.LeftOut = append(l.c.LeftOut, LeftOut{"sandbox", v.Pos(), "only your own configuration says how commands are confined"})
 	}
+	servers := root.Get("mcp")
+	if servers == nil {
+		return
+	}
+	for _, m := range servers.Members {
+		if v := m.Value.Delete("sandbox"); v != nil {
+			l.c.LeftOut = append(l.c.LeftOut, LeftOut{"mcp." + m.Key + ".sandbox", v.Pos(), "only your own configuration says how servers are confined"})
+		}
+	}
 }
 
 // What an untrusted repository may define in all its files together. Every agent

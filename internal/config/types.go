@@ -257,9 +257,10 @@ type (
 		URL         string            `conf:"url"`
 		Headers     map[string]string `conf:"headers"`
 		OAuth       OAuth             `conf:"oauth"`
-		Enabled     *bool             `conf:"enabled"`       // nil: yes
-		Timeout     int               `conf:"timeout,min=1"` // ms; 0: default
-		LazyStart   *bool             `conf:"lazy"`          // nil: yes
+		Enabled     *bool             `conf:"enabled"`             // nil: yes
+		Timeout     int               `conf:"timeout,min=1"`       // ms; 0: default
+		LazyStart   *bool             `conf:"lazy"`                // nil: yes
+		Sandbox     string            `conf:"sandbox,enum=on|off"` // "": on
 		Pos         jsonc.Pos         `conf:",pos"`
 	}
 	// OAuth is how to authorise with a remote server; Off switches it off.

@@ -45,7 +45,7 @@ func (i *Instance) connectServers(o Options) error {
 		Timeout: time.Duration(i.Config.Experimental.MCPTimeout) * time.Millisecond,
 		Cache:   filepath.Join(i.Paths.Cache, "mcp"), Env: i.serverEnvironment(), Open: o.Runner.Open, HTTP: o.HTTP, Log: o.Log, Now: o.Now,
 		Logins:  &mcp.Logins{Path: filepath.Join(i.Paths.Data, "mcp-auth.json"), HTTP: o.HTTP, Now: o.Now},
-		Publish: func(ev lathe.Event) { o.Publish(i.Root.Dir, ev) }, Reserved: i.Tools.names, Host: servedBy{i},
+		Publish: func(ev lathe.Event) { o.Publish(i.Root.Dir, ev) }, Reserved: i.Tools.names, Unconfined: i.Config.Unconfined, Host: servedBy{i},
 	})
 	i.Commands.servers = i.MCP
 	return i.Parts.Add(i.MCP)

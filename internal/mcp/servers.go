@@ -24,10 +24,12 @@ type Options struct {
 	Cache   string        // directory for what servers had to offer; "": nothing is kept
 	Env     []string      // the environment of local servers, before their own
 	Open    func(shell.Program) (*shell.Service, error)
-	HTTP    *http.Client // nil: [http.DefaultClient]
-	Logins  *Logins      // nil: servers that want a login cannot be used
-	Log     *slog.Logger
-	Now     func() time.Time
+	// Unconfined says which servers run without confinement; nil: none.
+	Unconfined func(server string) bool
+	HTTP       *http.Client // nil: [http.DefaultClient]
+	Logins     *Logins      // nil: servers that want a login cannot be used
+	Log        *slog.Logger
+	Now        func() time.Time
 	// Publish reports what changed.
 	Publish func(lathe.Event)
 	// Reserved returns names that servers' tools must not get.

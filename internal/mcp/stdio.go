@@ -49,8 +49,12 @@ func (s *server) dialLocal(ctx context.Context, version string) (*conn, *Known, 
 			dir = filepath.Join(s.set.o.Dir, dir)
 		}
 	}
+	kind := shell.KindMCP
+	if free := s.set.o.Unconfined; free != nil && free(s.conf.Name) {
+		kind = shell.KindFreeMCP
+	}
 	service, err := s.set.o.Open(shell.Program{
-		Args: s.conf.Command, Dir: dir, Env: shell.Env(s.set.o.Env, s.conf.Environment), Kind: shell.KindMCP, Stderr: p.printed,
+		Args: s.conf.Command, Dir: dir, Env: shell.Env(s.set.o.Env, s.conf.Environment), Kind: kind, Stderr: p.printed,
 	})
 	if err != nil {
 		return nil, nil, err

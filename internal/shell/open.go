@@ -20,6 +20,7 @@ const (
 	KindCommand   Kind = "command"
 	KindGuarded   Kind = "guarded" // a command that reaches other hosts only through its Network
 	KindMCP       Kind = "mcp"
+	KindFreeMCP   Kind = "mcp-unconfined" // one that the person lets run without confinement
 	KindLSP       Kind = "lsp"
 	KindFormatter Kind = "formatter"
 	KindPlugin    Kind = "plugin"

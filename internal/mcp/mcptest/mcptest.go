@@ -133,6 +133,12 @@ func addTools(s *mcp.Server) {
 		})
 		return text("ok"), nil
 	})
+	add("write", `{"type":"object","properties":{"path":{"type":"string"}}}`, func(_ context.Context, _ *mcp.CallToolRequest, args map[string]any) (*mcp.CallToolResult, error) {
+		if err := os.WriteFile(os.ExpandEnv(fmt.Sprint(args["path"])), []byte("x"), 0o600); err != nil {
+			return text(err.Error()), nil
+		}
+		return text("written"), nil
+	})
 	add("media", none, func(context.Context, *mcp.CallToolRequest, map[string]any) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{
 			&mcp.TextContent{Text: "one"}, &mcp.TextContent{Text: "two"},
