@@ -13,6 +13,8 @@ type MCPServer struct {
 	Known     bool     `json:"known"`           // the fields below are known
 	Title     string   `json:"title,omitempty"`
 	Protocol  string   `json:"protocol,omitempty"`
+	Free      bool     `json:"unconfined,omitempty"` // its program may use the whole machine
+	Memory    int64    `json:"memory,omitempty"`     // bytes; 0: it does not run here
 	Tools     int      `json:"tools"`
 	Resources int      `json:"resources"`
 	Prompts   int      `json:"prompts"`

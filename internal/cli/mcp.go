@@ -74,7 +74,11 @@ func listServers(ctx context.Context, env *Env, f *face) error {
 	}
 	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	for _, s := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", clean(s.Name), serverState(s), serverHas(s), oneLine(s.Where, 80))
+		state := serverState(s)
+		if m := serverMemory(s); m != "" {
+			state += ", " + m
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", clean(s.Name), state, serverHas(s), oneLine(s.Where, 80))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -116,6 +120,14 @@ func serverHas(s api.MCPServer) string {
 		out += fmt.Sprintf(", %d prompts", s.Prompts)
 	}
 	return out
+}
+
+// serverMemory tells what the processes of a server have; empty if none runs here.
+func serverMemory(s api.MCPServer) string {
+	if s.Memory == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d MiB", (s.Memory+1<<19)>>20)
 }
 
 func (o *mcpOptions) tools(env *Env) *cobra.Command {
@@ -196,6 +208,14 @@ func debugServer(ctx context.Context, env *Env, f *face, name string) error {
 	row("says it is", d.Title)
 	row("protocol", d.Protocol)
 	row("has", serverHas(d.MCPServer))
+	row("memory", serverMemory(d.MCPServer))
+	switch {
+	case d.Remote:
+	case d.Free:
+		row("may use", "the whole machine")
+	default:
+		row("may use", "what commands may: it is confined; \"sandbox\": \"off\" in its configuration gives it the whole machine")
+	}
 	row("took", env.Now().Sub(before).Round(1e6).String())
 	for _, n := range d.Notes {
 		row("note", n)

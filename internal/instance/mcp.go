@@ -43,12 +43,17 @@ func (i *Instance) connectServers(o Options) error {
 	i.MCP = mcp.New(mcp.Options{
 		Dir: i.Root.Dir, Servers: i.Imports.servers(), Mode: cmp.Or(i.Config.MCPTools, "auto"),
 		Timeout: time.Duration(i.Config.Experimental.MCPTimeout) * time.Millisecond,
-		Cache:   filepath.Join(i.Paths.Cache, "mcp"), Env: i.serverEnvironment(), Open: o.Runner.Open, HTTP: o.HTTP, Log: o.Log, Now: o.Now,
+		Cache:   filepath.Join(i.Paths.Cache, "mcp"), Env: i.serverEnvironment(), Open: i.Shell.Runner.Open, HTTP: o.HTTP, Log: o.Log, Now: o.Now,
 		Logins:  &mcp.Logins{Path: filepath.Join(i.Paths.Data, "mcp-auth.json"), HTTP: o.HTTP, Now: o.Now},
-		Publish: func(ev lathe.Event) { o.Publish(i.Root.Dir, ev) }, Reserved: i.Tools.names, Unconfined: i.Config.Unconfined, Host: servedBy{i},
+		Publish: func(ev lathe.Event) { o.Publish(i.Root.Dir, ev) }, Reserved: i.Tools.names, Unconfined: i.unconfined, Host: servedBy{i},
 	})
 	i.Commands.servers = i.MCP
 	return i.Parts.Add(i.MCP)
+}
+
+// unconfined reports whether the program of a server may use the whole machine.
+func (i *Instance) unconfined(server string) bool {
+	return i.Confinement.Off() || i.Config.Unconfined(server)
 }
 
 // Servers returns the servers of the directory. It starts those that should not wait

@@ -50,7 +50,7 @@ func NewPool(o PoolOptions) *Pool {
 		o.Now = time.Now
 	}
 	if o.Memory == nil {
-		o.Memory = resident
+		o.Memory = shell.Resident
 	}
 	return &Pool{opts: o}
 }

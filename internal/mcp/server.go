@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lathe/internal/config"
+	"lathe/internal/shell"
 )
 
 // State is how far a server has come.
@@ -33,6 +34,8 @@ type Status struct {
 	Why    string // why it failed, or what to do
 	Known  *Known // what it offers, if that is known; nil: it never ran
 	OAuth  bool   // it can be logged in to
+	Free   bool   // its program is not confined
+	Memory int64  // bytes that its processes have; 0: it does not run, or runs elsewhere
 }
 
 const (
@@ -90,6 +93,17 @@ func (s *server) known() *Known {
 	return s.memo
 }
 
+// memory returns how many bytes the processes of the server have.
+func (s *server) memory() int64 {
+	s.mu.Lock()
+	c := s.live
+	s.mu.Unlock()
+	if c == nil || c.proc == nil {
+		return 0
+	}
+	return shell.Resident(c.proc.service.PIDs())
+}
+
 func (s *server) status() Status {
 	known := s.known()
 	s.mu.Lock()
@@ -97,6 +111,9 @@ func (s *server) status() Status {
 	st := Status{
 		Name: s.conf.Name, Remote: s.conf.Type == "remote", Where: Where(s.conf), State: s.state, Known: known,
 		OAuth: s.conf.Type == "remote" && !s.conf.OAuth.Off,
+	}
+	if free := s.set.o.Unconfined; free != nil && s.conf.Type == "local" {
+		st.Free = free(s.conf.Name)
 	}
 	if s.why != nil && s.state != Connected {
 		st.Why = clean(s.hide(s.why.Error()), 500)

@@ -232,7 +232,9 @@ func (s *Servers) List() []Status {
 	all := s.all()
 	out := make([]Status, 0, len(all))
 	for _, srv := range all {
-		out = append(out, srv.status())
+		st := srv.status()
+		st.Memory = srv.memory()
+		out = append(out, st)
 	}
 	return out
 }

@@ -315,7 +315,7 @@ func (c servers) list() (any, error) {
 }
 
 func describeServer(all *mcp.Servers, s mcp.Status) api.MCPServer {
-	out := api.MCPServer{Name: s.Name, Where: s.Where, Remote: s.Remote, State: string(s.State), Why: s.Why}
+	out := api.MCPServer{Name: s.Name, Where: s.Where, Remote: s.Remote, State: string(s.State), Why: s.Why, Free: s.Free, Memory: s.Memory}
 	if s.OAuth {
 		out.Login = all.LoginState(s.Name)
 	}

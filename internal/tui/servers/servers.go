@@ -84,6 +84,9 @@ func state(s api.MCPServer) string {
 	if s.Known && s.State != "disabled" {
 		out += fmt.Sprintf(", %d tools", s.Tools)
 	}
+	if s.Memory > 0 {
+		out += fmt.Sprintf(", %d MiB", (s.Memory+1<<19)>>20)
+	}
 	if len(s.Changed) > 0 {
 		out += ", changed"
 	}

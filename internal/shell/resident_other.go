@@ -1,6 +1,6 @@
 //go:build !linux
 
-package lsp
+package shell
 
 import (
 	"os/exec"
@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// resident returns how many bytes processes have in memory together, where ps reports it.
-func resident(pids []int) (sum int64) {
+// Resident returns how many bytes processes have in memory together, where ps reports it.
+func Resident(pids []int) (sum int64) {
 	if len(pids) == 0 {
 		return 0
 	}

@@ -1,4 +1,4 @@
-package lsp
+package shell
 
 import (
 	"bytes"
@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// resident returns how many bytes processes have in memory together.
-func resident(pids []int) (sum int64) {
+// Resident returns how many bytes processes have in memory together.
+func Resident(pids []int) (sum int64) {
 	for _, pid := range pids {
 		data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
 		fields := bytes.Fields(data)
