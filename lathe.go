@@ -85,6 +85,16 @@ type Session struct {
 	Summary *SessionSummary
 	Share   *Share
 	Revert  *Revert
+	Helper  *Helper // set for a subagent that works beside its caller
+}
+
+// Helper says how a subagent works beside the session that called it.
+type Helper struct {
+	Background bool   // the call returned before the work was done
+	Untold     bool   // the calling session has not been told how it ended
+	Branch     string // of its own worktree, where it has one
+	Base       string // the commit that worktree began with
+	Checkout   string // the top of the checkout that it belongs to
 }
 
 // SessionSummary counts what a session changed.

@@ -43,7 +43,7 @@ var aliases = map[string]map[string]string{
 		"dir": "path", "directory": "path", "folder": "path", "filepath": "path", "relativeworkspacepath": "path", "dirpath": "path", "targetdirectory": "path",
 	},
 	"webfetch":    {"uri": "url", "link": "url", "address": "url"},
-	"task":        {"subagent": "subagent_type", "agent": "subagent_type", "agenttype": "subagent_type", "agentname": "subagent_type", "instructions": "prompt", "message": "prompt", "task": "prompt", "title": "description"},
+	"task":        {"sessionid": "task_id", "subagent": "subagent_type", "agent": "subagent_type", "agenttype": "subagent_type", "agentname": "subagent_type", "instructions": "prompt", "message": "prompt", "task": "prompt", "title": "description"},
 	"todowrite":   {"items": "todos", "list": "todos", "tasks": "todos", "todolist": "todos", "plan": "todos", "steps": "todos"},
 	"apply_patch": {"patch": "patchText", "input": "patchText", "diff": "patchText", "text": "patchText", "content": "patchText"},
 	"skill":       {"skill": "name", "skillname": "name"},

@@ -33,11 +33,17 @@ type SpawnInput struct {
 	Prompt      string
 	Resume      lathe.SessionID // the session to go on with; empty for a new one
 	Command     string          // the command that asked for it, if one did
+	Background  bool            // return before it has ended
+	Worktree    bool            // a new subagent works in a worktree of its own
+	Merge       bool            // merge its branch at the end; with Resume and no prompt, only that
 }
 
 // SpawnResult is how a subagent ended. Failure is empty if it finished its
-// work; Text is the last thing it said.
+// work; Text is the last thing it said; Changes tells what it changed in a
+// worktree of its own. One that is Running works in the background.
 type SpawnResult struct {
+	Running  bool
+	Changes  string
 	Session  lathe.SessionID
 	Text     string
 	Failure  string
@@ -51,6 +57,9 @@ type taskInput struct {
 	TaskID      string `json:"task_id"`
 	SessionID   string `json:"session_id"`
 	Command     string `json:"command"`
+	Background  bool   `json:"background"`
+	Worktree    bool   `json:"worktree"`
+	Merge       bool   `json:"merge"`
 }
 
 func (e sessionTools) taskTool() tool.Tool {
@@ -58,9 +67,11 @@ func (e sessionTools) taskTool() tool.Tool {
 		`"description":{"type":"string","description":"The work in 3 to 5 words"},`+
 		`"prompt":{"type":"string","description":"What the subagent is told"},`+
 		`"subagent_type":{"type":"string","description":"Name of the subagent"},`+
-		`"task_id":{"type":"string","description":"Session id of an earlier subagent to go on with"},`+
-		`"session_id":{"type":"string","description":"The same as task_id"},`+
-		`"command":{"type":"string","description":"The command that asked for this"}},`+
+		`"task_id":{"type":"string","description":"Id of an earlier subagent to go on with"},`+
+		`"background":{"type":"boolean","description":"Return at once; use it for what you need only later"},`+
+		`"worktree":{"type":"boolean","description":"Work in a git worktree of its own"},`+
+		`"merge":{"type":"boolean","description":"Then merge its branch; only that, with task_id and an empty prompt"},`+
+		`"command":{"type":"string","description":"Command that asked for it"}},`+
 		`"required":["description","prompt","subagent_type"],"additionalProperties":false}`)
 	return typed[taskInput]{s, e.task}
 }
@@ -111,7 +122,13 @@ func (d described) Adapt(args map[string]any) error {
 func (d described) Spec() tool.Spec { return d.spec }
 
 func (e sessionTools) task(ctx context.Context, call *tool.Call, in taskInput) (tool.Result, error) {
-	if strings.TrimSpace(in.Prompt) == "" {
+	id := lathe.SessionID(cmp.Or(in.TaskID, in.SessionID))
+	in.Prompt = strings.TrimSpace(in.Prompt)
+	switch {
+	case in.Merge && in.Background:
+		return tool.Result{}, failf("A subagent in the background is merged after it has reported: leave merge out, then call again with its task_id, merge and an empty prompt.")
+	case in.Prompt == "" && in.Merge && id != "":
+	case in.Prompt == "":
 		return tool.Result{}, failf("The prompt is empty: say what the subagent has to do.")
 	}
 	agent, err := e.subagent(in.Agent)
@@ -128,7 +145,8 @@ func (e sessionTools) task(ctx context.Context, call *tool.Call, in taskInput) (
 	}
 	res, err := e.Spawn(ctx, SpawnInput{
 		Call: call, Agent: in.Agent, Description: in.Description, Prompt: in.Prompt,
-		Resume: lathe.SessionID(cmp.Or(in.TaskID, in.SessionID)), Command: in.Command,
+		Resume: id, Command: in.Command,
+		Background: in.Background, Worktree: in.Worktree, Merge: in.Merge,
 	})
 	if err != nil {
 		return tool.Result{}, err
@@ -158,12 +176,21 @@ func (e sessionTools) subagent(name string) (string, error) {
 // there: clients and models know one or the other.
 func (r SpawnResult) result(title string) tool.Result {
 	id := string(r.Session)
+	if r.Running {
+		return tool.Result{
+			Title: title, Metadata: r.Metadata,
+			Output: fmt.Sprintf("<task id=\"%s\" state=\"running\">\nIt works in the background. Its result comes to you as a message; do not wait for it, do not do its work.\n</task>", html.EscapeString(id)),
+		}
+	}
 	if r.Failure != "" {
 		res := tool.Failf("Subagent failed (task_id: %s): %s", id, r.Failure)
 		res.Title, res.Metadata = title, r.Metadata
 		return res
 	}
 	text := cmp.Or(strings.TrimSpace(r.Text), "(the subagent said nothing)")
+	if r.Changes != "" {
+		text += "\n\n" + r.Changes
+	}
 	return tool.Result{
 		Title: title,
 		Output: fmt.Sprintf("<task id=\"%s\" state=\"completed\">\n<task_result>\n%s\n</task_result>\n</task>\n\n<task_metadata>\nsession_id: %s\n</task_metadata>",

@@ -50,6 +50,7 @@ type runOptions struct {
 	shell      bool
 	share      bool
 	keepJobs   bool
+	side       sideOptions
 }
 
 func newRun(env *Env) *cobra.Command {
@@ -85,6 +86,8 @@ aborts cleanly, twice kills.`,
   lathe run --permission deny --allow "bash:go test *" "run the tests"
   lathe run --command review main
   lathe run "explain @parser.go#10-40"
+  lathe run --worktree "try another parser"
+  lathe run --models anthropic/claude-sonnet-4-5,openai/gpt-5 --check "go test ./..." "fix it"
   lathe run --format json "list the TODOs" | jq .`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.message = args
@@ -119,6 +122,7 @@ aborts cleanly, twice kills.`,
 	f.BoolVar(&o.thinking, "thinking", false, "show the model's reasoning")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print the answer only")
 	f.BoolVar(&o.raw, "raw", false, "keep control characters and escape sequences when the answer goes into a pipe or file")
+	o.side.flags(cmd)
 	return cmd
 }
 
@@ -146,7 +150,14 @@ func run(ctx context.Context, env *Env, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(runIn(ctx, env, f, o, message, files, limits), f.Close())
+	do := runIn
+	switch {
+	case len(o.side.models) > 0:
+		do = runModels
+	case o.side.worktree:
+		do = inWorktree
+	}
+	return errors.Join(do(ctx, env, f, o, message, files, limits), f.Close())
 }
 
 // place returns the directory of the run.
@@ -184,6 +195,9 @@ func (o *runOptions) check(env *Env) (api.Limits, error) {
 		return lim, usageError{fmt.Errorf("--permission %q is not one of ask, allow, deny", o.permission)}
 	}
 	if err := o.checkRefusal(env); err != nil {
+		return lim, err
+	}
+	if err := o.checkSide(); err != nil {
 		return lim, err
 	}
 	if o.keepJobs && o.attach == "" && !job.CanKeep {

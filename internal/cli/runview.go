@@ -29,6 +29,7 @@ type view struct {
 	attached []lathe.PartBody
 	shared   bool // where it is shared was printed
 	refusals refusals
+	beside   beside
 	started  time.Time
 	lines    chan typed // what the person types; nil until it is needed
 
@@ -141,6 +142,9 @@ func (v *view) take(ctx context.Context, e lathe.Envelope) (done bool) {
 	switch ev := e.Event.(type) {
 	case lathe.MessageUpdated:
 		v.begun = v.begun || ev.Message.ID == v.sent
+		if _, asked := ev.Message.Info.(*lathe.User); asked && v.begun && ev.Message.SessionID == v.root.ID {
+			v.beside.newest = ev.Message.ID
+		}
 	case lathe.PartUpdated:
 		v.refusals.saw(ev.Part)
 	case lathe.PermissionAsked:
@@ -149,9 +153,12 @@ func (v *view) take(ctx context.Context, e lathe.Envelope) (done bool) {
 		v.question(ctx, ev.Ask)
 	case lathe.SessionUpdated:
 		v.tellShared(ev.Session)
+		if ev.Session.ID == v.root.ID && v.helperEnded(ctx) {
+			return true
+		}
 	case lathe.SessionStatus:
 		if _, idle := ev.Status.(lathe.Idle); idle && ev.SessionID == v.root.ID {
-			return v.begun // otherwise this is the end of an earlier turn
+			return v.begun && !v.awaitsHelpers(ctx) // otherwise this is the end of an earlier turn
 		}
 	}
 	v.out.event(e, v.root.ID)
@@ -199,7 +206,7 @@ func (v *view) catchUp(ctx context.Context) (done bool) {
 // end reads how the turn ended, from the messages if the server was restarted
 // in the meantime.
 func (v *view) end(ctx context.Context) error {
-	out, err := v.c.Outcome(ctx, v.root.ID, v.sent)
+	out, err := v.c.Outcome(ctx, v.root.ID, v.lastAsked())
 	if err == nil {
 		return v.finish(turn.Outcome{
 			Last: out.Last, Failure: out.Failure, Blocked: out.Blocked, Steps: out.Steps, Cost: out.Cost, Tokens: out.Tokens,
@@ -247,6 +254,10 @@ func (v *view) finish(out turn.Outcome) error {
 		code = ExitLimit
 	default:
 		code = ExitFailed
+	}
+	if code == ExitDone && v.beside.cut {
+		v.out.notice("stopped; what the subagents had done is kept: lathe session tree " + string(v.root.ID))
+		code = ExitAborted
 	}
 	if code == ExitDone || code == ExitPermission {
 		v.out.refused(v.refusals.list)

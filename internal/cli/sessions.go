@@ -19,7 +19,7 @@ func newSession(env *Env) *cobra.Command {
 	cmd := &cobra.Command{Use: "session", Short: "List, show, undo, fork, export and delete sessions"}
 	cmd.AddCommand(newSessionList(env), newSessionShow(env), newSessionDelete(env))
 	cmd.AddCommand(newSessionRevert(env), newSessionUnrevert(env), newSessionFork(env), newSessionDiff(env),
-		newSessionRename(env), newSessionArchive(env), newSessionMove(env), newSessionUnlock(env), newExport(env), newImport(env))
+		newSessionTree(env), newSessionRename(env), newSessionArchive(env), newSessionMove(env), newSessionUnlock(env), newExport(env), newImport(env))
 	return cmd
 }
 

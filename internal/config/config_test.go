@@ -186,7 +186,7 @@ const everyKey = `{
   "skills": ["./s", "https://x"], "reference": {"docs": "../docs", "r": {"repository": "u", "branch": "b", "description": "d", "hidden": true}},
   "watcher": {"ignore": []}, "plugin": ["p@1", ["q", {"k": "v"}]], "snapshots": false, "autoshare": true, "autoupdate": "notify",
   "disabled_providers": ["x"], "enabled_providers": ["a"], "model": "a/b#high", "small_model": "a/c", "default_agent": "build",
-  "subagent_depth": 2, "username": "u", "layout": "auto", "mode": {"old": {"prompt": "x"}},
+  "subagent_depth": 2, "subagent_limit": 3, "username": "u", "layout": "auto", "mode": {"old": {"prompt": "x"}},
   "agents": {"build": {"description": "d", "mode": "primary", "system": "p", "model": "a/b#high", "temperature": 0.5, "maxSteps": 5, "hidden": false,
     "color": "#ff0000", "tools": {"write": false}, "permission": {"bash": {"git *": "allow"}}, "reasoningEffort": "low", "options": {"x": 1}}},
   "provider": {"acme": {"api": "http://x", "name": "Acme", "env": ["K"], "npm": "n", "whitelist": ["m"], "blacklist": [],

@@ -20,6 +20,7 @@ var kept = map[string]func(*filter, *jsonc.Value, string) bool{
 	"theme":              pass,
 	"watcher":            pass,
 	"subagent_depth":     pass,
+	"subagent_limit":     pass,
 	"compaction":         pass,
 	"tool_output":        pass,
 	"attachment":         pass,

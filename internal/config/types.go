@@ -41,7 +41,8 @@ type Config struct {
 	SmallModel        string     `conf:"small_model"`
 	Fallback          []string   `conf:"fallback"` // models that answer where another's provider is down
 	DefaultAgent      string     `conf:"default_agent"`
-	SubagentDepth     *int       `conf:"subagent_depth,min=0"` // nil: 1
+	SubagentDepth     *int       `conf:"subagent_depth,min=0"` // nil: 2
+	SubagentLimit     *int       `conf:"subagent_limit,min=1"` // of one session at once; nil: 4
 	Username          string     `conf:"username"`
 	Agents            []Agent    `conf:"agent"`
 	Providers         []Provider `conf:"provider"`

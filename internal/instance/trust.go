@@ -72,6 +72,9 @@ func (c Checkout) Judge(o Options) Trust {
 		return Trust{}
 	}
 	d, found, err := o.Trust.Get(c.Dir)
+	if err == nil && !found && c.madeHere(o.Paths) { // what is trusted in the checkout is trusted in its worktrees
+		d, found, err = o.Trust.Get(c.Root.Worktree)
+	}
 	if err != nil {
 		return Trust{Problem: err.Error()}
 	}
@@ -84,6 +87,12 @@ func (c Checkout) Judge(o Options) Trust {
 	}
 	changed := d.Check(c.Project, now)
 	return Trust{Given: len(changed) == 0, Stored: len(changed) == 0, Changed: changed}
+}
+
+// madeHere reports whether lathe made the checkout, as a worktree of another.
+func (c Checkout) madeHere(p config.Paths) bool {
+	made, err := workspace.Resolve(filepath.Join(p.Data, "worktree"))
+	return err == nil && c.Root.GitDir != c.Root.CommonDir && workspace.Within(made, c.Dir)
 }
 
 // LoadConfig loads the configuration of the checkout, the repository's part in

@@ -79,6 +79,10 @@ func noProject(id string) error {
 	return lathe.Errorf(lathe.CodeNotFound, "a project is known once lathe ran in it; GET /project lists them", "Project not found: %.80s", id)
 }
 
+func noWorktree(name string) error {
+	return lathe.Errorf(lathe.CodeNotFound, "list them with: lathe worktree list", "lathe made no worktree %.80q here", name)
+}
+
 // List returns all projects with their linked worktrees, most recently used
 // first.
 func (s *Service) List(ctx context.Context) ([]lathe.Project, error) {

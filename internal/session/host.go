@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"lathe"
+	"lathe/internal/instance"
 	"lathe/internal/mcp"
 	"lathe/internal/permission"
 	"lathe/internal/provider"
@@ -130,7 +131,24 @@ func (h *host) Arrived() []lathe.Message {
 
 // Ask asks for permission.
 func (h *host) Ask(ctx context.Context, in permission.AskInput) error {
-	return h.inst.Permission.Ask(ctx, in)
+	return h.s.asksOf(ctx, h.runner).Permission.Ask(ctx, in)
+}
+
+// asksOf returns the instance whose asks a session's are: a helper in a worktree asks where
+// the session that it works for is seen.
+func (s *Service) asksOf(ctx context.Context, r *runner) *instance.Instance {
+	for range maxAncestors {
+		sess := r.current()
+		if sess.Helper == nil || sess.Helper.Branch == "" || sess.ParentID == "" {
+			break
+		}
+		parent, err := s.runner(ctx, sess.ParentID)
+		if err != nil {
+			break
+		}
+		r = parent
+	}
+	return r.inst
 }
 
 var _ turn.Host = (*host)(nil)

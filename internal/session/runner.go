@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"lathe"
 	"lathe/internal/instance"
@@ -73,6 +74,7 @@ type bounds struct {
 	limits   turn.Limits    // including its subagents
 	spent    *turn.Spent    // what counts against them
 	purse    *purse         // what holds them to the configured budget; nil: there is none
+	began    time.Time
 }
 
 // runner returns the session's runner, making it on first use.
@@ -96,6 +98,9 @@ func (s *Service) runner(ctx context.Context, id lathe.SessionID) (*runner, erro
 	defer s.mu.Unlock()
 	if s.runners[id] == nil {
 		s.runners[id] = newRunner(s, sess, inst)
+		if newest == "" {
+			s.helpers.nothingUntold(id)
+		}
 		s.runners[id].after(newest)
 	}
 	return s.runners[id], nil
@@ -138,11 +143,11 @@ func (s *Service) Abort(ctx context.Context, id lathe.SessionID) error {
 	}
 	r.mu.Unlock()
 	if j == nil {
-		return s.idleElsewhere(ctx, id)
+		return errors.Join(s.idleElsewhere(ctx, id), s.helpers.stop(ctx, id))
 	}
 	select {
 	case <-j.done:
-		return nil
+		return s.helpers.stop(ctx, id)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

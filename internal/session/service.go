@@ -56,6 +56,7 @@ type Service struct {
 	Diffs     *Diffs           // says what sessions changed
 	Windows   *Windows         // what models see of sessions
 	Turns     *Turns           // the turns running in this process
+	Helpers   *Helpers         // subagents that work beside their callers
 
 	opts Options
 	ctx  context.Context // ends all turns
@@ -66,6 +67,7 @@ type Service struct {
 	runners   map[lathe.SessionID]*runner
 	owed      *debts
 	elsewhere elsewhere
+	helpers   helpers
 	statuses  *statuses
 }
 
@@ -93,7 +95,7 @@ func New(o Options) *Service {
 	s.Instances = instance.NewSet(s.open)
 	s.Questions = &Questions{writer: o.Writer, ids: o.IDs}
 	s.Importer, s.Editor, s.Undo, s.Diffs = &Importer{s}, &Editor{s}, &Undo{s}, &Diffs{s}
-	s.Windows, s.Turns = &Windows{s}, &Turns{s}
+	s.Windows, s.Turns, s.Helpers = &Windows{s}, &Turns{s}, &Helpers{s}
 	s.Projects = project.New(project.Options{Sessions: s, Instances: s.Instances, Store: o.Store, Writer: o.Writer, Log: o.Log, Now: o.Now, NewName: newSlug})
 	s.Shares = share.New(share.Options{Remote: o.Sharing, Sessions: s, Instances: s.Instances, Store: o.Store, Bus: o.Bus, Log: o.Log})
 	return s
@@ -132,6 +134,7 @@ type Create struct {
 	Title     string
 	Rules     []lathe.Rule
 	Agent     string
+	Helper    *lathe.Helper // how it works beside its parent, for a subagent
 }
 
 // titlePrefix begins the title of a session that has not been named yet.
@@ -156,7 +159,7 @@ func (s *Service) Create(ctx context.Context, c Create) (lathe.Session, error) {
 	sess := lathe.Session{
 		ID: s.opts.IDs.Session(), Slug: newSlug(), ProjectID: inst.Project.ID, Directory: c.Directory,
 		ParentID: c.ParentID, Title: c.Title, Version: lathe.Version, Created: now, Updated: now,
-		Rules: c.Rules, Agent: c.Agent,
+		Rules: c.Rules, Agent: c.Agent, Helper: c.Helper,
 	}
 	if sess.Title == "" {
 		sess.Title = defaultTitle(c.ParentID != "", now)

@@ -22,5 +22,8 @@ func (s sessions) History(ctx context.Context, id lathe.SessionID, before int64)
 
 // Ask puts the questions of a tool call to the user and waits.
 func (s sessions) Ask(ctx context.Context, i *instance.Instance, call *tool.Call, list []lathe.Question) ([][]string, error) {
+	if r := s.known(call.SessionID); r != nil {
+		i = s.asksOf(ctx, r)
+	}
 	return s.Questions.ask(ctx, i.Root.Dir, call, list)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"lathe"
 	"lathe/internal/builtin"
@@ -22,62 +23,22 @@ const (
 	maxTaskSummary = 100 // how many calls of a subagent the parent's part lists, newest ones
 )
 
-// Spawn runs a subagent in a session of its own and returns when it has ended.
-// The end of ctx aborts it, and Spawn waits for that.
+// Spawn runs a subagent in a session of its own and returns when it has ended, or at once
+// if it works in the background. The end of ctx aborts one that is waited for, and Spawn
+// waits for that.
 func (s sessions) Spawn(ctx context.Context, i *instance.Instance, in builtin.SpawnInput) (builtin.SpawnResult, error) {
-	agent, err := i.Agents.Get(in.Agent)
+	if in.Merge && in.Prompt == "" {
+		return s.mergeOnly(ctx, in)
+	}
+	h, err := s.newHelper(ctx, i, in)
 	if err != nil {
 		return builtin.SpawnResult{}, err
 	}
-	parent, err := s.runner(ctx, in.Call.SessionID)
-	if err != nil {
-		return builtin.SpawnResult{}, err
+	if !in.Background {
+		return h.result(ctx)
 	}
-	child, err := s.childSession(ctx, i, agent, in)
-	if err != nil {
-		return builtin.SpawnResult{}, err
-	}
-	p := Prompt{Agent: agent.Name, Model: in.Call.Model}
-	if !agent.Model.IsZero() {
-		p.Model = agent.Model
-	}
-	p.Limits, p.spent, p.Rules, p.ceilings = parent.shared()
-	p.purse = parent.purse()
-	p.Limits.Time = 0 // the parent's own clock ends its context
-	if !in.Call.Direct {
-		caller, err := i.Agents.Get(in.Call.Agent)
-		if err != nil {
-			return builtin.SpawnResult{}, err
-		}
-		p.ceilings = permission.Policy{Ceilings: p.ceilings}.Below(callerPolicy(caller, *parent.current(), p.Rules)).Ceilings
-	}
-	p.Rules = childRunRules(p.Rules, agent)
-	p.Parts = append([]lathe.PartBody{&lathe.Text{Text: in.Prompt}}, taskFiles(i, in.Prompt, agent, child.Rules, p.ceilings)...)
-	watch := newTaskWatch(in, child, p.Model)
-	sub := s.opts.Bus.Subscribe(context.WithoutCancel(ctx), bus.Filter{SessionID: child.ID, Match: watch.wants}, bus.Limits{})
-	defer sub.Close()
-	watch.show()
-	_, run, err := s.Prompt(ctx, child.ID, p)
-	if err != nil {
-		return builtin.SpawnResult{}, err
-	}
-	stop := context.AfterFunc(ctx, func() {
-		if r := s.known(child.ID); r != nil {
-			r.stopRun(run, context.Cause(ctx))
-		}
-	})
-	defer stop()
-	watch.follow(sub)
-	out, err := run.Wait(context.WithoutCancel(ctx))
-	if ctx.Err() != nil {
-		return builtin.SpawnResult{}, context.Cause(ctx)
-	}
-	if err != nil {
-		return builtin.SpawnResult{}, fmt.Errorf("run the subagent: %w", err)
-	}
-	return builtin.SpawnResult{
-		Session: child.ID, Text: lastText(out.Last), Failure: whyFailed(out), Metadata: watch.metadata(),
-	}, nil
+	s.helpers.start(h)
+	return builtin.SpawnResult{Session: h.child.ID, Running: true, Metadata: h.watch.metadata()}, nil
 }
 
 // taskFiles returns the files that a task names with "@". Since a model wrote it,
@@ -108,40 +69,46 @@ func (s sessions) childSession(ctx context.Context, i *instance.Instance, agent 
 			return old, err
 		} // an id that a model made up starts a new one
 	}
-	limit := 1
+	limit := 2
 	if d := i.Config.SubagentDepth; d != nil {
 		limit = *d
 	}
-	depth, err := s.depth(ctx, parent)
+	above, err := s.ancestors(ctx, parent)
 	if err != nil {
 		return lathe.Session{}, err
 	}
-	if depth >= limit {
+	if len(above) >= limit {
 		return lathe.Session{}, fmt.Errorf("subagents may be nested %d deep here (subagent_depth); do the work yourself", limit)
 	}
 	caller, err := i.Agents.Get(in.Call.Agent)
 	if err != nil {
 		return lathe.Session{}, err
 	}
-	return s.Create(ctx, Create{
+	c := Create{
 		Directory: parent.Directory, ParentID: parent.ID, Agent: agent.Name,
 		Title: fmt.Sprintf("%s (@%s subagent)", cmp.Or(strings.TrimSpace(in.Description), "Task"), agent.Name),
 		Rules: childRules(parent.Rules, caller, agent, i.Config.Experimental.PrimaryTools),
-	})
+	}
+	if in.Background {
+		c.Helper = &lathe.Helper{Background: true, Untold: true}
+	}
+	if in.Worktree {
+		if err := s.ownPlace(ctx, parent, in, &c); err != nil {
+			return lathe.Session{}, fmt.Errorf("make a worktree for the subagent: %w", err)
+		}
+	}
+	return s.Create(ctx, c)
 }
 
-// depth returns how many ancestors a session has.
-func (s sessions) depth(ctx context.Context, sess lathe.Session) (int, error) {
-	n := 0
-	for sess.ParentID != "" && n < maxAncestors {
-		parent, err := s.Get(ctx, sess.ParentID)
-		if err != nil {
-			return n, err
+// ancestors returns the sessions that a subagent works for, nearest first.
+func (s sessions) ancestors(ctx context.Context, sess lathe.Session) (out []lathe.SessionID, err error) {
+	for sess.ParentID != "" && len(out) < maxAncestors {
+		out = append(out, sess.ParentID)
+		if sess, err = s.Get(ctx, sess.ParentID); err != nil {
+			return out, err
 		}
-		sess = parent
-		n++
 	}
-	return n, nil
+	return out, nil
 }
 
 // childRules derives the rules of a subagent's session. It inherits what the
@@ -205,6 +172,16 @@ func (r *runner) purse() *purse {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.bounds.purse
+}
+
+// timeLeft returns what is left of the time that a running turn was given; 0 is no limit.
+func (r *runner) timeLeft(now time.Time) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.bounds.limits.Time == 0 {
+		return 0
+	}
+	return max(r.bounds.limits.Time-now.Sub(r.bounds.began), time.Millisecond)
 }
 
 // stopRun stops a run if it is still the running one.

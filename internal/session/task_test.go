@@ -184,7 +184,9 @@ func TestResumeAndDepth(t *testing.T) {
 			u.args["task_id"] = foreign
 			return say{text: "", calls: []use{u}}
 		case "first":
-			return say{text: "", calls: []use{task("explore", "deeper")}}
+			return say{text: "", calls: []use{task("general", "deeper")}}
+		case "deeper":
+			return say{text: "", calls: []use{task("explore", "deepest")}}
 		case "second":
 			return say{text: said(req.Messages)}
 		}
@@ -196,8 +198,9 @@ func TestResumeAndDepth(t *testing.T) {
 	p.prompt(id, session.Prompt{}, "go")
 	children, _ := p.svc.Children(t.Context(), id)
 	child, foreign = string(children[0].ID), string(p.session())
-	if got := p.tools(children[0].ID); len(got) != 1 || !strings.Contains(got[0], "nested 1 deep") {
-		t.Errorf("a subagent's subagent: %q", got)
+	below, _ := p.svc.Children(t.Context(), children[0].ID)
+	if got := p.tools(below[0].ID); len(below) != 1 || len(got) != 1 || !strings.Contains(got[0], "nested 2 deep") {
+		t.Errorf("a subagent's subagent's subagent: %q", got)
 	}
 	p.prompt(id, session.Prompt{}, "again")
 	p.prompt(id, session.Prompt{}, "foreign")

@@ -46,69 +46,85 @@ func (s *Service) Shell(ctx context.Context, id lathe.SessionID, in ShellInput) 
 	if err != nil {
 		return nil, nil, err
 	}
+	c := &userCall{r: r, user: m, tool: "bash", title: in.Command, input: map[string]string{"command": in.Command}}
+	c.do = func(ctx context.Context, p lathe.Part, call lathe.ToolCall) (tool.Result, error) {
+		return c.runUserShell(ctx, in.Command, p, call)
+	}
+	run, err := c.begin(ctx)
+	return m, run, err
+}
+
+// begin stores the message that stands for the call, and runs the call. It fails while the
+// session is busy.
+func (c *userCall) begin(ctx context.Context) (*Run, error) {
+	r, m := c.r, c.user
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.work != nil {
-		return nil, nil, lathe.Errorf(lathe.CodeBusy, "wait for it, or stop it", "Session %s is busy", id)
+		return nil, lathe.Errorf(lathe.CodeBusy, "wait for it, or stop it", "Session %s is busy", m.SessionID)
 	}
 	if r.s.ctx.Err() != nil {
-		return nil, nil, context.Cause(r.s.ctx)
+		return nil, context.Cause(r.s.ctx)
 	}
 	lease, err := r.acquire(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := r.storeUser(ctx, m, Prompt{}); err != nil {
 		r.release(ctx, lease)
 		if errors.Is(err, store.ErrExists) {
 			err = errTaken(m.ID)
 		}
-		return nil, nil, err
+		return nil, err
 	}
 	w := newWaiting(m, Prompt{})
-	r.begin(lease, []*waiting{w}, func(j *work) { r.shellRun(j, m, in.Command) })
-	return m, w.run, nil
+	r.begin(lease, []*waiting{w}, func(j *work) { r.userRun(j, c) })
+	return w.run, nil
 }
 
-// shellRun runs the command, then answers what was asked in the meantime.
-func (r *runner) shellRun(j *work, user *lathe.Message, command string) {
-	out, err := (&userCall{r: r, user: user, command: command}).userShell(j.ctx)
+// userRun runs the call, then answers what was asked in the meantime.
+func (r *runner) userRun(j *work, c *userCall) {
+	out, err := c.run(j.ctx)
 	if !j.settle(out, err) {
 		j.turns()
 	}
 }
 
-// userCall is a user's command that a session runs.
+// userCall is a user's command that a session runs, or something else that a user does to
+// files and may want to take back.
 type userCall struct {
-	r       *runner
-	user    *lathe.Message
-	command string
+	r     *runner
+	user  *lathe.Message // stands for it
+	tool  string         // what it is shown as
+	title string
+	input map[string]string
+	do    func(context.Context, lathe.Part, lathe.ToolCall) (tool.Result, error)
 }
 
-// userShell records the command as a tool call and runs it.
-func (c *userCall) userShell(ctx context.Context) (turn.Outcome, error) {
+// run records a tool call and runs it.
+func (c *userCall) run(ctx context.Context) (turn.Outcome, error) {
 	info := c.user.Info.(*lathe.User)
 	now := c.r.s.opts.Now()
 	answer := &lathe.Assistant{ParentID: c.user.ID, Agent: info.Agent, Model: info.Model, Cwd: c.r.current().Directory, Root: c.r.current().Directory}
 	m := lathe.Message{ID: c.r.ids.Load().Message(), SessionID: c.user.SessionID, Created: now, Info: answer}
-	input, err := json.Marshal(map[string]string{"command": c.command})
+	input, err := json.Marshal(c.input)
 	if err != nil {
 		return turn.Outcome{}, err
 	}
-	call := lathe.ToolCall{CallID: c.r.ids.Load().New(lathe.PrefixCall), Tool: "bash", State: &lathe.ToolRunning{Input: input, Start: now}}
+	call := lathe.ToolCall{CallID: c.r.ids.Load().New(lathe.PrefixCall), Tool: c.tool, State: &lathe.ToolRunning{Input: input, Start: now}}
 	p := lathe.Part{ID: c.r.ids.Load().Part(), MessageID: m.ID, SessionID: m.SessionID, Body: &call}
 	// From here on there is a call for an abort to end.
 	if err := c.r.rec.Commit(context.WithoutCancel(ctx), turn.Change{Message: &m}, turn.Change{Part: &p}); err != nil {
 		return turn.Outcome{}, err
 	}
 	undo := c.beforeShell(ctx)
-	res, err := c.runUserShell(ctx, p, call)
+	res, err := c.do(ctx, p, call)
 	changed := c.shellChanges(ctx, undo, m)
 	save, done := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer done()
 	span := lathe.Span{Start: now, End: c.r.s.opts.Now()}
 	end := call
-	end.State = &lathe.ToolDone{Input: input, Output: res.Output, Title: c.command, Metadata: res.Metadata, Time: span}
+	end.State = &lathe.ToolDone{Input: input, Output: res.Output, Title: c.title, Metadata: res.Metadata, Time: span}
 	if err != nil {
 		end.State = &lathe.ToolFailed{Input: input, Error: fmt.Sprintf("run the command: %v", err), Time: span}
 	}
@@ -170,21 +186,21 @@ func (c *userCall) shellChanges(ctx context.Context, before string, m lathe.Mess
 }
 
 // runUserShell runs the command and shows its output as it arrives.
-func (c *userCall) runUserShell(ctx context.Context, p lathe.Part, call lathe.ToolCall) (tool.Result, error) {
+func (c *userCall) runUserShell(ctx context.Context, command string, p lathe.Part, call lathe.ToolCall) (tool.Result, error) {
 	limits := c.r.inst.Limits.In(c.r.outputs())
 	spool := shell.NewSpool(shell.SpoolOptions{Head: shellPreview, Tail: limits.Bytes(), Create: func() (io.WriteCloser, error) { return limits.Create() }})
 	defer spool.Close()
 	running := *call.State.(*lathe.ToolRunning)
 	var shown time.Time
 	exit, err := c.r.inst.Shell.Runner.Run(ctx, shell.Command{
-		Script: c.command, Dir: c.r.inst.Root.Dir, Shell: c.r.inst.Shell.Path,
+		Script: command, Dir: c.r.inst.Root.Dir, Shell: c.r.inst.Shell.Path,
 		Env: c.r.inst.EnvFor(ctx, p.SessionID, "", c.r.inst.Root.Dir), Kind: shell.KindTerminal,
 		Output: func(chunk []byte) {
 			_, _ = spool.Write(chunk)
 			if now := c.r.s.opts.Now(); now.Sub(shown) >= shellProgress {
 				shown = now
 				state, live := running, call
-				state.Title, state.Metadata = c.command, map[string]any{"output": string(spool.Head()), "description": ""}
+				state.Title, state.Metadata = command, map[string]any{"output": string(spool.Head()), "description": ""}
 				live.State, p.Body = &state, &live
 				c.r.rec.Progress(p)
 			}

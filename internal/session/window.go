@@ -97,6 +97,7 @@ func (r *runner) reminders(ctx context.Context, agent string, p Prompt) []string
 	if news := r.jobNews(); news != "" {
 		notes = append(notes, news)
 	}
+	notes = append(notes, r.helperNews(ctx)...)
 	return append(notes, planNotes(r.inst, *r.current(), before, agent, alone != nil && *alone)...)
 }
 

@@ -59,7 +59,7 @@ func (r *runner) begin(lease store.Lease, all []*waiting, body func(*work)) {
 // within the bounds of all of them. The caller holds mu.
 func (r *runner) serve(all []*waiting) {
 	first := all[0].prompt
-	r.bounds = bounds{rules: first.Rules, limits: first.Limits, spent: first.spent, purse: first.purse}
+	r.bounds = bounds{rules: first.Rules, limits: first.Limits, spent: first.spent, purse: first.purse, began: r.s.opts.Now()}
 	for _, w := range all {
 		r.bounds.ceilings = append(r.bounds.ceilings, w.prompt.ceilings...)
 	}

@@ -41,6 +41,15 @@ func (r *Repo) Changes(ctx context.Context, since Since) ([]Change, error) {
 	if err != nil || base == "" {
 		return nil, err
 	}
+	return r.changes(ctx, base, since)
+}
+
+// Beyond is Changes since a commit, without patches.
+func (r *Repo) Beyond(ctx context.Context, base string) ([]Change, error) {
+	return r.changes(ctx, base, Since{})
+}
+
+func (r *Repo) changes(ctx context.Context, base string, since Since) ([]Change, error) {
 	with, done, err := r.withUntracked(ctx)
 	if err != nil {
 		return nil, err

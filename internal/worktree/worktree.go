@@ -363,7 +363,7 @@ func (r *Repo) keep(ctx context.Context, w workspace.Root, branch string) (strin
 	if err != nil {
 		return "", err
 	}
-	tip, err := r.commitFiles(ctx, w, head)
+	tip, err := r.commitFiles(ctx, w, head, "Work in "+filepath.Base(w.TopLevel)+" that was not committed")
 	if err != nil || tip == "" {
 		return "", err
 	}
@@ -394,7 +394,7 @@ func (r *Repo) keep(ctx context.Context, w workspace.Root, branch string) (strin
 
 // commitFiles returns a commit with the files as they are: the one that is checked
 // out, or one on top of it that no branch has yet.
-func (r *Repo) commitFiles(ctx context.Context, w workspace.Root, head string) (string, error) {
+func (r *Repo) commitFiles(ctx context.Context, w workspace.Root, head, message string) (string, error) {
 	status, err := r.runFiles(ctx, w.TopLevel, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
 	if err != nil || status == "" {
 		return head, err
@@ -411,7 +411,7 @@ func (r *Repo) commitFiles(ctx context.Context, w workspace.Root, head string) (
 	if err != nil {
 		return "", err
 	}
-	args := []string{"commit-tree", "-m", "Work in " + filepath.Base(w.TopLevel) + " that was not committed"}
+	args := []string{"commit-tree", "-m", message}
 	if head != "" {
 		args = append(args, "-p", head)
 	}

@@ -239,6 +239,15 @@ type sessionDoc struct {
 	Summary    *lathe.SessionSummary `json:"summary,omitempty"`
 	Share      *shareDoc             `json:"share,omitempty"`
 	Revert     *revertDoc            `json:"revert,omitempty"`
+	Helper     *helperDoc            `json:"helper,omitempty"`
+}
+
+type helperDoc struct {
+	Background bool   `json:"background,omitempty"`
+	Untold     bool   `json:"untold,omitempty"`
+	Branch     string `json:"branch,omitempty"`
+	Base       string `json:"base,omitempty"`
+	Checkout   string `json:"checkout,omitempty"`
 }
 
 type ruleDoc struct {
@@ -276,6 +285,9 @@ func (e *Encoder) Session(s *lathe.Session) ([]byte, error) {
 		d.Revert = &revertDoc{Message: string(r.MessageID), Part: string(r.PartID), Snapshot: r.Snapshot}
 		d.Revert.Diff, d.Revert.DiffBlob = e.text(r.Diff)
 	}
+	if s.Helper != nil {
+		d.Helper = new(helperDoc(*s.Helper))
+	}
 	return Marshal(d)
 }
 
@@ -290,6 +302,9 @@ func (d Decoder) Session(data []byte, s *lathe.Session) error {
 	s.Summary, s.Rules = doc.Summary, decodeRules(doc.Rules)
 	if doc.Share != nil {
 		s.Share = &lathe.Share{ID: doc.Share.ID, URL: doc.Share.URL, Secret: doc.Share.Secret, Service: doc.Share.Service}
+	}
+	if doc.Helper != nil {
+		s.Helper = new(lathe.Helper(*doc.Helper))
 	}
 	if r := doc.Revert; r != nil {
 		diff, err := d.text(r.Diff, r.DiffBlob)

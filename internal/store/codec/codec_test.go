@@ -202,7 +202,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 	for name, n := range map[string]int{
 		"Text": 5, "Reasoning": 3, "File": 4, "FileSource": 8, "ToolCall": 4, "ToolPending": 1, "ToolRunning": 4,
 		"ToolDone": 8, "ToolFailed": 5, "StepStart": 1, "StepFinish": 4, "SnapshotMark": 1, "Patch": 3,
-		"AgentMention": 2, "Retry": 3, "CompactionMark": 3, "Subtask": 5, "User": 6, "Assistant": 11, "Session": 19,
+		"AgentMention": 2, "Retry": 3, "CompactionMark": 3, "Subtask": 5, "User": 6, "Assistant": 11, "Session": 20,
 		"FileDiff": 7,
 	} {
 		want[fmt.Sprintf("lathe.%s has %d fields", name, n)] = true
