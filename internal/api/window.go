@@ -22,6 +22,9 @@ type Window struct {
 	Parts   []Portion   `json:"parts"` // the largest parts
 	ByModel []ModelCost `json:"byModel"`
 
+	Budget   []BudgetUse `json:"budget,omitempty"`   // what of the configured budget is used
+	Unpriced bool        `json:"unpriced,omitempty"` // the price of the model is not known: costs are too low
+
 	// What has happened to the window so far. Stats has all of it.
 	Compactions  int         `json:"compactions"`
 	Prunes       int         `json:"prunes"`
@@ -30,6 +33,17 @@ type Window struct {
 	CacheFresh   int64       `json:"sent"` // neither read from a cache nor written to it
 	Stats        WindowStats `json:"stats"`
 }
+
+// BudgetUse is one limit of the configured budget, in words.
+type BudgetUse struct {
+	For     string `json:"for"`   // this session, today or this project
+	Limit   string `json:"limit"` // cost, tokens, steps or time
+	Used    string `json:"used"`
+	Allowed string `json:"allowed"`
+	Percent int64  `json:"percent"`
+}
+
+func (b BudgetUse) String() string { return b.Used + " of " + b.Allowed + " for " + b.For }
 
 // Portion is something that fills a window.
 type Portion struct {

@@ -76,6 +76,15 @@ func printWindow(env *Env, w api.Window) {
 	for _, p := range w.Parts {
 		fmt.Fprintf(out, "%9d %6s %10s  %s, part %s\n", p.Tokens, percent(p.Tokens, w.Used), p.Cost, clean(p.Name), p.Part)
 	}
+	if w.Unpriced || len(w.Budget) > 0 {
+		fmt.Fprintf(out, "\n%s\n", st.bold("Budget"))
+	}
+	for _, b := range w.Budget {
+		fmt.Fprintf(out, "%7d %%  %s\n", b.Percent, b)
+	}
+	if w.Unpriced {
+		fmt.Fprintf(out, "%9s  the price of %s is not known: costs are higher than shown\n", "", w.Model)
+	}
 	printWindowStats(env, w.Stats)
 }
 
@@ -115,5 +124,6 @@ func windowJSON(w api.Window) map[string]any {
 		"sessionID": w.SessionID, "model": w.Model, "tokens": w.Used, "context": w.Limit, "usable": w.Usable,
 		"counted": w.Counted, "factor": w.Factor, "cost": w.Cost.USD(), "costCached": w.CostCached.USD(),
 		"kinds": entries(w.Kinds), "parts": entries(w.Parts), "stats": w.Stats,
+		"budget": append([]api.BudgetUse{}, w.Budget...), "unpriced": w.Unpriced,
 	}
 }

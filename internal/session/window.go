@@ -55,6 +55,10 @@ func (v *Windows) Of(ctx context.Context, id lathe.SessionID) (api.Window, error
 	out := window.Weigh(window.Input{Model: model, System: system, Tools: defs, History: history}, r.window.Correction(model.Ref))
 	out.SessionID, out.Title, out.Model = sess.ID, sess.Title, ref.String()
 	out.Usable = turn.Usable(model, r.turnContext(ctx).Settings)
+	out.Unpriced = !model.Priced()
+	if out.Budget, err = r.budgetUse(ctx); err != nil {
+		return api.Window{}, err
+	}
 	if out.Stats, err = v.Stats(ctx, id); err != nil {
 		return api.Window{}, err
 	}

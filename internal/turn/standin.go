@@ -63,6 +63,21 @@ func (s *StandIns) fail(ref lathe.ModelRef, now time.Time) {
 	s.resume[plainModel(ref)] = now.Add(standInRest)
 }
 
+// back reports, once, that a model which had failed is asked again and works.
+func (s *StandIns) back(ref lathe.ModelRef, now time.Time) bool {
+	if s == nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	until, failed := s.resume[plainModel(ref)]
+	if !failed || now.Before(until) {
+		return false
+	}
+	delete(s.resume, plainModel(ref))
+	return true
+}
+
 func plainModel(ref lathe.ModelRef) lathe.ModelRef {
 	ref.Variant = ""
 	return ref

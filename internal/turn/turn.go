@@ -301,6 +301,9 @@ func (t *Turn) round(ctx context.Context, user *lathe.Message) (stepResult, erro
 	if err == nil && res.failure != nil && t.standIn(c, res.failure) {
 		return stepResult{}, nil
 	}
+	if err == nil && res.failure == nil && !res.refused && t.StandIns.back(c.ref, t.Now()) {
+		t.Log.Publish(lathe.Notice{Title: "Model is back", Text: c.ref.String() + " works again and answers in its own place"})
+	}
 	if !res.refused {
 		return res, err
 	}

@@ -208,6 +208,15 @@ func (r *Room) weightLines(l look.Look, w api.Window) []styled.Line {
 		f.Note("nothing was answered yet")
 	}
 	f.Row("in all", r.host.Session().Cost.String())
+	if w.Unpriced {
+		f.Note("the price of " + w.Model + " is not known: costs are higher than shown")
+	}
+	if len(w.Budget) > 0 {
+		f.Head("budget")
+	}
+	for _, b := range w.Budget {
+		f.Row(fmt.Sprintf("%d%%", b.Percent), b.String())
+	}
 	f.Head("so far")
 	f.Row("cache", hits(w.CacheRead, w.CacheWritten, w.CacheFresh))
 	f.Row("compactions", fmt.Sprintf("%d, and %d prunes", w.Compactions, w.Prunes))
