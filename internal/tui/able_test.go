@@ -37,7 +37,7 @@ func newAble() *ableFake {
 func (f *ableFake) Can() engine.Capabilities {
 	return engine.Capabilities{
 		Undo: f, Compact: f, Fork: f, Archive: f, Share: f, Export: f, Search: f, Changes: f, Found: f, Keys: f,
-		Trust: f, Approvals: f, Weigh: f, Setup: f, Jobs: f,
+		Trust: f, Approvals: f, Weigh: f, Setup: f, Jobs: f, Tree: f,
 	}
 }
 

@@ -54,6 +54,8 @@ func sessionCommands() []command {
 		{[]string{"export"}, keys.Export, "export the session: Markdown, JSON, web page", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Export != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Export(a.session)) }},
 		{[]string{"parent"}, keys.Parent, "back to the parent session", "session", func(v *view) bool { return v.session.ParentID != "" }, func(a *App) tea.Cmd { return a.open(a.session.ParentID) }},
 		{[]string{"children"}, "", "sessions of subagents", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.sessions.Children(a.session.ID)) }},
+		{[]string{"tree"}, "", "who works for this session, and what it costs", "session", func(v *view) bool { return hasSession(v) && v.access.Able.Tree != nil }, func(a *App) tea.Cmd { return a.apply(a.sessions.Tree(a.session.ID)) }},
+		{[]string{"stop"}, "", "stop the session and all subagents that work for it", "session", hasSession, func(a *App) tea.Cmd { return a.apply(a.sessions.Stop(a.session.ID)) }},
 		{nil, keys.ChildNext, "next subagent session", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.sessions.Child(1)) }},
 		{nil, keys.ChildPrevious, "previous subagent session", "", hasSession, func(a *App) tea.Cmd { return a.apply(a.sessions.Child(-1)) }},
 	}

@@ -30,6 +30,12 @@ type Capabilities struct {
 	Servers   Servers
 	Plugins   Plugins
 	Imports   Imports
+	Tree      Treer
+}
+
+// Treer knows which subagents work for a session.
+type Treer interface {
+	Tree(ctx context.Context, id lathe.SessionID) (api.Helper, error)
 }
 
 // SymbolFinder finds symbols in the directory's code by name.
