@@ -213,10 +213,13 @@ func (f *Facts) known(path string, seq int64) bool {
 }
 
 // touch notes what was done to a file. Reading a changed file leaves it changed;
-// changing a created file leaves it created.
+// changing a created file leaves it created. A deleted file has no errors.
 func (f *Facts) touch(seq int64, path, state string) {
 	if path == "" || len(path) > 1024 {
 		return
+	}
+	if state == deleted {
+		f.Problems = remove(f.Problems, path)
 	}
 	now := File{Seq: seq, Path: path, State: state, Read: state == read}
 	if i := slices.IndexFunc(f.Files, func(x File) bool { return x.Path == path }); i >= 0 {

@@ -102,6 +102,21 @@ Every earlier message and tool output can still be found and read with the recal
 	}
 }
 
+// A file that is deleted or moved away takes its errors along.
+func TestDeletedFilesHaveNoErrors(t *testing.T) {
+	var f ledger.Facts
+	wrong := map[string]any{"diagnostics": map[string]any{"/r/a.go": []any{map[string]any{"severity": 1.0, "message": "bad a"}}, "/r/b.go": []any{map[string]any{"severity": 1.0, "message": "bad b"}}, "/r/c.go": []any{map[string]any{"severity": 1.0, "message": "bad c"}}}}
+	f.Add([]lathe.Message{did(1,
+		done("edit", `{"filePath":"/r/a.go"}`, "ok", wrong),
+		done("apply_patch", `{}`, "ok", map[string]any{"files": []any{
+			map[string]any{"filePath": "/r/a.go", "type": "delete"}, map[string]any{"filePath": "/r/b.go", "movePath": "/r/d.go", "type": "move"},
+		}}))})
+	got := f.Render(ledger.Options{Root: "/r"})
+	if strings.Contains(got, "bad a") || strings.Contains(got, "bad b") || !strings.Contains(got, "bad c") {
+		t.Errorf("the ledger says:\n%s", got)
+	}
+}
+
 func TestLaterFactsReplaceEarlierOnes(t *testing.T) {
 	var f ledger.Facts
 	f.Add(story())

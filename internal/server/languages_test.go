@@ -182,3 +182,24 @@ func (r *rig) lastRead(session string) (out []string) {
 	}
 	return out
 }
+
+// What a change left broken is still known after a compaction, what it mended is not.
+func TestCompactionKeepsOpenErrors(t *testing.T) {
+	r := withLanguages(t, "push")
+	name := r.script("w.txt", `tool write {"filePath":"a.fake","content":"bad\n"}
+---
+tool write {"filePath":"b.fake","content":"bad\n"}
+---
+tool edit {"filePath":"b.fake","oldString":"bad","newString":"well"}
+---
+text done
+`)
+	s := r.session()
+	r.ok("POST", s+"/message", promptBody(name, "go"))
+	summary := r.script("s.txt", "times 9\ntext "+strings.Repeat("A summary of what was said and done. ", 9)+"\n")
+	r.ok("POST", s+"/summarize", `{"providerID":"script","modelID":"`+summary+`"}`)
+	told := string(r.do(http.MethodGet, s+"/message", "").body)
+	if !strings.Contains(told, "Open errors") || !strings.Contains(told, "a.fake: 1, first: bad word") || strings.Contains(told, "b.fake: 1, first") {
+		t.Errorf("after the compaction: %s", told)
+	}
+}
