@@ -28,6 +28,7 @@ func (i *Instance) Setup() api.Setup {
 		out.Files = append(out.Files, s.Name)
 	}
 	out.Warnings = append(append(out.Warnings, i.Complaints()...), i.Unused()...)
+	out.Sandbox = i.Confinement.Words()
 	out.Snapshots = "on"
 	if _, err := i.Snapshots(); err != nil {
 		out.Snapshots = "off: " + err.Error()
