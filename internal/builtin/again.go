@@ -22,13 +22,14 @@ const anyFile = "\x00"
 type more struct {
 	ok    bool     // it may run once more
 	dirs  []string // outside the project, to write in
+	reads []string // hidden files and directories, to read
 	edits bool     // it may change files of the project that are asked about
 	why   error    // the model is told why not; may be nil
 }
 
 // allow returns the command with more that it may do.
 func (m more) allow(run bashRun, c shell.Command) shell.Command {
-	c.Allow.Within = slices.Concat(c.Allow.Within, m.dirs)
+	c.Allow.Within, c.Allow.Read = slices.Concat(c.Allow.Within, m.dirs), slices.Concat(c.Allow.Read, m.reads)
 	if m.edits {
 		c.Confine = run.confine(true)
 	}
@@ -47,9 +48,16 @@ func (m more) tell(res tool.Result) tool.Result {
 // Only what it complained about itself counts: many programs try something and do without.
 func (e bashRun) again(ctx context.Context, output string, refused []sandbox.Refusal) (m more) {
 	outside, inside, files := e.complaints(output, refused)
+	m.reads = unreadOf(refused)
+	for _, path := range m.reads {
+		files = append(files, "read "+path)
+	}
 	var reqs []tool.Request
 	if m.dirs = parents(outside); len(m.dirs) > 0 {
 		reqs = append(reqs, judge.External(m.dirs...))
+	}
+	if len(m.reads) > 0 {
+		reqs = append(reqs, judge.External(parents(m.reads)...))
 	}
 	reason := "the command failed since it may not " + strings.Join(files, ", ") + "; allowed, it runs again"
 	if m.edits = len(inside) > 0; m.edits {
@@ -61,6 +69,9 @@ func (e bashRun) again(ctx context.Context, output string, refused []sandbox.Ref
 	}
 	for i := range reqs {
 		reqs[i].Metadata = map[string]any{"command": e.in.Command, "again": true, "refused": files, "reason": reason}
+	}
+	if len(m.reads) > 0 { // credentials: for this command alone
+		reqs[0].Always, reqs[0].Metadata[tool.MetaProtected] = nil, true
 	}
 	reqs[0].Also = reqs[1:]
 	err := ask(ctx, e.call, reqs[0])
@@ -79,7 +90,7 @@ func (e bashRun) again(ctx context.Context, output string, refused []sandbox.Ref
 func (e bashRun) complaints(output string, refused []sandbox.Refusal) (outside, inside, files []string) {
 	said, _, _ := strings.Cut(output, "<bash_metadata>")
 	for _, r := range refused {
-		if r.Undone != "" || e.closed(r.Path) || !strings.Contains(said, r.Path) && !strings.Contains(said, filepath.Base(r.Path)) {
+		if r.Undone != "" || r.Op == readOp || e.closed(r.Path) || !strings.Contains(said, r.Path) && !strings.Contains(said, filepath.Base(r.Path)) {
 			continue
 		}
 		switch {

@@ -155,6 +155,7 @@ func (e bashRun) once(ctx context.Context, c shell.Command) (res tool.Result, re
 		return res, nil, failf("The command could not be run: %v", err)
 	}
 	if exit.Code > 0 {
+		exit.Refused = append(exit.Refused, e.unread(exit, out.said())...)
 		refused = exit.Refused
 	}
 	text, meta := out.result(exit, c.Timeout, strings.Trim(note+"\n"+net.note(), "\n"))

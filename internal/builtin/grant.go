@@ -94,6 +94,9 @@ func refusals(exit shell.Exit, rules tool.Rules) (lines []string) {
 		}
 		lines = append(lines, line)
 	}
+	if len(lines) > 0 && len(unreadOf(exit.Refused)) == len(exit.Refused) {
+		return append(lines, "It is hidden from commands, as credentials and other programs' sockets are. Where a command needs it, name the path in the command itself: then the user is asked.")
+	}
 	if len(lines) > 0 && rules != nil && rules.Action("edit", anyFile) != lathe.Allow {
 		return append(lines, "Commands may write in $LATHE_SCRATCH, /tmp and the caches of tools. Files of the project may not be edited here without permission.")
 	}

@@ -68,6 +68,17 @@ type Run struct {
 	Level Level
 	ended func() []Refusal
 	told  listener
+	// hidden lists what the process could not read; nil: nothing.
+	hidden func() []string
+}
+
+// Hidden lists the files and directories that are there and that the process could not
+// read. Calls that read are not told, so whether it tried is not known.
+func (r *Run) Hidden() []string {
+	if r.hidden == nil {
+		return nil
+	}
+	return r.hidden()
 }
 
 // listener learns of refusals while the process runs.

@@ -103,7 +103,7 @@ func (b *Box) Start(proc Process, policy Policy) (run *Run, err error) {
 		return nil, &os.PathError{Op: failed, Path: proc.Path, Err: errno}
 	}
 	giveWay(pid)
-	run = &Run{PID: pid, Level: level, ended: func() []Refusal {
+	run = &Run{PID: pid, Level: level, hidden: policy.hidden, ended: func() []Refusal {
 		leave()
 		return guard.check()
 	}}

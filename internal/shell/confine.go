@@ -83,7 +83,7 @@ func heldErr(held bool) error {
 func (b *bounds) end(exit *Exit) {
 	if b.run != nil {
 		exit.Level, exit.Lost = b.run.Level, b.run.Lost()
-		exit.Refused = b.run.Ended()
+		exit.Refused, exit.Hidden = b.run.Ended(), b.run.Hidden
 		if killed := exit.Signal == "killed" || exit.Code == 137; killed && !exit.TimedOut && !exit.Aborted {
 			now := outOfMemory()
 			exit.OutOfMemory = b.starved.Swap(now) < now

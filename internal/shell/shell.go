@@ -124,6 +124,8 @@ type Exit struct {
 	// OutOfMemory says that the kernel ended a process meanwhile because the machine had no
 	// memory left, as far as that can be told.
 	OutOfMemory bool
+	// Hidden lists what it could not read; nil: it was not confined.
+	Hidden func() []string
 	// Lost are addresses to which it connected although no way leads there from a network
 	// of its own.
 	Lost []netip.AddrPort
