@@ -169,7 +169,10 @@ func (s *Servers) want(spec *Spec, root string) (wanted, bool) {
 		return wanted{}, false
 	}
 	if ok && spec.Needs != "" && s.place.module(root, spec.Needs) == "" && !(spec.Needs == "typescript" && s.place.typescript(root) != "") {
-		return wanted{}, false // the project does not use it
+		if !spec.optional() { // else the project does not use it
+			s.notice(fmt.Sprintf("The language server %s is not started: it needs the package %s in node_modules; run npm install, or lathe lsp install %s.", spec.ID, spec.Needs, quoteName(spec.ID)))
+		}
+		return wanted{}, false
 	}
 	if !ok {
 		if spec.optional() {

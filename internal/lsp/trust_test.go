@@ -50,6 +50,26 @@ func TestMissingServerIsTold(t *testing.T) {
 	}
 }
 
+// So is a package that a server needs and the project has not installed; a linter that the
+// project does not use is not missed.
+func TestMissingPackageIsTold(t *testing.T) {
+	d := newDesk(t, "push", func(o *Options) {
+		bin := t.TempDir()
+		for _, name := range []string{"typescript-language-server", "vscode-eslint-language-server"} {
+			if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\nexit 9\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		o.Env, o.Home, o.Specs = []string{"PATH=" + bin}, "", BuiltIn()
+	})
+	d.change("a.ts", "fine", "bad")
+	d.change("b.ts", "fine", "bad")
+	want := "The language server typescript is not started: it needs the package typescript in node_modules; run npm install, or lathe lsp install typescript."
+	if told := d.notices(); len(told) != 1 || told[0] != want {
+		t.Errorf("told %q", told)
+	}
+}
+
 func TestRoots(t *testing.T) {
 	top := t.TempDir()
 	for _, name := range []string{"go.work", "m/go.mod", "m/sub/x.go", "web/package-lock.json", "web/deno/deno.json", "rs/Cargo.toml", "rs/crate/Cargo.toml"} {
