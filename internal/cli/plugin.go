@@ -51,7 +51,7 @@ any language. A repository's plugins and hooks run only if it is trusted.`,
 		changePlugin(env, with, "remove", "Remove a plugin from your configuration"),
 		changePlugin(env, with, "update", "Install the newest version that the configuration allows"),
 		switchPlugin(env, with, "on", "Switch a plugin on again"), switchPlugin(env, with, "off", "Switch a plugin off, without taking it out"),
-		newPluginHooks(env, with))
+		newPluginHooks(env, with), newPluginTest(env))
 	return cmd
 }
 

@@ -2,10 +2,14 @@ package instance
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"lathe"
 	"lathe/internal/config"
@@ -57,6 +61,9 @@ func startPlugins(ctx context.Context, i *Instance, o Options) (*Plugins, error)
 	}
 	opts.Project, opts.Tell, opts.Report = wire.EncodeProject(i.Project), t.warn, t.report
 	opts.Describe = i.describe
+	if path := o.Getenv("LATHE_PLUGIN_WATCH"); path != "" {
+		opts.Watch = watchInto(path, t.report)
+	}
 	if o.Door != nil {
 		opts.Door = o.Door()
 	}
@@ -163,4 +170,25 @@ func InstallPlugin(ctx context.Context, i *Instance, spec string, fresh bool) er
 		return err
 	}
 	return host.NewPackages(o).Have(ctx, spec, fresh)
+}
+
+// watchInto returns what writes down the calls of plugins, a JSON object a line.
+func watchInto(path string, report func(plugin string, err error)) func(host.Watched) {
+	var mu sync.Mutex
+	return func(w host.Watched) {
+		text, err := json.Marshal(w)
+		if err != nil { // texts and numbers always encode
+			panic(err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err == nil {
+			_, err = f.Write(append(text, '\n'))
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
+			report("plugins", fmt.Errorf("their calls are not written down: %w", err))
+		}
+	}
 }

@@ -93,7 +93,7 @@ func (h *Host) Hooks() []plugin.Hooks {
 			names = slices.DeleteFunc(slices.Clone(jsonhook.Names), func(n string) bool { return n == jsonhook.Event })
 		}
 		if len(names) > 0 {
-			out = append(out, jsonhook.Hooks(p.Name, names, h.caller(i, h.index(i)), h.o.Describe))
+			out = append(out, jsonhook.Hooks(p.Name, names, h.caller(p.Name, i, h.index(i)), h.o.Describe))
 		}
 		if p.Late || slices.Contains(p.Hooks, jsonhook.Event) {
 			listening = append(listening, h.index(i))
@@ -112,12 +112,15 @@ type hookParams struct {
 	Output json.RawMessage `json:"output,omitempty"`
 }
 
-func (h *Host) caller(position, index int) jsonhook.Caller {
+func (h *Host) caller(name string, position, index int) jsonhook.Caller {
 	return func(ctx context.Context, hook string, input, output json.RawMessage) (json.RawMessage, error) {
 		if !h.takesPart(position, hook) {
 			return nil, nil
 		}
-		return h.call(ctx, "hook", hookParams{index, hook, input, output})
+		begin := time.Now()
+		after, err := h.call(ctx, "hook", hookParams{index, hook, input, output})
+		h.watched(name, hook, begin, output, after, err)
+		return after, err
 	}
 }
 

@@ -67,6 +67,8 @@ type Options struct {
 	Tell func(text string)
 	// Report gets what a plugin did wrong outside of a hook; nil: nobody does.
 	Report func(plugin string, err error)
+	// Watch gets every call of a hook or a tool; nil: nobody watches.
+	Watch func(w Watched)
 }
 
 // Host is the process of a directory's plugins. It is safe for concurrent use. Close it.

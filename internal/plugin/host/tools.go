@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"lathe"
 	"lathe/internal/plugin"
@@ -67,7 +68,7 @@ func (h *Host) Tools() []tool.Tool {
 			continue
 		}
 		for _, t := range p.Tools {
-			one := &pluginTool{host: h, plugin: h.index(i), tool: t}
+			one := &pluginTool{host: h, name: p.Name, plugin: h.index(i), tool: t}
 			if n, taken := at[t.ID]; taken {
 				out[n] = one
 				continue
@@ -81,6 +82,7 @@ func (h *Host) Tools() []tool.Tool {
 
 type pluginTool struct {
 	host   *Host
+	name   string // of the plugin
 	plugin int
 	tool   Tool
 }
@@ -99,6 +101,7 @@ func (t *pluginTool) Run(ctx context.Context, call *tool.Call) (tool.Result, err
 	run := &running{ctx: ctx, call: call}
 	id := t.host.calls.add(run)
 	defer t.host.calls.remove(id)
+	begin := time.Now()
 	raw, err := c.call(ctx, "tool", map[string]any{
 		"plugin": t.plugin, "tool": t.tool.ID, "args": call.Input, "call": id,
 		"context": map[string]any{
@@ -106,6 +109,7 @@ func (t *pluginTool) Run(ctx context.Context, call *tool.Call) (tool.Result, err
 			"directory": t.host.o.Dir, "worktree": t.host.o.Worktree,
 		},
 	})
+	t.host.watched(t.name, "tool "+t.tool.ID, begin, nil, nil, err)
 	var gone *plugin.NotCalled
 	switch {
 	case ctx.Err() != nil:
