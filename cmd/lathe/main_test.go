@@ -19,6 +19,10 @@ const asMain = "LATHE_TEST_MAIN"
 // TestMain lets the test binary be lathe itself: under its name in scripts, with
 // asMain set in the other tests, and as the supervisor of commands and the keeper of jobs in both.
 func TestMain(m *testing.M) {
+	if kind := os.Getenv("MCP_TEST_SERVER"); kind != "" {
+		mcptest.Serve(kind)
+		os.Exit(0)
+	}
 	if how := os.Getenv("LSP_FAKE"); how != "" { // a language server of a configuration
 		lsptest.Serve(how)
 		return

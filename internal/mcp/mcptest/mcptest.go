@@ -9,16 +9,32 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // Serve is a server over standard input and output until that ends. Kinds are "plain"; "old",
-// which knows older versions of the protocol only; and "noisy", which prints other
-// things, too.
+// which knows older versions of the protocol only; "noisy", which prints other things, too;
+// and "stays", which with a child of its own ignores that it should end.
 func Serve(kind string) {
+	if kind == "stays" || kind == "child" {
+		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+		defer time.Sleep(time.Hour) // also without input
+		if kind == "child" {
+			return
+		}
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), "MCP_TEST_SERVER=child")
+		if err := child.Start(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
 	if f := os.Getenv("MCP_TEST_STARTED"); f != "" {
 		file, err := os.OpenFile(f, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if err == nil {
