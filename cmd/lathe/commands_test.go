@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -101,6 +102,26 @@ func cmdLLMCount(ts *testscript.TestScript, neg bool, args []string) {
 	if got := len(mainRequests(ts)); strconv.Itoa(got) != args[0] {
 		ts.Fatalf("%d requests, want %s", got, args[0])
 	}
+}
+
+// cmdLLMPrefix writes the tools and the system prompt of the n-th request to a file, as
+// they were sent: llmprefix N FILE. A negative n counts from the end.
+func cmdLLMPrefix(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: llmprefix n file")
+	}
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	reqs := mainRequests(ts)
+	if n < 0 {
+		n += len(reqs) + 1
+	}
+	if n < 1 || n > len(reqs) {
+		ts.Fatalf("there are %d requests", len(reqs))
+	}
+	var body struct{ Tools, System json.RawMessage }
+	ts.Check(json.Unmarshal(reqs[n-1].Body, &body))
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), slices.Concat(body.Tools, []byte("\n"), body.System, []byte("\n")), 0o600))
 }
 
 // cmdLLMRequest writes the body of the n-th request, indented and without the

@@ -61,6 +61,7 @@ func scriptParams() testscript.Params {
 			"llm":        cmdLLM,
 			"llmrequest": cmdLLMRequest,
 			"llmcount":   cmdLLMCount,
+			"llmprefix":  cmdLLMPrefix,
 			"tty":        cmdTTY,
 			"sessionid":  cmdSessionID,
 			"filemode":   cmdFileMode,
