@@ -1,9 +1,12 @@
 package mcp
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"lathe/internal/config"
 )
 
 // BenchmarkCall is a call of a local server through lathe, and through the SDK alone.
@@ -44,5 +47,30 @@ func BenchmarkOffer(b *testing.B) {
 		}
 		o := s.Offer()
 		s.Tools(&o, 200_000, nil)
+	}
+}
+
+// BenchmarkFirstOffer is what the first request of a process pays for ten servers that were
+// seen before: reading what they offer, freezing it, and making its tools.
+func BenchmarkFirstOffer(b *testing.B) {
+	r := benchRig(b)
+	known := r.all()[0].known()
+	o := r.o
+	o.Servers = nil
+	for i := range 10 {
+		conf := config.MCP{Name: fmt.Sprintf("server%d", i), Type: "local", Command: []string{"x", fmt.Sprint(i)}}
+		o.Servers = append(o.Servers, conf)
+		if err := r.cache.put(conf, known); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		s := New(o)
+		offer := s.Offer()
+		offer.ID()
+		if len(s.Tools(&offer, 200_000, nil)) < 10*len(known.Tools) {
+			b.Fatal("tools are missing")
+		}
+		_ = s.Close()
 	}
 }
