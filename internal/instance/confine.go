@@ -162,6 +162,7 @@ func (c *Confinement) sockets() (list []string) {
 	if pane, _, ok := strings.Cut(c.machine.Getenv("TMUX"), ","); ok && filepath.IsAbs(pane) {
 		list = append(list, pane)
 	}
+	list = append(list, desktop(c.machine.Getenv)...)
 	d, err := os.Open("/tmp")
 	if err != nil {
 		return list
