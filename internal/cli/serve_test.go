@@ -156,7 +156,7 @@ func (s *serving) end() int {
 	select {
 	case code := <-s.code:
 		return code
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		s.t.Fatalf("it does not end: %s", s.stderr)
 		return 0
 	}

@@ -350,7 +350,7 @@ func TestLatePlugin(t *testing.T) {
 		h := r.start(`{}`)
 		select {
 		case <-joined:
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("the request did not come: %+v\n%s", h.Plugins(), r.said())
 		}
 		c := r.chain(h)
