@@ -18,56 +18,32 @@ type hooksSheet struct {
 	dialog.Patience
 	access *engine.Access
 	f      api.ForeignHooks
-	at     int
-	first  int // the line of the first answer, as of the last drawing
-	body   dialog.Reader
+	dialog.Choice
 }
 
-var hooksAnswers = [...][2]string{{"y", "run them, as they are now"}, {"n", "no; you are asked again when they change"}}
-
-// Tall reports whether the hooks fill the screen.
-func (s *hooksSheet) Tall() bool { return s.body.Full }
-
-// Wheel scrolls the hooks.
-func (s *hooksSheet) Wheel(by int) bool { return s.body.Wheel(by) }
-
-// Paste does nothing.
-func (s *hooksSheet) Paste(string) {}
+// newHooksSheet asks about a file; nothing is allowed by pressing Enter alone.
+func newHooksSheet(access *engine.Access, f api.ForeignHooks, p dialog.Patience) *hooksSheet {
+	return &hooksSheet{access: access, f: f, Patience: p, Choice: dialog.Choice{
+		Answers: [][2]string{{"y", "run them, as they are now"}, {"n", "no; you are asked again when they change"}}, At: 1, Yes: 1,
+	}}
+}
 
 // Key answers, or goes through the answers and the hooks.
 func (s *hooksSheet) Key(_ dialog.Host, k tea.KeyPressMsg) tea.Msg {
-	n := len(hooksAnswers)
-	switch stroke := dialog.Stroke(k); stroke {
-	case "up", "shift+tab", "left":
-		s.at = (s.at + n - 1) % n
-	case "down", "tab", "right":
-		s.at = (s.at + 1) % n
-	case "enter":
-		return s.answer(s.at == 0)
-	case "esc", "ctrl+c":
+	stroke := dialog.Stroke(k)
+	if stroke == "esc" || stroke == "ctrl+c" {
 		return s.answer(false)
-	default:
-		if s.body.Key(stroke) {
-			return nil
-		}
-		for i, an := range hooksAnswers {
-			if an[0] == stroke {
-				return s.answer(i == 0)
-			}
-		}
+	}
+	if i, given := s.Press(stroke); given {
+		return s.answer(i == 0)
 	}
 	return nil
 }
 
 // Click marks an answer, and takes the one that is marked.
 func (s *hooksSheet) Click(_ dialog.Host, y int) tea.Msg {
-	i := y - s.first
-	switch {
-	case i < 0 || i >= len(hooksAnswers):
-	case s.at == i:
+	if i, given := s.Hit(y); given {
 		return s.answer(i == 0)
-	default:
-		s.at = i
 	}
 	return nil
 }
@@ -85,7 +61,6 @@ func (s *hooksSheet) answer(run bool) tea.Msg {
 
 // Draw shows the hooks and the answers.
 func (s *hooksSheet) Draw(l look.Look, height int) ([]styled.Line, int, int) {
-	out := []styled.Line{l.Title("run your hooks of Claude Code?", "they are commands")}
 	text := s.f.File + " has these hooks. lathe calls them as Claude Code does, if you want that:"
 	if s.f.Repository {
 		text = s.f.File + " of this repository has these hooks. Say yes only if you know them:"
@@ -99,16 +74,5 @@ func (s *hooksSheet) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 	for _, p := range s.f.Problems {
 		body = append(body, styled.Wrap(styled.Plain(styled.OneLine(p), l.FG(theme.Muted)), l.Width-3, l.Method)...)
 	}
-	for _, line := range s.body.Window(l, body, max(1, height-1-len(hooksAnswers))) {
-		out = append(out, l.Row(line, false))
-	}
-	s.first = len(out)
-	for i, an := range hooksAnswers {
-		line := styled.Line{{Text: an[0] + "  ", Style: l.FG(theme.Accent, styled.Bold)}, {Text: an[1], Style: l.FG(theme.Text)}}
-		if n := s.body.Unread(); i == 0 && n > 0 {
-			line = append(line, styled.Span{Text: "  not shown to its end: " + look.Plural(n, "line") + " below", Style: l.FG(theme.Warning)})
-		}
-		out = append(out, l.Row(line, i == s.at))
-	}
-	return out, -1, 0
+	return s.Show(l, height, l.Title("run your hooks of Claude Code?", "they are commands"), body, nil)
 }

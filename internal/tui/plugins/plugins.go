@@ -174,5 +174,5 @@ func (r *Room) Ask(now func() time.Time) tea.Cmd {
 }
 
 func (r *Room) sheet(f api.ForeignHooks, p dialog.Patience) *hooksSheet {
-	return &hooksSheet{access: r.access, f: f, Patience: p, at: 1}
+	return newHooksSheet(r.access, f, p)
 }

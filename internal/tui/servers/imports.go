@@ -2,7 +2,6 @@ package servers
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -24,12 +23,15 @@ type importSheet struct {
 	dialog.Patience
 	access *engine.Access
 	m      api.MCPImport
-	at     int
-	first  int // the line of the first answer, as of the last drawing
-	body   dialog.Reader
+	dialog.Choice
 }
 
-var importAnswers = [...][2]string{{"y", "use them, as they are now"}, {"n", "no; it is not asked again before the file says something else"}}
+// newImportSheet asks about a file; nothing is allowed by pressing Enter alone.
+func newImportSheet(access *engine.Access, m api.MCPImport, p dialog.Patience) *importSheet {
+	return &importSheet{access: access, m: m, Patience: p, Choice: dialog.Choice{
+		Answers: [][2]string{{"y", "use them, as they are now"}, {"n", "no; it is not asked again before the file says something else"}}, At: 1, Yes: 1,
+	}}
+}
 
 // Ask asks, at the start, about the files of other programs that name servers and that
 // the person was not asked about.
@@ -45,7 +47,7 @@ func (r *Room) Ask(now func() time.Time) tea.Cmd {
 		var out dialog.All
 		for _, m := range list {
 			if m.Open() {
-				out = append(out, dialog.Wait{Sheet: &importSheet{access: r.access, m: m, Patience: dialog.Patience{Came: now()}, at: 1}})
+				out = append(out, dialog.Wait{Sheet: newImportSheet(r.access, m, dialog.Patience{Came: now()})})
 			}
 		}
 		if len(out) == 0 {
@@ -79,55 +81,28 @@ const importID = "\x00"
 func (r *Room) open(list []api.MCPImport, id string) tea.Msg {
 	for _, m := range list {
 		if importID+m.ID == id {
-			return dialog.Open{Sheet: &importSheet{access: r.access, m: m, at: 1}}
+			return dialog.Open{Sheet: newImportSheet(r.access, m, dialog.Patience{})}
 		}
 	}
 	return nil
 }
 
-// Tall reports whether what the file names fills the screen.
-func (s *importSheet) Tall() bool { return s.body.Full }
-
-// Wheel scrolls what the file names.
-func (s *importSheet) Wheel(by int) bool { return s.body.Wheel(by) }
-
-// Paste does nothing.
-func (s *importSheet) Paste(string) {}
-
 // Key answers, or goes through the answers and what the file names.
 func (s *importSheet) Key(_ dialog.Host, k tea.KeyPressMsg) tea.Msg {
-	n := len(importAnswers)
-	switch stroke := dialog.Stroke(k); stroke {
-	case "up", "shift+tab", "left":
-		s.at = (s.at + n - 1) % n
-	case "down", "tab", "right":
-		s.at = (s.at + 1) % n
-	case "enter":
-		return s.answer(s.at == 0)
-	case "esc", "ctrl+c":
+	stroke := dialog.Stroke(k)
+	if stroke == "esc" || stroke == "ctrl+c" {
 		return s.answer(false)
-	default:
-		if s.body.Key(stroke) {
-			return nil
-		}
-		for i, an := range importAnswers {
-			if an[0] == stroke {
-				return s.answer(i == 0)
-			}
-		}
+	}
+	if i, given := s.Press(stroke); given {
+		return s.answer(i == 0)
 	}
 	return nil
 }
 
 // Click marks an answer, and takes the one that is marked.
 func (s *importSheet) Click(_ dialog.Host, y int) tea.Msg {
-	i := y - s.first
-	switch {
-	case i < 0 || i >= len(importAnswers):
-	case s.at == i:
+	if i, given := s.Hit(y); given {
 		return s.answer(i == 0)
-	default:
-		s.at = i
 	}
 	return nil
 }
@@ -146,7 +121,6 @@ func (s *importSheet) answer(use bool) tea.Msg {
 
 // Draw shows what the file names, and the answers.
 func (s *importSheet) Draw(l look.Look, height int) ([]styled.Line, int, int) {
-	out := []styled.Line{l.Title("use these MCP servers?", "they run programs and reach addresses")}
 	var body []styled.Line
 	add := func(line styled.Line) { body = append(body, styled.Wrap(line, l.Width-3, l.Method)...) }
 	add(styled.Plain(styled.OneLine(s.m.Path)+" "+about(s.m), l.FG(theme.Text)))
@@ -163,18 +137,7 @@ func (s *importSheet) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 	for _, text := range s.m.Skipped {
 		add(styled.Plain("cannot be used: "+styled.OneLine(text), l.FG(theme.Muted)))
 	}
-	for _, line := range s.body.Window(l, body, max(1, height-1-len(importAnswers))) {
-		out = append(out, l.Row(line, false))
-	}
-	s.first = len(out)
-	for i, an := range importAnswers {
-		line := styled.Line{{Text: an[0] + "  ", Style: l.FG(theme.Accent, styled.Bold)}, {Text: an[1], Style: l.FG(theme.Text)}}
-		if n := s.body.Unread(); i == 0 && n > 0 {
-			line = append(line, styled.Span{Text: fmt.Sprintf("  not shown to its end: %s below", look.Plural(n, "line")), Style: l.FG(theme.Warning)})
-		}
-		out = append(out, l.Row(line, i == s.at))
-	}
-	return out, -1, 0
+	return s.Show(l, height, l.Title("use these MCP servers?", "they run programs and reach addresses"), body, nil)
 }
 
 // about says whose servers they are.

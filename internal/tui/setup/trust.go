@@ -2,7 +2,6 @@ package setup
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -21,14 +20,15 @@ type trustSheet struct {
 	dialog.Patience
 	access *engine.Access
 	t      api.Trust
-	at     int
-	first  int  // the line of the first answer, as of the last drawing
 	sure   bool // the person wants it remembered and is asked to confirm
-	body   dialog.Reader
+	dialog.Choice
 }
 
-var trustAnswers = [...][2]string{
-	{"y", "trust it until lathe ends"}, {"r", "trust it as it is now, and remember"}, {"n", "no; it works without what it brings"},
+// newTrustSheet asks about a repository; nothing is allowed by pressing Enter alone.
+func newTrustSheet(access *engine.Access, t api.Trust, p dialog.Patience) *trustSheet {
+	return &trustSheet{access: access, t: t, Patience: p, Choice: dialog.Choice{Answers: [][2]string{
+		{"y", "trust it until lathe ends"}, {"r", "trust it as it is now, and remember"}, {"n", "no; it works without what it brings"},
+	}, At: 2, Yes: 2}}
 }
 
 // Trust asks the question at the start, if there is one. If that cannot be
@@ -43,29 +43,13 @@ func (r *Room) Trust(now func() time.Time) tea.Cmd {
 		if err != nil || t.Given || len(t.LeftOut) == 0 {
 			return nil
 		}
-		return dialog.Wait{Sheet: &trustSheet{access: r.access, t: t, Patience: dialog.Patience{Came: now()}, at: 2}}
+		return dialog.Wait{Sheet: newTrustSheet(r.access, t, dialog.Patience{Came: now()})}
 	})
 }
 
-// Tall reports whether what the repository brings fills the screen.
-func (s *trustSheet) Tall() bool { return s.body.Full }
-
-// Wheel scrolls what the repository brings.
-func (s *trustSheet) Wheel(by int) bool { return s.body.Wheel(by) }
-
-// Paste does nothing.
-func (s *trustSheet) Paste(string) {}
-
 // Key answers, moves through the answers, or scrolls.
 func (s *trustSheet) Key(_ dialog.Host, k tea.KeyPressMsg) tea.Msg {
-	n := len(trustAnswers)
 	switch stroke := dialog.Stroke(k); stroke {
-	case "up", "shift+tab", "left":
-		s.at = (s.at + n - 1) % n
-	case "down", "tab", "right":
-		s.at = (s.at + 1) % n
-	case "enter":
-		return s.choose(s.at)
 	case dialog.GiveKey:
 		if s.sure {
 			return s.decide(true)
@@ -77,13 +61,8 @@ func (s *trustSheet) Key(_ dialog.Host, k tea.KeyPressMsg) tea.Msg {
 		}
 		return s.choose(2)
 	default:
-		if s.body.Key(stroke) {
-			return nil
-		}
-		for i, an := range trustAnswers {
-			if an[0] == stroke {
-				return s.choose(i)
-			}
+		if i, given := s.Press(stroke); given {
+			return s.choose(i)
 		}
 	}
 	return nil
@@ -91,13 +70,8 @@ func (s *trustSheet) Key(_ dialog.Host, k tea.KeyPressMsg) tea.Msg {
 
 // Click marks an answer, and takes the one that is marked.
 func (s *trustSheet) Click(_ dialog.Host, y int) tea.Msg {
-	i := y - s.first
-	switch {
-	case i < 0 || i >= len(trustAnswers):
-	case s.at == i:
+	if i, given := s.Hit(y); given {
 		return s.choose(i)
-	default:
-		s.at = i
 	}
 	return nil
 }
@@ -107,7 +81,7 @@ func (s *trustSheet) choose(i int) tea.Msg {
 	case 0:
 		return s.decide(false)
 	case 1:
-		s.at = i
+		s.At = i
 		return nil
 	}
 	return dialog.All{dialog.Close{Sheet: s}, dialog.Tell{Kind: dialog.Info, Text: "not trusted; /trust shows what has no effect and asks again"}}
@@ -126,7 +100,6 @@ func (s *trustSheet) decide(keep bool) tea.Msg {
 
 // Draw shows what the repository brings, and the answers.
 func (s *trustSheet) Draw(l look.Look, height int) ([]styled.Line, int, int) {
-	out := []styled.Line{l.Title("may this repository steer lathe?", "say yes only if you know it")}
 	text := "It brings settings that run programs or loosen rules. They have no effect unless you trust it:"
 	body := styled.Wrap(styled.Plain(text, l.FG(theme.Text)), l.Width-3, l.Method)
 	for _, o := range s.t.LeftOut {
@@ -134,21 +107,12 @@ func (s *trustSheet) Draw(l look.Look, height int) ([]styled.Line, int, int) {
 			{Text: "  " + styled.OneLine(o.Where), Style: l.FG(theme.Muted)}}
 		body = append(body, styled.Wrap(line, l.Width-3, l.Method)...)
 	}
-	for _, line := range s.body.Window(l, body, max(1, height-1-len(trustAnswers))) {
-		out = append(out, l.Row(line, false))
-	}
-	s.first = len(out)
-	for i, an := range trustAnswers {
-		line := styled.Line{{Text: an[0] + "  ", Style: l.FG(theme.Accent, styled.Bold)}, {Text: an[1], Style: l.FG(theme.Text)}}
-		switch n := s.body.Unread(); {
-		case i == 1 && s.sure:
-			line = append(line, styled.Span{Text: ": " + dialog.GiveKey + " stores that, esc does not", Style: l.FG(theme.Warning)})
-		case i < 2 && n > 0:
-			line = append(line, styled.Span{Text: fmt.Sprintf("  not shown to its end: %s below", look.Plural(n, "line")), Style: l.FG(theme.Warning)})
+	return s.Show(l, height, l.Title("may this repository steer lathe?", "say yes only if you know it"), body, func(i int) string {
+		if i == 1 && s.sure {
+			return ": " + dialog.GiveKey + " stores that, esc does not"
 		}
-		out = append(out, l.Row(line, i == s.at))
-	}
-	return out, -1, 0
+		return ""
+	})
 }
 
 // TrustPage shows what the repository brings and offers to change the decision.
@@ -164,7 +128,7 @@ func (r *Room) TrustPage() tea.Msg {
 
 func (r *Room) showTrust(t api.Trust) tea.Msg {
 	if !t.Given && len(t.LeftOut) > 0 {
-		return dialog.Open{Sheet: &trustSheet{access: r.access, t: t, at: 2}}
+		return dialog.Open{Sheet: newTrustSheet(r.access, t, dialog.Patience{})}
 	}
 	l := dialog.List{Title: "trust: " + styled.OneLine(look.Or(t.State, "not trusted")), Hint: "enter do it · esc close"}
 	switch {

@@ -1,0 +1,88 @@
+package dialog
+
+import (
+	"lathe/internal/tui/look"
+	"lathe/internal/tui/styled"
+	"lathe/internal/tui/theme"
+)
+
+// Choice is a text that a person reads and the answers below it. A sheet embeds it, and
+// decides what an answer does.
+type Choice struct {
+	Answers [][2]string // key and words
+	At      int         // the answer that is marked
+	// Yes is how many of the first answers allow something: with them stands how much of
+	// the text was not shown yet.
+	Yes int
+
+	first int // the line of the first answer, as of the last drawing
+	body  Reader
+}
+
+// Tall reports whether the text fills the screen.
+func (c *Choice) Tall() bool { return c.body.Full }
+
+// Wheel scrolls the text.
+func (c *Choice) Wheel(by int) bool { return c.body.Wheel(by) }
+
+// Paste does nothing.
+func (c *Choice) Paste(string) {}
+
+// Press goes through the answers and the text; it reports which answer was given, if one
+// was.
+func (c *Choice) Press(stroke string) (answer int, given bool) {
+	n := len(c.Answers)
+	switch stroke {
+	case "up", "shift+tab", "left":
+		c.At = (c.At + n - 1) % n
+	case "down", "tab", "right":
+		c.At = (c.At + 1) % n
+	case "enter":
+		return c.At, true
+	default:
+		if c.body.Key(stroke) {
+			return 0, false
+		}
+		for i, a := range c.Answers {
+			if a[0] == stroke {
+				return i, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// Hit marks the answer that was clicked; it reports the one that was marked already.
+func (c *Choice) Hit(y int) (answer int, given bool) {
+	i := y - c.first
+	if i < 0 || i >= len(c.Answers) {
+		return 0, false
+	}
+	given, c.At = c.At == i, i
+	return i, given
+}
+
+// Show draws a title, the text and the answers. Note says what stands behind an answer;
+// it may be nil.
+func (c *Choice) Show(l look.Look, height int, title styled.Line, text []styled.Line, note func(i int) string) ([]styled.Line, int, int) {
+	out := []styled.Line{title}
+	for _, line := range c.body.Window(l, text, max(1, height-1-len(c.Answers))) {
+		out = append(out, l.Row(line, false))
+	}
+	c.first = len(out)
+	for i, a := range c.Answers {
+		line := styled.Line{{Text: a[0] + "  ", Style: l.FG(theme.Accent, styled.Bold)}, {Text: a[1], Style: l.FG(theme.Text)}}
+		what := ""
+		if note != nil {
+			what = note(i)
+		}
+		if n := c.body.Unread(); what == "" && i < c.Yes && n > 0 {
+			what = "  not shown to its end: " + look.Plural(n, "line") + " below"
+		}
+		if what != "" {
+			line = append(line, styled.Span{Text: what, Style: l.FG(theme.Warning)})
+		}
+		out = append(out, l.Row(line, i == c.At))
+	}
+	return out, -1, 0
+}
