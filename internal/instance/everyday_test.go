@@ -190,19 +190,17 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func (e everyday) run(t *testing.T, fixtures *txtar.Archive, home string, vars []string) {
-	dir := filepath.Join(home, "work", fmt.Sprint(e.line))
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	e.checkout(t, fixtures, dir, vars)
+// everydayInstance opens a directory as a person's, with an environment, until the test
+// ends; it returns the agent build and the tool bash.
+func everydayInstance(t *testing.T, dir string, vars []string) (*instance.Instance, instance.Agent, tool.Tool) {
+	t.Helper()
 	getenv := func(name string) string { return shell.Getenv(vars, name) }
 	paths, err := config.DefaultPaths(getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
 	runner := shell.New(shell.Options{})
-	defer runner.Close()
+	t.Cleanup(func() { runner.Close() })
 	inst, err := instance.Open(t.Context(), dir, instance.Options{
 		Paths: paths, Getenv: getenv, Environ: vars, Log: slog.New(slog.DiscardHandler), Now: time.Now, Runner: runner,
 		Publish: func(string, lathe.Event) {},
@@ -210,12 +208,25 @@ func (e everyday) run(t *testing.T, fixtures *txtar.Archive, home string, vars [
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer inst.Close()
-	agent, err := inst.Agents.Get("build")
+	t.Cleanup(func() { inst.Close() })
+	build, err := inst.Agents.Get("build")
 	if err != nil {
 		t.Fatal(err)
 	}
-	bash, _ := inst.Tools.Lookup("bash")
+	bash, ok := inst.Tools.Lookup("bash")
+	if !ok {
+		t.Fatal("no tool bash")
+	}
+	return inst, build, bash
+}
+
+func (e everyday) run(t *testing.T, fixtures *txtar.Archive, home string, vars []string) {
+	dir := filepath.Join(home, "work", fmt.Sprint(e.line))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	e.checkout(t, fixtures, dir, vars)
+	inst, agent, bash := everydayInstance(t, dir, vars)
 	input, err := json.Marshal(map[string]any{"command": e.command, "timeout": 240_000})
 	if err != nil {
 		t.Fatal(err)

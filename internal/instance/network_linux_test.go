@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,14 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"lathe"
-	"lathe/internal/config"
-	"lathe/internal/instance"
 	"lathe/internal/permission"
 	"lathe/internal/sandbox"
-	"lathe/internal/shell"
 	"lathe/internal/tool"
 )
 
@@ -50,26 +44,7 @@ func ownNetwork(t *testing.T, mode string) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	getenv := func(name string) string { return shell.Getenv(vars, name) }
-	paths, err := config.DefaultPaths(getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
-	runner := shell.New(shell.Options{})
-	defer runner.Close()
-	inst, err := instance.Open(t.Context(), dir, instance.Options{
-		Paths: paths, Getenv: getenv, Environ: vars, Log: slog.New(slog.DiscardHandler), Now: time.Now, Runner: runner,
-		Publish: func(string, lathe.Event) {},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer inst.Close()
-	agent, err := inst.Agents.Get("build")
-	if err != nil {
-		t.Fatal(err)
-	}
-	bash, _ := inst.Tools.Lookup("bash")
+	inst, agent, bash := everydayInstance(t, dir, vars)
 	for _, tt := range []struct{ name, command, want, not string }{
 		{"no other interface", "cat /proc/net/dev | wc -l", "3\n", ""},
 		{"no way to this machine", "curl -sS --noproxy '*' " + s.URL + " || true", "Failed to connect", "from outside"},
