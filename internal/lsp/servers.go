@@ -46,7 +46,7 @@ type Servers struct {
 
 	mu      sync.Mutex
 	noticed map[string]bool
-	last    map[string]time.Time // when a file's change was last reported
+	telling telling
 	wg      sync.WaitGroup
 	ctx     context.Context
 	end     context.CancelFunc
@@ -56,7 +56,7 @@ type Servers struct {
 func New(o Options) *Servers {
 	s := &Servers{
 		place: o.Place, pool: o.Pool, repository: o.Repository, specs: o.Specs, wait: o.Wait, idle: o.Idle, memory: o.Memory,
-		everything: o.Everything, opts: o, noticed: map[string]bool{}, last: map[string]time.Time{},
+		everything: o.Everything, opts: o, noticed: map[string]bool{},
 	}
 	if s.repository == "" {
 		s.repository = o.Dir
@@ -111,28 +111,6 @@ func (s *Servers) changed(spec *Spec, failure error) {
 	}
 	if s.opts.Changed != nil {
 		s.opts.Changed()
-	}
-}
-
-// often is the least time between two reports about one file.
-const often = 100 * time.Millisecond
-
-func (s *Servers) diagnosed(server, path string) {
-	if s.opts.Diagnosed == nil || !within(s.place.Dir, path) {
-		return
-	}
-	now := s.pool.opts.Now()
-	s.mu.Lock()
-	soon := now.Sub(s.last[path]) < often
-	if !soon {
-		if len(s.last) > maxFiles {
-			clear(s.last)
-		}
-		s.last[path] = now
-	}
-	s.mu.Unlock()
-	if !soon {
-		s.opts.Diagnosed(server, path)
 	}
 }
 
