@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,8 +14,11 @@ import (
 // is reported after the end.
 func TestDiagnosedTellsTheLastWord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
 		begin, told := time.Now(), []string{}
 		s := New(Options{Place: Place{Dir: "/r", Worktree: "/r"}, Pool: NewPool(PoolOptions{}), Diagnosed: func(server, path string) {
+			mu.Lock()
+			defer mu.Unlock()
 			told = append(told, fmt.Sprint(server, path, " ", time.Since(begin)))
 		}})
 		for range 5 {
@@ -29,6 +33,8 @@ func TestDiagnosedTellsTheLastWord(t *testing.T) {
 		s.Close()
 		time.Sleep(often)
 		synctest.Wait()
+		mu.Lock()
+		defer mu.Unlock()
 		want := []string{"x/r/a 0s", "x/r/b 5ms", "x/r/a 100ms", "x/r/a 1.005s"}
 		if diff := cmp.Diff(want, told); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
