@@ -17,6 +17,37 @@ type beside struct {
 	told   int             // how many it was said to wait for
 	newest lathe.MessageID // the newest message that the session was sent
 	cut    bool            // the run was stopped while it waited
+	used   bool            // a subagent was, or may have been, called
+}
+
+func (b *beside) saw(p lathe.Part) {
+	if call, ok := p.Body.(*lathe.ToolCall); ok && call.Tool == "task" {
+		b.used = true
+	}
+}
+
+// asksForUs reports whether an event is an ask of a subagent that works for the run in a
+// directory of its own, whose other events are not seen here.
+func (v *view) asksForUs(ctx context.Context, ev lathe.Event) bool {
+	switch ev.(type) {
+	case lathe.PermissionAsked, lathe.QuestionAsked:
+	default:
+		return false
+	}
+	const deepest = 32
+	id := lathe.SessionOf(ev)
+	for range deepest {
+		sess, err := v.c.Get(context.WithoutCancel(ctx), id)
+		if err != nil || sess.ParentID == "" {
+			return false
+		}
+		if v.family[sess.ParentID] {
+			v.family[lathe.SessionOf(ev)] = true
+			return true
+		}
+		id = sess.ParentID
+	}
+	return false
 }
 
 // awaitsHelpers reports whether subagents still work for the session, now that it is
@@ -26,7 +57,7 @@ func (v *view) awaitsHelpers(ctx context.Context) bool {
 		v.beside.cut = v.beside.told > 0
 		return false
 	}
-	if len(v.family) < 2 {
+	if !v.beside.used {
 		return false
 	}
 	tree, err := v.c.Tree(context.WithoutCancel(ctx), v.root.ID)

@@ -136,7 +136,7 @@ func (v *view) take(ctx context.Context, e lathe.Envelope) (done bool) {
 	case lathe.Notice:
 		v.out.notice(told.Text)
 	}
-	if !v.family[lathe.SessionOf(e.Event)] {
+	if !v.family[lathe.SessionOf(e.Event)] && !v.asksForUs(ctx, e.Event) {
 		return false
 	}
 	switch ev := e.Event.(type) {
@@ -147,6 +147,7 @@ func (v *view) take(ctx context.Context, e lathe.Envelope) (done bool) {
 		}
 	case lathe.PartUpdated:
 		v.refusals.saw(ev.Part)
+		v.beside.saw(ev.Part)
 	case lathe.PermissionAsked:
 		v.answer(ctx, ev.Ask)
 	case lathe.QuestionAsked:
@@ -172,7 +173,7 @@ const caughtUp = 200
 // reports whether the run is over.
 func (v *view) catchUp(ctx context.Context) (done bool) {
 	live := context.WithoutCancel(ctx)
-	v.begun, v.missed = true, true
+	v.begun, v.missed, v.beside.used = true, true, true
 	status, err := v.c.Status(live, v.root.ID) // first: what follows it comes as events
 	if err != nil {
 		return false
