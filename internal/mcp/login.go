@@ -86,8 +86,9 @@ func (s *Servers) LoginState(name string) string {
 // browserTime is how long to wait for a browser's program to fail.
 const browserTime = 500 * time.Millisecond
 
-// OpenBrowser opens a login's address in the browser. If that fails, an event says
-// so, and the login keeps waiting.
+// OpenBrowser opens a login's address in the browser, and returns whether that worked as
+// far as is soon known. If it fails, now or later, an event says so, and the login keeps
+// waiting.
 func (s *Servers) OpenBrowser(name string, f *Login) bool {
 	args := []string{"xdg-open", f.URL}
 	switch runtime.GOOS {
@@ -96,30 +97,37 @@ func (s *Servers) OpenBrowser(name string, f *Login) bool {
 	case "windows":
 		args = []string{"rundll32", "url.dll,FileProtocolHandler", f.URL}
 	}
-	p, err := s.o.Open(shell.Program{Args: args, Dir: s.o.Dir, Env: s.o.Env, Kind: shell.KindCommand})
-	if err == nil {
-		s.wg.Go(func() {
-			select {
-			case <-p.Done():
-			case <-s.ctx.Done():
-				p.Stop(grace)
-			}
-			_, _ = p.Stdin.Close(), p.Stdout.Close()
-		})
-		waitFor(p.Done(), browserTime)
+	p, err := s.o.Open(shell.Program{Args: args, Dir: s.o.Dir, Env: s.o.Env, Kind: shell.KindTerminal}) // the person's own browser: nothing confines it
+	opened := make(chan bool, 1)
+	end := func(well bool) {
+		if !well && s.o.Publish != nil {
+			s.o.Publish(lathe.MCPBrowserFailed{Server: name, URL: f.URL})
+		}
+		opened <- well
+	}
+	if err != nil {
+		end(false)
+		return false
+	}
+	s.wg.Go(func() {
 		select {
 		case <-p.Done():
-			if exit, _ := p.Exit(); exit.Code == 0 {
-				return true
-			}
-		default:
-			return true
+			exit, _ := p.Exit()
+			end(exit.Code == 0)
+		case <-s.ctx.Done():
+			p.Stop(grace)
 		}
+		_, _ = p.Stdin.Close(), p.Stdout.Close()
+	})
+	timer := time.NewTimer(browserTime)
+	defer timer.Stop()
+	select {
+	case well := <-opened:
+		return well
+	case <-timer.C:
+	case <-s.ctx.Done():
 	}
-	if s.o.Publish != nil {
-		s.o.Publish(lathe.MCPBrowserFailed{Server: name, URL: f.URL})
-	}
-	return false
+	return true
 }
 
 // PendingLogin returns the login to a server that is in progress; nil if there is none.
