@@ -24,6 +24,7 @@ type bounds struct {
 	c      *Confinement
 	policy permission.Policy
 	edits  bool // what they ask about was allowed
+	call   bool // it is a call's command: others act for calls that were judged, as formatters do
 }
 
 // bound narrows the policy of all processes.
@@ -47,6 +48,12 @@ func (b bounds) bound(p *sandbox.Policy) {
 // closed lists the directories of the project in which nothing may be changed, or not
 // unasked, but for what rules open by name.
 func (b bounds) closed() []string {
+	if !b.call {
+		if b.policy.ActionUnder("edit", "") == lathe.Deny {
+			return b.c.worktree()
+		}
+		return nil
+	}
 	switch b.editing(anyFile) {
 	case lathe.Allow:
 		return nil

@@ -84,7 +84,7 @@ func (c *Confinement) Caches() []sandbox.Cache { return c.machine.Caches(false) 
 
 // confine is the [shell.Confine] of the directory.
 func (c *Confinement) confine(kind shell.Kind) (*sandbox.Box, sandbox.Policy) {
-	return c.by(bounds{c, c.persons(), false}, kind)
+	return c.by(bounds{c: c, policy: c.persons()}, kind)
 }
 
 // of is how the commands of a call are confined, by the rules of its agent; with edits as
@@ -94,7 +94,7 @@ func (c *Confinement) of(rules tool.Rules, edits bool) shell.Confine {
 	if !ok {
 		return c.confine
 	}
-	return func(kind shell.Kind) (*sandbox.Box, sandbox.Policy) { return c.by(bounds{c, policy, edits}, kind) }
+	return func(kind shell.Kind) (*sandbox.Box, sandbox.Policy) { return c.by(bounds{c: c, policy: policy, edits: edits, call: true}, kind) }
 }
 
 func (c *Confinement) by(b bounds, kind shell.Kind) (*sandbox.Box, sandbox.Policy) {
