@@ -94,7 +94,9 @@ func (c *Confinement) of(rules tool.Rules, edits bool) shell.Confine {
 	if !ok {
 		return c.confine
 	}
-	return func(kind shell.Kind) (*sandbox.Box, sandbox.Policy) { return c.by(bounds{c: c, policy: policy, edits: edits, call: true}, kind) }
+	return func(kind shell.Kind) (*sandbox.Box, sandbox.Policy) {
+		return c.by(bounds{c: c, policy: policy, edits: edits, call: true}, kind)
+	}
 }
 
 func (c *Confinement) by(b bounds, kind shell.Kind) (*sandbox.Box, sandbox.Policy) {
