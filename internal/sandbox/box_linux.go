@@ -74,7 +74,11 @@ func (b *Box) Start(proc Process, policy Policy) (run *Run, err error) {
 	proc.begin(p)
 	b.opts.Limits.limit(p, level)
 	if level == Full {
-		policy.mounts(p, rules)
+		terminal := ""
+		if proc.Terminal {
+			terminal = proc.Files[0].Name()
+		}
+		policy.mounts(p, rules, terminal)
 	}
 	var told *passes
 	if detect().tells {
@@ -177,7 +181,7 @@ func try(level Level, telling bool) error {
 		defer s.close()
 		s.join(p)
 		p.add("start a process", nextProcess)
-		(&Policy{Hide: []string{"/usr"}, Protect: func() []string { return []string{"/etc"} }, Write: []string{"/"}}).mounts(p, nil)
+		(&Policy{Hide: []string{"/usr"}, Protect: func() []string { return []string{"/etc"} }, Write: []string{"/"}}).mounts(p, nil, "")
 	}
 	rules, err := newRuleset(false)
 	if err != nil {

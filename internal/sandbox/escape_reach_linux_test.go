@@ -72,10 +72,10 @@ var reaching = []escape{
 	{name: "32-bit system calls", script: fmt.Sprintf(`perl -e 'syscall(0x40000000 + %d, 0); print $ENV{OUT} unless $! == 38'`, unix.SYS_MOUNT)},
 	{name: "tiocsti (CVE-2023-1523)", script: fmt.Sprintf(`perl -e '$c = "x"; ioctl(STDIN, %d, $c); print $ENV{OUT} unless $! == 1'`, unix.TIOCSTI)},
 	{name: "tiocsti with high bits (CVE-2019-10063)", script: fmt.Sprintf(`perl -e '$c = "x"; syscall(%d, 0, %d + (1 << 32), $c); print $ENV{OUT} unless $! == 1'`, unix.SYS_IOCTL, unix.TIOCSTI)},
-	{name: "terminal of the person", script: `echo x > $PTS`, known: terminals},
-	{name: "keys typed at a terminal", script: `timeout 0.2 head -1 $PTS`, known: terminals},
-	{name: "shared memory of others, read", script: `cat "$SHM"`, known: memory},
-	{name: "shared memory of others, written", script: `echo x > "$SHM"`, known: memory},
+	{name: "terminal of the person", script: `echo x > $PTS`, files: terminals},
+	{name: "keys typed at a terminal", script: `timeout 0.2 head -1 $PTS`, files: terminals},
+	{name: "shared memory of others, read", script: `cat "$SHM"`, files: memory},
+	{name: "shared memory of others, written", script: `echo x > "$SHM"`, files: memory},
 }
 
 const (

@@ -15,6 +15,10 @@ import (
 // devices are what programs write to that are not anybody's files.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"}
 
+// ownDevices are those of which a process has its own at the level Full: terminals, and
+// memory that programs share.
+var ownDevices = []string{"/dev/pts", "/dev/shm"}
+
 // rules makes Landlock's part of the policy. Close it.
 func (policy *Policy) rules(level Level) (*ruleset, error) {
 	r, err := newRuleset(level < Full)
@@ -22,7 +26,7 @@ func (policy *Policy) rules(level Level) (*ruleset, error) {
 		return nil, err
 	}
 	for _, path := range policy.existing(slices.Concat(policy.Write, policy.Given, devices)) {
-		if err == nil {
+		if err == nil && (level < Full || !slices.Contains(ownDevices, path)) {
 			err = r.write(path)
 		}
 	}
@@ -108,11 +112,13 @@ func outermost(paths []string) []string {
 	return out
 }
 
-// mounts adds the steps that build the process's own view of the files.
-func (policy *Policy) mounts(p *program, rules *ruleset) {
+// mounts adds the steps that build the process's own view of the files. Terminal is the
+// path of its terminal, if it has one.
+func (policy *Policy) mounts(p *program, rules *ruleset, terminal string) {
 	p.add("make a mount namespace", unix.SYS_UNSHARE, unix.CLONE_NEWNS)
 	p.add("keep mounts apart", unix.SYS_MOUNT, p.str("none"), p.str("/"), 0, unix.MS_REC|unix.MS_SLAVE, 0)
 	p.add("mount /proc", unix.SYS_MOUNT, p.str("proc"), p.str("/proc"), p.str("proc"), unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, 0)
+	p.ownDevices(rules, terminal)
 	for _, o := range policy.Overlays {
 		o.mount(p)
 		if rules != nil && slices.ContainsFunc(policy.existing(policy.Write), func(dir string) bool { return below(o.Dir, dir) }) {
@@ -139,6 +145,30 @@ func (policy *Policy) mounts(p *program, rules *ruleset) {
 				unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC|unix.MS_RDONLY, p.str("size=4k,nr_inodes=1,mode=000"))
 		default:
 			p.bind(empty, path, 0)
+		}
+	}
+}
+
+// ownDevices gives the process terminals and shared memory of its own. Its own terminal is
+// found as /dev/console, where programs that look for its name find it.
+func (p *program) ownDevices(rules *ruleset, terminal string) {
+	if terminal != "" {
+		rules.allowFileLater(p, terminal)
+		p.bind(terminal, "/dev/console", 0)
+	}
+	for _, own := range []struct {
+		dir, kind, options string
+		flags              uintptr
+	}{
+		{"/dev/pts", "devpts", "newinstance,ptmxmode=0666,mode=0620", unix.MS_NOSUID | unix.MS_NOEXEC},
+		{"/dev/shm", "tmpfs", "mode=1777", unix.MS_NOSUID | unix.MS_NODEV},
+	} {
+		if _, err := os.Lstat(own.dir); err != nil {
+			continue
+		}
+		p.add("mount "+own.dir, unix.SYS_MOUNT, p.str(own.kind), p.str(own.dir), p.str(own.kind), own.flags, p.str(own.options))
+		if rules != nil {
+			rules.allowLater(p, own.dir)
 		}
 	}
 }

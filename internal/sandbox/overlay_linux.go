@@ -25,9 +25,16 @@ func (o Overlay) mount(p *program) {
 // replaced by then, because Landlock's rules apply to the file at a path, not to the
 // path.
 func (r *ruleset) allowLater(p *program, dir string) {
+	r.later(p, dir, rightsOfDirs, unix.O_DIRECTORY)
+}
+
+// allowFileLater is the same for a file.
+func (r *ruleset) allowFileLater(p *program, file string) { r.later(p, file, rightsOfFiles, 0) }
+
+func (r *ruleset) later(p *program, dir string, rights, flags uintptr) {
 	// struct landlock_path_beneath_attr is packed: the rights, and 32 bits of descriptor
-	attr := &[2]uintptr{rightsOfDirs}
+	attr := &[2]uintptr{rights}
 	at := unix.AT_FDCWD
-	p.add("open "+dir, unix.SYS_OPENAT, uintptr(at), p.str(dir), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC).save = &attr[1]
+	p.add("open "+dir, unix.SYS_OPENAT, uintptr(at), p.str(dir), unix.O_PATH|unix.O_CLOEXEC|flags).save = &attr[1]
 	p.add("allow changes of "+dir, unix.SYS_LANDLOCK_ADD_RULE, uintptr(r.fd), unix.LANDLOCK_RULE_PATH_BENEATH, pointer(p, attr), 0)
 }
