@@ -276,7 +276,7 @@ func BenchmarkStart(b *testing.B) {
 	defer null.Close()
 	b.Run("unconfined", func(b *testing.B) {
 		for b.Loop() {
-			p, err := os.StartProcess("/bin/true", []string{"true"}, &os.ProcAttr{Files: []*os.File{null, null, null}})
+			p, err := os.StartProcess("/bin/bash", []string{"bash", "-c", "exec /bin/true"}, &os.ProcAttr{Files: []*os.File{null, null, null}})
 			if err != nil {
 				b.Fatal(err)
 			}
