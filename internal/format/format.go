@@ -9,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -158,10 +157,10 @@ func (p Place) lookup(path, name string) (program string, own bool) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(p.Dir, name)
 		}
-		return executable(name), within(p.Worktree, name)
+		return shell.Executable(name), within(p.Worktree, name)
 	}
 	if p.Trusted && p.above(path, func(dir string) bool {
-		program = executable(filepath.Join(dir, "node_modules", ".bin", name))
+		program = shell.Executable(filepath.Join(dir, "node_modules", ".bin", name))
 		return program != ""
 	}) {
 		return program, true
@@ -173,26 +172,11 @@ func (p Place) lookup(path, name string) (program string, own bool) {
 		}
 	}
 	for _, dir := range append(filepath.SplitList(search), p.Own...) {
-		if program := executable(filepath.Join(dir, name)); filepath.IsAbs(dir) && program != "" {
+		if program := shell.Executable(filepath.Join(dir, name)); filepath.IsAbs(dir) && program != "" {
 			return program, within(p.Worktree, program)
 		}
 	}
 	return "", false
-}
-
-// executable returns the path of a program, with its extension, or "".
-func executable(path string) string {
-	names := []string{path}
-	if runtime.GOOS == "windows" {
-		names = []string{path + ".exe", path + ".cmd", path + ".bat", path}
-	}
-	for _, name := range names {
-		info, err := os.Stat(name)
-		if err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0) {
-			return name
-		}
-	}
-	return ""
 }
 
 // run formats files with one formatter: several at once where its command allows it.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"lathe/internal/shell"
 )
 
 // Place is where a file's server looks for roots and programs.
@@ -120,11 +122,11 @@ func (p Place) lookup(root, name string) (path string, own bool) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(p.Dir, name)
 		}
-		return executable(name), within(p.Worktree, name)
+		return shell.Executable(name), within(p.Worktree, name)
 	}
 	if p.Trusted {
 		above(p.Worktree, filepath.Join(root, "x"), func(dir string) bool {
-			path = executable(filepath.Join(dir, "node_modules", ".bin", name))
+			path = shell.Executable(filepath.Join(dir, "node_modules", ".bin", name))
 			return path != ""
 		})
 		if path != "" {
@@ -135,7 +137,7 @@ func (p Place) lookup(root, name string) (path string, own bool) {
 		if !filepath.IsAbs(dir) {
 			continue
 		}
-		if path := executable(filepath.Join(dir, name)); path != "" {
+		if path := shell.Executable(filepath.Join(dir, name)); path != "" {
 			return path, within(p.Worktree, path)
 		}
 	}
@@ -175,21 +177,6 @@ func (p Place) getenv(name string) (value string) {
 		}
 	}
 	return value
-}
-
-// executable returns the path of a program, with its extension, or "".
-func executable(path string) string {
-	names := []string{path}
-	if runtime.GOOS == "windows" {
-		names = []string{path + ".exe", path + ".cmd", path + ".bat", path}
-	}
-	for _, name := range names {
-		info, err := os.Stat(name)
-		if err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0) {
-			return name
-		}
-	}
-	return ""
 }
 
 // module returns the directory of a package in the nearest node_modules that has it.
@@ -232,7 +219,7 @@ func (p Place) python(root string) string {
 		if runtime.GOOS == "windows" {
 			name = filepath.Join(dir, "Scripts", "python")
 		}
-		if path := executable(name); path != "" {
+		if path := shell.Executable(name); path != "" {
 			return path
 		}
 	}
