@@ -31,6 +31,7 @@ var starters = map[string]string{
 	"lsp/install.go":          "an installation that the person asked for",
 	"shell/resident_other.go": "the system's list of processes",
 	"lsp/lsptest/lsptest.go":  "a child of the tests' own server",
+	"mcp/mcptest/mcptest.go":  "a child of the tests' own server",
 }
 
 // TestOneDoor holds that nothing starts a process for a tool by itself.
