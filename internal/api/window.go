@@ -2,7 +2,8 @@ package api
 
 import "lathe"
 
-// Window is what the next request of a session would send, and what that costs.
+// Window is what the next request of a session would send, and what that costs: a page of
+// figures, one field for each.
 type Window struct {
 	SessionID lathe.SessionID `json:"sessionID"`
 	Title     string          `json:"title"` // the session's title

@@ -35,7 +35,7 @@ func (p *Provider) Model(id string) *Model {
 	return nil
 }
 
-// Model is what is known about one model.
+// Model is what is known about one model: a record, with one field for each fact.
 type Model struct {
 	ID       string // what people type
 	APIID    string // what the API is told; empty: ID

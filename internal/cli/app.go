@@ -63,7 +63,8 @@ type appOptions struct {
 	attended bool
 }
 
-// app is everything that a command works with, wired together. Close it.
+// app is everything that a command works with, wired together, each part a field so that Close
+// can end them in reverse order. Close it.
 type app struct {
 	env       *Env
 	flags     config.Flags

@@ -19,7 +19,7 @@ import (
 	"lathe/internal/workspace"
 )
 
-// runOptions are the settings of `lathe run`.
+// runOptions are the settings of `lathe run`: one field for each flag.
 type runOptions struct {
 	message    []string
 	model      string

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// Flags are the switches that the environment sets. Each is read from
+// Flags are the switches that the environment sets, one field for each. They are read from
 // OPENCODE_<NAME> and LATHE_<NAME>, of which the latter wins when it is set.
 // The name is the field's, in capitals with underscores, unless a tag gives it.
 // A boolean is true for "true" and "1".

@@ -35,6 +35,9 @@ import (
 )
 
 // Instance is what belongs to one directory. Its contents do not change.
+//
+// It is a list, which is why it has so many fields: each is one subject with a type of its
+// own, and callers take the one they need. Its own methods only connect them.
 type Instance struct {
 	*place       // Root, Paths, Config and Trust
 	Project      lathe.Project
@@ -113,7 +116,8 @@ func (i *Instance) Serve(s Sessions) {
 	}
 }
 
-// Options say what instances are made of.
+// Options say what instances are made of: everything that instances of a process share or
+// are given from outside, which is why there are so many.
 type Options struct {
 	Paths   config.Paths
 	Getenv  func(string) string

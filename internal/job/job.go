@@ -14,7 +14,7 @@ import (
 	"lathe/internal/shell"
 )
 
-// Info describes a job.
+// Info describes a job: a record, with one field for each fact.
 type Info struct {
 	ID      string
 	Session lathe.SessionID // that it belongs to

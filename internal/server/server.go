@@ -35,7 +35,8 @@ import (
 	"lathe/internal/terminal"
 )
 
-// Options configure a [Server]. Service, Store, Bus and Dir are needed.
+// Options configure a [Server]. Service, Store, Bus and Dir are needed. There are many, since
+// the server is given everything that it does not make itself.
 type Options struct {
 	Service *session.Service
 	Store   *store.Store

@@ -43,15 +43,15 @@ func (r *runner) stored(ctx context.Context, id lathe.MessageID) (*lathe.Message
 	if run != nil {
 		return &m, run, nil
 	}
-	run, err = r.past(ctx, m)
+	run, err = answered(ctx, r.s.opts.Store, m)
 	return &m, run, err
 }
 
-// past returns the run that answered a message, rebuilt from what is stored; nil if there is no
+// answered returns the run that answered a message, rebuilt from what is stored; nil if there is no
 // answer.
-func (r *runner) past(ctx context.Context, user lathe.Message) (*Run, error) {
+func answered(ctx context.Context, kept *store.Store, user lathe.Message) (*Run, error) {
 	var out turn.Outcome
-	for m, err := range r.s.opts.Store.Messages(ctx, user.SessionID, store.MessageFilter{}) {
+	for m, err := range kept.Messages(ctx, user.SessionID, store.MessageFilter{}) {
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"sync"
 
 	"lathe"
 	"lathe/internal/store"
@@ -13,14 +14,17 @@ const outputsKey = "outputs"
 // maxParents bounds how far up a chain of parents the search goes.
 const maxParents = 64
 
-// outputs names the directory for the complete output of the session's tools. A
-// session shares it with its subagents, which search what it was given, and with
-// its forks, whose history names the files.
-func (r *runner) outputs() string {
-	r.outputsOnce.Do(func() {
-		r.outputsDir = outputsOf(context.WithoutCancel(r.s.ctx), r.s.opts.Store, *r.current())
-	})
-	return r.outputsDir
+// outputs is the directory for the complete output of a session's tools, looked up
+// once. A session shares it with its subagents, which search what it was given, and
+// with its forks, whose history names the files.
+type outputs struct {
+	once sync.Once
+	dir  string
+}
+
+func (o *outputs) of(s *Service, sess *lathe.Session) string {
+	o.once.Do(func() { o.dir = outputsOf(context.WithoutCancel(s.ctx), s.opts.Store, *sess) })
+	return o.dir
 }
 
 // top returns the session at the top of the chain that a subagent works for.

@@ -35,14 +35,11 @@ type runner struct {
 	bounds bounds // of the running turn
 	titles namer
 
-	outputsOnce sync.Once
-	outputsDir  string // see outputs
-
+	outputs outputs
+	earlier earlier
 	changes *undo.Changes // of files
-	// restored says that the read tracker knows what earlier processes read.
-	restored bool
-	window   *window.Window
-	asked    *asked // the compaction that the next turn begins with; guarded by mu
+	window  *window.Window
+	asked   *asked // the compaction that the next turn begins with; guarded by mu
 }
 
 // newRunner returns the runner of a session.
@@ -51,6 +48,7 @@ func newRunner(s *Service, sess lathe.Session, inst *instance.Instance) *runner 
 	r.sess.Store(&sess)
 	r.ids.Store(s.opts.IDs)
 	r.titles = namer{s: s, inst: inst, current: r.current}
+	r.earlier = earlier{inst: inst}
 	r.window = window.New(window.Options{Session: sess.ID, Instance: inst, Store: s.opts.Store, Now: s.opts.Now, Log: s.opts.Log})
 	r.changes = undo.New(undo.Options{
 		Sessions: s, Store: s.opts.Store, Writer: s.opts.Writer, Log: s.opts.Log, Instance: inst,
@@ -247,14 +245,14 @@ func (r *runner) oneTurn(ctx context.Context) (turn.Outcome, error) {
 		return turn.Outcome{}, err
 	}
 	r.dropSeen(history)
-	r.restoreSeen(history)
+	r.earlier.restore(r.current().ID, history)
 	r.changes.RecoverPatch(ctx, history)
 	r.s.Shares.Keep(ctx, r.inst, *r.current())
 	h := &host{runner: r, rules: r.bounds.rules, toolsets: map[string]*turn.Toolset{}}
 	r.titles.title(history, r.bounds.purse)
 	t := &turn.Turn{
 		Session: *r.current(), History: history, Host: h, Log: r.rec, IDs: r.ids.Load(),
-		Limits: r.bounds.limits, Outputs: r.outputs(), Spent: r.bounds.spent, Task: r.inst.Tools.Task(), Hooks: r.inst.Hooks, Retries: r.s.opts.Retries, ContinueOnDeny: r.inst.Config.Experimental.ContinueLoopOnDeny,
+		Limits: r.bounds.limits, Outputs: r.outputs.of(r.s, r.current()), Spent: r.bounds.spent, Task: r.inst.Tools.Task(), Hooks: r.inst.Hooks, Retries: r.s.opts.Retries, ContinueOnDeny: r.inst.Config.Experimental.ContinueLoopOnDeny,
 		Budget: r.budgetCheck(h, r.bounds.purse), StandIns: r.inst.StandIns,
 		Now: r.s.opts.Now, Logger: r.s.opts.Log, Snapshots: r.changes.Snapshots(),
 		Context: r.turnContext(ctx), Asked: r.newestWaiting(),

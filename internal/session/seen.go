@@ -7,20 +7,27 @@ import (
 	"slices"
 
 	"lathe"
+	"lathe/internal/instance"
 	"lathe/internal/workspace"
 )
 
 // readers are the tools that make a file known to the session when they succeed.
 var readers = []string{"read", "write", "edit", "multiedit"}
 
-// restoreSeen tells the read tracker what the session read and wrote in earlier
-// processes, so that a resumed session need not read again. A file that changed
-// after the call is left out. Only the first call does anything.
-func (r *runner) restoreSeen(history []lathe.Message) {
-	if r.restored {
+// earlier tells the read tracker what a session read and wrote in earlier processes,
+// so that a resumed session need not read again.
+type earlier struct {
+	inst     *instance.Instance
+	restored bool
+}
+
+// restore reads the history, the first time it is called. A file that changed after
+// the call is left out.
+func (e *earlier) restore(id lathe.SessionID, history []lathe.Message) {
+	if e.restored {
 		return
 	}
-	r.restored = true
+	e.restored = true
 	for i := range history {
 		for _, p := range history[i].Parts {
 			call, ok := p.Body.(*lathe.ToolCall)
@@ -28,28 +35,28 @@ func (r *runner) restoreSeen(history []lathe.Message) {
 				continue
 			}
 			if done, ok := call.State.(*lathe.ToolDone); ok {
-				r.restoreFile(done)
+				e.file(id, done)
 			}
 		}
 	}
 }
 
-func (r *runner) restoreFile(done *lathe.ToolDone) {
+func (e *earlier) file(id lathe.SessionID, done *lathe.ToolDone) {
 	var in struct{ FilePath string }
 	if json.Unmarshal(done.Input, &in) != nil || in.FilePath == "" {
 		return
 	}
 	path := in.FilePath
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(r.inst.Root.Dir, path)
+		path = filepath.Join(e.inst.Root.Dir, path)
 	}
 	path, err := workspace.Resolve(path)
-	if err != nil || r.inst.Seen.Known(r.current().ID, path) {
+	if err != nil || e.inst.Seen.Known(id, path) {
 		return
 	}
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.ModTime().After(done.Time.End) {
 		return
 	}
-	r.inst.Seen.Record(r.current().ID, path, info, nil)
+	e.inst.Seen.Record(id, path, info, nil)
 }

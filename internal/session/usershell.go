@@ -187,7 +187,7 @@ func (c *userCall) shellChanges(ctx context.Context, before string, m lathe.Mess
 
 // runUserShell runs the command and shows its output as it arrives.
 func (c *userCall) runUserShell(ctx context.Context, command string, p lathe.Part, call lathe.ToolCall) (tool.Result, error) {
-	limits := c.r.inst.Limits.In(c.r.outputs())
+	limits := c.r.inst.Limits.In(c.r.outputs.of(c.r.s, c.r.current()))
 	spool := shell.NewSpool(shell.SpoolOptions{Head: shellPreview, Tail: limits.Bytes(), Create: func() (io.WriteCloser, error) { return limits.Create() }})
 	defer spool.Close()
 	running := *call.State.(*lathe.ToolRunning)

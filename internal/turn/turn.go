@@ -147,6 +147,9 @@ func (r Retries) withDefaults() Retries {
 }
 
 // Turn is one run of the loop. The zero values of optional fields are usable.
+//
+// It has many fields because a caller sets each of them once, by name; what changes while
+// it runs is its course.
 type Turn struct {
 	Session lathe.Session
 	History []lathe.Message // live history, oldest first; the turn appends to it
