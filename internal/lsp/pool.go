@@ -28,8 +28,8 @@ const (
 type PoolOptions struct {
 	Open func(shell.Program) (*shell.Service, error)
 	Now  func() time.Time // optional
-	// Memory says how much processes have resident, in bytes; nil: as the system says,
-	// where it does.
+	// Memory returns the resident size of processes in bytes; nil: as the system reports
+	// it, if it does.
 	Memory func(pids []int) int64
 }
 
@@ -396,8 +396,8 @@ func (p *Pool) weigh() (list []weighed, sum int64) {
 	return list, sum
 }
 
-// bound stops the largest servers while all have too much. One that is used again is
-// started again, unless that happened just before.
+// bound stops the largest servers while all have too much. One that is needed again is
+// restarted, unless it was stopped just before.
 func (p *Pool) bound() {
 	list, sum := p.weigh()
 	for _, w := range list {

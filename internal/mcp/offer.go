@@ -12,7 +12,7 @@ import (
 )
 
 // Offer is what a model is shown of the servers of a directory. It is frozen for a
-// window: its bytes stay, whatever the servers do in the meantime.
+// window: its bytes stay the same, whatever the servers do in the meantime.
 type Offer struct {
 	Servers []Offered `json:"servers,omitempty"`
 	Tools   []Named   `json:"tools,omitempty"`

@@ -379,7 +379,7 @@ func (s *server) stop(why error) {
 	s.mu.Unlock()
 }
 
-// restart ends what runs; the next call starts it again.
+// restart ends the running server; the next call starts it again.
 func (s *server) restart() {
 	s.stop(fmt.Errorf("MCP server %q is being restarted", s.conf.Name))
 	s.mu.Lock()

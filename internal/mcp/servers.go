@@ -246,7 +246,7 @@ func (s *Servers) generation() int {
 	return s.changed
 }
 
-// toolsChanged notes and reports that a server has other tools now.
+// toolsChanged notes and publishes that a server's tools have changed.
 func (s *Servers) toolsChanged(name string) {
 	s.mu.Lock()
 	s.changed++

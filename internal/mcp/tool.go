@@ -147,5 +147,5 @@ func (s *Servers) Tools(o *Offer, window int, suits func(name string) bool) []to
 	return out
 }
 
-// State says whether [Servers.Tools] would return something else than before.
+// State changes whenever [Servers.Tools] would return something different.
 func (s *Servers) State() int { return s.generation() }

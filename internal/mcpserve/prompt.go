@@ -77,7 +77,7 @@ func canAsk(s *mcp.ServerSession) bool {
 	return init != nil && init.Capabilities != nil && init.Capabilities.Elicitation != nil
 }
 
-// watch answers what a session and its subagents ask, and says how far it is.
+// watch answers what a session and its subagents ask, and reports progress.
 func (f *face) watch(ctx context.Context, req *mcp.CallToolRequest, id lathe.SessionID, open chan struct{}) {
 	mine := map[lathe.SessionID]bool{id: true}
 	opened, steps := false, 0
@@ -110,7 +110,7 @@ func (f *face) watch(ctx context.Context, req *mcp.CallToolRequest, id lathe.Ses
 	}
 }
 
-// progress reports that a call begins, and returns how many did.
+// progress reports that a call begins, and returns how many have begun.
 func (f *face) progress(ctx context.Context, req *mcp.CallToolRequest, call *lathe.ToolCall, steps int) int {
 	token := req.Params.GetProgressToken()
 	if _, begun := call.State.(*lathe.ToolRunning); !begun || token == nil {

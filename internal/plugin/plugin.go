@@ -1,5 +1,5 @@
-// Package plugin is how code from outside the engine takes part in it: hooks that see,
-// and may change, what goes through a session.
+// Package plugin lets code from outside the engine take part: hooks see, and may change,
+// what passes through a session.
 //
 // Hooks are called one after the other in the order they were loaded; each sees the
 // value as the previous one left it. A hook that fails or panics is reported and

@@ -118,8 +118,8 @@ func (r *Run) Lost() []netip.AddrPort {
 	return r.told.lost()
 }
 
-// Ended must be called once, when the process and all that it started are gone. It says
-// what was refused or taken back.
+// Ended must be called once, when the process and all that it started are gone. It
+// returns what was refused or undone.
 func (r *Run) Ended() (refused []Refusal) {
 	if r.told != nil {
 		refused = r.told.all()

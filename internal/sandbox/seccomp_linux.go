@@ -54,8 +54,8 @@ const (
 var tellingCalls = append([]uint32{unix.SYS_OPENAT2, unix.SYS_MKDIRAT, unix.SYS_MKNODAT, unix.SYS_UNLINKAT, unix.SYS_SYMLINKAT, unix.SYS_RENAMEAT,
 	unix.SYS_RENAMEAT2, unix.SYS_LINKAT, unix.SYS_TRUNCATE}, olderCalls...)
 
-// filter returns the seccomp filter, tellingFilter one that tells lathe of calls which
-// change files, and netFilter one that reports servers and connections, too.
+// filter returns the seccomp filter, tellingFilter one that reports calls that change
+// files to lathe, and netFilter one that reports servers and connections, too.
 var (
 	filter        = sync.OnceValue(func() []unix.SockFilter { return makeFilter(nil) })
 	tellingFilter = sync.OnceValue(func() []unix.SockFilter { return makeFilter(tellingCalls) })

@@ -1,9 +1,9 @@
 // Package host runs plugins that are written in JavaScript or TypeScript: one process for
 // a directory, under bun or node, which is started when a plugin is first needed.
 //
-// What such a process does wrong stays in it. A hook has a time limit; one that hangs, or
-// a process that dies, counts as not called, and the process is started again, later each
-// time. It ends with lathe.
+// What goes wrong in such a process stays there. A hook has a time limit; if it hangs, or
+// its process dies, it counts as not called, and the process is started again, after a
+// longer delay each time. It ends with lathe.
 //
 // host.go starts the process and calls it; conn.go is the connection over its pipes, and door.go
 // answers what the process asks of lathe. source.go lists plugins, install.go fetches packages
