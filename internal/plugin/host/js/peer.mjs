@@ -22,7 +22,6 @@ export class Peer {
   #waiting = new Map()
   #streams = new Map()
   #next = 1
-  #handled = 0
 
   constructor({ input, output }) {
     this.#out = output
@@ -37,6 +36,8 @@ export class Peer {
       }
       if (from < chunk.length) rest.push(chunk.subarray(from))
     }
+    // A plugin may grow without being called.
+    setInterval(() => this.#watchMemory(), 1000).unref()
     follow(input, take).finally(() => process.exit(0)) // lathe is gone
   }
 
@@ -82,7 +83,6 @@ export class Peer {
   }
 
   async #run({ id, method, params }) {
-    this.#watchMemory()
     try {
       const result = await this.#methods[method](params ?? {})
       if (id !== undefined) this.#send({ id, result: result ?? null })
@@ -94,7 +94,7 @@ export class Peer {
   }
 
   #watchMemory() {
-    if (++this.#handled % 64 !== 0 || process.memoryUsage.rss() < mostMemory) return
+    if (process.memoryUsage.rss() < mostMemory) return
     this.notify("stray", { message: `the plugins need more than ${mostMemory / 1024 / 1024} MB and were ended`, fatal: true })
     process.exit(9)
   }
