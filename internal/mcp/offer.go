@@ -34,6 +34,9 @@ type Named struct {
 	Tool   `json:"tool"`
 }
 
+// Renamed reports whether the tool has another name than its server's and its own make.
+func (t Named) Renamed() bool { return t.Key != Sanitize(t.Server)+"_"+Sanitize(t.Tool.Name) }
+
 // longestKey is the longest name that providers accept.
 const longestKey = 64
 

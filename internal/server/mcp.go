@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"lathe"
@@ -345,6 +346,9 @@ func (c servers) one() (any, error) {
 		offer := all.Offer()
 		for _, t := range offer.Tools {
 			if t.Server == s.Name {
+				if t.Renamed() {
+					out.Notes = append(slices.Clip(out.Notes), "the tool "+t.Tool.Name+" is called "+t.Key+", since its usual name is taken or too long")
+				}
 				out.List = append(out.List, api.MCPTool{Key: t.Key, Name: t.Tool.Name, Description: t.Description, Schema: t.Schema, Hints: t.Hints.Words()})
 			}
 		}
