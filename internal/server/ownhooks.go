@@ -31,5 +31,5 @@ func (c plugs) decide() (any, error) {
 		return nil, err
 	}
 	change := func(ctx context.Context) error { return inst.DecideClaudeHooks(ctx, in) }
-	return true, repositories{c.call}.change(inst.Root.Dir, change)
+	return true, repositories(c).change(inst.Root.Dir, change)
 }

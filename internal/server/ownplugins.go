@@ -98,7 +98,7 @@ func (c plugs) change() (any, error) {
 		file, err := config.ChangePlugins(c.ctx(), c.s.opts.Paths, change)
 		return api.PluginChanged{File: file}, err
 	case "on", "off":
-		return api.PluginChanged{}, repositories{c.call}.change(inst.Root.Dir, func(context.Context) error { return inst.SwitchPlugin(in.Spec, in.Do == "on") })
+		return api.PluginChanged{}, repositories(c).change(inst.Root.Dir, func(context.Context) error { return inst.SwitchPlugin(in.Spec, in.Do == "on") })
 	case "update":
 		return c.update(inst, in.Spec)
 	}
