@@ -16,7 +16,7 @@ import (
 // draws them. A package imports only what is on a lower floor, and neighbours only by
 // a named edge. Names are below lathe/internal where they do not begin with lathe.
 var floors = [...]string{
-	0: `lathe`,
+	0: `lathe lathe/web`,
 	1: `api auth bus catalog diff judge jsonc llm mdns netguard printable redact rope sandbox search shell sse store store/codec
 		store/local store/sqlite store/storetest terminal tokens tool typo workspace`,
 	2: `config format job ledger lsp lsp/lsptest permission prompt reading snapshot telemetry trust worktree

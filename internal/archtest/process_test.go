@@ -24,6 +24,7 @@ var starters = map[string]string{
 	"tui/editor/editor.go":    "the person's own editor",
 	"tui/clip/clip.go":        "the person's own clipboard",
 	"cli/auth.go":             "a sign-in that the person asked for",
+	"cli/web.go":              "the person's own browser",
 	"doctor/doctor.go":        "git's version",
 	"snapshot/git.go":         "git without hooks and configuration of the repository",
 	"workspace/project.go":    "git without hooks and configuration of the repository",

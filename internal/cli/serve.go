@@ -37,8 +37,9 @@ type serveOptions struct {
 	drain        time.Duration
 	mdns         bool
 	mdnsDomain   string
-	directories  []string // directories that requests may name
-	unused       []string // settings that were found and are not used
+	open         func(url string) // told the address of the page; may be nil
+	directories  []string         // directories that requests may name
+	unused       []string         // settings that were found and are not used
 }
 
 func newServe(env *Env) *cobra.Command {
@@ -68,6 +69,11 @@ interrupt aborts at once, a third kills.`,
   curl http://127.0.0.1:4096/global/health`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), env, o, cmd.Flags().Changed) },
 	}
+	addServeFlags(cmd, &o)
+	return cmd
+}
+
+func addServeFlags(cmd *cobra.Command, o *serveOptions) {
 	f := cmd.Flags()
 	f.StringVar(&o.hostname, "hostname", "", "address to listen on (default 127.0.0.1)")
 	f.IntVar(&o.port, "port", -1, "port to listen on; 0 for any (default 4096, or any when that is taken)")
@@ -79,7 +85,6 @@ interrupt aborts at once, a third kills.`,
 	f.DurationVar(&o.drain, "drain", 0, "how long running turns may go on after an interrupt (default: they are aborted)")
 	f.BoolVar(&o.mdns, "mdns", false, "announce the server on the local network; listens on 0.0.0.0 unless --hostname says otherwise")
 	f.StringVar(&o.mdnsDomain, "mdns-domain", "", "name to announce (default "+defaultDomain+")")
-	return cmd
 }
 
 func serve(ctx context.Context, env *Env, o serveOptions, given func(string) bool) error {
@@ -185,6 +190,7 @@ func serveWith(ctx context.Context, env *Env, a *app, o serveOptions, dir string
 		a.wg.Go(func() { failed <- hs.Serve(l) })
 	}
 	announce(env, a, listeners, password != "")
+	o.openPage(listeners)
 	for _, line := range o.unused {
 		fmt.Fprintf(env.Stderr, "lathe: warning: %s\n", clean(line))
 	}

@@ -18,9 +18,10 @@ func (c *call) globalEventStream() (any, error) {
 	return c.streamed(c.s.events.Serve(c.w, c.r, "", true))
 }
 
-// events is the stream of events for lathe's own faces.
+// events is the stream of events for lathe's own faces: those of a directory, or of
+// all, if that was asked for.
 func (c faces) events() (any, error) {
-	dir, err := c.dir()
+	dir, err := c.scope()
 	if err != nil {
 		return nil, err
 	}

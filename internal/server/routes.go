@@ -147,8 +147,14 @@ func (m *routeMux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.group(groupOf(r.URL.Path)).ServeHTTP(w, r)
 }
 
+// rootOnly is the path of the page at "/", and of nothing below it.
+const rootOnly = "/{$}"
+
 // groupOf returns what a path begins with: a segment, two of lathe's own routes.
 func groupOf(path string) string {
+	if path == rootOnly {
+		return ""
+	}
 	first, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	if first == "lathe" {
 		second, _, _ := strings.Cut(rest, "/")
@@ -163,13 +169,14 @@ func (m *routeMux) group(name string) *http.ServeMux {
 	if mux := m.groups[name]; mux != nil {
 		return mux
 	}
-	mine := slices.DeleteFunc(m.s.allRoutes(), func(r route) bool { return groupOf(r.path) != name })
-	if len(mine) == 0 {
-		name = "" // all the names that clients make up share one
+	all := m.s.allRoutes()
+	if !slices.ContainsFunc(all, func(r route) bool { return groupOf(r.path) == name }) {
+		name = "" // all the names that clients make up share the page's
 		if mux := m.groups[name]; mux != nil {
 			return mux
 		}
 	}
+	mine := slices.DeleteFunc(all, func(r route) bool { return groupOf(r.path) != name })
 	mux := http.NewServeMux()
 	for _, r := range mine {
 		mux.HandleFunc(r.method+" "+r.path, m.s.handle(r.do))
@@ -180,5 +187,5 @@ func (m *routeMux) group(name string) *http.ServeMux {
 }
 
 func (s *Server) allRoutes() []route {
-	return slices.Concat(s.routes(), s.ownRoutes(), lifeRoutes(), helperRoutes(), worktreeRoutes(), reportRoutes(), gearRoutes(), pluginRoutes(), authRoutes(), importRoutes(), s.screenRoutes(), s.jobRoutes(), ownServerRoutes(), serverImportRoutes())
+	return slices.Concat(s.routes(), s.ownRoutes(), lifeRoutes(), helperRoutes(), worktreeRoutes(), reportRoutes(), gearRoutes(), pluginRoutes(), authRoutes(), importRoutes(), s.screenRoutes(), s.jobRoutes(), ownServerRoutes(), serverImportRoutes(), pageRoutes())
 }

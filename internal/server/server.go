@@ -145,7 +145,7 @@ func New(o Options) *Server {
 	ctx, stop := context.WithCancelCause(context.Background())
 	s := &Server{
 		opts: o, gate: gate.New(gate.Options{
-			User: o.User, Password: o.Password, Hosts: o.Hosts, Origins: o.Origins, Trusted: o.Trusted, Commands: o.Commands, Now: o.Now,
+			User: o.User, Password: o.Password, Hosts: o.Hosts, Origins: o.Origins, Trusted: o.Trusted, Commands: o.Commands, Public: pageRequest, Now: o.Now,
 		}), ctx: ctx, stop: stop,
 		patience: gate.Patience{Header: headerTimeout, Body: bodyTimeout, Idle: idleTimeout, Stall: stallTimeout},
 	}

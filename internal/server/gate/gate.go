@@ -24,6 +24,9 @@ import (
 	"lathe/internal/netguard"
 )
 
+// PageHeader marks the requests of lathe's web page.
+const PageHeader = "X-Lathe-Page"
+
 // Options say who may call.
 type Options struct {
 	// Password, if set, is required with every request. User is the name that
@@ -41,7 +44,10 @@ type Options struct {
 	Trusted bool
 	// Commands, when set, are those whose processes may not call.
 	Commands Commands
-	Now      func() time.Time
+	// Public, when set, says which requests need no password: the web page itself, and
+	// its way to log in. Everything else is checked for them too.
+	Public func(r *http.Request) bool
+	Now    func() time.Time
 }
 
 // Gate decides whether a request may come in at all, before anything of it is
@@ -54,6 +60,8 @@ type Gate struct {
 	password bool
 	wanted   [sha256.Size]byte // of "user:password"
 	guesses  guesses
+	logins   logins
+	public   func(r *http.Request) bool
 	commands Commands
 	open     bool // no password is asked for on any transport
 }
@@ -62,13 +70,13 @@ type Gate struct {
 func New(o Options) *Gate {
 	g := &Gate{
 		trusted: o.Trusted, hosts: []string{"localhost"}, origins: o.Origins, password: o.Password != "" && !o.Trusted,
-		commands: o.Commands, open: o.Password == "",
+		commands: o.Commands, open: o.Password == "", public: o.Public,
 	}
 	for _, h := range o.Hosts {
 		g.hosts = append(g.hosts, strings.ToLower(h))
 	}
 	g.wanted = sha256.Sum256([]byte(o.User + ":" + o.Password))
-	g.guesses.now = o.Now
+	g.guesses.now, g.logins.now = o.Now, o.Now
 	return g
 }
 
@@ -86,7 +94,8 @@ func (g *Gate) Admit(w http.ResponseWriter, r *http.Request) bool {
 	if no == nil {
 		return true
 	}
-	if no.status == http.StatusUnauthorized {
+	// A browser would show a dialog of its own over the page that asks with its script.
+	if no.status == http.StatusUnauthorized && r.Header.Get(PageHeader) == "" {
 		w.Header().Set("WWW-Authenticate", `Basic realm="Secure Area"`)
 	}
 	if no.wait > 0 {
@@ -113,7 +122,7 @@ func (g *Gate) check(r *http.Request) *refusal {
 	if !g.originAllowed(r) {
 		return &refusal{status: http.StatusForbidden, text: "requests from this web origin are not allowed; lathe serve --cors allows it"}
 	}
-	if g.password {
+	if g.password && !(g.public != nil && g.public(r)) && !g.carries(r) {
 		return g.authenticate(r)
 	}
 	return nil
@@ -219,11 +228,16 @@ func (g *Gate) webOrigin(origin string) bool {
 	return false
 }
 
-// authorized compares the credentials in constant time.
+// authorized reports whether a request has the right credentials.
 func (g *Gate) authorized(r *http.Request) bool {
 	given, ok := credentials(r)
+	return g.right(given) && ok
+}
+
+// right compares "user:password" in constant time.
+func (g *Gate) right(given string) bool {
 	sum := sha256.Sum256([]byte(given))
-	return subtle.ConstantTimeCompare(sum[:], g.wanted[:]) == 1 && ok
+	return subtle.ConstantTimeCompare(sum[:], g.wanted[:]) == 1
 }
 
 // credentials returns "user:password" from the Authorization header or, for

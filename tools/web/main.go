@@ -1,0 +1,151 @@
+// Web bundles the sources of lathe's web page (web/src) into the files that the binary
+// embeds (web/dist). The packages from npm have to be there: npm ci in web.
+//
+//	go run -C tools ./web              # writes web/dist
+//	go run -C tools ./web -check       # fails where web/dist is not what the sources make
+//	go run -C tools ./web -test DIR    # bundles the tests into DIR, for node --test
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("web: ")
+	check := flag.Bool("check", false, "compare with what is there, write nothing")
+	tests := flag.String("test", "", "bundle the tests into this directory")
+	flag.Parse()
+	root, err := filepath.Abs("../web")
+	if err == nil {
+		switch {
+		case *tests != "":
+			err = bundleTests(root, *tests)
+		case *check:
+			err = compare(root)
+		default:
+			err = write(root)
+		}
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// bundle returns the files of dist by their names.
+func bundle(root string) (map[string][]byte, error) {
+	dist := filepath.Join(root, "dist")
+	res := api.Build(api.BuildOptions{
+		AbsWorkingDir: root, EntryPoints: []string{"src/main.tsx", "src/style.css"}, Outdir: dist,
+		Bundle: true, Splitting: true, Format: api.FormatESModule, Platform: api.PlatformBrowser, Target: api.ES2022,
+		MinifySyntax: true, MinifyWhitespace: true, MinifyIdentifiers: true, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsEndOfFile,
+		EntryNames: "[name]-[hash]", ChunkNames: "chunk-[hash]", AssetNames: "[name]-[hash]",
+		JSX: api.JSXAutomatic, JSXImportSource: "preact",
+		Define: map[string]string{"process.env.NODE_ENV": `"production"`},
+	})
+	if err := failed(res.Errors); err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	var script, style string
+	for _, f := range res.OutputFiles {
+		name := filepath.Base(f.Path)
+		files[name] = f.Contents
+		switch {
+		case strings.HasPrefix(name, "main-") && strings.HasSuffix(name, ".js"):
+			script = name
+		case strings.HasPrefix(name, "style-") && strings.HasSuffix(name, ".css"):
+			style = name
+		}
+	}
+	index, err := os.ReadFile(filepath.Join(root, "src", "index.html"))
+	if err != nil {
+		return nil, err
+	}
+	index = bytes.ReplaceAll(index, []byte("{{script}}"), []byte(script))
+	files["index.html"] = bytes.ReplaceAll(index, []byte("{{style}}"), []byte(style))
+	icon, err := os.ReadFile(filepath.Join(root, "src", "icon.svg"))
+	files["icon.svg"] = icon
+	return files, err
+}
+
+func failed(list []api.Message) error {
+	var errs []error
+	for _, line := range api.FormatMessages(list, api.FormatMessagesOptions{Kind: api.ErrorMessage}) {
+		errs = append(errs, errors.New(strings.TrimSpace(line)))
+	}
+	return errors.Join(errs...)
+}
+
+func write(root string) error {
+	files, err := bundle(root)
+	if err != nil {
+		return err
+	}
+	dist := filepath.Join(root, "dist")
+	if err := os.RemoveAll(dist); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dist, 0o755); err != nil {
+		return err
+	}
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(dist, name), data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compare reports where dist is not what the sources make.
+func compare(root string) error {
+	files, err := bundle(root)
+	if err != nil {
+		return err
+	}
+	there, err := os.ReadDir(filepath.Join(root, "dist"))
+	if err != nil {
+		return err
+	}
+	var differ []string
+	for _, entry := range there {
+		data, err := os.ReadFile(filepath.Join(root, "dist", entry.Name()))
+		if err != nil {
+			return err
+		}
+		if want, ok := files[entry.Name()]; !ok || !bytes.Equal(want, data) {
+			differ = append(differ, entry.Name())
+		}
+		delete(files, entry.Name())
+	}
+	for name := range files {
+		differ = append(differ, name)
+	}
+	if len(differ) > 0 {
+		slices.Sort(differ)
+		return fmt.Errorf("web/dist is not what web/src makes (%s); run: go generate ./web", strings.Join(differ, ", "))
+	}
+	return nil
+}
+
+func bundleTests(root, dir string) error {
+	tests, err := filepath.Glob(filepath.Join(root, "test", "*.test.ts*"))
+	if err != nil {
+		return err
+	}
+	res := api.Build(api.BuildOptions{
+		AbsWorkingDir: root, EntryPoints: tests, Outdir: dir, Write: true, Bundle: true, Format: api.FormatESModule, Platform: api.PlatformNode,
+		Target: api.ES2022, OutExtension: map[string]string{".js": ".mjs"}, JSX: api.JSXAutomatic, JSXImportSource: "preact",
+	})
+	return failed(res.Errors)
+}

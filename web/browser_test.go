@@ -1,0 +1,403 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// The tests of this file drive a real browser against a real server. LATHE_CHROMIUM
+// names the browser; .ci/web sets it.
+var chromium = os.Getenv("LATHE_CHROMIUM")
+
+const password = "open sesame"
+
+// binary builds lathe once.
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "lathe-web-")
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join(dir, "lathe")
+	out, err := exec.Command("go", "build", "-o", name, "lathe/cmd/lathe").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return name, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if chromium != "" {
+		if name, err := binary(); err == nil {
+			_ = os.RemoveAll(filepath.Dir(name))
+		}
+	}
+	os.Exit(code)
+}
+
+// site is a server with a project in which a scripted model answers.
+type site struct {
+	t        *testing.T
+	url, dir string
+	home     string
+	problems *problems
+}
+
+// problems are what the browser complained about.
+type problems struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (p *problems) add(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.list = append(p.list, text)
+}
+
+func (p *problems) take() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	list := p.list
+	p.list = nil
+	return list
+}
+
+func newSite(t *testing.T, script string) *site {
+	t.Helper()
+	if chromium == "" {
+		t.Skip("LATHE_CHROMIUM names no browser; .ci/web does")
+	}
+	lathe, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &site{t: t, dir: filepath.Join(t.TempDir(), "shop"), home: t.TempDir(), problems: &problems{}}
+	s.write(filepath.Join(s.dir, "main.go"), "package main\n\nfunc main() {\n\tprintln(\"hello\")\n}\n")
+	s.write(filepath.Join(s.dir, "answers.txt"), script)
+	s.write(filepath.Join(s.home, ".config/lathe/lathe.json"), `{"model":"script/answers.txt","permission":{"edit":"ask","bash":"ask"}}`)
+	s.write(filepath.Join(s.home, "password"), password)
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.email=a@example.org", "-c", "user.name=a", "commit", "-qm", "begin"}} {
+		if out, err := exec.Command("git", append([]string{"-C", s.dir}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v: %s", args, err, out)
+		}
+	}
+	s.serve(lathe)
+	return s
+}
+
+func (s *site) write(name, text string) {
+	s.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *site) serve(lathe string) {
+	s.t.Helper()
+	cmd := exec.Command(lathe, "serve", "--port", "0", "--password-file", filepath.Join(s.home, "password"))
+	cmd.Dir = s.dir
+	cmd.Env = []string{"HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "GIT_CONFIG_NOSYSTEM=1"}
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+	})
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if _, url, ok := strings.Cut(lines.Text(), "listening on "); ok {
+			s.url = strings.Replace(url, "127.0.0.1", "localhost", 1)
+			go func() {
+				for lines.Scan() {
+				}
+			}()
+			return
+		}
+	}
+	s.t.Fatal("the server did not say where it listens")
+}
+
+// browser starts a browser of its own, with one tab.
+func (s *site) browser(width, height int) context.Context {
+	s.t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.WindowSize(width, height), chromedp.Flag("lang", "en"),
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.UserDataDir(s.t.TempDir()), chromedp.WSURLReadTimeout(time.Minute))
+	ctx, cancel := chromedp.NewExecAllocator(s.t.Context(), options...)
+	s.t.Cleanup(cancel)
+	return s.tab(ctx)
+}
+
+func (s *site) tab(ctx context.Context) context.Context {
+	s.t.Helper()
+	ctx, cancel := chromedp.NewContext(ctx)
+	s.t.Cleanup(cancel)
+	ctx, stop := context.WithTimeout(ctx, 10*time.Minute)
+	s.t.Cleanup(stop)
+	s.do(ctx, chromedp.Navigate("about:blank"))
+	go func() {
+		for m, err := range chromedp.Console(ctx) {
+			if err != nil {
+				return
+			}
+			if m.IsException() || m.Type == "error" && m.Source != "network" { // a refused call is told of by the page itself
+				s.problems.add(m.String())
+			}
+		}
+	}()
+	return ctx
+}
+
+type step = chromedp.Action[chromedp.Void]
+
+// do takes steps; where one fails the test ends with what the page shows.
+func (s *site) do(ctx context.Context, steps ...step) {
+	s.t.Helper()
+	for n, a := range steps {
+		_, err := chromedp.Run(ctx, a)
+		if err == nil {
+			continue
+		}
+		short, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		text, _ := chromedp.Run(short, chromedp.Evaluate[string](`document.body.innerText`))
+		s.t.Fatalf("step %d: %v\nthe page shows:\n%s\nproblems: %q", n+1, err, text, s.problems.take())
+	}
+}
+
+// until waits for an expression to be true, however long the machine takes for it.
+func until(expression string) step {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		for {
+			ok, err := chromedp.Evaluate[bool]("Boolean(" + expression + ")")(ctx, t)
+			if err != nil || ok {
+				return err
+			}
+			select {
+			case <-ctx.Done():
+				return fmt.Errorf("it never became true: %s", expression)
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	})
+}
+
+// shows waits until the page shows a text, hides until it does not.
+func shows(text string) step { return until(fmt.Sprintf(`document.body.innerText.includes(%q)`, text)) }
+func hides(text string) step { return until(fmt.Sprintf(`!document.body.innerText.includes(%q)`, text)) }
+
+// press clicks the first button or link with a text, once there is one.
+func press(text string) step {
+	return until(fmt.Sprintf(`(() => {
+		const all = [...document.querySelectorAll("button, a")].filter((b) => !b.disabled);
+		const b = all.find((b) => b.innerText.trim() === %[1]q) ?? all.find((b) => b.innerText.includes(%[1]q));
+		b?.click();
+		return b;
+	})()`, text))
+}
+
+func (s *site) login() step {
+	return chromedp.Steps(chromedp.Navigate(s.url), chromedp.WaitVisible(`input[type=password]`),
+		chromedp.SendKeys(`input[type=password]`, password+"\r"), shows("New session"))
+}
+
+func say(text string) step {
+	return chromedp.Steps(chromedp.WaitVisible(`.composer textarea`), chromedp.SendKeys(`.composer textarea`, text+"\r"))
+}
+
+// picture keeps a screenshot where LATHE_PICTURES says.
+func picture(name string) step {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		dir := os.Getenv("LATHE_PICTURES")
+		if dir == "" {
+			return nil
+		}
+		png, err := chromedp.CaptureScreenshot()(ctx, t)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644)
+	})
+}
+
+const greeting = "reasoning The person wants a greeting.\n" +
+	`tool edit {"filePath":"main.go","oldString":"println(\"hello\")","newString":"println(\"hello, world\")"}` + "\n---\n" +
+	`tool bash {"command":"printf '\\033[32mall is well\\033[0m\\n'","description":"try it"}` + "\n---\n" +
+	"text # Done\ntext \ntext The greeting is now **hello, world**.\ntext \ntext ```go\ntext func main() { println(1) }\ntext ```\ntext \ntext | a | b |\ntext |---|---|\ntext | 1 | 你好 |\n"
+
+// TestTurn goes from the login to an undo: a prompt, two asks, the answer, what changed.
+func TestTurn(t *testing.T) {
+	s := newSite(t, greeting)
+	ctx := s.browser(1280, 860)
+	s.do(ctx,
+		chromedp.Navigate(s.url), chromedp.WaitVisible(`input[type=password]`),
+		chromedp.SendKeys(`input[type=password]`, "wrong\r"), shows("The password is not right."), picture("login"),
+		s.login(), picture("start"),
+		press("New session"), say("greet the world"),
+		shows("asks for permission: edit"), picture("ask"), press("Allow once"),
+		shows("asks for permission: bash"), press("Allow once"),
+		shows("The greeting is now"), shows("all is well"), hides("Working…"), picture("answer"),
+	)
+	data, err := os.ReadFile(filepath.Join(s.dir, "main.go"))
+	if err != nil || !strings.Contains(string(data), "hello, world") {
+		t.Errorf("the file: %q, %v", data, err)
+	}
+	s.do(ctx, press("Changed files"), shows("main.go"), picture("files"), press("Timeline"), shows("Files changed: 1"), picture("timeline"),
+		press("Undo from here"), shows("What follows was undone."))
+	if data, _ := os.ReadFile(filepath.Join(s.dir, "main.go")); strings.Contains(string(data), "world") {
+		t.Errorf("after the undo: %q", data)
+	}
+	s.do(ctx, press("Bring it back"), hides("What follows was undone."))
+	if data, _ := os.ReadFile(filepath.Join(s.dir, "main.go")); !strings.Contains(string(data), "world") {
+		t.Errorf("after bringing it back: %q", data)
+	}
+	if list := s.problems.take(); len(list) > 0 {
+		t.Errorf("the browser complains: %q", list)
+	}
+}
+
+// TestHostileText shows what models and tools print, and nothing of it does anything.
+func TestHostileText(t *testing.T) {
+	evil := `<script>window.evil=1</script><img src=x onerror="window.evil=2"><svg onload="window.evil=3"><style>body{display:none}</style>` +
+		`<a href="javascript:window.evil=4">a</a> [b](javascript:window.evil=5) ![c](http://127.0.0.1:9/c.png) <iframe src="data:text/html,x"></iframe><form action="/"><input name=x></form>`
+	long := strings.Repeat("wide ", 2_000)
+	s := newSite(t, "text "+evil+"\ntext \ntext ```html\ntext "+evil+"\ntext ```\n---\ntext "+long+"\n---\ntext the end of it\n")
+	s.write(filepath.Join(s.dir, "evil.txt"), evil+"\n\x1b]52;c;aGk=\x07\x1b[31mred\x1b[0m \u202eesrever\u202c\n"+strings.Repeat("\x1b[31ma\x1b[32mb", 20_000))
+	ctx := s.browser(900, 700)
+	s.do(ctx, s.login(), press("New session"), say("be evil"), shows("<script>window.evil=1</script>"), hides("Working…"),
+		say("now a long line"), shows("wide wide"), hides("Working…"), say("!cat evil.txt"), until(`document.querySelector(".card.completed, .card.error")`), press("bash"), shows("esrever"),
+		say("and then"), shows("the end of it"))
+	got, err := chromedp.Run(ctx, chromedp.Evaluate[string](`JSON.stringify([window.evil ?? null,
+		document.querySelectorAll(".messages script, .messages img, .messages svg, .messages style, .messages iframe, .messages form").length,
+		[...document.querySelectorAll(".messages a")].filter((a) => !/^(https?:|mailto:)/.test(a.href)).length,
+		getComputedStyle(document.body).display, document.querySelectorAll(".output span").length > 1,
+		/[\u001b\u202e\u0007]/.test(document.body.innerText)])`))
+	if want := `[null,0,0,"block",true,false]`; err != nil || got != want {
+		t.Errorf("got %s, want %s, %v", got, want, err)
+	}
+	if list := s.problems.take(); len(list) > 0 {
+		t.Errorf("the browser complains: %q", list)
+	}
+}
+
+// TestInputMethod holds that the key which ends a composition sends nothing.
+func TestInputMethod(t *testing.T) {
+	s := newSite(t, "text Answered.\n")
+	ctx := s.browser(900, 700)
+	s.do(ctx, s.login(), press("New session"), chromedp.WaitVisible(`.composer textarea`))
+	key := func(composing bool, code int) string {
+		return fmt.Sprintf(`(() => {
+			const b = document.querySelector(".composer textarea");
+			b.value = "你好"; b.dispatchEvent(new InputEvent("input", {bubbles: true}));
+			const e = new KeyboardEvent("keydown", {key: "Enter", bubbles: true, cancelable: true, isComposing: %t, keyCode: %d});
+			b.dispatchEvent(e);
+			return !e.defaultPrevented;
+		})()`, composing, code)
+	}
+	for _, c := range []string{key(true, 13), key(false, 229)} {
+		if kept, err := chromedp.Run(ctx, chromedp.Evaluate[bool](c)); err != nil || !kept {
+			t.Errorf("a key of the input method was taken: %v", err)
+		}
+	}
+	s.do(ctx, until(`document.querySelectorAll(".message").length === 0`), until(key(false, 13)+" === false"), shows("Answered."))
+}
+
+// TestTwoTabs has two tabs of one browser share a stream of events, and a third browser
+// answer what the first is asked.
+func TestTwoTabs(t *testing.T) {
+	s := newSite(t, greeting)
+	one := s.browser(900, 700)
+	s.do(one, s.login(), press("New session"), say("greet the world"), shows("asks for permission: edit"))
+	where, err := chromedp.Run(one, chromedp.Location())
+	if err != nil {
+		t.Fatal(err)
+	}
+	two := s.tab(one)
+	s.do(two, chromedp.Navigate(where), shows("asks for permission: edit"))
+	held, err := chromedp.Run(two, chromedp.Evaluate[bool](`performance.getEntriesByType("resource").some((r) => r.name.includes("/lathe/event"))`))
+	if err != nil || held {
+		t.Errorf("the second tab has a stream of its own: %v", err)
+	}
+	other := s.browser(900, 700)
+	s.do(other, s.login(), chromedp.Navigate(where), shows("asks for permission: edit"), press("Allow once"), shows("asks for permission: bash"), press("Allow once"))
+	s.do(two, shows("The greeting is now"))
+	s.do(one, shows("The greeting is now"), hides("asks for permission"))
+}
+
+// TestAccessible looks at the page with axe-core, in each theme and at three sizes, and
+// holds that nothing of it has to be scrolled sideways.
+func TestAccessible(t *testing.T) {
+	modules := os.Getenv("LATHE_WEB_MODULES")
+	if modules == "" {
+		t.Skip("LATHE_WEB_MODULES names no directory with axe-core; .ci/web does")
+	}
+	axe, err := os.ReadFile(filepath.Join(modules, "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSite(t, greeting)
+	ctx := s.browser(1280, 860)
+	s.do(ctx, s.login(), press("New session"), say("greet the world"), shows("asks for permission: edit"))
+	look := func(what string) {
+		t.Helper()
+		s.do(ctx, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			_, err := chromedp.Evaluate[any]("void (typeof axe === 'undefined' && (() => {"+string(axe)+"})())")(ctx, t)
+			return err
+		}), until(`(() => { window.found ??= axe.run(document, {resultTypes: ["violations"]}).then((r) => { window.found = JSON.stringify(r.violations.filter((v) => v.impact === "serious" || v.impact === "critical").map((v) => [v.id, v.nodes.map((n) => n.html.slice(0, 120) + n.failureSummary)])); }); return typeof window.found === "string"; })()`))
+		found, err := chromedp.Run(ctx, chromedp.Evaluate[string](`window.found`))
+		if err != nil || found != "[]" {
+			t.Errorf("%s: axe finds %s, %v", what, found, err)
+		}
+		wide, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > window.innerWidth`))
+		if err != nil || wide {
+			t.Errorf("%s: it is wider than the window, %v", what, err)
+		}
+		s.do(ctx, until(`(delete window.found, true)`))
+	}
+	for _, theme := range []string{"light", "dark", "contrast"} {
+		s.do(ctx, until(fmt.Sprintf(`(document.documentElement.dataset.theme = %q)`, theme)))
+		for _, size := range [][2]int64{{1280, 860}, {768, 1024}, {320, 640}} {
+			s.do(ctx, chromedp.EmulateViewport(size[0], size[1]), picture(fmt.Sprintf("asked-%s-%d", theme, size[0])))
+			look(fmt.Sprintf("an ask, %s, %d wide", theme, size[0]))
+		}
+	}
+	s.do(ctx, chromedp.EmulateViewport(1280, 860), press("Allow once"), shows("asks for permission: bash"), press("Allow once"), shows("The greeting is now"), hides("Working…"))
+	look("an answer")
+	for _, place := range []string{"#/", "#/costs", "#/settings"} {
+		s.do(ctx, until(fmt.Sprintf(`(location.hash = %q)`, place)), until(`document.querySelector("main h1")`))
+		look(place)
+	}
+}
+
+// TestChinese shows the page to a reader of Chinese.
+func TestChinese(t *testing.T) {
+	s := newSite(t, "text 好。\n")
+	ctx := s.browser(900, 700)
+	s.do(ctx, s.login(), until(`(location.hash = "#/settings")`), chromedp.WaitVisible(`main select`), until(`(() => {
+		const all = [...document.querySelectorAll("main select")];
+		const language = all.find((s) => [...s.options].some((o) => o.value === "zh-CN"));
+		language.value = "zh-CN";
+		language.dispatchEvent(new Event("change", {bubbles: true}));
+		return true;
+	})()`), shows("新会话"), until(`document.documentElement.lang === "zh-CN"`), press("新会话"), say("你好"), shows("好。"), picture("chinese"))
+}

@@ -1,0 +1,97 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { highlight, languageOf } from "./highlight";
+import { boundary, render, type Safe } from "./markdown";
+import { t } from "./i18n";
+import { tell } from "./state";
+import { plain } from "./text";
+
+/** Puts HTML in that was made safe. */
+export function Html(props: { html: Safe; class: string; of?: (e: HTMLElement | null) => void }) {
+  // eslint-disable-next-line no-restricted-syntax
+  return <div class={props.class} ref={props.of ?? null} dangerouslySetInnerHTML={{ __html: props.html as unknown as string }} />;
+}
+
+/** A block that grows beyond this many characters is shown as it is until it ends. */
+const tail = 20_000;
+
+/** Shows Markdown. Of a text that grows only the end is rendered again. */
+export function Markdown(props: { text: string; growing?: boolean }) {
+  const done = useRef<{ text: string; pieces: string[]; at: number }>({ text: "", pieces: [], at: 0 });
+  if (!props.growing) return <Block text={props.text} />;
+  const d = done.current;
+  if (!props.text.startsWith(d.text)) Object.assign(d, { pieces: [], at: 0 });
+  const next = boundary(props.text, d.at);
+  if (next > d.at) {
+    d.pieces.push(props.text.slice(d.at, next));
+    d.at = next;
+  }
+  d.text = props.text;
+  return (
+    <div class="md">
+      {d.pieces.map((piece, i) => (
+        <Block key={i} text={piece} />
+      ))}
+      {props.text.length - d.at > tail ? <p class="said">{plain(props.text.slice(d.at))}</p> : <Block text={props.text.slice(d.at)} growing />}
+    </div>
+  );
+}
+
+function Block(props: { text: string; growing?: boolean }) {
+  const made = useRef<{ text: string; html: Safe } | undefined>(undefined);
+  const [place, setPlace] = useState<HTMLElement | null>(null);
+  if (made.current?.text !== props.text) made.current = { text: props.text, html: render(props.text) };
+  useEffect(() => {
+    if (place && !props.growing) void colour(place);
+  }, [place, props.text, props.growing]);
+  return <Html class="md" html={made.current.html} of={setPlace} />;
+}
+
+/** Colours the code in a place, and gives each piece a button that copies it. */
+async function colour(place: HTMLElement): Promise<void> {
+  for (const pre of place.querySelectorAll<HTMLElement>("pre[data-lang]:not(.done)")) {
+    pre.classList.add("done");
+    const code = pre.querySelector("code");
+    if (!code) continue;
+    const text = code.textContent;
+    pre.append(copyButton(text));
+    const html = await highlight(text, languageOf(pre.dataset["lang"] ?? ""));
+    // eslint-disable-next-line no-restricted-syntax
+    if (html !== undefined && code.isConnected) code.innerHTML = html as unknown as string;
+  }
+}
+
+function copyButton(text: string): HTMLElement {
+  const b = document.createElement("button");
+  b.type = "button";
+  b.className = "copy";
+  b.textContent = t("copy");
+  b.addEventListener("click", () => copy(text));
+  return b;
+}
+
+export function copy(text: string): void {
+  if (typeof navigator.clipboard === "undefined") {
+    tell(t("noClipboard"), true);
+    return;
+  }
+  navigator.clipboard.writeText(text).then(
+    () => tell(t("copied")),
+    () => tell(t("noClipboard"), true),
+  );
+}
+
+/** Shows code in its language's colours. */
+export function Code(props: { text: string; name: string }) {
+  const [html, setHtml] = useState<Safe>();
+  useEffect(() => {
+    let current = true;
+    setHtml(undefined);
+    void highlight(props.text, languageOf(props.name)).then((made) => {
+      if (current) setHtml(made);
+    });
+    return () => {
+      current = false;
+    };
+  }, [props.text, props.name]);
+  return html === undefined ? <pre class="code">{props.text}</pre> : <Html class="code pre" html={html} />;
+}

@@ -1,0 +1,206 @@
+// What is not a conversation: logging in, costs, settings.
+
+import { useEffect, useState } from "preact/hooks";
+import { get, Refused, send } from "./http";
+import { languages, money, number, t, tag } from "./i18n";
+import { notify, wishToTell } from "./notify";
+import { attempt, feed, language, locked, start, theme, type Theme } from "./state";
+import { base, plain } from "./text";
+import type { Stats, Tally } from "./wire";
+
+export function Login() {
+  const [password, setPassword] = useState("");
+  const [why, setWhy] = useState("");
+  const submit = async () => {
+    try {
+      await send("POST", "/lathe/login", { password });
+      setPassword("");
+      setWhy("");
+      locked.value = false;
+      feed.hurry();
+    } catch (err) {
+      setWhy(err instanceof Refused && err.status === 429 ? t("tooOften") : err instanceof Refused && err.status === 401 ? t("wrong") : String(err));
+    }
+  };
+  return (
+    <main class="login">
+      <form
+        onSubmit={(e) => {
+          e.preventDefault();
+          void submit();
+        }}
+      >
+        <h1>lathe</h1>
+        <p>{t("logInWhy")}</p>
+        <input type="text" name="username" autocomplete="username" value="opencode" readOnly class="hidden" aria-hidden="true" tabIndex={-1} />
+        <label>
+          {t("password")}
+          <input type="password" autocomplete="current-password" autofocus value={password} onInput={(e) => setPassword(e.currentTarget.value)} />
+        </label>
+        {why !== "" && (
+          <p class="bad" role="alert">
+            {why}
+          </p>
+        )}
+        <button type="submit" class="main" disabled={password === ""}>
+          {t("logIn")}
+        </button>
+      </form>
+    </main>
+  );
+}
+
+function sum(t: Tally): number {
+  return t.tokens.input + t.tokens.output + t.tokens.reasoning + t.tokens.cache.read + t.tokens.cache.write;
+}
+
+/** A bar chart that a screen reader reads as the table it is. */
+function Bars(props: { title: string; rows: [string, Tally][]; name?: (key: string) => string }) {
+  const most = Math.max(...props.rows.map(([, v]) => v.cost), 0);
+  const tokens = Math.max(...props.rows.map(([, v]) => sum(v)), 1);
+  if (props.rows.length === 0) return null;
+  return (
+    <section>
+      <h2>{props.title}</h2>
+      <table class="bars">
+        <thead>
+          <tr>
+            <th scope="col">{props.title}</th>
+            <th scope="col">{t("cost")}</th>
+            <th scope="col">{t("tokens")}</th>
+            <td />
+          </tr>
+        </thead>
+        <tbody>
+          {props.rows.map(([key, v]) => (
+            <tr key={key}>
+              <th scope="row" title={key}>
+                {plain(props.name ? props.name(key) : key)}
+              </th>
+              <td>{money(v.cost)}</td>
+              <td>{number(sum(v))}</td>
+              <td class="barcell" aria-hidden="true">
+                <meter min={0} max={1} value={most > 0 ? v.cost / most : sum(v) / tokens} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+export function Costs() {
+  const [stats, setStats] = useState<Stats>();
+  const [why, setWhy] = useState("");
+  useEffect(() => {
+    get<Stats>("/lathe/stats").then(setStats, (err: unknown) => setWhy(err instanceof Error ? err.message : String(err)));
+  }, []);
+  const byCost = (m: Record<string, Tally>) => Object.entries(m).sort(([, a], [, b]) => b.cost - a.cost || sum(b) - sum(a)).slice(0, 30);
+  return (
+    <main class="page">
+      <h1>{t("costs")}</h1>
+      {why !== "" && <p class="bad">{plain(why)}</p>}
+      {!stats && why === "" && <p class="quiet">{t("loading")}</p>}
+      {stats && (
+        <>
+          <p class="big">
+            {money(stats.total.cost)} <span class="quiet">{number(sum(stats.total))} {t("tokens")} · {number(stats.sessions)} {t("sessions")}</span>
+          </p>
+          <Bars title={t("day")} rows={Object.entries(stats.days).sort(([a], [b]) => b.localeCompare(a)).slice(0, 30)} />
+          <Bars title={t("model")} rows={byCost(stats.models)} />
+          <Bars title={t("projects")} rows={byCost(stats.projects)} name={base} />
+        </>
+      )}
+    </main>
+  );
+}
+
+const themes: [Theme, "themeSystem" | "themeLight" | "themeDark" | "themeContrast"][] = [
+  ["system", "themeSystem"],
+  ["light", "themeLight"],
+  ["dark", "themeDark"],
+  ["contrast", "themeContrast"],
+];
+
+interface Listed {
+  name: string;
+  state?: string;
+  status?: string;
+}
+
+function State(props: { title: string; load: () => Promise<Listed[]> }) {
+  const [list, setList] = useState<Listed[]>();
+  useEffect(() => {
+    props.load().then(setList, () => setList([]));
+  }, []);
+  if (!list || list.length === 0) return null;
+  return (
+    <section>
+      <h2>{props.title}</h2>
+      <ul>
+        {list.map((l) => (
+          <li key={l.name}>
+            <span class="mono">{plain(l.name)}</span> <span class="quiet">{plain(l.state ?? l.status ?? "")}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+export function Settings() {
+  const [asked, setAsked] = useState(false);
+  useEffect(() => {
+    get<{ asked: boolean }>("/lathe/login").then((s) => setAsked(s.asked), () => undefined);
+  }, []);
+  const logOut = async () => {
+    await attempt(send("DELETE", "/lathe/login"));
+    locked.value = true;
+    void start();
+  };
+  return (
+    <main class="page">
+      <h1>{t("settings")}</h1>
+      <p>
+        <label>
+          {t("theme")}{" "}
+          <select value={theme.value} onChange={(e) => (theme.value = e.currentTarget.value as Theme)}>
+            {themes.map(([value, name]) => (
+              <option key={value} value={value}>
+                {t(name)}
+              </option>
+            ))}
+          </select>
+        </label>
+      </p>
+      <p>
+        <label>
+          {t("language")}{" "}
+          <select value={tag.value} onChange={(e) => (language.value = e.currentTarget.value)}>
+            {Object.entries(languages).map(([value, l]) => (
+              <option key={value} value={value} lang={value}>
+                {l.name}
+              </option>
+            ))}
+          </select>
+        </label>
+      </p>
+      <p>
+        <label>
+          <input type="checkbox" checked={notify.value} onChange={(e) => void wishToTell(e.currentTarget.checked)} /> {t("notify")}
+        </label>
+      </p>
+      <State title={t("models")} load={() => get<{ id: string; name: string; connected: boolean }[]>("/lathe/provider").then((l) => l.filter((p) => p.connected).map((p) => ({ name: p.name || p.id, state: t("connected") })))} />
+      <State title="MCP" load={() => get<Record<string, { status: string }>>("/mcp").then((m) => Object.entries(m).map(([name, s]) => ({ name, status: s.status })))} />
+      <State title="LSP" load={() => get<{ name: string; status: string }[]>("/lsp")} />
+      {asked && (
+        <p>
+          <button type="button" onClick={() => void logOut()}>
+            {t("logOut")}
+          </button>
+        </p>
+      )}
+    </main>
+  );
+}
