@@ -178,9 +178,8 @@ func (s *site) do(ctx context.Context, steps ...step) {
 		if err == nil {
 			continue
 		}
-		short, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer cancel()
-		text, _ := chromedp.Run(short, chromedp.Evaluate[string](`document.body.innerText`))
+		_, _ = chromedp.Run(ctx, picture("failed"))
+		text, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`document.body.innerText`))
 		s.t.Fatalf("step %d: %v\nthe page shows:\n%s\nproblems: %q", n+1, err, text, s.problems.take())
 	}
 }
@@ -188,8 +187,10 @@ func (s *site) do(ctx context.Context, steps ...step) {
 // until waits for an expression to be true, however long the machine takes for it.
 func until(expression string) step {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		ctx, stop := context.WithTimeout(ctx, time.Minute)
+		defer stop()
 		for {
-			ok, err := chromedp.Evaluate[bool]("Boolean(" + expression + ")")(ctx, t)
+			ok, err := chromedp.Evaluate[bool]("Boolean("+expression+")")(ctx, t)
 			if err != nil || ok {
 				return err
 			}
@@ -204,7 +205,9 @@ func until(expression string) step {
 
 // shows waits until the page shows a text, hides until it does not.
 func shows(text string) step { return until(fmt.Sprintf(`document.body.innerText.includes(%q)`, text)) }
-func hides(text string) step { return until(fmt.Sprintf(`!document.body.innerText.includes(%q)`, text)) }
+func hides(text string) step {
+	return until(fmt.Sprintf(`!document.body.innerText.includes(%q)`, text))
+}
 
 // press clicks the first button or link with a text, once there is one.
 func press(text string) step {
@@ -281,12 +284,17 @@ func TestHostileText(t *testing.T) {
 	evil := `<script>window.evil=1</script><img src=x onerror="window.evil=2"><svg onload="window.evil=3"><style>body{display:none}</style>` +
 		`<a href="javascript:window.evil=4">a</a> [b](javascript:window.evil=5) ![c](http://127.0.0.1:9/c.png) <iframe src="data:text/html,x"></iframe><form action="/"><input name=x></form>`
 	long := strings.Repeat("wide ", 2_000)
-	s := newSite(t, "text "+evil+"\ntext \ntext ```html\ntext "+evil+"\ntext ```\n---\ntext "+long+"\n---\ntext the end of it\n")
-	s.write(filepath.Join(s.dir, "evil.txt"), evil+"\n\x1b]52;c;aGk=\x07\x1b[31mred\x1b[0m \u202eesrever\u202c\n"+strings.Repeat("\x1b[31ma\x1b[32mb", 20_000))
+	s := newSite(t, "text "+evil+"\ntext \ntext ```html\ntext "+evil+"\ntext ```\n---\ntext "+long+"\n")
+	s.write(filepath.Join(s.dir, "evil.txt"), evil+"\n\x1b]52;c;aGk=\x07\x1b[31mred\x1b[0m \u202eesrever\u202c\n")
+	s.write(filepath.Join(s.dir, "flood.txt"), strings.Repeat("\x1b[31ma\x1b[32mb", 20_000))
 	ctx := s.browser(900, 700)
+	done := func(n int) step {
+		return until(fmt.Sprintf(`document.querySelectorAll(".card.completed").length === %d`, n))
+	}
+	open := until(`(document.querySelectorAll(".cardhead[aria-expanded=false]").forEach((b) => b.click()), true)`)
 	s.do(ctx, s.login(), press("New session"), say("be evil"), shows("<script>window.evil=1</script>"), hides("Working…"),
-		say("now a long line"), shows("wide wide"), hides("Working…"), say("!cat evil.txt"), until(`document.querySelector(".card.completed, .card.error")`), press("bash"), shows("esrever"),
-		say("and then"), shows("the end of it"))
+		say("now a long line"), shows("wide wide"), hides("Working…"), say("!cat evil.txt"), done(1), open, shows("red esrever"),
+		say("!cat flood.txt"), done(2), open, shows("abababab"), say("and then"), shows("and then"))
 	got, err := chromedp.Run(ctx, chromedp.Evaluate[string](`JSON.stringify([window.evil ?? null,
 		document.querySelectorAll(".messages script, .messages img, .messages svg, .messages style, .messages iframe, .messages form").length,
 		[...document.querySelectorAll(".messages a")].filter((a) => !/^(https?:|mailto:)/.test(a.href)).length,

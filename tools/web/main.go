@@ -25,29 +25,41 @@ func main() {
 	log.SetPrefix("web: ")
 	check := flag.Bool("check", false, "compare with what is there, write nothing")
 	tests := flag.String("test", "", "bundle the tests into this directory")
+	root := flag.String("root", "web", "where the sources and their packages are; below the module where it is relative")
+	dist := flag.String("dist", "web/dist", "where the files go, likewise")
 	flag.Parse()
-	root, err := filepath.Abs("../web")
-	if err == nil {
-		switch {
-		case *tests != "":
-			err = bundleTests(root, *tests)
-		case *check:
-			err = compare(root)
-		default:
-			err = write(root)
-		}
-	}
-	if err != nil {
+	if err := run(place(*root), place(*dist), *tests, *check); err != nil {
 		log.Fatal(err)
 	}
 }
 
+// place returns the path of a name: the program runs in tools, one below the module.
+func place(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	abs, err := filepath.Abs(filepath.Join("..", name))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return abs
+}
+
+func run(root, dist, tests string, check bool) error {
+	switch {
+	case tests != "":
+		return bundleTests(root, place(tests))
+	case check:
+		return compare(root, dist)
+	}
+	return write(root, dist)
+}
+
 // bundle returns the files of dist by their names.
 func bundle(root string) (map[string][]byte, error) {
-	dist := filepath.Join(root, "dist")
 	res := api.Build(api.BuildOptions{
-		AbsWorkingDir: root, EntryPoints: []string{"src/main.tsx", "src/style.css"}, Outdir: dist,
-		Bundle: true, Splitting: true, Format: api.FormatESModule, Platform: api.PlatformBrowser, Target: api.ES2022,
+		AbsWorkingDir: root, EntryPoints: []string{"src/main.tsx", "src/style.css"}, Outdir: filepath.Join(root, "dist"),
+		Bundle: true, Splitting: true, PreserveSymlinks: true, Format: api.FormatESModule, Platform: api.PlatformBrowser, Target: api.ES2022,
 		MinifySyntax: true, MinifyWhitespace: true, MinifyIdentifiers: true, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsEndOfFile,
 		EntryNames: "[name]-[hash]", ChunkNames: "chunk-[hash]", AssetNames: "[name]-[hash]",
 		JSX: api.JSXAutomatic, JSXImportSource: "preact",
@@ -87,12 +99,11 @@ func failed(list []api.Message) error {
 	return errors.Join(errs...)
 }
 
-func write(root string) error {
+func write(root, dist string) error {
 	files, err := bundle(root)
 	if err != nil {
 		return err
 	}
-	dist := filepath.Join(root, "dist")
 	if err := os.RemoveAll(dist); err != nil {
 		return err
 	}
@@ -108,18 +119,18 @@ func write(root string) error {
 }
 
 // compare reports where dist is not what the sources make.
-func compare(root string) error {
+func compare(root, dist string) error {
 	files, err := bundle(root)
 	if err != nil {
 		return err
 	}
-	there, err := os.ReadDir(filepath.Join(root, "dist"))
+	there, err := os.ReadDir(dist)
 	if err != nil {
 		return err
 	}
 	var differ []string
 	for _, entry := range there {
-		data, err := os.ReadFile(filepath.Join(root, "dist", entry.Name()))
+		data, err := os.ReadFile(filepath.Join(dist, entry.Name()))
 		if err != nil {
 			return err
 		}
