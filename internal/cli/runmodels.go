@@ -85,7 +85,7 @@ func (c *contender) took() time.Duration {
 func (c *contender) run(ctx context.Context, env *Env, f *face, o runOptions, message string, p api.Prompt) {
 	began := env.Now()
 	side := *f
-	side.Client = f.In(c.Work.Directory)
+	side.Client = f.In(o.placeIn(ctx, f, c.Work))
 	quiet := *env
 	quiet.Stdout, quiet.Stderr = io.Discard, io.Discard
 	o.model, o.quiet, o.format = c.Model, true, "default"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/workspace"
 )
 
 // sideOptions say that a run works beside the files of the directory.
@@ -59,9 +61,30 @@ func inWorktree(ctx context.Context, env *Env, f *face, o runOptions, message st
 	}
 	fmt.Fprintf(env.Stderr, "lathe: working in %s, branch %s\n", clean(w.Directory), clean(w.Branch))
 	side := *f
-	side.Client = f.In(w.Directory)
+	side.Client = f.In(o.placeIn(ctx, f, w))
 	ran := runIn(ctx, env, &side, o, message, files, limits)
 	return errors.Join(ran, tellWork(context.WithoutCancel(ctx), env, f, w.Name))
+}
+
+// placeIn returns the directory of a worktree that stands for the one of the run, which may lie
+// below the top of its checkout; for a server, whose files are not seen from here, the top.
+func (o *runOptions) placeIn(ctx context.Context, f *face, w api.Worktree) string {
+	if o.attach != "" {
+		return w.Directory
+	}
+	root, err := workspace.Find(ctx, f.Dir())
+	if err != nil {
+		return w.Directory
+	}
+	below, err := filepath.Rel(root.TopLevel, root.Dir)
+	if err != nil || !filepath.IsLocal(below) {
+		return w.Directory
+	}
+	dir := filepath.Join(w.Directory, below)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() { // no file of it is committed
+		return w.Directory
+	}
+	return dir
 }
 
 // tellWork commits what was done in a worktree and says how to take it, or removes the
