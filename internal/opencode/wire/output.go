@@ -231,14 +231,15 @@ func (t Text) Slice(from, to int) string {
 // piece returns what can be had without a copy of the bytes from one offset up to
 // another. It is not empty if there are any.
 func (t Text) piece(from, to int) string {
-	for _, p := range t.Cut(from, to) {
-		of, ok := p.Of.(Piecer)
-		if !ok {
-			return p.Of.Slice(p.From, p.To)
-		}
+	cut := t.Cut(from, to)
+	if len(cut) == 0 {
+		return ""
+	}
+	p := cut[0]
+	if of, ok := p.Of.(Piecer); ok {
 		return of.Piece(p.From, p.To)
 	}
-	return ""
+	return p.Of.Slice(p.From, p.To)
 }
 
 // Cut is [Text.Slice] without a copy.
