@@ -45,6 +45,10 @@ func addition(name string) func(*invocation) {
 		return judgeSettings
 	case "duckdb":
 		return judgeDuckdb
+	case "bus":
+		return judgeBus
+	case "openssl":
+		return judgeOpenssl
 	case "exiftool":
 		return judgeExiftool
 	case "go":
@@ -52,8 +56,6 @@ func addition(name string) func(*invocation) {
 	}
 	return nil
 }
-
-func judgeElsewhere(x *invocation) { x.opaque(x.base + " runs commands elsewhere") }
 
 // hasOption reports whether a word gives one of the options: long ones may be
 // shortened or carry a value, short ones stand in a cluster or carry a value.
@@ -165,6 +167,9 @@ func (x *invocation) wordsWith(reason string, signs ...string) {
 // judgeSettings judges commands that change what the program itself runs later.
 func judgeSettings(x *invocation) {
 	words := x.args()
+	if x.base == "npm" {
+		npmOpens(x)
+	}
 	if len(words) < 2 {
 		return
 	}

@@ -11,14 +11,16 @@ import (
 func (x *invocation) runner() {
 	args := x.args()
 	for _, lead := range x.prog.runs {
-		want := strings.Fields(lead)
-		if len(args) < len(want) || !startsWith(args, want) {
+		rest, found := after(args, strings.Fields(lead))
+		if !found {
 			continue
 		}
-		rest := args[len(want):]
 		for i := range min(len(rest), 6) { // which options take a value differs by version
 			if x.named(rest[i]) {
 				x.runs(joinWords(rest[i:]))
+			}
+			if name, ok := x.packaged(rest[i].text); ok {
+				x.runs(joinWords(append([]field{{text: name, known: true}}, rest[i+1:]...)))
 			}
 		}
 		for i, f := range rest {
@@ -33,6 +35,37 @@ func (x *invocation) runner() {
 		}
 		return
 	}
+}
+
+// after returns the words that follow a lead. Options may stand before it, and anything
+// before "--".
+func after(args []field, lead []string) (rest []field, found bool) {
+	for i := range args {
+		if i > 0 && !strings.HasPrefix(args[0].text, "-") && !slices.Equal(lead, []string{"--"}) {
+			break
+		}
+		if len(args)-i < len(lead) {
+			break
+		}
+		if startsWith(args[i:], lead) {
+			return args[i+len(lead):], true
+		}
+	}
+	return args, len(lead) == 0
+}
+
+// packaged returns the program of a package that a word names with its scope, version, or
+// for deno registry: "zap" for "npm:@x/zap@1". An address such as git@host:path is none.
+func (x *invocation) packaged(word string) (program string, ok bool) {
+	name := word
+	if x.base == "deno" { // elsewhere "npm:x" is a script of package.json
+		name = strings.TrimPrefix(strings.TrimPrefix(word, "npm:"), "jsr:")
+	}
+	if strings.HasPrefix(name, "@") {
+		_, name, _ = strings.Cut(name, "/")
+	}
+	name, version, _ := strings.Cut(name, "@")
+	return name, name != "" && name != word && !strings.ContainsAny(name+version, "/:")
 }
 
 // shellCommand reports whether a word is the option of a shell, named in the words
