@@ -151,13 +151,10 @@ func (i *Instance) withPlugins(tools []tool.Tool) []tool.Tool {
 	if i.Plugins == nil {
 		return tools
 	}
+	i.Tools.Now = i.Plugins.Tools
 	for _, t := range i.Plugins.Tools() {
-		n := slices.IndexFunc(tools, func(o tool.Tool) bool { return o.Spec().Name == t.Spec().Name })
-		if n >= 0 {
-			tools[n] = t
-		} else {
-			tools = append(tools, t)
-		}
+		tools = withTool(tools, t)
+		i.Tools.known = append(i.Tools.known, t.Spec().Name)
 	}
 	return tools
 }

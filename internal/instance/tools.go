@@ -22,6 +22,9 @@ type Tools struct {
 	agents   *Agents
 	search   bool // web searches are on for every model
 	patching func() *tool.Registry
+	// Now returns the plugins' tools as they are now; nil: there are none.
+	Now   func() []tool.Tool
+	known []string // the plugins' tools that the registry has
 }
 
 // offer completes the tools' environment with what sessions can do for them,
@@ -81,9 +84,10 @@ func (i *Instance) offer(env builtin.Env, o Options) {
 	i.Tools.patching = sync.OnceValue(func() *tool.Registry { return tool.NewRegistry(builtin.New(env)...) })
 }
 
-// For returns the tools that suit a model, in their fixed order.
-func (t *Tools) For(m *provider.Model) []tool.Tool {
-	tools := t.Registry.Tools()
+// For returns the tools that suit a model, in their fixed order. Late are those that the
+// window has of [Tools.Late].
+func (t *Tools) For(m *provider.Model, late []string) []tool.Tool {
+	tools := t.with(late)
 	if writesPatches(m.APIID) {
 		tools = t.swapEdits(tools)
 	}

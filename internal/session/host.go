@@ -42,8 +42,8 @@ func (h *host) Model(ref lathe.ModelRef) (*provider.Model, error) { return h.ins
 // Tools returns what the agent may use. An agent's set is made once per run, so
 // its order and bytes stay the same.
 func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Toolset {
-	ceilings := h.runCeilings()
-	key := a.Name + "\x00" + m.Ref.String() + "\x00" + strings.Join(disabled(u.Tools), ",") + "\x00" + strconv.Itoa(len(ceilings)) + "\x00" + strings.Join(h.quiet(), ",") + "\x00" + strconv.Itoa(h.inst.MCP.State())
+	ceilings, late := h.runCeilings(), h.lateTools()
+	key := a.Name + "\x00" + m.Ref.String() + "\x00" + strings.Join(disabled(u.Tools), ",") + "\x00" + strconv.Itoa(len(ceilings)) + "\x00" + strings.Join(h.quiet(), ",") + "\x00" + strings.Join(late, ",") + "\x00" + strconv.Itoa(h.inst.MCP.State())
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if set := h.toolsets[key]; set != nil {
@@ -57,7 +57,7 @@ func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Tools
 		return !(named && !off) && !offer.Hidden(name)
 	}
 	servers := h.inst.MCP.Tools(h.offered(), m.Limit.Context, suits)
-	for _, t := range append(h.inst.Tools.For(m), servers...) {
+	for _, t := range append(h.inst.Tools.For(m, late), servers...) {
 		if t = h.inst.Tools.ForAgent(t, offer); t == nil {
 			continue
 		}
@@ -81,6 +81,14 @@ func (h *host) offered() *mcp.Offer {
 		return h.past.frozen.Offer(h.s.ctx)
 	}
 	return h.window.Offer(h.s.ctx)
+}
+
+// lateTools names the tools of plugins that joined before the window began.
+func (h *host) lateTools() []string {
+	if h.past != nil {
+		return h.past.frozen.LateTools(h.s.ctx)
+	}
+	return h.window.LateTools(h.s.ctx)
 }
 
 // quiet names the tools that have nothing to do yet: a call is understood, but

@@ -32,8 +32,9 @@ type frozen struct {
 	Instructions []prompt.Instruction `json:"instructions,omitempty"`
 	Extra        []string             `json:"extra,omitempty"`
 	Skills       []instance.Skill     `json:"skills,omitempty"`
-	Told         prompt.State         `json:"told"`          // what the model has been told so far
-	MCP          string               `json:"mcp,omitempty"` // which offer of the tool servers; see Offer
+	Told         prompt.State         `json:"told"`           // what the model has been told so far
+	MCP          string               `json:"mcp,omitempty"`  // which offer of the tool servers; see Offer
+	Late         []string             `json:"late,omitempty"` // tools of plugins; see LateTools
 
 	ToldMCP string `json:"toldMCP,omitempty"` // the newest offer that the model was told about
 
@@ -167,6 +168,18 @@ func (w *Window) Skills(ctx context.Context) []instance.Skill {
 	return f.Skills
 }
 
+// LateTools names the tools of plugins that joined after the directory's tools were made
+// and before the window began.
+func (w *Window) LateTools(ctx context.Context) []string {
+	w.fmu.Lock()
+	defer w.fmu.Unlock()
+	f, err := w.load(ctx)
+	if err != nil {
+		return nil
+	}
+	return f.Late
+}
+
 // HasCompacted reports whether a summary has replaced part of the session's window.
 func (w *Window) HasCompacted() bool {
 	w.mu.Lock()
@@ -214,7 +227,7 @@ func freeze(ctx context.Context, i *instance.Instance, now time.Time) *frozen {
 	f := &frozen{
 		Dir: i.Root.Dir, Worktree: i.Root.TopLevel, Git: i.Root.VCS == "git",
 		Platform: runtime.GOOS, Shell: filepath.Base(i.Shell.Path), Date: prompt.FormatDate(now), Skills: i.Skills.Started(),
-		Scratch: i.Shell.Scratch,
+		Scratch: i.Shell.Scratch, Late: i.Tools.Late(),
 	}
 	facts := i.Facts(ctx)
 	f.Instructions = append(i.Instructions.Read(), i.Instructions.Fetch(ctx)...)

@@ -94,6 +94,9 @@ func TestLatePluginIsKnownNextTime(t *testing.T) {
 			}
 			h.Settle(DefaultWait)
 		}
+		if find(h, "late") == nil {
+			t.Errorf("its tool is not known once it joined: %+v", h.Plugins())
+		}
 		_ = h.Close()
 		h = r.start(`{}`)
 		if h.PID() != 0 {
