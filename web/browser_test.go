@@ -376,7 +376,7 @@ func TestAccessible(t *testing.T) {
 		if err != nil || found != "[]" {
 			t.Errorf("%s: axe finds %s, %v", what, found, err)
 		}
-		wide, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > window.innerWidth`))
+		wide, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > window.innerWidth || [...document.querySelectorAll("button, select, textarea")].some((b) => b.getBoundingClientRect().right > window.innerWidth)`))
 		if err != nil || wide {
 			t.Errorf("%s: it is wider than the window, %v", what, err)
 		}
