@@ -16,6 +16,7 @@ import (
 type beside struct {
 	told   int             // how many it was said to wait for
 	newest lathe.MessageID // the newest message that the session was sent
+	seen   lathe.MessageID // the newest of its messages that was told of
 	cut    bool            // the run was stopped while it waited
 	used   bool            // a subagent was, or may have been, called
 }
@@ -69,7 +70,14 @@ func (v *view) awaitsHelpers(ctx context.Context) bool {
 		v.out.notice(fmt.Sprintf("waiting for %s in the background", several(n, "subagent")))
 	}
 	v.beside.told = n
-	return n > 0 || tree.State == "working"
+	return n > 0 || tree.State == "working" || v.hasMore(ctx)
+}
+
+// hasMore reports whether the session has a message that was not told of yet: a report
+// may begin a turn, and that turn may end, before the events of it are read here.
+func (v *view) hasMore(ctx context.Context) bool {
+	newest, err := v.c.History(context.WithoutCancel(ctx), v.root.ID, 0, 1)
+	return err == nil && len(newest) > 0 && newest[0].ID > v.beside.seen
 }
 
 // helperEnded reports whether the run is over, after the session was told to have changed

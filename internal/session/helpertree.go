@@ -17,15 +17,18 @@ func (h *Helpers) Tree(ctx context.Context, id lathe.SessionID) (api.Helper, err
 	return h.tree(ctx, sess, 0)
 }
 
-func (h *Helpers) tree(ctx context.Context, sess lathe.Session, depth int) (api.Helper, error) {
-	out := api.Helper{
+func (h *Helpers) tree(ctx context.Context, sess lathe.Session, depth int) (out api.Helper, err error) {
+	out = api.Helper{
 		ID: sess.ID, ParentID: sess.ParentID, Title: sess.Title, Agent: sess.Agent, Directory: sess.Directory,
-		State: h.state(ctx, sess), Cost: sess.Cost, Tokens: sess.Tokens.Total(),
+		Cost: sess.Cost, Tokens: sess.Tokens.Total(),
 		Created: sess.Created.UnixMilli(), Updated: sess.Updated.UnixMilli(),
 	}
 	if sess.Helper != nil {
 		out.Background, out.Branch = sess.Helper.Background, sess.Helper.Branch
 	}
+	// What a session does is asked after what those below it do: one that has just
+	// reported is done only once its caller has something to do.
+	defer func() { out.State = h.state(ctx, sess) }()
 	if depth == maxAncestors {
 		return out, nil
 	}
