@@ -21,7 +21,7 @@ var floors = [...]string{
 		store/local store/sqlite store/storetest terminal tokens tool typo workspace`,
 	2: `config format job ledger lsp lsp/lsptest permission prompt reading snapshot telemetry trust worktree
 		surroundings opencode/wire sandbox/overlay sandbox/proxy sandbox/registry llm/adapter llm/anthropic llm/google llm/guide llm/llmtest llm/openai llm/openaichat llm/script`,
-	3: `approval builtin compact mcp mcp/mcptest mcpjson plugin provider readable`,
+	3: `approval builtin compact learn mcp mcp/mcptest mcpjson plugin provider readable`,
 	4: `turn plugin/claude plugin/jsonhook plugin/hookcmd plugin/host`,
 	5: `commit instance project session share stats undo window`,
 	6: `doctor enginetest importer opencode/disk transcript tui tui/...`,

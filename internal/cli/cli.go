@@ -164,7 +164,7 @@ a terminal the request is carried out as by lathe run.`,
 	root.SetFlagErrorFunc(usageOf)
 	root.AddCommand(
 		newRun(env), newTUI(env), newACP(env), newAttach(env), newCommands(env), newModels(env), newAuth(env), newSession(env), newServe(env), newWeb(env), newConfig(env), newContext(env), newTrust(env), newPermissions(env), newAgents(env),
-		newStats(env), newSearch(env), newJob(env), newWorktree(env), newMCP(env), newLSP(env), newPlugin(env), newExport(env), newImport(env), newShare(env), newUnshare(env), newDB(env), newDoctor(env), newDebug(env),
+		newStats(env), newSearch(env), newLearn(env), newJob(env), newWorktree(env), newMCP(env), newLSP(env), newPlugin(env), newExport(env), newImport(env), newShare(env), newUnshare(env), newDB(env), newDoctor(env), newDebug(env),
 		&cobra.Command{
 			Use: "version", Short: "Print the version", Args: noArgs,
 			RunE: func(*cobra.Command, []string) error { return printVersion(env) },

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"lathe"
@@ -33,8 +34,13 @@ type Corrected struct{ Feedback string }
 
 // Error is what the model is told.
 func (e *Corrected) Error() string {
-	return "The user rejected permission to use this specific tool call with the following feedback: " + e.Feedback
+	return corrected + e.Feedback
 }
+
+const corrected = "The user rejected permission to use this specific tool call with the following feedback: "
+
+// Feedback returns the words of the person from what a model was told of a [Corrected] call.
+func Feedback(told string) (words string, ok bool) { return strings.CutPrefix(told, corrected) }
 
 // Unanswered means that nobody could be asked and the answer was no; the turn goes
 // on. Why is for the model.

@@ -162,10 +162,20 @@ func titleRequest(m *provider.Model, agent instance.Agent, first lathe.Message) 
 // cleanTitle takes the first line of an answer and removes reasoning, quotes
 // and excess length.
 func cleanTitle(answer string) string {
+	for line := range strings.Lines(withoutThoughts(answer)) {
+		if line = strings.Trim(strings.TrimSpace(line), `"'`); line != "" {
+			return printable.Shorten(line, maxTitle)
+		}
+	}
+	return ""
+}
+
+// withoutThoughts removes reasoning that a model wrote into its answer.
+func withoutThoughts(answer string) string {
 	for {
 		before, rest, ok := strings.Cut(answer, "<think>")
 		if !ok {
-			break
+			return answer
 		}
 		_, after, closed := strings.Cut(rest, "</think>")
 		if !closed {
@@ -173,12 +183,6 @@ func cleanTitle(answer string) string {
 		}
 		answer = before + after
 	}
-	for line := range strings.Lines(answer) {
-		if line = strings.Trim(strings.TrimSpace(line), `"'`); line != "" {
-			return printable.Shorten(line, maxTitle)
-		}
-	}
-	return ""
 }
 
 func firstLine(text string) string {

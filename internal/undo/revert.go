@@ -334,6 +334,9 @@ func (u *Changes) DropReverted(ctx context.Context) error {
 			left.add(c)
 		}
 	}
+	if err := u.noteReplaced(ctx, messages, i); err != nil {
+		return err
+	}
 	return u.remove(ctx, gone, parts, left)
 }
 

@@ -1,0 +1,63 @@
+package learn
+
+import "strings"
+
+// heading is the section that lines are put into.
+const heading = "## Learned from corrections"
+
+// Has reports whether the instructions have a line, in whatever case and list.
+func Has(instructions, line string) bool {
+	for have := range strings.Lines(instructions) {
+		if strings.EqualFold(strings.TrimLeft(strings.TrimSpace(have), "-* "), line) {
+			return true
+		}
+	}
+	return false
+}
+
+// Add returns instructions with one more line, in a section of its own at the end unless
+// there is one. Nothing else changes, and neither do the line endings.
+func Add(instructions, line string) string {
+	nl := "\n"
+	if strings.Contains(instructions, "\r\n") {
+		nl = "\r\n"
+	}
+	item := "- " + line + nl
+	lines := strings.SplitAfter(instructions, "\n")
+	at := -1
+	for i, have := range lines {
+		switch text := strings.TrimRight(have, " \t\r\n"); {
+		case text == heading:
+			at = i + 1
+		case at >= 0 && strings.HasPrefix(text, "#"):
+			return join(lines[:at], item, lines[at:], nl)
+		case at >= 0 && text != "":
+			at = i + 1
+		}
+	}
+	if at >= 0 {
+		return join(lines[:at], item, lines[at:], nl)
+	}
+	text := strings.TrimRight(instructions, "\r\n")
+	if text != "" {
+		text += nl + nl
+	}
+	return text + heading + nl + nl + item
+}
+
+func join(before []string, item string, after []string, nl string) string {
+	text := strings.Join(before, "")
+	if !strings.HasSuffix(text, "\n") {
+		text += nl
+	}
+	if strings.TrimSpace(before[len(before)-1]) == heading {
+		text += nl
+		if len(after) > 0 && strings.TrimSpace(after[0]) == "" {
+			after = after[1:]
+		}
+		if strings.TrimSpace(strings.Join(after, "")) != "" {
+			item += nl
+		}
+	}
+	return text + item + strings.Join(after, "")
+}
