@@ -19,6 +19,12 @@ type LoginPrompt struct {
 	When        *struct{ Key, Op, Value string }
 }
 
+// Applies reports whether the question is asked after these answers.
+func (p *LoginPrompt) Applies(inputs map[string]string) bool {
+	w := p.When
+	return w == nil || (inputs[w.Key] == w.Value) == (w.Op == "eq")
+}
+
 // LoginBegun is a login that waits for the person.
 type LoginBegun struct {
 	URL          string `json:"url"`    // empty: it is done

@@ -95,7 +95,7 @@ func loginAnswer(in *bufio.Reader) (string, error) {
 func askInputs(env *Env, in *bufio.Reader, prompts []api.LoginPrompt) (map[string]string, error) {
 	inputs := map[string]string{}
 	for _, p := range prompts {
-		if w := p.When; w != nil && (inputs[w.Key] == w.Value) != (w.Op == "eq") {
+		if !p.Applies(inputs) {
 			continue
 		}
 		for i, o := range p.Options {

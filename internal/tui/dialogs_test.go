@@ -482,7 +482,7 @@ func TestConnectTells(t *testing.T) {
 	d.press("esc", "enter")
 	d.typed("copilot")
 	d.press("enter")
-	d.shows("lathe does not offer that")
+	d.shows("lathe does not offer that by", "A plugin that logs in to it is offered here")
 }
 
 func TestThemes(t *testing.T) {

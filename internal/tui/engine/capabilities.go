@@ -21,6 +21,7 @@ type Capabilities struct {
 	Changes   Differ
 	Found     Finder
 	Keys      Keyring
+	Logins    Logins
 	Trust     Truster
 	Approvals Revoker
 	Weigh     Weigher
@@ -85,6 +86,16 @@ type Keyring interface {
 	Test(ctx context.Context, provider string) (api.KeyTest, error)
 	// Forget removes the stored key.
 	Forget(ctx context.Context, provider string) error
+}
+
+// Logins are the ways to log in to providers that plugins bring.
+type Logins interface {
+	// LoginMethods returns them by provider.
+	LoginMethods(ctx context.Context) (map[string][]api.LoginMethod, error)
+	// BeginProviderLogin begins a login; without an address it is done.
+	BeginProviderLogin(ctx context.Context, provider string, method int, inputs map[string]string) (api.LoginBegun, error)
+	// EndProviderLogin waits until a login is done, for minutes if the browser has a part in it.
+	EndProviderLogin(ctx context.Context, provider string, method int, code string) error
 }
 
 // Archiver puts sessions away and finds them again.

@@ -2,6 +2,8 @@ package setup
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -26,24 +28,40 @@ var signIn = map[string]string{
 // plans are the names of providers' subscriptions, for which there is no key.
 var plans = map[string]string{"anthropic": "Claude Pro or Max", "openai": "ChatGPT Plus or Pro", "google": "Gemini with a Google account"}
 
-// Connect asks which provider, then for its key.
+// Connect asks which provider, then for its key or for a login that a plugin brings.
 func (r *Room) Connect() tea.Msg {
 	return r.access.Do(func(ctx context.Context) tea.Msg {
 		list, err := r.access.Able.Keys.Providers(ctx)
 		if err != nil {
 			return dialog.Fail(err)
 		}
-		return r.providers(list)
+		logins, told := r.logins(ctx)
+		return dialog.All{told, r.providers(list, logins)}
 	})
 }
 
-func (r *Room) providers(providers []api.Provider) tea.Msg {
+// logins returns how plugins log in, by provider. If that is not known, keys are offered
+// all the same.
+func (r *Room) logins(ctx context.Context) (map[string][]api.LoginMethod, tea.Msg) {
+	if r.access.Able.Logins == nil {
+		return nil, nil
+	}
+	all, err := r.access.Able.Logins.LoginMethods(ctx)
+	if err != nil {
+		return nil, dialog.Tell{Kind: dialog.Warning, Text: "plugins' logins are not offered: " + styled.OneLine(err.Error())}
+	}
+	return all, nil
+}
+
+func (r *Room) providers(providers []api.Provider, logins map[string][]api.LoginMethod) tea.Msg {
 	l := dialog.List{Title: "connect a provider", Hint: "enter choose · type to search", Empty: "the catalogue is empty"}
+	listed := map[string]bool{}
 	for _, common := range []bool{true, false} {
 		for _, p := range providers {
-			if usual[p.ID] != common || signIn[p.ID] != "" {
+			if usual[p.ID] != common || signIn[p.ID] != "" && logins[p.ID] == nil {
 				continue
 			}
+			listed[p.ID] = true
 			group := "others"
 			if common {
 				group = "usual"
@@ -55,10 +73,22 @@ func (r *Room) providers(providers []api.Provider) tea.Msg {
 			l.Items = append(l.Items, it)
 		}
 	}
+	for _, id := range slices.Sorted(maps.Keys(logins)) {
+		if !listed[id] {
+			title := look.Or(signIn[id], id)
+			l.Items = append(l.Items, dialog.Item{ID: id, Title: styled.OneLine(title), Detail: "by a plugin", Group: "others"})
+		}
+	}
 	for _, id := range []string{"github-copilot", "github-copilot-enterprise"} {
-		l.Items = append(l.Items, dialog.Item{ID: id, Title: signIn[id], Detail: "signs in with OAuth, which lathe does not offer", Group: "not offered"})
+		if logins[id] != nil {
+			continue
+		}
+		l.Items = append(l.Items, dialog.Item{ID: id, Title: signIn[id], Detail: "signs in with OAuth, which needs a plugin", Group: "not offered"})
 	}
 	l.Pick = func(it dialog.Item) tea.Msg {
+		if m := logins[it.ID]; len(m) > 0 {
+			return r.methods(it, m)
+		}
 		if signIn[it.ID] != "" {
 			return dialog.Open{Sheet: &dialog.Page{Title: it.Title, Lines: func(l look.Look) []styled.Line { return signInLines(l, it.Title) }}}
 		}
@@ -71,8 +101,9 @@ func (r *Room) providers(providers []api.Provider) tea.Msg {
 
 func signInLines(l look.Look, name string) []styled.Line {
 	text := []string{
-		name + " is signed in to with OAuth. lathe does not offer that: it connects providers by key.",
+		name + " is signed in to with OAuth. lathe does not offer that by itself: it connects providers by key.",
 		"", "What works instead: a key of a provider that gives keys (Anthropic, OpenAI, Google, OpenRouter and the others of /connect), or a model server on this machine.",
+		"", "A plugin that logs in to it is offered here once it is installed (lathe plugin add).",
 		"", "A sign-in that OpenCode stored is read, but lathe neither renews nor makes one.",
 	}
 	var out []styled.Line
@@ -87,7 +118,7 @@ func (r *Room) askKey(it dialog.Item) tea.Msg {
 	f := &dialog.Field{Title: "key for " + it.Title, Hint: "enter store and try it · esc cancel", Secret: true}
 	f.Note = "It is stored in auth.json, readable by you alone, and tried with one small request."
 	if plan := plans[it.ID]; plan != "" {
-		f.Note += " A subscription (" + plan + ") is no key; signing in to one is not offered."
+		f.Note += " A subscription (" + plan + ") is no key; signing in to one needs a plugin that does it."
 	}
 	f.Done = func(key string) tea.Msg {
 		key = strings.TrimSpace(key)
