@@ -144,7 +144,7 @@ func openApp(ctx context.Context, env *Env, o appOptions) (a *app, err error) {
 	a.jobs = job.NewManager(job.Options{Runner: a.runner, Now: env.Now, Log: a.log, Alarm: builtin.ErrorLine, Keepers: keepers(env, paths), Ledger: ledger(paths), Changed: func(i job.Info) {
 		a.writer.Tell(i.Directory, lathe.JobChanged{SessionID: i.Session, JobID: i.ID, Running: i.Running()})
 	}})
-	a.languages = lsp.NewPool(lsp.PoolOptions{Open: a.runner.Open, Now: env.Now})
+	a.languages = lsp.NewPool(lsp.PoolOptions{Now: env.Now})
 	a.svc = session.New(session.Options{
 		Store: a.store, Bus: a.bus, Writer: a.writer, Jobs: a.jobs, Now: env.Now, Log: a.log, Owner: sqlite.Self(), Retries: retries(env), Sharing: share.Remote{Encode: encodeShared},
 		Open: func(ctx context.Context, dir string) (*instance.Instance, error) {

@@ -91,7 +91,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		in.Runner = shell.New(shell.Options{})
 	}
 	if in.Languages == nil {
-		in.Languages = lsp.NewPool(lsp.PoolOptions{Open: in.Runner.Open, Now: in.Now})
+		in.Languages = lsp.NewPool(lsp.PoolOptions{Now: in.Now})
 	}
 	if in.Jobs == nil {
 		in.Jobs = job.NewManager(job.Options{Runner: in.Runner, Now: in.Now, Log: in.Log, Alarm: builtin.ErrorLine, Changed: func(i job.Info) {

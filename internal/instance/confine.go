@@ -27,6 +27,7 @@ type Confinement struct {
 	apart   *sandbox.Box // of processes that have a network of their own
 	limits  sandbox.Limits
 	fixed   func() sandbox.Policy // what does not change
+	caches  func() []string       // of language servers
 }
 
 // confinement makes that of an instance.
@@ -42,7 +43,7 @@ func (i *Instance) confinement(o Options) *Confinement {
 	c.box = sandbox.NewBox(opts)
 	opts.Network = sandbox.OwnNetwork
 	c.apart = sandbox.NewBox(opts)
-	c.fixed = sync.OnceValue(c.makeFixed)
+	c.fixed, c.caches = sync.OnceValue(c.makeFixed), sync.OnceValue(c.serverCaches)
 	return c
 }
 
@@ -106,6 +107,12 @@ func (c *Confinement) by(b bounds, kind shell.Kind) (*sandbox.Box, sandbox.Polic
 	p := c.fixed()
 	p.Required = c.mode == "required"
 	b.bound(&p)
+	switch kind {
+	case shell.KindLSP:
+		c.forServer(&p)
+	case shell.KindFormatter:
+		c.showLanguages(&p)
+	}
 	return c.boxOf(kind), p
 }
 

@@ -46,7 +46,7 @@ func (i *Instance) newLanguages(o Options, env []string, publish func(lathe.Even
 	place := i.LanguagePlace(env)
 	if conf.LSP.Set && conf.LSP.On {
 		l.Servers = lsp.New(lsp.Options{
-			Place: place, Pool: o.Languages, Repository: i.Root.CommonDir,
+			Place: place, Pool: o.Languages, Open: o.Runner.Open, Reach: i.Confinement.reach, Repository: i.Root.CommonDir,
 			Specs: lsp.Configure(serverSettings(conf.LSP.Entries), conf.Flags.ExperimentalLSPTy),
 			Wait:  millis(conf.Languages.Wait), Idle: millis(conf.Languages.Idle), Memory: int64(conf.Languages.Memory) << 20,
 			Everything: conf.Languages.Diagnostics == "all",

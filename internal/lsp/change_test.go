@@ -24,6 +24,7 @@ type desk struct {
 	dir     string
 	log     string
 	pool    *Pool
+	start   func(shell.Program) (*shell.Service, error)
 	servers *Servers
 	mu      sync.Mutex
 	told    []string
@@ -37,7 +38,8 @@ func newDesk(t *testing.T, how string, change ...func(*Options)) *desk {
 	}
 	d := &desk{t: t, dir: dir, log: filepath.Join(t.TempDir(), "log")}
 	runner := shell.New(shell.Options{})
-	d.pool = NewPool(PoolOptions{Open: runner.Open})
+	d.pool = NewPool(PoolOptions{})
+	d.start = runner.Open
 	d.servers = d.open(dir, how, change...)
 	t.Cleanup(func() {
 		d.servers.Close()
@@ -56,7 +58,7 @@ func (d *desk) open(dir, how string, change ...func(*Options)) *Servers {
 	}
 	o := Options{
 		Place: Place{Dir: dir, Worktree: dir, Env: []string{"PATH=" + os.Getenv("PATH"), "LSP_FAKE_LOG=" + d.log}, Trusted: true},
-		Pool:  d.pool, Repository: "one", Wait: time.Minute,
+		Pool:  d.pool, Open: d.start, Repository: "one", Wait: time.Minute,
 		Specs: Configure([]Setting{{ID: "fake", Command: []string{self}, Extensions: []string{".fake"}, Env: map[string]string{"LSP_FAKE": how}, Initial: map[string]any{"fake": map[string]any{"level": 3}}}}, false),
 		Notice: func(text string) {
 			d.mu.Lock()
@@ -292,6 +294,40 @@ func TestWorktreesShareAServer(t *testing.T) {
 			}
 			if n := strings.Count(readLog(t, d.log), "shutdown"); n != starts {
 				t.Errorf("%d were asked to end", n)
+			}
+		})
+	}
+}
+
+// A server serves only what its process can read, and write if it runs what the project
+// brings: for another root one more is started, which serves both.
+func TestServersServeWhatTheyReach(t *testing.T) {
+	for name, tt := range map[string]struct {
+		runs, read bool
+		starts     int
+	}{"read": {read: true, starts: 1}, "read, but it builds there": {read: true, runs: true, starts: 2}, "neither": {starts: 2}} {
+		t.Run(name, func(t *testing.T) {
+			other, err := workspace.Resolve(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			reach := &Reach{}
+			bounded := func(o *Options) {
+				o.Specs[len(o.Specs)-1].Runs, o.Reach = tt.runs, func() *Reach { return reach }
+			}
+			d := newDesk(t, "folders", bounded)
+			reach.Write = []string{d.dir}
+			if tt.read {
+				reach.Read = []string{filepath.Dir(other)}
+			}
+			d.expect("one", d.change("a.fake", "fine", "bad"), "new a.fake 0:0 bad word|bad")
+			reach = &Reach{Write: []string{d.dir, other}}
+			second := d.open(other, "folders", bounded)
+			t.Cleanup(second.Close)
+			r := second.Before(File{Path: filepath.Join(other, "a.fake"), Text: "fine"}).After(t.Context(), File{Path: filepath.Join(other, "a.fake"), Text: "a bad"})
+			d.expect("other", r, "new a.fake 0:2 bad word|a bad")
+			if n := strings.Count(readLog(t, d.log), "initialize {"); n != tt.starts {
+				t.Errorf("%d servers, want %d", n, tt.starts)
 			}
 		})
 	}

@@ -26,8 +26,7 @@ const (
 
 // PoolOptions set up a [Pool].
 type PoolOptions struct {
-	Open func(shell.Program) (*shell.Service, error)
-	Now  func() time.Time // optional
+	Now func() time.Time // optional
 	// Memory returns the resident size of processes in bytes; nil: as the system reports
 	// it, if it does.
 	Memory func(pids []int) int64
@@ -70,6 +69,7 @@ type entry struct {
 	late    bool // somebody gave up waiting for its start
 	used    time.Time
 	users   map[*Servers][]string // roots
+	reach   *Reach                // of the process; nil: everything
 	heavy   time.Time             // when it was stopped for its memory
 	cancel  context.CancelCauseFunc
 }
@@ -112,13 +112,15 @@ func (p *Pool) get(w wanted) (*entry, error) {
 		if e.base != base {
 			continue
 		}
-		switch serves := slices.Contains(e.users[w.by], w.root); {
+		switch {
 		case e.err != nil && p.opts.Now().Before(e.until):
 			return nil, e.err
 		case e.err != nil:
 			p.restart(e, w)
 			return e, nil
-		case e.client != nil && (serves || e.client.add(w.root)), e.client == nil && serves:
+		case !e.reach.has(w):
+			continue // it was started before the root was there, or for somebody else
+		case e.client != nil && e.client.add(w.root), e.client == nil && slices.Contains(e.users[w.by], w.root):
 			p.use(e, w)
 			return e, nil
 		case e.client == nil: // it gets the root as soon as it runs, or another one is started
@@ -141,14 +143,14 @@ func (p *Pool) use(e *entry, w wanted) {
 // restart begins the start of a server. The caller holds mu.
 func (p *Pool) restart(e *entry, w wanted) {
 	p.use(e, w)
-	e.ready, e.client, e.err, e.late = make(chan struct{}), nil, nil, false
+	e.ready, e.client, e.err, e.late, e.reach = make(chan struct{}), nil, nil, false, w.by.reach()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	e.cancel = cancel
 	p.wg.Go(func() {
 		defer cancel(nil)
 		c, err := connect(ctx, launch{
 			spec: w.spec, args: w.prog.args, root: w.root, env: w.by.env(w.spec), options: w.by.place.options(w.spec, w.root),
-			open: p.opts.Open, told: func(path string) { p.told(e, path) }, now: p.opts.Now,
+			open: w.by.opts.Open, told: func(path string) { p.told(e, path) }, now: p.opts.Now,
 		})
 		p.started(e, c, err)
 	})

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"lathe/internal/shell"
 )
 
 // DefaultWait is the longest time that a change of files waits for servers.
@@ -19,6 +21,10 @@ const DefaultWait = 5 * time.Second
 type Options struct {
 	Place
 	Pool *Pool
+	// Open starts the program of a server.
+	Open func(shell.Program) (*shell.Service, error)
+	// Reach says what a server that is started now can read and write; optional.
+	Reach func() *Reach
 	// Repository is what the worktrees of one repository have in common; empty: Dir.
 	Repository string
 	Specs      []Spec        // those that are switched on

@@ -49,6 +49,9 @@ func (b *Box) Start(proc Process, policy Policy) (run *Run, err error) {
 	if len(policy.Overlays) > 0 && level < Full {
 		return nil, fmt.Errorf("%w: %s", ErrOverlay, level.Words())
 	}
+	if policy.Lasting && level < Full {
+		policy.Protect = nil // only what is done at the end would hold it
+	}
 	policy.now = newSight()
 	rules, err := policy.rules(level)
 	if err != nil {

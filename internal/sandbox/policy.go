@@ -24,6 +24,10 @@ type Policy struct {
 	Hide, Show []string
 	// Overlays are directories whose changes are redirected, at the level Full; see [ErrOverlay].
 	Overlays []Overlay
+	// Lasting says that the process lives on while others work in the same places, so that
+	// what is found changed at its end may not be its doing: nothing is undone or moved away,
+	// and on Linux below the level Full nothing of Protect holds.
+	Lasting bool
 	// Required says that nothing may run with less than all of this.
 	Required bool
 	// Aside is a directory for files that are moved away. It is created when needed.

@@ -84,7 +84,7 @@ func (tt realTurn) play(t *testing.T) {
 	for name, text := range tt.files {
 		write(t, filepath.Join(r.dir, name), strings.ReplaceAll(text, "{dir}", r.dir))
 	}
-	write(t, filepath.Join(r.dir, "lathe.json"), `{"permission":"allow","lsp":true,"languages":{"tool":true,"wait":60000}}`)
+	write(t, filepath.Join(r.dir, "lathe.json"), `{"permission":{"*":"allow","external_directory":"deny"},"lsp":true,"languages":{"tool":true,"wait":60000}}`)
 	if modules := os.Getenv("LATHE_LANGUAGE_MODULES"); modules != "" {
 		if err := os.Symlink(modules, filepath.Join(r.dir, "node_modules")); err != nil {
 			t.Fatal(err)

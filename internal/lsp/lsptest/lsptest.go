@@ -24,7 +24,8 @@ import (
 // garbage, flood, crash, mute, deaf, stale, late, reading, stays; and
 // dies:METHOD, which ends it at a message. What $LSP_FAKE_LINK names first is called what it
 // names second when the server speaks of a file. What it is told is written to
-// $LSP_FAKE_LOG, if that is set.
+// $LSP_FAKE_LOG, if that is set. As it starts it copies the files that $LSP_FAKE_COPY names
+// (FROM>TO, with blanks between them), as far as it may.
 func Serve(how string) {
 	fakeServer(how)
 }
@@ -42,6 +43,12 @@ func fakeServer(how string) {
 	f := &fake{how: map[string]bool{}, in: bufio.NewReader(os.Stdin), docs: map[string]string{}}
 	for w := range strings.FieldsSeq(how) {
 		f.how[w] = true
+	}
+	for pair := range strings.FieldsSeq(os.Getenv("LSP_FAKE_COPY")) {
+		from, to, _ := strings.Cut(pair, ">")
+		if data, err := os.ReadFile(from); err == nil {
+			_ = os.WriteFile(to, data, 0o600)
+		}
 	}
 	if path := os.Getenv("LSP_FAKE_LOG"); path != "" {
 		f.log, _ = os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
