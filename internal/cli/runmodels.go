@@ -22,6 +22,7 @@ type contender struct {
 	Error   string          `json:"error,omitempty"`
 	Work    api.Worktree    `json:"worktree"`
 	Cost    lathe.Money     `json:"cost"`
+	Unknown bool            `json:"unpriced,omitempty"` // the price is not known, so neither is the cost
 	Tokens  int64           `json:"tokens"`
 	Millis  int64           `json:"ms"`
 	Check   string          `json:"check,omitempty"` // passed, or how it failed
@@ -112,6 +113,8 @@ func (c *contender) run(ctx context.Context, env *Env, f *face, o runOptions, me
 	c.Work = w
 	if sess, err := side.Get(save, c.Session); err == nil {
 		c.Cost, c.Tokens = sess.Cost, sess.Tokens.Total()
+		window, err := side.Window(save, c.Session)
+		c.Unknown = err != nil || window.Unpriced
 	}
 	if o.side.check != "" && ctx.Err() == nil && c.Session != "" {
 		c.Check = c.verify(ctx, &side, o.side.check)
@@ -202,8 +205,8 @@ func printContenders(env *Env, o runOptions, all []contender) {
 	for _, c := range all {
 		added, removed := c.Work.Total()
 		cost := c.Cost.String()
-		if c.Cost == 0 && c.Tokens > 0 {
-			cost = "free or unknown"
+		if c.Unknown {
+			cost = "not known"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%d\t+%d -%d\t%s\t%d\t%s\t%s", clean(c.Model), c.Result, len(c.Work.Changes), added, removed, cost, c.Tokens, c.took(), clean(c.Work.Name))
 		if o.side.check != "" {

@@ -43,6 +43,7 @@ type Model struct {
 	proxied   bool  // litellmProxy of the provider's options
 	outputMax int
 	origin    *catalog.Model
+	priced    bool // by the catalogue or the configuration, be it at nothing
 }
 
 // Caps is what a model can do.
@@ -55,10 +56,10 @@ type Caps struct {
 	Interleaved string
 }
 
-// Priced reports whether the price is known: there is one, or the catalogue says that
-// there is none, as it does of the models of lathe's own.
+// Priced reports whether the price is known: there is one, or the catalogue or the
+// configuration says that there is none. Models of lathe's own cost nothing.
 func (m *Model) Priced() bool {
-	return m.origin != nil || m.Price.Prices != (lathe.Prices{}) || m.Ref.Provider == "offline" || m.Ref.Provider == "script"
+	return m.priced || m.Price.Prices != (lathe.Prices{}) || m.Ref.Provider == "offline" || m.Ref.Provider == "script"
 }
 
 // Cost returns what a request cost, by the prices that hold for its prompt size.

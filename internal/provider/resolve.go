@@ -95,6 +95,7 @@ func (r *Registry) hide(e *entry, m *Model) string {
 
 // newModel applies the configuration on top of what the catalogue says. Either may be nil.
 func newModel(e *entry, c *catalog.Model, conf *config.Model) *Model {
+	priced := c != nil // a model that the catalogue has without a price is free
 	if c == nil {
 		c = &catalog.Model{ToolCall: true, Input: catalog.Text, Output: catalog.Text, NPM: ""}
 	}
@@ -102,7 +103,7 @@ func newModel(e *entry, c *catalog.Model, conf *config.Model) *Model {
 		Ref:   lathe.ModelRef{Provider: e.info.ID, Model: c.ID},
 		APIID: cmp.Or(c.APIID, c.ID), Name: c.Name, Family: c.Family, Released: c.Released,
 		Status: cmp.Or(c.Status, "active"), NPM: cmp.Or(c.NPM, e.info.NPM, npmCompatible), URL: baseURL(e, c),
-		Limit: c.Limit, Price: c.Cost, Options: c.Options, Headers: c.Headers, origin: c,
+		Limit: c.Limit, Price: c.Cost, Options: c.Options, Headers: c.Headers, origin: c, priced: priced,
 		Caps: Caps{Temperature: c.Temperature, Reasoning: c.Reasoning, Attachment: c.Attachment, ToolCall: c.ToolCall,
 			Input: c.Input, Output: c.Output, Interleaved: c.Interleaved},
 	}
@@ -146,7 +147,7 @@ func (m *Model) override(e *entry, c *config.Model) {
 		m.Caps.Interleaved = string(*c.Interleaved)
 	}
 	if c.Cost != nil {
-		m.Price = c.Cost.Cost
+		m.Price, m.priced = c.Cost.Cost, true
 	}
 	if c.Limit != nil {
 		m.Limit = catalog.Limit{Context: cmp.Or(c.Limit.Context, m.Limit.Context), Input: cmp.Or(c.Limit.Input, m.Limit.Input), Output: cmp.Or(c.Limit.Output, m.Limit.Output)}
