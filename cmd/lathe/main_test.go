@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asMain) != "" || len(os.Args) > 1 && (os.Args[1] == supervise || os.Args[1] == keep || os.Args[1] == connect) {
 		main()
 	}
-	testscript.Main(m, map[string]func(){"lathe": scriptMain, "mcp-server": func() { mcptest.Serve(os.Getenv("MCP_TEST_SERVER")) }, "lsp-server": func() { lsptest.Serve(os.Getenv("LSP_TEST_SERVER")) }})
+	testscript.Main(m, map[string]func(){"lathe": scriptMain, "without": without, "mcp-server": func() { mcptest.Serve(os.Getenv("MCP_TEST_SERVER")) }, "lsp-server": func() { lsptest.Serve(os.Getenv("LSP_TEST_SERVER")) }})
 }
 
 // TestScripts runs the scripts in testdata against the real program. Each has

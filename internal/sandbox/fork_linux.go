@@ -118,8 +118,8 @@ func (p *program) run(files bool) (pid int, failed string, errno syscall.Errno) 
 		_, _ = unix.Wait4(int(p.first), nil, 0, nil)
 	}
 	if p.errno != 0 {
-		failed = "fork"
-		if p.at < len(p.steps) {
+		failed = "start a process"
+		if p.first != 0 && p.at < len(p.steps) {
 			failed = p.steps[p.at].what
 		}
 		if p.pid != 0 {

@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 	} else if name != "" {
 		os.Exit(attack(name))
 	}
+	without()
 	goleak.VerifyTestMain(m)
 }
 
