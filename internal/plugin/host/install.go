@@ -21,6 +21,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"lathe/internal/shell"
+	"lathe/internal/workspace"
 )
 
 const (
@@ -244,7 +245,8 @@ func pin(dir, pinned string) error {
 		if err != nil {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(pinned, name), text, 0o600); err != nil {
+		// Whole or not at all: a lock cut short by a full disk would fail every later install.
+		if err := workspace.WriteFile(filepath.Join(pinned, name), text, 0o600); err != nil {
 			return err
 		}
 	}

@@ -22,6 +22,9 @@ mkdir -p node_modules/demo
 case "$NPM_FAILS" in
 halfway) echo "npm error network went away" >&2; exit 1;;
 full) echo "npm error nospc ENOSPC: no space left on device, write" >&2; exit 1;;
+large)
+	head -c 4000000 /dev/zero >node_modules/demo/large || { echo "npm error it does not fit" >&2; exit 1; }
+	head -c 65536 /dev/zero >package-lock.json;;
 esac
 echo '{"main":"index.js"}' >node_modules/demo/package.json
 echo 'export const Demo = async () => ({})' >node_modules/demo/index.js
