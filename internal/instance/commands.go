@@ -88,6 +88,28 @@ func (c Command) Hints() []string {
 
 // All returns the commands by name.
 func (cs *Commands) All() []Command {
+	list := cs.written()
+	for _, p := range cs.prompts(list) {
+		list = append(list, Command{Name: p.Command, Description: describePrompt(p), Source: "mcp", prompt: &p})
+	}
+	slices.SortFunc(list, func(a, b Command) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// Prompts returns the prompts of servers, with the commands that they are called by.
+func (cs *Commands) Prompts() []mcp.Texts { return cs.prompts(cs.written()) }
+
+// prompts returns the prompts of servers, called by other names than written commands.
+func (cs *Commands) prompts(written []Command) []mcp.Texts {
+	names := make([]string, len(written))
+	for j, c := range written {
+		names[j] = c.Name
+	}
+	return cs.servers.Prompts(names...)
+}
+
+// written returns the commands that do not come from servers, in no order.
+func (cs *Commands) written() []Command {
 	list := []Command{
 		{Name: "init", Description: "create or update AGENTS.md", Template: initText, Source: "built in"},
 		{Name: "review", Description: "review changes: uncommitted, a commit, a branch or a pull request", Template: reviewText, Source: "built in", Subtask: new(true), Agent: "general"},
@@ -115,10 +137,6 @@ func (cs *Commands) All() []Command {
 			Template: "Load the skill " + strconv.Quote(s.Name) + " and do what it says.\n\n$ARGUMENTS",
 		}, false)
 	}
-	for _, p := range cs.servers.Prompts() {
-		add(Command{Name: p.Command, Description: describePrompt(p), Source: "mcp", prompt: &p}, false)
-	}
-	slices.SortFunc(list, func(a, b Command) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 

@@ -160,10 +160,12 @@ func (c *conn) learnPrompts(ctx context.Context, k *Known) error {
 	if err != nil {
 		return err
 	}
+	names := map[string]bool{}
 	for _, p := range list {
-		if p == nil || p.Name == "" || len(p.Name) > maxName {
+		if p == nil || p.Name == "" || len(p.Name) > maxName || names[p.Name] {
 			continue
 		}
+		names[p.Name] = true
 		out := Prompt{Name: p.Name, Title: clean(p.Title, maxName), Description: clean(p.Description, 1000)}
 		for _, a := range p.Arguments {
 			if a != nil && len(out.Arguments) < 50 {

@@ -84,12 +84,17 @@ func (s *Servers) namer() *namer {
 func (n *namer) key(server, name string) string {
 	key := Sanitize(server) + "_" + Sanitize(name)
 	if len(key) > longestKey || n.taken[key] {
-		sum := sha256.Sum256([]byte(server + "\x00" + name))
-		end := "_" + hex.EncodeToString(sum[:4])
+		end := ending(server, name)
 		key = key[:min(len(key), longestKey-len(end))] + end
 	}
 	n.taken[key] = true
 	return key
+}
+
+// ending distinguishes something of a server from others that would be called the same.
+func ending(server, name string) string {
+	sum := sha256.Sum256([]byte(server + "\x00" + name))
+	return "_" + hex.EncodeToString(sum[:4])
 }
 
 // Sanitize returns a name with the characters that providers do not accept replaced, as OpenCode does.

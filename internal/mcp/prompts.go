@@ -14,8 +14,18 @@ type Texts struct {
 	Prompt
 }
 
-// Prompts lists the prompts of the servers whose offer is known. It starts nothing.
-func (s *Servers) Prompts() []Texts {
+// Renamed reports whether the prompt has another command than its server's and its own
+// name make.
+func (t Texts) Renamed() bool { return t.Command != Sanitize(t.Server)+":"+Sanitize(t.Name) }
+
+// Prompts lists the prompts of the servers whose offer is known. One whose command is
+// among those given, or is another prompt's, gets a distinguishing ending, the same
+// every time. It starts nothing.
+func (s *Servers) Prompts(commands ...string) []Texts {
+	taken := map[string]bool{}
+	for _, name := range commands {
+		taken[name] = true
+	}
 	var out []Texts
 	for _, srv := range s.all() {
 		k := srv.known()
@@ -23,7 +33,12 @@ func (s *Servers) Prompts() []Texts {
 			continue
 		}
 		for _, p := range k.Prompts {
-			out = append(out, Texts{Sanitize(srv.conf.Name) + ":" + Sanitize(p.Name), srv.conf.Name, p})
+			command := Sanitize(srv.conf.Name) + ":" + Sanitize(p.Name)
+			if taken[command] {
+				command += ending(srv.conf.Name, p.Name)
+			}
+			taken[command] = true
+			out = append(out, Texts{command, srv.conf.Name, p})
 		}
 	}
 	return out

@@ -329,7 +329,7 @@ func describeServer(all *mcp.Servers, s mcp.Status) api.MCPServer {
 
 // one describes a server with its tools, and starts it if its tools are not known.
 func (c servers) one() (any, error) {
-	all, _, err := c.all()
+	all, inst, err := c.all()
 	if err != nil {
 		return nil, err
 	}
@@ -350,6 +350,11 @@ func (c servers) one() (any, error) {
 					out.Notes = append(slices.Clip(out.Notes), "the tool "+t.Tool.Name+" is called "+t.Key+", since its usual name is taken or too long")
 				}
 				out.List = append(out.List, api.MCPTool{Key: t.Key, Name: t.Tool.Name, Description: t.Description, Schema: t.Schema, Hints: t.Hints.Words()})
+			}
+		}
+		for _, p := range inst.Commands.Prompts() {
+			if p.Server == s.Name && p.Renamed() {
+				out.Notes = append(slices.Clip(out.Notes), "the prompt "+p.Name+" is called /"+p.Command+", since its usual name is taken")
 			}
 		}
 		return out, nil

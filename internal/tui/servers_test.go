@@ -40,7 +40,7 @@ func (f *serverFake) Servers(context.Context, bool) ([]api.MCPServer, error) {
 }
 
 func (f *serverFake) Server(context.Context, string, bool) (api.MCPDetail, error) {
-	return api.MCPDetail{MCPServer: api.MCPServer{Known: true}, List: []api.MCPTool{{Key: "docs_search", Description: "finds pages", Hints: "only reads, it says"}}}, nil
+	return api.MCPDetail{MCPServer: api.MCPServer{Known: true, Notes: []string{"the prompt a\x1b[2Jb is called /a_b"}}, List: []api.MCPTool{{Key: "docs_search", Description: "finds pages", Hints: "only reads, it says"}}}, nil
 }
 
 func (f *serverFake) SwitchServer(_ context.Context, name string, on bool) error {
@@ -69,7 +69,7 @@ func TestServersAreShownAndSwitched(t *testing.T) {
 	d.press("esc")
 	open()
 	d.press("enter")
-	d.shows("docs_search", "finds pages", "only reads, it says")
+	d.shows("docs_search", "finds pages", "only reads, it says", "is called /a_b", "note")
 	if !f.seen {
 		t.Error("it is not noted that the person looked")
 	}

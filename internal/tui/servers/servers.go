@@ -120,6 +120,9 @@ func (r *Room) tools(name string) tea.Msg {
 		for _, t := range d.List {
 			l.Items = append(l.Items, dialog.Item{ID: t.Key, Title: styled.OneLine(t.Key), Detail: styled.OneLine(t.Description), Right: styled.OneLine(t.Hints)})
 		}
+		for _, n := range d.Notes {
+			l.Items = append(l.Items, dialog.Item{Title: styled.OneLine(n), Right: "note"})
+		}
 		return dialog.Open{Sheet: dialog.NewList(l)}
 	})
 }
