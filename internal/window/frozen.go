@@ -36,9 +36,9 @@ type frozen struct {
 	MCP          string               `json:"mcp,omitempty"`  // which offer of the tool servers; see Offer
 	Late         []string             `json:"late,omitempty"` // tools of plugins; see LateTools
 
-	ToldMCP string `json:"toldMCP,omitempty"` // the newest offer that the model was told about
+	ToldMCP string `json:"toldMCP,omitempty"` // the newest offer that the model was told about; empty: the frozen one
 
-	offer *mcp.Offer
+	offer, told *mcp.Offer
 }
 
 // frozenDoc is the record in the store.

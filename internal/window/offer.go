@@ -1,6 +1,7 @@
 package window
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -40,19 +41,24 @@ func (w *Window) Offer(ctx context.Context) *mcp.Offer {
 // saveOffer stores the offer unless it is stored already. The caller holds fmu.
 func (w *Window) saveOffer(tx store.Tx) error {
 	f := w.frozen
-	if f.MCP == "" || f.offer == nil || w.keptOffer == f.MCP {
-		return nil
+	if f.MCP != "" && f.offer != nil && w.keptOffer != f.MCP {
+		if err := offerDoc(f.MCP).Set(tx, w.id, *f.offer); err != nil {
+			return err
+		}
+		w.keptOffer = f.MCP
 	}
-	if err := offerDoc(f.MCP).Set(tx, w.id, *f.offer); err != nil {
-		return err
+	if f.ToldMCP != "" && f.ToldMCP != f.MCP && f.told != nil && w.keptTold != f.ToldMCP {
+		if err := offerDoc(f.ToldMCP).Set(tx, w.id, *f.told); err != nil {
+			return err
+		}
+		w.keptTold = f.ToldMCP
 	}
-	w.keptOffer = f.MCP
 	return nil
 }
 
 // take freezes an offer.
 func (f *frozen) take(o mcp.Offer) {
-	f.MCP, f.offer = "", nil
+	f.MCP, f.offer, f.ToldMCP, f.told = "", nil, "", nil
 	if !o.Empty() {
 		f.MCP, f.offer = o.ID(), &o
 	}
@@ -70,7 +76,6 @@ func (w *Window) Refresh(ctx context.Context) (api.MCPRefreshed, error) {
 	}
 	fresh := *f
 	fresh.take(w.inst.Servers(ctx).Offer())
-	fresh.ToldMCP = fresh.MCP
 	out := differences(before, fresh.offer)
 	changed := fresh.MCP != f.MCP
 	if changed {
@@ -108,27 +113,49 @@ func differences(before, now *mcp.Offer) api.MCPRefreshed {
 	return out
 }
 
+// lastTold returns the offer that the model knows of: the newest that it was told
+// about, or the frozen one; nil if it cannot be read. The caller holds fmu.
+func (w *Window) lastTold(ctx context.Context, f *frozen) *mcp.Offer {
+	switch {
+	case f.ToldMCP != "" && f.told != nil:
+		return f.told
+	case f.ToldMCP == "" && f.offer != nil:
+		return f.offer
+	}
+	for _, id := range []string{f.ToldMCP, f.MCP} { // older versions stored only the frozen one
+		if id == "" {
+			continue
+		}
+		if kept, ok, err := offerDoc(id).Get(ctx, w.store, w.id); err == nil && ok {
+			return &kept
+		}
+	}
+	return nil
+}
+
 // serverNews tells the model, once, that the tool servers now offer something other
-// than when the window began. The caller holds fmu.
+// than what it was last told. The caller holds fmu.
 func (w *Window) serverNews(ctx context.Context, f *frozen) string {
-	if !w.inst.MCP.Any() || f.MCP == "" {
+	if f.MCP == "" {
 		return ""
 	}
 	now := w.inst.MCP.Offer()
 	id := now.ID()
-	if id == f.MCP || id == f.ToldMCP {
+	if id == cmp.Or(f.ToldMCP, f.MCP) {
 		return ""
 	}
-	before := f.offer
+	before := w.lastTold(ctx, f)
 	if before == nil {
-		kept, ok, err := offerDoc(f.MCP).Get(ctx, w.store, w.id)
-		if err != nil || !ok {
-			return ""
-		}
-		before = &kept
+		return ""
 	}
-	f.ToldMCP = id
-	d := differences(before, &now)
+	f.ToldMCP, f.told = id, &now
+	return tellServers(before, &now)
+}
+
+// tellServers says what one offer has that the other does not, as the model is told it;
+// empty if there is nothing.
+func tellServers(before, now *mcp.Offer) string {
+	d := differences(before, now)
 	var b strings.Builder
 	tell := func(what string, names []string) {
 		if n := len(names); n > newsShown {
@@ -140,7 +167,7 @@ func (w *Window) serverNews(ctx context.Context, f *frozen) string {
 	}
 	tell("They can be called from now on, and mcp_search tells their arguments: ", d.Added)
 	tell("They are gone: ", d.Gone)
-	tell("Their definitions are not what they were when this session began, so trust what you are told of them less: ", d.Changed)
+	tell("Their definitions are not what they were, so trust what you were told of them less; mcp_search tells them as they are now: ", d.Changed)
 	if b.Len() == 0 {
 		return ""
 	}

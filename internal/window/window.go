@@ -38,6 +38,7 @@ type Window struct {
 	fmu       sync.Mutex // guards what is frozen, which may have to be fetched
 	frozen    *frozen
 	keptOffer string  // the stored offer of the tool servers
+	keptTold  string  // the stored offer that the model was last told about
 	left      *frozen // what this process's newest compaction replaced
 
 	mu     sync.Mutex
