@@ -213,6 +213,12 @@ func TestRestartTellsOfInterruptedTasks(t *testing.T) {
 	id := p.session()
 	p.prompt(id, session.Prompt{}, "go")
 	<-working
+	vanished := p.svc
+	t.Cleanup(func() { // it works on until then
+		if err := vanished.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	p.serve()
 	for range 2 {
 		p.prompt(id, session.Prompt{}, "next")
