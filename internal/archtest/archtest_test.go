@@ -17,7 +17,7 @@ import (
 // a named edge. Names are below lathe/internal where they do not begin with lathe.
 var floors = [...]string{
 	0: `lathe lathe/web`,
-	1: `api auth bus catalog diff judge jsonc llm mdns netguard printable redact rope sandbox sandbox/kerneltest search shell sse store store/codec
+	1: `api auth bus catalog diff filelock judge jsonc llm mdns netguard printable redact rope sandbox sandbox/kerneltest search shell sse store store/codec
 		store/local store/sqlite store/storetest terminal tokens tool typo workspace`,
 	2: `config format job ledger lsp lsp/lsptest permission prompt reading snapshot telemetry trust worktree
 		surroundings opencode/wire sandbox/overlay sandbox/proxy sandbox/registry llm/adapter llm/anthropic llm/google llm/guide llm/llmtest llm/openai llm/openaichat llm/script`,
@@ -35,6 +35,7 @@ var floors = [...]string{
 type edge struct{ from, to, why string }
 
 var edges = []edge{
+	{"auth", "filelock", "two processes may store a credential"},
 	{"auth", "jsonc", "credentials may be written with comments"},
 	{"bus", "rope", "a queued event keeps a long text that still grows"},
 	{"judge", "tool", "it says what to ask for as a tool.Request"},

@@ -17,16 +17,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"lathe"
+	"lathe/internal/filelock"
 	"lathe/internal/jsonc"
 )
 
 // Limits of a credential file and of the wait for its lock.
 const (
-	maxFile  = 4 << 20
-	lockWait = 10 * time.Second
+	maxFile = 4 << 20
 )
 
 // Entry is one stored credential: [API], [OAuth], [WellKnown] or [Unknown].
@@ -174,7 +172,7 @@ func (s *Store) update(ctx context.Context, change func(*jsonc.Value)) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make the directory of credentials: %w", err)
 	}
-	unlock, err := lock(ctx, path+".lock")
+	unlock, err := filelock.Lock(ctx, path+".lock", path+".lock")
 	if err != nil {
 		return err
 	}
@@ -188,19 +186,6 @@ func (s *Store) update(ctx context.Context, change func(*jsonc.Value)) error {
 	}
 	change(tree)
 	return write(path, tree)
-}
-
-func lock(ctx context.Context, path string) (unlock func(), err error) {
-	wait, cancel := context.WithTimeoutCause(ctx, lockWait, errors.New("another process holds the lock"))
-	defer cancel()
-	l := flock.New(path, flock.SetPermissions(0o600))
-	if _, err := l.TryLockContext(wait, 15*time.Millisecond); err != nil {
-		if wait.Err() != nil {
-			err = context.Cause(wait)
-		}
-		return nil, fmt.Errorf("lock %s: %w", path, err)
-	}
-	return func() { _ = l.Close() }, nil
 }
 
 // read returns the tree of a file; nil when there is no file.

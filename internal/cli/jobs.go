@@ -86,15 +86,20 @@ lathe run and of the screen end when it does; the screen lists its own with /job
 }
 
 func (o *jobOptions) with(ctx context.Context, env *Env, do func(*face) error) error {
-	password, err := passwordFrom(o.passFile)
+	return attached(ctx, env, o.attach, o.passFile, do)
+}
+
+// attached does something with the server that --attach names.
+func attached(ctx context.Context, env *Env, address, passwordFile string, do func(*face) error) error {
+	password, err := passwordFrom(passwordFile)
 	if err != nil {
 		return err
 	}
-	dir, err := attachDir(env, o.attach, "")
+	dir, err := attachDir(env, address, "")
 	if err != nil {
 		return err
 	}
-	f, err := connect(ctx, env, target{attach: o.attach, password: password, dir: dir})
+	f, err := connect(ctx, env, target{attach: address, password: password, dir: dir})
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"text/tabwriter"
 
@@ -17,31 +16,20 @@ func (o *runningLanguages) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.passFile, "password-file", "", "with --attach: file with the server's password, readable by you alone")
 }
 
-func (o *runningLanguages) list(ctx context.Context, env *Env) (err error) {
-	password, err := passwordFrom(o.passFile)
-	if err != nil {
-		return err
-	}
-	dir, err := attachDir(env, o.attach, "")
-	if err != nil {
-		return err
-	}
-	f, err := connect(ctx, env, target{attach: o.attach, password: password, dir: dir})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	setup, err := f.Setup(ctx)
-	if err != nil {
-		return err
-	}
-	if len(setup.LSP) == 0 {
-		_, err = fmt.Fprintln(env.Stdout, `language servers are switched off here; "lsp": true in the configuration switches them on`)
-		return err
-	}
-	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
-	for _, s := range setup.LSP {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", clean(s.Name), clean(s.Kind), clean(s.State))
-	}
-	return w.Flush()
+func (o *runningLanguages) list(ctx context.Context, env *Env) error {
+	return attached(ctx, env, o.attach, o.passFile, func(f *face) error {
+		setup, err := f.Setup(ctx)
+		if err != nil {
+			return err
+		}
+		if len(setup.LSP) == 0 {
+			_, err = fmt.Fprintln(env.Stdout, `language servers are switched off here; "lsp": true in the configuration switches them on`)
+			return err
+		}
+		w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+		for _, s := range setup.LSP {
+			fmt.Fprintf(w, "%s\t%s\t%s\n", clean(s.Name), clean(s.Kind), clean(s.State))
+		}
+		return w.Flush()
+	})
 }

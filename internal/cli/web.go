@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"net"
 	"os/exec"
-	"runtime"
 
 	"github.com/spf13/cobra"
+
+	"lathe/internal/shell"
 )
 
 func newWeb(env *Env) *cobra.Command {
@@ -65,13 +66,7 @@ func (o *serveOptions) openPage(listeners []net.Listener) {
 
 // openBrowser has the person's browser open an address. It does not wait for it.
 func openBrowser(url string) error {
-	args := []string{"xdg-open", url}
-	switch runtime.GOOS {
-	case "darwin":
-		args[0] = "open"
-	case "windows":
-		args = []string{"rundll32", "url.dll,FileProtocolHandler", url}
-	}
+	args := shell.Opener(url)
 	cmd := exec.Command(args[0], args[1:]...)
 	if err := cmd.Start(); err != nil {
 		return err

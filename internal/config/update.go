@@ -9,15 +9,11 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"time"
-
-	"github.com/gofrs/flock"
 
 	"lathe"
+	"lathe/internal/filelock"
 	"lathe/internal/jsonc"
 )
-
-const updateWait = 10 * time.Second
 
 // UpdateGlobal merges a patch into the person's own configuration of lathe and
 // returns the file that was written. OpenCode's files are never written.
@@ -96,16 +92,7 @@ func lockFile(ctx context.Context, p Paths, path string) (func(), error) {
 	if err := Ensure(p.State); err != nil {
 		return nil, err
 	}
-	wait, cancel := context.WithTimeoutCause(ctx, updateWait, errors.New("another process holds the lock"))
-	defer cancel()
-	l := flock.New(filepath.Join(p.State, "config.lock"), flock.SetPermissions(0o600))
-	if _, err := l.TryLockContext(wait, 15*time.Millisecond); err != nil {
-		if wait.Err() != nil {
-			err = context.Cause(wait)
-		}
-		return nil, fmt.Errorf("lock %s: %w", path, err)
-	}
-	return func() { _ = l.Close() }, nil
+	return filelock.Lock(ctx, filepath.Join(p.State, "config.lock"), path)
 }
 
 // check reports type errors of a configuration; placeholders are checked as written.

@@ -24,15 +24,7 @@ func TestRealThousandEdits(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.server, func(t *testing.T) {
-			d := newDesk(t, "", func(o *Options) {
-				o.Env = append(os.Environ(), "PATH="+path+string(os.PathListSeparator)+os.Getenv("PATH"))
-				o.Specs = BuiltIn()
-			})
-			if modules := os.Getenv("LATHE_LANGUAGE_MODULES"); modules != "" {
-				if err := os.Symlink(modules, filepath.Join(d.dir, "node_modules")); err != nil {
-					t.Fatal(err)
-				}
-			}
+			d := realDesk(t, path)
 			for name, text := range tt.files {
 				if err := os.WriteFile(filepath.Join(d.dir, name), []byte(text), 0o644); err != nil {
 					t.Fatal(err)

@@ -57,15 +57,7 @@ func TestRealServers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.server, func(t *testing.T) {
-			d := newDesk(t, "", func(o *Options) {
-				o.Env = append(os.Environ(), "PATH="+path+string(os.PathListSeparator)+os.Getenv("PATH"))
-				o.Specs = BuiltIn()
-			})
-			if modules := os.Getenv("LATHE_LANGUAGE_MODULES"); modules != "" {
-				if err := os.Symlink(modules, filepath.Join(d.dir, "node_modules")); err != nil {
-					t.Fatal(err)
-				}
-			}
+			d := realDesk(t, path)
 			texts := map[string]string{}
 			for name, text := range tt.files {
 				texts[name] = text
@@ -159,4 +151,19 @@ func (d *desk) breakAndMend(name, good, bad string, errs map[string]string) {
 			d.t.Fatal("the errors are still there")
 		}
 	}
+}
+
+// realDesk returns a desk at which the servers serve that .ci/languages has installed.
+func realDesk(t *testing.T, path string) *desk {
+	t.Helper()
+	d := newDesk(t, "", func(o *Options) {
+		o.Env = append(os.Environ(), "PATH="+path+string(os.PathListSeparator)+os.Getenv("PATH"))
+		o.Specs = BuiltIn()
+	})
+	if modules := os.Getenv("LATHE_LANGUAGE_MODULES"); modules != "" {
+		if err := os.Symlink(modules, filepath.Join(d.dir, "node_modules")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return d
 }

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"errors"
-	"runtime"
 	"time"
 
 	"lathe"
@@ -90,13 +89,7 @@ const browserTime = 500 * time.Millisecond
 // far as is soon known. If it fails, now or later, an event says so, and the login keeps
 // waiting.
 func (s *Servers) OpenBrowser(name string, f *Login) bool {
-	args := []string{"xdg-open", f.URL}
-	switch runtime.GOOS {
-	case "darwin":
-		args[0] = "open"
-	case "windows":
-		args = []string{"rundll32", "url.dll,FileProtocolHandler", f.URL}
-	}
+	args := shell.Opener(f.URL)
 	p, err := s.o.Open(shell.Program{Args: args, Dir: s.o.Dir, Env: s.o.Env, Kind: shell.KindTerminal}) // the person's own browser: nothing confines it
 	opened := make(chan bool, 1)
 	end := func(well bool) {

@@ -11,18 +11,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/gofrs/flock"
 
 	"lathe"
 	"lathe/internal/config"
+	"lathe/internal/filelock"
 	"lathe/internal/workspace"
 )
 
 const (
 	maxAnswers = 8 << 20
-	lockWait   = 10 * time.Second
 )
 
 // State is what the person said of a source.
@@ -145,16 +142,11 @@ func (a *Answers) update(ctx context.Context, change func(map[string]answer)) er
 	if err := os.MkdirAll(filepath.Dir(a.path), 0o700); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, lockWait, errors.New("another process holds the lock"))
-	defer cancel()
-	l := flock.New(a.path+".lock", flock.SetPermissions(0o600))
-	if _, err := l.TryLockContext(ctx, 15*time.Millisecond); err != nil {
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		return fmt.Errorf("lock %s: %w", a.path, err)
+	unlock, err := filelock.Lock(ctx, a.path+".lock", a.path)
+	if err != nil {
+		return err
 	}
-	defer l.Close()
+	defer unlock()
 	all, err := a.read()
 	if err != nil {
 		return err

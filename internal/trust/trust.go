@@ -18,15 +18,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"lathe"
+	"lathe/internal/filelock"
 	"lathe/internal/workspace"
 )
 
 const (
 	maxStore = 32 << 20 // bytes of the file of decisions
-	lockWait = 10 * time.Second
 )
 
 // Decision says that a checkout is trusted as it was.
@@ -122,16 +120,11 @@ func (s *Store) update(ctx context.Context, change func([]Decision) []Decision) 
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return fmt.Errorf("store trust decisions: %w", err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, lockWait, errors.New("another process holds the lock"))
-	defer cancel()
-	l := flock.New(s.path+".lock", flock.SetPermissions(0o600))
-	if _, err := l.TryLockContext(ctx, 15*time.Millisecond); err != nil {
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		return fmt.Errorf("lock %s: %w", s.path, err)
+	unlock, err := filelock.Lock(ctx, s.path+".lock", s.path)
+	if err != nil {
+		return err
 	}
-	defer l.Close()
+	defer unlock()
 	all, err := s.List()
 	if err != nil {
 		return err

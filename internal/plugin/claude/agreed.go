@@ -8,17 +8,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
-
-	"github.com/gofrs/flock"
 
 	"lathe"
+	"lathe/internal/filelock"
 	"lathe/internal/workspace"
 )
 
 const (
 	maxAnswers = 4 << 20
-	lockWait   = 10 * time.Second
 )
 
 // Answers are what the person said of settings, kept in a file that need not exist. They
@@ -70,16 +67,11 @@ func (a *Answers) Decide(ctx context.Context, s Settings, run bool) error {
 	if err := os.MkdirAll(filepath.Dir(a.path), 0o700); err != nil {
 		return fmt.Errorf("store your answer: %w", err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, lockWait, errors.New("another process holds the lock"))
-	defer cancel()
-	l := flock.New(a.path+".lock", flock.SetPermissions(0o600))
-	if _, err := l.TryLockContext(ctx, 15*time.Millisecond); err != nil {
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		return fmt.Errorf("lock %s: %w", a.path, err)
+	unlock, err := filelock.Lock(ctx, a.path+".lock", a.path)
+	if err != nil {
+		return err
 	}
-	defer l.Close()
+	defer unlock()
 	doc, err := a.read()
 	if err != nil {
 		return err
