@@ -1,4 +1,4 @@
-package markdown
+package highlight
 
 // grammarOf returns what is known about a language, or nil.
 func grammarOf(lang string) *grammar {
