@@ -14,11 +14,9 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"lathe/internal/trust"
 	"lathe/internal/workspace"
@@ -133,7 +131,7 @@ func (s *Settings) event(event string, raw json.RawMessage) {
 	for _, g := range groups {
 		fits, err := matcher(g.Matcher)
 		if err != nil {
-			s.Problems = append(s.Problems, fmt.Sprintf("%s: the matcher %q is not understood: %v", event, g.Matcher, err))
+			s.Problems = append(s.Problems, fmt.Sprintf("%s: hooks with the matcher %q are not called: %v", event, g.Matcher, err))
 			continue
 		}
 		for _, h := range g.Hooks {
@@ -151,33 +149,6 @@ func timeout(seconds float64) time.Duration {
 		return defaultTimeout
 	}
 	return time.Duration(min(seconds, mostTimeout.Seconds()) * float64(time.Second))
-}
-
-// plain reports whether a matcher is names alone.
-func plain(pattern string) bool {
-	return !strings.ContainsFunc(pattern, func(r rune) bool {
-		return !strings.ContainsRune("_|- ", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	})
-}
-
-// matcher returns what a matcher fits: names that are separated by "|" are compared whole,
-// anything else is a regular expression that may fit a part. An empty one and "*" fit all.
-func matcher(pattern string) (func(string) bool, error) {
-	if pattern == "" || pattern == "*" {
-		return func(string) bool { return true }, nil
-	}
-	if plain(pattern) {
-		names := strings.Split(pattern, "|")
-		for i := range names {
-			names[i] = strings.TrimSpace(names[i])
-		}
-		return func(subject string) bool { return slices.Contains(names, subject) }, nil
-	}
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		return nil, err
-	}
-	return re.MatchString, nil
 }
 
 // digest binds the settings to their content.

@@ -36,17 +36,18 @@ func read(t *testing.T, text, base string) claude.Settings {
 func TestSettings(t *testing.T) {
 	s := read(t, `{"model": "opus", "hooks": {
 		"Stop": [{"hooks": [{"type": "command", "command": "a"}, {"type": "prompt", "prompt": "p"}]}],
-		"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "b", "timeout": 1.5}]}, {"matcher": "(?!x)", "hooks": []}],
+		"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "b", "timeout": 1.5}]}, {"matcher": "(?!x", "hooks": []}, {"matcher": "^(?!Bash)", "hooks": [{"type": "command", "command": "c"}]}],
 		"TeammateIdle": [], "PreCompact": 7}}`, "")
 	want := []claude.Hook{
 		{Event: "PreToolUse", Matcher: "Bash", Command: "b", Timeout: 1500 * time.Millisecond},
+		{Event: "PreToolUse", Matcher: "^(?!Bash)", Command: "c", Timeout: time.Minute},
 		{Event: "Stop", Command: "a", Timeout: time.Minute},
 	}
 	if diff := cmp.Diff(want, s.Hooks, cmpopts.IgnoreUnexported(claude.Hook{})); diff != "" {
 		t.Errorf("hooks (-want +got):\n%s", diff)
 	}
 	if text := strings.Join(s.Problems, "\n"); len(s.Problems) != 4 || !strings.Contains(text, "TeammateIdle") || !strings.Contains(text, `"prompt"`) ||
-		!strings.Contains(text, "(?!x)") || !strings.Contains(text, "PreCompact") {
+		!strings.Contains(text, `PreToolUse: hooks with the matcher "(?!x"`) || !strings.Contains(text, "PreCompact") {
 		t.Errorf("problems %q", s.Problems)
 	}
 	for name, text := range map[string]string{"off": `{"disableAllHooks": true, "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a"}]}]}}`, "none": `{}`, "empty": `{"hooks": {}}`} {
