@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -149,7 +150,7 @@ func condition(raw json.RawMessage) []string {
 // configuration directories without installed packages were installed. What could not
 // be installed is logged; plugins that need it say so.
 func (h *Host) shared(ctx context.Context) (modules string, roots []root) {
-	dir, err := h.packages.installed(ctx, "base", map[string][]byte{"package.json": basePackage, "package-lock.json": baseLock}, nil)
+	dir, err := h.packages.installed(ctx, "base", map[string][]byte{"package.json": basePackage, "package-lock.json": baseLock}, "")
 	if err != nil {
 		h.o.Log.Warn("what plugins share could not be installed", "err", err)
 		h.o.Tell(fmt.Sprintf("plugins cannot use OpenCode's client or schemas: %v", err))
@@ -194,7 +195,7 @@ func (p Packages) ownPackages(ctx context.Context, dir string) string {
 			files[name] = lock
 		}
 	}
-	made, err := p.installed(ctx, "dir", files, nil)
+	made, err := p.installed(ctx, "dir", files, "")
 	if err != nil {
 		p.o.Tell(fmt.Sprintf("the packages of %s cannot be had: %v", dir, err))
 		return ""
@@ -231,8 +232,7 @@ func (p Packages) Install(ctx context.Context, spec string) (string, error) {
 			files[lock] = text
 		}
 	}
-	dir, err := p.installed(ctx, "pkg-"+safe(spec), files, func(dir string) error { return pin(dir, pinned) })
-	return dir, err
+	return p.installed(ctx, "pkg-"+safe(spec), files, pinned)
 }
 
 // pin keeps the lock files of an installation in lathe's data directory.
@@ -242,8 +242,14 @@ func pin(dir, pinned string) error {
 	}
 	for _, name := range lockNames {
 		text, err := os.ReadFile(filepath.Join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) { // another installer did it, with a lock of its own
+			err = os.Remove(filepath.Join(pinned, name))
+			if err == nil || errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+		}
 		if err != nil {
-			continue
+			return err
 		}
 		// Whole or not at all: a lock cut short by a full disk would fail every later install.
 		if err := workspace.WriteFile(filepath.Join(pinned, name), text, 0o600); err != nil {
@@ -265,33 +271,50 @@ func safe(spec string) string {
 }
 
 // installed returns a directory of the cache in which the packages of a package.json are
-// installed, installing them if they are not. Once done is called with it after that. An
+// installed, installing them if they are not; pinned is where the locks are kept, if they are. An
 // installation that fails leaves nothing.
-func (p Packages) installed(ctx context.Context, name string, files map[string][]byte, once func(dir string) error) (string, error) {
+func (p Packages) installed(ctx context.Context, name string, files map[string][]byte, pinned string) (string, error) {
 	dir, err := p.place(name, files)
 	if err != nil {
 		return "", err
 	}
-	if done(dir) {
+	if done(dir) && !done(fresh(dir)) {
 		return dir, nil
 	}
-	if p.o.Offline {
-		return "", errors.New("it is not installed, and lathe is told to stay offline")
-	}
+	return dir, p.alone(ctx, dir, func(ctx context.Context) error {
+		if done(fresh(dir)) { // lathe died before it had taken its place
+			if err := takePlace(dir, pinned); err != nil && !done(dir) {
+				return err
+			}
+		}
+		if done(dir) {
+			return nil
+		}
+		return p.fill(ctx, dir, name, files, pinned)
+	})
+}
+
+// alone runs f while no other process changes what is installed in a directory of the cache.
+func (p Packages) alone(ctx context.Context, dir string, f func(context.Context) error) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
-		return "", err
+		return err
 	}
 	lock := flock.New(dir + ".lock")
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
 	if ok, err := lock.TryLockContext(ctx, 200*time.Millisecond); err != nil || !ok {
-		return "", fmt.Errorf("another lathe has been installing it for a long time: %w", err)
+		return fmt.Errorf("another lathe has been installing it for a long time: %w", err)
 	}
 	defer func() { _ = lock.Unlock() }()
-	if done(dir) {
-		return dir, nil
+	return f(ctx)
+}
+
+// fill makes a directory with the packages in it, whole, and pins them.
+func (p Packages) fill(ctx context.Context, dir, name string, files map[string][]byte, pinned string) error {
+	if p.o.Offline {
+		return errors.New("it is not installed, and lathe is told to stay offline")
 	}
-	return dir, whole(dir, func(tmp string) error {
+	return whole(dir, func(tmp string) error {
 		for name, text := range files {
 			if err := os.WriteFile(filepath.Join(tmp, name), text, 0o600); err != nil {
 				return err
@@ -305,10 +328,10 @@ func (p Packages) installed(ctx context.Context, name string, files map[string][
 				return err
 			}
 		}
-		if once == nil {
+		if pinned == "" {
 			return nil
 		}
-		return once(tmp)
+		return pin(tmp, pinned)
 	})
 }
 
@@ -424,39 +447,4 @@ func (t *tail) reason() string {
 		return "it gave no reason"
 	}
 	return strings.Join(lines, "; ")
-}
-
-// Have sees to it that a plugin can be loaded: a package is installed, a file is there.
-func (p Packages) Have(ctx context.Context, spec string, fresh bool) error {
-	if file, ok := fileOf(spec); ok {
-		_, err := localEntry(file)
-		return err
-	}
-	if fresh {
-		return p.renew(ctx, spec)
-	}
-	_, err := p.Install(ctx, spec)
-	return err
-}
-
-// renew installs a package anew beside what is there, and takes its place only if that
-// works.
-func (p Packages) renew(ctx context.Context, spec string) error {
-	name := packageName(spec)
-	files := map[string][]byte{"package.json": manifest(map[string]string{name: version(spec)})}
-	fresh, err := p.installed(ctx, "new-"+safe(spec)+"-"+fmt.Sprint(time.Now().UnixNano()), files, nil)
-	if err != nil {
-		return err
-	}
-	old, err := p.place("pkg-"+safe(spec), files)
-	if err != nil {
-		return err
-	}
-	if err := os.RemoveAll(old); err != nil {
-		return err
-	}
-	if err := os.Rename(fresh, old); err != nil {
-		return err
-	}
-	return pin(old, filepath.Join(p.o.Data, "plugins", safe(spec)))
 }

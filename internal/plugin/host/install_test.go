@@ -28,7 +28,7 @@ large)
 esac
 echo '{"main":"index.js"}' >node_modules/demo/package.json
 echo 'export const Demo = async () => ({})' >node_modules/demo/index.js
-[ -e package-lock.json ] || echo '{"lock":1}' >package-lock.json
+[ -e package-lock.json ] || echo "{\"lock\":${NPM_LOCK:-1}}" >package-lock.json
 `
 
 // packages are installed by that program.
@@ -43,7 +43,7 @@ func packages(t *testing.T, fails string, offline bool, cache, data string) (p h
 	calls = filepath.Join(bin, "calls")
 	return host.NewPackages(host.Options{
 		Dir: t.TempDir(), Runner: runner, Cache: cache, Data: data, Offline: offline,
-		Env: []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + bin, "NPM_CALLS=" + calls, "NPM_FAILS=" + fails},
+		Env: []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + bin, "NPM_CALLS=" + calls, "NPM_FAILS=" + fails, "NPM_LOCK=" + os.Getenv("NPM_LOCK")},
 	}), calls
 }
 
