@@ -3,11 +3,9 @@ package markdown
 import (
 	"strings"
 
+	"lathe/internal/markup"
 	"lathe/internal/tui/styled"
 )
-
-// maxDepth bounds how deep lists and quotes nest; deeper ones are text.
-const maxDepth = 12
 
 // blocks draws lines of source. Blank lines of the source separate blocks.
 func (r renderer) blocks(src []string, width, depth int) []styled.Line {
@@ -37,42 +35,27 @@ func (r renderer) block(src []string, width, depth int) ([]styled.Line, int) {
 	if indent >= 4 {
 		return r.indented(src, width)
 	}
-	if f := fenceOf(line); f != "" {
+	if f := markup.Fence(line); f != "" {
 		return r.fenced(src, f, indent, width)
 	}
-	if level, text := heading(line); level > 0 {
+	if level, text := markup.Heading(line); level > 0 {
 		return r.heading(level, text, width), 1
 	}
-	if isRule(line) {
+	if markup.Rule(line) {
 		return []styled.Line{styled.Plain(strings.Repeat(r.Dash, min(width, 60)), r.Rule)}, 1
 	}
-	if depth < maxDepth && line[0] == '>' {
+	if depth < markup.MaxDepth && line[0] == '>' {
 		return r.quote(src, width, depth)
 	}
-	if depth < maxDepth {
-		if _, _, ok := marker(line); ok {
+	if depth < markup.MaxDepth {
+		if _, _, ok := markup.Marker(line); ok {
 			return r.list(src, width, depth)
 		}
 	}
-	if len(src) > 1 && isTable(line, src[1]) {
+	if len(src) > 1 && markup.Table(line, src[1]) {
 		return r.table(src, width)
 	}
 	return r.paragraph(src, width, depth)
-}
-
-func heading(line string) (level int, text string) {
-	n := 0
-	for n < len(line) && line[n] == '#' {
-		n++
-	}
-	if n == 0 || n > 6 || n < len(line) && line[n] != ' ' {
-		return 0, ""
-	}
-	text = strings.TrimSpace(line[n:])
-	if cut := strings.TrimRight(text, "#"); cut == "" || strings.HasSuffix(cut, " ") {
-		text = strings.TrimSpace(cut)
-	}
-	return n, text
 }
 
 // heading draws a heading. The level shows by its mark, so that it is seen
@@ -90,50 +73,16 @@ func (r renderer) heading(level int, text string, width int) []styled.Line {
 	return styled.Wrap(line, width, r.m)
 }
 
-func isRule(line string) bool {
-	s := strings.ReplaceAll(line, " ", "")
-	return len(s) >= 3 && (strings.Trim(s, "-") == "" || strings.Trim(s, "*") == "" || strings.Trim(s, "_") == "")
-}
-
-// marker reads a list marker: what is shown for it, and the width up to the text.
-func marker(line string) (shown string, width int, ok bool) {
-	n := 0
-	switch {
-	case line[0] == '-' || line[0] == '*' || line[0] == '+':
-		n = 1
-	default:
-		for n < len(line) && n < 9 && line[n] >= '0' && line[n] <= '9' {
-			n++
-		}
-		if n == 0 || n == len(line) || line[n] != '.' && line[n] != ')' {
-			return "", 0, false
-		}
-		shown = line[:n+1]
-		n++
-	}
-	if n == len(line) {
-		return shown, n + 1, true
-	}
-	if line[n] != ' ' {
-		return "", 0, false
-	}
-	text := strings.TrimLeft(line[n:], " ")
-	if gap := len(line) - n - len(text); gap <= 4 && text != "" {
-		return shown, n + gap, true
-	}
-	return shown, n + 1, true
-}
-
 // list draws the items of a list. An item continues over lines that are indented
 // to its text, and over unindented lines that do not begin a block.
 func (r renderer) list(src []string, width, depth int) (out []styled.Line, n int) {
 	for n < len(src) {
 		line := strings.TrimLeft(src[n], " ")
 		indent := len(src[n]) - len(line)
-		if line == "" || indent >= 4 || isRule(line) {
+		if line == "" || indent >= 4 || markup.Rule(line) {
 			break
 		}
-		shown, w, ok := marker(line)
+		shown, w, ok := markup.Marker(line)
 		if !ok {
 			break
 		}
@@ -151,7 +100,7 @@ func (r renderer) list(src []string, width, depth int) (out []styled.Line, n int
 			if next == "" || len(src[n+1])-len(next) >= 4 {
 				break
 			}
-			if _, _, more := marker(next); !more {
+			if _, _, more := markup.Marker(next); !more {
 				break
 			}
 			out = append(out, nil)
@@ -167,7 +116,7 @@ func (r renderer) continues(src []string, i, text, mark int) bool {
 	line := strings.TrimLeft(src[i], " ")
 	indent := len(src[i]) - len(line)
 	if line == "" {
-		return i+1 < len(src) && (strings.TrimSpace(src[i+1]) == "" || leading(src[i+1]) > mark && leading(src[i+1]) >= min(text, mark+2))
+		return i+1 < len(src) && (strings.TrimSpace(src[i+1]) == "" || markup.Indent(src[i+1]) > mark && markup.Indent(src[i+1]) >= min(text, mark+2))
 	}
 	if indent > mark && indent >= min(text, mark+2) {
 		return true
@@ -175,18 +124,16 @@ func (r renderer) continues(src []string, i, text, mark int) bool {
 	if strings.TrimSpace(src[i-1]) == "" {
 		return false
 	}
-	_, _, item := marker(line)
-	level, _ := heading(line)
-	return !item && level == 0 && !isRule(line) && fenceOf(line) == "" && line[0] != '>'
+	_, _, item := markup.Marker(line)
+	level, _ := markup.Heading(line)
+	return !item && level == 0 && !markup.Rule(line) && markup.Fence(line) == "" && line[0] != '>'
 }
-
-func leading(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
 
 func (r renderer) item(src []string, shown string, text, width, depth int) []styled.Line {
 	body := make([]string, len(src))
 	body[0] = src[0][min(text, len(src[0])):]
 	for i, l := range src[1:] {
-		body[i+1] = l[min(leading(l), text):]
+		body[i+1] = l[min(markup.Indent(l), text):]
 	}
 	style := r.Marker
 	if shown == "" {
@@ -243,7 +190,7 @@ func (r renderer) paragraph(src []string, width, depth int) ([]styled.Line, int)
 	n := 1
 	for ; n < len(src); n++ {
 		line := strings.TrimLeft(src[n], " ")
-		if line == "" || fenceOf(line) != "" || line[0] == '>' && depth < maxDepth {
+		if line == "" || markup.Fence(line) != "" || line[0] == '>' && depth < markup.MaxDepth {
 			break
 		}
 		if under := strings.TrimRight(line, " "); strings.Trim(under, "=") == "" || len(under) > 1 && strings.Trim(under, "-") == "" {
@@ -253,50 +200,27 @@ func (r renderer) paragraph(src []string, width, depth int) ([]styled.Line, int)
 			}
 			return r.heading(level, strings.Join(src[:n], " "), width), n + 1
 		}
-		if level, _ := heading(line); level > 0 || isRule(line) || n+1 < len(src) && isTable(line, src[n+1]) {
+		if level, _ := markup.Heading(line); level > 0 || markup.Rule(line) || n+1 < len(src) && markup.Table(line, src[n+1]) {
 			break
 		}
-		if shown, _, ok := marker(line); ok && depth < maxDepth && (shown == "" || shown == "1." || shown == "1)") {
+		if shown, _, ok := markup.Marker(line); ok && depth < markup.MaxDepth && (shown == "" || shown == "1." || shown == "1)") {
 			break
 		}
 	}
-	return styled.Wrap(r.inline(joined(src[:n]), r.Text), width, r.m), n
-}
-
-// joined puts the lines of a paragraph together. Two blanks or a backslash at the
-// end of a line break it; when lines are short, models mean other line breaks
-// too.
-func joined(src []string) string {
-	var b strings.Builder
-	for i, l := range src {
-		text := strings.TrimSpace(l)
-		hard := strings.HasSuffix(l, "  ")
-		if cut, ok := strings.CutSuffix(text, "\\"); ok {
-			text, hard = cut, true
-		}
-		b.WriteString(text)
-		if i < len(src)-1 {
-			if hard {
-				b.WriteByte('\n')
-			} else {
-				b.WriteByte(' ')
-			}
-		}
-	}
-	return b.String()
+	return styled.Wrap(r.inline(markup.Joined(src[:n]), r.Text), width, r.m), n
 }
 
 // fenced draws a fenced code block; without an end it reaches to the last line.
 func (r renderer) fenced(src []string, fence string, indent, width int) ([]styled.Line, int) {
 	n := 1
 	for ; n < len(src); n++ {
-		if fenceAfter(fence, strings.TrimLeft(src[n], " ")) == "" {
+		if markup.FenceAfter(fence, strings.TrimLeft(src[n], " ")) == "" {
 			break
 		}
 	}
 	code := make([]string, n-1)
 	for i, l := range src[1:n] {
-		code[i] = l[min(leading(l), indent):]
+		code[i] = l[min(markup.Indent(l), indent):]
 	}
 	lang, _, _ := strings.Cut(strings.TrimSpace(src[0][indent+len(fence):]), " ")
 	return r.code(lang, code, width), min(n+1, len(src))
@@ -305,7 +229,7 @@ func (r renderer) fenced(src []string, fence string, indent, width int) ([]style
 func (r renderer) indented(src []string, width int) ([]styled.Line, int) {
 	n := 0
 	var code []string
-	for ; n < len(src) && (leading(src[n]) >= 4 || strings.TrimSpace(src[n]) == ""); n++ {
+	for ; n < len(src) && (markup.Indent(src[n]) >= 4 || strings.TrimSpace(src[n]) == ""); n++ {
 		code = append(code, src[n][min(4, len(src[n])):])
 	}
 	for n > 1 && strings.TrimSpace(code[n-1]) == "" {

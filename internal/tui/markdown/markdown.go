@@ -10,6 +10,7 @@ package markdown
 import (
 	"strings"
 
+	"lathe/internal/markup"
 	"lathe/internal/tui/styled"
 	"lathe/internal/tui/theme"
 )
@@ -59,7 +60,7 @@ func (s *Stream) Lines(text string, width int, st *Styles, m styled.Method) []st
 	}
 	r := renderer{st, m}
 	for {
-		n := boundary(text[s.split:])
+		n := markup.Boundary(text[s.split:])
 		if n == 0 {
 			break
 		}
@@ -90,61 +91,6 @@ func (s *Stream) spaced(lines []styled.Line) []styled.Line {
 func Render(text string, width int, st *Styles, m styled.Method) []styled.Line {
 	var s Stream
 	return s.Lines(text, width, st, m)
-}
-
-// boundary returns the length of the first chunk of the text that later text
-// cannot change, or 0. A chunk ends at blank lines that are followed by a line
-// which is not indented, outside fences.
-func boundary(text string) int {
-	fence, blank, content := "", false, false
-	for at := 0; at < len(text); {
-		end, complete := len(text), false
-		if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
-			end, complete = at+i, true
-		}
-		line := text[at:end]
-		trimmed := strings.TrimLeft(line, " ")
-		switch {
-		case trimmed == "" && !complete:
-			return 0
-		case trimmed == "":
-			blank = true
-		default:
-			if fence == "" && blank && content && len(line)-len(trimmed) < 2 {
-				return at
-			}
-			fence = fenceAfter(fence, trimmed)
-			blank, content = false, true
-		}
-		at = end + 1
-	}
-	return 0
-}
-
-// fenceAfter returns the fence that is open after a line.
-func fenceAfter(open, line string) string {
-	f := fenceOf(line)
-	switch {
-	case open == "":
-		return f
-	case f != "" && f[0] == open[0] && len(f) >= len(open) && strings.TrimSpace(line[len(f):]) == "":
-		return ""
-	}
-	return open
-}
-
-// fenceOf returns the fence that a line begins with.
-func fenceOf(line string) string {
-	for _, c := range []string{"`", "~"} {
-		n := 0
-		for n < len(line) && line[n] == c[0] {
-			n++
-		}
-		if n >= 3 && (c == "~" || !strings.Contains(line[n:], "`")) {
-			return line[:n]
-		}
-	}
-	return ""
 }
 
 type renderer struct {

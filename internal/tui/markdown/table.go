@@ -4,63 +4,19 @@ import (
 	"slices"
 	"strings"
 
+	"lathe/internal/markup"
 	"lathe/internal/tui/styled"
 )
 
-// maxColumns bounds a table; a wider one is text. No screen has room for more.
-const maxColumns = 64
-
-// isTable reports whether a line and the one below it begin a table.
-func isTable(head, delim string) bool {
-	if !strings.Contains(head, "|") {
-		return false
-	}
-	cols := cells(delim)
-	if len(cols) > maxColumns {
-		return false
-	}
-	for _, c := range cols {
-		if t := strings.Trim(c, ":"); t == "" || strings.Trim(t, "-") != "" {
-			return false
-		}
-	}
-	return len(cols) > 0 && len(cols) == len(cells(head))
-}
-
-// cells splits a row at its bars.
-func cells(row string) []string {
-	row = strings.TrimSpace(row)
-	row = strings.TrimPrefix(row, "|")
-	if strings.HasSuffix(row, "|") && !strings.HasSuffix(row, `\|`) {
-		row = row[:len(row)-1]
-	}
-	var out []string
-	from, code := 0, false
-	for i := 0; i < len(row); i++ {
-		switch row[i] {
-		case '\\':
-			i++
-		case '`':
-			code = !code
-		case '|':
-			if !code {
-				out = append(out, strings.TrimSpace(row[from:i]))
-				from = i + 1
-			}
-		}
-	}
-	return append(out, strings.TrimSpace(row[from:]))
-}
-
 // table draws a table as wide as its content, or as narrow as the screen requires.
 func (r renderer) table(src []string, width int) ([]styled.Line, int) {
-	aligns := cells(src[1])
+	aligns := markup.Cells(src[1])
 	n := len(aligns)
 	var rows [][]styled.Line
 	used := 2
-	rows = append(rows, r.row(cells(src[0]), n, r.Strong))
+	rows = append(rows, r.row(markup.Cells(src[0]), n, r.Strong))
 	for ; used < len(src) && strings.Contains(src[used], "|"); used++ {
-		rows = append(rows, r.row(cells(src[used]), n, r.Text))
+		rows = append(rows, r.row(markup.Cells(src[used]), n, r.Text))
 	}
 	widths := r.columns(rows, n, width)
 	var out []styled.Line

@@ -1,14 +1,22 @@
-package markdown
+package markup
 
-// delimiters remembers where each opening mark in a text is closed, so that the
-// work stays linear in the text, whatever it contains.
-type delimiters struct {
+// Delimiters remembers where each opening mark of one text is closed, so that reading it
+// stays linear in the text, whatever it contains. The zero value is ready.
+type Delimiters struct {
 	unclosed              map[string]bool // runs that were looked for and not found
 	brackets, parentheses []int32         // where each is closed; 0: nowhere. nil: not looked for yet
 }
 
+// missing remembers that a mark is not closed any more.
+func (d *Delimiters) missing(mark string) {
+	if d.unclosed == nil {
+		d.unclosed = map[string]bool{}
+	}
+	d.unclosed[mark] = true
+}
+
 // bracket returns where the bracket at a position is closed, or 0.
-func (d *delimiters) bracket(text string, at int) int {
+func (d *Delimiters) bracket(text string, at int) int {
 	if d.brackets == nil {
 		d.brackets = pairsOf(text, '[', ']', true)
 	}
@@ -16,7 +24,7 @@ func (d *delimiters) bracket(text string, at int) int {
 }
 
 // parenthesis returns where the parenthesis at a position is closed, or 0.
-func (d *delimiters) parenthesis(text string, at int) int {
+func (d *Delimiters) parenthesis(text string, at int) int {
 	if d.parentheses == nil {
 		d.parentheses = pairsOf(text, '(', ')', false)
 	}
