@@ -105,6 +105,10 @@ type Text struct {
 	Meta      Meta
 }
 
+// MetaPasted is a key of a user text's Meta: the stretches that were pasted, as a JSON list of
+// [from, to] in bytes. Faces may show them folded.
+const MetaPasted = "lathe.pasted"
+
 // Reasoning is what a model thought.
 type Reasoning struct {
 	Text string
@@ -145,6 +149,10 @@ type ToolCall struct {
 	State  ToolState
 	Meta   Meta
 }
+
+// MetaWaited is a key of a call's metadata: how long it waited for the person's answer to an
+// ask, in milliseconds. It is part of the call's time.
+const MetaWaited = "waited"
 
 // ToolState is how far a tool call has come: *[ToolPending], *[ToolRunning],
 // *[ToolDone] or *[ToolFailed].

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"slices"
@@ -71,7 +72,11 @@ func (e *tuiEngine) Prompt(ctx context.Context, id lathe.SessionID, p engine.Pro
 
 // promptParts returns what the person sends as parts.
 func promptParts(p engine.Prompt) []lathe.PartBody {
-	out := []lathe.PartBody{&lathe.Text{Text: p.Text}}
+	text := &lathe.Text{Text: p.Text}
+	if raw, err := json.Marshal(p.Pasted); err == nil && len(p.Pasted) > 0 {
+		text.Meta = lathe.Meta{lathe.MetaPasted: raw}
+	}
+	out := []lathe.PartBody{text}
 	for _, f := range p.Files {
 		out = append(out, &lathe.File{MIME: f.MIME, Filename: f.Name, URL: "data:" + f.MIME + ";base64," + base64.StdEncoding.EncodeToString(f.Data)})
 	}

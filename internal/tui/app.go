@@ -160,8 +160,8 @@ func New(ctx context.Context, o Options) *App {
 	a.sheets.Now = o.Now
 	var problems []string
 	a.keys, problems = keys.New(o.Keys)
-	a.look = look.Look{Width: 80, ASCII: o.ASCII, Times: o.Prefs.Times, Name: shownName(o), Stacked: o.Stacked, Method: styled.WcWidth}
-	a.look.Child = a.keys.For(keys.ChildNext)
+	a.look = look.Look{Width: 80, ASCII: o.ASCII, Times: o.Prefs.Times, Name: shownName(o), Stacked: o.Stacked, Flowing: o.Inline, Method: styled.WcWidth}
+	a.look.Child, a.look.Back = a.keys.For(keys.ChildNext), a.keys.For(keys.Parent)
 	a.height = 24
 	style, problem := style.New(&a.look, a.prefs, o.Themes, o.Theme)
 	if a.style = style; problem != "" {

@@ -75,9 +75,9 @@ func TestConversation(t *testing.T) {
 		&lathe.Text{Text: "Done."}))
 	want := []string{
 		" ▌ fix it", "", " ▸ thought for 4s I think", "", "   I will look.", "",
-		" ● bash $ go test ./...  2s", "   │ ok  a", "   │ ok  b", "",
-		" ● edit main.go", "   │    3 - old", "   │    3 + new", "",
-		" ✗ bash $ go test ./...", "   │ boom", "", "   Done.", "", "   build · acme/big · 3s",
+		" ● $ go test ./...  2s", "   │ ok  a", "   │ ok  b", "",
+		" ● edit main.go  +1 −1", "   │    3 - old", "   │    3 + new", "",
+		" ✗ $ go test ./...", "   │ boom", "", "   Done.", "", "   build · acme/big · 3s",
 	}
 	got := d.lines()
 	if diff := cmp.Diff(want, got[1:1+len(want)]); diff != "" {

@@ -74,7 +74,7 @@ func TestChangeShowsItsErrors(t *testing.T) {
 		&lathe.ToolCall{Tool: "edit", State: &lathe.ToolDone{Input: input, Metadata: map[string]any{"diagnostics": map[string]any{"/r/b.go": []any{}}}}},
 		&lathe.ToolCall{Tool: "lsp", State: &lathe.ToolDone{Input: rename, Title: "rename b.go:4:6"}}))
 	want := []string{
-		" ● edit b.go  4 errors", "   │    3 - old", "   │    3 + new",
+		" ● edit b.go  4 errors  +1 −1", "   │    3 - old", "   │    3 + new",
 		"   │ ✗ b.go:5:9 undefined: nothing", "   │ ✗ b.go:7:1 two", "   │ ✗ b.go:8:1 three", "   │ … 1 error more", "",
 		" ● edit b.go", " ● lsp rename b.go:4:6",
 	}

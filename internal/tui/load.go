@@ -80,7 +80,7 @@ func (a *App) submit() tea.Cmd {
 			return a.tick()
 		}
 	}
-	files, before := a.input.Files(), a.input.Editor
+	files, pasted, before := a.input.Files(), a.input.Pastes(), a.input.Editor
 	kept := a.apply(a.input.Sent())
 	a.conv.Follow()
 	a.sending++
@@ -88,7 +88,7 @@ func (a *App) submit() tea.Cmd {
 		a.since = a.opts.Now()
 	}
 	agent, model := a.choice.Chosen()
-	p := engine.Prompt{Text: t.Text, Agent: agent, Model: model, Files: files}
+	p := engine.Prompt{Text: t.Text, Agent: agent, Model: model, Files: files, Pasted: pasted}
 	return tea.Batch(a.send(t, p, before), kept, a.tick())
 }
 

@@ -51,5 +51,5 @@ func TestAnswersAreShown(t *testing.T) {
 		&lathe.ToolCall{Tool: "question", State: &lathe.ToolDone{Input: input, Title: "Asked 2 questions", Metadata: map[string]any{"answers": []any{[]any{"Red", "Blue"}, []any{}}}}},
 		&lathe.ToolCall{Tool: "bash", State: &lathe.ToolDone{Input: failed, Metadata: map[string]any{"exit": 1}}},
 		&lathe.ToolCall{Tool: "bash", State: &lathe.ToolDone{Input: stopped, Metadata: map[string]any{"exit": -1}}}))
-	d.shows("● bash $ sleep 9  stopped", "│ Which? Red, Blue", "│ How many? no answer", "● bash $ false  exit 1")
+	d.shows("● $ sleep 9  stopped", "│ Which? Red, Blue", "│ How many? no answer", "● $ false  exit 1")
 }

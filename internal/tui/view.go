@@ -139,36 +139,15 @@ func (v *view) undoneNote() styled.Line {
 // offerRows is how many completions are shown at once.
 func (v *view) offerRows() int { return max(1, v.height/3) }
 
-func (v *view) drawInput() (lines []styled.Line, x, y int) {
-	l := v.look
-	key := theme.Primary
-	if names := v.choice.AgentName(); names != "" && names != "build" {
-		key = theme.Secondary
-	}
-	text := v.input.Text()
-	mark, hint := l.Glyph(" ❯ ", " > "), "ask anything"
-	if strings.HasPrefix(text, "!") {
-		key = theme.Warning
-	}
-	if v.busy() {
-		hint = "write on; it is taken up at the next step"
-	}
-	if v.session.ParentID != "" {
-		hint = "a subagent works here; " + v.keys.For("session_parent") + " goes back"
-	}
-	rule := v.rule(key)
-	offers := v.input.DrawOffer(l, v.offerRows())
-	body, x, y := v.input.Draw(l, styled.Plain(mark, l.FG(key, styled.Bold)), hint)
-	lines = append(append(append(lines, offers...), rule), body...)
-	return lines, x, y + len(offers) + 1
-}
-
 // rule is the line above the input, with what is happening and the session's title.
-func (v *view) rule(key theme.Key) styled.Line {
+func (v *view) rule() styled.Line {
 	l := v.look
 	dash := l.Glyph("─", "-")
 	style := l.FG(theme.Border)
 	left := styled.Line{{Text: strings.Repeat(dash, 2), Style: style}}
+	if v.input.IsShell() {
+		left = append(left, styled.Span{Text: " shell ", Style: l.FG(theme.Warning, styled.Bold)}, styled.Span{Text: "runs at once, as you ", Style: l.FG(theme.Muted)})
+	}
 	if act := v.activity(); len(act) > 0 {
 		left = styled.Join(left, styled.Plain(" "), act, styled.Plain(" "))
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"lathe"
@@ -36,7 +37,8 @@ type running struct {
 	readOnly bool
 	overlaps bool
 	started  time.Time
-	repeats  string // why the call looks like part of a loop, or ""
+	waited   atomic.Int64 // for answers of the person, in ns
+	repeats  string       // why the call looks like part of a loop, or ""
 	done     chan struct{}
 	metadata map[string]any // newest progress; guarded by s.mu
 }
@@ -182,12 +184,34 @@ func (r *running) ask(ctx context.Context, req tool.Request) error {
 		}
 		req.Metadata["tool"] = r.name
 	}
+	defer r.wait(r.s.Now())
 	return r.s.Host.Ask(ctx, permission.AskInput{
 		SessionID: r.s.Session.ID,
 		Tool:      &lathe.ToolRef{MessageID: r.s.msg.ID, CallID: r.callID},
 		Request:   req,
 		Policy:    r.s.tools.Policy,
 	})
+}
+
+// leastWait is what counts as waiting for a person: an ask that the rules answer takes less.
+const leastWait = 50 * time.Millisecond
+
+// wait notes that an ask was answered that began at a time.
+func (r *running) wait(began time.Time) {
+	if d := r.s.Now().Sub(began); d >= leastWait {
+		r.waited.Add(int64(d))
+	}
+}
+
+// withWait returns the metadata with how long the call waited for the person, if it did.
+func (r *running) withWait(meta map[string]any) map[string]any {
+	d := time.Duration(r.waited.Load())
+	if d == 0 {
+		return meta
+	}
+	out := maps.Clone(nonNil(meta))
+	out[lathe.MetaWaited] = d.Milliseconds()
+	return out
 }
 
 // gate stops a model that repeats itself, unless the user lets it go on. If nobody is there to
@@ -197,6 +221,7 @@ func (r *running) gate(ctx context.Context, input json.RawMessage) error {
 	if why == "" {
 		return nil
 	}
+	defer r.wait(r.s.Now())
 	err := r.s.Host.Ask(ctx, permission.AskInput{
 		SessionID: r.s.Session.ID,
 		Tool:      &lathe.ToolRef{MessageID: r.s.msg.ID, CallID: r.callID},
@@ -262,11 +287,11 @@ func (r *running) settle(ctx context.Context, res tool.Result, err error) error 
 	case err != nil:
 		body.State = r.failedState(err, span)
 	case res.Failed:
-		body.State = &lathe.ToolFailed{Input: r.input, Error: res.Output, Metadata: res.Metadata, Time: span}
+		body.State = &lathe.ToolFailed{Input: r.input, Error: res.Output, Metadata: r.withWait(res.Metadata), Time: span}
 	default:
 		body.State = &lathe.ToolDone{
 			Input: r.input, Output: res.Output, Title: res.Title,
-			Metadata: nonNil(res.Metadata), Attachments: res.Attachments, Time: span,
+			Metadata: r.withWait(nonNil(res.Metadata)), Attachments: res.Attachments, Time: span,
 		}
 	}
 	r.part.Body = &body
@@ -284,7 +309,7 @@ func nonNil(m map[string]any) map[string]any {
 // failedState turns an error that ended a call from outside into its state, and
 // notes whether the turn has to stop for it.
 func (r *running) failedState(err error, span lathe.Span) *lathe.ToolFailed {
-	st := &lathe.ToolFailed{Input: r.input, Error: err.Error(), Metadata: r.metadata, Time: span}
+	st := &lathe.ToolFailed{Input: r.input, Error: err.Error(), Metadata: r.withWait(r.metadata), Time: span}
 	var rejected *permission.Rejected
 	switch {
 	case errors.As(err, &rejected):

@@ -21,6 +21,8 @@ type change struct {
 	op       byte // ' ', '-', '+', '@' for a hunk, '#' for a file
 	old, new int
 	text     string
+	// changed are the bytes of the text that differ from the line it stands for, or stood for.
+	changed [2]int
 }
 
 // parseDiff reads a unified diff. A line broken by a carriage return or the like
@@ -52,6 +54,7 @@ func Draw(l look.Look, text string, width int) []styled.Line {
 			files++
 		}
 	}
+	mark(list)
 	var out []styled.Line
 	for i := 0; i < len(list); i++ {
 		switch c := list[i]; c.op {
@@ -106,7 +109,7 @@ func changeLines(l look.Look, c change, width int) []styled.Line {
 	fg, bg := changeStyle(l, c.op)
 	number := max(c.new, c.old)
 	var out []styled.Line
-	for i, part := range styled.Hard(styled.Plain(c.text, fg), max(width-8, 8), l.Method) {
+	for i, part := range styled.Hard(c.line(fg), max(width-8, 8), l.Method) {
 		label := "      "
 		if i == 0 {
 			label = fmt.Sprintf("%4s %c", lineNumber(number), c.op)
@@ -151,7 +154,8 @@ func halfOf(l look.Look, side []change, i, width int, number func(change) int) s
 		return styled.Line{}.Pad(width, l.Method, "")
 	}
 	fg, bg := changeStyle(l, side[i].op)
-	line := styled.Line{{Text: fmt.Sprintf("%4s %c ", lineNumber(number(side[i])), side[i].op), Style: l.FG(theme.DiffNumber)}, {Text: side[i].text, Style: fg}}
+	line := styled.Line{{Text: fmt.Sprintf("%4s %c ", lineNumber(number(side[i])), side[i].op), Style: l.FG(theme.DiffNumber)}}
+	line = append(line, side[i].line(fg)...)
 	return line.Cut(width, l.Method).Pad(width, l.Method, "").Over(bg)
 }
 

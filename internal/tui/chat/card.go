@@ -2,9 +2,9 @@ package chat
 
 import (
 	"encoding/json"
-	"fmt"
 	"path"
 	"strings"
+	"time"
 
 	"lathe"
 	"lathe/internal/readable"
@@ -29,6 +29,7 @@ type call struct {
 	meta                map[string]any
 	running, failed     bool
 	took                string
+	waited              string // for an answer to an ask; apart from took
 }
 
 func newCall(c *lathe.ToolCall) call {
@@ -45,16 +46,33 @@ func newCall(c *lathe.ToolCall) call {
 		if s, ok := st.Metadata["output"].(string); ok {
 			out.output = s
 		}
-		if d := st.Time.End.Sub(st.Time.Start); d.Seconds() >= 1 {
-			out.took = look.Duration(d)
-		}
+		out.timed(st.Time)
 	case *lathe.ToolFailed:
 		out.failed, input, out.meta, out.output = true, st.Input, st.Metadata, st.Error
+		out.timed(st.Time)
 	}
 	out.output = readable.Output(out.output)
 	_ = json.Unmarshal(input, &out.input) // input that is not an object shows no arguments
 	return out
 }
+
+// timed notes how long the call took, and apart from that how long it waited for
+// the person.
+func (c *call) timed(s lathe.Span) {
+	waited := time.Duration(0)
+	if ms, ok := number(c.meta[lathe.MetaWaited]); ok {
+		waited = time.Duration(ms) * time.Millisecond
+	}
+	if waited >= time.Second {
+		c.waited = "you took " + look.Duration(waited)
+	}
+	took := s.End.Sub(s.Start) - waited
+	if took >= time.Second || c.shell() && took >= 100*time.Millisecond {
+		c.took = look.Duration(took)
+	}
+}
+
+func (c call) shell() bool { return c.name == "bash" || c.name == "shell" }
 
 func (c call) arg(names ...string) string {
 	for _, n := range names {
@@ -75,7 +93,7 @@ func (l pen) card(tc *lathe.ToolCall) []styled.Line {
 		out = append(out, l.tail(c.output, previewLines, styled.Wrap, l.FG(theme.Error))...)
 	case c.diff() != "":
 		out = append(out, l.limit(change.Draw(l.Look, c.diff(), l.Width-6), diffLines)...)
-	case c.name == "bash" || c.name == "shell":
+	case c.shell():
 		out = append(out, l.tail(c.output, previewLines, styled.Hard, l.FG(theme.Muted))...)
 	case c.name == "question" && !c.running:
 		out = append(out, l.answers(c)...)
@@ -106,75 +124,33 @@ func (l pen) cardHead(c call) styled.Line {
 	case c.failed:
 		mark, style = l.Glyph("✗", "x"), l.FG(theme.Error)
 	}
-	line := styled.Line{{Text: cardMark}, {Text: mark + " ", Style: style}, {Text: c.name, Style: l.FG(theme.Text, styled.Bold)}, {Text: " "}}
-	line = append(line, styled.Span{Text: styled.OneLine(c.headline()), Style: l.FG(theme.Text)})
-	if n, bad := c.counted(); n != "" {
-		key := theme.Muted
-		if bad {
-			key = theme.Warning
-			line[1].Style = l.FG(key)
+	line := styled.Line{{Text: cardMark}, {Text: mark + " ", Style: style}}
+	subject := l.subject(c)
+	if verb := c.verb(); verb != "" {
+		line = append(line, styled.Span{Text: verb, Style: l.FG(theme.Text, styled.Bold)})
+		if subject.Text() != "" {
+			line = append(line, styled.Span{Text: " "})
 		}
-		line = append(line, styled.Span{Text: "  " + n, Style: l.FG(key)})
 	}
-	if c.took != "" {
-		line = append(line, styled.Span{Text: "  " + c.took, Style: l.FG(theme.Muted)})
+	line = append(line, subject...)
+	n, bad := c.counted()
+	if bad {
+		line[1].Style = l.FG(theme.Warning)
+	}
+	for i, s := range []string{n, c.took, c.waited} {
+		if s == "" {
+			continue
+		}
+		key := theme.Muted
+		if i == 0 && bad {
+			key = theme.Warning
+		}
+		line = append(line, styled.Span{Text: "  " + s, Style: l.FG(key)})
+	}
+	if added, removed, ok := c.sizes(); ok {
+		line = append(append(line, styled.Span{Text: "  "}), l.Counts(added, removed)...)
 	}
 	return line.Cut(l.Width-1, l.Method)
-}
-
-// headline says what the call is about.
-func (c call) headline() string {
-	switch c.name {
-	case "bash", "shell":
-		return "$ " + c.arg("command")
-	case "read", "edit", "write", "multiedit", "list":
-		p := c.arg("filePath", "path")
-		if c.title != "" && !c.running {
-			p = c.title
-		}
-		return p
-	case "grep", "glob":
-		s := c.arg("pattern")
-		if in := c.arg("path", "include"); in != "" {
-			s += " in " + path.Base(in)
-		}
-		return s
-	case "lsp":
-		if c.title != "" {
-			return c.title
-		}
-		return c.arg("operation") + " " + c.arg("filePath")
-	case "task":
-		return "@" + c.arg("subagent_type") + " " + c.arg("description")
-	case "todowrite", "todoread":
-		return ""
-	}
-	if s := c.arg("url", "query", "command", "filePath", "path", "pattern", "name", "description"); s != "" {
-		return s
-	}
-	return c.title
-}
-
-// counted says how much a search found, how many errors there are after a change, or how a
-// command failed, which is bad.
-func (c call) counted() (text string, bad bool) {
-	if n := len(c.problems()); n > 0 && !c.running {
-		return look.Plural(n, "error"), true
-	}
-	if n, ok := number(c.meta["matches"]); ok {
-		return strings.Replace(look.Plural(n, "match"), "matchs", "matches", 1), false
-	}
-	if n, ok := number(c.meta["count"]); ok {
-		return fmt.Sprintf("%d found", n), false
-	}
-	switch n, ok := number(c.meta["exit"]); {
-	case !ok || n == 0 || c.running:
-		return "", false
-	case n < 0: // a signal ended it, most likely sent by the person
-		return "stopped", true
-	default:
-		return fmt.Sprintf("exit %d", n), true
-	}
 }
 
 // number reads a count, whose type differs if it came over the network.
@@ -310,15 +286,15 @@ func (l pen) children(c call) []styled.Line {
 			mark, style = l.Glyph("✗", "x"), l.FG(theme.Error)
 		}
 		out = append(out, styled.Line{
-			{Text: mark + " ", Style: style}, {Text: styled.OneLine(tool) + " ", Style: l.FG(theme.Text)},
+			{Text: mark + " ", Style: style}, {Text: look.Or(call{name: styled.OneLine(tool)}.verb(), styled.OneLine(tool)) + " ", Style: l.FG(theme.Text)},
 			{Text: styled.OneLine(title), Style: l.FG(theme.Muted)},
 		}.Cut(l.Width-8, l.Method))
 	}
 	if n := len(out) - 5; n > 0 && !l.Details {
 		out = append([]styled.Line{styled.Plain(l.Glyph("…", "...")+" "+look.Plural(n, "call")+" before", l.FG(theme.Muted))}, out[n:]...)
 	}
-	if id, _ := c.meta["sessionId"].(string); id != "" && c.running && l.Child != "" {
-		out = append(out, styled.Plain(l.Child+" or a click opens its session", l.FG(theme.Muted)).Cut(l.Width-8, l.Method))
+	if id, _ := c.meta["sessionId"].(string); id != "" && l.Child != "" {
+		out = append(out, styled.Plain(l.Child+" or a click goes into its session, "+l.Back+" comes back", l.FG(theme.Muted)).Cut(l.Width-8, l.Method))
 	}
 	return l.gutter(out)
 }

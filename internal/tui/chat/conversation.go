@@ -72,19 +72,19 @@ type entry struct {
 	note  note // remark on its state, such as queued
 }
 
-// stretch is which lines of an entry a piece has.
+// stretch is which lines of an entry some pieces have: one, or several that share a line.
 type stretch struct {
 	from, to int
-	p        *piece
+	pieces   []*piece
 }
 
-// at returns the piece that has a line of the entry as drawn, or nil. shown is how
-// many of its lines are shown: the first, blank one may be left out.
-func (e *entry) at(line, shown int) *piece {
+// at returns the pieces that have a line of the entry as drawn. shown is how many of its
+// lines are shown: the first, blank one may be left out.
+func (e *entry) at(line, shown int) []*piece {
 	line += len(e.lines) - shown
 	for _, s := range e.where {
 		if line >= s.from && line < s.to {
-			return s.p
+			return s.pieces
 		}
 	}
 	return nil

@@ -47,44 +47,6 @@ func (l pen) drawn(e *entry) []styled.Line {
 	return out
 }
 
-// user draws what the person wrote, with a bar at its side.
-func (l pen) user(e *entry) []styled.Line {
-	bar := styled.Span{Text: " " + l.Glyph("▌", "|") + " ", Style: l.FG(theme.Primary)}
-	var body []styled.Line
-	for _, p := range e.pieces {
-		switch b := p.part.Body.(type) {
-		case *lathe.Text:
-			if b.Synthetic || strings.TrimSpace(b.Text) == "" {
-				continue
-			}
-			for _, line := range strings.Split(strings.Trim(styled.Clean(b.Text), "\n"), "\n") {
-				body = append(body, styled.Wrap(styled.Plain(line, l.FG(theme.Text)), l.Width-4, l.Method)...)
-			}
-		case *lathe.File:
-			body = append(body, styled.Line{{Text: l.Glyph("⎘ ", "@ "), Style: l.FG(theme.Accent)}, {Text: styled.OneLine(b.Filename), Style: l.FG(theme.Muted)}})
-			body = append(body, l.shown(p)...)
-		case *lathe.Subtask:
-			body = append(body, styled.Plain(styled.OneLine("@"+b.Agent+" "+b.Description), l.FG(theme.Secondary)))
-		case *lathe.CompactionMark:
-			return []styled.Line{nil, l.Divider("compaction")}
-		}
-	}
-	if len(body) == 0 {
-		return nil
-	}
-	if e.note != "" {
-		body = append(body, styled.Plain(string(e.note), l.FG(theme.Warning)))
-	}
-	if by := l.signed(e); by != "" {
-		body = append(body, styled.Plain(by, l.FG(theme.Muted)))
-	}
-	out := []styled.Line{nil}
-	for _, line := range body {
-		out = append(out, append(styled.Line{bar}, line...))
-	}
-	return out
-}
-
 // signed says who wrote a message and when, if the person wants to see that.
 func (l pen) signed(e *entry) string {
 	var words []string
@@ -100,14 +62,19 @@ func (l pen) signed(e *entry) string {
 func (l pen) assistant(e *entry, info *lathe.Assistant) []styled.Line {
 	var out []styled.Line
 	e.where = e.where[:0]
-	for _, p := range e.pieces {
-		if lines := l.piece(p); len(lines) > 0 {
-			if !(len(out) > 0 && len(lines) == 1 && isCard(p) && oneLiner(out)) {
-				out = append(out, nil)
-			}
-			e.where = append(e.where, stretch{len(out), len(out) + len(lines), p})
-			out = append(out, lines...)
+	for i := 0; i < len(e.pieces); {
+		n := max(1, l.batch(e.pieces[i:]))
+		pieces := e.pieces[i : i+n]
+		i += n
+		lines := l.pieces(pieces)
+		if len(lines) == 0 {
+			continue
 		}
+		if !(len(out) > 0 && len(lines) == 1 && isCard(pieces[0]) && oneLiner(out)) {
+			out = append(out, nil)
+		}
+		e.where = append(e.where, stretch{len(out), len(out) + len(lines), pieces})
+		out = append(out, lines...)
 	}
 	if info.Error != nil {
 		out = append(out, nil)
@@ -173,6 +140,14 @@ func (l pen) failure(f lathe.Failure) []styled.Line {
 		}
 	}
 	return lines
+}
+
+// pieces draws one part of an answer, or several that share a line.
+func (l pen) pieces(list []*piece) []styled.Line {
+	if len(list) > 1 {
+		return []styled.Line{l.together(list)}
+	}
+	return l.piece(list[0])
 }
 
 // piece draws a part of an answer.

@@ -123,25 +123,44 @@ func (s *Selection) Release(c *Conversation) tea.Msg {
 // openAt opens what is at a point: the session of a subagent, the file of a
 // tool in the person's editor, or else a card folds or unfolds.
 func (s *Selection) openAt(conv *Conversation, at point) tea.Msg {
-	p := at.e.at(at.line, len(conv.pen().draw(at.e)))
-	if p == nil {
+	if at.e == nil {
 		return nil
 	}
+	pieces := at.e.at(at.line, len(conv.pen().draw(at.e)))
+	switch len(pieces) {
+	case 0:
+		return nil
+	case 1:
+		if m, done := s.openPiece(conv, pieces[0], at); done {
+			return m
+		}
+	}
+	for _, p := range pieces {
+		p.turned, p.fresh = !p.turned, pen{}
+	}
+	at.e.fresh = pen{}
+	return nil
+}
+
+// openPiece opens what a piece leads to; false means that it folds or unfolds.
+func (s *Selection) openPiece(conv *Conversation, p *piece, at point) (want tea.Msg, done bool) {
 	switch b := p.part.Body.(type) {
 	case *lathe.ToolCall:
 		c := newCall(b)
 		if id, ok := c.meta["sessionId"].(string); ok && id != "" {
-			return OpenSession{lathe.SessionID(id)}
+			return OpenSession{lathe.SessionID(id)}, true
 		}
 		if file := s.fileAt(conv.pen(), c, p, at); file != "" {
-			return EditFile{file}
+			return EditFile{file}, true
 		}
+		return nil, false
 	case *lathe.Reasoning:
-	default:
-		return nil
+		return nil, false
+	case *lathe.Text:
+		_, user := at.e.m.Info.(*lathe.User)
+		return nil, !user
 	}
-	p.turned, p.fresh, at.e.fresh = !p.turned, pen{}, pen{}
-	return nil
+	return nil, true
 }
 
 // fileAt returns the file whose name was clicked in the head of a card.
@@ -155,7 +174,7 @@ func (s *Selection) fileAt(l pen, c call, p *piece, at point) string {
 	if len(p.lines) == 0 || !sameLine(lines[at.line], p.lines[0]) || !s.Files {
 		return ""
 	}
-	begin := styled.Width(cardMark, l.Method) + 2 + styled.Width(c.name, l.Method) + 1
+	begin := styled.Width(cardMark, l.Method) + 2 + styled.Width(c.verb(), l.Method) + 1
 	if at.col < begin || at.col >= begin+styled.Width(styled.OneLine(c.headline()), l.Method) {
 		return ""
 	}

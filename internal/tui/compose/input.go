@@ -259,6 +259,9 @@ func (i *Composer) Typed() Typed {
 	return t
 }
 
+// IsShell reports whether what is written is a command for the shell.
+func (i *Composer) IsShell() bool { return strings.HasPrefix(i.Text(), "!") }
+
 // Draw returns the rows of the input and where in them the caret stands.
 func (i *Composer) Draw(l look.Look, mark styled.Line, hint string) (lines []styled.Line, x, y int) {
 	rows, row, col := i.Layout(i.width, i.method)

@@ -56,21 +56,44 @@ func (e *Editor) Text() string { return e.text }
 // Value returns what was meant: chips as their content, those of files as their
 // labels.
 func (e *Editor) Value() string {
+	text, _ := e.written()
+	return text
+}
+
+// Pastes returns where in the trimmed Value the content of chips is, as [from, to] in
+// bytes.
+func (e *Editor) Pastes() [][2]int {
+	text, pasted := e.written()
+	lead := len(text) - len(strings.TrimLeftFunc(text, unicode.IsSpace))
+	end := len(strings.TrimSpace(text))
+	var out [][2]int
+	for _, p := range pasted {
+		if from, to := max(p[0]-lead, 0), min(p[1]-lead, end); from < to {
+			out = append(out, [2]int{from, to})
+		}
+	}
+	return out
+}
+
+// written returns the Value, and where in it the content of chips is.
+func (e *Editor) written() (text string, pasted [][2]int) {
 	if len(e.chips) == 0 {
-		return e.text
+		return e.text, nil
 	}
 	var b strings.Builder
 	for rest := e.text; ; {
 		c, at := e.firstChip(rest)
 		if c == nil {
 			b.WriteString(rest)
-			return b.String()
+			return b.String(), pasted
 		}
 		b.WriteString(rest[:at])
 		if c.file != nil {
 			b.WriteString(c.label)
 		} else {
+			from := b.Len()
 			b.WriteString(c.content)
+			pasted = append(pasted, [2]int{from, b.Len()})
 		}
 		rest = rest[at+len(c.label):]
 	}
@@ -163,11 +186,15 @@ func (e *Editor) Paste(text string) {
 		return
 	}
 	e.count++
-	what := fmt.Sprintf("%d lines", lines)
-	if lines == 1 {
-		what = fmt.Sprintf("%d characters", utf8.RuneCountInString(text))
+	e.Chip(fmt.Sprintf("[pasted text %d, %s]", e.count, Extent(text)), text)
+}
+
+// Extent says how long a text is, in lines or for a single line in characters.
+func Extent(text string) string {
+	if lines := strings.Count(strings.TrimRight(text, "\n"), "\n") + 1; lines > 1 {
+		return fmt.Sprintf("%d lines", lines)
 	}
-	e.Chip(fmt.Sprintf("[pasted text %d, %s]", e.count, what), text)
+	return fmt.Sprintf("%d characters", utf8.RuneCountInString(text))
 }
 
 // Chip inserts a label that stands for content. The label is removed as a whole.

@@ -92,6 +92,8 @@ type Prompt struct {
 	Agent string
 	Model lathe.ModelRef
 	Files []File // pictures that were pasted or dropped
+	// Pasted says which stretches of the text were pasted, as [from, to] in bytes.
+	Pasted [][2]int
 }
 
 // File is something that goes with a prompt.

@@ -26,9 +26,11 @@ type Look struct {
 	Thinking bool // reasoning is unfolded
 	Pictures picture.Mode
 	Child    string // the key that leads to the session of a subagent
+	Back     string // the key that leads from there to its parent
 	Times    bool   // messages show when they were written
 	Raw      bool   // Markdown is shown as it was written
 	Stacked  bool   // changes are never drawn in two columns
+	Flowing  bool   // lines stay in the terminal's scrollback, which breaks them anew when it is resized
 	Name     string // name shown at prompts; empty for none
 }
 

@@ -51,6 +51,15 @@ func shown(c string) string {
 	return c
 }
 
+// roles are the further kinds of text, which take their colours from others: Markdown, the
+// code in it and on panels, and the context of a change.
+func roles() (out []pair) {
+	for _, k := range []Key{Heading, Link, Code, Quote, Emph, Strong, ListItem, Comment, Keyword, Function, StringLit, Number, TypeName, Operator, Punctuation, DiffHunk} {
+		out = append(out, pair{k, []Key{Background, Panel, Element}})
+	}
+	return out
+}
+
 // TestReadable computes the contrast of every kind of text on everything it stands
 // on, in every theme, in full colour and in 256. What is the terminal's own colour
 // is taken to be readable on the terminal's own background.
@@ -62,7 +71,7 @@ func TestReadable(t *testing.T) {
 			if strings.HasPrefix(name, "contrast") && depth == "full colour" {
 				least = high
 			}
-			for _, p := range pairs() {
+			for _, p := range append(pairs(), roles()...) {
 				for _, on := range p.on {
 					bg := shown(th.backdrop(on))
 					if name == "system" || name == "system-light" { // the terminal's palette, as xterm has it
