@@ -3,6 +3,7 @@ package api
 // Plugins are the plugins, custom tools and hooks of a directory.
 type Plugins struct {
 	Runtime  string          `json:"runtime,omitempty"` // "node 22.1.0"; empty while nothing runs
+	Sandbox  string          `json:"sandbox,omitempty"` // how their process is confined, in words
 	Plugins  []Plugin        `json:"plugins"`
 	Accounts []PluginAccount `json:"accounts"`
 	Problems []string        `json:"problems,omitempty"`

@@ -106,6 +106,9 @@ func pluginDoctor(ctx context.Context, env *Env, f *face) error {
 	if err != nil {
 		return err
 	}
+	if all.Sandbox != "" {
+		fmt.Fprintf(env.Stdout, "sandbox  %s\n", clean(all.Sandbox))
+	}
 	if all.Runtime != "" {
 		fmt.Fprintf(env.Stdout, "runtime  %s\n", clean(all.Runtime))
 	}

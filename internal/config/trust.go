@@ -75,10 +75,13 @@ func (f *filter) out(path string, pos jsonc.Pos, reason string) {
 func pass(*filter, *jsonc.Value, string) bool { return true }
 
 // personal leaves out of a repository's configuration, trusted or not, what only the
-// person says: whether commands are confined.
+// person says: whether commands, servers and plugins are confined.
 func (l *loader) personal(root *jsonc.Value) {
 	if v := root.Delete("sandbox"); v != nil {
 		l.c.LeftOut = append(l.c.LeftOut, LeftOut{"sandbox", v.Pos(), "only your own configuration says how commands are confined"})
+	}
+	if v := root.Delete("plugin_sandbox"); v != nil {
+		l.c.LeftOut = append(l.c.LeftOut, LeftOut{"plugin_sandbox", v.Pos(), "only your own configuration says how plugins are confined"})
 	}
 	servers := root.Get("mcp")
 	if servers == nil {

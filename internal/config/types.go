@@ -19,7 +19,11 @@ type Config struct {
 	// Sandbox says how commands are confined: "" as far as the system can, "required" not
 	// below the highest level, "machine-network" without a network of their own, "off" not
 	// at all. Repositories cannot say it.
-	Sandbox  string `conf:"sandbox,enum=on|required|machine-network|off"`
+	Sandbox string `conf:"sandbox,enum=on|required|machine-network|off"`
+	// PluginSandbox says whether the plugins' process is confined; "": if a repository
+	// brought one of them. Repositories cannot say it.
+	PluginSandbox string `conf:"plugin_sandbox,enum=on|off"`
+
 	Limits   Limits `conf:"limits"` // of commands; written as "limits" of "shell"
 	LogLevel string `conf:"logLevel,enum=DEBUG|INFO|WARN|ERROR"`
 	Server   Server `conf:"server"`

@@ -132,7 +132,7 @@ func (b bounds) allowedOutside() (dirs []string) {
 			continue
 		}
 		dir = filepath.Clean(dir)
-		if policy.Action("external_directory", r.Pattern) == lathe.Allow && policy.ActionUnder("edit", dir) == lathe.Allow && !b.c.own(dir) {
+		if policy.Action("external_directory", r.Pattern) == lathe.Allow && policy.ActionUnder("edit", dir) == lathe.Allow && !b.c.owns(dir) {
 			dirs = append(dirs, dir)
 		}
 	}

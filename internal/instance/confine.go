@@ -5,7 +5,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -21,7 +20,7 @@ import (
 // before the first process.
 type Confinement struct {
 	i       *Instance
-	mode    string // as in the configuration
+	own     ownWords
 	machine sandbox.Machine
 	box     *sandbox.Box
 	apart   *sandbox.Box // of processes that have a network of their own
@@ -30,9 +29,16 @@ type Confinement struct {
 	caches  func() []string       // of language servers
 }
 
-// confinement makes that of an instance.
+// ownWords are what the person's configuration says of confinement, as it was before
+// plugins could change it.
+type ownWords struct {
+	mode    string // "sandbox"
+	plugins string // "plugin_sandbox"
+}
+
+// confinement makes that of an instance, which need not be complete yet.
 func (i *Instance) confinement(o Options) *Confinement {
-	c := &Confinement{i: i, mode: i.Config.Sandbox, machine: sandbox.Machine{Home: i.Paths.Home, Getenv: o.Getenv}}
+	c := &Confinement{i: i, own: ownWords{i.Config.Sandbox, i.Config.PluginSandbox}, machine: sandbox.Machine{Home: i.Paths.Home, Getenv: o.Getenv}}
 	opts := o.Sandbox
 	limits := i.Config.Limits
 	c.limits = sandbox.Limits{Processes: limits.Processes, Memory: uint64(limits.Memory) << 20, Files: uint64(limits.Files)}
@@ -48,7 +54,7 @@ func (i *Instance) confinement(o Options) *Confinement {
 }
 
 // Off reports whether the person switched confinement off.
-func (c *Confinement) Off() bool { return c.mode == "off" }
+func (c *Confinement) Off() bool { return c.own.mode == "off" }
 
 // Level is how far commands are confined.
 func (c *Confinement) Level() sandbox.Level {
@@ -105,7 +111,7 @@ func (c *Confinement) by(b bounds, kind shell.Kind) (*sandbox.Box, sandbox.Polic
 		return nil, sandbox.Policy{}
 	}
 	p := c.fixed()
-	p.Required = c.mode == "required"
+	p.Required = c.own.mode == "required"
 	b.bound(&p)
 	switch kind {
 	case shell.KindLSP:
@@ -126,19 +132,16 @@ func (c *Confinement) worktree() []string {
 	return dirs
 }
 
-// makeFixed makes the part of the policy that does not change.
-func (c *Confinement) makeFixed() sandbox.Policy {
+// base is what holds for all processes of the project.
+func (c *Confinement) base() sandbox.Policy {
 	i, paths := c.i, c.i.Paths
 	p := sandbox.Policy{
 		Write: c.worktree(),
 		Hide:  slices.Concat(c.machine.Hidden(), []string{paths.Data, paths.Config, paths.State, paths.OpenCodeConfig, paths.OpenCodeData}, c.sockets()),
-		Show:  slices.Concat(c.worktree(), skillDirs(i.Skills.Started())),
+		Show:  c.worktree(),
 		Aside: filepath.Join(i.Shell.Scratch, "not-allowed"),
 	}
 	p.Hide = slices.DeleteFunc(p.Hide, func(path string) bool { return path == "" })
-	if paths.Data != "" {
-		p.Show = append(p.Show, filepath.Join(paths.Data, local.OutputsDir), filepath.Join(paths.Data, "plans"))
-	}
 	for _, dir := range []string{paths.Config, paths.OpenCodeConfig} {
 		for _, name := range programs {
 			if dir != "" {
@@ -146,10 +149,17 @@ func (c *Confinement) makeFixed() sandbox.Policy {
 			}
 		}
 	}
-	p.Write = append(p.Write, i.Shell.Scratch, os.TempDir())
-	if runtime.GOOS != "windows" {
-		p.Write = append(p.Write, "/tmp", "/var/tmp")
+	return p
+}
+
+// makeFixed makes the part of the policy that does not change.
+func (c *Confinement) makeFixed() sandbox.Policy {
+	p := c.base()
+	p.Show = append(p.Show, skillDirs(c.i.Skills.Started())...)
+	if data := c.i.Paths.Data; data != "" {
+		p.Show = append(p.Show, filepath.Join(data, local.OutputsDir), filepath.Join(data, "plans"))
 	}
+	p.Write = slices.Concat(p.Write, []string{c.i.Shell.Scratch}, temporary())
 	for _, cache := range c.machine.Caches(true) {
 		p.Write = append(p.Write, cache.Path)
 	}
@@ -189,10 +199,16 @@ func (c *Confinement) sockets() (list []string) {
 }
 
 // persons returns the rules of the agent that the person works with.
-func (c *Confinement) persons() permission.Policy { return c.i.Agents.Persons().Policy() }
+func (c *Confinement) persons() permission.Policy {
+	agents := c.i.Agents
+	if agents == nil { // plugins, which may change agents, start before there are any
+		agents = newAgents(c.i.Config, permission.Paths{})
+	}
+	return agents.Persons().Policy()
+}
 
 // own reports whether a directory holds lathe's own files, or lies among them.
-func (c *Confinement) own(dir string) bool {
+func (c *Confinement) owns(dir string) bool {
 	paths := c.i.Paths
 	return slices.ContainsFunc([]string{paths.Data, paths.Config, paths.State, paths.OpenCodeConfig, paths.OpenCodeData}, func(own string) bool {
 		return own != "" && (within(dir, own) || within(own, dir))
@@ -218,7 +234,7 @@ func (c *Confinement) boxOf(kind shell.Kind) *sandbox.Box {
 // OwnNetwork reports whether commands have a network of their own, whose only way out is
 // lathe's proxy.
 func (c *Confinement) OwnNetwork() bool {
-	switch c.mode {
+	switch c.own.mode {
 	case "off", "machine-network":
 		return false
 	case "required":

@@ -177,7 +177,8 @@ func Open(ctx context.Context, dir string, o Options) (*Instance, error) {
 		Project: lathe.Project{ID: checkout.Project, Worktree: root.Worktree, VCS: root.VCS, Created: o.Now(), Updated: o.Now()},
 	}
 	inst.troubles = newTroubles(root.Dir, o)
-	inst.install = func() (host.Options, error) { return hostOptions(inst.place, o) }
+	inst.Confinement = inst.confinement(o)
+	inst.install = func() (host.Options, error) { return inst.hostOptions(inst.PluginSources(), o) }
 	if inst.Plugins, err = startPlugins(ctx, inst, o); err != nil {
 		return nil, err
 	}
@@ -235,7 +236,6 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 	asks.Decide, asks.Usual, asks.Reports = i.decide, i.usualHosts(), registry.Reports
 	i.Permission = permission.New(asks)
 	i.Grants = Grants{asks: i.Permission, store: o.Approvals, owner: i.ApprovalOwner()}
-	i.Confinement = i.confinement(o)
 	if o.Runner != nil {
 		o.Runner = o.Runner.Confined(i.Confinement.confine)
 	}

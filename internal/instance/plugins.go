@@ -25,6 +25,7 @@ import (
 type Plugins struct {
 	*host.Host
 	troubles *troubles
+	Bounds   string // how their process is confined, in words
 }
 
 // Name is that of the part.
@@ -55,7 +56,7 @@ func startPlugins(ctx context.Context, i *Instance, o Options) (*Plugins, error)
 	if len(sources) == 0 || o.Runner == nil {
 		return nil, nil
 	}
-	opts, err := hostOptions(p, o)
+	opts, err := i.hostOptions(sources, o)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +68,7 @@ func startPlugins(ctx context.Context, i *Instance, o Options) (*Plugins, error)
 	if o.Door != nil {
 		opts.Door = o.Door()
 	}
-	plugins := &Plugins{Host: host.New(sources, opts), troubles: t}
+	plugins := &Plugins{Host: host.New(sources, opts), troubles: t, Bounds: i.Confinement.plugins(sources).words()}
 	if err := plugins.Host.Start(ctx, p.Config.Whole()); err != nil {
 		t.warn(fmt.Sprintf("no plugin works: %v", err))
 	}
@@ -117,8 +118,12 @@ func (i *Instance) SwitchPlugin(spec string, on bool) error {
 }
 
 // hostOptions are what plugins run with, and are installed with.
-func hostOptions(p *place, o Options) (host.Options, error) {
+func (i *Instance) hostOptions(sources []host.Source, o Options) (host.Options, error) {
+	p := i.place
 	env, err := pluginEnv(p.Config, o)
+	if o.Runner != nil {
+		o.Runner = o.Runner.Confined(i.Confinement.plugins(sources).confine)
+	}
 	return host.Options{
 		Dir: p.Root.Dir, Worktree: p.Root.Worktree, Runner: o.Runner, Env: env, Cache: p.Paths.Cache, Data: p.Paths.Data, Log: o.Log,
 		Offline: o.Getenv("LATHE_OFFLINE") != "", Scripts: o.Getenv("LATHE_PLUGIN_SCRIPTS") == "1",

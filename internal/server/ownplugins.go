@@ -32,7 +32,7 @@ func (c plugs) list() (any, error) {
 	}
 	out := api.Plugins{Plugins: []api.Plugin{}, Accounts: []api.PluginAccount{}, Problems: inst.PluginProblems()}
 	if inst.Plugins != nil {
-		out.Runtime = inst.Plugins.Runtime()
+		out.Runtime, out.Sandbox = inst.Plugins.Runtime(), inst.Plugins.Bounds
 		for _, p := range inst.Plugins.Plugins() {
 			out.Plugins = append(out.Plugins, listedPlugin(p))
 		}

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"lathe/internal/sandbox"
 )
 
 // Kind says who a process is for.
@@ -24,6 +26,7 @@ const (
 	KindLSP       Kind = "lsp"
 	KindFormatter Kind = "formatter"
 	KindPlugin    Kind = "plugin"
+	KindInstall   Kind = "install" // of the packages of plugins
 	KindHook      Kind = "hook"
 	KindTerminal  Kind = "terminal" // the person's own, which nothing confines
 )
@@ -38,6 +41,10 @@ type Program struct {
 	// Stderr gets standard error as it arrives, one call at a time; nil: it is dropped.
 	// The bytes are only valid during the call.
 	Stderr func(chunk []byte)
+	// Allow is what it may do in addition, although it is confined.
+	Allow sandbox.Grant
+	// Network is its way to other hosts, as that of a [Command].
+	Network Network
 }
 
 // Service is a program that was opened. It is done when the program and all that it
@@ -55,13 +62,14 @@ type Service struct {
 // supervised like those of a command. An error wraps [exec.ErrNotFound] if there is no
 // such program. Stop it, unless it ends by itself.
 func (r *Runner) Open(p Program) (*Service, error) {
-	path, err := p.find()
-	if err != nil {
-		return nil, err
-	}
 	s := new(Service)
-	run, err := r.begin(func(call uint64) (*process, error) { return r.open(p, path, call, s) })
+	path, err := p.find()
+	var run *process
+	if err == nil {
+		run, err = r.begin(func(call uint64) (*process, error) { return r.open(p, path, call, s) })
+	}
 	if err != nil {
+		closeNetwork(p.Network)
 		return nil, err
 	}
 	s.Process = run.live()
@@ -74,10 +82,10 @@ func (r *Runner) open(p Program, path string, call uint64, s *Service) (*process
 		return nil, fmt.Errorf("start %q: %w", p.Args[0], err)
 	}
 	defer ends.closeChild()
-	run := &process{r: r, out: ends.out, output: p.Stderr}
+	run := &process{r: r, out: ends.out, output: p.Stderr, network: p.Network}
 	err = run.launch(launch{
 		path: path, args: p.Args, dir: p.Dir, env: p.Env, files: ends.child[:],
-		call: call, pipes: pipes{live: true}, kind: p.Kind,
+		call: call, pipes: pipes{live: true}, kind: p.Kind, allow: p.Allow,
 	})
 	if err != nil {
 		ends.closeOwn()

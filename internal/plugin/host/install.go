@@ -21,6 +21,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"lathe/internal/sandbox"
 	"lathe/internal/shell"
 	"lathe/internal/workspace"
 )
@@ -378,7 +379,10 @@ func (p Packages) fetch(ctx context.Context, dir string, pinned bool) error {
 		return err
 	}
 	var told tail
-	svc, err := p.o.Runner.Open(shell.Program{Args: args, Dir: dir, Env: p.o.Env, Kind: shell.KindPlugin, Stderr: func(b []byte) { told.Write(b) }})
+	svc, err := p.o.Runner.Open(shell.Program{
+		Args: args, Dir: dir, Env: p.o.Env, Kind: shell.KindInstall, Stderr: func(b []byte) { told.Write(b) },
+		Allow: sandbox.Grant{Within: []string{dir}},
+	})
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,8 @@ import (
 	"lathe/internal/client"
 	"lathe/internal/plugin"
 	"lathe/internal/plugin/host"
+	"lathe/internal/sandbox"
+	"lathe/internal/shell"
 )
 
 // published are plugins as their authors publish them, with what a test sees of them.
@@ -106,13 +108,41 @@ func methods(h *host.Host, name string) int {
 }
 
 // Published plugins run as they are, all in one process.
-func TestPublishedPlugins(t *testing.T) {
+func TestPublishedPlugins(t *testing.T) { publishedPlugins(t, func(*rig) {}, nil) }
+
+// Some of them do not work where their process is confined, because they change files in
+// the home directory when they start. That is why the person's own plugins are not confined
+// unless they say so.
+func TestPublishedPluginsConfined(t *testing.T) {
+	if sandbox.Detect() == sandbox.RulesOnly {
+		t.Skip("nothing confines here: " + sandbox.Missing())
+	}
+	publishedPlugins(t, func(r *rig) {
+		box := sandbox.NewBox(sandbox.Options{})
+		t.Cleanup(func() { _ = box.Close() })
+		runner := shell.New(shell.Options{})
+		t.Cleanup(func() { _ = runner.Close() })
+		home := filepath.Join(r.dir, "home")
+		if err := os.MkdirAll(filepath.Join(home, ".config"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		r.o.Env = append(r.o.Env, "HOME="+home)
+		policy := sandbox.Policy{
+			Write: []string{r.dir}, Hide: []string{r.o.Data}, Lasting: true,
+			Protect: func() []string { return []string{home} },
+		}
+		r.o.Runner = runner.Confined(func(shell.Kind) (*sandbox.Box, sandbox.Policy) { return box, policy })
+	}, []string{"@tarquinen/opencode-dcp", "opencode-supermemory", "@different-ai/opencode-browser"})
+}
+
+func publishedPlugins(t *testing.T, set func(*rig), broken []string) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`[]`))
 	})
 	each(t, func(t *testing.T, r *rig) {
+		set(r)
 		r.o.Door = client.InProcess(mux)
 		skill := filepath.Join(r.dir, ".opencode", "skills", "a-skill", "SKILL.md")
 		if err := os.MkdirAll(filepath.Dir(skill), 0o700); err != nil {
@@ -130,9 +160,18 @@ func TestPublishedPlugins(t *testing.T) {
 			r.sources = append(r.sources, host.Source{Name: p.name, Kind: "plugin", Spec: file, File: file})
 		}
 		h := r.start(`{}`)
+		var bad []string
 		for _, p := range published {
-			if e := one(h, p.name).Error; e != "" {
-				t.Errorf("%s: %s", p.name, e)
+			if one(h, p.name).Error != "" {
+				bad = append(bad, p.name)
+			}
+		}
+		if diff := cmp.Diff(broken, bad); diff != "" {
+			t.Errorf("not working (-want +got):\n%s%s", diff, r.said())
+		}
+		for _, p := range published {
+			if slices.Contains(broken, p.name) {
+				continue
 			}
 			if diff := cmp.Diff(p.want, p.effect(t, r, h)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s\n%+v", p.name, diff, one(h, p.name).Late)
