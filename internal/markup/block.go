@@ -179,3 +179,22 @@ func Cells(row string) []string {
 	}
 	return append(out, strings.TrimSpace(row[from:]))
 }
+
+// Continues reports whether line i, not the first, belongs to an item whose text begins at column
+// text and whose marker is at column mark.
+func Continues(src []string, i, text, mark int) bool {
+	line := strings.TrimLeft(src[i], " ")
+	indent := len(src[i]) - len(line)
+	if line == "" {
+		return i+1 < len(src) && (strings.TrimSpace(src[i+1]) == "" || Indent(src[i+1]) > mark && Indent(src[i+1]) >= min(text, mark+2))
+	}
+	if indent > mark && indent >= min(text, mark+2) {
+		return true
+	}
+	if strings.TrimSpace(src[i-1]) == "" {
+		return false
+	}
+	_, _, item := Marker(line)
+	level, _ := Heading(line)
+	return !item && level == 0 && !Rule(line) && Fence(line) == "" && line[0] != '>'
+}

@@ -87,7 +87,7 @@ func (r renderer) list(src []string, width, depth int) (out []styled.Line, n int
 			break
 		}
 		end := n + 1
-		for end < len(src) && r.continues(src, end, indent+w, indent) {
+		for end < len(src) && markup.Continues(src, end, indent+w, indent) {
 			end++
 		}
 		for end > n+1 && strings.TrimSpace(src[end-1]) == "" {
@@ -108,25 +108,6 @@ func (r renderer) list(src []string, width, depth int) (out []styled.Line, n int
 		}
 	}
 	return out, n
-}
-
-// continues reports whether line i belongs to an item whose text begins at column
-// text and whose marker is at column mark.
-func (r renderer) continues(src []string, i, text, mark int) bool {
-	line := strings.TrimLeft(src[i], " ")
-	indent := len(src[i]) - len(line)
-	if line == "" {
-		return i+1 < len(src) && (strings.TrimSpace(src[i+1]) == "" || markup.Indent(src[i+1]) > mark && markup.Indent(src[i+1]) >= min(text, mark+2))
-	}
-	if indent > mark && indent >= min(text, mark+2) {
-		return true
-	}
-	if strings.TrimSpace(src[i-1]) == "" {
-		return false
-	}
-	_, _, item := markup.Marker(line)
-	level, _ := markup.Heading(line)
-	return !item && level == 0 && !markup.Rule(line) && markup.Fence(line) == "" && line[0] != '>'
 }
 
 func (r renderer) item(src []string, shown string, text, width, depth int) []styled.Line {

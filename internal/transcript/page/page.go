@@ -1,0 +1,144 @@
+// Package page writes a session as one web page that opens offline: rendered Markdown,
+// highlighted code, changes of files in place, commands with their colours. The page has
+// no script and loads nothing, and a policy in it forbids both, whatever the session
+// contains; the only style it allows is its own.
+package page
+
+import (
+	"crypto/sha256"
+	_ "embed" // the style sheet
+	"encoding/base64"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"lathe"
+	"lathe/internal/printable"
+)
+
+//go:embed style.css
+var style string
+
+// Session is what a page shows. Note says what is left out, in words, or is empty.
+type Session struct {
+	Info     lathe.Session
+	Messages []lathe.Message
+	Diffs    []lathe.FileDiff
+	Note     string
+}
+
+// contentsFrom is the number of prompts from which a page has a table of contents.
+const contentsFrom = 3
+
+// Write writes the page. Its size is that of the texts and a little: below twice as much
+// for what sessions usually hold, and pictures as they are.
+func Write(w io.Writer, s Session) error {
+	p := &page{session: s, rounds: roundsOf(s.Messages)}
+	p.head()
+	p.contents()
+	p.put("<main>\n")
+	for i, r := range p.rounds {
+		p.round(i, r)
+	}
+	p.changes()
+	p.put("</main>\n")
+	p.foot()
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+// page is a page while it is written.
+type page struct {
+	strings.Builder
+	session Session
+	rounds  []round
+}
+
+func (p *page) put(html ...string) {
+	for _, s := range html {
+		p.WriteString(s)
+	}
+}
+
+func (p *page) head() {
+	title := line(p.session.Info.Title)
+	sum := sha256.Sum256([]byte(style))
+	p.put(`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-`, base64.StdEncoding.EncodeToString(sum[:]), `'; img-src data:; form-action 'none'; base-uri 'none'">
+<meta name="referrer" content="no-referrer"><meta name="robots" content="noindex"><title>`, title, `</title>
+<style>`, style, "</style></head><body>\n<header><h1>", title, "</h1>\n")
+	p.put("<p class=meta>", strings.Join(p.facts(), " · "), "</p></header>\n")
+}
+
+// facts are what is said of the whole session.
+func (p *page) facts() []string {
+	info := p.session.Info
+	out := []string{stamp(info.Created)}
+	if n := len(p.rounds); n > 0 {
+		out = append(out, plural(n, "prompt"))
+	}
+	var took time.Duration
+	var cost lathe.Money
+	for _, r := range p.rounds {
+		took += r.took()
+		cost += r.cost()
+	}
+	if took > 0 {
+		out = append(out, "worked "+duration(took))
+	}
+	out = append(out, max(cost, info.Cost).String())
+	if added, removed := changed(p.session.Diffs); len(p.session.Diffs) > 0 {
+		out = append(out, fmt.Sprintf("%s, +%d −%d", plural(len(p.session.Diffs), "changed file"), added, removed))
+	}
+	return out
+}
+
+// contents lists the prompts of a long session.
+func (p *page) contents() {
+	if len(p.rounds) < contentsFrom {
+		return
+	}
+	p.put("<nav><details><summary>Contents</summary><ol>\n")
+	for i, r := range p.rounds {
+		p.put(fmt.Sprintf("<li><a href=#p%d>", i+1), text(printable.Shorten(printable.Line(r.title()), 90)), "</a></li>\n")
+	}
+	p.put("</ol></details></nav>\n")
+}
+
+// changes shows what the session changed in the end, whoever did it.
+func (p *page) changes() {
+	if len(p.session.Diffs) == 0 {
+		return
+	}
+	p.put("<section><h2>Changed files</h2>\n")
+	for _, d := range p.session.Diffs {
+		p.put("<details><summary><code>", line(d.File), "</code> ", fmt.Sprintf("+%d −%d", d.Additions, d.Deletions), "</summary>")
+		if d.Patch == "" {
+			p.put("<p class=body>The contents are not shown.</p>")
+		} else {
+			p.patch(d.Patch)
+		}
+		p.put("</details>\n")
+	}
+	p.put("</section>\n")
+}
+
+func (p *page) foot() {
+	if p.session.Note != "" {
+		p.put("<p class=meta>", text(p.session.Note), "</p>\n")
+	}
+	p.put("<footer><p class=meta>", text(string(p.session.Info.ID)))
+	if v := p.session.Info.Version; v != "" {
+		p.put(" · lathe ", line(v))
+	}
+	p.put("</p></footer></body></html>\n")
+}
+
+func changed(diffs []lathe.FileDiff) (added, removed int) {
+	for _, d := range diffs {
+		added, removed = added+d.Additions, removed+d.Deletions
+	}
+	return added, removed
+}

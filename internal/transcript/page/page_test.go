@@ -1,0 +1,235 @@
+package page
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"lathe"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// session is one of two prompts, with a call of each kind that has a look of its own.
+// Every text that a person, a model or a tool may choose is or ends in s.
+func session(s string) Session {
+	input := func(m map[string]any) json.RawMessage {
+		raw, _ := json.Marshal(m)
+		return raw
+	}
+	done := func(tool, out string, meta, in map[string]any) lathe.Part {
+		return lathe.Part{Body: &lathe.ToolCall{Tool: tool, State: &lathe.ToolDone{Input: input(in), Output: out + s, Title: "title" + s, Metadata: meta,
+			Attachments: []lathe.File{{Filename: s, URL: "data:text/html," + s}, {Filename: s, URL: "data:image/png;base64,AAAA" + s}},
+			Time:        lathe.Span{Start: noon, End: noon.Add(2 * time.Second)}}}}
+	}
+	return Session{
+		Info: lathe.Session{ID: "ses_1", Title: "Title" + s, Version: "1" + s, Created: noon, Cost: 31_200_000_000},
+		Note: "One message was reverted and is left out.",
+		Messages: []lathe.Message{
+			{Created: noon, Info: &lathe.User{}, Parts: []lathe.Part{
+				{Body: &lathe.Text{Text: "Fix it." + s}}, {Body: &lathe.File{Filename: s, URL: s}},
+				{Body: &lathe.Subtask{Description: s, Prompt: s}}, {Body: &lathe.CompactionMark{}},
+			}},
+			{Created: noon, Info: &lathe.Assistant{Agent: "build" + s, Model: lathe.ModelRef{Provider: "acme", Model: "big" + s}, Cost: 20_000_000_000, Completed: noon.Add(90 * time.Second),
+				Error: &lathe.UnknownFailure{Message: s}}, Parts: []lathe.Part{
+				{Body: &lathe.Reasoning{Text: "Hm." + s}},
+				{Body: &lathe.Text{Text: "I look." + s}},
+				done("bash", "", map[string]any{"output": "\x1b[31mFAIL\x1b[0m\n" + s, "exit": 1.0}, map[string]any{"command": "go test\n./..." + s}),
+				done("read", "<path>a.go</path>\n<content>\npackage a\n</content>", nil, map[string]any{"filePath": "a.go" + s}),
+				done("edit", "", map[string]any{"diff": "--- a\n+++ b\n@@ -1,2 +1,2 @@\n x\n-old word" + s + "\n+new word" + s + "\n"}, map[string]any{"filePath": "a.go"}),
+				done("write", "", nil, map[string]any{"filePath": "b.go", "content": "package b // " + s}),
+				done("todowrite", "", nil, map[string]any{"todos": []any{map[string]any{"status": "completed", "content": s}}}),
+				done("task", "report", nil, map[string]any{"prompt": s, "description": s, "subagent_type": s}),
+				done("question", "", map[string]any{"answers": []any{[]any{s}}}, map[string]any{"questions": []any{map[string]any{"question": s}}}),
+				done("webfetch", "# page", nil, map[string]any{"url": s}),
+				done("grep", "a.go: 1", map[string]any{"matches": 3.0}, map[string]any{"pattern": s, "path": s}),
+				done("mcp_"+s, "x", nil, map[string]any{"a": s}),
+				{Body: &lathe.ToolCall{Tool: "bash", State: &lathe.ToolFailed{Input: input(map[string]any{"command": s}), Error: s}}},
+				{Body: &lathe.Retry{Error: &lathe.UnknownFailure{Message: s}}},
+				{Body: &lathe.StepFinish{Tokens: lathe.Tokens{Input: 1000, CacheRead: 9000, Output: 200}}},
+				{Body: &lathe.Text{Text: "# Done\n\nIt **works**: `a.go`.\n\n| a | b |\n|---|--:|\n| 1 | " + strings.ReplaceAll(s, "\n", " ") + " |\n\n```go\nfunc main() {} // " + s + "\n```\n\n" + s}},
+			}},
+		},
+		Diffs: []lathe.FileDiff{{File: s, Patch: "@@ -1 +1 @@\n-a" + s + "\n+b" + s, Additions: 1, Deletions: 1}},
+	}
+}
+
+func written(t *testing.T, s Session) string {
+	t.Helper()
+	var b strings.Builder
+	if err := Write(&b, s); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// elements are all that a page is made of, and the attributes that each may have.
+var elements = map[string]string{
+	"html": "lang", "head": "", "meta": "charset name content http-equiv", "title": "", "style": "", "body": "", "header": "", "h1": "", "h2": "", "h3": "", "h4": "", "h5": "", "h6": "",
+	"p": "class", "nav": "", "details": "class open", "summary": "class", "ol": "start", "ul": "", "li": "class", "a": "href rel", "main": "", "section": "id", "div": "class", "pre": "", "code": "",
+	"b": "", "i": "", "u": "", "s": "", "q": "", "em": "", "strong": "", "span": "class", "ins": "", "del": "", "mark": "", "blockquote": "", "hr": "", "br": "", "img": "alt src",
+	"table": "", "tr": "", "td": "class", "th": "class", "footer": "",
+}
+
+// unclosed elements have no end, or one that may be left out.
+var unclosed = []string{"meta", "br", "hr", "img", "tr", "td", "th"}
+
+// check holds that a page has only what it may have and that each element ends where it
+// should, so that nothing that a session holds changes what the page is.
+func check(t *testing.T, page string) {
+	t.Helper()
+	var open []string
+	z := html.NewTokenizer(strings.NewReader(page))
+	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
+		tok := z.Token()
+		switch kind {
+		case html.StartTagToken, html.SelfClosingTagToken:
+			allowed, known := elements[tok.Data]
+			if !known {
+				t.Errorf("the page has an element %q", tok.Data)
+			}
+			for _, a := range tok.Attr {
+				if !slices.Contains(strings.Fields(allowed), a.Key) {
+					t.Errorf("%s has an attribute %q", tok.Data, a.Key)
+				}
+				checkAddress(t, a)
+			}
+			if !slices.Contains(unclosed, tok.Data) {
+				open = append(open, tok.Data)
+			}
+		case html.EndTagToken:
+			if n := len(open); n == 0 || open[n-1] != tok.Data {
+				t.Fatalf("</%s> ends %v", tok.Data, open)
+			}
+			open = open[:len(open)-1]
+		case html.CommentToken:
+			t.Errorf("the page has a comment %q", tok.Data)
+		}
+	}
+	if len(open) > 0 {
+		t.Errorf("%v never end", open)
+	}
+}
+
+func checkAddress(t *testing.T, a html.Attribute) {
+	t.Helper()
+	ok := true
+	switch a.Key {
+	case "href":
+		ok = strings.HasPrefix(a.Val, "http://") || strings.HasPrefix(a.Val, "https://") || strings.HasPrefix(a.Val, "mailto:") || strings.HasPrefix(a.Val, "#p")
+	case "src":
+		ok = picture(a.Val)
+	}
+	if !ok {
+		t.Errorf("%s leads to %q", a.Key, a.Val)
+	}
+}
+
+var hostile = []string{
+	"", "</p></div></details></main>", `<script>alert(1)</script><style>*{display:none}</style>`, `"><img src=x onerror=alert(1)>`, `' onload='x`, "<!-- ", "]]>", "\x00\x1b]0;x\a\x1b[31m",
+	"[x](javascript:alert(1)) [y](data:text/html,<script>) ![z](https://x.example/track.png) <javascript:a>", "[a\"b](https://x/\"onclick=alert(1)) <https://x/'\"> https://x/\"><b>",
+	"```\n</code></pre><script>", "> > > > > > > > > > > > > > > x", "- - - - - - - - - - - - - - - x", "&lt;script&gt; &#60;b&#62;", "\u202egnp.exe\u2066", "**a*b__c~~d`e[f](g", "1. a\n- b\n  1) c\n\n   > d\n***",
+	"|a|\n|-|\n|<td>|", "a\n===\n<h1>\n---", "\xff\xfe", "中文\r\nتجربة\rx", "+a\n-b\n@@ -1 +1 @@\n+++ x", "\x1b[38;2;1;2;3mx\x1b[48;5;300my\x1b[4:3;;1mz\x1b[", "<path>x</path>\n<content>\n<script>\n</content>",
+}
+
+func TestNothingInASessionChangesThePage(t *testing.T) {
+	for _, s := range hostile {
+		check(t, written(t, session(s)))
+		check(t, written(t, session("\n\n"+s+"\n\n")))
+	}
+}
+
+func FuzzPage(f *testing.F) {
+	for _, s := range hostile {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) { check(t, written(t, session(s))) })
+}
+
+func TestPolicyAllowsTheStyleAlone(t *testing.T) {
+	page := written(t, session(""))
+	_, sheet, _ := strings.Cut(page, "<style>")
+	sheet, _, _ = strings.Cut(sheet, "</style>")
+	sum := sha256.Sum256([]byte(sheet))
+	want := `content="default-src 'none'; style-src 'sha256-` + base64.StdEncoding.EncodeToString(sum[:]) + `'; img-src data:; form-action 'none'; base-uri 'none'"`
+	if !strings.Contains(page, want) {
+		t.Errorf("the page does not say %s", want)
+	}
+	for _, loads := range []string{"@import", "url(", "expression", "<"} {
+		if strings.Contains(sheet, loads) {
+			t.Errorf("the style sheet has %q", loads)
+		}
+	}
+}
+
+func TestContentsOfALongSession(t *testing.T) {
+	s := session("")
+	if page := written(t, s); strings.Contains(page, "Contents") {
+		t.Error("a short session has a table of contents")
+	}
+	for _, said := range []string{"Now the *tests*.", strings.Repeat("long ", 40)} {
+		s.Messages = append(s.Messages, lathe.Message{Created: noon, Info: &lathe.User{}, Parts: []lathe.Part{{Body: &lathe.Text{Text: said}}}},
+			lathe.Message{Created: noon, Info: &lathe.Assistant{}, Parts: []lathe.Part{{Body: &lathe.Text{Text: "yes"}}}})
+	}
+	page := written(t, s)
+	check(t, page)
+	for _, want := range []string{"<li><a href=#p1>Fix it.</a></li>", "<li><a href=#p2>Now the *tests*.</a></li>", `<section id=p3>`, "long lo...</a>"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not contain %q", want)
+		}
+	}
+}
+
+func TestWhatAReaderSees(t *testing.T) {
+	page := written(t, session(""))
+	for _, want := range []string{
+		"<h3>Done</h3>\n<p>It <strong>works</strong>: <code>a.go</code>.</p>",
+		"<b>func</b> <q>main</q>() {} <s>// </s>",
+		"<tr><td>1<td class=r>",
+		"<details class=work><summary>1 step, 11 calls, 1 min 30 s</summary>", // folded away: they are many
+		"<b>bash</b> <code>$ go test ./...</code> · exit 1 · 2.0 s</summary>",
+		`<span class="a1">FAIL</span>`,
+		"<del>-<mark>old</mark> word\n</del><ins>+<mark>new</mark> word\n</ins>",
+		"<b>read</b> <code>title</code> · 1 line · 2.0 s</summary><pre>package a</pre>",
+		"<b>edit</b> <code>title</code> · +1 −1",
+		"build · acme/big · 10k tokens in (90% cached) · 200 out · $0.0200 · 1 min 30 s",
+		"2026-11-20", "1 prompt · worked 1 min 30 s · $0.0312 · 1 changed file, +1 −1",
+		"One message was reverted and is left out.",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not contain %q", want)
+		}
+	}
+}
+
+// TestSize holds that a page is less than twice as long as what it shows: an ordinary
+// session of code, changes and what commands printed.
+func TestSize(t *testing.T) {
+	source := strings.Repeat("func (s *Store) Load(ctx context.Context, id string) (Item, error) {\n\trow, err := s.db.Query(ctx, \"select body from item where id = ?\", id)\n\tif err != nil {\n\t\treturn Item{}, fmt.Errorf(\"load %s: %w\", id, err)\n\t}\n\treturn decode(row) // the caller closes nothing\n}\n\n", 30)
+	patch := "@@ -1,120 +1,120 @@\n" + strings.Repeat(" \treturn nil\n-\tfor i := 0; i < n; i++ {\n+\tfor i := range n {\n", 40)
+	tests := strings.Repeat("=== RUN   TestLoad\n\x1b[32m--- PASS: TestLoad (0.00s)\x1b[0m\n", 60)
+	words := strings.Repeat("The **store** reads rows one by one; `Load` asks for each of them, and that is what takes the time. See https://go.dev/doc.\n\n", 20)
+	part := func(tool string, meta map[string]any, in map[string]any) lathe.Part {
+		raw, _ := json.Marshal(in)
+		return lathe.Part{Body: &lathe.ToolCall{Tool: tool, State: &lathe.ToolDone{Input: raw, Metadata: meta}}}
+	}
+	s := Session{Messages: []lathe.Message{
+		{Info: &lathe.User{}, Parts: []lathe.Part{{Body: &lathe.Text{Text: "Make it fast."}}}},
+		{Info: &lathe.Assistant{}, Parts: []lathe.Part{
+			part("write", nil, map[string]any{"filePath": "store.go", "content": source}),
+			part("edit", map[string]any{"diff": patch}, nil),
+			part("bash", map[string]any{"output": tests}, map[string]any{"command": "go test ./..."}),
+			{Body: &lathe.Text{Text: words + "```go\n" + source + "```\n"}},
+		}},
+	}}
+	said := 2*len(source) + len(patch) + len(tests) + len(words)
+	if size := len(written(t, s)); size > 2*said {
+		t.Errorf("the page has %d bytes for %d bytes of text", size, said)
+	}
+}

@@ -1,0 +1,138 @@
+package page
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestMarkdown(t *testing.T) {
+	for src, want := range map[string]string{
+		"a\nb  \nc":                           "<p>a b<br>\nc</p>\n",
+		"Title\n===\nSub\n---\n###### Deep":   "<h3>Title</h3>\n<h4>Sub</h4>\n<h6>Deep</h6>\n",
+		"- a\n  - b\n    more\n- c":           "<ul>\n<li>a<ul>\n<li>b more</li>\n</ul>\n</li>\n<li>c</li>\n</ul>\n",
+		"3. x\n4. y":                          "<ol start=3>\n<li>x</li>\n<li>y</li>\n</ol>\n",
+		"- a\n\n- b":                          "<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n",
+		"- a\n\n1. b":                         "<ul>\n<li>a</li>\n</ul>\n<ol>\n<li>b</li>\n</ol>\n",
+		"- [ ] open\n- [x] done":              "<ul>\n<li class=task>☐ open</li>\n<li class=task>☑ done</li>\n</ul>\n",
+		"- a\n\n  ```\n  x\n  ```":            "<ul>\n<li>a<pre><code>x</code></pre>\n</li>\n</ul>\n",
+		"> q\n> - r":                          "<blockquote><p>q</p>\n<ul>\n<li>r</li>\n</ul>\n</blockquote>\n",
+		"|a|b|\n|:-:|--:|\n|1|`x|y`|":         "<div class=wide><table>\n<tr><th class=m>a<th class=r>b\n<tr><td class=m>1<td class=r><code>x|y</code>\n</table></div>\n",
+		"```go\nif a < b {\n```":              "<pre><code><b>if</b> a &lt; b {</code></pre>\n",
+		"```diff\n+a\n-b\n```":                "<pre><code><ins>+a\n</ins><del>-b\n</del></code></pre>\n",
+		"    indented <b>":                    "<pre><code>indented &lt;b&gt;</code></pre>\n",
+		"***":                                 "<hr>\n",
+		"[a](https://x.example/?q=1&r=2)":     `<p><a href="https://x.example/?q=1&amp;r=2" rel="noopener noreferrer nofollow">a</a></p>` + "\n",
+		"[a](main.go:12) ![p](https://x.y/z)": `<p>a (main.go:12) <a href="https://x.y/z" rel="noopener noreferrer nofollow">p</a></p>` + "\n",
+		"<b>x</b>":                            "<p>&lt;b&gt;x&lt;/b&gt;</p>\n",
+		"$e^{i\\pi}$ **中文**":                  "<p>$e^{i\\pi}$ <strong>中文</strong></p>\n",
+	} {
+		if diff := cmp.Diff(want, markdown(src)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", src, diff)
+		}
+	}
+}
+
+func TestConsole(t *testing.T) {
+	for out, want := range map[string]string{
+		"plain <b>":                                "plain &lt;b&gt;",
+		"\x1b[1;32mok\x1b[0m done":                 `<span class="a2 h">ok</span> done`,
+		"\x1b[31mred\ngoes on\x1b[39m\n":           "<span class=\"a1\">red\ngoes on</span>",
+		"10%\r50%\r100%\ndone\r\n":                 "100%\ndone",
+		"\x1b[33mwait\r\x1b[2Kover\x1b[m":          `<span class="a3">over</span>`,
+		"\x1b[38;5;196mx\x1b[38;2;0;0;250my":       `<span class="a1">x</span><span class="a4">y</span>`,
+		"\x1b[38;5;244mgrey\x1b[48;2;9;9;9m still": `<span class="a7">grey still</span>`,
+		"\x1b]0;title\aa\x1b[2Jb\x1b[?25lc":        "abc",
+		"\x1b[91;3;4mx\x1b[22;23;24m":              `<span class="a1 it ul">x</span>`,
+		"\x1b[":                                    "",
+		"\x1b[999999999999999999999mx":             "x",
+	} {
+		if diff := cmp.Diff(want, console(out)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", out, diff)
+		}
+	}
+	if got := console(strings.Repeat("\x1b[31mx\x1b[0m", maxColours)); got != strings.Repeat("x", maxColours) {
+		t.Errorf("colours without end take %d bytes", len(got))
+	}
+}
+
+func TestMarked(t *testing.T) {
+	for _, test := range []struct{ line, other, want string }{
+		{"return nil", "return err", "return <mark>nil</mark>"},
+		{"价格是三元", "价格是四元", "价格是<mark>三</mark>元"},
+		{"a", "completely different", "a"},
+		{"same", "same and more", "same"},
+		{"a < b", "a > b", "a <mark>&lt;</mark> b"},
+	} {
+		if got := marked(test.line, test.other); got != test.want {
+			t.Errorf("marked(%q, %q) is %q, not %q", test.line, test.other, got, test.want)
+		}
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for d, want := range map[time.Duration]string{1500 * time.Millisecond: "1.5 s", 42 * time.Second: "42 s", 61 * time.Second: "1 min 1 s", 2*time.Hour + 5*time.Minute: "2 h 5 min"} {
+		if got := duration(d); got != want {
+			t.Errorf("duration(%s) is %q, not %q", d, got, want)
+		}
+	}
+}
+
+// TestContrast computes that every text of the page can be read, on a light and on a dark
+// one: 4.5 to 1 is what the guidelines for accessible pages ask for.
+func TestContrast(t *testing.T) {
+	light, dark, _ := strings.Cut(style, "prefers-color-scheme:dark")
+	light, _, _ = strings.Cut(light, "@media")
+	dark, _, _ = strings.Cut(dark, "*{")
+	for name, sheet := range map[string]string{"light": light, "dark": dark} {
+		colours := map[string]float64{}
+		for _, m := range regexp.MustCompile(`--(\w+):(#\w+)`).FindAllStringSubmatch(sheet, -1) {
+			colours[m[1]] = luminance(t, m[2])
+		}
+		check := func(text string, grounds ...string) {
+			for _, g := range grounds {
+				if c := contrast(colours[text], colours[g]); c < 4.5 {
+					t.Errorf("%s: %s on %s has a contrast of %.2f", name, text, g, c)
+				}
+			}
+		}
+		check("fg", "bg", "box", "you", "add", "addw", "del", "delw")
+		for _, text := range strings.Fields("dim link bad k s c n f t") {
+			check(text, "bg", "box", "you")
+		}
+		for i := range 8 {
+			check(fmt.Sprintf("c%d", i), "box")
+		}
+	}
+}
+
+func luminance(t *testing.T, colour string) float64 {
+	t.Helper()
+	hex := strings.TrimPrefix(colour, "#")
+	if len(hex) == 3 {
+		hex = string([]byte{hex[0], hex[0], hex[1], hex[1], hex[2], hex[2]})
+	}
+	n, err := strconv.ParseUint(hex, 16, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for i, share := range []float64{0.0722, 0.7152, 0.2126} {
+		c := float64(n>>(8*i)&0xff) / 255
+		if c <= 0.04045 {
+			c /= 12.92
+		} else {
+			c = math.Pow((c+0.055)/1.055, 2.4)
+		}
+		sum += share * c
+	}
+	return sum
+}
+
+func contrast(a, b float64) float64 { return (max(a, b) + 0.05) / (min(a, b) + 0.05) }
