@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/printable"
 	"lathe/internal/readable"
 )
 
@@ -55,7 +56,10 @@ func (p *page) call(tc *lathe.ToolCall) {
 	if c.failed {
 		class = " class=bad"
 	}
-	p.put("<details><summary", class, "><b>", line(c.tool), "</b> <code>", line(c.headline()), "</code>")
+	p.put("<details", openIf(c.diff() != "" && !c.failed), "><summary", class, "><b>", line(c.tool), "</b>")
+	if head := line(c.headline()); head != "" {
+		p.put(" <code>", head, "</code>")
+	}
 	for _, note := range c.notes() {
 		p.put(" · ", note)
 	}
@@ -71,10 +75,12 @@ func (p *page) call(tc *lathe.ToolCall) {
 func (c call) headline() string {
 	switch c.tool {
 	case "bash", "shell":
-		return "$ " + c.arg("command")
+		return "$ " + printable.Shorten(printable.Line(begins(c.arg("command"))), maxHead)
 	case "task":
 		return "@" + c.arg("subagent_type") + " " + c.arg("description")
-	case "todowrite", "todoread", "question", "batch":
+	case "todowrite", "todoread":
+		return ""
+	case "question", "batch":
 		return c.title
 	case "grep", "glob":
 		if in := c.arg("path", "include"); in != "" {
@@ -86,6 +92,19 @@ func (c call) headline() string {
 		return c.title
 	}
 	return c.arg("filePath", "path", "url", "query", "command", "pattern", "name", "description")
+}
+
+// maxHead bounds the command that a headline shows, in characters.
+const maxHead = 120
+
+// begins returns the first line of a command that does something.
+func begins(command string) string {
+	for l := range strings.Lines(command) {
+		if l = strings.TrimSpace(l); l != "" && l[0] != '#' {
+			return l
+		}
+	}
+	return command
 }
 
 // notes are what a reader wants to know without opening the call.
@@ -183,7 +202,7 @@ func (p *page) pre(html string) {
 
 // command shows a command that its headline cannot show whole, and what it printed.
 func (p *page) command(c call) {
-	if cmd := c.arg("command"); strings.Contains(strings.TrimSpace(cmd), "\n") || len(cmd) > 100 {
+	if cmd := c.arg("command"); strings.Contains(strings.TrimSpace(cmd), "\n") || len(cmd) > maxHead {
 		p.pre(code("sh", cmd))
 	}
 	out := c.output

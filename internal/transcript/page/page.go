@@ -28,8 +28,12 @@ type Session struct {
 	Note     string
 }
 
-// contentsFrom is the number of prompts from which a page has a table of contents.
-const contentsFrom = 3
+// A page has a table of contents from contentsFrom prompts on; one of more than
+// contentsOpen is folded, so that the session itself begins on the first screen.
+const (
+	contentsFrom = 3
+	contentsOpen = 12
+)
 
 // Write writes the page. Its size is that of the texts and a little: below twice as much
 // for what sessions usually hold, and pictures as they are.
@@ -100,7 +104,7 @@ func (p *page) contents() {
 	if len(p.rounds) < contentsFrom {
 		return
 	}
-	p.put("<nav><details><summary>Contents</summary><ol>\n")
+	p.put("<nav><details", openIf(len(p.rounds) <= contentsOpen), "><summary>Contents</summary><ol>\n")
 	for i, r := range p.rounds {
 		p.put(fmt.Sprintf("<li><a href=#p%d>", i+1), text(printable.Shorten(printable.Line(r.title()), 90)), "</a></li>\n")
 	}

@@ -193,7 +193,7 @@ func TestWhatAReaderSees(t *testing.T) {
 		"<b>func</b> <q>main</q>() {} <s>// </s>",
 		"<tr><td>1<td class=r>",
 		"<details class=work><summary>1 step, 11 calls, 1 min 30 s</summary>", // folded away: they are many
-		"<b>bash</b> <code>$ go test ./...</code> · exit 1 · 2.0 s</summary>",
+		"<b>bash</b> <code>$ go test</code> · exit 1 · 2.0 s</summary>",
 		`<span class="a1">FAIL</span>`,
 		"<del>-<mark>old</mark> word\n</del><ins>+<mark>new</mark> word\n</ins>",
 		"<b>read</b> <code>title</code> · 1 line · 2.0 s</summary><pre>package a</pre>",

@@ -96,11 +96,7 @@ func (p *page) round(i int, r round) {
 	}
 	work, answer := split(r.steps)
 	if calls := countCalls(work); calls > 0 || len(work) > 0 {
-		open := ""
-		if calls < openBelow {
-			open = " open"
-		}
-		p.put("<details class=work", open, "><summary>", workTitle(len(r.steps), calls, r.took()), "</summary>\n")
+		p.put("<details class=work", openIf(calls < openBelow), "><summary>", workTitle(len(r.steps), calls, r.took()), "</summary>\n")
 		for _, part := range work {
 			p.part(part)
 		}
@@ -114,6 +110,13 @@ func (p *page) round(i int, r round) {
 	}
 	p.bill(r)
 	p.put("</section>\n")
+}
+
+func openIf(yes bool) string {
+	if yes {
+		return " open"
+	}
+	return ""
 }
 
 // split parts what the steps of a round hold into the work and the answer, which is the
