@@ -5,7 +5,7 @@ type Plugins struct {
 	Runtime  string          `json:"runtime,omitempty"` // "node 22.1.0"; empty while nothing runs
 	Sandbox  string          `json:"sandbox,omitempty"` // how their process is confined, in words
 	Plugins  []Plugin        `json:"plugins"`
-	Accounts []PluginAccount `json:"accounts"`
+	Accounts []PluginAccount `json:"accounts"` // of the last thirty days
 	Problems []string        `json:"problems,omitempty"`
 }
 

@@ -20,6 +20,7 @@ type Stats struct {
 	Models   map[string]*Tally     `json:"models"`
 	Projects map[string]*Tally     `json:"projects"` // by directory
 	Tools    map[string]*ToolTally `json:"tools"`
+	Hooks    []PluginAccount       `json:"hooks,omitempty"` // of plugins and programs, on the engine's machine
 	Windows  WindowTally           `json:"windows"`
 }
 

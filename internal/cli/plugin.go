@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -66,7 +67,7 @@ func listPlugins(ctx context.Context, env *Env, f *face) error {
 	}
 	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	for _, p := range all.Plugins {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", clean(oneLine(p.Name, 60)), p.Kind, whose(p), clean(does(p)))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", clean(oneLine(p.Name, 60)), p.Kind, whose(p), clean(does(p)+costs(p, all.Accounts)))
 	}
 	return w.Flush()
 }
@@ -99,6 +100,32 @@ func does(p api.Plugin) string {
 		parts = append(parts, "not ready yet")
 	}
 	return strings.Join(parts, "; ")
+}
+
+func calls(n int) string {
+	if n == 1 {
+		return "1 call"
+	}
+	return fmt.Sprintf("%d calls", n)
+}
+
+// costs says what the hooks of a plugin took lately, and what went wrong last.
+func costs(p api.Plugin, accounts []api.PluginAccount) string {
+	var sum api.PluginAccount
+	for _, a := range accounts {
+		if a.Plugin == p.Name {
+			sum.Calls, sum.Failed, sum.Millis = sum.Calls+a.Calls, sum.Failed+a.Failed, sum.Millis+a.Millis
+			sum.LastError = cmp.Or(a.LastError, sum.LastError)
+		}
+	}
+	if sum.Calls == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("; %s in 30 days, %s", calls(sum.Calls), millis(sum.Millis))
+	if sum.Failed > 0 {
+		text += fmt.Sprintf(", %d failed, last: %s", sum.Failed, oneLine(sum.LastError, 120))
+	}
+	return text
 }
 
 func pluginDoctor(ctx context.Context, env *Env, f *face) error {
@@ -137,13 +164,20 @@ func pluginDoctor(ctx context.Context, env *Env, f *face) error {
 		}
 	}
 	for _, a := range all.Accounts {
-		fmt.Fprintf(env.Stdout, "calls    %s %s: %d, %.1f ms in all, %.1f ms the longest, %d failed\n", clean(a.Plugin), clean(a.Hook), a.Calls, a.Millis, a.Longest, a.Failed)
+		fmt.Fprintf(env.Stdout, "calls    %s %s: %d in 30 days, %s in all, %s the longest, %d failed%s\n", clean(a.Plugin), clean(a.Hook), a.Calls, millis(a.Millis), millis(a.Longest), a.Failed, lastError(a))
 	}
 	if bad > 0 {
 		return lathe.Errorf(lathe.CodeInvalid, "", "%d things are wrong with the plugins", bad)
 	}
 	fmt.Fprintln(env.Stdout, "all is well")
 	return nil
+}
+
+func lastError(a api.PluginAccount) string {
+	if a.LastError == "" {
+		return ""
+	}
+	return ", last: " + clean(a.LastError)
 }
 
 func changePlugin(env *Env, with func(context.Context, func(*face) error) error, do, short string) *cobra.Command {

@@ -71,17 +71,38 @@ func printStats(env *Env, st *api.Stats, top int) {
 	printTallies(env, s.bold("models"), st.Models, byCost(st.Models), top)
 	printTallies(env, s.bold("projects"), st.Projects, byCost(st.Projects), top)
 	printWindows(env, s, st.Windows)
-	if len(st.Tools) == 0 {
+	printToolUse(env, s, st.Tools, top)
+	printHooks(env, s, st.Hooks, top)
+}
+
+func printToolUse(env *Env, s style, tools map[string]*api.ToolTally, top int) {
+	if len(tools) == 0 {
 		return
 	}
 	fmt.Fprintf(env.Stdout, "\n%s\n", s.bold("tools"))
-	names := slices.SortedFunc(maps.Keys(st.Tools), func(a, b string) int {
-		return cmp.Or(cmp.Compare(st.Tools[b].Calls, st.Tools[a].Calls), cmp.Compare(a, b))
+	names := slices.SortedFunc(maps.Keys(tools), func(a, b string) int {
+		return cmp.Or(cmp.Compare(tools[b].Calls, tools[a].Calls), cmp.Compare(a, b))
 	})
 	for _, n := range atMost(names, top) {
-		u := st.Tools[n]
+		u := tools[n]
 		fmt.Fprintf(env.Stdout, "%8d calls %6d failed %10s  %s\n", u.Calls, u.Failed, time.Duration(u.Millis)*time.Millisecond, clean(n))
 	}
+}
+
+// printHooks lists the hooks that cost most time.
+func printHooks(env *Env, s style, hooks []api.PluginAccount, top int) {
+	if len(hooks) == 0 {
+		return
+	}
+	fmt.Fprintf(env.Stdout, "\n%s\n", s.bold("hooks"))
+	hooks = slices.SortedStableFunc(slices.Values(hooks), func(a, b api.PluginAccount) int { return cmp.Compare(b.Millis, a.Millis) })
+	for _, h := range atMost(hooks, top) {
+		fmt.Fprintf(env.Stdout, "%8d calls %6d failed %10s  %s %s\n", h.Calls, h.Failed, millis(h.Millis), clean(h.Plugin), clean(h.Hook))
+	}
+}
+
+func millis(ms float64) time.Duration {
+	return time.Duration(ms * float64(time.Millisecond)).Round(10 * time.Microsecond)
 }
 
 func byCost(m map[string]*api.Tally) []string {

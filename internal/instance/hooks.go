@@ -35,7 +35,9 @@ func (i *Instance) hookChain(o Options) *plugin.Chain {
 		usable = append(usable, h)
 	}
 	place := hookcmd.Place{Runner: o.Runner, Dir: i.Root.Dir, Env: i.Shell.Env, Describe: i.describe}
-	return o.Hooks.With(i.troubles.report, append(mine, hookcmd.Hooks(usable, place)...)...)
+	chain := o.Hooks.With(i.troubles.report, append(mine, hookcmd.Hooks(usable, place)...)...)
+	i.keepHookRecords(chain, o.Now)
+	return chain
 }
 
 // EnvFor returns the environment of a command of a session, with what hooks add; a

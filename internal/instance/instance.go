@@ -272,5 +272,7 @@ func (i *Instance) Close() error {
 	for _, f := range i.closing {
 		f()
 	}
-	return errors.Join(i.Parts.Close(), i.Confinement.Close())
+	err := errors.Join(i.Parts.Close(), i.Confinement.Close())
+	i.Hooks.HandOver()
+	return err
 }

@@ -207,6 +207,9 @@ func transform[T any](c *Chain, name string, value T, clone func(T) T, pick func
 func (c *Chain) run(h *Hooks, name string, f func() error) error {
 	begin := time.Now()
 	err := guard(f)
+	if errors.Is(err, ErrNotMeant) {
+		return nil
+	}
 	c.add(h.Name, name, time.Since(begin), err)
 	if err != nil {
 		c.report(h.Name, fmt.Errorf("hook %s: %w", name, err))
@@ -339,6 +342,9 @@ func (c *Chain) ToolBefore(ctx context.Context, in ToolInput) (json.RawMessage, 
 		err := guard(func() error { return h.ToolBefore(ctx, in, &args) })
 		if doubt, asks := errors.AsType[*Doubt](err); asks {
 			doubts, err = cmp.Or(doubts, error(doubt)), nil
+		}
+		if errors.Is(err, ErrNotMeant) {
+			continue
 		}
 		if err == nil && !json.Valid(args) {
 			err = fmt.Errorf("it returned arguments that are not JSON")

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"lathe"
 	"lathe/internal/api"
@@ -11,7 +10,11 @@ import (
 	"lathe/internal/instance"
 	"lathe/internal/plugin/hookcmd"
 	"lathe/internal/plugin/host"
+	"lathe/internal/stats"
 )
+
+// hookDays is how long back the cost of hooks is told where they are listed.
+const hookDays = 30
 
 // plugs answers what lathe's own faces ask about plugins.
 type plugs struct{ *call }
@@ -50,12 +53,12 @@ func (c plugs) list() (any, error) {
 		}
 		out.Plugins = append(out.Plugins, one)
 	}
-	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-	for _, a := range inst.Hooks.Accounts() {
-		out.Accounts = append(out.Accounts, api.PluginAccount{Plugin: a.Plugin, Hook: a.Hook, Calls: a.Calls, Failed: a.Failed,
-			Millis: ms(a.Time), Longest: ms(a.Longest), LastError: a.LastError})
+	inst.Hooks.HandOver()
+	accounts, err := instance.HookRecords(inst.Paths).Sum(c.s.opts.Now().AddDate(0, 0, -hookDays), inst.Root.Dir)
+	for _, a := range accounts {
+		out.Accounts = append(out.Accounts, stats.HookAccount(a))
 	}
-	return out, nil
+	return out, err
 }
 
 func listedPlugin(p host.Plugin) api.Plugin {

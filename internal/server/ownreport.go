@@ -9,6 +9,7 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/instance"
 	"lathe/internal/stats"
 	"lathe/internal/store"
 )
@@ -80,7 +81,8 @@ func (c reports) stats() (any, error) {
 	if since > 0 {
 		f.Since = time.UnixMilli(since)
 	}
-	return stats.Gather(c.ctx(), stats.Options{Store: c.s.opts.Store, Windows: c.s.window, Models: c.s.opts.Catalog}, f)
+	hooks := instance.HookRecords(c.s.opts.Paths)
+	return stats.Gather(c.ctx(), stats.Options{Store: c.s.opts.Store, Windows: c.s.window, Models: c.s.opts.Catalog, Hooks: hooks.Sum}, f)
 }
 
 // window is a [stats.Windows].

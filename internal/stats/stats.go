@@ -9,6 +9,7 @@ import (
 	"lathe"
 	"lathe/internal/api"
 	"lathe/internal/catalog"
+	"lathe/internal/plugin"
 	"lathe/internal/store"
 )
 
@@ -21,6 +22,8 @@ type Options struct {
 	Store   store.Stats
 	Windows Windows
 	Models  *catalog.Catalog // what tokens cost that a cache did not have; nil: nothing
+	// Hooks says what hooks cost since a day, in a directory or, if it is empty, in all; nil: nothing.
+	Hooks func(since time.Time, dir string) ([]plugin.Account, error)
 }
 
 // Gather sums what a filter lets through.
@@ -45,7 +48,24 @@ func Gather(ctx context.Context, o Options, f api.StatsFilter) (*api.Stats, erro
 			addWindow(&g.out.Windows, w, func(tokens int64) lathe.Money { return missPrice(o.Models, ref, tokens) })
 		}
 	}
-	return g.out, nil
+	return g.out, g.hooks(o)
+}
+
+func (g *gatherer) hooks(o Options) error {
+	if o.Hooks == nil {
+		return nil
+	}
+	accounts, err := o.Hooks(g.filter.Since, g.filter.Directory)
+	for _, a := range accounts {
+		g.out.Hooks = append(g.out.Hooks, HookAccount(a))
+	}
+	return err
+}
+
+// HookAccount is how the account of a hook is told.
+func HookAccount(a plugin.Account) api.PluginAccount {
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	return api.PluginAccount{Plugin: a.Plugin, Hook: a.Hook, Calls: a.Calls, Failed: a.Failed, Millis: ms(a.Time), Longest: ms(a.Longest), LastError: a.LastError}
 }
 
 // gatherer keeps sums exact until they are told.

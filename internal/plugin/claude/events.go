@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/plugin"
 )
 
 // event calls the hooks for what happens beside a turn.
@@ -27,7 +28,7 @@ func (s *Set) event(ctx context.Context, env lathe.Envelope) error {
 		s.waiting(ev.Session.ID, false)
 		return s.end(ctx, ev.Session.ID, "clear")
 	}
-	return nil
+	return plugin.ErrNotMeant
 }
 
 func (s *Set) notify(ctx context.Context, id lathe.SessionID, kind, message string) error {

@@ -184,7 +184,7 @@ func mode(agent string) string {
 
 // before calls the hooks for a call that is about to be made.
 func (s *Set) before(ctx context.Context, in plugin.ToolInput, args *json.RawMessage) error {
-	allow := true
+	allow, called := true, false
 	var doubts []string
 	for _, c := range s.calls(in.Tool, *args) {
 		v, err := s.fire(ctx, PreToolUse, c.Name, in.SessionID, map[string]any{
@@ -193,6 +193,7 @@ func (s *Set) before(ctx context.Context, in plugin.ToolInput, args *json.RawMes
 		if err != nil {
 			return err
 		}
+		called = called || v.called
 		switch {
 		case v.halt != "":
 			return &plugin.Refusal{Plugin: Name, Reason: v.halt}
@@ -212,7 +213,15 @@ func (s *Set) before(ctx context.Context, in plugin.ToolInput, args *json.RawMes
 	if len(doubts) > 0 {
 		return &plugin.Doubt{Plugin: Name, Reason: strings.Join(doubts, "\n")}
 	}
-	return nil
+	return meant(called)
+}
+
+// meant is what a hook returns that had nothing to say.
+func meant(called bool) error {
+	if called {
+		return nil
+	}
+	return plugin.ErrNotMeant
 }
 
 // allow notes whether a call needs no other permission. What was said of an earlier call
@@ -236,20 +245,23 @@ func (s *Set) ask(_ context.Context, ask lathe.Ask, out *lathe.Action) error {
 	defer s.mu.Unlock()
 	if ask.Tool != nil && ask.Permission != plugin.DoubtPermission && s.allowed[callKey{ask.SessionID, ask.Tool.CallID}] {
 		*out = lathe.Allow
+		return nil
 	}
-	return nil
+	return plugin.ErrNotMeant
 }
 
 // after calls the hooks for a call that was carried out.
 func (s *Set) after(ctx context.Context, in plugin.ToolInput, out *tool.Result) error {
 	if out.Failed {
-		return nil
+		return plugin.ErrNotMeant
 	}
+	called := false
 	for _, c := range s.calls(in.Tool, in.Args) {
 		v, err := s.fire(ctx, PostToolUse, c.Name, in.SessionID, map[string]any{
 			"tool_name": c.Name, "tool_input": c.Input, "tool_response": response(c, *out), "tool_use_id": in.CallID, "permission_mode": "default",
 		})
 		s.report(err)
+		called = called || v.called
 		more := v.context
 		if v.blocked {
 			more = append(more, v.reason())
@@ -258,7 +270,7 @@ func (s *Set) after(ctx context.Context, in plugin.ToolInput, out *tool.Result) 
 			out.Output = strings.TrimRight(out.Output, "\n") + "\n\n<hook>\n" + text + "\n</hook>"
 		}
 	}
-	return nil
+	return meant(called)
 }
 
 // ending calls the hooks for a turn that is about to end.

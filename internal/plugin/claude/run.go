@@ -43,6 +43,7 @@ type verdict struct {
 	context  []string
 	updated  map[string]any
 	halt     string // the session is to stop, and why
+	called   bool   // a hook was meant
 }
 
 func (v *verdict) reason() string {
@@ -72,6 +73,7 @@ func (s *Set) fire(ctx context.Context, event, subject string, id lathe.SessionI
 	if len(list) == 0 {
 		return v, nil
 	}
+	v.called = true
 	input["session_id"], input["cwd"], input["hook_event_name"] = id, s.o.Place.Dir, event
 	input["transcript_path"] = s.transcript(ctx, event, id)
 	text, err := json.Marshal(input)

@@ -67,7 +67,7 @@ func (p Place) caller(h config.Hook) jsonhook.Caller {
 	}
 	return func(ctx context.Context, hook string, input, output json.RawMessage) (json.RawMessage, error) {
 		if !Matches(h.Match, subject(hook, input)) {
-			return nil, nil
+			return nil, plugin.ErrNotMeant
 		}
 		text, err := json.Marshal(request{hook, input, output})
 		if err != nil {

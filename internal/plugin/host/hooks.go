@@ -115,7 +115,7 @@ type hookParams struct {
 func (h *Host) caller(name string, position, index int) jsonhook.Caller {
 	return func(ctx context.Context, hook string, input, output json.RawMessage) (json.RawMessage, error) {
 		if !h.takesPart(position, hook) {
-			return nil, nil
+			return nil, plugin.ErrNotMeant
 		}
 		begin := time.Now()
 		after, err := h.call(ctx, "hook", hookParams{index, hook, input, output})

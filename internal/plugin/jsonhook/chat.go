@@ -310,14 +310,18 @@ func (c *carrier) stop(ctx context.Context, in plugin.StopInput, v *string) erro
 }
 
 func (c *carrier) event(ctx context.Context, env lathe.Envelope) error {
-	raws := wire.EncodeEvents(env.Event)
-	for _, raw := range raws {
+	out := plugin.ErrNotMeant
+	for _, raw := range wire.EncodeEvents(env.Event) {
 		input := append(append([]byte(`{"event":`), raw...), '}')
-		if _, err := c.call(ctx, Event, input, nil); err != nil {
+		_, err := c.call(ctx, Event, input, nil)
+		switch {
+		case err == nil:
+			out = nil
+		case !errors.Is(err, plugin.ErrNotMeant):
 			return err
 		}
 	}
-	return nil
+	return out
 }
 
 // equalJSON reports whether two texts are the same except for blanks.
