@@ -22,6 +22,8 @@ const (
 	CodeFull       Code = "full"       // the disk or a quota is full
 	CodeReadOnly   Code = "read-only"  // the data directory cannot be written
 	CodeInternal   Code = "internal"   // our own fault
+
+	CodeUnavailable Code = "unavailable" // the store cannot be reached for now
 )
 
 // Error is an error meant for people. Msg is safe to show, Hint says what to do,

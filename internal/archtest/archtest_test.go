@@ -18,7 +18,7 @@ import (
 var floors = [...]string{
 	0: `lathe lathe/web`,
 	1: `api auth bus catalog diff filelock highlight judge jsonc llm markup mdns netguard printable redact rope sandbox sandbox/kerneltest search shell sse store store/codec
-		store/local store/sqlite store/storetest terminal tokens tool typo workspace`,
+		store/local store/postgres store/postgres/pgtest store/sqlite store/storetest store/words terminal tokens tool typo workspace`,
 	2: `config format job ledger lsp lsp/lsptest permission prompt reading snapshot telemetry trust worktree
 		surroundings opencode/wire sandbox/overlay sandbox/proxy sandbox/registry llm/adapter llm/anthropic llm/google llm/guide llm/llmtest llm/openai llm/openaichat llm/script`,
 	3: `approval builtin compact learn mcp mcp/mcptest mcpjson plugin provider readable`,
@@ -42,6 +42,9 @@ var edges = []edge{
 	{"store/...", "store", "what implements or tests the contract"},
 	{"store/local", "store/codec", "the files of this host hold what the codec makes"},
 	{"store/sqlite", "store/codec", "the tables hold what the codec makes"},
+	{"store/postgres", "store/codec", "the tables hold what the codec makes"},
+	{"store/sqlite", "store/words", "what a search finds is the same in each database"},
+	{"store/postgres", "store/words", "what a search finds is the same in each database"},
 	{"store/sqlite", "store/local", "blobs and open texts lie beside the database"},
 	{"tool", "store/local", "the whole of what a tool printed is kept there"},
 	{"llm/...", "llm/adapter", "what the protocols share"},

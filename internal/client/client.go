@@ -255,6 +255,12 @@ var codes = map[string]lathe.Code{
 	"NotFoundError": lathe.CodeNotFound, "SessionBusyError": lathe.CodeBusy, "ProviderAuthError": lathe.CodeAuth,
 	"APIError": lathe.CodeProvider, "PermissionDeniedError": lathe.CodePermission, "LimitError": lathe.CodeLimit,
 	"MessageAbortedError": lathe.CodeAborted, "StorageFullError": lathe.CodeFull, "StorageReadOnlyError": lathe.CodeReadOnly,
+	"StorageUnavailableError": lathe.CodeUnavailable,
+}
+
+// cannotStore reports whether a server that answers so is there and cannot store.
+func cannotStore(code lathe.Code) bool {
+	return code == lathe.CodeFull || code == lathe.CodeReadOnly || code == lathe.CodeUnavailable
 }
 
 // failed turns a refusal into an error with the code it came from.
@@ -277,7 +283,7 @@ func failed(resp *http.Response) error {
 		return lathe.Errorf(lathe.CodeAuth, "set LATHE_SERVER_PASSWORD, or write the address as http://user:password@host", "the server asks for a password")
 	}
 	err := json.Unmarshal(raw, &in)
-	if state := lathe.Code(in.State); err == nil && (state == lathe.CodeFull || state == lathe.CodeReadOnly) {
+	if state := lathe.Code(in.State); err == nil && cannotStore(state) {
 		return lathe.Errorf(state, "", "%s", in.Message)
 	}
 	if err != nil || in.Data.Message == "" {
@@ -362,7 +368,7 @@ func sessionPath(id lathe.SessionID) string { return "/session/" + url.PathEscap
 // version.
 func (c *conn) Health(ctx context.Context) (string, error) {
 	in, err := get(ctx, c, "/global/health", nil, plain[struct{ Version string }])
-	if code := lathe.CodeOf(err); code == lathe.CodeFull || code == lathe.CodeReadOnly {
+	if cannotStore(lathe.CodeOf(err)) {
 		return "", nil
 	}
 	return in.Version, err

@@ -117,6 +117,8 @@ var names = map[lathe.Code]struct {
 	lathe.CodeAborted:    {http.StatusConflict, "MessageAbortedError"},
 	lathe.CodeFull:       {http.StatusInsufficientStorage, "StorageFullError"},
 	lathe.CodeReadOnly:   {http.StatusServiceUnavailable, "StorageReadOnlyError"},
+
+	lathe.CodeUnavailable: {http.StatusServiceUnavailable, "StorageUnavailableError"},
 }
 
 // describe returns the status and body for an error. Details that are not meant
@@ -172,6 +174,9 @@ func (s *Server) fail(w *answer, r *http.Request, err error) {
 		return
 	}
 	status, body := s.describe(r, w.id, err)
+	if lathe.CodeOf(err) == lathe.CodeUnavailable {
+		w.Header().Set("Retry-After", "5")
+	}
 	if status == http.StatusInternalServerError && context.Cause(r.Context()) == nil {
 		s.opts.Log.Error("request failed", "id", w.id, "route", r.Pattern, "err", err)
 	}

@@ -197,7 +197,7 @@ func said(err error) string {
 	switch {
 	case !ok || e.Code == lathe.CodeInternal:
 		return "the prompt could not be taken; the log has the details"
-	case e.Code == lathe.CodeFull || e.Code == lathe.CodeReadOnly: // what caused it is for the log
+	case e.Code == lathe.CodeFull || e.Code == lathe.CodeReadOnly || e.Code == lathe.CodeUnavailable: // what caused it is for the log
 		return e.Msg + "; " + e.Hint
 	}
 	return err.Error()

@@ -16,4 +16,9 @@ var (
 	// ErrReadOnly means that the store cannot be written: for instance a file system
 	// was remounted or permissions were removed. Nothing was written.
 	ErrReadOnly = errors.New("the data directory cannot be written")
+	// ErrAway means that the store cannot be reached for now. Nothing was written.
+	ErrAway = errors.New("the store cannot be reached")
+	// ErrLost means that another owner has taken the session over, because this one
+	// was not heard of for too long. Nothing was written.
+	ErrLost = errors.New("another lathe has taken the session over")
 )

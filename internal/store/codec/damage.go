@@ -103,3 +103,37 @@ func StandInInfo(m *lathe.Message, role string) lathe.MessageInfo {
 	}
 	return nil
 }
+
+// StoredPart decodes a packed part. If it cannot be read, a stand-in is returned and
+// Damage says why; an error is a passing one. A kind that only a newer version knows
+// has no body.
+func (d Decoder) StoredPart(kind string, packed []byte) (body lathe.PartBody, err error) {
+	data, err := Unpack(packed)
+	if err == nil {
+		body, err = d.Part(kind, data)
+	}
+	if err != nil {
+		if Passing(err) {
+			return nil, err
+		}
+		body = nil
+		d.Damage.Add(err)
+	}
+	if d.Damage.Why != nil {
+		body = StandIn(kind, body, d.Damage.Why)
+	}
+	return body, nil
+}
+
+// StoredInfo does for the info of a message what StoredPart does for a part.
+func (d Decoder) StoredInfo(m *lathe.Message, role string, packed []byte) (info lathe.MessageInfo, err error) {
+	data, err := Unpack(packed)
+	if err == nil {
+		info, err = d.Info(role, data)
+	}
+	if err != nil && !Passing(err) {
+		d.Damage.Add(err)
+		info, err = StandInInfo(m, role), nil
+	}
+	return info, err
+}

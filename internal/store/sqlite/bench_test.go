@@ -80,7 +80,7 @@ func BenchmarkStream(b *testing.B) {
 				var whole, pending strings.Builder
 				rnd := rand.New(rand.NewPCG(1, 2))
 				for i := range 20000 {
-					pending.WriteString(words[rnd.IntN(len(words))])
+					pending.WriteString(prose[rnd.IntN(len(prose))])
 					if i%every == every-1 {
 						must(b, s.AppendText(ctx, "prt_1", int64(whole.Len()), pending.String()))
 						whole.WriteString(pending.String())
@@ -96,8 +96,8 @@ func BenchmarkStream(b *testing.B) {
 	}
 }
 
-// words compress about as well as prose does.
-var words = strings.SplitAfter("the of and to in is that for it as was with be by on not he his but at are this have from "+
+// prose compress about as well as prose does.
+var prose = strings.SplitAfter("the of and to in is that for it as was with be by on not he his but at are this have from "+
 	"or had an they which one you were her all she there would their we him been has when who will more no if out so said "+
 	"what up its about into than them can only other new some could time these two may then do first any my now such like ", " ")
 

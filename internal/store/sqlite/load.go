@@ -156,15 +156,8 @@ func (r *messageRead) dest() []any {
 func (v *view) decodeMessage(r *messageRead) {
 	r.message.Created = codec.At(r.created)
 	d := v.decoder()
-	data, err := codec.Unpack(r.data)
-	if err == nil {
-		r.message.Info, err = d.Info(r.role, data)
-	}
-	r.data = nil
-	if err != nil && !codec.Passing(err) {
-		d.Damage.Add(err)
-		r.message.Info, err = codec.StandInInfo(&r.message, r.role), nil
-	}
+	info, err := d.StoredInfo(&r.message, r.role, r.data)
+	r.message.Info, r.data = info, nil
 	if d.Damage.Why != nil {
 		r.message.Damage = d.Damage.Why.Error()
 		v.db.log.Error("a message cannot be read", "message", string(r.message.ID), "err", d.Damage.Why)

@@ -44,21 +44,13 @@ func (v *view) part(r *partRow, session lathe.SessionID, message lathe.MessageID
 // returned and damage says why.
 func (v *view) body(r *partRow) (body lathe.PartBody, damage string, err error) {
 	d := v.decoder()
-	data, err := codec.Unpack(r.data)
-	if err == nil {
-		body, err = d.Part(r.kind, data)
-	}
-	if err != nil {
-		if codec.Passing(err) {
-			return nil, "", fmt.Errorf("part %s: %w", r.id, err)
-		}
-		body = nil
-		d.Damage.Add(err)
+	if body, err = d.StoredPart(r.kind, r.data); err != nil {
+		return nil, "", fmt.Errorf("part %s: %w", r.id, err)
 	}
 	switch {
 	case d.Damage.Why != nil:
 		v.db.log.Error("a part cannot be read", "part", string(r.id), "err", d.Damage.Why)
-		return codec.StandIn(r.kind, body, d.Damage.Why), d.Damage.Why.Error(), nil
+		return body, d.Damage.Why.Error(), nil
 	case body == nil:
 		v.db.log.Warn("skipped a part of a kind this version does not know", "part", string(r.id), "kind", r.kind)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"lathe"
 	"lathe/internal/store"
+	"lathe/internal/store/codec"
 )
 
 // Recover closes what a process that died left open in a session: tool calls
@@ -63,7 +64,7 @@ func (tx closing) closeParts(session lathe.SessionID) ([]lathe.Part, error) {
 	}
 	now := tx.db.now()
 	for i := range parts {
-		parts[i].Body = closedBody(parts[i].Body, now)
+		parts[i].Body = codec.Closed(parts[i].Body, now)
 		if err := tx.PutPart(&parts[i]); err != nil {
 			return nil, err
 		}
@@ -98,29 +99,6 @@ func (tx closing) openParts(session lathe.SessionID) (parts []lathe.Part, err er
 		}
 	}
 	return parts, rows.Err()
-}
-
-func closedBody(body lathe.PartBody, now time.Time) lathe.PartBody {
-	switch b := body.(type) {
-	case *lathe.Text:
-		b.Time.End = now
-	case *lathe.Reasoning:
-		b.Time.End = now
-	case *lathe.ToolCall:
-		b.State = interrupted(b.State, now)
-	}
-	return body
-}
-
-func interrupted(st lathe.ToolState, now time.Time) lathe.ToolState {
-	f := &lathe.ToolFailed{Error: store.Interrupted, Interrupted: true, Time: lathe.Span{Start: now, End: now}}
-	if r, ok := st.(*lathe.ToolRunning); ok {
-		f.Input, f.Metadata = r.Input, r.Metadata
-		if !r.Start.IsZero() {
-			f.Time.Start = r.Start
-		}
-	}
-	return f
 }
 
 func (tx closing) closeMessages(session lathe.SessionID) error {

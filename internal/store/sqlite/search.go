@@ -10,6 +10,7 @@ import (
 
 	"lathe"
 	"lathe/internal/store"
+	"lathe/internal/store/words"
 )
 
 const (
@@ -17,13 +18,9 @@ const (
 	// texts exceed searchBytes. Other writers wait that long.
 	searchBatch = 1000
 	searchBytes = 1 << 20
-	// maxIndexed bounds how much text of a part is indexed.
-	maxIndexed = 256 << 10
 	// maxRanked is the number of hits above which the newest come first: ranking
 	// then takes long and means little.
 	maxRanked = 5000
-	// snippetWidth is how much of a text a hit shows, in characters.
-	snippetWidth = 160
 )
 
 // searcher is a [store.Searcher].
@@ -134,90 +131,11 @@ func (tx indexing) textsOf(message int64) (out []indexed, err error) {
 			tx.db.log.Warn("a part cannot be searched", "part", string(r.id), "err", err)
 			continue
 		}
-		if text := searchText(p.Body); text != "" {
-			out = append(out, indexed{r.n, grams(text[:cut(text, maxIndexed)])})
+		if text := words.Of(p.Body); text != "" {
+			out = append(out, indexed{r.n, words.Pairs(words.Head(text))})
 		}
 	}
 	return out, errors.Join(rows.Err(), rows.Close())
-}
-
-// cut returns the largest length up to n at which no character is broken.
-func cut(s string, n int) int {
-	if len(s) <= n {
-		return len(s)
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return n
-}
-
-// searchText is the searchable text of a part.
-func searchText(body lathe.PartBody) string {
-	switch b := body.(type) {
-	case *lathe.Text:
-		return b.Text
-	case *lathe.Reasoning:
-		return b.Text
-	case *lathe.File:
-		return b.Filename
-	case *lathe.Subtask:
-		return b.Description + "\n" + b.Prompt
-	case *lathe.ToolCall:
-		switch st := b.State.(type) {
-		case *lathe.ToolDone:
-			return b.Tool + " " + st.Title + "\n" + string(st.Input) + "\n" + st.Output
-		case *lathe.ToolFailed:
-			return b.Tool + "\n" + string(st.Input) + "\n" + st.Error
-		}
-	}
-	return ""
-}
-
-// unspaced reports whether a character belongs to a script that is written
-// without spaces between words.
-func unspaced(r rune) bool {
-	return r >= 0x0e00 && (r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) ||
-		unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))
-}
-
-// grams prepares a text for the index: runs without spaces become overlapping
-// pairs of characters, so that any two of them that follow each other are found.
-func grams(text string) string {
-	if !strings.ContainsFunc(text, unspaced) {
-		return text
-	}
-	var out strings.Builder
-	out.Grow(len(text))
-	var before rune
-	run := 0
-	end := func() {
-		if run == 1 {
-			out.WriteRune(before)
-		}
-		if run > 0 {
-			out.WriteByte(' ')
-		}
-		run = 0
-	}
-	for _, r := range text {
-		if !unspaced(r) {
-			end()
-			out.WriteRune(r)
-			continue
-		}
-		if run == 0 {
-			out.WriteByte(' ')
-		} else {
-			out.WriteRune(before)
-			out.WriteRune(r)
-			out.WriteByte(' ')
-		}
-		before = r
-		run++
-	}
-	end()
-	return out.String()
 }
 
 // matchExpr turns what a person typed into an index query: all words, each as a
@@ -237,13 +155,13 @@ func matchExpr(query string) string {
 }
 
 func appendTerm(terms []string, text string, open bool) []string {
-	text = strings.TrimSpace(grams(strings.ReplaceAll(text, "\x00", "")))
+	text = strings.TrimSpace(words.Pairs(strings.ReplaceAll(text, "\x00", "")))
 	if !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 		return terms
 	}
 	term := `"` + text + `"`
 	last, _ := utf8.DecodeLastRuneInString(text)
-	if open && (!unspaced(last) || utf8.RuneCountInString(text) == 1) {
+	if open && (!words.Unspaced(last) || utf8.RuneCountInString(text) == 1) {
 		term += "*"
 	}
 	return append(terms, term)
@@ -299,7 +217,7 @@ func (v *view) search(expr, query string, f store.SearchFilter) (hits []store.Hi
 		if err != nil {
 			return nil, err
 		}
-		h.Part, h.Kind, h.Snippet = p.ID, r.kind, snippet(searchText(p.Body), query)
+		h.Part, h.Kind, h.Snippet = p.ID, r.kind, words.Snippet(words.Of(p.Body), query)
 		hits = append(hits, h)
 	}
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
@@ -311,28 +229,4 @@ func (v *view) search(expr, query string, f store.SearchFilter) (hits []store.Hi
 		}
 	}
 	return hits, nil
-}
-
-// snippet is the text around the first word of the query, on one line.
-func snippet(text, query string) string {
-	at := -1
-	lower := strings.ToLower(text)
-	for _, w := range strings.Fields(strings.ReplaceAll(strings.ToLower(query), `"`, " ")) {
-		if i := strings.Index(lower, w); i >= 0 && (at < 0 || i < at) {
-			at = i
-		}
-	}
-	if at < 0 || len(lower) != len(text) {
-		at = max(at, 0)
-	}
-	from := cut(text, min(max(at-snippetWidth/3, 0), len(text)))
-	rest := []rune(text[from:cut(text, min(len(text), from+4*snippetWidth))])
-	out := strings.Join(strings.Fields(string(rest[:min(len(rest), snippetWidth)])), " ")
-	if from > 0 {
-		out = "…" + out
-	}
-	if len(rest) > snippetWidth {
-		out += "…"
-	}
-	return out
 }

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"lathe/internal/store"
+	"lathe/internal/store/words"
 )
 
 func FuzzMatchExpr(f *testing.F) {
@@ -23,6 +24,6 @@ func FuzzMatchExpr(f *testing.F) {
 		if _, err := s.Search(t.Context(), q, store.SearchFilter{}); err != nil {
 			t.Errorf("%q becomes %q: %v", q, matchExpr(q), err)
 		}
-		snippet(q, q)
+		words.Snippet(q, q)
 	})
 }

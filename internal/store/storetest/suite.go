@@ -139,6 +139,9 @@ func aSession(id string) lathe.Session {
 	}
 }
 
+// Session is a session for tests, with the identifier.
+func Session(id string) lathe.Session { return aSession(id) }
+
 func seed(t testing.TB, s *Opened, id string) lathe.SessionID {
 	t.Helper()
 	must(t, s.CreateSession(t.Context(), aSession(id)))

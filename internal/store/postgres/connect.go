@@ -1,0 +1,145 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"lathe"
+)
+
+// connect makes the pool. Connections are opened when they are needed.
+func (c *core) connect(ctx context.Context, o Options) error {
+	conf, err := pgxpool.ParseConfig(o.URL)
+	if err != nil {
+		// What pgx says repeats the address, which may hold a password.
+		return lathe.Errorf(lathe.CodeInvalid, "write it as postgres://user:password@host:5432/database",
+			"the address of the database cannot be read")
+	}
+	if !strings.Contains(o.URL, "pool_max_conns") {
+		conf.MaxConns = conns
+	}
+	if conf.ConnConfig.ConnectTimeout == 0 {
+		conf.ConnConfig.ConnectTimeout = 5 * time.Second
+	}
+	if conf.ConnConfig.RuntimeParams["application_name"] == "" {
+		conf.ConnConfig.RuntimeParams["application_name"] = "lathe"
+	}
+	if o.Dial != nil {
+		conf.ConnConfig.DialFunc = o.Dial
+	}
+	at := conf.ConnConfig
+	c.where = fmt.Sprintf("%s at %s:%d", at.Database, at.Host, at.Port)
+	c.pool, err = pgxpool.NewWithConfig(ctx, conf)
+	return err
+}
+
+// Waits between attempts to reach the database.
+const (
+	firstWait = 20 * time.Millisecond
+	mostWait  = time.Second
+)
+
+// retry calls do until it succeeds, fails for another reason than that the database
+// cannot be reached, or the time for that is over.
+func (c *core) retry(ctx context.Context, do func(context.Context) error) error {
+	limit := time.NewTimer(c.wait)
+	defer limit.Stop()
+	for wait := firstWait; ; wait = min(2*wait, mostWait) {
+		err := do(ctx)
+		if err == nil || !away(err) {
+			return err
+		}
+		select {
+		case <-time.After(wait):
+		case <-limit.C:
+			return err
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// begun is a connection with a transaction that has begun.
+type begun struct {
+	conn *pgxpool.Conn
+	id   string // of the transaction; "" for one that only reads
+}
+
+// begin takes a connection and begins a transaction. A connection that turns out to be
+// dead is replaced.
+func (c *core) begin(ctx context.Context, statement string) (b begun, err error) {
+	err = c.retry(ctx, func(ctx context.Context) error {
+		conn, err := c.pool.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		results, err := conn.Conn().PgConn().Exec(ctx, statement).ReadAll()
+		if err != nil {
+			drop(conn)
+			return err
+		}
+		b = begun{conn: conn}
+		if last := results[len(results)-1]; len(last.Rows) > 0 {
+			b.id = string(last.Rows[0][0])
+		}
+		return nil
+	})
+	return b, err
+}
+
+// drop closes a connection whose state is not known, and gives it back.
+func drop(conn *pgxpool.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = conn.Conn().Close(ctx)
+	conn.Release()
+}
+
+// end gives the connection back after the transaction was ended; one that is still
+// in it is closed.
+func (b begun) end() {
+	if b.conn.Conn().PgConn().TxStatus() != 'I' {
+		drop(b.conn)
+		return
+	}
+	b.conn.Release()
+}
+
+// rollback undoes the transaction.
+func (b begun) rollback(ctx context.Context) {
+	_, _ = b.conn.Conn().PgConn().Exec(ctx, "ROLLBACK").ReadAll()
+	b.end()
+}
+
+// outcome asks what became of a transaction whose connection was lost while it was
+// committed.
+func (c *core) outcome(ctx context.Context, id string, lost error) error {
+	err := c.retry(ctx, func(ctx context.Context) error {
+		var status *string
+		err := c.pool.QueryRow(ctx, "SELECT pg_xact_status($1::text::xid8)", id).Scan(&status)
+		switch {
+		case err != nil:
+			return err
+		case status == nil:
+			return fmt.Errorf("nothing is known of transaction %s", id)
+		case *status == "committed":
+			return nil
+		case *status == "in progress":
+			return errUnsettled
+		}
+		return errUndone
+	})
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("commit: %w", lost)
+}
+
+// text of identifiers and names: PostgreSQL takes no zero byte, and only UTF-8.
+func clean(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}

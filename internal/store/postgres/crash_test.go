@@ -1,0 +1,137 @@
+package postgres_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lathe/internal/store/postgres"
+	"lathe/internal/store/postgres/pgtest"
+	"lathe/internal/store/storetest"
+)
+
+const (
+	roleEnv = "LATHE_TEST_POSTGRES_ROLE"
+	killed  = 9 // exit status of the process that is to crash
+)
+
+// line is a connection whose writes are counted, all those of a store together.
+type line struct {
+	net.Conn
+	strike func() (fail bool)
+}
+
+func (l *line) Write(b []byte) (int, error) {
+	if l.strike() {
+		l.Close()
+		return 0, net.ErrClosed
+	}
+	return l.Conn.Write(b)
+}
+
+// dialer returns how to open connections that call strike before each write.
+func dialer(strike func() bool) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		return &line{conn, strike}, err
+	}
+}
+
+// crashRole is what the test binary does as the process that is to crash: the writes of
+// the suite, telling of each. It ends before it sends the nth message.
+func crashRole(url string) error {
+	n, err := strconv.ParseInt(os.Getenv(roleEnv), 10, 64)
+	if err != nil {
+		return err
+	}
+	var sent atomic.Int64
+	strike := func() bool {
+		if sent.Add(1) == n {
+			os.Exit(killed)
+		}
+		return false
+	}
+	s, err := schema(url).with(postgres.Options{Now: func() time.Time { return epoch }, Dial: dialer(strike)})
+	if err != nil {
+		return err
+	}
+	if err := storetest.Crashing(context.Background(), s, func(name string) { fmt.Println(name) }); err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+func crash(t testing.TB, at storetest.Place, n int) (told []string, struck bool) {
+	// The tables are made here: what a migration does when it is cut is another test.
+	s, err := at.Open(t, storetest.Options{})
+	must(t, err)
+	must(t, s.Close())
+	cmd := exec.Command(os.Args[0], string(at.(schema)), "")
+	cmd.Env = append(os.Environ(), roleEnv+"="+strconv.Itoa(n))
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, os.Stderr
+	err = cmd.Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == killed {
+		struck = true
+	} else {
+		must(t, err)
+	}
+	if lines := strings.TrimSpace(out.String()); lines != "" {
+		told = strings.Split(lines, "\n")
+	}
+	return told, struck
+}
+
+// TestCutConnections loses the connection at each message of a store.
+func TestCutConnections(t *testing.T) {
+	pgtest.Shared(t)
+	step := 13
+	switch {
+	case os.Getenv("LATHE_KILL_ROUNDS") != "":
+		step = 1
+	case testing.Short():
+		step = 31
+	}
+	u := storetest.Under{New: func(t testing.TB) storetest.Place { return schema(pgtest.Schema(t)) }}
+	storetest.RunCut(t, u, step, func(t testing.TB, at storetest.Place, n int, after bool) (*storetest.Opened, func() bool) {
+		made, err := at.Open(t, storetest.Options{})
+		must(t, err)
+		must(t, made.Close())
+		var sent atomic.Int64
+		s, err := at.(schema).with(postgres.Options{
+			Now: func() time.Time { return epoch }, Wait: 10 * time.Second,
+			Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+				conn, err := new(net.Dialer).DialContext(ctx, network, address)
+				l := &line{Conn: conn, strike: func() bool { return sent.Add(1) == int64(n) }}
+				if after {
+					return &deafLine{l}, err
+				}
+				return l, err
+			},
+		})
+		must(t, err)
+		return s, func() bool { return sent.Swap(math.MaxInt32) >= int64(n) }
+	})
+}
+
+// deafLine sends the message that is to fail, and hears no answer.
+type deafLine struct{ *line }
+
+func (l *deafLine) Write(b []byte) (int, error) {
+	if l.strike() {
+		_, _ = l.Conn.Write(b) // what comes back is lost
+		l.Close()
+		return 0, net.ErrClosed
+	}
+	return l.Conn.Write(b)
+}

@@ -1,0 +1,13 @@
+package postgres
+
+// Silence ends what tells the database that the server lives, as a crash would.
+func (d *DB) Silence() { d.heart.silence() }
+
+// Schema is the newest version of the tables.
+const Schema = schema
+
+// MatchExpr and Vector are what searches send.
+var (
+	MatchExpr = matchExpr
+	Vector    = vector
+)

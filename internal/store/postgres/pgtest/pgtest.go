@@ -1,0 +1,247 @@
+// Package pgtest runs a real PostgreSQL for tests: in a temporary directory, on a unix
+// socket alone, ended with the process of the test.
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Server is a running PostgreSQL.
+type Server struct {
+	dir  string // with data and socket
+	bin  string
+	user *identity // whom it runs as; nil: as this process
+	proc *exec.Cmd
+	done chan struct{} // closed when proc ended
+}
+
+// shared is the server of a test binary.
+var shared struct {
+	sync.Mutex
+	server *Server
+	err    error
+}
+
+var schemas atomic.Int64
+
+// Main runs the tests of a package, and ends the server that they used.
+func Main(m *testing.M) int {
+	defer func() {
+		shared.Lock()
+		defer shared.Unlock()
+		if shared.server != nil {
+			shared.server.Remove()
+		}
+	}()
+	return m.Run()
+}
+
+// Schema returns the address of a new, empty schema on the server that the tests of a
+// package share. The test is skipped where there is no PostgreSQL. The package's
+// TestMain has to call [Main].
+func Schema(t testing.TB) string {
+	t.Helper()
+	s := Shared(t)
+	name := fmt.Sprintf("s%d", schemas.Add(1))
+	s.Exec(t, "CREATE SCHEMA "+name)
+	return s.URL("search_path", name)
+}
+
+// Shared returns the server that the tests of a package share.
+func Shared(t testing.TB) *Server {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.server == nil && shared.err == nil {
+		shared.server, shared.err = start()
+	}
+	return shared.server.or(t, shared.err)
+}
+
+// Start returns a server of the test's own, which may be stopped and started.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	s, err := start()
+	s = s.or(t, err)
+	t.Cleanup(s.Remove)
+	return s
+}
+
+// errNone means that there is no PostgreSQL on this machine.
+var errNone = errors.New("PostgreSQL is not installed here (Debian: postgresql)")
+
+func (s *Server) or(t testing.TB, err error) *Server {
+	t.Helper()
+	if errors.Is(err, errNone) && os.Getenv("LATHE_TEST_POSTGRES") == "" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// programs returns the directory with initdb and postgres, the newest first.
+func programs() (string, error) {
+	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
+	for i := range dirs {
+		if dir := dirs[len(dirs)-1-i]; exists(filepath.Join(dir, "initdb")) {
+			return dir, nil
+		}
+	}
+	path, err := exec.LookPath("initdb")
+	if err != nil {
+		return "", errNone
+	}
+	return filepath.Dir(path), nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func start() (s *Server, err error) {
+	s = &Server{}
+	if s.bin, err = programs(); err != nil {
+		return nil, err
+	}
+	if s.user, err = unprivileged(); err != nil {
+		return nil, err
+	}
+	if s.dir, err = os.MkdirTemp("", "pg"); err != nil {
+		return nil, err
+	}
+	if err := s.user.own(s.dir); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(s.dir))
+	}
+	init := s.command("initdb", "-D", s.data(), "-U", "lathe", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	if out, err := init.CombinedOutput(); err != nil {
+		return nil, errors.Join(fmt.Errorf("initdb: %w: %s", err, out), os.RemoveAll(s.dir))
+	}
+	// A guest needs a password, everybody else is let in.
+	hba := []byte("local all guest scram-sha-256\nlocal all all trust\n")
+	err = os.WriteFile(filepath.Join(s.data(), "pg_hba.conf"), hba, 0o600)
+	if err == nil {
+		err = s.run()
+	}
+	if err != nil {
+		s.Remove()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+func (s *Server) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(s.bin, name), args...)
+	cmd.Dir = s.dir
+	s.user.use(cmd)
+	return cmd
+}
+
+// run starts the server and waits until it answers.
+func (s *Server) run() error {
+	s.proc = s.command("postgres", "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "fsync=off",
+		"-c", "shared_buffers=32MB", "-c", "max_connections=60", "-c", "logging_collector=off")
+	var out strings.Builder
+	s.proc.Stderr = &out
+	s.done = make(chan struct{})
+	started := make(chan error)
+	go func() { // one thread starts it and lives as long: a server ends with its starter's thread
+		defer close(s.done)
+		lock()
+		started <- s.proc.Start()
+		_ = s.proc.Wait() // stopped by a signal
+	}()
+	if err := <-started; err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		err := s.exec(context.Background(), "SELECT 1")
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-s.done:
+			return fmt.Errorf("postgres ended: %s", out.String())
+		default:
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("postgres does not answer: %w", err)
+		}
+	}
+}
+
+// URL returns the address of the server, with more parameters in pairs.
+func (s *Server) URL(params ...string) string {
+	q := url.Values{"host": {s.dir}, "sslmode": {"disable"}}
+	for i := 0; i+1 < len(params); i += 2 {
+		q.Set(params[i], params[i+1])
+	}
+	return "postgres://lathe@/postgres?" + q.Encode()
+}
+
+// Socket returns the path of the socket.
+func (s *Server) Socket() string { return filepath.Join(s.dir, ".s.PGSQL.5432") }
+
+func (s *Server) exec(ctx context.Context, statements ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, s.URL())
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	for _, q := range statements {
+		if _, err := conn.Exec(ctx, q); err != nil {
+			return fmt.Errorf("%s: %w", q, err)
+		}
+	}
+	return nil
+}
+
+// Exec runs statements as the superuser.
+func (s *Server) Exec(t testing.TB, statements ...string) {
+	t.Helper()
+	if err := s.exec(t.Context(), statements...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Stop ends the server at once, as a crash would: connections are cut, and it recovers
+// when it is started again.
+func (s *Server) Stop() {
+	quit(s.proc.Process)
+	<-s.done
+}
+
+// Restart starts the server after Stop.
+func (s *Server) Restart(t testing.TB) {
+	t.Helper()
+	if err := s.run(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Remove ends the server and removes its directory. It may be called twice.
+func (s *Server) Remove() {
+	if s.proc != nil && s.proc.Process != nil {
+		s.Stop()
+	}
+	_ = os.RemoveAll(s.dir)
+}

@@ -1,0 +1,277 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/text/unicode/norm"
+
+	"lathe"
+	"lathe/internal/store"
+	"lathe/internal/store/words"
+)
+
+// Words are split here and handed to the database as a vector, so that every server
+// finds the same whatever its locale, dictionaries and extensions are. Trigrams
+// (pg_trgm) would not find two characters of Chinese.
+
+const (
+	// searchBatch is the number of messages indexed in one transaction, unless their
+	// texts exceed searchBytes.
+	searchBatch = 500
+	searchBytes = 1 << 20
+	// maxRanked is the number of hits above which the newest come first: ranking
+	// then takes long and means little.
+	maxRanked = 5000
+	// What a vector of PostgreSQL can hold.
+	maxWord     = 500
+	maxPosition = 16383
+	maxTimes    = 255
+	maxVector   = 900_000
+)
+
+// searcher is a [store.Searcher].
+type searcher struct{ *core }
+
+// Index is that of [store.Searcher]. Several servers may do it at once.
+func (s searcher) Index(ctx context.Context) (total int, err error) {
+	for {
+		n := 0
+		err := s.batch(ctx, func(tx *tx) (err error) {
+			n, err = indexing{tx}.index()
+			return err
+		})
+		if total += n; err != nil {
+			return total, fmt.Errorf("index messages: %w", err)
+		}
+		if n == 0 {
+			return total, nil
+		}
+	}
+}
+
+// Unindexed is that of [store.Searcher].
+func (s searcher) Unindexed(ctx context.Context) (n int, err error) {
+	err = s.read(ctx, func(v *view) error {
+		return v.row(`SELECT count(*) FROM search_todo`).Scan(&n)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("count messages: %w", err)
+	}
+	return n, nil
+}
+
+// indexing takes messages into the index.
+type indexing struct{ *tx }
+
+func (tx indexing) index() (done int, err error) {
+	var todo []int64
+	err = tx.rows(func(row pgx.Row) error {
+		var n int64
+		err := row.Scan(&n)
+		todo = append(todo, n)
+		return err
+	}, `SELECT t.message FROM search_todo t JOIN message m ON m.n = t.message WHERE NOT m.open
+		ORDER BY t.message LIMIT $1 FOR UPDATE OF t SKIP LOCKED`, searchBatch)
+	size := 0
+	for _, n := range todo {
+		if err != nil || size > searchBytes {
+			return done, err
+		}
+		var added int
+		added, err = tx.message(n)
+		size, done = size+added, done+1
+	}
+	return done, err
+}
+
+// message indexes one, and returns how much text it has.
+func (tx indexing) message(n int64) (size int, err error) {
+	parts, err := tx.readParts([]int64{n}, ` AND NOT open`)
+	if err != nil {
+		return 0, err
+	}
+	var docs []document
+	for i := range parts {
+		docs = append(docs, parts[i].document)
+	}
+	bodies, err := tx.bodies(docs)
+	if err != nil {
+		return 0, err
+	}
+	for i := range parts {
+		p, err := tx.decodePart(&parts[i], bodies, "", "")
+		if err != nil {
+			tx.db.log.Warn("a part cannot be searched", "part", string(parts[i].id), "err", err)
+			continue
+		}
+		text := words.Head(words.Of(p.Body))
+		if text == "" {
+			continue
+		}
+		size += len(text)
+		if _, err := tx.exec(`INSERT INTO search (part, words) VALUES ($1, $2::text::tsvector)
+			ON CONFLICT (part) DO UPDATE SET words = excluded.words`, parts[i].n, vector(text)); err != nil {
+			return 0, err
+		}
+	}
+	_, err = tx.exec(`DELETE FROM search_todo WHERE message = $1`, n)
+	return size, err
+}
+
+// split returns the words of a text: runs of letters and digits without case and
+// diacritics, and pairs of characters where a script has no spaces.
+func split(text string) []string {
+	plain := strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, norm.NFD.String(strings.ToValidUTF8(words.Pairs(text), " ")))
+	return strings.FieldsFunc(norm.NFC.String(plain), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) })
+}
+
+// vector writes the words of a text, with where they stand, as PostgreSQL reads it.
+func vector(text string) string {
+	at := map[string][]int{}
+	room := maxVector
+	for i, w := range split(text) {
+		if len(w) > maxWord || len(at[w]) >= maxTimes {
+			continue
+		}
+		if len(at[w]) == 0 {
+			room -= len(w) + 8
+		}
+		if room -= 2; room < 0 {
+			break
+		}
+		at[w] = append(at[w], min(i+1, maxPosition))
+	}
+	var b strings.Builder
+	for w, places := range at {
+		b.WriteString("'" + w + "'")
+		for i, p := range places {
+			b.WriteByte(":,"[min(i, 1)])
+			b.WriteString(strconv.Itoa(p))
+		}
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+// matchExpr turns what a person typed into a query of PostgreSQL: all words, each as a
+// prefix, in any order; "words in quotes" must follow each other.
+func matchExpr(query string) string {
+	var terms []string
+	for i, part := range strings.Split(query, `"`) {
+		if i%2 == 1 {
+			terms = appendTerm(terms, part, false)
+			continue
+		}
+		for _, word := range strings.Fields(part) {
+			terms = appendTerm(terms, word, true)
+		}
+	}
+	return strings.Join(terms, " & ")
+}
+
+func appendTerm(terms []string, text string, open bool) []string {
+	found := split(text)
+	if len(found) == 0 {
+		return terms
+	}
+	for i := range found {
+		found[i] = "'" + strings.ToValidUTF8(found[i][:min(len(found[i]), maxWord)], "") + "'"
+	}
+	text = strings.TrimSpace(text)
+	last, _ := utf8.DecodeLastRuneInString(text)
+	if open && (!words.Unspaced(last) || utf8.RuneCountInString(text) == 1) {
+		found[len(found)-1] += ":*"
+	}
+	return append(terms, "("+strings.Join(found, " <-> ")+")")
+}
+
+// Search is that of [store.Searcher].
+func (s searcher) Search(ctx context.Context, query string, f store.SearchFilter) (hits []store.Hit, err error) {
+	expr := matchExpr(strings.ToValidUTF8(query, " "))
+	if expr == "" {
+		return nil, lathe.Errorf(lathe.CodeInvalid, "", "there is no word to search for in %q", query)
+	}
+	if f.Limit <= 0 {
+		f.Limit = 20
+	}
+	err = s.read(ctx, func(v *view) error {
+		hits, err = v.search(expr, query, f)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("search for %q: %w", query, err)
+	}
+	return hits, nil
+}
+
+// found is a part that a search found, before its text is read.
+type found struct {
+	hit  store.Hit
+	part int64
+}
+
+func (v *view) search(expr, query string, f store.SearchFilter) ([]store.Hit, error) {
+	all, err := v.matches(expr, f)
+	if err != nil {
+		return nil, err
+	}
+	var hits []store.Hit
+	for _, h := range all {
+		if err := v.complete(&h, query); err != nil {
+			return nil, err
+		}
+		hits = append(hits, h.hit)
+	}
+	return hits, nil
+}
+
+func (v *view) matches(expr string, f store.SearchFilter) (all []found, err error) {
+	var many int
+	err = v.row(`SELECT count(*) FROM (SELECT 1 FROM search WHERE words @@ $1::text::tsquery LIMIT $2) AS hits`, expr, maxRanked+1).Scan(&many)
+	if err != nil {
+		return nil, err
+	}
+	order := `ts_rank(x.words, $1::text::tsquery) DESC, p.n DESC`
+	if many > maxRanked {
+		order = `p.n DESC`
+	}
+	err = v.rows(func(row pgx.Row) error {
+		var h found
+		err := row.Scan(&h.hit.Session.ID, &h.hit.Message, &h.hit.Role, &h.part)
+		all = append(all, h)
+		return err
+	}, `SELECT s.id, m.id, m.role, p.n FROM search x JOIN part p ON p.n = x.part JOIN message m ON m.n = p.message JOIN session s ON s.n = m.session
+		WHERE x.words @@ $1::text::tsquery AND ($2 = '' OR s.project = $2) AND ($3 = '' OR s.directory = $3) AND ($4 = '' OR s.id = $4)
+		ORDER BY `+order+` LIMIT $5`, expr, clean(f.ProjectID), clean(f.Directory), clean(string(f.Session)), f.Limit)
+	return all, err
+}
+
+// complete reads the part and the session of a hit.
+func (v *view) complete(h *found, query string) error {
+	var r partRead
+	if err := v.row(`SELECT `+partColumns+` FROM part p WHERE p.n = $1`, h.part).Scan(r.dest()...); err != nil {
+		return err
+	}
+	bodies, err := v.bodies([]document{r.document})
+	if err != nil {
+		return err
+	}
+	p, err := v.decodePart(&r, bodies, h.hit.Session.ID, h.hit.Message)
+	if err != nil {
+		return err
+	}
+	h.hit.Part, h.hit.Kind, h.hit.Snippet = p.ID, r.kind, words.Snippet(words.Of(p.Body), query)
+	h.hit.Session, err = v.session(h.hit.Session.ID)
+	return err
+}
