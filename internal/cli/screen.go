@@ -103,6 +103,9 @@ func screenDesk(env *Env, paths config.Paths, dir string, conf *config.Config) t
 				d.Notify = "off"
 			}
 		}
+		if on, ok := conf.TUI.Get("progress").Any().(bool); ok {
+			d.Progress = map[bool]string{true: "on", false: "off"}[on]
+		}
 	}
 	return d
 }

@@ -100,22 +100,6 @@ func TestMemory(t *testing.T) {
 }
 
 func TestNotification(t *testing.T) {
-	for _, tt := range []struct {
-		how  string
-		env  map[string]string
-		want string
-	}{
-		{"off", nil, ""},
-		{"bell", nil, "\a"},
-		{"", nil, "\x1b]9;done\a\a"},
-		{"auto", map[string]string{"VTE_VERSION": "7600"}, "\x1b]777;notify;lathe;done\a\a"},
-		{"osc777", nil, "\x1b]777;notify;lathe;done\a\a"},
-		{"osc9", map[string]string{"TMUX": "x"}, "\x1bPtmux;\x1b\x1b]9;done\a\x1b\\\a"},
-	} {
-		if got := Notification("done", tt.how, func(k string) string { return tt.env[k] }); got != tt.want {
-			t.Errorf("%s %v: %q, want %q", tt.how, tt.env, got, tt.want)
-		}
-	}
 	d := withHistory(t, Options{})
 	end := func() {
 		d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Busy{}})
@@ -128,9 +112,36 @@ func TestNotification(t *testing.T) {
 	}
 	d.send(tea.BlurMsg{})
 	end()
-	if len(d.raw) != 1 || !strings.Contains(d.raw[0], "lathe is done") {
+	if len(d.raw) != 1 || !strings.Contains(d.raw[0], "done: A title") {
 		t.Errorf("a person who looks elsewhere is told %q", d.raw)
 	}
+}
+
+// TestTaskbar holds that the title and the taskbar say what a person who looks elsewhere
+// wants to know, and that the taskbar is left alone by default.
+func TestTaskbar(t *testing.T) {
+	d := withHistory(t, Options{})
+	said := func() (string, *tea.ProgressBar) {
+		v := d.app.View()
+		return v.WindowTitle, v.ProgressBar
+	}
+	check := func(title string, bar *tea.ProgressBar) {
+		t.Helper()
+		gotTitle, gotBar := said()
+		if diff := cmp.Diff(bar, gotBar); gotTitle != title || diff != "" {
+			t.Errorf("the title is %q, not %q; the taskbar (-want +got):\n%s", gotTitle, title, diff)
+		}
+	}
+	check("lathe · A title", nil)
+	d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Busy{}})
+	check("● lathe · A title", nil)
+	d.app.opts.Desk.Progress = "on"
+	check("● lathe · A title", &tea.ProgressBar{State: tea.ProgressBarIndeterminate})
+	d.event(lathe.PermissionAsked{Ask: lathe.Ask{ID: "per_1", SessionID: "ses_1", Permission: "bash", Patterns: []string{"ls"}}})
+	check("? lathe · A title", &tea.ProgressBar{State: tea.ProgressBarWarning, Value: 100})
+	d.event(lathe.PermissionReplied{SessionID: "ses_1", AskID: "per_1"})
+	d.event(lathe.SessionStatus{SessionID: "ses_1", Status: lathe.Idle{}})
+	check("lathe · A title", nil)
 }
 
 func TestMouse(t *testing.T) {

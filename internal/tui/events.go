@@ -97,12 +97,12 @@ func (a *App) other(e lathe.Envelope) tea.Cmd {
 		a.side.Changed(ev)
 	case lathe.PermissionAsked:
 		a.sheets.asked(ev.Ask, a.session.ID)
-		return a.attention("lathe needs your permission")
+		return a.attention("needs your permission")
 	case lathe.PermissionReplied:
 		a.sheets.settled(ev.AskID)
 	case lathe.QuestionAsked:
 		a.sheets.questioned(ev.Ask, a.session.ID)
-		return a.attention("lathe has a question")
+		return a.attention("has a question")
 	case lathe.QuestionReplied:
 		a.sheets.settled(ev.AskID)
 	case lathe.QuestionRejected:
@@ -148,7 +148,7 @@ func (a *App) statusChanged(ev lathe.SessionStatus) tea.Cmd {
 		}
 		a.since = time.Time{}
 		if took > 10*time.Second {
-			return tea.Batch(a.opts.loadBranch(), a.attention("lathe is done"))
+			return tea.Batch(a.opts.loadBranch(), a.attention("done"))
 		}
 		return a.opts.loadBranch()
 	}

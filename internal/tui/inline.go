@@ -32,7 +32,7 @@ func (v *view) region() paint.Region {
 	}
 	v.conv.Resize(len(open))
 	v.mouse.Blind()
-	r := paint.Region{Title: v.windowTitle()}
+	r := paint.Region{Title: v.windowTitle(), Progress: v.progress()}
 	for _, line := range append(open, bottom...) {
 		r.Lines = append(r.Lines, v.style.Fitted(line.Cut(v.look.Width, v.look.Method)))
 	}

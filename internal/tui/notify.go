@@ -1,11 +1,9 @@
 package tui
 
 import (
-	"strings"
-
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
+	"lathe/internal/tui/attend"
 	"lathe/internal/tui/clip"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/memory"
@@ -40,32 +38,36 @@ func (a *App) attention(text string) tea.Cmd {
 	if a.focused {
 		return nil
 	}
-	return tea.Raw(Notification(text, a.opts.Desk.Notify, a.opts.Desk.getenv))
+	return tea.Raw(a.opts.Desk.terminal().Notification(text, a.title()))
 }
 
-// Notification returns the sequence that shows a text as a notification, and rings
-// the bell, which multiplexers show too.
-func Notification(text, how string, getenv func(string) string) string {
-	const bell = "\a"
-	seq := ""
-	switch how {
-	case "off":
-		return ""
-	case "bell":
-	case "osc777":
-		seq = "\x1b]777;notify;lathe;" + text + bell
-	case "osc9":
-		seq = "\x1b]9;" + text + bell
-	default:
-		seq = "\x1b]9;" + text + bell
-		if strings.HasPrefix(getenv("TERM"), "rxvt") || strings.HasPrefix(getenv("TERM"), "foot") || getenv("VTE_VERSION") != "" {
-			seq = "\x1b]777;notify;lathe;" + text + bell
-		}
+// state says how things stand for a person who looks elsewhere.
+func (v *view) state() attend.State {
+	switch {
+	case len(v.sheets.Waiting()) > 0:
+		return attend.Waiting
+	case v.busy():
+		return attend.Busy
 	}
-	if seq != "" && getenv("TMUX") != "" {
-		seq = ansi.TmuxPassthrough(seq)
+	return attend.Idle
+}
+
+// progress is what the taskbar shows.
+func (v *view) progress() *tea.ProgressBar {
+	if !v.opts.Desk.terminal().ShowsProgress() {
+		return nil
 	}
-	return seq + bell
+	switch v.state() {
+	case attend.Waiting:
+		return tea.NewProgressBar(tea.ProgressBarWarning, 100)
+	case attend.Busy:
+		return tea.NewProgressBar(tea.ProgressBarIndeterminate, 0)
+	}
+	return nil
+}
+
+func (d *Desk) terminal() attend.Terminal {
+	return attend.Terminal{Notify: d.Notify, Progress: d.Progress, Getenv: d.Getenv}
 }
 
 // Desk is what the screen can use on the person's own machine. Its zero value
@@ -73,9 +75,8 @@ func Notification(text, how string, getenv func(string) string) string {
 type Desk struct {
 	Memory    *memory.Memory
 	Clipboard *clip.Clipboard
-	// Notify says how a person who looks elsewhere is told: "auto", "osc9",
-	// "osc777", "bell" or "off".
-	Notify string
+	// Notify and Progress say how a person who looks elsewhere is told; see [attend.Terminal].
+	Notify, Progress string
 	// NoPictures shows the names of pictures alone.
 	NoPictures bool
 	Getenv     func(string) string // may be nil

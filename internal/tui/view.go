@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lathe"
+	"lathe/internal/tui/attend"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/look"
@@ -54,15 +55,16 @@ func (v *view) View() tea.View {
 	if v.opts.Mouse {
 		out.MouseMode = tea.MouseModeCellMotion
 	}
-	out.WindowTitle = v.windowTitle()
+	out.WindowTitle, out.ProgressBar = v.windowTitle(), v.progress()
 	return out
 }
 
 func (v *view) windowTitle() string {
-	if t := v.title(); t != "" && !v.noTitle {
-		return "lathe · " + t
+	about := v.title()
+	if v.noTitle {
+		about = ""
 	}
-	return "lathe"
+	return attend.Title(v.state(), about)
 }
 
 // screen returns exactly as many lines as the terminal has, and the caret.

@@ -27,6 +27,7 @@ type Inline struct {
 	rows   []styled.Line // rows of the region as shown
 	row    int           // row of the cursor in it
 	title  string
+	shown  *tea.ProgressBar // in the taskbar
 	simple bool
 }
 
@@ -35,6 +36,8 @@ type Region struct {
 	Lines  []styled.Line
 	Cursor *tea.Cursor // nil: it is hidden
 	Title  string      // of the terminal's window
+	// Progress is what the taskbar shows; nil: nothing.
+	Progress *tea.ProgressBar
 }
 
 // NewInline returns an inline screen, which is not shown before Start.
@@ -48,7 +51,7 @@ func NewInline(out io.Writer, env []string, width, _ int) *Inline {
 
 // Start takes the terminal: pastes, focus and keys in full.
 func (p *Inline) Start() error {
-	p.on, p.rows, p.row, p.title = true, nil, 0, ""
+	p.on, p.rows, p.row, p.title, p.shown = true, nil, 0, "", nil
 	if p.simple {
 		return nil
 	}
@@ -76,7 +79,7 @@ func (p *Inline) Stop() error {
 		p.buf.WriteString(ansi.ResetModeUnicodeCore)
 	}
 	if !p.simple {
-		p.buf.WriteString(modesOff)
+		p.buf.WriteString(progress(p.shown, nil) + modesOff)
 	}
 	return p.flush(p.plain)
 }
@@ -126,6 +129,10 @@ func (p *Inline) Paint(final []styled.Line, r Region) error {
 	if r.Title != p.title && !p.simple {
 		p.buf.WriteString(ansi.SetWindowTitle(r.Title))
 		p.title = r.Title
+	}
+	if !p.simple {
+		p.buf.WriteString(progress(p.shown, r.Progress))
+		p.shown = r.Progress
 	}
 	p.up()
 	p.buf.WriteByte('\r')

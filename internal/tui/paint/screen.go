@@ -88,7 +88,7 @@ func (p *Screen) Stop() error {
 		p.buf.WriteString(ansi.ResetModeUnicodeCore)
 	}
 	if !p.simple {
-		p.buf.WriteString(modesOff)
+		p.buf.WriteString(progress(p.last.ProgressBar, nil) + modesOff)
 	}
 	p.buf.WriteString(ansi.SetModeTextCursorEnable + ansi.ResetModeAltScreenSaveCursor)
 	p.last = tea.View{}
@@ -125,7 +125,7 @@ func (p *Screen) Raw(s string) error {
 
 // Paint shows a view.
 func (p *Screen) Paint(v tea.View) error {
-	same := !p.fresh && v.Content == p.last.Content && v.WindowTitle == p.last.WindowTitle && v.MouseMode == p.last.MouseMode
+	same := !p.fresh && v.Content == p.last.Content && v.WindowTitle == p.last.WindowTitle && v.MouseMode == p.last.MouseMode && sameProgress(v.ProgressBar, p.last.ProgressBar)
 	if same && sameCursor(v.Cursor, p.last.Cursor) || p.width < 1 || p.height < 1 {
 		return nil
 	}
@@ -157,6 +157,7 @@ func (p *Screen) modes(v tea.View) {
 	if v.WindowTitle != p.last.WindowTitle || p.fresh {
 		p.buf.WriteString(ansi.SetWindowTitle(v.WindowTitle))
 	}
+	p.buf.WriteString(progress(p.last.ProgressBar, v.ProgressBar))
 	if v.MouseMode != p.last.MouseMode || p.fresh && v.MouseMode != tea.MouseModeNone {
 		if v.MouseMode == tea.MouseModeNone {
 			p.buf.WriteString(ansi.ResetModeMouseButtonEvent + ansi.ResetModeMouseExtSgr)
