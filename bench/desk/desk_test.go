@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lathe/internal/cli"
+	"lathe/internal/cli/console"
 	"lathe/internal/shell"
 )
 
@@ -31,15 +32,15 @@ func TestMain(m *testing.M) {
 func lathe() int {
 	self, err := os.Executable()
 	if err != nil {
-		return cli.ExitFailed
+		return console.ExitFailed
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		return cli.ExitFailed
+		return console.ExitFailed
 	}
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt)
-	return cli.Main(cli.Env{
+	return cli.Main(console.Env{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Dir: dir, Getenv: os.Getenv, Environ: os.Environ(),
 		Supervisor: []string{self, supervise}, Now: time.Now, Signals: signals, Exit: os.Exit,
 	})

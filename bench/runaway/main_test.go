@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lathe/internal/cli"
+	"lathe/internal/cli/console"
 	"lathe/internal/shell"
 )
 
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	os.Exit(cli.Main(cli.Env{
+	os.Exit(cli.Main(console.Env{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Dir: dir, Getenv: os.Getenv, Environ: os.Environ(),
 		Supervisor: []string{os.Args[0], supervise}, Now: time.Now, Signals: make(chan os.Signal), Exit: os.Exit,
 	}))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lathe/internal/cli"
+	"lathe/internal/cli/console"
 	"lathe/internal/shell"
 )
 
@@ -28,7 +29,7 @@ func asLathe() bool {
 	self, err := os.Executable()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(cli.ExitFailed)
+		os.Exit(console.ExitFailed)
 	}
 	if spec := os.Getenv(faultEnv); spec != "" {
 		armFault(spec)
@@ -39,7 +40,7 @@ func asLathe() bool {
 	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	os.Exit(cli.Main(cli.Env{
+	os.Exit(cli.Main(console.Env{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Dir: dir, Getenv: os.Getenv, Environ: os.Environ(), Supervisor: []string{self, supervise}, Now: time.Now,
 		Signals: signals, Exit: os.Exit,

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"lathe/internal/cli"
+	"lathe/internal/cli/console"
 	"lathe/internal/job"
 	"lathe/internal/sandbox/proxy"
 	"lathe/internal/shell"
@@ -36,14 +37,14 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == connect {
 		if err := proxy.Connect(context.Background(), os.Args[2:], os.Getenv, os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, "lathe:", err)
-			os.Exit(cli.ExitFailed)
+			os.Exit(console.ExitFailed)
 		}
 		return
 	}
 	self, err := os.Executable()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "lathe: find the running program:", err)
-		os.Exit(cli.ExitFailed)
+		os.Exit(console.ExitFailed)
 	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -62,7 +63,7 @@ func main() {
 	if os.Getenv("LATHE_ALLOW_DEBUGGER") != "" {
 		hide = nil
 	}
-	os.Exit(cli.Main(cli.Env{
+	os.Exit(cli.Main(console.Env{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Dir: dir, Getenv: os.Getenv, Environ: os.Environ(), Supervisor: []string{self, supervise}, Keeper: []string{self, keep}, Hide: hide, Now: time.Now,
 		Signals: signals, Exit: os.Exit, Width: width,

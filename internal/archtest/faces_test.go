@@ -8,31 +8,34 @@ import (
 	"testing"
 )
 
-// engineFiles are the files of internal/cli that may hold an engine in their hands.
+// engineFiles are the files below internal/cli that may hold an engine in their hands.
 // Every other command reaches it through the client, as the screen does.
 var engineFiles = map[string]string{
-	"app.go":        "wires the engine",
-	"connect.go":    "makes the client of an engine in this process",
-	"serve.go":      "is the server",
-	"upkeep.go":     "looks after the store in the background",
-	"dbcmd.go":      "is about the database itself",
-	"dbcheck.go":    "is about the database itself",
-	"doctor.go":     "reads the whole database",
-	"plugindoor.go": "lets the plugins of this process in",
+	"app/app.go":     "wires the engine",
+	"app/upkeep.go":  "looks after the store in the background",
+	"face/face.go":   "makes the client of an engine in this process",
+	"serve/serve.go": "is the server",
+	"data/db.go":     "is about the database itself",
+	"data/check.go":  "is about the database itself",
+	"data/doctor.go": "reads the whole database",
 }
 
-// inHand is how a file of internal/cli gets hold of the engine, or of what is stored
-// beside it: credentials, decisions about repositories, other programs' sessions.
-var inHand = regexp.MustCompile(`\b(withApp|openApp|auth\.Open|trust\.Open|disk\.Read)\(|\.(svc|db|store)\b[^/"]`)
+// inHand is how a file gets hold of the engine, or of what is stored beside it:
+// credentials, decisions about repositories, other programs' sessions.
+var inHand = regexp.MustCompile(`\b(withApp|app\.Open|auth\.Open|trust\.Open|disk\.Read)\(|\b(a|App)\.(Service|DB|Store)\b[^/"]`)
 
 func TestCommandsAreClients(t *testing.T) {
-	files, err := filepath.Glob("../cli/*.go")
+	files, err := filepath.Glob("../cli/*/*.go")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no files: %v", err)
 	}
+	root, err := filepath.Glob("../cli/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
 	used := map[string]bool{}
-	for _, path := range files {
-		name := filepath.Base(path)
+	for _, path := range append(files, root...) {
+		name := strings.TrimPrefix(filepath.ToSlash(path), "../cli/")
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}

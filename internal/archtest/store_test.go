@@ -8,7 +8,8 @@ import (
 // opens lists who may import a store's implementation, and why. Everything else sees
 // the contract, lathe/internal/store.
 var opens = map[string]string{
-	"lathe/internal/cli":        "opens the database; its db commands are about SQLite's files",
+	"lathe/internal/cli/app":    "opens the database of this machine",
+	"lathe/internal/cli/data":   "its commands are about SQLite's files",
 	"lathe/internal/enginetest": "opens one for tests",
 }
 

@@ -163,6 +163,11 @@ func (s *Store) Remove(ctx context.Context, id string) (bool, error) {
 // ID returns the form in which an id is stored: without trailing slashes.
 func ID(id string) string { return strings.TrimRight(strings.TrimSpace(id), "/") }
 
+// ValidID reports whether a provider can be named so: with small letters, digits and hyphens.
+func ValidID(id string) bool {
+	return id != "" && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
 func (s *Store) update(ctx context.Context, change func(*jsonc.Value)) error {
 	if s.opts.Content != "" {
 		return lathe.Errorf(lathe.CodeInvalid, "unset LATHE_AUTH_CONTENT to store credentials in a file",

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"lathe/internal/cli/console"
 	"lathe/internal/workspace"
 )
 
@@ -40,7 +41,7 @@ func TestInterruptedAsk(t *testing.T) {
 			var stderr seen
 			signals, code := make(chan os.Signal, 1), make(chan int, 1)
 			go func() {
-				code <- Main(Env{
+				code <- Main(console.Env{
 					Args: []string{"run", "-m", "script/model.txt", "--permission", "ask", "go"}, Stdin: person, Stdout: io.Discard, Stderr: &stderr, Dir: dir,
 					Getenv: func(k string) string { return vars[k] }, Environ: []string{"PATH=" + vars["PATH"], "HOME=" + dir}, Now: time.Now,
 					StdinTTY: true, StderrTTY: true, Signals: signals, Exit: func(int) { panic("killed") },
@@ -48,8 +49,8 @@ func TestInterruptedAsk(t *testing.T) {
 			}()
 			stderr.waitFor(t, c.prompt)
 			signals <- os.Interrupt
-			if got := <-code; got != ExitAborted {
-				t.Errorf("exit code %d, want %d: %s", got, ExitAborted, stderr.buf.String())
+			if got := <-code; got != console.ExitAborted {
+				t.Errorf("exit code %d, want %d: %s", got, console.ExitAborted, stderr.buf.String())
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"errors"
+	"lathe/internal/cli/console"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,18 +32,18 @@ func TestRunPasswordFile(t *testing.T) {
 		code int
 		want string
 	}{
-		{"right", []string{"--attach", s.url, "--password-file", secret}, ExitDone, "Let in."},
-		{"wrong", []string{"--attach", s.url, "--password-file", file("wrong", "hunter3", 0o600)}, ExitUsage, "asks for a password"},
-		{"none", []string{"--attach", s.url}, ExitUsage, "asks for a password"},
-		{"open", []string{"--attach", s.url, "--password-file", file("open", "hunter2", 0o644)}, ExitUsage, "chmod 600"},
-		{"missing", []string{"--attach", s.url, "--password-file", filepath.Join(dir, "nothing")}, ExitUsage, "no such file"},
-		{"alone", []string{"--password-file", secret}, ExitUsage, "--attach"},
+		{"right", []string{"--attach", s.url, "--password-file", secret}, console.ExitDone, "Let in."},
+		{"wrong", []string{"--attach", s.url, "--password-file", file("wrong", "hunter3", 0o600)}, console.ExitUsage, "asks for a password"},
+		{"none", []string{"--attach", s.url}, console.ExitUsage, "asks for a password"},
+		{"open", []string{"--attach", s.url, "--password-file", file("open", "hunter2", 0o644)}, console.ExitUsage, "chmod 600"},
+		{"missing", []string{"--attach", s.url, "--password-file", filepath.Join(dir, "nothing")}, console.ExitUsage, "no such file"},
+		{"alone", []string{"--password-file", secret}, console.ExitUsage, "--attach"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			home := t.TempDir()
 			env := map[string]string{"HOME": home, "LATHE_HOME": home, "PATH": os.Getenv("PATH"), "LATHE_DISABLE_MODELS_FETCH": "1"}
 			var out bytes.Buffer
-			code := Main(Env{
+			code := Main(console.Env{
 				Args: append([]string{"run", "-m", "script/say.txt", "hello"}, tt.args...), Stdout: &out, Stderr: &out,
 				Dir: dir, Now: time.Now, Getenv: func(k string) string { return env[k] }, Environ: []string{"PATH=" + env["PATH"]},
 			})

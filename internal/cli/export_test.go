@@ -14,6 +14,9 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/cli/console"
+	"lathe/internal/cli/face"
+	"lathe/internal/cli/screen"
 )
 
 // TestExportsAreTheSame holds that the screen's /export and lathe export write the same
@@ -29,7 +32,7 @@ func TestExportsAreTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	vars := map[string]string{"HOME": top, "LATHE_HOME": filepath.Join(top, "lathe"), "PATH": os.Getenv("PATH"), "LATHE_PERMISSION": `{"edit":"allow"}`}
-	env := &Env{
+	env := &console.Env{
 		Dir: dir, Getenv: func(k string) string { return vars[k] }, Environ: []string{"PATH=" + vars["PATH"], "HOME=" + top},
 		Now: time.Now, Stdout: io.Discard, Stderr: io.Discard,
 	}
@@ -38,14 +41,14 @@ func TestExportsAreTheSame(t *testing.T) {
 		var printed bytes.Buffer
 		command := *env
 		command.Stdout, command.Args = &printed, []string{"export", string(id), "--format", format}
-		if code := Main(command); code != ExitDone {
+		if code := Main(command); code != console.ExitDone {
 			t.Fatalf("export as %s ends with %d", format, code)
 		}
-		f, err := connect(t.Context(), env, target{dir: dir})
+		f, err := face.Connect(t.Context(), env, face.Target{Dir: dir})
 		if err != nil {
 			t.Fatal(err)
 		}
-		shown, err := tuiAbilities{f.Client}.Export(t.Context(), id, format)
+		shown, err := screen.AbilitiesOf(f.Client).Export(t.Context(), id, format)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,10 +65,10 @@ func TestExportsAreTheSame(t *testing.T) {
 }
 
 // revertedSession makes a session of two prompts and takes the second one back.
-func revertedSession(t *testing.T, env *Env, dir string) lathe.SessionID {
+func revertedSession(t *testing.T, env *console.Env, dir string) lathe.SessionID {
 	t.Helper()
 	ctx := t.Context()
-	f, err := connect(ctx, env, target{dir: dir})
+	f, err := face.Connect(ctx, env, face.Target{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +96,7 @@ func revertedSession(t *testing.T, env *Env, dir string) lathe.SessionID {
 	return s.ID
 }
 
-func prompted(ctx context.Context, f *face, id lathe.SessionID, script string) error {
+func prompted(ctx context.Context, f *face.Face, id lathe.SessionID, script string) error {
 	m, err := f.Prompt(ctx, id, api.Prompt{Parts: []lathe.PartBody{&lathe.Text{Text: "go on"}}, Model: lathe.ModelRef{Provider: "script", Model: script}})
 	if err == nil {
 		_, err = f.Outcome(ctx, id, m)

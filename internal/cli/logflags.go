@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"fmt"
+	"lathe/internal/cli/console"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,7 +9,7 @@ import (
 
 // logFlags turns --print-logs and --log-level into LATHE_PRINT_LOGS and
 // LATHE_LOG_LEVEL, which is where everything else looks.
-func logFlags(env *Env, cmd *cobra.Command) error {
+func logFlags(env *console.Env, cmd *cobra.Command) error {
 	flags := cmd.Flags()
 	over := map[string]string{}
 	if on, err := flags.GetBool("print-logs"); err == nil && on {
@@ -20,7 +20,7 @@ func logFlags(env *Env, cmd *cobra.Command) error {
 		switch level {
 		case "DEBUG", "INFO", "WARN", "ERROR":
 		default:
-			return usageOf(cmd, usageError{fmt.Errorf("--log-level %q is not one of DEBUG, INFO, WARN, ERROR", level)})
+			return usageOf(cmd, console.Usagef("--log-level %q is not one of DEBUG, INFO, WARN, ERROR", level))
 		}
 		over["LATHE_LOG_LEVEL"] = level
 	}

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"lathe/internal/cli/console"
+	"lathe/internal/cli/run"
+	"lathe/internal/cli/screen"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,30 +19,30 @@ import (
 // openWith is lathe with arguments that are not a command: a directory to work
 // in, a request, or both in this order. If no screen can be shown, the request is
 // carried out as by lathe run.
-func openWith(ctx context.Context, cmd *cobra.Command, env *Env, o tuiOptions, args []string) error {
+func openWith(ctx context.Context, cmd *cobra.Command, env *console.Env, o screen.Options, args []string) error {
 	rest := args
 	if dir, ok := directoryArg(env, args[0]); ok {
-		o.dir, rest = dir, args[1:]
+		o.Dir, rest = dir, args[1:]
 	}
 	switch {
 	case len(rest) == 1 && isRequest(rest[0]):
-		if o.prompt != "" {
-			return usageError{errors.New("the request is given twice: as an argument and with --prompt")}
+		if o.Prompt != "" {
+			return console.Usagef("the request is given twice: as an argument and with --prompt")
 		}
-		o.prompt = rest[0]
+		o.Prompt = rest[0]
 	case len(rest) > 0:
 		return notUnderstood(cmd, env, rest)
 	}
-	if interactive(env) || o.prompt == "" {
-		return runTUI(ctx, env, o)
+	if env.Interactive() || o.Prompt == "" {
+		return screen.Run(ctx, env, o)
 	}
-	return run(ctx, env, runOptions{
-		message: []string{o.prompt}, dir: o.dir, model: o.model, agent: o.agent, cont: o.cont, session: o.session, trust: o.trust, format: "default",
+	return run.Run(ctx, env, run.Options{
+		Message: []string{o.Prompt}, Dir: o.Dir, Model: o.Model, Agent: o.Agent, Cont: o.Cont, Session: o.Session, Trust: o.Trust, Format: "default",
 	})
 }
 
 // directoryArg returns the directory that an argument names.
-func directoryArg(env *Env, arg string) (string, bool) {
+func directoryArg(env *console.Env, arg string) (string, bool) {
 	if home := env.Getenv("HOME"); home != "" && (arg == "~" || strings.HasPrefix(arg, "~/")) {
 		arg = home + arg[1:]
 	}
@@ -60,7 +62,7 @@ func isRequest(arg string) bool {
 }
 
 // notUnderstood says what to write instead of arguments that are no command.
-func notUnderstood(cmd *cobra.Command, env *Env, args []string) error {
+func notUnderstood(cmd *cobra.Command, env *console.Env, args []string) error {
 	word := args[0]
 	if cmd.SuggestionsMinimumDistance = 2; len(cmd.SuggestionsFor(word)) > 0 {
 		return unknownCommand(cmd, word)
@@ -74,7 +76,7 @@ func notUnderstood(cmd *cobra.Command, env *Env, args []string) error {
 	case err == nil && !info.IsDir():
 		return lathe.Errorf(lathe.CodeInvalid, fmt.Sprintf("say what to do with it: lathe run -f %s \"…\"", word), "%q is a file", word)
 	case strings.ContainsAny(word, `/\`) || strings.HasPrefix(word, "."):
-		return usageError{fmt.Errorf("there is no directory %q", word)}
+		return console.Usagef("there is no directory %q", word)
 	case len(args) > 1:
 		return lathe.Errorf(lathe.CodeInvalid, fmt.Sprintf("if it is a request, put it in quotes: lathe %q", strings.Join(args, " ")), "unknown command %q for %q", word, cmd.CommandPath())
 	}

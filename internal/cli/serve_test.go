@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"lathe/internal/cli/console"
 	"net"
 	"net/http"
 	"os"
@@ -119,7 +120,7 @@ func TestMain(m *testing.M) {
 	}
 	signals := make(chan os.Signal, 3)
 	signal.Notify(signals, os.Interrupt)
-	os.Exit(Main(Env{
+	os.Exit(Main(console.Env{
 		Args: append([]string{"serve"}, os.Args[1:]...), Stdout: os.Stdout, Stderr: os.Stderr, Dir: dir, Now: time.Now,
 		Getenv: os.Getenv, Environ: os.Environ(), Signals: signals, Exit: os.Exit,
 	}))
@@ -165,7 +166,7 @@ func (s *serving) end() int {
 func (s *serving) stop() {
 	s.t.Helper()
 	s.signals <- os.Interrupt
-	if code := s.end(); code != ExitDone {
+	if code := s.end(); code != console.ExitDone {
 		s.t.Errorf("exit code %d: %s", code, s.stderr)
 	}
 }
@@ -214,7 +215,7 @@ func TestServeSettings(t *testing.T) {
 	}
 	s.stop()
 	trusted := start(t, repo, map[string]string{"LATHE_TRUST": "1"}, "--port", "0")
-	if code := trusted.end(); code == ExitDone || !strings.Contains(trusted.stderr.String(), "without a password") {
+	if code := trusted.end(); code == console.ExitDone || !strings.Contains(trusted.stderr.String(), "without a password") {
 		t.Errorf("a trusted repository opens the server without a password: %d %s", code, trusted.stderr)
 	}
 }
@@ -233,17 +234,17 @@ func TestServeRefuses(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"--hostname", "0.0.0.0"}, ExitUsage, "LATHE_SERVER_PASSWORD"},
-		{[]string{"--mdns"}, ExitUsage, "without a password"},
-		{[]string{"--port", "70000"}, ExitUsage, "not a port"},
-		{[]string{"--drain", "-1s"}, ExitUsage, "below zero"},
-		{[]string{"--cors", "*"}, ExitUsage, "https://example.com"},
-		{[]string{"--mdns-domain", "example.com"}, ExitUsage, "opencode.local"},
-		{[]string{"--password-file", file("open", "x", 0o644)}, ExitUsage, "chmod 600"},
-		{[]string{"--password-file", file("empty", "\n", 0o600)}, ExitUsage, "is empty"},
-		{[]string{"--password-file", file("large", strings.Repeat("x", 5000), 0o600)}, ExitUsage, "larger"},
-		{[]string{"--password-file", filepath.Join(dir, "none")}, ExitUsage, "no such file"},
-		{[]string{"--password-file", dir}, ExitUsage, "is no file"},
+		{[]string{"--hostname", "0.0.0.0"}, console.ExitUsage, "LATHE_SERVER_PASSWORD"},
+		{[]string{"--mdns"}, console.ExitUsage, "without a password"},
+		{[]string{"--port", "70000"}, console.ExitUsage, "not a port"},
+		{[]string{"--drain", "-1s"}, console.ExitUsage, "below zero"},
+		{[]string{"--cors", "*"}, console.ExitUsage, "https://example.com"},
+		{[]string{"--mdns-domain", "example.com"}, console.ExitUsage, "opencode.local"},
+		{[]string{"--password-file", file("open", "x", 0o644)}, console.ExitUsage, "chmod 600"},
+		{[]string{"--password-file", file("empty", "\n", 0o600)}, console.ExitUsage, "is empty"},
+		{[]string{"--password-file", file("large", strings.Repeat("x", 5000), 0o600)}, console.ExitUsage, "larger"},
+		{[]string{"--password-file", filepath.Join(dir, "none")}, console.ExitUsage, "no such file"},
+		{[]string{"--password-file", dir}, console.ExitUsage, "is no file"},
 	} {
 		s := start(t, dir, nil, append([]string{"--port", "0"}, tt.args...)...)
 		if len(tt.args) == 2 && tt.args[0] == "--port" {
@@ -359,7 +360,7 @@ func TestServeDrains(t *testing.T) {
 			}
 		}
 		res.Body.Close()
-		if code := s.end(); code != ExitDone {
+		if code := s.end(); code != console.ExitDone {
 			t.Errorf("exit code %d: %s", code, s.stderr)
 		}
 		if got := strings.Contains(s.stderr.String(), "aborting 1 session"); got != abort {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"lathe/internal/cli/console"
 	"os"
 	"time"
 
@@ -10,5 +11,5 @@ import (
 // Tree is the tree of commands with their help, for man pages and completions.
 // Its commands are not to be run.
 func Tree() *cobra.Command {
-	return newRoot(&Env{Getenv: os.Getenv, Now: time.Now})
+	return newRoot(&console.Env{Getenv: os.Getenv, Now: time.Now})
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"lathe/internal/cli/console"
 	"lathe/internal/workspace"
 )
 
@@ -106,7 +107,7 @@ func TestScreenOnATerminal(t *testing.T) {
 		go io.Copy(&out, person) // ends when both sides are closed
 		code := make(chan int, 1)
 		go func() {
-			code <- Main(Env{
+			code <- Main(console.Env{
 				Args: turn.args, Stdin: tty, Stdout: tty, Stderr: &stderr, Dir: dir, Getenv: getenv, Environ: environ, Now: time.Now,
 				StdinTTY: true, StdoutTTY: true, Width: 80, Exit: os.Exit,
 			})
@@ -118,7 +119,7 @@ func TestScreenOnATerminal(t *testing.T) {
 		})
 		turn.play(&out, person)
 		io.WriteString(person, "\x18q")
-		if got := <-code; got != ExitDone {
+		if got := <-code; got != console.ExitDone {
 			t.Errorf("%v: exit code %d: %s", turn.args, got, stderr.buf.String())
 		}
 		out.waitFor(t, "\x1b[?1049l")

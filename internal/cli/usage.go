@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"lathe"
+	"lathe/internal/cli/console"
 	"lathe/internal/typo"
 )
 
@@ -32,7 +33,7 @@ func typeUsage(cmd *cobra.Command) {
 	if run := cmd.RunE; run != nil {
 		cmd.RunE = func(c *cobra.Command, args []string) error {
 			err := run(c, args)
-			if _, ok := errors.AsType[usageError](err); ok {
+			if _, ok := errors.AsType[console.UsageError](err); ok {
 				return usageOf(c, err)
 			}
 			return err
@@ -86,13 +87,4 @@ func nearestFlag(cmd *cobra.Command, name string) string {
 		}
 	})
 	return typo.Nearest(name, names)
-}
-
-func atLeastOne(what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return fmt.Errorf("name at least one %s", what)
-		}
-		return nil
-	}
 }

@@ -1,0 +1,32 @@
+package console
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func NoArgs(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return Usagef("unexpected argument %q", args[0])
+	}
+	return nil
+}
+
+func ExactArgs(n int, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != n {
+			return Usagef("expected %s, got %d arguments", what, len(args))
+		}
+		return nil
+	}
+}
+
+func AtLeastOne(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fmt.Errorf("name at least one %s", what)
+		}
+		return nil
+	}
+}

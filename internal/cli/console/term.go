@@ -1,0 +1,102 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"lathe/internal/opencode/wire"
+	"lathe/internal/printable"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Style colours text for a terminal, or leaves it alone.
+type Style struct{ on bool }
+
+// NewStyle is on for terminals, unless NO_COLOR or TERM=dumb say otherwise.
+func NewStyle(tty bool, getenv func(string) string) Style {
+	return Style{on: tty && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"}
+}
+
+func (s Style) paint(code, text string) string {
+	if !s.on || text == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+func (s Style) Bold(t string) string   { return s.paint("1", t) }
+func (s Style) Dim(t string) string    { return s.paint("2", t) }
+func (s Style) Red(t string) string    { return s.paint("31", t) }
+func (s Style) Green(t string) string  { return s.paint("32", t) }
+func (s Style) Yellow(t string) string { return s.paint("33", t) }
+func (s Style) Blue(t string) string   { return s.paint("34", t) }
+
+// Clean makes text from models, tools and files safe for a terminal. New lines
+// and tabs stay.
+func Clean(text string) string { return printable.Text(text, printable.Options{}) }
+
+// OneLine returns text as a single line of at most max characters.
+func OneLine(text string, max int) string {
+	text = printable.Line(text)
+	runes := []rune(text)
+	if max > 1 && len(runes) > max {
+		return string(runes[:max-1]) + "…"
+	}
+	return text
+}
+
+func Several(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+func Count(n int64) string {
+	switch {
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	case n >= 10_000:
+		return fmt.Sprintf("%.0fk", float64(n)/1e3)
+	case n >= 1000:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	}
+	return fmt.Sprint(n)
+}
+
+// CleanLines makes text safe for a terminal and keeps its lines.
+func CleanLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = Clean(l)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func PrintJSON(env *Env, v any) error {
+	raw, err := wire.Marshal(v)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, printable.JSON(raw), "", "  "); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(env.Stdout, out.String())
+	return err
+}
+
+// PortList returns ports as words.
+func PortList(ports []int) string {
+	words := make([]string, len(ports))
+	for i, p := range ports {
+		words[i] = ":" + strconv.Itoa(p)
+	}
+	return strings.Join(words, " ")
+}
+
+func Millis(ms float64) time.Duration {
+	return time.Duration(ms * float64(time.Millisecond)).Round(10 * time.Microsecond)
+}

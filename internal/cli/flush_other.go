@@ -1,9 +1,0 @@
-//go:build !linux && !darwin
-
-package cli
-
-import "os"
-
-// flushInput drops what was typed on a terminal and not read yet, where that can be
-// done.
-func flushInput(*os.File) {}

@@ -1,0 +1,131 @@
+package sessions
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"lathe/internal/api"
+	"lathe/internal/cli/console"
+	"lathe/internal/cli/face"
+)
+
+func NewContext(env *console.Env) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use: "context [session]", Short: "Show what occupies a session's window, and what it costs",
+		Long: `Context shows the size of what a session's next request would send, by kind and by
+part, with prices; the session is the newest of this directory unless one is named. It
+also shows what has happened to the window so far: compactions, prunes and the
+provider's cache.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return console.Usagef("expected one session id at most, got %d arguments", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if format != "text" && format != "json" {
+				return console.Usagef("--format %q is neither text nor json", format)
+			}
+			return face.With(cmd.Context(), env, func(f *face.Face, _ string) error {
+				sess, err := f.Session(cmd.Context(), args)
+				if err != nil {
+					return err
+				}
+				w, err := f.Window(cmd.Context(), sess.ID)
+				if err != nil {
+					return err
+				}
+				if format == "json" {
+					return console.PrintJSON(env, windowJSON(w))
+				}
+				printWindow(env, w)
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "text", "text or json")
+	return cmd
+}
+
+func percent(n, of int64) string {
+	if of <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%3d %%", n*100/of)
+}
+
+func printWindow(env *console.Env, w api.Window) {
+	out := env.Stdout
+	st := console.NewStyle(env.StdoutTTY, env.Getenv)
+	fmt.Fprintf(out, "%s\n%s  %s\n\n", st.Bold(console.OneLine(w.Title, 200)), w.SessionID, w.Model)
+	fmt.Fprintf(out, "%9d tokens in the next request", w.Used)
+	if w.Limit > 0 {
+		fmt.Fprintf(out, ", %d %% of a window of %d; compacted at %d", w.Used*100/w.Limit, w.Limit, w.Usable)
+	}
+	fmt.Fprintf(out, "\n%9s without a cache, %s with all of it cached\n", w.Fresh, w.Cached)
+	if w.Counted > 0 {
+		fmt.Fprintf(out, "%9d counted by the provider for the newest answer; estimates are corrected by %.2f\n", w.Counted, w.Factor)
+	}
+	fmt.Fprintf(out, "\n%s\n", st.Bold("By kind"))
+	for _, k := range w.Kinds {
+		fmt.Fprintf(out, "%9d %6s %10s  %s (%d)\n", k.Tokens, percent(k.Tokens, w.Used), k.Cost, console.Clean(k.Name), k.Count)
+	}
+	if len(w.Parts) > 0 {
+		fmt.Fprintf(out, "\n%s\n", st.Bold("Largest parts"))
+	}
+	for _, p := range w.Parts {
+		fmt.Fprintf(out, "%9d %6s %10s  %s, part %s\n", p.Tokens, percent(p.Tokens, w.Used), p.Cost, console.Clean(p.Name), p.Part)
+	}
+	if w.Unpriced || len(w.Budget) > 0 {
+		fmt.Fprintf(out, "\n%s\n", st.Bold("Budget"))
+	}
+	for _, b := range w.Budget {
+		fmt.Fprintf(out, "%7d %%  %s\n", b.Percent, b)
+	}
+	if w.Unpriced {
+		fmt.Fprintf(out, "%9s  the price of %s is not known: costs are higher than shown\n", "", w.Model)
+	}
+	printWindowStats(env, w.Stats)
+}
+
+func printWindowStats(env *console.Env, s api.WindowStats) {
+	out := env.Stdout
+	st := console.NewStyle(env.StdoutTTY, env.Getenv)
+	fmt.Fprintf(out, "\n%s\n", st.Bold("So far"))
+	fmt.Fprintf(out, "%9d compactions, %d prunes that freed %d tokens\n", s.Compactions, s.Prunes, s.Pruned)
+	c := s.Cache
+	fmt.Fprintf(out, "%9d tokens read from the cache (%d expected), %d written to it, %d sent fresh\n", c.Read, c.Expected, c.Written, c.Fresh)
+	fmt.Fprintf(out, "%9d requests after another: prefix broken by %d prunes and compactions, %d times by lathe; missing at the provider %d times\n",
+		c.Requests, c.Announced, c.Ours, c.Theirs)
+	for _, step := range c.Steps {
+		if step.Reason != "" {
+			fmt.Fprintf(out, "          miss (%s): expected %d, read %d", step.Reason, step.Expected, step.Read)
+			if step.Differs != "" {
+				fmt.Fprintf(out, ", first difference: %s", console.Clean(step.Differs))
+			}
+			fmt.Fprintln(out)
+		}
+	}
+}
+
+func windowJSON(w api.Window) map[string]any {
+	entries := func(list []api.Portion) []map[string]any {
+		out := []map[string]any{}
+		for _, e := range list {
+			m := map[string]any{"name": e.Name, "count": e.Count, "tokens": e.Tokens, "cost": e.Cost.USD()}
+			if e.Part != "" {
+				m["part"] = e.Part
+			}
+			out = append(out, m)
+		}
+		return out
+	}
+	return map[string]any{
+		"sessionID": w.SessionID, "model": w.Model, "tokens": w.Used, "context": w.Limit, "usable": w.Usable,
+		"counted": w.Counted, "factor": w.Factor, "cost": w.Cost.USD(), "costCached": w.CostCached.USD(),
+		"kinds": entries(w.Kinds), "parts": entries(w.Parts), "stats": w.Stats,
+		"budget": append([]api.BudgetUse{}, w.Budget...), "unpriced": w.Unpriced,
+	}
+}
