@@ -3,12 +3,13 @@ package cli
 import (
 	"bytes"
 	"errors"
-	"lathe/internal/cli/console"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"lathe/internal/cli/console"
 )
 
 // A run in a server gives the password of a file, and only of one that is the

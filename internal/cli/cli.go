@@ -11,6 +11,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"lathe"
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/data"
 	"lathe/internal/cli/manage"
@@ -18,10 +22,6 @@ import (
 	"lathe/internal/cli/screen"
 	"lathe/internal/cli/serve"
 	"lathe/internal/cli/sessions"
-
-	"github.com/spf13/cobra"
-
-	"lathe"
 )
 
 // Main runs the program and returns its exit code.

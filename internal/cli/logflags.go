@@ -1,10 +1,11 @@
 package cli
 
 import (
-	"lathe/internal/cli/console"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"lathe/internal/cli/console"
 )
 
 // logFlags turns --print-logs and --log-level into LATHE_PRINT_LOGS and

@@ -3,9 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"lathe/internal/cli/console"
-	"lathe/internal/cli/run"
-	"lathe/internal/cli/screen"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe"
+	"lathe/internal/cli/console"
+	"lathe/internal/cli/run"
+	"lathe/internal/cli/screen"
 )
 
 // openWith is lathe with arguments that are not a command: a directory to work

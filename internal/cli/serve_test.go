@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"lathe/internal/cli/console"
 	"net"
 	"net/http"
 	"os"
@@ -18,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"lathe/internal/cli/console"
 )
 
 // serving is a running lathe serve.

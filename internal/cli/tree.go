@@ -1,11 +1,12 @@
 package cli
 
 import (
-	"lathe/internal/cli/console"
 	"os"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"lathe/internal/cli/console"
 )
 
 // Tree is the tree of commands with their help, for man pages and completions.

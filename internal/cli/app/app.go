@@ -152,8 +152,10 @@ func Open(ctx context.Context, env *console.Env, o Options) (a *App, err error) 
 	return a, nil
 }
 
+// Kept is what is stored beside sessions: todo lists and approvals.
 func (a *App) Kept() session.Kept { return session.Kept{Store: a.Store, Writer: a.writer} }
 
+// InstanceOptions is what an instance of any directory is opened with.
 func (a *App) InstanceOptions(models *catalog.Catalog) instance.Options {
 	return instance.Options{
 		Paths: a.Paths, Getenv: a.Env.Getenv, Environ: a.Env.Environ, Auth: a.Auth, Catalog: models,

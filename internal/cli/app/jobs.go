@@ -1,11 +1,12 @@
 package app
 
 import (
+	"path/filepath"
+
 	"lathe/internal/cli/console"
 	"lathe/internal/config"
 	"lathe/internal/job"
 	"lathe/internal/store/local"
-	"path/filepath"
 )
 
 // Keepers says where the jobs are recorded that lathe run left to the person.

@@ -3,6 +3,7 @@ package app
 import (
 	"encoding/json"
 	"fmt"
+
 	"lathe"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/provider"

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// NoArgs refuses arguments.
 func NoArgs(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return Usagef("unexpected argument %q", args[0])
@@ -13,6 +14,7 @@ func NoArgs(_ *cobra.Command, args []string) error {
 	return nil
 }
 
+// ExactArgs requires n arguments; what names them.
 func ExactArgs(n int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != n {
@@ -22,6 +24,7 @@ func ExactArgs(n int, what string) cobra.PositionalArgs {
 	}
 }
 
+// AtLeastOne requires an argument; what names it.
 func AtLeastOne(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {

@@ -11,6 +11,7 @@ type CleanWriter struct {
 	rest []byte // beginning of an incomplete character
 }
 
+// Write prints text up to its last whole character.
 func (w *CleanWriter) Write(p []byte) (int, error) {
 	data := append(w.rest, p...)
 	n := wholeRunes(data)
@@ -19,6 +20,7 @@ func (w *CleanWriter) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
+// Flush prints what is left of the last character.
 func (w *CleanWriter) Flush() error {
 	_, err := io.WriteString(w.To, Clean(string(w.rest)))
 	w.rest = nil

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"lathe/internal/opencode/wire"
-	"lathe/internal/printable"
 	"strconv"
 	"strings"
 	"time"
+
+	"lathe/internal/opencode/wire"
+	"lathe/internal/printable"
 )
 
 // Style colours text for a terminal, or leaves it alone.
@@ -47,6 +48,7 @@ func OneLine(text string, max int) string {
 	return text
 }
 
+// Several returns "1 what" or "n whats".
 func Several(n int, what string) string {
 	if n != 1 {
 		what += "s"
@@ -54,6 +56,7 @@ func Several(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
+// Count returns a number with k or M where it is long.
 func Count(n int64) string {
 	switch {
 	case n >= 1_000_000:
@@ -75,6 +78,7 @@ func CleanLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
+// PrintJSON prints a value indented, with control characters escaped.
 func PrintJSON(env *Env, v any) error {
 	raw, err := wire.Marshal(v)
 	if err != nil {
@@ -97,6 +101,7 @@ func PortList(ports []int) string {
 	return strings.Join(words, " ")
 }
 
+// Millis returns milliseconds as a duration, rounded for people.
 func Millis(ms float64) time.Duration {
 	return time.Duration(ms * float64(time.Millisecond)).Round(10 * time.Microsecond)
 }

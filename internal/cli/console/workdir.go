@@ -2,10 +2,11 @@ package console
 
 import (
 	"errors"
-	"lathe"
-	"lathe/internal/workspace"
 	"os"
 	"path/filepath"
+
+	"lathe"
+	"lathe/internal/workspace"
 )
 
 // WorkDir returns the directory to work in, absolute and existing.

@@ -5,14 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"lathe/internal/cli/app"
-	"lathe/internal/cli/console"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"lathe/internal/cli/app"
+	"lathe/internal/cli/console"
 )
 
+// NewDB is lathe db.
 func NewDB(env *console.Env) *cobra.Command {
 	cmd := &cobra.Command{Use: "db", Short: "Check, back up and query the database"}
 	sub := func(use, short string, args cobra.PositionalArgs, run func(ctx context.Context, a *app.App, args []string) error) {

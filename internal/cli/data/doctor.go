@@ -17,6 +17,7 @@ import (
 	"lathe/internal/store/local"
 )
 
+// NewDoctor is lathe doctor.
 func NewDoctor(env *console.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", Short: "Check lathe's data and what it needs from this machine", Args: console.NoArgs,

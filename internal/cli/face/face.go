@@ -60,7 +60,7 @@ func With(ctx context.Context, env *console.Env, fn func(f *Face, dir string) er
 	return WithIn(ctx, env, "", fn)
 }
 
-// WithIn is withFace for a directory; empty means this one.
+// WithIn is With for a directory; empty means this one.
 func WithIn(ctx context.Context, env *console.Env, dir string, fn func(f *Face, dir string) error) (err error) {
 	dir, err = console.WorkDir(env, dir)
 	if err != nil {

@@ -2,6 +2,7 @@ package face
 
 import (
 	"context"
+
 	"lathe"
 	"lathe/internal/cli/app"
 	"lathe/internal/cli/console"

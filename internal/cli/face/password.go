@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"lathe/internal/cli/console"
 	"os"
 	"runtime"
 	"strings"
 
 	"lathe"
+	"lathe/internal/cli/console"
 )
 
 // maxPassword bounds a password file.

@@ -21,6 +21,7 @@ import (
 	"lathe/internal/workspace"
 )
 
+// NewAgents is lathe agents.
 func NewAgents(env *console.Env) *cobra.Command {
 	list := func(cmd *cobra.Command, _ []string) error {
 		return face.With(cmd.Context(), env, func(f *face.Face, _ string) error {

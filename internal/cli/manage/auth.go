@@ -21,6 +21,7 @@ import (
 	"lathe/internal/cli/face"
 )
 
+// NewAuth is lathe auth.
 func NewAuth(env *console.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "auth",

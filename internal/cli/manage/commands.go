@@ -4,14 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"lathe/internal/cli/console"
-	"lathe/internal/cli/face"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+
+	"lathe/internal/cli/console"
+	"lathe/internal/cli/face"
 )
 
+// NewCommands is lathe commands.
 func NewCommands(env *console.Env) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{

@@ -17,6 +17,7 @@ import (
 	"lathe/internal/printable"
 )
 
+// NewConfig is lathe config.
 func NewConfig(env *console.Env) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{

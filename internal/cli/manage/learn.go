@@ -27,6 +27,7 @@ type learnOptions struct {
 	list          bool
 }
 
+// NewLearn is lathe learn.
 func NewLearn(env *console.Env) *cobra.Command {
 	var o learnOptions
 	cmd := &cobra.Command{

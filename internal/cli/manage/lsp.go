@@ -19,6 +19,7 @@ import (
 	"lathe/internal/typo"
 )
 
+// NewLSP is lathe lsp.
 func NewLSP(env *console.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lsp",

@@ -3,11 +3,12 @@ package manage
 import (
 	"context"
 	"fmt"
-	"lathe/internal/cli/console"
-	"lathe/internal/cli/face"
 	"text/tabwriter"
 
 	"github.com/spf13/pflag"
+
+	"lathe/internal/cli/console"
+	"lathe/internal/cli/face"
 )
 
 // runningLanguages lists the language servers that run in a server of lathe.

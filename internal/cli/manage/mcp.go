@@ -21,6 +21,7 @@ type mcpOptions struct {
 	trust, attended       bool
 }
 
+// NewMCP is lathe mcp.
 func NewMCP(env *console.Env) *cobra.Command {
 	var o mcpOptions
 	cmd := &cobra.Command{

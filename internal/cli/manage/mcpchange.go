@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"lathe/internal/cli/console"
-	"lathe/internal/cli/face"
 	"net/url"
 	"os"
 	"strings"
@@ -14,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe"
+	"lathe/internal/cli/console"
+	"lathe/internal/cli/face"
 )
 
 // newServerOptions are those of lathe mcp add.

@@ -14,6 +14,7 @@ import (
 	"lathe/internal/printable"
 )
 
+// NewModels is lathe models.
 func NewModels(env *console.Env) *cobra.Command {
 	var refresh bool
 	var filter api.ModelFilter

@@ -13,6 +13,7 @@ import (
 	"lathe/internal/permission"
 )
 
+// NewPermissions is lathe permissions.
 func NewPermissions(env *console.Env) *cobra.Command {
 	var agent string
 	cmd := &cobra.Command{

@@ -16,6 +16,7 @@ import (
 	"lathe/internal/cli/face"
 )
 
+// NewPlugin is lathe plugin; program makes the whole command line, which lathe plugin test runs.
 func NewPlugin(env *console.Env, program func(*console.Env) *cobra.Command) *cobra.Command {
 	var dir string
 	var trust bool

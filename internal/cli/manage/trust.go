@@ -12,6 +12,7 @@ import (
 	"lathe/internal/cli/face"
 )
 
+// NewTrust is lathe trust.
 func NewTrust(env *console.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust",

@@ -16,6 +16,7 @@ import (
 	"lathe/internal/cli/face"
 )
 
+// NewWorktree is lathe worktree.
 func NewWorktree(env *console.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "worktree", Short: "List, merge and remove the worktrees that lathe works in",

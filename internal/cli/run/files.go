@@ -3,7 +3,6 @@ package run
 import (
 	"errors"
 	"io/fs"
-	"lathe/internal/cli/console"
 	"mime"
 	"net/url"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"lathe"
+	"lathe/internal/cli/console"
 )
 
 // fileParts turns -f arguments into parts of the prompt. An argument is a path,

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+
 	"lathe/internal/api"
 	"lathe/internal/cli/console"
 )

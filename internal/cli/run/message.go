@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"lathe/internal/cli/console"
 	"os"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"lathe/internal/cli/console"
 )
 
 const (

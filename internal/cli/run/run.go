@@ -58,6 +58,7 @@ type Options struct {
 	side       sideOptions
 }
 
+// New is lathe run.
 func New(env *console.Env) *cobra.Command {
 	var o Options
 	cmd := &cobra.Command{
@@ -131,6 +132,7 @@ aborts cleanly, twice kills.`,
 	return cmd
 }
 
+// Run sends the request and shows what comes of it. The error carries the exit code.
 func Run(ctx context.Context, env *console.Env, o Options) error {
 	limits, err := o.check(env)
 	if err != nil {

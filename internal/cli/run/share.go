@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+
 	"lathe"
 	"lathe/internal/cli/console"
 )

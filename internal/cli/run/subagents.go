@@ -3,9 +3,9 @@ package run
 import (
 	"context"
 	"fmt"
-	"lathe/internal/cli/console"
 
 	"lathe"
+	"lathe/internal/cli/console"
 )
 
 // beside is what a run knows of the subagents that work in the background for it.

@@ -2,10 +2,12 @@ package screen
 
 import (
 	"github.com/spf13/cobra"
+
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/face"
 )
 
+// NewAttach is lathe attach.
 func NewAttach(env *console.Env) *cobra.Command {
 	o := Options{attach: "auto"}
 	var passwordFile string

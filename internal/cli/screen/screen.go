@@ -45,6 +45,7 @@ type Options struct {
 	password string
 }
 
+// New is lathe tui.
 func New(env *console.Env) *cobra.Command {
 	var o Options
 	cmd := &cobra.Command{
@@ -69,6 +70,7 @@ VISUAL names your editor.`,
 	return cmd
 }
 
+// AddFlags adds the flags of the screen.
 func AddFlags(cmd *cobra.Command, o *Options) {
 	f := cmd.Flags()
 	f.StringVarP(&o.Model, "model", "m", "", "model as provider/model")
@@ -81,6 +83,7 @@ func AddFlags(cmd *cobra.Command, o *Options) {
 	f.BoolVar(&o.Trust, "trust", false, "trust this repository's configuration in this run")
 }
 
+// Run shows the screen until the person leaves it.
 func Run(ctx context.Context, env *console.Env, o Options) error {
 	if !env.Interactive() {
 		return lathe.Errorf(lathe.CodeInvalid, "use lathe run for scripts and pipes", "the screen needs a terminal for input and output")

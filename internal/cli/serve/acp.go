@@ -24,6 +24,7 @@ type acpOptions struct {
 	trust        bool
 }
 
+// NewACP is lathe acp.
 func NewACP(env *console.Env) *cobra.Command {
 	var o acpOptions
 	cmd := &cobra.Command{

@@ -48,6 +48,7 @@ type serveOptions struct {
 	unused       []string         // settings that were found and are not used
 }
 
+// New is lathe serve.
 func New(env *console.Env) *cobra.Command {
 	o := serveOptions{port: -1}
 	cmd := &cobra.Command{

@@ -11,6 +11,7 @@ import (
 	"lathe/internal/shell"
 )
 
+// NewWeb is lathe web.
 func NewWeb(env *console.Env) *cobra.Command {
 	o := serveOptions{port: -1}
 	var stay bool

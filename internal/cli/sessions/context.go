@@ -10,6 +10,7 @@ import (
 	"lathe/internal/cli/face"
 )
 
+// NewContext is lathe context.
 func NewContext(env *console.Env) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{

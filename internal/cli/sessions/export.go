@@ -20,6 +20,7 @@ type exportOptions struct {
 	output string
 }
 
+// NewExport is lathe export.
 func NewExport(env *console.Env) *cobra.Command {
 	var o exportOptions
 	cmd := &cobra.Command{

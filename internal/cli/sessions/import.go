@@ -20,6 +20,7 @@ type importOptions struct {
 	report string
 }
 
+// NewImport is lathe import.
 func NewImport(env *console.Env) *cobra.Command {
 	var o importOptions
 	cmd := &cobra.Command{

@@ -22,6 +22,7 @@ type jobOptions struct {
 	all              bool
 }
 
+// NewJob is lathe job.
 func NewJob(env *console.Env) *cobra.Command {
 	var o jobOptions
 	cmd := &cobra.Command{

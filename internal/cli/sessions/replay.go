@@ -13,6 +13,7 @@ import (
 	"lathe/internal/cli/face"
 )
 
+// NewDebug is lathe debug.
 func NewDebug(env *console.Env) *cobra.Command {
 	cmd := &cobra.Command{Use: "debug", Short: "Inspect what lathe does: what a model was sent"}
 	cmd.AddCommand(newReplay(env))

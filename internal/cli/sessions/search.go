@@ -14,6 +14,7 @@ import (
 	"lathe/internal/cli/face"
 )
 
+// NewSearch is lathe search.
 func NewSearch(env *console.Env) *cobra.Command {
 	var what api.Search
 	var id, format string

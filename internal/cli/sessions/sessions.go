@@ -17,6 +17,7 @@ import (
 	"lathe/internal/opencode/wire"
 )
 
+// NewSession is lathe session.
 func NewSession(env *console.Env) *cobra.Command {
 	cmd := &cobra.Command{Use: "session", Short: "List, show, undo, fork, export and delete sessions"}
 	cmd.AddCommand(newSessionList(env), newSessionShow(env), newSessionDelete(env))

@@ -12,6 +12,7 @@ import (
 	"lathe/internal/cli/face"
 )
 
+// NewShare is lathe share.
 func NewShare(env *console.Env) *cobra.Command {
 	var o exportOptions
 	var service bool
@@ -56,6 +57,7 @@ func publish(ctx context.Context, env *console.Env, f *face.Face, sess lathe.Ses
 	return err
 }
 
+// NewUnshare is lathe unshare.
 func NewUnshare(env *console.Env) *cobra.Command {
 	var forget bool
 	cmd := &cobra.Command{

@@ -16,6 +16,7 @@ import (
 	"lathe/internal/cli/face"
 )
 
+// NewStats is lathe stats.
 func NewStats(env *console.Env) *cobra.Command {
 	var days, top int
 	var format, project string

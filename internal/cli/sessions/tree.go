@@ -3,14 +3,15 @@ package sessions
 import (
 	"context"
 	"fmt"
-	"lathe"
-	"lathe/internal/api"
-	"lathe/internal/cli/console"
-	"lathe/internal/cli/face"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"lathe"
+	"lathe/internal/api"
+	"lathe/internal/cli/console"
+	"lathe/internal/cli/face"
 )
 
 func newSessionTree(env *console.Env) *cobra.Command {

@@ -47,11 +47,12 @@ type Output struct {
 	shown    map[lathe.PartID]bool
 	working  map[lathe.MessageID]bool // answers that began in this run; parts of others were shown before
 	Failed   bool                     // the failure of the run was printed
-	Progress *progress                // reports long calls; nil to report none
+	Progress *Progress                // reports long calls; nil to report none
 
 	mu sync.Mutex // held while something is written
 }
 
+// New returns what shows a run on the streams of env.
 func New(env *console.Env, o Options) *Output {
 	return &Output{
 		env: env, Style: console.NewStyle(env.StderrTTY, env.Getenv), Options: o,
@@ -110,6 +111,7 @@ func (o *Output) Event(e lathe.Envelope, root lathe.SessionID) {
 	}
 }
 
+// Part shows a part that is finished; own says that it is the root session's.
 func (o *Output) Part(p lathe.Part, own bool) {
 	switch b := p.Body.(type) {
 	case *lathe.Text:
@@ -439,6 +441,7 @@ func (o *Output) endLine() {
 	}
 }
 
+// ErrLine prints a line on standard error.
 func (o *Output) ErrLine(line string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -2,18 +2,18 @@ package show
 
 import (
 	"fmt"
-	"lathe/internal/cli/console"
 	"strings"
 	"sync"
 	"time"
 
 	"lathe"
+	"lathe/internal/cli/console"
 )
 
-// progress reports that long tool calls are still running, and what they last
+// Progress reports that long tool calls are still running, and what they last
 // printed, so that a person who watches `go test` for a minute need not wonder.
 // It is silent while held, and may be used concurrently.
-type progress struct {
+type Progress struct {
 	say   func(string)
 	now   func() time.Time
 	width int
@@ -31,8 +31,9 @@ type longCall struct {
 	timer      *time.Timer
 }
 
-func NewProgress(o *Output) *progress {
-	return &progress{say: o.ErrLine, now: o.env.Now, width: o.width(), calls: map[lathe.PartID]*longCall{}}
+// NewProgress reports through o. Stop it.
+func NewProgress(o *Output) *Progress {
+	return &Progress{say: o.ErrLine, now: o.env.Now, width: o.width(), calls: map[lathe.PartID]*longCall{}}
 }
 
 // pause returns how long to wait before a call is reported for the nth time.
@@ -49,7 +50,7 @@ func pause(n int) time.Duration {
 }
 
 // running notes the state of a running call. A task is not reported, because its own calls are.
-func (p *progress) running(id lathe.PartID, c *lathe.ToolCall, st *lathe.ToolRunning) {
+func (p *Progress) running(id lathe.PartID, c *lathe.ToolCall, st *lathe.ToolRunning) {
 	if p == nil || c.Tool == "task" {
 		return
 	}
@@ -67,7 +68,7 @@ func (p *progress) running(id lathe.PartID, c *lathe.ToolCall, st *lathe.ToolRun
 }
 
 // ended forgets a call.
-func (p *progress) ended(id lathe.PartID) {
+func (p *Progress) ended(id lathe.PartID) {
 	if p == nil {
 		return
 	}
@@ -80,7 +81,7 @@ func (p *progress) ended(id lathe.PartID) {
 }
 
 // Hold keeps progress silent while a person is asked something.
-func (p *progress) Hold(on bool) {
+func (p *Progress) Hold(on bool) {
 	if p == nil {
 		return
 	}
@@ -90,7 +91,7 @@ func (p *progress) Hold(on bool) {
 }
 
 // Stop forgets all calls.
-func (p *progress) Stop() {
+func (p *Progress) Stop() {
 	if p == nil {
 		return
 	}
@@ -102,7 +103,7 @@ func (p *progress) Stop() {
 	}
 }
 
-func (p *progress) tell(id lathe.PartID) {
+func (p *Progress) tell(id lathe.PartID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	call := p.calls[id]
