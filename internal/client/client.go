@@ -55,10 +55,14 @@ type Client struct {
 	jobs
 	servers
 	directory
+	logins
+	plugins
+	trust
+	worktrees
 }
 
 func newClient(c *conn) *Client {
-	return &Client{c, sessions{c}, turns{c}, asks{c}, jobs{c}, servers{c}, directory{c}}
+	return &Client{c, sessions{c}, turns{c}, asks{c}, jobs{c}, servers{c}, directory{c}, logins{c}, plugins{c}, trust{c}, worktrees{c}}
 }
 
 type (
@@ -74,6 +78,14 @@ type (
 	servers struct{ *conn }
 	// directory are the calls about what a directory is equipped with.
 	directory struct{ *conn }
+	// logins are the calls about keys, tokens and other ways into providers.
+	logins struct{ *conn }
+	// plugins are the calls about plugins, custom tools and hooks.
+	plugins struct{ *conn }
+	// trust are the calls about which repositories may steer lathe.
+	trust struct{ *conn }
+	// worktrees are the calls about the worktrees that lathe made.
+	worktrees struct{ *conn }
 )
 
 // conn is the way to a server, for requests about one directory.

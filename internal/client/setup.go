@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"net/url"
 
 	"lathe/internal/api"
 )
@@ -20,9 +19,4 @@ func (c directory) Checks(ctx context.Context) ([]api.Check, error) {
 // Found returns what could answer on the engine's machine.
 func (c directory) Found(ctx context.Context) (api.Found, error) {
 	return get(ctx, c.conn, "/lathe/found", nil, plain[api.Found])
-}
-
-// TestKey tries the key of a connected provider with one small request.
-func (c directory) TestKey(ctx context.Context, provider string) (api.KeyTest, error) {
-	return post(ctx, c.conn, "/lathe/provider/"+url.PathEscape(provider)+"/test", nil, plain[api.KeyTest])
 }

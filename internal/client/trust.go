@@ -11,24 +11,24 @@ import (
 )
 
 // TrustState returns what the directory's repository brings, and whether it counts.
-func (c directory) TrustState(ctx context.Context) (api.Trust, error) {
+func (c trust) TrustState(ctx context.Context) (api.Trust, error) {
 	return get(ctx, c.conn, "/lathe/trust", nil, plain[api.Trust])
 }
 
 // Trusted returns the directories that are trusted permanently.
-func (c directory) Trusted(ctx context.Context) ([]api.Trusted, error) {
+func (c trust) Trusted(ctx context.Context) ([]api.Trusted, error) {
 	return get(ctx, c.conn, "/lathe/trust/list", nil, plain[[]api.Trusted])
 }
 
 // Decide trusts the repository as a [Client.TrustState] showed it.
-func (c directory) Decide(ctx context.Context, d api.Decision) error {
+func (c trust) Decide(ctx context.Context, d api.Decision) error {
 	_, err := c.call(ctx, http.MethodPost, "/lathe/trust/decision", nil, d)
 	return err
 }
 
 // Distrust withdraws the decisions about a repository: the client's directory if of is
 // empty, else a directory that may no longer exist.
-func (c directory) Distrust(ctx context.Context, of string) (out api.Withdrawn, err error) {
+func (c trust) Distrust(ctx context.Context, of string) (out api.Withdrawn, err error) {
 	q := url.Values{}
 	if of != "" {
 		q.Set("of", of)

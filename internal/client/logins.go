@@ -1,0 +1,62 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"lathe/internal/api"
+)
+
+// Credentials returns the stored credentials and those in the environment with
+// which to log in to providers.
+func (c logins) Credentials(ctx context.Context) (api.Credentials, error) {
+	return get(ctx, c.conn, "/lathe/auth", nil, plain[api.Credentials])
+}
+
+// SetKey stores a provider's key, and has the directory's configuration read
+// again so that it takes effect.
+func (c logins) SetKey(ctx context.Context, provider, key string) error {
+	return c.changeLogin(ctx, http.MethodPut, provider, map[string]string{"type": "api", "key": key})
+}
+
+// SetToken stores the token of an organisation, by its address, and the name of the
+// variable that stands for it.
+func (c logins) SetToken(ctx context.Context, address, variable, token string) error {
+	return c.changeLogin(ctx, http.MethodPut, address, map[string]string{"type": "wellknown", "key": variable, "token": token})
+}
+
+// RemoveKey forgets what is stored for a provider or an organisation.
+func (c logins) RemoveKey(ctx context.Context, provider string) error {
+	return c.changeLogin(ctx, http.MethodDelete, provider, nil)
+}
+
+// changeLogin changes what is stored, and has the directory's configuration read again.
+func (c logins) changeLogin(ctx context.Context, method, provider string, body any) error {
+	if _, err := c.call(ctx, method, "/auth/"+url.PathEscape(provider), nil, body); err != nil {
+		return err
+	}
+	_, err := c.call(ctx, http.MethodPost, "/instance/dispose", nil, nil)
+	return err
+}
+
+// TestKey tries the key of a connected provider with one small request.
+func (c logins) TestKey(ctx context.Context, provider string) (api.KeyTest, error) {
+	return post(ctx, c.conn, "/lathe/provider/"+url.PathEscape(provider)+"/test", nil, plain[api.KeyTest])
+}
+
+// LoginMethods returns the ways to log in that plugins bring, by provider.
+func (c logins) LoginMethods(ctx context.Context) (map[string][]api.LoginMethod, error) {
+	return get(ctx, c.conn, "/provider/auth", nil, plain[map[string][]api.LoginMethod])
+}
+
+// BeginProviderLogin begins a login by one of a provider's methods.
+func (c logins) BeginProviderLogin(ctx context.Context, provider string, method int, inputs map[string]string) (api.LoginBegun, error) {
+	return post(ctx, c.conn, "/provider/"+url.PathEscape(provider)+"/oauth/authorize", map[string]any{"method": method, "inputs": inputs}, plain[api.LoginBegun])
+}
+
+// EndProviderLogin waits until a login is done, with what the person brought back.
+func (c logins) EndProviderLogin(ctx context.Context, provider string, method int, code string) error {
+	_, err := post(ctx, c.conn, "/provider/"+url.PathEscape(provider)+"/oauth/callback", map[string]any{"method": method, "code": code}, plain[bool])
+	return err
+}
