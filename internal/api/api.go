@@ -37,11 +37,12 @@ type SessionRequest struct {
 }
 
 // History is a page of messages, oldest first. Event names an event whose effect it includes; More
-// says that there are older messages.
+// says that there are older messages, Newer that there are newer ones.
 type History struct {
 	Messages []lathe.Message
 	Event    string
 	More     bool
+	Newer    bool
 }
 
 // SessionChange changes what people set on a session. Nil leaves a field as it is.

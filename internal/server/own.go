@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"time"
 
 	"lathe"
@@ -13,7 +12,6 @@ import (
 	"lathe/internal/jsonc"
 	"lathe/internal/opencode/wire"
 	"lathe/internal/session"
-	"lathe/internal/store"
 	"lathe/internal/turn"
 )
 
@@ -39,46 +37,6 @@ func (s *Server) ownRoutes() []route {
 		{get, "/lathe/config", on(faces.config), ""},
 		{get, "/lathe/notice", on(faces.notices), ""},
 	}
-}
-
-// messages answers messages before the one with a sequence number, or the
-// newest ones. The text of open parts is in them as far as it has streamed.
-func (c faces) messages() (any, error) {
-	sess, err := c.session()
-	if err != nil {
-		return nil, err
-	}
-	limit, err := c.limit(maxMessages)
-	if err != nil {
-		return nil, err
-	}
-	before, err := c.number("before")
-	if err != nil {
-		return nil, err
-	}
-	h, err := c.s.history(c.ctx(), sess, before, int(limit))
-	if err != nil {
-		return nil, err
-	}
-	return wire.EncodeOwnHistory(h), nil
-}
-
-func (s *Server) history(ctx context.Context, sess lathe.Session, before int64, limit int) (api.History, error) {
-	h := api.History{Event: s.events.ID(s.opts.Bus.Seq())}
-	for m, err := range s.opts.Store.Messages(ctx, sess.ID, store.MessageFilter{Before: before, Limit: limit + 1}) {
-		if err != nil {
-			return h, err
-		}
-		if len(h.Messages) == limit {
-			h.More = true
-			break
-		}
-		h.Messages = append(h.Messages, m)
-	}
-	slices.Reverse(h.Messages)
-	s.opts.Service.Follow(sess, h.Messages)
-	s.events.Overlay(h.Messages)
-	return h, nil
 }
 
 type ownAccepted struct {

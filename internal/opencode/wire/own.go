@@ -101,12 +101,14 @@ type ownHistory struct {
 	Messages []json.RawMessage `json:"messages"`
 	Event    string            `json:"event"`
 	More     bool              `json:"more"`
+	Newer    bool              `json:"newer"`
 }
 
 type ownPage struct {
 	Messages []any  `json:"messages"`
 	Event    string `json:"event"`
 	More     bool   `json:"more"`
+	Newer    bool   `json:"newer,omitempty"`
 }
 
 // EncodeOwnHistory returns a page of messages.
@@ -115,7 +117,7 @@ func EncodeOwnHistory(h api.History) any {
 	for _, m := range h.Messages {
 		list = append(list, EncodeOwnMessage(m))
 	}
-	return ownPage{list, h.Event, h.More}
+	return ownPage{list, h.Event, h.More, h.Newer}
 }
 
 // DecodeOwnHistory reads a page of messages.
@@ -124,7 +126,7 @@ func DecodeOwnHistory(data []byte) (api.History, error) {
 	if err := json.Unmarshal(data, &in); err != nil {
 		return api.History{}, fmt.Errorf("decode messages: %w", err)
 	}
-	out := api.History{Event: in.Event, More: in.More}
+	out := api.History{Event: in.Event, More: in.More, Newer: in.Newer}
 	for _, raw := range in.Messages {
 		m, err := DecodeOwnMessage(raw)
 		if err != nil {
