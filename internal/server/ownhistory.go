@@ -36,7 +36,7 @@ func (c faces) messages() (any, error) {
 		switch {
 		case around != "":
 			return p.around(c.ctx(), h, around)
-		case after > 0:
+		case c.query("after") != "":
 			return p.after(c.ctx(), h, after)
 		}
 		return p.before(c.ctx(), h, before)
@@ -88,7 +88,7 @@ func (p pager) before(ctx context.Context, h *api.History, before int64) error {
 	return nil
 }
 
-// after adds the messages after a sequence number. Messages are read backwards and
+// after adds the messages after a sequence number, or the oldest ones for 0. Messages are read backwards and
 // their numbers have gaps where some were removed, so it looks further ahead until
 // there are enough of them.
 func (p pager) after(ctx context.Context, h *api.History, after int64) error {
@@ -113,7 +113,7 @@ func (p pager) after(ctx context.Context, h *api.History, after int64) error {
 		slices.Reverse(list)
 		h.Newer = len(list) > p.limit
 		h.Messages = append(h.Messages, list[:min(len(list), p.limit)]...)
-		h.More = true
+		h.More = after > 0
 		return nil
 	}
 }

@@ -70,6 +70,7 @@ func TestHistoryPages(t *testing.T) {
 	check(fmt.Sprintf("limit=6&after=%v", 28), page{texts(28, 34), true, true}) // over the gap
 	check(fmt.Sprintf("limit=6&after=%v", lastSeq), page{texts(34, 40), true, false})
 	check(fmt.Sprintf("limit=6&after=%v", lastSeq), page{nil, true, false})
+	check("limit=2&after=0", page{texts(0, 2), false, true})
 	check("limit=6&around="+middle, page{texts(33, 39), true, true})
 	if res := r.do("GET", "/lathe"+id+"/message?around=msg_none", ""); res.status != 404 {
 		t.Errorf("around nothing: %d", res.status)

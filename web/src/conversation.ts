@@ -5,9 +5,13 @@ import { get } from "./http";
 import { bytes } from "./text";
 import type { Event, History, Info, Message, Part, Todo } from "./wire";
 
-const page = 40;
-/** So many messages stay loaded while the reader is at the end. */
-const kept = 200;
+const page = 30;
+/** So many messages are held at most while someone reads; the far end makes room. */
+const most = 150;
+/** So many stay while the reader is at the end. */
+const kept = 60;
+/** So many messages are put in at once, so that no picture has to wait for them. */
+const slice = 5;
 
 /** A message whose parts change on their own. */
 export interface Entry {
@@ -15,6 +19,14 @@ export interface Entry {
   info: Signal<Info>;
   parts: Signal<Signal<Part>[]>;
   seq: number;
+}
+
+/** Which messages to load. */
+interface Which {
+  limit: number;
+  before?: number;
+  after?: number;
+  around?: string;
 }
 
 interface Delta {
@@ -25,7 +37,8 @@ interface Delta {
 
 export class Conversation {
   readonly entries = signal<Entry[]>([]);
-  readonly more = signal(false);
+  readonly more = signal(false); // there are older messages than those held
+  readonly newer = signal(false); // there are newer ones
   readonly loading = signal(true);
   readonly failed = signal("");
   readonly todos = signal<Todo[]>([]);
@@ -37,24 +50,40 @@ export class Conversation {
 
   constructor(readonly id: string) {}
 
+  /** Loads what is held again, or the newest messages where nothing is held. */
+  load(): Promise<void> {
+    const all = this.entries.peek();
+    const middle = all[all.length >> 1];
+    if (this.newer.peek() && middle) return this.replace({ around: middle.id, limit: Math.min(all.length, most) });
+    return this.replace({ limit: Math.min(Math.max(all.length, page), most) });
+  }
+
   /** Loads the newest messages, in place of what is there. */
-  async load(): Promise<void> {
+  newest(): Promise<void> {
+    return this.replace({ limit: page });
+  }
+
+  /** Loads the oldest messages, in place of what is there. */
+  oldest(): Promise<void> {
+    return this.replace({ after: 0, limit: page });
+  }
+
+  private async replace(which: Which): Promise<void> {
     const mine = ++this.generation;
     this.early = [];
     this.failed.value = "";
     try {
-      const [h, todos] = await Promise.all([this.history(0), get<Todo[]>(`/session/${this.id}/todo`).catch(() => [])]);
+      const [h, todos] = await Promise.all([this.history(which), get<Todo[]>(`/session/${this.id}/todo`).catch(() => [])]);
       if (mine !== this.generation) return;
-      const waiting = this.early;
-      this.early = undefined;
       batch(() => {
         this.lengths.clear();
         this.deltas.clear();
         this.entries.value = h.messages.map((m) => this.entry(m));
         this.more.value = h.more;
+        this.newer.value = h.newer ?? false;
         this.todos.value = todos;
         this.loading.value = false;
-        for (const ev of waiting) this.apply(ev);
+        this.replay();
       });
     } catch (err) {
       if (mine !== this.generation) return;
@@ -66,50 +95,86 @@ export class Conversation {
     }
   }
 
-  /** Loads the messages before the oldest one. */
+  /** Loads the messages before the oldest one that is held. */
   async older(): Promise<void> {
     const first = this.entries.value[0];
-    if (!first || !this.more.value || this.loading.value) return;
+    if (first && this.more.value) await this.extend({ before: first.seq, limit: page });
+  }
+
+  /** Loads the messages after the newest one that is held. */
+  async later(): Promise<void> {
+    const all = this.entries.value;
+    const last = all[all.length - 1];
+    if (last && this.newer.value) await this.extend({ after: last.seq, limit: page });
+  }
+
+  private async extend(which: Which): Promise<void> {
+    if (this.loading.value) return;
     const mine = this.generation;
+    const back = which.after === undefined;
+    if (!back) this.early = []; // what comes meanwhile may be about what is loaded
     this.loading.value = true;
     try {
-      const h = await this.history(first.seq);
-      if (mine !== this.generation) return;
-      batch(() => {
-        const there = new Set(this.entries.value.map((e) => e.id));
-        this.entries.value = [...h.messages.filter((m) => !there.has(m.info.id)).map((m) => this.entry(m)), ...this.entries.value];
-        this.more.value = h.more;
-      });
+      const h = await this.history(which);
+      for (let rest = h.messages; mine === this.generation; ) {
+        const part = back ? rest.slice(-slice) : rest.slice(0, slice);
+        rest = back ? rest.slice(0, -slice) : rest.slice(slice);
+        batch(() => {
+          this.add(part, back);
+          if (rest.length > 0) return;
+          if (back) this.more.value = h.more;
+          else this.newer.value = h.newer ?? false;
+        });
+        if (rest.length === 0) return;
+        await frame();
+      }
     } catch {
       // the reader scrolls again
     } finally {
-      this.loading.value = false;
+      if (mine === this.generation) {
+        this.loading.value = false;
+        if (!back) this.replay();
+      }
     }
   }
 
-  /** Loads older messages until one is there. */
-  async reach(message: string): Promise<boolean> {
-    while (!this.entries.value.some((e) => e.id === message)) {
-      if (!this.more.value) return false;
-      const before = this.entries.value.length;
-      await this.older();
-      if (this.entries.value.length === before) return false;
+  private replay(): void {
+    const waiting = this.early ?? [];
+    this.early = undefined;
+    for (const ev of waiting) this.apply(ev);
+  }
+
+  /** Puts messages in at one end, and forgets as many at the other. */
+  private add(list: Message[], back: boolean): void {
+    const there = new Set(this.entries.value.map((e) => e.id));
+    const made = list.filter((m) => !there.has(m.info.id)).map((m) => this.entry(m));
+    const all = back ? [...made, ...this.entries.value] : [...this.entries.value, ...made];
+    if (all.length > most) {
+      if (back) this.newer.value = true;
+      else this.more.value = true;
     }
-    return true;
+    this.entries.value = back ? all.slice(0, most) : all.slice(-most);
+  }
+
+  /** Loads a message with those around it, unless it is there; reports whether it is now. */
+  async reach(message: string): Promise<boolean> {
+    const there = () => this.entries.peek().some((e) => e.id === message);
+    if (!there()) await this.replace({ around: message, limit: page });
+    return there();
   }
 
   /** Forgets the oldest messages while nobody looks at them. */
   trim(): void {
     const all = this.entries.value;
-    if (all.length <= kept + page) return;
+    if (all.length <= kept + page || this.loading.value) return;
     batch(() => {
       this.entries.value = all.slice(-kept);
       this.more.value = true;
     });
   }
 
-  private history(before: number): Promise<History> {
-    return get<History>(`/lathe/session/${this.id}/message`, { limit: page, ...(before > 0 ? { before } : {}) });
+  private history(which: Which): Promise<History> {
+    return get<History>(`/lathe/session/${this.id}/message`, { ...which });
   }
 
   private entry(m: Message): Entry {
@@ -173,6 +238,7 @@ export class Conversation {
     const all = this.entries.value;
     const e: Entry = { id: info.id, info: signal(info), parts: signal([]), seq };
     if (this.more.value && all[0] && seq !== 0 && seq < all[0].seq) return; // one that is not loaded
+    if (this.newer.value) return;
     // Ids grow with time, so a message that comes late finds its place by its id.
     let at = all.length;
     while (at > 0 && (all[at - 1]?.id ?? "") > info.id) at--;
@@ -226,13 +292,16 @@ export class Conversation {
   }
 }
 
-/** How often a text that grows is drawn again, at most; a reader sees no difference to more. */
-const interval = 60;
+/** Resolves when the next picture can be drawn; soon, where none is. */
+function frame(): Promise<void> {
+  return new Promise((done) => {
+    if (document.visibilityState === "hidden") setTimeout(done, 0);
+    else requestAnimationFrame(() => done());
+  });
+}
 
-/** Runs something soon, before a picture is drawn where one is. */
+/** Runs something before the next picture is drawn, or soon where none is. */
 function nextFrame(f: () => void): void {
-  setTimeout(() => {
-    if (typeof document.visibilityState === "undefined" || document.visibilityState === "hidden") f(); // no frames there
-    else requestAnimationFrame(f);
-  }, interval);
+  if (typeof document.visibilityState === "undefined" || document.visibilityState === "hidden") setTimeout(f, 50); // no frames there
+  else requestAnimationFrame(f);
 }

@@ -24,6 +24,9 @@ type Word =
 
 const name = "lathe-events";
 
+/** How long, in milliseconds, the server lets the pieces of a text gather. */
+const pace = 50;
+
 export class Feed {
   private last = "";
   private waiting = 500;
@@ -117,7 +120,7 @@ export class Feed {
   }
 
   private ask(): Promise<Response> {
-    const query = { ...(this.everywhere ? { everywhere: true } : {}), ...(this.last === "" ? {} : { after: this.last }) };
+    const query = { pace, ...(this.everywhere ? { everywhere: true } : {}), ...(this.last === "" ? {} : { after: this.last }) };
     return request("/lathe/event", query, { signal: this.stop.signal });
   }
 

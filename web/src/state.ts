@@ -128,6 +128,7 @@ export async function load(): Promise<void> {
       statuses.value = new Map(Object.entries(now.status));
       asks.value = now.permissions;
       questions.value = now.questions;
+      if (!ready.value) performance.mark("lathe-ready");
       ready.value = true;
     });
     await Promise.all([...open.values()].map((held) => held.conversation.load()));

@@ -132,6 +132,7 @@ export interface History {
   messages: Message[];
   event: string;
   more: boolean;
+  newer?: boolean;
 }
 
 export interface Ask {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"strconv"
 	"time"
 
 	"lathe"
@@ -102,12 +103,25 @@ func (s *Streams) ServeOwn(w http.ResponseWriter, r *http.Request, dir string) e
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
-	out := &ownStream{s: s, w: w, rc: rc}
+	out := &ownStream{s: s, w: w, rc: rc, pace: paceOf(r)}
 	err = out.put(at, wire.Raw(fmt.Appendf(nil, `{"type":"server.connected","properties":{"resumed":%t}}`, resumed)))
 	if err == nil {
 		err = out.run(r.Context(), sub)
 	}
 	return err
+}
+
+// maxPace bounds how long a client may let texts gather.
+const maxPace = time.Second
+
+// paceOf returns how long the client lets text gather after it was sent some: a person
+// reads no faster when each token comes by itself.
+func paceOf(r *http.Request) time.Duration {
+	ms, err := strconv.ParseUint(r.URL.Query().Get("pace"), 10, 32)
+	if err != nil {
+		return 0
+	}
+	return min(time.Duration(ms)*time.Millisecond, maxPace)
 }
 
 // subscribeOwn resumes where the client says it was, if that is possible.
@@ -128,6 +142,9 @@ type ownStream struct {
 	w   http.ResponseWriter
 	rc  *http.ResponseController
 	buf bytes.Buffer
+
+	pace  time.Duration // 0: everything goes out at once
+	delta bool          // what went out last was a piece of a text
 }
 
 const ownFlush = 64 << 10
@@ -176,6 +193,9 @@ func (o *ownStream) run(ctx context.Context, sub *bus.Subscription) error {
 			if err := o.flush(); err != nil {
 				return err
 			}
+			if err := o.gather(ctx); err != nil {
+				return err
+			}
 			beat, cancel := context.WithTimeout(ctx, o.s.o.Heartbeat)
 			env, err = sub.Next(beat)
 			cancel()
@@ -184,6 +204,7 @@ func (o *ownStream) run(ctx context.Context, sub *bus.Subscription) error {
 		switch {
 		case err == nil:
 			if ev, ok := wire.EncodeOwnEvent(o.s.measured(env)); ok {
+				_, o.delta = env.Event.(lathe.PartDelta)
 				put = o.put(env.Seq, ev)
 			}
 		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
@@ -194,5 +215,22 @@ func (o *ownStream) run(ctx context.Context, sub *bus.Subscription) error {
 		if put != nil {
 			return put
 		}
+	}
+}
+
+// gather waits for the rest of what is being said: while it does, the pieces of a text
+// become one in the queue.
+func (o *ownStream) gather(ctx context.Context) error {
+	if o.pace == 0 || !o.delta {
+		return nil
+	}
+	o.delta = false
+	wait := time.NewTimer(o.pace)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }

@@ -42,6 +42,7 @@ export const en = {
   fork: "Fork from here",
   general: "General",
   jump: "To the newest message",
+  kept: "{file} was left as it is: {why}",
   language: "Language",
   link: "Copy a link to this message",
   loading: "Loading…",

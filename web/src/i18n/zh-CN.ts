@@ -43,6 +43,7 @@ export const zh: Words = {
   fork: "从此处分叉",
   general: "通用",
   jump: "跳到最新消息",
+  kept: "{file} 保持原样：{why}",
   language: "语言",
   link: "复制此消息的链接",
   loading: "正在加载…",

@@ -1,0 +1,310 @@
+package web_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// The benchmarks take the figures of docs/benchmarks.md. They assert nothing: what a
+// machine needs for them depends on what else it does.
+//
+//	LATHE_CHROMIUM=/usr/bin/chromium go test -run - -bench . -benchtime 1x ./web
+
+const manyMessages = 10_000
+
+// many returns an exported session of many messages, as a long piece of work has them.
+func many(dir string, n int, id string) []byte {
+	type obj = map[string]any
+	messages := make([]obj, 0, n)
+	base := 0x100000000000 + int(crc32.ChecksumIEEE([]byte(id)))<<8
+	for i := range n {
+		msg := fmt.Sprintf("msg_%012x%014d", base+i*4096, i)
+		at := 1_700_000_000_000 + int64(i)*1000
+		part := func(k int, o obj) obj {
+			o["id"], o["messageID"], o["sessionID"] = fmt.Sprintf("prt_%012x%014d", base+i*4096+k, i), msg, id
+			return o
+		}
+		if i%5 == 0 {
+			messages = append(messages, obj{"info": obj{"id": msg, "sessionID": id, "role": "user", "time": obj{"created": at}, "agent": "build", "model": obj{"providerID": "script", "modelID": "a"}},
+				"parts": []obj{part(0, obj{"type": "text", "text": fmt.Sprintf("Prompt %d: look at the **parser** and mend what is wrong.", i)})}})
+			continue
+		}
+		parts := []obj{part(0, obj{"type": "text", "text": fmt.Sprintf("Answer %d.\n\nThe function `parse` reads *one* token at a time:\n\n- first this\n- then that\n\n```go\nfunc parse(n int) error {\n\treturn nil // %d\n}\n```\n", i, i), "time": obj{"start": at, "end": at + 1}})}
+		if i%5 < 4 {
+			parts = append(parts, part(1, obj{"type": "tool", "callID": "c" + strconv.Itoa(i), "tool": "bash", "state": obj{"status": "completed", "input": obj{"command": "go test ./..."},
+				"output": strings.Repeat("ok  \texample.org/pkg\t0.01s\n", 12), "title": "go test", "metadata": obj{"exit": 0}, "time": obj{"start": at, "end": at + 400}}}))
+		}
+		messages = append(messages, obj{"info": obj{"id": msg, "sessionID": id, "role": "assistant", "parentID": fmt.Sprintf("msg_%012x%014d", base+(i-i%5)*4096, i-i%5), "time": obj{"created": at, "completed": at + 500},
+			"modelID": "a", "providerID": "script", "mode": "build", "agent": "build", "path": obj{"cwd": dir, "root": dir}, "cost": 0, "tokens": obj{"input": 10, "output": 10, "reasoning": 0, "cache": obj{"read": 0, "write": 0}}, "finish": "stop"}, "parts": parts})
+	}
+	data, err := json.Marshal(obj{"info": obj{"id": id, "projectID": "global", "directory": dir, "title": "A long piece of work", "version": "1.1.36", "slug": "long", "time": obj{"created": 1_700_000_000_000, "updated": 1_700_100_000_000}}, "messages": messages})
+	if err != nil {
+		panic(err) // it is all plain values
+	}
+	return data
+}
+
+// imported puts a session of n messages into the site's store.
+func (s *site) imported(n int, id string) {
+	s.t.Helper()
+	lathe, err := binary()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	name := filepath.Join(s.t.TempDir(), "session.json")
+	s.write(name, string(many(s.dir, n, id)))
+	cmd := exec.Command(lathe, "import", name)
+	cmd.Dir = s.dir
+	cmd.Env = []string{"HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "GIT_CONFIG_NOSYSTEM=1"}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		s.t.Fatalf("import: %v: %s", err, out)
+	}
+}
+
+// number evaluates an expression that is a number, or promises one.
+func (s *site) number(ctx context.Context, expression string) float64 {
+	s.t.Helper()
+	n, err := chromedp.Run(ctx, chromedp.Evaluate[float64](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		s.t.Fatalf("%s: %v", expression, err)
+	}
+	return n
+}
+
+// BenchmarkFirstPaint opens the page in a browser that has never seen it, then again.
+func BenchmarkFirstPaint(b *testing.B) {
+	s := newSite(b, "text Fine.\n")
+	ctx := s.browser(1280, 860)
+	s.do(ctx, s.login())
+	for b.Loop() {
+		s.do(ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(s.url), until(`performance.getEntriesByName("lathe-ready").length`))
+		b.ReportMetric(s.number(ctx, `new Promise((done) => new PerformanceObserver((list) => {
+			for (const e of list.getEntries()) if (e.name === "first-contentful-paint") done(e.startTime);
+		}).observe({type: "paint", buffered: true}))`), "ms/paint")
+		b.ReportMetric(s.number(ctx, `performance.getEntriesByName("lathe-ready")[0].startTime`), "ms/usable")
+	}
+}
+
+// BenchmarkOpenLong opens a session of 10,000 messages, until its end is drawn.
+func BenchmarkOpenLong(b *testing.B) {
+	s := newSite(b, "text Fine.\n")
+	const id = "ses_100000000000AAAAAAAAAAAAAA"
+	s.imported(manyMessages, id)
+	ctx := s.browser(1280, 860)
+	s.do(ctx, s.login())
+	for b.Loop() {
+		s.do(ctx, until(`(location.hash = "#/")`), until(`document.querySelector(".start")`))
+		b.ReportMetric(s.number(ctx, `new Promise((done) => {
+			const from = performance.now();
+			location.hash = "#/s/`+id+`";
+			const look = () => {
+				const box = document.querySelector(".scroll");
+				if (!box?.innerText.includes("Answer 9999.") || box.scrollHeight - box.scrollTop - box.clientHeight > 40) return requestAnimationFrame(look);
+				requestAnimationFrame(() => done(performance.now() - from));
+			};
+			look();
+		})`), "ms/open")
+	}
+}
+
+// scrolling wheels through a conversation, a screen every few pictures, and tells how
+// long each picture took.
+const scrolling = `new Promise((done) => {
+	const box = document.querySelector(".scroll");
+	const frames = [];
+	let last = performance.now();
+	let seen = 0;
+	const began = last;
+	const step = (now) => {
+		frames.push(now - last);
+		last = now;
+		box.scrollTop -= 120;
+		seen = Math.max(seen, document.querySelectorAll(".message").length);
+		if (now - began < 15000) return requestAnimationFrame(step);
+		frames.sort((a, b) => a - b);
+		window.frames_ = frames;
+		window.held = seen;
+		done(frames.length);
+	};
+	requestAnimationFrame(step);
+})`
+
+// BenchmarkScroll reads backwards in a session of 10,000 messages for 15 s.
+func BenchmarkScroll(b *testing.B) {
+	s := newSite(b, "text Fine.\n")
+	const id = "ses_100000000000AAAAAAAAAAAAAA"
+	s.imported(manyMessages, id)
+	ctx := s.browser(1280, 860)
+	s.do(ctx, s.login())
+	for b.Loop() {
+		s.do(ctx, until(`(location.hash = "#/")`), until(`(location.hash = "#/s/`+id+`")`), shows("Answer 9999."))
+		n := s.number(ctx, scrolling)
+		b.ReportMetric(n/15, "frames/s")
+		b.ReportMetric(s.number(ctx, `window.frames_[Math.floor(window.frames_.length * 0.99)]`), "ms/p99")
+		b.ReportMetric(s.number(ctx, `window.frames_.at(-1)`), "ms/worst")
+		b.ReportMetric(s.number(ctx, `window.frames_.filter((f) => f > 50).length`), "over50ms")
+		b.ReportMetric(s.number(ctx, `window.held`), "messages-held")
+	}
+}
+
+// streaming is a provider that answers with a number of tokens a second.
+func streaming(b *testing.B, rate int, life time.Duration) string {
+	words := strings.Fields("The parser reads one token at a time and `keeps` what it **found** so far in a list\n\n- of its own\n- and another\n\n```go\nfunc f() {}\n```\n\n")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		put := func(data string) {
+			_, _ = fmt.Fprintf(w, "data: %s\n\n", data)
+			_ = http.NewResponseController(w).Flush()
+		}
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		n := 0
+		for began := time.Now(); time.Since(began) < life; {
+			select {
+			case <-r.Context().Done():
+				return
+			case <-tick.C:
+			}
+			for want := int(time.Since(began).Seconds() * float64(rate)); n < want; n++ {
+				text := words[n%len(words)] + " "
+				if n%60 == 59 {
+					text += "\n\n"
+				}
+				data, _ := json.Marshal(map[string]any{"id": "c", "object": "chat.completion.chunk", "choices": []any{map[string]any{"index": 0, "delta": map[string]any{"content": text}}}})
+				put(string(data))
+			}
+		}
+		put(`{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":10,"total_tokens":20}}`)
+		put("[DONE]")
+	}))
+	b.Cleanup(server.Close)
+	return server.URL
+}
+
+// BenchmarkStream watches an answer of 1,000 tokens a second for 20 s.
+func BenchmarkStream(b *testing.B) {
+	const life = 20 * time.Second
+	s := newSiteWith(b, "text Fine.\n", fmt.Sprintf(`{"model":"fast/m","provider":{"fast":{"npm":"@ai-sdk/openai-compatible","options":{"baseURL":%q,"apiKey":"k"},"models":{"m":{"name":"m","limit":{"context":200000,"output":100000}}}}}}`, streaming(b, 1000, life)))
+	ctx := s.browser(1280, 860)
+	s.do(ctx, s.login(), press("New session"))
+	for b.Loop() {
+		s.do(ctx, say("go on"), shows("The parser reads"))
+		before := rendererCPU(b)
+		s.number(ctx, `new Promise((done) => setTimeout(() => done(0), 8000))`) // nothing but the page itself draws now
+		b.ReportMetric((rendererCPU(b)-before).Seconds()/8*100, "%core")
+		n := s.number(ctx, `new Promise((done) => {
+			const frames = [];
+			let last = performance.now();
+			const began = last;
+			const step = (now) => {
+				frames.push(now - last);
+				last = now;
+				if (now - began < 8000) return requestAnimationFrame(step);
+				frames.sort((a, b) => a - b);
+				window.frames_ = frames;
+				done(frames.length);
+			};
+			requestAnimationFrame(step);
+		})`)
+		b.ReportMetric(n/8, "frames/s")
+		b.ReportMetric(s.number(ctx, `window.frames_.at(-1)`), "ms/worst")
+		b.ReportMetric(s.number(ctx, `window.frames_.filter((f) => f > 50).length`), "over50ms")
+		s.do(ctx, hides("Working…"))
+	}
+}
+
+// BenchmarkMemory opens 20 sessions one after the other, back and forth.
+func BenchmarkMemory(b *testing.B) {
+	s := newSite(b, "text Fine.\n")
+	ids := make([]string, 20)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("ses_1000000000%02xAAAAAAAAAAAAAA", i)
+		s.imported(500, ids[i])
+	}
+	ctx := s.browser(1280, 860)
+	s.do(ctx, s.login())
+	for b.Loop() {
+		for range 3 {
+			for _, id := range ids {
+				s.do(ctx, until(`(location.hash = "#/s/`+id+`")`), shows("Answer 499."), until(`(document.querySelector(".scroll").scrollTop = 0, true)`))
+			}
+		}
+		b.ReportMetric(s.number(ctx, `performance.memory.usedJSHeapSize / 1e6`), "MB/heap")
+		b.ReportMetric(rendererMemory(b)/1e6, "MB/renderer")
+	}
+}
+
+// renderers returns the processes of browsers that draw pages and were started by this one.
+func renderers(b *testing.B) (pids []int) {
+	b.Helper()
+	dirs, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil || len(dirs) == 0 {
+		b.Skip("there is no /proc here")
+	}
+	parent := map[int]int{}
+	var all []int
+	for _, dir := range dirs {
+		pid, _ := strconv.Atoi(filepath.Base(dir))
+		if f := stat(pid); len(f) > 1 {
+			parent[pid], _ = strconv.Atoi(f[1])
+		}
+		line, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
+		if strings.Contains(string(line), "--type=renderer") {
+			all = append(all, pid)
+		}
+	}
+	for _, pid := range all {
+		for at := pid; at > 1; at = parent[at] {
+			if at == os.Getpid() {
+				pids = append(pids, pid)
+				break
+			}
+		}
+	}
+	return pids
+}
+
+// stat returns the fields of a process's status after its name.
+func stat(pid int) []string {
+	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, rest, _ := strings.Cut(string(data), ") ")
+	return strings.Fields(rest)
+}
+
+func rendererCPU(b *testing.B) (sum time.Duration) {
+	for _, pid := range renderers(b) {
+		if f := stat(pid); len(f) > 12 {
+			user, _ := strconv.Atoi(f[11])
+			system, _ := strconv.Atoi(f[12])
+			sum += time.Duration(user+system) * 10 * time.Millisecond // a tick
+		}
+	}
+	return sum
+}
+
+// rendererMemory returns what renderers hold that nothing else does.
+func rendererMemory(b *testing.B) (sum float64) {
+	for _, pid := range renderers(b) {
+		data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+		for line := range strings.Lines(string(data)) {
+			if name, rest, _ := strings.Cut(line, ":"); name == "Private_Dirty" || name == "Private_Clean" {
+				n, _ := strconv.Atoi(strings.Fields(rest)[0])
+				sum += float64(n) * 1024
+			}
+		}
+	}
+	return sum
+}

@@ -1,0 +1,118 @@
+// Where a reader is in a conversation: at its end while it grows, else where they read,
+// whatever is put in or taken out above and below.
+
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Conversation } from "./conversation";
+
+/** How near to an end of what is held, in pixels, more is loaded. */
+const near = 1_500;
+
+/** The first message that is seen, and how far it is from the top. */
+interface Anchor {
+  id: string;
+  top: number;
+}
+
+function anchorOf(box: HTMLElement): Anchor | undefined {
+  const list = box.querySelectorAll<HTMLElement>(".message");
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const m = list[middle];
+    if (m && m.offsetTop + m.offsetHeight <= box.scrollTop) low = middle + 1;
+    else high = middle;
+  }
+  const first = list[low];
+  return first && { id: first.id, top: first.offsetTop - box.scrollTop };
+}
+
+class Keeper {
+  pinned = true;
+  private anchor: Anchor | undefined;
+  private last = 0; // where it was scrolled to
+
+  constructor(
+    private readonly box: HTMLElement,
+    private readonly c: Conversation,
+  ) {}
+
+  /** Called where the height of something changed. */
+  keep(): void {
+    const { box } = this;
+    if (this.pinned) box.scrollTop = box.scrollHeight;
+    else if (this.anchor) {
+      const e = document.getElementById(this.anchor.id);
+      const off = e ? e.offsetTop - box.scrollTop - this.anchor.top : 0;
+      if (off !== 0) box.scrollTop += off;
+    }
+    this.last = box.scrollTop;
+  }
+
+  scrolled(): void {
+    const { box, c } = this;
+    const below = box.scrollHeight - box.scrollTop - box.clientHeight;
+    // Only a reader who scrolls up leaves the end; a place that gets smaller does not.
+    if (below < 40 && !c.newer.peek()) this.pinned = true;
+    else if (box.scrollTop < this.last) this.pinned = false;
+    this.last = box.scrollTop;
+    this.anchor = this.pinned ? undefined : anchorOf(box);
+    if (this.pinned) c.trim();
+    if (box.scrollTop < near) void c.older();
+    else if (below < near) void c.later();
+  }
+
+  show(id: string): void {
+    this.pinned = false;
+    this.anchor = { id, top: 12 };
+    this.keep();
+  }
+}
+
+export function useScroll(c: Conversation, ready: boolean) {
+  const box = useRef<HTMLDivElement>(null);
+  const keeper = useRef<Keeper | undefined>(undefined);
+  const [away, setAway] = useState(false);
+  useLayoutEffect(() => {
+    const b = box.current;
+    if (!b) return;
+    const k = new Keeper(b, c);
+    keeper.current = k;
+    const watch = new ResizeObserver(() => k.keep());
+    if (b.firstElementChild) watch.observe(b.firstElementChild);
+    watch.observe(b);
+    k.keep();
+    return () => watch.disconnect();
+  }, [c, ready]);
+  const see = () => setAway(keeper.current?.pinned === false);
+  const end = async () => {
+    if (c.newer.peek()) await c.newest();
+    const k = keeper.current;
+    if (!k) return;
+    k.pinned = true;
+    k.keep();
+    see();
+  };
+  const show = (id: string) => {
+    requestAnimationFrame(() => {
+      keeper.current?.show(id);
+      see();
+    });
+  };
+  const onScroll = () => {
+    keeper.current?.scrolled();
+    see();
+  };
+  /** Keys that go to the ends of the whole conversation. */
+  const onKeyDown = (e: KeyboardEvent) => {
+    if (e.target !== box.current || (e.key !== "Home" && e.key !== "End")) return;
+    e.preventDefault();
+    if (e.key === "End") return void end();
+    void (async () => {
+      if (c.more.peek()) await c.oldest();
+      const first = c.entries.peek()[0];
+      if (first) show(first.id);
+    })();
+  };
+  return { box, away, onScroll, onKeyDown, end, show };
+}
