@@ -19,13 +19,13 @@ export interface Listener {
 type Word =
   | { kind: "events"; batch: Event[]; last: string }
   | { kind: "gap" }
-  | { kind: "link"; state: Link }
+  | { kind: "link"; state: Link; last: string }
   | { kind: "hello" };
 
 const name = "lathe-events";
 
 /** How long, in milliseconds, the server lets the pieces of a text gather. */
-const pace = 50;
+const pace = 80;
 
 export class Feed {
   private last = "";
@@ -34,11 +34,16 @@ export class Feed {
   private leader = false;
   private everywhere = true;
   private channel: BroadcastChannel | undefined;
-  private readonly stop = new AbortController();
+  private stop = new AbortController();
+  private running = false;
 
   constructor(private readonly to: Listener) {}
 
+  /** Begins to read, or goes on; a feed that reads is left as it is. */
   start(): void {
+    if (this.running) return this.hurry();
+    this.running = true;
+    this.stop = new AbortController();
     if (typeof navigator.locks === "undefined" || typeof BroadcastChannel === "undefined") {
       void this.lead();
       return;
@@ -46,17 +51,20 @@ export class Feed {
     this.channel = new BroadcastChannel(`${name}:${document.baseURI.replace(/#.*/, "")}`);
     this.channel.onmessage = (m: MessageEvent<Word>) => this.heard(m.data);
     this.channel.postMessage({ kind: "hello" } satisfies Word);
-    navigator.locks.request(name, { signal: this.stop.signal }, () => this.lead()).catch(() => undefined);
+    navigator.locks.request(`${name}:${document.baseURI.replace(/#.*/, "")}`, { signal: this.stop.signal }, () => this.lead()).catch(() => undefined);
   }
 
-  /** Ends the feed. */
+  /** Stops reading, so that another tab may; start goes on where it was. */
   end(): void {
+    this.running = false;
+    this.leader = false;
     this.stop.abort();
     this.channel?.close();
+    this.channel = undefined;
   }
 
-  /** Tries at once instead of waiting; used after a login, and when the tab is looked at again. */
-  hurry(): void {
+  /** Tries at once instead of waiting. */
+  private hurry(): void {
     this.waiting = 0;
     this.wake?.();
   }
@@ -73,10 +81,11 @@ export class Feed {
         this.to.gap();
         break;
       case "link":
+        this.last ||= w.last; // where a tab begins that may have to take over
         this.tell(w.state, false);
         break;
       case "hello":
-        if (this.leader) this.channel?.postMessage({ kind: "link", state: this.state } satisfies Word);
+        if (this.leader) this.channel?.postMessage({ kind: "link", state: this.state, last: this.last } satisfies Word);
     }
   }
 
@@ -87,26 +96,25 @@ export class Feed {
   private tell(state: Link, all = true): void {
     this.state = state;
     this.to.link(state);
-    if (all) this.say({ kind: "link", state });
+    if (all) this.say({ kind: "link", state, last: this.last });
   }
 
   /** Reads the stream, again and again, until the feed ends. */
   private async lead(): Promise<void> {
+    const { signal } = this.stop;
+    const over = () => signal.aborted;
     this.leader = true;
-    while (!this.over()) {
+    while (!over()) {
       try {
         await this.once();
+        if (over()) return;
         this.tell("lost");
       } catch (err) {
-        if (this.over()) return;
+        if (over()) return;
         this.tell(err instanceof Refused && err.status === 401 ? "shut" : "lost");
       }
       await this.pause();
     }
-  }
-
-  private over(): boolean {
-    return this.stop.signal.aborted;
   }
 
   private async once(): Promise<void> {

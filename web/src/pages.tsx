@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { get, Refused, send } from "./http";
 import { languages, money, number, t, tag } from "./i18n";
 import { notify, wishToTell } from "./notify";
-import { attempt, feed, language, locked, start, theme, type Theme } from "./state";
+import { attempt, feed, language, locked, theme, type Theme } from "./state";
 import { base, plain } from "./text";
 import type { Stats, Tally } from "./wire";
 
@@ -17,7 +17,7 @@ export function Login() {
       setPassword("");
       setWhy("");
       locked.value = false;
-      feed.hurry();
+      feed.start();
     } catch (err) {
       setWhy(err instanceof Refused && err.status === 429 ? t("tooOften") : err instanceof Refused && err.status === 401 ? t("wrong") : String(err));
     }
@@ -156,8 +156,7 @@ export function Settings() {
   }, []);
   const logOut = async () => {
     await attempt(send("DELETE", "/lathe/login"));
-    locked.value = true;
-    void start();
+    location.reload(); // nothing that was shown stays in memory
   };
   return (
     <main class="page">

@@ -51,6 +51,7 @@ class Keeper {
 
   scrolled(): void {
     const { box, c } = this;
+    if (this.pinned && box.scrollTop === this.last) return; // keep did it
     const below = box.scrollHeight - box.scrollTop - box.clientHeight;
     // Only a reader who scrolls up leaves the end; a place that gets smaller does not.
     if (below < 40 && !c.newer.peek()) this.pinned = true;

@@ -91,17 +91,28 @@ export const feed = new Feed({
   },
 });
 
-export async function start(): Promise<void> {
-  whenShut(() => {
-    locked.value = true;
-  });
+/** Follows the server, unless it asks for its password first. */
+async function enter(): Promise<void> {
   try {
     const login = await get<{ asked: boolean; in: boolean }>("/lathe/login");
     locked.value = login.asked && !login.in;
   } catch {
     // the feed tries again
   }
-  feed.start();
+  if (!locked.value) feed.start();
+}
+
+export async function start(): Promise<void> {
+  whenShut(() => {
+    locked.value = true;
+  });
+  await enter();
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "visible" && locked.peek()) void enter(); // another tab may have logged in
+  });
+  // A page that is put aside holds nothing that others wait for.
+  window.addEventListener("pagehide", () => feed.end());
+  window.addEventListener("pageshow", (e) => e.persisted && !locked.value && feed.start());
 }
 
 let loads = 0;
