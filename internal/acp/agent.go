@@ -20,8 +20,8 @@ import (
 
 // Options configure [Serve]. Open, In and Out are needed.
 type Options struct {
-	// Open connects to the engine. It is called once, while the editor reads the response
-	// to its first message; whoever provides it closes what it opens.
+	// Open connects to the engine. It is called once, after the response to the
+	// editor's first message; whoever provides it closes what it opens.
 	Open func() (*client.Client, error)
 	In   io.Reader // the editor's messages; its end ends Serve
 	Out  io.Writer
@@ -124,7 +124,7 @@ type method func(a *agent, ctx context.Context, raw json.RawMessage) (answer any
 
 // methods are the requests that an editor may make.
 var methods = map[string]method{
-	"initialize":                with((*agent).initialize),
+	"initialize":                followed((*agent).initialize),
 	"authenticate":              with((*agent).authenticate),
 	"session/new":               followed((*agent).newSession),
 	"session/load":              followed((*agent).loadSession),
@@ -315,7 +315,9 @@ func (a *agent) end() {
 	}
 }
 
-func (a *agent) initialize(_ context.Context, p initializeRequest) (initializeResponse, error) {
+// initialize says what lathe can do. The engine is opened while the editor reads that: nothing
+// of the data, the repository or the configuration is looked at before.
+func (a *agent) initialize(_ context.Context, p initializeRequest) (initializeResponse, func(), error) {
 	a.mu.Lock()
 	a.can = p.Capabilities
 	a.mu.Unlock()
@@ -327,11 +329,11 @@ func (a *agent) initialize(_ context.Context, p initializeRequest) (initializeRe
 	if p.Capabilities.Auth.Terminal {
 		out.AuthMethods = append(out.AuthMethods, authMethod{ID: "lathe-terminal", Type: "terminal", Name: "Connect a provider in a terminal", Args: []string{"auth", "login"}})
 	}
-	a.work.Go(func() { _, _ = a.engine() }) // whoever needs it gets the error
 	out.Capabilities.LoadSession = true
 	out.Capabilities.MCP.HTTP, out.Capabilities.MCP.SSE = true, true
 	out.Capabilities.Prompt.Image, out.Capabilities.Prompt.EmbeddedContext = true, true
-	return out, nil
+	open := func() { a.work.Go(func() { _, _ = a.engine() }) } // whoever needs it gets the error
+	return out, open, nil
 }
 
 // authenticate has nothing to do: lathe reads its keys when they are needed, and

@@ -13,7 +13,7 @@ const (
 	giveBack = 8 << 20
 	// giveBackSpare is how much memory that holds nothing goes back as well; less is
 	// left to the runtime, which takes minutes.
-	giveBackSpare = 24 << 20
+	giveBackSpare = 8 << 20
 	giveBackAfter = 2 * time.Second
 )
 
