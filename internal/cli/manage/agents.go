@@ -23,11 +23,15 @@ import (
 
 // NewAgents is lathe agents.
 func NewAgents(env *console.Env) *cobra.Command {
+	var format console.ListFormat
 	list := func(cmd *cobra.Command, _ []string) error {
 		return face.With(cmd.Context(), env, func(f *face.Face, _ string) error {
 			agents, err := f.RuledAgents(cmd.Context())
 			if err != nil {
 				return err
+			}
+			if format.JSON {
+				return console.PrintList(env, slices.DeleteFunc(agents, func(a api.RuledAgent) bool { return a.Hidden }))
 			}
 			printAgents(env, agents)
 			return nil
@@ -37,10 +41,10 @@ func NewAgents(env *console.Env) *cobra.Command {
 		Use: "agents", Aliases: []string{"agent"}, Short: "List agents, or create one", Args: console.NoArgs, RunE: list,
 		Long: "Agents lists the agents that can be used here: their mode, model, what they are\nfor, and their rules beyond the defaults.",
 	}
-	cmd.AddCommand(
-		&cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List agents", Args: console.NoArgs, RunE: list},
-		newAgentCreate(env),
-	)
+	sub := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List agents", Args: console.NoArgs, RunE: list}
+	format.Flag(cmd.Flags())
+	format.Flag(sub.Flags())
+	cmd.AddCommand(sub, newAgentCreate(env))
 	return cmd
 }
 

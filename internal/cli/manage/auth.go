@@ -191,18 +191,24 @@ func logout(ctx context.Context, env *console.Env, f *face.Face, id string) erro
 }
 
 func newAuthList(env *console.Env) *cobra.Command {
-	return &cobra.Command{
+	var format console.ListFormat
+	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List stored credentials and keys in the environment", Args: console.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return face.With(cmd.Context(), env, func(f *face.Face, _ string) error { return listCredentials(cmd.Context(), env, f) })
+			return face.With(cmd.Context(), env, func(f *face.Face, _ string) error { return listCredentials(cmd.Context(), env, f, format) })
 		},
 	}
+	format.Flag(cmd.Flags())
+	return cmd
 }
 
-func listCredentials(ctx context.Context, env *console.Env, f *face.Face) error {
+func listCredentials(ctx context.Context, env *console.Env, f *face.Face, format console.ListFormat) error {
 	have, err := f.Credentials(ctx)
 	if err != nil {
 		return err
+	}
+	if format.JSON {
+		return console.PrintJSON(env, have)
 	}
 	for _, c := range have.Stored {
 		fmt.Fprintf(env.Stdout, "%-24s %s\n", console.Clean(c.Provider), c.Kind)

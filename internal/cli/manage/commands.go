@@ -2,13 +2,13 @@ package manage
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"lathe/internal/api"
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/face"
 )
@@ -16,6 +16,7 @@ import (
 // NewCommands is lathe commands.
 func NewCommands(env *console.Env) *cobra.Command {
 	var dir string
+	var format console.ListFormat
 	cmd := &cobra.Command{
 		Use:   "commands",
 		Short: "List the commands that lathe run --command knows",
@@ -24,25 +25,27 @@ command files, and one for each skill. Run one with:
 
   lathe run --command NAME [arguments …]`,
 		Args: console.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return listCommands(cmd.Context(), env, dir) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return listCommands(cmd.Context(), env, dir, format) },
 	}
+	format.Flag(cmd.Flags())
 	cmd.Flags().StringVar(&dir, "dir", "", "directory to work in")
 	return cmd
 }
 
-func listCommands(ctx context.Context, env *console.Env, dir string) error {
-	dir, err := console.WorkDir(env, dir)
-	if err != nil {
-		return err
-	}
-	f, err := face.Connect(ctx, env, face.Target{Dir: dir})
-	if err != nil {
-		return err
-	}
-	list, err := f.NamedCommands(ctx)
-	if err != nil {
-		return errors.Join(err, f.Close())
-	}
+func listCommands(ctx context.Context, env *console.Env, dir string, format console.ListFormat) error {
+	return face.WithIn(ctx, env, dir, func(f *face.Face, _ string) error {
+		list, err := f.NamedCommands(ctx)
+		switch {
+		case err != nil:
+			return err
+		case format.JSON:
+			return console.PrintList(env, list)
+		}
+		return printCommands(env, list)
+	})
+}
+
+func printCommands(env *console.Env, list []api.NamedCommand) error {
 	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	for _, c := range list {
 		source := c.Source
@@ -55,5 +58,5 @@ func listCommands(ctx context.Context, env *console.Env, dir string) error {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", console.OneLine(c.Name, 60), console.OneLine(about, 100), console.Clean(source))
 	}
-	return errors.Join(w.Flush(), f.Close())
+	return w.Flush()
 }

@@ -1,9 +1,9 @@
 package manage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,6 +35,7 @@ using npm, go, pip or the system's package manager, and shows what it runs.`,
 	}
 	var all, print bool
 	var running runningLanguages
+	var format console.ListFormat
 	list := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List installed servers", Args: console.NoArgs,
 		Long: `List shows the language servers that are installed. With --attach it shows those that
@@ -42,15 +43,16 @@ run for this directory in a server of lathe: how they are doing, how many errors
 of, and their memory.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if running.attach != "" {
-				return running.list(cmd.Context(), env)
+				return running.list(cmd.Context(), env, format)
 			}
 			place, err := languagePlace(env)
 			if err != nil {
 				return err
 			}
-			return listLanguages(env.Stdout, place, all)
+			return listLanguages(env, place, all, format)
 		},
 	}
+	format.Flag(list.Flags())
 	list.Flags().BoolVar(&all, "all", false, "also those that are not installed, and how to install them")
 	running.flags(list.Flags())
 	install := &cobra.Command{
@@ -86,22 +88,36 @@ func languagePlace(env *console.Env) (lsp.Place, error) {
 	return lsp.Place{Dir: dir, Worktree: dir, Env: env.Environ, Home: paths.Home, Own: instance.LanguageDir(paths), Trusted: true}, nil
 }
 
-func listLanguages(out io.Writer, place lsp.Place, all bool) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	found := 0
+// language is a server as lathe lsp list shows it.
+type language struct {
+	ID    string   `json:"id"`
+	Files []string `json:"files"`             // endings of the files it serves
+	Path  string   `json:"path,omitempty"`    // of its program; empty: it is not installed
+	Get   string   `json:"install,omitempty"` // how to get it, in words
+}
+
+func listLanguages(env *console.Env, place lsp.Place, all bool, format console.ListFormat) error {
+	var list []language
 	for _, s := range lsp.BuiltIn() {
-		files := strings.Join(s.Extensions(), " ")
-		if path := place.Where(&s); path != "" {
-			found++
-			fmt.Fprintf(w, "%s\t%s\t%s\n", s.ID, files, console.Clean(path))
-		} else if all {
-			fmt.Fprintf(w, "%s\t%s\t%s\n", s.ID, files, howToGet(s))
+		l := language{ID: s.ID, Files: s.Extensions(), Path: place.Where(&s)}
+		if l.Path == "" {
+			l.Get = howToGet(s)
+		}
+		if l.Path != "" || all {
+			list = append(list, l)
 		}
 	}
-	if err := w.Flush(); err != nil || found > 0 || all {
+	if format.JSON {
+		return console.PrintList(env, list)
+	}
+	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+	for _, l := range list {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", l.ID, strings.Join(l.Files, " "), console.Clean(cmp.Or(l.Path, l.Get)))
+	}
+	if err := w.Flush(); err != nil || len(list) > 0 {
 		return err
 	}
-	_, err := fmt.Fprintln(out, "no language server was found; lathe lsp list --all shows which there are")
+	_, err := fmt.Fprintln(env.Stdout, "no language server was found; lathe lsp list --all shows which there are")
 	return err
 }
 

@@ -19,11 +19,14 @@ func (o *runningLanguages) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.passFile, "password-file", "", "with --attach: file with the server's password, readable by you alone")
 }
 
-func (o *runningLanguages) list(ctx context.Context, env *console.Env) error {
+func (o *runningLanguages) list(ctx context.Context, env *console.Env, format console.ListFormat) error {
 	return face.Attached(ctx, env, o.attach, o.passFile, func(f *face.Face) error {
 		setup, err := f.Setup(ctx)
 		if err != nil {
 			return err
+		}
+		if format.JSON {
+			return console.PrintList(env, setup.LSP)
 		}
 		if len(setup.LSP) == 0 {
 			_, err = fmt.Fprintln(env.Stdout, `language servers are switched off here; "lsp": true in the configuration switches them on`)

@@ -58,18 +58,24 @@ func (o *mcpOptions) with(ctx context.Context, env *console.Env, do func(*face.F
 }
 
 func (o *mcpOptions) list(env *console.Env) *cobra.Command {
-	return &cobra.Command{
+	var format console.ListFormat
+	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List servers and how they are doing", Args: console.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.with(cmd.Context(), env, func(f *face.Face) error { return listServers(cmd.Context(), env, f) })
+			return o.with(cmd.Context(), env, func(f *face.Face) error { return listServers(cmd.Context(), env, f, format) })
 		},
 	}
+	format.Flag(cmd.Flags())
+	return cmd
 }
 
-func listServers(ctx context.Context, env *console.Env, f *face.Face) error {
+func listServers(ctx context.Context, env *console.Env, f *face.Face, format console.ListFormat) error {
 	all, err := f.Servers(ctx, true)
 	if err != nil {
 		return err
+	}
+	if format.JSON {
+		return console.PrintList(env, all)
 	}
 	if len(all) == 0 {
 		fmt.Fprintln(env.Stderr, "no MCP server is configured; add one with: lathe mcp add")
@@ -135,17 +141,19 @@ func serverMemory(s api.MCPServer) string {
 
 func (o *mcpOptions) tools(env *console.Env) *cobra.Command {
 	var schema bool
+	var format console.ListFormat
 	cmd := &cobra.Command{
 		Use: "tools SERVER", Short: "List a server's tools, by the names that rules use", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.with(cmd.Context(), env, func(f *face.Face) error { return listTools(cmd.Context(), env, f, args[0], schema) })
+			return o.with(cmd.Context(), env, func(f *face.Face) error { return listTools(cmd.Context(), env, f, args[0], schema, format) })
 		},
 	}
+	format.Flag(cmd.Flags())
 	cmd.Flags().BoolVar(&schema, "schema", false, "show the arguments of each tool")
 	return cmd
 }
 
-func listTools(ctx context.Context, env *console.Env, f *face.Face, name string, schema bool) error {
+func listTools(ctx context.Context, env *console.Env, f *face.Face, name string, schema bool, format console.ListFormat) error {
 	fmt.Fprintf(env.Stderr, "asking %s what it has …\n", console.Clean(name))
 	d, err := f.Server(ctx, name, true)
 	if err != nil {
@@ -153,6 +161,9 @@ func listTools(ctx context.Context, env *console.Env, f *face.Face, name string,
 	}
 	if !d.Known {
 		return lathe.Errorf(lathe.CodeNotFound, "see what is wrong with: lathe mcp debug "+console.Clean(name), "server %q cannot be asked: %s", name, console.Clean(d.Why))
+	}
+	if format.JSON {
+		return errors.Join(console.PrintList(env, d.List), f.SeenServer(ctx, name))
 	}
 	for _, t := range d.List {
 		line := t.Key

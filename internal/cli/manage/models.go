@@ -18,6 +18,7 @@ import (
 func NewModels(env *console.Env) *cobra.Command {
 	var refresh bool
 	var filter api.ModelFilter
+	var format console.ListFormat
 	cmd := &cobra.Command{
 		Use:   "models [provider]",
 		Short: "List the models that can be used",
@@ -37,23 +38,27 @@ A provider is connected by a key in the environment or by: lathe auth login`,
 						return err
 					}
 				}
-				return printModels(cmd.Context(), env, f, filter)
+				return printModels(cmd.Context(), env, f, filter, format)
 			})
 		},
 	}
+	format.Flag(cmd.Flags())
 	cmd.Flags().BoolVar(&filter.Details, "verbose", false, "print what is known about each model, as JSON")
 	cmd.Flags().BoolVar(&refresh, "refresh", false, "fetch the newest catalogue first")
 	cmd.Flags().BoolVar(&filter.All, "all", false, "list the whole catalogue, connected or not")
 	return cmd
 }
 
-func printModels(ctx context.Context, env *console.Env, f *face.Face, filter api.ModelFilter) error {
+func printModels(ctx context.Context, env *console.Env, f *face.Face, filter api.ModelFilter, format console.ListFormat) error {
 	list, err := f.Catalog(ctx, filter)
 	if err != nil {
 		return err
 	}
 	for _, l := range list.Unusable {
 		fmt.Fprintf(env.Stderr, "lathe: %s cannot be used as it is logged in: %s; store a key with: lathe auth login %s\n", l.Provider, l.Why, l.Provider)
+	}
+	if format.JSON {
+		return console.PrintList(env, list.Models)
 	}
 	for _, m := range list.Models {
 		line := console.Clean(m.Ref)

@@ -3,6 +3,7 @@ package manage
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,7 @@ import (
 // NewPermissions is lathe permissions.
 func NewPermissions(env *console.Env) *cobra.Command {
 	var agent string
+	var format console.ListFormat
 	cmd := &cobra.Command{
 		Use: "permissions", Aliases: []string{"permission"}, Short: "Show the rules for tools, and your permanent approvals",
 		Long: `Permissions lists the rules of each agent in order, and where each comes
@@ -24,26 +26,46 @@ that you gave for this project; they answer what would be asked, and never lift 
 		Example: "  lathe permissions\n  lathe permissions --agent plan\n  lathe permissions revoke 'git push *'\n  lathe permissions revoke --all",
 		Args:    console.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return face.With(cmd.Context(), env, func(f *face.Face, _ string) error { return printPermissions(cmd.Context(), env, f, agent) })
+			return face.With(cmd.Context(), env, func(f *face.Face, _ string) error { return listPermissions(cmd.Context(), env, f, agent, format) })
 		},
 	}
+	format.Flag(cmd.Flags())
 	cmd.Flags().StringVar(&agent, "agent", "", "of this agent only")
 	cmd.AddCommand(newRevoke(env))
 	return cmd
 }
 
-func printPermissions(ctx context.Context, env *console.Env, f *face.Face, agent string) error {
+// ruled is what lathe permissions lists.
+type ruled struct {
+	Agents    []api.RuledAgent `json:"agents"`
+	Approvals []api.Approval   `json:"approvals"` // of this project
+}
+
+func listPermissions(ctx context.Context, env *console.Env, f *face.Face, agent string, format console.ListFormat) error {
 	agents, err := f.RuledAgents(ctx)
 	if err != nil {
 		return err
 	}
+	agents = slices.DeleteFunc(agents, func(a api.RuledAgent) bool {
+		return agent == "" && a.Hidden || agent != "" && a.Name != agent
+	})
+	if len(agents) == 0 {
+		return lathe.Errorf(lathe.CodeNotFound, "list them with: lathe agents", "there is no agent %q", agent)
+	}
+	stored, err := f.Approvals(ctx)
+	if err != nil {
+		return err
+	}
+	if format.JSON {
+		return console.PrintJSON(env, ruled{Agents: agents, Approvals: append([]api.Approval{}, stored...)})
+	}
+	printPermissions(env, agents, stored)
+	return nil
+}
+
+func printPermissions(env *console.Env, agents []api.RuledAgent, stored []api.Approval) {
 	st := console.NewStyle(env.StdoutTTY, env.Getenv)
-	found := false
 	for _, ag := range agents {
-		if agent == "" && ag.Hidden || agent != "" && ag.Name != agent {
-			continue
-		}
-		found = true
 		fmt.Fprintf(env.Stdout, "%s\n", st.Bold(console.Clean(ag.Name)))
 		for _, r := range ag.Rules {
 			fmt.Fprintf(env.Stdout, "  %-5s  %-18s  %-24s  %s\n", r.Action, console.Clean(r.Permission), console.Clean(r.Pattern), st.Dim(console.Clean(r.Source)))
@@ -52,20 +74,12 @@ func printPermissions(ctx context.Context, env *console.Env, f *face.Face, agent
 			fmt.Fprintf(env.Stdout, "  %s\n", st.Dim("and nothing that your default agent may not: only this repository, which is not trusted, defines it"))
 		}
 	}
-	if !found {
-		return lathe.Errorf(lathe.CodeNotFound, "list them with: lathe agents", "there is no agent %q", agent)
-	}
-	stored, err := f.Approvals(ctx)
-	if err != nil {
-		return err
-	}
 	if len(stored) > 0 {
 		fmt.Fprintf(env.Stdout, "%s\n", st.Bold("approved in this project"))
 	}
 	for _, r := range stored {
 		fmt.Fprintf(env.Stdout, "  %-5s  %-18s  %s\n", lathe.Allow, console.Clean(r.Permission), console.Clean(r.Pattern))
 	}
-	return nil
 }
 
 func newRevoke(env *console.Env) *cobra.Command {

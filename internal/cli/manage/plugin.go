@@ -48,7 +48,11 @@ any language. A repository's plugins and hooks run only if it is trusted.`,
 			return with(cmd.Context(), func(f *face.Face) error { return do(cmd.Context(), env, f) })
 		}}
 	}
-	list := show("list", "List plugins, tools and hooks, and what they take part in", listPlugins)
+	var format console.ListFormat
+	list := show("list", "List plugins, tools and hooks, and what they take part in", func(ctx context.Context, env *console.Env, f *face.Face) error {
+		return listPlugins(ctx, env, f, format)
+	})
+	format.Flag(list.Flags())
 	list.Aliases = []string{"ls"}
 	cmd.AddCommand(list, show("doctor", "Say what runs plugins, and what is wrong with them", pluginDoctor),
 		changePlugin(env, with, "add", "Add a package (which is installed) or a file to your configuration"),
@@ -59,10 +63,13 @@ any language. A repository's plugins and hooks run only if it is trusted.`,
 	return cmd
 }
 
-func listPlugins(ctx context.Context, env *console.Env, f *face.Face) error {
+func listPlugins(ctx context.Context, env *console.Env, f *face.Face, format console.ListFormat) error {
 	all, err := f.Plugins(ctx)
 	if err != nil {
 		return err
+	}
+	if format.JSON {
+		return console.PrintList(env, all.Plugins)
 	}
 	if len(all.Plugins) == 0 {
 		fmt.Fprintln(env.Stderr, "there are none; add one with: lathe plugin add PACKAGE")

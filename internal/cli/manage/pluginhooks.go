@@ -18,15 +18,17 @@ type withFaceOf func(ctx context.Context, do func(*face.Face) error) error
 
 // newPluginHooks is the command about hooks in the settings of Claude Code.
 func newPluginHooks(env *console.Env, with withFaceOf) *cobra.Command {
+	var format console.ListFormat
 	cmd := &cobra.Command{
 		Use: "hooks", Short: "Hooks in Claude Code's settings: show them, and say whether they run", Args: console.NoArgs,
 		Long: `Hooks in ~/.claude/settings.json, and in .claude/settings.json and .claude/settings.local.json
 of a repository that is trusted, run in lathe once you have agreed to them. When they
 change you are asked again.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return with(cmd.Context(), func(f *face.Face) error { return showForeignHooks(cmd.Context(), env, f) })
+			return with(cmd.Context(), func(f *face.Face) error { return showForeignHooks(cmd.Context(), env, f, format) })
 		},
 	}
+	format.Flag(cmd.Flags())
 	decide := func(use, short string, run bool) *cobra.Command {
 		return &cobra.Command{Use: use + " [FILE]", Short: short, Args: cobra.MaximumNArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
 			return with(cmd.Context(), func(f *face.Face) error { return decideForeignHooks(cmd.Context(), env, f, args, run) })
@@ -37,10 +39,13 @@ change you are asked again.`,
 	return cmd
 }
 
-func showForeignHooks(ctx context.Context, env *console.Env, f *face.Face) error {
+func showForeignHooks(ctx context.Context, env *console.Env, f *face.Face, format console.ListFormat) error {
 	all, err := f.ForeignHooks(ctx)
 	if err != nil {
 		return err
+	}
+	if format.JSON {
+		return console.PrintList(env, all)
 	}
 	if len(all) == 0 {
 		fmt.Fprintln(env.Stderr, "there are no hooks in Claude Code's settings")

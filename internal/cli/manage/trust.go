@@ -14,6 +14,7 @@ import (
 
 // NewTrust is lathe trust.
 func NewTrust(env *console.Env) *cobra.Command {
+	var format console.ListFormat
 	cmd := &cobra.Command{
 		Use:   "trust",
 		Short: "Show or change whether this repository may steer lathe",
@@ -34,6 +35,13 @@ LATHE_TRUST=1 or lathe run --trust trusts it for one process.`,
 			return face.With(cmd.Context(), env, func(f *face.Face, _ string) error { return trustStatus(cmd.Context(), env, f) })
 		},
 	}
+	list := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List the repositories that you trusted", Args: console.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return face.With(cmd.Context(), env, func(f *face.Face, _ string) error { return trustList(cmd.Context(), env, f, format) })
+		},
+	}
+	format.Flag(list.Flags())
 	cmd.AddCommand(
 		&cobra.Command{
 			Use: "add [dir]", Short: "Trust a repository as it is now", Args: cobra.MaximumNArgs(1),
@@ -56,12 +64,7 @@ LATHE_TRUST=1 or lathe run --trust trusts it for one process.`,
 				})
 			},
 		},
-		&cobra.Command{
-			Use: "list", Aliases: []string{"ls"}, Short: "List the repositories that you trusted", Args: console.NoArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error {
-				return face.With(cmd.Context(), env, func(f *face.Face, _ string) error { return trustList(cmd.Context(), env, f) })
-			},
-		},
+		list,
 	)
 	return cmd
 }
@@ -130,10 +133,13 @@ func trustRemove(ctx context.Context, env *console.Env, f *face.Face, dir string
 	return nil
 }
 
-func trustList(ctx context.Context, env *console.Env, f *face.Face) error {
+func trustList(ctx context.Context, env *console.Env, f *face.Face, format console.ListFormat) error {
 	list, err := f.Trusted(ctx)
 	if err != nil {
 		return err
+	}
+	if format.JSON {
+		return console.PrintList(env, list)
 	}
 	for _, d := range list {
 		fmt.Fprintf(env.Stdout, "%s  %s  %d files\n", console.Clean(d.Dir), time.UnixMilli(d.Time).Format("2006-01-02 15:04"), d.Files)

@@ -28,27 +28,24 @@ lathe run --worktree and --models, and those of subagents. Each has a branch lat
 }
 
 func newWorktreeList(env *console.Env) *cobra.Command {
-	var format string
+	var format console.ListFormat
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List the worktrees and what was changed in each", Args: console.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if format != "table" && format != "json" {
-				return console.Usagef("--format %q is neither table nor json", format)
-			}
 			return face.With(cmd.Context(), env, func(f *face.Face, _ string) error {
 				all, err := f.Worktrees(cmd.Context())
 				if err != nil {
 					return err
 				}
-				if format == "json" {
-					return console.PrintJSON(env, all)
+				if format.JSON {
+					return console.PrintList(env, all)
 				}
 				printWorktrees(env, all)
 				return nil
 			})
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "table", "table or json")
+	format.Flag(cmd.Flags())
 	return cmd
 }
 

@@ -20,6 +20,7 @@ import (
 type jobOptions struct {
 	attach, passFile string
 	all              bool
+	format           console.ListFormat
 }
 
 // NewJob is lathe job.
@@ -42,6 +43,7 @@ lathe run and of the screen end when it does; the screen lists its own with /job
 			return o.list(cmd.Context(), env)
 		},
 	}
+	o.format.Flag(list.Flags())
 	list.Flags().BoolVar(&o.all, "all", false, "the jobs of every directory")
 	var follow bool
 	logs := &cobra.Command{
@@ -92,28 +94,40 @@ func (o *jobOptions) with(ctx context.Context, env *console.Env, do func(*face.F
 // list prints the jobs that were kept on this machine, then those of the server. That
 // no server is running is an error only if there is nothing else to show.
 func (o *jobOptions) list(ctx context.Context, env *console.Env) error {
-	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
-	kept := 0
+	var list []api.Job
 	if o.attach == "auto" {
 		dir, err := console.WorkDir(env, "")
 		if err != nil {
 			return err
 		}
-		if kept, err = listKept(env, w, dir, o.all); err != nil {
+		if list, err = listKept(env, dir, o.all); err != nil {
 			return err
 		}
 	}
+	kept := len(list)
 	err := o.with(ctx, env, func(f *face.Face) error {
 		jobs, err := f.Jobs(ctx, api.JobFilter{All: o.all})
-		for _, j := range jobs {
-			jobLine(env, w, j)
-		}
+		list = append(list, jobs...)
 		return err
 	})
 	if kept > 0 && lathe.CodeOf(err) == lathe.CodeNotFound {
 		err = nil
 	}
-	return errors.Join(w.Flush(), err)
+	if err != nil && len(list) == 0 {
+		return err
+	}
+	return errors.Join(printJobs(env, list, o.format), err)
+}
+
+func printJobs(env *console.Env, list []api.Job, format console.ListFormat) error {
+	if format.JSON {
+		return console.PrintList(env, list)
+	}
+	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+	for _, j := range list {
+		jobLine(env, w, j)
+	}
+	return w.Flush()
 }
 
 func jobLine(env *console.Env, w *tabwriter.Writer, j api.Job) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"text/tabwriter"
 
 	"lathe"
 	"lathe/internal/api"
@@ -29,14 +28,13 @@ func (o *jobOptions) kept(env *console.Env, id string) (*job.Kept, error) {
 	return k, err
 }
 
-// listKept prints the kept jobs of a directory, or of all, and returns how many there
-// are. Jobs that have ended are shown for the last time.
-func listKept(env *console.Env, w *tabwriter.Writer, dir string, all bool) (int, error) {
+// listKept returns the kept jobs of a directory, or of all. Jobs that have ended are shown for the last time.
+func listKept(env *console.Env, dir string, all bool) (list []api.Job, err error) {
 	paths, _, _, err := app.Places(env)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return app.Keepers(env, paths).List(func(k *job.Kept) bool {
+	_, err = app.Keepers(env, paths).List(func(k *job.Kept) bool {
 		if !all && k.Directory != dir {
 			return false
 		}
@@ -44,9 +42,10 @@ func listKept(env *console.Env, w *tabwriter.Writer, dir string, all bool) (int,
 		if !k.Running() {
 			state = "ended"
 		}
-		jobLine(env, w, api.Job{ID: k.ID, State: state, Started: k.Started.UnixMilli(), Ports: k.Ports, Command: k.Command})
+		list = append(list, api.Job{ID: k.ID, State: state, Running: k.Running(), Directory: k.Directory, Started: k.Started.UnixMilli(), Ports: k.Ports, Command: k.Command})
 		return true
 	})
+	return list, err
 }
 
 // printKept prints the output of a kept job.
