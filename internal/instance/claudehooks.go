@@ -36,21 +36,21 @@ func (p *place) claudeSettings() (out []claude.Settings) {
 }
 
 // ClaudeHooks tells of the hooks in Claude Code's settings, and whether they run.
-func (i *Instance) ClaudeHooks() ([]api.ForeignHooks, error) {
+func (p *place) ClaudeHooks() ([]api.ForeignHooks, error) {
 	var out []api.ForeignHooks
-	for _, s := range i.claudeSettings() {
+	for _, s := range p.claudeSettings() {
 		one := api.ForeignHooks{File: s.Path, Digest: s.Digest, Repository: s.Base != "", Problems: s.Problems, Hooks: []api.ForeignHook{}}
 		for _, h := range s.Hooks {
 			one.Hooks = append(one.Hooks, api.ForeignHook{Event: h.Event, Matcher: h.Matcher, Command: h.Command, Seconds: h.Timeout.Seconds()})
 		}
-		run, said, err := i.claudeAnswers().Said(s)
+		run, said, err := p.claudeAnswers().Said(s)
 		if err != nil {
 			return nil, err
 		}
 		switch {
 		case len(s.Hooks) == 0 || s.Digest == "":
 			one.State = api.HooksUnusable
-		case one.Repository && !i.Trust.Given:
+		case one.Repository && !p.Trust.Given:
 			one.State = api.HooksUntrusted
 		case run:
 			one.State = api.HooksRun
@@ -66,18 +66,18 @@ func (i *Instance) ClaudeHooks() ([]api.ForeignHooks, error) {
 
 // DecideClaudeHooks keeps what the person says of a file's hooks as they were shown. It
 // counts from the next start of the instance.
-func (i *Instance) DecideClaudeHooks(ctx context.Context, in api.HooksDecision) error {
-	for _, s := range i.claudeSettings() {
+func (p *place) DecideClaudeHooks(ctx context.Context, in api.HooksDecision) error {
+	for _, s := range p.claudeSettings() {
 		if s.Path != in.File {
 			continue
 		}
 		switch {
 		case s.Digest == "" || s.Digest != in.Digest:
 			return lathe.Errorf(lathe.CodeInvalid, "look at them again: lathe plugin hooks", "the hooks in %s have changed since they were shown, or cannot be used", in.File)
-		case s.Base != "" && in.Run && !i.Trust.Given:
+		case s.Base != "" && in.Run && !p.Trust.Given:
 			return lathe.Errorf(lathe.CodePermission, "if you know it, trust it first: lathe trust", "this repository is not trusted, so its hooks do not run")
 		}
-		return i.claudeAnswers().Decide(ctx, s, in.Run)
+		return p.claudeAnswers().Decide(ctx, s, in.Run)
 	}
 	return lathe.Errorf(lathe.CodeNotFound, "see what there is with: lathe plugin hooks", "there are no hooks in %q", in.File)
 }

@@ -53,23 +53,22 @@ type Instance struct {
 	Imports      *Imports // of MCP servers, from other programs' files
 	Languages    *Languages
 	Permission   *permission.Service
+	Readable     *Readable  // which files may be shown
 	Grants       Grants     // what "always" replies allowed
 	Seen         *tool.Seen // what the sessions have read
 	Shell        *Shell
-	Confinement  *Confinement // what its processes may do
-	Limits       *tool.Limits // of what tools print
+	Surroundings *Surroundings // what a session finds when it starts
+	Confinement  *Confinement  // what its processes may do
+	Limits       *tool.Limits  // of what tools print
 	Hooks        *plugin.Chain
 	Plugins      *Plugins // nil: there are none
 	Log          *slog.Logger
 
-	links    *reading.Links
 	sessions Sessions
 	troubles *troubles
 	install  func() (host.Options, error) // what packages of plugins are installed with
 	closing  []func()
 	trees    *snapshots
-
-	uncommitted *uncommitted
 }
 
 // Shell is how commands run in a directory.
@@ -217,7 +216,8 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 		Outputs:  local.Outputs{Dir: filepath.Join(i.Paths.Data, local.OutputsDir)},
 		MaxLines: i.Config.ToolOutput.MaxLines, MaxBytes: i.Config.ToolOutput.MaxBytes,
 	}
-	i.reading = i.Reading
+	i.Readable = &Readable{root: i.Root, links: reading.NewLinks(i.Root, o.Now, secretFiles(i.Paths)...)}
+	i.reading = i.Readable.Usual
 	i.Skills = newSkills(i.place)
 	i.Shell.Scratch = scratchDir(i.Paths.Cache, i.Root.Dir)
 	paths := permission.Paths{
@@ -227,14 +227,15 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 		Temp:       i.Shell.Scratch,
 	}
 	i.Agents = newAgents(i.Config, paths)
+	i.Readable.usual = func() permission.Policy { return i.Agents.Persons().Policy() }
 	i.Instructions = &Instructions{place: i.place, http: http.DefaultClient}
 	i.Commands = &Commands{place: i.place, skills: i.Skills, shell: i.Shell}
 	i.Tools = &Tools{agents: i.Agents}
-	i.links = reading.NewLinks(i.Root, o.Now, secretFiles(i.Paths)...)
 	publish := func(ev lathe.Event) { o.Publish(i.Root.Dir, ev) }
 	asks := i.permissionOptions(ctx, o)
 	asks.Decide, asks.Usual, asks.Reports = i.decide, i.usualHosts(), registry.Reports
 	i.Permission = permission.New(asks)
+	i.Readable.asks = i.Permission
 	i.Grants = Grants{asks: i.Permission, store: o.Approvals, owner: i.ApprovalOwner()}
 	if o.Runner != nil {
 		o.Runner = o.Runner.Confined(i.Confinement.confine)
@@ -244,8 +245,8 @@ func (i *Instance) equip(ctx context.Context, o Options) {
 	if i.Shell.Path == "" {
 		i.Shell.Path = shell.Choose(env)
 	}
-	i.uncommitted = newUncommitted(i.dirty)
-	i.BeforeClose(i.uncommitted.close)
+	i.Surroundings = newSurroundings(i.place, i.Shell)
+	i.BeforeClose(i.Surroundings.uncommitted.close)
 	i.Languages = i.newLanguages(o, env, publish)
 	i.Seen = &tool.Seen{Off: i.Config.Flags.DisableFiletimeCheck}
 	i.offer(builtin.Env{

@@ -108,10 +108,10 @@ func (p *place) pluginsOff() host.Off {
 
 // SwitchPlugin switches a plugin or a file of tools on or off, by what names it. It counts
 // from the next start of the instance.
-func (i *Instance) SwitchPlugin(spec string, on bool) error {
-	for _, s := range i.PluginSources() {
+func (p *place) SwitchPlugin(spec string, on bool) error {
+	for _, s := range p.PluginSources() {
 		if s.Spec == spec || s.Name == spec {
-			return i.pluginsOff().Switch(s.Spec, on)
+			return p.pluginsOff().Switch(s.Spec, on)
 		}
 	}
 	return lathe.Errorf(lathe.CodeNotFound, "list them with: lathe plugin list", "there is no plugin %q", spec)

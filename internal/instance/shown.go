@@ -27,5 +27,5 @@ func (s *Set) shownParts(ctx context.Context, dir string, parts []lathe.Part) []
 		root := workspace.Root{Dir: dir, Worktree: "/", TopLevel: "/"}
 		return reading.Parts(reading.New(root, permission.Policy{Rules: permission.Defaults(permission.Paths{})}, nil, nil), root, parts)
 	}
-	return reading.Parts(inst.Reading(), inst.Root, parts)
+	return reading.Parts(inst.Readable.Usual(), inst.Root, parts)
 }

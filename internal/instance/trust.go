@@ -116,7 +116,7 @@ func (c Checkout) LoadConfig(ctx context.Context, o Options) (*config.Config, Tr
 
 // Notice says in one line what an untrusted repository could not do, how to see
 // it and how to trust it; empty if there is nothing to say.
-func (i *Instance) Notice() string { return i.Trust.notice(i.Root, WithEffect(i.Config.LeftOut)) }
+func (p *place) Notice() string { return p.Trust.notice(p.Root, WithEffect(p.Config.LeftOut)) }
 
 // WithEffect returns the settings that would take effect with trust.
 func WithEffect(left []config.LeftOut) (out []config.LeftOut) {

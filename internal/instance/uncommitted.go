@@ -106,8 +106,8 @@ func (u *uncommitted) close() {
 
 // dirty says which files have uncommitted changes; empty outside git, and if git
 // does not say.
-func (i *Instance) dirty(ctx context.Context) string {
-	repo, err := worktree.Open(worktree.Options{Root: i.Root, Environ: i.Shell.Env, Trusted: i.Trust.Given})
+func dirty(ctx context.Context, p *place, env []string) string {
+	repo, err := worktree.Open(worktree.Options{Root: p.Root, Environ: env, Trusted: p.Trust.Given})
 	if err != nil {
 		return ""
 	}

@@ -50,7 +50,7 @@ func (c files) findText() (any, error) {
 	}
 	ctx, cancel := context.WithTimeout(c.ctx(), findTimeout)
 	defer cancel()
-	reading := inst.Reading()
+	reading := inst.Readable.Usual()
 	below := reading.Below(inst.Root.Dir)
 	res, err := search.Grep(ctx, inst.Root.Dir, search.GrepOptions{
 		FileOptions: search.FileOptions{
@@ -130,7 +130,7 @@ func (c files) find(inst *instance.Instance, query string, limit int, files, dir
 // namedIn returns a function that says which paths below the instance's directory
 // may be named; those of directories end in a slash.
 func namedIn(inst *instance.Instance) func(name string) bool {
-	hides := inst.Hides(inst.Root.Dir)
+	hides := inst.Readable.Hides(inst.Root.Dir)
 	return func(name string) bool { return hides == nil || strings.HasSuffix(name, "/") || !hides(name) }
 }
 
@@ -159,7 +159,7 @@ func (c files) top(inst *instance.Instance, files, dirs bool) ([]string, error) 
 	defer cancel()
 	var out []string
 	for f, err := range search.Files(ctx, inst.Root.Dir, search.FileOptions{
-		Hidden: true, Dirs: dirs, MaxDepth: 1, Skip: inst.Hides(inst.Root.Dir), Excludes: c.s.own().excludes(inst.Root.Dir),
+		Hidden: true, Dirs: dirs, MaxDepth: 1, Skip: inst.Readable.Hides(inst.Root.Dir), Excludes: c.s.own().excludes(inst.Root.Dir),
 	}) {
 		switch {
 		case err != nil:

@@ -69,7 +69,7 @@ func (c files) findSymbols() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	below := inst.Reading()
+	below := inst.Readable.Usual()
 	out := []api.Symbol{}
 	for _, s := range inst.Languages.Servers.Symbols(c.ctx(), c.query("query")) {
 		if below.Path(s.Path).Action != "deny" {

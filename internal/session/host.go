@@ -70,7 +70,7 @@ func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Tools
 		}
 		kept = append(kept, t)
 	}
-	set := &turn.Toolset{Registry: tool.NewRegistry(kept...).Quietly(h.quiet()...), Policy: policy, Reading: h.inst.ReadingBy(policy), Cut: h.withNews(cutResults(h.inst, a.Name, h.outputs.of(h.s, h.current())))}
+	set := &turn.Toolset{Registry: tool.NewRegistry(kept...).Quietly(h.quiet()...), Policy: policy, Reading: h.inst.Readable.By(policy), Cut: h.withNews(cutResults(h.inst, a.Name, h.outputs.of(h.s, h.current())))}
 	h.toolsets[key] = set
 	return set
 }

@@ -92,7 +92,7 @@ func referencePart(i *instance.Instance, text string, ref reference, may func(st
 			return nil
 		}
 		if path, info, query, ok := findReferenced(i, name); ok {
-			if may != nil && !may(path) || i.Denied(path) {
+			if may != nil && !may(path) || i.Readable.Denied(path) {
 				return nil
 			}
 			u := url.URL{Scheme: "file", Path: path, RawQuery: query}

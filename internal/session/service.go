@@ -155,7 +155,7 @@ func (s *Service) Create(ctx context.Context, c Create) (lathe.Session, error) {
 	if err != nil {
 		return lathe.Session{}, err
 	}
-	inst.Expect()
+	inst.Surroundings.Expect()
 	now := s.opts.Now()
 	sess := lathe.Session{
 		ID: s.opts.IDs.Session(), Slug: newSlug(), ProjectID: inst.Project.ID, Directory: c.Directory,

@@ -229,7 +229,7 @@ func freeze(ctx context.Context, i *instance.Instance, now time.Time) *frozen {
 		Platform: runtime.GOOS, Shell: filepath.Base(i.Shell.Path), Date: prompt.FormatDate(now), Skills: i.Skills.Started(),
 		Scratch: i.Shell.Scratch, Late: i.Tools.Late(),
 	}
-	facts := i.Facts(ctx)
+	facts := i.Surroundings.Facts(ctx)
 	f.Instructions = append(i.Instructions.Read(), i.Instructions.Fetch(ctx)...)
 	f.Told = prompt.State{Date: f.Date, Instructions: hashes(f.Instructions)}
 	f.Facts = facts()

@@ -8,25 +8,32 @@ import (
 	"lathe/internal/permission"
 	"lathe/internal/reading"
 	"lathe/internal/tool"
+	"lathe/internal/workspace"
 )
 
-// ReadingBy returns what a policy says about reading files, including what has
-// been approved by the time it is asked.
-func (i *Instance) ReadingBy(policy permission.Policy) func() tool.Reading {
-	return func() tool.Reading { return reading.New(i.Root, policy, i.Permission.Approved(), i.links) }
+// Readable says which files of a directory may be shown to whom.
+type Readable struct {
+	root  workspace.Root
+	asks  *permission.Service // what was approved
+	usual func() permission.Policy
+	links *reading.Links
 }
 
-// Reading says which files may be shown when no agent is at work, as in a search
-// over the API: those that the default agent may read.
-func (i *Instance) Reading() tool.Reading {
-	return i.ReadingBy(i.Agents.Persons().Policy())()
+// By returns what a policy says about reading files, including what has been approved by
+// the time it is asked.
+func (r *Readable) By(policy permission.Policy) func() tool.Reading {
+	return func() tool.Reading { return reading.New(r.root, policy, r.asks.Approved(), r.links) }
 }
+
+// Usual says which files may be shown when no agent is at work, as in a search over the
+// API: those that the default agent may read.
+func (r *Readable) Usual() tool.Reading { return r.By(r.usual())() }
 
 // Hides returns a function that reports which files below a resolved directory
 // are not even named: those that a rule for some files denies. It is nil if no
 // rule denies any.
-func (i *Instance) Hides(dir string) func(path string) bool {
-	rules := i.Reading()
+func (r *Readable) Hides(dir string) func(path string) bool {
+	rules := r.Usual()
 	if !rules.Restricts(lathe.Deny) {
 		return nil
 	}
@@ -40,12 +47,12 @@ func (i *Instance) Hides(dir string) func(path string) bool {
 // Denied reports whether a rule for some files keeps the default agent from reading
 // one. No text can attach such a file, because text is easily pasted. A file that
 // only needs an ask is attached if the person names it.
-func (i *Instance) Denied(path string) bool {
-	real, err := i.Root.Resolve(path)
+func (r *Readable) Denied(path string) bool {
+	real, err := r.root.Resolve(path)
 	if err != nil {
 		return false
 	}
-	v := i.Reading().Content(real)
+	v := r.Usual().Content(real)
 	return v.Action == lathe.Deny && v.Rule.Pattern != "*"
 }
 

@@ -9,14 +9,25 @@ import (
 	"lathe/internal/worktree"
 )
 
+// Surroundings are what a session is told of the place where it starts.
+type Surroundings struct {
+	place       *place
+	shell       *Shell
+	uncommitted *uncommitted
+}
+
+func newSurroundings(p *place, s *Shell) *Surroundings {
+	return &Surroundings{p, s, newUncommitted(func(ctx context.Context) string { return dirty(ctx, p, s.Env) })}
+}
+
 // Expect says that a session is about to start in the directory: git begins to look at
 // what is not committed while that session is stored and its first prompt comes.
-func (i *Instance) Expect() { i.uncommitted.expect() }
+func (s *Surroundings) Expect() { s.uncommitted.expect() }
 
 // Facts begins to look at the surroundings of a session that starts in the directory; the
 // returned function waits for the result.
-func (i *Instance) Facts(ctx context.Context) func() []prompt.Fact {
-	dirty := i.uncommitted.take()
+func (s *Surroundings) Facts(ctx context.Context) func() []prompt.Fact {
+	dirty := s.uncommitted.take()
 	return func() (facts []prompt.Fact) {
 		add := func(name, text string) {
 			if text != "" {
@@ -24,11 +35,11 @@ func (i *Instance) Facts(ctx context.Context) func() []prompt.Fact {
 			}
 		}
 		add("Operating system", surroundings.System())
-		if i.Root.VCS == "git" {
-			add("Branch", orText(worktree.Branch(i.Root), "none (detached)"))
+		if s.place.Root.VCS == "git" {
+			add("Branch", orText(worktree.Branch(s.place.Root), "none (detached)"))
 		}
-		add("Top level", surroundings.Top(i.Root.Dir))
-		add("Toolchains", surroundings.Toolchains(i.Root.Dir, searchPath(i.Shell.Env)))
+		add("Top level", surroundings.Top(s.place.Root.Dir))
+		add("Toolchains", surroundings.Toolchains(s.place.Root.Dir, searchPath(s.shell.Env)))
 		add("Not committed at the start", dirty.wait(ctx))
 		return facts
 	}
