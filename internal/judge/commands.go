@@ -157,8 +157,8 @@ func (w *walker) run(words []field, s *scope, source string) {
 		w.dynamic(source, "commands are nested too deeply")
 		return
 	}
-	x := &invocation{walker: w, words: words, scope: s, source: source, base: baseName(words[0].text)}
-	x.at, x.wroteFrom = len(w.out.Commands), len(w.out.Writes)
+	x := &invocation{walker: w, judgement: judgement{&w.findings, source, len(w.out.Commands)}, words: words, scope: s, base: baseName(words[0].text)}
+	x.wroteFrom = len(w.out.Writes)
 	w.out.Commands = append(w.out.Commands, x.cmd(w.env))
 	x.base = programs().canonical(x.base)
 	x.prog = lookup(x.base)
@@ -190,12 +190,11 @@ func baseName(name string) string {
 // takes the invocation.
 type invocation struct {
 	*walker
-	words  []field
-	scope  *scope
-	source string
-	base   string   // the name that it is judged by
-	prog   *program // the row of that name
-	at     int      // index of its Cmd
+	judgement
+	words []field
+	scope *scope
+	base  string   // the name that it is judged by
+	prog  *program // the row of that name
 
 	wroteFrom int // index of the first file it writes
 }
@@ -226,41 +225,6 @@ func joinWords(words []field) string {
 		texts[i] = f.text
 	}
 	return strings.Join(texts, " ")
-}
-
-// opaque marks the command as one whose effect is unknown: it may run anything.
-func (x *invocation) opaque(reason string) { x.unclear(reason, "") }
-
-// unclear marks the command as one of which only the beginning of its text is known.
-func (x *invocation) unclear(reason, prefix string) {
-	x.reasons.add(reason)
-	c := &x.out.Commands[x.at]
-	if c.Dynamic {
-		c.Prefix = commonPrefix(c.Prefix, prefix)
-		return
-	}
-	c.Also = append(c.Also, c.Text)
-	c.Dynamic, c.Always, c.Text, c.Prefix = true, "", x.source, prefix
-}
-
-func commonPrefix(a, b string) string {
-	n := 0
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return a[:n]
-}
-
-// runs notes commands that only denials count for.
-func (x *invocation) runs(texts ...string) {
-	c := &x.out.Commands[x.at]
-	c.Runs = append(c.Runs, texts...)
-}
-
-// also adds a text that deny rules know the command by.
-func (x *invocation) also(words []field) {
-	c := &x.out.Commands[x.at]
-	c.Also = append(c.Also, joinWords(words))
 }
 
 // checkWords checks words that are unknown before the shell runs. They could be

@@ -40,6 +40,14 @@ type scope struct {
 	env   *Env // the walker's
 }
 
+// first returns the directory where it is most likely, or "".
+func (s *scope) first() string {
+	if len(s.dirs) == 0 {
+		return ""
+	}
+	return s.dirs[0]
+}
+
 func (s *scope) clone() *scope {
 	*s.steps += (len(s.vars) + len(s.funcs)) / 16
 	c := *s

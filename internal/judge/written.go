@@ -115,19 +115,12 @@ func (x *invocation) renamed() {
 	}
 	from, to := operands[0].text, operands[1].text
 	for _, file := range x.scope.resolve(to) {
-		if in, ok := x.written[path.Join(x.first(), from)]; ok {
+		if in, ok := x.written[path.Join(x.scope.first(), from)]; ok {
 			x.written[file] = in
 		}
 		x.names[file] = path.Base(from)
 		x.names[path.Join(file, path.Base(from))] = path.Base(from)
 	}
-}
-
-func (x *invocation) first() string {
-	if len(x.scope.dirs) == 0 {
-		return ""
-	}
-	return x.scope.dirs[0]
 }
 
 // runsFile judges a command named by its path, if the script wrote or renamed
