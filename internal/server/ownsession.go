@@ -81,12 +81,12 @@ func (c lives) change() (any, error) {
 	}
 	ctx := context.WithoutCancel(c.ctx())
 	if in.Title != nil {
-		if sess, err = c.s.opts.Service.Rename(ctx, sess.ID, *in.Title); err != nil {
+		if sess, err = c.s.opts.Service.Editor.Rename(ctx, sess.ID, *in.Title); err != nil {
 			return nil, err
 		}
 	}
 	if in.Archived != nil {
-		sess, err = c.s.opts.Service.Archive(ctx, sess.ID, *in.Archived)
+		sess, err = c.s.opts.Service.Editor.Archive(ctx, sess.ID, *in.Archived)
 	}
 	return wire.EncodeSession(sess), err
 }

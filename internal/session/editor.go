@@ -2,15 +2,17 @@ package session
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"time"
 
 	"lathe"
 	"lathe/internal/commit"
 	"lathe/internal/store"
 )
 
-// Editor changes what is stored about sessions, for clients that edit the past. It
-// refuses while the session is busy.
+// Editor changes what is stored about sessions: their titles, whether they are put away,
+// and their past. What edits the past it refuses while the session is busy.
 type Editor struct{ s *Service }
 
 // PutPart stores a part that a client changed, while the session is idle. The
@@ -59,4 +61,32 @@ func (e *Editor) RemoveMessage(ctx context.Context, id lathe.SessionID, message 
 			return tx.RemoveMessage(id, message)
 		})
 	})
+}
+
+// Rename gives a session a title.
+func (e *Editor) Rename(ctx context.Context, id lathe.SessionID, title string) (lathe.Session, error) {
+	if title == "" {
+		return lathe.Session{}, lathe.Errorf(lathe.CodeInvalid, "", "the title is empty")
+	}
+	return e.change(ctx, id, func(sess *lathe.Session) { sess.Title = title })
+}
+
+// Archive puts a session away, or takes it out again. Nothing of it is removed.
+func (e *Editor) Archive(ctx context.Context, id lathe.SessionID, on bool) (lathe.Session, error) {
+	return e.change(ctx, id, func(sess *lathe.Session) {
+		switch {
+		case !on:
+			sess.Archived = time.Time{}
+		case sess.Archived.IsZero():
+			sess.Archived = e.s.opts.Now()
+		}
+	})
+}
+
+func (e *Editor) change(ctx context.Context, id lathe.SessionID, f func(*lathe.Session)) (lathe.Session, error) {
+	sess, err := e.s.Update(ctx, id, func(sess *lathe.Session) error { f(sess); return nil })
+	if errors.Is(err, store.ErrNotFound) {
+		_, err = e.s.Get(ctx, id)
+	}
+	return sess, err
 }

@@ -36,8 +36,8 @@ func (j *work) refuse(w *waiting, f lathe.Failure, err error) {
 func (j *work) refuseAs(w *waiting, out turn.Outcome, f lathe.Failure, cause error) {
 	out.Failure = f
 	if w.message != nil {
-		out.Last = j.r.failedAnswer(w, f)
-		if err := j.r.saveAnswer(context.Background(), out.Last); err != nil {
+		out.Last = j.failedAnswer(w, f)
+		if err := j.saveAnswer(context.Background(), out.Last); err != nil {
 			j.r.s.opts.Log.Error("why a prompt was not answered could not be stored; it is tried again", "session", j.r.current().ID, "message", w.message.ID, "err", err)
 			j.r.owed = append(j.r.owed, out.Last)
 			j.r.s.owed.owes(j.r)
@@ -49,25 +49,25 @@ func (j *work) refuseAs(w *waiting, out turn.Outcome, f lathe.Failure, cause err
 
 // failedAnswer returns the answer to a prompt that failed: what the turn began but
 // could not end, or a new message.
-func (r *runner) failedAnswer(w *waiting, f lathe.Failure) *lathe.Message {
-	now := r.s.opts.Now()
-	if m := r.openAnswer(w.message); m != nil {
+func (j *work) failedAnswer(w *waiting, f lathe.Failure) *lathe.Message {
+	now := j.r.s.opts.Now()
+	if m := j.openAnswer(w.message); m != nil {
 		info := *m.Info.(*lathe.Assistant)
 		info.Error, info.Completed = f, now
 		m.Info = &info
 		return m
 	}
 	user := w.message.Info.(*lathe.User)
-	dir := r.current().Directory
+	dir := j.r.current().Directory
 	return &lathe.Message{
-		ID: r.ids.Load().Message(), SessionID: w.message.SessionID, Created: now,
+		ID: j.r.ids.Load().Message(), SessionID: w.message.SessionID, Created: now,
 		Info: &lathe.Assistant{ParentID: w.message.ID, Agent: user.Agent, Model: user.Model, Cwd: dir, Root: dir, Completed: now, Error: f},
 	}
 }
 
 // openAnswer returns the unfinished answer to a message, or nil.
-func (r *runner) openAnswer(user *lathe.Message) *lathe.Message {
-	for m, err := range r.s.opts.Store.Messages(context.Background(), user.SessionID, store.MessageFilter{}) {
+func (j *work) openAnswer(user *lathe.Message) *lathe.Message {
+	for m, err := range j.r.s.opts.Store.Messages(context.Background(), user.SessionID, store.MessageFilter{}) {
 		if err != nil || m.Seq <= user.Seq {
 			return nil
 		}
@@ -79,11 +79,11 @@ func (r *runner) openAnswer(user *lathe.Message) *lathe.Message {
 }
 
 // saveAnswer stores a failed answer and closes whatever is open in it.
-func (r *runner) saveAnswer(ctx context.Context, m *lathe.Message) error {
+func (j *work) saveAnswer(ctx context.Context, m *lathe.Message) error {
 	began := m.Seq > 0
-	err := r.rec.Commit(ctx, turn.Change{Message: m})
+	err := j.r.rec.Commit(ctx, turn.Change{Message: m})
 	if err == nil && began {
-		err = r.closeOpen(ctx)
+		err = j.r.closeOpen(ctx)
 	}
 	return err
 }

@@ -2,13 +2,11 @@ package session
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"sync"
-	"time"
 
 	"lathe"
 	"lathe/internal/commit"
@@ -208,32 +206,4 @@ func forkTitle(title string) string {
 		return title + " (fork #1)"
 	}
 	return fmt.Sprintf("%s (fork #%d)", m[1], n+1)
-}
-
-// Rename gives a session a title.
-func (s *Service) Rename(ctx context.Context, id lathe.SessionID, title string) (lathe.Session, error) {
-	if title == "" {
-		return lathe.Session{}, lathe.Errorf(lathe.CodeInvalid, "", "the title is empty")
-	}
-	return s.change(ctx, id, func(sess *lathe.Session) { sess.Title = title })
-}
-
-// Archive puts a session away, or takes it out again. Nothing of it is removed.
-func (s *Service) Archive(ctx context.Context, id lathe.SessionID, on bool) (lathe.Session, error) {
-	return s.change(ctx, id, func(sess *lathe.Session) {
-		switch {
-		case !on:
-			sess.Archived = time.Time{}
-		case sess.Archived.IsZero():
-			sess.Archived = s.opts.Now()
-		}
-	})
-}
-
-func (s *Service) change(ctx context.Context, id lathe.SessionID, f func(*lathe.Session)) (lathe.Session, error) {
-	sess, err := s.Update(ctx, id, func(sess *lathe.Session) error { f(sess); return nil })
-	if errors.Is(err, store.ErrNotFound) {
-		_, err = s.Get(ctx, id)
-	}
-	return sess, err
 }

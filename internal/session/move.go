@@ -33,7 +33,7 @@ func (s *Service) Move(ctx context.Context, id lathe.SessionID, dir string) (lat
 	s.mu.Lock()
 	delete(s.runners, id)
 	s.mu.Unlock()
-	return s.change(ctx, id, func(sess *lathe.Session) { sess.Directory, sess.ProjectID = dir, inst.Project.ID })
+	return s.Editor.change(ctx, id, func(sess *lathe.Session) { sess.Directory, sess.ProjectID = dir, inst.Project.ID })
 }
 
 // gone explains that a session's directory does not exist.

@@ -251,17 +251,17 @@ func TestArchiveAndRename(t *testing.T) {
 	s, stop := w.playing(oneCall{"bash", "command"})
 	defer stop()
 	id := w.create(s)
-	if _, err := s.Rename(t.Context(), id, "other"); err != nil {
+	if _, err := s.Editor.Rename(t.Context(), id, "other"); err != nil {
 		t.Fatal(err)
 	}
-	sess, err := s.Archive(t.Context(), id, true)
+	sess, err := s.Editor.Archive(t.Context(), id, true)
 	if err != nil || sess.Archived.IsZero() || sess.Title != "other" {
 		t.Errorf("archived: %+v, %v", sess, err)
 	}
-	if sess, err = s.Archive(t.Context(), id, false); err != nil || !sess.Archived.IsZero() {
+	if sess, err = s.Editor.Archive(t.Context(), id, false); err != nil || !sess.Archived.IsZero() {
 		t.Errorf("taken out: %+v, %v", sess, err)
 	}
-	if _, err := s.Rename(t.Context(), "ses_none", "x"); lathe.CodeOf(err) != lathe.CodeNotFound {
+	if _, err := s.Editor.Rename(t.Context(), "ses_none", "x"); lathe.CodeOf(err) != lathe.CodeNotFound {
 		t.Errorf("rename of what is not there: %v", err)
 	}
 }

@@ -44,14 +44,15 @@ type Options struct {
 }
 
 // Service owns the sessions of a process. It is safe for concurrent use. Its methods are
-// what one asks of a session; separate subjects have types of their own.
+// what one asks of a session; separate subjects have types of their own, and it has a field
+// for each, which is why there are so many.
 type Service struct {
 	Instances *instance.Set    // what directories are equipped with
 	Questions *Questions       // those that are waiting for an answer
 	Shares    *share.Service   // publishes sessions
 	Projects  *project.Service // projects and worktrees
 	Importer  *Importer        // imports sessions from elsewhere
-	Editor    *Editor          // changes what is stored of an idle session
+	Editor    *Editor          // changes what is stored of sessions
 	Undo      *Undo            // undoes what sessions did to files
 	Diffs     *Diffs           // says what sessions changed
 	Windows   *Windows         // what models see of sessions

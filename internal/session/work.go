@@ -108,7 +108,7 @@ func (j *work) settle(out turn.Outcome, err error) (over bool) {
 // one does not fail in the same way.
 func (j *work) split(err error) (seen, left []*waiting) {
 	for _, w := range j.waiting {
-		if w.late || j.r.hasArrived(w) {
+		if w.late || j.hasArrived(w) {
 			left = append(left, w)
 		} else {
 			seen = append(seen, w)
@@ -121,8 +121,8 @@ func (j *work) split(err error) (seen, left []*waiting) {
 	return seen, left
 }
 
-func (r *runner) hasArrived(w *waiting) bool {
-	return w.message != nil && slices.ContainsFunc(r.arrived, func(m lathe.Message) bool { return m.ID == w.message.ID })
+func (j *work) hasArrived(w *waiting) bool {
+	return w.message != nil && slices.ContainsFunc(j.r.arrived, func(m lathe.Message) bool { return m.ID == w.message.ID })
 }
 
 // end makes the session idle. If the work was stopped, prompts waiting for their
