@@ -42,6 +42,7 @@ func (b bounds) bound(p *sandbox.Policy) {
 		}
 		return list
 	}
+	p.Forbid = b.forbidden()
 	p.Hide = slices.Concat(p.Hide, b.deniedReads())
 }
 
@@ -117,6 +118,18 @@ func (b bounds) protected() []string {
 	list := builtin.Protected(i.Root, i.Paths.Home, i.upward())
 	list = append(list, b.c.machine.StartUp()...)
 	return append(list, b.deniedEdits()...)
+}
+
+// forbidden reports whether a file would be protected once it is there.
+func (b bounds) forbidden() func(path string, whole bool) bool {
+	i := b.c.i
+	steers := builtin.Forbidden(i.Root, i.Paths.Home, i.upward())
+	edits := restricts(b.policy, "edit", lathe.Deny, lathe.AskMe)
+	start := b.c.machine.StartUp()
+	return func(path string, whole bool) bool {
+		return steers(path, whole) || slices.Contains(start, path) ||
+			edits && within(b.c.top(), path) && b.editing(i.Root.Name(path)) != lathe.Allow
+	}
 }
 
 // allowedOutside lists the directories outside the project that the rules let tools

@@ -118,6 +118,8 @@ func (c *Confinement) by(b bounds, kind shell.Kind) (*sandbox.Box, sandbox.Polic
 		c.forServer(&p)
 	case shell.KindFormatter:
 		c.showLanguages(&p)
+	case shell.KindMCP:
+		p.Lasting = true
 	}
 	return c.boxOf(kind), p
 }

@@ -1,7 +1,10 @@
 package job
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,5 +37,48 @@ func TestConfinedJobHasItsTerminal(t *testing.T) {
 	got := strings.Join(strings.Fields(strings.ReplaceAll(text(j, j.Look(t.Context(), Look{End: true, For: patience})), "\r", "")), " ")
 	if w := strings.Join(append(want, "the end"), " "); got != w {
 		t.Errorf("got  %q\nwant %q", got, w)
+	}
+}
+
+// What steers programs and appeared while a job ran is the person's: it stays when the job
+// ends. The job itself cannot make such a file.
+func TestEndOfAJobUndoesNothing(t *testing.T) {
+	if sandbox.Detect() == sandbox.RulesOnly {
+		t.Skip(sandbox.Missing())
+	}
+	box := sandbox.NewBox(sandbox.Options{})
+	t.Cleanup(func() { box.Close() })
+	r, _ := keeping(t)
+	at := func(name string) string { return filepath.Join(r.dir, name) }
+	policy := sandbox.Policy{
+		Write:  []string{r.dir},
+		Aside:  at("aside"),
+		Forbid: func(path string, _ bool) bool { return filepath.Base(path) == "forbidden" },
+		Protect: func() []string {
+			return slices.DeleteFunc([]string{at("theirs"), at("forbidden")}, func(path string) bool {
+				_, err := os.Lstat(path)
+				return err != nil
+			})
+		},
+	}
+	s := r.describe("ses_a", `until [ -e go ]; do sleep 0.01; done; echo x > forbidden; echo "the end"`)
+	s.Runner = r.runner.Confined(func(shell.Kind) (*sandbox.Box, sandbox.Policy) { return box, policy })
+	j, err := r.Start(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"theirs", "go"} {
+		if err := os.WriteFile(at(name), []byte("theirs"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if said := text(j, j.Look(t.Context(), Look{End: true, For: patience})); !strings.Contains(said, "the end") {
+		t.Errorf("it said %q", said)
+	}
+	if got, err := os.ReadFile(at("theirs")); err != nil || string(got) != "theirs" {
+		t.Errorf("what was made meanwhile: %q, %v", got, err)
+	}
+	if _, err := os.Lstat(at("forbidden")); err == nil {
+		t.Error("the job made a protected file")
 	}
 }

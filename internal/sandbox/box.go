@@ -66,7 +66,8 @@ type Port struct {
 type Run struct {
 	PID   int
 	Level Level
-	ended func() []Refusal
+	check func() []Refusal // what was done to protected files, which is undone
+	leave func()
 	told  listener
 	// hidden lists what the process could not read; nil: nothing.
 	hidden func() []string
@@ -84,6 +85,7 @@ func (r *Run) Hidden() []string {
 // listener learns of refusals while the process runs.
 type listener interface {
 	all() []Refusal
+	outlive()
 	share() (*os.File, error)
 	shareNetwork() ([]*os.File, string, error)
 	stop()
@@ -124,7 +126,22 @@ func (r *Run) Ended() (refused []Refusal) {
 	if r.told != nil {
 		refused = r.told.all()
 	}
-	return append(refused, r.ended()...)
+	r.leave()
+	return append(refused, r.check()...)
+}
+
+// Outlive makes the process a lasting one, see [Policy.Lasting]: what it did so far to
+// protected files is undone now, and nothing later. It returns what was refused or undone.
+// Call it once at most.
+func (r *Run) Outlive() (refused []Refusal) {
+	if r.told != nil {
+		r.told.outlive()
+	}
+	refused, r.check = r.check(), func() []Refusal { return nil }
+	if r.told != nil {
+		refused = append(r.told.all(), refused...)
+	}
+	return refused
 }
 
 // Share returns a file with which [Attend] in another process takes over for this one,

@@ -31,7 +31,7 @@ func (b *Box) Start(proc Process, policy Policy) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Run{PID: run.Pid, Level: Files, ended: guard.check}, nil
+	return &Run{PID: run.Pid, Level: Files, check: guard.check, leave: func() {}}, nil
 }
 
 // Level is [Files] where the system has Seatbelt.

@@ -49,9 +49,6 @@ func (b *Box) Start(proc Process, policy Policy) (run *Run, err error) {
 	if len(policy.Overlays) > 0 && level < Full {
 		return nil, fmt.Errorf("%w: %s", ErrOverlay, level.Words())
 	}
-	if policy.Lasting && level < Full {
-		policy.Protect = nil // only what is done at the end would hold it
-	}
 	policy.now = newSight()
 	rules, err := policy.rules(level)
 	if err != nil {
@@ -110,10 +107,7 @@ func (b *Box) Start(proc Process, policy Policy) (run *Run, err error) {
 		return nil, &os.PathError{Op: failed, Path: proc.Path, Err: errno}
 	}
 	giveWay(pid)
-	run = &Run{PID: pid, Level: level, hidden: policy.hidden, ended: func() []Refusal {
-		leave()
-		return guard.check()
-	}}
+	run = &Run{PID: pid, Level: level, hidden: policy.hidden, check: guard.check, leave: leave}
 	if told != nil {
 		if fd, err := told.take(); err == nil {
 			run.told = newTeller(&policy, fd, conns)

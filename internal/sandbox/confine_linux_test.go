@@ -170,37 +170,6 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// What lies in the project when a lasting process ends may be somebody else's: nothing is
-// moved away or put back. Where there are mounts it still changes nothing protected.
-func TestLastingUndoesNothing(t *testing.T) {
-	atLevels(t, HostNetwork, func(t *testing.T, b *Box, level Level) {
-		w := newWorld(t)
-		w.policy.Lasting = true
-		script := `echo mine > .envrc; echo changed > .vscode/tasks.json; printf '[core]\n\tpager = less\n' > .git/config; exit 0`
-		want := map[string]string{".envrc": "mine\n", ".vscode/tasks.json": "changed\n", ".git/config": "[core]\n\tpager = less\n"}
-		var refused []Refusal
-		if level == Full {
-			want[".vscode/tasks.json"] = "{}"
-			want[".git/config"] = "[core]\n\tbare = false\n"
-			refused = []Refusal{{Op: "write", Path: filepath.Join(w.work, ".vscode/tasks.json")}, {Op: "write", Path: filepath.Join(w.work, ".git/config")}}
-		}
-		if diff := cmp.Diff(refused, w.run(b, w.policy, script).refused); diff != "" {
-			t.Errorf("refused (-want +got):\n%s", diff)
-		}
-		got := map[string]string{}
-		for name := range want {
-			text, err := os.ReadFile(filepath.Join(w.work, name))
-			if err != nil {
-				t.Error(err)
-			}
-			got[name] = string(text)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
-	})
-}
-
 // A configuration of git that was given may change where it executes nothing new.
 func TestGitConfigIsPutBack(t *testing.T) {
 	atLevels(t, HostNetwork, func(t *testing.T, b *Box, level Level) {

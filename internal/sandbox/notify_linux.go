@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -18,8 +19,8 @@ import (
 
 // The kernel reports a refusal only to the program. So calls that change files are
 // shown to lathe before the kernel decides: lathe notes which of them a policy
-// refuses, and lets all of them continue. A program that deceives it falsifies only
-// that note.
+// refuses, and lets them continue, except those of lasting processes that it bars. A
+// program that deceives it falsifies that note.
 
 // maxRefusals limits what is noted about one process and everything it starts.
 const maxRefusals = 64
@@ -40,6 +41,7 @@ func (f *bpf) tellOpen(nr uint32, at uint32) {
 type teller struct {
 	*connections // nil: it has the machine's network
 	policy       *Policy
+	lasting      atomic.Bool
 	roots        []string // directories that may be written
 	shut         []string // paths below them that may not
 	fd           int
@@ -141,6 +143,7 @@ func newTeller(policy *Policy, fd int, conns *connections) *teller {
 		quit = -1 // only a handover needs it
 	}
 	t := &teller{connections: conns, policy: policy, fd: fd, quit: quit, seen: map[string]bool{}, ended: make(chan struct{})}
+	t.lasting.Store(policy.Lasting)
 	t.roots = policy.existing(slices.Concat(policy.Write, policy.Given, devices))
 	t.shut = policy.existing(policy.guarded())
 	go func() {
@@ -201,16 +204,16 @@ func (t *teller) stop() {
 // ended; then it closes the file. It lets all calls continue. With what
 // [Run.ShareNetwork] returned, the servers of the process stay published.
 func Attend(f *os.File, network []*os.File, words string) {
-	hear := func(*notif) bool { return false }
+	hear := func(*notif) (unix.Errno, bool) { return 0, false }
 	if len(network) > 0 {
 		if p, err := resumePorts(network, words); err == nil {
 			defer p.close()
 			c := &connections{ports: p}
-			hear = func(req *notif) bool {
+			hear = func(req *notif) (unix.Errno, bool) {
 				if req.nr == unix.SYS_LISTEN {
 					c.listens(req)
 				}
-				return false
+				return 0, false
 			}
 		}
 	}
@@ -218,17 +221,18 @@ func Attend(f *os.File, network []*os.File, words string) {
 	_ = f.Close()
 }
 
-// hear notes a call, and reports whether it will be answered later.
-func (t *teller) hear(req *notif) (later bool) {
+// hear notes a call, and returns the error with which it fails, or none, or reports that
+// it will be answered later.
+func (t *teller) hear(req *notif) (fails unix.Errno, later bool) {
 	switch {
 	case t.connections == nil:
-		t.note(req)
+		return t.note(req), false
 	case req.nr == unix.SYS_LISTEN:
 		t.listens(req)
 	case req.nr == unix.SYS_CONNECT:
 		ask := t.connects(req)
 		if ask == nil {
-			return false
+			return 0, false
 		}
 		go func() { // ended by who is asked, with the command at the latest
 			errno := ask()
@@ -238,11 +242,11 @@ func (t *teller) hear(req *notif) (later bool) {
 				reply(t.fd, req.id, errno)
 			}
 		}()
-		return true
+		return 0, true
 	default:
-		t.note(req)
+		return t.note(req), false
 	}
-	return false
+	return 0, false
 }
 
 // reply answers a reported call: it continues, or fails with an error.
@@ -255,7 +259,7 @@ func reply(fd int, id uint64, errno unix.Errno) {
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlSend, uintptr(unsafe.Pointer(&res)))
 }
 
-func attend(fd, quit int, hear func(*notif) (later bool)) {
+func attend(fd, quit int, hear func(*notif) (fails unix.Errno, later bool)) {
 	runtime.LockOSThread() // it waits in the kernel most of the time
 	defer runtime.UnlockOSThread()
 	const syncWakeUp = 1
@@ -273,8 +277,8 @@ func attend(fd, quit int, hear func(*notif) (later bool)) {
 		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlRecv, uintptr(unsafe.Pointer(req))); errno != 0 {
 			continue // it was interrupted or ended in the meantime
 		}
-		if !hear(req) {
-			reply(fd, req.id, 0)
+		if errno, later := hear(req); !later {
+			reply(fd, req.id, errno)
 		}
 	}
 }
@@ -286,15 +290,21 @@ func (t *teller) all() []Refusal {
 	return slices.Clone(t.refused)
 }
 
-// note notes a call that the policy refuses.
-func (t *teller) note(req *notif) {
+// note notes a call that the policy refuses, and says how it fails if only lathe refuses
+// it.
+func (t *teller) note(req *notif) (fails unix.Errno) {
 	op, dirs, at := subject(req)
+	from := ""
 	for i := range at {
 		raw := readString(int(req.pid), uintptr(at[i]))
 		if raw == "" {
 			continue
 		}
 		path, ok := t.allowed(req, dirs[i], raw, op == "write")
+		c := change{op: op, path: path, from: from, whole: op == "rename" || op == "link" || isSymlink(req.nr)}
+		if from = path; t.barred(c) {
+			fails, ok = unix.EACCES, false
+		}
 		if ok {
 			continue
 		}
@@ -305,6 +315,7 @@ func (t *teller) note(req *notif) {
 		}
 		t.mu.Unlock()
 	}
+	return fails
 }
 
 // allowed returns the path that a call refers to, and whether the policy allows
@@ -322,23 +333,49 @@ func (t *teller) allowed(req *notif, dir int32, path string, follow bool) (strin
 		path = base + "/" + path
 	}
 	for _, own := range []string{"/proc/", "/dev/fd/", "/dev/std"} { // mostly what a program has open
-		if strings.HasPrefix(path, own) {
-			return path, true
+		if !strings.HasPrefix(path, own) {
+			continue
 		}
+		if t.lasting.Load() {
+			path = t.existing(byProcess(req.pid, path), follow)
+		}
+		return path, true
 	}
-	real := ""
-	if follow {
-		real = realPath(path)
-	}
+	real := t.existing(path, follow)
 	if real == "" {
-		dir := realPath(filepath.Dir(filepath.Clean(path)))
-		if dir == "" {
-			return path, true // there is nothing to refuse
-		}
-		real = filepath.Join(dir, filepath.Base(path))
+		return path, true // there is nothing to refuse
 	}
 	return real, strings.HasPrefix(real, "/dev/pts/") || t.writable(real)
 }
+
+// existing resolves the links of a path, and with follow of what it leads to, if that is
+// there; empty if its directory does not exist.
+func (*teller) existing(path string, follow bool) string {
+	for range maxLinks {
+		if !follow {
+			break
+		}
+		if real := realPath(path); real != "" {
+			return real
+		}
+		to, err := os.Readlink(path) // it may lead to what is not there yet
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	dir := realPath(filepath.Dir(filepath.Clean(path)))
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, filepath.Base(path))
+}
+
+// maxLinks is how many links the kernel follows in one path.
+const maxLinks = 40
 
 // realPath resolves the links of a path; empty if it does not exist.
 func realPath(path string) string {

@@ -25,9 +25,13 @@ type Policy struct {
 	// Overlays are directories whose changes are redirected, at the level Full; see [ErrOverlay].
 	Overlays []Overlay
 	// Lasting says that the process lives on while others work in the same places, so that
-	// what is found changed at its end may not be its doing: nothing is undone or moved away,
-	// and on Linux below the level Full nothing of Protect holds.
+	// what is found changed at its end may not be its doing: nothing is undone or moved away.
+	// Instead lathe refuses its calls that would change or make what is protected, as far as
+	// it sees them (on Linux, with seccomp's notification).
 	Lasting bool
+	// Forbid reports whether a file that is not there yet would be protected; whole says that
+	// something complete is put there, such as a directory. Only for lasting processes; nil: none is.
+	Forbid func(path string, whole bool) bool
 	// Required says that nothing may run with less than all of this.
 	Required bool
 	// Aside is a directory for files that are moved away. It is created when needed.

@@ -11,6 +11,9 @@ var olderCalls = []uint32{unix.SYS_CREAT, unix.SYS_MKDIR, unix.SYS_RMDIR, unix.S
 
 const olderOpen = unix.SYS_OPEN
 
+// isSymlink reports whether a call makes a symbolic link.
+func isSymlink(nr int32) bool { return nr == unix.SYS_SYMLINKAT || nr == unix.SYS_SYMLINK }
+
 func olderSubject(req *notif) (op string, dirs []int32, at []uint64) {
 	a, here := req.args, int32(unix.AT_FDCWD)
 	switch int(req.nr) {

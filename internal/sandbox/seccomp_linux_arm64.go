@@ -10,4 +10,7 @@ var olderCalls []uint32
 
 const olderOpen = 0
 
+// isSymlink reports whether a call makes a symbolic link.
+func isSymlink(nr int32) bool { return nr == unix.SYS_SYMLINKAT }
+
 func olderSubject(*notif) (op string, dirs []int32, at []uint64) { return "", nil, nil }

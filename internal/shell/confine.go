@@ -44,6 +44,9 @@ func (p *process) confined(l launch) (bool, error) {
 		kind = KindCommand
 	}
 	box, policy := by(kind)
+	if l.lasting {
+		policy.Lasting = true
+	}
 	switch {
 	case box == nil:
 		return held, heldErr(held)
@@ -77,6 +80,13 @@ func heldErr(held bool) error {
 		return sandbox.ErrOverlay
 	}
 	return nil
+}
+
+// outlive says that the process goes on while others work in the same places.
+func (b *bounds) outlive(exit *Exit) {
+	if b.run != nil {
+		exit.Level, exit.Refused = b.run.Level, b.run.Outlive()
+	}
 }
 
 // end says that all processes are gone, and tells what was taken back of their work.

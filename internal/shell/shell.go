@@ -338,7 +338,7 @@ func (r *Runner) start(c Command, call uint64, with pipes) (*process, error) {
 		defer end.Close()
 	}
 	p := &process{r: r, out: ends.out, in: ends.in, output: c.Output, told: told, network: c.Network}
-	err = p.launch(launch{path: sh, args: shellArgs(sh, script), dir: c.Dir, env: c.Env, files: files, call: call, pipes: with, kind: c.Kind, allow: c.Allow, by: c.Confine})
+	err = p.launch(launch{path: sh, args: shellArgs(sh, script), dir: c.Dir, env: c.Env, files: files, call: call, pipes: with, kind: c.Kind, allow: c.Allow, by: c.Confine, lasting: with.live})
 	if err != nil {
 		ends.closeOwn()
 		readParts(told)
@@ -359,6 +359,8 @@ type launch struct {
 	kind  Kind
 	allow sandbox.Grant
 	by    Confine // nil: as the Runner says
+	// lasting says that it is a job; see [sandbox.Policy.Lasting].
+	lasting bool
 }
 
 // launch starts the process and what looks after it. It is the only place where
@@ -467,6 +469,7 @@ func (r *Runner) finish(ctx context.Context, p *process, c Command) (Exit, error
 	case <-c.Keep:
 		watch.stop()
 		p.bounds.publish()
+		p.bounds.outlive(&exit)
 		exit.Code, exit.Kept, exit.Live = -1, true, p.live()
 		return exit, nil
 	case <-ctx.Done():
@@ -487,6 +490,7 @@ func (r *Runner) finish(ctx context.Context, p *process, c Command) (Exit, error
 		case live:
 			p.describe(&exit)
 			p.bounds.publish()
+			p.bounds.outlive(&exit)
 			exit.Live = p.live()
 			return exit, nil
 		case !nothing: // a look costs a system call for each process of the machine
