@@ -148,7 +148,7 @@ func (c *conn) take(m message) {
 	case m.Method == "hello":
 		c.greeted(m.Params)
 	default:
-		c.host.asked(c, m)
+		door{c.host}.take(c, m)
 	}
 }
 

@@ -39,19 +39,19 @@ func (d *definitions) cacheable() bool {
 
 func (t *toldPlugin) silent() bool { return len(t.Hooks) == 0 && len(t.Tools) == 0 && len(t.Auth) == 0 }
 
-func (h *Host) definitionsFile() string {
-	sum := sha256.Sum256([]byte(h.o.Dir))
-	return filepath.Join(h.o.Cache, "plugins", "known-"+hex.EncodeToString(sum[:8])+".json")
+func (o Options) definitionsFile() string {
+	sum := sha256.Sum256([]byte(o.Dir))
+	return filepath.Join(o.Cache, "plugins", "known-"+hex.EncodeToString(sum[:8])+".json")
 }
 
 // recall takes what is known of the plugins from an earlier process, if they are as they
 // were. It reports whether that is so; then nothing has to be started yet.
 func (h *Host) recall(load loadParams) bool {
-	h.key = h.keyOf(load)
+	h.key = h.o.keyOf(load)
 	if h.key == "" {
 		return false
 	}
-	text, err := workspace.ReadFile(h.definitionsFile(), mostBytes)
+	text, err := workspace.ReadFile(h.o.definitionsFile(), mostBytes)
 	var known definitions
 	if err != nil || json.Unmarshal(text, &known) != nil || known.Key != h.key || !known.cacheable() || len(known.Plugins) != len(load.Plugins) {
 		return false
@@ -78,7 +78,7 @@ func (h *Host) remember() {
 	}
 	text, err := json.Marshal(known)
 	if err == nil {
-		err = workspace.WriteFile(h.definitionsFile(), text, 0o600)
+		err = workspace.WriteFile(h.o.definitionsFile(), text, 0o600)
 	}
 	if err != nil {
 		h.o.Log.Debug("what plugins are is not kept", "dir", h.o.Dir, "err", err)
@@ -86,8 +86,8 @@ func (h *Host) remember() {
 }
 
 // keyOf stands for all that makes the plugins what they are; empty: it cannot be said.
-func (h *Host) keyOf(load loadParams) string {
-	runtime, err := Runtime(h.o.Env)
+func (o Options) keyOf(load loadParams) string {
+	runtime, err := Runtime(o.Env)
 	if err != nil {
 		return ""
 	}
@@ -97,7 +97,7 @@ func (h *Host) keyOf(load loadParams) string {
 		return ""
 	}
 	sum := sha256.New()
-	program, err := unpack(h.o.Cache)
+	program, err := unpack(o.Cache)
 	if err != nil {
 		return ""
 	}

@@ -10,11 +10,16 @@ import (
 	"net/http"
 	"strings"
 	"unicode/utf8"
+
+	"lathe/internal/tool"
 )
 
-// asked carries out what the process asks for, without blocking the reading of its
+// door answers what the plugins' process asks of lathe.
+type door struct{ *Host }
+
+// take carries out what the process asks for, without blocking the reading of its
 // next messages.
-func (h *Host) asked(c *conn, m message) {
+func (h door) take(c *conn, m message) {
 	switch m.Method {
 	case "request":
 		go h.request(c, m)
@@ -52,7 +57,7 @@ func (h *Host) asked(c *conn, m message) {
 }
 
 // credential answers with what is stored for a provider, if a plugin logs in to it.
-func (h *Host) credential(c *conn, m message) {
+func (h door) credential(c *conn, m message) {
 	var in struct{ Provider string }
 	_ = json.Unmarshal(m.Params, &in)
 	if _, err := h.owner(in.Provider); err != nil || h.o.Credential == nil {
@@ -62,7 +67,7 @@ func (h *Host) credential(c *conn, m message) {
 	c.answer(m.ID, h.o.Credential(in.Provider), nil)
 }
 
-func (h *Host) late(t toldPlugin) {
+func (h door) late(t toldPlugin) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.learn(t)
@@ -70,7 +75,7 @@ func (h *Host) late(t toldPlugin) {
 }
 
 // stray reports what a plugin did wrong outside of a call.
-func (h *Host) stray(params json.RawMessage) {
+func (h door) stray(params json.RawMessage) {
 	var in struct {
 		Plugin  *int
 		Message string
@@ -89,7 +94,7 @@ func (h *Host) stray(params json.RawMessage) {
 
 // request answers a request of the client that plugins are given. The response's
 // body follows in pieces.
-func (h *Host) request(c *conn, m message) {
+func (h door) request(c *conn, m message) {
 	var in struct {
 		Stream, Method, Path, Body string
 		Headers                    map[string]string
@@ -131,7 +136,7 @@ func (h *Host) request(c *conn, m message) {
 	c.pass(in.Stream, resp.Body)
 }
 
-func (h *Host) answerTo(ctx context.Context, method, path string, headers map[string]string, body string) (*http.Response, error) {
+func (h door) answerTo(ctx context.Context, method, path string, headers map[string]string, body string) (*http.Response, error) {
 	if h.o.Door == nil {
 		return nil, errors.New("lathe answers no requests here")
 	}
@@ -174,4 +179,48 @@ func piece(stream string, b []byte) chunk {
 		return chunk{Stream: stream, Text: &text}
 	}
 	return chunk{Stream: stream, Data: base64.StdEncoding.EncodeToString(b)}
+}
+
+// progress shows what a running tool reports about itself.
+func (h door) progress(params json.RawMessage) {
+	var in struct {
+		Call, Title string
+		Metadata    map[string]any
+	}
+	if json.Unmarshal(params, &in) != nil {
+		return
+	}
+	if r := h.calls.get(in.Call); r != nil && r.call.Progress != nil {
+		r.call.Progress(in.Title, in.Metadata)
+	}
+}
+
+// ask asks for permission for a running tool.
+func (h door) ask(params json.RawMessage) error {
+	var in struct {
+		Call, Permission string
+		Patterns, Always []string
+		Metadata         map[string]any
+	}
+	if err := json.Unmarshal(params, &in); err != nil {
+		return err
+	}
+	r := h.calls.get(in.Call)
+	if r == nil {
+		return errors.New("the call is over")
+	}
+	if in.Permission == "" {
+		return errors.New("ask needs a permission")
+	}
+	if len(in.Patterns) == 0 {
+		in.Patterns = []string{"*"}
+	}
+	if in.Metadata == nil {
+		in.Metadata = map[string]any{}
+	}
+	delete(in.Metadata, tool.MetaProtected)
+	if err := r.call.Ask(r.ctx, tool.Request{Permission: in.Permission, Patterns: in.Patterns, Always: in.Always, Metadata: in.Metadata}); err != nil {
+		return fmt.Errorf("permission was not given: %w", err)
+	}
+	return nil
 }

@@ -119,7 +119,7 @@ func (h *Host) caller(name string, position, index int) jsonhook.Caller {
 		}
 		begin := time.Now()
 		after, err := h.call(ctx, "hook", hookParams{index, hook, input, output})
-		h.watched(name, hook, begin, output, after, err)
+		h.o.watched(name, hook, begin, output, after, err)
 		return after, err
 	}
 }

@@ -5,8 +5,8 @@
 // its process dies, it counts as not called, and the process is started again, after a
 // longer delay each time. It ends with lathe.
 //
-// host.go starts the process and calls it; conn.go is the connection over its pipes, and door.go
-// answers what the process asks of lathe. source.go lists plugins, install.go fetches packages
+// host.go starts the process and calls it; conn.go is the connection over its pipes, and the
+// door in door.go answers what the process asks of lathe. source.go lists plugins, install.go fetches packages
 // and runtime.go finds the program. hooks.go, tools.go, models.go and login.go are what plugins
 // offer. The program that runs them is in js.
 package host

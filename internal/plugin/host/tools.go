@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -109,7 +108,7 @@ func (t *pluginTool) Run(ctx context.Context, call *tool.Call) (tool.Result, err
 			"directory": t.host.o.Dir, "worktree": t.host.o.Worktree,
 		},
 	})
-	t.host.watched(t.name, "tool "+t.tool.ID, begin, nil, nil, err)
+	t.host.o.watched(t.name, "tool "+t.tool.ID, begin, nil, nil, err)
 	var gone *plugin.NotCalled
 	switch {
 	case ctx.Err() != nil:
@@ -142,48 +141,4 @@ func decodeResult(raw json.RawMessage) (tool.Result, error) {
 		res.Attachments = append(res.Attachments, lathe.File{MIME: a.MIME, URL: a.URL, Filename: a.Filename})
 	}
 	return res, nil
-}
-
-// progress shows what a running tool reports about itself.
-func (h *Host) progress(params json.RawMessage) {
-	var in struct {
-		Call, Title string
-		Metadata    map[string]any
-	}
-	if json.Unmarshal(params, &in) != nil {
-		return
-	}
-	if r := h.calls.get(in.Call); r != nil && r.call.Progress != nil {
-		r.call.Progress(in.Title, in.Metadata)
-	}
-}
-
-// ask asks for permission for a running tool.
-func (h *Host) ask(params json.RawMessage) error {
-	var in struct {
-		Call, Permission string
-		Patterns, Always []string
-		Metadata         map[string]any
-	}
-	if err := json.Unmarshal(params, &in); err != nil {
-		return err
-	}
-	r := h.calls.get(in.Call)
-	if r == nil {
-		return errors.New("the call is over")
-	}
-	if in.Permission == "" {
-		return errors.New("ask needs a permission")
-	}
-	if len(in.Patterns) == 0 {
-		in.Patterns = []string{"*"}
-	}
-	if in.Metadata == nil {
-		in.Metadata = map[string]any{}
-	}
-	delete(in.Metadata, tool.MetaProtected)
-	if err := r.call.Ask(r.ctx, tool.Request{Permission: in.Permission, Patterns: in.Patterns, Always: in.Always, Metadata: in.Metadata}); err != nil {
-		return fmt.Errorf("permission was not given: %w", err)
-	}
-	return nil
 }

@@ -21,8 +21,8 @@ type Watched struct {
 
 const mostShown = 120 // runes of a value that was changed
 
-func (h *Host) watched(plugin, hook string, begin time.Time, before, after json.RawMessage, err error) {
-	if h.o.Watch == nil {
+func (o Options) watched(plugin, hook string, begin time.Time, before, after json.RawMessage, err error) {
+	if o.Watch == nil {
 		return
 	}
 	w := Watched{Plugin: plugin, Hook: hook, Millis: float64(time.Since(begin).Microseconds()) / 1000}
@@ -31,7 +31,7 @@ func (h *Host) watched(plugin, hook string, begin time.Time, before, after json.
 	} else {
 		w.Changed = changes(before, after)
 	}
-	h.o.Watch(w)
+	o.Watch(w)
 }
 
 // changes compares two objects key by key.
