@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -304,5 +305,30 @@ func TestFind(t *testing.T) {
 	}
 	if i := slices.IndexFunc(got, func(r Running) bool { return r.Name() == tcp.Addr().String() }); i != 1 {
 		t.Errorf("names: %v", got)
+	}
+}
+
+// A peer that knows nothing of Go gets a response where a face gets the error itself.
+func TestInProcessHTTP(t *testing.T) {
+	fails := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if in, ok := w.(interface{ Fail(error) }); ok {
+			in.Fail(errors.New("the error itself"))
+			return
+		}
+		http.Error(w, "no", http.StatusTeapot)
+		w.(http.Flusher).Flush()
+	})
+	req := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
+	if _, err := InProcess(fails).RoundTrip(req); err == nil || err.Error() != "the error itself" {
+		t.Errorf("a face gets %v", err)
+	}
+	resp, err := InProcessHTTP(fails).RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusTeapot || string(body) != "no\n" {
+		t.Errorf("a peer gets %d %q, %v", resp.StatusCode, body, err)
 	}
 }

@@ -14,6 +14,17 @@ import (
 // body of an answer ends the request's context once it is done with it.
 func InProcess(h http.Handler) http.RoundTripper { return inProcess{h} }
 
+// InProcessHTTP is [InProcess] for a peer that knows nothing of Go: an error is a response
+// with a status and a body, as it is over a connection.
+func InProcessHTTP(h http.Handler) http.RoundTripper {
+	return inProcess{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(struct {
+			http.ResponseWriter
+			http.Flusher
+		}{w, w.(http.Flusher)}, r)
+	})}
+}
+
 type inProcess struct{ h http.Handler }
 
 // RoundTrip calls the handler and returns with its header.

@@ -21,7 +21,7 @@ func (d *pluginDoor) open(a *App) http.RoundTripper {
 	d.once.Do(func() {
 		d.srv = a.LocalServer(a.Env.Dir)
 	})
-	return client.InProcess(d.srv)
+	return client.InProcessHTTP(d.srv)
 }
 
 func (d *pluginDoor) close() error {

@@ -60,19 +60,26 @@ export function serverFetch(peer) {
       if (why) controller.error(new Error(why))
       else controller.close()
     })
-    request.signal?.addEventListener("abort", () => {
-      peer.notify("hangup", { stream })
-      if (!over) controller.error(request.signal.reason)
-      over = true
+    request.signal?.throwIfAborted()
+    const aborted = new Promise((_, fail) => {
+      request.signal?.addEventListener("abort", () => {
+        peer.notify("hangup", { stream })
+        fail(request.signal.reason)
+        if (!over) controller.error(request.signal.reason)
+        over = true
+      })
     })
+    aborted.catch(() => {}) // who waits is told
     if (url.pathname !== "/log") for (const wake of waiters.splice(0)) wake()
-    const answer = await peer.request("request", {
+    const asked = peer.request("request", {
       stream,
       method: request.method,
       path: url.pathname + url.search,
       headers: Object.fromEntries(request.headers),
       body: request.body ? await request.text() : "",
     })
+    asked.catch(() => {}) // nobody waits for it after an abort
+    const answer = await Promise.race([asked, aborted])
     const empty = [101, 204, 205, 304].includes(answer.status)
     return new Response(empty ? null : body, { status: answer.status, headers: answer.headers })
   }

@@ -1,0 +1,137 @@
+//go:build unix
+
+package host_test
+
+import (
+	"encoding/json"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"lathe"
+	"lathe/internal/auth"
+	"lathe/internal/bus"
+	"lathe/internal/client"
+	"lathe/internal/config"
+	"lathe/internal/enginetest"
+	"lathe/internal/instance"
+	"lathe/internal/llm"
+	"lathe/internal/llm/script"
+	"lathe/internal/plugin"
+	"lathe/internal/server"
+	"lathe/internal/session"
+	"lathe/internal/workspace"
+)
+
+const noOAuth = `400 {"error":"MCP server nobody does not support OAuth","data":{},"errors":[],"success":false}`
+
+// unusual is what a part of the client answers that cannot work in a test, or not so.
+var unusual = map[string]string{
+	"provider.oauth.authorize": "501 NotImplementedError", "provider.oauth.callback": "501 NotImplementedError", // no plugin logs in
+	"session.share": "400 BadRequest", // no service is configured
+	// a server that is not there, in the forms that OpenCode has for it
+	"mcp.auth.authenticate": noOAuth, "mcp.auth.start": noOAuth, "mcp.auth.callback": "404 NotFoundError", "mcp.auth.remove": "404 NotFoundError",
+	"pty.connect":      "400",        // only a WebSocket can be connected
+	"tui.control.next": "AbortError", // it waits until it is given up
+}
+
+// A plugin can use every part of OpenCode's client: each is called in the real engine, and
+// answers in the form that OpenCode's SDK has for it.
+func TestClientEveryPart(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		text, err := os.ReadFile("testdata/everyclient.mjs")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.write("plugin/tour.mjs", string(text))
+		repository(t, r.dir)
+		r.o.Limit = 5 * time.Minute
+		r.o.Door = client.InProcessHTTP(engine(t, r.dir))
+		answer := r.chain(r.start(`{}`)).TextComplete(t.Context(), plugin.TextInput{}, "")
+		var got map[string]string
+		if err := json.Unmarshal([]byte(answer), &got); err != nil {
+			t.Fatalf("%v: %q\n%s", err, answer, r.said())
+		}
+		want := map[string]string{}
+		for name := range got {
+			want[name] = "ok"
+			if as := unusual[name]; as != "" {
+				want[name] = as
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("parts of the client (-want +got):\n%s", diff)
+		}
+		if len(got) < 70 {
+			t.Errorf("only %d parts were found", len(got))
+		}
+	})
+}
+
+func repository(t *testing.T, dir string) {
+	t.Helper()
+	for name, text := range map[string]string{"a.txt": "hello\nworld\n", "lathe.json": `{"command": {"greet": {"template": "greet $ARGUMENTS"}}, "permission": {"bash": "ask"}}`} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."}, {"-c", "user.name=n", "-c", "user.email=e@example.com", "commit", "-q", "-m", "first"}} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1"}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "new.txt"), []byte("new\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// engine is a server over a real engine, whose model does what it is told by its name.
+func engine(t *testing.T, dir string) *server.Server {
+	t.Helper()
+	home := t.TempDir()
+	env := map[string]string{
+		"HOME": home, "LATHE_HOME": filepath.Join(home, "lathe"), "PATH": os.Getenv("PATH"), "OPENCODE_PURE": "1",
+		"LATHE_CONFIG_CONTENT": `{"model":"script/m"}`,
+	}
+	answers := map[string]string{"m": strings.Repeat("text Done.\n---\n", 40) + "text Done.\n"}
+	answers["ask"] = strings.Replace(answers["m"], "text Done.\n---\ntext Done.", "text Done.\n---\ntool bash {\"command\":\"echo it ran\",\"description\":\"run\"}", 1)
+	paths, err := config.DefaultPaths(func(k string) string { return env[k] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := bus.New(bus.Options{})
+	own, _ := paths.AuthFile()
+	creds := auth.Open(auth.Options{Path: own})
+	e, err := enginetest.Open(t.Context(), enginetest.Options{
+		Env: env, Session: session.Options{Bus: b},
+		Instance: instance.Options{
+			Auth: creds, Trusted: func(workspace.Root) bool { return true },
+			Builtin: func(ref lathe.ModelRef) (llm.Model, bool) {
+				return script.New(func() ([]byte, error) { return []byte(answers[ref.Model]), nil }), ref.Provider == "script"
+			},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := server.New(server.Options{
+		Service: e.Service, Store: e.DB.Store(), Bus: b, Jobs: e.Jobs, Auth: creds, Paths: paths, IDs: e.Instance.IDs, Dir: dir, Getenv: func(k string) string { return env[k] },
+		Environ: e.Instance.Environ, Shell: "/bin/sh", Trusted: true, Local: true, Log: slog.New(slog.DiscardHandler),
+	})
+	t.Cleanup(func() {
+		for _, close := range []func() error{e.Service.Close, srv.Close, e.Close} {
+			if err := close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return srv
+}
