@@ -59,6 +59,11 @@ type (
 		SessionID SessionID
 		Reason    string
 	}
+	// SessionMode reports that another mode of approval holds for a session.
+	SessionMode struct {
+		SessionID SessionID
+		Mode      ApprovalMode
+	}
 	// Notice is something that a person should know but need not act on, such as a language server
 	// that is missing. OpenCode's clients are shown the text.
 	Notice struct{ Title, Text string }
@@ -165,6 +170,7 @@ func (SessionDiff) isEvent()       {}
 func (SessionCompacted) isEvent()  {}
 func (SessionPruned) isEvent()     {}
 func (UndoOff) isEvent()           {}
+func (SessionMode) isEvent()       {}
 func (Notice) isEvent()            {}
 func (LSPUpdated) isEvent()        {}
 func (LSPDiagnosed) isEvent()      {}
@@ -220,6 +226,8 @@ func SessionOf(ev Event) SessionID {
 	case JobChanged:
 		return ev.SessionID
 	case UndoOff:
+		return ev.SessionID
+	case SessionMode:
 		return ev.SessionID
 	case MessageRemoved:
 		return ev.SessionID

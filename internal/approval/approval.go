@@ -71,6 +71,9 @@ func Facts(a lathe.Ask) []Fact {
 		add(Subject, "also for", strings.Join(w.words(w.patterns), ", "))
 	}
 	add(Careful, "careful", text("reason"))
+	for _, r := range texts(a.Metadata["risks"]) {
+		add(Careful, "careful", r)
+	}
 	for _, r := range texts(a.Metadata["reasons"]) {
 		add(Careful, "since", r)
 	}

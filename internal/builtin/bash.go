@@ -200,6 +200,7 @@ func (e shellTools) judge(ctx context.Context, call *tool.Call, in bashInput, di
 		a.Reads = append(a.Reads, judge.PathUse{Path: dir, Dir: true, By: "workdir"})
 	}
 	var all []tool.Request
+	risks := a.Risks(e.Root)
 	for _, req := range a.Requests(e.Root) {
 		if req.Metadata == nil {
 			req.Metadata = map[string]any{}
@@ -210,6 +211,9 @@ func (e shellTools) judge(ctx context.Context, call *tool.Call, in bashInput, di
 		}
 		if len(a.Reasons) > 0 {
 			req.Metadata["reasons"] = a.Reasons
+		}
+		if len(risks) > 0 {
+			req.Metadata["risks"] = risks
 		}
 		if req.Permission == "edit" {
 			e.guard(a.Writes, &req)

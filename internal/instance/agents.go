@@ -202,3 +202,6 @@ func (g *Agents) Delegates(agent string) bool {
 	a, err := g.Get(agent)
 	return err == nil && a.Policy().Action("task", "*") != lathe.Deny
 }
+
+// Paths returns the directories that the built-in rules name.
+func (g *Agents) Paths() permission.Paths { return g.paths }

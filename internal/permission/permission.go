@@ -108,6 +108,9 @@ type AskInput struct {
 	Tool      *lathe.ToolRef
 	Request   tool.Request
 	Policy
+	// Freely names permissions that nobody is asked about, although rules ask: the session's mode
+	// of approval says so. It lifts no denial.
+	Freely []string
 }
 
 // Ask returns nil when the request is allowed, by the rules, by an approval or by the reply it
@@ -135,18 +138,19 @@ func (s *Service) Ask(ctx context.Context, in AskInput) error {
 func (s *Service) wanted(in AskInput) (wants []tool.Request, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	wants, err = s.needed(append([]tool.Request{in.Request}, in.Request.Also...), in.Policy)
+	wants, err = s.needed(append([]tool.Request{in.Request}, in.Request.Also...), in)
 	if len(wants) == 0 || in.Request.Next == nil {
 		return wants, err
 	}
-	more, err := s.needed([]tool.Request{in.Request.Next.Request}, in.Policy)
+	more, err := s.needed([]tool.Request{in.Request.Next.Request}, in)
 	if err != nil {
 		return nil, err
 	}
 	return append(wants, more...), nil
 }
 
-func (s *Service) needed(reqs []tool.Request, p Policy) (wants []tool.Request, err error) {
+func (s *Service) needed(reqs []tool.Request, in AskInput) (wants []tool.Request, err error) {
+	p := in.Policy
 	for _, req := range reqs {
 		req.Also, req.Next = nil, nil
 		switch s.judge(req, p) {
@@ -154,12 +158,18 @@ func (s *Service) needed(reqs []tool.Request, p Policy) (wants []tool.Request, e
 		case lathe.Deny:
 			return nil, denied(req, p)
 		case lathe.Review:
+			if in.free(req.Permission, req.Metadata) {
+				continue
+			}
 			if req.Hold == nil {
 				wants = append(wants, req)
 			} else {
 				req.Hold.Given = true
 			}
 		default:
+			if in.free(req.Permission, req.Metadata) {
+				continue
+			}
 			if s.reports(req, p) {
 				return nil, &Reporting{}
 			}

@@ -42,8 +42,8 @@ func (h *host) Model(ref lathe.ModelRef) (*provider.Model, error) { return h.ins
 // Tools returns what the agent may use. An agent's set is made once per run, so
 // its order and bytes stay the same.
 func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Toolset {
-	ceilings, late := h.runCeilings(), h.lateTools()
-	key := a.Name + "\x00" + m.Ref.String() + "\x00" + strings.Join(disabled(u.Tools), ",") + "\x00" + strconv.Itoa(len(ceilings)) + "\x00" + strings.Join(h.quiet(), ",") + "\x00" + strings.Join(late, ",") + "\x00" + strconv.Itoa(h.inst.MCP.State())
+	ceilings, late, mode := h.runCeilings(), h.lateTools(), h.mode(h.s.ctx)
+	key := string(mode) + "\x00" + a.Name + "\x00" + m.Ref.String() + "\x00" + strings.Join(disabled(u.Tools), ",") + "\x00" + strconv.Itoa(len(ceilings)) + "\x00" + strings.Join(h.quiet(), ",") + "\x00" + strings.Join(late, ",") + "\x00" + strconv.Itoa(h.inst.MCP.State())
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if set := h.toolsets[key]; set != nil {
@@ -70,7 +70,8 @@ func (h *host) Tools(a turn.Agent, m *provider.Model, u *lathe.User) *turn.Tools
 		}
 		kept = append(kept, t)
 	}
-	set := &turn.Toolset{Registry: tool.NewRegistry(kept...).Quietly(h.quiet()...), Policy: policy, Reading: h.inst.Readable.By(policy), Cut: h.withNews(cutResults(h.inst, a.Name, h.outputs.of(h.s, h.current())))}
+	bounded := boundBy(policy, mode, h.inst) // which tools are offered stays the same in all modes
+	set := &turn.Toolset{Registry: tool.NewRegistry(kept...).Quietly(h.quiet()...), Policy: bounded, Reading: h.inst.Readable.By(bounded), Cut: h.withNews(cutResults(h.inst, a.Name, h.outputs.of(h.s, h.current())))}
 	h.toolsets[key] = set
 	return set
 }
@@ -139,7 +140,9 @@ func (h *host) Arrived() []lathe.Message {
 
 // Ask asks for permission.
 func (h *host) Ask(ctx context.Context, in permission.AskInput) error {
-	return h.s.asksOf(ctx, h.runner).Permission.Ask(ctx, in)
+	mode := h.mode(ctx)
+	in.Policy = boundBy(in.Policy, mode, h.inst) // it may have changed since the call began
+	return h.s.asksOf(ctx, h.runner).Permission.Ask(ctx, in.In(mode))
 }
 
 // asksOf returns the instance whose asks a session's are: a helper in a worktree asks where

@@ -37,7 +37,7 @@ func newAble() *ableFake {
 func (f *ableFake) Can() engine.Capabilities {
 	return engine.Capabilities{
 		Undo: f, Compact: f, Fork: f, Archive: f, Share: f, Export: f, Search: f, Changes: f, Found: f, Keys: f,
-		Trust: f, Approvals: f, Weigh: f, Setup: f, Jobs: f, Tree: f,
+		Trust: f, Approvals: f, Weigh: f, Setup: f, Jobs: f, Tree: f, Modes: f,
 	}
 }
 
@@ -148,4 +148,13 @@ func (f *ableFake) Approvals(context.Context) ([]api.Approval, error) {
 
 func (f *ableFake) Revoke(_ context.Context, a api.Approval) error {
 	return f.note("revoke %s %s", a.Permission, a.Pattern)
+}
+
+// ApprovalMode is the usual one.
+func (f *ableFake) ApprovalMode(context.Context, lathe.SessionID) (lathe.ApprovalMode, error) {
+	return lathe.ByRules, nil
+}
+
+func (f *ableFake) SetApprovalMode(_ context.Context, id lathe.SessionID, mode lathe.ApprovalMode) error {
+	return f.note("mode %s %s", id, mode)
 }

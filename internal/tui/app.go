@@ -23,6 +23,7 @@ import (
 	"lathe/internal/tui/jobs"
 	"lathe/internal/tui/keys"
 	"lathe/internal/tui/look"
+	"lathe/internal/tui/modes"
 	"lathe/internal/tui/plugins"
 	"lathe/internal/tui/prefs"
 	"lathe/internal/tui/servers"
@@ -93,6 +94,7 @@ type rooms struct {
 	jobs     *jobs.Room
 	servers  *servers.Room
 	plugins  *plugins.Room
+	modes    *modes.Room
 	setup    *setup.Room
 	about    *about.Room
 	side     *side.Bar
@@ -155,6 +157,7 @@ func New(ctx context.Context, o Options) *App {
 	a.jobs = jobs.New(a.access)
 	a.servers = servers.New(a.access)
 	a.plugins = plugins.New(a.access)
+	a.modes = modes.New(a.access)
 	a.setup = setup.New(a, a.access, a.choice, a.prefs)
 	a.choice.Begin(o.Agent, o.Model)
 	a.sheets.Now = o.Now
@@ -208,6 +211,7 @@ type (
 		more    bool
 		todos   []lathe.Todo
 		status  lathe.Status
+		mode    lathe.ApprovalMode
 		err     error
 	}
 	olderMsg struct {
@@ -357,6 +361,8 @@ func (a *App) result(msg tea.Msg) tea.Cmd {
 		cmd := a.open(m.Session)
 		a.goal = m.Message
 		return cmd
+	case modes.Changed:
+		return tea.Batch(a.apply(a.modes.Done(m)), a.tick())
 	case ask.Reply:
 		return a.reply(m)
 	case ask.Answers:

@@ -75,6 +75,8 @@ func agentCommands() []command {
 		{nil, keys.ModelPrevious, "previous recent model", "", nil, func(a *App) tea.Cmd { return a.apply(a.choice.CycleModel(-1)) }},
 		{nil, keys.FavoriteNext, "next favourite model", "", nil, func(a *App) tea.Cmd { return a.apply(a.choice.CycleFavorite(1)) }},
 		{nil, keys.FavoritePrev, "previous favourite model", "", nil, func(a *App) tea.Cmd { return a.apply(a.choice.CycleFavorite(-1)) }},
+		{nil, keys.ApprovalMode, "how much is asked: next mode", "", modal, func(a *App) tea.Cmd { return a.apply(a.modes.Cycle(a.session.ID)) }},
+		{[]string{"approval", "modes"}, "", "how much is asked: by rules, ask first, accept edits, plan only, auto", "agent", modal, func(a *App) tea.Cmd { return a.apply(a.modes.List(a.session.ID)) }},
 		{[]string{"trust"}, "", "whether this repository may steer lathe", "agent", func(v *view) bool { return v.access.Able.Trust != nil }, func(a *App) tea.Cmd { return a.apply(a.setup.TrustPage()) }},
 		{[]string{"permissions"}, "", "what you allowed from now on; take it back", "agent", func(v *view) bool { return v.access.Able.Approvals != nil }, func(a *App) tea.Cmd { return a.apply(a.setup.Approvals()) }},
 		{[]string{"jobs"}, "", "processes that live on: output, stop", "agent", func(v *view) bool { return hasSession(v) && v.access.Able.Jobs != nil }, func(a *App) tea.Cmd { return a.apply(a.jobs.List(a.session.ID)) }},
@@ -114,6 +116,8 @@ func viewCommands() []command {
 		{[]string{"exit", "quit", "q"}, "", "leave lathe", "view", nil, func(*App) tea.Cmd { return tea.Quit }},
 	}
 }
+
+func modal(v *view) bool { return v.access.Able.Modes != nil }
 
 func stashes(v *view) bool { return v.input.Stashes() }
 

@@ -87,6 +87,10 @@ func (a *App) other(e lathe.Envelope) tea.Cmd {
 	case lathe.LSPUpdated, lathe.LSPDiagnosed:
 		a.side.StaleServers()
 		return a.loadSide()
+	case lathe.SessionMode:
+		if ev.SessionID == a.session.ID {
+			a.modes.Told(ev.Mode)
+		}
 	case lathe.Notice:
 		a.notify(dialog.Info, ev.Text)
 	case lathe.TodoUpdated:

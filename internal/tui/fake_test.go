@@ -37,6 +37,9 @@ func newFake() *fakeEngine {
 	}
 }
 
+// fake returns the engine that others are made of.
+func (f *fakeEngine) fake() *fakeEngine { return f }
+
 func (f *fakeEngine) note(format string, args ...any) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -207,9 +210,8 @@ type driver struct {
 
 func drive(t testing.TB, o Options) *driver {
 	d := &driver{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	d.engine, _ = o.Engine.(*fakeEngine)
-	if e, ok := o.Engine.(*ableFake); ok {
-		d.engine = e.fakeEngine
+	if e, ok := o.Engine.(interface{ fake() *fakeEngine }); ok {
+		d.engine = e.fake()
 	}
 	if d.engine == nil {
 		d.engine = newFake()
@@ -279,7 +281,7 @@ func stroke(name string) tea.KeyPressMsg {
 	codes := map[string]rune{
 		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft,
 		"right": tea.KeyRight, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd,
-		"backspace": tea.KeyBackspace, "delete": tea.KeyDelete, "f1": tea.KeyF1, "f2": tea.KeyF2, "space": tea.KeySpace,
+		"backspace": tea.KeyBackspace, "delete": tea.KeyDelete, "f1": tea.KeyF1, "f2": tea.KeyF2, "f3": tea.KeyF3, "space": tea.KeySpace,
 	}
 	rest := keys.Normal(name)
 	for mod, bit := range map[string]tea.KeyMod{"ctrl+": tea.ModCtrl, "alt+": tea.ModAlt, "shift+": tea.ModShift} {

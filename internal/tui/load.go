@@ -34,6 +34,7 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 	a.side.Stale() // what it changed in the meantime was not told
 	a.conv.Load(m.history, m.more)
 	a.setSession(m.session)
+	a.modes.Visit(m.mode)
 	if !again {
 		a.input.Remember(a.conv.Prompts())
 	}
@@ -55,6 +56,7 @@ func (a *App) fresh() {
 	a.apply(a.input.Put())
 	a.session, a.conv, a.opening, a.todos = lathe.Session{}, a.conv.Next(), "", nil
 	a.input.Begin("")
+	a.modes.Fresh()
 	a.since = time.Time{}
 }
 
@@ -89,7 +91,7 @@ func (a *App) submit() tea.Cmd {
 	}
 	agent, model := a.choice.Chosen()
 	p := engine.Prompt{Text: t.Text, Agent: agent, Model: model, Files: files, Pasted: pasted}
-	return tea.Batch(a.send(t, p, before), kept, a.tick())
+	return tea.Batch(a.send(t, p, before, a.modes.Begin()), kept, a.tick())
 }
 
 // sent follows a new session; what could not be sent comes back to the input.

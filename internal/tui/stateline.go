@@ -56,6 +56,9 @@ func (v *view) whoAndWhere(l look.Look) []segment {
 		key = theme.Secondary
 	}
 	out := []segment{{line: styled.Plain(styled.OneLine(v.choice.AgentName()), l.FG(key, styled.Bold)), worth: 100}}
+	if mode, key := v.modes.Label(); mode != "" {
+		out = append(out, segment{line: styled.Plain(mode, l.FG(key)), worth: 97})
+	}
 	if ref := v.choice.Current(); !ref.IsZero() {
 		out = append(out, segment{line: styled.Plain(styled.OneLine(ref.String()+look.VariantText(ref)), l.FG(theme.Text)), worth: 90})
 	}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -94,6 +95,9 @@ func (v *visit) open(id lathe.SessionID) tea.Cmd {
 		m.more = len(m.history) == firstPage
 		m.todos, _ = v.access.Todos(v.access.Context(), id) // a screen without them is still useful
 		m.status = v.access.Status(v.access.Context(), id)
+		if can := v.access.Able.Modes; can != nil {
+			m.mode, _ = can.ApprovalMode(v.access.Context(), id) // the state line then shows the usual one
+		}
 		return m
 	}
 }
@@ -121,12 +125,15 @@ func (v *visit) loadWaiting(shown []lathe.AskID) tea.Cmd {
 }
 
 // send hands what was written to the engine, in a new session if there is none.
-func (v *visit) send(t compose.Typed, p engine.Prompt, before edit.Editor) tea.Cmd {
+func (v *visit) send(t compose.Typed, p engine.Prompt, before edit.Editor, begin func(context.Context, lathe.SessionID) error) tea.Cmd {
 	sess := v.session
 	return func() tea.Msg {
 		m := sentMsg{session: sess, before: before}
 		if sess.ID == "" {
 			if m.session, m.err = v.access.Create(v.access.Context()); m.err != nil {
+				return m
+			}
+			if m.err = begin(v.access.Context(), m.session.ID); m.err != nil {
 				return m
 			}
 		}

@@ -178,6 +178,14 @@ type undoOffProps struct {
 	Reason    string          `json:"reason"`
 }
 
+// modeEvent is for lathe's own faces alone.
+const modeEvent = "lathe.session.mode"
+
+type modeProps struct {
+	SessionID lathe.SessionID    `json:"sessionID"`
+	Mode      lathe.ApprovalMode `json:"mode"`
+}
+
 type prunedProps struct {
 	SessionID lathe.SessionID `json:"sessionID"`
 	Results   int             `json:"results"`
@@ -202,6 +210,8 @@ func EncodeOwnEvent(env lathe.Envelope) (Output, bool) {
 		out.Lathe = &ownMore{End: ev.End}
 	case lathe.UndoOff:
 		out.Type, out.Properties = undoOffEvent, undoOffProps(ev)
+	case lathe.SessionMode:
+		out.Type, out.Properties = modeEvent, modeProps(ev)
 	case lathe.Notice:
 		out.Type, out.Properties = noticeEvent, noticeProps(ev)
 	case lathe.JobChanged:
@@ -300,6 +310,8 @@ func decodeOwn(kind string, data []byte) (lathe.Event, error) {
 		return decodeProps(data, func(p commandExecuted) lathe.Event { return lathe.CommandExecuted(p) })
 	case undoOffEvent:
 		return decodeProps(data, func(p undoOffProps) lathe.Event { return lathe.UndoOff(p) })
+	case modeEvent:
+		return decodeProps(data, func(p modeProps) lathe.Event { return lathe.SessionMode(p) })
 	case jobEvent:
 		return decodeProps(data, func(p jobProps) lathe.Event { return lathe.JobChanged(p) })
 	case prunedEvent:

@@ -34,6 +34,7 @@ func TestOwnRoundTrip(t *testing.T) {
 			lathe.JobChanged{SessionID: "ses_1", JobID: "job_1", Running: rapid.Bool().Draw(t, "running")},
 			lathe.Notice{Title: text(t), Text: text(t)}, lathe.LSPUpdated{}, lathe.LSPDiagnosed{Server: text(t), Path: text(t)},
 			lathe.UndoOff{SessionID: "ses_1", Reason: text(t)},
+			lathe.SessionMode{SessionID: "ses_1", Mode: lathe.PlanOnly},
 			lathe.ClientEvent{Type: "tui.toast.show", Properties: []byte(`{"message":"x"}`)},
 		}
 		for _, m := range h.Messages {

@@ -21,8 +21,8 @@ type change struct {
 	op       byte // ' ', '-', '+', '@' for a hunk, '#' for a file
 	old, new int
 	text     string
-	// changed are the bytes of the text that differ from the line it stands for, or stood for.
-	changed [2]int
+	// changed are the parts of the text that differ from the line it stands for, or stood for.
+	changed []diff.Span
 }
 
 // parseDiff reads a unified diff. A line broken by a carriage return or the like

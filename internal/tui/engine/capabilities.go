@@ -32,6 +32,14 @@ type Capabilities struct {
 	Plugins   Plugins
 	Imports   Imports
 	Tree      Treer
+	Modes     Modes
+}
+
+// Modes know how much sessions ask before something is done.
+type Modes interface {
+	ApprovalMode(ctx context.Context, id lathe.SessionID) (lathe.ApprovalMode, error)
+	// SetApprovalMode chooses it; it holds from the session's next call on.
+	SetApprovalMode(ctx context.Context, id lathe.SessionID, mode lathe.ApprovalMode) error
 }
 
 // Treer knows which subagents work for a session.

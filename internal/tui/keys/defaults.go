@@ -103,11 +103,12 @@ const (
 	StashPop    Action = "prompt_stash_pop"
 	StashList   Action = "prompt_stash_list"
 
-	Archive     Action = "session_archive"
-	Context     Action = "context_view"
-	VariantList Action = "variant_list"
-	Timestamps  Action = "timestamps_toggle"
-	ThemeMode   Action = "theme_mode_toggle"
+	Archive      Action = "session_archive"
+	Context      Action = "context_view"
+	VariantList  Action = "variant_list"
+	Timestamps   Action = "timestamps_toggle"
+	ThemeMode    Action = "theme_mode_toggle"
+	ApprovalMode Action = "approval_mode_cycle"
 )
 
 // scope is where an action's keys work. Actions of one scope can conflict;
@@ -166,6 +167,7 @@ var defaults = [...]struct {
 	{StashList, "none", "what was put aside", everywhere},
 	{StashDelete, "ctrl+d", "delete what was put aside (twice)", listing},
 	{Themes, "<leader>t", "choose a theme", everywhere},
+	{ApprovalMode, "f3", "how much is asked: by rules, ask first, accept edits, plan only, auto", everywhere},
 	{ThemeMode, "none", "dark or light", everywhere},
 	{Status, "<leader>s", "how lathe is set up", everywhere},
 	{Context, "none", "what fills the window", everywhere},
