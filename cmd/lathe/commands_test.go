@@ -20,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"lathe/internal/llm/llmtest"
+	"lathe/internal/store/postgres/pgtest"
 )
 
 // vendors says how each protocol is named in a configuration.
@@ -307,4 +308,14 @@ func cmdCount(ts *testscript.TestScript, neg bool, args []string) {
 	if got := strings.Count(ts.ReadFile(args[2]), args[1]); strconv.Itoa(got) != args[0] {
 		ts.Fatalf("%d times %q in %s, want %s", got, args[1], args[2], args[0])
 	}
+}
+
+// cmdPostgres makes an empty database and keeps its address in a variable: postgres VAR.
+func cmdPostgres(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: postgres var")
+	}
+	address, err := pgtest.Address()
+	ts.Check(err)
+	ts.Setenv(args[0], address)
 }

@@ -11,6 +11,7 @@ import (
 	"lathe/internal/lsp/lsptest"
 	"lathe/internal/mcp/mcptest"
 	"lathe/internal/sandbox"
+	"lathe/internal/store/postgres/pgtest"
 )
 
 // asMain makes the test binary behave as lathe.
@@ -51,6 +52,8 @@ func scriptParams() testscript.Params {
 				return os.Getuid() == 0, nil
 			case "confined":
 				return sandbox.Detect() > sandbox.RulesOnly, nil
+			case "postgres":
+				return pgtest.Available(), nil
 			case "plugins": // run here: .ci/plugins installed what runs them
 				return pluginRuntime() != "", nil
 			}
@@ -68,6 +71,7 @@ func scriptParams() testscript.Params {
 			"fill":       cmdFill,
 			"image":      cmdImage,
 			"count":      cmdCount,
+			"postgres":   cmdPostgres,
 		},
 	}
 }

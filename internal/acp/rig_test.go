@@ -109,7 +109,7 @@ func (r *rig) engine(home, file string) *client.Client {
 		t.Fatal(err)
 	}
 	srv := server.New(server.Options{
-		Service: e.Service, Store: e.DB.Store(), Bus: b, Jobs: e.Jobs, Auth: creds, Paths: paths, IDs: e.Instance.IDs, Dir: r.dir,
+		Service: e.Service, Store: e.Store, Bus: b, Jobs: e.Jobs, Auth: creds, Paths: paths, IDs: e.Instance.IDs, Dir: r.dir,
 		Environ: e.Instance.Environ, Shell: "/bin/sh", Trusted: true, Local: true, Log: slog.New(slog.DiscardHandler),
 	})
 	c, err := client.New(client.Options{URL: "http://localhost", Transport: client.InProcess(srv), Source: srv, Dir: r.dir})

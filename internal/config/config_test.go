@@ -576,3 +576,21 @@ func TestWildcard(t *testing.T) {
 		}
 	}
 }
+
+// A repository does not say where sessions are kept, and the address's password is hidden.
+func TestStoreOfTheServer(t *testing.T) {
+	const address = "postgres://u:s3cret@host/db"
+	home := t.TempDir()
+	env := map[string]string{"HOME": home, "LATHE_HOME": home, "LATHE_CONFIG_CONTENT": `{"server": {"store": "` + address + `"}}`}
+	paths, err := DefaultPaths(func(k string) string { return env[k] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(t.Context(), Options{Dir: home, Worktree: home, Paths: paths, Getenv: func(k string) string { return env[k] }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shown := string(c.JSON()); c.Server.Store != address || strings.Contains(shown, "s3cret") {
+		t.Errorf("store %q, shown as %s", c.Server.Store, shown)
+	}
+}

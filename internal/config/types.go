@@ -109,6 +109,9 @@ type (
 		CORS       []string `conf:"cors"`
 		// Directories are those that requests may name; "~/" is the home directory.
 		Directories []string `conf:"directories"`
+		// Store is the address of a PostgreSQL that several servers share. It counts in
+		// the person's own configuration only.
+		Store string `conf:"store"`
 	}
 	// Command is a slash command.
 	Command struct {

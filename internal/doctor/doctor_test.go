@@ -20,7 +20,7 @@ func TestLook(t *testing.T) {
 	}
 	defer e.Close()
 	credentials := filepath.Join(home, "auth.json")
-	d := Doctor{Service: e.Service, Store: e.DB.Store(), Auth: auth.Open(auth.Options{Path: credentials}), Data: e.Instance.Paths.Data}
+	d := Doctor{Service: e.Service, Store: e.Store, Auth: auth.Open(auth.Options{Path: credentials}), Data: e.Instance.Paths.Data}
 	broken := func(dir string) (out []api.Check) {
 		for _, c := range d.Look(t.Context(), dir) {
 			if c.Broken {

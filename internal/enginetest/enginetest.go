@@ -23,7 +23,7 @@ import (
 	"lathe/internal/lsp"
 	"lathe/internal/session"
 	"lathe/internal/shell"
-	"lathe/internal/store/sqlite"
+	"lathe/internal/store"
 )
 
 // Options say what is special about an engine.
@@ -41,7 +41,7 @@ type Options struct {
 // Engine is the engine of one process. Two of them on one home are two processes.
 type Engine struct {
 	*session.Service
-	DB       *sqlite.DB
+	Store    *store.Store
 	Bus      *bus.Bus
 	Writer   *commit.Writer
 	Jobs     *job.Manager
@@ -65,15 +65,15 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if in.Now == nil {
 		in.Now = time.Now
 	}
-	db, err := sqlite.Open(ctx, sqlite.Options{Dir: in.Paths.Data, Now: in.Now, Fault: o.Fault})
+	db, err := openStore(ctx, in.Paths.Data, in.Now, o.Fault)
 	if err != nil {
 		return nil, err
 	}
 	if se.Bus == nil {
 		se.Bus = bus.New(bus.Options{})
 	}
-	e := &Engine{DB: db, Bus: se.Bus, Writer: commit.New(db.Store(), se.Bus)}
-	kept := session.Kept{Store: db.Store(), Writer: e.Writer}
+	e := &Engine{Store: db.kept, Bus: se.Bus, Writer: commit.New(db.kept, se.Bus)}
+	kept := session.Kept{Store: db.kept, Writer: e.Writer}
 	in.Todos, in.Log = kept, cmp.Or(in.Log, slog.New(slog.DiscardHandler))
 	if in.Getenv == nil {
 		in.Getenv = getenv
@@ -101,7 +101,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.Jobs, se.Jobs = in.Jobs, in.Jobs
 	in.Publish = func(dir string, ev lathe.Event) { se.Bus.Publish(dir, ev) }
 	e.Instance = in
-	se.Store, se.Writer, se.IDs, se.Now, se.Owner = db.Store(), e.Writer, in.IDs, in.Now, sqlite.Self()
+	se.Store, se.Writer, se.IDs, se.Now, se.Owner = db.kept, e.Writer, in.IDs, in.Now, db.self
 	se.Open = func(ctx context.Context, dir string) (*instance.Instance, error) {
 		return instance.Open(ctx, dir, e.Instance)
 	}
@@ -111,7 +111,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		err := e.Service.Close()
 		e.Jobs.Close()
 		in.Languages.Close()
-		return errors.Join(err, in.Runner.Close(), db.Close())
+		return errors.Join(err, in.Runner.Close(), db.close())
 	})
 	return e, nil
 }

@@ -133,7 +133,7 @@ func newRig(t testing.TB, change ...func(*Options)) *rig {
 	svc, environ := engine.Service, engine.Instance.Environ
 	r.svc = svc
 	o := Options{
-		Service: svc, Store: engine.DB.Store(), Bus: b, Jobs: engine.Jobs, Auth: creds, Paths: paths, IDs: engine.Instance.IDs, Dir: dir, Directories: []string{"/"}, Environ: environ, Shell: "/bin/sh",
+		Service: svc, Store: engine.Store, Bus: b, Jobs: engine.Jobs, Auth: creds, Paths: paths, IDs: engine.Instance.IDs, Dir: dir, Directories: []string{"/"}, Environ: environ, Shell: "/bin/sh",
 		Log: slog.New(slog.DiscardHandler),
 	}
 	for _, c := range change {

@@ -107,7 +107,7 @@ func (p *play) open() *play {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	p.store, p.svc = storetest.Store{Store: e.DB.Store()}, e.Service
+	p.store, p.svc = storetest.Store{Store: e.Store}, e.Service
 	p.serve = func() {
 		e.Restart()
 		p.svc = e.Service

@@ -6,6 +6,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,6 @@ import (
 	"lathe/internal/share"
 	"lathe/internal/shell"
 	"lathe/internal/store"
-	"lathe/internal/store/sqlite"
 	"lathe/internal/tool"
 	"lathe/internal/trust"
 	"lathe/internal/turn"
@@ -49,6 +49,7 @@ type Options struct {
 	Trust bool // the repository is trusted for this process
 	// attended says that somebody can answer when a tool asks for permission.
 	Attended bool
+	Store    string // address of the database; "": what the environment says
 }
 
 // App is everything that a command works with, wired together, each part a field so that Close
@@ -58,7 +59,7 @@ type App struct {
 	Flags     config.Flags
 	Paths     config.Paths
 	Auth      *auth.Store
-	DB        *sqlite.DB
+	DB        Database
 	Store     *store.Store
 	writer    *commit.Writer
 	models    *catalog.Catalog
@@ -114,16 +115,16 @@ func Open(ctx context.Context, env *console.Env, o Options) (a *App, err error) 
 	}()
 	a.decisions = instance.NewDecisions(func() instance.Options { return a.InstanceOptions(nil) }, flags.Trust || o.Trust)
 	a.openLog()
-	if a.DB, err = sqlite.Open(ctx, sqlite.Options{Dir: paths.Data, Log: a.Log, Now: env.Now}); err != nil {
+	if err := a.openDatabase(ctx, cmp.Or(o.Store, env.Getenv(console.StoreVar))); err != nil {
 		return nil, err
 	}
-	a.Store = a.DB.Store()
+	a.Store = a.DB.kept
 	a.writer = commit.New(a.Store, a.Bus)
 	if a.Store.ReadOnly() {
 		fmt.Fprintf(env.Stderr, "lathe: warning: %s cannot be written: sessions can be read, nothing can be changed\n", console.Clean(paths.Data))
 	}
-	if a.DB.Restarted() {
-		fmt.Fprintf(env.Stderr, "lathe: warning: the database %s is gone or was empty, and a new one was made; say \"lathe doctor\" to see what is left of the old one\n", console.Clean(a.DB.Path()))
+	if a.DB.Files != nil && a.DB.Files.Restarted() {
+		fmt.Fprintf(env.Stderr, "lathe: warning: the database %s is gone or was empty, and a new one was made; say \"lathe doctor\" to see what is left of the old one\n", console.Clean(a.DB.Files.Path()))
 	}
 	if a.models, err = catalog.Open(a.catalogOptions()); err != nil {
 		return nil, err
@@ -134,7 +135,7 @@ func Open(ctx context.Context, env *console.Env, o Options) (a *App, err error) 
 	}})
 	a.languages = lsp.NewPool(lsp.PoolOptions{Now: env.Now})
 	a.Service = session.New(session.Options{
-		Store: a.Store, Bus: a.Bus, Writer: a.writer, Jobs: a.Jobs, Now: env.Now, Log: a.Log, Owner: sqlite.Self(), Retries: retries(env), Sharing: share.Remote{Encode: encodeShared},
+		Store: a.Store, Bus: a.Bus, Writer: a.writer, Jobs: a.Jobs, Now: env.Now, Log: a.Log, Owner: a.DB.self, Retries: retries(env), Sharing: share.Remote{Encode: encodeShared},
 		Open: func(ctx context.Context, dir string) (*instance.Instance, error) {
 			inst, err := instance.Open(ctx, dir, a.InstanceOptions(a.models))
 			if err == nil && a.Flags.LogLevel == "" {
@@ -284,9 +285,7 @@ func (a *App) Close() error {
 	if a.Runner != nil {
 		errs = append(errs, a.Runner.Close())
 	}
-	if a.DB != nil {
-		errs = append(errs, a.DB.Close())
-	}
+	errs = append(errs, a.DB.Close())
 	if a.logTo != nil {
 		errs = append(errs, a.logTo.Close())
 	}

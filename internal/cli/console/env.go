@@ -48,7 +48,11 @@ type Env struct {
 var Secrets = []string{
 	"LATHE_SERVER_PASSWORD", "OPENCODE_SERVER_PASSWORD", "LATHE_SERVER_USERNAME", "OPENCODE_SERVER_USERNAME",
 	"LATHE_AUTH_CONTENT", "OPENCODE_AUTH_CONTENT", "LATHE_CONSOLE_TOKEN", "OPENCODE_CONSOLE_TOKEN",
+	StoreVar,
 }
+
+// StoreVar names the database that several servers share. It may hold a password.
+const StoreVar = "LATHE_STORE"
 
 // HideSecrets hides the process from other programs right away if its environment
 // holds secrets; otherwise it is hidden before the first command.

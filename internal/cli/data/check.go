@@ -34,8 +34,8 @@ func newDBCheck(env *console.Env) *cobra.Command {
 					return err
 				}
 			}
-			return withApp(cmd.Context(), env, func(a *app.App, _ string) error {
-				found, err := a.DB.Check(cmd.Context())
+			return withFiles(cmd.Context(), env, func(_ *app.App, db *sqlite.DB) error {
+				found, err := db.Check(cmd.Context())
 				if err != nil {
 					return err
 				}
@@ -128,31 +128,31 @@ func newDBVacuum(env *console.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "vacuum", Short: "Return unused space to the file system, and drop snapshots of directories that no longer exist", Args: console.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withApp(cmd.Context(), env, func(a *app.App, _ string) error { return vacuum(cmd.Context(), env, a, strays) })
+			return withFiles(cmd.Context(), env, func(a *app.App, db *sqlite.DB) error { return vacuum(cmd.Context(), env, a, db, strays) })
 		},
 	}
 	cmd.Flags().BoolVar(&strays, "strays", false, "also remove long texts that only a lost database can have referred to")
 	return cmd
 }
 
-func vacuum(ctx context.Context, env *console.Env, a *app.App, strays bool) error {
-	before, err := a.DB.Counts(ctx)
+func vacuum(ctx context.Context, env *console.Env, a *app.App, db *sqlite.DB, strays bool) error {
+	before, err := db.Counts(ctx)
 	if err != nil {
 		return err
 	}
 	swept, err := a.Store.Sweep(ctx)
 	if err == nil && strays {
 		var more store.Swept
-		more, err = a.DB.SweepStrays(ctx)
+		more, err = db.SweepStrays(ctx)
 		swept.Files, swept.Bytes = swept.Files+more.Files, swept.Bytes+more.Bytes
 	}
 	if err == nil {
-		err = a.DB.Vacuum(ctx)
+		err = db.Vacuum(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	after, err := a.DB.Counts(ctx)
+	after, err := db.Counts(ctx)
 	fmt.Fprintf(env.Stderr, "lathe: the database has %s, had %s; %d files of %s were removed\n",
 		byteSize(after.DatabaseBytes), byteSize(before.DatabaseBytes), swept.Files, byteSize(swept.Bytes))
 	if err != nil {

@@ -12,30 +12,31 @@ import (
 
 	"lathe/internal/cli/app"
 	"lathe/internal/cli/console"
+	"lathe/internal/store/sqlite"
 )
 
 // NewDB is lathe db.
 func NewDB(env *console.Env) *cobra.Command {
 	cmd := &cobra.Command{Use: "db", Short: "Check, back up and query the database"}
-	sub := func(use, short string, args cobra.PositionalArgs, run func(ctx context.Context, a *app.App, args []string) error) {
+	sub := func(use, short string, args cobra.PositionalArgs, run func(ctx context.Context, db *sqlite.DB, args []string) error) {
 		cmd.AddCommand(&cobra.Command{Use: use, Short: short, Args: args, RunE: func(cmd *cobra.Command, args []string) error {
-			return withApp(cmd.Context(), env, func(a *app.App, _ string) error { return run(cmd.Context(), a, args) })
+			return withFiles(cmd.Context(), env, func(_ *app.App, db *sqlite.DB) error { return run(cmd.Context(), db, args) })
 		}})
 	}
-	sub("path", "Print the database file", console.NoArgs, func(_ context.Context, a *app.App, _ []string) error {
-		_, err := fmt.Fprintln(env.Stdout, a.DB.Path())
+	sub("path", "Print the database file", console.NoArgs, func(_ context.Context, db *sqlite.DB, _ []string) error {
+		_, err := fmt.Fprintln(env.Stdout, db.Path())
 		return err
 	})
 	cmd.AddCommand(newDBCheck(env), newDBVacuum(env))
-	sub("backup file", "Copy the database, even while it is in use", console.ExactArgs(1, "the file to write"), func(ctx context.Context, a *app.App, args []string) error {
+	sub("backup file", "Copy the database, even while it is in use", console.ExactArgs(1, "the file to write"), func(ctx context.Context, db *sqlite.DB, args []string) error {
 		path := args[0]
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(env.Dir, path)
 		}
-		return a.DB.BackupTo(ctx, path)
+		return db.BackupTo(ctx, path)
 	})
-	sub("query sql", "Run a query that cannot change anything", console.ExactArgs(1, "one SQL query"), func(ctx context.Context, a *app.App, args []string) error {
-		return a.DB.Query(ctx, args[0], func(row []any) error {
+	sub("query sql", "Run a query that cannot change anything", console.ExactArgs(1, "one SQL query"), func(ctx context.Context, db *sqlite.DB, args []string) error {
+		return db.Query(ctx, args[0], func(row []any) error {
 			cells := make([]string, len(row))
 			for i, v := range row {
 				if b, ok := v.([]byte); ok {
@@ -74,4 +75,15 @@ func withApp(ctx context.Context, env *console.Env, fn func(a *app.App, dir stri
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
 	return fn(a, dir)
+}
+
+// withFiles is withApp for commands about SQLite's files.
+func withFiles(ctx context.Context, env *console.Env, fn func(*app.App, *sqlite.DB) error) error {
+	return withApp(ctx, env, func(a *app.App, _ string) error {
+		db, err := a.DB.InFiles()
+		if err != nil {
+			return err
+		}
+		return fn(a, db)
+	})
 }

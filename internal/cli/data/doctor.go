@@ -60,12 +60,15 @@ func printChecks(env *console.Env, found []api.Check) error {
 // checkDatabase reads the whole database. It concerns SQLite's own files, which no other
 // face needs.
 func checkDatabase(ctx context.Context, a *app.App) (out []api.Check) {
-	c, err := a.DB.Counts(ctx)
+	if a.DB.Shared != nil {
+		return []api.Check{checkShared(ctx, a)}
+	}
+	c, err := a.DB.Files.Counts(ctx)
 	if err != nil {
 		out = append(out, doctor.Broken("database", err))
 	} else {
 		out = append(out, api.Check{Name: "database", OK: true, Detail: fmt.Sprintf("schema %d, journal %s, %s; %d projects, %d sessions, %d messages, %d parts",
-			c.Schema, a.DB.Journal(), byteSize(c.DatabaseBytes), c.Projects, c.Sessions, c.Messages, c.Parts)})
+			c.Schema, a.DB.Files.Journal(), byteSize(c.DatabaseBytes), c.Projects, c.Sessions, c.Messages, c.Parts)})
 	}
 	out = append(out, checkIntegrity(ctx, a)...)
 	spill, _ := snapshot.Size(filepath.Join(a.Paths.Data, local.OutputsDir))
@@ -75,7 +78,7 @@ func checkDatabase(ctx context.Context, a *app.App) (out []api.Check) {
 }
 
 func checkIntegrity(ctx context.Context, a *app.App) (out []api.Check) {
-	found, err := a.DB.Check(ctx)
+	found, err := a.DB.Files.Check(ctx)
 	if err != nil {
 		return []api.Check{doctor.Broken("integrity", err)}
 	}
@@ -90,4 +93,17 @@ func checkIntegrity(ctx context.Context, a *app.App) (out []api.Check) {
 		out = append(out, api.Check{Name: "", Detail: hint})
 	}
 	return out
+}
+
+// checkShared tells of a PostgreSQL, and whether it can be written.
+func checkShared(ctx context.Context, a *app.App) api.Check {
+	if err := a.Store.Probe(ctx); err != nil {
+		return doctor.Broken("database", err)
+	}
+	c, err := a.DB.Shared.Counts(ctx)
+	if err != nil {
+		return doctor.Broken("database", err)
+	}
+	return api.Check{Name: "database", OK: true, Detail: fmt.Sprintf("PostgreSQL %s, %s, schema %d, %s; %d projects, %d sessions, %d messages, %d parts",
+		c.Server, a.DB.Shared.Where(), c.Schema, byteSize(c.Bytes), c.Projects, c.Sessions, c.Messages, c.Parts)}
 }

@@ -45,6 +45,7 @@ type serveOptions struct {
 	mdnsDomain   string
 	open         func(url string) // told the address of the page; may be nil
 	directories  []string         // directories that requests may name
+	store        string           // address of a database that several servers share
 	unused       []string         // settings that were found and are not used
 }
 
@@ -88,6 +89,7 @@ func addServeFlags(cmd *cobra.Command, o *serveOptions) {
 	f.StringArrayVar(&o.cors, "cors", nil, "web origin that may call, such as https://example.com (repeatable)")
 	f.StringArrayVar(&o.hosts, "host", nil, "further name or address under which the server is reached, besides localhost and those it listens on (repeatable)")
 	f.StringVar(&o.passwordFile, "password-file", "", "file with the password")
+	f.StringVar(&o.store, "store", "", "PostgreSQL that several servers share, as postgres://user@host/database (default: files of this machine)")
 	f.StringVar(&o.dir, "dir", "", "directory for requests that name none")
 	f.DurationVar(&o.drain, "drain", 0, "how long running turns may go on after an interrupt (default: they are aborted)")
 	f.BoolVar(&o.mdns, "mdns", false, "announce the server on the local network; listens on 0.0.0.0 unless --hostname says otherwise")
@@ -99,7 +101,11 @@ func serve(ctx context.Context, env *console.Env, o serveOptions, given func(str
 	if err != nil {
 		return err
 	}
-	a, err := app.Open(ctx, env, app.Options{Dir: dir, Attended: true})
+	address, err := app.StoreOf(ctx, env, o.store)
+	if err != nil {
+		return err
+	}
+	a, err := app.Open(ctx, env, app.Options{Dir: dir, Attended: true, Store: address})
 	if err != nil {
 		return err
 	}

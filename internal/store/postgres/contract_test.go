@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(pgtest.Main(m))
+	os.Exit(m.Run())
 }
 
 // TestContract tests what every store has to do.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"syscall"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -70,10 +71,10 @@ func (c *core) explain(err error) error {
 		return err
 	}
 	switch code := state(err); {
-	case code == diskFull:
+	case code == diskFull, errors.Is(err, syscall.ENOSPC):
 		return wrapped(lathe.CodeFull, "free some space on the database server, then try again; what was stored before is safe",
 			errors.Join(store.ErrFull, err), "no space left in the database %s", c.where)
-	case code == readOnlyNow:
+	case code == readOnlyNow, errors.Is(err, syscall.EROFS):
 		return wrapped(lathe.CodeReadOnly, "connect to the primary server: this one is a replica, or was set to read only",
 			errors.Join(store.ErrReadOnly, err), "the database %s cannot be written", c.where)
 	case code == wrongPassword, code == notAllowedIn:

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"os/exec"
@@ -26,6 +27,7 @@ type Server struct {
 	user *identity // whom it runs as; nil: as this process
 	proc *exec.Cmd
 	done chan struct{} // closed when proc ended
+	life io.Closer     // what a janitor waits for to end the server and remove the directory
 }
 
 // shared is the server of a test binary.
@@ -37,38 +39,51 @@ var shared struct {
 
 var schemas atomic.Int64
 
-// Main runs the tests of a package, and ends the server that they used.
-func Main(m *testing.M) int {
-	defer func() {
-		shared.Lock()
-		defer shared.Unlock()
-		if shared.server != nil {
-			shared.server.Remove()
-		}
-	}()
-	return m.Run()
+// Available reports whether there is a PostgreSQL on this machine.
+func Available() bool {
+	_, err := programs()
+	return err == nil
 }
 
-// Schema returns the address of a new, empty schema on the server that the tests of a
-// package share. The test is skipped where there is no PostgreSQL. The package's
-// TestMain has to call [Main].
-func Schema(t testing.TB) string {
-	t.Helper()
-	s := Shared(t)
+// Address returns the address of a new, empty schema on the server that the tests of
+// a package share. It ends with the process.
+func Address() (string, error) {
+	s, err := one()
+	if err != nil {
+		return "", err
+	}
 	name := fmt.Sprintf("s%d", schemas.Add(1))
-	s.Exec(t, "CREATE SCHEMA "+name)
-	return s.URL("search_path", name)
+	if err := s.exec(context.Background(), "CREATE SCHEMA "+name); err != nil {
+		return "", err
+	}
+	return s.URL("search_path", name), nil
 }
 
-// Shared returns the server that the tests of a package share.
-func Shared(t testing.TB) *Server {
-	t.Helper()
+func one() (*Server, error) {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.server == nil && shared.err == nil {
 		shared.server, shared.err = start()
 	}
-	return shared.server.or(t, shared.err)
+	return shared.server, shared.err
+}
+
+// Schema is [Address] for a test, which is skipped where there is no PostgreSQL.
+func Schema(t testing.TB) string {
+	t.Helper()
+	Shared(t)
+	address, err := Address()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return address
+}
+
+// Shared returns the server that the tests of a package share.
+func Shared(t testing.TB) *Server {
+	t.Helper()
+	s, err := one()
+	return s.or(t, err)
 }
 
 // Start returns a server of the test's own, which may be stopped and started.
@@ -128,9 +143,13 @@ func start() (s *Server, err error) {
 	if err := s.user.own(s.dir); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(s.dir))
 	}
-	init := s.command("initdb", "-D", s.data(), "-U", "lathe", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	if err := s.hire(); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(s.dir))
+	}
+	init := s.command(filepath.Join(s.bin, "initdb"), "-D", s.data(), "-U", "lathe", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
 	if out, err := init.CombinedOutput(); err != nil {
-		return nil, errors.Join(fmt.Errorf("initdb: %w: %s", err, out), os.RemoveAll(s.dir))
+		s.Remove()
+		return nil, fmt.Errorf("initdb: %w: %s", err, out)
 	}
 	// A guest needs a password, everybody else is let in.
 	hba := []byte("local all guest scram-sha-256\nlocal all all trust\n")
@@ -147,8 +166,21 @@ func start() (s *Server, err error) {
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
-func (s *Server) command(name string, args ...string) *exec.Cmd {
-	cmd := exec.Command(filepath.Join(s.bin, name), args...)
+// hire starts a shell that ends the server and removes its directory when this process
+// has ended, however that happens.
+func (s *Server) hire() (err error) {
+	cmd := s.command("/bin/sh", "-c", `read never
+		pid=$(head -1 data/postmaster.pid 2>/dev/null) && kill -QUIT "$pid" 2>/dev/null
+		while [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
+		cd / && rm -rf "$0"`, s.dir)
+	if s.life, err = cmd.StdinPipe(); err != nil {
+		return err
+	}
+	return cmd.Start()
+}
+
+func (s *Server) command(path string, args ...string) *exec.Cmd {
+	cmd := exec.Command(path, args...)
 	cmd.Dir = s.dir
 	s.user.use(cmd)
 	return cmd
@@ -156,21 +188,18 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 
 // run starts the server and waits until it answers.
 func (s *Server) run() error {
-	s.proc = s.command("postgres", "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "fsync=off",
+	s.proc = s.command(filepath.Join(s.bin, "postgres"), "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "fsync=off",
 		"-c", "shared_buffers=32MB", "-c", "max_connections=60", "-c", "logging_collector=off")
 	var out strings.Builder
 	s.proc.Stderr = &out
 	s.done = make(chan struct{})
-	started := make(chan error)
-	go func() { // one thread starts it and lives as long: a server ends with its starter's thread
-		defer close(s.done)
-		lock()
-		started <- s.proc.Start()
-		_ = s.proc.Wait() // stopped by a signal
-	}()
-	if err := <-started; err != nil {
+	if err := s.proc.Start(); err != nil {
 		return err
 	}
+	go func() {
+		defer close(s.done)
+		_ = s.proc.Wait() // stopped by a signal
+	}()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		err := s.exec(context.Background(), "SELECT 1")
 		if err == nil {
@@ -243,5 +272,5 @@ func (s *Server) Remove() {
 	if s.proc != nil && s.proc.Process != nil {
 		s.Stop()
 	}
-	_ = os.RemoveAll(s.dir)
+	_ = s.life.Close()
 }

@@ -39,10 +39,8 @@ func (i *identity) own(dir string) error {
 }
 
 func (i *identity) use(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{}
-	tie(cmd.SysProcAttr)
 	if i != nil {
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(i.uid), Gid: uint32(i.gid)}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(i.uid), Gid: uint32(i.gid)}}
 	}
 }
 

@@ -1,0 +1,106 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"lathe"
+	"lathe/internal/cli/console"
+	"lathe/internal/config"
+	"lathe/internal/store"
+	"lathe/internal/store/postgres"
+	"lathe/internal/store/sqlite"
+)
+
+// Database is what sessions are kept in: SQLite's files in the data directory, or a
+// PostgreSQL that several servers share.
+type Database struct {
+	Files  *sqlite.DB   // nil for PostgreSQL
+	Shared *postgres.DB // nil for SQLite
+
+	kept *store.Store
+	self store.Owner // of leases
+}
+
+// openDatabase opens the database that an address names; "" is SQLite.
+func (a *App) openDatabase(ctx context.Context, address string) error {
+	if address == "" {
+		db, err := sqlite.Open(ctx, sqlite.Options{Dir: a.Paths.Data, Log: a.Log, Now: a.Env.Now})
+		if err != nil {
+			return err
+		}
+		a.DB = Database{kept: db.Store(), self: sqlite.Self(), Files: db}
+		return nil
+	}
+	if err := checkStore(address); err != nil {
+		return err
+	}
+	db, err := postgres.Open(ctx, postgres.Options{URL: address, Log: a.Log, Now: a.Env.Now})
+	if err != nil {
+		return err
+	}
+	a.DB = Database{kept: db.Store(), self: db.Self(), Shared: db}
+	return nil
+}
+
+// checkStore refuses what is no address of a store, without repeating it: it may hold a
+// password.
+func checkStore(address string) error {
+	if strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://") {
+		return nil
+	}
+	kind := "it"
+	if u, err := url.Parse(address); err == nil && u.Scheme != "" {
+		kind = fmt.Sprintf("%q", u.Scheme)
+	}
+	return lathe.Errorf(lathe.CodeInvalid, "write it as postgres://user:password@host:5432/database, or leave it out to keep sessions in files here",
+		"the store has to be a PostgreSQL; %s is none", kind)
+}
+
+// Close closes it; it may be called when nothing is open.
+func (d *Database) Close() error {
+	switch {
+	case d.Files != nil:
+		return d.Files.Close()
+	case d.Shared != nil:
+		return d.Shared.Close()
+	}
+	return nil
+}
+
+// InFiles returns the database for commands that are about its files.
+func (d *Database) InFiles() (*sqlite.DB, error) {
+	if d.Files == nil {
+		return nil, lathe.Errorf(lathe.CodeInvalid, "use PostgreSQL's own programs, such as pg_dump, psql and vacuumdb; or unset "+console.StoreVar,
+			"sessions are in the database %s, and this command is about files", d.Shared.Where())
+	}
+	return d.Files, nil
+}
+
+// StoreOf returns the address of the store that a server uses: that of the flag, of the
+// environment, or of the person's own configuration. A repository has no say.
+func StoreOf(ctx context.Context, env *console.Env, flag string) (string, error) {
+	if flag != "" {
+		return flag, nil
+	}
+	if v := env.Getenv(console.StoreVar); v != "" {
+		return v, nil
+	}
+	paths, err := config.DefaultPaths(env.Getenv)
+	if err != nil {
+		return "", lathe.Errorf(lathe.CodeInvalid, "set HOME or LATHE_HOME", "%v", err)
+	}
+	own := func(name string) string {
+		if name == "LATHE_DISABLE_PROJECT_CONFIG" {
+			return "1"
+		}
+		return env.Getenv(name)
+	}
+	conf, err := config.Load(ctx, config.Options{Dir: paths.Config, Worktree: paths.Config, Paths: paths, Getenv: own})
+	if err != nil {
+		return "", err
+	}
+	return conf.Server.Store, nil
+}

@@ -1,9 +1,0 @@
-//go:build unix && !linux
-
-package pgtest
-
-import "syscall"
-
-func tie(*syscall.SysProcAttr) {}
-
-func lock() {}
