@@ -11,13 +11,14 @@ import (
 // engineFiles are the files below internal/cli that may hold an engine in their hands.
 // Every other command reaches it through the client, as the screen does.
 var engineFiles = map[string]string{
-	"app/app.go":     "wires the engine",
-	"app/upkeep.go":  "looks after the store in the background",
-	"face/face.go":   "makes the client of an engine in this process",
-	"serve/serve.go": "is the server",
-	"data/db.go":     "is about the database itself",
-	"data/check.go":  "is about the database itself",
-	"data/doctor.go": "reads the whole database",
+	"app/app.go":      "wires the engine",
+	"app/database.go": "opens the database",
+	"app/upkeep.go":   "looks after the store in the background",
+	"face/face.go":    "makes the client of an engine in this process",
+	"serve/serve.go":  "is the server",
+	"data/db.go":      "is about the database itself",
+	"data/check.go":   "is about the database itself",
+	"data/doctor.go":  "reads the whole database",
 }
 
 // inHand is how a file gets hold of the engine, or of what is stored beside it:
