@@ -117,7 +117,7 @@ func (m *model) open(ctx context.Context, base string) (*session.Service, func()
 	if err != nil {
 		return nil, nil, err
 	}
-	m.store = e.DB.Store()
+	m.store = e.Store
 	return e.Service, func() { _ = e.Close() }, nil
 }
 

@@ -123,7 +123,7 @@ func engine(t *testing.T, dir string) *server.Server {
 		t.Fatal(err)
 	}
 	srv := server.New(server.Options{
-		Service: e.Service, Store: e.DB.Store(), Bus: b, Jobs: e.Jobs, Auth: creds, Paths: paths, IDs: e.Instance.IDs, Dir: dir, Getenv: func(k string) string { return env[k] },
+		Service: e.Service, Store: e.Store, Bus: b, Jobs: e.Jobs, Auth: creds, Paths: paths, IDs: e.Instance.IDs, Dir: dir, Getenv: func(k string) string { return env[k] },
 		Environ: e.Instance.Environ, Shell: "/bin/sh", Trusted: true, Local: true, Log: slog.New(slog.DiscardHandler),
 	})
 	t.Cleanup(func() {
