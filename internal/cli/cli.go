@@ -16,12 +16,7 @@ import (
 
 	"lathe"
 	"lathe/internal/cli/console"
-	"lathe/internal/cli/data"
-	"lathe/internal/cli/manage"
-	"lathe/internal/cli/run"
 	"lathe/internal/cli/screen"
-	"lathe/internal/cli/serve"
-	"lathe/internal/cli/sessions"
 )
 
 // Main runs the program and returns its exit code.
@@ -35,7 +30,7 @@ func Main(env console.Env) int {
 	defer stop()
 	out := &console.Sink{To: env.Stdout, Stop: cancel}
 	env.Stdout = out
-	root := newRoot(&env)
+	root := rootFor(&env)
 	root.SetArgs(env.Args)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
@@ -55,7 +50,8 @@ func Main(env console.Env) int {
 	return console.ExitCode(err)
 }
 
-func newRoot(env *console.Env) *cobra.Command {
+// bareRoot is the root command without the commands below it.
+func bareRoot(env *console.Env) *cobra.Command {
 	var version bool
 	var window screen.Options
 	root := &cobra.Command{
@@ -98,15 +94,6 @@ a terminal the request is carried out as by lathe run.`,
 	root.PersistentFlags().String("log-level", "", "DEBUG, INFO, WARN or ERROR")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return logFlags(env, cmd) }
 	root.SetFlagErrorFunc(usageOf)
-	root.AddCommand(
-		run.New(env), screen.New(env), serve.NewACP(env), screen.NewAttach(env), manage.NewCommands(env), manage.NewModels(env), manage.NewAuth(env), sessions.NewSession(env), serve.New(env), serve.NewWeb(env), manage.NewConfig(env), sessions.NewContext(env), manage.NewTrust(env), manage.NewPermissions(env), manage.NewAgents(env),
-		sessions.NewStats(env), sessions.NewSearch(env), manage.NewLearn(env), sessions.NewJob(env), manage.NewWorktree(env), manage.NewMCP(env), manage.NewLSP(env), manage.NewPlugin(env, newRoot), sessions.NewExport(env), sessions.NewImport(env), sessions.NewShare(env), sessions.NewUnshare(env), data.NewDB(env), data.NewDoctor(env), sessions.NewDebug(env),
-		&cobra.Command{
-			Use: "version", Short: "Print the version", Args: console.NoArgs,
-			RunE: func(*cobra.Command, []string) error { return printVersion(env) },
-		},
-	)
-	typeUsage(root)
 	return root
 }
 
