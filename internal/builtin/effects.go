@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"lathe/internal/judge"
 	"lathe/internal/permission"
@@ -59,15 +60,17 @@ func runs(by, text string) string {
 }
 
 // interpreters run the file that they are given, or the code after an option.
-var interpreters = map[string]string{
-	"sh": "sh", "bash": "sh", "dash": "sh", "zsh": "sh", "ksh": "sh", "source": "sh", ".": "sh",
-	"python": "", "python3": "", "python2": "", "node": "", "deno": "", "bun": "", "ruby": "", "perl": "", "php": "", "tsx": "", "ts-node": "",
-}
+var interpreters = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"sh": "sh", "bash": "sh", "dash": "sh", "zsh": "sh", "ksh": "sh", "source": "sh", ".": "sh",
+		"python": "", "python3": "", "python2": "", "node": "", "deno": "", "bun": "", "ruby": "", "perl": "", "php": "", "tsx": "", "ts-node": "",
+	}
+})
 
 // program looks into what a command runs.
 func (e *effects) program(c judge.Cmd, source, by, instead string) {
 	name := filepath.Base(c.Args[0])
-	kind, interprets := interpreters[name]
+	kind, interprets := interpreters()[name]
 	file := ""
 	switch {
 	case interprets:

@@ -7,70 +7,77 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"lathe/internal/tool"
 )
 
 // aliases are the names that other agents' tools use for an argument, by tool, as
 // [tool.Canonical] writes them: models know those by heart.
-var aliases = map[string]map[string]string{
-	"bash": {
-		"cmd": "command", "script": "command", "input": "command", "bash": "command", "shellcommand": "command", "commandline": "command", "code": "command",
-		"cwd": "workdir", "workingdirectory": "workdir", "workingdir": "workdir", "dir": "workdir", "directory": "workdir", "path": "workdir",
-		"timeoutms": "timeout", "explanation": "description", "reason": "description", "title": "description",
-		"runinbackground": "background", "isbackground": "background", "detach": "background", "tty": "pty", "terminal": "pty",
-	},
-	"job": {"jobid": "id", "job": "id", "name": "id", "text": "input", "data": "input", "key": "keys", "pattern": "until", "regex": "until", "filter": "until", "timeoutms": "timeout"},
-	"read": {
-		"path": "filePath", "file": "filePath", "filename": "filePath", "absolutepath": "filePath", "targetfile": "filePath", "uri": "filePath",
-		"startline": "offset", "start": "offset", "line": "offset", "from": "offset", "lines": "limit", "count": "limit", "maxlines": "limit", "numlines": "limit",
-	},
-	"write": {
-		"path": "filePath", "file": "filePath", "filename": "filePath", "absolutepath": "filePath", "targetfile": "filePath",
-		"text": "content", "contents": "content", "filetext": "content", "filecontent": "content", "code": "content", "data": "content", "newcontent": "content",
-	},
-	"edit": edits, "multiedit": edits,
-	"grep": {
-		"query": "pattern", "regex": "pattern", "search": "pattern", "searchterm": "pattern", "text": "pattern", "regexp": "pattern",
-		"dir": "path", "directory": "path", "file": "path", "filepath": "path", "searchpath": "path", "cwd": "path",
-		"glob": "include", "includepattern": "include", "filepattern": "include", "globpattern": "include",
-	},
-	"glob": {
-		"globpattern": "pattern", "query": "pattern", "glob": "pattern", "name": "pattern", "filepattern": "pattern",
-		"dir": "path", "directory": "path", "cwd": "path", "searchpath": "path",
-	},
-	"list": {
-		"dir": "path", "directory": "path", "folder": "path", "filepath": "path", "relativeworkspacepath": "path", "dirpath": "path", "targetdirectory": "path",
-	},
-	"webfetch":    {"uri": "url", "link": "url", "address": "url"},
-	"task":        {"sessionid": "task_id", "subagent": "subagent_type", "agent": "subagent_type", "agenttype": "subagent_type", "agentname": "subagent_type", "instructions": "prompt", "message": "prompt", "task": "prompt", "title": "description"},
-	"todowrite":   {"items": "todos", "list": "todos", "tasks": "todos", "todolist": "todos", "plan": "todos", "steps": "todos"},
-	"apply_patch": {"patch": "patchText", "input": "patchText", "diff": "patchText", "text": "patchText", "content": "patchText"},
-	"skill":       {"skill": "name", "skillname": "name"},
-	"recall":      {"q": "query", "pattern": "query", "text": "query"},
-	"websearch":   {"q": "query", "search": "query"},
-	"codesearch":  {"q": "query", "search": "query"},
-}
+var aliases = sync.OnceValue(func() map[string]map[string]string {
+	return map[string]map[string]string{
+		"bash": {
+			"cmd": "command", "script": "command", "input": "command", "bash": "command", "shellcommand": "command", "commandline": "command", "code": "command",
+			"cwd": "workdir", "workingdirectory": "workdir", "workingdir": "workdir", "dir": "workdir", "directory": "workdir", "path": "workdir",
+			"timeoutms": "timeout", "explanation": "description", "reason": "description", "title": "description",
+			"runinbackground": "background", "isbackground": "background", "detach": "background", "tty": "pty", "terminal": "pty",
+		},
+		"job": {"jobid": "id", "job": "id", "name": "id", "text": "input", "data": "input", "key": "keys", "pattern": "until", "regex": "until", "filter": "until", "timeoutms": "timeout"},
+		"read": {
+			"path": "filePath", "file": "filePath", "filename": "filePath", "absolutepath": "filePath", "targetfile": "filePath", "uri": "filePath",
+			"startline": "offset", "start": "offset", "line": "offset", "from": "offset", "lines": "limit", "count": "limit", "maxlines": "limit", "numlines": "limit",
+		},
+		"write": {
+			"path": "filePath", "file": "filePath", "filename": "filePath", "absolutepath": "filePath", "targetfile": "filePath",
+			"text": "content", "contents": "content", "filetext": "content", "filecontent": "content", "code": "content", "data": "content", "newcontent": "content",
+		},
+		"edit": edits(), "multiedit": edits(),
+		"grep": {
+			"query": "pattern", "regex": "pattern", "search": "pattern", "searchterm": "pattern", "text": "pattern", "regexp": "pattern",
+			"dir": "path", "directory": "path", "file": "path", "filepath": "path", "searchpath": "path", "cwd": "path",
+			"glob": "include", "includepattern": "include", "filepattern": "include", "globpattern": "include",
+		},
+		"glob": {
+			"globpattern": "pattern", "query": "pattern", "glob": "pattern", "name": "pattern", "filepattern": "pattern",
+			"dir": "path", "directory": "path", "cwd": "path", "searchpath": "path",
+		},
+		"list": {
+			"dir": "path", "directory": "path", "folder": "path", "filepath": "path", "relativeworkspacepath": "path", "dirpath": "path", "targetdirectory": "path",
+		},
+		"webfetch":    {"uri": "url", "link": "url", "address": "url"},
+		"task":        {"sessionid": "task_id", "subagent": "subagent_type", "agent": "subagent_type", "agenttype": "subagent_type", "agentname": "subagent_type", "instructions": "prompt", "message": "prompt", "task": "prompt", "title": "description"},
+		"todowrite":   {"items": "todos", "list": "todos", "tasks": "todos", "todolist": "todos", "plan": "todos", "steps": "todos"},
+		"apply_patch": {"patch": "patchText", "input": "patchText", "diff": "patchText", "text": "patchText", "content": "patchText"},
+		"skill":       {"skill": "name", "skillname": "name"},
+		"recall":      {"q": "query", "pattern": "query", "text": "query"},
+		"websearch":   {"q": "query", "search": "query"},
+		"codesearch":  {"q": "query", "search": "query"},
+	}
+})
 
-var edits = map[string]string{
-	"path": "filePath", "file": "filePath", "filename": "filePath", "absolutepath": "filePath", "targetfile": "filePath",
-	"oldstr": "oldString", "old": "oldString", "oldtext": "oldString", "search": "oldString", "find": "oldString", "oldcontent": "oldString",
-	"newstr": "newString", "new": "newString", "newtext": "newString", "replace": "newString", "replacement": "newString", "newcontent": "newString",
-	"all": "replaceAll", "global": "replaceAll", "changes": "edits", "replacements": "edits",
-}
+var edits = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"path": "filePath", "file": "filePath", "filename": "filePath", "absolutepath": "filePath", "targetfile": "filePath",
+		"oldstr": "oldString", "old": "oldString", "oldtext": "oldString", "search": "oldString", "find": "oldString", "oldcontent": "oldString",
+		"newstr": "newString", "new": "newString", "newtext": "newString", "replace": "newString", "replacement": "newString", "newcontent": "newString",
+		"all": "replaceAll", "global": "replaceAll", "changes": "edits", "replacements": "edits",
+	}
+})
 
 // bare is the argument that a plain text is taken for.
 var bare = map[string]string{"bash": "command", "apply_patch": "patchText", "read": "filePath", "webfetch": "url"}
 
 // decisive are arguments of other agents' tools that ours cannot honour: without them
 // the call would do something other than what was meant.
-var decisive = map[string]map[string]string{
-	"bash": {
-		"stdin": "commands get no input; put it into the command (a here-document)",
-	},
-	"write": {"append": "write replaces the whole file; use edit to add to it", "insertline": "write replaces the whole file; use edit to insert"},
-	"edit":  {"regex": "oldString is plain text", "isregex": "oldString is plain text", "useregex": "oldString is plain text", "dryrun": "edit always changes the file"},
-}
+var decisive = sync.OnceValue(func() map[string]map[string]string {
+	return map[string]map[string]string{
+		"bash": {
+			"stdin": "commands get no input; put it into the command (a here-document)",
+		},
+		"write": {"append": "write replaces the whole file; use edit to add to it", "insertline": "write replaces the whole file; use edit to insert"},
+		"edit":  {"regex": "oldString is plain text", "isregex": "oldString is plain text", "useregex": "oldString is plain text", "dryrun": "edit always changes the file"},
+	}
+})
 
 // Bare and Adapt make the built-in tools a [tool.Adapter].
 func (t typed[T]) Bare() string { return bare[t.spec.Name] }
@@ -79,17 +86,17 @@ func (t typed[T]) Bare() string { return bare[t.spec.Name] }
 func (t typed[T]) Adapt(args map[string]any) error {
 	name := t.spec.Name
 	for key, value := range args {
-		if why := decisive[name][tool.Canonical(key)]; why != "" && means(value) {
+		if why := decisive()[name][tool.Canonical(key)]; why != "" && means(value) {
 			return fmt.Errorf("%s cannot be carried out: %s", key, why)
 		}
 	}
 	prepare(name, args)
-	translate(aliases[name], args)
+	translate(aliases()[name], args)
 	for _, list := range []string{"edits", "todos"} {
 		items, _ := args[list].([]any)
 		for _, item := range items {
 			if entry, ok := item.(map[string]any); ok {
-				translate(map[string]map[string]string{"edits": edits, "todos": todoNames}[list], entry)
+				translate(map[string]map[string]string{"edits": edits(), "todos": todoNames()}[list], entry)
 			}
 		}
 	}
@@ -142,7 +149,7 @@ func prepare(name string, args map[string]any) {
 
 func prefix(args map[string]any, mark string) {
 	for key, value := range args {
-		if text, ok := value.(string); ok && (key == "pattern" || aliases["grep"][tool.Canonical(key)] == "pattern") && !strings.HasPrefix(text, mark) {
+		if text, ok := value.(string); ok && (key == "pattern" || aliases()["grep"][tool.Canonical(key)] == "pattern") && !strings.HasPrefix(text, mark) {
 			args[key] = mark + text
 			return
 		}
@@ -161,12 +168,16 @@ func number(value any) (float64, bool) {
 	return 0, false
 }
 
-var todoNames = map[string]string{"text": "content", "task": "content", "title": "content", "description": "content", "step": "content", "name": "content", "state": "status"}
+var todoNames = sync.OnceValue(func() map[string]string {
+	return map[string]string{"text": "content", "task": "content", "title": "content", "description": "content", "step": "content", "name": "content", "state": "status"}
+})
 
-var todoStates = map[string]string{
-	"done": "completed", "complete": "completed", "finished": "completed", "doing": "in_progress", "active": "in_progress", "inprogress": "in_progress",
-	"started": "in_progress", "todo": "pending", "open": "pending", "notstarted": "pending", "canceled": "cancelled", "skipped": "cancelled",
-}
+var todoStates = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"done": "completed", "complete": "completed", "finished": "completed", "doing": "in_progress", "active": "in_progress", "inprogress": "in_progress",
+		"started": "in_progress", "todo": "pending", "open": "pending", "notstarted": "pending", "canceled": "cancelled", "skipped": "cancelled",
+	}
+})
 
 // finish fills in what follows from the rest.
 func finish(name string, args map[string]any) {
@@ -259,7 +270,7 @@ func todos(args map[string]any) {
 			entry["status"] = "completed"
 		}
 		if state, ok := entry["status"].(string); ok {
-			if own := todoStates[tool.Canonical(state)]; own != "" {
+			if own := todoStates()[tool.Canonical(state)]; own != "" {
 				entry["status"] = own
 			}
 		} else {

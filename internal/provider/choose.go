@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"lathe"
 	"lathe/internal/catalog"
@@ -58,12 +59,14 @@ func favourite(m *Model) int {
 }
 
 // smallFamilies are looked for in this order, by provider; "" is for all others.
-var smallFamilies = map[string][]string{
-	"":               {"gemini-flash", "gpt-nano", "claude-haiku"},
-	"opencode":       {"gpt-nano"},
-	"github-copilot": {"gpt-mini", "claude-haiku", "gemini-flash", "gpt-nano"},
-	"azure":          {},
-}
+var smallFamilies = sync.OnceValue(func() map[string][]string {
+	return map[string][]string{
+		"":               {"gemini-flash", "gpt-nano", "claude-haiku"},
+		"opencode":       {"gpt-nano"},
+		"github-copilot": {"gpt-mini", "claude-haiku", "gemini-flash", "gpt-nano"},
+		"azure":          {},
+	}
+})
 
 // Small returns the model for titles and other small requests that goes with a
 // model: the configured one, else the newest small one of the same provider,
@@ -85,9 +88,9 @@ func (r *Registry) Small(ref lathe.ModelRef) lathe.ModelRef {
 	if err != nil {
 		return ref
 	}
-	families, ok := smallFamilies[ref.Provider]
+	families, ok := smallFamilies()[ref.Provider]
 	if !ok {
-		families = smallFamilies[""]
+		families = smallFamilies()[""]
 	}
 	for _, family := range families {
 		var top *Model

@@ -17,23 +17,27 @@ import (
 
 // protocols maps OpenCode's adapter names to wire formats. A name that is
 // missing is spoken to as Chat Completions when its address is known.
-var protocols = map[string]Protocol{
-	npmAnthropic:           ProtocolAnthropic,
-	npmVertexAnth:          "",
-	npmOpenAI:              ProtocolOpenAI,
-	npmAzure:               ProtocolOpenAI,
-	npmBedrock + "/mantle": ProtocolOpenAI,
-	npmGoogle:              ProtocolGoogle,
-	npmVertex:              "",
-	npmBedrock:             "",
-}
+var protocols = sync.OnceValue(func() map[string]Protocol {
+	return map[string]Protocol{
+		npmAnthropic:           ProtocolAnthropic,
+		npmVertexAnth:          "",
+		npmOpenAI:              ProtocolOpenAI,
+		npmAzure:               ProtocolOpenAI,
+		npmBedrock + "/mantle": ProtocolOpenAI,
+		npmGoogle:              ProtocolGoogle,
+		npmVertex:              "",
+		npmBedrock:             "",
+	}
+})
 
 // needs says what adapters without a protocol are missing.
-var needs = map[string]string{
-	npmVertexAnth: "Google Cloud credentials are not supported yet",
-	npmVertex:     "Google Cloud credentials are not supported yet",
-	npmBedrock:    "the Bedrock Converse protocol is not supported yet",
-}
+var needs = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		npmVertexAnth: "Google Cloud credentials are not supported yet",
+		npmVertex:     "Google Cloud credentials are not supported yet",
+		npmBedrock:    "the Bedrock Converse protocol is not supported yet",
+	}
+})
 
 // protocolRows are models whose protocol is not that of their adapter name.
 var protocolRows = []struct {
@@ -47,43 +51,49 @@ var protocolRows = []struct {
 // provider, or by provider and adapter name. An empty address means that of the
 // protocol. A key is never sent to an address that is neither here, nor in the
 // catalogue, nor configured.
-var addresses = map[string]string{
-	"anthropic":             "",
-	"openai":                "",
-	"google":                "",
-	"xai":                   "https://api.x.ai/v1",
-	"mistral":               "https://api.mistral.ai/v1",
-	"groq":                  "https://api.groq.com/openai/v1",
-	"cerebras":              "https://api.cerebras.ai/v1",
-	"togetherai":            "https://api.together.xyz/v1",
-	"deepinfra":             "https://api.deepinfra.com/v1/openai",
-	"perplexity":            "https://api.perplexity.ai",
-	"cohere":                "https://api.cohere.ai/compatibility/v1",
-	"vercel":                "https://ai-gateway.vercel.sh/v1",
-	"v0":                    "https://api.v0.dev/v1",
-	"azure " + npmAzure:     "https://${AZURE_RESOURCE_NAME}.openai.azure.com/openai/v1",
-	"azure " + npmAnthropic: "https://${AZURE_RESOURCE_NAME}.services.ai.azure.com/anthropic/v1",
-}
+var addresses = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"anthropic":             "",
+		"openai":                "",
+		"google":                "",
+		"xai":                   "https://api.x.ai/v1",
+		"mistral":               "https://api.mistral.ai/v1",
+		"groq":                  "https://api.groq.com/openai/v1",
+		"cerebras":              "https://api.cerebras.ai/v1",
+		"togetherai":            "https://api.together.xyz/v1",
+		"deepinfra":             "https://api.deepinfra.com/v1/openai",
+		"perplexity":            "https://api.perplexity.ai",
+		"cohere":                "https://api.cohere.ai/compatibility/v1",
+		"vercel":                "https://ai-gateway.vercel.sh/v1",
+		"v0":                    "https://api.v0.dev/v1",
+		"azure " + npmAzure:     "https://${AZURE_RESOURCE_NAME}.openai.azure.com/openai/v1",
+		"azure " + npmAnthropic: "https://${AZURE_RESOURCE_NAME}.services.ai.azure.com/anthropic/v1",
+	}
+})
 
 // keyVariables name the variable that holds the key where a provider lists
 // several. Elsewhere it is the first set one that is named like a key.
-var keyVariables = map[string][]string{
-	"amazon-bedrock": {"AWS_BEARER_TOKEN_BEDROCK"},
-	"github-copilot": {}, // GITHUB_TOKEN is no Copilot token
-	"sap-ai-core":    {}, // a key file, not a key
-}
+var keyVariables = sync.OnceValue(func() map[string][]string {
+	return map[string][]string{
+		"amazon-bedrock": {"AWS_BEARER_TOKEN_BEDROCK"},
+		"github-copilot": {}, // GITHUB_TOKEN is no Copilot token
+		"sap-ai-core":    {}, // a key file, not a key
+	}
+})
 
 // providerHeaders are what a vendor wants with every request.
-var providerHeaders = map[string]map[string]string{
-	"openrouter":     attribution,
-	"zenmux":         attribution,
-	"kilo":           attribution,
-	"llmgateway":     attribution,
-	"nvidia":         attribution,
-	"vercel":         attribution,
-	"cerebras":       {"X-Cerebras-3rd-Party-Integration": "lathe"},
-	"github-copilot": {"Openai-Intent": "conversation-edits"},
-}
+var providerHeaders = sync.OnceValue(func() map[string]map[string]string {
+	return map[string]map[string]string{
+		"openrouter":     attribution,
+		"zenmux":         attribution,
+		"kilo":           attribution,
+		"llmgateway":     attribution,
+		"nvidia":         attribution,
+		"vercel":         attribution,
+		"cerebras":       {"X-Cerebras-3rd-Party-Integration": "lathe"},
+		"github-copilot": {"Openai-Intent": "conversation-edits"},
+	}
+})
 
 var attribution = map[string]string{"X-Title": "lathe"}
 
@@ -106,7 +116,7 @@ func keyVariable(id string, env []string, getenv func(string) string) (name, val
 
 // keyNames returns which of a provider's variables hold a key.
 func keyNames(id string, env []string) []string {
-	if names, listed := keyVariables[id]; listed {
+	if names, listed := keyVariables()[id]; listed {
 		return names
 	}
 	if len(env) > 1 {
@@ -154,12 +164,12 @@ func protocolOf(m *Model) (Protocol, string) {
 			return row.protocol, ""
 		}
 	}
-	p, known := protocols[m.NPM]
+	p, known := protocols()[m.NPM]
 	switch {
 	case known && p != "":
 		return p, ""
 	case known && m.URL == "":
-		return "", needs[m.NPM]
+		return "", needs()[m.NPM]
 	case known: // an address was configured: a proxy that speaks something common
 		return ProtocolOpenAIChat, ""
 	case m.URL == "":

@@ -460,7 +460,7 @@ func TestSchema(t *testing.T) {
 		{"openai", npmOpenAI, `{"type":"object","properties":{"n":{"type":"integer","enum":[1,2]},"l":{"type":"array","items":{"type":"string"}},"o":{"type":["string","null"]},` +
 			`"u":{"type":["string","number"]},"r":{"$ref":"#/d","description":"d"},"t":{"type":"array","items":[{"type":"string"},{"type":"number"}]},"c":{"enum":["k"],"type":"string"},"a":{"type":"string"},"s":{"type":"string","properties":{},"required":[]}},"required":["n","gone"],"additionalProperties":false}`},
 	} {
-		m := &Model{Ref: lathe.ModelRef{Provider: tt.provider, Model: "gemini"}, NPM: tt.npm, Protocol: protocols[tt.npm]}
+		m := &Model{Ref: lathe.ModelRef{Provider: tt.provider, Model: "gemini"}, NPM: tt.npm, Protocol: protocols()[tt.npm]}
 		if tt.provider != "router" {
 			m.Ref.Model = "m"
 		}

@@ -367,7 +367,7 @@ func (r *Registry) connect(e *entry, m *Model) (*Model, error) {
 		return nil, keyError(e.info.ID, "set "+missing+" in the environment", "the provider's address needs %s", missing)
 	}
 	endpoint := adapter.Endpoint{BaseURL: url, Key: e.key.Reveal(), Client: r.o.HTTP, Header: map[string]string{}, Reached: &e.reached}
-	maps.Copy(endpoint.Header, providerHeaders[e.info.ID])
+	maps.Copy(endpoint.Header, providerHeaders()[e.info.ID])
 	if e.info.ID == "azure" && m.Protocol == ProtocolOpenAI {
 		endpoint.Header["api-key"], endpoint.Key = endpoint.Key, ""
 	}

@@ -180,10 +180,10 @@ func baseURL(e *entry, c *catalog.Model) string {
 			return url
 		}
 	}
-	if url, ok := addresses[e.info.ID+" "+cmp.Or(c.NPM, e.info.NPM)]; ok {
+	if url, ok := addresses()[e.info.ID+" "+cmp.Or(c.NPM, e.info.NPM)]; ok {
 		return url
 	}
-	if url, ok := addresses[e.info.ID]; ok {
+	if url, ok := addresses()[e.info.ID]; ok {
 		return url
 	}
 	return cmp.Or(c.API, e.info.API)
@@ -192,7 +192,7 @@ func baseURL(e *entry, c *catalog.Model) string {
 // publicAddress reports whether a vendor of the catalogue is reached at its
 // protocol's own address.
 func publicAddress(id string) bool {
-	_, ok := addresses[id]
+	_, ok := addresses()[id]
 	return ok
 }
 

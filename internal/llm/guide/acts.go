@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 type (
@@ -132,15 +133,17 @@ func (c count) next(s state) reply {
 }
 
 // extensions are the files of a kind, as a pattern for awk over names.
-var extensions = map[string]string{
-	"go": `\.go$`, "python": `\.py$`, "js": `\.[cm]?jsx?$`, "javascript": `\.[cm]?jsx?$`, "ts": `\.tsx?$`, "typescript": `\.tsx?$`,
-	"rust": `\.rs$`, "java": `\.java$`, "c": `\.[ch]$`, "markdown": `\.mdx?$`, "md": `\.mdx?$`, "test": `[Tt]est`, "tests": `[Tt]est`, "测试": `[Tt]est`,
-}
+var extensions = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"go": `\.go$`, "python": `\.py$`, "js": `\.[cm]?jsx?$`, "javascript": `\.[cm]?jsx?$`, "ts": `\.tsx?$`, "typescript": `\.tsx?$`,
+		"rust": `\.rs$`, "java": `\.java$`, "c": `\.[ch]$`, "markdown": `\.mdx?$`, "md": `\.mdx?$`, "test": `[Tt]est`, "tests": `[Tt]est`, "测试": `[Tt]est`,
+	}
+})
 
 func (c countFiles) next(s state) reply {
 	kind := strings.ToLower(strings.Trim(c.kind, "*."))
 	if len(s.results) == 0 {
-		pattern := extensions[kind]
+		pattern := extensions()[kind]
 		if pattern == "" && kind != "" {
 			pattern = `\.` + regexp.QuoteMeta(strings.ReplaceAll(kind, "/", "")) + "$"
 		}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -22,13 +23,15 @@ var (
 )
 
 // filler are words that say nothing about the subject of a request.
-var filler = strings.Fields(`about above add adds added after again all also always and another any anything are around ask back bad bash because been before below better between both bug bugs build but
+var filler = sync.OnceValue(func() []string {
+	return strings.Fields(`about above add adds added after again all also always and another any anything are around ask back bad bash because been before below better between both bug bugs build but
 	call can cannot change changes clean code command commands compile could create delete did different does doing done down each easy edit else error errors even every everything example explain
 	fast faster feature few file files find first fix folder for from full function get give good hard has have help here how idea implement improve instead into issue issues its just keep know last less let like
 	line lines list little long look make many maybe mean might module more most move much must need needs never new nice not nothing now off once one only open optimize other our out over own part please possible
 	probably problem problems program project put question quickly read really refactor remove repo repository rewrite right run same say see should show simple small some something start still stop sure take tell test tests
 	than that the their them then there these they thing things think this those through time too try two under understand update use used using very want was way well were what when where whether which while who whole
 	why will with without word work working works would write wrong yes you your`)
+})
 
 func nearestTo(prompt string) intent {
 	if len(prompt) > longest {
@@ -59,7 +62,7 @@ func nearestTo(prompt string) intent {
 func weight(word string) int {
 	low := strings.ToLower(word)
 	switch {
-	case len(word) < 3 || slices.Contains(filler, low) || !strings.ContainsFunc(word, unicode.IsLetter):
+	case len(word) < 3 || slices.Contains(filler(), low) || !strings.ContainsFunc(word, unicode.IsLetter):
 		return 0
 	case identifier().MatchString(word):
 		return 100 + len(word)

@@ -4,30 +4,33 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // proofread corrects common misspellings in a file.
 type proofread struct{ file string }
 
 // misspelled are words that are always wrong in English, and what they should be.
-var misspelled = map[string]string{
-	"teh": "the", "hte": "the", "adn": "and", "taht": "that", "thier": "their", "wich": "which", "whcih": "which", "becuase": "because", "beacuse": "because",
-	"recieve": "receive", "recieved": "received", "recieves": "receives", "beleive": "believe", "acheive": "achieve", "wierd": "weird", "freind": "friend",
-	"seperate": "separate", "seperated": "separated", "seperately": "separately", "definately": "definitely", "neccessary": "necessary", "necesary": "necessary",
-	"occured": "occurred", "occurence": "occurrence", "occuring": "occurring", "refered": "referred", "prefered": "preferred", "transfered": "transferred",
-	"succesful": "successful", "successfull": "successful", "succesfully": "successfully", "sucess": "success", "accross": "across", "adress": "address", "adresses": "addresses",
-	"begining": "beginning", "comming": "coming", "commited": "committed", "commiting": "committing", "completly": "completely", "dependancy": "dependency", "dependancies": "dependencies",
-	"enviroment": "environment", "enviroments": "environments", "existance": "existence", "explicitely": "explicitly", "formating": "formatting", "funtion": "function", "fucntion": "function",
-	"gaurantee": "guarantee", "guarentee": "guarantee", "independant": "independent", "initalize": "initialize", "intial": "initial", "langauge": "language", "lenght": "length", "heigth": "height", "widht": "width",
-	"maintainance": "maintenance", "maintenence": "maintenance", "mispelled": "misspelled", "mispell": "misspell", "occassion": "occasion", "ommit": "omit", "ommited": "omitted",
-	"paramter": "parameter", "paramters": "parameters", "paramater": "parameter", "perfomance": "performance", "performace": "performance", "persistant": "persistent", "posible": "possible", "possiblity": "possibility",
-	"preceeding": "preceding", "priviledge": "privilege", "privilage": "privilege", "programm": "program", "publically": "publicly", "reccomend": "recommend", "recomend": "recommend", "recomended": "recommended",
-	"reponse": "response", "respository": "repository", "repositry": "repository", "retreive": "retrieve", "retreived": "retrieved", "shoud": "should", "wiht": "with", "similiar": "similar", "sytem": "system",
-	"tommorow": "tomorrow", "tounge": "tongue", "truely": "truly", "unkown": "unknown", "untill": "until", "useage": "usage", "usefull": "useful", "vaild": "valid", "varaible": "variable", "varible": "variable",
-	"verison": "version", "writting": "writing", "yeild": "yield", "ressource": "resource", "ressources": "resources", "implmentation": "implementation", "implemention": "implementation", "configration": "configuration",
-	"documention": "documentation", "documenation": "documentation", "instalation": "installation", "avaliable": "available", "availible": "available", "compatability": "compatibility", "compatable": "compatible",
-	"flexability": "flexibility", "garanteed": "guaranteed", "immediatly": "immediately", "explaination": "explanation", "exmaple": "example", "exmaples": "examples", "proccess": "process", "projct": "project",
-}
+var misspelled = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"teh": "the", "hte": "the", "adn": "and", "taht": "that", "thier": "their", "wich": "which", "whcih": "which", "becuase": "because", "beacuse": "because",
+		"recieve": "receive", "recieved": "received", "recieves": "receives", "beleive": "believe", "acheive": "achieve", "wierd": "weird", "freind": "friend",
+		"seperate": "separate", "seperated": "separated", "seperately": "separately", "definately": "definitely", "neccessary": "necessary", "necesary": "necessary",
+		"occured": "occurred", "occurence": "occurrence", "occuring": "occurring", "refered": "referred", "prefered": "preferred", "transfered": "transferred",
+		"succesful": "successful", "successfull": "successful", "succesfully": "successfully", "sucess": "success", "accross": "across", "adress": "address", "adresses": "addresses",
+		"begining": "beginning", "comming": "coming", "commited": "committed", "commiting": "committing", "completly": "completely", "dependancy": "dependency", "dependancies": "dependencies",
+		"enviroment": "environment", "enviroments": "environments", "existance": "existence", "explicitely": "explicitly", "formating": "formatting", "funtion": "function", "fucntion": "function",
+		"gaurantee": "guarantee", "guarentee": "guarantee", "independant": "independent", "initalize": "initialize", "intial": "initial", "langauge": "language", "lenght": "length", "heigth": "height", "widht": "width",
+		"maintainance": "maintenance", "maintenence": "maintenance", "mispelled": "misspelled", "mispell": "misspell", "occassion": "occasion", "ommit": "omit", "ommited": "omitted",
+		"paramter": "parameter", "paramters": "parameters", "paramater": "parameter", "perfomance": "performance", "performace": "performance", "persistant": "persistent", "posible": "possible", "possiblity": "possibility",
+		"preceeding": "preceding", "priviledge": "privilege", "privilage": "privilege", "programm": "program", "publically": "publicly", "reccomend": "recommend", "recomend": "recommend", "recomended": "recommended",
+		"reponse": "response", "respository": "repository", "repositry": "repository", "retreive": "retrieve", "retreived": "retrieved", "shoud": "should", "wiht": "with", "similiar": "similar", "sytem": "system",
+		"tommorow": "tomorrow", "tounge": "tongue", "truely": "truly", "unkown": "unknown", "untill": "until", "useage": "usage", "usefull": "useful", "vaild": "valid", "varaible": "variable", "varible": "variable",
+		"verison": "version", "writting": "writing", "yeild": "yield", "ressource": "resource", "ressources": "resources", "implmentation": "implementation", "implemention": "implementation", "configration": "configuration",
+		"documention": "documentation", "documenation": "documentation", "instalation": "installation", "avaliable": "available", "availible": "available", "compatability": "compatibility", "compatable": "compatible",
+		"flexability": "flexibility", "garanteed": "guaranteed", "immediatly": "immediately", "explaination": "explanation", "exmaple": "example", "exmaples": "examples", "proccess": "process", "projct": "project",
+	}
+})
 
 var (
 	englishWord = lazily(`[A-Za-z]+`)
@@ -89,7 +92,7 @@ func slipsIn(line string) []slip {
 
 // spelled returns how a misspelled word is written, in the case that it has.
 func spelled(word string) string {
-	right := misspelled[strings.ToLower(word)]
+	right := misspelled()[strings.ToLower(word)]
 	switch {
 	case right == "":
 		return ""
@@ -114,7 +117,7 @@ func (p proofread) next(s state) reply {
 		return s.say("I read %d lines of %s and found none of the %d misspellings that I know, and no word that stands twice. I am not a language model, so I may miss some. "+
 			"If you know it, tell me: `replace <wrong> with <right> in %[2]s`.",
 			"我读了 %[2]s 的 %[1]d 行，没有发现我认识的 %[3]d 种英文拼写错误，也没有重复的词。我不是语言模型，可能会漏掉。如果你知道哪里错了，请告诉我：`在 %[2]s 中把 <错误> 改成 <正确>`。",
-			strings.Count(text, "\n"), p.file, len(misspelled))
+			strings.Count(text, "\n"), p.file, len(misspelled()))
 	}
 	edits := editsFor(found)
 	if done := len(s.results) - 1; done == 0 {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // A survey is one command that prints a few lines however large the tree is:
@@ -145,20 +146,22 @@ func (v survey) readme() string {
 func (v survey) has(file string) bool { return slices.Contains(v.files, file) }
 
 // languages name what the extensions of files stand for.
-var languages = map[string]string{
-	"go": "Go", "mod": "Go modules", "sum": "Go modules", "py": "Python", "js": "JavaScript", "mjs": "JavaScript", "cjs": "JavaScript", "jsx": "JavaScript", "ts": "TypeScript", "tsx": "TypeScript",
-	"rs": "Rust", "java": "Java", "kt": "Kotlin", "c": "C", "h": "C headers", "cc": "C++", "cpp": "C++", "hpp": "C++ headers", "cs": "C#",
-	"rb": "Ruby", "php": "PHP", "swift": "Swift", "scala": "Scala", "ex": "Elixir", "exs": "Elixir", "hs": "Haskell", "lua": "Lua", "zig": "Zig", "dart": "Dart",
-	"sh": "shell", "bash": "shell", "sql": "SQL", "html": "HTML", "css": "CSS", "scss": "CSS", "vue": "Vue", "svelte": "Svelte",
-	"md": "Markdown", "mdx": "Markdown", "rst": "reStructuredText", "txt": "text", "json": "JSON", "jsonc": "JSON", "yaml": "YAML", "yml": "YAML", "toml": "TOML", "xml": "XML",
-	"png": "images", "jpg": "images", "jpeg": "images", "gif": "images", "svg": "images", "webp": "images",
-}
+var languages = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"go": "Go", "mod": "Go modules", "sum": "Go modules", "py": "Python", "js": "JavaScript", "mjs": "JavaScript", "cjs": "JavaScript", "jsx": "JavaScript", "ts": "TypeScript", "tsx": "TypeScript",
+		"rs": "Rust", "java": "Java", "kt": "Kotlin", "c": "C", "h": "C headers", "cc": "C++", "cpp": "C++", "hpp": "C++ headers", "cs": "C#",
+		"rb": "Ruby", "php": "PHP", "swift": "Swift", "scala": "Scala", "ex": "Elixir", "exs": "Elixir", "hs": "Haskell", "lua": "Lua", "zig": "Zig", "dart": "Dart",
+		"sh": "shell", "bash": "shell", "sql": "SQL", "html": "HTML", "css": "CSS", "scss": "CSS", "vue": "Vue", "svelte": "Svelte",
+		"md": "Markdown", "mdx": "Markdown", "rst": "reStructuredText", "txt": "text", "json": "JSON", "jsonc": "JSON", "yaml": "YAML", "yml": "YAML", "toml": "TOML", "xml": "XML",
+		"png": "images", "jpg": "images", "jpeg": "images", "gif": "images", "svg": "images", "webp": "images",
+	}
+})
 
 // byLanguage joins the extensions of one language.
 func byLanguage(kinds []tally) []tally {
 	sum := map[string]int{}
 	for _, k := range kinds {
-		name := languages[strings.ToLower(k.name)]
+		name := languages()[strings.ToLower(k.name)]
 		switch {
 		case name != "":
 		case k.name == "-":
