@@ -1,6 +1,8 @@
 package sessions
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -8,6 +10,7 @@ import (
 	"lathe/internal/api"
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/face"
+	"lathe/internal/readable"
 )
 
 // NewContext is lathe context.
@@ -39,7 +42,8 @@ provider's cache.`,
 					return err
 				}
 				if format == "json" {
-					return console.PrintJSON(env, windowJSON(w))
+					fields, err := windowJSON(w)
+					return errors.Join(err, console.PrintJSON(env, fields))
 				}
 				printWindow(env, w)
 				return nil
@@ -79,14 +83,15 @@ func printWindow(env *console.Env, w api.Window) {
 	for _, p := range w.Parts {
 		fmt.Fprintf(out, "%9d %6s %10s  %s, part %s\n", p.Tokens, percent(p.Tokens, w.Used), p.Cost, console.Clean(p.Name), p.Part)
 	}
-	if w.Unpriced || len(w.Budget) > 0 {
+	notes := readable.WindowNotes(w)
+	if len(notes) > 0 || len(w.Budget) > 0 {
 		fmt.Fprintf(out, "\n%s\n", st.Bold("Budget"))
 	}
 	for _, b := range w.Budget {
 		fmt.Fprintf(out, "%7d %%  %s\n", b.Percent, b)
 	}
-	if w.Unpriced {
-		fmt.Fprintf(out, "%9s  the price of %s is not known: costs are higher than shown\n", "", w.Model)
+	for _, n := range notes {
+		fmt.Fprintf(out, "%9s  %s\n", "", console.Clean(n))
 	}
 	printWindowStats(env, w.Stats)
 }
@@ -111,8 +116,29 @@ func printWindowStats(env *console.Env, s api.WindowStats) {
 	}
 }
 
-func windowJSON(w api.Window) map[string]any {
-	entries := func(list []api.Portion) []map[string]any {
+// otherNames are fields of [api.Window] that lathe context prints under names of its own,
+// or not at all: the words of costs, which it prints as numbers.
+var otherNames = map[string]string{
+	"used": "tokens", "window": "context", "title": "", "fresh": "", "cached": "",
+}
+
+// windowJSON returns all fields of a window, by the names that scripts know.
+func windowJSON(w api.Window) (map[string]any, error) {
+	raw, err := json.Marshal(w)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return nil, err
+	}
+	for from, to := range otherNames {
+		if to != "" {
+			fields[to] = fields[from]
+		}
+		delete(fields, from)
+	}
+	portions := func(list []api.Portion) []map[string]any {
 		out := []map[string]any{}
 		for _, e := range list {
 			m := map[string]any{"name": e.Name, "count": e.Count, "tokens": e.Tokens, "cost": e.Cost.USD()}
@@ -123,10 +149,8 @@ func windowJSON(w api.Window) map[string]any {
 		}
 		return out
 	}
-	return map[string]any{
-		"sessionID": w.SessionID, "model": w.Model, "tokens": w.Used, "context": w.Limit, "usable": w.Usable,
-		"counted": w.Counted, "factor": w.Factor, "cost": w.Cost.USD(), "costCached": w.CostCached.USD(),
-		"kinds": entries(w.Kinds), "parts": entries(w.Parts), "stats": w.Stats,
-		"budget": append([]api.BudgetUse{}, w.Budget...), "unpriced": w.Unpriced,
-	}
+	fields["cost"], fields["costCached"] = w.Cost.USD(), w.CostCached.USD()
+	fields["kinds"], fields["parts"] = portions(w.Kinds), portions(w.Parts)
+	fields["budget"], fields["unpriced"] = append([]api.BudgetUse{}, w.Budget...), w.Unpriced
+	return fields, nil
 }

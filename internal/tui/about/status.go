@@ -12,6 +12,7 @@ import (
 
 	"lathe"
 	"lathe/internal/api"
+	"lathe/internal/readable"
 	"lathe/internal/tui/dialog"
 	"lathe/internal/tui/engine"
 	"lathe/internal/tui/look"
@@ -208,8 +209,8 @@ func (r *Room) weightLines(l look.Look, w api.Window) []styled.Line {
 		f.Note("nothing was answered yet")
 	}
 	f.Row("in all", r.host.Session().Cost.String())
-	if w.Unpriced {
-		f.Note("the price of " + w.Model + " is not known: costs are higher than shown")
+	for _, n := range readable.WindowNotes(w) {
+		f.Note(n)
 	}
 	if len(w.Budget) > 0 {
 		f.Head("budget")
