@@ -14,14 +14,17 @@ type StatsFilter struct {
 
 // Stats is what sessions used.
 type Stats struct {
-	Sessions int                   `json:"sessions"`
-	Total    Tally                 `json:"total"`
-	Days     map[string]*Tally     `json:"days"` // by date, in the engine's time zone
-	Models   map[string]*Tally     `json:"models"`
-	Projects map[string]*Tally     `json:"projects"` // by directory
-	Tools    map[string]*ToolTally `json:"tools"`
-	Hooks    []PluginAccount       `json:"hooks,omitempty"` // of plugins and programs, on the engine's machine
-	Windows  WindowTally           `json:"windows"`
+	Sessions int               `json:"sessions"`
+	Total    Tally             `json:"total"`
+	Days     map[string]*Tally `json:"days"` // by date, in the engine's time zone
+	Models   map[string]*Tally `json:"models"`
+	Projects map[string]*Tally `json:"projects"` // by directory
+	// Beside is what was asked beside the answers, by what for: "title", "learn", "sampling". All other
+	// sums but that of answers include it.
+	Beside  map[string]*Tally     `json:"beside,omitempty"`
+	Tools   map[string]*ToolTally `json:"tools"`
+	Hooks   []PluginAccount       `json:"hooks,omitempty"` // of plugins and programs, on the engine's machine
+	Windows WindowTally           `json:"windows"`
 }
 
 // Tally is what a group of answers used.

@@ -67,6 +67,7 @@ func (l *Lessons) Propose(ctx context.Context, dir string, in api.LessonRequest)
 	}
 	known := knownInstructions(inst)
 	answer, used, err := askLessons(ctx, m, learn.Request(found, known))
+	keepSpent(ctx, l.s.opts, lathe.Session{ProjectID: inst.Project.ID, Directory: inst.Root.Dir}, forLessons, m, m.Cost(used), used)
 	if err != nil {
 		return out, &lathe.Error{Code: lathe.CodeProvider, Msg: m.Ref.String() + " did not answer", Cause: err}
 	}

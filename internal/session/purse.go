@@ -59,12 +59,15 @@ type usage struct {
 	time   time.Duration
 }
 
-func (u *usage) add(a *lathe.Assistant, created time.Time) {
+func (u *usage) add(a store.Answer) {
 	u.cost += a.Cost
 	u.tokens += a.Tokens.Total()
+	if a.Beside() {
+		return
+	}
 	u.steps++
 	if !a.Completed.IsZero() {
-		u.time += a.Completed.Sub(created)
+		u.time += a.Completed.Sub(a.Created)
 	}
 }
 
@@ -172,13 +175,13 @@ func (p *purse) readUsed(ctx context.Context) error {
 	var used [scopes]usage
 	err = p.r.s.opts.Store.Answers(ctx, since, func(a store.Answer) error {
 		if family[a.Session] {
-			used[forSession].add(a.Assistant, a.Created)
+			used[forSession].add(a)
 		}
 		if !a.Created.Before(midnight) {
-			used[forDay].add(a.Assistant, a.Created)
+			used[forDay].add(a)
 		}
 		if a.Project == sess.ProjectID {
-			used[forProject].add(a.Assistant, a.Created)
+			used[forProject].add(a)
 		}
 		return nil
 	})

@@ -74,10 +74,24 @@ func (s sessions) Sample(ctx context.Context, i *instance.Instance, call *tool.C
 			if call.Spend != nil {
 				_ = call.Spend(m.Cost(used), used) // if this reached the limit, the next one is refused
 			}
+			s.keepSampled(ctx, call, m, used)
 		}
 	}
 	out.Text = text.String()
 	return out, nil
+}
+
+// keepSampled counts the tokens of an answer to a server; what they cost is in the call's step.
+func (s sessions) keepSampled(ctx context.Context, call *tool.Call, m *provider.Model, used lathe.Tokens) {
+	r, err := s.runner(ctx, call.SessionID)
+	if err != nil {
+		return // the session is gone
+	}
+	cost := lathe.Money(0)
+	if call.Spend == nil {
+		cost = m.Cost(used)
+	}
+	keepSpent(ctx, s.opts, *r.current(), forSampling, m, cost, used)
 }
 
 // affords returns why the configured budget allows no further request of a call. The person

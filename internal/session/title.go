@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lathe"
+	"lathe/internal/commit"
 	"lathe/internal/instance"
 	"lathe/internal/llm"
 	"lathe/internal/printable"
@@ -40,16 +41,14 @@ func (n *namer) title(history []lathe.Message, p *purse) {
 	n.s.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(n.s.ctx, titleTime)
 		defer cancel()
-		title := n.askTitle(ctx, first, p)
+		asked := n.askTitle(ctx, first, p)
+		title := asked.title
 		if title == "" {
 			title = fallback
 		}
-		if title == "" {
-			return
-		}
 		save, done := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer done()
-		if err := n.setTitle(save, title); err != nil {
+		if err := n.setTitle(save, title, asked); err != nil {
 			n.s.opts.Log.Warn("the session's title could not be stored", "session", n.current().ID, "err", err)
 		}
 	})
@@ -87,23 +86,42 @@ func textOf(m lathe.Message) string {
 	return strings.TrimSpace(strings.Join(words, "\n"))
 }
 
-// setTitle stores a title unless somebody else has set one in the meantime.
-func (n *namer) setTitle(ctx context.Context, title string) error {
-	_, err := n.s.Update(ctx, n.current().ID, func(s *lathe.Session) error {
-		if strings.HasPrefix(s.Title, titlePrefix) {
-			s.Title = title
+// setTitle stores what a title cost, and the title unless it is empty or somebody else has set
+// one in the meantime.
+func (n *namer) setTitle(ctx context.Context, title string, asked titled) error {
+	return n.s.opts.Writer.Commit(ctx, func(tx *commit.Tx) error {
+		if asked.model != nil {
+			if err := addSpent(tx, n.s.opts, *n.current(), forTitle, asked.model, asked.model.Cost(asked.used), asked.used); err != nil {
+				return err
+			}
 		}
-		return nil
+		if title == "" {
+			return nil
+		}
+		sess, err := tx.UpdateSession(n.current().ID, func(s *lathe.Session) error {
+			if strings.HasPrefix(s.Title, titlePrefix) {
+				s.Title = title
+			}
+			return nil
+		})
+		tx.Tell(sess.Directory, lathe.SessionUpdated{Session: sess})
+		return err
 	})
-	return err
 }
 
-// askTitle asks the small model; the answer is empty if that fails.
-func (n *namer) askTitle(ctx context.Context, first lathe.Message, p *purse) string {
+// titled is what came of asking for a title.
+type titled struct {
+	title string          // empty: none
+	model *provider.Model // nil: none was asked
+	used  lathe.Tokens
+}
+
+// askTitle asks the small model; the title is empty if that fails.
+func (n *namer) askTitle(ctx context.Context, first lathe.Message, p *purse) (out titled) {
 	info := first.Info.(*lathe.User)
 	agent, err := n.inst.Agents.Get("title")
 	if err != nil {
-		return ""
+		return out
 	}
 	ref := agent.Model
 	if ref.IsZero() {
@@ -111,20 +129,21 @@ func (n *namer) askTitle(ctx context.Context, first lathe.Message, p *purse) str
 	}
 	m, err := n.inst.Models.Get(ref)
 	if err != nil {
-		return ""
+		return out
 	}
 	if !p.mayAside(ctx, m) {
-		return ""
+		return out
 	}
 	req := titleRequest(m, agent, first)
 	m.Prepare(req, provider.Params{
 		Temperature: agent.Temperature, TopP: agent.TopP, Options: agent.Options, Small: true, SessionID: n.current().ID,
 	})
+	out.model = m
 	var text strings.Builder
 	for ev, err := range m.LLM.Stream(ctx, req) {
 		if err != nil {
 			n.s.opts.Log.Debug("no title from the model", "session", n.current().ID, "err", err)
-			return ""
+			return out
 		}
 		switch ev := ev.(type) {
 		case llm.TextDelta:
@@ -133,9 +152,11 @@ func (n *namer) askTitle(ctx context.Context, first lathe.Message, p *purse) str
 			}
 		case llm.Finish:
 			p.count(m, ev.Usage)
+			out.used = m.Tokens(ev.Usage)
 		}
 	}
-	return cleanTitle(text.String())
+	out.title = cleanTitle(text.String())
+	return out
 }
 
 func titleRequest(m *provider.Model, agent instance.Agent, first lathe.Message) *llm.Request {

@@ -81,16 +81,38 @@ func (g *gatherer) answer(a store.Answer) error {
 	if g.filter.Directory != "" && a.Directory != g.filter.Directory {
 		return nil
 	}
+	if a.Beside() {
+		g.beside(a)
+		return nil
+	}
 	g.sessions[a.Session] = true
 	for _, t := range []*api.Tally{
 		&g.out.Total, at(g.out.Days, a.Created.Local().Format("2006-01-02")), at(g.out.Models, a.Model.String()), at(g.out.Projects, a.Directory),
 	} {
 		t.Answers++
-		t.Tokens = t.Tokens.Add(a.Tokens)
-		g.costs[t] += a.Cost
-		t.USD = g.costs[t].USD()
+		g.spend(t, a)
 	}
 	return nil
+}
+
+// beside counts what was asked beside the answers: in all sums, but as no answer.
+func (g *gatherer) beside(a store.Answer) {
+	if g.out.Beside == nil {
+		g.out.Beside = map[string]*api.Tally{}
+	}
+	own := at(g.out.Beside, a.Agent)
+	own.Answers++
+	for _, t := range []*api.Tally{
+		own, &g.out.Total, at(g.out.Days, a.Created.Local().Format("2006-01-02")), at(g.out.Models, a.Model.String()), at(g.out.Projects, a.Directory),
+	} {
+		g.spend(t, a)
+	}
+}
+
+func (g *gatherer) spend(t *api.Tally, a store.Answer) {
+	t.Tokens = t.Tokens.Add(a.Tokens)
+	g.costs[t] += a.Cost
+	t.USD = g.costs[t].USD()
 }
 
 func (g *gatherer) tool(u store.ToolUse) error {

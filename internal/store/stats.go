@@ -29,6 +29,10 @@ type Answer struct {
 	*lathe.Assistant
 }
 
+// Beside reports whether it is no answer but was asked beside the messages, such as a title; its
+// agent says what for. See [MessageWriter.AddSpent].
+func (a Answer) Beside() bool { return a.Removed && a.Completed.IsZero() }
+
 // ToolUse is a tool call with where it belongs, without its output.
 type ToolUse struct {
 	Session lathe.SessionID

@@ -70,6 +70,9 @@ type MessageWriter interface {
 	// the sequence number. It belongs to the newest summary of the session, or else
 	// to its newest message, and is forgotten with that. 0 forgets all boundaries.
 	SetBoundary(session lathe.SessionID, seq int64) error
+	// AddSpent counts what a model was asked beside the messages, such as a title: all of a
+	// but Removed and Completed. Its session need not exist.
+	AddSpent(id lathe.MessageID, a Answer) error
 	// SetCopied says that the messages of a session up to a sequence number are
 	// copies, which statistics count where they were made.
 	SetCopied(session lathe.SessionID, seq int64) error

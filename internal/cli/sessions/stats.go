@@ -73,9 +73,22 @@ func printStats(env *console.Env, st *api.Stats, top int) {
 	printTallies(env, s.Bold("days"), st.Days, days, top)
 	printTallies(env, s.Bold("models"), st.Models, byCost(st.Models), top)
 	printTallies(env, s.Bold("projects"), st.Projects, byCost(st.Projects), top)
+	printBeside(env, s, st.Beside, top)
 	printWindows(env, s, st.Windows)
 	printToolUse(env, s, st.Tools, top)
 	printHooks(env, s, st.Hooks, top)
+}
+
+// printBeside tells what models were asked beside the answers; the sums above have it, too.
+func printBeside(env *console.Env, s console.Style, m map[string]*api.Tally, top int) {
+	if len(m) == 0 {
+		return
+	}
+	fmt.Fprintf(env.Stdout, "\n%s\n", s.Bold("beside the answers"))
+	for _, k := range atMost(byCost(m), top) {
+		t := m[k]
+		fmt.Fprintf(env.Stdout, "%8d requests %11d tokens %10s  %s\n", t.Answers, t.Tokens.Total(), money(t.USD), console.Clean(k))
+	}
 }
 
 func printToolUse(env *console.Env, s console.Style, tools map[string]*api.ToolTally, top int) {

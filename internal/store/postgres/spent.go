@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -21,16 +22,32 @@ func (tx *tx) keepSpent(session lathe.SessionID, message lathe.MessageID) error 
 		return err
 	}
 	for _, a := range gone {
-		var e codec.Encoder
-		_, doc, err := e.Info(&lathe.Assistant{Agent: a.Agent, Model: a.Model, Completed: a.Completed, Cost: a.Cost, Tokens: a.Tokens})
-		if err == nil {
-			_, err = tx.exec(`INSERT INTO spent (message, session, project, directory, created, data) VALUES ($1, $2, $3, $4, $5, $6)
-				ON CONFLICT (message, session) DO UPDATE SET created = excluded.created, data = excluded.data`,
-				string(a.id), string(session), a.Project, a.Directory, codec.Millis(a.Created), tx.db.pack(doc))
+		a.Session = session
+		if err := tx.addSpent(a.id, a.Answer); err != nil {
+			return err
 		}
-		if err != nil {
-			return fmt.Errorf("keep what answer %s cost: %w", a.id, err)
-		}
+	}
+	return nil
+}
+
+// AddSpent counts what a model was asked beside the messages.
+func (tx *tx) AddSpent(id lathe.MessageID, a store.Answer) error {
+	info := *a.Assistant
+	info.Completed = time.Time{} // which tells it from an answer
+	a.Assistant = &info
+	return tx.addSpent(id, a)
+}
+
+func (tx *tx) addSpent(id lathe.MessageID, a store.Answer) error {
+	var e codec.Encoder
+	_, doc, err := e.Info(&lathe.Assistant{Agent: a.Agent, Model: a.Model, Completed: a.Completed, Cost: a.Cost, Tokens: a.Tokens})
+	if err == nil {
+		_, err = tx.exec(`INSERT INTO spent (message, session, project, directory, created, data) VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT (message, session) DO UPDATE SET created = excluded.created, data = excluded.data`,
+			string(id), string(a.Session), a.Project, a.Directory, codec.Millis(a.Created), tx.db.pack(doc))
+	}
+	if err != nil {
+		return fmt.Errorf("keep what answer %s cost: %w", id, err)
 	}
 	return nil
 }

@@ -238,3 +238,39 @@ func testSearch(t *testing.T, u Under) {
 		}
 	}
 }
+
+// What was asked beside the messages is counted, with and without a session, and after it is gone.
+func testSpentBeside(t *testing.T, u Under) {
+	at := u.at(t)
+	s := at.open(t)
+	ses := seed(t, s, "ses_a")
+	must(t, s.AddMessage(t.Context(), paid(ses, "msg_1", 1)))
+	info := lathe.Assistant{Agent: "title", Model: lathe.ModelRef{Provider: "p", Model: "m"}, Completed: epoch, Cost: 2, Tokens: lathe.Tokens{Input: 2}}
+	must(t, s.Batch(t.Context(), func(tx store.Tx) error {
+		return errors.Join(
+			tx.AddSpent("msg_a", store.Answer{Session: ses, Project: "p1", Directory: "/a", Created: epoch, Assistant: &info}),
+			tx.AddSpent("msg_b", store.Answer{Project: "p2", Directory: "/b", Created: epoch, Assistant: &info}),
+		)
+	}))
+	if _, err := s.DeleteSession(t.Context(), ses); err != nil {
+		t.Fatal(err)
+	}
+	must(t, s.Close())
+	type told struct {
+		Session            lathe.SessionID
+		Project, Directory string
+		Agent              string
+		Cost               lathe.Money
+		Beside             bool
+	}
+	got := map[told]int{}
+	must(t, at.open(t).Answers(t.Context(), epoch, func(a store.Answer) error {
+		if !a.Beside() {
+			return nil
+		}
+		got[told{a.Session, a.Project, a.Directory, a.Agent, a.Cost, a.Beside()}]++
+		return nil
+	}))
+	equal(t, map[told]int{{ses, "p1", "/a", "title", 2, true}: 1, {"", "p2", "/b", "title", 2, true}: 1}, got)
+	equal(t, []lathe.Money{-1, -2, -2}, answers(t, at.open(t), time.Time{}))
+}
