@@ -74,6 +74,8 @@ var edges = []edge{
 	{"server", "server/gate", "who may call is decided before anything else"},
 	{"server", "server/events", "the streams of events are routes, too"},
 	{"cli", "cli/...", "it puts the commands together"},
+	{"cli/complete", "cli/console", "what every command stands on"},
+	{"cli/complete", "cli/face", "models, agents and sessions are known to an engine"},
 	{"cli/app", "cli/console", "what every command stands on"},
 	{"cli/face", "cli/app", "an engine of this process"},
 	{"cli/face", "cli/console", "what every command stands on"},

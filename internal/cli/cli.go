@@ -11,10 +11,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"lathe"
+	"lathe/internal/cli/complete"
 	"lathe/internal/cli/console"
 	"lathe/internal/cli/screen"
 )
@@ -31,6 +33,9 @@ func Main(env console.Env) int {
 	out := &console.Sink{To: env.Stdout, Stop: cancel}
 	env.Stdout = out
 	root := rootFor(&env)
+	if len(env.Args) > 0 && strings.HasPrefix(env.Args[0], cobra.ShellCompRequestCmd) {
+		complete.Add(root, &env)
+	}
 	root.SetArgs(env.Args)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
