@@ -17,7 +17,7 @@ import (
 // a named edge. Names are below lathe/internal where they do not begin with lathe.
 var floors = [...]string{
 	0: `lathe lathe/web`,
-	1: `api auth bus catalog diff filelock highlight judge jsonc llm markup mdns netguard printable redact rope sandbox sandbox/kerneltest search shell sse store store/codec
+	1: `api auth bus catalog diff filelock highlight judge jsonc llm markup mdns netguard printable redact rope sandbox sandbox/kerneltest say search shell sse store store/codec
 		store/local store/postgres store/postgres/pgtest store/sqlite store/storetest store/words terminal tokens tool typo workspace`,
 	2: `config format job ledger lsp lsp/lsptest permission prompt reading snapshot telemetry trust worktree
 		surroundings opencode/wire sandbox/overlay sandbox/proxy sandbox/registry llm/adapter llm/anthropic llm/google llm/guide llm/llmtest llm/openai llm/openaichat llm/script`,
@@ -75,6 +75,7 @@ var edges = []edge{
 	{"server", "server/events", "the streams of events are routes, too"},
 	{"cli", "cli/...", "it puts the commands together"},
 	{"cli/complete", "cli/console", "what every command stands on"},
+	{"cli/topic", "cli/console", "what every command stands on"},
 	{"cli/complete", "cli/face", "models, agents and sessions are known to an engine"},
 	{"cli/app", "cli/console", "what every command stands on"},
 	{"cli/face", "cli/app", "an engine of this process"},

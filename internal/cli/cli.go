@@ -68,7 +68,10 @@ the work is done. It shows everything it does.
 Without an account it starts with the offline guide, which shows how lathe works.
 
 A directory opens the screen there, and a request in quotes is sent at once; without
-a terminal the request is carried out as by lathe run.`,
+a terminal the request is carried out as by lathe run.
+
+lathe help TOPIC explains models, permissions, trust, undo, confinement, network,
+hooks, plugins, exit codes and languages.`,
 		Example: `  lathe
   lathe ../other
   lathe "explain main.go"
@@ -99,6 +102,7 @@ a terminal the request is carried out as by lathe run.`,
 	root.PersistentFlags().String("log-level", "", "DEBUG, INFO, WARN or ERROR")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return logFlags(env, cmd) }
 	root.SetFlagErrorFunc(usageOf)
+	speak(env, root)
 	return root
 }
 
@@ -113,12 +117,16 @@ func report(env *console.Env, err error) {
 		return
 	}
 	st := console.NewStyle(env.StderrTTY, env.Getenv)
-	fmt.Fprintf(env.Stderr, "lathe: %s %s\n", st.Red("error:"), console.Clean(err.Error()))
+	l := env.Language()
+	tell := func(label, text string) {
+		fmt.Fprintf(env.Stderr, "lathe: %s %s\n", label, console.Clean(l.Text(text)))
+	}
+	tell(st.Red(l.Text("error:")), err.Error())
 	if e, ok := errors.AsType[*lathe.Error](err); ok && e.Hint != "" {
-		fmt.Fprintf(env.Stderr, "lathe: %s %s\n", st.Bold("hint:"), console.Clean(e.Hint))
+		tell(st.Bold(l.Text("hint:")), e.Hint)
 		return
 	}
 	if _, ok := errors.AsType[console.UsageError](err); ok {
-		fmt.Fprintf(env.Stderr, "lathe: %s see: lathe --help\n", st.Bold("hint:"))
+		tell(st.Bold(l.Text("hint:")), "see: lathe --help")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"lathe/internal/cli/screen"
 	"lathe/internal/cli/serve"
 	"lathe/internal/cli/sessions"
+	"lathe/internal/cli/topic"
 )
 
 // command is one of the commands below the root.
@@ -52,6 +53,7 @@ func newRoot(env *console.Env) *cobra.Command {
 	for _, c := range commands() {
 		root.AddCommand(c.make(env))
 	}
+	root.SetHelpCommand(topic.New(env))
 	typeUsage(root)
 	return root
 }

@@ -48,6 +48,7 @@ type Config struct {
 	SubagentDepth     *int       `conf:"subagent_depth,min=0"` // nil: 2
 	SubagentLimit     *int       `conf:"subagent_limit,min=1"` // of one session at once; nil: 4
 	Username          string     `conf:"username"`
+	Language          string     `conf:"language,enum=auto|en|zh-CN"` // that lathe speaks; see [OwnLanguage]
 	Agents            []Agent    `conf:"agent"`
 	Providers         []Provider `conf:"provider"`
 	MCP               []MCP      `conf:"mcp"`

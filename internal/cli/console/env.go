@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"lathe/internal/say"
 )
 
 // Env is the environment the program runs in: arguments, variables, streams, clock.
@@ -41,6 +43,8 @@ type Env struct {
 	Width                          int // columns of the terminal; 0 when unknown
 
 	Interrupts *Interrupts
+
+	language func() say.Language // nil until it is asked for
 }
 
 // Secrets are variables that commands must not see: they would let a tool reach

@@ -1,0 +1,89 @@
+package say
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestChoose(t *testing.T) {
+	for _, tt := range []struct {
+		configured string
+		env        map[string]string
+		want       Language
+	}{
+		{"", nil, English},
+		{"", map[string]string{"LANG": "zh_CN.UTF-8"}, Chinese},
+		{"", map[string]string{"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, English},
+		{"", map[string]string{"LANG": "en_US.UTF-8", "LC_MESSAGES": "zh_SG"}, Chinese},
+		{"", map[string]string{"LANG": "zh_TW.UTF-8"}, English},
+		{"en", map[string]string{"LANG": "zh_CN.UTF-8"}, English},
+		{"zh-CN", nil, Chinese},
+		{"auto", map[string]string{"LANG": "zh"}, Chinese},
+	} {
+		if got := Choose(tt.configured, func(k string) string { return tt.env[k] }); got != tt.want {
+			t.Errorf("Choose(%q, %v) is %s", tt.configured, tt.env, got)
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	for english, want := range map[string]string{
+		"":                                "",
+		"nobody wrote this":               "nobody wrote this",
+		"Print the version":               "打印版本",
+		`there is no session "ses_1"`:     `没有会话 "ses_1"`,
+		`there is no session "a \" b"`:    `没有会话 "a \" b"`,
+		`unknown command "x" for "y"`:     `"y" 没有 "x" 这个命令`,
+		"see: lathe run --help":           "见：lathe run --help",
+		"write a: b: the prompt is empty": "写 a：b: 请求是空的",
+		"step: the prompt is empty":       "step: 请求是空的",
+		"did you mean \"run\"? list them with: lathe --help": "你是想写 \"run\" 吗？列出它们：lathe --help",
+		"import /x: not an absolute path of theirs":          "导入 /x：not an absolute path of theirs",
+	} {
+		if got := Chinese.Text(english); got != want {
+			t.Errorf("%q is %q, not %q", english, got, want)
+		}
+		if got := English.Text(english); got != english {
+			t.Errorf("English changes %q to %q", english, got)
+		}
+	}
+}
+
+// TestCatalogue holds that each text of a language takes what its English takes, so that
+// nothing that was put in is lost, and that a format has words by which it is recognised.
+func TestCatalogue(t *testing.T) {
+	c, err := read(Chinese)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verb := regexp.MustCompile(`%(?:\[\d+\])?[-+#0]*[\d.]*[a-zA-Z]`)
+	kinds := func(s string) []string {
+		var out []string
+		for _, v := range verb.FindAllString(s, -1) {
+			out = append(out, v[len(v)-1:])
+		}
+		slices.Sort(out)
+		return out
+	}
+	for english, said := range c.texts {
+		if a, b := kinds(english), kinds(said); !slices.Equal(a, b) {
+			t.Errorf("%q takes %v, and %q %v", english, a, said, b)
+		}
+		if strings.TrimSpace(said) == "" || said == english {
+			t.Errorf("%q is not translated", english)
+		}
+	}
+	for _, f := range c.formats {
+		if len(strings.TrimSpace(f.fixed)) < 2 {
+			t.Errorf("%q would be found in anything", f.english)
+		}
+	}
+}
+
+func FuzzText(f *testing.F) {
+	f.Add("write a: b: the prompt is empty")
+	f.Add(`unknown command "\"" for "%s"`)
+	f.Fuzz(func(t *testing.T, s string) { Chinese.Text(s) })
+}
